@@ -11,9 +11,10 @@
 struct known {
 	const struct kwhy_profile *profile; /* NULL: none */
 	double devices;			    /* that did work */
-	double run_s;			    /* of the one that runs longest */
+	double run_s, busy_s;		    /* of the one that runs longest, that is busy longest */
 	bool alike;			    /* they are of one kind: two have no peak in common */
 	bool is_part;			    /* of a run of which a stretch was chosen to be recorded */
+	bool is_whole;			    /* nothing of any was left out */
 	double arithmetic_s, memory_s;	    /* least time of the work; NAN: none is stated */
 	const char *unknown_unit;	    /* stated, and its peak is not known; NULL: none */
 };
@@ -28,18 +29,20 @@ static void look_at_devices(
 {
 	const char *name = NULL;
 
-	known->alike = true;
+	known->alike = known->is_whole = true;
 	for (size_t d = 0; d < ledger->device_count; d++) {
 		const struct kwhy_device_time *time = &ledger->devices[d].time;
 		uint32_t choice = ledger->devices[d].coverage.choice;
 
 		if (!kwhy_device_was_active(time))
 			continue;
+		known->is_whole &= choice == KWHY_CHOICE_ALL && !time->unrecorded_ns;
 		known->is_part |= choice == KWHY_CHOICE_TIME || choice == KWHY_CHOICE_RANGE;
 		known->alike &= known->devices == 0 || is_same_kind(name, recording->devices[d].name);
 		name = recording->devices[d].name;
 		known->devices++;
 		known->run_s = fmax(known->run_s, (double)time->span_ns * 1e-9);
+		known->busy_s = fmax(known->busy_s, (double)time->busy_ns * 1e-9);
 	}
 }
 
@@ -90,6 +93,18 @@ static enum kwhy_status look_at_work(struct kwhy_ledger *ledger, const struct kw
 	return odd ? note_unit(ledger, odd, error) : KWHY_OK;
 }
 
+/* A device that idles works off nothing. */
+static enum kwhy_status note_above(
+	struct kwhy_ledger *ledger, const struct known *known, double least_s, struct kwhy_error *error)
+{
+	return kwhy_ledger_note(ledger, KWHY_NOTE_WARNING, "above-roofline", error,
+		"The stated work takes %.4g s at the peaks of the machine profile, and %s %.4g s: its count, "
+		"its "
+		"precision or the profile is wrong, and no share of the roofline is shown.",
+		least_s, known->is_whole ? "no device was busy for more than" : "the run took",
+		known->is_whole ? known->busy_s : known->run_s);
+}
+
 static enum kwhy_status judge(struct kwhy_ledger *ledger, const struct known *known, struct kwhy_error *error)
 {
 	double least_s = fmax(known->arithmetic_s, known->memory_s), ratio = least_s / known->run_s;
@@ -110,12 +125,8 @@ static enum kwhy_status judge(struct kwhy_ledger *ledger, const struct known *kn
 		return kwhy_ledger_note(ledger, KWHY_NOTE_COMPLETENESS, "devices-differ", error,
 			"The devices are of several kinds and a machine profile is of one, so the share of "
 			"the roofline is unknown.");
-	if (ratio > ABOVE_ALLOWED)
-		return kwhy_ledger_note(ledger, KWHY_NOTE_WARNING, "above-roofline", error,
-			"The stated work takes %.4g s at the peaks of the machine profile, and the run took "
-			"%.4g s: its count, its precision or the profile is wrong, and no share of the "
-			"roofline is shown.",
-			least_s, known->run_s);
+	if (least_s > ABOVE_ALLOWED * (known->is_whole ? known->busy_s : known->run_s))
+		return note_above(ledger, known, least_s, error);
 	ledger->roofline = (struct kwhy_roofline_sum){known->arithmetic_s, known->memory_s, ratio};
 	for (size_t d = 0; d < ledger->device_count; d++)
 		if (kwhy_device_was_active(&ledger->devices[d].time))

@@ -255,7 +255,7 @@ static void scaling_inside_the_measured_range_alone(void **state)
 
 	(void)state;
 	assert_says(SPAWN("model", "scale", csv), "holds from 1 to 16 workers");
-	assert_says(SPAWN("model", "scale", "--at", "12", csv), "at 12 workers: 743.5");
+	assert_says(SPAWN("model", "scale", "--at", "12", csv), "at 12 workers: 743 /s");
 	assert_fails(SPAWN("model", "scale", "--at", "32", csv), 1, "outside what was measured");
 	assert_fails(SPAWN("model", "scale"), 2, "takes one CSV");
 	assert_fails(

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/model/cap.h"
 
+#include "base/quantity.h"
+
 #include <math.h>
 
 static const char *const goal_names[KWHY_MODEL_CAP_GOALS] = {
@@ -32,6 +34,7 @@ static void write_forms(const struct kwhy_cap *cap, struct kwhy_model_page *page
 	static const struct kwhy_table_column columns[] = {{"form", KWHY_COLUMN_LEFT},
 		{"floor", KWHY_COLUMN_RIGHT}, {"shape", KWHY_COLUMN_RIGHT}, {"error", KWHY_COLUMN_RIGHT},
 		{"held out", KWHY_COLUMN_RIGHT}, {"", KWHY_COLUMN_LEFT}};
+	char shape[KWHY_QUANTITY_BYTES];
 	struct kwhy_table table;
 
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
@@ -40,7 +43,10 @@ static void write_forms(const struct kwhy_cap *cap, struct kwhy_model_page *page
 
 		kwhy_table_cell(&table, kwhy_cap_form_name((enum kwhy_cap_form)form));
 		kwhy_table_real(&table, form == KWHY_CAP_POWER ? NAN : fit->curve.floor_w, "W");
-		kwhy_table_real(&table, fit->curve.shape, form == KWHY_CAP_SATURATING ? "W" : "");
+		if (form == KWHY_CAP_SATURATING)
+			kwhy_table_real(&table, fit->curve.shape, "W");
+		else
+			kwhy_table_cell(&table, kwhy_quantity_number(shape, fit->curve.shape));
 		kwhy_table_percent(&table, fit->rms_ratio);
 		kwhy_table_percent(&table, fit->held_out_ratio);
 		kwhy_table_cell(&table,

@@ -11,6 +11,9 @@
 
 enum { FLOP, BYTES, SECONDS, JOULES, NUMBER_COUNT };
 
+/* Joules a FLOP and a byte are known to a few percent; below them by more is worth a word. */
+#define FRUGAL_RATIO 1.05
+
 struct roofline_options {
 	struct kwhy_model_options model;
 	const char *ops, *arithmetic, *memory;
@@ -83,6 +86,7 @@ static enum kwhy_status write_rows(const struct kwhy_model_csv *csv,
 		{"least", KWHY_COLUMN_RIGHT}, {"took", KWHY_COLUMN_RIGHT}, {"roof", KWHY_COLUMN_RIGHT},
 		{"least", KWHY_COLUMN_RIGHT}, {"roof", KWHY_COLUMN_RIGHT}};
 	struct kwhy_roofline roof = {0};
+	const char *frugal = NULL;
 	enum kwhy_status status = KWHY_OK;
 	struct kwhy_table table;
 
@@ -98,12 +102,20 @@ static enum kwhy_status write_rows(const struct kwhy_model_csv *csv,
 			add_json(kwhy_model_csv_word(csv, i, 0), &roof, &work, &page->json);
 		else if (!status)
 			add_row(kwhy_model_csv_word(csv, i, 0), &roof, &work, &table);
+		if (!status && roof.energy_ratio > FRUGAL_RATIO)
+			frugal = kwhy_model_csv_word(csv, i, 0);
 	}
 	if (page->is_json)
 		kwhy_json_array_end(&page->json);
 	kwhy_table_write(&table, &page->style, &page->text);
 	if (!status)
 		write_machine(&roof, page);
+	if (frugal && !page->is_json)
+		kwhy_sheet_linef(&page->sheet, "",
+			"'%s' took fewer joules than the least: counts, joules or the machine's are wrong, "
+			"or its "
+			"clocks were lower than when the machine's were measured",
+			frugal);
 	return status;
 }
 

@@ -42,13 +42,27 @@ static void plain_cell(struct kwhy_table *table, double value)
 	kwhy_table_cell(table, kwhy_quantity_plain(text, value));
 }
 
+/* What one worker does: as measured, the mean; where none worked alone, as fitted. */
+static double rate_of_one(const struct answer *answer)
+{
+	double sum = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < answer->csv.row_count; i++)
+		if (answer->points[i].workers == 1) {
+			sum += answer->points[i].throughput;
+			count++;
+		}
+	return count ? sum / (double)count : answer->scale.fits[answer->scale.chosen].rate.value;
+}
+
 static void write_points(const struct answer *answer, struct kwhy_model_page *page)
 {
 	static const struct kwhy_table_column columns[] = {{"workers", KWHY_COLUMN_RIGHT},
 		{"throughput", KWHY_COLUMN_RIGHT}, {"fitted", KWHY_COLUMN_RIGHT},
 		{"speed-up", KWHY_COLUMN_RIGHT}, {"efficiency", KWHY_COLUMN_RIGHT},
 		{"J a unit", KWHY_COLUMN_RIGHT}};
-	double rate = answer->scale.fits[answer->scale.chosen].rate.value;
+	double rate = rate_of_one(answer);
 	struct kwhy_error ignored;
 	char amount[KWHY_QUANTITY_BYTES];
 	struct kwhy_table table;
@@ -83,7 +97,9 @@ static void write_fits(const struct answer *answer, struct kwhy_model_page *page
 		const struct kwhy_scale_fit *fit = &answer->scale.fits[form];
 		struct kwhy_interval serial = fit->serial_ratio;
 
-		snprintf(range, sizeof(range), "%.1f to %.1f %%", 100 * serial.low, 100 * serial.high);
+		/* no more than all of the work is serial */
+		snprintf(range, sizeof(range), "%.1f to %.1f %%", 100 * serial.low,
+			100 * fmin(serial.high, 1));
 		kwhy_table_cell(&table, kwhy_scale_form_name((enum kwhy_scale_form)form));
 		kwhy_table_percent(&table, serial.value);
 		kwhy_table_cell(&table, isfinite(serial.low) ? range : "n/a");
@@ -125,14 +141,15 @@ static void write_bounds(const struct answer *answer, struct kwhy_model_page *pa
 static void write_text(const struct answer *answer, struct kwhy_model_page *page)
 {
 	const struct kwhy_scale *scale = &answer->scale;
+	char amount[KWHY_QUANTITY_BYTES];
 
 	write_points(answer, page);
 	kwhy_text_add(&page->text, "\n");
 	write_fits(answer, page);
 	kwhy_text_add(&page->text, "\n");
 	if (isfinite(answer->at))
-		kwhy_sheet_linef(
-			&page->sheet, "", "at %g workers: %.4g a second", answer->at, answer->throughput_at);
+		kwhy_sheet_linef(&page->sheet, "", "at %g workers: %s", answer->at,
+			kwhy_quantity_si(amount, answer->throughput_at, "/s", 3));
 	write_bounds(answer, page);
 	if (isfinite(scale->peak_workers))
 		kwhy_sheet_linef(

@@ -287,7 +287,10 @@ void kwhy_runs_write_source(const struct kwhy_runs *runs, const struct kwhy_runn
 		write_unmetered(&runs->runs[i], page);
 		is_metered &= !runs->runs[i].is_modelled && !(runs->runs[i].unmetered_j > 0);
 	}
-	if (options->pue == 1)
+	if (options->pue != 1)
+		kwhy_sheet_linef(
+			&page->sheet, "", "amounts are of the energy times a PUE of %.4g", options->pue);
+	else
 		kwhy_sheet_linef(&page->sheet, "", "%sthe building's share needs --pue",
 			is_metered ? "of what the meter saw; " : "");
 }
