@@ -260,6 +260,11 @@ static void scaling_inside_the_measured_range_alone(void **state)
 	assert_fails(SPAWN("model", "scale"), 2, "takes one CSV");
 	assert_fails(
 		SPAWN("model", "scale", given("in.csv", "workers,throughput\n1,2\n")), 1, "three different");
+	assert_fails(SPAWN("model", "scale", place("in.csv")), 1, "in.csv: ");
+	assert_fails(
+		SPAWN("model", "tokens",
+			given("in.csv", "phase,tokens,joules,joules_low,joules_high\nread,10,50,60,40\n")),
+		1, "in.csv: 'read': its joules are not between");
 }
 
 static void assert_scale(const char *rows, const char *says, bool is_said)

@@ -78,7 +78,7 @@ static void write_machine(const struct kwhy_roofline *roof, struct kwhy_model_pa
 }
 
 /* Rows in the order of the file; the page stays open. */
-static enum kwhy_status write_rows(const struct kwhy_model_csv *csv,
+static enum kwhy_status write_rows(const struct kwhy_model_csv *csv, const char *path,
 	const struct kwhy_roofline_machine *machine, struct kwhy_model_page *page, struct kwhy_error *error)
 {
 	static const struct kwhy_table_column columns[] = {{"work", KWHY_COLUMN_NAME},
@@ -97,7 +97,8 @@ static enum kwhy_status write_rows(const struct kwhy_model_csv *csv,
 		const double *row = csv->numbers + i * csv->number_count;
 		struct kwhy_roofline_work work = {row[FLOP], row[BYTES], row[SECONDS], row[JOULES]};
 
-		status = kwhy_roofline_of(machine, &work, &roof, error);
+		status = kwhy_model_csv_of(path, kwhy_model_csv_word(csv, i, 0),
+			kwhy_roofline_of(machine, &work, &roof, error), error);
 		if (!status && page->is_json)
 			add_json(kwhy_model_csv_word(csv, i, 0), &roof, &work, &page->json);
 		else if (!status)
@@ -160,19 +161,20 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	struct kwhy_roofline_machine machine;
 	struct kwhy_model_csv csv = {0};
 	struct kwhy_model_page page;
+	const char *path;
 	enum kwhy_status status;
 
 	if (invocation->operands.count != 1)
 		return kwhy_fail(error, KWHY_E_USAGE, "model roofline takes one CSV of work");
+	path = invocation->operands.items[0];
 	status = read_machine(options, &machine, error);
 	if (!status)
-		status = kwhy_model_csv_read(
-			invocation->operands.items[0], columns, NUMBER_COUNT, 1, &csv, error);
+		status = kwhy_model_csv_read(path, columns, NUMBER_COUNT, 1, &csv, error);
 	if (!status) {
 		status = kwhy_model_page_begin(&page, &options->model, "roofline", error);
 		if (!status)
-			status = kwhy_model_page_end(
-				&page, &options->model, write_rows(&csv, &machine, &page, error), error);
+			status = kwhy_model_page_end(&page, &options->model,
+				write_rows(&csv, path, &machine, &page, error), error);
 	}
 	kwhy_model_csv_done(&csv);
 	return status;

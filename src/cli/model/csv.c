@@ -123,3 +123,15 @@ const char *kwhy_model_csv_word(const struct kwhy_model_csv *table, size_t row, 
 {
 	return table->words[row * table->word_count + column];
 }
+
+enum kwhy_status kwhy_model_csv_of(
+	const char *path, const char *row, enum kwhy_status status, struct kwhy_error *error)
+{
+	char words[sizeof(error->text)];
+
+	if (!status)
+		return KWHY_OK;
+	memcpy(words, error->text, sizeof(words));
+	return kwhy_fail(error, status, "%.200s: %s%.60s%s%.400s", path, row ? "'" : "", row ? row : "",
+		row ? "': " : "", words);
+}

@@ -19,6 +19,11 @@ KWHY_MUST_USE enum kwhy_status kwhy_model_csv_read(const char *path, const struc
 	size_t number_count, size_t word_count, struct kwhy_model_csv *out, struct kwhy_error *error);
 void kwhy_model_csv_done(struct kwhy_model_csv *table);
 
+/* The status, which is of what stands in a file: a failure's words begin with its name, and with `row`'s
+ * where that is not NULL. */
+KWHY_MUST_USE enum kwhy_status kwhy_model_csv_of(
+	const char *path, const char *row, enum kwhy_status status, struct kwhy_error *error);
+
 double kwhy_model_csv_number(const struct kwhy_model_csv *table, size_t row, size_t column);
 const char *kwhy_model_csv_word(const struct kwhy_model_csv *table, size_t row, size_t column);
 
