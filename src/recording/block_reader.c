@@ -140,13 +140,29 @@ static int give_damage(
 	return 0;
 }
 
+/* Whether a file begins there: with the first block of a writer. */
+static bool begins_at(const struct kwhy_block_reader *reader, size_t at)
+{
+	return at < reader->length && header_at(reader, at).sequence == 0;
+}
+
 /* Where another file begins inside what should go on to `due`, its writer was killed: that is a cut. */
 static int give_until(
 	struct kwhy_block_reader *reader, struct kwhy_block *out, const char *damage, size_t due, size_t end)
 {
-	bool is_cut = end < due && end < reader->length;
+	bool is_cut = end < due && begins_at(reader, end);
 
 	return give_damage(reader, out, is_cut ? "the file ends inside a block" : damage, is_cut, end);
+}
+
+/* The block would go on behind the end of the file: that is a cut, unless its writer goes on before. */
+static int give_short(struct kwhy_block_reader *reader, struct kwhy_block *out, size_t end)
+{
+	bool is_cut = end == reader->length || begins_at(reader, end);
+
+	return give_damage(reader, out,
+		is_cut ? "the file ends inside a block" : "the block's length or its records are wrong",
+		is_cut, end);
 }
 
 /* Room for a packed block's records. */
@@ -222,8 +238,7 @@ int kwhy_block_reader_next(struct kwhy_block_reader *reader, struct kwhy_block *
 		return give_until(
 			reader, out, fault, reader->at + sizeof(header), find_header(reader, reader->at + 1));
 	if (left - sizeof(header) < padded(header.stored_bytes))
-		return give_damage(reader, out, "the file ends inside a block", true,
-			find_header(reader, reader->at + sizeof(header)));
+		return give_short(reader, out, find_header(reader, reader->at + sizeof(header)));
 	return give_block(reader, &header, out, error);
 }
 

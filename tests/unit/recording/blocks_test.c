@@ -258,6 +258,36 @@ static void a_cut_before_another_file_is_no_damage(void **state)
 	}
 }
 
+/* Where the same writer goes on, bytes are lost: that is no cut, whatever the lengths say. */
+static void bytes_lost_in_the_middle_are_damage(void **state)
+{
+	enum { LOST = 100 };
+	struct tape tape;
+	struct found found;
+	unsigned char *bytes;
+	size_t length;
+
+	(void)state;
+	tape_init(&tape);
+	record_kernels(&tape, 200);
+	length = tape.writer.written_bytes;
+	bytes = malloc(length);
+	assert_non_null(bytes);
+	assert_int_equal(pread(tape.fd, bytes, length, 0), length);
+	for (size_t at = 8; at + 2 * LOST < length / 2; at += 37) {
+		assert_int_equal(pwrite(tape.fd, bytes, at, 0), at);
+		assert_int_equal(pwrite(tape.fd, bytes + at + LOST, length - at - LOST, (off_t)at),
+			length - at - LOST);
+		assert_int_equal(ftruncate(tape.fd, (off_t)(length - LOST)), 0);
+		found = walk(tape.path);
+		assert_int_equal(found.wrong_kernels, 0);
+		assert_true(found.damages >= 1);
+		assert_int_equal(found.cuts, 0);
+	}
+	free(bytes);
+	tape_done(&tape);
+}
+
 static void beyond_its_limit_a_writer_counts_and_says_what_it_lost(void **state)
 {
 	struct tape tape;
@@ -513,6 +543,7 @@ int main(void)
 		cmocka_unit_test(a_wrong_byte_costs_one_block),
 		cmocka_unit_test(files_may_follow_each_other_even_after_a_cut),
 		cmocka_unit_test(a_cut_before_another_file_is_no_damage),
+		cmocka_unit_test(bytes_lost_in_the_middle_are_damage),
 		cmocka_unit_test(beyond_its_limit_a_writer_counts_and_says_what_it_lost),
 		cmocka_unit_test(a_descriptor_that_has_become_another_files_is_not_touched),
 		cmocka_unit_test(a_writer_closes_the_file_that_it_was_given),
