@@ -9,6 +9,7 @@ static const struct {
 	const char *name, *unit;
 } figures[KWHY_FIGURE_COUNT] = {
 	[KWHY_FIGURE_ENERGY] = {"energy", "J"},
+	[KWHY_FIGURE_RUN] = {"run", "J"},
 	[KWHY_FIGURE_TIME] = {"time", "s"},
 	[KWHY_FIGURE_POWER] = {"power", "W"},
 	[KWHY_FIGURE_BUSY_RATIO] = {"busy_ratio", ""},
@@ -35,6 +36,8 @@ double kwhy_figure_of(const struct kwhy_side *side, enum kwhy_figure figure)
 	switch (figure) {
 	case KWHY_FIGURE_ENERGY:
 		return joules(side->energy_nj);
+	case KWHY_FIGURE_RUN:
+		return joules(side->run_nj);
 	case KWHY_FIGURE_TIME:
 		return (double)side->span_ns * 1e-9;
 	case KWHY_FIGURE_POWER:

@@ -36,7 +36,8 @@ struct kwhy_side {
 	struct kwhy_arena arena;
 	const char *label;	    /* its file */
 	const char *device;	    /* name of the first device; "" unknown */
-	int64_t energy_nj, idle_nj; /* KWHY_UNKNOWN_NJ where unknown */
+	int64_t energy_nj, idle_nj; /* metered; KWHY_UNKNOWN_NJ where unknown, as below */
+	int64_t run_nj;		    /* of the run, first start to last end, with what no meter saw */
 	int64_t work_nj; /* from the first to the last work, at the mean power of what was metered */
 	/* Of that: above what the devices drew on average while they idled, else with a context alone.
 	 */
@@ -86,7 +87,8 @@ void kwhy_comparison_done(struct kwhy_comparison *comparison);
 
 /* The figures of the whole, by the names that --fail-if takes too. NAN where unknown. */
 enum kwhy_figure {
-	KWHY_FIGURE_ENERGY, /* joules */
+	KWHY_FIGURE_ENERGY, /* joules metered */
+	KWHY_FIGURE_RUN,    /* joules of the run */
 	KWHY_FIGURE_TIME,   /* seconds: longest span */
 	KWHY_FIGURE_POWER,  /* watts */
 	KWHY_FIGURE_BUSY_RATIO,

@@ -13,6 +13,7 @@ static void write_side(struct kwhy_json *json, const char *key, const struct kwh
 	kwhy_json_string(json, "device_name", *side->device ? side->device : NULL);
 	kwhy_json_bool(json, "modelled", side->modelled);
 	kwhy_json_known(json, "energy_nj", side->energy_nj);
+	kwhy_json_known(json, "run_nj", side->run_nj);
 	kwhy_json_known(json, "idle_nj", side->idle_nj);
 	kwhy_json_int(json, "span_ns", side->span_ns);
 	kwhy_json_int(json, "idle_ns", side->idle_ns);

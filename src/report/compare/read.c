@@ -370,6 +370,7 @@ static enum kwhy_status fill(struct kwhy_side *side, const json_t *root, struct 
 	if (!side->accounts || !side->findings || !side->work)
 		return kwhy_fail_memory(error, "a report to compare");
 	read_devices(side, devices);
+	side->run_nj = known_of(json_object_get(root, "run"), "energy_nj");
 	read_launches(side, json_object_get(root, "api"));
 	read_findings(side, findings);
 	read_work(side, work);

@@ -91,7 +91,8 @@ static void write_figures(const struct kwhy_comparison *comparison, const struct
 		enum kwhy_figure figure;
 		const char *name;
 	} rows[] = {
-		{KWHY_FIGURE_ENERGY, "energy"},
+		{KWHY_FIGURE_ENERGY, "energy, metered"},
+		{KWHY_FIGURE_RUN, "energy of the run"},
 		{KWHY_FIGURE_TIME, "time, longest span"},
 		{KWHY_FIGURE_POWER, "average power"},
 		{KWHY_FIGURE_IDLE, "energy while idle"},

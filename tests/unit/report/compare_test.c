@@ -51,6 +51,22 @@ static void a_change_is_significant_beyond_its_interval(void **state)
 	kwhy_side_done(&b);
 }
 
+/* What was metered and what the run took are two figures: one may rise where the other falls. */
+static void energy_of_the_run_stands_beside_what_was_metered(void **state)
+{
+	struct kwhy_side a = read_side(
+		"{\"schema\":\"kwhy.report/1\",\"run\":{\"energy_nj\":338000000000},\"devices\":[" DEVICE(
+			312000000000, "") "]}");
+	struct kwhy_side b = read_side(REPORT(DEVICE(368, ""), ""));
+
+	(void)state;
+	assert_true(kwhy_figure_of(&a, KWHY_FIGURE_RUN) == 338);
+	assert_true(kwhy_figure_of(&a, KWHY_FIGURE_ENERGY) == 312);
+	assert_true(isnan(kwhy_figure_of(&b, KWHY_FIGURE_RUN)));
+	kwhy_side_done(&a);
+	kwhy_side_done(&b);
+}
+
 static struct kwhy_text text_of(const struct kwhy_comparison *comparison)
 {
 	struct kwhy_text_style style = {.columns = 80};
@@ -225,6 +241,7 @@ static void findings_gone_and_new_are_told_and_shared_ones_not(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(energy_of_the_run_stands_beside_what_was_metered),
 		cmocka_unit_test(a_change_is_significant_beyond_its_interval),
 		cmocka_unit_test(the_text_says_beyond_which_interval_a_change_is),
 		cmocka_unit_test(above_a_level_that_was_not_seen_is_an_energy_without_an_interval),

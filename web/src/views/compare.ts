@@ -28,7 +28,7 @@ export function compareView(all: Comparison): HTMLElement {
 	const { a, b, findings_gone: gone, findings_new: fresh } = all;
 	const titles = (list: { title: string }[]): string => list.map((f) => visible(f.title)).join("; ");
 	return el("section", { id: "compare" }, el("h2", {}, "Before and after"),
-		el("p", { class: "answer" }, `Energy ${energy(a.energy_nj)} → ${energy(b.energy_nj)} (${change(a.energy_nj, b.energy_nj)}), time ${time(a.span_ns)} → ${time(b.span_ns)} (${change(a.span_ns, b.span_ns)}).`),
+		el("p", { class: "answer" }, `Energy of the run ${energy(a.run_nj)} → ${energy(b.run_nj)} (${change(a.run_nj, b.run_nj)}), metered ${energy(a.energy_nj)} → ${energy(b.energy_nj)} (${change(a.energy_nj, b.energy_nj)}), time ${time(a.span_ns)} → ${time(b.span_ns)} (${change(a.span_ns, b.span_ns)}).`),
 		el("p", {}, gone.length ? `Findings gone: ${titles(gone)}.` : "No finding is gone."), el("p", {}, fresh.length ? `New findings: ${titles(fresh)}.` : "No new finding."),
 		el("p", { class: "muted" }, "Accounts are sums over devices. More or less: the change lies beyond its 90 % interval, in which the half-widths of both sides add in squares."),
 		el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...["category", "operation", "before", "after", "change", "time before", "after", "change", "energy differs"].map((h, i) => el("th", { scope: "col", class: i < 2 ? "text" : "" }, h)))), el("tbody", {}, ...all.accounts.slice(0, SHOWN).map(row)))));
