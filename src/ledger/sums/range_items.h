@@ -46,8 +46,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_range_windows(struct kwhy_range_items *items
 	const struct kwhy_ledger *ledger, const struct kwhy_recording *recording, struct kwhy_error *error);
 
 /*
- * Adds an item for the steps of each process that has some: from the start of the first to the end of the
- * last or of the work launched meanwhile. Then, with the windows filled, the ledger's sum of these.
+ * Adds an item, seldom several, for the steps of each process that has some: from the start of the first to
+ * the end of the last or of the work launched meanwhile. Then, with the windows filled, the ledger's sum of
+ * these.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_range_loops(
 	struct kwhy_range_items *items, const struct kwhy_recording *recording, struct kwhy_error *error);

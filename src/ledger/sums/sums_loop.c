@@ -5,39 +5,92 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* From the first step's start of a process to the last one's end, and on to where the work launched meanwhile
- * ends. */
-struct loop {
-	uint32_t range; /* one of its steps; KWHY_NONE: it has none */
-	int64_t start_ns, host_end_ns, end_ns;
+/*
+ * Steps of a process that follow each other: from the first one's start to where the last one ends, or the
+ * work launched meanwhile. What an evaluation between two epochs takes is no step's: where other work is
+ * launched in a pause that is PAUSE_PERIODS times as long as a step usually comes behind the one before,
+ * another loop begins.
+ */
+enum { PAUSE_PERIODS = 10 };
+
+struct step {
+	uint32_t process; /* one behind the last: of no known thread */
+	uint32_t range;
+	int64_t start_ns, end_ns;
+	int64_t reach_ns; /* of it and all before it of its process: on the host */
+	int64_t work_ns;  /* end of what was launched in it */
+	bool is_left;	  /* other work is launched before the next one */
 };
 
-static struct loop *loop_of_range(
-	struct loop *loops, const struct kwhy_recording *recording, const struct kwhy_range *range)
+struct steps {
+	struct step *steps; /* by process, then start */
+	size_t count;
+};
+
+static int by_process_and_start(const void *left, const void *right)
 {
-	return &loops[range->thread == KWHY_NONE ? recording->process_count
-						 : recording->threads[range->thread].process];
+	const struct step *a = left, *b = right;
+
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
+	return a->start_ns == b->start_ns ? 0 : a->start_ns < b->start_ns ? -1 : 1;
 }
 
-static void add_step(struct loop *loop, const struct kwhy_range *range, uint32_t number)
+static void gather(
+	struct steps *steps, const struct kwhy_range_items *items, const struct kwhy_recording *recording)
 {
-	bool is_first = loop->range == KWHY_NONE;
+	for (size_t i = 0; i < items->count; i++) {
+		const struct kwhy_range *range = &recording->ranges[items->items[i].range];
 
-	loop->range = number;
-	if (is_first || range->start_ns < loop->start_ns)
-		loop->start_ns = range->start_ns;
-	if (is_first || range->end_ns > loop->host_end_ns)
-		loop->end_ns = loop->host_end_ns = range->end_ns;
+		if (items->items[i].step)
+			steps->steps[steps->count++] = (struct step){.process = range->thread == KWHY_NONE
+					? (uint32_t)recording->process_count
+					: recording->threads[range->thread].process,
+				.range = items->items[i].range,
+				.start_ns = range->start_ns,
+				.end_ns = range->end_ns,
+				.work_ns = range->end_ns};
+	}
+	qsort(steps->steps, steps->count, sizeof(*steps->steps), by_process_and_start);
+	for (size_t i = 0; i < steps->count; i++) {
+		struct step *step = &steps->steps[i], *before = step - 1;
+
+		step->reach_ns = i && before->process == step->process && before->reach_ns > step->end_ns
+			? before->reach_ns
+			: step->end_ns;
+	}
 }
 
-static void add_work(struct loop *loop, int64_t launched_ns, int64_t end_ns)
+/* The last step of the process that begins no later; NULL: none. */
+static struct step *step_before(const struct steps *steps, uint32_t process, int64_t at_ns)
 {
-	if (loop->range != KWHY_NONE && launched_ns >= loop->start_ns && launched_ns < loop->host_end_ns &&
-		end_ns > loop->end_ns)
-		loop->end_ns = end_ns;
+	size_t low = 0, high = steps->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct step *step = &steps->steps[middle];
+
+		if (step->process < process || (step->process == process && step->start_ns <= at_ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && steps->steps[low - 1].process == process ? &steps->steps[low - 1] : NULL;
 }
 
-static void find_ends(struct loop *loops, const struct kwhy_recording *recording)
+static void add_work(const struct steps *steps, uint32_t process, int64_t launched_ns, int64_t end_ns)
+{
+	struct step *step = step_before(steps, process, launched_ns);
+
+	if (!step)
+		return;
+	if (launched_ns >= step->reach_ns)
+		step->is_left = true;
+	else if (end_ns > step->work_ns)
+		step->work_ns = end_ns;
+}
+
+static void find_work(const struct steps *steps, const struct kwhy_recording *recording)
 {
 	const struct kwhy_activities *rows = &recording->activities;
 
@@ -46,49 +99,84 @@ static void find_ends(struct loop *loops, const struct kwhy_recording *recording
 
 		if (call == KWHY_NONE)
 			continue;
-		add_work(&loops[recording->threads[recording->calls.thread[call]].process],
+		add_work(steps, recording->threads[recording->calls.thread[call]].process,
 			recording->calls.start_ns[call], rows->end_ns[row]);
-		add_work(
-			&loops[recording->process_count], recording->calls.start_ns[call], rows->end_ns[row]);
+		add_work(steps, (uint32_t)recording->process_count, recording->calls.start_ns[call],
+			rows->end_ns[row]);
 	}
 }
 
-static enum kwhy_status append(
-	struct kwhy_range_items *items, const struct loop *loops, size_t count, struct kwhy_error *error)
+static int by_length(const void *left, const void *right)
+{
+	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+/* From one start to the next, the median of a process's steps; `room` holds as many. */
+static int64_t usual_period_ns(const struct steps *steps, size_t first, size_t behind, int64_t *room)
+{
+	size_t count = 0;
+
+	for (size_t i = first + 1; i < behind; i++)
+		room[count++] = steps->steps[i].start_ns - steps->steps[i - 1].start_ns;
+	qsort(room, count, sizeof(*room), by_length);
+	return count ? room[count / 2] : 0;
+}
+
+/* Whether another loop begins with this step, which has one before it. */
+static bool begins_anew(const struct step *step, int64_t period_ns)
+{
+	const struct step *before = step - 1;
+
+	return before->is_left && step->start_ns - before->reach_ns > PAUSE_PERIODS * period_ns;
+}
+
+/* The loops of one process, whose steps are these. */
+static enum kwhy_status add_loops(struct kwhy_range_items *items, const struct steps *steps, size_t first,
+	size_t behind, int64_t period_ns, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 
-	for (size_t i = 0; !status && i < count; i++)
-		if (loops[i].range != KWHY_NONE)
-			status = kwhy_range_items_add(items,
-				&(struct kwhy_range_item){.range = loops[i].range,
-					.loop = true,
-					.start_ns = loops[i].start_ns,
-					.end_ns = loops[i].end_ns},
-				error);
+	for (size_t i = first; !status && i < behind;) {
+		const struct step *step = &steps->steps[i];
+		struct kwhy_range_item item = {.range = step->range,
+			.loop = true,
+			.start_ns = step->start_ns,
+			.end_ns = step->work_ns};
+
+		while (++i < behind && !begins_anew(&steps->steps[i], period_ns))
+			if (steps->steps[i].work_ns > item.end_ns)
+				item.end_ns = steps->steps[i].work_ns;
+		if (i < behind && item.end_ns > steps->steps[i].start_ns)
+			item.end_ns = steps->steps[i].start_ns;
+		status = kwhy_range_items_add(items, &item, error);
+	}
 	return status;
 }
 
 enum kwhy_status kwhy_range_loops(
 	struct kwhy_range_items *items, const struct kwhy_recording *recording, struct kwhy_error *error)
 {
-	size_t count = recording->process_count + 1;
-	struct loop *loops = malloc(count * sizeof(*loops));
-	enum kwhy_status status;
+	struct steps steps = {malloc((items->count + 1) * sizeof(*steps.steps)), 0};
+	int64_t *room = malloc((items->count + 1) * sizeof(*room));
+	enum kwhy_status status = KWHY_OK;
 
-	if (!loops)
-		return kwhy_fail_memory(error, "sums of steps");
-	for (size_t i = 0; i < count; i++)
-		loops[i] = (struct loop){.range = KWHY_NONE};
-	for (size_t i = 0; i < items->count; i++) {
-		const struct kwhy_range *range = &recording->ranges[items->items[i].range];
-
-		if (items->items[i].step)
-			add_step(loop_of_range(loops, recording, range), range, items->items[i].range);
+	if (!steps.steps || !room)
+		status = kwhy_fail_memory(error, "sums of steps");
+	if (!status) {
+		gather(&steps, items, recording);
+		find_work(&steps, recording);
 	}
-	find_ends(loops, recording);
-	status = append(items, loops, count, error);
-	free(loops);
+	for (size_t first = 0, behind; !status && first < steps.count; first = behind) {
+		for (behind = first + 1;
+			behind < steps.count && steps.steps[behind].process == steps.steps[first].process;)
+			behind++;
+		status = add_loops(
+			items, &steps, first, behind, usual_period_ns(&steps, first, behind, room), error);
+	}
+	free(room);
+	free(steps.steps);
 	return status;
 }
 

@@ -226,6 +226,25 @@ static void a_loop_of_steps_goes_on_to_the_end_of_the_work_that_it_queued(void *
 	build_free(recording, ledger);
 }
 
+/* Ten steps of 100, an evaluation of 5,000 that no step launched, ten steps more. */
+static void what_runs_long_between_steps_is_no_part_of_them(void **state)
+{
+	struct kwhy_recording *recording = build_one();
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	for (int64_t i = 0; i < 20; i++)
+		build_range(recording, 0, i * 100 + (i < 10 ? 0 : 5000), i * 100 + (i < 10 ? 90 : 5090), "s",
+			KWHY_RANGE_STEP);
+	build_call(recording, 0, 1200, 1210, "cudaLaunchKernel", 1);
+	build_launched(recording, 0, 1300, 5000, 1);
+	ledger = build_priced(recording);
+	assert_int_equal(ledger->loop.start_ns, 0);
+	assert_int_equal(ledger->loop.end_ns, 6990);
+	assert_int_equal(ledger->loop.time_ns, 2 * 990);
+	build_free(recording, ledger);
+}
+
 static void a_range_has_the_energy_of_what_it_launched_and_its_window_that_of_all_and_idle(void **state)
 {
 	struct kwhy_recording *recording = build_one();
@@ -476,6 +495,7 @@ int main(void)
 		cmocka_unit_test(nested_ranges_each_get_the_work_that_their_thread_launched_inside),
 		cmocka_unit_test(a_step_gets_the_work_of_all_threads_of_its_process),
 		cmocka_unit_test(a_loop_of_steps_goes_on_to_the_end_of_the_work_that_it_queued),
+		cmocka_unit_test(what_runs_long_between_steps_is_no_part_of_them),
 		cmocka_unit_test(ranges_named_by_the_user_are_steps_as_well),
 		cmocka_unit_test(the_window_of_a_range_counts_the_device_whoever_launched),
 		cmocka_unit_test(the_blocks_resident_in_a_window_are_weighed_over_the_window),
