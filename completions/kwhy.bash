@@ -40,7 +40,7 @@ _kwhy()
 	"model cost") options="--price --hourly-price --joules --seconds --work --runs-per-day --pue --output -o --json --help -h" ;;
 	"model carbon") options="--place --intensity --list --car --joules --seconds --work --runs-per-day --pue --output -o --json --help -h" ;;
 	"model tokens") options="--tokens --phase --joules --seconds --output -o --json --help -h" ;;
-	"model power") options="--fit --power --profile --device --window --output -o --json --help -h" ;;
+	"model power") options="--fit --power --profile --device --window --partial --output -o --json --help -h" ;;
 	"model cap") options="--slower --output -o --json --help -h" ;;
 	"model scale") options="--at --output -o --json --help -h" ;;
 	"model roofline") options="--ops --arithmetic --memory --flop-per-s --byte-per-s --joules-per-flop --joules-per-byte --constant --output -o --json --help -h" ;;

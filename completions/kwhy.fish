@@ -264,6 +264,7 @@ complete -c kwhy -n '__fish_seen_subcommand_from model; and __fish_seen_subcomma
 complete -c kwhy -n '__fish_seen_subcommand_from model; and __fish_seen_subcommand_from power' -l profile -r -d 'machine profile (default: the bundled one of that GPU)'
 complete -c kwhy -n '__fish_seen_subcommand_from model; and __fish_seen_subcommand_from power' -l device -r -d 'device of the recording; default 0'
 complete -c kwhy -n '__fish_seen_subcommand_from model; and __fish_seen_subcommand_from power' -l window -r -d 'join a recording\'s readings to windows of S seconds or more; default 2'
+complete -c kwhy -n '__fish_seen_subcommand_from model; and __fish_seen_subcommand_from power' -l partial -d 'take what is whole of a damaged recording'
 complete -c kwhy -n '__fish_seen_subcommand_from model; and __fish_seen_subcommand_from power' -l output -s o -r -d 'write there; .txt or .json says the form'
 complete -c kwhy -n '__fish_seen_subcommand_from model; and __fish_seen_subcommand_from power' -l json -d 'write JSON'
 complete -c kwhy -n '__fish_seen_subcommand_from model; and __fish_seen_subcommand_from power' -l help -s h -d 'show this help'

@@ -21,6 +21,7 @@ struct power_options {
 	const char *fit, *profile;
 	uint64_t device;
 	double window_s;
+	bool has_partial;
 };
 
 /*
@@ -65,7 +66,7 @@ static enum kwhy_status find_profile(const struct power_options *options,
 static enum kwhy_status import_all(struct kwhy_recording *recording, const struct power_options *options,
 	const char *path, struct kwhy_error *error)
 {
-	static const struct kwhy_import_options import = {0};
+	const struct kwhy_import_options import = {.partial = options->has_partial};
 	enum kwhy_status status = kwhy_import_trace(recording, path, &import, error);
 
 	for (size_t i = 0; !status && i < options->power.count; i++)
@@ -387,6 +388,8 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct power_options, device)},
 	{"window", 0, "S", "join a recording's readings to windows of S seconds or more; default 2",
 		KWHY_OPTION_NUMBER, offsetof(struct power_options, window_s)},
+	{"partial", 0, NULL, "take what is whole of a damaged recording", KWHY_OPTION_FLAG,
+		offsetof(struct power_options, has_partial)},
 	KWHY_OPTION_ROWS_MODEL(struct power_options, model),
 	KWHY_OPTION_ROW_HELP,
 	KWHY_OPTION_ROW_END,
