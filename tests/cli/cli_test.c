@@ -315,19 +315,25 @@ static void no_line_is_wider_than_80_columns_and_none_is_coloured(void **state)
 	spawned_done(&spawned);
 }
 
-static void the_first_screen_has_24_lines_at_most(void **state)
+static void assert_screen(struct spawned spawned)
 {
-	struct spawned spawned = SPAWN(
-		"report", TINY, "--assume-power", "150", "--price", "0.3EUR", "--place", "THA");
 	const char *end = strstr(spawned.out.data, "\nTime, ");
 	size_t lines = 0;
 
-	(void)state;
 	assert_non_null(end);
 	for (const char *c = spawned.out.data; c < end; c++)
 		lines += *c == '\n';
 	assert_in_range(lines, 10, 24);
 	spawned_done(&spawned);
+}
+
+static void the_first_screen_has_24_lines_at_most(void **state)
+{
+	(void)state;
+	assert_screen(SPAWN("report", TINY, "--assume-power", "150", "--price", "0.3EUR", "--place", "THA"));
+	assert_screen(SPAWN("report", KWHY_SOURCE_DIR "/examples/recordings/decode.kwhy"));
+	assert_screen(SPAWN("report", KWHY_SOURCE_DIR "/examples/recordings/train.kwhy", "--price", "0.3EUR",
+		"--intensity", "400"));
 }
 
 static void grams_a_kwh_may_be_those_of_a_place(void **state)

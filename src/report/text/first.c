@@ -11,7 +11,7 @@
 
 /* The first screen: what it cost, where it went, what to do. At most 24 lines with three findings. */
 
-enum { WHERE_ROWS = 6, WHERE_BAR = 10, ADVICE_ROWS = 3 };
+enum { SCREEN_LINES = 24, WHERE_ROWS = 6, WHERE_LEAST = 3, WHERE_BAR = 10, ADVICE_ROWS = 3 };
 
 #define NJ_PER_KWH 3.6e15
 
@@ -402,11 +402,34 @@ static const char *remark_on(const struct kwhy_totals *totals, size_t shown, boo
 	return has_joint(totals, shown) ? "some rows are sure only as a sum: see Known only as sums" : NULL;
 }
 
+/* The first findings, which are the best; none whose cure is projected to save nothing. */
+static size_t advice_count(const struct kwhy_findings *findings)
+{
+	size_t count = 0;
+
+	while (count < findings->count && count < ADVICE_ROWS &&
+		(findings->items[count].saving.time_ns > 0 || findings->items[count].saving.energy_nj > 0))
+		count++;
+	return count;
+}
+
+/* Rows that leave the first screen its lines: what is above them, and behind them a line of words for each
+ * heading, one of columns, and the findings. */
+static size_t where_rows(const struct kwhy_sheet *sheet)
+{
+	size_t taken = 5 + 2 * advice_count(sheet->report->findings), rows;
+
+	for (size_t i = 0; i < sheet->out->length; i++)
+		taken += sheet->out->data[i] == '\n';
+	rows = taken < SCREEN_LINES ? SCREEN_LINES - taken : 0;
+	return rows < WHERE_LEAST ? WHERE_LEAST : rows > WHERE_ROWS ? WHERE_ROWS : rows;
+}
+
 void kwhy_section_where(const struct kwhy_sheet *sheet)
 {
 	const struct kwhy_totals whole = shown_totals(sheet), *totals = &whole;
 	bool energy = totals->energy_nj != KWHY_UNKNOWN_NJ;
-	size_t shown = totals->row_count <= WHERE_ROWS ? totals->row_count : WHERE_ROWS - 1;
+	size_t room = where_rows(sheet), shown = totals->row_count <= room ? totals->row_count : room - 1;
 	struct kwhy_table table;
 
 	if (!totals->row_count)
@@ -459,15 +482,12 @@ static void write_saving(
 	kwhy_text_add(out, kwhy_quantity_time(time, saving->time_ns));
 }
 
-/* The first findings, which are the best; none whose cure is projected to save nothing. */
-static size_t advice_count(const struct kwhy_findings *findings)
+/* Whether findings' joules are shares of another energy than the first line's, by 1 % or more. */
+static bool is_base_apart(const struct kwhy_totals *totals)
 {
-	size_t count = 0;
+	double base_nj = kwhy_totals_found_nj(totals);
 
-	while (count < findings->count && count < ADVICE_ROWS &&
-		(findings->items[count].saving.time_ns > 0 || findings->items[count].saving.energy_nj > 0))
-		count++;
-	return count;
+	return isfinite(base_nj) && fabs(base_nj - (double)totals->energy_nj) >= 0.01 * base_nj;
 }
 
 /* How many there are, and what the shares are of where that is not what was metered. */
@@ -480,7 +500,7 @@ static void write_advice_heading(const struct kwhy_sheet *sheet, size_t count)
 
 	if (count && all > count)
 		kwhy_text_addf(&remark, "the best %zu of %zu findings; all of them below", count, all);
-	if (count && is_run_apart(totals))
+	if (count && is_base_apart(totals))
 		kwhy_text_addf(&remark, "%sshares of %s", remark.length ? "; " : "",
 			kwhy_quantity_si(energy, kwhy_totals_found_nj(totals) * 1e-9, "J", 3));
 	kwhy_sheet_heading(sheet, "What to do", remark.length && !remark.failed ? remark.data : NULL);

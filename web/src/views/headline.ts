@@ -36,9 +36,9 @@ function powerTile(devices: Device[]): HTMLElement | null {
 }
 
 /** The energy that cost and carbon are of: the run's, and how much of that no meter saw. */
-function paidFor(of: { energy_kwh?: number; unmetered_kwh?: number }): string {
+function paidFor(of: { energy_kwh?: number; unmetered_kwh?: number }, isOfRun: boolean): string {
 	const unmetered = of.unmetered_kwh ? `, ${si(of.unmetered_kwh * 1000, "Wh")} of it not metered` : "";
-	return known(of.energy_kwh) ? `of the run's ${si(of.energy_kwh * 1000, "Wh")}${unmetered}` : "";
+	return known(of.energy_kwh) ? `of ${isOfRun ? "the run's " : ""}${si(of.energy_kwh * 1000, "Wh")}${isOfRun ? "" : " that were metered"}${unmetered}` : "";
 }
 
 function energyTiles(report: Report): HTMLElement[] {
@@ -52,8 +52,8 @@ function energyTiles(report: Report): HTMLElement[] {
 	];
 	const mean = powerTile(report.devices.filter((d) => known(deviceEnergy(d))));
 	if (mean) tiles.splice(1, 0, mean);
-	if (known(cost?.amount)) tiles.push(tile("cost", si(cost.amount, cost.currency ?? ""), paidFor(cost)));
-	if (known(carbon?.g_co2e)) tiles.push(tile("CO2e", si(carbon.g_co2e, "g"), `${paidFor(carbon)} · grid intensity as given`));
+	if (known(cost?.amount)) tiles.push(tile("cost", si(cost.amount, cost.currency ?? ""), paidFor(cost, known(report.run?.energy_nj))));
+	if (known(carbon?.g_co2e)) tiles.push(tile("CO2e", si(carbon.g_co2e, "g"), `${paidFor(carbon, known(report.run?.energy_nj))} · grid intensity as given`));
 	return tiles;
 }
 
