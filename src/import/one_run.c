@@ -3,7 +3,6 @@
 
 #include "import/utc.h"
 
-#include <string.h>
 #include <sys/stat.h>
 
 struct window {
@@ -64,23 +63,23 @@ static struct window window_between(const struct kwhy_recording *recording, cons
 	return window;
 }
 
-/* The host that all of these processes say they ran on; NULL: several, or not said. */
-static const char *host_between(const struct kwhy_recording *recording, size_t from, size_t to)
+/* The machine of all of these processes; KWHY_NONE: several, or not known. */
+static uint32_t machine_between(const struct kwhy_recording *recording, size_t from, size_t to)
 {
-	const char *host = from < to ? recording->processes[from].host : NULL;
+	uint32_t machine = from < to ? kwhy_recording_machine_of(recording, (uint32_t)from) : KWHY_NONE;
 
-	for (size_t i = from; host && i < to; i++)
-		if (!recording->processes[i].host || strcmp(recording->processes[i].host, host) != 0)
-			host = NULL;
-	return host;
+	for (size_t i = from; i < to; i++)
+		if (kwhy_recording_machine_of(recording, (uint32_t)i) != machine)
+			machine = KWHY_NONE;
+	return machine;
 }
 
 static int64_t slack_of(const struct kwhy_recording *recording, const struct kwhy_one_run *before)
 {
-	const char *earlier = host_between(recording, 0, before->processes),
-		   *host = host_between(recording, before->processes, recording->process_count);
+	uint32_t earlier = machine_between(recording, 0, before->processes),
+		 machine = machine_between(recording, before->processes, recording->process_count);
 
-	return earlier && host && !strcmp(earlier, host) ? 0 : KWHY_ONE_RUN_SLACK_NS;
+	return earlier != KWHY_NONE && earlier == machine ? 0 : KWHY_ONE_RUN_SLACK_NS;
 }
 
 static enum kwhy_status refuse(const struct kwhy_recording *recording, const struct window *window,
@@ -91,12 +90,15 @@ static enum kwhy_status refuse(const struct kwhy_recording *recording, const str
 	char texts[4][KWHY_UTC_BYTES], apart[KWHY_UTC_BYTES];
 
 	return kwhy_fail(error, KWHY_E_INPUT,
-		"%s does not overlap %s: it is from %s to %s, the other from %s to %s, %s apart; give the "
-		"ranks of one run, or two runs to kwhy compare",
-		path, recording->sources[0].path, kwhy_utc_text(texts[0], recording, window->start_ns),
+		"%s does not overlap %s: it is from %s to %s, the other from %s to %s, %s apart; %s", path,
+		recording->sources[0].path, kwhy_utc_text(texts[0], recording, window->start_ns),
 		kwhy_utc_text(texts[1], recording, window->end_ns),
 		kwhy_utc_text(texts[2], recording, earlier->start_ns),
-		kwhy_utc_text(texts[3], recording, earlier->end_ns), kwhy_utc_distance(apart, apart_ns));
+		kwhy_utc_text(texts[3], recording, earlier->end_ns), kwhy_utc_distance(apart, apart_ns),
+		recording->unix_clock
+			? "give the ranks of one run, or two runs to kwhy compare"
+			: "their clocks are their machines' own and cannot be compared: give each "
+			  "alone");
 }
 
 enum kwhy_status kwhy_one_run_check_window(const struct kwhy_recording *recording,

@@ -10,11 +10,11 @@
 
 /*
  * Gathers records by kind in memory that the caller lends and appends a block whenever a kind's share is
- * full, or on flush. No allocation, no lock, one write call a block: for use inside other people's programs.
- * One thread at a time. The first failure of the file stays: from then on records are counted as lost and
- * nothing is written, so that what lies in the file stays readable. A descriptor that has become another
- * file's, because the program closed it and opened one of its own, is such a failure: EBADF; so is a limit of
- * the process on files, without its signal: EFBIG.
+ * full, or on flush. No allocation, no lock, one write and four small calls a block: for use inside other
+ * people's programs. One thread at a time. The first failure of the file stays: from then on records are
+ * counted as lost and nothing is written, so that what lies in the file stays readable. A descriptor that has
+ * become another file's, because the program closed it and opened one of its own, is such a failure: EBADF;
+ * so is a limit of the process on files, without its signal: EFBIG.
  */
 struct kwhy_block_writer {
 	int fd; /* opened for appending, by the caller */

@@ -267,7 +267,7 @@ void kwhy_runs_write(
 		write_text(runs, currency, page);
 }
 
-/* "of a.json no meter saw 26.6 J of 338 J, which are worked out". */
+/* "of a.json no meter saw 26.6 J of the 338 J: worked out". */
 static void write_unmetered(const struct kwhy_read_run *run, struct kwhy_model_page *page)
 {
 	char unmetered[KWHY_QUANTITY_BYTES], all[KWHY_QUANTITY_BYTES];
