@@ -171,7 +171,7 @@ static void nothing_is_said_of_runs_that_were_not_made(void **state)
 		"parallel", "--check-width", "0", "--quiet");
 
 	(void)state;
-	assert_int_equal(spawned.exit, 0);
+	assert_int_equal(spawned.exit, 1);
 	assert_non_null(strstr(spawned.out.data, "parallel takes 2 to 8 GPUs"));
 	assert_null(strstr(spawned.out.data, "the same bits"));
 	spawned_done(&spawned);
