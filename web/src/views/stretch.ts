@@ -88,6 +88,6 @@ export function stretchView(stretch: Stretch | null): HTMLElement | null {
 	const where = stretch.step_count ? `${first === last ? `Step ${first}` : `Steps ${first} to ${last}`} of ${exact(stretch.step_count)}, around one of median length` : "The middle of the run (no steps are known)";
 	const cut = stretch.left_out ? `; ${exact(stretch.left_out)} later activities and calls of it are not drawn` : "";
 	return el("section", { id: "stretch", "aria-labelledby": "h-stretch" }, el("h2", { id: "h-stretch" }, "Before and after"),
-		el("p", { class: "muted" }, `${where}${cut}. Both on one scale; what is merged is drawn at the first of its parts.`), legend(stretch),
+		el("p", { class: "muted" }, `${where}${cut}. Both on one scale; what is merged is drawn at the first of its parts, what is issued ahead before its step: a stretch may then be longer though steps come sooner.`), legend(stretch),
 		el("div", { class: "scroll stretch" }, drawing(before, lanes, span), drawing(after, lanes, span)));
 }
