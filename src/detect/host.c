@@ -115,6 +115,7 @@ enum kwhy_status kwhy_detect_idle_context(const struct kwhy_detect_context *cont
 		"Idle context: the device was held %s time%s with nothing to do, %s",
 		kwhy_quantity_count(count, tally.count), tally.count == 1 ? "" : "s",
 		kwhy_quantity_time(time, tally.gap_ns));
+	verdict.frees_device = true;
 	verdict.idle_energy_share = released_share(&tally);
 	verdict.assumption = verdict.idle_energy_share < 1
 		? "the context is released meanwhile: the device falls to clean idle and is "

@@ -354,6 +354,7 @@ static void bound_saving(const struct kwhy_tally *tally, const struct kwhy_verdi
 	out->low_nj = tally->source.known ? kwhy_energy_round(saved.low_nj, INT64_MAX) : KWHY_UNKNOWN_NJ;
 	out->high_nj = tally->source.known ? kwhy_energy_round(saved.high_nj, INT64_MAX) : KWHY_UNKNOWN_NJ;
 	out->assumption = verdict->assumption;
+	out->frees_device = verdict->frees_device;
 }
 
 static void set_cost(struct kwhy_tally *tally, const struct kwhy_verdict *verdict, const struct sums *sums,

@@ -92,6 +92,7 @@ struct kwhy_verdict {
 	unsigned hiding_kinds;	/* not 0: no more can be saved than free time of these kinds to hide it in */
 	double kept_share;	/* of the whole cost that would remain */
 	double idle_energy_share; /* of the idle energy that the cure saves */
+	bool frees_device;	  /* the device's time, not the run's */
 };
 
 #define KWHY_KIND(kind) (1u << KWHY_ACTIVITY_##kind)

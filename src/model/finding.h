@@ -24,6 +24,7 @@ struct kwhy_saving {
 	int64_t energy_nj, low_nj, high_nj;
 	const char *assumption;
 	bool is_projected; /* to be expected, by playing the recording without the waste; else a bound */
+	bool frees_device; /* time_ns is the device's, free for others: the run is no shorter */
 };
 
 /* One kind of waste on one device (KWHY_NONE: on the host or across devices). */

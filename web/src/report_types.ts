@@ -24,7 +24,7 @@ export interface Evidence { start_ns: N; end_ns: N; what: string }
 export interface Finding {
 	id: string; title: string; device: N; count: number; time_ns: N; energy_nj: N; low_nj: N; high_nj: N;
 	evidence: Evidence[]; cure: string;
-	projection: null | { time_ns: N; energy_nj: N; low_nj: N; high_nj: N; assumption: string | null; is_projected?: boolean };
+	projection: null | { time_ns: N; energy_nj: N; low_nj: N; high_nj: N; assumption: string | null; is_projected?: boolean; frees_device?: boolean };
 }
 export interface RangeSum {
 	name: string; kind?: string; count?: number; start_ns?: N; host_ns?: N; device_ns?: N; busy_ns?: N; energy_nj?: N; window_energy_nj?: N;

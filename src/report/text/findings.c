@@ -14,14 +14,11 @@
 
 enum { EVIDENCE_ROWS = 3, NOTE_ROWS = 12, EVIDENCE_NAME_COLUMNS = 44 };
 
-/* "1.2 s, 120 J (±6 J)", the energy only where it is known. */
-static void add_cost(
-	struct kwhy_text *out, int64_t time_ns, int64_t energy_nj, int64_t low_nj, int64_t high_nj)
+/* ", 120 J (114 J to 126 J)", where it is known. */
+static void add_energy(struct kwhy_text *out, int64_t energy_nj, int64_t low_nj, int64_t high_nj)
 {
-	char time[KWHY_QUANTITY_BYTES], energy[KWHY_QUANTITY_BYTES], low[KWHY_QUANTITY_BYTES],
-		high[KWHY_QUANTITY_BYTES];
+	char energy[KWHY_QUANTITY_BYTES], low[KWHY_QUANTITY_BYTES], high[KWHY_QUANTITY_BYTES];
 
-	kwhy_text_add(out, kwhy_quantity_time(time, time_ns));
 	if (energy_nj == KWHY_UNKNOWN_NJ)
 		return;
 	kwhy_text_addf(out, ", %s", kwhy_quantity_energy(energy, energy_nj));
@@ -89,17 +86,20 @@ static void write_finding(const struct kwhy_sheet *sheet, size_t number)
 	const struct kwhy_finding *finding = &sheet->report->findings->items[number];
 	const struct kwhy_saving *saving = &finding->saving;
 	struct kwhy_text text = {0};
-	char lead[24], label[KWHY_DEVICE_LABEL_BYTES] = "";
+	char lead[24], label[KWHY_DEVICE_LABEL_BYTES] = "", time[KWHY_QUANTITY_BYTES];
 
 	snprintf(lead, sizeof(lead), "%3zu. ", number + 1);
 	if (finding->device != KWHY_NONE && sheet->report->recording->device_count > 1)
 		kwhy_device_label(label, &sheet->report->recording->devices[finding->device]);
 	kwhy_sheet_linef(sheet, lead, "%s%s%s [%s]", label, *label ? ": " : "", finding->title, finding->id);
-	add_cost(&text, finding->time_ns, finding->energy_nj, finding->low_nj, finding->high_nj);
+	kwhy_text_add(&text, kwhy_quantity_time(time, finding->time_ns));
+	add_energy(&text, finding->energy_nj, finding->low_nj, finding->high_nj);
 	write_part(sheet, "     costs  ", &text);
 	kwhy_text_add(&text, finding->cure);
 	write_part(sheet, "     cure   ", &text);
-	add_cost(&text, saving->time_ns, saving->energy_nj, saving->low_nj, saving->high_nj);
+	kwhy_text_addf(&text, "%s%s", kwhy_quantity_time(time, saving->time_ns),
+		saving->frees_device ? " of the device" : "");
+	add_energy(&text, saving->energy_nj, saving->low_nj, saving->high_nj);
 	kwhy_text_addf(&text, "%s%s%s", saving->is_projected ? " as projected" : " at most",
 		saving->assumption ? ": " : "", saving->assumption ? saving->assumption : "");
 	write_part(sheet, "     saves  ", &text);

@@ -479,7 +479,8 @@ static void write_saving(
 	if (saving->energy_nj != KWHY_UNKNOWN_NJ && whole_nj > 0)
 		kwhy_text_addf(out, "%s (%s), ", kwhy_quantity_energy(energy, saving->energy_nj),
 			kwhy_quantity_percent(share, (double)saving->energy_nj / whole_nj));
-	kwhy_text_add(out, kwhy_quantity_time(time, saving->time_ns));
+	kwhy_text_addf(out, "%s%s", kwhy_quantity_time(time, saving->time_ns),
+		saving->frees_device ? " of the device" : "");
 }
 
 /* Whether findings' joules are shares of another energy than the first line's, by 1 % or more. */

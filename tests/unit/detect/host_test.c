@@ -137,6 +137,7 @@ static void what_a_released_context_saves_is_its_power_above_clean_idle(void **s
 	assert_non_null(finding);
 	assert_int_equal(finding->energy_nj, INT64_C(250000000000));
 	assert_int_equal(finding->saving.energy_nj, INT64_C(100000000000));
+	assert_true(finding->saving.frees_device);
 	build_free(&build);
 }
 

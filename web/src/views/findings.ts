@@ -21,7 +21,7 @@ function evidence(item: Evidence, jump: Jump | null): HTMLElement {
 function card(finding: Finding, where: string, jump: Jump | null): HTMLElement {
 	const saving = finding.projection;
 	const rows: [string, string][] = [["costs now", `${time(finding.time_ns)}${known(finding.energy_nj) ? `, ${range(finding.energy_nj, finding.low_nj, finding.high_nj)}` : ""} in ${exact(finding.count)} places`]];
-	if (saving) rows.push([saving.is_projected ? "saves, as projected" : "saves at most", `${time(saving.time_ns)}${known(saving.energy_nj) ? `, ${range(saving.energy_nj, saving.low_nj, saving.high_nj)}` : ""}`]);
+	if (saving) rows.push([saving.is_projected ? "saves, as projected" : "saves at most", `${time(saving.time_ns)}${saving.frees_device ? " of the device" : ""}${known(saving.energy_nj) ? `, ${range(saving.energy_nj, saving.low_nj, saving.high_nj)}` : ""}`]);
 	if (saving?.assumption) rows.push(["if", saving.assumption]);
 	rows.push(["cure", finding.cure]);
 	return el("article", { class: "card", id: `finding-${finding.id}` }, el("h3", {}, `${where}${visible(finding.title)}`),

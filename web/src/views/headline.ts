@@ -82,7 +82,7 @@ export function headline(report: Report): HTMLElement {
 	const top = report.findings[0];
 	const answer = top
 		? el("p", { class: "answer" }, "Largest waste: ", el("b", {}, top.title), ". ",
-			top.projection ? `Curing it saves ${top.projection.is_projected ? "" : "at most "}${[time(top.projection.time_ns), known(top.projection.energy_nj) ? energy(top.projection.energy_nj) : null].filter(Boolean).join(" and ")}. ` : "", `Cure: ${top.cure}`)
+			top.projection ? `Curing it saves ${top.projection.is_projected ? "" : "at most "}${[time(top.projection.time_ns) + (top.projection.frees_device ? " of the device" : ""), known(top.projection.energy_nj) ? energy(top.projection.energy_nj) : null].filter(Boolean).join(" and ")}. ` : "", `Cure: ${top.cure}`)
 		: el("p", { class: "answer" }, "No finding would save more than the threshold (1 % of the window unless set otherwise).");
 	// the answer first: a reader who stops here knows what to do
 	return el("section", { id: "overview", "aria-labelledby": "h-overview" }, el("h2", { id: "h-overview" }, "What it cost"),
