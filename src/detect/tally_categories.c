@@ -3,21 +3,6 @@
 
 /* The categories of time that a finding counts, as the ledger's time table has them. */
 
-static const uint8_t category_of_state[KWHY_HOST_STATE_COUNT] = {
-	[KWHY_HOST_LAUNCH] = KWHY_CATEGORY_LAUNCH,
-	[KWHY_HOST_ALLOC] = KWHY_CATEGORY_ALLOC,
-	[KWHY_HOST_SYNC] = KWHY_CATEGORY_SYNC,
-	[KWHY_HOST_ELSEWHERE] = KWHY_CATEGORY_HOST,
-};
-
-static const uint8_t category_of_kind[KWHY_ACTIVITY_KIND_COUNT] = {
-	[KWHY_ACTIVITY_KERNEL] = KWHY_CATEGORY_COMPUTE,
-	[KWHY_ACTIVITY_COLLECTIVE] = KWHY_CATEGORY_COLLECTIVE,
-	[KWHY_ACTIVITY_GRAPH] = KWHY_CATEGORY_COMPUTE,
-	[KWHY_ACTIVITY_COPY] = KWHY_CATEGORY_COPY,
-	[KWHY_ACTIVITY_MEMSET] = KWHY_CATEGORY_MEMSET,
-};
-
 /* In which order the parts of a gap are taken where only some of it counts. */
 static const uint8_t calls_first[KWHY_HOST_STATE_COUNT] = {
 	KWHY_HOST_LAUNCH, KWHY_HOST_SYNC, KWHY_HOST_ELSEWHERE, KWHY_HOST_ALLOC};
@@ -31,7 +16,7 @@ static void take(struct kwhy_tally *tally, const int64_t part_ns[KWHY_HOST_STATE
 	for (int i = 0; i < KWHY_HOST_STATE_COUNT; i++) {
 		int64_t taken_ns = part_ns[order[i]] < length_ns ? part_ns[order[i]] : length_ns;
 
-		tally->category_ns[category_of_state[order[i]]] += taken_ns;
+		tally->category_ns[kwhy_category_of_wait(order[i])] += taken_ns;
 		length_ns -= taken_ns;
 	}
 }
@@ -65,5 +50,6 @@ void kwhy_tally_count_kinds(
 	struct kwhy_tally *tally, const int64_t kind_ns[KWHY_ACTIVITY_KIND_COUNT], double share)
 {
 	for (int kind = 0; kind < KWHY_ACTIVITY_KIND_COUNT; kind++)
-		tally->category_ns[category_of_kind[kind]] += (int64_t)((double)kind_ns[kind] * share);
+		tally->category_ns[kwhy_category_of_kind((uint32_t)kind)] += (int64_t)((double)kind_ns[kind] *
+			share);
 }

@@ -357,6 +357,8 @@ enum kwhy_status kwhy_formula_of(const char *text, kwhy_formula_find *find, void
 	if (peek(&reader))
 		return wrong(&reader, "goes on after its end");
 	tighten(&reader, &whole);
+	if (!isfinite(whole.figure.low) || !isfinite(whole.figure.high))
+		return wrong(&reader, "is beyond all numbers");
 	*out = whole.figure;
 	return KWHY_OK;
 }

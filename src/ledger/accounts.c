@@ -25,19 +25,11 @@ struct opening {
 	uint32_t *account_of; /* lent by the ledger's arena */
 };
 
-static const uint8_t category_of_kind[KWHY_ACTIVITY_KIND_COUNT] = {
-	[KWHY_ACTIVITY_KERNEL] = KWHY_CATEGORY_COMPUTE,
-	[KWHY_ACTIVITY_COLLECTIVE] = KWHY_CATEGORY_COLLECTIVE,
-	[KWHY_ACTIVITY_GRAPH] = KWHY_CATEGORY_COMPUTE,
-	[KWHY_ACTIVITY_COPY] = KWHY_CATEGORY_COPY,
-	[KWHY_ACTIVITY_MEMSET] = KWHY_CATEGORY_MEMSET,
-};
-
 static bool is_named(const struct opening *opening, size_t row)
 {
 	const struct kwhy_activities *rows = &opening->recording->activities;
 
-	return category_of_kind[rows->kind[row]] <= KWHY_CATEGORY_COLLECTIVE ||
+	return kwhy_category_of_kind(rows->kind[row]) <= KWHY_CATEGORY_COLLECTIVE ||
 		!kwhy_account_name_is_generated(kwhy_names_get(&opening->recording->names, rows->name[row]));
 }
 
@@ -112,8 +104,8 @@ static enum kwhy_status post_row(struct opening *opening, size_t row, struct kwh
 
 	status = kwhy_keys_number(&opening->keys, key_of(opening, row), &number, error);
 	if (!status && number == opening->count)
-		status = open_account(
-			opening, category_of_kind[rows->kind[row]], name_of(opening, row), &account, error);
+		status = open_account(opening, kwhy_category_of_kind(rows->kind[row]), name_of(opening, row),
+			&account, error);
 	if (status)
 		return status;
 	account = &opening->accounts[number];

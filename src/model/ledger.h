@@ -34,7 +34,9 @@ enum kwhy_category {
 };
 
 const char *kwhy_category_name(enum kwhy_category category);
-bool kwhy_category_is_idle(enum kwhy_category category); /* sync ... outside */
+enum kwhy_category kwhy_category_of_kind(uint32_t kind);  /* enum kwhy_activity_kind, running alone */
+enum kwhy_category kwhy_category_of_wait(uint32_t state); /* enum kwhy_host_state (host_wait.h), idle */
+bool kwhy_category_is_idle(enum kwhy_category category);  /* sync ... outside */
 
 struct kwhy_copy_sum {
 	uint32_t kind, src_memory, dst_memory;

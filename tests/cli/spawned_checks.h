@@ -7,6 +7,9 @@
 #include "spawn.h"
 
 #include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What tests hold against a run of a command and what it wrote. */
@@ -95,6 +98,22 @@ static inline size_t lines_of(const char *file)
 		lines += text.data[i] == '\n';
 	kwhy_text_done(&text);
 	return lines;
+}
+
+/* The number at a path like "runs.0.energy_j.value". */
+static inline double number_at(const json_t *node, const char *path)
+{
+	char part[64];
+
+	while (node && *path) {
+		size_t length = strcspn(path, ".");
+
+		snprintf(part, sizeof(part), "%.*s", (int)length, path);
+		node = json_is_array(node) ? json_array_get(node, (size_t)atoi(part))
+					   : json_object_get(node, part);
+		path += length + (path[length] == '.');
+	}
+	return json_is_number(node) ? json_number_value(node) : NAN;
 }
 
 #endif

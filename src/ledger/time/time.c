@@ -139,13 +139,8 @@ static int64_t *window_idle_ns(struct tally *tally, int64_t start_ns, enum kwhy_
 static void add_window_idle(
 	struct tally *tally, int64_t start_ns, const int64_t part_ns[KWHY_HOST_STATE_COUNT])
 {
-	static const uint8_t category[KWHY_HOST_STATE_COUNT] = {[KWHY_HOST_SYNC] = KWHY_CATEGORY_SYNC,
-		[KWHY_HOST_LAUNCH] = KWHY_CATEGORY_LAUNCH,
-		[KWHY_HOST_ALLOC] = KWHY_CATEGORY_ALLOC,
-		[KWHY_HOST_ELSEWHERE] = KWHY_CATEGORY_HOST};
-
-	for (int state = 0; tally->windows && state < KWHY_HOST_STATE_COUNT; state++)
-		*window_idle_ns(tally, start_ns, category[state]) += part_ns[state];
+	for (uint32_t state = 0; tally->windows && state < KWHY_HOST_STATE_COUNT; state++)
+		*window_idle_ns(tally, start_ns, kwhy_category_of_wait(state)) += part_ns[state];
 }
 
 static enum kwhy_status add_gap(struct tally *tally, struct kwhy_host_wait *wait,
