@@ -254,8 +254,9 @@ enum kwhy_status kwhy_priors_init(struct kwhy_posterior_prior *prior,
 	}
 	prior->other[KWHY_PARAMETER_IDLE] = idle_prior(question, quiet_w, features, readings);
 	below = clean_prior(question, features, readings, prior->other[KWHY_PARAMETER_IDLE]);
-	prior->other[KWHY_PARAMETER_UNIT].mean = log(unit_power(
-		question, features, readings, prior->other[KWHY_PARAMETER_IDLE].mean, exp(below.mean)));
+	/* Above the level that the readings show: a stated one, or another card's, may lie above them all. */
+	prior->other[KWHY_PARAMETER_UNIT].mean = log(unit_power(question, features, readings,
+		isnan(quiet_w) ? prior->other[KWHY_PARAMETER_IDLE].mean : quiet_w, exp(below.mean)));
 	prior->other[KWHY_PARAMETER_UNIT].spread = UNIT_SPREAD;
 	prior->limit_w = fmax(0, (double)question->recording->devices[question->device].limit_mw * 1e-3);
 	prior->other[KWHY_PARAMETER_NOISE] = NOISE_PRIOR;

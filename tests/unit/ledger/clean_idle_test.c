@@ -285,6 +285,33 @@ static void a_device_that_does_not_come_to_rest_behind_its_work_tells_its_level_
 	build_free(recording, ledger);
 }
 
+/* A level that is stated, or of another card of its kind, may lie above all that the readings show. */
+static void light_work_is_held_against_the_level_that_the_readings_show(void **state)
+{
+	static const char *names[] = {"a", "b", "c", "d", "e"};
+	const struct metered_level levels[] = {{0, 121}};
+	const double true_nj = 45 * 0.5e-3 * (151 - 121) * 1e9;
+	struct metered_run runs[45];
+	struct metered_plan plan = {levels, 1, runs, 45, 0, 0.5, 1, 0};
+	struct kwhy_recording *recording;
+	struct kwhy_ledger *ledger;
+	int64_t net_nj = 0;
+
+	(void)state;
+	for (int i = 0; i < 45; i++)
+		runs[i] = (struct metered_run){0.1 + 2e-3 * i, 0.1005 + 2e-3 * i, 151, names[i % 5]};
+	plan.end_s = runs[44].to_s + 0.3;
+	recording = metered_build(&plan);
+	recording->devices[0].context_idle_mw = 124500;
+	ledger = build_ledger(recording);
+	the_books_balance(ledger);
+	for (int i = 0; i < 5; i++)
+		net_nj += build_account(ledger, 0, names[i])->net_nj;
+	assert_true(fabs((double)net_nj / true_nj - 1) < 0.1);
+	assert_true(fabs(ledger->devices[0].energy.context_idle_w - 121) < 0.5);
+	build_free(recording, ledger);
+}
+
 /* Between two programs the level is not looked for; the counter tells that the powers are wrong. */
 static void a_level_that_changes_inside_the_span_is_seen_as_wrong_energy(void **state)
 {
@@ -344,6 +371,7 @@ int main(void)
 		cmocka_unit_test(a_device_that_had_not_come_to_rest_tells_its_level_behind_the_work),
 		cmocka_unit_test(
 			a_device_that_does_not_come_to_rest_behind_its_work_tells_its_level_before_that),
+		cmocka_unit_test(light_work_is_held_against_the_level_that_the_readings_show),
 		cmocka_unit_test(a_level_that_changes_inside_the_span_is_seen_as_wrong_energy),
 	};
 
