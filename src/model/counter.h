@@ -2,7 +2,11 @@
 #ifndef KWHY_MODEL_COUNTER_H
 #define KWHY_MODEL_COUNTER_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+struct kwhy_power_series;
 
 /* More than any device or host draws: larger figures are wrong units or a wrong clock. */
 #define KWHY_POWER_MOST_W 100000.0
@@ -26,5 +30,12 @@ struct kwhy_counter_span {
  * can draw in that time (KWHY_POWER_MOST_W) is a reset.
  */
 enum kwhy_counter_step kwhy_counter_rise(const struct kwhy_counter_span *span, int64_t *out_counts);
+
+/* The same between readings i - 1 and i of a counter. */
+enum kwhy_counter_step kwhy_counter_step(
+	const struct kwhy_power_series *series, size_t i, int64_t *out_counts);
+
+/* Mean power between readings i - 1 and i of a counter; false, and *out_w untouched: the rise is unknown. */
+bool kwhy_counter_power_w(const struct kwhy_power_series *series, size_t i, double *out_w);
 
 #endif

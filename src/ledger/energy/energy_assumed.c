@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/energy/energy_assumed.h"
 
-#include "ledger/energy/counter.h"
 #include "ledger/saturate.h"
+#include "model/counter.h"
 
 #include <math.h>
 #include <stdlib.h>

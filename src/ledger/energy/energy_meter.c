@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/energy/energy_meter.h"
 
-#include "ledger/energy/counter.h"
+#include "model/counter.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

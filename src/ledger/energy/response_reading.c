@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/energy/response_reading.h"
 
-#include "ledger/energy/counter.h"
 #include "ledger/energy/response_beat.h"
+#include "model/counter.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,13 +34,11 @@ static bool covers(const struct kwhy_covered *covered, const struct kwhy_power_r
 /* The mean power of a tick; false: the counter fell. */
 static bool read_tick(const struct kwhy_power_series *series, size_t i, struct kwhy_power_reading *out)
 {
-	int64_t counts;
+	double power_w;
 
-	if (i == 0 || kwhy_counter_step(series, i, &counts) == KWHY_COUNTER_FELL)
+	if (i == 0 || !kwhy_counter_power_w(series, i, &power_w))
 		return false;
-	*out = (struct kwhy_power_reading){series->time_ns[i - 1], series->time_ns[i], 0};
-	out->power_w = (double)counts * (double)kwhy_meter_unit_nj(series->meter) /
-		(double)(out->to_ns - out->from_ns);
+	*out = (struct kwhy_power_reading){series->time_ns[i - 1], series->time_ns[i], power_w};
 	return true;
 }
 

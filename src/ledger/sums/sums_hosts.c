@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ledger/energy/counter.h"
 #include "ledger/parts.h"
 #include "ledger/saturate.h"
 #include "ledger/sums/sums.h"
+#include "model/counter.h"
 
 /*
  * A counter of the host: what it rose by. Where it fell it was reset, or wrapped where the readings do

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "model/counter.h"
 #include "report/export/export.h"
 #include "report/export/proto.h"
 #include "report/export/sink.h"
@@ -329,21 +330,21 @@ static void write_counter(struct writer *writer, size_t series, int64_t time_ns,
 	packet_end(writer, packet);
 }
 
-/* Meters of power as they are; counters as the mean power up to the next tick. */
+/*
+ * Meters of power as they are; counters as the mean power up to the next tick. Where a counter fell to no
+ * known place there is no value.
+ */
 static void write_power(struct writer *writer)
 {
 	for (size_t i = 0; i < writer->recording->power_count; i++) {
 		const struct kwhy_power_series *series = &writer->recording->power[i];
-		int64_t unit_nj = kwhy_meter_unit_nj(series->meter);
+		const bool is_counter = kwhy_meter_is_counter(series->meter);
 
-		for (size_t k = 0; k + (unit_nj ? 1 : 0) < series->count; k++) {
+		for (size_t k = 0; k + is_counter < series->count; k++) {
 			double power_w = (double)series->value[k] * 1e-3;
 
-			if (unit_nj)
-				power_w = ((double)series->value[k + 1] - (double)series->value[k]) *
-					(double)unit_nj /
-					(double)(series->time_ns[k + 1] - series->time_ns[k]);
-			write_counter(writer, i, series->time_ns[k], power_w);
+			if (!is_counter || kwhy_counter_power_w(series, k + 1, &power_w))
+				write_counter(writer, i, series->time_ns[k], power_w);
 		}
 	}
 }

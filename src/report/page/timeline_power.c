@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/page/timeline_power.h"
 
+#include "model/counter.h"
 #include "report/page/timeline_part.h"
 
 #include <math.h>
 
-/* Mean power from reading k of a counter to the next, mW; a wrap or reset shows as 0. */
+/* Mean power from reading k of a counter to the next, mW; a reset shows as 0. */
 static int64_t tick_power_mw(const struct kwhy_power_series *series, size_t k)
 {
-	double energy_nj = ((double)series->value[k + 1] - (double)series->value[k]) *
-		(double)kwhy_meter_unit_nj(series->meter);
-	double power_mw = energy_nj * 1e3 / (double)(series->time_ns[k + 1] - series->time_ns[k]);
+	double power_w;
 
-	return power_mw > 0 ? llround(power_mw) : 0;
+	return kwhy_counter_power_w(series, k + 1, &power_w) ? llround(power_w * 1e3) : 0;
 }
 
 static json_t *power_series(const struct kwhy_recording *recording, const struct kwhy_power_series *series,

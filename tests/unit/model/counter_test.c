@@ -2,6 +2,9 @@
 #include "cmocka_all.h"
 
 #include "model/counter.h"
+#include "model/recording.h"
+
+#include <math.h>
 
 static void a_step_is_a_rise_a_wrap_that_is_undone_or_a_reset(void **state)
 {
@@ -33,10 +36,32 @@ static void a_step_is_a_rise_a_wrap_that_is_undone_or_a_reset(void **state)
 	}
 }
 
+static void the_power_of_a_tick_is_its_rise_over_its_length(void **state)
+{
+	int64_t times_ns[] = {0, 1000000000, 2000000000, 2000000001},
+		values_uj[] = {262143000000, 262143328850, 671148, 5};
+	const struct kwhy_power_series series = {.meter = KWHY_METER_RAPL_PACKAGE,
+		.device = KWHY_NONE,
+		.wrap = 262143328850,
+		.count = 4,
+		.time_ns = times_ns,
+		.value = values_uj};
+	double power_w = -1;
+
+	(void)state;
+	assert_true(kwhy_counter_power_w(&series, 1, &power_w));
+	assert_true(fabs(power_w - 0.32885) < 1e-9);
+	assert_true(kwhy_counter_power_w(&series, 2, &power_w));
+	assert_true(fabs(power_w - 0.671149) < 1e-9);
+	assert_false(kwhy_counter_power_w(&series, 3, &power_w));
+	assert_true(fabs(power_w - 0.671149) < 1e-9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_step_is_a_rise_a_wrap_that_is_undone_or_a_reset),
+		cmocka_unit_test(the_power_of_a_tick_is_its_rise_over_its_length),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
