@@ -64,11 +64,24 @@ printf 'kind,name,device,stream,start_ns,end_ns\nkernel,k,0,7,%s,%s\n' $start $(
 	for reading in 0,4294000000 100,4294900000 200,832704 210,5 310,900005; do
 		echo "$((start + ${reading%,*} * 1000000)),,rapl.package-0_uj,${reading#*,}"
 	done
+	for reading in 0,1500 100,2500; do
+		echo "$((start + ${reading%,*} * 1000000)),,hwmon.power-1_mw,${reading#*,}"
+	done
 } >"$folder/short-power.csv"
-"$kwhy" export "$folder/short.csv" --power "$folder/short-power.csv" --to perfetto -o "$folder/short.perfetto" 2>/dev/null
+for form in perfetto chrome sqlite; do
+	"$kwhy" export "$folder/short.csv" --power "$folder/short-power.csv" --to "$form" -o "$folder/short.$form" 2>/dev/null
+done
 protoc --proto_path="$source/tests/export" --decode=subset.Trace perfetto_subset.proto \
 	<"$folder/short.perfetto" >"$folder/short.txt"
-same "powers of a counter" "$(sed -n 's/.*double_counter_value: //p' "$folder/short.txt" | tr '\n' ' ')" "9 9 9 "
+same "powers of a counter" "$(sed -n 's/.*double_counter_value: //p' "$folder/short.txt" | tr '\n' ' ')" "9 9 9 1.5 2.5 "
+
+# Meters of one kind are told apart by their numbers, as in power CSV.
+for name in hwmon.power-1_mw rapl.package-0_uj; do
+	grep -q "name: \"$name\"" "$folder/short.txt" || fail "no track $name in perfetto"
+	[ "$(sqlite3 "$folder/short.sqlite" "SELECT count(*) FROM power WHERE source = '$name'")" -gt 1 ] ||
+		fail "no readings of $name in the database"
+done
+grep -q '"name":"hwmon.power-1_mw"' "$folder/short.chrome" || fail "no counter hwmon.power-1_mw in chrome"
 
 # Chrome and CSV come back as the same activities: counts and times of every account.
 for back in run.chrome run.json.gz run.csv; do

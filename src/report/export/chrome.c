@@ -186,27 +186,31 @@ static void write_ranges(struct writer *writer)
 	}
 }
 
+static void write_series(struct writer *writer, const struct kwhy_power_series *series)
+{
+	const struct kwhy_recording *recording = writer->recording;
+	struct kwhy_text *out = &writer->sink.text;
+	char source[KWHY_METER_NAME_BYTES];
+
+	kwhy_meter_source(source, series->meter, series->domain);
+	for (size_t k = 0; k < series->count; k++) {
+		kwhy_text_addf(out, "%s{\"ph\":\"C\",\"name\":\"%s\",\"pid\":%" PRId32 ",\"ts\":",
+			writer->first ? "\n" : ",\n", source,
+			series->device == KWHY_NONE ? -1 : recording->devices[series->device].index);
+		writer->first = false;
+		add_us(out, series->time_ns[k]);
+		kwhy_text_addf(out, ",\"args\":{\"W\":%.3f}}", (double)series->value[k] * 1e-3);
+		kwhy_sink_drain(&writer->sink, KWHY_SINK_PIECE_BYTES);
+	}
+}
+
 static void write_power(struct writer *writer)
 {
 	const struct kwhy_recording *recording = writer->recording;
 
-	for (size_t i = 0; i < recording->power_count; i++) {
-		const struct kwhy_power_series *series = &recording->power[i];
-
-		if (kwhy_meter_is_counter(series->meter))
-			continue;
-		for (size_t k = 0; k < series->count; k++) {
-			kwhy_text_addf(&writer->sink.text,
-				"%s{\"ph\":\"C\",\"name\":\"%s\",\"pid\":%" PRId32 ",\"ts\":",
-				writer->first ? "\n" : ",\n", kwhy_meter_name(series->meter),
-				series->device == KWHY_NONE ? -1 : recording->devices[series->device].index);
-			writer->first = false;
-			add_us(&writer->sink.text, series->time_ns[k]);
-			kwhy_text_addf(&writer->sink.text, ",\"args\":{\"W\":%.3f}}",
-				(double)series->value[k] * 1e-3);
-			kwhy_sink_drain(&writer->sink, KWHY_SINK_PIECE_BYTES);
-		}
-	}
+	for (size_t i = 0; i < recording->power_count; i++)
+		if (!kwhy_meter_is_counter(recording->power[i].meter))
+			write_series(writer, &recording->power[i]);
 }
 
 static void write_device_properties(struct writer *writer)

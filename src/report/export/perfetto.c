@@ -179,9 +179,10 @@ static void describe_devices(struct writer *writer)
 	}
 	for (size_t i = 0; i < recording->power_count; i++) {
 		const struct kwhy_power_series *series = &recording->power[i];
+		char source[KWHY_METER_NAME_BYTES];
 
 		describe(writer, power_uuid(i), series->device == KWHY_NONE ? 0 : device_uuid(series->device),
-			kwhy_meter_name(series->meter), "W");
+			kwhy_meter_source(source, series->meter, series->domain), "W");
 	}
 }
 

@@ -235,10 +235,12 @@ static void write_power(struct writer *writer)
 	prepare(writer, "INSERT INTO power VALUES(?,?,?,?)");
 	for (size_t i = 0; i < writer->recording->power_count; i++) {
 		const struct kwhy_power_series *series = &writer->recording->power[i];
+		char source[KWHY_METER_NAME_BYTES];
 
+		kwhy_meter_source(source, series->meter, series->domain);
 		for (size_t k = 0; !writer->failed && k < series->count; k++) {
 			put_known(writer, series->device != KWHY_NONE, series->device);
-			put_text(writer, kwhy_meter_name(series->meter));
+			put_text(writer, source);
 			put_int(writer, series->time_ns[k]);
 			put_int(writer, series->value[k]);
 			end_row(writer);
