@@ -123,8 +123,12 @@ const char *kwhy_tracks_text(struct kwhy_tracks *tracks, const char *bytes, size
 
 struct kwhy_device kwhy_device_unknown(int32_t index, uint32_t rank)
 {
-	return (struct kwhy_device){
-		.index = index, .rank = rank, .limit_mw = -1, .context_idle_mw = -1, .clean_idle_mw = -1};
+	return (struct kwhy_device){.index = index,
+		.rank = rank,
+		.machine = KWHY_NONE,
+		.limit_mw = -1,
+		.context_idle_mw = -1,
+		.clean_idle_mw = -1};
 }
 
 enum kwhy_status kwhy_tracks_device(

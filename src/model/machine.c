@@ -40,6 +40,27 @@ uint32_t kwhy_recording_machine_of(const struct kwhy_recording *recording, uint3
 	return recording->processes[process].machine;
 }
 
+uint32_t kwhy_recording_machine_of_device(const struct kwhy_recording *recording, uint32_t device)
+{
+	if (device >= recording->device_count ||
+		recording->devices[device].machine >= recording->machine_count)
+		return KWHY_NONE;
+	return recording->devices[device].machine;
+}
+
+uint32_t kwhy_recording_machine_of_meter(
+	const struct kwhy_recording *recording, const struct kwhy_power_series *series)
+{
+	if (series->device != KWHY_NONE)
+		return kwhy_recording_machine_of_device(recording, series->device);
+	return series->machine < recording->machine_count ? series->machine : KWHY_NONE;
+}
+
+const char *kwhy_recording_machine_name(const struct kwhy_recording *recording, uint32_t machine)
+{
+	return machine < recording->machine_count ? recording->machines[machine].name : NULL;
+}
+
 bool kwhy_recording_has_hosts(const struct kwhy_recording *recording)
 {
 	const struct kwhy_power_series *first = NULL;
@@ -59,7 +80,5 @@ bool kwhy_recording_has_hosts(const struct kwhy_recording *recording)
 const char *kwhy_recording_host_of(
 	const struct kwhy_recording *recording, const struct kwhy_power_series *series)
 {
-	if (series->device != KWHY_NONE || series->machine >= recording->machine_count)
-		return NULL;
-	return recording->machines[series->machine].name;
+	return series->device == KWHY_NONE ? kwhy_recording_machine_name(recording, series->machine) : NULL;
 }

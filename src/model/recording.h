@@ -82,6 +82,7 @@ enum kwhy_range_kind {
 struct kwhy_device {
 	int32_t index;	   /* as the trace numbers it */
 	uint32_t rank;	   /* KWHY_NONE: unknown or not distributed */
+	uint32_t machine;  /* index into machines; KWHY_NONE: unknown */
 	const char *name;  /* NULL: unknown */
 	const char *uuid;  /* NULL: unknown */
 	uint32_t sm_count; /* 0: unknown, for all below */
@@ -441,6 +442,12 @@ KWHY_MUST_USE enum kwhy_status kwhy_recording_add_note(struct kwhy_recording *re
 
 /* The machine of a process; KWHY_NONE: unknown. */
 uint32_t kwhy_recording_machine_of(const struct kwhy_recording *recording, uint32_t process);
+/* The same of a device, and of what a meter reads: a device or a host. */
+uint32_t kwhy_recording_machine_of_device(const struct kwhy_recording *recording, uint32_t device);
+uint32_t kwhy_recording_machine_of_meter(
+	const struct kwhy_recording *recording, const struct kwhy_power_series *series);
+/* The name of such a machine; NULL: unknown. */
+const char *kwhy_recording_machine_name(const struct kwhy_recording *recording, uint32_t machine);
 
 /* Whether meters of hosts are of several machines, so that each needs its host's name beside it. */
 bool kwhy_recording_has_hosts(const struct kwhy_recording *recording);

@@ -184,6 +184,8 @@ static void complete_device(struct kwhy_device *known, const struct kwhy_device 
 {
 	if (known->rank == KWHY_NONE)
 		known->rank = row->rank;
+	if (known->machine == KWHY_NONE)
+		known->machine = row->machine;
 	if (!known->name)
 		known->name = row->name;
 	if (!known->sm_count)
@@ -209,6 +211,7 @@ static enum kwhy_status apply_device(struct kwhy_recorded *recorded, uint32_t wr
 	uint32_t known;
 	enum kwhy_status status = KWHY_OK;
 
+	row.machine = recorded->writers[writer].machine;
 	row.name = text_of(recorded, writer, device->name);
 	row.uuid = text_of(recorded, writer, device->uuid);
 	row.sm_count = device->sm_count;
@@ -235,6 +238,8 @@ enum kwhy_status kwhy_recorded_device(struct kwhy_recorded *recorded, uint32_t w
 	if (kwhy_track_map_find(&recorded->devices, key, out))
 		return KWHY_OK;
 	status = kwhy_tracks_device(&recorded->tracks, index, recorded->writers[writer].rank, out, error);
+	if (!status && recorded->recording->devices[*out].machine == KWHY_NONE)
+		recorded->recording->devices[*out].machine = recorded->writers[writer].machine;
 	return status ? status : map_device(recorded, writer, index, *out, error);
 }
 

@@ -111,6 +111,37 @@ static void a_writer_takes_over_no_clock_that_its_own_contradicts(void **state)
 	kwhy_recording_free(recording);
 }
 
+/* As of two nodes that each count their GPUs from 0. */
+static void a_device_is_of_the_machine_of_its_process(void **state)
+{
+	static const struct written written[] = {
+		{HOST, BOOT_UNIX_NS, 100, START}, {SECOND, BOOT_UNIX_NS, 100, OTHER_START}};
+	struct kwhy_recording *recording;
+	int fd = memfd_create("recording", 0);
+	char path[64];
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		struct tape tape;
+
+		write_one(fd, i + 1, &written[i]);
+		tape_init(&tape, fd, i + 1);
+		ADD(&tape, DEVICE, device, .index = 0, .uuid = i ? SECOND : UUID);
+		tape_done(&tape);
+	}
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	recording = import(path);
+	close(fd);
+	assert_int_equal(recording->machine_count, 2);
+	assert_int_equal(recording->device_count, 2);
+	for (uint32_t d = 0; d < 2; d++)
+		assert_string_equal(kwhy_recording_machine_name(
+					    recording, kwhy_recording_machine_of_device(recording, d)),
+			d ? "GPU-2" : "node1");
+	assert_int_equal(kwhy_recording_machine_of_device(recording, 2), KWHY_NONE);
+	kwhy_recording_free(recording);
+}
+
 static void machines_of_two_names_share_no_clock(void **state)
 {
 	static const struct written written[] = {
@@ -253,6 +284,7 @@ int main(void)
 		cmocka_unit_test(a_clock_that_is_hardly_known_agrees_with_what_lies_in_its_spread),
 		cmocka_unit_test(a_writer_takes_over_no_clock_that_its_own_contradicts),
 		cmocka_unit_test(machines_of_two_names_share_no_clock),
+		cmocka_unit_test(a_device_is_of_the_machine_of_its_process),
 		cmocka_unit_test(the_start_of_a_machine_says_whose_containers_they_are),
 		cmocka_unit_test(a_writer_that_tells_no_start_is_of_the_machine_of_its_name),
 		cmocka_unit_test(meters_of_a_host_are_each_machines_own),
