@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/export/export.h"
+#include "report/export/places.h"
 #include "report/export/sink.h"
 
 #include <inttypes.h>
@@ -18,6 +19,7 @@ enum { NAME_BYTES = 64 };
 struct writer {
 	const struct kwhy_report *report;
 	const struct kwhy_recording *recording;
+	struct kwhy_places places;
 	struct kwhy_sink sink;
 	bool first;
 };
@@ -38,6 +40,12 @@ static void add_string(struct kwhy_text *out, const char *text)
 	kwhy_text_add_bytes(out, "\"", 1);
 }
 
+static void add_text(struct writer *writer, const struct kwhy_text *text)
+{
+	writer->sink.failed |= text->failed;
+	add_string(&writer->sink.text, text->data && !text->failed ? text->data : "");
+}
+
 /* Microseconds of a signed count of nanoseconds. */
 static void add_us(struct kwhy_text *out, int64_t time_ns)
 {
@@ -47,13 +55,18 @@ static void add_us(struct kwhy_text *out, int64_t time_ns)
 		(unsigned)(magnitude % 1000));
 }
 
+static void begin_row(struct writer *writer)
+{
+	kwhy_text_add(&writer->sink.text, writer->first ? "\n" : ",\n");
+	writer->first = false;
+}
+
 static void begin_event(
 	struct writer *writer, const char *category, const char *name, int64_t start_ns, int64_t end_ns)
 {
 	struct kwhy_text *out = &writer->sink.text;
 
-	kwhy_text_add(out, writer->first ? "\n" : ",\n");
-	writer->first = false;
+	begin_row(writer);
 	kwhy_text_addf(out, "{\"ph\":\"X\",\"cat\":\"%s\",\"name\":", category);
 	add_string(out, name);
 	kwhy_text_add(out, ",\"ts\":");
@@ -98,8 +111,8 @@ static void add_activity_args(struct writer *writer, size_t row)
 	struct kwhy_text *out = &writer->sink.text;
 	double energy_nj = kwhy_ledger_activity_nj(writer->report->ledger, writer->recording, row);
 
-	kwhy_text_addf(out, ",\"args\":{\"device\":%" PRId32 ",\"stream\":%" PRId64,
-		writer->recording->devices[stream->device].index, stream->id);
+	kwhy_text_addf(out, ",\"args\":{\"device\":%" PRId64 ",\"stream\":%" PRId64,
+		kwhy_places_device(&writer->places, stream->device), stream->id);
 	if (stream->context >= 0)
 		kwhy_text_addf(out, ",\"context\":%" PRId64, stream->context);
 	if (rows->call[row] != KWHY_NONE)
@@ -119,6 +132,48 @@ static void add_activity_args(struct writer *writer, size_t row)
 	if (isfinite(energy_nj))
 		kwhy_text_addf(out, ",\"energy_nj\":%.0f", energy_nj);
 	kwhy_text_add(out, "}}");
+}
+
+/* Frees the name. */
+static void write_process_name(struct writer *writer, int64_t pid, struct kwhy_text *name)
+{
+	struct kwhy_text *out = &writer->sink.text;
+
+	begin_row(writer);
+	kwhy_text_addf(out,
+		"{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%" PRId64 ",\"tid\":0,\"args\":{\"name\":",
+		pid);
+	add_text(writer, name);
+	kwhy_text_add(out, "}}");
+	kwhy_text_done(name);
+	kwhy_sink_drain(&writer->sink, KWHY_SINK_PIECE_BYTES);
+}
+
+/* Of those alone whose own numbers do not say which they are. */
+static void write_process_names(struct writer *writer)
+{
+	const struct kwhy_recording *recording = writer->recording;
+	const struct kwhy_places *places = &writer->places;
+
+	for (uint32_t d = 0; d < recording->device_count; d++) {
+		struct kwhy_text name = {0};
+
+		if (!kwhy_places_is_device_ambiguous(places, d))
+			continue;
+		kwhy_places_name_device(places, d, &name);
+		write_process_name(writer, kwhy_places_device(places, d), &name);
+	}
+	for (uint32_t p = 0; p < recording->process_count; p++) {
+		struct kwhy_text name = {0};
+
+		if (!kwhy_places_is_process_ambiguous(places, p))
+			continue;
+		kwhy_text_add(&name, "process");
+		if (recording->processes[p].pid >= 0)
+			kwhy_text_addf(&name, " %" PRId64, recording->processes[p].pid);
+		kwhy_places_add_process(places, p, &name);
+		write_process_name(writer, kwhy_places_process(places, p), &name);
+	}
 }
 
 static void write_activities(struct writer *writer)
@@ -143,8 +198,8 @@ static void write_activities(struct writer *writer)
 			name = transfer;
 		}
 		begin_event(writer, categories[rows->kind[i]], name, rows->start_ns[i], rows->end_ns[i]);
-		kwhy_text_addf(&writer->sink.text, ",\"pid\":%" PRId32 ",\"tid\":%" PRId64,
-			writer->recording->devices[stream->device].index, stream->id);
+		kwhy_text_addf(&writer->sink.text, ",\"pid\":%" PRId64 ",\"tid\":%" PRId64,
+			kwhy_places_device(&writer->places, stream->device), stream->id);
 		add_activity_args(writer, i);
 		kwhy_sink_drain(&writer->sink, KWHY_SINK_PIECE_BYTES);
 	}
@@ -162,7 +217,7 @@ static void write_calls(struct writer *writer)
 			rows->start_ns[i], rows->end_ns[i]);
 		kwhy_text_addf(&writer->sink.text,
 			",\"pid\":%" PRId64 ",\"tid\":%" PRId64 ",\"args\":{\"correlation\":%zu}}",
-			recording->processes[thread->process].pid, thread->tid, i + 1);
+			kwhy_places_process(&writer->places, thread->process), thread->tid, i + 1);
 		kwhy_sink_drain(&writer->sink, KWHY_SINK_PIECE_BYTES);
 	}
 }
@@ -176,7 +231,7 @@ static void write_ranges(struct writer *writer)
 		int64_t pid = -1, tid = 0;
 
 		if (range->thread != KWHY_NONE) {
-			pid = recording->processes[recording->threads[range->thread].process].pid;
+			pid = kwhy_places_process(&writer->places, recording->threads[range->thread].process);
 			tid = recording->threads[range->thread].tid;
 		}
 		begin_event(writer, "user_annotation", kwhy_names_get(&recording->names, range->name),
@@ -188,20 +243,23 @@ static void write_ranges(struct writer *writer)
 
 static void write_series(struct writer *writer, const struct kwhy_power_series *series)
 {
-	const struct kwhy_recording *recording = writer->recording;
-	struct kwhy_text *out = &writer->sink.text;
+	const int64_t pid = series->device == KWHY_NONE ? -1
+							: kwhy_places_device(&writer->places, series->device);
+	struct kwhy_text *out = &writer->sink.text, name = {0};
 	char source[KWHY_METER_NAME_BYTES];
 
-	kwhy_meter_source(source, series->meter, series->domain);
+	kwhy_text_add(&name, kwhy_meter_source(source, series->meter, series->domain));
+	kwhy_places_add_meter(&writer->places, series, &name);
 	for (size_t k = 0; k < series->count; k++) {
-		kwhy_text_addf(out, "%s{\"ph\":\"C\",\"name\":\"%s\",\"pid\":%" PRId32 ",\"ts\":",
-			writer->first ? "\n" : ",\n", source,
-			series->device == KWHY_NONE ? -1 : recording->devices[series->device].index);
-		writer->first = false;
+		begin_row(writer);
+		kwhy_text_add(out, "{\"ph\":\"C\",\"name\":");
+		add_text(writer, &name);
+		kwhy_text_addf(out, ",\"pid\":%" PRId64 ",\"ts\":", pid);
 		add_us(out, series->time_ns[k]);
 		kwhy_text_addf(out, ",\"args\":{\"W\":%.3f}}", (double)series->value[k] * 1e-3);
 		kwhy_sink_drain(&writer->sink, KWHY_SINK_PIECE_BYTES);
 	}
+	kwhy_text_done(&name);
 }
 
 static void write_power(struct writer *writer)
@@ -221,7 +279,8 @@ static void write_device_properties(struct writer *writer)
 	for (size_t d = 0; d < writer->recording->device_count; d++) {
 		const struct kwhy_device *device = &writer->recording->devices[d];
 
-		kwhy_text_addf(out, "%s{\"id\":%" PRId32 ",\"name\":", d ? "," : "", device->index);
+		kwhy_text_addf(out, "%s{\"id\":%" PRId64 ",\"name\":", d ? "," : "",
+			kwhy_places_device(&writer->places, (uint32_t)d));
 		add_string(out, device->name ? device->name : "");
 		if (device->sm_count)
 			kwhy_text_addf(out, ",\"numSms\":%" PRIu32, device->sm_count);
@@ -238,26 +297,39 @@ static void write_device_properties(struct writer *writer)
 	kwhy_text_add(out, "],\n");
 }
 
+static enum kwhy_status write_events(
+	struct writer *writer, const char *path, bool compress, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_sink_open(&writer->sink, path, compress, error);
+
+	if (status)
+		return status;
+	kwhy_text_addf(&writer->sink.text,
+		"{\"schemaVersion\":1,\"producer\":\"kwhy "
+		"%s\",\"displayTimeUnit\":\"ns\",\"baseTimeNanoseconds\":%" PRId64 ",\n",
+		KWHY_VERSION, writer->recording->origin_unix_ns);
+	write_device_properties(writer);
+	kwhy_text_add(&writer->sink.text, "\"traceEvents\":[");
+	write_process_names(writer);
+	write_activities(writer);
+	write_calls(writer);
+	write_ranges(writer);
+	write_power(writer);
+	kwhy_text_add(&writer->sink.text, "\n]}\n");
+	return kwhy_sink_close(&writer->sink, error);
+}
+
 static enum kwhy_status write_chrome(
 	const struct kwhy_report *report, const char *path, bool compress, struct kwhy_error *error)
 {
 	struct writer writer = {.report = report, .recording = report->recording, .first = true};
-	enum kwhy_status status = kwhy_sink_open(&writer.sink, path, compress, error);
+	enum kwhy_status status = kwhy_places_init(&writer.places, report->recording, error);
 
 	if (status)
 		return status;
-	kwhy_text_addf(&writer.sink.text,
-		"{\"schemaVersion\":1,\"producer\":\"kwhy "
-		"%s\",\"displayTimeUnit\":\"ns\",\"baseTimeNanoseconds\":%" PRId64 ",\n",
-		KWHY_VERSION, report->recording->origin_unix_ns);
-	write_device_properties(&writer);
-	kwhy_text_add(&writer.sink.text, "\"traceEvents\":[");
-	write_activities(&writer);
-	write_calls(&writer);
-	write_ranges(&writer);
-	write_power(&writer);
-	kwhy_text_add(&writer.sink.text, "\n]}\n");
-	return kwhy_sink_close(&writer.sink, error);
+	status = write_events(&writer, path, compress, error);
+	kwhy_places_done(&writer.places);
+	return status;
 }
 
 const struct kwhy_exporter kwhy_export_chrome = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/export/export.h"
+#include "report/export/places.h"
 #include "report/export/sink.h"
 
 #include <inttypes.h>
@@ -20,12 +21,27 @@ static void add_name(struct kwhy_text *out, const char *name)
 	kwhy_text_add(out, "\"");
 }
 
-static void write_comments(const struct kwhy_recording *recording, struct kwhy_text *out)
+/* What the number of a device does not say, as in "# GPU 0 NVIDIA H200 on node-b: device 2". */
+static void write_places(const struct kwhy_places *places, struct kwhy_text *out)
 {
+	for (uint32_t d = 0; d < places->recording->device_count; d++) {
+		if (!kwhy_places_is_device_ambiguous(places, d))
+			continue;
+		kwhy_text_add(out, "# ");
+		kwhy_places_name_device(places, d, out);
+		kwhy_text_addf(out, ": device %" PRId64 "\n", kwhy_places_device(places, d));
+	}
+}
+
+static void write_comments(const struct kwhy_places *places, struct kwhy_text *out)
+{
+	const struct kwhy_recording *recording = places->recording;
+
+	write_places(places, out);
 	for (size_t d = 0; d < recording->device_count; d++) {
 		const struct kwhy_device *device = &recording->devices[d];
 
-		kwhy_text_addf(out, "# device %" PRId32, device->index);
+		kwhy_text_addf(out, "# device %" PRId64, kwhy_places_device(places, (uint32_t)d));
 		if (device->name) {
 			kwhy_text_add(out, " name=");
 			for (const char *c = device->name; *c; c++)
@@ -75,7 +91,17 @@ static const char *kind_of(const struct kwhy_activities *rows, size_t row)
 	}
 }
 
-static void write_activity(const struct kwhy_report *report, size_t row, struct kwhy_text *out)
+static void add_machine(const struct kwhy_recording *recording, uint32_t device, struct kwhy_text *out)
+{
+	const char *name = kwhy_recording_machine_name(
+		recording, kwhy_recording_machine_of_device(recording, device));
+
+	kwhy_text_add(out, ",");
+	add_name(out, name ? name : "");
+}
+
+static void write_activity(
+	const struct kwhy_report *report, const struct kwhy_places *places, size_t row, struct kwhy_text *out)
 {
 	const struct kwhy_recording *recording = report->recording;
 	const struct kwhy_activities *rows = &recording->activities;
@@ -84,8 +110,8 @@ static void write_activity(const struct kwhy_report *report, size_t row, struct 
 
 	kwhy_text_addf(out, "%s,", kind_of(rows, row));
 	add_name(out, kwhy_names_get(&recording->names, rows->name[row]));
-	kwhy_text_addf(out, ",%" PRId32 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",",
-		recording->devices[stream->device].index, stream->id,
+	kwhy_text_addf(out, ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",",
+		kwhy_places_device(places, stream->device), stream->id,
 		recording->origin_unix_ns + rows->start_ns[row],
 		recording->origin_unix_ns + rows->end_ns[row]);
 	if (rows->bytes[row] != KWHY_UNKNOWN_BYTES)
@@ -99,25 +125,41 @@ static void write_activity(const struct kwhy_report *report, size_t row, struct 
 	kwhy_text_add(out, ",");
 	if (isfinite(energy_nj))
 		kwhy_text_addf(out, "%.0f", energy_nj);
+	if (places->has_machines)
+		add_machine(recording, stream->device, out);
 	kwhy_text_add(out, "\n");
 }
 
-static enum kwhy_status write_csv(
-	const struct kwhy_report *report, const char *path, bool compress, struct kwhy_error *error)
+static enum kwhy_status write_rows(const struct kwhy_report *report, const struct kwhy_places *places,
+	const char *path, bool compress, struct kwhy_error *error)
 {
 	struct kwhy_sink sink;
 	enum kwhy_status status = kwhy_sink_open(&sink, path, compress, error);
 
 	if (status)
 		return status;
-	write_comments(report->recording, &sink.text);
-	kwhy_text_add(&sink.text,
-		"kind,name,device,stream,start_ns,end_ns,bytes,blocks,threads_per_block,energy_nj\n");
+	write_comments(places, &sink.text);
+	kwhy_text_addf(&sink.text,
+		"kind,name,device,stream,start_ns,end_ns,bytes,blocks,threads_per_block,energy_nj%s\n",
+		places->has_machines ? ",machine" : "");
 	for (size_t i = 0; i < report->recording->activities.count; i++) {
-		write_activity(report, i, &sink.text);
+		write_activity(report, places, i, &sink.text);
 		kwhy_sink_drain(&sink, KWHY_SINK_PIECE_BYTES);
 	}
 	return kwhy_sink_close(&sink, error);
+}
+
+static enum kwhy_status write_csv(
+	const struct kwhy_report *report, const char *path, bool compress, struct kwhy_error *error)
+{
+	struct kwhy_places places;
+	enum kwhy_status status = kwhy_places_init(&places, report->recording, error);
+
+	if (status)
+		return status;
+	status = write_rows(report, &places, path, compress, error);
+	kwhy_places_done(&places);
+	return status;
 }
 
 const struct kwhy_exporter kwhy_export_csv = {

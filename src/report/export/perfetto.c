@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/counter.h"
 #include "report/export/export.h"
+#include "report/export/places.h"
 #include "report/export/proto.h"
 #include "report/export/sink.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /*
  * Perfetto's track events. Field numbers from its protos/perfetto/trace/ (trace_packet, track_descriptor,
@@ -75,7 +74,9 @@ static const char *const category_names[CATEGORY_END] = {
 struct writer {
 	const struct kwhy_report *report;
 	const struct kwhy_recording *recording;
+	struct kwhy_places places;
 	struct kwhy_sink sink;
+	struct kwhy_text label;	       /* of the track at hand; viewers lay those of one name together */
 	int64_t (*lane_end_ns)[LANES]; /* by track, of streams, then calls, then ranges */
 };
 
@@ -165,30 +166,39 @@ static void write_names(struct writer *writer)
 		intern(writer, INTERNED_ANNOTATION_NAMES, i, annotation_names[i]);
 }
 
+static const char *take_label(struct writer *writer)
+{
+	writer->sink.failed |= writer->label.failed;
+	return writer->label.data && !writer->label.failed ? writer->label.data : "";
+}
+
 static void describe_devices(struct writer *writer)
 {
 	const struct kwhy_recording *recording = writer->recording;
-	char text[160];
 
 	for (uint32_t d = 0; d < recording->device_count; d++) {
-		const char *name = recording->devices[d].name;
-
-		snprintf(text, sizeof(text), "GPU %" PRId32 "%s%.120s", recording->devices[d].index,
-			name ? " " : "", name ? name : "");
-		describe(writer, device_uuid(d), 0, text, NULL);
+		kwhy_text_clear(&writer->label);
+		kwhy_places_name_device(&writer->places, d, &writer->label);
+		describe(writer, device_uuid(d), 0, take_label(writer), NULL);
 	}
 	for (size_t i = 0; i < recording->power_count; i++) {
 		const struct kwhy_power_series *series = &recording->power[i];
 		char source[KWHY_METER_NAME_BYTES];
 
+		kwhy_text_clear(&writer->label);
+		kwhy_text_add(&writer->label, kwhy_meter_source(source, series->meter, series->domain));
+		kwhy_places_add_meter(&writer->places, series, &writer->label);
 		describe(writer, power_uuid(i), series->device == KWHY_NONE ? 0 : device_uuid(series->device),
-			kwhy_meter_source(source, series->meter, series->domain), "W");
+			take_label(writer), "W");
 	}
 }
 
-/* Opens the first lane whose last slice is over; lanes are described when first used. */
-static uint64_t take_lane(struct writer *writer, size_t track, int64_t start_ns, int64_t end_ns,
-	uint64_t parent, const char *label)
+/*
+ * Opens the first lane whose last slice is over; lanes are described, with the writer's label, when first
+ * used.
+ */
+static uint64_t take_lane(
+	struct writer *writer, size_t track, int64_t start_ns, int64_t end_ns, uint64_t parent)
 {
 	int64_t *ends = writer->lane_end_ns[track];
 	size_t lane = 0;
@@ -196,7 +206,7 @@ static uint64_t take_lane(struct writer *writer, size_t track, int64_t start_ns,
 	while (lane + 1 < LANES && ends[lane] > start_ns)
 		lane++;
 	if (ends[lane] == INT64_MIN)
-		describe(writer, lane_uuid(track, lane), parent, label, NULL);
+		describe(writer, lane_uuid(track, lane), parent, take_label(writer), NULL);
 	ends[lane] = end_ns;
 	return lane_uuid(track, lane);
 }
@@ -269,16 +279,16 @@ static void write_activities(struct writer *writer)
 {
 	const struct kwhy_recording *recording = writer->recording;
 	const struct kwhy_activities *rows = &recording->activities;
-	char label[48];
 
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct kwhy_stream *stream = &recording->streams[rows->stream[i]];
 		struct slice slice = {
 			rows->start_ns[i], rows->end_ns[i], rows->name[i], rows->kind[i] + 1u, 0, i};
 
-		snprintf(label, sizeof(label), "stream %" PRId64, stream->id);
-		slice.track = take_lane(writer, rows->stream[i], slice.start_ns, slice.end_ns,
-			device_uuid(stream->device), label);
+		kwhy_text_clear(&writer->label);
+		kwhy_text_addf(&writer->label, "stream %" PRId64, stream->id);
+		slice.track = take_lane(
+			writer, rows->stream[i], slice.start_ns, slice.end_ns, device_uuid(stream->device));
 		write_slice(writer, &slice);
 	}
 }
@@ -287,16 +297,17 @@ static void write_calls(struct writer *writer)
 {
 	const struct kwhy_recording *recording = writer->recording;
 	const struct kwhy_calls *rows = &recording->calls;
-	char label[48];
 
 	for (size_t i = 0; i < rows->count; i++) {
+		const struct kwhy_thread *thread = &recording->threads[rows->thread[i]];
 		struct slice slice = {
 			rows->start_ns[i], rows->end_ns[i], rows->name[i], CATEGORY_CALL, 0, SIZE_MAX};
 
-		snprintf(label, sizeof(label), "calls of thread %" PRId64,
-			recording->threads[rows->thread[i]].tid);
-		slice.track = take_lane(writer, recording->stream_count + rows->thread[i], slice.start_ns,
-			slice.end_ns, 0, label);
+		kwhy_text_clear(&writer->label);
+		kwhy_text_addf(&writer->label, "calls of thread %" PRId64, thread->tid);
+		kwhy_places_add_process(&writer->places, thread->process, &writer->label);
+		slice.track = take_lane(
+			writer, recording->stream_count + rows->thread[i], slice.start_ns, slice.end_ns, 0);
 		write_slice(writer, &slice);
 	}
 }
@@ -312,7 +323,12 @@ static void write_ranges(struct writer *writer)
 		struct slice slice = {
 			range->start_ns, range->end_ns, range->name, CATEGORY_RANGE, 0, SIZE_MAX};
 
-		slice.track = take_lane(writer, track, slice.start_ns, slice.end_ns, 0, "ranges");
+		kwhy_text_clear(&writer->label);
+		kwhy_text_add(&writer->label, "ranges");
+		if (range->thread != KWHY_NONE)
+			kwhy_places_add_process(
+				&writer->places, recording->threads[range->thread].process, &writer->label);
+		slice.track = take_lane(writer, track, slice.start_ns, slice.end_ns, 0);
 		write_slice(writer, &slice);
 	}
 }
@@ -350,31 +366,41 @@ static void write_power(struct writer *writer)
 	}
 }
 
+static enum kwhy_status write_tracks(
+	struct writer *writer, const char *path, bool compress, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_sink_open(&writer->sink, path, compress, error);
+
+	if (status)
+		return status;
+	write_names(writer);
+	describe_devices(writer);
+	write_activities(writer);
+	write_calls(writer);
+	write_ranges(writer);
+	write_power(writer);
+	return kwhy_sink_close(&writer->sink, error);
+}
+
 static enum kwhy_status write_perfetto(
 	const struct kwhy_report *report, const char *path, bool compress, struct kwhy_error *error)
 {
 	const struct kwhy_recording *recording = report->recording;
 	size_t tracks = recording->stream_count + 2 * recording->thread_count + 1;
 	struct writer writer = {.report = report, .recording = recording};
-	enum kwhy_status status;
+	enum kwhy_status status = kwhy_places_init(&writer.places, recording, error);
 
+	if (status)
+		return status;
 	writer.lane_end_ns = malloc(tracks * sizeof(*writer.lane_end_ns));
-	if (!writer.lane_end_ns)
-		return kwhy_fail_memory(error, "the tracks of the export");
-	for (size_t i = 0; i < tracks; i++)
+	for (size_t i = 0; writer.lane_end_ns && i < tracks; i++)
 		for (size_t lane = 0; lane < LANES; lane++)
 			writer.lane_end_ns[i][lane] = INT64_MIN;
-	status = kwhy_sink_open(&writer.sink, path, compress, error);
-	if (!status) {
-		write_names(&writer);
-		describe_devices(&writer);
-		write_activities(&writer);
-		write_calls(&writer);
-		write_ranges(&writer);
-		write_power(&writer);
-		status = kwhy_sink_close(&writer.sink, error);
-	}
+	status = writer.lane_end_ns ? write_tracks(&writer, path, compress, error)
+				    : kwhy_fail_memory(error, "the tracks of the export");
 	free(writer.lane_end_ns);
+	kwhy_text_done(&writer.label);
+	kwhy_places_done(&writer.places);
 	return status;
 }
 

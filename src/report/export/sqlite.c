@@ -93,18 +93,51 @@ static void write_meta(struct writer *writer)
 	end_table(writer);
 }
 
+/* NULL: unknown. */
+static void put_index(struct writer *writer, uint32_t index)
+{
+	put_known(writer, index != KWHY_NONE, index);
+}
+
+static void write_machines(struct writer *writer)
+{
+	prepare(writer, "INSERT INTO machine VALUES(?,?)");
+	for (uint32_t i = 0; !writer->failed && i < writer->recording->machine_count; i++) {
+		put_int(writer, i);
+		put_text(writer, kwhy_recording_machine_name(writer->recording, i));
+		end_row(writer);
+	}
+	end_table(writer);
+}
+
+static void write_processes(struct writer *writer)
+{
+	prepare(writer, "INSERT INTO process VALUES(?,?,?,?)");
+	for (uint32_t i = 0; !writer->failed && i < writer->recording->process_count; i++) {
+		const struct kwhy_process *process = &writer->recording->processes[i];
+
+		put_int(writer, i);
+		put_index(writer, kwhy_recording_machine_of(writer->recording, i));
+		put_known(writer, process->pid >= 0, process->pid);
+		put_index(writer, process->rank);
+		end_row(writer);
+	}
+	end_table(writer);
+}
+
 static void write_devices(struct writer *writer)
 {
-	prepare(writer, "INSERT INTO device VALUES(?,?,?,?,?,?)");
-	for (size_t i = 0; !writer->failed && i < writer->recording->device_count; i++) {
+	prepare(writer, "INSERT INTO device VALUES(?,?,?,?,?,?,?)");
+	for (uint32_t i = 0; !writer->failed && i < writer->recording->device_count; i++) {
 		const struct kwhy_device *device = &writer->recording->devices[i];
 
-		put_int(writer, (int64_t)i);
+		put_int(writer, i);
 		put_int(writer, device->index);
-		put_known(writer, device->rank != KWHY_NONE, device->rank);
+		put_index(writer, device->rank);
 		put_text(writer, device->name);
 		put_known(writer, device->sm_count != 0, device->sm_count);
 		put_known(writer, device->limit_mw >= 0, device->limit_mw);
+		put_index(writer, kwhy_recording_machine_of_device(writer->recording, i));
 		end_row(writer);
 	}
 	end_table(writer);
@@ -112,7 +145,7 @@ static void write_devices(struct writer *writer)
 
 static void write_streams(struct writer *writer)
 {
-	prepare(writer, "INSERT INTO stream VALUES(?,?,?,?,?)");
+	prepare(writer, "INSERT INTO stream VALUES(?,?,?,?,?,?)");
 	for (size_t i = 0; !writer->failed && i < writer->recording->stream_count; i++) {
 		const struct kwhy_stream *stream = &writer->recording->streams[i];
 		int64_t pid = writer->recording->processes[stream->process].pid;
@@ -122,6 +155,7 @@ static void write_streams(struct writer *writer)
 		put_known(writer, pid >= 0, pid);
 		put_known(writer, stream->context >= 0, stream->context);
 		put_int(writer, stream->id);
+		put_int(writer, stream->process);
 		end_row(writer);
 	}
 	end_table(writer);
@@ -190,7 +224,7 @@ static void write_calls(struct writer *writer)
 	const struct kwhy_recording *recording = writer->recording;
 	const struct kwhy_calls *rows = &recording->calls;
 
-	prepare(writer, "INSERT INTO call VALUES(?,?,?,?,?,?)");
+	prepare(writer, "INSERT INTO call VALUES(?,?,?,?,?,?,?)");
 	for (size_t i = 0; !writer->failed && i < rows->count; i++) {
 		const struct kwhy_thread *thread = &recording->threads[rows->thread[i]];
 
@@ -200,6 +234,7 @@ static void write_calls(struct writer *writer)
 		put_int(writer, thread->tid);
 		put_int(writer, rows->start_ns[i]);
 		put_int(writer, rows->end_ns[i]);
+		put_int(writer, thread->process);
 		end_row(writer);
 	}
 	end_table(writer);
@@ -214,7 +249,7 @@ static void write_ranges(struct writer *writer)
 	};
 	const struct kwhy_recording *recording = writer->recording;
 
-	prepare(writer, "INSERT INTO range VALUES(?,?,?,?,?,?)");
+	prepare(writer, "INSERT INTO range VALUES(?,?,?,?,?,?,?)");
 	for (size_t i = 0; !writer->failed && i < recording->range_count; i++) {
 		const struct kwhy_range *range = &recording->ranges[i];
 		bool threaded = range->thread != KWHY_NONE;
@@ -225,6 +260,7 @@ static void write_ranges(struct writer *writer)
 		put_known(writer, threaded, threaded ? recording->threads[range->thread].tid : 0);
 		put_int(writer, range->start_ns);
 		put_int(writer, range->end_ns);
+		put_index(writer, threaded ? recording->threads[range->thread].process : KWHY_NONE);
 		end_row(writer);
 	}
 	end_table(writer);
@@ -232,9 +268,10 @@ static void write_ranges(struct writer *writer)
 
 static void write_power(struct writer *writer)
 {
-	prepare(writer, "INSERT INTO power VALUES(?,?,?,?)");
+	prepare(writer, "INSERT INTO power VALUES(?,?,?,?,?)");
 	for (size_t i = 0; i < writer->recording->power_count; i++) {
 		const struct kwhy_power_series *series = &writer->recording->power[i];
+		const uint32_t machine = kwhy_recording_machine_of_meter(writer->recording, series);
 		char source[KWHY_METER_NAME_BYTES];
 
 		kwhy_meter_source(source, series->meter, series->domain);
@@ -243,6 +280,7 @@ static void write_power(struct writer *writer)
 			put_text(writer, source);
 			put_int(writer, series->time_ns[k]);
 			put_int(writer, series->value[k]);
+			put_index(writer, machine);
 			end_row(writer);
 		}
 	}
@@ -317,6 +355,8 @@ static void write_all(struct writer *writer)
 	run(writer, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN");
 	run(writer, schema);
 	write_meta(writer);
+	write_machines(writer);
+	write_processes(writer);
 	write_devices(writer);
 	write_streams(writer);
 	write_names(writer);

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmocka_all.h"
+#include "import/import.h"
+#include "ledger/ledger_new.h"
+#include "report/export/export.h"
+
+#include <math.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Exports of a run on several machines whose numbers are all the same: GPU 0, one process, one thread.
+ * Machines called `names`; none: two ranks of which no machine is known. Device d runs a kernel of 1 ms at d
+ * ms.
+ */
+
+#define OK(call)                                                               \
+	do {                                                                   \
+		error.text[0] = '\0';                                          \
+		if ((call) != KWHY_OK)                                         \
+			fail_msg("%s:%d: %s", __FILE__, __LINE__, error.text); \
+	} while (0)
+
+enum { COUNT = 2, PID = 1, TID = 77 };
+
+static const int64_t ms_ns = 1000000;
+static struct kwhy_error error;
+
+static uint32_t intern(struct kwhy_recording *recording, const char *text)
+{
+	uint32_t name;
+
+	OK(kwhy_names_intern(&recording->names, text, strlen(text), &name, &error));
+	return name;
+}
+
+static void add_tracks(struct kwhy_recording *recording, uint32_t rank, uint32_t machine, int64_t pid)
+{
+	const struct kwhy_device device = {.rank = rank,
+		.machine = machine,
+		.name = "H200",
+		.limit_mw = -1,
+		.context_idle_mw = -1,
+		.clean_idle_mw = -1};
+	const struct kwhy_process process = {.pid = pid, .rank = rank, .machine = machine};
+	struct kwhy_thread thread = {.tid = TID};
+	struct kwhy_stream stream = {.context = -1, .id = 7};
+
+	OK(kwhy_recording_add_device(recording, &device, &stream.device, &error));
+	OK(kwhy_recording_add_process(recording, &process, &thread.process, &error));
+	stream.process = thread.process;
+	OK(kwhy_recording_add_thread(recording, &thread, NULL, &error));
+	OK(kwhy_recording_add_stream(recording, &stream, NULL, &error));
+}
+
+static void add_rows(struct kwhy_recording *recording, uint32_t track)
+{
+	struct kwhy_activity activity = kwhy_activity_unknown();
+	const int64_t start_ns = track * ms_ns, end_ns = start_ns + ms_ns;
+	const struct kwhy_range range = {.start_ns = 0,
+		.end_ns = COUNT * ms_ns,
+		.name = intern(recording, "step 1"),
+		.thread = track,
+		.kind = KWHY_RANGE_STEP};
+
+	activity.start_ns = start_ns;
+	activity.end_ns = end_ns;
+	activity.name = intern(recording, "gemm");
+	activity.stream = track;
+	OK(kwhy_recording_add_activity(recording, &activity, &error));
+	OK(kwhy_recording_add_call(recording, start_ns, end_ns, intern(recording, "cudaLaunchKernel"), track,
+		KWHY_NONE, &error));
+	OK(kwhy_recording_add_range(recording, &range, &error));
+}
+
+static void add_meters(struct kwhy_recording *recording, uint32_t machine)
+{
+	const struct kwhy_power_source board = {
+		.meter = KWHY_METER_HWMON_POWER, .device = KWHY_NONE, .machine = machine};
+
+	for (int64_t i = 0; i < 3; i++)
+		OK(kwhy_recording_add_power(recording, &board, i * ms_ns, 1000 + machine, &error));
+}
+
+static struct kwhy_recording *make(size_t machine_count, const char *const names[])
+{
+	struct kwhy_recording *recording;
+
+	OK(kwhy_recording_new(&recording, &error));
+	recording->unix_clock = true;
+	recording->origin_unix_ns = INT64_C(1795262400000000000);
+	for (uint32_t i = 0; i < COUNT; i++) {
+		struct kwhy_machine row = {.spread_ns = -1};
+		uint32_t machine = KWHY_NONE;
+
+		if (i < machine_count) {
+			row.host = intern(recording, names[i]);
+			OK(kwhy_recording_add_machine(recording, &row, &machine, &error));
+			add_meters(recording, machine);
+		}
+		add_tracks(
+			recording, i, machine_count == 1 ? 0 : machine, PID + (machine_count == 1 ? i : 0));
+		add_rows(recording, i);
+	}
+	OK(kwhy_recording_finish(recording, &error));
+	return recording;
+}
+
+/* Written as `form` to a file of its own, which the caller removes. */
+static void write_as(const char *form, const struct kwhy_recording *recording, char path[32])
+{
+	struct kwhy_ledger_options options = kwhy_ledger_options_default();
+	struct kwhy_findings findings = {0};
+	struct kwhy_report report = {.recording = recording, .findings = &findings};
+	struct kwhy_ledger *ledger;
+	int fd;
+
+	strcpy(path, "/tmp/kwhy-export-XXXXXX");
+	fd = mkstemp(path);
+	assert_true(fd >= 0);
+	close(fd);
+	OK(kwhy_ledger_new(recording, &options, &ledger, &error));
+	report.ledger = ledger;
+	OK(kwhy_exporter_find(form)->write(&report, path, false, &error));
+	kwhy_ledger_free(ledger);
+}
+
+static struct kwhy_text contents(const char *form, const struct kwhy_recording *recording)
+{
+	struct kwhy_text text = {0};
+	char path[32], piece[4096];
+	size_t length;
+	FILE *file;
+
+	write_as(form, recording, path);
+	file = fopen(path, "rb");
+	assert_non_null(file);
+	while ((length = fread(piece, 1, sizeof(piece), file)) > 0)
+		kwhy_text_add_bytes(&text, piece, length);
+	fclose(file);
+	unlink(path);
+	return text;
+}
+
+static size_t count_of(const struct kwhy_text *text, const char *wanted)
+{
+	size_t count = 0, length = strlen(wanted);
+
+	for (size_t i = 0; i + length <= text->length; i++)
+		count += !memcmp(text->data + i, wanted, length);
+	return count;
+}
+
+static void expect(struct kwhy_text text, size_t count, const char *const wanted[])
+{
+	for (size_t i = 0; i < count; i++)
+		if (count_of(&text, wanted[i]) != 1)
+			fail_msg("%zu times: %s", count_of(&text, wanted[i]), wanted[i]);
+	kwhy_text_done(&text);
+}
+
+#define EXPECT(form, recording, ...)                                                         \
+	do {                                                                                 \
+		const char *const wanted[] = {__VA_ARGS__};                                  \
+		expect(contents(form, recording), sizeof(wanted) / sizeof(*wanted), wanted); \
+	} while (0)
+
+static struct kwhy_recording *read_back(const char *form, const struct kwhy_recording *recording)
+{
+	const struct kwhy_import_options options = {0};
+	struct kwhy_recording *back;
+	char path[32];
+
+	write_as(form, recording, path);
+	OK(kwhy_recording_new(&back, &error));
+	OK(kwhy_import_trace(back, path, &options, &error));
+	OK(kwhy_recording_finish(back, &error));
+	unlink(path);
+	return back;
+}
+
+static const char *const nodes[] = {"node-a", "node \"b\""};
+
+static void perfettos_tracks_name_their_machine(void **state)
+{
+	struct kwhy_recording *recording = make(2, nodes);
+
+	(void)state;
+	EXPECT("perfetto", recording, "GPU 0 H200 of rank 0 on node-a", "GPU 0 H200 of rank 1 on node \"b\"",
+		"calls of thread 77 of rank 0 on node-a", "calls of thread 77 of rank 1 on node \"b\"",
+		"ranges of rank 0 on node-a", "ranges of rank 1 on node \"b\"", "hwmon.power-0_mw on node-a",
+		"hwmon.power-0_mw on node \"b\"");
+	kwhy_recording_free(recording);
+}
+
+/* The second machine's GPU 0 becomes 2, for 1 is a process; the processes, which are 1, become 3 and 4. */
+static void chromes_numbers_are_of_one_device_or_process_and_named(void **state)
+{
+	struct kwhy_recording *recording = make(2, nodes);
+
+	(void)state;
+	EXPECT("chrome", recording,
+		"\"pid\":0,\"tid\":0,\"args\":{\"name\":\"GPU 0 H200 of rank 0 on node-a\"}",
+		"\"pid\":2,\"tid\":0,\"args\":{\"name\":\"GPU 0 H200 of rank 1 on node \\\"b\\\"\"}",
+		"\"pid\":1,\"tid\":0,\"args\":{\"name\":\"process 1 of rank 0 on node-a\"}",
+		"\"pid\":3,\"tid\":0,\"args\":{\"name\":\"process 1 of rank 1 on node \\\"b\\\"\"}",
+		"\"pid\":0,\"tid\":7,\"args\":{\"device\":0,", "\"pid\":2,\"tid\":7,\"args\":{\"device\":2,",
+		"\"pid\":1,\"tid\":77,\"args\"", "\"pid\":3,\"tid\":77,\"args\"", "\"pid\":1,\"tid\":77}",
+		"\"pid\":3,\"tid\":77}", "{\"id\":0,", "{\"id\":2,");
+	kwhy_recording_free(recording);
+}
+
+static void what_is_read_back_has_as_many_devices(void **state)
+{
+	static const char *const forms[] = {"chrome", "csv"};
+	struct kwhy_recording *recording = make(2, nodes);
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct kwhy_recording *back = read_back(forms[i], recording);
+
+		assert_int_equal(back->device_count, COUNT);
+		assert_int_equal(back->activities.count, COUNT);
+		for (uint32_t d = 0; d < COUNT; d++)
+			assert_string_equal(back->devices[d].name, "H200");
+		if (i == 0)
+			assert_int_equal(back->thread_count, COUNT);
+		kwhy_recording_free(back);
+	}
+	kwhy_recording_free(recording);
+}
+
+static void csvs_rows_say_their_machine(void **state)
+{
+	struct kwhy_recording *recording = make(2, nodes);
+
+	(void)state;
+	EXPECT("csv", recording, "# GPU 0 H200 of rank 1 on node \"b\": device 2\n", ",energy_nj,machine\n",
+		"kernel,gemm,0,7,1795262400000000000,1795262400001000000,,,,,node-a\n",
+		"kernel,gemm,2,7,1795262400001000000,1795262400002000000,,,,,\"node \"\"b\"\"\"\n");
+	kwhy_recording_free(recording);
+}
+
+/* One integer that a query gives. */
+static int64_t answer(const char *path, const char *query)
+{
+	sqlite3_stmt *statement;
+	int64_t value;
+	sqlite3 *db;
+
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	if (sqlite3_prepare_v2(db, query, -1, &statement, NULL) != SQLITE_OK)
+		fail_msg("%s: %s", query, sqlite3_errmsg(db));
+	assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+	value = sqlite3_column_int64(statement, 0);
+	sqlite3_finalize(statement);
+	sqlite3_close(db);
+	return value;
+}
+
+static void every_row_of_the_database_leads_to_its_machine(void **state)
+{
+	static const char *const queries[] = {
+		"SELECT count(*) FROM device d JOIN machine m ON m.id = d.machine_id WHERE m.name = 'node-a'",
+		"SELECT count(*) FROM stream JOIN process p ON p.id = process_id WHERE p.machine_id = 1",
+		"SELECT count(*) FROM call JOIN process p ON p.id = process_id WHERE p.machine_id = 1",
+		"SELECT count(*) FROM range JOIN process p ON p.id = process_id WHERE p.machine_id = 1",
+		"SELECT count(DISTINCT machine_id) - 1 FROM power",
+		"SELECT max(count) FROM step_kernel_energy",
+		"SELECT count(*) - 1 FROM step_kernel_energy",
+	};
+	struct kwhy_recording *recording = make(2, nodes);
+	char path[32];
+
+	(void)state;
+	write_as("sqlite", recording, path);
+	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++)
+		if (answer(path, queries[i]) != 1)
+			fail_msg("%d: %s", (int)answer(path, queries[i]), queries[i]);
+	unlink(path);
+	kwhy_recording_free(recording);
+}
+
+static void ranks_that_share_a_number_are_told_apart_without_a_machine(void **state)
+{
+	struct kwhy_recording *recording = make(0, NULL);
+
+	(void)state;
+	EXPECT("perfetto", recording, "GPU 0 H200 of rank 0", "GPU 0 H200 of rank 1",
+		"calls of thread 77 of rank 0", "calls of thread 77 of rank 1");
+	EXPECT("chrome", recording, "\"pid\":0,\"tid\":7,", "\"pid\":2,\"tid\":7,", "\"pid\":1,\"tid\":77,",
+		"\"pid\":3,\"tid\":77,");
+	kwhy_recording_free(recording);
+}
+
+static void numbers_of_one_machine_stay_as_they_are(void **state)
+{
+	static const char *const forms[] = {"perfetto", "chrome", "csv"};
+	struct kwhy_recording *recording = make(1, nodes);
+
+	(void)state;
+	recording->devices[1].index = PID; /* a device's number may be a process's as well */
+	for (size_t i = 0; i < 3; i++) {
+		struct kwhy_text text = contents(forms[i], recording);
+
+		assert_int_equal(count_of(&text, "on node-a"), 0);
+		assert_int_equal(count_of(&text, "of rank"), 0);
+		assert_int_equal(count_of(&text, "process_name"), 0);
+		assert_int_equal(count_of(&text, "machine"), 0);
+		kwhy_text_done(&text);
+	}
+	EXPECT("chrome", recording, "\"pid\":0,\"tid\":7,", "\"pid\":1,\"tid\":7,", "\"pid\":1,\"tid\":77,",
+		"\"pid\":2,\"tid\":77,");
+	kwhy_recording_free(recording);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(perfettos_tracks_name_their_machine),
+		cmocka_unit_test(chromes_numbers_are_of_one_device_or_process_and_named),
+		cmocka_unit_test(what_is_read_back_has_as_many_devices),
+		cmocka_unit_test(csvs_rows_say_their_machine),
+		cmocka_unit_test(every_row_of_the_database_leads_to_its_machine),
+		cmocka_unit_test(ranks_that_share_a_number_are_told_apart_without_a_machine),
+		cmocka_unit_test(numbers_of_one_machine_stay_as_they_are),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
