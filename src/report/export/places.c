@@ -90,6 +90,15 @@ static enum kwhy_status sort_items(struct kwhy_places *places, struct kwhy_error
 	return KWHY_OK;
 }
 
+static bool has_machines(const struct kwhy_recording *recording)
+{
+	size_t named = 0;
+
+	for (uint32_t i = 0; i < recording->machine_count; i++)
+		named += kwhy_recording_machine_name(recording, i) != NULL;
+	return named > 1;
+}
+
 enum kwhy_status kwhy_places_init(
 	struct kwhy_places *places, const struct kwhy_recording *recording, struct kwhy_error *error)
 {
@@ -97,7 +106,7 @@ enum kwhy_status kwhy_places_init(
 	enum kwhy_status status;
 
 	*places = (struct kwhy_places){.recording = recording,
-		.has_machines = recording->machine_count > 1,
+		.has_machines = has_machines(recording),
 		.numbers = calloc(count, sizeof(*places->numbers)),
 		.is_shared = calloc(count, sizeof(*places->is_shared))};
 	if (places->numbers && places->is_shared)

@@ -11,7 +11,7 @@
  */
 struct kwhy_places {
 	const struct kwhy_recording *recording;
-	bool has_machines; /* several: whatever is of one names it */
+	bool has_machines; /* several that have a name: whatever is of one says it */
 	int64_t *numbers;  /* of devices, then of processes */
 	bool *is_shared;   /* another one has the same number of its own */
 };

@@ -299,9 +299,12 @@ static void ranks_that_share_a_number_are_told_apart_without_a_machine(void **st
 static void numbers_of_one_machine_stay_as_they_are(void **state)
 {
 	static const char *const forms[] = {"perfetto", "chrome", "csv"};
+	const struct kwhy_machine nameless = {.spread_ns = -1}; /* as of a writer that told nothing */
+	uint32_t machine;
 	struct kwhy_recording *recording = make(1, nodes);
 
 	(void)state;
+	OK(kwhy_recording_add_machine(recording, &nameless, &machine, &error));
 	recording->devices[1].index = PID; /* a device's number may be a process's as well */
 	for (size_t i = 0; i < 3; i++) {
 		struct kwhy_text text = contents(forms[i], recording);
