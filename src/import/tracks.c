@@ -131,20 +131,49 @@ struct kwhy_device kwhy_device_unknown(int32_t index, uint32_t rank)
 		.clean_idle_mw = -1};
 }
 
-enum kwhy_status kwhy_tracks_device(
-	struct kwhy_tracks *tracks, int32_t index, uint32_t rank, uint32_t *out, struct kwhy_error *error)
+/* One of that machine before one of an unknown machine, which is of that one from now on. */
+static uint32_t find_device(struct kwhy_recording *recording, const struct kwhy_track_device *wanted)
 {
-	struct kwhy_track_key key = {.a = index, .b = rank};
-	struct kwhy_device device = kwhy_device_unknown(index, rank);
+	uint32_t found = KWHY_NONE;
+
+	for (uint32_t i = 0; i < recording->device_count; i++) {
+		const struct kwhy_device *device = &recording->devices[i];
+
+		if (device->index != wanted->index || device->rank != wanted->rank)
+			continue;
+		if (device->machine == wanted->machine || wanted->machine == KWHY_NONE)
+			return i;
+		if (device->machine == KWHY_NONE && found == KWHY_NONE)
+			found = i;
+	}
+	if (found != KWHY_NONE)
+		recording->devices[found].machine = wanted->machine;
+	return found;
+}
+
+static enum kwhy_status add_device(struct kwhy_recording *recording, const struct kwhy_track_device *wanted,
+	uint32_t *out, struct kwhy_error *error)
+{
+	struct kwhy_device device = kwhy_device_unknown(wanted->index, wanted->rank);
+
+	device.machine = wanted->machine;
+	return kwhy_recording_add_device(recording, &device, out, error);
+}
+
+enum kwhy_status kwhy_tracks_device(struct kwhy_tracks *tracks, const struct kwhy_track_device *device,
+	uint32_t *out, struct kwhy_error *error)
+{
+	const struct kwhy_track_key key = {
+		device->index, device->rank, device->machine == KWHY_NONE ? 0 : (int64_t)device->machine + 1};
 	enum kwhy_status status;
 	uint32_t added;
 
 	if (kwhy_track_map_find(&tracks->devices, key, out))
 		return KWHY_OK;
 	status = check_room(tracks, &tracks->devices, "devices", error);
-	added = kwhy_recording_find_device(tracks->recording, index, rank);
+	added = find_device(tracks->recording, device);
 	if (!status && added == KWHY_NONE)
-		status = kwhy_recording_add_device(tracks->recording, &device, &added, error);
+		status = add_device(tracks->recording, device, &added, error);
 	if (!status)
 		status = kwhy_track_map_put(&tracks->devices, key, added, error);
 	if (!status)

@@ -25,8 +25,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_track_map_put(
 /*
  * Devices, processes, threads and streams of one trace while it is read: each call gives the index in the
  * recording of what has these numbers, and adds it when it is new. A device is one of the recording when
- * index and rank are the same, so several traces of one device share it. Hostile files are stopped at
- * KWHY_TRACKS_MAX of a kind. Zero-initialise but for recording, path and source; end with kwhy_tracks_done().
+ * index and rank are the same, and the machine as far as both are known, so several traces of one device
+ * share it. Hostile files are stopped at KWHY_TRACKS_MAX of a kind. Zero-initialise but for recording, path
+ * and source; end with kwhy_tracks_done().
  */
 #define KWHY_TRACKS_MAX 65536
 
@@ -37,9 +38,14 @@ struct kwhy_tracks {
 	struct kwhy_track_map devices, processes, threads, streams;
 };
 
+struct kwhy_track_device {
+	int32_t index;
+	uint32_t rank, machine; /* KWHY_NONE: unknown */
+};
+
 void kwhy_tracks_done(struct kwhy_tracks *tracks);
-KWHY_MUST_USE enum kwhy_status kwhy_tracks_device(
-	struct kwhy_tracks *tracks, int32_t index, uint32_t rank, uint32_t *out, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_tracks_device(struct kwhy_tracks *tracks,
+	const struct kwhy_track_device *device, uint32_t *out, struct kwhy_error *error);
 /* `key` tells processes apart (pids of several machines may be the same). */
 KWHY_MUST_USE enum kwhy_status kwhy_tracks_process(
 	struct kwhy_tracks *tracks, int64_t key, int64_t pid, uint32_t *out, struct kwhy_error *error);

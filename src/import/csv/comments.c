@@ -52,8 +52,10 @@ void kwhy_csv_comments_done(struct kwhy_csv_comments *comments)
 enum kwhy_status kwhy_csv_comments_device(
 	struct kwhy_csv_comments *comments, int32_t index, uint32_t *out_device, struct kwhy_error *error)
 {
+	const struct kwhy_track_device device = {index, comments->ranks[index], KWHY_NONE};
+
 	comments->last_index = index;
-	return kwhy_tracks_device(comments->tracks, index, comments->ranks[index], out_device, error);
+	return kwhy_tracks_device(comments->tracks, &device, out_device, error);
 }
 
 static bool is_space(char c)

@@ -198,6 +198,7 @@ static void describe(struct kwhy_nsys *nsys, struct kwhy_device *device)
 	known = gpu->figures;
 	known.index = device->index;
 	known.rank = device->rank;
+	known.machine = device->machine;
 	*device = known;
 }
 
@@ -211,7 +212,8 @@ enum kwhy_status kwhy_nsys_device(struct kwhy_nsys *nsys, const struct kwhy_nsys
 	if (index < 0 || index >= KWHY_NSYS_DEVICES_MAX)
 		return kwhy_nsys_row_fail(
 			rows, error, "its device is not between 0 and 1023; skip such rows with --partial");
-	status = kwhy_tracks_device(&nsys->tracks, (int32_t)index, nsys->rank, out_device, error);
+	status = kwhy_tracks_device(&nsys->tracks,
+		&(struct kwhy_track_device){(int32_t)index, nsys->rank, KWHY_NONE}, out_device, error);
 	if (!status && nsys->tracks.devices.count > before)
 		describe(nsys, &nsys->recording->devices[*out_device]);
 	return status;

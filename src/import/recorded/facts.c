@@ -204,6 +204,12 @@ static void complete_device(struct kwhy_device *known, const struct kwhy_device 
 		known->limit_mw = row->limit_mw;
 }
 
+/* One that told neither its host nor its start, as of a damaged recording, may be of any. */
+static uint32_t machine_of(const struct kwhy_recorded_writer *writer)
+{
+	return writer->host || writer->boot ? writer->machine : KWHY_NONE;
+}
+
 static enum kwhy_status apply_device(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_wire_device *device, struct kwhy_error *error)
 {
@@ -211,7 +217,7 @@ static enum kwhy_status apply_device(struct kwhy_recorded *recorded, uint32_t wr
 	uint32_t known;
 	enum kwhy_status status = KWHY_OK;
 
-	row.machine = recorded->writers[writer].machine;
+	row.machine = machine_of(&recorded->writers[writer]);
 	row.name = text_of(recorded, writer, device->name);
 	row.uuid = text_of(recorded, writer, device->uuid);
 	row.sm_count = device->sm_count;
@@ -233,13 +239,13 @@ enum kwhy_status kwhy_recorded_device(struct kwhy_recorded *recorded, uint32_t w
 	uint32_t *out, struct kwhy_error *error)
 {
 	const struct kwhy_track_key key = {writer, index, 0};
+	const struct kwhy_track_device device = {
+		index, recorded->writers[writer].rank, machine_of(&recorded->writers[writer])};
 	enum kwhy_status status;
 
 	if (kwhy_track_map_find(&recorded->devices, key, out))
 		return KWHY_OK;
-	status = kwhy_tracks_device(&recorded->tracks, index, recorded->writers[writer].rank, out, error);
-	if (!status && recorded->recording->devices[*out].machine == KWHY_NONE)
-		recorded->recording->devices[*out].machine = recorded->writers[writer].machine;
+	status = kwhy_tracks_device(&recorded->tracks, &device, out, error);
 	return status ? status : map_device(recorded, writer, index, *out, error);
 }
 

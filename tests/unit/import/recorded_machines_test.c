@@ -142,6 +142,54 @@ static void a_device_is_of_the_machine_of_its_process(void **state)
 	kwhy_recording_free(recording);
 }
 
+/* Of devices that only a launcher's meters know, on two machines that count them from 0. */
+static void meters_of_two_machines_devices_are_of_two_devices(void **state)
+{
+	static const struct written written[] = {
+		{HOST, BOOT_UNIX_NS, 100, START}, {SECOND, BOOT_UNIX_NS, 100, OTHER_START}};
+	struct kwhy_recording *recording;
+	int fd = memfd_create("recording", 0);
+	char path[64];
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		struct tape tape;
+
+		tape_init(&tape, fd, i + 1);
+		say_names(&tape);
+		ADD(&tape, PROCESS, process, .pid = 41, .host = written[i].host, .boot = written[i].boot,
+			.rank = KWHY_WIRE_UNKNOWN_U32, .world_size = KWHY_WIRE_UNKNOWN_U32);
+		ADD(&tape, CLOCK, clock, .mono_ns = 1000 * MS, .offset_ns = BOOT_UNIX_NS, .spread_ns = 100);
+		ADD(&tape, SOURCE, source, .id = 1, .meter = SAMPLE, .uuid = i ? SECOND : UUID);
+		ADD(&tape, READING, reading, .time_mono_ns = 1100 * MS, .value = 90000 + i, .source = 1);
+		tape_done(&tape);
+	}
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	recording = import(path);
+	close(fd);
+	assert_int_equal(recording->device_count, 2);
+	assert_int_equal(recording->power_count, 2);
+	for (size_t i = 0; i < 2; i++)
+		assert_string_equal(kwhy_recording_machine_name(recording,
+					    kwhy_recording_machine_of_meter(recording, &recording->power[i])),
+			recording->power[i].value[0] == 90000 ? "node1" : "GPU-2");
+	kwhy_recording_free(recording);
+}
+
+/* As of a recording whose beginning is damaged. */
+static void a_writer_that_says_nothing_runs_on_the_device_that_is_known(void **state)
+{
+	static const struct written written[] = {{HOST, BOOT_UNIX_NS, 100, START}, {0, 0, -1, 0}};
+	struct kwhy_recording *recording = record(2, written);
+
+	(void)state;
+	assert_int_equal(recording->device_count, 1);
+	assert_string_equal(
+		kwhy_recording_machine_name(recording, kwhy_recording_machine_of_device(recording, 0)),
+		"node1");
+	kwhy_recording_free(recording);
+}
+
 static void machines_of_two_names_share_no_clock(void **state)
 {
 	static const struct written written[] = {
@@ -285,6 +333,8 @@ int main(void)
 		cmocka_unit_test(a_writer_takes_over_no_clock_that_its_own_contradicts),
 		cmocka_unit_test(machines_of_two_names_share_no_clock),
 		cmocka_unit_test(a_device_is_of_the_machine_of_its_process),
+		cmocka_unit_test(a_writer_that_says_nothing_runs_on_the_device_that_is_known),
+		cmocka_unit_test(meters_of_two_machines_devices_are_of_two_devices),
 		cmocka_unit_test(the_start_of_a_machine_says_whose_containers_they_are),
 		cmocka_unit_test(a_writer_that_tells_no_start_is_of_the_machine_of_its_name),
 		cmocka_unit_test(meters_of_a_host_are_each_machines_own),
