@@ -4,6 +4,7 @@
 #include "detect/tally.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -71,7 +72,7 @@ static void weigh(const struct kwhy_detect_context *context, struct balance *bal
 
 /* While one waits the others burn at least their idle power: each party's lag behind the slowest. */
 static struct kwhy_energy waiting_energy(
-	const struct kwhy_detect_context *context, const struct balance *balance, int64_t *out_measured_nj)
+	const struct kwhy_detect_context *context, const struct balance *balance, double *out_recorded_nj)
 {
 	int64_t longest_ns = balance->compute_ns[balance->slowest];
 	struct kwhy_energy energy = {0};
@@ -85,7 +86,7 @@ static struct kwhy_energy waiting_energy(
 		kwhy_energy_source_init(&source, context->view, (uint32_t)d);
 		lag = kwhy_energy_idle_mean(&source, (double)(longest_ns - balance->compute_ns[d]));
 		energy = kwhy_energy_sum(energy, 1, lag, 1);
-		*out_measured_nj += kwhy_energy_known_nj(&source);
+		*out_recorded_nj += source.recorded_nj;
 	}
 	return energy;
 }
@@ -134,11 +135,11 @@ static enum kwhy_status write_parties(const struct kwhy_detect_context *context,
 	return KWHY_OK;
 }
 
-static void set_energies(struct kwhy_energy energy, int64_t measured_nj, struct kwhy_finding *finding)
+static void set_energies(struct kwhy_energy energy, double recorded_nj, struct kwhy_finding *finding)
 {
-	finding->energy_nj = kwhy_energy_round(energy.nj, measured_nj);
-	finding->low_nj = kwhy_energy_round(energy.low_nj, INT64_MAX);
-	finding->high_nj = kwhy_energy_round(energy.high_nj, INT64_MAX);
+	finding->energy_nj = kwhy_energy_round(energy.nj, recorded_nj);
+	finding->low_nj = kwhy_energy_round(energy.low_nj, HUGE_VAL);
+	finding->high_nj = kwhy_energy_round(energy.high_nj, HUGE_VAL);
 	finding->saving.energy_nj = finding->energy_nj;
 	finding->saving.low_nj = finding->low_nj;
 	finding->saving.high_nj = finding->high_nj;
@@ -147,7 +148,8 @@ static void set_energies(struct kwhy_energy energy, int64_t measured_nj, struct 
 static enum kwhy_status report_imbalance(
 	const struct kwhy_detect_context *context, const struct balance *balance)
 {
-	int64_t longest_ns = balance->compute_ns[balance->slowest], measured_nj = 0;
+	int64_t longest_ns = balance->compute_ns[balance->slowest];
+	double recorded_nj = 0;
 	char longest[KWHY_QUANTITY_BYTES], mean[KWHY_QUANTITY_BYTES], party[PARTY_BYTES];
 	struct kwhy_finding finding = {
 		.id = context->detector->id,
@@ -162,8 +164,8 @@ static enum kwhy_status report_imbalance(
 	finding.category_ns[KWHY_CATEGORY_COLLECTIVE] = finding.time_ns; /* where the others wait */
 	if ((double)finding.time_ns < context->thresholds[0] * (double)longest_ns)
 		return KWHY_OK;
-	energy = waiting_energy(context, balance, &measured_nj);
-	set_energies(energy, measured_nj, &finding);
+	energy = waiting_energy(context, balance, &recorded_nj);
+	set_energies(energy, recorded_nj, &finding);
 	finding.title = kwhy_arena_printf(&context->findings->arena,
 		"Imbalance: %s computes %s, the mean of %zu devices is %s",
 		party_name(party, context->recording, balance->slowest),
@@ -175,7 +177,7 @@ static enum kwhy_status report_imbalance(
 			      "waited draw idle power at least";
 	status = write_parties(context, balance, &finding);
 	if (!status)
-		status = kwhy_findings_add(context, &finding, balance->window_ns, measured_nj);
+		status = kwhy_findings_add(context, &finding, balance->window_ns, recorded_nj);
 	return status;
 }
 

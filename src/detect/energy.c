@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "detect/energy.h"
 
+#include "model/run_energy.h"
+
 #include <math.h>
 
 /* How far the true energy of idle time may lie from the ledger's: its idle accounts together. */
@@ -24,10 +26,11 @@ static void idle_interval(struct kwhy_energy_source *source, const struct kwhy_d
 
 void kwhy_energy_source_init(struct kwhy_energy_source *source, const struct kwhy_view *view, uint32_t device)
 {
-	*source = (struct kwhy_energy_source){.view = view, .device = device};
+	*source = (struct kwhy_energy_source){.view = view, .device = device, .recorded_nj = NAN};
 	if (!view->ledger || device >= view->ledger->device_count)
 		return;
-	source->known = view->ledger->devices[device].energy.known;
+	source->recorded_nj = kwhy_run_energy_of(&view->ledger->devices[device]).recorded_nj;
+	source->known = !isnan(source->recorded_nj);
 	if (source->known)
 		idle_interval(source, &view->ledger->devices[device]);
 }
@@ -107,26 +110,6 @@ void kwhy_energy_add_activity(
 	energy->high_nj += nj * high_ratio;
 }
 
-int64_t kwhy_energy_known_nj(const struct kwhy_energy_source *source)
-{
-	const struct kwhy_device_ledger *books;
-	int64_t sum_nj;
-
-	if (!source->known)
-		return 0;
-	books = &source->view->ledger->devices[source->device];
-	if (books->energy.measured_nj == KWHY_UNKNOWN_NJ)
-		return 0;
-	sum_nj = books->energy.measured_nj;
-	if (books->energy.edge_nj != KWHY_UNKNOWN_NJ)
-		sum_nj += books->energy.edge_nj;
-	for (size_t i = 0; i < books->account_count; i++)
-		if (books->accounts[i].category == KWHY_CATEGORY_UNRECORDED ||
-			books->accounts[i].category == KWHY_CATEGORY_OUTSIDE)
-			sum_nj -= books->accounts[i].gross_nj;
-	return sum_nj;
-}
-
 struct kwhy_energy kwhy_energy_idle_mean(const struct kwhy_energy_source *source, double length_ns)
 {
 	const struct kwhy_device_view *device = &source->view->devices[source->device];
@@ -149,11 +132,9 @@ struct kwhy_energy kwhy_energy_sum(struct kwhy_energy a, double share_a, struct 
 	};
 }
 
-int64_t kwhy_energy_round(double nj, int64_t limit_nj)
+int64_t kwhy_energy_round(double nj, double limit_nj)
 {
 	if (isnan(nj))
 		return KWHY_UNKNOWN_NJ;
-	if (nj <= 0)
-		return 0;
-	return nj >= (double)limit_nj ? limit_nj : (int64_t)nj;
+	return (int64_t)fmin(fmax(nj, 0), fmin(limit_nj, 0x1p62));
 }

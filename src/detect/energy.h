@@ -18,6 +18,7 @@ struct kwhy_energy_source {
 	const struct kwhy_view *view;
 	uint32_t device;
 	bool known;
+	double recorded_nj;			/* of the run (model/run_energy.h); NAN unknown */
 	double idle_low_ratio, idle_high_ratio; /* interval of the idle accounts over their sum */
 	int64_t rate_start_ns, rate_end_ns;	/* where idle_nj_per_ns holds */
 	double idle_nj_per_ns;
@@ -25,12 +26,6 @@ struct kwhy_energy_source {
 
 void kwhy_energy_source_init(
 	struct kwhy_energy_source *source, const struct kwhy_view *view, uint32_t device);
-
-/*
- * Energy of the run with what no meter saw, of the time in which it is known what ran; 0 where none was
- * metered.
- */
-int64_t kwhy_energy_known_nj(const struct kwhy_energy_source *source);
 
 /* Adds `share` of what the idle device drew in [start_ns, end_ns). */
 void kwhy_energy_add_idle(struct kwhy_energy *energy, struct kwhy_energy_source *source, int64_t start_ns,
@@ -44,7 +39,7 @@ struct kwhy_energy kwhy_energy_idle_mean(const struct kwhy_energy_source *source
 struct kwhy_energy kwhy_energy_sum(
 	struct kwhy_energy a, double share_a, struct kwhy_energy b, double share_b);
 
-/* Nanojoules as an integer from 0 to limit_nj; KWHY_UNKNOWN_NJ for NAN. */
-int64_t kwhy_energy_round(double nj, int64_t limit_nj);
+/* Nanojoules as an integer from 0 to limit_nj, where that is known; KWHY_UNKNOWN_NJ for NAN. */
+int64_t kwhy_energy_round(double nj, double limit_nj);
 
 #endif

@@ -310,15 +310,9 @@ static double ratio(double part, double whole)
 	return whole > 0 ? part / whole : 0;
 }
 
-/* All that the device drew, with what no meter saw of its run. */
-static int64_t energy_limit(const struct kwhy_tally *tally)
+static int64_t known_nj(const struct kwhy_tally *tally, double nj, double limit_nj)
 {
-	const struct kwhy_device_energy *energy;
-
-	if (!tally->source.known)
-		return INT64_MAX;
-	energy = &tally->context->ledger->devices[tally->device].energy;
-	return energy->attributed_nj + (energy->edge_nj == KWHY_UNKNOWN_NJ ? 0 : energy->edge_nj);
+	return tally->source.known ? kwhy_energy_round(nj, limit_nj) : KWHY_UNKNOWN_NJ;
 }
 
 /* Room to hide the exposed part in: time of those kinds that hides nothing yet. */
@@ -349,10 +343,9 @@ static void bound_saving(const struct kwhy_tally *tally, const struct kwhy_verdi
 	saved = kwhy_energy_sum(work, work_share, sums->idle,
 		ratio(idle_ns * room, (double)sums->idle_ns) * verdict->idle_energy_share);
 	out->time_ns = (int64_t)((busy_ns + idle_ns) * room);
-	out->energy_nj = tally->source.known ? kwhy_energy_round(saved.nj, energy_limit(tally))
-					     : KWHY_UNKNOWN_NJ;
-	out->low_nj = tally->source.known ? kwhy_energy_round(saved.low_nj, INT64_MAX) : KWHY_UNKNOWN_NJ;
-	out->high_nj = tally->source.known ? kwhy_energy_round(saved.high_nj, INT64_MAX) : KWHY_UNKNOWN_NJ;
+	out->energy_nj = known_nj(tally, saved.nj, tally->source.recorded_nj);
+	out->low_nj = known_nj(tally, saved.low_nj, HUGE_VAL);
+	out->high_nj = known_nj(tally, saved.high_nj, HUGE_VAL);
 	out->assumption = verdict->assumption;
 	out->frees_device = verdict->frees_device;
 }
@@ -367,10 +360,9 @@ static void set_cost(struct kwhy_tally *tally, const struct kwhy_verdict *verdic
 	kwhy_tally_count_kinds(tally, sums->kind_ns, ratio((double)busy_ns, (double)sums->busy_ns));
 	memcpy(out->category_ns, tally->category_ns, sizeof(out->category_ns));
 	out->time_ns = busy_ns + sums->idle_ns;
-	out->energy_nj = tally->source.known ? kwhy_energy_round(cost.nj, energy_limit(tally))
-					     : KWHY_UNKNOWN_NJ;
-	out->low_nj = tally->source.known ? kwhy_energy_round(cost.low_nj, INT64_MAX) : KWHY_UNKNOWN_NJ;
-	out->high_nj = tally->source.known ? kwhy_energy_round(cost.high_nj, INT64_MAX) : KWHY_UNKNOWN_NJ;
+	out->energy_nj = known_nj(tally, cost.nj, tally->source.recorded_nj);
+	out->low_nj = known_nj(tally, cost.low_nj, HUGE_VAL);
+	out->high_nj = known_nj(tally, cost.high_nj, HUGE_VAL);
 }
 
 static int longest_first(const void *a, const void *b)
@@ -405,23 +397,23 @@ static enum kwhy_status write_evidence(struct kwhy_tally *tally, struct kwhy_fin
 }
 
 static bool gains_enough(const struct kwhy_detect_context *context, const struct kwhy_saving *saving,
-	int64_t window_ns, int64_t measured_nj)
+	int64_t window_ns, double recorded_nj)
 {
 	double least = context->options->min_gain_ratio;
 
 	if (saving->time_ns > 0 && (double)saving->time_ns >= least * (double)window_ns)
 		return true;
-	return saving->energy_nj != KWHY_UNKNOWN_NJ && measured_nj > 0 && saving->energy_nj > 0 &&
-		(double)saving->energy_nj >= least * (double)measured_nj;
+	return saving->energy_nj != KWHY_UNKNOWN_NJ && saving->energy_nj > 0 &&
+		(double)saving->energy_nj >= least * recorded_nj;
 }
 
 enum kwhy_status kwhy_findings_add(const struct kwhy_detect_context *context,
-	const struct kwhy_finding *finding, int64_t window_ns, int64_t measured_nj)
+	const struct kwhy_finding *finding, int64_t window_ns, double recorded_nj)
 {
 	struct kwhy_findings *findings = context->findings;
 	enum kwhy_status status;
 
-	if (!gains_enough(context, &finding->saving, window_ns, measured_nj))
+	if (!gains_enough(context, &finding->saving, window_ns, recorded_nj))
 		return KWHY_OK;
 	if (!finding->title || !finding->saving.assumption)
 		return kwhy_fail_memory(context->error, "a finding");
@@ -443,7 +435,7 @@ enum kwhy_status kwhy_tally_finish(struct kwhy_tally *tally, struct kwhy_verdict
 		.cure = context->detector->cure,
 	};
 	int64_t window_ns = kwhy_view_span_ns(context->view, tally->device);
-	int64_t measured_nj = kwhy_energy_known_nj(&tally->source);
+	double recorded_nj = tally->source.recorded_nj;
 	struct sums sums;
 
 	if (!tally->status && tally->count > 0)
@@ -451,10 +443,10 @@ enum kwhy_status kwhy_tally_finish(struct kwhy_tally *tally, struct kwhy_verdict
 	if (!tally->status && tally->count > 0) {
 		set_cost(tally, &verdict, &sums, &finding);
 		bound_saving(tally, &verdict, &sums, &finding.saving);
-		if (gains_enough(context, &finding.saving, window_ns, measured_nj))
+		if (gains_enough(context, &finding.saving, window_ns, recorded_nj))
 			tally->status = write_evidence(tally, &finding);
 		if (!tally->status)
-			tally->status = kwhy_findings_add(context, &finding, window_ns, measured_nj);
+			tally->status = kwhy_findings_add(context, &finding, window_ns, recorded_nj);
 	}
 	return kwhy_tally_drop(tally);
 }

@@ -130,9 +130,9 @@ void kwhy_tally_divide_again(struct kwhy_tally *tally);
 void kwhy_tally_count_kinds(
 	struct kwhy_tally *tally, const int64_t kind_ns[KWHY_ACTIVITY_KIND_COUNT], double share);
 
-/* Adds a complete finding when its saving is large enough against the window and the metered energy. */
+/* Adds a complete finding when its saving is large enough against the window and the energy of the run. */
 KWHY_MUST_USE enum kwhy_status kwhy_findings_add(const struct kwhy_detect_context *context,
-	const struct kwhy_finding *finding, int64_t window_ns, int64_t measured_nj);
+	const struct kwhy_finding *finding, int64_t window_ns, double recorded_nj);
 
 /* A place with its words (evidence.c), which lie in the findings' arena; `what` NULL: no memory. */
 struct kwhy_evidence kwhy_place_evidence(

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/totals.h"
 
+#include "model/run_energy.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,57 +22,17 @@ void kwhy_time_add(int64_t *sum_ns, int64_t more_ns)
 		*sum_ns = INT64_MAX;
 }
 
-double kwhy_unmetered_nj(const struct kwhy_device_ledger *books)
+/* Its run; where that is unknown, the run of all devices is. */
+static void add_run(struct kwhy_totals *totals, const struct kwhy_device_ledger *books)
 {
-	int64_t edge_nj = books->energy.edge_nj;
+	const struct kwhy_run_energy run = kwhy_run_energy_of(books);
 
-	return !books->energy.known || edge_nj == KWHY_UNKNOWN_NJ ? 0 : (double)edge_nj;
-}
-
-/* Energy between first start and last end; time that was not recorded goes on at its mean power. */
-static double run_nj(const struct kwhy_device_ledger *books)
-{
-	const struct kwhy_device_energy *energy = &books->energy;
-	int64_t from_ns = energy->start_ns > books->time.first_ns ? energy->start_ns : books->time.first_ns;
-	int64_t to_ns = energy->end_ns < books->time.last_ns ? energy->end_ns : books->time.last_ns;
-	double sum_nj = (double)energy->attributed_nj + kwhy_unmetered_nj(books);
-
-	for (size_t i = 0; i < books->account_count; i++) {
-		const struct kwhy_account *account = &books->accounts[i];
-		double gross_nj = account->gross_nj == KWHY_UNKNOWN_NJ ? NAN : (double)account->gross_nj;
-
-		if (account->category == KWHY_CATEGORY_OUTSIDE)
-			sum_nj -= gross_nj;
-		if (account->category == KWHY_CATEGORY_UNRECORDED && account->mean_power_mw >= 0)
-			sum_nj += fmax(0,
-				(double)account->mean_power_mw * 1e-3 * (double)account->time_ns - gross_nj);
-	}
-	return energy->known && to_ns > from_ns ? sum_nj : NAN;
-}
-
-/*
- * How far run_nj() may be off: the energy outside of the activities, which is taken away, has an interval,
- * and time of the run that the meter did not see may have drawn anything from the idle level to the highest
- * reading.
- */
-static double run_half_nj(const struct kwhy_device_ledger *books)
-{
-	const struct kwhy_device_energy *energy = &books->energy;
-	int64_t from_ns = energy->start_ns > books->time.first_ns ? energy->start_ns : books->time.first_ns;
-	int64_t to_ns = energy->end_ns < books->time.last_ns ? energy->end_ns : books->time.last_ns;
-	double unseen_ns = fmax(0, (double)books->time.span_ns - (double)(to_ns - from_ns));
-	double range_w = energy->highest_sample_w - energy->context_idle_w, half_nj = 0;
-
-	for (size_t i = 0; i < books->account_count; i++) {
-		const struct kwhy_account *account = &books->accounts[i];
-
-		if (account->category == KWHY_CATEGORY_OUTSIDE && account->low_nj != KWHY_UNKNOWN_NJ &&
-			account->high_nj != KWHY_UNKNOWN_NJ)
-			half_nj = hypot(half_nj, ((double)account->high_nj - (double)account->low_nj) / 2);
-	}
-	if (unseen_ns > 0)
-		half_nj = hypot(half_nj, 0.45 * range_w * unseen_ns); /* 90 % of a uniform one */
-	return energy->known && !energy->modelled && to_ns > from_ns ? half_nj : NAN;
+	totals->run_nj += run.run_nj;
+	totals->run_half_nj = hypot(totals->run_half_nj, run.half_nj);
+	if (isnan(run.recorded_nj) || !kwhy_device_was_active(&books->time))
+		return;
+	totals->recorded_nj = run.recorded_nj + (isnan(totals->recorded_nj) ? 0 : totals->recorded_nj);
+	totals->unmetered_nj += run.unmetered_nj;
 }
 
 static void add_device(struct kwhy_totals *totals, const struct kwhy_device_ledger *books)
@@ -79,11 +41,7 @@ static void add_device(struct kwhy_totals *totals, const struct kwhy_device_ledg
 	int64_t window_ns = energy->end_ns - energy->start_ns;
 
 	totals->active_count += kwhy_device_was_active(&books->time);
-	if (kwhy_device_was_active(&books->time)) {
-		totals->run_nj += run_nj(books);
-		totals->unmetered_nj += kwhy_unmetered_nj(books);
-		totals->run_half_nj = hypot(totals->run_half_nj, run_half_nj(books));
-	}
+	add_run(totals, books);
 	if (books->time.span_ns > 0)
 		totals->run_s = fmax(totals->run_s, (double)books->time.span_ns * 1e-9);
 	kwhy_time_add(&totals->span_ns, books->time.span_ns - books->time.unrecorded_ns);
@@ -235,6 +193,7 @@ static void take_whole_window(struct kwhy_totals *totals, size_t devices)
 	totals->run_nj = totals->energy_nj != KWHY_UNKNOWN_NJ && totals->known_count == devices
 		? (double)totals->energy_nj
 		: NAN;
+	totals->recorded_nj = totals->run_nj;
 	totals->run_half_nj = NAN;
 	if (totals->window_ns > 0)
 		totals->run_s = (double)totals->window_ns * 1e-9;
@@ -248,6 +207,7 @@ enum kwhy_status kwhy_totals_init(
 	*totals = (struct kwhy_totals){.energy_nj = KWHY_UNKNOWN_NJ,
 		.idle_nj = KWHY_UNKNOWN_NJ,
 		.unrecorded_nj = KWHY_UNKNOWN_NJ,
+		.recorded_nj = NAN,
 		.run_s = NAN,
 		.power_w = NAN};
 	for (size_t d = 0; d < ledger->device_count; d++)
@@ -291,17 +251,6 @@ int64_t kwhy_totals_outside_nj(const struct kwhy_totals *totals)
 		if (totals->rows[i].category == KWHY_CATEGORY_OUTSIDE)
 			kwhy_known_add(&sum_nj, totals->rows[i].gross_nj);
 	return sum_nj;
-}
-
-double kwhy_totals_found_nj(const struct kwhy_totals *totals)
-{
-	int64_t outside_nj = kwhy_totals_outside_nj(totals);
-
-	if (totals->energy_nj == KWHY_UNKNOWN_NJ)
-		return NAN;
-	return (double)totals->energy_nj + totals->unmetered_nj -
-		(outside_nj == KWHY_UNKNOWN_NJ ? 0 : (double)outside_nj) -
-		(totals->unrecorded_nj == KWHY_UNKNOWN_NJ ? 0 : (double)totals->unrecorded_nj);
 }
 
 double kwhy_totals_paid_nj(const struct kwhy_totals *totals)

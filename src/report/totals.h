@@ -28,11 +28,11 @@ struct kwhy_totals {
 	int64_t energy_nj;   /* attributed, of the known devices; KWHY_UNKNOWN_NJ without any */
 	int64_t idle_nj;     /* of that, while the device idled */
 	int64_t window_ns, least_window_ns; /* the longest metered window, and the shortest */
-	/* From each device's first start to its last end: metered, and worked out from the powers of its
-	   accounts where no reading was; of all that was metered where no activity is known. NAN unless known
-	   on all devices. */
-	double run_nj;
-	double unmetered_nj; /* of that, worked out */
+	/* Sums of the devices' energies of the run (model/run_energy.h); of all that was metered where no
+	   activity is known. */
+	double run_nj;	     /* NAN unless known on all devices */
+	double recorded_nj;  /* what findings are parts of: of the devices on which it is known; NAN: none */
+	double unmetered_nj; /* of those, what no meter saw */
 	double run_half_nj;  /* half of its 90 % interval: what is before and behind, and what no meter saw;
 				the meter's own gain is not in it */
 	double run_s;	/* first start to last end of the device that runs longest, or the longest metered
@@ -64,21 +64,12 @@ void kwhy_totals_done(struct kwhy_totals *totals);
 double kwhy_total_power_w(const struct kwhy_total *row);
 double kwhy_total_each_j(const struct kwhy_total *row);
 
-/* Of the device's run, what no reading saw and its books work out; 0: nothing, or no energy is known. */
-double kwhy_unmetered_nj(const struct kwhy_device_ledger *books);
-
 /* Whether devices were metered over windows whose lengths are more than 1 % apart. */
 bool kwhy_totals_windows_differ(const struct kwhy_totals *totals);
 
 /* Energy of the time before the first and after the last activity, which is in what was metered and not in
  * the run. */
 int64_t kwhy_totals_outside_nj(const struct kwhy_totals *totals);
-
-/*
- * What the joules of findings are shares of: the run's energy with what no meter saw, as far as it is known
- * what ran. NAN without any.
- */
-double kwhy_totals_found_nj(const struct kwhy_totals *totals);
 
 /* What is paid for and emitted: the run's energy with what no meter saw, else all that was metered; NAN. */
 double kwhy_totals_paid_nj(const struct kwhy_totals *totals);

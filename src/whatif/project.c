@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "whatif/project.h"
 
+#include "model/run_energy.h"
 #include "whatif/cold.h"
 #include "whatif/edits.h"
 
@@ -8,8 +9,8 @@
 #include <string.h>
 
 /*
- * Energy: what was metered, less what the work that goes drew above idle, and the idle power of the time that
- * goes. Work that takes shorter draws its power for shorter.
+ * Energy: that of the run as far as it was recorded, less what the work that goes drew above idle, and the
+ * idle power of the time that goes. Work that takes shorter draws its power for shorter.
  */
 
 #define IDLE_LEAST_RATIO 0.1
@@ -50,7 +51,7 @@ static void read_idle_power(struct kwhy_whatif *whatif, uint32_t device)
 	double energy_nj = 0, spread_nj = 0, time_ns = 0;
 	bool is_told;
 
-	if (!is_seen(ledger))
+	if (!is_seen(ledger) || isnan(kwhy_run_energy_of(ledger).recorded_nj))
 		return;
 	for (size_t i = 0; i < ledger->account_count; i++) {
 		const struct kwhy_account *account = &ledger->accounts[i];
@@ -119,26 +120,14 @@ void kwhy_whatif_read_powers(struct kwhy_whatif *whatif)
 	}
 }
 
-/*
- * Metered, else modelled, from the first start to the last end, with what the books work out where no reading
- * was; 0 of a device that did no work.
- */
+/* What a plan begins from; 0 of a device that did no work. */
 static double recorded_nj(const struct kwhy_whatif *whatif, uint32_t device)
 {
 	const size_t *first = whatif->recording->activities.first;
-	const struct kwhy_device_ledger *ledger;
-	double energy_nj;
 
 	if (first[device] == first[device + 1] || !isfinite(whatif->idle_w[device]))
 		return 0;
-	ledger = &whatif->ledger->devices[device];
-	energy_nj = (double)ledger->energy.attributed_nj;
-	for (size_t i = 0; i < ledger->account_count; i++)
-		if (is_elsewhere(&ledger->accounts[i]))
-			energy_nj -= (double)ledger->accounts[i].gross_nj;
-	if (ledger->energy.edge_nj != KWHY_UNKNOWN_NJ)
-		energy_nj += (double)ledger->energy.edge_nj;
-	return energy_nj;
+	return kwhy_run_energy_of(&whatif->ledger->devices[device]).recorded_nj;
 }
 
 /* The energy as played, and how much of it is uncertain. */

@@ -47,6 +47,7 @@ void kwhy_json_run(struct kwhy_json_report *parts)
 	write_nj(json, "energy_nj", totals->run_nj);
 	write_nj(json, "low_nj", run_low_nj(totals));
 	write_nj(json, "high_nj", totals->run_nj + totals->run_half_nj);
+	write_nj(json, "recorded_nj", totals->recorded_nj);
 	write_nj(json, "unmetered_nj", isfinite(totals->run_nj) ? totals->unmetered_nj : NAN);
 	kwhy_json_bool(json, "modelled", totals->modelled);
 	kwhy_json_object_end(json);

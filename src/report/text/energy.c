@@ -210,8 +210,7 @@ static void add_category(struct kwhy_table *table, const struct kwhy_sheet *shee
 		sum->category == KWHY_CATEGORY_COUNT
 			? ""
 			: kwhy_potential_name(kwhy_potential_of(sheet->report->findings,
-				  (enum kwhy_category)sum->category, kwhy_totals_found_nj(totals),
-				  totals->span_ns)));
+				  (enum kwhy_category)sum->category, totals->recorded_nj, totals->span_ns)));
 }
 
 /* Measured against what activities explain, and mean powers: the whole beside its parts. */

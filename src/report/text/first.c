@@ -472,7 +472,7 @@ static void write_cut(const struct kwhy_sheet *sheet, const char *lead, const ch
 static void write_saving(
 	const struct kwhy_sheet *sheet, const struct kwhy_saving *saving, struct kwhy_text *out)
 {
-	double whole_nj = kwhy_totals_found_nj(sheet->totals);
+	double whole_nj = sheet->totals->recorded_nj;
 	char energy[KWHY_QUANTITY_BYTES], share[KWHY_QUANTITY_BYTES], time[KWHY_QUANTITY_BYTES];
 
 	kwhy_text_add(out, saving->is_projected ? "projected: " : "up to ");
@@ -486,9 +486,8 @@ static void write_saving(
 /* Whether findings' joules are shares of another energy than the first line's, by 1 % or more. */
 static bool is_base_apart(const struct kwhy_totals *totals)
 {
-	double base_nj = kwhy_totals_found_nj(totals);
-
-	return isfinite(base_nj) && fabs(base_nj - (double)totals->energy_nj) >= 0.01 * base_nj;
+	return totals->recorded_nj > 0 &&
+		fabs(totals->recorded_nj - (double)totals->energy_nj) >= 0.01 * totals->recorded_nj;
 }
 
 /* How many there are, and what the shares are of where that is not what was metered. */
@@ -503,7 +502,7 @@ static void write_advice_heading(const struct kwhy_sheet *sheet, size_t count)
 		kwhy_text_addf(&remark, "the best %zu of %zu findings; all of them below", count, all);
 	if (count && is_base_apart(totals))
 		kwhy_text_addf(&remark, "%sshares of %s", remark.length ? "; " : "",
-			kwhy_quantity_si(energy, kwhy_totals_found_nj(totals) * 1e-9, "J", 3));
+			kwhy_quantity_si(energy, totals->recorded_nj * 1e-9, "J", 3));
 	kwhy_sheet_heading(sheet, "What to do", remark.length && !remark.failed ? remark.data : NULL);
 	sheet->out->failed |= remark.failed;
 	kwhy_text_done(&remark);

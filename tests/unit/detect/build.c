@@ -249,6 +249,7 @@ static void fill_device(struct kwhy_ledger *ledger, struct kwhy_device_ledger *d
 	device->curve.scale = kwhy_arena_alloc(&ledger->arena, 1, sizeof(*device->curve.scale));
 	device->curve.edge_ns[1] = last_end_ns(recording);
 	device->curve.scale[0] = 1;
+	device->time.kernel_count = rows;
 	device->energy.known = true;
 	device->energy.context_idle_w = IDLE_W;
 	device->energy.clean_idle_w = NAN;

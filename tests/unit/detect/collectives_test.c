@@ -76,6 +76,12 @@ static void the_energy_of_waiting_devices_is_idle_energy_at_least(void **state)
 	finding = build_detect(&build, "rank-imbalance", &options);
 	assert_non_null(finding);
 	assert_int_equal(finding->energy_nj, 80000 * 100); /* 80 us at 100 W */
+	for (size_t d = 0; d < 2; d++) {
+		build.ledger->devices[d].energy.measured_nj = KWHY_UNKNOWN_NJ;
+		build.ledger->devices[d].energy.modelled = true;
+	}
+	finding = build_detect(&build, "rank-imbalance", &options);
+	assert_int_equal(finding->energy_nj, 80000 * 100); /* of assumed powers as well */
 	build_free(&build);
 }
 

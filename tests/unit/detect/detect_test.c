@@ -219,8 +219,45 @@ static void a_gain_in_energy_alone_counts(void **state)
 	(void)state;
 	build_finish(&build, true);
 	options.min_gain_ratio = 0.6; /* more than 50 of 110 us */
-	build.ledger->devices[0].energy.measured_nj = 15000000;
+	build.ledger->devices[0].energy.attributed_nj = 15000000;
 	assert_non_null(build_detect(&build, "pageable-copies", &options));
+	build_free(&build);
+}
+
+/* What was drawn before and behind the run is no part of what a finding is a share of. */
+static void a_gain_is_of_the_energy_of_the_run_be_it_metered_or_modelled(void **state)
+{
+	struct kwhy_detect_options options = kwhy_detect_options_default();
+	struct build build = one_copy();
+	struct kwhy_device_ledger *books;
+
+	(void)state;
+	build_finish(&build, true);
+	books = &build.ledger->devices[0];
+	options.min_gain_ratio = 0.6;
+	books->energy.attributed_nj = 1015000000;
+	books->energy.measured_nj = KWHY_UNKNOWN_NJ;
+	books->energy.modelled = true;
+	assert_null(build_detect(&build, "pageable-copies", &options));
+	books->accounts[1].category = KWHY_CATEGORY_OUTSIDE;
+	books->accounts[1].gross_nj = 1000000000;
+	assert_non_null(build_detect(&build, "pageable-copies", &options));
+	build_free(&build);
+}
+
+static void where_no_reading_saw_the_run_no_energy_of_a_finding_is_known(void **state)
+{
+	struct kwhy_detect_options options = kwhy_detect_options_default();
+	struct build build = one_copy();
+	const struct kwhy_finding *finding;
+
+	(void)state;
+	build_finish(&build, true);
+	build.ledger->devices[0].energy.end_ns = 0;
+	finding = build_detect(&build, "pageable-copies", &options);
+	assert_non_null(finding);
+	assert_int_equal(finding->energy_nj, KWHY_UNKNOWN_NJ);
+	assert_int_equal(finding->saving.energy_nj, KWHY_UNKNOWN_NJ);
 	build_free(&build);
 }
 
@@ -391,6 +428,8 @@ int main(void)
 		cmocka_unit_test(work_before_the_meters_has_the_interval_of_its_power),
 		cmocka_unit_test(a_gain_below_the_least_share_is_kept_silent),
 		cmocka_unit_test(a_gain_in_energy_alone_counts),
+		cmocka_unit_test(a_gain_is_of_the_energy_of_the_run_be_it_metered_or_modelled),
+		cmocka_unit_test(where_no_reading_saw_the_run_no_energy_of_a_finding_is_known),
 		cmocka_unit_test(evidence_is_the_longest_places_first),
 		cmocka_unit_test(long_names_are_cut_between_characters),
 		cmocka_unit_test(evidence_names_kernels_whole),

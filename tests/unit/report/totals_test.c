@@ -135,6 +135,29 @@ static void of_some_devices_no_energy_of_a_run_is_known(void **state)
 	kwhy_totals_done(&totals);
 }
 
+/* Both work; findings of the one that was metered are parts of its run. */
+static void findings_are_parts_of_what_is_known_of_the_devices(void **state)
+{
+	struct kwhy_device_ledger devices[2];
+	struct kwhy_totals totals;
+	struct kwhy_error error;
+	struct plan plan;
+
+	(void)state;
+	make_plan(&plan);
+	devices[0] = devices[1] = plan.device;
+	devices[1].energy = (struct kwhy_device_energy){.attributed_nj = KWHY_UNKNOWN_NJ};
+	plan.ledger = (struct kwhy_ledger){.devices = devices, .device_count = 2};
+	assert_int_equal(kwhy_totals_init(&totals, &plan.ledger, &error), KWHY_OK);
+	assert_true(isnan(totals.run_nj));
+	assert_true(fabs(totals.recorded_nj - 3000e9) < 1);
+	kwhy_totals_done(&totals);
+	devices[0].energy = devices[1].energy;
+	assert_int_equal(kwhy_totals_init(&totals, &plan.ledger, &error), KWHY_OK);
+	assert_true(isnan(totals.recorded_nj));
+	kwhy_totals_done(&totals);
+}
+
 /* 4200 J in 22 s on one device, 600 J in 4 s on the other. */
 static void devices_add_their_own_mean_powers_and_windows_that_differ_are_known(void **state)
 {
@@ -186,6 +209,7 @@ int main(void)
 		cmocka_unit_test(of_assumed_powers_no_interval_is_known),
 		cmocka_unit_test(without_activities_the_run_is_all_that_was_metered),
 		cmocka_unit_test(of_some_devices_no_energy_of_a_run_is_known),
+		cmocka_unit_test(findings_are_parts_of_what_is_known_of_the_devices),
 		cmocka_unit_test(devices_add_their_own_mean_powers_and_windows_that_differ_are_known),
 		cmocka_unit_test(without_activities_and_without_a_meter_no_energy_of_a_run_is_known),
 	};

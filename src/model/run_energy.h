@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_MODEL_RUN_ENERGY_H
+#define KWHY_MODEL_RUN_ENERGY_H
+
+#include "model/ledger.h"
+
+/*
+ * Energy of a device's run: from its first start to its last end, metered, and worked out from the powers of
+ * its accounts where no reading was. What was metered before and behind the run is not in it. The only place
+ * that says so: findings, plans, reports and what is made of reports all take it from here (ADR 0028).
+ *
+ * NAN where unknown: no energy of the device is, or no reading fell into its run. 0 of a device that did
+ * nothing.
+ */
+struct kwhy_run_energy {
+	double run_nj;	     /* with the time between recorded windows at its mean power */
+	double recorded_nj;  /* without that time: what findings and plans, which know only what was recorded,
+				are parts of; the same where all of the run was recorded */
+	double unmetered_nj; /* of both, what no reading saw and the books work out */
+	double half_nj; /* half of the 90 % interval of run_nj: what is before and behind, and what no reading
+			   saw; NAN too of assumed powers */
+};
+
+struct kwhy_run_energy kwhy_run_energy_of(const struct kwhy_device_ledger *books);
+
+#endif

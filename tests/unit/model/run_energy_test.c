@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmocka_all.h"
+#include "model/run_energy.h"
+
+#include <math.h>
+
+#define S INT64_C(1000000000)
+
+/* Work from 10 to 20 s at 300 W, metered from 0 to 22 s, idle at 100 W around it. */
+struct plan {
+	struct kwhy_account accounts[3];
+	struct kwhy_device_ledger books;
+};
+
+static void make_plan(struct plan *plan)
+{
+	*plan = (struct plan){
+		.accounts = {{.category = KWHY_CATEGORY_COMPUTE, .count = 1, .gross_nj = 3000 * S},
+			{.category = KWHY_CATEGORY_OUTSIDE,
+				.gross_nj = 1200 * S,
+				.low_nj = 1180 * S,
+				.high_nj = 1220 * S}}};
+	plan->books = (struct kwhy_device_ledger){
+		.time = {.first_ns = 10 * S, .last_ns = 20 * S, .span_ns = 10 * S, .kernel_count = 1},
+		.energy = {.known = true,
+			.end_ns = 22 * S,
+			.measured_nj = 4200 * S,
+			.attributed_nj = 4200 * S,
+			.edge_nj = KWHY_UNKNOWN_NJ,
+			.context_idle_w = 100,
+			.highest_sample_w = 300},
+		.accounts = plan->accounts,
+		.account_count = 2};
+}
+
+static void assert_joules(double nj, double joules)
+{
+	if (!(fabs(nj - joules * 1e9) < 1))
+		fail_msg("%.9g J instead of %.9g J", nj * 1e-9, joules);
+}
+
+static void where_all_was_recorded_the_run_is_what_was_recorded(void **state)
+{
+	struct kwhy_run_energy run;
+	struct plan plan;
+
+	(void)state;
+	make_plan(&plan);
+	run = kwhy_run_energy_of(&plan.books);
+	assert_joules(run.run_nj, 3000);
+	assert_joules(run.recorded_nj, 3000);
+	assert_joules(run.unmetered_nj, 0);
+	assert_joules(run.half_nj, 20);
+}
+
+static void what_no_reading_saw_is_of_the_run(void **state)
+{
+	struct kwhy_run_energy run;
+	struct plan plan;
+
+	(void)state;
+	make_plan(&plan);
+	plan.books.energy.end_ns = 18 * S;
+	plan.books.energy.edge_nj = 200 * S;
+	run = kwhy_run_energy_of(&plan.books);
+	assert_joules(run.run_nj, 3200);
+	assert_joules(run.recorded_nj, 3200);
+	assert_joules(run.unmetered_nj, 200);
+	assert_joules(run.half_nj, hypot(20, 180));
+}
+
+/* 4 s of it at 250 W, of which a meter saw 600 J. */
+static void what_was_not_recorded_is_of_the_run_alone_at_its_mean_power(void **state)
+{
+	struct kwhy_run_energy run;
+	struct plan plan;
+
+	(void)state;
+	make_plan(&plan);
+	plan.accounts[2] = (struct kwhy_account){.category = KWHY_CATEGORY_UNRECORDED,
+		.gross_nj = 600 * S,
+		.time_ns = 4 * S,
+		.mean_power_mw = 250000};
+	plan.books.account_count = 3;
+	plan.books.energy.attributed_nj = 4800 * S;
+	run = kwhy_run_energy_of(&plan.books);
+	assert_joules(run.recorded_nj, 3000);
+	assert_joules(run.run_nj, 4000);
+	plan.accounts[2].mean_power_mw = -1;
+	assert_joules(kwhy_run_energy_of(&plan.books).run_nj, 3600);
+}
+
+static void of_assumed_powers_only_the_interval_is_unknown(void **state)
+{
+	struct kwhy_run_energy run;
+	struct plan plan;
+
+	(void)state;
+	make_plan(&plan);
+	plan.books.energy.modelled = true;
+	plan.books.energy.measured_nj = KWHY_UNKNOWN_NJ;
+	plan.books.energy.attributed_nj = 3000 * S;
+	plan.accounts[1].gross_nj = KWHY_UNKNOWN_NJ;
+	run = kwhy_run_energy_of(&plan.books);
+	assert_joules(run.run_nj, 3000);
+	assert_joules(run.recorded_nj, 3000);
+	assert_true(isnan(run.half_nj));
+}
+
+static void without_a_reading_in_the_run_nothing_of_it_is_known(void **state)
+{
+	struct kwhy_run_energy run;
+	struct plan plan;
+
+	(void)state;
+	make_plan(&plan);
+	plan.books.energy.end_ns = 10 * S;
+	run = kwhy_run_energy_of(&plan.books);
+	assert_true(isnan(run.run_nj) && isnan(run.recorded_nj) && isnan(run.unmetered_nj));
+	make_plan(&plan);
+	plan.books.energy.known = false;
+	run = kwhy_run_energy_of(&plan.books);
+	assert_true(isnan(run.run_nj) && isnan(run.recorded_nj) && isnan(run.unmetered_nj));
+}
+
+static void a_device_that_did_nothing_has_no_run(void **state)
+{
+	struct kwhy_run_energy run;
+	struct plan plan;
+
+	(void)state;
+	make_plan(&plan);
+	plan.books.time = (struct kwhy_device_time){0};
+	run = kwhy_run_energy_of(&plan.books);
+	assert_joules(run.run_nj, 0);
+	assert_joules(run.recorded_nj, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(where_all_was_recorded_the_run_is_what_was_recorded),
+		cmocka_unit_test(what_no_reading_saw_is_of_the_run),
+		cmocka_unit_test(what_was_not_recorded_is_of_the_run_alone_at_its_mean_power),
+		cmocka_unit_test(of_assumed_powers_only_the_interval_is_unknown),
+		cmocka_unit_test(without_a_reading_in_the_run_nothing_of_it_is_known),
+		cmocka_unit_test(a_device_that_did_nothing_has_no_run),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
