@@ -143,8 +143,9 @@ struct kwhy_foretold_errors kwhy_foretold_check(
 	const struct kwhy_foretold *foretold, const struct kwhy_side *a, const struct kwhy_side *b)
 {
 	return (struct kwhy_foretold_errors){error_of(foretold->after.time_ns, run_ns(b)),
-		error_of(foretold->after.energy_nj, b->work_nj), error_of(foretold->after.net_nj, b->net_nj),
-		b->launch_ns / a->launch_ns, b->launch_ns / a->launch_ns * foretold->host_speed,
+		error_of(foretold->after.energy_nj, b->seen_run_nj),
+		error_of(foretold->after.net_nj, b->net_nj), b->launch_ns / a->launch_ns,
+		b->launch_ns / a->launch_ns * foretold->host_speed,
 		fabs(error_of(foretold->before.time_ns, run_ns(a))) <= 0.01};
 }
 
@@ -179,7 +180,7 @@ static void add_rows(struct kwhy_table *table, const struct kwhy_comparison *com
 	kwhy_table_energy(table, after->energy_nj);
 	add_rest(table, kwhy_quantity_energy(low, after->energy_low_nj),
 		kwhy_quantity_energy(high, after->energy_high_nj),
-		kwhy_quantity_energy(measured, comparison->b->work_nj), errors.energy_ratio);
+		kwhy_quantity_energy(measured, comparison->b->seen_run_nj), errors.energy_ratio);
 	if (after->net_nj == KWHY_UNKNOWN_NJ || comparison->b->net_nj == KWHY_UNKNOWN_NJ)
 		return;
 	kwhy_table_cell(table, "above idle");
@@ -217,7 +218,7 @@ static void add_changes(const struct kwhy_comparison *comparison, const struct k
 	if (foretold->count > 1)
 		add_saved(&table, "together", less(foretold->before.time_ns, foretold->after.time_ns),
 			less(foretold->before.energy_nj, foretold->after.energy_nj));
-	add_saved(&table, "measured", run_ns(a) - run_ns(b), less(a->work_nj, b->work_nj));
+	add_saved(&table, "measured", run_ns(a) - run_ns(b), less(a->seen_run_nj, b->seen_run_nj));
 	kwhy_table_write(&table, sheet->style, sheet->out);
 }
 

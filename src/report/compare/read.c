@@ -67,8 +67,8 @@ static void read_accounts(struct kwhy_side *side, const json_t *accounts)
 /* Sums of all devices while they are read. */
 struct device_sums {
 	int64_t span_ns, busy_ns;
-	double work_nj, net_nj, net_spread_nj; /* NAN: not known of one of them */
-	bool energy_missing;
+	double idle_nj, idle_spread_nj; /* NAN: not known of one of them */
+	bool energy_missing, is_unseen; /* of one of them */
 };
 
 /* What a device drew while it idled between its first and last work. */
@@ -120,44 +120,26 @@ static struct idle_level idle_level_of(const json_t *device)
 	return (struct idle_level){json_is_number(item) ? json_number_value(item) : NAN, NAN};
 }
 
-/* From its first to its last work: what was metered of it, and what is worked out of the rest. */
-static void add_work(
-	struct device_sums *sums, const json_t *device, int64_t attributed_nj, int64_t outside_nj)
+/* What it would have drawn in its span, had it idled. */
+static void add_idle(struct device_sums *sums, const json_t *device)
 {
-	int64_t rest_nj = positive_of(json_object_get(device, "energy"), "edge_nj");
 	struct idle_level idle = idle_level_of(device);
-	double work_nj = is_seen(device) ? (double)attributed_nj - (double)outside_nj + (double)rest_nj : NAN;
 	double span_ns = (double)positive_of(json_object_get(device, "time"), "span_ns");
 
-	sums->work_nj += work_nj;
-	sums->net_nj += work_nj - idle.power_w * span_ns;
-	sums->net_spread_nj += idle.spread_w * span_ns;
+	sums->is_unseen |= !is_seen(device);
+	sums->idle_nj += idle.power_w * span_ns;
+	sums->idle_spread_nj += idle.spread_w * span_ns;
 }
 
-/* What was metered while no work was known: a run that is played again has none of it. */
-static int64_t outside_of(const json_t *accounts)
+/* All that was metered, of devices without work too; theirs may be unknown. */
+static void read_energy(struct kwhy_side *side, const json_t *device, struct device_sums *sums)
 {
-	int64_t outside_nj = 0;
-	size_t i;
-	json_t *item;
-
-	json_array_foreach(accounts, i, item)
-	{
-		const char *category = string_of(item, "category");
-
-		if (is_outside(category) && known_of(item, "gross_nj") != KWHY_UNKNOWN_NJ)
-			kwhy_known_add(&outside_nj, known_of(item, "gross_nj"));
-	}
-	return outside_nj;
-}
-
-static void read_energy(struct kwhy_side *side, const json_t *energy, struct device_sums *sums)
-{
+	const json_t *energy = json_object_get(device, "energy");
 	int64_t attributed_nj = known_of(energy, "attributed_nj");
 	double window_ns = (double)known_of(energy, "end_ns") - (double)known_of(energy, "start_ns");
 
 	if (attributed_nj == KWHY_UNKNOWN_NJ) {
-		sums->energy_missing = true;
+		sums->energy_missing |= positive_of(json_object_get(device, "time"), "span_ns") > 0;
 		return;
 	}
 	kwhy_known_add(&side->energy_nj, attributed_nj);
@@ -188,13 +170,28 @@ static void read_device(struct kwhy_side *side, const json_t *device, struct dev
 	if (!*side->device)
 		side->device = string_of(device, "name");
 	read_accounts(side, json_object_get(device, "accounts"));
+	read_energy(side, device, sums);
 	if (!span_ns)
 		return;
 	widen_run(side, time);
-	read_energy(side, json_object_get(device, "energy"), sums);
-	if (!sums->energy_missing)
-		add_work(sums, device, known_of(json_object_get(device, "energy"), "attributed_nj"),
-			outside_of(json_object_get(device, "accounts")));
+	add_idle(sums, device);
+}
+
+/* A projection is of the run; what of a run hardly any meter saw is no measurement to hold against it. */
+static void set_seen(struct kwhy_side *side, const struct device_sums *sums)
+{
+	double net_nj;
+
+	side->seen_run_nj = sums->energy_missing || sums->is_unseen ? KWHY_UNKNOWN_NJ : side->run_nj;
+	side->net_nj = side->net_low_nj = side->net_high_nj = KWHY_UNKNOWN_NJ;
+	if (side->seen_run_nj == KWHY_UNKNOWN_NJ || !isfinite(sums->idle_nj))
+		return;
+	net_nj = (double)side->run_nj - sums->idle_nj;
+	side->net_nj = llround(net_nj);
+	if (!isfinite(sums->idle_spread_nj))
+		return;
+	side->net_low_nj = llround(net_nj - sums->idle_spread_nj);
+	side->net_high_nj = llround(net_nj + sums->idle_spread_nj);
 }
 
 static void read_devices(struct kwhy_side *side, const json_t *devices)
@@ -205,21 +202,12 @@ static void read_devices(struct kwhy_side *side, const json_t *devices)
 
 	side->energy_nj = side->idle_nj = 0;
 	json_array_foreach(devices, i, device) read_device(side, device, &sums);
-	side->work_nj = side->net_nj = side->net_low_nj = side->net_high_nj = KWHY_UNKNOWN_NJ;
 	/* Energies of some devices only are no energy of the whole. */
 	if (sums.energy_missing || !json_array_size(devices)) {
 		side->energy_nj = side->idle_nj = KWHY_UNKNOWN_NJ;
 		side->power_w = NAN;
-		sums.work_nj = sums.net_nj = NAN;
 	}
-	if (isfinite(sums.work_nj))
-		side->work_nj = llround(sums.work_nj);
-	if (isfinite(sums.net_nj))
-		side->net_nj = llround(sums.net_nj);
-	if (isfinite(sums.net_nj) && isfinite(sums.net_spread_nj)) {
-		side->net_low_nj = llround(sums.net_nj - sums.net_spread_nj);
-		side->net_high_nj = llround(sums.net_nj + sums.net_spread_nj);
-	}
+	set_seen(side, &sums);
 	side->busy_ratio = sums.span_ns > 0 ? (double)sums.busy_ns / (double)sums.span_ns : NAN;
 }
 
@@ -369,8 +357,8 @@ static enum kwhy_status fill(struct kwhy_side *side, const json_t *root, struct 
 	side->work = kwhy_arena_alloc(&side->arena, json_array_size(work) + 1, sizeof(*side->work));
 	if (!side->accounts || !side->findings || !side->work)
 		return kwhy_fail_memory(error, "a report to compare");
-	read_devices(side, devices);
 	side->run_nj = known_of(json_object_get(root, "run"), "energy_nj");
+	read_devices(side, devices);
 	read_launches(side, json_object_get(root, "api"));
 	read_findings(side, findings);
 	read_work(side, work);

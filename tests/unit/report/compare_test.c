@@ -102,18 +102,36 @@ static void the_text_says_beyond_which_interval_a_change_is(void **state)
 	",\"edge_nj\":5,\"attributed_nj\":300},\"accounts\":[" ACCOUNT(                \
 		"compute", "k", 1000, 300, 290, 310) "]}"
 #define METERED(end) METERED_BESIDE(end, "")
+#define RUN_REPORT(devices)                                                                                  \
+	"{\"schema\":\"kwhy.report/1\",\"run\":{\"energy_nj\":305},\"devices\":[" devices "],\"findings\":[" \
+	"]}"
+#define IDLE_DEVICE                                                              \
+	"{\"name\":\"G\",\"time\":{\"first_ns\":0,\"last_ns\":0,\"span_ns\":0}," \
+	"\"energy\":{\"start_ns\":0,\"end_ns\":100,\"attributed_nj\":70},\"accounts\":[]}"
+#define UNMETERED_DEVICE "{\"name\":\"G\",\"time\":{\"span_ns\":0},\"energy\":null,\"accounts\":[]}"
+
+/* As the first line of a report; of a device without work no reading need be there. */
+static void what_a_device_without_work_drew_is_metered_too(void **state)
+{
+	struct kwhy_side side = read_side(REPORT(METERED(900) "," IDLE_DEVICE "," UNMETERED_DEVICE, ""));
+
+	(void)state;
+	assert_int_equal(side.energy_nj, 370);
+	assert_float_equal(side.power_w, 300.0 / 900 + 70.0 / 100, 1e-9);
+	kwhy_side_done(&side);
+}
 
 /* A device that never idled and whose idle level nobody knows has an energy, though none above idle; one
  * whose meter saw less than half of its work has neither. */
 static void energy_of_the_work_needs_no_idle_level_but_a_meter_that_saw_it(void **state)
 {
-	struct kwhy_side busy = read_side(REPORT(METERED(900), ""));
-	struct kwhy_side unseen = read_side(REPORT(METERED(400), ""));
+	struct kwhy_side busy = read_side(RUN_REPORT(METERED(900)));
+	struct kwhy_side unseen = read_side(RUN_REPORT(METERED(400)));
 
 	(void)state;
-	assert_int_equal(busy.work_nj, 305); /* and what is worked out where no reading was */
+	assert_int_equal(busy.seen_run_nj, 305); /* as the report says it */
 	assert_int_equal(busy.net_nj, KWHY_UNKNOWN_NJ);
-	assert_int_equal(unseen.work_nj, KWHY_UNKNOWN_NJ);
+	assert_int_equal(unseen.seen_run_nj, KWHY_UNKNOWN_NJ);
 	assert_int_equal(unseen.net_nj, KWHY_UNKNOWN_NJ);
 	kwhy_side_done(&busy);
 	kwhy_side_done(&unseen);
@@ -122,7 +140,7 @@ static void energy_of_the_work_needs_no_idle_level_but_a_meter_that_saw_it(void 
 /* Its idle level is one that somebody said: how well that is known, nobody did. */
 static void above_a_level_that_was_not_seen_is_an_energy_without_an_interval(void **state)
 {
-	struct kwhy_side busy = read_side(REPORT(METERED_BESIDE(900, ",\"context_idle_w\":0.1"), ""));
+	struct kwhy_side busy = read_side(RUN_REPORT(METERED_BESIDE(900, ",\"context_idle_w\":0.1")));
 
 	(void)state;
 	assert_int_equal(busy.net_nj, 205);
@@ -246,6 +264,7 @@ int main(void)
 		cmocka_unit_test(the_text_says_beyond_which_interval_a_change_is),
 		cmocka_unit_test(above_a_level_that_was_not_seen_is_an_energy_without_an_interval),
 		cmocka_unit_test(an_account_that_one_side_lacks_drew_nothing_there),
+		cmocka_unit_test(what_a_device_without_work_drew_is_metered_too),
 		cmocka_unit_test(energy_of_the_work_needs_no_idle_level_but_a_meter_that_saw_it),
 		cmocka_unit_test(without_energy_on_one_side_no_change_is_claimed),
 		cmocka_unit_test(accounts_of_several_devices_are_one_with_widths_in_squares),

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One recording has one energy of the run: whatever command shows it shows the same figure. */
+#include "base/quantity.h"
+#include "spawned_checks.h"
+
+#include <unistd.h>
+
+#define EXAMPLES KWHY_SOURCE_DIR "/examples/"
+
+static char folder[] = "kwhy-energies-XXXXXX";
+static struct kwhy_error error;
+
+enum { WORDS_MOST = 8 };
+
+/* A command on a recording: `before` and `after` stand around its words. */
+static struct spawned run(const char *const *before, const char *const *words)
+{
+	const char *all[2 * WORDS_MOST + 1] = {0};
+	size_t count = 0;
+
+	for (; *before; before++)
+		all[count++] = *before;
+	for (; *words; words++)
+		all[count++] = *words;
+	return spawn_run(&(struct spawn){.words = all});
+}
+
+#define RUN(words, ...) run((const char *const[]){__VA_ARGS__, NULL}, words)
+
+static const char *place(const char *name)
+{
+	static char path[8][256];
+	static size_t next;
+	char *out = path[next++ % 8];
+
+	snprintf(out, sizeof(path[0]), "%s/%s", folder, name);
+	return out;
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	return mkdtemp(folder) ? 0 : -1;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	unlink(place("report.json"));
+	unlink(place("trace.csv"));
+	unlink(place("power.csv"));
+	return rmdir(folder);
+}
+
+static void assert_energy(const char *of, double nj, double wanted_nj)
+{
+	if (!(fabs(nj - wanted_nj) <= 1e-8 * fabs(wanted_nj)))
+		fail_msg("%s: %.0f nJ, and %.0f nJ in the report", of, nj, wanted_nj);
+}
+
+/* That many joules as text shows them, in the line that says so. */
+static void assert_shows(struct spawned spawned, const char *says, double nj)
+{
+	const char *line = strstr(spawned.out.data, says);
+	char energy[KWHY_QUANTITY_BYTES], shown[256] = "";
+
+	while (line && line > spawned.out.data && line[-1] != '\n')
+		line--;
+	if (line)
+		snprintf(shown, sizeof(shown), "%.*s", (int)strcspn(line, "\n"), line);
+	if (!strstr(shown, kwhy_quantity_energy(energy, (int64_t)nj)))
+		fail_msg("not %s in '%s' of %s%s", energy, shown, spawned.out.data, spawned.err.data);
+	spawned_done(&spawned);
+}
+
+static double metered_of(const json_t *report)
+{
+	double sum_nj = 0;
+	size_t i;
+	json_t *device;
+
+	json_array_foreach(json_object_get(report, "devices"), i, device)
+		sum_nj += number_in(device, "energy", "attributed_nj");
+	return sum_nj;
+}
+
+static json_t *report_of(const char *const *recording)
+{
+	const char *path = place("report.json");
+	json_t *report;
+
+	assert_says(RUN(recording, "report", "-q", "-o", path), "");
+	report = json_load_file(path, 0, NULL);
+	assert_non_null(report);
+	return report;
+}
+
+/* What is made of a report, and what is made of the recording again. */
+static void assert_one_energy(const char *const *recording)
+{
+	json_t *report = report_of(recording), *plan, *cost, *comparison;
+	const char *path = place("report.json");
+	double run_nj = number_at(report, "run.energy_nj");
+
+	plan = json_of(RUN(recording, "whatif", "--plan", "--json", "-q"));
+	cost = json_of(SPAWN("model", "cost", "--price", "3.6e6EUR", "--json", path));
+	comparison = json_of(SPAWN("compare", "--json", path, path));
+	assert_true(run_nj > 0);
+	assert_energy("recorded", number_at(report, "run.recorded_nj"), run_nj);
+	assert_energy("whatif", number_at(plan, "before.energy_nj"), run_nj);
+	assert_energy("model cost", number_at(cost, "runs.0.energy_j.value") * 1e9, run_nj);
+	assert_energy("amount", number_at(cost, "runs.0.answer.amount.value") * 1e9, run_nj);
+	assert_energy("compare", number_at(comparison, "b.run_nj"), run_nj);
+	assert_energy("compare, metered", number_at(comparison, "b.energy_nj"), metered_of(report));
+	assert_shows(RUN(recording, "whatif", "--plan", "-q"), " as recorded", run_nj);
+	assert_shows(SPAWN("compare", "-q", path, path), "energy of the run", run_nj);
+	json_decref(report);
+	json_decref(plan);
+	json_decref(cost);
+	json_decref(comparison);
+}
+
+/* Cost of the report against the model's, and the first screen's joules. */
+static void assert_priced_alike(const char *const *recording)
+{
+	json_t *report = report_of(recording);
+	double run_nj = number_at(report, "run.energy_nj");
+	json_t *priced = json_of(RUN(recording, "report", "--price", "3.6e6EUR", "--json", "-q"));
+
+	assert_energy("cost", number_at(priced, "cost.amount") * 1e9, run_nj);
+	assert_shows(RUN(recording, "report", "-q"), " metered in ", metered_of(report));
+	assert_shows(RUN(recording, "report", "-q"), " of the run, ", run_nj);
+	assert_shows(RUN(recording, "report", "-q"), "shares of ", run_nj);
+	json_decref(priced);
+	json_decref(report);
+}
+
+static void report_plan_model_and_comparison_of_a_recording_have_one_energy(void **state)
+{
+	static const char *const recordings[][4] = {
+		{EXAMPLES "recordings/decode.kwhy"},
+		{EXAMPLES "recordings/train.kwhy"},
+		{EXAMPLES "recordings/transfer.kwhy"},
+		{EXAMPLES "h200-decode/trace.json.zst", "--power", EXAMPLES "h200-decode/power.csv"},
+		{EXAMPLES "h200-decode/trace.json.zst", "--assume-power", "200"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(recordings) / sizeof(*recordings); i++)
+		assert_one_energy(recordings[i]);
+}
+
+static void the_first_screen_and_the_cost_are_of_the_same_energy(void **state)
+{
+	static const char *const recordings[][4] = {
+		{EXAMPLES "recordings/decode.kwhy"},
+		{EXAMPLES "h200-decode/trace.json.zst", "--power", EXAMPLES "h200-decode/power.csv"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(recordings) / sizeof(*recordings); i++)
+		assert_priced_alike(recordings[i]);
+}
+
+/* GPU 0 works for 2 s, GPU 1 does nothing; both are metered, at 300 and 120 W. */
+static void what_a_gpu_drew_that_did_nothing_is_metered_and_of_no_run(void **state)
+{
+	const char *const recording[] = {place("trace.csv"), "--power", place("power.csv"), NULL};
+	struct kwhy_text trace = {0}, power = {0};
+
+	(void)state;
+	kwhy_text_add(&trace,
+		"# device 0 name=X sms=132 context_idle_w=100\n"
+		"# device 1 name=X sms=132 context_idle_w=100\n"
+		"kind,name,device,stream,start_ns,end_ns,bytes,blocks,threads_per_block\n");
+	kwhy_text_add(&power, "time_ns,device,source,value\n");
+	for (int i = 0; i < 200; i++)
+		kwhy_text_addf(&trace, "kernel,gemm,0,7,170%09d0000000,170%09d6000000,,132,256\n", i, i);
+	for (int i = 0; i <= 100; i++)
+		for (int d = 0; d < 2; d++)
+			kwhy_text_addf(&power, "170%09d0000000,%d,nvml.energy_mj,%d\n", 2 * i, d,
+				i * 20 * (d ? 120 : 300));
+	assert_int_equal(kwhy_file_write(recording[0], trace.data, trace.length, &error), KWHY_OK);
+	assert_int_equal(kwhy_file_write(recording[2], power.data, power.length, &error), KWHY_OK);
+	assert_one_energy(recording);
+	kwhy_text_done(&trace);
+	kwhy_text_done(&power);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(report_plan_model_and_comparison_of_a_recording_have_one_energy),
+		cmocka_unit_test(the_first_screen_and_the_cost_are_of_the_same_energy),
+		cmocka_unit_test(what_a_gpu_drew_that_did_nothing_is_metered_and_of_no_run),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}
