@@ -59,24 +59,7 @@ static void write_section(const struct kwhy_sheet *sheet, const struct kwhy_doct
 	}
 	if (minor > 0)
 		kwhy_sheet_linef(sheet, "  host    ",
-			"environment: %zu variables that can cost time are not set", minor);
-}
-
-/* Those of a verdict that the report shows: all that is not set is one line. */
-static size_t count_lines(const struct kwhy_sheet *sheet, const struct kwhy_doctor_report *report,
-	enum kwhy_doctor_verdict verdict)
-{
-	size_t count = 0, minor = 0;
-
-	for (size_t i = 0; i < report->check_count; i++) {
-		if (report->checks[i].verdict != verdict)
-			continue;
-		if (report->checks[i].minor && !sheet->style->verbose)
-			minor = 1;
-		else
-			count++;
-	}
-	return count + minor;
+			"environment: %zu variables that can cost time are not set (see -v)", minor);
 }
 
 static void write_head(const struct kwhy_sheet *sheet, const struct kwhy_doctor_report *report)
@@ -88,8 +71,7 @@ static void write_head(const struct kwhy_sheet *sheet, const struct kwhy_doctor_
 	else
 		kwhy_text_addf(sheet->out, "%zu %s", advice, advice == 1 ? "thing" : "things");
 	kwhy_text_addf(sheet->out, " to change, %zu good, %zu not known\n",
-		count_lines(sheet, report, KWHY_DOCTOR_GOOD),
-		count_lines(sheet, report, KWHY_DOCTOR_UNKNOWN));
+		kwhy_doctor_count(report, KWHY_DOCTOR_GOOD), kwhy_doctor_count(report, KWHY_DOCTOR_UNKNOWN));
 	for (size_t i = 0; i < report->gpu_count; i++)
 		kwhy_sheet_linef(sheet, "", "GPU %d: %s, %s", report->gpus[i].index,
 			report->gpus[i].name ? report->gpus[i].name : "without a name",

@@ -49,6 +49,20 @@ static void the_exit_status_says_whether_there_is_advice(void **state)
 	}
 }
 
+static void assert_counted_alike(const char *text, const json_t *report)
+{
+	char head[96];
+	json_int_t advice = number(report, "advice_count");
+
+	snprintf(head, sizeof(head), "%d thing%s to change, %d good, %d not known\n", (int)advice,
+		advice == 1 ? "" : "s", (int)number(report, "good_count"),
+		(int)number(report, "unknown_count"));
+	if (strncmp(text, head, strlen(head)) != 0)
+		fail_msg("not '%s' but '%s'", head, text);
+	assert_int_equal(json_array_size(json_object_get(report, "checks")),
+		advice + number(report, "good_count") + number(report, "unknown_count"));
+}
+
 static void a_busy_gpu_is_advice_in_text_and_json(void **state)
 {
 	struct spawned text = RUN("h200_constant_300w.txt", "--no-color");
@@ -60,6 +74,7 @@ static void a_busy_gpu_is_advice_in_text_and_json(void **state)
 	assert_non_null(strstr(text.out.data, "GPU 0: NVIDIA H200, 0000:19:00.0"));
 	assert_non_null(strstr(text.out.data, "shared or busy: 1 process has a context, 100 % busy"));
 	assert_int_equal(json_array_size(json_object_get(report, "gpus")), 1);
+	assert_counted_alike(text.out.data, report);
 	json_decref(report);
 	spawned_done(&text);
 	spawned_done(&json);

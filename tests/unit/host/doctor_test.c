@@ -184,18 +184,25 @@ static void what_the_driver_refuses_is_not_known_with_the_cure(void **state)
 		KWHY_DOCTOR_UNKNOWN, "GPU 1 cannot be opened");
 }
 
-static size_t count_lines_of(const char *section)
+/* Checks that the lines of a section stand for: one each, but for what is not set, which is one line that
+ * says of how many. */
+static size_t count_checks_in(const char *section)
 {
-	size_t lines = 0;
+	size_t checks = 0;
 
 	for (const char *line = strchr(section, '\n') + 1; strncmp(line, "  ", 2) == 0;
-		line = strchr(line, '\n') + 1)
-		lines += line[2] != ' ';
-	return lines;
+		line = strchr(line, '\n') + 1) {
+		size_t unset = 1;
+
+		sscanf(line, " host environment: %zu variables", &unset);
+		checks += line[2] != ' ' ? unset : 0;
+	}
+	return checks;
 }
 
-static void as_many_are_good_as_there_are_lines(void **state)
+static void the_head_counts_every_check_and_the_lines_add_up_to_it(void **state)
 {
+	static const char *const sections[] = {"\nTo change", "\nGood", "\nNot known"};
 	struct kwhy_text_style style = {.columns = 80};
 	struct kwhy_error error;
 
@@ -203,14 +210,20 @@ static void as_many_are_good_as_there_are_lines(void **state)
 	look();
 	for (int verbose = 0; verbose < 2; verbose++) {
 		struct kwhy_text text = {0};
-		char wanted[32];
+		size_t checks = 0;
+		char head[64];
 
 		style.verbose = verbose;
 		assert_int_equal(kwhy_doctor_text(&report, &style, &text, &error), KWHY_OK);
-		snprintf(wanted, sizeof(wanted), ", %zu good,",
-			count_lines_of(strstr(text.data, "\nGood") + 1));
-		if (!strstr(text.data, wanted))
-			fail_msg("not '%s' in %s", wanted, text.data);
+		snprintf(head, sizeof(head), " to change, %zu good, %zu not known\n",
+			kwhy_doctor_count(&report, KWHY_DOCTOR_GOOD),
+			kwhy_doctor_count(&report, KWHY_DOCTOR_UNKNOWN));
+		if (!strstr(text.data, head))
+			fail_msg("not '%s' in %s", head, text.data);
+		for (size_t i = 0; i < 3; i++)
+			if (strstr(text.data, sections[i]))
+				checks += count_checks_in(strstr(text.data, sections[i]) + 1);
+		assert_int_equal(checks, report.check_count);
 		kwhy_text_done(&text);
 	}
 }
@@ -419,7 +432,7 @@ int main(void)
 		T(a_slow_link_is_normal_while_nothing_runs_and_not_at_work),
 		T(what_the_driver_does_not_tell_is_not_known),
 		T(what_the_driver_refuses_is_not_known_with_the_cure),
-		T(as_many_are_good_as_there_are_lines),
+		T(the_head_counts_every_check_and_the_lines_add_up_to_it),
 		T(no_driver_is_a_sentence_and_the_rest_is_looked_at),
 		T(a_gpu_that_is_not_there_is_wrong_usage),
 		T(one_gpu_of_several_can_be_looked_at_alone),
