@@ -187,6 +187,20 @@ const tests = {
 		await one.close();
 		await page.close();
 	},
+	"the headline has the saving of its finding, interval and all, as the text has it": async () => {
+		const pages = [[[trace, "--power", power], "decode", ", as projected"], [twoDevices("numbers"), "headline", ""]];
+		for (const [args, name, projected] of pages) {
+			const page = await open(report(args, name)), card = page.locator("#findings .card").first();
+			const saving = await card.locator("dt", { hasText: /^saves/ }).locator("xpath=following-sibling::dd[1]").innerText();
+			assert.match(saving, /^\S+ m?s, \S+ J \(\S+ J to \S+ J\)$/);
+			const answer = await page.locator("#overview .answer").innerText();
+			assert.ok(answer.includes(`Largest waste: ${await card.locator("h3").innerText()}. `), answer);
+			assert.ok(answer.includes(`Curing it saves ${projected ? "" : "at most "}${saving.replace(", ", " and ")}${projected}. `), answer);
+			const [time, joules] = saving.split(", "), said = `${time}, ${joules} ${projected ? "as projected" : "at most"}`;
+			assert.ok(runText("report", ...args, "--no-color").replaceAll(/\s+/g, " ").includes(`saves ${said}`), said);
+			await page.close();
+		}
+	},
 	"a finding names the GPU by its number": async () => {
 		const page = await open(report(twoDevices("numbers"), "numbers"));
 		const titles = await page.locator("#findings h3").allInnerTexts();

@@ -21,10 +21,11 @@ export interface Device {
 	coverage?: { choice: string; known_ns: number; start_ns: number; end_ns: number; window_count: number; drawn_count: number; drawn_ns: number; drawn_of_ns: number; sampling_error_ratio: N };
 }
 export interface Evidence { start_ns: N; end_ns: N; what: string }
+export interface Saving { time_ns: N; energy_nj: N; low_nj: N; high_nj: N; assumption: string | null; is_projected?: boolean; frees_device?: boolean }
 export interface Finding {
 	id: string; title: string; device: N; count: number; time_ns: N; energy_nj: N; low_nj: N; high_nj: N;
 	evidence: Evidence[]; cure: string;
-	projection: null | { time_ns: N; energy_nj: N; low_nj: N; high_nj: N; assumption: string | null; is_projected?: boolean; frees_device?: boolean };
+	projection: Saving | null;
 }
 export interface RangeSum {
 	name: string; kind?: string; count?: number; start_ns?: N; host_ns?: N; device_ns?: N; busy_ns?: N; energy_nj?: N; window_energy_nj?: N;

@@ -3,12 +3,17 @@
 
 import { el } from "../dom";
 import { energy, exact, known, time, visible, type Maybe } from "../format";
-import { deviceLabel, type Evidence, type Finding, type Report } from "../report_types";
+import { deviceLabel, type Evidence, type Finding, type Report, type Saving } from "../report_types";
 
 export type Jump = (startNs: number, endNs: number) => void;
 
 function range(value: Maybe, low: Maybe, high: Maybe): string {
 	return known(low) && known(high) ? `${energy(value)} (${energy(low)} to ${energy(high)})` : energy(value);
+}
+
+/** "1.90 s, 231 J (209 J to 238 J)": the headline and the finding say it alike. */
+export function saves(saving: Saving, and = ", "): string {
+	return `${time(saving.time_ns)}${saving.frees_device ? " of the device" : ""}${known(saving.energy_nj) ? `${and}${range(saving.energy_nj, saving.low_nj, saving.high_nj)}` : ""}`;
 }
 
 function evidence(item: Evidence, jump: Jump | null): HTMLElement {
@@ -18,13 +23,19 @@ function evidence(item: Evidence, jump: Jump | null): HTMLElement {
 	return el("li", {}, link);
 }
 
-function card(finding: Finding, where: string, jump: Jump | null): HTMLElement {
+/** With the GPU that it is of, where there are several. */
+export function titleOf(report: Report, finding: Finding): string {
+	const where = report.devices.length > 1 && known(finding.device) ? `${deviceLabel(report.devices[finding.device]!)}: ` : "";
+	return where + visible(finding.title);
+}
+
+function card(finding: Finding, title: string, jump: Jump | null): HTMLElement {
 	const saving = finding.projection;
 	const rows: [string, string][] = [["costs now", `${time(finding.time_ns)}${known(finding.energy_nj) ? `, ${range(finding.energy_nj, finding.low_nj, finding.high_nj)}` : ""} in ${exact(finding.count)} places`]];
-	if (saving) rows.push([saving.is_projected ? "saves, as projected" : "saves at most", `${time(saving.time_ns)}${saving.frees_device ? " of the device" : ""}${known(saving.energy_nj) ? `, ${range(saving.energy_nj, saving.low_nj, saving.high_nj)}` : ""}`]);
+	if (saving) rows.push([saving.is_projected ? "saves, as projected" : "saves at most", saves(saving)]);
 	if (saving?.assumption) rows.push(["if", saving.assumption]);
 	rows.push(["cure", finding.cure]);
-	return el("article", { class: "card", id: `finding-${finding.id}` }, el("h3", {}, `${where}${visible(finding.title)}`),
+	return el("article", { class: "card", id: `finding-${finding.id}` }, el("h3", {}, title),
 		el("dl", {}, ...rows.flatMap(([term, text]) => [el("dt", {}, term), el("dd", {}, visible(text))])),
 		finding.evidence.length ? el("ul", {}, ...finding.evidence.map((item) => evidence(item, jump))) : null);
 }
@@ -32,5 +43,5 @@ function card(finding: Finding, where: string, jump: Jump | null): HTMLElement {
 export function findings(report: Report, jump: Jump | null): HTMLElement {
 	return el("section", { id: "findings", "aria-labelledby": "h-findings" }, el("h2", { id: "h-findings" }, "Findings"),
 		el("p", { class: "muted" }, report.findings.length ? "Largest possible saving first. Savings of different findings overlap: do not add them up." : "Nothing found above the threshold."),
-		el("div", { class: "cards" }, ...report.findings.map((finding) => card(finding, report.devices.length > 1 && known(finding.device) ? `${deviceLabel(report.devices[finding.device]!)}: ` : "", jump))));
+		el("div", { class: "cards" }, ...report.findings.map((finding) => card(finding, titleOf(report, finding), jump))));
 }

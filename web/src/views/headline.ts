@@ -4,6 +4,7 @@
 import { el } from "../dom";
 import { energy, exact, known, largest, percent, power, si, time, type Maybe } from "../format";
 import { deviceEnergy, deviceLabel, IDLE_CATEGORIES, isModelled, sum, unrecordedEnergy, type Device, type Report } from "../report_types";
+import { saves, titleOf } from "./findings";
 
 /** Shares of their length from which windows are told apart, as in the text. */
 const WINDOWS_APART = 0.01;
@@ -80,9 +81,10 @@ function coverageTiles(report: Report): HTMLElement[] {
 export function headline(report: Report): HTMLElement {
 	const span = largest(report.devices.map((d) => d.time["span_ns"] ?? 0), 0);
 	const top = report.findings[0];
+	const saving = top?.projection ? saves(top.projection, " and ") : "";
 	const answer = top
-		? el("p", { class: "answer" }, "Largest waste: ", el("b", {}, top.title), ". ",
-			top.projection ? `Curing it saves ${top.projection.is_projected ? "" : "at most "}${[time(top.projection.time_ns) + (top.projection.frees_device ? " of the device" : ""), known(top.projection.energy_nj) ? energy(top.projection.energy_nj) : null].filter(Boolean).join(" and ")}. ` : "", `Cure: ${top.cure}`)
+		? el("p", { class: "answer" }, "Largest waste: ", el("b", {}, titleOf(report, top)), ". ",
+			top.projection ? `Curing it saves ${top.projection.is_projected ? `${saving}, as projected` : `at most ${saving}`}. ` : "", `Cure: ${top.cure}`)
 		: el("p", { class: "answer" }, "No finding would save more than the threshold (1 % of the window unless set otherwise).");
 	// the answer first: a reader who stops here knows what to do
 	return el("section", { id: "overview", "aria-labelledby": "h-overview" }, el("h2", { id: "h-overview" }, "What it cost"),
