@@ -91,7 +91,7 @@ enum kwhy_status kwhy_read_run_of(struct kwhy_read_run *run, const char *label, 
 	size_t work_room = json_array_size(json_object_get(root, "work"));
 	bool is_report = strcmp(schema, "kwhy.report/1") == 0, kept = false;
 
-	*run = (struct kwhy_read_run){.label = label};
+	*run = (struct kwhy_read_run){.label = label, .is_report = is_report};
 	if (!is_report && strcmp(schema, "kwhy.stat/1") != 0) {
 		json_decref(root);
 		return kwhy_fail(error, KWHY_E_INPUT,

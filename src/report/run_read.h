@@ -30,6 +30,7 @@ struct kwhy_read_phase {
 struct kwhy_read_run {
 	struct kwhy_arena arena;
 	const char *label; /* its file */
+	bool is_report;	   /* joules from the first start to the last end; else of a whole command */
 	bool is_modelled;  /* joules nobody metered */
 	double joules, low_j, high_j, seconds;
 	double unmetered_j; /* of joules, worked out where no meter saw the run; 0: none */

@@ -468,6 +468,8 @@ static void a_report_a_model_and_a_comparison_agree_on_joules_a_token(void **sta
 	assert_near(number_at(of_model, "phases.0.tokens_per_s"),
 		number_at(of_report, "work.0.units_per_second"));
 	assert_near(number_at(of_comparison, "work.0.b_each_j"), each_j);
+	assert_says(SPAWN("model", "cost", "--price", "1EUR", report),
+		"of the run, from first start to last end");
 	json_decref(of_report);
 	json_decref(of_model);
 	json_decref(of_comparison);

@@ -281,16 +281,19 @@ static void write_unmetered(const struct kwhy_read_run *run, struct kwhy_model_p
 void kwhy_runs_write_source(const struct kwhy_runs *runs, const struct kwhy_running_options *options,
 	struct kwhy_model_page *page)
 {
-	bool is_given = isfinite(options->joules), is_metered = !is_given;
+	bool is_given = isfinite(options->joules), is_metered = !is_given, is_of_run = true;
+	const char *of;
 
 	for (size_t i = 0; !is_given && i < runs->count; i++) {
 		write_unmetered(&runs->runs[i], page);
 		is_metered &= !runs->runs[i].is_modelled && !(runs->runs[i].unmetered_j > 0);
+		is_of_run &= runs->runs[i].is_report;
 	}
+	of = is_of_run ? "of the run, from first start to last end; " : "of what the meter saw; ";
 	if (options->pue != 1)
 		kwhy_sheet_linef(
 			&page->sheet, "", "amounts are of the energy times a PUE of %.4g", options->pue);
 	else
-		kwhy_sheet_linef(&page->sheet, "", "%sthe building's share needs --pue",
-			is_metered ? "of what the meter saw; " : "");
+		kwhy_sheet_linef(
+			&page->sheet, "", "%sthe building's share needs --pue", is_metered ? of : "");
 }
