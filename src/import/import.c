@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/csv/table.h"
+#include "import/identity.h"
 #include "import/one_run.h"
 #include "import/reader.h"
 #include "import/trace_head.h"
@@ -90,5 +91,7 @@ enum kwhy_status kwhy_import_trace(struct kwhy_recording *recording, const char 
 
 	if (!status)
 		status = read_trace(recording, path, options, error);
+	if (!status)
+		status = kwhy_identity_check_trace(recording, before.activities, path, error);
 	return status ? status : kwhy_one_run_check_window(recording, &before, path, error);
 }

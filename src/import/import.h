@@ -15,8 +15,9 @@ struct kwhy_import_options {
 /*
  * Reads one trace into a recording that is not finished yet; several traces are several ranks. The format
  * is found from the content, not the name: Kineto/Chrome JSON (plain, gzip, zstd), Nsight Systems sqlite,
- * kwhy CSV, a recording of kwhy (a file or a folder). An unusable file is KWHY_E_INPUT with a sentence that
- * names file, place and cure; the recording must then be freed.
+ * kwhy CSV, a recording of kwhy (a file or a folder). A copy of an earlier trace is refused
+ * (import/identity.h), and so is one of another run (import/one_run.h). An unusable file is KWHY_E_INPUT with
+ * a sentence that names file, place and cure; the recording must then be freed.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_import_trace(struct kwhy_recording *recording, const char *path,
 	const struct kwhy_import_options *options, struct kwhy_error *error);

@@ -87,7 +87,8 @@ static enum kwhy_status read_tables(struct kwhy_nsys *nsys, struct kwhy_error *e
 /* Without a rank of its own a second trace is taken for another rank: its devices are not the first one's. */
 static void choose_rank(struct kwhy_nsys *nsys)
 {
-	if (nsys->rank == KWHY_NONE && nsys->tracks.source > 0)
+	nsys->rank_by_order = nsys->rank == KWHY_NONE && nsys->tracks.source > 0;
+	if (nsys->rank_by_order)
 		nsys->rank = nsys->tracks.source;
 }
 
@@ -122,6 +123,7 @@ static enum kwhy_status finish(struct kwhy_nsys *nsys, struct kwhy_error *error)
 	recording->sources[nsys->tracks.source].events = nsys->tally.rows;
 	for (size_t i = nsys->first_process; i < recording->process_count; i++) {
 		recording->processes[i].rank = nsys->rank;
+		recording->processes[i].rank_by_order = nsys->rank_by_order;
 		recording->processes[i].world_size = nsys->world_size;
 	}
 	return status ? status : kwhy_nsys_notes_add(nsys, error);

@@ -36,6 +36,7 @@ struct kwhy_nsys {
 	struct kwhy_tracks tracks;
 	struct kwhy_collectives *collectives;
 	uint32_t rank;		/* of the devices; KWHY_NONE */
+	bool rank_by_order;	/* the export does not state it */
 	uint32_t world_size;	/* 0: unknown */
 	int64_t shift_ns;	/* from the session's start to the recording's origin */
 	uint32_t first_process; /* index of the first process that this export adds */

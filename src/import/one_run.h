@@ -6,8 +6,9 @@
 #include "model/recording.h"
 
 /*
- * Several traces are the ranks of one run: none twice, and their windows overlap. Clocks of two machines may
- * be KWHY_ONE_RUN_SLACK_NS apart; recordings of one machine share a clock and have no such slack.
+ * Several traces are the ranks of one run: none twice (copies: import/identity.h), and their windows overlap.
+ * Clocks of two machines may be KWHY_ONE_RUN_SLACK_NS apart; recordings of one machine share a clock and have
+ * no such slack.
  */
 #define KWHY_ONE_RUN_SLACK_NS INT64_C(10000000000)
 

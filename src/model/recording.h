@@ -105,6 +105,7 @@ struct kwhy_machine {
 struct kwhy_process {
 	int64_t pid;	     /* -1: unknown */
 	uint32_t rank;	     /* KWHY_NONE: unknown */
+	bool rank_by_order;  /* no trace states the rank, the order of the files made it */
 	uint32_t world_size; /* 0: unknown */
 	const char *host;    /* NULL: unknown */
 	uint32_t machine;    /* index into machines; KWHY_NONE: unknown */
@@ -314,6 +315,8 @@ struct kwhy_source {
 	const char *version;  /* of the schema, as the file states it; NULL: not stated */
 	const char *producer; /* tool and version; NULL: not stated */
 	uint64_t events;      /* rows or events read, used or not */
+	size_t activities;    /* of devices: before finish they stand in the order of the sources */
+	uint64_t digest;      /* of these activities (import/identity.h); 0: not asked for */
 };
 
 enum kwhy_note_kind {

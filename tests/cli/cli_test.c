@@ -353,9 +353,31 @@ static void grams_a_kwh_may_be_those_of_a_place(void **state)
 	spawned_done(&spawned);
 }
 
+/* The tiny trace with these lines before it, as a file of that name. */
+static void write_rank(const char *name, const char *lines)
+{
+	struct kwhy_text trace = {0}, text = {0};
+
+	assert_int_equal(kwhy_file_read(TINY, 1 << 20, &trace, &error), KWHY_OK);
+	kwhy_text_addf(&text, "%s%s", lines, trace.data);
+	assert_int_equal(kwhy_file_write(place(name), text.data, text.length, &error), KWHY_OK);
+	kwhy_text_done(&text);
+	kwhy_text_done(&trace);
+}
+
+static void a_copy_of_a_trace_is_refused(void **state)
+{
+	(void)state;
+	write_rank("copy.csv", "");
+	assert_fails(
+		SPAWN("report", TINY, place("copy.csv")), 1, "copy.csv holds the same work as " TINY ": ");
+	assert_fails(SPAWN("export", TINY, place("copy.csv"), "--to", "csv", "-o", "never.csv"), 1,
+		"holds the same work as");
+	assert_says(SPAWN("compare", TINY, place("copy.csv")), "0.0 %");
+}
+
 static void compare_takes_reports_and_traces_and_exits_3_when_a_condition_holds(void **state)
 {
-	struct kwhy_text trace = {0};
 	char before[600], after[600];
 
 	(void)state;
@@ -380,9 +402,7 @@ static void compare_takes_reports_and_traces_and_exits_3_when_a_condition_holds(
 	assert_fails(SPAWN("compare", before, after, "--trace-b", TINY), 2, "is a report already");
 	assert_fails(SPAWN("compare", before, TINY, "--trace-b", "no-such-file.csv"), 1, "no-such-file.csv");
 	assert_fails(SPAWN("compare", TINY, TINY, "--trace-b", TINY), 1, "is given twice");
-	assert_int_equal(kwhy_file_read(TINY, 1 << 20, &trace, &error), KWHY_OK);
-	assert_int_equal(kwhy_file_write(place("rank.csv"), trace.data, trace.length, &error), KWHY_OK);
-	kwhy_text_done(&trace);
+	write_rank("rank.csv", "# device 0 rank=1\n# device 1 rank=1\n");
 	assert_says(SPAWN("compare", TINY, TINY, "--trace-b", place("rank.csv")), "tiny.csv and 1 more");
 	assert_fails(SPAWN("compare", before, "no-such-file.json"), 1, "no-such-file.json");
 }
@@ -403,6 +423,7 @@ int main(void)
 		cmocka_unit_test(no_line_is_wider_than_80_columns_and_none_is_coloured),
 		cmocka_unit_test(the_first_screen_has_24_lines_at_most),
 		cmocka_unit_test(grams_a_kwh_may_be_those_of_a_place),
+		cmocka_unit_test(a_copy_of_a_trace_is_refused),
 		cmocka_unit_test(compare_takes_reports_and_traces_and_exits_3_when_a_condition_holds),
 	};
 

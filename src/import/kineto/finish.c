@@ -94,12 +94,15 @@ static bool is_rank_taken(const struct kwhy_recording *recording, uint32_t rank)
 static void rank_by_order(struct kwhy_recording *recording)
 {
 	for (size_t i = 0; i < recording->process_count; i++) {
-		uint32_t rank = recording->processes[i].source;
+		struct kwhy_process *process = &recording->processes[i];
+		uint32_t rank = process->source;
 
-		while (recording->processes[i].rank == KWHY_NONE && is_rank_taken(recording, rank))
+		if (process->rank != KWHY_NONE)
+			continue;
+		while (is_rank_taken(recording, rank))
 			rank++;
-		if (recording->processes[i].rank == KWHY_NONE)
-			recording->processes[i].rank = rank;
+		process->rank = rank;
+		process->rank_by_order = true;
 	}
 	for (size_t i = 0; i < recording->stream_count; i++) {
 		const struct kwhy_stream *stream = &recording->streams[i];

@@ -25,7 +25,7 @@ static int record(char path[64], uint64_t writer, int64_t start_ms, const char *
 	return tape.fd;
 }
 
-static int csv(char path[64], int64_t start_ns, const char *clock)
+static int csv(char path[64], int64_t start_ns, const char *comments)
 {
 	int fd = memfd_create("csv", 0);
 
@@ -33,7 +33,7 @@ static int csv(char path[64], int64_t start_ns, const char *clock)
 	dprintf(fd,
 		"%skind,name,device,stream,start_ns,end_ns,bytes,blocks,threads_per_block\n"
 		"kernel,a,0,7,%lld,%lld,,,\n",
-		clock, (long long)start_ns, (long long)start_ns + 1000000);
+		comments, (long long)start_ns, (long long)start_ns + 1000000);
 	return fd;
 }
 
@@ -111,7 +111,8 @@ static void traces_are_apart_by_clocks_but_not_by_days(void **state)
 static void traces_on_a_clock_of_their_own_begin_at_nought(void **state)
 {
 	char first[64], second[64];
-	int fds[] = {csv(first, 0, "# clock other trace\n"), csv(second, 0, "# clock other trace\n")};
+	int fds[] = {csv(first, 0, "# clock other trace\n"),
+		csv(second, 0, "# clock other trace\n# device 0 rank=1\n")};
 
 	(void)state;
 	assert_int_equal(read_both(first, second), KWHY_OK);

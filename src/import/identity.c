@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import/identity.h"
+
+/* Multiply and fold a value at a time, then the last steps of splitmix64: sums of these are sound. */
+uint64_t kwhy_identity_digest(const uint64_t *values, size_t count)
+{
+	uint64_t hash = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		hash = (hash ^ values[i]) * 0x9E3779B97F4A7C15u;
+		hash ^= hash >> 32;
+	}
+	hash = (hash ^ hash >> 30) * 0xBF58476D1CE4E5B9u;
+	hash = (hash ^ hash >> 27) * 0x94D049BB133111EBu;
+	return hash ^ hash >> 31;
+}
+
+/* What the file says itself; the order of the files is not of it. */
+static uint32_t stated_rank(const struct kwhy_recording *recording, const struct kwhy_stream *stream)
+{
+	return recording->processes[stream->process].rank_by_order ? KWHY_NONE
+								   : recording->devices[stream->device].rank;
+}
+
+static uint64_t digest_row(const struct kwhy_recording *recording, size_t row)
+{
+	const struct kwhy_activities *rows = &recording->activities;
+	const struct kwhy_stream *stream = &recording->streams[rows->stream[row]];
+	const uint64_t values[] = {
+		(uint64_t)rows->start_ns[row],
+		(uint64_t)rows->end_ns[row],
+		(uint64_t)rows->name[row] << 32 | rows->kind[row],
+		(uint64_t)(uint32_t)recording->devices[stream->device].index << 32 |
+			stated_rank(recording, stream),
+		(uint64_t)stream->id,
+	};
+
+	return kwhy_identity_digest(values, sizeof(values) / sizeof(values[0]));
+}
+
+/* That of a source whose activities begin at `first`, reckoned once. */
+static uint64_t digest_of(struct kwhy_recording *recording, struct kwhy_source *source, size_t first)
+{
+	if (source->digest)
+		return source->digest;
+	for (size_t i = 0; i < source->activities; i++)
+		source->digest += digest_row(recording, first + i);
+	source->digest += !source->digest;
+	return source->digest;
+}
+
+/* Those of kwhy say themselves which they are. */
+static bool are_recordings(const struct kwhy_source *a, const struct kwhy_source *b)
+{
+	return a->format == KWHY_FORMAT_KWHY && b->format == KWHY_FORMAT_KWHY;
+}
+
+enum kwhy_status kwhy_identity_check_trace(struct kwhy_recording *recording, size_t activities_before,
+	const char *path, struct kwhy_error *error)
+{
+	struct kwhy_source *source = &recording->sources[recording->source_count - 1], *earlier;
+	size_t count = source->activities = recording->activities.count - activities_before;
+
+	for (size_t i = 0, first = 0; count && i + 1 < recording->source_count; i++) {
+		earlier = &recording->sources[i];
+		if (earlier->activities == count && !are_recordings(earlier, source) &&
+			digest_of(recording, earlier, first) ==
+				digest_of(recording, source, activities_before))
+			return kwhy_fail(error, KWHY_E_INPUT,
+				"%s holds the same work as %s: a copy, or the same trace written anew, would "
+				"count twice; give each trace of a run once",
+				path, earlier->path);
+		first += earlier->activities;
+	}
+	return KWHY_OK;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "nsys_fixture.h"
+
+#include <zlib.h>
+#include <zstd.h>
+
+/* Files that are copies of others by what they hold, and files that only look like it. */
+
+#define CSV_ROWS \
+	"kernel,a,0,7," T0 "000000000," T0 "001000000,,,\nkernel,b,0,8," T0 "002000000," T0 "003000000,,,\n"
+#define KINETO(rank, name)                                                                               \
+	"{\"baseTimeNanoseconds\": " T0 "000000000, " rank "\"traceEvents\": [{\"ph\": \"X\", "          \
+	"\"cat\": \"kernel\", \"name\": \"" name "\", \"pid\": 0, \"tid\": 7, \"ts\": 1.5, \"dur\": 2, " \
+	"\"args\": {\"device\": 0, \"context\": 1, \"stream\": 7, \"correlation\": 5}}]}"
+#define RANK(number) "\"distributedInfo\": {\"rank\": " number "}, "
+#define SQL STRINGS START KERNELS KERNEL("300", "400", "0", "5", PID, "1")
+
+enum { FILES_MOST = 4, PACKED_BYTES = 4096 };
+
+/* What comes of these files, in this order. They stay until forget(). */
+static char paths[FILES_MOST][32];
+static size_t path_count;
+
+static void hold(const void *bytes, size_t length)
+{
+	assert_true(path_count < FILES_MOST);
+	write_file(paths[path_count++], bytes, length);
+}
+
+static void hold_text(const char *text)
+{
+	hold(text, strlen(text));
+}
+
+static void hold_gzip(const char *text)
+{
+	unsigned char packed[PACKED_BYTES];
+	z_stream stream = {.next_in = (unsigned char *)text,
+		.avail_in = (uInt)strlen(text),
+		.next_out = packed,
+		.avail_out = PACKED_BYTES};
+
+	assert_int_equal(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+	assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
+	deflateEnd(&stream);
+	hold(packed, PACKED_BYTES - stream.avail_out);
+}
+
+static void hold_zstd(const char *text)
+{
+	unsigned char packed[PACKED_BYTES];
+
+	hold(packed, ZSTD_compress(packed, sizeof(packed), text, strlen(text), 3));
+}
+
+static void forget(void)
+{
+	while (path_count)
+		unlink(paths[--path_count]);
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	forget();
+	return 0;
+}
+
+/* The status of the last; those before it are taken. */
+static enum kwhy_status read_traces(void)
+{
+	const struct kwhy_import_options options = {0};
+	struct kwhy_recording *recording = empty_recording();
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; i < path_count; i++) {
+		assert_int_equal(status, KWHY_OK);
+		status = kwhy_import_trace(recording, paths[i], &options, &error);
+	}
+	kwhy_recording_free(recording);
+	return status;
+}
+
+/* The last file is refused as a copy of that one, and all are removed. */
+static void refused_as_copy_of(enum kwhy_status status, size_t earlier, const char *what)
+{
+	char words[160];
+
+	snprintf(words, sizeof(words), "%s holds the same %s as %s", paths[path_count - 1], what,
+		paths[earlier]);
+	refused(status, words);
+	forget();
+}
+
+static void taken(enum kwhy_status status)
+{
+	OK(status);
+	forget();
+}
+
+static void a_copy_of_a_trace_under_another_name_is_refused(void **state)
+{
+	(void)state;
+	hold_text(HEADER CSV_ROWS);
+	hold_text(HEADER CSV_ROWS);
+	refused_as_copy_of(read_traces(), 0, "work");
+	hold_text(KINETO("", "k"));
+	hold_text(KINETO("", "k"));
+	refused_as_copy_of(read_traces(), 0, "work");
+	make_database(paths[path_count++], SQL);
+	make_database(paths[path_count++], SQL);
+	refused_as_copy_of(read_traces(), 0, "work");
+}
+
+static void a_trace_that_was_compressed_anew_is_the_same_trace(void **state)
+{
+	(void)state;
+	hold_text(KINETO("", "k"));
+	hold_gzip(KINETO("", "k"));
+	refused_as_copy_of(read_traces(), 0, "work");
+	hold_gzip(KINETO(RANK("3"), "k"));
+	hold_zstd(KINETO(RANK("3"), "k"));
+	refused_as_copy_of(read_traces(), 0, "work");
+}
+
+static void rows_in_another_order_make_no_other_trace(void **state)
+{
+	(void)state;
+	hold_text(HEADER "kernel,a,0,7,1000,2000,,,\nkernel,b,1,7,3000,4000,,,\n");
+	hold_text(HEADER "kernel,b,1,7,3000,4000,,,\nkernel,a,0,7,1000,2000,,,\n");
+	refused_as_copy_of(read_traces(), 0, "work");
+}
+
+static void a_copy_is_found_behind_other_ranks(void **state)
+{
+	(void)state;
+	hold_text(KINETO("", "first"));
+	hold_text(KINETO("", "second"));
+	hold_text(KINETO("", "third"));
+	hold_text(KINETO("", "second"));
+	refused_as_copy_of(read_traces(), 1, "work");
+	make_database(paths[path_count++], SQL);
+	hold_text(KINETO("", "k"));
+	make_database(paths[path_count++], SQL);
+	refused_as_copy_of(read_traces(), 0, "work");
+}
+
+static void ranks_with_as_many_rows_are_told_apart_by_any_of_them(void **state)
+{
+	static const char *const others[] = {
+		"kernel,a,0,7,1000,2000,,,\nkernel,b,0,7,3000,4001,,,\n",
+		"kernel,a,0,7,1000,2000,,,\nkernel,b,0,7,2999,4000,,,\n",
+		"kernel,a,0,7,1000,2000,,,\nkernel,c,0,7,3000,4000,,,\n",
+		"kernel,a,0,7,1000,2000,,,\nkernel,b,0,8,3000,4000,,,\n",
+		"kernel,a,0,7,1000,2000,,,\nkernel,b,1,7,3000,4000,,,\n",
+		"kernel,a,0,7,1000,2000,,,\ncollective,b,0,7,3000,4000,,,\n",
+		"kernel,b,0,7,1000,2000,,,\nkernel,a,0,7,3000,4000,,,\n",
+		"kernel,a,0,7,1000,4000,,,\nkernel,b,0,7,3000,2000000,,,\n",
+	};
+	char text[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		hold_text(HEADER "kernel,a,0,7,1000,2000,,,\nkernel,b,0,7,3000,4000,,,\n");
+		snprintf(text, sizeof(text), HEADER "%s", others[i]);
+		hold_text(text);
+		taken(read_traces());
+	}
+}
+
+/* A simulator's ranks may do the same at the same nanosecond. */
+static void ranks_that_say_which_they_are_are_no_copies(void **state)
+{
+	(void)state;
+	hold_text(KINETO(RANK("0"), "k"));
+	hold_text(KINETO(RANK("1"), "k"));
+	taken(read_traces());
+	hold_text("# device 0 rank=0\n" HEADER CSV_ROWS);
+	hold_text("# device 0 rank=1\n" HEADER CSV_ROWS);
+	taken(read_traces());
+}
+
+static void traces_without_work_of_a_device_are_no_copies(void **state)
+{
+	(void)state;
+	hold_text(HEADER "sync,cudaStreamSynchronize,,,1000,2000,,,\n");
+	hold_text(HEADER "sync,cudaStreamSynchronize,,,1000,2000,,,\n");
+	taken(read_traces());
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(a_copy_of_a_trace_under_another_name_is_refused, tear_down),
+		cmocka_unit_test_teardown(a_trace_that_was_compressed_anew_is_the_same_trace, tear_down),
+		cmocka_unit_test_teardown(rows_in_another_order_make_no_other_trace, tear_down),
+		cmocka_unit_test_teardown(a_copy_is_found_behind_other_ranks, tear_down),
+		cmocka_unit_test_teardown(ranks_with_as_many_rows_are_told_apart_by_any_of_them, tear_down),
+		cmocka_unit_test_teardown(ranks_that_say_which_they_are_are_no_copies, tear_down),
+		cmocka_unit_test_teardown(traces_without_work_of_a_device_are_no_copies, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
