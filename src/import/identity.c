@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/identity.h"
 
+#include <string.h>
+
 /* Multiply and fold a value at a time, then the last steps of splitmix64: sums of these are sound. */
 uint64_t kwhy_identity_digest(const uint64_t *values, size_t count)
 {
@@ -73,4 +75,30 @@ enum kwhy_status kwhy_identity_check_trace(struct kwhy_recording *recording, siz
 		first += earlier->activities;
 	}
 	return KWHY_OK;
+}
+
+static enum kwhy_status keep(
+	struct kwhy_recording *recording, struct kwhy_power_file file, struct kwhy_error *error)
+{
+	file.path = kwhy_recording_copy(recording, file.path, strlen(file.path));
+	return file.path ? kwhy_recording_add_power_file(recording, &file, error)
+			 : kwhy_fail_memory(error, "the name of a power file");
+}
+
+enum kwhy_status kwhy_identity_check_power(
+	struct kwhy_recording *recording, const struct kwhy_power_file *file, struct kwhy_error *error)
+{
+	for (size_t i = 0; i < recording->power_file_count; i++) {
+		const struct kwhy_power_file *earlier = &recording->power_files[i];
+
+		if (earlier->readings != file->readings || earlier->digest != file->digest)
+			continue;
+		if (!strcmp(earlier->path, file->path))
+			return kwhy_fail(error, KWHY_E_INPUT, "%s is given twice; give each power file once",
+				file->path);
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s holds the same readings as %s; give each power file once", file->path,
+			earlier->path);
+	}
+	return keep(recording, *file, error);
 }

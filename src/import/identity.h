@@ -23,4 +23,8 @@ uint64_t kwhy_identity_digest(const uint64_t *values, size_t count);
 KWHY_MUST_USE enum kwhy_status kwhy_identity_check_trace(struct kwhy_recording *recording,
 	size_t activities_before, const char *path, struct kwhy_error *error);
 
+/* Refuses a power file whose readings an earlier one has, too; else keeps a copy of it in the recording. */
+KWHY_MUST_USE enum kwhy_status kwhy_identity_check_power(
+	struct kwhy_recording *recording, const struct kwhy_power_file *file, struct kwhy_error *error);
+
 #endif

@@ -22,7 +22,10 @@ struct kwhy_import_options {
 KWHY_MUST_USE enum kwhy_status kwhy_import_trace(struct kwhy_recording *recording, const char *path,
 	const struct kwhy_import_options *options, struct kwhy_error *error);
 
-/* Reads power readings (docs/formats/csv.md); after the traces, before kwhy_recording_finish(). */
+/*
+ * Reads power readings (docs/formats/csv.md); after the traces, before kwhy_recording_finish(). A copy of an
+ * earlier power file is refused.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_import_power(struct kwhy_recording *recording, const char *path,
 	const struct kwhy_import_options *options, struct kwhy_error *error);
 

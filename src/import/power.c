@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/csv/clock.h"
 #include "import/csv/table.h"
+#include "import/identity.h"
 #include "import/import.h"
 #include "import/power_window.h"
 #include "model/power_row.h"
@@ -21,6 +22,7 @@ struct reader {
 	unsigned char places[KWHY_POWER_DEVICES_MOST];
 	uint32_t devices[KWHY_POWER_DEVICES_MOST];
 	struct kwhy_power_window window;
+	uint64_t digest;		    /* of the readings */
 	uint64_t rows, readings, elsewhere; /* elsewhere: of devices that the trace does not show */
 	int32_t absent_index;		    /* one of those devices */
 };
@@ -81,6 +83,14 @@ static enum kwhy_status add_reading(struct reader *reader, const struct kwhy_pow
 	return kwhy_recording_add_power(reader->recording, &source, time_ns, row->value, error);
 }
 
+static uint64_t digest_of(const struct kwhy_power_row *row, int64_t time_ns)
+{
+	const uint64_t values[] = {(uint64_t)time_ns, (uint64_t)row->value,
+		(uint64_t)row->meter << 32 | row->domain, (uint64_t)row->device};
+
+	return kwhy_identity_digest(values, sizeof(values) / sizeof(values[0]));
+}
+
 static enum kwhy_status read_row(struct reader *reader, struct kwhy_error *error)
 {
 	struct kwhy_power_row row;
@@ -103,6 +113,7 @@ static enum kwhy_status read_row(struct reader *reader, struct kwhy_error *error
 		return KWHY_OK;
 	kwhy_power_window_add(&reader->window, time_ns);
 	reader->readings++;
+	reader->digest += digest_of(&row, time_ns);
 	return add_reading(reader, &row, device, time_ns, error);
 }
 
@@ -149,12 +160,14 @@ static enum kwhy_status no_readings(const struct reader *reader, const char *pat
 static enum kwhy_status close_books(struct reader *reader, const char *path, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = reader->recording;
-	enum kwhy_status status = KWHY_OK;
+	enum kwhy_status status;
 
 	recording->lost.skipped_events += kwhy_csv_skipped(reader->csv);
 	if (reader->readings == 0)
 		return no_readings(reader, path, error);
-	if (reader->elsewhere > 0)
+	status = kwhy_identity_check_power(
+		recording, &(struct kwhy_power_file){path, reader->readings, reader->digest}, error);
+	if (!status && reader->elsewhere > 0)
 		status = kwhy_recording_add_note(recording, KWHY_NOTE_WARNING, "power-of-other-devices",
 			error,
 			"%s: %" PRIu64 " readings of devices that the trace does not show were left out.",

@@ -55,6 +55,7 @@ void kwhy_recording_free(struct kwhy_recording *recording)
 	free(recording->collectives);
 	free(recording->memory);
 	free(recording->power);
+	free(recording->power_files);
 	for (size_t i = 0; i < recording->gauge_count; i++) {
 		free(recording->gauges[i].time_ns);
 		free(recording->gauges[i].value);
@@ -131,6 +132,8 @@ DEFINE_ADD_PLAIN(ranges, range, kwhy_range, range_count, range_capacity, "ranges
 DEFINE_ADD_PLAIN(
 	collectives, collective, kwhy_collective, collective_count, collective_capacity, "collectives")
 DEFINE_ADD_PLAIN(memory, memory, kwhy_memory_point, memory_count, memory_capacity, "memory events")
+DEFINE_ADD_PLAIN(
+	power_files, power_file, kwhy_power_file, power_file_count, power_file_capacity, "power files")
 DEFINE_ADD_PLAIN(coverage, coverage, kwhy_coverage, coverage_count, coverage_capacity, "coverage")
 DEFINE_ADD_PLAIN(
 	selections, selection, kwhy_selection, selection_count, selection_capacity, "selections of a run")

@@ -319,6 +319,13 @@ struct kwhy_source {
 	uint64_t digest;      /* of these activities (import/identity.h); 0: not asked for */
 };
 
+/* A file of power readings. */
+struct kwhy_power_file {
+	const char *path;
+	uint64_t readings; /* taken from it */
+	uint64_t digest;   /* of them (import/identity.h) */
+};
+
 enum kwhy_note_kind {
 	KWHY_NOTE_COMPLETENESS, /* what this trace cannot show */
 	KWHY_NOTE_WARNING,	/* something is odd: clocks, duplicates, ... */
@@ -361,6 +368,7 @@ struct kwhy_recording {
 	struct kwhy_collective *collectives; /* sorted by activity after finish */
 	struct kwhy_memory_point *memory;    /* sorted by time after finish */
 	struct kwhy_power_series *power;
+	struct kwhy_power_file *power_files; /* that traces do not hold themselves */
 	struct kwhy_gauge_series *gauges;
 	struct kwhy_coverage *coverage;
 	struct kwhy_selection *selections;
@@ -369,12 +377,12 @@ struct kwhy_recording {
 	struct kwhy_work *work;
 	struct kwhy_note *notes;
 	size_t source_count, device_count, machine_count, process_count, thread_count, stream_count,
-		range_count, collective_count, memory_count, power_count, gauge_count, coverage_count,
-		selection_count, cost_count, overhead_count, work_count, note_count;
+		range_count, collective_count, memory_count, power_count, power_file_count, gauge_count,
+		coverage_count, selection_count, cost_count, overhead_count, work_count, note_count;
 	size_t source_capacity, device_capacity, machine_capacity, process_capacity, thread_capacity,
 		stream_capacity, range_capacity, collective_capacity, memory_capacity, power_capacity,
-		gauge_capacity, coverage_capacity, selection_capacity, cost_capacity, overhead_capacity,
-		work_capacity, note_capacity;
+		power_file_capacity, gauge_capacity, coverage_capacity, selection_capacity, cost_capacity,
+		overhead_capacity, work_capacity, note_capacity;
 
 	struct kwhy_activities activities;
 	struct kwhy_calls calls;
@@ -418,6 +426,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_recording_add_collective(
 	struct kwhy_recording *recording, const struct kwhy_collective *collective, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_memory(
 	struct kwhy_recording *recording, const struct kwhy_memory_point *point, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_recording_add_power_file(
+	struct kwhy_recording *recording, const struct kwhy_power_file *file, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_power(struct kwhy_recording *recording,
 	const struct kwhy_power_source *source, int64_t time_ns, int64_t value, struct kwhy_error *error);
 /* The same of a source of which no more is known. */

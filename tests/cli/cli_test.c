@@ -365,8 +365,12 @@ static void write_rank(const char *name, const char *lines)
 	kwhy_text_done(&trace);
 }
 
-static void a_copy_of_a_trace_is_refused(void **state)
+static void a_copy_of_a_trace_or_of_its_power_is_refused(void **state)
 {
+	static const char power[] = "# clock other hand-made\ntime_ns,device,source,value\n"
+				    "1000000,0,nvml.energy_mj,1\n1300000,0,nvml.energy_mj,2\n";
+	char first[600];
+
 	(void)state;
 	write_rank("copy.csv", "");
 	assert_fails(
@@ -374,6 +378,13 @@ static void a_copy_of_a_trace_is_refused(void **state)
 	assert_fails(SPAWN("export", TINY, place("copy.csv"), "--to", "csv", "-o", "never.csv"), 1,
 		"holds the same work as");
 	assert_says(SPAWN("compare", TINY, place("copy.csv")), "0.0 %");
+	snprintf(first, sizeof(first), "%s", place("power.csv"));
+	assert_int_equal(kwhy_file_write(first, power, sizeof(power) - 1, &error), KWHY_OK);
+	assert_int_equal(kwhy_file_write(place("power-copy.csv"), power, sizeof(power) - 1, &error), KWHY_OK);
+	assert_fails(SPAWN("report", TINY, "--power", first, "--power", place("power-copy.csv")), 1,
+		"power-copy.csv holds the same readings as ");
+	assert_fails(
+		SPAWN("report", TINY, "--power", first, "--power", first), 1, "power.csv is given twice");
 }
 
 static void compare_takes_reports_and_traces_and_exits_3_when_a_condition_holds(void **state)
@@ -423,7 +434,7 @@ int main(void)
 		cmocka_unit_test(no_line_is_wider_than_80_columns_and_none_is_coloured),
 		cmocka_unit_test(the_first_screen_has_24_lines_at_most),
 		cmocka_unit_test(grams_a_kwh_may_be_those_of_a_place),
-		cmocka_unit_test(a_copy_of_a_trace_is_refused),
+		cmocka_unit_test(a_copy_of_a_trace_or_of_its_power_is_refused),
 		cmocka_unit_test(compare_takes_reports_and_traces_and_exits_3_when_a_condition_holds),
 	};
 

@@ -14,6 +14,9 @@
 	"\"args\": {\"device\": 0, \"context\": 1, \"stream\": 7, \"correlation\": 5}}]}"
 #define RANK(number) "\"distributedInfo\": {\"rank\": " number "}, "
 #define SQL STRINGS START KERNELS KERNEL("300", "400", "0", "5", PID, "1")
+#define READINGS                                                                                          \
+	POWER T0 "000000000,0,nvml.energy_mj,100\n" T0 "002000000,0,nvml.energy_mj,200\n" T0 "003000000," \
+		 ",rapl.package-0_uj,7\n"
 
 enum { FILES_MOST = 4, PACKED_BYTES = 4096 };
 
@@ -76,6 +79,21 @@ static enum kwhy_status read_traces(void)
 	for (size_t i = 0; i < path_count; i++) {
 		assert_int_equal(status, KWHY_OK);
 		status = kwhy_import_trace(recording, paths[i], &options, &error);
+	}
+	kwhy_recording_free(recording);
+	return status;
+}
+
+/* The first of them is a trace, the others hold its power. */
+static enum kwhy_status read_power(void)
+{
+	const struct kwhy_import_options options = {0};
+	struct kwhy_recording *recording = empty_recording();
+	enum kwhy_status status = kwhy_import_trace(recording, paths[0], &options, &error);
+
+	for (size_t i = 1; i < path_count; i++) {
+		assert_int_equal(status, KWHY_OK);
+		status = kwhy_import_power(recording, paths[i], &options, &error);
 	}
 	kwhy_recording_free(recording);
 	return status;
@@ -188,6 +206,31 @@ static void traces_without_work_of_a_device_are_no_copies(void **state)
 	taken(read_traces());
 }
 
+static void a_power_file_given_twice_is_refused_under_any_name(void **state)
+{
+	(void)state;
+	hold_text(HEADER CSV_ROWS);
+	hold_text(READINGS);
+	hold_zstd(READINGS);
+	refused_as_copy_of(read_power(), 1, "readings");
+	hold_text(HEADER CSV_ROWS);
+	hold_text(READINGS);
+	strcpy(paths[path_count++], paths[1]);
+	refused(read_power(), "is given twice");
+	forget();
+}
+
+static void power_files_of_one_meter_with_different_readings_are_taken_together(void **state)
+{
+	(void)state;
+	hold_text(HEADER CSV_ROWS);
+	hold_text(READINGS);
+	hold_text(READINGS T0 "003500000,0,nvml.energy_mj,300\n");
+	hold_text(POWER T0 "000000000,0,nvml.energy_mj,100\n" T0 "002000000,0,nvml.energy_mj,200\n" T0
+			   "003000000,,rapl.package-1_uj,7\n");
+	taken(read_power());
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -198,6 +241,9 @@ int main(void)
 		cmocka_unit_test_teardown(ranks_with_as_many_rows_are_told_apart_by_any_of_them, tear_down),
 		cmocka_unit_test_teardown(ranks_that_say_which_they_are_are_no_copies, tear_down),
 		cmocka_unit_test_teardown(traces_without_work_of_a_device_are_no_copies, tear_down),
+		cmocka_unit_test_teardown(a_power_file_given_twice_is_refused_under_any_name, tear_down),
+		cmocka_unit_test_teardown(
+			power_files_of_one_meter_with_different_readings_are_taken_together, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
