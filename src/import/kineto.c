@@ -414,7 +414,7 @@ static enum kwhy_status begin(struct kwhy_kineto_file *file, const char *path, s
 {
 	struct kwhy_recording *recording = file->recording;
 	struct kwhy_source source = {.format = KWHY_FORMAT_KINETO};
-	struct kwhy_process process = {.pid = -1, .rank = KWHY_NONE};
+	struct kwhy_process process = {.pid = -1, .rank = KWHY_NONE, .machine = KWHY_NONE};
 	enum kwhy_status status;
 
 	file->path = source.path = kwhy_recording_copy(recording, path, strlen(path));

@@ -37,6 +37,20 @@ static int csv(char path[64], int64_t start_ns, const char *comments)
 	return fd;
 }
 
+static int kineto(char path[64], int64_t start_ns)
+{
+	int fd = memfd_create("kineto", 0);
+
+	snprintf(path, 64, "/proc/self/fd/%d", fd);
+	dprintf(fd,
+		"{\"baseTimeNanoseconds\": %lld, \"traceEvents\": [{\"ph\": \"X\", \"cat\": \"kernel\", "
+		"\"name\": \"k\", \"pid\": 0, \"tid\": 7, \"ts\": 0, \"dur\": 1000, \"args\": {\"device\": "
+		"0, "
+		"\"stream\": 7}}]}",
+		(long long)start_ns);
+	return fd;
+}
+
 /* What comes of both, in this order. */
 static enum kwhy_status read_both(const char *first, const char *second)
 {
@@ -107,6 +121,19 @@ static void traces_are_apart_by_clocks_but_not_by_days(void **state)
 		close(fds[i]);
 }
 
+/* The machine of a Kineto trace is not known: it may be another one than the recording's. */
+static void a_trace_without_a_machine_has_a_clock_of_its_own_beside_a_recording(void **state)
+{
+	char first[64], near[64];
+	int fds[] = {record(first, 1, 0, "node1"), kineto(near, BOOT_UNIX_NS + 9000 * MS)};
+
+	(void)state;
+	assert_int_equal(read_both(first, near), KWHY_OK);
+	assert_int_equal(read_both(near, first), KWHY_OK);
+	close(fds[0]);
+	close(fds[1]);
+}
+
 /* Each begins at 0 of the same clock that is no Unix time. */
 static void traces_on_a_clock_of_their_own_begin_at_nought(void **state)
 {
@@ -127,6 +154,7 @@ int main(void)
 		cmocka_unit_test(ranks_of_one_run_are_taken_together),
 		cmocka_unit_test(recordings_of_one_host_that_do_not_overlap_are_of_two_runs),
 		cmocka_unit_test(traces_are_apart_by_clocks_but_not_by_days),
+		cmocka_unit_test(a_trace_without_a_machine_has_a_clock_of_its_own_beside_a_recording),
 		cmocka_unit_test(traces_on_a_clock_of_their_own_begin_at_nought),
 	};
 
