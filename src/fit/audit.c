@@ -93,6 +93,13 @@ static bool agrees(const struct kwhy_figure *a, const struct kwhy_figure *b, dou
 		high + SLACK * fabs(high) >= b->low - SLACK * fabs(b->low);
 }
 
+/* Where to say what is wrong with a claim. */
+static struct kwhy_error *wrong_in(struct auditor *auditor, size_t at)
+{
+	auditor->out->failed_claim = at;
+	return auditor->error;
+}
+
 static enum kwhy_status read_claim(struct auditor *auditor, size_t at)
 {
 	const struct kwhy_claim *claim = &auditor->claims[at];
@@ -100,10 +107,12 @@ static enum kwhy_status read_claim(struct auditor *auditor, size_t at)
 	const char *from = claim->from + strspn(claim->from, " ");
 
 	if (!kwhy_unit_parse(claim->unit, &entry->said.unit))
-		return kwhy_fail(auditor->error, KWHY_E_INPUT, "claim '%.60s': unit '%.40s' is not known",
+		return kwhy_fail(wrong_in(auditor, at), KWHY_E_INPUT,
+			"claim '%.60s': unit '%.40s' is not known; write it as in mJ, uJ/GFLOP or MB/s",
 			claim->id, claim->unit);
 	if (!kwhy_audit_value_parse(claim->value, &entry->said.low, &entry->said.high, &entry->bound))
-		return kwhy_fail(auditor->error, KWHY_E_INPUT, "claim '%.60s': '%.40s' is no figure",
+		return kwhy_fail(wrong_in(auditor, at), KWHY_E_INPUT,
+			"claim '%.60s': '%.40s' is no figure; write it as in 45.1, ~6.3, 25-35 or <5",
 			claim->id, claim->value);
 	entry->said.low *= entry->said.unit.factor;
 	entry->said.high *= entry->said.unit.factor;
@@ -151,7 +160,8 @@ static enum kwhy_status find_figure(
 		out->rests_on_wrong = entry->made.rests_on_wrong;
 		return KWHY_OK;
 	}
-	return kwhy_fail(error, KWHY_E_INPUT, "no claim is called '%.60s'", name);
+	return kwhy_fail(
+		error, KWHY_E_INPUT, "no claim is called '%.60s'; give it a row, or name one that has", name);
 }
 
 static enum kwhy_status work_out(struct auditor *auditor, size_t at, bool as_printed, struct kwhy_figure *out)
@@ -163,8 +173,8 @@ static enum kwhy_status work_out(struct auditor *auditor, size_t at, bool as_pri
 		return KWHY_OK;
 	if (lookup.is_told)
 		return auditor->error->status;
-	return kwhy_fail(
-		auditor->error, inner.status, "claim '%.60s': %.500s", auditor->claims[at].id, inner.text);
+	return kwhy_fail(wrong_in(auditor, at), inner.status, "claim '%.60s': %.500s", auditor->claims[at].id,
+		inner.text);
 }
 
 static bool differ_by(const struct kwhy_figure *said, const struct kwhy_figure *made, double factor)
@@ -315,10 +325,11 @@ static enum kwhy_status see(struct auditor *auditor, size_t at)
 	if (entry->progress == SEEN)
 		return KWHY_OK;
 	if (entry->progress == UNDER_WAY)
-		return kwhy_fail(auditor->error, KWHY_E_INPUT, "claim '%.60s' is made of itself",
+		return kwhy_fail(wrong_in(auditor, at), KWHY_E_INPUT,
+			"claim '%.60s' is made of itself; give one of those between a figure without it",
 			auditor->claims[at].id);
 	if (auditor->depth == CHAIN_MOST)
-		return kwhy_fail(auditor->error, KWHY_E_INPUT,
+		return kwhy_fail(wrong_in(auditor, at), KWHY_E_INPUT,
 			"claim '%.60s' ends a chain of more than %d claims made of each other; move "
 			"what they are made of before them",
 			auditor->claims[at].id, (int)CHAIN_MOST);

@@ -50,9 +50,10 @@ struct kwhy_audit {
 	struct kwhy_audit_finding *findings; /* by claim */
 	size_t finding_count, capacity;
 	size_t checked_count; /* claims that something was compared with */
+	size_t failed_claim;  /* row of the one that KWHY_E_INPUT names */
 };
 
-/* KWHY_E_INPUT names the claim that cannot be read. kwhy_audit_done() also after a failure. */
+/* KWHY_E_INPUT names the claim that cannot be read, and the cure. kwhy_audit_done() also after a failure. */
 KWHY_MUST_USE enum kwhy_status kwhy_audit_of(
 	const struct kwhy_claim *claims, size_t count, struct kwhy_audit *out, struct kwhy_error *error);
 void kwhy_audit_done(struct kwhy_audit *out);

@@ -131,7 +131,7 @@ static enum kwhy_status divide(struct reader *reader, struct term *a, const stru
 	struct kwhy_range by = range_of(&b->figure);
 
 	if (by.low <= 0 && by.high >= 0)
-		return wrong(reader, "divides by what may be 0");
+		return wrong(reader, "divides by what may be 0; divide by a figure that is not");
 	a->figure.mixes_windows |= are_of_different_windows(&a->figure, &b->figure);
 	for (int i = 0; i < KWHY_DIMENSION_COUNT; i++)
 		a->figure.unit.powers[i] -= b->figure.unit.powers[i];
@@ -153,17 +153,17 @@ static enum kwhy_status read_number(struct reader *reader, struct term *out)
 
 	*out = (struct term){.figure = {.low = value, .high = value, .unit.factor = 1}};
 	if (end == reader->at || !isfinite(value))
-		return wrong(reader, "is neither a number nor a name");
+		return wrong(reader, "is neither a number nor a name; write one of them there");
 	reader->at = end;
 	if (*end != '[')
 		return KWHY_OK;
 	length = strcspn(end + 1, "]");
 	if (length >= sizeof(unit) || end[1 + length] != ']')
-		return wrong(reader, "a unit stands between [ and ]");
+		return wrong(reader, "a unit stands between [ and ]; write it as in 40[pJ]");
 	memcpy(unit, end + 1, length);
 	unit[length] = '\0';
 	if (!kwhy_unit_parse(unit, &out->figure.unit))
-		return wrong(reader, "has a unit that is not known");
+		return wrong(reader, "has a unit that is not known; write it as in 40[pJ] or 3[MB/s]");
 	out->figure.low = out->figure.high = value * out->figure.unit.factor;
 	reader->at = end + length + 2;
 	return KWHY_OK;
@@ -174,14 +174,14 @@ static enum kwhy_status read_bracket(struct reader *reader, struct term *out)
 	enum kwhy_status status;
 
 	if (++reader->depth > DEPTH_MOST)
-		return wrong(reader, "is nested too deep");
+		return wrong(reader, "is nested too deep; give a part of it a row of its own");
 	reader->at++;
 	status = read_sum(reader, out);
 	reader->depth--;
 	if (status)
 		return status;
 	if (peek(reader) != ')')
-		return wrong(reader, "lacks a )");
+		return wrong(reader, "lacks a ); close the bracket");
 	reader->at++;
 	return KWHY_OK;
 }
@@ -198,7 +198,7 @@ static enum kwhy_status read_function(struct reader *reader, const char *name, s
 	if (status)
 		return status;
 	if (!kwhy_unit_is_alike(&out->figure.unit, &none) || !(low > 0))
-		return wrong(reader, "takes a figure above 0 without a unit");
+		return wrong(reader, "takes a figure above 0 without a unit; give it such a one");
 	slope = is_log ? (struct kwhy_range){1 / (high * log(10)), 1 / (low * log(10))}
 		       : (struct kwhy_range){0.5 / sqrt(high), 0.5 / sqrt(low)};
 	for (size_t i = 0; i < NAMES_MOST; i++)
@@ -249,7 +249,7 @@ static enum kwhy_status read_name(struct reader *reader, struct term *out)
 	while (isalnum((unsigned char)reader->at[length]) || reader->at[length] == '_')
 		length++;
 	if (length >= sizeof(name))
-		return wrong(reader, "is a name of more than 63 letters");
+		return wrong(reader, "is a name of more than 63 letters; give the claim a shorter one");
 	memcpy(name, reader->at, length);
 	name[length] = '\0';
 	reader->at += length;
@@ -355,10 +355,10 @@ enum kwhy_status kwhy_formula_of(const char *text, kwhy_formula_find *find, void
 	if (status)
 		return status;
 	if (peek(&reader))
-		return wrong(&reader, "goes on after its end");
+		return wrong(&reader, "goes on after its end; put + - * or / before the rest");
 	tighten(&reader, &whole);
 	if (!isfinite(whole.figure.low) || !isfinite(whole.figure.high))
-		return wrong(&reader, "is beyond all numbers");
+		return wrong(&reader, "is beyond all numbers; write one that ends below 1e308");
 	*out = whole.figure;
 	return KWHY_OK;
 }

@@ -204,7 +204,10 @@ static enum kwhy_status read_claims(struct answer *answer, const char *path, str
 			.from = word(answer, i, FROM),
 			.same = word(answer, i, SAME),
 			.role = word(answer, i, ROLE)};
-	return kwhy_audit_of(answer->claims, answer->csv.row_count, &answer->audit, error);
+	status = kwhy_audit_of(answer->claims, answer->csv.row_count, &answer->audit, error);
+	return status == KWHY_E_INPUT
+		? kwhy_model_csv_row_of(&answer->csv, path, answer->audit.failed_claim, status, error)
+		: status;
 }
 
 static void fill(const void *answer, struct kwhy_model_page *page)

@@ -31,7 +31,7 @@ static enum kwhy_status read_sweep(const char *path, struct kwhy_cap *out, struc
 		points[i] = (struct kwhy_cap_point){kwhy_model_csv_number(&csv, i, CAP),
 			kwhy_model_csv_number(&csv, i, POWER), kwhy_model_csv_number(&csv, i, THROUGHPUT)};
 	if (!status)
-		status = kwhy_model_csv_of(path, NULL, kwhy_cap_of(points, csv.row_count, out, error), error);
+		status = kwhy_model_csv_of(path, kwhy_cap_of(points, csv.row_count, out, error), error);
 	kwhy_model_csv_done(&csv);
 	return status;
 }

@@ -97,8 +97,8 @@ static enum kwhy_status write_rows(const struct kwhy_model_csv *csv, const char 
 		const double *row = csv->numbers + i * csv->number_count;
 		struct kwhy_roofline_work work = {row[FLOP], row[BYTES], row[SECONDS], row[JOULES]};
 
-		status = kwhy_model_csv_of(path, kwhy_model_csv_word(csv, i, 0),
-			kwhy_roofline_of(machine, &work, &roof, error), error);
+		status = kwhy_model_csv_row_of(
+			csv, path, i, kwhy_roofline_of(machine, &work, &roof, error), error);
 		if (!status && page->is_json)
 			add_json(kwhy_model_csv_word(csv, i, 0), &roof, &work, &page->json);
 		else if (!status)

@@ -197,8 +197,8 @@ static enum kwhy_status read_points(struct answer *answer, const char *path, str
 	for (size_t i = 0; i < answer->csv.row_count; i++)
 		answer->points[i] = (struct kwhy_scale_point){kwhy_model_csv_number(&answer->csv, i, WORKERS),
 			kwhy_model_csv_number(&answer->csv, i, THROUGHPUT)};
-	return kwhy_model_csv_of(path, NULL,
-		kwhy_scale_of(answer->points, answer->csv.row_count, &answer->scale, error), error);
+	return kwhy_model_csv_of(
+		path, kwhy_scale_of(answer->points, answer->csv.row_count, &answer->scale, error), error);
 }
 
 static void fill(const void *answer, struct kwhy_model_page *page)

@@ -62,18 +62,18 @@ static enum kwhy_status read_csv(struct asking *asking, const char *path, struct
 
 	for (size_t i = 0; !status && i < asking->csv.row_count; i++) {
 		const double *row = asking->csv.numbers + i * asking->csv.number_count;
-
 		const char *name = kwhy_model_csv_word(&asking->csv, i, 0);
 
 		if (row[2] > row[1] || row[3] < row[1])
 			status = kwhy_fail(error, KWHY_E_INPUT,
-				"its joules are not between its joules_low and joules_high; give each column "
-				"its own");
+				"'%.60s': its joules are not between its joules_low and joules_high; give "
+				"each column its own",
+				name);
 		else
 			status = add(asking,
 				(struct kwhy_tokens_phase){name, row[0], {row[1], row[2], row[3]}, row[4]},
 				error);
-		status = kwhy_model_csv_of(path, name, status, error);
+		status = kwhy_model_csv_row_of(&asking->csv, path, i, status, error);
 	}
 	return status;
 }

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,7 @@ static enum kwhy_status make_room(struct kwhy_model_csv *table, struct kwhy_erro
 	size_t capacity = table->capacity ? 2 * table->capacity : 64;
 	double *numbers;
 	const char **words;
+	uint64_t *lines;
 
 	if (table->row_count < table->capacity)
 		return KWHY_OK;
@@ -44,7 +46,10 @@ static enum kwhy_status make_room(struct kwhy_model_csv *table, struct kwhy_erro
 	words = realloc(table->words, capacity * (table->word_count + 1) * sizeof(*words));
 	if (words)
 		table->words = words;
-	if (!numbers || !words)
+	lines = realloc(table->lines, capacity * sizeof(*lines));
+	if (lines)
+		table->lines = lines;
+	if (!numbers || !words || !lines)
 		return kwhy_fail_memory(error, "a table");
 	table->capacity = capacity;
 	return KWHY_OK;
@@ -87,7 +92,8 @@ static enum kwhy_status read_item(void *context, enum kwhy_csv_item item, struct
 		if (!word)
 			status = kwhy_fail_memory(error, "a table");
 	}
-	table->row_count += !status;
+	if (!status)
+		table->lines[table->row_count++] = kwhy_csv_line(csv);
 	return status;
 }
 
@@ -111,6 +117,7 @@ void kwhy_model_csv_done(struct kwhy_model_csv *table)
 {
 	free(table->numbers);
 	free(table->words);
+	free(table->lines);
 	kwhy_arena_done(&table->arena);
 }
 
@@ -124,14 +131,23 @@ const char *kwhy_model_csv_word(const struct kwhy_model_csv *table, size_t row, 
 	return table->words[row * table->word_count + column];
 }
 
-enum kwhy_status kwhy_model_csv_of(
-	const char *path, const char *row, enum kwhy_status status, struct kwhy_error *error)
+enum kwhy_status kwhy_model_csv_of(const char *path, enum kwhy_status status, struct kwhy_error *error)
 {
 	char words[sizeof(error->text)];
 
 	if (!status)
 		return KWHY_OK;
 	memcpy(words, error->text, sizeof(words));
-	return kwhy_fail(error, status, "%.200s: %s%.60s%s%.400s", path, row ? "'" : "", row ? row : "",
-		row ? "': " : "", words);
+	return kwhy_fail(error, status, "%.200s: %.500s", path, words);
+}
+
+enum kwhy_status kwhy_model_csv_row_of(const struct kwhy_model_csv *table, const char *path, size_t row,
+	enum kwhy_status status, struct kwhy_error *error)
+{
+	char words[sizeof(error->text)];
+
+	if (!status)
+		return KWHY_OK;
+	memcpy(words, error->text, sizeof(words));
+	return kwhy_fail(error, status, "%.180s, line %" PRIu64 ": %.500s", path, table->lines[row], words);
 }

@@ -12,6 +12,7 @@ struct kwhy_model_csv {
 	size_t number_count, word_count, row_count, capacity;
 	double *numbers;    /* [row_count][number_count] */
 	const char **words; /* [row_count][word_count] */
+	uint64_t *lines;    /* [row_count] of the file */
 };
 
 /* The first `number_count` columns are numbers, the rest words. KWHY_E_INPUT names file, line and column. */
@@ -19,10 +20,12 @@ KWHY_MUST_USE enum kwhy_status kwhy_model_csv_read(const char *path, const struc
 	size_t number_count, size_t word_count, struct kwhy_model_csv *out, struct kwhy_error *error);
 void kwhy_model_csv_done(struct kwhy_model_csv *table);
 
-/* The status, which is of what stands in a file: a failure's words begin with its name, and with `row`'s
- * where that is not NULL. */
+/* The status, which is of what stands in a file, or in a row of it: a failure's words begin with the file's
+ * name, and with the row's line. */
 KWHY_MUST_USE enum kwhy_status kwhy_model_csv_of(
-	const char *path, const char *row, enum kwhy_status status, struct kwhy_error *error);
+	const char *path, enum kwhy_status status, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_model_csv_row_of(const struct kwhy_model_csv *table, const char *path,
+	size_t row, enum kwhy_status status, struct kwhy_error *error);
 
 double kwhy_model_csv_number(const struct kwhy_model_csv *table, size_t row, size_t column);
 const char *kwhy_model_csv_word(const struct kwhy_model_csv *table, size_t row, size_t column);

@@ -67,6 +67,11 @@ struct kwhy_span kwhy_csv_field(const struct kwhy_csv *csv, size_t column)
 	return field == NO_FIELD ? (struct kwhy_span){"", 0} : csv->fields[field];
 }
 
+uint64_t kwhy_csv_line(const struct kwhy_csv *csv)
+{
+	return csv->line_number;
+}
+
 uint64_t kwhy_csv_skipped(const struct kwhy_csv *csv)
 {
 	return csv->skipped;

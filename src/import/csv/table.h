@@ -68,6 +68,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_csv_parse_integer(const struct kwhy_csv *csv
 KWHY_MUST_USE enum kwhy_status kwhy_csv_fail(
 	const struct kwhy_csv *csv, size_t column, struct kwhy_error *error, const char *words);
 
+uint64_t kwhy_csv_line(const struct kwhy_csv *csv);    /* of the row, from 1 */
 uint64_t kwhy_csv_skipped(const struct kwhy_csv *csv); /* rows that `partial` skipped */
 bool kwhy_csv_ended_early(const struct kwhy_csv *csv);
 
