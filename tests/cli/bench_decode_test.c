@@ -319,6 +319,36 @@ static void on_a_gpu_tokens_have_joules_with_their_interval(void **state)
 	unsetenv("LD_LIBRARY_PATH");
 }
 
+/* Kernels of each wait for what those of the other tell them. */
+static void two_gpus_of_a_driver_come_to_the_tokens_of_one(void **state)
+{
+	struct spawned spawned;
+	json_t *root, *row;
+
+	(void)state;
+	setenv("LD_LIBRARY_PATH", KWHY_FAKE_CUDA_DIR, 1);
+	setenv("KWHY_FAKE_GPU_KERNELS", KWHY_FAKE_KERNELS, 1);
+	setenv("KWHY_FAKE_CUDA_DEVICES", "2", 1);
+	setenv("KWHY_FAKE_CUDA", "kernels-meet", 1);
+	setenv("XDG_CACHE_HOME", "/dev/null", 1);
+	spawned = SPAWN("bench", "decode", "--shape", "small", "--batch", "2", "--launch", "graph,calls",
+		"--prompt", "4", "--tokens", "4", "--repeat", "1", "--tp", "2", "--json", "-q");
+	root = json_loads(spawned.out.data, 0, NULL);
+	if (spawned.exit || json_array_size(json_object_get(root, "rows")) != 2)
+		fail_msg("exit %d: %s", spawned.exit, spawned.err.data);
+	for (size_t i = 0; i < 2; i++) {
+		row = json_array_get(json_object_get(root, "rows"), i);
+		assert_int_equal(json_integer_value(json_object_get(row, "gpus")), 2);
+		assert_true(json_is_null(json_object_get(row, "missing")));
+		assert_exposed(row);
+	}
+	json_decref(root);
+	spawned_done(&spawned);
+	unsetenv("LD_LIBRARY_PATH");
+	unsetenv("KWHY_FAKE_CUDA_DEVICES");
+	unsetenv("KWHY_FAKE_CUDA");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -334,6 +364,7 @@ int main(void)
 		cmocka_unit_test(the_text_is_no_wider_than_80_columns),
 		cmocka_unit_test(long_names_of_rows_are_no_wider_either_and_whole),
 		cmocka_unit_test(on_a_gpu_tokens_have_joules_with_their_interval),
+		cmocka_unit_test(two_gpus_of_a_driver_come_to_the_tokens_of_one),
 		cmocka_unit_test(wrong_words_are_usage_errors),
 	};
 

@@ -18,9 +18,11 @@
  * functions that a test gives to kwhy_fake_gpu_kernels(). Copies above FAKE_COPY_MOST_BYTES move nothing.
  *
  * KWHY_FAKE_CUDA=no-device: no GPU; =no-memory: device memory cannot be had; =launch-fails: every launch
- * after the tenth fails; =fail:CALL:N:RESULT: the Nth call of CALL since the driver was started gives RESULT,
- * and if the context dies of that, so does every later call of any kind. KWHY_FAKE_CUDA_DEVICES: how many, 1
- * without. KWHY_FAKE_CUDA_SHARED: device memory that other processes can open.
+ * after the tenth fails; =kernels-meet: kernels of a test run on threads, as those must that wait for what
+ * those of another device tell them; =fail:CALL:N:RESULT: the Nth call of CALL since the driver was started
+ * gives RESULT, and if the context dies of that, so does every later call of any kind.
+ * KWHY_FAKE_CUDA_DEVICES: how many, 1 without. KWHY_FAKE_CUDA_SHARED: device memory that other processes can
+ * open.
  */
 enum { FAKE_DEVICES_MOST = 4, FAKE_COPY_MOST_BYTES = 64 << 20, FAKE_SHARED_BYTES_MOST = 227 << 10 };
 
@@ -73,6 +75,7 @@ struct fake_operation {
 	uint64_t ticket;
 	bool (*call)(void *context); /* of another fake; false: not yet */
 	void *context;
+	struct fake_running *running; /* the kernel; NULL: it does not */
 	uint64_t arguments[KWHY_GPU_HOST_ARGUMENT_BYTES_MOST / 8];
 };
 
@@ -142,5 +145,9 @@ kwhy_cuda_function fake_kernel_new(const char *name); /* NULL: no such kernel */
 void fake_context_power(bool on);
 /* False: it holds the stream back. */
 bool fake_kernel_run(struct fake_operation *operation, kwhy_cuda_stream stream);
+/* Waits for it, if it runs. */
+void fake_kernel_end(struct fake_operation *operation);
+/* Waits for all that run: nobody's memory goes meanwhile. */
+void fake_streams_settle(void);
 
 #endif

@@ -86,6 +86,7 @@ static enum kwhy_cuda_result take_room(uintptr_t address, enum room_kind kind)
 
 	fake_memory_land();
 	fake_run_all();
+	fake_streams_settle();
 	room = room_at(address);
 	if (!room || room->begin != address ||
 		(room->kind != kind && !(kind == DEVICE && room->kind == MANAGED)))

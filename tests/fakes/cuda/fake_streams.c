@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fake.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -21,6 +22,7 @@ void fake_streams_start(void)
 
 void fake_streams_end(void)
 {
+	fake_streams_settle();
 	memset(own, 0, sizeof(own));
 	streams = NULL;
 	fake_streams_start();
@@ -51,6 +53,7 @@ static void drop(struct fake_operation *operation)
 {
 	kwhy_cuda_event event = operation->event;
 
+	fake_kernel_end(operation);
 	if (event && --event->waiting == 0 && event->destroyed)
 		fake_free(event);
 	fake_free(operation);
@@ -123,6 +126,22 @@ void fake_run_all(void)
 	}
 }
 
+static bool is_running(void)
+{
+	for (kwhy_cuda_stream stream = streams; stream; stream = stream->next)
+		if (stream->queue.first && stream->queue.first->running)
+			return true;
+	return false;
+}
+
+void fake_streams_settle(void)
+{
+	while (is_running()) {
+		(void)sched_yield();
+		fake_run_all();
+	}
+}
+
 enum kwhy_cuda_result kwhy_fake_gpu_turn(void)
 {
 	BEGIN("kwhy_fake_gpu_turn");
@@ -163,6 +182,7 @@ enum kwhy_cuda_result cuStreamDestroy_v2(kwhy_cuda_stream stream)
 
 	BEGIN("cuStreamDestroy_v2");
 	fake_run_all();
+	fake_streams_settle();
 	while (*place != stream)
 		place = &(*place)->next;
 	*place = stream->next;
