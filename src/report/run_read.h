@@ -7,6 +7,7 @@
 #include "base/status.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Some work of a run. */
 struct kwhy_read_work {
@@ -14,14 +15,21 @@ struct kwhy_read_work {
 	double count;
 };
 
+enum { KWHY_READ_PHASES_TOLD = 256 }; /* the longest: of those a report tells which overlap */
+
 /* A stretch of a run that has a name: a range of a report. */
 struct kwhy_read_phase {
 	const char *name;
 	double joules, low_j, high_j, seconds; /* NAN: not known */
-	/* All of a range that ran once; of one that recurs its first nanosecond, for more is not told. */
-	double start_ns, end_ns;
-	bool is_whole; /* that is all of it */
+	bool is_told_apart; /* the report tells of the others that hold the same time as this one; and: */
+	uint64_t overlaps[KWHY_READ_PHASES_TOLD / 64]; /* bits: their places among the phases, and its own
+							  where it holds some time twice */
 };
+
+static inline bool kwhy_read_phase_overlaps(const struct kwhy_read_phase *phase, size_t place)
+{
+	return place < KWHY_READ_PHASES_TOLD && (phase->overlaps[place / 64] >> place % 64 & 1);
+}
 
 /*
  * What a model needs of one run: of a report.json what its devices took from the first start to the last end,

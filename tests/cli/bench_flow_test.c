@@ -143,16 +143,32 @@ static void components_stand_beside_those_of_the_document(void **state)
 	json_decref(root);
 }
 
+static size_t place_of_range(const json_t *ranges, const char *name)
+{
+	for (size_t i = 0; i < json_array_size(ranges); i++)
+		if (strcmp(json_string_value(json_object_get(json_array_get(ranges, i), "name")), name) == 0)
+			return i;
+	fail_msg("no range '%s'", name);
+	return 0;
+}
+
 static json_int_t count_of_range(const json_t *report, const char *name)
 {
 	const json_t *ranges = json_object_get(report, "ranges");
-	size_t i;
-	json_t *range;
 
-	json_array_foreach(
-		ranges, i, range) if (strcmp(json_string_value(json_object_get(range, "name")), name) ==
-		0) return json_integer_value(json_object_get(range, "count"));
-	return 0;
+	return json_integer_value(
+		json_object_get(json_array_get(ranges, place_of_range(ranges, name)), "count"));
+}
+
+static bool overlap(const json_t *report, const char *a, const char *b)
+{
+	const json_t *ranges = json_object_get(report, "ranges");
+	const json_t *places = json_object_get(json_array_get(ranges, place_of_range(ranges, a)), "overlaps");
+
+	for (size_t i = 0; i < json_array_size(places); i++)
+		if ((size_t)json_integer_value(json_array_get(places, i)) == place_of_range(ranges, b))
+			return true;
+	return false;
 }
 
 /* A first run and a timed one, of two steps each. */
@@ -180,6 +196,8 @@ static void a_recording_has_components_as_ranges(void **state)
 	assert_int_equal(count_of_range(report, "carrier"), 4);
 	assert_int_equal(count_of_range(report, "memory operations"), 8);
 	assert_int_equal(count_of_range(report, "text bridge"), 4);
+	assert_true(overlap(report, "n2t", "neuron") && overlap(report, "neuron", "n2t"));
+	assert_false(overlap(report, "neuron", "carrier") || overlap(report, "n2t", "n2t"));
 	json_decref(report);
 	unlink(path);
 }

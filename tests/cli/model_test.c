@@ -178,24 +178,27 @@ static void tokens_of_phases_and_of_a_run(void **state)
 	assert_fails(SPAWN("model", "tokens", given("in.csv", "phase,tokens,joules\na,x,1\n")), 1, "line 2");
 }
 
-/* Of a run of 10 s and 7 J, with ranges that nest, follow one another and recur. */
+/* Of a run of 10 s and 7 J, with ranges that nest, follow one another and recur; of the last an older report,
+ * or one of many ranges, does not tell. */
 static const char *report_of_ranges(void)
 {
 	static const struct {
 		const char *name;
-		int count, start_s, host_s, joules;
-	} ranges[] = {{"outer", 1, 1, 6, 4}, {"inner", 1, 2, 4, 3}, {"next", 1, 7, 6, 4},
-		{"inside", 9, 3, 1, 1}, {"hungry", 9, 0, 1, 4}, {"slow", 9, 0, 5, 1}, {"small", 9, 0, 1, 1}};
+		int count, host_s, joules;
+		const char *overlaps;
+	} ranges[] = {{"outer", 1, 6, 4, "[1,3]"}, {"inner", 1, 4, 3, "[0,3]"}, {"next", 1, 6, 4, "[]"},
+		{"inside", 9, 1, 1, "[0,1]"}, {"between", 9, 1, 1, "[]"}, {"itself", 9, 1, 1, "[5]"},
+		{"untold", 1, 1, 1, "null"}};
 	struct kwhy_text text = {0};
 	const char *path;
 
 	kwhy_text_add(&text, "{\"schema\":\"kwhy.report/1\",\"run\":{\"energy_nj\":7e9,\"seconds\":10},");
 	for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++)
 		kwhy_text_addf(&text,
-			"%s{\"name\":\"%s\",\"count\":%d,\"start_ns\":%de9,\"host_ns\":%de9,"
-			"\"window_energy_nj\":%de9}",
-			i ? "," : "\"ranges\":[", ranges[i].name, ranges[i].count, ranges[i].start_s,
-			ranges[i].host_s, ranges[i].joules);
+			"%s{\"name\":\"%s\",\"count\":%d,\"host_ns\":%de9,\"window_energy_nj\":%de9,"
+			"\"overlaps\":%s}",
+			i ? "," : "\"ranges\":[", ranges[i].name, ranges[i].count, ranges[i].host_s,
+			ranges[i].joules, ranges[i].overlaps);
 	kwhy_text_add(&text, "]}");
 	path = given("a.json", text.data);
 	kwhy_text_done(&text);
@@ -222,10 +225,12 @@ static void ranges_that_overlap_are_not_summed(void **state)
 	(void)state;
 	assert_sum("outer=10", "inner=8", "'outer' and 'inner' overlap");
 	assert_sum("inside=8", "outer=10", "'inside' and 'outer' overlap");
-	assert_sum("outer=10", "hungry=8", "more than the whole run");
-	assert_sum("outer=10", "slow=8", "more than the whole run");
-	assert_sum("outer=10", "small=8", NULL);
+	assert_sum("inside=8", "next=10", NULL);
+	assert_sum("inside=8", "between=10", NULL);
 	assert_sum("outer=10", "next=8", NULL);
+	assert_sum("outer=10", "untold=8", "does not tell whether 'outer' and 'untold' overlap");
+	assert_fails(SPAWN("model", "tokens", "--phase", "itself=8", place("a.json")), 1,
+		"'itself' runs inside or beside another of its name");
 	assert_fails(SPAWN("model", "tokens", "--phase", "outer=10", "--phase", "outer=8", place("a.json")),
 		2, "'outer' is given twice");
 }

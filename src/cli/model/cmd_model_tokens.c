@@ -15,9 +15,6 @@
 
 enum { PHASES_MOST = 256, FILE_MOST_BYTES = 1 << 30 };
 
-/* A run is that of its devices' work; ranges begin a little before it and end a little after. */
-#define LEAD_RATIO 0.01
-
 struct tokens_options {
 	struct kwhy_model_options model;
 	struct kwhy_strings phases;
@@ -30,7 +27,7 @@ struct asking {
 	struct kwhy_tokens_phase phases[PHASES_MOST + 1]; /* the sum behind them */
 	const struct kwhy_read_phase *ranges[PHASES_MOST];
 	size_t count;
-	char no_sum[160]; /* why there is none of several */
+	char no_sum[240]; /* why there is none of several */
 	struct kwhy_model_csv csv;
 	struct kwhy_read_run run;
 };
@@ -106,6 +103,11 @@ static enum kwhy_status add_range(struct asking *asking, const char *spec, struc
 			return kwhy_fail(error, KWHY_E_USAGE,
 				"--phase: '%.60s' is given twice; give a range once, with all of its tokens",
 				name);
+	if (kwhy_read_phase_overlaps(range, (size_t)(range - asking->run.phases)))
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%.300s: the range '%.60s' runs inside or beside another of its name, so its joules "
+			"and seconds count some stretches twice; name a range that runs once at a time",
+			asking->run.label, name);
 	asking->ranges[asking->count % PHASES_MOST] = range;
 	return add(asking,
 		(struct kwhy_tokens_phase){
@@ -114,35 +116,26 @@ static enum kwhy_status add_range(struct asking *asking, const char *spec, struc
 }
 
 /* What two ranges both hold would be in their sum twice. */
-static bool tell_overlap(struct asking *asking)
+static bool tell_overlap(
+	struct asking *asking, const struct kwhy_read_phase *a, const struct kwhy_read_phase *b)
 {
-	for (size_t i = 1; i < asking->count; i++)
-		for (size_t j = 0; j < i; j++) {
-			const struct kwhy_read_phase *a = asking->ranges[j], *b = asking->ranges[i];
-
-			if (!(a->start_ns < b->end_ns && b->start_ns < a->end_ns))
-				continue;
-			snprintf(asking->no_sum, sizeof(asking->no_sum),
-				"'%.40s' and '%.40s' overlap; what both hold would count twice", a->name,
-				b->name);
-			return true;
-		}
-	return false;
+	if (!a->is_told_apart || !b->is_told_apart)
+		snprintf(asking->no_sum, sizeof(asking->no_sum),
+			"the report does not tell whether '%.40s' and '%.40s' overlap; write it again with "
+			"kwhy report --json",
+			a->name, b->name);
+	else if (kwhy_read_phase_overlaps(a, (size_t)(b - asking->run.phases)))
+		snprintf(asking->no_sum, sizeof(asking->no_sum),
+			"'%.40s' and '%.40s' overlap; what both hold would count twice", a->name, b->name);
+	return asking->no_sum[0];
 }
 
-/* Ranges that recur may overlap where the report does not tell; more than there was gives them away. */
-static void tell_excess(struct asking *asking)
+static void tell_overlaps(struct asking *asking)
 {
-	struct kwhy_tokens_phase sum = kwhy_tokens_sum(asking->phases, asking->count);
-	bool all_told = true;
-
-	for (size_t i = 0; i < asking->count; i++)
-		all_told &= asking->ranges[i]->is_whole;
-	if (!all_told &&
-		(sum.joules.value > asking->run.joules * (1 + LEAD_RATIO) ||
-			sum.seconds > asking->run.seconds * (1 + LEAD_RATIO)))
-		snprintf(asking->no_sum, sizeof(asking->no_sum),
-			"together they took more than the whole run; some would count twice");
+	for (size_t i = 1; i < asking->count; i++)
+		for (size_t j = 0; j < i; j++)
+			if (tell_overlap(asking, asking->ranges[j], asking->ranges[i]))
+				return;
 }
 
 static double tokens_of_run(const struct asking *asking)
@@ -164,8 +157,8 @@ static enum kwhy_status read_json(struct asking *asking, const char *path, struc
 	kwhy_text_done(&text);
 	for (size_t i = 0; !status && i < ranges->count; i++)
 		status = add_range(asking, ranges->items[i], error);
-	if (!status && ranges->count > 1 && !tell_overlap(asking))
-		tell_excess(asking);
+	if (!status)
+		tell_overlaps(asking);
 	if (!status && !ranges->count)
 		status = add(asking,
 			(struct kwhy_tokens_phase){path, tokens_of_run(asking),

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "model/range_overlaps.h"
 #include "report/json/parts.h"
 
 #include <math.h>
@@ -112,8 +113,22 @@ void kwhy_json_roofline(struct kwhy_json_report *parts)
 	kwhy_json_object_end(json);
 }
 
-static void write_range(
-	struct kwhy_json *json, const struct kwhy_recording *recording, const struct kwhy_range_sum *range)
+/* Places of the ranges that hold some time that this one holds as well; null where that is not told. */
+static void write_overlaps(struct kwhy_json *json, const struct kwhy_range_overlaps *overlaps, size_t place)
+{
+	if (!overlaps || place >= overlaps->count) {
+		kwhy_json_null(json, "overlaps");
+		return;
+	}
+	kwhy_json_list(json, "overlaps");
+	for (size_t i = 0; i < overlaps->count; i++)
+		if (kwhy_range_overlaps_has(overlaps, place, i))
+			kwhy_json_count(json, NULL, i);
+	kwhy_json_array_end(json);
+}
+
+static void write_range(struct kwhy_json *json, const struct kwhy_recording *recording,
+	const struct kwhy_range_sum *range, const struct kwhy_range_overlaps *overlaps, size_t place)
 {
 	static const char *const kinds[KWHY_RANGE_KIND_COUNT] = {"nvtx", "user", "step"};
 
@@ -131,11 +146,12 @@ static void write_range(
 	kwhy_json_real(json, "busy_ratio", range->busy_ratio);
 	kwhy_json_real(json, "sm_weighted_ratio", range->sm_weighted_ratio);
 	kwhy_json_real(json, "roofline_ratio", NAN); /* work is stated of the whole run alone */
+	write_overlaps(json, overlaps, place);
 	kwhy_json_object_end(json);
 }
 
-static void write_ranges(
-	struct kwhy_json_report *parts, const char *key, const struct kwhy_range_sum *ranges, size_t count)
+static void write_ranges(struct kwhy_json_report *parts, const char *key, const struct kwhy_range_sum *ranges,
+	size_t count, const struct kwhy_range_overlaps *overlaps)
 {
 	if (!count) {
 		kwhy_json_null(&parts->json, key);
@@ -143,7 +159,7 @@ static void write_ranges(
 	}
 	kwhy_json_array(&parts->json, key);
 	for (size_t i = 0; i < count; i++)
-		write_range(&parts->json, parts->report->recording, &ranges[i]);
+		write_range(&parts->json, parts->report->recording, &ranges[i], overlaps, i);
 	kwhy_json_array_end(&parts->json);
 }
 
@@ -174,9 +190,12 @@ static void write_loop(struct kwhy_json_report *parts)
 void kwhy_json_ranges(struct kwhy_json_report *parts)
 {
 	const struct kwhy_ledger *ledger = parts->report->ledger;
+	struct kwhy_range_overlaps overlaps;
 
-	write_ranges(parts, "ranges", ledger->ranges, ledger->range_count);
-	write_ranges(parts, "steps", ledger->steps, ledger->step_count);
+	if (!kwhy_range_overlaps_of(parts->report->recording, ledger->ranges, ledger->range_count, &overlaps))
+		parts->json.out->failed = true;
+	write_ranges(parts, "ranges", ledger->ranges, ledger->range_count, &overlaps);
+	write_ranges(parts, "steps", ledger->steps, ledger->step_count, NULL);
 	write_loop(parts);
 }
 
