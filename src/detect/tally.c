@@ -424,6 +424,14 @@ enum kwhy_status kwhy_findings_add(const struct kwhy_detect_context *context,
 	return status;
 }
 
+/* Idle time may have been work whose rows are gone. */
+static void tell_lost(const struct kwhy_tally *tally, const struct sums *sums, struct kwhy_saving *saving)
+{
+	if (sums->idle_ns > 0 && saving->assumption && kwhy_lost_work(&tally->context->recording->lost))
+		saving->assumption = kwhy_tally_words(tally,
+			"%s; rows are lost, and what ran in them counts as idle here", saving->assumption);
+}
+
 enum kwhy_status kwhy_tally_finish(struct kwhy_tally *tally, struct kwhy_verdict verdict)
 {
 	const struct kwhy_detect_context *context = tally->context;
@@ -443,6 +451,7 @@ enum kwhy_status kwhy_tally_finish(struct kwhy_tally *tally, struct kwhy_verdict
 	if (!tally->status && tally->count > 0) {
 		set_cost(tally, &verdict, &sums, &finding);
 		bound_saving(tally, &verdict, &sums, &finding.saving);
+		tell_lost(tally, &sums, &finding.saving);
 		if (gains_enough(context, &finding.saving, window_ns, recorded_nj))
 			tally->status = write_evidence(tally, &finding);
 		if (!tally->status)

@@ -165,6 +165,7 @@ static enum kwhy_status note_losses(struct kwhy_recorded *recorded, struct kwhy_
 		open += !recorded->writers[i].has_ended;
 	}
 	recording->lost.truncated |= recorded->is_cut;
+	recording->lost.has_holes |= recorded->damages || missing;
 	if (open)
 		status = kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "recording-cut", error,
 			"%s: %" PRIu64 " of %zu processes did not end their recording (killed, or still "

@@ -345,7 +345,14 @@ struct kwhy_lost {
 	uint64_t unlinked_activities; /* no API call of that correlation */
 	uint64_t unknown_bytes;	      /* copies and memsets that do not say their size */
 	bool truncated;		      /* the file ends early */
+	bool has_holes;		      /* blocks within are damaged or missing */
 };
+
+/* Rows are gone that may have been work, nobody knows when: what ran in them counts as idle. */
+static inline bool kwhy_lost_work(const struct kwhy_lost *lost)
+{
+	return lost->dropped_records || lost->skipped_events || lost->has_holes;
+}
 
 struct kwhy_recording {
 	struct kwhy_arena arena; /* strings of the tables below */

@@ -143,6 +143,7 @@ enum kwhy_status kwhy_whatif_project_findings(const struct kwhy_recording *recor
 	enum kwhy_status status;
 
 	if (!findings->count || !has_one_device(recording) || !is_whole(ledger) ||
+		kwhy_lost_work(&recording->lost) ||
 		recording->activities.count + recording->calls.count > KWHY_WHATIF_FINDINGS_ROWS_MAX)
 		return KWHY_OK;
 	status = kwhy_whatif_new(recording, ledger, profile, &whatif, error);

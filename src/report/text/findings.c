@@ -126,7 +126,7 @@ static void write_lost(const struct kwhy_sheet *sheet)
 		uint64_t count;
 		const char *what;
 	} rows[] = {
-		{lost->dropped_records, "records were lost by the profiler"},
+		{lost->dropped_records, "records were lost by the profiler: what ran in them counts as idle"},
 		{lost->skipped_events, "unusable events were skipped (--partial)"},
 		{recording->has_calls ? lost->unlinked_activities : 0,
 			"activities have no API call of their correlation"},

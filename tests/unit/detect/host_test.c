@@ -32,6 +32,30 @@ static void a_device_that_waits_for_each_launch_is_launch_bound(void **state)
 	build_free(&build);
 }
 
+/* What is lost may have run in the gaps; a finding of kernels alone does not count those. */
+static void a_finding_of_idle_time_says_where_rows_are_lost(void **state)
+{
+	struct build build = late_launches(21, 0, NULL);
+	const struct kwhy_finding *finding = build_find(&build, "launch-bound", NULL);
+
+	(void)state;
+	assert_null(strstr(finding->saving.assumption, "lost"));
+	build_free(&build);
+	build = late_launches(21, 0, NULL);
+	build.recording->lost.dropped_records = 1;
+	finding = build_find(&build, "launch-bound", NULL);
+	assert_non_null(strstr(
+		finding->saving.assumption, "; rows are lost, and what ran in them counts as idle here"));
+	build_free(&build);
+	build = build_new(1);
+	build.recording->lost.has_holes = true;
+	build_blocks(&build, 0, 10, 0, 1000);
+	finding = build_find(&build, "under-filled-kernels", NULL);
+	assert_non_null(finding);
+	assert_null(strstr(finding->saving.assumption, "lost"));
+	build_free(&build);
+}
+
 /* Each time the device idles for 20 us: 5 before the call, 10 inside it, 5 on the way. */
 static void a_finding_is_divided_by_what_the_host_did_in_the_time_it_counts(void **state)
 {
@@ -156,6 +180,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_device_that_waits_for_each_launch_is_launch_bound),
+		cmocka_unit_test(a_finding_of_idle_time_says_where_rows_are_lost),
 		cmocka_unit_test(a_finding_is_divided_by_what_the_host_did_in_the_time_it_counts),
 		cmocka_unit_test(driver_launches_count_like_those_of_the_runtime),
 		cmocka_unit_test(queued_work_is_not_launch_bound),

@@ -151,6 +151,7 @@ static void a_recording_that_ended_in_order_has_no_complaints(void **state)
 	(void)state;
 	assert_int_equal(recording->note_count, 0);
 	assert_false(recording->lost.truncated);
+	assert_false(kwhy_lost_work(&recording->lost));
 	kwhy_recording_free(recording);
 	close(fd);
 }
@@ -191,6 +192,7 @@ static void damage_inside_has_to_be_asked_for_and_costs_its_block(void **state)
 	assert_int_equal(kwhy_import_trace(recording, path, &partial, &error), KWHY_OK);
 	assert_int_equal(recording->activities.count, 2);
 	assert_true(has_note(recording, "recording-damaged"));
+	assert_true(kwhy_lost_work(&recording->lost));
 	kwhy_recording_free(recording);
 	close(fd);
 }

@@ -75,6 +75,23 @@ static void a_finding_saves_what_its_cure_is_projected_to(void **state)
 	build_free(&build);
 }
 
+/* What is lost would be played as idle. */
+static void where_rows_are_lost_findings_keep_their_bounds(void **state)
+{
+	struct build build = build_new(1);
+	const struct kwhy_finding *finding;
+
+	(void)state;
+	add_waits(&build, 0);
+	build.recording->lost.has_holes = true;
+	build_finish(&build, true);
+	finding = find(&build, "sync-after-every-op");
+	assert_non_null(finding);
+	assert_false(finding->saving.is_projected);
+	assert_non_null(strstr(finding->saving.assumption, "rows are lost"));
+	build_free(&build);
+}
+
 /* Kernels of 20 and of 100 us in turn, each waited for: another run may differ by more than the waits cost.
  */
 static void a_saving_ends_where_the_cost_does_even_of_unknown_interval(void **state)
@@ -212,6 +229,7 @@ int main(void)
 		cmocka_unit_test(a_saving_ends_where_the_cost_does_even_of_unknown_interval),
 		cmocka_unit_test(counts_in_words_are_grouped_as_in_the_report),
 		cmocka_unit_test(a_finding_saves_no_more_than_it_costs),
+		cmocka_unit_test(where_rows_are_lost_findings_keep_their_bounds),
 		cmocka_unit_test(findings_of_several_devices_keep_their_bounds),
 	};
 
