@@ -38,6 +38,7 @@ struct kwhy_side {
 	const char *device;	    /* name of the first device; "" unknown */
 	int64_t energy_nj, idle_nj; /* metered; KWHY_UNKNOWN_NJ where unknown, as below */
 	int64_t run_nj;		    /* of the run, first start to last end, with what no meter saw */
+	double run_half_nj;	    /* half of the 90 % interval of that; NAN unknown */
 	int64_t seen_run_nj;	    /* run_nj, where a meter saw half of each device's run or more */
 	/* Of that: above what the devices drew on average while they idled, else with a context alone.
 	 */

@@ -177,10 +177,20 @@ static void read_device(struct kwhy_side *side, const json_t *device, struct dev
 	add_idle(sums, device);
 }
 
+static void read_run(struct kwhy_side *side, const json_t *run)
+{
+	int64_t high_nj = known_of(run, "high_nj");
+
+	side->run_nj = known_of(run, "energy_nj");
+	side->run_half_nj = side->run_nj == KWHY_UNKNOWN_NJ || high_nj == KWHY_UNKNOWN_NJ
+		? NAN
+		: (double)high_nj - (double)side->run_nj;
+}
+
 /* A projection is of the run; what of a run hardly any meter saw is no measurement to hold against it. */
 static void set_seen(struct kwhy_side *side, const struct device_sums *sums)
 {
-	double net_nj;
+	double net_nj, half_nj;
 
 	side->seen_run_nj = sums->energy_missing || sums->is_unseen ? KWHY_UNKNOWN_NJ : side->run_nj;
 	side->net_nj = side->net_low_nj = side->net_high_nj = KWHY_UNKNOWN_NJ;
@@ -188,10 +198,12 @@ static void set_seen(struct kwhy_side *side, const struct device_sums *sums)
 		return;
 	net_nj = (double)side->run_nj - sums->idle_nj;
 	side->net_nj = llround(net_nj);
-	if (!isfinite(sums->idle_spread_nj))
+	/* where the idle level is higher than that, so is what was drawn before and behind the run */
+	half_nj = sums->idle_spread_nj + side->run_half_nj;
+	if (!isfinite(half_nj))
 		return;
-	side->net_low_nj = llround(net_nj - sums->idle_spread_nj);
-	side->net_high_nj = llround(net_nj + sums->idle_spread_nj);
+	side->net_low_nj = llround(net_nj - half_nj);
+	side->net_high_nj = llround(net_nj + half_nj);
 }
 
 static void read_devices(struct kwhy_side *side, const json_t *devices)
@@ -357,7 +369,7 @@ static enum kwhy_status fill(struct kwhy_side *side, const json_t *root, struct 
 	side->work = kwhy_arena_alloc(&side->arena, json_array_size(work) + 1, sizeof(*side->work));
 	if (!side->accounts || !side->findings || !side->work)
 		return kwhy_fail_memory(error, "a report to compare");
-	side->run_nj = known_of(json_object_get(root, "run"), "energy_nj");
+	read_run(side, json_object_get(root, "run"));
 	read_devices(side, devices);
 	read_launches(side, json_object_get(root, "api"));
 	read_findings(side, findings);

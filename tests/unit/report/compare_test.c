@@ -149,6 +149,23 @@ static void above_a_level_that_was_not_seen_is_an_energy_without_an_interval(voi
 	kwhy_side_done(&busy);
 }
 
+/* 40 of 100 nJ more before and behind are as many less in the run; its idle level is known to 2 of 100. */
+static void above_idle_is_known_as_well_as_the_run_and_its_idle_level(void **state)
+{
+	struct kwhy_side side = read_side(
+		"{\"schema\":\"kwhy.report/1\",\"run\":{\"energy_nj\":300,\"low_nj\":260,\"high_nj\":340},"
+		"\"devices\":[{\"name\":\"G\",\"time\":{\"first_ns\":0,\"last_ns\":1000,\"span_ns\":1000},"
+		"\"energy\":{\"start_ns\":0,\"end_ns\":1000,\"attributed_nj\":300},\"accounts\":["
+		"{\"category\":\"host\",\"name\":\"idle\",\"count\":1,\"time_ns\":500,\"gross_nj\":100,"
+		"\"low_nj\":98,\"high_nj\":102,\"mean_power_mw\":200}]}]}");
+
+	(void)state;
+	assert_int_equal(side.net_nj, 100);
+	assert_int_equal(side.net_low_nj, 56);
+	assert_int_equal(side.net_high_nj, 144);
+	kwhy_side_done(&side);
+}
+
 static void an_account_that_one_side_lacks_drew_nothing_there(void **state)
 {
 	struct kwhy_side a = read_side(REPORT(DEVICE(200, ACCOUNT("copy", "c", 5, 200, 190, 210)), ""));
@@ -263,6 +280,7 @@ int main(void)
 		cmocka_unit_test(a_change_is_significant_beyond_its_interval),
 		cmocka_unit_test(the_text_says_beyond_which_interval_a_change_is),
 		cmocka_unit_test(above_a_level_that_was_not_seen_is_an_energy_without_an_interval),
+		cmocka_unit_test(above_idle_is_known_as_well_as_the_run_and_its_idle_level),
 		cmocka_unit_test(an_account_that_one_side_lacks_drew_nothing_there),
 		cmocka_unit_test(what_a_device_without_work_drew_is_metered_too),
 		cmocka_unit_test(energy_of_the_work_needs_no_idle_level_but_a_meter_that_saw_it),
