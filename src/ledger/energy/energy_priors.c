@@ -32,6 +32,14 @@
 /* Powers of a unit beyond these are no prior but a slip of units. */
 #define UNIT_LEAST_W 1.0
 
+/* What a full grid draws above idle where readings hardly tell, over the room up to the power limit: loads
+ * that saturate an H200 or H100 take 0.4 to 1 of it (`kwhy bench ops`), most work saturates less. */
+#define UNIT_OF_ROOM 0.6
+#define UNIT_OF_ROOM_SPREAD 0.6
+/* By which readings of idling and those of work may differ without any work: idle levels wander by half of
+ * it. */
+#define LEVEL_UNSURE_W 1.0
+
 static bool is_known(struct kwhy_measured measured)
 {
 	return !isnan(measured.value) && measured.value > 0;
@@ -192,27 +200,49 @@ static double mean_fill(
 	return features->reading_count ? sum / (double)features->reading_count : 0;
 }
 
-/* What a full grid must draw above idle for the readings to come out right on average. */
-static double unit_power(const struct kwhy_powers_question *question,
+/* What was drawn above idle on average, and by how much of a full grid, by the readings, else by the total.
+ */
+struct drawn {
+	double above_w, fill;
+};
+
+static struct drawn find_drawn(const struct kwhy_powers_question *question,
 	const struct kwhy_response_features *features, const struct kwhy_power_readings *readings,
 	double idle_w, double clean_below_w)
 {
-	double fill = mean_fill(question, features), mean_w = 0;
+	const struct kwhy_metered_total *total = question->total;
+	struct drawn drawn = {-idle_w, mean_fill(question, features)};
+	double filled_ns = 0;
 
 	for (size_t i = 0; i < readings->count; i++)
-		mean_w += (readings->items[i].power_w + clean_share(question, features, i) * clean_below_w) /
+		drawn.above_w += (readings->items[i].power_w +
+					 clean_share(question, features, i) * clean_below_w) /
 			(double)readings->count;
-	if (!(fill > 0) || readings->count == 0) {
-		double filled_ns = 0;
+	if (drawn.fill > 0 && readings->count > 0)
+		return drawn;
+	if (total->sum_ns <= 0)
+		return (struct drawn){0};
+	for (size_t c = 0; c < question->classes->count; c++)
+		filled_ns += question->classes->priors[c].fill * question->classes->priors[c].time_ns;
+	return (struct drawn){
+		(double)total->sum_nj / (double)total->sum_ns - idle_w, filled_ns / (double)total->sum_ns};
+}
 
-		for (size_t c = 0; c < question->classes->count; c++)
-			filled_ns += question->classes->priors[c].fill * question->classes->priors[c].time_ns;
-		fill = question->total->sum_ns > 0 ? filled_ns / (double)question->total->sum_ns : 0;
-		mean_w = question->total->sum_ns > 0
-			? (double)question->total->sum_nj / (double)question->total->sum_ns
-			: 0;
-	}
-	return fill > 0 ? fmax((mean_w - idle_w) / fill, UNIT_LEAST_W) : UNIT_LEAST_W;
+/*
+ * The logarithm of what a full grid draws above idle for that to come out. Work that hardly shows in the
+ * readings, as it is too short or draws too little, says little about it: then any full grid stands in.
+ */
+static struct kwhy_normal unit_prior(
+	const struct kwhy_powers_question *question, const struct drawn *drawn, double idle_w)
+{
+	double limit_w = (double)question->recording->devices[question->device].limit_mw * 1e-3;
+	double room_w = fmax((limit_w > idle_w ? limit_w : idle_w / IDLE_OF_LIMIT) - idle_w, UNIT_LEAST_W);
+	double shows = fmax(drawn->above_w, 0) / LEVEL_UNSURE_W, told = shows * shows / (1 + shows * shows);
+	double unit_w = drawn->fill > 0 ? fmax(drawn->above_w / drawn->fill, UNIT_LEAST_W) : UNIT_LEAST_W;
+	double guess_w = fmax(UNIT_OF_ROOM * room_w, UNIT_LEAST_W);
+
+	return (struct kwhy_normal){told * log(unit_w) + (1 - told) * log(guess_w),
+		told * UNIT_SPREAD + (1 - told) * hypot(UNIT_SPREAD, UNIT_OF_ROOM_SPREAD)};
 }
 
 static void class_prior(
@@ -238,7 +268,8 @@ enum kwhy_status kwhy_priors_init(struct kwhy_posterior_prior *prior,
 {
 	size_t count = question->classes->count, quiet_count;
 	struct kwhy_normal below;
-	double quiet_w;
+	struct drawn drawn;
+	double quiet_w, idle_w;
 	enum kwhy_status status = kwhy_priors_quiet(features, readings, &quiet_w, &quiet_count, error);
 
 	if (status)
@@ -255,9 +286,9 @@ enum kwhy_status kwhy_priors_init(struct kwhy_posterior_prior *prior,
 	prior->other[KWHY_PARAMETER_IDLE] = idle_prior(question, quiet_w, features, readings);
 	below = clean_prior(question, features, readings, prior->other[KWHY_PARAMETER_IDLE]);
 	/* Above the level that the readings show: a stated one, or another card's, may lie above them all. */
-	prior->other[KWHY_PARAMETER_UNIT].mean = log(unit_power(question, features, readings,
-		isnan(quiet_w) ? prior->other[KWHY_PARAMETER_IDLE].mean : quiet_w, exp(below.mean)));
-	prior->other[KWHY_PARAMETER_UNIT].spread = UNIT_SPREAD;
+	idle_w = isnan(quiet_w) ? prior->other[KWHY_PARAMETER_IDLE].mean : quiet_w;
+	drawn = find_drawn(question, features, readings, idle_w, exp(below.mean));
+	prior->other[KWHY_PARAMETER_UNIT] = unit_prior(question, &drawn, idle_w);
 	prior->limit_w = fmax(0, (double)question->recording->devices[question->device].limit_mw * 1e-3);
 	prior->other[KWHY_PARAMETER_NOISE] = NOISE_PRIOR;
 	prior->other[KWHY_PARAMETER_ALIAS] = ALIAS_PRIOR;

@@ -312,28 +312,82 @@ static void light_work_is_held_against_the_level_that_the_readings_show(void **s
 	build_free(recording, ledger);
 }
 
-/* Between two programs the level is not looked for; the counter tells that the powers are wrong. */
-static void a_level_that_changes_inside_the_span_is_seen_as_wrong_energy(void **state)
+/* Work with one level on both sides of 4 s at another one, which nothing recorded explains. */
+static struct kwhy_ledger *books_around(double between_w, struct kwhy_recording **out)
 {
-	struct metered_level levels[] = {{0, 123}, {0, 80}, {0, 123}};
+	struct metered_level levels[] = {{0, 123}, {0, between_w}, {0, 123}};
 	struct metered_run runs[RUNS];
 	struct metered_plan plan = {levels, 3, runs, RUNS, 0, 0.5, 1, 0};
-	struct kwhy_recording *recording;
-	struct kwhy_ledger *ledger;
-	double wrong_nj = 0;
 
-	(void)state;
 	plan.end_s = make_runs(runs, 1, 5) + 5;
 	levels[1].from_s = runs[RUNS / 2].to_s + 0.5;
 	levels[2].from_s = levels[1].from_s + 4;
-	ledger = books_of(&plan, &recording);
-	the_books_balance(ledger);
-	for (int i = 0; i < KINDS; i++)
-		wrong_nj += fabs((double)build_account(ledger, 0, work[i].name)->gross_nj - true_nj(i));
-	assert_true(has_note(ledger, "powers-contradicted"));
+	return books_of(&plan, out);
+}
+
+static void expects_to_be_as_wrong_as_it_is(const struct kwhy_ledger *ledger)
+{
+	double wrong_nj = 0;
+
+	for (int i = 0; i < KINDS; i++) {
+		const struct kwhy_account *account = build_account(ledger, 0, work[i].name);
+
+		assert_true((double)account->low_nj < true_nj(i) && true_nj(i) < (double)account->high_nj);
+		wrong_nj += fabs((double)account->gross_nj - true_nj(i));
+	}
 	assert_true(ledger->devices[0].energy.expected_wrong_ratio >
 		0.5 * wrong_nj / (double)ledger->devices[0].energy.measured_nj);
+}
+
+/* Between two programs the level is not looked for: powers are less well known then. */
+static void a_level_that_changes_inside_the_span_is_seen_as_wrong_energy(void **state)
+{
+	struct kwhy_recording *recording;
+	struct kwhy_ledger *ledger = books_around(80, &recording);
+
+	(void)state;
+	the_books_balance(ledger);
+	expects_to_be_as_wrong_as_it_is(ledger);
 	build_free(recording, ledger);
+}
+
+/* The counter tells that the powers cannot be right. */
+static void foreign_work_inside_the_span_is_told_of(void **state)
+{
+	struct kwhy_recording *recording;
+	struct kwhy_ledger *ledger = books_around(300, &recording);
+
+	(void)state;
+	the_books_balance(ledger);
+	assert_true(has_note(ledger, "powers-contradicted"));
+	build_free(recording, ledger);
+}
+
+/* Readings that see a few milliseconds remember what was before: none that is of use says what they drew. */
+static void work_too_short_for_the_meter_has_a_guess_with_an_interval_that_holds_it(void **state)
+{
+	const struct metered_level levels[] = {{0, 126}, {0.975, 121}};
+	const double true_nj = 9 * 0.5e-3 * (401 - 121) * 1e9;
+	struct metered_run runs[9];
+	struct metered_plan plan = {levels, 2, runs, 9, 0, 0.5, 1, 0};
+
+	(void)state;
+	for (int i = 0; i < 9; i++)
+		runs[i] = (struct metered_run){1 + 1e-3 * i, 1.0005 + 1e-3 * i, 401, "short"};
+	plan.end_s = runs[8].to_s + 0.3;
+	for (plan.seed = 1; plan.seed <= 4; plan.seed++) {
+		struct kwhy_recording *recording = metered_build(&plan);
+		struct kwhy_ledger *ledger;
+		const struct kwhy_account *account;
+
+		recording->devices[0].limit_mw = 700000;
+		ledger = build_ledger(recording);
+		account = build_account(ledger, 0, "short");
+		assert_int_equal(account->basis, KWHY_BASIS_PRIOR);
+		assert_true((double)(account->low_nj - account->idle_nj) < true_nj);
+		assert_true((double)(account->high_nj - account->idle_nj) > true_nj);
+		build_free(recording, ledger);
+	}
 }
 
 /* Idling before the first activity is no part of a run, with a context or without. */
@@ -372,7 +426,9 @@ int main(void)
 		cmocka_unit_test(
 			a_device_that_does_not_come_to_rest_behind_its_work_tells_its_level_before_that),
 		cmocka_unit_test(light_work_is_held_against_the_level_that_the_readings_show),
+		cmocka_unit_test(work_too_short_for_the_meter_has_a_guess_with_an_interval_that_holds_it),
 		cmocka_unit_test(a_level_that_changes_inside_the_span_is_seen_as_wrong_energy),
+		cmocka_unit_test(foreign_work_inside_the_span_is_told_of),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
