@@ -75,7 +75,6 @@ record_all() {
 		turn=$round
 		[ "$part" != turns ] || [ "$round" -gt "${REPLAYS:-1}" ] || each_pair replay_turn
 	done
-	[ "$part" != turns ] || return
 	window flow n3,n5 60 "${flow#*-}"
 	window twin v3,v5,v6 288 "${fast#*-}"
 	window flow n0p,n0 40 1 --flows 100
