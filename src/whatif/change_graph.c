@@ -70,6 +70,17 @@ static uint32_t first_issuing_call(
 }
 
 /*
+ * Between two kernels that are launched as fast as they run, a recording shows what their launches leave. In
+ * a graph no more lies between them than it takes there for an empty kernel and what is behind it.
+ */
+static int64_t no_longer_than_a_node_ns(const struct kwhy_whatif *whatif, int64_t queued_ns)
+{
+	int64_t node_ns = (int64_t)whatif->costs.graph_node_ns;
+
+	return node_ns && queued_ns > node_ns ? node_ns : queued_ns;
+}
+
+/*
  * Between two activities of a graph: as recorded of graphs, else as queued, less what the machine profile
  * says that a graph saves there (at the slow end: nothing). Nothing where nobody knows what graphs cost.
  */
@@ -87,7 +98,7 @@ static int64_t graph_queued_ns(const struct kwhy_whatif *whatif, uint32_t before
 		return queued_ns;
 	if (seen_ns >= 0)
 		return seen_ns < queued_ns ? seen_ns : queued_ns;
-	return queued_ns > saves_ns ? queued_ns - saves_ns : 0;
+	return queued_ns > saves_ns ? no_longer_than_a_node_ns(whatif, queued_ns - saves_ns) : 0;
 }
 
 /* Behind the call that launches the graph, and no further behind the work before it than in a graph. */

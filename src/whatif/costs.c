@@ -200,6 +200,7 @@ static void graph_costs(
 		costs->graph_nodes = 1;
 	}
 	costs->graph_launch_node_ns = known_or_0(profile->graph_launch_node_s.value);
+	costs->graph_node_ns = known_or_0(profile->graph_node_s.value);
 	costs->graph_saves_ns = known_or_0(
 		fmax(profile->queued_kernel_s.value - profile->graph_node_s.value, 0));
 }

@@ -41,11 +41,12 @@ struct kwhy_whatif_costs {
 	struct kwhy_whatif_cost graph_launch; /* call */
 	double graph_nodes;		      /* mean of the graphs that graph_launch is of */
 	double graph_launch_node_ns;	      /* the call for each node more; 0: not known */
-	double graph_saves_ns;		      /* between two kernels, against a queue; 0: not known */
-	struct kwhy_whatif_cost launch;	      /* call that issues and returns */
-	struct kwhy_whatif_cost event;	      /* call that records an event */
-	struct kwhy_whatif_cost pool;	      /* allocation or free in a pool */
-	double least_kernel_ns;		      /* the shortest kernel seen; NAN */
+	double graph_node_ns;		/* an empty kernel of a graph and what lies behind it; 0: not known */
+	double graph_saves_ns;		/* between two kernels, against a queue; 0: not known */
+	struct kwhy_whatif_cost launch; /* call that issues and returns */
+	struct kwhy_whatif_cost event;	/* call that records an event */
+	struct kwhy_whatif_cost pool;	/* allocation or free in a pool */
+	double least_kernel_ns;		/* the shortest kernel seen; NAN */
 	struct kwhy_whatif_cost small_kernel; /* on the device: one more that does next to nothing */
 	/* between one call of a class and the call before it: what a loop of such calls takes beside them */
 	int64_t usual_gap_ns[KWHY_CALL_CLASS_COUNT];

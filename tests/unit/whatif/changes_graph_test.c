@@ -49,6 +49,17 @@ static void a_graph_saves_between_kernels_what_the_profile_says(void **state)
 	assert_made(made(&build, "graph", 0, &profile), 12, 34000 + 45000 + 34000);
 }
 
+/* The recording shows 1.2 us between them: as fast as they were launched, maybe. */
+static void kernels_of_a_graph_lie_no_further_apart_than_an_empty_one_takes(void **state)
+{
+	struct build build = two_loops();
+	struct kwhy_profile profile = with_graphs();
+
+	(void)state;
+	profile.graph_node_s.value = 0.5e-6;
+	assert_made(made(&build, "graph", 0, &profile), 12, 32500 + 45000 + 32500);
+}
+
 /* Each graph is launched for 4 us and 10 us for each node after the first; then it begins. */
 static void a_graph_of_many_nodes_takes_longer_to_launch(void **state)
 {
@@ -312,6 +323,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_stretch_that_repeats_is_launched_as_one_graph),
 		cmocka_unit_test(a_graph_saves_between_kernels_what_the_profile_says),
+		cmocka_unit_test(kernels_of_a_graph_lie_no_further_apart_than_an_empty_one_takes),
 		cmocka_unit_test(a_graph_of_many_nodes_takes_longer_to_launch),
 		cmocka_unit_test(a_graph_has_as_many_steps_as_asked_for),
 		cmocka_unit_test(steps_of_a_graph_have_to_be_known),
