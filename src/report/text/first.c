@@ -160,12 +160,14 @@ static const char *windows_of(const struct kwhy_totals *totals, char out[2 * KWH
 static void write_run(const struct kwhy_sheet *sheet)
 {
 	const struct kwhy_totals *totals = sheet->totals;
-	char energy[KWHY_QUANTITY_BYTES];
+	char energy[KWHY_QUANTITY_BYTES], half[KWHY_QUANTITY_BYTES];
 	struct kwhy_text line = {0};
 
 	if (!is_run_apart(totals))
 		return;
-	kwhy_text_addf(&line, "%s of the run, ", kwhy_quantity_si(energy, totals->run_nj * 1e-9, "J", 3));
+	kwhy_text_addf(&line, "%s%s%s of the run, ", kwhy_quantity_si(energy, totals->run_nj * 1e-9, "J", 3),
+		totals->run_half_nj > 0 ? " \xc2\xb1" : "",
+		totals->run_half_nj > 0 ? kwhy_quantity_si(half, totals->run_half_nj * 1e-9, "J", 2) : "");
 	if (totals->unmetered_nj > 0) {
 		kwhy_text_add(&line, "with ");
 		kwhy_sheet_add_unmetered(&line, sheet);
