@@ -213,7 +213,10 @@ struct kwhy_device_energy {
 	int64_t context_idle_nj, execution_idle_nj, net_nj;
 	int64_t edge_nj; /* of the run, what no reading saw: its accounts' time there times their mean power,
 			    work and idling; not in measured */
-	int64_t edge_ns; /* how long that is of the run; 0 where nothing is metered */
+	int64_t edge_ns; /* how long no reading saw the run; 0 where nothing is metered */
+	int64_t between_nj; /* metered of the run's time that was not recorded: without what of that account
+			       lies before the first start or behind the last end */
+	int64_t between_ns; /* how long that is; 0: no reading was in such time */
 	double clean_idle_w, context_idle_w; /* levels used; NAN unknown */
 	bool clean_idle_measured,	     /* from clean stretches of this recording */
 		context_idle_measured;	     /* from quiet ones, not from a profile */

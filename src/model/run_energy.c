@@ -19,12 +19,16 @@ static double gross_nj(const struct kwhy_account *account)
 	return account->gross_nj == KWHY_UNKNOWN_NJ ? 0 : (double)account->gross_nj;
 }
 
-/* Time that was not recorded, at its mean power: at least what was metered of it. */
-static double unrecorded_nj(const struct kwhy_account *account)
+/* The run's time that was not recorded: at the mean power of what was metered of that; NAN: nothing was. */
+static double between_nj(const struct kwhy_device_ledger *books)
 {
-	return account->mean_power_mw < 0
-		? gross_nj(account)
-		: fmax(gross_nj(account), (double)account->mean_power_mw * 1e-3 * (double)account->time_ns);
+	double metered_ns = (double)books->energy.between_ns;
+
+	if (books->time.unrecorded_ns <= 0)
+		return 0;
+	return metered_ns > 0
+		? (double)books->energy.between_nj * fmax(1, (double)books->time.unrecorded_ns / metered_ns)
+		: NAN;
 }
 
 /*
@@ -51,25 +55,27 @@ static double half_nj(const struct kwhy_device_ledger *books)
 struct kwhy_run_energy kwhy_run_energy_of(const struct kwhy_device_ledger *books)
 {
 	const struct kwhy_device_energy *energy = &books->energy;
-	struct kwhy_run_energy run = {NAN, NAN, NAN, NAN};
-	double between_nj = 0;
+	struct kwhy_run_energy run = {NAN, NAN, NAN, NAN, NAN};
 
 	if (!kwhy_device_was_active(&books->time))
 		return (struct kwhy_run_energy){0};
 	if (!energy->known || seen_ns(books) <= 0)
 		return run;
-	run.unmetered_nj = energy->edge_nj == KWHY_UNKNOWN_NJ ? 0 : (double)energy->edge_nj;
-	run.recorded_nj = (double)energy->attributed_nj + run.unmetered_nj;
+	run.recorded_unmetered_nj = energy->edge_nj == KWHY_UNKNOWN_NJ ? 0 : (double)energy->edge_nj;
+	run.recorded_nj = (double)energy->attributed_nj + run.recorded_unmetered_nj;
 	for (size_t i = 0; i < books->account_count; i++) {
 		const struct kwhy_account *account = &books->accounts[i];
 
 		if (account->category == KWHY_CATEGORY_OUTSIDE ||
 			account->category == KWHY_CATEGORY_UNRECORDED)
 			run.recorded_nj -= gross_nj(account);
-		if (account->category == KWHY_CATEGORY_UNRECORDED)
-			between_nj += unrecorded_nj(account);
 	}
-	run.run_nj = run.recorded_nj + between_nj;
+	run.run_nj = run.recorded_nj + between_nj(books);
+	if (isnan(run.run_nj))
+		return run;
+	run.unmetered_nj = run.recorded_unmetered_nj;
+	if (books->time.unrecorded_ns > 0)
+		run.unmetered_nj += between_nj(books) - (double)energy->between_nj;
 	run.half_nj = half_nj(books);
 	return run;
 }

@@ -9,14 +9,16 @@
  * its accounts where no reading was. What was metered before and behind the run is not in it. The only place
  * that says so: findings, plans, reports and what is made of reports all take it from here (ADR 0028).
  *
- * NAN where unknown: no energy of the device is, or no reading fell into its run. 0 of a device that did
- * nothing.
+ * NAN where unknown: no energy of the device is, or no reading fell into its run; run_nj and what is said of
+ * it also where part of the run was not recorded and no reading fell into that part, as with assumed powers.
+ * 0 of a device that did nothing.
  */
 struct kwhy_run_energy {
 	double run_nj;	     /* with the time between recorded windows at its mean power */
 	double recorded_nj;  /* without that time: what findings and plans, which know only what was recorded,
 				are parts of; the same where all of the run was recorded */
-	double unmetered_nj; /* of both, what no reading saw and the books work out */
+	double unmetered_nj; /* of run_nj, what no reading saw and is worked out */
+	double recorded_unmetered_nj; /* the same of recorded_nj */
 	double half_nj; /* half of the 90 % interval of run_nj: what is before and behind, and what no reading
 			   saw; NAN too of assumed powers */
 };

@@ -30,7 +30,7 @@ static const char *worked_out(const struct kwhy_report *report, char *text, size
 	double sum_nj = 0;
 
 	for (size_t d = 0; d < report->ledger->device_count; d++)
-		sum_nj += fmax(0, kwhy_run_energy_of(&report->ledger->devices[d]).unmetered_nj);
+		sum_nj += fmax(0, kwhy_run_energy_of(&report->ledger->devices[d]).recorded_unmetered_nj);
 	*text = 0;
 	if (sum_nj > 0)
 		snprintf(text, size, ", %s of it worked out where no reading was",

@@ -32,7 +32,7 @@ static void add_run(struct kwhy_totals *totals, const struct kwhy_device_ledger 
 	if (isnan(run.recorded_nj) || !kwhy_device_was_active(&books->time))
 		return;
 	totals->recorded_nj = run.recorded_nj + (isnan(totals->recorded_nj) ? 0 : totals->recorded_nj);
-	totals->unmetered_nj += run.unmetered_nj;
+	totals->unmetered_nj += isnan(run.run_nj) ? run.recorded_unmetered_nj : run.unmetered_nj;
 }
 
 static void add_device(struct kwhy_totals *totals, const struct kwhy_device_ledger *books)

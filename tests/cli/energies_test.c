@@ -187,12 +187,57 @@ static void what_a_gpu_drew_that_did_nothing_is_metered_and_of_no_run(void **sta
 	kwhy_text_done(&power);
 }
 
+/* tests/golden/windows.csv, whose run of 8.974 s drew 250 W all along, metered from `start_cs` to 11 s. */
+static json_t *report_of_windows(int start_cs)
+{
+	const char *const recording[] = {
+		KWHY_SOURCE_DIR "/tests/golden/windows.csv", "--power", place("power.csv"), NULL};
+	struct kwhy_text power = {0};
+
+	kwhy_text_add(&power, "time_ns,device,source,value\n");
+	for (int at_cs = start_cs; at_cs < 1100; at_cs += 2)
+		kwhy_text_addf(&power, "%lld,0,nvml.sample_mw,%d\n",
+			1795245124000000000LL + at_cs * 10000000LL,
+			at_cs > 20 && at_cs < 920 ? 250000 : 119000);
+	assert_int_equal(kwhy_file_write(recording[2], power.data, power.length, &error), KWHY_OK);
+	kwhy_text_done(&power);
+	return report_of(recording);
+}
+
+/* 1 s of the selection lies around the run, at 119 W. */
+static void unrecorded_time_around_the_run_is_not_of_the_run(void **state)
+{
+	json_t *report = report_of_windows(-100);
+	double half_nj = number_at(report, "run.high_nj") - number_at(report, "run.energy_nj");
+
+	(void)state;
+	if (!(fabs(number_at(report, "run.energy_nj") - 2243.5e9) <= fmax(half_nj, 5e9)))
+		fail_msg("%g J \xc2\xb1%g J", number_at(report, "run.energy_nj") * 1e-9, half_nj * 1e-9);
+	json_decref(report);
+}
+
+/* Readings begin in the middle of it: of 4.8 s there is none. */
+static void unrecorded_time_that_no_meter_saw_is_worked_out_and_said(void **state)
+{
+	json_t *report = report_of_windows(500);
+	double half_nj = number_at(report, "run.high_nj") - number_at(report, "run.energy_nj");
+
+	(void)state;
+	if (!(fabs(number_at(report, "run.energy_nj") - 2243.5e9) <= half_nj))
+		fail_msg("%g J \xc2\xb1%g J", number_at(report, "run.energy_nj") * 1e-9, half_nj * 1e-9);
+	if (!(fabs(number_at(report, "run.unmetered_nj") - 4.8 * 250e9) <= half_nj))
+		fail_msg("%g J unmetered", number_at(report, "run.unmetered_nj") * 1e-9);
+	json_decref(report);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(report_plan_model_and_comparison_of_a_recording_have_one_energy),
 		cmocka_unit_test(the_first_screen_and_the_cost_are_of_the_same_energy),
 		cmocka_unit_test(what_a_gpu_drew_that_did_nothing_is_metered_and_of_no_run),
+		cmocka_unit_test(unrecorded_time_around_the_run_is_not_of_the_run),
+		cmocka_unit_test(unrecorded_time_that_no_meter_saw_is_worked_out_and_said),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

@@ -189,6 +189,8 @@ static void write_hidden(struct writing *writing)
 	const struct kwhy_spread *spread = writing->findings->spread;
 	size_t hidden = posting->class_count + 1;
 
+	writing->books->energy.between_nj = llround(fmin(writing->times->between_nj, 0x1p62));
+	writing->books->energy.between_ns = llround(fmin(writing->times->between_ns, 0x1p62));
 	for (size_t i = 0; i < writing->books->account_count; i++) {
 		struct kwhy_account *account = &writing->books->accounts[i];
 		double inside_ns = writing->times->inside_ns[i];

@@ -31,6 +31,7 @@ struct kwhy_account_times {
 	double *inside_ns, *hidden_ns;
 	double outside_ratio; /* what time before and after the activities draws over the idle level; 1: that
 			       */
+	double between_ns, between_nj; /* of hidden time that is metered, what lies in the run */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_energy_times(struct kwhy_account_times *times,

@@ -26,9 +26,10 @@ static enum kwhy_status posting_allocate(
 		.base_s = calloc(classes + 2, sizeof(double)),
 		.base_unscaled_s = calloc(classes + 2, sizeof(double)),
 		.scale = calloc(intervals + 1, sizeof(double)),
+		.hidden_nj = calloc(intervals + 1, sizeof(double)),
 	};
 	if (posting->gross_nj && posting->net_s && posting->base_s && posting->base_unscaled_s &&
-		posting->scale)
+		posting->scale && posting->hidden_nj)
 		return KWHY_OK;
 	kwhy_posting_done(posting);
 	return kwhy_fail_memory(error, "the books");
@@ -41,6 +42,7 @@ void kwhy_posting_done(struct kwhy_posting *posting)
 	free(posting->base_s);
 	free(posting->base_unscaled_s);
 	free(posting->scale);
+	free(posting->hidden_nj);
 	*posting = (struct kwhy_posting){0};
 }
 
@@ -127,7 +129,8 @@ static void divide_interval(struct dividing *dividing, size_t i)
 	posting->scale[i] = recorded_nj > 0 ? part_nj / recorded_nj : NAN;
 	for (size_t c = 0; c <= classes && hidden_s > 0 && recorded_nj > 0; c++)
 		dividing->modelled_nj[c] *= part_nj / recorded_nj;
-	dividing->modelled_nj[classes + 1] = hidden_s > 0 ? (double)energy_nj - part_nj : 0;
+	posting->hidden_nj[i] = hidden_s > 0 ? (double)energy_nj - part_nj : 0;
+	dividing->modelled_nj[classes + 1] = posting->hidden_nj[i];
 	kwhy_post_divide(&dividing->post, energy_nj, dividing->modelled_nj, classes + 2,
 		hidden_s > 0 ? classes + 1 : classes, posting->gross_nj);
 	posting->base_unscaled_s[classes + 1] += hidden_s;

@@ -15,6 +15,7 @@ struct kwhy_posting {
 	double *net_s, *base_s;	 /* [class_count + 2] seen, times metered over modelled */
 	double *base_unscaled_s; /* [class_count + 2] */
 	double *scale;		 /* [interval_count] metered over modelled */
+	double *hidden_nj;	 /* [interval_count] of its energy, hidden time's */
 	double metered_ratio;	 /* of the classes' and idle energy: how much the meter alone decided */
 };
 

@@ -176,6 +176,32 @@ static void add_rows(struct kwhy_account_times *times, const struct kwhy_energy_
 	}
 }
 
+/* Of an interval that reaches beyond the run, its hidden time's energy is shared by that time. */
+static void add_between(struct kwhy_account_times *times, const struct kwhy_energy_findings *findings,
+	const struct kwhy_device_ledger *books)
+{
+	const struct kwhy_metered_total *total = findings->total;
+	const struct kwhy_window *hidden = findings->covered->hidden;
+	const size_t count = findings->covered->hidden_count;
+	const int64_t lag_ns = kwhy_energy_lag_ns(findings), first_ns = books->time.first_ns,
+		      last_ns = books->time.last_ns;
+
+	for (size_t i = 0; i < total->count; i++) {
+		const int64_t start_ns = kwhy_saturate_add(total->intervals[i].start_ns, -lag_ns);
+		const int64_t end_ns = kwhy_saturate_add(total->intervals[i].end_ns, -lag_ns);
+		const int64_t from_ns = start_ns > first_ns ? start_ns : first_ns;
+		const int64_t to_ns = end_ns < last_ns ? end_ns : last_ns;
+		double all_ns = inside(hidden, count, start_ns, end_ns);
+		double ours_ns = from_ns < to_ns ? inside(hidden, count, from_ns, to_ns) : 0;
+
+		if (from_ns >= to_ns)
+			continue;
+		/* as the meter shows it hidden time is a little off: then it may have energy and no time */
+		times->between_nj += findings->posting->hidden_nj[i] * (all_ns > 0 ? ours_ns / all_ns : 1);
+		times->between_ns += ours_ns;
+	}
+}
+
 enum kwhy_status kwhy_energy_times(struct kwhy_account_times *times,
 	const struct kwhy_energy_findings *findings, const struct kwhy_device_ledger *books,
 	struct kwhy_error *error)
@@ -194,6 +220,7 @@ enum kwhy_status kwhy_energy_times(struct kwhy_account_times *times,
 	if (!status) {
 		add_rows(times, findings, books, &runs);
 		share_idle(findings, books, &runs, times);
+		add_between(times, findings, books);
 	}
 	free(runs.windows);
 	if (status)

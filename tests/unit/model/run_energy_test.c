@@ -69,25 +69,63 @@ static void what_no_reading_saw_is_of_the_run(void **state)
 	assert_joules(run.half_nj, hypot(20, 180));
 }
 
-/* 4 s of it at 250 W, of which a meter saw 600 J. */
+/* Beside that 4 s at 250 W, of which a meter saw 600 J; behind the run 5 s more that were not recorded. */
+static void make_windows(struct plan *plan)
+{
+	make_plan(plan);
+	plan->accounts[2] = (struct kwhy_account){.category = KWHY_CATEGORY_UNRECORDED,
+		.gross_nj = 1200 * S,
+		.time_ns = 9 * S,
+		.mean_power_mw = 162162};
+	plan->books.account_count = 3;
+	plan->books.time.unrecorded_ns = 4 * S;
+	plan->books.energy.attributed_nj = 5400 * S;
+	plan->books.energy.between_nj = 600 * S;
+	plan->books.energy.between_ns = 24 * S / 10;
+}
+
 static void what_was_not_recorded_is_of_the_run_alone_at_its_mean_power(void **state)
 {
 	struct kwhy_run_energy run;
 	struct plan plan;
 
 	(void)state;
-	make_plan(&plan);
-	plan.accounts[2] = (struct kwhy_account){.category = KWHY_CATEGORY_UNRECORDED,
-		.gross_nj = 600 * S,
-		.time_ns = 4 * S,
-		.mean_power_mw = 250000};
-	plan.books.account_count = 3;
-	plan.books.energy.attributed_nj = 4800 * S;
+	make_windows(&plan);
 	run = kwhy_run_energy_of(&plan.books);
 	assert_joules(run.recorded_nj, 3000);
 	assert_joules(run.run_nj, 4000);
-	plan.accounts[2].mean_power_mw = -1;
-	assert_joules(kwhy_run_energy_of(&plan.books).run_nj, 3600);
+	plan.books.time.unrecorded_ns = 0; /* all of that lies around the run */
+	assert_joules(kwhy_run_energy_of(&plan.books).run_nj, 3000);
+}
+
+static void what_is_worked_out_of_unrecorded_time_is_of_the_run_alone(void **state)
+{
+	struct kwhy_run_energy run;
+	struct plan plan;
+
+	(void)state;
+	make_windows(&plan);
+	plan.books.energy.edge_nj = 50 * S;
+	run = kwhy_run_energy_of(&plan.books);
+	assert_joules(run.recorded_unmetered_nj, 50);
+	assert_joules(run.unmetered_nj, 450);
+	assert_joules(run.recorded_nj, 3050);
+	assert_joules(run.run_nj, 4050);
+}
+
+/* As with assumed powers, which tell of what ran alone. */
+static void unrecorded_time_that_nothing_tells_of_leaves_the_run_unknown(void **state)
+{
+	struct kwhy_run_energy run;
+	struct plan plan;
+
+	(void)state;
+	make_windows(&plan);
+	plan.books.energy.between_ns = plan.books.energy.between_nj = 0;
+	run = kwhy_run_energy_of(&plan.books);
+	assert_joules(run.recorded_nj, 3000);
+	assert_joules(run.recorded_unmetered_nj, 0);
+	assert_true(isnan(run.run_nj) && isnan(run.unmetered_nj) && isnan(run.half_nj));
 }
 
 static void of_assumed_powers_only_the_interval_is_unknown(void **state)
@@ -142,6 +180,8 @@ int main(void)
 		cmocka_unit_test(where_all_was_recorded_the_run_is_what_was_recorded),
 		cmocka_unit_test(what_no_reading_saw_is_of_the_run),
 		cmocka_unit_test(what_was_not_recorded_is_of_the_run_alone_at_its_mean_power),
+		cmocka_unit_test(what_is_worked_out_of_unrecorded_time_is_of_the_run_alone),
+		cmocka_unit_test(unrecorded_time_that_nothing_tells_of_leaves_the_run_unknown),
 		cmocka_unit_test(of_assumed_powers_only_the_interval_is_unknown),
 		cmocka_unit_test(without_a_reading_in_the_run_nothing_of_it_is_known),
 		cmocka_unit_test(a_device_that_did_nothing_has_no_run),
