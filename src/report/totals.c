@@ -35,10 +35,17 @@ static void add_run(struct kwhy_totals *totals, const struct kwhy_device_ledger 
 	totals->unmetered_nj += isnan(run.run_nj) ? run.recorded_unmetered_nj : run.unmetered_nj;
 }
 
+/* How long its energy is of: assumed powers are of what was recorded alone. */
+static int64_t window_of(const struct kwhy_device_ledger *books)
+{
+	return books->energy.end_ns - books->energy.start_ns -
+		(books->energy.modelled ? books->time.unrecorded_ns : 0);
+}
+
 static void add_device(struct kwhy_totals *totals, const struct kwhy_device_ledger *books)
 {
 	const struct kwhy_device_energy *energy = &books->energy;
-	int64_t window_ns = energy->end_ns - energy->start_ns;
+	int64_t window_ns = window_of(books);
 
 	totals->active_count += kwhy_device_was_active(&books->time);
 	add_run(totals, books);
@@ -257,7 +264,9 @@ double kwhy_totals_paid_nj(const struct kwhy_totals *totals)
 {
 	if (isfinite(totals->run_nj))
 		return totals->run_nj;
-	return totals->energy_nj == KWHY_UNKNOWN_NJ ? NAN : (double)totals->energy_nj;
+	if (totals->energy_nj == KWHY_UNKNOWN_NJ || totals->unrecorded_nj == KWHY_UNKNOWN_NJ)
+		return NAN;
+	return (double)totals->energy_nj;
 }
 
 double kwhy_totals_share(const struct kwhy_totals *totals, const struct kwhy_total *row)

@@ -71,7 +71,8 @@ bool kwhy_totals_windows_differ(const struct kwhy_totals *totals);
  * the run. */
 int64_t kwhy_totals_outside_nj(const struct kwhy_totals *totals);
 
-/* What is paid for and emitted: the run's energy with what no meter saw, else all that was metered; NAN. */
+/* What is paid for and emitted: the run's energy with what no meter saw, else all that was metered; NAN where
+ * neither is known, as with assumed powers of a run known in windows. */
 double kwhy_totals_paid_nj(const struct kwhy_totals *totals);
 
 /* Share of the whole: of the energy where it is known, else of the devices' time; NAN where unknown. */

@@ -230,6 +230,26 @@ static void unrecorded_time_that_no_meter_saw_is_worked_out_and_said(void **stat
 	json_decref(report);
 }
 
+/* They tell of 1.044 s that were recorded, and of no cost of the run, most of which was not. */
+static void assumed_powers_are_of_what_was_recorded(void **state)
+{
+	const char *const recording[] = {
+		KWHY_SOURCE_DIR "/tests/golden/windows.csv", "--assume-power", "150", NULL};
+	json_t *report = json_of(RUN(recording, "report", "--price", "0.3EUR", "--json", "-q")), *comparison;
+	const char *path = place("report.json");
+
+	(void)state;
+	assert_energy("recorded", number_at(report, "run.recorded_nj"), 156.6e9);
+	assert_true(json_is_null(json_object_get(json_object_get(report, "run"), "energy_nj")));
+	assert_true(json_is_null(json_object_get(report, "cost")));
+	json_decref(report);
+	assert_shows(RUN(recording, "report", "-q"), "J in 1.04 s, 150 W on average (modelled", 156.6e9);
+	json_decref(report_of(recording));
+	comparison = json_of(SPAWN("compare", "--json", path, path));
+	assert_energy("average power", number_at(comparison, "figures.3.a"), 150);
+	json_decref(comparison);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -237,6 +257,7 @@ int main(void)
 		cmocka_unit_test(the_first_screen_and_the_cost_are_of_the_same_energy),
 		cmocka_unit_test(what_a_gpu_drew_that_did_nothing_is_metered_and_of_no_run),
 		cmocka_unit_test(unrecorded_time_around_the_run_is_not_of_the_run),
+		cmocka_unit_test(assumed_powers_are_of_what_was_recorded),
 		cmocka_unit_test(unrecorded_time_that_no_meter_saw_is_worked_out_and_said),
 	};
 

@@ -134,17 +134,21 @@ static void add_idle(struct device_sums *sums, const json_t *device)
 /* All that was metered, of devices without work too; theirs may be unknown. */
 static void read_energy(struct kwhy_side *side, const json_t *device, struct device_sums *sums)
 {
-	const json_t *energy = json_object_get(device, "energy");
+	const json_t *energy = json_object_get(device, "energy"), *time = json_object_get(device, "time");
 	int64_t attributed_nj = known_of(energy, "attributed_nj");
+	bool is_modelled = json_is_true(json_object_get(energy, "modelled"));
 	double window_ns = (double)known_of(energy, "end_ns") - (double)known_of(energy, "start_ns");
 
 	if (attributed_nj == KWHY_UNKNOWN_NJ) {
-		sums->energy_missing |= positive_of(json_object_get(device, "time"), "span_ns") > 0;
+		sums->energy_missing |= positive_of(time, "span_ns") > 0;
 		return;
 	}
+	/* assumed powers are of what was recorded alone */
+	if (is_modelled)
+		window_ns -= (double)positive_of(time, "unrecorded_ns");
 	kwhy_known_add(&side->energy_nj, attributed_nj);
 	side->power_w += window_ns > 0 ? (double)attributed_nj / window_ns : NAN;
-	side->modelled |= json_is_true(json_object_get(energy, "modelled"));
+	side->modelled |= is_modelled;
 }
 
 static void widen_run(struct kwhy_side *side, const json_t *time)

@@ -83,6 +83,13 @@ static void write_price(const struct kwhy_sheet *sheet)
 			sheet, "  ", "grams a kWh: %s, mean of %d", report->place, report->place_year);
 }
 
+/* Assumed powers tell of what was recorded alone: no price of the run. */
+static void write_no_price(const struct kwhy_sheet *sheet)
+{
+	if (isfinite(sheet->report->price_per_kwh) || isfinite(sheet->report->intensity_g_per_kwh))
+		kwhy_sheet_linef(sheet, "  ", "part of the run was not recorded: its price is not known");
+}
+
 /* Whether the run's energy is another one than what was metered, by 1 % or more. */
 static bool is_run_apart(const struct kwhy_totals *totals)
 {
@@ -317,7 +324,7 @@ void kwhy_section_cost(const struct kwhy_sheet *sheet)
 	for (uint32_t d = 0; d < sheet->report->ledger->device_count; d++)
 		write_windows(sheet, d);
 	if (sheet->totals->energy_nj != KWHY_UNKNOWN_NJ)
-		write_price(sheet);
+		(isnan(kwhy_totals_paid_nj(sheet->totals)) ? write_no_price : write_price)(sheet);
 	write_work(sheet);
 }
 
