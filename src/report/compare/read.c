@@ -68,6 +68,7 @@ static void read_accounts(struct kwhy_side *side, const json_t *accounts)
 struct device_sums {
 	int64_t span_ns, busy_ns;
 	double idle_nj, idle_spread_nj; /* NAN: not known of one of them */
+	size_t known_count;		/* devices whose energy is known */
 	bool energy_missing, is_unseen; /* of one of them */
 };
 
@@ -146,6 +147,7 @@ static void read_energy(struct kwhy_side *side, const json_t *device, struct dev
 	/* assumed powers are of what was recorded alone */
 	if (is_modelled)
 		window_ns -= (double)positive_of(time, "unrecorded_ns");
+	sums->known_count++;
 	kwhy_known_add(&side->energy_nj, attributed_nj);
 	side->power_w += window_ns > 0 ? (double)attributed_nj / window_ns : NAN;
 	side->modelled |= is_modelled;
@@ -219,7 +221,7 @@ static void read_devices(struct kwhy_side *side, const json_t *devices)
 	side->energy_nj = side->idle_nj = 0;
 	json_array_foreach(devices, i, device) read_device(side, device, &sums);
 	/* Energies of some devices only are no energy of the whole. */
-	if (sums.energy_missing || !json_array_size(devices)) {
+	if (sums.energy_missing || !sums.known_count) {
 		side->energy_nj = side->idle_nj = KWHY_UNKNOWN_NJ;
 		side->power_w = NAN;
 	}

@@ -121,6 +121,18 @@ static void what_a_device_without_work_drew_is_metered_too(void **state)
 	kwhy_side_done(&side);
 }
 
+/* No device worked and none was metered: that is no energy of 0. */
+static void without_any_meter_nothing_is_known_of_what_was_drawn(void **state)
+{
+	struct kwhy_side side = read_side(REPORT(UNMETERED_DEVICE, ""));
+
+	(void)state;
+	assert_int_equal(side.energy_nj, KWHY_UNKNOWN_NJ);
+	assert_int_equal(side.idle_nj, KWHY_UNKNOWN_NJ);
+	assert_true(isnan(side.power_w));
+	kwhy_side_done(&side);
+}
+
 /* A device that never idled and whose idle level nobody knows has an energy, though none above idle; one
  * whose meter saw less than half of its work has neither. */
 static void energy_of_the_work_needs_no_idle_level_but_a_meter_that_saw_it(void **state)
@@ -244,7 +256,7 @@ static void fields_of_a_wrong_type_are_unknown(void **state)
 		"{\"time\":[],\"energy\":\"x\",\"accounts\":[null,4,{\"name\":[]}]},3]}");
 
 	(void)state;
-	assert_int_equal(side.energy_nj, 0);
+	assert_int_equal(side.energy_nj, KWHY_UNKNOWN_NJ);
 	assert_int_equal(side.account_count, 1);
 	assert_true(isnan(side.busy_ratio));
 	kwhy_side_done(&side);
@@ -283,6 +295,7 @@ int main(void)
 		cmocka_unit_test(above_idle_is_known_as_well_as_the_run_and_its_idle_level),
 		cmocka_unit_test(an_account_that_one_side_lacks_drew_nothing_there),
 		cmocka_unit_test(what_a_device_without_work_drew_is_metered_too),
+		cmocka_unit_test(without_any_meter_nothing_is_known_of_what_was_drawn),
 		cmocka_unit_test(energy_of_the_work_needs_no_idle_level_but_a_meter_that_saw_it),
 		cmocka_unit_test(without_energy_on_one_side_no_change_is_claimed),
 		cmocka_unit_test(accounts_of_several_devices_are_one_with_widths_in_squares),
