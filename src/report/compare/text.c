@@ -85,13 +85,22 @@ static void add_work(struct kwhy_table *table, const struct kwhy_comparison *com
 	}
 }
 
+/* The name of what was attributed, by where its joules are from. */
+static const char *energy_name(const struct kwhy_comparison *comparison)
+{
+	static const char *const names[2][2] = {
+		{"energy, metered", "energy, B modelled"}, {"energy, A modelled", "energy, modelled"}};
+
+	return names[comparison->a->modelled][comparison->b->modelled];
+}
+
 static void write_figures(const struct kwhy_comparison *comparison, const struct kwhy_sheet *sheet)
 {
 	static const struct {
 		enum kwhy_figure figure;
 		const char *name;
 	} rows[] = {
-		{KWHY_FIGURE_ENERGY, "energy, metered"},
+		{KWHY_FIGURE_ENERGY, NULL},
 		{KWHY_FIGURE_RUN, "energy of the run"},
 		{KWHY_FIGURE_TIME, "time, longest span"},
 		{KWHY_FIGURE_POWER, "average power"},
@@ -101,7 +110,8 @@ static void write_figures(const struct kwhy_comparison *comparison, const struct
 
 	kwhy_table_init(&table, figure_columns, 5);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		add_row(&table, rows[i].name, kwhy_figure_of(comparison->a, rows[i].figure),
+		add_row(&table, rows[i].name ? rows[i].name : energy_name(comparison),
+			kwhy_figure_of(comparison->a, rows[i].figure),
 			kwhy_figure_of(comparison->b, rows[i].figure), kwhy_figure_unit(rows[i].figure));
 	add_busy(&table, comparison);
 	add_work(&table, comparison);
@@ -168,6 +178,17 @@ static void add_time_pair(struct kwhy_table *table, const struct kwhy_account_pa
 	add_ratio(table, (double)a_ns, (double)b_ns);
 }
 
+static const char *totals_words(const struct kwhy_comparison *comparison)
+{
+	static const char *const words[2][2] = {
+		{"Totals are metered; how much they vary from run to run, one run of each cannot tell.",
+			"Totals of A are metered, those of B modelled from assumed powers."},
+		{"Totals of A are modelled from assumed powers, those of B metered.",
+			"Totals are modelled from assumed powers."}};
+
+	return words[comparison->a->modelled][comparison->b->modelled];
+}
+
 static void write_accounts(const struct kwhy_comparison *comparison, const struct kwhy_sheet *sheet)
 {
 	bool energy = comparison->a->energy_nj != KWHY_UNKNOWN_NJ &&
@@ -186,9 +207,7 @@ static void write_accounts(const struct kwhy_comparison *comparison, const struc
 	kwhy_table_write(&table, sheet->style, sheet->out);
 	kwhy_sheet_more(sheet, comparison->pair_count, shown);
 	if (energy)
-		kwhy_sheet_paragraph(sheet, "  ",
-			"Totals are metered; how much they vary from run to run, one run of each cannot "
-			"tell.");
+		kwhy_sheet_paragraph(sheet, "  ", totals_words(comparison));
 }
 
 static bool has_finding(const struct kwhy_side *side, const char *id)

@@ -96,6 +96,41 @@ static void the_text_says_beyond_which_interval_a_change_is(void **state)
 	kwhy_side_done(&b);
 }
 
+#define MODELLED_REPORT                                                                           \
+	"{\"schema\":\"kwhy.report/1\",\"devices\":[{\"name\":\"G\",\"time\":{\"span_ns\":1000}," \
+	"\"energy\":{\"attributed_nj\":300,\"modelled\":true},\"accounts\":[" ACCOUNT(            \
+		"compute", "k", 1000, 300, 290, 310) "]}],\"findings\":[]}"
+
+static void assert_says(
+	const struct kwhy_side *a, const struct kwhy_side *b, const char *row, const char *words)
+{
+	struct kwhy_comparison comparison;
+	struct kwhy_text out;
+
+	assert_int_equal(kwhy_compare(&comparison, a, b, &error), KWHY_OK);
+	out = text_of(&comparison);
+	if (!strstr(out.data, row) || !strstr(out.data, words))
+		fail_msg("not '%s' and '%s' in %s", row, words, out.data);
+	kwhy_text_done(&out);
+	kwhy_comparison_done(&comparison);
+}
+
+static void joules_of_assumed_powers_are_not_said_to_be_metered(void **state)
+{
+	struct kwhy_side metered = read_side(
+		REPORT(DEVICE(100, ACCOUNT("compute", "k", 10, 100, 80, 120)), ""));
+	struct kwhy_side modelled = read_side(MODELLED_REPORT);
+
+	(void)state;
+	assert_says(&metered, &metered, "energy, metered ", "Totals are metered; ");
+	assert_says(
+		&metered, &modelled, "energy, B modelled ", "Totals of A are metered, those of B modelled");
+	assert_says(&modelled, &metered, "energy, A modelled ", "Totals of A are modelled from assumed");
+	assert_says(&modelled, &modelled, "energy, modelled ", "Totals are modelled from assumed powers.");
+	kwhy_side_done(&metered);
+	kwhy_side_done(&modelled);
+}
+
 #define METERED_BESIDE(end, more)                                                      \
 	"{\"name\":\"G\",\"time\":{\"first_ns\":0,\"last_ns\":1000,\"span_ns\":1000}," \
 	"\"energy\":{\"start_ns\":0,\"end_ns\":" #end more                             \
@@ -291,6 +326,7 @@ int main(void)
 		cmocka_unit_test(energy_of_the_run_stands_beside_what_was_metered),
 		cmocka_unit_test(a_change_is_significant_beyond_its_interval),
 		cmocka_unit_test(the_text_says_beyond_which_interval_a_change_is),
+		cmocka_unit_test(joules_of_assumed_powers_are_not_said_to_be_metered),
 		cmocka_unit_test(above_a_level_that_was_not_seen_is_an_energy_without_an_interval),
 		cmocka_unit_test(above_idle_is_known_as_well_as_the_run_and_its_idle_level),
 		cmocka_unit_test(an_account_that_one_side_lacks_drew_nothing_there),
