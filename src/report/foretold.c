@@ -222,6 +222,17 @@ static void add_changes(const struct kwhy_comparison *comparison, const struct k
 	kwhy_table_write(&table, sheet->style, sheet->out);
 }
 
+/* Why it is not known how sure B's energy above idle is: its run's is as little, or its idle level. */
+static const char *unsure_words(const struct kwhy_side *b)
+{
+	if (isfinite(b->run_half_nj))
+		return "B idled too little to tell its idle level: how sure what it measured above idle is, "
+		       "is not known.";
+	return b->modelled ? "B's powers are assumed: how sure what it drew above idle is, is not known."
+			   : "How sure the energy of B's run is, is not known, nor how sure what lies above "
+			     "idle.";
+}
+
 /* Where B idled at a level that is not known well enough, its energy above that is not, either. */
 static void add_net_words(const struct kwhy_side *b, const struct kwhy_sheet *sheet)
 {
@@ -230,9 +241,7 @@ static void add_net_words(const struct kwhy_side *b, const struct kwhy_sheet *sh
 	if (b->net_nj == KWHY_UNKNOWN_NJ)
 		return;
 	if (b->net_low_nj == KWHY_UNKNOWN_NJ) {
-		kwhy_sheet_linef(sheet, "  ",
-			"B idled too little to tell its idle level: how sure what it measured above idle is, "
-			"is not known.");
+		kwhy_sheet_paragraph(sheet, "  ", unsure_words(b));
 		return;
 	}
 	if ((double)(b->net_high_nj - b->net_nj) <= NET_UNSURE_RATIO * fabs((double)b->net_nj))

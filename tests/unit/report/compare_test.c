@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 #include "report/compare.h"
+#include "report/foretold.h"
 
 #include <math.h>
 #include <string.h>
@@ -213,6 +214,51 @@ static void above_idle_is_known_as_well_as_the_run_and_its_idle_level(void **sta
 	kwhy_side_done(&side);
 }
 
+#define PROJECTION                                                                                 \
+	"{\"schema\":\"kwhy.whatif/1\",\"before\":{\"time_ns\":1000},\"after\":{\"time_ns\":1000," \
+	"\"energy_nj\":300,\"net_nj\":100},\"changes\":[]}"
+/* Its idle level is stated, 0.1 W, or seen, 0.2 W; `run` and `energy` say more. */
+#define NET_SIDE(run, energy, idle)                                                                      \
+	"{\"schema\":\"kwhy.report/1\",\"run\":{\"energy_nj\":300" run                                   \
+	"},\"devices\":[{\"name\":\"G\",\"time\":{\"first_ns\":0,\"last_ns\":1000,\"span_ns\":1000},"    \
+	"\"energy\":{\"start_ns\":0,\"end_ns\":1000,\"attributed_nj\":300,\"context_idle_w\":0.1" energy \
+	"},\"accounts\":[" idle "]}]}"
+#define IDLE_SEEN                                                                                \
+	"{\"category\":\"host\",\"name\":\"idle\",\"count\":1,\"time_ns\":500,\"gross_nj\":100," \
+	"\"low_nj\":98,\"high_nj\":102,\"mean_power_mw\":200}"
+
+/* Below the projection of it: a line of `words`. */
+static void assert_net_words(const char *report, const char *words)
+{
+	struct kwhy_side b = read_side(report);
+	struct kwhy_foretold foretold;
+	struct kwhy_comparison comparison;
+	struct kwhy_text out;
+
+	assert_int_equal(
+		kwhy_foretold_read(&foretold, "f.json", PROJECTION, strlen(PROJECTION), &error), KWHY_OK);
+	assert_int_equal(kwhy_compare(&comparison, &b, &b, &error), KWHY_OK);
+	comparison.foretold = &foretold;
+	out = text_of(&comparison);
+	if (!strstr(out.data, words))
+		fail_msg("not '%s' in %s", words, out.data);
+	kwhy_text_done(&out);
+	kwhy_comparison_done(&comparison);
+	kwhy_foretold_done(&foretold);
+	kwhy_side_done(&b);
+}
+
+static void why_it_is_not_known_how_sure_energy_above_idle_is_is_said(void **state)
+{
+	(void)state;
+	assert_net_words(
+		NET_SIDE(",\"low_nj\":290,\"high_nj\":310", "", ""), "  B idled too little to tell its");
+	assert_net_words(NET_SIDE("", "", IDLE_SEEN), "  How sure the energy of B's run is, is not known");
+	assert_net_words(NET_SIDE("", ",\"modelled\":true", IDLE_SEEN), "  B's powers are assumed: how sure");
+	assert_net_words(NET_SIDE(",\"low_nj\":280,\"high_nj\":320", "", IDLE_SEEN),
+		"  What B measured above idle is 76.0 nJ to 124 nJ");
+}
+
 static void an_account_that_one_side_lacks_drew_nothing_there(void **state)
 {
 	struct kwhy_side a = read_side(REPORT(DEVICE(200, ACCOUNT("copy", "c", 5, 200, 190, 210)), ""));
@@ -329,6 +375,7 @@ int main(void)
 		cmocka_unit_test(joules_of_assumed_powers_are_not_said_to_be_metered),
 		cmocka_unit_test(above_a_level_that_was_not_seen_is_an_energy_without_an_interval),
 		cmocka_unit_test(above_idle_is_known_as_well_as_the_run_and_its_idle_level),
+		cmocka_unit_test(why_it_is_not_known_how_sure_energy_above_idle_is_is_said),
 		cmocka_unit_test(an_account_that_one_side_lacks_drew_nothing_there),
 		cmocka_unit_test(what_a_device_without_work_drew_is_metered_too),
 		cmocka_unit_test(without_any_meter_nothing_is_known_of_what_was_drawn),
