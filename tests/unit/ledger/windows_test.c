@@ -85,6 +85,9 @@ static void what_was_metered_between_windows_has_an_account_and_the_books_balanc
 	assert_true(fabs((double)hidden->gross_nj - 900e9) < 20e9);
 	assert_true(hidden->low_nj <= hidden->gross_nj && hidden->high_nj >= hidden->gross_nj);
 	assert_int_equal(hidden->gross_nj, hidden->idle_nj + hidden->net_nj);
+	/* 2 to 3 s lies in the run, 0 to 1 s and 4 to 5 s do not */
+	assert_int_equal(ledger->devices[0].energy.between_ns, 1000 * MS);
+	assert_true(fabs((double)ledger->devices[0].energy.between_nj - 300e9) < 10e9);
 	idle = build_account(ledger, 0, "idle");
 	assert_int_equal(idle->time_ns, 100 * MS); /* 1900 to 2000; 3900 to 4000 lies behind the last one */
 	assert_int_equal(hidden->whole_nj, KWHY_UNKNOWN_NJ); /* ranges stand for themselves */
