@@ -35,8 +35,7 @@ static void add_run(struct kwhy_totals *totals, const struct kwhy_device_ledger 
 	totals->unmetered_nj += isnan(run.run_nj) ? run.recorded_unmetered_nj : run.unmetered_nj;
 }
 
-/* How long its energy is of: assumed powers are of what was recorded alone. */
-static int64_t window_of(const struct kwhy_device_ledger *books)
+int64_t kwhy_totals_window_ns(const struct kwhy_device_ledger *books)
 {
 	return books->energy.end_ns - books->energy.start_ns -
 		(books->energy.modelled ? books->time.unrecorded_ns : 0);
@@ -45,7 +44,7 @@ static int64_t window_of(const struct kwhy_device_ledger *books)
 static void add_device(struct kwhy_totals *totals, const struct kwhy_device_ledger *books)
 {
 	const struct kwhy_device_energy *energy = &books->energy;
-	int64_t window_ns = window_of(books);
+	int64_t window_ns = kwhy_totals_window_ns(books);
 
 	totals->active_count += kwhy_device_was_active(&books->time);
 	add_run(totals, books);

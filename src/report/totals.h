@@ -53,6 +53,9 @@ void kwhy_known_add(int64_t *sum_nj, int64_t more_nj);
 /* Adds nanoseconds; stops at the largest number, since a file may claim what it likes. */
 void kwhy_time_add(int64_t *sum_ns, int64_t more_ns);
 
+/* How long a device's energy is of: its metered window; with assumed powers what was recorded alone. */
+int64_t kwhy_totals_window_ns(const struct kwhy_device_ledger *books);
+
 KWHY_MUST_USE enum kwhy_status kwhy_totals_init(
 	struct kwhy_totals *totals, const struct kwhy_ledger *ledger, struct kwhy_error *error);
 void kwhy_totals_done(struct kwhy_totals *totals);

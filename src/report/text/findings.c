@@ -224,7 +224,8 @@ static void add_layer(struct kwhy_text *out, const char *what, int64_t energy_nj
 
 static void write_books(const struct kwhy_sheet *sheet, size_t device)
 {
-	const struct kwhy_device_energy *energy = &sheet->report->ledger->devices[device].energy;
+	const struct kwhy_device_ledger *books = &sheet->report->ledger->devices[device];
+	const struct kwhy_device_energy *energy = &books->energy;
 	char label[KWHY_DEVICE_LABEL_BYTES], window[KWHY_QUANTITY_BYTES], measured[KWHY_QUANTITY_BYTES];
 	bool balanced = energy->measured_nj == energy->attributed_nj;
 	struct kwhy_text text = {0};
@@ -236,7 +237,7 @@ static void write_books(const struct kwhy_sheet *sheet, size_t device)
 	}
 	kwhy_text_addf(&text, "%s, %s over %s: attributed %" PRId64 " nJ", label,
 		energy->source ? energy->source : "unnamed meter",
-		kwhy_quantity_time(window, energy->end_ns - energy->start_ns), energy->attributed_nj);
+		kwhy_quantity_time(window, kwhy_totals_window_ns(books)), energy->attributed_nj);
 	if (energy->modelled)
 		kwhy_text_add(&text, ", modelled: no meter");
 	else
