@@ -350,7 +350,8 @@ static void keep_classes(struct inference *inference)
 
 	for (size_t c = 0; c < classes; c++) {
 		double unit = prior->tied[c] ? prior->other[KWHY_PARAMETER_UNIT].mean : 0;
-		double loose = prior->tied[c] ? prior->other[KWHY_PARAMETER_UNIT].spread : 0;
+		/* knowing less before is no reason to say that readings decide */
+		double loose = prior->tied[c] ? KWHY_UNIT_SPREAD : 0;
 		double sign = c == inference->question->classes->clean ? -1 : 1;
 
 		powers->prior_net_w[c] = sign * exp(prior->class_log[c].mean + unit);

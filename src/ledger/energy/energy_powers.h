@@ -22,7 +22,8 @@ struct kwhy_powers {
 	size_t class_count, draw_count;
 	double *net_w;	     /* [class_count] above idle, posterior means; negative without a context */
 	double *prior_net_w; /* [class_count] medians of the priors */
-	double *narrowing;   /* [class_count] spread of the log power after over before the readings */
+	double *narrowing; /* [class_count] spread of the log power after the readings over what it is before
+			      them */
 	double idle_w, idle_narrowing;
 	double tau_s, delay_s; /* posterior means */
 	double *draws_net_w;   /* [draw_count * class_count] */

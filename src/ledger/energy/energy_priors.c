@@ -11,7 +11,6 @@
 #define TAU_UNKNOWN ((struct kwhy_normal){14.5e-3, 3e-3})
 #define DELAY_UNKNOWN ((struct kwhy_normal){3.5e-3, 1.5e-3})
 #define IDLE_SPREAD_W 3.0
-#define UNIT_SPREAD 0.5
 #define NOISE_PRIOR ((struct kwhy_normal){1.386294361, 1.0})  /* 4 W */
 #define ALIAS_PRIOR ((struct kwhy_normal){-2.302585093, 1.0}) /* 0.1 */
 #define STAMP_PRIOR ((struct kwhy_normal){-7.600902460, 0.7}) /* 0.5 ms */
@@ -233,16 +232,18 @@ static struct drawn find_drawn(const struct kwhy_powers_question *question,
  * readings, as it is too short or draws too little, says little about it: then any full grid stands in.
  */
 static struct kwhy_normal unit_prior(
-	const struct kwhy_powers_question *question, const struct drawn *drawn, double idle_w)
+	const struct kwhy_powers_question *question, const struct drawn *drawn, struct kwhy_normal level)
 {
-	double limit_w = (double)question->recording->devices[question->device].limit_mw * 1e-3;
+	double idle_w = level.mean,
+	       limit_w = (double)question->recording->devices[question->device].limit_mw * 1e-3;
 	double room_w = fmax((limit_w > idle_w ? limit_w : idle_w / IDLE_OF_LIMIT) - idle_w, UNIT_LEAST_W);
-	double shows = fmax(drawn->above_w, 0) / LEVEL_UNSURE_W, told = shows * shows / (1 + shows * shows);
+	double shows = fmax(drawn->above_w, 0) / hypot(LEVEL_UNSURE_W, level.spread),
+	       told = shows * shows / (1 + shows * shows);
 	double unit_w = drawn->fill > 0 ? fmax(drawn->above_w / drawn->fill, UNIT_LEAST_W) : UNIT_LEAST_W;
 	double guess_w = fmax(UNIT_OF_ROOM * room_w, UNIT_LEAST_W);
 
 	return (struct kwhy_normal){told * log(unit_w) + (1 - told) * log(guess_w),
-		told * UNIT_SPREAD + (1 - told) * hypot(UNIT_SPREAD, UNIT_OF_ROOM_SPREAD)};
+		told * KWHY_UNIT_SPREAD + (1 - told) * hypot(KWHY_UNIT_SPREAD, UNIT_OF_ROOM_SPREAD)};
 }
 
 static void class_prior(
@@ -267,9 +268,9 @@ enum kwhy_status kwhy_priors_init(struct kwhy_posterior_prior *prior,
 	const struct kwhy_power_readings *readings, struct kwhy_error *error)
 {
 	size_t count = question->classes->count, quiet_count;
-	struct kwhy_normal below;
+	struct kwhy_normal below, level;
 	struct drawn drawn;
-	double quiet_w, idle_w;
+	double quiet_w;
 	enum kwhy_status status = kwhy_priors_quiet(features, readings, &quiet_w, &quiet_count, error);
 
 	if (status)
@@ -286,9 +287,9 @@ enum kwhy_status kwhy_priors_init(struct kwhy_posterior_prior *prior,
 	prior->other[KWHY_PARAMETER_IDLE] = idle_prior(question, quiet_w, features, readings);
 	below = clean_prior(question, features, readings, prior->other[KWHY_PARAMETER_IDLE]);
 	/* Above the level that the readings show: a stated one, or another card's, may lie above them all. */
-	idle_w = isnan(quiet_w) ? prior->other[KWHY_PARAMETER_IDLE].mean : quiet_w;
-	drawn = find_drawn(question, features, readings, idle_w, exp(below.mean));
-	prior->other[KWHY_PARAMETER_UNIT] = unit_prior(question, &drawn, idle_w);
+	level = isnan(quiet_w) ? prior->other[KWHY_PARAMETER_IDLE] : (struct kwhy_normal){quiet_w, 0};
+	drawn = find_drawn(question, features, readings, level.mean, exp(below.mean));
+	prior->other[KWHY_PARAMETER_UNIT] = unit_prior(question, &drawn, level);
 	prior->limit_w = fmax(0, (double)question->recording->devices[question->device].limit_mw * 1e-3);
 	prior->other[KWHY_PARAMETER_NOISE] = NOISE_PRIOR;
 	prior->other[KWHY_PARAMETER_ALIAS] = ALIAS_PRIOR;

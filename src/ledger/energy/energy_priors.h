@@ -4,6 +4,9 @@
 
 #include "ledger/energy/energy_powers.h"
 
+/* Of the logarithm of what a full grid draws, where the readings show the work. */
+#define KWHY_UNIT_SPREAD 0.5
+
 /* Time constant and delay of the meter, from the profile or wide; true: the profile tells both. */
 bool kwhy_priors_response(
 	const struct kwhy_profile *profile, struct kwhy_normal *out_tau_s, struct kwhy_normal *out_delay_s);
