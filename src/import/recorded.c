@@ -153,6 +153,20 @@ static enum kwhy_status note_damage(
 		missing == 1 ? "block is" : "blocks are");
 }
 
+/* Work is counted of the whole run; what of it lies behind the cut is not known. */
+static enum kwhy_status forget_work(struct kwhy_recorded *recorded, struct kwhy_error *error)
+{
+	struct kwhy_recording *recording = recorded->recording;
+
+	if (!recorded->is_cut || !recording->work_count)
+		return KWHY_OK;
+	recording->work_count = 0;
+	return kwhy_recording_add_note(recording, KWHY_NOTE_WARNING, "work-of-a-cut-run", error,
+		"%s ends early: what its run did was counted to the end, so nothing is divided by it; --work "
+		"says what was done until then",
+		recorded->tracks.path);
+}
+
 static enum kwhy_status note_losses(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = recorded->recording;
@@ -171,6 +185,8 @@ static enum kwhy_status note_losses(struct kwhy_recorded *recorded, struct kwhy_
 			"%s: %" PRIu64 " of %zu processes did not end their recording (killed, or still "
 			"running): what they did last is missing.",
 			path, open, recorded->writer_count);
+	if (!status)
+		status = forget_work(recorded, error);
 	if (!status && (recorded->damages || missing))
 		status = note_damage(recorded, missing, error);
 	if (!status && recorded->unknown_names)

@@ -33,7 +33,8 @@ static enum kwhy_status fail(const char *text, const char *why, struct kwhy_erro
 {
 	return kwhy_fail(error, KWHY_E_USAGE,
 		"--fail-if '%.100s': %s; write it like 'energy>+3%%', 'time>+0.5s', 'power>300W', "
-		"'account:NAME>+1J' or 'each:tokens>+3%%' (figures: energy, time, power, busy_ratio, idle)",
+		"'account:NAME>+1J' or 'each:tokens>+3%%' (figures: energy, run, time, power, busy_ratio, "
+		"idle)",
 		text, why);
 }
 

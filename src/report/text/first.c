@@ -217,21 +217,25 @@ static void write_missing(const struct kwhy_sheet *sheet)
 			missing, sheet->totals->row_count);
 }
 
+/* What went while nothing ran: between first and last work, which is what advice is about, then around that.
+ */
 static void write_busy_energy(const struct kwhy_sheet *sheet, const char *busy, const char *span)
 {
 	const struct kwhy_totals *totals = sheet->totals;
-	const int64_t beyond_nj = kwhy_totals_outside_nj(totals);
+	const int64_t beyond_nj = kwhy_totals_outside_nj(totals), within_nj = totals->idle_nj - beyond_nj;
+	const double ratio = (double)within_nj / (double)(totals->energy_nj - beyond_nj);
 	char idle[KWHY_QUANTITY_BYTES], share[KWHY_QUANTITY_BYTES], beyond[KWHY_QUANTITY_BYTES];
-	char whole[KWHY_QUANTITY_BYTES];
+	struct kwhy_text line = {0};
 
-	kwhy_sheet_linef(sheet, "  ", "device busy %s of %s%s; %s (%s%s%s) went while it idled%s%s%s", busy,
-		span, totals->active_count > 1 ? " (sum over devices)" : "",
-		kwhy_quantity_energy(idle, totals->idle_nj),
-		kwhy_quantity_percent(share, (double)totals->idle_nj / (double)totals->energy_nj),
-		is_run_apart(totals) ? " of " : "",
-		is_run_apart(totals) ? kwhy_quantity_energy(whole, totals->energy_nj) : "",
-		beyond_nj > 0 ? ", " : "", beyond_nj > 0 ? kwhy_quantity_energy(beyond, beyond_nj) : "",
-		beyond_nj > 0 ? " of that before the first or after the last activity" : "");
+	kwhy_text_addf(&line, "device busy %s of %s%s; it idled for %s (%s%s)", busy, span,
+		totals->active_count > 1 ? " (sum over devices)" : "", kwhy_quantity_energy(idle, within_nj),
+		kwhy_quantity_percent(share, ratio), totals->unmetered_nj > 0 ? " as metered" : "");
+	if (beyond_nj > 0)
+		kwhy_text_addf(
+			&line, ", and for %s before and behind", kwhy_quantity_energy(beyond, beyond_nj));
+	kwhy_sheet_linef(sheet, "  ", "%s", line.failed ? "" : line.data);
+	sheet->out->failed |= line.failed;
+	kwhy_text_done(&line);
 }
 
 static void write_busy(const struct kwhy_sheet *sheet)
@@ -321,6 +325,8 @@ void kwhy_section_cost(const struct kwhy_sheet *sheet)
 	if (sheet->totals->energy_nj != KWHY_UNKNOWN_NJ)
 		write_missing(sheet);
 	write_busy(sheet);
+	if (sheet->report->recording->lost.truncated)
+		kwhy_text_add(sheet->out, "  the file ends early: what follows is missing\n");
 	for (uint32_t d = 0; d < sheet->report->ledger->device_count; d++)
 		write_windows(sheet, d);
 	if (sheet->totals->energy_nj != KWHY_UNKNOWN_NJ)
@@ -508,7 +514,9 @@ static void write_advice_heading(const struct kwhy_sheet *sheet, size_t count)
 	struct kwhy_text remark = {0};
 
 	if (count && all > count)
-		kwhy_text_addf(&remark, "the best %zu of %zu findings; all of them below", count, all);
+		kwhy_text_addf(&remark, "best %zu of %zu findings (all below); savings overlap", count, all);
+	else if (count > 1)
+		kwhy_text_add(&remark, "savings overlap");
 	if (count && is_base_apart(totals))
 		kwhy_text_addf(&remark, "%sshares of %s", remark.length ? "; " : "",
 			kwhy_quantity_si(energy, totals->recorded_nj * 1e-9, "J", 3));

@@ -169,6 +169,8 @@ static void a_cut_recording_is_read_and_says_so(void **state)
 	assert_int_equal(recording->activities.count, 4);
 	assert_true(recording->lost.truncated);
 	assert_true(has_note(recording, "recording-cut"));
+	assert_int_equal(recording->work_count, 0); /* what the whole run did */
+	assert_true(has_note(recording, "work-of-a-cut-run"));
 	kwhy_recording_free(recording);
 	close(fd);
 }
