@@ -39,7 +39,7 @@ double kwhy_figure_of(const struct kwhy_side *side, enum kwhy_figure figure)
 	case KWHY_FIGURE_RUN:
 		return joules(side->run_nj);
 	case KWHY_FIGURE_TIME:
-		return (double)side->span_ns * 1e-9;
+		return side->span_ns ? (double)side->span_ns * 1e-9 : NAN;
 	case KWHY_FIGURE_POWER:
 		return side->power_w;
 	case KWHY_FIGURE_BUSY_RATIO:

@@ -225,6 +225,9 @@ static void read_devices(struct kwhy_side *side, const json_t *devices)
 		side->energy_nj = side->idle_nj = KWHY_UNKNOWN_NJ;
 		side->power_w = NAN;
 	}
+	/* where no work was recorded, nobody knows what was idling */
+	if (!sums.span_ns)
+		side->idle_nj = KWHY_UNKNOWN_NJ;
 	set_seen(side, &sums);
 	side->busy_ratio = sums.span_ns > 0 ? (double)sums.busy_ns / (double)sums.span_ns : NAN;
 }

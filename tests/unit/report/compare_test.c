@@ -259,6 +259,18 @@ static void why_it_is_not_known_how_sure_energy_above_idle_is_is_said(void **sta
 		"  What B measured above idle is 76.0 nJ to 124 nJ");
 }
 
+/* Power was recorded alone: its device may have worked all the time. */
+static void without_work_nothing_is_said_of_idling(void **state)
+{
+	struct kwhy_side side = read_side(REPORT(IDLE_DEVICE, ""));
+
+	(void)state;
+	assert_int_equal(side.energy_nj, 70);
+	assert_true(isnan(kwhy_figure_of(&side, KWHY_FIGURE_IDLE)));
+	assert_true(isnan(kwhy_figure_of(&side, KWHY_FIGURE_TIME)));
+	kwhy_side_done(&side);
+}
+
 static void an_account_that_one_side_lacks_drew_nothing_there(void **state)
 {
 	struct kwhy_side a = read_side(REPORT(DEVICE(200, ACCOUNT("copy", "c", 5, 200, 190, 210)), ""));
@@ -376,6 +388,7 @@ int main(void)
 		cmocka_unit_test(above_a_level_that_was_not_seen_is_an_energy_without_an_interval),
 		cmocka_unit_test(above_idle_is_known_as_well_as_the_run_and_its_idle_level),
 		cmocka_unit_test(why_it_is_not_known_how_sure_energy_above_idle_is_is_said),
+		cmocka_unit_test(without_work_nothing_is_said_of_idling),
 		cmocka_unit_test(an_account_that_one_side_lacks_drew_nothing_there),
 		cmocka_unit_test(what_a_device_without_work_drew_is_metered_too),
 		cmocka_unit_test(without_any_meter_nothing_is_known_of_what_was_drawn),
