@@ -24,6 +24,29 @@ static uint32_t stated_rank(const struct kwhy_recording *recording, const struct
 								   : recording->devices[stream->device].rank;
 }
 
+/* As the form with the fewest words, CSV, tells it: an unknown way is one on the device, a graph a kernel. */
+static uint32_t kind_of(const struct kwhy_activities *rows, size_t row)
+{
+	static const uint32_t ways[KWHY_COPY_KIND_COUNT] = {
+		[KWHY_COPY_UNKNOWN] = KWHY_COPY_D2D,
+		[KWHY_COPY_H2D] = KWHY_COPY_H2D,
+		[KWHY_COPY_D2H] = KWHY_COPY_D2H,
+		[KWHY_COPY_D2D] = KWHY_COPY_D2D,
+		[KWHY_COPY_P2P] = KWHY_COPY_P2P,
+		[KWHY_COPY_H2H] = KWHY_COPY_D2H,
+	};
+
+	if (rows->kind[row] == KWHY_ACTIVITY_COPY)
+		return ways[rows->copy_kind[row]] << 8 | KWHY_ACTIVITY_COPY;
+	return rows->kind[row] == KWHY_ACTIVITY_GRAPH ? KWHY_ACTIVITY_KERNEL : rows->kind[row];
+}
+
+/* Their names are in some forms alone. */
+static bool is_transfer(const struct kwhy_activities *rows, size_t row)
+{
+	return rows->kind[row] == KWHY_ACTIVITY_COPY || rows->kind[row] == KWHY_ACTIVITY_MEMSET;
+}
+
 static uint64_t digest_row(const struct kwhy_recording *recording, size_t row)
 {
 	const struct kwhy_activities *rows = &recording->activities;
@@ -31,7 +54,8 @@ static uint64_t digest_row(const struct kwhy_recording *recording, size_t row)
 	const uint64_t values[] = {
 		(uint64_t)rows->start_ns[row],
 		(uint64_t)rows->end_ns[row],
-		(uint64_t)rows->name[row] << 32 | rows->kind[row],
+		kind_of(rows, row),
+		is_transfer(rows, row) ? rows->bytes[row] : rows->name[row],
 		(uint64_t)(uint32_t)recording->devices[stream->device].index << 32 |
 			stated_rank(recording, stream),
 		(uint64_t)stream->id,

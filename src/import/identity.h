@@ -16,9 +16,10 @@ uint64_t kwhy_identity_digest(const uint64_t *values, size_t count);
 
 /*
  * After a trace added its source and its activities behind those there were: refuses one whose activities an
- * earlier trace has, too, by the device's number and stated rank, stream, times, kind and name. A trace
- * without activities is no copy, and ranks that say which they are may do the same. Of two recordings of kwhy
- * their writers tell (import/recorded.c). Nothing is reckoned unless an earlier trace has as many activities.
+ * earlier trace has, too, by the device's number and stated rank, stream, times, kind and name; transfers,
+ * which have names in some forms alone, by their way and bytes. A trace without activities is no copy, and
+ * ranks that say which they are may do the same. Of two recordings of kwhy their writers tell
+ * (import/recorded.c). Nothing is reckoned unless an earlier trace has as many activities.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_identity_check_trace(struct kwhy_recording *recording,
 	size_t activities_before, const char *path, struct kwhy_error *error);

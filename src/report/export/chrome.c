@@ -297,6 +297,39 @@ static void write_device_properties(struct writer *writer)
 	kwhy_text_add(out, "],\n");
 }
 
+/* The one rank of all devices that did something; KWHY_NONE: there is none, or several are told apart. */
+static uint32_t rank_of(const struct kwhy_recording *recording)
+{
+	uint32_t rank = KWHY_NONE;
+
+	for (size_t i = 0; i < recording->stream_count; i++) {
+		const uint32_t own = recording->devices[recording->streams[i].device].rank;
+
+		if (own == KWHY_NONE || (rank != KWHY_NONE && own != rank))
+			return KWHY_NONE;
+		rank = own;
+	}
+	return rank;
+}
+
+/* This form has one rank a file. */
+static void write_rank(struct writer *writer)
+{
+	const struct kwhy_recording *recording = writer->recording;
+	const uint32_t rank = rank_of(recording);
+	uint32_t world_size = 0;
+
+	if (rank == KWHY_NONE)
+		return;
+	for (size_t i = 0; i < recording->process_count; i++)
+		if (recording->processes[i].rank == rank && recording->processes[i].world_size)
+			world_size = recording->processes[i].world_size;
+	kwhy_text_addf(&writer->sink.text, "\"distributedInfo\":{\"rank\":%" PRIu32, rank);
+	if (world_size)
+		kwhy_text_addf(&writer->sink.text, ",\"world_size\":%" PRIu32, world_size);
+	kwhy_text_add(&writer->sink.text, "},\n");
+}
+
 static enum kwhy_status write_events(
 	struct writer *writer, const char *path, bool compress, struct kwhy_error *error)
 {
@@ -309,6 +342,7 @@ static enum kwhy_status write_events(
 		"%s\",\"displayTimeUnit\":\"ns\",\"baseTimeNanoseconds\":%" PRId64 ",\n",
 		KWHY_VERSION, writer->recording->origin_unix_ns);
 	write_device_properties(writer);
+	write_rank(writer);
 	kwhy_text_add(&writer->sink.text, "\"traceEvents\":[");
 	write_process_names(writer);
 	write_activities(writer);

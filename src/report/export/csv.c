@@ -33,28 +33,34 @@ static void write_places(const struct kwhy_places *places, struct kwhy_text *out
 	}
 }
 
+static void write_device(const struct kwhy_places *places, uint32_t d, struct kwhy_text *out)
+{
+	const struct kwhy_device *device = &places->recording->devices[d];
+
+	kwhy_text_addf(out, "# device %" PRId64, kwhy_places_device(places, d));
+	if (device->name) {
+		kwhy_text_add(out, " name=");
+		for (const char *c = device->name; *c; c++)
+			kwhy_text_add_bytes(out, *c == ' ' ? "-" : c, 1);
+	}
+	if (device->rank != KWHY_NONE)
+		kwhy_text_addf(out, " rank=%" PRIu32, device->rank);
+	if (device->sm_count)
+		kwhy_text_addf(out, " sms=%" PRIu32, device->sm_count);
+	if (device->limit_mw >= 0)
+		kwhy_text_addf(out, " limit_w=%.3f", (double)device->limit_mw * 1e-3);
+	if (device->context_idle_mw >= 0)
+		kwhy_text_addf(out, " context_idle_w=%.3f", (double)device->context_idle_mw * 1e-3);
+	kwhy_text_add(out, "\n");
+}
+
 static void write_comments(const struct kwhy_places *places, struct kwhy_text *out)
 {
 	const struct kwhy_recording *recording = places->recording;
 
 	write_places(places, out);
-	for (size_t d = 0; d < recording->device_count; d++) {
-		const struct kwhy_device *device = &recording->devices[d];
-
-		kwhy_text_addf(out, "# device %" PRId64, kwhy_places_device(places, (uint32_t)d));
-		if (device->name) {
-			kwhy_text_add(out, " name=");
-			for (const char *c = device->name; *c; c++)
-				kwhy_text_add_bytes(out, *c == ' ' ? "-" : c, 1);
-		}
-		if (device->sm_count)
-			kwhy_text_addf(out, " sms=%" PRIu32, device->sm_count);
-		if (device->limit_mw >= 0)
-			kwhy_text_addf(out, " limit_w=%.3f", (double)device->limit_mw * 1e-3);
-		if (device->context_idle_mw >= 0)
-			kwhy_text_addf(out, " context_idle_w=%.3f", (double)device->context_idle_mw * 1e-3);
-		kwhy_text_add(out, "\n");
-	}
+	for (uint32_t d = 0; d < recording->device_count; d++)
+		write_device(places, d, out);
 	for (size_t i = 0; i < recording->coverage_count; i++)
 		if (recording->coverage[i].start_ns < recording->coverage[i].end_ns)
 			kwhy_text_addf(out, "# coverage %" PRId64 " %" PRId64 "\n",

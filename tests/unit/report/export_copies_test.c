@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/ledger_new.h"
+#include "report/export/export.h"
+#include "unit/import/recorded_tape.h"
+
+/* What was exported is the same trace: beside the one that it came from it is refused, and its ranks stay. */
+
+#define OK(call)                                                               \
+	do {                                                                   \
+		error.text[0] = '\0';                                          \
+		if ((call) != KWHY_OK)                                         \
+			fail_msg("%s:%d: %s", __FILE__, __LINE__, error.text); \
+	} while (0)
+
+enum { PATH_BYTES = 32, RANKS = 2 };
+
+static const struct kwhy_import_options no_options;
+static struct kwhy_error error;
+
+static void make_path(char path[PATH_BYTES])
+{
+	int fd;
+
+	strcpy(path, "/tmp/kwhy-copies-XXXXXX");
+	fd = mkstemp(path);
+	assert_true(fd >= 0);
+	close(fd);
+}
+
+/* A graph, a kernel, copies of ways that CSV knows and does not, and a memset of a rank on its own GPU. */
+static void record(const char *path, uint32_t rank)
+{
+	static const uint8_t ways[] = {KWHY_COPY_H2D, KWHY_COPY_H2H, KWHY_COPY_UNKNOWN};
+	struct tape tape;
+
+	tape_init(&tape, open(path, O_RDWR), rank == KWHY_WIRE_UNKNOWN_U32 ? 9 : rank + 1);
+	say_names(&tape);
+	ADD(&tape, PROCESS, process, .pid = 42, .host = HOST, .rank = rank, .world_size = RANKS);
+	ADD(&tape, CLOCK, clock, .mono_ns = 1000 * MS, .offset_ns = BOOT_UNIX_NS, .spread_ns = 100);
+	ADD(&tape, KERNEL, kernel, .start_mono_ns = 1100 * MS, .end_mono_ns = 1103 * MS, .stream = 7,
+		.device = rank == 1, .name = GEMM);
+	ADD(&tape, KERNEL, kernel, .start_mono_ns = 1103 * MS, .end_mono_ns = 1104 * MS, .stream = 7,
+		.device = rank == 1, .name = SAMPLE, .is_graph = 1);
+	for (int i = 0; i < 3; i++)
+		ADD(&tape, COPY, copy, .start_mono_ns = (1106 + i) * MS, .end_mono_ns = (1107 + i) * MS,
+			.bytes = 1 << 20, .stream = 7, .device = rank == 1, .copy_kind = ways[i],
+			.src_memory = KWHY_MEMORY_PINNED, .dst_memory = KWHY_MEMORY_DEVICE,
+			.src_device = KWHY_WIRE_UNKNOWN_U16, .dst_device = KWHY_WIRE_UNKNOWN_U16);
+	ADD(&tape, MEMSET, memset, .start_mono_ns = 1110 * MS, .end_mono_ns = 1111 * MS, .bytes = 64,
+		.stream = 7, .device = rank == 1, .memory = KWHY_MEMORY_DEVICE);
+	tape_done(&tape);
+	close(tape.fd);
+}
+
+static void write_as(const char *form, const struct kwhy_recording *recording, const char *path)
+{
+	struct kwhy_ledger_options options = kwhy_ledger_options_default();
+	struct kwhy_findings findings = {0};
+	struct kwhy_report report = {.recording = recording, .findings = &findings};
+	struct kwhy_ledger *ledger;
+
+	OK(kwhy_ledger_new(recording, &options, &ledger, &error));
+	report.ledger = ledger;
+	OK(kwhy_exporter_find(form)->write(&report, path, false, &error));
+	kwhy_ledger_free(ledger);
+}
+
+/* The status of the second of two traces of one run. */
+static enum kwhy_status read_both(const char *first, const char *second)
+{
+	struct kwhy_recording *recording;
+	enum kwhy_status status;
+
+	OK(kwhy_recording_new(&recording, &error));
+	OK(kwhy_import_trace(recording, first, &no_options, &error));
+	status = kwhy_import_trace(recording, second, &no_options, &error);
+	kwhy_recording_free(recording);
+	return status;
+}
+
+static void is_refused_beside_its_export(uint32_t rank, const char *form)
+{
+	char path[PATH_BYTES], copy[PATH_BYTES];
+	struct kwhy_recording *recording;
+
+	make_path(path);
+	make_path(copy);
+	record(path, rank);
+	recording = import(path);
+	write_as(form, recording, copy);
+	kwhy_recording_free(recording);
+	if (read_both(path, copy) != KWHY_E_INPUT || read_both(copy, path) != KWHY_E_INPUT)
+		fail_msg("as %s it is no copy", form);
+	assert_non_null(strstr(error.text, "holds the same work as"));
+	unlink(path);
+	unlink(copy);
+}
+
+static void a_recording_beside_its_own_export_is_refused(void **state)
+{
+	static const uint32_t ranks[] = {KWHY_WIRE_UNKNOWN_U32, 0, 1};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(ranks) / sizeof(ranks[0]); i++) {
+		is_refused_beside_its_export(ranks[i], "csv");
+		is_refused_beside_its_export(ranks[i], "chrome");
+	}
+}
+
+/* The first `count` ranks, written and read anew. */
+static struct kwhy_recording *there_and_back(uint32_t count, const char *form)
+{
+	char paths[RANKS][PATH_BYTES], copy[PATH_BYTES];
+	struct kwhy_recording *recording, *back;
+
+	OK(kwhy_recording_new(&recording, &error));
+	make_path(copy);
+	for (uint32_t i = 0; i < count; i++) {
+		make_path(paths[i]);
+		record(paths[i], i);
+		OK(kwhy_import_trace(recording, paths[i], &no_options, &error));
+		unlink(paths[i]);
+	}
+	OK(kwhy_recording_finish(recording, &error));
+	write_as(form, recording, copy);
+	back = import(copy);
+	kwhy_recording_free(recording);
+	unlink(copy);
+	return back;
+}
+
+static void devices_keep_their_ranks_in_csv(void **state)
+{
+	struct kwhy_recording *back = there_and_back(RANKS, "csv");
+
+	(void)state;
+	assert_int_equal(back->device_count, RANKS);
+	for (uint32_t i = 0; i < RANKS; i++) {
+		assert_int_equal(back->devices[i].index, i);
+		assert_int_equal(back->devices[i].rank, i);
+	}
+	kwhy_recording_free(back);
+}
+
+/* Its form has one rank a file. */
+static void chrome_has_the_rank_of_a_run_with_one(void **state)
+{
+	struct kwhy_recording *back = there_and_back(1, "chrome");
+
+	(void)state;
+	assert_int_equal(back->devices[0].rank, 0);
+	assert_int_equal(back->processes[0].world_size, RANKS);
+	kwhy_recording_free(back);
+	back = there_and_back(RANKS, "chrome");
+	for (uint32_t i = 0; i < RANKS; i++)
+		assert_int_equal(back->devices[i].rank, KWHY_NONE);
+	kwhy_recording_free(back);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_recording_beside_its_own_export_is_refused),
+		cmocka_unit_test(devices_keep_their_ranks_in_csv),
+		cmocka_unit_test(chrome_has_the_rank_of_a_run_with_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
