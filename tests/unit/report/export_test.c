@@ -284,6 +284,62 @@ static void every_row_of_the_database_leads_to_its_machine(void **state)
 	kwhy_recording_free(recording);
 }
 
+/* The steps of both ranks are at the same time, so each holds the kernels of the other as well. */
+static void a_step_counts_the_kernels_of_its_own_rank(void **state)
+{
+	(void)state;
+	for (size_t machines = 0; machines < 2; machines++) {
+		struct kwhy_recording *recording = make(machines, nodes);
+		char path[32];
+
+		write_as("sqlite", recording, path);
+		assert_int_equal(answer(path, "SELECT count(*) FROM step_kernel_energy"), COUNT);
+		assert_int_equal(answer(path, "SELECT sum(count) FROM step_kernel_energy"), COUNT);
+		assert_int_equal(answer(path, "SELECT sum(time_ns) FROM step_kernel_energy"), COUNT * ms_ns);
+		unlink(path);
+		kwhy_recording_free(recording);
+	}
+}
+
+/* Nobody says whose the step is, or whose the kernels are: they count. */
+static void a_step_of_an_unknown_rank_counts_the_kernels_of_all(void **state)
+{
+	struct kwhy_recording *recording = make(1, nodes);
+	char path[32];
+
+	(void)state;
+	recording->processes[0].rank = KWHY_NONE;
+	write_as("sqlite", recording, path);
+	assert_int_equal(answer(path, "SELECT max(count) FROM step_kernel_energy"), COUNT);
+	unlink(path);
+	kwhy_recording_free(recording);
+}
+
+/* Every row in turn for each step takes hours where this takes minutes. */
+static void kernels_of_a_step_are_found_by_their_start(void **state)
+{
+	struct kwhy_recording *recording = make(0, NULL);
+	sqlite3_stmt *plan;
+	bool is_found = false;
+	char path[32];
+	sqlite3 *db;
+
+	(void)state;
+	write_as("sqlite", recording, path);
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_prepare_v2(
+				 db, "EXPLAIN QUERY PLAN SELECT * FROM step_kernel_energy", -1, &plan, NULL),
+		SQLITE_OK);
+	while (sqlite3_step(plan) == SQLITE_ROW)
+		is_found |= strstr((const char *)sqlite3_column_text(plan, 3),
+				    "USING INDEX activity_start (start_ns>? AND start_ns<?)") != NULL;
+	assert_true(is_found);
+	sqlite3_finalize(plan);
+	sqlite3_close(db);
+	unlink(path);
+	kwhy_recording_free(recording);
+}
+
 static void ranks_that_share_a_number_are_told_apart_without_a_machine(void **state)
 {
 	struct kwhy_recording *recording = make(0, NULL);
@@ -328,6 +384,9 @@ int main(void)
 		cmocka_unit_test(what_is_read_back_has_as_many_devices),
 		cmocka_unit_test(csvs_rows_say_their_machine),
 		cmocka_unit_test(every_row_of_the_database_leads_to_its_machine),
+		cmocka_unit_test(a_step_counts_the_kernels_of_its_own_rank),
+		cmocka_unit_test(a_step_of_an_unknown_rank_counts_the_kernels_of_all),
+		cmocka_unit_test(kernels_of_a_step_are_found_by_their_start),
 		cmocka_unit_test(ranks_that_share_a_number_are_told_apart_without_a_machine),
 		cmocka_unit_test(numbers_of_one_machine_stay_as_they_are),
 	};
