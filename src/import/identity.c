@@ -94,7 +94,8 @@ enum kwhy_status kwhy_identity_check_trace(struct kwhy_recording *recording, siz
 				digest_of(recording, source, activities_before))
 			return kwhy_fail(error, KWHY_E_INPUT,
 				"%s holds the same work as %s: a copy, or the same trace written anew, would "
-				"count twice; give each trace of a run once",
+				"count twice; give each trace once, or, if they are two ranks, state each "
+				"one's rank (# device 0 rank=1, distributedInfo)",
 				path, earlier->path);
 		first += earlier->activities;
 	}

@@ -163,6 +163,16 @@ static void a_copy_is_found_behind_other_ranks(void **state)
 	refused_as_copy_of(read_traces(), 0, "work");
 }
 
+/* Ranks of a simulator, say: the sentence has the cure for them as well. */
+static void who_gives_ranks_that_did_the_same_is_told_to_state_them(void **state)
+{
+	(void)state;
+	hold_text(HEADER CSV_ROWS);
+	hold_text(HEADER CSV_ROWS);
+	refused(read_traces(),
+		"if they are two ranks, state each one's rank (# device 0 rank=1, distributedInfo)");
+}
+
 static void ranks_with_as_many_rows_are_told_apart_by_any_of_them(void **state)
 {
 	static const char *const others[] = {
@@ -238,6 +248,7 @@ int main(void)
 		cmocka_unit_test_teardown(a_trace_that_was_compressed_anew_is_the_same_trace, tear_down),
 		cmocka_unit_test_teardown(rows_in_another_order_make_no_other_trace, tear_down),
 		cmocka_unit_test_teardown(a_copy_is_found_behind_other_ranks, tear_down),
+		cmocka_unit_test_teardown(who_gives_ranks_that_did_the_same_is_told_to_state_them, tear_down),
 		cmocka_unit_test_teardown(ranks_with_as_many_rows_are_told_apart_by_any_of_them, tear_down),
 		cmocka_unit_test_teardown(ranks_that_say_which_they_are_are_no_copies, tear_down),
 		cmocka_unit_test_teardown(traces_without_work_of_a_device_are_no_copies, tear_down),
