@@ -99,10 +99,24 @@ static void put_index(struct writer *writer, uint32_t index)
 	put_known(writer, index != KWHY_NONE, index);
 }
 
+/* A writer that told neither its host nor its start may be of any machine. */
+static bool is_told(const struct kwhy_recording *recording, uint32_t machine)
+{
+	return machine != KWHY_NONE &&
+		(recording->machines[machine].host || recording->machines[machine].boot);
+}
+
+static void put_machine(struct writer *writer, uint32_t machine)
+{
+	put_known(writer, is_told(writer->recording, machine), machine);
+}
+
 static void write_machines(struct writer *writer)
 {
 	prepare(writer, "INSERT INTO machine VALUES(?,?)");
 	for (uint32_t i = 0; !writer->failed && i < writer->recording->machine_count; i++) {
+		if (!is_told(writer->recording, i))
+			continue;
 		put_int(writer, i);
 		put_text(writer, kwhy_recording_machine_name(writer->recording, i));
 		end_row(writer);
@@ -117,7 +131,7 @@ static void write_processes(struct writer *writer)
 		const struct kwhy_process *process = &writer->recording->processes[i];
 
 		put_int(writer, i);
-		put_index(writer, kwhy_recording_machine_of(writer->recording, i));
+		put_machine(writer, kwhy_recording_machine_of(writer->recording, i));
 		put_known(writer, process->pid >= 0, process->pid);
 		put_index(writer, process->rank);
 		end_row(writer);
@@ -137,7 +151,7 @@ static void write_devices(struct writer *writer)
 		put_text(writer, device->name);
 		put_known(writer, device->sm_count != 0, device->sm_count);
 		put_known(writer, device->limit_mw >= 0, device->limit_mw);
-		put_index(writer, kwhy_recording_machine_of_device(writer->recording, i));
+		put_machine(writer, kwhy_recording_machine_of_device(writer->recording, i));
 		end_row(writer);
 	}
 	end_table(writer);
@@ -280,7 +294,7 @@ static void write_power(struct writer *writer)
 			put_text(writer, source);
 			put_int(writer, series->time_ns[k]);
 			put_int(writer, series->value[k]);
-			put_index(writer, machine);
+			put_machine(writer, machine);
 			end_row(writer);
 		}
 	}

@@ -315,6 +315,25 @@ static void a_step_of_an_unknown_rank_counts_the_kernels_of_all(void **state)
 	kwhy_recording_free(recording);
 }
 
+/* A writer that told neither its host nor its start may be of any machine. */
+static void a_machine_of_which_nothing_was_told_is_none_in_the_database(void **state)
+{
+	const struct kwhy_machine nameless = {.spread_ns = -1};
+	struct kwhy_recording *recording = make(1, nodes);
+	uint32_t machine;
+	char path[32];
+
+	(void)state;
+	OK(kwhy_recording_add_machine(recording, &nameless, &machine, &error));
+	recording->processes[0].machine = machine;
+	write_as("sqlite", recording, path);
+	assert_int_equal(answer(path, "SELECT count(*) FROM machine"), 1);
+	assert_int_equal(answer(path, "SELECT count(*) FROM process WHERE machine_id IS NULL"), 1);
+	assert_int_equal(answer(path, "SELECT sum(count) FROM step_kernel_energy"), COUNT);
+	unlink(path);
+	kwhy_recording_free(recording);
+}
+
 /* Every row in turn for each step takes hours where this takes minutes. */
 static void kernels_of_a_step_are_found_by_their_start(void **state)
 {
@@ -386,6 +405,7 @@ int main(void)
 		cmocka_unit_test(every_row_of_the_database_leads_to_its_machine),
 		cmocka_unit_test(a_step_counts_the_kernels_of_its_own_rank),
 		cmocka_unit_test(a_step_of_an_unknown_rank_counts_the_kernels_of_all),
+		cmocka_unit_test(a_machine_of_which_nothing_was_told_is_none_in_the_database),
 		cmocka_unit_test(kernels_of_a_step_are_found_by_their_start),
 		cmocka_unit_test(ranks_that_share_a_number_are_told_apart_without_a_machine),
 		cmocka_unit_test(numbers_of_one_machine_stay_as_they_are),
