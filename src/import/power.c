@@ -27,7 +27,7 @@ struct reader {
 	int32_t absent_index;		    /* one of those devices */
 };
 
-/* The devices of the recording with that number: none, one, or several of several ranks. */
+/* The devices of the recording with that number: none, one, or several of several ranks or machines. */
 static void look_up(struct reader *reader, int32_t index)
 {
 	const struct kwhy_recording *recording = reader->recording;
@@ -49,9 +49,8 @@ static enum kwhy_status find_device(struct reader *reader, int32_t index, uint32
 		look_up(reader, index);
 	if (reader->places[index] == PLACE_AMBIGUOUS)
 		return kwhy_csv_fail(reader->csv, KWHY_POWER_COLUMN_DEVICE, error,
-			"is a device of several ranks of this recording; give each rank's trace and power to "
-			"a run of its "
-			"own");
+			"is a device of several ranks or machines of this recording; give each one's trace "
+			"and power to a run of its own");
 	*out_absent = reader->places[index] == PLACE_ABSENT;
 	*out_device = reader->devices[index];
 	return KWHY_OK;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "csv_file.h"
+#include "import/tracks.h"
 
 /* Device 0 works from second 10 to second 12 after T0's. */
 static struct kwhy_recording *two_seconds(void)
@@ -156,9 +157,24 @@ static void a_device_number_that_several_ranks_share_is_refused(void **state)
 	(void)state;
 	OK(import_bytes(recording, second, strlen(second), false));
 	refused(import_power(recording, POWER "1795245135000000000,0,nvml.sample_mw,1\n", false),
-		"line 2, column device: \"0\" is a device of several ranks");
+		"line 2, column device: \"0\" is a device of several ranks or machines");
 	OK(import_power(recording, POWER "1795245135000000000,1,nvml.sample_mw,1\n", false));
 	assert_int_equal(recording->power[0].device, kwhy_recording_find_device(recording, 1, KWHY_NONE));
+	kwhy_recording_free(recording);
+}
+
+static void a_device_number_that_several_machines_share_is_refused(void **state)
+{
+	struct kwhy_device device = kwhy_device_unknown(0, KWHY_NONE);
+	struct kwhy_recording *recording = two_seconds();
+	uint32_t index;
+
+	(void)state;
+	device.machine = 1;
+	OK(kwhy_recording_add_device(recording, &device, &index, &error));
+	refused(import_power(recording, POWER "1795245135000000000,0,nvml.sample_mw,1\n", false),
+		"\"0\" is a device of several ranks or machines of this recording; give each one's trace and "
+		"power to a run of its own");
 	kwhy_recording_free(recording);
 }
 
@@ -246,6 +262,7 @@ int main(void)
 		cmocka_unit_test(a_wrong_unit_of_time_is_named_and_so_is_the_file_that_has_it),
 		cmocka_unit_test(on_a_clock_that_is_not_unix_time_magnitudes_tell_the_unit_too),
 		cmocka_unit_test(a_device_number_that_several_ranks_share_is_refused),
+		cmocka_unit_test(a_device_number_that_several_machines_share_is_refused),
 		cmocka_unit_test(readings_of_devices_that_the_trace_does_not_show_are_left_out_and_noted),
 		cmocka_unit_test(what_is_wrong_is_refused_with_its_line_and_column),
 		cmocka_unit_test(measured_power_covers_its_trace),
