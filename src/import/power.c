@@ -22,7 +22,7 @@ struct reader {
 	unsigned char places[KWHY_POWER_DEVICES_MOST];
 	uint32_t devices[KWHY_POWER_DEVICES_MOST];
 	struct kwhy_power_window window;
-	uint64_t digest;		    /* of the readings */
+	uint64_t digest;		    /* of all readings, of those elsewhere too */
 	uint64_t rows, readings, elsewhere; /* elsewhere: of devices that the trace does not show */
 	int32_t absent_index;		    /* one of those devices */
 };
@@ -107,12 +107,12 @@ static enum kwhy_status read_row(struct reader *reader, struct kwhy_error *error
 		reader->absent_index = row.device;
 	if (status || !row.has_value)
 		return status;
+	reader->digest += digest_of(&row, time_ns);
 	reader->elsewhere += absent;
 	if (absent)
 		return KWHY_OK;
 	kwhy_power_window_add(&reader->window, time_ns);
 	reader->readings++;
-	reader->digest += digest_of(&row, time_ns);
 	return add_reading(reader, &row, device, time_ns, error);
 }
 

@@ -323,7 +323,7 @@ struct kwhy_source {
 struct kwhy_power_file {
 	const char *path;
 	uint64_t readings; /* taken from it */
-	uint64_t digest;   /* of them (import/identity.h) */
+	uint64_t digest;   /* of all in it, taken or not (import/identity.h) */
 };
 
 enum kwhy_note_kind {

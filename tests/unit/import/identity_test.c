@@ -241,6 +241,17 @@ static void power_files_of_one_meter_with_different_readings_are_taken_together(
 	taken(read_power());
 }
 
+/* Of a device that the trace does not show: left out, and still in the file. */
+static void a_power_file_that_holds_more_is_another_one(void **state)
+{
+	(void)state;
+	hold_text(HEADER CSV_ROWS);
+	hold_text(READINGS);
+	hold_text(READINGS T0 "003000000,5,nvml.energy_mj,9\n");
+	hold_text(READINGS T0 "003000000,5,nvml.energy_mj,10\n");
+	taken(read_power());
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -255,6 +266,7 @@ int main(void)
 		cmocka_unit_test_teardown(a_power_file_given_twice_is_refused_under_any_name, tear_down),
 		cmocka_unit_test_teardown(
 			power_files_of_one_meter_with_different_readings_are_taken_together, tear_down),
+		cmocka_unit_test_teardown(a_power_file_that_holds_more_is_another_one, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
