@@ -228,7 +228,7 @@ static void write_ranges(struct writer *writer)
 
 	for (size_t i = 0; i < recording->range_count; i++) {
 		const struct kwhy_range *range = &recording->ranges[i];
-		int64_t pid = -1, tid = 0;
+		int64_t pid = KWHY_PLACES_HOST, tid = 0;
 
 		if (range->thread != KWHY_NONE) {
 			pid = kwhy_places_process(&writer->places, recording->threads[range->thread].process);
@@ -243,7 +243,7 @@ static void write_ranges(struct writer *writer)
 
 static void write_series(struct writer *writer, const struct kwhy_power_series *series)
 {
-	const int64_t pid = series->device == KWHY_NONE ? -1
+	const int64_t pid = series->device == KWHY_NONE ? KWHY_PLACES_HOST
 							: kwhy_places_device(&writer->places, series->device);
 	struct kwhy_text *out = &writer->sink.text, name = {0};
 	char source[KWHY_METER_NAME_BYTES];

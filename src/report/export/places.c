@@ -51,6 +51,11 @@ static int64_t next_free(struct walk *walk)
 	return walk->next++;
 }
 
+static bool is_unknown(const struct kwhy_recording *recording, size_t item)
+{
+	return item >= recording->device_count && own_number(recording, item) < 0;
+}
+
 static bool is_told_apart(const struct kwhy_places *places, size_t a, size_t b)
 {
 	const struct kwhy_recording *recording = places->recording;
@@ -63,15 +68,19 @@ static bool is_told_apart(const struct kwhy_places *places, size_t a, size_t b)
 static void number_items(struct walk *walk)
 {
 	struct kwhy_places *places = walk->places;
+	int64_t unknown = KWHY_PLACES_HOST;
 
 	for (size_t i = 0; i < walk->count; i++) {
 		size_t item = item_at(walk, i), before = i ? item_at(walk, i - 1) : item;
 
-		places->numbers[item] = own_number(places->recording, item);
+		places->numbers[item] = is_unknown(places->recording, item)
+			? --unknown
+			: own_number(places->recording, item);
 		if (item == before || is_told_apart(places, before, item))
 			continue;
 		places->is_shared[before] = places->is_shared[item] = true;
-		places->numbers[item] = next_free(walk);
+		if (!is_unknown(places->recording, item))
+			places->numbers[item] = next_free(walk);
 	}
 }
 
@@ -141,7 +150,9 @@ bool kwhy_places_is_device_ambiguous(const struct kwhy_places *places, uint32_t 
 
 bool kwhy_places_is_process_ambiguous(const struct kwhy_places *places, uint32_t process)
 {
-	return places->has_machines || places->is_shared[places->recording->device_count + process];
+	const size_t item = places->recording->device_count + process;
+
+	return places->has_machines || places->is_shared[item] || is_unknown(places->recording, item);
 }
 
 static void add_machine(const struct kwhy_places *places, uint32_t machine, struct kwhy_text *out)

@@ -5,6 +5,9 @@
 #include "base/text.h"
 #include "model/recording.h"
 
+/* The number of what is of the host and of no process: its meters. */
+#define KWHY_PLACES_HOST INT64_C(-1)
+
 /*
  * Devices and processes told apart in forms that know them by a number or a name alone. Those of several
  * machines may have the same: every node counts its GPUs from 0. So may those of several ranks.
@@ -23,8 +26,8 @@ void kwhy_places_done(struct kwhy_places *places);
 
 /*
  * A number that no other device has: its own, where no earlier one has it, else the lowest that nothing has.
- * The same for processes (-1 is the own number of an unknown one). Where there are several machines no
- * process has a device's number either.
+ * The same for processes; unknown ones, whose own number is -1, have one below the host's each. Where there
+ * are several machines no process has a device's number either.
  */
 int64_t kwhy_places_device(const struct kwhy_places *places, uint32_t device);
 int64_t kwhy_places_process(const struct kwhy_places *places, uint32_t process);

@@ -213,6 +213,40 @@ static void chromes_numbers_are_of_one_device_or_process_and_named(void **state)
 	kwhy_recording_free(recording);
 }
 
+/* Host meters are below -1, and so are ranges of no thread. */
+static void chromes_unknown_processes_do_not_take_the_hosts_number(void **state)
+{
+	struct kwhy_recording *recording = make(2, nodes);
+	struct kwhy_text text;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT; i++)
+		recording->processes[i].pid = -1;
+	EXPECT("chrome", recording,
+		"\"pid\":-2,\"tid\":0,\"args\":{\"name\":\"process of rank 0 on node-a\"}",
+		"\"pid\":-3,\"tid\":0,\"args\":{\"name\":\"process of rank 1 on node \\\"b\\\"\"}",
+		"\"pid\":-2,\"tid\":77,\"args\"", "\"pid\":-3,\"tid\":77,\"args\"",
+		"{\"ph\":\"C\",\"name\":\"hwmon.power-0_mw on node-a\",\"pid\":-1,\"ts\":0.000");
+	text = contents("chrome", recording);
+	assert_int_equal(count_of(&text, "\"pid\":-1,\"tid\""), 0);
+	kwhy_text_done(&text);
+	kwhy_recording_free(recording);
+}
+
+static void a_process_that_was_unknown_is_so_when_read_back(void **state)
+{
+	struct kwhy_recording *recording = make(1, nodes), *back;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT; i++)
+		recording->processes[i].pid = -1;
+	back = read_back("chrome", recording);
+	for (size_t i = 0; i < back->process_count; i++)
+		assert_true(back->processes[i].pid < 0);
+	kwhy_recording_free(back);
+	kwhy_recording_free(recording);
+}
+
 static void what_is_read_back_has_as_many_devices(void **state)
 {
 	static const char *const forms[] = {"chrome", "csv"};
@@ -400,6 +434,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(perfettos_tracks_name_their_machine),
 		cmocka_unit_test(chromes_numbers_are_of_one_device_or_process_and_named),
+		cmocka_unit_test(chromes_unknown_processes_do_not_take_the_hosts_number),
+		cmocka_unit_test(a_process_that_was_unknown_is_so_when_read_back),
 		cmocka_unit_test(what_is_read_back_has_as_many_devices),
 		cmocka_unit_test(csvs_rows_say_their_machine),
 		cmocka_unit_test(every_row_of_the_database_leads_to_its_machine),
