@@ -66,14 +66,14 @@ static bool read_member(struct kwhy_kineto_walk *walk, struct member *out)
 	return true;
 }
 
-/* The string's text in the recording's names; NULL: it is none. */
+/* The string's text in the recording's names; NULL: it is none, or an empty one. */
 static enum kwhy_status read_text(
 	struct kwhy_kineto_file *file, const struct value *value, const char **out, struct kwhy_error *error)
 {
 	enum kwhy_status status;
 	uint32_t name;
 
-	if (value->length < 2 || *value->text != '"')
+	if (value->length <= 2 || *value->text != '"')
 		return KWHY_OK;
 	status = kwhy_kineto_name(file, value->text + 1, value->length - 2, &name, error);
 	if (!status)

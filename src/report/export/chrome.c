@@ -279,9 +279,12 @@ static void write_device_properties(struct writer *writer)
 	for (size_t d = 0; d < writer->recording->device_count; d++) {
 		const struct kwhy_device *device = &writer->recording->devices[d];
 
-		kwhy_text_addf(out, "%s{\"id\":%" PRId64 ",\"name\":", d ? "," : "",
+		kwhy_text_addf(out, "%s{\"id\":%" PRId64, d ? "," : "",
 			kwhy_places_device(&writer->places, (uint32_t)d));
-		add_string(out, device->name ? device->name : "");
+		if (device->name) {
+			kwhy_text_add(out, ",\"name\":");
+			add_string(out, device->name);
+		}
 		if (device->sm_count)
 			kwhy_text_addf(out, ",\"numSms\":%" PRIu32, device->sm_count);
 		if (device->threads_per_sm)

@@ -266,6 +266,18 @@ static void order_of_keys_and_white_space_do_not_matter(void **state)
 	kwhy_recording_free(r);
 }
 
+static void a_device_whose_name_is_empty_has_none(void **state)
+{
+	struct kwhy_recording *r = read_text(
+		"{\"deviceProperties\": [{\"id\": 0, \"name\": \"\", \"numSms\": "
+		"132}], \"traceEvents\": [" KERNEL("1", "2", "") "]}");
+
+	(void)state;
+	assert_null(r->devices[0].name);
+	assert_int_equal(r->devices[0].sm_count, 132);
+	kwhy_recording_free(r);
+}
+
 static void devices_are_described_as_cuda_and_rocm_builds_name_them(void **state)
 {
 	struct kwhy_recording *r = read_text(
@@ -417,6 +429,7 @@ int main(void)
 		cmocka_unit_test(memory_events_of_working_gpus_become_memory_points),
 		cmocka_unit_test(collectives_are_known_by_name_and_keep_their_arguments),
 		cmocka_unit_test(order_of_keys_and_white_space_do_not_matter),
+		cmocka_unit_test(a_device_whose_name_is_empty_has_none),
 		cmocka_unit_test(devices_are_described_as_cuda_and_rocm_builds_name_them),
 		cmocka_unit_test(names_are_unescaped),
 		cmocka_unit_test(times_that_are_no_unix_times_are_kept_and_noted),

@@ -247,6 +247,25 @@ static void a_process_that_was_unknown_is_so_when_read_back(void **state)
 	kwhy_recording_free(recording);
 }
 
+static void a_device_without_a_name_has_none_when_read_back(void **state)
+{
+	static const char *const forms[] = {"chrome", "csv"};
+	struct kwhy_recording *recording = make(1, nodes);
+
+	(void)state;
+	for (size_t d = 0; d < COUNT; d++)
+		recording->devices[d].name = NULL;
+	for (size_t i = 0; i < 2; i++) {
+		struct kwhy_recording *back = read_back(forms[i], recording);
+
+		for (uint32_t d = 0; d < back->device_count; d++)
+			assert_null(back->devices[d].name);
+		kwhy_recording_free(back);
+	}
+	EXPECT("chrome", recording, "\"deviceProperties\":[{\"id\":0},{\"id\":3}],");
+	kwhy_recording_free(recording);
+}
+
 static void what_is_read_back_has_as_many_devices(void **state)
 {
 	static const char *const forms[] = {"chrome", "csv"};
@@ -436,6 +455,7 @@ int main(void)
 		cmocka_unit_test(chromes_numbers_are_of_one_device_or_process_and_named),
 		cmocka_unit_test(chromes_unknown_processes_do_not_take_the_hosts_number),
 		cmocka_unit_test(a_process_that_was_unknown_is_so_when_read_back),
+		cmocka_unit_test(a_device_without_a_name_has_none_when_read_back),
 		cmocka_unit_test(what_is_read_back_has_as_many_devices),
 		cmocka_unit_test(csvs_rows_say_their_machine),
 		cmocka_unit_test(every_row_of_the_database_leads_to_its_machine),
