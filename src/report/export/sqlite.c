@@ -241,10 +241,11 @@ static void write_calls(struct writer *writer)
 	prepare(writer, "INSERT INTO call VALUES(?,?,?,?,?,?,?)");
 	for (size_t i = 0; !writer->failed && i < rows->count; i++) {
 		const struct kwhy_thread *thread = &recording->threads[rows->thread[i]];
+		const int64_t pid = recording->processes[thread->process].pid;
 
 		put_int(writer, (int64_t)i);
 		put_int(writer, rows->name[i]);
-		put_int(writer, recording->processes[thread->process].pid);
+		put_known(writer, pid >= 0, pid);
 		put_int(writer, thread->tid);
 		put_int(writer, rows->start_ns[i]);
 		put_int(writer, rows->end_ns[i]);

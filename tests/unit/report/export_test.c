@@ -387,6 +387,19 @@ static void a_machine_of_which_nothing_was_told_is_none_in_the_database(void **s
 	kwhy_recording_free(recording);
 }
 
+static void a_process_that_is_unknown_is_null_in_the_database(void **state)
+{
+	struct kwhy_recording *recording = make(0, NULL);
+	char path[32];
+
+	(void)state;
+	recording->processes[0].pid = -1;
+	write_as("sqlite", recording, path);
+	assert_int_equal(answer(path, "SELECT count(*) FROM call WHERE pid IS NULL"), 1);
+	unlink(path);
+	kwhy_recording_free(recording);
+}
+
 /* Every row in turn for each step takes hours where this takes minutes. */
 static void kernels_of_a_step_are_found_by_their_start(void **state)
 {
@@ -462,6 +475,7 @@ int main(void)
 		cmocka_unit_test(a_step_counts_the_kernels_of_its_own_rank),
 		cmocka_unit_test(a_step_of_an_unknown_rank_counts_the_kernels_of_all),
 		cmocka_unit_test(a_machine_of_which_nothing_was_told_is_none_in_the_database),
+		cmocka_unit_test(a_process_that_is_unknown_is_null_in_the_database),
 		cmocka_unit_test(kernels_of_a_step_are_found_by_their_start),
 		cmocka_unit_test(ranks_that_share_a_number_are_told_apart_without_a_machine),
 		cmocka_unit_test(numbers_of_one_machine_stay_as_they_are),
