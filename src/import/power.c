@@ -11,6 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Power that no reading of a GPU stays below: the smallest idle at 3 W, and watts in the place of milliwatts
+ * make less than a watt of the largest. */
+#define DEVICE_LEAST_MW 2000
+#define POWERS_LEAST 10 /* readings; fewer say little */
+
 /* What a number in the column "device" stands for. */
 enum place { PLACE_UNSEEN, PLACE_DEVICE, PLACE_ABSENT, PLACE_AMBIGUOUS };
 
@@ -23,6 +28,8 @@ struct reader {
 	uint32_t devices[KWHY_POWER_DEVICES_MOST];
 	struct kwhy_power_window window;
 	uint64_t digest;		    /* of all readings, of those elsewhere too */
+	int64_t most_mw;		    /* of all readings of GPUs' power */
+	uint64_t powers;		    /* how many these are */
 	uint64_t rows, readings, elsewhere; /* elsewhere: of devices that the trace does not show */
 	int32_t absent_index;		    /* one of those devices */
 };
@@ -82,6 +89,27 @@ static enum kwhy_status add_reading(struct reader *reader, const struct kwhy_pow
 	return kwhy_recording_add_power(reader->recording, &source, time_ns, row->value, error);
 }
 
+static bool is_device_power(enum kwhy_meter meter)
+{
+	switch (meter) {
+	case KWHY_METER_NVML_SAMPLE:
+	case KWHY_METER_NVML_AVERAGE:
+	case KWHY_METER_NVML_INSTANT:
+	case KWHY_METER_ROCM_POWER:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void note_power(struct reader *reader, const struct kwhy_power_row *row)
+{
+	if (!is_device_power(row->meter))
+		return;
+	reader->powers++;
+	reader->most_mw = row->value > reader->most_mw ? row->value : reader->most_mw;
+}
+
 static uint64_t digest_of(const struct kwhy_power_row *row, int64_t time_ns)
 {
 	const uint64_t values[] = {(uint64_t)time_ns, (uint64_t)row->value,
@@ -112,6 +140,7 @@ static enum kwhy_status read_row(struct reader *reader, struct kwhy_error *error
 	if (absent)
 		return KWHY_OK;
 	kwhy_power_window_add(&reader->window, time_ns);
+	note_power(reader, &row);
 	reader->readings++;
 	return add_reading(reader, &row, device, time_ns, error);
 }
@@ -156,6 +185,16 @@ static enum kwhy_status no_readings(const struct reader *reader, const char *pat
 		path, reader->absent_index, reader->recording->devices[0].index);
 }
 
+static enum kwhy_status check_unit(const struct reader *reader, const char *path, struct kwhy_error *error)
+{
+	if (reader->powers < POWERS_LEAST || !reader->most_mw || reader->most_mw >= DEVICE_LEAST_MW)
+		return KWHY_OK;
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"%s: no reading of a GPU's power is above %" PRId64
+		" mW, and none idles that low; if these are watts, write milliwatts",
+		path, reader->most_mw);
+}
+
 static enum kwhy_status close_books(struct reader *reader, const char *path, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = reader->recording;
@@ -164,8 +203,10 @@ static enum kwhy_status close_books(struct reader *reader, const char *path, str
 	recording->lost.skipped_events += kwhy_csv_skipped(reader->csv);
 	if (reader->readings == 0)
 		return no_readings(reader, path, error);
-	status = kwhy_identity_check_power(
-		recording, &(struct kwhy_power_file){path, reader->readings, reader->digest}, error);
+	status = check_unit(reader, path, error);
+	if (!status)
+		status = kwhy_identity_check_power(
+			recording, &(struct kwhy_power_file){path, reader->readings, reader->digest}, error);
 	if (!status && reader->elsewhere > 0)
 		status = kwhy_recording_add_note(recording, KWHY_NOTE_WARNING, "power-of-other-devices",
 			error,

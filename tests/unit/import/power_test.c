@@ -57,6 +57,27 @@ static void readings_go_to_the_series_of_their_source_and_device_on_the_trace_s_
 	kwhy_recording_free(recording);
 }
 
+/* A dozen readings a tenth of a second apart, from `least` on. */
+static enum kwhy_status import_dozen(struct kwhy_recording *recording, int least)
+{
+	char text[1024] = POWER;
+
+	for (int i = 0; i < 12; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			"1795245134%d00000000,0,nvml.sample_mw,%d\n", i % 10, least + i);
+	return import_power(recording, text, false);
+}
+
+static void watts_in_the_place_of_milliwatts_are_refused(void **state)
+{
+	struct kwhy_recording *recording = two_seconds();
+
+	(void)state;
+	refused(import_dozen(recording, 690), "above 701 mW, and none idles that low; if these are watts");
+	OK(import_dozen(recording, 4000));
+	kwhy_recording_free(recording);
+}
+
 static void power_of_another_time_is_refused_with_both_windows(void **state)
 {
 	struct kwhy_recording *recording = two_seconds();
@@ -256,6 +277,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(readings_go_to_the_series_of_their_source_and_device_on_the_trace_s_clock),
+		cmocka_unit_test(watts_in_the_place_of_milliwatts_are_refused),
 		cmocka_unit_test(power_of_another_time_is_refused_with_both_windows),
 		cmocka_unit_test(power_of_another_year_is_refused_with_both_windows_too),
 		cmocka_unit_test(power_that_covers_a_part_is_taken_and_noted),
