@@ -2,23 +2,35 @@
 #include "model/range_overlaps.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-enum { WORDS = KWHY_RANGE_OVERLAPS_MOST / 64, UNTOLD = KWHY_RANGE_OVERLAPS_MOST };
+enum { WORDS = KWHY_RANGE_OVERLAPS_WORDS, UNTOLD = KWHY_RANGE_OVERLAPS_MOST };
 
 struct edge {
 	int64_t time_ns;
+	uint32_t group; /* of processes that share devices; KWHY_NONE: holds them all */
 	uint16_t sum;
 	bool is_end;
+};
+
+/* What it takes to list edges. */
+struct lists {
+	uint16_t *places; /* [name * kinds + kind] the place of its sum */
+	uint32_t *groups; /* [processes] a process of the same group, of the first its own */
+	uint32_t *owners; /* [devices] a process that has streams there; KWHY_NONE */
+	struct edge *edges;
+	size_t edge_count;
 };
 
 /* The ranges on their way through time. */
 struct walk {
 	uint64_t open[WORDS];
 	size_t counts[KWHY_RANGE_OVERLAPS_MOST];
+	uint64_t (*seen)[WORDS]; /* what was open when each began */
 };
 
 /* An end comes before a beginning at the same time: one follows the other. */
-static int compare_edges(const void *a, const void *b)
+static int compare_times(const void *a, const void *b)
 {
 	const struct edge *left = a, *right = b;
 
@@ -27,7 +39,15 @@ static int compare_edges(const void *a, const void *b)
 	return (int)right->is_end - (int)left->is_end;
 }
 
-/* places[name * kinds + kind]: the place of its sum. */
+static int compare_groups(const void *a, const void *b)
+{
+	const struct edge *left = a, *right = b;
+
+	if (left->group != right->group)
+		return left->group < right->group ? -1 : 1;
+	return compare_times(a, b);
+}
+
 static void set_places(
 	uint16_t *places, size_t place_count, const struct kwhy_range_sum *sums, size_t sum_count)
 {
@@ -37,23 +57,57 @@ static void set_places(
 		places[sums[i].name * (size_t)KWHY_RANGE_KIND_COUNT + sums[i].kind] = (uint16_t)i;
 }
 
-static size_t list_edges(const struct kwhy_recording *recording, const uint16_t *places, struct edge *edges)
+static uint32_t group_of(uint32_t *groups, uint32_t process)
 {
-	size_t count = 0;
+	while (groups[process] != process) {
+		groups[process] = groups[groups[process]];
+		process = groups[process];
+	}
+	return process;
+}
 
+static void group_processes(const struct kwhy_recording *recording, struct lists *lists)
+{
+	for (size_t i = 0; i < recording->process_count; i++)
+		lists->groups[i] = (uint32_t)i;
+	for (size_t i = 0; i < recording->device_count; i++)
+		lists->owners[i] = KWHY_NONE;
+	for (size_t i = 0; i < recording->stream_count; i++) {
+		uint32_t process = recording->streams[i].process;
+		uint32_t *owner = &lists->owners[recording->streams[i].device];
+
+		if (process == KWHY_NONE)
+			continue;
+		if (*owner != KWHY_NONE)
+			lists->groups[group_of(lists->groups, process)] = group_of(lists->groups, *owner);
+		*owner = process;
+	}
+}
+
+static uint32_t group_of_range(
+	const struct kwhy_recording *recording, struct lists *lists, const struct kwhy_range *range)
+{
+	uint32_t process = range->thread == KWHY_NONE ? KWHY_NONE : recording->threads[range->thread].process;
+
+	return process == KWHY_NONE ? KWHY_NONE : group_of(lists->groups, process);
+}
+
+static void list_edges(const struct kwhy_recording *recording, struct lists *lists)
+{
 	for (size_t i = 0; i < recording->range_count; i++) {
 		const struct kwhy_range *range = &recording->ranges[i];
-		uint16_t sum = places[range->name * (size_t)KWHY_RANGE_KIND_COUNT + range->kind];
+		uint16_t sum = lists->places[range->name * (size_t)KWHY_RANGE_KIND_COUNT + range->kind];
+		uint32_t group;
 
 		if (sum == UNTOLD || range->start_ns >= range->end_ns)
 			continue;
-		edges[count++] = (struct edge){range->start_ns, sum, false};
-		edges[count++] = (struct edge){range->end_ns, sum, true};
+		group = group_of_range(recording, lists, range);
+		lists->edges[lists->edge_count++] = (struct edge){range->start_ns, group, sum, false};
+		lists->edges[lists->edge_count++] = (struct edge){range->end_ns, group, sum, true};
 	}
-	return count;
 }
 
-static void pass(struct walk *walk, const struct edge *edge, struct kwhy_range_overlaps *out)
+static void pass(struct walk *walk, const struct edge *edge)
 {
 	uint64_t bit = (uint64_t)1 << edge->sum % 64, *word = &walk->open[edge->sum / 64];
 
@@ -63,39 +117,101 @@ static void pass(struct walk *walk, const struct edge *edge, struct kwhy_range_o
 		return;
 	}
 	for (size_t i = 0; i < WORDS; i++)
-		out->bits[edge->sum][i] |= walk->open[i];
+		walk->seen[edge->sum][i] |= walk->open[i];
 	walk->counts[edge->sum]++;
 	*word |= bit;
 }
 
-/* Who began first has not seen who came later. */
-static void tell_both(struct kwhy_range_overlaps *out)
+/* All edges in the order of time, whoever they are of. */
+static void walk_time(struct lists *lists, struct kwhy_range_overlaps *out)
 {
-	for (size_t a = 0; a < out->count; a++)
-		for (size_t b = 0; b < out->count; b++)
-			if (kwhy_range_overlaps_has(out, a, b))
-				out->bits[b][a / 64] |= (uint64_t)1 << a % 64;
+	struct walk walk = {.seen = out->beside};
+	int64_t since_ns[KWHY_RANGE_OVERLAPS_MOST] = {0};
+
+	qsort(lists->edges, lists->edge_count, sizeof(*lists->edges), compare_times);
+	for (size_t i = 0; i < lists->edge_count; i++) {
+		const struct edge *edge = &lists->edges[i];
+
+		if (!edge->is_end && walk.counts[edge->sum] == 0)
+			since_ns[edge->sum] = edge->time_ns;
+		pass(&walk, edge);
+		if (edge->is_end && walk.counts[edge->sum] == 0)
+			out->union_ns[edge->sum] += edge->time_ns - since_ns[edge->sum];
+	}
+}
+
+/* One group, and those that hold all devices, which come last. */
+static void walk_group(const struct edge *edges, const struct edge *end, const struct edge *all,
+	const struct edge *all_end, struct kwhy_range_overlaps *out)
+{
+	struct walk walk = {.seen = out->bits};
+
+	while (edges < end || all < all_end)
+		if (all == all_end || (edges < end && compare_times(edges, all) <= 0))
+			pass(&walk, edges++);
+		else
+			pass(&walk, all++);
+}
+
+static void walk_groups(struct lists *lists, struct kwhy_range_overlaps *out)
+{
+	const struct edge *edges = lists->edges, *end = edges + lists->edge_count, *all = end;
+
+	qsort(lists->edges, lists->edge_count, sizeof(*lists->edges), compare_groups);
+	while (all > edges && all[-1].group == KWHY_NONE)
+		all--;
+	if (all == edges)
+		walk_group(all, all, all, end, out);
+	while (edges < all) {
+		const struct edge *next = edges;
+
+		while (next < all && next->group == edges->group)
+			next++;
+		walk_group(edges, next, all, end, out);
+		edges = next;
+	}
+}
+
+/* Who began first has not seen who came later. */
+static void tell_both(uint64_t (*bits)[WORDS], size_t count)
+{
+	for (size_t a = 0; a < count; a++)
+		for (size_t b = 0; b < count; b++)
+			if (bits[a][b / 64] >> b % 64 & 1)
+				bits[b][a / 64] |= (uint64_t)1 << a % 64;
+}
+
+static void tell(const struct kwhy_recording *recording, struct lists *lists, struct kwhy_range_overlaps *out)
+{
+	group_processes(recording, lists);
+	list_edges(recording, lists);
+	walk_time(lists, out);
+	walk_groups(lists, out);
+	tell_both(out->bits, out->count);
+	tell_both(out->beside, out->count);
 }
 
 bool kwhy_range_overlaps_of(const struct kwhy_recording *recording, const struct kwhy_range_sum *sums,
 	size_t sum_count, struct kwhy_range_overlaps *out)
 {
-	size_t place_count = recording->names.count * (size_t)KWHY_RANGE_KIND_COUNT, edge_count;
-	uint16_t *places = malloc((place_count + 1) * sizeof(*places));
-	struct edge *edges = calloc(2 * recording->range_count + 1, sizeof(*edges));
-	struct walk walk = {0};
+	size_t place_count = recording->names.count * (size_t)KWHY_RANGE_KIND_COUNT;
+	struct lists lists = {
+		.places = malloc((place_count + 1) * sizeof(*lists.places)),
+		.groups = calloc(recording->process_count + 1, sizeof(*lists.groups)),
+		.owners = calloc(recording->device_count + 1, sizeof(*lists.owners)),
+		.edges = calloc(2 * recording->range_count + 1, sizeof(*lists.edges)),
+	};
+	bool has_memory = lists.places && lists.groups && lists.owners && lists.edges;
 
-	*out = (struct kwhy_range_overlaps){0};
-	if (places && edges) {
+	memset(out, 0, sizeof(*out));
+	if (has_memory) {
 		out->count = sum_count < KWHY_RANGE_OVERLAPS_MOST ? sum_count : KWHY_RANGE_OVERLAPS_MOST;
-		set_places(places, place_count, sums, out->count);
-		edge_count = list_edges(recording, places, edges);
-		qsort(edges, edge_count, sizeof(*edges), compare_edges);
-		for (size_t i = 0; i < edge_count; i++)
-			pass(&walk, &edges[i], out);
-		tell_both(out);
+		set_places(lists.places, place_count, sums, out->count);
+		tell(recording, &lists, out);
 	}
-	free(places);
-	free(edges);
-	return places && edges;
+	free(lists.places);
+	free(lists.groups);
+	free(lists.owners);
+	free(lists.edges);
+	return has_memory;
 }

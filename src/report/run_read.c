@@ -29,32 +29,34 @@ static bool add_work(struct kwhy_read_run *run, const char *unit, double count)
 	return work->unit != NULL;
 }
 
-static void read_overlaps(struct kwhy_read_phase *phase, const json_t *overlaps)
+static void read_places(uint64_t bits[KWHY_READ_PHASES_TOLD / 64], const json_t *places)
 {
 	size_t i;
 	json_t *item;
 
-	phase->is_told_apart = json_is_array(overlaps);
-	json_array_foreach(overlaps, i, item)
+	json_array_foreach(places, i, item)
 	{
 		json_int_t place = json_integer_value(item);
 
 		if (json_is_integer(item) && place >= 0 && place < KWHY_READ_PHASES_TOLD)
-			phase->overlaps[place / 64] |= (uint64_t)1 << place % 64;
+			bits[place / 64] |= (uint64_t)1 << place % 64;
 	}
 }
 
 static bool add_phase(struct kwhy_read_run *run, const json_t *range)
 {
 	struct kwhy_read_phase *phase = &run->phases[run->phase_count++];
+	double host_ns = kwhy_json_real_of(range, "host_ns"), union_ns = kwhy_json_real_of(range, "union_ns");
 
 	*phase = (struct kwhy_read_phase){
 		.name = kwhy_arena_copy(&run->arena, kwhy_json_text_of(range, "name")),
 		.joules = kwhy_json_real_of(range, "window_energy_nj") * 1e-9,
 		.low_j = NAN,
 		.high_j = NAN,
-		.seconds = kwhy_json_real_of(range, "host_ns") * 1e-9};
-	read_overlaps(phase, json_object_get(range, "overlaps"));
+		.seconds = (isnan(union_ns) ? host_ns : union_ns) * 1e-9,
+		.is_told_apart = json_is_array(json_object_get(range, "overlaps"))};
+	read_places(phase->overlaps, json_object_get(range, "overlaps"));
+	read_places(phase->beside, json_object_get(range, "beside"));
 	return phase->name != NULL;
 }
 

@@ -186,9 +186,13 @@ static const char *report_of_ranges(void)
 		const char *name;
 		int count, host_s, joules;
 		const char *overlaps;
-	} ranges[] = {{"outer", 1, 6, 4, "[1,3]"}, {"inner", 1, 4, 3, "[0,3]"}, {"next", 1, 6, 4, "[]"},
-		{"inside", 9, 1, 1, "[0,1]"}, {"between", 9, 1, 1, "[]"}, {"itself", 9, 1, 1, "[5]"},
-		{"untold", 1, 1, 1, "null"}};
+		int union_s;
+		const char *beside;
+	} ranges[] = {{"outer", 1, 6, 4, "[1,3]", 6, "[]"}, {"inner", 1, 4, 3, "[0,3]", 4, "[]"},
+		{"next", 1, 6, 4, "[]", 6, "[]"}, {"inside", 9, 1, 1, "[0,1]", 1, "[]"},
+		{"between", 9, 1, 1, "[]", 1, "[]"}, {"itself", 9, 1, 1, "[5]", 1, "[]"},
+		{"untold", 1, 1, 1, "null", 1, "null"}, {"ranks", 2, 8, 6, "[]", 4, "[7,8]"},
+		{"other rank", 1, 2, 1, "[]", 2, "[7]"}};
 	struct kwhy_text text = {0};
 	const char *path;
 
@@ -196,9 +200,9 @@ static const char *report_of_ranges(void)
 	for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++)
 		kwhy_text_addf(&text,
 			"%s{\"name\":\"%s\",\"count\":%d,\"host_ns\":%de9,\"window_energy_nj\":%de9,"
-			"\"overlaps\":%s}",
+			"\"overlaps\":%s,\"union_ns\":%de9,\"beside\":%s}",
 			i ? "," : "\"ranges\":[", ranges[i].name, ranges[i].count, ranges[i].host_s,
-			ranges[i].joules, ranges[i].overlaps);
+			ranges[i].joules, ranges[i].overlaps, ranges[i].union_s, ranges[i].beside);
 	kwhy_text_add(&text, "]}");
 	path = given("a.json", text.data);
 	kwhy_text_done(&text);
@@ -230,9 +234,30 @@ static void ranges_that_overlap_are_not_summed(void **state)
 	assert_sum("outer=10", "next=8", NULL);
 	assert_sum("outer=10", "untold=8", "does not tell whether 'outer' and 'untold' overlap");
 	assert_fails(SPAWN("model", "tokens", "--phase", "itself=8", place("a.json")), 1,
-		"'itself' runs inside or beside another of its name");
+		"'itself' runs inside or beside another of its name on the same devices");
 	assert_fails(SPAWN("model", "tokens", "--phase", "outer=10", "--phase", "outer=8", place("a.json")),
 		2, "'outer' is given twice");
+}
+
+static void ranks_side_by_side_add_joules_but_no_times(void **state)
+{
+	const char *path = report_of_ranges();
+	json_t *answer = json_of(SPAWN("model", "tokens", "--json", "--phase", "ranks=400", path));
+
+	(void)state;
+	assert_near(number_at(answer, "phases.0.joules_per_token.value"), 6.0 / 400);
+	assert_near(number_at(answer, "phases.0.tokens_per_s"), 100); /* of the 4 s in which one runs */
+	assert_near(number_at(answer, "phases.0.mean_w"), 1.5);
+	assert_int_equal(json_array_size(json_object_get(answer, "remarks")), 0);
+	json_decref(answer);
+	assert_sum("ranks=400", "other rank=50", NULL);
+	answer = json_of(
+		SPAWN("model", "tokens", "--json", "--phase", "ranks=400", "--phase", "other rank=50", path));
+	assert_near(number_at(answer, "phases.2.joules_per_token.value"), 7.0 / 450);
+	assert_true(isnan(number_at(answer, "phases.2.tokens_per_s")));
+	json_decref(answer);
+	assert_says(SPAWN("model", "tokens", "--phase", "ranks=400", "--phase", "other rank=50", path),
+		"run side by side on different devices");
 }
 
 static void scaling_inside_the_measured_range_alone(void **state)
@@ -523,6 +548,7 @@ int main(void)
 		cmocka_unit_test(costs_and_emissions_of_a_year_fit_80_columns),
 		cmocka_unit_test(tokens_of_phases_and_of_a_run),
 		cmocka_unit_test(ranges_that_overlap_are_not_summed),
+		cmocka_unit_test(ranks_side_by_side_add_joules_but_no_times),
 		cmocka_unit_test(a_report_a_model_and_a_comparison_agree_on_joules_a_token),
 		cmocka_unit_test(scaling_inside_the_measured_range_alone),
 		cmocka_unit_test(workers_cost_time_only_where_fewer_did_more_than_every_run_of_the_most),

@@ -27,7 +27,8 @@ struct asking {
 	struct kwhy_tokens_phase phases[PHASES_MOST + 1]; /* the sum behind them */
 	const struct kwhy_read_phase *ranges[PHASES_MOST];
 	size_t count;
-	char no_sum[240]; /* why there is none of several */
+	char no_sum[240];     /* why there is none of several */
+	char no_seconds[240]; /* why the sum has none */
 	struct kwhy_model_csv csv;
 	struct kwhy_read_run run;
 };
@@ -105,8 +106,9 @@ static enum kwhy_status add_range(struct asking *asking, const char *spec, struc
 				name);
 	if (kwhy_read_phase_overlaps(range, (size_t)(range - asking->run.phases)))
 		return kwhy_fail(error, KWHY_E_INPUT,
-			"%.300s: the range '%.60s' runs inside or beside another of its name, so its joules "
-			"and seconds count some stretches twice; name a range that runs once at a time",
+			"%.300s: the range '%.60s' runs inside or beside another of its name on the same "
+			"devices, so its joules count some stretches twice; name a range that runs once at a "
+			"time",
 			asking->run.label, name);
 	asking->ranges[asking->count % PHASES_MOST] = range;
 	return add(asking,
@@ -115,18 +117,33 @@ static enum kwhy_status add_range(struct asking *asking, const char *spec, struc
 		error);
 }
 
-/* What two ranges both hold would be in their sum twice. */
+/* Why a report does not tell of a range, and the cure where there is one. */
+static const char *why_untold(const struct kwhy_read_run *run)
+{
+	for (size_t i = 0; i < run->phase_count; i++)
+		if (run->phases[i].is_told_apart)
+			return "it tells of the 256 longest ranges alone";
+	return "write it again with kwhy report --json";
+}
+
+/* What two ranges both hold would be in their sum twice; of two side by side on other devices, the time. */
 static bool tell_overlap(
 	struct asking *asking, const struct kwhy_read_phase *a, const struct kwhy_read_phase *b)
 {
+	size_t place = (size_t)(b - asking->run.phases);
+
 	if (!a->is_told_apart || !b->is_told_apart)
 		snprintf(asking->no_sum, sizeof(asking->no_sum),
-			"the report does not tell whether '%.40s' and '%.40s' overlap; write it again with "
-			"kwhy report --json",
-			a->name, b->name);
-	else if (kwhy_read_phase_overlaps(a, (size_t)(b - asking->run.phases)))
+			"the report does not tell whether '%.40s' and '%.40s' overlap; %s", a->name, b->name,
+			why_untold(&asking->run));
+	else if (kwhy_read_phase_overlaps(a, place))
 		snprintf(asking->no_sum, sizeof(asking->no_sum),
 			"'%.40s' and '%.40s' overlap; what both hold would count twice", a->name, b->name);
+	else if (kwhy_read_phase_beside(a, place))
+		snprintf(asking->no_seconds, sizeof(asking->no_seconds),
+			"'%.40s' and '%.40s' run side by side on different devices: their joules add up, "
+			"their times do not, so the sum has no tokens a second and no mean power",
+			a->name, b->name);
 	return asking->no_sum[0];
 }
 
@@ -229,6 +246,30 @@ static bool has_sum(const struct asking *asking)
 	return asking->count > 1 && !asking->no_sum[0];
 }
 
+static void add_sum(struct asking *asking)
+{
+	struct kwhy_tokens_phase *sum = &asking->phases[asking->count];
+
+	*sum = kwhy_tokens_sum(asking->phases, asking->count);
+	if (asking->no_seconds[0])
+		sum->seconds = NAN;
+}
+
+static void add_remark(struct kwhy_model_page *page, const char *words)
+{
+	if (page->is_json)
+		kwhy_json_string(&page->json, NULL, words);
+	else
+		kwhy_sheet_linef(&page->sheet, "", "%s", words);
+}
+
+/* What the figures do not show. */
+static void add_remarks(const struct asking *asking, struct kwhy_model_page *page)
+{
+	if (has_sum(asking) && asking->no_seconds[0])
+		add_remark(page, asking->no_seconds);
+}
+
 /* The sum stands behind the phases. */
 static void fill(const void *given, struct kwhy_model_page *page)
 {
@@ -238,11 +279,15 @@ static void fill(const void *given, struct kwhy_model_page *page)
 	if (page->is_json) {
 		write_json(asking->phases, asking->count + with_sum, &page->json);
 		kwhy_json_string(&page->json, "no_sum", asking->no_sum[0] ? asking->no_sum : NULL);
+		kwhy_json_array(&page->json, "remarks");
+		add_remarks(asking, page);
+		kwhy_json_array_end(&page->json);
 		return;
 	}
 	write_text(asking->phases, asking->count + with_sum, with_sum, page);
 	if (asking->no_sum[0])
 		kwhy_sheet_linef(&page->sheet, "", "no sum: %s", asking->no_sum);
+	add_remarks(asking, page);
 }
 
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
@@ -268,7 +313,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	else
 		status = read_csv(&asking, operands->items[0], error);
 	if (!status && has_sum(&asking))
-		asking.phases[asking.count] = kwhy_tokens_sum(asking.phases, asking.count);
+		add_sum(&asking);
 	if (!status)
 		status = kwhy_model_page_write(&options->model, "tokens", fill, &asking, error);
 	kwhy_model_csv_done(&asking.csv);

@@ -113,18 +113,26 @@ void kwhy_json_roofline(struct kwhy_json_report *parts)
 	kwhy_json_object_end(json);
 }
 
-/* Places of the ranges that hold some time that this one holds as well; null where that is not told. */
-static void write_overlaps(struct kwhy_json *json, const struct kwhy_range_overlaps *overlaps, size_t place)
+typedef bool tells(const struct kwhy_range_overlaps *overlaps, size_t a, size_t b);
+
+/* Places of the ranges of which that is told of this one; null where it is not told. */
+static void write_places(struct kwhy_json *json, const char *key, tells *is_one,
+	const struct kwhy_range_overlaps *overlaps, size_t place)
 {
 	if (!overlaps || place >= overlaps->count) {
-		kwhy_json_null(json, "overlaps");
+		kwhy_json_null(json, key);
 		return;
 	}
-	kwhy_json_list(json, "overlaps");
+	kwhy_json_list(json, key);
 	for (size_t i = 0; i < overlaps->count; i++)
-		if (kwhy_range_overlaps_has(overlaps, place, i))
+		if (is_one(overlaps, place, i))
 			kwhy_json_count(json, NULL, i);
 	kwhy_json_array_end(json);
+}
+
+static int64_t union_ns(const struct kwhy_range_overlaps *overlaps, size_t place)
+{
+	return overlaps && place < overlaps->count ? overlaps->union_ns[place] : KWHY_UNKNOWN_NS;
 }
 
 static void write_range(struct kwhy_json *json, const struct kwhy_recording *recording,
@@ -146,7 +154,9 @@ static void write_range(struct kwhy_json *json, const struct kwhy_recording *rec
 	kwhy_json_real(json, "busy_ratio", range->busy_ratio);
 	kwhy_json_real(json, "sm_weighted_ratio", range->sm_weighted_ratio);
 	kwhy_json_real(json, "roofline_ratio", NAN); /* work is stated of the whole run alone */
-	write_overlaps(json, overlaps, place);
+	write_places(json, "overlaps", kwhy_range_overlaps_has, overlaps, place);
+	write_places(json, "beside", kwhy_range_overlaps_beside, overlaps, place);
+	kwhy_json_known(json, "union_ns", union_ns(overlaps, place));
 	kwhy_json_object_end(json);
 }
 

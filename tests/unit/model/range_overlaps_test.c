@@ -30,9 +30,9 @@ static int end(void **state)
 }
 
 /* Ranges of a name are one sum, in the order in which names come. */
-static void add(const char *name, int64_t start_ns, int64_t end_ns)
+static void add_on(uint32_t thread, const char *name, int64_t start_ns, int64_t end_ns)
 {
-	struct kwhy_range range = {start_ns, end_ns, 0, KWHY_NONE, KWHY_RANGE_NVTX};
+	struct kwhy_range range = {start_ns, end_ns, 0, thread, KWHY_RANGE_NVTX};
 
 	OK(kwhy_names_intern(&recording->names, name, strlen(name), &range.name, &error));
 	OK(kwhy_recording_add_range(recording, &range, &error));
@@ -40,6 +40,32 @@ static void add(const char *name, int64_t start_ns, int64_t end_ns)
 		if (sums[i].name == range.name)
 			return;
 	sums[sum_count++] = (struct kwhy_range_sum){.name = range.name, .kind = range.kind};
+}
+
+static void add(const char *name, int64_t start_ns, int64_t end_ns)
+{
+	add_on(KWHY_NONE, name, start_ns, end_ns);
+}
+
+/* A thread of a process of its own, with a stream on each of those devices (bits). */
+static uint32_t add_process(unsigned devices)
+{
+	struct kwhy_process process = {.pid = -1, .rank = KWHY_NONE, .machine = KWHY_NONE};
+	struct kwhy_thread thread = {0};
+	uint32_t number;
+
+	OK(kwhy_recording_add_process(recording, &process, &thread.process, &error));
+	for (uint32_t d = 0; d < 4; d++) {
+		struct kwhy_device device = {.index = (int32_t)d, .rank = KWHY_NONE};
+		struct kwhy_stream stream = {d, thread.process, -1, 7};
+
+		if (recording->device_count == d)
+			OK(kwhy_recording_add_device(recording, &device, NULL, &error));
+		if (devices >> d & 1)
+			OK(kwhy_recording_add_stream(recording, &stream, NULL, &error));
+	}
+	OK(kwhy_recording_add_thread(recording, &thread, &number, &error));
+	return number;
 }
 
 static void look(void)
@@ -88,6 +114,68 @@ static void ranges_inside_or_beside_their_own_kind_overlap_themselves(void **sta
 	assert_overlap(2, 3, false);
 }
 
+static void assert_beside(size_t a, size_t b, bool wanted)
+{
+	if (kwhy_range_overlaps_beside(&overlaps, a, b) != wanted ||
+		kwhy_range_overlaps_beside(&overlaps, b, a) != wanted)
+		fail_msg("%zu beside %zu: %d wanted", a, b, wanted);
+}
+
+static void ranks_side_by_side_hold_no_device_twice(void **state)
+{
+	uint32_t first = add_process(1), second = add_process(2);
+
+	(void)state;
+	add_on(first, "decode", 0, 100);
+	add_on(second, "decode", 10, 120);
+	add_on(first, "prefill", 200, 300);
+	add_on(second, "prefill", 115, 250);
+	add_on(second, "attention", 20, 30);
+	look();
+	for (size_t i = 0; i < 3; i++)
+		assert_overlap(i, i, false);
+	assert_beside(0, 0, true);
+	assert_beside(1, 1, true);
+	assert_beside(2, 2, false);
+	assert_overlap(0, 1, true); /* on the second rank: from 115 to 120 */
+	assert_beside(0, 1, false);
+	assert_overlap(0, 2, true);
+	assert_int_equal(overlaps.union_ns[0], 120);
+	assert_int_equal(overlaps.union_ns[1], 185);
+	assert_int_equal(overlaps.union_ns[2], 10);
+}
+
+static void processes_that_share_a_device_hold_it_twice(void **state)
+{
+	uint32_t first = add_process(1), second = add_process(3), other = add_process(4);
+
+	(void)state;
+	add_on(first, "decode", 0, 100);
+	add_on(second, "decode", 10, 120);
+	add_on(other, "prefill", 0, 100);
+	look();
+	assert_overlap(0, 0, true);
+	assert_overlap(0, 1, false);
+	assert_beside(0, 1, true);
+	assert_beside(0, 0, false);
+	assert_int_equal(overlaps.union_ns[0], 120);
+}
+
+static void a_range_of_no_known_thread_holds_all_devices(void **state)
+{
+	uint32_t first = add_process(1), second = add_process(2);
+
+	(void)state;
+	add_on(first, "decode", 0, 100);
+	add_on(second, "prefill", 0, 100);
+	add("all", 50, 60);
+	look();
+	assert_overlap(0, 1, false);
+	assert_overlap(0, 2, true);
+	assert_overlap(1, 2, true);
+	assert_overlap(2, 2, false);
+}
+
 static void only_so_many_are_told_of(void **state)
 {
 	char name[16];
@@ -110,6 +198,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(ranges_that_recur_overlap_where_one_of_each_does, begin, end),
 		cmocka_unit_test_setup_teardown(
 			ranges_inside_or_beside_their_own_kind_overlap_themselves, begin, end),
+		cmocka_unit_test_setup_teardown(ranks_side_by_side_hold_no_device_twice, begin, end),
+		cmocka_unit_test_setup_teardown(processes_that_share_a_device_hold_it_twice, begin, end),
+		cmocka_unit_test_setup_teardown(a_range_of_no_known_thread_holds_all_devices, begin, end),
 		cmocka_unit_test_setup_teardown(only_so_many_are_told_of, begin, end),
 	};
 
