@@ -175,6 +175,8 @@ static enum kwhy_status report_imbalance(
 	finding.saving
 		.assumption = "equal shares of work: every device computes for the mean time; those that "
 			      "waited draw idle power at least";
+	kwhy_saving_tell_lost(
+		context, &finding.saving, "what ran in them is missing from a device's compute time");
 	status = write_parties(context, balance, &finding);
 	if (!status)
 		status = kwhy_findings_add(context, &finding, balance->window_ns, recorded_nj);

@@ -424,12 +424,12 @@ enum kwhy_status kwhy_findings_add(const struct kwhy_detect_context *context,
 	return status;
 }
 
-/* Idle time may have been work whose rows are gone. */
-static void tell_lost(const struct kwhy_tally *tally, const struct sums *sums, struct kwhy_saving *saving)
+void kwhy_saving_tell_lost(
+	const struct kwhy_detect_context *context, struct kwhy_saving *saving, const char *effect)
 {
-	if (sums->idle_ns > 0 && saving->assumption && kwhy_lost_work(&tally->context->recording->lost))
-		saving->assumption = kwhy_tally_words(tally,
-			"%s; rows are lost, and what ran in them counts as idle here", saving->assumption);
+	if (saving->assumption && kwhy_lost_work(&context->recording->lost))
+		saving->assumption = kwhy_arena_printf(
+			&context->findings->arena, "%s; rows are lost, and %s", saving->assumption, effect);
 }
 
 enum kwhy_status kwhy_tally_finish(struct kwhy_tally *tally, struct kwhy_verdict verdict)
@@ -451,7 +451,9 @@ enum kwhy_status kwhy_tally_finish(struct kwhy_tally *tally, struct kwhy_verdict
 	if (!tally->status && tally->count > 0) {
 		set_cost(tally, &verdict, &sums, &finding);
 		bound_saving(tally, &verdict, &sums, &finding.saving);
-		tell_lost(tally, &sums, &finding.saving);
+		if (sums.idle_ns > 0) /* it may have been work whose rows are gone */
+			kwhy_saving_tell_lost(
+				context, &finding.saving, "what ran in them counts as idle here");
 		if (gains_enough(context, &finding.saving, window_ns, recorded_nj))
 			tally->status = write_evidence(tally, &finding);
 		if (!tally->status)

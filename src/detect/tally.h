@@ -134,6 +134,10 @@ void kwhy_tally_count_kinds(
 KWHY_MUST_USE enum kwhy_status kwhy_findings_add(const struct kwhy_detect_context *context,
 	const struct kwhy_finding *finding, int64_t window_ns, double recorded_nj);
 
+/* Where rows are lost, adds behind a saving's assumption what that does to it. */
+void kwhy_saving_tell_lost(
+	const struct kwhy_detect_context *context, struct kwhy_saving *saving, const char *effect);
+
 /* A place with its words (evidence.c), which lie in the findings' arena; `what` NULL: no memory. */
 struct kwhy_evidence kwhy_place_evidence(
 	const struct kwhy_detect_context *context, const struct kwhy_place *place);

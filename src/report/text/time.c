@@ -194,8 +194,11 @@ static void write_imbalance(const struct kwhy_sheet *sheet)
 	}
 	if (sum_ns <= 0)
 		return;
-	kwhy_sheet_linef(sheet, "  ", "imbalance: the longest compute time is %s above the mean",
-		kwhy_quantity_percent(share, longest_ns / (sum_ns / (double)ledger->rank_count) - 1));
+	kwhy_sheet_linef(sheet, "  ", "imbalance: the longest compute time is %s above the mean%s",
+		kwhy_quantity_percent(share, longest_ns / (sum_ns / (double)ledger->rank_count) - 1),
+		kwhy_lost_work(&sheet->report->recording->lost)
+			? "; rows are lost, and what ran in them is missing here"
+			: "");
 }
 
 void kwhy_section_ranks(const struct kwhy_sheet *sheet)

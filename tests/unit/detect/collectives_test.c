@@ -85,6 +85,23 @@ static void the_energy_of_waiting_devices_is_idle_energy_at_least(void **state)
 	build_free(&build);
 }
 
+/* Half of what a rank computed may be what is lost. */
+static void an_imbalance_says_where_rows_are_lost(void **state)
+{
+	struct build build = two_ranks(180, 100);
+	const struct kwhy_finding *finding = build_find(&build, "rank-imbalance", NULL);
+
+	(void)state;
+	assert_null(strstr(finding->saving.assumption, "lost"));
+	build_free(&build);
+	build = two_ranks(180, 100);
+	build.recording->lost.skipped_events = 1;
+	finding = build_find(&build, "rank-imbalance", NULL);
+	assert_non_null(strstr(finding->saving.assumption,
+		"; rows are lost, and what ran in them is missing from a device's compute time"));
+	build_free(&build);
+}
+
 static void devices_that_compute_alike_are_balanced(void **state)
 {
 	struct build build = two_ranks(180, 175);
@@ -113,6 +130,7 @@ int main(void)
 		cmocka_unit_test(a_collective_beside_a_kernel_is_hidden),
 		cmocka_unit_test(a_device_that_computes_longer_makes_the_others_wait),
 		cmocka_unit_test(the_energy_of_waiting_devices_is_idle_energy_at_least),
+		cmocka_unit_test(an_imbalance_says_where_rows_are_lost),
 		cmocka_unit_test(devices_that_compute_alike_are_balanced),
 		cmocka_unit_test(devices_that_never_meet_are_not_compared),
 	};
