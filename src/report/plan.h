@@ -16,6 +16,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_plan_json(const struct kwhy_plan *plan, cons
 /* Why no energy of the whole run is known; NULL: it is. */
 const char *kwhy_plan_no_energy(const struct kwhy_plan *plan, const struct kwhy_report *report);
 
+/* What lost rows do to the plan; NULL: none are. */
+const char *kwhy_plan_lost(const struct kwhy_report *report);
+
 /* "12.3 %", "≤ 12.3 %" where no more than that is saved, "n/a" where it is not known. Lent from `out`. */
 #define KWHY_PLAN_SHARE_BYTES (KWHY_QUANTITY_BYTES + 8)
 const char *kwhy_plan_share(

@@ -158,6 +158,7 @@ static void add_plan(struct kwhy_json *json, const char *key, const struct kwhy_
 	kwhy_json_array_end(json);
 	kwhy_json_string(json, "currency", report->currency);
 	kwhy_json_string(json, "no_energy", kwhy_plan_no_energy(plan, report));
+	kwhy_json_string(json, "lost", kwhy_plan_lost(report));
 	add_whole(json, "before", &plan->before, plan->busy_before_ratio, report);
 	add_whole(json, "after", kwhy_plan_after(plan), plan->busy_after_ratio, report);
 	kwhy_json_string(json, "bound", kwhy_bound_name(kwhy_plan_bound(plan)));

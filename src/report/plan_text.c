@@ -50,6 +50,21 @@ const char *kwhy_plan_no_energy(const struct kwhy_plan *plan, const struct kwhy_
 	return "no power readings: give --power FILE or --assume-power";
 }
 
+const char *kwhy_plan_lost(const struct kwhy_report *report)
+{
+	return kwhy_lost_work(&report->recording->lost)
+		? "rows are lost, and what ran in them counts as idle here: no more than this is saved"
+		: NULL;
+}
+
+static void write_lost(const struct page *page)
+{
+	const char *lost = kwhy_plan_lost(page->report);
+
+	if (lost)
+		kwhy_sheet_linef(&page->sheet, "", "%s", lost);
+}
+
 static void write_before(const struct page *page)
 {
 	const struct kwhy_projection *before = &page->plan->before;
@@ -350,6 +365,7 @@ enum kwhy_status kwhy_plan_text(const struct kwhy_plan *plan, const struct kwhy_
 	struct page page = {plan, report, {.report = report, .style = style, .out = out}};
 
 	write_before(&page);
+	write_lost(&page);
 	if (plan->change_count) {
 		kwhy_sheet_heading(
 			&page.sheet, "Changes", "each beside those above it; shares are of the run");

@@ -63,6 +63,12 @@ static int64_t saved_nj(const struct kwhy_projection *before, const struct kwhy_
 	return before->energy_nj == KWHY_UNKNOWN_NJ ? KWHY_UNKNOWN_NJ : before->energy_nj - after->energy_nj;
 }
 
+/* Idle time that would go may have been work whose rows are gone: then no more than that is saved. */
+static enum kwhy_bound bound_of(const struct kwhy_whatif *whatif, const struct kwhy_whatif_change *change)
+{
+	return kwhy_lost_work(&whatif->recording->lost) ? KWHY_BOUND_UPPER : change->bound;
+}
+
 /* Behind all that is in the plan already. */
 static enum kwhy_status add_change(struct planner *planner, const struct kwhy_whatif_ask *ask,
 	const struct kwhy_whatif_effect *effect, const struct kwhy_projection *after)
@@ -79,7 +85,7 @@ static enum kwhy_status add_change(struct planner *planner, const struct kwhy_wh
 		.title = change->title,
 		.finding = change->finding,
 		.number = change->argument ? ask->number : 0,
-		.bound = change->bound,
+		.bound = bound_of(planner->whatif, change),
 		.effort = change->effort,
 		.risk = change->risk,
 		.places = effect->places,

@@ -3,7 +3,7 @@
 // Exit 0 passed, 1 failed, 77 skipped (no browser here).
 import assert from "node:assert/strict";
 import { execFile, execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, appendFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -356,6 +356,14 @@ const tests = {
 		const time = await open(report(args.slice(0, 1), "unmetered"));
 		assert.match(await tile(time).innerText(), /n\/a\s+no power readings: give --power FILE/);
 		for (const p of [page, plan, time]) await p.close();
+	},
+	"a plan of a recording that has lost rows says so": async () => {
+		const args = twoDevices("lost"), html = join(folder, "lost-plan.html");
+		appendFileSync(args[0], "kernel,gemm,4,7,x,y,,132,256\n");
+		execFileSync(kwhy, ["whatif", ...args, "--partial", "--plan", "-o", html], { stdio: "pipe" });
+		const page = await open(html);
+		assert.match(await page.locator("#plan p.warn").innerText(), /^Rows are lost, and what ran in them counts as idle here: no more than this is saved\.$/);
+		await page.close();
 	},
 	"a plan shows what each change brings, and a stretch before and after": async () => {
 		const html = join(folder, "whatif.html");

@@ -14,5 +14,5 @@ export interface StretchItem {
 }
 export interface Stretch { first_step: number; end_step: number; step_count: number; before_ns: number; after_ns: number; left_out: number; items: StretchItem[] }
 export interface Plan {
-	command: string | null; sources: string[]; currency: string | null; no_energy: string | null; before: Projection; after: Projection; bound?: Change["bound"]; changes: Change[]; left_out: LeftOut[]; stretch: Stretch | null;
+	command: string | null; sources: string[]; currency: string | null; no_energy: string | null; lost?: string | null; before: Projection; after: Projection; bound?: Change["bound"]; changes: Change[]; left_out: LeftOut[]; stretch: Stretch | null;
 }

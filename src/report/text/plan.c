@@ -61,6 +61,8 @@ void kwhy_section_plan(const struct kwhy_sheet *sheet)
 		kwhy_sheet_linef(sheet, "  ", "no change saves enough (--min-gain)");
 	else
 		write_table(sheet, plan);
+	if (plan && kwhy_plan_lost(sheet->report))
+		kwhy_sheet_linef(sheet, "  ", "%s", kwhy_plan_lost(sheet->report));
 	if (plan)
 		kwhy_sheet_linef(sheet, "  ",
 			"assumptions, risks, and what was left out: kwhy whatif --plan of the same");

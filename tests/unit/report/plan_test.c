@@ -106,6 +106,27 @@ static void a_sum_of_which_a_part_is_a_bound_is_a_bound(void **state)
 	nouns_done(&planned.nouns);
 }
 
+static void a_plan_says_where_rows_are_lost(void **state)
+{
+	struct planned planned;
+	struct kwhy_text text;
+	json_t *root;
+
+	(void)state;
+	planned_init(&planned);
+	root = json_of(&planned);
+	assert_true(json_is_null(json_object_get(root, "lost")));
+	json_decref(root);
+	planned.nouns.recording->lost.has_holes = true;
+	text = text_of(&planned);
+	root = json_of(&planned);
+	assert_non_null(strstr(text.data, "rows are lost, and what ran in them counts as idle here"));
+	assert_non_null(strstr(json_string_value(json_object_get(root, "lost")), "rows are lost"));
+	kwhy_text_done(&text);
+	json_decref(root);
+	nouns_done(&planned.nouns);
+}
+
 /* 36 J at 120 a kWh are 0.0012, and what is left of it after each change. */
 static void what_is_left_of_cost_and_carbon_stands_behind_each_change(void **state)
 {
@@ -152,6 +173,13 @@ static void a_report_has_the_plan_in_short(void **state)
 		"     change                       effort  risk  saved time  saved energy\n"
 		"  1  page-locked host memory      lines   none      20.0 %        16.7 %\n"
 		"  2  prepare input ahead of time  lines   none    ≤ 40.0 %      ≤ 25.0 %\n"));
+	kwhy_text_clear(&out);
+	assert_null(strstr(out.data, "counts as idle here: no more than this is saved"));
+	planned.nouns.recording->lost.has_holes = true;
+	kwhy_text_clear(&out);
+	assert_int_equal(kwhy_report_text(&planned.nouns.report, &style, &out, &error), KWHY_OK);
+	assert_non_null(
+		strstr(out.data, "  rows are lost, and what ran in them counts as idle here: no more"));
 	kwhy_text_clear(&out);
 	planned.plan.change_count = 0;
 	assert_int_equal(kwhy_report_text(&planned.nouns.report, &style, &out, &error), KWHY_OK);
@@ -222,6 +250,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sum_of_which_a_part_is_a_bound_is_a_bound),
+		cmocka_unit_test(a_plan_says_where_rows_are_lost),
 		cmocka_unit_test(what_is_left_of_cost_and_carbon_stands_behind_each_change),
 		cmocka_unit_test(what_was_tried_and_left_out_says_what_it_would_bring),
 		cmocka_unit_test(a_report_has_the_plan_in_short),

@@ -191,6 +191,26 @@ static void ids_are_found_and_others_are_not(void **state)
 	assert_null(kwhy_whatif_change_find("faster"));
 }
 
+static void where_rows_are_lost_every_saving_is_a_bound(void **state)
+{
+	struct build build = wasteful();
+	struct kwhy_plan *plan = plan_of(&build, 0.01);
+	size_t expected = 0;
+
+	(void)state;
+	for (size_t i = 0; i < plan->change_count; i++)
+		expected += plan->changes[i].bound == KWHY_BOUND_EXPECTED;
+	assert_true(expected > 0);
+	kwhy_plan_free(plan);
+	build.recording->lost.dropped_records = 1;
+	plan = plan_of(&build, 0.01);
+	assert_true(plan->change_count > 0);
+	for (size_t i = 0; i < plan->change_count; i++)
+		assert_int_equal(plan->changes[i].bound, KWHY_BOUND_UPPER);
+	kwhy_plan_free(plan);
+	build_free(&build);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -201,6 +221,7 @@ int main(void)
 		cmocka_unit_test(changes_that_need_leave_are_left_out_and_say_how_to_give_it),
 		cmocka_unit_test(a_change_made_twice_saves_nothing_more),
 		cmocka_unit_test(what_is_known_in_windows_alone_is_refused_with_their_share),
+		cmocka_unit_test(where_rows_are_lost_every_saving_is_a_bound),
 		cmocka_unit_test(ids_are_found_and_others_are_not),
 	};
 

@@ -135,6 +135,7 @@ function tiles(plan: Plan): HTMLElement {
 export function planView(plan: Plan): HTMLElement {
 	const note = "Each change beside those above it. Lines: all costs and powers at one end of their spreads, and what differs from run to run as far as this one shows it. Paler and ≤: saves at most that.";
 	return el("section", { id: "plan", "aria-labelledby": "h-plan" }, el("h2", { id: "h-plan" }, "What changes would bring"), tiles(plan),
+		...(plan.lost ? [el("p", { class: "warn" }, visible(plan.lost[0]!.toUpperCase() + plan.lost.slice(1)), ".")] : []),
 		el("p", { class: "muted" }, plan.changes.length ? note : "No change saves more than the threshold."),
 		...(plan.changes.length ? [waterfall(plan, TIME), waterfall(plan, JOULES), table(plan)] : []), leftOut(plan));
 }
