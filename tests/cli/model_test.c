@@ -239,6 +239,27 @@ static void ranges_that_overlap_are_not_summed(void **state)
 		2, "'outer' is given twice");
 }
 
+static void a_range_of_which_no_overlaps_are_told_has_a_remark(void **state)
+{
+	const char *path = report_of_ranges();
+	json_t *answer = json_of(
+		SPAWN("model", "tokens", "--json", "--phase", "outer=10", "--phase", "untold=8", path));
+	const json_t *remarks = json_object_get(answer, "remarks");
+
+	(void)state;
+	assert_int_equal(json_array_size(remarks), 1);
+	assert_non_null(
+		strstr(json_string_value(json_array_get(remarks, 0)), "whether 'untold' runs inside"));
+	json_decref(answer);
+	assert_says(
+		SPAWN("model", "tokens", "--phase", "untold=8", path), "does not tell whether 'untold' runs");
+	assert_says(SPAWN("model", "tokens", "--phase", "untold=8", path), "tells of the 256");
+	path = given("b.json",
+		"{\"schema\":\"kwhy.report/1\",\"run\":{\"energy_nj\":7e9,\"seconds\":10},\"ranges\":["
+		"{\"name\":\"old\",\"host_ns\":1e9,\"window_energy_nj\":1e9}]}");
+	assert_says(SPAWN("model", "tokens", "--phase", "old=8", path), "write it again");
+}
+
 static void ranks_side_by_side_add_joules_but_no_times(void **state)
 {
 	const char *path = report_of_ranges();
@@ -548,6 +569,7 @@ int main(void)
 		cmocka_unit_test(costs_and_emissions_of_a_year_fit_80_columns),
 		cmocka_unit_test(tokens_of_phases_and_of_a_run),
 		cmocka_unit_test(ranges_that_overlap_are_not_summed),
+		cmocka_unit_test(a_range_of_which_no_overlaps_are_told_has_a_remark),
 		cmocka_unit_test(ranks_side_by_side_add_joules_but_no_times),
 		cmocka_unit_test(a_report_a_model_and_a_comparison_agree_on_joules_a_token),
 		cmocka_unit_test(scaling_inside_the_measured_range_alone),

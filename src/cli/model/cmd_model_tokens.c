@@ -266,6 +266,17 @@ static void add_remark(struct kwhy_model_page *page, const char *words)
 /* What the figures do not show. */
 static void add_remarks(const struct asking *asking, struct kwhy_model_page *page)
 {
+	char words[280];
+
+	for (size_t i = 0; i < asking->count; i++) {
+		if (!asking->ranges[i] || asking->ranges[i]->is_told_apart)
+			continue;
+		snprintf(words, sizeof(words),
+			"the report does not tell whether '%.40s' runs inside or beside another of its name, "
+			"whose joules and seconds would count twice; %s",
+			asking->ranges[i]->name, why_untold(&asking->run));
+		add_remark(page, words);
+	}
 	if (has_sum(asking) && asking->no_seconds[0])
 		add_remark(page, asking->no_seconds);
 }
