@@ -312,7 +312,7 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct compare_options, trace_a)},
 	{"trace-b", 0, "FILE", "further trace (rank) of run B; may be given again", KWHY_OPTION_LIST,
 		offsetof(struct compare_options, trace_b)},
-	{"fail-if", 0, "CONDITION", "exit 3 when it holds, as 'run>+3%' or 'each:tokens>+3%'",
+	{"fail-if", 0, "CONDITION", "exit 3 when it holds: run>+3%, each:tokens>+3%",
 		KWHY_OPTION_LIST, offsetof(struct compare_options, fail_if)},
 	{"projected", 0, "FILE", "what kwhy whatif --json foretold of A, beside what B is", KWHY_OPTION_TEXT,
 		offsetof(struct compare_options, projected)},
