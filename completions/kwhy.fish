@@ -49,7 +49,7 @@ complete -c kwhy -n '__fish_seen_subcommand_from compare' -l power-a -r -d 'powe
 complete -c kwhy -n '__fish_seen_subcommand_from compare' -l power-b -r -d 'power readings of trace B; may be given again'
 complete -c kwhy -n '__fish_seen_subcommand_from compare' -l trace-a -r -d 'further trace (rank) of run A; may be given again'
 complete -c kwhy -n '__fish_seen_subcommand_from compare' -l trace-b -r -d 'further trace (rank) of run B; may be given again'
-complete -c kwhy -n '__fish_seen_subcommand_from compare' -l fail-if -r -d 'exit 3 when it holds, as \'run>+3%\' or \'each:tokens>+3%\''
+complete -c kwhy -n '__fish_seen_subcommand_from compare' -l fail-if -r -d 'exit 3 when it holds: run>+3%, each:tokens>+3%'
 complete -c kwhy -n '__fish_seen_subcommand_from compare' -l projected -r -d 'what kwhy whatif --json foretold of A, beside what B is'
 complete -c kwhy -n '__fish_seen_subcommand_from compare' -l output -s o -r -d 'write there; .txt .json .html say the form'
 complete -c kwhy -n '__fish_seen_subcommand_from compare' -l json -d 'write the comparison as JSON'
