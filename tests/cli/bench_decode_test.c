@@ -40,6 +40,23 @@ static void every_batch_and_launching_is_a_row_with_its_error_and_rates(void **s
 	spawned_done(&spawned);
 }
 
+/* A model's shape takes minutes there. */
+static void what_is_left_open_is_small_on_the_host(void **state)
+{
+	struct spawned spawned = SPAWN("bench", "decode", "--backend", "host", "--prompt", "4", "--tokens",
+		"2", "--repeat", "1", "--json");
+	json_t *root = json_loads(spawned.out.data, 0, NULL), *rows = json_object_get(root, "rows");
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	assert_string_equal(
+		json_string_value(json_object_get(json_object_get(root, "shape"), "name")), "small");
+	assert_int_equal(json_array_size(rows), 2);
+	assert_int_equal(json_integer_value(json_object_get(json_array_get(rows, 1), "batch")), 8);
+	json_decref(root);
+	spawned_done(&spawned);
+}
+
 static void sequences_that_arrive_are_served_in_two_ways(void **state)
 {
 	struct spawned spawned = SPAWN(SMALL, "--batch", "2", "--launch", "graph,device", "--repeat", "1",
@@ -276,8 +293,8 @@ static void wrong_words_are_usage_errors(void **state)
 	assert_fails(SPAWN(SMALL, "-o", "x.csv"), 2, "writes .txt or .json");
 	assert_fails(SPAWN("bench", "decode", "--backend", "host", "--shape", "gpt-2"), 2,
 		"--shape takes opt-125m");
-	assert_fails(SPAWN("bench", "decode", "--backend", "host", "--prompt", "2048"), 2,
-		"the 2048 positions of opt-125m");
+	assert_fails(SPAWN("bench", "decode", "--backend", "host", "--shape", "opt-125m", "--prompt", "2048"),
+		2, "the 2048 positions of opt-125m");
 	assert_fails(SPAWN("bench", "decode", "--backend", "tpu"), 2, "--backend takes cuda, hip or host");
 }
 
@@ -353,6 +370,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_batch_and_launching_is_a_row_with_its_error_and_rates),
+		cmocka_unit_test(what_is_left_open_is_small_on_the_host),
 		cmocka_unit_test(sequences_that_arrive_are_served_in_two_ways),
 		cmocka_unit_test(on_two_gpus_a_row_says_what_waiting_costs_and_the_table_is_for_model_scale),
 		cmocka_unit_test(sequences_that_come_and_go_leave_their_pages_to_others),

@@ -27,9 +27,7 @@ static void set_defaults(void *options)
 	struct decode_options *decode = options;
 
 	*decode = (struct decode_options){.backend = "cuda",
-		.shape = "opt-125m",
 		.weights = "bf16",
-		.batches = "1,8,64,256",
 		.launches = "graph",
 		.ranks = "1",
 		.pages = "0",
@@ -42,6 +40,17 @@ static void set_defaults(void *options)
 		.beams = 1,
 		.top_p = 1,
 		.seconds = NAN};
+}
+
+/* What is left open is a model's; on the host, which is there to try it out, small. */
+static void fill_in(struct decode_options *options)
+{
+	const bool on_host = strcmp(options->backend, "host") == 0;
+
+	if (!options->shape)
+		options->shape = on_host ? "small" : "opt-125m";
+	if (!options->batches)
+		options->batches = on_host ? "1,8" : "1,8,64,256";
 }
 
 static enum kwhy_status check_choice(const struct decode_options *options, struct kwhy_error *error)
@@ -131,13 +140,15 @@ static enum kwhy_status write_result(const struct decode_options *options, enum 
 
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
 {
-	const struct decode_options *options = invocation->options;
+	struct decode_options filled = *(const struct decode_options *)invocation->options;
+	const struct decode_options *options = &filled;
 	struct kwhy_bench_decode_request request;
 	struct kwhy_bench_decode *bench;
 	enum kwhy_output_form form;
 	enum kwhy_status status = kwhy_bench_form_find(
 		"bench decode", &options->output, "tokens/s by number of GPUs", &form, error);
 
+	fill_in(&filled);
 	if (!status)
 		status = check_table(options, error);
 	if (!status)
@@ -165,12 +176,12 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct decode_options, backend)},
 	{"device", 0, "LIST", "GPUs by number or PCI address; default the first ones", KWHY_OPTION_TEXT,
 		offsetof(struct decode_options, device)},
-	{"shape", 0, "NAME", "opt-125m (default), opt-1.3b or small", KWHY_OPTION_TEXT,
+	{"shape", 0, "NAME", "opt-125m (default), opt-1.3b or small (on the host)", KWHY_OPTION_TEXT,
 		offsetof(struct decode_options, shape)},
 	{"weights", 0, "LIST", "of fp32, tf32, bf16, fp16, fp8, int8, int4, fp16-2:4; default bf16",
 		KWHY_OPTION_TEXT, offsetof(struct decode_options, weights)},
-	{"batch", 0, "LIST", "sequences at once, 1 to 1024; default 1,8,64,256", KWHY_OPTION_TEXT,
-		offsetof(struct decode_options, batches)},
+	{"batch", 0, "LIST", "sequences at once, 1 to 1024; default 1,8,64,256, on the host 1,8",
+		KWHY_OPTION_TEXT, offsetof(struct decode_options, batches)},
 	{"launch", 0, "LIST", "of calls, graph (default), early, and device: all tokens at once",
 		KWHY_OPTION_TEXT, offsetof(struct decode_options, launches)},
 	{"tp", 0, "LIST", "GPUs that share the decoder, such as 1,2; default 1", KWHY_OPTION_TEXT,
