@@ -8,7 +8,7 @@ REPORT := $(BUILD)/src/cli/kwhy report examples/recordings/decode.kwhy
 .PHONY: demo check install clean setup-build setup-check configure
 
 demo: setup-build configure
-	cmake --build $(BUILD) --parallel $(JOBS) --target kwhy
+	cmake --build $(BUILD) --parallel $(JOBS) --target kwhy kwhy-inject
 	mkdir -p build/demo
 	$(REPORT)
 	@$(REPORT) -o build/demo/report.json && echo "The same report as data: build/demo/report.json"
@@ -19,7 +19,7 @@ check: setup-check configure
 	ctest --test-dir $(BUILD) --parallel $(JOBS) --output-on-failure --no-tests=error --no-label-summary
 
 install: configure
-	cmake --build $(BUILD) --parallel $(JOBS) --target kwhy man
+	cmake --build $(BUILD) --parallel $(JOBS) --target installed
 	DESTDIR="$(DESTDIR)" cmake --install $(BUILD) --prefix "$(PREFIX)" --strip
 
 clean:

@@ -1,4 +1,4 @@
-# Where everything goes: `cmake --install`, the `man` target and, in a portable build, the `portable` target.
+# Where everything goes: `cmake --install`, the `man` and `installed` targets and, in a portable build, the `portable` target.
 
 # Man pages: one scdoc source a page.
 find_program(KWHY_SCDOC scdoc)
@@ -33,11 +33,16 @@ install(FILES completions/kwhy.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/ve
 install(FILES README.md ARCHITECTURE.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "man" EXCLUDE)
 
+# What `cmake --install` puts down and a build makes.
+if(TARGET kwhy)
+	add_custom_target(installed DEPENDS kwhy kwhy_shared kwhy-inject man)
+endif()
+
 if(KWHY_PORTABLE AND TARGET kwhy)
 	set(portable_dir ${PROJECT_BINARY_DIR}/kwhy-${PROJECT_VERSION}-${CMAKE_SYSTEM_PROCESSOR})
 	add_custom_target(portable ALL
 		COMMAND ${PROJECT_SOURCE_DIR}/scripts/make-portable ${PROJECT_BINARY_DIR} ${portable_dir}
-		DEPENDS kwhy kwhy_shared kwhy-inject man VERBATIM)
+		DEPENDS installed VERBATIM)
 endif()
 
 # Coverage of a --coverage build (preset coverage): cmake --build --preset coverage --target coverage

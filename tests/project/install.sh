@@ -17,4 +17,11 @@ env -i bin/kwhy version >/dev/null || { echo "the installed program does not sta
 example=share/kwhy/examples/h200-mix-burst
 env -i bin/kwhy report "$example/activities.csv" --power "$example/power.csv" >/dev/null ||
 	{ echo "the installed program cannot report on an example"; bad=1; }
+
+# Whoever builds nothing but what is installed, as make install does, has all of it.
+ninja -C "$2" -t commands installed > "$stage/commands"
+while read -r file; do
+	grep -qF -- "$file" "$stage/commands" || { echo "the target installed does not build $file"; bad=1; }
+done < <(find "$2" -name cmake_install.cmake -not -path "*/portable/*" -exec grep -hoE "FILES \"$2/[^\"]*(\.so|/kwhy)\"" {} + |
+	sed -e "s|^FILES \"$2/||" -e 's|"$||' | sort -u)
 exit "$bad"
