@@ -153,15 +153,26 @@ static void walk_group(const struct edge *edges, const struct edge *end, const s
 			pass(&walk, all++);
 }
 
+/* Then all that runs at one time shares devices. */
+static bool is_one_group(const struct lists *lists)
+{
+	for (size_t i = 1; i < lists->edge_count; i++)
+		if (lists->edges[i].group != lists->edges[0].group)
+			return false;
+	return true;
+}
+
 static void walk_groups(struct lists *lists, struct kwhy_range_overlaps *out)
 {
 	const struct edge *edges = lists->edges, *end = edges + lists->edge_count, *all = end;
 
+	if (is_one_group(lists)) {
+		memcpy(out->bits, out->beside, sizeof(out->bits));
+		return;
+	}
 	qsort(lists->edges, lists->edge_count, sizeof(*lists->edges), compare_groups);
 	while (all > edges && all[-1].group == KWHY_NONE)
 		all--;
-	if (all == edges)
-		walk_group(all, all, all, end, out);
 	while (edges < all) {
 		const struct edge *next = edges;
 

@@ -29,12 +29,7 @@ static struct spawned run(const char *const *before, const char *const *words)
 
 static const char *place(const char *name)
 {
-	static char path[8][256];
-	static size_t next;
-	char *out = path[next++ % 8];
-
-	snprintf(out, sizeof(path[0]), "%s/%s", folder, name);
-	return out;
+	return place_in(folder, name);
 }
 
 static int begin(void **state)

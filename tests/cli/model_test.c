@@ -15,12 +15,7 @@ static char folder[] = "kwhy-model-XXXXXX";
 
 static const char *place(const char *name)
 {
-	static char path[4][256];
-	static size_t next;
-	char *out = path[next++ % 4];
-
-	snprintf(out, sizeof(path[0]), "%s/%s", folder, name);
-	return out;
+	return place_in(folder, name);
 }
 
 static const char *given(const char *name, const char *text)

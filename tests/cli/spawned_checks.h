@@ -59,6 +59,17 @@ static inline void assert_says(struct spawned spawned, const char *says)
 	spawned_done(&spawned);
 }
 
+/* A file of a test's folder; of the last eight the words stay. */
+static inline const char *place_in(const char *folder, const char *name)
+{
+	static char path[8][256];
+	static size_t next;
+	char *out = path[next++ % 8];
+
+	snprintf(out, sizeof(path[0]), "%s/%s", folder, name);
+	return out;
+}
+
 /* Its result, of a run that did well. */
 static inline json_t *json_of(struct spawned spawned)
 {

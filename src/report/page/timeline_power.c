@@ -6,12 +6,12 @@
 
 #include <math.h>
 
-/* Mean power from reading k of a counter to the next, mW; a reset shows as 0. */
-static int64_t tick_power_mw(const struct kwhy_power_series *series, size_t k)
+/* Mean power from reading k of a counter to the next, mW; over a reset, where nobody knows it, as before. */
+static int64_t tick_power_mw(const struct kwhy_power_series *series, size_t k, int64_t before_mw)
 {
 	double power_w;
 
-	return kwhy_counter_power_w(series, k + 1, &power_w) ? llround(power_w * 1e3) : 0;
+	return kwhy_counter_power_w(series, k + 1, &power_w) ? llround(power_w * 1e3) : before_mw;
 }
 
 static json_t *power_series(const struct kwhy_recording *recording, const struct kwhy_power_series *series,
@@ -19,12 +19,14 @@ static json_t *power_series(const struct kwhy_recording *recording, const struct
 {
 	struct kwhy_timeline_column times = {.delta = true}, values = {.delta = true};
 	bool counter = kwhy_meter_is_counter(series->meter);
+	int64_t power_mw = 0;
 
 	for (size_t k = 0; k < series->count; k++) {
 		size_t tick = k + 1 < series->count ? k : k - 1; /* the last tick closes the last step */
 
 		kwhy_timeline_column_add(&times, series->time_ns[k] - recording->start_ns);
-		kwhy_timeline_column_add(&values, counter ? tick_power_mw(series, tick) : series->value[k]);
+		power_mw = counter ? tick_power_mw(series, tick, power_mw) : series->value[k];
+		kwhy_timeline_column_add(&values, power_mw);
 	}
 	return json_pack("{si ss ss sI so so}", "device", (int)series->device, "source",
 		kwhy_meter_name(series->meter), "kind", counter ? "counter" : "power", "count",
