@@ -432,6 +432,16 @@ void kwhy_saving_tell_lost(
 			&context->findings->arena, "%s; rows are lost, and %s", saving->assumption, effect);
 }
 
+/* What counts as idle, or as beside nothing, may be so because rows are gone. */
+static void tell_lost(const struct kwhy_detect_context *context, const struct kwhy_verdict *verdict,
+	const struct sums *sums, struct kwhy_saving *saving)
+{
+	if (verdict->exposed_only)
+		kwhy_saving_tell_lost(context, saving, "what ran in them hides nothing here");
+	else if (sums->idle_ns > 0)
+		kwhy_saving_tell_lost(context, saving, "what ran in them counts as idle here");
+}
+
 enum kwhy_status kwhy_tally_finish(struct kwhy_tally *tally, struct kwhy_verdict verdict)
 {
 	const struct kwhy_detect_context *context = tally->context;
@@ -451,9 +461,7 @@ enum kwhy_status kwhy_tally_finish(struct kwhy_tally *tally, struct kwhy_verdict
 	if (!tally->status && tally->count > 0) {
 		set_cost(tally, &verdict, &sums, &finding);
 		bound_saving(tally, &verdict, &sums, &finding.saving);
-		if (sums.idle_ns > 0) /* it may have been work whose rows are gone */
-			kwhy_saving_tell_lost(
-				context, &finding.saving, "what ran in them counts as idle here");
+		tell_lost(context, &verdict, &sums, &finding.saving);
 		if (gains_enough(context, &finding.saving, window_ns, recorded_nj))
 			tally->status = write_evidence(tally, &finding);
 		if (!tally->status)

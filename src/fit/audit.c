@@ -141,27 +141,36 @@ struct lookup {
 	bool is_told; /* what is wrong lies in another claim, and auditor->error says it */
 };
 
+/* The first claim of that name from a row on; `count`: there is none. */
+static size_t find_claim(const struct auditor *auditor, const char *name, size_t from)
+{
+	size_t i = from;
+
+	while (i < auditor->count && strcmp(auditor->claims[i].id, name) != 0)
+		i++;
+	return i;
+}
+
 static enum kwhy_status find_figure(
 	void *context, const char *name, struct kwhy_figure *out, struct kwhy_error *error)
 {
 	struct lookup *lookup = context;
 	struct auditor *auditor = lookup->auditor;
+	size_t at = find_claim(auditor, name, 0);
 
-	for (size_t i = 0; i < auditor->count; i++) {
-		const struct entry *entry = &auditor->entries[i];
-
-		if (strcmp(auditor->claims[i].id, name) != 0)
-			continue;
-		if (see(auditor, i)) {
-			lookup->is_told = true;
-			return auditor->error->status;
-		}
-		*out = lookup->as_printed ? entry->said : entry->made;
-		out->rests_on_wrong = entry->made.rests_on_wrong;
-		return KWHY_OK;
+	if (at == auditor->count)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"no claim is called '%.60s'; give it a row, or name one that has", name);
+	if (find_claim(auditor, name, at + 1) < auditor->count)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"two claims are called '%.60s'; give one of them another id", name);
+	if (see(auditor, at)) {
+		lookup->is_told = true;
+		return auditor->error->status;
 	}
-	return kwhy_fail(
-		error, KWHY_E_INPUT, "no claim is called '%.60s'; give it a row, or name one that has", name);
+	*out = lookup->as_printed ? auditor->entries[at].said : auditor->entries[at].made;
+	out->rests_on_wrong = auditor->entries[at].made.rests_on_wrong;
+	return KWHY_OK;
 }
 
 static enum kwhy_status work_out(struct auditor *auditor, size_t at, bool as_printed, struct kwhy_figure *out)

@@ -29,7 +29,7 @@ static bool add_work(struct kwhy_read_run *run, const char *unit, double count)
 	return work->unit != NULL;
 }
 
-static void read_places(uint64_t bits[KWHY_READ_PHASES_TOLD / 64], const json_t *places)
+static void read_places(uint64_t bits[KWHY_RANGE_OVERLAPS_WORDS], const json_t *places)
 {
 	size_t i;
 	json_t *item;
@@ -38,7 +38,7 @@ static void read_places(uint64_t bits[KWHY_READ_PHASES_TOLD / 64], const json_t 
 	{
 		json_int_t place = json_integer_value(item);
 
-		if (json_is_integer(item) && place >= 0 && place < KWHY_READ_PHASES_TOLD)
+		if (json_is_integer(item) && place >= 0 && place < KWHY_RANGE_OVERLAPS_MOST)
 			bits[place / 64] |= (uint64_t)1 << place % 64;
 	}
 }

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/statistics.h"
 #include "base/status.h"
+#include "model/range_overlaps.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,26 +16,24 @@ struct kwhy_read_work {
 	double count;
 };
 
-enum { KWHY_READ_PHASES_TOLD = 256 }; /* the longest: of those a report tells which overlap */
-
 /* A stretch of a run that has a name: a range of a report. */
 struct kwhy_read_phase {
 	const char *name;
 	double joules, low_j, high_j, seconds; /* NAN: not known; seconds in which at least one of it runs */
 	bool is_told_apart; /* the report tells of the others that hold time of the same devices; and: */
-	uint64_t overlaps[KWHY_READ_PHASES_TOLD / 64]; /* bits: their places among the phases, and its own
-							  where it holds some time twice */
-	uint64_t beside[KWHY_READ_PHASES_TOLD / 64];   /* of those at the same time, but on other devices */
+	uint64_t overlaps[KWHY_RANGE_OVERLAPS_WORDS]; /* bits: their places among the phases, and its own
+							 where it holds some time twice */
+	uint64_t beside[KWHY_RANGE_OVERLAPS_WORDS];   /* of those at the same time, but on other devices */
 };
 
 static inline bool kwhy_read_phase_overlaps(const struct kwhy_read_phase *phase, size_t place)
 {
-	return place < KWHY_READ_PHASES_TOLD && (phase->overlaps[place / 64] >> place % 64 & 1);
+	return place < KWHY_RANGE_OVERLAPS_MOST && (phase->overlaps[place / 64] >> place % 64 & 1);
 }
 
 static inline bool kwhy_read_phase_beside(const struct kwhy_read_phase *phase, size_t place)
 {
-	return place < KWHY_READ_PHASES_TOLD && (phase->beside[place / 64] >> place % 64 & 1);
+	return place < KWHY_RANGE_OVERLAPS_MOST && (phase->beside[place / 64] >> place % 64 & 1);
 }
 
 /*

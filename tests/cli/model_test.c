@@ -509,6 +509,7 @@ static void a_claim_that_cannot_be_read_is_told_with_file_line_and_cure(void **s
 		{"b,1,J,1 2", "in.csv, line 5: claim 'b': '1 2' at byte 3: ", "; put"},
 		{"b,1,J,1e300*1e300", "in.csv, line 5: claim 'b': '1e300*1e300' at byte 12: ", "; write"},
 		{"b,1,J,a", "in.csv, line 4: claim 'a' is made of itself", "; give"},
+		{"b,1,J,d\nd,1,J,\nd,2,J,", "in.csv, line 5: claim 'b': two claims are called 'd'", "; give"},
 	};
 	char rows[160];
 

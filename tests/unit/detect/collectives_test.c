@@ -40,6 +40,22 @@ static void a_collective_beside_a_kernel_is_hidden(void **state)
 	build_free(&build);
 }
 
+/* A kernel whose row is gone may have hidden it. */
+static void an_exposed_collective_says_where_rows_are_lost(void **state)
+{
+	struct build build = build_new(1);
+	const struct kwhy_finding *finding;
+
+	(void)state;
+	build.recording->lost.dropped_records = 1;
+	build_kernel(&build, 0, "k", 0, 100);
+	build_collective(&build, 0, 100, 200);
+	finding = build_find(&build, "exposed-collectives", NULL);
+	assert_non_null(strstr(
+		finding->saving.assumption, "; rows are lost, and what ran in them hides nothing here"));
+	build_free(&build);
+}
+
 /* Two devices that meet in a collective until 200 us, having computed for these times. */
 static struct build two_ranks(int64_t first_us, int64_t second_us)
 {
@@ -128,6 +144,7 @@ int main(void)
 		cmocka_unit_test(a_collective_with_no_kernel_beside_can_hide_in_kernel_time),
 		cmocka_unit_test(hiding_ends_where_kernel_time_does),
 		cmocka_unit_test(a_collective_beside_a_kernel_is_hidden),
+		cmocka_unit_test(an_exposed_collective_says_where_rows_are_lost),
 		cmocka_unit_test(a_device_that_computes_longer_makes_the_others_wait),
 		cmocka_unit_test(the_energy_of_waiting_devices_is_idle_energy_at_least),
 		cmocka_unit_test(an_imbalance_says_where_rows_are_lost),
