@@ -365,6 +365,31 @@ static void write_rank(const char *name, const char *lines)
 	kwhy_text_done(&trace);
 }
 
+/* As that of a report does; --to says otherwise. */
+static void the_form_of_an_export_follows_the_extension(void **state)
+{
+	static const struct {
+		const char *file, *begins;
+	} forms[] = {
+		{"form.csv", "# "},
+		{"form.json", "{"},
+		{"form.json.gz", "\x1f\x8b"},
+		{"form.sqlite", "SQLite format 3"},
+	};
+	struct kwhy_text text = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		assert_says(SPAWN("export", "-q", TINY, "-o", place(forms[i].file)), "");
+		assert_int_equal(kwhy_file_read(place(forms[i].file), 1 << 20, &text, &error), KWHY_OK);
+		assert_memory_equal(text.data, forms[i].begins, strlen(forms[i].begins));
+		kwhy_text_done(&text);
+		unlink(place(forms[i].file));
+	}
+	assert_fails(SPAWN("export", TINY, "-o", place("form.txt")), 2, "export needs --to perfetto");
+	assert_fails(SPAWN("export", TINY), 2, "or -o run.pftrace, .json, .sqlite or .csv");
+}
+
 static void a_copy_of_a_trace_or_of_its_power_is_refused(void **state)
 {
 	static const char power[] = "# clock other hand-made\ntime_ns,device,source,value\n"
@@ -434,6 +459,7 @@ int main(void)
 		cmocka_unit_test(no_line_is_wider_than_80_columns_and_none_is_coloured),
 		cmocka_unit_test(the_first_screen_has_24_lines_at_most),
 		cmocka_unit_test(grams_a_kwh_may_be_those_of_a_place),
+		cmocka_unit_test(the_form_of_an_export_follows_the_extension),
 		cmocka_unit_test(a_copy_of_a_trace_or_of_its_power_is_refused),
 		cmocka_unit_test(compare_takes_reports_and_traces_and_exits_3_when_a_condition_holds),
 	};

@@ -19,13 +19,18 @@ static void set_defaults(void *options)
 	kwhy_job_options_init(&export->job);
 }
 
-static enum kwhy_status choose(const char *name, const struct kwhy_exporter **out, struct kwhy_error *error)
+static enum kwhy_status choose(
+	const struct export_options *options, const struct kwhy_exporter **out, struct kwhy_error *error)
 {
-	*out = name ? kwhy_exporter_find(name) : NULL;
+	if (options->to)
+		*out = kwhy_exporter_find(options->to);
+	else
+		*out = options->output ? kwhy_exporter_of_file(options->output) : NULL;
 	if (*out)
 		return KWHY_OK;
 	return kwhy_fail(error, KWHY_E_USAGE, "export needs --to perfetto, chrome, sqlite or csv%s%.60s",
-		name ? ", not " : "", name ? name : "");
+		options->to ? ", not " : ", or -o run.pftrace, .json, .sqlite or .csv",
+		options->to ? options->to : "");
 }
 
 /* One export on its way to a file. */
@@ -54,7 +59,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	const struct export_options *options = invocation->options;
 	struct work work = {0};
 	struct kwhy_job job;
-	enum kwhy_status status = choose(options->to, &work.exporter, error);
+	enum kwhy_status status = choose(options, &work.exporter, error);
 
 	if (status)
 		return status;
@@ -75,7 +80,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 }
 
 static const struct kwhy_option options_table[] = {
-	{"to", 0, "FORM", "perfetto, chrome, sqlite or csv", KWHY_OPTION_TEXT,
+	{"to", 0, "FORM", "perfetto, chrome, sqlite or csv (default: by FILE's extension)", KWHY_OPTION_TEXT,
 		offsetof(struct export_options, to)},
 	{"output", 'o', "FILE", "write there; a name that ends in .gz is compressed", KWHY_OPTION_TEXT,
 		offsetof(struct export_options, output)},
@@ -90,8 +95,10 @@ const struct kwhy_command kwhy_command_export = {
 	.name = "export",
 	.operands = "REC|TRACE...",
 	.summary = "Write a run, with the energy of each activity, for other tools.",
-	.details = "perfetto: track events with power counters; chrome: trace events as PyTorch writes them; "
-		   "sqlite: tables and views for SQL; csv: kwhy's own form.",
+	.details =
+		"perfetto: track events with power counters; chrome: trace events as PyTorch writes them; "
+		"sqlite: tables and views for SQL; csv: kwhy's own form. Names that end in .pftrace, .json, "
+		".sqlite and .csv say which, before .gz as well.",
 	.options = options_table,
 	.options_bytes = sizeof(struct export_options),
 	.defaults = set_defaults,

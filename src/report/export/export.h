@@ -17,7 +17,8 @@ struct kwhy_exporter {
 		const struct kwhy_report *report, const char *path, bool compress, struct kwhy_error *error);
 };
 
-const struct kwhy_exporter *kwhy_exporter_find(const char *name); /* NULL: none of that name */
+const struct kwhy_exporter *kwhy_exporter_find(const char *name);    /* NULL: none of that name */
+const struct kwhy_exporter *kwhy_exporter_of_file(const char *path); /* by its extension, also before .gz */
 
 extern const struct kwhy_exporter kwhy_export_perfetto, kwhy_export_chrome, kwhy_export_sqlite,
 	kwhy_export_csv;
