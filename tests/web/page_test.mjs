@@ -148,6 +148,8 @@ const tests = {
 		assert.match(row, /21\.8 ms/);
 		assert.match(row, /n\/a/);
 		assert.doesNotMatch(row, /\b0 J/);
+		const took = await page.locator("#quality").innerText();
+		assert.ok(took.includes("processor, writing what was recorded") && !/device.idle,|launcher/.test(took));
 		await page.close();
 	},
 	"the timeline zooms from the whole run to a microsecond, and evidence jumps there": async () => {

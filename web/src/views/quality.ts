@@ -40,6 +40,19 @@ function balance(device: Device): string[][] {
 	];
 }
 
+/* What text calls them, too. */
+const tookTitles: { [kind: string]: string } = {
+	thread: "processor, writing what was recorded",
+	buffers: "processor, reading the profiler's buffers",
+	start: "program waits: the profiler starts",
+	switch: "windows begin and end",
+	finish: "program waits: the last records",
+	launcher: "processor, kwhy record itself",
+	sampler: "of that, reading the meters",
+	profiler: "profiler, on the program's threads",
+	device_idle: "device idle meanwhile",
+};
+
 export function quality(report: Report): HTMLElement {
 	const lost = Object.entries(report.lost).filter(([, value]) => value !== 0 && value !== false && value !== null);
 	const notes = [
@@ -48,8 +61,8 @@ export function quality(report: Report): HTMLElement {
 	];
 	return el("section", { id: "quality", "aria-labelledby": "h-quality" }, el("h2", { id: "h-quality" }, "How far to trust this"),
 		...report.devices.flatMap((d) => [el("h3", {}, `${deviceLabel(d)}${d.name ? `, ${visible(d.name)}` : ""}`), table(["check", "value"], balance(d))]),
-		...(report.overhead?.length ? [el("h3", {}, "What the recording took"), table(["of", "times", "time", "energy, modelled"],
-			report.overhead.map((o) => [o.kind.replaceAll("_", " ") + (known(o.device) ? `, ${deviceLabel(report.devices[o.device]!)}` : ""), o.count ? exact(o.count) : "", time(o.time_ns), energy(o.energy_nj)]))] : []),
+		...(report.overhead?.length ? [el("h3", {}, "What the recording took"), table(["", "times", "time", "energy, modelled"],
+			report.overhead.map((o) => [(tookTitles[o.kind] ?? o.kind) + (known(o.device) ? `, ${deviceLabel(report.devices[o.device]!)}` : ""), o.count ? exact(o.count) : "", time(o.time_ns), energy(o.energy_nj)]))] : []),
 		el("h3", {}, "Lost or unknown"),
 		notes.length ? el("ul", { class: "notes" }, ...notes.map((text) => el("li", {}, visible(text)))) : el("p", {}, "Nothing."));
 }
