@@ -35,11 +35,13 @@ static const char *string_of(const json_t *object, const char *key)
 	return value ? value : "";
 }
 
+/* Idling of the run: neither before and behind it nor where nothing was recorded. */
 static bool is_idle(const char *category)
 {
 	for (int i = 0; i < KWHY_CATEGORY_COUNT; i++)
 		if (strcmp(kwhy_category_name((enum kwhy_category)i), category) == 0)
-			return kwhy_category_is_idle((enum kwhy_category)i);
+			return kwhy_category_is_idle((enum kwhy_category)i) && i != KWHY_CATEGORY_OUTSIDE &&
+				i != KWHY_CATEGORY_UNRECORDED;
 	return false;
 }
 
@@ -77,11 +79,6 @@ struct idle_level {
 	double power_w, spread_w; /* NAN: not known */
 };
 
-static bool is_outside(const char *category)
-{
-	return strcmp(category, "outside") == 0 || strcmp(category, "unrecorded") == 0;
-}
-
 /* Whether the meter saw half of the time from first to last work or more; what is modelled needs none. */
 static bool is_seen(const json_t *device)
 {
@@ -104,7 +101,7 @@ static struct idle_level idle_level_of(const json_t *device)
 		const char *category = string_of(item, "category");
 		double gross_nj = (double)positive_of(item, "gross_nj"), energy_nj;
 
-		if (!is_idle(category) || is_outside(category) || !(gross_nj > 0))
+		if (!is_idle(category) || !(gross_nj > 0))
 			continue;
 		energy_nj = (double)positive_of(item, "mean_power_mw") * 1e-3 *
 			(double)positive_of(item, "time_ns");

@@ -102,9 +102,9 @@ static void write_figures(const struct kwhy_comparison *comparison, const struct
 	} rows[] = {
 		{KWHY_FIGURE_ENERGY, NULL},
 		{KWHY_FIGURE_RUN, "energy of the run"},
+		{KWHY_FIGURE_IDLE, "of that, while idle"},
 		{KWHY_FIGURE_TIME, "time, longest span"},
 		{KWHY_FIGURE_POWER, "average power"},
-		{KWHY_FIGURE_IDLE, "energy while idle"},
 	};
 	struct kwhy_table table;
 

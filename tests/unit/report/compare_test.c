@@ -52,6 +52,20 @@ static void a_change_is_significant_beyond_its_interval(void **state)
 	kwhy_side_done(&b);
 }
 
+/* That of the time before and behind is no idling of the run. */
+static void idling_is_of_the_run(void **state)
+{
+	struct kwhy_side side = read_side(
+		REPORT(DEVICE(300,
+			       ACCOUNT("host", "idle", 20, 100, 60, 140) "," ACCOUNT(
+				       "outside", "before and after", 30, 150, 140, 160)),
+			""));
+
+	(void)state;
+	assert_int_equal(side.idle_nj, 100);
+	kwhy_side_done(&side);
+}
+
 /* What was metered and what the run took are two figures: one may rise where the other falls. */
 static void energy_of_the_run_stands_beside_what_was_metered(void **state)
 {
@@ -381,6 +395,7 @@ static void findings_gone_and_new_are_told_and_shared_ones_not(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(idling_is_of_the_run),
 		cmocka_unit_test(energy_of_the_run_stands_beside_what_was_metered),
 		cmocka_unit_test(a_change_is_significant_beyond_its_interval),
 		cmocka_unit_test(the_text_says_beyond_which_interval_a_change_is),
