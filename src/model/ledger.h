@@ -207,6 +207,7 @@ struct kwhy_device_energy {
 	bool modelled;	    /* powers assumed by the user, no meter */
 	const char *source; /* "nvml.energy_mj", "nvml.sample_mw", ... "modelled"; NULL when not known */
 	int64_t start_ns, end_ns; /* of the metered window */
+	int64_t metered_ns;	  /* of that, what readings tell of; of assumed powers what was recorded */
 	int64_t measured_nj, attributed_nj;
 	int64_t clean_idle_nj; /* KWHY_UNKNOWN_NJ where the clean level is unknown; then context_idle holds
 				  both */

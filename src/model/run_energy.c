@@ -31,14 +31,10 @@ static double between_nj(const struct kwhy_device_ledger *books)
 		: NAN;
 }
 
-/*
- * The energy before and behind the run, which is taken away, has an interval, and time of the run that the
- * meter did not see may have drawn anything from the idle level to the highest reading.
- */
-static double half_nj(const struct kwhy_device_ledger *books)
+/* Half of the interval of the energy before and behind the run, which is taken away. */
+static double outside_half_nj(const struct kwhy_device_ledger *books)
 {
-	double range_w = books->energy.highest_sample_w - books->energy.context_idle_w, half_nj = 0;
-	double unseen_ns = fmax(0, (double)books->time.span_ns - (double)seen_ns(books));
+	double half_nj = 0;
 
 	for (size_t i = 0; i < books->account_count; i++) {
 		const struct kwhy_account *account = &books->accounts[i];
@@ -47,15 +43,31 @@ static double half_nj(const struct kwhy_device_ledger *books)
 			account->high_nj != KWHY_UNKNOWN_NJ)
 			half_nj = hypot(half_nj, ((double)account->high_nj - (double)account->low_nj) / 2);
 	}
-	if (unseen_ns > 0)
-		half_nj = hypot(half_nj, 0.45 * range_w * unseen_ns); /* 90 % of a uniform one */
-	return books->energy.modelled ? NAN : half_nj;
+	return half_nj;
+}
+
+/*
+ * Time of the run that no reading saw may have drawn anything from the idle level to the highest reading: 90
+ * % of a uniform energy between, and what was worked out, wherever it lies.
+ */
+static void set_interval(struct kwhy_run_energy *run, const struct kwhy_device_ledger *books)
+{
+	const struct kwhy_device_energy *energy = &books->energy;
+	double unseen_ns = (double)energy->edge_ns, half_nj = outside_half_nj(books);
+	double range_nj = (energy->highest_sample_w - energy->context_idle_w) * unseen_ns;
+	double above_idle_nj = run->unmetered_nj - energy->context_idle_w * unseen_ns;
+
+	run->below_nj = run->above_nj = energy->modelled ? NAN : half_nj;
+	if (!(unseen_ns > 0))
+		return;
+	run->below_nj = hypot(run->below_nj, fmax(above_idle_nj - 0.05 * range_nj, 0.05 * range_nj));
+	run->above_nj = hypot(run->above_nj, fmax(0.95 * range_nj - above_idle_nj, 0.05 * range_nj));
 }
 
 struct kwhy_run_energy kwhy_run_energy_of(const struct kwhy_device_ledger *books)
 {
 	const struct kwhy_device_energy *energy = &books->energy;
-	struct kwhy_run_energy run = {NAN, NAN, NAN, NAN, NAN};
+	struct kwhy_run_energy run = {NAN, NAN, NAN, NAN, NAN, NAN};
 
 	if (!kwhy_device_was_active(&books->time))
 		return (struct kwhy_run_energy){0};
@@ -76,6 +88,6 @@ struct kwhy_run_energy kwhy_run_energy_of(const struct kwhy_device_ledger *books
 	run.unmetered_nj = run.recorded_unmetered_nj;
 	if (books->time.unrecorded_ns > 0)
 		run.unmetered_nj += between_nj(books) - (double)energy->between_nj;
-	run.half_nj = half_nj(books);
+	set_interval(&run, books);
 	return run;
 }

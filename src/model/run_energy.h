@@ -19,8 +19,9 @@ struct kwhy_run_energy {
 				are parts of; the same where all of the run was recorded */
 	double unmetered_nj; /* of run_nj, what no reading saw and is worked out */
 	double recorded_unmetered_nj; /* the same of recorded_nj */
-	double half_nj; /* half of the 90 % interval of run_nj: what is before and behind, and what no reading
-			   saw; NAN too of assumed powers */
+	/* How far the 90 % interval of run_nj reaches below and above it: what is before and behind, and what
+	   no reading saw; NAN too of assumed powers. */
+	double below_nj, above_nj;
 };
 
 struct kwhy_run_energy kwhy_run_energy_of(const struct kwhy_device_ledger *books);

@@ -34,13 +34,13 @@ struct kwhy_side_work {
 /* One report, summed over its devices. */
 struct kwhy_side {
 	struct kwhy_arena arena;
-	const char *label;   /* its file */
-	const char *device;  /* name of the first device; "" unknown */
-	int64_t energy_nj;   /* metered; KWHY_UNKNOWN_NJ where unknown, as below */
-	int64_t run_nj;	     /* of the run, first start to last end, with what no meter saw */
-	int64_t idle_nj;     /* of the run, while devices idled */
-	double run_half_nj;  /* half of the 90 % interval of that; NAN unknown */
-	int64_t seen_run_nj; /* run_nj, where a meter saw half of each device's run or more */
+	const char *label;		   /* its file */
+	const char *device;		   /* name of the first device; "" unknown */
+	int64_t energy_nj;		   /* metered; KWHY_UNKNOWN_NJ where unknown, as below */
+	int64_t run_nj;			   /* of the run, first start to last end, with what no meter saw */
+	int64_t idle_nj;		   /* of the run, while devices idled */
+	double run_below_nj, run_above_nj; /* how far its 90 % interval reaches; NAN unknown */
+	int64_t seen_run_nj;		   /* run_nj, where a meter saw half of each device's run or more */
 	/* Of that: above what the devices drew on average while they idled, else with a context alone.
 	 */
 	int64_t net_nj, net_low_nj, net_high_nj;

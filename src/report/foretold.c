@@ -225,7 +225,7 @@ static void add_changes(const struct kwhy_comparison *comparison, const struct k
 /* Why it is not known how sure B's energy above idle is: its run's is as little, or its idle level. */
 static const char *unsure_words(const struct kwhy_side *b)
 {
-	if (isfinite(b->run_half_nj))
+	if (isfinite(b->run_above_nj))
 		return "B idled too little to tell its idle level: how sure what it measured above idle is, "
 		       "is not known.";
 	return b->modelled ? "B's powers are assumed: how sure what it drew above idle is, is not known."

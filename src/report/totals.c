@@ -28,23 +28,18 @@ static void add_run(struct kwhy_totals *totals, const struct kwhy_device_ledger 
 	const struct kwhy_run_energy run = kwhy_run_energy_of(books);
 
 	totals->run_nj += run.run_nj;
-	totals->run_half_nj = hypot(totals->run_half_nj, run.half_nj);
+	totals->run_below_nj = hypot(totals->run_below_nj, run.below_nj);
+	totals->run_above_nj = hypot(totals->run_above_nj, run.above_nj);
 	if (isnan(run.recorded_nj) || !kwhy_device_was_active(&books->time))
 		return;
 	totals->recorded_nj = run.recorded_nj + (isnan(totals->recorded_nj) ? 0 : totals->recorded_nj);
 	totals->unmetered_nj += isnan(run.run_nj) ? run.recorded_unmetered_nj : run.unmetered_nj;
 }
 
-int64_t kwhy_totals_window_ns(const struct kwhy_device_ledger *books)
-{
-	return books->energy.end_ns - books->energy.start_ns -
-		(books->energy.modelled ? books->time.unrecorded_ns : 0);
-}
-
 static void add_device(struct kwhy_totals *totals, const struct kwhy_device_ledger *books)
 {
 	const struct kwhy_device_energy *energy = &books->energy;
-	int64_t window_ns = kwhy_totals_window_ns(books);
+	int64_t window_ns = energy->metered_ns;
 
 	totals->active_count += kwhy_device_was_active(&books->time);
 	add_run(totals, books);
@@ -200,7 +195,7 @@ static void take_whole_window(struct kwhy_totals *totals, size_t devices)
 		? (double)totals->energy_nj
 		: NAN;
 	totals->recorded_nj = totals->run_nj;
-	totals->run_half_nj = NAN;
+	totals->run_below_nj = totals->run_above_nj = NAN;
 	if (totals->window_ns > 0)
 		totals->run_s = (double)totals->window_ns * 1e-9;
 }

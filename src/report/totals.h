@@ -27,14 +27,15 @@ struct kwhy_totals {
 	bool modelled;	     /* from assumed powers, not from a meter */
 	int64_t energy_nj;   /* attributed, of the known devices; KWHY_UNKNOWN_NJ without any */
 	int64_t idle_nj;     /* of that, while the device idled */
-	int64_t window_ns, least_window_ns; /* the longest metered window, and the shortest */
+	int64_t window_ns, least_window_ns; /* how long devices were metered: the longest, and the shortest */
 	/* Sums of the devices' energies of the run (model/run_energy.h); of all that was metered where no
 	   activity is known. */
 	double run_nj;	     /* NAN unless known on all devices */
 	double recorded_nj;  /* what findings are parts of: of the devices on which it is known; NAN: none */
 	double unmetered_nj; /* of those, what no meter saw */
-	double run_half_nj;  /* half of its 90 % interval: what is before and behind, and what no meter saw;
-				the meter's own gain is not in it */
+	/* How far the 90 % interval of run_nj reaches below and above it: what is before and behind, and what
+	   no meter saw; the meter's own gain is not in it. */
+	double run_below_nj, run_above_nj;
 	double run_s;	/* first start to last end of the device that runs longest, or the longest metered
 			   window where none is known to; NAN: neither */
 	double power_w; /* sum of the devices' mean powers; NAN unknown */
@@ -52,9 +53,6 @@ struct kwhy_totals {
 void kwhy_known_add(int64_t *sum_nj, int64_t more_nj);
 /* Adds nanoseconds; stops at the largest number, since a file may claim what it likes. */
 void kwhy_time_add(int64_t *sum_ns, int64_t more_ns);
-
-/* How long a device's energy is of: its metered window; with assumed powers what was recorded alone. */
-int64_t kwhy_totals_window_ns(const struct kwhy_device_ledger *books);
 
 KWHY_MUST_USE enum kwhy_status kwhy_totals_init(
 	struct kwhy_totals *totals, const struct kwhy_ledger *ledger, struct kwhy_error *error);

@@ -53,22 +53,6 @@ static void assert_energy(const char *of, double nj, double wanted_nj)
 		fail_msg("%s: %.0f nJ, and %.0f nJ in the report", of, nj, wanted_nj);
 }
 
-/* Text as one line: where it is wrapped depends on the length of paths. */
-static void unwrap(char *text)
-{
-	char *out = text;
-
-	for (const char *c = text; *c; c++) {
-		bool space = *c == ' ' || *c == '\n';
-
-		if (!space)
-			*out++ = *c;
-		else if (out > text && out[-1] != ' ')
-			*out++ = ' ';
-	}
-	*out = '\0';
-}
-
 /* That many joules as text shows them, between these words. */
 static void assert_shows(struct spawned spawned, const char *before, double nj, const char *after)
 {
@@ -137,7 +121,7 @@ static void assert_priced_alike(const char *const *recording)
 
 	assert_energy("cost", number_at(priced, "cost.amount") * 1e9, run_nj);
 	assert_shows(RUN(recording, "report", "-q"), "", metered_of(report), " metered in ");
-	assert_shows(RUN(recording, "report", "-q"), "", run_nj, " \xc2\xb1");
+	assert_shows(RUN(recording, "report", "-q"), "(nvml.energy_mj) ", run_nj, " ");
 	assert_shows(RUN(recording, "report", "-q"), "shares of ", run_nj, " ");
 	json_decref(priced);
 	json_decref(report);

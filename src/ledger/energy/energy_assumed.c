@@ -126,6 +126,7 @@ enum kwhy_status kwhy_energy_assume(struct kwhy_ledger *ledger, const struct kwh
 	price_all(books, assumed, kinds);
 	books->energy.start_ns = books->time.first_ns;
 	books->energy.end_ns = books->time.last_ns;
+	books->energy.metered_ns = books->energy.end_ns - books->energy.start_ns - books->time.unrecorded_ns;
 	free(kinds);
 	return KWHY_OK;
 }

@@ -9,6 +9,10 @@
 /* Milliwatts times nanoseconds are 1e-12 J; the mean of two readings halves them. */
 #define TRAPEZOID_UNITS_PER_NJ 2000
 
+/* What is longer, and longer than so many usual steps, is no step from one reading to the next. */
+#define HOLE_LEAST_NS 250000000
+#define HOLE_STEPS 10
+
 static enum kwhy_status check_powers(
 	const struct kwhy_power_series *series, int32_t device, struct kwhy_error *error)
 {
@@ -105,19 +109,72 @@ static enum kwhy_status add_interval(struct kwhy_metered_total *total, const str
 	return KWHY_OK;
 }
 
-enum kwhy_status kwhy_metered_total_init(struct kwhy_metered_total *total,
-	const struct kwhy_power_series *series, const struct kwhy_covered *covered, struct kwhy_error *error)
+static int shorter_first(const void *a, const void *b)
+{
+	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* How long a step from one reading to the next may be; of a counter any. False: there is no memory. */
+static bool find_longest_step(const struct kwhy_power_series *series, int64_t *out_ns)
+{
+	size_t count = series->count - 1;
+	int64_t *steps_ns;
+
+	*out_ns = INT64_MAX;
+	if (kwhy_meter_is_counter(series->meter) || !count)
+		return true;
+	steps_ns = calloc(count, sizeof(*steps_ns));
+	if (!steps_ns)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		steps_ns[i] = series->time_ns[i + 1] - series->time_ns[i];
+	qsort(steps_ns, count, sizeof(*steps_ns), shorter_first);
+	if (steps_ns[count / 2] < INT64_MAX / HOLE_STEPS)
+		*out_ns = steps_ns[count / 2] * HOLE_STEPS;
+	if (*out_ns < HOLE_LEAST_NS)
+		*out_ns = HOLE_LEAST_NS;
+	free(steps_ns);
+	return true;
+}
+
+/* The intervals that the coverage has. */
+static enum kwhy_status add_intervals(struct kwhy_metered_total *total,
+	const struct kwhy_power_series *series, const struct kwhy_covered *covered, int64_t longest_ns,
+	struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 	int64_t rest = 0;
 
+	for (size_t i = 1; !status && i < series->count; i++) {
+		int64_t step_ns = series->time_ns[i] - series->time_ns[i - 1];
+
+		if (!kwhy_covered_in_hull(covered, series->time_ns[i - 1], series->time_ns[i]))
+			continue;
+		if (step_ns <= longest_ns) {
+			status = add_interval(total, series, i, &rest, error);
+		} else {
+			total->hole_ns += step_ns;
+			total->hole_count++;
+		}
+	}
+	return status;
+}
+
+enum kwhy_status kwhy_metered_total_init(struct kwhy_metered_total *total,
+	const struct kwhy_power_series *series, const struct kwhy_covered *covered, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+	int64_t longest_ns;
+
 	*total = (struct kwhy_metered_total){
 		.meter = series->meter, .intervals = calloc(series->count, sizeof(*total->intervals))};
-	if (!total->intervals)
+	if (!total->intervals || !find_longest_step(series, &longest_ns)) {
+		kwhy_metered_total_done(total);
 		return kwhy_fail_memory(error, "metered intervals");
-	for (size_t i = 1; !status && i < series->count; i++)
-		if (kwhy_covered_in_hull(covered, series->time_ns[i - 1], series->time_ns[i]))
-			status = add_interval(total, series, i, &rest, error);
+	}
+	status = add_intervals(total, series, covered, longest_ns, error);
 	if (status)
 		kwhy_metered_total_done(total);
 	return status;

@@ -22,6 +22,8 @@ struct kwhy_metered_total {
 	struct kwhy_metered_interval *intervals;
 	size_t count;
 	int64_t sum_nj, sum_ns;
+	int64_t hole_ns; /* between readings of a power too far apart for a line between them */
+	size_t hole_count;
 	size_t wrapped_count, fallen_count; /* readings of a counter that fell: undone, left out */
 };
 
@@ -29,7 +31,10 @@ struct kwhy_metered_total {
 KWHY_MUST_USE enum kwhy_status kwhy_device_meters_find(struct kwhy_device_meters *meters,
 	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error);
 
-/* Intervals of one meter; of powers, the trapezoid between readings, rounded so that the sum is exact. */
+/*
+ * Intervals of one meter; of powers, the trapezoid between readings, rounded so that the sum is exact. None
+ * where they lie more than ten times as far apart as usual, and 0.25 s: what was drawn there nobody saw.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_metered_total_init(struct kwhy_metered_total *total,
 	const struct kwhy_power_series *series, const struct kwhy_covered *covered, struct kwhy_error *error);
 void kwhy_metered_total_done(struct kwhy_metered_total *total);

@@ -41,21 +41,17 @@ static void add_runs(struct runs *runs, const struct kwhy_energy_findings *findi
 
 	for (size_t i = 0; i < total->count; i++) {
 		const struct kwhy_metered_interval *interval = &total->intervals[i];
+		const int64_t start_ns = kwhy_saturate_add(interval->start_ns, -lag_ns);
+		const int64_t end_ns = kwhy_saturate_add(interval->end_ns, -lag_ns);
 
 		runs->metered_ns += (double)(interval->end_ns - interval->start_ns);
-		while (window < covered->count && covered->windows[window].end_ns <= interval->start_ns)
+		while (window < covered->count && covered->windows[window].end_ns <= start_ns)
 			window++;
-		for (size_t w = window; w < covered->count && covered->windows[w].start_ns < interval->end_ns;
-			w++) {
+		for (size_t w = window; w < covered->count && covered->windows[w].start_ns < end_ns; w++) {
 			const struct kwhy_window *known = &covered->windows[w];
 
-			const int64_t start_ns = known->start_ns > interval->start_ns ? known->start_ns
-										      : interval->start_ns;
-			const int64_t end_ns = known->end_ns < interval->end_ns ? known->end_ns
-										: interval->end_ns;
-
-			add_run(runs, kwhy_saturate_add(start_ns, -lag_ns),
-				kwhy_saturate_add(end_ns, -lag_ns));
+			add_run(runs, known->start_ns > start_ns ? known->start_ns : start_ns,
+				known->end_ns < end_ns ? known->end_ns : end_ns);
 		}
 	}
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/energy/energy_total.h"
 
+#include "base/quantity.h"
+
 #include <math.h>
 
 static const uint8_t power_meters[] = {
@@ -84,6 +86,20 @@ static enum kwhy_status note_falls(
 		counter->fallen_count == 1 ? "that interval is" : "those intervals are");
 }
 
+static enum kwhy_status note_holes(
+	struct kwhy_ledger *ledger, const struct kwhy_metered_total *total, struct kwhy_error *error)
+{
+	char hole[KWHY_QUANTITY_BYTES];
+
+	if (total->hole_count == 0)
+		return KWHY_OK;
+	return kwhy_ledger_note(ledger, KWHY_NOTE_WARNING, "readings-hole", error,
+		"%s has no reading for %s in %zu %s; what the run drew there is worked out from the powers "
+		"of its accounts",
+		kwhy_meter_name(total->meter), kwhy_quantity_time(hole, total->hole_ns), total->hole_count,
+		total->hole_count == 1 ? "stretch" : "stretches");
+}
+
 enum kwhy_status kwhy_energy_total_choose(struct kwhy_metered_total *out_total, struct kwhy_ledger *ledger,
 	const struct kwhy_device_meters *meters, const struct kwhy_covered *covered, bool ignore_counter,
 	struct kwhy_error *error)
@@ -108,5 +124,5 @@ enum kwhy_status kwhy_energy_total_choose(struct kwhy_metered_total *out_total, 
 	if (status || !believed)
 		kwhy_metered_total_done(&counter);
 	*out_total = believed ? counter : other;
-	return status;
+	return status ? status : note_holes(ledger, out_total, error);
 }

@@ -134,20 +134,16 @@ static void read_energy(struct kwhy_side *side, const json_t *device, struct dev
 {
 	const json_t *energy = json_object_get(device, "energy"), *time = json_object_get(device, "time");
 	int64_t attributed_nj = known_of(energy, "attributed_nj");
-	bool is_modelled = json_is_true(json_object_get(energy, "modelled"));
-	double window_ns = (double)known_of(energy, "end_ns") - (double)known_of(energy, "start_ns");
+	double metered_ns = (double)known_of(energy, "metered_ns");
 
 	if (attributed_nj == KWHY_UNKNOWN_NJ) {
 		sums->energy_missing |= positive_of(time, "span_ns") > 0;
 		return;
 	}
-	/* assumed powers are of what was recorded alone */
-	if (is_modelled)
-		window_ns -= (double)positive_of(time, "unrecorded_ns");
 	sums->known_count++;
 	kwhy_known_add(&side->energy_nj, attributed_nj);
-	side->power_w += window_ns > 0 ? (double)attributed_nj / window_ns : NAN;
-	side->modelled |= is_modelled;
+	side->power_w += metered_ns > 0 ? (double)attributed_nj / metered_ns : NAN;
+	side->modelled |= json_is_true(json_object_get(energy, "modelled"));
 }
 
 static void widen_run(struct kwhy_side *side, const json_t *time)
@@ -182,18 +178,20 @@ static void read_device(struct kwhy_side *side, const json_t *device, struct dev
 
 static void read_run(struct kwhy_side *side, const json_t *run)
 {
-	int64_t high_nj = known_of(run, "high_nj");
+	int64_t low_nj = known_of(run, "low_nj"), high_nj = known_of(run, "high_nj");
 
 	side->run_nj = known_of(run, "energy_nj");
-	side->run_half_nj = side->run_nj == KWHY_UNKNOWN_NJ || high_nj == KWHY_UNKNOWN_NJ
-		? NAN
-		: (double)high_nj - (double)side->run_nj;
+	side->run_below_nj = side->run_above_nj = NAN;
+	if (side->run_nj == KWHY_UNKNOWN_NJ || low_nj == KWHY_UNKNOWN_NJ || high_nj == KWHY_UNKNOWN_NJ)
+		return;
+	side->run_below_nj = (double)side->run_nj - (double)low_nj;
+	side->run_above_nj = (double)high_nj - (double)side->run_nj;
 }
 
 /* A projection is of the run; what of a run hardly any meter saw is no measurement to hold against it. */
 static void set_seen(struct kwhy_side *side, const struct device_sums *sums)
 {
-	double net_nj, half_nj;
+	double net_nj;
 
 	side->seen_run_nj = sums->energy_missing || sums->is_unseen ? KWHY_UNKNOWN_NJ : side->run_nj;
 	side->net_nj = side->net_low_nj = side->net_high_nj = KWHY_UNKNOWN_NJ;
@@ -202,11 +200,10 @@ static void set_seen(struct kwhy_side *side, const struct device_sums *sums)
 	net_nj = (double)side->run_nj - sums->idle_nj;
 	side->net_nj = llround(net_nj);
 	/* where the idle level is higher than that, so is what was drawn before and behind the run */
-	half_nj = sums->idle_spread_nj + side->run_half_nj;
-	if (!isfinite(half_nj))
+	if (!isfinite(sums->idle_spread_nj + side->run_below_nj + side->run_above_nj))
 		return;
-	side->net_low_nj = llround(net_nj - half_nj);
-	side->net_high_nj = llround(net_nj + half_nj);
+	side->net_low_nj = llround(net_nj - sums->idle_spread_nj - side->run_below_nj);
+	side->net_high_nj = llround(net_nj + sums->idle_spread_nj + side->run_above_nj);
 }
 
 static void read_devices(struct kwhy_side *side, const json_t *devices)

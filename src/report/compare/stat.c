@@ -273,7 +273,7 @@ static void fill_side(struct pairing *pairing, int index)
 	side->device = "";
 	side->energy_nj = isfinite(joules) && fabs(joules) < 9e9 ? (int64_t)(joules * 1e9) : KWHY_UNKNOWN_NJ;
 	side->run_nj = KWHY_UNKNOWN_NJ;
-	side->run_half_nj = NAN;
+	side->run_below_nj = side->run_above_nj = NAN;
 	side->span_ns = isfinite(seconds) && seconds < 9e9 ? (int64_t)(seconds * 1e9) : 0;
 	side->idle_nj = KWHY_UNKNOWN_NJ;
 	side->power_w = kwhy_json_real_of(json_object_get(domain, "mean_w"), "mean");

@@ -137,6 +137,7 @@ static void write_energy_sums(struct kwhy_json *json, const struct kwhy_device_e
 {
 	kwhy_json_int(json, "start_ns", energy->start_ns);
 	kwhy_json_int(json, "end_ns", energy->end_ns);
+	kwhy_json_int(json, "metered_ns", energy->metered_ns);
 	kwhy_json_known(json, "measured_nj", energy->modelled ? KWHY_UNKNOWN_NJ : energy->measured_nj);
 	kwhy_json_known(json, "attributed_nj", energy->attributed_nj);
 	kwhy_json_known(json, "clean_idle_nj", energy->clean_idle_nj);

@@ -237,7 +237,7 @@ static void write_books(const struct kwhy_sheet *sheet, size_t device)
 	}
 	kwhy_text_addf(&text, "%s, %s over %s: attributed %" PRId64 " nJ", label,
 		energy->source ? energy->source : "unnamed meter",
-		kwhy_quantity_time(window, kwhy_totals_window_ns(books)), energy->attributed_nj);
+		kwhy_quantity_time(window, energy->metered_ns), energy->attributed_nj);
 	if (energy->modelled)
 		kwhy_text_add(&text, ", modelled: no meter");
 	else

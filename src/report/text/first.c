@@ -14,6 +14,7 @@
 enum { SCREEN_LINES = 24, WHERE_ROWS = 6, WHERE_LEAST = 3, WHERE_BAR = 10, ADVICE_ROWS = 3 };
 
 #define NJ_PER_KWH 3.6e15
+#define EVEN_RATIO 0.05 /* sides of an interval that differ by less are one number */
 
 static void write_subject(const struct kwhy_sheet *sheet)
 {
@@ -116,26 +117,57 @@ static const char *base_of(const struct kwhy_totals *totals, char out[96])
 	return out;
 }
 
+enum { INTERVAL_BYTES = 3 * KWHY_QUANTITY_BYTES + 16 };
+
+/* "3.11 kJ" beside "3.46 kJ" is "3.11". */
+static const char *without_unit_of(char *low, const char *high)
+{
+	char *unit = strchr(low, ' ');
+	const char *other = strchr(high, ' ');
+
+	if (unit && other && strcmp(unit, other) == 0)
+		*unit = '\0';
+	return low;
+}
+
+/* Of the run's energy the `parts`-th part: "281 J ±780 mJ", or "3.13 kJ (3.11 to 3.46 kJ)". */
+static const char *interval_of(const struct kwhy_totals *totals, double parts, char out[INTERVAL_BYTES])
+{
+	double each_j = totals->run_nj * 1e-9 / parts, below_j = totals->run_below_nj * 1e-9 / parts,
+	       above_j = totals->run_above_nj * 1e-9 / parts;
+	char each[KWHY_QUANTITY_BYTES], low[KWHY_QUANTITY_BYTES], high[KWHY_QUANTITY_BYTES];
+
+	kwhy_quantity_si(each, each_j, "J", 3);
+	kwhy_quantity_si(low, fdim(each_j, below_j), "J", 3);
+	kwhy_quantity_si(high, each_j + above_j, "J", 3);
+	if (!(below_j + above_j > 0))
+		snprintf(out, INTERVAL_BYTES, "%s", each);
+	else if (fabs(above_j - below_j) <= EVEN_RATIO * (above_j + below_j))
+		snprintf(out, INTERVAL_BYTES, "%s \xc2\xb1%s", each,
+			kwhy_quantity_si(low, (above_j + below_j) / 2, "J", 2));
+	else
+		snprintf(out, INTERVAL_BYTES, "%s (%s to %s)", each, without_unit_of(low, high), high);
+	return out;
+}
+
 static void write_work(const struct kwhy_sheet *sheet)
 {
 	const struct kwhy_recording *recording = sheet->report->recording;
-	double energy_j = sheet->totals->run_nj * 1e-9, half_j = sheet->totals->run_half_nj * 1e-9;
+	double energy_j = sheet->totals->run_nj * 1e-9;
 
 	if (!recording->work_count && sheet->report->ledger->step_count)
 		kwhy_sheet_step_mean(sheet);
 	for (size_t i = 0; i < recording->work_count && i < 1; i++) {
 		const struct kwhy_work *work = &recording->work[i];
-		char count[KWHY_QUANTITY_BYTES], each[KWHY_QUANTITY_BYTES], per[KWHY_QUANTITY_BYTES];
-		char half[KWHY_QUANTITY_BYTES], base[96];
+		char count[KWHY_QUANTITY_BYTES], each[INTERVAL_BYTES], per[KWHY_QUANTITY_BYTES], base[96];
 
 		kwhy_quantity_amount(count, work->count);
 		if (!(energy_j > 0) || !(work->count > 0)) {
 			kwhy_sheet_linef(sheet, "  ", "%s %s", count, work->unit);
 			continue;
 		}
-		kwhy_sheet_linef(sheet, "  ", "%s %s: %s%s%s each, %s a joule%s", count, work->unit,
-			kwhy_quantity_si(each, energy_j / work->count, "J", 3), half_j > 0 ? " \xc2\xb1" : "",
-			half_j > 0 ? kwhy_quantity_si(half, half_j / work->count, "J", 2) : "",
+		kwhy_sheet_linef(sheet, "  ", "%s %s: %s each, %s a joule%s", count, work->unit,
+			interval_of(sheet->totals, work->count, each),
 			kwhy_quantity_number(per, work->count / energy_j), base_of(sheet->totals, base));
 	}
 }
@@ -167,14 +199,12 @@ static const char *windows_of(const struct kwhy_totals *totals, char out[2 * KWH
 static void write_run(const struct kwhy_sheet *sheet)
 {
 	const struct kwhy_totals *totals = sheet->totals;
-	char energy[KWHY_QUANTITY_BYTES], half[KWHY_QUANTITY_BYTES];
+	char energy[INTERVAL_BYTES];
 	struct kwhy_text line = {0};
 
 	if (!is_run_apart(totals))
 		return;
-	kwhy_text_addf(&line, "%s%s%s of the run, ", kwhy_quantity_si(energy, totals->run_nj * 1e-9, "J", 3),
-		totals->run_half_nj > 0 ? " \xc2\xb1" : "",
-		totals->run_half_nj > 0 ? kwhy_quantity_si(half, totals->run_half_nj * 1e-9, "J", 2) : "");
+	kwhy_text_addf(&line, "%s of the run, ", interval_of(totals, 1, energy));
 	if (totals->unmetered_nj > 0) {
 		kwhy_text_add(&line, "with ");
 		kwhy_sheet_add_unmetered(&line, sheet);

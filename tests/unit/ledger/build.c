@@ -184,3 +184,11 @@ const struct kwhy_account *build_account(const struct kwhy_ledger *ledger, uint3
 			return &books->accounts[i];
 	return NULL;
 }
+
+const char *build_note(const struct kwhy_ledger *ledger, const char *id)
+{
+	for (size_t i = 0; i < ledger->note_count; i++)
+		if (strcmp(ledger->notes[i].id, id) == 0)
+			return ledger->notes[i].text;
+	return NULL;
+}

@@ -50,4 +50,6 @@ void build_free(struct kwhy_recording *recording, struct kwhy_ledger *ledger);
 /* The account of that name on a device; NULL: none. */
 const struct kwhy_account *build_account(const struct kwhy_ledger *ledger, uint32_t device, const char *name);
 
+const char *build_note(const struct kwhy_ledger *ledger, const char *id); /* its text; NULL: there is none */
+
 #endif

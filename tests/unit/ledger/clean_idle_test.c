@@ -42,14 +42,6 @@ static struct kwhy_ledger *books_of(const struct metered_plan *plan, struct kwhy
 	return build_ledger(*out);
 }
 
-static bool has_note(const struct kwhy_ledger *ledger, const char *id)
-{
-	for (size_t i = 0; i < ledger->note_count; i++)
-		if (strcmp(ledger->notes[i].id, id) == 0)
-			return true;
-	return false;
-}
-
 static void the_books_balance(const struct kwhy_ledger *ledger)
 {
 	const struct kwhy_device_ledger *books = &ledger->devices[0];
@@ -111,7 +103,7 @@ static void time_before_the_context_has_its_own_account_and_level(void **state)
 	assert_int_equal(books->clean_count, 1);
 	assert_int_equal(books->clean[0].start_ns, 0);
 	assert_true(llabs(books->clean[0].end_ns - 5200000000) < 10000000);
-	assert_false(has_note(ledger, "not-at-rest"));
+	assert_null(build_note(ledger, "not-at-rest"));
 	has_power(ledger, CLEAN, 80, 0.01);
 	has_power(ledger, OUTSIDE, 123, 0.01);
 	assert_true(fabs(books->energy.clean_idle_w - 80) < 1 && books->energy.clean_idle_measured);
@@ -254,7 +246,7 @@ static void a_device_that_had_not_come_to_rest_tells_its_level_behind_the_work(v
 	ledger = books_of(&plan, &recording);
 	the_books_balance(ledger);
 	assert_true(fabs(ledger->devices[0].energy.context_idle_w - 128) < 1);
-	assert_true(has_note(ledger, "not-at-rest"));
+	assert_non_null(build_note(ledger, "not-at-rest"));
 	account = build_account(ledger, 0, "small");
 	assert_non_null(account);
 	assert_true(fabs((double)account->net_nj / (10 * 5e-3 * RUNS * 1e9) - 1) < 0.15);
@@ -359,7 +351,7 @@ static void foreign_work_inside_the_span_is_told_of(void **state)
 
 	(void)state;
 	the_books_balance(ledger);
-	assert_true(has_note(ledger, "powers-contradicted"));
+	assert_non_null(build_note(ledger, "powers-contradicted"));
 	build_free(recording, ledger);
 }
 

@@ -21,14 +21,6 @@ static struct kwhy_recording *constant_meter(int64_t power_mw)
 	return recording;
 }
 
-static const struct kwhy_note *note_of(const struct kwhy_ledger *ledger, const char *id)
-{
-	for (size_t i = 0; i < ledger->note_count; i++)
-		if (!strcmp(ledger->notes[i].id, id))
-			return &ledger->notes[i];
-	return NULL;
-}
-
 static void a_meter_that_never_moves_tells_the_idle_level_to_a_milliwatt(void **state)
 {
 	struct kwhy_recording *recording = constant_meter(121137);
@@ -37,7 +29,7 @@ static void a_meter_that_never_moves_tells_the_idle_level_to_a_milliwatt(void **
 	(void)state;
 	recording->devices[0].context_idle_mw = 120400;
 	ledger = build_ledger(recording);
-	assert_null(note_of(ledger, "readings-unfitted"));
+	assert_null(build_note(ledger, "readings-unfitted"));
 	assert_true(fabs(ledger->devices[0].energy.context_idle_w - 121.137) < 0.01);
 	assert_int_equal(ledger->devices[0].energy.measured_nj, ledger->devices[0].energy.attributed_nj);
 	build_free(recording, ledger);
@@ -59,8 +51,8 @@ static void readings_that_no_powers_fit_leave_the_assumed_powers_and_a_note(void
 	profile.known_power_count = 1;
 	options.profile = &profile;
 	ledger = build_ledger_with(recording, &options);
-	assert_non_null(note_of(ledger, "readings-unfitted"));
-	assert_null(note_of(ledger, "no-usable-readings"));
+	assert_non_null(build_note(ledger, "readings-unfitted"));
+	assert_null(build_note(ledger, "no-usable-readings"));
 	assert_int_equal(ledger->devices[0].energy.measured_nj, ledger->devices[0].energy.attributed_nj);
 	build_free(recording, ledger);
 }
@@ -77,8 +69,8 @@ static void a_counter_that_fell_once_fell_one_time(void **state)
 		OK(kwhy_recording_add_reading(recording, KWHY_METER_NVML_ENERGY, 0, 0, i * 100000000,
 			12000 * (i < 15 ? 1000 + i : i), &build_error));
 	ledger = build_ledger(recording);
-	assert_non_null(note_of(ledger, "counter-fell"));
-	assert_non_null(strstr(note_of(ledger, "counter-fell")->text,
+	assert_non_null(build_note(ledger, "counter-fell"));
+	assert_non_null(strstr(build_note(ledger, "counter-fell"),
 		"fell 1 time (it was reset); that interval is not in the books"));
 	build_free(recording, ledger);
 }

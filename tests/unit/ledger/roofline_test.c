@@ -39,14 +39,6 @@ static struct kwhy_ledger *books(struct kwhy_recording *recording, const struct 
 	return build_ledger_with(recording, &options);
 }
 
-static const char *note_of(const struct kwhy_ledger *ledger, const char *id)
-{
-	for (size_t i = 0; i < ledger->note_count; i++)
-		if (strcmp(ledger->notes[i].id, id) == 0)
-			return ledger->notes[i].text;
-	return NULL;
-}
-
 static void assert_ratio(const struct kwhy_ledger *ledger, double ratio)
 {
 	assert_true(fabs(ledger->roofline.ratio - ratio) < 1e-9);
@@ -61,7 +53,7 @@ static void assert_unknown(struct kwhy_recording *recording, const struct kwhy_p
 	assert_true(isnan(ledger->roofline.arithmetic_s));
 	assert_true(isnan(ledger->devices[0].time.roofline_ratio));
 	if (id)
-		assert_non_null(note_of(ledger, id));
+		assert_non_null(build_note(ledger, id));
 	else
 		assert_int_equal(ledger->note_count, 0);
 	build_free(recording, ledger);
@@ -165,7 +157,7 @@ static void flop_of_no_precision_leave_memory_alone_as_the_roof(void **state)
 	did(recording, "bytes", 1e12);
 	ledger = books(recording, profile());
 	assert_ratio(ledger, 0.5);
-	assert_non_null(strstr(note_of(ledger, "flop-without-precision"), "--work flop_bf16=N"));
+	assert_non_null(strstr(build_note(ledger, "flop-without-precision"), "--work flop_bf16=N"));
 	build_free(recording, ledger);
 }
 
@@ -179,7 +171,7 @@ static void what_is_left_out_beside_flop_of_a_precision_is_named(void **state)
 	did(recording, "flop_int4", 50e12);
 	ledger = books(recording, profile());
 	assert_ratio(ledger, 0.25);
-	assert_non_null(strstr(note_of(ledger, "flop-without-precision"), "'flop_int4'"));
+	assert_non_null(strstr(build_note(ledger, "flop-without-precision"), "'flop_int4'"));
 	build_free(recording, ledger);
 }
 
@@ -241,7 +233,7 @@ static void a_chosen_part_of_a_run_is_not_what_the_work_took(void **state)
 		did(recording, "bytes", 1e12);
 		ledger = books(recording, profile());
 		assert_true(isnan(ledger->roofline.ratio) == (choices[i] != KWHY_CHOICE_DUTY));
-		assert_true(!note_of(ledger, "part-of-run") == (choices[i] == KWHY_CHOICE_DUTY));
+		assert_true(!build_note(ledger, "part-of-run") == (choices[i] == KWHY_CHOICE_DUTY));
 		build_free(recording, ledger);
 	}
 }

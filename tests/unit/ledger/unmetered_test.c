@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "model/run_energy.h"
 #include "unit/ledger/metered.h"
 
 #include <math.h>
@@ -80,10 +81,53 @@ static void what_comes_behind_the_last_reading_begins_before_it(void **state)
 	build_free(recording, ledger);
 }
 
+/* Powers read from `from_ns` to `to_ns` come to nothing. */
+static void cut_hole(struct kwhy_recording *recording, int64_t from_ns, int64_t to_ns)
+{
+	for (size_t i = 0; i < recording->power_count; i++) {
+		struct kwhy_power_series *series = &recording->power[i];
+		size_t kept = 0;
+
+		if (kwhy_meter_is_counter(series->meter))
+			continue;
+		for (size_t k = 0; k < series->count; k++) {
+			series->time_ns[kept] = series->time_ns[k];
+			series->value[kept] = series->value[k];
+			kept += series->time_ns[k] < from_ns || series->time_ns[k] > to_ns;
+		}
+		series->count = kept;
+	}
+}
+
+/* 0.8 s at 300 W and 0.2 s at 100 W are 260 J; the straight line over them is 200 J. */
+static void a_hole_in_the_readings_is_worked_out_and_said(void **state)
+{
+	struct kwhy_ledger_options options = kwhy_ledger_options_default();
+	struct kwhy_recording *recording = three_runs();
+	const struct kwhy_device_energy *energy;
+	struct kwhy_run_energy run;
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	options.ignore_counter = true;
+	cut_hole(recording, INT64_C(3200000000), INT64_C(4200000000));
+	ledger = build_ledger_with(recording, &options);
+	energy = &ledger->devices[0].energy;
+	run = kwhy_run_energy_of(&ledger->devices[0]);
+	if (!(fabs((double)energy->edge_nj * 1e-9 - 260) < 10))
+		fail_msg("%g J worked out", (double)energy->edge_nj * 1e-9);
+	assert_true(fabs((double)(energy->end_ns - energy->start_ns - energy->metered_ns) * 1e-9 - 1) < 0.05);
+	assert_true(fabs(run.run_nj * 1e-9 - 920) < 5); /* 2.1 s at 300 W, 2.9 s at 100 W */
+	assert_true(run.below_nj * 1e-9 > 120 && run.above_nj * 1e-9 < 60); /* a second of 100 to 300 W */
+	assert_non_null(build_note(ledger, "readings-hole"));
+	build_free(recording, ledger);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_no_reading_saw_of_a_run_is_worked_out_from_the_powers_of_its_accounts),
+		cmocka_unit_test(a_hole_in_the_readings_is_worked_out_and_said),
 		cmocka_unit_test(what_comes_behind_the_last_reading_begins_before_it),
 	};
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "build.h"
+#include "model/run_energy.h"
 
 #include <math.h>
 #include <string.h>
@@ -92,6 +93,28 @@ static void what_was_metered_between_windows_has_an_account_and_the_books_balanc
 	assert_int_equal(idle->time_ns, 100 * MS); /* 1900 to 2000; 3900 to 4000 lies behind the last one */
 	assert_int_equal(hidden->whole_nj, KWHY_UNKNOWN_NJ); /* ranges stand for themselves */
 	assert_true(isnan(ledger->devices[0].coverage.share_error_ratio));
+	build_free(recording, ledger);
+}
+
+/* 300 W all along, and every moment metered: a meter that is late leaves nothing of a window unseen. */
+static void of_metered_windows_nothing_is_worked_out(void **state)
+{
+	struct kwhy_recording *recording = build_one();
+	struct kwhy_ledger *ledger;
+	double run_nj;
+
+	(void)state;
+	select_from(recording, KWHY_CHOICE_DUTY, 0, 9000);
+	for (int64_t at_ms = 500; at_ms < 8500; at_ms += 200) {
+		cover(recording, at_ms, at_ms + 80);
+		build_kernel(recording, 0, at_ms * MS, (at_ms + 80) * MS, "a");
+	}
+	meter(recording, 0, 9000, 300);
+	ledger = build_ledger(recording);
+	assert_true(ledger->devices[0].energy.edge_nj < 1000000000);
+	run_nj = kwhy_run_energy_of(&ledger->devices[0]).run_nj;
+	if (!(fabs(run_nj / (7.88 * 300e9) - 1) < 0.01))
+		fail_msg("%g J", run_nj * 1e-9);
 	build_free(recording, ledger);
 }
 
@@ -215,6 +238,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(time_between_windows_is_not_idle),
 		cmocka_unit_test(what_was_metered_between_windows_has_an_account_and_the_books_balance),
+		cmocka_unit_test(of_metered_windows_nothing_is_worked_out),
 		cmocka_unit_test(a_moment_between_windows_that_gets_too_much_is_said_and_not_refused),
 		cmocka_unit_test(windows_that_are_alike_tell_the_whole_without_error),
 		cmocka_unit_test(one_window_in_twenty_that_differs_is_the_error_of_a_share),

@@ -50,7 +50,8 @@ static void where_all_was_recorded_the_run_is_what_was_recorded(void **state)
 	assert_joules(run.run_nj, 3000);
 	assert_joules(run.recorded_nj, 3000);
 	assert_joules(run.unmetered_nj, 0);
-	assert_joules(run.half_nj, 20);
+	assert_joules(run.below_nj, 20);
+	assert_joules(run.above_nj, 20);
 }
 
 static void what_no_reading_saw_is_of_the_run(void **state)
@@ -62,11 +63,18 @@ static void what_no_reading_saw_is_of_the_run(void **state)
 	make_plan(&plan);
 	plan.books.energy.end_ns = 18 * S;
 	plan.books.energy.edge_nj = 200 * S;
+	plan.books.energy.edge_ns = 2 * S;
 	run = kwhy_run_energy_of(&plan.books);
 	assert_joules(run.run_nj, 3200);
 	assert_joules(run.recorded_nj, 3200);
 	assert_joules(run.unmetered_nj, 200);
-	assert_joules(run.half_nj, hypot(20, 180));
+	/* it idled then, at 100 W; it may have drawn 300 */
+	assert_joules(run.below_nj, hypot(20, 0.05 * 400));
+	assert_joules(run.above_nj, hypot(20, 0.95 * 400));
+	plan.books.energy.edge_nj = 400 * S;
+	run = kwhy_run_energy_of(&plan.books);
+	assert_joules(run.below_nj, hypot(20, 0.45 * 400));
+	assert_joules(run.above_nj, hypot(20, 0.45 * 400));
 }
 
 /* Beside that 4 s at 250 W, of which a meter saw 600 J; behind the run 5 s more that were not recorded. */
@@ -125,7 +133,7 @@ static void unrecorded_time_that_nothing_tells_of_leaves_the_run_unknown(void **
 	run = kwhy_run_energy_of(&plan.books);
 	assert_joules(run.recorded_nj, 3000);
 	assert_joules(run.recorded_unmetered_nj, 0);
-	assert_true(isnan(run.run_nj) && isnan(run.unmetered_nj) && isnan(run.half_nj));
+	assert_true(isnan(run.run_nj) && isnan(run.unmetered_nj) && isnan(run.above_nj));
 }
 
 static void of_assumed_powers_only_the_interval_is_unknown(void **state)
@@ -142,7 +150,7 @@ static void of_assumed_powers_only_the_interval_is_unknown(void **state)
 	run = kwhy_run_energy_of(&plan.books);
 	assert_joules(run.run_nj, 3000);
 	assert_joules(run.recorded_nj, 3000);
-	assert_true(isnan(run.half_nj));
+	assert_true(isnan(run.above_nj));
 }
 
 static void without_a_reading_in_the_run_nothing_of_it_is_known(void **state)

@@ -19,9 +19,9 @@ static struct kwhy_side read_side(const char *json)
 #define ACCOUNT(category, name, time, gross, low, high)                                       \
 	"{\"category\":\"" category "\",\"name\":\"" name "\",\"count\":1,\"time_ns\":" #time \
 	",\"gross_nj\":" #gross ",\"low_nj\":" #low ",\"high_nj\":" #high "}"
-#define DEVICE(attributed, accounts)                                                   \
-	"{\"name\":\"G\",\"time\":{\"span_ns\":1000,\"busy_ns\":600,\"idle_ns\":400}," \
-	"\"energy\":{\"start_ns\":0,\"end_ns\":1000,\"attributed_nj\":" #attributed    \
+#define DEVICE(attributed, accounts)                                                                    \
+	"{\"name\":\"G\",\"time\":{\"span_ns\":1000,\"busy_ns\":600,\"idle_ns\":400},"                  \
+	"\"energy\":{\"start_ns\":0,\"end_ns\":1000,\"metered_ns\":1000,\"attributed_nj\":" #attributed \
 	"},\"accounts\":[" accounts "]}"
 #define REPORT(devices, findings) \
 	"{\"schema\":\"kwhy.report/1\",\"devices\":[" devices "],\"findings\":[" findings "]}"
@@ -148,16 +148,17 @@ static void joules_of_assumed_powers_are_not_said_to_be_metered(void **state)
 
 #define METERED_BESIDE(end, more)                                                      \
 	"{\"name\":\"G\",\"time\":{\"first_ns\":0,\"last_ns\":1000,\"span_ns\":1000}," \
-	"\"energy\":{\"start_ns\":0,\"end_ns\":" #end more                             \
+	"\"energy\":{\"start_ns\":0,\"end_ns\":" #end ",\"metered_ns\":" #end more     \
 	",\"edge_nj\":5,\"attributed_nj\":300},\"accounts\":[" ACCOUNT(                \
 		"compute", "k", 1000, 300, 290, 310) "]}"
 #define METERED(end) METERED_BESIDE(end, "")
 #define RUN_REPORT(devices)                                                                                  \
 	"{\"schema\":\"kwhy.report/1\",\"run\":{\"energy_nj\":305},\"devices\":[" devices "],\"findings\":[" \
 	"]}"
-#define IDLE_DEVICE                                                              \
-	"{\"name\":\"G\",\"time\":{\"first_ns\":0,\"last_ns\":0,\"span_ns\":0}," \
-	"\"energy\":{\"start_ns\":0,\"end_ns\":100,\"attributed_nj\":70},\"accounts\":[]}"
+#define IDLE_DEVICE                                                                                          \
+	"{\"name\":\"G\",\"time\":{\"first_ns\":0,\"last_ns\":0,\"span_ns\":0},"                             \
+	"\"energy\":{\"start_ns\":0,\"end_ns\":100,\"metered_ns\":100,\"attributed_nj\":70},\"accounts\":[]" \
+	"}"
 #define UNMETERED_DEVICE "{\"name\":\"G\",\"time\":{\"span_ns\":0},\"energy\":null,\"accounts\":[]}"
 
 /* As the first line of a report; of a device without work no reading need be there. */
@@ -217,7 +218,8 @@ static void above_idle_is_known_as_well_as_the_run_and_its_idle_level(void **sta
 	struct kwhy_side side = read_side(
 		"{\"schema\":\"kwhy.report/1\",\"run\":{\"energy_nj\":300,\"low_nj\":260,\"high_nj\":340},"
 		"\"devices\":[{\"name\":\"G\",\"time\":{\"first_ns\":0,\"last_ns\":1000,\"span_ns\":1000},"
-		"\"energy\":{\"start_ns\":0,\"end_ns\":1000,\"attributed_nj\":300},\"accounts\":["
+		"\"energy\":{\"start_ns\":0,\"end_ns\":1000,\"metered_ns\":1000,\"attributed_nj\":300},"
+		"\"accounts\":["
 		"{\"category\":\"host\",\"name\":\"idle\",\"count\":1,\"time_ns\":500,\"gross_nj\":100,"
 		"\"low_nj\":98,\"high_nj\":102,\"mean_power_mw\":200}]}]}");
 
@@ -232,11 +234,11 @@ static void above_idle_is_known_as_well_as_the_run_and_its_idle_level(void **sta
 	"{\"schema\":\"kwhy.whatif/1\",\"before\":{\"time_ns\":1000},\"after\":{\"time_ns\":1000," \
 	"\"energy_nj\":300,\"net_nj\":100},\"changes\":[]}"
 /* Its idle level is stated, 0.1 W, or seen, 0.2 W; `run` and `energy` say more. */
-#define NET_SIDE(run, energy, idle)                                                                      \
-	"{\"schema\":\"kwhy.report/1\",\"run\":{\"energy_nj\":300" run                                   \
-	"},\"devices\":[{\"name\":\"G\",\"time\":{\"first_ns\":0,\"last_ns\":1000,\"span_ns\":1000},"    \
-	"\"energy\":{\"start_ns\":0,\"end_ns\":1000,\"attributed_nj\":300,\"context_idle_w\":0.1" energy \
-	"},\"accounts\":[" idle "]}]}"
+#define NET_SIDE(run, energy, idle)                                                                       \
+	"{\"schema\":\"kwhy.report/1\",\"run\":{\"energy_nj\":300" run                                    \
+	"},\"devices\":[{\"name\":\"G\",\"time\":{\"first_ns\":0,\"last_ns\":1000,\"span_ns\":1000},"     \
+	"\"energy\":{\"start_ns\":0,\"end_ns\":1000,\"metered_ns\":1000,\"attributed_nj\":300,\"context_" \
+	"idle_w\":0.1" energy "},\"accounts\":[" idle "]}]}"
 #define IDLE_SEEN                                                                                \
 	"{\"category\":\"host\",\"name\":\"idle\",\"count\":1,\"time_ns\":500,\"gross_nj\":100," \
 	"\"low_nj\":98,\"high_nj\":102,\"mean_power_mw\":200}"

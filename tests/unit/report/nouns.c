@@ -183,6 +183,7 @@ void nouns_energy(struct nouns *nouns)
 	energy->source = "nvml.energy_mj";
 	energy->start_ns = 100;
 	energy->end_ns = 1200;
+	energy->metered_ns = 1100;
 	energy->measured_nj = energy->attributed_nj = 220000;
 	energy->context_idle_nj = 110000;
 	energy->net_nj = 110000;
