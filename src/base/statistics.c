@@ -121,24 +121,54 @@ void kwhy_estimate_of(const double *values, size_t count, struct kwhy_estimate *
 	*out = estimate;
 }
 
-void kwhy_difference_of(
-	const struct kwhy_estimate *a, const struct kwhy_estimate *b, struct kwhy_difference *out)
+/* Welch: neither side's scatter is taken for the other's. */
+static void halves_of_several(const struct kwhy_estimate *a, const struct kwhy_estimate *b, double out[2])
 {
 	double error_a = a->deviation * a->deviation / (double)a->count;
 	double error_b = b->deviation * b->deviation / (double)b->count;
-	double both = error_a + error_b, freedom, half;
+	double both = error_a + error_b;
+	double freedom = both * both /
+		(error_a * error_a / (double)(a->count - 1) + error_b * error_b / (double)(b->count - 1));
+	double t = both > 0 ? kwhy_student_quantile(BOTH_SIDES_95, freedom) : 0;
 
-	*out = (struct kwhy_difference){.change = b->mean - a->mean, .low = NAN, .high = NAN};
-	if (a->count < 2 || b->count < 2)
-		return;
-	if (both > 0) {
-		freedom = both * both /
-			(error_a * error_a / (double)(a->count - 1) +
-				error_b * error_b / (double)(b->count - 1));
-		half = kwhy_student_quantile(BOTH_SIDES_95, freedom) * sqrt(both);
+	out[0] = t * sqrt(error_a);
+	out[1] = t * sqrt(error_b);
+}
+
+/* A prediction of one value more; how far off that one was read comes on top. */
+static void halves_beside_several(const struct kwhy_estimate *several, const struct kwhy_estimate *one,
+	double *out_several, double *out_one)
+{
+	double t = kwhy_student_quantile(BOTH_SIDES_95, (double)several->count - 1);
+	double half = t * several->deviation, read_half = (one->high - one->low) / 2;
+
+	*out_several = half / sqrt((double)several->count);
+	*out_one = isnan(read_half) ? half : hypot(half, read_half);
+}
+
+/* How far off each mean may be, seen beside the other. */
+static void halves_of(const struct kwhy_estimate *a, const struct kwhy_estimate *b, double out[2])
+{
+	if (a->count > 1 && b->count > 1) {
+		halves_of_several(a, b, out);
+	} else if (a->count > 1) {
+		halves_beside_several(a, b, &out[0], &out[1]);
+	} else if (b->count > 1) {
+		halves_beside_several(b, a, &out[1], &out[0]);
 	} else {
-		half = 0;
+		out[0] = (a->high - a->low) / 2;
+		out[1] = (b->high - b->low) / 2;
 	}
+}
+
+void kwhy_difference_of(
+	const struct kwhy_estimate *a, const struct kwhy_estimate *b, struct kwhy_difference *out)
+{
+	double halves[2], half;
+
+	halves_of(a, b, halves);
+	half = hypot(halves[0], halves[1]);
+	*out = (struct kwhy_difference){.change = b->mean - a->mean};
 	out->low = out->change - half;
 	out->high = out->change + half;
 }

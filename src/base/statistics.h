@@ -35,8 +35,9 @@ void kwhy_moments_add(struct kwhy_moments *moments, double value);
 double kwhy_moments_variance(const struct kwhy_moments *moments);
 
 /*
- * How much mean `b` lies above mean `a`, without assuming that both scatter alike (Welch). Low and high are
- * NAN when either has fewer than two values.
+ * How much mean `b` lies above mean `a`, without assuming that both scatter alike (Welch). A single value
+ * scatters as the several beside it do, and was read as well as its low and high say (NAN: not known to be
+ * off). Of two single ones these are all that is known: NAN gives NAN.
  */
 struct kwhy_difference {
 	double change, low, high;

@@ -30,20 +30,6 @@ static struct kwhy_estimate estimate_of(const json_t *figure)
 	};
 }
 
-/* Single runs have the meter's interval alone: both are taken as independent. */
-static struct kwhy_difference difference_of(const struct kwhy_estimate *a, const struct kwhy_estimate *b)
-{
-	struct kwhy_difference difference;
-	double half = hypot((a->high - a->low) / 2, (b->high - b->low) / 2);
-
-	kwhy_difference_of(a, b, &difference);
-	if (isnan(difference.low) && isfinite(half)) {
-		difference.low = difference.change - half;
-		difference.high = difference.change + half;
-	}
-	return difference;
-}
-
 static const char *keep(struct pairing *pairing, const char *text)
 {
 	const char *copy = kwhy_arena_copy(&pairing->out->arena, text);
@@ -63,7 +49,7 @@ static void add_change(struct pairing *pairing, const char *name, const char *do
 	change.name = keep(pairing, name);
 	change.domain = keep(pairing, domain);
 	change.unit = keep(pairing, unit);
-	change.difference = difference_of(&change.a, &change.b);
+	kwhy_difference_of(&change.a, &change.b, &change.difference);
 	out->changes[out->change_count++] = change;
 }
 

@@ -66,8 +66,9 @@ static void write_changes(const struct kwhy_stat_comparison *comparison, const s
 	}
 	kwhy_table_write(&table, sheet->style, sheet->out);
 	kwhy_sheet_paragraph(sheet, "  ",
-		"means over the runs of each side; the interval is that of the change (Welch's t; of single "
-		"runs, the meters' own), as a share of A");
+		"means over the runs of each side; the interval is that of the change, as a share of A: "
+		"Welch's t over the runs; of a single run beside several, their scatter and its meter; of "
+		"single runs, the meters alone");
 }
 
 static void write_curve(const struct kwhy_stat_curve_pair *curve, const struct kwhy_sheet *sheet)

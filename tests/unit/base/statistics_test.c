@@ -87,13 +87,45 @@ static void a_difference_does_not_assume_that_both_sides_scatter_alike(void **st
 	kwhy_difference_of(&a, &b, &difference);
 	assert_close(difference.change, 3, 1e-12);
 	assert_close(difference.high - 3, kwhy_student_quantile(0.975, 25 / (17.0 / 3)) * sqrt(5), 1e-9);
-	b.count = 1;
-	kwhy_difference_of(&a, &b, &difference);
-	assert_close(difference.change, 3, 1e-12);
-	assert_true(isnan(difference.low));
 	a = b = (struct kwhy_estimate){.count = 3, .mean = 5};
 	kwhy_difference_of(&a, &b, &difference);
 	assert_close(difference.high, 0, 0);
+}
+
+/* One more value of the same is within t s sqrt(1 + 1/n), and its meter is off besides. */
+static void a_single_value_scatters_as_the_several_beside_it(void **state)
+{
+	struct kwhy_estimate several = {.count = 20, .mean = 100, .low = 95, .high = 105, .deviation = 10};
+	struct kwhy_estimate one = {.count = 1, .mean = 113, .low = NAN, .high = NAN, .deviation = NAN};
+	double half = kwhy_student_quantile(0.975, 19) * 10 * sqrt(1 + 1.0 / 20);
+	struct kwhy_difference difference;
+
+	(void)state;
+	kwhy_difference_of(&several, &one, &difference);
+	assert_close(difference.change, 13, 1e-12);
+	assert_close(difference.high, 13 + half, 1e-9);
+	assert_close(difference.low, 13 - half, 1e-9);
+	one.low = 103;
+	one.high = 123;
+	kwhy_difference_of(&one, &several, &difference);
+	assert_close(difference.change, -13, 1e-12);
+	assert_close(difference.high, hypot(half, 10) - 13, 1e-9);
+}
+
+static void two_single_values_are_as_far_off_as_they_are_said_to_be(void **state)
+{
+	struct kwhy_estimate a = {.count = 1, .mean = 10, .low = 7, .high = 13, .deviation = NAN};
+	struct kwhy_estimate b = {.count = 1, .mean = 20, .low = 16, .high = 24, .deviation = NAN};
+	struct kwhy_difference difference;
+
+	(void)state;
+	kwhy_difference_of(&a, &b, &difference);
+	assert_close(difference.low, 5, 1e-12);
+	assert_close(difference.high, 15, 1e-12);
+	b.low = b.high = NAN;
+	kwhy_difference_of(&a, &b, &difference);
+	assert_close(difference.change, 10, 1e-12);
+	assert_true(isnan(difference.low) && isnan(difference.high));
 }
 
 static void moments_far_from_0_keep_their_scatter(void **state)
@@ -119,6 +151,8 @@ int main(void)
 		cmocka_unit_test(one_value_has_a_mean_and_no_interval_and_none_has_nothing),
 		cmocka_unit_test(moments_far_from_0_keep_their_scatter),
 		cmocka_unit_test(a_difference_does_not_assume_that_both_sides_scatter_alike),
+		cmocka_unit_test(a_single_value_scatters_as_the_several_beside_it),
+		cmocka_unit_test(two_single_values_are_as_far_off_as_they_are_said_to_be),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
