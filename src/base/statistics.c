@@ -161,6 +161,21 @@ static void halves_of(const struct kwhy_estimate *a, const struct kwhy_estimate 
 	}
 }
 
+/*
+ * Fieller: every ratio r of which b - r a may be 0. It holds "no change" exactly when the interval of the
+ * difference does.
+ */
+static void set_ratio(double a, double b, const double halves[2], struct kwhy_difference *out)
+{
+	double surely = a * a - halves[0] * halves[0], size = fabs(a), unchanged = a < 0 ? -1 : 1;
+	double reach = surely > 0 ? sqrt(b * b * halves[0] * halves[0] + surely * halves[1] * halves[1])
+				  : NAN;
+
+	out->ratio = b / size - unchanged;
+	out->ratio_low = (size * b - reach) / surely - unchanged;
+	out->ratio_high = (size * b + reach) / surely - unchanged;
+}
+
 void kwhy_difference_of(
 	const struct kwhy_estimate *a, const struct kwhy_estimate *b, struct kwhy_difference *out)
 {
@@ -171,6 +186,7 @@ void kwhy_difference_of(
 	*out = (struct kwhy_difference){.change = b->mean - a->mean};
 	out->low = out->change - half;
 	out->high = out->change + half;
+	set_ratio(a->mean, b->mean, halves, out);
 }
 
 void kwhy_moments_add(struct kwhy_moments *moments, double value)

@@ -41,6 +41,8 @@ double kwhy_moments_variance(const struct kwhy_moments *moments);
  */
 struct kwhy_difference {
 	double change, low, high;
+	double ratio;		      /* the change over the size of a's mean */
+	double ratio_low, ratio_high; /* lopsided, as a's own error is in it; NAN: a's mean may be 0, too */
 };
 void kwhy_difference_of(
 	const struct kwhy_estimate *a, const struct kwhy_estimate *b, struct kwhy_difference *out);

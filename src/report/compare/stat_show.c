@@ -9,28 +9,31 @@
 #include <stdio.h>
 #include <string.h>
 
-static double ratio_of(const struct kwhy_stat_change *change)
-{
-	return change->difference.change / fabs(change->a.mean);
-}
-
 static bool is_known(const struct kwhy_stat_change *change)
 {
 	return isfinite(change->difference.low) && isfinite(change->difference.high);
 }
 
-/* "-12.3 % ±0.4 %" of A's mean. */
+/* "+12.3", "+1234" */
+static const char *percent_of(char out[KWHY_QUANTITY_BYTES], double ratio)
+{
+	snprintf(out, KWHY_QUANTITY_BYTES, "%+.*f", fabs(ratio) < 1 ? 1 : 0, 100 * ratio);
+	return out;
+}
+
+/* "-12.3 %", "-12.7 to -11.9" of A's mean */
 static void add_change(struct kwhy_table *table, const struct kwhy_stat_change *change)
 {
-	double half = (change->difference.high - change->difference.low) / 2 / fabs(change->a.mean);
-	char text[2 * KWHY_QUANTITY_BYTES] = "";
+	const struct kwhy_difference *difference = &change->difference;
+	char low[KWHY_QUANTITY_BYTES], high[KWHY_QUANTITY_BYTES], text[2 * KWHY_QUANTITY_BYTES + 4] = "";
 
-	if (isfinite(ratio_of(change)))
-		snprintf(text, sizeof(text), "%+.1f %%", 100 * ratio_of(change));
+	if (isfinite(difference->ratio))
+		snprintf(text, sizeof(text), "%+.1f %%", 100 * difference->ratio);
 	kwhy_table_cell(table, *text ? text : NULL);
 	*text = '\0';
-	if (isfinite(half))
-		snprintf(text, sizeof(text), "\xc2\xb1%.1f", 100 * half);
+	if (isfinite(difference->ratio_low))
+		snprintf(text, sizeof(text), "%s to %s", percent_of(low, difference->ratio_low),
+			percent_of(high, difference->ratio_high));
 	kwhy_table_cell(table, text);
 	kwhy_table_cell(table, !is_known(change) ? "" : kwhy_stat_is_significant(change) ? "yes" : "no");
 }
@@ -49,7 +52,7 @@ static void add_mean(struct kwhy_table *table, double mean, const char *unit)
 
 static void write_changes(const struct kwhy_stat_comparison *comparison, const struct kwhy_sheet *sheet)
 {
-	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT}, {"of", KWHY_COLUMN_LEFT},
+	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_NAME}, {"of", KWHY_COLUMN_LEFT},
 		{"A", KWHY_COLUMN_RIGHT}, {"B", KWHY_COLUMN_RIGHT}, {"change", KWHY_COLUMN_RIGHT},
 		{"95 %", KWHY_COLUMN_RIGHT}, {"significant", KWHY_COLUMN_LEFT}};
 	struct kwhy_table table;
@@ -66,9 +69,9 @@ static void write_changes(const struct kwhy_stat_comparison *comparison, const s
 	}
 	kwhy_table_write(&table, sheet->style, sheet->out);
 	kwhy_sheet_paragraph(sheet, "  ",
-		"means over the runs of each side; the interval is that of the change, as a share of A: "
-		"Welch's t over the runs; of a single run beside several, their scatter and its meter; of "
-		"single runs, the meters alone");
+		"means over the runs of each side; the interval is that of the change, in percent of A, "
+		"whose own error is in it: Welch's t over the runs; of a single run beside several, their "
+		"scatter and its meter; of single runs, the meters alone");
 }
 
 static void write_curve(const struct kwhy_stat_curve_pair *curve, const struct kwhy_sheet *sheet)
@@ -143,7 +146,9 @@ static void write_json_change(struct kwhy_json *json, const struct kwhy_stat_cha
 	kwhy_json_real(json, "change", change->difference.change);
 	kwhy_json_real(json, "low", change->difference.low);
 	kwhy_json_real(json, "high", change->difference.high);
-	kwhy_json_real(json, "change_ratio", ratio_of(change));
+	kwhy_json_real(json, "change_ratio", change->difference.ratio);
+	kwhy_json_real(json, "ratio_low", change->difference.ratio_low);
+	kwhy_json_real(json, "ratio_high", change->difference.ratio_high);
 	if (is_known(change))
 		kwhy_json_bool(json, "significant", kwhy_stat_is_significant(change));
 	else

@@ -128,6 +128,53 @@ static void two_single_values_are_as_far_off_as_they_are_said_to_be(void **state
 	assert_true(isnan(difference.low) && isnan(difference.high));
 }
 
+/* 999 over 120 and 1001 over 80, but for the least of what 1 J adds to 20 %. */
+static void a_ratio_has_the_errors_of_both_its_sides(void **state)
+{
+	struct kwhy_estimate a = {.count = 1, .mean = 100, .low = 80, .high = 120, .deviation = NAN};
+	struct kwhy_estimate b = {.count = 1, .mean = 1000, .low = 999, .high = 1001, .deviation = NAN};
+	struct kwhy_difference difference;
+
+	(void)state;
+	kwhy_difference_of(&a, &b, &difference);
+	assert_close(difference.ratio, 9, 1e-12);
+	assert_close(difference.ratio_low, 1000.0 / 120 - 1, 1e-3);
+	assert_close(difference.ratio_high, 1000.0 / 80 - 1, 1e-3);
+	a.mean = -100;
+	a.low = -120;
+	a.high = -80;
+	kwhy_difference_of(&a, &b, &difference);
+	assert_close(difference.ratio, 11, 1e-12);
+	assert_close(difference.ratio_low, 1000.0 / 120 + 1, 1e-3);
+	assert_close(difference.ratio_high, 1000.0 / 80 + 1, 1e-3);
+}
+
+/* At the edge of the difference the ratio's edge is no change, too. */
+static void a_ratio_tells_no_change_apart_where_the_difference_does(void **state)
+{
+	struct kwhy_estimate a = {.count = 1, .mean = 100, .low = 97, .high = 103, .deviation = NAN};
+	struct kwhy_estimate b = {.count = 1, .mean = 105, .low = 101, .high = 109, .deviation = NAN};
+	struct kwhy_difference difference;
+
+	(void)state;
+	kwhy_difference_of(&a, &b, &difference);
+	assert_close(difference.low, 0, 1e-12);
+	assert_close(difference.ratio_low, 0, 1e-12);
+}
+
+static void a_ratio_to_what_may_be_0_has_no_interval(void **state)
+{
+	struct kwhy_estimate a = {.count = 1, .mean = 1, .low = -1, .high = 3, .deviation = NAN};
+	struct kwhy_estimate b = {.count = 1, .mean = 9, .low = 8, .high = 10, .deviation = NAN};
+	struct kwhy_difference difference;
+
+	(void)state;
+	kwhy_difference_of(&a, &b, &difference);
+	assert_close(difference.ratio, 8, 1e-12);
+	assert_true(isnan(difference.ratio_low) && isnan(difference.ratio_high));
+	assert_true(difference.low > 0);
+}
+
 static void moments_far_from_0_keep_their_scatter(void **state)
 {
 	struct kwhy_moments moments = {0};
@@ -153,6 +200,9 @@ int main(void)
 		cmocka_unit_test(a_difference_does_not_assume_that_both_sides_scatter_alike),
 		cmocka_unit_test(a_single_value_scatters_as_the_several_beside_it),
 		cmocka_unit_test(two_single_values_are_as_far_off_as_they_are_said_to_be),
+		cmocka_unit_test(a_ratio_has_the_errors_of_both_its_sides),
+		cmocka_unit_test(a_ratio_tells_no_change_apart_where_the_difference_does),
+		cmocka_unit_test(a_ratio_to_what_may_be_0_has_no_interval),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,10 +40,55 @@ static void a_single_run_is_held_against_the_scatter_of_several(void **state)
 	kwhy_compare_stat_done(&comparison);
 }
 
+/* Asserts that its lines fit. */
+static void assert_shows(const struct kwhy_stat_comparison *comparison, const char *words)
+{
+	const struct kwhy_text_style style = {.columns = 80};
+	const struct kwhy_conditions none = {0};
+	struct kwhy_text text = {0};
+
+	assert_int_equal(kwhy_compare_stat_text(comparison, &none, &style, &text, &error), KWHY_OK);
+	if (!strstr(text.data, words))
+		fail_msg("no '%s' in\n%s", words, text.data);
+	for (char *line = strtok(text.data, "\n"); line; line = strtok(NULL, "\n"))
+		assert_in_range(kwhy_text_columns(line), 1, 80);
+	kwhy_text_done(&text);
+}
+
+/* 100 J may be 80 or 120 J: then 1000 J are 12.5 or 8.33 times as much. */
+static void a_relative_change_has_the_error_of_what_it_is_relative_to(void **state)
+{
+	struct kwhy_stat_comparison comparison;
+
+	(void)state;
+	compare(&comparison, STAT(1, 100, 80, 120, null), STAT(1, 1000, 999, 1001, null));
+	assert_shows(&comparison, "+900.0 %  +733 to +1150  yes");
+	kwhy_compare_stat_done(&comparison);
+	compare(&comparison, STAT(1, 100, 99, 101, null), STAT(1, 101, 100, 102, null));
+	assert_shows(&comparison, "+1.0 %  -0.4 to +2.4  no");
+	kwhy_compare_stat_done(&comparison);
+}
+
+static void a_long_name_leaves_the_figures_their_room(void **state)
+{
+	static const char json[] =
+		"{\"schema\":\"kwhy.stat/1\",\"command\":\"x\",\"work\":[{\"unit\":"
+		"\"sequences of a language model that were answered\",\"domains\":[{\"name\":\"gpu 0\","
+		"\"units_per_joule\":{\"count\":1,\"mean\":1234,\"low\":900,\"high\":1600}}]}]}";
+	struct kwhy_stat_comparison comparison;
+
+	(void)state;
+	compare(&comparison, json, json);
+	assert_shows(&comparison, "  gpu 0  1234  1234  +0.0 %");
+	kwhy_compare_stat_done(&comparison);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_single_run_is_held_against_the_scatter_of_several),
+		cmocka_unit_test(a_relative_change_has_the_error_of_what_it_is_relative_to),
+		cmocka_unit_test(a_long_name_leaves_the_figures_their_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
