@@ -141,10 +141,9 @@ static void reach(const json_t *points, double run, double value, bool rises, do
 static void reach_of_side(
 	struct pairing *pairing, int side, const json_t *points, struct kwhy_stat_reached *out, bool rises)
 {
-	size_t runs = json_array_size(json_object_get(pairing->roots[side], "runs"));
 	double joules = 0, time_s = 0;
 
-	for (size_t run = 0; run < runs; run++) {
+	for (size_t run = 0; run < pairing->out->runs[side]; run++) {
 		double at[2];
 
 		reach(points, (double)run, out->value, rises, at);
@@ -283,6 +282,7 @@ static enum kwhy_status parse(struct pairing *pairing, int side, const char *lab
 			"%.300s: '%.40s' is no result of kwhy stat that this version knows (kwhy.stat/1)",
 			label, kwhy_json_text_of(root, "schema"));
 	pairing->out->labels[side] = keep(pairing, label);
+	pairing->out->runs[side] = json_array_size(json_object_get(root, "runs"));
 	pairing->out->commands[side] = keep(pairing, kwhy_json_text_of(root, "command"));
 	fill_side(pairing, side);
 	return KWHY_OK;

@@ -41,6 +41,7 @@ struct kwhy_stat_curve_pair {
 struct kwhy_stat_comparison {
 	struct kwhy_arena arena;
 	const char *labels[2], *commands[2];
+	size_t runs[2]; /* that each side tried */
 	struct kwhy_stat_change *changes;
 	struct kwhy_stat_curve_pair *curves;
 	size_t change_count, curve_count;

@@ -74,12 +74,30 @@ static void write_changes(const struct kwhy_stat_comparison *comparison, const s
 		"scatter and its meter; of single runs, the meters alone");
 }
 
-static void write_curve(const struct kwhy_stat_curve_pair *curve, const struct kwhy_sheet *sheet)
+/* Of one side; false: some of its runs never got there, and the cell behind says how many did. */
+static bool add_reached(struct kwhy_table *table, const struct kwhy_stat_comparison *comparison,
+	const struct kwhy_stat_reached *level, size_t side)
+{
+	bool by_all = level->runs[side] == comparison->runs[side];
+	char text[KWHY_QUANTITY_BYTES] = "";
+
+	if (!by_all)
+		snprintf(text, sizeof(text), "%zu of %zu", level->runs[side], comparison->runs[side]);
+	kwhy_table_real(table, level->joules[side], "J");
+	kwhy_table_real(table, level->time_s[side], "s");
+	kwhy_table_cell(table, text);
+	return by_all;
+}
+
+static void write_curve(const struct kwhy_stat_comparison *comparison,
+	const struct kwhy_stat_curve_pair *curve, const struct kwhy_sheet *sheet)
 {
 	static const struct kwhy_table_column columns[] = {{"reached", KWHY_COLUMN_RIGHT},
-		{"A", KWHY_COLUMN_RIGHT}, {"", KWHY_COLUMN_RIGHT}, {"B", KWHY_COLUMN_RIGHT},
-		{"", KWHY_COLUMN_RIGHT}, {"joules", KWHY_COLUMN_RIGHT}};
+		{"A", KWHY_COLUMN_RIGHT}, {"", KWHY_COLUMN_RIGHT}, {"", KWHY_COLUMN_RIGHT},
+		{"B", KWHY_COLUMN_RIGHT}, {"", KWHY_COLUMN_RIGHT}, {"", KWHY_COLUMN_RIGHT},
+		{"joules", KWHY_COLUMN_RIGHT}};
 	struct kwhy_table table;
+	bool by_all = true;
 
 	kwhy_sheet_heading(sheet, curve->name, "first reached after so many joules and seconds");
 	if (!curve->level_count) {
@@ -94,14 +112,16 @@ static void write_curve(const struct kwhy_stat_curve_pair *curve, const struct k
 
 		snprintf(text, sizeof(text), "%.5g", level->value);
 		kwhy_table_cell(&table, text);
-		for (size_t side = 0; side < 2; side++) {
-			kwhy_table_real(&table, level->joules[side], "J");
-			kwhy_table_real(&table, level->time_s[side], "s");
-		}
+		for (size_t side = 0; side < 2; side++)
+			by_all &= add_reached(&table, comparison, level, side);
 		snprintf(text, sizeof(text), "%+.1f %%", 100 * ratio);
 		kwhy_table_cell(&table, isfinite(ratio) ? text : NULL);
 	}
 	kwhy_table_write(&table, sheet->style, sheet->out);
+	if (!by_all)
+		kwhy_sheet_paragraph(sheet, "  ",
+			"k of n: only k runs reached the value, and the means are of those; the others would "
+			"have raised them");
 }
 
 enum kwhy_status kwhy_compare_stat_text(const struct kwhy_stat_comparison *comparison,
@@ -116,7 +136,7 @@ enum kwhy_status kwhy_compare_stat_text(const struct kwhy_stat_comparison *compa
 	kwhy_text_add(out, "\n");
 	write_changes(comparison, &sheet);
 	for (size_t i = 0; i < comparison->curve_count; i++)
-		write_curve(&comparison->curves[i], &sheet);
+		write_curve(comparison, &comparison->curves[i], &sheet);
 	if (conditions->count)
 		kwhy_sheet_heading(&sheet, "Conditions", NULL);
 	for (size_t i = 0; i < conditions->count; i++)
@@ -191,6 +211,7 @@ enum kwhy_status kwhy_compare_stat_json(const struct kwhy_stat_comparison *compa
 		kwhy_json_row(&json, side ? "b" : "a");
 		kwhy_json_string(&json, "path", comparison->labels[side]);
 		kwhy_json_string(&json, "command", comparison->commands[side]);
+		kwhy_json_count(&json, "runs", comparison->runs[side]);
 		kwhy_json_object_end(&json);
 	}
 	kwhy_json_array(&json, "figures");

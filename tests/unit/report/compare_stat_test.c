@@ -83,12 +83,37 @@ static void a_long_name_leaves_the_figures_their_room(void **state)
 	kwhy_compare_stat_done(&comparison);
 }
 
+#define POINT(run, value, joules) \
+	"{\"run\":" #run ",\"time_s\":1,\"joules\":" #joules ",\"value\":" #value "}"
+#define LOSS(points)                                                                                      \
+	"{\"schema\":\"kwhy.stat/1\",\"command\":\"x\",\"runs\":[{},{}],\"metrics\":[{\"name\":\"loss\"," \
+	"\"points\":[" points "]}]}"
+
+/* The mean of those that got there is no mean of all: the slow ones are not in it. */
+static void runs_that_never_reach_a_value_are_told(void **state)
+{
+	static const char all[] = LOSS(
+		POINT(0, 5, 10) "," POINT(1, 5, 10) "," POINT(0, 1, 100) "," POINT(1, 1, 100));
+	static const char one[] = LOSS(POINT(0, 5, 10) "," POINT(1, 5, 10) "," POINT(0, 1, 50));
+	struct kwhy_stat_comparison comparison;
+
+	(void)state;
+	compare(&comparison, all, one);
+	assert_shows(&comparison, "  1  100 J  1.00 s    50.0 J  1.00 s  1 of 2  -50.0 %");
+	assert_shows(&comparison, "k of n: only k runs reached");
+	kwhy_compare_stat_done(&comparison);
+	compare(&comparison, all, all);
+	assert_shows(&comparison, "  1  100 J  1.00 s    100 J  1.00 s    +0.0 %");
+	kwhy_compare_stat_done(&comparison);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_single_run_is_held_against_the_scatter_of_several),
 		cmocka_unit_test(a_relative_change_has_the_error_of_what_it_is_relative_to),
 		cmocka_unit_test(a_long_name_leaves_the_figures_their_room),
+		cmocka_unit_test(runs_that_never_reach_a_value_are_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
