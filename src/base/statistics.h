@@ -25,6 +25,9 @@ struct kwhy_estimate {
 /* NAN: mean, least and most of no values; deviation, low and high of fewer than two. */
 void kwhy_estimate_of(const double *values, size_t count, struct kwhy_estimate *out);
 
+/* Of sorted values, linear between the two next to it, as most programs do; NAN of none. */
+double kwhy_quantile(const double *sorted, size_t count, double share);
+
 /* Of values that come one by one and are not kept. Zero-initialise. */
 struct kwhy_moments {
 	double count, mean, squares; /* squares: of the distances from the mean */

@@ -2,9 +2,9 @@
 #include "bench/series.h"
 
 #include "base/clock.h"
+#include "base/statistics.h"
 #include "bench/stop.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,7 +80,7 @@ enum kwhy_status kwhy_bench_steps_sum_up(const double *steps_s, size_t count, st
 		return kwhy_fail_memory(error, "the times of steps");
 	memcpy(sorted, steps_s, count * sizeof(*sorted));
 	kwhy_median_of(sorted, count, out);
-	*out_p99_s = count ? sorted[(count - 1) * 99 / 100] : NAN;
+	*out_p99_s = kwhy_quantile(sorted, count, 0.99);
 	free(sorted);
 	return KWHY_OK;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fit/median.h"
 
+#include "base/statistics.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,17 +13,6 @@ static int by_value(const void *left, const void *right)
 	double a = *(const double *)left, b = *(const double *)right;
 
 	return (a > b) - (a < b);
-}
-
-/* Linear between order statistics, as most programs do. */
-static double quantile(const double *sorted, size_t count, double share)
-{
-	double place = share * (double)(count - 1), below = floor(place);
-	size_t i = (size_t)below;
-
-	if (i + 1 >= count)
-		return sorted[count - 1];
-	return sorted[i] + (place - below) * (sorted[i + 1] - sorted[i]);
 }
 
 /* How many of the lowest may be left out: the largest k with P(Binomial(count, 1/2) < k) <= TAIL. */
@@ -48,10 +39,10 @@ void kwhy_median_of(double *values, size_t count, struct kwhy_median *out)
 	if (count == 0)
 		return;
 	qsort(values, count, sizeof(*values), by_value);
-	out->median = quantile(values, count, 0.5);
+	out->median = kwhy_quantile(values, count, 0.5);
 	out->least = values[0];
-	out->p5 = quantile(values, count, 0.05);
-	out->p95 = quantile(values, count, 0.95);
+	out->p5 = kwhy_quantile(values, count, 0.05);
+	out->p95 = kwhy_quantile(values, count, 0.95);
 	out_low = left_out(count);
 	if (out_low == 0)
 		return;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/energy/energy_spread.h"
 
+#include "base/statistics.h"
 #include "ledger/energy/sampler_random.h"
 
 #include <math.h>
@@ -75,13 +76,8 @@ static int compare_energies(const void *a, const void *b)
 /* Sorts the values. */
 static double quantile(double *values, size_t count, double share)
 {
-	double at = share * (double)(count - 1);
-	size_t below = (size_t)at;
-
 	qsort(values, count, sizeof(*values), compare_energies);
-	if (below + 1 >= count)
-		return values[count - 1];
-	return values[below] + (at - (double)below) * (values[below + 1] - values[below]);
+	return kwhy_quantile(values, count, share);
 }
 
 static void summarise_class(
