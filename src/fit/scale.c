@@ -18,6 +18,21 @@ const char *kwhy_scale_form_name(enum kwhy_scale_form form)
 	return form == KWHY_SCALE_AMDAHL ? "Amdahl" : "USL";
 }
 
+/* Numbers of workers that differ: however often one was measured, it is one place of a curve. */
+static size_t different_of(const struct kwhy_scale_point *points, size_t count)
+{
+	size_t different = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t j = 0;
+
+		while (points[j].workers != points[i].workers)
+			j++;
+		different += j == i;
+	}
+	return different;
+}
+
 /* n / x = a + b (n - 1) + c n (n - 1), each row divided by its own n / x; all serial: b is a. */
 static void set_row(const struct kwhy_scale_point *point, bool agrees, bool all_serial, double *row)
 {
@@ -31,7 +46,8 @@ static void set_row(const struct kwhy_scale_point *point, bool agrees, bool all_
 		row[next] = weight * n * (n - 1);
 }
 
-static enum kwhy_status fit_columns(const struct kwhy_scale_point *points, size_t count, size_t skip,
+/* Without the points of `skip` workers; 0: of all. */
+static enum kwhy_status fit_columns(const struct kwhy_scale_point *points, size_t count, double skip,
 	bool agrees, bool all_serial, struct kwhy_least_squares *out, struct kwhy_error *error)
 {
 	size_t columns = 2 - all_serial + agrees;
@@ -43,7 +59,7 @@ static enum kwhy_status fit_columns(const struct kwhy_scale_point *points, size_
 	if (!rows)
 		return kwhy_fail_memory(error, "a fit");
 	for (size_t i = 0; i < count; i++) {
-		if (i == skip)
+		if (points[i].workers == skip)
 			continue;
 		set_row(&points[i], agrees, all_serial, rows + used * columns);
 		targets[used++] = 1;
@@ -55,7 +71,7 @@ static enum kwhy_status fit_columns(const struct kwhy_scale_point *points, size_
 }
 
 /* No more than all of the work is serial: where a fit says more, that bound is fitted with. */
-static enum kwhy_status fit_rows(const struct kwhy_scale_point *points, size_t count, size_t skip,
+static enum kwhy_status fit_rows(const struct kwhy_scale_point *points, size_t count, double skip,
 	bool agrees, struct kwhy_least_squares *out, bool *out_bound, struct kwhy_error *error)
 {
 	enum kwhy_status status = fit_columns(points, count, skip, agrees, false, out, error);
@@ -107,6 +123,7 @@ static struct kwhy_interval rate_of(const struct kwhy_least_squares *fit)
 		(struct kwhy_interval){fit->values[0], fit->values[0] - half, fit->values[0] + half});
 }
 
+/* Each number of workers in turn, with all of its points: one that stays would give the others away. */
 static enum kwhy_status hold_out(const struct kwhy_scale_point *points, size_t count, bool agrees,
 	double *out_ratio, struct kwhy_error *error)
 {
@@ -116,10 +133,10 @@ static enum kwhy_status hold_out(const struct kwhy_scale_point *points, size_t c
 	bool bound;
 
 	*out_ratio = NAN;
-	if (count < HELD_OUT_LEAST)
+	if (different_of(points, count) < HELD_OUT_LEAST)
 		return KWHY_OK;
 	for (size_t i = 0; !status && i < count; i++) {
-		status = fit_rows(points, count, i, agrees, &fit, &bound, error);
+		status = fit_rows(points, count, points[i].workers, agrees, &fit, &bound, error);
 		if (!status)
 			squares += pow(
 				throughput_of(fit.values, points[i].workers) / points[i].throughput - 1, 2);
@@ -133,7 +150,7 @@ static enum kwhy_status fit_form(const struct kwhy_scale_point *points, size_t c
 {
 	bool agrees = form == KWHY_SCALE_USL, bound;
 	struct kwhy_least_squares fit;
-	enum kwhy_status status = fit_rows(points, count, count, agrees, &fit, &bound, error);
+	enum kwhy_status status = fit_rows(points, count, 0, agrees, &fit, &bound, error);
 
 	if (status)
 		return status;
@@ -151,23 +168,19 @@ static enum kwhy_status fit_form(const struct kwhy_scale_point *points, size_t c
 static enum kwhy_status check(
 	const struct kwhy_scale_point *points, size_t count, struct kwhy_scale *out, struct kwhy_error *error)
 {
-	size_t different = 0;
+	size_t different;
 
 	out->least_workers = INFINITY;
 	out->most_workers = 0;
 	for (size_t i = 0; i < count; i++) {
-		bool seen = false;
-
 		if (!(points[i].workers >= 1) || !(points[i].throughput > 0) ||
 			!isfinite(points[i].workers) || !isfinite(points[i].throughput))
 			return kwhy_fail(error, KWHY_E_INPUT,
 				"point %zu: workers are 1 or more, and throughput is above 0", i + 1);
-		for (size_t j = 0; j < i; j++)
-			seen |= points[j].workers == points[i].workers;
-		different += !seen;
 		out->least_workers = fmin(out->least_workers, points[i].workers);
 		out->most_workers = fmax(out->most_workers, points[i].workers);
 	}
+	different = different_of(points, count);
 	if (different < POINTS_LEAST)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"scaling needs at least three different numbers of workers, not %zu", different);

@@ -29,7 +29,7 @@ struct kwhy_scale_fit {
 	struct kwhy_interval serial_ratio; /* s */
 	struct kwhy_interval agree_ratio;  /* k; 0 of Amdahl */
 	double rms_ratio;		   /* relative error over the points */
-	double held_out_ratio;		   /* of points predicted by the others; NAN where they are too few */
+	double held_out_ratio; /* of points predicted by those of other numbers of workers; NAN: too few */
 };
 
 struct kwhy_scale {

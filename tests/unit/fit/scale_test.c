@@ -103,6 +103,27 @@ static void three_points_leave_no_held_out_error_and_the_simpler_form(void **sta
 	assert_int_equal(scale.chosen, KWHY_SCALE_AMDAHL);
 }
 
+/* Three parameters go through three numbers of workers, however often each was measured. */
+static void what_was_measured_twice_is_held_out_together(void **state)
+{
+	static const struct kwhy_scale_point twice[] = {
+		{1, 100}, {1, 100.1}, {2, 180}, {2, 180.2}, {4, 250}, {4, 250.1}};
+	struct kwhy_scale_point points[8];
+	struct kwhy_scale scale, once;
+
+	(void)state;
+	assert_int_equal(kwhy_scale_of(twice, 6, &scale, &error), KWHY_OK);
+	assert_true(isnan(scale.fits[KWHY_SCALE_USL].held_out_ratio));
+	assert_int_equal(scale.chosen, KWHY_SCALE_AMDAHL);
+	make(points, 4, 0.05, 0.002);
+	make(points + 4, 4, 0.05, 0.002);
+	points[1].throughput = points[5].throughput *= 1.03;
+	assert_int_equal(kwhy_scale_of(points, 4, &once, &error), KWHY_OK);
+	assert_int_equal(kwhy_scale_of(points, 8, &scale, &error), KWHY_OK);
+	for (int form = 0; form < KWHY_SCALE_FORM_COUNT; form++)
+		assert_near(scale.fits[form].held_out_ratio, once.fits[form].held_out_ratio);
+}
+
 static void tokens_by_phase_and_in_sum(void **state)
 {
 	const struct kwhy_tokens_phase phases[] = {
@@ -175,6 +196,7 @@ int main(void)
 		cmocka_unit_test(workers_that_must_agree_give_a_peak_inside_the_range),
 		cmocka_unit_test(nothing_is_said_beyond_what_was_measured),
 		cmocka_unit_test(three_points_leave_no_held_out_error_and_the_simpler_form),
+		cmocka_unit_test(what_was_measured_twice_is_held_out_together),
 		cmocka_unit_test(tokens_by_phase_and_in_sum),
 		cmocka_unit_test(what_a_phase_does_not_know_the_sum_does_not_know),
 		cmocka_unit_test(a_roof_of_time_and_one_of_energy),
