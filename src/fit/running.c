@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fit/running.h"
 
+#include "fit/units.h"
+
 #include <math.h>
 #include <stdbool.h>
 
 #define SECONDS_PER_HOUR 3600.0
-#define DAYS_PER_YEAR 365.25
 
 static enum kwhy_status check(const struct kwhy_running_question *question, struct kwhy_error *error)
 {
@@ -38,7 +39,7 @@ static enum kwhy_status check(const struct kwhy_running_question *question, stru
 enum kwhy_status kwhy_running_of(
 	const struct kwhy_running_question *question, struct kwhy_running *out, struct kwhy_error *error)
 {
-	double runs_per_year = question->runs_per_day * DAYS_PER_YEAR;
+	double runs_per_year = question->runs_per_day * KWHY_DAYS_PER_YEAR;
 	enum kwhy_status status = check(question, error);
 
 	if (status)

@@ -25,7 +25,7 @@ struct kwhy_running {
 	struct kwhy_interval kwh;		     /* of one run, PUE included */
 	struct kwhy_interval per_run;		     /* the amount */
 	struct kwhy_interval per_unit;		     /* of work */
-	struct kwhy_interval kwh_per_year, per_year; /* 365.25 days */
+	struct kwhy_interval kwh_per_year, per_year; /* KWHY_DAYS_PER_YEAR */
 };
 
 /* KWHY_E_INPUT: both rates or none, a PUE below 1, a negative rate, or no energy or time to apply it to. */

@@ -54,7 +54,7 @@ static const struct word {
 	{"min", false, {60, SECOND}},
 	{"h", false, {3600, SECOND}},
 	{"day", false, {86400, SECOND}},
-	{"year", false, {365 * 86400.0, SECOND}},
+	{"year", false, {KWHY_DAYS_PER_YEAR * 86400, SECOND}},
 	{"B", true, {1, BYTE}},
 	{"byte", false, {1, BYTE}},
 	{"bytes", false, {1, BYTE}},

@@ -16,6 +16,9 @@ enum kwhy_dimension {
 	KWHY_DIMENSION_COUNT
 };
 
+/* Energy is accounted for in years of 8,760 hours. */
+#define KWHY_DAYS_PER_YEAR 365.0
+
 struct kwhy_unit {
 	double factor; /* of one such unit in joules, seconds, bytes, FLOP, grams, metres */
 	int powers[KWHY_DIMENSION_COUNT];
