@@ -191,6 +191,14 @@ static bool differ_by(const struct kwhy_figure *said, const struct kwhy_figure *
 	return agrees(said, made, factor) || agrees(said, made, 1 / factor);
 }
 
+/* Says its own size, on whichever side of 0. */
+static bool has_size(const struct kwhy_figure *figure)
+{
+	double low = fabs(figure->low), high = fabs(figure->high);
+
+	return (figure->low > 0) == (figure->high > 0) && fmax(low, high) < WIDTH_MOST * fmin(low, high);
+}
+
 /* Which kind of difference no rounding explains. */
 static enum kwhy_audit_kind kind_of(const struct kwhy_figure *said, const struct kwhy_figure *made)
 {
@@ -198,7 +206,7 @@ static enum kwhy_audit_kind kind_of(const struct kwhy_figure *said, const struct
 
 	if (of_bytes && differ_by(said, made, MEBI))
 		return KWHY_AUDIT_MEBI;
-	for (double factor = 1e3; factor < 1e16 && made->high < WIDTH_MOST * made->low; factor *= 1e3)
+	for (double factor = 1e3; factor < 1e16 && has_size(made); factor *= 1e3)
 		if (differ_by(said, made, factor) ||
 			(of_bytes &&
 				(differ_by(said, made, factor * MEBI) ||
@@ -215,13 +223,17 @@ static bool breaks_bound(
 
 	if (is_strict && (bound == '<' ? difference >= 0 : difference <= 0))
 		return true;
-	return bound == '<' ? said->low > limit->high * (1 + SLACK) : said->high < limit->low * (1 - SLACK);
+	return bound == '<' ? said->low > limit->high + SLACK * fabs(limit->high)
+			    : said->high < limit->low - SLACK * fabs(limit->low);
 }
 
 /* "<5 %" of what is 0.2 %: true, but no figure. */
 static bool is_loose(char bound, const struct kwhy_figure *said, const struct kwhy_figure *made)
 {
-	return bound == '<' ? made->high * LOOSE_FACTOR < said->low : made->low > LOOSE_FACTOR * said->high;
+	if (bound == '<')
+		return said->low > 0 ? made->high * LOOSE_FACTOR < said->low
+				     : made->high < LOOSE_FACTOR * said->low;
+	return said->high > 0 ? made->low > LOOSE_FACTOR * said->high : made->low * LOOSE_FACTOR > said->high;
 }
 
 static enum kwhy_status compare_bound(struct auditor *auditor, size_t at, const struct kwhy_figure *made)

@@ -187,6 +187,21 @@ static void a_unit_slip_is_told_with_the_right_value(void **state)
 	assert_int_equal(audit.checked_count, 2);
 }
 
+/* What was saved may be less than nothing; what may be either says nothing of a factor. */
+static void a_unit_slip_is_one_below_zero_too(void **state)
+{
+	const struct kwhy_claim claims[] = {CLAIM("a", "10", "J", "", "", "", ""),
+		CLAIM("b", "3", "J", "", "", "", ""), CLAIM("saved", "-7", "kJ", "", "b - a", "", "")};
+	const struct kwhy_claim either[] = {CLAIM("a", "3.2", "J", "", "", "", ""),
+		CLAIM("b", "3.2", "J", "", "", "", ""), CLAIM("saved", "-7", "kJ", "", "b - a", "", "")};
+
+	(void)state;
+	look(claims, 3);
+	assert_near(only(KWHY_AUDIT_SLIP, 2)->factor, 1000);
+	look(either, 3);
+	only(KWHY_AUDIT_ARITHMETIC, 2);
+}
+
 static void what_follows_from_a_misprint_is_told_with_what_follows_from_the_right_value(void **state)
 {
 	/* 191 = 1.20 mJ / 6.3 uJ, but of the inputs 5465 follows. */
@@ -294,6 +309,23 @@ static void unlike_units_bounds_mebibytes_and_contradictions(void **state)
 		assert_int_equal(audit.findings[i].kind, wanted[i]);
 }
 
+/* -1.2 is below -1.0, and that near it; of -30 it says little. */
+static void a_bound_below_zero_is_loose_ten_times_from_the_figure(void **state)
+{
+	const struct kwhy_claim claims[] = {CLAIM("near", "<-1.0", "J", "", "0.3[J] - 1.5[J]", "", ""),
+		CLAIM("far", "<-1.0", "J", "", "1[J] - 31[J]", "", ""),
+		CLAIM("above", ">-10", "J", "", "1[J] - 10[J]", "", ""),
+		CLAIM("far_above", ">-10", "J", "", "1[J] - 1.2[J]", "", "")};
+
+	(void)state;
+	look(claims, 4);
+	assert_int_equal(audit.finding_count, 2);
+	assert_int_equal(audit.findings[0].kind, KWHY_AUDIT_LOOSE);
+	assert_int_equal(audit.findings[0].claim, 1);
+	assert_int_equal(audit.findings[1].kind, KWHY_AUDIT_LOOSE);
+	assert_int_equal(audit.findings[1].claim, 3);
+}
+
 static void a_confirmed_claim_is_not_what_contradicts(void **state)
 {
 	const struct kwhy_claim claims[] = {CLAIM("good", "167", "uJ", "", "0.194[J] / 1160", "d2d", ""),
@@ -373,6 +405,7 @@ int main(void)
 		cmocka_unit_test(what_turns_within_the_interval_keeps_the_outer_bound),
 		cmocka_unit_test(what_is_no_formula_is_named),
 		cmocka_unit_test(a_unit_slip_is_told_with_the_right_value),
+		cmocka_unit_test(a_unit_slip_is_one_below_zero_too),
 		cmocka_unit_test(what_follows_from_a_misprint_is_told_with_what_follows_from_the_right_value),
 		cmocka_unit_test(a_count_of_another_window_is_no_divisor),
 		cmocka_unit_test(nothing_follows_from_amounts_of_different_windows),
@@ -380,6 +413,7 @@ int main(void)
 		cmocka_unit_test(no_energy_above_the_highest_power_times_the_time),
 		cmocka_unit_test(parts_that_last_longer_than_the_whole_overlap),
 		cmocka_unit_test(unlike_units_bounds_mebibytes_and_contradictions),
+		cmocka_unit_test(a_bound_below_zero_is_loose_ten_times_from_the_figure),
 		cmocka_unit_test(a_confirmed_claim_is_not_what_contradicts),
 		cmocka_unit_test(rounding_is_no_error),
 		cmocka_unit_test(claims_that_cannot_be_read_are_named),
