@@ -491,6 +491,17 @@ static void every_error_of_the_five_documents_that_figures_show_is_found_and_not
 	assert_fails(SPAWN("model", "audit"), 2, "takes one CSV");
 }
 
+static void a_figure_below_zero_is_off_in_size_and_not_in_height(void **state)
+{
+	static const char rows[] =
+		"claim,value,unit,from\na,10,J,\nb,3,J,\nkilo,-7,kJ,b - a\nsign,7,J,b - a\n";
+
+	(void)state;
+	assert_says(SPAWN("model", "audit", given("in.csv", rows)), "follows; 1000 times too large");
+	assert_says(
+		SPAWN("model", "audit", place("in.csv")), "7 J, arithmetic: -8.000 J to -6.000 J follows\n");
+}
+
 /* The row above asks for it first; what is wrong stands in its own. */
 static void a_claim_that_cannot_be_read_is_told_with_file_line_and_cure(void **state)
 {
@@ -574,6 +585,7 @@ int main(void)
 		cmocka_unit_test(a_power_limit_only_where_the_sweep_supports_one),
 		cmocka_unit_test(watts_of_base_compute_and_memory),
 		cmocka_unit_test(watts_by_the_square_of_the_clock),
+		cmocka_unit_test(a_figure_below_zero_is_off_in_size_and_not_in_height),
 		cmocka_unit_test(a_claim_that_cannot_be_read_is_told_with_file_line_and_cure),
 		cmocka_unit_test(
 			every_error_of_the_five_documents_that_figures_show_is_found_and_nothing_right),

@@ -75,6 +75,18 @@ static void explain_rest(const struct kwhy_audit_finding *finding, const char *s
 						       : " from the right figures");
 }
 
+/* Of figures on two sides of 0 none is so many times the other. */
+static void explain_size(const struct kwhy_audit_finding *finding, const char *should, char *out, size_t room)
+{
+	double factor = fmax(finding->factor, 1 / finding->factor);
+
+	if (factor > 0 && isfinite(factor))
+		snprintf(out, room, "%s follows; %.4g times too %s", should, factor,
+			finding->factor > 1 ? "large" : "small");
+	else
+		snprintf(out, room, "%s follows", should);
+}
+
 /* What is wrong with it, in words. */
 static void explain(
 	const struct answer *answer, const struct kwhy_audit_finding *finding, char *out, size_t room)
@@ -82,14 +94,12 @@ static void explain(
 	char figure[2 * FIGURE_BYTES];
 	const char *unit = word(answer, finding->claim, UNIT);
 	const char *should = isfinite(finding->should.low) ? figure_text(figure, &finding->should, unit) : "";
-	double factor = fmax(finding->factor, 1 / finding->factor);
-	const char *direction = finding->factor > 1 ? "high" : "low";
 
 	switch (finding->kind) {
 	case KWHY_AUDIT_SLIP:
 	case KWHY_AUDIT_MEBI:
 	case KWHY_AUDIT_ARITHMETIC:
-		snprintf(out, room, "%s follows; %.4g times too %s", should, factor, direction);
+		explain_size(finding, should, out, room);
 		break;
 	case KWHY_AUDIT_BOUND:
 		snprintf(out, room, "the bound is %s", should);
