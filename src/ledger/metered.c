@@ -6,9 +6,11 @@
 /* The meter whose total the books must meet: a counter before samples, samples before means. */
 static const uint8_t preferred_meters[] = {
 	KWHY_METER_NVML_ENERGY,
+	KWHY_METER_ROCM_ENERGY,
 	KWHY_METER_NVML_SAMPLE,
 	KWHY_METER_NVML_INSTANT,
 	KWHY_METER_NVML_AVERAGE,
+	KWHY_METER_ROCM_POWER,
 	KWHY_METER_WALL,
 };
 

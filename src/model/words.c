@@ -125,6 +125,11 @@ int64_t kwhy_meter_unit_nj(enum kwhy_meter meter)
 	}
 }
 
+bool kwhy_meter_is_amd(enum kwhy_meter meter)
+{
+	return meter == KWHY_METER_ROCM_ENERGY || meter == KWHY_METER_ROCM_POWER;
+}
+
 bool kwhy_meter_is_of_host(enum kwhy_meter meter)
 {
 	return meter >= KWHY_METER_RAPL_PACKAGE && meter <= KWHY_METER_HWMON_POWER;

@@ -325,7 +325,7 @@ enum kwhy_status kwhy_ledger_clean(struct kwhy_ledger *ledger, const struct kwhy
 	quiet.scratch = calloc(quiet.series->count, sizeof(*quiet.scratch));
 	if (!quiet.scratch)
 		return kwhy_fail_memory(error, "power samples");
-	kwhy_priors_response(options->profile, &tau_s, &delay_s);
+	kwhy_priors_response(KWHY_METER_NVML_SAMPLE, options->profile, &tau_s, &delay_s);
 	quiet.tau_s = tau_s.mean;
 	quiet.delay_s = delay_s.mean;
 	quiet.known_divide_w = known_divide(&recording->devices[device], options->profile);

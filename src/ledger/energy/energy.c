@@ -70,12 +70,11 @@ static enum kwhy_status find_total(struct attribution *attribution, struct kwhy_
 /* Fitted without the counter, the powers must predict its ticks. */
 static enum kwhy_status check_counter(struct attribution *attribution, struct kwhy_error *error)
 {
-	const struct kwhy_power_series *series = attribution->meters.series[KWHY_METER_NVML_ENERGY];
+	const struct kwhy_power_series *series = kwhy_device_meters_counter(&attribution->meters);
 	struct kwhy_metered_total counter;
 	enum kwhy_status status;
 
-	if (!series || attribution->powers.meter == KWHY_METER_NVML_ENERGY ||
-		attribution->powers.meter == KWHY_NONE)
+	if (!series || attribution->powers.meter == series->meter || attribution->powers.meter == KWHY_NONE)
 		return KWHY_OK;
 	status = kwhy_metered_total_init(&counter, series, &attribution->covered, error);
 	if (status)
@@ -219,6 +218,23 @@ static enum kwhy_status note_assumed(struct attribution *attribution, int32_t in
 		index);
 }
 
+static enum kwhy_status note_response(
+	struct attribution *attribution, int32_t index, struct kwhy_error *error)
+{
+	const uint32_t meter = attribution->total.meter;
+
+	if (kwhy_meter_is_amd((enum kwhy_meter)meter))
+		return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "meter-response-assumed",
+			error,
+			"nobody has measured how AMD's meters respond: that of device %d was taken for %sa "
+			"low-pass of 10 ± 10 ms and a delay of 5 ± 5 ms",
+			index, kwhy_meter_is_mean(meter) ? "a mean of the last second behind " : "");
+	return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "meter-response-assumed", error,
+		"no machine profile tells how the meter of device %d responds: that of one H200 was "
+		"assumed (time constant 14.5 ± 3 ms, delay 3.5 ± 1.5 ms)",
+		index);
+}
+
 static enum kwhy_status note(struct attribution *attribution, struct kwhy_error *error)
 {
 	const struct kwhy_powers *powers = &attribution->powers;
@@ -226,11 +242,7 @@ static enum kwhy_status note(struct attribution *attribution, struct kwhy_error 
 	enum kwhy_status status = KWHY_OK;
 
 	if (powers->response_assumed)
-		status = kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS,
-			"meter-response-assumed", error,
-			"no machine profile tells how the meter of device %d responds: that of one H200 was "
-			"assumed (time constant 14.5 ± 3 ms, delay 3.5 ± 1.5 ms)",
-			index);
+		status = note_response(attribution, index, error);
 	if (!status && powers->left_out_count)
 		status = kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "readings-thinned",
 			error, "powers of device %d come from %zu of %zu power readings, evenly spread",

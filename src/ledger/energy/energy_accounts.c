@@ -270,8 +270,8 @@ static void write_edges(struct writing *writing)
 /* Of the powers that the device's meters read, inside the metered window. */
 static double highest_sample(const struct kwhy_energy_findings *findings)
 {
-	static const uint8_t meters[] = {
-		KWHY_METER_NVML_SAMPLE, KWHY_METER_NVML_INSTANT, KWHY_METER_NVML_AVERAGE, KWHY_METER_WALL};
+	static const uint8_t meters[] = {KWHY_METER_NVML_SAMPLE, KWHY_METER_NVML_INSTANT,
+		KWHY_METER_NVML_AVERAGE, KWHY_METER_ROCM_POWER, KWHY_METER_WALL};
 	const struct kwhy_metered_total *total = findings->total;
 	int64_t start_ns = total->intervals[0].start_ns, end_ns = total->intervals[total->count - 1].end_ns;
 	double highest_w = NAN;

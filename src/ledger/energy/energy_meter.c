@@ -48,6 +48,13 @@ enum kwhy_status kwhy_device_meters_find(struct kwhy_device_meters *meters,
 	return KWHY_OK;
 }
 
+const struct kwhy_power_series *kwhy_device_meters_counter(const struct kwhy_device_meters *meters)
+{
+	const struct kwhy_power_series *nvml = meters->series[KWHY_METER_NVML_ENERGY];
+
+	return nvml ? nvml : meters->series[KWHY_METER_ROCM_ENERGY];
+}
+
 /* What is left of the division of the trapezoids so far goes into the next one. */
 static bool trapezoid_nj(const struct kwhy_power_series *series, size_t i, int64_t *rest, int64_t *out_nj)
 {

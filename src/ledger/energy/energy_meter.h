@@ -31,6 +31,9 @@ struct kwhy_metered_total {
 KWHY_MUST_USE enum kwhy_status kwhy_device_meters_find(struct kwhy_device_meters *meters,
 	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error);
 
+/* Its counter; NULL: none. */
+const struct kwhy_power_series *kwhy_device_meters_counter(const struct kwhy_device_meters *meters);
+
 /*
  * Intervals of one meter; of powers, the trapezoid between readings, rounded so that the sum is exact. None
  * where they lie more than ten times as far apart as usual, and 0.25 s: what was drawn there nobody saw.
@@ -38,5 +41,14 @@ KWHY_MUST_USE enum kwhy_status kwhy_device_meters_find(struct kwhy_device_meters
 KWHY_MUST_USE enum kwhy_status kwhy_metered_total_init(struct kwhy_metered_total *total,
 	const struct kwhy_power_series *series, const struct kwhy_covered *covered, struct kwhy_error *error);
 void kwhy_metered_total_done(struct kwhy_metered_total *total);
+
+/*
+ * Whether a reading is taken for the mean of the time before it. AMD's socket power is the average of a time
+ * that no document states, or the power now: as a mean it tells least.
+ */
+static inline bool kwhy_meter_is_mean(uint32_t meter)
+{
+	return meter == KWHY_METER_NVML_AVERAGE || meter == KWHY_METER_ROCM_POWER;
+}
 
 #endif

@@ -435,7 +435,7 @@ enum kwhy_status kwhy_powers_infer(
 
 	*powers = (struct kwhy_powers){0};
 	powers->response_assumed = !kwhy_priors_response(
-		question->options->profile, &inference.tau_s, &inference.delay_s);
+		question->total->meter, question->options->profile, &inference.tau_s, &inference.delay_s);
 	status = take_readings(&inference, error);
 	if (!status)
 		status = infer_once(&inference, error);

@@ -10,6 +10,10 @@
  */
 #define TAU_UNKNOWN ((struct kwhy_normal){14.5e-3, 3e-3})
 #define DELAY_UNKNOWN ((struct kwhy_normal){3.5e-3, 1.5e-3})
+
+/* Of AMD's meters, which nobody has measured: from none at all to about twice that. */
+#define TAU_AMD ((struct kwhy_normal){10e-3, 10e-3})
+#define DELAY_AMD ((struct kwhy_normal){5e-3, 5e-3})
 #define IDLE_SPREAD_W 3.0
 #define NOISE_PRIOR ((struct kwhy_normal){1.386294361, 1.0})  /* 4 W */
 #define ALIAS_PRIOR ((struct kwhy_normal){-2.302585093, 1.0}) /* 0.1 */
@@ -49,14 +53,19 @@ static struct kwhy_normal normal_of(struct kwhy_measured measured, double spread
 	return (struct kwhy_normal){measured.value, fmax(measured.spread, spread_least)};
 }
 
-bool kwhy_priors_response(
-	const struct kwhy_profile *profile, struct kwhy_normal *out_tau_s, struct kwhy_normal *out_delay_s)
+bool kwhy_priors_response(uint32_t meter, const struct kwhy_profile *profile, struct kwhy_normal *out_tau_s,
+	struct kwhy_normal *out_delay_s)
 {
-	bool tau = profile && is_known(profile->sensor.time_constant_s);
-	bool delay = profile && is_known(profile->sensor.delay_s);
+	const bool is_amd = kwhy_meter_is_amd((enum kwhy_meter)meter);
+	const bool tau = profile && !is_amd && is_known(profile->sensor.time_constant_s);
+	const bool delay = profile && !is_amd && is_known(profile->sensor.delay_s);
 
-	*out_tau_s = tau ? normal_of(profile->sensor.time_constant_s, 0.2e-3) : TAU_UNKNOWN;
-	*out_delay_s = delay ? normal_of(profile->sensor.delay_s, 0.2e-3) : DELAY_UNKNOWN;
+	*out_tau_s = tau ? normal_of(profile->sensor.time_constant_s, 0.2e-3)
+		: is_amd ? TAU_AMD
+			 : TAU_UNKNOWN;
+	*out_delay_s = delay ? normal_of(profile->sensor.delay_s, 0.2e-3)
+		: is_amd     ? DELAY_AMD
+			     : DELAY_UNKNOWN;
 	return tau && delay;
 }
 

@@ -7,9 +7,12 @@
 /* Of the logarithm of what a full grid draws, where the readings show the work. */
 #define KWHY_UNIT_SPREAD 0.5
 
-/* Time constant and delay of the meter, from the profile or wide; true: the profile tells both. */
-bool kwhy_priors_response(
-	const struct kwhy_profile *profile, struct kwhy_normal *out_tau_s, struct kwhy_normal *out_delay_s);
+/*
+ * Time constant and delay of a meter, from the profile, which tells of NVML's alone, or wide; true: the
+ * profile tells both.
+ */
+bool kwhy_priors_response(uint32_t meter, const struct kwhy_profile *profile, struct kwhy_normal *out_tau_s,
+	struct kwhy_normal *out_delay_s);
 
 /*
  * Readings whose window saw a device that ran nothing: their median and count. `features` belong to

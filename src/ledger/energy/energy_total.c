@@ -9,6 +9,7 @@ static const uint8_t power_meters[] = {
 	KWHY_METER_NVML_SAMPLE,
 	KWHY_METER_NVML_INSTANT,
 	KWHY_METER_NVML_AVERAGE,
+	KWHY_METER_ROCM_POWER,
 	KWHY_METER_WALL,
 };
 
@@ -104,7 +105,7 @@ enum kwhy_status kwhy_energy_total_choose(struct kwhy_metered_total *out_total, 
 	const struct kwhy_device_meters *meters, const struct kwhy_covered *covered, bool ignore_counter,
 	struct kwhy_error *error)
 {
-	const struct kwhy_power_series *series = meters->series[KWHY_METER_NVML_ENERGY];
+	const struct kwhy_power_series *series = kwhy_device_meters_counter(meters);
 	struct kwhy_metered_total other, counter = {0};
 	enum kwhy_status status = choose_power(&other, meters, covered, error);
 	bool believed;

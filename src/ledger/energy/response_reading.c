@@ -13,8 +13,10 @@
 static const uint8_t preferred[] = {
 	KWHY_METER_NVML_SAMPLE,
 	KWHY_METER_NVML_ENERGY,
+	KWHY_METER_ROCM_ENERGY,
 	KWHY_METER_NVML_INSTANT,
 	KWHY_METER_NVML_AVERAGE,
+	KWHY_METER_ROCM_POWER,
 	KWHY_METER_WALL,
 };
 
@@ -50,7 +52,7 @@ static bool read_power(const struct kwhy_power_series *series, size_t i, const i
 	if (kwhy_meter_is_counter(series->meter))
 		return read_tick(series, i, out);
 	*out = (struct kwhy_power_reading){to_ns, to_ns, (double)series->value[i] * 1e-3};
-	if (series->meter == KWHY_METER_NVML_AVERAGE)
+	if (kwhy_meter_is_mean(series->meter))
 		return !__builtin_sub_overflow(to_ns, limits->average_ns, &out->from_ns);
 	return true;
 }

@@ -21,7 +21,7 @@ struct kwhy_power_readings {
 struct kwhy_reading_limits {
 	size_t most;	    /* readings; more are thinned to evenly spread stretches */
 	int64_t memory_ns;  /* delay + 6 time constants: must be covered before each reading */
-	int64_t average_ns; /* window of nvml.average_mw */
+	int64_t average_ns; /* window of means */
 	bool ignore_counter;
 	const struct kwhy_window *unsettled; /* readings that remember some of these are left out */
 	size_t unsettled_count;

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit/ledger/metered.h"
+
+#include <string.h>
+
+/* AMD's meters: as good as NVML's for the total, with a response that nobody has measured. */
+
+/* 1 s of a kernel at 300 W and 1.5 s of another at 500 W, each 2 s apart, above an idle level of 100 W. */
+static struct kwhy_recording *two_kernels(void)
+{
+	const struct metered_level level = {0, 100};
+	const struct metered_run runs[] = {{2, 3, 300, "a"}, {5, 6.5, 500, "b"}};
+	const struct metered_plan plan = {.levels = &level,
+		.level_count = 1,
+		.runs = runs,
+		.run_count = 2,
+		.end_s = 9,
+		.noise_w = 0.5,
+		.seed = 5};
+
+	return metered_build(&plan);
+}
+
+/* Of the last second; from the last reading on, so that those before are as they were. */
+static void take_means(struct kwhy_power_series *series)
+{
+	enum { SAMPLES = 50 };
+
+	for (size_t i = series->count; i-- > SAMPLES;) {
+		int64_t sum_mw = 0;
+
+		for (size_t k = 0; k < SAMPLES; k++)
+			sum_mw += series->value[i - k];
+		series->value[i] = sum_mw / SAMPLES;
+	}
+}
+
+/* The counter alone, or means of the samples alone, under an AMD meter's name. */
+static struct kwhy_recording *metered_by(enum kwhy_meter meter)
+{
+	struct kwhy_recording *recording = two_kernels();
+
+	for (size_t i = 0; i < recording->power_count; i++) {
+		struct kwhy_power_series *series = &recording->power[i];
+
+		if (kwhy_meter_is_counter(series->meter) != kwhy_meter_is_counter(meter)) {
+			series->count = 1;
+			continue;
+		}
+		for (size_t k = 0; meter == KWHY_METER_ROCM_ENERGY && k < series->count; k++)
+			series->value[k] *= 1000;
+		if (meter == KWHY_METER_ROCM_POWER)
+			take_means(series);
+		series->meter = meter;
+	}
+	return recording;
+}
+
+static const char *response_note(const struct kwhy_ledger *ledger)
+{
+	for (size_t i = 0; i < ledger->note_count; i++)
+		if (!strcmp(ledger->notes[i].id, "meter-response-assumed"))
+			return ledger->notes[i].text;
+	return "";
+}
+
+static void assert_holds(const struct kwhy_ledger *ledger, const char *name, double energy_j)
+{
+	const struct kwhy_account *account = build_account(ledger, 0, name);
+
+	assert_non_null(account);
+	assert_true((double)account->low_nj * 1e-9 < energy_j);
+	assert_true((double)account->high_nj * 1e-9 > energy_j);
+}
+
+static void an_amd_counter_is_the_total_in_its_own_unit(void **state)
+{
+	struct kwhy_recording *recording = metered_by(KWHY_METER_ROCM_ENERGY);
+	struct kwhy_ledger *ledger = build_ledger(recording);
+	const struct kwhy_device_energy *energy = &ledger->devices[0].energy;
+
+	(void)state;
+	assert_true(energy->known);
+	assert_string_equal(energy->source, "rocm.energy_uj");
+	assert_int_equal(energy->measured_nj, energy->attributed_nj);
+	assert_in_range(energy->measured_nj, INT64_C(1670000000000), INT64_C(1710000000000));
+	assert_holds(ledger, "a", 300);
+	assert_holds(ledger, "b", 750);
+	build_free(recording, ledger);
+}
+
+static void an_amd_power_is_taken_for_a_mean_and_says_so(void **state)
+{
+	struct kwhy_recording *recording = metered_by(KWHY_METER_ROCM_POWER);
+	struct kwhy_ledger *ledger = build_ledger(recording);
+	const struct kwhy_device_energy *energy = &ledger->devices[0].energy;
+
+	(void)state;
+	assert_true(energy->known);
+	assert_string_equal(energy->source, "rocm.power_mw");
+	assert_int_equal(energy->measured_nj, energy->attributed_nj);
+	assert_in_range(energy->measured_nj, INT64_C(1670000000000), INT64_C(1710000000000));
+	assert_true(energy->highest_sample_w > 499);
+	assert_non_null(strstr(response_note(ledger), "a mean of the last second"));
+	assert_holds(ledger, "a", 300);
+	assert_holds(ledger, "b", 750);
+	build_free(recording, ledger);
+}
+
+/* A profile tells of NVML's meters alone. */
+static void no_profile_tells_how_an_amd_meter_responds(void **state)
+{
+	struct kwhy_ledger_options options = kwhy_ledger_options_default();
+	struct kwhy_recording *recording = metered_by(KWHY_METER_ROCM_ENERGY);
+	struct kwhy_profile profile;
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	kwhy_profile_init(&profile);
+	profile.sensor.time_constant_s = (struct kwhy_measured){13.1e-3, 0.6e-3};
+	profile.sensor.delay_s = (struct kwhy_measured){3.7e-3, 0.5e-3};
+	options.profile = &profile;
+	ledger = build_ledger_with(recording, &options);
+	assert_non_null(strstr(response_note(ledger), "nobody has measured how AMD's meters respond"));
+	build_free(recording, ledger);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_amd_counter_is_the_total_in_its_own_unit),
+		cmocka_unit_test(an_amd_power_is_taken_for_a_mean_and_says_so),
+		cmocka_unit_test(no_profile_tells_how_an_amd_meter_responds),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
