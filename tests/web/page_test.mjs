@@ -361,6 +361,14 @@ const tests = {
 		assert.match(await tile(time).innerText(), /n\/a\s+no power readings: give --power FILE/);
 		for (const p of [page, plan, time]) await p.close();
 	},
+	"a wall meter stands beside the figures, with its window and mean power": async () => {
+		const wall = join(folder, "wall.csv");
+		writeFileSync(wall, ["time_ns,source,value", ...[0, 1, 2].map((s) => `170000000${s}000000000,meter_mw,800000`)].join("\n") + "\n");
+		const page = await open(report([...twoDevices("walled"), "--power", wall], "walled"));
+		const row = page.locator("#quality tr", { hasText: "meter_mw" });
+		assert.deepEqual(await row.locator("td").allInnerTexts(), ["meter_mw", "2.00 s", "1.60 kJ", "800 W"]);
+		await page.close();
+	},
 	"a plan of a recording that has lost rows says so": async () => {
 		const args = twoDevices("lost"), html = join(folder, "lost-plan.html");
 		appendFileSync(args[0], "kernel,gemm,4,7,x,y,,132,256\n");

@@ -44,12 +44,14 @@ export interface Report {
 	ranks: { rank: N; device: N; span_ns: N; busy_ns: N; compute_ns: N; collective_exposed_ns?: N; energy_nj: N }[] | null;
 	memory: { device: number; peak_allocated_bytes: N; peak_reserved_bytes: N; device_bytes: N; unused_bytes: N }[] | null;
 	overhead?: { kind: string; device: N; count: number; time_ns: number; energy_nj: N }[];
-	hosts: { source: string; host?: string; measured_nj: N }[] | null;
+	hosts: HostEnergy[] | null;
 	cost: null | { amount?: N; currency?: string | null; price_per_kwh?: N; energy_kwh?: number; unmetered_kwh?: number };
 	carbon: null | { g_co2e?: N; intensity_g_per_kwh?: N; energy_kwh?: number; unmetered_kwh?: number };
 	lost: Record<string, unknown>;
 	warnings: (string | { id: string; kind?: string; text: string })[];
 }
+
+export interface HostEnergy { source: string; host?: string; start_ns: number; end_ns: number; measured_nj: N }
 
 /** Energy of a device that was metered where it is not known what ran. */
 export function unrecordedEnergy(device: Device): number {

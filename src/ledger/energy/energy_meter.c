@@ -55,10 +55,9 @@ const struct kwhy_power_series *kwhy_device_meters_counter(const struct kwhy_dev
 	return nvml ? nvml : meters->series[KWHY_METER_ROCM_ENERGY];
 }
 
-/* What is left of the division of the trapezoids so far goes into the next one. */
-static bool trapezoid_nj(const struct kwhy_power_series *series, size_t i, int64_t *rest, int64_t *out_nj)
+bool kwhy_power_trapezoid_nj(const struct kwhy_power_series *series, size_t i, int64_t *rest, int64_t *out_nj)
 {
-	__int128 units = (__int128)(series->value[i - 1] + series->value[i]) *
+	__int128 units = ((__int128)series->value[i - 1] + series->value[i]) *
 			((__int128)series->time_ns[i] - series->time_ns[i - 1]) +
 		*rest;
 
@@ -103,8 +102,9 @@ static enum kwhy_status add_interval(struct kwhy_metered_total *total, const str
 	size_t i, int64_t *rest, struct kwhy_error *error)
 {
 	struct kwhy_metered_interval interval = {series->time_ns[i - 1], series->time_ns[i], 0};
-	bool fits = kwhy_meter_is_counter(series->meter) ? counted_nj(total, series, i, &interval.energy_nj)
-							 : trapezoid_nj(series, i, rest, &interval.energy_nj);
+	bool fits = kwhy_meter_is_counter(series->meter)
+		? counted_nj(total, series, i, &interval.energy_nj)
+		: kwhy_power_trapezoid_nj(series, i, rest, &interval.energy_nj);
 
 	if (fits && interval.energy_nj == KWHY_UNKNOWN_NJ)
 		return KWHY_OK;

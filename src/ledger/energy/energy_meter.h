@@ -35,6 +35,13 @@ KWHY_MUST_USE enum kwhy_status kwhy_device_meters_find(struct kwhy_device_meters
 const struct kwhy_power_series *kwhy_device_meters_counter(const struct kwhy_device_meters *meters);
 
 /*
+ * Energy of a power meter between readings i - 1 and i: what is left of the division of those so far, `rest`,
+ * goes into this one. False: no int64_t holds it.
+ */
+bool kwhy_power_trapezoid_nj(
+	const struct kwhy_power_series *series, size_t i, int64_t *rest, int64_t *out_nj);
+
+/*
  * Intervals of one meter; of powers, the trapezoid between readings, rounded so that the sum is exact. None
  * where they lie more than ten times as far apart as usual, and 0.25 s: what was drawn there nobody saw.
  */

@@ -13,7 +13,7 @@ KWHY_MUST_USE kwhy_sums_part kwhy_sums_ranges;	 /* ranges, the longest sum first
 KWHY_MUST_USE kwhy_sums_part kwhy_sums_ranks;	 /* devices with work, as in the recording */
 KWHY_MUST_USE kwhy_sums_part kwhy_sums_streams;	 /* streams with work, as in the recording */
 KWHY_MUST_USE kwhy_sums_part kwhy_sums_memory;	 /* one row a device */
-KWHY_MUST_USE kwhy_sums_part kwhy_sums_hosts;	 /* meters of the host that count energy */
+KWHY_MUST_USE kwhy_sums_part kwhy_sums_hosts;	 /* meters of the host: counters, and powers over time */
 KWHY_MUST_USE kwhy_sums_part kwhy_sums_overhead; /* what the measuring took; after the energy */
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/energy/energy_meter.h"
 #include "ledger/parts.h"
 #include "ledger/saturate.h"
 #include "ledger/sums/sums.h"
@@ -26,16 +27,32 @@ static struct rise rise_of(const struct kwhy_power_series *series)
 	return rise;
 }
 
-static bool is_host_counter(const struct kwhy_power_series *series)
+static int64_t counted_nj(const struct kwhy_power_series *series, const struct rise *rise)
 {
-	return series->device == KWHY_NONE && series->count > 1 && kwhy_meter_is_counter(series->meter);
+	int64_t energy_nj;
+
+	return __builtin_mul_overflow(rise->counts, kwhy_meter_unit_nj(series->meter), &energy_nj)
+		? KWHY_UNKNOWN_NJ
+		: energy_nj;
+}
+
+static int64_t integral_nj(const struct kwhy_power_series *series)
+{
+	int64_t sum_nj = 0, rest = 0, more_nj;
+
+	for (size_t i = 1; i < series->count; i++)
+		if (!kwhy_power_trapezoid_nj(series, i, &rest, &more_nj) ||
+			__builtin_add_overflow(sum_nj, more_nj, &sum_nj))
+			return KWHY_UNKNOWN_NJ;
+	return sum_nj;
 }
 
 static enum kwhy_status add_host(struct kwhy_ledger *ledger, const struct kwhy_power_series *series,
 	const char *name, struct kwhy_error *error)
 {
 	struct kwhy_host_energy *host = &ledger->hosts[ledger->host_count];
-	struct rise rise = rise_of(series);
+	const bool is_counter = kwhy_meter_is_counter(series->meter);
+	const struct rise rise = is_counter ? rise_of(series) : (struct rise){0};
 	char source[KWHY_METER_NAME_BYTES];
 
 	host->source = kwhy_arena_copy(
@@ -48,8 +65,7 @@ static enum kwhy_status add_host(struct kwhy_ledger *ledger, const struct kwhy_p
 	host->machine = series->machine;
 	host->start_ns = series->time_ns[0];
 	host->end_ns = series->time_ns[series->count - 1];
-	if (__builtin_mul_overflow(rise.counts, kwhy_meter_unit_nj(series->meter), &host->measured_nj))
-		host->measured_nj = KWHY_UNKNOWN_NJ;
+	host->measured_nj = is_counter ? counted_nj(series, &rise) : integral_nj(series);
 	ledger->host_count++;
 	if (rise.falls == 0)
 		return KWHY_OK;
@@ -72,7 +88,7 @@ enum kwhy_status kwhy_sums_hosts(struct kwhy_ledger *ledger, const struct kwhy_r
 	for (size_t i = 0; !status && i < recording->power_count; i++) {
 		const struct kwhy_power_series *series = &recording->power[i];
 
-		if (is_host_counter(series))
+		if (series->device == KWHY_NONE && series->count > 1)
 			status = add_host(ledger, series,
 				is_named ? kwhy_recording_host_of(recording, series) : NULL, error);
 	}

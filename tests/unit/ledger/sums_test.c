@@ -389,7 +389,7 @@ static void add_rapl(struct kwhy_recording *recording, enum kwhy_meter meter, ui
 	OK(kwhy_recording_add_reading(recording, meter, KWHY_NONE, domain, time_ns, value, &build_error));
 }
 
-static void host_counters_are_energies_and_a_wall_meter_is_none(void **state)
+static void host_counters_are_energies(void **state)
 {
 	struct kwhy_recording *recording = build_one();
 	struct kwhy_ledger *ledger;
@@ -398,7 +398,6 @@ static void host_counters_are_energies_and_a_wall_meter_is_none(void **state)
 	for (int64_t i = 0; i < 3; i++) {
 		add_rapl(recording, KWHY_METER_RAPL_PACKAGE, 1, 100 * i, 5000 + 7 * i);
 		add_rapl(recording, KWHY_METER_RAPL_DRAM, 0, 100 * i, 3 * i);
-		add_rapl(recording, KWHY_METER_WALL, 0, 100 * i, 400000);
 	}
 	ledger = build_ledger(recording);
 	assert_int_equal(ledger->host_count, 2);
@@ -407,6 +406,45 @@ static void host_counters_are_energies_and_a_wall_meter_is_none(void **state)
 	assert_int_equal(ledger->hosts[0].end_ns, 200);
 	assert_string_equal(ledger->hosts[1].source, "rapl.dram-0_uj");
 	assert_null(ledger->hosts[1].host);
+	build_free(recording, ledger);
+}
+
+/* 400 W, then 2 s in which they rise to 600 W; a board's sensor; one reading, which tells no energy. */
+static void powers_of_the_host_are_energies_by_the_area_below_them(void **state)
+{
+	static const int64_t second_ns = 1000000000;
+	struct kwhy_recording *recording = build_one();
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	add_rapl(recording, KWHY_METER_WALL, 0, 0, 400000);
+	add_rapl(recording, KWHY_METER_WALL, 0, second_ns, 400000);
+	add_rapl(recording, KWHY_METER_WALL, 0, 3 * second_ns, 600000);
+	add_rapl(recording, KWHY_METER_HWMON_POWER, 3, 0, 1);
+	add_rapl(recording, KWHY_METER_HWMON_POWER, 3, 1001, 1);
+	add_rapl(recording, KWHY_METER_HWMON_POWER, 4, 0, 80000);
+	ledger = build_ledger(recording);
+	assert_int_equal(ledger->host_count, 2);
+	assert_string_equal(ledger->hosts[0].source, "meter_mw");
+	assert_int_equal(ledger->hosts[0].end_ns, 3 * second_ns);
+	assert_int_equal(ledger->hosts[0].measured_nj, 1400 * second_ns);
+	assert_string_equal(ledger->hosts[1].source, "hwmon.power-3_mw");
+	assert_int_equal(ledger->hosts[1].measured_nj, 1);
+	build_free(recording, ledger);
+}
+
+/* As a recording may hold them: two thirds of the largest number of milliwatts. */
+static void powers_of_the_host_that_no_sum_holds_are_an_unknown_energy(void **state)
+{
+	struct kwhy_recording *recording = build_one();
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	for (int64_t i = 0; i < 2; i++)
+		add_rapl(recording, KWHY_METER_WALL, 0, i * INT64_C(1000000000000), INT64_MAX / 3 * 2);
+	ledger = build_ledger(recording);
+	assert_int_equal(ledger->host_count, 1);
+	assert_true(ledger->hosts[0].measured_nj == KWHY_UNKNOWN_NJ);
 	build_free(recording, ledger);
 }
 
@@ -507,7 +545,9 @@ int main(void)
 		cmocka_unit_test(streams_know_how_long_they_were_busy_and_busy_alone),
 		cmocka_unit_test(ranks_stand_side_by_side_with_the_rank_of_device_or_process),
 		cmocka_unit_test(memory_peaks_over_all_processes_of_a_device_and_the_rest_is_unused),
-		cmocka_unit_test(host_counters_are_energies_and_a_wall_meter_is_none),
+		cmocka_unit_test(host_counters_are_energies),
+		cmocka_unit_test(powers_of_the_host_are_energies_by_the_area_below_them),
+		cmocka_unit_test(powers_of_the_host_that_no_sum_holds_are_an_unknown_energy),
 		cmocka_unit_test(a_host_counter_that_falls_leaves_its_interval_out_and_says_so),
 		cmocka_unit_test(host_counters_are_each_machines_own),
 		cmocka_unit_test(a_host_counter_that_wraps_where_the_recording_says_is_whole),

@@ -2,8 +2,8 @@
 // Can these figures be trusted: balance, meter, utilisation, what was lost or unknown.
 
 import { el } from "../dom";
-import { energy, exact, known, percent, si, time, visible } from "../format";
-import { deviceLabel, type Device, type Report } from "../report_types";
+import { energy, exact, known, percent, power, si, time, visible } from "../format";
+import { deviceLabel, type Device, type HostEnergy, type Report } from "../report_types";
 
 function table(head: string[], rows: (string | Node)[][]): HTMLElement {
 	return el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...head.map((h, i) => el("th", { scope: "col", class: i ? "" : "text" }, h)))),
@@ -53,6 +53,15 @@ const tookTitles: { [kind: string]: string } = {
 	device_idle: "device idle meanwhile",
 };
 
+/** Meters of the host; its name is there where they are of several. */
+function hostTable(hosts: HostEnergy[]): HTMLElement {
+	const names = hosts.some((h) => h.host);
+	return table([...(names ? ["host"] : []), "meter", "window", "energy", "mean power"], hosts.map((h) => {
+		const length = h.end_ns - h.start_ns, milliwatts = known(h.measured_nj) && length > 0 ? h.measured_nj / length * 1000 : null;
+		return [...(names ? [visible(h.host ?? "n/a")] : []), h.source, time(length), energy(h.measured_nj), power(milliwatts)];
+	}));
+}
+
 export function quality(report: Report): HTMLElement {
 	const lost = Object.entries(report.lost).filter(([, value]) => value !== 0 && value !== false && value !== null);
 	const notes = [
@@ -61,6 +70,7 @@ export function quality(report: Report): HTMLElement {
 	];
 	return el("section", { id: "quality", "aria-labelledby": "h-quality" }, el("h2", { id: "h-quality" }, "How far to trust this"),
 		...report.devices.flatMap((d) => [el("h3", {}, `${deviceLabel(d)}${d.name ? `, ${visible(d.name)}` : ""}`), table(["check", "value"], balance(d))]),
+		...(report.hosts?.length ? [el("h3", {}, "Host: metered beside the devices, not part of the figures above"), hostTable(report.hosts)] : []),
 		...(report.overhead?.length ? [el("h3", {}, "What the recording took"), table(["", "times", "time", "energy, modelled"],
 			report.overhead.map((o) => [(tookTitles[o.kind] ?? o.kind) + (known(o.device) ? `, ${deviceLabel(report.devices[o.device]!)}` : ""), o.count ? exact(o.count) : "", time(o.time_ns), energy(o.energy_nj)]))] : []),
 		el("h3", {}, "Lost or unknown"),
