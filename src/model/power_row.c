@@ -91,7 +91,8 @@ bool kwhy_power_row_read(const struct kwhy_span fields[KWHY_POWER_COLUMN_COUNT],
 		return fail(out_wrong, KWHY_POWER_COLUMN_SOURCE,
 			"is no source; write nvml.energy_mj, nvml.sample_mw, nvml.average_mw, "
 			"nvml.instant_mw, "
-			"rocm.energy_uj, rapl.package-N_uj, rapl.dram-N_uj, hwmon.power-N_mw or meter_mw");
+			"rocm.energy_uj, rocm.power_mw, rapl.package-N_uj, rapl.dram-N_uj, hwmon.power-N_mw "
+			"or meter_mw");
 	if (!read_time(fields, &row, out_wrong) || !read_value(fields, &row, out_wrong) ||
 		!read_device(fields, &row, out_wrong))
 		return false;

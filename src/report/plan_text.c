@@ -47,7 +47,7 @@ const char *kwhy_plan_no_energy(const struct kwhy_plan *plan, const struct kwhy_
 	for (size_t d = 0; ledger && d < ledger->device_count; d++)
 		if (ledger->devices[d].energy.known)
 			return "powers of part of the run, or of idling, are not known";
-	return "no power readings: give --power FILE or --assume-power";
+	return kwhy_totals_no_energy(report->recording);
 }
 
 const char *kwhy_plan_lost(const struct kwhy_report *report)

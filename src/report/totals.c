@@ -263,6 +263,27 @@ double kwhy_totals_paid_nj(const struct kwhy_totals *totals)
 	return (double)totals->energy_nj;
 }
 
+const char *kwhy_totals_no_energy(const struct kwhy_recording *recording)
+{
+	bool of_device = false, of_whole = false;
+
+	for (size_t i = 0; i < recording->power_count; i++) {
+		const struct kwhy_power_series *series = &recording->power[i];
+
+		of_device |= series->device != KWHY_NONE;
+		of_whole |= series->device != KWHY_NONE && series->meter != KWHY_METER_NVML_MEMORY_AVERAGE;
+	}
+	if (!recording->power_count)
+		return "no power readings; give --power FILE or --assume-power";
+	if (!of_device)
+		return "all power readings are of the host; give a device's, or --assume-power";
+	if (!of_whole)
+		return "nvml.memory_average_mw is of a device's memory alone; give readings of the device, "
+		       "or "
+		       "--assume-power";
+	return "no two power readings of a device lie inside what was recorded";
+}
+
 double kwhy_totals_share(const struct kwhy_totals *totals, const struct kwhy_total *row)
 {
 	if (totals->energy_nj != KWHY_UNKNOWN_NJ)

@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "model/ledger.h"
+#include "model/recording.h"
 
 #include <stdbool.h>
 
@@ -75,6 +76,10 @@ int64_t kwhy_totals_outside_nj(const struct kwhy_totals *totals);
 /* What is paid for and emitted: the run's energy with what no meter saw, else all that was metered; NAN where
  * neither is known, as with assumed powers of a run known in windows. */
 double kwhy_totals_paid_nj(const struct kwhy_totals *totals);
+
+/* Why readings, or the want of them, leave the energy of all devices unknown, with the cure where there is
+ * one. */
+const char *kwhy_totals_no_energy(const struct kwhy_recording *recording);
 
 /* Share of the whole: of the energy where it is known, else of the devices' time; NAN where unknown. */
 double kwhy_totals_share(const struct kwhy_totals *totals, const struct kwhy_total *row);

@@ -412,6 +412,22 @@ static void a_copy_of_a_trace_or_of_its_power_is_refused(void **state)
 		SPAWN("report", TINY, "--power", first, "--power", first), 1, "power.csv is given twice");
 }
 
+/* The documented file of a wall meter, alone: its energy, and why there is none of a device. */
+static void a_wall_meter_is_reported_under_host_and_not_as_readings_beside_the_run(void **state)
+{
+	static const char power[] = "# clock other hand-made\ntime_ns,source,value\n"
+				    "1000000,meter_mw,512300\n3000000,meter_mw,512300\n";
+	struct spawned spawned;
+
+	(void)state;
+	assert_int_equal(kwhy_file_write(place("wall.csv"), power, sizeof(power) - 1, &error), KWHY_OK);
+	spawned = SPAWN("report", TINY, "--power", place("wall.csv"));
+	assert_int_equal(spawned.exit, 0);
+	assert_non_null(strstr(spawned.out.data, "time only: all power readings are of the host;"));
+	assert_non_null(strstr(spawned.out.data, "  meter_mw  2.00 ms  1.02 J       512 W\n"));
+	spawned_done(&spawned);
+}
+
 static void compare_takes_reports_and_traces_and_exits_3_when_a_condition_holds(void **state)
 {
 	char before[600], after[600];
@@ -461,6 +477,7 @@ int main(void)
 		cmocka_unit_test(grams_a_kwh_may_be_those_of_a_place),
 		cmocka_unit_test(the_form_of_an_export_follows_the_extension),
 		cmocka_unit_test(a_copy_of_a_trace_or_of_its_power_is_refused),
+		cmocka_unit_test(a_wall_meter_is_reported_under_host_and_not_as_readings_beside_the_run),
 		cmocka_unit_test(compare_takes_reports_and_traces_and_exits_3_when_a_condition_holds),
 	};
 

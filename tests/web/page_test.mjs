@@ -358,7 +358,7 @@ const tests = {
 		const plan = await open(join(folder, "unseen-plan.html"));
 		assert.match(await tile(plan).innerText(), /n\/a\s+powers of part of the run, or of idling, are not known/);
 		const time = await open(report(args.slice(0, 1), "unmetered"));
-		assert.match(await tile(time).innerText(), /n\/a\s+no power readings: give --power FILE/);
+		assert.match(await tile(time).innerText(), /n\/a\s+no power readings; give --power FILE/);
 		for (const p of [page, plan, time]) await p.close();
 	},
 	"a wall meter stands beside the figures, with its window and mean power": async () => {

@@ -33,7 +33,7 @@ export interface RangeSum {
 }
 export interface Report {
 	schema: string;
-	source: Record<string, unknown> & { traces?: { path: string; format: string; version?: string | null; producer?: string | null }[]; command?: string | null };
+	source: Record<string, unknown> & { traces?: { path: string; format: string; version?: string | null; producer?: string | null }[]; meters?: { source: string }[]; command?: string | null };
 	window: { origin_unix_ns: string; start_ns: number; end_ns: number; clock: string };
 	devices: Device[];
 	api: { name: string; count: number; total_ns: number }[];

@@ -121,7 +121,7 @@ static void write_figures(const struct kwhy_comparison *comparison, const struct
 static void write_side(const struct kwhy_sheet *sheet, const char *lead, const struct kwhy_side *side)
 {
 	kwhy_sheet_linef(sheet, lead, "%s%s%s%s", side->label, *side->device ? ", " : "", side->device,
-		side->energy_nj == KWHY_UNKNOWN_NJ ? ", time only: no power readings"
+		side->energy_nj == KWHY_UNKNOWN_NJ ? ", time only"
 			: side->modelled	   ? ", modelled powers"
 						   : "");
 }

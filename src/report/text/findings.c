@@ -232,7 +232,7 @@ static void write_books(const struct kwhy_sheet *sheet, size_t device)
 
 	kwhy_device_label(label, &sheet->report->recording->devices[device]);
 	if (!energy->known) {
-		kwhy_sheet_linef(sheet, "  books    ", "%s: no power readings", label);
+		kwhy_sheet_linef(sheet, "  books    ", "%s: no meter tells its energy", label);
 		return;
 	}
 	kwhy_text_addf(&text, "%s, %s over %s: attributed %" PRId64 " nJ", label,

@@ -346,10 +346,9 @@ void kwhy_section_cost(const struct kwhy_sheet *sheet)
 	write_subject(sheet);
 	kwhy_sheet_heading(sheet, "What it cost", NULL);
 	if (sheet->totals->energy_nj == KWHY_UNKNOWN_NJ)
-		kwhy_text_add(sheet->out,
-			sheet->report->recording->power_count
-				? "  time only: no two power readings lie inside what was recorded\n"
-				: "  time only: no power readings; give --power FILE or --assume-power\n");
+		kwhy_sheet_linef(sheet, "  ", "time only: %s",
+			sheet->totals->known_count ? "the devices' joules are more than a sum can hold"
+						   : kwhy_totals_no_energy(sheet->report->recording));
 	else
 		write_energy(sheet);
 	if (sheet->totals->energy_nj != KWHY_UNKNOWN_NJ)

@@ -241,7 +241,7 @@ static void a_plan_without_energy_says_why(void **state)
 	planned.nouns.device.energy.known = false;
 	root = json_of(&planned);
 	assert_string_equal(json_string_value(json_object_get(root, "no_energy")),
-		"no power readings: give --power FILE or --assume-power");
+		"no power readings; give --power FILE or --assume-power");
 	json_decref(root);
 	nouns_done(&planned.nouns);
 }

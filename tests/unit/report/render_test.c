@@ -176,6 +176,52 @@ static void without_readings_no_energy_is_printed_and_the_cure_is_named(void **s
 	nouns_done(&nouns);
 }
 
+/* What the first screen says of readings of that meter, a second apart, of which the ledger made nothing. */
+static void assert_no_energy(enum kwhy_meter meter, uint32_t device, const char *says)
+{
+	struct nouns nouns;
+	struct kwhy_text out;
+
+	nouns_init(&nouns, "k");
+	for (int64_t i = 0; i < 2; i++)
+		assert_int_equal(kwhy_recording_add_reading(
+					 nouns.recording, meter, device, 0, i * 1000000000, 1000 * i, &error),
+			KWHY_OK);
+	out = render(&nouns, 80, false);
+	assert_non_null(strstr(out.data, says));
+	kwhy_text_done(&out);
+	nouns_done(&nouns);
+}
+
+static void readings_that_tell_no_energy_are_called_what_they_are(void **state)
+{
+	(void)state;
+	assert_no_energy(KWHY_METER_WALL, KWHY_NONE, "  time only: all power readings are of the host;");
+	assert_no_energy(
+		KWHY_METER_RAPL_PACKAGE, KWHY_NONE, "  time only: all power readings are of the host;");
+	assert_no_energy(KWHY_METER_NVML_MEMORY_AVERAGE, 0,
+		"  time only: nvml.memory_average_mw is of a device's memory alone;");
+	assert_no_energy(KWHY_METER_NVML_SAMPLE, 0,
+		"  time only: no two power readings of a device lie inside what was recorded");
+	assert_no_energy(KWHY_METER_WALL, 0,
+		"  time only: no two power readings of a device lie inside what was recorded");
+}
+
+static void devices_whose_joules_no_sum_holds_are_not_called_unmetered(void **state)
+{
+	struct nouns nouns;
+	struct kwhy_text out;
+
+	(void)state;
+	nouns_init(&nouns, "k");
+	nouns_energy(&nouns);
+	nouns.device.energy.attributed_nj = KWHY_UNKNOWN_NJ;
+	out = render(&nouns, 80, false);
+	assert_non_null(strstr(out.data, "  time only: the devices' joules are more than a sum can hold\n"));
+	kwhy_text_done(&out);
+	nouns_done(&nouns);
+}
+
 static void assumed_powers_are_called_modelled_and_never_measured(void **state)
 {
 	struct nouns nouns;
@@ -381,6 +427,8 @@ int main(void)
 		cmocka_unit_test(evidence_shortens_kernels_in_text_and_keeps_them_whole_in_json),
 		cmocka_unit_test(any_name_gives_json_that_parses),
 		cmocka_unit_test(without_readings_no_energy_is_printed_and_the_cure_is_named),
+		cmocka_unit_test(readings_that_tell_no_energy_are_called_what_they_are),
+		cmocka_unit_test(devices_whose_joules_no_sum_holds_are_not_called_unmetered),
 		cmocka_unit_test(assumed_powers_are_called_modelled_and_never_measured),
 		cmocka_unit_test(an_account_that_no_reading_saw_has_no_energy_in_any_form),
 		cmocka_unit_test(shares_of_findings_are_of_the_run_with_what_no_meter_saw),

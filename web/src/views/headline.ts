@@ -44,7 +44,7 @@ function paidFor(of: { energy_kwh?: number; unmetered_kwh?: number }, isOfRun: b
 
 function energyTiles(report: Report): HTMLElement[] {
 	const total = sum(report.devices.map(deviceEnergy));
-	if (!known(total)) return [tile("energy", "n/a", "no power readings: give --power FILE")];
+	if (!known(total)) return [tile("energy", "n/a", report.source.meters?.length ? "no meter tells what the devices drew" : "no power readings; give --power FILE")];
 	const wattHours = si(total / 3.6e12, "Wh"), { cost, carbon } = report;
 	const tiles = [
 		tile(isModelled(report) ? "energy, modelled" : "energy, metered", energy(total), wattHours + ofRun(report, total, (r) => energy(r * total)),

@@ -100,7 +100,7 @@ export function ledger(report: Report): HTMLElement {
 	draw();
 	const exportCsv = button("CSV", () => save("accounts.csv", csv([columns.map((c) => c.title), ...matching().map((r) => columns.map((c) => c.value(r)))])), "save the accounts shown; times in ns, energies in nJ");
 	return el("section", { id: "ledger", "aria-labelledby": "h-ledger" }, el("h2", { id: "h-ledger" }, "Ledger"),
-		el("p", { class: "muted" }, priced ? "Every joule the meter saw is in exactly one row. gross = idle + net." : "Time only: without power readings no energy is known."),
+		el("p", { class: "muted" }, priced ? "Every joule the meter saw is in exactly one row. gross = idle + net." : "Time only: no energy is known."),
 		el("div", { class: "tools" }, el("label", {}, "filter ", filter), count, el("span", { class: "grow" }), exportCsv),
 		el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...headers)), body)), more);
 }

@@ -24,7 +24,7 @@ export function timeView(report: Report): HTMLElement {
 
 function balance(device: Device): string[][] {
 	const e = device.energy;
-	if (!e) return [["energy", "not available: no power readings"]];
+	if (!e) return [["energy", "not available: no meter tells it"]];
 	const measured = e["measured_nj"];
 	const even = known(measured) && known(e["attributed_nj"]);
 	return [
