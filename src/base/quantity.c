@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Ends of an interval whose distances differ by less of their mean are told as one. */
+#define ALIKE_RATIO 0.1
+
 struct prefix {
 	const char *text;
 	double factor;
@@ -145,5 +148,20 @@ const char *kwhy_quantity_percent(char out[KWHY_QUANTITY_BYTES], double ratio)
 		snprintf(out, KWHY_QUANTITY_BYTES, "n/a");
 	else
 		snprintf(out, KWHY_QUANTITY_BYTES, fabs(ratio) < 1e9 ? "%.1f %%" : "%.2e %%", ratio * 100);
+	return out;
+}
+
+const char *kwhy_quantity_spread(char out[KWHY_QUANTITY_BYTES], double value, double low, double high)
+{
+	double down = 100 * (value - low) / fabs(value), up = 100 * (high - value) / fabs(value);
+	double half = (down + up) / 2;
+
+	*out = '\0';
+	if (!isfinite(half))
+		return out;
+	if (fabs(up - down) > ALIKE_RATIO * half)
+		snprintf(out, KWHY_QUANTITY_BYTES, "-%.0f +%.0f %%", down, up);
+	else
+		snprintf(out, KWHY_QUANTITY_BYTES, "\xc2\xb1%.*f %%", half < 9.95 ? 2 : 0, half);
 	return out;
 }

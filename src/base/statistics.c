@@ -121,6 +121,57 @@ void kwhy_estimate_of(const double *values, size_t count, struct kwhy_estimate *
 	*out = estimate;
 }
 
+/* Sums over the pairs that have both; least and most are filled. */
+static void add_pairs(const double *above, const double *below, size_t count, struct kwhy_estimate *estimate,
+	double sums[2])
+{
+	for (size_t i = 0; i < count; i++) {
+		if (!isfinite(above[i]) || !isfinite(below[i]))
+			continue;
+		estimate->count++;
+		sums[0] += above[i];
+		sums[1] += below[i];
+		if (below[i] == 0)
+			continue;
+		estimate->least = fmin(estimate->least, above[i] / below[i]);
+		estimate->most = fmax(estimate->most, above[i] / below[i]);
+	}
+}
+
+/* Of what is above, from what the ratio foretells of it. */
+static double residual_of(const double *above, const double *below, size_t count, double ratio)
+{
+	struct kwhy_moments moments = {0};
+
+	for (size_t i = 0; i < count; i++)
+		if (isfinite(above[i]) && isfinite(below[i]))
+			kwhy_moments_add(&moments, above[i] - ratio * below[i]);
+	return moments.count > 1 ? sqrt(kwhy_moments_variance(&moments)) : NAN;
+}
+
+void kwhy_ratio_of(const double *above, const double *below, size_t count, struct kwhy_estimate *out)
+{
+	const struct kwhy_estimate unknown = {
+		.mean = NAN, .low = NAN, .high = NAN, .deviation = NAN, .least = NAN, .most = NAN};
+	struct kwhy_estimate estimate = unknown;
+	double sums[2] = {0, 0}, residual, half;
+
+	*out = unknown;
+	add_pairs(above, below, count, &estimate, sums);
+	if (!(sums[1] > 0))
+		return;
+	estimate.mean = sums[0] / sums[1];
+	residual = residual_of(above, below, count, estimate.mean);
+	estimate.deviation = residual / (sums[1] / (double)estimate.count);
+	if (sums[0] > 0) {
+		half = kwhy_student_quantile(BOTH_SIDES_95, (double)estimate.count - 1) * residual *
+			sqrt((double)estimate.count) / sums[0];
+		estimate.low = estimate.mean * exp(-half);
+		estimate.high = estimate.mean * exp(half);
+	}
+	*out = estimate;
+}
+
 /* Welch: neither side's scatter is taken for the other's. */
 static void halves_of_several(const struct kwhy_estimate *a, const struct kwhy_estimate *b, double out[2])
 {

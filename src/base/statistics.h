@@ -28,6 +28,15 @@ void kwhy_estimate_of(const double *values, size_t count, struct kwhy_estimate *
 /* Of sorted values, linear between the two next to it, as most programs do; NAN of none. */
 double kwhy_quantile(const double *sorted, size_t count, double share);
 
+/*
+ * All of `above` over all of `below`, of the pairs that have both: the joules a unit of runs that did more
+ * and less. The mean is that ratio of sums, so it is one over that of the two exchanged, and so are the ends
+ * of its interval: of its logarithm, by the delta method, and above 0. Deviation: of pairs from what the
+ * ratio foretells, over the mean below; least and most: of single pairs. No figure at all where `below` is
+ * nothing in sum, no interval where `above` is.
+ */
+void kwhy_ratio_of(const double *above, const double *below, size_t count, struct kwhy_estimate *out);
+
 /* Of values that come one by one and are not kept. Zero-initialise. */
 struct kwhy_moments {
 	double count, mean, squares; /* squares: of the distances from the mean */

@@ -7,13 +7,6 @@
 #define ENOUGH_RATIO 0.1
 #define RUNS_MOST 1e6
 
-/* Values of one figure, run by run, with the meter's own interval where it has one. */
-struct series {
-	double *values;
-	double low, high; /* of the last */
-	size_t count;
-};
-
 const char *kwhy_stat_interval_basis_name(enum kwhy_stat_interval_basis basis)
 {
 	static const char *const names[] = {
@@ -29,28 +22,18 @@ double kwhy_stat_half_ratio(const struct kwhy_stat_figure *figure)
 	return fabs((estimate->high - estimate->low) / 2 / estimate->mean);
 }
 
-static void add_value(struct series *series, double value, double low, double high)
+/* `low` and `high` are the meter's, of a single run. */
+static struct kwhy_stat_figure figure_of(const struct kwhy_estimate *estimate, double low, double high)
 {
-	if (!isfinite(value))
-		return;
-	series->values[series->count++] = value;
-	series->low = low;
-	series->high = high;
-}
+	struct kwhy_stat_figure figure = {.estimate = *estimate, .basis = KWHY_STAT_BY_NONE};
 
-static struct kwhy_stat_figure figure_of(struct series *series)
-{
-	struct kwhy_stat_figure figure = {.basis = KWHY_STAT_BY_NONE};
-
-	kwhy_estimate_of(series->values, series->count, &figure.estimate);
-	if (series->count > 1) {
+	if (isfinite(estimate->low)) {
 		figure.basis = KWHY_STAT_BY_RUNS;
-	} else if (series->count == 1 && isfinite(series->low) && isfinite(series->high)) {
+	} else if (estimate->count == 1 && isfinite(low) && isfinite(high)) {
 		figure.basis = KWHY_STAT_BY_METER;
-		figure.estimate.low = series->low;
-		figure.estimate.high = series->high;
+		figure.estimate.low = low;
+		figure.estimate.high = high;
 	}
-	series->count = 0;
 	return figure;
 }
 
@@ -114,15 +97,6 @@ static struct sample net(
 	return (struct sample){energy.joules, energy.low_j, energy.high_j};
 }
 
-static struct sample power(
-	const struct kwhy_stat *stat, const struct kwhy_stat_run *run, size_t domain, size_t work)
-{
-	struct sample sample = gross(stat, run, domain, work);
-
-	return (struct sample){
-		sample.value / run->seconds, sample.low / run->seconds, sample.high / run->seconds};
-}
-
 static struct sample count_of_work(
 	const struct kwhy_stat *stat, const struct kwhy_stat_run *run, size_t domain, size_t work)
 {
@@ -131,40 +105,13 @@ static struct sample count_of_work(
 	return plain(run->work[work]);
 }
 
-static struct sample work_per_s(
-	const struct kwhy_stat *stat, const struct kwhy_stat_run *run, size_t domain, size_t work)
-{
-	(void)stat;
-	(void)domain;
-	return plain(run->work[work] / run->seconds);
-}
-
-static struct sample joules_per_unit(
-	const struct kwhy_stat *stat, const struct kwhy_stat_run *run, size_t domain, size_t work)
-{
-	struct sample sample = gross(stat, run, domain, work);
-
-	return (struct sample){
-		sample.value / run->work[work], sample.low / run->work[work], sample.high / run->work[work]};
-}
-
-static struct sample units_per_joule(
-	const struct kwhy_stat *stat, const struct kwhy_stat_run *run, size_t domain, size_t work)
-{
-	struct sample sample = gross(stat, run, domain, work);
-	double count = run->work[work];
-
-	if (!(sample.value > 0))
-		return plain(NAN);
-	return (struct sample){
-		count / sample.value, count / sample.high, sample.low > 0 ? count / sample.low : INFINITY};
-}
-
-/* The figure over the runs that count; `values` has room for all. */
+/* The mean over the runs that count; `values` has room for all. */
 static struct kwhy_stat_figure over_runs(
 	const struct kwhy_stat *stat, double *values, sample_of *sample, size_t domain, size_t work)
 {
-	struct series series = {.values = values, .low = NAN, .high = NAN};
+	struct sample last = plain(NAN);
+	struct kwhy_estimate estimate;
+	size_t count = 0;
 
 	for (size_t r = 0; r < stat->run_count; r++) {
 		struct sample one;
@@ -172,9 +119,61 @@ static struct kwhy_stat_figure over_runs(
 		if (!stat->runs[r].counted)
 			continue;
 		one = sample(stat, &stat->runs[r], domain, work);
-		add_value(&series, one.value, one.low, one.high);
+		if (isfinite(one.value)) {
+			values[count++] = one.value;
+			last = one;
+		}
 	}
-	return figure_of(&series);
+	kwhy_estimate_of(values, count, &estimate);
+	return figure_of(&estimate, last.low, last.high);
+}
+
+static double end_of(double end, double value)
+{
+	return isnan(end) ? value : end;
+}
+
+/* Of one run; unknown where no meter took part. */
+static struct sample quotient(struct sample above, struct sample below)
+{
+	double least = end_of(below.low, below.value);
+
+	if (isnan(above.low) && isnan(below.low))
+		return plain(above.value / below.value);
+	return (struct sample){above.value / below.value,
+		fmax(0, end_of(above.low, above.value) / end_of(below.high, below.value)),
+		least > 0 ? end_of(above.high, above.value) / least : INFINITY};
+}
+
+/* Something and what it is divided by, each of them of a run. */
+struct ratio {
+	sample_of *above, *below;
+};
+
+static const struct ratio mean_power = {gross, elapsed}, work_per_s = {count_of_work, elapsed},
+			  joules_per_unit = {gross, count_of_work}, units_per_joule = {count_of_work, gross};
+
+/* The ratio of sums over the runs that count and have both; `values` has room for all, twice. */
+static struct kwhy_stat_figure ratio_over_runs(
+	const struct kwhy_stat *stat, double *values, const struct ratio *ratio, size_t domain, size_t work)
+{
+	double *above = values, *below = values + stat->run_count;
+	struct sample last = plain(NAN);
+	struct kwhy_estimate estimate;
+	size_t count = 0;
+
+	for (size_t r = 0; r < stat->run_count; r++) {
+		struct sample upper = ratio->above(stat, &stat->runs[r], domain, work);
+		struct sample lower = ratio->below(stat, &stat->runs[r], domain, work);
+
+		if (!stat->runs[r].counted || !isfinite(upper.value) || !isfinite(lower.value))
+			continue;
+		above[count] = upper.value;
+		below[count++] = lower.value;
+		last = quotient(upper, lower);
+	}
+	kwhy_ratio_of(above, below, count, &estimate);
+	return figure_of(&estimate, last.low, last.high);
 }
 
 /* The 95 % half-width, as a share, of the mean of so many runs that scatter like those that were made. */
@@ -225,7 +224,7 @@ static void fill_domain(
 			add_run(&figures, &stat->domains[d], &stat->runs[r], &stat->runs[r].energies[d]);
 	figures.energy_j = over_runs(stat, values, gross, d, 0);
 	figures.net_j = over_runs(stat, values, net, d, 0);
-	figures.mean_w = over_runs(stat, values, power, d, 0);
+	figures.mean_w = ratio_over_runs(stat, values, &mean_power, d, 0);
 	measured = (double)figures.energy_j.estimate.count;
 	figures.meter_half_ratio = measured > 0 ? figures.meter_half_ratio / measured : NAN;
 	figures.context_j = measured > 0 ? figures.context_j / measured : NAN;
@@ -244,10 +243,10 @@ static enum kwhy_status fill_work(const struct kwhy_stat *stat, struct kwhy_stat
 	if (!figures->joules_per_unit || !figures->units_per_joule)
 		return kwhy_fail_memory(error, "the summary");
 	figures->count = over_runs(stat, values, count_of_work, 0, w);
-	figures->per_s = over_runs(stat, values, work_per_s, 0, w);
+	figures->per_s = ratio_over_runs(stat, values, &work_per_s, 0, w);
 	for (size_t d = 0; d < stat->domain_count; d++) {
-		figures->joules_per_unit[d] = over_runs(stat, values, joules_per_unit, d, w);
-		figures->units_per_joule[d] = over_runs(stat, values, units_per_joule, d, w);
+		figures->joules_per_unit[d] = ratio_over_runs(stat, values, &joules_per_unit, d, w);
+		figures->units_per_joule[d] = ratio_over_runs(stat, values, &units_per_joule, d, w);
 	}
 	return KWHY_OK;
 }
@@ -255,7 +254,7 @@ static enum kwhy_status fill_work(const struct kwhy_stat *stat, struct kwhy_stat
 static enum kwhy_status fill(
 	const struct kwhy_stat *stat, struct kwhy_stat_summary *summary, struct kwhy_error *error)
 {
-	double *values = kwhy_arena_alloc(&summary->arena, stat->run_count + 1, sizeof(*values));
+	double *values = kwhy_arena_alloc(&summary->arena, 2 * stat->run_count + 1, sizeof(*values));
 	enum kwhy_status status = KWHY_OK;
 
 	summary->domains = kwhy_arena_alloc(

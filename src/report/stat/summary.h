@@ -32,7 +32,8 @@ struct kwhy_stat_work_figures {
 	struct kwhy_stat_figure *joules_per_unit, *units_per_joule; /* [domain_count] */
 };
 
-/* Means over the runs that count. Lies in its arena. */
+/* Means over the runs that count; what is a unit, a second or a watt is of the sums over the runs that have
+ * both. Lies in its arena. */
 struct kwhy_stat_summary {
 	struct kwhy_arena arena;
 	size_t counted;

@@ -51,15 +51,11 @@ static void amount_cell(struct kwhy_table *table, double value, const char *unit
 	kwhy_table_cell(table, amount_of(text, value, unit));
 }
 
-/* Half the interval's width as a share of the mean: "±0.41 %". */
 static const char *spread_of(char out[KWHY_QUANTITY_BYTES], const struct kwhy_stat_figure *figure)
 {
-	double percent = 100 * kwhy_stat_half_ratio(figure);
+	const struct kwhy_estimate *estimate = &figure->estimate;
 
-	*out = '\0';
-	if (isfinite(percent))
-		snprintf(out, KWHY_QUANTITY_BYTES, "\xc2\xb1%.*f %%", percent < 9.95 ? 2 : 0, percent);
-	return out;
+	return kwhy_quantity_spread(out, estimate->mean, estimate->low, estimate->high);
 }
 
 static void spread_cell(struct kwhy_table *table, const struct kwhy_stat_figure *figure)

@@ -87,6 +87,28 @@ static void plain_numbers_have_three_digits_and_no_prefix(void **state)
 	assert_string_equal(kwhy_quantity_plain(text, INFINITY), "n/a");
 }
 
+static void ends_of_an_interval_are_told_apart_where_they_lie_differently_far(void **state)
+{
+	char text[KWHY_QUANTITY_BYTES];
+
+	(void)state;
+	assert_string_equal(kwhy_quantity_spread(text, 100, 98.8, 101.2),
+		"\xc2\xb1"
+		"1.20 %");
+	assert_string_equal(kwhy_quantity_spread(text, -100, -112, -88),
+		"\xc2\xb1"
+		"12 %");
+	assert_string_equal(kwhy_quantity_spread(text, 100, 91.3, 109.6),
+		"\xc2\xb1"
+		"9.15 %");
+	assert_string_equal(kwhy_quantity_spread(text, 100, 25, 400), "-75 +300 %");
+	assert_string_equal(kwhy_quantity_spread(text, 5, 5, 5),
+		"\xc2\xb1"
+		"0.00 %");
+	assert_string_equal(kwhy_quantity_spread(text, 100, NAN, 101), "");
+	assert_string_equal(kwhy_quantity_spread(text, 0, -1, 1), "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -95,6 +117,7 @@ int main(void)
 		cmocka_unit_test(counts_are_grouped_by_thousands),
 		cmocka_unit_test(whole_amounts_are_counts_and_others_have_three_digits),
 		cmocka_unit_test(numbers_below_1_without_a_unit_have_no_prefix),
+		cmocka_unit_test(ends_of_an_interval_are_told_apart_where_they_lie_differently_far),
 		cmocka_unit_test(plain_numbers_have_three_digits_and_no_prefix),
 	};
 

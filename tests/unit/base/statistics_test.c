@@ -76,6 +76,50 @@ static void one_value_has_a_mean_and_no_interval_and_none_has_nothing(void **sta
 	assert_true(isnan(estimate.mean) && isnan(estimate.low) && isnan(estimate.least));
 }
 
+/* 10 J over 5 units by sums, where the mean of 4, 1 and 2 joules a unit would be 2.33. */
+static void a_ratio_is_of_sums_and_the_inverse_of_the_one_turned_over(void **state)
+{
+	const double joules[] = {4, 2, 4, NAN, 100}, units[] = {1, 2, 2, 3, NAN};
+	const double error = sqrt((4 + 4 + 0) / 2.0 / 3) / (10 / 3.0);
+	struct kwhy_estimate each, per_joule;
+
+	(void)state;
+	kwhy_ratio_of(joules, units, 5, &each);
+	kwhy_ratio_of(units, joules, 5, &per_joule);
+	assert_int_equal(each.count, 3);
+	assert_close(each.mean, 2, 1e-12);
+	assert_close(each.deviation, sqrt((4 + 4 + 0) / 2.0) / (5 / 3.0), 1e-12);
+	assert_close(each.least, 1, 0);
+	assert_close(each.most, 4, 0);
+	assert_close(each.high, 2 * exp(4.3026527 * error), 1e-6);
+	assert_close(each.low * each.high, 4, 1e-9);
+	assert_close(per_joule.mean, 1 / each.mean, 1e-12);
+	assert_close(per_joule.low, 1 / each.high, 1e-9);
+	assert_close(per_joule.high, 1 / each.low, 1e-9);
+}
+
+/* Nothing over units is 0 each, with no interval; a single pair has none either. */
+static void a_ratio_to_nothing_is_unknown_and_one_of_nothing_is_0(void **state)
+{
+	const double some[] = {3, 5}, none[] = {0, 0}, one[] = {2, 0};
+	struct kwhy_estimate estimate;
+
+	(void)state;
+	kwhy_ratio_of(some, none, 2, &estimate);
+	assert_int_equal(estimate.count, 0);
+	assert_true(isnan(estimate.mean) && isnan(estimate.low));
+	kwhy_ratio_of(none, some, 2, &estimate);
+	assert_close(estimate.mean, 0, 0);
+	assert_true(isnan(estimate.low) && isnan(estimate.high));
+	kwhy_ratio_of(some, some, 1, &estimate);
+	assert_close(estimate.mean, 1, 0);
+	assert_true(isnan(estimate.low) && isnan(estimate.deviation));
+	kwhy_ratio_of(some, one, 2, &estimate);
+	assert_close(estimate.mean, 4, 0);
+	assert_close(estimate.most, 1.5, 0);
+	assert_true(estimate.low > 0 && isfinite(estimate.high));
+}
+
 /* Welch's interval by hand: errors 1 and 4, freedom 25 / (1/3 + 16/3) = 4.4118, t = 2.6783. */
 static void a_difference_does_not_assume_that_both_sides_scatter_alike(void **state)
 {
@@ -210,6 +254,8 @@ int main(void)
 		cmocka_unit_test(a_mean_has_the_interval_of_its_scatter),
 		cmocka_unit_test(one_value_has_a_mean_and_no_interval_and_none_has_nothing),
 		cmocka_unit_test(moments_far_from_0_keep_their_scatter),
+		cmocka_unit_test(a_ratio_is_of_sums_and_the_inverse_of_the_one_turned_over),
+		cmocka_unit_test(a_ratio_to_nothing_is_unknown_and_one_of_nothing_is_0),
 		cmocka_unit_test(a_difference_does_not_assume_that_both_sides_scatter_alike),
 		cmocka_unit_test(a_single_value_scatters_as_the_several_beside_it),
 		cmocka_unit_test(two_single_values_are_as_far_off_as_they_are_said_to_be),

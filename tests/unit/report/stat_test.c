@@ -94,10 +94,53 @@ static void means_over_runs_have_the_interval_of_their_scatter(void **state)
 	assert_close(summary.domains[0].peak_w, 150);
 	assert_close(summary.domains[0].meter_half_ratio, 0.02);
 	assert_close(summary.work[0].joules_per_unit[0].estimate.mean, 2.1);
-	assert_close(summary.work[0].units_per_joule[0].estimate.mean, (0.5 + 50 / 110.0) / 2);
+	assert_close(summary.work[0].units_per_joule[0].estimate.mean, 100 / 210.0);
 	/* t(4) * 7.07 / sqrt(5) is the first below 10.5 */
 	assert_int_equal(summary.domains[0].runs_needed, 5);
 	kwhy_stat_summary_done(&summary);
+}
+
+/* 50 tokens with 100 J and 200 with 110 J; a third run of 900 J told of none. */
+static void a_ratio_is_of_the_sums_of_the_runs_that_have_both(void **state)
+{
+	struct example e;
+	struct kwhy_stat_run runs[3];
+	struct kwhy_stat_energy third = {.joules = 900, .low_j = 899, .high_j = 901, .basis = "counter"};
+	double untold = NAN;
+	struct kwhy_stat_summary summary;
+	const struct kwhy_stat_work_figures *work;
+
+	(void)state;
+	make(&e);
+	e.counts[1] = 200;
+	memcpy(runs, e.runs, sizeof(e.runs));
+	runs[2] = (struct kwhy_stat_run){.counted = true, .seconds = 3, .energies = &third, .work = &untold};
+	e.stat.runs = runs;
+	e.stat.run_count = 3;
+	assert_int_equal(kwhy_stat_summary_make(&e.stat, &summary, &error), KWHY_OK);
+	work = &summary.work[0];
+	assert_close(work->joules_per_unit[0].estimate.mean, 210 / 250.0);
+	assert_close(work->units_per_joule[0].estimate.mean, 250 / 210.0);
+	assert_close(work->per_s.estimate.mean, 125);
+	assert_int_equal(work->joules_per_unit[0].estimate.count, 2);
+	assert_true(work->joules_per_unit[0].estimate.low > 0);
+	assert_close(summary.domains[0].mean_w.estimate.mean, 1110 / 5.0);
+	kwhy_stat_summary_done(&summary);
+}
+
+/* Its ends lie differently far from it: each is told. */
+static void a_wide_interval_of_a_ratio_tells_both_sides(void **state)
+{
+	struct kwhy_text_style style = {.columns = 80};
+	struct kwhy_text text = {0};
+	struct example e;
+
+	(void)state;
+	make(&e);
+	e.counts[1] = 60;
+	assert_int_equal(kwhy_stat_text(&e.stat, &style, &text, &error), KWHY_OK);
+	assert_non_null(strstr(text.data, "-42 +73 %"));
+	kwhy_text_done(&text);
 }
 
 static void a_single_run_has_its_meters_interval(void **state)
@@ -292,6 +335,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(means_over_runs_have_the_interval_of_their_scatter),
+		cmocka_unit_test(a_ratio_is_of_the_sums_of_the_runs_that_have_both),
+		cmocka_unit_test(a_wide_interval_of_a_ratio_tells_both_sides),
 		cmocka_unit_test(a_single_run_has_its_meters_interval),
 		cmocka_unit_test(what_is_unknown_stays_unknown_and_says_why),
 		cmocka_unit_test(a_refused_cpu_counter_is_told_beside_another_host_meter),
