@@ -36,6 +36,15 @@ static enum kwhy_status check(const struct kwhy_running_question *question, stru
 	return KWHY_OK;
 }
 
+static struct kwhy_interval amount_of(
+	const struct kwhy_running_question *question, struct kwhy_interval energy_j, double seconds)
+{
+	if (isfinite(question->per_kwh))
+		return kwhy_interval_scaled(
+			energy_j, question->pue / KWHY_JOULES_PER_KWH * question->per_kwh);
+	return kwhy_interval_exact(question->per_hour * seconds / SECONDS_PER_HOUR);
+}
+
 enum kwhy_status kwhy_running_of(
 	const struct kwhy_running_question *question, struct kwhy_running *out, struct kwhy_error *error)
 {
@@ -45,12 +54,8 @@ enum kwhy_status kwhy_running_of(
 	if (status)
 		return status;
 	out->kwh = kwhy_interval_scaled(question->energy_j, question->pue / KWHY_JOULES_PER_KWH);
-	if (isfinite(question->per_kwh))
-		out->per_run = kwhy_interval_scaled(out->kwh, question->per_kwh);
-	else
-		out->per_run = kwhy_interval_exact(question->per_hour * question->seconds / SECONDS_PER_HOUR);
-	out->per_unit = question->work > 0 ? kwhy_interval_scaled(out->per_run, 1 / question->work)
-					   : kwhy_interval_unknown();
+	out->per_run = amount_of(question, question->energy_j, question->seconds);
+	out->per_unit = amount_of(question, question->unit_j, question->unit_s);
 	out->kwh_per_year = kwhy_interval_scaled(out->kwh, runs_per_year);
 	out->per_year = kwhy_interval_scaled(out->per_run, runs_per_year);
 	return KWHY_OK;

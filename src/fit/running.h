@@ -14,7 +14,8 @@
 struct kwhy_running_question {
 	struct kwhy_interval energy_j; /* of one run, at the meter; unknown: NAN */
 	double seconds;		       /* of one run; NAN */
-	double work;		       /* units of work of one run; NAN */
+	struct kwhy_interval unit_j;   /* of a unit of work, at the meter; unknown: NAN */
+	double unit_s;		       /* of a unit of work; NAN */
 	double runs_per_day;	       /* NAN: not asked */
 	double pue;		       /* power of the building over that of its machines, at least 1 */
 	double per_kwh;		       /* amount a kWh; NAN: not by energy */

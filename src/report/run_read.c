@@ -18,15 +18,22 @@ static void read_run(struct kwhy_read_run *run, const json_t *of)
 	run->is_modelled = json_is_true(json_object_get(of, "modelled"));
 }
 
-static bool add_work(struct kwhy_read_run *run, const char *unit, double count)
+/* What a run takes, by the units that it does. */
+static struct kwhy_read_work share_of(const struct kwhy_read_run *run, const char *unit, double count)
 {
-	struct kwhy_read_work *work = &run->work[run->work_count];
+	double of = count > 0 ? count : NAN;
 
-	if (!(count > 0))
+	return (struct kwhy_read_work){
+		unit, count, run->joules / of, run->low_j / of, run->high_j / of, run->seconds / of};
+}
+
+static bool add_work(struct kwhy_read_run *run, struct kwhy_read_work work)
+{
+	if (!(work.count > 0))
 		return true;
-	*work = (struct kwhy_read_work){kwhy_arena_copy(&run->arena, unit), count};
-	run->work_count++;
-	return work->unit != NULL;
+	work.unit = kwhy_arena_copy(&run->arena, work.unit);
+	run->work[run->work_count++] = work;
+	return work.unit != NULL;
 }
 
 static void read_places(uint64_t bits[KWHY_RANGE_OVERLAPS_WORDS], const json_t *places)
@@ -71,16 +78,30 @@ static bool read_report(struct kwhy_read_run *run, const json_t *root)
 	run->phases = kwhy_arena_alloc(&run->arena, json_array_size(ranges) + 1, sizeof(*run->phases));
 	if (!run->phases)
 		return false;
-	json_array_foreach(work, i, item)
-		kept &= add_work(run, kwhy_json_text_of(item, "unit"), kwhy_json_real_of(item, "count"));
+	json_array_foreach(work, i, item) kept &= add_work(
+		run, share_of(run, kwhy_json_text_of(item, "unit"), kwhy_json_real_of(item, "count")));
 	json_array_foreach(ranges, i, item) kept &= add_phase(run, item);
 	return kept;
 }
 
+static struct kwhy_read_work stat_work(const json_t *work, const json_t *domain)
+{
+	const json_t *each = kwhy_json_joules_per_unit(work, domain);
+
+	return (struct kwhy_read_work){
+		.unit = kwhy_json_text_of(work, "unit"),
+		.count = kwhy_json_real_of(json_object_get(work, "count"), "mean"),
+		.each_j = kwhy_json_real_of(each, "mean"),
+		.each_low_j = kwhy_json_real_of(each, "low"),
+		.each_high_j = kwhy_json_real_of(each, "high"),
+		.each_s = 1 / kwhy_json_real_of(json_object_get(work, "per_s"), "mean"),
+	};
+}
+
 static bool read_stat(struct kwhy_read_run *run, const json_t *root)
 {
-	const json_t *energy = json_object_get(
-		kwhy_json_main_domain(json_object_get(root, "domains")), "energy_j");
+	const json_t *domain = kwhy_json_main_domain(json_object_get(root, "domains"));
+	const json_t *energy = json_object_get(domain, "energy_j");
 	const json_t *work = json_object_get(root, "work");
 	size_t i;
 	json_t *item;
@@ -90,8 +111,7 @@ static bool read_stat(struct kwhy_read_run *run, const json_t *root)
 	run->low_j = kwhy_json_real_of(energy, "low");
 	run->high_j = kwhy_json_real_of(energy, "high");
 	run->seconds = kwhy_json_real_of(json_object_get(json_object_get(root, "time"), "elapsed_s"), "mean");
-	json_array_foreach(work, i, item) kept &= add_work(run, kwhy_json_text_of(item, "unit"),
-		kwhy_json_real_of(json_object_get(item, "count"), "mean"));
+	json_array_foreach(work, i, item) kept &= add_work(run, stat_work(item, domain));
 	return kept;
 }
 
@@ -129,4 +149,12 @@ enum kwhy_status kwhy_read_run_of(struct kwhy_read_run *run, const char *label, 
 void kwhy_read_run_done(struct kwhy_read_run *run)
 {
 	kwhy_arena_done(&run->arena);
+}
+
+struct kwhy_read_work kwhy_read_work_of(const struct kwhy_read_run *run, const char *unit, double stated)
+{
+	for (size_t i = 0; isnan(stated) && i < run->work_count; i++)
+		if (strcmp(run->work[i].unit, unit) == 0)
+			return run->work[i];
+	return share_of(run, unit, stated);
 }

@@ -10,10 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Some work of a run. */
+/* Some work of a run; over several runs of a stat.json the mean of those that told of it. */
 struct kwhy_read_work {
 	const char *unit; /* "tokens" */
 	double count;
+	double each_j, each_low_j, each_high_j, each_s; /* a unit of it, of the same runs; NAN: not known */
 };
 
 /* A stretch of a run that has a name: a range of a report. */
@@ -56,5 +57,9 @@ struct kwhy_read_run {
 KWHY_MUST_USE enum kwhy_status kwhy_read_run_of(struct kwhy_read_run *run, const char *label,
 	const char *json, size_t length, struct kwhy_error *error);
 void kwhy_read_run_done(struct kwhy_read_run *run);
+
+/* The work in that unit: of `stated` units a run, else, where that is NAN, as the file tells; count NAN:
+ * neither. */
+struct kwhy_read_work kwhy_read_work_of(const struct kwhy_read_run *run, const char *unit, double stated);
 
 #endif

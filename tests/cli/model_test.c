@@ -48,10 +48,18 @@ static void assert_near(double value, double wanted)
 		fail_msg("%.9g instead of %.9g", value, wanted);
 }
 
-#define STAT(energy, seconds)                                                                 \
+#define STAT_WITH(energy, seconds, work)                                                      \
 	"{\"schema\":\"kwhy.stat/1\",\"time\":{\"elapsed_s\":{\"mean\":" seconds "}},"        \
 	"\"domains\":[{\"name\":\"gpu 0\",\"kind\":\"device\",\"energy_j\":{\"mean\":" energy \
-	",\"low\":990,\"high\":1010}}],\"work\":[{\"unit\":\"tokens\",\"count\":{\"mean\":2000}}]}"
+	",\"low\":990,\"high\":1010}}],\"work\":[" work "]}"
+
+/* Of 2000 tokens a run. */
+#define TOKENS(each_j, low_j, high_j, per_s)                                                      \
+	"{\"unit\":\"tokens\",\"count\":{\"mean\":2000},\"per_s\":{\"mean\":" per_s               \
+	"},\"domains\":[{\"name\":\"cpu\",\"joules_per_unit\":{\"mean\":9}},{\"name\":\"gpu 0\"," \
+	"\"joules_per_unit\":{\"mean\":" each_j ",\"low\":" low_j ",\"high\":" high_j "}}]}"
+
+#define STAT(energy, seconds) STAT_WITH(energy, seconds, TOKENS("0.2", "0.1", "0.4", "400"))
 
 static void a_family_lists_its_members_and_names_the_nearest(void **state)
 {
@@ -81,7 +89,6 @@ static void costs_of_two_runs_and_what_is_saved(void **state)
 	(void)state;
 	assert_near(number_at(answer, "runs.0.answer.amount.value"), 1000 / 3.6e6 * 0.36);
 	assert_near(number_at(answer, "runs.0.answer.amount.low"), 990 / 3.6e6 * 0.36);
-	assert_near(number_at(answer, "runs.1.answer.amount_per_unit.value"), 400 / 3.6e6 * 0.36 / 2000);
 	json_decref(answer);
 	assert_says(SPAWN("model", "cost", "--price", "0.36EUR", a, b), "saved");
 	assert_says(SPAWN("model", "cost", "--hourly-price", "3.6USD", a), "0.01 USD");
@@ -93,6 +100,37 @@ static void costs_of_two_runs_and_what_is_saved(void **state)
 	assert_fails(
 		SPAWN("model", "cost", "--price", "1", given("bad.json", "{}")), 1, "neither a stat.json");
 	assert_fails(SPAWN("model", "cost", "--price", "1", "--pue", "0.5", a), 1, "PUE");
+}
+
+/* A run that told of no tokens is in the mean joules and not in a token's: 1000 J and 2000 tokens a run are
+ * not 0.5 J each. */
+static void a_unit_of_work_takes_what_the_runs_that_tell_of_it_took(void **state)
+{
+	const char *a = given("a.json", STAT("1000", "10"));
+	json_t *answer = json_of(SPAWN("model", "cost", "--price", "3.6EUR", "--json", a));
+
+	(void)state;
+	assert_near(number_at(answer, "runs.0.answer.amount.value"), 1000 / 1e6);
+	assert_near(number_at(answer, "runs.0.answer.amount_per_unit.value"), 0.2 / 1e6);
+	assert_near(number_at(answer, "runs.0.answer.amount_per_unit.high"), 0.4 / 1e6);
+	json_decref(answer);
+	answer = json_of(SPAWN("model", "cost", "--hourly-price", "3.6EUR", "--json", a));
+	assert_near(number_at(answer, "runs.0.answer.amount_per_unit.value"), 1e-3 / 400);
+	json_decref(answer);
+	answer = json_of(SPAWN("model", "cost", "--price", "3.6EUR", "--work", "tokens=4000", "--json", a));
+	assert_near(number_at(answer, "runs.0.answer.amount_per_unit.value"), 1000 / 1e6 / 4000);
+	json_decref(answer);
+	answer = json_of(SPAWN("model", "tokens", "--json", a));
+	assert_near(number_at(answer, "phases.0.joules_per_token.value"), 0.2);
+	assert_near(number_at(answer, "phases.0.joules_per_token.low"), 0.1);
+	assert_near(number_at(answer, "phases.0.tokens_per_joule.low"), 2.5);
+	assert_near(number_at(answer, "phases.0.tokens_per_s"), 400);
+	assert_near(number_at(answer, "phases.0.joules.value"), 400);
+	json_decref(answer);
+	answer = json_of(SPAWN("model", "tokens", "--tokens", "4000", "--json", a));
+	assert_near(number_at(answer, "phases.0.joules_per_token.value"), 0.25);
+	assert_near(number_at(answer, "phases.0.tokens_per_s"), 400);
+	json_decref(answer);
 }
 
 static void assert_narrow(struct spawned spawned, const char *says)
@@ -162,11 +200,8 @@ static void tokens_of_phases_and_of_a_run(void **state)
 	assert_near(number_at(answer, "phases.1.joules_per_token.value"), 480.0 / 2048);
 	assert_near(number_at(answer, "phases.2.tokens_per_joule.value"), 18432.0 / 600);
 	json_decref(answer);
-	answer = json_of(SPAWN("model", "tokens", "--json", given("a.json", STAT("1000", "10"))));
-	assert_near(number_at(answer, "phases.0.joules_per_token.high"), 1010.0 / 2000);
-	json_decref(answer);
-	assert_fails(
-		SPAWN("model", "tokens", "--phase", "decode=5", place("a.json")), 1, "no range 'decode'");
+	assert_fails(SPAWN("model", "tokens", "--phase", "decode=5", given("a.json", STAT("1000", "10"))), 1,
+		"no range 'decode'");
 	assert_says(SPAWN("model", "tokens", csv), "16,384");
 	assert_fails(SPAWN("model", "tokens"), 2, "--tokens and --joules");
 	assert_fails(SPAWN("model", "tokens", "--joules", "5"), 1, "no tokens");
@@ -571,6 +606,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_family_lists_its_members_and_names_the_nearest),
 		cmocka_unit_test(costs_of_two_runs_and_what_is_saved),
+		cmocka_unit_test(a_unit_of_work_takes_what_the_runs_that_tell_of_it_took),
 		cmocka_unit_test(carbon_of_a_country_a_region_and_an_own_value),
 		cmocka_unit_test(of_a_report_it_says_what_no_meter_saw),
 		cmocka_unit_test(costs_and_emissions_of_a_year_fit_80_columns),

@@ -155,12 +155,14 @@ static void tell_overlaps(struct asking *asking)
 				return;
 }
 
-static double tokens_of_run(const struct asking *asking)
+/* Joules and seconds of the runs that the tokens are of. */
+static struct kwhy_tokens_phase run_of(const struct asking *asking, const char *name)
 {
-	for (size_t i = 0; isnan(asking->options->tokens) && i < asking->run.work_count; i++)
-		if (strcmp(asking->run.work[i].unit, "tokens") == 0)
-			return asking->run.work[i].count;
-	return asking->options->tokens;
+	struct kwhy_read_work work = kwhy_read_work_of(&asking->run, "tokens", asking->options->tokens);
+	struct kwhy_interval each_j = {work.each_j, work.each_low_j, work.each_high_j};
+
+	return (struct kwhy_tokens_phase){
+		name, work.count, kwhy_interval_scaled(each_j, work.count), work.each_s * work.count};
 }
 
 static enum kwhy_status read_json(struct asking *asking, const char *path, struct kwhy_error *error)
@@ -177,11 +179,7 @@ static enum kwhy_status read_json(struct asking *asking, const char *path, struc
 	if (!status)
 		tell_overlaps(asking);
 	if (!status && !ranges->count)
-		status = add(asking,
-			(struct kwhy_tokens_phase){path, tokens_of_run(asking),
-				{asking->run.joules, asking->run.low_j, asking->run.high_j},
-				asking->run.seconds},
-			error);
+		status = add(asking, run_of(asking, path), error);
 	return status;
 }
 

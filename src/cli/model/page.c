@@ -60,13 +60,12 @@ enum kwhy_status kwhy_model_page_write(const struct kwhy_model_options *options,
 
 void kwhy_interval_cell(struct kwhy_table *table, struct kwhy_interval interval, const char *unit)
 {
-	char number[KWHY_QUANTITY_BYTES], text[KWHY_QUANTITY_BYTES + 20];
-	double percent = 100 * (interval.high - interval.low) / 2 / fabs(interval.value);
+	char number[KWHY_QUANTITY_BYTES], spread[KWHY_QUANTITY_BYTES], text[2 * KWHY_QUANTITY_BYTES + 1];
 
 	kwhy_quantity_si(number, interval.value, unit, DIGITS);
-	if (isfinite(interval.value) && isfinite(percent))
-		snprintf(text, sizeof(text), "%s \xc2\xb1%.2g %%", number, percent);
-	kwhy_table_cell(table, isfinite(interval.value) && isfinite(percent) ? text : number);
+	kwhy_quantity_spread(spread, interval.value, interval.low, interval.high);
+	snprintf(text, sizeof(text), "%s%s%s", number, *spread ? " " : "", spread);
+	kwhy_table_cell(table, text);
 }
 
 void kwhy_interval_json(struct kwhy_json *json, const char *key, struct kwhy_interval interval)

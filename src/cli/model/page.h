@@ -42,7 +42,7 @@ typedef void kwhy_model_page_fill(const void *answer, struct kwhy_model_page *pa
 KWHY_MUST_USE enum kwhy_status kwhy_model_page_write(const struct kwhy_model_options *options,
 	const char *name, kwhy_model_page_fill *fill, const void *answer, struct kwhy_error *error);
 
-/* "1.83 kJ ±0.4 %"; "n/a". */
+/* "1.83 kJ ±0.40 %", "0.22 J -75 +298 %"; "n/a". */
 void kwhy_interval_cell(struct kwhy_table *table, struct kwhy_interval interval, const char *unit);
 
 /* {"value","low","high"} on one line. */

@@ -27,27 +27,17 @@ static enum kwhy_status read_file(struct kwhy_read_run *run, const char *path, s
 	return status;
 }
 
-static struct kwhy_running_question question_of(
-	const struct kwhy_running_options *options, const struct kwhy_read_run *run, double work)
+static struct kwhy_running_question question_of(const struct kwhy_running_options *options,
+	const struct kwhy_read_run *run, const struct kwhy_read_work *work)
 {
-	struct kwhy_interval energy_j = {run->joules, run->low_j, run->high_j};
-
-	return (struct kwhy_running_question){
-		.energy_j = isfinite(options->joules) ? kwhy_interval_exact(options->joules) : energy_j,
-		.seconds = isfinite(options->seconds) ? options->seconds : run->seconds,
-		.work = work,
+	return (struct kwhy_running_question){.energy_j = {run->joules, run->low_j, run->high_j},
+		.seconds = run->seconds,
+		.unit_j = {work->each_j, work->each_low_j, work->each_high_j},
+		.unit_s = work->each_s,
 		.runs_per_day = options->runs_per_day,
 		.pue = options->pue,
 		.per_kwh = NAN,
 		.per_hour = NAN};
-}
-
-static double work_of(const struct kwhy_read_run *run, const char *unit)
-{
-	for (size_t i = 0; i < run->work_count; i++)
-		if (strcmp(run->work[i].unit, unit) == 0)
-			return run->work[i].count;
-	return NAN;
 }
 
 /* The unit that all are divided by: the option's, else the first that a file tells of. */
@@ -83,13 +73,17 @@ enum kwhy_status kwhy_runs_read(struct kwhy_runs *runs, const struct kwhy_runnin
 		runs->count += !status;
 	}
 	if (!operands->count)
-		runs->runs[runs->count++] = (struct kwhy_read_run){
-			.label = "this run", .joules = NAN, .low_j = NAN, .high_j = NAN, .seconds = NAN};
+		runs->runs[runs->count++] = (struct kwhy_read_run){.label = "this run",
+			.joules = options->joules,
+			.low_j = NAN,
+			.high_j = NAN,
+			.seconds = options->seconds};
 	if (!status)
 		status = choose_unit(runs, options->work, &stated, error);
-	for (size_t i = 0; !status && i < runs->count; i++)
-		runs->questions[i] = question_of(options, &runs->runs[i],
-			isfinite(stated) ? stated : work_of(&runs->runs[i], runs->unit));
+	for (size_t i = 0; !status && i < runs->count; i++) {
+		runs->work[i] = kwhy_read_work_of(&runs->runs[i], runs->unit, stated);
+		runs->questions[i] = question_of(options, &runs->runs[i], &runs->work[i]);
+	}
 	return status;
 }
 
@@ -114,16 +108,16 @@ enum kwhy_status kwhy_runs_answer(
 
 static void amount_cell(struct kwhy_table *table, struct kwhy_interval amount, const char *currency)
 {
-	char text[AMOUNT_BYTES];
-	double percent = 100 * (amount.high - amount.low) / 2 / fabs(amount.value);
+	char text[AMOUNT_BYTES], spread[KWHY_QUANTITY_BYTES];
 
 	if (!currency) {
 		kwhy_interval_cell(table, amount, "g");
 	} else if (!isfinite(amount.value)) {
 		kwhy_table_cell(table, NULL);
 	} else {
-		snprintf(text, sizeof(text), isfinite(percent) ? "%.4g%s%s \xc2\xb1%.2g %%" : "%.4g%s%s",
-			amount.value, *currency ? " " : "", currency, percent);
+		kwhy_quantity_spread(spread, amount.value, amount.low, amount.high);
+		snprintf(text, sizeof(text), "%.4g%s%s%s%s", amount.value, *currency ? " " : "", currency,
+			*spread ? " " : "", spread);
 		kwhy_table_cell(table, text);
 	}
 }
@@ -251,7 +245,7 @@ static void write_json(
 		kwhy_interval_json(json, "energy_j", runs->questions[i].energy_j);
 		kwhy_json_real(json, "unmetered_j", runs->runs[i].unmetered_j);
 		kwhy_json_real(json, "seconds", runs->questions[i].seconds);
-		kwhy_json_real(json, "work", runs->questions[i].work);
+		kwhy_json_real(json, "work", runs->work[i].count);
 		write_answer(json, "answer", &runs->answers[i]);
 		kwhy_json_object_end(json);
 	}

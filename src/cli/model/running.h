@@ -35,6 +35,7 @@ enum { KWHY_RUNS_MOST = 2 };
 /* The runs, and what they come to. */
 struct kwhy_runs {
 	struct kwhy_read_run runs[KWHY_RUNS_MOST];
+	struct kwhy_read_work work[KWHY_RUNS_MOST]; /* that the answers are divided by; count NAN: none */
 	struct kwhy_running answers[KWHY_RUNS_MOST];
 	struct kwhy_running_question questions[KWHY_RUNS_MOST];
 	char unit[KWHY_WORK_UNIT_BYTES]; /* of the work; "" none */

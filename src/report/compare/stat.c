@@ -53,19 +53,6 @@ static void add_change(struct pairing *pairing, const char *name, const char *do
 	out->changes[out->change_count++] = change;
 }
 
-static const json_t *find(const json_t *array, const char *key, const char *name)
-{
-	size_t i;
-	json_t *item;
-
-	json_array_foreach((json_t *)array, i, item)
-	{
-		if (strcmp(kwhy_json_text_of(item, key), name) == 0)
-			return item;
-	}
-	return NULL;
-}
-
 static void add_pair(struct pairing *pairing, const char *name, const char *domain, const char *unit,
 	const json_t *const objects[2], const char *key)
 {
@@ -83,7 +70,7 @@ static void add_domains(struct pairing *pairing)
 	json_array_foreach(json_object_get(pairing->roots[0], "domains"), i, domain)
 	{
 		const char *name = kwhy_json_text_of(domain, "name");
-		const json_t *const both[2] = {domain, find(others, "name", name)};
+		const json_t *const both[2] = {domain, kwhy_json_named(others, "name", name)};
 
 		add_pair(pairing, "energy", name, "J", both, "energy_j");
 		add_pair(pairing, "above idle", name, "J", both, "net_j");
@@ -100,7 +87,7 @@ static void add_work(struct pairing *pairing)
 	json_array_foreach(json_object_get(pairing->roots[0], "work"), i, work)
 	{
 		const char *unit = kwhy_json_text_of(work, "unit");
-		const json_t *const both[2] = {work, find(others, "unit", unit)};
+		const json_t *const both[2] = {work, kwhy_json_named(others, "unit", unit)};
 		const json_t *domains = json_object_get(both[1], "domains");
 		char title[96], rate[96];
 
@@ -111,7 +98,7 @@ static void add_work(struct pairing *pairing)
 		json_array_foreach(json_object_get(work, "domains"), d, domain)
 		{
 			const char *name = kwhy_json_text_of(domain, "name");
-			const json_t *const of[2] = {domain, find(domains, "name", name)};
+			const json_t *const of[2] = {domain, kwhy_json_named(domains, "name", name)};
 
 			add_pair(pairing, title, name, "", of, "units_per_joule");
 		}
@@ -212,7 +199,7 @@ static void add_curves(struct pairing *pairing)
 	json_array_foreach(json_object_get(pairing->roots[0], "metrics"), i, metric)
 	{
 		const char *name = kwhy_json_text_of(metric, "name");
-		const json_t *other = find(others, "name", name);
+		const json_t *other = kwhy_json_named(others, "name", name);
 		const json_t *const points[2] = {
 			json_object_get(metric, "points"), json_object_get(other, "points")};
 		struct kwhy_stat_curve_pair *curve = &pairing->out->curves[pairing->out->curve_count];
@@ -225,8 +212,9 @@ static void add_curves(struct pairing *pairing)
 	}
 }
 
-/* Means over the runs. */
-static void fill_work(struct pairing *pairing, struct kwhy_side *side, const json_t *rows, double joules)
+/* Counts are means over the runs; joules each are of those that told of any. */
+static void fill_work(
+	struct pairing *pairing, struct kwhy_side *side, const json_t *rows, const json_t *domain)
 {
 	size_t i;
 	json_t *row;
@@ -238,10 +226,11 @@ static void fill_work(struct pairing *pairing, struct kwhy_side *side, const jso
 	json_array_foreach((json_t *)rows, i, row)
 	{
 		double count = kwhy_json_real_of(json_object_get(row, "count"), "mean");
+		double each_j = kwhy_json_real_of(kwhy_json_joules_per_unit(row, domain), "mean");
 
 		if (count > 0)
 			side->work[side->work_count++] = (struct kwhy_side_work){
-				keep(pairing, kwhy_json_text_of(row, "unit")), count, joules / count};
+				keep(pairing, kwhy_json_text_of(row, "unit")), count, each_j};
 	}
 }
 
@@ -263,7 +252,7 @@ static void fill_side(struct pairing *pairing, int index)
 	side->idle_nj = KWHY_UNKNOWN_NJ;
 	side->power_w = kwhy_json_real_of(json_object_get(domain, "mean_w"), "mean");
 	side->busy_ratio = NAN;
-	fill_work(pairing, side, json_object_get(root, "work"), joules);
+	fill_work(pairing, side, json_object_get(root, "work"), domain);
 }
 
 static enum kwhy_status parse(struct pairing *pairing, int side, const char *label,

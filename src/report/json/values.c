@@ -33,3 +33,24 @@ const json_t *kwhy_json_main_domain(const json_t *domains)
 	}
 	return NULL;
 }
+
+const json_t *kwhy_json_named(const json_t *array, const char *key, const char *name)
+{
+	size_t i;
+	json_t *item;
+
+	json_array_foreach((json_t *)array, i, item)
+	{
+		if (strcmp(kwhy_json_text_of(item, key), name) == 0)
+			return item;
+	}
+	return NULL;
+}
+
+const json_t *kwhy_json_joules_per_unit(const json_t *work, const json_t *domain)
+{
+	const json_t *domains = json_object_get(work, "domains");
+
+	return json_object_get(
+		kwhy_json_named(domains, "name", kwhy_json_text_of(domain, "name")), "joules_per_unit");
+}

@@ -11,4 +11,10 @@ const char *kwhy_json_text_of(const json_t *object, const char *key); /* lent */
  */
 const json_t *kwhy_json_main_domain(const json_t *domains); /* lent */
 
+/* The item of an array whose member `key` says that; NULL: none. */
+const json_t *kwhy_json_named(const json_t *array, const char *key, const char *name); /* lent */
+
+/* Of some work of a stat.json: the figure of its joules a unit, of that domain; NULL: none. */
+const json_t *kwhy_json_joules_per_unit(const json_t *work, const json_t *domain); /* lent */
+
 #endif

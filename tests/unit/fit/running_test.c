@@ -14,7 +14,8 @@ static struct kwhy_running_question question(void)
 {
 	return (struct kwhy_running_question){.energy_j = {1832, 1813.68, 1850.32},
 		.seconds = 1800,
-		.work = 288,
+		.unit_j = {2, 1, 5},
+		.unit_s = 6,
 		.runs_per_day = 1000,
 		.pue = 1,
 		.per_kwh = 500,
@@ -30,7 +31,8 @@ static void energy_times_intensity_is_grams_a_run_a_step_and_a_year(void **state
 	assert_int_equal(kwhy_running_of(&asked, &answer, &error), KWHY_OK);
 	assert_true(fabs(answer.kwh.value - 1832 / 3.6e6) < 1e-12);
 	assert_true(fabs(answer.per_run.value - 0.254444) < 1e-6);
-	assert_true(fabs(answer.per_unit.value - 0.254444 / 288) < 1e-8);
+	assert_true(fabs(answer.per_unit.value - 2 / 3.6e6 * 500) < 1e-12);
+	assert_true(fabs(answer.per_unit.high - 5 / 3.6e6 * 500) < 1e-12);
 	assert_true(fabs(answer.per_year.value - 1832 / 3.6e6 * 500 * 365000) < 0.01);
 	assert_true(
 		fabs((answer.per_run.high - answer.per_run.low) / 2 / answer.per_run.value - 0.01) < 1e-9);
@@ -63,6 +65,7 @@ static void a_building_multiplies_the_energy_and_not_an_hourly_price(void **stat
 	assert_int_equal(kwhy_running_of(&asked, &answer, &error), KWHY_OK);
 	assert_true(fabs(answer.per_run.value - 2) < 1e-12);
 	assert_true(isnan(answer.per_run.low));
+	assert_true(fabs(answer.per_unit.value - 4 * 6 / 3600.0) < 1e-12);
 }
 
 static void no_joule_is_paid_twice_and_nothing_unknown_is_free(void **state)
@@ -91,7 +94,7 @@ static void what_was_not_asked_or_is_not_known_is_unknown(void **state)
 	struct kwhy_running answer;
 
 	(void)state;
-	asked.work = NAN;
+	asked.unit_j = kwhy_interval_unknown();
 	asked.runs_per_day = NAN;
 	assert_int_equal(kwhy_running_of(&asked, &answer, &error), KWHY_OK);
 	assert_true(isnan(answer.per_unit.value) && isnan(answer.per_year.value));

@@ -289,6 +289,26 @@ static void a_result_is_compared_with_another(void **state)
 	kwhy_text_done(&texts[1]);
 }
 
+/* A run of 110 J told of no tokens: the mean of both is 105 J, and a token took 2. */
+static void energy_each_is_read_as_it_was_told(void **state)
+{
+	struct example e;
+	struct kwhy_text text = {0};
+	const struct kwhy_text *const both[2] = {&text, &text};
+	const char *const labels[2] = {"a.json", "b.json"};
+	struct kwhy_stat_comparison comparison;
+
+	(void)state;
+	make(&e);
+	e.counts[1] = NAN;
+	e.runs[1].work = &e.counts[1];
+	assert_int_equal(kwhy_stat_json(&e.stat, &text, &error), KWHY_OK);
+	assert_int_equal(kwhy_compare_stat(&comparison, labels, both, &error), KWHY_OK);
+	assert_close(comparison.sides[0].work[0].each_j, 2);
+	kwhy_compare_stat_done(&comparison);
+	kwhy_text_done(&text);
+}
+
 static void damaged_results_are_refused_or_unknown_and_never_read_wrongly(void **state)
 {
 	static const char *const bad[] = {"", "[]", "{}", "{\"schema\":\"kwhy.stat/2\"}", "{\"schema\":5}"};
@@ -343,6 +363,7 @@ int main(void)
 		cmocka_unit_test(amounts_of_work_are_grouped),
 		cmocka_unit_test(doubtful_runs_are_noted),
 		cmocka_unit_test(a_result_is_compared_with_another),
+		cmocka_unit_test(energy_each_is_read_as_it_was_told),
 		cmocka_unit_test(damaged_results_are_refused_or_unknown_and_never_read_wrongly),
 	};
 
