@@ -6,13 +6,21 @@
 #include <math.h>
 #include <string.h>
 
+/* A report's interval is of 90 %, as of a normal distribution; what is read is of 95 %. */
+#define TO_95 (1.960 / 1.645)
+
+static double widened(double value, double end)
+{
+	return value + TO_95 * (end - value);
+}
+
 /* The run of a report lasts from the first start to the last end: what a meter saw before and after is not
  * its. */
 static void read_run(struct kwhy_read_run *run, const json_t *of)
 {
 	run->joules = kwhy_json_real_of(of, "energy_nj") * 1e-9;
-	run->low_j = kwhy_json_real_of(of, "low_nj") * 1e-9;
-	run->high_j = kwhy_json_real_of(of, "high_nj") * 1e-9;
+	run->low_j = widened(run->joules, kwhy_json_real_of(of, "low_nj") * 1e-9);
+	run->high_j = widened(run->joules, kwhy_json_real_of(of, "high_nj") * 1e-9);
 	run->seconds = kwhy_json_real_of(of, "seconds");
 	run->unmetered_j = fmax(0, kwhy_json_real_of(of, "unmetered_nj") * 1e-9);
 	run->is_modelled = json_is_true(json_object_get(of, "modelled"));

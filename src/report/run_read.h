@@ -39,7 +39,8 @@ static inline bool kwhy_read_phase_beside(const struct kwhy_read_phase *phase, s
 
 /*
  * What a model needs of one run: of a report.json what its devices took from the first start to the last end,
- * of a stat.json the means over its runs, whole commands. NAN is not known; strings lie in the arena.
+ * of a stat.json the means over its runs, whole commands. Intervals are of 95 %, a report's
+ * widened to that. NAN is not known; strings lie in the arena.
  */
 struct kwhy_read_run {
 	struct kwhy_arena arena;

@@ -175,6 +175,34 @@ static void of_a_report_it_says_what_no_meter_saw(void **state)
 		"of what the meter saw");
 }
 
+static void assert_tells_of_no_interval(struct spawned spawned)
+{
+	assert_int_equal(spawned.exit, 0);
+	assert_null(strstr(spawned.out.data, "95 %"));
+	spawned_done(&spawned);
+}
+
+/* A report's interval is of 90 %, a stat.json's of 95 %, and so is all that models tell. */
+static void a_reports_interval_is_widened_to_that_of_models(void **state)
+{
+	const char *report = given("report.json",
+		"{\"schema\":\"kwhy.report/1\",\"run\":{\"seconds\":2,\"energy_nj\":"
+		"300000000000,\"low_nj\":298355000000,\"high_nj\":303290000000},"
+		"\"work\":[{\"unit\":\"tokens\",\"count\":10}]}");
+	json_t *answer = json_of(SPAWN("model", "cost", "--price", "3.6EUR", "--json", report));
+
+	(void)state;
+	assert_near(number_at(answer, "runs.0.energy_j.low"), 300 - 1.96);
+	assert_near(number_at(answer, "runs.0.energy_j.high"), 300 + 3.92);
+	assert_near(number_at(answer, "runs.0.answer.amount_per_unit.high"), (30 + 0.392) / 1e6);
+	json_decref(answer);
+	assert_says(SPAWN("model", "cost", "--price", "3.6EUR", report), "\nintervals are of 95 %\n");
+	assert_says(SPAWN("model", "carbon", "--intensity", "5", report), "\nintervals are of 95 %\n");
+	assert_says(SPAWN("model", "tokens", report), "\nintervals are of 95 %\n");
+	assert_tells_of_no_interval(SPAWN("model", "tokens", "--tokens", "5", "--joules", "5"));
+	assert_tells_of_no_interval(SPAWN("model", "cost", "--price", "3.6EUR", "--joules", "5"));
+}
+
 static void costs_and_emissions_of_a_year_fit_80_columns(void **state)
 {
 	const char *a = given("a.json", STAT("1000", "10")), *b = given("b.json", STAT("100400.5", "5555"));
@@ -574,7 +602,7 @@ static void a_report_a_model_and_a_comparison_agree_on_joules_a_token(void **sta
 	static const char recording[] = KWHY_SOURCE_DIR "/examples/recordings/decode.kwhy";
 	const char *report = place("a.json");
 	json_t *of_report, *of_model, *of_comparison;
-	double each_j;
+	double each_j, low_j;
 
 	(void)state;
 	assert_says(SPAWN("report", "--quiet", "-o", report, recording), "");
@@ -585,8 +613,9 @@ static void a_report_a_model_and_a_comparison_agree_on_joules_a_token(void **sta
 	assert_true(number_at(of_report, "run.energy_nj") <
 		0.9 * number_at(of_report, "devices.0.energy.attributed_nj"));
 	assert_near(number_at(of_model, "phases.0.joules_per_token.value"), each_j);
+	low_j = number_at(of_report, "work.0.energy_per_unit_low_nj") * 1e-9; /* of 90 % */
 	assert_near(number_at(of_model, "phases.0.joules_per_token.low"),
-		number_at(of_report, "work.0.energy_per_unit_low_nj") * 1e-9);
+		each_j - 1.96 / 1.645 * (each_j - low_j));
 	assert_near(number_at(of_model, "phases.0.tokens_per_s"),
 		number_at(of_report, "work.0.units_per_second"));
 	assert_near(number_at(of_comparison, "work.0.b_each_j"), each_j);
@@ -609,6 +638,7 @@ int main(void)
 		cmocka_unit_test(a_unit_of_work_takes_what_the_runs_that_tell_of_it_took),
 		cmocka_unit_test(carbon_of_a_country_a_region_and_an_own_value),
 		cmocka_unit_test(of_a_report_it_says_what_no_meter_saw),
+		cmocka_unit_test(a_reports_interval_is_widened_to_that_of_models),
 		cmocka_unit_test(costs_and_emissions_of_a_year_fit_80_columns),
 		cmocka_unit_test(tokens_of_phases_and_of_a_run),
 		cmocka_unit_test(ranges_that_overlap_are_not_summed),

@@ -200,6 +200,7 @@ static void write_text(
 	struct kwhy_tokens answer;
 	char amount[KWHY_QUANTITY_BYTES];
 	struct kwhy_table table;
+	bool has_interval = false;
 
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < count; i++) {
@@ -213,8 +214,10 @@ static void write_text(
 		kwhy_table_cell(&table, kwhy_quantity_plain(amount, answer.tokens_per_joule.value));
 		kwhy_table_real(&table, answer.tokens_per_s, "");
 		kwhy_table_real(&table, answer.mean_w, "W");
+		has_interval |= isfinite(answer.joules_per_token.low);
 	}
 	kwhy_table_write(&table, &page->style, &page->text);
+	kwhy_interval_level(page, has_interval);
 	kwhy_sheet_linef(&page->sheet, "", "tokens/J is also tokens a second and watt");
 }
 

@@ -68,6 +68,12 @@ void kwhy_interval_cell(struct kwhy_table *table, struct kwhy_interval interval,
 	kwhy_table_cell(table, text);
 }
 
+void kwhy_interval_level(struct kwhy_model_page *page, bool has_any)
+{
+	if (has_any)
+		kwhy_sheet_linef(&page->sheet, "", "intervals are of 95 %%");
+}
+
 void kwhy_interval_json(struct kwhy_json *json, const char *key, struct kwhy_interval interval)
 {
 	kwhy_json_row(json, key);

@@ -45,6 +45,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_model_page_write(const struct kwhy_model_opt
 /* "1.83 kJ ±0.40 %", "0.22 J -75 +298 %"; "n/a". */
 void kwhy_interval_cell(struct kwhy_table *table, struct kwhy_interval interval, const char *unit);
 
+/* The line of text that names the level of the intervals in a table, where it has any. */
+void kwhy_interval_level(struct kwhy_model_page *page, bool has_any);
+
 /* {"value","low","high"} on one line. */
 void kwhy_interval_json(struct kwhy_json *json, const char *key, struct kwhy_interval interval);
 

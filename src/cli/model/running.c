@@ -210,8 +210,13 @@ static void write_shares(const struct kwhy_runs *runs, const char *currency, str
 
 static void write_text(const struct kwhy_runs *runs, const char *currency, struct kwhy_model_page *page)
 {
+	bool has_interval = false;
+
 	write_each(runs, currency, page);
 	write_shares(runs, currency, page);
+	for (size_t i = 0; i < runs->count; i++)
+		has_interval |= isfinite(runs->questions[i].energy_j.low);
+	kwhy_interval_level(page, has_interval);
 	for (size_t i = 0; i < runs->count; i++)
 		if (runs->runs[i].is_modelled)
 			kwhy_sheet_linef(&page->sheet, "", "%s: energy is modelled, not measured",
