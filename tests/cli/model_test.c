@@ -232,8 +232,32 @@ static void tokens_of_phases_and_of_a_run(void **state)
 		"no range 'decode'");
 	assert_says(SPAWN("model", "tokens", csv), "16,384");
 	assert_fails(SPAWN("model", "tokens"), 2, "--tokens and --joules");
-	assert_fails(SPAWN("model", "tokens", "--joules", "5"), 1, "no tokens");
+	assert_fails(SPAWN("model", "tokens", "--joules", "5"), 1, "tokens are not known");
 	assert_fails(SPAWN("model", "tokens", given("in.csv", "phase,tokens,joules\na,x,1\n")), 1, "line 2");
+}
+
+static void assert_row_is_refused(const char *row, const char *says)
+{
+	struct kwhy_text csv = {0};
+
+	kwhy_text_addf(&csv, "phase,tokens,joules,seconds\na,100,50,10\n%s\n", row);
+	assert_fails(SPAWN("model", "tokens", given("in.csv", csv.data)), 1, says);
+	kwhy_text_done(&csv);
+}
+
+static void what_no_phase_can_have_is_refused_with_its_line(void **state)
+{
+	(void)state;
+	assert_row_is_refused("b,100,50,-9", "in.csv, line 3: 'b': seconds must be above 0; leave out");
+	assert_row_is_refused("b,100,50,0", "in.csv, line 3: 'b': seconds must be above 0; leave out");
+	assert_row_is_refused("b,100,-50,9", "in.csv, line 3: 'b': joules must be above 0; give");
+	assert_row_is_refused("b,-100,50,9", "in.csv, line 3: 'b': tokens must be above 0; give");
+	assert_row_is_refused("b,,50,9", "in.csv, line 3: 'b': tokens are not known; give");
+	assert_row_is_refused("b,100,,9", "in.csv, line 3: 'b': joules are not known; give");
+	assert_row_is_refused("b,100,50,nan", "is no number; leave empty");
+	assert_row_is_refused("b,nan,50,9", "is no number; leave empty");
+	assert_fails(SPAWN("model", "tokens", "--tokens", "5", "--joules", "5", "--seconds", "-1"), 1,
+		"seconds must be above 0");
 }
 
 /* Of a run of 10 s and 7 J, with ranges that nest, follow one another and recur; of the last an older report,
@@ -641,6 +665,7 @@ int main(void)
 		cmocka_unit_test(a_reports_interval_is_widened_to_that_of_models),
 		cmocka_unit_test(costs_and_emissions_of_a_year_fit_80_columns),
 		cmocka_unit_test(tokens_of_phases_and_of_a_run),
+		cmocka_unit_test(what_no_phase_can_have_is_refused_with_its_line),
 		cmocka_unit_test(ranges_that_overlap_are_not_summed),
 		cmocka_unit_test(a_range_of_which_no_overlaps_are_told_has_a_remark),
 		cmocka_unit_test(ranks_side_by_side_add_joules_but_no_times),

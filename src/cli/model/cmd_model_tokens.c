@@ -40,14 +40,36 @@ static void set_defaults(void *options)
 	tokens->tokens = tokens->joules = tokens->seconds = NAN;
 }
 
+static enum kwhy_status check(const struct kwhy_tokens_phase *phase, struct kwhy_error *error)
+{
+	const struct {
+		const char *name;
+		double value;
+		bool is_needed;
+	} figures[] = {{"tokens", phase->tokens, true}, {"joules", phase->joules.value, true},
+		{"seconds", phase->seconds, false}};
+
+	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
+		if (isnan(figures[i].value) && figures[i].is_needed)
+			return kwhy_fail(error, KWHY_E_INPUT, "'%.60s': %s are not known; give them",
+				phase->name, figures[i].name);
+		if (figures[i].value <= 0)
+			return kwhy_fail(error, KWHY_E_INPUT, "'%.60s': %s must be above 0; %s", phase->name,
+				figures[i].name,
+				figures[i].is_needed ? "give what was measured"
+						     : "leave out what is not known");
+	}
+	return KWHY_OK;
+}
+
 static enum kwhy_status add(struct asking *asking, struct kwhy_tokens_phase phase, struct kwhy_error *error)
 {
+	enum kwhy_status status = check(&phase, error);
+
+	if (status)
+		return status;
 	if (asking->count == PHASES_MOST)
 		return kwhy_fail(error, KWHY_E_INPUT, "at most %d phases", (int)PHASES_MOST);
-	if (!(phase.tokens > 0))
-		return kwhy_fail(error, KWHY_E_INPUT, "phase '%.60s' has no tokens above 0", phase.name);
-	if (!(phase.joules.value > 0))
-		return kwhy_fail(error, KWHY_E_INPUT, "the energy of '%.60s' is not known", phase.name);
 	asking->phases[asking->count++] = phase;
 	return KWHY_OK;
 }
