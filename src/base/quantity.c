@@ -3,11 +3,14 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 /* Ends of an interval whose distances differ by less of their mean are told as one. */
 #define ALIKE_RATIO 0.1
+
+enum { SHARE_BYTES = 12 };
 
 struct prefix {
 	const char *text;
@@ -151,17 +154,27 @@ const char *kwhy_quantity_percent(char out[KWHY_QUANTITY_BYTES], double ratio)
 	return out;
 }
 
+/* "0.57", "12", "1.40e+08". */
+static const char *share(char out[SHARE_BYTES], double percent, int decimals)
+{
+	bool is_long = fabs(percent) >= 1e6;
+
+	snprintf(out, SHARE_BYTES, is_long ? "%.*e" : "%.*f", is_long ? 2 : decimals, percent);
+	return out;
+}
+
 const char *kwhy_quantity_spread(char out[KWHY_QUANTITY_BYTES], double value, double low, double high)
 {
 	double down = 100 * (value - low) / fabs(value), up = 100 * (high - value) / fabs(value);
 	double half = (down + up) / 2;
+	char first[SHARE_BYTES], second[SHARE_BYTES];
 
 	*out = '\0';
 	if (!isfinite(half))
 		return out;
 	if (fabs(up - down) > ALIKE_RATIO * half)
-		snprintf(out, KWHY_QUANTITY_BYTES, "-%.0f +%.0f %%", down, up);
+		snprintf(out, KWHY_QUANTITY_BYTES, "-%s +%s %%", share(first, down, 0), share(second, up, 0));
 	else
-		snprintf(out, KWHY_QUANTITY_BYTES, "\xc2\xb1%.*f %%", half < 9.95 ? 2 : 0, half);
+		snprintf(out, KWHY_QUANTITY_BYTES, "\xc2\xb1%s %%", share(first, half, half < 9.95 ? 2 : 0));
 	return out;
 }
