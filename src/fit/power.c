@@ -10,6 +10,10 @@
 #include <string.h>
 
 #define SHARE_BELOW 0.975
+#define ROUNDING 1e-6 /* of the mean power: what arithmetic leaves of windows without noise */
+/* Of the mean power: a rival differs where it lies so far beyond an interval, or has so much else. */
+#define BEYOND 0.02
+#define APART 0.1
 #define OUTSIDE 1.1 /* of the most that was fitted */
 
 enum { NO_BLOCK = KWHY_POWER_BLOCKS };
@@ -48,31 +52,63 @@ static size_t block_of(const struct kwhy_power_data *data, size_t row)
 	return row * KWHY_POWER_BLOCKS / data->row_count;
 }
 
-/* Rows of the least squares without one block, of some gauges; `targets_w` has one for each row. */
-static enum kwhy_status fit_gauges(const struct kwhy_power_data *data, const double *targets_w, bool all,
-	size_t block, double *rows, struct kwhy_power_factors *out, struct kwhy_error *error)
+/* Of a fit: 0 is the constant, j + 1 gauge j. */
+struct columns {
+	size_t items[KWHY_POWER_GAUGES_MAX + 1], count;
+};
+
+static double in_column(const struct kwhy_power_data *data, size_t row, size_t column)
 {
-	size_t gauges[KWHY_POWER_GAUGES_MAX], columns = 1, used = 0;
-	double *targets = rows + data->row_count * (data->gauge_count + 1);
-	struct kwhy_least_squares fit;
+	return column ? data->gauges[row * data->gauge_count + column - 1] : 1;
+}
+
+static double *factor_of(struct kwhy_power_factors *factors, size_t column)
+{
+	return column ? &factors->watts_per_unit[column - 1] : &factors->constant_w;
+}
+
+static struct columns all_columns(const struct kwhy_power_data *data)
+{
+	struct columns columns = {.count = data->gauge_count + 1};
+
+	for (size_t j = 0; j < columns.count; j++)
+		columns.items[j] = j;
+	return columns;
+}
+
+/* The constant and the memory's gauges. */
+static struct columns memory_columns(const struct kwhy_power_data *data)
+{
+	struct columns columns = {.count = 1};
 
 	for (size_t j = 0; j < data->gauge_count; j++)
-		if (all || data->terms[j] == KWHY_POWER_MEMORY)
-			gauges[columns++ - 1] = j;
+		if (data->terms[j] == KWHY_POWER_MEMORY)
+			columns.items[columns.count++] = j + 1;
+	return columns;
+}
+
+/* Rows of the least squares without one block; `targets_w` has one for each row. */
+static enum kwhy_status fit_columns(const struct kwhy_power_data *data, const double *targets_w,
+	const struct columns *columns, size_t block, double *rows, struct kwhy_power_factors *out,
+	struct kwhy_error *error)
+{
+	double *targets = rows + data->row_count * (data->gauge_count + 1);
+	struct kwhy_least_squares fit;
+	size_t used = 0;
+
 	for (size_t i = 0; i < data->row_count; i++) {
 		if (block_of(data, i) == block)
 			continue;
-		rows[used * columns] = 1;
-		for (size_t j = 1; j < columns; j++)
-			rows[used * columns + j] = data->gauges[i * data->gauge_count + gauges[j - 1]];
+		for (size_t j = 0; j < columns->count; j++)
+			rows[used * columns->count + j] = in_column(data, i, columns->items[j]);
 		targets[used++] = targets_w[i];
 	}
 	if (kwhy_least_squares_fit(
-		    &(struct kwhy_least_squares_data){rows, targets, used, columns}, &fit, error))
+		    &(struct kwhy_least_squares_data){rows, targets, used, columns->count}, &fit, error))
 		return error->status;
-	*out = (struct kwhy_power_factors){.constant_w = fit.values[0]};
-	for (size_t j = 1; j < columns; j++)
-		out->watts_per_unit[gauges[j - 1]] = fit.values[j];
+	*out = (struct kwhy_power_factors){0};
+	for (size_t j = 0; j < columns->count; j++)
+		*factor_of(out, columns->items[j]) = fit.values[j];
 	return KWHY_OK;
 }
 
@@ -92,19 +128,21 @@ static double memory_of(
  * among them, to the rest: what the device draws to move bytes besides. The memory's own constant stays in
  * the base.
  */
-static enum kwhy_status fit_without(const struct kwhy_power_data *data, size_t block, double *rows,
-	struct kwhy_power_factors *out, struct kwhy_power_factors *out_memory, struct kwhy_error *error)
+static enum kwhy_status fit_without(const struct kwhy_power_data *data, const struct columns *columns,
+	size_t block, double *rows, struct kwhy_power_factors *out, struct kwhy_power_factors *out_memory,
+	struct kwhy_error *error)
 {
+	const struct columns memory = memory_columns(data);
 	double *rest_w = rows + data->row_count * (data->gauge_count + 2);
 	enum kwhy_status status = KWHY_OK;
 
 	*out_memory = (struct kwhy_power_factors){0};
 	if (data->memory_w)
-		status = fit_gauges(data, data->memory_w, false, block, rows, out_memory, error);
+		status = fit_columns(data, data->memory_w, &memory, block, rows, out_memory, error);
 	for (size_t i = 0; i < data->row_count; i++)
 		rest_w[i] = data->power_w[i] - memory_of(out_memory, data, i);
 	if (!status)
-		status = fit_gauges(data, rest_w, true, block, rows, out, error);
+		status = fit_columns(data, rest_w, columns, block, rows, out, error);
 	for (size_t j = 0; !status && j < data->gauge_count; j++)
 		out->watts_per_unit[j] += out_memory->watts_per_unit[j];
 	return status;
@@ -164,12 +202,13 @@ static struct kwhy_interval interval_of(double value, const double without[KWHY_
 static enum kwhy_status hold_out(const struct kwhy_power_data *data, double *rows,
 	struct kwhy_power_model *out, struct kwhy_error *error)
 {
+	const struct columns columns = all_columns(data);
 	double without[KWHY_POWER_BLOCKS], memory[KWHY_POWER_BLOCKS][KWHY_POWER_GAUGES_MAX], left = 0;
 
 	for (size_t block = 0; block < KWHY_POWER_BLOCKS; block++) {
 		struct kwhy_power_factors by_meter;
 
-		if (fit_without(data, block, rows, &out->without[block], &by_meter, error))
+		if (fit_without(data, &columns, block, rows, &out->without[block], &by_meter, error))
 			return error->status;
 		memcpy(memory[block], by_meter.watts_per_unit, sizeof(memory[block]));
 		left += left_of(&out->without[block], data, block);
@@ -207,16 +246,18 @@ enum kwhy_status kwhy_power_fit(
 {
 	enum kwhy_status status = check(data, KWHY_POWER_ROWS_LEAST, error);
 	struct kwhy_power_factors by_meter;
+	struct columns columns;
 	double *rows;
 
 	if (status)
 		return status;
+	columns = all_columns(data);
 	rows = calloc(data->row_count * (data->gauge_count + 3), sizeof(*rows));
 	if (!rows)
 		return kwhy_fail_memory(error, "a power model");
 	*out = (struct kwhy_power_model){0};
 	note_range(data, out);
-	status = fit_without(data, NO_BLOCK, rows, &out->all, &by_meter, error);
+	status = fit_without(data, &columns, NO_BLOCK, rows, &out->all, &by_meter, error);
 	for (size_t j = 0; j < data->gauge_count; j++)
 		out->metered_per_unit[j].value = by_meter.watts_per_unit[j];
 	if (!status) {
@@ -225,6 +266,187 @@ enum kwhy_status kwhy_power_fit(
 		status = hold_out(data, rows, out, error);
 	}
 	free(rows);
+	return status;
+}
+
+/* Whether a fit of these columns leaves no more of blocks held out than noise alone would have it. */
+static enum kwhy_status check_rival(const struct kwhy_power_data *data, const struct kwhy_power_model *model,
+	const struct columns *columns, double *rows, bool *out, struct kwhy_error *error)
+{
+	double count = (double)data->row_count, freedom = count - (double)columns->count;
+	double noise = pow(model->held_out_ratio, 2) / freedom, left = 0;
+
+	for (size_t block = 0; block < KWHY_POWER_BLOCKS; block++) {
+		struct kwhy_power_factors factors, by_meter;
+		enum kwhy_status status = fit_without(data, columns, block, rows, &factors, &by_meter, error);
+
+		if (status)
+			return status;
+		left += left_of(&factors, data, block) / count / (model->mean_w * model->mean_w);
+	}
+	*out = left <= pow(model->held_out_ratio, 2) + ROUNDING * ROUNDING +
+			noise * pow(kwhy_student_quantile(SHARE_BELOW, freedom), 2);
+	return KWHY_OK;
+}
+
+/* The column whose power rose most from one fit to another; `count` where none did. */
+static size_t most_risen(const struct kwhy_power_data *data, const struct columns *columns,
+	struct kwhy_power_factors *before, struct kwhy_power_factors *now)
+{
+	size_t found = columns->count;
+	double most = 0;
+
+	for (size_t j = 0; j < columns->count; j++) {
+		double rise = *factor_of(now, columns->items[j]) - *factor_of(before, columns->items[j]);
+		double sum = 0;
+
+		for (size_t i = 0; rise > 0 && i < data->row_count; i++)
+			sum += rise * in_column(data, i, columns->items[j]);
+		if (sum > most) {
+			most = sum;
+			found = j;
+		}
+	}
+	return found;
+}
+
+/* Does without a column, then without what took its power, and so on while the fit is as good. */
+static enum kwhy_status find_rivals_without(const struct kwhy_power_data *data, size_t column,
+	struct kwhy_power_model *model, double *rows, struct kwhy_error *error)
+{
+	struct columns columns = all_columns(data);
+	struct kwhy_power_factors before = model->all, now, by_meter;
+	enum kwhy_status status = KWHY_OK;
+	bool is_rival = true;
+
+	while (!status && column < columns.count && columns.count > 1 &&
+		model->rival_count < KWHY_POWER_RIVALS_MAX) {
+		columns.count--;
+		memmove(columns.items + column, columns.items + column + 1,
+			(columns.count - column) * sizeof(*columns.items));
+		status = check_rival(data, model, &columns, rows, &is_rival, error);
+		if (!status && is_rival)
+			status = fit_without(data, &columns, NO_BLOCK, rows, &now, &by_meter, error);
+		if (status || !is_rival)
+			break;
+		model->rivals[model->rival_count++] = now;
+		column = most_risen(data, &columns, &before, &now);
+		before = now;
+	}
+	return status;
+}
+
+/* Whether a rival has a figure quite beyond its interval; of `whole`, the mean power. */
+static bool is_beyond(struct kwhy_interval figure, double rival, double whole)
+{
+	double low = isfinite(figure.low) ? figure.low : figure.value;
+	double high = isfinite(figure.high) ? figure.high : figure.value;
+
+	return rival < low - BEYOND * whole || rival > high + BEYOND * whole;
+}
+
+/* Mean watts of each term in the windows. */
+static void mean_terms(const struct kwhy_power_factors *factors, const struct kwhy_power_data *data,
+	double out[KWHY_POWER_TERM_COUNT])
+{
+	double watts[KWHY_POWER_TERM_COUNT];
+
+	memset(out, 0, KWHY_POWER_TERM_COUNT * sizeof(*out));
+	for (size_t i = 0; i < data->row_count; i++) {
+		terms_of(factors, data, i, watts);
+		for (int term = 0; term < KWHY_POWER_TERM_COUNT; term++)
+			out[term] += watts[term] / (double)data->row_count;
+	}
+}
+
+/* Marks terms that a rival has otherwise, and those between which it moved most. */
+static void mark_moved(const struct kwhy_interval terms_w[KWHY_POWER_TERM_COUNT],
+	const double rival_w[KWHY_POWER_TERM_COUNT], struct kwhy_power_model *model)
+{
+	double moved[KWHY_POWER_TERM_COUNT];
+	int risen = 0, fallen = 0;
+	bool is_any = false;
+
+	for (int term = 0; term < KWHY_POWER_TERM_COUNT; term++) {
+		bool is_other;
+
+		moved[term] = rival_w[term] - terms_w[term].value;
+		is_other = fabs(moved[term]) > APART * model->mean_w ||
+			is_beyond(terms_w[term], rival_w[term], model->mean_w);
+		model->is_joint[term] |= is_other;
+		is_any |= is_other;
+		risen = moved[term] > moved[risen] ? term : risen;
+		fallen = moved[term] < moved[fallen] ? term : fallen;
+	}
+	model->is_joint[risen] |= is_any;
+	model->is_joint[fallen] |= is_any;
+}
+
+static enum kwhy_status mark_joint(
+	const struct kwhy_power_data *data, struct kwhy_power_model *model, struct kwhy_error *error)
+{
+	double all[KWHY_POWER_TERM_COUNT], watts[KWHY_POWER_TERM_COUNT],
+		without[KWHY_POWER_TERM_COUNT][KWHY_POWER_BLOCKS], told_w = 0;
+	struct kwhy_interval terms_w[KWHY_POWER_TERM_COUNT];
+
+	for (size_t block = 0; block < KWHY_POWER_BLOCKS; block++) {
+		mean_terms(&model->without[block], data, watts);
+		for (int term = 0; term < KWHY_POWER_TERM_COUNT; term++)
+			without[term][block] = watts[term];
+	}
+	mean_terms(&model->all, data, all);
+	for (int term = 0; term < KWHY_POWER_TERM_COUNT; term++)
+		terms_w[term] = interval_of(all[term], without[term]);
+	for (size_t r = 0; r < model->rival_count; r++) {
+		mean_terms(&model->rivals[r], data, watts);
+		mark_moved(terms_w, watts, model);
+	}
+	for (int term = 0; term < KWHY_POWER_TERM_COUNT; term++)
+		told_w += model->is_joint[term] ? 0 : all[term];
+	if (told_w > 0)
+		return KWHY_OK;
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"the windows are too much alike to tell the parts from one another: only their sum is known; "
+		"fit the model to more kinds of work");
+}
+
+/* A factor is not known where a rival has quite another, or where what draws by it is joint and moved. */
+static void forget_untold(const struct kwhy_power_data *data, struct kwhy_power_model *model)
+{
+	for (size_t column = 0; column <= data->gauge_count; column++) {
+		bool is_joint = model->is_joint[column ? data->terms[column - 1] : KWHY_POWER_BASE];
+		struct kwhy_interval *factor = column ? &model->watts_per_unit[column - 1]
+						      : &model->constant_w;
+		double value = factor->value, mean = 0;
+
+		for (size_t i = 0; i < data->row_count; i++)
+			mean += in_column(data, i, column) / (double)data->row_count;
+		for (size_t r = 0; r < model->rival_count; r++) {
+			double rival = *factor_of(&model->rivals[r], column);
+
+			if (is_beyond(*factor, rival, model->mean_w / mean) ||
+				(is_joint && fabs(rival - value) > APART * model->mean_w / mean))
+				*factor = kwhy_interval_unknown();
+		}
+	}
+}
+
+enum kwhy_status kwhy_power_find_rivals(
+	const struct kwhy_power_data *data, struct kwhy_power_model *model, struct kwhy_error *error)
+{
+	double *rows = calloc(data->row_count * (data->gauge_count + 3), sizeof(*rows));
+	enum kwhy_status status = KWHY_OK;
+
+	if (!rows)
+		return kwhy_fail_memory(error, "a power model");
+	for (size_t column = 0; !status && column <= data->gauge_count; column++)
+		if (*factor_of(&model->all, column) > 0)
+			status = find_rivals_without(data, column, model, rows, error);
+	free(rows);
+	if (status)
+		return status;
+	status = mark_joint(data, model, error);
+	forget_untold(data, model);
 	return status;
 }
 
@@ -258,10 +480,10 @@ static bool has_term(const struct kwhy_power_data *data, enum kwhy_power_term te
 }
 
 static enum kwhy_status divide_all(const struct kwhy_power_model *model, const struct kwhy_power_data *data,
-	struct kwhy_power_split *out, struct kwhy_error *error)
+	double without[KWHY_POWER_TERM_COUNT][KWHY_POWER_BLOCKS], struct kwhy_power_split *out,
+	struct kwhy_error *error)
 {
-	double all[KWHY_POWER_TERM_COUNT], parts[KWHY_POWER_TERM_COUNT],
-		without[KWHY_POWER_TERM_COUNT][KWHY_POWER_BLOCKS];
+	double all[KWHY_POWER_TERM_COUNT], parts[KWHY_POWER_TERM_COUNT];
 	enum kwhy_status status = divide(&model->all, data, all, error);
 
 	for (size_t block = 0; !status && block < KWHY_POWER_BLOCKS; block++) {
@@ -276,6 +498,41 @@ static enum kwhy_status divide_all(const struct kwhy_power_model *model, const s
 			? interval_of(all[term], without[term])
 			: kwhy_interval_unknown();
 	return status;
+}
+
+/* Of joint terms the sum is known, of each how far the rivals lie apart. */
+static void join_terms(const struct kwhy_power_model *model, const struct kwhy_power_data *data,
+	const double without[KWHY_POWER_TERM_COUNT][KWHY_POWER_BLOCKS], struct kwhy_power_split *split)
+{
+	double sums[KWHY_POWER_BLOCKS] = {0}, sum = 0, parts[KWHY_POWER_TERM_COUNT];
+	struct kwhy_error ignored;
+	bool is_any = false;
+
+	for (int term = 0; term < KWHY_POWER_TERM_COUNT; term++) {
+		struct kwhy_interval *joules = &split->joules[term];
+
+		if (!model->is_joint[term] || isnan(joules->value))
+			continue;
+		is_any = true;
+		sum += joules->value;
+		for (size_t block = 0; block < KWHY_POWER_BLOCKS; block++)
+			sums[block] += without[term][block];
+		*joules = (struct kwhy_interval){
+			NAN, fmin(joules->low, joules->value), fmax(joules->high, joules->value)};
+	}
+	for (size_t r = 0; is_any && r < model->rival_count; r++) {
+		if (divide(&model->rivals[r], data, parts, &ignored))
+			continue;
+		for (int term = 0; term < KWHY_POWER_TERM_COUNT; term++)
+			if (model->is_joint[term]) {
+				split->joules[term].low = fmin(split->joules[term].low, parts[term]);
+				split->joules[term].high = fmax(split->joules[term].high, parts[term]);
+			}
+	}
+	split->joint_j = is_any ? interval_of(sum, sums) : kwhy_interval_unknown();
+	for (int term = 0; term < KWHY_POWER_TERM_COUNT; term++)
+		if (model->is_joint[term])
+			split->joules[term].high = fmin(split->joules[term].high, split->joint_j.high);
 }
 
 /* Windows of work that was not in what was fitted. */
@@ -303,10 +560,10 @@ enum kwhy_status kwhy_power_split_of(const struct kwhy_power_model *model, const
 {
 	enum kwhy_status status = check(data, 1, error);
 	struct kwhy_power_split split = {0};
-	double power_sum = 0;
+	double without[KWHY_POWER_TERM_COUNT][KWHY_POWER_BLOCKS], power_sum = 0;
 
 	if (!status)
-		status = divide_all(model, data, &split, error);
+		status = divide_all(model, data, without, &split, error);
 	if (status)
 		return status;
 	for (size_t i = 0; i < data->row_count; i++) {
@@ -316,6 +573,7 @@ enum kwhy_status kwhy_power_split_of(const struct kwhy_power_model *model, const
 	}
 	split.error_ratio = sqrt(left_of(&model->all, data, NO_BLOCK) * (double)data->row_count) / power_sum;
 	count_outside(model, data, &split);
+	join_terms(model, data, without, &split);
 	*out = split;
 	return KWHY_OK;
 }

@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "fit/interval.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -24,7 +25,12 @@ enum kwhy_power_term {
 
 const char *kwhy_power_term_name(enum kwhy_power_term term); /* "compute" */
 
-enum { KWHY_POWER_GAUGES_MAX = 12, KWHY_POWER_BLOCKS = 8, KWHY_POWER_ROWS_LEAST = 24 };
+enum {
+	KWHY_POWER_GAUGES_MAX = 12,
+	KWHY_POWER_BLOCKS = 8,
+	KWHY_POWER_ROWS_LEAST = 24,
+	KWHY_POWER_RIVALS_MAX = 64
+};
 
 struct kwhy_power_data {
 	size_t row_count, gauge_count;
@@ -49,9 +55,17 @@ struct kwhy_power_model {
 	struct kwhy_interval constant_w, watts_per_unit[KWHY_POWER_GAUGES_MAX];
 	/* Of that, by the memory's own meter; NAN for what is no gauge of memory or has none. */
 	struct kwhy_interval metered_per_unit[KWHY_POWER_GAUGES_MAX];
-	double most[KWHY_POWER_GAUGES_MAX]; /* that a gauge reached in the fitted windows */
-	double rms_ratio;		    /* of what the fit leaves, over the mean power */
-	double held_out_ratio;		    /* the same of windows in blocks that the fit did not see */
+	/*
+	 * Fits that do without the constant or some gauges and foretell blocks held out as well: where they
+	 * differ the windows do not tell. Gauges that rise and fall together make such fits, which no
+	 * jackknife shows, since each block leaves the same ones at 0.
+	 */
+	struct kwhy_power_factors rivals[KWHY_POWER_RIVALS_MAX];
+	size_t rival_count;
+	bool is_joint[KWHY_POWER_TERM_COUNT]; /* terms that some rival divides quite otherwise */
+	double most[KWHY_POWER_GAUGES_MAX];   /* that a gauge reached in the fitted windows */
+	double rms_ratio;		      /* of what the fit leaves, over the mean power */
+	double held_out_ratio;		      /* the same of windows in blocks that the fit did not see */
 	double mean_w;
 };
 
@@ -59,10 +73,20 @@ struct kwhy_power_model {
 KWHY_MUST_USE enum kwhy_status kwhy_power_fit(
 	const struct kwhy_power_data *data, struct kwhy_power_model *out, struct kwhy_error *error);
 
+/*
+ * The rivals of a fit to `data`, and which terms are joint by them; factors for which one has quite another
+ * become NAN. KWHY_E_INPUT: all terms are joint.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_power_find_rivals(
+	const struct kwhy_power_data *data, struct kwhy_power_model *model, struct kwhy_error *error);
+
 /* Joules of each term in windows that need not be the fitted ones: each window's measured energy, divided by
  * the model. */
 struct kwhy_power_split {
-	struct kwhy_interval joules[KWHY_POWER_TERM_COUNT]; /* NAN: no gauge tells of the term */
+	/* NAN: no gauge tells of the term; of a joint one the value alone, low and high are what rivals say.
+	 */
+	struct kwhy_interval joules[KWHY_POWER_TERM_COUNT];
+	struct kwhy_interval joint_j; /* of the joint terms together; NAN: there are none */
 	double total_j, seconds;
 	double error_ratio;   /* rms of the model against these windows, over their mean power */
 	size_t outside_count; /* windows with a gauge a tenth above all that were fitted */

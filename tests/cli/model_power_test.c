@@ -1,6 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `kwhy model power` of real recordings with counters. */
+/* `kwhy model power` of real recordings with counters, and of windows made up. */
 #include "spawned_checks.h"
+
+#include <unistd.h>
+
+static struct kwhy_error error;
+static char folder[] = "kwhy-model-power-XXXXXX";
+
+static const char *given(const char *text)
+{
+	const char *path = place_in(folder, "in.csv");
+
+	assert_int_equal(kwhy_file_write(path, text, strlen(text), &error), KWHY_OK);
+	return path;
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	return mkdtemp(folder) ? 0 : -1;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	unlink(place_in(folder, "in.csv"));
+	return rmdir(folder);
+}
+
+static void assert_near(double value, double wanted)
+{
+	if (!(fabs(value - wanted) <= 1e-6 * fabs(wanted)))
+		fail_msg("%.9g instead of %.9g", value, wanted);
+}
 
 #define COUNTERS KWHY_SOURCE_DIR "/examples/h200-counters/"
 
@@ -92,6 +124,86 @@ static void kinds_of_work_that_were_not_fitted_are_foretold_by_many_that_were(vo
 		"133 mW of gpm_dram_active_permille by the memory's own meter");
 }
 
+static void watts_of_base_compute_and_memory(void **state)
+{
+	struct kwhy_text csv = {0};
+	json_t *answer;
+
+	(void)state;
+	kwhy_text_add(&csv, "power_w,seconds,compute,memory\n");
+	for (int i = 0; i < 40; i++)
+		kwhy_text_addf(&csv, "%d,0.5,%d,%d\n", 100 + 3 * (i % 7) + 5 * (i % 5), i % 7, i % 5);
+	answer = json_of(SPAWN("model", "power", "--json", given(csv.data)));
+	assert_near(number_at(answer, "constant_w.value"), 100);
+	assert_near(number_at(answer, "gauges.1.watts_per_unit.value"), 5);
+	assert_near(number_at(answer, "joules.base.value"), 100 * 0.5 * 40);
+	json_decref(answer);
+	assert_says(SPAWN("model", "power", "--fit", place_in(folder, "in.csv"), place_in(folder, "in.csv")),
+		"against the 40 windows");
+	assert_fails(SPAWN("model", "power", given("power_w,compute\n1,2\n")), 1, "24 windows");
+	assert_fails(SPAWN("model", "power", "--fit", KWHY_SOURCE_DIR "/examples/h200-counters/mixed-1.kwhy",
+			     given("power_w,compute\n1,2\n")),
+		1, "gauges of the same terms");
+	assert_fails(SPAWN("model", "power", KWHY_SOURCE_DIR "/tests/golden/tiny.csv"), 1, "power_w");
+	kwhy_text_done(&csv);
+}
+
+/* Memory goes with compute: nobody can say which of the two draws; and of windows that are all alike nothing.
+ */
+static void counters_that_windows_do_not_tell_apart_are_one_part(void **state)
+{
+	struct kwhy_text csv = {0}, alike = {0};
+	json_t *answer;
+
+	(void)state;
+	kwhy_text_add(&csv, "power_w,compute,memory\n");
+	kwhy_text_add(&alike, "power_w,compute,memory\n");
+	for (int i = 0; i < 40; i++) {
+		kwhy_text_addf(&csv, "%d,%d,%d\n", 100 + 20 * (i % 7) + i % 3, i % 7, i % 7);
+		kwhy_text_add(&alike, "300,500,400\n");
+	}
+	answer = json_of(SPAWN("model", "power", "--json", given(csv.data)));
+	assert_true(json_is_true(json_object_get(answer, "joint")));
+	assert_string_equal(
+		json_string_value(json_array_get(json_object_get(answer, "joint_terms"), 0)), "compute");
+	assert_string_equal(
+		json_string_value(json_array_get(json_object_get(answer, "joint_terms"), 1)), "memory");
+	assert_true(isnan(number_at(answer, "joules.memory.value")));
+	assert_true(number_at(answer, "joules.memory.high") > 0.99 * number_at(answer, "joint_joules.value"));
+	assert_true(isnan(number_at(answer, "gauges.0.watts_per_unit.value")));
+	json_decref(answer);
+	assert_says(SPAWN("model", "power", place_in(folder, "in.csv")), "\n  compute and memory  2.");
+	assert_says(
+		SPAWN("model", "power", place_in(folder, "in.csv")), "do not tell compute and memory apart");
+	assert_fails(SPAWN("model", "power", given(alike.data)), 1, "too much alike");
+	kwhy_text_done(&csv);
+	kwhy_text_done(&alike);
+}
+
+/* 50 W, 20 W at a GHz^2; compute draws 10 W a unit at a GHz^2. */
+static void watts_by_the_square_of_the_clock(void **state)
+{
+	struct kwhy_text csv = {0};
+	json_t *answer;
+
+	(void)state;
+	kwhy_text_add(&csv, "power_w,compute,sm_clock_hz\n");
+	for (int i = 0; i < 48; i++) {
+		double ghz = 1 + 0.25 * (i % 5), compute = i % 7;
+
+		kwhy_text_addf(
+			&csv, "%.9g,%.9g,%.9g\n", 50 + (20 + 10 * compute) * ghz * ghz, compute, ghz * 1e9);
+	}
+	answer = json_of(SPAWN("model", "power", "--json", given(csv.data)));
+	assert_near(number_at(answer, "constant_w.value"), 50);
+	assert_true(isnan(number_at(answer, "joules.I/O.value"))); /* no gauge tells of it */
+	assert_near(number_at(answer, "gauges.0.watts_per_unit.value"), 20);
+	assert_near(number_at(answer, "gauges.1.watts_per_unit.value"), 10);
+	assert_true(number_at(answer, "held_out_ratio") < 1e-6);
+	json_decref(answer);
+	kwhy_text_done(&csv);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -100,7 +212,10 @@ int main(void)
 			blocks_of_balanced_work_and_the_other_recording_are_foretold_within_five_percent),
 		cmocka_unit_test(a_decoder_s_power_is_foretold_for_other_numbers_of_sequences),
 		cmocka_unit_test(kinds_of_work_that_were_not_fitted_are_foretold_by_many_that_were),
+		cmocka_unit_test(watts_of_base_compute_and_memory),
+		cmocka_unit_test(counters_that_windows_do_not_tell_apart_are_one_part),
+		cmocka_unit_test(watts_by_the_square_of_the_clock),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, begin, end);
 }

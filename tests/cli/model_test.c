@@ -467,55 +467,6 @@ static void a_power_limit_only_where_the_sweep_supports_one(void **state)
 	kwhy_text_done(&csv);
 }
 
-static void watts_of_base_compute_and_memory(void **state)
-{
-	struct kwhy_text csv = {0};
-	json_t *answer;
-
-	(void)state;
-	kwhy_text_add(&csv, "power_w,seconds,compute,memory\n");
-	for (int i = 0; i < 40; i++)
-		kwhy_text_addf(&csv, "%d,0.5,%d,%d\n", 100 + 3 * (i % 7) + 5 * (i % 5), i % 7, i % 5);
-	answer = json_of(SPAWN("model", "power", "--json", given("in.csv", csv.data)));
-	assert_near(number_at(answer, "constant_w.value"), 100);
-	assert_near(number_at(answer, "gauges.1.watts_per_unit.value"), 5);
-	assert_near(number_at(answer, "joules.base.value"), 100 * 0.5 * 40);
-	json_decref(answer);
-	assert_says(
-		SPAWN("model", "power", "--fit", place("in.csv"), place("in.csv")), "against the 40 windows");
-	assert_fails(SPAWN("model", "power", given("in.csv", "power_w,compute\n1,2\n")), 1, "24 windows");
-	assert_fails(SPAWN("model", "power", "--fit", KWHY_SOURCE_DIR "/examples/h200-counters/mixed-1.kwhy",
-			     given("in.csv", "power_w,compute\n1,2\n")),
-		1, "gauges of the same terms");
-	assert_fails(SPAWN("model", "power", KWHY_SOURCE_DIR "/tests/golden/tiny.csv"), 1, "power_w");
-	kwhy_text_done(&csv);
-}
-
-/* 50 W, 20 W at a GHz^2; compute draws 10 W a unit at a GHz^2. */
-static void watts_by_the_square_of_the_clock(void **state)
-{
-	struct kwhy_text csv = {0};
-	json_t *answer;
-
-	(void)state;
-	kwhy_text_add(&csv, "power_w,compute,sm_clock_hz\n");
-	for (int i = 0; i < 48; i++) {
-		double ghz = 1 + 0.25 * (i % 5), compute = i % 7;
-
-		kwhy_text_addf(
-			&csv, "%.9g,%.9g,%.9g\n", 50 + (20 + 10 * compute) * ghz * ghz, compute, ghz * 1e9);
-	}
-	answer = json_of(SPAWN("model", "power", "--json", given("in.csv", csv.data)));
-	assert_near(number_at(answer, "constant_w.value"), 50);
-	assert_true(isnan(number_at(answer, "joules.I/O.value"))); /* no gauge tells of it */
-	assert_near(number_at(answer, "gauges.0.watts_per_unit.value"), 20);
-	assert_near(number_at(answer, "gauges.1.watts_per_unit.value"), 10);
-	assert_true(number_at(answer, "held_out_ratio") < 1e-6);
-	json_decref(answer);
-	kwhy_text_done(&csv);
-}
-
-/* Without the clock the blocks held out would give 19 %. */
 #define CLAIMS KWHY_SOURCE_DIR "/examples/claims/"
 
 static bool is_found(const json_t *answer, const char *claim)
@@ -674,8 +625,6 @@ int main(void)
 		cmocka_unit_test(workers_cost_time_only_where_fewer_did_more_than_every_run_of_the_most),
 		cmocka_unit_test(the_share_of_a_roof),
 		cmocka_unit_test(a_power_limit_only_where_the_sweep_supports_one),
-		cmocka_unit_test(watts_of_base_compute_and_memory),
-		cmocka_unit_test(watts_by_the_square_of_the_clock),
 		cmocka_unit_test(a_figure_below_zero_is_off_in_size_and_not_in_height),
 		cmocka_unit_test(a_claim_that_cannot_be_read_is_told_with_file_line_and_cure),
 		cmocka_unit_test(

@@ -159,6 +159,8 @@ static enum kwhy_status work_out(struct answer *answer, const struct power_optio
 			(int)KWHY_POWER_ROWS_LEAST, answer->fitted->data.row_count);
 	if (!status)
 		status = kwhy_power_fit(&answer->fitted->data, &answer->model, error);
+	if (!status)
+		status = kwhy_power_find_rivals(&answer->fitted->data, &answer->model, error);
 	return status ? status
 		      : kwhy_power_split_of(&answer->model, &answer->rows.data, &answer->split, error);
 }
@@ -172,6 +174,7 @@ static void write_gauge(const struct answer *answer, size_t j, char out[64])
 	snprintf(out, 64, "%s%s", gauge->unit ? gauge->unit : gauge->name, by_clock ? " GHz^2" : "");
 }
 
+enum { NAMES_BYTES = 64 };
 enum { WATTS_BYTES = 2 * KWHY_QUANTITY_BYTES + 4 };
 
 /* "85.8 mW to 95.7 mW": in units of its own, as the value beside it. */
@@ -232,6 +235,38 @@ static void write_gauges(const struct answer *answer, struct kwhy_model_page *pa
 			write_metered(answer, j, page);
 }
 
+static void write_part(struct kwhy_table *table, const struct kwhy_power_split *split, const char *name,
+	struct kwhy_interval joules)
+{
+	struct kwhy_interval share = kwhy_interval_scaled(joules, 100 / split->total_j);
+	char range[64];
+
+	snprintf(
+		range, sizeof(range), isfinite(share.low) ? "%.1f to %.1f %%" : "n/a", share.low, share.high);
+	kwhy_table_cell(table, name);
+	kwhy_table_real(table, joules.value, "J");
+	kwhy_table_percent(table, share.value / 100);
+	kwhy_table_cell(table, range);
+	kwhy_table_real(table, joules.value / split->seconds, "W");
+}
+
+/* "compute and memory", "base, compute and memory"; "" where the windows tell all parts. */
+static void write_joint_names(const struct kwhy_power_model *model, char out[NAMES_BYTES])
+{
+	size_t left = 0, length = 0;
+
+	out[0] = '\0';
+	for (int term = 0; term < KWHY_POWER_TERM_COUNT; term++)
+		left += model->is_joint[term];
+	for (int term = 0; term < KWHY_POWER_TERM_COUNT; term++)
+		if (model->is_joint[term])
+			length += (size_t)snprintf(out + length, NAMES_BYTES - length, "%s%s",
+				kwhy_power_term_name((enum kwhy_power_term)term),
+				--left > 1	    ? ", "
+					: left == 1 ? " and "
+						    : "");
+}
+
 static void write_split(const struct answer *answer, struct kwhy_model_page *page)
 {
 	static const struct kwhy_table_column columns[] = {{"energy", KWHY_COLUMN_LEFT},
@@ -239,20 +274,15 @@ static void write_split(const struct answer *answer, struct kwhy_model_page *pag
 		{"mean", KWHY_COLUMN_RIGHT}};
 	const struct kwhy_power_split *split = &answer->split;
 	struct kwhy_table table;
-	char range[64];
+	char joint[NAMES_BYTES];
 
 	kwhy_table_init(&table, columns, 5);
-	for (int term = 0; term < KWHY_POWER_TERM_COUNT; term++) {
-		struct kwhy_interval share = kwhy_interval_scaled(split->joules[term], 100 / split->total_j);
-
-		snprintf(range, sizeof(range), isfinite(share.low) ? "%.1f to %.1f %%" : "n/a", share.low,
-			share.high);
-		kwhy_table_cell(&table, kwhy_power_term_name((enum kwhy_power_term)term));
-		kwhy_table_real(&table, split->joules[term].value, "J");
-		kwhy_table_percent(&table, share.value / 100);
-		kwhy_table_cell(&table, range);
-		kwhy_table_real(&table, split->joules[term].value / split->seconds, "W");
-	}
+	for (int term = 0; term < KWHY_POWER_TERM_COUNT; term++)
+		write_part(
+			&table, split, kwhy_power_term_name((enum kwhy_power_term)term), split->joules[term]);
+	write_joint_names(&answer->model, joint);
+	if (joint[0])
+		write_part(&table, split, joint, split->joint_j);
 	kwhy_table_rule(&table);
 	kwhy_table_cell(&table, "measured");
 	kwhy_table_real(&table, split->total_j, "J");
@@ -263,19 +293,27 @@ static void write_split(const struct answer *answer, struct kwhy_model_page *pag
 }
 
 /* A base that could be a quarter more or less: it has taken from the gauges, or they from it. */
-static bool is_joint(const struct kwhy_interval *base_j)
+static bool is_base_vague(const struct kwhy_power_split *split)
 {
+	const struct kwhy_interval *base_j = &split->joules[KWHY_POWER_BASE];
+
 	return !(base_j->high - base_j->low <= 2 * JOINT_RATIO * base_j->value);
 }
 
 static void write_trust(const struct answer *answer, struct kwhy_model_page *page)
 {
-	char gauge[64];
+	char gauge[64], joint[NAMES_BYTES];
 
 	if (!(answer->model.held_out_ratio < GOOD_RATIO))
 		kwhy_sheet_linef(&page->sheet, "",
 			"that is much: take the shares as a guess, or fit to more kinds of work");
-	if (is_joint(&answer->split.joules[KWHY_POWER_BASE]))
+	write_joint_names(&answer->model, joint);
+	if (joint[0])
+		kwhy_sheet_linef(&page->sheet, "",
+			"the windows do not tell %s apart: fits without one of them foretell as well; fit to "
+			"more kinds of work",
+			joint);
+	else if (is_base_vague(&answer->split))
 		kwhy_sheet_linef(&page->sheet, "",
 			"the windows are too much alike to tell the parts from one another: only their sum "
 			"is known");
@@ -338,7 +376,13 @@ static void write_json(const struct answer *answer, struct kwhy_json *json)
 	kwhy_json_real(json, "lag_s", answer->rows.lag_s);
 	kwhy_json_real(json, "rms_ratio", model->rms_ratio);
 	kwhy_json_real(json, "held_out_ratio", model->held_out_ratio);
-	kwhy_json_bool(json, "joint", is_joint(&answer->split.joules[KWHY_POWER_BASE]));
+	kwhy_json_bool(json, "joint", isfinite(answer->split.joint_j.value) || is_base_vague(&answer->split));
+	kwhy_json_array(json, "joint_terms");
+	for (int term = 0; term < KWHY_POWER_TERM_COUNT; term++)
+		if (model->is_joint[term])
+			kwhy_json_string(json, NULL, kwhy_power_term_name((enum kwhy_power_term)term));
+	kwhy_json_array_end(json);
+	kwhy_interval_json(json, "joint_joules", answer->split.joint_j);
 	kwhy_json_real(json, "split_error_ratio", answer->split.error_ratio);
 	kwhy_interval_json(json, "constant_w", model->constant_w);
 	write_json_gauges(answer, json);

@@ -160,6 +160,99 @@ static void what_the_memory_s_own_meter_says_is_the_least_of_its_gauge(void **st
 			1) < 0.02);
 }
 
+static void fit_and_split(struct kwhy_power_model *model, struct kwhy_power_split *split)
+{
+	assert_int_equal(kwhy_power_fit(&data, model, &error), KWHY_OK);
+	assert_int_equal(kwhy_power_find_rivals(&data, model, &error), KWHY_OK);
+	assert_int_equal(kwhy_power_split_of(model, &data, split, &error), KWHY_OK);
+}
+
+/* Memory and links as multiples of compute, give or take a share. */
+static void tie(double apart)
+{
+	for (int i = 0; i < ROWS; i++) {
+		double *row = gauges + (size_t)i * GAUGES;
+
+		for (int j = 1; j < GAUGES; j++) {
+			power_w[i] -= truth[j] * row[j];
+			row[j] = row[0] * (j == 2 ? 5e7 : 2) * (1 + apart * (uniform() - 0.5));
+			power_w[i] += truth[j] * row[j];
+		}
+	}
+}
+
+static void gauges_that_rise_and_fall_together_are_one_part(void **state)
+{
+	struct kwhy_power_model model;
+	struct kwhy_power_split split;
+	double tied_j = 0;
+
+	(void)state;
+	seed = 9;
+	make(0.01);
+	tie(0);
+	for (int i = 0; i < ROWS; i++)
+		for (int j = 0; j < GAUGES; j++)
+			tied_j += truth[j] * gauges[i * GAUGES + j] * seconds[i];
+	fit_and_split(&model, &split);
+	assert_false(model.is_joint[KWHY_POWER_BASE]);
+	assert_true(fabs(split.joules[KWHY_POWER_BASE].value / (120 * 0.1 * ROWS) - 1) < 0.02);
+	assert_true(split.joint_j.low < tied_j && split.joint_j.high > tied_j);
+	for (int term = KWHY_POWER_COMPUTE; term < KWHY_POWER_TERM_COUNT; term++) {
+		assert_true(model.is_joint[term] && isnan(split.joules[term].value));
+		assert_true(split.joules[term].low == 0 && split.joules[term].high > 0.98 * tied_j);
+	}
+	for (int j = 0; j < GAUGES; j++)
+		assert_true(isnan(model.watts_per_unit[j].value));
+	assert_true(fabs(model.constant_w.value / 120 - 1) < 0.02);
+}
+
+/* However well two gauges are told apart, what is printed holds the truth. */
+static void intervals_hold_the_truth_of_gauges_that_are_almost_alike(void **state)
+{
+	static const double apart[] = {0, 0.002, 0.02, 0.2, 2};
+	int held = 0, all = 0, joint[5] = {0};
+
+	(void)state;
+	for (int round = 0; round < 100; round++) {
+		struct kwhy_power_model model;
+		struct kwhy_power_split split;
+		double true_j[KWHY_POWER_TERM_COUNT] = {0};
+
+		seed = 177 + (uint64_t)round;
+		make(0.02);
+		tie(apart[round % 5]);
+		for (int i = 0; i < ROWS; i++)
+			for (int j = 0; j < GAUGES; j++)
+				true_j[data.terms[j]] += truth[j] * gauges[i * GAUGES + j] * seconds[i];
+		fit_and_split(&model, &split);
+		joint[round % 5] += model.is_joint[KWHY_POWER_COMPUTE];
+		for (int term = KWHY_POWER_COMPUTE; term < KWHY_POWER_TERM_COUNT; term++, all++)
+			held += split.joules[term].low <= true_j[term] &&
+				split.joules[term].high >= true_j[term];
+	}
+	print_message("%d of %d; joint %d %d %d %d %d of 20\n", held, all, joint[0], joint[1], joint[2],
+		joint[3], joint[4]);
+	assert_true(held * 100 >= all * 90);
+	assert_true(joint[0] == 20 && joint[1] == 20 && joint[4] == 0);
+}
+
+static void windows_without_variation_are_refused(void **state)
+{
+	struct kwhy_power_model model;
+
+	(void)state;
+	for (int i = 0; i < ROWS; i++) {
+		power_w[i] = 300;
+		seconds[i] = 1;
+		for (int j = 0; j < GAUGES; j++)
+			gauges[i * GAUGES + j] = 500;
+	}
+	assert_int_equal(kwhy_power_fit(&data, &model, &error), KWHY_OK);
+	assert_int_equal(kwhy_power_find_rivals(&data, &model, &error), KWHY_E_INPUT);
+	assert_non_null(strstr(error.text, "too much alike"));
+}
+
 static void windows_beyond_what_was_fitted_are_counted(void **state)
 {
 	struct kwhy_power_model model;
@@ -213,6 +306,9 @@ int main(void)
 		cmocka_unit_test(held_out_windows_tell_of_noise_and_intervals_hold_the_truth),
 		cmocka_unit_test(a_base_that_rises_with_temperature_is_base),
 		cmocka_unit_test(what_the_memory_s_own_meter_says_is_the_least_of_its_gauge),
+		cmocka_unit_test(gauges_that_rise_and_fall_together_are_one_part),
+		cmocka_unit_test(intervals_hold_the_truth_of_gauges_that_are_almost_alike),
+		cmocka_unit_test(windows_without_variation_are_refused),
 		cmocka_unit_test(windows_beyond_what_was_fitted_are_counted),
 		cmocka_unit_test(a_gauge_that_power_does_not_follow_gets_nothing),
 		cmocka_unit_test(few_windows_and_impossible_ones_are_refused),
