@@ -2,6 +2,7 @@
 #include "ledger/ledger_new.h"
 
 #include "ledger/accounts_sort.h"
+#include "ledger/energy/energy_meter.h"
 #include "ledger/parts.h"
 
 #include <math.h>
@@ -65,6 +66,18 @@ static enum kwhy_status keep_device(struct kwhy_ledger *ledger, const struct kwh
 	return status;
 }
 
+/* What is shown of all devices are sums of theirs. */
+static enum kwhy_status check_sum(const struct kwhy_ledger *ledger, struct kwhy_error *error)
+{
+	int64_t sum_nj = 0;
+
+	for (size_t d = 0; d < ledger->device_count; d++)
+		if (ledger->devices[d].energy.known &&
+			__builtin_add_overflow(sum_nj, ledger->devices[d].energy.attributed_nj, &sum_nj))
+			return kwhy_energy_refuse("the devices together come to", error);
+	return KWHY_OK;
+}
+
 static enum kwhy_status keep_books(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
 	const struct kwhy_ledger_options *options, struct kwhy_error *error)
 {
@@ -76,6 +89,8 @@ static enum kwhy_status keep_books(struct kwhy_ledger *ledger, const struct kwhy
 	ledger->device_count = recording->device_count;
 	for (size_t device = 0; !status && device < recording->device_count; device++)
 		status = keep_device(ledger, recording, (uint32_t)device, options, error);
+	if (!status)
+		status = check_sum(ledger, error);
 	if (!status)
 		status = kwhy_ledger_roofline(ledger, recording, options, error);
 	return status ? status : kwhy_ledger_sums(ledger, recording, options, error);

@@ -3,6 +3,8 @@
 #include "base/quantity.h"
 #include "spawned_checks.h"
 
+#include <inttypes.h>
+#include <limits.h>
 #include <unistd.h>
 
 #define EXAMPLES KWHY_SOURCE_DIR "/examples/"
@@ -243,6 +245,43 @@ static void assumed_powers_are_of_what_was_recorded(void **state)
 	json_decref(comparison);
 }
 
+/* A kernel on each device that draws 700 W for that many days, by its counter. */
+static const char *const *drawn_for_days(size_t devices, int days)
+{
+	static char trace[PATH_MAX], power[PATH_MAX];
+	static const char *const words[] = {trace, "--power", power, NULL};
+	const int64_t start_ns = INT64_C(1795245124478730000), day_ns = INT64_C(86400000000000);
+	struct kwhy_text kernels = {0}, readings = {0};
+
+	snprintf(trace, sizeof(trace), "%s", place("trace.csv"));
+	snprintf(power, sizeof(power), "%s", place("power.csv"));
+	kwhy_text_add(&kernels, "kind,name,device,stream,start_ns,end_ns\n");
+	kwhy_text_add(&readings, "time_ns,device,source,value\n");
+	for (size_t d = 0; d < devices; d++) {
+		kwhy_text_addf(&kernels, "kernel,gemm,%zu,7,%" PRId64 ",%" PRId64 "\n", d, start_ns,
+			start_ns + days * day_ns);
+		for (int day = 0; day <= days; day++)
+			kwhy_text_addf(&readings, "%" PRId64 ",%zu,nvml.energy_mj,%" PRId64 "\n",
+				start_ns + day * day_ns, d, 1 + INT64_C(60480000000) * day);
+	}
+	assert_int_equal(kwhy_file_write(trace, kernels.data, kernels.length, &error), KWHY_OK);
+	assert_int_equal(kwhy_file_write(power, readings.data, readings.length, &error), KWHY_OK);
+	kwhy_text_done(&kernels);
+	kwhy_text_done(&readings);
+	return words;
+}
+
+/* 9.07 GJ are counted, 9.68 GJ of one device or of two are too many, and no reading is to blame. */
+static void more_energy_than_can_be_counted_is_refused_for_what_it_is(void **state)
+{
+	(void)state;
+	assert_says(RUN(drawn_for_days(1, 150), "report", "-q"), "9.07 GJ in 13.0 Ms");
+	assert_fails(RUN(drawn_for_days(1, 160), "report", "-q"), 1,
+		"readings of one device come to more than 9.22 GJ (2,562 kWh)");
+	assert_fails(RUN(drawn_for_days(2, 80), "report", "-q"), 1,
+		"the devices together come to more than 9.22 GJ (2,562 kWh)");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -252,6 +291,7 @@ int main(void)
 		cmocka_unit_test(unrecorded_time_around_the_run_is_not_of_the_run),
 		cmocka_unit_test(assumed_powers_are_of_what_was_recorded),
 		cmocka_unit_test(unrecorded_time_that_no_meter_saw_is_worked_out_and_said),
+		cmocka_unit_test(more_energy_than_can_be_counted_is_refused_for_what_it_is),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

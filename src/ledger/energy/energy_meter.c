@@ -98,6 +98,15 @@ static enum kwhy_status refuse(const struct kwhy_power_series *series, size_t i,
 		series->time_ns[i] - series->time_ns[i - 1]);
 }
 
+enum kwhy_status kwhy_energy_refuse(const char *whose, struct kwhy_error *error)
+{
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"%s more than 9.22 GJ (2,562 kWh), the most that nanojoules can count; report shorter "
+		"stretches "
+		"of trace and power apart",
+		whose);
+}
+
 static enum kwhy_status add_interval(struct kwhy_metered_total *total, const struct kwhy_power_series *series,
 	size_t i, int64_t *rest, struct kwhy_error *error)
 {
@@ -108,9 +117,12 @@ static enum kwhy_status add_interval(struct kwhy_metered_total *total, const str
 
 	if (fits && interval.energy_nj == KWHY_UNKNOWN_NJ)
 		return KWHY_OK;
-	if (!fits || !is_possible(&interval) ||
-		__builtin_add_overflow(total->sum_nj, interval.energy_nj, &total->sum_nj))
+	if (!fits)
+		interval.energy_nj = INT64_MAX; /* at least */
+	if (!is_possible(&interval))
 		return refuse(series, i, error);
+	if (!fits || __builtin_add_overflow(total->sum_nj, interval.energy_nj, &total->sum_nj))
+		return kwhy_energy_refuse("readings of one device come to", error);
 	total->sum_ns += interval.end_ns - interval.start_ns;
 	total->intervals[total->count++] = interval;
 	return KWHY_OK;

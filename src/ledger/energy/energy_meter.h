@@ -27,6 +27,9 @@ struct kwhy_metered_total {
 	size_t wrapped_count, fallen_count; /* readings of a counter that fell: undone, left out */
 };
 
+/* KWHY_E_INPUT for what no int64 of nanojoules holds; `whose` as "readings of one device come to". */
+KWHY_MUST_USE enum kwhy_status kwhy_energy_refuse(const char *whose, struct kwhy_error *error);
+
 /* Refuses a power that is negative or more than any device draws. */
 KWHY_MUST_USE enum kwhy_status kwhy_device_meters_find(struct kwhy_device_meters *meters,
 	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error);
