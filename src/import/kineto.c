@@ -420,6 +420,7 @@ static enum kwhy_status begin(struct kwhy_kineto_file *file, const char *path, s
 	file->path = source.path = kwhy_recording_copy(recording, path, strlen(path));
 	if (!file->path)
 		return kwhy_fail_memory(error, "reading a trace");
+	file->chooses_clock = !kwhy_recording_has_times(recording);
 	status = kwhy_recording_add_source(recording, &source, &file->source, error);
 	process.source = file->source;
 	if (!status)

@@ -77,6 +77,13 @@ const char *kwhy_recording_copy(struct kwhy_recording *recording, const char *by
 	return kwhy_arena_printf(&recording->arena, "%.*s", (int)length, bytes);
 }
 
+bool kwhy_recording_has_times(const struct kwhy_recording *recording)
+{
+	return recording->activities.count || recording->calls.count || recording->range_count ||
+		recording->memory_count || recording->power_count || recording->gauge_count ||
+		recording->coverage_count || recording->selection_count;
+}
+
 struct kwhy_activity kwhy_activity_unknown(void)
 {
 	return (struct kwhy_activity){

@@ -460,6 +460,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_recording_add_note(struct kwhy_recording *re
 	enum kwhy_note_kind kind, const char *id, struct kwhy_error *error, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 
+/* Until there is a time whoever adds the first chooses clock and origin. */
+bool kwhy_recording_has_times(const struct kwhy_recording *recording);
+
 /* The machine of a process; KWHY_NONE: unknown. */
 uint32_t kwhy_recording_machine_of(const struct kwhy_recording *recording, uint32_t process);
 /* The same of a device, and of what a meter reads: a device or a host. */

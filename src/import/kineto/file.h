@@ -44,7 +44,7 @@ struct kwhy_kineto_counts {
 struct kwhy_kineto_file {
 	struct kwhy_recording *recording;
 	const char *path; /* in the recording's arena */
-	bool partial;
+	bool partial, chooses_clock;
 	struct kwhy_collectives *collectives;
 	struct kwhy_kineto_words words;
 	struct kwhy_kineto_names names;

@@ -49,27 +49,51 @@ static void shift_rows(struct kwhy_kineto_file *file, int64_t by_ns)
 		recording->memory[i].time_ns += by_ns;
 }
 
-/* Moves this file's times to the recording's origin; the first file sets it. */
+static enum kwhy_status refuse_clock(
+	const struct kwhy_kineto_file *file, bool unix_clock, struct kwhy_error *error)
+{
+	const char *earlier = file->recording->sources[0].path;
+
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"%s has no Unix times and %s has: they cannot be put on one clock; give both with Unix times "
+		"(\"baseTimeNanoseconds\", as PyTorch 2.4 and newer write it), or report each alone",
+		unix_clock ? earlier : file->path, unix_clock ? file->path : earlier);
+}
+
+static enum kwhy_status note_clock(const struct kwhy_kineto_file *file, struct kwhy_error *error)
+{
+	return kwhy_recording_add_note(file->recording, KWHY_NOTE_WARNING, "no-unix-clock", error,
+		file->chooses_clock
+			? "%s: its times are no Unix times, so its times cannot be laid beside "
+			  "power readings or other traces."
+			: "%s: its times are no Unix times; that they count from the same time as "
+			  "those of the traces before it is taken for granted.",
+		file->path);
+}
+
+/* Moves this file's times to the recording's origin; the first file that has times sets it. */
 static enum kwhy_status set_clock(struct kwhy_kineto_file *file, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = file->recording;
 	int64_t first_ns = first_time(file), base_ns = file->meta.has_base ? file->meta.base_unix_ns : 0;
-	bool unix_clock = file->meta.has_base || (first_ns >= FIRST_UNIX_NS && first_ns != INT64_MAX);
+	bool unix_clock = file->meta.has_base || first_ns >= FIRST_UNIX_NS;
 
-	if (file->source == 0) {
+	if (first_ns == INT64_MAX && !file->meta.has_base)
+		return KWHY_OK;
+	if (file->chooses_clock) {
 		recording->unix_clock = unix_clock;
+		recording->clock_name = NULL;
 		recording->origin_unix_ns = base_ns;
 		if (unix_clock && !file->meta.has_base)
 			recording->origin_unix_ns = first_ns - first_ns % SECOND_NS;
 	}
-	if (!unix_clock || !recording->unix_clock)
-		return kwhy_recording_add_note(recording, KWHY_NOTE_WARNING, "no-unix-clock", error,
-			"%s: %s, so its times cannot be laid beside power readings or other traces.",
-			file->path,
-			unix_clock ? "an earlier trace has no Unix times" : "its times are no Unix times");
+	if (unix_clock != recording->unix_clock)
+		return refuse_clock(file, unix_clock, error);
 	if (base_ns != recording->origin_unix_ns)
 		shift_rows(file, base_ns - recording->origin_unix_ns);
-	return KWHY_OK;
+	if (unix_clock)
+		return KWHY_OK;
+	return note_clock(file, error);
 }
 
 static void take_facts(struct kwhy_kineto_file *file, struct kwhy_device *device)

@@ -394,6 +394,52 @@ static void ranks_share_one_clock_though_their_bases_differ(void **state)
 	kwhy_recording_free(r);
 }
 
+static void ranks_of_two_clocks_are_refused(void **state)
+{
+	static const struct {
+		const char *first, *second;
+	} cases[] = {
+		{TRACE(KERNEL("1", "1", "")), "[" KERNEL("1", "1", "") "]"},
+		{"[" KERNEL("1", "1", "") "]", TRACE(KERNEL("1", "1", ""))},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct kwhy_recording *r = read_text(cases[i].first);
+
+		write_bytes(cases[i].second, strlen(cases[i].second));
+		assert_int_equal(read_into(r, true), KWHY_E_INPUT);
+		assert_non_null(strstr(error.text, " has no Unix times and "));
+		assert_non_null(strstr(error.text, "\"baseTimeNanoseconds\""));
+		kwhy_recording_free(r);
+	}
+}
+
+static void ranks_that_both_lack_unix_times_are_taken_for_one_clock_and_noted(void **state)
+{
+	struct kwhy_recording *r = read_text("[" KERNEL("1", "1", "") "]");
+
+	(void)state;
+	read_rank(r, "");
+	assert_false(r->unix_clock);
+	assert_int_equal(r->activities.start_ns[1], 1000);
+	assert_true(has_note(r, "no-unix-clock"));
+	kwhy_recording_free(r);
+}
+
+static void a_trace_without_times_chooses_no_clock(void **state)
+{
+	struct kwhy_recording *r = read_text("[]");
+
+	(void)state;
+	assert_false(has_note(r, "no-unix-clock"));
+	read_rank(r, "\"baseTimeNanoseconds\": 1700000000000000000,");
+	assert_true(r->unix_clock);
+	assert_int_equal(r->origin_unix_ns, INT64_C(1700000000000000000));
+	assert_int_equal(r->activities.start_ns[0], 1000);
+	kwhy_recording_free(r);
+}
+
 static void files_that_do_not_say_their_rank_are_ranked_in_order(void **state)
 {
 	struct kwhy_recording *r;
@@ -436,6 +482,9 @@ int main(void)
 		cmocka_unit_test(graph_launches_without_graph_kernels_are_noted),
 		cmocka_unit_test(what_the_profiler_says_it_lost_is_counted),
 		cmocka_unit_test(ranks_share_one_clock_though_their_bases_differ),
+		cmocka_unit_test(ranks_of_two_clocks_are_refused),
+		cmocka_unit_test(ranks_that_both_lack_unix_times_are_taken_for_one_clock_and_noted),
+		cmocka_unit_test(a_trace_without_times_chooses_no_clock),
 		cmocka_unit_test(files_that_do_not_say_their_rank_are_ranked_in_order),
 	};
 
