@@ -177,8 +177,10 @@ static enum kwhy_status no_readings(const struct reader *reader, const char *pat
 		return kwhy_fail(error, KWHY_E_INPUT, "%s holds no readings; record power again", path);
 	if (reader->recording->device_count == 0)
 		return kwhy_fail(error, KWHY_E_INPUT,
-			"%s holds readings of device %" PRId32 ", and the trace shows no device", path,
-			reader->absent_index);
+			"%s holds readings of device %" PRId32
+			", and the trace shows no device: nothing ran on one, or the profiler was not told "
+			"to record devices",
+			path, reader->absent_index);
 	return kwhy_fail(error, KWHY_E_INPUT,
 		"%s holds no readings of what the trace shows: they are of device %" PRId32
 		", its first is %" PRId32 "; write the trace's numbers in its column \"device\"",

@@ -13,7 +13,8 @@ static const int64_t farthest_ns = INT64_MAX / 4; /* so that differences of plac
 
 void kwhy_csv_clock_init(struct kwhy_csv_clock *clock, struct kwhy_recording *recording)
 {
-	*clock = (struct kwhy_csv_clock){.recording = recording, .chooses = recording->source_count == 0};
+	*clock = (struct kwhy_csv_clock){
+		.recording = recording, .chooses = !kwhy_recording_has_times(recording)};
 }
 
 static enum kwhy_status line_wrong(const struct kwhy_csv *csv, const char *words, struct kwhy_error *error)
@@ -50,6 +51,32 @@ static bool same_clock(const struct kwhy_csv_clock *clock)
 	return !clock->recording->unix_clock && name && !strcmp(name, clock->name);
 }
 
+static enum kwhy_status refuse_clock(
+	const struct kwhy_csv_clock *clock, const struct kwhy_csv *csv, struct kwhy_error *error)
+{
+	const struct kwhy_recording *recording = clock->recording;
+	char words[512];
+
+	if (recording->unix_clock)
+		snprintf(words, sizeof(words),
+			"its times are on another clock than the trace's, which are Unix times; write Unix "
+			"nanoseconds and no \"# clock other\"");
+	else if (recording->clock_name)
+		snprintf(words, sizeof(words),
+			"its times are on another clock than the trace's; if they count from the same time, "
+			"state \"# clock other %s\"",
+			recording->clock_name);
+	else
+		snprintf(words, sizeof(words),
+			"its times cannot be laid beside %.200s, which has no Unix times; give that trace %s",
+			recording->sources[0].path,
+			recording->sources[0].format == KWHY_FORMAT_KINETO
+				? "as export_chrome_trace() wrote it (\"baseTimeNanoseconds\" since PyTorch "
+				  "2.4)"
+				: "exported again with its TARGET_INFO_SESSION_START_TIME");
+	return line_wrong(csv, words, error);
+}
+
 /* Times that would be of 1970 in nanoseconds and of this century in microseconds. */
 static enum kwhy_status check_unit(const struct kwhy_csv_clock *clock, const struct kwhy_csv *csv,
 	size_t column, int64_t time, struct kwhy_error *error)
@@ -72,9 +99,7 @@ static enum kwhy_status start(struct kwhy_csv_clock *clock, const struct kwhy_cs
 	if (status)
 		return status;
 	if (!clock->chooses && !same_clock(clock))
-		return line_wrong(csv,
-			"its times are on another clock than the trace's; state the same \"# clock\" in both",
-			error);
+		return refuse_clock(clock, csv, error);
 	if (clock->chooses) {
 		recording->origin_unix_ns = time - (time % second_ns + second_ns) % second_ns;
 		recording->unix_clock = clock->name == NULL;

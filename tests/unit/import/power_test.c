@@ -162,9 +162,51 @@ static void on_a_clock_that_is_not_unix_time_magnitudes_tell_the_unit_too(void *
 			recording, "# clock other boot\n" POWER "500000000000,0,nvml.sample_mw,1\n", false),
 		"the power's times are 1,000 times smaller than the trace's: microseconds?");
 	refused(import_power(recording, POWER "500000000000000,0,nvml.sample_mw,1\n", false),
-		"another clock");
+		"another clock than the trace's; if they count from the same time, state \"# clock other "
+		"boot\"");
 	OK(import_power(
 		recording, "# clock other boot\n" POWER "500000000000000,0,nvml.sample_mw,1\n", false));
+	kwhy_recording_free(recording);
+}
+
+/* What a reader of that format leaves of a trace that does not say when it was. */
+static struct kwhy_recording *without_unix_times(enum kwhy_trace_format format)
+{
+	struct kwhy_recording *recording = two_seconds();
+
+	recording->unix_clock = false;
+	recording->sources[0].format = format;
+	return recording;
+}
+
+static void beside_a_clock_that_is_not_the_power_s_the_cure_is_what_can_be_done(void **state)
+{
+	struct kwhy_recording *recording = two_seconds();
+
+	(void)state;
+	refused(import_power(recording, "# clock other boot\n" POWER "500000000000000,0,nvml.sample_mw,1\n",
+			false),
+		"the trace's, which are Unix times; write Unix nanoseconds and no \"# clock other\"");
+	kwhy_recording_free(recording);
+	recording = without_unix_times(KWHY_FORMAT_KINETO);
+	refused(import_power(recording, POWER "1795245135000000000,0,nvml.sample_mw,1\n", false),
+		"which has no Unix times; give that trace as export_chrome_trace() wrote it");
+	kwhy_recording_free(recording);
+	recording = without_unix_times(KWHY_FORMAT_NSYS);
+	refused(import_power(recording, POWER "1795245135000000000,0,nvml.sample_mw,1\n", false),
+		"exported again with its TARGET_INFO_SESSION_START_TIME");
+	kwhy_recording_free(recording);
+}
+
+static void power_beside_a_trace_without_events_is_told_that_it_shows_no_device(void **state)
+{
+	struct kwhy_recording *recording = empty_recording();
+	const struct kwhy_source source = {.path = "k.json", .format = KWHY_FORMAT_KINETO};
+
+	(void)state;
+	OK(kwhy_recording_add_source(recording, &source, NULL, &error));
+	refused(import_power(recording, POWER "1795245135000000000,0,nvml.sample_mw,1\n", false),
+		"the trace shows no device: nothing ran on one");
 	kwhy_recording_free(recording);
 }
 
@@ -283,6 +325,8 @@ int main(void)
 		cmocka_unit_test(power_that_covers_a_part_is_taken_and_noted),
 		cmocka_unit_test(a_wrong_unit_of_time_is_named_and_so_is_the_file_that_has_it),
 		cmocka_unit_test(on_a_clock_that_is_not_unix_time_magnitudes_tell_the_unit_too),
+		cmocka_unit_test(beside_a_clock_that_is_not_the_power_s_the_cure_is_what_can_be_done),
+		cmocka_unit_test(power_beside_a_trace_without_events_is_told_that_it_shows_no_device),
 		cmocka_unit_test(a_device_number_that_several_ranks_share_is_refused),
 		cmocka_unit_test(a_device_number_that_several_machines_share_is_refused),
 		cmocka_unit_test(readings_of_devices_that_the_trace_does_not_show_are_left_out_and_noted),
