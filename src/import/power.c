@@ -3,18 +3,15 @@
 #include "import/csv/table.h"
 #include "import/identity.h"
 #include "import/import.h"
+#include "import/power_level.h"
 #include "import/power_window.h"
 #include "model/power_row.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Power that no reading of a GPU stays below: the smallest idle at 3 W, and watts in the place of milliwatts
- * make less than a watt of the largest. */
-#define DEVICE_LEAST_MW 2000
-#define POWERS_LEAST 10 /* readings; fewer say little */
 
 /* What a number in the column "device" stands for. */
 enum place { PLACE_UNSEEN, PLACE_DEVICE, PLACE_ABSENT, PLACE_AMBIGUOUS };
@@ -27,9 +24,8 @@ struct reader {
 	unsigned char places[KWHY_POWER_DEVICES_MOST];
 	uint32_t devices[KWHY_POWER_DEVICES_MOST];
 	struct kwhy_power_window window;
-	uint64_t digest;		    /* of all readings, of those elsewhere too */
-	int64_t most_mw;		    /* of all readings of GPUs' power */
-	uint64_t powers;		    /* how many these are */
+	uint64_t digest; /* of all readings, of those elsewhere too */
+	struct kwhy_power_level levels[KWHY_POWER_DEVICES_MOST][KWHY_METER_COUNT]; /* by number of the GPU */
 	uint64_t rows, readings, elsewhere; /* elsewhere: of devices that the trace does not show */
 	int32_t absent_index;		    /* one of those devices */
 };
@@ -89,27 +85,6 @@ static enum kwhy_status add_reading(struct reader *reader, const struct kwhy_pow
 	return kwhy_recording_add_power(reader->recording, &source, time_ns, row->value, error);
 }
 
-static bool is_device_power(enum kwhy_meter meter)
-{
-	switch (meter) {
-	case KWHY_METER_NVML_SAMPLE:
-	case KWHY_METER_NVML_AVERAGE:
-	case KWHY_METER_NVML_INSTANT:
-	case KWHY_METER_ROCM_POWER:
-		return true;
-	default:
-		return false;
-	}
-}
-
-static void note_power(struct reader *reader, const struct kwhy_power_row *row)
-{
-	if (!is_device_power(row->meter))
-		return;
-	reader->powers++;
-	reader->most_mw = row->value > reader->most_mw ? row->value : reader->most_mw;
-}
-
 static uint64_t digest_of(const struct kwhy_power_row *row, int64_t time_ns)
 {
 	const uint64_t values[] = {(uint64_t)time_ns, (uint64_t)row->value,
@@ -140,7 +115,8 @@ static enum kwhy_status read_row(struct reader *reader, struct kwhy_error *error
 	if (absent)
 		return KWHY_OK;
 	kwhy_power_window_add(&reader->window, time_ns);
-	note_power(reader, &row);
+	if (row.device >= 0)
+		kwhy_power_level_add(&reader->levels[row.device][row.meter], time_ns, row.value);
 	reader->readings++;
 	return add_reading(reader, &row, device, time_ns, error);
 }
@@ -187,14 +163,59 @@ static enum kwhy_status no_readings(const struct reader *reader, const char *pat
 		path, reader->absent_index, reader->recording->devices[0].index);
 }
 
-static enum kwhy_status check_unit(const struct reader *reader, const char *path, struct kwhy_error *error)
+/* A meter without life is none. Beside others it is left out; alone it would make 0 J of the run. */
+static enum kwhy_status leave_out(struct reader *reader, int32_t index, enum kwhy_meter meter,
+	const char *path, struct kwhy_error *error)
 {
-	if (reader->powers < POWERS_LEAST || !reader->most_mw || reader->most_mw >= DEVICE_LEAST_MW)
-		return KWHY_OK;
+	const struct kwhy_power_level *level = &reader->levels[index][meter];
+	const char *does = kwhy_meter_is_counter(meter) ? "does not move" : "reads 0 throughout";
+
+	reader->readings -= level->readings;
+	if (reader->readings == 0)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s: %s of device %" PRId32 " %s, and no GPU draws nothing; record power again", path,
+			kwhy_meter_name(meter), index, does);
+	kwhy_recording_drop_power(reader->recording, meter, reader->devices[index], level->readings);
+	return kwhy_recording_add_note(reader->recording, KWHY_NOTE_WARNING, "dead-meter", error,
+		"%s: %s of device %" PRId32 " %s, and no GPU draws nothing: it is left out.", path,
+		kwhy_meter_name(meter), index, does);
+}
+
+static enum kwhy_status refuse_unit(
+	double power_mw, int32_t index, enum kwhy_meter meter, const char *path, struct kwhy_error *error)
+{
+	if (kwhy_meter_is_counter(meter))
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s: %s of device %" PRId32
+			" tells of %.3g mW on average, and no GPU idles that low; if it counts joules, write "
+			"%s",
+			path, kwhy_meter_name(meter), index, power_mw,
+			meter == KWHY_METER_ROCM_ENERGY ? "microjoules" : "millijoules");
 	return kwhy_fail(error, KWHY_E_INPUT,
-		"%s: no reading of a GPU's power is above %" PRId64
-		" mW, and none idles that low; if these are watts, write milliwatts",
-		path, reader->most_mw);
+		"%s: no reading of %s of device %" PRId32
+		" is above %.0f mW, and no GPU idles that low; if these are watts, write milliwatts",
+		path, kwhy_meter_name(meter), index, power_mw);
+}
+
+/* Of its memory alone a GPU may draw little. */
+static enum kwhy_status check_levels(struct reader *reader, const char *path, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (int32_t i = 0; !status && i < KWHY_POWER_DEVICES_MOST; i++)
+		for (enum kwhy_meter meter = 0; !status && meter < KWHY_METER_COUNT; meter++) {
+			const struct kwhy_power_level *level = &reader->levels[i][meter];
+			double power_mw;
+
+			if (!level->readings || meter == KWHY_METER_NVML_MEMORY_AVERAGE)
+				continue;
+			power_mw = kwhy_power_level_too_low_mw(level, meter);
+			if (kwhy_power_level_is_dead(level, meter))
+				status = leave_out(reader, i, meter, path, error);
+			else if (!isnan(power_mw))
+				status = refuse_unit(power_mw, i, meter, path, error);
+		}
+	return status;
 }
 
 static enum kwhy_status close_books(struct reader *reader, const char *path, struct kwhy_error *error)
@@ -205,7 +226,7 @@ static enum kwhy_status close_books(struct reader *reader, const char *path, str
 	recording->lost.skipped_events += kwhy_csv_skipped(reader->csv);
 	if (reader->readings == 0)
 		return no_readings(reader, path, error);
-	status = check_unit(reader, path, error);
+	status = check_levels(reader, path, error);
 	if (!status)
 		status = kwhy_identity_check_power(
 			recording, &(struct kwhy_power_file){path, reader->readings, reader->digest}, error);

@@ -287,6 +287,20 @@ enum kwhy_status kwhy_recording_add_power(struct kwhy_recording *recording,
 	return KWHY_OK;
 }
 
+void kwhy_recording_drop_power(
+	struct kwhy_recording *recording, enum kwhy_meter meter, uint32_t device, size_t count)
+{
+	const struct kwhy_power_source source = {.meter = meter, .device = device, .machine = KWHY_NONE};
+	struct kwhy_power_series *series = series_of(recording, &source);
+
+	series->count -= count;
+	if (series->count > 0)
+		return;
+	free(series->time_ns);
+	free(series->value);
+	*series = recording->power[--recording->power_count];
+}
+
 enum kwhy_status kwhy_recording_add_reading(struct kwhy_recording *recording, enum kwhy_meter meter,
 	uint32_t device, uint32_t domain, int64_t time_ns, int64_t value, struct kwhy_error *error)
 {

@@ -437,6 +437,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_recording_add_power_file(
 	struct kwhy_recording *recording, const struct kwhy_power_file *file, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_power(struct kwhy_recording *recording,
 	const struct kwhy_power_source *source, int64_t time_ns, int64_t value, struct kwhy_error *error);
+/* Takes back the last `count` readings of a device's meter; before finish. */
+void kwhy_recording_drop_power(
+	struct kwhy_recording *recording, enum kwhy_meter meter, uint32_t device, size_t count);
 /* The same of a source of which no more is known. */
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_reading(struct kwhy_recording *recording,
 	enum kwhy_meter meter, uint32_t device, uint32_t domain, int64_t time_ns, int64_t value,

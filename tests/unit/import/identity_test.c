@@ -14,8 +14,9 @@
 	"\"args\": {\"device\": 0, \"context\": 1, \"stream\": 7, \"correlation\": 5}}]}"
 #define RANK(number) "\"distributedInfo\": {\"rank\": " number "}, "
 #define SQL STRINGS START KERNELS KERNEL("300", "400", "0", "5", PID, "1")
-#define READINGS                                                                                          \
-	POWER T0 "000000000,0,nvml.energy_mj,100\n" T0 "002000000,0,nvml.energy_mj,200\n" T0 "003000000," \
+#define READINGS                                                                                   \
+	POWER T0 "000000000,0,nvml.energy_mj,100000\n" T0 "002000000,0,nvml.energy_mj,200000\n" T0 \
+		 "003000000,"                                                                      \
 		 ",rapl.package-0_uj,7\n"
 
 enum { FILES_MOST = 4, PACKED_BYTES = 4096 };
@@ -235,8 +236,8 @@ static void power_files_of_one_meter_with_different_readings_are_taken_together(
 	(void)state;
 	hold_text(HEADER CSV_ROWS);
 	hold_text(READINGS);
-	hold_text(READINGS T0 "003500000,0,nvml.energy_mj,300\n");
-	hold_text(POWER T0 "000000000,0,nvml.energy_mj,100\n" T0 "002000000,0,nvml.energy_mj,200\n" T0
+	hold_text(READINGS T0 "003500000,0,nvml.energy_mj,300000\n");
+	hold_text(POWER T0 "000000000,0,nvml.energy_mj,100000\n" T0 "002000000,0,nvml.energy_mj,200000\n" T0
 			   "003000000,,rapl.package-1_uj,7\n");
 	taken(read_power());
 }

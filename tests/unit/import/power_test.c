@@ -31,7 +31,7 @@ static void readings_go_to_the_series_of_their_source_and_device_on_the_trace_s_
 		"value,source,time_ns,device,note\n"
 		"100,nvml.energy_mj,1795245133000000000,0,\n"
 		"121500,nvml.sample_mw,1795245133500000000,0,x\n"
-		"200,nvml.energy_mj,1795245137000000000,0,\n"
+		"200100,nvml.energy_mj,1795245137000000000,0,\n"
 		"7,rapl.package-0_uj,1795245134000000000,,\n"
 		"8,rapl.package-1_uj,1795245134000000000,0,\n"
 		"9,rapl.dram-12_uj,1795245134000000000,,\n"
@@ -45,7 +45,7 @@ static void readings_go_to_the_series_of_their_source_and_device_on_the_trace_s_
 	series = series_of(recording, KWHY_METER_NVML_ENERGY, 0, 0);
 	assert_int_equal(series->count, 2);
 	assert_int_equal(series->time_ns[0], -1000000000);
-	assert_int_equal(series->value[1], 200);
+	assert_int_equal(series->value[1], 200100);
 	assert_int_equal(series_of(recording, KWHY_METER_NVML_SAMPLE, 0, 0)->value[0], 121500);
 	assert_int_equal(series_of(recording, KWHY_METER_RAPL_PACKAGE, KWHY_NONE, 0)->value[0], 7);
 	assert_int_equal(series_of(recording, KWHY_METER_RAPL_PACKAGE, KWHY_NONE, 1)->value[0], 8);
@@ -57,24 +57,104 @@ static void readings_go_to_the_series_of_their_source_and_device_on_the_trace_s_
 	kwhy_recording_free(recording);
 }
 
-/* A dozen readings a tenth of a second apart, from `least` on. */
-static enum kwhy_status import_dozen(struct kwhy_recording *recording, int least)
+/* A dozen readings a tenth of a second apart, from `least` on; behind those of `more`. */
+static enum kwhy_status import_dozen(
+	struct kwhy_recording *recording, const char *more, const char *source, int least, int step)
 {
-	char text[1024] = POWER;
+	char text[2048];
 
+	snprintf(text, sizeof(text), POWER "%s", more);
 	for (int i = 0; i < 12; i++)
-		snprintf(text + strlen(text), sizeof(text) - strlen(text),
-			"1795245134%d00000000,0,nvml.sample_mw,%d\n", i % 10, least + i);
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "17952451%d00000000,0,%s,%d\n",
+			340 + i, source, least + i * step);
 	return import_power(recording, text, false);
 }
 
 static void watts_in_the_place_of_milliwatts_are_refused(void **state)
 {
+	static const char *const sources[] = {
+		"nvml.sample_mw", "nvml.average_mw", "nvml.instant_mw", "rocm.power_mw", "meter_mw"};
 	struct kwhy_recording *recording = two_seconds();
 
 	(void)state;
-	refused(import_dozen(recording, 690), "above 701 mW, and none idles that low; if these are watts");
-	OK(import_dozen(recording, 4000));
+	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
+		refused(import_dozen(recording, "", sources[i], 690, 1),
+			"of device 0 is above 701 mW, and no GPU idles that low; if these are watts");
+	OK(import_dozen(recording, "", "nvml.sample_mw", 4000, 1));
+	kwhy_recording_free(recording);
+}
+
+/* 40 in a tenth of a second: 400 W of millijoules in 400 mW. */
+static void joules_in_the_place_of_millijoules_are_refused(void **state)
+{
+	struct kwhy_recording *recording = two_seconds();
+
+	(void)state;
+	refused(import_dozen(recording, "", "nvml.energy_mj", 8000, 40),
+		"nvml.energy_mj of device 0 tells of 400 mW on average, and no GPU idles that low; if it "
+		"counts joules, write millijoules");
+	refused(import_dozen(recording, "", "rocm.energy_uj", 8000, 40000), "write microjoules");
+	OK(import_dozen(recording, "", "nvml.energy_mj", 8000, 400));
+	kwhy_recording_free(recording);
+}
+
+static void a_host_s_meters_and_a_memory_s_may_tell_of_little(void **state)
+{
+	struct kwhy_recording *recording = two_seconds();
+
+	(void)state;
+	OK(import_dozen(recording, "", "nvml.memory_average_mw", 100, 1));
+	OK(import_dozen(recording, "", "rapl.package-0_uj", 8000, 40));
+	OK(import_dozen(recording, "", "hwmon.power-0_mw", 0, 0));
+	assert_int_equal(recording->power_count, 3);
+	kwhy_recording_free(recording);
+}
+
+static void a_dead_meter_alone_is_refused(void **state)
+{
+	struct kwhy_recording *recording = two_seconds();
+
+	(void)state;
+	refused(import_dozen(recording, "", "nvml.sample_mw", 0, 0),
+		"nvml.sample_mw of device 0 reads 0 throughout, and no GPU draws nothing; record power "
+		"again");
+	kwhy_recording_free(recording);
+	recording = two_seconds();
+	refused(import_dozen(recording, "", "nvml.energy_mj", 77777, 0),
+		"nvml.energy_mj of device 0 does not move, and no GPU draws nothing; record power again");
+	kwhy_recording_free(recording);
+}
+
+static void a_dead_meter_beside_others_is_left_out_and_noted(void **state)
+{
+	struct kwhy_recording *recording = two_seconds();
+
+	(void)state;
+	OK(import_dozen(recording,
+		"1795245134000000000,0,nvml.energy_mj,100\n"
+		"1795245134100000000,0,nvml.energy_mj,40100\n",
+		"nvml.sample_mw", 120000, 1));
+	OK(import_dozen(
+		recording, "1795245135000000000,0,nvml.sample_mw,120000\n", "nvml.energy_mj", 77777, 0));
+	assert_int_equal(recording->power_count, 2);
+	assert_int_equal(series_of(recording, KWHY_METER_NVML_ENERGY, 0, 0)->count, 2);
+	assert_int_equal(series_of(recording, KWHY_METER_NVML_SAMPLE, 0, 0)->count, 13);
+	assert_non_null(strstr(note_of(recording, "dead-meter")->text,
+		"nvml.energy_mj of device 0 does not move, and no GPU draws nothing: it is left out."));
+	OK(import_dozen(recording, "1795245135000000000,,rapl.package-0_uj,1\n", "nvml.instant_mw", 0, 0));
+	assert_int_equal(recording->power_count, 3);
+	kwhy_recording_free(recording);
+}
+
+static void a_counter_may_stand_still_between_its_steps(void **state)
+{
+	struct kwhy_recording *recording = two_seconds();
+
+	(void)state;
+	OK(import_power(recording,
+		POWER "1795245134000000000,0,nvml.energy_mj,100\n1795245134190000000,0,nvml.energy_mj,100\n",
+		false));
+	assert_int_equal(recording->power[0].count, 2);
 	kwhy_recording_free(recording);
 }
 
@@ -320,6 +400,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(readings_go_to_the_series_of_their_source_and_device_on_the_trace_s_clock),
 		cmocka_unit_test(watts_in_the_place_of_milliwatts_are_refused),
+		cmocka_unit_test(joules_in_the_place_of_millijoules_are_refused),
+		cmocka_unit_test(a_host_s_meters_and_a_memory_s_may_tell_of_little),
+		cmocka_unit_test(a_dead_meter_alone_is_refused),
+		cmocka_unit_test(a_dead_meter_beside_others_is_left_out_and_noted),
+		cmocka_unit_test(a_counter_may_stand_still_between_its_steps),
 		cmocka_unit_test(power_of_another_time_is_refused_with_both_windows),
 		cmocka_unit_test(power_of_another_year_is_refused_with_both_windows_too),
 		cmocka_unit_test(power_that_covers_a_part_is_taken_and_noted),
