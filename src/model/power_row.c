@@ -81,6 +81,19 @@ static bool read_device(
 	return true;
 }
 
+static bool no_source(struct kwhy_power_wrong *out)
+{
+	const enum kwhy_meter last = KWHY_METER_COUNT - 1;
+	int length = snprintf(out->words, sizeof(out->words), "is no source; write ");
+
+	for (enum kwhy_meter meter = 0; meter < last; meter++)
+		length += snprintf(out->words + length, sizeof(out->words) - (size_t)length, "%s%s",
+			kwhy_meter_name(meter), meter + 1 < last ? ", " : " or ");
+	snprintf(out->words + length, sizeof(out->words) - (size_t)length, "%s", kwhy_meter_name(last));
+	out->column = KWHY_POWER_COLUMN_SOURCE;
+	return false;
+}
+
 bool kwhy_power_row_read(const struct kwhy_span fields[KWHY_POWER_COLUMN_COUNT], struct kwhy_power_row *out,
 	struct kwhy_power_wrong *out_wrong)
 {
@@ -88,11 +101,7 @@ bool kwhy_power_row_read(const struct kwhy_span fields[KWHY_POWER_COLUMN_COUNT],
 	struct kwhy_power_row row = {0};
 
 	if (!kwhy_meter_find(source.bytes, source.length, &row.meter, &row.domain))
-		return fail(out_wrong, KWHY_POWER_COLUMN_SOURCE,
-			"is no source; write nvml.energy_mj, nvml.sample_mw, nvml.average_mw, "
-			"nvml.instant_mw, "
-			"rocm.energy_uj, rocm.power_mw, rapl.package-N_uj, rapl.dram-N_uj, hwmon.power-N_mw "
-			"or meter_mw");
+		return no_source(out_wrong);
 	if (!read_time(fields, &row, out_wrong) || !read_value(fields, &row, out_wrong) ||
 		!read_device(fields, &row, out_wrong))
 		return false;

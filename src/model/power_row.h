@@ -35,7 +35,7 @@ struct kwhy_power_row {
 /* Why a row is none: what stands in a column, and words to stand behind that. */
 struct kwhy_power_wrong {
 	enum kwhy_power_column column;
-	char words[KWHY_DECIMAL_WORDS + 40];
+	char words[32 + KWHY_METER_COUNT * (KWHY_METER_NAME_BYTES + 4)]; /* a list of all meters at most */
 };
 
 /* Reads the fields of a row, a missing column's being empty. False: *out is untouched. */
