@@ -258,6 +258,13 @@ static enum kwhy_status open_file(struct kwhy_input *input, const char *path, st
 	return KWHY_OK;
 }
 
+/* The mark in front that Windows' editors and shells write. */
+static bool is_utf16(const struct kwhy_input *input)
+{
+	return input->packed_size >= 2 &&
+		(!memcmp(input->packed, "\xFF\xFE", 2) || !memcmp(input->packed, "\xFE\xFF", 2));
+}
+
 static enum kwhy_status check_head(struct kwhy_input *input, struct kwhy_error *error)
 {
 	static const char pointer[] = "version https://git-lfs.github.com/spec/";
@@ -269,6 +276,11 @@ static enum kwhy_status check_head(struct kwhy_input *input, struct kwhy_error *
 	if (input->packed_size >= size && !memcmp(input->packed, pointer, size))
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%s is a Git LFS pointer, not the data itself; fetch it with \"git lfs pull\"",
+			input->path);
+	if (is_utf16(input))
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s is text in UTF-16; save it as UTF-8, or convert it with \"iconv -f UTF-16 -t "
+			"UTF-8\"",
 			input->path);
 	return KWHY_OK;
 }

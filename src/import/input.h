@@ -13,7 +13,7 @@
  */
 struct kwhy_input;
 
-/* Refuses folders, empty files and Git LFS pointers with a sentence that says what to do. */
+/* Refuses folders, empty files, UTF-16 and Git LFS pointers with a sentence that says what to do. */
 KWHY_MUST_USE enum kwhy_status kwhy_input_open(
 	const char *path, struct kwhy_input **out, struct kwhy_error *error);
 

@@ -98,6 +98,20 @@ static void what_is_packed_is_known(void **state)
 	}
 }
 
+static void text_in_utf16_is_refused_with_its_encoding(void **state)
+{
+	static const unsigned char texts[][6] = {{0xFF, 0xFE, 't', 0, 'i', 0}, {0xFE, 0xFF, 0, 't', 0, 'i'}};
+	struct kwhy_input *input;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		write_bytes(texts[i], sizeof(texts[i]));
+		assert_int_equal(kwhy_input_open(kineto_path, &input, &error), KWHY_E_INPUT);
+		assert_non_null(strstr(error.text, "is text in UTF-16; save it as UTF-8"));
+		unlink(kineto_path);
+	}
+}
+
 static void check_ahead(struct kwhy_input *input)
 {
 	struct kwhy_ahead *ahead;
@@ -160,6 +174,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bytes_come_whole_in_pieces_of_any_size),
 		cmocka_unit_test(what_is_packed_is_known),
+		cmocka_unit_test(text_in_utf16_is_refused_with_its_encoding),
 		cmocka_unit_test(reading_ahead_gives_the_same_bytes),
 		cmocka_unit_test(reading_ahead_can_stop_anywhere),
 		cmocka_unit_test(what_is_whole_comes_before_the_failure_that_then_stays),
