@@ -226,6 +226,17 @@ static enum kwhy_status fail_grammar(struct document *document, size_t at, const
 			"%s is not valid JSON: broken UTF-8 or a control character inside a string at byte "
 			"%" PRIu64 "; export it again, or read it without such events with --partial",
 			document->file->path, document->window.mended_first);
+	if (document->place == PLACE_END)
+		return kwhy_fail(document->error, KWHY_E_INPUT,
+			"%s: %s behind the end of the trace, at byte %" PRIu64
+			"; cut the file off there, or read it without that with --partial",
+			document->file->path, found ? "more text stands" : "zero bytes stand", place);
+	if (found == '\0')
+		return kwhy_fail(document->error, KWHY_E_INPUT,
+			"%s holds zero bytes at byte %" PRIu64
+			": the copy or the disk lost text; copy or export it again, or read what is whole "
+			"with --partial",
+			document->file->path, place);
 	return kwhy_fail(document->error, KWHY_E_INPUT,
 		"%s is not valid JSON: expected %s at byte %" PRIu64
 		", found '%c' (a quote left unescaped by "

@@ -157,7 +157,7 @@ static void broken_grammar_is_refused_wherever_it_is(void **state)
 		{"{\"traceEvents\": [{\"ph\": \"M\"} {\"ph\": \"M\"}]}",
 			"expected ',' or ']' after an event"},
 		{"{\"traceEvents\": [1]}", "expected an event"},
-		{"{\"traceEvents\": []} {}", "nothing more after the end"},
+		{"{\"traceEvents\": []} {}", "more text stands behind the end of the trace, at byte 20;"},
 		{"{\"traceEvents\": [] \"x\": 1}", "expected ',' or '}' after a value"},
 		{"[{\"ph\": \"M\", \"a\": \"line\nend\"}]", "control character inside a string at byte 23"},
 		{"[{\"ph\": \"M\", \"a\": \"\xC3(\"}]",
@@ -167,6 +167,17 @@ static void broken_grammar_is_refused_wherever_it_is(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++)
 		SAYS(refusal_of(broken[i].text), broken[i].words);
+}
+
+static void zero_bytes_are_no_fault_of_the_profiler(void **state)
+{
+	static const char behind[] = "{\"traceEvents\": []}\n\0\0",
+			  within[] = "[{\"ph\": \"M\",\0\0\0\"a\": 1}]";
+
+	(void)state;
+	SAYS(refusal_of_bytes(behind, sizeof(behind)),
+		"zero bytes stand behind the end of the trace, at byte 20;");
+	SAYS(refusal_of_bytes(within, sizeof(within) - 1), "holds zero bytes at byte 12");
 }
 
 static void broken_text_is_mended_where_asked_to_read_what_is_whole(void **state)
@@ -472,6 +483,7 @@ int main(void)
 		cmocka_unit_test(a_quote_left_unescaped_is_refused_at_its_place_and_costs_one_event),
 		cmocka_unit_test(an_odd_quote_costs_one_event_and_what_follows_the_events_is_read),
 		cmocka_unit_test(broken_grammar_is_refused_wherever_it_is),
+		cmocka_unit_test(zero_bytes_are_no_fault_of_the_profiler),
 		cmocka_unit_test(broken_text_is_mended_where_asked_to_read_what_is_whole),
 		cmocka_unit_test(what_is_no_trace_is_refused_with_words),
 		cmocka_unit_test(a_folder_and_a_missing_file_are_refused),
