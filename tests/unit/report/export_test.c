@@ -354,6 +354,45 @@ static void a_step_counts_the_kernels_of_its_own_rank(void **state)
 	}
 }
 
+/* Each rank's step is called the same. */
+static void steps_of_one_name_are_told_apart_by_their_range(void **state)
+{
+	struct kwhy_recording *recording = make(2, nodes);
+	char path[32];
+
+	(void)state;
+	write_as("sqlite", recording, path);
+	assert_int_equal(answer(path, "SELECT count(DISTINCT range_id) FROM step_kernel_energy"), COUNT);
+	assert_int_equal(answer(path,
+				 "SELECT count(*) FROM step_kernel_energy JOIN range r ON r.id = range_id "
+				 "WHERE r.kind = 'step'"),
+		COUNT);
+	unlink(path);
+	kwhy_recording_free(recording);
+}
+
+static void copies_and_memsets_are_no_kernels(void **state)
+{
+	static const struct {
+		uint8_t kind;
+		int count;
+	} cases[] = {{KWHY_ACTIVITY_COPY, 1}, {KWHY_ACTIVITY_MEMSET, 1}, {KWHY_ACTIVITY_COLLECTIVE, 2},
+		{KWHY_ACTIVITY_GRAPH, 2}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct kwhy_recording *recording = make(2, nodes);
+		char path[32];
+
+		recording->activities.kind[1] = cases[i].kind;
+		write_as("sqlite", recording, path);
+		assert_int_equal(answer(path, "SELECT sum(count) FROM kernel_energy"), cases[i].count);
+		assert_int_equal(answer(path, "SELECT sum(count) FROM step_kernel_energy"), cases[i].count);
+		unlink(path);
+		kwhy_recording_free(recording);
+	}
+}
+
 /* Nobody says whose the step is, or whose the kernels are: they count. */
 static void a_step_of_an_unknown_rank_counts_the_kernels_of_all(void **state)
 {
@@ -473,6 +512,8 @@ int main(void)
 		cmocka_unit_test(csvs_rows_say_their_machine),
 		cmocka_unit_test(every_row_of_the_database_leads_to_its_machine),
 		cmocka_unit_test(a_step_counts_the_kernels_of_its_own_rank),
+		cmocka_unit_test(steps_of_one_name_are_told_apart_by_their_range),
+		cmocka_unit_test(copies_and_memsets_are_no_kernels),
 		cmocka_unit_test(a_step_of_an_unknown_rank_counts_the_kernels_of_all),
 		cmocka_unit_test(a_machine_of_which_nothing_was_told_is_none_in_the_database),
 		cmocka_unit_test(a_process_that_is_unknown_is_null_in_the_database),
