@@ -92,7 +92,10 @@ struct kwhy_transfer_limits {
 	uint64_t inline_bytes;	   /* list and data up to so many are a kernel's argument: 4 KiB */
 };
 
-/* Set `size` to sizeof(struct kwhy_transfer_options) and all else that is not wanted to 0. */
+/*
+ * Set `size` to sizeof(struct kwhy_transfer_options), without which it is refused, and all else that is not
+ * wanted to 0.
+ */
 struct kwhy_transfer_options {
 	size_t size;
 	int32_t backend;
@@ -106,7 +109,7 @@ struct kwhy_transfer_options {
 	int32_t refuse_full; /* 1: KWHY_TRANSFER_FULL instead of waiting for a slot */
 	int32_t disjoint; /* 1: no puts of a flush overlap, by the caller's word; they are then not compared
 			   */
-	int32_t numa;	  /* 1 + the node for one ring alone; 0: one on each node, of 8 at most */
+	int32_t numa; /* 1 + the node for one ring alone, which must be there; 0: one on each, of 8 at most */
 	struct kwhy_transfer_limits limits;
 };
 
@@ -230,6 +233,7 @@ KWHY_API int kwhy_transfer_counts(struct kwhy_transfer *transfer, struct kwhy_tr
  */
 typedef int kwhy_transfer_reader(void *context, void *to, uint64_t offset, size_t bytes);
 
+/* `size` and what is not wanted: as in struct kwhy_transfer_options. */
 struct kwhy_transfer_loader_options {
 	size_t size;
 	uint64_t bytes;	      /* of all the data as it is read, above 0 */

@@ -98,9 +98,16 @@ void kwhy_transfer_message(struct kwhy_transfer *transfer, char *message, size_t
 	kwhy_transfer_lock_give(&transfer->lock);
 }
 
-/* What a caller's older or newer structure says of ours. */
-static void take_options(struct kwhy_transfer_options *out, const struct kwhy_transfer_options *options)
+/* What a caller's older or newer structure says of ours; the size alone says nothing, it is a pointer's too.
+ */
+static enum kwhy_status take_options(struct kwhy_transfer_options *out,
+	const struct kwhy_transfer_options *options, struct kwhy_error *error)
 {
+	if (options && options->size <= sizeof(options->size))
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"struct kwhy_transfer_options: size is %zu; set it to sizeof(struct "
+			"kwhy_transfer_options)",
+			options->size);
 	memset(out, 0, sizeof(*out));
 	if (options)
 		memcpy(out, options, options->size < sizeof(*out) ? options->size : sizeof(*out));
@@ -115,6 +122,7 @@ static void take_options(struct kwhy_transfer_options *out, const struct kwhy_tr
 		out->limits.batch_bytes = defaults.limits.batch_bytes;
 	if (!out->limits.inline_bytes)
 		out->limits.inline_bytes = defaults.limits.inline_bytes;
+	return KWHY_OK;
 }
 
 static enum kwhy_status check_options(const struct kwhy_transfer_options *options, struct kwhy_error *error)
@@ -202,9 +210,10 @@ static enum kwhy_status set_up(struct kwhy_transfer *transfer, struct kwhy_error
 		return status;
 	transfer->ops = transfer->gpu->ops;
 	if (!transfer->nodes.count)
-		kwhy_transfer_nodes_find(
-			&transfer->nodes, "/sys", transfer->gpu->facts.numa_node, options->numa);
-	status = transfer->ops->enter(transfer->gpu, error);
+		status = kwhy_transfer_nodes_find(
+			&transfer->nodes, "/sys", transfer->gpu->facts.numa_node, options->numa, error);
+	if (!status)
+		status = transfer->ops->enter(transfer->gpu, error);
 	if (!status)
 		status = find_kernels(transfer, error);
 	if (!status)
@@ -250,10 +259,11 @@ int kwhy_transfer_open_on(const struct kwhy_transfer_options *options,
 	} else {
 		transfer->lock = (struct kwhy_transfer_lock){0};
 		pthread_mutex_init(&transfer->loaders_lock, NULL);
-		take_options(&transfer->options, options);
 		if (nodes)
 			transfer->nodes = *nodes;
-		status = check_options(&transfer->options, &error);
+		status = take_options(&transfer->options, options, &error);
+		if (!status)
+			status = check_options(&transfer->options, &error);
 		if (!status)
 			status = set_up(transfer, &error);
 		if (status)

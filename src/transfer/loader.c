@@ -129,19 +129,33 @@ static bool is_sensible(const struct kwhy_transfer_loader_options *options)
 		!(converts && (chunk_bytes % sizeof(float) != 0 || options->bytes % sizeof(float) != 0));
 }
 
-static int refuse(struct kwhy_transfer *transfer)
+static enum kwhy_status take_options(struct kwhy_transfer_loader_options *out,
+	const struct kwhy_transfer_loader_options *options, struct kwhy_error *error)
+{
+	if (options->size <= sizeof(options->size))
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"struct kwhy_transfer_loader_options: size is %zu; set it to sizeof(struct "
+			"kwhy_transfer_loader_options)",
+			options->size);
+	memset(out, 0, sizeof(*out));
+	memcpy(out, options, options->size < sizeof(*out) ? options->size : sizeof(*out));
+	if (!is_sensible(out))
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"a loader needs bytes, either data or a reader, at most %d slots, and whole numbers "
+			"where it converts them, which page-locked data cannot be; see kwhy/transfer.h",
+			(int)SLOTS_MOST);
+	return KWHY_OK;
+}
+
+static int refuse(struct kwhy_transfer *transfer, const struct kwhy_error *error)
 {
 	int code = kwhy_transfer_begin(transfer);
 
 	if (code)
 		return code;
-	code = kwhy_transfer_fail(transfer, KWHY_TRANSFER_E_INPUT,
-		"a loader needs bytes, either data or a reader, at most %d slots, and whole numbers where it "
-		"converts "
-		"them, which page-locked data cannot be; see kwhy/transfer.h",
-		(int)SLOTS_MOST);
+	transfer->error = *error;
 	kwhy_transfer_end(transfer);
-	return code;
+	return kwhy_transfer_code_of(error->status);
 }
 
 /* The words of what was not made; only a lost device poisons the engine. */
@@ -178,14 +192,13 @@ static struct kwhy_transfer_loader *loader_new(
 int kwhy_transfer_loader_open(struct kwhy_transfer *transfer,
 	const struct kwhy_transfer_loader_options *options, struct kwhy_transfer_loader **out)
 {
-	struct kwhy_transfer_loader_options taken = {0};
+	struct kwhy_transfer_loader_options taken;
 	struct kwhy_transfer_loader *loader;
 	struct kwhy_error error;
 	enum kwhy_status status;
 
-	memcpy(&taken, options, options->size < sizeof(taken) ? options->size : sizeof(taken));
-	if (!is_sensible(&taken))
-		return refuse(transfer);
+	if (take_options(&taken, options, &error))
+		return refuse(transfer, &error);
 	loader = loader_new(transfer, &taken);
 	status = loader ? set_up(loader, &error) : kwhy_fail_memory(&error, "a loader");
 	if (!status) {

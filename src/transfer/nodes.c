@@ -31,16 +31,31 @@ static void add_others(struct kwhy_transfer_nodes *out, const struct kwhy_numa *
 			out->node[out->count++] = numa->nodes[i].node;
 }
 
-void kwhy_transfer_nodes_find(struct kwhy_transfer_nodes *out, const char *sys, int near, int wanted)
+static bool is_there(const struct kwhy_numa *numa, int node)
+{
+	for (uint32_t i = 0; i < numa->count; i++)
+		if (numa->nodes[i].node == node)
+			return true;
+	return numa->count == 0 && node == 0;
+}
+
+enum kwhy_status kwhy_transfer_nodes_find(
+	struct kwhy_transfer_nodes *out, const char *sys, int near, int wanted, struct kwhy_error *error)
 {
 	struct kwhy_numa numa;
 
+	kwhy_numa_read(sys, &numa);
+	if (wanted > 0 && !is_there(&numa, wanted - 1))
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"a transfer engine cannot have its ring on NUMA node %d: this machine has no memory "
+			"there; give 1 + a node that numactl --hardware lists, or 0 for all",
+			wanted - 1);
 	*out = (struct kwhy_transfer_nodes){
 		.count = 1, .node = {wanted > 0 ? wanted - 1 : near}, .of_thread = first_alone};
 	if (wanted > 0 || near < 0)
-		return;
-	kwhy_numa_read(sys, &numa);
+		return KWHY_OK;
 	add_others(out, &numa);
 	if (out->count > 1)
 		out->of_thread = of_thread_now;
+	return KWHY_OK;
 }

@@ -2,6 +2,8 @@
 #ifndef KWHY_TRANSFER_NODES_H
 #define KWHY_TRANSFER_NODES_H
 
+#include "base/status.h"
+
 #include <stdint.h>
 
 /*
@@ -17,8 +19,11 @@ struct kwhy_transfer_nodes {
 	uint32_t (*of_thread)(const struct kwhy_transfer_nodes *nodes);
 };
 
-/* `near`: the device's, -1: unknown. `wanted`: as the options' numa, 0: all. `sys`: "/sys", or a made-up
- * tree. */
-void kwhy_transfer_nodes_find(struct kwhy_transfer_nodes *out, const char *sys, int near, int wanted);
+/*
+ * `near`: the device's, -1: unknown. `wanted`: as the options' numa, 0: all; KWHY_E_INPUT: there is no such
+ * node. A machine that lists none has node 0 alone. `sys`: "/sys", or a made-up tree.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_transfer_nodes_find(
+	struct kwhy_transfer_nodes *out, const char *sys, int near, int wanted, struct kwhy_error *error);
 
 #endif

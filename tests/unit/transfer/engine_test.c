@@ -423,7 +423,7 @@ static void wrong_options_are_refused_with_the_cure(void **state)
 		{.backend = KWHY_TRANSFER_HOST, .way = 5}, {.backend = KWHY_TRANSFER_HOST, .slots = 1},
 		{.backend = KWHY_TRANSFER_HOST, .slot_bytes = 100},
 		{.backend = KWHY_TRANSFER_HOST, .pieces = 1U << 30},
-		{.backend = KWHY_TRANSFER_HOST, .numa = -1}};
+		{.backend = KWHY_TRANSFER_HOST, .numa = -1}, {.backend = KWHY_TRANSFER_HOST, .numa = 2000}};
 	struct kwhy_transfer_options nowhere = {
 		.size = sizeof(nowhere), .backend = KWHY_TRANSFER_HOST, .device = "99"};
 	struct kwhy_transfer *transfer = NULL;
@@ -438,6 +438,24 @@ static void wrong_options_are_refused_with_the_cure(void **state)
 		assert_non_null(strstr(message, "give "));
 	}
 	assert_int_equal(kwhy_transfer_open(&nowhere, &transfer, NULL, 0), KWHY_TRANSFER_E_UNSUPPORTED);
+	assert_null(transfer);
+}
+
+/* Nothing beyond it would be read: they would go for CUDA. */
+static void options_without_their_size_are_refused(void **state)
+{
+	static const size_t sizes[] = {0, sizeof(size_t) - 1, sizeof(struct kwhy_transfer_options *)};
+	struct kwhy_transfer *transfer = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		const struct kwhy_transfer_options options = {
+			.size = sizes[i], .backend = KWHY_TRANSFER_HOST};
+
+		assert_int_equal(kwhy_transfer_open(&options, &transfer, message, sizeof(message)),
+			KWHY_TRANSFER_E_INPUT);
+		assert_non_null(strstr(message, "set it to sizeof(struct kwhy_transfer_options)"));
+	}
 	assert_null(transfer);
 }
 
@@ -520,6 +538,7 @@ int main(void)
 		cmocka_unit_test(closing_delivers_what_was_flushed_and_drops_the_rest),
 		cmocka_unit_test(threads_share_an_engine),
 		cmocka_unit_test(wrong_options_are_refused_with_the_cure),
+		cmocka_unit_test(options_without_their_size_are_refused),
 		cmocka_unit_test(memory_and_counts_refuse_what_is_not),
 		cmocka_unit_test(many_parts_are_taken_at_once_or_as_far_as_there_is_room),
 	};

@@ -314,6 +314,10 @@ static void options_that_make_no_sense_are_refused(void **state)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(
 			kwhy_transfer_loader_open(transfer, &bad[i], &loader), KWHY_TRANSFER_E_INPUT);
+	good.size = 0;
+	assert_int_equal(kwhy_transfer_loader_open(transfer, &good, &loader), KWHY_TRANSFER_E_INPUT);
+	kwhy_transfer_message(transfer, message, sizeof(message));
+	assert_non_null(strstr(message, "set it to sizeof(struct kwhy_transfer_loader_options)"));
 	assert_null(loader);
 }
 

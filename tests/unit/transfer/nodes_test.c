@@ -11,7 +11,14 @@
 
 /* Rings on two NUMA nodes, on the host back end, with threads that say where they are. */
 
+#define OK(call)                                    \
+	do {                                        \
+		if ((call) != KWHY_OK)              \
+			fail_msg("%s", error.text); \
+	} while (0)
+
 static _Thread_local uint32_t here;
+static struct kwhy_error error;
 static char message[KWHY_TRANSFER_MESSAGE_BYTES];
 
 static uint32_t of_thread(const struct kwhy_transfer_nodes *nodes)
@@ -211,20 +218,32 @@ static void rings_lie_on_all_nodes_with_processors_the_devices_first(void **stat
 	write_file(sys, "node0/cpulist", "0-3\n");
 	write_file(sys, "node1/cpulist", "4-7\n");
 	write_file(sys, "node2/cpulist", "\n");
-	kwhy_transfer_nodes_find(&nodes, sys, 1, 0);
+	OK(kwhy_transfer_nodes_find(&nodes, sys, 1, 0, &error));
 	assert_int_equal(nodes.count, 2);
 	assert_int_equal(nodes.node[0], 1);
 	assert_int_equal(nodes.node[1], 0);
 	assert_true(nodes.of_thread(&nodes) < 2);
-	kwhy_transfer_nodes_find(&nodes, sys, 1, 3);
+	OK(kwhy_transfer_nodes_find(&nodes, sys, 1, 3, &error));
 	assert_int_equal(nodes.count, 1);
 	assert_int_equal(nodes.node[0], 2);
-	kwhy_transfer_nodes_find(&nodes, sys, -1, 0);
+	OK(kwhy_transfer_nodes_find(&nodes, sys, -1, 0, &error));
 	assert_int_equal(nodes.count, 1);
 	assert_int_equal(nodes.node[0], -1);
 	assert_int_equal(nodes.of_thread(&nodes), 0);
+	assert_int_equal(kwhy_transfer_nodes_find(&nodes, sys, 1, 4, &error), KWHY_E_INPUT);
+	assert_non_null(strstr(error.text, "node 3"));
 	snprintf(path, sizeof(path), "rm -r '%s'", sys);
 	assert_int_equal(system(path), 0);
+}
+
+static void a_machine_that_lists_no_nodes_has_the_first_alone(void **state)
+{
+	struct kwhy_transfer_nodes nodes;
+
+	(void)state;
+	OK(kwhy_transfer_nodes_find(&nodes, "/nowhere", -1, 1, &error));
+	assert_int_equal(nodes.node[0], 0);
+	assert_int_equal(kwhy_transfer_nodes_find(&nodes, "/nowhere", -1, 2, &error), KWHY_E_INPUT);
 }
 
 int main(void)
@@ -235,6 +254,7 @@ int main(void)
 		cmocka_unit_test(a_full_ring_of_ones_own_node_refuses_and_the_others_has_room),
 		cmocka_unit_test(threads_of_both_nodes_share_an_engine),
 		cmocka_unit_test(rings_lie_on_all_nodes_with_processors_the_devices_first),
+		cmocka_unit_test(a_machine_that_lists_no_nodes_has_the_first_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
