@@ -13,7 +13,8 @@
 
     print(kwhy.results())
 
-kwhy.measure() uses one session of the process, opened at its first use. Make a Session for other options.
+kwhy.measure() uses one session of the process, opened at its first use and at the first one after it was closed. Make a
+Session for other options.
 """
 
 from __future__ import annotations
@@ -53,15 +54,20 @@ def library_version() -> str:
 
 
 def session(**options: Any) -> Session:
-    """The session of this process, opened at the first call; later calls take no options."""
+    """The session of this process, opened where none is open; while one is, calls take no options."""
     global _shared
     with _lock:
-        if _shared is None:
+        if _shared is None or _shared._is_closed():
             _shared = Session(**options)
-            atexit.register(_shared.close)
         elif options:
-            raise KwhyError("the process's session is open already; give options at the first use")
+            raise KwhyError("the process's session is open already; give options at the first use, or close it first")
         return _shared
+
+
+@atexit.register
+def _close() -> None:
+    if _shared is not None:
+        _shared.close()
 
 
 def measure(name: str, *, synchronize: bool = True) -> Run:

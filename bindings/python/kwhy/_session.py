@@ -164,11 +164,14 @@ class Run:
 
     def _resolve(self) -> "Session":
         if self._session is None:
-            self._session = self._open_session()
-            self._number = self._session._name(self.name)
+            session = self._open_session()
+            self._number = session._name(self.name)
+            self._session = session
         return self._session
 
     def __enter__(self) -> "Run":
+        if self._session is not None and self._session._is_closed():
+            self._session = None  # the process may have opened another
         session = self._resolve()
         self._settle()
         session._begin(self._number)
@@ -273,13 +276,16 @@ class Session:
         if getattr(self, "_handle", None) is not None:
             self.close()
 
+    def _is_closed(self) -> bool:
+        return self._handle is None
+
     def _is_parents(self) -> bool:
         """This is a child after fork(): the session is not this process's."""
         return self._forks != _forks
 
     def _open_handle(self) -> int:
         if self._handle is None:
-            raise KwhyError("the session is closed")
+            raise KwhyError("the session is closed; open another one")
         return self._handle
 
     def _name(self, name: str) -> int:

@@ -231,6 +231,45 @@ class Replayed(unittest.TestCase):
         self.assertIsNone(reference())
 
 
+class Shared(unittest.TestCase):
+    """The process's session."""
+
+    def open(self):
+        session = kwhy.session(gpus=False, host=False)
+        self.addCleanup(session.close)
+        return session
+
+    def test_it_is_one_until_it_is_closed_and_then_another(self):
+        first = self.open()
+        self.assertIs(kwhy.session(), first)
+        with self.assertRaisesRegex(kwhy.KwhyError, "close it"):
+            kwhy.session(gpus=False)
+        first.close()
+        second = self.open()
+        self.assertIsNot(second, first)
+        self.assertIs(kwhy.session(), second)
+
+    def test_a_decorated_function_goes_on_in_the_next(self):
+        @kwhy.measure("step")
+        def step():
+            pass
+
+        for runs in (1, 2):
+            session = self.open()
+            for _ in range(runs):
+                step()
+            self.assertEqual(kwhy.results()["step"].count, runs)
+            session.close()
+
+    def test_a_region_tells_nothing_once_its_session_is_closed(self):
+        session = self.open()
+        with kwhy.measure("step") as region:
+            pass
+        session.close()
+        with self.assertRaisesRegex(kwhy.KwhyError, "closed"):
+            region.result
+
+
 class Refused(unittest.TestCase):
     def test_a_file_that_is_not_there_is_an_error_in_words(self):
         with self.assertRaisesRegex(kwhy.KwhyError, "no-such-file.csv"):
