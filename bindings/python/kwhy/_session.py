@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import inspect
 import json
 import math
 import os
@@ -184,12 +185,39 @@ class Run:
             self._resolve()._end(self._number)
 
     def __call__(self, function: _Function) -> _Function:
-        @functools.wraps(function)
+        if inspect.isasyncgenfunction(function):
+            raise TypeError(
+                "{!r} is an asynchronous generator, which cannot be decorated; measure inside it, "
+                "by a `with` around its body".format(function.__name__)
+            )
+        if inspect.iscoroutinefunction(function):
+            measured = self._around_coroutine(function)
+        elif inspect.isgeneratorfunction(function):
+            measured = self._around_generator(function)
+        else:
+            measured = self._around_call(function)
+        return functools.wraps(function)(measured)  # type: ignore[return-value]
+
+    def _around_call(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def measured(*args: Any, **kwargs: Any) -> Any:
             with self:
                 return function(*args, **kwargs)
 
-        return measured  # type: ignore[return-value]
+        return measured
+
+    def _around_coroutine(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        async def measured(*args: Any, **kwargs: Any) -> Any:
+            with self:
+                return await function(*args, **kwargs)
+
+        return measured
+
+    def _around_generator(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def measured(*args: Any, **kwargs: Any) -> Any:
+            with self:
+                return (yield from function(*args, **kwargs))
+
+        return measured
 
     def work(self, unit: str, amount: float) -> None:
         """Counts work for every region that this thread is in."""
@@ -309,6 +337,9 @@ class Session:
 
     def measure(self, name: str, *, synchronize: bool = True) -> Run:
         """A region, for `with` or as a decorator.
+
+        A decorated coroutine is measured until it returns, a generator from its first value to its end, with what
+        others do meanwhile.
 
         `synchronize`: wait for PyTorch's GPU work at both ends, so that the region holds the work launched in it.
         """

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The binding against played-back readings and a fake driver; see tests/python/CMakeLists.txt for how it is run."""
 
+import asyncio
+import inspect
 import json
 import math
 import os
@@ -65,6 +67,44 @@ class Replayed(unittest.TestCase):
         self.assertEqual([double(i) for i in range(3)], [0, 2, 4])
         self.assertEqual(double.__name__, "double")
         self.assertEqual(self.session.results()["decorated"].count, 3)
+
+    def test_a_decorated_coroutine_is_measured_until_it_returns(self):
+        @self.session.measure("awaited")
+        async def double(value):
+            await asyncio.sleep(0.1)
+            return 2 * value
+
+        self.assertTrue(inspect.iscoroutinefunction(double))
+        self.assertEqual(asyncio.run(double(4)), 8)
+        result = self.session.results()["awaited"]
+        self.assertEqual((result.count, result.open), (1, 0))
+        self.assertGreaterEqual(result.wall_s, 0.099)
+
+    def test_a_decorated_generator_is_measured_from_its_first_value_to_its_end(self):
+        @self.session.measure("iterated")
+        def count(last):
+            for i in range(last):
+                time.sleep(0.05)
+                yield i
+            return "all"
+
+        def outer():
+            self.assertEqual((yield from count(2)), "all")
+
+        self.assertEqual(list(outer()), [0, 1])
+        left = count(2)
+        next(left)
+        left.close()
+        result = self.session.results()["iterated"]
+        self.assertEqual((result.count, result.open), (2, 0))
+        self.assertGreaterEqual(result.wall_s, 0.149)
+
+    def test_an_asynchronous_generator_is_refused_with_the_cure(self):
+        async def count():
+            yield 1
+
+        with self.assertRaisesRegex(TypeError, "'count'.*with"):
+            self.session.measure("never")(count)
 
     def test_work_counts_for_every_region_that_the_thread_is_in(self):
         with self.session.measure("outer") as outer:
