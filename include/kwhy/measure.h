@@ -119,9 +119,10 @@ KWHY_API const char *kwhy_session_absence(const struct kwhy_session *session, si
 #define KWHY_NO_NAME UINT32_MAX
 
 /*
- * The number of a region's or unit's name, the same for the same text; takes a lock. KWHY_NO_NAME: no room.
- * Results tell the name as it is kept: control characters become spaces, bytes that are no UTF-8 become
- * U+FFFD, and one beyond 4096 bytes is cut and ends in "...".
+ * The number of a region's or unit's name, the same for the same text; takes a lock. KWHY_NO_NAME: no room,
+ * or "(session)" or "(idle)", which are the library's own (of everything, and of kwhy_session_idle()), or
+ * this is a child after fork(). Results tell the name as it is kept: control characters become spaces, bytes
+ * that are no UTF-8 become U+FFFD, and one beyond 4096 bytes is cut and ends in "...".
  */
 KWHY_API uint32_t kwhy_session_name(struct kwhy_session *session, const char *name);
 
@@ -138,7 +139,7 @@ KWHY_API void kwhy_region_end(struct kwhy_session *session, uint32_t region);
  * that is negative, infinite or not-a-number counts nothing.
  */
 KWHY_API void kwhy_region_work(struct kwhy_session *session, uint32_t unit, double amount);
-/* The same by the unit's text; takes a lock. KWHY_MEASURE_E_INPUT: there is no such amount. */
+/* The same by the unit's text; takes a lock. KWHY_MEASURE_E_INPUT: there is no such amount or unit. */
 KWHY_API int kwhy_session_work(struct kwhy_session *session, const char *unit, double amount);
 
 /*

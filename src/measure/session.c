@@ -153,6 +153,14 @@ static void note_periods(struct kwhy_session *session)
 		session->period_most_ns = SECOND;
 }
 
+static const char whole_session[] = "(session)", idle[] = "(idle)";
+
+/* Regions of the library itself: one that ends them ends its figures. */
+static bool is_own(const char *name)
+{
+	return strcmp(name, whole_session) == 0 || strcmp(name, idle) == 0;
+}
+
 static enum kwhy_status make_names(struct kwhy_session *session, struct kwhy_error *error)
 {
 	enum kwhy_status status;
@@ -161,8 +169,10 @@ static enum kwhy_status make_names(struct kwhy_session *session, struct kwhy_err
 	status = kwhy_names_init(&session->names, error);
 	if (status)
 		return status;
-	status = kwhy_names_intern(&session->names, "(session)", 9, &session->session_name, error);
-	return status ? status : kwhy_names_intern(&session->names, "(idle)", 6, &session->idle_name, error);
+	status = kwhy_names_intern(
+		&session->names, whole_session, strlen(whole_session), &session->session_name, error);
+	return status ? status
+		      : kwhy_names_intern(&session->names, idle, strlen(idle), &session->idle_name, error);
 }
 
 /* The region that holds everything, of every thread. */
@@ -373,7 +383,7 @@ uint32_t kwhy_session_name(struct kwhy_session *session, const char *name)
 	struct kwhy_error error;
 	uint32_t number = KWHY_NO_NAME;
 
-	if (kwhy_session_is_forked(session))
+	if (kwhy_session_is_forked(session) || is_own(name))
 		return KWHY_NO_NAME;
 	pthread_mutex_lock(&session->names_lock);
 	if (kwhy_names_intern(&session->names, name, strlen(name), &number, &error) ||
@@ -411,7 +421,7 @@ int kwhy_session_work(struct kwhy_session *session, const char *unit, double amo
 {
 	uint32_t name;
 
-	if (!is_amount(amount))
+	if (!is_amount(amount) || is_own(unit))
 		return KWHY_MEASURE_E_INPUT;
 	name = kwhy_session_name(session, unit);
 	if (name == KWHY_NO_NAME)

@@ -25,6 +25,7 @@ _STATES = (
     "began before the meter's first reading",
 )
 
+_OWN_NAMES = ("(session)", "(idle)")
 
 _forks = 0
 
@@ -321,6 +322,8 @@ class Session:
         if number is None:
             if "\0" in name:
                 raise KwhyError("a region or unit cannot have a NUL in its name: {!r}".format(name))
+            if name in _OWN_NAMES:
+                raise KwhyError("{!r} is a region of the library itself; give another name".format(name))
             number = self._library.kwhy_session_name(self._open_handle(), name.encode("utf-8", "surrogatepass"))
             if number == NO_NAME and self._is_parents():
                 return number

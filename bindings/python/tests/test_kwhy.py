@@ -192,6 +192,14 @@ class Replayed(unittest.TestCase):
                 self.session.work(name, 1)
         self.assertNotIn("nul", self.session.results().regions)
 
+    def test_the_librarys_own_names_are_refused(self):
+        for name in ("(session)", "(idle)"):
+            with self.assertRaisesRegex(kwhy.KwhyError, "another name"):
+                with self.session.measure(name):
+                    pass
+            with self.assertRaisesRegex(kwhy.KwhyError, "another name"):
+                self.session.work(name, 1)
+
     def test_a_region_that_has_not_begun_has_no_result(self):
         with self.assertRaisesRegex(kwhy.KwhyError, "'not begun'"):
             self.session.measure("not begun").result

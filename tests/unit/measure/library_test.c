@@ -325,6 +325,26 @@ static void structs_of_older_callers_are_filled_as_far_as_they_go(void **state)
 	kwhy_session_close(session);
 }
 
+/* Ending the session's own region would end the figure of everything. */
+static void the_librarys_own_names_are_no_names_of_regions_or_units(void **state)
+{
+	static const char *const own[] = {"(session)", "(idle)"};
+	struct kwhy_session *session = open_session();
+	struct kwhy_results *results;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+		assert_int_equal(kwhy_session_name(session, own[i]), KWHY_NO_NAME);
+		kwhy_region_end(session, kwhy_session_name(session, own[i]));
+		assert_int_equal(kwhy_session_work(session, own[i], 1), KWHY_MEASURE_E_INPUT);
+	}
+	assert_int_not_equal(kwhy_session_name(session, "session"), KWHY_NO_NAME);
+	results = results_of(session);
+	assert_int_equal(info_of(results, "(session)").open, 1);
+	kwhy_results_free(results);
+	kwhy_session_close(session);
+}
+
 static void what_is_refused_is_said_in_a_sentence(void **state)
 {
 	struct kwhy_session_options options = {.size = sizeof(options), .replay_path = "no-such.csv"};
@@ -431,6 +451,7 @@ int main(void)
 		cmocka_unit_test(a_child_after_fork_records_nothing_and_may_close),
 		cmocka_unit_test(a_region_has_the_number_of_its_name_whatever_was_made_of_the_name),
 		cmocka_unit_test(structs_of_older_callers_are_filled_as_far_as_they_go),
+		cmocka_unit_test(the_librarys_own_names_are_no_names_of_regions_or_units),
 		cmocka_unit_test(what_is_refused_is_said_in_a_sentence),
 		cmocka_unit_test(work_that_is_no_amount_counts_nothing),
 		cmocka_unit_test(the_document_keeps_to_its_schema),
