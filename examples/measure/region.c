@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 199309L /* nanosleep() */
 #include <kwhy/measure.h>
 
 #include <stdio.h>

@@ -67,7 +67,10 @@ KWHY_API const char *kwhy_measure_version(void);
 struct kwhy_session;
 struct kwhy_results;
 
-/* Set `size` to sizeof(struct kwhy_session_options) and all else that is not wanted to 0. */
+/*
+ * Set `size` to sizeof(struct kwhy_session_options), without which it is refused, and all else that is not
+ * wanted to 0.
+ */
 struct kwhy_session_options {
 	size_t size;
 	const char *devices;	 /* "0,2" as the vendor numbers them; NULL: all, of NVIDIA's those that
@@ -180,7 +183,8 @@ struct kwhy_region_energy {
 	int32_t enough;		     /* the half-width is within enough_ratio */
 	uint64_t repetitions_needed; /* too short to tell: so often, back to back in one region, would do; 1:
 					it is enough; 0: unknown */
-	const char *basis;	     /* "counter+power", "counter", "power", "averages", "wall", "none" */
+	const char *basis; /* "counter+power", "counter", "power", "averages", "wall", "none"; "mixed": of
+			      meters that differ in it */
 	double joules, low_j, high_j;
 	double net_joules, net_low_j, net_high_j; /* above the idle level; needs kwhy_session_idle() */
 	double mean_w, peak_w;

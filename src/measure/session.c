@@ -255,7 +255,7 @@ static enum kwhy_status open_all(
 static enum kwhy_status read_options(const struct kwhy_session_options *given,
 	struct kwhy_session_options *options, struct kwhy_error *error)
 {
-	if (given && given->size < sizeof(given->size))
+	if (given && given->size <= sizeof(given->size)) /* it alone says nothing, it is a pointer's too */
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"struct kwhy_session_options: size is %zu; set it to sizeof(struct "
 			"kwhy_session_options)",
@@ -265,7 +265,12 @@ static enum kwhy_status read_options(const struct kwhy_session_options *given,
 	if (!(options->counter_period_s >= 0 && options->counter_period_s <= COUNTER_PERIOD_MOST_S))
 		return kwhy_fail(error, KWHY_E_USAGE, "counters cannot be read every %g s; take 0 to %d",
 			options->counter_period_s, COUNTER_PERIOD_MOST_S);
-	if (!(options->enough_ratio > 0))
+	if (!(options->enough_ratio >= 0 && isfinite(options->enough_ratio)))
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"enough_ratio cannot be %g; take a share of the figure, such as 0.1, or 0 for that "
+			"one",
+			options->enough_ratio);
+	if (options->enough_ratio == 0)
 		options->enough_ratio = KWHY_ENOUGH_RATIO;
 	return KWHY_OK;
 }

@@ -36,7 +36,7 @@ pc=$(dirname "$(find "$place/usr" -name kwhy.pc)")
 if command -v pkg-config >/dev/null; then
 	flags=$(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs kwhy)
 	# shellcheck disable=SC2086 # several words
-	${CC:-cc} -o "$place/by-pkg-config" "$example/region.c" $flags
+	${CC:-cc} -std=c17 -Werror=implicit-function-declaration -o "$place/by-pkg-config" "$example/region.c" $flags
 	LD_LIBRARY_PATH=$(dirname "$pc") "$place/by-pkg-config" "$power" >"$place/results.json" || complain "the program built by pkg-config fails"
 	grep -q '"name": "step", "count": 20' "$place/results.json" || complain "its results do not show the region"
 	grep -q '"state": "measured", "basis": "counter+power"' "$place/results.json" || complain "its results have no energy"

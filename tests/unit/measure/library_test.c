@@ -347,6 +347,7 @@ static void the_librarys_own_names_are_no_names_of_regions_or_units(void **state
 
 static void what_is_refused_is_said_in_a_sentence(void **state)
 {
+	static const double ratios[] = {-1, NAN, INFINITY};
 	struct kwhy_session_options options = {.size = sizeof(options), .replay_path = "no-such.csv"};
 	struct kwhy_session *session = NULL;
 
@@ -355,6 +356,15 @@ static void what_is_refused_is_said_in_a_sentence(void **state)
 	assert_non_null(strstr(message, "no-such.csv"));
 	assert_null(session);
 	options = (struct kwhy_session_options){.size = sizeof(options), .counter_period_s = -1};
+	assert_int_equal(
+		kwhy_session_open(&options, &session, message, sizeof(message)), KWHY_MEASURE_E_USAGE);
+	for (size_t i = 0; i < sizeof(ratios) / sizeof(ratios[0]); i++) {
+		options = (struct kwhy_session_options){.size = sizeof(options), .enough_ratio = ratios[i]};
+		assert_int_equal(kwhy_session_open(&options, &session, message, sizeof(message)),
+			KWHY_MEASURE_E_USAGE);
+		assert_non_null(strstr(message, "enough_ratio"));
+	}
+	options = (struct kwhy_session_options){.size = sizeof(&options), .without_gpus = 1};
 	assert_int_equal(
 		kwhy_session_open(&options, &session, message, sizeof(message)), KWHY_MEASURE_E_USAGE);
 	session = open_session();
