@@ -261,8 +261,10 @@ static inline struct kwhy_account kwhy_account_told(
 {
 	struct kwhy_account told = *account;
 
-	if (!energy->modelled && account->gross_nj == 0 && account->time_ns > 0)
+	if (!energy->modelled && account->gross_nj == 0 && account->time_ns > 0) {
 		told.gross_nj = told.idle_nj = told.net_nj = told.low_nj = told.high_nj = KWHY_UNKNOWN_NJ;
+		told.basis = KWHY_BASIS_NONE;
+	}
 	return told;
 }
 

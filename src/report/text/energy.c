@@ -61,7 +61,7 @@ static void add_account(
 	kwhy_table_energy(table, unseen ? KWHY_UNKNOWN_NJ : row->idle_nj);
 	kwhy_table_energy(table, unseen ? KWHY_UNKNOWN_NJ : row->net_nj);
 	add_power(table, row);
-	kwhy_table_cell(table, kwhy_basis_name((enum kwhy_basis)row->basis));
+	kwhy_table_cell(table, kwhy_basis_name(unseen ? KWHY_BASIS_NONE : (enum kwhy_basis)row->basis));
 }
 
 static void explain_marks(const struct kwhy_sheet *sheet, size_t shown)

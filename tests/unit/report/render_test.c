@@ -248,7 +248,7 @@ static void assumed_powers_are_called_modelled_and_never_measured(void **state)
 /* It ran before the first or after the last reading. */
 static void an_account_that_no_reading_saw_has_no_energy_in_any_form(void **state)
 {
-	struct kwhy_text json = {0}, csv = {0};
+	struct kwhy_text json = {0}, csv = {0}, text;
 	struct nouns nouns;
 	struct kwhy_side side;
 
@@ -261,7 +261,11 @@ static void an_account_that_no_reading_saw_has_no_energy_in_any_form(void **stat
 	nouns.accounts[2].mean_power_mw = -1;
 	assert_int_equal(kwhy_report_json(&nouns.report, &json, &error), KWHY_OK);
 	assert_int_equal(kwhy_report_accounts_csv(&nouns.report, &csv, &error), KWHY_OK);
-	assert_non_null(strstr(csv.data, "d2h,1,0,100,,,,,,,"));
+	assert_non_null(strstr(csv.data, "d2h,1,0,100,,,,,,,none,"));
+	text = render(&nouns, 80, true);
+	assert_non_null(strstr(text.data, "n/a  none"));
+	kwhy_text_done(&text);
+	assert_non_null(strstr(json.data, "\"basis\": \"none\""));
 	assert_int_equal(kwhy_side_read(&side, "a.json", json.data, json.length, &error), KWHY_OK);
 	assert_int_equal(side.energy_nj, 220000);
 	for (size_t i = 0; i < side.account_count; i++)
