@@ -19,8 +19,10 @@ static void add_account(struct kwhy_operation *operation, const struct kwhy_acco
 	operation->known_count += account->count;
 	kwhy_time_add(&operation->known_ns, account->time_ns);
 	operation->whole_nj += (double)account->mean_power_mw * 1e-3 * (double)account->time_ns;
+	/* Gross over a mean power that was rounded down to milliwatts is more than the time. */
 	if (account->mean_power_mw > 0 && account->gross_nj != KWHY_UNKNOWN_NJ)
-		operation->metered_ns += (double)account->gross_nj * 1e3 / (double)account->mean_power_mw;
+		operation->metered_ns += fmin((double)account->time_ns,
+			(double)account->gross_nj * 1e3 / (double)account->mean_power_mw);
 }
 
 double kwhy_operation_each_nj(const struct kwhy_operation *operation)

@@ -75,6 +75,21 @@ static void energy_each_is_of_those_whose_power_is_known(void **state)
 	nouns_done(&nouns);
 }
 
+static void no_more_was_metered_than_ran(void **state)
+{
+	struct nouns nouns;
+	struct kwhy_operations operations;
+
+	(void)state;
+	nouns_init(&nouns, "k");
+	nouns_energy(&nouns);
+	nouns.accounts[1].time_ns = 300;
+	nouns.accounts[1].mean_power_mw = nouns.accounts[1].gross_nj * 1000 / nouns.accounts[1].time_ns;
+	assert_int_equal(kwhy_operations_of(nouns.recording, &nouns.ledger, 0, &operations, &error), KWHY_OK);
+	assert_true(operations.copies[KWHY_COPY_H2D].metered_ns == 300);
+	nouns_done(&nouns);
+}
+
 static void energies_stay_unknown_without_readings(void **state)
 {
 	struct nouns nouns;
@@ -96,6 +111,7 @@ int main(void)
 		cmocka_unit_test(operations_sum_their_accounts_by_direction),
 		cmocka_unit_test(a_transfer_splits_into_copy_wait_and_the_rest_of_the_idle_time_after_it),
 		cmocka_unit_test(energy_each_is_of_those_whose_power_is_known),
+		cmocka_unit_test(no_more_was_metered_than_ran),
 		cmocka_unit_test(energies_stay_unknown_without_readings),
 	};
 
