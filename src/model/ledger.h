@@ -127,7 +127,7 @@ struct kwhy_account {
 	int64_t time_ns;   /* sum of durations */
 	int64_t gross_nj, idle_nj, net_nj;
 	int64_t low_nj, high_nj; /* 90 % interval of gross_nj */
-	int64_t mean_power_mw;	 /* gross over time; -1: unknown */
+	int64_t mean_power_mw;	 /* gross over what of the time was metered; -1: unknown */
 	uint32_t basis;		 /* enum kwhy_basis */
 	uint32_t group;		 /* index into groups; KWHY_NONE: in none */
 	uint32_t power_class;	 /* index into classes: accounts of one class share one power */
