@@ -87,6 +87,18 @@ static enum kwhy_status note_falls(
 		counter->fallen_count == 1 ? "that interval is" : "those intervals are");
 }
 
+/* Half the time at least: of a short recording the ring may tell more than a few ticks. */
+static enum kwhy_status weigh(struct kwhy_ledger *ledger, const struct kwhy_metered_total *counter,
+	const struct kwhy_metered_total *other, bool *out_believed, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	*out_believed = counter->count > 0 && counter->sum_ns >= other->sum_ns / 2;
+	if (*out_believed && other->count > 0)
+		status = judge(ledger, counter, other, out_believed, error);
+	return !status && *out_believed ? note_falls(ledger, counter, error) : status;
+}
+
 static enum kwhy_status note_holes(
 	struct kwhy_ledger *ledger, const struct kwhy_metered_total *total, struct kwhy_error *error)
 {
@@ -108,18 +120,14 @@ enum kwhy_status kwhy_energy_total_choose(struct kwhy_metered_total *out_total, 
 	const struct kwhy_power_series *series = kwhy_device_meters_counter(meters);
 	struct kwhy_metered_total other, counter = {0};
 	enum kwhy_status status = choose_power(&other, meters, covered, error);
-	bool believed;
+	bool believed = false;
 
 	if (status)
 		return status;
 	if (series && !ignore_counter)
 		status = kwhy_metered_total_init(&counter, series, covered, error);
-	/* Half the time at least: of a short recording the ring may tell more than a few ticks. */
-	believed = counter.count > 0 && counter.sum_ns >= other.sum_ns / 2;
-	if (!status && believed && other.count > 0)
-		status = judge(ledger, &counter, &other, &believed, error);
-	if (!status && believed)
-		status = note_falls(ledger, &counter, error);
+	if (!status)
+		status = weigh(ledger, &counter, &other, &believed, error);
 	if (status || believed)
 		kwhy_metered_total_done(&other);
 	if (status || !believed)
