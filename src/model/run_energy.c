@@ -53,7 +53,8 @@ static double outside_half_nj(const struct kwhy_device_ledger *books)
 static void set_interval(struct kwhy_run_energy *run, const struct kwhy_device_ledger *books)
 {
 	const struct kwhy_device_energy *energy = &books->energy;
-	double unseen_ns = (double)energy->edge_ns, half_nj = outside_half_nj(books);
+	double unseen_ns = (double)energy->edge_ns;
+	double half_nj = hypot(outside_half_nj(books), energy->sampling_ratio * run->recorded_nj);
 	double range_nj = (energy->highest_sample_w - energy->context_idle_w) * unseen_ns;
 	double above_idle_nj = run->unmetered_nj - energy->context_idle_w * unseen_ns;
 

@@ -136,6 +136,7 @@ static void write_energy(struct attribution *attribution)
 	energy->start_ns = total->intervals[0].start_ns;
 	energy->end_ns = total->intervals[total->count - 1].end_ns;
 	energy->metered_ns = total->sum_ns;
+	energy->sampling_ratio = total->sampling_ratio;
 	energy->measured_nj = energy->attributed_nj = total->sum_nj;
 	energy->context_idle_measured = attribution->powers.idle_measured;
 	energy->expected_wrong_ratio = fmax(attribution->spread.wrong_ratio, attribution->misfit_ratio);

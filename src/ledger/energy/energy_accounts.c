@@ -128,6 +128,7 @@ static void write_interval(
 	const struct kwhy_spread *spread = writing->findings->spread;
 	double posted = (double)writing->findings->posting->gross_nj[class];
 	double gross = (double)account->gross_nj, below = 0, above = 0;
+	double sampling = writing->findings->total->sampling_ratio;
 
 	if (posted > 0) {
 		below = 1 - spread->low_nj[class] / posted;
@@ -140,6 +141,8 @@ static void write_interval(
 		below = fmin(hypot(below, own), net_ratio > 0 ? fmax(below, net_ratio) : below);
 		above = hypot(above, own);
 	}
+	below = fmin(hypot(below, sampling), fmax(below, 1));
+	above = hypot(above, sampling);
 	account->low_nj = llround(gross * (1 - below));
 	account->high_nj = llround(fmin(gross * (1 + above), 0x1p62));
 }

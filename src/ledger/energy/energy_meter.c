@@ -4,6 +4,7 @@
 #include "model/counter.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 /* Milliwatts times nanoseconds are 1e-12 J; the mean of two readings halves them. */
@@ -158,12 +159,28 @@ static bool find_longest_step(const struct kwhy_power_series *series, int64_t *o
 	return true;
 }
 
+/* A meter that shows the power now: what came and went between two readings is in none. */
+static bool is_prompt(uint32_t meter)
+{
+	return meter == KWHY_METER_NVML_INSTANT || meter == KWHY_METER_WALL;
+}
+
+/* Squares of what a power may hide between readings: successive differences (von Neumann), as of samples. */
+static double hidden_square(const struct kwhy_power_series *series, size_t i)
+{
+	double step_nj = ((double)series->value[i] - (double)series->value[i - 1]) * 1e-3 *
+		((double)series->time_ns[i] - (double)series->time_ns[i - 1]);
+
+	return is_prompt(series->meter) ? step_nj * step_nj / 2 : 0;
+}
+
 /* The intervals that the coverage has. */
 static enum kwhy_status add_intervals(struct kwhy_metered_total *total,
 	const struct kwhy_power_series *series, const struct kwhy_covered *covered, int64_t longest_ns,
 	struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
+	double squares = 0;
 	int64_t rest = 0;
 
 	for (size_t i = 1; !status && i < series->count; i++) {
@@ -173,11 +190,13 @@ static enum kwhy_status add_intervals(struct kwhy_metered_total *total,
 			continue;
 		if (step_ns <= longest_ns) {
 			status = add_interval(total, series, i, &rest, error);
+			squares += hidden_square(series, i);
 		} else {
 			total->hole_ns += step_ns;
 			total->hole_count++;
 		}
 	}
+	total->sampling_ratio = total->sum_nj > 0 ? 1.645 * sqrt(squares) / (double)total->sum_nj : 0;
 	return status;
 }
 

@@ -22,7 +22,9 @@ struct kwhy_metered_total {
 	struct kwhy_metered_interval *intervals;
 	size_t count;
 	int64_t sum_nj, sum_ns;
-	int64_t hole_ns; /* between readings of a power too far apart for a line between them */
+	double sampling_ratio; /* half of the 90 % interval of sum_nj over it: what came and went between
+				  readings */
+	int64_t hole_ns;       /* between readings of a power too far apart for a line between them */
 	size_t hole_count;
 	size_t wrapped_count, fallen_count; /* readings of a counter that fell: undone, left out */
 };

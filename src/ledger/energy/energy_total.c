@@ -23,6 +23,9 @@ static const uint8_t power_meters[] = {
 /* Meters that share less than this are not compared: the ends of their windows differ. */
 #define COMPARED_LEAST_NS 500000000
 
+/* A power whose readings leave its energy open by more is said to be read too rarely. */
+#define RARE_RATIO 0.02
+
 /* Energy of the other meter's intervals inside the window of `total`, and their length. */
 static double mean_power_within(
 	const struct kwhy_metered_total *other, const struct kwhy_metered_total *total)
@@ -55,6 +58,40 @@ static enum kwhy_status choose_power(struct kwhy_metered_total *out_total,
 		kwhy_metered_total_done(out_total);
 	}
 	return KWHY_OK;
+}
+
+/* A power read so rarely that it tells less than means, where those are there. */
+static enum kwhy_status prefer_means(struct kwhy_metered_total *total,
+	const struct kwhy_device_meters *meters, const struct kwhy_covered *covered, struct kwhy_error *error)
+{
+	const struct kwhy_power_series *means = meters->series[KWHY_METER_NVML_AVERAGE];
+	struct kwhy_metered_total other;
+	enum kwhy_status status;
+
+	if (total->meter != KWHY_METER_NVML_INSTANT || total->sampling_ratio < RARE_RATIO || !means)
+		return KWHY_OK;
+	status = kwhy_metered_total_init(&other, means, covered, error);
+	if (status || other.sum_ns < total->sum_ns / 2) {
+		kwhy_metered_total_done(&other);
+		return status;
+	}
+	kwhy_metered_total_done(total);
+	*total = other;
+	return KWHY_OK;
+}
+
+static enum kwhy_status note_rare(
+	struct kwhy_ledger *ledger, const struct kwhy_metered_total *total, struct kwhy_error *error)
+{
+	char step[KWHY_QUANTITY_BYTES];
+
+	if (!(total->sampling_ratio >= RARE_RATIO))
+		return KWHY_OK;
+	return kwhy_ledger_note(ledger, KWHY_NOTE_WARNING, "readings-rare", error,
+		"%s was read every %s: what came and went between is in no reading, so joules are known to "
+		"%.1f %%; read it more often, or means",
+		kwhy_meter_name(total->meter),
+		kwhy_quantity_time(step, total->sum_ns / (int64_t)total->count), 100 * total->sampling_ratio);
 }
 
 /* Whether the counter is to be believed beside the other meter; says what it finds. */
@@ -122,6 +159,8 @@ enum kwhy_status kwhy_energy_total_choose(struct kwhy_metered_total *out_total, 
 	enum kwhy_status status = choose_power(&other, meters, covered, error);
 	bool believed = false;
 
+	if (!status)
+		status = prefer_means(&other, meters, covered, error);
 	if (status)
 		return status;
 	if (series && !ignore_counter)
@@ -133,5 +172,7 @@ enum kwhy_status kwhy_energy_total_choose(struct kwhy_metered_total *out_total, 
 	if (status || !believed)
 		kwhy_metered_total_done(&counter);
 	*out_total = believed ? counter : other;
-	return status ? status : note_holes(ledger, out_total, error);
+	if (!status)
+		status = note_holes(ledger, out_total, error);
+	return status ? status : note_rare(ledger, out_total, error);
 }

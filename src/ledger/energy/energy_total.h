@@ -7,7 +7,8 @@
 
 /*
  * Chooses whose total the books must meet: the counter, else the 20 ms ring, instants, means (AMD's power
- * among them), a wall meter; the first that tells of covered time. A counter that stands still or is far from
+ * among them), a wall meter; the first that tells of covered time, but means before instants that are read
+ * rarely. A counter that stands still or is far from
  * another meter of the same window is passed over, with a note. No meter: out_total->count is 0.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_energy_total_choose(struct kwhy_metered_total *out_total,

@@ -123,11 +123,73 @@ static void a_hole_in_the_readings_is_worked_out_and_said(void **state)
 	build_free(recording, ledger);
 }
 
+/* The samples become a power that is read every `step` of them. */
+static void read_rarely(struct kwhy_recording *recording, size_t step)
+{
+	for (size_t i = 0; i < recording->power_count; i++) {
+		struct kwhy_power_series *series = &recording->power[i];
+		size_t kept = 0;
+
+		if (kwhy_meter_is_counter(series->meter))
+			continue;
+		series->meter = KWHY_METER_NVML_INSTANT;
+		for (size_t k = 0; k < series->count; k += step, kept++) {
+			series->time_ns[kept] = series->time_ns[k];
+			series->value[kept] = series->value[k];
+		}
+		series->count = kept;
+	}
+}
+
+/* 2.1 s at 300 W, and two readings a second: 630 J, give or take an edge or two. */
+static void what_came_and_went_between_readings_is_in_the_interval(void **state)
+{
+	struct kwhy_ledger_options options = kwhy_ledger_options_default();
+	struct kwhy_recording *recording = three_runs();
+	const struct kwhy_account *kernel;
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	options.ignore_counter = true;
+	read_rarely(recording, 25);
+	ledger = build_ledger_with(recording, &options);
+	kernel = build_account(ledger, 0, "a");
+	if (!(kernel->low_nj * 1e-9 < 600 && kernel->high_nj * 1e-9 > 630))
+		fail_msg("%g to %g J", kernel->low_nj * 1e-9, kernel->high_nj * 1e-9);
+	assert_non_null(build_note(ledger, "readings-rare"));
+	build_free(recording, ledger);
+	recording = three_runs();
+	read_rarely(recording, 1);
+	ledger = build_ledger_with(recording, &options);
+	assert_null(build_note(ledger, "readings-rare"));
+	build_free(recording, ledger);
+}
+
+/* Means of half a second tell what instants half a second apart do not. */
+static void means_go_before_instants_that_are_read_rarely(void **state)
+{
+	struct kwhy_ledger_options options = kwhy_ledger_options_default();
+	struct kwhy_recording *recording = three_runs();
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	options.ignore_counter = true;
+	read_rarely(recording, 25);
+	for (int64_t at_ms = 0; at_ms <= 7000; at_ms += 500)
+		OK(kwhy_recording_add_reading(
+			recording, KWHY_METER_NVML_AVERAGE, 0, 0, at_ms * 1000000, 162857, &build_error));
+	ledger = build_ledger_with(recording, &options);
+	assert_string_equal(ledger->devices[0].energy.source, "nvml.average_mw");
+	build_free(recording, ledger);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_no_reading_saw_of_a_run_is_worked_out_from_the_powers_of_its_accounts),
 		cmocka_unit_test(a_hole_in_the_readings_is_worked_out_and_said),
+		cmocka_unit_test(what_came_and_went_between_readings_is_in_the_interval),
+		cmocka_unit_test(means_go_before_instants_that_are_read_rarely),
 		cmocka_unit_test(what_comes_behind_the_last_reading_begins_before_it),
 	};
 
