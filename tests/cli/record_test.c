@@ -47,6 +47,20 @@ static void the_meters_of_a_run_become_its_energy(void **state)
 	json_decref(report);
 }
 
+static void a_gpu_that_is_lost_meanwhile_is_told_of_at_the_end_and_in_the_report(void **state)
+{
+	struct spawned spawned;
+
+	(void)state;
+	setenv("KWHY_FAKE_NVML", KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/lost.txt", 1);
+	assert_done(SPAWN("record", "-q", "--power-only", "-o", place("a"), "--", "sleep", "3"), 0,
+		"kwhy: device 0 fell off the bus: nothing of it was metered from ");
+	spawned = SPAWN("report", place("a"));
+	assert_non_null(strstr(spawned.out.data, "device 0 fell off the bus"));
+	spawned_done(&spawned);
+	use_steady_load();
+}
+
 static void gpus_that_the_command_cannot_see_are_left_out_with_a_note(void **state)
 {
 	const char *const words[] = {
@@ -442,6 +456,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(the_meters_of_a_run_become_its_energy),
+		CASE(a_gpu_that_is_lost_meanwhile_is_told_of_at_the_end_and_in_the_report),
 		CASE(gpus_that_the_command_cannot_see_are_left_out_with_a_note),
 		CASE(gauges_are_summed_up),
 		CASE(what_is_not_recorded_is_said),

@@ -3,11 +3,14 @@
 
 #include "base/clock.h"
 #include "base/cpu_time.h"
+#include "base/quantity.h"
+#include "cli/output.h"
 #include "cli/run/record_progress.h"
 #include "launch/inject.h"
 #include "launch/lines.h"
 #include "record/ranges.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -332,6 +335,43 @@ static void await_last(const struct kwhy_record_runner *runner, int64_t end_mono
 			return;
 }
 
+static int64_t last_metered_ns(const struct kwhy_sensors *sensors, uint32_t device)
+{
+	struct kwhy_reading reading;
+	int64_t last_ns = INT64_MIN;
+
+	for (size_t i = 0; i < sensors->source_count; i++) {
+		const struct kwhy_source_channel *source = &sensors->sources[i];
+
+		if (source->kind == KWHY_SOURCE_METER && source->device == device &&
+			kwhy_channel_last(&source->channel, &reading) && reading.time_mono_ns > last_ns)
+			last_ns = reading.time_mono_ns;
+	}
+	return last_ns;
+}
+
+/* The energy of a device that is gone is of a part of the run: said now, and in every report. */
+static void tell_lost(const struct kwhy_record_runner *runner, int64_t start_mono_ns)
+{
+	const struct kwhy_sensors *sensors = runner->sensors;
+	char since[KWHY_QUANTITY_BYTES], text[200];
+
+	for (uint32_t d = 0; d < sensors->device_count; d++) {
+		const struct kwhy_sensor_device *device = &sensors->devices[d];
+		const int64_t last_ns = last_metered_ns(sensors, d);
+
+		if (device->mig_index >= 0 || !atomic_load_explicit(&device->lost, memory_order_acquire))
+			continue;
+		kwhy_quantity_time(since, last_ns > start_mono_ns ? last_ns - start_mono_ns : 0);
+		snprintf(text, sizeof(text),
+			"device %" PRId32 " fell off the bus: nothing of it was metered from %s after the "
+			"command's start on",
+			device->index, since);
+		kwhy_record_meters_add_note(runner->meters, KWHY_NOTE_WARNING, "device-lost", text);
+		kwhy_output_message(text);
+	}
+}
+
 static enum kwhy_status finish(struct recording *recording, const struct kwhy_child_end *how)
 {
 	const struct kwhy_record_runner *runner = recording->runner;
@@ -344,6 +384,8 @@ static enum kwhy_status finish(struct recording *recording, const struct kwhy_ch
 		kwhy_sampler_flush(runner->sampler);
 		await_last(runner, how->end_mono_ns);
 	}
+	kwhy_record_progress_end(&recording->progress);
+	tell_lost(runner, how->start_mono_ns);
 	write_costs(recording);
 	status = write_work(recording, how);
 	if (!status && runner->count_count)
