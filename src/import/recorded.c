@@ -197,19 +197,20 @@ static enum kwhy_status note_losses(struct kwhy_recorded *recorded, struct kwhy_
 
 /*
  * Nobody states that all that ran is known: power was recorded alone, or no process used a device. The books
- * are then of the run as a whole, or of what the meters saw when its end is not known.
+ * are then of the run as a whole, or of what the meters saw of it when its end is not known.
  */
 static enum kwhy_status cover_run(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = recorded->recording;
-	struct kwhy_coverage row = {KWHY_NONE, recorded->run_start_ns - KWHY_RECORDED_TICK_NS,
-		recorded->run_end_ns + KWHY_RECORDED_TICK_NS};
+	struct kwhy_coverage row = {KWHY_NONE, recorded->run_start_ns, recorded->run_end_ns};
 
 	if (recording->coverage_count || recording->activities.count)
 		return KWHY_OK;
 	if (recorded->run_start_ns > recorded->run_end_ns)
-		row = (struct kwhy_coverage){
-			KWHY_NONE, recorded->first_reading_ns, recorded->last_reading_ns};
+		row = (struct kwhy_coverage){KWHY_NONE,
+			recorded->first_reading_ns > recorded->begun_ns ? recorded->first_reading_ns
+									: recorded->begun_ns,
+			recorded->last_reading_ns};
 	return row.start_ns > row.end_ns ? KWHY_OK : kwhy_recording_add_coverage(recording, &row, error);
 }
 
@@ -296,6 +297,7 @@ static enum kwhy_status read_recorded(struct kwhy_recording *recording, const ch
 		.first_unix_ns = INT64_MAX,
 		.run_start_ns = INT64_MAX,
 		.run_end_ns = INT64_MIN,
+		.begun_ns = INT64_MIN,
 		.first_reading_ns = INT64_MAX,
 		.last_reading_ns = INT64_MIN};
 	struct kwhy_bundle bundle;

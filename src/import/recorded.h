@@ -81,7 +81,8 @@ struct kwhy_recorded {
 	size_t kind_count, earlier_processes; /* of other traces */
 	int64_t first_unix_ns; /* earliest time that any writer related its clock at; INT64_MAX: none did */
 	uint64_t damaged_bytes, damages, unknown_names, rows;
-	int64_t run_start_ns, run_end_ns;	   /* what was to be recorded; start above end: not said */
+	int64_t run_start_ns, run_end_ns; /* what was to be recorded; start above end: not said */
+	int64_t begun_ns; /* where the run starts, of which no end may be said; INT64_MIN: not said */
 	int64_t first_reading_ns, last_reading_ns; /* of meters; first above last: none */
 	bool is_cut;
 };

@@ -248,8 +248,8 @@ void kwhy_record_meters_add_cost(
 		*cost = (struct kwhy_wire_cost){.spent_ns = spent_ns, .count = count, .kind = kind};
 }
 
-void kwhy_record_meters_add_run(
-	struct kwhy_record_meters *meters, int64_t start_mono_ns, int64_t end_mono_ns, int exit)
+static void say_run(
+	struct kwhy_record_meters *meters, int64_t start_mono_ns, int64_t end_mono_ns, uint32_t exit)
 {
 	struct kwhy_wire_run *run = kwhy_block_writer_add(&meters->writer, KWHY_WIRE_RUN);
 
@@ -257,7 +257,20 @@ void kwhy_record_meters_add_run(
 		*run = (struct kwhy_wire_run){.start_mono_ns = start_mono_ns,
 			.end_mono_ns = end_mono_ns,
 			.command = meters->command,
-			.exit = (uint32_t)exit};
+			.exit = exit};
+}
+
+enum kwhy_status kwhy_record_meters_begin_run(
+	struct kwhy_record_meters *meters, int64_t start_mono_ns, struct kwhy_error *error)
+{
+	say_run(meters, start_mono_ns, INT64_MAX, KWHY_WIRE_UNKNOWN_U32);
+	return kwhy_record_meters_drain(meters, error);
+}
+
+void kwhy_record_meters_add_run(
+	struct kwhy_record_meters *meters, int64_t start_mono_ns, int64_t end_mono_ns, int exit)
+{
+	say_run(meters, start_mono_ns, end_mono_ns, (uint32_t)exit);
 }
 
 static void tell_lost(struct kwhy_record_meters *meters)

@@ -38,7 +38,9 @@ void kwhy_record_meters_add_note(
 /* What recording itself took; the last one of a kind holds. */
 void kwhy_record_meters_add_cost(
 	struct kwhy_record_meters *meters, enum kwhy_wire_cost_kind kind, int64_t spent_ns, uint64_t count);
-/* `exit` as a shell tells it. */
+/* Of a command that starts now, drained at once; then of how it ended, `exit` as a shell tells it. */
+KWHY_MUST_USE enum kwhy_status kwhy_record_meters_begin_run(
+	struct kwhy_record_meters *meters, int64_t start_mono_ns, struct kwhy_error *error);
 void kwhy_record_meters_add_run(
 	struct kwhy_record_meters *meters, int64_t start_mono_ns, int64_t end_mono_ns, int exit);
 

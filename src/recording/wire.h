@@ -173,11 +173,12 @@ struct kwhy_wire_end {
 	uint64_t records; /* written by this writer, of all kinds */
 };
 
-/* The command that was recorded, said once it has ended. */
+/* The command that is recorded: one row before it starts, with INT64_MAX as its end, and one once it has
+ * ended. */
 struct kwhy_wire_run {
 	int64_t start_mono_ns, end_mono_ns; /* of what was recorded of it */
 	uint32_t command;		    /* name */
-	uint32_t exit;			    /* as a shell tells it */
+	uint32_t exit;			    /* as a shell tells it; UNKNOWN before its end */
 };
 
 /*

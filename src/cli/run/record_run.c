@@ -217,18 +217,19 @@ static int64_t window_end(const struct kwhy_record_runner *runner, int64_t start
 }
 
 /* Just before the command starts: of activity as asked, of the meters with a margin. */
-static enum kwhy_status set_window(const struct kwhy_record_runner *runner, struct kwhy_error *error)
+static enum kwhy_status begin_window(const struct kwhy_record_runner *runner, struct kwhy_error *error)
 {
 	const struct kwhy_clock_relation relation = kwhy_clock_relate();
 	const int64_t start_ns = window_start(runner, relation.mono_ns),
 		      end_ns = window_end(runner, relation.mono_ns);
 	const bool is_part = !isnan(runner->delay_s) || !isnan(runner->duration_s);
+	enum kwhy_status status = kwhy_record_meters_begin_run(runner->meters, start_ns, error);
 
 	if (is_part)
 		kwhy_record_meters_window(runner->meters, start_ns - MARGIN_NS,
 			end_ns == INT64_MAX ? end_ns : end_ns + MARGIN_NS);
-	if (!is_part && !runner->has_windows)
-		return KWHY_OK;
+	if (status || (!is_part && !runner->has_windows))
+		return status;
 	return kwhy_inject_prepare_times(kwhy_clock_unix_of_mono(&relation, start_ns),
 		end_ns == INT64_MAX ? end_ns : kwhy_clock_unix_of_mono(&relation, end_ns),
 		runner->environment, error);
@@ -412,7 +413,7 @@ enum kwhy_status kwhy_record_run(
 		kwhy_sampler_flush(runner->sampler);
 	read_costs(runner, &recording.before);
 	if (!status)
-		status = set_window(runner, error);
+		status = begin_window(runner, error);
 	request.environment = runner->environment->settings;
 	if (!status)
 		status = kwhy_child_run(&request, runner->signals, out, error);

@@ -303,7 +303,11 @@ static void apply_run(struct kwhy_recorded *recorded, uint32_t writer, const str
 	int64_t start_ns = kwhy_recorded_time(recorded, writer, run->start_mono_ns),
 		end_ns = kwhy_recorded_time(recorded, writer, run->end_mono_ns);
 
-	if (start_ns == KWHY_UNKNOWN_TIME || end_ns < start_ns)
+	if (start_ns == KWHY_UNKNOWN_TIME)
+		return;
+	if (recorded->begun_ns == INT64_MIN || start_ns < recorded->begun_ns)
+		recorded->begun_ns = start_ns;
+	if (end_ns < start_ns)
 		return;
 	if (start_ns < recorded->run_start_ns)
 		recorded->run_start_ns = start_ns;

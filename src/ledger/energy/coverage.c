@@ -87,7 +87,8 @@ enum kwhy_status kwhy_covered_init(struct kwhy_covered *covered, const struct kw
 
 	*covered = (struct kwhy_covered){
 		.windows = calloc(recording->coverage_count + 1, sizeof(*covered->windows)),
-		.hidden = calloc(recording->coverage_count + 2, sizeof(*covered->hidden))};
+		.hidden = calloc(recording->coverage_count + 2, sizeof(*covered->hidden)),
+		.is_all_idle = !recording->activities.count};
 	if (!covered->windows || !covered->hidden) {
 		kwhy_covered_done(covered);
 		return kwhy_fail_memory(error, "coverage");
@@ -133,8 +134,11 @@ bool kwhy_covered_holds(const struct kwhy_covered *covered, int64_t start_ns, in
 
 bool kwhy_covered_in_hull(const struct kwhy_covered *covered, int64_t start_ns, int64_t end_ns)
 {
-	return start_ns >= covered->hull.start_ns && end_ns <= covered->hull.end_ns &&
-		covered->hull.start_ns < covered->hull.end_ns;
+	const struct kwhy_window *hull = &covered->hull;
+
+	if (covered->is_all_idle)
+		return start_ns < hull->end_ns && end_ns > hull->start_ns;
+	return start_ns >= hull->start_ns && end_ns <= hull->end_ns && hull->start_ns < hull->end_ns;
 }
 
 int64_t kwhy_covered_ns(const struct kwhy_covered *covered, int64_t start_ns, int64_t end_ns)

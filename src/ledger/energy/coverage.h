@@ -24,13 +24,14 @@ struct kwhy_covered {
 	size_t count, hidden_count;
 	struct kwhy_window hull;
 	enum kwhy_choice choice;
+	bool is_all_idle; /* nothing ran on any device */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_covered_init(struct kwhy_covered *covered,
 	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error);
 void kwhy_covered_done(struct kwhy_covered *covered);
 
-/* True when the hull holds all of [start_ns, end_ns]. */
+/* True when the hull holds all of [start_ns, end_ns]; where nothing ran, any of it. */
 bool kwhy_covered_in_hull(const struct kwhy_covered *covered, int64_t start_ns, int64_t end_ns);
 
 /* Time of [start_ns, end_ns) that windows hold. O(log windows + windows inside). */

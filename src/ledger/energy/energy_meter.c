@@ -103,13 +103,27 @@ enum kwhy_status kwhy_energy_refuse(const char *whose, struct kwhy_error *error)
 {
 	return kwhy_fail(error, KWHY_E_INPUT,
 		"%s more than 9.22 GJ (2,562 kWh), the most that nanojoules can count; report shorter "
-		"stretches "
-		"of trace and power apart",
+		"stretches of trace and power apart",
 		whose);
 }
 
+/* The part inside: where nothing ran what an interval tells of is even in it. */
+static void cut_to(const struct kwhy_window *hull, struct kwhy_metered_interval *interval)
+{
+	const int64_t whole_ns = interval->end_ns - interval->start_ns;
+
+	if (interval->start_ns >= hull->start_ns && interval->end_ns <= hull->end_ns)
+		return;
+	if (interval->start_ns < hull->start_ns)
+		interval->start_ns = hull->start_ns;
+	if (interval->end_ns > hull->end_ns)
+		interval->end_ns = hull->end_ns;
+	interval->energy_nj = (int64_t)((__int128)interval->energy_nj *
+		(interval->end_ns - interval->start_ns) / whole_ns);
+}
+
 static enum kwhy_status add_interval(struct kwhy_metered_total *total, const struct kwhy_power_series *series,
-	size_t i, int64_t *rest, struct kwhy_error *error)
+	const struct kwhy_window *hull, size_t i, int64_t *rest, struct kwhy_error *error)
 {
 	struct kwhy_metered_interval interval = {series->time_ns[i - 1], series->time_ns[i], 0};
 	bool fits = kwhy_meter_is_counter(series->meter)
@@ -122,6 +136,8 @@ static enum kwhy_status add_interval(struct kwhy_metered_total *total, const str
 		interval.energy_nj = INT64_MAX; /* at least */
 	if (!is_possible(&interval))
 		return refuse(series, i, error);
+	if (fits)
+		cut_to(hull, &interval);
 	if (!fits || __builtin_add_overflow(total->sum_nj, interval.energy_nj, &total->sum_nj))
 		return kwhy_energy_refuse("readings of one device come to", error);
 	total->sum_ns += interval.end_ns - interval.start_ns;
@@ -189,7 +205,7 @@ static enum kwhy_status add_intervals(struct kwhy_metered_total *total,
 		if (!kwhy_covered_in_hull(covered, series->time_ns[i - 1], series->time_ns[i]))
 			continue;
 		if (step_ns <= longest_ns) {
-			status = add_interval(total, series, i, &rest, error);
+			status = add_interval(total, series, &covered->hull, i, &rest, error);
 			squares += hidden_square(series, i);
 		} else {
 			total->hole_ns += step_ns;

@@ -16,7 +16,11 @@ struct kwhy_metered_interval {
 	int64_t energy_nj;
 };
 
-/* What the books must meet: the intervals of one meter that lie inside the hull of the coverage, in order. */
+/*
+ * What the books must meet: the intervals of one meter that lie inside the hull of the coverage, in order.
+ * Where nothing ran, the books are of the hull to the nanosecond: of intervals across its ends the part
+ * inside counts, at their mean power. Else what ran there says more of how they are to be divided.
+ */
 struct kwhy_metered_total {
 	uint32_t meter; /* enum kwhy_meter */
 	struct kwhy_metered_interval *intervals;

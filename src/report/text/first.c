@@ -195,6 +195,26 @@ static const char *windows_of(const struct kwhy_totals *totals, char out[2 * KWH
 	return out;
 }
 
+/* What that is of, where no activity tells how long the run was and the meters saw less than was recorded. */
+static const char *recorded_of(const struct kwhy_sheet *sheet, char out[KWHY_QUANTITY_BYTES + 16])
+{
+	const struct kwhy_ledger *ledger = sheet->report->ledger;
+	char recorded[KWHY_QUANTITY_BYTES];
+	int64_t longest_ns = 0;
+
+	for (size_t d = 0; d < ledger->device_count; d++) {
+		const struct kwhy_coverage_sum *sum = &ledger->devices[d].coverage;
+
+		if (ledger->devices[d].energy.known && sum->end_ns - sum->start_ns > longest_ns)
+			longest_ns = sum->end_ns - sum->start_ns;
+	}
+	*out = '\0';
+	if (!sheet->totals->active_count && (double)sheet->totals->window_ns < 0.99 * (double)longest_ns)
+		snprintf(out, KWHY_QUANTITY_BYTES + 16, " of %s recorded",
+			kwhy_quantity_time(recorded, longest_ns));
+	return out;
+}
+
 /* What all figures but those of the books are of, where it is not what was metered. */
 static void write_run(const struct kwhy_sheet *sheet)
 {
@@ -221,16 +241,17 @@ static void write_energy(const struct kwhy_sheet *sheet)
 {
 	const struct kwhy_totals *totals = sheet->totals;
 	char energy[KWHY_QUANTITY_BYTES], power[KWHY_QUANTITY_BYTES];
-	char windows[2 * KWHY_QUANTITY_BYTES + 16], devices[64] = "";
+	char windows[2 * KWHY_QUANTITY_BYTES + 16], recorded[KWHY_QUANTITY_BYTES + 16], devices[64] = "";
 
 	if (totals->active_count > 1)
 		snprintf(devices, sizeof(devices), " on %zu devices", totals->known_count);
 	if (totals->known_count < totals->active_count)
 		snprintf(devices, sizeof(devices), " on %zu of %zu devices", totals->known_count,
 			totals->active_count);
-	kwhy_sheet_linef(sheet, "  ", "%s%s in %s%s, %s on average (%s)",
+	kwhy_sheet_linef(sheet, "  ", "%s%s in %s%s%s, %s on average (%s)",
 		kwhy_quantity_energy(energy, totals->energy_nj), is_run_apart(totals) ? " metered" : "",
-		windows_of(totals, windows), devices, kwhy_quantity_si(power, totals->power_w, "W", 3),
+		windows_of(totals, windows), recorded_of(sheet, recorded), devices,
+		kwhy_quantity_si(power, totals->power_w, "W", 3),
 		totals->modelled ? "modelled, not metered" : meter_of(sheet->report->ledger));
 	write_run(sheet);
 }

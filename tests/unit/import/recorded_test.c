@@ -273,7 +273,7 @@ static void a_counter_keeps_where_it_wraps(void **state)
 	kwhy_recording_free(recording);
 }
 
-static void of_meters_alone_the_run_and_a_tick_on_each_side_is_covered(void **state)
+static void of_meters_alone_the_run_is_covered(void **state)
 {
 	struct kwhy_recording *recording;
 	struct tape tape;
@@ -286,7 +286,7 @@ static void of_meters_alone_the_run_and_a_tick_on_each_side_is_covered(void **st
 	recording = import_tape(&tape);
 	assert_int_equal(recording->coverage_count, 1);
 	assert_int_equal(recording->coverage[0].device, KWHY_NONE);
-	assert_int_equal(recording->coverage[0].end_ns - recording->coverage[0].start_ns, 700 * MS);
+	assert_int_equal(recording->coverage[0].end_ns - recording->coverage[0].start_ns, 300 * MS);
 	kwhy_recording_free(recording);
 }
 
@@ -302,6 +302,23 @@ static void without_an_end_of_the_run_what_the_meters_saw_is_covered(void **stat
 	recording = import_tape(&tape);
 	assert_int_equal(recording->coverage_count, 1);
 	assert_int_equal(recording->coverage[0].end_ns - recording->coverage[0].start_ns, 900 * MS);
+	kwhy_recording_free(recording);
+}
+
+static void a_run_that_was_not_seen_to_end_is_covered_from_its_start(void **state)
+{
+	struct kwhy_recording *recording;
+	struct tape tape;
+
+	(void)state;
+	tape_init(&tape, memfd_create("recording", 0), 1);
+	say_names(&tape);
+	record_meters(&tape);
+	ADD(&tape, RUN, run, .start_mono_ns = 1300 * MS, .end_mono_ns = INT64_MAX);
+	recording = import_tape(&tape);
+	assert_int_equal(recording->coverage_count, 1);
+	assert_int_equal(recording->coverage[0].start_ns, 300 * MS);
+	assert_int_equal(recording->coverage[0].end_ns, 900 * MS);
 	kwhy_recording_free(recording);
 }
 
@@ -441,8 +458,9 @@ int main(void)
 		cmocka_unit_test(a_folder_of_blocks_is_the_same_recording),
 		cmocka_unit_test(gauges_of_the_run_are_kept),
 		cmocka_unit_test(a_counter_keeps_where_it_wraps),
-		cmocka_unit_test(of_meters_alone_the_run_and_a_tick_on_each_side_is_covered),
+		cmocka_unit_test(of_meters_alone_the_run_is_covered),
 		cmocka_unit_test(without_an_end_of_the_run_what_the_meters_saw_is_covered),
+		cmocka_unit_test(a_run_that_was_not_seen_to_end_is_covered_from_its_start),
 		cmocka_unit_test(what_ran_outside_the_window_that_was_asked_for_is_left_out),
 		cmocka_unit_test(a_process_that_ended_just_before_the_run_is_known_to_run_nothing_after_it),
 		cmocka_unit_test(what_writers_know_of_a_device_is_put_together),

@@ -33,6 +33,37 @@ static void meter(struct kwhy_recording *recording, int64_t start_ms, int64_t en
 			(at_ms - start_ms) * power_w, &build_error));
 }
 
+static void where_nothing_ran_the_books_are_of_what_is_covered_to_the_nanosecond(void **state)
+{
+	struct kwhy_recording *recording = build_one();
+	const struct kwhy_device_energy *energy;
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	cover(recording, 250, 730);
+	meter(recording, 0, 1000, 300);
+	ledger = build_ledger(recording);
+	energy = &ledger->devices[0].energy;
+	assert_true(energy->known);
+	assert_int_equal(energy->start_ns, 250 * MS);
+	assert_int_equal(energy->end_ns, 730 * MS);
+	assert_int_equal(energy->measured_nj, 144 * INT64_C(1000000000));
+	build_free(recording, ledger);
+}
+
+static void where_nothing_ran_one_reading_before_and_one_behind_are_enough(void **state)
+{
+	struct kwhy_recording *recording = build_one();
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	cover(recording, 40, 50);
+	meter(recording, 0, 100, 300);
+	ledger = build_ledger(recording);
+	assert_int_equal(ledger->devices[0].energy.measured_nj, 3 * INT64_C(1000000000));
+	build_free(recording, ledger);
+}
+
 static void time_between_windows_is_not_idle(void **state)
 {
 	struct kwhy_recording *recording = build_one();
@@ -236,6 +267,8 @@ static void without_a_window_nothing_is_known_and_all_is_in_the_books(void **sta
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(where_nothing_ran_the_books_are_of_what_is_covered_to_the_nanosecond),
+		cmocka_unit_test(where_nothing_ran_one_reading_before_and_one_behind_are_enough),
 		cmocka_unit_test(time_between_windows_is_not_idle),
 		cmocka_unit_test(what_was_metered_between_windows_has_an_account_and_the_books_balance),
 		cmocka_unit_test(of_metered_windows_nothing_is_worked_out),
