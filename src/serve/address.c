@@ -45,28 +45,60 @@ static void set_port(union kwhy_address *address, uint16_t port)
 		address->v4.sin_port = htons(port);
 }
 
+static bool has_v6(void)
+{
+	int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* Every address of IPv6 takes those of IPv4 in. */
+static void set_every(union kwhy_address *address)
+{
+	memset(address, 0, sizeof(*address));
+	address->any.sa_family = has_v6() ? AF_INET6 : AF_INET;
+}
+
+/* `host` as the system knows it; what getaddrinfo() said, 0 when it is one. */
+static int find_host(const char *host, union kwhy_address *out)
+{
+	const struct addrinfo wanted = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
+	struct addrinfo *found = NULL;
+	int failure = getaddrinfo(host, "0", &wanted, &found);
+
+	if (failure)
+		return failure;
+	memset(out, 0, sizeof(*out));
+	if (found->ai_addrlen <= sizeof(*out))
+		memcpy(out, found->ai_addr, found->ai_addrlen);
+	else
+		failure = EAI_FAMILY;
+	freeaddrinfo(found);
+	return failure;
+}
+
 enum kwhy_status kwhy_address_read(const char *text, union kwhy_address *out, struct kwhy_error *error)
 {
-	struct addrinfo wanted = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found = NULL;
+	union kwhy_address address;
 	char host[HOST_BYTES];
 	uint16_t port;
-	int failure;
+	int failure = 0;
 
 	if (!split(text, host, &port))
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"'%.100s' is no address to listen on; write it like 127.0.0.1:9835 or [::1]:9835",
 			text);
-	failure = getaddrinfo(*host ? host : NULL, "0", &wanted, &found);
-	if (failure || found->ai_addrlen > sizeof(*out)) {
-		if (!failure)
-			freeaddrinfo(found);
-		return kwhy_fail(error, KWHY_E_USAGE, "'%.100s' is no address of this machine%s%s", host,
-			failure ? ": " : "", failure ? gai_strerror(failure) : "");
-	}
-	memset(out, 0, sizeof(*out));
-	memcpy(out, found->ai_addr, found->ai_addrlen);
-	freeaddrinfo(found);
-	set_port(out, port);
+	if (*host)
+		failure = find_host(host, &address);
+	else
+		set_every(&address);
+	if (failure)
+		return kwhy_fail(error, KWHY_E_USAGE, "'%.100s' is no address of this machine: %s", host,
+			gai_strerror(failure));
+	set_port(&address, port);
+	*out = address;
 	return KWHY_OK;
 }
 
@@ -93,10 +125,12 @@ const char *kwhy_address_write(const union kwhy_address *address, char out[KWHY_
 
 static bool listen_on(int fd, union kwhy_address *address)
 {
-	socklen_t length = address->any.sa_family == AF_INET6 ? sizeof(address->v6) : sizeof(address->v4);
-	int on = 1;
+	const bool is_v6 = address->any.sa_family == AF_INET6;
+	socklen_t length = is_v6 ? sizeof(address->v6) : sizeof(address->v4);
+	const int on = 1, off = 0;
 
 	return setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
+		(!is_v6 || setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off)) == 0) &&
 		bind(fd, &address->any, length) == 0 && listen(fd, BACKLOG) == 0 &&
 		getsockname(fd, &address->any, &length) == 0;
 }

@@ -13,7 +13,8 @@ union kwhy_address {
 	struct sockaddr_in6 v6;
 };
 
-/* "127.0.0.1:9835", "localhost:9835", "[::1]:9835"; ":9835" is every address. KWHY_E_USAGE: it is none. */
+/* "127.0.0.1:9835", "localhost:9835", "[::1]:9835"; ":9835" is every address, of IPv6 too where
+ * this system has it, as is "[::]:9835". KWHY_E_USAGE: it is none. */
 KWHY_MUST_USE enum kwhy_status kwhy_address_read(
 	const char *text, union kwhy_address *out, struct kwhy_error *error);
 

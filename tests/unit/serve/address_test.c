@@ -3,10 +3,40 @@
 
 #include "cmocka_all.h"
 
+#include <arpa/inet.h>
+#include <errno.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 static struct kwhy_error error;
+
+/* A system without IPv6, whatever this one has. */
+static bool without_v6;
+
+/* The linker's names. */
+int __real_socket(int family, int type, int protocol);
+int __wrap_socket(int family, int type, int protocol);
+
+int __wrap_socket(int family, int type, int protocol)
+{
+	if (without_v6 && family == AF_INET6) {
+		errno = EAFNOSUPPORT;
+		return -1;
+	}
+	return __real_socket(family, type, protocol);
+}
+
+static bool has_v6(void)
+{
+	const struct sockaddr_in6 any = {.sin6_family = AF_INET6};
+	int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool has = fd >= 0 && bind(fd, (const struct sockaddr *)&any, sizeof(any)) == 0;
+
+	if (fd >= 0)
+		close(fd);
+	return has;
+}
 
 static void addresses_are_read_and_written_again(void **state)
 {
@@ -32,13 +62,42 @@ static void addresses_are_read_and_written_again(void **state)
 	}
 }
 
-static void every_address_is_no_loopback(void **state)
+/* Whether a client on that loopback address reaches who listens on ":0". */
+static bool is_reached_on(const char *host)
 {
-	union kwhy_address address;
+	const bool is_v6 = strchr(host, ':') != NULL;
+	union kwhy_address served, asked = {0};
+	int listener, client, reached;
 
+	assert_int_equal(kwhy_address_read(":0", &served, &error), KWHY_OK);
+	assert_false(kwhy_address_is_loopback(&served));
+	assert_int_equal(kwhy_address_listen(&served, &listener, &error), KWHY_OK);
+	asked.any.sa_family = is_v6 ? AF_INET6 : AF_INET;
+	inet_pton(
+		asked.any.sa_family, host, is_v6 ? (void *)&asked.v6.sin6_addr : (void *)&asked.v4.sin_addr);
+	asked.v4.sin_port = served.v4.sin_port; /* where IPv6 has it, too */
+	client = __real_socket(asked.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	reached = connect(client, &asked.any, is_v6 ? sizeof(asked.v6) : sizeof(asked.v4));
+	close(client);
+	close(listener);
+	return reached == 0;
+}
+
+static void every_address_is_that_of_both_families(void **state)
+{
 	(void)state;
-	assert_int_equal(kwhy_address_read(":9835", &address, &error), KWHY_OK);
-	assert_false(kwhy_address_is_loopback(&address));
+	if (!has_v6())
+		skip();
+	assert_true(is_reached_on("127.0.0.1"));
+	assert_true(is_reached_on("::1"));
+}
+
+static void every_address_is_that_of_ipv4_where_there_is_no_other(void **state)
+{
+	(void)state;
+	without_v6 = true;
+	assert_true(is_reached_on("127.0.0.1"));
+	without_v6 = false;
 }
 
 static void what_is_no_address_is_refused(void **state)
@@ -73,7 +132,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(addresses_are_read_and_written_again),
-		cmocka_unit_test(every_address_is_no_loopback),
+		cmocka_unit_test(every_address_is_that_of_both_families),
+		cmocka_unit_test(every_address_is_that_of_ipv4_where_there_is_no_other),
 		cmocka_unit_test(what_is_no_address_is_refused),
 		cmocka_unit_test(the_system_chooses_a_port_and_a_second_server_is_told_that_it_is_taken),
 	};
