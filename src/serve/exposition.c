@@ -3,6 +3,8 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 const char *kwhy_exposition_content_type(enum kwhy_exposition_form form)
 {
@@ -36,22 +38,23 @@ static void describe(struct kwhy_exposition *exposition, const struct kwhy_famil
 	exposition->described = family;
 }
 
+/* Paths may hold bytes that are no UTF-8: one of them would cost the whole scrape. */
 static void add_escaped(struct kwhy_text *out, const char *value)
 {
-	for (; *value; value++)
-		switch (*value) {
-		case '\\':
-			kwhy_text_add(out, "\\\\");
-			break;
-		case '"':
-			kwhy_text_add(out, "\\\"");
-			break;
-		case '\n':
-			kwhy_text_add(out, "\\n");
-			break;
-		default:
-			kwhy_text_add_bytes(out, value, 1);
-		}
+	const size_t length = strlen(value);
+	char *clean = malloc(3 * length + 1);
+
+	if (!clean) {
+		out->failed = true;
+		return;
+	}
+	kwhy_text_sanitize(clean, value, length);
+	for (const char *at = clean; *at; at++) {
+		if (*at == '\\' || *at == '"')
+			kwhy_text_add(out, "\\");
+		kwhy_text_add_bytes(out, at, 1);
+	}
+	free(clean);
 }
 
 static void add_labels(struct kwhy_text *out, const struct kwhy_label *labels)

@@ -3,6 +3,7 @@
 
 #include "../live/made_snapshot.h"
 #include "cmocka_all.h"
+#include "serve/exposition.h"
 
 #include <string.h>
 
@@ -43,12 +44,26 @@ static void what_is_unknown_has_no_series(void **state)
 	kwhy_text_done(&text);
 }
 
+static void a_label_that_is_no_utf8_becomes_one(void **state)
+{
+	static const struct kwhy_family family = {.name = "a", .unit = "", .help = "b"};
+	const struct kwhy_label labels[] = {{"path", "w\xff\"x\n\\.csv"}, {NULL, NULL}};
+	struct kwhy_text text = {0};
+	struct kwhy_exposition exposition = {.out = &text, .described = &family};
+
+	(void)state;
+	kwhy_exposition_add(&exposition, &family, labels, 1);
+	assert_string_equal(text.data, "a{path=\"w\xef\xbf\xbd\\\"x \\\\.csv\"} 1\n");
+	kwhy_text_done(&text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_prometheus_text_of_a_machine_is_as_before),
 		cmocka_unit_test(the_openmetrics_text_of_a_machine_is_as_before),
 		cmocka_unit_test(what_is_unknown_has_no_series),
+		cmocka_unit_test(a_label_that_is_no_utf8_becomes_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
