@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 
+#include "base/quantity.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -157,6 +159,7 @@ enum kwhy_status kwhy_file_read(
 	struct kwhy_text bytes = {0};
 	enum kwhy_status status;
 	int result = file ? read_all(file, limit_bytes, &bytes) : -1;
+	char limit[KWHY_QUANTITY_BYTES];
 
 	if (result < 0)
 		status = kwhy_fail(error, KWHY_E_IO,
@@ -164,8 +167,8 @@ enum kwhy_status kwhy_file_read(
 			strerror(errno));
 	else if (result > 0)
 		status = kwhy_fail(error, KWHY_E_INPUT,
-			"'%.300s' is larger than the %zu MB that such a file may have; is it the right one?",
-			path, limit_bytes / 1000000);
+			"'%.300s' is larger than the %s that such a file may have; is it the right one?",
+			path, kwhy_quantity_bytes(limit, limit_bytes));
 	else
 		status = kwhy_text_check(&bytes, error);
 	if (!status)

@@ -111,6 +111,16 @@ static void a_writer_s_failure_names_the_file_that_was_asked_for(void **state)
 	assert_string_equal(error.text, words);
 }
 
+static void a_file_that_is_too_large_is_told_how_large_it_may_be(void **state)
+{
+	struct kwhy_text text = {0};
+
+	(void)state;
+	assert_int_equal(write_words("more than that"), KWHY_OK);
+	assert_int_equal(kwhy_file_read(path, 13, &text, &error), KWHY_E_INPUT);
+	assert_non_null(strstr(error.text, " is larger than the 13 B that such a file may have;"));
+}
+
 int main(void)
 {
 #define IN_A_FOLDER(test) cmocka_unit_test_setup_teardown(test, begin, end)
@@ -119,6 +129,7 @@ int main(void)
 		IN_A_FOLDER(a_link_keeps_pointing_where_it_did),
 		IN_A_FOLDER(a_folder_is_refused_by_name_and_a_device_is_written_to),
 		IN_A_FOLDER(a_writer_s_failure_names_the_file_that_was_asked_for),
+		IN_A_FOLDER(a_file_that_is_too_large_is_told_how_large_it_may_be),
 		IN_A_FOLDER(a_writer_that_fails_leaves_the_old_file_alone),
 	};
 
