@@ -9,6 +9,8 @@
 /* Without a tick for so many periods, and so long, while the power is read on, a counter is stuck. */
 #define STUCK_PERIODS 5
 #define STUCK_NS INT64_C(30000000000)
+/* Samples so far behind a tick have ended: a ring keeps 2.4 s, and is read before it turns over. */
+#define ENDED_NS INT64_C(3000000000)
 /* A counter that rose by too little in so long, up to its last reading, stood still. */
 #define STILL_NS INT64_C(1000000000)
 #define STILL_J 1
@@ -362,7 +364,7 @@ static void leave_out_unsampled(struct builder *builder)
 	int64_t last_ns = samples->items[samples->count - 1].time_ns + margin_ns;
 	size_t first = 0;
 
-	if (anchors->count == 0 || anchors->time_ns[anchors->count - 1] > last_ns + STUCK_NS ||
+	if (anchors->count == 0 || anchors->time_ns[anchors->count - 1] > last_ns + ENDED_NS ||
 		anchors->time_ns[0] < first_ns - STUCK_NS)
 		return;
 	while (anchors->count > 0 && anchors->time_ns[anchors->count - 1] > last_ns)

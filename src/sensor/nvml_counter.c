@@ -11,10 +11,13 @@
  */
 #define CATCH_NS INT64_C(20000000000)
 
+/* Without the ring's shape a tick is told that often, from a read somewhere behind it: no spinning. */
+#define ALONE_NS INT64_C(1000000000)
+
 /* Room for counters that tick up to 50 times a second. */
 #define UPDATES_PER_S 50.0
 
-struct counter {
+struct kwhy_nvml_counter {
 	struct kwhy_nvml_unit *unit;
 	uint32_t source;
 	unsigned long long value_mj;
@@ -23,7 +26,7 @@ struct counter {
 };
 
 /* How far off the times of recent edges may be: of the last some eight. */
-static void note_unsure(const struct counter *counter)
+static void note_unsure(const struct kwhy_nvml_counter *counter)
 {
 	_Atomic int64_t *unsure_ns = &counter->unit->sensors->sources[counter->source].unsure_ns;
 	const int64_t before_ns = atomic_load_explicit(unsure_ns, memory_order_relaxed);
@@ -34,7 +37,7 @@ static void note_unsure(const struct counter *counter)
 
 static int64_t read_counter(void *state, uint32_t argument, int64_t now_ns)
 {
-	struct counter *counter = state;
+	struct kwhy_nvml_counter *counter = state;
 	struct kwhy_nvml_unit *unit = counter->unit;
 	unsigned long long value_mj;
 	enum kwhy_nvml_result result;
@@ -63,9 +66,15 @@ static int64_t read_counter(void *state, uint32_t argument, int64_t now_ns)
 	return counter->tick.next_ns;
 }
 
+void kwhy_nvml_counter_stand_in(struct kwhy_nvml_unit *unit, int64_t now_ns)
+{
+	if (unit->counter && now_ns >= unit->counter->tick.told_ns + ALONE_NS)
+		read_counter(unit->counter, 0, now_ns);
+}
+
 enum kwhy_status kwhy_nvml_counter_add(struct kwhy_nvml_unit *unit, struct kwhy_error *error)
 {
-	struct counter *counter = kwhy_arena_alloc(&unit->sensors->arena, 1, sizeof(*counter));
+	struct kwhy_nvml_counter *counter = kwhy_arena_alloc(&unit->sensors->arena, 1, sizeof(*counter));
 	int64_t asked_ns = unit->request->counter_period_ns;
 	unsigned long long value_mj;
 	enum kwhy_nvml_result result = kwhy_nvml_call(
@@ -76,6 +85,7 @@ enum kwhy_status kwhy_nvml_counter_add(struct kwhy_nvml_unit *unit, struct kwhy_
 	if (result != KWHY_NVML_SUCCESS)
 		return kwhy_nvml_unit_add_absence(unit, "the energy counter", result, error);
 	counter->unit = unit;
+	unit->counter = counter;
 	counter->tick.wanted_ns = asked_ns ? asked_ns : CATCH_NS;
 	if (kwhy_nvml_unit_add_meter(
 		    unit, KWHY_METER_NVML_ENERGY, PERIOD_NS, UPDATES_PER_S, &counter->source, error))

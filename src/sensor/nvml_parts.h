@@ -20,9 +20,10 @@ struct kwhy_nvml_unit {
 	struct kwhy_sensors *sensors;
 	const struct kwhy_sensor_request *request; /* while opening alone */
 	kwhy_nvml_handle handle;
-	uint32_t device;   /* index into sensors->devices */
-	const char *title; /* "GPU 0", "MIG 1 of GPU 0" */
-	bool has_ring;	   /* power every 20 ms with the driver's stamps */
+	uint32_t device;		   /* index into sensors->devices */
+	const char *title;		   /* "GPU 0", "MIG 1 of GPU 0" */
+	bool has_ring;			   /* power every 20 ms with the driver's stamps */
+	struct kwhy_nvml_counter *counter; /* of energy; NULL: none */
 	struct kwhy_nvml_unit *next;
 	kwhy_nvml_gpm_sample gpm[2]; /* NULL: none */
 };
@@ -60,6 +61,8 @@ void kwhy_nvml_unit_push(struct kwhy_nvml_unit *unit, uint32_t source, int64_t t
 void kwhy_nvml_unit_refuse(struct kwhy_nvml_unit *unit, uint32_t source, enum kwhy_nvml_result result);
 
 KWHY_MUST_USE enum kwhy_status kwhy_nvml_counter_add(struct kwhy_nvml_unit *unit, struct kwhy_error *error);
+/* For the ring's task, while the driver refuses it. */
+void kwhy_nvml_counter_stand_in(struct kwhy_nvml_unit *unit, int64_t now_ns);
 KWHY_MUST_USE enum kwhy_status kwhy_nvml_ring_add(struct kwhy_nvml_unit *unit, struct kwhy_error *error);
 /* After the ring: averages and instants are read where there is none, or where all meters were asked for. */
 KWHY_MUST_USE enum kwhy_status kwhy_nvml_power_add(struct kwhy_nvml_unit *unit, struct kwhy_error *error);

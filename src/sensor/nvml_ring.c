@@ -12,8 +12,9 @@
 
 #define SAMPLE_NS (20 * MS)
 #define UPDATES_PER_S 50.0
-#define READ_NS (2000 * MS)    /* the ring is 2.4 s deep; a call costs 0.6 ms of processor on an H200 */
-#define RETRY_NS (200 * MS)    /* after a refusal, before the ring has turned over */
+#define READ_NS (2000 * MS) /* the ring is 2.4 s deep; a call costs 0.6 ms of processor on an H200 */
+/* After a refusal, before the ring has turned over; at another phase of the counter's ticks each time. */
+#define RETRY_NS (230 * MS)
 #define GAP_NS (100 * MS)      /* single gaps are 7 to 47 ms; after a longer one samples are missing */
 #define CLOCK_SET_NS (50 * MS) /* Unix time moved by that much against monotonic: it was set */
 #define AHEAD_NS (100 * MS)    /* stamps further in the future are wrong */
@@ -93,6 +94,7 @@ static int64_t read_ring(void *state, uint32_t argument, int64_t now_ns)
 		return 0;
 	if (result != KWHY_NVML_SUCCESS) {
 		kwhy_nvml_unit_refuse(unit, ring->source, result);
+		kwhy_nvml_counter_stand_in(unit, now_ns);
 		return now_ns + RETRY_NS;
 	}
 	now_ns = kwhy_nvml_unit_now_ns(unit);

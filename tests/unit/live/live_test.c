@@ -277,6 +277,27 @@ static void energy_stays_with_a_counter_that_is_read_rarely(void **state)
 	follow(1000, 0.995, 150);
 }
 
+static void a_counter_goes_on_alone_when_the_samples_end(void **state)
+{
+	struct machine machine = {.power_w = 400};
+	const struct kwhy_live_snapshot *snapshot;
+	struct kwhy_live *live;
+
+	(void)state;
+	machine_make(&machine);
+	live = live_of(&machine);
+	run(&machine, live, 20);
+	machine.without_ring = true;
+	run(&machine, live, 8);
+	for (int i = 0; i < 150; i++) {
+		machine.power_w = i % 20 < 10 ? 400 : 100;
+		snapshot = run(&machine, live, 1);
+		assert_near(snapshot->metered[0].energy_j, machine.joules, 60);
+	}
+	kwhy_live_free(live);
+	machine_done(&machine);
+}
+
 static void a_counter_that_is_reset_loses_nothing(void **state)
 {
 	struct machine machine = {.power_w = 400, .counter_offset = -1000000};
@@ -439,6 +460,7 @@ int main(void)
 		cmocka_unit_test(energy_adds_up_to_what_was_used_since_the_start),
 		cmocka_unit_test(energy_stays_with_a_counter_that_is_read_at_every_tick),
 		cmocka_unit_test(energy_stays_with_a_counter_that_is_read_rarely),
+		cmocka_unit_test(a_counter_goes_on_alone_when_the_samples_end),
 		cmocka_unit_test(a_counter_that_is_reset_loses_nothing),
 		cmocka_unit_test(a_counter_of_the_host_that_wraps_loses_nothing),
 		cmocka_unit_test(energy_without_a_counter_is_the_integral_of_the_powers),

@@ -246,6 +246,24 @@ static void a_gap_in_the_samples_is_filled_by_the_counter(void **state)
 	kwhy_curve_free(curve);
 }
 
+static void ticks_behind_the_samples_wait_for_them_and_not_for_long(void **state)
+{
+	struct kwhy_reading ticks[MOST], samples[MOST];
+	struct kwhy_readings counter = steady_counter(ticks, 71, 300),
+			     power = steady_power(samples, 251, 300);
+	struct kwhy_curve *curve;
+
+	(void)state;
+	curve = curve_of(&counter, &power); /* 2 s behind: more samples may come */
+	assert_true(kwhy_curve_last_ns(curve) < 5001 * MS);
+	kwhy_curve_free(curve);
+	counter = steady_counter(ticks, 91, 300);
+	curve = curve_of(&counter, &power);
+	assert_true(kwhy_curve_last_ns(curve) > 8900 * MS);
+	assert_true(fabs(energy_of(curve, 500 * MS, 8500 * MS).joules - 2400) < 0.1);
+	kwhy_curve_free(curve);
+}
+
 static void between_rare_ticks_the_samples_give_the_shape_and_the_ticks_the_sum(void **state)
 {
 	struct kwhy_reading ticks[MOST], samples[MOST];
@@ -304,6 +322,7 @@ int main(void)
 		cmocka_unit_test(a_first_reading_from_long_ago_is_not_believed),
 		cmocka_unit_test(readings_that_go_back_in_time_are_left_out_and_counted),
 		cmocka_unit_test(a_gap_in_the_samples_is_filled_by_the_counter),
+		cmocka_unit_test(ticks_behind_the_samples_wait_for_them_and_not_for_long),
 		cmocka_unit_test(between_rare_ticks_the_samples_give_the_shape_and_the_ticks_the_sum),
 		cmocka_unit_test(many_short_windows_in_one_stretch_are_known_by_their_share_alone),
 	};

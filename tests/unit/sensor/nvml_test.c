@@ -202,6 +202,31 @@ static void a_call_that_fails_once_is_counted_and_sampling_goes_on(void **state)
 	machine_end(machine);
 }
 
+static void a_rare_counter_is_read_each_second_while_the_ring_is_refused(void **state)
+{
+	struct machine *machine = machine_new(
+		H200 "power constant 200\nfail nvmlDeviceGetSamples unknown after_s 30 times 174\n");
+	const struct kwhy_source_channel *counter;
+	size_t before, refused;
+
+	(void)state;
+	machine->request.counter_period_ns = 20 * S;
+	machine_open(machine);
+	counter = machine_meter(machine, KWHY_METER_NVML_ENERGY, 0);
+	machine_run(machine, 30 * S);
+	before = machine_read(machine, counter);
+	machine_run(machine, 40 * S); /* 174 refusals, 0.23 s apart */
+	refused = machine_read(machine, counter);
+	assert_in_range(refused - before, 30, 46);
+	for (size_t i = before; i < refused; i++) /* at ticks, as ever */
+		assert_in_range(
+			(machine->readings[i].time_mono_ns - 5000 * S - 37 * MS + 50 * MS) % (100 * MS),
+			36 * MS, 64 * MS);
+	machine_run(machine, 60 * S);
+	assert_in_range(machine_read(machine, counter) - refused, 2, 6);
+	machine_end(machine);
+}
+
 static void gauges_have_our_units(void **state)
 {
 	struct machine *machine = machine_start(
@@ -471,6 +496,7 @@ int main(void)
 		cmocka_unit_test(a_counter_that_never_moves_is_read_on_and_says_so),
 		cmocka_unit_test(a_gpu_that_falls_off_the_bus_is_marked_and_not_asked_again),
 		cmocka_unit_test(a_call_that_fails_once_is_counted_and_sampling_goes_on),
+		cmocka_unit_test(a_rare_counter_is_read_each_second_while_the_ring_is_refused),
 		cmocka_unit_test(gauges_have_our_units),
 		cmocka_unit_test(gpm_gives_means_over_at_least_100_ms_and_no_traffic_that_is_not_there),
 		cmocka_unit_test(without_gauges_only_meters_are_read),
