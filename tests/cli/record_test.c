@@ -378,6 +378,21 @@ static void an_interrupt_ends_the_command_and_the_recording_in_order(void **stat
 	assert_done(SPAWN("verify", place("a")), 0, "");
 }
 
+static void a_request_to_end_before_the_command_starts_leaves_all_as_it_was(void **state)
+{
+	const char *const words[] = {"record", "-q", "-o", place("a"), "--", "sh", "-c", "echo ran", NULL};
+	struct spawned spawned;
+
+	(void)state;
+	assert_done(SPAWN("record", "-q", "-o", place("a"), "--", "true"), 0, "");
+	spawned = assert_ends(spawn_run(&(struct spawn){.words = words, .pending = SIGTERM}), 143,
+		"interrupted by signal 15 (Terminated)");
+	assert_string_equal(spawned.out.data, "");
+	spawned_done(&spawned);
+	assert_done(SPAWN("verify", place("a")), 0, "");
+	assert_false(is_there(place("a.old")));
+}
+
 static void a_recording_may_become_one_file(void **state)
 {
 	json_t *report;
@@ -504,6 +519,7 @@ int main(void)
 		CASE(a_recorder_that_is_killed_leaves_what_it_saw),
 		CASE(a_rank_with_a_recorder_of_its_own_has_a_folder_of_its_own),
 		CASE(an_interrupt_ends_the_command_and_the_recording_in_order),
+		CASE(a_request_to_end_before_the_command_starts_leaves_all_as_it_was),
 		CASE(a_recording_may_become_one_file),
 		CASE(what_an_earlier_packing_left_does_not_stand_in_the_way),
 		CASE(a_recording_that_cannot_become_one_file_stays_a_folder_and_the_status_the_commands),

@@ -13,6 +13,17 @@
 
 enum { WORD_LIMIT = 32 };
 
+/* Held back over the exec. */
+static void send_ahead(int pending)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, pending);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	raise(pending);
+}
+
 static void become(const struct spawn *spawn, int out, int err)
 {
 	const char *arguments[WORD_LIMIT + 2] = {"kwhy"};
@@ -31,6 +42,8 @@ static void become(const struct spawn *spawn, int out, int err)
 		out = open(spawn->stdout_to, O_WRONLY);
 	if (dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0)
 		_exit(126);
+	if (spawn->pending)
+		send_ahead(spawn->pending);
 	execv(KWHY_PROGRAM, (char *const *)arguments);
 	_exit(127);
 }

@@ -10,6 +10,7 @@ struct spawn {
 	const char *folder;	 /* to run in; NULL: where the test runs */
 	const char *stdout_to;	 /* a file for stdout instead of a pipe; NULL: none */
 	const char *environment; /* "NAME=VALUE" to set besides; NULL: none */
+	int pending;		 /* a signal that came before it looked for any; 0: none */
 	bool ignores_children;	 /* started with SIGCHLD ignored, as some daemons start what they run */
 };
 

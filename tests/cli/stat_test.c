@@ -238,6 +238,16 @@ static void an_interrupted_series_tells_what_ran(void **state)
 		143, "interrupted by signal 15");
 }
 
+static void a_request_to_end_before_the_command_starts_starts_none(void **state)
+{
+	const char *const words[] = {"stat", "--", "sh", "-c", "echo ran >&2", NULL};
+	struct spawned spawned = spawn_run(&(struct spawn){.words = words, .pending = SIGTERM});
+
+	(void)state;
+	assert_string_equal(spawned.err.data, "kwhy: interrupted by signal 15 (Terminated)\n");
+	assert_ends(spawned, 143, "");
+}
+
 static void the_commands_output_passes_untouched(void **state)
 {
 	char *bytes = malloc(300000);
@@ -381,6 +391,7 @@ int main(void)
 		cmocka_unit_test(a_starter_that_ignores_the_ends_of_children_changes_nothing),
 		cmocka_unit_test(the_first_failing_run_is_the_last),
 		cmocka_unit_test(an_interrupted_series_tells_what_ran),
+		cmocka_unit_test(a_request_to_end_before_the_command_starts_starts_none),
 		cmocka_unit_test(the_commands_output_passes_untouched),
 		cmocka_unit_test(options_behind_the_command_are_its_own),
 		cmocka_unit_test(wrong_usage_is_told_before_anything_runs),

@@ -363,6 +363,18 @@ static enum kwhy_status end_badly(const struct job *job, enum kwhy_status status
 	return kwhy_record_folder_unmake(job->folder, job->put_aside, error);
 }
 
+/* Somebody wants an end before the command has begun: nothing is started to be killed. */
+static enum kwhy_status end_early(struct job *job, struct kwhy_error *error)
+{
+	char text[100];
+
+	job->end.exit = KWHY_EXIT_SIGNALLED + job->signals.asked;
+	snprintf(text, sizeof(text), "interrupted by signal %d (%s)", job->signals.asked,
+		strsignal(job->signals.asked));
+	kwhy_output_message(text);
+	return kwhy_record_folder_unmake(job->folder, job->put_aside, error);
+}
+
 static void tell_exit(const struct job *job)
 {
 	char text[300];
@@ -382,15 +394,15 @@ static enum kwhy_status record(
 {
 	enum kwhy_status status = prepare(job, operands, error), closed;
 	struct kwhy_error second = {0};
-	bool started = !status;
+	bool started = !status && kwhy_record_await_first(&job->runner);
 
-	if (started) {
-		kwhy_record_await_first(&job->runner);
+	if (started)
 		status = kwhy_record_run(&job->runner, &job->end, error);
-	}
 	closed = close_all(job, &second);
 	if (status)
 		return started ? end_badly(job, status, error) : status;
+	if (!started)
+		return end_early(job, error);
 	if (closed) {
 		*error = second;
 		return closed;

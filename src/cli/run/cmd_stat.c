@@ -120,6 +120,12 @@ static enum kwhy_status keep_command(
 	return status;
 }
 
+/* What came while no command ran counts too: none is started to be killed. */
+static bool goes_on(struct job *job)
+{
+	return !job->exit && !kwhy_signals_wait(&job->signals, 0);
+}
+
 /* Runs until enough is measured, one fails, or somebody wants an end. */
 static enum kwhy_status measure(struct job *job, struct kwhy_error *error)
 {
@@ -129,10 +135,10 @@ static enum kwhy_status measure(struct job *job, struct kwhy_error *error)
 
 	if (!isnan(options->idle_s))
 		status = kwhy_stat_run_idle(&job->runner, options->idle_s, error);
-	for (uint64_t r = 0; !status && !*asked && !job->exit && r < options->warmup; r++)
+	for (uint64_t r = 0; !status && r < options->warmup && goes_on(job); r++)
 		status = kwhy_stat_run_unmeasured(&job->runner, &job->exit, error);
 	job->stat.started_unix_ns = kwhy_clock_unix_ns();
-	for (uint64_t r = 0; !status && !*asked && !job->exit && r < options->runs; r++)
+	for (uint64_t r = 0; !status && r < options->runs && goes_on(job); r++)
 		status = kwhy_stat_run(&job->runner, &job->exit, error);
 	job->stat.interrupted_by = *asked;
 	if (*asked && !job->exit && job->stat.run_count < options->runs)

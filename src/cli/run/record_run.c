@@ -57,7 +57,7 @@ static bool has_shown(const struct kwhy_source_channel *source)
 	return source->kind != KWHY_SOURCE_METER || kwhy_channel_last(&source->channel, &reading);
 }
 
-void kwhy_record_await_first(const struct kwhy_record_runner *runner)
+bool kwhy_record_await_first(const struct kwhy_record_runner *runner)
 {
 	const struct kwhy_sensors *sensors = runner->sensors;
 	int64_t latest_ns = kwhy_clock_mono_ns() + FIRST_NS;
@@ -65,13 +65,14 @@ void kwhy_record_await_first(const struct kwhy_record_runner *runner)
 
 	while (runner->sampler && shown < sensors->source_count && kwhy_clock_mono_ns() < latest_ns) {
 		if (kwhy_signals_wait(runner->signals, kwhy_clock_mono_ns() + RETRY_NS))
-			return;
+			return false;
 		shown = 0;
 		for (size_t i = 0; i < sensors->source_count; i++)
 			shown += has_shown(&sensors->sources[i]);
 		if (runner->replayed && shown)
-			return;
+			break;
 	}
+	return !kwhy_signals_wait(runner->signals, 0);
 }
 
 static void add_work(void *context, double value)

@@ -29,8 +29,11 @@ struct kwhy_record_runner {
 	bool has_windows; /* the command's processes are told the times */
 };
 
-/* Waits until every meter has shown something, or for as long as is reasonable. */
-void kwhy_record_await_first(const struct kwhy_record_runner *runner);
+/*
+ * Waits until every meter has shown something, or for as long as is reasonable. False: somebody wants an end
+ * before the command has begun.
+ */
+KWHY_MUST_USE bool kwhy_record_await_first(const struct kwhy_record_runner *runner);
 
 /*
  * Runs the command while the meters are written; returns when they have shown its end. KWHY_E_INPUT: it could
