@@ -187,6 +187,9 @@ static void attend(struct child *child, struct kwhy_child_end *out)
 	const struct kwhy_child_request *request = child->request;
 	int64_t next_tick_ns = out->start_mono_ns + request->tick_ns;
 
+	out->has_run = true;
+	if (request->started)
+		request->started(request->context);
 	while (!has_ended(child, out)) {
 		if (!request->tick_ns)
 			wait_on(child, NULL);

@@ -14,12 +14,13 @@
  * time, by one thread.
  */
 struct kwhy_child_request {
-	char *const *argv;	  /* ended by NULL; looked for in PATH */
-	char *const *environment; /* NAME=value, ended by NULL; NULL: ours */
-	kwhy_output_seen *seen;	  /* both output streams pass through us; NULL: the child has our own */
-	int64_t tick_ns;	  /* tick() at least this often while it runs; 0: never */
+	char *const *argv;		/* ended by NULL; looked for in PATH */
+	char *const *environment;	/* NAME=value, ended by NULL; NULL: ours */
+	kwhy_output_seen *seen;		/* both output streams pass through us; NULL: the child has our own */
+	void (*started)(void *context); /* once it runs; NULL: none */
+	int64_t tick_ns;		/* tick() at least this often while it runs; 0: never */
 	void (*tick)(void *context);
-	void *context; /* of seen() and tick() */
+	void *context; /* of these */
 };
 
 enum { KWHY_EXIT_NOT_EXECUTABLE = 126, KWHY_EXIT_NOT_FOUND = 127, KWHY_EXIT_SIGNALLED = 128 };
@@ -30,6 +31,7 @@ struct kwhy_child_end {
 	int64_t max_rss_bytes;	    /* of the largest of these */
 	int exit;		    /* as a shell tells it: 128 + signal when it was killed */
 	int signal;		    /* that killed it; 0: none */
+	bool has_run;		    /* it could be started */
 	bool left_behind;	    /* processes that it started live on */
 };
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/folder.h"
 
-#include "base/arena.h"
 #include "recording/block_reader.h"
 #include "recording/bundle.h"
 #include "recording/pack.h"
@@ -56,6 +55,13 @@ static enum kwhy_status fail(const char *what, const char *path, const char *cur
 	return kwhy_fail(error, KWHY_E_IO, "cannot %s '%.300s': %s; %s", what, path, strerror(errno), cure);
 }
 
+static uint32_t any_number(void)
+{
+	uint32_t number;
+
+	return getrandom(&number, sizeof(number), 0) == sizeof(number) ? number : (uint32_t)getpid();
+}
+
 enum kwhy_status kwhy_record_folder_delete(const char *path, struct kwhy_error *error)
 {
 	struct kwhy_bundle bundle = {0};
@@ -74,52 +80,94 @@ enum kwhy_status kwhy_record_folder_delete(const char *path, struct kwhy_error *
 	return status;
 }
 
-static enum kwhy_status put_aside(const char *path, struct kwhy_error *error)
+static bool is_there(const char *path)
 {
-	struct kwhy_arena arena = {0};
-	const char *old = kwhy_arena_printf(&arena, "%s" KWHY_RECORD_OLD_SUFFIX, path);
-	enum kwhy_status status = old ? KWHY_OK : kwhy_fail_memory(error, "the name of a recording");
 	struct stat facts;
 
-	if (!status && !lstat(old, &facts))
-		status = kwhy_record_folder_delete(old, error);
-	if (!status && rename(path, old))
-		status = fail("rename", path, "name another folder with -o", error);
-	kwhy_arena_done(&arena);
-	return status;
+	return !lstat(path, &facts);
 }
 
-enum kwhy_status kwhy_record_folder_make(const char *path, bool *out_put_aside, struct kwhy_error *error)
+static enum kwhy_status refuse(const char *path, struct kwhy_error *error)
+{
+	return kwhy_fail(error, KWHY_E_USAGE,
+		"'%.300s' is there already and is no recording; name another folder with -o", path);
+}
+
+/* A name of its own: what a recorder that was killed has put aside stands in no other's way. */
+static enum kwhy_status put_aside(
+	struct kwhy_record_folder *folder, struct kwhy_arena *arena, struct kwhy_error *error)
+{
+	const char *old = kwhy_arena_printf(arena, "%s" KWHY_RECORD_OLD_SUFFIX, folder->path);
+	const char *aside = kwhy_arena_printf(
+		arena, "%s" KWHY_RECORD_OLD_SUFFIX "-%08" PRIx32, folder->path, any_number());
+
+	if (!old || !aside)
+		return kwhy_fail_memory(error, "the name of a recording");
+	if (is_there(old) && !is_recording(old) && !is_empty_folder(old))
+		return refuse(old, error);
+	if (rename(folder->path, aside))
+		return fail("rename", folder->path, "name another folder with -o", error);
+	folder->aside = aside;
+	folder->old = old;
+	return KWHY_OK;
+}
+
+static enum kwhy_status put_back(const struct kwhy_record_folder *folder, struct kwhy_error *error)
+{
+	if (folder->aside && rename(folder->aside, folder->path))
+		return fail("rename", folder->aside, "rename it yourself", error);
+	return KWHY_OK;
+}
+
+static enum kwhy_status make_folder(const struct kwhy_record_folder *folder, struct kwhy_error *error)
+{
+	enum kwhy_status status, back;
+
+	if (!mkdir(folder->path, MODE))
+		return KWHY_OK;
+	status = fail("make the folder", folder->path, "name another with -o", error);
+	back = put_back(folder, error);
+	return back ? back : status;
+}
+
+enum kwhy_status kwhy_record_folder_make(
+	struct kwhy_record_folder *folder, struct kwhy_arena *arena, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
-	struct stat facts;
 
-	*out_put_aside = false;
-	if (is_empty_folder(path))
-		return KWHY_OK;
-	if (is_recording(path)) {
-		status = put_aside(path, error);
-		*out_put_aside = !status;
-	} else if (!lstat(path, &facts)) {
-		status = kwhy_fail(error, KWHY_E_USAGE,
-			"'%.300s' is there already and is no recording; name another folder with -o", path);
+	if (!is_empty_folder(folder->path)) {
+		if (is_recording(folder->path))
+			status = put_aside(folder, arena, error);
+		else if (is_there(folder->path))
+			status = refuse(folder->path, error);
+		if (!status)
+			status = make_folder(folder, error);
 	}
-	if (!status && mkdir(path, MODE))
-		status = fail("make the folder", path, "name another with -o", error);
+	folder->is_made = !status;
 	return status;
 }
 
-enum kwhy_status kwhy_record_folder_unmake(const char *path, bool was_put_aside, struct kwhy_error *error)
+enum kwhy_status kwhy_record_folder_keep(const struct kwhy_record_folder *folder, struct kwhy_error *error)
 {
-	struct kwhy_arena arena = {0};
-	const char *old = kwhy_arena_printf(&arena, "%s" KWHY_RECORD_OLD_SUFFIX, path);
-	enum kwhy_status status = old ? kwhy_record_folder_delete(path, error)
-				      : kwhy_fail_memory(error, "the name of a recording");
+	enum kwhy_status status = KWHY_OK;
 
-	if (!status && was_put_aside && rename(old, path))
-		status = fail("rename", old, "rename it yourself", error);
-	kwhy_arena_done(&arena);
+	if (!folder->aside)
+		return KWHY_OK;
+	if (is_there(folder->old))
+		status = kwhy_record_folder_delete(folder->old, error);
+	if (!status && rename(folder->aside, folder->old))
+		status = fail("rename", folder->aside, "rename it yourself", error);
 	return status;
+}
+
+enum kwhy_status kwhy_record_folder_unmake(const struct kwhy_record_folder *folder, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+
+	if (!folder->is_made)
+		return KWHY_OK;
+	status = kwhy_record_folder_delete(folder->path, error);
+	return status ? status : put_back(folder, error);
 }
 
 static enum kwhy_status stays(
@@ -162,16 +210,12 @@ static enum kwhy_status pack_into(const char *path, const char *packed, struct k
 enum kwhy_status kwhy_record_folder_pack(const char *path, struct kwhy_error *error)
 {
 	struct kwhy_arena arena = {0};
-	const char *packed, *parts;
-	enum kwhy_status status;
-	uint32_t number;
+	const uint32_t number = any_number();
+	const char *packed = kwhy_arena_printf(&arena, "%s.packed-%08" PRIx32, path, number);
+	const char *parts = kwhy_arena_printf(&arena, "%s.parts-%08" PRIx32, path, number);
+	enum kwhy_status status = packed && parts ? pack_into(path, packed, error)
+						  : kwhy_fail_memory(error, "the name of a recording");
 
-	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
-		number = (uint32_t)getpid();
-	packed = kwhy_arena_printf(&arena, "%s.packed-%08" PRIx32, path, number);
-	parts = kwhy_arena_printf(&arena, "%s.parts-%08" PRIx32, path, number);
-	status = packed && parts ? pack_into(path, packed, error)
-				 : kwhy_fail_memory(error, "the name of a recording");
 	if (!status)
 		status = replace(path, parts, packed, error);
 	kwhy_arena_done(&arena);

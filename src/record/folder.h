@@ -2,6 +2,7 @@
 #ifndef KWHY_RECORD_FOLDER_H
 #define KWHY_RECORD_FOLDER_H
 
+#include "base/arena.h"
 #include "base/status.h"
 
 #include <stdbool.h>
@@ -9,16 +10,30 @@
 /* What a recording that stood in the way is called then. */
 #define KWHY_RECORD_OLD_SUFFIX ".old"
 
+/* Where a recording is made. */
+struct kwhy_record_folder {
+	const char *path;
+	const char *aside; /* what a recording that had that name is called meanwhile; NULL: none had it */
+	const char *old;   /* and from then on */
+	bool is_made;
+};
+
 /*
- * Makes an empty folder for a recording. A recording that is there already, a folder or a file, is renamed to
- * PATH.old, and one that had that name is deleted. KWHY_E_USAGE: something else is there; it is left alone.
+ * Makes an empty folder for a recording at folder->path; a recording that is there already, a folder or a
+ * file, is put aside under a name in the arena. KWHY_E_USAGE: something else is there, or has the name
+ * PATH.old; it is left alone.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_record_folder_make(
-	const char *path, bool *out_put_aside, struct kwhy_error *error);
+	struct kwhy_record_folder *folder, struct kwhy_arena *arena, struct kwhy_error *error);
 
-/* Undoes that, when there is nothing to record: what was put aside has its name again. */
+/* There is something to record: what was put aside becomes PATH.old, and one that had that name is deleted.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_record_folder_keep(
+	const struct kwhy_record_folder *folder, struct kwhy_error *error);
+
+/* There is nothing: what was put aside has its name again. A folder that was not made is left alone. */
 KWHY_MUST_USE enum kwhy_status kwhy_record_folder_unmake(
-	const char *path, bool was_put_aside, struct kwhy_error *error);
+	const struct kwhy_record_folder *folder, struct kwhy_error *error);
 
 /*
  * Makes one packed file of a folder, which then has its name: docs/formats/recording.md. When it cannot, the

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 static bool is_there(const char *path)
 {
@@ -262,14 +263,61 @@ static void what_is_damaged_from_its_start_is_read_with_partial(void **state)
 	unlink(place("start.kwhy"));
 }
 
-static void a_command_that_is_not_there_puts_the_recording_back_that_was(void **state)
+static void assert_work_of(const char *name, double count)
+{
+	json_t *report = report_of(place(name));
+	json_t *work = json_array_get(json_object_get(report, "work"), 0);
+
+	assert_true(json_number_value(json_object_get(work, "count")) == count);
+	json_decref(report);
+}
+
+static void make_two_recordings(void)
+{
+	assert_done(SPAWN("record", "-q", "-o", place("a"), "--work", "steps=5", "--", "true"), 0, "");
+	assert_done(SPAWN("record", "-q", "-o", place("a"), "--work", "steps=6", "--", "true"), 0, "");
+}
+
+static void assert_two_recordings(void)
+{
+	assert_work_of("a", 6);
+	assert_work_of("a.old", 5);
+}
+
+static void a_command_that_is_not_there_puts_the_recordings_back_that_were(void **state)
 {
 	(void)state;
-	assert_done(SPAWN("record", "-q", "-o", place("a"), "--", "true"), 0, "");
+	make_two_recordings();
 	assert_done(SPAWN("record", "-q", "-o", place("a"), "--", "kwhy-nothing-of-that-name"), 127,
 		"is in the folders of PATH");
+	assert_two_recordings();
+}
+
+/* Every file is full from its first bytes on. */
+static void a_recording_that_cannot_begin_leaves_those_that_were(void **state)
+{
+	char command[1200];
+
+	(void)state;
+	make_two_recordings();
+	snprintf(command, sizeof(command), "prlimit --fsize=16 %s record -q -o %s -- true 2>/dev/null",
+		KWHY_PROGRAM, place("a"));
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(WEXITSTATUS(system(command)), 1);
+	assert_two_recordings();
+}
+
+static void what_has_the_name_of_the_old_recording_and_is_none_is_left_alone(void **state)
+{
+	struct kwhy_error error;
+
+	(void)state;
+	assert_done(SPAWN("record", "-q", "-o", place("a"), "--", "true"), 0, "");
+	assert_int_equal(kwhy_file_write(place("a.old"), "mine", 4, &error), KWHY_OK);
+	assert_done(SPAWN("record", "-q", "-o", place("a"), "--", "true"), 2,
+		"a.old' is there already and is no recording");
 	assert_done(SPAWN("verify", place("a")), 0, "");
-	assert_false(is_there(place("a.old")));
+	assert_int_equal(unlink(place("a.old")), 0);
 }
 
 static void what_is_no_recording_is_left_alone(void **state)
@@ -511,7 +559,9 @@ int main(void)
 		CASE(a_recording_that_is_there_is_kept_as_the_old_one),
 		CASE(what_is_damaged_is_counted_as_json_too),
 		CASE(what_is_damaged_from_its_start_is_read_with_partial),
-		CASE(a_command_that_is_not_there_puts_the_recording_back_that_was),
+		CASE(a_command_that_is_not_there_puts_the_recordings_back_that_were),
+		CASE(a_recording_that_cannot_begin_leaves_those_that_were),
+		CASE(what_has_the_name_of_the_old_recording_and_is_none_is_left_alone),
 		CASE(what_is_no_recording_is_left_alone),
 		CASE(work_is_recorded_with_the_run),
 		CASE(progress_is_drawn_on_a_terminal),

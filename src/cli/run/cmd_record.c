@@ -38,8 +38,8 @@ static void set_defaults(void *options)
 struct job {
 	const struct record_options *options;
 	struct kwhy_arena arena;
-	const char *folder, *command;
-	bool put_aside; /* a recording that had that name */
+	const char *command;
+	struct kwhy_record_folder folder;
 	uint64_t limit_bytes;
 	struct kwhy_signals signals;
 	struct kwhy_stat stat; /* the units of work */
@@ -158,18 +158,19 @@ static enum kwhy_status name_things(
 	enum kwhy_status status;
 
 	if (job->options->output)
-		job->folder = without_slashes(&job->arena, job->options->output);
+		job->folder.path = without_slashes(&job->arena, job->options->output);
 	else if (rank >= 0)
-		job->folder = kwhy_arena_printf(&job->arena, "run.%" PRId64 ".kwhy", rank);
+		job->folder.path = kwhy_arena_printf(&job->arena, "run.%" PRId64 ".kwhy", rank);
 	else
-		job->folder = "run.kwhy";
+		job->folder.path = "run.kwhy";
 	for (size_t i = 0; i < operands->count; i++)
 		kwhy_text_addf(&line, "%s%s", i ? " " : "", operands->items[i]);
 	status = kwhy_text_check(&line, error);
 	if (!status)
 		job->command = kwhy_arena_copy(&job->arena, line.data);
 	kwhy_text_done(&line);
-	return status || (job->folder && job->command) ? status : kwhy_fail_memory(error, "the command line");
+	return status || (job->folder.path && job->command) ? status
+							    : kwhy_fail_memory(error, "the command line");
 }
 
 static enum kwhy_status open_sensors(struct job *job, struct kwhy_error *error)
@@ -196,7 +197,7 @@ static enum kwhy_status open_sensors(struct job *job, struct kwhy_error *error)
 static enum kwhy_status open_meters(struct job *job, struct kwhy_error *error)
 {
 	const struct kwhy_record_meters_request request = {
-		.path = kwhy_arena_printf(&job->arena, "%s/meters.blocks", job->folder),
+		.path = kwhy_arena_printf(&job->arena, "%s/meters.blocks", job->folder.path),
 		.command = job->command,
 		.producer = "kwhy record " KWHY_VERSION,
 		.limit_bytes = job->limit_bytes,
@@ -231,7 +232,7 @@ static enum kwhy_status prepare_library(
 	struct job *job, const struct kwhy_inject *inject, struct kwhy_error *error)
 {
 	const struct record_options *options = job->options;
-	char *folder = realpath(job->folder, NULL);
+	char *folder = realpath(job->folder.path, NULL);
 	struct kwhy_inject_request request = {.folder = folder,
 		.limit_bytes = job->limit_bytes,
 		.graphs = options->graphs,
@@ -243,7 +244,7 @@ static enum kwhy_status prepare_library(
 	enum kwhy_status status;
 
 	if (!folder)
-		return kwhy_fail(error, KWHY_E_IO, "cannot find the folder '%.300s': %s", job->folder,
+		return kwhy_fail(error, KWHY_E_IO, "cannot find the folder '%.300s': %s", job->folder.path,
 			strerror(errno));
 	if (getrandom(&request.seed, sizeof(request.seed), 0) != sizeof(request.seed))
 		request.seed = (uint64_t)kwhy_clock_unix_ns();
@@ -287,7 +288,7 @@ static enum kwhy_status prepare(
 	if (!status)
 		status = open_sensors(job, error);
 	if (!status)
-		status = kwhy_record_folder_make(job->folder, &job->put_aside, error);
+		status = kwhy_record_folder_make(&job->folder, &job->arena, error);
 	if (!status)
 		status = open_meters(job, error);
 	if (!status)
@@ -306,7 +307,7 @@ static enum kwhy_status prepare(
 		.replayed = job->options->replay != NULL,
 		.delay_s = job->options->delay_s,
 		.duration_s = job->options->duration_s,
-		.folder = job->folder,
+		.folder = &job->folder,
 		.counts = job->options->counts.items,
 		.count_count = job->options->counts.count,
 		.progress = job->options->progress,
@@ -318,7 +319,7 @@ static enum kwhy_status prepare(
 static enum kwhy_status show(const struct job *job, struct kwhy_error *error)
 {
 	const struct kwhy_text_style style = {.columns = 80, .first_screen = true};
-	char *const traces[] = {(char *)job->folder};
+	char *const traces[] = {(char *)job->folder.path};
 	struct kwhy_job_options options;
 	struct kwhy_text text = {0};
 	struct kwhy_job books;
@@ -330,7 +331,8 @@ static enum kwhy_status show(const struct job *job, struct kwhy_error *error)
 	if (status)
 		return status;
 	status = kwhy_report_text(&books.report, &style, &text, error);
-	kwhy_text_addf(&text, "\nRecorded in %s; all of it: kwhy report %s\n", job->folder, job->folder);
+	kwhy_text_addf(
+		&text, "\nRecorded in %s; all of it: kwhy report %s\n", job->folder.path, job->folder.path);
 	if (!status && fwrite(text.data, 1, text.length, stderr) != text.length)
 		status = kwhy_fail(error, KWHY_E_IO, "cannot write to standard error: %s", strerror(errno));
 	kwhy_text_done(&text);
@@ -354,25 +356,27 @@ static enum kwhy_status close_all(struct job *job, struct kwhy_error *error)
 	return status;
 }
 
-/* A command that cannot be started: said as a shell says it, with the shell's status, and no recording. */
-static enum kwhy_status end_badly(const struct job *job, enum kwhy_status status, struct kwhy_error *error)
+/*
+ * No command has run, and there is no recording. One that cannot be started is said as a shell says it, with
+ * the shell's status; where somebody wanted an end before, nothing is started to be killed.
+ */
+static enum kwhy_status end_early(struct job *job, enum kwhy_status status, struct kwhy_error *error)
 {
-	if (status != KWHY_E_INPUT || job->end.exit < KWHY_EXIT_NOT_EXECUTABLE)
-		return status;
-	kwhy_output_message(error->text);
-	return kwhy_record_folder_unmake(job->folder, job->put_aside, error);
-}
-
-/* Somebody wants an end before the command has begun: nothing is started to be killed. */
-static enum kwhy_status end_early(struct job *job, struct kwhy_error *error)
-{
+	struct kwhy_error later = {0};
 	char text[100];
 
-	job->end.exit = KWHY_EXIT_SIGNALLED + job->signals.asked;
-	snprintf(text, sizeof(text), "interrupted by signal %d (%s)", job->signals.asked,
-		strsignal(job->signals.asked));
-	kwhy_output_message(text);
-	return kwhy_record_folder_unmake(job->folder, job->put_aside, error);
+	if (status == KWHY_E_INPUT && job->end.exit >= KWHY_EXIT_NOT_EXECUTABLE) {
+		kwhy_output_message(error->text);
+		status = KWHY_OK;
+	} else if (!status) {
+		job->end.exit = KWHY_EXIT_SIGNALLED + job->signals.asked;
+		snprintf(text, sizeof(text), "interrupted by signal %d (%s)", job->signals.asked,
+			strsignal(job->signals.asked));
+		kwhy_output_message(text);
+	}
+	if (kwhy_record_folder_unmake(&job->folder, &later))
+		return kwhy_output_later(status, &later, error);
+	return status;
 }
 
 static void tell_exit(const struct job *job)
@@ -394,15 +398,14 @@ static enum kwhy_status record(
 {
 	enum kwhy_status status = prepare(job, operands, error), closed;
 	struct kwhy_error second = {0};
-	bool started = !status && kwhy_record_await_first(&job->runner);
 
-	if (started)
+	if (!status && kwhy_record_await_first(&job->runner))
 		status = kwhy_record_run(&job->runner, &job->end, error);
 	closed = close_all(job, &second);
+	if (!job->end.has_run)
+		return end_early(job, status, error);
 	if (status)
-		return started ? end_badly(job, status, error) : status;
-	if (!started)
-		return end_early(job, error);
+		return status;
 	if (closed) {
 		*error = second;
 		return closed;
@@ -410,7 +413,7 @@ static enum kwhy_status record(
 	tell_exit(job);
 	/* The recording is there, and the command's status is its own, whatever comes of packing and report.
 	 */
-	if (job->options->one_file && kwhy_record_folder_pack(job->folder, &second))
+	if (job->options->one_file && kwhy_record_folder_pack(job->folder.path, &second))
 		kwhy_output_message(second.text);
 	if (!job->options->quiet && show(job, &second))
 		kwhy_output_message(second.text);

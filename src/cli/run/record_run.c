@@ -99,6 +99,16 @@ static void see_output(void *context, int stream, int64_t time_mono_ns, const ch
 	kwhy_lines_add(&recording->lines[stream - 1], time_mono_ns, bytes, length);
 }
 
+/* The recording goes on whatever comes of that. */
+static void keep_folder(void *context)
+{
+	const struct recording *recording = context;
+	struct kwhy_error error;
+
+	if (kwhy_record_folder_keep(recording->runner->folder, &error))
+		kwhy_output_message(error.text);
+}
+
 static void tick(void *context)
 {
 	struct recording *recording = context;
@@ -115,7 +125,7 @@ static enum kwhy_status begin(
 	enum kwhy_status status;
 
 	*recording = (struct recording){.runner = runner, .error = error};
-	recording->progress = (struct kwhy_record_progress){.folder = runner->folder,
+	recording->progress = (struct kwhy_record_progress){.folder = runner->folder->path,
 		.sensors = runner->sensors,
 		.start_mono_ns = kwhy_clock_mono_ns(),
 		.last_mono_ns = kwhy_clock_mono_ns()};
@@ -281,7 +291,7 @@ static enum kwhy_status write_counts(const struct recording *recording, const st
 	const struct kwhy_record_runner *runner = recording->runner;
 	const char *patterns[KWHY_RECORD_RANGES_MOST];
 	uint64_t counts[KWHY_RECORD_RANGES_MOST];
-	const struct kwhy_record_ranges ranges = {.path = runner->folder,
+	const struct kwhy_record_ranges ranges = {.path = runner->folder->path,
 		.patterns = patterns,
 		.count = runner->count_count,
 		.start_mono_ns = window_start(runner, how->start_mono_ns),
@@ -404,6 +414,7 @@ enum kwhy_status kwhy_record_run(
 	struct kwhy_child_request request = {
 		.argv = runner->argv,
 		.seen = runner->specs->watching ? see_output : NULL,
+		.started = keep_folder,
 		.tick_ns = SECOND_NS,
 		.tick = tick,
 		.context = &recording,

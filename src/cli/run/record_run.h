@@ -6,6 +6,7 @@
 #include "cli/run/stat_spec.h"
 #include "cli/run/stat_work_file.h"
 #include "launch/child.h"
+#include "record/folder.h"
 #include "record/meters.h"
 #include "sensor/sampler.h"
 
@@ -21,8 +22,8 @@ struct kwhy_record_runner {
 	struct kwhy_stat *stat; /* holds the units of the specs */
 	struct kwhy_signals *signals;
 	double delay_s, duration_s; /* NAN: from the start; to the end */
-	const char *folder;	    /* of the recording */
-	const char *const *counts;  /* UNIT=NAME: units that are ranges of a name */
+	const struct kwhy_record_folder *folder;
+	const char *const *counts; /* UNIT=NAME: units that are ranges of a name */
 	size_t count_count;
 	bool replayed;	  /* a file plays instead of meters: it tells nothing of this machine now */
 	bool progress;	  /* a line that says so */

@@ -67,6 +67,26 @@ static void a_killed_command_is_128_and_its_signal(void **state)
 	assert_int_equal(end.exit, 128 + SIGSEGV);
 }
 
+static void count_start(void *context)
+{
+	++*(unsigned *)context;
+}
+
+static void only_a_command_that_runs_is_told_to_have_started(void **state)
+{
+	char *nothing[] = {(char *)"kwhy-no-such-command", NULL}, *one[] = {(char *)"true", NULL};
+	unsigned starts = 0;
+	struct kwhy_child_request request = {.argv = nothing, .started = count_start, .context = &starts};
+	struct kwhy_child_end end;
+
+	(void)state;
+	assert_int_equal(kwhy_child_run(&request, &signals, &end, &error), KWHY_E_INPUT);
+	assert_false(end.has_run || starts);
+	request.argv = one;
+	assert_int_equal(kwhy_child_run(&request, &signals, &end, &error), KWHY_OK);
+	assert_true(end.has_run && starts == 1);
+}
+
 static void commands_that_cannot_start_are_127_or_126(void **state)
 {
 	char *nothing[] = {(char *)"kwhy-no-such-command", NULL}, *folder[] = {(char *)"/", NULL};
@@ -206,6 +226,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_exit_status_is_the_commands, open_signals, close_signals),
 		cmocka_unit_test_setup_teardown(
 			a_killed_command_is_128_and_its_signal, open_signals, close_signals),
+		cmocka_unit_test_setup_teardown(
+			only_a_command_that_runs_is_told_to_have_started, open_signals, close_signals),
 		cmocka_unit_test_setup_teardown(
 			commands_that_cannot_start_are_127_or_126, open_signals, close_signals),
 		cmocka_unit_test_setup_teardown(
