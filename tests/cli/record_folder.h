@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char folder[] = "kwhy-record-XXXXXX";
@@ -24,6 +25,13 @@ static inline const char *place(const char *name)
 
 	snprintf(path, sizeof(paths[0]), "%s/%s", folder, name);
 	return path;
+}
+
+static inline bool is_there(const char *path)
+{
+	struct stat facts;
+
+	return !stat(path, &facts);
 }
 
 static inline void use_steady_load(void)
@@ -92,6 +100,13 @@ static inline json_t *report_of(const char *path)
 		fail_msg("exit %d: %s", spawned.exit, spawned.err.data);
 	spawned_done(&spawned);
 	return report;
+}
+
+static inline json_t *energy_of(const json_t *report)
+{
+	json_t *device = json_array_get(json_object_get(report, "devices"), 0);
+
+	return json_object_get(device, "energy");
 }
 
 #define CASE(name) cmocka_unit_test_teardown(name, end_one)

@@ -4,16 +4,7 @@
 
 #include <limits.h>
 #include <math.h>
-#include <signal.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-
-static bool is_there(const char *path)
-{
-	struct stat facts;
-
-	return !stat(path, &facts);
-}
 
 static bool is_file(const char *path)
 {
@@ -191,23 +182,6 @@ static void the_command_keeps_its_output_and_its_status(void **state)
 		SPAWN("record", "-o", place("a"), "--", "sh", "-c", "kill -9 $$"), 137, "killed by signal 9");
 }
 
-static void a_command_that_is_not_there_leaves_no_recording(void **state)
-{
-	(void)state;
-	assert_done(SPAWN("record", "-o", place("a"), "--", "kwhy-nothing-of-that-name"), 127,
-		"is in the folders of PATH");
-	assert_false(is_there(place("a")));
-}
-
-static void a_recording_that_is_there_is_kept_as_the_old_one(void **state)
-{
-	(void)state;
-	for (int i = 0; i < 3; i++)
-		assert_done(SPAWN("record", "-q", "-o", place("a"), "--", "true"), 0, "");
-	assert_done(SPAWN("verify", place("a")), 0, "");
-	assert_done(SPAWN("verify", place("a.old")), 0, "");
-}
-
 /* The bundled one, with a byte in its middle turned over and its end cut off. */
 static void what_is_damaged_is_counted_as_json_too(void **state)
 {
@@ -263,74 +237,6 @@ static void what_is_damaged_from_its_start_is_read_with_partial(void **state)
 	unlink(place("start.kwhy"));
 }
 
-static void assert_work_of(const char *name, double count)
-{
-	json_t *report = report_of(place(name));
-	json_t *work = json_array_get(json_object_get(report, "work"), 0);
-
-	assert_true(json_number_value(json_object_get(work, "count")) == count);
-	json_decref(report);
-}
-
-static void make_two_recordings(void)
-{
-	assert_done(SPAWN("record", "-q", "-o", place("a"), "--work", "steps=5", "--", "true"), 0, "");
-	assert_done(SPAWN("record", "-q", "-o", place("a"), "--work", "steps=6", "--", "true"), 0, "");
-}
-
-static void assert_two_recordings(void)
-{
-	assert_work_of("a", 6);
-	assert_work_of("a.old", 5);
-}
-
-static void a_command_that_is_not_there_puts_the_recordings_back_that_were(void **state)
-{
-	(void)state;
-	make_two_recordings();
-	assert_done(SPAWN("record", "-q", "-o", place("a"), "--", "kwhy-nothing-of-that-name"), 127,
-		"is in the folders of PATH");
-	assert_two_recordings();
-}
-
-/* Every file is full from its first bytes on. */
-static void a_recording_that_cannot_begin_leaves_those_that_were(void **state)
-{
-	char command[1200];
-
-	(void)state;
-	make_two_recordings();
-	snprintf(command, sizeof(command), "prlimit --fsize=16 %s record -q -o %s -- true 2>/dev/null",
-		KWHY_PROGRAM, place("a"));
-	for (int i = 0; i < 2; i++)
-		assert_int_equal(WEXITSTATUS(system(command)), 1);
-	assert_two_recordings();
-}
-
-static void what_has_the_name_of_the_old_recording_and_is_none_is_left_alone(void **state)
-{
-	struct kwhy_error error;
-
-	(void)state;
-	assert_done(SPAWN("record", "-q", "-o", place("a"), "--", "true"), 0, "");
-	assert_int_equal(kwhy_file_write(place("a.old"), "mine", 4, &error), KWHY_OK);
-	assert_done(SPAWN("record", "-q", "-o", place("a"), "--", "true"), 2,
-		"a.old' is there already and is no recording");
-	assert_done(SPAWN("verify", place("a")), 0, "");
-	assert_int_equal(unlink(place("a.old")), 0);
-}
-
-static void what_is_no_recording_is_left_alone(void **state)
-{
-	struct kwhy_error error;
-
-	(void)state;
-	assert_int_equal(kwhy_file_write(place("a"), "mine", 4, &error), KWHY_OK);
-	assert_done(
-		SPAWN("record", "-o", place("a"), "--", "true"), 2, "is there already and is no recording");
-	assert_int_equal(unlink(place("a")), 0);
-}
-
 static void work_is_recorded_with_the_run(void **state)
 {
 	json_t *report, *work;
@@ -384,27 +290,6 @@ static void a_part_of_the_run_may_be_recorded(void **state)
 	json_decref(report);
 }
 
-/* The command kills the program that records it. */
-static void a_recorder_that_is_killed_leaves_what_it_saw(void **state)
-{
-	struct spawned spawned = SPAWN(
-		"record", "-o", place("a"), "--", "sh", "-c", "sleep 2.5; kill -9 $PPID");
-	json_t *report;
-
-	(void)state;
-	assert_int_equal(spawned.exit, -SIGKILL);
-	spawned_done(&spawned);
-	report = report_of(place("a"));
-	assert_true(json_number_value(json_object_get(energy_of(report), "measured_nj")) > 100e9);
-	json_decref(report);
-	spawned = SPAWN("report", place("a"));
-	assert_non_null(strstr(spawned.out.data, "did not end their recording"));
-	spawned_done(&spawned);
-	spawned = assert_ends(SPAWN("verify", place("a")), 1, "");
-	assert_non_null(strstr(spawned.out.data, "cut short: 1 of 1 processes did not end in order\n"));
-	spawned_done(&spawned);
-}
-
 static void a_rank_with_a_recorder_of_its_own_has_a_folder_of_its_own(void **state)
 {
 	const char *const words[] = {"record", "-q", "--", "true", NULL};
@@ -416,29 +301,6 @@ static void a_rank_with_a_recorder_of_its_own_has_a_folder_of_its_own(void **sta
 	spawned_done(&spawned);
 	assert_done(SPAWN("verify", place("run.3.kwhy")), 0, "");
 	remove_recording("run.3.kwhy");
-}
-
-static void an_interrupt_ends_the_command_and_the_recording_in_order(void **state)
-{
-	(void)state;
-	assert_done(SPAWN("record", "-o", place("a"), "--", "sh", "-c", "kill -TERM $PPID; exec sleep 60"),
-		143, "Recorded in ");
-	assert_done(SPAWN("verify", place("a")), 0, "");
-}
-
-static void a_request_to_end_before_the_command_starts_leaves_all_as_it_was(void **state)
-{
-	const char *const words[] = {"record", "-q", "-o", place("a"), "--", "sh", "-c", "echo ran", NULL};
-	struct spawned spawned;
-
-	(void)state;
-	assert_done(SPAWN("record", "-q", "-o", place("a"), "--", "true"), 0, "");
-	spawned = assert_ends(spawn_run(&(struct spawn){.words = words, .pending = SIGTERM}), 143,
-		"interrupted by signal 15 (Terminated)");
-	assert_string_equal(spawned.out.data, "");
-	spawned_done(&spawned);
-	assert_done(SPAWN("verify", place("a")), 0, "");
-	assert_false(is_there(place("a.old")));
 }
 
 static void a_recording_may_become_one_file(void **state)
@@ -555,21 +417,12 @@ int main(void)
 		CASE(what_is_not_recorded_is_said),
 		CASE(without_a_gpu_the_command_runs_and_the_report_says_why_nothing_is_known),
 		CASE(the_command_keeps_its_output_and_its_status),
-		CASE(a_command_that_is_not_there_leaves_no_recording),
-		CASE(a_recording_that_is_there_is_kept_as_the_old_one),
 		CASE(what_is_damaged_is_counted_as_json_too),
 		CASE(what_is_damaged_from_its_start_is_read_with_partial),
-		CASE(a_command_that_is_not_there_puts_the_recordings_back_that_were),
-		CASE(a_recording_that_cannot_begin_leaves_those_that_were),
-		CASE(what_has_the_name_of_the_old_recording_and_is_none_is_left_alone),
-		CASE(what_is_no_recording_is_left_alone),
 		CASE(work_is_recorded_with_the_run),
 		CASE(progress_is_drawn_on_a_terminal),
 		CASE(a_part_of_the_run_may_be_recorded),
-		CASE(a_recorder_that_is_killed_leaves_what_it_saw),
 		CASE(a_rank_with_a_recorder_of_its_own_has_a_folder_of_its_own),
-		CASE(an_interrupt_ends_the_command_and_the_recording_in_order),
-		CASE(a_request_to_end_before_the_command_starts_leaves_all_as_it_was),
 		CASE(a_recording_may_become_one_file),
 		CASE(what_an_earlier_packing_left_does_not_stand_in_the_way),
 		CASE(a_recording_that_cannot_become_one_file_stays_a_folder_and_the_status_the_commands),
