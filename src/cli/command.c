@@ -3,11 +3,13 @@
 
 #include "cli/output.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const struct kwhy_command *const kwhy_commands[] = {
 	&kwhy_command_record,
@@ -248,6 +250,17 @@ static int exit_status(enum kwhy_status status, enum kwhy_exit done)
 	return status ? KWHY_EXIT_FAILED : (int)done;
 }
 
+/*
+ * Where our starter closed standard files, what is opened next would get their numbers, and messages would go
+ * there. Reading and writing fail as they would on closed ones, for a command that we start, too.
+ */
+static void hold_standard_files(void)
+{
+	for (int file = STDIN_FILENO; file <= STDERR_FILENO; file++)
+		if (fcntl(file, F_GETFD) < 0)
+			(void)open("/dev/null", file == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int kwhy_command_main(int argc, char **argv)
 {
 	const struct kwhy_command *command = command_of(argc, argv);
@@ -255,6 +268,7 @@ int kwhy_command_main(int argc, char **argv)
 	struct kwhy_error error = {0};
 	enum kwhy_status status;
 
+	hold_standard_files();
 	signal(SIGCHLD, SIG_DFL); /* else, where our starter ignores it, nobody tells us how a child ended */
 	signal(SIGXFSZ, SIG_IGN); /* what is too long to write is told, as a full disk is */
 	if (command)

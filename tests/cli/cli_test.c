@@ -240,6 +240,23 @@ static void a_full_disk_is_a_failure_and_not_silence(void **state)
 	assert_fails(SPAWN("report", TINY, "--json", "-o", "/dev/full"), 1, "/dev/full");
 }
 
+/* Its number is not that of a file that kwhy opens for itself. */
+static void an_output_that_is_closed_is_a_failure(void **state)
+{
+	static const char *const commands[] = {"version", "report " TINY,
+		"watch --once --replay " KWHY_SOURCE_DIR "/examples/h200-train/power.csv"};
+	char line[600];
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(line, sizeof(line),
+			"%s %s 2>&1 >&- | grep -q 'cannot write to standard output: Bad file descriptor'",
+			KWHY_PROGRAM, commands[i]);
+		if (system(line))
+			fail_msg("no failure: %s", line);
+	}
+}
+
 static void what_cannot_be_written_leaves_the_old_file_alone(void **state)
 {
 	struct kwhy_text after = {0};
@@ -469,6 +486,7 @@ int main(void)
 		cmocka_unit_test(the_share_of_the_roofline_needs_a_precision_and_peaks),
 		cmocka_unit_test(stated_work_replaces_what_the_recording_holds_of_that_unit),
 		cmocka_unit_test(a_full_disk_is_a_failure_and_not_silence),
+		cmocka_unit_test(an_output_that_is_closed_is_a_failure),
 		cmocka_unit_test(what_cannot_be_written_leaves_the_old_file_alone),
 		cmocka_unit_test(the_form_follows_the_extension_and_a_folder_gets_a_file),
 		cmocka_unit_test(json_on_stdout_parses_and_is_the_same_twice),

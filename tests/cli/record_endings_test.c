@@ -134,6 +134,19 @@ static void a_request_to_end_before_the_command_starts_leaves_all_as_it_was(void
 	assert_false(is_there(place("a.old")));
 }
 
+/* A file that kwhy opens is not taken for one of them. */
+static void messages_to_what_the_starter_closed_are_not_in_the_recording(void **state)
+{
+	char command[1200];
+
+	(void)state;
+	snprintf(command, sizeof(command),
+		"%s record -q -o %s -- sh -c 'echo out; echo err >&2; exit 3' >&- 2>&-", KWHY_PROGRAM,
+		place("a"));
+	assert_int_equal(WEXITSTATUS(system(command)), 3);
+	assert_done(SPAWN("verify", place("a")), 0, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -146,6 +159,7 @@ int main(void)
 		CASE(a_recorder_that_is_killed_leaves_what_it_saw),
 		CASE(an_interrupt_ends_the_command_and_the_recording_in_order),
 		CASE(a_request_to_end_before_the_command_starts_leaves_all_as_it_was),
+		CASE(messages_to_what_the_starter_closed_are_not_in_the_recording),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
