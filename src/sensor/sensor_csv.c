@@ -26,16 +26,25 @@ struct kwhy_sensor_csv {
 	FILE *file;
 	struct kwhy_clock_relation relation;
 	struct place *places; /* of each source */
+	int failure;	      /* errno of the first write that failed: nothing is written after it */
 };
 
 static enum kwhy_status refused(const struct kwhy_sensor_csv *csv, struct kwhy_error *error)
 {
 	return kwhy_fail(error, KWHY_E_IO, "cannot write '%.300s': %s; name another file or folder",
-		csv->path, strerror(errno));
+		csv->path, strerror(csv->failure));
+}
+
+static void flush(struct kwhy_sensor_csv *csv)
+{
+	if (fflush(csv->file) || ferror(csv->file))
+		csv->failure = errno ? errno : EIO;
 }
 
 static void release(struct kwhy_sensor_csv *csv)
 {
+	if (csv->file)
+		fclose(csv->file);
 	free(csv->path);
 	free(csv->places);
 	free(csv);
@@ -108,12 +117,18 @@ enum kwhy_status kwhy_sensor_csv_open(const char *path, const struct kwhy_sensor
 		return kwhy_fail_memory(error, "keeping the readings");
 	}
 	csv->file = fopen(path, "we");
-	if (!csv->file) {
+	if (csv->file) {
+		errno = 0;
+		write_head(csv);
+		flush(csv);
+	} else {
+		csv->failure = errno;
+	}
+	if (csv->failure) {
 		refused(csv, error);
 		release(csv);
 		return error->status;
 	}
-	write_head(csv);
 	*out = csv;
 	return KWHY_OK;
 }
@@ -181,13 +196,15 @@ static void drain(struct kwhy_sensor_csv *csv, const struct kwhy_source_channel 
 	}
 }
 
-enum kwhy_status kwhy_sensor_csv_drain(struct kwhy_sensor_csv *csv, struct kwhy_error *error)
+void kwhy_sensor_csv_drain(struct kwhy_sensor_csv *csv)
 {
+	if (csv->failure)
+		return;
 	errno = 0;
 	for (size_t i = 0; i < csv->sensors->source_count; i++)
 		if (csv->sensors->sources[i].kind == KWHY_SOURCE_METER)
 			drain(csv, &csv->sensors->sources[i], &csv->places[i]);
-	return fflush(csv->file) || ferror(csv->file) ? refused(csv, error) : KWHY_OK;
+	flush(csv);
 }
 
 uint64_t kwhy_sensor_csv_lost(const struct kwhy_sensor_csv *csv)
@@ -205,9 +222,11 @@ enum kwhy_status kwhy_sensor_csv_close(struct kwhy_sensor_csv *csv, struct kwhy_
 
 	if (!csv)
 		return KWHY_OK;
-	status = kwhy_sensor_csv_drain(csv, error);
-	if (fclose(csv->file) && !status)
-		status = refused(csv, error);
+	kwhy_sensor_csv_drain(csv);
+	if (fclose(csv->file) && !csv->failure)
+		csv->failure = errno;
+	csv->file = NULL;
+	status = csv->failure ? refused(csv, error) : KWHY_OK;
 	release(csv);
 	return status;
 }

@@ -134,6 +134,24 @@ static void a_request_to_end_before_the_command_starts_leaves_all_as_it_was(void
 	assert_false(is_there(place("a.old")));
 }
 
+/* The command leaves no room to the files of the kwhy that records it. */
+static void a_disk_that_fills_leaves_what_was_recorded_and_the_status(void **state)
+{
+	struct spawned spawned;
+	json_t *report;
+
+	(void)state;
+	spawned = assert_ends(SPAWN("record", "-o", place("a"), "--", "sh", "-c",
+				      "sleep 1.3; prlimit --pid $PPID --fsize=64 && sleep 1.3; exit 7"),
+		1, "meters.blocks': File too large; ");
+	assert_non_null(strstr(spawned.err.data, "' ended with status 7\n"));
+	assert_non_null(strstr(spawned.err.data, "\nRecorded in "));
+	spawned_done(&spawned);
+	report = report_of(place("a"));
+	assert_true(json_number_value(json_object_get(energy_of(report), "measured_nj")) > 0);
+	json_decref(report);
+}
+
 /* A file that kwhy opens is not taken for one of them. */
 static void messages_to_what_the_starter_closed_are_not_in_the_recording(void **state)
 {
@@ -159,6 +177,7 @@ int main(void)
 		CASE(a_recorder_that_is_killed_leaves_what_it_saw),
 		CASE(an_interrupt_ends_the_command_and_the_recording_in_order),
 		CASE(a_request_to_end_before_the_command_starts_leaves_all_as_it_was),
+		CASE(a_disk_that_fills_leaves_what_was_recorded_and_the_status),
 		CASE(messages_to_what_the_starter_closed_are_not_in_the_recording),
 	};
 

@@ -248,6 +248,20 @@ static void a_request_to_end_before_the_command_starts_starts_none(void **state)
 	assert_ends(spawned, 143, "");
 }
 
+/* The command leaves no room to the files of the kwhy that measures it. */
+static void readings_that_cannot_be_kept_leave_the_result_and_the_status(void **state)
+{
+	struct spawned spawned;
+
+	(void)state;
+	use_scenario("h200_constant_300w");
+	spawned = SPAWN("stat", "--save-power", place("power.csv"), "-r", "2", "--", "sh", "-c",
+		"prlimit --pid $PPID --fsize=64 && sleep 1.3; exit 7");
+	assert_non_null(strstr(spawned.err.data, "gpu 0"));
+	assert_non_null(strstr(spawned.err.data, "' ended with status 7\n"));
+	assert_ends(spawned, 1, "power.csv': File too large; ");
+}
+
 static void the_commands_output_passes_untouched(void **state)
 {
 	char *bytes = malloc(300000);
@@ -392,6 +406,7 @@ int main(void)
 		cmocka_unit_test(the_first_failing_run_is_the_last),
 		cmocka_unit_test(an_interrupted_series_tells_what_ran),
 		cmocka_unit_test(a_request_to_end_before_the_command_starts_starts_none),
+		cmocka_unit_test(readings_that_cannot_be_kept_leave_the_result_and_the_status),
 		cmocka_unit_test(the_commands_output_passes_untouched),
 		cmocka_unit_test(options_behind_the_command_are_its_own),
 		cmocka_unit_test(wrong_usage_is_told_before_anything_runs),

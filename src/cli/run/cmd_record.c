@@ -404,20 +404,18 @@ static enum kwhy_status record(
 	closed = close_all(job, &second);
 	if (!job->end.has_run)
 		return end_early(job, status, error);
-	if (status)
-		return status;
-	if (closed) {
+	if (!status && closed) {
 		*error = second;
-		return closed;
+		status = closed;
 	}
 	tell_exit(job);
-	/* The recording is there, and the command's status is its own, whatever comes of packing and report.
-	 */
-	if (job->options->one_file && kwhy_record_folder_pack(job->folder.path, &second))
+	/* Whatever comes of packing and report, a whole recording is there, and the command's status is its
+	 * own. */
+	if (job->options->one_file && !status && kwhy_record_folder_pack(job->folder.path, &second))
 		kwhy_output_message(second.text);
-	if (!job->options->quiet && show(job, &second))
+	if (!job->options->quiet && show(job, &second) && !status)
 		kwhy_output_message(second.text);
-	return KWHY_OK;
+	return status;
 }
 
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)

@@ -236,7 +236,7 @@ enum kwhy_status kwhy_stat_meter_drain(struct kwhy_stat_meter *meter, struct kwh
 	enum kwhy_status status = kwhy_history_drain(meter->history, error);
 
 	if (!status && meter->kept)
-		status = kwhy_sensor_csv_drain(meter->kept, error);
+		kwhy_sensor_csv_drain(meter->kept);
 	return status;
 }
 

@@ -4,6 +4,9 @@
 
 #include "sensor/sensor_csv.h"
 
+#include <signal.h>
+#include <sys/resource.h>
+
 #define MONO INT64_C(5000000000)
 #define OFFSET INT64_C(1795245000000000000)
 
@@ -84,7 +87,7 @@ static void readings_are_rows_with_unix_times_and_the_vendor_s_numbers_of_device
 	add(host, KWHY_METER_RAPL_DRAM, KWHY_SENSOR_NO_DEVICE, 1, 0);
 	push(&host->sensors->sources[0], 10, 121500);
 	begin(host);
-	assert_int_equal(kwhy_sensor_csv_drain(csv, &host->error), KWHY_OK);
+	kwhy_sensor_csv_drain(csv);
 	push(&host->sensors->sources[1], 20, 7);
 	fake_set_offset(&fake, 0); /* the clock is set: readings stay where they were */
 	push(&host->sensors->sources[0], 30, 121600);
@@ -132,7 +135,7 @@ static void what_was_overwritten_is_counted_and_told_in_the_file(void **state)
 	for (int i = 0; i < 100; i++)
 		push(source, i, i);
 	begin(host);
-	assert_int_equal(kwhy_sensor_csv_drain(csv, &host->error), KWHY_OK);
+	kwhy_sensor_csv_drain(csv);
 	assert_int_equal(kwhy_sensor_csv_lost(csv), 37);
 	assert_int_equal(kwhy_sensor_csv_close(csv, &host->error), KWHY_OK);
 	assert_non_null(strstr(whole(host), "value\n# lost 37 readings of meter_mw here\n"));
@@ -170,10 +173,31 @@ static void a_file_that_cannot_be_written_is_refused(void **state)
 	assert_non_null(strstr(host->error.text, "absent/power.csv"));
 	if (access("/dev/full", W_OK))
 		skip();
-	assert_int_equal(kwhy_sensor_csv_open("/dev/full", host->sensors, &csv, &host->error), KWHY_OK);
-	assert_int_equal(kwhy_sensor_csv_close(csv, &host->error), KWHY_E_IO);
+	assert_int_equal(kwhy_sensor_csv_open("/dev/full", host->sensors, &csv, &host->error), KWHY_E_IO);
 	assert_non_null(strstr(host->error.text, "No space left"));
 	assert_int_equal(kwhy_sensor_csv_close(NULL, &host->error), KWHY_OK);
+}
+
+/* There is room again, but the file would have a hole. */
+static void after_a_write_that_failed_nothing_is_written_and_the_end_tells_why(void **state)
+{
+	struct host *host = *state;
+	struct kwhy_source_channel *source = add(host, KWHY_METER_WALL, KWHY_SENSOR_NO_DEVICE, 0, 0);
+	struct rlimit before, small;
+
+	begin(host);
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	small = (struct rlimit){1, before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	push(source, 10, 121500);
+	kwhy_sensor_csv_drain(csv);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	push(source, 20, 121600);
+	kwhy_sensor_csv_drain(csv);
+	assert_int_equal(kwhy_sensor_csv_close(csv, &host->error), KWHY_E_IO);
+	assert_non_null(strstr(host->error.text, "power.csv': File too large"));
+	assert_null(strstr(whole(host), "121600"));
 }
 
 int main(void)
@@ -182,6 +206,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		TEST(readings_are_rows_with_unix_times_and_the_vendor_s_numbers_of_devices),
 		TEST(wraps_are_undone_and_resets_stay_to_be_seen),
+		TEST(after_a_write_that_failed_nothing_is_written_and_the_end_tells_why),
 		TEST(what_was_overwritten_is_counted_and_told_in_the_file),
 		TEST(what_is_written_can_be_played_back),
 		TEST(a_file_that_cannot_be_written_is_refused),
