@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { BATCH = 256, SHARE_BYTES = 16384, HOST_BYTES = 256, MODE = 0666 };
@@ -138,6 +139,15 @@ static enum kwhy_status refused(const struct kwhy_record_meters *meters, int why
 {
 	return kwhy_fail(error, KWHY_E_IO, "cannot write '%.300s': %s; name another folder with -o",
 		meters->path, strerror(why));
+}
+
+/* Whoever deletes or moves the folder meanwhile takes the file with it. */
+static bool is_in_place(const struct kwhy_record_meters *meters)
+{
+	struct stat ours, there;
+
+	return !fstat(meters->fd, &ours) && !stat(meters->path, &there) && ours.st_dev == there.st_dev &&
+		ours.st_ino == there.st_ino;
 }
 
 static enum kwhy_status open_file(struct kwhy_record_meters *meters,
@@ -299,6 +309,11 @@ enum kwhy_status kwhy_record_meters_close(struct kwhy_record_meters *meters, str
 	kwhy_block_writer_finish(&meters->writer, kwhy_sensors_relate(meters->sensors).mono_ns);
 	if (!status && meters->writer.failure)
 		status = refused(meters, meters->writer.failure, error);
+	if (!status && !is_in_place(meters))
+		status = kwhy_fail(error, KWHY_E_IO,
+			"'%.300s' is gone: it was deleted or moved while the command ran; name another "
+			"folder with -o",
+			meters->path);
 	release(meters);
 	return status;
 }

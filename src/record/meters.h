@@ -44,7 +44,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_record_meters_begin_run(
 void kwhy_record_meters_add_run(
 	struct kwhy_record_meters *meters, int64_t start_mono_ns, int64_t end_mono_ns, int exit);
 
-/* Drains, says what was lost, ends the file and frees; after a failure too. NULL is allowed. */
+/*
+ * Drains, says what was lost, ends the file and frees; after a failure too. Fails where the file is no longer
+ * at its path. NULL is allowed.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_record_meters_close(
 	struct kwhy_record_meters *meters, struct kwhy_error *error);
 

@@ -152,6 +152,23 @@ static void a_disk_that_fills_leaves_what_was_recorded_and_the_status(void **sta
 	json_decref(report);
 }
 
+static void a_recording_that_was_removed_meanwhile_is_a_failure(void **state)
+{
+	static const char *const scripts[] = {"rm -r $0; exit 7", "mv $0 $0.old; exit 7"};
+	struct spawned spawned;
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		spawned = assert_ends(SPAWN("record", "--power-only", i % 2 ? "-q" : "--one-file", "-o",
+					      place("a"), "--", "sh", "-c", scripts[i / 2], place("a")),
+			1, "a/meters.blocks' is gone");
+		assert_non_null(strstr(spawned.err.data, "' ended with status 7\n"));
+		assert_null(strstr(spawned.err.data, "cannot"));
+		spawned_done(&spawned);
+		remove_recording("a.old");
+	}
+}
+
 /* A file that kwhy opens is not taken for one of them. */
 static void messages_to_what_the_starter_closed_are_not_in_the_recording(void **state)
 {
@@ -178,6 +195,7 @@ int main(void)
 		CASE(an_interrupt_ends_the_command_and_the_recording_in_order),
 		CASE(a_request_to_end_before_the_command_starts_leaves_all_as_it_was),
 		CASE(a_disk_that_fills_leaves_what_was_recorded_and_the_status),
+		CASE(a_recording_that_was_removed_meanwhile_is_a_failure),
 		CASE(messages_to_what_the_starter_closed_are_not_in_the_recording),
 	};
 
