@@ -66,7 +66,7 @@ until_gone() {
 start() {
 	screen kill-server 2>/dev/null || true
 	terminals=$((terminals + 1))
-	screen new-session -d -x "$1" -y "$2" "trap : INT; env ${*:3} LSAN_OPTIONS=$LSAN_OPTIONS LD_LIBRARY_PATH=$LD_LIBRARY_PATH '$kwhy' watch; echo ended \$?; exec cat"
+	screen new-session -d -x "$1" -y "$2" "trap : INT QUIT; env ${*:3} LSAN_OPTIONS=$LSAN_OPTIONS LD_LIBRARY_PATH=$LD_LIBRARY_PATH '$kwhy' watch; echo ended \$?; exec cat"
 }
 utf8=$(locale -a 2>/dev/null | grep -iE '^C\.utf-?8$' | head -n 1 || true)
 
@@ -102,6 +102,12 @@ until_shown '#{3,}'
 ! screen capture-pane -p -e | grep -q "$(printf '\033')"'\[3[0-7]m' || complain "colours though NO_COLOR is set"
 screen send-keys C-c
 until_shown '^ended 0$'
+
+start 80 24 LC_ALL=C KWHY_FAKE_NVML="$scenarios/h200_constant_300w.txt"
+until_shown '^ kwhy watch  1 GPU'
+screen send-keys 'C-\'
+until_shown '^ended 0$'
+[ "$(screen display-message -p '#{alternate_on}')" = 0 ] || complain "Ctrl-\\ leaves the terminal to the picture"
 
 for term in dumb nonsense; do
 	start 80 24 "TERM=$term" KWHY_FAKE_NVML="$scenarios/h200_idle.txt"

@@ -30,6 +30,7 @@ static enum kwhy_status watch_signals(int *out, struct kwhy_error *error)
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGQUIT);
 	if (!kwhy_signals_hangup_ignored())
 		sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
