@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <signal.h>
 #include <sys/stat.h>
 
 static bool is_file(const char *path)
@@ -11,13 +12,6 @@ static bool is_file(const char *path)
 	struct stat facts;
 
 	return !stat(path, &facts) && S_ISREG(facts.st_mode);
-}
-
-static json_t *energy_of(const json_t *report)
-{
-	json_t *device = json_array_get(json_object_get(report, "devices"), 0);
-
-	return json_object_get(device, "energy");
 }
 
 static double metered_s(const json_t *energy)
