@@ -10,68 +10,133 @@
 
 static bool is_collective(const struct kwhy_whatif *whatif, uint32_t row)
 {
-	return row < whatif->graph->activity_count &&
-		whatif->recording->activities.kind[row] == KWHY_ACTIVITY_COLLECTIVE &&
+	return whatif->recording->activities.kind[row] == KWHY_ACTIVITY_COLLECTIVE &&
 		!kwhy_whatif_row_is_dropped(whatif, row);
 }
 
-/* The work before the collectives that end at `row` in its stream; KWHY_NONE: none. */
-static uint32_t before_collectives(const struct kwhy_whatif *whatif, uint32_t row)
+struct overlap {
+	struct kwhy_whatif *whatif;
+	uint32_t *left; /* [activities] the last one up to it in its stream that is not dropped; KWHY_NONE */
+	uint64_t passed;
+	bool waits; /* work does, for a collective of another step */
+};
+
+static void find_left(struct overlap *overlap)
 {
-	while (row != KWHY_NONE && is_collective(whatif, row))
-		row = whatif->graph->nodes[row].from[KWHY_LINK_ORDER];
-	return row;
+	const struct kwhy_whatif *whatif = overlap->whatif;
+
+	for (uint32_t s = 0; s < whatif->recording->stream_count; s++) {
+		uint32_t last = KWHY_NONE;
+
+		for (uint32_t row = whatif->first_of_stream[s]; row != KWHY_NONE; row = whatif->next[row]) {
+			last = kwhy_whatif_row_is_dropped(whatif, row) ? last : row;
+			overlap->left[row] = last;
+		}
+	}
 }
 
-static bool may_pass(const struct kwhy_whatif *whatif, uint32_t row, uint32_t collective)
+/* What a row waits for by a link: that, or what is left before it; KWHY_NONE: nothing. */
+static uint32_t waited_for(const struct overlap *overlap, uint32_t row, enum kwhy_whatif_link link)
 {
-	return is_collective(whatif, collective) &&
-		(!whatif->step_count || whatif->step[row] == whatif->step[collective]);
+	const struct kwhy_whatif_graph *graph = overlap->whatif->graph;
+	uint32_t from = graph->nodes[row].from[link];
+
+	return from < graph->activity_count ? overlap->left[from] : KWHY_NONE;
+}
+
+static bool may_pass(struct overlap *overlap, uint32_t row, uint32_t before)
+{
+	const struct kwhy_whatif *whatif = overlap->whatif;
+
+	if (before == KWHY_NONE || !is_collective(whatif, before))
+		return false;
+	if (!whatif->step_count || whatif->step[row] == whatif->step[before])
+		return true;
+	overlap->waits = true;
+	return false;
+}
+
+/* Behind what came before the collectives of its step; with nothing before, it begins when they did. */
+static void pass_in_stream(struct overlap *overlap, uint32_t row, uint32_t before)
+{
+	struct kwhy_whatif *whatif = overlap->whatif;
+	struct kwhy_whatif_node *node = &whatif->graph->nodes[row];
+	uint32_t first = before;
+
+	while (may_pass(overlap, row, before)) {
+		first = before;
+		before = waited_for(overlap, before, KWHY_LINK_ORDER);
+	}
+	if (before != KWHY_NONE) {
+		kwhy_whatif_follow(whatif->graph, row, KWHY_LINK_ORDER, before,
+			kwhy_whatif_queued_at_corner_ns(whatif, before, row));
+		return;
+	}
+	node->from[KWHY_LINK_ORDER] = KWHY_NONE;
+	node->lag_ns[KWHY_LINK_ORDER] = kwhy_whatif_recorded_start(whatif->graph, first);
 }
 
 /* Work no longer waits for a collective of its own step. */
-static void pass(struct kwhy_whatif *whatif, uint32_t row, struct kwhy_whatif_effect *effect)
+static void pass(struct overlap *overlap, uint32_t row)
 {
-	const struct kwhy_whatif_node *now = &whatif->graph->nodes[row];
-	bool cross = may_pass(whatif, row, now->from[KWHY_LINK_CROSS]);
-	bool order = may_pass(whatif, row, now->from[KWHY_LINK_ORDER]);
+	uint32_t before = waited_for(overlap, row, KWHY_LINK_ORDER);
+	bool cross = may_pass(overlap, row, waited_for(overlap, row, KWHY_LINK_CROSS));
+	bool order = may_pass(overlap, row, before);
 	struct kwhy_whatif_node *node;
-	uint32_t before;
 
 	if (!cross && !order)
 		return;
-	node = kwhy_whatif_edit(whatif->graph, row);
-	whatif->out_of_memory |= !node;
+	node = kwhy_whatif_edit(overlap->whatif->graph, row);
+	overlap->whatif->out_of_memory |= !node;
 	if (!node)
 		return;
 	if (cross)
 		node->from[KWHY_LINK_CROSS] = KWHY_NONE;
-	before = before_collectives(whatif, node->from[KWHY_LINK_ORDER]);
-	if (order && before != KWHY_NONE) {
-		kwhy_whatif_follow(whatif->graph, row, KWHY_LINK_ORDER, before,
-			kwhy_whatif_queued_at_corner_ns(whatif, before, row));
-	}
-	effect->places++;
+	if (order)
+		pass_in_stream(overlap, row, before);
+	overlap->passed++;
+}
+
+static void say_overlapped(const struct overlap *overlap, struct kwhy_whatif_effect *effect)
+{
+	const struct kwhy_whatif *whatif = overlap->whatif;
+
+	effect->places = overlap->passed;
+	if (overlap->passed)
+		kwhy_whatif_say(effect,
+			"%s pieces of work no longer wait for a collective%s; both go on beside each other "
+			"at "
+			"full speed",
+			KWHY_WHATIF_COUNT(overlap->passed),
+			whatif->step_count ? " of their own step" : " at all: no steps are known");
+	else if (overlap->waits)
+		kwhy_whatif_refuse(effect,
+			"no work waits for a collective of its own step (%s), only for those of other "
+			"steps%s",
+			whatif->step_words,
+			whatif->steps_named ? "" : "; name the ranges that are steps (--steps)");
+	else
+		kwhy_whatif_refuse(effect, "no work waits for a collective");
 }
 
 void kwhy_whatif_overlap_collectives(
 	struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;
+	struct overlap overlap = {.whatif = whatif};
 
 	(void)number;
+	overlap.left = malloc((rows->count + 1) * sizeof(*overlap.left));
+	if (!overlap.left) {
+		whatif->out_of_memory = true;
+		return;
+	}
+	find_left(&overlap);
 	for (uint32_t i = 0; i < rows->count; i++)
 		if (!is_collective(whatif, i) && !kwhy_whatif_row_is_dropped(whatif, i))
-			pass(whatif, i, effect);
-	if (effect->places)
-		kwhy_whatif_say(effect,
-			"%s pieces of work no longer wait for a collective%s; both go on beside each other "
-			"at "
-			"full speed",
-			KWHY_WHATIF_COUNT(effect->places),
-			whatif->step_count ? " of their own step" : " at all: no steps are known");
-	else
-		kwhy_whatif_refuse(effect, "no work waits for a collective");
+			pass(&overlap, i);
+	free(overlap.left);
+	say_overlapped(&overlap, effect);
 }
 
 void kwhy_whatif_thin_collectives(

@@ -480,27 +480,6 @@ static void a_launch_that_loads_code_is_not_the_usual_one(void **state)
 	assert_made(made(&build, "keep-on-device", 0, NULL), 1, 208000);
 }
 
-static void collectives_are_left_out_but_every_second(void **state)
-{
-	struct build build = build_new(1);
-
-	(void)state;
-	for (int i = 0; i < 4; i++)
-		build_collective(&build, 0, 11 * i, 11 * i + 10);
-	assert_made(made(&build, "thin-collectives", 2, NULL), 2, 21000);
-}
-
-static void work_does_not_wait_for_a_collective_of_its_stream(void **state)
-{
-	struct build build = build_new(1);
-
-	(void)state;
-	build_kernel(&build, 0, "a", 0, 10);
-	build_collective(&build, 0, 11, 50);
-	build_kernel(&build, 0, "b", 51, 61);
-	assert_made(made(&build, "overlap-collectives", 0, NULL), 1, 50000);
-}
-
 static void a_batch_cannot_grow_where_no_steps_are_known(void **state)
 {
 	struct build build = build_new(1);
@@ -577,8 +556,6 @@ int main(void)
 		cmocka_unit_test(pauses_of_the_host_become_usual_ones),
 		cmocka_unit_test(a_pause_shorter_than_usual_stays),
 		cmocka_unit_test(a_launch_that_loads_code_is_not_the_usual_one),
-		cmocka_unit_test(collectives_are_left_out_but_every_second),
-		cmocka_unit_test(work_does_not_wait_for_a_collective_of_its_stream),
 		cmocka_unit_test(a_batch_cannot_grow_where_no_steps_are_known),
 		cmocka_unit_test(a_host_of_another_speed_has_calls_and_pauses_of_another_length),
 		cmocka_unit_test(a_recording_without_calls_tells_nothing_of_the_host),
