@@ -186,6 +186,37 @@ static void drop_steps(struct kwhy_whatif *whatif, size_t thread, uint32_t times
 	}
 }
 
+/* Steps of a device; the last ranges may have no work on it. */
+static uint32_t steps_on(const struct kwhy_whatif *whatif, uint32_t device)
+{
+	const struct kwhy_activities *rows = &whatif->recording->activities;
+	uint32_t count = 0;
+
+	for (size_t i = rows->first[device]; i < rows->first[device + 1]; i++)
+		if (whatif->step[i] != KWHY_NONE && whatif->step[i] >= count)
+			count = whatif->step[i] + 1;
+	return count;
+}
+
+/* The last steps, fewer than `number`, are one that does the work of those. */
+static void grow_device(struct kwhy_whatif *whatif, uint32_t device, uint32_t number)
+{
+	const struct kwhy_activities *rows = &whatif->recording->activities;
+	uint32_t count = steps_on(whatif, device);
+
+	for (size_t i = rows->first[device]; i < rows->first[device + 1]; i++) {
+		uint32_t row = (uint32_t)i, step = whatif->step[row], times;
+
+		if (step == KWHY_NONE || kwhy_whatif_row_is_dropped(whatif, row))
+			continue;
+		times = count - step < number ? count - step : number;
+		if (step % number)
+			kwhy_whatif_drop_row(whatif, row);
+		else if (times > 1)
+			grow_row(whatif, row, times);
+	}
+}
+
 void kwhy_whatif_grow_batch(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
 {
 	const struct kwhy_recording *recording = whatif->recording;
@@ -199,20 +230,13 @@ void kwhy_whatif_grow_batch(struct kwhy_whatif *whatif, uint32_t number, struct 
 	}
 	for (size_t t = 0; t < recording->thread_count; t++)
 		drop_steps(whatif, t, number);
-	for (uint32_t i = 0; i < recording->activities.count; i++) {
-		uint32_t step = whatif->step[i];
-
-		if (step == KWHY_NONE || kwhy_whatif_row_is_dropped(whatif, i))
-			continue;
-		if (step % number)
-			kwhy_whatif_drop_row(whatif, i);
-		else
-			grow_row(whatif, i, number);
-	}
+	for (uint32_t d = 0; d < recording->device_count; d++)
+		grow_device(whatif, d, number);
 	effect->places = whatif->step_count;
 	kwhy_whatif_say(effect,
-		"%u steps (%s) do the work of %u each; kernels grow by how often their blocks fill the "
+		"%u steps (%s) do the work of %s%u each; kernels grow by how often their blocks fill the "
 		"device, "
 		"copies by their bytes, the host's time and collectives not at all",
-		(whatif->step_count + number - 1) / number, whatif->step_words, number);
+		(whatif->step_count + number - 1) / number, whatif->step_words,
+		whatif->step_count % number ? "up to " : "", number);
 }

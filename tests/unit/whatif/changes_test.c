@@ -489,6 +489,25 @@ static void a_batch_cannot_grow_where_no_steps_are_known(void **state)
 	assert_refused(made(&build, "bigger-batch", 2, NULL), "--steps");
 }
 
+/* Of five steps of 90 us two become one, twice as long, and the last stays. */
+static void the_last_steps_of_a_batch_do_no_more_work_than_there_is(void **state)
+{
+	struct build build = build_new(1);
+	struct kwhy_plan *plan;
+
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		build_range(&build, 0, "step", 100 * i, 100 * i + 99);
+		build.recording->ranges[i].kind = KWHY_RANGE_STEP;
+		launch(&build, 100 * i, 100 * i + 5, 100 * i + 95);
+		build_call(&build, 0, "cudaStreamSynchronize", 100 * i + 3, 100 * i + 96);
+	}
+	plan = made(&build, "bigger-batch", 2, NULL);
+	assert_non_null(strstr(plan->changes[0].assumption, "3 steps (ranges) do the work of up to 2 each"));
+	/* two gaps of 10 us between them */
+	assert_made(plan, 5, 470000);
+}
+
 /* Ten launches of 2 us every 10 us; kernels of 2 us begin 5 us behind their calls; then a wait. */
 static struct build slow_launches(void)
 {
@@ -557,6 +576,7 @@ int main(void)
 		cmocka_unit_test(a_pause_shorter_than_usual_stays),
 		cmocka_unit_test(a_launch_that_loads_code_is_not_the_usual_one),
 		cmocka_unit_test(a_batch_cannot_grow_where_no_steps_are_known),
+		cmocka_unit_test(the_last_steps_of_a_batch_do_no_more_work_than_there_is),
 		cmocka_unit_test(a_host_of_another_speed_has_calls_and_pauses_of_another_length),
 		cmocka_unit_test(a_recording_without_calls_tells_nothing_of_the_host),
 	};
