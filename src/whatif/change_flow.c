@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "whatif/changes.h"
 
+#include "base/sort.h"
 #include "whatif/edits.h"
 #include "whatif/parts.h"
 #include "whatif/samples.h"
@@ -12,10 +13,14 @@
 
 enum { ROUND_TRIP_BYTES = 256 /* smaller copies are of one size by chance */ };
 
-/* Read-backs since the device last computed: what they hold is on the device still. */
-struct held {
+/* A copy between host and device, and how often devices had computed before it. */
+struct passage {
+	uint32_t row, computed;
+};
+
+struct round_trips {
 	struct kwhy_whatif *whatif;
-	uint32_t *rows; /* read-backs not yet copied back */
+	struct passage *copies; /* [count] */
 	size_t count;
 	uint64_t pairs, bytes; /* of the largest */
 };
@@ -31,46 +36,97 @@ static bool computes(const struct kwhy_whatif *whatif, uint32_t row)
 	}
 }
 
-/* The oldest read-back of that size and its copy back go. */
-static void drop_round_trip(struct held *held, uint32_t back)
+static bool is_array(const struct kwhy_whatif *whatif, uint32_t row, enum kwhy_copy_kind kind)
 {
-	const uint64_t *bytes = held->whatif->recording->activities.bytes;
-	size_t at = 0;
+	uint64_t bytes = whatif->recording->activities.bytes[row];
 
-	while (at < held->count && bytes[held->rows[at]] != bytes[back])
-		at++;
-	if (at == held->count)
-		return;
-	kwhy_whatif_drop_row(held->whatif, held->rows[at]);
-	kwhy_whatif_drop_row(held->whatif, back);
-	held->pairs++;
-	held->bytes = bytes[back] > held->bytes ? bytes[back] : held->bytes;
-	for (held->count--; at < held->count; at++)
-		held->rows[at] = held->rows[at + 1];
+	return bytes >= ROUND_TRIP_BYTES && bytes != KWHY_UNKNOWN_BYTES &&
+		kwhy_whatif_is_copy(whatif, row, kind);
 }
 
-enum { HELD_MAX = 64 };
-
-static void keep_device(struct held *held, uint32_t device)
+static void collect_copies(struct round_trips *trips)
 {
-	const struct kwhy_activities *rows = &held->whatif->recording->activities;
+	const struct kwhy_whatif *whatif = trips->whatif;
+	const struct kwhy_activities *rows = &whatif->recording->activities;
+	uint32_t computed = 0;
 
-	held->count = 0;
-	for (size_t i = rows->first[device]; i < rows->first[device + 1]; i++) {
+	for (uint32_t d = 0; d < whatif->recording->device_count; d++, computed++)
+		for (size_t i = rows->first[d]; i < rows->first[d + 1]; i++) {
+			uint32_t row = (uint32_t)i;
+
+			computed += computes(whatif, row) && !kwhy_whatif_row_is_dropped(whatif, row);
+			if (is_array(whatif, row, KWHY_COPY_D2H) || is_array(whatif, row, KWHY_COPY_H2D))
+				trips->copies[trips->count++] = (struct passage){row, computed};
+		}
+}
+
+static int by_work_and_bytes(const void *context, uint32_t a, uint32_t b)
+{
+	const struct round_trips *trips = context;
+	const uint64_t *bytes = trips->whatif->recording->activities.bytes;
+	const struct passage *left = &trips->copies[a], *right = &trips->copies[b];
+
+	if (left->computed != right->computed)
+		return left->computed < right->computed ? -1 : 1;
+	return (bytes[left->row] > bytes[right->row]) - (bytes[left->row] < bytes[right->row]);
+}
+
+/* Of copies of one size with no work between, the oldest read-back and the next copy back go. */
+static void drop_pairs(struct round_trips *trips, struct passage *copies, size_t count)
+{
+	size_t oldest = 0, held = 0; /* the read-backs among those that were seen come to the front */
+
+	for (size_t i = 0; i < count; i++) {
+		if (kwhy_whatif_is_copy(trips->whatif, copies[i].row, KWHY_COPY_D2H)) {
+			copies[held++] = copies[i];
+			continue;
+		}
+		if (oldest == held)
+			continue;
+		kwhy_whatif_drop_row(trips->whatif, copies[oldest++].row);
+		kwhy_whatif_drop_row(trips->whatif, copies[i].row);
+	}
+	trips->pairs += oldest;
+	if (oldest && trips->whatif->recording->activities.bytes[copies[0].row] > trips->bytes)
+		trips->bytes = trips->whatif->recording->activities.bytes[copies[0].row];
+}
+
+static enum kwhy_status drop_round_trips(struct round_trips *trips, struct kwhy_error *error)
+{
+	uint32_t *order;
+	enum kwhy_status status;
+
+	collect_copies(trips);
+	status = kwhy_sort_order(trips->count, by_work_and_bytes, trips, &order, error);
+	if (!status)
+		status = kwhy_sort_apply(
+			(void **)&trips->copies, sizeof(*trips->copies), trips->count, order, error);
+	free(order);
+	for (size_t begin = 0, end; !status && begin < trips->count; begin = end) {
+		for (end = begin + 1;
+			end < trips->count && by_work_and_bytes(trips, (uint32_t)begin, (uint32_t)end) == 0;
+			end++)
+			;
+		drop_pairs(trips, &trips->copies[begin], end - begin);
+	}
+	return status;
+}
+
+/* Read-backs behind the last work of a device; the last `number` stay. */
+static uint64_t drop_last_read_backs(struct kwhy_whatif *whatif, uint32_t device, uint32_t number)
+{
+	const struct kwhy_activities *rows = &whatif->recording->activities;
+	uint64_t count = 0;
+
+	for (size_t i = rows->first[device + 1]; i-- > rows->first[device];) {
 		uint32_t row = (uint32_t)i;
 
-		kwhy_whatif_fetch_copies_ahead(held->whatif, i, rows->first[device + 1]);
-		if (kwhy_whatif_row_is_dropped(held->whatif, row))
-			continue;
-		if (computes(held->whatif, row))
-			held->count = 0;
-		if (rows->bytes[row] < ROUND_TRIP_BYTES || rows->bytes[row] == KWHY_UNKNOWN_BYTES)
-			continue;
-		if (kwhy_whatif_is_copy(held->whatif, row, KWHY_COPY_D2H) && held->count < HELD_MAX)
-			held->rows[held->count++] = row;
-		else if (kwhy_whatif_is_copy(held->whatif, row, KWHY_COPY_H2D))
-			drop_round_trip(held, row);
+		if (computes(whatif, row) && !kwhy_whatif_row_is_dropped(whatif, row))
+			break;
+		if (is_array(whatif, row, KWHY_COPY_D2H) && ++count > number)
+			kwhy_whatif_drop_row(whatif, row);
 	}
+	return count > number ? count - number : 0;
 }
 
 /*
@@ -97,17 +153,17 @@ static void spread_kept(struct kwhy_whatif *whatif, enum kwhy_copy_kind kind, ui
 void kwhy_whatif_keep_on_device(
 	struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
 {
-	uint32_t rows[HELD_MAX];
-	struct held held = {.whatif = whatif, .rows = rows};
+	struct round_trips trips = {.whatif = whatif};
+	struct kwhy_error error;
 	uint64_t unneeded = 0;
 	char last[96] = "";
 
-	for (uint32_t d = 0; d < whatif->recording->device_count; d++) {
-		keep_device(&held, d);
-		for (size_t i = 0; number && i + number < held.count; i++, unneeded++)
-			kwhy_whatif_drop_row(whatif, held.rows[i]);
-	}
-	if (!held.pairs) {
+	trips.copies = malloc((whatif->recording->activities.count + 1) * sizeof(*trips.copies));
+	whatif->out_of_memory |= !trips.copies || drop_round_trips(&trips, &error);
+	free(trips.copies);
+	for (uint32_t d = 0; number && d < whatif->recording->device_count; d++)
+		unneeded += drop_last_read_backs(whatif, d, number);
+	if (!trips.pairs) {
 		kwhy_whatif_refuse(effect,
 			"nothing is read back and copied to the device again before the "
 			"device computes");
@@ -115,17 +171,17 @@ void kwhy_whatif_keep_on_device(
 	}
 	kwhy_whatif_drop_idle_waits(whatif);
 	if (whatif->corner != KWHY_CORNER_EXPECTED) {
-		spread_kept(whatif, KWHY_COPY_H2D, held.bytes);
-		spread_kept(whatif, KWHY_COPY_D2H, held.bytes);
+		spread_kept(whatif, KWHY_COPY_H2D, trips.bytes);
+		spread_kept(whatif, KWHY_COPY_D2H, trips.bytes);
 	}
-	effect->places = held.pairs;
+	effect->places = trips.pairs;
 	if (unneeded)
 		snprintf(last, sizeof(last), "; %s last read-backs go as not needed",
 			KWHY_WHATIF_COUNT(unneeded));
 	kwhy_whatif_say(effect,
 		"%s read-backs that are copied to the device again go with that copy, if the host only "
 		"passes them on%s",
-		KWHY_WHATIF_COUNT(held.pairs), last);
+		KWHY_WHATIF_COUNT(trips.pairs), last);
 }
 
 /* Copies to the device between two pieces of work of a stream. */

@@ -102,6 +102,19 @@ static void last_read_backs_beyond_those_that_are_needed_go(void **state)
 	assert_made(made(&build, "keep-on-device", 1, NULL), 1, 252000);
 }
 
+/* All 200 are of one size; 199 of the last ones are not needed. */
+static void however_many_arrays_are_passed_on_all_their_copies_go(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	launch(&build, 0, 10, 110);
+	for (int i = 0; i < 600; i++)
+		build_copy(&build, 0, i >= 200 && i < 400 ? KWHY_COPY_H2D : KWHY_COPY_D2H, 4096, 120 + 20 * i,
+			130 + 20 * i);
+	assert_made(made(&build, "keep-on-device", 1, NULL), 200, 120000);
+}
+
 static void what_is_copied_back_after_the_device_computed_stays(void **state)
 {
 	struct build build = build_new(1);
@@ -554,6 +567,7 @@ int main(void)
 		cmocka_unit_test(where_the_meter_saw_less_than_half_of_the_work_no_energy_is_known),
 		cmocka_unit_test(what_the_meter_did_not_see_is_what_the_books_work_out),
 		cmocka_unit_test(last_read_backs_beyond_those_that_are_needed_go),
+		cmocka_unit_test(however_many_arrays_are_passed_on_all_their_copies_go),
 		cmocka_unit_test(what_is_copied_back_after_the_device_computed_stays),
 		cmocka_unit_test(a_packed_copy_takes_what_copies_of_its_size_take),
 		cmocka_unit_test(where_no_call_is_recorded_the_time_between_may_stay),
