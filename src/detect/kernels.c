@@ -97,7 +97,7 @@ static enum kwhy_status find_in_streams(struct kwhy_tally *tally)
 		.previous = malloc((seen->end - seen->begin + 1) * sizeof(*finder.previous)),
 		.max_kernel_ns = kwhy_tally_threshold(tally, 0) * 1e3,
 		.max_gap_ns = kwhy_tally_threshold(tally, 1) * 1e3,
-		.min_length = fmax(2, kwhy_tally_threshold(tally, 2)),
+		.min_length = fmax(2, ceil(kwhy_tally_threshold(tally, 2))),
 	};
 
 	if (!finder.previous)

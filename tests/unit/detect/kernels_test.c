@@ -23,6 +23,16 @@ static void tiny_kernels_in_a_row_are_a_chain_whose_gaps_may_go(void **state)
 	build_free(&build);
 }
 
+static void a_chain_as_long_as_a_fraction_asks_for_has_its_beginning(void **state)
+{
+	struct build build = row_of_kernels(10, 3, 2);
+
+	(void)state;
+	ASSERT_FINDING(
+		build_find(&build, "tiny-kernel-chains", "tiny-kernel-chains.min_length=8.5"), 10, 48, 18);
+	build_free(&build);
+}
+
 static void few_long_or_scattered_kernels_are_no_chain(void **state)
 {
 	static const int shapes[][3] = {{7, 3, 2}, {20, 11, 2}, {20, 3, 21}};
@@ -198,6 +208,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tiny_kernels_in_a_row_are_a_chain_whose_gaps_may_go),
+		cmocka_unit_test(a_chain_as_long_as_a_fraction_asks_for_has_its_beginning),
 		cmocka_unit_test(few_long_or_scattered_kernels_are_no_chain),
 		cmocka_unit_test(chains_of_two_streams_share_the_gaps),
 		cmocka_unit_test(kernels_with_few_blocks_leave_multiprocessors_empty),
