@@ -222,9 +222,8 @@ enum kwhy_status kwhy_detect_unoverlapped_copies(const struct kwhy_detect_contex
 	verdict.work_remains = true;
 	kwhy_tally_init(&tally, context);
 	kwhy_tally_mark_exposed(&tally, verdict.covers, can_overlap);
-	verdict.title = kwhy_tally_words(&tally,
-		"Unoverlapped copies: %s large copies ran with no kernel beside",
-		kwhy_quantity_count(count, tally.count));
+	verdict.title = kwhy_tally_words(&tally, "Unoverlapped copies: %s large copies %s kernel beside",
+		kwhy_quantity_count(count, tally.count), kwhy_tally_exposed_words(&tally));
 	verdict.assumption =
 		"copies run beside kernels in a stream of their own, as far as there is kernel time "
 		"to hide them in";

@@ -94,17 +94,31 @@ void kwhy_tally_gap(struct kwhy_tally *tally, const struct kwhy_gap *gap, int64_
 	tally->gap_kept_ns += kept_ns < length_ns ? kept_ns : length_ns;
 }
 
-static void mark_if_exposed(struct kwhy_tally *tally, const struct kwhy_exposure *exposure, size_t row)
+/* An activity that runs bare, at least for that share of its time. */
+static void count_if_exposed(
+	struct kwhy_tally *tally, const struct kwhy_exposure *exposure, size_t row, double share)
 {
 	const struct kwhy_activities *rows = &tally->context->recording->activities;
 	struct kwhy_place place = kwhy_place_at(rows->start_ns[row], rows->end_ns[row]);
 	int64_t bare_ns = kwhy_exposure_ns(exposure, place.start_ns, place.end_ns);
 
-	kwhy_tally_mark(tally, row, 0);
-	tally->count += bare_ns > 0;
+	if (bare_ns <= 0 || (double)bare_ns < share * (double)(place.end_ns - place.start_ns))
+		return;
 	place.row = (uint32_t)row;
-	if (bare_ns > 0 && bare_ns >= (place.end_ns - place.start_ns) / 2)
-		kwhy_tally_place(tally, place);
+	kwhy_tally_place(tally, place);
+	tally->count++;
+}
+
+/* No marked one runs bare for half its time: those that do for less are counted. */
+static void count_partly_exposed(struct kwhy_tally *tally, const struct kwhy_exposure *exposure)
+{
+	const struct kwhy_view *view = tally->context->view;
+	const struct kwhy_device_view *seen = &view->devices[tally->device];
+
+	for (size_t i = seen->begin; i < seen->end; i++)
+		if (view->marks[i])
+			count_if_exposed(tally, exposure, i, 0);
+	tally->is_partly_exposed = tally->count > 0;
 }
 
 void kwhy_tally_mark_exposed(struct kwhy_tally *tally, unsigned covers, kwhy_tally_match *match)
@@ -119,10 +133,19 @@ void kwhy_tally_mark_exposed(struct kwhy_tally *tally, unsigned covers, kwhy_tal
 		if (!exposure.bare)
 			tally->status = kwhy_exposure_init(
 				&exposure, view, tally->device, covers, tally->context->error);
-		if (!tally->status)
-			mark_if_exposed(tally, &exposure, i);
+		if (tally->status)
+			break;
+		kwhy_tally_mark(tally, i, 0);
+		count_if_exposed(tally, &exposure, i, 0.5);
 	}
+	if (!tally->status && tally->count == 0)
+		count_partly_exposed(tally, &exposure);
 	kwhy_exposure_done(&exposure);
+}
+
+const char *kwhy_tally_exposed_words(const struct kwhy_tally *tally)
+{
+	return tally->is_partly_exposed ? "ran for less than half their time with no" : "ran with no";
 }
 
 static int64_t place_length(const struct kwhy_place *place)

@@ -47,7 +47,8 @@ struct kwhy_tally {
 	/* The same time by category: the union of the marked by kind, idle time by what the host did then. */
 	int64_t category_ns[KWHY_CATEGORY_COUNT];
 	struct kwhy_host_wait host;
-	bool takes_host_first; /* of a gap, time of the host elsewhere, else that inside calls */
+	bool is_partly_exposed; /* what is counted: bare for less than half its time */
+	bool takes_host_first;	/* of a gap, time of the host elsewhere, else that inside calls */
 
 	struct kwhy_place *places; /* min-heap by length */
 	size_t place_count, place_capacity;
@@ -76,11 +77,13 @@ void kwhy_tally_gap(struct kwhy_tally *tally, const struct kwhy_gap *gap, int64_
 void kwhy_tally_place(struct kwhy_tally *tally, struct kwhy_place place);
 
 /*
- * Marks every activity that `match` takes, and counts those that run bare of the kinds in `covers` for some
- * time; the ones that do for half of theirs and more are evidence.
+ * Marks every activity that `match` takes, and counts those that run bare of the kinds in `covers` for half
+ * of their time and more, where none does those that do for less. What is counted is evidence.
  */
 typedef bool kwhy_tally_match(const struct kwhy_tally *tally, size_t row);
 void kwhy_tally_mark_exposed(struct kwhy_tally *tally, unsigned covers, kwhy_tally_match *match);
+/* "ran with no", and for how long where that is less than half their time; "kernel beside" follows. */
+const char *kwhy_tally_exposed_words(const struct kwhy_tally *tally);
 
 /* How the finding reads and what bounds its saving. */
 struct kwhy_verdict {

@@ -40,6 +40,20 @@ static void a_collective_beside_a_kernel_is_hidden(void **state)
 	build_free(&build);
 }
 
+static void collectives_with_a_kernel_beside_most_of_their_time_are_not_counted(void **state)
+{
+	struct build build = build_new(1);
+	uint32_t side = build_stream(&build, 0);
+
+	(void)state;
+	build_kernel(&build, 0, "k", 0, 100);
+	build_collective(&build, side, 20, 110); /* 10 us bare */
+	build_collective(&build, side, 110, 130);
+	ASSERT_FINDING(build_find(&build, "exposed-collectives", NULL), 1, 30, 20);
+	assert_null(build_find(&build, "exposed-collectives", "exposed-collectives.min_count=2"));
+	build_free(&build);
+}
+
 /* A kernel whose row is gone may have hidden it. */
 static void an_exposed_collective_says_where_rows_are_lost(void **state)
 {
@@ -144,6 +158,7 @@ int main(void)
 		cmocka_unit_test(a_collective_with_no_kernel_beside_can_hide_in_kernel_time),
 		cmocka_unit_test(hiding_ends_where_kernel_time_does),
 		cmocka_unit_test(a_collective_beside_a_kernel_is_hidden),
+		cmocka_unit_test(collectives_with_a_kernel_beside_most_of_their_time_are_not_counted),
 		cmocka_unit_test(an_exposed_collective_says_where_rows_are_lost),
 		cmocka_unit_test(a_device_that_computes_longer_makes_the_others_wait),
 		cmocka_unit_test(the_energy_of_waiting_devices_is_idle_energy_at_least),

@@ -144,6 +144,43 @@ static void copies_with_no_kernel_beside_can_hide_in_kernel_time(void **state)
 	build_free(&build);
 }
 
+/* The cost is all time with no kernel beside; of the last copy that is 5 us. */
+static void copies_with_a_kernel_beside_most_of_their_time_are_not_counted(void **state)
+{
+	struct build build = build_new(1);
+	uint32_t side = build_stream(&build, 0);
+	const struct kwhy_finding *finding;
+
+	(void)state;
+	build_kernel(&build, 0, "k", 0, 30);
+	build_copy(&build, 0, KWHY_COPY_D2H, 1 << 20, 40, 80);
+	build_kernel(&build, 0, "k", 80, 110);
+	build_copy(&build, side, KWHY_COPY_H2D, 1 << 20, 95, 115);
+	finding = build_find(&build, "unoverlapped-copies", NULL);
+	ASSERT_FINDING(finding, 1, 45, 45);
+	assert_string_equal(finding->title, "Unoverlapped copies: 1 large copies ran with no kernel beside");
+	assert_int_equal(finding->evidence_count, 1);
+	build_free(&build);
+}
+
+static void where_all_copies_have_one_beside_most_of_their_time_it_is_said(void **state)
+{
+	struct build build = build_new(1);
+	uint32_t side = build_stream(&build, 0);
+	const struct kwhy_finding *finding;
+
+	(void)state;
+	build_kernel(&build, 0, "k", 0, 30);
+	build_copy(&build, side, KWHY_COPY_H2D, 1 << 20, 15, 40);
+	finding = build_find(&build, "unoverlapped-copies", NULL);
+	ASSERT_FINDING(finding, 1, 10, 10);
+	assert_string_equal(finding->title,
+		"Unoverlapped copies: 1 large copies ran for less than half their time with no kernel "
+		"beside");
+	assert_int_equal(finding->evidence_count, 1);
+	build_free(&build);
+}
+
 static void copies_beside_kernels_are_overlapped(void **state)
 {
 	struct build build = build_new(1);
@@ -232,6 +269,8 @@ int main(void)
 		cmocka_unit_test(a_pinned_rate_that_is_not_known_is_not_spoken_of),
 		cmocka_unit_test(pinned_copies_are_not_pageable),
 		cmocka_unit_test(copies_with_no_kernel_beside_can_hide_in_kernel_time),
+		cmocka_unit_test(copies_with_a_kernel_beside_most_of_their_time_are_not_counted),
+		cmocka_unit_test(where_all_copies_have_one_beside_most_of_their_time_it_is_said),
 		cmocka_unit_test(copies_beside_kernels_are_overlapped),
 		cmocka_unit_test(data_that_comes_straight_back_is_a_round_trip),
 		cmocka_unit_test(other_sizes_and_work_between_are_no_round_trip),
