@@ -28,22 +28,55 @@ static void look_at_issued(const struct kwhy_whatif *whatif, size_t call, bool *
 	}
 }
 
+static uint32_t waited_for(const struct kwhy_whatif *whatif, size_t call)
+{
+	return whatif->graph->nodes[kwhy_whatif_call_node(whatif->graph, (uint32_t)call)]
+		.from[KWHY_LINK_JOIN];
+}
+
+/* Whether work of the thread's process, which is left, ended after one of its waits and before the end of
+ * another. */
+static bool work_ended_between(const struct kwhy_whatif *whatif, size_t thread, size_t wait, size_t later)
+{
+	const struct kwhy_recording *recording = whatif->recording;
+	const struct kwhy_whatif_graph *graph = whatif->graph;
+	int64_t from_ns = recording->calls.end_ns[wait] + KWHY_WHATIF_CLOCKS_NS;
+	int64_t until_ns = recording->calls.end_ns[later] + KWHY_WHATIF_CLOCKS_NS;
+
+	for (uint32_t d = 0; d < recording->device_count; d++) {
+		size_t end = kwhy_whatif_ended_before(graph, d, until_ns);
+
+		for (size_t at = kwhy_whatif_ended_before(graph, d, from_ns); at < end; at++) {
+			uint32_t row = kwhy_whatif_row_by_end(graph, at);
+			uint32_t stream = recording->activities.stream[row];
+
+			if (recording->streams[stream].process == recording->threads[thread].process &&
+				!kwhy_whatif_row_is_dropped(whatif, row))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* The first wait may have been for one stream or event alone: then the second is for what ended since. */
 static uint64_t drop_waits_of_thread(struct kwhy_whatif *whatif, size_t thread)
 {
 	const struct kwhy_calls *calls = &whatif->recording->calls;
 	bool pending = true, reads = false;
 	uint64_t dropped = 0;
+	size_t last = 0; /* wait, where nothing is pending */
 
 	for (size_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {
 		kwhy_whatif_fetch_calls_ahead(whatif, i, calls->first[thread + 1], KWHY_CALL_SYNC);
 		look_at_issued(whatif, i, &pending, &reads);
 		if (!is_left(whatif, i) || calls->class[i] != KWHY_CALL_SYNC)
 			continue;
-		if (!pending) {
+		if (!pending && !work_ended_between(whatif, thread, last, i)) {
 			kwhy_whatif_drop_call(whatif, (uint32_t)i);
 			dropped++;
 		}
-		pending = false;
+		pending &= waited_for(whatif, i) == KWHY_NONE;
+		last = i;
 	}
 	return dropped;
 }
@@ -54,10 +87,13 @@ void kwhy_whatif_drop_waits(struct kwhy_whatif *whatif, uint32_t number, struct 
 	for (size_t t = 0; t < whatif->recording->thread_count; t++)
 		effect->places += drop_waits_of_thread(whatif, t);
 	if (effect->places)
-		kwhy_whatif_say(effect, "%s waits go: their thread had issued nothing since it waited last",
+		kwhy_whatif_say(effect,
+			"%s waits go: since their thread waited last it had issued nothing, and no work had "
+			"ended",
 			KWHY_WHATIF_COUNT(effect->places));
 	else
-		kwhy_whatif_refuse(effect, "every wait follows work of its thread");
+		kwhy_whatif_refuse(effect,
+			"every wait follows work of its thread, or work ended since its thread waited last");
 }
 
 /* The last wait of a thread stays: something must know that all is done. */
@@ -99,12 +135,6 @@ static void replace_wait(struct kwhy_whatif *whatif, size_t call, uint32_t targe
 		kwhy_whatif_drop_call(whatif, (uint32_t)call);
 	else
 		kwhy_whatif_unblock_call(whatif, (uint32_t)call, event_ns);
-}
-
-static uint32_t waited_for(const struct kwhy_whatif *whatif, size_t call)
-{
-	return whatif->graph->nodes[kwhy_whatif_call_node(whatif->graph, (uint32_t)call)]
-		.from[KWHY_LINK_JOIN];
 }
 
 static uint64_t use_events_in_thread(struct kwhy_whatif *whatif, size_t thread)

@@ -11,7 +11,6 @@
  */
 
 enum {
-	CLOCKS_NS = 2000,	/* by which the clocks of host and device may disagree */
 	LOOK_BACK = 64,		/* rows that end about then, of other processes or issued later */
 	LONG_LAUNCH_NS = 50000, /* a launch that takes so long, and ten times the usual, waits for room */
 	LONG_LAUNCHES = 10
@@ -116,7 +115,8 @@ static bool has_ended(const struct walk *walk, uint32_t row)
 	const struct kwhy_recording *recording = walk->graph->recording;
 
 	return row != KWHY_NONE &&
-		recording->activities.end_ns[row] <= recording->calls.end_ns[walk->call] + CLOCKS_NS;
+		recording->activities.end_ns[row] <=
+		recording->calls.end_ns[walk->call] + KWHY_WHATIF_CLOCKS_NS;
 }
 
 /* A copy by an asynchronous call blocks for pageable memory. */
@@ -143,7 +143,7 @@ static uint32_t waited_for(const struct walk *walk)
 		has_ended(walk, walk->last))
 		return walk->last;
 	if (waits)
-		return ended_last(walk, end_ns + CLOCKS_NS);
+		return ended_last(walk, end_ns + KWHY_WHATIF_CLOCKS_NS);
 	if (calls->class[walk->call] != KWHY_CALL_LAUNCH || end_ns - start_ns < LONG_LAUNCH_NS ||
 		end_ns - start_ns < LONG_LAUNCHES * walk->graph->delays.launch_call_ns)
 		return KWHY_NONE;

@@ -4,6 +4,9 @@
 
 #include "whatif/graph.h"
 
+/* By which the clocks of host and device may disagree. */
+enum { KWHY_WHATIF_CLOCKS_NS = 2000 };
+
 /* The named steps of kwhy_whatif_graph_new(), in order. */
 
 /* Nodes, and the links that the recording states: streams, issuing calls, threads. */

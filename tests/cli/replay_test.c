@@ -48,7 +48,8 @@ static void an_imported_trace_is_rehearsed_and_says_so(void **state)
 
 static void a_changed_replay_stands_beside_its_projection(void **state)
 {
-	struct spawned spawned = SPAWN("replay", "--drop-waits", "--pinned", "-q", "--backend", "host", TINY);
+	struct spawned spawned = SPAWN(
+		"replay", "--thin-collectives=2", "--pinned", "-q", "--backend", "host", TINY);
 
 	(void)state;
 	assert_int_equal(spawned.exit, 0);
@@ -195,7 +196,7 @@ static int interrupt_after(int seconds)
 	char line[512];
 
 	snprintf(line, sizeof(line),
-		"'" KWHY_PROGRAM "' replay --backend host --repeat 100000 --drop-waits -q "
+		"'" KWHY_PROGRAM "' replay --backend host --repeat 100000 --thin-collectives=2 -q "
 		"-o replay-stopped.json '" TINY "' & child=$!; sleep %d; kill -TERM $child; wait $child",
 		seconds);
 	return system(line); // NOLINT(cert-env33-c): a shell is what interrupts
@@ -229,8 +230,8 @@ static void an_interrupt_leaves_the_runs_before(void **state)
 
 static void what_changed_replays_write_holds_to_the_schema(void **state)
 {
-	struct spawned spawned = SPAWN("replay", "--drop-waits", "--graph", "--json", "-q", "--backend",
-		"host", "--assume-power", "150", TINY);
+	struct spawned spawned = SPAWN("replay", "--thin-collectives=2", "--graph", "--json", "-q",
+		"--backend", "host", "--assume-power", "150", TINY);
 	json_t *replay = load(&spawned), *changed = json_object_get(replay, "changed");
 
 	(void)state;

@@ -178,7 +178,7 @@ static void compare_says_how_far_a_projection_was_off(void **state)
 {
 	char path[] = "kwhy-whatif-XXXXXX.json";
 	int file = mkstemps(path, 5);
-	struct spawned made = SPAWN("whatif", "--drop-waits", "-o", path, "-q", TINY);
+	struct spawned made = SPAWN("whatif", "--thin-collectives", "2", "-o", path, "-q", TINY);
 	struct spawned text = SPAWN("compare", "--projected", path, "-q", TINY, TINY);
 	struct spawned json = SPAWN("compare", "--projected", path, "--json", "-q", TINY, TINY);
 	struct spawned other = SPAWN("compare", "--projected", TINY, "-q", TINY, TINY);

@@ -6,12 +6,6 @@
 
 static struct kwhy_error error;
 
-static void read_back(struct build *build, int64_t call_us, int64_t start_us, int64_t end_us)
-{
-	build_issued_copy(build, issue("cudaMemcpyAsync", call_us, call_us + 2), 0,
-		copied(KWHY_COPY_D2H, KWHY_MEMORY_PINNED, 1 << 20, start_us, end_us));
-}
-
 static void send(struct build *build, int64_t call_us, int64_t start_us, int64_t end_us)
 {
 	build_issued_copy(build, issue("cudaMemcpyAsync", call_us, call_us + 2), 0,
@@ -344,133 +338,6 @@ static void pinning_is_refused_where_nobody_knows_its_rate(void **state)
 	assert_refused(made(&build, "pinned", 0, NULL), "--profile");
 }
 
-static void a_wait_behind_a_wait_goes(void **state)
-{
-	struct build build = build_new(1);
-
-	(void)state;
-	launch(&build, 0, 10, 20);
-	build_call(&build, 0, "cudaStreamSynchronize", 3, 22);
-	build_call(&build, 0, "cudaDeviceSynchronize", 22, 62);
-	launch(&build, 62, 72, 82);
-	assert_made(made(&build, "drop-waits", 0, NULL), 1, 32000);
-}
-
-/* Each kernel of 50 us is waited for; between them pass 2 us of return, 0 of host and 10 of launch. */
-static void waits_without_a_read_back_become_events(void **state)
-{
-	struct build build = build_new(1);
-
-	(void)state;
-	for (int i = 0; i < 4; i++) {
-		launch(&build, 62 * i, 62 * i + 10, 62 * i + 60);
-		build_call(&build, 0, "cudaDeviceSynchronize", 62 * i + 2, 62 * i + 62);
-	}
-	/* queued, kernels follow each other by 1.2 us */
-	assert_made(made(&build, "event-waits", 0, NULL), 3, 203600);
-}
-
-static void a_wait_for_a_read_back_stays(void **state)
-{
-	struct build build = build_new(1);
-
-	(void)state;
-	for (int i = 0; i < 4; i++)
-		launch(&build, 3 * i, 10 + 3 * i, 12 + 3 * i);
-	read_back(&build, 12, 24, 34);
-	build_call(&build, 0, "cudaDeviceSynchronize", 14, 40);
-	launch(&build, 41, 51, 53);
-	build_call(&build, 0, "cudaDeviceSynchronize", 43, 60);
-	assert_refused(made(&build, "event-waits", 0, NULL), "every wait");
-}
-
-/* Three read-backs with a wait each; the third wait comes before a launch. */
-static void waits_before_another_read_back_go(void **state)
-{
-	struct build build = build_new(1);
-
-	(void)state;
-	launch(&build, 0, 10, 20);
-	for (int i = 0; i < 3; i++) {
-		build_issued_copy(&build, issue("cudaMemcpyAsync", 30 + 20 * i, 32 + 20 * i), 0,
-			copied(KWHY_COPY_D2H, KWHY_MEMORY_PINNED, 4, 40 + 20 * i, 42 + 20 * i));
-		build_call(&build, 0, "cudaStreamSynchronize", 33 + 20 * i, 45 + 20 * i);
-	}
-	launch(&build, 90, 100, 110);
-	/* each of the two took 12 us, and the host 1 us before it; the launches follow by so much earlier */
-	assert_made(made(&build, "join-waits", 0, NULL), 2, 100000 - 2 * 13000);
-}
-
-static void waits_before_other_work_stay(void **state)
-{
-	struct build build = build_new(1);
-
-	(void)state;
-	for (int i = 0; i < 2; i++) {
-		launch(&build, 40 * i, 40 * i + 10, 40 * i + 12);
-		build_issued_copy(&build, issue("cudaMemcpyAsync", 40 * i + 3, 40 * i + 5), 0,
-			copied(KWHY_COPY_D2H, KWHY_MEMORY_PINNED, 4, 40 * i + 14, 40 * i + 16));
-		build_call(&build, 0, "cudaStreamSynchronize", 40 * i + 6, 40 * i + 20);
-	}
-	assert_refused(made(&build, "join-waits", 0, NULL), "before another read-back");
-}
-
-static void memory_from_a_pool_does_not_wait(void **state)
-{
-	struct build build = build_new(1);
-
-	(void)state;
-	for (int i = 0; i < 3; i++)
-		launch(&build, 3 * i, 10 + 3 * i, 12 + 3 * i);
-	build_call(&build, 0, "cudaFree", 9, 109);
-	build_call(&build, 0, "cudaMalloc", 109, 209);
-	build_call(&build, 0, "cudaMalloc", 209, 219);
-	launch(&build, 219, 229, 239);
-	/* free and one malloc take the 2 us of a launch; the second malloc finds nothing freed */
-	assert_made(made(&build, "pool", 0, NULL), 2, 33000);
-}
-
-/* Of either API. */
-static void a_pool_costs_what_its_calls_took(void **state)
-{
-	static const char *const names[] = {"cudaMallocAsync", "cuMemAllocAsync", "cudaMallocFromPoolAsync"};
-	struct build build = build_new(1);
-
-	(void)state;
-	for (int i = 0; i < 3; i++)
-		launch(&build, 3 * i, 10 + 3 * i, 12 + 3 * i);
-	for (int i = 0; i < 3; i++)
-		build_call(&build, 0, names[i], 10 + 5 * i, 15 + 5 * i);
-	build_call(&build, 0, "cudaFree", 30, 130);
-	build_call(&build, 0, "cudaMalloc", 130, 230);
-	launch(&build, 230, 240, 250);
-	assert_made(made(&build, "pool", 0, NULL), 2, 50000);
-}
-
-static void pauses_of_the_host_become_usual_ones(void **state)
-{
-	struct build build = build_new(1);
-
-	(void)state;
-	for (int i = 0; i < 3; i++)
-		launch(&build, 3 * i, 10 + 3 * i, 12 + 3 * i);
-	launch(&build, 508, 518, 520);
-	assert_made(made(&build, "prefetch", 0, NULL), 1, 11200);
-}
-
-/* Pauses of 0.2, 0.3 and 0.4 ms: 0.3 are usual. */
-static void a_pause_shorter_than_usual_stays(void **state)
-{
-	struct build build = build_new(1);
-
-	(void)state;
-	launch(&build, 0, 10, 12);
-	launch(&build, 202, 212, 214);
-	launch(&build, 504, 514, 516);
-	launch(&build, 906, 916, 918);
-	assert_made(made(&build, "prefetch", 0, NULL), 1, 808000);
-}
-
 /*
  * The only launch into an idle stream loads code for 5 ms. The kernel behind the copies that go begins as a
  * usual call returns: 2 us behind its start at 5,206. What the host did for 172 us before the first copy
@@ -579,15 +446,6 @@ int main(void)
 		cmocka_unit_test(copies_from_pageable_memory_take_the_rate_of_the_profile_and_do_not_block),
 		cmocka_unit_test(a_packed_copy_is_pinned_with_all_of_its_bytes),
 		cmocka_unit_test(pinning_is_refused_where_nobody_knows_its_rate),
-		cmocka_unit_test(a_wait_behind_a_wait_goes),
-		cmocka_unit_test(waits_without_a_read_back_become_events),
-		cmocka_unit_test(a_wait_for_a_read_back_stays),
-		cmocka_unit_test(waits_before_another_read_back_go),
-		cmocka_unit_test(waits_before_other_work_stay),
-		cmocka_unit_test(memory_from_a_pool_does_not_wait),
-		cmocka_unit_test(a_pool_costs_what_its_calls_took),
-		cmocka_unit_test(pauses_of_the_host_become_usual_ones),
-		cmocka_unit_test(a_pause_shorter_than_usual_stays),
 		cmocka_unit_test(a_launch_that_loads_code_is_not_the_usual_one),
 		cmocka_unit_test(a_batch_cannot_grow_where_no_steps_are_known),
 		cmocka_unit_test(the_last_steps_of_a_batch_do_no_more_work_than_there_is),

@@ -58,3 +58,9 @@ void launch(struct build *build, int64_t call_us, int64_t start_us, int64_t end_
 {
 	build_issued_kernel(build, issue("cudaLaunchKernel", call_us, call_us + 2), 0, start_us, end_us);
 }
+
+void read_back(struct build *build, int64_t call_us, int64_t start_us, int64_t end_us)
+{
+	build_issued_copy(build, issue("cudaMemcpyAsync", call_us, call_us + 2), 0,
+		copied(KWHY_COPY_D2H, KWHY_MEMORY_PINNED, 1 << 20, start_us, end_us));
+}

@@ -25,5 +25,7 @@ struct build_copied copied(enum kwhy_copy_kind kind, enum kwhy_memory_kind memor
 	int64_t start_us, int64_t end_us);
 /* A kernel on stream 0, by a call of 2 us. */
 void launch(struct build *build, int64_t call_us, int64_t start_us, int64_t end_us);
+/* Of a MiB, to page-locked memory, as that. */
+void read_back(struct build *build, int64_t call_us, int64_t start_us, int64_t end_us);
 
 #endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "planned.h"
+
+/* Changes of what the host does: its waits, its memory, its pauses. */
+
+static void a_wait_behind_a_wait_goes(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	launch(&build, 0, 10, 20);
+	build_call(&build, 0, "cudaStreamSynchronize", 3, 22);
+	build_call(&build, 0, "cudaDeviceSynchronize", 22, 62);
+	launch(&build, 62, 72, 82);
+	assert_made(made(&build, "drop-waits", 0, NULL), 1, 32000);
+}
+
+/*
+ * In each stream a kernel: one of 10 us, one of 100. One call waits for the short one, the next for the long
+ * one, and a third, of 20 us, finds all done.
+ */
+static void a_wait_for_work_that_nobody_waited_for_stays(void **state)
+{
+	static const struct {
+		const char *waits[2];
+		int long_first;
+	} cases[] = {
+		{{"cudaEventSynchronize", "cudaDeviceSynchronize"}, 0},
+		{{"cudaEventSynchronize", "cudaDeviceSynchronize"}, 1},
+		{{"cudaStreamSynchronize", "cudaStreamSynchronize"}, 0},
+		{{"cudaStreamSynchronize", "cudaStreamSynchronize"}, 1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct build build = build_new(1);
+		uint32_t other = build_stream(&build, 0);
+		int long_first = cases[i].long_first;
+
+		build_issued_kernel(&build, issue("cudaLaunchKernel", 0, 2), 0, 10, long_first ? 110 : 20);
+		build_issued_kernel(
+			&build, issue("cudaLaunchKernel", 3, 5), other, 13, long_first ? 23 : 113);
+		build_call(&build, 0, cases[i].waits[0], 6, 26);
+		build_call(&build, 0, cases[i].waits[1], 26, 116);
+		build_call(&build, 0, "cudaDeviceSynchronize", 116, 136);
+		launch(&build, 136, 146, 156);
+		assert_made(made(&build, "drop-waits", 0, NULL), 1, 126000);
+	}
+}
+
+/* The host sleeps until it is done. */
+static void a_wait_for_work_that_ended_unseen_stays(void **state)
+{
+	struct build build = build_new(1);
+	uint32_t other = build_stream(&build, 0);
+
+	(void)state;
+	launch(&build, 0, 10, 20);
+	build_issued_kernel(&build, issue("cudaLaunchKernel", 3, 5), other, 13, 113);
+	build_call(&build, 0, "cudaEventSynchronize", 6, 22);
+	build_call(&build, 0, "cudaDeviceSynchronize", 300, 302);
+	launch(&build, 303, 313, 323);
+	assert_refused(made(&build, "drop-waits", 0, NULL), "every wait");
+}
+
+/* Each kernel of 50 us is waited for; between them pass 2 us of return, 0 of host and 10 of launch. */
+static void waits_without_a_read_back_become_events(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		launch(&build, 62 * i, 62 * i + 10, 62 * i + 60);
+		build_call(&build, 0, "cudaDeviceSynchronize", 62 * i + 2, 62 * i + 62);
+	}
+	/* queued, kernels follow each other by 1.2 us */
+	assert_made(made(&build, "event-waits", 0, NULL), 3, 203600);
+}
+
+static void a_wait_for_a_read_back_stays(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		launch(&build, 3 * i, 10 + 3 * i, 12 + 3 * i);
+	read_back(&build, 12, 24, 34);
+	build_call(&build, 0, "cudaDeviceSynchronize", 14, 40);
+	launch(&build, 41, 51, 53);
+	build_call(&build, 0, "cudaDeviceSynchronize", 43, 60);
+	assert_refused(made(&build, "event-waits", 0, NULL), "every wait");
+}
+
+/* Three read-backs with a wait each; the third wait comes before a launch. */
+static void waits_before_another_read_back_go(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	launch(&build, 0, 10, 20);
+	for (int i = 0; i < 3; i++) {
+		build_issued_copy(&build, issue("cudaMemcpyAsync", 30 + 20 * i, 32 + 20 * i), 0,
+			copied(KWHY_COPY_D2H, KWHY_MEMORY_PINNED, 4, 40 + 20 * i, 42 + 20 * i));
+		build_call(&build, 0, "cudaStreamSynchronize", 33 + 20 * i, 45 + 20 * i);
+	}
+	launch(&build, 90, 100, 110);
+	/* each of the two took 12 us, and the host 1 us before it; the launches follow by so much earlier */
+	assert_made(made(&build, "join-waits", 0, NULL), 2, 100000 - 2 * 13000);
+}
+
+static void waits_before_other_work_stay(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		launch(&build, 40 * i, 40 * i + 10, 40 * i + 12);
+		build_issued_copy(&build, issue("cudaMemcpyAsync", 40 * i + 3, 40 * i + 5), 0,
+			copied(KWHY_COPY_D2H, KWHY_MEMORY_PINNED, 4, 40 * i + 14, 40 * i + 16));
+		build_call(&build, 0, "cudaStreamSynchronize", 40 * i + 6, 40 * i + 20);
+	}
+	assert_refused(made(&build, "join-waits", 0, NULL), "before another read-back");
+}
+
+static void memory_from_a_pool_does_not_wait(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		launch(&build, 3 * i, 10 + 3 * i, 12 + 3 * i);
+	build_call(&build, 0, "cudaFree", 9, 109);
+	build_call(&build, 0, "cudaMalloc", 109, 209);
+	build_call(&build, 0, "cudaMalloc", 209, 219);
+	launch(&build, 219, 229, 239);
+	/* free and one malloc take the 2 us of a launch; the second malloc finds nothing freed */
+	assert_made(made(&build, "pool", 0, NULL), 2, 33000);
+}
+
+/* Of either API. */
+static void a_pool_costs_what_its_calls_took(void **state)
+{
+	static const char *const names[] = {"cudaMallocAsync", "cuMemAllocAsync", "cudaMallocFromPoolAsync"};
+	struct build build = build_new(1);
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		launch(&build, 3 * i, 10 + 3 * i, 12 + 3 * i);
+	for (int i = 0; i < 3; i++)
+		build_call(&build, 0, names[i], 10 + 5 * i, 15 + 5 * i);
+	build_call(&build, 0, "cudaFree", 30, 130);
+	build_call(&build, 0, "cudaMalloc", 130, 230);
+	launch(&build, 230, 240, 250);
+	assert_made(made(&build, "pool", 0, NULL), 2, 50000);
+}
+
+static void pauses_of_the_host_become_usual_ones(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		launch(&build, 3 * i, 10 + 3 * i, 12 + 3 * i);
+	launch(&build, 508, 518, 520);
+	assert_made(made(&build, "prefetch", 0, NULL), 1, 11200);
+}
+
+/* Pauses of 0.2, 0.3 and 0.4 ms: 0.3 are usual. */
+static void a_pause_shorter_than_usual_stays(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	launch(&build, 0, 10, 12);
+	launch(&build, 202, 212, 214);
+	launch(&build, 504, 514, 516);
+	launch(&build, 906, 916, 918);
+	assert_made(made(&build, "prefetch", 0, NULL), 1, 808000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_wait_behind_a_wait_goes),
+		cmocka_unit_test(a_wait_for_work_that_nobody_waited_for_stays),
+		cmocka_unit_test(a_wait_for_work_that_ended_unseen_stays),
+		cmocka_unit_test(waits_without_a_read_back_become_events),
+		cmocka_unit_test(a_wait_for_a_read_back_stays),
+		cmocka_unit_test(waits_before_another_read_back_go),
+		cmocka_unit_test(waits_before_other_work_stay),
+		cmocka_unit_test(memory_from_a_pool_does_not_wait),
+		cmocka_unit_test(a_pool_costs_what_its_calls_took),
+		cmocka_unit_test(pauses_of_the_host_become_usual_ones),
+		cmocka_unit_test(a_pause_shorter_than_usual_stays),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
