@@ -141,7 +141,7 @@ static void capture_segment(struct capture *capture, const struct kwhy_whatif_se
 
 	for (uint32_t call = segment->first_call; call < segment->end_call; call++)
 		if (call != first && whatif->graph->outer[call] == call)
-			kwhy_whatif_drop_call_and_pause(whatif, call);
+			kwhy_whatif_drop_captured_call(whatif, call);
 	kwhy_whatif_unblock_call(whatif, first, call_ns(capture, (double)segment->row_count));
 	for (size_t i = 0; i < segment->row_count; i++)
 		capture_row(capture, segment->rows[i], call_node, issue_ns);

@@ -27,11 +27,12 @@ static int64_t pause_gone_ns(const struct kwhy_whatif *whatif, uint32_t call, in
 	return pause_ns <= whatif->costs.far_gap_ns[class] || pause_ns < usual_ns ? pause_ns : usual_ns;
 }
 
-static int64_t pause_left_ns(const struct kwhy_whatif *whatif, uint32_t call, int64_t pause_ns)
+static int64_t pause_left_ns(
+	const struct kwhy_whatif *whatif, enum kwhy_whatif_corner corner, uint32_t call, int64_t pause_ns)
 {
-	if (whatif->corner == KWHY_CORNER_SLOW || pause_ns <= 0)
+	if (corner == KWHY_CORNER_SLOW || pause_ns <= 0)
 		return pause_ns;
-	return whatif->corner == KWHY_CORNER_FAST ? 0 : pause_ns - pause_gone_ns(whatif, call, pause_ns);
+	return corner == KWHY_CORNER_FAST ? 0 : pause_ns - pause_gone_ns(whatif, call, pause_ns);
 }
 
 int64_t kwhy_whatif_goes_with_call_ns(const struct kwhy_whatif *whatif, uint32_t call)
@@ -45,7 +46,8 @@ int64_t kwhy_whatif_goes_with_call_ns(const struct kwhy_whatif *whatif, uint32_t
 				: pause_gone_ns(whatif, call, node->lag_ns[KWHY_LINK_ORDER]));
 }
 
-static void drop_call(struct kwhy_whatif *whatif, uint32_t call, bool with_pause)
+/* Of the time before it what is left at that corner stays. */
+static void drop_call(struct kwhy_whatif *whatif, uint32_t call, enum kwhy_whatif_corner corner)
 {
 	uint32_t at = kwhy_whatif_call_node(whatif->graph, call);
 	struct kwhy_whatif_node *node;
@@ -58,17 +60,22 @@ static void drop_call(struct kwhy_whatif *whatif, uint32_t call, bool with_pause
 		return;
 	for (size_t link = 0; link < KWHY_LINK_JOIN; link++)
 		if (node->from[link] != KWHY_NONE)
-			node->lag_ns[link] = with_pause ? 0 : pause_left_ns(whatif, call, node->lag_ns[link]);
+			node->lag_ns[link] = pause_left_ns(whatif, corner, call, node->lag_ns[link]);
 }
 
 void kwhy_whatif_drop_call(struct kwhy_whatif *whatif, uint32_t call)
 {
-	drop_call(whatif, call, false);
+	drop_call(whatif, call, whatif->corner);
+}
+
+void kwhy_whatif_drop_captured_call(struct kwhy_whatif *whatif, uint32_t call)
+{
+	drop_call(whatif, call, whatif->corner == KWHY_CORNER_SLOW ? KWHY_CORNER_EXPECTED : whatif->corner);
 }
 
 void kwhy_whatif_drop_call_and_pause(struct kwhy_whatif *whatif, uint32_t call)
 {
-	drop_call(whatif, call, true);
+	drop_call(whatif, call, KWHY_CORNER_FAST);
 }
 
 static bool issues_nothing(const struct kwhy_whatif *whatif, uint32_t call)

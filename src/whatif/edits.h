@@ -17,6 +17,10 @@ void kwhy_whatif_drop_row(struct kwhy_whatif *whatif, uint32_t row);
  */
 void kwhy_whatif_drop_call(struct kwhy_whatif *whatif, uint32_t call);
 
+/* As that, of a call that a graph makes: no program makes those again, so at worst goes what is expected to.
+ */
+void kwhy_whatif_drop_captured_call(struct kwhy_whatif *whatif, uint32_t call);
+
 /*
  * What the host is expected to save where a call goes by itself: the call, less its waiting for the device,
  * and the time before it.

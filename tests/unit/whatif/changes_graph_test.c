@@ -37,6 +37,28 @@ static void a_stretch_that_repeats_is_launched_as_one_graph(void **state)
 	assert_made(made(&build, "graph", 0, &profile), 12, 36000 + 45000 + 36000);
 }
 
+/*
+ * As above, but in the midst of each loop the host does something else for 500 us, which a launch of a graph
+ * does not do for it: the second graph is launched so much later.
+ */
+static void what_else_the_host_does_in_a_stretch_stays(void **state)
+{
+	struct build build = build_new(1);
+	struct kwhy_profile profile = with_graphs();
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		for (int k = 0; k < 6; k++) {
+			int64_t at_us = 650 * i + 20 * k + (k > 2 ? 500 : 0);
+
+			launch(&build, at_us, at_us + 10, at_us + 15);
+		}
+		build_call(&build, 0, "cudaStreamSynchronize", 650 * i + 602, 650 * i + 620);
+	}
+	/* 4 us of launch, 500 of the host, 5 of a wait that finds all done, and 30 up to the next launch */
+	assert_made(made(&build, "graph", 0, &profile), 12, 4000 + 500000 + 5000 + 30000 + 36000);
+}
+
 static void a_graph_saves_between_kernels_what_the_profile_says(void **state)
 {
 	struct build build = two_loops();
@@ -322,6 +344,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_stretch_that_repeats_is_launched_as_one_graph),
+		cmocka_unit_test(what_else_the_host_does_in_a_stretch_stays),
 		cmocka_unit_test(a_graph_saves_between_kernels_what_the_profile_says),
 		cmocka_unit_test(kernels_of_a_graph_lie_no_further_apart_than_an_empty_one_takes),
 		cmocka_unit_test(a_graph_of_many_nodes_takes_longer_to_launch),
