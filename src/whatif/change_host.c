@@ -250,7 +250,7 @@ static bool is_device_memory(const struct kwhy_whatif *whatif, size_t call)
 	return !kwhy_whatif_call_is(whatif->graph, call, KWHY_MARK_ASYNC | KWHY_MARK_ELSEWHERE);
 }
 
-static uint64_t use_pool_in_thread(struct kwhy_whatif *whatif, size_t thread)
+static uint64_t use_pool_in_thread(struct kwhy_whatif *whatif, size_t thread, bool *any_freed)
 {
 	const struct kwhy_calls *calls = &whatif->recording->calls;
 	double pool_ns = kwhy_whatif_cost_at(&whatif->costs.pool, whatif->corner);
@@ -263,6 +263,7 @@ static uint64_t use_pool_in_thread(struct kwhy_whatif *whatif, size_t thread)
 			!is_device_memory(whatif, i) || (!frees && !freed))
 			continue;
 		freed = frees ? freed + 1 : freed - 1;
+		*any_freed = true;
 		if ((double)(calls->end_ns[i] - calls->start_ns[i]) <= pool_ns)
 			continue;
 		kwhy_whatif_unblock_call(whatif, (uint32_t)i, pool_ns);
@@ -274,6 +275,7 @@ static uint64_t use_pool_in_thread(struct kwhy_whatif *whatif, size_t thread)
 void kwhy_whatif_use_pool(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
 {
 	char cost[KWHY_QUANTITY_BYTES];
+	bool any_freed = false;
 
 	(void)number;
 	if (!isfinite(whatif->costs.pool.expected_ns)) {
@@ -283,13 +285,18 @@ void kwhy_whatif_use_pool(struct kwhy_whatif *whatif, uint32_t number, struct kw
 		return;
 	}
 	for (size_t t = 0; t < whatif->recording->thread_count; t++)
-		effect->places += use_pool_in_thread(whatif, t);
+		effect->places += use_pool_in_thread(whatif, t, &any_freed);
 	if (effect->places)
 		kwhy_whatif_say(effect,
 			"%s allocations and frees take %s in a pool and wait for nothing; the first "
 			"allocations, "
 			"before anything was freed, stay as they are",
 			KWHY_WHATIF_COUNT(effect->places),
+			kwhy_whatif_time_words(cost, whatif->costs.pool.expected_ns));
+	else if (any_freed)
+		kwhy_whatif_refuse(effect,
+			"frees, and allocations behind them, already take no longer than the %s of one in a "
+			"pool",
 			kwhy_whatif_time_words(cost, whatif->costs.pool.expected_ns));
 	else
 		kwhy_whatif_refuse(effect, "no memory of a device is freed");

@@ -137,6 +137,19 @@ static void memory_from_a_pool_does_not_wait(void **state)
 	assert_made(made(&build, "pool", 0, NULL), 2, 33000);
 }
 
+static void where_a_pool_is_no_faster_that_is_the_reason(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		launch(&build, 3 * i, 10 + 3 * i, 12 + 3 * i);
+	build_call(&build, 0, "cudaFree", 9, 10);
+	build_call(&build, 0, "cudaMalloc", 11, 12);
+	assert_refused(
+		made(&build, "pool", 0, NULL), "take no longer than the 2.00 \xC2\xB5s of one in a pool");
+}
+
 /* Of either API. */
 static void a_pool_costs_what_its_calls_took(void **state)
 {
@@ -196,3 +209,4 @@ int main(void)
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
+		cmocka_unit_test(where_a_pool_is_no_faster_that_is_the_reason),
