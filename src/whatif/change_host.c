@@ -304,36 +304,47 @@ void kwhy_whatif_use_pool(struct kwhy_whatif *whatif, uint32_t number, struct kw
 
 enum { PAUSE_LEAST_NS = 100000, PAUSE_MOST_NS = 1000000000 };
 
+/*
+ * What is left of the pause before a call: what is usual there, unless that is such a pause itself. Of one
+ * whose call is dropped the usual part has gone with it.
+ */
+static int64_t prefetched_ns(const struct kwhy_whatif *whatif, uint32_t call)
+{
+	int64_t usual_ns = whatif->costs.usual_gap_ns[whatif->recording->calls.class[call]];
+
+	return usual_ns < PAUSE_LEAST_NS && !kwhy_whatif_call_is_dropped(whatif, call) ? usual_ns : 0;
+}
+
 void kwhy_whatif_prefetch(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
 {
-	const struct kwhy_calls *calls = &whatif->recording->calls;
 	double removed_ns = 0;
 	char words[KWHY_QUANTITY_BYTES];
 
 	(void)number;
-	for (size_t i = 0; i < calls->count; i++) {
-		uint32_t at = kwhy_whatif_call_node(whatif->graph, (uint32_t)i);
+	for (uint32_t call = 0; call < whatif->recording->calls.count; call++) {
+		uint32_t at = kwhy_whatif_call_node(whatif->graph, call);
 		const struct kwhy_whatif_node *node = &whatif->graph->nodes[at];
 		int64_t pause_ns = node->lag_ns[KWHY_LINK_ORDER];
 		struct kwhy_whatif_node *changed;
 
-		if (!is_left(whatif, i) || node->from[KWHY_LINK_ORDER] == KWHY_NONE ||
-			pause_ns < PAUSE_LEAST_NS || pause_ns > PAUSE_MOST_NS ||
-			pause_ns <= whatif->costs.usual_gap_ns[calls->class[i]])
+		if (whatif->graph->outer[call] != call || node->from[KWHY_LINK_ORDER] == KWHY_NONE ||
+			pause_ns < PAUSE_LEAST_NS || pause_ns > PAUSE_MOST_NS)
 			continue;
 		changed = kwhy_whatif_edit(whatif->graph, at);
 		whatif->out_of_memory |= !changed;
 		if (!changed)
 			return;
-		changed->lag_ns[KWHY_LINK_ORDER] = whatif->costs.usual_gap_ns[calls->class[i]];
+		changed->lag_ns[KWHY_LINK_ORDER] = prefetched_ns(whatif, call);
 		removed_ns += (double)(pause_ns - changed->lag_ns[KWHY_LINK_ORDER]);
 		effect->places++;
 	}
 	if (effect->places)
 		kwhy_whatif_say(effect,
-			"%s pauses of the host of 0.1 ms to 1 s, %s in all, become as short as is usual "
-			"between "
-			"its calls: other threads do that work ahead of time",
+			"%s pauses of the host of 0.1 ms to 1 s become as short as is usual between its "
+			"calls, or "
+			"go where such pauses are the usual ones, %s in all: other threads do that work "
+			"ahead of "
+			"time",
 			KWHY_WHATIF_COUNT(effect->places), kwhy_whatif_time_words(words, removed_ns));
 	else
 		kwhy_whatif_refuse(effect, "the host makes no pause of 0.1 ms to 1 s between calls");

@@ -28,15 +28,11 @@ static void issue_sooner(struct kwhy_whatif *whatif, uint32_t row, int64_t saved
 		node->lag_ns[KWHY_LINK_ISSUE] = 0;
 }
 
-static int64_t change_call(struct kwhy_whatif *whatif, uint32_t call, uint32_t percent)
+/* The time before a call: of a dropped one, what is left of it. */
+static int64_t change_pauses(struct kwhy_whatif_node *node, uint32_t percent)
 {
-	struct kwhy_whatif_node *node = kwhy_whatif_edit(
-		whatif->graph, kwhy_whatif_call_node(whatif->graph, call));
-	int64_t own_ns, saved_ns = 0;
+	int64_t saved_ns = 0;
 
-	whatif->out_of_memory |= !node;
-	if (!node)
-		return 0;
 	for (size_t link = 0; link < KWHY_LINK_JOIN; link++) {
 		if (node->from[link] == KWHY_NONE || node->lag_ns[link] <= 0 ||
 			node->lag_ns[link] > PAUSE_MOST_NS)
@@ -44,13 +40,27 @@ static int64_t change_call(struct kwhy_whatif *whatif, uint32_t call, uint32_t p
 		saved_ns += node->lag_ns[link] - scaled(node->lag_ns[link], percent);
 		node->lag_ns[link] = scaled(node->lag_ns[link], percent);
 	}
+	return saved_ns;
+}
+
+static int64_t change_call(struct kwhy_whatif *whatif, uint32_t call, uint32_t percent)
+{
+	struct kwhy_whatif_node *node = kwhy_whatif_edit(
+		whatif->graph, kwhy_whatif_call_node(whatif->graph, call));
+	int64_t own_ns, saved_ns;
+
+	whatif->out_of_memory |= !node;
+	if (!node)
+		return 0;
+	saved_ns = change_pauses(node, percent);
+	if (kwhy_whatif_call_is_dropped(whatif, call))
+		return saved_ns;
 	own_ns = node->own_ns;
 	node->own_ns = scaled(own_ns, percent);
 	for (size_t i = whatif->first_issued[call]; i < whatif->first_issued[call + 1]; i++)
 		if (!kwhy_whatif_row_is_dropped(whatif, whatif->issued[i]))
 			issue_sooner(whatif, whatif->issued[i], own_ns - node->own_ns);
-	saved_ns += own_ns - node->own_ns;
-	return saved_ns;
+	return saved_ns + own_ns - node->own_ns;
 }
 
 void kwhy_whatif_change_host_speed(
@@ -60,11 +70,11 @@ void kwhy_whatif_change_host_speed(
 	char words[KWHY_QUANTITY_BYTES];
 
 	for (uint32_t call = 0; call < whatif->recording->calls.count; call++) {
-		if (whatif->graph->outer[call] != call || kwhy_whatif_call_is_dropped(whatif, call) ||
+		if (whatif->graph->outer[call] != call ||
 			whatif->recording->calls.start_ns[call] <= whatif->first_ns)
 			continue;
 		saved_ns += (double)change_call(whatif, call, number);
-		effect->places++;
+		effect->places += !kwhy_whatif_call_is_dropped(whatif, call);
 	}
 	if (effect->places)
 		kwhy_whatif_say(effect,

@@ -178,8 +178,8 @@ static void pauses_of_the_host_become_usual_ones(void **state)
 	assert_made(made(&build, "prefetch", 0, NULL), 1, 11200);
 }
 
-/* Pauses of 0.2, 0.3 and 0.4 ms: 0.3 are usual. */
-static void a_pause_shorter_than_usual_stays(void **state)
+/* Pauses of 0.2, 0.3 and 0.4 ms: none is what a loop of calls takes beside them. */
+static void pauses_that_are_the_usual_ones_go(void **state)
 {
 	struct build build = build_new(1);
 
@@ -188,7 +188,61 @@ static void a_pause_shorter_than_usual_stays(void **state)
 	launch(&build, 202, 212, 214);
 	launch(&build, 504, 514, 516);
 	launch(&build, 906, 916, 918);
-	assert_made(made(&build, "prefetch", 0, NULL), 1, 808000);
+	/* queued, kernels follow each other by 1.2 us */
+	assert_made(made(&build, "prefetch", 0, NULL), 3, 11600);
+}
+
+/* Kernels of 50 us, each waited for; before one of the waits the host does something else for 600 us. */
+static struct build paused_waits(void)
+{
+	struct build build = build_new(1);
+
+	for (int i = 0; i < 12; i++) {
+		int64_t at_us = 65 * i + (i > 5 ? 600 : 0);
+
+		launch(&build, at_us, at_us + 10, at_us + 60);
+		build_call(&build, 0, "cudaDeviceSynchronize", at_us + (i == 5 ? 603 : 3),
+			at_us + (i == 5 ? 662 : 62));
+	}
+	return build;
+}
+
+static int64_t time_after(struct build build, const char *first, const char *second, uint32_t number)
+{
+	const struct kwhy_whatif_ask asks[] = {
+		{kwhy_whatif_change_find(first), number}, {kwhy_whatif_change_find(second), number}};
+	struct kwhy_whatif *whatif;
+	struct kwhy_error error;
+	struct kwhy_plan *plan;
+	int64_t time_ns;
+
+	build_finish(&build, false);
+	assert_int_equal(kwhy_whatif_new(build.recording, NULL, NULL, &whatif, &error), KWHY_OK);
+	assert_int_equal(kwhy_whatif_project(whatif, asks, 2, &plan, &error), KWHY_OK);
+	if (plan->change_count != 2)
+		fail_msg("refused: %s", plan->refused[0].reason);
+	time_ns = plan->changes[1].after.time_ns;
+	kwhy_plan_free(plan);
+	kwhy_whatif_free(whatif);
+	build_free(&build);
+	return time_ns;
+}
+
+static void what_stays_of_a_pause_whose_call_went_is_prefetched_too(void **state)
+{
+	int64_t waits_first_ns = time_after(paused_waits(), "event-waits", "prefetch", 0);
+
+	(void)state;
+	assert_true(waits_first_ns < 700 * US);
+	assert_int_equal(waits_first_ns, time_after(paused_waits(), "prefetch", "event-waits", 0));
+}
+
+static void what_stays_of_a_pause_whose_call_went_has_the_hosts_speed(void **state)
+{
+	int64_t slow_ns = time_after(paused_waits(), "event-waits", "host-speed", 10);
+
+	(void)state;
+	assert_in_range(slow_ns, 6500 * US, 6700 * US);
 }
 
 int main(void)
@@ -202,11 +256,13 @@ int main(void)
 		cmocka_unit_test(waits_before_another_read_back_go),
 		cmocka_unit_test(waits_before_other_work_stay),
 		cmocka_unit_test(memory_from_a_pool_does_not_wait),
+		cmocka_unit_test(where_a_pool_is_no_faster_that_is_the_reason),
 		cmocka_unit_test(a_pool_costs_what_its_calls_took),
 		cmocka_unit_test(pauses_of_the_host_become_usual_ones),
-		cmocka_unit_test(a_pause_shorter_than_usual_stays),
+		cmocka_unit_test(pauses_that_are_the_usual_ones_go),
+		cmocka_unit_test(what_stays_of_a_pause_whose_call_went_is_prefetched_too),
+		cmocka_unit_test(what_stays_of_a_pause_whose_call_went_has_the_hosts_speed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
-		cmocka_unit_test(where_a_pool_is_no_faster_that_is_the_reason),
