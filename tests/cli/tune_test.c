@@ -99,6 +99,19 @@ static void nothing_is_set_without_leave_or_where_others_are(void **state)
 	assert_settings("650 0\n");
 }
 
+static void nothing_is_run_where_the_answer_cannot_be_written(void **state)
+{
+	(void)state;
+	write_file(settings, "650 0\n");
+	assert_fails(SPAWN("tune", "cap", "--allow-set", "--warmup", "0", "-o", "/nonexist/t.json", "--",
+			     "sh", "-c", "exit 7"),
+		1, "whose folder is not there");
+	assert_fails(SPAWN("tune", "cap", "--allow-set", "--warmup", "0", "-o", "t.csv", "--", "sh", "-c",
+			     "exit 7"),
+		2, ".txt or .json");
+	assert_settings("650 0\n");
+}
+
 static void a_command_that_fails_and_a_signal_end_the_sweep_and_put_the_limit_back(void **state)
 {
 	static const char *const ways[] = {
@@ -152,6 +165,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sweep_finds_the_limit_of_least_energy_and_puts_the_old_one_back),
 		cmocka_unit_test(nothing_is_set_without_leave_or_where_others_are),
+		cmocka_unit_test(nothing_is_run_where_the_answer_cannot_be_written),
 		cmocka_unit_test(a_command_that_fails_and_a_signal_end_the_sweep_and_put_the_limit_back),
 		cmocka_unit_test(clocks_are_unlocked_in_the_end),
 		cmocka_unit_test(clocks_that_are_not_put_back_leave_what_the_sweep_found),

@@ -2,25 +2,32 @@
 #include "cli/model/page.h"
 
 #include "base/quantity.h"
-#include "cli/output.h"
 
 #include <math.h>
 #include <stdio.h>
 
 enum { DIGITS = 4 };
 
+enum kwhy_status kwhy_model_form_of(
+	const struct kwhy_model_options *options, enum kwhy_output_form *out, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_output_form_of(
+		options->output, options->json ? KWHY_OUTPUT_JSON : KWHY_OUTPUT_TEXT, out, error);
+
+	if (!status && *out != KWHY_OUTPUT_TEXT && *out != KWHY_OUTPUT_JSON)
+		return kwhy_fail(error, KWHY_E_USAGE, "a model is written as .txt or .json");
+	return status;
+}
+
 enum kwhy_status kwhy_model_page_begin(struct kwhy_model_page *page, const struct kwhy_model_options *options,
 	const char *name, struct kwhy_error *error)
 {
 	enum kwhy_output_form form;
-	enum kwhy_status status = kwhy_output_form_of(
-		options->output, options->json ? KWHY_OUTPUT_JSON : KWHY_OUTPUT_TEXT, &form, error);
+	enum kwhy_status status = kwhy_model_form_of(options, &form, error);
 	char schema[64];
 
 	if (status)
 		return status;
-	if (form != KWHY_OUTPUT_TEXT && form != KWHY_OUTPUT_JSON)
-		return kwhy_fail(error, KWHY_E_USAGE, "a model is written as .txt or .json");
 	*page = (struct kwhy_model_page){
 		.is_json = form == KWHY_OUTPUT_JSON, .style = {.columns = kwhy_output_columns()}};
 	page->sheet = (struct kwhy_sheet){.style = &page->style, .out = &page->text};

@@ -3,6 +3,7 @@
 #define KWHY_CLI_MODEL_PAGE_H
 
 #include "cli/command.h"
+#include "cli/output.h"
 #include "fit/interval.h"
 #include "report/json/writer.h"
 #include "report/sheet.h"
@@ -20,6 +21,10 @@ struct kwhy_model_options {
 	{                                                                                     \
 		"json", 0, NULL, "write JSON", KWHY_OPTION_FLAG, offsetof(type, member.json)  \
 	}
+
+/* Text or JSON; a wrong or missing place to write to is refused, which one may want to know early. */
+KWHY_MUST_USE enum kwhy_status kwhy_model_form_of(
+	const struct kwhy_model_options *options, enum kwhy_output_form *out, struct kwhy_error *error);
 
 struct kwhy_model_page {
 	bool is_json;

@@ -31,6 +31,8 @@ static void set_defaults(void *options)
 static enum kwhy_status check_options(
 	const struct tune_options *options, const struct kwhy_operands *operands, struct kwhy_error *error)
 {
+	enum kwhy_output_form form;
+
 	if (!operands->count)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"tune needs a command after its options: --allow-set -- CMD [ARGS]");
@@ -49,7 +51,7 @@ static enum kwhy_status check_options(
 		return kwhy_fail(error, KWHY_E_USAGE, "--slower takes a percentage above 0");
 	if (options->work.count > 1)
 		return kwhy_fail(error, KWHY_E_USAGE, "tune takes one --work");
-	return KWHY_OK;
+	return kwhy_model_form_of(&options->model, &form, error);
 }
 
 static enum kwhy_status fit(const struct kwhy_tune_sweep *sweep, enum kwhy_tune_kind kind,
