@@ -92,6 +92,8 @@ static void nothing_is_set_without_leave_or_where_others_are(void **state)
 	assert_fails(SPAWN("tune", "cap", "--allow-set"), 2, "needs a command");
 	assert_fails(
 		SPAWN("tune", "cap", "--allow-set", "--from", "50", "--", "true"), 2, "takes 200 to 700 W");
+	assert_fails(SPAWN("tune", "cap", "--allow-set", "--from", "300", "--to", "200", "--", "true"), 2,
+		"--from 300 is not below --to 200 W");
 	assert_fails(SPAWN("tune", "clock", "--allow-set", "--device", "5", "--", "true"), 1, "no device 5");
 	setenv("KWHY_FAKE_NVML", KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/h200_constant_300w.txt", 1);
 	assert_fails(SPAWN("tune", "cap", "--allow-set", "--", "true"), 1, "in use by 1 other process");

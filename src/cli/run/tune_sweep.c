@@ -16,6 +16,11 @@ static double unit_of(enum kwhy_tune_kind kind)
 	return kind == KWHY_TUNE_CAP ? 1000 : 1;
 }
 
+static const char *unit_name(enum kwhy_tune_kind kind)
+{
+	return kind == KWHY_TUNE_CAP ? "W" : "MHz";
+}
+
 /* The setting of a step from the lowest to the highest. */
 static unsigned value_at(double from, double to, uint64_t step, uint64_t values)
 {
@@ -34,9 +39,12 @@ static enum kwhy_status plan(
 	double to = isnan(request->to) ? most : request->to * unit;
 	uint64_t state = request->seed * 2 + 1;
 
-	if (from < least || to > most || from >= to)
+	if (fmin(from, to) < least || fmax(from, to) > most)
 		return kwhy_fail(error, KWHY_E_USAGE, "%s takes %g to %g %s", setting->name, least / unit,
-			most / unit, request->kind == KWHY_TUNE_CAP ? "W" : "MHz");
+			most / unit, unit_name(request->kind));
+	if (from >= to)
+		return kwhy_fail(error, KWHY_E_USAGE, "--from %g is not below --to %g %s", from / unit,
+			to / unit, unit_name(request->kind));
 	for (uint64_t i = 0; i < request->values * request->repeats; i++) {
 		uint64_t step = i % request->values, other;
 
@@ -109,8 +117,7 @@ static enum kwhy_status keep_point(
 	point->joules = joules_of(&sweep->stat, run);
 	point->work = request->work->count ? run->work[0] : 1;
 	snprintf(line, sizeof(line), "%g %s: %.3g s, %s", point->value / unit_of(request->kind),
-		request->kind == KWHY_TUNE_CAP ? "W" : "MHz", point->seconds,
-		kwhy_quantity_si(energy, point->joules, "J", 4));
+		unit_name(request->kind), point->seconds, kwhy_quantity_si(energy, point->joules, "J", 4));
 	kwhy_output_message(line);
 	if (!(point->joules > 0) || !(point->work > 0))
 		return kwhy_fail(error, KWHY_E_INPUT,
