@@ -114,6 +114,18 @@ static void nothing_is_run_where_the_answer_cannot_be_written(void **state)
 	assert_settings("650 0\n");
 }
 
+static void runs_that_the_meter_cannot_tell_apart_end_the_sweep(void **state)
+{
+	struct spawned spawned;
+
+	(void)state;
+	write_file(settings, "650 0\n");
+	spawned = SPAWN("tune", "cap", "--allow-set", "--values", "5", "--warmup", "0", "--", "true");
+	assert_null(strstr(spawned.err.data, "mean power"));
+	assert_fails(spawned, 1, "run 1: too short for the meter");
+	assert_settings("650 0\n");
+}
+
 static void a_command_that_fails_and_a_signal_end_the_sweep_and_put_the_limit_back(void **state)
 {
 	static const char *const ways[] = {
@@ -168,6 +180,7 @@ int main(void)
 		cmocka_unit_test(a_sweep_finds_the_limit_of_least_energy_and_puts_the_old_one_back),
 		cmocka_unit_test(nothing_is_set_without_leave_or_where_others_are),
 		cmocka_unit_test(nothing_is_run_where_the_answer_cannot_be_written),
+		cmocka_unit_test(runs_that_the_meter_cannot_tell_apart_end_the_sweep),
 		cmocka_unit_test(a_command_that_fails_and_a_signal_end_the_sweep_and_put_the_limit_back),
 		cmocka_unit_test(clocks_are_unlocked_in_the_end),
 		cmocka_unit_test(clocks_that_are_not_put_back_leave_what_the_sweep_found),

@@ -10,6 +10,8 @@
 
 /* Clocks below that share of the highest make no sense to sweep unless asked for. */
 #define CLOCK_FROM 0.4
+/* Of a run's energy: a meter that is less sure of it cannot tell settings apart that save a few percent. */
+#define METER_HALF_MOST 0.05
 
 static double unit_of(enum kwhy_tune_kind kind)
 {
@@ -98,33 +100,54 @@ static enum kwhy_status prepare(
 	return status;
 }
 
-static double joules_of(const struct kwhy_stat *stat, const struct kwhy_stat_run *run)
+static struct kwhy_stat_energy energy_of(const struct kwhy_stat *stat, const struct kwhy_stat_run *run)
 {
 	for (size_t d = 0; d < stat->domain_count; d++)
 		if (stat->domains[d].kind == KWHY_STAT_DEVICE)
-			return run->energies[d].joules;
-	return NAN;
+			return run->energies[d];
+	return (struct kwhy_stat_energy){.joules = NAN, .low_j = NAN, .high_j = NAN};
+}
+
+/* Is the run one that settings can be compared by? */
+static enum kwhy_status check_run(const struct kwhy_tune_sweep *sweep, const struct kwhy_tune_point *point,
+	const struct kwhy_stat_energy *energy, struct kwhy_error *error)
+{
+	double half_ratio = (energy->high_j - energy->low_j) / 2 / energy->joules;
+	char duration[KWHY_QUANTITY_BYTES];
+
+	if (!(point->joules > 0) || !(point->work > 0))
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"run %zu: %s is not known; see kwhy stat with the same command", sweep->count + 1,
+			point->joules > 0 ? "its work" : "the device's energy");
+	if (half_ratio > METER_HALF_MOST)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"run %zu: too short for the meter, which is sure of the energy of these %s to "
+			"\xc2\xb1%.3g %%, not \xc2\xb1%g %%; give a command that runs longer, or that "
+			"repeats "
+			"its work",
+			sweep->count + 1, kwhy_quantity_si(duration, point->seconds, "s", 3),
+			1e2 * half_ratio, 1e2 * METER_HALF_MOST);
+	return KWHY_OK;
 }
 
 static enum kwhy_status keep_point(
 	struct kwhy_tune_sweep *sweep, const struct kwhy_tune_request *request, struct kwhy_error *error)
 {
 	const struct kwhy_stat_run *run = &sweep->stat.runs[sweep->stat.run_count - 1];
+	const struct kwhy_stat_energy energy = energy_of(&sweep->stat, run);
 	struct kwhy_tune_point *point = &sweep->points[sweep->count];
-	char energy[KWHY_QUANTITY_BYTES], line[160];
+	char joules[KWHY_QUANTITY_BYTES], line[160];
+	enum kwhy_status status;
 
 	point->seconds = run->seconds;
-	point->joules = joules_of(&sweep->stat, run);
+	point->joules = energy.joules;
 	point->work = request->work->count ? run->work[0] : 1;
 	snprintf(line, sizeof(line), "%g %s: %.3g s, %s", point->value / unit_of(request->kind),
-		unit_name(request->kind), point->seconds, kwhy_quantity_si(energy, point->joules, "J", 4));
+		unit_name(request->kind), point->seconds, kwhy_quantity_si(joules, point->joules, "J", 4));
 	kwhy_output_message(line);
-	if (!(point->joules > 0) || !(point->work > 0))
-		return kwhy_fail(error, KWHY_E_INPUT,
-			"run %zu: %s is not known; see kwhy stat with the same command", sweep->count + 1,
-			point->joules > 0 ? "its work" : "the device's energy");
-	sweep->count++;
-	return KWHY_OK;
+	status = check_run(sweep, point, &energy, error);
+	sweep->count += !status;
+	return status;
 }
 
 static enum kwhy_status run_one(
