@@ -29,7 +29,7 @@ enum kwhy_status kwhy_carbon_find(
 			*out = &places[i];
 			return KWHY_OK;
 		}
-	return kwhy_fail(error, KWHY_E_INPUT,
+	return kwhy_fail(error, KWHY_E_USAGE,
 		"no carbon intensity is known for '%.60s'; 'kwhy model carbon --list' shows the places, and "
 		"--intensity takes your own value",
 		place);

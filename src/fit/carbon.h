@@ -18,7 +18,7 @@ struct kwhy_carbon_place {
 /* Countries, then cloud regions; *out_count rows that live as long as the program. */
 const struct kwhy_carbon_place *kwhy_carbon_places(size_t *out_count);
 
-/* By key or name, letters of either case; KWHY_E_INPUT for a place that is in neither table. */
+/* By key or name, letters of either case; KWHY_E_USAGE for a place that is in neither table. */
 KWHY_MUST_USE enum kwhy_status kwhy_carbon_find(
 	const char *place, const struct kwhy_carbon_place **out, struct kwhy_error *error);
 

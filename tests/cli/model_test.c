@@ -95,11 +95,11 @@ static void costs_of_two_runs_and_what_is_saved(void **state)
 	assert_fails(SPAWN("model", "cost", "--price", "1", "--hourly-price", "1", a), 2, "already contains");
 	assert_fails(SPAWN("model", "cost", a), 2, "needs --price");
 	assert_fails(SPAWN("model", "cost", "--price", "1"), 2, "--joules");
-	assert_fails(SPAWN("model", "cost", "--price", "1", "--joules", "-1", "--seconds", "1"), 1,
+	assert_fails(SPAWN("model", "cost", "--price", "1", "--joules", "-1", "--seconds", "1"), 2,
 		"cannot be negative");
 	assert_fails(
 		SPAWN("model", "cost", "--price", "1", given("bad.json", "{}")), 1, "neither a stat.json");
-	assert_fails(SPAWN("model", "cost", "--price", "1", "--pue", "0.5", a), 1, "PUE");
+	assert_fails(SPAWN("model", "cost", "--price", "1", "--pue", "0.5", a), 2, "PUE");
 }
 
 /* A run that told of no tokens is in the mean joules and not in a token's: 1000 J and 2000 tokens a run are
@@ -156,7 +156,15 @@ static void carbon_of_a_country_a_region_and_an_own_value(void **state)
 			    given("b.json", STAT("3600", "5"))),
 		"emitted more by a run: as much as 0.000889 miles");
 	assert_fails(SPAWN("model", "carbon", "--joules", "1"), 2, "--place");
-	assert_fails(SPAWN("model", "carbon", "--place", "Atlantis", "--joules", "1"), 1, "--intensity");
+	assert_fails(SPAWN("model", "carbon", "--place", "Atlantis", "--joules", "1"), 2, "--intensity");
+	assert_fails(SPAWN("model", "carbon", "--intensity", "-1", "--joules", "1"), 2, "--intensity");
+	assert_fails(SPAWN("model", "carbon", "--place", "THA", "--joules", "-1"), 2, "--joules");
+	assert_fails(SPAWN("model", "carbon", "--place", "THA", "--seconds", "-1"), 2, "--seconds");
+	assert_fails(SPAWN("model", "carbon", "--place", "THA", "--joules", "1", "--pue", "0.5"), 2, "PUE");
+	assert_fails(SPAWN("model", "carbon", "--place", "THA", "--joules", "1", "--runs-per-day", "-1"), 2,
+		"--runs-per-day");
+	assert_fails(SPAWN("model", "carbon", "--place", "THA", given("bad.json", STAT("-5", "5"))), 1,
+		"cannot be negative");
 }
 
 static void of_a_report_it_says_what_no_meter_saw(void **state)
@@ -439,7 +447,12 @@ static void the_share_of_a_roof(void **state)
 		"no operation 'fp64'");
 	assert_fails(SPAWN("model", "roofline", "--ops", place("b.json"), "--memory", "fp32", csv), 1,
 		"counts FLOP");
-	assert_fails(SPAWN("model", "roofline", csv), 1, "FLOP a second");
+	assert_fails(SPAWN("model", "roofline", csv), 2, "--flop-per-s and --byte-per-s");
+	assert_fails(SPAWN("model", "roofline", "--flop-per-s", "1e12", csv), 2, "--ops FILE");
+	assert_fails(
+		SPAWN("model", "roofline", "--ops", place("b.json"), "--flop-per-s", "0", csv), 2, "above 0");
+	assert_fails(SPAWN("model", "roofline", "--ops", place("b.json"), "--constant", "-1", csv), 2,
+		"cannot be negative");
 	assert_fails(SPAWN("model", "roofline", "--flop-per-s", "1e14", "--byte-per-s", "1e10", csv), 1,
 		"less than the");
 }

@@ -133,6 +133,8 @@ static enum kwhy_status choose(const struct carbon_options *options,
 	if (!options->place == !isfinite(options->intensity_g_per_kwh))
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"model carbon needs --place (see --list) or --intensity G of a kWh, and not both");
+	if (options->intensity_g_per_kwh < 0)
+		return kwhy_fail(error, KWHY_E_USAGE, "--intensity cannot be negative");
 	if (!(options->car_g_per_mile > 0))
 		return kwhy_fail(error, KWHY_E_USAGE, "--car takes grams a mile above 0");
 	*out_g_per_kwh = options->intensity_g_per_kwh;

@@ -153,6 +153,20 @@ static enum kwhy_status read_machine(
 	return KWHY_OK;
 }
 
+static enum kwhy_status check_options(const struct roofline_options *options, struct kwhy_error *error)
+{
+	if (!options->ops && (isnan(options->flop_per_s) || isnan(options->byte_per_s)))
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"model roofline needs the machine's --flop-per-s and --byte-per-s, or --ops FILE of "
+			"kwhy bench ops");
+	if (options->flop_per_s <= 0 || options->byte_per_s <= 0)
+		return kwhy_fail(error, KWHY_E_USAGE, "--flop-per-s and --byte-per-s take values above 0");
+	if (options->joules_per_flop < 0 || options->joules_per_byte < 0 || options->constant_w < 0)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--joules-per-flop, --joules-per-byte and --constant cannot be negative");
+	return KWHY_OK;
+}
+
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
 {
 	static const struct kwhy_csv_column columns[] = {
@@ -167,7 +181,9 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	if (invocation->operands.count != 1)
 		return kwhy_fail(error, KWHY_E_USAGE, "model roofline takes one CSV of work");
 	path = invocation->operands.items[0];
-	status = read_machine(options, &machine, error);
+	status = check_options(options, error);
+	if (!status)
+		status = read_machine(options, &machine, error);
 	if (!status)
 		status = kwhy_model_csv_read(path, columns, NUMBER_COUNT, 1, &csv, error);
 	if (!status) {

@@ -53,14 +53,28 @@ static enum kwhy_status choose_unit(
 	return KWHY_OK;
 }
 
+static enum kwhy_status check_options(const struct kwhy_running_options *options, struct kwhy_error *error)
+{
+	if (options->joules < 0 || options->seconds < 0 || options->runs_per_day < 0)
+		return kwhy_fail(
+			error, KWHY_E_USAGE, "--joules, --seconds and --runs-per-day cannot be negative");
+	if (options->pue < 1)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--pue takes a PUE of at least 1: it is the building's power over that of its "
+			"machines");
+	return KWHY_OK;
+}
+
 enum kwhy_status kwhy_runs_read(struct kwhy_runs *runs, const struct kwhy_running_options *options,
 	const struct kwhy_operands *operands, struct kwhy_error *error)
 {
 	bool is_stated = isfinite(options->joules) || isfinite(options->seconds);
-	enum kwhy_status status = KWHY_OK;
+	enum kwhy_status status = check_options(options, error);
 	double stated;
 
 	*runs = (struct kwhy_runs){0};
+	if (status)
+		return status;
 	if (operands->count > KWHY_RUNS_MOST)
 		return kwhy_fail(error, KWHY_E_USAGE, "one run, or two to compare: not %zu", operands->count);
 	if (operands->count > 0 && is_stated)

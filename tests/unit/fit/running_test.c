@@ -111,7 +111,7 @@ static void a_place_is_found_by_key_or_name_with_its_year(void **state)
 	assert_true(place->g_per_kwh == 555.43);
 	assert_int_equal(kwhy_carbon_find("gcp:us-west1", &place, &error), KWHY_OK);
 	assert_true(place->g_per_kwh == 97.85);
-	assert_int_equal(kwhy_carbon_find("Atlantis", &place, &error), KWHY_E_INPUT);
+	assert_int_equal(kwhy_carbon_find("Atlantis", &place, &error), KWHY_E_USAGE);
 }
 
 static void every_place_has_a_sane_value_and_a_key_of_its_own(void **state)
