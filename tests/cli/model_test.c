@@ -34,7 +34,8 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	static const char *const names[] = {"a.json", "b.json", "in.csv", "bad.json", "report.json"};
+	static const char *const names[] = {
+		"a.json", "b.json", "in.csv", "bad.json", "report.json", "cost.json"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
@@ -130,6 +131,17 @@ static void a_unit_of_work_takes_what_the_runs_that_tell_of_it_took(void **state
 	answer = json_of(SPAWN("model", "tokens", "--tokens", "4000", "--json", a));
 	assert_near(number_at(answer, "phases.0.joules_per_token.value"), 0.25);
 	assert_near(number_at(answer, "phases.0.tokens_per_s"), 400);
+	json_decref(answer);
+}
+
+static void an_answer_is_written_into_a_folder_under_its_name(void **state)
+{
+	json_t *answer;
+
+	(void)state;
+	assert_says(SPAWN("model", "cost", "--price", "1EUR", "--joules", "5", "--json", "-o", folder), "");
+	answer = json_load_file(place("cost.json"), 0, NULL);
+	assert_string_equal(json_string_value(json_object_get(answer, "schema")), "kwhy.model.cost/1");
 	json_decref(answer);
 }
 
@@ -520,6 +532,7 @@ int main(void)
 		cmocka_unit_test(a_family_lists_its_members_and_names_the_nearest),
 		cmocka_unit_test(costs_of_two_runs_and_what_is_saved),
 		cmocka_unit_test(a_unit_of_work_takes_what_the_runs_that_tell_of_it_took),
+		cmocka_unit_test(an_answer_is_written_into_a_folder_under_its_name),
 		cmocka_unit_test(carbon_of_a_country_a_region_and_an_own_value),
 		cmocka_unit_test(of_a_report_it_says_what_no_meter_saw),
 		cmocka_unit_test(a_reports_interval_is_widened_to_that_of_models),

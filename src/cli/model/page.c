@@ -28,8 +28,9 @@ enum kwhy_status kwhy_model_page_begin(struct kwhy_model_page *page, const struc
 
 	if (status)
 		return status;
-	*page = (struct kwhy_model_page){
-		.is_json = form == KWHY_OUTPUT_JSON, .style = {.columns = kwhy_output_columns()}};
+	*page = (struct kwhy_model_page){.name = name,
+		.is_json = form == KWHY_OUTPUT_JSON,
+		.style = {.columns = kwhy_output_columns()}};
 	page->sheet = (struct kwhy_sheet){.style = &page->style, .out = &page->text};
 	if (page->is_json) {
 		snprintf(schema, sizeof(schema), "kwhy.model.%s/1", name);
@@ -46,9 +47,8 @@ enum kwhy_status kwhy_model_page_end(struct kwhy_model_page *page, const struct 
 	if (page->is_json)
 		kwhy_json_object_end(&page->json);
 	if (!status)
-		status = kwhy_text_check(&page->text, error);
-	if (!status)
-		status = kwhy_output_write(options->output, &page->text, error);
+		return kwhy_output_result(options->output, page->name,
+			page->is_json ? KWHY_OUTPUT_JSON : KWHY_OUTPUT_TEXT, &page->text, error);
 	kwhy_text_done(&page->text);
 	return status;
 }

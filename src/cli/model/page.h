@@ -27,6 +27,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_model_form_of(
 	const struct kwhy_model_options *options, enum kwhy_output_form *out, struct kwhy_error *error);
 
 struct kwhy_model_page {
+	const char *name; /* of the answer and, in a folder, of its file */
 	bool is_json;
 	struct kwhy_text text;
 	struct kwhy_text_style style;
@@ -34,7 +35,7 @@ struct kwhy_model_page {
 	struct kwhy_json json;	 /* inside the answer's object */
 };
 
-/* `name` as "cost": the JSON's schema is "kwhy.model.cost/1". Not to be moved until it ends. */
+/* `name` as "cost", lent: the JSON's schema is "kwhy.model.cost/1". Not to be moved until it ends. */
 KWHY_MUST_USE enum kwhy_status kwhy_model_page_begin(struct kwhy_model_page *page,
 	const struct kwhy_model_options *options, const char *name, struct kwhy_error *error);
 
