@@ -49,8 +49,8 @@ static bool is_open(const struct kwhy_bench_gpus *gpus, const struct kwhy_gpu *g
 	return false;
 }
 
-static enum kwhy_status open_one(enum kwhy_gpu_backend backend, const char *word,
-	struct kwhy_bench_gpus *gpus, struct kwhy_error *error)
+enum kwhy_status kwhy_bench_gpus_add(struct kwhy_bench_gpus *gpus, enum kwhy_gpu_backend backend,
+	const char *word, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu;
 	enum kwhy_status status;
@@ -78,7 +78,7 @@ enum kwhy_status kwhy_bench_gpus_open(enum kwhy_gpu_backend backend, const char 
 	out->count = 0;
 	list = list ? list : "0";
 	while (!status && kwhy_bench_list_next(&list, word))
-		status = open_one(backend, word, out, error);
+		status = kwhy_bench_gpus_add(out, backend, word, error);
 	if (!status && !out->count)
 		return kwhy_fail(error, KWHY_E_USAGE, "--device names no GPU");
 	return status;

@@ -27,10 +27,12 @@ struct kwhy_bench_gpus {
 	uint32_t count;
 };
 
-/*
- * Opens what a list names, by number or PCI address; NULL: the first. KWHY_E_USAGE: none, too many, or one
- * twice, whose energy would count twice.
- */
+/* Opens one more, by number or PCI address. KWHY_E_USAGE: one too many, or one that is open already, whose
+ * energy would count twice. */
+KWHY_MUST_USE enum kwhy_status kwhy_bench_gpus_add(struct kwhy_bench_gpus *gpus,
+	enum kwhy_gpu_backend backend, const char *word, struct kwhy_error *error);
+
+/* Opens what a list names; NULL: the first. KWHY_E_USAGE: none, too many, or one twice. */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_gpus_open(enum kwhy_gpu_backend backend, const char *list,
 	struct kwhy_bench_gpus *out, struct kwhy_error *error);
 void kwhy_bench_gpus_close(const struct kwhy_bench_gpus *gpus);

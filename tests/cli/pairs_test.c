@@ -510,6 +510,24 @@ static void what_cannot_be_shown_is_said_before_anything_is_measured(void **stat
 	}
 }
 
+/* Else it would be measured against itself, and its meter would count twice. */
+static void a_gpu_that_is_named_twice_is_refused(void **state)
+{
+	static const char *const lists[] = {"0,0", "0,0000:19:00.0"};
+
+	(void)state;
+	setenv("LD_LIBRARY_PATH", KWHY_FAKE_CUDA_DIR, 1);
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		struct spawned spawned = SPAWN(SMALL, "--time", "1", "--device", lists[i]);
+
+		assert_int_equal(spawned.exit, 2);
+		assert_non_null(strstr(spawned.err.data, "--device names GPU '0"));
+		assert_non_null(strstr(spawned.err.data, "' twice; name each once"));
+		spawned_done(&spawned);
+	}
+	unsetenv("LD_LIBRARY_PATH");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -525,6 +543,7 @@ int main(void)
 		cmocka_unit_test(each_communicator_of_many_has_a_sample_of_its_own),
 		cmocka_unit_test(clocks_are_locked_with_leave_alone_and_unlocked_in_the_end),
 		cmocka_unit_test(clocks_that_are_not_put_back_leave_what_was_measured),
+		cmocka_unit_test(a_gpu_that_is_named_twice_is_refused),
 		cmocka_unit_test(what_cannot_be_shown_is_said_before_anything_is_measured),
 	};
 

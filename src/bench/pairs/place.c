@@ -2,6 +2,7 @@
 #include "bench/pairs/place.h"
 
 #include "base/clock.h"
+#include "bench/gpu_list.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -109,24 +110,41 @@ static enum kwhy_status make_room(struct kwhy_pair_place *place, uint32_t i, str
 	return status;
 }
 
-enum kwhy_status kwhy_pair_place_open(struct kwhy_pair_place *place, uint32_t i,
-	enum kwhy_gpu_backend backend, const char *device, size_t capacity, uint64_t seed,
-	struct kwhy_error *error)
+/* The GPU is the room's, or closed. */
+static enum kwhy_status move_in(struct kwhy_pair_place *place, uint32_t i, struct kwhy_gpu *gpu,
+	size_t capacity, uint64_t seed, struct kwhy_error *error)
 {
-	struct kwhy_gpu *gpu;
-	char number[16];
-	enum kwhy_status status;
+	enum kwhy_status status = gpu->ops->enter(gpu, error);
 
-	snprintf(number, sizeof(number), "%u", (unsigned)i);
-	status = kwhy_gpu_open(backend, device ? device : number, &gpu, error);
-	if (status)
-		return status;
-	status = gpu->ops->enter(gpu, error);
 	if (status) {
 		gpu->ops->close(gpu);
 		return status;
 	}
 	return make_room(place, i, gpu, capacity, seed, error);
+}
+
+enum kwhy_status kwhy_pair_place_open(struct kwhy_pair_place *place, uint32_t i,
+	enum kwhy_gpu_backend backend, const char *device, size_t capacity, uint64_t seed,
+	struct kwhy_error *error)
+{
+	struct kwhy_gpu *gpu;
+	enum kwhy_status status = kwhy_gpu_open(backend, device, &gpu, error);
+
+	return status ? status : move_in(place, i, gpu, capacity, seed, error);
+}
+
+static enum kwhy_status open_gpus(enum kwhy_gpu_backend backend, const char *const *devices, uint32_t count,
+	struct kwhy_bench_gpus *out, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+	char number[16];
+
+	out->count = 0;
+	for (uint32_t i = 0; !status && i < count; i++) {
+		snprintf(number, sizeof(number), "%u", (unsigned)i);
+		status = kwhy_bench_gpus_add(out, backend, devices ? devices[i] : number, error);
+	}
+	return status;
 }
 
 static void learn_peers(struct kwhy_pair_place *place)
@@ -145,15 +163,18 @@ static void learn_peers(struct kwhy_pair_place *place)
 enum kwhy_status kwhy_pair_place_init(enum kwhy_gpu_backend backend, const char *const *devices,
 	uint32_t count, size_t capacity, uint64_t seed, struct kwhy_pair_place *out, struct kwhy_error *error)
 {
-	enum kwhy_status status = KWHY_OK;
+	struct kwhy_bench_gpus gpus;
+	enum kwhy_status status = open_gpus(backend, devices, count, &gpus, error);
+	uint32_t i = 0;
 
 	*out = (struct kwhy_pair_place){.count = 0};
-	for (uint32_t i = 0; !status && i < count; i++)
-		status = kwhy_pair_place_open(
-			out, i, backend, devices ? devices[i] : NULL, capacity, seed, error);
-	if (status)
+	for (; !status && i < gpus.count; i++)
+		status = move_in(out, i, gpus.items[i], capacity, seed, error);
+	if (status) {
+		for (; i < gpus.count; i++)
+			gpus.items[i]->ops->close(gpus.items[i]);
 		kwhy_pair_place_done(out);
-	else
+	} else
 		learn_peers(out);
 	return status;
 }

@@ -64,7 +64,7 @@ void kwhy_pair_nccl_stop(struct kwhy_pair_place *place);
 /* "2.28.3"; "": not open. */
 void kwhy_pair_nccl_version(const struct kwhy_pair_place *place, char out[16]);
 
-/* One room, as number `i`. `device` NULL: the one of this number. */
+/* One room, as number `i`. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_place_open(struct kwhy_pair_place *place, uint32_t i,
 	enum kwhy_gpu_backend backend, const char *device, size_t capacity, uint64_t seed,
 	struct kwhy_error *error);
