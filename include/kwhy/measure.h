@@ -188,6 +188,8 @@ struct kwhy_region_energy {
 	double joules, low_j, high_j;
 	double net_joules, net_low_j, net_high_j; /* above the idle level; needs kwhy_session_idle() */
 	double mean_w, peak_w;
+	const char *missing; /* why it is not measured, such as "the device fell off the bus", for good; NULL:
+				it is */
 };
 
 struct kwhy_region_work_done {

@@ -30,8 +30,9 @@ struct kwhy_device_energy {
 	size_t window_count, window_room, look_count;
 	int64_t looked_ns;
 	uint32_t gpu_count, window;
-	size_t meters[KWHY_DEVICE_ENERGY_GPUS_MOST]; /* of each GPU; KWHY_ALL_GPUS: it has none */
-	char missing[KWHY_DEVICE_ENERGY_REASON_BYTES];
+	size_t meters[KWHY_DEVICE_ENERGY_GPUS_MOST];   /* of each GPU; KWHY_ALL_GPUS: it has none */
+	char missing[KWHY_DEVICE_ENERGY_REASON_BYTES]; /* why a GPU has no meter; "": all have one */
+	const char *lacking; /* why a window that was read has no energy although all have; NULL: all do */
 };
 
 static const struct kwhy_joules unknown = {NAN, NAN, NAN};
@@ -113,7 +114,7 @@ void kwhy_device_energy_close(struct kwhy_device_energy *energy)
 
 const char *kwhy_device_energy_missing(const struct kwhy_device_energy *energy)
 {
-	return *energy->missing ? energy->missing : NULL;
+	return *energy->missing ? energy->missing : energy->lacking;
 }
 
 static void name_look(size_t number, char out[32])
@@ -140,16 +141,26 @@ enum kwhy_status kwhy_device_energy_idle(
 	return KWHY_OK;
 }
 
+/* NULL: it is not of a window. */
+static struct window *window_of(const struct kwhy_device_energy *energy, uint32_t name)
+{
+	for (size_t i = energy->window_count; i-- > 0;)
+		if (energy->windows[i].name == name)
+			return &energy->windows[i];
+	return NULL;
+}
+
 /* A window of a name that came before goes on. */
 static enum kwhy_status note_window(struct kwhy_device_energy *energy, struct kwhy_error *error)
 {
 	const size_t look = energy->look_count ? energy->look_count - 1 : 0;
 
-	for (size_t i = energy->window_count; i-- > 0;)
-		if (energy->windows[i].name == energy->window) {
-			energy->windows[i].last_look = look;
-			return KWHY_OK;
-		}
+	struct window *before = window_of(energy, energy->window);
+
+	if (before) {
+		before->last_look = look;
+		return KWHY_OK;
+	}
 	if (energy->window_count == energy->window_room) {
 		const size_t room = 2 * energy->window_room + 16;
 		struct window *windows = realloc(energy->windows, room * sizeof(*windows));
@@ -185,6 +196,31 @@ void kwhy_device_energy_end(struct kwhy_device_energy *energy)
 	kwhy_region_end(energy->session, energy->window);
 }
 
+static const char *lacking_in(const struct kwhy_device_energy *energy, size_t region)
+{
+	struct kwhy_region_energy one = {.size = sizeof(one)};
+
+	for (uint32_t i = 0; i < energy->gpu_count; i++)
+		if (!kwhy_results_energy(energy->results, region, energy->meters[i], &one) && one.missing)
+			return one.missing;
+	return NULL;
+}
+
+/* Looks at the idle level do without. */
+static const char *find_lacking(const struct kwhy_device_energy *energy)
+{
+	const size_t count = *energy->missing ? 0 : kwhy_results_region_count(energy->results);
+	const char *lacking = NULL;
+
+	for (size_t i = 0; !lacking && i < count; i++) {
+		struct kwhy_region_info info = {.size = sizeof(info)};
+
+		if (!kwhy_results_region(energy->results, i, &info) && window_of(energy, info.number))
+			lacking = lacking_in(energy, i);
+	}
+	return lacking;
+}
+
 enum kwhy_status kwhy_device_energy_read(struct kwhy_device_energy *energy, struct kwhy_error *error)
 {
 	char message[KWHY_MESSAGE_BYTES];
@@ -195,8 +231,10 @@ enum kwhy_status kwhy_device_energy_read(struct kwhy_device_energy *energy, stru
 	energy->results = NULL;
 	if (status)
 		return status;
-	return fail(kwhy_session_results(energy->session, &energy->results, message, sizeof(message)),
+	status = fail(kwhy_session_results(energy->session, &energy->results, message, sizeof(message)),
 		message, error);
+	energy->lacking = status ? NULL : find_lacking(energy);
+	return status;
 }
 
 struct kwhy_window_joules kwhy_window_joules_unknown(void)
@@ -294,15 +332,12 @@ static void add_gpus(const struct kwhy_device_energy *energy, size_t region, uin
 static size_t levels_of(const struct kwhy_device_energy *energy, const char *name, uint32_t from, uint32_t to,
 	struct kwhy_joules levels_w[LOOKS_MEANT])
 {
-	const uint32_t number = kwhy_session_name(energy->session, name);
-	size_t count = 0, i = 0;
+	const struct window *window = window_of(energy, kwhy_session_name(energy->session, name));
+	size_t count = 0;
 
-	while (i < energy->window_count && energy->windows[i].name != number)
-		i++;
-	if (i == energy->window_count)
+	if (!window)
 		return 0;
-	for (size_t look = energy->windows[i].first_look;
-		look <= energy->windows[i].last_look + 1 && count < LOOKS_MEANT; look++) {
+	for (size_t look = window->first_look; look <= window->last_look + 1 && count < LOOKS_MEANT; look++) {
 		struct kwhy_region_info info = {.size = sizeof(info)};
 		char text[32];
 		size_t region;

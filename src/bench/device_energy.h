@@ -33,7 +33,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_device_energy_open(struct kwhy_gpu *const *g
 	struct kwhy_device_energy **out, struct kwhy_error *error);
 void kwhy_device_energy_close(struct kwhy_device_energy *energy);
 
-/* Why the GPUs' energy is unknown; NULL: it is known. */
+/* Why the GPUs' energy is unknown, of some window at least once they were read; NULL: it is known. */
 const char *kwhy_device_energy_missing(const struct kwhy_device_energy *energy);
 
 /*

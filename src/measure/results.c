@@ -34,6 +34,14 @@ static struct idle_level idle_of(const struct kwhy_results_request *request, siz
 	return level;
 }
 
+static bool is_lost(const struct kwhy_results_request *request, size_t meter)
+{
+	const struct kwhy_metered *item = &request->metered[meter];
+
+	return item->kind == KWHY_METERED_DEVICE &&
+		atomic_load_explicit(&request->sensors->devices[item->device].lost, memory_order_acquire);
+}
+
 static struct kwhy_region_energy energy_of(
 	const struct kwhy_results_request *request, const struct kwhy_region *region, size_t meter)
 {
@@ -45,6 +53,7 @@ static struct kwhy_region_energy energy_of(
 	kwhy_window_sum_result(&region->sums[meter], request->enough_ratio, &energy);
 	half_j = hypot((energy.high_j - energy.low_j) / 2, idle.half_w * energy.seconds);
 	out.state = (int32_t)energy.state;
+	out.missing = kwhy_energy_missing(energy.state, is_lost(request, meter));
 	out.enough = energy.enough;
 	out.repetitions_needed = energy.repetitions_needed;
 	out.basis = kwhy_energy_basis_name(energy.basis);
@@ -66,8 +75,10 @@ static void add_up(struct kwhy_region_energy *sum, const struct kwhy_region_ener
 	double net_half_j = hypot(
 		(sum->net_high_j - sum->net_low_j) / 2, (one->net_high_j - one->net_low_j) / 2);
 
-	if (one->state != KWHY_ENERGY_STATE_MEASURED)
+	if (one->state != KWHY_ENERGY_STATE_MEASURED) {
 		sum->state = one->state;
+		sum->missing = one->missing;
+	}
 	if (one->repetitions_needed == 0 || one->repetitions_needed > sum->repetitions_needed)
 		sum->repetitions_needed = one->repetitions_needed;
 	sum->basis = sum->basis && strcmp(sum->basis, one->basis) != 0 ? "mixed" : one->basis;
@@ -92,7 +103,8 @@ static struct kwhy_region_energy none(void)
 		.net_low_j = NAN,
 		.net_high_j = NAN,
 		.mean_w = NAN,
-		.peak_w = NAN};
+		.peak_w = NAN,
+		.missing = "no meter is of that kind"};
 }
 
 /* Of all meters of a kind together; one alone is itself. Peaks of several do not fall together. */

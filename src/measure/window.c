@@ -42,6 +42,19 @@ const char *kwhy_energy_basis_name(enum kwhy_energy_basis basis)
 	return names[basis];
 }
 
+const char *kwhy_energy_missing(enum kwhy_energy_state state, bool is_lost)
+{
+	static const char *const reasons[] = {
+		[KWHY_ENERGY_NOT_METERED] = "the meter gave fewer than two readings",
+		[KWHY_ENERGY_NOT_YET] = "the meter's readings ended before the window did",
+		[KWHY_ENERGY_FORGOTTEN] = "the meter's first reading came after the window's start",
+	};
+
+	if (state != KWHY_ENERGY_MEASURED && is_lost)
+		return "the device fell off the bus";
+	return reasons[state];
+}
+
 /* A stretch between two knots, and the mean powers in it and to both sides. */
 struct cell {
 	int64_t start_ns, end_ns;

@@ -47,6 +47,9 @@ enum kwhy_energy_state {
 	KWHY_ENERGY_FORGOTTEN	 /* the window begins before the first reading kept */
 };
 
+/* Why there is no energy, of a device that fell off the bus or not; NULL: it is measured. */
+const char *kwhy_energy_missing(enum kwhy_energy_state state, bool is_lost);
+
 /* NAN where unknown. The interval is the 95 % one; the meter's constant gain error is not in it. */
 struct kwhy_energy {
 	enum kwhy_energy_state state;

@@ -146,6 +146,53 @@ static void joules_are_those_of_gpus_of_known_power(void **state)
 	json_decref(root);
 }
 
+/* Two GPUs of the fake driver's, or others, that do what the last line says. */
+static void scenario_of(const char *first_pci, const char *last)
+{
+	const char *path = "kwhy-train-meters.txt";
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fprintf(file,
+		"gpu \"NVIDIA H200\"\npci %s\npower constant 300\n%s\n"
+		"gpu \"NVIDIA H200\"\npci 0:3b:0\npower constant 200\n",
+		first_pci, last);
+	assert_int_equal(fclose(file), 0);
+	setenv("KWHY_FAKE_NVML", path, 1);
+}
+
+#define METERED                                                                                            \
+	"bench", "train", "--width", "64", "--batch", "32", "--samples", "64", "--steps", "8", "--repeat", \
+		"1", "--variant", "fp32,graph", "--quiet"
+
+/* Within the look at the idle level, or the first window. */
+static void a_meter_that_fails_on_the_way_is_told(void **state)
+{
+	struct spawned spawned;
+	json_t *root;
+
+	(void)state;
+	fake_gpus();
+	scenario_of("0:19:0", "lost_at_s 3");
+	spawned = SPAWN(METERED, "--seconds", "1");
+	assert_int_equal(spawned.exit, 0);
+	assert_non_null(strstr(spawned.out.data, "\nenergy not available: the device fell off the bus\n"));
+	spawned_done(&spawned);
+	root = json_of(SPAWN(METERED, "--seconds", "1", "--json"));
+	assert_string_equal(
+		json_string_value(json_object_get(root, "energy_missing")), "the device fell off the bus");
+	json_decref(root);
+	scenario_of("0:19:0", "energy_stuck_at_s 2\nfail nvmlDeviceGetSamples not_supported");
+	spawned = SPAWN(METERED, "--seconds", "0.5");
+	assert_int_equal(spawned.exit, 0);
+	assert_null(strstr(spawned.out.data, "J a step"));
+	assert_non_null(strstr(spawned.out.data,
+		"\nenergy not available: the meter's readings ended before the window did\n"));
+	spawned_done(&spawned);
+	unsetenv("LD_LIBRARY_PATH");
+	unlink("kwhy-train-meters.txt");
+}
+
 /* A run of two steps is 21 launches, and the data one more: the second variant does not come to its end. */
 static void a_gpu_that_is_lost_ends_it_with_what_was_measured(void **state)
 {
@@ -210,6 +257,7 @@ int main(void)
 		cmocka_unit_test(the_text_is_no_wider_than_80_columns),
 		cmocka_unit_test(losses_go_to_a_csv_without_joules_that_nobody_measured),
 		cmocka_unit_test(joules_are_those_of_gpus_of_known_power),
+		cmocka_unit_test(a_meter_that_fails_on_the_way_is_told),
 		cmocka_unit_test(a_gpu_that_is_lost_ends_it_with_what_was_measured),
 		cmocka_unit_test(nothing_is_said_of_runs_that_were_not_made),
 		cmocka_unit_test(wrong_words_are_usage_errors),

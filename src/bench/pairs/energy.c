@@ -196,14 +196,9 @@ static enum kwhy_status take_burst(struct pass *pass, const struct burst *burst,
 
 static enum kwhy_status run_pass(struct pass *pass, struct kwhy_error *error)
 {
-	const char *missing = kwhy_device_energy_missing(pass->energy);
+	const char *missing;
 	enum kwhy_status status = kwhy_device_energy_idle(pass->energy, IDLE_S, error), taken;
 
-	if (missing) {
-		pass->pairs->energy_missing = kwhy_arena_copy(&pass->pairs->arena, missing);
-		if (!pass->pairs->energy_missing)
-			return kwhy_fail_memory(error, "energies of pairs");
-	}
 	for (size_t i = 0; !status && i < pass->count; i++) {
 		if (pass->request->progress)
 			pass->request->progress(
@@ -215,6 +210,12 @@ static enum kwhy_status run_pass(struct pass *pass, struct kwhy_error *error)
 	taken = status && status != KWHY_E_LOST ? status : kwhy_device_energy_read(pass->energy, error);
 	for (size_t i = 0; !taken && i < pass->count; i++)
 		taken = take_burst(pass, &pass->bursts[i], error);
+	missing = kwhy_device_energy_missing(pass->energy);
+	if (missing) {
+		pass->pairs->energy_missing = kwhy_arena_copy(&pass->pairs->arena, missing);
+		if (!pass->pairs->energy_missing)
+			return kwhy_fail_memory(error, "energies of pairs");
+	}
 	return status ? status : taken;
 }
 

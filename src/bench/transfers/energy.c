@@ -184,14 +184,9 @@ static enum kwhy_status take_burst(struct pass *pass, const struct burst *burst,
 
 static enum kwhy_status run_pass(struct pass *pass, struct kwhy_bench_store *store, struct kwhy_error *error)
 {
-	const char *missing = kwhy_device_energy_missing(pass->energy);
+	const char *missing;
 	enum kwhy_status status = kwhy_device_energy_idle(pass->energy, IDLE_S, error), taken;
 
-	if (missing) {
-		pass->transfers->energy_missing = kwhy_arena_copy(&pass->transfers->arena, missing);
-		if (!pass->transfers->energy_missing)
-			return kwhy_fail_memory(error, "energies of transfers");
-	}
 	for (size_t i = 0; !status && i < pass->count; i++) {
 		if (pass->request->progress)
 			pass->request->progress(pass->request->context, pass->bursts[i].strategy->id,
@@ -203,6 +198,12 @@ static enum kwhy_status run_pass(struct pass *pass, struct kwhy_bench_store *sto
 	taken = status && status != KWHY_E_LOST ? status : kwhy_device_energy_read(pass->energy, error);
 	for (size_t i = 0; !taken && i < pass->count; i++)
 		taken = take_burst(pass, &pass->bursts[i], store, error);
+	missing = kwhy_device_energy_missing(pass->energy);
+	if (missing) {
+		pass->transfers->energy_missing = kwhy_arena_copy(&pass->transfers->arena, missing);
+		if (!pass->transfers->energy_missing)
+			return kwhy_fail_memory(error, "energies of transfers");
+	}
 	return status ? status : taken;
 }
 

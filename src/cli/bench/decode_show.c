@@ -139,6 +139,15 @@ static void add_row_joules(struct kwhy_table *table, const struct kwhy_bench_dec
 	}
 }
 
+static bool has_joules(const struct kwhy_bench_decode *bench)
+{
+	for (size_t i = 0; i < bench->row_count; i++)
+		for (int p = 0; p < KWHY_DECODE_PHASE_COUNT; p++)
+			if (isfinite(bench->rows[i].phases[p].energy.gross.value))
+				return true;
+	return false;
+}
+
 static void write_joules(
 	const struct kwhy_bench_decode *bench, const struct kwhy_sheet *sheet, struct kwhy_text *out)
 {
@@ -146,7 +155,7 @@ static void write_joules(
 		{"tokens/J", KWHY_COLUMN_RIGHT}, {"J/token", KWHY_COLUMN_RIGHT}, {"net", KWHY_COLUMN_RIGHT}};
 	struct kwhy_table table;
 
-	if (bench->energy_missing)
+	if (!has_joules(bench))
 		return;
 	kwhy_sheet_heading(sheet, "Energy of a token", NULL);
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));

@@ -86,6 +86,14 @@ static void write_use(
 	kwhy_table_write(&table, style, out);
 }
 
+static bool has_joules(const struct kwhy_bench_flow *bench)
+{
+	for (size_t i = 0; i < bench->row_count; i++)
+		if (isfinite(bench->rows[i].energy.gross.value))
+			return true;
+	return false;
+}
+
 static void write_joules(
 	const struct kwhy_bench_flow *bench, const struct kwhy_sheet *sheet, struct kwhy_text *out)
 {
@@ -94,7 +102,7 @@ static void write_joules(
 		{"above idle", KWHY_COLUMN_RIGHT}};
 	struct kwhy_table table;
 
-	if (bench->energy_missing)
+	if (!has_joules(bench))
 		return;
 	kwhy_sheet_heading(sheet, "Energy of a million flow-steps", NULL);
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));

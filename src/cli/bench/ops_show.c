@@ -152,6 +152,14 @@ static const struct kwhy_bench_ops_row *best_of(const struct kwhy_bench_ops *ben
 	return best;
 }
 
+static bool has_joules(const struct kwhy_bench_ops *bench)
+{
+	for (size_t i = 0; i < bench->row_count; i++)
+		if (isfinite(bench->rows[i].energy.gross.value))
+			return true;
+	return false;
+}
+
 /* Multiples only of the same unit: a byte is no FLOP. */
 static void write_ladder(
 	const struct kwhy_bench_ops *bench, const struct kwhy_text_style *style, struct kwhy_text *out)
@@ -161,7 +169,7 @@ static void write_ladder(
 	const struct kwhy_sheet sheet = {.style = style, .out = out};
 	struct kwhy_table table;
 
-	if (bench->energy_missing)
+	if (!has_joules(bench))
 		return;
 	kwhy_sheet_heading(&sheet, "Efficiency", "each unit by itself");
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));

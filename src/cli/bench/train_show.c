@@ -140,6 +140,14 @@ static void write_notes(const struct kwhy_bench_train *bench, const struct kwhy_
 	kwhy_workload_end_notes(sheet, bench->energy_missing, bench->ended);
 }
 
+static bool has_joules(const struct kwhy_bench_train *bench)
+{
+	for (size_t i = 0; i < bench->row_count; i++)
+		if (isfinite(bench->rows[i].energy.gross.value))
+			return true;
+	return false;
+}
+
 void kwhy_bench_train_text(
 	const struct kwhy_bench_train *bench, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
@@ -152,7 +160,7 @@ void kwhy_bench_train_text(
 		shape->steps == 1 ? "" : "s");
 	kwhy_text_add(out, "\n");
 	write_figures(bench, style, out);
-	if (!bench->energy_missing) {
+	if (has_joules(bench)) {
 		kwhy_text_add(out, "\n");
 		write_energies(bench, style, out);
 	}

@@ -389,11 +389,7 @@ void kwhy_stat_meter_sum(struct kwhy_stat_meter *meter, int64_t until_ns, struct
 /* Readings inside a short run may all be of its rise; its peak is at least its mean. */
 void kwhy_stat_meter_result(const struct kwhy_stat_meter *meter, size_t domain, struct kwhy_stat_energy *out)
 {
-	static const char *const missing[] = {
-		[KWHY_ENERGY_NOT_METERED] = "the meter gave fewer than two readings",
-		[KWHY_ENERGY_NOT_YET] = "the meter's readings ended before the window did",
-		[KWHY_ENERGY_FORGOTTEN] = "the meter's first reading came after the window's start",
-	};
+	const bool is_lost = !meter->replayed && kwhy_history_is_lost(meter->history, domain);
 	struct kwhy_energy energy;
 
 	kwhy_window_sum_result(&meter->windows[domain].sum, KWHY_ENOUGH_RATIO, &energy);
@@ -403,10 +399,8 @@ void kwhy_stat_meter_result(const struct kwhy_stat_meter *meter, size_t domain, 
 		.high_j = energy.high_j,
 		.mean_w = energy.mean_w,
 		.peak_w = energy.peak_w < energy.mean_w ? energy.mean_w : energy.peak_w,
-		.missing = missing[energy.state],
+		.missing = kwhy_energy_missing(energy.state, is_lost),
 	};
-	if (out->missing && !meter->replayed && kwhy_history_is_lost(meter->history, domain))
-		out->missing = "the device fell off the bus";
 	if (energy.state == KWHY_ENERGY_MEASURED)
 		out->basis = kwhy_energy_basis_name(energy.basis);
 }
