@@ -63,9 +63,21 @@ static size_t meter_of(const struct kwhy_session *session, const struct kwhy_gpu
 	return KWHY_ALL_GPUS;
 }
 
+static bool meters_a_gpu(const struct kwhy_session *session)
+{
+	for (size_t i = 0; i < kwhy_session_meter_count(session); i++) {
+		struct kwhy_meter_info info = {.size = sizeof(info)};
+
+		if (!kwhy_session_meter(session, i, &info) && info.kind == KWHY_METER_KIND_GPU)
+			return true;
+	}
+	return false;
+}
+
+/* What a session lacks may be of another vendor: it is only told where no GPU at all has a meter. */
 static void find_meters(struct kwhy_device_energy *energy, struct kwhy_gpu *const *gpus)
 {
-	const char *absence = kwhy_session_absence(energy->session, 0);
+	const char *absence = meters_a_gpu(energy->session) ? NULL : kwhy_session_absence(energy->session, 0);
 
 	for (uint32_t i = 0; i < energy->gpu_count; i++) {
 		energy->meters[i] = meter_of(energy->session, gpus[i]);

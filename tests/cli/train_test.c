@@ -193,6 +193,21 @@ static void a_meter_that_fails_on_the_way_is_told(void **state)
 	unlink("kwhy-train-meters.txt");
 }
 
+static void a_gpu_whose_meter_is_not_found_is_told_in_words_of_its_own(void **state)
+{
+	struct spawned spawned;
+
+	(void)state;
+	fake_gpus();
+	scenario_of("0:77:0", "");
+	spawned = SPAWN(METERED, "--seconds", "0.1");
+	assert_int_equal(spawned.exit, 0);
+	assert_non_null(strstr(spawned.out.data, "\nenergy not available: no meter is of this GPU\n"));
+	spawned_done(&spawned);
+	unsetenv("LD_LIBRARY_PATH");
+	unlink("kwhy-train-meters.txt");
+}
+
 /* A run of two steps is 21 launches, and the data one more: the second variant does not come to its end. */
 static void a_gpu_that_is_lost_ends_it_with_what_was_measured(void **state)
 {
@@ -258,6 +273,7 @@ int main(void)
 		cmocka_unit_test(losses_go_to_a_csv_without_joules_that_nobody_measured),
 		cmocka_unit_test(joules_are_those_of_gpus_of_known_power),
 		cmocka_unit_test(a_meter_that_fails_on_the_way_is_told),
+		cmocka_unit_test(a_gpu_whose_meter_is_not_found_is_told_in_words_of_its_own),
 		cmocka_unit_test(a_gpu_that_is_lost_ends_it_with_what_was_measured),
 		cmocka_unit_test(nothing_is_said_of_runs_that_were_not_made),
 		cmocka_unit_test(wrong_words_are_usage_errors),
