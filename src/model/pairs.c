@@ -71,7 +71,7 @@ const char *kwhy_pair_way_name(enum kwhy_pair_way way)
 static const char *ancestor_words(int ancestor)
 {
 	static const char *const words[] = {
-		", one board", ", one switch", ", switches", ", host bridge", ", one node", ", across nodes"};
+		", one board", ", one switch", ", switches", ", host bridge", ", one node", ", two nodes"};
 
 	return ancestor >= 0 && ancestor <= 50 ? words[ancestor / 10] : "";
 }

@@ -2,7 +2,7 @@
 #include "../golden/schema_check.h"
 #include "base/file.h"
 #include "cmocka_all.h"
-#include "spawn.h"
+#include "spawned_checks.h"
 
 #include <dirent.h>
 #include <jansson.h>
@@ -510,6 +510,21 @@ static void what_cannot_be_shown_is_said_before_anything_is_measured(void **stat
 	}
 }
 
+static void the_text_is_no_wider_than_80_columns(void **state)
+{
+	struct spawned spawned;
+
+	(void)state;
+	setenv("LD_LIBRARY_PATH", KWHY_FAKE_CUDA_DIR ":" KWHY_FAKE_NVML_DIR, 1);
+	setenv("KWHY_FAKE_NVML", KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/pair_of_fake_cuda.txt", 1);
+	spawned = SPAWN("bench", "pairs", "--quiet", "--max-size", "1MiB", "--time", "2", "--engine",
+		"write,read", "--no-loads");
+	unsetenv("LD_LIBRARY_PATH");
+	assert_int_equal(spawned.exit, 0);
+	assert_fits_80_columns(spawned.out.data);
+	spawned_done(&spawned);
+}
+
 /* Else it would be measured against itself, and its meter would count twice. */
 static void a_gpu_that_is_named_twice_is_refused(void **state)
 {
@@ -543,6 +558,7 @@ int main(void)
 		cmocka_unit_test(each_communicator_of_many_has_a_sample_of_its_own),
 		cmocka_unit_test(clocks_are_locked_with_leave_alone_and_unlocked_in_the_end),
 		cmocka_unit_test(clocks_that_are_not_put_back_leave_what_was_measured),
+		cmocka_unit_test(the_text_is_no_wider_than_80_columns),
 		cmocka_unit_test(a_gpu_that_is_named_twice_is_refused),
 		cmocka_unit_test(what_cannot_be_shown_is_said_before_anything_is_measured),
 	};

@@ -83,8 +83,7 @@ static enum kwhy_status add_sizes(struct kwhy_pairs *pairs, double *errors, stru
 		errors[count++] = curve->held_out_median_ratio;
 		worst = fmax(worst, curve->held_out_worst_ratio);
 	}
-	status = add(
-		pairs, "other sizes", "the straight pieces of a fit without them", 0, errors, count, error);
+	status = add(pairs, "other sizes", "straight pieces fitted without them", 0, errors, count, error);
 	if (!status && count)
 		pairs->held_outs[pairs->held_out_count - 1].worst_ratio = worst;
 	return status;

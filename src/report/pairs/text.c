@@ -142,15 +142,15 @@ static void reached_cells(
 	kwhy_table_percent(table, kwhy_pairs_of_limit(pairs, config));
 }
 
-static void write_limit_sources(const struct kwhy_pairs *pairs, struct kwhy_text *out)
+static void write_limit_sources(const struct kwhy_pairs *pairs, const struct kwhy_sheet *sheet)
 {
 	if (pairs->route_missing)
-		kwhy_text_addf(out, "  limits not available: %s\n", pairs->route_missing);
+		kwhy_sheet_linef(sheet, "  ", "limits not available: %s", pairs->route_missing);
 	for (int i = 0; i < KWHY_PAIR_WAY_COUNT; i++) {
 		const char *source = kwhy_pair_limit_source((enum kwhy_pair_way)i);
 
 		if (source && kwhy_pairs_have_way(pairs, (enum kwhy_pair_way)i))
-			kwhy_text_addf(out, "  limit: %s\n", source);
+			kwhy_sheet_linef(sheet, "  limit: ", "%s", source);
 	}
 }
 
@@ -161,6 +161,7 @@ static void write_routes(
 	static const struct kwhy_table_column columns[] = {{"pair", KWHY_COLUMN_LEFT},
 		{"over", KWHY_COLUMN_LEFT}, {"limit", KWHY_COLUMN_RIGHT}, {"one way", KWHY_COLUMN_RIGHT},
 		{"of it", KWHY_COLUMN_RIGHT}, {"both ways", KWHY_COLUMN_RIGHT}, {"of it", KWHY_COLUMN_RIGHT}};
+	const struct kwhy_sheet sheet = {.style = style, .out = out};
 	char cell[KWHY_PAIR_ROUTE_BYTES];
 	struct kwhy_table table;
 
@@ -180,7 +181,7 @@ static void write_routes(
 			reached_cells(&table, pairs, kwhy_pairs_fastest(pairs, i, k, true));
 		}
 	kwhy_table_write(&table, style, out);
-	write_limit_sources(pairs, out);
+	write_limit_sources(pairs, &sheet);
 }
 
 static void figure_cell(struct kwhy_table *table, const struct kwhy_pair_figure *figure, const char *unit)
@@ -328,6 +329,7 @@ static void write_energies(
 		{"pair", KWHY_COLUMN_LEFT}, {"size", KWHY_COLUMN_RIGHT}, {"a byte", KWHY_COLUMN_RIGHT},
 		{"above idle", KWHY_COLUMN_RIGHT}, {"source", KWHY_COLUMN_RIGHT},
 		{"target", KWHY_COLUMN_RIGHT}};
+	const struct kwhy_sheet sheet = {.style = style, .out = out};
 	struct kwhy_table table;
 	char cell[CELL_BYTES], size[KWHY_TRANSFER_SIZE_BYTES];
 
@@ -354,8 +356,10 @@ static void write_energies(
 			"\nEnergy of a byte, both GPUs; above idle GPUs with contexts: both, source, "
 			"target\n");
 	kwhy_table_write(&table, style, out);
-	if (pairs->energy_missing)
-		kwhy_text_addf(out, "\nThe GPUs' energy is not available: %s\n", pairs->energy_missing);
+	if (pairs->energy_missing) {
+		kwhy_text_add(out, "\n");
+		kwhy_sheet_linef(&sheet, "", "The GPUs' energy is not available: %s", pairs->energy_missing);
+	}
 }
 
 /* What the fits foretell of what took no part in them. */
@@ -408,6 +412,7 @@ static void write_pinnings(
 		{"far", KWHY_COLUMN_RIGHT}, {"free over near", KWHY_COLUMN_RIGHT},
 		{"far over near", KWHY_COLUMN_RIGHT}};
 	char cell[CELL_BYTES], size[KWHY_TRANSFER_SIZE_BYTES];
+	const struct kwhy_sheet sheet = {.style = style, .out = out};
 	struct kwhy_table table;
 
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
@@ -430,32 +435,39 @@ static void write_pinnings(
 			"\nBy the NUMA node of the host's thread; what the medians' 95 % intervals leave "
 			"open\n");
 	kwhy_table_write(&table, style, out);
-	if (pairs->pinning_missing)
-		kwhy_text_addf(out, "\nNUMA nodes are not compared: %s\n", pairs->pinning_missing);
+	if (pairs->pinning_missing) {
+		kwhy_text_add(out, "\n");
+		kwhy_sheet_linef(&sheet, "", "NUMA nodes are not compared: %s", pairs->pinning_missing);
+	}
 }
 
-static void write_relation(const struct kwhy_pair_relation *relation, struct kwhy_text *out)
+static void write_relation(const struct kwhy_pair_relation *relation, const struct kwhy_sheet *sheet)
 {
 	bool is_clock = relation->gauge == KWHY_PAIR_CLOCK;
 	double unit = is_clock ? 100e6 : 1;
+	char lead[CELL_BYTES];
 
-	kwhy_text_addf(out, "  GPU %u, %s: ", relation->gpu, kwhy_pair_gauge_name(relation->gauge));
+	snprintf(lead, sizeof(lead), "  GPU %u, %s: ", relation->gpu, kwhy_pair_gauge_name(relation->gauge));
 	if (relation->missing) {
-		kwhy_text_addf(out, "not available: %s\n", relation->missing);
+		kwhy_sheet_linef(sheet, lead, "not available: %s", relation->missing);
 		return;
 	}
-	kwhy_text_addf(out, "r = %+.2f (%+.2f to %+.2f), %+.2g %% %s, %zu readings\n", relation->r.value,
-		relation->r.low, relation->r.high, 100 * unit * relation->slope_ratio_per_unit,
-		is_clock ? "a 100 MHz" : "a degree", relation->count);
+	kwhy_sheet_linef(sheet, lead, "r = %+.2f (%+.2f to %+.2f), %+.2g %% %s, %zu readings",
+		relation->r.value, relation->r.low, relation->r.high,
+		100 * unit * relation->slope_ratio_per_unit, is_clock ? "a 100 MHz" : "a degree",
+		relation->count);
 }
 
 /* Whether times follow what the gauges of the source showed. */
-static void write_relations(const struct kwhy_pairs *pairs, struct kwhy_text *out)
+static void write_relations(
+	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
+	const struct kwhy_sheet sheet = {.style = style, .out = out};
+
 	if (pairs->relation_count)
 		kwhy_text_add(out, "\nTimes against temperature and clock of the source, 95 % intervals\n");
 	for (size_t i = 0; i < pairs->relation_count; i++)
-		write_relation(&pairs->relations[i], out);
+		write_relation(&pairs->relations[i], &sheet);
 }
 
 static void write_verdicts(
@@ -503,7 +515,7 @@ enum kwhy_status kwhy_report_pairs_text(const struct kwhy_pairs *pairs, const st
 	if (style->verbose)
 		write_loads(pairs, style, out);
 	kwhy_pairs_write_gauges(pairs, style, out);
-	write_relations(pairs, out);
+	write_relations(pairs, style, out);
 	write_verdicts(pairs, style, out);
 	return kwhy_text_check(out, error);
 }
