@@ -163,6 +163,12 @@ static const char *share(char out[SHARE_BYTES], double percent, int decimals)
 	return out;
 }
 
+/* Of a share in percent: "0.27", "12". */
+static int digits_of(double percent)
+{
+	return percent < 9.95 ? 2 : 0;
+}
+
 const char *kwhy_quantity_spread(char out[KWHY_QUANTITY_BYTES], double value, double low, double high)
 {
 	double down = 100 * (value - low) / fabs(value), up = 100 * (high - value) / fabs(value);
@@ -173,8 +179,9 @@ const char *kwhy_quantity_spread(char out[KWHY_QUANTITY_BYTES], double value, do
 	if (!isfinite(half))
 		return out;
 	if (fabs(up - down) > ALIKE_RATIO * half)
-		snprintf(out, KWHY_QUANTITY_BYTES, "-%s +%s %%", share(first, down, 0), share(second, up, 0));
+		snprintf(out, KWHY_QUANTITY_BYTES, "-%s +%s %%", share(first, down, digits_of(down)),
+			share(second, up, digits_of(up)));
 	else
-		snprintf(out, KWHY_QUANTITY_BYTES, "\xc2\xb1%s %%", share(first, half, half < 9.95 ? 2 : 0));
+		snprintf(out, KWHY_QUANTITY_BYTES, "\xc2\xb1%s %%", share(first, half, digits_of(half)));
 	return out;
 }

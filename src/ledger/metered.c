@@ -3,7 +3,7 @@
 
 #include "ledger/energy/coverage.h"
 
-/* The meter whose total the books must meet: a counter before samples, samples before means. */
+/* Whose first and last reading tell how long a device was metered. Whose total: energy/energy_total.h. */
 static const uint8_t preferred_meters[] = {
 	KWHY_METER_NVML_ENERGY,
 	KWHY_METER_ROCM_ENERGY,

@@ -48,7 +48,7 @@ static double outside_half_nj(const struct kwhy_device_ledger *books)
 
 /*
  * Time of the run that no reading saw may have drawn anything from the idle level to the highest reading: 90
- * % of a uniform energy between, and what was worked out, wherever it lies.
+ * % of a uniform energy between, and as much as lacks there to each side of what was worked out.
  */
 static void set_interval(struct kwhy_run_energy *run, const struct kwhy_device_ledger *books)
 {

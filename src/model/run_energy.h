@@ -19,8 +19,8 @@ struct kwhy_run_energy {
 				are parts of; the same where all of the run was recorded */
 	double unmetered_nj; /* of run_nj, what no reading saw and is worked out */
 	double recorded_unmetered_nj; /* the same of recorded_nj */
-	/* How far the 90 % interval of run_nj reaches below and above it: what is before and behind, and what
-	   no reading saw; NAN too of assumed powers. */
+	/* How far the 90 % interval of run_nj reaches below and above it: what is before and behind, what no
+	   reading saw, and what came and went between readings; NAN too of assumed powers. */
 	double below_nj, above_nj;
 };
 

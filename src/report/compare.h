@@ -38,7 +38,7 @@ struct kwhy_side {
 	const char *device;		   /* name of the first device; "" unknown */
 	int64_t energy_nj;		   /* metered; KWHY_UNKNOWN_NJ where unknown, as below */
 	int64_t run_nj;			   /* of the run, first start to last end, with what no meter saw */
-	int64_t idle_nj;		   /* of the run, while devices idled */
+	int64_t idle_nj;		   /* metered, of the run while devices idled */
 	double run_below_nj, run_above_nj; /* how far its 90 % interval reaches; NAN unknown */
 	int64_t seen_run_nj;		   /* run_nj, where a meter saw half of each device's run or more */
 	/* Of that: above what the devices drew on average while they idled, else with a context alone.
@@ -94,7 +94,7 @@ enum kwhy_figure {
 	KWHY_FIGURE_TIME,   /* seconds: longest span */
 	KWHY_FIGURE_POWER,  /* watts */
 	KWHY_FIGURE_BUSY_RATIO,
-	KWHY_FIGURE_IDLE, /* joules of the run while idle */
+	KWHY_FIGURE_IDLE, /* metered joules of the run while idle */
 	KWHY_FIGURE_COUNT
 };
 

@@ -34,8 +34,8 @@ struct kwhy_totals {
 	double run_nj;	     /* NAN unless known on all devices */
 	double recorded_nj;  /* what findings are parts of: of the devices on which it is known; NAN: none */
 	double unmetered_nj; /* of those, what no meter saw */
-	/* How far the 90 % interval of run_nj reaches below and above it: what is before and behind, and what
-	   no meter saw; the meter's own gain is not in it. */
+	/* How far the 90 % interval of run_nj reaches below and above it (model/run_energy.h); the meter's
+	   own gain is not in it. */
 	double run_below_nj, run_above_nj;
 	double run_s;	/* first start to last end of the device that runs longest, or the longest metered
 			   window where none is known to; NAN: neither */

@@ -27,10 +27,8 @@ static bool is_seen(const struct kwhy_device_ledger *ledger)
 {
 	const struct kwhy_device_energy *energy = &ledger->energy;
 	const struct kwhy_device_time *time = &ledger->time;
-	int64_t from_ns = energy->start_ns > time->first_ns ? energy->start_ns : time->first_ns;
-	int64_t to_ns = energy->end_ns < time->last_ns ? energy->end_ns : time->last_ns;
 
-	return energy->modelled || 2 * (to_ns - from_ns) >= time->last_ns - time->first_ns;
+	return energy->modelled || 2 * energy->edge_ns <= time->last_ns - time->first_ns;
 }
 
 static double spread_of(const struct kwhy_account *account)

@@ -3,7 +3,6 @@
 
 #include "base/quantity.h"
 
-#include <math.h>
 #include <stdio.h>
 
 enum { DIGITS = 4 };

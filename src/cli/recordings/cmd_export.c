@@ -4,7 +4,6 @@
 #include "cli/recordings/job.h"
 #include "report/export/export.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct export_options {

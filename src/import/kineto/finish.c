@@ -52,12 +52,12 @@ static void shift_rows(struct kwhy_kineto_file *file, int64_t by_ns)
 static enum kwhy_status refuse_clock(
 	const struct kwhy_kineto_file *file, bool unix_clock, struct kwhy_error *error)
 {
-	const char *earlier = file->recording->sources[0].path;
-
 	return kwhy_fail(error, KWHY_E_INPUT,
-		"%s has no Unix times and %s has: they cannot be put on one clock; give both with Unix times "
+		"%s has %s: they cannot be put on one clock; give all with Unix times "
 		"(\"baseTimeNanoseconds\", as PyTorch 2.4 and newer write it), or report each alone",
-		unix_clock ? earlier : file->path, unix_clock ? file->path : earlier);
+		file->path,
+		unix_clock ? "Unix times and the traces before it have none"
+			   : "no Unix times and those before it have");
 }
 
 static enum kwhy_status note_clock(const struct kwhy_kineto_file *file, struct kwhy_error *error)

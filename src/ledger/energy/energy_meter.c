@@ -182,10 +182,9 @@ static bool is_prompt(uint32_t meter)
 }
 
 /* Squares of what a power may hide between readings: successive differences (von Neumann), as of samples. */
-static double hidden_square(const struct kwhy_power_series *series, size_t i)
+static double hidden_square(const struct kwhy_power_series *series, size_t i, int64_t step_ns)
 {
-	double step_nj = ((double)series->value[i] - (double)series->value[i - 1]) * 1e-3 *
-		((double)series->time_ns[i] - (double)series->time_ns[i - 1]);
+	double step_nj = ((double)series->value[i] - (double)series->value[i - 1]) * 1e-3 * (double)step_ns;
 
 	return is_prompt(series->meter) ? step_nj * step_nj / 2 : 0;
 }
@@ -200,15 +199,17 @@ static enum kwhy_status add_intervals(struct kwhy_metered_total *total,
 	int64_t rest = 0;
 
 	for (size_t i = 1; !status && i < series->count; i++) {
-		int64_t step_ns = series->time_ns[i] - series->time_ns[i - 1];
+		struct kwhy_metered_interval inside = {series->time_ns[i - 1], series->time_ns[i], 0};
+		int64_t step_ns = inside.end_ns - inside.start_ns;
 
 		if (!kwhy_covered_in_hull(covered, series->time_ns[i - 1], series->time_ns[i]))
 			continue;
+		cut_to(&covered->hull, &inside);
 		if (step_ns <= longest_ns) {
 			status = add_interval(total, series, &covered->hull, i, &rest, error);
-			squares += hidden_square(series, i);
+			squares += hidden_square(series, i, inside.end_ns - inside.start_ns);
 		} else {
-			total->hole_ns += step_ns;
+			total->hole_ns += inside.end_ns - inside.start_ns;
 			total->hole_count++;
 		}
 	}

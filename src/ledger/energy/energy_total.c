@@ -71,13 +71,13 @@ static enum kwhy_status prefer_means(struct kwhy_metered_total *total,
 	if (total->meter != KWHY_METER_NVML_INSTANT || total->sampling_ratio < RARE_RATIO || !means)
 		return KWHY_OK;
 	status = kwhy_metered_total_init(&other, means, covered, error);
-	if (status || other.sum_ns < total->sum_ns / 2) {
+	if (!status && other.sum_ns < total->sum_ns / 2) {
 		kwhy_metered_total_done(&other);
-		return status;
+		return KWHY_OK;
 	}
 	kwhy_metered_total_done(total);
 	*total = other;
-	return KWHY_OK;
+	return status;
 }
 
 static enum kwhy_status note_rare(
@@ -136,18 +136,19 @@ static enum kwhy_status weigh(struct kwhy_ledger *ledger, const struct kwhy_mete
 	return !status && *out_believed ? note_falls(ledger, counter, error) : status;
 }
 
-static enum kwhy_status note_holes(
-	struct kwhy_ledger *ledger, const struct kwhy_metered_total *total, struct kwhy_error *error)
+static enum kwhy_status note_holes(struct kwhy_ledger *ledger, const struct kwhy_metered_total *total,
+	const struct kwhy_covered *covered, struct kwhy_error *error)
 {
 	char hole[KWHY_QUANTITY_BYTES];
 
 	if (total->hole_count == 0)
 		return KWHY_OK;
 	return kwhy_ledger_note(ledger, KWHY_NOTE_WARNING, "readings-hole", error,
-		"%s has no reading for %s in %zu %s; what the run drew there is worked out from the powers "
-		"of its accounts",
-		kwhy_meter_name(total->meter), kwhy_quantity_time(hole, total->hole_ns), total->hole_count,
-		total->hole_count == 1 ? "stretch" : "stretches");
+		"%s has no reading for %s in %zu %s; what %s", kwhy_meter_name(total->meter),
+		kwhy_quantity_time(hole, total->hole_ns), total->hole_count,
+		total->hole_count == 1 ? "stretch" : "stretches",
+		covered->is_all_idle ? "was drawn there is in no figure"
+				     : "the run drew there is worked out from the powers of its accounts");
 }
 
 enum kwhy_status kwhy_energy_total_choose(struct kwhy_metered_total *out_total, struct kwhy_ledger *ledger,
@@ -173,6 +174,6 @@ enum kwhy_status kwhy_energy_total_choose(struct kwhy_metered_total *out_total, 
 		kwhy_metered_total_done(&counter);
 	*out_total = believed ? counter : other;
 	if (!status)
-		status = note_holes(ledger, out_total, error);
+		status = note_holes(ledger, out_total, covered, error);
 	return status ? status : note_rare(ledger, out_total, error);
 }

@@ -84,10 +84,13 @@ static bool is_seen(const json_t *device)
 {
 	const json_t *time = json_object_get(device, "time"), *energy = json_object_get(device, "energy");
 	double first_ns = (double)known_of(time, "first_ns"), last_ns = (double)known_of(time, "last_ns");
-	double seen_ns = fmin(last_ns, (double)known_of(energy, "end_ns")) -
-		fmax(first_ns, (double)known_of(energy, "start_ns"));
+	double unseen_ns = (double)known_of(energy, "edge_ns");
 
-	return json_is_true(json_object_get(energy, "modelled")) || 2 * seen_ns >= last_ns - first_ns;
+	/* a report from before that field */
+	if (!json_object_get(energy, "edge_ns"))
+		unseen_ns = last_ns - first_ns - fmin(last_ns, (double)known_of(energy, "end_ns")) +
+			fmax(first_ns, (double)known_of(energy, "start_ns"));
+	return json_is_true(json_object_get(energy, "modelled")) || 2 * unseen_ns <= last_ns - first_ns;
 }
 
 static struct idle_level idle_level_of(const json_t *device)
@@ -136,6 +139,9 @@ static void read_energy(struct kwhy_side *side, const json_t *device, struct dev
 	int64_t attributed_nj = known_of(energy, "attributed_nj");
 	double metered_ns = (double)known_of(energy, "metered_ns");
 
+	/* a report from before that field */
+	if (!json_object_get(energy, "metered_ns"))
+		metered_ns = (double)known_of(energy, "end_ns") - (double)known_of(energy, "start_ns");
 	if (attributed_nj == KWHY_UNKNOWN_NJ) {
 		sums->energy_missing |= positive_of(time, "span_ns") > 0;
 		return;

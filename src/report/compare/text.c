@@ -101,8 +101,8 @@ static void write_figures(const struct kwhy_comparison *comparison, const struct
 		const char *name;
 	} rows[] = {
 		{KWHY_FIGURE_ENERGY, NULL},
+		{KWHY_FIGURE_IDLE, "of that, the run idling"},
 		{KWHY_FIGURE_RUN, "energy of the run"},
-		{KWHY_FIGURE_IDLE, "of that, while idle"},
 		{KWHY_FIGURE_TIME, "time, longest span"},
 		{KWHY_FIGURE_POWER, "average power"},
 	};

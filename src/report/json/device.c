@@ -145,6 +145,7 @@ static void write_energy_sums(struct kwhy_json *json, const struct kwhy_device_e
 	kwhy_json_known(json, "execution_idle_nj", energy->execution_idle_nj);
 	kwhy_json_known(json, "net_nj", energy->net_nj);
 	kwhy_json_known(json, "edge_nj", energy->edge_nj);
+	kwhy_json_int(json, "edge_ns", energy->edge_ns);
 }
 
 static void write_energy(struct kwhy_json *json, const struct kwhy_device_energy *energy)

@@ -104,13 +104,15 @@ static void a_wrong_byte_is_seen(void **state)
 {
 	static const char *const devices[] = {"0", "1", "0"};
 	struct kwhy_pair_config config = {.target = GPUS - 1, .bytes = BYTES};
-	struct kwhy_pair_place place;
+	struct kwhy_pair_place place = {.count = 0};
 	struct kwhy_pair_work work;
 	struct kwhy_error error;
 	bool same;
 
 	(void)state;
-	succeeds(kwhy_pair_place_init(KWHY_GPU_HOST, devices, GPUS, BYTES, 7, &place, &error), &error);
+	for (uint32_t i = 0; i < GPUS; i++)
+		succeeds(
+			kwhy_pair_place_open(&place, i, KWHY_GPU_HOST, devices[i], BYTES, 7, &error), &error);
 	for (int engine = KWHY_PAIR_ALL_REDUCE; engine <= KWHY_PAIR_ALL_EXCHANGE; engine++) {
 		unsigned char *sink;
 

@@ -44,7 +44,7 @@ static void where_the_meter_saw_less_than_half_of_the_work_no_energy_is_known(vo
 	send(&build, 6, 162, 212);
 	launch(&build, 9, 213, 313);
 	build_finish(&build, true);
-	build.ledger->devices[0].energy.end_ns = 100 * US;
+	build.ledger->devices[0].energy.edge_ns = 213 * US;
 	assert_int_equal(kwhy_whatif_new(build.recording, build.ledger, NULL, &whatif, &error), KWHY_OK);
 	assert_int_equal(kwhy_whatif_project(whatif, &ask, 1, &plan, &error), KWHY_OK);
 	assert_int_equal(plan->change_count, 1);

@@ -28,7 +28,7 @@ function ofRun(report: Report, total: number, show: (ratio: number) => string): 
 
 /** Devices may be metered over windows of unlike length: each has a mean power of its own. */
 function powerTile(devices: Device[]): HTMLElement | null {
-	const windows = devices.map((d) => d.energy!["metered_ns"] ?? 0);
+	const windows = devices.map((d) => d.energy!["metered_ns"] ?? (d.energy!["end_ns"] ?? 0) - (d.energy!["start_ns"] ?? 0));
 	if (!windows.every((length) => length > 0)) return null;
 	const milliwatts = devices.reduce((all, d, i) => all + (deviceEnergy(d)! / windows[i]!) * 1000, 0);
 	const [least, longest] = [windows.reduce((a, b) => Math.min(a, b)), largest(windows)];
