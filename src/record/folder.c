@@ -62,21 +62,30 @@ static uint32_t any_number(void)
 	return getrandom(&number, sizeof(number), 0) == sizeof(number) ? number : (uint32_t)getpid();
 }
 
-enum kwhy_status kwhy_record_folder_delete(const char *path, struct kwhy_error *error)
+/* What a recorder has written into a folder. */
+static enum kwhy_status delete_parts(const char *path, struct kwhy_error *error)
 {
 	struct kwhy_bundle bundle = {0};
 	enum kwhy_status status = KWHY_OK;
 
-	if (is_recording_file(path))
-		return unlink(path) ? fail("delete", path, "delete it yourself", error) : KWHY_OK;
 	if (kwhy_bundle_is_folder(path))
 		status = kwhy_bundle_open(&bundle, path, error);
 	for (size_t i = 0; !status && i < bundle.count; i++)
 		if (unlink(bundle.paths[i]))
 			status = fail("delete", bundle.paths[i], "delete it yourself", error);
+	kwhy_bundle_done(&bundle);
+	return status;
+}
+
+enum kwhy_status kwhy_record_folder_delete(const char *path, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+
+	if (is_recording_file(path))
+		return unlink(path) ? fail("delete", path, "delete it yourself", error) : KWHY_OK;
+	status = delete_parts(path, error);
 	if (!status && rmdir(path))
 		status = fail("delete", path, "move away what else it holds", error);
-	kwhy_bundle_done(&bundle);
 	return status;
 }
 
@@ -142,8 +151,9 @@ enum kwhy_status kwhy_record_folder_make(
 			status = refuse(folder->path, error);
 		if (!status)
 			status = make_folder(folder, error);
+		folder->is_made = !status;
 	}
-	folder->is_made = !status;
+	folder->is_taken = !status;
 	return status;
 }
 
@@ -164,9 +174,10 @@ enum kwhy_status kwhy_record_folder_unmake(const struct kwhy_record_folder *fold
 {
 	enum kwhy_status status;
 
-	if (!folder->is_made)
+	if (!folder->is_taken)
 		return KWHY_OK;
-	status = kwhy_record_folder_delete(folder->path, error);
+	status = folder->is_made ? kwhy_record_folder_delete(folder->path, error)
+				 : delete_parts(folder->path, error);
 	return status ? status : put_back(folder, error);
 }
 

@@ -15,6 +15,7 @@ struct kwhy_record_folder {
 	const char *path;
 	const char *aside; /* what a recording that had that name is called meanwhile; NULL: none had it */
 	const char *old;   /* and from then on */
+	bool is_taken;	   /* it holds the recording, made or empty before */
 	bool is_made;
 };
 

@@ -194,6 +194,15 @@ static enum kwhy_status run_all(struct kwhy_replay_subject *subject, struct kwhy
 	return status;
 }
 
+/* Why there is no energy, at the start or since. */
+static void learn_missing(struct kwhy_replay_job *job)
+{
+	const char *missing = kwhy_device_energy_missing(job->energy);
+
+	if (missing)
+		job->replay->energy_missing = kwhy_arena_copy(&job->replay->arena, missing);
+}
+
 static enum kwhy_status read_energy(struct kwhy_replay_subject *subject, struct kwhy_error *error)
 {
 	struct kwhy_replay_job *job = subject->job;
@@ -206,6 +215,7 @@ static enum kwhy_status read_energy(struct kwhy_replay_subject *subject, struct 
 	if (status)
 		return status;
 	joules = kwhy_replay_window_joules(job->energy, &subject->window);
+	learn_missing(job);
 	if (!isfinite(joules.gross.value))
 		return KWHY_OK;
 	job->replay->replayed_idle_w = joules.idle_w;
@@ -331,7 +341,6 @@ static enum kwhy_status replay_part(struct kwhy_replay_job *job, const char *nam
 /* The idle level is that of a GPU whose clocks have been up. */
 static enum kwhy_status open_meters(struct kwhy_replay_job *job, struct kwhy_error *error)
 {
-	const char *missing;
 	enum kwhy_status status;
 
 	if (job->request->energy_s <= 0) {
@@ -344,9 +353,7 @@ static enum kwhy_status open_meters(struct kwhy_replay_job *job, struct kwhy_err
 		status = kwhy_device_energy_idle(job->energy, IDLE_S, error);
 	if (status)
 		return status;
-	missing = kwhy_device_energy_missing(job->energy);
-	if (missing)
-		job->replay->energy_missing = kwhy_arena_copy(&job->replay->arena, missing);
+	learn_missing(job);
 	return KWHY_OK;
 }
 

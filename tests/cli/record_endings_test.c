@@ -13,6 +13,15 @@ static void a_command_that_is_not_there_leaves_no_recording(void **state)
 	assert_false(is_there(place("a")));
 }
 
+static void an_empty_folder_that_was_there_stays_empty(void **state)
+{
+	(void)state;
+	assert_int_equal(mkdir(place("a"), 0755), 0);
+	assert_done(SPAWN("record", "-o", place("a"), "--", "kwhy-nothing-of-that-name"), 127,
+		"is in the folders of PATH");
+	assert_int_equal(rmdir(place("a")), 0);
+}
+
 static void a_recording_that_is_there_is_kept_as_the_old_one(void **state)
 {
 	(void)state;
@@ -186,6 +195,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(a_command_that_is_not_there_leaves_no_recording),
+		CASE(an_empty_folder_that_was_there_stays_empty),
 		CASE(a_recording_that_is_there_is_kept_as_the_old_one),
 		CASE(a_command_that_is_not_there_puts_the_recordings_back_that_were),
 		CASE(a_recording_that_cannot_begin_leaves_those_that_were),

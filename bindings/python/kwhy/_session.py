@@ -341,8 +341,8 @@ class Session:
     def measure(self, name: str, *, synchronize: bool = True) -> Run:
         """A region, for `with` or as a decorator.
 
-        A decorated coroutine is measured until it returns, a generator from its first value to its end, with what
-        others do meanwhile.
+        A decorated coroutine is measured until it returns, a generator from when its first value is
+        asked for to its end, with what others do meanwhile.
 
         `synchronize`: wait for PyTorch's GPU work at both ends, so that the region holds the work launched in it.
         """
