@@ -174,6 +174,18 @@ static void clocks_that_are_not_put_back_leave_what_the_sweep_found(void **state
 	json_decref(answer);
 }
 
+static void a_request_to_end_before_a_run_starts_none(void **state)
+{
+	const char *const words[] = {
+		"tune", "cap", "--allow-set", "--warmup", "0", "--", "sh", "-c", "echo ran >&2", NULL};
+	struct spawned spawned = spawn_run(&(struct spawn){.words = words, .pending = SIGTERM});
+
+	(void)state;
+	assert_int_equal(spawned.exit, 143);
+	assert_null(strstr(spawned.err.data, "ran\n"));
+	spawned_done(&spawned);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -184,6 +196,7 @@ int main(void)
 		cmocka_unit_test(a_command_that_fails_and_a_signal_end_the_sweep_and_put_the_limit_back),
 		cmocka_unit_test(clocks_are_unlocked_in_the_end),
 		cmocka_unit_test(clocks_that_are_not_put_back_leave_what_the_sweep_found),
+		cmocka_unit_test(a_request_to_end_before_a_run_starts_none),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

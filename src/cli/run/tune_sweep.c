@@ -150,17 +150,23 @@ static enum kwhy_status keep_point(
 	return status;
 }
 
+/* A request to end that came between two runs ends the sweep before the next. */
+static bool goes_on(struct kwhy_tune_sweep *sweep)
+{
+	if (!sweep->exit && kwhy_signals_wait(&sweep->signals, 0))
+		sweep->exit = KWHY_EXIT_SIGNALLED + sweep->signals.asked;
+	return !sweep->exit;
+}
+
 static enum kwhy_status run_one(
 	struct kwhy_tune_sweep *sweep, const struct kwhy_tune_request *request, struct kwhy_error *error)
 {
 	enum kwhy_status status = kwhy_tune_setting_set(
 		&sweep->setting, sweep->points[sweep->count].value, error);
 
-	if (!status)
+	if (!status && goes_on(sweep))
 		status = kwhy_stat_run(&sweep->runner, &sweep->exit, error);
-	if (sweep->signals.asked && !sweep->exit)
-		sweep->exit = KWHY_EXIT_SIGNALLED + sweep->signals.asked;
-	return status || sweep->exit ? status : keep_point(sweep, request, error);
+	return status || !goes_on(sweep) ? status : keep_point(sweep, request, error);
 }
 
 static enum kwhy_status measure(
@@ -169,9 +175,9 @@ static enum kwhy_status measure(
 	size_t runs = request->values * request->repeats;
 	enum kwhy_status status = kwhy_tune_guard_arm(&sweep->guard, &sweep->setting.order, error);
 
-	for (uint64_t i = 0; !status && !sweep->exit && i < request->warmup; i++)
+	for (uint64_t i = 0; !status && i < request->warmup && goes_on(sweep); i++)
 		status = kwhy_stat_run_unmeasured(&sweep->runner, &sweep->exit, error);
-	while (!status && !sweep->exit && sweep->count < runs)
+	while (!status && sweep->count < runs && goes_on(sweep))
 		status = run_one(sweep, request, error);
 	return status;
 }
