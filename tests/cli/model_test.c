@@ -252,7 +252,7 @@ static void tokens_of_phases_and_of_a_run(void **state)
 		"no range 'decode'");
 	assert_says(SPAWN("model", "tokens", csv), "16,384");
 	assert_fails(SPAWN("model", "tokens"), 2, "--tokens and --joules");
-	assert_fails(SPAWN("model", "tokens", "--joules", "5"), 1, "tokens are not known");
+	assert_fails(SPAWN("model", "tokens", "--joules", "5"), 2, "above 0");
 	assert_fails(SPAWN("model", "tokens", given("in.csv", "phase,tokens,joules\na,x,1\n")), 1, "line 2");
 }
 
@@ -276,8 +276,9 @@ static void what_no_phase_can_have_is_refused_with_its_line(void **state)
 	assert_row_is_refused("b,100,,9", "in.csv, line 3: 'b': joules are not known; give");
 	assert_row_is_refused("b,100,50,nan", "is no number; leave empty");
 	assert_row_is_refused("b,nan,50,9", "is no number; leave empty");
-	assert_fails(SPAWN("model", "tokens", "--tokens", "5", "--joules", "5", "--seconds", "-1"), 1,
-		"seconds must be above 0");
+	assert_fails(
+		SPAWN("model", "tokens", "--tokens", "5", "--joules", "5", "--seconds", "-1"), 2, "above 0");
+	assert_fails(SPAWN("model", "tokens", "--tokens", "0", "--joules", "5"), 2, "above 0");
 }
 
 /* Of a run of 10 s and 7 J, with ranges that nest, follow one another and recur; of the last an older report,

@@ -115,7 +115,7 @@ const tests = {
 		const measured = json.devices[0].energy.measured_nj;
 		const first = page.locator("#overview .tile").first();
 		assert.ok((await first.getAttribute("title")).startsWith(`${measured.toLocaleString("en-US")} nJ`));
-		assert.match(await first.innerText(), new RegExp(`${Math.round(json.run.energy_nj / 1e9)} J of the run`));
+		assert.match(await first.innerText(), new RegExp(`${Math.round(json.run.energy_nj / 1e9)} J of the run \\(${Math.round(json.run.low_nj / 1e9)} J to ${Math.round(json.run.high_nj / 1e9)} J\\)`));
 		assert.match(await page.locator("#plan .tile", { hasText: "energy of the run" }).innerText(), new RegExp(`${Math.round(json.run.energy_nj / 1e9)} J →`));
 		assert.ok((await page.locator("#quality").innerText()).includes("exact, to the nanojoule"));
 		const rows = await page.locator("#ledger tbody tr").count();

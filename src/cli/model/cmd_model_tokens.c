@@ -337,6 +337,11 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	if (!operands->count && isnan(options->joules))
 		return kwhy_fail(
 			error, KWHY_E_USAGE, "give a file, or --tokens and --joules of one measured stretch");
+	if (!operands->count && (!(options->tokens > 0) || options->joules <= 0 || options->seconds <= 0))
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--tokens, --joules and --seconds take what was measured, above 0; --seconds may be "
+			"left "
+			"out");
 	if (!operands->count)
 		status = add(&asking,
 			(struct kwhy_tokens_phase){"this run", options->tokens,

@@ -207,21 +207,6 @@ static void readings_that_tell_no_energy_are_called_what_they_are(void **state)
 		"  time only: no two power readings of a device lie inside what was recorded");
 }
 
-static void devices_whose_joules_no_sum_holds_are_not_called_unmetered(void **state)
-{
-	struct nouns nouns;
-	struct kwhy_text out;
-
-	(void)state;
-	nouns_init(&nouns, "k");
-	nouns_energy(&nouns);
-	nouns.device.energy.attributed_nj = KWHY_UNKNOWN_NJ;
-	out = render(&nouns, 80, false);
-	assert_non_null(strstr(out.data, "  time only: the devices' joules are more than a sum can hold\n"));
-	kwhy_text_done(&out);
-	nouns_done(&nouns);
-}
-
 static void assumed_powers_are_called_modelled_and_never_measured(void **state)
 {
 	struct nouns nouns;
@@ -432,7 +417,6 @@ int main(void)
 		cmocka_unit_test(any_name_gives_json_that_parses),
 		cmocka_unit_test(without_readings_no_energy_is_printed_and_the_cure_is_named),
 		cmocka_unit_test(readings_that_tell_no_energy_are_called_what_they_are),
-		cmocka_unit_test(devices_whose_joules_no_sum_holds_are_not_called_unmetered),
 		cmocka_unit_test(assumed_powers_are_called_modelled_and_never_measured),
 		cmocka_unit_test(an_account_that_no_reading_saw_has_no_energy_in_any_form),
 		cmocka_unit_test(shares_of_findings_are_of_the_run_with_what_no_meter_saw),

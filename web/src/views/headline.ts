@@ -20,10 +20,11 @@ function useful(devices: Device[]): Maybe {
 	return known(total) && known(idle) && total > 0 ? 1 - idle / total : null;
 }
 
-/** The part of an amount that the run has, which plans and figures a unit of work are of; none where it is all of it. */
-function ofRun(report: Report, total: number, show: (ratio: number) => string): string {
-	const run = report.run?.energy_nj;
-	return known(run) && total > 0 && show(run / total) !== show(1) ? ` · ${show(run / total)} of the run` : "";
+/** The run's energy, which plans and figures a unit of work are of, with its interval; none where it is all that was metered. */
+function ofRun({ run }: Report, total: number): string {
+	if (!run || !known(run.energy_nj) || energy(run.energy_nj) === energy(total)) return "";
+	const interval = known(run.low_nj) && known(run.high_nj) ? ` (${energy(run.low_nj)} to ${energy(run.high_nj)})` : "";
+	return ` · ${energy(run.energy_nj)} of the run${interval}`;
 }
 
 /** Devices may be metered over windows of unlike length: each has a mean power of its own. */
@@ -47,7 +48,7 @@ function energyTiles(report: Report): HTMLElement[] {
 	if (!known(total)) return [tile("energy", "n/a", report.source.meters?.length ? "no meter tells what the devices drew" : "no power readings; give --power FILE")];
 	const wattHours = si(total / 3.6e12, "Wh"), { cost, carbon } = report;
 	const tiles = [
-		tile(isModelled(report) ? "energy, modelled" : "energy, metered", energy(total), wattHours + ofRun(report, total, (r) => energy(r * total)),
+		tile(isModelled(report) ? "energy, modelled" : "energy, metered", energy(total), wattHours + ofRun(report, total),
 			`${exact(total, "nJ")}; of the run: from the first start to the last end of its devices' work`),
 		tile("did work", percent(useful(report.devices)), "share of the joules drawn while a kernel, copy or memset ran"),
 	];

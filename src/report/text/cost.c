@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/quantity.h"
+#include "report/sheet.h"
+#include "report/shown_name.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The first screen's beginning: what it cost. */
+
+#define NJ_PER_KWH 3.6e15
+#define EVEN_RATIO 0.05 /* sides of an interval that differ by less are one number */
+
+static void write_subject(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_recording *recording = sheet->report->recording;
+	const char *bold = sheet->style->color ? "\033[1m" : "", *end = sheet->style->color ? "\033[0m" : "";
+	const char *path = recording->source_count ? recording->sources[0].path : "recording";
+	const char *base = strrchr(path, '/');
+	const char *device = recording->device_count ? recording->devices[0].name : NULL;
+	struct kwhy_arena arena = {0};
+	struct kwhy_text line = {0};
+	char *clean;
+
+	kwhy_text_addf(&line, "%s", base ? base + 1 : path);
+	if (recording->source_count > 1)
+		kwhy_text_addf(&line, " and %zu more", recording->source_count - 1);
+	if (recording->device_count)
+		kwhy_text_addf(&line, " on %s%s",
+			sheet->totals->active_count == 1 || recording->device_count == 1 ? "" : "devices: ",
+			device ? device : "an unnamed device");
+	if (recording->device_count > 1)
+		kwhy_text_addf(&line, " and %zu more", recording->device_count - 1);
+	clean = line.failed ? NULL : kwhy_shown_clean(&arena, line.data);
+	clean = clean ? kwhy_shown_cut(&arena, clean, sheet->style->columns) : NULL;
+	kwhy_text_addf(sheet->out, "%s%s%s\n", bold, clean ? clean : "", end);
+	sheet->out->failed |= !clean;
+	kwhy_text_done(&line);
+	kwhy_arena_done(&arena);
+}
+
+/* "; 26.6 J of it no meter saw", where that is so. */
+static const char *unmetered_of(const struct kwhy_totals *totals, char out[64])
+{
+	char energy[KWHY_QUANTITY_BYTES];
+
+	*out = '\0';
+	if (totals->unmetered_nj > 0 && isfinite(totals->run_nj))
+		snprintf(out, 64, "; %s of it no meter saw",
+			kwhy_quantity_si(energy, totals->unmetered_nj * 1e-9, "J", 3));
+	return out;
+}
+
+static void write_price(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_report *report = sheet->report;
+	double kwh = kwhy_totals_paid_nj(sheet->totals) / NJ_PER_KWH;
+	char energy[KWHY_QUANTITY_BYTES], cost[KWHY_QUANTITY_BYTES], carbon[KWHY_QUANTITY_BYTES], rest[64];
+	const char *currency = report->currency ? report->currency : "";
+
+	kwhy_quantity_plain(cost, kwh * report->price_per_kwh);
+	kwhy_quantity_plain(carbon, kwh * report->intensity_g_per_kwh);
+	kwhy_quantity_si(energy, kwh * 1000, "Wh", 3);
+	unmetered_of(sheet->totals, rest);
+	if (isfinite(report->price_per_kwh) && isfinite(report->intensity_g_per_kwh))
+		kwhy_sheet_linef(sheet, "  ", "%s: %s%s%s and %s g CO2e (%g%s%s and %g g a kWh)%s", energy,
+			cost, *currency ? " " : "", currency, carbon, report->price_per_kwh,
+			*currency ? " " : "", currency, report->intensity_g_per_kwh, rest);
+	else if (isfinite(report->price_per_kwh))
+		kwhy_sheet_linef(sheet, "  ", "%s: %s%s%s at %g a kWh%s", energy, cost, *currency ? " " : "",
+			currency, report->price_per_kwh, rest);
+	else if (isfinite(report->intensity_g_per_kwh))
+		kwhy_sheet_linef(sheet, "  ", "%s: %s g CO2e at %g g a kWh%s", energy, carbon,
+			report->intensity_g_per_kwh, rest);
+	else if (kwh >= 0.01)
+		kwhy_sheet_linef(sheet, "  ", "%s", energy);
+	if (report->place)
+		kwhy_sheet_linef(
+			sheet, "  ", "grams a kWh: %s, mean of %d", report->place, report->place_year);
+}
+
+/* Assumed powers tell of what was recorded alone: no price of the run. */
+static void write_no_price(const struct kwhy_sheet *sheet)
+{
+	if (isfinite(sheet->report->price_per_kwh) || isfinite(sheet->report->intensity_g_per_kwh))
+		kwhy_sheet_linef(sheet, "  ", "part of the run was not recorded: its price is not known");
+}
+
+/* Whether the run's energy is another one than what was metered, by 1 % or more. */
+static bool is_run_apart(const struct kwhy_totals *totals)
+{
+	const double least_nj = 0.01 * totals->run_nj;
+
+	return totals->active_count && !totals->modelled &&
+		(totals->unmetered_nj >= least_nj ||
+			fabs(totals->run_nj - (double)totals->energy_nj) >= least_nj);
+}
+
+/* Which joules are divided, where they are not those of the first line. */
+static const char *base_of(const struct kwhy_totals *totals, char out[96])
+{
+	char unmetered[KWHY_QUANTITY_BYTES];
+
+	if (is_run_apart(totals))
+		return ", of the whole run";
+	*out = '\0';
+	if (totals->unmetered_nj > 0)
+		snprintf(out, 96, ", with %s that no meter saw",
+			kwhy_quantity_si(unmetered, totals->unmetered_nj * 1e-9, "J", 3));
+	else if (kwhy_totals_outside_nj(totals) > 0)
+		snprintf(out, 96, ", from first start to last end");
+	return out;
+}
+
+enum { INTERVAL_BYTES = 3 * KWHY_QUANTITY_BYTES + 16 };
+
+/* "3.11 kJ" beside "3.46 kJ" is "3.11". */
+static const char *without_unit_of(char *low, const char *high)
+{
+	char *unit = strchr(low, ' ');
+	const char *other = strchr(high, ' ');
+
+	if (unit && other && strcmp(unit, other) == 0)
+		*unit = '\0';
+	return low;
+}
+
+/* Of the run's energy the `parts`-th part: "281 J ±780 mJ", or "3.13 kJ (3.11 to 3.46 kJ)". */
+static const char *interval_of(const struct kwhy_totals *totals, double parts, char out[INTERVAL_BYTES])
+{
+	double each_j = totals->run_nj * 1e-9 / parts, below_j = totals->run_below_nj * 1e-9 / parts,
+	       above_j = totals->run_above_nj * 1e-9 / parts;
+	char each[KWHY_QUANTITY_BYTES], low[KWHY_QUANTITY_BYTES], high[KWHY_QUANTITY_BYTES];
+
+	kwhy_quantity_si(each, each_j, "J", 3);
+	kwhy_quantity_si(low, fdim(each_j, below_j), "J", 3);
+	kwhy_quantity_si(high, each_j + above_j, "J", 3);
+	if (!(below_j + above_j > 0))
+		snprintf(out, INTERVAL_BYTES, "%s", each);
+	else if (fabs(above_j - below_j) <= EVEN_RATIO * (above_j + below_j))
+		snprintf(out, INTERVAL_BYTES, "%s \xc2\xb1%s", each,
+			kwhy_quantity_si(low, (above_j + below_j) / 2, "J", 2));
+	else
+		snprintf(out, INTERVAL_BYTES, "%s (%s to %s)", each, without_unit_of(low, high), high);
+	return out;
+}
+
+static void write_work(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_recording *recording = sheet->report->recording;
+	double energy_j = sheet->totals->run_nj * 1e-9;
+
+	if (!recording->work_count && sheet->report->ledger->step_count)
+		kwhy_sheet_step_mean(sheet);
+	for (size_t i = 0; i < recording->work_count && i < 1; i++) {
+		const struct kwhy_work *work = &recording->work[i];
+		char count[KWHY_QUANTITY_BYTES], each[INTERVAL_BYTES], per[KWHY_QUANTITY_BYTES], base[96];
+
+		kwhy_quantity_amount(count, work->count);
+		if (!(energy_j > 0) || !(work->count > 0)) {
+			kwhy_sheet_linef(sheet, "  ", "%s %s", count, work->unit);
+			continue;
+		}
+		kwhy_sheet_linef(sheet, "  ", "%s %s: %s each, %s a joule%s", count, work->unit,
+			interval_of(sheet->totals, work->count, each),
+			kwhy_quantity_number(per, work->count / energy_j), base_of(sheet->totals, base));
+	}
+}
+
+/* The first device's meter stands for all; others are named in the method section. */
+static const char *meter_of(const struct kwhy_ledger *ledger)
+{
+	for (size_t d = 0; d < ledger->device_count; d++)
+		if (ledger->devices[d].energy.known && ledger->devices[d].energy.source)
+			return ledger->devices[d].energy.source;
+	return "a meter";
+}
+
+/* What was metered: "10.0 s", "windows of 4.00 s to 10.0 s". Lent from `out`. */
+static const char *windows_of(const struct kwhy_totals *totals, char out[2 * KWHY_QUANTITY_BYTES + 16])
+{
+	char least[KWHY_QUANTITY_BYTES], longest[KWHY_QUANTITY_BYTES];
+
+	kwhy_quantity_time(longest, totals->window_ns);
+	if (!totals->modelled && kwhy_totals_windows_differ(totals))
+		snprintf(out, 2 * KWHY_QUANTITY_BYTES + 16, "windows of %s to %s",
+			kwhy_quantity_time(least, totals->least_window_ns), longest);
+	else
+		snprintf(out, 2 * KWHY_QUANTITY_BYTES + 16, "%s", longest);
+	return out;
+}
+
+/* What that is of, where no activity tells how long the run was and the meters saw less than was recorded. */
+static const char *recorded_of(const struct kwhy_sheet *sheet, char out[KWHY_QUANTITY_BYTES + 16])
+{
+	const struct kwhy_ledger *ledger = sheet->report->ledger;
+	char recorded[KWHY_QUANTITY_BYTES];
+	int64_t longest_ns = 0;
+
+	for (size_t d = 0; d < ledger->device_count; d++) {
+		const struct kwhy_coverage_sum *sum = &ledger->devices[d].coverage;
+
+		if (ledger->devices[d].energy.known && sum->end_ns - sum->start_ns > longest_ns)
+			longest_ns = sum->end_ns - sum->start_ns;
+	}
+	*out = '\0';
+	if (!sheet->totals->active_count && (double)sheet->totals->window_ns < 0.99 * (double)longest_ns)
+		snprintf(out, KWHY_QUANTITY_BYTES + 16, " of %s recorded",
+			kwhy_quantity_time(recorded, longest_ns));
+	return out;
+}
+
+/* What all figures but those of the books are of, where it is not what was metered. */
+static void write_run(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_totals *totals = sheet->totals;
+	char energy[INTERVAL_BYTES];
+	struct kwhy_text line = {0};
+
+	if (!is_run_apart(totals))
+		return;
+	kwhy_text_addf(&line, "%s of the run, ", interval_of(totals, 1, energy));
+	if (totals->unmetered_nj > 0) {
+		kwhy_text_add(&line, "with ");
+		kwhy_sheet_add_unmetered(&line, sheet);
+		kwhy_text_add(&line, " that no meter saw");
+	} else {
+		kwhy_text_add(&line, "from first start to last end");
+	}
+	kwhy_sheet_linef(sheet, "  ", "%s", line.failed ? "" : line.data);
+	sheet->out->failed |= line.failed;
+	kwhy_text_done(&line);
+}
+
+static void write_energy(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_totals *totals = sheet->totals;
+	char energy[KWHY_QUANTITY_BYTES], power[KWHY_QUANTITY_BYTES];
+	char windows[2 * KWHY_QUANTITY_BYTES + 16], recorded[KWHY_QUANTITY_BYTES + 16], devices[64] = "";
+
+	if (totals->active_count > 1)
+		snprintf(devices, sizeof(devices), " on %zu devices", totals->known_count);
+	if (totals->known_count < totals->active_count)
+		snprintf(devices, sizeof(devices), " on %zu of %zu devices", totals->known_count,
+			totals->active_count);
+	kwhy_sheet_linef(sheet, "  ", "%s%s in %s%s%s, %s on average (%s)",
+		kwhy_quantity_energy(energy, totals->energy_nj), is_run_apart(totals) ? " metered" : "",
+		windows_of(totals, windows), recorded_of(sheet, recorded), devices,
+		kwhy_quantity_si(power, totals->power_w, "W", 3),
+		totals->modelled ? "modelled, not metered" : meter_of(sheet->report->ledger));
+	write_run(sheet);
+}
+
+/* Accounts that no power was assumed for are in no sum. */
+static void write_missing(const struct kwhy_sheet *sheet)
+{
+	size_t missing = 0;
+
+	for (size_t i = 0; i < sheet->totals->row_count; i++)
+		missing += sheet->totals->rows[i].gross_nj == KWHY_UNKNOWN_NJ;
+	if (missing)
+		kwhy_sheet_linef(sheet, "  ", "%zu of %zu accounts have no known power and are missing in it",
+			missing, sheet->totals->row_count);
+}
+
+/* What went while nothing ran: between first and last work, which is what advice is about, then around that.
+ */
+static void write_busy_energy(const struct kwhy_sheet *sheet, const char *busy, const char *span)
+{
+	const struct kwhy_totals *totals = sheet->totals;
+	const int64_t beyond_nj = kwhy_totals_outside_nj(totals), within_nj = totals->idle_nj - beyond_nj;
+	const double ratio = (double)within_nj / (double)(totals->energy_nj - beyond_nj);
+	char idle[KWHY_QUANTITY_BYTES], share[KWHY_QUANTITY_BYTES], beyond[KWHY_QUANTITY_BYTES];
+	struct kwhy_text line = {0};
+
+	kwhy_text_addf(&line, "device busy %s of %s%s; it idled for %s (%s%s)", busy, span,
+		totals->active_count > 1 ? " (sum over devices)" : "", kwhy_quantity_energy(idle, within_nj),
+		kwhy_quantity_percent(share, ratio), totals->unmetered_nj > 0 ? " as metered" : "");
+	if (beyond_nj > 0)
+		kwhy_text_addf(
+			&line, ", and for %s before and behind", kwhy_quantity_energy(beyond, beyond_nj));
+	kwhy_sheet_linef(sheet, "  ", "%s", line.failed ? "" : line.data);
+	sheet->out->failed |= line.failed;
+	kwhy_text_done(&line);
+}
+
+static void write_busy(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_totals *totals = sheet->totals;
+	char span[KWHY_QUANTITY_BYTES], busy[KWHY_QUANTITY_BYTES], share[KWHY_QUANTITY_BYTES];
+	double ratio = totals->span_ns > 0 ? (double)totals->busy_ns / (double)totals->span_ns : NAN;
+
+	kwhy_quantity_percent(busy, ratio);
+	kwhy_quantity_time(span, totals->span_ns);
+	if (!totals->active_count) {
+		kwhy_sheet_linef(sheet, "  ", "no activity of a device was recorded");
+		return;
+	}
+	if (totals->energy_nj == KWHY_UNKNOWN_NJ || totals->idle_nj == KWHY_UNKNOWN_NJ ||
+		totals->energy_nj <= 0)
+		kwhy_sheet_linef(sheet, "  ", "device busy %s of %s%s", busy, span,
+			totals->active_count > 1 ? " (sum over devices)" : "");
+	else if (totals->unrecorded_nj > 0)
+		kwhy_sheet_linef(sheet, "  ",
+			"where recorded, device busy %s of the time, and %s of the energy went while it "
+			"idled",
+			busy,
+			kwhy_quantity_percent(share,
+				(double)totals->idle_nj /
+					(double)(totals->energy_nj - totals->unrecorded_nj)));
+	else
+		write_busy_energy(sheet, busy, span);
+}
+
+/* How well random windows stand for the whole run; nothing of windows that were chosen. */
+static void add_sampling(struct kwhy_text *line, const struct kwhy_coverage_sum *sum)
+{
+	if (sum->choice != KWHY_CHOICE_DUTY)
+		return;
+	if (isnan(sum->share_error_ratio))
+		kwhy_text_add(line, ": too few to tell how well they stand for the whole run");
+	else
+		kwhy_text_addf(line, ": shares are within %.2g percentage points (90 %%)",
+			100 * sum->share_error_ratio);
+}
+
+static double recorded_ratio(const struct kwhy_coverage_sum *sum)
+{
+	if (sum->choice == KWHY_CHOICE_DUTY)
+		return (double)sum->drawn_ns / (double)(sum->select_end_ns - sum->select_start_ns);
+	return (double)sum->known_ns / (double)(sum->end_ns - sum->start_ns);
+}
+
+/* How much of a run that is known in windows they hold, and what they tell of it; of devices that did work.
+ */
+static void write_windows(const struct kwhy_sheet *sheet, uint32_t device)
+{
+	const struct kwhy_recording *recording = sheet->report->recording;
+	const struct kwhy_coverage_sum *sum = &sheet->report->ledger->devices[device].coverage;
+	const size_t count = sum->choice == KWHY_CHOICE_DUTY ? sum->drawn_count : sum->window_count;
+	char known[KWHY_QUANTITY_BYTES], label[KWHY_DEVICE_LABEL_BYTES];
+	struct kwhy_text line = {0};
+
+	if (!sum->hidden_count ||
+		(sheet->totals->active_count && !sheet->report->ledger->devices[device].time.stream_count))
+		return;
+	if (sheet->totals->active_count > 1)
+		kwhy_text_addf(&line, "%s: ", kwhy_device_label(label, &recording->devices[device]));
+	kwhy_text_addf(&line, "%s of the time recorded, in %zu window%s",
+		kwhy_quantity_percent(known, recorded_ratio(sum)), count, count == 1 ? "" : "s");
+	for (size_t i = 0; i < recording->selection_count; i++)
+		if (recording->selections[i].range)
+			kwhy_text_addf(&line, " of ranges \"%s\"", recording->selections[i].range);
+	add_sampling(&line, sum);
+	kwhy_sheet_linef(sheet, "  ", "%s", line.failed ? "" : line.data);
+	sheet->out->failed |= line.failed;
+	kwhy_text_done(&line);
+}
+
+void kwhy_section_cost(const struct kwhy_sheet *sheet)
+{
+	write_subject(sheet);
+	kwhy_sheet_heading(sheet, "What it cost", NULL);
+	if (sheet->totals->energy_nj == KWHY_UNKNOWN_NJ)
+		kwhy_sheet_linef(
+			sheet, "  ", "time only: %s", kwhy_totals_no_energy(sheet->report->recording));
+	else
+		write_energy(sheet);
+	if (sheet->totals->energy_nj != KWHY_UNKNOWN_NJ)
+		write_missing(sheet);
+	write_busy(sheet);
+	if (sheet->report->recording->lost.truncated)
+		kwhy_text_add(sheet->out, "  the file ends early: what follows is missing\n");
+	for (uint32_t d = 0; d < sheet->report->ledger->device_count; d++)
+		write_windows(sheet, d);
+	if (sheet->totals->energy_nj != KWHY_UNKNOWN_NJ)
+		(isnan(kwhy_totals_paid_nj(sheet->totals)) ? write_no_price : write_price)(sheet);
+	write_work(sheet);
+}
