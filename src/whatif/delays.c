@@ -62,26 +62,43 @@ static void sample_graph(const struct kwhy_whatif_graph *graph, uint32_t before,
 		kwhy_whatif_sample(&sampled->graph_queued, gap_ns);
 }
 
-static void sample_activity(const struct kwhy_whatif_graph *graph, uint32_t row, struct sampled *sampled)
+static void sample_issue(const struct kwhy_whatif_graph *graph, uint32_t row, struct sampled *sampled)
 {
 	const struct kwhy_activities *rows = &graph->recording->activities;
 	const struct kwhy_whatif_node *node = &graph->nodes[row];
 	uint32_t before = node->from[KWHY_LINK_ORDER], issue = node->from[KWHY_LINK_ISSUE];
-	int64_t free_ns = before == KWHY_NONE ? INT64_MIN : rows->end_ns[before];
-	int64_t gap_ns = before == KWHY_NONE ? -1 : rows->start_ns[row] - free_ns;
 
-	if (issue == KWHY_NONE)
+	if (issue == KWHY_NONE || rows->graph_node[row] != KWHY_NONE)
 		return;
-	if (rows->graph_node[row] != KWHY_NONE) {
-		if (before != KWHY_NONE)
-			sample_graph(graph, before, row, gap_ns, sampled);
-		return;
-	}
-	if (gap_ns >= 0 && kwhy_whatif_recorded_end(graph, issue) <= free_ns)
-		sample_queued(graph, before, row, gap_ns, sampled);
-	if (kwhy_whatif_recorded_start(graph, issue) >= free_ns)
+	if (before == KWHY_NONE || kwhy_whatif_recorded_start(graph, issue) >= rows->end_ns[before])
 		kwhy_whatif_sample(&sampled->issue[rows->kind[row]],
 			rows->start_ns[row] - kwhy_whatif_recorded_start(graph, issue));
+}
+
+/* Whether the device knew of a row when the one before it ended: its call had returned, and on an idle stream
+ * it would have begun by then. */
+static bool was_queued(const struct kwhy_whatif_graph *graph, uint32_t row, uint32_t issue, int64_t free_ns)
+{
+	int64_t issue_ns = graph->delays.issue_ns[graph->recording->activities.kind[row]];
+
+	return kwhy_whatif_recorded_end(graph, issue) <= free_ns &&
+		kwhy_whatif_recorded_start(graph, issue) + issue_ns <= free_ns;
+}
+
+static void sample_gap(const struct kwhy_whatif_graph *graph, uint32_t row, struct sampled *sampled)
+{
+	const struct kwhy_activities *rows = &graph->recording->activities;
+	const struct kwhy_whatif_node *node = &graph->nodes[row];
+	uint32_t before = node->from[KWHY_LINK_ORDER], issue = node->from[KWHY_LINK_ISSUE];
+	int64_t gap_ns;
+
+	if (issue == KWHY_NONE || before == KWHY_NONE)
+		return;
+	gap_ns = rows->start_ns[row] - rows->end_ns[before];
+	if (rows->graph_node[row] != KWHY_NONE)
+		sample_graph(graph, before, row, gap_ns, sampled);
+	else if (gap_ns >= 0 && was_queued(graph, row, issue, rows->end_ns[before]))
+		sample_queued(graph, before, row, gap_ns, sampled);
 }
 
 static void sample_calls(
@@ -148,26 +165,10 @@ static void sampled_free(struct sampled *sampled)
 	free(sampled);
 }
 
-enum kwhy_status kwhy_whatif_find_delays(struct kwhy_whatif_graph *graph, struct kwhy_error *error)
+static void fill_issue(struct kwhy_whatif_delays *delays, struct sampled *sampled)
 {
-	struct kwhy_whatif_delays *delays = &graph->delays;
-	struct sampled *sampled = calloc(1, sizeof(*sampled));
-	size_t names = graph->recording->names.count + 1;
-	int64_t any_ns;
+	int64_t any_ns = usual_issue_ns(&sampled->issue[KWHY_ACTIVITY_KERNEL], delays->launch_call_ns);
 
-	delays->queued_of_name = malloc(names * sizeof(*delays->queued_of_name));
-	if (sampled)
-		sampled->names = calloc(names, sizeof(*sampled->names));
-	if (!sampled || !sampled->names || !delays->queued_of_name) {
-		sampled_free(sampled);
-		return kwhy_fail_memory(error, "delays");
-	}
-	for (size_t i = 0; i < graph->activity_count; i++)
-		sample_activity(graph, (uint32_t)i, sampled);
-	sample_calls(graph, &sampled->launch_call, delays->least_call_ns);
-	fill_queued(delays, sampled);
-	delays->launch_call_ns = median(&sampled->launch_call);
-	any_ns = usual_issue_ns(&sampled->issue[KWHY_ACTIVITY_KERNEL], delays->launch_call_ns);
 	for (size_t kind = 0; kind < KINDS; kind++) {
 		delays->issue_ns[kind] = median(&sampled->issue[kind]);
 		/* a stall is not the kind's own */
@@ -178,6 +179,29 @@ enum kwhy_status kwhy_whatif_find_delays(struct kwhy_whatif_graph *graph, struct
 	/* a memset is a launch to the driver; where a program makes few, each finds caches cold */
 	if (any_ns >= 0 && delays->issue_ns[KWHY_ACTIVITY_MEMSET] > any_ns)
 		delays->issue_ns[KWHY_ACTIVITY_MEMSET] = any_ns;
+}
+
+enum kwhy_status kwhy_whatif_find_delays(struct kwhy_whatif_graph *graph, struct kwhy_error *error)
+{
+	struct kwhy_whatif_delays *delays = &graph->delays;
+	struct sampled *sampled = calloc(1, sizeof(*sampled));
+	size_t names = graph->recording->names.count + 1;
+
+	delays->queued_of_name = malloc(names * sizeof(*delays->queued_of_name));
+	if (sampled)
+		sampled->names = calloc(names, sizeof(*sampled->names));
+	if (!sampled || !sampled->names || !delays->queued_of_name) {
+		sampled_free(sampled);
+		return kwhy_fail_memory(error, "delays");
+	}
+	sample_calls(graph, &sampled->launch_call, delays->least_call_ns);
+	delays->launch_call_ns = median(&sampled->launch_call);
+	for (size_t i = 0; i < graph->activity_count; i++)
+		sample_issue(graph, (uint32_t)i, sampled);
+	fill_issue(delays, sampled);
+	for (size_t i = 0; i < graph->activity_count; i++)
+		sample_gap(graph, (uint32_t)i, sampled);
+	fill_queued(delays, sampled);
 	delays->graph_queued_ns = sampled->graph_queued.count < SAMPLES_LEAST
 		? -1
 		: median(&sampled->graph_queued);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "build.h"
 #include "whatif/graph.h"
+#include "whatif/parts.h"
 
 static struct kwhy_error error;
 
@@ -57,6 +58,31 @@ static void a_kernel_comes_no_earlier_than_its_launch_allows(void **state)
 	set_length(graph, 0, 10 * US);
 	/* the first kernel shows that a launch takes 10 us to arrive in an idle stream */
 	assert_int_equal(graph->start_ns[1], 70 * US);
+	done(&build, graph);
+}
+
+/* Three kernels, of which the second was launched 4 us before the first ended, where a launch takes 10 us to
+ * arrive: it was late by itself. The third was there in time. */
+static void only_what_had_arrived_says_how_queued_kernels_follow_each_other(void **state)
+{
+	struct build build = build_new(1);
+	struct kwhy_whatif_graph *graph;
+
+	(void)state;
+	for (int i = 0; i < 9; i++) {
+		int at_us = 200 * i;
+
+		build_issued_kernel(&build, (struct build_issue){0, "cudaLaunchKernel", at_us, at_us + 2}, 0,
+			at_us + 10, at_us + 20);
+		build_issued_kernel(&build,
+			(struct build_issue){0, "cudaLaunchKernel", at_us + 16, at_us + 18}, 0, at_us + 26,
+			at_us + 40);
+		build_issued_kernel(&build,
+			(struct build_issue){0, "cudaLaunchKernel", at_us + 19, at_us + 21}, 0, at_us + 41,
+			at_us + 42);
+	}
+	graph = graph_of(&build);
+	assert_int_equal(kwhy_whatif_queued_ns(graph, 1, 2), 1 * US);
 	done(&build, graph);
 }
 
@@ -217,6 +243,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_kernel_that_waited_for_the_one_before_it_comes_earlier),
 		cmocka_unit_test(a_kernel_comes_no_earlier_than_its_launch_allows),
+		cmocka_unit_test(only_what_had_arrived_says_how_queued_kernels_follow_each_other),
 		cmocka_unit_test(a_wait_returns_when_its_work_ends_and_what_follows_it_comes_earlier),
 		cmocka_unit_test(work_behind_an_event_of_another_stream_waits_for_it),
 		cmocka_unit_test(a_collective_ends_when_its_last_rank_has_come),
