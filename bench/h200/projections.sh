@@ -89,7 +89,7 @@ record_collectives() {
 	say "recorded after $SECONDS s"
 }
 
-# NAME: into NAME.pauses, nanoseconds in which the device idled for 1.5 ms and more at a time before its first step was over, while
+# NAME: into NAME.pauses, nanoseconds in which the device idled for 0.3 ms and more at a time before its first step was over, while
 # libraries were loaded and memory was taken. They are in no time that is compared.
 pauses() {
 	"$program" export -q --to sqlite -o "$out/$1.sqlite" "$out/$1.kwhy"
@@ -101,7 +101,7 @@ end_of = "SELECT MIN(range.end_ns) FROM range JOIN name ON name.id = name_id WHE
 set_up_ns = recording.execute(end_of, ("step",)).fetchone()[0] or recording.execute(end_of, (sys.argv[2],)).fetchone()[0]
 last, sum_ns = None, 0
 for start_ns, end_ns in recording.execute("SELECT start_ns, end_ns FROM activity ORDER BY start_ns"):
-    if last is not None and start_ns - last > 1500000 and last < set_up_ns:
+    if last is not None and start_ns - last > 300000 and last < set_up_ns:
         sum_ns += start_ns - last
     last = end_ns if last is None else max(last, end_ns)
 print(sum_ns)

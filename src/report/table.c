@@ -89,6 +89,10 @@ void kwhy_table_spread(struct kwhy_table *table, int64_t low_nj, int64_t high_nj
 		kwhy_table_cell(table, NULL);
 		return;
 	}
+	if (low_nj == high_nj) { /* what a meter read, as it stands */
+		kwhy_table_cell(table, "");
+		return;
+	}
 	kwhy_quantity_si(number, ((double)high_nj - (double)low_nj) / 2 * 1e-9, "J", 2);
 	snprintf(text, sizeof(text), "\xC2\xB1%s", number);
 	kwhy_table_cell(table, text);

@@ -29,8 +29,8 @@ struct capture {
 	struct repeat *repeats; /* [slots] */
 	size_t slots;
 	uint64_t graphs, launches;
-	uint32_t steps; /* that a graph has; 0: as they are named, else all between waits */
-	double call_ns;
+	uint32_t steps;		      /* that a graph has; 0: as they are named, else all between waits */
+	double call_ns, call_node_ns; /* a graph's launch, and for each node more */
 };
 
 static uint64_t mix(uint64_t hash, uint64_t value)
@@ -125,9 +125,8 @@ static void capture_row(struct capture *capture, uint32_t row, uint32_t call_nod
 
 static double call_ns(const struct capture *capture, double nodes)
 {
-	const struct kwhy_whatif_costs *costs = &capture->whatif->costs;
-
-	return fmax(capture->call_ns + costs->graph_launch_node_ns * (nodes - costs->graph_nodes), 0);
+	return fmax(
+		capture->call_ns + capture->call_node_ns * (nodes - capture->whatif->costs.graph_nodes), 0);
 }
 
 static void capture_segment(struct capture *capture, const struct kwhy_whatif_segment *segment)
@@ -137,7 +136,7 @@ static void capture_segment(struct capture *capture, const struct kwhy_whatif_se
 	uint32_t call_node = kwhy_whatif_call_node(whatif->graph, first);
 	/* its work begins when all of it is put together */
 	int64_t issue_ns = kwhy_whatif_issue_ns(whatif->graph, segment->rows[0]) +
-		(int64_t)(whatif->costs.graph_launch_node_ns * (double)(segment->row_count - 1));
+		(int64_t)(capture->call_node_ns * (double)(segment->row_count - 1));
 
 	for (uint32_t call = segment->first_call; call < segment->end_call; call++)
 		if (call != first && whatif->graph->outer[call] == call)
@@ -221,12 +220,15 @@ void kwhy_whatif_capture_graph(struct kwhy_whatif *whatif, uint32_t number, stru
 	struct capture capture = {.whatif = whatif,
 		.slots = slots_for(whatif->recording->activities.count / GRAPH_LEAST),
 		.steps = number,
-		.call_ns = kwhy_whatif_cost_at(&whatif->costs.graph_launch, whatif->corner)};
+		.call_ns = kwhy_whatif_cost_at(&whatif->costs.graph_launch, whatif->corner),
+		.call_node_ns = kwhy_whatif_cost_at(&whatif->costs.graph_launch_node, whatif->corner)};
 
 	if (number && !whatif->step_count) {
 		kwhy_whatif_refuse(effect, "no steps are known, of which a graph could have %u", number);
 		return;
 	}
+	if (!isfinite(capture.call_node_ns))
+		capture.call_node_ns = 0;
 	if (!isfinite(capture.call_ns) && whatif->unknown_is_free) {
 		capture.call_ns = 0;
 	} else if (!isfinite(capture.call_ns)) {

@@ -199,7 +199,7 @@ static void graph_costs(
 		costs->graph_launch = measured(profile->graph_launch_s);
 		costs->graph_nodes = 1;
 	}
-	costs->graph_launch_node_ns = known_or_0(profile->graph_launch_node_s.value);
+	costs->graph_launch_node = measured(profile->graph_launch_node_s);
 	costs->graph_node_ns = known_or_0(profile->graph_node_s.value);
 	costs->graph_saves_ns = known_or_0(
 		fmax(profile->queued_kernel_s.value - profile->graph_node_s.value, 0));
@@ -257,6 +257,7 @@ enum kwhy_status kwhy_whatif_costs_init(struct kwhy_whatif_costs *costs,
 	struct call_samples *samples = calloc(1, sizeof(*samples));
 
 	*costs = (struct kwhy_whatif_costs){.graph_launch = unknown,
+		.graph_launch_node = unknown,
 		.launch = unknown,
 		.event = unknown,
 		.pool = unknown,

@@ -38,9 +38,9 @@ struct kwhy_whatif_costs {
 	/* the shortest mean of any kind of small copies in a direction: what a copy takes whatever its size
 	 */
 	struct kwhy_whatif_anchor least_copy[KWHY_COPY_KIND_COUNT];
-	struct kwhy_whatif_cost graph_launch; /* call */
-	double graph_nodes;		      /* mean of the graphs that graph_launch is of */
-	double graph_launch_node_ns;	      /* the call for each node more; 0: not known */
+	struct kwhy_whatif_cost graph_launch;	   /* call */
+	double graph_nodes;			   /* mean of the graphs that graph_launch is of */
+	struct kwhy_whatif_cost graph_launch_node; /* the call for each node more */
 	double graph_node_ns;		/* an empty kernel of a graph and what lies behind it; 0: not known */
 	double graph_saves_ns;		/* between two kernels, against a queue; 0: not known */
 	struct kwhy_whatif_cost launch; /* call that issues and returns */

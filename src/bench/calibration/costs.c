@@ -2,11 +2,12 @@
 #include "bench/calibration/costs.h"
 
 #include "base/clock.h"
+#include "base/rest.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { CALLS = 2000, WARM_CALLS = 200, COPIES = 7, QUEUE = 100 };
+enum { CALLS = 2000, WARM_CALLS = 200, COPIES = 7, QUEUE = 100, TURN = 500 /* calls between rests */ };
 
 /* One measurement that is made again and again. */
 struct trial {
@@ -79,6 +80,8 @@ static enum kwhy_status time_calls(struct trial *trial, trial_run *run, size_t c
 			seconds[i - warm] = (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
 		if (!status && i % QUEUE == QUEUE - 1)
 			status = trial->gpu->ops->synchronize(trial->gpu, NULL, error);
+		if (!status && i % TURN == TURN - 1)
+			kwhy_rest(KWHY_COST_REST_NS);
 	}
 	if (!status)
 		status = trial->gpu->ops->synchronize(trial->gpu, NULL, error);

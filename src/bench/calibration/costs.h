@@ -22,7 +22,7 @@ struct kwhy_measured kwhy_cost_summary(double *values, size_t count);
 /* All unknown. */
 struct kwhy_call_costs kwhy_call_costs_unknown(void);
 
-/* Measures them on an idle GPU; under three seconds. */
+/* Measures them on an idle GPU; under six seconds. */
 KWHY_MUST_USE enum kwhy_status kwhy_call_costs_measure(struct kwhy_gpu *gpu, const struct kwhy_loads *loads,
 	uint32_t seed, struct kwhy_call_costs *out, struct kwhy_error *error);
 

@@ -2,12 +2,16 @@
 #include "bench/calibration/graph_costs.h"
 
 #include "base/clock.h"
+#include "base/rest.h"
 #include "bench/calibration/costs.h"
 
 #include <math.h>
 
 /* All that waits behind a gate must fit into the queue: no more than about a hundred operations do. */
 enum { FEW = 16, MANY = 80, TRIES = 101, WARM = 5 };
+
+/* So many tries on the host follow each other; the first behind a rest does not count. */
+enum { TURN = 10 };
 
 enum { SHORT, LONG, CHAINS };
 
@@ -85,6 +89,16 @@ static enum kwhy_status time_on_host(const struct chains *chains, issue_chain *i
 typedef enum kwhy_status time_chain(const struct chains *chains, issue_chain *issue, size_t which,
 	double *out_ns, struct kwhy_error *error);
 
+static enum kwhy_status time_chains(const struct chains *chains, time_chain *time, issue_chain *issue,
+	double out_ns[CHAINS], struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t which = 0; !status && which < CHAINS; which++)
+		status = time(chains, issue, which, &out_ns[which], error);
+	return status;
+}
+
 /* Seconds that each kernel more takes. */
 static enum kwhy_status measure(const struct chains *chains, time_chain *time, issue_chain *issue,
 	struct kwhy_measured *out, struct kwhy_error *error)
@@ -93,8 +107,12 @@ static enum kwhy_status measure(const struct chains *chains, time_chain *time, i
 	enum kwhy_status status = KWHY_OK;
 
 	for (int i = -WARM; !status && i < TRIES; i++) {
-		for (size_t which = 0; !status && which < CHAINS; which++)
-			status = time(chains, issue, which, &times_ns[which], error);
+		if (time == time_on_host && i > 0 && i % TURN == 0) {
+			kwhy_rest(KWHY_COST_REST_NS);
+			status = time_chains(chains, time, issue, times_ns, error);
+		}
+		if (!status)
+			status = time_chains(chains, time, issue, times_ns, error);
 		if (i >= 0)
 			each_s[i] = (times_ns[LONG] - times_ns[SHORT]) * 1e-9 / (MANY - FEW);
 	}

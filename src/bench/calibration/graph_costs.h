@@ -5,6 +5,10 @@
 #include "gpu/gpu.h"
 #include "model/profile.h"
 
+/* Neighbours hold up a host for tenths of seconds at a time: what is timed on it is timed with such rests
+ * between. */
+enum { KWHY_COST_REST_NS = 100000000 };
+
 /*
  * What one more kernel costs that does nothing, by chains of 16 and of 80 of them: medians of many pairs,
  * with half the middle half as spread. NAN: the back end has no graphs, or the longer chain did not take
@@ -19,7 +23,7 @@ struct kwhy_graph_costs {
 
 struct kwhy_graph_costs kwhy_graph_costs_unknown(void);
 
-/* `launch` is of a kernel that does nothing, on the GPU's own stream. On an idle GPU; under half a second. */
+/* `launch` is of a kernel that does nothing, on the GPU's own stream. On an idle GPU; under two seconds. */
 KWHY_MUST_USE enum kwhy_status kwhy_graph_costs_measure(struct kwhy_gpu *gpu,
 	const struct kwhy_gpu_launch *launch, struct kwhy_graph_costs *out, struct kwhy_error *error);
 

@@ -91,6 +91,22 @@ static void what_is_unknown_is_never_a_zero(void **state)
 	kwhy_text_done(&out);
 }
 
+static void what_a_meter_read_has_no_width(void **state)
+{
+	static const struct kwhy_table_column spreads[] = {{"", KWHY_COLUMN_LEFT}, {"", KWHY_COLUMN_LEFT}};
+	struct kwhy_text_style style = {.columns = 80};
+	struct kwhy_text out = {0};
+	struct kwhy_table table;
+
+	(void)state;
+	kwhy_table_init(&table, spreads, 2);
+	kwhy_table_spread(&table, 0, 4000000000);
+	kwhy_table_spread(&table, 5, 5);
+	kwhy_table_write(&table, &style, &out);
+	assert_string_equal(out.data, "  \u00B12 J\n");
+	kwhy_text_done(&out);
+}
+
 static void the_name_gives_way_so_that_a_row_fits_the_terminal(void **state)
 {
 	struct kwhy_text_style style = {.columns = 40};
@@ -115,6 +131,7 @@ int main(void)
 		cmocka_unit_test(an_empty_table_writes_nothing),
 		cmocka_unit_test(there_may_be_as_many_columns_as_a_matrix_of_sixteen_gpus_has),
 		cmocka_unit_test(what_is_unknown_is_never_a_zero),
+		cmocka_unit_test(what_a_meter_read_has_no_width),
 		cmocka_unit_test(the_name_gives_way_so_that_a_row_fits_the_terminal),
 	};
 

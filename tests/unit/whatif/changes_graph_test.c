@@ -96,6 +96,28 @@ static void a_graph_of_many_nodes_takes_longer_to_launch(void **state)
 	assert_made(made(&build, "graph", 0, &profile), 12, 50000 + 36000 + 95000 + 36000 + 45000 + 5000);
 }
 
+static int64_t least_with_nodes_of(double spread_s)
+{
+	struct build build = two_loops();
+	struct kwhy_profile profile = with_graphs();
+	struct kwhy_plan *plan;
+	int64_t low_ns;
+
+	profile.graph_launch_node_s.value = 10e-6;
+	profile.graph_launch_node_s.spread = spread_s;
+	plan = made(&build, "graph", 0, &profile);
+	low_ns = plan->changes[0].after.time_low_ns;
+	kwhy_plan_free(plan);
+	return low_ns;
+}
+
+/* Two graphs of six nodes, five of them 1.645 times 2 us faster. */
+static void how_well_a_node_is_known_is_in_the_interval(void **state)
+{
+	(void)state;
+	assert_int_equal(least_with_nodes_of(0) - least_with_nodes_of(2e-6), 2 * 5 * 3290);
+}
+
 /* Six steps of four launches, 20 us apart, without a wait between them. */
 static struct build six_steps(void)
 {
@@ -348,6 +370,7 @@ int main(void)
 		cmocka_unit_test(a_graph_saves_between_kernels_what_the_profile_says),
 		cmocka_unit_test(kernels_of_a_graph_lie_no_further_apart_than_an_empty_one_takes),
 		cmocka_unit_test(a_graph_of_many_nodes_takes_longer_to_launch),
+		cmocka_unit_test(how_well_a_node_is_known_is_in_the_interval),
 		cmocka_unit_test(a_graph_has_as_many_steps_as_asked_for),
 		cmocka_unit_test(steps_of_a_graph_have_to_be_known),
 		cmocka_unit_test(kernels_of_recorded_graphs_show_their_gaps),
