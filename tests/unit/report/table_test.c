@@ -103,7 +103,7 @@ static void what_a_meter_read_has_no_width(void **state)
 	kwhy_table_spread(&table, 0, 4000000000);
 	kwhy_table_spread(&table, 5, 5);
 	kwhy_table_write(&table, &style, &out);
-	assert_string_equal(out.data, "  \u00B12 J\n");
+	assert_string_equal(out.data, "  \u00B12.0 J\n");
 	kwhy_text_done(&out);
 }
 
