@@ -10,7 +10,7 @@
 # replay the recordings of the first turn with the same changes, on this GPU: with ROUNDS=1 STEPS=24 RUNS=30 FLOW_RUNS=100 it takes four
 # minutes, record before it a minute and a half)
 # Variables: ROUNDS, turns (3); STEPS of the slow variants of twin (48), RUNS of the fast ones (10), FLOW_RUNS of flow's (200); REPLAYS,
-# turns whose recordings are replayed, the second and later for the time alone (1); LIMIT, seconds after which no further replay begins.
+# turns whose recordings are replayed, the second and later for the time alone (1); REPEAT, runs of a replay of the fast ones (5); LIMIT, seconds after which no further replay begins.
 set -u
 kwhy=$(cd "$1" && pwd)
 mkdir -p "$2"
@@ -156,13 +156,14 @@ project_pair() {
 
 # One replay for all pairs of the same changes. Not in the recorder: a replay adds what that took of each call.
 replay_turn() {
-	local before=$1 shape=$3 seconds=$4 name=$1-$2-$3.$turn key
+	local before=$1 shape=$3 seconds=$4 name=$1-$2-$3.$turn key repeat=1
 	shift 4
+	case $before in v[2-9] | n[23]) repeat=${REPEAT:-5} ;; esac # the others take seconds
 	[ -e "$out/$before-$shape.$turn.kwhy" ] && [ $SECONDS -lt "${LIMIT:-600}" ] || return 0
 	key=$before-$shape-$turn-$*
 	key=$out/replay${key//[^a-z0-9-]/}.json
 	[ "$turn" -eq 1 ] && [ "$part" != turns ] || seconds=0
-	[ -e "$key" ] || step "replay-$name" "$program" replay -q --profile "$profile" --repeat 1 --seconds "$seconds" --json -o "$key" \
+	[ -e "$key" ] || step "replay-$name" "$program" replay -q --profile "$profile" --repeat "$repeat" --seconds "$seconds" --json -o "$key" \
 		"$@" "$out/$before-$shape.$turn.kwhy"
 	[ ! -e "$key" ] || cp "$key" "$out/$name.replay.json"
 }

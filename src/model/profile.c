@@ -32,6 +32,7 @@ const struct kwhy_profile_figure kwhy_profile_figures[] = {
 	MEASURED("cost", "copy_latency_s", "s", 1e-10, 100, copy_latency_s),
 	MEASURED("cost", "graph_launch_s", "s", 1e-10, 100, graph_launch_s),
 	MEASURED("cost", "graph_launch_node_s", "s", 0, 100, graph_launch_node_s),
+	MEASURED("cost", "graph_start_node_s", "s", 0, 100, graph_start_node_s),
 	MEASURED("cost", "graph_node_s", "s", 1e-10, 100, graph_node_s),
 	MEASURED("cost", "queued_kernel_s", "s", 1e-10, 100, queued_kernel_s),
 	MEASURED("copy", "h2d_pinned_bytes_per_s", "B/s", 1, 1e18, h2d_pinned_rate_bytes_per_s),

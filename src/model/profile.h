@@ -106,9 +106,9 @@ struct kwhy_profile {
 
 	/* Costs measured on this kind of machine; seconds. */
 	struct kwhy_measured launch_s, synchronize_s, copy_latency_s, graph_launch_s;
-	/* one kernel more that does nothing: on the host, in a graph's launch; on the device, in a graph and
-	   in a queue of single launches */
-	struct kwhy_measured graph_launch_node_s, graph_node_s, queued_kernel_s;
+	/* one kernel more that does nothing: on the host, in a graph's launch, and up to where the graph
+	   begins; on the device, in a graph and in a queue of single launches */
+	struct kwhy_measured graph_launch_node_s, graph_start_node_s, graph_node_s, queued_kernel_s;
 	struct kwhy_measured h2d_pinned_rate_bytes_per_s, h2d_pageable_rate_bytes_per_s,
 		d2h_pinned_rate_bytes_per_s, d2h_pageable_rate_bytes_per_s;
 

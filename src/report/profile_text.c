@@ -53,6 +53,7 @@ static const char *title_of(const struct kwhy_profile_figure *figure)
 		{"copy_latency_s", "smallest copy"},
 		{"graph_launch_s", "graph launch"},
 		{"graph_launch_node_s", "graph launch, a node more"},
+		{"graph_start_node_s", "its beginning, a node more"},
 		{"graph_node_s", "empty kernel in a graph"},
 		{"queued_kernel_s", "empty kernel in a queue"},
 		{"h2d_pinned_bytes_per_s", "copy to device, pinned"},

@@ -15,7 +15,10 @@
  * end a program that warms up runs it as it was.
  */
 
-enum { GRAPH_LEAST = 4 /* launches; fewer are not worth a graph */ };
+enum {
+	GRAPH_LEAST = 4, /* launches; fewer are not worth a graph */
+	TOGETHER = 16 /* nodes that are put together before any begins: the shorter of the profile's chains */
+};
 
 /* Stretches that do the same in the same order. */
 struct repeat {
@@ -31,6 +34,7 @@ struct capture {
 	uint64_t graphs, launches;
 	uint32_t steps;		      /* that a graph has; 0: as they are named, else all between waits */
 	double call_ns, call_node_ns; /* a graph's launch, and for each node more */
+	double start_node_ns;	      /* of many nodes, its beginning for each more */
 };
 
 static uint64_t mix(uint64_t hash, uint64_t value)
@@ -129,14 +133,23 @@ static double call_ns(const struct capture *capture, double nodes)
 		capture->call_ns + capture->call_node_ns * (nodes - capture->whatif->costs.graph_nodes), 0);
 }
 
+/* From a launch's own beginning to a graph's: of many nodes the first begin while others are still put
+ * together. */
+static int64_t later_ns(const struct capture *capture, size_t nodes)
+{
+	size_t together = nodes < TOGETHER ? nodes : TOGETHER;
+
+	return (int64_t)(capture->call_node_ns * (double)(together - 1) +
+		capture->start_node_ns * (double)(nodes - together));
+}
+
 static void capture_segment(struct capture *capture, const struct kwhy_whatif_segment *segment)
 {
 	struct kwhy_whatif *whatif = capture->whatif;
 	uint32_t first = first_issuing_call(whatif, segment);
 	uint32_t call_node = kwhy_whatif_call_node(whatif->graph, first);
-	/* its work begins when all of it is put together */
 	int64_t issue_ns = kwhy_whatif_issue_ns(whatif->graph, segment->rows[0]) +
-		(int64_t)(capture->call_node_ns * (double)(segment->row_count - 1));
+		later_ns(capture, segment->row_count);
 
 	for (uint32_t call = segment->first_call; call < segment->end_call; call++)
 		if (call != first && whatif->graph->outer[call] == call)
@@ -221,7 +234,8 @@ void kwhy_whatif_capture_graph(struct kwhy_whatif *whatif, uint32_t number, stru
 		.slots = slots_for(whatif->recording->activities.count / GRAPH_LEAST),
 		.steps = number,
 		.call_ns = kwhy_whatif_cost_at(&whatif->costs.graph_launch, whatif->corner),
-		.call_node_ns = kwhy_whatif_cost_at(&whatif->costs.graph_launch_node, whatif->corner)};
+		.call_node_ns = kwhy_whatif_cost_at(&whatif->costs.graph_launch_node, whatif->corner),
+		.start_node_ns = kwhy_whatif_cost_at(&whatif->costs.graph_start_node, whatif->corner)};
 
 	if (number && !whatif->step_count) {
 		kwhy_whatif_refuse(effect, "no steps are known, of which a graph could have %u", number);
@@ -229,6 +243,8 @@ void kwhy_whatif_capture_graph(struct kwhy_whatif *whatif, uint32_t number, stru
 	}
 	if (!isfinite(capture.call_node_ns))
 		capture.call_node_ns = 0;
+	if (!isfinite(capture.start_node_ns))
+		capture.start_node_ns = capture.call_node_ns;
 	if (!isfinite(capture.call_ns) && whatif->unknown_is_free) {
 		capture.call_ns = 0;
 	} else if (!isfinite(capture.call_ns)) {

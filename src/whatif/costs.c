@@ -200,6 +200,7 @@ static void graph_costs(
 		costs->graph_nodes = 1;
 	}
 	costs->graph_launch_node = measured(profile->graph_launch_node_s);
+	costs->graph_start_node = measured(profile->graph_start_node_s);
 	costs->graph_node_ns = known_or_0(profile->graph_node_s.value);
 	costs->graph_saves_ns = known_or_0(
 		fmax(profile->queued_kernel_s.value - profile->graph_node_s.value, 0));
@@ -258,6 +259,7 @@ enum kwhy_status kwhy_whatif_costs_init(struct kwhy_whatif_costs *costs,
 
 	*costs = (struct kwhy_whatif_costs){.graph_launch = unknown,
 		.graph_launch_node = unknown,
+		.graph_start_node = unknown,
 		.launch = unknown,
 		.event = unknown,
 		.pool = unknown,

@@ -41,6 +41,8 @@ struct kwhy_whatif_costs {
 	struct kwhy_whatif_cost graph_launch;	   /* call */
 	double graph_nodes;			   /* mean of the graphs that graph_launch is of */
 	struct kwhy_whatif_cost graph_launch_node; /* the call for each node more */
+	struct kwhy_whatif_cost
+		graph_start_node;	/* from there to its first kernel, for each node behind the 16th */
 	double graph_node_ns;		/* an empty kernel of a graph and what lies behind it; 0: not known */
 	double graph_saves_ns;		/* between two kernels, against a queue; 0: not known */
 	struct kwhy_whatif_cost launch; /* call that issues and returns */

@@ -25,6 +25,7 @@ size_t kwhy_calibration_facts(
 		{"copy_latency_s", KWHY_FACT_MEASURED, &costs->copy_latency_s, 0},
 		{"graph_launch_s", KWHY_FACT_MEASURED, &costs->graph_launch_s, 0},
 		{"graph_launch_node_s", KWHY_FACT_MEASURED, &costs->graph.launch_node_s, 0},
+		{"graph_start_node_s", KWHY_FACT_MEASURED, &costs->graph.start_node_s, 0},
 		{"graph_node_s", KWHY_FACT_MEASURED, &costs->graph.node_s, 0},
 		{"queued_kernel_s", KWHY_FACT_MEASURED, &costs->graph.queued_kernel_s, 0},
 		{"h2d_pinned_bytes_per_s", KWHY_FACT_MEASURED, &costs->h2d_pinned, 0},

@@ -72,55 +72,73 @@ static enum kwhy_status time_on_device(const struct chains *chains, issue_chain 
 		      : ops->event_elapsed_ns(chains->gpu, chains->start, chains->end, out_ns, error);
 }
 
-/* Nanoseconds of the launch on the host, with nothing queued. */
-static enum kwhy_status time_on_host(const struct chains *chains, issue_chain *issue, size_t which,
-	double *out_ns, struct kwhy_error *error)
+/* Nanoseconds of a graph's launch on the host, with nothing queued, and until it is known to be done. */
+static enum kwhy_status time_launch(const struct chains *chains, size_t which, double *out_call_ns,
+	double *out_done_ns, struct kwhy_error *error)
 {
 	const struct kwhy_gpu_ops *ops = chains->gpu->ops;
 	enum kwhy_status status = ops->synchronize(chains->gpu, NULL, error);
 	int64_t start_ns = kwhy_clock_mono_ns();
 
 	if (!status)
-		status = issue(chains, which, error);
-	*out_ns = (double)(kwhy_clock_mono_ns() - start_ns);
+		status = issue_graph(chains, which, error);
+	*out_call_ns = (double)(kwhy_clock_mono_ns() - start_ns);
+	if (!status)
+		status = ops->synchronize(chains->gpu, NULL, error);
+	*out_done_ns = (double)(kwhy_clock_mono_ns() - start_ns);
 	return status;
 }
 
-typedef enum kwhy_status time_chain(const struct chains *chains, issue_chain *issue, size_t which,
-	double *out_ns, struct kwhy_error *error);
-
-static enum kwhy_status time_chains(const struct chains *chains, time_chain *time, issue_chain *issue,
-	double out_ns[CHAINS], struct kwhy_error *error)
+/* Seconds for each kernel more. */
+static double each_s(const double chains_ns[CHAINS])
 {
-	enum kwhy_status status = KWHY_OK;
-
-	for (size_t which = 0; !status && which < CHAINS; which++)
-		status = time(chains, issue, which, &out_ns[which], error);
-	return status;
+	return (chains_ns[LONG] - chains_ns[SHORT]) * 1e-9 / (MANY - FEW);
 }
 
-/* Seconds that each kernel more takes. */
-static enum kwhy_status measure(const struct chains *chains, time_chain *time, issue_chain *issue,
-	struct kwhy_measured *out, struct kwhy_error *error)
+static enum kwhy_status measure_on_device(
+	const struct chains *chains, issue_chain *issue, struct kwhy_measured *out, struct kwhy_error *error)
 {
-	double each_s[TRIES], times_ns[CHAINS] = {0};
+	double kernel_s[TRIES], times_ns[CHAINS] = {0};
 	enum kwhy_status status = KWHY_OK;
 
 	for (int i = -WARM; !status && i < TRIES; i++) {
-		if (time == time_on_host && i > 0 && i % TURN == 0) {
-			kwhy_rest(KWHY_COST_REST_NS);
-			status = time_chains(chains, time, issue, times_ns, error);
-		}
-		if (!status)
-			status = time_chains(chains, time, issue, times_ns, error);
+		for (size_t which = 0; !status && which < CHAINS; which++)
+			status = time_on_device(chains, issue, which, &times_ns[which], error);
 		if (i >= 0)
-			each_s[i] = (times_ns[LONG] - times_ns[SHORT]) * 1e-9 / (MANY - FEW);
+			kernel_s[i] = each_s(times_ns);
 	}
 	if (!status)
 		status = chains->gpu->ops->synchronize(chains->gpu, NULL, error);
 	if (!status)
-		*out = kwhy_cost_summary(each_s, TRIES);
+		*out = kwhy_cost_summary(kernel_s, TRIES);
 	return status;
+}
+
+static enum kwhy_status measure_launches(const struct chains *chains, struct kwhy_measured *out_call,
+	struct kwhy_measured *out_done, struct kwhy_error *error)
+{
+	double call_s[TRIES], done_s[TRIES], call_ns[CHAINS] = {0}, done_ns[CHAINS] = {0};
+	enum kwhy_status status = KWHY_OK;
+
+	for (int i = 0, warm = WARM; !status && i < TRIES; i += warm ? 0 : 1) {
+		for (size_t which = 0; !status && which < CHAINS; which++)
+			status = time_launch(chains, which, &call_ns[which], &done_ns[which], error);
+		if (warm) {
+			warm--;
+			continue;
+		}
+		call_s[i] = each_s(call_ns);
+		done_s[i] = each_s(done_ns);
+		if (i % TURN == TURN - 1) {
+			kwhy_rest(KWHY_COST_REST_NS);
+			warm = 1;
+		}
+	}
+	if (status)
+		return status;
+	*out_call = kwhy_cost_summary(call_s, TRIES);
+	*out_done = kwhy_cost_summary(done_s, TRIES);
+	return KWHY_OK;
 }
 
 struct chain {
@@ -150,9 +168,9 @@ static enum kwhy_status measure_graphs(
 	}
 	/* on the host first: what waits behind a gate must have run before */
 	if (!status)
-		status = measure(chains, time_on_host, issue_graph, &out->launch_node_s, error);
+		status = measure_launches(chains, &out->launch_node_s, &out->start_node_s, error);
 	if (!status)
-		status = measure(chains, time_on_device, issue_graph, &out->node_s, error);
+		status = measure_on_device(chains, issue_graph, &out->node_s, error);
 	for (size_t which = 0; which < CHAINS; which++)
 		chains->gpu->ops->graph_free(chains->gpu, chains->graphs[which]);
 	return status;
@@ -162,12 +180,17 @@ struct kwhy_graph_costs kwhy_graph_costs_unknown(void)
 {
 	const struct kwhy_measured unknown = {.value = NAN, .spread = NAN};
 
-	return (struct kwhy_graph_costs){unknown, unknown, unknown};
+	return (struct kwhy_graph_costs){unknown, unknown, unknown, unknown};
 }
 
-/* A launch may take the same whatever it holds; a kernel takes some time. */
+/*
+ * A launch may take the same whatever it holds, and so may its beginning, which is what a graph that is done
+ * took but for its kernels; a kernel takes some time.
+ */
 static void judge(struct kwhy_graph_costs *costs)
 {
+	costs->start_node_s.value -= costs->node_s.value;
+	costs->start_node_s.value = costs->start_node_s.value < 0 ? 0 : costs->start_node_s.value;
 	costs->launch_node_s.value = costs->launch_node_s.value < 0 ? 0 : costs->launch_node_s.value;
 	if (!(costs->node_s.value > 0))
 		costs->node_s = kwhy_graph_costs_unknown().node_s;
@@ -191,7 +214,7 @@ enum kwhy_status kwhy_graph_costs_measure(struct kwhy_gpu *gpu, const struct kwh
 	if (!status)
 		status = gpu->ops->synchronize(gpu, NULL, error);
 	if (!status)
-		status = measure(&chains, time_on_device, issue_kernels, &out->queued_kernel_s, error);
+		status = measure_on_device(&chains, issue_kernels, &out->queued_kernel_s, error);
 	if (!status)
 		status = measure_graphs(&chains, out, error);
 	if (!status)

@@ -16,7 +16,9 @@ enum { KWHY_COST_REST_NS = 100000000 };
  */
 struct kwhy_graph_costs {
 	struct kwhy_measured launch_node_s; /* of a graph's launch, on the host, for each node more */
-	struct kwhy_measured node_s;	    /* on the device, in a graph */
+	struct kwhy_measured
+		start_node_s;	     /* from the launch until the first kernel begins, for each node more */
+	struct kwhy_measured node_s; /* on the device, in a graph */
 	struct kwhy_measured
 		queued_kernel_s; /* on the device, launched one by one into a queue ahead of it */
 };

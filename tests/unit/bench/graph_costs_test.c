@@ -188,6 +188,7 @@ static void a_kernel_more_is_told_apart_from_what_every_chain_takes(void **state
 	assert_float_equal(costs.node_s.value, 900e-9, 1e-15);
 	assert_float_equal(costs.node_s.spread, 0, 1e-15);
 	assert_true(costs.launch_node_s.value >= 0);
+	assert_true(costs.start_node_s.value >= 0);
 	assert_true(counting.most_behind_gate <= 100);
 	assert_int_equal(counting.graphs, 2);
 	assert_int_equal(counting.freed, 2);
@@ -204,7 +205,8 @@ static void without_graphs_the_queue_is_measured_alone(void **state)
 	ops.capture_begin = NULL;
 	assert_int_equal(kwhy_graph_costs_measure(&counting.gpu, &launch, &costs, &error), KWHY_OK);
 	assert_float_equal(costs.queued_kernel_s.value, 1300e-9, 1e-15);
-	assert_true(isnan(costs.node_s.value) && isnan(costs.launch_node_s.value));
+	assert_true(isnan(costs.node_s.value) && isnan(costs.launch_node_s.value) &&
+		isnan(costs.start_node_s.value));
 }
 
 static void a_longer_chain_that_takes_no_longer_is_no_figure(void **state)

@@ -2,6 +2,7 @@
 /* Launches that become graphs, fused kernels and batches. */
 #include "planned.h"
 
+#include <math.h>
 #include <stdio.h>
 
 /* Six launches a loop, 20 us apart, each loop waited for. */
@@ -94,6 +95,42 @@ static void a_graph_of_many_nodes_takes_longer_to_launch(void **state)
 	/* the first begins at 60 us, 50 later than its first kernel did, the second 5 + 30 + 60 us behind its
 	   end; 5 + 30 us behind that one a kernel of 5 us is launched, which begins 10 us later */
 	assert_made(made(&build, "graph", 0, &profile), 12, 50000 + 36000 + 95000 + 36000 + 45000 + 5000);
+}
+
+/* A loop of 20 launches, twice. */
+static struct build two_long_loops(void)
+{
+	struct build build = build_new(1);
+
+	for (int i = 0; i < 2; i++) {
+		for (int k = 0; k < 20; k++)
+			launch(&build, 450 * i + 20 * k, 450 * i + 20 * k + 10, 450 * i + 20 * k + 15);
+		build_call(&build, 0, "cudaStreamSynchronize", 450 * i + 382, 450 * i + 400);
+	}
+	return build;
+}
+
+/* 16 nodes are put together for 1 us each but the first; each of the four others lets it begin 1 us later, or
+ * 0.4 us, where the profile says that. */
+static void a_graph_of_many_nodes_begins_before_its_launch_returns(void **state)
+{
+	static const struct {
+		double start_node_s;
+		int64_t later_ns;
+	} cases[] = {{NAN, 19000}, {0.4e-6, 15000 + 1600}};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct build build = two_long_loops();
+		struct kwhy_profile profile = with_graphs();
+
+		profile.graph_launch_node_s.value = 1e-6;
+		profile.graph_start_node_s.value = cases[i].start_node_s;
+		/* 20 kernels of 5 us with gaps of 1.2 us; then the wait returns 5 us behind them, the next
+		   graph is launched 50 us later and begins 10 us behind that, and as much later as the first
+		 */
+		assert_made(made(&build, "graph", 0, &profile), 40, 2 * (122800 + cases[i].later_ns) + 65000);
+	}
 }
 
 static int64_t least_with_nodes_of(double spread_s)
@@ -370,6 +407,7 @@ int main(void)
 		cmocka_unit_test(a_graph_saves_between_kernels_what_the_profile_says),
 		cmocka_unit_test(kernels_of_a_graph_lie_no_further_apart_than_an_empty_one_takes),
 		cmocka_unit_test(a_graph_of_many_nodes_takes_longer_to_launch),
+		cmocka_unit_test(a_graph_of_many_nodes_begins_before_its_launch_returns),
 		cmocka_unit_test(how_well_a_node_is_known_is_in_the_interval),
 		cmocka_unit_test(a_graph_has_as_many_steps_as_asked_for),
 		cmocka_unit_test(steps_of_a_graph_have_to_be_known),
