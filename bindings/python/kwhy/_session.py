@@ -10,6 +10,7 @@ import json
 import math
 import os
 import sys
+import threading
 from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar
 
@@ -160,30 +161,40 @@ class Run:
     def __init__(self, session: Callable[[], "Session"], name: str, synchronize: bool) -> None:
         self._open_session = session
         self._session: Optional["Session"] = None
+        self._begun = threading.local()  # .sessions: of this thread's runs by `with`, the innermost last
         self._synchronize = synchronize
-        self._number = NO_NAME
         self.name = name
 
     def _resolve(self) -> "Session":
         if self._session is None:
-            session = self._open_session()
-            self._number = session._name(self.name)
-            self._session = session
+            self._session = self._open_session()
         return self._session
 
+    def _begin(self) -> "Session":
+        """Whose run it is: by its end, other threads may have closed that session and opened another."""
+        session = self._session
+        if session is None or session._is_closed():
+            session = self._open_session()
+            self._session = session
+        number = session._name(self.name)
+        self._settle(session)
+        session._begin(number)
+        return session
+
+    def _end(self, session: "Session") -> None:
+        try:
+            self._settle(session)
+        finally:
+            session._end(session._name(self.name))
+
     def __enter__(self) -> "Run":
-        if self._session is not None and self._session._is_closed():
-            self._session = None  # the process may have opened another
-        session = self._resolve()
-        self._settle()
-        session._begin(self._number)
+        session = self._begin()
+        self._begun.__dict__.setdefault("sessions", []).append(session)
         return self
 
     def __exit__(self, *exc_info: Any) -> None:
-        try:
-            self._settle()
-        finally:
-            self._resolve()._end(self._number)
+        sessions = self._begun.__dict__.get("sessions")
+        self._end(sessions.pop() if sessions else self._resolve())  # none: another thread began it
 
     def __call__(self, function: _Function) -> _Function:
         if inspect.isasyncgenfunction(function):
@@ -201,22 +212,31 @@ class Run:
 
     def _around_call(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def measured(*args: Any, **kwargs: Any) -> Any:
-            with self:
+            session = self._begin()
+            try:
                 return function(*args, **kwargs)
+            finally:
+                self._end(session)
 
         return measured
 
     def _around_coroutine(self, function: Callable[..., Any]) -> Callable[..., Any]:
         async def measured(*args: Any, **kwargs: Any) -> Any:
-            with self:
+            session = self._begin()
+            try:
                 return await function(*args, **kwargs)
+            finally:
+                self._end(session)
 
         return measured
 
     def _around_generator(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def measured(*args: Any, **kwargs: Any) -> Any:
-            with self:
+            session = self._begin()
+            try:
                 return (yield from function(*args, **kwargs))
+            finally:
+                self._end(session)
 
         return measured
 
@@ -227,7 +247,8 @@ class Run:
     @property
     def result(self) -> Region:
         """All runs of this name up to now; waits about 0.2 s for the meters."""
-        region = self._resolve().results()._by_number.get(self._number)
+        session = self._resolve()
+        region = session.results()._by_number.get(session._name(self.name))
         if region is None:
             raise KwhyError("no run of {!r} has begun".format(self.name))
         return region
@@ -236,8 +257,8 @@ class Run:
     def joules(self) -> float:
         return self.result.energy.joules
 
-    def _settle(self) -> None:
-        if self._synchronize and not self._resolve()._is_parents():
+    def _settle(self, session: "Session") -> None:
+        if self._synchronize and not session._is_parents():
             _synchronize_torch()
 
 
@@ -336,7 +357,8 @@ class Session:
         self._library.kwhy_region_begin(self._open_handle(), name)
 
     def _end(self, name: int) -> None:
-        self._library.kwhy_region_end(self._open_handle(), name)
+        if self._handle is not None:  # a closed session's regions have ended with it
+            self._library.kwhy_region_end(self._handle, name)
 
     def measure(self, name: str, *, synchronize: bool = True) -> Run:
         """A region, for `with` or as a decorator.

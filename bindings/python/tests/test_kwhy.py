@@ -309,6 +309,66 @@ class Shared(unittest.TestCase):
             self.assertEqual(kwhy.results()["step"].count, runs)
             session.close()
 
+    def end_a_run_of_a_closed_session(self, step):
+        """Begins a run in a thread, closes its session, begins one in the next, and ends both, the older first."""
+        failures, inside = [], [threading.Event(), threading.Event()]
+        go_on = [threading.Event(), threading.Event()]
+
+        def run(turn):
+            try:
+                self.assertEqual(step(inside[turn], go_on[turn]), "done")
+            except Exception as failure:
+                failures.append(failure)
+
+        threads = [threading.Thread(target=run, args=(turn,)) for turn in range(2)]
+        for turn in range(2):
+            session = self.open()
+            threads[turn].start()
+            inside[turn].wait()
+            if turn == 0:
+                session.close()
+        go_on[0].set()
+        threads[0].join()
+        region = kwhy.results()["step"]
+        go_on[1].set()
+        threads[1].join()
+        self.assertEqual(failures, [])
+        self.assertEqual((region.count, region.open, region.unmatched), (1, 1, 0))
+        region = kwhy.results()["step"]
+        self.assertEqual((region.count, region.open, region.unmatched), (1, 0, 0))
+        session.close()
+
+    def test_a_run_of_a_closed_session_ends_nothing_in_the_next(self):
+        region = kwhy.measure("step")
+
+        @region
+        def called(inside, go_on):
+            inside.set()
+            go_on.wait()
+            return "done"
+
+        @region
+        async def awaited(inside, go_on):
+            return called.__wrapped__(inside, go_on)
+
+        @region
+        def iterated(inside, go_on):
+            yield called.__wrapped__(inside, go_on)
+
+        def within(inside, go_on):
+            with region:
+                return called.__wrapped__(inside, go_on)
+
+        self.end_a_run_of_a_closed_session(called)
+        self.end_a_run_of_a_closed_session(lambda *gates: asyncio.run(awaited(*gates)))
+        self.end_a_run_of_a_closed_session(lambda *gates: list(iterated(*gates))[0])
+        self.end_a_run_of_a_closed_session(within)
+
+    def test_a_region_ends_quietly_with_its_session(self):
+        session = self.open()
+        with session.measure("step"):
+            session.close()
+
     def test_a_region_tells_nothing_once_its_session_is_closed(self):
         session = self.open()
         with kwhy.measure("step") as region:
