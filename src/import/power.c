@@ -22,8 +22,8 @@ struct reader {
 	const struct kwhy_import_options *options;
 	unsigned char places[KWHY_POWER_DEVICES_MOST];
 	uint32_t devices[KWHY_POWER_DEVICES_MOST];
-	struct kwhy_power_window window;
-	uint64_t digest; /* of all readings, of those elsewhere too */
+	struct kwhy_power_window window; /* of what is no dead meter's */
+	uint64_t digest;		 /* of all readings, of those elsewhere too */
 	struct kwhy_power_level levels[KWHY_POWER_DEVICES_MOST][KWHY_METER_COUNT]; /* by number of the GPU */
 	uint64_t rows, readings, elsewhere; /* elsewhere: of devices that the trace does not show */
 	int32_t absent_index;		    /* one of those devices */
@@ -113,9 +113,10 @@ static enum kwhy_status read_row(struct reader *reader, struct kwhy_error *error
 	reader->elsewhere += absent;
 	if (absent)
 		return KWHY_OK;
-	kwhy_power_window_add(&reader->window, time_ns);
 	if (row.device >= 0)
 		kwhy_power_level_add(&reader->levels[row.device][row.meter], time_ns, row.value);
+	else
+		kwhy_power_window_add(&reader->window, time_ns);
 	reader->readings++;
 	return add_reading(reader, &row, device, time_ns, error);
 }
@@ -197,23 +198,30 @@ static enum kwhy_status refuse_unit(
 }
 
 /* Of its memory alone a GPU may draw little. */
+static enum kwhy_status check_level(struct reader *reader, int32_t index, enum kwhy_meter meter,
+	const char *path, struct kwhy_error *error)
+{
+	const struct kwhy_power_level *level = &reader->levels[index][meter];
+	const bool may_be_little = meter == KWHY_METER_NVML_MEMORY_AVERAGE;
+	double power_mw = kwhy_power_level_too_low_mw(level, meter);
+
+	if (!may_be_little && kwhy_power_level_is_dead(level, meter))
+		return leave_out(reader, index, meter, path, error);
+	if (!may_be_little && !isnan(power_mw))
+		return refuse_unit(power_mw, index, meter, path, error);
+	kwhy_power_window_add(&reader->window, level->start_ns);
+	kwhy_power_window_add(&reader->window, level->end_ns);
+	return KWHY_OK;
+}
+
 static enum kwhy_status check_levels(struct reader *reader, const char *path, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 
 	for (int32_t i = 0; !status && i < KWHY_POWER_DEVICES_MOST; i++)
-		for (enum kwhy_meter meter = 0; !status && meter < KWHY_METER_COUNT; meter++) {
-			const struct kwhy_power_level *level = &reader->levels[i][meter];
-			double power_mw;
-
-			if (!level->readings || meter == KWHY_METER_NVML_MEMORY_AVERAGE)
-				continue;
-			power_mw = kwhy_power_level_too_low_mw(level, meter);
-			if (kwhy_power_level_is_dead(level, meter))
-				status = leave_out(reader, i, meter, path, error);
-			else if (!isnan(power_mw))
-				status = refuse_unit(power_mw, i, meter, path, error);
-		}
+		for (enum kwhy_meter meter = 0; !status && meter < KWHY_METER_COUNT; meter++)
+			if (reader->levels[i][meter].readings)
+				status = check_level(reader, i, meter, path, error);
 	return status;
 }
 

@@ -172,6 +172,27 @@ static void power_of_another_time_is_refused_with_both_windows(void **state)
 	kwhy_recording_free(recording);
 }
 
+static void a_dead_meter_says_nothing_of_the_time_that_the_others_have(void **state)
+{
+	struct kwhy_recording *recording = two_seconds();
+
+	(void)state;
+	refused(import_dozen(recording,
+			"1795245144000000000,0,nvml.energy_mj,100\n"
+			"1795245145000000000,0,nvml.energy_mj,400100\n",
+			"nvml.sample_mw", 0, 0),
+		"power from 2026-11-21 07:12:24.000 UTC to 2026-11-21 07:12:25.000 UTC, activity from "
+		"2026-11-21 07:12:14.000 UTC to 2026-11-21 07:12:16.000 UTC, 8.00 s apart");
+	kwhy_recording_free(recording);
+	recording = two_seconds();
+	OK(import_dozen(recording,
+		"1795245135500000000,0,nvml.energy_mj,100\n"
+		"1795245136500000000,0,nvml.energy_mj,400100\n",
+		"nvml.sample_mw", 0, 0));
+	assert_non_null(strstr(note_of(recording, "power-overlap")->text, "covers 500 ms of the 2.00 s"));
+	kwhy_recording_free(recording);
+}
+
 static void power_of_another_year_is_refused_with_both_windows_too(void **state)
 {
 	struct kwhy_recording *recording = two_seconds();
@@ -409,6 +430,7 @@ int main(void)
 		cmocka_unit_test(a_dead_meter_beside_others_is_left_out_and_noted),
 		cmocka_unit_test(a_counter_may_stand_still_between_its_steps),
 		cmocka_unit_test(power_of_another_time_is_refused_with_both_windows),
+		cmocka_unit_test(a_dead_meter_says_nothing_of_the_time_that_the_others_have),
 		cmocka_unit_test(power_of_another_year_is_refused_with_both_windows_too),
 		cmocka_unit_test(power_that_covers_a_part_is_taken_and_noted),
 		cmocka_unit_test(a_wrong_unit_of_time_is_named_and_so_is_the_file_that_has_it),
