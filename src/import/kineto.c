@@ -454,6 +454,7 @@ static void file_free(struct kwhy_kineto_file *file)
 	kwhy_track_map_done(&file->devices);
 	kwhy_track_map_done(&file->streams);
 	kwhy_track_map_done(&file->threads);
+	kwhy_track_map_done(&file->processes);
 	free(file->meta.devices);
 	free(file);
 }

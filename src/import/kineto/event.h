@@ -39,6 +39,7 @@ enum kwhy_kineto_kind {
 	X(REGISTERS, "registers per thread")    \
 	X(SHARED, "shared memory")              \
 	X(GRAPH_NODE, "graph node id")          \
+	X(PROCESS, "process")                   \
 	X(COPY_KIND, "kind") /* ROCm: "DtoD" */ \
 	X(FROM_DEVICE, "fromDevice")            \
 	X(TO_DEVICE, "toDevice")                \

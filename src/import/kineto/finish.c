@@ -101,9 +101,10 @@ static void take_facts(struct kwhy_kineto_file *file, struct kwhy_device *device
 	for (size_t i = 0; i < file->meta.device_count; i++)
 		if (file->meta.devices[i].index == device->index) {
 			*device = file->meta.devices[i];
-			device->rank = KWHY_NONE;
-			return;
+			break;
 		}
+	if (device->rank == KWHY_NONE)
+		device->rank = file->meta.rank;
 }
 
 static bool is_rank_taken(const struct kwhy_recording *recording, uint32_t rank)
@@ -136,14 +137,14 @@ static void rank_by_order(struct kwhy_recording *recording)
 	}
 }
 
-/* An earlier file has a device of this number that this file's rank, if it has one, does not tell apart. */
+/* An earlier file has a device of this number that the rank, if it has one, does not tell apart. */
 static bool is_known(const struct kwhy_kineto_file *file, const struct kwhy_device *device)
 {
 	for (size_t i = 0; i < file->first_device; i++) {
 		const struct kwhy_device *earlier = &file->recording->devices[i];
 
 		if (earlier->index == device->index &&
-			(file->meta.rank == KWHY_NONE || earlier->rank == file->meta.rank))
+			(device->rank == KWHY_NONE || earlier->rank == device->rank))
 			return true;
 	}
 	return false;
@@ -153,18 +154,19 @@ static bool is_known(const struct kwhy_kineto_file *file, const struct kwhy_devi
 static enum kwhy_status set_ranks(struct kwhy_kineto_file *file, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = file->recording;
+	const struct kwhy_device *known = NULL;
 	enum kwhy_status status = KWHY_OK;
-	bool known = false;
 
-	recording->processes[file->process].rank = file->meta.rank;
-	recording->processes[file->process].world_size = file->meta.world_size;
+	if (!file->processes.count) {
+		recording->processes[file->process].rank = file->meta.rank;
+		recording->processes[file->process].world_size = file->meta.world_size;
+	}
 	for (size_t i = file->first_device; i < recording->device_count; i++) {
 		take_facts(file, &recording->devices[i]);
-		known = known || is_known(file, &recording->devices[i]);
+		if (is_known(file, &recording->devices[i]))
+			known = &recording->devices[i];
 	}
-	for (size_t i = file->first_device; i < recording->device_count; i++)
-		recording->devices[i].rank = file->meta.rank;
-	if (known && file->meta.rank == KWHY_NONE) {
+	if (known && known->rank == KWHY_NONE) {
 		rank_by_order(recording);
 		status = kwhy_recording_add_note(recording, KWHY_NOTE_WARNING, "rank-by-order", error,
 			"%s: it does not say its rank, and an earlier trace has the same device numbers: "
@@ -174,7 +176,7 @@ static enum kwhy_status set_ranks(struct kwhy_kineto_file *file, struct kwhy_err
 		status = kwhy_recording_add_note(recording, KWHY_NOTE_WARNING, "rank-twice", error,
 			"%s: an earlier trace has rank %" PRIu32
 			" and the same device numbers too; their devices are counted apart.",
-			file->path, file->meta.rank);
+			file->path, known->rank);
 	}
 	return status;
 }

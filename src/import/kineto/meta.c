@@ -19,7 +19,7 @@ struct member {
 	struct value value;
 };
 
-enum { DEVICES_MAX = 1024 };
+enum { ROWS_MAX = 1024 };
 
 static bool is_key(const struct member *member, const char *key)
 {
@@ -140,6 +140,8 @@ static enum kwhy_status read_device_member(struct kwhy_kineto_file *file, const 
 		device->memory_bytes = read_fact(&member->value, INT64_MAX, 0);
 	if (is_key(member, "id"))
 		device->index = (int32_t)read_fact(&member->value, INT32_MAX, (uint64_t)device->index);
+	if (is_key(member, "rank"))
+		device->rank = (uint32_t)read_fact(&member->value, KWHY_NONE - 1, KWHY_NONE);
 	return is_key(member, "name") ? read_text(file, &member->value, &device->name, error) : KWHY_OK;
 }
 
@@ -162,20 +164,74 @@ static enum kwhy_status read_device(
 	return status;
 }
 
-static enum kwhy_status read_devices(
-	struct kwhy_kineto_file *file, const struct value *value, struct kwhy_error *error)
+static enum kwhy_status add_process(
+	struct kwhy_kineto_file *file, const struct kwhy_process *process, struct kwhy_error *error)
+{
+	uint32_t row = file->process;
+	enum kwhy_status status = KWHY_OK;
+
+	if (file->processes.count)
+		status = kwhy_recording_add_process(file->recording, process, &row, error);
+	else
+		file->recording->processes[row] = *process; /* the one of every file */
+	return status ? status
+		      : kwhy_track_map_put(
+				&file->processes, (struct kwhy_track_key){.a = process->pid}, row, error);
+}
+
+static enum kwhy_status read_process(
+	struct kwhy_kineto_file *file, struct kwhy_kineto_walk walk, struct kwhy_error *error)
+{
+	struct kwhy_process process = {
+		.pid = -1, .rank = KWHY_NONE, .machine = KWHY_NONE, .source = file->source};
+	struct member member;
+
+	if (!enter(&walk, '{'))
+		return KWHY_OK;
+	do {
+		if (!read_member(&walk, &member))
+			return KWHY_OK;
+		if (is_key(&member, "id"))
+			kwhy_kineto_number_integer(member.value.text, member.value.length, &process.pid);
+		if (is_key(&member, "rank"))
+			process.rank = (uint32_t)read_fact(&member.value, KWHY_NONE - 1, KWHY_NONE);
+		if (is_key(&member, "world_size"))
+			process.world_size = (uint32_t)read_fact(&member.value, UINT32_MAX - 1, 0);
+	} while (next(&walk));
+	return add_process(file, &process, error);
+}
+
+/* Those of a list, up to ROWS_MAX. */
+static enum kwhy_status read_rows(struct kwhy_kineto_file *file, const struct value *value,
+	enum kwhy_status (*read)(
+		struct kwhy_kineto_file *file, struct kwhy_kineto_walk walk, struct kwhy_error *error),
+	struct kwhy_error *error)
 {
 	struct kwhy_kineto_walk walk = value->walk;
 	enum kwhy_status status = KWHY_OK;
-	struct value device;
+	struct value row;
+	size_t count = 0;
 
 	if (!enter(&walk, '['))
 		return KWHY_OK;
 	do {
-		if (read_value(&walk, &device))
-			status = read_device(file, device.walk, error);
-	} while (!status && next(&walk) && file->meta.device_count < DEVICES_MAX);
+		if (read_value(&walk, &row))
+			status = read(file, row.walk, error);
+	} while (!status && ++count < ROWS_MAX && next(&walk));
 	return status;
+}
+
+static enum kwhy_status read_devices(
+	struct kwhy_kineto_file *file, const struct value *value, struct kwhy_error *error)
+{
+	return read_rows(file, value, read_device, error);
+}
+
+/* What kwhy itself writes of several ranks, before the events. */
+static enum kwhy_status read_processes(
+	struct kwhy_kineto_file *file, const struct value *value, struct kwhy_error *error)
+{
+	return file->processes.count ? KWHY_OK : read_rows(file, value, read_process, error);
 }
 
 static enum kwhy_status read_distributed(
@@ -248,6 +304,7 @@ static const struct {
 } members[] = {
 	{"schemaVersion", read_schema, NULL},
 	{"deviceProperties", read_devices, NULL},
+	{"processProperties", read_processes, NULL},
 	{"distributedInfo", read_distributed, NULL},
 	{"baseTimeNanoseconds", read_base, NULL},
 	{"INFO", read_log, NULL},

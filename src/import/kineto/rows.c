@@ -145,10 +145,23 @@ static enum kwhy_status find_device(struct kwhy_kineto_file *file, const struct 
 	return status;
 }
 
+/* The process that a field names, where the file tells several apart. */
+static uint32_t process_of(
+	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, enum kwhy_kineto_field field)
+{
+	struct kwhy_track_key key = {0};
+	uint32_t process;
+
+	if (file->processes.count && kwhy_kineto_event_integer(event, field, &key.a) &&
+		kwhy_track_map_find(&file->processes, key, &process))
+		return process;
+	return file->process;
+}
+
 static enum kwhy_status find_stream(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
 	uint32_t *out, struct kwhy_error *error)
 {
-	struct kwhy_stream stream = {.process = file->process, .id = -1};
+	struct kwhy_stream stream = {.process = process_of(file, event, FIELD(PROCESS)), .id = -1};
 	struct kwhy_track_key key;
 	enum kwhy_status status;
 
@@ -158,7 +171,8 @@ static enum kwhy_status find_stream(struct kwhy_kineto_file *file, const struct 
 	status = find_device(file, event, &stream.device, error);
 	if (status)
 		return status;
-	key = (struct kwhy_track_key){.a = stream.device, .b = stream.context, .c = stream.id};
+	key = (struct kwhy_track_key){
+		.a = (int64_t)stream.process << 32 | stream.device, .b = stream.context, .c = stream.id};
 	if (kwhy_track_map_find(&file->streams, key, out))
 		return KWHY_OK;
 	status = kwhy_recording_add_stream(file->recording, &stream, out, error);
@@ -171,8 +185,8 @@ static enum kwhy_status find_stream(struct kwhy_kineto_file *file, const struct 
 static enum kwhy_status find_thread(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
 	uint32_t *out, struct kwhy_error *error)
 {
-	struct kwhy_thread thread = {.process = file->process, .tid = -1};
-	struct kwhy_process *process = &file->recording->processes[file->process];
+	struct kwhy_thread thread = {.process = process_of(file, event, FIELD(PID)), .tid = -1};
+	struct kwhy_process *process = &file->recording->processes[thread.process];
 	struct kwhy_track_key key = {.a = -1};
 	enum kwhy_status status;
 

@@ -21,7 +21,7 @@ struct writer {
 	const struct kwhy_recording *recording;
 	struct kwhy_places places;
 	struct kwhy_sink sink;
-	bool first;
+	bool first, tells_processes;
 };
 
 static void add_string(struct kwhy_text *out, const char *text)
@@ -113,6 +113,9 @@ static void add_activity_args(struct writer *writer, size_t row)
 
 	kwhy_text_addf(out, ",\"args\":{\"device\":%" PRId64 ",\"stream\":%" PRId64,
 		kwhy_places_device(&writer->places, stream->device), stream->id);
+	if (writer->tells_processes)
+		kwhy_text_addf(
+			out, ",\"process\":%" PRId64, kwhy_places_process(&writer->places, stream->process));
 	if (stream->context >= 0)
 		kwhy_text_addf(out, ",\"context\":%" PRId64, stream->context);
 	if (rows->call[row] != KWHY_NONE)
@@ -281,6 +284,8 @@ static void write_device_properties(struct writer *writer)
 
 		kwhy_text_addf(out, "%s{\"id\":%" PRId64, d ? "," : "",
 			kwhy_places_device(&writer->places, (uint32_t)d));
+		if (writer->tells_processes && device->rank != KWHY_NONE)
+			kwhy_text_addf(out, ",\"rank\":%" PRIu32, device->rank);
 		if (device->name) {
 			kwhy_text_add(out, ",\"name\":");
 			add_string(out, device->name);
@@ -300,42 +305,77 @@ static void write_device_properties(struct writer *writer)
 	kwhy_text_add(out, "],\n");
 }
 
-/* The one rank of all devices that did something; KWHY_NONE: there is none, or several are told apart. */
+/*
+ * The one rank of all devices that did something, and of whoever used them; KWHY_NONE: there is none, or
+ * several are told apart.
+ */
 static uint32_t rank_of(const struct kwhy_recording *recording)
 {
 	uint32_t rank = KWHY_NONE;
 
 	for (size_t i = 0; i < recording->stream_count; i++) {
 		const uint32_t own = recording->devices[recording->streams[i].device].rank;
+		const uint32_t user = recording->processes[recording->streams[i].process].rank;
 
-		if (own == KWHY_NONE || (rank != KWHY_NONE && own != rank))
+		if (own == KWHY_NONE || (rank != KWHY_NONE && own != rank) ||
+			(user != KWHY_NONE && user != own))
 			return KWHY_NONE;
 		rank = own;
 	}
 	return rank;
 }
 
-/* This form has one rank a file. */
-static void write_rank(struct writer *writer)
+static bool has_ranks(const struct kwhy_recording *recording)
+{
+	for (size_t i = 0; i < recording->device_count; i++)
+		if (recording->devices[i].rank != KWHY_NONE)
+			return true;
+	return false;
+}
+
+static void add_world_size(struct kwhy_text *out, uint32_t world_size)
+{
+	if (world_size)
+		kwhy_text_addf(out, ",\"world_size\":%" PRIu32, world_size);
+}
+
+static void write_rank(struct writer *writer, uint32_t rank)
 {
 	const struct kwhy_recording *recording = writer->recording;
-	const uint32_t rank = rank_of(recording);
 	uint32_t world_size = 0;
 
-	if (rank == KWHY_NONE)
-		return;
 	for (size_t i = 0; i < recording->process_count; i++)
 		if (recording->processes[i].rank == rank && recording->processes[i].world_size)
 			world_size = recording->processes[i].world_size;
 	kwhy_text_addf(&writer->sink.text, "\"distributedInfo\":{\"rank\":%" PRIu32, rank);
-	if (world_size)
-		kwhy_text_addf(&writer->sink.text, ",\"world_size\":%" PRIu32, world_size);
+	add_world_size(&writer->sink.text, world_size);
 	kwhy_text_add(&writer->sink.text, "},\n");
+}
+
+/* PyTorch's form has one rank a file. Of several kwhy says it of devices and processes, by members of its
+ * own. */
+static void write_processes(struct writer *writer)
+{
+	struct kwhy_text *out = &writer->sink.text;
+
+	kwhy_text_add(out, "\"processProperties\":[");
+	for (uint32_t i = 0; i < writer->recording->process_count; i++) {
+		const struct kwhy_process *process = &writer->recording->processes[i];
+
+		kwhy_text_addf(
+			out, "%s{\"id\":%" PRId64, i ? "," : "", kwhy_places_process(&writer->places, i));
+		if (process->rank != KWHY_NONE)
+			kwhy_text_addf(out, ",\"rank\":%" PRIu32, process->rank);
+		add_world_size(out, process->world_size);
+		kwhy_text_add(out, "}");
+	}
+	kwhy_text_add(out, "],\n");
 }
 
 static enum kwhy_status write_events(
 	struct writer *writer, const char *path, bool compress, struct kwhy_error *error)
 {
+	const uint32_t rank = rank_of(writer->recording);
 	enum kwhy_status status = kwhy_sink_open(&writer->sink, path, compress, error);
 
 	if (status)
@@ -344,8 +384,12 @@ static enum kwhy_status write_events(
 		"{\"schemaVersion\":1,\"producer\":\"kwhy "
 		"%s\",\"displayTimeUnit\":\"ns\",\"baseTimeNanoseconds\":%" PRId64 ",\n",
 		KWHY_VERSION, writer->recording->origin_unix_ns);
+	writer->tells_processes = rank == KWHY_NONE && has_ranks(writer->recording);
 	write_device_properties(writer);
-	write_rank(writer);
+	if (writer->tells_processes)
+		write_processes(writer);
+	else if (rank != KWHY_NONE)
+		write_rank(writer, rank);
 	kwhy_text_add(&writer->sink.text, "\"traceEvents\":[");
 	write_process_names(writer);
 	write_activities(writer);

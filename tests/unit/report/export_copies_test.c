@@ -129,40 +129,46 @@ static struct kwhy_recording *there_and_back(uint32_t count, const char *form)
 	return back;
 }
 
-static void devices_keep_their_ranks_in_csv(void **state)
+static void devices_keep_their_ranks(void **state)
 {
-	struct kwhy_recording *back = there_and_back(RANKS, "csv");
+	static const char *const forms[] = {"csv", "chrome"};
 
 	(void)state;
-	assert_int_equal(back->device_count, RANKS);
-	for (uint32_t i = 0; i < RANKS; i++) {
-		assert_int_equal(back->devices[i].index, i);
-		assert_int_equal(back->devices[i].rank, i);
+	for (size_t form = 0; form < 2; form++) {
+		struct kwhy_recording *back = there_and_back(RANKS, forms[form]);
+
+		assert_int_equal(back->device_count, RANKS);
+		for (uint32_t i = 0; i < RANKS; i++) {
+			assert_int_equal(back->devices[i].index, i);
+			assert_int_equal(back->devices[i].rank, i);
+		}
+		kwhy_recording_free(back);
 	}
-	kwhy_recording_free(back);
 }
 
-/* Its form has one rank a file. */
-static void chrome_has_the_rank_of_a_run_with_one(void **state)
+static void processes_keep_their_ranks_in_chrome(void **state)
 {
-	struct kwhy_recording *back = there_and_back(1, "chrome");
-
 	(void)state;
-	assert_int_equal(back->devices[0].rank, 0);
-	assert_int_equal(back->processes[0].world_size, RANKS);
-	kwhy_recording_free(back);
-	back = there_and_back(RANKS, "chrome");
-	for (uint32_t i = 0; i < RANKS; i++)
-		assert_int_equal(back->devices[i].rank, KWHY_NONE);
-	kwhy_recording_free(back);
+	for (uint32_t ranks = 1; ranks <= RANKS; ranks++) {
+		struct kwhy_recording *back = there_and_back(ranks, "chrome");
+
+		assert_int_equal(back->process_count, ranks);
+		for (uint32_t i = 0; i < ranks; i++) {
+			assert_int_equal(back->processes[i].rank, i);
+			assert_int_equal(back->processes[i].world_size, RANKS);
+			assert_int_equal(back->processes[back->streams[i].process].rank,
+				back->devices[back->streams[i].device].rank);
+		}
+		kwhy_recording_free(back);
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_recording_beside_its_own_export_is_refused),
-		cmocka_unit_test(devices_keep_their_ranks_in_csv),
-		cmocka_unit_test(chrome_has_the_rank_of_a_run_with_one),
+		cmocka_unit_test(devices_keep_their_ranks),
+		cmocka_unit_test(processes_keep_their_ranks_in_chrome),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,7 +24,7 @@
 			fail_msg("%s:%d: %s", __FILE__, __LINE__, error.text); \
 	} while (0)
 
-enum { COUNT = 2, PID = 1, TID = 77 };
+enum { COUNT = 2, PID = 1, TID = 77, CORRELATION = 5 };
 
 static const int64_t ms_ns = 1000000;
 static struct kwhy_error error;
@@ -70,9 +70,10 @@ static void add_rows(struct kwhy_recording *recording, uint32_t track)
 	activity.end_ns = end_ns;
 	activity.name = intern(recording, "gemm");
 	activity.stream = track;
+	activity.call = CORRELATION;
 	OK(kwhy_recording_add_activity(recording, &activity, &error));
 	OK(kwhy_recording_add_call(recording, start_ns, end_ns, intern(recording, "cudaLaunchKernel"), track,
-		KWHY_NONE, &error));
+		CORRELATION, &error));
 	OK(kwhy_recording_add_range(recording, &range, &error));
 }
 
@@ -262,7 +263,7 @@ static void a_device_without_a_name_has_none_when_read_back(void **state)
 			assert_null(back->devices[d].name);
 		kwhy_recording_free(back);
 	}
-	EXPECT("chrome", recording, "\"deviceProperties\":[{\"id\":0},{\"id\":3}],");
+	EXPECT("chrome", recording, "\"deviceProperties\":[{\"id\":0,\"rank\":0},{\"id\":3,\"rank\":1}],");
 	kwhy_recording_free(recording);
 }
 
@@ -283,6 +284,50 @@ static void what_is_read_back_has_as_many_devices(void **state)
 			assert_int_equal(back->thread_count, COUNT);
 		kwhy_recording_free(back);
 	}
+	kwhy_recording_free(recording);
+}
+
+static void what_is_read_back_of_chrome_has_the_ranks_of_devices_and_processes(void **state)
+{
+	(void)state;
+	for (size_t machines = 0; machines <= COUNT; machines++) {
+		struct kwhy_recording *recording = make(machines, nodes), *back;
+
+		recording->processes[1].world_size = COUNT;
+		back = read_back("chrome", recording);
+		assert_int_equal(back->process_count, COUNT);
+		assert_int_equal(back->stream_count, COUNT);
+		for (uint32_t i = 0; i < COUNT; i++) {
+			const struct kwhy_stream *stream = &back->streams[back->activities.stream[i]];
+
+			assert_int_equal(back->devices[stream->device].rank, i);
+			assert_int_equal(back->processes[stream->process].rank, i);
+			assert_int_equal(back->threads[back->calls.thread[i]].process, stream->process);
+			assert_int_equal(back->activities.call[i], i);
+		}
+		assert_int_equal(back->processes[1].world_size, COUNT);
+		kwhy_recording_free(back);
+		kwhy_recording_free(recording);
+	}
+}
+
+/* The device is the busier one's. */
+static void ranks_that_share_a_device_stay_apart_in_chrome(void **state)
+{
+	struct kwhy_recording *recording = make(0, NULL), *back;
+
+	(void)state;
+	recording->streams[1].device = 0;
+	back = read_back("chrome", recording);
+	assert_int_equal(back->device_count, 1);
+	assert_int_equal(back->stream_count, COUNT);
+	for (uint32_t i = 0; i < COUNT; i++) {
+		const struct kwhy_stream *stream = &back->streams[back->activities.stream[i]];
+
+		assert_int_equal(back->processes[stream->process].rank, i);
+		assert_int_equal(back->activities.call[i], i);
+	}
+	kwhy_recording_free(back);
 	kwhy_recording_free(recording);
 }
 
@@ -509,6 +554,8 @@ int main(void)
 		cmocka_unit_test(a_process_that_was_unknown_is_so_when_read_back),
 		cmocka_unit_test(a_device_without_a_name_has_none_when_read_back),
 		cmocka_unit_test(what_is_read_back_has_as_many_devices),
+		cmocka_unit_test(what_is_read_back_of_chrome_has_the_ranks_of_devices_and_processes),
+		cmocka_unit_test(ranks_that_share_a_device_stay_apart_in_chrome),
 		cmocka_unit_test(csvs_rows_say_their_machine),
 		cmocka_unit_test(every_row_of_the_database_leads_to_its_machine),
 		cmocka_unit_test(a_step_counts_the_kernels_of_its_own_rank),
