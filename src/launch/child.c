@@ -188,6 +188,7 @@ static void attend(struct child *child, struct kwhy_child_end *out)
 	int64_t next_tick_ns = out->start_mono_ns + request->tick_ns;
 
 	out->has_run = true;
+	kwhy_signals_take_early(child->signals, child->pid);
 	if (request->started)
 		request->started(request->context);
 	while (!has_ended(child, out)) {

@@ -46,7 +46,9 @@ void kwhy_signals_close(struct kwhy_signals *signals)
 	signals->file = -1;
 }
 
-static void pass_on(struct kwhy_signals *signals, const struct signalfd_siginfo *info, pid_t child)
+/* What the terminal gives a child that is there, it has. */
+static void pass_on(
+	struct kwhy_signals *signals, const struct signalfd_siginfo *info, pid_t child, bool was_there)
 {
 	int signal = (int)info->ssi_signo;
 
@@ -57,17 +59,27 @@ static void pass_on(struct kwhy_signals *signals, const struct signalfd_siginfo 
 		return;
 	if (signals->count > 1)
 		kill(child, SIGKILL);
-	else if (info->ssi_code != SI_KERNEL)
+	else if (!was_there || info->ssi_code != SI_KERNEL)
 		kill(child, signal);
 }
 
-void kwhy_signals_take(struct kwhy_signals *signals, pid_t child)
+static void take(struct kwhy_signals *signals, pid_t child, bool was_there)
 {
 	struct signalfd_siginfo info;
 
 	while (read(signals->file, &info, sizeof(info)) == (ssize_t)sizeof(info))
 		if (info.ssi_signo != SIGCHLD)
-			pass_on(signals, &info, child);
+			pass_on(signals, &info, child, was_there);
+}
+
+void kwhy_signals_take(struct kwhy_signals *signals, pid_t child)
+{
+	take(signals, child, true);
+}
+
+void kwhy_signals_take_early(struct kwhy_signals *signals, pid_t child)
+{
+	take(signals, child, false);
 }
 
 bool kwhy_signals_wait(struct kwhy_signals *signals, int64_t until_mono_ns)

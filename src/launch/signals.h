@@ -32,6 +32,13 @@ void kwhy_signals_close(struct kwhy_signals *signals);
  */
 void kwhy_signals_take(struct kwhy_signals *signals, pid_t child);
 
+/*
+ * The same, right after the child was started: the terminal gave a request from before that to a group that
+ * the child was not in yet, so it is passed on. One that came since the child gets twice, which it cannot
+ * tell as long as it handles none.
+ */
+void kwhy_signals_take_early(struct kwhy_signals *signals, pid_t child);
+
 /* Waits up to a time of CLOCK_MONOTONIC; true: at once, because there was a request to end. */
 bool kwhy_signals_wait(struct kwhy_signals *signals, int64_t until_mono_ns);
 

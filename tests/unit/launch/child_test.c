@@ -3,10 +3,13 @@
 #include "cmocka_all.h"
 #include "launch/child.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct kwhy_error error;
@@ -169,6 +172,41 @@ static void a_request_to_end_reaches_the_command(void **state)
 	assert_int_equal(end.exit, 128 + SIGTERM);
 }
 
+/* A terminal of our own, on which Ctrl-C was pressed; false: there is none to be had. */
+static bool press_interrupt(void)
+{
+	struct pollfd file = {.fd = signals.file, .events = POLLIN};
+	int keyboard = posix_openpt(O_RDWR | O_NOCTTY);
+
+	if (setsid() < 0 || keyboard < 0 || grantpt(keyboard) || unlockpt(keyboard) ||
+		open(ptsname(keyboard), O_RDWR) < 0 || write(keyboard, "\x03", 1) != 1)
+		return false;
+	return poll(&file, 1, -1) == 1;
+}
+
+/* The terminal gave it to the foreground group, of which the command was none yet. */
+static void an_interrupt_from_before_the_start_reaches_the_command_too(void **state)
+{
+	enum { NO_TERMINAL = 1 };
+	char *argv[] = {(char *)"sleep", (char *)"20", NULL};
+	const struct kwhy_child_request request = {.argv = argv};
+	struct kwhy_child_end end;
+	int status;
+	pid_t other = fork();
+
+	(void)state;
+	if (other == 0) {
+		if (!press_interrupt())
+			_exit(NO_TERMINAL);
+		_exit(kwhy_child_run(&request, &signals, &end, &error) ? NO_TERMINAL + 1 : end.exit);
+	}
+	assert_int_equal(waitpid(other, &status, 0), other);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == NO_TERMINAL)
+		skip();
+	assert_int_equal(WEXITSTATUS(status), 128 + SIGINT);
+}
+
 static void the_second_request_kills(void **state)
 {
 	struct kwhy_child_end end;
@@ -241,6 +279,8 @@ int main(void)
 			processes_left_behind_are_told_and_not_waited_for, open_signals, close_signals),
 		cmocka_unit_test_setup_teardown(
 			a_request_to_end_reaches_the_command, open_signals, close_signals),
+		cmocka_unit_test_setup_teardown(an_interrupt_from_before_the_start_reaches_the_command_too,
+			open_signals, close_signals),
 		cmocka_unit_test_setup_teardown(the_second_request_kills, open_signals, close_signals),
 		cmocka_unit_test_setup_teardown(
 			a_hangup_that_is_ignored_stays_ignored, open_signals, close_signals),
