@@ -165,6 +165,10 @@ static void scenario_of(const char *first_pci, const char *last)
 	"bench", "train", "--width", "64", "--batch", "32", "--samples", "64", "--steps", "8", "--repeat", \
 		"1", "--variant", "fp32,graph", "--quiet"
 
+#define PAIR_METERED                                                                                       \
+	"bench", "train", "--width", "64", "--batch", "32", "--samples", "64", "--steps", "8", "--repeat", \
+		"1", "--device", "1,0", "--dp", "2", "--seconds", "0.3", "--quiet"
+
 /* Within the look at the idle level, or the first window. */
 static void a_meter_that_fails_on_the_way_is_told(void **state)
 {
@@ -189,6 +193,33 @@ static void a_meter_that_fails_on_the_way_is_told(void **state)
 	assert_non_null(strstr(spawned.out.data,
 		"\nenergy not available: the meter's readings ended before the window did\n"));
 	spawned_done(&spawned);
+	unsetenv("LD_LIBRARY_PATH");
+	unlink("kwhy-train-meters.txt");
+}
+
+/* The second GPU is lost within the first look at the idle level. */
+static void energy_is_missed_only_of_the_rows_that_lack_it(void **state)
+{
+	struct spawned spawned;
+	json_t *root;
+
+	(void)state;
+	fake_gpus();
+	scenario_of("0:19:0", "lost_at_s 1");
+	spawned = SPAWN(PAIR_METERED, "--variant", "graph,parallel");
+	assert_int_equal(spawned.exit, 0);
+	assert_non_null(strstr(spawned.out.data, "J a step"));
+	assert_non_null(
+		strstr(spawned.out.data, "\nenergy not available in 1 of 2 rows, first in 'parallel':"));
+	spawned_done(&spawned);
+	spawned = SPAWN(PAIR_METERED, "--variant", "graph");
+	assert_int_equal(spawned.exit, 0);
+	assert_non_null(strstr(spawned.out.data, "J a step"));
+	assert_null(strstr(spawned.out.data, "energy not available"));
+	spawned_done(&spawned);
+	root = json_of(SPAWN(PAIR_METERED, "--variant", "graph", "--json"));
+	assert_true(json_is_null(json_object_get(root, "energy_missing")));
+	json_decref(root);
 	unsetenv("LD_LIBRARY_PATH");
 	unlink("kwhy-train-meters.txt");
 }
@@ -273,6 +304,7 @@ int main(void)
 		cmocka_unit_test(losses_go_to_a_csv_without_joules_that_nobody_measured),
 		cmocka_unit_test(joules_are_those_of_gpus_of_known_power),
 		cmocka_unit_test(a_meter_that_fails_on_the_way_is_told),
+		cmocka_unit_test(energy_is_missed_only_of_the_rows_that_lack_it),
 		cmocka_unit_test(a_gpu_whose_meter_is_not_found_is_told_in_words_of_its_own),
 		cmocka_unit_test(a_gpu_that_is_lost_ends_it_with_what_was_measured),
 		cmocka_unit_test(nothing_is_said_of_runs_that_were_not_made),

@@ -139,13 +139,31 @@ static void add_row_joules(struct kwhy_table *table, const struct kwhy_bench_dec
 	}
 }
 
-static bool has_joules(const struct kwhy_bench_decode *bench)
+static void add_phases(struct kwhy_workload_energies *energies, const struct kwhy_bench_decode_phase phases[])
 {
-	for (size_t i = 0; i < bench->row_count; i++)
-		for (int p = 0; p < KWHY_DECODE_PHASE_COUNT; p++)
-			if (isfinite(bench->rows[i].phases[p].energy.gross.value))
-				return true;
-	return false;
+	for (int p = 0; p < KWHY_DECODE_PHASE_COUNT; p++)
+		kwhy_workload_energies_add(energies, phases[p].window, &phases[p].energy);
+}
+
+/* A row has one of each phase, and of all that is measured beside. */
+static struct kwhy_workload_energies energies_of(const struct kwhy_bench_decode *bench)
+{
+	struct kwhy_workload_energies energies = {0};
+
+	for (size_t i = 0; i < bench->row_count; i++) {
+		const struct kwhy_bench_decode_row *row = &bench->rows[i];
+
+		if (row->missing)
+			continue;
+		add_phases(&energies, row->phases);
+		if (row->ranks > 1)
+			add_phases(&energies, row->alone);
+		for (int s = 0; s < KWHY_DECODE_SEATING_COUNT; s++)
+			if (row->serving[s].sequences)
+				kwhy_workload_energies_add(
+					&energies, row->serving[s].window, &row->serving[s].energy);
+	}
+	return energies;
 }
 
 static void write_joules(
@@ -155,7 +173,7 @@ static void write_joules(
 		{"tokens/J", KWHY_COLUMN_RIGHT}, {"J/token", KWHY_COLUMN_RIGHT}, {"net", KWHY_COLUMN_RIGHT}};
 	struct kwhy_table table;
 
-	if (!has_joules(bench))
+	if (!energies_of(bench).known)
 		return;
 	kwhy_sheet_heading(sheet, "Energy of a token", NULL);
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
@@ -236,6 +254,8 @@ static void write_beams(const struct kwhy_bench_decode *bench, const struct kwhy
 
 static void write_notes(const struct kwhy_bench_decode *bench, const struct kwhy_sheet *sheet)
 {
+	const struct kwhy_workload_energies energies = energies_of(bench);
+
 	kwhy_sheet_linef(sheet, "error  ",
 		"of logits against fp32 on the host, over their size: root of the mean squares");
 	if (has_several(bench))
@@ -255,7 +275,7 @@ static void write_notes(const struct kwhy_bench_decode *bench, const struct kwhy
 				bench->rows[i].serving[0].missing);
 	for (size_t i = 0; i < bench->row_count; i++)
 		kwhy_workload_missing_note(sheet, bench->rows[i].id, bench->rows[i].missing);
-	kwhy_workload_end_notes(sheet, bench->energy_missing, bench->ended);
+	kwhy_workload_end_notes(sheet, &energies, bench->energy_missing, bench->ended);
 }
 
 void kwhy_bench_decode_text(
@@ -410,6 +430,7 @@ static void write_shape(struct kwhy_json *json, const struct kwhy_decode_shape *
 
 void kwhy_bench_decode_json(const struct kwhy_bench_decode *bench, struct kwhy_text *out)
 {
+	const struct kwhy_workload_energies energies = energies_of(bench);
 	struct kwhy_json json;
 
 	kwhy_json_init(&json, out);
@@ -428,7 +449,8 @@ void kwhy_bench_decode_json(const struct kwhy_bench_decode *bench, struct kwhy_t
 	kwhy_json_real(&json, "top_p", (double)bench->choice.top_p);
 	kwhy_json_count(&json, "seed", bench->choice.seed);
 	kwhy_json_object_end(&json);
-	kwhy_json_string(&json, "energy_missing", bench->energy_missing);
+	kwhy_json_string(
+		&json, "energy_missing", kwhy_workload_energies_missing(&energies, bench->energy_missing));
 	kwhy_json_string(&json, "ended", bench->ended);
 	kwhy_json_array(&json, "rows");
 	for (size_t i = 0; i < bench->row_count; i++)

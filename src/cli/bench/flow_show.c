@@ -86,12 +86,14 @@ static void write_use(
 	kwhy_table_write(&table, style, out);
 }
 
-static bool has_joules(const struct kwhy_bench_flow *bench)
+static struct kwhy_workload_energies energies_of(const struct kwhy_bench_flow *bench)
 {
+	struct kwhy_workload_energies energies = {0};
+
 	for (size_t i = 0; i < bench->row_count; i++)
-		if (isfinite(bench->rows[i].energy.gross.value))
-			return true;
-	return false;
+		if (has_run(&bench->rows[i]))
+			kwhy_workload_energies_add(&energies, bench->rows[i].name, &bench->rows[i].energy);
+	return energies;
 }
 
 static void write_joules(
@@ -102,7 +104,7 @@ static void write_joules(
 		{"above idle", KWHY_COLUMN_RIGHT}};
 	struct kwhy_table table;
 
-	if (!has_joules(bench))
+	if (!energies_of(bench).known)
 		return;
 	kwhy_sheet_heading(sheet, "Energy of a million flow-steps", NULL);
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
@@ -231,6 +233,7 @@ static void write_moved(const struct kwhy_bench_flow *bench, const struct kwhy_s
 
 static void write_notes(const struct kwhy_bench_flow *bench, const struct kwhy_sheet *sheet)
 {
+	const struct kwhy_workload_energies energies = energies_of(bench);
 	bool is_right = fastest(bench) != NULL;
 
 	for (size_t i = 0; i < bench->row_count; i++) {
@@ -254,7 +257,7 @@ static void write_notes(const struct kwhy_bench_flow *bench, const struct kwhy_s
 		}
 	if (bench->nvml_missing)
 		kwhy_sheet_linef(sheet, "NVML   ", "utilisation not available: %s", bench->nvml_missing);
-	kwhy_workload_end_notes(sheet, bench->energy_missing, bench->ended);
+	kwhy_workload_end_notes(sheet, &energies, bench->energy_missing, bench->ended);
 }
 
 void kwhy_bench_flow_text(
@@ -397,6 +400,8 @@ static void write_row(struct kwhy_json *json, const struct kwhy_bench_flow_row *
 
 static void write_head(struct kwhy_json *json, const struct kwhy_bench_flow *bench)
 {
+	const struct kwhy_workload_energies energies = energies_of(bench);
+
 	kwhy_json_string(json, "schema", "kwhy.flow/1");
 	kwhy_json_string(json, "backend", kwhy_gpu_backend_name(bench->backend));
 	kwhy_workload_gpu_json(json, "gpu", &bench->gpu);
@@ -408,7 +413,8 @@ static void write_head(struct kwhy_json *json, const struct kwhy_bench_flow *ben
 		kwhy_json_real(json, kwhy_flow_precision_name((enum kwhy_flow_precision)p),
 			bench->peak_flop_per_s[p]);
 	kwhy_json_object_end(json);
-	kwhy_json_string(json, "energy_missing", bench->energy_missing);
+	kwhy_json_string(
+		json, "energy_missing", kwhy_workload_energies_missing(&energies, bench->energy_missing));
 	kwhy_json_string(json, "nvml_missing", bench->nvml_missing);
 	kwhy_json_string(json, "ended", bench->ended);
 }

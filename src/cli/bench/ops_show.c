@@ -152,12 +152,14 @@ static const struct kwhy_bench_ops_row *best_of(const struct kwhy_bench_ops *ben
 	return best;
 }
 
-static bool has_joules(const struct kwhy_bench_ops *bench)
+static struct kwhy_workload_energies energies_of(const struct kwhy_bench_ops *bench)
 {
+	struct kwhy_workload_energies energies = {0};
+
 	for (size_t i = 0; i < bench->row_count; i++)
-		if (isfinite(bench->rows[i].energy.gross.value))
-			return true;
-	return false;
+		if (!bench->rows[i].missing)
+			kwhy_workload_energies_add(&energies, bench->rows[i].id, &bench->rows[i].energy);
+	return energies;
 }
 
 /* Multiples only of the same unit: a byte is no FLOP. */
@@ -169,7 +171,7 @@ static void write_ladder(
 	const struct kwhy_sheet sheet = {.style = style, .out = out};
 	struct kwhy_table table;
 
-	if (!has_joules(bench))
+	if (!energies_of(bench).known)
 		return;
 	kwhy_sheet_heading(&sheet, "Efficiency", "each unit by itself");
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
@@ -232,9 +234,11 @@ static void write_roofs(
 
 static void write_notes(const struct kwhy_bench_ops *bench, const struct kwhy_sheet *sheet)
 {
+	const struct kwhy_workload_energies energies = energies_of(bench);
+
 	for (size_t i = 0; i < bench->row_count; i++)
 		kwhy_workload_missing_note(sheet, bench->rows[i].id, bench->rows[i].missing);
-	kwhy_workload_end_notes(sheet, bench->energy_missing, bench->ended);
+	kwhy_workload_end_notes(sheet, &energies, bench->energy_missing, bench->ended);
 }
 
 void kwhy_bench_ops_text(
@@ -282,6 +286,7 @@ static void write_row(struct kwhy_json *json, const struct kwhy_bench_ops_row *r
 
 void kwhy_bench_ops_json(const struct kwhy_bench_ops *bench, struct kwhy_text *out)
 {
+	const struct kwhy_workload_energies energies = energies_of(bench);
 	struct kwhy_json json;
 
 	kwhy_json_init(&json, out);
@@ -294,7 +299,8 @@ void kwhy_bench_ops_json(const struct kwhy_bench_ops *bench, struct kwhy_text *o
 	kwhy_json_array_end(&json);
 	kwhy_json_count(&json, "memory_bytes", bench->memory_bytes);
 	kwhy_json_count(&json, "seed", bench->seed);
-	kwhy_json_string(&json, "energy_missing", bench->energy_missing);
+	kwhy_json_string(
+		&json, "energy_missing", kwhy_workload_energies_missing(&energies, bench->energy_missing));
 	kwhy_json_string(&json, "ended", bench->ended);
 	kwhy_json_array(&json, "operations");
 	for (size_t i = 0; i < bench->row_count; i++)

@@ -130,22 +130,26 @@ static bool gave_the_same_bits(const struct kwhy_bench_train *bench)
 	return any && !bench->is_wrong;
 }
 
+static struct kwhy_workload_energies energies_of(const struct kwhy_bench_train *bench)
+{
+	struct kwhy_workload_energies energies = {0};
+
+	for (size_t i = 0; i < bench->row_count; i++)
+		if (!bench->rows[i].missing)
+			kwhy_workload_energies_add(&energies, bench->rows[i].id, &bench->rows[i].energy);
+	return energies;
+}
+
 static void write_notes(const struct kwhy_bench_train *bench, const struct kwhy_sheet *sheet)
 {
+	const struct kwhy_workload_energies energies = energies_of(bench);
+
 	write_check(bench, sheet);
 	if (gave_the_same_bits(bench))
 		kwhy_sheet_linef(sheet, "losses ", "every run of a variant gave the same bits");
 	for (size_t i = 0; i < bench->row_count; i++)
 		kwhy_workload_missing_note(sheet, bench->rows[i].id, bench->rows[i].missing);
-	kwhy_workload_end_notes(sheet, bench->energy_missing, bench->ended);
-}
-
-static bool has_joules(const struct kwhy_bench_train *bench)
-{
-	for (size_t i = 0; i < bench->row_count; i++)
-		if (isfinite(bench->rows[i].energy.gross.value))
-			return true;
-	return false;
+	kwhy_workload_end_notes(sheet, &energies, bench->energy_missing, bench->ended);
 }
 
 void kwhy_bench_train_text(
@@ -160,7 +164,7 @@ void kwhy_bench_train_text(
 		shape->steps == 1 ? "" : "s");
 	kwhy_text_add(out, "\n");
 	write_figures(bench, style, out);
-	if (has_joules(bench)) {
+	if (energies_of(bench).known) {
 		kwhy_text_add(out, "\n");
 		write_energies(bench, style, out);
 	}
@@ -263,6 +267,7 @@ static void write_shape(struct kwhy_json *json, const char *key, const struct kw
 
 void kwhy_bench_train_json(const struct kwhy_bench_train *bench, struct kwhy_text *out)
 {
+	const struct kwhy_workload_energies energies = energies_of(bench);
 	struct kwhy_json json;
 
 	kwhy_json_init(&json, out);
@@ -276,7 +281,8 @@ void kwhy_bench_train_json(const struct kwhy_bench_train *bench, struct kwhy_tex
 	else
 		kwhy_json_null(&json, "checked");
 	kwhy_json_real(&json, "flop_a_step", kwhy_train_step_flop(&bench->shape));
-	kwhy_json_string(&json, "energy_missing", bench->energy_missing);
+	kwhy_json_string(
+		&json, "energy_missing", kwhy_workload_energies_missing(&energies, bench->energy_missing));
 	kwhy_json_string(&json, "ended", bench->ended);
 	kwhy_json_array(&json, "variants");
 	for (size_t i = 0; i < bench->row_count; i++)

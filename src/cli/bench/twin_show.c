@@ -104,8 +104,21 @@ static void write_floor(const struct kwhy_bench_twin *bench, const struct kwhy_s
 			sheet, "best   ", "%s takes %.3g times that", best->id, best->run_s.median / run_s);
 }
 
+/* Of those on GPUs. */
+static struct kwhy_workload_energies energies_of(const struct kwhy_bench_twin *bench)
+{
+	struct kwhy_workload_energies energies = {0};
+
+	for (size_t i = 0; i < bench->row_count; i++)
+		if (bench->rows[i].gpus && !bench->rows[i].missing)
+			kwhy_workload_energies_add(&energies, bench->rows[i].id, &bench->rows[i].energy);
+	return energies;
+}
+
 static void write_notes(const struct kwhy_bench_twin *bench, const struct kwhy_sheet *sheet)
 {
+	const struct kwhy_workload_energies energies = energies_of(bench);
+
 	if (fastest(bench))
 		kwhy_sheet_linef(sheet, "bits   ", "every step of every run gave those of the reference");
 	for (size_t i = 0; i < bench->row_count; i++) {
@@ -116,7 +129,7 @@ static void write_notes(const struct kwhy_bench_twin *bench, const struct kwhy_s
 			kwhy_sheet_linef(sheet, "note   ",
 				"steps of %s by the device's clock; the host sees one launch", row->id);
 	}
-	kwhy_workload_end_notes(sheet, bench->energy_missing, bench->ended);
+	kwhy_workload_end_notes(sheet, &energies, bench->energy_missing, bench->ended);
 }
 
 void kwhy_bench_twin_text(
@@ -192,6 +205,7 @@ static void write_row(struct kwhy_json *json, const struct kwhy_bench_twin_row *
 
 void kwhy_bench_twin_json(const struct kwhy_bench_twin *bench, struct kwhy_text *out)
 {
+	const struct kwhy_workload_energies energies = energies_of(bench);
 	struct kwhy_json json;
 
 	kwhy_json_init(&json, out);
@@ -204,7 +218,8 @@ void kwhy_bench_twin_json(const struct kwhy_bench_twin *bench, struct kwhy_text 
 	kwhy_json_string(&json, "loop", bench->shape.closed ? "closed" : "open");
 	kwhy_json_string(&json, "collectives", bench->collectives);
 	kwhy_workload_median_json(&json, "floor_step_s", &bench->floor_step_s);
-	kwhy_json_string(&json, "energy_missing", bench->energy_missing);
+	kwhy_json_string(
+		&json, "energy_missing", kwhy_workload_energies_missing(&energies, bench->energy_missing));
 	kwhy_json_string(&json, "ended", bench->ended);
 	kwhy_json_array(&json, "variants");
 	for (size_t i = 0; i < bench->row_count; i++)

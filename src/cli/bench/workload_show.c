@@ -12,6 +12,22 @@ struct kwhy_joules kwhy_workload_for_a_joule(double count, const struct kwhy_jou
 		count / joules->value, count / joules->high, joules->low > 0 ? count / joules->low : NAN};
 }
 
+void kwhy_workload_energies_add(
+	struct kwhy_workload_energies *energies, const char *row, const struct kwhy_window_joules *energy)
+{
+	if (isfinite(energy->gross.value)) {
+		energies->known++;
+		return;
+	}
+	if (!energies->unknown++)
+		energies->first_unknown = row;
+}
+
+const char *kwhy_workload_energies_missing(const struct kwhy_workload_energies *energies, const char *missing)
+{
+	return energies->known && !energies->unknown ? NULL : missing;
+}
+
 /* --- Text --- */
 
 void kwhy_workload_joules_cell(struct kwhy_table *table, const struct kwhy_joules *joules)
@@ -46,10 +62,24 @@ void kwhy_workload_missing_note(const struct kwhy_sheet *sheet, const char *name
 		kwhy_sheet_linef(sheet, "note   ", "%s is not available: %s", name, missing);
 }
 
-void kwhy_workload_end_notes(const struct kwhy_sheet *sheet, const char *energy_missing, const char *ended)
+static void write_energy_missing(
+	const struct kwhy_sheet *sheet, const struct kwhy_workload_energies *energies, const char *missing)
 {
-	if (energy_missing)
-		kwhy_sheet_linef(sheet, "energy ", "not available: %s", energy_missing);
+	if (energies->known)
+		kwhy_sheet_linef(sheet, "energy ", "not available in %zu of %zu rows, first in '%s': %s",
+			energies->unknown, energies->known + energies->unknown, energies->first_unknown,
+			missing);
+	else
+		kwhy_sheet_linef(sheet, "energy ", "not available: %s", missing);
+}
+
+void kwhy_workload_end_notes(const struct kwhy_sheet *sheet, const struct kwhy_workload_energies *energies,
+	const char *energy_missing, const char *ended)
+{
+	const char *missing = kwhy_workload_energies_missing(energies, energy_missing);
+
+	if (missing)
+		write_energy_missing(sheet, energies, missing);
 	if (ended)
 		kwhy_sheet_linef(sheet, "ended  ", "%s", ended);
 }

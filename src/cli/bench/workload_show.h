@@ -22,8 +22,22 @@ void kwhy_workload_joules_short_cell(struct kwhy_table *table, const struct kwhy
 /* That `name` was not to be had; nothing where `missing` is NULL. */
 void kwhy_workload_missing_note(const struct kwhy_sheet *sheet, const char *name, const char *missing);
 
-/* What goes for all rows, at the end of a page; each may be NULL. */
-void kwhy_workload_end_notes(const struct kwhy_sheet *sheet, const char *energy_missing, const char *ended);
+/* Rows that ran, by whether the energy of their GPUs is known. */
+struct kwhy_workload_energies {
+	size_t known, unknown;
+	const char *first_unknown; /* lent; NULL: there is none */
+};
+
+void kwhy_workload_energies_add(
+	struct kwhy_workload_energies *energies, const char *row, const struct kwhy_window_joules *energy);
+
+/* NULL where the reason is of none of these rows: other GPUs may lack what all of theirs have. */
+const char *kwhy_workload_energies_missing(
+	const struct kwhy_workload_energies *energies, const char *missing);
+
+/* What goes for all rows, at the end of a page, and which of them lack energy; each text may be NULL. */
+void kwhy_workload_end_notes(const struct kwhy_sheet *sheet, const struct kwhy_workload_energies *energies,
+	const char *energy_missing, const char *ended);
 
 void kwhy_workload_median_json(struct kwhy_json *json, const char *key, const struct kwhy_median *median);
 void kwhy_workload_joules_json(struct kwhy_json *json, const char *key, struct kwhy_joules joules);
