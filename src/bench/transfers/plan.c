@@ -263,6 +263,21 @@ enum kwhy_status kwhy_bench_plan_make(const struct kwhy_bench_request *request,
 	return maker.failed ? kwhy_fail_memory(error, "the samples of a benchmark") : KWHY_OK;
 }
 
+double kwhy_bench_task_foreseen_s(const struct kwhy_bench_plan *plan, const struct kwhy_bench_task *task)
+{
+	double sum_s = 0;
+	size_t count = 0;
+
+	if (task->last_s > 0)
+		return task->last_s;
+	for (size_t i = 0; i < plan->count; i++)
+		if (plan->tasks[i].first_s > 0 && plan->tasks[i].point->bytes == task->point->bytes) {
+			sum_s += plan->tasks[i].first_s;
+			count++;
+		}
+	return count ? sum_s / (double)count : 0;
+}
+
 void kwhy_bench_point_sum_up(struct kwhy_transfer_point *point)
 {
 	double sorted[KWHY_TRANSFER_SAMPLES_MAX];

@@ -34,6 +34,8 @@ struct kwhy_bench_task {
 	const struct kwhy_bench_strategy *strategy;
 	struct kwhy_transfer_point *point;
 	double spent_s; /* on it, warming up as well */
+	double first_s; /* of its first visit in this run, all that belongs to it; 0: there was none */
+	double last_s;	/* of its last visit in this run, warming up as well; 0: there was none */
 	uint32_t visits;
 	uint32_t rests; /* rounds that leave it out */
 	bool closed;
@@ -53,6 +55,12 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_request_complete(
 /* All points, unmeasured, and their tasks. KWHY_E_USAGE where nothing is left to measure. */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_plan_make(const struct kwhy_bench_request *request,
 	struct kwhy_transfers *transfers, struct kwhy_bench_plan *out, struct kwhy_error *error);
+
+/*
+ * What its next visit should take: as long as its last one; where there was none, the mean of the first ones
+ * of that size. 0: nothing is known yet. Pure.
+ */
+double kwhy_bench_task_foreseen_s(const struct kwhy_bench_plan *plan, const struct kwhy_bench_task *task);
 
 /* A point without samples, its place for them from the arena; strings are lent. NULL: no memory. */
 struct kwhy_transfer_point *kwhy_bench_point_init(

@@ -291,6 +291,9 @@ static enum kwhy_status visit(struct sweep *sweep, struct kwhy_bench_task *task,
 		close_task(sweep, task);
 		return KWHY_OK;
 	}
+	if (!(task->first_s > 0))
+		task->first_s = (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
+	task->last_s = took_s;
 	taken = point->sample_count - before;
 	for (size_t i = before; i < point->sample_count; i++)
 		point->moments[i] = moment;
@@ -314,6 +317,12 @@ static void tell(const struct sweep *sweep, const char *what)
 			(double)sweep->closed / (double)(sweep->plan.count ? sweep->plan.count : 1));
 }
 
+/* Whether the time is, once so many seconds more have gone. */
+static bool is_over(const struct sweep *sweep, double more_s)
+{
+	return kwhy_clock_mono_ns() + (int64_t)(more_s * 1e9) > sweep->end_ns;
+}
+
 static enum kwhy_status run_round(
 	struct sweep *sweep, const size_t *order, bool *out_late, struct kwhy_error *error)
 {
@@ -321,6 +330,7 @@ static enum kwhy_status run_round(
 
 	for (size_t i = 0; !status && !*out_late && i < sweep->plan.count; i++) {
 		struct kwhy_bench_task *task = &sweep->plan.tasks[order[i]];
+		double foreseen_s;
 
 		if (task->closed)
 			continue;
@@ -328,23 +338,41 @@ static enum kwhy_status run_round(
 			task->rests--;
 			continue;
 		}
+		foreseen_s = kwhy_bench_task_foreseen_s(&sweep->plan, task);
+		*out_late = foreseen_s > 0 && is_over(sweep, foreseen_s);
+		if (*out_late)
+			break;
 		tell(sweep, task->strategy->id);
 		status = kwhy_bench_stop_check(error);
 		if (!status)
 			status = visit(sweep, task, error);
-		*out_late = kwhy_clock_mono_ns() > sweep->end_ns;
+		*out_late = is_over(sweep, 0);
 	}
 	return status;
 }
 
-/* Of what was not left out or given up. */
-static size_t count_wide(const struct sweep *sweep)
+/* Of what was not left out or given up. KWHY_OK also where nothing is lacking: there was time enough. */
+static enum kwhy_status tell_late(struct sweep *sweep, struct kwhy_error *error)
 {
-	size_t count = 0;
+	size_t missing = 0, wide = 0;
 
-	for (size_t i = 0; i < sweep->plan.count; i++)
-		count += !sweep->plan.tasks[i].closed && !is_narrow(sweep->plan.tasks[i].point);
-	return count;
+	for (size_t i = 0; i < sweep->plan.count; i++) {
+		const struct kwhy_bench_task *task = &sweep->plan.tasks[i];
+
+		if (task->closed || is_narrow(task->point))
+			continue;
+		if (task->point->sample_count)
+			wide++;
+		else
+			missing++;
+	}
+	if (missing + wide == 0)
+		return KWHY_OK;
+	sweep->transfers->ended_early = kwhy_arena_printf(&sweep->transfers->arena,
+		"the time was too short (%.3g s): of %zu transfers %zu were not measured and %zu to a wider "
+		"interval than 2 %%; give more with --time",
+		sweep->request->time_s, sweep->plan.count, missing, wide);
+	return sweep->transfers->ended_early ? KWHY_OK : kwhy_fail_memory(error, "why a benchmark ended");
 }
 
 static enum kwhy_status run_rounds(struct sweep *sweep, struct kwhy_error *error)
@@ -353,7 +381,6 @@ static enum kwhy_status run_rounds(struct sweep *sweep, struct kwhy_error *error
 	uint64_t random = sweep->request->seed;
 	enum kwhy_status status = order ? KWHY_OK : kwhy_fail_memory(error, "the order of a benchmark");
 	bool late = false;
-	size_t wide;
 
 	for (size_t i = 0; i < sweep->plan.count; i++) {
 		struct kwhy_bench_task *task = &sweep->plan.tasks[i];
@@ -369,14 +396,7 @@ static enum kwhy_status run_rounds(struct sweep *sweep, struct kwhy_error *error
 		status = run_round(sweep, order, &late, error);
 	}
 	free(order);
-	wide = count_wide(sweep);
-	if (late && wide > 0)
-		sweep->transfers->ended_early = kwhy_arena_printf(&sweep->transfers->arena,
-			"the time was over (%.0f s): %zu of %zu transfers have wider intervals than 2 %%; "
-			"give "
-			"more with --time",
-			sweep->request->time_s, wide, sweep->plan.count);
-	return status;
+	return status || !late ? status : tell_late(sweep, error);
 }
 
 static enum kwhy_status run_passes(struct sweep *sweep, struct kwhy_error *error)

@@ -4,6 +4,7 @@
 #include "cmocka_all.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,10 +50,51 @@ static void every_strategy_moves_its_bytes(void **state)
 	kwhy_transfers_free(transfers);
 }
 
+/* One visit is over later than that: what nobody measured is no wide interval. */
+static void what_there_was_no_time_for_is_said_not_to_be_measured(void **state)
+{
+	const char *const strategies[] = {"pinned"};
+	struct kwhy_transfers *transfers = measure((struct kwhy_bench_request){.strategies = strategies,
+		.strategy_count = 1,
+		.least_bytes = 64,
+		.most_bytes = 64,
+		.time_s = 1e-6});
+	size_t all = transfers->point_count, measured = 0;
+	char words[80];
+
+	(void)state;
+	for (size_t i = 0; i < all; i++)
+		measured += transfers->points[i].sample_count > 0;
+	assert_int_equal(measured, 1);
+	assert_true(all > 1);
+	snprintf(words, sizeof(words), "of %zu transfers %zu were not measured and 1 to a wider interval",
+		all, all - 1);
+	assert_non_null(strstr(transfers->ended_early, words));
+	kwhy_transfers_free(transfers);
+}
+
+/* A first visit also makes buffers and looks at what came: that is what other first ones take. */
+static void a_visit_is_foreseen_by_the_last_one_or_by_first_ones_of_its_size(void **state)
+{
+	struct kwhy_transfer_point small = {.bytes = 64}, large = {.bytes = 1 << 30};
+	struct kwhy_bench_task tasks[] = {{.point = &small, .first_s = 0.5, .last_s = 0.1},
+		{.point = &large, .first_s = 8, .last_s = 1}, {.point = &large, .first_s = 4, .last_s = 2},
+		{.point = &large}};
+	struct kwhy_bench_plan plan = {.tasks = tasks, .count = 1};
+
+	(void)state;
+	assert_float_equal(kwhy_bench_task_foreseen_s(&plan, &tasks[3]), 0, 0); /* none of its size yet */
+	plan.count = 4;
+	assert_float_equal(kwhy_bench_task_foreseen_s(&plan, &tasks[3]), 6, 1e-9);
+	assert_float_equal(kwhy_bench_task_foreseen_s(&plan, &tasks[2]), 2, 1e-9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_strategy_moves_its_bytes),
+		cmocka_unit_test(what_there_was_no_time_for_is_said_not_to_be_measured),
+		cmocka_unit_test(a_visit_is_foreseen_by_the_last_one_or_by_first_ones_of_its_size),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
