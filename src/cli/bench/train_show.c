@@ -123,11 +123,7 @@ static void write_check(const struct kwhy_bench_train *bench, const struct kwhy_
 /* Of all that ran; nothing where a variant was wrong, which its row says, or none ran. */
 static bool gave_the_same_bits(const struct kwhy_bench_train *bench)
 {
-	bool any = false;
-
-	for (size_t i = 0; i < bench->row_count; i++)
-		any |= !bench->rows[i].missing;
-	return any && !bench->is_wrong;
+	return kwhy_bench_train_has_run(bench) && !bench->is_wrong;
 }
 
 static struct kwhy_workload_energies energies_of(const struct kwhy_bench_train *bench)
