@@ -11,6 +11,7 @@ import math
 import os
 import sys
 import threading
+import time
 from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar
 
@@ -292,6 +293,7 @@ class Session:
         host: bool = True,
     ) -> None:
         self._handle: Optional[int] = None
+        self._callers: List[int] = []  # threads that are in a call of the library, once for each
         self._library = _library.load()
         self._names: Dict[str, int] = {}
         self._forks = _forks
@@ -312,9 +314,14 @@ class Session:
         self._handle = handle.value
 
     def close(self) -> None:
-        if self._handle is not None and not self._is_parents():
-            self._library.kwhy_session_close(self._handle)
-        self._handle = None
+        """Ends all regions; waits for calls that other threads have begun."""
+        handle, self._handle = self._handle, None  # a call that begins from here on finds none
+        if handle is None or self._is_parents():
+            return
+        own = threading.get_ident()  # one of its own is below this one, as in a signal's handler
+        while any(caller != own for caller in tuple(self._callers)):
+            time.sleep(0.001)
+        self._library.kwhy_session_close(handle)
 
     def __enter__(self) -> "Session":
         return self
@@ -333,6 +340,16 @@ class Session:
         """This is a child after fork(): the session is not this process's."""
         return self._forks != _forks
 
+    def _call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """One of the library's, on the session, which is not closed before it has returned: close() takes the handle
+        away first, and then looks who is here."""
+        own = threading.get_ident()
+        self._callers.append(own)
+        try:
+            return function(self._open_handle(), *arguments)
+        finally:
+            self._callers.remove(own)
+
     def _open_handle(self) -> int:
         if self._handle is None:
             raise KwhyError("the session is closed; open another one")
@@ -345,7 +362,7 @@ class Session:
                 raise KwhyError("a region or unit cannot have a NUL in its name: {!r}".format(name))
             if name in _OWN_NAMES:
                 raise KwhyError("{!r} is a region of the library itself; give another name".format(name))
-            number = self._library.kwhy_session_name(self._open_handle(), name.encode("utf-8", "surrogatepass"))
+            number = self._call(self._library.kwhy_session_name, name.encode("utf-8", "surrogatepass"))
             if number == NO_NAME and self._is_parents():
                 return number
             if number == NO_NAME:
@@ -354,11 +371,13 @@ class Session:
         return number
 
     def _begin(self, name: int) -> None:
-        self._library.kwhy_region_begin(self._open_handle(), name)
+        self._call(self._library.kwhy_region_begin, name)
 
     def _end(self, name: int) -> None:
-        if self._handle is not None:  # a closed session's regions have ended with it
-            self._library.kwhy_region_end(self._handle, name)
+        try:
+            self._call(self._library.kwhy_region_end, name)
+        except KwhyError:
+            pass  # a closed session's regions have ended with it
 
     def measure(self, name: str, *, synchronize: bool = True) -> Run:
         """A region, for `with` or as a decorator.
@@ -374,21 +393,20 @@ class Session:
         """Counts work, such as tokens, for every region that this thread is in; KwhyError: no finite amount from 0 up."""
         if not 0 <= amount < math.inf:
             raise KwhyError("work of {} {} cannot be counted; give a finite amount from 0 up".format(amount, unit))
-        self._library.kwhy_region_work(self._open_handle(), self._name(unit), amount)
+        self._call(self._library.kwhy_region_work, self._name(unit), amount)
 
     def measure_idle(self, seconds: float = 2.0) -> None:
         """Waits and takes what is drawn meanwhile as the idle level of net energies."""
         message = ctypes.create_string_buffer(MESSAGE_BYTES)
-        if self._library.kwhy_session_idle(self._open_handle(), seconds, message, MESSAGE_BYTES):
+        if self._call(self._library.kwhy_session_idle, seconds, message, MESSAGE_BYTES):
             raise KwhyError(_text(message.value))
 
     @property
     def meters(self) -> List[Meter]:
-        handle = self._open_handle()
         meters = []
-        for number in range(self._library.kwhy_session_meter_count(handle)):
+        for number in range(self._call(self._library.kwhy_session_meter_count)):
             info = _library.MeterInfo(ctypes.sizeof(_library.MeterInfo))
-            self._library.kwhy_session_meter(handle, number, ctypes.byref(info))
+            self._call(self._library.kwhy_session_meter, number, ctypes.byref(info))
             meters.append(
                 Meter(
                     ("gpu", "host", "wall")[info.kind],
@@ -405,7 +423,7 @@ class Session:
         """Why something is not metered here, a sentence each."""
         sentences: List[str] = []
         while True:
-            sentence = self._library.kwhy_session_absence(self._open_handle(), len(sentences))
+            sentence = self._call(self._library.kwhy_session_absence, len(sentences))
             if sentence is None:
                 return sentences
             sentences.append(_text(sentence) or "")
@@ -415,7 +433,7 @@ class Session:
         results = ctypes.c_void_p()
         message = ctypes.create_string_buffer(MESSAGE_BYTES)
         names = [meter.name for meter in self.meters]
-        if self._library.kwhy_session_results(self._open_handle(), ctypes.byref(results), message, MESSAGE_BYTES):
+        if self._call(self._library.kwhy_session_results, ctypes.byref(results), message, MESSAGE_BYTES):
             raise KwhyError(_text(message.value))
         try:
             return _read_results(self._library, results, names)

@@ -369,6 +369,43 @@ class Shared(unittest.TestCase):
         with session.measure("step"):
             session.close()
 
+    def test_a_session_is_closed_when_calls_of_other_threads_have_returned(self):
+        session = self.open()
+        library, order = session._library, []
+        inside, go_on = threading.Event(), threading.Event()
+
+        class Slow:
+            def __getattr__(self, name):
+                return getattr(library, name)
+
+            def kwhy_session_absence(self, handle, number):
+                inside.set()
+                go_on.wait(10)
+                order.append("returned")
+
+            def kwhy_session_close(self, handle):
+                order.append("closed")
+                library.kwhy_session_close(handle)
+
+        session._library = Slow()
+        asking = threading.Thread(target=lambda: session.not_available)
+        closing = threading.Thread(target=session.close)
+        asking.start()
+        inside.wait(10)
+        closing.start()
+        closing.join(0.05)
+        self.assertTrue(session._is_closed())
+        self.assertEqual(order, [])
+        go_on.set()
+        asking.join()
+        closing.join()
+        self.assertEqual(order, ["returned", "closed"])
+
+    def test_a_call_of_the_own_thread_does_not_hold_up_its_close(self):
+        session = self.open()
+        session._call(lambda handle: session.close())
+        self.assertTrue(session._is_closed())
+
     def test_a_region_tells_nothing_once_its_session_is_closed(self):
         session = self.open()
         with kwhy.measure("step") as region:
