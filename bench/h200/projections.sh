@@ -10,7 +10,8 @@
 # replay the recordings of the first turn with the same changes, on this GPU: with ROUNDS=1 STEPS=24 RUNS=30 FLOW_RUNS=100 it takes four
 # minutes, record before it a minute and a half)
 # Variables: ROUNDS, turns (3); STEPS of the slow variants of twin (48), RUNS of the fast ones (10), FLOW_RUNS of flow's (200); REPLAYS,
-# turns whose recordings are replayed, the second and later for the time alone (1); REPEAT, runs of a replay of the fast ones (5); LIMIT, seconds after which no further replay begins.
+# turns whose recordings are replayed, the second and later for the time alone (1); REPEAT, runs of a replay of the fast ones (5); LIMIT, seconds after
+# which no further replay begins.
 set -u
 kwhy=$(cd "$1" && pwd)
 mkdir -p "$2"

@@ -114,25 +114,32 @@ static enum kwhy_status measure_on_device(
 	return status;
 }
 
+/* Of both chains, so many times: the last counts. */
+static enum kwhy_status time_launches(const struct chains *chains, int times, double out_call_ns[CHAINS],
+	double out_done_ns[CHAINS], struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (int i = 0; !status && i < times * CHAINS; i++)
+		status = time_launch(
+			chains, i % CHAINS, &out_call_ns[i % CHAINS], &out_done_ns[i % CHAINS], error);
+	return status;
+}
+
 static enum kwhy_status measure_launches(const struct chains *chains, struct kwhy_measured *out_call,
 	struct kwhy_measured *out_done, struct kwhy_error *error)
 {
 	double call_s[TRIES], done_s[TRIES], call_ns[CHAINS] = {0}, done_ns[CHAINS] = {0};
-	enum kwhy_status status = KWHY_OK;
+	enum kwhy_status status = time_launches(chains, WARM, call_ns, done_ns, error);
 
-	for (int i = 0, warm = WARM; !status && i < TRIES; i += warm ? 0 : 1) {
-		for (size_t which = 0; !status && which < CHAINS; which++)
-			status = time_launch(chains, which, &call_ns[which], &done_ns[which], error);
-		if (warm) {
-			warm--;
-			continue;
-		}
+	for (int i = 0; !status && i < TRIES; i++) {
+		bool rested = i && i % TURN == 0;
+
+		if (rested)
+			kwhy_rest(KWHY_COST_REST_NS);
+		status = time_launches(chains, rested ? 2 : 1, call_ns, done_ns, error);
 		call_s[i] = each_s(call_ns);
 		done_s[i] = each_s(done_ns);
-		if (i % TURN == TURN - 1) {
-			kwhy_rest(KWHY_COST_REST_NS);
-			warm = 1;
-		}
 	}
 	if (status)
 		return status;
@@ -189,13 +196,18 @@ struct kwhy_graph_costs kwhy_graph_costs_unknown(void)
  */
 static void judge(struct kwhy_graph_costs *costs)
 {
+	const struct kwhy_graph_costs unknown = kwhy_graph_costs_unknown();
+
+	costs->launch_node_s.value = costs->launch_node_s.value < 0 ? 0 : costs->launch_node_s.value;
+	if (!(costs->queued_kernel_s.value > 0))
+		costs->queued_kernel_s = unknown.queued_kernel_s;
+	if (!(costs->node_s.value > 0)) {
+		costs->node_s = unknown.node_s;
+		costs->start_node_s = unknown.start_node_s;
+		return;
+	}
 	costs->start_node_s.value -= costs->node_s.value;
 	costs->start_node_s.value = costs->start_node_s.value < 0 ? 0 : costs->start_node_s.value;
-	costs->launch_node_s.value = costs->launch_node_s.value < 0 ? 0 : costs->launch_node_s.value;
-	if (!(costs->node_s.value > 0))
-		costs->node_s = kwhy_graph_costs_unknown().node_s;
-	if (!(costs->queued_kernel_s.value > 0))
-		costs->queued_kernel_s = kwhy_graph_costs_unknown().queued_kernel_s;
 }
 
 enum kwhy_status kwhy_graph_costs_measure(struct kwhy_gpu *gpu, const struct kwhy_gpu_launch *launch,
