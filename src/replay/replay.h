@@ -2,8 +2,8 @@
 #ifndef KWHY_REPLAY_REPLAY_H
 #define KWHY_REPLAY_REPLAY_H
 
-#include "bench/device_energy.h"
 #include "fit/median.h"
+#include "measure/device_energy.h"
 #include "replay/choices.h"
 #include "replay/run.h"
 

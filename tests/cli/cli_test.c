@@ -147,7 +147,7 @@ static void wrong_usage_exits_2_and_says_what_is_wrong(void **state)
 	assert_fails(SPAWN("report", TINY, "--threshold", "no-such.thing=3"), 2, "no-such");
 	assert_fails(SPAWN("report", TINY, "-o", "x.pdf"), 2, "no form is known");
 	assert_fails(SPAWN("report", TINY, "-o", "/nowhere/x.json"), 1, "whose folder is not there");
-	assert_fails(SPAWN("bench", "flow", "--backend", "host", "--csv", "/nowhere/x.csv"), 1, "--csv");
+	assert_fails(SPAWN("bench", "ops", "--backend", "host", "--csv", "/nowhere/x.csv"), 1, "--csv");
 	assert_fails(SPAWN("compare", TINY), 2, "two reports or traces");
 	assert_fails(SPAWN("compare", TINY, TINY, "--fail-if", "energy!3"), 2, "--fail-if");
 }

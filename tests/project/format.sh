@@ -4,4 +4,4 @@
 set -euo pipefail
 cd "$1"
 command -v clang-format-14 >/dev/null || { echo "clang-format-14 is not installed"; exit 77; }
-find src tests bench -name '*.[ch]' -o -name '*.cc' | sort | xargs clang-format-14 --dry-run -Werror --ferror-limit=3
+find src lab tests bench -name '*.[ch]' -o -name '*.cc' | sort | xargs clang-format-14 --dry-run -Werror --ferror-limit=3

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/ops/ops.h"
-#include "bench/stop.h"
 #include "cli/bench/ops_show.h"
 #include "cli/bench/options.h"
 #include "cli/bench/profile_part.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "launch/stop.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -103,7 +103,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 		status = kwhy_bench_profile_check(options->profile, error);
 	if (status)
 		return status;
-	kwhy_bench_stop_watch(options->output.quiet);
+	kwhy_stop_watch(options->output.quiet);
 	request.context = kwhy_progress_begin(options->output.quiet);
 	request.progress = kwhy_bench_tell;
 	status = kwhy_bench_ops(&request, &bench, error);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/launcher.h"
-#include "bench/pairs/analysis.h"
 #include "bench/pairs/sweep.h"
-#include "bench/stop.h"
 #include "cli/bench/options.h"
 #include "cli/bench/pairs_lock.h"
 #include "cli/bench/pairs_ranks.h"
@@ -10,6 +8,8 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "launch/stop.h"
+#include "pairs/analysis.h"
 #include "report/pairs/compat.h"
 
 #include <limits.h>
@@ -202,7 +202,7 @@ static enum kwhy_status measure_ranks(const struct pairs_options *options, struc
 
 	request->ranks = ranks.ranks;
 	request->local_rank = ranks.local_rank;
-	kwhy_bench_stop_watch(options->quiet || ranks.rank > 0); /* the first tells the others to part */
+	kwhy_stop_watch(options->quiet || ranks.rank > 0); /* the first tells the others to part */
 	request->context = status ? NULL : kwhy_progress_begin(options->quiet || ranks.rank > 0);
 	if (!status)
 		status = ranks.rank ? kwhy_pairs_follow(request, error)

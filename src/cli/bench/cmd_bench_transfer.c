@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/stop.h"
 #include "bench/transfers/compat.h"
 #include "bench/transfers/findings.h"
 #include "bench/transfers/rows.h"
@@ -10,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "launch/stop.h"
 #include "report/page/page.h"
 #include "report/transfers.h"
 
@@ -117,7 +117,7 @@ static enum kwhy_status measure(
 		return status;
 	request.strategies = strategies.count ? strategies.items : NULL;
 	request.strategy_count = strategies.count;
-	kwhy_bench_stop_watch(options->quiet);
+	kwhy_stop_watch(options->quiet);
 	request.context = kwhy_progress_begin(options->quiet);
 	status = kwhy_transfers_measure(&request, out, error);
 	kwhy_progress_end(request.context);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/pairs/analysis.h"
 #include "bench/pairs/limits.h"
 #include "bench/pairs/store.h"
+#include "pairs/analysis.h"
 
 #include "cmocka_all.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
-#include "bench/pairs/analysis.h"
 #include "bench/pairs/store.h"
 #include "bench/pairs/sweep.h"
+#include "pairs/analysis.h"
 
 #include "cmocka_all.h"
 
