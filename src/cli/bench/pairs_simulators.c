@@ -226,7 +226,8 @@ static void write_held(const struct kwhy_pairs *pairs, const struct held *held, 
 		}
 	kwhy_table_write(&table, &style, out);
 	if (held->unknown)
-		kwhy_text_addf(out, "%zu predictions are of what was not measured.\n", held->unknown);
+		kwhy_text_addf(out, "Predictions without a measured copy (write, back to back): %zu.\n",
+			held->unknown);
 }
 
 enum kwhy_status kwhy_pairs_hold_against(
