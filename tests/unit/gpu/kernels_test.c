@@ -29,7 +29,7 @@ static void compile_file(const struct kwhy_rtc *rtc, const char *path, const cha
 	kwhy_text_done(&text);
 }
 
-/* The kernels of all modules, as they lie in the source or, of several parts, in the build. */
+/* KWHY_KERNELS: which files hold the kernels, as a pattern of names. */
 static void compile_all(enum kwhy_driver_vendor vendor, const char *const *architectures)
 {
 	struct kwhy_error error;
@@ -41,8 +41,7 @@ static void compile_all(enum kwhy_driver_vendor vendor, const char *const *archi
 		skip();
 	}
 	compilers++;
-	assert_int_equal(glob(KWHY_SOURCE_DIR "/src/*/kernels/*.cu", 0, NULL, &files), 0);
-	assert_int_equal(glob(KWHY_BINARY_DIR "/src/*/kernels/*.cu", GLOB_APPEND, NULL, &files), 0);
+	assert_int_equal(glob(KWHY_KERNELS, 0, NULL, &files), 0);
 	for (size_t i = 0; i < files.gl_pathc; i++)
 		for (const char *const *architecture = architectures; *architecture; architecture++)
 			compile_file(&rtc, files.gl_pathv[i], *architecture);
