@@ -105,32 +105,50 @@ static enum kwhy_status read_link(
 	return status;
 }
 
+/* One step from `from`, which is closed, to what `rest` names. */
+static enum kwhy_status step(
+	int from, const char *rest, const char *path, struct kwhy_output *out, struct kwhy_error *error)
+{
+	const bool is_found = enter(from, rest, out) && look(out);
+	const int reason = errno;
+
+	if (from >= 0)
+		close(from);
+	errno = reason;
+	return is_found ? KWHY_OK : kwhy_output_fail(path, error);
+}
+
+static bool is_link(const struct kwhy_output *output)
+{
+	return output->exists && S_ISLNK(output->facts.st_mode);
+}
+
+/* To where links lead; `rest` is what is left to go. */
+static enum kwhy_status follow(
+	char rest[PATH_MAX], const char *path, struct kwhy_output *out, struct kwhy_error *error)
+{
+	enum kwhy_status status = step(AT_FDCWD, rest, path, out, error);
+
+	for (int links = 0; !status && is_link(out); links++) {
+		errno = ELOOP;
+		status = links < LINKS_MOST ? read_link(out, path, rest, error)
+					    : kwhy_output_fail(path, error);
+		if (!status)
+			status = step(out->folder, rest, path, out, error);
+	}
+	return status;
+}
+
 enum kwhy_status kwhy_output_find(const char *path, struct kwhy_output *out, struct kwhy_error *error)
 {
 	char rest[PATH_MAX];
-	int from = AT_FDCWD;
-	enum kwhy_status status = KWHY_OK;
+	enum kwhy_status status;
 
 	*out = (struct kwhy_output){.folder = -1};
 	errno = ENAMETOOLONG;
 	if ((size_t)snprintf(rest, sizeof(rest), "%s", path) >= sizeof(rest))
 		return kwhy_output_fail(path, error);
-	for (int links = 0;; links++) {
-		bool is_found = enter(from, rest, out) && look(out);
-		int reason = links > LINKS_MOST ? ELOOP : errno;
-
-		if (from >= 0)
-			close(from);
-		errno = reason;
-		if (!is_found || links > LINKS_MOST)
-			status = kwhy_output_fail(path, error);
-		if (status || !out->exists || !S_ISLNK(out->facts.st_mode))
-			break;
-		status = read_link(out, path, rest, error);
-		if (status)
-			break;
-		from = out->folder;
-	}
+	status = follow(rest, path, out, error);
 	if (!status && kwhy_output_is_direct(out) && !S_ISDIR(out->facts.st_mode))
 		status = check_owner(out, path, error);
 	if (status)

@@ -19,7 +19,7 @@ static struct kwhy_error error;
 static int begin(void **state)
 {
 	(void)state;
-	strcpy(folder + strlen(folder) - 6, "XXXXXX");
+	memcpy(folder + strlen(folder) - 6, "XXXXXX", 6);
 	snprintf(path, sizeof(path), "%s/result", mkdtemp(folder));
 	snprintf(other, sizeof(other), "%s/other", folder);
 	umask(022);
