@@ -9,6 +9,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 #include <time.h>
@@ -235,14 +236,22 @@ static void write_end(const struct sockaddr_storage *address, char out[48])
 		kwhy_rank_address_port(address));
 }
 
-/* Of one line of the table: an open connection from there to here; whose it is. */
-static bool is_line_of(const char *line, const char *theirs, const char *ours, unsigned *out_user)
-{
-	char from[48], to[48];
-	unsigned state;
+/* Columns of the table. */
+enum { LOCAL = 1, REMOTE = 2, STATE = 3, USER = 7, COLUMNS };
 
-	return sscanf(line, " %*[0-9]: %47s %47s %x %*s %*s %*s %u", from, to, &state, out_user) == 4 &&
-		state == 1 && strcmp(from, theirs) == 0 && strcmp(to, ours) == 0;
+/* Of one line of the table: an open connection from there to here; whose it is. */
+static bool is_line_of(char *line, const char *theirs, const char *ours, unsigned long *out_user)
+{
+	char *columns[COLUMNS], *rest = NULL, *end;
+	size_t count = 0;
+
+	for (char *at = strtok_r(line, " ", &rest); at && count < COLUMNS; at = strtok_r(NULL, " ", &rest))
+		columns[count++] = at;
+	if (count < COLUMNS || strcmp(columns[LOCAL], theirs) != 0 || strcmp(columns[REMOTE], ours) != 0 ||
+		strcmp(columns[STATE], "01") != 0)
+		return false;
+	*out_user = strtoul(columns[USER], &end, 10);
+	return end != columns[USER] && !*end;
 }
 
 bool kwhy_rank_socket_is_of_user(int socket)
@@ -250,7 +259,7 @@ bool kwhy_rank_socket_is_of_user(int socket)
 	struct sockaddr_storage here, there;
 	socklen_t length = sizeof(here), same = sizeof(there);
 	char ours[48], theirs[48], line[512];
-	unsigned user = 0;
+	unsigned long user = 0;
 	bool is_found = false;
 	FILE *table;
 

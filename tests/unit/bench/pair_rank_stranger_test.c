@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define WAIT_NS INT64_C(20000000000)
@@ -181,6 +182,50 @@ static void ranks_of_different_secrets_do_not_meet_and_say_why(void **state)
 	assert_non_null(strstr(members[1].error.text, "KWHY_RANKS_SECRET"));
 }
 
+/* Without a secret the system's table tells whose a connection is. */
+static void without_a_secret_another_user_is_sent_away(void **state)
+{
+	enum { STRANGER = 65533 };
+	struct member members[2] = {{.status = KWHY_OK}};
+	int listener, end_state = -1;
+	uint16_t port;
+	pid_t child;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	prepare(members, &listener, &port);
+	for (int i = 0; i < 2; i++) {
+		members[i].request.secret = NULL;
+		members[i].request.wait_ns = 300000000;
+	}
+	child = fork();
+	if (child == 0) {
+		if (setuid(STRANGER))
+			_exit(1);
+		come(&members[1]);
+		_exit(members[1].status == KWHY_E_IO ? 0 : 1);
+	}
+	come(&members[0]);
+	assert_int_equal(members[0].status, KWHY_E_IO);
+	assert_non_null(strstr(members[0].error.text, "of another user"));
+	assert_int_equal(waitpid(child, &end_state, 0), child);
+	assert_int_equal(end_state, 0);
+}
+
+static void without_a_secret_one_user_s_ranks_meet(void **state)
+{
+	struct member members[2] = {{.status = KWHY_OK}};
+	int listener;
+	uint16_t port;
+
+	(void)state;
+	prepare(members, &listener, &port);
+	members[0].request.secret = members[1].request.secret = NULL;
+	meet(members);
+	part(members);
+}
+
 static void hosts_that_differ_need_a_secret_and_a_long_one(void **state)
 {
 	struct member member = {
@@ -275,6 +320,8 @@ int main(void)
 		cmocka_unit_test(strangers_of_every_kind_do_not_end_the_run),
 		cmocka_unit_test(a_proof_by_another_secret_is_sent_away),
 		cmocka_unit_test(ranks_of_different_secrets_do_not_meet_and_say_why),
+		cmocka_unit_test(without_a_secret_another_user_is_sent_away),
+		cmocka_unit_test(without_a_secret_one_user_s_ranks_meet),
 		cmocka_unit_test(hosts_that_differ_need_a_secret_and_a_long_one),
 		cmocka_unit_test(a_rank_that_dribbles_is_lost_after_one_time_for_all_its_bytes),
 		cmocka_unit_test(answers_that_no_rank_gives_end_the_call),
