@@ -141,5 +141,5 @@ int main(void)
 		cmocka_unit_test(a_claim_that_cannot_be_read_is_told_with_file_line_and_cure),
 	};
 
-	return cmocka_run_group_tests(tests, begin, end);
+	return kwhy_test_main(tests, begin, end);
 }

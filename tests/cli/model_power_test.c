@@ -217,5 +217,5 @@ int main(void)
 		cmocka_unit_test(watts_by_the_square_of_the_clock),
 	};
 
-	return cmocka_run_group_tests(tests, begin, end);
+	return kwhy_test_main(tests, begin, end);
 }

@@ -550,5 +550,5 @@ int main(void)
 		cmocka_unit_test(a_power_limit_only_where_the_sweep_supports_one),
 	};
 
-	return cmocka_run_group_tests(tests, begin, end);
+	return kwhy_test_main(tests, begin, end);
 }

@@ -563,5 +563,5 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_shown_is_said_before_anything_is_measured),
 	};
 
-	return cmocka_run_group_tests(tests, begin, NULL);
+	return kwhy_test_main(tests, begin, NULL);
 }

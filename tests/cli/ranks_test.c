@@ -360,5 +360,5 @@ int main(void)
 		cmocka_unit_test(two_ranks_of_one_gpu_are_refused),
 	};
 
-	return cmocka_run_group_tests(tests, begin, NULL);
+	return kwhy_test_main(tests, begin, NULL);
 }

@@ -199,5 +199,5 @@ int main(void)
 		cmocka_unit_test(a_request_to_end_before_a_run_starts_none),
 	};
 
-	return cmocka_run_group_tests(tests, begin, end);
+	return kwhy_test_main(tests, begin, end);
 }

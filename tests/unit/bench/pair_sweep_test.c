@@ -178,7 +178,7 @@ static void the_node_of_the_thread_is_compared_and_left_as_it_was(void **state)
 
 	(void)state;
 	if (!make_nodes(sys))
-		skip();
+		kwhy_skip("this process may use one CPU only");
 	assert_non_null(mkdtemp(base));
 	request.folder = base;
 	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
@@ -209,5 +209,5 @@ int main(void)
 		cmocka_unit_test(what_was_interrupted_is_carried_on_with_and_nothing_is_lost),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -137,5 +137,5 @@ int main(void)
 		cmocka_unit_test(a_thread_stays_where_it_may_be),
 	};
 
-	return cmocka_run_group_tests(tests, make_tree, remove_tree);
+	return kwhy_test_main(tests, make_tree, remove_tree);
 }

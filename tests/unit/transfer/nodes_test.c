@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host_engine.h"
+#include "ok.h"
 #include "transfer/engine.h"
 
 #include <pthread.h>
@@ -10,12 +11,6 @@
 #include <unistd.h>
 
 /* Rings on two NUMA nodes, on the host back end, with threads that say where they are. */
-
-#define OK(call)                                    \
-	do {                                        \
-		if ((call) != KWHY_OK)              \
-			fail_msg("%s", error.text); \
-	} while (0)
 
 static _Thread_local uint32_t here;
 static struct kwhy_error error;
@@ -257,5 +252,5 @@ int main(void)
 		cmocka_unit_test(a_machine_that_lists_no_nodes_has_the_first_alone),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }
