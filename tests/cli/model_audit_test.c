@@ -9,10 +9,7 @@ static char folder[] = "kwhy-model-audit-XXXXXX";
 
 static const char *given(const char *text)
 {
-	const char *path = place_in(folder, "in.csv");
-
-	assert_int_equal(kwhy_file_write(path, text, strlen(text), &error), KWHY_OK);
-	return path;
+	return text_file_in(folder, "in.csv", text);
 }
 
 static int begin(void **state)

@@ -5,6 +5,7 @@
 #include "bench/pairs/sweep.h"
 
 #include "cmocka_all.h"
+#include "text_file.h"
 
 #include <math.h>
 #include <sched.h>
@@ -125,15 +126,6 @@ static void what_was_interrupted_is_carried_on_with_and_nothing_is_lost(void **s
 	kwhy_pairs_free(again);
 }
 
-static void write_file(const char *path, const char *text)
-{
-	FILE *file = fopen(path, "we");
-
-	assert_non_null(file);
-	fputs(text, file);
-	assert_int_equal(fclose(file), 0);
-}
-
 /* A made-up /sys of two nodes, each with one of the first two processors that this process may use. */
 static bool make_nodes(char base[])
 {
@@ -152,12 +144,12 @@ static bool make_nodes(char base[])
 		assert_int_equal(mkdir(path, 0700), 0);
 	}
 	snprintf(path, sizeof(path), "%s/devices/system/node/has_memory", base);
-	write_file(path, "0-1\n");
+	text_file_write(path, "0-1\n");
 	for (int i = 0; i < CPU_SETSIZE && found < 2; i++)
 		if (CPU_ISSET(i, &allowed)) {
 			snprintf(path, sizeof(path), "%s/devices/system/node/node%d/cpulist", base, found++);
 			snprintf(cpu, sizeof(cpu), "%d\n", i);
-			write_file(path, cpu);
+			text_file_write(path, cpu);
 		}
 	return true;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host_engine.h"
 #include "ok.h"
+#include "text_file.h"
 #include "transfer/engine.h"
 
 #include <pthread.h>
@@ -187,13 +188,9 @@ static void threads_of_both_nodes_share_an_engine(void **state)
 static void write_file(const char *folder, const char *name, const char *text)
 {
 	char path[300];
-	FILE *file;
 
 	snprintf(path, sizeof(path), "%s/devices/system/node/%s", folder, name);
-	file = fopen(path, "w");
-	assert_non_null(file);
-	fputs(text, file);
-	assert_int_equal(fclose(file), 0);
+	text_file_write(path, text);
 }
 
 static void rings_lie_on_all_nodes_with_processors_the_devices_first(void **state)
