@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -25,6 +26,8 @@ int kwhy_skip_all(const char *why)
 int kwhy_test_run(const char *name, const struct CMUnitTest *tests, size_t count, CMFixtureFunction setup,
 	CMFixtureFunction teardown)
 {
+	/* A shell that starts us in the background has it ignored, and so would what is tested. */
+	signal(SIGINT, SIG_DFL);
 	if (_cmocka_run_group_tests(name, tests, count, setup, teardown) != 0)
 		return 1;
 	if (skipped > 0)
