@@ -114,5 +114,5 @@ int main(void)
 
 	give_kernels_to_the_fake("libcuda.so.1", replaced);
 	give_kernels_to_the_fake("libcuda.so.1", kwhy_train_host_kernels);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

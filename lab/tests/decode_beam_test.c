@@ -187,7 +187,7 @@ int main(void)
 		fprintf(stderr, "%s\n", error.text);
 		return 1;
 	}
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	failed = kwhy_test_main(tests, NULL, NULL);
 	kwhy_decode_answer_done(&answer);
 	gpu->ops->close(gpu);
 	return failed;

@@ -108,5 +108,5 @@ int main(void)
 		cmocka_unit_test(wrong_tokens_are_refused),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -167,7 +167,7 @@ static void a_library_makes_the_products_of_prompts_and_of_many_slots(void **sta
 
 	(void)state;
 	if (strcmp(gpu->ops->name, "cuda") != 0)
-		skip();
+		kwhy_skip("cuBLASLt is called on CUDA alone");
 	products = KWHY_DECODE_PRODUCTS_LIBRARY;
 	for (int w = 0; w <= KWHY_DECODE_INT4; w++)
 		assert_true(
@@ -324,7 +324,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s\n", error.text);
 		return 1;
 	}
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	failed = kwhy_test_main(tests, NULL, NULL);
 	kwhy_decode_answer_done(&answer);
 	gpu->ops->close(gpu);
 	return failed;

@@ -506,8 +506,7 @@ int main(void)
 	};
 
 	if (!CUDA_TEXT_RUNS)
-		return 77;
+		return kwhy_skip_all(CUDA_TEXT_ABSENT);
 	/* What beams and pages change. */
-	return PAGE || BEAM ? cmocka_run_group_tests(further, NULL, NULL)
-			    : cmocka_run_group_tests(tests, NULL, NULL);
+	return PAGE || BEAM ? kwhy_test_main(further, NULL, NULL) : kwhy_test_main(tests, NULL, NULL);
 }

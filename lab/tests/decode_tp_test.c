@@ -213,8 +213,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s\n", error.text);
 		return 1;
 	}
-	failed = argc > 2 ? cmocka_run_group_tests(on_a_fake, NULL, NULL)
-			  : cmocka_run_group_tests(tests, NULL, NULL);
+	failed = argc > 2 ? kwhy_test_main(on_a_fake, NULL, NULL) : kwhy_test_main(tests, NULL, NULL);
 	kwhy_decode_answer_done(&answer);
 	for (int i = 0; i < GPUS; i++)
 		gpus[i]->ops->close(gpus[i]);

@@ -108,5 +108,5 @@ int main(void)
 			a_row_of_more_gpus_than_there_are_says_so_beside_those_that_run, on_cuda),
 	};
 
-	return cmocka_run_group_tests(tests, begin, NULL);
+	return kwhy_test_main(tests, begin, NULL);
 }

@@ -85,7 +85,7 @@ static void on_the_whole_lattice_flows_leave_at_its_end(void **state)
 
 	(void)state;
 	if (backend != KWHY_GPU_HOST)
-		skip();
+		kwhy_skip("for the host alone");
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
 		run_variant(kwhy_flow_variant_find(ids[i]), &shape, KWHY_FLOW_FP32, &out);
 }
@@ -457,5 +457,5 @@ int main(int argc, char **argv)
 		backend = KWHY_GPU_CUDA;
 		give_kernels_to_the_fake(argv[2], kwhy_flow_host_kernels);
 	}
-	return cmocka_run_group_tests(tests, open_gpu, close_gpu);
+	return kwhy_test_main(tests, open_gpu, close_gpu);
 }

@@ -327,5 +327,7 @@ int main(void)
 		cmocka_unit_test(two_kernels_a_step_give_the_places_exactly_and_the_numbers_nearly),
 	};
 
-	return CUDA_TEXT_RUNS ? cmocka_run_group_tests(tests, NULL, NULL) : 77;
+	if (!CUDA_TEXT_RUNS)
+		return kwhy_skip_all(CUDA_TEXT_ABSENT);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -164,5 +164,5 @@ int main(void)
 		cmocka_unit_test(fewer_steps_are_the_beginning_of_more),
 	};
 
-	return cmocka_run_group_tests(tests, open_gpus, close_gpus);
+	return kwhy_test_main(tests, open_gpus, close_gpus);
 }

@@ -71,5 +71,5 @@ int main(void)
 		cmocka_unit_test(an_interrupt_before_the_first_row_is_the_end),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

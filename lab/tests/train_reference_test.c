@@ -178,5 +178,5 @@ int main(void)
 		cmocka_unit_test(flop_are_counted_by_hand),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -292,5 +292,5 @@ int main(int count, char **words)
 		backend = KWHY_GPU_CUDA;
 		give_kernels_to_the_fake(words[2], kwhy_train_host_kernels);
 	}
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -310,5 +310,5 @@ int main(void)
 		cmocka_unit_test(wrong_words_are_usage_errors),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

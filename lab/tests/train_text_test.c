@@ -287,7 +287,7 @@ static void run_steps(
 	struct world world;
 
 	if (!CUDA_TEXT_RUNS)
-		skip();
+		kwhy_skip(CUDA_TEXT_ABSENT);
 	world_init(&world, shape, half);
 	RUN(&world, kwhy_train_data, none, BLOCKS, 64);
 	RUN(&world, kwhy_train_begin, none, BLOCKS, 64);
@@ -341,7 +341,7 @@ static void what_follows_a_product_is_that_of_the_host(void **state)
 
 	(void)state;
 	if (!CUDA_TEXT_RUNS)
-		skip();
+		kwhy_skip(CUDA_TEXT_ABSENT);
 	world_init(&world, &shape, true);
 	RUN(&world, kwhy_train_data, none, BLOCKS, 64);
 	RUN(&world, kwhy_train_begin, none, BLOCKS, 64);
@@ -391,7 +391,7 @@ static void a_share_of_adamw_is_that_of_the_host(void **state)
 
 	(void)state;
 	if (!CUDA_TEXT_RUNS)
-		skip();
+		kwhy_skip(CUDA_TEXT_ABSENT);
 	assert_int_equal(sizeof(struct peers), sizeof(struct kwhy_train_peers));
 	world_init(&world, &shape, true);
 	RUN(&world, kwhy_train_data, none, BLOCKS, 64);
@@ -421,5 +421,5 @@ int main(void)
 		cmocka_unit_test(a_share_of_adamw_is_that_of_the_host),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -107,5 +107,5 @@ int main(void)
 		cmocka_unit_test(a_shape_out_of_bounds_is_an_error),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

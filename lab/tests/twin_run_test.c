@@ -73,7 +73,7 @@ static void the_naive_variant_counts_what_the_source_document_counted(void **sta
 
 	(void)state;
 	if (backend != KWHY_GPU_HOST)
-		skip();
+		kwhy_skip("for the host alone");
 	run_variant(&kwhy_twin_variants[0], &shape, 1, 1, &result);
 	assert_int_equal(result.tally.h2d_copies, 6289);
 	assert_int_equal(result.tally.h2d_bytes, 235808);
@@ -103,7 +103,7 @@ static void nccl_gives_the_same_bits(void **state)
 
 	(void)state;
 	if (backend == KWHY_GPU_HOST)
-		skip();
+		kwhy_skip("for CUDA alone");
 	collectives = KWHY_TWIN_COLLECTIVES_NCCL;
 	for (size_t i = 0; i < kwhy_twin_variant_count; i++)
 		for (uint32_t ranks = 1; ranks <= 2; ranks++)
@@ -229,7 +229,7 @@ static void a_lost_device_ends_a_run_and_is_told(void **state)
 
 	(void)state;
 	if (backend == KWHY_GPU_HOST)
-		skip();
+		kwhy_skip("for CUDA alone");
 	answer = answer_of(&shape);
 	for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
 		struct kwhy_twin_result result = {0};
@@ -288,5 +288,5 @@ int main(int count, char **words)
 		give_kernels_to_the_fake(words[2], kwhy_twin_host_kernels);
 		give_kernels_to_the_fake(words[2], kwhy_collectives_host_kernels);
 	}
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -286,6 +286,6 @@ int main(void)
 	};
 
 	if (!CUDA_TEXT_RUNS)
-		return 77;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+		return kwhy_skip_all(CUDA_TEXT_ABSENT);
+	return kwhy_test_main(tests, NULL, NULL);
 }

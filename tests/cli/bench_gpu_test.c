@@ -64,5 +64,5 @@ int main(void)
 		cmocka_unit_test_setup(where_no_gpu_is_found_the_host_is_named, on_cuda),
 	};
 
-	return cmocka_run_group_tests(tests, begin, NULL);
+	return kwhy_test_main(tests, begin, NULL);
 }

@@ -5,7 +5,7 @@
 # Usage: functions.sh SOURCE_DIR
 set -euo pipefail
 cd "$1"
-command -v pmccabe >/dev/null || { echo "pmccabe is not installed"; exit 77; }
+command -v pmccabe >/dev/null || { echo "skipped: pmccabe is not installed"; exit 77; }
 
 folders=(src lab)
 [ ! -d bindings ] || folders+=(bindings)

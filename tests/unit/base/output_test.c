@@ -38,7 +38,7 @@ static int end(void **state)
 static void needs_root(void)
 {
 	if (geteuid() != 0)
-		skip();
+		kwhy_skip("needs root");
 }
 
 static void make(const char *name, mode_t mode)
@@ -278,5 +278,5 @@ int main(void)
 		IN_A_FOLDER(what_is_extended_keeps_what_it_has),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

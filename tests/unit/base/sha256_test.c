@@ -89,5 +89,5 @@ int main(void)
 		cmocka_unit_test(sums_are_equal_in_every_bit_or_not_at_all),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -253,5 +253,5 @@ int main(void)
 		cmocka_unit_test(rates_are_judged_by_limits_and_topology_by_times),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

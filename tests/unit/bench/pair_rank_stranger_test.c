@@ -193,7 +193,7 @@ static void without_a_secret_another_user_is_sent_away(void **state)
 
 	(void)state;
 	if (geteuid() != 0)
-		skip();
+		kwhy_skip("needs root");
 	prepare(members, &listener, &port);
 	for (int i = 0; i < 2; i++) {
 		members[i].request.secret = NULL;
@@ -327,5 +327,5 @@ int main(void)
 		cmocka_unit_test(answers_that_no_rank_gives_end_the_call),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

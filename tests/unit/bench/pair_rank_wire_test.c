@@ -330,5 +330,5 @@ int main(void)
 		cmocka_unit_test(a_part_in_what_is_not_ours_is_refused),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -76,5 +76,5 @@ int main(void)
 		cmocka_unit_test(a_second_interrupt_has_its_usual_effect),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -119,7 +119,7 @@ static void another_user_borrows_nothing(void **state)
 
 	(void)state;
 	if (geteuid() != 0)
-		skip();
+		kwhy_skip("needs root");
 	file = memory_file(F_SEAL_SHRINK);
 	lender = kwhy_gpu_host_lend(file, BYTES, &loan);
 	assert_non_null(lender);
@@ -142,5 +142,5 @@ int main(void)
 		cmocka_unit_test(another_user_borrows_nothing),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -34,5 +34,5 @@ int main(void)
 		cmocka_unit_test(without_a_look_nothing_is_known),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

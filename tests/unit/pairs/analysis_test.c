@@ -458,5 +458,5 @@ int main(void)
 		cmocka_unit_test(readings_come_back_as_they_were_written),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -107,5 +107,5 @@ int main(void)
 		cmocka_unit_test(names_are_those_of_the_traces),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -244,5 +244,5 @@ int main(void)
 		cmocka_unit_test(an_interrupt_leaves_the_runs_before),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

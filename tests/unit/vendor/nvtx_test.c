@@ -39,5 +39,5 @@ int main(void)
 	};
 
 	setenv("NVTX_INJECTION64_PATH", NVTX_TOOL, 1);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }
