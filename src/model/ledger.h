@@ -233,8 +233,9 @@ struct kwhy_device_energy {
 /* Ratio of metered to modelled energy by interval: energy of any stretch = model power x scale. */
 struct kwhy_energy_curve {
 	int64_t *edge_ns; /* [count + 1] */
-	double *scale;	  /* [count] */
+	double *scale;	  /* [count]; NAN: no reading saw it */
 	size_t count;
+	double unmetered_scale; /* of time in no piece: what was estimated of the run's over what is modelled */
 };
 
 /*

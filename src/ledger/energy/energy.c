@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/energy/energy_assumed.h"
 #include "ledger/energy/energy_books.h"
+#include "ledger/energy/energy_deconvolve.h"
 #include "ledger/energy/energy_lag.h"
 #include "ledger/energy/energy_misfit.h"
 #include "ledger/energy/energy_total.h"
@@ -108,12 +109,17 @@ static enum kwhy_status infer(struct attribution *attribution, struct kwhy_error
 
 static enum kwhy_status divide(struct attribution *attribution, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_energy_lag_find(&attribution->total, &attribution->question,
-		&attribution->powers, &attribution->delay_s, error);
+	enum kwhy_status status = kwhy_energy_deconvolve(
+		&attribution->total, &attribution->question, &attribution->powers, error);
 
 	if (!status)
+		status = kwhy_energy_lag_find(&attribution->total, &attribution->question,
+			&attribution->powers, &attribution->delay_s, error);
+	if (!status)
 		status = kwhy_metered_view_init(&attribution->view, &attribution->total,
-			&attribution->question, attribution->powers.tau_s, attribution->delay_s, error);
+			&attribution->question,
+			attribution->total.is_deconvolved ? KWHY_METERED_NO_TAU_S : attribution->powers.tau_s,
+			attribution->delay_s, error);
 	if (!status)
 		status = kwhy_posting_init(&attribution->posting, &attribution->total, &attribution->view,
 			&attribution->powers, error);

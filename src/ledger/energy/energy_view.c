@@ -65,7 +65,7 @@ static void list_looks(
 		const struct kwhy_metered_interval *interval = &total->intervals[i];
 		int64_t length_ns = interval->end_ns - interval->start_ns;
 
-		if (kwhy_meter_is_mean(total->meter)) {
+		if (kwhy_meter_is_mean(total->meter) && !total->is_deconvolved) {
 			add_mean(viewing, i, interval->start_ns, length_ns, llround(window_s * 1e9));
 			add_mean(viewing, i, interval->end_ns, length_ns, llround(window_s * 1e9));
 		} else {
