@@ -2,6 +2,7 @@
 #include "ledger/energy/energy_assumed.h"
 #include "ledger/energy/energy_books.h"
 #include "ledger/energy/energy_deconvolve.h"
+#include "ledger/energy/energy_ends.h"
 #include "ledger/energy/energy_lag.h"
 #include "ledger/energy/energy_misfit.h"
 #include "ledger/energy/energy_total.h"
@@ -116,6 +117,9 @@ static enum kwhy_status divide(struct attribution *attribution, struct kwhy_erro
 		status = kwhy_energy_lag_find(&attribution->total, &attribution->question,
 			&attribution->powers, &attribution->delay_s, error);
 	if (!status)
+		status = kwhy_energy_reach_ends(&attribution->total, &attribution->question,
+			&attribution->powers, attribution->delay_s, error);
+	if (!status)
 		status = kwhy_metered_view_init(&attribution->view, &attribution->total,
 			&attribution->question,
 			attribution->total.is_deconvolved ? KWHY_METERED_NO_TAU_S : attribution->powers.tau_s,
@@ -139,8 +143,10 @@ static void write_energy(struct attribution *attribution)
 
 	energy->known = true;
 	energy->source = kwhy_meter_name((enum kwhy_meter)total->meter);
-	energy->start_ns = total->intervals[0].start_ns;
-	energy->end_ns = total->intervals[total->count - 1].end_ns;
+	energy->start_ns = total->starts_sharp ? attribution->covered.hull.start_ns
+					       : total->intervals[0].start_ns;
+	energy->end_ns = total->ends_sharp ? attribution->covered.hull.end_ns
+					   : total->intervals[total->count - 1].end_ns;
 	energy->metered_ns = total->sum_ns;
 	energy->sampling_ratio = total->sampling_ratio;
 	energy->measured_nj = energy->attributed_nj = total->sum_nj;

@@ -30,8 +30,10 @@ struct kwhy_metered_total {
 				  readings */
 	int64_t hole_ns;       /* between readings of a power too far apart for a line between them */
 	size_t hole_count;
-	int64_t longest_step_ns; /* longer from one reading to the next is such a hole */
-	bool is_deconvolved;	 /* intervals are on the clock of the activities (energy_deconvolve.h) */
+	int64_t longest_step_ns;       /* longer from one reading to the next is such a hole */
+	bool starts_sharp, ends_sharp; /* the first begins with the recording, the last ends with it: none of
+					  what was drawn outside is in them (energy_ends.h) */
+	bool is_deconvolved; /* intervals are on the clock of the activities (energy_deconvolve.h) */
 	size_t wrapped_count, fallen_count; /* readings of a counter that fell: undone, left out */
 };
 
