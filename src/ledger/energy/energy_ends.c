@@ -22,14 +22,21 @@
 #define GAIN_MOST 1.1
 
 /*
- * Standard uncertainties, relative: of a gain; of the level outside; of the lag, which two ends cancel. Of
- * the integral between samples of a step that a low-pass of two thirds of their distance smears, in
- * distances: (1.3 ms of 20).
+ * Standard uncertainties, relative: of the ring's part, beside the counter; of the ring alone; of the level
+ * outside; of the lag, which ends cancel that are alike. Of the integral between samples of a step that a
+ * low-pass of two thirds of their distance smears, in distances: (1.3 ms of 20).
  */
-#define GAIN_SPREAD 0.005
+#define GAIN_SPREAD 0.014
+#define RING_SPREAD 0.004
 #define LEVEL_SPREAD 0.02
 #define LAG_SPREAD 0.2
 #define STEP_SPREAD 0.065
+/* And of the power between two samples: (4 ms of 20) of their difference. */
+#define UNEVEN_SPREAD 0.2
+
+/* Readings that differ by less are of one level. */
+#define EVEN_RATIO 0.03
+#define EVEN_MW 3000
 
 struct reach {
 	const struct kwhy_metered_total *total;
@@ -43,7 +50,8 @@ struct reach {
 	double gain;
 	struct kwhy_metered_interval *intervals;
 	size_t count;
-	double variance_nj2, outside_w;
+	double variance_nj2;
+	double start_w, end_w; /* what was drawn outside; 0 at an end that is not reached */
 	bool starts_sharp, ends_sharp;
 };
 
@@ -136,23 +144,112 @@ static void add(struct reach *reach, int64_t start_ns, int64_t end_ns, double nj
 		start_ns, end_ns, llround(fmax(0, nj))};
 }
 
-/* `other`: the reading beyond the one that tells the level outside. */
-static void add_variance(
-	struct reach *reach, size_t reading, size_t other, double outside_nj, double inside_w)
+static double step_length_ns(const struct kwhy_power_series *series)
+{
+	return (double)(series->time_ns[series->count - 1] - series->time_ns[0]) /
+		(double)(series->count - 1);
+}
+
+/* What lies outside is of an even power, which was read. `reading` tells it, `other` is the next to the end.
+ */
+static void add_even_variance(struct reach *reach, size_t reading, size_t other, double outside_nj)
 {
 	const struct kwhy_power_series *series = reach->series;
-	double step_ns = (double)(series->time_ns[series->count - 1] - series->time_ns[0]) /
-		(double)(series->count - 1);
 
-	reach->variance_nj2 += pow(LEVEL_SPREAD * outside_nj, 2);
-	if (kwhy_meter_is_counter(series->meter))
+	if (isnan(outside_nj))
 		return;
-	reach->variance_nj2 += pow(STEP_SPREAD * step_ns * (inside_w - reach->outside_w), 2);
-	if (other < series->count)
-		reach->variance_nj2 += pow(outside_nj *
-				(double)(series->value[other] - series->value[reading]) * 1e-3 /
-				reach->outside_w,
+	reach->variance_nj2 += pow(LEVEL_SPREAD * outside_nj, 2);
+	if (!kwhy_meter_is_counter(series->meter) && other < series->count)
+		reach->variance_nj2 += pow(STEP_SPREAD * step_length_ns(series) * 1e-3 *
+				(double)(series->value[other] - series->value[reading]),
 			2);
+}
+
+/* What lies outside is not known: the reading between `i` - 1 and `i` at the end itself tells. */
+static void add_uneven_variance(struct reach *reach, size_t i)
+{
+	const struct kwhy_power_series *series = reach->series;
+
+	reach->variance_nj2 += pow(UNEVEN_SPREAD * step_length_ns(series) * 1e-3 *
+			(double)(series->value[i] - series->value[i - 1]),
+		2);
+}
+
+static bool is_alike(const struct reach *reach, size_t reading, size_t other, double more_mw)
+{
+	const double value_mw = (double)reach->series->value[reading];
+
+	return fabs((double)reach->series->value[other] - value_mw) <=
+		EVEN_RATIO * value_mw + EVEN_MW + more_mw;
+}
+
+/* The two readings before the recording are alike; ticks of a counter say nothing of less than their step. */
+static bool is_even_before(const struct reach *reach, size_t before)
+{
+	return kwhy_meter_is_counter(reach->series->meter) || before == 0 ||
+		is_alike(reach, before, before - 1, 0);
+}
+
+/* From the end on readings fall or rise to one level as the low-pass does, and stay. */
+static bool is_even_after(const struct reach *reach, size_t after)
+{
+	const struct kwhy_power_series *series = reach->series;
+	const int64_t shown_ns = reach->end_ns + reach->delay_ns;
+	size_t last = reading_before(series, shown_ns);
+	double step_mw;
+
+	if (kwhy_meter_is_counter(series->meter))
+		return true;
+	if (last == SIZE_MAX)
+		return false;
+	step_mw = fabs((double)series->value[last] - (double)series->value[after]);
+	for (size_t i = last + 1; i < after; i++)
+		if (!is_alike(reach, after, i,
+			    step_mw * exp(-(double)(series->time_ns[i] - shown_ns) / (double)reach->tau_ns)))
+			return false;
+	return after + 1 >= series->count || is_alike(reach, after, after + 1, 0);
+}
+
+/* Up to `to_ns`, without what was drawn before the recording. NAN: not known. */
+static double start_nj(struct reach *reach, size_t before, int64_t to_ns)
+{
+	const struct kwhy_power_series *series = reach->series;
+	const int64_t shown_ns = reach->start_ns + reach->delay_ns;
+	double outside_nj, power_w;
+
+	if (is_even_before(reach, before)) {
+		reach->start_w = level_w(reach, before, before);
+		outside_nj = reach->start_w * (double)(shown_ns + reach->tau_ns - series->time_ns[before]);
+		add_even_variance(reach, before, before + 2, outside_nj);
+		return energy_nj(reach, series->time_ns[before], to_ns) - outside_nj;
+	}
+	power_w = reach->gain * power_between_w(reach, before + 1, shown_ns);
+	reach->start_w = power_w;
+	add_uneven_variance(reach, before + 1);
+	return energy_nj(reach, shown_ns, to_ns) - power_w * (double)reach->tau_ns;
+}
+
+/* From `from_ns` on, without what was drawn after the recording. NAN: not known. */
+static double end_nj(struct reach *reach, int64_t from_ns)
+{
+	const struct kwhy_power_series *series = reach->series;
+	const int64_t shown_ns = reach->end_ns + reach->delay_ns;
+	size_t after = reading_before(series, shown_ns + SETTLED_TAUS * reach->tau_ns - 1) + 1;
+	size_t next = reading_before(series, shown_ns) + 1;
+	double outside_nj, power_w;
+
+	if (after < series->count && is_even_after(reach, after)) {
+		reach->end_w = level_w(reach, after, after + 1);
+		outside_nj = reach->end_w * (double)(series->time_ns[after] - shown_ns - reach->tau_ns);
+		add_even_variance(reach, after, next ? next - 1 : 0, outside_nj);
+		return energy_nj(reach, from_ns, series->time_ns[after]) - outside_nj;
+	}
+	if (kwhy_meter_is_counter(series->meter) || next == 0 || next >= series->count)
+		return NAN;
+	power_w = reach->gain * power_between_w(reach, next, shown_ns);
+	reach->end_w = power_w;
+	add_uneven_variance(reach, next);
+	return energy_nj(reach, from_ns, shown_ns) + power_w * (double)reach->tau_ns;
 }
 
 /* Where the first interval may end. */
@@ -170,7 +267,7 @@ static bool reach_start(struct reach *reach, int64_t to_ns)
 	const struct kwhy_power_series *series = reach->series;
 	const int64_t sharp_ns = reach->start_ns + reach->lag_ns;
 	size_t before = reading_before(series, reach->start_ns + reach->delay_ns), next;
-	double outside_nj, first_nj;
+	double nj;
 
 	if (before == SIZE_MAX || isnan(energy_nj(reach, series->time_ns[before], to_ns)))
 		return false;
@@ -180,42 +277,27 @@ static bool reach_start(struct reach *reach, int64_t to_ns)
 		return false;
 	if (series->time_ns[next] < to_ns && !is_own(reach))
 		to_ns = series->time_ns[next];
-	reach->outside_w = level_w(reach, before, before);
-	outside_nj = reach->outside_w *
-		(double)(reach->start_ns + reach->delay_ns + reach->tau_ns - series->time_ns[before]);
-	if (isnan(outside_nj))
+	nj = start_nj(reach, before, to_ns);
+	if (isnan(nj)) {
+		reach->start_w = 0;
 		return false;
-	first_nj = energy_nj(reach, series->time_ns[before], to_ns);
-	add(reach, sharp_ns, to_ns, first_nj - outside_nj);
-	add_variance(
-		reach, before, before - 1, outside_nj, (first_nj - outside_nj) / (double)(to_ns - sharp_ns));
+	}
+	add(reach, sharp_ns, to_ns, nj);
 	reach->starts_sharp = true;
 	return true;
 }
 
-static bool reach_end(struct reach *reach, int64_t from_ns)
+static void reach_end(struct reach *reach, int64_t from_ns)
 {
-	const struct kwhy_power_series *series = reach->series;
 	const int64_t sharp_ns = reach->end_ns + reach->lag_ns;
-	const int64_t settled_ns = reach->end_ns + reach->delay_ns + SETTLED_TAUS * reach->tau_ns;
-	size_t after = reading_before(series, settled_ns - 1) + 1;
-	double outside_nj, last_nj;
+	double nj = sharp_ns > from_ns ? end_nj(reach, from_ns) : NAN;
 
-	if (after >= series->count || sharp_ns <= from_ns)
-		return false;
-	last_nj = energy_nj(reach, from_ns, series->time_ns[after]);
-	if (isnan(last_nj))
-		return false;
-	reach->outside_w = level_w(reach, after, after + 1);
-	outside_nj = reach->outside_w *
-		(double)(series->time_ns[after] - reach->end_ns - reach->delay_ns - reach->tau_ns);
-	if (isnan(outside_nj))
-		return false;
-	add(reach, from_ns, sharp_ns, last_nj - outside_nj);
-	add_variance(
-		reach, after, after + 1, outside_nj, (last_nj - outside_nj) / (double)(sharp_ns - from_ns));
+	if (isnan(nj)) {
+		reach->end_w = 0;
+		return;
+	}
+	add(reach, from_ns, sharp_ns, nj);
 	reach->ends_sharp = true;
-	return true;
 }
 
 /* The ring's own intervals inside [from_ns, to_ns], and what is left at either end. */
@@ -278,7 +360,7 @@ static void finish(struct reach *reach)
 		add_samples(reach, last_ns, inside_ns);
 		last_ns = reach->intervals[reach->count - 1].end_ns;
 	}
-	(void)reach_end(reach, last_ns);
+	reach_end(reach, last_ns);
 }
 
 /* The counter over the ring in the counter's intervals; 1: they do not tell. */
@@ -300,10 +382,21 @@ static double gain_of(const struct reach *reach)
 	return gain < GAIN_MOST && gain > 1 / GAIN_MOST ? gain : 1;
 }
 
+/* What else is not known: the gain of the ring, the lag where the ends are not alike. */
+static double common_variance_nj2(const struct reach *reach, double before_nj, double sum_nj)
+{
+	double drawn_nj = is_own(reach) ? 0 : fabs(sum_nj - before_nj);
+	double gain_nj = reach->total->meter == KWHY_METER_NVML_SAMPLE ? RING_SPREAD * sum_nj
+								       : GAIN_SPREAD * drawn_nj;
+	double lag_nj = LAG_SPREAD * (double)(reach->delay_ns + reach->tau_ns) *
+		fabs(reach->end_w - reach->start_w);
+
+	return gain_nj * gain_nj + lag_nj * lag_nj;
+}
+
 static void replace(struct reach *reach, struct kwhy_metered_total *total)
 {
-	double before_nj = (double)total->sum_nj, drawn_nj = 0,
-	       sampling_nj = total->sampling_ratio * before_nj;
+	double before_nj = (double)total->sum_nj, sampling_nj = total->sampling_ratio * before_nj;
 
 	free(total->intervals);
 	total->intervals = reach->intervals;
@@ -315,11 +408,9 @@ static void replace(struct reach *reach, struct kwhy_metered_total *total)
 		total->sum_nj += reach->intervals[i].energy_nj;
 		total->sum_ns += reach->intervals[i].end_ns - reach->intervals[i].start_ns;
 	}
-	if (!is_own(reach))
-		drawn_nj = GAIN_SPREAD * fabs((double)total->sum_nj - before_nj);
+	reach->variance_nj2 += common_variance_nj2(reach, before_nj, (double)total->sum_nj);
 	if (total->sum_nj > 0)
-		total->sampling_ratio = hypot(sampling_nj,
-						1.645 * sqrt(reach->variance_nj2 + drawn_nj * drawn_nj)) /
+		total->sampling_ratio = hypot(sampling_nj, 1.645 * sqrt(reach->variance_nj2)) /
 			(double)total->sum_nj;
 }
 
