@@ -49,7 +49,7 @@ static void add_anchor(struct kwhy_anchors *anchors, const struct kwhy_readings 
 	int64_t rise = 0;
 
 	anchors->time_ns[at] = reading->time_mono_ns;
-	if (at == 0)
+	if (!last)
 		return;
 	span.before = last->value;
 	span.length_ns = (double)(reading->time_mono_ns - last->time_mono_ns);

@@ -235,7 +235,8 @@ struct kwhy_energy_curve {
 	int64_t *edge_ns; /* [count + 1] */
 	double *scale;	  /* [count]; NAN: no reading saw it */
 	size_t count;
-	double unmetered_scale; /* of time in no piece: what was estimated of the run's over what is modelled */
+	double unmetered_scale; /* of time in no piece: what was estimated of the run's over what is modelled
+				 */
 };
 
 /*
