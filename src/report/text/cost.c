@@ -11,6 +11,7 @@
 /* The first screen's beginning: what it cost. */
 
 #define NJ_PER_KWH 3.6e15
+#define SAID_RATIO 0.01 /* of the run's energy, from which on it is said that no meter saw it */
 #define EVEN_RATIO 0.05 /* sides of an interval that differ by less are one number */
 
 static void write_subject(const struct kwhy_sheet *sheet)
@@ -88,32 +89,6 @@ static void write_no_price(const struct kwhy_sheet *sheet)
 		kwhy_sheet_linef(sheet, "  ", "part of the run was not recorded: its price is not known");
 }
 
-/* Whether the run's energy is another one than what was metered, by 1 % or more. */
-static bool is_run_apart(const struct kwhy_totals *totals)
-{
-	const double least_nj = 0.01 * totals->run_nj;
-
-	return totals->active_count && !totals->modelled &&
-		(totals->unmetered_nj >= least_nj ||
-			fabs(totals->run_nj - (double)totals->energy_nj) >= least_nj);
-}
-
-/* Which joules are divided, where they are not quite those of the first line. */
-static const char *base_of(const struct kwhy_totals *totals, char out[96])
-{
-	char unmetered[KWHY_QUANTITY_BYTES];
-
-	*out = '\0';
-	if (is_run_apart(totals))
-		return out;
-	if (totals->unmetered_nj > 0)
-		snprintf(out, 96, ", with %s that no meter saw",
-			kwhy_quantity_si(unmetered, totals->unmetered_nj * 1e-9, "J", 3));
-	else if (kwhy_totals_outside_nj(totals) > 0)
-		snprintf(out, 96, ", from first start to last end");
-	return out;
-}
-
 enum { INTERVAL_BYTES = 3 * KWHY_QUANTITY_BYTES + 16 };
 
 /* "3.11 kJ" beside "3.46 kJ" is "3.11". */
@@ -156,16 +131,16 @@ static void write_work(const struct kwhy_sheet *sheet)
 		kwhy_sheet_step_mean(sheet);
 	for (size_t i = 0; i < recording->work_count && i < 1; i++) {
 		const struct kwhy_work *work = &recording->work[i];
-		char count[KWHY_QUANTITY_BYTES], each[INTERVAL_BYTES], per[KWHY_QUANTITY_BYTES], base[96];
+		char count[KWHY_QUANTITY_BYTES], each[INTERVAL_BYTES], per[KWHY_QUANTITY_BYTES];
 
 		kwhy_quantity_amount(count, work->count);
 		if (!(energy_j > 0) || !(work->count > 0)) {
 			kwhy_sheet_linef(sheet, "  ", "%s %s", count, work->unit);
 			continue;
 		}
-		kwhy_sheet_linef(sheet, "  ", "%s %s: %s each, %s a joule%s", count, work->unit,
+		kwhy_sheet_linef(sheet, "  ", "%s %s: %s each, %s a joule", count, work->unit,
 			interval_of(sheet->totals, work->count, each),
-			kwhy_quantity_number(per, work->count / energy_j), base_of(sheet->totals, base));
+			kwhy_quantity_number(per, work->count / energy_j));
 	}
 }
 
@@ -237,10 +212,7 @@ static const char *devices_of(const struct kwhy_totals *totals, char out[64])
 	return out;
 }
 
-/*
- * The run's energy, where it is not that of the books: those hold what was metered before and behind it, and
- * not what no meter saw of it.
- */
+/* The books hold what was metered before and after it, too, and not what no meter saw of it. */
 static void write_run(const struct kwhy_sheet *sheet)
 {
 	const struct kwhy_totals *totals = sheet->totals;
@@ -251,7 +223,7 @@ static void write_run(const struct kwhy_sheet *sheet)
 		kwhy_quantity_time(time, llround(totals->run_s * 1e9)), devices_of(totals, devices),
 		kwhy_quantity_si(power, run_power_w(sheet->report->ledger), "W", 3),
 		meter_of(sheet->report->ledger));
-	if (totals->unmetered_nj > 0) {
+	if (totals->unmetered_nj >= SAID_RATIO * totals->run_nj) {
 		kwhy_text_add(&line, "; no meter saw ");
 		kwhy_sheet_add_unmetered(&line, sheet);
 		kwhy_text_add(&line, " of it");
@@ -274,10 +246,13 @@ static void write_metered(const struct kwhy_sheet *sheet)
 		totals->modelled ? "modelled, not metered" : meter_of(sheet->report->ledger));
 }
 
-/* One total: all figures of the first screen but those of the accounts are of it. */
+/* One total, that of the run where it is known: all figures of the first screen but the accounts are of it.
+ */
 static void write_energy(const struct kwhy_sheet *sheet)
 {
-	if (is_run_apart(sheet->totals))
+	const struct kwhy_totals *totals = sheet->totals;
+
+	if (totals->active_count && !totals->modelled && isfinite(totals->run_nj))
 		write_run(sheet);
 	else
 		write_metered(sheet);
