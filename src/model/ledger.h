@@ -210,7 +210,8 @@ struct kwhy_device_energy {
 	int64_t metered_ns;	  /* of that, what readings tell of; of assumed powers what was recorded */
 	int64_t measured_nj, attributed_nj;
 	double sampling_ratio; /* half of the 90 % interval of measured_nj over it: what came and went between
-				  readings of a power; the accounts' intervals have it */
+				  readings of a power, what is not known of the recording's ends, and of
+				  means what they leave open; the accounts' intervals have it */
 	int64_t clean_idle_nj; /* KWHY_UNKNOWN_NJ where the clean level is unknown; then context_idle holds
 				  both */
 	int64_t context_idle_nj, execution_idle_nj, net_nj;
