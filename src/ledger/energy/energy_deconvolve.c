@@ -17,6 +17,9 @@
 #define FINE_CELLS_MOST 20000 /* more are as long as cells may be */
 #define ALL_CELLS_MOST 200000
 
+/* What even powers within cells leave out, relative to the run's energy. */
+#define MODEL_SPREAD 6e-4
+
 /* Readings in use whose windows end before or begin after what is known: these many windows. */
 #define OUTSIDE_WINDOWS 2
 
@@ -478,6 +481,7 @@ static enum kwhy_status write_total(struct deconvolution *deconvolution, struct 
 	struct kwhy_metered_total *total = deconvolution->total;
 	struct kwhy_metered_interval *intervals = calloc(deconvolution->cell_count + 1, sizeof(*intervals));
 	double sum_j = 0, positive_j = 0, run_j = deconvolution->run_j / deconvolution->weight;
+	double variance_j2 = deconvolution->run_j2 / deconvolution->weight - run_j * run_j;
 
 	if (!intervals)
 		return kwhy_fail_memory(error, "metered intervals");
@@ -504,9 +508,8 @@ static enum kwhy_status write_total(struct deconvolution *deconvolution, struct 
 		total->sum_nj += interval.energy_nj;
 		total->sum_ns += interval.end_ns - interval.start_ns;
 	}
-	total->sampling_ratio = run_j > 0
-		? 1.645 * sqrt(fmax(0, deconvolution->run_j2 / deconvolution->weight - run_j * run_j)) / run_j
-		: 0;
+	total->sampling_ratio = run_j > 0 ? 1.645 * hypot(MODEL_SPREAD, sqrt(fmax(0, variance_j2)) / run_j)
+					  : 0;
 	total->is_deconvolved = true;
 	return KWHY_OK;
 }
