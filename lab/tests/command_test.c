@@ -18,26 +18,31 @@ static const json_t *row_of(const json_t *rows, const char *id)
 	return NULL;
 }
 
+static const json_t *phase_of(const json_t *row)
+{
+	return json_array_get(json_object_get(row, "phases"), 0);
+}
+
 static void every_variant_of_twin_is_a_row_with_times_and_counts(void **state)
 {
 	json_t *root = json_of(SPAWN("twin", "--backend", "host", "--steps", "4", "--ranks", "2", "--device",
 		"0,1", "--repeat", "2", "--json"));
-	const json_t *rows = json_object_get(root, "variants");
+	const json_t *rows = json_object_get(root, "rows");
 	static const char *const ids[] = {"v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v9b"};
 
 	(void)state;
 	assert_string_equal(json_string_value(json_object_get(root, "schema")), "kwhy.twin/1");
 	assert_int_equal(json_array_size(rows), 12);
-	assert_true(number_in(row_of(rows, "cpu"), "run_s", "median") > 0);
+	assert_true(number_in(phase_of(row_of(rows, "cpu")), "run_s", "median") > 0);
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
 		const json_t *row = row_of(rows, ids[i]);
 
 		assert_true(json_is_null(json_object_get(row, "missing")));
-		assert_true(number_in(row, "run_s", "median") > 0);
+		assert_true(number_in(phase_of(row), "run_s", "median") > 0);
 		assert_true(number_in(row, "step_s", "median") > 0);
 		assert_true(number_in(row, "a_run", "calls") > 0);
-		assert_true(json_is_null(json_object_get(
-			json_object_get(json_object_get(row, "energy"), "gross_j_a_run"), "value")));
+		assert_true(json_is_null(
+			json_object_get(json_object_get(phase_of(row), "gross_j_per_item"), "value")));
 	}
 	assert_true(number_in(row_of(rows, "v9"), NULL, "gpus") == 2);
 	assert_true(number_in(row_of(rows, "v0"), "a_run", "h2d_copies") == 4 * 22 - 1);
@@ -52,7 +57,6 @@ static void the_text_of_twin_is_no_wider_than_80_columns(void **state)
 	(void)state;
 	assert_int_equal(spawned.exit, 0);
 	assert_fits_80_columns(spawned.out.data);
-	assert_non_null(strstr(spawned.out.data, "every step of every run gave those of the reference"));
 	spawned_done(&spawned);
 }
 
@@ -94,7 +98,7 @@ static void the_floor_is_left_out_where_it_is_not_wanted(void **state)
 
 	(void)state;
 	assert_true(number_in(json_object_get(root, "floor_step_s"), NULL, "count") == 0);
-	assert_true(number_in(row_of(json_object_get(root, "variants"), "v5"), "run_s", "median") > 0);
+	assert_true(number_in(phase_of(row_of(json_object_get(root, "rows"), "v5")), "run_s", "median") > 0);
 	json_decref(root);
 }
 

@@ -5,9 +5,9 @@
 
 enum { RUNS = 3, QUEUED_MOST = 64 }; /* a full queue blocks the host before it opens the gate */
 
-enum kwhy_status kwhy_twin_hold(struct kwhy_twin *twin, struct kwhy_error *error)
+enum kwhy_status lab_twin_hold(struct lab_twin *twin, struct kwhy_error *error)
 {
-	const struct kwhy_twin_field *field = &twin->fields[0];
+	const struct lab_twin_field *field = &twin->fields[0];
 	enum kwhy_status status;
 
 	twin->queued = 0;
@@ -17,7 +17,7 @@ enum kwhy_status kwhy_twin_hold(struct kwhy_twin *twin, struct kwhy_error *error
 	return status ? status : field->gpu->ops->event_record(field->gpu, twin->start, field->stream, error);
 }
 
-static enum kwhy_status add_busy(struct kwhy_twin *twin, struct kwhy_error *error)
+static enum kwhy_status add_busy(struct lab_twin *twin, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = twin->fields[0].gpu;
 	double busy_ns = 0;
@@ -29,9 +29,9 @@ static enum kwhy_status add_busy(struct kwhy_twin *twin, struct kwhy_error *erro
 	return status;
 }
 
-enum kwhy_status kwhy_twin_release(struct kwhy_twin *twin, enum kwhy_status queued, struct kwhy_error *error)
+enum kwhy_status lab_twin_release(struct lab_twin *twin, enum kwhy_status queued, struct kwhy_error *error)
 {
-	const struct kwhy_twin_field *field = &twin->fields[0];
+	const struct lab_twin_field *field = &twin->fields[0];
 	struct kwhy_gpu *gpu = field->gpu;
 	struct kwhy_error other;
 	enum kwhy_status status = queued, opened;
@@ -46,14 +46,14 @@ enum kwhy_status kwhy_twin_release(struct kwhy_twin *twin, enum kwhy_status queu
 	return status ? status : add_busy(twin, error);
 }
 
-enum kwhy_status kwhy_twin_make_room(struct kwhy_twin *twin, struct kwhy_error *error)
+enum kwhy_status lab_twin_make_room(struct lab_twin *twin, struct kwhy_error *error)
 {
 	enum kwhy_status status;
 
 	if (!twin->gate || ++twin->queued < QUEUED_MOST)
 		return KWHY_OK;
-	status = kwhy_twin_release(twin, KWHY_OK, error);
-	return status ? status : kwhy_twin_hold(twin, error);
+	status = lab_twin_release(twin, KWHY_OK, error);
+	return status ? status : lab_twin_hold(twin, error);
 }
 
 static double median_of(const double values[RUNS])
@@ -64,19 +64,19 @@ static double median_of(const double values[RUNS])
 }
 
 /* A first run does what a driver does only once: behind a gate it could not. */
-static enum kwhy_status run_held(struct kwhy_twin *twin, const struct kwhy_twin_answer *answer,
+static enum kwhy_status run_held(struct lab_twin *twin, const struct lab_twin_answer *answer,
 	double *out_busy_s, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = twin->fields[0].gpu;
-	struct kwhy_twin_result result = {0};
+	struct lab_twin_result result = {0};
 	double busy_s[RUNS] = {0};
-	enum kwhy_status status = kwhy_twin_run(twin, answer, false, &result, error);
+	enum kwhy_status status = lab_twin_run(twin, answer, false, &result, error);
 
 	if (!status)
 		status = gpu->ops->gate_new(gpu, &twin->gate, error);
 	for (int i = 0; !status && i < RUNS; i++) {
 		twin->busy_s = 0;
-		status = kwhy_twin_run(twin, answer, false, &result, error);
+		status = lab_twin_run(twin, answer, false, &result, error);
 		busy_s[i] = twin->busy_s;
 	}
 	gpu->ops->gate_free(gpu, twin->gate);
@@ -86,15 +86,15 @@ static enum kwhy_status run_held(struct kwhy_twin *twin, const struct kwhy_twin_
 	return status;
 }
 
-enum kwhy_status kwhy_twin_busy(const struct kwhy_twin_request *request,
-	const struct kwhy_twin_answer *answer, double *out_busy_s, struct kwhy_error *error)
+enum kwhy_status lab_twin_busy(const struct lab_twin_request *request,
+	const struct lab_twin_answer *answer, double *out_busy_s, struct kwhy_error *error)
 {
-	struct kwhy_twin_variant variant = *request->variant;
-	struct kwhy_twin_request held = *request;
-	struct kwhy_twin *twin = NULL;
+	struct lab_twin_variant variant = *request->variant;
+	struct lab_twin_request held = *request;
+	struct lab_twin *twin = NULL;
 	enum kwhy_status status;
 
-	if (variant.host == KWHY_TWIN_DEVICE)
+	if (variant.host == LAB_TWIN_DEVICE)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "a run of twin %s is one launch: it tells itself",
 			variant.id);
 	/* What blocks the host would wait for what waits for the host. */
@@ -102,13 +102,13 @@ enum kwhy_status kwhy_twin_busy(const struct kwhy_twin_request *request,
 		variant.memory = KWHY_GPU_HOST_PINNED;
 	variant.waits_each = false;
 	held.variant = &variant;
-	status = kwhy_twin_open(&held, &twin, error);
+	status = lab_twin_open(&held, &twin, error);
 	if (!status && twin->place_count > 1)
 		status = kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"twin %s runs on %u GPUs, whose events have no common clock", variant.id,
 			twin->place_count);
 	if (!status)
 		status = run_held(twin, answer, out_busy_s, error);
-	kwhy_twin_close(twin);
+	lab_twin_close(twin);
 	return status;
 }

@@ -15,7 +15,7 @@ static enum kwhy_status send(void *context, struct kwhy_error *error)
 {
 	struct floor *floor = context;
 	const struct kwhy_gpu_copy copy = {
-		kwhy_gpu_address(floor->host.memory), floor->device, KWHY_TWIN_OBSERVED_BYTES};
+		kwhy_gpu_address(floor->host.memory), floor->device, LAB_TWIN_OBSERVED_BYTES};
 
 	return floor->gpu->ops->copy(floor->gpu, floor->stream, &copy, error);
 }
@@ -28,9 +28,9 @@ static enum kwhy_status prepare(struct floor *floor, struct kwhy_error *error)
 	if (!status)
 		status = ops->stream_new(floor->gpu, &floor->stream, error);
 	if (!status)
-		status = ops->memory_new(floor->gpu, KWHY_TWIN_OBSERVED_BYTES, &floor->device, error);
+		status = ops->memory_new(floor->gpu, LAB_TWIN_OBSERVED_BYTES, &floor->device, error);
 	if (!status)
-		status = ops->host_new(floor->gpu, KWHY_GPU_HOST_PINNED, KWHY_TWIN_OBSERVED_BYTES,
+		status = ops->host_new(floor->gpu, KWHY_GPU_HOST_PINNED, LAB_TWIN_OBSERVED_BYTES,
 			floor->gpu->facts.numa_node, &floor->host, error);
 	return status ? status
 		      : kwhy_gpu_capture(floor->gpu, floor->stream, send, floor, &floor->graph, error);
@@ -54,7 +54,7 @@ static void done(struct floor *floor)
 	ops->memory_free(floor->gpu, floor->device);
 }
 
-enum kwhy_status kwhy_twin_floor(
+enum kwhy_status lab_twin_floor(
 	struct kwhy_gpu *gpu, double *step_s, uint32_t count, struct kwhy_error *error)
 {
 	struct floor floor = {.gpu = gpu};

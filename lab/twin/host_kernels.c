@@ -7,11 +7,11 @@
 
 /* The host forms of kernels/twin/: each runs its whole grid. */
 
-enum { AGENTS = KWHY_TWIN_AGENTS, CELLS = KWHY_TWIN_CELLS, WIDTH = KWHY_TWIN_WIDTH, KEPT = KWHY_TWIN_KEPT };
+enum { AGENTS = LAB_TWIN_AGENTS, CELLS = LAB_TWIN_CELLS, WIDTH = LAB_TWIN_WIDTH, KEPT = LAB_TWIN_KEPT };
 
 /* One launch, with the addresses as pointers. */
 struct call {
-	const struct kwhy_twin_args *args;
+	const struct lab_twin_args *args;
 	uint32_t step;
 	float *t, *old_t, *new_t, *u, *f, *l, *v, *w, *controls, *gains;
 	int64_t *sums;
@@ -28,10 +28,10 @@ static void find_t(struct call *call)
 
 static struct call call_of(void **arguments)
 {
-	const struct kwhy_twin_args *args = arguments[0];
+	const struct lab_twin_args *args = arguments[0];
 	uint32_t step = *(const uint32_t *)arguments[1];
 	struct call call = {.args = args,
-		.step = step == KWHY_TWIN_BY_CLOCK ? *(const uint32_t *)kwhy_gpu_at(args->clock) : step,
+		.step = step == LAB_TWIN_BY_CLOCK ? *(const uint32_t *)kwhy_gpu_at(args->clock) : step,
 		.t = kwhy_gpu_at(args->t),
 		.u = kwhy_gpu_at(args->u),
 		.f = kwhy_gpu_at(args->f),
@@ -54,28 +54,28 @@ static bool reduces(const struct call *call)
 
 static float gain(const float *controls, uint32_t j)
 {
-	static const float scales[KWHY_TWIN_GAINS] = {0.25f, 1.0f, 0.125f};
+	static const float scales[LAB_TWIN_GAINS] = {0.25f, 1.0f, 0.125f};
 	float sum = controls[j];
 
-	for (uint32_t k = j + 3; k < KWHY_TWIN_CONTROLS; k += 3)
+	for (uint32_t k = j + 3; k < LAB_TWIN_CONTROLS; k += 3)
 		sum += controls[k];
 	return sum * scales[j];
 }
 
 static void find_gains(const float *controls, float *gains)
 {
-	for (uint32_t i = 0; i < AGENTS * KWHY_TWIN_GAINS; i++)
-		gains[i] = gain(controls + i / KWHY_TWIN_GAINS * KWHY_TWIN_CONTROLS, i % KWHY_TWIN_GAINS);
+	for (uint32_t i = 0; i < AGENTS * LAB_TWIN_GAINS; i++)
+		gains[i] = gain(controls + i / LAB_TWIN_GAINS * LAB_TWIN_CONTROLS, i % LAB_TWIN_GAINS);
 }
 
 static const float *gains_of(const float *gains, uint32_t cell)
 {
-	return gains + kwhy_twin_district(cell % CELLS) * KWHY_TWIN_GAINS;
+	return gains + lab_twin_district(cell % CELLS) * LAB_TWIN_GAINS;
 }
 
 static float neighbours(const struct call *call, const float *t, uint32_t i)
 {
-	const struct kwhy_twin_args *args = call->args;
+	const struct lab_twin_args *args = call->args;
 	uint32_t x = i % WIDTH, row = i - x;
 	const float *above = args->above ? kwhy_gpu_at(args->above) : t + args->cells - WIDTH,
 		    *below = args->below ? kwhy_gpu_at(args->below) : t;
@@ -93,7 +93,7 @@ static void begin_field(const struct kwhy_gpu_grid *grid, void **arguments)
 	for (uint32_t i = 0; i < call.args->cells; i++) {
 		uint32_t j = call.args->first_cell + i;
 
-		call.t[i] = kwhy_twin_start(j / CELLS, j % CELLS);
+		call.t[i] = lab_twin_start(j / CELLS, j % CELLS);
 	}
 }
 
@@ -103,9 +103,9 @@ static void begin_rest(const struct kwhy_gpu_grid *grid, void **arguments)
 
 	(void)grid;
 	memset(call.u, 0, call.args->cells * sizeof(*call.u));
-	memset(kwhy_gpu_at(call.args->run_sums), 0, KWHY_TWIN_STEPS * (AGENTS + 1) * sizeof(*call.sums));
-	memset(call.checks, 0, (KWHY_TWIN_STEPS + 1) * sizeof(*call.checks));
-	memset(call.controls, 0, AGENTS * KWHY_TWIN_CONTROLS * sizeof(*call.controls));
+	memset(kwhy_gpu_at(call.args->run_sums), 0, LAB_TWIN_STEPS * (AGENTS + 1) * sizeof(*call.sums));
+	memset(call.checks, 0, (LAB_TWIN_STEPS + 1) * sizeof(*call.checks));
+	memset(call.controls, 0, AGENTS * LAB_TWIN_CONTROLS * sizeof(*call.controls));
 	memset(call.sums, 0, (AGENTS + 1) * sizeof(*call.sums));
 	memset(kwhy_gpu_at(call.args->clock), 0, 2 * sizeof(uint32_t));
 	memset(kwhy_gpu_at(call.args->arrived), 0, sizeof(uint32_t));
@@ -177,15 +177,15 @@ static void run_limit(const struct kwhy_gpu_grid *grid, void **arguments)
 
 	(void)grid;
 	for (uint32_t i = 0; i < call.args->cells; i++)
-		call.t[i] = kwhy_twin_limit(call.w[i]);
+		call.t[i] = lab_twin_limit(call.w[i]);
 }
 
 static void add_up(const struct call *call, int64_t *sums)
 {
 	for (uint32_t i = 0; i < call->args->cells; i++) {
-		uint32_t bits = kwhy_twin_bits(fabsf(call->new_t[i]));
+		uint32_t bits = lab_twin_bits(fabsf(call->new_t[i]));
 
-		sums[kwhy_twin_district(i % CELLS)] += kwhy_twin_fixed(call->new_t[i]);
+		sums[lab_twin_district(i % CELLS)] += lab_twin_fixed(call->new_t[i]);
 		sums[AGENTS] = bits > sums[AGENTS] ? bits : sums[AGENTS];
 	}
 }
@@ -197,8 +197,8 @@ static uint64_t check_of(const struct call *call)
 	for (uint32_t i = 0; i < call->args->cells; i++) {
 		uint64_t j = call->args->first_cell + i;
 
-		sum += kwhy_twin_bits(call->new_t[i]) * (2 * j + 1) +
-			kwhy_twin_bits(call->u[i]) * (2 * j + 0x10001);
+		sum += lab_twin_bits(call->new_t[i]) * (2 * j + 1) +
+			lab_twin_bits(call->u[i]) * (2 * j + 0x10001);
 	}
 	return sum;
 }
@@ -207,15 +207,15 @@ static void look(const struct call *call)
 {
 	char *outbox = kwhy_gpu_at(call->args->outbox);
 
-	for (uint32_t q = 0; q < kwhy_twin_observed(call->step); q++) {
+	for (uint32_t q = 0; q < lab_twin_observed(call->step); q++) {
 		char *place = outbox +
-			(call->args->scattered ? call->args->scattered * q : kwhy_twin_packed_at(q));
+			(call->args->scattered ? call->args->scattered * q : lab_twin_packed_at(q));
 		int64_t wide = call->sums[q / 8 % AGENTS] + q;
 
-		if (kwhy_twin_is_wide(q))
+		if (lab_twin_is_wide(q))
 			memcpy(place, &wide, sizeof(wide));
 		else
-			memcpy(place, &call->new_t[kwhy_twin_looks_at(call->step, q)], sizeof(float));
+			memcpy(place, &call->new_t[lab_twin_looks_at(call->step, q)], sizeof(float));
 	}
 }
 
@@ -250,8 +250,8 @@ static void run_scatter(const struct kwhy_gpu_grid *grid, void **arguments)
 
 	(void)grid;
 	for (uint32_t a = 0; a < AGENTS; a++)
-		for (uint32_t k = 0; k < kwhy_twin_sends(call.step, a); k++)
-			call.controls[a * KWHY_TWIN_CONTROLS + k] = *inbox++;
+		for (uint32_t k = 0; k < lab_twin_sends(call.step, a); k++)
+			call.controls[a * LAB_TWIN_CONTROLS + k] = *inbox++;
 }
 
 static void run_receive(const struct kwhy_gpu_grid *grid, void **arguments)
@@ -261,14 +261,14 @@ static void run_receive(const struct kwhy_gpu_grid *grid, void **arguments)
 	(void)grid;
 	clear_sums(&call);
 	memcpy(call.controls, kwhy_gpu_at(call.args->inbox),
-		AGENTS * KWHY_TWIN_CONTROLS * sizeof(*call.controls));
+		AGENTS * LAB_TWIN_CONTROLS * sizeof(*call.controls));
 	find_gains(call.controls, call.gains);
 }
 
-static void keep(const struct call *call, uint32_t i, const float values[KWHY_TWIN_KEPT_FIELDS])
+static void keep(const struct call *call, uint32_t i, const float values[LAB_TWIN_KEPT_FIELDS])
 {
-	float *slot = (float *)kwhy_gpu_at(call->args->history) + (size_t)call->step * KWHY_TWIN_SLOT_FLOATS;
-	uint32_t count = 4 + kwhy_twin_keeps_v(call->step);
+	float *slot = (float *)kwhy_gpu_at(call->args->history) + (size_t)call->step * LAB_TWIN_SLOT_FLOATS;
+	uint32_t count = 4 + lab_twin_keeps_v(call->step);
 
 	for (uint32_t k = 0; call->args->first_cell + i < KEPT && k < count; k++)
 		slot[k * KEPT + i] = values[k];
@@ -283,7 +283,7 @@ static void advance(const struct call *call, const float *gains)
 		      w = fmaf(0x1p-8f, f, v);
 
 		call->u[i] = fmaf(mine[2], w, 0.9375f * call->u[i]);
-		call->new_t[i] = kwhy_twin_limit(w);
+		call->new_t[i] = lab_twin_limit(w);
 		keep(call, i, (float[]){call->new_t[i], call->u[i], w, f, v});
 	}
 }
@@ -352,17 +352,17 @@ static void run_combine(const struct kwhy_gpu_grid *grid, void **arguments)
 static void watch(const struct call *call, int64_t seen[AGENTS])
 {
 	memset(seen, 0, AGENTS * sizeof(*seen));
-	for (uint32_t q = 0; q < kwhy_twin_observed(call->step); q++)
-		seen[q % AGENTS] += kwhy_twin_is_wide(q)
+	for (uint32_t q = 0; q < lab_twin_observed(call->step); q++)
+		seen[q % AGENTS] += lab_twin_is_wide(q)
 			? call->sums[q / 8 % AGENTS] + q
-			: kwhy_twin_fixed(call->new_t[kwhy_twin_looks_at(call->step, q)]);
+			: lab_twin_fixed(call->new_t[lab_twin_looks_at(call->step, q)]);
 }
 
 static void decide(const struct call *call, const int64_t seen[AGENTS])
 {
 	for (uint32_t a = 0; a < AGENTS; a++)
-		for (uint32_t k = 0; k < kwhy_twin_sends(call->step, a); k++)
-			call->controls[a * KWHY_TWIN_CONTROLS + k] = kwhy_twin_payload(
+		for (uint32_t k = 0; k < lab_twin_sends(call->step, a); k++)
+			call->controls[a * LAB_TWIN_CONTROLS + k] = lab_twin_payload(
 				call->step, a, k, call->args->closed ? seen[a] : 0);
 	find_gains(call->controls, call->gains);
 }
@@ -383,40 +383,40 @@ static void run_run(const struct kwhy_gpu_grid *grid, void **arguments)
 			(size_t)(call.step - call.step % call.args->reduce_every) * (AGENTS + 1);
 		tally(&call);
 		watch(&call, seen);
-		books = kwhy_twin_fold(books, seen);
+		books = lab_twin_fold(books, seen);
 		observed[call.step] = books;
 		times[call.step + 1] = (uint64_t)kwhy_clock_mono_ns();
 	}
 }
 
-/* All take struct kwhy_twin_args and the step. */
+/* All take struct lab_twin_args and the step. */
 #define ROW(name, run)                                                  \
 	{                                                               \
 		name, run,                                              \
 		{                                                       \
-			sizeof(struct kwhy_twin_args), sizeof(uint32_t) \
+			sizeof(struct lab_twin_args), sizeof(uint32_t) \
 		}                                                       \
 	}
 
-const struct kwhy_gpu_host_kernel kwhy_twin_host_kernels[] = {
-	ROW("kwhy_twin_begin_field", begin_field),
-	ROW("kwhy_twin_begin_rest", begin_rest),
-	ROW("kwhy_twin_gain", run_gain),
-	ROW("kwhy_twin_force", run_force),
-	ROW("kwhy_twin_spread", run_spread),
-	ROW("kwhy_twin_diffuse", run_diffuse),
-	ROW("kwhy_twin_push", run_push),
-	ROW("kwhy_twin_store", run_store),
-	ROW("kwhy_twin_limit", run_limit),
-	ROW("kwhy_twin_sum", run_sum),
-	ROW("kwhy_twin_look", run_look),
-	ROW("kwhy_twin_check", run_check),
-	ROW("kwhy_twin_scatter", run_scatter),
-	ROW("kwhy_twin_receive", run_receive),
-	ROW("kwhy_twin_advance", run_advance),
-	ROW("kwhy_twin_conclude", run_conclude),
-	ROW("kwhy_twin_tally", run_tally),
-	ROW("kwhy_twin_combine", run_combine),
-	ROW("kwhy_twin_run", run_run),
+const struct kwhy_gpu_host_kernel lab_twin_host_kernels[] = {
+	ROW("lab_twin_begin_field", begin_field),
+	ROW("lab_twin_begin_rest", begin_rest),
+	ROW("lab_twin_gain", run_gain),
+	ROW("lab_twin_force", run_force),
+	ROW("lab_twin_spread", run_spread),
+	ROW("lab_twin_diffuse", run_diffuse),
+	ROW("lab_twin_push", run_push),
+	ROW("lab_twin_store", run_store),
+	ROW("lab_twin_limit", run_limit),
+	ROW("lab_twin_sum", run_sum),
+	ROW("lab_twin_look", run_look),
+	ROW("lab_twin_check", run_check),
+	ROW("lab_twin_scatter", run_scatter),
+	ROW("lab_twin_receive", run_receive),
+	ROW("lab_twin_advance", run_advance),
+	ROW("lab_twin_conclude", run_conclude),
+	ROW("lab_twin_tally", run_tally),
+	ROW("lab_twin_combine", run_combine),
+	ROW("lab_twin_run", run_run),
 	{NULL, NULL, {0}},
 };

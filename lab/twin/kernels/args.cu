@@ -24,7 +24,7 @@ enum {
 	WIDE = 235
 };
 
-/* As struct kwhy_twin_args of workload/twin/device.h. */
+/* As struct lab_twin_args of lab/twin/device.h. */
 struct args {
 	float *t, *u, *f, *l, *v, *w; /* [cells]; t: [2][cells], the second half where it is doubled */
 	float *controls;	      /* [AGENTS][CONTROLS] */

@@ -2,7 +2,7 @@
 /* --- Packed and fused --- */
 
 /* Pieces that lie one behind the other in the inbox, to the controls of their agents. */
-KERNEL void kwhy_twin_scatter(const struct args a, u32 step)
+KERNEL void lab_twin_scatter(const struct args a, u32 step)
 {
 	u32 agent = threadIdx.x / CONTROLS, place = threadIdx.x % CONTROLS, from = place;
 
@@ -14,7 +14,7 @@ KERNEL void kwhy_twin_scatter(const struct args a, u32 step)
 }
 
 /* The whole table of controls from the inbox, and the gains they come to. */
-KERNEL void kwhy_twin_receive(const struct args a, u32 step)
+KERNEL void lab_twin_receive(const struct args a, u32 step)
 {
 	u32 i = threadIdx.x;
 
@@ -53,7 +53,7 @@ static __device__ struct cell advance(const struct args *a, const float *gains, 
 	return cell;
 }
 
-KERNEL void kwhy_twin_advance(const struct args a, u32 step)
+KERNEL void lab_twin_advance(const struct args a, u32 step)
 {
 	step = step_of(&a, step);
 	for (u32 i = thread_index(); i < a.cells; i += thread_count())
@@ -104,7 +104,7 @@ static __device__ void end_step(const struct args *a, u32 step)
 }
 
 /* Sums, check and observations: steps 8 to 10. */
-KERNEL void kwhy_twin_conclude(const struct args a, u32 step)
+KERNEL void lab_twin_conclude(const struct args a, u32 step)
 {
 	__shared__ struct tally tally;
 
@@ -119,7 +119,7 @@ KERNEL void kwhy_twin_conclude(const struct args a, u32 step)
 }
 
 /* The same where the sums of several fields are still to come. */
-KERNEL void kwhy_twin_tally(const struct args a, u32 step)
+KERNEL void lab_twin_tally(const struct args a, u32 step)
 {
 	__shared__ struct tally tally;
 
@@ -127,7 +127,7 @@ KERNEL void kwhy_twin_tally(const struct args a, u32 step)
 }
 
 /* Sums of all fields from what was gathered, then what agents see; one block. */
-KERNEL void kwhy_twin_combine(const struct args a, u32 step)
+KERNEL void lab_twin_combine(const struct args a, u32 step)
 {
 	u32 d = threadIdx.x;
 

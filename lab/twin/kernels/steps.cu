@@ -112,7 +112,7 @@ static __device__ void look_at(const struct args *a, u32 step, const float *t, c
 
 /* --- To begin with --- */
 
-KERNEL void kwhy_twin_begin_field(const struct args a, u32 step)
+KERNEL void lab_twin_begin_field(const struct args a, u32 step)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < a.cells; i += thread_count()) {
@@ -122,7 +122,7 @@ KERNEL void kwhy_twin_begin_field(const struct args a, u32 step)
 	}
 }
 
-KERNEL void kwhy_twin_begin_rest(const struct args a, u32 step)
+KERNEL void lab_twin_begin_rest(const struct args a, u32 step)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < a.cells; i += thread_count())
@@ -149,7 +149,7 @@ static __device__ void clear_sums(const struct args *a, u32 step)
 		a->sums[threadIdx.x] = 0;
 }
 
-KERNEL void kwhy_twin_gain(const struct args a, u32 step)
+KERNEL void lab_twin_gain(const struct args a, u32 step)
 {
 	u32 i = threadIdx.x;
 
@@ -158,49 +158,49 @@ KERNEL void kwhy_twin_gain(const struct args a, u32 step)
 		a.gains[i] = gain(a.controls + i / GAINS * CONTROLS, i % GAINS);
 }
 
-KERNEL void kwhy_twin_force(const struct args a, u32 step)
+KERNEL void lab_twin_force(const struct args a, u32 step)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < a.cells; i += thread_count())
 		a.f[i] = fmaf(a.gains[district(i) * GAINS], a.t[i], a.gains[district(i) * GAINS + 1]);
 }
 
-KERNEL void kwhy_twin_spread(const struct args a, u32 step)
+KERNEL void lab_twin_spread(const struct args a, u32 step)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < a.cells; i += thread_count())
 		a.l[i] = fmaf(-4.0f, a.t[i], neighbours(&a, a.t, i));
 }
 
-KERNEL void kwhy_twin_diffuse(const struct args a, u32 step)
+KERNEL void lab_twin_diffuse(const struct args a, u32 step)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < a.cells; i += thread_count())
 		a.v[i] = fmaf(0.125f, a.l[i], a.t[i]);
 }
 
-KERNEL void kwhy_twin_push(const struct args a, u32 step)
+KERNEL void lab_twin_push(const struct args a, u32 step)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < a.cells; i += thread_count())
 		a.w[i] = fmaf(1.0f / 256.0f, a.f[i], a.v[i]);
 }
 
-KERNEL void kwhy_twin_store(const struct args a, u32 step)
+KERNEL void lab_twin_store(const struct args a, u32 step)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < a.cells; i += thread_count())
 		a.u[i] = fmaf(a.gains[district(i) * GAINS + 2], a.w[i], 0.9375f * a.u[i]);
 }
 
-KERNEL void kwhy_twin_limit(const struct args a, u32 step)
+KERNEL void lab_twin_limit(const struct args a, u32 step)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < a.cells; i += thread_count())
 		a.t[i] = limit(a.w[i]);
 }
 
-KERNEL void kwhy_twin_sum(const struct args a, u32 step)
+KERNEL void lab_twin_sum(const struct args a, u32 step)
 {
 	__shared__ struct tally tally;
 
@@ -210,12 +210,12 @@ KERNEL void kwhy_twin_sum(const struct args a, u32 step)
 	tally_give(&tally, a.sums, 0);
 }
 
-KERNEL void kwhy_twin_look(const struct args a, u32 step)
+KERNEL void lab_twin_look(const struct args a, u32 step)
 {
 	look_at(&a, step, new_t(&a, step), a.sums, thread_index(), thread_count());
 }
 
-KERNEL void kwhy_twin_check(const struct args a, u32 step)
+KERNEL void lab_twin_check(const struct args a, u32 step)
 {
 	__shared__ struct tally tally;
 	u64 check = 0;

@@ -104,7 +104,7 @@ static __device__ void work(const struct args *a, const struct agents *agents, s
 }
 
 /* All blocks at once; all but the last have the cells, each always the same ones. */
-KERNEL void __launch_bounds__(1024, 1) kwhy_twin_run(const struct args a, u32 step)
+KERNEL void __launch_bounds__(1024, 1) lab_twin_run(const struct args a, u32 step)
 {
 	__shared__ struct agents agents;
 	__shared__ struct tally tally;
