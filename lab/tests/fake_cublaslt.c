@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cuBLASLt on the fake CUDA driver, whose device memory is host memory: a product is a kernel of the driver,
- * so that streams and graphs hold it as they hold others. It knows what we ask for: a transposed left factor,
- * biases, ReLU. KWHY_FAKE_CUBLASLT=refuses: it finds no way to multiply.
+ * so that streams and graphs hold it as they hold others. It knows what lab/blaslt.c asks for: factors as
+ * they are or transposed, biases, ReLU. KWHY_FAKE_CUBLASLT=refuses: it finds no way to multiply.
  */
-#include "gpu/gpu.h"
-#include "lab/decode/numbers.h"
+#include "lab/blaslt.h"
 #include "vendor/cublaslt_abi.h"
 #include "vendor/cuda_abi.h"
 
@@ -20,7 +19,7 @@ struct cublasLtContext {
 
 struct kwhy_cublaslt_product_opaque {
 	enum kwhy_cublas_compute compute;
-	int32_t transposed, epilogue;
+	int32_t transposed_a, transposed_b, epilogue;
 	const void *biases;
 };
 
@@ -33,63 +32,12 @@ struct kwhy_cublaslt_wish_opaque {
 	uint64_t workspace;
 };
 
-struct numbers {
-	void *memory;
-	uint64_t type, stride;
-};
-
-struct call {
-	struct numbers left, right, out;
-	const void *biases;
-	uint64_t rows, columns, inner;
-	int32_t epilogue;
-	float old;
-};
-
-static float load(const struct numbers *numbers, uint64_t place)
+static enum lab_number number_of(enum kwhy_cublaslt_type type)
 {
-	uint16_t half;
-
-	if (numbers->type == KWHY_CUBLASLT_FLOAT32)
-		return ((const float *)numbers->memory)[place];
-	half = ((const uint16_t *)numbers->memory)[place];
-	return numbers->type == KWHY_CUBLASLT_BFLOAT16 ? kwhy_decode_from_bf16(half)
-						       : kwhy_decode_from_fp16(half);
+	return type == KWHY_CUBLASLT_FLOAT32	 ? LAB_FP32
+		: type == KWHY_CUBLASLT_BFLOAT16 ? LAB_BF16
+						 : LAB_FP16;
 }
-
-static void store(const struct numbers *numbers, uint64_t place, float value)
-{
-	if (numbers->type == KWHY_CUBLASLT_FLOAT32)
-		((float *)numbers->memory)[place] = value;
-	else
-		((uint16_t *)numbers->memory)[place] = numbers->type == KWHY_CUBLASLT_BFLOAT16
-			? kwhy_decode_to_bf16(value)
-			: kwhy_decode_to_fp16(value);
-}
-
-static void run(const struct kwhy_gpu_grid *grid, void **arguments)
-{
-	const struct call *c = arguments[0];
-	const struct numbers biases = {(void *)(uintptr_t)c->biases, c->out.type, 0};
-
-	(void)grid;
-	for (uint64_t j = 0; j < c->columns; j++)
-		for (uint64_t i = 0; i < c->rows; i++) {
-			uint64_t place = j * c->out.stride + i;
-			float sum = 0;
-
-			for (uint64_t k = 0; k < c->inner; k++)
-				sum += load(&c->left, i * c->left.stride + k) *
-					load(&c->right, j * c->right.stride + k);
-			if (c->epilogue)
-				sum += load(&biases, i);
-			if (c->old != 0)
-				sum += c->old * load(&c->out, place);
-			store(&c->out, place, c->epilogue == KWHY_CUBLASLT_RELU_BIAS && !(sum > 0) ? 0 : sum);
-		}
-}
-
-static const struct kwhy_gpu_host_kernel kernels[] = {{"fake_lt_product", run, {sizeof(struct call)}}, {0}};
 
 /* Of the driver that is loaded. */
 static void find(const char *name, void *out_function)
@@ -120,12 +68,12 @@ enum kwhy_cublas_result cublasLtCreate(kwhy_cublaslt_handle *handle)
 	find("kwhy_fake_gpu_kernels", &give);
 	find("cuModuleLoadData", &load_module);
 	find("cuModuleGetFunction", &get);
-	give(kernels);
+	give(lab_product_host_kernels);
 	*handle = calloc(1, sizeof(**handle));
 	if (!*handle)
 		return KWHY_CUBLAS_ALLOC_FAILED;
 	return load_module(&(*handle)->module, "") ||
-			get(&(*handle)->function, (*handle)->module, kernels[0].name)
+			get(&(*handle)->function, (*handle)->module, lab_product_host_kernels[0].name)
 		? KWHY_CUBLAS_EXECUTION_FAILED
 		: KWHY_CUBLAS_SUCCESS;
 }
@@ -159,7 +107,8 @@ enum kwhy_cublas_result cublasLtMatmulDescDestroy(kwhy_cublaslt_product product)
 enum kwhy_cublas_result cublasLtMatmulDescSetAttribute(kwhy_cublaslt_product product,
 	enum kwhy_cublaslt_attribute attribute, const void *value, size_t bytes)
 {
-	void *to = attribute == KWHY_CUBLASLT_TRANSPOSE_A ? (void *)&product->transposed
+	void *to = attribute == KWHY_CUBLASLT_TRANSPOSE_A ? (void *)&product->transposed_a
+		: attribute == KWHY_CUBLASLT_TRANSPOSE_B  ? (void *)&product->transposed_b
 		: attribute == KWHY_CUBLASLT_EPILOGUE	  ? (void *)&product->epilogue
 							  : (void *)&product->biases;
 
@@ -216,8 +165,7 @@ enum kwhy_cublas_result cublasLtMatmulAlgoGetHeuristic(kwhy_cublaslt_handle hand
 	*count = 0;
 	if (getenv("KWHY_FAKE_CUBLASLT"))
 		return KWHY_CUBLAS_SUCCESS;
-	if (a->type != b->type || c->type != d->type || product->transposed != KWHY_CUBLAS_TRANSPOSED ||
-		!product->biases != !product->epilogue || most < 2)
+	if (a->type != b->type || c->type != d->type || !product->biases != !product->epilogue || most < 2)
 		return KWHY_CUBLAS_EXECUTION_FAILED;
 	choices[0] = (struct kwhy_cublaslt_choice){.algorithm = {{1}}};
 	choices[1] = (struct kwhy_cublaslt_choice){
@@ -226,22 +174,50 @@ enum kwhy_cublas_result cublasLtMatmulAlgoGetHeuristic(kwhy_cublaslt_handle hand
 	return KWHY_CUBLAS_SUCCESS;
 }
 
+/* Column by column d = a b; row by row, as the host's kernel takes them, its transpose: the factors change
+ * places. */
+static struct lab_product_call call_of(kwhy_cublaslt_product product, kwhy_cublaslt_layout a,
+	kwhy_cublaslt_layout b, kwhy_cublaslt_layout d, bool adds)
+{
+	enum lab_number factors = number_of(a->type);
+
+	return (struct lab_product_call){{.m = (uint32_t)d->columns,
+		.n = (uint32_t)d->rows,
+		.k = (uint32_t)(product->transposed_a ? a->rows : a->columns),
+		.left_turned = product->transposed_b,
+		.right_turned = product->transposed_a,
+		.adds = adds,
+		.factors = product->compute == KWHY_CUBLAS_COMPUTE_FAST_TF32 ? LAB_TF32 : factors,
+		.out = number_of(d->type),
+		.epilogue = product->epilogue == KWHY_CUBLASLT_RELU_BIAS ? LAB_BIAS_AND_RELU
+			: product->epilogue				 ? LAB_BIAS
+									 : LAB_NO_EPILOGUE}};
+}
+
+/* Whether a matrix is so large, without gaps. */
+static bool is_of(kwhy_cublaslt_layout layout, uint64_t rows, uint64_t columns, int32_t transposed)
+{
+	return layout->stride == layout->rows && layout->rows == (transposed ? columns : rows) &&
+		layout->columns == (transposed ? rows : columns);
+}
+
 enum kwhy_cublas_result cublasLtMatmul(kwhy_cublaslt_handle handle, kwhy_cublaslt_product product,
 	const void *alpha, const void *a, kwhy_cublaslt_layout a_layout, const void *b,
 	kwhy_cublaslt_layout b_layout, const void *beta, const void *c, kwhy_cublaslt_layout c_layout,
 	void *d, kwhy_cublaslt_layout d_layout, const struct kwhy_cublaslt_algorithm *algorithm,
 	void *workspace, size_t workspace_bytes, kwhy_cublas_stream stream)
 {
-	struct call call = {{(void *)(uintptr_t)a, a_layout->type, a_layout->stride},
-		{(void *)(uintptr_t)b, b_layout->type, b_layout->stride},
-		{d, d_layout->type, d_layout->stride}, product->biases, d_layout->rows, d_layout->columns,
-		a_layout->rows, product->epilogue, *(const float *)beta};
+	struct lab_product_call call = call_of(
+		product, a_layout, b_layout, d_layout, *(const float *)beta != 0);
 	void *arguments[] = {&call};
 	__typeof__(cuLaunchKernel) *launch;
 
+	call.at = (struct lab_operands){kwhy_gpu_address(b), kwhy_gpu_address(a), kwhy_gpu_address(d),
+		kwhy_gpu_address(product->biases)};
 	if (c != d || c_layout != d_layout || *(const float *)alpha != 1 || algorithm->data[0] != 1 ||
-		a_layout->columns != d_layout->rows || b_layout->rows != a_layout->rows ||
-		b_layout->columns != d_layout->columns || !workspace || !workspace_bytes)
+		!is_of(a_layout, d_layout->rows, call.product.k, product->transposed_a) ||
+		!is_of(b_layout, call.product.k, d_layout->columns, product->transposed_b) ||
+		!is_of(d_layout, d_layout->rows, d_layout->columns, 0) || !workspace || !workspace_bytes)
 		return KWHY_CUBLAS_EXECUTION_FAILED;
 	find("cuLaunchKernel", &launch);
 	return launch(handle->function, 1, 1, 1, 1, 1, 1, 0, (kwhy_cuda_stream)(void *)stream, arguments,

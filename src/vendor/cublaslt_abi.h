@@ -16,6 +16,7 @@ enum kwhy_cublaslt_type { /* of cudaDataType_t */
 enum kwhy_cublaslt_epilogue { KWHY_CUBLASLT_BIAS = 4, KWHY_CUBLASLT_RELU_BIAS = 6 };
 enum kwhy_cublaslt_attribute {	       /* of a product */
 	KWHY_CUBLASLT_TRANSPOSE_A = 3, /* int32_t, as enum kwhy_cublas_operation */
+	KWHY_CUBLASLT_TRANSPOSE_B = 4,
 	KWHY_CUBLASLT_EPILOGUE = 7,    /* int32_t */
 	KWHY_CUBLASLT_BIAS_POINTER = 8 /* one number a row, of the type of the result */
 };
