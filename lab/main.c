@@ -12,7 +12,7 @@ const struct kwhy_program kwhy_program = {
 const struct kwhy_command *const kwhy_commands[] = {
 	&lab_twin.command,
 	&lab_command_flow,
-	&lab_command_train,
+	&lab_train.command,
 	&lab_command_decode,
 	&kwhy_command_help,
 	&kwhy_command_version,

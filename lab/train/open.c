@@ -1,184 +1,96 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/kernels.h"
 #include "lab/train/inside.h"
+#include "lab/train/rules.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-enum { TENSOR_ARCHITECTURE = 80 };
+/* Of errors in fp16, whose smallest are lost otherwise; a power of two, so that nothing is rounded by it. */
+#define FP16_SCALE 1024.0f
 
-const struct kwhy_train_variant kwhy_train_variants[] = {
-	{.id = "fp32",
-		.title = "fp32, a wait a step",
-		.change = "as a plain loop does it: products in fp32, AdamW by itself, the loss read in "
-			  "every step",
-		.waits = true},
-	{.id = "bf16",
-		.title = "mixed precision",
-		.after = "fp32",
-		.change = "products of bf16 by tensor instructions; weights, sums and moments stay fp32",
-		.half = true,
-		.waits = true},
-	{.id = "queued",
-		.title = "no waits",
-		.after = "bf16",
-		.change = "losses stay on the GPU until the run's end",
-		.half = true},
-	{.id = "cublas",
-		.title = "products by cuBLAS",
-		.after = "queued",
-		.change =
-			"products by NVIDIA's library; bias, rectifier and its derivative by a kernel after "
-			"each",
-		.half = true,
-		.library = true},
-	{.id = "fused",
-		.title = "AdamW in the product",
-		.after = "queued",
-		.change = "AdamW where the gradient is made: it is never written to memory",
-		.half = true,
-		.fused = true},
-	{.id = "graph",
-		.title = "a graph a step",
-		.after = "fused",
-		.change = "one launch of a graph a step",
-		.half = true,
-		.fused = true,
-		.graph = true},
-	{.id = "checkpoint",
-		.title = "checkpointing",
-		.after = "graph",
-		.change = "activations are kept at every so manieth layer; the others are made twice",
-		.half = true,
-		.fused = true,
-		.graph = true,
-		.recompute = true},
-	{.id = "accumulate",
-		.title = "micro-batches",
-		.after = "graph",
-		.change = "a batch in parts, whose gradients are added up",
-		.half = true,
-		.fused = true,
-		.graph = true,
-		.parts = true},
-	{.id = "pipeline",
-		.title = "pipeline",
-		.after = "accumulate",
-		.change = "layers apart on GPUs; the parts of a batch go through them one behind the other, "
-			  "without a graph",
-		.half = true,
-		.fused = true,
-		.parts = true,
-		.pipeline = true},
-	{.id = "parallel",
-		.title = "data parallel",
-		.after = "queued",
-		.change = "a share of the batch for each GPU; each adds up all gradients of its share of the "
-			  "weights, applies AdamW and hands them out",
-		.half = true,
-		.parallel = true},
+/* --- Kernels and streams --- */
+
+static const char *const kernel_names[LAB_TRAIN_KERNEL_COUNT] = {
+	[LAB_TRAIN_BEGIN] = "lab_train_begin",
+	[LAB_TRAIN_TAKE] = "lab_train_take",
+	[LAB_TRAIN_BIAS] = "lab_train_bias",
+	[LAB_TRAIN_LOSS] = "lab_train_loss",
+	[LAB_TRAIN_MASK] = "lab_train_mask",
+	[LAB_TRAIN_BIAS_GRADIENT] = "lab_train_bias_gradient",
+	[LAB_TRAIN_TALLY] = "lab_train_tally",
+	[LAB_TRAIN_ADAMW] = "lab_train_adamw",
+	[LAB_TRAIN_ADVANCE] = "lab_train_advance",
 };
 
-const size_t kwhy_train_variant_count = sizeof(kwhy_train_variants) / sizeof(kwhy_train_variants[0]);
-
-const struct kwhy_train_variant *kwhy_train_variant_find(const char *id, size_t length)
+static enum kwhy_status find_kernels(struct lab_train_rank *rank, struct kwhy_error *error)
 {
-	for (size_t i = 0; i < kwhy_train_variant_count; i++)
-		if (strlen(kwhy_train_variants[i].id) == length &&
-			memcmp(kwhy_train_variants[i].id, id, length) == 0)
-			return &kwhy_train_variants[i];
-	return NULL;
-}
-
-/* --- Kernels --- */
-
-struct kernel_row {
-	const char *name;
-	bool tensor;
-};
-
-static const struct kernel_row kernel_rows[KWHY_TRAIN_KERNEL_COUNT] = {
-	[KWHY_TRAIN_BEGIN] = {"kwhy_train_begin", false},
-	[KWHY_TRAIN_DATA] = {"kwhy_train_data", false},
-	[KWHY_TRAIN_FORWARD_SINGLE] = {"kwhy_train_forward_single", false},
-	[KWHY_TRAIN_BACKWARD_SINGLE] = {"kwhy_train_backward_single", false},
-	[KWHY_TRAIN_UPDATE_SINGLE] = {"kwhy_train_update_single", false},
-	[KWHY_TRAIN_FORWARD_SMALL] = {"kwhy_train_forward_small", true},
-	[KWHY_TRAIN_BACKWARD_SMALL] = {"kwhy_train_backward_small", true},
-	[KWHY_TRAIN_FORWARD_LARGE] = {"kwhy_train_forward_large", true},
-	[KWHY_TRAIN_BACKWARD_LARGE] = {"kwhy_train_backward_large", true},
-	[KWHY_TRAIN_UPDATE_LARGE] = {"kwhy_train_update_large", true},
-	[KWHY_TRAIN_FINISH] = {"kwhy_train_finish", false},
-	[KWHY_TRAIN_SOFTEN] = {"kwhy_train_soften", false},
-	[KWHY_TRAIN_BIAS] = {"kwhy_train_bias", false},
-	[KWHY_TRAIN_APPLY_ALL] = {"kwhy_train_apply", false},
-	[KWHY_TRAIN_SHARE] = {"kwhy_train_share", false},
-	[KWHY_TRAIN_ADVANCE] = {"kwhy_train_advance", false},
-};
-
-static enum kwhy_status check_precision(
-	const struct kwhy_gpu *gpu, const struct kwhy_train_variant *variant, struct kwhy_error *error)
-{
-	if (!variant->half || strcmp(gpu->ops->name, "host") == 0)
-		return KWHY_OK;
-	if (strcmp(gpu->ops->name, "cuda") != 0)
-		return kwhy_fail(
-			error, KWHY_E_UNSUPPORTED, "bf16 kernels are for CUDA; leave %s out", variant->id);
-	if (gpu->facts.architecture < TENSOR_ARCHITECTURE)
-		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
-			"compute capability %d.%d has no bf16; 8.0 has; leave %s out",
-			gpu->facts.architecture / 10, gpu->facts.architecture % 10, variant->id);
-	return KWHY_OK;
-}
-
-static enum kwhy_status find_kernels(struct kwhy_train_rank *rank, struct kwhy_error *error)
-{
-	static const struct kwhy_gpu_source source = {
-		.title = "train.cu", .text = kwhy_kernels_train, .on_host = kwhy_train_host_kernels};
+	static const char *const options[] = {"-fmad=false", NULL};
+	static const struct kwhy_gpu_source source = {.title = "train.cu",
+		.text = kwhy_kernels_train,
+		.options = options,
+		.on_host = lab_train_host_kernels};
 	struct kwhy_gpu *gpu = rank->gpu;
 	enum kwhy_status status = gpu->ops->module_new(gpu, &source, &rank->module, error);
 
-	for (size_t k = 0; !status && k < KWHY_TRAIN_KERNEL_COUNT; k++)
-		if (rank->train->variant->half || !kernel_rows[k].tensor)
-			status = gpu->ops->kernel_find(
-				gpu, rank->module, kernel_rows[k].name, &rank->kernels[k], error);
+	for (size_t k = 0; !status && k < LAB_TRAIN_KERNEL_COUNT; k++)
+		status = gpu->ops->kernel_find(gpu, rank->module, kernel_names[k], &rank->kernels[k], error);
+	return status;
+}
+
+static enum kwhy_status make_streams(struct lab_train_rank *rank, struct kwhy_error *error)
+{
+	struct kwhy_gpu *gpu = rank->gpu;
+	enum kwhy_status status = gpu->ops->stream_new(gpu, &rank->stream, error);
+
+	if (!status)
+		status = gpu->ops->stream_new(gpu, &rank->copies, error);
+	for (size_t i = 0; !status && i < 2; i++) {
+		status = gpu->ops->event_new(gpu, false, &rank->arrived[i], error);
+		if (!status)
+			status = gpu->ops->event_new(gpu, false, &rank->done[i], error);
+	}
 	return status;
 }
 
 /* --- Memory --- */
 
-static uint64_t plane_bytes(const struct kwhy_train_rank *rank)
+static uint64_t plane_bytes(const struct lab_train_args *args)
 {
-	const struct kwhy_train_args *a = &rank->args;
+	return (uint64_t)args->batch / args->parts * args->width *
+		lab_number_bytes((enum lab_number)args->type);
+}
 
-	return (uint64_t)a->batch / a->parts * a->width * (a->half ? 2 : 4);
+size_t lab_train_staged_bytes(const struct lab_train_args *args)
+{
+	return (size_t)args->batch * (args->width + 1u) * sizeof(float);
 }
 
 /* The parts of the memory, each at a multiple of 256 bytes; gives the bytes in all. */
-static size_t lay_out(struct kwhy_train_rank *rank, uint64_t start)
+static size_t lay_out(struct lab_train_rank *rank, uint64_t start)
 {
-	struct kwhy_train_args *a = &rank->args;
-	const struct kwhy_train_shape *shape = &rank->train->shape;
-	const uint64_t weights = kwhy_train_weight_count(shape) * sizeof(float),
+	struct lab_train_args *a = &rank->args;
+	const struct lab_train_shape *shape = &rank->train->shape;
+	const uint64_t weights = lab_train_weight_count(shape) * sizeof(float),
 		       matrices = (uint64_t)shape->layers * shape->width * shape->width,
-		       plane = plane_bytes(rank), rows = a->batch / a->parts;
-	const bool keeps_gradients = !rank->train->variant->fused || shape->parts > 1;
+		       plane = plane_bytes(a);
+	const bool is_short = lab_number_bytes((enum lab_number)a->type) < sizeof(float);
 	const struct {
 		uint64_t *place, bytes;
 	} parts[] = {
 		{&a->weights, weights},
 		{&a->first, weights},
 		{&a->second, weights},
-		{&a->gradients, keeps_gradients ? weights : 0},
-		{&a->copies, a->half ? 2 * matrices : 0},
-		{&a->inputs, (uint64_t)shape->samples * shape->width * (a->half ? 2 : 4)},
-		{&a->labels, shape->samples * sizeof(uint32_t)},
+		{&a->gradients, weights + sizeof(float)},
+		{&a->factors, is_short ? 2 * matrices : 0},
+		{&a->staged, 2 * lab_train_staged_bytes(a)},
+		{&a->inputs, a->parts * plane},
+		{&a->labels, a->batch * sizeof(uint32_t)},
 		{&a->hidden, rank->train->slots * plane},
-		{&a->errors, rank->train->error_slots * plane},
-		{&a->logits, rows * shape->width * sizeof(float)},
-		{&a->row_losses, shape->batch * sizeof(float)},
+		{&a->errors, 2 * plane},
+		{&a->logits, (uint64_t)a->batch / a->parts * a->width * sizeof(float)},
+		{&a->row_losses, a->batch * sizeof(float)},
 		{&a->losses, shape->steps * sizeof(float)},
-		{&a->pace, sizeof(struct kwhy_train_clock)},
+		{&a->clock, sizeof(struct lab_train_clock)},
 	};
 	uint64_t next = start;
 
@@ -186,81 +98,164 @@ static size_t lay_out(struct kwhy_train_rank *rank, uint64_t start)
 		*parts[i].place = next;
 		next += (parts[i].bytes + 255) / 256 * 256;
 	}
-	if (!a->half)
-		a->copies = a->weights;
+	if (!is_short)
+		a->factors = a->weights;
 	return next - start;
 }
 
-static void set_args(struct kwhy_train_rank *rank)
+/* All of it is a pattern at first, so that what nothing wrote is seen: as floats about -3e-16. */
+static enum kwhy_status make_memory(struct lab_train_rank *rank, struct kwhy_error *error)
 {
-	const struct kwhy_train *train = rank->train;
-	const struct kwhy_train_shape *shape = &train->shape;
-
-	rank->args.width = shape->width;
-	rank->args.layers = shape->layers;
-	rank->args.batch = shape->batch;
-	rank->args.parts = shape->parts * (train->variant->parallel ? train->rank_count : 1);
-	rank->args.samples = shape->samples;
-	rank->args.half = train->variant->half;
-}
-
-/*
- * All of it is a pattern at first, so that what nothing wrote is seen: as floats about -3e-16. But the
- * losses of samples that another GPU has are 0.
- */
-static enum kwhy_status make_memory(struct kwhy_train_rank *rank, struct kwhy_error *error)
-{
+	const struct lab_train *train = rank->train;
+	const struct lab_train_shape *shape = &train->shape;
 	struct kwhy_gpu *gpu = rank->gpu;
 	enum kwhy_status status;
 
-	set_args(rank);
+	rank->args.width = shape->width;
+	rank->args.layers = shape->layers;
+	rank->args.batch = shape->batch / train->rank_count;
+	rank->args.parts = shape->parts;
+	rank->args.whole_batch = shape->batch;
+	rank->args.type = train->variant->type;
+	rank->args.scale = train->variant->type == LAB_FP16 ? FP16_SCALE : 1;
 	rank->bytes = lay_out(rank, 0);
 	status = gpu->ops->memory_new(gpu, rank->bytes, &rank->memory, error);
 	if (status)
 		return status;
 	lay_out(rank, rank->memory);
-	status = gpu->ops->fill(gpu, rank->stream, rank->memory, 0xA5, rank->bytes, error);
-	return status ? status
-		      : gpu->ops->fill(gpu, rank->stream, rank->args.row_losses, 0,
-				rank->args.batch * sizeof(float), error);
+	return gpu->ops->fill(gpu, rank->stream, rank->memory, 0xA5, rank->bytes, error);
 }
 
-static enum kwhy_status make_data(struct kwhy_train_rank *rank, struct kwhy_error *error)
+static void make_block(const struct lab_train_rank *rank, uint32_t first_sample, float *block)
 {
-	const struct kwhy_train_call none = {0};
-	enum kwhy_status status = kwhy_train_launch(rank, KWHY_TRAIN_DATA, &none, error);
+	uint32_t width = rank->args.width, batch = rank->args.batch,
+		 *labels = (uint32_t *)(block + (size_t)batch * width);
 
-	return status ? status : rank->gpu->ops->synchronize(rank->gpu, rank->stream, error);
+	for (size_t i = 0; i < (size_t)batch * width; i++)
+		block[i] = lab_train_input((uint64_t)first_sample * width + i);
+	for (uint32_t i = 0; i < batch; i++)
+		labels[i] = lab_train_label(first_sample + i, width);
 }
 
-static enum kwhy_status open_rank(struct kwhy_train *train, struct kwhy_gpu *gpu, struct kwhy_error *error)
+/* The rank's share of all batches. */
+static enum kwhy_status make_samples(struct lab_train_rank *rank, uint32_t r, struct kwhy_error *error)
 {
-	struct kwhy_train_rank *rank = &train->ranks[train->opened++];
-	enum kwhy_status status = check_precision(gpu, train->variant, error);
+	const struct lab_train *train = rank->train;
+	struct kwhy_gpu *gpu = rank->gpu;
+	uint32_t batches = train->shape.samples / train->shape.batch;
+	size_t bytes = lab_train_staged_bytes(&rank->args);
+	enum kwhy_gpu_host_kind kind = train->variant->batches == LAB_TRAIN_PAGEABLE ? KWHY_GPU_HOST_PAGEABLE
+										     : KWHY_GPU_HOST_PINNED;
+	enum kwhy_status status = gpu->ops->host_new(
+		gpu, kind, batches * bytes, gpu->facts.numa_node, &rank->samples, error);
+
+	for (uint32_t b = 0; !status && b < batches; b++)
+		make_block(rank, b * train->shape.batch + r * rank->args.batch,
+			(float *)((char *)rank->samples.memory + b * bytes));
+	return status;
+}
+
+/* --- Products --- */
+
+static void describe_products(
+	const struct lab_train_rank *rank, struct lab_product out[LAB_TRAIN_PRODUCT_COUNT])
+{
+	const struct lab_train_args *a = &rank->args;
+	enum lab_number type = (enum lab_number)a->type;
+	uint32_t rows = a->batch / a->parts, width = a->width;
+	const struct lab_product forward = {.m = rows,
+					 .n = width,
+					 .k = width,
+					 .right_turned = true,
+					 .factors = type,
+					 .out = type},
+				 update = {.m = width,
+					 .n = width,
+					 .k = rows,
+					 .left_turned = true,
+					 .factors = type,
+					 .out = LAB_FP32};
+
+	for (size_t p = 0; p < LAB_TRAIN_PRODUCT_COUNT; p++)
+		out[p] = p < LAB_TRAIN_UPDATE ? forward : update;
+	out[LAB_TRAIN_FORWARD_LAST].out = LAB_FP32;
+	out[LAB_TRAIN_BACKWARD].right_turned = false;
+	out[LAB_TRAIN_UPDATE_MORE].adds = true;
+}
+
+static bool is_made(const struct lab_train *train, enum lab_train_product product)
+{
+	if (product == LAB_TRAIN_UPDATE_MORE)
+		return train->shape.parts > 1;
+	return train->shape.layers > 1 || product == LAB_TRAIN_FORWARD_LAST || product == LAB_TRAIN_UPDATE;
+}
+
+/* The library tries its ways on what the first step will multiply, and to where. */
+static enum kwhy_status plan_products(struct lab_train_rank *rank, struct kwhy_error *error)
+{
+	const struct lab_train_args *a = &rank->args;
+	const struct lab_operands trials[LAB_TRAIN_PRODUCT_COUNT] = {{a->inputs, a->factors, a->hidden, 0},
+		{a->inputs, a->factors, a->logits, 0},
+		{a->errors, a->factors, lab_train_errors_at(rank, 1), 0},
+		{a->errors, a->inputs, a->gradients, 0}, {a->errors, a->inputs, a->gradients, 0}};
+	struct lab_product products[LAB_TRAIN_PRODUCT_COUNT];
+	enum kwhy_status status = KWHY_OK;
+
+	describe_products(rank, products);
+	for (size_t p = 0; !status && p < LAB_TRAIN_PRODUCT_COUNT; p++)
+		if (is_made(rank->train, (enum lab_train_product)p))
+			status = lab_blaslt_plan(
+				rank->blaslt, &products[p], &trials[p], &rank->plans[p], error);
+	return status;
+}
+
+/* --- Opening --- */
+
+static enum kwhy_status open_rank(struct lab_train *train, struct kwhy_gpu *gpu, struct kwhy_error *error)
+{
+	uint32_t r = train->opened++;
+	struct lab_train_rank *rank = &train->ranks[r];
+	enum kwhy_status status = gpu->ops->enter(gpu, error);
 
 	rank->train = train;
 	rank->gpu = gpu;
 	if (!status)
-		status = gpu->ops->enter(gpu, error);
+		status = make_streams(rank, error);
 	if (!status)
-		status = gpu->ops->stream_new(gpu, &rank->stream, error);
+		status = lab_blaslt_open(gpu, rank->stream, &rank->blaslt, error);
 	if (!status)
 		status = find_kernels(rank, error);
 	if (!status)
 		status = make_memory(rank, error);
-	return status ? status : make_data(rank, error);
+	if (!status)
+		status = make_samples(rank, r, error);
+	if (!status)
+		status = plan_products(rank, error);
+	return status ? status : gpu->ops->synchronize(gpu, rank->stream, error);
 }
 
-/* --- A step, to be launched again and again --- */
+static enum kwhy_status open_group(
+	struct lab_train *train, const struct lab_train_request *request, struct kwhy_error *error)
+{
+	struct kwhy_collectives_member members[LAB_TRAIN_RANKS_MOST];
+
+	if (train->rank_count == 1)
+		return KWHY_OK;
+	for (uint32_t r = 0; r < train->rank_count; r++)
+		members[r] = (struct kwhy_collectives_member){train->ranks[r].gpu, train->ranks[r].stream};
+	if (request->by_nccl)
+		return kwhy_collectives_nccl_new(members, train->rank_count, &train->group, error);
+	return kwhy_collectives_own_new(members, train->rank_count, &train->group, error);
+}
 
 static enum kwhy_status queue_step(void *train, struct kwhy_error *error)
 {
-	return kwhy_train_queue_step(train, error);
+	return lab_train_queue_step(train, error);
 }
 
-static enum kwhy_status capture(struct kwhy_train *train, struct kwhy_error *error)
+static enum kwhy_status capture(struct lab_train *train, struct kwhy_error *error)
 {
-	struct kwhy_train_rank *rank = &train->ranks[0];
+	struct lab_train_rank *rank = &train->ranks[0];
 	struct kwhy_gpu *gpu = rank->gpu;
 
 	if (!train->variant->graph)
@@ -270,8 +265,6 @@ static enum kwhy_status capture(struct kwhy_train *train, struct kwhy_error *err
 			gpu->facts.name, train->variant->id);
 	return kwhy_gpu_capture(gpu, rank->stream, queue_step, train, &train->graph, error);
 }
-
-/* --- Opening --- */
 
 /* The smallest number whose square is enough: then least is kept. */
 static uint32_t root_of(uint32_t count)
@@ -283,81 +276,39 @@ static uint32_t root_of(uint32_t count)
 	return root;
 }
 
-/* Tiles of 128 x 128 where there are enough for all multiprocessors. */
-static bool fills_large_tiles(const struct kwhy_train *train, const struct kwhy_train_request *request)
-{
-	const struct kwhy_train_shape *like = request->like ? request->like : &request->shape;
-	uint32_t parts = (train->variant->parts ? like->parts : 1) *
-		(train->variant->parallel ? train->rank_count : 1),
-		 sms = request->gpus[0]->facts.sm_count, side = KWHY_TRAIN_LARGE;
-
-	return sms && (like->batch / parts + side - 1) / side * ((like->width + side - 1) / side) >= sms;
-}
-
-static bool takes_several(const struct kwhy_train_variant *variant)
-{
-	return variant->parallel || variant->pipeline;
-}
-
-static void plan(struct kwhy_train *train, const struct kwhy_train_request *request)
+static void plan(struct lab_train *train, const struct lab_train_request *request)
 {
 	uint32_t layers = request->shape.layers;
 
 	train->variant = request->variant;
 	train->shape = request->shape;
-	train->rank_count = takes_several(request->variant) ? request->gpu_count : 1;
+	train->rank_count = request->variant->parallel ? request->gpu_count : 1;
 	if (!train->variant->parts)
 		train->shape.parts = 1;
-	train->has_large_tiles = fills_large_tiles(train, request);
 	train->segment = train->variant->recompute ? root_of(layers) : layers;
 	train->slots = (layers - 1) / train->segment + train->segment - 1;
-	train->error_slots = 2;
-	if (train->variant->pipeline) {
-		uint32_t most = (layers + train->rank_count - 1) / train->rank_count;
-
-		train->slots = most * train->shape.parts + 1;
-		train->error_slots = 2 + train->shape.parts;
-	}
 }
 
-static enum kwhy_status check_request(const struct kwhy_train_request *request, struct kwhy_error *error)
+static enum kwhy_status check_request(const struct lab_train_request *request, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_train_shape_check(&request->shape, error);
+	enum kwhy_status status = lab_train_shape_check(&request->shape, error);
 
-	if (status || !takes_several(request->variant))
+	if (status || !request->variant->parallel)
 		return status;
-	if (request->gpu_count < 2 || request->gpu_count > KWHY_TRAIN_RANKS_MOST)
-		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
-			"%s takes 2 to %d GPUs; --dp and --pp say how many", request->variant->id,
-			KWHY_TRAIN_RANKS_MOST);
-	if (request->variant->pipeline && request->shape.layers < request->gpu_count)
-		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s: %u layers are too few for %u GPUs",
-			request->variant->id, request->shape.layers, request->gpu_count);
-	if (request->variant->parallel && request->shape.batch % (8 * request->gpu_count))
+	if (request->gpu_count < 2 || request->gpu_count > LAB_TRAIN_RANKS_MOST)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s takes 2 to %d GPUs; --dp says how many",
+			request->variant->id, LAB_TRAIN_RANKS_MOST);
+	if (request->shape.batch % (8 * request->gpu_count))
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"%s: a batch of %u is no multiple of 8 samples for each of %u GPUs",
 			request->variant->id, request->shape.batch, request->gpu_count);
 	return KWHY_OK;
 }
 
-static enum kwhy_status prepare(
-	struct kwhy_train *train, const struct kwhy_train_request *request, struct kwhy_error *error)
+enum kwhy_status lab_train_open(
+	const struct lab_train_request *request, struct lab_train **out, struct kwhy_error *error)
 {
-	enum kwhy_status status = KWHY_OK;
-
-	for (uint32_t r = 0; !status && r < train->rank_count; r++)
-		status = open_rank(train, request->gpus[r], error);
-	if (!status)
-		status = kwhy_train_blas_open(train, error);
-	if (!status)
-		status = kwhy_train_join(train, error);
-	return status ? status : capture(train, error);
-}
-
-enum kwhy_status kwhy_train_open(
-	const struct kwhy_train_request *request, struct kwhy_train **out, struct kwhy_error *error)
-{
-	struct kwhy_train *train;
+	struct lab_train *train;
 	enum kwhy_status status = check_request(request, error);
 
 	if (status)
@@ -366,68 +317,84 @@ enum kwhy_status kwhy_train_open(
 	if (!train)
 		return kwhy_fail_memory(error, "a training");
 	plan(train, request);
-	status = prepare(train, request, error);
+	for (uint32_t r = 0; !status && r < train->rank_count; r++)
+		status = open_rank(train, request->gpus[r], error);
+	if (!status)
+		status = open_group(train, request, error);
+	if (!status)
+		status = capture(train, error);
 	if (status)
-		kwhy_train_close(train);
+		lab_train_close(train);
 	else
 		*out = train;
 	return status;
 }
 
+/* --- Closing --- */
+
 /* What is still queued, after a failure, must not find its memory gone. */
-static void await_ranks(const struct kwhy_train *train)
+static void await_ranks(const struct lab_train *train)
 {
 	struct kwhy_error ignored;
 
 	for (uint32_t r = 0; r < train->opened; r++) {
-		const struct kwhy_train_rank *rank = &train->ranks[r];
+		const struct lab_train_rank *rank = &train->ranks[r];
+		const struct kwhy_gpu_ops *ops = rank->gpu->ops;
 
-		if (rank->stream && !rank->gpu->ops->enter(rank->gpu, &ignored))
-			(void)rank->gpu->ops->synchronize(rank->gpu, rank->stream, &ignored);
+		if (!rank->stream || ops->enter(rank->gpu, &ignored))
+			continue;
+		(void)ops->synchronize(rank->gpu, rank->stream, &ignored);
+		if (rank->copies)
+			(void)ops->synchronize(rank->gpu, rank->copies, &ignored);
 	}
 }
 
-void kwhy_train_close(struct kwhy_train *train)
+static void close_rank(struct lab_train_rank *rank)
 {
+	struct kwhy_gpu *gpu = rank->gpu;
 	struct kwhy_error ignored;
 
+	(void)gpu->ops->enter(gpu, &ignored);
+	lab_blaslt_close(rank->blaslt);
+	for (size_t i = 0; i < 2; i++) {
+		gpu->ops->event_free(gpu, rank->arrived[i]);
+		gpu->ops->event_free(gpu, rank->done[i]);
+	}
+	if (rank->samples.memory)
+		gpu->ops->host_free(gpu, &rank->samples);
+	gpu->ops->memory_free(gpu, rank->memory);
+	if (rank->copies)
+		gpu->ops->stream_free(gpu, rank->copies);
+	if (rank->stream)
+		gpu->ops->stream_free(gpu, rank->stream);
+	gpu->ops->module_free(gpu, rank->module);
+}
+
+void lab_train_close(struct lab_train *train)
+{
 	if (!train)
 		return;
 	await_ranks(train);
-	if (train->opened)
-		kwhy_train_blas_close(train);
+	if (train->group)
+		train->group->ops->free(train->group);
 	if (train->graph)
 		train->ranks[0].gpu->ops->graph_free(train->ranks[0].gpu, train->graph);
-	for (uint32_t r = 0; r < train->opened; r++) {
-		struct kwhy_train_rank *rank = &train->ranks[r];
-
-		(void)rank->gpu->ops->enter(rank->gpu, &ignored);
-		rank->gpu->ops->event_free(rank->gpu, rank->ready);
-		rank->gpu->ops->event_free(rank->gpu, rank->done);
-		rank->gpu->ops->memory_free(rank->gpu, rank->memory);
-		if (rank->stream)
-			rank->gpu->ops->stream_free(rank->gpu, rank->stream);
-		rank->gpu->ops->module_free(rank->gpu, rank->module);
-	}
+	for (uint32_t r = 0; r < train->opened; r++)
+		close_rank(&train->ranks[r]);
 	free(train);
 }
 
-const char *kwhy_train_products(const struct kwhy_train *train)
+const char *lab_train_products(const struct lab_train *train)
 {
-	return train->products;
+	return lab_blaslt_name(train->ranks[0].blaslt);
 }
 
-uint32_t kwhy_train_ranks(const struct kwhy_train *train)
-{
-	return train->rank_count;
-}
-
-uint64_t kwhy_train_bytes(const struct kwhy_train *train)
+uint64_t lab_train_bytes(const struct lab_train *train)
 {
 	return train->ranks[0].bytes;
 }
 
-uint64_t kwhy_train_activation_bytes(const struct kwhy_train *train)
+uint64_t lab_train_activation_bytes(const struct lab_train *train)
 {
-	return train->slots * plane_bytes(&train->ranks[0]);
+	return train->slots * plane_bytes(&train->ranks[0].args);
 }

@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/bench/workload_show.h"
+#include "lab/train/options.h"
+#include "lab/train/train.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+enum {
+	CHECK_WIDTH = 512,
+	CHECK_BATCH_MOST = 512,
+	CHECK_STEPS = 3,
+	HOST_WIDTH = 128,
+	HOST_STEPS = 8,
+	POINTS = 12 /* of a row's loss against energy, in JSON */
+};
+
+/* Of the benchmark. */
+struct context {
+	struct lab_train_shape shape, checked; /* checked.steps 0: nothing is compared with the reference */
+	struct lab_train_state expected;       /* of the checked shape */
+	bool by_nccl;
+};
+
+/* Of a row. */
+struct facts {
+	struct lab_train_errors errors;
+	const char *products;
+	double last_loss, samples_per_s, flop_per_s;
+	struct kwhy_joules samples_per_j, flop_per_j;
+	uint64_t bytes, activation_bytes;
+	struct lab_train_tally tally;
+	float *losses; /* [shape.steps]; all runs gave these. NULL: none has ended */
+};
+
+/* A row that is open. */
+struct opened {
+	struct lab_bench *bench;
+	struct lab_row *row;
+	struct lab_train_request request;
+	struct lab_train *train;
+	float *losses; /* [shape.steps], of the run at hand */
+};
+
+static const struct context *context_of(const struct lab_bench *bench)
+{
+	return bench->context;
+}
+
+/* --- What is asked for --- */
+
+static void set_defaults(void *options)
+{
+	*(struct lab_train_options *)options = (struct lab_train_options){
+		.shared = LAB_OPTIONS_DEFAULT(&lab_train),
+		.dp = KWHY_COUNT_NOT_GIVEN,
+		.width = KWHY_COUNT_NOT_GIVEN,
+		.samples = KWHY_COUNT_NOT_GIVEN,
+		.steps = KWHY_COUNT_NOT_GIVEN,
+		.layers = LAB_TRAIN_LAYERS,
+		.batch = LAB_TRAIN_BATCH,
+		.parts = LAB_TRAIN_PARTS,
+		.check_width = CHECK_WIDTH};
+}
+
+static uint64_t given(uint64_t count, uint64_t otherwise)
+{
+	return count == KWHY_COUNT_NOT_GIVEN ? otherwise : count;
+}
+
+/* What is not given is as in the guide; on the host, which has no GPU's speed, small. */
+static void set_counts(const struct lab_bench *bench, struct lab_train_options *options)
+{
+	bool on_host = bench->backend == KWHY_GPU_HOST;
+
+	options->width = given(options->width, on_host ? HOST_WIDTH : LAB_TRAIN_WIDTH);
+	options->steps = given(options->steps, on_host ? HOST_STEPS : LAB_TRAIN_STEPS);
+	options->dp = given(options->dp, 2);
+	if (options->batch)
+		options->samples = given(options->samples,
+			(LAB_TRAIN_SAMPLES + options->batch - 1) / options->batch * options->batch);
+}
+
+static enum kwhy_status check_counts(const struct lab_train_options *options, struct kwhy_error *error)
+{
+	static const struct lab_bounds bounds[] = {
+		{"dp", offsetof(struct lab_train_options, dp), 2, LAB_TRAIN_RANKS_MOST},
+		{"width", offsetof(struct lab_train_options, width), 32, LAB_TRAIN_WIDTH_MOST},
+		{"layers", offsetof(struct lab_train_options, layers), 1, LAB_TRAIN_LAYERS_MOST},
+		{"batch", offsetof(struct lab_train_options, batch), 8, LAB_TRAIN_BATCH_MOST},
+		{"parts", offsetof(struct lab_train_options, parts), 1, LAB_TRAIN_BATCH_MOST},
+		{"samples", offsetof(struct lab_train_options, samples), 8, UINT32_MAX},
+		{"steps", offsetof(struct lab_train_options, steps), 1, LAB_TRAIN_STEPS_MOST},
+		{"check-width", offsetof(struct lab_train_options, check_width), 0, LAB_TRAIN_WIDTH_MOST}};
+
+	return lab_bounds_check(options, bounds, sizeof(bounds) / sizeof(bounds[0]), error);
+}
+
+/* No wider than --check-width, fewer samples and steps. */
+static void choose_checked(
+	uint64_t check_width, const struct lab_train_shape *shape, struct lab_train_shape *out)
+{
+	if (!check_width)
+		return;
+	*out = *shape;
+	if (out->width > check_width)
+		out->width = (uint32_t)check_width;
+	while (out->batch > CHECK_BATCH_MOST && out->batch / 2 % (8 * out->parts) == 0)
+		out->batch /= 2;
+	if (out->steps > CHECK_STEPS)
+		out->steps = CHECK_STEPS;
+	out->samples = out->batch * out->steps;
+}
+
+static enum kwhy_status check_shape(const struct lab_train_shape *shape, struct kwhy_error *error)
+{
+	return lab_train_shape_check(shape, error) ? KWHY_E_USAGE : KWHY_OK;
+}
+
+static enum kwhy_status read_options(
+	const struct lab_bench *bench, struct context *context, uint32_t *out_dp, struct kwhy_error *error)
+{
+	static const char *const names[] = {"own", "nccl"};
+	struct lab_train_options options = *(const struct lab_train_options *)bench->options;
+	size_t by_nccl = bench->backend == KWHY_GPU_CUDA;
+	enum kwhy_status status;
+
+	set_counts(bench, &options);
+	status = check_counts(&options, error);
+	if (!status && options.collectives)
+		status = lab_word_find("collectives", options.collectives, names, 2, &by_nccl, error);
+	if (status)
+		return status;
+	*out_dp = (uint32_t)options.dp;
+	context->by_nccl = by_nccl == 1;
+	context->shape = (struct lab_train_shape){(uint32_t)options.width, (uint32_t)options.layers,
+		(uint32_t)options.batch, (uint32_t)options.parts, (uint32_t)options.samples,
+		(uint32_t)options.steps};
+	choose_checked(options.check_width, &context->shape, &context->checked);
+	status = check_shape(&context->shape, error);
+	return status || !context->checked.steps ? status : check_shape(&context->checked, error);
+}
+
+static bool is_known(const char *id)
+{
+	return lab_train_variant_find(id) != NULL;
+}
+
+/* Where no variants are named, several GPUs are used only where --dp says so. */
+static bool is_asked(const struct lab_bench *bench, const struct lab_train_variant *variant)
+{
+	const struct lab_train_options *options = (const struct lab_train_options *)bench->options;
+
+	if (variant->parallel && !bench->options->variants)
+		return options->dp != KWHY_COUNT_NOT_GIVEN;
+	return lab_variant_asked(bench, variant->id);
+}
+
+static enum kwhy_status add_row(struct lab_bench *bench, const struct lab_train_variant *variant, uint32_t dp,
+	struct kwhy_error *error)
+{
+	const struct lab_row like = {.id = variant->id,
+		.title = variant->title,
+		.after = variant->after,
+		.change = variant->change,
+		.gpus = variant->parallel ? dp : 1,
+		.variant = variant};
+	struct lab_row *row;
+
+	return is_asked(bench, variant)
+		? lab_row_add(bench, &like, context_of(bench)->shape.steps, &row, error)
+		: KWHY_OK;
+}
+
+static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *error)
+{
+	struct context *context = kwhy_arena_alloc(&bench->arena, 1, sizeof(*context));
+	uint32_t dp = 0;
+	enum kwhy_status status;
+
+	if (!context)
+		return kwhy_fail_memory(error, "a benchmark");
+	bench->context = context;
+	status = read_options(bench, context, &dp, error);
+	if (!status)
+		status = lab_variants_check(bench, is_known,
+			"plain, tf32, bf16, fp16, pinned, prefetch, queued, fused, graph, checkpoint, "
+			"accumulate "
+			"and parallel",
+			error);
+	for (size_t i = 0; !status && i < lab_train_variant_count; i++)
+		status = add_row(bench, &lab_train_variants[i], dp, error);
+	return status;
+}
+
+static enum kwhy_status begin(struct lab_bench *bench, struct kwhy_error *error)
+{
+	struct context *context = bench->context;
+	enum kwhy_status status;
+
+	if (!context->checked.steps || bench->options->runs_only)
+		return KWHY_OK;
+	status = lab_train_state_new(&context->checked, &context->expected, error);
+	return status ? status : lab_train_reference(&context->checked, &context->expected, error);
+}
+
+static void done(struct lab_bench *bench)
+{
+	lab_train_state_done(&((struct context *)bench->context)->expected);
+}
+
+/* --- A row --- */
+
+static enum kwhy_status open_row(
+	struct lab_bench *bench, struct lab_row *row, void **out, struct kwhy_error *error)
+{
+	const struct context *context = context_of(bench);
+	struct opened *opened = kwhy_arena_alloc(&bench->arena, 1, sizeof(*opened));
+
+	if (!opened)
+		return kwhy_fail_memory(error, "a row");
+	*out = opened;
+	opened->bench = bench;
+	opened->row = row;
+	opened->losses = kwhy_arena_alloc(&bench->arena, context->shape.steps, sizeof(float));
+	opened->request = (struct lab_train_request){.gpus = bench->gpus.items,
+		.gpu_count = row->gpus,
+		.by_nccl = context->by_nccl,
+		.variant = row->variant,
+		.shape = context->shape};
+	if (!opened->losses)
+		return kwhy_fail_memory(error, "the losses of a run");
+	return lab_train_open(&opened->request, &opened->train, error);
+}
+
+static enum kwhy_status check(
+	struct lab_bench *bench, struct lab_row *row, void *context, struct kwhy_error *error)
+{
+	const struct opened *opened = context;
+	struct lab_train_request request = opened->request;
+	struct facts *facts = row->facts;
+
+	request.shape = context_of(bench)->checked;
+	return request.shape.steps
+		? lab_train_check(&request, &context_of(bench)->expected, &facts->errors, error)
+		: KWHY_OK;
+}
+
+/* Losses of the first run are kept; all others must have their bits. */
+static enum kwhy_status keep_losses(struct opened *opened, struct kwhy_error *error)
+{
+	struct facts *facts = opened->row->facts;
+	size_t bytes = opened->request.shape.steps * sizeof(float);
+
+	if (facts->losses && memcmp(facts->losses, opened->losses, bytes) != 0)
+		return kwhy_fail(error, KWHY_E_INPUT, "%s gave other losses in another run", opened->row->id);
+	if (!facts->losses)
+		facts->losses = kwhy_arena_alloc(&opened->bench->arena, bytes, 1);
+	if (!facts->losses)
+		return kwhy_fail_memory(error, "the losses of a row");
+	memcpy(facts->losses, opened->losses, bytes);
+	return KWHY_OK;
+}
+
+static enum kwhy_status run(void *context, size_t phase, struct lab_run *run, struct kwhy_error *error)
+{
+	struct opened *opened = context;
+	struct facts *facts = opened->row->facts;
+	enum kwhy_status status = lab_train_run(
+		opened->train, opened->losses, &run->run_s, &facts->tally, error);
+
+	(void)phase;
+	return status ? status : keep_losses(opened, error);
+}
+
+static enum kwhy_status finish(
+	struct lab_bench *bench, struct lab_row *row, void *context, struct kwhy_error *error)
+{
+	const struct opened *opened = context;
+	const struct lab_train_shape *shape = &context_of(bench)->shape;
+	struct facts *facts = row->facts;
+	double step_s = lab_phase_item_s(&row->phases[0]);
+
+	facts->products = kwhy_arena_copy(&bench->arena, lab_train_products(opened->train));
+	facts->bytes = lab_train_bytes(opened->train);
+	facts->activation_bytes = lab_train_activation_bytes(opened->train);
+	facts->last_loss = (double)facts->losses[shape->steps - 1];
+	facts->samples_per_s = shape->batch / step_s;
+	facts->flop_per_s = lab_train_step_flop(shape) / step_s;
+	return facts->products ? KWHY_OK : kwhy_fail_memory(error, "a name");
+}
+
+static void derive(struct lab_bench *bench, struct lab_row *row)
+{
+	const struct lab_phase *phase = &row->phases[0];
+	const struct lab_train_shape *shape = &context_of(bench)->shape;
+	struct kwhy_joules step = lab_phase_joules(phase, &phase->energy.gross);
+	struct facts *facts = row->facts;
+
+	facts->samples_per_j = kwhy_workload_for_a_joule(shape->batch, &step);
+	facts->flop_per_j = kwhy_workload_for_a_joule(lab_train_step_flop(shape), &step);
+}
+
+static void close_row(void *context)
+{
+	struct opened *opened = context;
+
+	if (opened)
+		lab_train_close(opened->train);
+}
+
+/* --- What is shown --- */
+
+static void describe(const struct lab_bench *bench, struct kwhy_text *out)
+{
+	const struct lab_train_shape *shape = &context_of(bench)->shape;
+
+	kwhy_text_addf(out, "%u layer%s of %u, batches of %u, %u step%s a run", shape->layers,
+		shape->layers == 1 ? "" : "s", shape->width, shape->batch, shape->steps,
+		shape->steps == 1 ? "" : "s");
+}
+
+static void write_shape(struct kwhy_json *json, const char *key, const struct lab_train_shape *shape)
+{
+	kwhy_json_row(json, key);
+	kwhy_json_count(json, "width", shape->width);
+	kwhy_json_count(json, "layers", shape->layers);
+	kwhy_json_count(json, "batch", shape->batch);
+	kwhy_json_count(json, "parts", shape->parts);
+	kwhy_json_count(json, "samples", shape->samples);
+	kwhy_json_count(json, "steps", shape->steps);
+	kwhy_json_object_end(json);
+}
+
+/* Up to a step's loss, the steps before it took their share of a run: all do the same work. */
+static void write_point(struct kwhy_json *json, const struct lab_row *row, uint32_t step)
+{
+	const struct lab_phase *phase = &row->phases[0];
+	const struct facts *facts = row->facts;
+
+	kwhy_json_row(json, NULL);
+	kwhy_json_count(json, "step", step);
+	kwhy_json_real(json, "loss", (double)facts->losses[step]);
+	kwhy_json_real(json, "seconds", lab_phase_item_s(phase) * step);
+	kwhy_json_real(json, "joules", lab_phase_joules(phase, &phase->energy.gross).value * step);
+	kwhy_json_object_end(json);
+}
+
+/* A loss is that of the weights before its step. */
+static void write_curves(const struct lab_bench *bench, struct kwhy_json *json)
+{
+	uint32_t last = context_of(bench)->shape.steps - 1, points = last < POINTS ? last + 1 : POINTS;
+
+	kwhy_json_array(json, "loss_against_energy");
+	for (size_t i = 0; i < bench->row_count; i++) {
+		if (!lab_row_has_run(&bench->rows[i]))
+			continue;
+		kwhy_json_object(json, NULL);
+		kwhy_json_string(json, "id", bench->rows[i].id);
+		kwhy_json_array(json, "points");
+		for (uint32_t p = 0; p < points; p++)
+			write_point(json, &bench->rows[i],
+				points > 1 ? (uint32_t)((uint64_t)last * p / (points - 1)) : 0);
+		kwhy_json_array_end(json);
+		kwhy_json_object_end(json);
+	}
+	kwhy_json_array_end(json);
+}
+
+static void write_head(const struct lab_bench *bench, struct kwhy_json *json)
+{
+	const struct context *context = context_of(bench);
+
+	write_shape(json, "shape", &context->shape);
+	if (context->checked.steps && !bench->options->runs_only)
+		write_shape(json, "checked", &context->checked);
+	else
+		kwhy_json_null(json, "checked");
+	kwhy_json_string(json, "collectives", context->by_nccl ? "nccl" : "own");
+	kwhy_json_real(json, "flop_a_step", lab_train_step_flop(&context->shape));
+	write_curves(bench, json);
+}
+
+static void write_notes(const struct lab_bench *bench, const struct kwhy_sheet *sheet)
+{
+	const struct lab_train_shape *checked = &context_of(bench)->checked;
+
+	if (!checked->steps || bench->options->runs_only)
+		kwhy_sheet_linef(sheet, "check  ", "nothing was compared with the reference: not asked for");
+	else
+		kwhy_sheet_linef(sheet, "check  ",
+			"'off by' is the distance of AdamW's first moments from the reference's, of their "
+			"size, after %u step%s on %u layer%s of %u and batches of %u",
+			checked->steps, checked->steps == 1 ? "" : "s", checked->layers,
+			checked->layers == 1 ? "" : "s", checked->width, checked->batch);
+}
+
+static void write_csv(const struct lab_bench *bench, struct kwhy_text *out)
+{
+	kwhy_text_add(out, "variant,step,loss,seconds,joules\n");
+	for (size_t i = 0; i < bench->row_count; i++) {
+		const struct lab_phase *phase = &bench->rows[i].phases[0];
+		const struct facts *facts = bench->rows[i].facts;
+		double seconds = lab_phase_item_s(phase),
+		       joules = lab_phase_joules(phase, &phase->energy.gross).value;
+
+		for (uint32_t s = 0; lab_row_has_run(&bench->rows[i]) && s < context_of(bench)->shape.steps;
+			s++) {
+			kwhy_text_addf(out, "%s,%u,%.9g,%.9g,", bench->rows[i].id, s,
+				(double)facts->losses[s], seconds * s);
+			if (isfinite(joules))
+				kwhy_text_addf(out, "%.9g", joules * s);
+			kwhy_text_add(out, "\n");
+		}
+	}
+}
+
+#define COLUMN(title, key, kind, member)                         \
+	{                                                        \
+		title, key, kind, offsetof(struct facts, member) \
+	}
+
+static const struct lab_column figure_columns[] = {
+	COLUMN("samples/s", "samples_per_s", LAB_RATE, samples_per_s),
+	COLUMN("FLOP/s", "flop_per_s", LAB_RATE, flop_per_s),
+	COLUMN("samples/J", "samples_per_j", LAB_JOULES, samples_per_j),
+	COLUMN(NULL, "flop_per_j", LAB_JOULES, flop_per_j),
+	COLUMN("loss", "last_loss", LAB_NUMBER, last_loss),
+	COLUMN("off by", NULL, LAB_ERROR, errors.first),
+	COLUMN("activations", "activation_bytes", LAB_BYTES, activation_bytes),
+	COLUMN(NULL, "memory_bytes", LAB_BYTES, bytes),
+	COLUMN(NULL, "products", LAB_TEXT, products),
+};
+
+static const struct lab_column error_columns[] = {
+	COLUMN(NULL, "loss", LAB_ERROR, errors.loss),
+	COLUMN(NULL, "first_moment", LAB_ERROR, errors.first),
+	COLUMN(NULL, "second_moment", LAB_ERROR, errors.second),
+	COLUMN(NULL, "weights_change", LAB_ERROR, errors.weights),
+};
+
+static const struct lab_column run_columns[] = {
+	COLUMN("launches", "launches", LAB_COUNT, tally.launches),
+	COLUMN("products", "products", LAB_COUNT, tally.products),
+	COLUMN("graphs", "graph_launches", LAB_COUNT, tally.graphs),
+	COLUMN("copies", "copies", LAB_COUNT, tally.copies),
+	COLUMN("waits", "waits", LAB_COUNT, tally.waits),
+	COLUMN("sums", "sums", LAB_COUNT, tally.sums),
+};
+
+#define TABLE(heading, key, columns)                                          \
+	{                                                                     \
+		heading, key, columns, sizeof(columns) / sizeof((columns)[0]) \
+	}
+
+static const struct lab_table tables[] = {
+	TABLE("The training", NULL, figure_columns),
+	TABLE(NULL, "errors", error_columns),
+	TABLE("What a run asks for", "a_run", run_columns),
+};
+
+static const struct kwhy_option option_rows[] = {
+	{"dp", 0, "N", "GPUs of 'parallel', which share the batch; default 2", KWHY_OPTION_COUNT,
+		offsetof(struct lab_train_options, dp)},
+	{"collectives", 0, "NAME", "who adds up their gradients: nccl, by default on CUDA, or own",
+		KWHY_OPTION_TEXT, offsetof(struct lab_train_options, collectives)},
+	{"width", 0, "N", "features of a layer; default 4096, on the host 128", KWHY_OPTION_COUNT,
+		offsetof(struct lab_train_options, width)},
+	{"layers", 0, "N", "default 2", KWHY_OPTION_COUNT, offsetof(struct lab_train_options, layers)},
+	{"batch", 0, "N", "samples a step; default 64", KWHY_OPTION_COUNT,
+		offsetof(struct lab_train_options, batch)},
+	{"parts", 0, "N", "of a batch in 'accumulate'; default 4", KWHY_OPTION_COUNT,
+		offsetof(struct lab_train_options, parts)},
+	{"samples", 0, "N", "of the data; default 2048", KWHY_OPTION_COUNT,
+		offsetof(struct lab_train_options, samples)},
+	{"steps", 0, "N", "of a run; default 96, on the host 8", KWHY_OPTION_COUNT,
+		offsetof(struct lab_train_options, steps)},
+	{"check-width", 0, "N", "largest width of the check; default 512, 0: no check", KWHY_OPTION_COUNT,
+		offsetof(struct lab_train_options, check_width)},
+	LAB_OPTION_ROWS(struct lab_train_options,
+		"of plain, tf32, bf16, fp16, pinned, prefetch, queued, fused, graph, checkpoint, accumulate "
+		"and parallel; default all on one GPU",
+		"loss against time and energy, of every step and variant"),
+};
+
+const struct lab_workload lab_train = {
+	.command = {.name = "train",
+		.operands = "",
+		.summary =
+			"Train a perceptron in every variant; time and energy a step, loss against energy.",
+		.options = option_rows,
+		.options_bytes = sizeof(struct lab_train_options),
+		.defaults = set_defaults,
+		.run = lab_command_run},
+	.item = {"step", "steps/s", "J a step", 1},
+	.tables = tables,
+	.table_count = sizeof(tables) / sizeof(tables[0]),
+	.facts_bytes = sizeof(struct facts),
+	.plan = plan,
+	.begin = begin,
+	.done = done,
+	.open = open_row,
+	.check = check,
+	.run = run,
+	.finish = finish,
+	.close = close_row,
+	.derive = derive,
+	.describe = describe,
+	.head = write_head,
+	.notes = write_notes,
+	.csv = write_csv,
+};
