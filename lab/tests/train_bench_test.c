@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `train` as a benchmark on a fake driver, whose kernels can be told to do something else. */
 #include "lab/train/device.h"
-#include "lab/train/options.h"
+#include "lab/train/train.h"
 
 #include "cmocka_all.h"
 #include "fakes/cuda/give_kernels.h"

@@ -99,7 +99,7 @@ static void another_training_is_refused_by_name(void **state)
 	lab_train_state_done(&expected);
 }
 
-static struct lab_train_state state_after(const char *id, uint32_t runs, float *losses)
+static struct lab_train_state state_after(const char *id, uint32_t gpu, uint32_t runs, float *losses)
 {
 	struct lab_train *train = opened(id, &shape);
 	struct lab_train_tally tally;
@@ -112,7 +112,7 @@ static struct lab_train_state state_after(const char *id, uint32_t runs, float *
 		if (lab_train_run(train, losses, &run_s, &tally, &error))
 			fail_msg("%s", error.text);
 	assert_true(run_s > 0);
-	if (lab_train_read(train, &found, &error))
+	if (lab_train_read(train, gpu, &found, &error))
 		fail_msg("%s", error.text);
 	lab_train_close(train);
 	return found;
@@ -124,11 +124,11 @@ static void changes_of_order_change_no_bit(void **state)
 	static const char *const same[] = {"pinned", "prefetch", "queued", "fused", "graph", "checkpoint"};
 	size_t bytes = lab_train_weight_count(&shape) * sizeof(float);
 	float first[4], losses[4];
-	struct lab_train_state expected = state_after("bf16", 1, first), found;
+	struct lab_train_state expected = state_after("bf16", 0, 1, first), found;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
-		found = state_after(same[i], 2, losses);
+		found = state_after(same[i], 0, 2, losses);
 		assert_memory_equal(losses, first, sizeof(first));
 		assert_memory_equal(found.weights, expected.weights, bytes);
 		assert_memory_equal(found.second, expected.second, bytes);
@@ -149,18 +149,22 @@ static double farthest(const float *a, const float *b, size_t count)
 /* Up to the order in which gradients are added up. */
 static void parts_and_gpus_share_a_batch(void **state)
 {
-	static const char *const others[] = {"accumulate", "parallel"};
 	size_t count = lab_train_weight_count(&shape);
 	float first[4], losses[4];
-	struct lab_train_state expected = state_after("queued", 1, first), found;
+	struct lab_train_state expected = state_after("queued", 0, 1, first),
+			       parts = state_after("accumulate", 0, 1, losses), ranks[2];
 
 	(void)state;
-	for (size_t i = 0; i < 2; i++) {
-		found = state_after(others[i], 1, losses);
-		assert_true(farthest(losses, first, shape.steps) < 1e-3);
-		assert_true(farthest(found.first, expected.first, count) < 1e-3);
-		lab_train_state_done(&found);
-	}
+	assert_true(farthest(losses, first, shape.steps) < 1e-3);
+	assert_true(farthest(parts.first, expected.first, count) < 1e-3);
+	for (uint32_t r = 0; r < 2; r++)
+		ranks[r] = state_after("parallel", r, 1, losses);
+	assert_true(farthest(losses, first, shape.steps) < 1e-3);
+	assert_true(farthest(ranks[1].first, expected.first, count) < 1e-3);
+	assert_memory_equal(ranks[0].weights, ranks[1].weights, count * sizeof(float));
+	for (uint32_t r = 0; r < 2; r++)
+		lab_train_state_done(&ranks[r]);
+	lab_train_state_done(&parts);
 	lab_train_state_done(&expected);
 }
 
@@ -177,38 +181,31 @@ static struct lab_train_tally tally_of(const char *id)
 	return tally;
 }
 
-/* Five layers: 5 + 4 + 5 products; the batch, 5 biases, the loss, 4 masks, 5 gradients, the loss's sum, AdamW
- * and the end. */
+/* Five layers: 5 + 4 + 5 products; the batch, 5 biases, the loss, 4 masks, 5 gradients, AdamW and the end. */
 static void what_is_asked_of_the_driver_is_counted(void **state)
 {
 	struct lab_train_tally tally = tally_of("plain");
 	uint32_t steps = shape.steps;
 
 	(void)state;
-	assert_int_equal(tally.products, steps * 14);
-	assert_int_equal(tally.launches, 1 + steps * (17 + 4 + 1));
+	assert_int_equal(tally.launches, 1 + steps * (16 + 4 + 1 + 14));
 	assert_int_equal(tally.copies, steps * 2);
 	assert_int_equal(tally.waits, steps * 2);
-	assert_int_equal(tally_of("bf16").launches, 1 + steps * (17 + 5 + 1));
+	assert_int_equal(tally_of("bf16").launches, 1 + steps * (16 + 5 + 1 + 14));
 	assert_int_equal(tally_of("pinned").waits, steps);
 	assert_int_equal(tally_of("queued").waits, 1);
-	assert_int_equal(tally_of("fused").launches, 1 + steps * (17 + 1 + 1));
+	assert_int_equal(tally_of("fused").launches, 1 + steps * (16 + 1 + 1 + 14));
 	tally = tally_of("graph");
 	assert_int_equal(tally.graphs, steps);
 	assert_int_equal(tally.launches, 1);
-	assert_int_equal(tally_of("parallel").sums, steps);
 }
 
-static void a_parallel_training_takes_two_gpus_and_whole_shares(void **state)
+static void a_parallel_training_takes_whole_shares(void **state)
 {
 	struct lab_train_request request = request_of("parallel", &shape);
 	struct lab_train *train;
 
 	(void)state;
-	request.gpu_count = 1;
-	assert_int_equal(lab_train_open(&request, &train, &error), KWHY_E_UNSUPPORTED);
-	assert_non_null(strstr(error.text, "--dp"));
-	request.gpu_count = 2;
 	request.shape.batch = 24;
 	request.shape.parts = 1;
 	request.shape.samples = 48;
@@ -234,6 +231,14 @@ static void nccl_adds_up_gradients_too(void **state)
 	lab_train_state_done(&expected);
 }
 
+static struct lab_train_facts facts_of(const struct lab_train *train)
+{
+	struct lab_train_facts facts;
+
+	lab_train_facts(train, &facts);
+	return facts;
+}
+
 /* Sixteen layers keep fifteen planes of 32 x 64 bf16; in segments of four, three and three. */
 static void checkpointing_keeps_fewer_activations(void **state)
 {
@@ -245,10 +250,10 @@ static void checkpointing_keeps_fewer_activations(void **state)
 	whole = opened("graph", &deep);
 	kept = opened("checkpoint", &deep);
 	parts = opened("accumulate", &deep);
-	assert_int_equal(lab_train_activation_bytes(whole), 15 * 32 * 64 * 2);
-	assert_int_equal(lab_train_activation_bytes(kept), 6 * 32 * 64 * 2);
-	assert_int_equal(lab_train_activation_bytes(parts), 15 * 16 * 64 * 2);
-	assert_true(lab_train_bytes(kept) < lab_train_bytes(whole));
+	assert_int_equal(facts_of(whole).activation_bytes, 15 * 32 * 64 * 2);
+	assert_int_equal(facts_of(kept).activation_bytes, 6 * 32 * 64 * 2);
+	assert_int_equal(facts_of(parts).activation_bytes, 15 * 16 * 64 * 2);
+	assert_true(facts_of(kept).bytes < facts_of(whole).bytes);
 	lab_train_close(whole);
 	lab_train_close(kept);
 	lab_train_close(parts);
@@ -284,7 +289,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(changes_of_order_change_no_bit),
 		cmocka_unit_test(parts_and_gpus_share_a_batch),
 		cmocka_unit_test(what_is_asked_of_the_driver_is_counted),
-		cmocka_unit_test(a_parallel_training_takes_two_gpus_and_whole_shares),
+		cmocka_unit_test(a_parallel_training_takes_whole_shares),
 		cmocka_unit_test(nccl_adds_up_gradients_too),
 		cmocka_unit_test(checkpointing_keeps_fewer_activations),
 	};

@@ -9,18 +9,8 @@
 
 /* The inside of a training that is open, for the files of this folder. */
 
-enum lab_train_kernel {
-	LAB_TRAIN_BEGIN,
-	LAB_TRAIN_TAKE,
-	LAB_TRAIN_BIAS,
-	LAB_TRAIN_LOSS,
-	LAB_TRAIN_MASK,
-	LAB_TRAIN_BIAS_GRADIENT,
-	LAB_TRAIN_TALLY,
-	LAB_TRAIN_ADAMW,
-	LAB_TRAIN_ADVANCE,
-	LAB_TRAIN_KERNEL_COUNT
-};
+#define LAB_TRAIN_KERNEL(upper, lower) LAB_TRAIN_##upper,
+enum lab_train_kernel { LAB_TRAIN_KERNELS(LAB_TRAIN_KERNEL) LAB_TRAIN_KERNEL_COUNT };
 
 enum lab_train_product {
 	LAB_TRAIN_FORWARD,
@@ -43,7 +33,7 @@ struct lab_train_rank {
 	struct kwhy_gpu_event *arrived[2], *done[2]; /* a batch, and the step that takes it */
 	struct kwhy_gpu_host samples;		     /* [samples / batch] blocks as `staged` has them */
 	uint64_t memory;			     /* all of the device's */
-	size_t bytes;
+	size_t bytes, staged_bytes;		     /* of a batch of this GPU */
 	struct lab_train_args args;
 };
 
@@ -56,24 +46,18 @@ struct lab_train {
 	uint32_t slots;			/* of hidden */
 	struct kwhy_collectives *group; /* NULL: one GPU alone */
 	struct kwhy_gpu_graph *graph;	/* of a step; NULL: none */
-	struct lab_train_tally tally;	/* of a run */
+	/* Of a run, or of opening: */
+	uint32_t step;
+	struct lab_train_tally tally;
+	enum kwhy_status status; /* the first failure, whose words are in `error` */
+	struct kwhy_error *error;
 };
 
-#define LAB_TRAIN_INPUTS UINT32_MAX /* instead of a slot of hidden: the batch */
+/* Makes a call of a training unless one before it has failed. */
+#define TRY(train, function, ...) \
+	((train)->status = (train)->status ? (train)->status : function(__VA_ARGS__, (train)->error))
 
-/* Which slot of hidden has what goes into a layer; LAB_TRAIN_INPUTS: the batch. */
-uint32_t lab_train_slot(const struct lab_train *train, uint32_t layer);
-
-/* Addresses of what goes into a layer, of errors and of a layer's matrix. */
-uint64_t lab_train_inputs_at(const struct lab_train_rank *rank, uint32_t slot, uint32_t part);
-uint64_t lab_train_errors_at(const struct lab_train_rank *rank, uint32_t slot);
-uint64_t lab_train_matrix_at(const struct lab_train_rank *rank, uint32_t layer);
-uint64_t lab_train_gradient_at(const struct lab_train_rank *rank, uint32_t layer);
-
-/* Bytes of a batch as the host sends it to one GPU. */
-size_t lab_train_staged_bytes(const struct lab_train_args *args);
-
-/* Queues the step that comes next, after its batch. */
-KWHY_MUST_USE enum kwhy_status lab_train_queue_step(struct lab_train *train, struct kwhy_error *error);
+/* Queues a step behind its batch. */
+void lab_train_queue_step(struct lab_train *train);
 
 #endif

@@ -2,8 +2,8 @@
 #ifndef LAB_TRAIN_TRAIN_H
 #define LAB_TRAIN_TRAIN_H
 
-#include "gpu/gpu.h"
 #include "lab/numbers.h"
+#include "lab/workload.h"
 
 /*
  * `train`, the training of a multi-layer perceptron (lab/README.md): `layers` square linear layers with
@@ -112,13 +112,13 @@ const struct lab_train_variant *lab_train_variant_find(const char *id); /* may b
 
 /* What one run asked of the driver. */
 struct lab_train_tally {
-	uint64_t launches, products, graphs, copies, waits, sums;
+	uint64_t launches, graphs, copies, waits;
 };
 
 struct lab_train_request {
 	struct kwhy_gpu *const *gpus; /* variants that are not parallel use the first alone */
 	uint32_t gpu_count;
-	bool by_nccl; /* gradients of several GPUs are added up by NCCL, else by a kernel of our own */
+	bool by_nccl; /* gradients are added up by NCCL, else by a kernel of our own */
 	const struct lab_train_variant *variant;
 	struct lab_train_shape shape; /* parts are of variants with parts; others take a batch at once */
 };
@@ -131,20 +131,21 @@ KWHY_MUST_USE enum kwhy_status lab_train_open(
 	const struct lab_train_request *request, struct lab_train **out, struct kwhy_error *error);
 void lab_train_close(struct lab_train *train); /* NULL is allowed */
 
-/* Who makes the products: "cuBLASLt 13.0.2"; lent. */
-const char *lab_train_products(const struct lab_train *train);
+struct lab_train_facts {
+	const char *products; /* who makes them: "cuBLASLt 13.0.2"; lent */
+	/* Memory of a GPU: in all, without the library's, and of the activations that a step keeps. */
+	uint64_t bytes, activation_bytes;
+};
 
-/* Memory of a GPU: in all, without the library's, and of the activations that a step keeps. */
-uint64_t lab_train_bytes(const struct lab_train *train);
-uint64_t lab_train_activation_bytes(const struct lab_train *train);
+void lab_train_facts(const struct lab_train *train, struct lab_train_facts *out);
 
 /* From the beginning to the last loss: the weights are set, then come the steps. out_losses[shape.steps] */
 KWHY_MUST_USE enum kwhy_status lab_train_run(struct lab_train *train, float *out_losses, double *out_run_s,
 	struct lab_train_tally *out_tally, struct kwhy_error *error);
 
-/* Where it is after a run; the state is of the caller. KWHY_E_INPUT where GPUs have different weights. */
+/* Where it is after a run, as one of its GPUs has it; the state is of the caller. */
 KWHY_MUST_USE enum kwhy_status lab_train_read(
-	struct lab_train *train, struct lab_train_state *state, struct kwhy_error *error);
+	struct lab_train *train, uint32_t gpu, struct lab_train_state *state, struct kwhy_error *error);
 
 /* How far a run is from the reference: relative, by the root of squares; losses: the farthest one. */
 struct lab_train_errors {
@@ -158,5 +159,11 @@ struct lab_train_errors {
  */
 KWHY_MUST_USE enum kwhy_status lab_train_check(const struct lab_train_request *request,
 	const struct lab_train_state *expected, struct lab_train_errors *out, struct kwhy_error *error);
+
+/* Options of the command; counts that are KWHY_COUNT_NOT_GIVEN are as in the guide, or small on the host. */
+struct lab_train_options {
+	struct lab_options shared;
+	uint64_t dp, width, layers, batch, parts, samples, steps, check_width;
+};
 
 #endif

@@ -1,35 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/bench/workload_show.h"
-#include "lab/train/options.h"
 #include "lab/train/train.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
-enum {
-	CHECK_WIDTH = 512,
-	CHECK_BATCH_MOST = 512,
-	CHECK_STEPS = 3,
-	HOST_WIDTH = 128,
-	HOST_STEPS = 8,
-	POINTS = 12 /* of a row's loss against energy, in JSON */
-};
+enum { CHECK_WIDTH = 512, CHECK_BATCH_MOST = 512, CHECK_STEPS = 3, HOST_WIDTH = 128, HOST_STEPS = 8 };
 
 /* Of the benchmark. */
 struct context {
 	struct lab_train_shape shape, checked; /* checked.steps 0: nothing is compared with the reference */
 	struct lab_train_state expected;       /* of the checked shape */
-	bool by_nccl;
+	uint32_t dp;
 };
 
 /* Of a row. */
 struct facts {
 	struct lab_train_errors errors;
-	const char *products;
+	struct lab_train_facts of;
 	double last_loss, samples_per_s, flop_per_s;
 	struct kwhy_joules samples_per_j, flop_per_j;
-	uint64_t bytes, activation_bytes;
 	struct lab_train_tally tally;
 	float *losses; /* [shape.steps]; all runs gave these. NULL: none has ended */
 };
@@ -82,7 +73,32 @@ static void set_counts(const struct lab_bench *bench, struct lab_train_options *
 			(LAB_TRAIN_SAMPLES + options->batch - 1) / options->batch * options->batch);
 }
 
-static enum kwhy_status check_counts(const struct lab_train_options *options, struct kwhy_error *error)
+/* No wider than --check-width, fewer samples and steps. */
+static struct lab_train_shape checked_of(const struct lab_train_shape *shape, uint32_t width)
+{
+	struct lab_train_shape checked = *shape;
+
+	if (checked.width > width)
+		checked.width = width;
+	while (checked.batch > CHECK_BATCH_MOST && checked.batch / 2 % (8 * checked.parts) == 0)
+		checked.batch /= 2;
+	if (checked.steps > CHECK_STEPS)
+		checked.steps = CHECK_STEPS;
+	checked.samples = checked.batch * checked.steps;
+	return checked;
+}
+
+static enum kwhy_status check_shapes(const struct context *context, struct kwhy_error *error)
+{
+	enum kwhy_status status = lab_train_shape_check(&context->shape, error);
+
+	if (!status && context->checked.steps)
+		status = lab_train_shape_check(&context->checked, error);
+	return status ? KWHY_E_USAGE : KWHY_OK;
+}
+
+static enum kwhy_status read_options(
+	const struct lab_bench *bench, struct context *context, struct kwhy_error *error)
 {
 	static const struct lab_bounds bounds[] = {
 		{"dp", offsetof(struct lab_train_options, dp), 2, LAB_TRAIN_RANKS_MOST},
@@ -93,53 +109,20 @@ static enum kwhy_status check_counts(const struct lab_train_options *options, st
 		{"samples", offsetof(struct lab_train_options, samples), 8, UINT32_MAX},
 		{"steps", offsetof(struct lab_train_options, steps), 1, LAB_TRAIN_STEPS_MOST},
 		{"check-width", offsetof(struct lab_train_options, check_width), 0, LAB_TRAIN_WIDTH_MOST}};
-
-	return lab_bounds_check(options, bounds, sizeof(bounds) / sizeof(bounds[0]), error);
-}
-
-/* No wider than --check-width, fewer samples and steps. */
-static void choose_checked(
-	uint64_t check_width, const struct lab_train_shape *shape, struct lab_train_shape *out)
-{
-	if (!check_width)
-		return;
-	*out = *shape;
-	if (out->width > check_width)
-		out->width = (uint32_t)check_width;
-	while (out->batch > CHECK_BATCH_MOST && out->batch / 2 % (8 * out->parts) == 0)
-		out->batch /= 2;
-	if (out->steps > CHECK_STEPS)
-		out->steps = CHECK_STEPS;
-	out->samples = out->batch * out->steps;
-}
-
-static enum kwhy_status check_shape(const struct lab_train_shape *shape, struct kwhy_error *error)
-{
-	return lab_train_shape_check(shape, error) ? KWHY_E_USAGE : KWHY_OK;
-}
-
-static enum kwhy_status read_options(
-	const struct lab_bench *bench, struct context *context, uint32_t *out_dp, struct kwhy_error *error)
-{
-	static const char *const names[] = {"own", "nccl"};
 	struct lab_train_options options = *(const struct lab_train_options *)bench->options;
-	size_t by_nccl = bench->backend == KWHY_GPU_CUDA;
 	enum kwhy_status status;
 
 	set_counts(bench, &options);
-	status = check_counts(&options, error);
-	if (!status && options.collectives)
-		status = lab_word_find("collectives", options.collectives, names, 2, &by_nccl, error);
+	status = lab_bounds_check(&options, bounds, sizeof(bounds) / sizeof(bounds[0]), error);
 	if (status)
 		return status;
-	*out_dp = (uint32_t)options.dp;
-	context->by_nccl = by_nccl == 1;
+	context->dp = (uint32_t)options.dp;
 	context->shape = (struct lab_train_shape){(uint32_t)options.width, (uint32_t)options.layers,
 		(uint32_t)options.batch, (uint32_t)options.parts, (uint32_t)options.samples,
 		(uint32_t)options.steps};
-	choose_checked(options.check_width, &context->shape, &context->checked);
-	status = check_shape(&context->shape, error);
-	return status || !context->checked.steps ? status : check_shape(&context->checked, error);
+	if (options.check_width && !bench->options->runs_only)
+		context->checked = checked_of(&context->shape, (uint32_t)options.check_width);
+	return check_shapes(context, error);
 }
 
 static bool is_known(const char *id)
@@ -157,14 +140,14 @@ static bool is_asked(const struct lab_bench *bench, const struct lab_train_varia
 	return lab_variant_asked(bench, variant->id);
 }
 
-static enum kwhy_status add_row(struct lab_bench *bench, const struct lab_train_variant *variant, uint32_t dp,
-	struct kwhy_error *error)
+static enum kwhy_status add_row(
+	struct lab_bench *bench, const struct lab_train_variant *variant, struct kwhy_error *error)
 {
 	const struct lab_row like = {.id = variant->id,
 		.title = variant->title,
 		.after = variant->after,
 		.change = variant->change,
-		.gpus = variant->parallel ? dp : 1,
+		.gpus = variant->parallel ? context_of(bench)->dp : 1,
 		.variant = variant};
 	struct lab_row *row;
 
@@ -176,21 +159,20 @@ static enum kwhy_status add_row(struct lab_bench *bench, const struct lab_train_
 static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *error)
 {
 	struct context *context = kwhy_arena_alloc(&bench->arena, 1, sizeof(*context));
-	uint32_t dp = 0;
 	enum kwhy_status status;
 
 	if (!context)
 		return kwhy_fail_memory(error, "a benchmark");
 	bench->context = context;
-	status = read_options(bench, context, &dp, error);
+	status = read_options(bench, context, error);
 	if (!status)
 		status = lab_variants_check(bench, is_known,
-			"plain, tf32, bf16, fp16, pinned, prefetch, queued, fused, graph, checkpoint, "
+			"plain, tf32, bf16, pinned, prefetch, queued, fused, graph, checkpoint, "
 			"accumulate "
 			"and parallel",
 			error);
 	for (size_t i = 0; !status && i < lab_train_variant_count; i++)
-		status = add_row(bench, &lab_train_variants[i], dp, error);
+		status = add_row(bench, &lab_train_variants[i], error);
 	return status;
 }
 
@@ -199,7 +181,7 @@ static enum kwhy_status begin(struct lab_bench *bench, struct kwhy_error *error)
 	struct context *context = bench->context;
 	enum kwhy_status status;
 
-	if (!context->checked.steps || bench->options->runs_only)
+	if (!context->checked.steps)
 		return KWHY_OK;
 	status = lab_train_state_new(&context->checked, &context->expected, error);
 	return status ? status : lab_train_reference(&context->checked, &context->expected, error);
@@ -226,7 +208,7 @@ static enum kwhy_status open_row(
 	opened->losses = kwhy_arena_alloc(&bench->arena, context->shape.steps, sizeof(float));
 	opened->request = (struct lab_train_request){.gpus = bench->gpus.items,
 		.gpu_count = row->gpus,
-		.by_nccl = context->by_nccl,
+		.by_nccl = bench->backend == KWHY_GPU_CUDA,
 		.variant = row->variant,
 		.shape = context->shape};
 	if (!opened->losses)
@@ -282,13 +264,12 @@ static enum kwhy_status finish(
 	struct facts *facts = row->facts;
 	double step_s = lab_phase_item_s(&row->phases[0]);
 
-	facts->products = kwhy_arena_copy(&bench->arena, lab_train_products(opened->train));
-	facts->bytes = lab_train_bytes(opened->train);
-	facts->activation_bytes = lab_train_activation_bytes(opened->train);
+	lab_train_facts(opened->train, &facts->of);
+	facts->of.products = kwhy_arena_copy(&bench->arena, facts->of.products);
 	facts->last_loss = (double)facts->losses[shape->steps - 1];
 	facts->samples_per_s = shape->batch / step_s;
 	facts->flop_per_s = lab_train_step_flop(shape) / step_s;
-	return facts->products ? KWHY_OK : kwhy_fail_memory(error, "a name");
+	return facts->of.products ? KWHY_OK : kwhy_fail_memory(error, "a name");
 }
 
 static void derive(struct lab_bench *bench, struct lab_row *row)
@@ -333,60 +314,23 @@ static void write_shape(struct kwhy_json *json, const char *key, const struct la
 	kwhy_json_object_end(json);
 }
 
-/* Up to a step's loss, the steps before it took their share of a run: all do the same work. */
-static void write_point(struct kwhy_json *json, const struct lab_row *row, uint32_t step)
-{
-	const struct lab_phase *phase = &row->phases[0];
-	const struct facts *facts = row->facts;
-
-	kwhy_json_row(json, NULL);
-	kwhy_json_count(json, "step", step);
-	kwhy_json_real(json, "loss", (double)facts->losses[step]);
-	kwhy_json_real(json, "seconds", lab_phase_item_s(phase) * step);
-	kwhy_json_real(json, "joules", lab_phase_joules(phase, &phase->energy.gross).value * step);
-	kwhy_json_object_end(json);
-}
-
-/* A loss is that of the weights before its step. */
-static void write_curves(const struct lab_bench *bench, struct kwhy_json *json)
-{
-	uint32_t last = context_of(bench)->shape.steps - 1, points = last < POINTS ? last + 1 : POINTS;
-
-	kwhy_json_array(json, "loss_against_energy");
-	for (size_t i = 0; i < bench->row_count; i++) {
-		if (!lab_row_has_run(&bench->rows[i]))
-			continue;
-		kwhy_json_object(json, NULL);
-		kwhy_json_string(json, "id", bench->rows[i].id);
-		kwhy_json_array(json, "points");
-		for (uint32_t p = 0; p < points; p++)
-			write_point(json, &bench->rows[i],
-				points > 1 ? (uint32_t)((uint64_t)last * p / (points - 1)) : 0);
-		kwhy_json_array_end(json);
-		kwhy_json_object_end(json);
-	}
-	kwhy_json_array_end(json);
-}
-
 static void write_head(const struct lab_bench *bench, struct kwhy_json *json)
 {
 	const struct context *context = context_of(bench);
 
 	write_shape(json, "shape", &context->shape);
-	if (context->checked.steps && !bench->options->runs_only)
+	if (context->checked.steps)
 		write_shape(json, "checked", &context->checked);
 	else
 		kwhy_json_null(json, "checked");
-	kwhy_json_string(json, "collectives", context->by_nccl ? "nccl" : "own");
 	kwhy_json_real(json, "flop_a_step", lab_train_step_flop(&context->shape));
-	write_curves(bench, json);
 }
 
 static void write_notes(const struct lab_bench *bench, const struct kwhy_sheet *sheet)
 {
 	const struct lab_train_shape *checked = &context_of(bench)->checked;
 
-	if (!checked->steps || bench->options->runs_only)
+	if (!checked->steps)
 		kwhy_sheet_linef(sheet, "check  ", "nothing was compared with the reference: not asked for");
 	else
 		kwhy_sheet_linef(sheet, "check  ",
@@ -396,6 +340,8 @@ static void write_notes(const struct lab_bench *bench, const struct kwhy_sheet *
 			checked->layers == 1 ? "" : "s", checked->width, checked->batch);
 }
 
+/* A loss is that of the weights before its step. All steps do the same work: those before it took their share
+ * of a run. */
 static void write_csv(const struct lab_bench *bench, struct kwhy_text *out)
 {
 	kwhy_text_add(out, "variant,step,loss,seconds,joules\n");
@@ -428,9 +374,9 @@ static const struct lab_column figure_columns[] = {
 	COLUMN(NULL, "flop_per_j", LAB_JOULES, flop_per_j),
 	COLUMN("loss", "last_loss", LAB_NUMBER, last_loss),
 	COLUMN("off by", NULL, LAB_ERROR, errors.first),
-	COLUMN("activations", "activation_bytes", LAB_BYTES, activation_bytes),
-	COLUMN(NULL, "memory_bytes", LAB_BYTES, bytes),
-	COLUMN(NULL, "products", LAB_TEXT, products),
+	COLUMN("activations", "activation_bytes", LAB_BYTES, of.activation_bytes),
+	COLUMN(NULL, "memory_bytes", LAB_BYTES, of.bytes),
+	COLUMN(NULL, "products", LAB_TEXT, of.products),
 };
 
 static const struct lab_column error_columns[] = {
@@ -442,11 +388,9 @@ static const struct lab_column error_columns[] = {
 
 static const struct lab_column run_columns[] = {
 	COLUMN("launches", "launches", LAB_COUNT, tally.launches),
-	COLUMN("products", "products", LAB_COUNT, tally.products),
 	COLUMN("graphs", "graph_launches", LAB_COUNT, tally.graphs),
 	COLUMN("copies", "copies", LAB_COUNT, tally.copies),
 	COLUMN("waits", "waits", LAB_COUNT, tally.waits),
-	COLUMN("sums", "sums", LAB_COUNT, tally.sums),
 };
 
 #define TABLE(heading, key, columns)                                          \
@@ -463,8 +407,6 @@ static const struct lab_table tables[] = {
 static const struct kwhy_option option_rows[] = {
 	{"dp", 0, "N", "GPUs of 'parallel', which share the batch; default 2", KWHY_OPTION_COUNT,
 		offsetof(struct lab_train_options, dp)},
-	{"collectives", 0, "NAME", "who adds up their gradients: nccl, by default on CUDA, or own",
-		KWHY_OPTION_TEXT, offsetof(struct lab_train_options, collectives)},
 	{"width", 0, "N", "features of a layer; default 4096, on the host 128", KWHY_OPTION_COUNT,
 		offsetof(struct lab_train_options, width)},
 	{"layers", 0, "N", "default 2", KWHY_OPTION_COUNT, offsetof(struct lab_train_options, layers)},
@@ -479,7 +421,7 @@ static const struct kwhy_option option_rows[] = {
 	{"check-width", 0, "N", "largest width of the check; default 512, 0: no check", KWHY_OPTION_COUNT,
 		offsetof(struct lab_train_options, check_width)},
 	LAB_OPTION_ROWS(struct lab_train_options,
-		"of plain, tf32, bf16, fp16, pinned, prefetch, queued, fused, graph, checkpoint, accumulate "
+		"of plain, tf32, bf16, pinned, prefetch, queued, fused, graph, checkpoint, accumulate "
 		"and parallel; default all on one GPU",
 		"loss against time and energy, of every step and variant"),
 };
