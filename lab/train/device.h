@@ -41,11 +41,11 @@ enum { LAB_TRAIN_MODES = 15, LAB_TRAIN_ROUND = 16 /* to the type of products */ 
 
 enum { LAB_TRAIN_THREADS = 256, LAB_TRAIN_COLUMNS = 32 /* a block, of a bias's gradient */ };
 
-#define LAB_TRAIN_KERNELS(X)                                                                      \
-	X(BEGIN, begin)                                                                           \
-	X(TAKE, take)                                                                             \
-	X(BIAS, bias) X(LOSS, loss) X(MASK, mask) X(BIAS_GRADIENT, bias_gradient) X(ADAMW, adamw) \
-		X(ADVANCE, advance)
+#define LAB_TRAIN_KERNELS(X) \
+	X(BEGIN, begin)      \
+	X(TAKE, take)        \
+	X(BIAS, bias)        \
+	X(LOSS, loss) X(MASK, mask) X(BIAS_GRADIENT, bias_gradient) X(ADAMW, adamw) X(ADVANCE, advance)
 
 /* The kernels for the host. */
 extern const struct kwhy_gpu_host_kernel lab_train_host_kernels[];

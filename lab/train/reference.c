@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/train/rules.h"
-#include "lab/train/train.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { LANES = 16 };
 
-/* One batch on its way: activations [layers + 1][batch][width], the last are the logits. */
+/* One batch on its way. */
 struct pass {
 	const struct lab_train_shape *shape;
+	size_t width, batch;
 	const float *weights;
-	float *activations, *errors, *before; /* errors of a layer's outputs, and of its inputs */
+	float *activations;	/* [layers + 1][batch][width]; the last are the logits */
+	float *errors, *before; /* of a layer's outputs, and of its inputs */
 };
 
 enum kwhy_status lab_train_shape_check(const struct lab_train_shape *shape, struct kwhy_error *error)
@@ -30,14 +30,14 @@ enum kwhy_status lab_train_shape_check(const struct lab_train_shape *shape, stru
 	return KWHY_OK;
 }
 
-static const float *matrix_of(const struct lab_train_shape *shape, const float *weights, uint32_t layer)
+static size_t matrix_at(const struct pass *pass, uint32_t layer)
 {
-	return weights + (size_t)layer * shape->width * shape->width;
+	return layer * pass->width * pass->width;
 }
 
-static size_t bias_at(const struct lab_train_shape *shape, uint32_t layer)
+static size_t bias_at(const struct pass *pass, uint32_t layer)
 {
-	return (size_t)shape->layers * shape->width * shape->width + (size_t)layer * shape->width;
+	return matrix_at(pass, pass->shape->layers) + layer * pass->width;
 }
 
 /* In lanes that a compiler may take at once. */
@@ -61,15 +61,15 @@ static void add_scaled(float *to, const float *from, float scale, size_t count)
 
 static void forward(const struct pass *pass, uint32_t layer)
 {
-	size_t width = pass->shape->width, batch = pass->shape->batch;
-	const float *from = pass->activations + layer * batch * width,
-		    *matrix = matrix_of(pass->shape, pass->weights, layer),
-		    *bias = pass->weights + bias_at(pass->shape, layer);
-	float *to = pass->activations + (layer + 1) * batch * width;
+	size_t width = pass->width;
+	const float *from = pass->activations + layer * pass->batch * width,
+		    *matrix = pass->weights + matrix_at(pass, layer),
+		    *bias = pass->weights + bias_at(pass, layer);
+	float *to = pass->activations + (layer + 1) * pass->batch * width;
 	bool is_last = layer + 1 == pass->shape->layers;
 
 	for (size_t n = 0; n < width; n++)
-		for (size_t b = 0; b < batch; b++) {
+		for (size_t b = 0; b < pass->batch; b++) {
 			float value = dot(from + b * width, matrix + n * width, width) + bias[n];
 
 			to[b * width + n] = is_last || value > 0 ? value : 0;
@@ -77,56 +77,40 @@ static void forward(const struct pass *pass, uint32_t layer)
 }
 
 /* Of one sample: its loss, and the errors of its logits. */
-static double soften(const float *logits, uint32_t label, uint32_t width, float share, float *errors)
+static double soften(const struct pass *pass, const float *logits, uint32_t label, float *errors)
 {
-	float most = logits[0];
+	float most = logits[0], share = 1.0f / (float)pass->batch;
 	double sum = 0;
 
-	for (uint32_t n = 1; n < width; n++)
+	for (size_t n = 1; n < pass->width; n++)
 		most = fmaxf(most, logits[n]);
-	for (uint32_t n = 0; n < width; n++)
+	for (size_t n = 0; n < pass->width; n++)
 		sum += exp((double)(logits[n] - most));
-	for (uint32_t n = 0; n < width; n++)
+	for (size_t n = 0; n < pass->width; n++)
 		errors[n] = share * (float)(exp((double)(logits[n] - most)) / sum - (n == label));
 	return log(sum) + (double)(most - logits[label]);
 }
 
-static double find_loss(const struct pass *pass, uint32_t first_sample)
-{
-	const struct lab_train_shape *shape = pass->shape;
-	size_t width = shape->width;
-	const float *logits = pass->activations + (size_t)shape->layers * shape->batch * width;
-	double loss = 0;
-
-	for (uint32_t b = 0; b < shape->batch; b++)
-		loss += soften(logits + b * width, lab_train_label(first_sample + b, shape->width),
-			shape->width, 1.0f / (float)shape->batch, pass->errors + b * width);
-	return loss / shape->batch;
-}
-
 static void backward(struct pass *pass, uint32_t layer, float *gradient)
 {
-	const struct lab_train_shape *shape = pass->shape;
-	size_t width = shape->width, batch = shape->batch;
-	const float *inputs = pass->activations + layer * batch * width,
-		    *matrix = matrix_of(shape, pass->weights, layer);
-	float *to_matrix = gradient + layer * width * width, *to_bias = gradient + bias_at(shape, layer),
-	      *swap;
+	size_t width = pass->width, count = pass->batch * width;
+	const float *inputs = pass->activations + layer * count,
+		    *matrix = pass->weights + matrix_at(pass, layer);
+	float *to_matrix = gradient + matrix_at(pass, layer), *to_bias = gradient + bias_at(pass, layer),
+	      *swap = pass->errors;
 
-	memset(pass->before, 0, batch * width * sizeof(*pass->before));
-	for (size_t b = 0; b < batch; b++)
-		for (size_t n = 0; n < width; n++) {
-			float error = pass->errors[b * width + n];
+	memset(pass->before, 0, count * sizeof(*pass->before));
+	for (size_t i = 0; i < count; i++) {
+		size_t b = i / width, n = i % width;
 
-			to_bias[n] += error;
-			add_scaled(to_matrix + n * width, inputs + b * width, error, width);
-			if (layer)
-				add_scaled(pass->before + b * width, matrix + n * width, error, width);
-		}
-	for (size_t i = 0; i < batch * width; i++)
+		to_bias[n] += pass->errors[i];
+		add_scaled(to_matrix + n * width, inputs + b * width, pass->errors[i], width);
+		if (layer)
+			add_scaled(pass->before + b * width, matrix + n * width, pass->errors[i], width);
+	}
+	for (size_t i = 0; i < count; i++)
 		if (inputs[i] <= 0)
 			pass->before[i] = 0;
-	swap = pass->errors;
 	pass->errors = pass->before;
 	pass->before = swap;
 }
@@ -135,19 +119,24 @@ enum kwhy_status lab_train_gradient(const struct lab_train_shape *shape, uint32_
 	float *out_gradient, double *out_loss, struct kwhy_error *error)
 {
 	size_t plane = (size_t)shape->batch * shape->width;
-	float *memory = calloc((shape->layers + 3u) * plane, sizeof(*memory));
-	struct pass pass = {.shape = shape, .weights = weights, .activations = memory};
+	float *memory = calloc((shape->layers + 3u) * plane, sizeof(*memory)),
+	      *logits = memory + shape->layers * plane;
+	struct pass pass = {
+		shape, shape->width, shape->batch, weights, memory, logits + plane, logits + 2 * plane};
 	uint32_t first_sample = step % (shape->samples / shape->batch) * shape->batch;
 
 	if (!memory)
 		return kwhy_fail_memory(error, "a step of train");
-	pass.errors = memory + (shape->layers + 1u) * plane;
-	pass.before = pass.errors + plane;
 	for (size_t i = 0; i < plane; i++)
 		memory[i] = lab_train_input((uint64_t)first_sample * shape->width + i);
 	for (uint32_t layer = 0; layer < shape->layers; layer++)
 		forward(&pass, layer);
-	*out_loss = find_loss(&pass, first_sample);
+	*out_loss = 0;
+	for (uint32_t b = 0; b < shape->batch; b++)
+		*out_loss += soften(&pass, logits + b * pass.width,
+				     lab_train_label(first_sample + b, shape->width),
+				     pass.errors + b * pass.width) /
+			shape->batch;
 	memset(out_gradient, 0, lab_train_weight_count(shape) * sizeof(*out_gradient));
 	for (uint32_t layer = shape->layers; layer-- > 0;)
 		backward(&pass, layer, out_gradient);
@@ -159,24 +148,17 @@ enum kwhy_status lab_train_state_new(
 	const struct lab_train_shape *shape, struct lab_train_state *out, struct kwhy_error *error)
 {
 	size_t count = lab_train_weight_count(shape);
-	struct lab_train_state state = {.weights = calloc(count, sizeof(float)),
-		.first = calloc(count, sizeof(float)),
-		.second = calloc(count, sizeof(float)),
-		.losses = calloc(shape->steps, sizeof(double))};
+	double *memory = calloc(shape->steps + (3 * count + 1) / 2, sizeof(*memory));
+	float *floats = (float *)(memory + shape->steps);
 
-	if (!state.weights || !state.first || !state.second || !state.losses) {
-		lab_train_state_done(&state);
+	if (!memory)
 		return kwhy_fail_memory(error, "the weights of train");
-	}
-	*out = state;
+	*out = (struct lab_train_state){floats, floats + count, floats + 2 * count, memory};
 	return KWHY_OK;
 }
 
 void lab_train_state_done(struct lab_train_state *state)
 {
-	free(state->weights);
-	free(state->first);
-	free(state->second);
 	free(state->losses);
 	*state = (struct lab_train_state){0};
 }
@@ -186,18 +168,15 @@ enum kwhy_status lab_train_reference(
 {
 	size_t count = lab_train_weight_count(shape);
 	struct lab_train_pace pace = {.power1 = 1, .power2 = 1};
-	enum kwhy_status status = lab_train_shape_check(shape, error);
-	float *gradient;
+	float *gradient = malloc(count * sizeof(*gradient));
+	enum kwhy_status status = KWHY_OK;
 
-	if (status)
-		return status;
-	gradient = malloc(count * sizeof(*gradient));
 	if (!gradient)
 		return kwhy_fail_memory(error, "the gradient of train");
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		state->weights[i] = lab_train_first_weight(i, lab_train_bound(shape->width));
-	memset(state->first, 0, count * sizeof(*state->first));
-	memset(state->second, 0, count * sizeof(*state->second));
+		state->first[i] = state->second[i] = 0;
+	}
 	for (uint32_t step = 0; !status && step < shape->steps; step++) {
 		status = lab_train_gradient(
 			shape, step, state->weights, gradient, &state->losses[step], error);

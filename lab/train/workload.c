@@ -20,18 +20,18 @@ struct facts {
 	struct lab_train_errors errors;
 	struct lab_train_facts of;
 	double last_loss, samples_per_s, flop_per_s;
-	struct kwhy_joules samples_per_j, flop_per_j;
+	struct kwhy_joules samples_per_j;
 	struct lab_train_tally tally;
-	float *losses; /* [shape.steps]; all runs gave these. NULL: none has ended */
+	float *losses; /* [shape.steps], of all runs */
 };
 
 /* A row that is open. */
 struct opened {
-	struct lab_bench *bench;
-	struct lab_row *row;
+	const struct lab_row *row;
 	struct lab_train_request request;
 	struct lab_train *train;
 	float *losses; /* [shape.steps], of the run at hand */
+	bool has_run;
 };
 
 static const struct context *context_of(const struct lab_bench *bench)
@@ -43,16 +43,11 @@ static const struct context *context_of(const struct lab_bench *bench)
 
 static void set_defaults(void *options)
 {
-	*(struct lab_train_options *)options = (struct lab_train_options){
-		.shared = LAB_OPTIONS_DEFAULT(&lab_train),
-		.dp = KWHY_COUNT_NOT_GIVEN,
-		.width = KWHY_COUNT_NOT_GIVEN,
-		.samples = KWHY_COUNT_NOT_GIVEN,
-		.steps = KWHY_COUNT_NOT_GIVEN,
-		.layers = LAB_TRAIN_LAYERS,
-		.batch = LAB_TRAIN_BATCH,
-		.parts = LAB_TRAIN_PARTS,
-		.check_width = CHECK_WIDTH};
+	const uint64_t not_given = KWHY_COUNT_NOT_GIVEN;
+
+	*(struct lab_train_options *)options = (struct lab_train_options){LAB_OPTIONS_DEFAULT(&lab_train),
+		not_given, not_given, LAB_TRAIN_LAYERS, LAB_TRAIN_BATCH, LAB_TRAIN_PARTS, not_given,
+		not_given, CHECK_WIDTH};
 }
 
 static uint64_t given(uint64_t count, uint64_t otherwise)
@@ -78,51 +73,42 @@ static struct lab_train_shape checked_of(const struct lab_train_shape *shape, ui
 {
 	struct lab_train_shape checked = *shape;
 
-	if (checked.width > width)
-		checked.width = width;
+	checked.width = width < shape->width ? width : shape->width;
 	while (checked.batch > CHECK_BATCH_MOST && checked.batch / 2 % (8 * checked.parts) == 0)
 		checked.batch /= 2;
-	if (checked.steps > CHECK_STEPS)
-		checked.steps = CHECK_STEPS;
+	checked.steps = shape->steps < CHECK_STEPS ? shape->steps : CHECK_STEPS;
 	checked.samples = checked.batch * checked.steps;
 	return checked;
-}
-
-static enum kwhy_status check_shapes(const struct context *context, struct kwhy_error *error)
-{
-	enum kwhy_status status = lab_train_shape_check(&context->shape, error);
-
-	if (!status && context->checked.steps)
-		status = lab_train_shape_check(&context->checked, error);
-	return status ? KWHY_E_USAGE : KWHY_OK;
 }
 
 static enum kwhy_status read_options(
 	const struct lab_bench *bench, struct context *context, struct kwhy_error *error)
 {
-	static const struct lab_bounds bounds[] = {
-		{"dp", offsetof(struct lab_train_options, dp), 2, LAB_TRAIN_RANKS_MOST},
-		{"width", offsetof(struct lab_train_options, width), 32, LAB_TRAIN_WIDTH_MOST},
-		{"layers", offsetof(struct lab_train_options, layers), 1, LAB_TRAIN_LAYERS_MOST},
-		{"batch", offsetof(struct lab_train_options, batch), 8, LAB_TRAIN_BATCH_MOST},
-		{"parts", offsetof(struct lab_train_options, parts), 1, LAB_TRAIN_BATCH_MOST},
-		{"samples", offsetof(struct lab_train_options, samples), 8, UINT32_MAX},
-		{"steps", offsetof(struct lab_train_options, steps), 1, LAB_TRAIN_STEPS_MOST},
-		{"check-width", offsetof(struct lab_train_options, check_width), 0, LAB_TRAIN_WIDTH_MOST}};
+#define BOUNDS(name, member, least, most)                                     \
+	{                                                                     \
+		name, offsetof(struct lab_train_options, member), least, most \
+	}
+	static const struct lab_bounds bounds[] = {BOUNDS("dp", dp, 2, LAB_TRAIN_RANKS_MOST),
+		BOUNDS("width", width, 32, LAB_TRAIN_WIDTH_MOST),
+		BOUNDS("layers", layers, 1, LAB_TRAIN_LAYERS_MOST),
+		BOUNDS("batch", batch, 8, LAB_TRAIN_BATCH_MOST), BOUNDS("parts", parts, 1, UINT32_MAX / 8),
+		BOUNDS("samples", samples, 8, UINT32_MAX), BOUNDS("steps", steps, 1, LAB_TRAIN_STEPS_MOST),
+		BOUNDS("check-width", check_width, 0, LAB_TRAIN_WIDTH_MOST)};
 	struct lab_train_options options = *(const struct lab_train_options *)bench->options;
-	enum kwhy_status status;
 
 	set_counts(bench, &options);
-	status = lab_bounds_check(&options, bounds, sizeof(bounds) / sizeof(bounds[0]), error);
-	if (status)
-		return status;
+	if (lab_bounds_check(&options, bounds, sizeof(bounds) / sizeof(bounds[0]), error))
+		return KWHY_E_USAGE;
 	context->dp = (uint32_t)options.dp;
 	context->shape = (struct lab_train_shape){(uint32_t)options.width, (uint32_t)options.layers,
 		(uint32_t)options.batch, (uint32_t)options.parts, (uint32_t)options.samples,
 		(uint32_t)options.steps};
 	if (options.check_width && !bench->options->runs_only)
 		context->checked = checked_of(&context->shape, (uint32_t)options.check_width);
-	return check_shapes(context, error);
+	if (lab_train_shape_check(&context->shape, error) ||
+		(context->checked.steps && lab_train_shape_check(&context->checked, error)))
+		return KWHY_E_USAGE;
+	return KWHY_OK;
 }
 
 static bool is_known(const char *id)
@@ -199,20 +185,21 @@ static enum kwhy_status open_row(
 {
 	const struct context *context = context_of(bench);
 	struct opened *opened = kwhy_arena_alloc(&bench->arena, 1, sizeof(*opened));
+	struct facts *facts = row->facts;
 
 	if (!opened)
 		return kwhy_fail_memory(error, "a row");
 	*out = opened;
-	opened->bench = bench;
 	opened->row = row;
-	opened->losses = kwhy_arena_alloc(&bench->arena, context->shape.steps, sizeof(float));
+	facts->losses = kwhy_arena_alloc(&bench->arena, 2 * context->shape.steps, sizeof(float));
+	if (!facts->losses)
+		return kwhy_fail_memory(error, "the losses of a row");
+	opened->losses = facts->losses + context->shape.steps;
 	opened->request = (struct lab_train_request){.gpus = bench->gpus.items,
 		.gpu_count = row->gpus,
 		.by_nccl = bench->backend == KWHY_GPU_CUDA,
 		.variant = row->variant,
 		.shape = context->shape};
-	if (!opened->losses)
-		return kwhy_fail_memory(error, "the losses of a run");
 	return lab_train_open(&opened->request, &opened->train, error);
 }
 
@@ -229,31 +216,23 @@ static enum kwhy_status check(
 		: KWHY_OK;
 }
 
-/* Losses of the first run are kept; all others must have their bits. */
-static enum kwhy_status keep_losses(struct opened *opened, struct kwhy_error *error)
-{
-	struct facts *facts = opened->row->facts;
-	size_t bytes = opened->request.shape.steps * sizeof(float);
-
-	if (facts->losses && memcmp(facts->losses, opened->losses, bytes) != 0)
-		return kwhy_fail(error, KWHY_E_INPUT, "%s gave other losses in another run", opened->row->id);
-	if (!facts->losses)
-		facts->losses = kwhy_arena_alloc(&opened->bench->arena, bytes, 1);
-	if (!facts->losses)
-		return kwhy_fail_memory(error, "the losses of a row");
-	memcpy(facts->losses, opened->losses, bytes);
-	return KWHY_OK;
-}
-
+/* The losses of all runs must have the same bits. */
 static enum kwhy_status run(void *context, size_t phase, struct lab_run *run, struct kwhy_error *error)
 {
 	struct opened *opened = context;
 	struct facts *facts = opened->row->facts;
 	enum kwhy_status status = lab_train_run(
 		opened->train, opened->losses, &run->run_s, &facts->tally, error);
+	size_t bytes = opened->request.shape.steps * sizeof(float);
 
 	(void)phase;
-	return status ? status : keep_losses(opened, error);
+	if (status)
+		return status;
+	if (opened->has_run && memcmp(facts->losses, opened->losses, bytes) != 0)
+		return kwhy_fail(error, KWHY_E_INPUT, "%s gave other losses in another run", opened->row->id);
+	memcpy(facts->losses, opened->losses, bytes);
+	opened->has_run = true;
+	return KWHY_OK;
 }
 
 static enum kwhy_status finish(
@@ -275,12 +254,10 @@ static enum kwhy_status finish(
 static void derive(struct lab_bench *bench, struct lab_row *row)
 {
 	const struct lab_phase *phase = &row->phases[0];
-	const struct lab_train_shape *shape = &context_of(bench)->shape;
 	struct kwhy_joules step = lab_phase_joules(phase, &phase->energy.gross);
-	struct facts *facts = row->facts;
 
-	facts->samples_per_j = kwhy_workload_for_a_joule(shape->batch, &step);
-	facts->flop_per_j = kwhy_workload_for_a_joule(lab_train_step_flop(shape), &step);
+	((struct facts *)row->facts)->samples_per_j = kwhy_workload_for_a_joule(
+		context_of(bench)->shape.batch, &step);
 }
 
 static void close_row(void *context)
@@ -302,28 +279,18 @@ static void describe(const struct lab_bench *bench, struct kwhy_text *out)
 		shape->steps == 1 ? "" : "s");
 }
 
-static void write_shape(struct kwhy_json *json, const char *key, const struct lab_train_shape *shape)
+static void write_head(const struct lab_bench *bench, struct kwhy_json *json)
 {
-	kwhy_json_row(json, key);
+	const struct lab_train_shape *shape = &context_of(bench)->shape;
+
 	kwhy_json_count(json, "width", shape->width);
 	kwhy_json_count(json, "layers", shape->layers);
 	kwhy_json_count(json, "batch", shape->batch);
 	kwhy_json_count(json, "parts", shape->parts);
 	kwhy_json_count(json, "samples", shape->samples);
 	kwhy_json_count(json, "steps", shape->steps);
-	kwhy_json_object_end(json);
-}
-
-static void write_head(const struct lab_bench *bench, struct kwhy_json *json)
-{
-	const struct context *context = context_of(bench);
-
-	write_shape(json, "shape", &context->shape);
-	if (context->checked.steps)
-		write_shape(json, "checked", &context->checked);
-	else
-		kwhy_json_null(json, "checked");
-	kwhy_json_real(json, "flop_a_step", lab_train_step_flop(&context->shape));
+	kwhy_json_count(json, "check_width", context_of(bench)->checked.width);
+	kwhy_json_real(json, "flop_a_step", lab_train_step_flop(shape));
 }
 
 static void write_notes(const struct lab_bench *bench, const struct kwhy_sheet *sheet)
@@ -335,9 +302,8 @@ static void write_notes(const struct lab_bench *bench, const struct kwhy_sheet *
 	else
 		kwhy_sheet_linef(sheet, "check  ",
 			"'off by' is the distance of AdamW's first moments from the reference's, of their "
-			"size, after %u step%s on %u layer%s of %u and batches of %u",
-			checked->steps, checked->steps == 1 ? "" : "s", checked->layers,
-			checked->layers == 1 ? "" : "s", checked->width, checked->batch);
+			"size, at a width of %u after up to %u steps",
+			checked->width, checked->steps);
 }
 
 /* A loss is that of the weights before its step. All steps do the same work: those before it took their share
@@ -371,19 +337,14 @@ static const struct lab_column figure_columns[] = {
 	COLUMN("samples/s", "samples_per_s", LAB_RATE, samples_per_s),
 	COLUMN("FLOP/s", "flop_per_s", LAB_RATE, flop_per_s),
 	COLUMN("samples/J", "samples_per_j", LAB_JOULES, samples_per_j),
-	COLUMN(NULL, "flop_per_j", LAB_JOULES, flop_per_j),
 	COLUMN("loss", "last_loss", LAB_NUMBER, last_loss),
-	COLUMN("off by", NULL, LAB_ERROR, errors.first),
+	COLUMN("off by", "first_moment_error", LAB_ERROR, errors.first),
 	COLUMN("activations", "activation_bytes", LAB_BYTES, of.activation_bytes),
 	COLUMN(NULL, "memory_bytes", LAB_BYTES, of.bytes),
 	COLUMN(NULL, "products", LAB_TEXT, of.products),
-};
-
-static const struct lab_column error_columns[] = {
-	COLUMN(NULL, "loss", LAB_ERROR, errors.loss),
-	COLUMN(NULL, "first_moment", LAB_ERROR, errors.first),
-	COLUMN(NULL, "second_moment", LAB_ERROR, errors.second),
-	COLUMN(NULL, "weights_change", LAB_ERROR, errors.weights),
+	COLUMN(NULL, "loss_error", LAB_ERROR, errors.loss),
+	COLUMN(NULL, "second_moment_error", LAB_ERROR, errors.second),
+	COLUMN(NULL, "weights_change_error", LAB_ERROR, errors.weights),
 };
 
 static const struct lab_column run_columns[] = {
@@ -400,26 +361,23 @@ static const struct lab_column run_columns[] = {
 
 static const struct lab_table tables[] = {
 	TABLE("The training", NULL, figure_columns),
-	TABLE(NULL, "errors", error_columns),
 	TABLE("What a run asks for", "a_run", run_columns),
 };
 
+#define COUNT(name, member, help)                                                                 \
+	{                                                                                         \
+		name, 0, "N", help, KWHY_OPTION_COUNT, offsetof(struct lab_train_options, member) \
+	}
+
 static const struct kwhy_option option_rows[] = {
-	{"dp", 0, "N", "GPUs of 'parallel', which share the batch; default 2", KWHY_OPTION_COUNT,
-		offsetof(struct lab_train_options, dp)},
-	{"width", 0, "N", "features of a layer; default 4096, on the host 128", KWHY_OPTION_COUNT,
-		offsetof(struct lab_train_options, width)},
-	{"layers", 0, "N", "default 2", KWHY_OPTION_COUNT, offsetof(struct lab_train_options, layers)},
-	{"batch", 0, "N", "samples a step; default 64", KWHY_OPTION_COUNT,
-		offsetof(struct lab_train_options, batch)},
-	{"parts", 0, "N", "of a batch in 'accumulate'; default 4", KWHY_OPTION_COUNT,
-		offsetof(struct lab_train_options, parts)},
-	{"samples", 0, "N", "of the data; default 2048", KWHY_OPTION_COUNT,
-		offsetof(struct lab_train_options, samples)},
-	{"steps", 0, "N", "of a run; default 96, on the host 8", KWHY_OPTION_COUNT,
-		offsetof(struct lab_train_options, steps)},
-	{"check-width", 0, "N", "largest width of the check; default 512, 0: no check", KWHY_OPTION_COUNT,
-		offsetof(struct lab_train_options, check_width)},
+	COUNT("dp", dp, "GPUs of 'parallel', which share the batch; default 2"),
+	COUNT("width", width, "features of a layer; default 4096, on the host 128"),
+	COUNT("layers", layers, "default 2"),
+	COUNT("batch", batch, "samples a step; default 64"),
+	COUNT("parts", parts, "of a batch in 'accumulate'; default 4"),
+	COUNT("samples", samples, "of the data; default 2048"),
+	COUNT("steps", steps, "of a run; default 96, on the host 8"),
+	COUNT("check-width", check_width, "largest width of the check; default 512, 0: no check"),
 	LAB_OPTION_ROWS(struct lab_train_options,
 		"of plain, tf32, bf16, pinned, prefetch, queued, fused, graph, checkpoint, accumulate "
 		"and parallel; default all on one GPU",
