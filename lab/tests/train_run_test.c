@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gpu/collectives.h"
-#include "lab/train/device.h"
+#include "lab/train/inside.h"
 #include "lab/train/train.h"
 
 #include "cmocka_all.h"
@@ -102,14 +102,13 @@ static void another_training_is_refused_by_name(void **state)
 static struct lab_train_state state_after(const char *id, uint32_t gpu, uint32_t runs, float *losses)
 {
 	struct lab_train *train = opened(id, &shape);
-	struct lab_train_tally tally;
 	struct lab_train_state found;
 	double run_s;
 
 	if (lab_train_state_new(&shape, &found, &error))
 		fail_msg("%s", error.text);
 	for (uint32_t i = 0; i < runs; i++)
-		if (lab_train_run(train, losses, &run_s, &tally, &error))
+		if (lab_train_run(train, losses, &run_s, &error))
 			fail_msg("%s", error.text);
 	assert_true(run_s > 0);
 	if (lab_train_read(train, gpu, &found, &error))
@@ -166,38 +165,6 @@ static void parts_and_gpus_share_a_batch(void **state)
 		lab_train_state_done(&ranks[r]);
 	lab_train_state_done(&parts);
 	lab_train_state_done(&expected);
-}
-
-static struct lab_train_tally tally_of(const char *id)
-{
-	struct lab_train *train = opened(id, &shape);
-	struct lab_train_tally tally;
-	float losses[4];
-	double run_s;
-
-	if (lab_train_run(train, losses, &run_s, &tally, &error))
-		fail_msg("%s", error.text);
-	lab_train_close(train);
-	return tally;
-}
-
-/* Five layers: 5 + 4 + 5 products; the batch, 5 biases, the loss, 4 masks, 5 gradients, AdamW and the end. */
-static void what_is_asked_of_the_driver_is_counted(void **state)
-{
-	struct lab_train_tally tally = tally_of("plain");
-	uint32_t steps = shape.steps;
-
-	(void)state;
-	assert_int_equal(tally.launches, 1 + steps * (16 + 4 + 1 + 14));
-	assert_int_equal(tally.copies, steps * 2);
-	assert_int_equal(tally.waits, steps * 2);
-	assert_int_equal(tally_of("bf16").launches, 1 + steps * (16 + 5 + 1 + 14));
-	assert_int_equal(tally_of("pinned").waits, steps);
-	assert_int_equal(tally_of("queued").waits, 1);
-	assert_int_equal(tally_of("fused").launches, 1 + steps * (16 + 1 + 1 + 14));
-	tally = tally_of("graph");
-	assert_int_equal(tally.graphs, steps);
-	assert_int_equal(tally.launches, 1);
 }
 
 static void a_parallel_training_takes_whole_shares(void **state)
@@ -288,7 +255,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test(another_training_is_refused_by_name),
 		cmocka_unit_test(changes_of_order_change_no_bit),
 		cmocka_unit_test(parts_and_gpus_share_a_batch),
-		cmocka_unit_test(what_is_asked_of_the_driver_is_counted),
 		cmocka_unit_test(a_parallel_training_takes_whole_shares),
 		cmocka_unit_test(nccl_adds_up_gradients_too),
 		cmocka_unit_test(checkpointing_keeps_fewer_activations),

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lab/numbers.h"
-#include "lab/train/device.h"
+#include "lab/train/inside.h"
 
 /* The host runs the kernels' own text, as a grid of one thread. */
 #define KERNEL static

@@ -29,10 +29,9 @@ static void make_streams(struct lab_train_rank *rank)
 
 	TRY(train, gpu->ops->stream_new, gpu, &rank->stream);
 	TRY(train, gpu->ops->stream_new, gpu, &rank->copies);
-	for (size_t i = 0; i < 2; i++) {
-		TRY(train, gpu->ops->event_new, gpu, false, &rank->arrived[i]);
-		TRY(train, gpu->ops->event_new, gpu, false, &rank->done[i]);
-	}
+	TRY(train, gpu->ops->event_new, gpu, false, &rank->before);
+	TRY(train, gpu->ops->event_new, gpu, false, &rank->arrived[0]);
+	TRY(train, gpu->ops->event_new, gpu, false, &rank->arrived[1]);
 }
 
 /* --- Memory --- */
@@ -266,10 +265,9 @@ static void close_rank(struct lab_train_rank *rank)
 		(void)gpu->ops->synchronize(gpu, rank->stream, &ignored);
 	}
 	lab_blaslt_close(rank->blaslt);
-	for (size_t i = 0; i < 2; i++) {
-		gpu->ops->event_free(gpu, rank->arrived[i]);
-		gpu->ops->event_free(gpu, rank->done[i]);
-	}
+	gpu->ops->event_free(gpu, rank->before);
+	gpu->ops->event_free(gpu, rank->arrived[0]);
+	gpu->ops->event_free(gpu, rank->arrived[1]);
 	if (rank->samples.memory)
 		gpu->ops->host_free(gpu, &rank->samples);
 	gpu->ops->memory_free(gpu, rank->memory);

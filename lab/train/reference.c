@@ -119,14 +119,15 @@ enum kwhy_status lab_train_gradient(const struct lab_train_shape *shape, uint32_
 	float *out_gradient, double *out_loss, struct kwhy_error *error)
 {
 	size_t plane = (size_t)shape->batch * shape->width;
-	float *memory = calloc((shape->layers + 3u) * plane, sizeof(*memory)),
-	      *logits = memory + shape->layers * plane;
-	struct pass pass = {
-		shape, shape->width, shape->batch, weights, memory, logits + plane, logits + 2 * plane};
+	float *memory = calloc((shape->layers + 3u) * plane, sizeof(*memory)), *logits;
+	struct pass pass = {shape, shape->width, shape->batch, weights, memory, NULL, NULL};
 	uint32_t first_sample = step % (shape->samples / shape->batch) * shape->batch;
 
 	if (!memory)
 		return kwhy_fail_memory(error, "a step of train");
+	logits = memory + shape->layers * plane;
+	pass.errors = logits + plane;
+	pass.before = pass.errors + plane;
 	for (size_t i = 0; i < plane; i++)
 		memory[i] = lab_train_input((uint64_t)first_sample * shape->width + i);
 	for (uint32_t layer = 0; layer < shape->layers; layer++)

@@ -54,7 +54,6 @@ static void launch(struct lab_train_rank *rank, enum lab_train_kernel kernel, st
 		.arguments = arguments,
 		.stream = rank->stream};
 
-	train->tally.launches++;
 	TRY(train, rank->gpu->ops->launch, rank->gpu, &launched);
 }
 
@@ -66,7 +65,6 @@ static void multiply(struct lab_train_rank *rank, enum lab_train_product product
 	struct lab_train *train = rank->train;
 	const struct lab_operands at = {left, right, out, 0};
 
-	train->tally.launches++;
 	TRY(train, lab_blaslt_multiply, rank->blaslt, rank->plans[product], &at);
 }
 
@@ -173,7 +171,6 @@ static void wait(struct lab_train_rank *rank)
 {
 	struct lab_train *train = rank->train;
 
-	train->tally.waits++;
 	TRY(train, rank->gpu->ops->synchronize, rank->gpu, rank->stream);
 }
 
@@ -184,11 +181,10 @@ static void send(struct lab_train_rank *rank, struct kwhy_gpu_stream *stream, ui
 	const struct kwhy_gpu_copy copy = {rank->args.staged + step % 2 * rank->staged_bytes,
 		kwhy_gpu_address(rank->samples.memory) + batch * rank->staged_bytes, rank->staged_bytes};
 
-	train->tally.copies++;
 	TRY(train, rank->gpu->ops->copy, rank->gpu, stream, &copy);
 }
 
-/* A step's batch takes the place of that of two steps before. */
+/* By a stream of its own. A step's batch takes the place of that of two steps before. */
 static void send_early(struct lab_train_rank *rank, uint32_t step)
 {
 	const struct kwhy_gpu_ops *ops = rank->gpu->ops;
@@ -196,8 +192,8 @@ static void send_early(struct lab_train_rank *rank, uint32_t step)
 
 	if (step == train->shape.steps)
 		return;
-	if (step >= 2)
-		TRY(train, ops->stream_wait, rank->gpu, rank->copies, rank->done[step % 2]);
+	TRY(train, ops->event_record, rank->gpu, rank->before, rank->stream);
+	TRY(train, ops->stream_wait, rank->gpu, rank->copies, rank->before);
 	send(rank, rank->copies, step);
 	TRY(train, ops->event_record, rank->gpu, rank->arrived[step % 2], rank->copies);
 }
@@ -226,25 +222,15 @@ static void begin(struct lab_train_rank *rank)
 	LAUNCH(rank, LAB_TRAIN_BEGIN, 0);
 }
 
-static void end_step(struct lab_train_rank *rank)
-{
-	struct lab_train *train = rank->train;
-
-	TRY(train, rank->gpu->ops->event_record, rank->gpu, rank->done[train->step % 2], rank->stream);
-}
-
 static void run_step(struct lab_train *train)
 {
 	struct kwhy_gpu *gpu = train->ranks[0].gpu;
 
 	on_each(train, bring_batch);
 	if (train->graph) {
-		train->tally.graphs++;
 		TRY(train, gpu->ops->graph_launch, gpu, train->ranks[0].stream, train->graph);
 	} else
 		lab_train_queue_step(train);
-	if (train->variant->batches == LAB_TRAIN_PREFETCHED)
-		on_each(train, end_step);
 }
 
 /* Each GPU has the losses of its own samples, over the whole batch. */
@@ -259,7 +245,6 @@ static void read_losses(struct lab_train *train, float *losses, uint32_t first, 
 		const struct kwhy_gpu_copy copy = {kwhy_gpu_address(part),
 			rank->args.losses + first * sizeof(float), count * sizeof(float)};
 
-		train->tally.copies++;
 		TRY(train, rank->gpu->ops->enter, rank->gpu);
 		TRY(train, rank->gpu->ops->copy, rank->gpu, rank->stream, &copy);
 		wait(rank);
@@ -270,13 +255,12 @@ static void read_losses(struct lab_train *train, float *losses, uint32_t first, 
 
 static void start(struct lab_train *train, struct kwhy_error *error)
 {
-	train->tally = (struct lab_train_tally){0};
 	train->status = KWHY_OK;
 	train->error = error;
 }
 
-enum kwhy_status lab_train_run(struct lab_train *train, float *out_losses, double *out_run_s,
-	struct lab_train_tally *out_tally, struct kwhy_error *error)
+enum kwhy_status lab_train_run(
+	struct lab_train *train, float *out_losses, double *out_run_s, struct kwhy_error *error)
 {
 	int64_t start_ns = kwhy_clock_mono_ns();
 
@@ -290,7 +274,6 @@ enum kwhy_status lab_train_run(struct lab_train *train, float *out_losses, doubl
 	if (train->variant->queued)
 		read_losses(train, out_losses, 0, train->shape.steps);
 	*out_run_s = (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
-	*out_tally = train->tally;
 	return train->status;
 }
 
@@ -310,14 +293,10 @@ enum kwhy_status lab_train_read(
 	struct lab_train *train, uint32_t r, struct lab_train_state *state, struct kwhy_error *error)
 {
 	struct lab_train_rank *rank = &train->ranks[r];
-	float losses[LAB_TRAIN_STEPS_MOST];
 
 	start(train, error);
-	read_losses(train, losses, 0, train->shape.steps);
 	read_floats(rank, state->weights, rank->args.weights);
 	read_floats(rank, state->first, rank->args.first);
 	read_floats(rank, state->second, rank->args.second);
-	for (uint32_t i = 0; !train->status && i < train->shape.steps; i++)
-		state->losses[i] = (double)losses[i];
 	return train->status;
 }

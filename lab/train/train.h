@@ -100,11 +100,6 @@ extern const size_t lab_train_variant_count;
 
 const struct lab_train_variant *lab_train_variant_find(const char *id); /* may be NULL */
 
-/* What one run asked of the driver. */
-struct lab_train_tally {
-	uint64_t launches, graphs, copies, waits;
-};
-
 struct lab_train_request {
 	struct kwhy_gpu *const *gpus; /* variants that are not parallel use the first alone */
 	uint32_t gpu_count;
@@ -130,10 +125,10 @@ struct lab_train_facts {
 void lab_train_facts(const struct lab_train *train, struct lab_train_facts *out);
 
 /* From the beginning to the last loss: the weights are set, then come the steps. out_losses[shape.steps] */
-KWHY_MUST_USE enum kwhy_status lab_train_run(struct lab_train *train, float *out_losses, double *out_run_s,
-	struct lab_train_tally *out_tally, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status lab_train_run(
+	struct lab_train *train, float *out_losses, double *out_run_s, struct kwhy_error *error);
 
-/* Where it is after a run, as one of its GPUs has it; the state is of the caller. */
+/* Where it is after a run, as one of its GPUs has it, but for the losses; the state is of the caller. */
 KWHY_MUST_USE enum kwhy_status lab_train_read(
 	struct lab_train *train, uint32_t gpu, struct lab_train_state *state, struct kwhy_error *error);
 

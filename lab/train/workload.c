@@ -21,7 +21,6 @@ struct facts {
 	struct lab_train_facts of;
 	double last_loss, samples_per_s, flop_per_s;
 	struct kwhy_joules samples_per_j;
-	struct lab_train_tally tally;
 	float *losses; /* [shape.steps], of all runs */
 };
 
@@ -41,18 +40,22 @@ static const struct context *context_of(const struct lab_bench *bench)
 
 /* --- What is asked for --- */
 
+/* Options that are counts: name, member, bounds, help. */
+#define COUNTS(X)                                                                                         \
+	X("dp", dp, 2, LAB_TRAIN_RANKS_MOST, "GPUs of 'parallel', which share the batch; default 2")      \
+	X("width", width, 32, LAB_TRAIN_WIDTH_MOST, "features of a layer; default 4096, on the host 128") \
+	X("layers", layers, 1, LAB_TRAIN_LAYERS_MOST, "default 2")                                        \
+	X("batch", batch, 8, LAB_TRAIN_BATCH_MOST, "samples a step; default 64")                          \
+	X("parts", parts, 1, UINT32_MAX / 8, "of a batch in 'accumulate'; default 4")                     \
+	X("samples", samples, 8, UINT32_MAX, "of the data; default 2048")                                 \
+	X("steps", steps, 1, LAB_TRAIN_STEPS_MOST, "of a run; default 96, on the host 8")                 \
+	X("check-width", check_width, 0, LAB_TRAIN_WIDTH_MOST, "most of the check; default 512, 0: no check")
+
 static void set_defaults(void *options)
 {
-	const uint64_t not_given = KWHY_COUNT_NOT_GIVEN;
-
-	*(struct lab_train_options *)options = (struct lab_train_options){LAB_OPTIONS_DEFAULT(&lab_train),
-		not_given, not_given, LAB_TRAIN_LAYERS, LAB_TRAIN_BATCH, LAB_TRAIN_PARTS, not_given,
-		not_given, CHECK_WIDTH};
-}
-
-static uint64_t given(uint64_t count, uint64_t otherwise)
-{
-	return count == KWHY_COUNT_NOT_GIVEN ? otherwise : count;
+	*(struct lab_train_options *)options = (struct lab_train_options){LAB_OPTIONS_DEFAULT(&lab_train), 2,
+		KWHY_COUNT_NOT_GIVEN, LAB_TRAIN_LAYERS, LAB_TRAIN_BATCH, LAB_TRAIN_PARTS, LAB_TRAIN_SAMPLES,
+		KWHY_COUNT_NOT_GIVEN, CHECK_WIDTH};
 }
 
 /* What is not given is as in the guide; on the host, which has no GPU's speed, small. */
@@ -60,12 +63,10 @@ static void set_counts(const struct lab_bench *bench, struct lab_train_options *
 {
 	bool on_host = bench->backend == KWHY_GPU_HOST;
 
-	options->width = given(options->width, on_host ? HOST_WIDTH : LAB_TRAIN_WIDTH);
-	options->steps = given(options->steps, on_host ? HOST_STEPS : LAB_TRAIN_STEPS);
-	options->dp = given(options->dp, 2);
-	if (options->batch)
-		options->samples = given(options->samples,
-			(LAB_TRAIN_SAMPLES + options->batch - 1) / options->batch * options->batch);
+	if (options->width == KWHY_COUNT_NOT_GIVEN)
+		options->width = on_host ? HOST_WIDTH : LAB_TRAIN_WIDTH;
+	if (options->steps == KWHY_COUNT_NOT_GIVEN)
+		options->steps = on_host ? HOST_STEPS : LAB_TRAIN_STEPS;
 }
 
 /* No wider than --check-width, fewer samples and steps. */
@@ -84,16 +85,9 @@ static struct lab_train_shape checked_of(const struct lab_train_shape *shape, ui
 static enum kwhy_status read_options(
 	const struct lab_bench *bench, struct context *context, struct kwhy_error *error)
 {
-#define BOUNDS(name, member, least, most)                                     \
-	{                                                                     \
-		name, offsetof(struct lab_train_options, member), least, most \
-	}
-	static const struct lab_bounds bounds[] = {BOUNDS("dp", dp, 2, LAB_TRAIN_RANKS_MOST),
-		BOUNDS("width", width, 32, LAB_TRAIN_WIDTH_MOST),
-		BOUNDS("layers", layers, 1, LAB_TRAIN_LAYERS_MOST),
-		BOUNDS("batch", batch, 8, LAB_TRAIN_BATCH_MOST), BOUNDS("parts", parts, 1, UINT32_MAX / 8),
-		BOUNDS("samples", samples, 8, UINT32_MAX), BOUNDS("steps", steps, 1, LAB_TRAIN_STEPS_MOST),
-		BOUNDS("check-width", check_width, 0, LAB_TRAIN_WIDTH_MOST)};
+#define BOUNDS(name, member, least, most, help) \
+	{name, offsetof(struct lab_train_options, member), least, most},
+	static const struct lab_bounds bounds[] = {COUNTS(BOUNDS)};
 	struct lab_train_options options = *(const struct lab_train_options *)bench->options;
 
 	set_counts(bench, &options);
@@ -116,16 +110,6 @@ static bool is_known(const char *id)
 	return lab_train_variant_find(id) != NULL;
 }
 
-/* Where no variants are named, several GPUs are used only where --dp says so. */
-static bool is_asked(const struct lab_bench *bench, const struct lab_train_variant *variant)
-{
-	const struct lab_train_options *options = (const struct lab_train_options *)bench->options;
-
-	if (variant->parallel && !bench->options->variants)
-		return options->dp != KWHY_COUNT_NOT_GIVEN;
-	return lab_variant_asked(bench, variant->id);
-}
-
 static enum kwhy_status add_row(
 	struct lab_bench *bench, const struct lab_train_variant *variant, struct kwhy_error *error)
 {
@@ -137,7 +121,7 @@ static enum kwhy_status add_row(
 		.variant = variant};
 	struct lab_row *row;
 
-	return is_asked(bench, variant)
+	return lab_variant_asked(bench, variant->id)
 		? lab_row_add(bench, &like, context_of(bench)->shape.steps, &row, error)
 		: KWHY_OK;
 }
@@ -221,8 +205,7 @@ static enum kwhy_status run(void *context, size_t phase, struct lab_run *run, st
 {
 	struct opened *opened = context;
 	struct facts *facts = opened->row->facts;
-	enum kwhy_status status = lab_train_run(
-		opened->train, opened->losses, &run->run_s, &facts->tally, error);
+	enum kwhy_status status = lab_train_run(opened->train, opened->losses, &run->run_s, error);
 	size_t bytes = opened->request.shape.steps * sizeof(float);
 
 	(void)phase;
@@ -347,40 +330,16 @@ static const struct lab_column figure_columns[] = {
 	COLUMN(NULL, "weights_change_error", LAB_ERROR, errors.weights),
 };
 
-static const struct lab_column run_columns[] = {
-	COLUMN("launches", "launches", LAB_COUNT, tally.launches),
-	COLUMN("graphs", "graph_launches", LAB_COUNT, tally.graphs),
-	COLUMN("copies", "copies", LAB_COUNT, tally.copies),
-	COLUMN("waits", "waits", LAB_COUNT, tally.waits),
-};
+static const struct lab_table table = {
+	"The training", NULL, figure_columns, sizeof(figure_columns) / sizeof(figure_columns[0])};
 
-#define TABLE(heading, key, columns)                                          \
-	{                                                                     \
-		heading, key, columns, sizeof(columns) / sizeof((columns)[0]) \
-	}
-
-static const struct lab_table tables[] = {
-	TABLE("The training", NULL, figure_columns),
-	TABLE("What a run asks for", "a_run", run_columns),
-};
-
-#define COUNT(name, member, help)                                                                 \
-	{                                                                                         \
-		name, 0, "N", help, KWHY_OPTION_COUNT, offsetof(struct lab_train_options, member) \
-	}
+#define COUNT(name, member, least, most, help) \
+	{name, 0, "N", help, KWHY_OPTION_COUNT, offsetof(struct lab_train_options, member)},
 
 static const struct kwhy_option option_rows[] = {
-	COUNT("dp", dp, "GPUs of 'parallel', which share the batch; default 2"),
-	COUNT("width", width, "features of a layer; default 4096, on the host 128"),
-	COUNT("layers", layers, "default 2"),
-	COUNT("batch", batch, "samples a step; default 64"),
-	COUNT("parts", parts, "of a batch in 'accumulate'; default 4"),
-	COUNT("samples", samples, "of the data; default 2048"),
-	COUNT("steps", steps, "of a run; default 96, on the host 8"),
-	COUNT("check-width", check_width, "largest width of the check; default 512, 0: no check"),
-	LAB_OPTION_ROWS(struct lab_train_options,
+	COUNTS(COUNT) LAB_OPTION_ROWS(struct lab_train_options,
 		"of plain, tf32, bf16, pinned, prefetch, queued, fused, graph, checkpoint, accumulate "
-		"and parallel; default all on one GPU",
+		"and parallel; default all",
 		"loss against time and energy, of every step and variant"),
 };
 
@@ -394,8 +353,8 @@ const struct lab_workload lab_train = {
 		.defaults = set_defaults,
 		.run = lab_command_run},
 	.item = {"step", "steps/s", "J a step", 1},
-	.tables = tables,
-	.table_count = sizeof(tables) / sizeof(tables[0]),
+	.tables = &table,
+	.table_count = 1,
 	.facts_bytes = sizeof(struct facts),
 	.plan = plan,
 	.begin = begin,

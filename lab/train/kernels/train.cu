@@ -21,13 +21,13 @@ typedef unsigned short u16;
 enum { SEED = 42, WEIGHTS_FIELD = 1, THREADS_MOST = 256, COLUMNS = 32 };
 enum { DECAYS = 1, FIRST_MOMENT = 2, SECOND_MOMENT = 4, MOVES = 8, ROUNDS = 16 };
 
-/* As struct lab_train_clock of device.h. */
+/* As struct lab_train_clock of inside.h. */
 struct clock {
 	float power1, power2, rate, root;
 	u32 step, unused;
 };
 
-/* As struct lab_train_args of device.h. */
+/* As struct lab_train_args of inside.h. */
 struct args {
 	float *weights, *first, *second, *gradients;
 	void *factors;
@@ -40,7 +40,7 @@ struct args {
 	u32 width, layers, batch, parts, whole_batch, half;
 };
 
-/* As struct lab_train_call of device.h. */
+/* As struct lab_train_call of inside.h. */
 struct call {
 	u32 layer, part, slot, errors, mode;
 };
