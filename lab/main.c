@@ -13,7 +13,7 @@ const struct kwhy_command *const kwhy_commands[] = {
 	&lab_twin.command,
 	&lab_command_flow,
 	&lab_command_train,
-	&lab_command_decode,
+	&lab_decode.command,
 	&kwhy_command_help,
 	&kwhy_command_version,
 	NULL,

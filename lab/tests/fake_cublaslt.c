@@ -2,7 +2,9 @@
 /*
  * cuBLASLt on the fake CUDA driver, whose device memory is host memory: a product is a kernel of the driver,
  * so that streams and graphs hold it as they hold others. It knows what we ask for: a transposed left factor,
- * biases, ReLU. KWHY_FAKE_CUBLASLT=refuses: it finds no way to multiply.
+ * and nothing before or behind; and refuses what the documentation does: 8 bits whose rooms are no multiples
+ * of 16, int8 whose sums and factors before them are not int32. KWHY_FAKE_CUBLASLT=refuses: it finds no way
+ * to multiply.
  */
 #include "gpu/gpu.h"
 #include "lab/decode/numbers.h"
@@ -20,8 +22,8 @@ struct cublasLtContext {
 
 struct kwhy_cublaslt_product_opaque {
 	enum kwhy_cublas_compute compute;
-	int32_t transposed, epilogue;
-	const void *biases;
+	enum kwhy_cublaslt_type scale;
+	int32_t transposed;
 };
 
 struct kwhy_cublaslt_layout_opaque {
@@ -40,53 +42,62 @@ struct numbers {
 
 struct call {
 	struct numbers left, right, out;
-	const void *biases;
 	uint64_t rows, columns, inner;
-	int32_t epilogue;
-	float old;
 };
 
-static float load(const struct numbers *numbers, uint64_t place)
+static enum lab_decode_type type_of(uint64_t type)
 {
-	uint16_t half;
+	switch (type) {
+	case KWHY_CUBLASLT_FLOAT16:
+		return LAB_DECODE_F16;
+	case KWHY_CUBLASLT_BFLOAT16:
+		return LAB_DECODE_B16;
+	case KWHY_CUBLASLT_FLOAT8_E4M3:
+		return LAB_DECODE_F8;
+	case KWHY_CUBLASLT_INT8:
+		return LAB_DECODE_I8;
+	default:
+		return LAB_DECODE_F32;
+	}
+}
 
-	if (numbers->type == KWHY_CUBLASLT_FLOAT32)
-		return ((const float *)numbers->memory)[place];
-	half = ((const uint16_t *)numbers->memory)[place];
-	return numbers->type == KWHY_CUBLASLT_BFLOAT16 ? kwhy_decode_from_bf16(half)
-						       : kwhy_decode_from_fp16(half);
+/* Of a matrix, whose numbers lie column by column. */
+static float *floats_of(const struct numbers *numbers, uint64_t columns, uint64_t inner)
+{
+	float *all = malloc(columns * inner * sizeof(*all));
+
+	for (uint64_t j = 0; all && j < columns; j++)
+		for (uint64_t k = 0; k < inner; k++)
+			all[j * inner + k] = lab_decode_load(
+				type_of(numbers->type), numbers->memory, j * numbers->stride + k);
+	return all;
 }
 
 static void store(const struct numbers *numbers, uint64_t place, float value)
 {
-	if (numbers->type == KWHY_CUBLASLT_FLOAT32)
-		((float *)numbers->memory)[place] = value;
+	if (numbers->type == KWHY_CUBLASLT_INT32)
+		((int32_t *)numbers->memory)[place] = (int32_t)value;
 	else
-		((uint16_t *)numbers->memory)[place] = numbers->type == KWHY_CUBLASLT_BFLOAT16
-			? kwhy_decode_to_bf16(value)
-			: kwhy_decode_to_fp16(value);
+		((float *)numbers->memory)[place] = value;
 }
 
 static void run(const struct kwhy_gpu_grid *grid, void **arguments)
 {
 	const struct call *c = arguments[0];
-	const struct numbers biases = {(void *)(uintptr_t)c->biases, c->out.type, 0};
+	float *left = floats_of(&c->left, c->rows, c->inner),
+	      *right = floats_of(&c->right, c->columns, c->inner);
 
 	(void)grid;
-	for (uint64_t j = 0; j < c->columns; j++)
+	for (uint64_t j = 0; left && right && j < c->columns; j++)
 		for (uint64_t i = 0; i < c->rows; i++) {
-			uint64_t place = j * c->out.stride + i;
 			float sum = 0;
 
 			for (uint64_t k = 0; k < c->inner; k++)
-				sum += load(&c->left, i * c->left.stride + k) *
-					load(&c->right, j * c->right.stride + k);
-			if (c->epilogue)
-				sum += load(&biases, i);
-			if (c->old != 0)
-				sum += c->old * load(&c->out, place);
-			store(&c->out, place, c->epilogue == KWHY_CUBLASLT_RELU_BIAS && !(sum > 0) ? 0 : sum);
+				sum += left[i * c->inner + k] * right[j * c->inner + k];
+			store(&c->out, j * c->out.stride + i, sum);
 		}
+	free(left);
+	free(right);
 }
 
 static const struct kwhy_gpu_host_kernel kernels[] = {{"fake_lt_product", run, {sizeof(struct call)}}, {0}};
@@ -147,7 +158,8 @@ enum kwhy_cublas_result cublasLtMatmulDescCreate(
 	if (!*product)
 		return KWHY_CUBLAS_ALLOC_FAILED;
 	(*product)->compute = compute;
-	return scale ? KWHY_CUBLAS_EXECUTION_FAILED : KWHY_CUBLAS_SUCCESS;
+	(*product)->scale = scale;
+	return KWHY_CUBLAS_SUCCESS;
 }
 
 enum kwhy_cublas_result cublasLtMatmulDescDestroy(kwhy_cublaslt_product product)
@@ -159,13 +171,9 @@ enum kwhy_cublas_result cublasLtMatmulDescDestroy(kwhy_cublaslt_product product)
 enum kwhy_cublas_result cublasLtMatmulDescSetAttribute(kwhy_cublaslt_product product,
 	enum kwhy_cublaslt_attribute attribute, const void *value, size_t bytes)
 {
-	void *to = attribute == KWHY_CUBLASLT_TRANSPOSE_A ? (void *)&product->transposed
-		: attribute == KWHY_CUBLASLT_EPILOGUE	  ? (void *)&product->epilogue
-							  : (void *)&product->biases;
-
-	if (bytes != (to == (void *)&product->biases ? 8 : 4))
+	if (attribute != KWHY_CUBLASLT_TRANSPOSE_A || bytes != sizeof(product->transposed))
 		return KWHY_CUBLAS_EXECUTION_FAILED;
-	memcpy(to, value, bytes);
+	memcpy(&product->transposed, value, bytes);
 	return KWHY_CUBLAS_SUCCESS;
 }
 
@@ -206,7 +214,27 @@ enum kwhy_cublas_result cublasLtMatmulPreferenceSetAttribute(
 	return KWHY_CUBLAS_SUCCESS;
 }
 
-/* The second is refused when it is tried: its workspace is too large. */
+static int is_of_8_bits(const struct kwhy_cublaslt_layout_opaque *layout)
+{
+	return layout->type == KWHY_CUBLASLT_INT8 || layout->type == KWHY_CUBLASLT_FLOAT8_E4M3;
+}
+
+/* As the documentation has it. */
+static int can_multiply(
+	kwhy_cublaslt_product product, kwhy_cublaslt_layout a, kwhy_cublaslt_layout b, kwhy_cublaslt_layout d)
+{
+	int is_whole = a->type == KWHY_CUBLASLT_INT8;
+
+	if (a->type != b->type || product->transposed != KWHY_CUBLAS_TRANSPOSED ||
+		product->scale != d->type ||
+		d->type != (is_whole ? KWHY_CUBLASLT_INT32 : KWHY_CUBLASLT_FLOAT32) ||
+		is_whole != (product->compute == KWHY_CUBLAS_COMPUTE_INT32))
+		return 0;
+	return !is_of_8_bits(a) ||
+		(a->rows % 16 == 0 && a->columns % 16 == 0 && b->columns % 16 == 0 && b->columns > 16);
+}
+
+/* The first is to be left out: its workspace is too large. */
 enum kwhy_cublas_result cublasLtMatmulAlgoGetHeuristic(kwhy_cublaslt_handle handle,
 	kwhy_cublaslt_product product, kwhy_cublaslt_layout a, kwhy_cublaslt_layout b, kwhy_cublaslt_layout c,
 	kwhy_cublaslt_layout d, kwhy_cublaslt_wish wish, int most, struct kwhy_cublaslt_choice *choices,
@@ -216,12 +244,11 @@ enum kwhy_cublas_result cublasLtMatmulAlgoGetHeuristic(kwhy_cublaslt_handle hand
 	*count = 0;
 	if (getenv("KWHY_FAKE_CUBLASLT"))
 		return KWHY_CUBLAS_SUCCESS;
-	if (a->type != b->type || c->type != d->type || product->transposed != KWHY_CUBLAS_TRANSPOSED ||
-		!product->biases != !product->epilogue || most < 2)
+	if (c->type != d->type || most < 2 || !can_multiply(product, a, b, d))
 		return KWHY_CUBLAS_EXECUTION_FAILED;
-	choices[0] = (struct kwhy_cublaslt_choice){.algorithm = {{1}}};
-	choices[1] = (struct kwhy_cublaslt_choice){
+	choices[0] = (struct kwhy_cublaslt_choice){
 		.algorithm = {{2}}, .workspace_bytes = (size_t)wish->workspace + 1};
+	choices[1] = (struct kwhy_cublaslt_choice){.algorithm = {{1}}};
 	*count = 2;
 	return KWHY_CUBLAS_SUCCESS;
 }
@@ -234,14 +261,18 @@ enum kwhy_cublas_result cublasLtMatmul(kwhy_cublaslt_handle handle, kwhy_cublasl
 {
 	struct call call = {{(void *)(uintptr_t)a, a_layout->type, a_layout->stride},
 		{(void *)(uintptr_t)b, b_layout->type, b_layout->stride},
-		{d, d_layout->type, d_layout->stride}, product->biases, d_layout->rows, d_layout->columns,
-		a_layout->rows, product->epilogue, *(const float *)beta};
+		{d, d_layout->type, d_layout->stride}, d_layout->rows, d_layout->columns, a_layout->rows};
+	int32_t whole_one = 1, whole_zero = 0;
+	float one = 1, zero = 0;
+	int is_whole = product->scale == KWHY_CUBLASLT_INT32;
 	void *arguments[] = {&call};
 	__typeof__(cuLaunchKernel) *launch;
 
-	if (c != d || c_layout != d_layout || *(const float *)alpha != 1 || algorithm->data[0] != 1 ||
-		a_layout->columns != d_layout->rows || b_layout->rows != a_layout->rows ||
-		b_layout->columns != d_layout->columns || !workspace || !workspace_bytes)
+	if (memcmp(alpha, is_whole ? (void *)&whole_one : &one, 4) != 0 ||
+		memcmp(beta, is_whole ? (void *)&whole_zero : &zero, 4) != 0 || c != d ||
+		c_layout != d_layout || algorithm->data[0] != 1 || a_layout->columns != d_layout->rows ||
+		b_layout->rows != a_layout->rows || b_layout->columns != d_layout->columns || !workspace ||
+		!workspace_bytes)
 		return KWHY_CUBLAS_EXECUTION_FAILED;
 	find("cuLaunchKernel", &launch);
 	return launch(handle->function, 1, 1, 1, 1, 1, 1, 0, (kwhy_cuda_stream)(void *)stream, arguments,
