@@ -51,8 +51,7 @@ void lab_twin_agents_look(
 	for (uint32_t q = 0; q < count; q++) {
 		size_t at = scattered ? (size_t)scattered * q : lab_twin_packed_at(q);
 
-		agents->seen[q % LAB_TWIN_AGENTS] += value_at(
-			(const char *)outbox + at, lab_twin_is_wide(q));
+		agents->seen[q % LAB_TWIN_AGENTS] += value_at((const char *)outbox + at, lab_twin_is_wide(q));
 	}
 	agents->observed = lab_twin_fold(agents->observed, agents->seen);
 }

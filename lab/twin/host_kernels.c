@@ -390,12 +390,12 @@ static void run_run(const struct kwhy_gpu_grid *grid, void **arguments)
 }
 
 /* All take struct lab_twin_args and the step. */
-#define ROW(name, run)                                                  \
-	{                                                               \
-		name, run,                                              \
-		{                                                       \
+#define ROW(name, run)                                                 \
+	{                                                              \
+		name, run,                                             \
+		{                                                      \
 			sizeof(struct lab_twin_args), sizeof(uint32_t) \
-		}                                                       \
+		}                                                      \
 	}
 
 const struct kwhy_gpu_host_kernel lab_twin_host_kernels[] = {

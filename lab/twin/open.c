@@ -181,9 +181,7 @@ static enum kwhy_status open_host(struct lab_twin *twin, struct kwhy_error *erro
 	twin->mail = twin->mail_memory.memory;
 	status = gpu->ops->event_new(gpu, false, &twin->fetched, error);
 	if (!status)
-		status = gpu->ops->event_new(gpu, true, &twin->start, error);
-	if (!status)
-		status = gpu->ops->event_new(gpu, true, &twin->end, error);
+		status = lab_gate_open(gpu, twin->fields[0].stream, &twin->gate, error);
 	twin->batch = calloc(LAB_TWIN_OBSERVED_MOST, sizeof(*twin->batch));
 	twin->checks = calloc(3 * (LAB_TWIN_STEPS + 1), sizeof(*twin->checks));
 	twin->history = calloc(LAB_TWIN_STEPS * LAB_TWIN_SLOT_FLOATS, sizeof(*twin->history));
@@ -305,8 +303,7 @@ void lab_twin_close(struct lab_twin *twin)
 	if (gpu->ops->graph_free)
 		gpu->ops->graph_free(gpu, twin->graph);
 	gpu->ops->event_free(gpu, twin->fetched);
-	gpu->ops->event_free(gpu, twin->start);
-	gpu->ops->event_free(gpu, twin->end);
+	lab_gate_close(&twin->gate);
 	if (twin->mail)
 		gpu->ops->host_free(gpu, &twin->mail_memory);
 	close_places(twin);

@@ -71,7 +71,7 @@ static inline uint32_t lab_twin_looks_at(uint32_t step, uint32_t observation)
 static inline uint32_t lab_twin_packed_at(uint32_t observation)
 {
 	return lab_twin_is_wide(observation) ? observation
-					      : LAB_TWIN_WIDE * 8 + 4 * (observation - observation / 8 - 1);
+					     : LAB_TWIN_WIDE * 8 + 4 * (observation - observation / 8 - 1);
 }
 
 static inline int64_t lab_twin_fixed(float value)

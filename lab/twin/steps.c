@@ -56,7 +56,7 @@ enum kwhy_status lab_twin_launch(struct lab_twin *twin, const struct lab_twin_fi
 	twin->tally.calls++;
 	twin->tally.launches++;
 	twin->tally.kernels++;
-	status = lab_twin_make_room(twin, error);
+	status = lab_gate_make_room(&twin->gate, error);
 	return status ? status : field->gpu->ops->launch(field->gpu, &launch, error);
 }
 
@@ -65,7 +65,7 @@ static enum kwhy_status copy(
 {
 	const struct lab_twin_field *field = &twin->fields[0];
 	const struct kwhy_gpu_copy one = {to, from, bytes};
-	enum kwhy_status status = lab_twin_make_room(twin, error);
+	enum kwhy_status status = lab_gate_make_room(&twin->gate, error);
 
 	twin->tally.calls++;
 	return status ? status : field->gpu->ops->copy(field->gpu, field->stream, &one, error);
@@ -98,10 +98,11 @@ static enum kwhy_status copy_over(
 enum kwhy_status lab_twin_wait(struct lab_twin *twin, struct kwhy_error *error)
 {
 	const struct lab_twin_field *field = &twin->fields[0];
+	enum kwhy_status status = lab_gate_release(&twin->gate, error);
 
 	twin->tally.calls++;
 	twin->tally.waits++;
-	return field->gpu->ops->synchronize(field->gpu, field->stream, error);
+	return status ? status : field->gpu->ops->synchronize(field->gpu, field->stream, error);
 }
 
 enum kwhy_status lab_twin_send_pieces(struct lab_twin *twin, uint32_t step, struct kwhy_error *error)

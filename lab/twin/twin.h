@@ -18,13 +18,13 @@ enum {
 	LAB_TWIN_STEPS = 288, /* of a whole run */
 	LAB_TWIN_AGENTS = 22,
 	LAB_TWIN_CONTROLS = 10, /* floats that an agent may send */
-	LAB_TWIN_GAINS = 3,	 /* what they come to: per agent */
+	LAB_TWIN_GAINS = 3,	/* what they come to: per agent */
 	LAB_TWIN_WIDTH = 256,
 	LAB_TWIN_CELLS = LAB_TWIN_WIDTH * 256, /* a rank */
 	LAB_TWIN_SEED = 42,
-	LAB_TWIN_KEPT = 70,	   /* cells of each field that a step keeps in its history slot */
+	LAB_TWIN_KEPT = 70,	  /* cells of each field that a step keeps in its history slot */
 	LAB_TWIN_KEPT_FIELDS = 5, /* T, U, W, F and now and then V */
-	LAB_TWIN_WIDE = 235,	   /* observations of 8 bytes a step */
+	LAB_TWIN_WIDE = 235,	  /* observations of 8 bytes a step */
 	LAB_TWIN_OBSERVED_MOST = 1878,
 	LAB_TWIN_OBSERVED_BYTES = LAB_TWIN_WIDE * 8 + (LAB_TWIN_OBSERVED_MOST - LAB_TWIN_WIDE) * 4,
 	LAB_TWIN_SLOT_FLOATS = LAB_TWIN_KEPT * LAB_TWIN_KEPT_FIELDS,
@@ -53,7 +53,7 @@ struct lab_twin_counts {
 
 struct lab_twin_answer {
 	struct lab_twin_step *steps; /* [shape.steps] */
-	float *history;		      /* [shape.steps][LAB_TWIN_SLOT_FLOATS]; V is 0 where none is kept */
+	float *history;		     /* [shape.steps][LAB_TWIN_SLOT_FLOATS]; V is 0 where none is kept */
 	struct lab_twin_counts counts;
 };
 

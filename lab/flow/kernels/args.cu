@@ -50,7 +50,7 @@ struct record {
 	u32 merged, exited;
 };
 
-/* As struct kwhy_flow_args of workload/flow/device.h. */
+/* As struct lab_flow_args of lab/flow/device.h. */
 struct args {
 	const float *weights;
 	const u16 *halves;
@@ -63,10 +63,6 @@ struct args {
 	float *in, *u, *a, *gi, *gh, *h, *outputs;
 	u16 *h_halves;
 	float *parts;
-	u16 *shares, *in_images, *places;
-	void *facts;
-	u32 *members;
-	u64 *counts;
 	u32 *numbers;
 	struct record *records;
 	u64 *out;

@@ -535,7 +535,7 @@ static __device__ INLINE void meet(const struct args *a, u32 round)
 	__syncthreads();
 }
 
-KERNEL void __launch_bounds__(256, 1) kwhy_flows_run(const struct args a, u32 unused, u32 first, u32 count)
+KERNEL void __launch_bounds__(256, 1) lab_flows_run(const struct args a, u32 unused, u32 first, u32 count)
 {
 #ifdef __CUDA_ARCH__
 	extern __shared__ uint4 memory[];
