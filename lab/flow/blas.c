@@ -14,11 +14,11 @@ static struct product product_of(const struct lab_flow *flow, enum lab_flow_matr
 {
 	const struct lab_flow_args *a = &flow->args;
 	const struct product all[LAB_FLOW_PRODUCTS] = {
-		{a->in, LAB_FLOW_W1, a->u, LAB_FLOW_INPUTS, LAB_FLOW_LAYER, LAB_FLOW_LAYER},
-		{a->u, LAB_FLOW_W2, a->a, LAB_FLOW_LAYER, LAB_FLOW_ENERGIES, LAB_FLOW_INPUTS},
-		{a->a, LAB_FLOW_WI, a->gi, LAB_FLOW_INPUTS, LAB_FLOW_GATES, LAB_FLOW_GATES},
-		{a->h, LAB_FLOW_WH, a->gh, LAB_FLOW_STATE, LAB_FLOW_GATES, LAB_FLOW_GATES},
-		{a->h, LAB_FLOW_WO, a->outputs, LAB_FLOW_STATE, LAB_FLOW_OUTPUTS, LAB_FLOW_OUTPUTS}};
+		{a->in, W1, a->u, LAB_FLOW_INPUTS, LAB_FLOW_LAYER, LAB_FLOW_LAYER},
+		{a->u, W2, a->a, LAB_FLOW_LAYER, LAB_FLOW_ENERGIES, LAB_FLOW_INPUTS},
+		{a->a, WI, a->gi, LAB_FLOW_INPUTS, LAB_FLOW_GATES, LAB_FLOW_GATES},
+		{a->h, WH, a->gh, LAB_FLOW_STATE, LAB_FLOW_GATES, LAB_FLOW_GATES},
+		{a->h, WO, a->outputs, LAB_FLOW_STATE, LAB_FLOW_OUTPUTS, LAB_FLOW_OUTPUTS}};
 	struct product one = all[matrix];
 
 	one.matrix = a->weights + one.matrix * sizeof(float);

@@ -12,7 +12,7 @@ enum kwhy_status lab_flow_books_open(
 		.at = calloc(shape->flows + 1, sizeof(*out->at)),
 		.fresh = calloc(shape->flows + 1, sizeof(*out->fresh)),
 		.next = calloc(shape->flows + 1, sizeof(*out->next)),
-		.owners = calloc(lab_flow_cells(shape), sizeof(*out->owners))};
+		.owners = calloc(cells_of(shape), sizeof(*out->owners))};
 	if (!out->at || !out->fresh || !out->next || !out->owners) {
 		lab_flow_books_done(out);
 		return kwhy_fail_memory(error, "a lattice");
@@ -32,13 +32,15 @@ void lab_flow_books_done(struct lab_flow_books *books)
 
 void lab_flow_books_reset(struct lab_flow_books *books)
 {
-	memset(books->owners, 0, lab_flow_cells(&books->shape) * sizeof(*books->owners));
+	const struct args lattice = lattice_of(&books->shape);
+
+	memset(books->owners, 0, cells_of(&books->shape) * sizeof(*books->owners));
 	for (uint32_t row = 0; row < books->shape.flows; row++)
-		books->at[row] = lab_flow_start(&books->shape, row);
+		books->at[row] = start(&lattice, row);
 	books->next_number = books->shape.flows;
 }
 
-static void renew(struct lab_flow_books *books, uint32_t step, uint32_t row)
+static void free_row(struct lab_flow_books *books, uint32_t step, uint32_t row)
 {
 	books->fresh[row] = (uint64_t)(step + 1) << 32 | books->next_number++;
 }
@@ -52,11 +54,11 @@ static void meet(
 	if (moved[row] < moved[other]) {
 		books->next[row] = other;
 		*owner = (uint64_t)(step + 1) << 32 | row;
-		renew(books, step, other);
+		free_row(books, step, other);
 	} else {
 		books->next[row] = books->next[other];
 		books->next[other] = row;
-		renew(books, step, row);
+		free_row(books, step, row);
 	}
 }
 
@@ -64,19 +66,20 @@ void lab_flow_books_step(
 	struct lab_flow_books *books, uint32_t step, const uint64_t *moved, struct lab_flow_step *out)
 {
 	const struct lab_flow_shape *shape = &books->shape;
+	const struct args lattice = lattice_of(shape);
 
 	*out = (struct lab_flow_step){0};
 	memset(books->fresh, 0, shape->flows * sizeof(*books->fresh));
 	for (uint32_t row = 0; row < shape->flows; row++) {
 		uint64_t *owner;
 
-		books->next[row] = LAB_FLOW_NONE;
-		if (lab_flow_z(moved[row]) >= shape->depth) {
-			renew(books, step, row);
+		books->next[row] = NONE;
+		if (z_of(moved[row]) >= shape->depth) {
+			free_row(books, step, row);
 			out->exited++;
 			continue;
 		}
-		owner = &books->owners[lab_flow_cell(shape, moved[row])];
+		owner = &books->owners[cell_of(&lattice, moved[row])];
 		if (*owner >> 32 == step + 1) {
 			meet(books, step, moved, row, owner);
 			out->merged++;
@@ -86,8 +89,8 @@ void lab_flow_books_step(
 	}
 	for (uint32_t row = 0; row < shape->flows; row++) {
 		if (!books->fresh[row])
-			out->places += kwhy_splitmix(moved[row]) * (2 * (uint64_t)step + 1);
-		books->at[row] = books->fresh[row] ? lab_flow_start(shape, (uint32_t)books->fresh[row])
+			out->places += mix(moved[row]) * (2 * (uint64_t)step + 1);
+		books->at[row] = books->fresh[row] ? start(&lattice, (uint32_t)books->fresh[row])
 						   : moved[row];
 	}
 }

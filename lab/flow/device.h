@@ -11,7 +11,7 @@
  * half of the step's parity.
  */
 struct lab_flow_args {
-	uint64_t weights; /* float [WEIGHTS] of flow/rules.h */
+	uint64_t weights; /* float [WEIGHTS] */
 	uint64_t halves;  /* bfloat16 [HALVES] */
 	uint64_t cells;	  /* float [cells][PLACE] */
 	uint64_t at;	  /* uint64 [flows], at the start of a step */
@@ -48,8 +48,11 @@ enum {
 /* The kernels, in CUDA C and for the host. */
 extern const struct kwhy_gpu_host_kernel lab_flow_host_kernels[];
 
-/* On the host, of all rows: a step up to its moves, and what rows begin the next one with; NONE: the first.
- */
+/* weights[WEIGHTS] and halves[HALVES] of kernels/args.cu; halves may be NULL. */
+void lab_flow_weights(float *weights, uint16_t *halves);
+
+/* On the host, of all rows: how they begin, a step up to its moves, and what they begin the next one with. */
+void lab_flow_host_begin(const struct lab_flow_args *args);
 void lab_flow_host_advance(const struct lab_flow_args *args, uint32_t step);
 void lab_flow_host_settle(const struct lab_flow_args *args, uint32_t step);
 

@@ -49,12 +49,12 @@ static size_t lay_out(const struct part *parts, size_t count, uint64_t start)
 static size_t place_memory(struct lab_flow *flow, uint64_t start)
 {
 	struct lab_flow_args *a = &flow->args;
-	const size_t rows = flow->shape.flows + 1, cells = lab_flow_cells(&flow->shape),
-		     steps = flow->shape.steps, whole = flow->variant->way == LAB_FLOW_WHOLE,
+	const size_t rows = flow->shape.flows + 1, cells = cells_of(&flow->shape), steps = flow->shape.steps,
+		     whole = flow->variant->way == LAB_FLOW_WHOLE,
 		     dense = flow->variant->way == LAB_FLOW_DENSE;
 	const struct part parts[] = {
-		{&a->weights, LAB_FLOW_WEIGHTS * sizeof(float)},
-		{&a->halves, LAB_FLOW_HALVES * sizeof(uint16_t)},
+		{&a->weights, WEIGHTS * sizeof(float)},
+		{&a->halves, HALVES * sizeof(uint16_t)},
 		{&a->cells, cells * LAB_FLOW_PLACE * sizeof(float)},
 		{&a->at, rows * sizeof(uint64_t)},
 		{&a->moved, 2 * rows * sizeof(uint64_t)},
@@ -164,15 +164,15 @@ static enum kwhy_status open_memory(struct lab_flow *flow, struct kwhy_error *er
 static enum kwhy_status send_weights(struct lab_flow *flow, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = flow->gpu;
-	float *weights = malloc(LAB_FLOW_WEIGHTS * sizeof(*weights));
-	uint16_t *halves = malloc(LAB_FLOW_HALVES * sizeof(*halves));
+	float *weights = malloc(WEIGHTS * sizeof(*weights));
+	uint16_t *halves = malloc(HALVES * sizeof(*halves));
 	enum kwhy_status status = weights && halves ? KWHY_OK : kwhy_fail_memory(error, "weights");
 
 	if (!status) {
 		const struct kwhy_gpu_copy whole = {flow->args.weights, kwhy_gpu_address(weights),
-						   LAB_FLOW_WEIGHTS * sizeof(*weights)},
+						   WEIGHTS * sizeof(*weights)},
 					   half = {flow->args.halves, kwhy_gpu_address(halves),
-						   LAB_FLOW_HALVES * sizeof(*halves)};
+						   HALVES * sizeof(*halves)};
 
 		lab_flow_weights(weights, halves);
 		status = gpu->ops->copy_now(gpu, &whole, error);
@@ -182,7 +182,7 @@ static enum kwhy_status send_weights(struct lab_flow *flow, struct kwhy_error *e
 	free(weights);
 	free(halves);
 	if (!status)
-		status = lab_flow_launch(flow, LAB_FLOW_CELLS, 0, 0, lab_flow_cells(&flow->shape), error);
+		status = lab_flow_launch(flow, LAB_FLOW_CELLS, 0, 0, cells_of(&flow->shape), error);
 	return status;
 }
 

@@ -8,13 +8,19 @@
 
 #include <stdlib.h>
 
-enum { E = LAB_FLOW_ENERGIES, H = LAB_FLOW_STATE };
-
 /* --- Weights --- */
 
 static float weight(uint64_t table, uint64_t i, float scale)
 {
-	return kwhy_splitmix_unit(kwhy_splitmix(table * UINT64_C(0x9E3779B97F4A7C15) + i)) * scale;
+	return unit(mix(table * UINT64_C(0x9E3779B97F4A7C15) + i)) * scale;
+}
+
+/* bfloat16, rounded to the nearest, ties to even. */
+static uint16_t half_of(float value)
+{
+	uint32_t bits = __float_as_uint(value);
+
+	return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
 /* A matrix of a table; `whole` has `stride` outputs a row, of which these begin at `first`. */
@@ -31,7 +37,7 @@ static void make_matrix(const struct matrix *m, float *weights, uint16_t *halves
 
 			weights[m->whole + k * m->stride + m->first + j] = value;
 			if (halves)
-				halves[m->half + (m->first + j) * m->inputs + k] = lab_flow_half(value);
+				halves[m->half + (m->first + j) * m->inputs + k] = half_of(value);
 		}
 }
 
@@ -41,32 +47,30 @@ static void make_sines(float *weights)
 		for (uint32_t v = 0; v < 1024; v++) {
 			double angle = (double)((float)(1u << k) * 0.0625f * (float)v);
 
-			weights[LAB_FLOW_SINES + k * 1024 + v] = (float)sin(angle);
-			weights[LAB_FLOW_COSINES + k * 1024 + v] = (float)cos(angle);
+			weights[SINES + k * 1024 + v] = (float)sin(angle);
+			weights[COSINES + k * 1024 + v] = (float)cos(angle);
 		}
 }
 
 void lab_flow_weights(float *weights, uint16_t *halves)
 {
 	static const struct matrix matrices[] = {
-		{1, LAB_FLOW_LAYER, LAB_FLOW_INPUTS, LAB_FLOW_LAYER, 0, LAB_FLOW_W1, LAB_FLOW_HALF_W1,
-			0.125f},
-		{3, E, LAB_FLOW_LAYER, E, 0, LAB_FLOW_W2, LAB_FLOW_HALF_W2, 0.125f},
-		{5, LAB_FLOW_GATES, LAB_FLOW_INPUTS, LAB_FLOW_GATES, 0, LAB_FLOW_WI, LAB_FLOW_HALF_WI,
-			0.0625f},
-		{6, LAB_FLOW_GATES, H, LAB_FLOW_GATES, 0, LAB_FLOW_WH, LAB_FLOW_HALF_WH, 0.0625f},
-		{9, E, H, LAB_FLOW_OUTPUTS, 0, LAB_FLOW_WO, LAB_FLOW_HALF_WO, 0.0625f},
-		{10, LAB_FLOW_LOGITS, H, LAB_FLOW_OUTPUTS, E, LAB_FLOW_WO, LAB_FLOW_HALF_WO, 0.0625f},
+		{1, IN, IN, IN, 0, W1, HALF_W1, 0.125f},
+		{3, E, IN, E, 0, W2, HALF_W2, 0.125f},
+		{5, GATES, IN, GATES, 0, WI, HALF_WI, 0.0625f},
+		{6, GATES, H, GATES, 0, WH, HALF_WH, 0.0625f},
+		{9, E, H, OUT, 0, WO, HALF_WO, 0.0625f},
+		{10, LAB_FLOW_LOGITS, H, OUT, E, WO, HALF_WO, 0.0625f},
 	};
 	static const struct {
 		uint32_t table, place, count;
 		float scale;
-	} biases[] = {{2, LAB_FLOW_B1, LAB_FLOW_LAYER, 0.125f}, {4, LAB_FLOW_B2, E, 0.125f},
-		{7, LAB_FLOW_BI, LAB_FLOW_GATES, 0.0625f}, {8, LAB_FLOW_BH, LAB_FLOW_GATES, 0.0625f}};
+	} biases[] = {
+		{2, B1, IN, 0.125f}, {4, B2, E, 0.125f}, {7, BI, GATES, 0.0625f}, {8, BH, GATES, 0.0625f}};
 
-	memset(weights, 0, LAB_FLOW_WEIGHTS * sizeof(*weights));
+	memset(weights, 0, WEIGHTS * sizeof(*weights));
 	if (halves)
-		memset(halves, 0, LAB_FLOW_HALVES * sizeof(*halves));
+		memset(halves, 0, HALVES * sizeof(*halves));
 	for (size_t i = 0; i < sizeof(matrices) / sizeof(matrices[0]); i++)
 		make_matrix(&matrices[i], weights, halves);
 	for (size_t i = 0; i < sizeof(biases) / sizeof(biases[0]); i++)
@@ -88,6 +92,7 @@ struct world {
 static void run_step(struct world *world, uint32_t step, struct lab_flow_step *out)
 {
 	const struct lab_flow_shape *shape = &world->books.shape;
+	const struct args lattice = lattice_of(shape);
 	size_t half = step % 2 * (size_t)shape->flows;
 	uint64_t *moved = (uint64_t *)kwhy_gpu_at(world->args.moved) + half,
 		 *fresh = (uint64_t *)kwhy_gpu_at(world->args.fresh) + half;
@@ -96,7 +101,7 @@ static void run_step(struct world *world, uint32_t step, struct lab_flow_step *o
 	if (world->numbers)
 		lab_flow_host_advance(&world->args, step);
 	for (uint32_t row = 0; !world->numbers && row < shape->flows; row++)
-		moved[row] = lab_flow_move_fixed(shape, world->books.at[row], step);
+		moved[row] = move_fixed(&lattice, world->books.at[row], step);
 	lab_flow_books_step(&world->books, step, moved, out);
 	memcpy(fresh, world->books.fresh, shape->flows * sizeof(*fresh));
 	memcpy(next, world->books.next, shape->flows * sizeof(*next));
@@ -141,7 +146,7 @@ static void run(struct world *world, struct lab_flow_answer *out)
 	uint32_t steps = out->shape.steps;
 
 	if (world->numbers)
-		lab_flow_host_settle(&world->args, LAB_FLOW_NONE);
+		lab_flow_host_begin(&world->args);
 	for (uint32_t step = 0; step < steps; step++) {
 		struct lab_flow_step *now = &out->steps[step];
 
@@ -162,19 +167,19 @@ static void run(struct world *world, struct lab_flow_answer *out)
 static size_t lay_out(struct world *world, uint64_t start)
 {
 	struct lab_flow_args *a = &world->args;
-	const size_t rows = (size_t)a->flows + 1, floats = world->numbers ? rows * sizeof(float) : 0;
+	const size_t rows = (size_t)a->flows + 1, cells = (size_t)a->width * a->height * a->depth,
+		     floats = world->numbers ? rows * sizeof(float) : 0;
 	const struct {
 		uint64_t *place;
 		size_t bytes;
 	} parts[] = {{&a->moved, 2 * rows * sizeof(uint64_t)}, {&a->fresh, 2 * rows * sizeof(uint64_t)},
 		{&a->next, 2 * rows * sizeof(uint32_t)}, {&a->at, rows * sizeof(uint64_t)},
 		{&a->records, a->steps * sizeof(struct lab_flow_step)}, {&a->out, sizeof(int64_t)},
-		{&a->times, (a->steps + 1) * sizeof(uint64_t)},
-		{&a->weights, LAB_FLOW_WEIGHTS * sizeof(float)}, {&a->e, E * floats},
-		{&a->h_rows, H * floats}, {&a->outputs_rows, LAB_FLOW_OUTPUTS * floats},
-		{&a->in, LAB_FLOW_INPUTS * floats}, {&a->u, LAB_FLOW_LAYER * floats},
-		{&a->a, LAB_FLOW_INPUTS * floats}, {&a->gi, LAB_FLOW_GATES * floats},
-		{&a->gh, LAB_FLOW_GATES * floats}};
+		{&a->times, (a->steps + 1) * sizeof(uint64_t)}, {&a->weights, WEIGHTS * sizeof(float)},
+		{&a->cells, world->numbers ? cells * PLACE * sizeof(float) : 0}, {&a->e, E * floats},
+		{&a->h_rows, H * floats}, {&a->outputs_rows, OUT * floats}, {&a->in, IN * floats},
+		{&a->u, IN * floats}, {&a->a, IN * floats}, {&a->gi, GATES * floats},
+		{&a->gh, GATES * floats}};
 	uint64_t next = start;
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {

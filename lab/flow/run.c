@@ -25,12 +25,12 @@ static enum kwhy_status reset_rank(struct lab_flow *flow, struct kwhy_error *err
 		lab_flow_books_reset(&flow->books);
 	if (!status)
 		status = gpu->ops->fill(gpu, flow->stream, args->owners, 0xff,
-			lab_flow_cells(&flow->shape) * sizeof(uint64_t), error);
+			cells_of(&flow->shape) * sizeof(uint64_t), error);
 	if (!status)
 		status = gpu->ops->fill(
 			gpu, flow->stream, args->fresh, 0, args->out + sizeof(int64_t) - args->fresh, error);
 	if (!status && flow->variant->way < LAB_FLOW_WHOLE)
-		status = lab_flow_launch(flow, LAB_FLOW_SETTLE, LAB_FLOW_NONE, 0, flow->shape.flows, error);
+		status = lab_flow_launch(flow, LAB_FLOW_SETTLE, NONE, 0, flow->shape.flows, error);
 	if (!status)
 		status = lab_flow_wait(flow, error);
 	if (!status)

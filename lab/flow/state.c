@@ -6,8 +6,6 @@
 
 /* What flows carry after a run, held against the reference. */
 
-enum { E = LAB_FLOW_ENERGIES, H = LAB_FLOW_STATE };
-
 /* The state as it lies on the device, row by row. */
 struct state {
 	uint64_t *at, *fresh;

@@ -19,6 +19,8 @@ static uint64_t width_of(enum lab_flow_kernel kernel, uint32_t step)
 		return LAB_FLOW_INPUTS;
 	case LAB_FLOW_PRODUCT:
 		return outputs[step];
+	case LAB_FLOW_FRONT:
+		return LAB_FLOW_THREADS; /* a block a row */
 	case LAB_FLOW_GATES_KERNEL:
 	case LAB_FLOW_SPREAD:
 	case LAB_FLOW_COLLECT:
@@ -47,7 +49,7 @@ static struct kwhy_gpu_launch launch_of(
 	blocks = blocks < BLOCKS_MOST ? blocks : BLOCKS_MOST;
 	return (struct kwhy_gpu_launch){.kernel = flow->kernels[kernel],
 		.blocks = is_run ? blocks_of_run(flow) : (uint32_t)blocks,
-		.threads_per_block = LAB_FLOW_THREADS,
+		.threads_per_block = kernel == LAB_FLOW_FRONT ? LAB_FLOW_INPUTS : LAB_FLOW_THREADS,
 		.shared_bytes = is_run ? flow->args.tile_rows * LAB_FLOW_ROW_BYTES : 0,
 		.cooperative = is_run,
 		.stream = flow->stream};
@@ -298,13 +300,14 @@ static enum kwhy_status step_batch(struct lab_flow *flow, uint32_t step, struct 
 /* Flows that begin may share a cell until they move: those behind the first are behind the lattice. */
 static void fill_map(struct lab_flow *flow)
 {
-	uint32_t cells = lab_flow_cells(&flow->shape);
+	const struct args lattice = lattice_of(&flow->shape);
+	uint32_t cells = cells_of(&flow->shape);
 
 	memset(flow->map, 0xff, (size_t)lab_flow_slots(flow) * sizeof(*flow->map));
 	for (uint32_t row = 0; row < flow->shape.flows; row++) {
-		uint32_t cell = lab_flow_cell(&flow->shape, flow->books.at[row]);
+		uint32_t cell = cell_of(&lattice, flow->books.at[row]);
 
-		flow->map[flow->map[cell] == LAB_FLOW_NONE ? cell : cells + row] = row;
+		flow->map[flow->map[cell] == NONE ? cell : cells + row] = row;
 	}
 }
 

@@ -93,8 +93,8 @@ static void flows_in_one_cell_become_the_one_of_the_lowest_number(void **state)
 static void the_order_of_flows_changes_nothing_but_who_comes_next(void **state)
 {
 	const struct lab_flow_shape shape = {6, 1, false, 4, 4, 4};
-	const uint64_t forth[] = {lab_flow_at(0, 1, 1, 1), lab_flow_at(1, 2, 1, 1), lab_flow_at(2, 1, 1, 1),
-		lab_flow_at(3, 1, 1, 1), lab_flow_at(4, 3, 3, 4), lab_flow_at(5, 2, 1, 1)};
+	const uint64_t forth[] = {at_of(0, 1, 1, 1), at_of(1, 2, 1, 1), at_of(2, 1, 1, 1), at_of(3, 1, 1, 1),
+		at_of(4, 3, 3, 4), at_of(5, 2, 1, 1)};
 	struct lab_flow_step steps[2];
 	struct lab_flow_books books;
 	struct kwhy_error error;

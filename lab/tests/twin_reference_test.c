@@ -75,7 +75,7 @@ static void packed_observations_fill_their_room_without_overlap(void **state)
 
 	(void)state;
 	for (uint32_t q = 0; q < LAB_TWIN_OBSERVED_MOST; q++) {
-		uint32_t at = lab_twin_packed_at(q), bytes = lab_twin_is_wide(q) ? 8 : 4;
+		uint32_t at = packed_at(q), bytes = is_wide(q) ? 8 : 4;
 
 		assert_int_equal(at % bytes, 0);
 		for (uint32_t i = 0; i < bytes; i++)

@@ -254,7 +254,7 @@ static enum kwhy_status verify_history(const struct course *course, struct kwhy_
 
 	for (uint32_t step = 0; !status && step < twin->shape.steps; step++) {
 		size_t first = (size_t)step * LAB_TWIN_SLOT_FLOATS,
-		       kept = (4 + lab_twin_keeps_v(step)) * LAB_TWIN_KEPT * sizeof(float);
+		       kept = (4 + keeps_v(step)) * LAB_TWIN_KEPT * sizeof(float);
 
 		if (memcmp(twin->history + first, course->answer->history + first, kept) != 0)
 			status = kwhy_fail(error, KWHY_E_INPUT,

@@ -111,7 +111,7 @@ enum kwhy_status lab_twin_send_pieces(struct lab_twin *twin, uint32_t step, stru
 
 	lab_twin_agents_send(&twin->agents, step, twin->mail->controls);
 	for (uint32_t a = 0; !status && a < LAB_TWIN_AGENTS; a++) {
-		uint32_t count = lab_twin_sends(step, a);
+		uint32_t count = sends(step, a);
 
 		if (!count)
 			continue;
@@ -138,7 +138,7 @@ enum kwhy_status lab_twin_send_batch(struct lab_twin *twin, uint32_t step, struc
 
 	lab_twin_agents_send(&twin->agents, step, twin->mail->controls);
 	for (uint32_t a = 0; a < LAB_TWIN_AGENTS; a++) {
-		uint32_t count = lab_twin_sends(step, a);
+		uint32_t count = sends(step, a);
 
 		if (!count)
 			continue;
@@ -225,7 +225,7 @@ static enum kwhy_status keep(struct lab_twin *twin, uint32_t step, struct kwhy_e
 	const size_t bytes = LAB_TWIN_KEPT * sizeof(float);
 	enum kwhy_status status = KWHY_OK;
 
-	for (uint32_t k = 0; !status && k < 4u + lab_twin_keeps_v(step); k++)
+	for (uint32_t k = 0; !status && k < 4u + keeps_v(step); k++)
 		status = copy_over(twin,
 			args->history + (step * LAB_TWIN_SLOT_FLOATS * sizeof(float)) + k * bytes, from[k],
 			bytes, error);
@@ -318,13 +318,12 @@ enum kwhy_status lab_twin_compute_apart(struct lab_twin *twin, uint32_t step, st
 
 enum kwhy_status lab_twin_fetch_pieces(struct lab_twin *twin, uint32_t step, struct kwhy_error *error)
 {
-	uint32_t apart = twin->variant->scattered, count = lab_twin_observed(step);
+	uint32_t apart = twin->variant->scattered, count = observed(step);
 	enum kwhy_status status = KWHY_OK;
 
 	for (uint32_t q = 0; !status && q < count; q++) {
 		status = copy_out(twin, twin->mail->outbox + apart * q,
-			twin->fields[0].args.outbox + (uint64_t)apart * q, lab_twin_is_wide(q) ? 8 : 4,
-			error);
+			twin->fields[0].args.outbox + (uint64_t)apart * q, is_wide(q) ? 8 : 4, error);
 		if (!status && twin->variant->waits_each)
 			status = lab_twin_wait(twin, error);
 	}
@@ -333,10 +332,10 @@ enum kwhy_status lab_twin_fetch_pieces(struct lab_twin *twin, uint32_t step, str
 
 enum kwhy_status lab_twin_fetch_batch(struct lab_twin *twin, uint32_t step, struct kwhy_error *error)
 {
-	uint32_t apart = twin->variant->scattered, count = lab_twin_observed(step);
+	uint32_t apart = twin->variant->scattered, count = observed(step);
 
 	for (uint32_t q = 0; q < count; q++) {
-		uint32_t bytes = lab_twin_is_wide(q) ? 8 : 4;
+		uint32_t bytes = is_wide(q) ? 8 : 4;
 
 		twin->batch[q] = (struct kwhy_gpu_copy){kwhy_gpu_address(twin->mail->outbox + apart * q),
 			twin->fields[0].args.outbox + (uint64_t)apart * q, bytes};
@@ -349,10 +348,10 @@ enum kwhy_status lab_twin_fetch_batch(struct lab_twin *twin, uint32_t step, stru
 /* A graph copies what the longest step has. */
 enum kwhy_status lab_twin_fetch_packed(struct lab_twin *twin, uint32_t step, struct kwhy_error *error)
 {
-	uint32_t last = lab_twin_observed(twin->variant->host == LAB_TWIN_GRAPHS ? 0 : step) - 1;
+	uint32_t last = observed(twin->variant->host == LAB_TWIN_GRAPHS ? 0 : step) - 1;
 
 	return copy_out(twin, twin->mail->outbox, twin->fields[0].args.outbox,
-		lab_twin_packed_at(last) + sizeof(float), error);
+		packed_at(last) + sizeof(float), error);
 }
 
 enum kwhy_status lab_twin_begin(struct lab_twin *twin, struct kwhy_error *error)

@@ -21,10 +21,9 @@ enum {
 	LAB_TWIN_GAINS = 3,	/* what they come to: per agent */
 	LAB_TWIN_WIDTH = 256,
 	LAB_TWIN_CELLS = LAB_TWIN_WIDTH * 256, /* a rank */
-	LAB_TWIN_SEED = 42,
-	LAB_TWIN_KEPT = 70,	  /* cells of each field that a step keeps in its history slot */
-	LAB_TWIN_KEPT_FIELDS = 5, /* T, U, W, F and now and then V */
-	LAB_TWIN_WIDE = 235,	  /* observations of 8 bytes a step */
+	LAB_TWIN_KEPT = 70,		       /* cells of each field that a step keeps in its history slot */
+	LAB_TWIN_KEPT_FIELDS = 5,	       /* T, U, W, F and now and then V */
+	LAB_TWIN_WIDE = 235,		       /* observations of 8 bytes a step */
 	LAB_TWIN_OBSERVED_MOST = 1878,
 	LAB_TWIN_OBSERVED_BYTES = LAB_TWIN_WIDE * 8 + (LAB_TWIN_OBSERVED_MOST - LAB_TWIN_WIDE) * 4,
 	LAB_TWIN_SLOT_FLOATS = LAB_TWIN_KEPT * LAB_TWIN_KEPT_FIELDS,

@@ -35,12 +35,14 @@ enum {
 	WO = BH + GATES,
 	SINES = WO + H * OUT,
 	COSINES = SINES + 4 * 1024,
+	WEIGHTS = COSINES + 4 * 1024,
 	/* The same of 16 bits, as [outputs][inputs]. */
 	HALF_W1 = 0,
 	HALF_W2 = HALF_W1 + IN * IN,
 	HALF_WI = HALF_W2 + E * IN,
 	HALF_WH = HALF_WI + GATES * IN,
-	HALF_WO = HALF_WH + GATES * H
+	HALF_WO = HALF_WH + GATES * H,
+	HALVES = HALF_WO + OUT * H
 };
 
 #define NONE 0xffffffffu

@@ -156,42 +156,37 @@ KERNEL void lab_flows_settle(const struct args a, u32 step, u32 first, u32 count
 	}
 }
 
-/* --- Input and both first layers in one kernel; a warp has a row --- */
+/* --- Input and both first layers in one kernel; a block has a row --- */
 
 KERNEL void lab_flows_front(const struct args a, u32 step, u32 first, u32 count)
 {
-	__shared__ float in[THREADS / 32][IN], u[THREADS / 32][IN];
-	u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32, rounds = (count + THREADS / 32 - 1) / (THREADS / 32);
+	__shared__ float in[IN], u[IN];
 
 	if (step == 0 && thread_index() == 0)
 		a.times[0] = now_ns();
-	for (u32 i = blockIdx.x; i < rounds; i += gridDim.x) {
-		u32 row = i * (THREADS / 32) + warp;
-		bool valid = row < count;
+	for (u32 row = first + blockIdx.x; row < first + count; row += gridDim.x) {
+		for (u32 k = threadIdx.x; k < IN; k += blockDim.x) {
+			float e = a.e[row * E + k % E];
 
-		row += first;
-		if (valid) {
-			float e = a.e[row * E + lane];
-
-			in[warp][lane] = e;
-			in[warp][E + lane] = input_of(&a, a.at[row], e, E + lane);
-			a.a[row * IN + E + lane] = e;
+			in[k] = input_of(&a, a.at[row], e, k);
+			if (k < E)
+				a.a[row * IN + E + k] = e;
 		}
 		__syncthreads();
-		for (u32 j = lane; valid && j < IN; j += 32) {
+		for (u32 j = threadIdx.x; j < IN; j += blockDim.x) {
 			float sum = a.weights[B1 + j];
 
 			for (u32 k = 0; k < IN; k++)
-				sum += in[warp][k] * a.weights[W1 + k * IN + j];
-			u[warp][j] = fmaxf(sum, 0.0f);
+				sum += in[k] * a.weights[W1 + k * IN + j];
+			u[j] = fmaxf(sum, 0.0f);
 		}
 		__syncthreads();
-		if (valid) {
-			float sum = a.weights[B2 + lane];
+		for (u32 j = threadIdx.x; j < E; j += blockDim.x) {
+			float sum = a.weights[B2 + j];
 
 			for (u32 k = 0; k < IN; k++)
-				sum += u[warp][k] * a.weights[W2 + k * E + lane];
-			a.a[row * IN + lane] = sum;
+				sum += u[k] * a.weights[W2 + k * E + j];
+			a.a[row * IN + j] = sum;
 		}
 	}
 }
