@@ -91,17 +91,6 @@ static void wrong_words_of_twin_are_usage_errors(void **state)
 	assert_fails(SPAWN("twin", "--backend", "host", "-o", "x.csv"), 2, "--csv FILE");
 }
 
-static void the_floor_is_left_out_where_it_is_not_wanted(void **state)
-{
-	json_t *root = json_of(SPAWN("twin", "--backend", "host", "--steps", "2", "--repeat", "1",
-		"--variant", "v5", "--runs-only", "--json"));
-
-	(void)state;
-	assert_true(number_in(json_object_get(root, "floor_step_s"), NULL, "count") == 0);
-	assert_true(number_in(phase_of(row_of(json_object_get(root, "rows"), "v5")), "run_s", "median") > 0);
-	json_decref(root);
-}
-
 static void what_is_not_wanted_beside_runs_of_flow_is_left_out(void **state)
 {
 	json_t *root = json_of(SPAWN("flow", "--backend", "host", "--flows", "10", "--steps", "2", "--repeat",
@@ -218,7 +207,6 @@ static void wrong_words_of_flow_are_usage_errors(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_floor_is_left_out_where_it_is_not_wanted),
 		cmocka_unit_test(every_variant_of_twin_is_a_row_with_times_and_counts),
 		cmocka_unit_test(the_text_of_twin_is_no_wider_than_80_columns),
 		cmocka_unit_test(the_steps_of_twin_go_to_a_csv),

@@ -60,7 +60,7 @@ static void a_run_counts_what_the_source_document_counted(void **state)
 static void a_short_run_is_the_beginning_of_a_long_one(void **state)
 {
 	struct lab_twin_answer whole = answer_of(&(struct lab_twin_shape){40, 2, true, 1}),
-				part = answer_of(&(struct lab_twin_shape){7, 2, true, 1});
+			       part = answer_of(&(struct lab_twin_shape){7, 2, true, 1});
 
 	(void)state;
 	assert_memory_equal(whole.steps, part.steps, 7 * sizeof(*part.steps));

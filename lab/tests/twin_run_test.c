@@ -107,8 +107,8 @@ static void nccl_gives_the_same_bits(void **state)
 	collectives = LAB_TWIN_COLLECTIVES_NCCL;
 	for (size_t i = 0; i < lab_twin_variant_count; i++)
 		for (uint32_t ranks = 1; ranks <= 2; ranks++)
-			run_variant(&lab_twin_variants[i], &(struct lab_twin_shape){6, ranks, true, 1},
-				ranks, 1, &result);
+			run_variant(&lab_twin_variants[i], &(struct lab_twin_shape){6, ranks, true, 1}, ranks,
+				1, &result);
 	collectives = LAB_TWIN_COLLECTIVES_OWN;
 }
 
@@ -206,17 +206,6 @@ static void variants_whose_steps_the_host_starts_tell_how_long_the_device_works(
 	assert_int_equal(busy_of("v9", 2, &busy_s), KWHY_E_UNSUPPORTED);
 }
 
-static void the_floor_is_measured(void **state)
-{
-	double step_s[8] = {0};
-	struct kwhy_error error;
-
-	(void)state;
-	assert_int_equal(lab_twin_floor(gpus[0], step_s, 8, &error), KWHY_OK);
-	for (size_t i = 0; i < 8; i++)
-		assert_true(step_s[i] > 0);
-}
-
 /* Results of CUDA that end the context, at calls early and late. */
 static void a_lost_device_ends_a_run_and_is_told(void **state)
 {
@@ -279,7 +268,6 @@ int main(int count, char **words)
 		WITH_GPUS(in_an_open_loop_what_is_seen_changes_nothing),
 		WITH_GPUS(a_wrong_bit_names_the_variant_and_the_step),
 		WITH_GPUS(variants_whose_steps_the_host_starts_tell_how_long_the_device_works),
-		WITH_GPUS(the_floor_is_measured),
 		cmocka_unit_test(a_lost_device_ends_a_run_and_is_told),
 	};
 

@@ -89,14 +89,12 @@ KWHY_MUST_USE enum kwhy_status lab_twin_wait(struct lab_twin *twin, struct kwhy_
 
 /* The parts of a step that the table of variants names. */
 enum kwhy_status lab_twin_send_pieces(struct lab_twin *twin, uint32_t step, struct kwhy_error *error);
-enum kwhy_status lab_twin_send_batch(struct lab_twin *twin, uint32_t step, struct kwhy_error *error);
 enum kwhy_status lab_twin_send_packed(struct lab_twin *twin, uint32_t step, struct kwhy_error *error);
 enum kwhy_status lab_twin_send_table(struct lab_twin *twin, uint32_t step, struct kwhy_error *error);
 enum kwhy_status lab_twin_compute_ten(struct lab_twin *twin, uint32_t step, struct kwhy_error *error);
 enum kwhy_status lab_twin_compute_fused(struct lab_twin *twin, uint32_t step, struct kwhy_error *error);
 enum kwhy_status lab_twin_compute_apart(struct lab_twin *twin, uint32_t step, struct kwhy_error *error);
 enum kwhy_status lab_twin_fetch_pieces(struct lab_twin *twin, uint32_t step, struct kwhy_error *error);
-enum kwhy_status lab_twin_fetch_batch(struct lab_twin *twin, uint32_t step, struct kwhy_error *error);
 enum kwhy_status lab_twin_fetch_packed(struct lab_twin *twin, uint32_t step, struct kwhy_error *error);
 
 /* The three kernels and three collectives at either end of a run. */

@@ -254,7 +254,7 @@ static enum kwhy_status prepare(
 	if (status)
 		return status;
 	set_args(twin);
-	if (twin->variant->fetch == lab_twin_fetch_batch && !first->ops->copy_batch)
+	if (twin->variant->batched && !first->ops->copy_batch)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"the driver of %s takes no batches of copies; leave %s out", first->facts.name,
 			twin->variant->id);

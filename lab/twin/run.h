@@ -18,6 +18,7 @@ struct lab_twin_variant {
 	const char *after;  /* the variant that it changes; NULL: the first */
 	const char *change; /* what it changes */
 	enum kwhy_gpu_host_kind memory;
+	bool batched;		 /* copies go by one call of the driver that takes many */
 	bool waits_each;	 /* for every copy by itself */
 	uint32_t scattered;	 /* bytes between observations on the device; 0: packed */
 	enum lab_twin_host host; /* who starts the work of a step */
@@ -81,12 +82,5 @@ KWHY_MUST_USE enum kwhy_status lab_twin_run(struct lab_twin *twin, const struct 
  */
 KWHY_MUST_USE enum kwhy_status lab_twin_busy(const struct lab_twin_request *request,
 	const struct lab_twin_answer *answer, double *out_busy_s, struct kwhy_error *error);
-
-/*
- * What no variant that asks the host in every step can beat: launches of a graph that copies as much as a
- * step reads, each waited for. step_s[count].
- */
-KWHY_MUST_USE enum kwhy_status lab_twin_floor(
-	struct kwhy_gpu *gpu, double *step_s, uint32_t count, struct kwhy_error *error);
 
 #endif

@@ -105,50 +105,74 @@ enum kwhy_status lab_twin_wait(struct lab_twin *twin, struct kwhy_error *error)
 	return status ? status : field->gpu->ops->synchronize(field->gpu, field->stream, error);
 }
 
-enum kwhy_status lab_twin_send_pieces(struct lab_twin *twin, uint32_t step, struct kwhy_error *error)
+/* What agents send and see, piece by piece, into twin->batch; gives their number. */
+static size_t list_in(struct lab_twin *twin, uint32_t step)
 {
-	enum kwhy_status status = KWHY_OK;
+	size_t used = 0;
 
 	lab_twin_agents_send(&twin->agents, step, twin->mail->controls);
-	for (uint32_t a = 0; !status && a < LAB_TWIN_AGENTS; a++) {
-		uint32_t count = sends(step, a);
+	for (uint32_t a = 0; a < LAB_TWIN_AGENTS; a++)
+		if (sends(step, a))
+			twin->batch[used++] = (struct kwhy_gpu_copy){
+				twin->fields[0].args.controls + a * sizeof(twin->mail->controls[0]),
+				kwhy_gpu_address(twin->mail->controls[a]), sends(step, a) * sizeof(float)};
+	return used;
+}
 
-		if (!count)
-			continue;
-		status = copy_in(twin, twin->fields[0].args.controls + a * sizeof(twin->mail->controls[0]),
-			twin->mail->controls[a], count * sizeof(float), error);
+static size_t list_out(struct lab_twin *twin, uint32_t step)
+{
+	uint32_t apart = twin->variant->scattered, count = observed(step);
+
+	for (uint32_t q = 0; q < count; q++)
+		twin->batch[q] = (struct kwhy_gpu_copy){kwhy_gpu_address(twin->mail->outbox + apart * q),
+			twin->fields[0].args.outbox + (uint64_t)apart * q, is_wide(q) ? 8 : 4};
+	return count;
+}
+
+static uint64_t bytes_of(const struct kwhy_gpu_copy *copies, size_t count)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < count; i++)
+		bytes += copies[i].bytes;
+	return bytes;
+}
+
+/* One by one, or by one call of the driver. */
+static enum kwhy_status copy_list(struct lab_twin *twin, size_t count, struct kwhy_error *error)
+{
+	const struct lab_twin_field *field = &twin->fields[0];
+	enum kwhy_status status = KWHY_OK;
+
+	if (twin->variant->batched) {
+		twin->tally.calls++;
+		twin->tally.batches++;
+		return field->gpu->ops->copy_batch(field->gpu, field->stream, twin->batch, count, error);
+	}
+	for (size_t i = 0; !status && i < count; i++) {
+		status = copy(twin, twin->batch[i].to, twin->batch[i].from, twin->batch[i].bytes, error);
 		if (!status && twin->variant->waits_each)
 			status = lab_twin_wait(twin, error);
 	}
 	return status;
 }
 
-static enum kwhy_status copy_batch(struct lab_twin *twin, size_t count, struct kwhy_error *error)
+enum kwhy_status lab_twin_send_pieces(struct lab_twin *twin, uint32_t step, struct kwhy_error *error)
 {
-	const struct lab_twin_field *field = &twin->fields[0];
+	size_t count = list_in(twin, step);
 
-	twin->tally.calls++;
-	twin->tally.batches++;
-	return field->gpu->ops->copy_batch(field->gpu, field->stream, twin->batch, count, error);
+	twin->tally.h2d_copies += count;
+	twin->tally.h2d_bytes += bytes_of(twin->batch, count);
+	return copy_list(twin, count, error);
 }
 
-enum kwhy_status lab_twin_send_batch(struct lab_twin *twin, uint32_t step, struct kwhy_error *error)
+enum kwhy_status lab_twin_fetch_pieces(struct lab_twin *twin, uint32_t step, struct kwhy_error *error)
 {
-	size_t used = 0;
+	size_t count = list_out(twin, step);
 
-	lab_twin_agents_send(&twin->agents, step, twin->mail->controls);
-	for (uint32_t a = 0; a < LAB_TWIN_AGENTS; a++) {
-		uint32_t count = sends(step, a);
-
-		if (!count)
-			continue;
-		twin->batch[used++] = (struct kwhy_gpu_copy){
-			twin->fields[0].args.controls + a * sizeof(twin->mail->controls[0]),
-			kwhy_gpu_address(twin->mail->controls[a]), count * sizeof(float)};
-		twin->tally.h2d_bytes += count * sizeof(float);
-	}
-	twin->tally.h2d_copies += used;
-	return copy_batch(twin, used, error);
+	twin->tally.d2h_copies += count;
+	twin->tally.d2h_bytes += bytes_of(twin->batch, count);
+	return copy_list(twin, count, error);
 }
 
 enum kwhy_status lab_twin_send_packed(struct lab_twin *twin, uint32_t step, struct kwhy_error *error)
@@ -314,35 +338,6 @@ enum kwhy_status lab_twin_compute_apart(struct lab_twin *twin, uint32_t step, st
 		return status;
 	return reduces ? launch_all(twin, LAB_TWIN_COMBINE, LAB_TWIN_COMBINE, step, error)
 		       : lab_twin_launch(twin, &twin->fields[0], LAB_TWIN_COMBINE, step, error);
-}
-
-enum kwhy_status lab_twin_fetch_pieces(struct lab_twin *twin, uint32_t step, struct kwhy_error *error)
-{
-	uint32_t apart = twin->variant->scattered, count = observed(step);
-	enum kwhy_status status = KWHY_OK;
-
-	for (uint32_t q = 0; !status && q < count; q++) {
-		status = copy_out(twin, twin->mail->outbox + apart * q,
-			twin->fields[0].args.outbox + (uint64_t)apart * q, is_wide(q) ? 8 : 4, error);
-		if (!status && twin->variant->waits_each)
-			status = lab_twin_wait(twin, error);
-	}
-	return status;
-}
-
-enum kwhy_status lab_twin_fetch_batch(struct lab_twin *twin, uint32_t step, struct kwhy_error *error)
-{
-	uint32_t apart = twin->variant->scattered, count = observed(step);
-
-	for (uint32_t q = 0; q < count; q++) {
-		uint32_t bytes = is_wide(q) ? 8 : 4;
-
-		twin->batch[q] = (struct kwhy_gpu_copy){kwhy_gpu_address(twin->mail->outbox + apart * q),
-			twin->fields[0].args.outbox + (uint64_t)apart * q, bytes};
-		twin->tally.d2h_bytes += bytes;
-	}
-	twin->tally.d2h_copies += count;
-	return copy_batch(twin, count, error);
 }
 
 /* A graph copies what the longest step has. */
