@@ -33,15 +33,12 @@ struct lab_flow_args {
 	uint32_t flows, steps, by_argmax;
 	uint32_t by_row; /* the host keeps the books: fresh and next come from there */
 	uint32_t width, height, depth;
-	uint32_t tile_rows; /* of a team at once, in lab_flow_run: a multiple of TILE */
 };
 
 enum {
-	LAB_FLOW_TEAM = 4, /* blocks that share the weights in lab_flow_run */
-	LAB_FLOW_TILE = 32,
-	LAB_FLOW_TILE_MOST = 128,
-	LAB_FLOW_ROW_BYTES = 1112, /* of shared memory, of a row of a tile */
-	LAB_FLOW_THREADS = 256,	   /* of a block, everywhere */
+	LAB_FLOW_TEAM = 4,	/* blocks that share the weights in the run in one launch, */
+	LAB_FLOW_TILE = 32,	/* and rows that they have at once */
+	LAB_FLOW_THREADS = 256, /* of a block, nearly everywhere */
 	LAB_FLOW_PRODUCTS = 5
 };
 

@@ -8,9 +8,8 @@
 enum {
 	CHUNK = 16384,		  /* slots of the dense lattice at once */
 	EACH_FLOW_STEPS = 200000, /* ten launches each: some seconds */
-	TILE_WAIT_ROWS = 64,
-	HOST_SLOTS = 20000,	 /* half a million products each */
-	TENSOR_ARCHITECTURE = 80 /* whose tensor cores take bfloat16 */
+	HOST_SLOTS = 20000,	  /* half a million products each */
+	TENSOR_ARCHITECTURE = 80  /* whose tensor cores take bfloat16 */
 };
 
 static const char *const kernel_names[LAB_FLOW_KERNEL_COUNT] = {
@@ -101,31 +100,6 @@ size_t lab_flow_place_work(struct lab_flow *flow, uint64_t start)
 	return bytes;
 }
 
-/*
- * Larger tiles wait less often for memory, smaller ones leave no team idle: the fewest rows in turn, each
- * tile with as many more as its waits take. What that is was not measured: a guess of the right order.
- */
-static uint32_t find_tile_rows(const struct lab_flow *flow)
-{
-	const struct kwhy_gpu_facts *facts = &flow->gpu->facts;
-	uint32_t teams = facts->sm_count / LAB_FLOW_TEAM, best = LAB_FLOW_TILE, best_cost = UINT32_MAX;
-
-	for (uint32_t rows = LAB_FLOW_TILE; rows <= LAB_FLOW_TILE_MOST; rows += LAB_FLOW_TILE) {
-		uint32_t tiles = (flow->shape.flows + rows - 1) / rows,
-			 turns = teams ? (tiles + teams - 1) / teams : tiles,
-			 cost = turns * (rows + TILE_WAIT_ROWS);
-
-		/* Some shared memory of each block is the driver's. */
-		if (rows > LAB_FLOW_TILE && rows * LAB_FLOW_ROW_BYTES + 2048 > facts->shared_bytes_per_sm)
-			break;
-		if (cost < best_cost) {
-			best = rows;
-			best_cost = cost;
-		}
-	}
-	return best;
-}
-
 static void set_args(struct lab_flow *flow)
 {
 	const struct lab_flow_shape *shape = &flow->shape;
@@ -138,7 +112,6 @@ static void set_args(struct lab_flow *flow)
 	a->width = shape->width;
 	a->height = shape->height;
 	a->depth = shape->depth;
-	a->tile_rows = find_tile_rows(flow);
 }
 
 static enum kwhy_status open_memory(struct lab_flow *flow, struct kwhy_error *error)
@@ -303,6 +276,9 @@ static enum kwhy_status check_request(const struct lab_flow_request *request, st
 	if (variant->workspace == LAB_FLOW_POOLED && !gpu->ops->pool_new)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"the driver of %s has no pool of memory; leave %s out", gpu->facts.name, variant->id);
+	if (variant->way == LAB_FLOW_WHOLE && request->shape.by_argmax)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"%s has the fixed path alone; leave it out, or --path argmax", variant->id);
 	return check_cores(variant, gpu, error);
 }
 

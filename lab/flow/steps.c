@@ -33,7 +33,7 @@ static uint64_t width_of(enum lab_flow_kernel kernel, uint32_t step)
 /* All at once, for they wait for each other. */
 static uint32_t blocks_of_run(const struct lab_flow *flow)
 {
-	uint32_t rows = flow->args.tile_rows, tiles = (flow->shape.flows + rows - 1) / rows,
+	uint32_t tiles = (flow->shape.flows + LAB_FLOW_TILE - 1) / LAB_FLOW_TILE,
 		 teams = flow->gpu->facts.sm_count / LAB_FLOW_TEAM;
 
 	teams = teams < tiles ? teams : tiles;
@@ -50,7 +50,6 @@ static struct kwhy_gpu_launch launch_of(
 	return (struct kwhy_gpu_launch){.kernel = flow->kernels[kernel],
 		.blocks = is_run ? blocks_of_run(flow) : (uint32_t)blocks,
 		.threads_per_block = kernel == LAB_FLOW_FRONT ? LAB_FLOW_INPUTS : LAB_FLOW_THREADS,
-		.shared_bytes = is_run ? flow->args.tile_rows * LAB_FLOW_ROW_BYTES : 0,
 		.cooperative = is_run,
 		.stream = flow->stream};
 }

@@ -99,9 +99,10 @@ static void on_the_chosen_path_flows_elsewhere_are_counted(void **state)
 	(void)state;
 	shape.by_argmax = true;
 	for (size_t i = 0; i < lab_flow_variant_count; i++) {
+		if (lab_flow_variants[i].way == LAB_FLOW_WHOLE)
+			continue;
 		run_variant(&lab_flow_variants[i], &shape, LAB_FLOW_FP32, &out);
-		if (lab_flow_variants[i].way < LAB_FLOW_WHOLE)
-			assert_int_equal(out.numbers.elsewhere, 0);
+		assert_int_equal(out.numbers.elsewhere, 0);
 	}
 }
 

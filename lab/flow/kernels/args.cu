@@ -70,7 +70,6 @@ struct args {
 	u64 *out;
 	u64 *times;
 	u32 flows, steps, by_argmax, by_row, width, height, depth;
-	u32 tile_rows; /* of a team at once */
 };
 
 static __device__ u64 mix(u64 x)
