@@ -11,7 +11,6 @@ struct world {
 	float controls[AGENTS][LAB_TWIN_CONTROLS], gains[AGENTS][LAB_TWIN_GAINS];
 	int64_t seen[AGENTS], sums[AGENTS];
 	uint32_t peak;
-	struct lab_twin_counts counts;
 };
 
 static void send_controls(struct world *world, uint32_t step)
@@ -21,8 +20,6 @@ static void send_controls(struct world *world, uint32_t step)
 
 		for (uint32_t k = 0; k < count; k++)
 			world->controls[a][k] = payload(step, a, k, world->shape.closed ? world->seen[a] : 0);
-		world->counts.h2d_copies += count > 0;
-		world->counts.h2d_bytes += 4 * count;
 	}
 }
 
@@ -90,9 +87,7 @@ static void look(struct world *world, uint32_t step)
 
 		world->seen[q % AGENTS] += wide ? world->sums[q / 8 % AGENTS] + q
 						: fixed(world->t[looks_at(step, q)]);
-		world->counts.d2h_bytes += wide ? 8 : 4;
 	}
-	world->counts.d2h_copies += count;
 }
 
 static void keep(struct world *world, uint32_t step, float *slot)
@@ -102,7 +97,6 @@ static void keep(struct world *world, uint32_t step, float *slot)
 
 	for (size_t i = 0; i < count; i++)
 		memcpy(slot + i * LAB_TWIN_KEPT, fields[i], LAB_TWIN_KEPT * sizeof(*slot));
-	world->counts.d2d_copies += count;
 }
 
 static void run(struct world *world, struct lab_twin_answer *out)
@@ -123,24 +117,18 @@ static void run(struct world *world, struct lab_twin_answer *out)
 		look(world, step);
 		observed = fold(observed, world->seen);
 		out->steps[step] = (struct lab_twin_step){check(world), observed, world->peak};
-		world->counts.kernels += 10;
-		world->counts.collectives += step % world->shape.reduce_every == 0 ? 4 : 2;
 	}
-	world->counts.kernels += 6; /* three to begin with and three at the end, of collectives likewise */
-	world->counts.collectives += 6;
-	out->counts = world->counts;
 }
 
-static enum kwhy_status check_shape(const struct lab_twin_shape *shape, struct kwhy_error *error)
+enum kwhy_status lab_twin_shape_check(const struct lab_twin_shape *shape, struct kwhy_error *error)
 {
-	if (shape->steps < 1 || shape->steps > LAB_TWIN_STEPS)
-		return kwhy_fail(error, KWHY_E_INPUT, "twin: %u steps; a run has 1 to %d", shape->steps,
-			LAB_TWIN_STEPS);
-	if (shape->ranks < 1 || shape->ranks > LAB_TWIN_RANKS_MOST)
-		return kwhy_fail(error, KWHY_E_INPUT, "twin: %u ranks; there may be 1 to %d", shape->ranks,
-			LAB_TWIN_RANKS_MOST);
-	if (shape->reduce_every < 1)
-		return kwhy_fail(error, KWHY_E_INPUT, "twin: sums every 0 steps; 1 is every step");
+	if (shape->steps < 1 || shape->steps > LAB_TWIN_STEPS || shape->ranks < 1 ||
+		shape->ranks > LAB_TWIN_RANKS_MOST || shape->reduce_every < 1)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"twin: %u steps of %u ranks, sums every %u steps; there may be 1 to %d steps and 1 "
+			"to %d "
+			"ranks",
+			shape->steps, shape->ranks, shape->reduce_every, LAB_TWIN_STEPS, LAB_TWIN_RANKS_MOST);
 	return KWHY_OK;
 }
 
@@ -156,7 +144,7 @@ enum kwhy_status lab_twin_reference(
 {
 	struct world world = {.shape = *shape, .cells = (size_t)shape->ranks * CELLS};
 	struct lab_twin_answer answer = {0};
-	enum kwhy_status status = check_shape(shape, error);
+	enum kwhy_status status = lab_twin_shape_check(shape, error);
 
 	if (status)
 		return status;

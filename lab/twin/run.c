@@ -387,8 +387,7 @@ enum kwhy_status lab_twin_busy(const struct lab_twin_request *request, const str
 	enum kwhy_status status;
 
 	/* What blocks the host would wait for what waits for the host. */
-	if (variant.memory == KWHY_GPU_HOST_PAGEABLE)
-		variant.memory = KWHY_GPU_HOST_PINNED;
+	variant.pageable = false;
 	variant.waits_each = false;
 	held.variant = &variant;
 	status = lab_twin_open(&held, &twin, error);

@@ -15,9 +15,9 @@ struct lab_twin;
 
 struct lab_twin_variant {
 	const char *id, *title;
-	const char *after;  /* the variant that it changes; NULL: the first */
-	const char *change; /* what it changes */
-	enum kwhy_gpu_host_kind memory;
+	const char *after;	 /* the variant that it changes; NULL: the first */
+	const char *change;	 /* what it changes */
+	bool pageable;		 /* the host's memory; else it is pinned */
 	bool batched;		 /* copies go by one call of the driver that takes many */
 	bool waits_each;	 /* for every copy by itself */
 	uint32_t scattered;	 /* bytes between observations on the device; 0: packed */
@@ -25,12 +25,17 @@ struct lab_twin_variant {
 	bool mapped;		 /* in- and outbox are the host's memory; nothing is copied */
 	bool doubled;		 /* the field has two buffers */
 	bool apart;		 /* a field a rank, each on its own GPU where there are several */
-	uint32_t reduce_every;
+	bool sums_seldom;	 /* in every fourth step, instead of in every one */
 	/* A step's parts; NULL: there is none, or it is in the graph. */
 	enum kwhy_status (*send)(struct lab_twin *twin, uint32_t step, struct kwhy_error *error);
 	enum kwhy_status (*compute)(struct lab_twin *twin, uint32_t step, struct kwhy_error *error);
 	enum kwhy_status (*fetch)(struct lab_twin *twin, uint32_t step, struct kwhy_error *error);
 };
+
+static inline uint32_t lab_twin_reduces_every(const struct lab_twin_variant *variant)
+{
+	return variant->sums_seldom ? 4 : 1;
+}
 
 extern const struct lab_twin_variant lab_twin_variants[];
 extern const size_t lab_twin_variant_count;

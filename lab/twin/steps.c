@@ -321,7 +321,7 @@ static enum kwhy_status gather(struct lab_twin *twin, struct kwhy_error *error)
 
 enum kwhy_status lab_twin_compute_apart(struct lab_twin *twin, uint32_t step, struct kwhy_error *error)
 {
-	bool reduces = step % twin->variant->reduce_every == 0;
+	bool reduces = step % lab_twin_reduces_every(twin->variant) == 0;
 	enum kwhy_status status = launch_all(twin, LAB_TWIN_RECEIVE, LAB_TWIN_GAIN, step, error);
 
 	if (!status)

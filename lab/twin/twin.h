@@ -38,6 +38,9 @@ struct lab_twin_shape {
 	uint32_t reduce_every;
 };
 
+KWHY_MUST_USE enum kwhy_status lab_twin_shape_check(
+	const struct lab_twin_shape *shape, struct kwhy_error *error); /* KWHY_E_INPUT: out of bounds */
+
 /* What a step must come to. */
 struct lab_twin_step {
 	uint64_t field;	   /* X: of T and U of all ranks */
@@ -45,15 +48,9 @@ struct lab_twin_step {
 	uint32_t peak;	   /* M: bits of the highest |T|, as last reduced */
 };
 
-/* What a run did, as the source document counted it. */
-struct lab_twin_counts {
-	uint64_t h2d_copies, h2d_bytes, d2h_copies, d2h_bytes, d2d_copies, kernels, collectives;
-};
-
 struct lab_twin_answer {
 	struct lab_twin_step *steps; /* [shape.steps] */
 	float *history;		     /* [shape.steps][LAB_TWIN_SLOT_FLOATS]; V is 0 where none is kept */
-	struct lab_twin_counts counts;
 };
 
 /*
