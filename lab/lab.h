@@ -5,7 +5,6 @@
 #include "cli/command.h"
 
 /* The commands of kwhy-lab, one for each workload. */
-extern const struct kwhy_command lab_command_flow;
 extern const struct kwhy_command lab_command_train;
 
 #endif

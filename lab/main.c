@@ -11,7 +11,7 @@ const struct kwhy_program kwhy_program = {
 
 const struct kwhy_command *const kwhy_commands[] = {
 	&lab_twin.command,
-	&lab_command_flow,
+	&lab_flow.command,
 	&lab_command_train,
 	&lab_decode.command,
 	&kwhy_command_help,

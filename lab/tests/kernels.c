@@ -29,6 +29,6 @@ void kwhy_fake_gpu_all(void (*give)(const struct kwhy_gpu_host_kernel *kernels))
 	give(kwhy_collectives_host_kernels);
 	give(lab_decode_host_kernels);
 	give(kwhy_train_host_kernels);
-	give(kwhy_flow_host_kernels);
+	give(lab_flow_host_kernels);
 	give(lab_twin_host_kernels);
 }
