@@ -176,15 +176,6 @@ static enum kwhy_status multiply_on_host(const struct lab_blaslt *blaslt, const 
 	return blaslt->gpu->ops->launch(blaslt->gpu, &launch, error);
 }
 
-static enum kwhy_status take_biases(const struct lab_blaslt *blaslt, const struct lab_blaslt_plan *plan,
-	uint64_t biases, struct kwhy_error *error)
-{
-	return check(blaslt,
-		blaslt->lt.cublasLtMatmulDescSetAttribute(
-			plan->described, KWHY_CUBLASLT_BIAS_POINTER, &biases, sizeof(biases)),
-		"take biases", error);
-}
-
 /*
  * The library's matrices lie column by column: ours, which lie row by row, are transposed there, and so is
  * their product; the factors change places.
@@ -193,14 +184,9 @@ enum kwhy_status lab_blaslt_multiply(struct lab_blaslt *blaslt, const struct lab
 	const struct lab_operands *at, struct kwhy_error *error)
 {
 	const float one = 1, old = plan->product.adds ? 1 : 0;
-	enum kwhy_status status = KWHY_OK;
 
 	if (blaslt->kernel)
 		return multiply_on_host(blaslt, &plan->product, at, error);
-	if (plan->product.epilogue)
-		status = take_biases(blaslt, plan, at->biases, error);
-	if (status)
-		return status;
 	return check(blaslt,
 		blaslt->lt.cublasLtMatmul(blaslt->handle, plan->described, &one, kwhy_gpu_at(at->right),
 			plan->right, kwhy_gpu_at(at->left), plan->left, &old, kwhy_gpu_at(at->out), plan->out,
@@ -242,7 +228,6 @@ static enum kwhy_cublas_result set(const struct kwhy_cublaslt *lt, const struct 
 static enum kwhy_status describe(
 	const struct lab_blaslt *blaslt, struct lab_blaslt_plan *plan, struct kwhy_error *error)
 {
-	static const int32_t epilogues[] = {0, KWHY_CUBLASLT_BIAS, KWHY_CUBLASLT_RELU_BIAS};
 	const struct kwhy_cublaslt *lt = &blaslt->lt;
 	const struct lab_product *product = &plan->product;
 	enum kwhy_cublas_result result = lt->cublasLtMatmulDescCreate(&plan->described,
@@ -253,8 +238,6 @@ static enum kwhy_status describe(
 		result = set(lt, plan, KWHY_CUBLASLT_TRANSPOSE_A, KWHY_CUBLAS_TRANSPOSED);
 	if (!result && product->left_turned)
 		result = set(lt, plan, KWHY_CUBLASLT_TRANSPOSE_B, KWHY_CUBLAS_TRANSPOSED);
-	if (!result && product->epilogue)
-		result = set(lt, plan, KWHY_CUBLASLT_EPILOGUE, epilogues[product->epilogue]);
 	if (!result)
 		result = lay_out_all(lt, plan);
 	return check(blaslt, result, "describe a product", error);
@@ -310,8 +293,6 @@ static enum kwhy_status choose(struct lab_blaslt *blaslt, struct lab_blaslt_plan
 	int count = 0;
 	enum kwhy_status status = describe(blaslt, plan, error);
 
-	if (!status && plan->product.epilogue)
-		status = take_biases(blaslt, plan, trial->biases, error);
 	if (!status)
 		status = check(blaslt,
 			blaslt->lt.cublasLtMatmulAlgoGetHeuristic(blaslt->handle, plan->described,

@@ -9,21 +9,17 @@
  * Products of matrices in a stream: on CUDA by cuBLASLt, found at run time; on the host back end by a plain
  * loop. Matrices lie row by row, without gaps. One thread.
  */
-enum lab_epilogue { LAB_NO_EPILOGUE, LAB_BIAS, LAB_BIAS_AND_RELU };
-
 /* out[m][n] = left[m][k] right[k][n], with sums in fp32. */
 struct lab_product {
 	uint32_t m, n, k;
 	bool left_turned, right_turned; /* lies as [k][m], as [n][k] */
 	bool adds;			/* onto what `out` holds */
 	enum lab_number factors, out;
-	enum lab_epilogue epilogue;
 };
 
 /* Addresses on the device. */
 struct lab_operands {
 	uint64_t left, right, out;
-	uint64_t biases; /* [n], of the type of `out`; 0: no epilogue */
 };
 
 /* As the host's kernel takes it. */

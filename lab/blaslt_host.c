@@ -46,10 +46,6 @@ static void conclude(const struct lab_product_call *call, size_t row, size_t col
 
 	if (product->adds)
 		sum += lab_number_get(product->out, out, place);
-	if (product->epilogue)
-		sum += lab_number_get(product->out, kwhy_gpu_at(call->at.biases), column);
-	if (product->epilogue == LAB_BIAS_AND_RELU && !(sum > 0))
-		sum = 0;
 	lab_number_put(product->out, out, place, sum);
 }
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lab/lab.h"
 #include "lab/workload.h"
 
 const struct kwhy_program kwhy_program = {
@@ -11,9 +10,9 @@ const struct kwhy_program kwhy_program = {
 
 const struct kwhy_command *const kwhy_commands[] = {
 	&lab_twin.command,
-	&lab_command_flow,
+	&lab_flow.command,
 	&lab_train.command,
-	&lab_command_decode,
+	&lab_decode.command,
 	&kwhy_command_help,
 	&kwhy_command_version,
 	NULL,

@@ -69,6 +69,15 @@ bool lab_variant_asked(const struct lab_bench *bench, const char *id)
 	return kwhy_bench_list_has(bench->options->variants, id);
 }
 
+uint32_t lab_gpus_named(const struct lab_bench *bench)
+{
+	uint32_t named = 1;
+
+	for (const char *at = bench->options->device; at && *at; at++)
+		named += *at == ',';
+	return named;
+}
+
 void lab_tell(const struct lab_bench *bench, const char *what)
 {
 	if (bench->progress)
@@ -132,11 +141,6 @@ enum kwhy_status lab_row_add(struct lab_bench *bench, const struct lab_row *like
 	bench->row_count++;
 	*out = row;
 	return KWHY_OK;
-}
-
-static const char *name_of(const struct lab_row *row)
-{
-	return row->name ? row->name : row->id;
 }
 
 struct kwhy_joules lab_phase_joules(const struct lab_phase *phase, const struct kwhy_joules *joules)
@@ -246,7 +250,7 @@ static enum kwhy_status run_phase(struct series *series, struct kwhy_error *erro
 
 	if (status)
 		return status;
-	phase->window = kwhy_arena_printf(&series->bench->arena, "%s%s%s", name_of(series->row),
+	phase->window = kwhy_arena_printf(&series->bench->arena, "%s%s%s", lab_row_name(series->row),
 		phase->name ? " " : "", phase->name ? phase->name : "");
 	if (!phase->window)
 		return kwhy_fail_memory(error, "a window's name");
@@ -335,7 +339,7 @@ static enum kwhy_status run_row(struct lab_bench *bench, struct lab_row *row, st
 	void *opened = NULL;
 	enum kwhy_status status;
 
-	lab_tell(bench, name_of(row));
+	lab_tell(bench, lab_row_name(row));
 	if (row->gpus > bench->gpus.count)
 		status = kwhy_fail(error, KWHY_E_UNSUPPORTED, "it needs %u GPUs, and %s %u", row->gpus,
 			bench->options->device ? "--device names" : "this machine has", bench->gpus.count);

@@ -165,7 +165,7 @@ static void add_times(struct page *page, const struct lab_row *row, size_t p)
 	struct kwhy_table *table = &page->table;
 	bool is_first = p == 0;
 
-	kwhy_table_cell(table, is_first ? row->id : "");
+	kwhy_table_cell(table, is_first ? lab_row_name(row) : "");
 	if (page->has_titles)
 		kwhy_table_cell(table, is_first && row->title ? row->title : "");
 	add_phase_name(page, phase);
@@ -219,10 +219,10 @@ static void write_table(
 				of->columns[c].kind == LAB_TEXT ? KWHY_COLUMN_LEFT : KWHY_COLUMN_RIGHT);
 	kwhy_table_init(&page.table, page.columns, page.column_count);
 	for (size_t i = 0; i < bench->row_count; i++) {
-		if (!has_known(&bench->rows[i], of))
+		if (!lab_row_has_run(&bench->rows[i]) || !has_known(&bench->rows[i], of))
 			continue;
 		rows++;
-		kwhy_table_cell(&page.table, bench->rows[i].id);
+		kwhy_table_cell(&page.table, lab_row_name(&bench->rows[i]));
 		for (size_t c = 0; c < of->column_count; c++)
 			if (of->columns[c].title)
 				add_cell(&page.table, &bench->rows[i], &of->columns[c]);
@@ -261,7 +261,7 @@ static void add_energy(struct page *page, const struct lab_row *row, size_t p)
 	struct kwhy_joules gross = joules_of_items(page->bench, phase, &phase->energy.gross),
 			   net = joules_of_items(page->bench, phase, &phase->energy.net);
 
-	kwhy_table_cell(&page->table, p ? "" : row->id);
+	kwhy_table_cell(&page->table, p ? "" : lab_row_name(row));
 	add_phase_name(page, phase);
 	kwhy_workload_joules_cell(&page->table, &gross);
 	kwhy_workload_joules_cell(&page->table, &net);
@@ -292,20 +292,34 @@ static void write_energies(const struct lab_bench *bench, const struct kwhy_shee
 	kwhy_table_write(&page.table, sheet->style, sheet->out);
 }
 
+/* Some row ran, and none is wrong. */
+static bool all_right(const struct lab_bench *bench)
+{
+	bool has_run = false;
+
+	for (size_t i = 0; i < bench->row_count; i++) {
+		if (bench->rows[i].wrong)
+			return false;
+		has_run = has_run || lab_row_has_run(&bench->rows[i]);
+	}
+	return has_run;
+}
+
 static void write_notes(const struct lab_bench *bench, const struct kwhy_sheet *sheet)
 {
 	const struct kwhy_workload_energies energies = energies_of(bench);
 
 	kwhy_text_add(sheet->out, "\n");
+	if (bench->workload->verdict && all_right(bench))
+		kwhy_sheet_linef(sheet, "check  ", "%s", bench->workload->verdict);
 	if (bench->workload->notes)
 		bench->workload->notes(bench, sheet);
 	for (size_t i = 0; i < bench->row_count; i++) {
 		const struct lab_row *row = &bench->rows[i];
 
-		kwhy_workload_missing_note(sheet, row->name ? row->name : row->id, row->missing);
+		kwhy_workload_missing_note(sheet, lab_row_name(row), row->missing);
 		if (row->wrong)
-			kwhy_sheet_linef(
-				sheet, "WRONG  ", "%s: %s", row->name ? row->name : row->id, row->wrong);
+			kwhy_sheet_linef(sheet, "WRONG  ", "%s: %s", lab_row_name(row), row->wrong);
 	}
 	kwhy_workload_end_notes(sheet, &energies, bench->energy_missing, bench->ended);
 }
@@ -392,7 +406,7 @@ static void write_row(struct kwhy_json *json, const struct lab_workload *workloa
 {
 	kwhy_json_object(json, NULL);
 	kwhy_json_string(json, "id", row->id);
-	kwhy_json_string(json, "name", row->name ? row->name : row->id);
+	kwhy_json_string(json, "name", lab_row_name(row));
 	kwhy_json_string(json, "title", row->title);
 	kwhy_json_string(json, "after", row->after);
 	kwhy_json_string(json, "change", row->change);
@@ -448,8 +462,8 @@ void lab_csv_steps(const struct lab_bench *bench, struct kwhy_text *out)
 		const struct lab_row *row = &bench->rows[i];
 
 		for (size_t at = 0; at < row->kept_runs * row->steps; at++)
-			kwhy_text_addf(out, "%s,%zu,%zu,%.9f\n", row->name ? row->name : row->id,
-				at / row->steps, at % row->steps, row->step_times[at]);
+			kwhy_text_addf(out, "%s,%zu,%zu,%.9f\n", lab_row_name(row), at / row->steps,
+				at % row->steps, row->step_times[at]);
 	}
 }
 

@@ -113,7 +113,7 @@ struct lab_phase {
 
 struct lab_row {
 	const char *id;		    /* "v0" */
-	const char *name;	    /* differs from those of all rows; NULL: the id does */
+	const char *name;	    /* on the page; differs from those of all rows; NULL: the id does */
 	const char *title;	    /* NULL: the id says it */
 	const char *after, *change; /* the variant that it changes, and what it changes; NULL: the first */
 	const char *missing;	    /* why there are no figures; NULL: there are */
@@ -202,6 +202,7 @@ struct lab_workload {
 	void (*close)(void *opened);
 	/* Once all energies are known: facts that are made of them. NULL. */
 	void (*derive)(struct lab_bench *bench, struct lab_row *row);
+	const char *verdict; /* on the page where some row ran and none is wrong; NULL */
 	/* "288 steps, 1 rank": of the page's first line. */
 	void (*describe)(const struct lab_bench *bench, struct kwhy_text *out);
 	void (*head)(const struct lab_bench *bench, struct kwhy_json *json); /* members of the document */
@@ -230,12 +231,21 @@ KWHY_MUST_USE enum kwhy_status lab_variants_check(const struct lab_bench *bench,
 /* Whether --variant has it. */
 bool lab_variant_asked(const struct lab_bench *bench, const char *id);
 
+/* How many GPUs --device names; 1 where it is not given. */
+uint32_t lab_gpus_named(const struct lab_bench *bench);
+
 /* Tells what is done now. */
 void lab_tell(const struct lab_bench *bench, const char *what);
 
 /* Joules of one item, of the runs of the window; NAN: unknown. */
 struct kwhy_joules lab_phase_joules(const struct lab_phase *phase, const struct kwhy_joules *joules);
 double lab_phase_item_s(const struct lab_phase *phase);
+
+/* Where it has a name, that; else its id. */
+static inline const char *lab_row_name(const struct lab_row *row)
+{
+	return row->name ? row->name : row->id;
+}
 
 /* Whether a row has figures. */
 static inline bool lab_row_has_run(const struct lab_row *row)

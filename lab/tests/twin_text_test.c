@@ -124,8 +124,7 @@ static void crowd_look(struct crowd *crowd, u32 step, const char *outbox)
 static void the_ten_kernels_give_the_bits_of_the_reference(void **state)
 {
 	kernel *const kernels[] = {lab_twin_gain, lab_twin_force, lab_twin_spread, lab_twin_diffuse,
-		lab_twin_push, lab_twin_store, lab_twin_limit, lab_twin_sum, lab_twin_look,
-		lab_twin_check};
+		lab_twin_push, lab_twin_store, lab_twin_limit, lab_twin_sum, lab_twin_look, lab_twin_check};
 	struct lab_twin_answer answer = answer_of(1, 1);
 	struct crowd crowd = {0};
 	struct world world;

@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/train/inside.h"
 
-/* The host runs the kernels' own text, as a grid of one thread. */
-#define KERNEL static
-#define __device__
-#define __shared__
-#define __syncthreads() ((void)0)
-#define __float_as_uint lab_bits_of
+/* The host runs the kernels' own text. */
+#include "lab/one_thread.h"
 #define __uint_as_float lab_float_of
-
-static const struct {
-	unsigned x;
-} threadIdx = {0}, blockIdx = {0}, blockDim = {1}, gridDim = {1};
-
 #include "lab/train/kernels/train.cu"
 
 #define FORM(upper, lower)                                                                                 \

@@ -126,14 +126,14 @@ static void plan_products(struct lab_train_rank *rank)
 	enum lab_number type = train->variant->type;
 	uint32_t rows = a->batch / a->parts, width = a->width;
 	const struct lab_product products[LAB_TRAIN_PRODUCT_COUNT] = {
-		{rows, width, width, false, true, false, type, type, LAB_NO_EPILOGUE},
-		{rows, width, width, false, true, false, type, LAB_FP32, LAB_NO_EPILOGUE},
-		{rows, width, width, false, false, false, type, type, LAB_NO_EPILOGUE},
-		{width, width, rows, true, false, false, type, LAB_FP32, LAB_NO_EPILOGUE},
-		{width, width, rows, true, false, true, type, LAB_FP32, LAB_NO_EPILOGUE}};
-	const struct lab_operands trials[LAB_TRAIN_PRODUCT_COUNT] = {{a->inputs, a->factors, a->hidden, 0},
-		{a->inputs, a->factors, a->logits, 0}, {a->errors, a->factors, a->errors + plane_bytes(a), 0},
-		{a->errors, a->inputs, a->gradients, 0}, {a->errors, a->inputs, a->gradients, 0}};
+		{rows, width, width, false, true, false, type, type},
+		{rows, width, width, false, true, false, type, LAB_FP32},
+		{rows, width, width, false, false, false, type, type},
+		{width, width, rows, true, false, false, type, LAB_FP32},
+		{width, width, rows, true, false, true, type, LAB_FP32}};
+	const struct lab_operands trials[LAB_TRAIN_PRODUCT_COUNT] = {{a->inputs, a->factors, a->hidden},
+		{a->inputs, a->factors, a->logits}, {a->errors, a->factors, a->errors + plane_bytes(a)},
+		{a->errors, a->inputs, a->gradients}, {a->errors, a->inputs, a->gradients}};
 	const bool made[LAB_TRAIN_PRODUCT_COUNT] = {a->layers > 1, true, a->layers > 1, true, a->parts > 1};
 
 	for (size_t p = 0; p < LAB_TRAIN_PRODUCT_COUNT; p++)

@@ -63,7 +63,7 @@ static void multiply(struct lab_train_rank *rank, enum lab_train_product product
 	uint64_t right, uint64_t out)
 {
 	struct lab_train *train = rank->train;
-	const struct lab_operands at = {left, right, out, 0};
+	const struct lab_operands at = {left, right, out};
 
 	TRY(train, lab_blaslt_multiply, rank->blaslt, rank->plans[product], &at);
 }

@@ -3,6 +3,7 @@
 #define LAB_TWIN_INSIDE_H
 
 #include "gpu/collectives.h"
+#include "lab/gate.h"
 #include "lab/twin/agents.h"
 #include "lab/twin/device.h"
 #include "lab/twin/run.h"
@@ -71,27 +72,15 @@ struct lab_twin {
 	struct lab_twin_mail *mail;
 	struct kwhy_gpu_graph *graph;
 	struct lab_twin_tally graph_tally; /* what a launch of it does */
-	struct kwhy_gpu_event *fetched, *start, *end;
+	struct kwhy_gpu_event *fetched;
+	struct lab_gate gate;	     /* of the first field */
 	struct kwhy_gpu_copy *batch; /* [LAB_TWIN_OBSERVED_MOST] */
 	struct lab_twin_agents agents;
 	uint64_t *checks, *seen, *times; /* of the device, after a run */
 	float *history;
 	struct lab_twin_tally tally;
-	uint32_t run_blocks;	    /* of a whole run in one launch */
-	struct kwhy_gpu_gate *gate; /* NULL: nothing is held back */
-	uint32_t queued;	    /* behind it */
-	double busy_s;		    /* of what was held back, since the run's start */
+	uint32_t run_blocks; /* of a whole run in one launch */
 };
-
-/*
- * With a gate: what is queued from hold to release runs whole and is timed; where the queue would be too
- * long, in parts, for which whatever queues asks for room. Without one they do nothing. Release takes how the
- * queueing went, and opens the gate in any case.
- */
-KWHY_MUST_USE enum kwhy_status lab_twin_hold(struct lab_twin *twin, struct kwhy_error *error);
-KWHY_MUST_USE enum kwhy_status lab_twin_release(
-	struct lab_twin *twin, enum kwhy_status queued, struct kwhy_error *error);
-KWHY_MUST_USE enum kwhy_status lab_twin_make_room(struct lab_twin *twin, struct kwhy_error *error);
 
 /* Counted calls. Copies are told apart by who has the addresses. */
 KWHY_MUST_USE enum kwhy_status lab_twin_launch(struct lab_twin *twin, const struct lab_twin_field *field,
@@ -100,14 +89,12 @@ KWHY_MUST_USE enum kwhy_status lab_twin_wait(struct lab_twin *twin, struct kwhy_
 
 /* The parts of a step that the table of variants names. */
 enum kwhy_status lab_twin_send_pieces(struct lab_twin *twin, uint32_t step, struct kwhy_error *error);
-enum kwhy_status lab_twin_send_batch(struct lab_twin *twin, uint32_t step, struct kwhy_error *error);
 enum kwhy_status lab_twin_send_packed(struct lab_twin *twin, uint32_t step, struct kwhy_error *error);
 enum kwhy_status lab_twin_send_table(struct lab_twin *twin, uint32_t step, struct kwhy_error *error);
 enum kwhy_status lab_twin_compute_ten(struct lab_twin *twin, uint32_t step, struct kwhy_error *error);
 enum kwhy_status lab_twin_compute_fused(struct lab_twin *twin, uint32_t step, struct kwhy_error *error);
 enum kwhy_status lab_twin_compute_apart(struct lab_twin *twin, uint32_t step, struct kwhy_error *error);
 enum kwhy_status lab_twin_fetch_pieces(struct lab_twin *twin, uint32_t step, struct kwhy_error *error);
-enum kwhy_status lab_twin_fetch_batch(struct lab_twin *twin, uint32_t step, struct kwhy_error *error);
 enum kwhy_status lab_twin_fetch_packed(struct lab_twin *twin, uint32_t step, struct kwhy_error *error);
 
 /* The three kernels and three collectives at either end of a run. */

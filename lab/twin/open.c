@@ -126,7 +126,7 @@ static void set_args(struct lab_twin *twin)
 		field->args.scattered = variant->scattered;
 		field->args.steps = twin->shape.steps;
 		field->args.closed = twin->shape.closed;
-		field->args.reduce_every = variant->reduce_every;
+		field->args.reduce_every = lab_twin_reduces_every(variant);
 		field->args.parts = twin->field_count;
 	}
 	if (variant->mapped) {
@@ -170,8 +170,9 @@ static enum kwhy_status open_host(struct lab_twin *twin, struct kwhy_error *erro
 	enum kwhy_status status = gpu->ops->enter(gpu, error);
 
 	if (!status)
-		status = gpu->ops->host_new(gpu, twin->variant->memory, sizeof(*twin->mail),
-			gpu->facts.numa_node, &twin->mail_memory, error);
+		status = gpu->ops->host_new(gpu,
+			twin->variant->pageable ? KWHY_GPU_HOST_PAGEABLE : KWHY_GPU_HOST_PINNED,
+			sizeof(*twin->mail), gpu->facts.numa_node, &twin->mail_memory, error);
 	if (!status && twin->variant->mapped && !twin->mail_memory.address)
 		status = kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"%s cannot reach the host's memory; leave %s out", gpu->facts.name,
@@ -181,9 +182,7 @@ static enum kwhy_status open_host(struct lab_twin *twin, struct kwhy_error *erro
 	twin->mail = twin->mail_memory.memory;
 	status = gpu->ops->event_new(gpu, false, &twin->fetched, error);
 	if (!status)
-		status = gpu->ops->event_new(gpu, true, &twin->start, error);
-	if (!status)
-		status = gpu->ops->event_new(gpu, true, &twin->end, error);
+		status = lab_gate_open(gpu, twin->fields[0].stream, &twin->gate, error);
 	twin->batch = calloc(LAB_TWIN_OBSERVED_MOST, sizeof(*twin->batch));
 	twin->checks = calloc(3 * (LAB_TWIN_STEPS + 1), sizeof(*twin->checks));
 	twin->history = calloc(LAB_TWIN_STEPS * LAB_TWIN_SLOT_FLOATS, sizeof(*twin->history));
@@ -256,7 +255,7 @@ static enum kwhy_status prepare(
 	if (status)
 		return status;
 	set_args(twin);
-	if (twin->variant->fetch == lab_twin_fetch_batch && !first->ops->copy_batch)
+	if (twin->variant->batched && !first->ops->copy_batch)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"the driver of %s takes no batches of copies; leave %s out", first->facts.name,
 			twin->variant->id);
@@ -305,8 +304,7 @@ void lab_twin_close(struct lab_twin *twin)
 	if (gpu->ops->graph_free)
 		gpu->ops->graph_free(gpu, twin->graph);
 	gpu->ops->event_free(gpu, twin->fetched);
-	gpu->ops->event_free(gpu, twin->start);
-	gpu->ops->event_free(gpu, twin->end);
+	lab_gate_close(&twin->gate);
 	if (twin->mail)
 		gpu->ops->host_free(gpu, &twin->mail_memory);
 	close_places(twin);
@@ -316,25 +314,11 @@ void lab_twin_close(struct lab_twin *twin)
 	free(twin);
 }
 
-static enum kwhy_status check_request(const struct lab_twin_request *request, struct kwhy_error *error)
-{
-	const struct lab_twin_shape *shape = &request->shape;
-
-	if (request->gpu_count < 1)
-		return kwhy_fail(error, KWHY_E_INPUT, "twin: no GPU to run on");
-	if (shape->steps < 1 || shape->steps > LAB_TWIN_STEPS || shape->ranks < 1 ||
-		shape->ranks > LAB_TWIN_RANKS_MOST)
-		return kwhy_fail(error, KWHY_E_INPUT,
-			"twin: %u steps of %u ranks; there may be 1 to %d steps and 1 to %d ranks",
-			shape->steps, shape->ranks, LAB_TWIN_STEPS, LAB_TWIN_RANKS_MOST);
-	return KWHY_OK;
-}
-
 enum kwhy_status lab_twin_open(
 	const struct lab_twin_request *request, struct lab_twin **out, struct kwhy_error *error)
 {
 	struct lab_twin *twin;
-	enum kwhy_status status = check_request(request, error);
+	enum kwhy_status status = lab_twin_shape_check(&request->shape, error);
 
 	if (status)
 		return status;

@@ -144,11 +144,12 @@ static enum kwhy_status run_step(const struct course *course, uint32_t step, str
 	enum kwhy_status status = course->poisoned ? poison(twin, error) : KWHY_OK;
 
 	if (!status)
-		status = lab_twin_hold(twin, error);
+		status = lab_gate_hold(&twin->gate, error);
 	if (!status)
 		status = twin->variant->host == LAB_TWIN_GRAPHS ? issue_graph(twin, step, error)
-								 : issue_calls(twin, step, error);
-	status = lab_twin_release(twin, status, error);
+								: issue_calls(twin, step, error);
+	if (!status)
+		status = lab_gate_release(&twin->gate, error);
 	if (!status)
 		status = await_step(course, step, error);
 	if (status)
@@ -179,20 +180,15 @@ static enum kwhy_status run_device(struct course *course, struct kwhy_error *err
 	struct lab_twin *twin = course->twin;
 	const struct lab_twin_field *field = &twin->fields[0];
 	struct kwhy_gpu *gpu = field->gpu;
-	double busy_ns;
-	enum kwhy_status status = gpu->ops->event_record(gpu, twin->start, field->stream, error);
+	enum kwhy_status status = gpu->ops->event_record(gpu, twin->gate.start, field->stream, error);
 
 	if (!status)
 		status = lab_twin_launch(twin, field, LAB_TWIN_RUN, 0, error);
 	if (!status)
-		status = gpu->ops->event_record(gpu, twin->end, field->stream, error);
+		status = gpu->ops->event_record(gpu, twin->gate.end, field->stream, error);
 	if (!status)
 		status = lab_twin_wait(twin, error);
-	if (!status)
-		status = gpu->ops->event_elapsed_ns(gpu, twin->start, twin->end, &busy_ns, error);
-	if (!status)
-		course->busy_s = busy_ns * 1e-9;
-	return status;
+	return status ? status : lab_gate_elapsed(&twin->gate, &course->busy_s, error);
 }
 
 static enum kwhy_status fetch_now(
@@ -258,7 +254,7 @@ static enum kwhy_status verify_history(const struct course *course, struct kwhy_
 
 	for (uint32_t step = 0; !status && step < twin->shape.steps; step++) {
 		size_t first = (size_t)step * LAB_TWIN_SLOT_FLOATS,
-		       kept = (4 + lab_twin_keeps_v(step)) * LAB_TWIN_KEPT * sizeof(float);
+		       kept = (4 + keeps_v(step)) * LAB_TWIN_KEPT * sizeof(float);
 
 		if (memcmp(twin->history + first, course->answer->history + first, kept) != 0)
 			status = kwhy_fail(error, KWHY_E_INPUT,
@@ -319,11 +315,11 @@ static enum kwhy_status verify(struct course *course, struct kwhy_error *error)
 static enum kwhy_status run_edge(struct lab_twin *twin,
 	enum kwhy_status (*queue)(struct lab_twin *twin, struct kwhy_error *error), struct kwhy_error *error)
 {
-	enum kwhy_status status = lab_twin_hold(twin, error);
+	enum kwhy_status status = lab_gate_hold(&twin->gate, error);
 
 	if (!status)
 		status = queue(twin, error);
-	return lab_twin_release(twin, status, error);
+	return status ? status : lab_gate_release(&twin->gate, error);
 }
 
 /* What counts as the run: everything but the verification. */
@@ -336,7 +332,7 @@ static enum kwhy_status run_whole(struct course *course, struct kwhy_error *erro
 	status = run_edge(twin, lab_twin_begin, error);
 	if (!status)
 		status = twin->variant->host == LAB_TWIN_DEVICE ? run_device(course, error)
-								 : run_steps(course, error);
+								: run_steps(course, error);
 	if (!status)
 		status = run_edge(twin, lab_twin_end, error);
 	if (!status)
@@ -364,4 +360,43 @@ enum kwhy_status lab_twin_run(struct lab_twin *twin, const struct lab_twin_answe
 	out->busy_s = course.busy_s;
 	out->tally = twin->tally;
 	return KWHY_OK;
+}
+
+/* A first run does what a driver does only once: behind a gate it could not. */
+static enum kwhy_status run_held(struct lab_twin *twin, const struct lab_twin_answer *answer,
+	double *out_busy_s, struct kwhy_error *error)
+{
+	struct lab_twin_result result = {0};
+	enum kwhy_status status = lab_twin_run(twin, answer, false, &result, error);
+
+	if (!status)
+		status = lab_gate_set(&twin->gate, error);
+	if (!status)
+		status = lab_twin_run(twin, answer, false, &result, error);
+	lab_gate_lift(&twin->gate);
+	*out_busy_s = twin->gate.busy_ns * 1e-9;
+	return status;
+}
+
+enum kwhy_status lab_twin_busy(const struct lab_twin_request *request, const struct lab_twin_answer *answer,
+	double *out_busy_s, struct kwhy_error *error)
+{
+	struct lab_twin_variant variant = *request->variant;
+	struct lab_twin_request held = *request;
+	struct lab_twin *twin = NULL;
+	enum kwhy_status status;
+
+	/* What blocks the host would wait for what waits for the host. */
+	variant.pageable = false;
+	variant.waits_each = false;
+	held.variant = &variant;
+	status = lab_twin_open(&held, &twin, error);
+	if (!status && (variant.host == LAB_TWIN_DEVICE || twin->place_count > 1))
+		status = kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"twin %s cannot be held behind a gate: it is one launch, or on several GPUs",
+			variant.id);
+	if (!status)
+		status = run_held(twin, answer, out_busy_s, error);
+	lab_twin_close(twin);
+	return status;
 }

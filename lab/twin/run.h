@@ -15,21 +15,27 @@ struct lab_twin;
 
 struct lab_twin_variant {
 	const char *id, *title;
-	const char *after;  /* the variant that it changes; NULL: the first */
-	const char *change; /* what it changes */
-	enum kwhy_gpu_host_kind memory;
-	bool waits_each;	  /* for every copy by itself */
-	uint32_t scattered;	  /* bytes between observations on the device; 0: packed */
+	const char *after;	 /* the variant that it changes; NULL: the first */
+	const char *change;	 /* what it changes */
+	bool pageable;		 /* the host's memory; else it is pinned */
+	bool batched;		 /* copies go by one call of the driver that takes many */
+	bool waits_each;	 /* for every copy by itself */
+	uint32_t scattered;	 /* bytes between observations on the device; 0: packed */
 	enum lab_twin_host host; /* who starts the work of a step */
-	bool mapped;		  /* in- and outbox are the host's memory; nothing is copied */
-	bool doubled;		  /* the field has two buffers */
-	bool apart;		  /* a field a rank, each on its own GPU where there are several */
-	uint32_t reduce_every;
+	bool mapped;		 /* in- and outbox are the host's memory; nothing is copied */
+	bool doubled;		 /* the field has two buffers */
+	bool apart;		 /* a field a rank, each on its own GPU where there are several */
+	bool sums_seldom;	 /* in every fourth step, instead of in every one */
 	/* A step's parts; NULL: there is none, or it is in the graph. */
 	enum kwhy_status (*send)(struct lab_twin *twin, uint32_t step, struct kwhy_error *error);
 	enum kwhy_status (*compute)(struct lab_twin *twin, uint32_t step, struct kwhy_error *error);
 	enum kwhy_status (*fetch)(struct lab_twin *twin, uint32_t step, struct kwhy_error *error);
 };
+
+static inline uint32_t lab_twin_reduces_every(const struct lab_twin_variant *variant)
+{
+	return variant->sums_seldom ? 4 : 1;
+}
 
 extern const struct lab_twin_variant lab_twin_variants[];
 extern const size_t lab_twin_variant_count;
@@ -40,7 +46,7 @@ enum lab_twin_collectives { LAB_TWIN_COLLECTIVES_OWN, LAB_TWIN_COLLECTIVES_NCCL 
 
 struct lab_twin_request {
 	struct kwhy_gpu *const *gpus;
-	uint32_t gpu_count;	      /* variants that are not apart use the first alone */
+	uint32_t gpu_count;	     /* variants that are not apart use the first alone */
 	struct lab_twin_shape shape; /* reduce_every is the variant's */
 	const struct lab_twin_variant *variant;
 	enum lab_twin_collectives collectives;
@@ -75,20 +81,11 @@ KWHY_MUST_USE enum kwhy_status lab_twin_run(struct lab_twin *twin, const struct 
 	bool poisoned, struct lab_twin_result *out, struct kwhy_error *error);
 
 /*
- * Seconds that the device works in a run, were it never to wait for the host: each step is queued whole
- * behind a gate (64 calls at a time where it has more) and then runs by itself between two events, its copies
- * of page-locked memory and without waits in between; the median of a few runs, each held against `answer`.
- * For variants whose steps the host starts. KWHY_E_UNSUPPORTED on several GPUs, for others, and where a gate
- * does not hold.
+ * Seconds that the device works in a run, were it never to wait for the host (lab/gate.h), its copies of
+ * page-locked memory and without waits in between. Two more runs. KWHY_E_UNSUPPORTED on several GPUs, for a
+ * run in one launch, and where a gate does not hold.
  */
 KWHY_MUST_USE enum kwhy_status lab_twin_busy(const struct lab_twin_request *request,
 	const struct lab_twin_answer *answer, double *out_busy_s, struct kwhy_error *error);
-
-/*
- * What no variant that asks the host in every step can beat: launches of a graph that copies as much as a
- * step reads, each waited for. step_s[count].
- */
-KWHY_MUST_USE enum kwhy_status lab_twin_floor(
-	struct kwhy_gpu *gpu, double *step_s, uint32_t count, struct kwhy_error *error);
 
 #endif

@@ -56,7 +56,7 @@ enum kwhy_status lab_twin_launch(struct lab_twin *twin, const struct lab_twin_fi
 	twin->tally.calls++;
 	twin->tally.launches++;
 	twin->tally.kernels++;
-	status = lab_twin_make_room(twin, error);
+	status = lab_gate_make_room(&twin->gate, error);
 	return status ? status : field->gpu->ops->launch(field->gpu, &launch, error);
 }
 
@@ -65,7 +65,7 @@ static enum kwhy_status copy(
 {
 	const struct lab_twin_field *field = &twin->fields[0];
 	const struct kwhy_gpu_copy one = {to, from, bytes};
-	enum kwhy_status status = lab_twin_make_room(twin, error);
+	enum kwhy_status status = lab_gate_make_room(&twin->gate, error);
 
 	twin->tally.calls++;
 	return status ? status : field->gpu->ops->copy(field->gpu, field->stream, &one, error);
@@ -98,56 +98,81 @@ static enum kwhy_status copy_over(
 enum kwhy_status lab_twin_wait(struct lab_twin *twin, struct kwhy_error *error)
 {
 	const struct lab_twin_field *field = &twin->fields[0];
+	enum kwhy_status status = lab_gate_release(&twin->gate, error);
 
 	twin->tally.calls++;
 	twin->tally.waits++;
-	return field->gpu->ops->synchronize(field->gpu, field->stream, error);
+	return status ? status : field->gpu->ops->synchronize(field->gpu, field->stream, error);
 }
 
-enum kwhy_status lab_twin_send_pieces(struct lab_twin *twin, uint32_t step, struct kwhy_error *error)
+/* What agents send and see, piece by piece, into twin->batch; gives their number. */
+static size_t list_in(struct lab_twin *twin, uint32_t step)
 {
-	enum kwhy_status status = KWHY_OK;
+	size_t used = 0;
 
 	lab_twin_agents_send(&twin->agents, step, twin->mail->controls);
-	for (uint32_t a = 0; !status && a < LAB_TWIN_AGENTS; a++) {
-		uint32_t count = lab_twin_sends(step, a);
+	for (uint32_t a = 0; a < LAB_TWIN_AGENTS; a++)
+		if (sends(step, a))
+			twin->batch[used++] = (struct kwhy_gpu_copy){
+				twin->fields[0].args.controls + a * sizeof(twin->mail->controls[0]),
+				kwhy_gpu_address(twin->mail->controls[a]), sends(step, a) * sizeof(float)};
+	return used;
+}
 
-		if (!count)
-			continue;
-		status = copy_in(twin, twin->fields[0].args.controls + a * sizeof(twin->mail->controls[0]),
-			twin->mail->controls[a], count * sizeof(float), error);
+static size_t list_out(struct lab_twin *twin, uint32_t step)
+{
+	uint32_t apart = twin->variant->scattered, count = observed(step);
+
+	for (uint32_t q = 0; q < count; q++)
+		twin->batch[q] = (struct kwhy_gpu_copy){kwhy_gpu_address(twin->mail->outbox + apart * q),
+			twin->fields[0].args.outbox + (uint64_t)apart * q, is_wide(q) ? 8 : 4};
+	return count;
+}
+
+static uint64_t bytes_of(const struct kwhy_gpu_copy *copies, size_t count)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < count; i++)
+		bytes += copies[i].bytes;
+	return bytes;
+}
+
+/* One by one, or by one call of the driver. */
+static enum kwhy_status copy_list(struct lab_twin *twin, size_t count, struct kwhy_error *error)
+{
+	const struct lab_twin_field *field = &twin->fields[0];
+	enum kwhy_status status = KWHY_OK;
+
+	if (twin->variant->batched) {
+		twin->tally.calls++;
+		twin->tally.batches++;
+		return field->gpu->ops->copy_batch(field->gpu, field->stream, twin->batch, count, error);
+	}
+	for (size_t i = 0; !status && i < count; i++) {
+		status = copy(twin, twin->batch[i].to, twin->batch[i].from, twin->batch[i].bytes, error);
 		if (!status && twin->variant->waits_each)
 			status = lab_twin_wait(twin, error);
 	}
 	return status;
 }
 
-static enum kwhy_status copy_batch(struct lab_twin *twin, size_t count, struct kwhy_error *error)
+enum kwhy_status lab_twin_send_pieces(struct lab_twin *twin, uint32_t step, struct kwhy_error *error)
 {
-	const struct lab_twin_field *field = &twin->fields[0];
+	size_t count = list_in(twin, step);
 
-	twin->tally.calls++;
-	twin->tally.batches++;
-	return field->gpu->ops->copy_batch(field->gpu, field->stream, twin->batch, count, error);
+	twin->tally.h2d_copies += count;
+	twin->tally.h2d_bytes += bytes_of(twin->batch, count);
+	return copy_list(twin, count, error);
 }
 
-enum kwhy_status lab_twin_send_batch(struct lab_twin *twin, uint32_t step, struct kwhy_error *error)
+enum kwhy_status lab_twin_fetch_pieces(struct lab_twin *twin, uint32_t step, struct kwhy_error *error)
 {
-	size_t used = 0;
+	size_t count = list_out(twin, step);
 
-	lab_twin_agents_send(&twin->agents, step, twin->mail->controls);
-	for (uint32_t a = 0; a < LAB_TWIN_AGENTS; a++) {
-		uint32_t count = lab_twin_sends(step, a);
-
-		if (!count)
-			continue;
-		twin->batch[used++] = (struct kwhy_gpu_copy){
-			twin->fields[0].args.controls + a * sizeof(twin->mail->controls[0]),
-			kwhy_gpu_address(twin->mail->controls[a]), count * sizeof(float)};
-		twin->tally.h2d_bytes += count * sizeof(float);
-	}
-	twin->tally.h2d_copies += used;
-	return copy_batch(twin, used, error);
+	twin->tally.d2h_copies += count;
+	twin->tally.d2h_bytes += bytes_of(twin->batch, count);
+	return copy_list(twin, count, error);
 }
 
 enum kwhy_status lab_twin_send_packed(struct lab_twin *twin, uint32_t step, struct kwhy_error *error)
@@ -224,7 +249,7 @@ static enum kwhy_status keep(struct lab_twin *twin, uint32_t step, struct kwhy_e
 	const size_t bytes = LAB_TWIN_KEPT * sizeof(float);
 	enum kwhy_status status = KWHY_OK;
 
-	for (uint32_t k = 0; !status && k < 4u + lab_twin_keeps_v(step); k++)
+	for (uint32_t k = 0; !status && k < 4u + keeps_v(step); k++)
 		status = copy_over(twin,
 			args->history + (step * LAB_TWIN_SLOT_FLOATS * sizeof(float)) + k * bytes, from[k],
 			bytes, error);
@@ -296,7 +321,7 @@ static enum kwhy_status gather(struct lab_twin *twin, struct kwhy_error *error)
 
 enum kwhy_status lab_twin_compute_apart(struct lab_twin *twin, uint32_t step, struct kwhy_error *error)
 {
-	bool reduces = step % twin->variant->reduce_every == 0;
+	bool reduces = step % lab_twin_reduces_every(twin->variant) == 0;
 	enum kwhy_status status = launch_all(twin, LAB_TWIN_RECEIVE, LAB_TWIN_GAIN, step, error);
 
 	if (!status)
@@ -315,43 +340,13 @@ enum kwhy_status lab_twin_compute_apart(struct lab_twin *twin, uint32_t step, st
 		       : lab_twin_launch(twin, &twin->fields[0], LAB_TWIN_COMBINE, step, error);
 }
 
-enum kwhy_status lab_twin_fetch_pieces(struct lab_twin *twin, uint32_t step, struct kwhy_error *error)
-{
-	uint32_t apart = twin->variant->scattered, count = lab_twin_observed(step);
-	enum kwhy_status status = KWHY_OK;
-
-	for (uint32_t q = 0; !status && q < count; q++) {
-		status = copy_out(twin, twin->mail->outbox + apart * q,
-			twin->fields[0].args.outbox + (uint64_t)apart * q, lab_twin_is_wide(q) ? 8 : 4,
-			error);
-		if (!status && twin->variant->waits_each)
-			status = lab_twin_wait(twin, error);
-	}
-	return status;
-}
-
-enum kwhy_status lab_twin_fetch_batch(struct lab_twin *twin, uint32_t step, struct kwhy_error *error)
-{
-	uint32_t apart = twin->variant->scattered, count = lab_twin_observed(step);
-
-	for (uint32_t q = 0; q < count; q++) {
-		uint32_t bytes = lab_twin_is_wide(q) ? 8 : 4;
-
-		twin->batch[q] = (struct kwhy_gpu_copy){kwhy_gpu_address(twin->mail->outbox + apart * q),
-			twin->fields[0].args.outbox + (uint64_t)apart * q, bytes};
-		twin->tally.d2h_bytes += bytes;
-	}
-	twin->tally.d2h_copies += count;
-	return copy_batch(twin, count, error);
-}
-
 /* A graph copies what the longest step has. */
 enum kwhy_status lab_twin_fetch_packed(struct lab_twin *twin, uint32_t step, struct kwhy_error *error)
 {
-	uint32_t last = lab_twin_observed(twin->variant->host == LAB_TWIN_GRAPHS ? 0 : step) - 1;
+	uint32_t last = observed(twin->variant->host == LAB_TWIN_GRAPHS ? 0 : step) - 1;
 
 	return copy_out(twin, twin->mail->outbox, twin->fields[0].args.outbox,
-		lab_twin_packed_at(last) + sizeof(float), error);
+		packed_at(last) + sizeof(float), error);
 }
 
 enum kwhy_status lab_twin_begin(struct lab_twin *twin, struct kwhy_error *error)

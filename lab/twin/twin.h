@@ -18,13 +18,12 @@ enum {
 	LAB_TWIN_STEPS = 288, /* of a whole run */
 	LAB_TWIN_AGENTS = 22,
 	LAB_TWIN_CONTROLS = 10, /* floats that an agent may send */
-	LAB_TWIN_GAINS = 3,	 /* what they come to: per agent */
+	LAB_TWIN_GAINS = 3,	/* what they come to: per agent */
 	LAB_TWIN_WIDTH = 256,
 	LAB_TWIN_CELLS = LAB_TWIN_WIDTH * 256, /* a rank */
-	LAB_TWIN_SEED = 42,
-	LAB_TWIN_KEPT = 70,	   /* cells of each field that a step keeps in its history slot */
-	LAB_TWIN_KEPT_FIELDS = 5, /* T, U, W, F and now and then V */
-	LAB_TWIN_WIDE = 235,	   /* observations of 8 bytes a step */
+	LAB_TWIN_KEPT = 70,		       /* cells of each field that a step keeps in its history slot */
+	LAB_TWIN_KEPT_FIELDS = 5,	       /* T, U, W, F and now and then V */
+	LAB_TWIN_WIDE = 235,		       /* observations of 8 bytes a step */
 	LAB_TWIN_OBSERVED_MOST = 1878,
 	LAB_TWIN_OBSERVED_BYTES = LAB_TWIN_WIDE * 8 + (LAB_TWIN_OBSERVED_MOST - LAB_TWIN_WIDE) * 4,
 	LAB_TWIN_SLOT_FLOATS = LAB_TWIN_KEPT * LAB_TWIN_KEPT_FIELDS,
@@ -39,6 +38,9 @@ struct lab_twin_shape {
 	uint32_t reduce_every;
 };
 
+KWHY_MUST_USE enum kwhy_status lab_twin_shape_check(
+	const struct lab_twin_shape *shape, struct kwhy_error *error); /* KWHY_E_INPUT: out of bounds */
+
 /* What a step must come to. */
 struct lab_twin_step {
 	uint64_t field;	   /* X: of T and U of all ranks */
@@ -46,15 +48,9 @@ struct lab_twin_step {
 	uint32_t peak;	   /* M: bits of the highest |T|, as last reduced */
 };
 
-/* What a run did, as the source document counted it. */
-struct lab_twin_counts {
-	uint64_t h2d_copies, h2d_bytes, d2h_copies, d2h_bytes, d2d_copies, kernels, collectives;
-};
-
 struct lab_twin_answer {
 	struct lab_twin_step *steps; /* [shape.steps] */
-	float *history;		      /* [shape.steps][LAB_TWIN_SLOT_FLOATS]; V is 0 where none is kept */
-	struct lab_twin_counts counts;
+	float *history;		     /* [shape.steps][LAB_TWIN_SLOT_FLOATS]; V is 0 where none is kept */
 };
 
 /*

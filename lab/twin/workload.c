@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/workload.h"
-#include "base/quantity.h"
-#include "cli/bench/workload_show.h"
 #include "lab/twin/run.h"
 
 #include "base/clock.h"
 
-#include <math.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-
-enum { FLOOR_STEPS = 2000, FLOOR_WARM = 100 };
 
 struct options {
 	struct lab_options shared;
@@ -24,7 +18,6 @@ struct context {
 	struct lab_twin_shape shape;
 	bool by_nccl;
 	struct lab_twin_answer each, fourth; /* with sums in every step, and in every fourth */
-	struct kwhy_median floor_step_s;     /* count 0: not measured */
 };
 
 /* A row that is open; twin NULL: the reference. */
@@ -81,10 +74,8 @@ static bool is_known(const char *id)
 
 static uint32_t gpus_of(const struct lab_bench *bench, const struct lab_twin_variant *variant)
 {
-	uint32_t named = 1, ranks = context_of(bench)->shape.ranks;
+	uint32_t named = lab_gpus_named(bench), ranks = context_of(bench)->shape.ranks;
 
-	for (const char *at = bench->options->device; at && *at; at++)
-		named += *at == ',';
 	if (variant == &reference)
 		return 0;
 	return !variant->apart ? 1 : ranks < named ? ranks : named;
@@ -126,24 +117,6 @@ static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *error)
 
 /* --- Before the rows --- */
 
-static enum kwhy_status measure_floor(
-	const struct lab_bench *bench, struct context *context, struct kwhy_error *error)
-{
-	double *steps;
-	enum kwhy_status status;
-
-	if (bench->options->runs_only)
-		return KWHY_OK;
-	steps = malloc(FLOOR_STEPS * sizeof(*steps));
-	if (!steps)
-		return kwhy_fail_memory(error, "the times of steps");
-	status = lab_twin_floor(bench->gpus.items[0], steps, FLOOR_STEPS, error);
-	if (!status)
-		kwhy_median_of(steps + FLOOR_WARM, FLOOR_STEPS - FLOOR_WARM, &context->floor_step_s);
-	free(steps);
-	return status == KWHY_E_UNSUPPORTED ? KWHY_OK : status;
-}
-
 static enum kwhy_status begin(struct lab_bench *bench, struct kwhy_error *error)
 {
 	struct context *context = bench->context;
@@ -151,10 +124,7 @@ static enum kwhy_status begin(struct lab_bench *bench, struct kwhy_error *error)
 	enum kwhy_status status = lab_twin_reference(&context->shape, &context->each, error);
 
 	fourth.reduce_every = 4;
-	if (!status)
-		status = lab_twin_reference(&fourth, &context->fourth, error);
-	kwhy_median_of(NULL, 0, &context->floor_step_s);
-	return status ? status : measure_floor(bench, context, error);
+	return status ? status : lab_twin_reference(&fourth, &context->fourth, error);
 }
 
 static void done(struct lab_bench *bench)
@@ -178,7 +148,7 @@ static enum kwhy_status open_row(
 		return kwhy_fail_memory(error, "a row");
 	*out = opened;
 	opened->tally = row->facts;
-	opened->answer = variant->reduce_every == 4 ? &context->fourth : &context->each;
+	opened->answer = variant->sums_seldom ? &context->fourth : &context->each;
 	opened->request = (struct lab_twin_request){.gpus = bench->gpus.items,
 		.gpu_count = bench->gpus.count,
 		.shape = context->shape,
@@ -263,20 +233,6 @@ static void write_head(const struct lab_bench *bench, struct kwhy_json *json)
 	kwhy_json_count(json, "ranks", context->shape.ranks);
 	kwhy_json_string(json, "loop", context->shape.closed ? "closed" : "open");
 	kwhy_json_string(json, "collectives", context->by_nccl ? "nccl" : "own");
-	kwhy_workload_median_json(json, "floor_step_s", &context->floor_step_s);
-}
-
-static void write_notes(const struct lab_bench *bench, const struct kwhy_sheet *sheet)
-{
-	const struct context *context = context_of(bench);
-	char step[KWHY_QUANTITY_BYTES], run_s[KWHY_QUANTITY_BYTES];
-
-	if (context->floor_step_s.count)
-		kwhy_sheet_linef(sheet, "floor  ",
-			"a graph launch, one copy of %d B and a wait take %s: %s for %u steps",
-			LAB_TWIN_OBSERVED_BYTES, kwhy_quantity_si(step, context->floor_step_s.median, "s", 3),
-			kwhy_quantity_si(run_s, context->floor_step_s.median * context->shape.steps, "s", 3),
-			context->shape.steps);
 }
 
 #define COUNT(title, key, member)                                              \
@@ -341,7 +297,7 @@ const struct lab_workload lab_twin = {
 	.run = run,
 	.busy = busy,
 	.close = close_row,
+	.verdict = "every step of every run gave the bits of the reference",
 	.describe = describe,
 	.head = write_head,
-	.notes = write_notes,
 };
