@@ -136,7 +136,7 @@ static void on_several_gpus_flows_meet_as_on_one(void **state)
 		struct lab_flow_answer answer = answer_of(&small);
 		struct lab_flow_result result = {0};
 		struct lab_flow_numbers numbers;
-		struct lab_flow *flow;
+		struct lab_flow *flow = NULL;
 
 		if (lab_flow_open(&request, &flow, &error))
 			fail_msg("%s", error.text);
