@@ -10,7 +10,7 @@
 
 #include "lab/decode/device.h"
 #include "lab/flow/device.h"
-#include "lab/train/inside.h"
+#include "lab/train/train.h"
 #include "lab/twin/device.h"
 
 #include <stddef.h>

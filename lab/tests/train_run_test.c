@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gpu/collectives.h"
-#include "lab/train/inside.h"
 #include "lab/train/train.h"
 
 #include "cmocka_all.h"

@@ -63,7 +63,6 @@ static void losses_go_to_a_csv_without_joules_that_nobody_measured(void **state)
 	spawned = SPAWN("train", "--backend", "host", "--variant", "plain,graph", "--steps", "3", "--width",
 		"32", "--check-width", "0", "--repeat", "1", "--csv", path);
 	assert_int_equal(spawned.exit, 0);
-	assert_non_null(strstr(spawned.out.data, "nothing was compared with the reference"));
 	spawned_done(&spawned);
 	file = fopen(path, "r");
 	assert_non_null(file);

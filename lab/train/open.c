@@ -50,7 +50,7 @@ static size_t lay_out(struct lab_train_rank *rank, uint64_t start)
 		       matrices = (uint64_t)shape->layers * shape->width * shape->width,
 		       plane = plane_bytes(a);
 	const struct {
-		uint64_t *place, bytes;
+		u64 *place, bytes;
 	} parts[] = {{&a->weights, weights}, {&a->first, weights}, {&a->second, weights},
 		{&a->gradients, weights}, {&a->factors, a->half ? 2 * matrices : 0},
 		{&a->staged, 2 * rank->staged_bytes}, {&a->inputs, a->parts * plane},

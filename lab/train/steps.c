@@ -148,7 +148,7 @@ static void sum_gradients(struct lab_train *train)
 /* All at once, or a kernel for each mode. */
 static void queue_adamw(struct lab_train_rank *rank)
 {
-	uint32_t all = LAB_TRAIN_MODES | (rank->args.half ? LAB_TRAIN_ROUND : 0);
+	uint32_t all = (ROUND - 1) | (rank->args.half ? ROUND : 0);
 
 	if (rank->train->variant->fused)
 		LAUNCH(rank, LAB_TRAIN_ADAMW, .mode = all);

@@ -257,9 +257,8 @@ static void describe(const struct lab_bench *bench, struct kwhy_text *out)
 {
 	const struct lab_train_shape *shape = &context_of(bench)->shape;
 
-	kwhy_text_addf(out, "%u layer%s of %u, batches of %u, %u step%s a run", shape->layers,
-		shape->layers == 1 ? "" : "s", shape->width, shape->batch, shape->steps,
-		shape->steps == 1 ? "" : "s");
+	kwhy_text_addf(out, "layers %u x %u, batches of %u, steps %u a run", shape->layers, shape->width,
+		shape->batch, shape->steps);
 }
 
 static void write_head(const struct lab_bench *bench, struct kwhy_json *json)
@@ -274,19 +273,6 @@ static void write_head(const struct lab_bench *bench, struct kwhy_json *json)
 	kwhy_json_count(json, "steps", shape->steps);
 	kwhy_json_count(json, "check_width", context_of(bench)->checked.width);
 	kwhy_json_real(json, "flop_a_step", lab_train_step_flop(shape));
-}
-
-static void write_notes(const struct lab_bench *bench, const struct kwhy_sheet *sheet)
-{
-	const struct lab_train_shape *checked = &context_of(bench)->checked;
-
-	if (!checked->steps)
-		kwhy_sheet_linef(sheet, "check  ", "nothing was compared with the reference: not asked for");
-	else
-		kwhy_sheet_linef(sheet, "check  ",
-			"'off by' is the distance of AdamW's first moments from the reference's, of their "
-			"size, at a width of %u after up to %u steps",
-			checked->width, checked->steps);
 }
 
 /* A loss is that of the weights before its step. All steps do the same work: those before it took their share
@@ -367,6 +353,5 @@ const struct lab_workload lab_train = {
 	.derive = derive,
 	.describe = describe,
 	.head = write_head,
-	.notes = write_notes,
 	.csv = write_csv,
 };

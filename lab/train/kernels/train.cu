@@ -1,49 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What `train` (lab/README.md) does between its products, which a library makes. Matrices of weights are
- * [out][in], activations [sample][feature]. Any grid will do, also one thread alone: so the host runs this text.
- */
 #ifdef __cplusplus
 #define KERNEL extern "C" __global__
 #endif
 #define INLINE static __device__ inline
 
-typedef unsigned long long u64;
-typedef unsigned int u32;
-typedef unsigned short u16;
-
 #define RATE 1e-3f
-#define DECAY 1e-2f
+#define DECAY_RATE 1e-2f
 #define BETA1 0.9f
 #define BETA2 0.999f
 #define EPSILON 1e-8f
-
-enum { SEED = 42, WEIGHTS_FIELD = 1, THREADS_MOST = 256, COLUMNS = 32 };
-enum { DECAYS = 1, FIRST_MOMENT = 2, SECOND_MOMENT = 4, MOVES = 8, ROUNDS = 16 };
-
-/* As struct lab_train_clock of inside.h. */
-struct clock {
-	float power1, power2, rate, root;
-	u32 step, unused;
-};
-
-/* As struct lab_train_args of inside.h. */
-struct args {
-	float *weights, *first, *second, *gradients;
-	void *factors;
-	const float *staged;
-	void *inputs;
-	u32 *labels;
-	void *hidden, *errors;
-	float *logits, *row_losses, *losses;
-	struct clock *clock;
-	u32 width, layers, batch, parts, whole_batch, half;
-};
-
-/* As struct lab_train_call of inside.h. */
-struct call {
-	u32 layer, part, slot, errors, mode;
-};
+#define SEED_OF_WEIGHTS (42ull << 48 ^ 1ull << 40)
 
 /* To bf16: to the nearest, ties to even; of finite values. */
 INLINE void put(void *to, u32 half, u64 place, float value)
@@ -65,22 +31,22 @@ INLINE float get(const void *from, u32 half, u64 place)
 #define FOR_EACH(i, end) \
 	for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < (end); i += (u64)gridDim.x * blockDim.x)
 
-INLINE u32 rows_of(const struct args *a)
+INLINE u32 rows_of(const struct lab_train_args *a)
 {
 	return a->batch / a->parts;
 }
 
-INLINE u64 matrix_at(const struct args *a, u32 layer)
+INLINE u64 matrix_at(const struct lab_train_args *a, u32 layer)
 {
 	return (u64)layer * a->width * a->width;
 }
 
-INLINE u64 bias_at(const struct args *a, u32 layer)
+INLINE u64 bias_at(const struct lab_train_args *a, u32 layer)
 {
 	return matrix_at(a, a->layers) + (u64)layer * a->width;
 }
 
-INLINE u64 plane_at(const struct args *a, u32 slot)
+INLINE u64 plane_at(const struct lab_train_args *a, u32 slot)
 {
 	return (u64)slot * rows_of(a) * a->width;
 }
@@ -88,7 +54,7 @@ INLINE u64 plane_at(const struct args *a, u32 slot)
 /* Of all threads of a block, whose number is a power of two; everybody gets it. */
 INLINE float reduce(float value, u32 is_sum)
 {
-	__shared__ float values[THREADS_MOST];
+	__shared__ float values[LAB_TRAIN_THREADS];
 	float result;
 
 	values[threadIdx.x] = value;
@@ -111,7 +77,7 @@ INLINE float reduce(float value, u32 is_sum)
 /* The finaliser of splitmix64 over a place of the weights. */
 INLINE float first_weight(u64 place, float bound)
 {
-	u64 x = ((u64)SEED << 48 ^ (u64)WEIGHTS_FIELD << 40 ^ place) + 0x9E3779B97F4A7C15ull;
+	u64 x = (SEED_OF_WEIGHTS ^ place) + 0x9E3779B97F4A7C15ull;
 
 	x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
 	x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
@@ -119,7 +85,7 @@ INLINE float first_weight(u64 place, float bound)
 	return (float)((int)(x >> 40) - (1 << 23)) * (1.0f / 8388608.0f) * bound;
 }
 
-INLINE void set_clock(struct clock *clock, float power1, float power2, u32 step)
+INLINE void set_clock(struct lab_train_clock *clock, float power1, float power2, u32 step)
 {
 	clock->power1 = power1;
 	clock->power2 = power2;
@@ -128,7 +94,7 @@ INLINE void set_clock(struct clock *clock, float power1, float power2, u32 step)
 	clock->step = step;
 }
 
-KERNEL void lab_train_begin(const struct args a, const struct call c)
+KERNEL void lab_train_begin(const struct lab_train_args a, const struct lab_train_call c)
 {
 	u64 matrices = matrix_at(&a, a.layers), count = bias_at(&a, a.layers);
 	float bound = 1.0f / sqrtf((float)a.width);
@@ -148,7 +114,7 @@ KERNEL void lab_train_begin(const struct args a, const struct call c)
 }
 
 /* The batch as products read it, so that the next may be sent. */
-KERNEL void lab_train_take(const struct args a, const struct call c)
+KERNEL void lab_train_take(const struct lab_train_args a, const struct lab_train_call c)
 {
 	u64 count = (u64)a.batch * a.width;
 	const float *staged = a.staged + a.clock->step % 2 * (count + a.batch);
@@ -162,7 +128,7 @@ KERNEL void lab_train_take(const struct args a, const struct call c)
 
 /* --- What follows a product --- */
 
-KERNEL void lab_train_bias(const struct args a, const struct call c)
+KERNEL void lab_train_bias(const struct lab_train_args a, const struct lab_train_call c)
 {
 	u32 is_last = c.layer + 1 == a.layers, half = is_last ? 0 : a.half;
 	u64 count = (u64)rows_of(&a) * a.width, first = is_last ? 0 : plane_at(&a, c.slot);
@@ -177,7 +143,7 @@ KERNEL void lab_train_bias(const struct args a, const struct call c)
 }
 
 /* Of a row, by a block: its loss, and the errors of its logits. */
-INLINE void soften(const struct args *a, u32 row, u32 label, float *loss)
+INLINE void soften(const struct lab_train_args *a, u32 row, u32 label, float *loss)
 {
 	const float *logits = a->logits + (u64)row * a->width;
 	float most = logits[0], sum = 0, share = 1.0f / (float)a->whole_batch;
@@ -194,7 +160,7 @@ INLINE void soften(const struct args *a, u32 row, u32 label, float *loss)
 		*loss = logf(sum) + most - logits[label];
 }
 
-KERNEL void lab_train_loss(const struct args a, const struct call c)
+KERNEL void lab_train_loss(const struct lab_train_args a, const struct lab_train_call c)
 {
 	u32 first = c.part * rows_of(&a);
 
@@ -203,7 +169,7 @@ KERNEL void lab_train_loss(const struct args a, const struct call c)
 }
 
 /* Errors of a layer's inputs: none where the rectifier let nothing through. */
-KERNEL void lab_train_mask(const struct args a, const struct call c)
+KERNEL void lab_train_mask(const struct lab_train_args a, const struct lab_train_call c)
 {
 	u64 count = (u64)rows_of(&a) * a.width, errors = plane_at(&a, c.errors), inputs = plane_at(&a, c.slot);
 
@@ -216,10 +182,10 @@ KERNEL void lab_train_mask(const struct args a, const struct call c)
  * Sums over rows: a block adds up some columns, each by several threads that take every n-th row, where it has
  * enough of them.
  */
-KERNEL void lab_train_bias_gradient(const struct args a, const struct call c)
+KERNEL void lab_train_bias_gradient(const struct lab_train_args a, const struct lab_train_call c)
 {
-	__shared__ float sums[THREADS_MOST];
-	u32 columns = blockDim.x < COLUMNS ? blockDim.x : COLUMNS, lane = threadIdx.x % columns;
+	__shared__ float sums[LAB_TRAIN_THREADS];
+	u32 columns = blockDim.x < LAB_TRAIN_COLUMNS ? blockDim.x : LAB_TRAIN_COLUMNS, lane = threadIdx.x % columns;
 	float *gradients = a.gradients + bias_at(&a, c.layer);
 
 	for (u32 n = blockIdx.x * columns + lane; n < a.width; n += gridDim.x * columns) {
@@ -240,34 +206,34 @@ KERNEL void lab_train_bias_gradient(const struct args a, const struct call c)
 /* --- AdamW --- */
 
 /* All of it, or the parts that `mode` names. */
-KERNEL void lab_train_adamw(const struct args a, const struct call c)
+KERNEL void lab_train_adamw(const struct lab_train_args a, const struct lab_train_call c)
 {
 	u64 matrices = matrix_at(&a, a.layers), count = bias_at(&a, a.layers);
 	float rate = a.clock->rate, root = a.clock->root;
 
 	FOR_EACH(i, count) {
-		float weight = c.mode & (DECAYS | MOVES | ROUNDS) ? a.weights[i] : 0,
+		float weight = c.mode & (DECAY | MOVE | ROUND) ? a.weights[i] : 0,
 		      gradient = c.mode & (FIRST_MOMENT | SECOND_MOMENT) ? a.gradients[i] : 0,
-		      first = c.mode & (FIRST_MOMENT | MOVES) ? a.first[i] : 0,
-		      second = c.mode & (SECOND_MOMENT | MOVES) ? a.second[i] : 0;
+		      first = c.mode & (FIRST_MOMENT | MOVE) ? a.first[i] : 0,
+		      second = c.mode & (SECOND_MOMENT | MOVE) ? a.second[i] : 0;
 
-		if (c.mode & DECAYS)
-			weight *= 1.0f - RATE * DECAY;
+		if (c.mode & DECAY)
+			weight *= 1.0f - RATE * DECAY_RATE;
 		if (c.mode & FIRST_MOMENT)
 			a.first[i] = first = BETA1 * first + (1.0f - BETA1) * gradient;
 		if (c.mode & SECOND_MOMENT)
 			a.second[i] = second = BETA2 * second + (1.0f - BETA2) * gradient * gradient;
-		if (c.mode & MOVES)
+		if (c.mode & MOVE)
 			weight -= rate * first / (sqrtf(second) * root + EPSILON);
-		if (c.mode & (DECAYS | MOVES))
+		if (c.mode & (DECAY | MOVE))
 			a.weights[i] = weight;
-		if (c.mode & ROUNDS && i < matrices)
+		if (c.mode & ROUND && i < matrices)
 			put(a.factors, 1, i, weight);
 	}
 }
 
 /* One block, at the end of a step: its loss, of this GPU's share, and the next step. */
-KERNEL void lab_train_advance(const struct args a, const struct call c)
+KERNEL void lab_train_advance(const struct lab_train_args a, const struct lab_train_call c)
 {
 	float sum = 0;
 
