@@ -31,15 +31,14 @@ static void compare(const struct lab_train_shape *shape, const struct lab_train_
 	const struct lab_train_state *expected, struct lab_train_errors *out)
 {
 	size_t count = lab_train_weight_count(shape);
+	float bound = lab_train_bound(shape->width);
 
 	*out = (struct lab_train_errors){.first = distance(found->first, expected->first, 0, count),
 		.second = distance(found->second, expected->second, 0, count),
-		.weights = distance(found->weights, expected->weights, lab_train_bound(shape->width), count)};
-	for (uint32_t i = 0; i < shape->steps; i++) {
-		double error = fabs(found->losses[i] / expected->losses[i] - 1);
-
-		out->loss = error > out->loss || isnan(error) ? error : out->loss;
-	}
+		.weights = distance(found->weights, expected->weights, bound, count)};
+	for (uint32_t i = 0; i < shape->steps && !isnan(out->loss); i++)
+		if (!(fabs(found->losses[i] / expected->losses[i] - 1) <= out->loss))
+			out->loss = fabs(found->losses[i] / expected->losses[i] - 1);
 }
 
 static enum kwhy_status judge(const struct lab_train_request *request, const struct lab_train_errors *errors,

@@ -183,26 +183,6 @@ static enum kwhy_status queue_step(void *context, struct kwhy_error *error)
 	return train->status;
 }
 
-static enum kwhy_status capture(struct lab_train *train)
-{
-	struct kwhy_gpu *gpu = train->ranks[0].gpu;
-
-	if (!gpu->ops->capture_begin)
-		return kwhy_fail(train->error, KWHY_E_UNSUPPORTED, "%s records no graphs; leave %s out",
-			gpu->facts.name, train->variant->id);
-	return kwhy_gpu_capture(gpu, train->ranks[0].stream, queue_step, train, &train->graph, train->error);
-}
-
-/* The smallest number whose square is enough: then least is kept. */
-static uint32_t root_of(uint32_t count)
-{
-	uint32_t root = 1;
-
-	while (root * root < count)
-		root++;
-	return root;
-}
-
 static void plan(struct lab_train *train, const struct lab_train_request *request)
 {
 	uint32_t layers = request->shape.layers;
@@ -212,7 +192,9 @@ static void plan(struct lab_train *train, const struct lab_train_request *reques
 	train->rank_count = request->variant->parallel ? request->gpu_count : 1;
 	if (!train->variant->parts)
 		train->shape.parts = 1;
-	train->segment = train->variant->recompute ? root_of(layers) : layers;
+	train->segment = train->variant->recompute ? 1 : layers;
+	while (train->segment * train->segment < layers) /* then least is kept */
+		train->segment++;
 	train->slots = (layers - 1) / train->segment + train->segment - 1;
 }
 
@@ -242,7 +224,8 @@ enum kwhy_status lab_train_open(
 		open_rank(train, request->gpus[r]);
 	open_group(train, request->by_nccl);
 	if (train->variant->graph)
-		train->status = train->status ? train->status : capture(train);
+		TRY(train, kwhy_gpu_capture, train->ranks[0].gpu, train->ranks[0].stream, queue_step, train,
+			&train->graph);
 	status = train->status;
 	if (status)
 		lab_train_close(train);
@@ -254,16 +237,23 @@ enum kwhy_status lab_train_open(
 /* --- Closing --- */
 
 /* What is still queued, after a failure, must not find its memory gone. */
+static void await_rank(const struct lab_train_rank *rank)
+{
+	struct kwhy_error ignored;
+
+	(void)rank->gpu->ops->enter(rank->gpu, &ignored);
+	if (rank->copies) {
+		(void)rank->gpu->ops->synchronize(rank->gpu, rank->copies, &ignored);
+		(void)rank->gpu->ops->synchronize(rank->gpu, rank->stream, &ignored);
+	}
+}
+
 static void close_rank(struct lab_train_rank *rank)
 {
 	struct kwhy_gpu *gpu = rank->gpu;
 	struct kwhy_error ignored;
 
 	(void)gpu->ops->enter(gpu, &ignored);
-	if (rank->copies) {
-		(void)gpu->ops->synchronize(gpu, rank->copies, &ignored);
-		(void)gpu->ops->synchronize(gpu, rank->stream, &ignored);
-	}
 	lab_blaslt_close(rank->blaslt);
 	gpu->ops->event_free(gpu, rank->before);
 	gpu->ops->event_free(gpu, rank->arrived[0]);
@@ -282,6 +272,8 @@ void lab_train_close(struct lab_train *train)
 {
 	if (!train)
 		return;
+	for (uint32_t r = 0; r < train->opened; r++)
+		await_rank(&train->ranks[r]);
 	if (train->group)
 		train->group->ops->free(train->group);
 	if (train->graph)

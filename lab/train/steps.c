@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "lab/train/inside.h"
 
-enum { SPREAD_BLOCKS = 1024 }; /* of kernels that go over memory */
+enum { BLOCKS = 1024 }; /* of all kernels: any number will do */
 
 #define INPUTS UINT32_MAX /* instead of a slot of hidden: the batch */
 
@@ -35,26 +35,16 @@ static uint64_t matrix_at(const struct lab_train_args *a, uint64_t start, uint32
 
 /* --- Launches --- */
 
-static uint32_t blocks_of(const struct lab_train_args *args, enum lab_train_kernel kernel)
-{
-	if (kernel == LAB_TRAIN_LOSS)
-		return args->batch / args->parts;
-	if (kernel == LAB_TRAIN_BIAS_GRADIENT)
-		return args->width / LAB_TRAIN_COLUMNS;
-	return kernel == LAB_TRAIN_ADVANCE ? 1 : SPREAD_BLOCKS;
-}
-
 static void launch(struct lab_train_rank *rank, enum lab_train_kernel kernel, struct lab_train_call call)
 {
-	struct lab_train *train = rank->train;
 	void *arguments[] = {&rank->args, &call};
 	const struct kwhy_gpu_launch launched = {.kernel = rank->kernels[kernel],
-		.blocks = blocks_of(&rank->args, kernel),
+		.blocks = BLOCKS,
 		.threads_per_block = LAB_TRAIN_THREADS,
 		.arguments = arguments,
 		.stream = rank->stream};
 
-	TRY(train, rank->gpu->ops->launch, rank->gpu, &launched);
+	TRY(rank->train, rank->gpu->ops->launch, rank->gpu, &launched);
 }
 
 #define LAUNCH(rank, kernel, ...) launch(rank, kernel, (struct lab_train_call){__VA_ARGS__})
@@ -62,10 +52,9 @@ static void launch(struct lab_train_rank *rank, enum lab_train_kernel kernel, st
 static void multiply(struct lab_train_rank *rank, enum lab_train_product product, uint64_t left,
 	uint64_t right, uint64_t out)
 {
-	struct lab_train *train = rank->train;
 	const struct lab_operands at = {left, right, out};
 
-	TRY(train, lab_blaslt_multiply, rank->blaslt, rank->plans[product], &at);
+	TRY(rank->train, lab_blaslt_multiply, rank->blaslt, rank->plans[product], &at);
 }
 
 /* On every GPU, in its turn of this thread. */
@@ -169,9 +158,7 @@ void lab_train_queue_step(struct lab_train *train)
 
 static void wait(struct lab_train_rank *rank)
 {
-	struct lab_train *train = rank->train;
-
-	TRY(train, rank->gpu->ops->synchronize, rank->gpu, rank->stream);
+	TRY(rank->train, rank->gpu->ops->synchronize, rank->gpu, rank->stream);
 }
 
 static void send(struct lab_train_rank *rank, struct kwhy_gpu_stream *stream, uint32_t step)

@@ -145,10 +145,11 @@ struct lab_train_errors {
 KWHY_MUST_USE enum kwhy_status lab_train_check(const struct lab_train_request *request,
 	const struct lab_train_state *expected, struct lab_train_errors *out, struct kwhy_error *error);
 
-#define LAB_TRAIN_KERNELS(X)                                                                    \
-	X(BEGIN, begin)                                                                         \
-	X(TAKE, take) X(BIAS, bias) X(LOSS, loss) X(MASK, mask) X(BIAS_GRADIENT, bias_gradient) \
-		X(ADAMW, adamw) X(ADVANCE, advance)
+#define LAB_TRAIN_KERNELS(X) \
+	X(BEGIN, begin)      \
+	X(TAKE, take)        \
+	X(BIAS, bias)        \
+	X(LOSS, loss) X(MASK, mask) X(BIAS_GRADIENT, bias_gradient) X(ADAMW, adamw) X(ADVANCE, advance)
 
 /* The kernels for the host; each takes a struct lab_train_args and a struct lab_train_call. */
 extern const struct kwhy_gpu_host_kernel lab_train_host_kernels[];

@@ -232,7 +232,7 @@ KERNEL void lab_train_adamw(const struct lab_train_args a, const struct lab_trai
 	}
 }
 
-/* One block, at the end of a step: its loss, of this GPU's share, and the next step. */
+/* At the end of a step: its loss, of this GPU's share, and the next step. */
 KERNEL void lab_train_advance(const struct lab_train_args a, const struct lab_train_call c)
 {
 	float sum = 0;
@@ -241,7 +241,7 @@ KERNEL void lab_train_advance(const struct lab_train_args a, const struct lab_tr
 	for (u32 i = threadIdx.x; i < a.batch; i += blockDim.x)
 		sum += a.row_losses[i];
 	sum = reduce(sum, 1);
-	if (threadIdx.x)
+	if (blockIdx.x + threadIdx.x)
 		return;
 	a.losses[a.clock->step] = sum / (float)a.whole_batch;
 	set_clock(a.clock, a.clock->power1 * BETA1, a.clock->power2 * BETA2, a.clock->step + 1);
