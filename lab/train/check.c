@@ -56,39 +56,27 @@ static enum kwhy_status judge(const struct lab_train_request *request, const str
 		request->variant->id, errors->loss, errors->first, errors->second, errors->weights);
 }
 
-/* Of several GPUs, as the last has it. */
-static enum kwhy_status run_and_read(
-	const struct lab_train_request *request, struct lab_train_state *found, struct kwhy_error *error)
+enum kwhy_status lab_train_check(const struct lab_train_request *request,
+	const struct lab_train_state *expected, struct lab_train_errors *out, struct kwhy_error *error)
 {
+	uint32_t steps = request->shape.steps, last = request->variant->parallel ? request->gpu_count - 1 : 0;
+	struct lab_train_state found = {0};
 	float losses[LAB_TRAIN_STEPS_MOST];
-	uint32_t last = request->variant->parallel ? request->gpu_count - 1 : 0;
 	struct lab_train *train = NULL;
 	double run_s;
 	enum kwhy_status status = lab_train_open(request, &train, error);
 
 	if (!status)
+		status = lab_train_state_new(&request->shape, &found, error);
+	if (!status)
 		status = lab_train_run(train, losses, &run_s, error);
 	if (!status)
-		status = lab_train_read(train, last, found, error);
-	for (uint32_t i = 0; !status && i < request->shape.steps; i++)
-		found->losses[i] = (double)losses[i];
-	lab_train_close(train);
-	return status;
-}
-
-enum kwhy_status lab_train_check(const struct lab_train_request *request,
-	const struct lab_train_state *expected, struct lab_train_errors *out, struct kwhy_error *error)
-{
-	struct lab_train_state found;
-	enum kwhy_status status = lab_train_state_new(&request->shape, &found, error);
-
-	if (status)
-		return status;
-	status = run_and_read(request, &found, error);
-	if (!status) {
+		status = lab_train_read(train, last, &found, error);
+	for (uint32_t i = 0; !status && i < steps; i++)
+		found.losses[i] = (double)losses[i];
+	if (!status)
 		compare(&request->shape, &found, expected, out);
-		status = judge(request, out, error);
-	}
+	lab_train_close(train);
 	lab_train_state_done(&found);
-	return status;
+	return status ? status : judge(request, out, error);
 }

@@ -14,14 +14,8 @@
 #define LAB_TRAIN_KERNEL(upper, lower) LAB_TRAIN_##upper,
 enum lab_train_kernel { LAB_TRAIN_KERNELS(LAB_TRAIN_KERNEL) LAB_TRAIN_KERNEL_COUNT };
 
-enum lab_train_product {
-	LAB_TRAIN_FORWARD,
-	LAB_TRAIN_FORWARD_LAST,
-	LAB_TRAIN_BACKWARD,
-	LAB_TRAIN_UPDATE,
-	LAB_TRAIN_UPDATE_MORE, /* onto the gradients of the parts before */
-	LAB_TRAIN_PRODUCT_COUNT
-};
+/* FORWARD_LAST gives fp32, UPDATE_MORE adds to the gradients of the parts before. */
+enum product { FORWARD, FORWARD_LAST, BACKWARD, UPDATE, UPDATE_MORE, PRODUCT_COUNT };
 
 /* What one GPU has of a training. */
 struct lab_train_rank {
@@ -30,7 +24,7 @@ struct lab_train_rank {
 	struct kwhy_gpu_module *module;
 	const struct kwhy_gpu_kernel *kernels[LAB_TRAIN_KERNEL_COUNT];
 	struct lab_blaslt *blaslt;
-	const struct lab_blaslt_plan *plans[LAB_TRAIN_PRODUCT_COUNT];
+	const struct lab_blaslt_plan *plans[PRODUCT_COUNT];
 	struct kwhy_gpu_stream *stream, *copies;
 	struct kwhy_gpu_event *arrived[2], *before; /* batches; what was queued before one */
 	struct kwhy_gpu_host samples;		    /* [samples / batch] blocks as `staged` has them */

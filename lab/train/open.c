@@ -5,8 +5,6 @@
 
 #include <stdlib.h>
 
-/* --- Kernels and streams --- */
-
 static void find_kernels(struct lab_train_rank *rank)
 {
 #define NAME(upper, lower) "lab_train_" #lower,
@@ -20,18 +18,6 @@ static void find_kernels(struct lab_train_rank *rank)
 	TRY(train, gpu->ops->module_new, gpu, &source, &rank->module);
 	for (size_t k = 0; k < LAB_TRAIN_KERNEL_COUNT; k++)
 		TRY(train, gpu->ops->kernel_find, gpu, rank->module, names[k], &rank->kernels[k]);
-}
-
-static void make_streams(struct lab_train_rank *rank)
-{
-	struct lab_train *train = rank->train;
-	struct kwhy_gpu *gpu = rank->gpu;
-
-	TRY(train, gpu->ops->stream_new, gpu, &rank->stream);
-	TRY(train, gpu->ops->stream_new, gpu, &rank->copies);
-	TRY(train, gpu->ops->event_new, gpu, false, &rank->before);
-	TRY(train, gpu->ops->event_new, gpu, false, &rank->arrived[0]);
-	TRY(train, gpu->ops->event_new, gpu, false, &rank->arrived[1]);
 }
 
 /* --- Memory --- */
@@ -125,18 +111,18 @@ static void plan_products(struct lab_train_rank *rank)
 	struct lab_train *train = rank->train;
 	enum lab_number type = train->variant->type;
 	uint32_t rows = a->batch / a->parts, width = a->width;
-	const struct lab_product products[LAB_TRAIN_PRODUCT_COUNT] = {
+	const struct lab_product products[PRODUCT_COUNT] = {
 		{rows, width, width, false, true, false, type, type},
 		{rows, width, width, false, true, false, type, LAB_FP32},
 		{rows, width, width, false, false, false, type, type},
 		{width, width, rows, true, false, false, type, LAB_FP32},
 		{width, width, rows, true, false, true, type, LAB_FP32}};
-	const struct lab_operands trials[LAB_TRAIN_PRODUCT_COUNT] = {{a->inputs, a->factors, a->hidden},
+	const struct lab_operands trials[PRODUCT_COUNT] = {{a->inputs, a->factors, a->hidden},
 		{a->inputs, a->factors, a->logits}, {a->errors, a->factors, a->errors + plane_bytes(a)},
 		{a->errors, a->inputs, a->gradients}, {a->errors, a->inputs, a->gradients}};
-	const bool made[LAB_TRAIN_PRODUCT_COUNT] = {a->layers > 1, true, a->layers > 1, true, a->parts > 1};
+	const bool made[PRODUCT_COUNT] = {a->layers > 1, true, a->layers > 1, true, a->parts > 1};
 
-	for (size_t p = 0; p < LAB_TRAIN_PRODUCT_COUNT; p++)
+	for (size_t p = 0; p < PRODUCT_COUNT; p++)
 		if (made[p])
 			TRY(train, lab_blaslt_plan, rank->blaslt, &products[p], &trials[p], &rank->plans[p]);
 }
@@ -151,7 +137,11 @@ static void open_rank(struct lab_train *train, struct kwhy_gpu *gpu)
 	rank->train = train;
 	rank->gpu = gpu;
 	TRY(train, gpu->ops->enter, gpu);
-	make_streams(rank);
+	TRY(train, gpu->ops->stream_new, gpu, &rank->stream);
+	TRY(train, gpu->ops->stream_new, gpu, &rank->copies);
+	TRY(train, gpu->ops->event_new, gpu, false, &rank->before);
+	TRY(train, gpu->ops->event_new, gpu, false, &rank->arrived[0]);
+	TRY(train, gpu->ops->event_new, gpu, false, &rank->arrived[1]);
 	TRY(train, lab_blaslt_open, gpu, rank->stream, &rank->blaslt);
 	find_kernels(rank);
 	make_memory(rank);

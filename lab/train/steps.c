@@ -49,8 +49,8 @@ static void launch(struct lab_train_rank *rank, enum lab_train_kernel kernel, st
 
 #define LAUNCH(rank, kernel, ...) launch(rank, kernel, (struct lab_train_call){__VA_ARGS__})
 
-static void multiply(struct lab_train_rank *rank, enum lab_train_product product, uint64_t left,
-	uint64_t right, uint64_t out)
+static void multiply(
+	struct lab_train_rank *rank, enum product product, uint64_t left, uint64_t right, uint64_t out)
 {
 	const struct lab_operands at = {left, right, out};
 
@@ -77,8 +77,8 @@ static void forward(struct lab_train_rank *rank, uint32_t layer, uint32_t part)
 	bool is_last = layer + 1 == a->layers;
 	uint32_t out = is_last ? 0 : slot_of(train, layer + 1);
 
-	multiply(rank, is_last ? LAB_TRAIN_FORWARD_LAST : LAB_TRAIN_FORWARD,
-		inputs_at(a, slot_of(train, layer), part), matrix_at(a, a->factors, layer, a->half ? 2 : 4),
+	multiply(rank, is_last ? FORWARD_LAST : FORWARD, inputs_at(a, slot_of(train, layer), part),
+		matrix_at(a, a->factors, layer, a->half ? 2 : 4),
 		is_last ? a->logits : inputs_at(a, out, part));
 	LAUNCH(rank, LAB_TRAIN_BIAS, .layer = layer, .slot = out);
 }
@@ -102,12 +102,12 @@ static void backward(struct lab_train_rank *rank, uint32_t layer, uint32_t part)
 
 	if (rank->train->variant->recompute)
 		recompute(rank, layer, part);
-	multiply(rank, part ? LAB_TRAIN_UPDATE_MORE : LAB_TRAIN_UPDATE, errors_at, inputs_at(a, slot, part),
+	multiply(rank, part ? UPDATE_MORE : UPDATE, errors_at, inputs_at(a, slot, part),
 		matrix_at(a, a->gradients, layer, sizeof(float)));
 	LAUNCH(rank, LAB_TRAIN_BIAS_GRADIENT, .layer = layer, .errors = errors, .mode = part > 0);
 	if (!layer)
 		return;
-	multiply(rank, LAB_TRAIN_BACKWARD, errors_at, matrix_at(a, a->factors, layer, a->half ? 2 : 4),
+	multiply(rank, BACKWARD, errors_at, matrix_at(a, a->factors, layer, a->half ? 2 : 4),
 		planes_at(a, a->errors, 1 - errors));
 	LAUNCH(rank, LAB_TRAIN_MASK, .slot = slot, .errors = 1 - errors);
 }

@@ -31,25 +31,10 @@ INLINE float get(const void *from, u32 half, u64 place)
 #define FOR_EACH(i, end) \
 	for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < (end); i += (u64)gridDim.x * blockDim.x)
 
-INLINE u32 rows_of(const struct lab_train_args *a)
-{
-	return a->batch / a->parts;
-}
-
-INLINE u64 matrix_at(const struct lab_train_args *a, u32 layer)
-{
-	return (u64)layer * a->width * a->width;
-}
-
-INLINE u64 bias_at(const struct lab_train_args *a, u32 layer)
-{
-	return matrix_at(a, a->layers) + (u64)layer * a->width;
-}
-
-INLINE u64 plane_at(const struct lab_train_args *a, u32 slot)
-{
-	return (u64)slot * rows_of(a) * a->width;
-}
+INLINE u32 rows_of(const struct lab_train_args *a) { return a->batch / a->parts; }
+INLINE u64 matrix_at(const struct lab_train_args *a, u32 layer) { return (u64)layer * a->width * a->width; }
+INLINE u64 bias_at(const struct lab_train_args *a, u32 layer) { return matrix_at(a, a->layers) + (u64)layer * a->width; }
+INLINE u64 plane_at(const struct lab_train_args *a, u32 slot) { return (u64)slot * rows_of(a) * a->width; }
 
 /* Of all threads of a block, whose number is a power of two; everybody gets it. */
 INLINE float reduce(float value, u32 is_sum)
