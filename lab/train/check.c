@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/train/rules.h"
 
-/*
- * What rounding explains after a few steps, with room. In 16 bits a rectifier's input near 0 may fall on the
- * other side: that, not the products, is most of what the moments are off by, and it adds up over layers (as
- * the root of their number). The weights' is wide: at first AdamW moves each by nearly its whole rate in
- * the gradient's direction, however small that is, so that where a tiny gradient's sign is lost the weight
- * goes the other way.
- */
+/* What rounding explains after a few steps, with room. In 16 bits a rectifier's input near 0 may fall on the
+ * other side: that is most of what the moments are off by, and adds up over layers as the root of their
+ * number. The weights' is wide: at first AdamW moves each by nearly its whole rate, however small the
+ * gradient, so that where a tiny gradient's sign is lost the weight goes the other way. */
 static const struct lab_train_errors limits[] = {[LAB_FP32] = {1e-4, 1e-3, 1e-3, 0.1},
 	[LAB_TF32] = {1e-3, 0.03, 0.03, 0.5},
 	[LAB_BF16] = {2e-3, 0.05, 0.05, 0.6}};

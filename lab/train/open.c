@@ -102,8 +102,6 @@ static void make_samples(struct lab_train_rank *rank, uint32_t r)
 			(float *)((char *)rank->samples.memory + b * rank->staged_bytes));
 }
 
-/* --- Products --- */
-
 /* The library tries its ways on what the first step will multiply, and to where. */
 static void plan_products(struct lab_train_rank *rank)
 {
@@ -223,8 +221,6 @@ enum kwhy_status lab_train_open(
 		*out = train;
 	return status;
 }
-
-/* --- Closing --- */
 
 /* What is still queued, after a failure, must not find its memory gone. */
 static void await_rank(const struct lab_train_rank *rank)

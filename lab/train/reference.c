@@ -100,14 +100,15 @@ static void backward(struct pass *pass, uint32_t layer, float *gradient)
 	      *swap = pass->errors;
 
 	memset(pass->before, 0, count * sizeof(*pass->before));
-	for (size_t i = 0; i < count; i++) {
-		size_t b = i / width, n = i % width;
+	for (size_t b = 0; b < pass->batch; b++)
+		for (size_t n = 0; n < width; n++) {
+			float error = pass->errors[b * width + n];
 
-		to_bias[n] += pass->errors[i];
-		add_scaled(to_matrix + n * width, inputs + b * width, pass->errors[i], width);
-		if (layer)
-			add_scaled(pass->before + b * width, matrix + n * width, pass->errors[i], width);
-	}
+			to_bias[n] += error;
+			add_scaled(to_matrix + n * width, inputs + b * width, error, width);
+			if (layer)
+				add_scaled(pass->before + b * width, matrix + n * width, error, width);
+		}
 	for (size_t i = 0; i < count; i++)
 		if (inputs[i] <= 0)
 			pass->before[i] = 0;
@@ -169,7 +170,7 @@ enum kwhy_status lab_train_reference(
 {
 	size_t count = lab_train_weight_count(shape);
 	struct lab_train_pace pace = {.power1 = 1, .power2 = 1};
-	float *gradient = malloc(count * sizeof(*gradient));
+	float *gradient = calloc(count, sizeof(*gradient));
 	enum kwhy_status status = KWHY_OK;
 
 	if (!gradient)

@@ -41,7 +41,7 @@ static inline float lab_train_input(uint64_t place)
 
 static inline uint32_t lab_train_label(uint32_t sample, uint32_t width)
 {
-	return (uint32_t)(lab_train_mix(LAB_TRAIN_LABELS_FIELD, sample) % width);
+	return width ? (uint32_t)(lab_train_mix(LAB_TRAIN_LABELS_FIELD, sample) % width) : 0;
 }
 
 /* What a step of AdamW divides and multiplies by: step 0 is the first. */

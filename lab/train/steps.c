@@ -16,8 +16,6 @@ static uint32_t slot_of(const struct lab_train *train, uint32_t layer)
 	return inner ? kept + inner - 1 : layer / train->segment - 1;
 }
 
-/* --- Addresses --- */
-
 static uint64_t planes_at(const struct lab_train_args *a, uint64_t start, uint32_t planes)
 {
 	return start + (uint64_t)planes * (a->batch / a->parts) * a->width * (a->half ? 2 : 4);
@@ -240,18 +238,13 @@ static void read_losses(struct lab_train *train, float *losses, uint32_t first, 
 	}
 }
 
-static void start(struct lab_train *train, struct kwhy_error *error)
-{
-	train->status = KWHY_OK;
-	train->error = error;
-}
-
 enum kwhy_status lab_train_run(
 	struct lab_train *train, float *out_losses, double *out_run_s, struct kwhy_error *error)
 {
 	int64_t start_ns = kwhy_clock_mono_ns();
 
-	start(train, error);
+	train->status = KWHY_OK;
+	train->error = error;
 	on_each(train, begin);
 	for (train->step = 0; !train->status && train->step < train->shape.steps; train->step++) {
 		run_step(train);
@@ -263,8 +256,6 @@ enum kwhy_status lab_train_run(
 	*out_run_s = (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
 	return train->status;
 }
-
-/* --- Where it is --- */
 
 static void read_floats(struct lab_train_rank *rank, float *to, uint64_t from)
 {
@@ -281,7 +272,8 @@ enum kwhy_status lab_train_read(
 {
 	struct lab_train_rank *rank = &train->ranks[r];
 
-	start(train, error);
+	train->status = KWHY_OK;
+	train->error = error;
 	read_floats(rank, state->weights, rank->args.weights);
 	read_floats(rank, state->first, rank->args.first);
 	read_floats(rank, state->second, rank->args.second);

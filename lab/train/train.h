@@ -5,12 +5,9 @@
 #include "lab/numbers.h"
 #include "lab/workload.h"
 
-/*
- * `train`, the training of a multi-layer perceptron (lab/README.md): `layers` square linear layers with
- * biases, a rectifier between them, cross entropy over as many classes as a layer is wide, and AdamW with
- * PyTorch's defaults. Inputs are nearly normal and labels are random, all from a seed: the model can only
- * memorise. A run goes `steps` steps from the same beginning, over the samples again and again.
- */
+/* `train`, the training of a perceptron (lab/README.md): `layers` square linear layers with biases, a
+ * rectifier between them, cross entropy over as many classes as a layer is wide, and AdamW. A run goes
+ * `steps` steps from the same beginning, over the samples again and again. */
 enum { LAB_TRAIN_WIDTH = 4096, LAB_TRAIN_LAYERS = 2, LAB_TRAIN_BATCH = 64, LAB_TRAIN_PARTS = 4 };
 enum { LAB_TRAIN_SAMPLES = 2048, LAB_TRAIN_STEPS = 96 /* three times over them */, LAB_TRAIN_SEED = 42 };
 enum { LAB_TRAIN_WIDTH_MOST = 32768, LAB_TRAIN_LAYERS_MOST = 64, LAB_TRAIN_BATCH_MOST = 65536 };
@@ -42,16 +39,12 @@ static inline size_t lab_train_weight_count(const struct lab_train_shape *shape)
 	return (size_t)shape->layers * shape->width * (shape->width + 1u);
 }
 
-/*
- * Multiplications and additions that a step needs: forward, and backward to every matrix and to every input
- * but the first layer's. What is computed twice counts once.
- */
+/* Multiplications and additions that a step needs: forward, and backward to every matrix and to every input
+ * but the first layer's. */
 static inline double lab_train_step_flop(const struct lab_train_shape *shape)
 {
 	return 2.0 * shape->batch * shape->width * shape->width * (3.0 * shape->layers - 1);
 }
-
-/* --- The reference --- */
 
 /* Where a run is after its steps. */
 struct lab_train_state {
@@ -71,8 +64,6 @@ KWHY_MUST_USE enum kwhy_status lab_train_reference(
 /* Loss and gradient of one batch at the given weights: out_gradient[lab_train_weight_count()]. */
 KWHY_MUST_USE enum kwhy_status lab_train_gradient(const struct lab_train_shape *shape, uint32_t step,
 	const float *weights, float *out_gradient, double *out_loss, struct kwhy_error *error);
-
-/* --- On GPUs --- */
 
 enum lab_train_batches {
 	LAB_TRAIN_PAGEABLE,  /* copied from pageable memory, and waited for */
@@ -138,18 +129,10 @@ struct lab_train_errors {
 	double weights; /* of how far the reference's weights have moved */
 };
 
-/*
- * Runs a request and compares it with where the reference is after that. KWHY_E_INPUT, naming the variant,
- * where they are farther apart than rounding explains.
- */
+/* Runs a request and compares it with where the reference is after that. KWHY_E_INPUT, naming the variant,
+ * where they are farther apart than rounding explains. */
 KWHY_MUST_USE enum kwhy_status lab_train_check(const struct lab_train_request *request,
 	const struct lab_train_state *expected, struct lab_train_errors *out, struct kwhy_error *error);
-
-#define LAB_TRAIN_KERNELS(X) \
-	X(BEGIN, begin)      \
-	X(TAKE, take)        \
-	X(BIAS, bias)        \
-	X(LOSS, loss) X(MASK, mask) X(BIAS_GRADIENT, bias_gradient) X(ADAMW, adamw) X(ADVANCE, advance)
 
 /* The kernels for the host; each takes a struct lab_train_args and a struct lab_train_call. */
 extern const struct kwhy_gpu_host_kernel lab_train_host_kernels[];

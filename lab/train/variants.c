@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-#define FP32 .type = LAB_FP32
 #define BF16 .type = LAB_BF16
 #define QUEUED BF16, .batches = LAB_TRAIN_PREFETCHED, .queued = true
 
 const struct lab_train_variant lab_train_variants[] = {
 	{"plain", "a plain loop in fp32", NULL,
-		"batches from pageable memory, AdamW in four passes, the loss read in every step", FP32},
+		"batches from pageable memory, AdamW in four passes, the loss read in every step",
+		.type = LAB_FP32},
 	{"tf32", "products in tf32", "plain", "factors are rounded to tf32 in the products",
 		.type = LAB_TF32},
 	{"bf16", "mixed precision", "plain", "products of bf16; weights, sums and moments stay fp32", BF16},

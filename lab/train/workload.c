@@ -12,7 +12,7 @@ enum { CHECK_WIDTH = 512, CHECK_BATCH_MOST = 512, CHECK_STEPS = 3, HOST_WIDTH = 
 struct context {
 	struct lab_train_shape shape, checked; /* checked.steps 0: nothing is compared with the reference */
 	struct lab_train_state expected;       /* of the checked shape */
-	uint32_t dp;
+	struct lab_train_options options;      /* all counts of them */
 };
 
 /* Of a row. */
@@ -58,17 +58,6 @@ static void set_defaults(void *options)
 		KWHY_COUNT_NOT_GIVEN, CHECK_WIDTH};
 }
 
-/* What is not given is as in the guide; on the host, which has no GPU's speed, small. */
-static void set_counts(const struct lab_bench *bench, struct lab_train_options *options)
-{
-	bool on_host = bench->backend == KWHY_GPU_HOST;
-
-	if (options->width == KWHY_COUNT_NOT_GIVEN)
-		options->width = on_host ? HOST_WIDTH : LAB_TRAIN_WIDTH;
-	if (options->steps == KWHY_COUNT_NOT_GIVEN)
-		options->steps = on_host ? HOST_STEPS : LAB_TRAIN_STEPS;
-}
-
 /* No wider than --check-width, fewer samples and steps. */
 static struct lab_train_shape checked_of(const struct lab_train_shape *shape, uint32_t width)
 {
@@ -89,11 +78,16 @@ static enum kwhy_status read_options(
 	{name, offsetof(struct lab_train_options, member), least, most},
 	static const struct lab_bounds bounds[] = {COUNTS(BOUNDS)};
 	struct lab_train_options options = *(const struct lab_train_options *)bench->options;
+	bool on_host = bench->backend == KWHY_GPU_HOST;
 
-	set_counts(bench, &options);
+	/* What is not given is as in the guide; on the host, which has no GPU's speed, small. */
+	if (options.width == KWHY_COUNT_NOT_GIVEN)
+		options.width = on_host ? HOST_WIDTH : LAB_TRAIN_WIDTH;
+	if (options.steps == KWHY_COUNT_NOT_GIVEN)
+		options.steps = on_host ? HOST_STEPS : LAB_TRAIN_STEPS;
 	if (lab_bounds_check(&options, bounds, sizeof(bounds) / sizeof(bounds[0]), error))
 		return KWHY_E_USAGE;
-	context->dp = (uint32_t)options.dp;
+	context->options = options;
 	context->shape = (struct lab_train_shape){(uint32_t)options.width, (uint32_t)options.layers,
 		(uint32_t)options.batch, (uint32_t)options.parts, (uint32_t)options.samples,
 		(uint32_t)options.steps};
@@ -110,24 +104,10 @@ static bool is_known(const char *id)
 	return lab_train_variant_find(id) != NULL;
 }
 
-static enum kwhy_status add_row(
-	struct lab_bench *bench, const struct lab_train_variant *variant, struct kwhy_error *error)
-{
-	const struct lab_row like = {.id = variant->id,
-		.title = variant->title,
-		.after = variant->after,
-		.change = variant->change,
-		.gpus = variant->parallel ? context_of(bench)->dp : 1,
-		.variant = variant};
-	struct lab_row *row;
-
-	return lab_variant_asked(bench, variant->id)
-		? lab_row_add(bench, &like, context_of(bench)->shape.steps, &row, error)
-		: KWHY_OK;
-}
-
 static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *error)
 {
+	static const char known[] = "plain, tf32, bf16, pinned, prefetch, queued, fused, graph, checkpoint, "
+				    "accumulate and parallel";
 	struct context *context = kwhy_arena_alloc(&bench->arena, 1, sizeof(*context));
 	enum kwhy_status status;
 
@@ -136,13 +116,20 @@ static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *error)
 	bench->context = context;
 	status = read_options(bench, context, error);
 	if (!status)
-		status = lab_variants_check(bench, is_known,
-			"plain, tf32, bf16, pinned, prefetch, queued, fused, graph, checkpoint, "
-			"accumulate "
-			"and parallel",
-			error);
-	for (size_t i = 0; !status && i < lab_train_variant_count; i++)
-		status = add_row(bench, &lab_train_variants[i], error);
+		status = lab_variants_check(bench, is_known, known, error);
+	for (size_t i = 0; !status && i < lab_train_variant_count; i++) {
+		const struct lab_train_variant *v = &lab_train_variants[i];
+		const struct lab_row like = {.id = v->id,
+			.title = v->title,
+			.after = v->after,
+			.change = v->change,
+			.gpus = v->parallel ? (uint32_t)context->options.dp : 1,
+			.variant = v};
+		struct lab_row *row;
+
+		if (lab_variant_asked(bench, v->id))
+			status = lab_row_add(bench, &like, context->shape.steps, &row, error);
+	}
 	return status;
 }
 
@@ -263,16 +250,11 @@ static void describe(const struct lab_bench *bench, struct kwhy_text *out)
 
 static void write_head(const struct lab_bench *bench, struct kwhy_json *json)
 {
-	const struct lab_train_shape *shape = &context_of(bench)->shape;
+#define HEAD(name, member, least, most, help) kwhy_json_count(json, #member, context->options.member);
+	const struct context *context = context_of(bench);
 
-	kwhy_json_count(json, "width", shape->width);
-	kwhy_json_count(json, "layers", shape->layers);
-	kwhy_json_count(json, "batch", shape->batch);
-	kwhy_json_count(json, "parts", shape->parts);
-	kwhy_json_count(json, "samples", shape->samples);
-	kwhy_json_count(json, "steps", shape->steps);
-	kwhy_json_count(json, "check_width", context_of(bench)->checked.width);
-	kwhy_json_real(json, "flop_a_step", lab_train_step_flop(shape));
+	COUNTS(HEAD)
+	kwhy_json_real(json, "flop_a_step", lab_train_step_flop(&context->shape));
 }
 
 /* A loss is that of the weights before its step. All steps do the same work: those before it took their share

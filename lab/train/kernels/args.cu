@@ -14,6 +14,9 @@ typedef unsigned short u16;
 
 enum { LAB_TRAIN_THREADS = 256, LAB_TRAIN_COLUMNS = 32 /* a block, of a bias's gradient */ };
 
+#define LAB_TRAIN_KERNELS(X) X(BEGIN, begin) X(TAKE, take) X(BIAS, bias) X(LOSS, loss) X(MASK, mask) \
+	X(BIAS_GRADIENT, bias_gradient) X(ADAMW, adamw) X(ADVANCE, advance)
+
 /* Modes of AdamW, in their order; a kernel does all that are asked for. ROUND: to bf16. */
 enum { DECAY = 1, FIRST_MOMENT = 2, SECOND_MOMENT = 4, MOVE = 8, ROUND = 16 };
 
