@@ -285,8 +285,7 @@ enum kwhy_cublas_result cublasLtMatmul(kwhy_cublaslt_handle handle, kwhy_cublasl
 	uint64_t inner = product->transposed_a ? a_layout->rows : a_layout->columns;
 	int32_t is_tf32 = product->compute == KWHY_CUBLAS_COMPUTE_FAST_TF32, whole_one = 1, whole_zero = 0;
 	float one = 1, zero = 0;
-	int is_whole = product->scale == KWHY_CUBLASLT_INT32,
-	    adds = !is_whole && memcmp(beta, &one, sizeof(one)) == 0;
+	int is_whole = product->scale == KWHY_CUBLASLT_INT32, adds = !is_whole && *(const float *)beta == 1;
 	struct call call = {
 		{(void *)(uintptr_t)a, a_layout->type, a_layout->stride, !product->transposed_a, is_tf32},
 		{(void *)(uintptr_t)b, b_layout->type, b_layout->stride, product->transposed_b, is_tf32},
