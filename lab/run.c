@@ -97,19 +97,16 @@ struct lab_phase *lab_phase_add(struct lab_row *row, const char *name, double it
 
 static void set_unknown(char *facts, const struct lab_column *column)
 {
-	static const struct kwhy_joules no_joules = {NAN, NAN, NAN};
-	const uint64_t no_count = LAB_UNKNOWN;
-	const double no_real = NAN;
 	void *at = facts + column->offset;
 
 	if (column->kind == LAB_COUNT || column->kind == LAB_BYTES)
-		memcpy(at, &no_count, sizeof(no_count));
+		*(uint64_t *)at = LAB_UNKNOWN;
 	else if (column->kind == LAB_MEDIAN)
-		memcpy(at, &no_median, sizeof(no_median));
+		*(struct kwhy_median *)at = no_median;
 	else if (column->kind == LAB_JOULES)
-		memcpy(at, &no_joules, sizeof(no_joules));
+		*(struct kwhy_joules *)at = (struct kwhy_joules){NAN, NAN, NAN};
 	else if (column->kind != LAB_TEXT) /* which is NULL already */
-		memcpy(at, &no_real, sizeof(no_real));
+		*(double *)at = NAN;
 }
 
 static void set_facts_unknown(const struct lab_workload *workload, char *facts)
