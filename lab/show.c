@@ -232,7 +232,7 @@ static void write_energies(const struct lab_bench *bench, const struct kwhy_shee
 	kwhy_table_init(&page.table, page.columns, page.column_count);
 	for (size_t i = 0; i < bench->row_count; i++)
 		for (size_t p = 0; p < bench->rows[i].phase_count; p++)
-			if (bench->rows[i].phases[p].energy_runs)
+			if (bench->rows[i].gpus && bench->rows[i].phases[p].energy_runs)
 				add_energy(&page, &bench->rows[i], p);
 	kwhy_table_write(&page.table, sheet->style, sheet->out);
 }

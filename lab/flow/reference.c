@@ -5,6 +5,7 @@
 #include "lab/flow/books.h"
 #include "lab/flow/device.h"
 #include "lab/flow/rules.h"
+#include "lab/parts.h"
 
 #include <stdlib.h>
 
@@ -169,26 +170,20 @@ static size_t lay_out(struct world *world, uint64_t start)
 	struct lab_flow_args *a = &world->args;
 	const size_t rows = (size_t)a->flows + 1, cells = (size_t)a->width * a->height * a->depth,
 		     floats = world->numbers ? rows * sizeof(float) : 0;
-	const struct {
-		uint64_t *place;
-		size_t bytes;
-	} parts[] = {{&a->moved, 2 * rows * sizeof(uint64_t)}, {&a->fresh, 2 * rows * sizeof(uint64_t)},
-		{&a->next, 2 * rows * sizeof(uint32_t)}, {&a->at, rows * sizeof(uint64_t)},
-		{&a->records, a->steps * sizeof(struct lab_flow_step)}, {&a->out, sizeof(int64_t)},
-		{&a->times, (a->steps + 1) * sizeof(uint64_t)}, {&a->weights, WEIGHTS * sizeof(float)},
+	const struct lab_part parts[] = {{&a->moved, 2 * rows * sizeof(uint64_t)},
+		{&a->fresh, 2 * rows * sizeof(uint64_t)}, {&a->next, 2 * rows * sizeof(uint32_t)},
+		{&a->at, rows * sizeof(uint64_t)}, {&a->records, a->steps * sizeof(struct lab_flow_step)},
+		{&a->out, sizeof(int64_t)}, {&a->times, (a->steps + 1) * sizeof(uint64_t)},
+		{&a->weights, WEIGHTS * sizeof(float)},
 		{&a->cells, world->numbers ? cells * PLACE * sizeof(float) : 0}, {&a->e, E * floats},
 		{&a->h_rows, H * floats}, {&a->outputs_rows, OUT * floats}, {&a->in, IN * floats},
 		{&a->u, IN * floats}, {&a->a, IN * floats}, {&a->gi, GATES * floats},
 		{&a->gh, GATES * floats}};
-	uint64_t next = start;
+	size_t bytes = lab_parts_place(parts, sizeof(parts) / sizeof(parts[0]), start);
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		*parts[i].place = next;
-		next += (parts[i].bytes + 63) / 64 * 64;
-	}
 	a->h = a->h_rows;
 	a->outputs = a->outputs_rows;
-	return next - start;
+	return bytes;
 }
 
 static enum kwhy_status make_room(struct world *world, struct lab_flow_answer *out, struct kwhy_error *error)
