@@ -159,7 +159,7 @@ static enum kwhy_status open_kernels(struct lab_flow *flow, struct kwhy_error *e
 	return status ? status : lab_gate_open(gpu, flow->stream, &flow->gate, error);
 }
 
-/* What the host and the device send each other where the host keeps the books. */
+/* What the host and the device send each other where the host decides who merges. */
 static enum kwhy_status open_mail(struct lab_flow *flow, struct kwhy_error *error)
 {
 	size_t rows = flow->shape.flows + 1;
@@ -188,7 +188,7 @@ static enum kwhy_status open_host(struct lab_flow *flow, struct kwhy_error *erro
 		return kwhy_fail_memory(error, "a run of flow");
 	if (lab_flow_on_device(flow->variant))
 		return KWHY_OK;
-	status = lab_flow_books_open(&flow->shape, &flow->books, error);
+	status = lab_flow_roster_open(&flow->shape, &flow->roster, error);
 	return status ? status : open_mail(flow, error);
 }
 
@@ -336,7 +336,7 @@ void lab_flow_close(struct lab_flow *flow)
 	gpu->ops->memory_free(gpu, flow->memory);
 	gpu->ops->stream_free(gpu, flow->stream);
 	gpu->ops->module_free(gpu, flow->module);
-	lab_flow_books_done(&flow->books);
+	lab_flow_roster_done(&flow->roster);
 	free(flow->records);
 	free(flow->device_records);
 	free(flow->times);

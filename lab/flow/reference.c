@@ -2,8 +2,8 @@
 #include "lab/flow/flow.h"
 
 #include "base/clock.h"
-#include "lab/flow/books.h"
 #include "lab/flow/device.h"
+#include "lab/flow/roster.h"
 #include "lab/flow/rules.h"
 #include "lab/parts.h"
 
@@ -84,7 +84,7 @@ void lab_flow_weights(float *weights, uint16_t *halves)
 
 /* What the host forms of kernels work on; without numbers only who is where. */
 struct world {
-	struct lab_flow_books books;
+	struct lab_flow_roster roster;
 	struct lab_flow_args args;
 	char *memory;
 	bool numbers;
@@ -92,7 +92,7 @@ struct world {
 
 static void run_step(struct world *world, uint32_t step, struct lab_flow_step *out)
 {
-	const struct lab_flow_shape *shape = &world->books.shape;
+	const struct lab_flow_shape *shape = &world->roster.shape;
 	const struct args lattice = lattice_of(shape);
 	size_t half = step % 2 * (size_t)shape->flows;
 	uint64_t *moved = (uint64_t *)kwhy_gpu_at(world->args.moved) + half,
@@ -102,10 +102,10 @@ static void run_step(struct world *world, uint32_t step, struct lab_flow_step *o
 	if (world->numbers)
 		lab_flow_host_advance(&world->args, step);
 	for (uint32_t row = 0; !world->numbers && row < shape->flows; row++)
-		moved[row] = move_fixed(&lattice, world->books.at[row], step);
-	lab_flow_books_step(&world->books, step, moved, out);
-	memcpy(fresh, world->books.fresh, shape->flows * sizeof(*fresh));
-	memcpy(next, world->books.next, shape->flows * sizeof(*next));
+		moved[row] = move_fixed(&lattice, world->roster.at[row], step);
+	lab_flow_roster_step(&world->roster, step, moved, out);
+	memcpy(fresh, world->roster.fresh, shape->flows * sizeof(*fresh));
+	memcpy(next, world->roster.next, shape->flows * sizeof(*next));
 	if (world->numbers)
 		lab_flow_host_settle(&world->args, step);
 }
@@ -123,14 +123,14 @@ static void take_survivors(const struct world *world, struct lab_flow_answer *ou
 	const float *e = kwhy_gpu_at(world->args.e), *h = kwhy_gpu_at(world->args.h_rows);
 
 	for (uint32_t row = 0; row < out->shape.flows; row++)
-		if (!world->books.fresh[row])
-			out->at[out->active++] = world->books.at[row] >> 32 << 32 | row;
+		if (!world->roster.fresh[row])
+			out->at[out->active++] = world->roster.at[row] >> 32 << 32 | row;
 	qsort(out->at, out->active, sizeof(*out->at), by_number);
 	out->sum_e = out->sum_h = out->e ? 0 : NAN;
 	for (uint32_t i = 0; i < out->active; i++) {
 		uint32_t row = (uint32_t)out->at[i];
 
-		out->at[i] = world->books.at[row];
+		out->at[i] = world->roster.at[row];
 		if (!out->e)
 			continue;
 		memcpy(out->e + (size_t)i * E, e + (size_t)row * E, E * sizeof(*out->e));
@@ -158,7 +158,8 @@ static void run(struct world *world, struct lab_flow_answer *out)
 	}
 	take_survivors(world, out);
 	/* Those that would begin the next step are not counted. */
-	out->spawned = world->books.next_number - out->steps[steps - 1].merged - out->steps[steps - 1].exited;
+	out->spawned = world->roster.next_number - out->steps[steps - 1].merged -
+		out->steps[steps - 1].exited;
 	out->sum_out = NAN;
 	if (world->numbers)
 		out->sum_out = (double)*(int64_t *)kwhy_gpu_at(world->args.out) * 0x1p-32;
@@ -240,13 +241,13 @@ enum kwhy_status lab_flow_reference(const struct lab_flow_shape *shape, bool num
 
 	*out = (struct lab_flow_answer){.shape = *shape};
 	if (!status)
-		status = lab_flow_books_open(shape, &world.books, error);
+		status = lab_flow_roster_open(shape, &world.roster, error);
 	if (!status)
 		status = make_room(&world, out, error);
 	if (!status)
 		run(&world, out);
 	out->seconds = (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
-	lab_flow_books_done(&world.books);
+	lab_flow_roster_done(&world.roster);
 	free(world.memory);
 	if (status)
 		lab_flow_answer_done(out);

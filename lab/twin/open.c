@@ -216,7 +216,7 @@ static enum kwhy_status capture(struct lab_twin *twin, struct kwhy_error *error)
 	return status;
 }
 
-/* As many blocks as there are cells for, if they can all run at once, and one for the books. */
+/* As many blocks as there are cells for, if they can all run at once, and one that folds what agents saw. */
 static enum kwhy_status find_blocks(struct lab_twin *twin, struct kwhy_error *error)
 {
 	const struct lab_twin_field *field = &twin->fields[0];
