@@ -91,7 +91,7 @@ static void wrong_words_of_twin_are_usage_errors(void **state)
 	assert_fails(SPAWN("twin", "--backend", "host", "-o", "x.csv"), 2, "--csv FILE");
 }
 
-static void what_is_not_wanted_beside_runs_of_flow_is_left_out(void **state)
+static void checks_of_flow_are_left_out_where_only_runs_are_wanted(void **state)
 {
 	json_t *root = json_of(SPAWN("flow", "--backend", "host", "--flows", "10", "--steps", "2", "--repeat",
 		"1", "--variant", "n3", "--runs-only", "--json"));
@@ -188,7 +188,7 @@ int main(void)
 		cmocka_unit_test(the_text_of_twin_is_no_wider_than_80_columns),
 		cmocka_unit_test(the_steps_of_twin_go_to_a_csv),
 		cmocka_unit_test(wrong_words_of_twin_are_usage_errors),
-		cmocka_unit_test(what_is_not_wanted_beside_runs_of_flow_is_left_out),
+		cmocka_unit_test(checks_of_flow_are_left_out_where_only_runs_are_wanted),
 		cmocka_unit_test(every_variant_and_number_of_flows_is_a_row),
 		cmocka_unit_test(the_page_of_flow_is_no_wider_than_80_columns),
 		cmocka_unit_test(on_a_gpu_three_utilisations_and_energy_are_known),
