@@ -96,8 +96,8 @@ static enum kwhy_status expand(struct lab_decode_rank *rank, const struct lab_de
 	uint64_t scales, struct kwhy_error *error)
 {
 	uint64_t from = product->weights;
-	uint32_t columns = product->columns, kind = rank->args.kind;
-	void *arguments[] = {&from, &scales, &rank->dense, &columns, &kind};
+	uint32_t rows = product->rows, columns = product->columns, kind = rank->args.kind;
+	void *arguments[] = {&from, &scales, &rank->dense, &rows, &columns, &kind};
 	const struct kwhy_gpu_launch call = {.kernel = rank->kernels[LAB_DECODE_EXPAND],
 		.blocks = product->rows,
 		.threads_per_block = THREADS,
