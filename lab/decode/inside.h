@@ -36,7 +36,6 @@ struct lab_decode_replica {
 	uint32_t kernel_count;		       /* launched on a GPU since it was set to 0 */
 	uint32_t step_kernels;
 	uint64_t bytes, weight_bytes; /* of a GPU */
-	bool is_alone;		      /* parts of other GPUs are not waited for */
 };
 
 struct lab_decode {

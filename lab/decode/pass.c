@@ -181,7 +181,7 @@ static void share_parts(struct lab_decode_issue *issue, uint32_t layer, uint32_t
 		to[i] = replica->ranks[i].args.parts;
 		from[i] = to[i] + i * count * sizeof(float);
 	}
-	if (!issue->status && !replica->is_alone)
+	if (!issue->status)
 		issue->status = replica->group->ops->gather(
 			replica->group, from, to, (uint32_t)(count / 2), issue->error);
 }
@@ -192,7 +192,7 @@ static void share_words(struct lab_decode_issue *issue)
 	uint64_t best[LAB_DECODE_GPUS_MOST], from[LAB_DECODE_GPUS_MOST], to[LAB_DECODE_GPUS_MOST];
 	const struct lab_decode_args *a = &replica->ranks[0].args;
 
-	if (!replica->group || replica->is_alone)
+	if (!replica->group)
 		return;
 	for (uint32_t i = 0; i < replica->rank_count; i++) {
 		best[i] = replica->ranks[i].args.best;
