@@ -31,10 +31,10 @@ enum { LAB_DECODE_SHAPE_COUNT = 3 };
 extern const struct lab_decode_shape lab_decode_shapes[LAB_DECODE_SHAPE_COUNT]; /* "opt-125m", ... */
 
 /*
- * What the model makes of one sequence, in fp32 on the host's cores: out_logits[count - first][vocabulary],
- * of the positions from `first` on. Weights are computed as they are needed; OPT-125m takes about a second of
- * one core. is_pruned: each four neighbours of a row lack the two smallest. KWHY_E_INPUT for more than
- * LAB_DECODE_REFERENCE_MOST tokens or one that is not in the vocabulary.
+ * What the model makes of one sequence, in fp32 on one core of the host: out_logits[count -
+ * first][vocabulary], of the positions from `first` on. Weights are computed as they are needed; OPT-125m
+ * takes about a second. is_pruned: each four neighbours of a row lack the two smallest. KWHY_E_INPUT for more
+ * than LAB_DECODE_REFERENCE_MOST tokens or one that is not in the vocabulary.
  */
 struct lab_decode_sequence {
 	const uint32_t *tokens;

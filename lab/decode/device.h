@@ -59,6 +59,16 @@ static inline uint64_t lab_decode_weight_bytes(uint32_t kind, uint64_t count)
 	return count / 4 * (lab_decode_kinds[kind].weight_bits / 2);
 }
 
+#define X(NAME, name, bytes, call) LAB_DECODE_##NAME,
+enum lab_decode_kernel {
+#include "lab/decode/kernels.def"
+	LAB_DECODE_KERNEL_COUNT
+};
+#undef X
+
+/* A kernel's form for the host, of one kind of weights. */
+typedef void (*lab_decode_host_run)(void **arguments);
+
 /* A product as the host makes it in cuBLASLt's place: the argument of "lab_decode_multiply". */
 struct lab_decode_host_product {
 	uint64_t weights, acts, sums; /* sums: float, of int8 int32 */

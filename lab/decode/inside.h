@@ -9,22 +9,6 @@
 
 /* The inside of a decoder that is open, for the files of this folder. */
 
-enum lab_decode_kernel {
-	LAB_DECODE_FILL,
-	LAB_DECODE_FILL_FLOATS,
-	LAB_DECODE_EXPAND,
-	LAB_DECODE_RESET,
-	LAB_DECODE_BEGIN,
-	LAB_DECODE_NORMALISE,
-	LAB_DECODE_KEEP,
-	LAB_DECODE_ATTEND,
-	LAB_DECODE_ACTIVATE,
-	LAB_DECODE_PART,
-	LAB_DECODE_PICK,
-	LAB_DECODE_CHOOSE,
-	LAB_DECODE_KERNEL_COUNT
-};
-
 /* A GPU, with its part of each layer and of the vocabulary. */
 struct lab_decode_rank {
 	struct kwhy_gpu *gpu;
@@ -52,7 +36,6 @@ struct lab_decode_replica {
 	uint32_t kernel_count;		       /* launched on a GPU since it was set to 0 */
 	uint32_t step_kernels;
 	uint64_t bytes, weight_bytes; /* of a GPU */
-	bool is_alone;		      /* parts of other GPUs are not waited for */
 };
 
 struct lab_decode {

@@ -8,20 +8,11 @@
 
 const char *const lab_decode_launching_names[LAB_DECODE_LAUNCHING_COUNT] = {"calls", "graph"};
 
+#define X(NAME, name, bytes, call) "lab_decode_" #name,
 static const char *const kernel_names[LAB_DECODE_KERNEL_COUNT] = {
-	[LAB_DECODE_FILL] = "lab_decode_fill",
-	[LAB_DECODE_FILL_FLOATS] = "lab_decode_fill_floats",
-	[LAB_DECODE_EXPAND] = "lab_decode_expand",
-	[LAB_DECODE_RESET] = "lab_decode_reset",
-	[LAB_DECODE_BEGIN] = "lab_decode_begin",
-	[LAB_DECODE_NORMALISE] = "lab_decode_normalise",
-	[LAB_DECODE_KEEP] = "lab_decode_keep",
-	[LAB_DECODE_ATTEND] = "lab_decode_attend",
-	[LAB_DECODE_ACTIVATE] = "lab_decode_activate",
-	[LAB_DECODE_PART] = "lab_decode_part",
-	[LAB_DECODE_PICK] = "lab_decode_pick",
-	[LAB_DECODE_CHOOSE] = "lab_decode_choose",
+#include "lab/decode/kernels.def"
 };
+#undef X
 
 /* --- What is asked for --- */
 

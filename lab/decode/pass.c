@@ -96,8 +96,8 @@ static enum kwhy_status expand(struct lab_decode_rank *rank, const struct lab_de
 	uint64_t scales, struct kwhy_error *error)
 {
 	uint64_t from = product->weights;
-	uint32_t columns = product->columns, kind = rank->args.kind;
-	void *arguments[] = {&from, &scales, &rank->dense, &columns, &kind};
+	uint32_t rows = product->rows, columns = product->columns, kind = rank->args.kind;
+	void *arguments[] = {&from, &scales, &rank->dense, &rows, &columns, &kind};
 	const struct kwhy_gpu_launch call = {.kernel = rank->kernels[LAB_DECODE_EXPAND],
 		.blocks = product->rows,
 		.threads_per_block = THREADS,
@@ -181,7 +181,7 @@ static void share_parts(struct lab_decode_issue *issue, uint32_t layer, uint32_t
 		to[i] = replica->ranks[i].args.parts;
 		from[i] = to[i] + i * count * sizeof(float);
 	}
-	if (!issue->status && !replica->is_alone)
+	if (!issue->status)
 		issue->status = replica->group->ops->gather(
 			replica->group, from, to, (uint32_t)(count / 2), issue->error);
 }
@@ -192,7 +192,7 @@ static void share_words(struct lab_decode_issue *issue)
 	uint64_t best[LAB_DECODE_GPUS_MOST], from[LAB_DECODE_GPUS_MOST], to[LAB_DECODE_GPUS_MOST];
 	const struct lab_decode_args *a = &replica->ranks[0].args;
 
-	if (!replica->group || replica->is_alone)
+	if (!replica->group)
 		return;
 	for (uint32_t i = 0; i < replica->rank_count; i++) {
 		best[i] = replica->ranks[i].args.best;

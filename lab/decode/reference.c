@@ -2,13 +2,11 @@
 #include "lab/decode/numbers.h"
 #include "lab/decode/rules.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { MOST = LAB_DECODE_REFERENCE_MOST, HEAD = LAB_DECODE_HEAD, THREADS_MOST = 32 };
+enum { MOST = LAB_DECODE_REFERENCE_MOST, HEAD = LAB_DECODE_HEAD };
 
 const struct lab_decode_shape lab_decode_shapes[LAB_DECODE_SHAPE_COUNT] = {
 	{"opt-125m", 12, 768, 12, 3072, 50272, 2048},
@@ -22,19 +20,18 @@ const struct lab_decode_shape lab_decode_shapes[LAB_DECODE_SHAPE_COUNT] = {
  */
 struct passage {
 	const struct lab_decode_shape *shape;
-	uint32_t count, threads;
+	uint32_t count;
 	bool is_pruned;
 	float *x, *normal, *states, *mixed, *inner; /* states: queries, keys, values */
 };
 
-/* Rows of a matrix times all tokens: what one thread does of it. */
+/* A matrix times all tokens. */
 struct product {
 	const struct passage *passage;
 	uint32_t tensor, rows, columns;
 	float bound;
 	const float *input; /* [columns][MOST] */
 	float *output;	    /* [rows][MOST] */
-	uint32_t from, to;
 };
 
 /* Four neighbours of a row, as far as they are kept. */
@@ -50,12 +47,11 @@ static void load_four(const struct product *product, uint32_t hash, uint32_t pla
 		four[i] = kept[i] ? four[i] : 0;
 }
 
-static void *multiply(void *argument)
+static void multiply(const struct product *product)
 {
-	const struct product *product = argument;
 	uint32_t hash = lab_decode_mix(product->tensor);
 
-	for (uint32_t row = product->from; row < product->to; row++) {
+	for (uint32_t row = 0; row < product->rows; row++) {
 		float sums[MOST] = {0}, four[4];
 
 		for (uint32_t k = 0; k < product->columns; k++) {
@@ -70,28 +66,6 @@ static void *multiply(void *argument)
 		}
 		memcpy(product->output + (size_t)row * MOST, sums, sizeof(sums));
 	}
-	return NULL;
-}
-
-static void run_product(const struct product *whole)
-{
-	uint32_t count = whole->passage->threads;
-	struct product parts[THREADS_MOST];
-	pthread_t threads[THREADS_MOST];
-	bool started[THREADS_MOST];
-
-	for (uint32_t i = 0; i < count; i++) {
-		parts[i] = *whole;
-		parts[i].from = (uint32_t)((uint64_t)whole->rows * i / count);
-		parts[i].to = (uint32_t)((uint64_t)whole->rows * (i + 1) / count);
-		started[i] = i > 0 && pthread_create(&threads[i], NULL, multiply, &parts[i]) == 0;
-	}
-	for (uint32_t i = 0; i < count; i++)
-		if (!started[i])
-			(void)multiply(&parts[i]);
-	for (uint32_t i = 0; i < count; i++)
-		if (started[i])
-			(void)pthread_join(threads[i], NULL);
 }
 
 static void run_matrix(
@@ -108,7 +82,7 @@ static void run_matrix(
 		 first = lab_decode_first_row(shape, matrix);
 
 	product.bound = lab_decode_bound(product.columns);
-	run_product(&product);
+	multiply(&product);
 	for (uint32_t row = 0; row < product.rows; row++) {
 		float bias = LAB_DECODE_BIAS_BOUND * lab_decode_unit(hash, first + row);
 
@@ -229,7 +203,7 @@ static enum kwhy_status conclude(
 	if (!logits)
 		return kwhy_fail_memory(error, "the reference's logits");
 	normalise(passage);
-	run_product(&product);
+	multiply(&product);
 	for (uint32_t i = first; i < passage->count; i++)
 		for (uint32_t row = 0; row < shape->vocabulary; row++)
 			out[(size_t)(i - first) * shape->vocabulary + row] = logits[(size_t)row * MOST + i];
@@ -253,21 +227,11 @@ static enum kwhy_status check_tokens(const struct lab_decode_shape *shape,
 	return KWHY_OK;
 }
 
-static uint32_t thread_count(void)
-{
-	long cores = sysconf(_SC_NPROCESSORS_ONLN);
-
-	return cores < 1 ? 1 : cores > THREADS_MOST ? THREADS_MOST : (uint32_t)cores;
-}
-
 enum kwhy_status lab_decode_reference(const struct lab_decode_shape *shape,
 	const struct lab_decode_sequence *sequence, float *out_logits, struct kwhy_error *error)
 {
 	size_t width = (size_t)shape->width * MOST;
-	struct passage passage = {.shape = shape,
-		.count = sequence->count,
-		.threads = thread_count(),
-		.is_pruned = sequence->is_pruned};
+	struct passage passage = {.shape = shape, .count = sequence->count, .is_pruned = sequence->is_pruned};
 	enum kwhy_status status = check_tokens(shape, sequence, error);
 	float *memory;
 

@@ -154,12 +154,6 @@ enum kwhy_status lab_decode_steps(struct lab_decode *decode, double *out_s, stru
 	return status;
 }
 
-void lab_decode_leave_alone(struct lab_decode *decode)
-{
-	for (uint32_t i = 0; i < decode->replica_count; i++)
-		decode->replicas[i].is_alone = true;
-}
-
 /* --- Checks --- */
 
 enum { CHECKED_SLOTS = 4, CHECK_PROMPT = LAB_DECODE_CHECK_PROMPT, CHECK_STEPS = LAB_DECODE_CHECK_STEPS };

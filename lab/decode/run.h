@@ -76,9 +76,6 @@ KWHY_MUST_USE enum kwhy_status lab_decode_tokens(
 KWHY_MUST_USE enum kwhy_status lab_decode_steps(
 	struct lab_decode *decode, double *out_s, struct kwhy_error *error);
 
-/* From now on no GPU waits for another's part: tokens are wrong, work is the same. */
-void lab_decode_leave_alone(struct lab_decode *decode);
-
 /*
  * Sequences that arrive at random, each with a prompt of its own and to write from a quarter of the decoder's
  * tokens to all of them. The host waits for every token of all, as servers do.

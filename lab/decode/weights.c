@@ -34,8 +34,8 @@ static void fill_matrix(struct fill *fill, const struct matrix *matrix)
 {
 	struct matrix own = *matrix;
 	uint32_t hash = lab_decode_mix(matrix->tensor), kind = fill->rank->args.kind;
-	void *arguments[] = {&own.to, &own.scales, &hash, &own.known, &own.columns, &own.first, &own.stride,
-		&own.bound, &kind};
+	void *arguments[] = {&own.to, &own.scales, &hash, &own.rows, &own.known, &own.columns, &own.first,
+		&own.stride, &own.bound, &kind};
 
 	launch(fill, LAB_DECODE_FILL, own.rows, arguments);
 }

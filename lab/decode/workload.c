@@ -9,19 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROMPT = 128, TOKENS = 128, SEQUENCES_MOST = 100000, PHASES = 6 };
+enum { PROMPT = 128, TOKENS = 128, SEQUENCES_MOST = 100000, PHASES = 4 };
 
 struct options {
 	struct lab_options shared;
-	const char *shape, *weights, *batches, *launches, *tp, *dp;
+	const char *shape, *weights, *batch, *launching, *tp, *dp;
 	uint64_t prompt, tokens, top_k, seed;
 	double temperature, top_p, arrivals;
 };
 
 /* A row: one of each list. launching: LAB_DECODE_LAUNCHING_COUNT: what is usual. */
 struct variant {
-	enum lab_decode_weights weights;
-	enum lab_decode_launching launching;
+	uint32_t weights, launching; /* enum lab_decode_weights, enum lab_decode_launching */
 	uint32_t batch, tp, dp;
 };
 
@@ -48,7 +47,7 @@ struct context {
 struct phase {
 	const char *name;
 	enum kwhy_status (*run)(struct lab_decode *decode, double *out_s, struct kwhy_error *error);
-	bool is_arrivals, is_continuous, is_alone;
+	bool is_arrivals, is_continuous;
 };
 
 /* A row that is open. */
@@ -60,14 +59,10 @@ struct opened {
 };
 
 static const struct phase phases[PHASES] = {
-	{"writing", lab_decode_write, false, false, false},
-	{"reading", lab_decode_prefill, false, false, false},
-	{"together", NULL, true, false, false},
-	{"continuous", NULL, true, true, false},
-	/* The same work without waiting for other GPUs: what phases take above it is exposed communication.
-	 */
-	{"writing alone", lab_decode_write, false, false, true},
-	{"reading alone", lab_decode_prefill, false, false, true},
+	{"writing", lab_decode_write, false, false},
+	{"reading", lab_decode_prefill, false, false},
+	{"together", NULL, true, false},
+	{"continuous", NULL, true, true},
 };
 
 static const struct options *options_of(const struct lab_bench *bench)
@@ -93,9 +88,6 @@ static const struct phase *phase_of(const struct lab_row *row, size_t number)
 static void set_defaults(void *options)
 {
 	*(struct options *)options = (struct options){.shared = LAB_OPTIONS_DEFAULT(&lab_decode),
-		.weights = "bf16",
-		.tp = "1",
-		.dp = "1",
 		.prompt = PROMPT,
 		.tokens = TOKENS,
 		.seed = 1,
@@ -126,17 +118,6 @@ static enum kwhy_status check_choice(const struct options *options, struct kwhy_
 	return KWHY_OK;
 }
 
-/* What `kwhy model scale` takes is of one thing on more and more GPUs. */
-static enum kwhy_status check_table(const struct options *options, struct kwhy_error *error)
-{
-	if (options->shared.output.csv &&
-		(strchr(options->weights, ',') || !options->batches || strchr(options->batches, ',')))
-		return kwhy_fail(error, KWHY_E_USAGE,
-			"--csv is of one kind of weights and one batch, by numbers of GPUs; name one each "
-			"and --tp or --dp 1,2");
-	return KWHY_OK;
-}
-
 static enum kwhy_status read_options(
 	const struct lab_bench *bench, struct context *context, struct kwhy_error *error)
 {
@@ -159,63 +140,10 @@ static enum kwhy_status read_options(
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"--prompt and --tokens take together at most the %u positions of %s",
 			context->shape->positions, context->shape->name);
-	if (!status)
-		status = check_choice(options, error);
-	return status ? status : check_table(options, error);
+	return status ? status : check_choice(options, error);
 }
 
 /* --- Rows --- */
-
-static enum kwhy_status read_weights(const char *word, struct variant *variant, struct kwhy_error *error)
-{
-	const char *names[LAB_DECODE_WEIGHTS_COUNT];
-	size_t found = 0;
-	enum kwhy_status status;
-
-	for (size_t i = 0; i < LAB_DECODE_WEIGHTS_COUNT; i++)
-		names[i] = lab_decode_kinds[i].name;
-	status = lab_word_find("weights", word, names, LAB_DECODE_WEIGHTS_COUNT, &found, error);
-	variant->weights = (enum lab_decode_weights)found;
-	return status;
-}
-
-static enum kwhy_status read_launching(const char *word, struct variant *variant, struct kwhy_error *error)
-{
-	size_t found = 0;
-	enum kwhy_status status = lab_word_find(
-		"launch", word, lab_decode_launching_names, LAB_DECODE_LAUNCHING_COUNT, &found, error);
-
-	variant->launching = (enum lab_decode_launching)found;
-	return status;
-}
-
-static enum kwhy_status read_number(
-	const char *option, const char *word, uint32_t most, uint32_t *out, struct kwhy_error *error)
-{
-	char *end;
-	unsigned long number = strtoul(word, &end, 10);
-
-	if (*word < '0' || *word > '9' || *end || number < 1 || number > most)
-		return kwhy_fail(error, KWHY_E_USAGE,
-			"--%s takes numbers from 1 to %u, such as 1,2; not '%s'", option, most, word);
-	*out = (uint32_t)number;
-	return KWHY_OK;
-}
-
-static enum kwhy_status read_batch(const char *word, struct variant *variant, struct kwhy_error *error)
-{
-	return read_number("batch", word, LAB_DECODE_BATCH_MOST, &variant->batch, error);
-}
-
-static enum kwhy_status read_tp(const char *word, struct variant *variant, struct kwhy_error *error)
-{
-	return read_number("tp", word, LAB_DECODE_GPUS_MOST, &variant->tp, error);
-}
-
-static enum kwhy_status read_dp(const char *word, struct variant *variant, struct kwhy_error *error)
-{
-	return read_number("dp", word, LAB_DECODE_GPUS_MOST, &variant->dp, error);
-}
 
 static void add_phase(struct lab_row *row, const struct phase *phase, double items)
 {
@@ -229,8 +157,7 @@ static void add_phases(const struct options *options, struct lab_row *row, const
 
 	row->phase_count = 0;
 	for (size_t i = 0; i < PHASES; i++)
-		if ((!phases[i].is_arrivals || options->arrivals > 0) &&
-			(!phases[i].is_alone || variant->tp > 1))
+		if (!phases[i].is_arrivals || options->arrivals > 0)
 			add_phase(row, &phases[i], phases[i].run == lab_decode_prefill ? read : written);
 }
 
@@ -267,43 +194,72 @@ static enum kwhy_status add_row(
 	return status;
 }
 
-/* The lists that rows are of, one word of each. */
-static const struct {
-	size_t offset; /* of the list in the options */
-	enum kwhy_status (*read)(const char *word, struct variant *variant, struct kwhy_error *error);
-} lists[] = {
-	{offsetof(struct options, weights), read_weights},
-	{offsetof(struct options, batches), read_batch},
-	{offsetof(struct options, launches), read_launching},
-	{offsetof(struct options, tp), read_tp},
-	{offsetof(struct options, dp), read_dp},
+/* The lists that rows are of, one word of each: a name, or a number up to `most`. */
+struct list {
+	const char *option, *usual, *on_host; /* where it is not given; NULL: nothing is read */
+	size_t words, place;		      /* of the list in the options, and of its word in a variant */
+	const char *(*name)(size_t i);
+	uint32_t most;
 };
 
-static const char *list_of(const struct lab_bench *bench, size_t depth)
+static const char *weights_name(size_t i)
 {
-	const char *list;
+	return lab_decode_kinds[i].name;
+}
 
-	memcpy(&list, (const char *)bench->options + lists[depth].offset, sizeof(list));
-	if (!list && lists[depth].read == read_batch)
-		list = bench->backend == KWHY_GPU_HOST ? "1,8" : "1,8,64,256";
-	return list;
+static const char *launching_name(size_t i)
+{
+	return lab_decode_launching_names[i];
+}
+
+#define LIST(member) offsetof(struct options, member), offsetof(struct variant, member)
+
+static const struct list lists[] = {
+	{"weights", "bf16", "bf16", LIST(weights), weights_name, LAB_DECODE_WEIGHTS_COUNT},
+	{"batch", "1,8,64,256", "1,8", LIST(batch), NULL, LAB_DECODE_BATCH_MOST},
+	{"launch", NULL, NULL, LIST(launching), launching_name, LAB_DECODE_LAUNCHING_COUNT},
+	{"tp", "1", "1", LIST(tp), NULL, LAB_DECODE_GPUS_MOST},
+	{"dp", "1", "1", LIST(dp), NULL, LAB_DECODE_GPUS_MOST},
+};
+
+static enum kwhy_status read_word(
+	const struct list *list, const char *word, uint32_t *out, struct kwhy_error *error)
+{
+	const char *names[LAB_DECODE_WEIGHTS_COUNT];
+	size_t found = 0;
+	char *end;
+	unsigned long number = strtoul(word, &end, 10);
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; list->name && i < list->most; i++)
+		names[i] = list->name(i);
+	if (list->name)
+		status = lab_word_find(list->option, word, names, list->most, &found, error);
+	else if (*word < '0' || *word > '9' || *end || number < 1 || number > list->most)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--%s takes numbers from 1 to %u, such as 1,2; not '%s'", list->option, list->most,
+			word);
+	*out = list->name ? (uint32_t)found : (uint32_t)number;
+	return status;
 }
 
 /* Every combination of the words of the lists from `depth` on. */
 static enum kwhy_status add_rows(
 	struct lab_bench *bench, size_t depth, struct variant *variant, struct kwhy_error *error)
 {
-	const char *list;
+	const struct list *list = &lists[depth];
+	const char *words;
 	char word[KWHY_LIST_WORD_BYTES];
 	enum kwhy_status status = KWHY_OK;
 
 	if (depth == sizeof(lists) / sizeof(lists[0]))
 		return add_row(bench, variant, error);
-	list = list_of(bench, depth);
-	if (!list) /* of launches: what is usual */
+	memcpy(&words, (const char *)bench->options + list->words, sizeof(words));
+	words = words ? words : bench->backend == KWHY_GPU_HOST ? list->on_host : list->usual;
+	if (!words)
 		return add_rows(bench, depth + 1, variant, error);
-	while (!status && kwhy_bench_list_next(&list, word)) {
-		status = lists[depth].read(word, variant, error);
+	while (!status && kwhy_bench_list_next(&words, word)) {
+		status = read_word(list, word, (uint32_t *)(void *)((char *)variant + list->place), error);
 		if (!status)
 			status = add_rows(bench, depth + 1, variant, error);
 	}
@@ -377,8 +333,8 @@ static enum kwhy_status open_row(
 		.tp = variant->tp,
 		.dp = variant->dp,
 		.shape = context_of(bench)->shape,
-		.weights = variant->weights,
-		.launching = variant->launching,
+		.weights = (enum lab_decode_weights)variant->weights,
+		.launching = (enum lab_decode_launching)variant->launching,
 		.batch = variant->batch,
 		.prompt = (uint32_t)options->prompt,
 		.tokens = (uint32_t)options->tokens,
@@ -421,8 +377,6 @@ static enum kwhy_status start(void *context, size_t number, struct kwhy_error *e
 	const struct opened *opened = context;
 	const struct phase *phase = phase_of(opened->row, number);
 
-	if (phase->is_alone)
-		lab_decode_leave_alone(opened->decode);
 	return phase->run == lab_decode_write ? lab_decode_prefill(opened->decode, NULL, error) : KWHY_OK;
 }
 
@@ -544,21 +498,6 @@ static void write_notes(const struct lab_bench *bench, const struct kwhy_sheet *
 			options->temperature, (unsigned long long)options->top_k, options->top_p);
 }
 
-static void write_csv(const struct lab_bench *bench, struct kwhy_text *out)
-{
-	kwhy_text_add(out, "workers,throughput,power_w\n");
-	for (size_t i = 0; i < bench->row_count; i++) {
-		const struct lab_row *row = &bench->rows[i];
-
-		if (!lab_row_has_run(row))
-			continue;
-		kwhy_text_addf(out, "%u,%.9g,", row->gpus, 1 / lab_phase_item_s(&row->phases[0]));
-		if (isfinite(row->phases[0].energy.mean_w))
-			kwhy_text_addf(out, "%.9g", row->phases[0].energy.mean_w);
-		kwhy_text_add(out, "\n");
-	}
-}
-
 #define FACT(title, key, kind, member)                           \
 	{                                                        \
 		title, key, kind, offsetof(struct facts, member) \
@@ -611,9 +550,9 @@ static const struct kwhy_option option_rows[] = {
 	{"weights", 0, "LIST", "of fp32, tf32, bf16, fp16, fp8, int8, int4, fp16-2:4; default bf16",
 		KWHY_OPTION_TEXT, offsetof(struct options, weights)},
 	{"batch", 0, "LIST", "sequences at once, 1 to 1024; default 1,8,64,256, on the host 1,8",
-		KWHY_OPTION_TEXT, offsetof(struct options, batches)},
+		KWHY_OPTION_TEXT, offsetof(struct options, batch)},
 	{"launch", 0, "LIST", "of graph (default) and calls (default with --tp)", KWHY_OPTION_TEXT,
-		offsetof(struct options, launches)},
+		offsetof(struct options, launching)},
 	{"tp", 0, "LIST", "GPUs that share a decoder, such as 1,2; default 1", KWHY_OPTION_TEXT,
 		offsetof(struct options, tp)},
 	{"dp", 0, "LIST", "decoders that share the batch, such as 1,2; default 1", KWHY_OPTION_TEXT,
@@ -632,7 +571,7 @@ static const struct kwhy_option option_rows[] = {
 	{"arrivals", 0, "RATE", "serve sequences that arrive at random, N a second; default 0: none",
 		KWHY_OPTION_NUMBER, offsetof(struct options, arrivals)},
 	LAB_OPTION_ROWS(struct options, "of the rows, as 'bf16 b8 graph'; default all",
-		"write tokens/s and watts by number of GPUs there, for model scale"),
+		"the time of every token of the first 64 runs of each"),
 };
 
 const struct lab_workload lab_decode = {
@@ -659,5 +598,4 @@ const struct lab_workload lab_decode = {
 	.describe = describe,
 	.head = write_head,
 	.notes = write_notes,
-	.csv = write_csv,
 };

@@ -70,25 +70,19 @@ static void sequences_that_arrive_are_served_in_two_ways(void **state)
 	json_decref(root);
 }
 
-static void gpus_that_share_say_what_waiting_costs_and_the_table_is_for_model_scale(void **state)
+static void gpus_that_share_a_decoder_are_launched_on_by_calls(void **state)
 {
-	struct spawned spawned = SPAWN(
-		SMALL, "--batch", "2", "--tp", "1,2", "--json", "--csv", "/dev/stderr", "-q");
-	json_t *root = json_in(&spawned);
+	json_t *root = json_of(SPAWN(SMALL, "--batch", "2", "--tp", "1,2", "--json", "-q"));
 	const json_t *rows = rows_of(root), *two = json_array_get(rows, 1);
 
 	(void)state;
-	assert_int_equal(spawned.exit, 0);
 	assert_string_equal(
 		json_string_value(json_object_get(json_array_get(rows, 0), "id")), "bf16 b2 graph");
 	assert_string_equal(json_string_value(json_object_get(two, "id")), "bf16 b2 calls tp2");
 	assert_true(number_in(two, NULL, "gpus") == 2);
-	assert_true(number_in(phase_of(two, "writing alone"), "run_s", "median") > 0);
-	assert_true(number_in(phase_of(two, "reading alone"), "run_s", "median") > 0);
-	assert_memory_equal(spawned.err.data, "workers,throughput,power_w\n1,", 29);
-	assert_non_null(strstr(spawned.err.data, "\n2,"));
+	assert_string_equal(
+		json_string_value(json_object_get(json_object_get(two, "decoder"), "gathers")), "own");
 	json_decref(root);
-	spawned_done(&spawned);
 }
 
 static void the_text_is_no_wider_than_80_columns(void **state)
@@ -119,7 +113,6 @@ static void wrong_words_are_usage_errors(void **state)
 	assert_fails(SPAWN(SMALL, "--shape", "gpt-2"), 2, "--shape takes opt-125m");
 	assert_fails(SPAWN("decode", "--backend", "host", "--prompt", "2046", "--tokens", "3"), 2,
 		"the 2048 positions of small");
-	assert_fails(SPAWN(SMALL, "--csv", "x.csv"), 2, "name one each");
 }
 
 /* On fakes of the driver, of cuBLASLt and of the meters of an idle H200. */
@@ -155,7 +148,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_combination_is_a_row_with_its_error_and_rates),
 		cmocka_unit_test(sequences_that_arrive_are_served_in_two_ways),
-		cmocka_unit_test(gpus_that_share_say_what_waiting_costs_and_the_table_is_for_model_scale),
+		cmocka_unit_test(gpus_that_share_a_decoder_are_launched_on_by_calls),
 		cmocka_unit_test(the_text_is_no_wider_than_80_columns),
 		cmocka_unit_test(wrong_words_are_usage_errors),
 		cmocka_unit_test(on_a_gpu_tokens_have_joules_with_their_interval),

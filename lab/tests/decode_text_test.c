@@ -3,8 +3,8 @@
  * fake driver and the fake library that runs it is held against the reference. */
 #include "fakes/cuda_text.h"
 
-#include "lab/decode/device.h"
 #include "lab/decode/run.h"
+#include "lab/decode/text.h"
 
 #include "cmocka_all.h"
 #include "fakes/cuda/give_kernels.h"
@@ -19,11 +19,7 @@ static float exchange(float value, int distance)
 }
 
 #define __shfl_xor_sync(mask, value, distance) exchange(value, distance)
-#define now_ns() ((uint64_t)threadIdx.x + ++ticks)
-#define half_of(value) (IS_BF16 ? lab_decode_to_bf16(value) : lab_decode_to_fp16(value))
-#define float_of_half(half) (IS_BF16 ? lab_decode_from_bf16(half) : lab_decode_from_fp16(half))
-#define fp8_of(value) lab_decode_to_fp8(value)
-#define float_of_fp8(code) lab_decode_from_fp8(code)
+#define NOW_NS() (++ticks)
 
 static uint64_t ticks;
 
@@ -70,51 +66,43 @@ static void launch_apart(const struct kwhy_gpu_grid *grid, void **arguments, voi
 			run(arguments);
 }
 
-#define A (*(const struct args *)arguments[0])
-#define U32(i) (*(const u32 *)arguments[i])
-#define U64(i) (*(void *const *)arguments[i])
-#define FLOAT(i) (*(const float *)arguments[i])
+#define launch_fill launch
+#define launch_fill_floats launch_apart
+#define launch_expand launch_apart
+#define launch_reset launch_apart
+#define launch_begin launch
+#define launch_normalise launch
+#define launch_keep launch_apart
+#define launch_attend launch
+#define launch_activate launch
+#define launch_part launch_apart
+#define launch_pick launch
+#define launch_choose launch
 
-#define TEXT(name, how, ...)                                                       \
+#define X(NAME, name, bytes, call)                                                 \
 	static void text_##name(void **arguments)                                  \
 	{                                                                          \
-		lab_decode_##name(__VA_ARGS__);                                    \
+		lab_decode_##name call;                                            \
 	}                                                                          \
 	static void run_##name(const struct kwhy_gpu_grid *grid, void **arguments) \
 	{                                                                          \
-		how(grid, arguments, text_##name);                                 \
+		launch_##name(grid, arguments, text_##name);                       \
 	}
-
-TEXT(fill, launch, U64(0), U64(1), U32(2), U32(3), U32(4), U32(5), U32(6), FLOAT(7), U32(8))
-TEXT(fill_floats, launch_apart, U64(0), U32(1), U32(2), U32(3), FLOAT(4))
-TEXT(expand, launch_apart, U64(0), U64(1), U64(2), U32(3), U32(4))
-TEXT(reset, launch_apart, A, U32(1), U64(2))
-TEXT(begin, launch, A)
-TEXT(normalise, launch, A, U32(1), U32(2), U32(3))
-TEXT(keep, launch_apart, A, U32(1))
-TEXT(attend, launch, A, U32(1), U32(2))
-TEXT(activate, launch, A, U32(1), U32(2))
-TEXT(part, launch_apart, A, U32(1), U32(2))
-TEXT(pick, launch, A)
-TEXT(choose, launch, A)
+#include "lab/decode/kernels.def"
+#undef X
 
 enum { ARGS = sizeof(struct args) };
 
+#define LIST(...)           \
+	{                   \
+		__VA_ARGS__ \
+	}
+#define X(NAME, name, bytes, call) {"lab_decode_" #name, run_##name, LIST bytes},
 static const struct kwhy_gpu_host_kernel texts[] = {
-	{"lab_decode_fill", run_fill, {8, 8, 4, 4, 4, 4, 4, 4, 4}},
-	{"lab_decode_fill_floats", run_fill_floats, {8, 4, 4, 4, 4}},
-	{"lab_decode_expand", run_expand, {8, 8, 8, 4, 4}},
-	{"lab_decode_reset", run_reset, {ARGS, 4, 8}},
-	{"lab_decode_begin", run_begin, {ARGS}},
-	{"lab_decode_normalise", run_normalise, {ARGS, 4, 4, 4}},
-	{"lab_decode_keep", run_keep, {ARGS, 4}},
-	{"lab_decode_attend", run_attend, {ARGS, 4, 4}},
-	{"lab_decode_activate", run_activate, {ARGS, 4, 4}},
-	{"lab_decode_part", run_part, {ARGS, 4, 4}},
-	{"lab_decode_pick", run_pick, {ARGS}},
-	{"lab_decode_choose", run_choose, {ARGS}},
+#include "lab/decode/kernels.def"
 	{0},
 };
+#undef X
 
 static struct kwhy_gpu *gpus[2], *host;
 

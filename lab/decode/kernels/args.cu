@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The kernels of the workload `decode` (lab/README.md): all that stands between the products, which cuBLASLt
- * makes. Compiled for one kind of weights. KIND: as enum lab_decode_weights.
+ * makes. Compiled for one kind of weights. KIND: as enum lab_decode_weights. The same text is their form for the
+ * host, of one thread (BY_WARPS 0).
  */
 #ifdef __cplusplus
 #define KERNEL extern "C" __global__
+#define BY_WARPS 1
+#define NOW_NS() now_ns()
 #endif
 
 typedef unsigned long long u64;
@@ -45,7 +48,6 @@ enum {
 	HEAD = 64,
 	THREADS = 256,
 	WARPS = THREADS / 32,
-	EACH_MOST = 8, /* columns of a row that a thread of so many takes: widths are 2048 at most */
 	SPAN = 4,      /* positions whose keys and values a lane loads at once */
 	PIECE = HEAD + 2
 };
@@ -190,6 +192,7 @@ static __device__ u64 key_of(float value, u32 token)
 
 /* --- Over the threads of a block, for all of them --- */
 
+#if BY_WARPS
 static __device__ float sum_of_block(float value)
 {
 	__shared__ float sums[32];
@@ -221,6 +224,10 @@ static __device__ float most_of_block(float value)
 		most = fmaxf(most, mosts[i]);
 	return most;
 }
+#else
+#define sum_of_block(value) (value)
+#define most_of_block(value) (value)
+#endif
 
 static __device__ u64 best_of_block(u64 key)
 {

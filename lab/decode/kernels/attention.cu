@@ -1,6 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* --- Attention, fused: scores, their softmax as they come, and the mixing of values --- */
 
+/* One head of one token. */
+struct query {
+	u32 token, head, count; /* it attends to so many positions */
+	const kept *keys, *values;
+};
+
+static __device__ struct query query_of(const struct args *a, u32 layer, u32 unit)
+{
+	u32 slot = unit / (a->heads * a->each), head = unit / a->each % a->heads, place = unit % a->each;
+	u64 cache = (((u64)layer * a->cache_slots + slot) * a->heads + head) * a->room * HEAD;
+	struct query q = {slot * a->each + place, head, (a->each == 1 ? a->at[slot] : place) + 1, a->keys + cache,
+		a->values + cache};
+
+	return q;
+}
+
+/* Of 8 bits the scale of a token's acts comes of all its heads. */
+static __device__ void store_mixed(const struct args *a, const struct query *q, u32 column, float value)
+{
+	u64 place = ((u64)q->token * a->heads + q->head) * HEAD + column;
+
+	if (IS_SCALED)
+		a->sums[place] = value;
+	else
+		a->acts[place] = act_of(value);
+}
+
+/* A number of a query in powers of 2, over the root of a head's width. */
+static __device__ float query_at(const struct args *a, const struct query *q, u32 column)
+{
+	return a->queries[((u64)q->token * a->heads + q->head) * HEAD + column] * 0.125f * 1.44269504f;
+}
+
+#if BY_WARPS
 /* What a lane has mixed: of 8 columns of a head, of every fourth position. */
 struct mixture {
 	float most, weight, sums[8];
@@ -62,22 +96,6 @@ static __device__ void mix_span(
 	}
 }
 
-/* One head of one token. */
-struct query {
-	u32 token, head, count; /* it attends to so many positions */
-	const kept *keys, *values;
-};
-
-static __device__ struct query query_of(const struct args *a, u32 layer, u32 unit)
-{
-	u32 slot = unit / (a->heads * a->each), head = unit / a->each % a->heads, place = unit % a->each;
-	u64 cache = (((u64)layer * a->cache_slots + slot) * a->heads + head) * a->room * HEAD;
-	struct query q = {slot * a->each + place, head, (a->each == 1 ? a->at[slot] : place) + 1, a->keys + cache,
-		a->values + cache};
-
-	return q;
-}
-
 /* The mixtures of a query's warps become one number of the output. */
 static __device__ float join_pieces(float (*pieces)[PIECE], u32 warps, u32 column)
 {
@@ -101,15 +119,14 @@ static __device__ float join_pieces(float (*pieces)[PIECE], u32 warps, u32 colum
 KERNEL void __launch_bounds__(THREADS) lab_decode_attend(const struct args a, u32 layer, u32 warps)
 {
 	__shared__ float pieces[WARPS][PIECE];
-	u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, own = warp % warps, mixed = a.heads * HEAD,
+	u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, own = warp % warps,
 	    unit = blockIdx.x * (WARPS / warps) + warp / warps, all = a.tokens * a.heads;
 	struct query q = query_of(&a, layer, unit < all ? unit : all - 1);
 	struct mixture m = {-1e30f, 0, {0}};
 	float query[8];
 
-	for (u32 i = 0; i < 8; i++) /* of the head's width; to powers of 2 */
-		query[i] = a.queries[(u64)q.token * mixed + q.head * HEAD + lane % 8 * 8 + i] * 0.125f *
-			1.44269504f;
+	for (u32 i = 0; i < 8; i++)
+		query[i] = query_at(&a, &q, lane % 8 * 8 + i);
 	for (u32 first = own * SPAN * 4; first < q.count; first += warps * SPAN * 4)
 		mix_span(&m, query, q.keys, q.values, first, q.count);
 	mixture_join(&m, 8);
@@ -121,14 +138,37 @@ KERNEL void __launch_bounds__(THREADS) lab_decode_attend(const struct args a, u3
 		pieces[warp][HEAD + 1] = m.most;
 	}
 	__syncthreads();
-	for (u32 i = own * 32 + lane; unit < all && i < HEAD; i += warps * 32) {
-		float value = join_pieces(pieces + warp / warps * warps, warps, i);
-		u64 place = (u64)q.token * mixed + q.head * HEAD + i;
+	for (u32 i = own * 32 + lane; unit < all && i < HEAD; i += warps * 32)
+		store_mixed(&a, &q, i, join_pieces(pieces + warp / warps * warps, warps, i));
+}
+#else
+static void attend_alone(const struct args *a, const struct query *q)
+{
+	float sums[HEAD] = {0}, weight = 0, most = -1e30f;
 
-		/* Of 8 bits the scale of a token's acts comes of all its heads. */
-		if (IS_SCALED)
-			a.sums[place] = value;
-		else
-			a.acts[place] = act_of(value);
+	for (u32 position = 0; position < q->count; position++) {
+		const kept *key = q->keys + (u64)position * HEAD, *value = q->values + (u64)position * HEAD;
+		float score = 0, factor, share;
+
+		for (u32 i = 0; i < HEAD; i++)
+			score += query_at(a, q, i) * float_of_kept(key[i]);
+		factor = exp2f(most - fmaxf(most, score));
+		most = fmaxf(most, score);
+		share = exp2f(score - most);
+		weight = weight * factor + share;
+		for (u32 i = 0; i < HEAD; i++)
+			sums[i] = sums[i] * factor + share * float_of_kept(value[i]);
+	}
+	for (u32 i = 0; i < HEAD; i++)
+		store_mixed(a, q, i, sums[i] / weight);
+}
+
+KERNEL void lab_decode_attend(const struct args a, u32 layer, u32 warps)
+{
+	for (u32 unit = 0; unit < a.tokens * a.heads; unit++) {
+		struct query q = query_of(&a, layer, unit);
+
+		attend_alone(&a, &q);
 	}
 }
+#endif

@@ -1,34 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* --- Choosing: a block takes a slot --- */
 
-/* The likeliest token of this GPU's words; of 8 bits logits come to their size. */
+/* A logit of this GPU's; of 8 bits it comes to its size. */
+static __device__ float size_logit(const struct args *a, u32 slot, u32 i)
+{
+	float *logits = a->logits + (u64)slot * a->word_count;
+
+#if IS_SCALED
+	float scale = a->last_scales[slot] * a->word_scales[a->first_word + i];
+#if KIND == INT8
+	logits[i] = (float)((const int *)(const void *)logits)[i] * scale;
+#else
+	logits[i] *= scale;
+#endif
+#endif
+	return logits[i];
+}
+
+/* The likeliest token of this GPU's words. */
 KERNEL void lab_decode_pick(const struct args a)
 {
-	u32 slot = blockIdx.x;
-	float *logits = a.logits + (u64)slot * a.word_count;
-	u64 best = 0;
+	for (u32 slot = blockIdx.x; slot < a.slots; slot += gridDim.x) {
+		u64 best = 0;
 
-	for (u32 i = threadIdx.x; i < a.word_count; i += blockDim.x) {
-		u32 word = a.first_word + i;
-#if IS_SCALED
-		float scale = a.last_scales[slot] * a.word_scales[word];
-#if KIND == INT8
-		float logit = (float)((const int *)(const void *)logits)[i] * scale;
-#else
-		float logit = logits[i] * scale;
-#endif
+		for (u32 i = threadIdx.x; i < a.word_count; i += blockDim.x) {
+			float logit = size_logit(&a, slot, i);
+			u64 key = a.first_word + i < a.vocabulary ? key_of(logit, a.first_word + i) : 0;
 
-		logits[i] = logit;
-#else
-		float logit = logits[i];
-#endif
-		u64 key = word < a.vocabulary ? key_of(logit, word) : 0;
-
-		best = key > best ? key : best;
+			best = key > best ? key : best;
+		}
+		best = best_of_block(best);
+		if (threadIdx.x == 0)
+			a.best[slot] = best;
 	}
-	best = best_of_block(best);
-	if (threadIdx.x == 0)
-		a.best[slot] = best;
 }
 
 static __device__ float logit_at(const struct args *a, u32 slot, u32 token)
@@ -116,25 +120,31 @@ static __device__ float luck_of(const struct args *a, u32 slot, u32 token)
 	return -logf(-logf(even));
 }
 
-/* Draws a token: of the likeliest top_k, of which as few as have the share top_p together. */
-KERNEL void lab_decode_choose(const struct args a)
+static __device__ void choose(const struct args *a, u32 slot)
 {
-	u32 slot = blockIdx.x, least = 0;
-	float most = logit_at(&a, slot, ~(u32)a.best[slot]);
+	u32 least = 0;
+	float most = logit_at(a, slot, ~(u32)a->best[slot]);
 	u64 best = 0;
 
-	if (a.top_k && a.top_k < a.vocabulary)
-		least = least_kept(&a, slot, 0, most, a.top_k, 0);
-	if (a.top_p < 1)
+	if (a->top_k && a->top_k < a->vocabulary)
+		least = least_kept(a, slot, 0, most, a->top_k, 0);
+	if (a->top_p < 1)
 		least = least_kept(
-			&a, slot, least, most, 1 + (u64)(a.top_p * (float)sum_of_parts(&a, slot, least, most)), 1);
-	for (u32 i = threadIdx.x; i < a.vocabulary; i += blockDim.x) {
-		float logit = logit_at(&a, slot, i);
-		u64 key = order_of(logit) >= least ? key_of(logit / a.temperature + luck_of(&a, slot, i), i) : 0;
+			a, slot, least, most, 1 + (u64)(a->top_p * (float)sum_of_parts(a, slot, least, most)), 1);
+	for (u32 i = threadIdx.x; i < a->vocabulary; i += blockDim.x) {
+		float logit = logit_at(a, slot, i);
+		u64 key = order_of(logit) >= least ? key_of(logit / a->temperature + luck_of(a, slot, i), i) : 0;
 
 		best = key > best ? key : best;
 	}
 	best = best_of_block(best);
 	if (threadIdx.x == 0)
-		a.best[slot] = best;
+		a->best[slot] = best;
+}
+
+/* Draws a token: of the likeliest top_k, of which as few as have the share top_p together. */
+KERNEL void lab_decode_choose(const struct args a)
+{
+	for (u32 slot = blockIdx.x; slot < a.slots; slot += gridDim.x)
+		choose(&a, slot);
 }

@@ -39,43 +39,47 @@ static __device__ float code_scale(float most)
 	return IS_SCALED && most > 0 ? most / CODE_MOST : 1;
 }
 
-/* What begins a run of tokens: each slot is at `at`, and its next token is `first`, as a key. */
+/* What begins a run of tokens: each slot is at `at`, and its next token is `first`, as a key; else token 0. */
 KERNEL void lab_decode_reset(const struct args a, u32 at, const u64 *first)
 {
-	u32 slot = blockIdx.x * blockDim.x + threadIdx.x;
+	for (u32 slot = blockIdx.x * blockDim.x + threadIdx.x; slot < a.slots; slot += gridDim.x * blockDim.x) {
+		a.at[slot] = at;
+		a.best[slot] = first ? first[slot] : ~0u;
+	}
+}
 
-	if (slot >= a.slots)
-		return;
-	a.at[slot] = at;
-	a.best[slot] = first ? first[slot] : ~0u; /* else token 0 */
+static __device__ void begin(const struct args *a, u32 token)
+{
+	u32 slot = token / a->each, word, position;
+
+	if (a->each == 1) {
+		word = ~(u32)a->best[slot];
+		position = a->at[slot] + 1;
+		__syncthreads();
+		if (threadIdx.x == 0)
+			a->at[slot] = position;
+		if (threadIdx.x == 0 && token == 0)
+			a->times[position] = NOW_NS();
+	} else {
+		word = a->prompt[token];
+		position = token % a->each;
+	}
+	if (threadIdx.x == 0)
+		a->chosen[(u64)slot * a->room + position] = word;
+	for (u32 k = threadIdx.x; k < a->width / 4; k += blockDim.x) {
+		float v[4], scale = CODE_MOST > 0 ? a->word_scales[word] : 1;
+
+		load_four(a->words + ((u64)word * (a->width / 4) + k) * FOUR_BYTES, v);
+		for (u32 i = 0; i < 4; i++)
+			a->x[(u64)token * a->width + 4 * k + i] = v[i] * scale +
+				a->places[(u64)position * a->width + 4 * k + i];
+	}
 }
 
 KERNEL void lab_decode_begin(const struct args a)
 {
-	u32 token = blockIdx.x, slot = token / a.each, word, position;
-
-	if (a.each == 1) {
-		word = ~(u32)a.best[slot];
-		position = a.at[slot] + 1;
-		__syncthreads();
-		if (threadIdx.x == 0)
-			a.at[slot] = position;
-		if (threadIdx.x == 0 && token == 0)
-			a.times[position] = now_ns();
-	} else {
-		word = a.prompt[token];
-		position = token % a.each;
-	}
-	if (threadIdx.x == 0)
-		a.chosen[(u64)slot * a.room + position] = word;
-	for (u32 k = threadIdx.x; k < a.width / 4; k += blockDim.x) {
-		float v[4], scale = CODE_MOST > 0 ? a.word_scales[word] : 1;
-
-		load_four(a.words + ((u64)word * (a.width / 4) + k) * FOUR_BYTES, v);
-		for (u32 i = 0; i < 4; i++)
-			a.x[(u64)token * a.width + 4 * k + i] = v[i] * scale +
-				a.places[(u64)position * a.width + 4 * k + i];
-	}
+	for (u32 token = blockIdx.x; token < a.tokens; token += gridDim.x)
+		begin(&a, token);
 }
 
 /* A number of x with what the product before has to add. */
@@ -94,58 +98,64 @@ static __device__ float settled(const struct args *a, u32 layer, u32 matrix, u32
 	return value;
 }
 
-/* x takes what the product before has left, and its normalised form is what the next one takes. last: of
- * each slot its last token alone. */
+/* x takes what the product before has left, and its normalised form is what the next one takes, as row `to`;
+ * gives the scale of that. */
+static __device__ float normalise(const struct args *a, u32 layer, u32 matrix, u32 token, u32 to)
+{
+	float *x = a->x + (u64)token * a->width, mean = 0, squares = 0, most = 0, size, scale;
+
+	for (u32 k = threadIdx.x; k < a->width; k += blockDim.x) {
+		x[k] = settled(a, layer, matrix, token, k);
+		mean += x[k];
+	}
+	mean = sum_of_block(mean) / (float)a->width;
+	for (u32 k = threadIdx.x; k < a->width; k += blockDim.x) {
+		squares += (x[k] - mean) * (x[k] - mean);
+		most = fmaxf(most, fabsf(x[k] - mean));
+	}
+	size = 1 / sqrtf(sum_of_block(squares) / (float)a->width + 1e-5f);
+	scale = IS_SCALED ? code_scale(most_of_block(most) * size) : 1;
+	for (u32 k = threadIdx.x; k < a->width; k += blockDim.x)
+		a->acts[(u64)to * a->width + k] = act_of((x[k] - mean) * size / scale);
+	return scale;
+}
+
+/* last: of each slot its last token alone. */
 KERNEL void lab_decode_normalise(const struct args a, u32 layer, u32 matrix, u32 last)
 {
-	u32 token = last ? (blockIdx.x + 1) * a.each - 1 : blockIdx.x;
-	float v[EACH_MOST], mean = 0, squares = 0, most = 0, scale;
+	for (u32 i = blockIdx.x; i < (last ? a.slots : a.tokens); i += gridDim.x) {
+		float scale = normalise(&a, layer, matrix, last ? (i + 1) * a.each - 1 : i, i);
 
-	for (u32 i = 0; i < EACH_MOST; i++) {
-		u32 k = i * blockDim.x + threadIdx.x;
-
-		v[i] = k < a.width ? settled(&a, layer, matrix, token, k) : 0;
-		mean += v[i];
-		if (k < a.width)
-			a.x[(u64)token * a.width + k] = v[i];
+		if (IS_SCALED && threadIdx.x == 0)
+			(last ? a.last_scales : a.act_scales)[i] = scale;
 	}
-	mean = sum_of_block(mean) / (float)a.width;
-	for (u32 i = 0; i < EACH_MOST; i++) {
-		v[i] = i * blockDim.x + threadIdx.x < a.width ? v[i] - mean : 0;
-		squares += v[i] * v[i];
-		most = fmaxf(most, fabsf(v[i]));
-	}
-	scale = 1 / sqrtf(sum_of_block(squares) / (float)a.width + 1e-5f);
-	most = IS_SCALED ? code_scale(most_of_block(most) * scale) : 1;
-	if (IS_SCALED && threadIdx.x == 0)
-		(last ? a.last_scales : a.act_scales)[blockIdx.x] = most;
-	for (u32 i = 0; i < EACH_MOST; i++) {
-		u32 k = i * blockDim.x + threadIdx.x;
+}
 
-		if (k < a.width)
-			a.acts[(u64)blockIdx.x * a.width + k] = act_of(v[i] * scale / most);
+static __device__ void keep(const struct args *a, u32 layer, u32 token)
+{
+	u32 slot = token / a->each, mixed = a->heads * HEAD,
+	    position = a->each == 1 ? a->at[slot] : token % a->each;
+
+	for (u32 row = threadIdx.x; row < 3 * mixed; row += blockDim.x) {
+		float value = sum_at(a, layer, ATTENTION, token, row) +
+			a->biases[first_row(a, layer, ATTENTION) + row];
+		u32 column = row % mixed;
+		u64 place = ((((u64)layer * a->cache_slots + slot) * a->heads + column / HEAD) * a->room + position) *
+				HEAD +
+			column % HEAD;
+
+		if (row < mixed)
+			a->queries[(u64)token * mixed + column] = value;
+		else
+			(row < 2 * mixed ? a->keys : a->values)[place] = kept_of(value);
 	}
 }
 
 /* Queries, keys and values come to where attention finds them. */
 KERNEL void lab_decode_keep(const struct args a, u32 layer)
 {
-	u32 token = blockIdx.x, slot = token / a.each, mixed = a.heads * HEAD,
-	    position = a.each == 1 ? a.at[slot] : token % a.each;
-
-	for (u32 row = threadIdx.x; row < 3 * mixed; row += blockDim.x) {
-		float value = sum_at(&a, layer, ATTENTION, token, row) +
-			a.biases[first_row(&a, layer, ATTENTION) + row];
-		u32 column = row % mixed;
-		u64 place = ((((u64)layer * a.cache_slots + slot) * a.heads + column / HEAD) * a.room + position) *
-				HEAD +
-			column % HEAD;
-
-		if (row < mixed)
-			a.queries[(u64)token * mixed + column] = value;
-		else
-			(row < 2 * mixed ? a.keys : a.values)[place] = kept_of(value);
-	}
+	for (u32 token = blockIdx.x; token < a.tokens; token += gridDim.x)
+		keep(&a, layer, token);
 }
 
 /* What attention or the widening has left, ReLU and all, as the next product takes it. */
@@ -157,29 +167,35 @@ static __device__ float activated(const struct args *a, u32 layer, u32 matrix, u
 		sum_at(a, layer, WIDENING, token, k) + a->biases[first_row(a, layer, WIDENING) + k], 0);
 }
 
-/* matrix: the next product, the projection or the narrowing. */
-KERNEL void lab_decode_activate(const struct args a, u32 layer, u32 matrix)
+static __device__ void activate(const struct args *a, u32 layer, u32 matrix, u32 token)
 {
-	u32 token = blockIdx.x, columns = matrix == PROJECTION ? a.heads * HEAD : a.inner;
+	u32 columns = matrix == PROJECTION ? a->heads * HEAD : a->inner;
 	float scale = 1, most = 0;
 
 	for (u32 k = threadIdx.x; IS_SCALED && k < columns; k += blockDim.x)
-		most = fmaxf(most, fabsf(activated(&a, layer, matrix, token, k, columns)));
+		most = fmaxf(most, fabsf(activated(a, layer, matrix, token, k, columns)));
 	if (IS_SCALED)
 		scale = code_scale(most_of_block(most));
 	for (u32 k = threadIdx.x; k < columns; k += blockDim.x)
-		a.acts[(u64)token * columns + k] =
-			act_of(activated(&a, layer, matrix, token, k, columns) / scale);
+		a->acts[(u64)token * columns + k] =
+			act_of(activated(a, layer, matrix, token, k, columns) / scale);
 	__syncthreads(); /* all have read the scale of before */
 	if (IS_SCALED && threadIdx.x == 0)
-		a.act_scales[token] = scale;
+		a->act_scales[token] = scale;
+}
+
+/* matrix: the next product, the projection or the narrowing. */
+KERNEL void lab_decode_activate(const struct args a, u32 layer, u32 matrix)
+{
+	for (u32 token = blockIdx.x; token < a.tokens; token += gridDim.x)
+		activate(&a, layer, matrix, token);
 }
 
 /* Of several GPUs: what a product has left, in its size, comes to this GPU's place among the parts. */
 KERNEL void lab_decode_part(const struct args a, u32 layer, u32 matrix)
 {
-	u32 token = blockIdx.x;
-
-	for (u32 k = threadIdx.x; k < a.width; k += blockDim.x)
-		a.parts[((u64)a.rank * a.tokens + token) * a.width + k] = sum_at(&a, layer, matrix, token, k);
+	for (u32 token = blockIdx.x; token < a.tokens; token += gridDim.x)
+		for (u32 k = threadIdx.x; k < a.width; k += blockDim.x)
+			a.parts[((u64)a.rank * a.tokens + token) * a.width + k] =
+				sum_at(&a, layer, matrix, token, k);
 }

@@ -61,28 +61,43 @@ static __device__ void load_four(const u8 *from, float v[4])
 #endif
 }
 
-/* A block makes a row of a piece of a matrix: its first number is at `first` of the whole, whose rows are
- * `stride` long. Rows from `known` on are zeros. */
-KERNEL void lab_decode_fill(u8 *to, float *scales, u32 tensor_hash, u32 known, u32 columns, u32 first, u32 stride,
-	float bound, u32 kind)
+/* A matrix that is a piece of a whole one. */
+struct piece {
+	u8 *to;
+	float *scales, bound;
+	u32 tensor_hash, known, columns; /* rows from `known` on are zeros */
+	u32 first, stride;		 /* its first number, of the whole, whose rows are so long */
+};
+
+static __device__ void fill_row(const struct piece *p, u32 row)
 {
-	u32 row = blockIdx.x, from = first + row * stride;
+	u32 from = p->first + row * p->stride;
 	float scale = 1, most = 0;
 
-	(void)kind; /* for the host */
-	for (u32 k = threadIdx.x; CODE_MOST > 0 && k < columns; k += blockDim.x)
-		most = fmaxf(most, fabsf(bound * unit_of(tensor_hash, from + k)));
+	for (u32 k = threadIdx.x; CODE_MOST > 0 && k < p->columns; k += blockDim.x)
+		most = fmaxf(most, fabsf(p->bound * unit_of(p->tensor_hash, from + k)));
 	if (CODE_MOST > 0)
 		scale = most_of_block(most) / (CODE_MOST > 0 ? CODE_MOST : 1);
 	if (threadIdx.x == 0)
-		scales[row] = scale;
-	for (u32 k = threadIdx.x; k < columns / 4; k += blockDim.x) {
+		p->scales[row] = scale;
+	for (u32 k = threadIdx.x; k < p->columns / 4; k += blockDim.x) {
 		float v[4];
 
 		for (u32 i = 0; i < 4; i++)
-			v[i] = row < known ? bound * unit_of(tensor_hash, from + 4 * k + i) / scale : 0;
-		store_four(to + ((u64)row * (columns / 4) + k) * FOUR_BYTES, v);
+			v[i] = row < p->known ? p->bound * unit_of(p->tensor_hash, from + 4 * k + i) / scale : 0;
+		store_four(p->to + ((u64)row * (p->columns / 4) + k) * FOUR_BYTES, v);
 	}
+}
+
+/* A block takes a row. */
+KERNEL void lab_decode_fill(u8 *to, float *scales, u32 tensor_hash, u32 rows, u32 known, u32 columns, u32 first,
+	u32 stride, float bound, u32 kind)
+{
+	struct piece p = {to, scales, bound, tensor_hash, known, columns, first, stride};
+
+	(void)kind; /* for the host */
+	for (u32 row = blockIdx.x; row < rows; row += gridDim.x)
+		fill_row(&p, row);
 }
 
 KERNEL void lab_decode_fill_floats(float *to, u32 tensor_hash, u32 count, u32 first, float bound)
@@ -91,26 +106,21 @@ KERNEL void lab_decode_fill_floats(float *to, u32 tensor_hash, u32 count, u32 fi
 		to[i] = bound * unit_of(tensor_hash, first + i);
 }
 
-#if KIND == INT4 || KIND == SPARSE
 /* Weights as the product takes them, 16 bits each; a block takes a row. */
-KERNEL void lab_decode_expand(const u8 *from, const float *scales, u16 *to, u32 columns, u32 kind)
+KERNEL void lab_decode_expand(const u8 *from, const float *scales, u16 *to, u32 rows, u32 columns, u32 kind)
 {
-	u32 row = blockIdx.x;
-	float scale = KIND == INT4 ? scales[row] : 1;
-
 	(void)kind;
-	for (u32 k = threadIdx.x; k < columns / 4; k += blockDim.x) {
-		u64 place = (u64)row * (columns / 4) + k;
-		float v[4];
+#if KIND == INT4 || KIND == SPARSE
+	for (u32 row = blockIdx.x; row < rows; row += gridDim.x)
+		for (u32 k = threadIdx.x; k < columns / 4; k += blockDim.x) {
+			u64 place = (u64)row * (columns / 4) + k;
+			float v[4];
 
-		load_four(from + place * FOUR_BYTES, v);
-		for (int i = 0; i < 4; i++)
-			to[place * 4 + (u64)i] = half_of(v[i] * scale);
-	}
-}
+			load_four(from + place * FOUR_BYTES, v);
+			for (int i = 0; i < 4; i++)
+				to[place * 4 + (u64)i] = half_of(v[i] * (KIND == INT4 ? scales[row] : 1));
+		}
 #else
-KERNEL void lab_decode_expand(const u8 *from, const float *scales, u16 *to, u32 columns, u32 kind)
-{
-	(void)from, (void)scales, (void)to, (void)columns, (void)kind;
-}
+	(void)from, (void)scales, (void)to, (void)rows, (void)columns;
 #endif
+}
