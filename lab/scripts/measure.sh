@@ -39,12 +39,7 @@ for part in "${parts[@]}"; do
 		lab flow-allocations 30 flow --variant n0,n0c,n0p --flows 100 --repeat 3 --seconds 1
 		lab flow-many 40 flow --variant n2,n4,n5 --flows 100000 --steps 100 --repeat 3 --seconds 1
 		;;
-	train)
-		lab train 40 train --repeat 2 --seconds 0.7 --csv "$out/train-losses.csv"
-		lab train-wide 30 train --check-width 4096 --steps 1 --repeat 1 --seconds 0
-		lab train-deep 40 train --layers 16 --batch 4096 --samples 8192 --steps 8 --variant graph,checkpoint --check-width 128 --repeat 2 --seconds 0.5
-		lab train-deep-8192 40 train --layers 16 --batch 8192 --samples 8192 --steps 4 --variant graph,checkpoint --check-width 128 --repeat 2 --seconds 0.5
-		;;
+	train) lab train 60 train --repeat 2 --seconds 1 ;;
 	decode) lab decode 60 decode --repeat 2 --seconds 1 ;;
 	torch)
 		step twin-torch 80 python3 "$here/twin_torch.py" --seconds 2 --repeat 2 -o "$out/twin-torch.json"

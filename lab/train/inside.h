@@ -6,7 +6,7 @@
 #include "lab/blaslt.h"
 #include "lab/train/train.h"
 
-#define AT(type) u64
+#define AT(type) uint64_t
 #include "lab/train/kernels/args.cu"
 
 /* The inside of a training that is open, for the files of this folder. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/kernels.h"
+#include "lab/parts.h"
 #include "lab/train/inside.h"
 #include "lab/train/rules.h"
 
@@ -27,7 +28,7 @@ static uint64_t plane_bytes(const struct lab_train_args *args)
 	return (uint64_t)args->batch / args->parts * args->width * (args->half ? 2 : 4);
 }
 
-/* The parts of the memory, each at a multiple of 256 bytes; gives the bytes in all. */
+/* Gives the bytes in all. */
 static size_t lay_out(struct lab_train_rank *rank, uint64_t start)
 {
 	struct lab_train_args *a = &rank->args;
@@ -35,9 +36,7 @@ static size_t lay_out(struct lab_train_rank *rank, uint64_t start)
 	const uint64_t weights = lab_train_weight_count(shape) * sizeof(float),
 		       matrices = (uint64_t)shape->layers * shape->width * shape->width,
 		       plane = plane_bytes(a);
-	const struct {
-		u64 *place, bytes;
-	} parts[] = {{&a->weights, weights}, {&a->first, weights}, {&a->second, weights},
+	const struct lab_part parts[] = {{&a->weights, weights}, {&a->first, weights}, {&a->second, weights},
 		{&a->gradients, weights}, {&a->factors, a->half ? 2 * matrices : 0},
 		{&a->staged, 2 * rank->staged_bytes}, {&a->inputs, a->parts * plane},
 		{&a->labels, a->batch * sizeof(uint32_t)}, {&a->hidden, rank->train->slots * plane},
@@ -45,15 +44,11 @@ static size_t lay_out(struct lab_train_rank *rank, uint64_t start)
 		{&a->logits, (uint64_t)a->batch / a->parts * a->width * sizeof(float)},
 		{&a->row_losses, a->batch * sizeof(float)}, {&a->losses, shape->steps * sizeof(float)},
 		{&a->clock, sizeof(struct lab_train_clock)}};
-	uint64_t next = start;
+	size_t bytes = lab_parts_place(parts, sizeof(parts) / sizeof(parts[0]), start);
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		*parts[i].place = next;
-		next += (parts[i].bytes + 255) / 256 * 256;
-	}
 	if (!a->half)
 		a->factors = a->weights;
-	return next - start;
+	return bytes;
 }
 
 /* All of it is a pattern at first, so that what nothing wrote is seen: as floats about -3e-16. */
