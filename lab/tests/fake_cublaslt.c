@@ -276,6 +276,12 @@ static int is_of(kwhy_cublaslt_layout layout, uint64_t rows, uint64_t columns, i
 		layout->columns == (transposed ? rows : columns);
 }
 
+/* Whether a factor, of the type of the sums, is that number. */
+static int is_scaled(int is_whole, const void *factor, int by)
+{
+	return is_whole ? *(const int32_t *)factor == by : *(const float *)factor == (float)by;
+}
+
 enum kwhy_cublas_result cublasLtMatmul(kwhy_cublaslt_handle handle, kwhy_cublaslt_product product,
 	const void *alpha, const void *a, kwhy_cublaslt_layout a_layout, const void *b,
 	kwhy_cublaslt_layout b_layout, const void *beta, const void *c, kwhy_cublaslt_layout c_layout,
@@ -283,8 +289,7 @@ enum kwhy_cublas_result cublasLtMatmul(kwhy_cublaslt_handle handle, kwhy_cublasl
 	void *workspace, size_t workspace_bytes, kwhy_cublas_stream stream)
 {
 	uint64_t inner = product->transposed_a ? a_layout->rows : a_layout->columns;
-	int32_t is_tf32 = product->compute == KWHY_CUBLAS_COMPUTE_FAST_TF32, whole_one = 1, whole_zero = 0;
-	float one = 1, zero = 0;
+	int32_t is_tf32 = product->compute == KWHY_CUBLAS_COMPUTE_FAST_TF32;
 	int is_whole = product->scale == KWHY_CUBLASLT_INT32, adds = !is_whole && *(const float *)beta == 1;
 	struct call call = {
 		{(void *)(uintptr_t)a, a_layout->type, a_layout->stride, !product->transposed_a, is_tf32},
@@ -293,8 +298,7 @@ enum kwhy_cublas_result cublasLtMatmul(kwhy_cublaslt_handle handle, kwhy_cublasl
 	void *arguments[] = {&call};
 	__typeof__(cuLaunchKernel) *launch;
 
-	if (memcmp(alpha, is_whole ? (void *)&whole_one : &one, 4) != 0 ||
-		(!adds && memcmp(beta, is_whole ? (void *)&whole_zero : &zero, 4) != 0) || c != d ||
+	if (!is_scaled(is_whole, alpha, 1) || !(adds || is_scaled(is_whole, beta, 0)) || c != d ||
 		c_layout != d_layout || algorithm->data[0] != 1 || !workspace || !workspace_bytes ||
 		!is_of(a_layout, d_layout->rows, inner, product->transposed_a) ||
 		!is_of(b_layout, inner, d_layout->columns, product->transposed_b))
