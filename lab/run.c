@@ -8,7 +8,8 @@
 #include <string.h>
 
 static const struct kwhy_median no_median = {0, NAN, NAN, NAN, NAN, NAN, NAN};
-static const char first_gpus[] = "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15"; /* where none are named */
+
+enum { LIST_BYTES = 64 };
 
 /* --- What is asked for --- */
 
@@ -97,19 +98,16 @@ struct lab_phase *lab_phase_add(struct lab_row *row, const char *name, double it
 
 static void set_unknown(char *facts, const struct lab_column *column)
 {
-	static const struct kwhy_joules no_joules = {NAN, NAN, NAN};
-	const uint64_t no_count = LAB_UNKNOWN;
-	const double no_real = NAN;
 	void *at = facts + column->offset;
 
 	if (column->kind == LAB_COUNT || column->kind == LAB_BYTES)
-		memcpy(at, &no_count, sizeof(no_count));
+		*(uint64_t *)at = LAB_UNKNOWN;
 	else if (column->kind == LAB_MEDIAN)
-		memcpy(at, &no_median, sizeof(no_median));
+		*(struct kwhy_median *)at = no_median;
 	else if (column->kind == LAB_JOULES)
-		memcpy(at, &no_joules, sizeof(no_joules));
+		*(struct kwhy_joules *)at = (struct kwhy_joules){NAN, NAN, NAN};
 	else if (column->kind != LAB_TEXT) /* which is NULL already */
-		memcpy(at, &no_real, sizeof(no_real));
+		*(double *)at = NAN;
 }
 
 static void set_facts_unknown(const struct lab_workload *workload, char *facts)
@@ -369,30 +367,27 @@ static enum kwhy_status run_rows(struct lab_bench *bench, struct kwhy_error *err
 
 /* --- Around the rows --- */
 
-/* As many of the first ones as any row wants and there are; one at least. */
+/* "0,1,2": as many of the first ones as any row wants and there are; one at least. */
 static enum kwhy_status list_first(
-	const struct lab_bench *bench, char out[sizeof(first_gpus)], struct kwhy_error *error)
+	const struct lab_bench *bench, char out[LIST_BYTES], struct kwhy_error *error)
 {
 	uint32_t wanted = 1, count = 0;
 	enum kwhy_status status = kwhy_gpu_count(bench->backend, &count, error);
-	char *end = out;
+	int length = 0;
 
 	for (size_t i = 0; i < bench->row_count; i++)
 		wanted = bench->rows[i].gpus > wanted ? bench->rows[i].gpus : wanted;
 	if (count > 0 && wanted > count)
 		wanted = count;
-	memcpy(out, first_gpus, sizeof(first_gpus));
-	for (uint32_t i = 0; end && i < wanted; i++)
-		end = strchr(end + (i > 0), ',');
-	if (end)
-		*end = '\0';
+	for (uint32_t i = 0; i < wanted && length < LIST_BYTES; i++)
+		length += snprintf(out + length, (size_t)(LIST_BYTES - length), "%s%u", i ? "," : "", i);
 	return status;
 }
 
 static enum kwhy_status open_gpus(struct lab_bench *bench, struct kwhy_error *error)
 {
 	const char *list = bench->options->device;
-	char first[sizeof(first_gpus)];
+	char first[LIST_BYTES];
 	enum kwhy_status status = list ? KWHY_OK : list_first(bench, first, error);
 
 	if (!status)
@@ -420,8 +415,8 @@ static void read_row(struct lab_bench *bench, struct lab_row *row)
 {
 	for (size_t p = 0; p < row->phase_count; p++)
 		if (row->phases[p].energy_runs)
-			kwhy_bench_meters_of(bench->energy, row->phases[p].window, row->gpus ? row->gpus : 1,
-				&bench->arena, &row->phases[p].energy);
+			kwhy_bench_meters_of(bench->energy, row->phases[p].window, row->gpus, &bench->arena,
+				&row->phases[p].energy);
 	if (bench->workload->derive && !row->missing && !row->wrong)
 		bench->workload->derive(bench, row);
 }

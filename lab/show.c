@@ -5,64 +5,27 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { COLUMNS_MOST = 16 };
 
 /* --- Values of facts --- */
 
-/* Any of them; which one, its kind says. */
-union value {
-	const char *text;
-	uint64_t count;
-	double real;
-	struct kwhy_median median;
-	struct kwhy_joules joules;
-};
-
-static size_t value_bytes(enum lab_kind kind)
+static const void *fact_of(const struct lab_row *row, const struct lab_column *column)
 {
-	switch (kind) {
-	case LAB_TEXT:
-		return sizeof(const char *);
-	case LAB_COUNT:
-	case LAB_BYTES:
-		return sizeof(uint64_t);
-	case LAB_MEDIAN:
-		return sizeof(struct kwhy_median);
-	case LAB_JOULES:
-		return sizeof(struct kwhy_joules);
-	default:
-		return sizeof(double);
-	}
-}
-
-static union value value_of(const struct lab_row *row, const struct lab_column *column)
-{
-	union value value;
-
-	memset(&value, 0, sizeof(value));
-	memcpy(&value, (const char *)row->facts + column->offset, value_bytes(column->kind));
-	return value;
+	return (const char *)row->facts + column->offset;
 }
 
 static bool is_known(const struct lab_row *row, const struct lab_column *column)
 {
-	union value value = value_of(row, column);
+	const void *fact = fact_of(row, column);
 
-	switch (column->kind) {
-	case LAB_TEXT:
-		return value.text != NULL;
-	case LAB_COUNT:
-	case LAB_BYTES:
-		return value.count != LAB_UNKNOWN;
-	case LAB_MEDIAN:
-		return value.median.count > 0;
-	case LAB_JOULES:
-		return isfinite(value.joules.value);
-	default:
-		return isfinite(value.real);
-	}
+	if (column->kind == LAB_TEXT)
+		return *(const char *const *)fact != NULL;
+	if (column->kind == LAB_COUNT || column->kind == LAB_BYTES)
+		return *(const uint64_t *)fact != LAB_UNKNOWN;
+	if (column->kind == LAB_MEDIAN)
+		return ((const struct kwhy_median *)fact)->count > 0;
+	return isfinite(*(const double *)fact); /* the first member of joules, too */
 }
 
 static bool has_known(const struct lab_row *row, const struct lab_table *table)
@@ -75,7 +38,7 @@ static bool has_known(const struct lab_row *row, const struct lab_table *table)
 
 /* --- Text --- */
 
-static void add_real(struct kwhy_table *table, enum lab_kind kind, double value)
+static void add_formatted(struct kwhy_table *table, enum lab_kind kind, double value)
 {
 	char text[KWHY_QUANTITY_BYTES];
 
@@ -88,45 +51,27 @@ static void add_real(struct kwhy_table *table, enum lab_kind kind, double value)
 
 static void add_cell(struct kwhy_table *table, const struct lab_row *row, const struct lab_column *column)
 {
-	union value value = value_of(row, column);
+	static const char *const units[] = {[LAB_SECONDS] = "s", [LAB_RATE] = "", [LAB_WATTS] = "W"};
+	const void *fact = fact_of(row, column);
 
-	if (!is_known(row, column)) {
+	if (!is_known(row, column))
 		kwhy_table_cell(table, NULL);
-		return;
-	}
-	switch (column->kind) {
-	case LAB_TEXT:
-		kwhy_table_cell(table, value.text);
-		break;
-	case LAB_COUNT:
-		kwhy_table_count(table, value.count);
-		break;
-	case LAB_BYTES:
-		kwhy_table_bytes(table, value.count);
-		break;
-	case LAB_SECONDS:
-		kwhy_table_real(table, value.real, "s");
-		break;
-	case LAB_RATE:
-		kwhy_table_real(table, value.real, "");
-		break;
-	case LAB_WATTS:
-		kwhy_table_real(table, value.real, "W");
-		break;
-	case LAB_RATIO:
-		kwhy_table_percent(table, value.real);
-		break;
-	case LAB_ERROR:
-	case LAB_NUMBER:
-		add_real(table, column->kind, value.real);
-		break;
-	case LAB_MEDIAN:
-		kwhy_table_real(table, value.median.median, "s");
-		break;
-	case LAB_JOULES:
-		kwhy_workload_joules_short_cell(table, &value.joules);
-		break;
-	}
+	else if (column->kind == LAB_TEXT)
+		kwhy_table_cell(table, *(const char *const *)fact);
+	else if (column->kind == LAB_COUNT)
+		kwhy_table_count(table, *(const uint64_t *)fact);
+	else if (column->kind == LAB_BYTES)
+		kwhy_table_bytes(table, *(const uint64_t *)fact);
+	else if (column->kind == LAB_RATIO)
+		kwhy_table_percent(table, *(const double *)fact);
+	else if (column->kind == LAB_MEDIAN)
+		kwhy_table_real(table, ((const struct kwhy_median *)fact)->median, "s");
+	else if (column->kind == LAB_JOULES)
+		kwhy_workload_joules_short_cell(table, fact);
+	else if (column->kind == LAB_ERROR || column->kind == LAB_NUMBER)
+		add_formatted(table, column->kind, *(const double *)fact);
+	else
+		kwhy_table_real(table, *(const double *)fact, units[column->kind]);
 }
 
 /* A table whose columns depend on what the rows have. */
@@ -287,7 +232,7 @@ static void write_energies(const struct lab_bench *bench, const struct kwhy_shee
 	kwhy_table_init(&page.table, page.columns, page.column_count);
 	for (size_t i = 0; i < bench->row_count; i++)
 		for (size_t p = 0; p < bench->rows[i].phase_count; p++)
-			if (bench->rows[i].phases[p].energy_runs)
+			if (bench->rows[i].gpus && bench->rows[i].phases[p].energy_runs)
 				add_energy(&page, &bench->rows[i], p);
 	kwhy_table_write(&page.table, sheet->style, sheet->out);
 }
@@ -348,26 +293,18 @@ void lab_show_text(const struct lab_bench *bench, const struct kwhy_text_style *
 
 static void write_value(struct kwhy_json *json, const struct lab_row *row, const struct lab_column *column)
 {
-	union value value = value_of(row, column);
+	const void *fact = fact_of(row, column);
 
-	switch (column->kind) {
-	case LAB_TEXT:
-		kwhy_json_string(json, column->key, value.text);
-		break;
-	case LAB_COUNT:
-	case LAB_BYTES:
-		kwhy_json_bytes(json, column->key, value.count);
-		break;
-	case LAB_MEDIAN:
-		kwhy_workload_median_json(json, column->key, &value.median);
-		break;
-	case LAB_JOULES:
-		kwhy_workload_joules_json(json, column->key, value.joules);
-		break;
-	default:
-		kwhy_json_real(json, column->key, value.real);
-		break;
-	}
+	if (column->kind == LAB_TEXT)
+		kwhy_json_string(json, column->key, *(const char *const *)fact);
+	else if (column->kind == LAB_COUNT || column->kind == LAB_BYTES)
+		kwhy_json_bytes(json, column->key, *(const uint64_t *)fact);
+	else if (column->kind == LAB_MEDIAN)
+		kwhy_workload_median_json(json, column->key, fact);
+	else if (column->kind == LAB_JOULES)
+		kwhy_workload_joules_json(json, column->key, *(const struct kwhy_joules *)fact);
+	else
+		kwhy_json_real(json, column->key, *(const double *)fact);
 }
 
 static void write_facts(struct kwhy_json *json, const struct lab_row *row, const struct lab_table *table)

@@ -175,7 +175,7 @@ struct lab_workload {
 		const char *name;	  /* "flow-step" */
 		const char *rate_title;	  /* on the page: "flow-steps/s"; NULL: no such column */
 		const char *joules_title; /* "J/million" */
-		double joules_of;	  /* so many items: 1e6 */
+		double joules_of;	  /* that number of items: 1e6 */
 	} item;
 	const struct lab_table *tables;
 	size_t table_count;

@@ -31,7 +31,7 @@ struct lab_flow_args {
 	uint64_t out;	   /* int64: sum of e of who left, in units of 2^-32 */
 	uint64_t times;	   /* uint64 [steps + 1], ns */
 	uint32_t flows, steps, by_argmax;
-	uint32_t by_row; /* the host keeps the books: fresh and next come from there */
+	uint32_t by_row; /* the host decides who merges: fresh and next come from there */
 	uint32_t width, height, depth;
 };
 

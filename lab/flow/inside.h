@@ -3,8 +3,8 @@
 #define LAB_FLOW_INSIDE_H
 
 #include "gpu/collectives.h"
-#include "lab/flow/books.h"
 #include "lab/flow/device.h"
+#include "lab/flow/roster.h"
 #include "lab/flow/run.h"
 #include "lab/gate.h"
 #include "vendor/cublas.h"
@@ -57,7 +57,7 @@ struct lab_flow {
 	kwhy_cublas_handle blas; /* NULL: own kernels */
 	uint64_t blas_memory;
 	char products[sizeof(((struct kwhy_error *)0)->text) + 32];
-	struct lab_flow_books books; /* where the host says who merges */
+	struct lab_flow_roster roster; /* where the host says who merges */
 	struct kwhy_gpu_host mail_memory;
 	uint64_t *moved, *fresh;			/* [flows], of the mail */
 	uint32_t *next, *map;				/* [flows] and [slots] */
@@ -104,7 +104,7 @@ KWHY_MUST_USE enum kwhy_status lab_flow_issue_plain(
 
 /* What became of all rows goes to the device, and its own begin the next step. */
 KWHY_MUST_USE enum kwhy_status lab_flow_settle(
-	struct lab_flow *flow, const struct lab_flow_books *books, uint32_t step, struct kwhy_error *error);
+	struct lab_flow *flow, const struct lab_flow_roster *roster, uint32_t step, struct kwhy_error *error);
 
 /* Of several GPUs; each of these leaves the thread at the first. */
 KWHY_MUST_USE enum kwhy_status lab_flow_ranks_open(

@@ -2,6 +2,7 @@
 #include "lab/flow/inside.h"
 #include "lab/flow/rules.h"
 #include "lab/kernels.h"
+#include "lab/parts.h"
 
 #include <stdlib.h>
 
@@ -27,23 +28,6 @@ static const char *const kernel_names[LAB_FLOW_KERNEL_COUNT] = {
 	[LAB_FLOW_RUN] = "lab_flows_run",
 };
 
-struct part {
-	uint64_t *place;
-	size_t bytes;
-};
-
-/* Each at a multiple of 256 bytes, from `start` on; gives the bytes in all. */
-static size_t lay_out(const struct part *parts, size_t count, uint64_t start)
-{
-	uint64_t next = start;
-
-	for (size_t i = 0; i < count; i++) {
-		*parts[i].place = next;
-		next += (parts[i].bytes + 255) / 256 * 256;
-	}
-	return next - start;
-}
-
 /* At the end, what a run begins with as zeros: from `fresh` on. */
 static size_t place_memory(struct lab_flow *flow, uint64_t start)
 {
@@ -51,7 +35,7 @@ static size_t place_memory(struct lab_flow *flow, uint64_t start)
 	const size_t rows = flow->shape.flows + 1, cells = cells_of(&flow->shape), steps = flow->shape.steps,
 		     whole = flow->variant->way == LAB_FLOW_WHOLE,
 		     dense = flow->variant->way == LAB_FLOW_DENSE;
-	const struct part parts[] = {
+	const struct lab_part parts[] = {
 		{&a->weights, WEIGHTS * sizeof(float)},
 		{&a->halves, HALVES * sizeof(uint16_t)},
 		{&a->cells, cells * LAB_FLOW_PLACE * sizeof(float)},
@@ -74,7 +58,7 @@ static size_t place_memory(struct lab_flow *flow, uint64_t start)
 	};
 
 	a->h = a->outputs = 0;
-	return lay_out(parts, sizeof(parts) / sizeof(parts[0]), start);
+	return lab_parts_place(parts, sizeof(parts) / sizeof(parts[0]), start);
 }
 
 size_t lab_flow_place_work(struct lab_flow *flow, uint64_t start)
@@ -82,7 +66,7 @@ size_t lab_flow_place_work(struct lab_flow *flow, uint64_t start)
 	struct lab_flow_args *a = &flow->args;
 	bool dense = flow->variant->way == LAB_FLOW_DENSE;
 	size_t rows = dense ? flow->chunk : flow->shape.flows + 1;
-	const struct part parts[] = {
+	const struct lab_part parts[] = {
 		{&a->in, rows * LAB_FLOW_INPUTS * sizeof(float)},
 		{&a->u, rows * LAB_FLOW_LAYER * sizeof(float)},
 		{&a->a, rows * LAB_FLOW_INPUTS * sizeof(float)},
@@ -91,7 +75,7 @@ size_t lab_flow_place_work(struct lab_flow *flow, uint64_t start)
 		{&a->h, rows * LAB_FLOW_STATE * sizeof(float)},
 		{&a->outputs, rows * LAB_FLOW_OUTPUTS * sizeof(float)},
 	};
-	size_t bytes = lay_out(parts, sizeof(parts) / sizeof(parts[0]) - (dense ? 0 : 2), start);
+	size_t bytes = lab_parts_place(parts, sizeof(parts) / sizeof(parts[0]) - (dense ? 0 : 2), start);
 
 	if (!dense) {
 		a->h = a->h_rows;
@@ -175,7 +159,7 @@ static enum kwhy_status open_kernels(struct lab_flow *flow, struct kwhy_error *e
 	return status ? status : lab_gate_open(gpu, flow->stream, &flow->gate, error);
 }
 
-/* What the host and the device send each other where the host keeps the books. */
+/* What the host and the device send each other where the host decides who merges. */
 static enum kwhy_status open_mail(struct lab_flow *flow, struct kwhy_error *error)
 {
 	size_t rows = flow->shape.flows + 1;
@@ -204,7 +188,7 @@ static enum kwhy_status open_host(struct lab_flow *flow, struct kwhy_error *erro
 		return kwhy_fail_memory(error, "a run of flow");
 	if (lab_flow_on_device(flow->variant))
 		return KWHY_OK;
-	status = lab_flow_books_open(&flow->shape, &flow->books, error);
+	status = lab_flow_roster_open(&flow->shape, &flow->roster, error);
 	return status ? status : open_mail(flow, error);
 }
 
@@ -352,7 +336,7 @@ void lab_flow_close(struct lab_flow *flow)
 	gpu->ops->memory_free(gpu, flow->memory);
 	gpu->ops->stream_free(gpu, flow->stream);
 	gpu->ops->module_free(gpu, flow->module);
-	lab_flow_books_done(&flow->books);
+	lab_flow_roster_done(&flow->roster);
 	free(flow->records);
 	free(flow->device_records);
 	free(flow->times);

@@ -134,11 +134,11 @@ static enum kwhy_status settle(struct lab_flow *flow, uint32_t step, struct kwhy
 			rank->count * sizeof(*rank->moved));
 	}
 	if (!status)
-		lab_flow_books_step(&flow->books, step, flow->moved, &flow->records[step]);
+		lab_flow_roster_step(&flow->roster, step, flow->moved, &flow->records[step]);
 	for (uint32_t i = 0; !status && i < flow->rank_count; i++) {
 		status = enter(flow->ranks[i], error);
 		if (!status)
-			status = lab_flow_settle(flow->ranks[i], &flow->books, step, error);
+			status = lab_flow_settle(flow->ranks[i], &flow->roster, step, error);
 	}
 	return status;
 }

@@ -2,9 +2,10 @@
 #include "lab/flow/flow.h"
 
 #include "base/clock.h"
-#include "lab/flow/books.h"
 #include "lab/flow/device.h"
+#include "lab/flow/roster.h"
 #include "lab/flow/rules.h"
+#include "lab/parts.h"
 
 #include <stdlib.h>
 
@@ -83,7 +84,7 @@ void lab_flow_weights(float *weights, uint16_t *halves)
 
 /* What the host forms of kernels work on; without numbers only who is where. */
 struct world {
-	struct lab_flow_books books;
+	struct lab_flow_roster roster;
 	struct lab_flow_args args;
 	char *memory;
 	bool numbers;
@@ -91,7 +92,7 @@ struct world {
 
 static void run_step(struct world *world, uint32_t step, struct lab_flow_step *out)
 {
-	const struct lab_flow_shape *shape = &world->books.shape;
+	const struct lab_flow_shape *shape = &world->roster.shape;
 	const struct args lattice = lattice_of(shape);
 	size_t half = step % 2 * (size_t)shape->flows;
 	uint64_t *moved = (uint64_t *)kwhy_gpu_at(world->args.moved) + half,
@@ -101,10 +102,10 @@ static void run_step(struct world *world, uint32_t step, struct lab_flow_step *o
 	if (world->numbers)
 		lab_flow_host_advance(&world->args, step);
 	for (uint32_t row = 0; !world->numbers && row < shape->flows; row++)
-		moved[row] = move_fixed(&lattice, world->books.at[row], step);
-	lab_flow_books_step(&world->books, step, moved, out);
-	memcpy(fresh, world->books.fresh, shape->flows * sizeof(*fresh));
-	memcpy(next, world->books.next, shape->flows * sizeof(*next));
+		moved[row] = move_fixed(&lattice, world->roster.at[row], step);
+	lab_flow_roster_step(&world->roster, step, moved, out);
+	memcpy(fresh, world->roster.fresh, shape->flows * sizeof(*fresh));
+	memcpy(next, world->roster.next, shape->flows * sizeof(*next));
 	if (world->numbers)
 		lab_flow_host_settle(&world->args, step);
 }
@@ -122,14 +123,14 @@ static void take_survivors(const struct world *world, struct lab_flow_answer *ou
 	const float *e = kwhy_gpu_at(world->args.e), *h = kwhy_gpu_at(world->args.h_rows);
 
 	for (uint32_t row = 0; row < out->shape.flows; row++)
-		if (!world->books.fresh[row])
-			out->at[out->active++] = world->books.at[row] >> 32 << 32 | row;
+		if (!world->roster.fresh[row])
+			out->at[out->active++] = world->roster.at[row] >> 32 << 32 | row;
 	qsort(out->at, out->active, sizeof(*out->at), by_number);
 	out->sum_e = out->sum_h = out->e ? 0 : NAN;
 	for (uint32_t i = 0; i < out->active; i++) {
 		uint32_t row = (uint32_t)out->at[i];
 
-		out->at[i] = world->books.at[row];
+		out->at[i] = world->roster.at[row];
 		if (!out->e)
 			continue;
 		memcpy(out->e + (size_t)i * E, e + (size_t)row * E, E * sizeof(*out->e));
@@ -157,7 +158,8 @@ static void run(struct world *world, struct lab_flow_answer *out)
 	}
 	take_survivors(world, out);
 	/* Those that would begin the next step are not counted. */
-	out->spawned = world->books.next_number - out->steps[steps - 1].merged - out->steps[steps - 1].exited;
+	out->spawned = world->roster.next_number - out->steps[steps - 1].merged -
+		out->steps[steps - 1].exited;
 	out->sum_out = NAN;
 	if (world->numbers)
 		out->sum_out = (double)*(int64_t *)kwhy_gpu_at(world->args.out) * 0x1p-32;
@@ -169,26 +171,20 @@ static size_t lay_out(struct world *world, uint64_t start)
 	struct lab_flow_args *a = &world->args;
 	const size_t rows = (size_t)a->flows + 1, cells = (size_t)a->width * a->height * a->depth,
 		     floats = world->numbers ? rows * sizeof(float) : 0;
-	const struct {
-		uint64_t *place;
-		size_t bytes;
-	} parts[] = {{&a->moved, 2 * rows * sizeof(uint64_t)}, {&a->fresh, 2 * rows * sizeof(uint64_t)},
-		{&a->next, 2 * rows * sizeof(uint32_t)}, {&a->at, rows * sizeof(uint64_t)},
-		{&a->records, a->steps * sizeof(struct lab_flow_step)}, {&a->out, sizeof(int64_t)},
-		{&a->times, (a->steps + 1) * sizeof(uint64_t)}, {&a->weights, WEIGHTS * sizeof(float)},
+	const struct lab_part parts[] = {{&a->moved, 2 * rows * sizeof(uint64_t)},
+		{&a->fresh, 2 * rows * sizeof(uint64_t)}, {&a->next, 2 * rows * sizeof(uint32_t)},
+		{&a->at, rows * sizeof(uint64_t)}, {&a->records, a->steps * sizeof(struct lab_flow_step)},
+		{&a->out, sizeof(int64_t)}, {&a->times, (a->steps + 1) * sizeof(uint64_t)},
+		{&a->weights, WEIGHTS * sizeof(float)},
 		{&a->cells, world->numbers ? cells * PLACE * sizeof(float) : 0}, {&a->e, E * floats},
 		{&a->h_rows, H * floats}, {&a->outputs_rows, OUT * floats}, {&a->in, IN * floats},
 		{&a->u, IN * floats}, {&a->a, IN * floats}, {&a->gi, GATES * floats},
 		{&a->gh, GATES * floats}};
-	uint64_t next = start;
+	size_t bytes = lab_parts_place(parts, sizeof(parts) / sizeof(parts[0]), start);
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		*parts[i].place = next;
-		next += (parts[i].bytes + 63) / 64 * 64;
-	}
 	a->h = a->h_rows;
 	a->outputs = a->outputs_rows;
-	return next - start;
+	return bytes;
 }
 
 static enum kwhy_status make_room(struct world *world, struct lab_flow_answer *out, struct kwhy_error *error)
@@ -245,13 +241,13 @@ enum kwhy_status lab_flow_reference(const struct lab_flow_shape *shape, bool num
 
 	*out = (struct lab_flow_answer){.shape = *shape};
 	if (!status)
-		status = lab_flow_books_open(shape, &world.books, error);
+		status = lab_flow_roster_open(shape, &world.roster, error);
 	if (!status)
 		status = make_room(&world, out, error);
 	if (!status)
 		run(&world, out);
 	out->seconds = (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
-	lab_flow_books_done(&world.books);
+	lab_flow_roster_done(&world.roster);
 	free(world.memory);
 	if (status)
 		lab_flow_answer_done(out);

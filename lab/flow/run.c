@@ -22,7 +22,7 @@ static enum kwhy_status reset_rank(struct lab_flow *flow, struct kwhy_error *err
 	enum kwhy_status status = gpu->ops->enter(gpu, error);
 
 	if (!lab_flow_on_device(flow->variant))
-		lab_flow_books_reset(&flow->books);
+		lab_flow_roster_reset(&flow->roster);
 	if (!status)
 		status = gpu->ops->fill(gpu, flow->stream, args->owners, 0xff,
 			cells_of(&flow->shape) * sizeof(uint64_t), error);
@@ -83,7 +83,7 @@ static enum kwhy_status run_whole(struct lab_flow *flow, struct kwhy_error *erro
 	return status ? status : gpu->ops->event_record(gpu, flow->gate.end, flow->stream, error);
 }
 
-/* Places by the devices; who went by it too, or by the books of the host. */
+/* Places by the devices; who went by it too, or by the roster of the host. */
 static enum kwhy_status fetch_records(struct lab_flow *flow, struct kwhy_error *error)
 {
 	size_t steps = flow->shape.steps;

@@ -224,13 +224,13 @@ static enum kwhy_status leave_work(struct lab_flow *flow, struct kwhy_error *err
 }
 
 enum kwhy_status lab_flow_settle(
-	struct lab_flow *flow, const struct lab_flow_books *books, uint32_t step, struct kwhy_error *error)
+	struct lab_flow *flow, const struct lab_flow_roster *roster, uint32_t step, struct kwhy_error *error)
 {
 	size_t rows = flow->shape.flows, half = step % 2 * rows;
 	enum kwhy_status status;
 
-	memcpy(flow->fresh, books->fresh, rows * sizeof(*flow->fresh));
-	memcpy(flow->next, books->next, rows * sizeof(*flow->next));
+	memcpy(flow->fresh, roster->fresh, rows * sizeof(*flow->fresh));
+	memcpy(flow->next, roster->next, rows * sizeof(*flow->next));
 	status = lab_flow_copy_in(flow, flow->args.fresh + half * sizeof(*flow->fresh), flow->fresh,
 		rows * sizeof(*flow->fresh), error);
 	if (!status)
@@ -254,9 +254,9 @@ static enum kwhy_status exchange(struct lab_flow *flow, uint32_t step, struct kw
 		status = lab_flow_wait(flow, error);
 	if (status)
 		return status;
-	lab_flow_books_step(&flow->books, step, flow->moved, &flow->records[step]);
+	lab_flow_roster_step(&flow->roster, step, flow->moved, &flow->records[step]);
 	status = lab_gate_hold(&flow->gate, error);
-	return status ? status : lab_flow_settle(flow, &flow->books, step, error);
+	return status ? status : lab_flow_settle(flow, &flow->roster, step, error);
 }
 
 static enum kwhy_status end_step(struct lab_flow *flow, uint32_t step, struct kwhy_error *error)
@@ -304,7 +304,7 @@ static void fill_map(struct lab_flow *flow)
 
 	memset(flow->map, 0xff, (size_t)lab_flow_slots(flow) * sizeof(*flow->map));
 	for (uint32_t row = 0; row < flow->shape.flows; row++) {
-		uint32_t cell = cell_of(&lattice, flow->books.at[row]);
+		uint32_t cell = cell_of(&lattice, flow->roster.at[row]);
 
 		flow->map[flow->map[cell] == NONE ? cell : cells + row] = row;
 	}

@@ -91,7 +91,7 @@ static void wrong_words_of_twin_are_usage_errors(void **state)
 	assert_fails(SPAWN("twin", "--backend", "host", "-o", "x.csv"), 2, "--csv FILE");
 }
 
-static void what_is_not_wanted_beside_runs_of_flow_is_left_out(void **state)
+static void checks_of_flow_are_left_out_where_only_runs_are_wanted(void **state)
 {
 	json_t *root = json_of(SPAWN("flow", "--backend", "host", "--flows", "10", "--steps", "2", "--repeat",
 		"1", "--variant", "n3", "--runs-only", "--json"));
@@ -169,29 +169,6 @@ static void on_a_gpu_three_utilisations_and_energy_are_known(void **state)
 	unsetenv("LD_LIBRARY_PATH");
 }
 
-/* A recording of the work shows the components of the source document as ranges. */
-static void a_recording_has_components_as_ranges(void **state)
-{
-	static const char *const names[] = {"n2", "neuron", "carrier", "memory operations"};
-	struct kwhy_text text = {0};
-	struct kwhy_error error;
-
-	(void)state;
-	assert_int_equal(
-		system("KWHY_INJECT=" KWHY_INJECT_LIBRARY " " KWHY_RECORDER
-		       " record -q --one-file -o flow-recording -- " KWHY_PROGRAM
-		       " flow --backend host --flows 9 --steps 2 --variant n2 --repeat 1 --runs-only -q"
-		       " -o /dev/null --json && " KWHY_RECORDER
-		       " report flow-recording --json -o flow-report.json"),
-		0);
-	assert_int_equal(kwhy_file_read("flow-report.json", 64 << 20, &text, &error), KWHY_OK);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		assert_non_null(strstr(text.data, names[i]));
-	kwhy_text_done(&text);
-	unlink("flow-recording");
-	unlink("flow-report.json");
-}
-
 static void wrong_words_of_flow_are_usage_errors(void **state)
 {
 	(void)state;
@@ -211,11 +188,10 @@ int main(void)
 		cmocka_unit_test(the_text_of_twin_is_no_wider_than_80_columns),
 		cmocka_unit_test(the_steps_of_twin_go_to_a_csv),
 		cmocka_unit_test(wrong_words_of_twin_are_usage_errors),
-		cmocka_unit_test(what_is_not_wanted_beside_runs_of_flow_is_left_out),
+		cmocka_unit_test(checks_of_flow_are_left_out_where_only_runs_are_wanted),
 		cmocka_unit_test(every_variant_and_number_of_flows_is_a_row),
 		cmocka_unit_test(the_page_of_flow_is_no_wider_than_80_columns),
 		cmocka_unit_test(on_a_gpu_three_utilisations_and_energy_are_known),
-		cmocka_unit_test(a_recording_has_components_as_ranges),
 		cmocka_unit_test(wrong_words_of_flow_are_usage_errors),
 	};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lab/flow/books.h"
+#include "lab/flow/roster.h"
 #include "lab/flow/rules.h"
 
 #include "cmocka_all.h"
@@ -96,24 +96,25 @@ static void the_order_of_flows_changes_nothing_but_who_comes_next(void **state)
 	const uint64_t forth[] = {at_of(0, 1, 1, 1), at_of(1, 2, 1, 1), at_of(2, 1, 1, 1), at_of(3, 1, 1, 1),
 		at_of(4, 3, 3, 4), at_of(5, 2, 1, 1)};
 	struct lab_flow_step steps[2];
-	struct lab_flow_books books;
+	struct lab_flow_roster roster;
 	struct kwhy_error error;
 	uint64_t back[6];
 
 	(void)state;
 	for (int i = 0; i < 6; i++)
 		back[i] = forth[5 - i];
-	assert_int_equal(lab_flow_books_open(&shape, &books, &error), KWHY_OK);
-	lab_flow_books_step(&books, 0, forth, &steps[0]);
-	assert_true(!books.fresh[0] && !books.fresh[1] && books.fresh[2] && books.fresh[3] && books.fresh[4]);
-	assert_int_equal(books.next_number, 10);
-	lab_flow_books_reset(&books);
-	lab_flow_books_step(&books, 0, back, &steps[1]);
-	assert_true(!books.fresh[5] && !books.fresh[4]);
+	assert_int_equal(lab_flow_roster_open(&shape, &roster, &error), KWHY_OK);
+	lab_flow_roster_step(&roster, 0, forth, &steps[0]);
+	assert_true(!roster.fresh[0] && !roster.fresh[1] && roster.fresh[2] && roster.fresh[3] &&
+		roster.fresh[4]);
+	assert_int_equal(roster.next_number, 10);
+	lab_flow_roster_reset(&roster);
+	lab_flow_roster_step(&roster, 0, back, &steps[1]);
+	assert_true(!roster.fresh[5] && !roster.fresh[4]);
 	assert_memory_equal(&steps[0], &steps[1], sizeof(steps[0]));
 	assert_int_equal(steps[0].merged, 3);
 	assert_int_equal(steps[0].exited, 1);
-	lab_flow_books_done(&books);
+	lab_flow_roster_done(&roster);
 }
 
 static void a_shape_out_of_bounds_is_refused(void **state)

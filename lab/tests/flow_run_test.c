@@ -135,8 +135,8 @@ static void on_several_gpus_flows_meet_as_on_one(void **state)
 			gpus, count, small, lab_flow_variant_find("n6"), LAB_FLOW_FP32, by_nccl};
 		struct lab_flow_answer answer = answer_of(&small);
 		struct lab_flow_result result = {0};
-		struct lab_flow_numbers numbers;
-		struct lab_flow *flow;
+		struct lab_flow_numbers numbers = {0};
+		struct lab_flow *flow = NULL;
 
 		if (lab_flow_open(&request, &flow, &error))
 			fail_msg("%s", error.text);

@@ -48,11 +48,11 @@ static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *out_err
 	for (size_t i = 0; !status && i < sizeof(ids) / sizeof(ids[0]); i++) {
 		const struct lab_row like = {
 			.id = ids[i], .title = "a row", .gpus = strcmp(ids[i], "apart") ? 1 : 2, .steps = 2};
-		struct lab_row *row;
+		struct lab_row *row = NULL;
 
 		if (lab_variant_asked(bench, ids[i]))
 			status = lab_row_add(bench, &like, 10, &row, out_error);
-		if (!status && lab_variant_asked(bench, ids[i]) && !strcmp(ids[i], "good"))
+		if (!status && row && !strcmp(ids[i], "good"))
 			lab_phase_add(row, "served", 1)->once = true;
 	}
 	return status;

@@ -99,7 +99,7 @@ static struct lab_twin_answer answer_of(u32 ranks, u32 reduce_every)
 /* What agents do between two steps, told from the packed outbox of the last. */
 struct crowd {
 	i64 seen[AGENTS];
-	u64 books;
+	u64 folded;
 };
 
 static void crowd_send(const struct crowd *crowd, u32 step, float *table)
@@ -118,7 +118,7 @@ static void crowd_look(struct crowd *crowd, u32 step, const char *outbox)
 		crowd->seen[q % AGENTS] += q % 8 == 0 ? *(const i64 *)place : fixed(*(const float *)place);
 	}
 	for (u32 a = 0; a < AGENTS; a++)
-		crowd->books = mix(crowd->books ^ (u64)crowd->seen[a]);
+		crowd->folded = mix(crowd->folded ^ (u64)crowd->seen[a]);
 }
 
 static void the_ten_kernels_give_the_bits_of_the_reference(void **state)
@@ -138,7 +138,7 @@ static void the_ten_kernels_give_the_bits_of_the_reference(void **state)
 			run_grid(&world, kernels[k], step, k ? BLOCKS : 1, k ? THREADS : 128);
 		crowd_look(&crowd, step, world.a.outbox);
 		assert_true(world.a.checks[step] == answer.steps[step].field);
-		assert_true(crowd.books == answer.steps[step].observed);
+		assert_true(crowd.folded == answer.steps[step].observed);
 		assert_true((u32)world.a.sums[AGENTS] == answer.steps[step].peak);
 	}
 	lab_twin_answer_done(&answer);
@@ -163,7 +163,7 @@ static void the_fused_kernels_give_the_bits_of_the_reference(void **state)
 		assert_int_equal(world.flag, step + 1);
 		crowd_look(&crowd, step, world.a.outbox);
 		assert_true(world.a.checks[step] == answer.steps[step].field);
-		assert_true(crowd.books == answer.steps[step].observed);
+		assert_true(crowd.folded == answer.steps[step].observed);
 	}
 	assert_memory_equal(world.a.history, answer.history, TEST_STEPS * SLOT * sizeof(float));
 	lab_twin_answer_done(&answer);
@@ -267,7 +267,7 @@ static void fields_apart_give_the_bits_of_one_field(void **state)
 		step_apart(worlds, gathered, step);
 		crowd_look(&crowd, step, worlds[0].a.outbox);
 		assert_true(worlds[0].a.checks[step] + worlds[1].a.checks[step] == answer.steps[step].field);
-		assert_true(crowd.books == answer.steps[step].observed);
+		assert_true(crowd.folded == answer.steps[step].observed);
 	}
 	lab_twin_answer_done(&answer);
 	free(worlds[0].memory);

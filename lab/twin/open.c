@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/kernels.h"
+#include "lab/parts.h"
 #include "lab/twin/inside.h"
 
 #include <stdlib.h>
@@ -34,10 +35,7 @@ static size_t lay_out(struct lab_twin_field *field, uint64_t start)
 {
 	struct lab_twin_args *args = &field->args;
 	const size_t plane = args->cells * sizeof(float), sums = (LAB_TWIN_AGENTS + 1) * sizeof(int64_t);
-	const struct {
-		uint64_t *place;
-		size_t bytes;
-	} parts[] = {
+	const struct lab_part parts[] = {
 		{&args->t, 2 * plane},
 		{&args->u, plane},
 		{&args->f, plane},
@@ -59,13 +57,8 @@ static size_t lay_out(struct lab_twin_field *field, uint64_t start)
 		{&args->gathered, LAB_TWIN_RANKS_MOST * sums},
 		{&field->rows, 2 * LAB_TWIN_WIDTH * sizeof(float)},
 	};
-	uint64_t next = start;
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		*parts[i].place = next;
-		next += (parts[i].bytes + 255) / 256 * 256;
-	}
-	return next - start;
+	return lab_parts_place(parts, sizeof(parts) / sizeof(parts[0]), start);
 }
 
 static enum kwhy_status open_place(struct lab_twin *twin, struct kwhy_gpu *gpu, struct kwhy_error *error)
@@ -223,7 +216,7 @@ static enum kwhy_status capture(struct lab_twin *twin, struct kwhy_error *error)
 	return status;
 }
 
-/* As many blocks as there are cells for, if they can all run at once, and one for the books. */
+/* As many blocks as there are cells for, if they can all run at once, and one that folds what agents saw. */
 static enum kwhy_status find_blocks(struct lab_twin *twin, struct kwhy_error *error)
 {
 	const struct lab_twin_field *field = &twin->fields[0];

@@ -10,7 +10,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-#define PATIENCE_NS INT64_C(2000000000) /* then the driver is asked what became of the step */
+#define FLAG_TIMEOUT_NS INT64_C(2000000000) /* then the driver is asked what became of the step */
 
 enum { POISON = 0xA5, SPINS = 64 };
 
@@ -82,7 +82,7 @@ static enum kwhy_status await_flag(struct lab_twin *twin, uint32_t step, struct 
 			return status;
 		if (spins % SPINS)
 			continue;
-		if (kwhy_clock_mono_ns() - start_ns > PATIENCE_NS)
+		if (kwhy_clock_mono_ns() - start_ns > FLAG_TIMEOUT_NS)
 			break;
 		sched_yield();
 	}

@@ -98,7 +98,7 @@ KERNEL void lab_flows_gates(const struct args a, u32 step, u32 first, u32 count)
 	}
 }
 
-/* Energies come out of their sums, and each flow moves; where the device keeps the books, it claims its cell. */
+/* Energies come out of their sums, and each flow moves; where the device decides who merges, it claims its cell. */
 KERNEL void lab_flows_move(const struct args a, u32 step, u32 first, u32 count)
 {
 	for (u32 i = thread_index(); i < count * E; i += thread_count()) {

@@ -78,14 +78,14 @@ static __device__ u64 now_ns(void)
 #endif
 }
 
-/* The last block keeps the books, of the step before the one that the others are at. */
-static __device__ void keep_books(const struct args *a, const struct agents *agents, u32 step, u64 *books)
+/* The last block folds what agents saw, of the step before the one that the others are at. */
+static __device__ void fold_seen(const struct args *a, const struct agents *agents, u32 step, u64 *folded)
 {
 	if (threadIdx.x)
 		return;
 	for (u32 agent = 0; agent < AGENTS; agent++)
-		*books = mix(*books ^ (u64)seen_by(agents, agent));
-	a->seen[step] = *books;
+		*folded = mix(*folded ^ (u64)seen_by(agents, agent));
+	a->seen[step] = *folded;
 	a->times[step + 1] = now_ns();
 }
 
@@ -111,7 +111,7 @@ KERNEL void __launch_bounds__(1024, 1) lab_twin_run(const struct args a, u32 ste
 {
 	__shared__ struct agents agents;
 	__shared__ struct tally tally;
-	u64 books = 0;
+	u64 folded = 0;
 	bool clerk = blockIdx.x == gridDim.x - 1;
 
 	(void)step;
@@ -124,7 +124,7 @@ KERNEL void __launch_bounds__(1024, 1) lab_twin_run(const struct args a, u32 ste
 		if (t)
 			watch(&a, &agents, t - 1);
 		if (clerk && t)
-			keep_books(&a, &agents, t - 1, &books);
+			fold_seen(&a, &agents, t - 1, &folded);
 		if (t == a.steps)
 			break;
 		decide(&a, &agents, t);
