@@ -1,22 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/decode/inside.h"
+#include "lab/parts.h"
 
-enum { ALIGNED = 256, WORD_STEP = 16, TOKEN_STEP = 32 };
-
-/* A part of the memory. */
-struct part {
-	uint64_t *place, bytes;
-};
-
-/* Each begins at a multiple of 256 bytes; gives where the next one does. */
-static uint64_t place_parts(const struct part *parts, size_t count, uint64_t next)
-{
-	for (size_t i = 0; i < count; i++) {
-		*parts[i].place = next;
-		next += (parts[i].bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
-	}
-	return next;
-}
+enum { WORD_STEP = 16, TOKEN_STEP = 32 };
 
 uint64_t lab_decode_cache_bytes(const struct lab_decode_replica *replica, uint64_t tokens)
 {
@@ -36,7 +22,7 @@ static uint64_t lay_out_model(struct lab_decode_replica *replica, struct lab_dec
 
 		most = count > most ? count : most;
 	}
-	const struct part parts[] = {
+	const struct lab_part parts[] = {
 		{&rank->layers,
 			lab_decode_weight_bytes(a->kind, lab_decode_weights_before(shape, shape->layers, 0))},
 		{&a->words, lab_decode_weight_bytes(a->kind, words * a->width)},
@@ -49,7 +35,7 @@ static uint64_t lay_out_model(struct lab_decode_replica *replica, struct lab_dec
 	};
 
 	replica->weight_bytes = parts[0].bytes + parts[1].bytes;
-	return place_parts(parts, sizeof(parts) / sizeof(parts[0]), next);
+	return next + lab_parts_place(parts, sizeof(parts) / sizeof(parts[0]), next);
 }
 
 /* Tokens in hand at most: prompts, those of a check included. */
@@ -71,7 +57,7 @@ static uint64_t lay_out_tokens(
 		 widest = shape->inner > shape->width ? shape->inner : shape->width,
 		 sums = 3 * mixed > widest ? 3 * mixed : widest,
 		 cache = lab_decode_cache_bytes(replica, slots) / 2;
-	const struct part parts[] = {
+	const struct lab_part parts[] = {
 		{&a->keys, cache * a->room},
 		{&a->values, cache * a->room},
 		{&a->queries, tokens * mixed * sizeof(float)},
@@ -88,14 +74,14 @@ static uint64_t lay_out_tokens(
 		{&a->chosen, slots * a->room * sizeof(uint32_t)},
 		{&a->times, a->room * sizeof(uint64_t)},
 	};
-	const struct part shared[] = {
+	const struct lab_part shared[] = {
 		{&a->parts, a->ranks * tokens * shape->width * sizeof(float)},
 		{&a->all_logits, a->ranks * slots * a->word_count * sizeof(float)},
 	};
 
-	next = place_parts(parts, sizeof(parts) / sizeof(parts[0]), next);
+	next += lab_parts_place(parts, sizeof(parts) / sizeof(parts[0]), next);
 	a->all_logits = a->logits;
-	return a->ranks > 1 ? place_parts(shared, sizeof(shared) / sizeof(shared[0]), next) : next;
+	return a->ranks > 1 ? next + lab_parts_place(shared, sizeof(shared) / sizeof(shared[0]), next) : next;
 }
 
 static struct lab_decode_args args_of(const struct lab_decode_replica *replica, uint32_t rank)

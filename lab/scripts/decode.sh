@@ -19,7 +19,7 @@ failed=0
 # NAME SECONDS OPTIONS...: into NAME.json
 lab() {
 	local name=$1 limit=$2 start=$SECONDS status
-	timeout "$limit" "$program" decode "${@:3}" -q -o "$out/$name.json" > "$out/$name.out" 2> "$out/$name.err"
+	timeout -s INT "$limit" "$program" decode "${@:3}" -q -o "$out/$name.json" > "$out/$name.out" 2> "$out/$name.err"
 	status=$?
 	[ $status -eq 0 ] || failed=1
 	echo "$name: exit $status, $((SECONDS - start)) s" | tee -a "$out/log.txt"
@@ -28,9 +28,9 @@ lab() {
 
 nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm,power.draw,power.limit --format=csv > "$out/gpu.csv" 2>&1
 # Few tokens and many, by calls and by graphs: 1 and 17 sequences are where libraries change their ways.
-lab bits 20 --shape small --weights $kinds --batch 1,17,65 --launch calls,graph --prompt 40 --tokens 8 --repeat 1 --seconds 0
-lab batch 20 --weights bf16 --batch 1,8,64 --repeat 3 --seconds 0.7
-lab kinds 45 --weights $kinds --batch 8,64 --repeat 2 --seconds 0.5
+lab bits 25 --shape small --weights $kinds --batch 1,17,65 --launch calls,graph --prompt 40 --tokens 8 --repeat 1 --seconds 0
+lab batch 18 --weights bf16 --batch 1,8,64 --repeat 3 --seconds 0.7
+lab kinds 42 --weights $kinds --batch 8,64 --repeat 2 --seconds 0.5
 lab arrivals 15 --weights bf16 --batch 8 --arrivals 300 --repeat 1 --seconds 0.7
 nvidia-smi --query-gpu=temperature.gpu,clocks.sm,power.draw --format=csv >> "$out/gpu.csv" 2>&1
 # What could not be run, and what was wrong.

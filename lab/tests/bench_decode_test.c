@@ -85,6 +85,17 @@ static void gpus_that_share_a_decoder_are_launched_on_by_calls(void **state)
 	json_decref(root);
 }
 
+static void a_row_of_more_gpus_than_there_are_says_so_with_those_that_run(void **state)
+{
+	struct spawned spawned = SPAWN(SMALL, "--batch", "2", "--dp", "1,2", "--device", "0", "-q");
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	assert_non_null(strstr(spawned.out.data, "\n  bf16 b2 graph  "));
+	assert_non_null(strstr(spawned.out.data, "it needs 2 GPUs, and --device names 1"));
+	spawned_done(&spawned);
+}
+
 static void the_text_is_no_wider_than_80_columns(void **state)
 {
 	struct spawned spawned = SPAWN(SMALL, "--batch", "2", "--weights", "fp16-2:4", "--temperature", "0.8",
@@ -149,6 +160,7 @@ int main(void)
 		cmocka_unit_test(every_combination_is_a_row_with_its_error_and_rates),
 		cmocka_unit_test(sequences_that_arrive_are_served_in_two_ways),
 		cmocka_unit_test(gpus_that_share_a_decoder_are_launched_on_by_calls),
+		cmocka_unit_test(a_row_of_more_gpus_than_there_are_says_so_with_those_that_run),
 		cmocka_unit_test(the_text_is_no_wider_than_80_columns),
 		cmocka_unit_test(wrong_words_are_usage_errors),
 		cmocka_unit_test(on_a_gpu_tokens_have_joules_with_their_interval),

@@ -18,7 +18,7 @@ static __device__ float size_logit(const struct args *a, u32 slot, u32 i)
 }
 
 /* The likeliest token of this GPU's words. */
-KERNEL void lab_decode_pick(const struct args a)
+KERNEL void __launch_bounds__(1024) lab_decode_pick(const struct args a)
 {
 	for (u32 slot = blockIdx.x; slot < a.slots; slot += gridDim.x) {
 		u64 best = 0;
@@ -143,7 +143,7 @@ static __device__ void choose(const struct args *a, u32 slot)
 }
 
 /* Draws a token: of the likeliest top_k, of which as few as have the share top_p together. */
-KERNEL void lab_decode_choose(const struct args a)
+KERNEL void __launch_bounds__(512) lab_decode_choose(const struct args a)
 {
 	for (u32 slot = blockIdx.x; slot < a.slots; slot += gridDim.x)
 		choose(&a, slot);
