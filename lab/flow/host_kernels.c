@@ -97,16 +97,16 @@ void lab_flow_host_settle(const struct lab_flow_args *args, uint32_t step)
 	lab_flows_settle(args_of(args), step, 0, args->flows);
 }
 
-#define EACH(X)                                                                           \
-	X(cells, lab_flows_cells)                                                         \
-	X(input, lab_flows_input)                                                         \
-	X(product, multiply)                                                              \
-	X(relu, lab_flows_relu)                                                           \
-	X(bias, lab_flows_bias)                                                           \
-	X(gates, lab_flows_gates)                                                         \
-	X(move, lab_flows_move)                                                           \
-	X(settle, lab_flows_settle) X(front, lab_flows_front) X(spread, lab_flows_spread) \
-		X(collect, lab_flows_collect) X(run, run)
+#define EACH(X)                     \
+	X(cells, lab_flows_cells)   \
+	X(input, lab_flows_input)   \
+	X(product, multiply)        \
+	X(relu, lab_flows_relu)     \
+	X(bias, lab_flows_bias)     \
+	X(gates, lab_flows_gates)   \
+	X(move, lab_flows_move)     \
+	X(settle, lab_flows_settle) \
+	X(front, lab_flows_front) X(spread, lab_flows_spread) X(collect, lab_flows_collect) X(run, run)
 
 #define WRAP(name, kernel)                                                                \
 	static void run_##name(const struct kwhy_gpu_grid *grid, void **arguments)        \

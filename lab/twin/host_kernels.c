@@ -16,15 +16,17 @@
 		lab_twin_##name(args, *(const u32 *)arguments[1]);                 \
 	}
 
-#define EACH(X)                                                                                        \
-	X(begin_field)                                                                                 \
-	X(begin_rest)                                                                                  \
-	X(gain)                                                                                        \
-	X(force)                                                                                       \
-	X(spread)                                                                                      \
-	X(diffuse)                                                                                     \
-	X(push) X(store) X(limit) X(sum) X(look) X(check) X(scatter) X(receive) X(advance) X(conclude) \
-		X(tally) X(combine) X(run)
+#define EACH(X)        \
+	X(begin_field) \
+	X(begin_rest)  \
+	X(gain)        \
+	X(force)       \
+	X(spread)      \
+	X(diffuse)     \
+	X(push)        \
+	X(store)       \
+	X(limit)       \
+	X(sum) X(look) X(check) X(scatter) X(receive) X(advance) X(conclude) X(tally) X(combine) X(run)
 
 EACH(WRAP)
 
