@@ -108,7 +108,7 @@ static void fill_rank(struct fill *fill, const struct lab_decode_replica *replic
 		.bound = lab_decode_embedding_bound(shape)};
 	const struct floats places = {.to = a->places,
 		.tensor = LAB_DECODE_POSITIONS,
-		.count = a->room * shape->width,
+		.count = a->positions * shape->width,
 		.bound = LAB_DECODE_POSITION_BOUND};
 
 	for (uint32_t layer = 0; layer < shape->layers; layer++)

@@ -2,7 +2,7 @@
 /*
  * cuBLASLt on the fake CUDA driver, whose device memory is host memory: a product is a kernel of the driver,
  * so that streams and graphs hold it as they hold others. It knows what we ask for: a transposed left factor,
- * and nothing before or behind; and refuses what the documentation does: 8 bits whose rooms are no multiples
+ * and nothing before or behind; and refuses what the documentation does: 8 bits whose sizes are no multiples
  * of 16, int8 whose sums and factors before them are not int32. KWHY_FAKE_CUBLASLT=refuses: it finds no way
  * to multiply.
  */
