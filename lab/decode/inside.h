@@ -54,6 +54,10 @@ struct lab_decode_issue {
 
 /* --- pass.c --- */
 
+KWHY_MUST_USE enum kwhy_status lab_decode_launch(const struct lab_decode_rank *rank,
+	enum lab_decode_kernel kernel, const struct kwhy_gpu_grid *grid, void **arguments,
+	struct kwhy_error *error);
+
 /* Each slot is at a position; has_first: with the next tokens behind the prompts, else with token 0. */
 void lab_decode_issue_reset(struct lab_decode_issue *issue, uint32_t at, bool has_first);
 /* The prompts of all slots; each: the tokens of one. */

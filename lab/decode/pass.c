@@ -53,34 +53,12 @@ enum kwhy_status lab_decode_await(struct lab_decode_issue *issue)
 
 /* --- On every GPU --- */
 
-static void launch(struct lab_decode_issue *issue, const struct launch *launch)
+enum kwhy_status lab_decode_launch(const struct lab_decode_rank *rank, enum lab_decode_kernel kernel,
+	const struct kwhy_gpu_grid *grid, void **arguments, struct kwhy_error *error)
 {
-	struct lab_decode_replica *replica = issue->replica;
-	uint32_t numbers[3] = {launch->numbers[0], launch->numbers[1], launch->numbers[2]};
-
-	for (uint32_t i = 0; !issue->status && i < replica->rank_count; i++) {
-		struct lab_decode_rank *rank = &replica->ranks[i];
-		void *arguments[] = {&rank->args, &numbers[0], &numbers[1], &numbers[2]};
-		const struct kwhy_gpu_launch call = {.kernel = rank->kernels[launch->kernel],
-			.blocks = launch->blocks,
-			.threads_per_block = launch->threads,
-			.arguments = arguments,
-			.stream = rank->stream};
-
-		issue->status = lab_decode_enter(replica, i, issue->error);
-		if (!issue->status)
-			issue->status = rank->gpu->ops->launch(rank->gpu, &call, issue->error);
-	}
-	replica->kernel_count++;
-}
-
-static enum kwhy_status reset(
-	struct lab_decode_rank *rank, uint32_t at, uint64_t first, struct kwhy_error *error)
-{
-	void *arguments[] = {&rank->args, &at, &first};
-	const struct kwhy_gpu_launch call = {.kernel = rank->kernels[LAB_DECODE_RESET],
-		.blocks = (rank->args.slots + 63) / 64,
-		.threads_per_block = 64,
+	const struct kwhy_gpu_launch call = {.kernel = rank->kernels[kernel],
+		.blocks = grid->blocks,
+		.threads_per_block = grid->threads_per_block,
 		.arguments = arguments,
 		.stream = rank->stream};
 	enum kwhy_status status = rank->gpu->ops->enter(rank->gpu, error);
@@ -88,12 +66,30 @@ static enum kwhy_status reset(
 	return status ? status : rank->gpu->ops->launch(rank->gpu, &call, error);
 }
 
+static void launch(struct lab_decode_issue *issue, const struct launch *launch)
+{
+	struct lab_decode_replica *replica = issue->replica;
+	const struct kwhy_gpu_grid grid = {.blocks = launch->blocks, .threads_per_block = launch->threads};
+	uint32_t numbers[3] = {launch->numbers[0], launch->numbers[1], launch->numbers[2]};
+
+	for (uint32_t i = 0; !issue->status && i < replica->rank_count; i++) {
+		struct lab_decode_rank *rank = &replica->ranks[i];
+		void *arguments[] = {&rank->args, &numbers[0], &numbers[1], &numbers[2]};
+
+		issue->status = lab_decode_launch(rank, launch->kernel, &grid, arguments, issue->error);
+	}
+	replica->kernel_count++;
+}
+
 void lab_decode_issue_reset(struct lab_decode_issue *issue, uint32_t at, bool has_first)
 {
 	for (uint32_t i = 0; !issue->status && i < issue->replica->rank_count; i++) {
 		struct lab_decode_rank *rank = &issue->replica->ranks[i];
+		const struct kwhy_gpu_grid grid = {(rank->args.slots + 63) / 64, 64, 0};
+		uint64_t first = has_first ? rank->first : 0;
+		void *arguments[] = {&rank->args, &at, &first};
 
-		issue->status = reset(rank, at, has_first ? rank->first : 0, issue->error);
+		issue->status = lab_decode_launch(rank, LAB_DECODE_RESET, &grid, arguments, issue->error);
 	}
 }
 
@@ -101,16 +97,12 @@ void lab_decode_issue_reset(struct lab_decode_issue *issue, uint32_t at, bool ha
 static enum kwhy_status expand(struct lab_decode_rank *rank, const struct lab_decode_product *product,
 	uint64_t scales, struct kwhy_error *error)
 {
+	const struct kwhy_gpu_grid grid = {product->rows, THREADS, 0};
 	uint64_t from = product->weights;
 	uint32_t rows = product->rows, columns = product->columns, kind = rank->args.kind;
 	void *arguments[] = {&from, &scales, &rank->dense, &rows, &columns, &kind};
-	const struct kwhy_gpu_launch call = {.kernel = rank->kernels[LAB_DECODE_EXPAND],
-		.blocks = product->rows,
-		.threads_per_block = THREADS,
-		.arguments = arguments,
-		.stream = rank->stream};
 
-	return rank->gpu->ops->launch(rank->gpu, &call, error);
+	return lab_decode_launch(rank, LAB_DECODE_EXPAND, &grid, arguments, error);
 }
 
 static struct lab_decode_product product_of(const struct lab_decode_replica *replica,
