@@ -12,9 +12,9 @@
  */
 struct lab_decode_args {
 	uint64_t words, word_scales; /* weights and float, [word_count * ranks] rows */
-	uint64_t places;	     /* float [room][width] */
+	uint64_t places;	     /* float [positions][width] */
 	uint64_t scales, biases;     /* float [layers][rows of a layer] */
-	uint64_t keys, values;	     /* fp32, bf16 or fp16 [layers][cache_slots][heads][room][HEAD] */
+	uint64_t keys, values;	     /* fp32, bf16 or fp16 [layers][cache_slots][heads][positions][HEAD] */
 	uint64_t queries;	     /* float [tokens][heads * HEAD] */
 	uint64_t x;		     /* float [tokens][width] */
 	uint64_t acts;		     /* act [tokens][columns of the next product] */
@@ -23,13 +23,13 @@ struct lab_decode_args {
 	uint64_t sums;		     /* float, of int8 int32, [tokens][rows of the product before] */
 	uint64_t parts;		     /* float [ranks][tokens][width]; 0: of one GPU */
 	uint64_t logits, all_logits; /* float [slots][word_count]; [ranks][slots][word_count] */
-	uint64_t best;		     /* uint64 [slots]: lab_decode_token() of it is the next token */
+	uint64_t best;		     /* uint64 [slots]: lab_decode_key() of the next token */
 	uint64_t at;		     /* uint32 [slots]: the position that a slot is at */
 	uint64_t prompt;	     /* uint32 [slots][each] */
-	uint64_t chosen;	     /* uint32 [slots][room] */
-	uint64_t times;		     /* uint64 [room]: when the first slot came to a position, ns */
+	uint64_t chosen;	     /* uint32 [slots][positions] */
+	uint64_t times;		     /* uint64 [positions]: when the first slot came to a position, ns */
 	uint32_t tokens, each;	     /* in hand; of a slot: 1, or its whole prompt */
-	uint32_t slots, cache_slots, room;
+	uint32_t slots, cache_slots, positions;
 	uint32_t vocabulary, word_count, first_word;
 	uint32_t width, heads, inner, ranks;
 	uint32_t rank, kind;
@@ -46,11 +46,6 @@ static inline uint64_t lab_decode_key(float value, uint32_t token)
 	uint32_t bits = lab_decode_bits(value), order = bits & 0x80000000U ? ~bits : bits | 0x80000000U;
 
 	return (uint64_t)order << 32 | (uint32_t)~token;
-}
-
-static inline uint32_t lab_decode_token(uint64_t best)
-{
-	return ~(uint32_t)best;
 }
 
 /* Bytes of weights, whose count is a multiple of 4. */

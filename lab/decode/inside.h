@@ -52,19 +52,15 @@ struct lab_decode_issue {
 	enum kwhy_status status;
 };
 
-struct lab_decode_launch {
-	enum lab_decode_kernel kernel;
-	uint32_t blocks, threads;
-	uint32_t numbers[3]; /* behind the args */
-};
-
 /* --- pass.c --- */
+
+KWHY_MUST_USE enum kwhy_status lab_decode_launch(const struct lab_decode_rank *rank,
+	enum lab_decode_kernel kernel, const struct kwhy_gpu_grid *grid, void **arguments,
+	struct kwhy_error *error);
 
 /* Each slot is at a position; has_first: with the next tokens behind the prompts, else with token 0. */
 void lab_decode_issue_reset(struct lab_decode_issue *issue, uint32_t at, bool has_first);
-/* Through all layers, as far as the args say: a token of each slot, or their prompts. */
-void lab_decode_issue_pass(struct lab_decode_issue *issue);
-/* The prompts of all slots, of so many tokens each. */
+/* The prompts of all slots; each: the tokens of one. */
 void lab_decode_issue_prompts(struct lab_decode_issue *issue, uint32_t each);
 void lab_decode_issue_step(struct lab_decode_issue *issue); /* by a graph where there is one */
 void lab_decode_issue_reading(struct lab_decode_issue *issue);

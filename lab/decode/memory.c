@@ -31,7 +31,7 @@ static uint64_t lay_out_model(struct lab_decode_replica *replica, struct lab_dec
 		{&a->scales, rows * sizeof(float)},
 		{&a->biases, rows * sizeof(float)},
 		{&a->word_scales, words * sizeof(float)},
-		{&a->places, (uint64_t)a->room * a->width * sizeof(float)},
+		{&a->places, (uint64_t)a->positions * a->width * sizeof(float)},
 	};
 
 	replica->weight_bytes = parts[0].bytes + parts[1].bytes;
@@ -39,7 +39,7 @@ static uint64_t lay_out_model(struct lab_decode_replica *replica, struct lab_dec
 }
 
 /* Tokens in hand at most: prompts, those of a check included. */
-static uint32_t token_room(const struct lab_decode_replica *replica)
+static uint32_t token_count_most(const struct lab_decode_replica *replica)
 {
 	uint32_t prompt = replica->request->prompt;
 
@@ -52,14 +52,14 @@ static uint64_t lay_out_tokens(
 {
 	const struct lab_decode_shape *shape = &replica->part;
 	struct lab_decode_args *a = &rank->args;
-	uint64_t tokens = token_room(replica), slots = lab_decode_round_up(replica->slots, TOKEN_STEP),
+	uint64_t tokens = token_count_most(replica), slots = lab_decode_round_up(replica->slots, TOKEN_STEP),
 		 mixed = (uint64_t)shape->heads * LAB_DECODE_HEAD,
 		 widest = shape->inner > shape->width ? shape->inner : shape->width,
 		 sums = 3 * mixed > widest ? 3 * mixed : widest,
 		 cache = lab_decode_cache_bytes(replica, slots) / 2;
 	const struct lab_part parts[] = {
-		{&a->keys, cache * a->room},
-		{&a->values, cache * a->room},
+		{&a->keys, cache * a->positions},
+		{&a->values, cache * a->positions},
 		{&a->queries, tokens * mixed * sizeof(float)},
 		{&a->x, tokens * shape->width * sizeof(float)},
 		{&a->acts, tokens * widest * lab_decode_type_bytes(replica->kind->factors)},
@@ -71,8 +71,8 @@ static uint64_t lay_out_tokens(
 		{&rank->first, slots * sizeof(uint64_t)},
 		{&a->at, slots * sizeof(uint32_t)},
 		{&a->prompt, tokens * sizeof(uint32_t)},
-		{&a->chosen, slots * a->room * sizeof(uint32_t)},
-		{&a->times, a->room * sizeof(uint64_t)},
+		{&a->chosen, slots * a->positions * sizeof(uint32_t)},
+		{&a->times, a->positions * sizeof(uint64_t)},
 	};
 	const struct lab_part shared[] = {
 		{&a->parts, a->ranks * tokens * shape->width * sizeof(float)},
@@ -89,14 +89,14 @@ static struct lab_decode_args args_of(const struct lab_decode_replica *replica, 
 	const struct lab_decode_request *request = replica->request;
 	const struct lab_decode_shape *shape = &replica->part;
 	uint32_t checked = LAB_DECODE_CHECK_PROMPT + LAB_DECODE_CHECK_STEPS,
-		 room = request->prompt + request->tokens, ranks = replica->rank_count,
+		 positions = request->prompt + request->tokens, ranks = replica->rank_count,
 		 words = lab_decode_round_up((shape->vocabulary + ranks - 1) / ranks, WORD_STEP);
 
 	return (struct lab_decode_args){.tokens = replica->slots,
 		.each = 1,
 		.slots = replica->slots,
 		.cache_slots = lab_decode_round_up(replica->slots, TOKEN_STEP),
-		.room = room < checked ? checked : room,
+		.positions = positions < checked ? checked : positions,
 		.vocabulary = shape->vocabulary,
 		.word_count = words,
 		.first_word = rank * words,

@@ -148,26 +148,6 @@ static inline float lab_decode_load(enum lab_decode_type type, const void *numbe
 	}
 }
 
-static inline void lab_decode_store(enum lab_decode_type type, void *numbers, uint64_t i, float value)
-{
-	switch (type) {
-	case LAB_DECODE_F32:
-		((float *)numbers)[i] = value;
-		break;
-	case LAB_DECODE_B16:
-		((uint16_t *)numbers)[i] = lab_decode_to_bf16(value);
-		break;
-	case LAB_DECODE_F16:
-		((uint16_t *)numbers)[i] = lab_decode_to_fp16(value);
-		break;
-	case LAB_DECODE_F8:
-		((uint8_t *)numbers)[i] = lab_decode_to_fp8(value);
-		break;
-	default:
-		((int8_t *)numbers)[i] = (int8_t)lrintf(value);
-	}
-}
-
 /* Whether of four neighbours this is one of the two that are kept: the largest. */
 static inline int lab_decode_is_kept(const float four[4], uint32_t i)
 {

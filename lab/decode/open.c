@@ -229,7 +229,7 @@ void lab_decode_facts(const struct lab_decode *decode, struct lab_decode_facts *
 		.kernels = first->step_kernels,
 		.weight_bytes = first->weight_bytes * gpus,
 		.cache_bytes = lab_decode_cache_bytes(
-				       first, (uint64_t)first->slots * first->ranks[0].args.room) *
+				       first, (uint64_t)first->slots * first->ranks[0].args.positions) *
 			gpus,
 		.token_bytes = lab_decode_cache_bytes(first, 1) * decode->request.tp};
 }

@@ -4,6 +4,12 @@
 
 enum { THREADS = 256, WARPS = THREADS / 32, PICK_THREADS = 1024, CHOOSE_THREADS = 512 };
 
+struct launch {
+	enum lab_decode_kernel kernel;
+	uint32_t blocks, threads;
+	uint32_t numbers[3]; /* behind the args */
+};
+
 enum kwhy_status lab_decode_enter(
 	const struct lab_decode_replica *replica, uint32_t rank, struct kwhy_error *error)
 {
@@ -47,34 +53,12 @@ enum kwhy_status lab_decode_await(struct lab_decode_issue *issue)
 
 /* --- On every GPU --- */
 
-static void launch(struct lab_decode_issue *issue, const struct lab_decode_launch *launch)
+enum kwhy_status lab_decode_launch(const struct lab_decode_rank *rank, enum lab_decode_kernel kernel,
+	const struct kwhy_gpu_grid *grid, void **arguments, struct kwhy_error *error)
 {
-	struct lab_decode_replica *replica = issue->replica;
-	uint32_t numbers[3] = {launch->numbers[0], launch->numbers[1], launch->numbers[2]};
-
-	for (uint32_t i = 0; !issue->status && i < replica->rank_count; i++) {
-		struct lab_decode_rank *rank = &replica->ranks[i];
-		void *arguments[] = {&rank->args, &numbers[0], &numbers[1], &numbers[2]};
-		const struct kwhy_gpu_launch call = {.kernel = rank->kernels[launch->kernel],
-			.blocks = launch->blocks,
-			.threads_per_block = launch->threads,
-			.arguments = arguments,
-			.stream = rank->stream};
-
-		issue->status = lab_decode_enter(replica, i, issue->error);
-		if (!issue->status)
-			issue->status = rank->gpu->ops->launch(rank->gpu, &call, issue->error);
-	}
-	replica->kernel_count++;
-}
-
-static enum kwhy_status reset(
-	struct lab_decode_rank *rank, uint32_t at, uint64_t first, struct kwhy_error *error)
-{
-	void *arguments[] = {&rank->args, &at, &first};
-	const struct kwhy_gpu_launch call = {.kernel = rank->kernels[LAB_DECODE_RESET],
-		.blocks = (rank->args.slots + 63) / 64,
-		.threads_per_block = 64,
+	const struct kwhy_gpu_launch call = {.kernel = rank->kernels[kernel],
+		.blocks = grid->blocks,
+		.threads_per_block = grid->threads_per_block,
 		.arguments = arguments,
 		.stream = rank->stream};
 	enum kwhy_status status = rank->gpu->ops->enter(rank->gpu, error);
@@ -82,12 +66,30 @@ static enum kwhy_status reset(
 	return status ? status : rank->gpu->ops->launch(rank->gpu, &call, error);
 }
 
+static void launch(struct lab_decode_issue *issue, const struct launch *launch)
+{
+	struct lab_decode_replica *replica = issue->replica;
+	const struct kwhy_gpu_grid grid = {.blocks = launch->blocks, .threads_per_block = launch->threads};
+	uint32_t numbers[3] = {launch->numbers[0], launch->numbers[1], launch->numbers[2]};
+
+	for (uint32_t i = 0; !issue->status && i < replica->rank_count; i++) {
+		struct lab_decode_rank *rank = &replica->ranks[i];
+		void *arguments[] = {&rank->args, &numbers[0], &numbers[1], &numbers[2]};
+
+		issue->status = lab_decode_launch(rank, launch->kernel, &grid, arguments, issue->error);
+	}
+	replica->kernel_count++;
+}
+
 void lab_decode_issue_reset(struct lab_decode_issue *issue, uint32_t at, bool has_first)
 {
 	for (uint32_t i = 0; !issue->status && i < issue->replica->rank_count; i++) {
 		struct lab_decode_rank *rank = &issue->replica->ranks[i];
+		const struct kwhy_gpu_grid grid = {(rank->args.slots + 63) / 64, 64, 0};
+		uint64_t first = has_first ? rank->first : 0;
+		void *arguments[] = {&rank->args, &at, &first};
 
-		issue->status = reset(rank, at, has_first ? rank->first : 0, issue->error);
+		issue->status = lab_decode_launch(rank, LAB_DECODE_RESET, &grid, arguments, issue->error);
 	}
 }
 
@@ -95,16 +97,12 @@ void lab_decode_issue_reset(struct lab_decode_issue *issue, uint32_t at, bool ha
 static enum kwhy_status expand(struct lab_decode_rank *rank, const struct lab_decode_product *product,
 	uint64_t scales, struct kwhy_error *error)
 {
+	const struct kwhy_gpu_grid grid = {product->rows, THREADS, 0};
 	uint64_t from = product->weights;
 	uint32_t rows = product->rows, columns = product->columns, kind = rank->args.kind;
 	void *arguments[] = {&from, &scales, &rank->dense, &rows, &columns, &kind};
-	const struct kwhy_gpu_launch call = {.kernel = rank->kernels[LAB_DECODE_EXPAND],
-		.blocks = product->rows,
-		.threads_per_block = THREADS,
-		.arguments = arguments,
-		.stream = rank->stream};
 
-	return rank->gpu->ops->launch(rank->gpu, &call, error);
+	return lab_decode_launch(rank, LAB_DECODE_EXPAND, &grid, arguments, error);
 }
 
 static struct lab_decode_product product_of(const struct lab_decode_replica *replica,
@@ -176,7 +174,7 @@ static void share_parts(struct lab_decode_issue *issue, uint32_t layer, uint32_t
 
 	if (!replica->group)
 		return;
-	launch(issue, &(struct lab_decode_launch){LAB_DECODE_PART, a->tokens, THREADS, {layer, matrix}});
+	launch(issue, &(struct launch){LAB_DECODE_PART, a->tokens, THREADS, {layer, matrix}});
 	for (uint32_t i = 0; i < replica->rank_count; i++) {
 		to[i] = replica->ranks[i].args.parts;
 		from[i] = to[i] + i * count * sizeof(float);
@@ -213,13 +211,12 @@ static void attend(struct lab_decode_issue *issue, uint32_t layer)
 	const struct lab_decode_args *a = &issue->replica->ranks[0].args;
 	uint32_t units = a->tokens * a->heads, warps = a->each == 1 ? WARPS : 1, each = WARPS / warps;
 
-	launch(issue, &(struct lab_decode_launch){LAB_DECODE_KEEP, a->tokens, THREADS, {layer}});
+	launch(issue, &(struct launch){LAB_DECODE_KEEP, a->tokens, THREADS, {layer}});
 	launch(issue,
-		&(struct lab_decode_launch){
-			LAB_DECODE_ATTEND, (units + each - 1) / each, THREADS, {layer, warps}});
+		&(struct launch){LAB_DECODE_ATTEND, (units + each - 1) / each, THREADS, {layer, warps}});
 	if (lab_decode_is_scaled(issue->replica->request->weights))
 		launch(issue,
-			&(struct lab_decode_launch){
+			&(struct launch){
 				LAB_DECODE_ACTIVATE, a->tokens, THREADS, {layer, LAB_DECODE_PROJECTION}});
 }
 
@@ -227,8 +224,8 @@ static void attend(struct lab_decode_issue *issue, uint32_t layer)
 static void normalise(struct lab_decode_issue *issue, uint32_t layer, uint32_t matrix)
 {
 	launch(issue,
-		&(struct lab_decode_launch){LAB_DECODE_NORMALISE, issue->replica->ranks[0].args.tokens,
-			THREADS, {layer, matrix, 0}});
+		&(struct launch){LAB_DECODE_NORMALISE, issue->replica->ranks[0].args.tokens, THREADS,
+			{layer, matrix, 0}});
 }
 
 static void run_layer(struct lab_decode_issue *issue, uint32_t layer)
@@ -241,29 +238,30 @@ static void run_layer(struct lab_decode_issue *issue, uint32_t layer)
 	normalise(issue, layer, LAB_DECODE_PROJECTION);
 	multiply(issue, layer, LAB_DECODE_WIDENING);
 	launch(issue,
-		&(struct lab_decode_launch){LAB_DECODE_ACTIVATE, issue->replica->ranks[0].args.tokens,
-			THREADS, {layer, LAB_DECODE_NARROWING}});
+		&(struct launch){LAB_DECODE_ACTIVATE, issue->replica->ranks[0].args.tokens, THREADS,
+			{layer, LAB_DECODE_NARROWING}});
 	multiply(issue, layer, LAB_DECODE_NARROWING);
 	share_parts(issue, layer, LAB_DECODE_NARROWING);
 }
 
-void lab_decode_issue_pass(struct lab_decode_issue *issue)
+/* Through all layers: a token of each slot, or their prompts, as the args say. */
+static void issue_pass(struct lab_decode_issue *issue)
 {
 	struct lab_decode_replica *replica = issue->replica;
 	const struct lab_decode_args *a = &replica->ranks[0].args;
 
 	replica->kernel_count = 0;
-	launch(issue, &(struct lab_decode_launch){LAB_DECODE_BEGIN, a->tokens, THREADS, {0}});
+	launch(issue, &(struct launch){LAB_DECODE_BEGIN, a->tokens, THREADS, {0}});
 	for (uint32_t layer = 0; layer < replica->part.layers; layer++)
 		run_layer(issue, layer);
 	launch(issue,
-		&(struct lab_decode_launch){LAB_DECODE_NORMALISE, a->slots, THREADS,
+		&(struct launch){LAB_DECODE_NORMALISE, a->slots, THREADS,
 			{replica->part.layers - 1, LAB_DECODE_NARROWING, 1}});
 	multiply(issue, 0, LAB_DECODE_WORDS);
-	launch(issue, &(struct lab_decode_launch){LAB_DECODE_PICK, a->slots, PICK_THREADS, {0}});
+	launch(issue, &(struct launch){LAB_DECODE_PICK, a->slots, PICK_THREADS, {0}});
 	share_words(issue);
 	if (a->temperature > 0)
-		launch(issue, &(struct lab_decode_launch){LAB_DECODE_CHOOSE, a->slots, CHOOSE_THREADS, {0}});
+		launch(issue, &(struct launch){LAB_DECODE_CHOOSE, a->slots, CHOOSE_THREADS, {0}});
 	if (a->each == 1)
 		replica->step_kernels = replica->kernel_count;
 }
@@ -277,7 +275,7 @@ void lab_decode_issue_prompts(struct lab_decode_issue *issue, uint32_t each)
 		replica->ranks[i].args.tokens = replica->ranks[i].args.slots * each;
 	}
 	lab_decode_issue_reset(issue, each - 1, false);
-	lab_decode_issue_pass(issue);
+	issue_pass(issue);
 	for (uint32_t i = 0; i < replica->rank_count; i++) {
 		replica->ranks[i].args.each = 1;
 		replica->ranks[i].args.tokens = replica->ranks[i].args.slots;
@@ -301,7 +299,7 @@ void lab_decode_issue_step(struct lab_decode_issue *issue)
 	if (issue->replica->step)
 		launch_graph(issue, issue->replica->step);
 	else
-		lab_decode_issue_pass(issue);
+		issue_pass(issue);
 }
 
 void lab_decode_issue_reading(struct lab_decode_issue *issue)
@@ -316,7 +314,7 @@ static enum kwhy_status record_step(void *context, struct kwhy_error *error)
 {
 	struct lab_decode_issue issue = {context, error, KWHY_OK};
 
-	lab_decode_issue_pass(&issue);
+	issue_pass(&issue);
 	return issue.status;
 }
 
@@ -337,7 +335,7 @@ enum kwhy_status lab_decode_capture(struct lab_decode_replica *replica, struct k
 	enum kwhy_status status;
 
 	lab_decode_issue_prompts(&issue, replica->request->prompt);
-	lab_decode_issue_pass(&issue);
+	issue_pass(&issue);
 	status = lab_decode_await(&issue);
 	if (status || replica->request->launching != LAB_DECODE_GRAPH)
 		return status;

@@ -35,8 +35,8 @@ struct lab_decode_products {
 	char name[64];
 };
 
-/* What the library is told of each kind. 8 bits want the left factor transposed and the right one not, as all
- * are here; int8 is summed up in int32, with factors before and behind of int32, too. */
+/* What the library is given for each kind. 8 bits want the left factor transposed and the right one not, as
+ * all are here; int8 is summed up in int32, with factors before and behind of int32, too. */
 static const struct {
 	enum kwhy_cublaslt_type factors, sums;
 	enum kwhy_cublas_compute compute;

@@ -29,7 +29,8 @@ struct lab_decode_product {
 KWHY_MUST_USE enum kwhy_status lab_decode_products_queue(struct lab_decode_products *products,
 	const struct lab_decode_product *product, struct kwhy_error *error);
 
-/* Tokens that are multiplied for so many: of 8 bits cuBLASLt wants multiples of 16, and more than 16. */
+/* Tokens that are multiplied where there are `tokens`: of 8 bits cuBLASLt wants multiples of 16, and more
+ * than 16. */
 static inline uint32_t lab_decode_products_tokens(enum lab_decode_weights weights, uint32_t tokens)
 {
 	uint32_t whole = lab_decode_round_up(tokens, 16);

@@ -70,7 +70,7 @@ enum kwhy_status lab_decode_prefill(struct lab_decode *decode, double *out_s, st
 	return status;
 }
 
-/* Steps of all replicas are queued by turns: run_all() would give one all of its before the next has any. */
+/* Steps of all replicas are queued alternately: run_all() would queue all of one before the next has any. */
 static void queue_reset(struct lab_decode_issue *issue)
 {
 	lab_decode_issue_reset(issue, issue->replica->request->prompt - 1, true);
@@ -126,7 +126,7 @@ enum kwhy_status lab_decode_tokens(
 	const struct lab_decode_request *request = &decode->request;
 	const struct lab_decode_replica *replica = &decode->replicas[sequence / decode->replicas[0].slots];
 	const struct lab_decode_args *a = &replica->ranks[0].args;
-	uint64_t place = (uint64_t)(sequence % replica->slots) * a->room + request->prompt;
+	uint64_t place = (uint64_t)(sequence % replica->slots) * a->positions + request->prompt;
 	enum kwhy_status status = check_written(decode, error);
 
 	return status
@@ -209,7 +209,7 @@ static uint32_t likeliest(const float *logits, uint32_t count)
 	return best;
 }
 
-/* A slot's logits, of all GPUs, against those of the reference behind so many steps. */
+/* A slot's logits, of all GPUs, against those of the reference after a number of steps. */
 static enum kwhy_status compare(struct checking *c, uint32_t slot, uint32_t step, struct kwhy_error *error)
 {
 	const struct lab_decode_replica *replica = c->replica;

@@ -55,7 +55,7 @@ static struct lab_decode_args args_of_slot(
 	const struct lab_decode_replica *replica, const struct lab_decode_args *all, uint32_t slot)
 {
 	struct lab_decode_args a = *all;
-	uint64_t cache = (uint64_t)slot * a.room * a.heads * LAB_DECODE_HEAD *
+	uint64_t cache = (uint64_t)slot * a.positions * a.heads * LAB_DECODE_HEAD *
 		lab_decode_type_bytes(replica->kind->kept);
 
 	a.slots = a.tokens = 1;
@@ -63,7 +63,7 @@ static struct lab_decode_args args_of_slot(
 	a.values += cache;
 	a.at += slot * sizeof(uint32_t);
 	a.best += slot * sizeof(uint64_t);
-	a.chosen += (uint64_t)slot * a.room * sizeof(uint32_t);
+	a.chosen += (uint64_t)slot * a.positions * sizeof(uint32_t);
 	return a;
 }
 
@@ -120,7 +120,7 @@ static void admit(struct service *service, struct lab_decode_issue *issue)
 	}
 }
 
-/* A free slot must not run past its room: it goes back to the beginning. */
+/* A free slot must not run past its cache: it goes back to the beginning. */
 static void rest(struct service *service, struct lab_decode_issue *issue, uint32_t slot)
 {
 	if (service->seats[slot].idle_steps++ % (service->replica->request->tokens / 2) == 0)
@@ -141,7 +141,8 @@ static void give_tokens(struct service *service, struct lab_decode_issue *issue,
 		issue->status = lab_decode_copy(rank,
 			kwhy_gpu_address(
 				arrivals->tokens + (size_t)sequence * service->replica->request->tokens),
-			rank->args.chosen + ((uint64_t)slot * rank->args.room + prompt) * sizeof(uint32_t),
+			rank->args.chosen +
+				((uint64_t)slot * rank->args.positions + prompt) * sizeof(uint32_t),
 			length * sizeof(uint32_t), issue->error);
 }
 

@@ -19,15 +19,10 @@ struct fill {
 
 static void launch(struct fill *fill, enum lab_decode_kernel kernel, uint32_t blocks, void **arguments)
 {
-	const struct lab_decode_rank *rank = fill->rank;
-	const struct kwhy_gpu_launch call = {.kernel = rank->kernels[kernel],
-		.blocks = blocks,
-		.threads_per_block = THREADS,
-		.arguments = arguments,
-		.stream = rank->stream};
+	const struct kwhy_gpu_grid grid = {blocks, THREADS, 0};
 
 	if (!fill->status)
-		fill->status = rank->gpu->ops->launch(rank->gpu, &call, fill->error);
+		fill->status = lab_decode_launch(fill->rank, kernel, &grid, arguments, fill->error);
 }
 
 static void fill_matrix(struct fill *fill, const struct matrix *matrix)
@@ -108,7 +103,7 @@ static void fill_rank(struct fill *fill, const struct lab_decode_replica *replic
 		.bound = lab_decode_embedding_bound(shape)};
 	const struct floats places = {.to = a->places,
 		.tensor = LAB_DECODE_POSITIONS,
-		.count = a->room * shape->width,
+		.count = a->positions * shape->width,
 		.bound = LAB_DECODE_POSITION_BOUND};
 
 	for (uint32_t layer = 0; layer < shape->layers; layer++)
@@ -124,7 +119,7 @@ enum kwhy_status lab_decode_weights_fill(struct lab_decode_replica *replica, str
 	struct lab_decode_issue issue = {replica, error, KWHY_OK};
 
 	for (uint32_t i = 0; !issue.status && i < replica->rank_count; i++) {
-		struct fill fill = {&replica->ranks[i], error, lab_decode_enter(replica, i, error)};
+		struct fill fill = {&replica->ranks[i], error, KWHY_OK};
 
 		fill_rank(&fill, replica);
 		issue.status = fill.status;

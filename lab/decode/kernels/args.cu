@@ -58,10 +58,10 @@ enum { ATTENTION, PROJECTION, WIDENING, NARROWING, NOTHING };
 struct args {
 	const u8 *words;	  /* weights [word_count * ranks][width] */
 	const float *word_scales; /* [word_count * ranks] */
-	const float *places;	  /* [room][width] */
+	const float *places;	  /* [positions][width] */
 	const float *scales;	  /* [layers][rows of a layer] */
 	const float *biases;	  /* [layers][rows of a layer] */
-	kept *keys, *values;	  /* [layers][cache_slots][heads][room][HEAD] */
+	kept *keys, *values;	  /* [layers][cache_slots][heads][positions][HEAD] */
 	float *queries;		  /* [tokens][heads * HEAD] */
 	float *x;		  /* [tokens][width] */
 	act *acts;		  /* what the next product takes, [tokens][columns] */
@@ -74,10 +74,10 @@ struct args {
 	u64 *best;		  /* [slots] the next token: its logit's bits in order, then ~token */
 	u32 *at;		  /* [slots] the position that a slot is at */
 	const u32 *prompt;	  /* [slots][each] */
-	u32 *chosen;		  /* [slots][room] the token of every position */
-	u64 *times;		  /* [room] when the first slot came to a position, ns */
+	u32 *chosen;		  /* [slots][positions] the token of every position */
+	u64 *times;		  /* [positions] when the first slot came to a position, ns */
 	u32 tokens, each;	  /* in hand; of a slot: 1, or of a whole prompt from position 0 on */
-	u32 slots, cache_slots, room;
+	u32 slots, cache_slots, positions;
 	u32 vocabulary, word_count, first_word; /* of all; that this GPU multiplies with, from which on */
 	u32 width, heads, inner, ranks;		/* heads and inner are this GPU's */
 	u32 rank, kind;

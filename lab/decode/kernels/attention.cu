@@ -3,14 +3,14 @@
 
 /* One head of one token. */
 struct query {
-	u32 token, head, count; /* it attends to so many positions */
+	u32 token, head, count; /* count: positions that it attends to */
 	const kept *keys, *values;
 };
 
 static __device__ struct query query_of(const struct args *a, u32 layer, u32 unit)
 {
 	u32 slot = unit / (a->heads * a->each), head = unit / a->each % a->heads, place = unit % a->each;
-	u64 cache = (((u64)layer * a->cache_slots + slot) * a->heads + head) * a->room * HEAD;
+	u64 cache = (((u64)layer * a->cache_slots + slot) * a->heads + head) * a->positions * HEAD;
 	struct query q = {slot * a->each + place, head, (a->each == 1 ? a->at[slot] : place) + 1, a->keys + cache,
 		a->values + cache};
 

@@ -65,7 +65,7 @@ static __device__ void begin(const struct args *a, u32 token)
 		position = token % a->each;
 	}
 	if (threadIdx.x == 0)
-		a->chosen[(u64)slot * a->room + position] = word;
+		a->chosen[(u64)slot * a->positions + position] = word;
 	for (u32 k = threadIdx.x; k < a->width / 4; k += blockDim.x) {
 		float v[4], scale = CODE_MOST > 0 ? a->word_scales[word] : 1;
 
@@ -140,7 +140,7 @@ static __device__ void keep(const struct args *a, u32 layer, u32 token)
 		float value = sum_at(a, layer, ATTENTION, token, row) +
 			a->biases[first_row(a, layer, ATTENTION) + row];
 		u32 column = row % mixed;
-		u64 place = ((((u64)layer * a->cache_slots + slot) * a->heads + column / HEAD) * a->room + position) *
+		u64 place = ((((u64)layer * a->cache_slots + slot) * a->heads + column / HEAD) * a->positions + position) *
 				HEAD +
 			column % HEAD;
 
