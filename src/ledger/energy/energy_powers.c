@@ -312,10 +312,11 @@ static enum kwhy_status powers_init(struct kwhy_powers *powers, size_t classes, 
 	powers->net_w = calloc(classes + 1, sizeof(double));
 	powers->prior_net_w = calloc(classes + 1, sizeof(double));
 	powers->narrowing = calloc(classes + 1, sizeof(double));
+	powers->place_ratio = calloc(classes + 1, sizeof(double));
 	powers->draws_net_w = calloc(powers->draw_count * (classes + 1), sizeof(double));
 	powers->draws_idle_w = calloc(powers->draw_count + 1, sizeof(double));
-	if (powers->net_w && powers->prior_net_w && powers->narrowing && powers->draws_net_w &&
-		powers->draws_idle_w)
+	if (powers->net_w && powers->prior_net_w && powers->narrowing && powers->place_ratio &&
+		powers->draws_net_w && powers->draws_idle_w)
 		return KWHY_OK;
 	kwhy_powers_done(powers);
 	return kwhy_fail_memory(error, "draws of the powers");
@@ -354,6 +355,7 @@ static void keep_classes(struct inference *inference)
 		double loose = prior->tied[c] ? KWHY_UNIT_SPREAD : 0;
 		double sign = c == inference->question->classes->clean ? -1 : 1;
 
+		powers->place_ratio[c] = inference->question->classes->priors[c].place_ratio;
 		powers->prior_net_w[c] = sign * exp(prior->class_log[c].mean + unit);
 		powers->narrowing[c] = moments_of(inference, c).spread /
 			hypot(prior->class_log[c].spread, loose);
@@ -451,6 +453,7 @@ void kwhy_powers_done(struct kwhy_powers *powers)
 	free(powers->net_w);
 	free(powers->prior_net_w);
 	free(powers->narrowing);
+	free(powers->place_ratio);
 	free(powers->draws_net_w);
 	free(powers->draws_idle_w);
 	*powers = (struct kwhy_powers){0};

@@ -24,6 +24,7 @@ struct kwhy_powers {
 	double *prior_net_w; /* [class_count] medians of the priors */
 	double *narrowing; /* [class_count] spread of the log power after the readings over what it is before
 			      them */
+	double *place_ratio; /* [class_count] by how much a power in place may differ from one in bursts */
 	double idle_w, idle_narrowing;
 	double tau_s, delay_s; /* posterior means */
 	double *draws_net_w;   /* [draw_count * class_count] */

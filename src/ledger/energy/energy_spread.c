@@ -52,7 +52,8 @@ static void draw_energies(const struct kwhy_posting *posting, const struct kwhy_
 	double idle_w = powers->draws_idle_w[draw], sum_nj = 0, total_nj = 0;
 
 	for (size_t c = 0; c <= powers->class_count; c++) {
-		double drift = exp(DRIFT_SPREAD * kwhy_random_normal(random));
+		double place_ratio = c < powers->class_count ? powers->place_ratio[c] : 0;
+		double drift = exp(hypot(DRIFT_SPREAD, place_ratio) * kwhy_random_normal(random));
 
 		out_nj[c] = posting->base_s[c] * idle_w * 1e9;
 		if (c < powers->class_count)

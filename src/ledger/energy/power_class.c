@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/energy/power_class.h"
 
+#include "ledger/energy/power_place.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +51,7 @@ struct account_sum {
 	double grid_ns, filled_ns; /* time of rows whose grid is known, and that times its fill */
 	double time_ns;
 	enum pool pool;
-	double fill, expected;
+	double fill, expected, place_ratio;
 	uint32_t account;
 };
 
@@ -161,10 +163,13 @@ static void join_class(struct kwhy_power_prior *prior, const struct account_sum 
 {
 	double time_ns = prior->time_ns + sum->time_ns;
 
-	if (time_ns > 0)
+	if (time_ns > 0) {
 		prior->fill = (prior->fill * prior->time_ns + sum->fill * sum->time_ns) / time_ns;
-	else
+		prior->place_ratio = (prior->place_ratio * prior->time_ns + sum->place_ratio * sum->time_ns) /
+			time_ns;
+	} else {
 		prior->fill = sum->fill;
+	}
 	prior->time_ns = time_ns;
 	prior->account_count++;
 }
@@ -222,25 +227,45 @@ static size_t drop_idle(struct account_sum *sums, const struct kwhy_device_ledge
 	return kept;
 }
 
-enum kwhy_status kwhy_power_classes_init(struct kwhy_power_classes *classes, struct kwhy_device_ledger *books,
+/* What the rows of each account tell: [account_count]. */
+static enum kwhy_status sum_rows(struct account_sum *sums, const struct kwhy_device_ledger *books,
 	const struct kwhy_recording *recording, uint32_t device, const struct kwhy_profile *profile,
 	struct kwhy_error *error)
 {
 	const struct kwhy_activities *rows = &recording->activities;
 	uint32_t sm_count = kwhy_power_sm_count(recording, device, profile);
+	double *place_ratio = calloc(books->account_count + 1, sizeof(*place_ratio));
+	size_t first = rows->first[device];
+	enum kwhy_status status = place_ratio
+		? kwhy_power_places_find(books, recording, device, place_ratio, error)
+		: kwhy_fail_memory(error, "power classes");
+
+	for (size_t i = first; !status && i < rows->first[device + 1]; i++)
+		add_row(&sums[books->account_of[i - first]], rows, i, sm_count);
+	for (size_t i = 0; !status && i < books->account_count; i++)
+		sums[i].place_ratio = place_ratio[i];
+	free(place_ratio);
+	return status;
+}
+
+enum kwhy_status kwhy_power_classes_init(struct kwhy_power_classes *classes, struct kwhy_device_ledger *books,
+	const struct kwhy_recording *recording, uint32_t device, const struct kwhy_profile *profile,
+	struct kwhy_error *error)
+{
 	struct account_sum *sums = calloc(books->account_count + 1, sizeof(*sums));
-	size_t first = rows->first[device], count;
+	enum kwhy_status status;
+	size_t count;
 
 	*classes = (struct kwhy_power_classes){
 		.priors = calloc(KWHY_POWER_CLASS_OWN_MOST + POOL_COUNT + 1, sizeof(*classes->priors)),
 		.clean = KWHY_NONE};
-	if (!sums || !classes->priors) {
+	status = sums && classes->priors ? sum_rows(sums, books, recording, device, profile, error)
+					 : kwhy_fail_memory(error, "power classes");
+	if (status) {
 		free(sums);
 		kwhy_power_classes_done(classes);
-		return kwhy_fail_memory(error, "power classes");
+		return status;
 	}
-	for (size_t i = first; i < rows->first[device + 1]; i++)
-		add_row(&sums[books->account_of[i - first]], rows, i, sm_count);
 	count = drop_idle(sums, books);
 	qsort(sums, count, sizeof(*sums), compare_sums);
 	form_classes(classes, books, sums, count, profile);

@@ -24,7 +24,9 @@ struct kwhy_power_prior {
 	double known_sd_w; /* its standard uncertainty */
 	bool beside;	   /* copies and memsets: run beside kernels at full power */
 	size_t account_count;
-	double time_ns; /* of its accounts */
+	double time_ns;	    /* of its accounts */
+	double place_ratio; /* by how much its power in place is unsure beyond that in bursts (power_place.h)
+			     */
 };
 
 /*
