@@ -26,7 +26,9 @@ struct operation {
 };
 
 struct inplace {
-	const char *profile_path;
+	const char *profile_path, *powers_path;		      /* NULL: none */
+	double held_min, error_max_percent, half_max_percent; /* what is asked for */
+	bool with_gaps, failed;
 	struct operation operations[OPERATIONS_MAX];
 	size_t count;
 };
@@ -146,6 +148,12 @@ static void print_table(struct inplace *inplace, const struct kwhy_device_ledger
 		if (operation->truth_w > 0 && operation->time_ns > 0)
 			print_operation(operation, device, &totals);
 	}
+	const double held = (double)(inplace->with_gaps ? totals.gap_held : totals.held);
+	const double error_j = inplace->with_gaps ? totals.gap_error_j : totals.error_j;
+
+	inplace->failed = held < inplace->held_min ||
+		!(100 * error_j / totals.energy_j <= inplace->error_max_percent) ||
+		!(100 * totals.half_j / totals.energy_j <= inplace->half_max_percent);
 	printf("\nby energy: mean error %.1f %%, with gaps %.1f %%; half-width %.1f %%\n"
 	       "intervals hold %zu of %zu, with gaps %zu\n",
 		100 * totals.error_j / totals.energy_j, 100 * totals.gap_error_j / totals.energy_j,
@@ -165,56 +173,115 @@ static enum kwhy_status judge(struct inplace *inplace, const struct kwhy_recordi
 	return KWHY_OK;
 }
 
-static enum kwhy_status run(struct inplace *inplace, const char *path, struct kwhy_error *error)
+static enum kwhy_status read_recording(
+	struct kwhy_recording **out, const char *path, struct kwhy_error *error)
 {
 	const struct kwhy_import_options import = {0};
-	struct kwhy_ledger_options options = kwhy_ledger_options_default();
-	struct kwhy_recording *recording;
-	struct kwhy_profile *profile = NULL;
-	enum kwhy_status status = kwhy_recording_new(&recording, error);
+	enum kwhy_status status = kwhy_recording_new(out, error);
 
 	if (status)
 		return status;
-	status = kwhy_import_trace(recording, path, &import, error);
+	status = kwhy_import_trace(*out, path, &import, error);
+	return status ? status : kwhy_recording_finish(*out, error);
+}
+
+/* What the recording of --powers teaches. */
+static enum kwhy_status learn(const struct kwhy_ledger_options *options, const char *path,
+	struct kwhy_learnt_powers **out, struct kwhy_error *error)
+{
+	struct kwhy_recording *recording = NULL;
+	struct kwhy_ledger *ledger = NULL;
+	enum kwhy_status status = read_recording(&recording, path, error);
+
 	if (!status)
-		status = kwhy_recording_finish(recording, error);
+		status = kwhy_ledger_new(recording, options, &ledger, error);
+	if (!status)
+		status = kwhy_learnt_powers_collect(recording, ledger, path, out, error);
+	kwhy_ledger_free(ledger);
+	kwhy_recording_free(recording);
+	return status;
+}
+
+static enum kwhy_status run(struct inplace *inplace, const char *path, struct kwhy_error *error)
+{
+	struct kwhy_ledger_options options = kwhy_ledger_options_default();
+	struct kwhy_recording *recording = NULL;
+	struct kwhy_profile *profile = NULL;
+	struct kwhy_learnt_powers *learnt = NULL;
+	enum kwhy_status status = read_recording(&recording, path, error);
+
 	if (!status && inplace->profile_path)
 		status = kwhy_import_profile(inplace->profile_path, &profile, error);
 	options.profile = profile;
+	if (!status && inplace->powers_path)
+		status = learn(&options, inplace->powers_path, &learnt, error);
+	options.learnt = (const struct kwhy_learnt_powers *const *)&learnt;
+	options.learnt_count = learnt != NULL;
 	if (!status)
 		status = judge(inplace, recording, &options, error);
+	kwhy_learnt_powers_free(learnt);
 	kwhy_profile_free(profile);
 	kwhy_recording_free(recording);
 	return status;
 }
 
+static bool parse_number(const char *text, double *out)
+{
+	char *end;
+
+	*out = strtod(text, &end);
+	return end != text && !*end;
+}
+
 static bool parse_options(int count, char **words, struct inplace *inplace)
 {
-	static const struct option table[] = {{"profile", required_argument, NULL, 'p'}, {0}};
+	static const struct option table[] = {
+		{"profile", required_argument, NULL, 'p'},
+		{"powers", required_argument, NULL, 'w'},
+		{"held", required_argument, NULL, 'n'},
+		{"error", required_argument, NULL, 'e'},
+		{"half", required_argument, NULL, 'h'},
+		{"gaps", no_argument, NULL, 'g'},
+		{0},
+	};
 	bool good = true;
 
 	for (int option; good && (option = getopt_long(count, words, "", table, NULL)) != -1;) {
-		good = option == 'p';
-		if (good)
+		if (option == 'p')
 			inplace->profile_path = optarg;
+		else if (option == 'w')
+			inplace->powers_path = optarg;
+		else if (option == 'g')
+			inplace->with_gaps = true;
+		else if (option == 'n')
+			good = parse_number(optarg, &inplace->held_min);
+		else if (option == 'e')
+			good = parse_number(optarg, &inplace->error_max_percent);
+		else
+			good = option == 'h' && parse_number(optarg, &inplace->half_max_percent);
 	}
 	return good && count - optind == 3;
 }
 
 int main(int count, char **words)
 {
-	struct inplace inplace = {0};
+	struct inplace inplace = {.error_max_percent = INFINITY, .half_max_percent = INFINITY};
 	struct kwhy_error error;
 	enum kwhy_status status;
 
 	if (!parse_options(count, words, &inplace)) {
 		fprintf(stderr,
-			"usage: inplace [--profile FILE] NAMES TRUTH RECORDING\n"
+			"usage: inplace [--profile FILE] [--powers RECORDING] [--held N] [--error %%] "
+			"[--half %%] [--gaps] "
+			"NAMES TRUTH RECORDING\n"
 			"Compares the powers of a recording with TRUTH, powers in place as JSON. NAMES has a "
 			"line\n"
 			"for each operation: its name, a comma, and parts of the names of its accounts with "
 			"|\n"
-			"between them.\n");
+			"between them. Exit status 1: fewer than N intervals hold the truth, or the mean "
+			"error or\n"
+			"the mean half-width by energy is above what was given; with --gaps the errors with "
+			"gaps.\n");
 		return 2;
 	}
 	status = read_names(&inplace, words[optind], &error);
@@ -224,5 +291,5 @@ int main(int count, char **words)
 		status = run(&inplace, words[optind + 2], &error);
 	if (status)
 		fprintf(stderr, "inplace: %s\n", error.text);
-	return status ? 1 : 0;
+	return status || inplace.failed ? 1 : 0;
 }

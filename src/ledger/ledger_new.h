@@ -3,6 +3,7 @@
 #define KWHY_LEDGER_LEDGER_NEW_H
 
 #include "base/status.h"
+#include "model/learnt.h"
 #include "model/ledger.h"
 #include "model/profile.h"
 
@@ -16,7 +17,10 @@ struct kwhy_assumed_powers {
 };
 
 struct kwhy_ledger_options {
-	const struct kwhy_profile *profile; /* NULL: none */
+	const struct kwhy_profile *profile;		/* NULL: none */
+	const struct kwhy_learnt_powers *const *learnt; /* [learnt_count] of other recordings; those of
+							   other devices are not used */
+	size_t learnt_count;
 	struct kwhy_assumed_powers assumed;
 	uint64_t seed;	       /* of the posterior draws; the same seed gives the same ledger */
 	const char *step_name; /* ranges of this name (exact, or prefix ending in '*') are steps; NULL */

@@ -105,6 +105,7 @@ static inline bool kwhy_device_was_active(const struct kwhy_device_time *time)
 
 enum kwhy_basis {
 	KWHY_BASIS_DATA,     /* the meter readings decide the figure */
+	KWHY_BASIS_LEARNT,   /* another recording taught it (--powers), and the readings hardly moved it */
 	KWHY_BASIS_PRIOR,    /* the readings hardly moved it from what was assumed */
 	KWHY_BASIS_JOINT,    /* only the sum of its group is known */
 	KWHY_BASIS_MODELLED, /* no meter at all: powers were assumed by the user */

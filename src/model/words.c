@@ -184,6 +184,7 @@ const char *kwhy_basis_name(enum kwhy_basis basis)
 {
 	static const char *const names[KWHY_BASIS_COUNT] = {
 		[KWHY_BASIS_DATA] = "data",
+		[KWHY_BASIS_LEARNT] = "learnt",
 		[KWHY_BASIS_PRIOR] = "prior",
 		[KWHY_BASIS_JOINT] = "joint",
 		[KWHY_BASIS_MODELLED] = "modelled",

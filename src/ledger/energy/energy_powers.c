@@ -40,6 +40,9 @@
 #define MEMORY_TAUS 6
 #define AVERAGE_WINDOW_S 1.0
 
+/* Of the difference between a learnt power and what the readings say alone: beyond, they contradict it. */
+#define OVERRULED_SPREADS 3.0
+
 struct inference {
 	const struct kwhy_powers_question *question;
 	struct kwhy_powers *powers;
@@ -378,7 +381,6 @@ static void keep_rest(struct inference *inference)
 		powers->draws_idle_w[i] = fmax(
 			0, inference->draws[i * inference->fit.size + classes + KWHY_PARAMETER_IDLE]);
 	powers->idle_w = fmax(0, idle.mean);
-	powers->idle_narrowing = idle.spread / inference->prior.other[KWHY_PARAMETER_IDLE].spread;
 	powers->tau_s = inference->grid.tau_s +
 		moments_of(inference, classes + KWHY_PARAMETER_TAU).mean * inference->grid.tau_step_s;
 	powers->delay_s = inference->grid.delay_s +
@@ -429,6 +431,90 @@ static enum kwhy_status infer_unfitted(struct inference *inference, struct kwhy_
 	return infer_once(inference, error);
 }
 
+/* Spread of the logarithm of a class's power over the draws. */
+static double log_spread(const struct kwhy_powers *powers, size_t class)
+{
+	double sum = 0, squares = 0;
+
+	for (size_t i = 0; i < powers->draw_count; i++) {
+		double away = log(
+			fabs(powers->draws_net_w[i * powers->class_count + class] / powers->net_w[class]));
+
+		sum += away / (double)powers->draw_count;
+		squares += away * away / (double)powers->draw_count;
+	}
+	return sqrt(fmax(0, squares - sum * sum));
+}
+
+/* A power of another recording that the readings alone contradict is of another work. */
+static bool is_contradicted(
+	const struct kwhy_powers *powers, size_t class, const struct kwhy_power_prior *prior)
+{
+	double away = log(powers->net_w[class] / prior->learnt_w);
+
+	return fabs(away) > OVERRULED_SPREADS * hypot(prior->learnt_spread, log_spread(powers, class));
+}
+
+/* Readings are taken again: their drift was taken out by other powers. */
+static enum kwhy_status infer_again(struct inference *inference, struct kwhy_error *error)
+{
+	struct kwhy_powers *powers = inference->powers;
+	const struct kwhy_powers before = *powers;
+	enum kwhy_status status;
+
+	kwhy_powers_done(powers);
+	powers->response_assumed = before.response_assumed;
+	powers->overruled_count = before.overruled_count;
+	kwhy_power_readings_done(&inference->readings);
+	status = take_readings(inference, error);
+	return status ? status : infer_once(inference, error);
+}
+
+/* What the readings say alone, first, with `learnt` set aside: [class_count] watts, NAN where there is none.
+ */
+static enum kwhy_status infer_with_learnt(
+	struct inference *inference, const double *learnt_w, struct kwhy_error *error)
+{
+	struct kwhy_power_classes *classes = inference->question->classes;
+	struct kwhy_powers *powers = inference->powers;
+	enum kwhy_status status = infer_once(inference, error);
+	size_t left = 0;
+
+	for (size_t c = 0; !status && c < classes->count; c++) {
+		struct kwhy_power_prior *prior = &classes->priors[c];
+
+		prior->learnt_w = learnt_w[c];
+		if (!(learnt_w[c] > 0))
+			continue;
+		if (is_contradicted(powers, c, prior)) {
+			prior->learnt_w = NAN;
+			powers->overruled_count++;
+		} else {
+			left++;
+		}
+	}
+	return status || !left ? status : infer_again(inference, error);
+}
+
+static enum kwhy_status infer(struct inference *inference, struct kwhy_error *error)
+{
+	struct kwhy_power_classes *classes = inference->question->classes;
+	double *learnt_w = calloc(classes->count + 1, sizeof(*learnt_w));
+	enum kwhy_status status;
+	size_t count = 0;
+
+	if (!learnt_w)
+		return kwhy_fail_memory(error, "learnt powers");
+	for (size_t c = 0; c < classes->count; c++) {
+		learnt_w[c] = classes->priors[c].learnt_w;
+		classes->priors[c].learnt_w = NAN;
+		count += learnt_w[c] > 0;
+	}
+	status = count ? infer_with_learnt(inference, learnt_w, error) : infer_once(inference, error);
+	free(learnt_w);
+	return status;
+}
+
 enum kwhy_status kwhy_powers_infer(
 	struct kwhy_powers *powers, const struct kwhy_powers_question *question, struct kwhy_error *error)
 {
@@ -440,7 +526,7 @@ enum kwhy_status kwhy_powers_infer(
 		question->total->meter, question->options->profile, &inference.tau_s, &inference.delay_s);
 	status = take_readings(&inference, error);
 	if (!status)
-		status = infer_once(&inference, error);
+		status = infer(&inference, error);
 	if (status == KWHY_E_INPUT && inference.readings.count)
 		status = infer_unfitted(&inference, error);
 	kwhy_response_features_done(&inference.features);

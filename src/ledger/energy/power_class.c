@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/energy/power_class.h"
 
+#include "ledger/energy/power_learnt.h"
 #include "ledger/energy/power_place.h"
 
 #include <math.h>
@@ -52,6 +53,7 @@ struct account_sum {
 	double time_ns;
 	enum pool pool;
 	double fill, expected, place_ratio;
+	struct kwhy_learnt_prior learnt;
 	uint32_t account;
 };
 
@@ -132,9 +134,12 @@ static int compare_sums(const void *a, const void *b)
 	return (left->account > right->account) - (left->account < right->account);
 }
 
-/* A profile may know the power of this kernel: it must be the account's own class then. */
-static void sharpen(struct kwhy_power_prior *prior, const struct kwhy_profile *profile, const char *name)
+/* A profile or another recording may know the power of this kernel: it is the account's own class then. */
+static void sharpen(struct kwhy_power_prior *prior, const struct account_sum *sum,
+	const struct kwhy_profile *profile, const char *name)
 {
+	prior->learnt_w = sum->learnt.above_idle_w;
+	prior->learnt_spread = sum->learnt.spread;
 	for (size_t i = 0; profile && i < profile->known_power_count; i++) {
 		const struct kwhy_known_power *known = &profile->known_powers[i];
 
@@ -154,6 +159,8 @@ static struct kwhy_power_prior *open_class(struct kwhy_power_classes *classes, e
 		.spread = pool_priors[pool].spread,
 		.known_w = NAN,
 		.known_sd_w = NAN,
+		.learnt_w = NAN,
+		.learnt_spread = NAN,
 		.beside = pool_priors[pool].beside,
 	};
 	return prior;
@@ -191,7 +198,7 @@ static void form_classes(struct kwhy_power_classes *classes, struct kwhy_device_
 			if (!own)
 				*pooled = account->power_class;
 			if (own)
-				sharpen(open_class(classes, sums[i].pool), profile, account->name);
+				sharpen(open_class(classes, sums[i].pool), &sums[i], profile, account->name);
 			else
 				open_class(classes, sums[i].pool);
 		} else {
@@ -208,7 +215,7 @@ static void form_clean_class(struct kwhy_power_classes *classes, struct kwhy_dev
 			continue;
 		classes->clean = books->accounts[i].power_class = (uint32_t)classes->count;
 		classes->priors[classes->count++] = (struct kwhy_power_prior){
-			.known_w = NAN, .known_sd_w = NAN, .account_count = 1};
+			.known_w = NAN, .known_sd_w = NAN, .learnt_w = NAN, .account_count = 1};
 	}
 }
 
@@ -227,29 +234,50 @@ static size_t drop_idle(struct account_sum *sums, const struct kwhy_device_ledge
 	return kept;
 }
 
-/* What the rows of each account tell: [account_count]. */
-static enum kwhy_status sum_rows(struct account_sum *sums, const struct kwhy_device_ledger *books,
-	const struct kwhy_recording *recording, uint32_t device, const struct kwhy_profile *profile,
+/* What is known of each account but its name, [account_count]. */
+struct account_facts {
+	double *place_ratio;
+	struct kwhy_learnt_prior *learnt;
+};
+
+static enum kwhy_status find_facts(struct account_facts *facts, const struct kwhy_device_ledger *books,
+	const struct kwhy_recording *recording, uint32_t device, const struct kwhy_ledger_options *options,
+	struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	facts->place_ratio = calloc(books->account_count + 1, sizeof(*facts->place_ratio));
+	facts->learnt = calloc(books->account_count + 1, sizeof(*facts->learnt));
+	if (!facts->place_ratio || !facts->learnt)
+		return kwhy_fail_memory(error, "power classes");
+	status = kwhy_power_places_find(books, recording, device, facts->place_ratio, error);
+	return status ? status
+		      : kwhy_learnt_priors_find(recording, device, books, options, facts->learnt, error);
+}
+
+static enum kwhy_status sum_accounts(struct account_sum *sums, const struct kwhy_device_ledger *books,
+	const struct kwhy_recording *recording, uint32_t device, const struct kwhy_ledger_options *options,
 	struct kwhy_error *error)
 {
 	const struct kwhy_activities *rows = &recording->activities;
-	uint32_t sm_count = kwhy_power_sm_count(recording, device, profile);
-	double *place_ratio = calloc(books->account_count + 1, sizeof(*place_ratio));
+	uint32_t sm_count = kwhy_power_sm_count(recording, device, options->profile);
+	struct account_facts facts = {0};
 	size_t first = rows->first[device];
-	enum kwhy_status status = place_ratio
-		? kwhy_power_places_find(books, recording, device, place_ratio, error)
-		: kwhy_fail_memory(error, "power classes");
+	enum kwhy_status status = find_facts(&facts, books, recording, device, options, error);
 
 	for (size_t i = first; !status && i < rows->first[device + 1]; i++)
 		add_row(&sums[books->account_of[i - first]], rows, i, sm_count);
-	for (size_t i = 0; !status && i < books->account_count; i++)
-		sums[i].place_ratio = place_ratio[i];
-	free(place_ratio);
+	for (size_t i = 0; !status && i < books->account_count; i++) {
+		sums[i].place_ratio = facts.place_ratio[i];
+		sums[i].learnt = facts.learnt[i];
+	}
+	free(facts.place_ratio);
+	free(facts.learnt);
 	return status;
 }
 
 enum kwhy_status kwhy_power_classes_init(struct kwhy_power_classes *classes, struct kwhy_device_ledger *books,
-	const struct kwhy_recording *recording, uint32_t device, const struct kwhy_profile *profile,
+	const struct kwhy_recording *recording, uint32_t device, const struct kwhy_ledger_options *options,
 	struct kwhy_error *error)
 {
 	struct account_sum *sums = calloc(books->account_count + 1, sizeof(*sums));
@@ -259,7 +287,7 @@ enum kwhy_status kwhy_power_classes_init(struct kwhy_power_classes *classes, str
 	*classes = (struct kwhy_power_classes){
 		.priors = calloc(KWHY_POWER_CLASS_OWN_MOST + POOL_COUNT + 1, sizeof(*classes->priors)),
 		.clean = KWHY_NONE};
-	status = sums && classes->priors ? sum_rows(sums, books, recording, device, profile, error)
+	status = sums && classes->priors ? sum_accounts(sums, books, recording, device, options, error)
 					 : kwhy_fail_memory(error, "power classes");
 	if (status) {
 		free(sums);
@@ -268,7 +296,7 @@ enum kwhy_status kwhy_power_classes_init(struct kwhy_power_classes *classes, str
 	}
 	count = drop_idle(sums, books);
 	qsort(sums, count, sizeof(*sums), compare_sums);
-	form_classes(classes, books, sums, count, profile);
+	form_classes(classes, books, sums, count, options->profile);
 	form_clean_class(classes, books);
 	free(sums);
 	return KWHY_OK;

@@ -14,7 +14,7 @@
 #define LAUNCHES_MIN 20
 /* Launches whose durations scatter by more, over their mean, are not one work: their sizes differ. */
 #define SCATTER_MAX_RATIO 0.15
-#define POWER_OF_DURATION 1.5
+#define POWER_OF_DURATION 1.8
 
 struct launches {
 	double count, time_ns, time_ns2; /* time_ns2: of squares */

@@ -59,8 +59,8 @@ static void a_power_is_unsure_by_how_much_longer_launches_take_in_place(void **s
 	const struct plan alike = {.place_ns = 100000, .burst_blocks = 64, .burst_launches = BURST};
 
 	(void)state;
-	assert_float_equal(place_ratio_of(&longer), 1.5 * log(1.1), 0.002);
-	assert_float_equal(place_ratio_of(&shorter), -1.5 * log(0.9), 0.002);
+	assert_float_equal(place_ratio_of(&longer), 1.8 * log(1.1), 0.002);
+	assert_float_equal(place_ratio_of(&shorter), -1.8 * log(0.9), 0.002);
 	assert_float_equal(place_ratio_of(&alike), 0, 1e-9);
 }
 
