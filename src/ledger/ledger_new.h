@@ -32,6 +32,12 @@ struct kwhy_ledger_options kwhy_ledger_options_default(void);
 /* Makes the books of a finished recording. The recording must outlive the ledger. */
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_new(const struct kwhy_recording *recording,
 	const struct kwhy_ledger_options *options, struct kwhy_ledger **out, struct kwhy_error *error);
+/*
+ * The same, and then takes out of the recording what a probe did (ledger/probing.h): its sums over ranges,
+ * steps and streams, and whoever reads the recording with these books, see the program alone.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_ledger_new_of_program(struct kwhy_recording *recording,
+	const struct kwhy_ledger_options *options, struct kwhy_ledger **out, struct kwhy_error *error);
 void kwhy_ledger_free(struct kwhy_ledger *ledger);
 
 #endif

@@ -169,6 +169,7 @@ const char *kwhy_category_name(enum kwhy_category category)
 		[KWHY_CATEGORY_HOST] = "host",
 		[KWHY_CATEGORY_IDLE] = "idle",
 		[KWHY_CATEGORY_OUTSIDE] = "outside",
+		[KWHY_CATEGORY_PROBING] = "probing",
 		[KWHY_CATEGORY_UNRECORDED] = "unrecorded",
 	};
 

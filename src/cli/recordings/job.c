@@ -132,7 +132,8 @@ static enum kwhy_status make_books(struct work *work)
 {
 	kwhy_progress_step(work->progress, "making the books", NULL);
 	work->ledger_options.profile = work->job->profile;
-	return kwhy_ledger_new(work->job->recording, &work->ledger_options, &work->job->ledger, work->error);
+	return kwhy_ledger_new_of_program(
+		work->job->recording, &work->ledger_options, &work->job->ledger, work->error);
 }
 
 static enum kwhy_status look_for_waste(struct work *work)

@@ -97,6 +97,11 @@ static void write_layers(struct writing *writing)
 	energy->net_nj = energy->measured_nj - idle_nj;
 }
 
+static bool is_idle(const struct kwhy_account *account)
+{
+	return account->is_probing_idle || (kwhy_category_is_idle(account->category) && !account->is_clean);
+}
+
 /* Accounts of a class; of entry class_count, the idle ones. Returns their number. */
 static size_t list_members(struct writing *writing, size_t class)
 {
@@ -107,8 +112,7 @@ static size_t list_members(struct writing *writing, size_t class)
 	for (size_t i = 0; i < books->account_count; i++) {
 		const struct kwhy_account *account = &books->accounts[i];
 
-		if (idle ? !kwhy_category_is_idle(account->category) || account->is_clean
-			 : account->power_class != class)
+		if (idle ? !is_idle(account) : account->power_class != class)
 			continue;
 		writing->members[count] = (uint32_t)i;
 		writing->shares[count] = writing->times->inside_ns[i];
@@ -162,7 +166,8 @@ static void write_class(struct writing *writing, size_t class)
 {
 	size_t count = list_members(writing, class);
 	int64_t gross_nj = writing->findings->posting->gross_nj[class];
-	bool pooled = count > 1 && class < writing->findings->posting->class_count;
+	bool pooled = class < writing->findings->posting->class_count &&
+		writing->findings->classes->priors[class].account_count > 1;
 
 	if (count == 0)
 		return;
@@ -256,7 +261,8 @@ static void write_edges(struct writing *writing)
 			const struct kwhy_account *account = &writing->books->accounts[writing->members[i]];
 
 			inside_ns += writing->shares[i];
-			if (account->category != KWHY_CATEGORY_OUTSIDE)
+			if (account->category != KWHY_CATEGORY_OUTSIDE &&
+				account->category != KWHY_CATEGORY_PROBING)
 				outside_ns += fmax(0,
 					(double)account->time_ns - writing->shares[i] -
 						times->hidden_ns[writing->members[i]]);

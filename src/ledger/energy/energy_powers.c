@@ -4,6 +4,7 @@
 #include "ledger/energy/clean_idle.h"
 #include "ledger/energy/energy_priors.h"
 #include "ledger/energy/posterior_matrix.h"
+#include "ledger/probing.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -57,25 +58,55 @@ struct inference {
 	int grids; /* tried after the first */
 };
 
+/* Times of which no reading tells: the level moves, or a probe's burst lowered the clocks. */
+static enum kwhy_status find_unsettled(
+	struct inference *inference, struct kwhy_window **out, size_t *out_count, struct kwhy_error *error)
+{
+	const struct kwhy_powers_question *question = inference->question;
+	struct kwhy_powers *powers = inference->powers;
+	struct kwhy_window *all, *throttled;
+	enum kwhy_status status = kwhy_probing_throttled(question->recording, question->device, &throttled,
+		&powers->throttled_count, &powers->burst_count, error);
+
+	if (status)
+		return status;
+	all = calloc(powers->throttled_count + KWHY_UNSETTLED_MOST, sizeof(*all));
+	if (!all) {
+		free(throttled);
+		return kwhy_fail_memory(error, "power readings");
+	}
+	*out_count = kwhy_clean_unsettled(question->books, all);
+	memcpy(all + *out_count, throttled, powers->throttled_count * sizeof(*all));
+	*out_count += powers->throttled_count;
+	*out = all;
+	free(throttled);
+	return KWHY_OK;
+}
+
 static enum kwhy_status take_readings(struct inference *inference, struct kwhy_error *error)
 {
 	const struct kwhy_powers_question *question = inference->question;
 	const struct kwhy_profile *profile = question->options->profile;
-	size_t most = CELLS_MOST / (question->classes->count + 1);
-	struct kwhy_window unsettled[KWHY_UNSETTLED_MOST];
+	size_t most = CELLS_MOST / (question->classes->count + 1), unsettled_count;
 	double window_s = profile && profile->sensor.average_window_s > 0 ? profile->sensor.average_window_s
 									  : AVERAGE_WINDOW_S;
+	struct kwhy_window *unsettled;
 	struct kwhy_reading_limits limits = {
 		.most = most > READINGS_LEAST ? most : READINGS_LEAST,
 		.memory_ns = llround(1e9 * (inference->delay_s.mean + MEMORY_TAUS * inference->tau_s.mean)),
 		.average_ns = llround(1e9 * window_s),
 		.ignore_counter = question->options->ignore_counter,
-		.unsettled = unsettled,
-		.unsettled_count = kwhy_clean_unsettled(question->books, unsettled),
 	};
+	enum kwhy_status status = find_unsettled(inference, &unsettled, &unsettled_count, error);
 
-	return kwhy_power_readings_init(
+	if (status)
+		return status;
+	limits.unsettled = unsettled;
+	limits.unsettled_count = unsettled_count;
+	status = kwhy_power_readings_init(
 		&inference->readings, question->meters, question->covered, &limits, error);
+	free(unsettled);
+	return status;
 }
 
 static enum kwhy_status see(struct inference *inference, struct kwhy_error *error)

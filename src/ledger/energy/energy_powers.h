@@ -32,9 +32,10 @@ struct kwhy_powers {
 	uint32_t meter;	       /* whose readings; KWHY_NONE: none were usable */
 	size_t reading_count, left_out_count;
 	size_t unfitted_count; /* readings that no powers fit: these are the assumed ones; 0: all went well */
-	size_t overruled_count; /* powers of other recordings that the readings contradict */
-	bool response_assumed;	/* no profile told the meter's response */
-	bool idle_measured;	/* readings of a quiet device are among them */
+	size_t overruled_count;		     /* powers of other recordings that the readings contradict */
+	size_t burst_count, throttled_count; /* bursts of a probe; those whose readings were left out */
+	bool response_assumed;		     /* no profile told the meter's response */
+	bool idle_measured;		     /* readings of a quiet device are among them */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_powers_infer(

@@ -13,6 +13,7 @@
 
 /* Accounts with most expected energy have a power class each; the others share a class by their kind. */
 #define KWHY_POWER_CLASS_OWN_MOST 32
+#define KWHY_POWER_CLASS_PROBED_MOST 64 /* where a probe showed them to the meter one by one */
 
 /*
  * What is assumed of the power of a class above idle before any reading: log-normal around

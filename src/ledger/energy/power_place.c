@@ -3,6 +3,7 @@
 
 #include "base/column.h"
 #include "ledger/keys.h"
+#include "ledger/probing.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,6 +35,7 @@ struct search {
 	struct kind *kinds;
 	size_t count, capacity;
 	double busy_ns; /* of all rows up to now */
+	bool is_probed; /* the rows say which are repeats */
 };
 
 static void add_launches(struct launches *sum, const struct launches *more)
@@ -69,6 +71,13 @@ static enum kwhy_status find_kind(
 	return status;
 }
 
+/* What a probe repeated is a burst, however short, and what the program launched is in place. */
+static void add_probed(struct kind *kind, bool is_repeat, double length_ns)
+{
+	add_launches(is_repeat ? &kind->burst : &kind->place,
+		&(struct launches){1, length_ns, length_ns * length_ns});
+}
+
 static enum kwhy_status add_row(struct search *search, uint32_t account, size_t row, struct kwhy_error *error)
 {
 	const double length_ns = (double)search->rows->end_ns[row] - (double)search->rows->start_ns[row];
@@ -77,6 +86,10 @@ static enum kwhy_status add_row(struct search *search, uint32_t account, size_t 
 
 	if (status)
 		return status;
+	if (search->is_probed) {
+		add_probed(kind, search->rows->origin[row] == KWHY_ORIGIN_REPEAT, length_ns);
+		return KWHY_OK;
+	}
 	if (search->busy_ns - kind->last_end_ns >= BETWEEN_MAX_RATIO * length_ns)
 		end_row(kind);
 	add_launches(&kind->row, &(struct launches){1, length_ns, length_ns * length_ns});
@@ -104,33 +117,63 @@ static double difference(const struct kind *kind)
 	return fabs(log(burst->time_ns / burst->count / (place->time_ns / place->count)));
 }
 
-/* Grids of an account count by their time. */
-static void mean_ratios(struct search *search, const struct kwhy_device_ledger *books, double *out_ratio)
+static double kind_ns(const struct kind *kind)
 {
+	return kind->row.time_ns + kind->burst.time_ns + kind->place.time_ns;
+}
+
+/* Grids of an account count by their time. `all_ns`: [account_count] zeros. */
+static void mean_ratios(struct search *search, double *all_ns, double *out_ratio)
+{
+	for (size_t i = 0; i < search->count; i++)
+		all_ns[search->kinds[i].account] += kind_ns(&search->kinds[i]);
 	for (size_t i = 0; i < search->count; i++) {
 		struct kind *kind = &search->kinds[i];
-		double time_ns = (double)books->accounts[kind->account].time_ns;
+		double time_ns;
 
 		end_row(kind);
+		time_ns = all_ns[kind->account];
 		if (time_ns > 0)
 			out_ratio[kind->account] += POWER_OF_DURATION * difference(kind) *
 				(kind->burst.time_ns + kind->place.time_ns) / time_ns;
 	}
 }
 
+static enum kwhy_status add_rows(struct search *search, const struct kwhy_device_ledger *books,
+	uint32_t device, const uint32_t *twins, struct kwhy_error *error)
+{
+	const size_t first = search->rows->first[device], end = search->rows->first[device + 1];
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t row = first; !status && row < end; row++) {
+		const uint32_t account = books->account_of[row - first];
+
+		if (search->rows->origin[row] != KWHY_ORIGIN_PROBER)
+			status = add_row(
+				search, twins[account] == KWHY_NONE ? account : twins[account], row, error);
+	}
+	return status;
+}
+
 enum kwhy_status kwhy_power_places_find(const struct kwhy_device_ledger *books,
 	const struct kwhy_recording *recording, uint32_t device, double *out_ratio, struct kwhy_error *error)
 {
-	struct search search = {.rows = &recording->activities};
-	const size_t first = search.rows->first[device], end = search.rows->first[device + 1];
-	enum kwhy_status status = KWHY_OK;
+	struct search search = {
+		.rows = &recording->activities, .is_probed = kwhy_probing_is_there(recording, device)};
+	uint32_t *twins = calloc(books->account_count + 1, sizeof(*twins));
+	double *all_ns = calloc(books->account_count + 1, sizeof(*all_ns));
+	enum kwhy_status status = twins && all_ns ? KWHY_OK : kwhy_fail_memory(error, "power classes");
 
+	if (!status)
+		kwhy_probing_twins(books, twins);
 	for (size_t i = 0; i < books->account_count; i++)
 		out_ratio[i] = 0;
-	for (size_t row = first; !status && row < end; row++)
-		status = add_row(&search, books->account_of[row - first], row, error);
 	if (!status)
-		mean_ratios(&search, books, out_ratio);
+		status = add_rows(&search, books, device, twins, error);
+	if (!status)
+		mean_ratios(&search, all_ns, out_ratio);
+	free(all_ns);
+	free(twins);
 	free(search.kinds);
 	kwhy_keys_done(&search.keys);
 	return status;

@@ -19,6 +19,7 @@ static void write_time(struct kwhy_json *json, const struct kwhy_device_time *ti
 		{"busy_ns", time->busy_ns},
 		{"idle_ns", time->idle_ns},
 		{"unrecorded_ns", time->unrecorded_ns},
+		{"probing_ns", time->probing_ns},
 		{"compute_ns", time->compute_ns},
 		{"collective_ns", time->collective_ns},
 		{"copy_ns", time->copy_ns},
