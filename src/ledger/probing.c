@@ -35,7 +35,59 @@ static int64_t burst_end_ns(const struct kwhy_recording *recording, size_t *burs
 	return bursts[*burst].end_ns;
 }
 
-/* Activities come by start: one that starts in the last stretch makes it longer. */
+/* Behind the last activity of all is no time of the run's. */
+static void end_with_work(
+	struct kwhy_covered *covered, const struct kwhy_recording *recording, uint32_t device)
+{
+	const struct kwhy_activities *rows = &recording->activities;
+	int64_t end_ns = INT64_MIN;
+
+	for (size_t row = rows->first[device]; row < rows->first[device + 1]; row++)
+		end_ns = rows->end_ns[row] > end_ns ? rows->end_ns[row] : end_ns;
+	for (size_t i = 0; i < covered->probing_count; i++)
+		if (covered->probing[i].end_ns > end_ns)
+			covered->probing[i].end_ns = end_ns;
+}
+
+/* From the start of a probe's activity to its end, or to that of its burst. */
+static void add_probe(struct kwhy_covered *covered, int64_t start_ns, int64_t end_ns)
+{
+	struct kwhy_window *last = &covered->probing[covered->probing_count];
+
+	if (!covered->probing_count || start_ns > last[-1].end_ns)
+		covered->probing[covered->probing_count++] = (struct kwhy_window){start_ns, end_ns};
+	else if (last[-1].end_ns < end_ns)
+		last[-1].end_ns = end_ns;
+}
+
+/* What the program runs in a burst, its own launch before all repeats, is the program's time. */
+static void take_program(struct kwhy_covered *covered, int64_t start_ns, int64_t end_ns)
+{
+	struct kwhy_window *last = &covered->probing[covered->probing_count];
+	int64_t until_ns;
+
+	if (!covered->probing_count || start_ns >= last[-1].end_ns)
+		return;
+	until_ns = last[-1].end_ns;
+	if (start_ns > last[-1].start_ns) {
+		last[-1].end_ns = start_ns;
+		covered->probing[covered->probing_count++] = (struct kwhy_window){start_ns, until_ns};
+		last++;
+	}
+	last[-1].start_ns = end_ns < until_ns ? end_ns : until_ns;
+}
+
+static void drop_empty(struct kwhy_covered *covered)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < covered->probing_count; i++)
+		if (covered->probing[i].start_ns < covered->probing[i].end_ns)
+			covered->probing[kept++] = covered->probing[i];
+	covered->probing_count = kept;
+}
+
+/* Activities come by start. An activity of the program adds one stretch at most. */
 static void list_stretches(
 	struct kwhy_covered *covered, const struct kwhy_recording *recording, uint32_t device)
 {
@@ -43,56 +95,42 @@ static void list_stretches(
 	size_t burst = 0;
 
 	for (size_t row = rows->first[device]; row < rows->first[device + 1]; row++) {
-		struct kwhy_window *last = &covered->probing[covered->probing_count];
-		int64_t end_ns;
+		const int64_t start_ns = rows->start_ns[row], end_ns = rows->end_ns[row];
 
-		if (!is_probe(rows, row))
-			continue;
-		end_ns = burst_end_ns(recording, &burst, rows->start_ns[row]);
-		end_ns = rows->end_ns[row] > end_ns ? rows->end_ns[row] : end_ns;
-		if (covered->probing_count && rows->start_ns[row] <= last[-1].end_ns)
-			last[-1].end_ns = end_ns > last[-1].end_ns ? end_ns : last[-1].end_ns;
-		else
-			covered->probing[covered->probing_count++] = (struct kwhy_window){
-				rows->start_ns[row], end_ns};
+		if (is_probe(rows, row)) {
+			int64_t until_ns = burst_end_ns(recording, &burst, start_ns);
+
+			add_probe(covered, start_ns, until_ns > end_ns ? until_ns : end_ns);
+		} else {
+			take_program(covered, start_ns, end_ns);
+		}
 	}
+	end_with_work(covered, recording, device);
+	drop_empty(covered);
 }
 
-/* Behind the last activity of all is no time of the run's. */
-static void end_with_work(
-	struct kwhy_covered *covered, const struct kwhy_recording *recording, uint32_t device)
+static enum kwhy_status list_init(struct kwhy_covered *covered, const struct kwhy_recording *recording,
+	uint32_t device, struct kwhy_error *error)
 {
 	const struct kwhy_activities *rows = &recording->activities;
-	struct kwhy_window *last = &covered->probing[covered->probing_count - 1];
-	int64_t end_ns = last->start_ns;
 
-	for (size_t row = rows->first[device]; row < rows->first[device + 1]; row++)
-		end_ns = rows->end_ns[row] > end_ns ? rows->end_ns[row] : end_ns;
-	last->end_ns = last->end_ns < end_ns ? last->end_ns : end_ns;
-}
-
-static size_t count_probes(const struct kwhy_recording *recording, uint32_t device)
-{
-	const struct kwhy_activities *rows = &recording->activities;
-	size_t count = 0;
-
-	for (size_t row = rows->first[device]; row < rows->first[device + 1]; row++)
-		count += is_probe(rows, row);
-	return count;
+	if (!kwhy_probing_is_there(recording, device))
+		return KWHY_OK;
+	covered->probing = calloc(
+		rows->first[device + 1] - rows->first[device] + 1, sizeof(*covered->probing));
+	if (!covered->probing)
+		return kwhy_fail_memory(error, "bursts of repeats");
+	list_stretches(covered, recording, device);
+	return KWHY_OK;
 }
 
 enum kwhy_status kwhy_probing_cut(struct kwhy_covered *covered, const struct kwhy_recording *recording,
 	uint32_t device, struct kwhy_error *error)
 {
-	size_t count = count_probes(recording, device);
+	enum kwhy_status status = list_init(covered, recording, device, error);
 
-	if (!count)
-		return KWHY_OK;
-	covered->probing = calloc(count + 1, sizeof(*covered->probing));
-	if (!covered->probing)
-		return kwhy_fail_memory(error, "bursts of repeats");
-	list_stretches(covered, recording, device);
-	end_with_work(covered, recording, device);
+	if (status || !covered->probing_count)
+		return status;
 	return kwhy_covered_hide(covered, covered->probing, covered->probing_count, error);
 }
 
@@ -144,13 +182,12 @@ enum kwhy_status kwhy_probing_throttled(const struct kwhy_recording *recording, 
 	struct kwhy_window **out, size_t *out_count, size_t *out_all, struct kwhy_error *error)
 {
 	const struct kwhy_activities *rows = &recording->activities;
-	struct kwhy_covered list = {
-		.probing = calloc(count_probes(recording, device) + 1, sizeof(*list.probing))};
+	struct kwhy_covered list = {0};
 	size_t row = rows->first[device];
+	enum kwhy_status status = list_init(&list, recording, device, error);
 
-	if (!list.probing)
-		return kwhy_fail_memory(error, "bursts of repeats");
-	list_stretches(&list, recording, device);
+	if (status)
+		return status;
 	*out_count = 0;
 	for (size_t i = 0; i < list.probing_count; i++) {
 		const struct kwhy_window stretch = list.probing[i];

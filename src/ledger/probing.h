@@ -16,7 +16,7 @@ bool kwhy_probing_is_there(const struct kwhy_recording *recording, uint32_t devi
 /*
  * Takes the stretches in which a probe was at work out of the known windows: they are hidden, and listed in
  * covered->probing. A stretch goes from the first activity of a burst to the end of the burst or of its last
- * activity, whichever is later.
+ * activity, whichever is later; without what the program itself runs meanwhile.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_probing_cut(struct kwhy_covered *covered,
 	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error);

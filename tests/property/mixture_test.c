@@ -322,6 +322,64 @@ static void bursts_overrule_whatever_was_learnt(void **state)
 	kwhy_mixture_done(&mixture);
 }
 
+/* Rows at random are repeats and copies of a probe, some of them in bursts. */
+static void scatter_origins(struct kwhy_mixture *mixture, uint64_t state)
+{
+	struct kwhy_activities *rows = &mixture->recording->activities;
+
+	for (size_t row = 0; row < rows->count; row++) {
+		state = state * 6364136223846793005u + 1442695040888963407u;
+		rows->origin[row] = (uint8_t)(state >> 62 ? 0 : 1 + (state >> 40) % 2);
+	}
+	for (size_t row = 0; row < rows->count; row += 50) {
+		const struct kwhy_burst burst = {.start_ns = rows->start_ns[row],
+			.end_ns = rows->end_ns[row] + 1000000,
+			.stream = KWHY_NONE};
+
+		OK(kwhy_recording_add_burst(mixture->recording, &burst, &error));
+	}
+}
+
+static void check_probed(const struct kwhy_mixture *mixture, const struct kwhy_ledger *ledger)
+{
+	const struct kwhy_device_ledger *books = &ledger->devices[0];
+	const struct kwhy_device_time *time = &books->time;
+	const struct kwhy_activities *rows = &mixture->recording->activities;
+	int64_t sum_nj = 0;
+
+	for (size_t a = 0; a < books->account_count; a++) {
+		sum_nj += books->accounts[a].gross_nj;
+		assert_true(books->accounts[a].low_nj <= books->accounts[a].gross_nj &&
+			books->accounts[a].gross_nj <= books->accounts[a].high_nj);
+	}
+	assert_int_equal(sum_nj, books->energy.measured_nj);
+	assert_int_equal(
+		time->span_ns, time->busy_ns + time->idle_ns + time->probing_ns + time->unrecorded_ns);
+	assert_true(time->probing_ns > 0 && time->probing_idle_ns >= 0 && time->idle_ns >= 0);
+	assert_int_equal(time->unrecorded_ns, 0);
+	assert_int_equal(rows->first[1], rows->count);
+	for (size_t row = 0; row < rows->count; row++) {
+		assert_int_equal(rows->origin[row], KWHY_ORIGIN_PROGRAM);
+		assert_true(books->accounts[books->account_of[row]].category <= KWHY_CATEGORY_MEMSET);
+	}
+}
+
+static void books_balance_whatever_is_called_a_repeat(void **state)
+{
+	(void)state;
+	for (int schedule = 0; schedule < KWHY_MIXTURE_SCHEDULE_COUNT; schedule++) {
+		struct kwhy_mixture mixture = made(schedule, 7);
+		const struct kwhy_ledger_options options = kwhy_ledger_options_default();
+		struct kwhy_ledger *ledger;
+
+		scatter_origins(&mixture, (uint64_t)schedule);
+		OK(kwhy_ledger_new_of_program(mixture.recording, &options, &ledger, &error));
+		check_probed(&mixture, ledger);
+		kwhy_ledger_free(ledger);
+		kwhy_mixture_done(&mixture);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -335,6 +393,7 @@ int main(void)
 		cmocka_unit_test(the_seed_of_the_draws_moves_a_figure_by_less_than_a_fifth_of_its_interval),
 		cmocka_unit_test(learnt_powers_move_energy_between_accounts_and_none_beyond),
 		cmocka_unit_test(bursts_overrule_whatever_was_learnt),
+		cmocka_unit_test(books_balance_whatever_is_called_a_repeat),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
