@@ -100,6 +100,7 @@ enum kwhy_status kwhy_ledger_coverage(struct kwhy_ledger *ledger, const struct k
 		sum->hidden[i] = (struct kwhy_hidden_stretch){
 			covered->hidden[i].start_ns, covered->hidden[i].end_ns};
 	sum->hidden_count = covered->hidden_count;
+	sum->is_in_windows = covered->is_in_windows;
 	if (covered->probing_count)
 		return note_probing(ledger, recording, device, covered, error);
 	return sum->hidden_count ? note_windows(ledger, recording, device, error) : KWHY_OK;

@@ -188,6 +188,7 @@ struct kwhy_coverage_sum {
 	size_t window_count;
 	struct kwhy_hidden_stretch *hidden; /* between the windows, in order */
 	size_t hidden_count;
+	bool is_in_windows; /* some of that was not recorded; else a probe was at work in all of it */
 };
 
 /* Accounts that the readings cannot tell apart: only the sum is known. */

@@ -107,6 +107,7 @@ enum kwhy_status kwhy_covered_init(struct kwhy_covered *covered, const struct kw
 	join_windows(covered);
 	find_hull(covered, recording, device);
 	find_hidden(covered);
+	covered->is_in_windows = covered->hidden_count > 0;
 	return KWHY_OK;
 }
 

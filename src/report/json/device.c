@@ -253,7 +253,7 @@ static void write_accounts(struct kwhy_json *json, const struct kwhy_device_ledg
 /* Only where part of the run is not known. */
 static void write_coverage(struct kwhy_json *json, const struct kwhy_coverage_sum *coverage)
 {
-	if (!coverage->hidden_count)
+	if (!coverage->is_in_windows)
 		return;
 	kwhy_json_object(json, "coverage");
 	kwhy_json_string(json, "choice", kwhy_choice_name((enum kwhy_choice)coverage->choice));

@@ -358,7 +358,7 @@ static void write_windows(const struct kwhy_sheet *sheet, uint32_t device)
 	char known[KWHY_QUANTITY_BYTES], label[KWHY_DEVICE_LABEL_BYTES];
 	struct kwhy_text line = {0};
 
-	if (!sum->hidden_count ||
+	if (!sum->is_in_windows ||
 		(sheet->totals->active_count && !sheet->report->ledger->devices[device].time.stream_count))
 		return;
 	if (sheet->totals->active_count > 1)

@@ -165,6 +165,7 @@ static void the_recording_is_the_programs_when_its_books_are_made(void **state)
 		assert_string_equal(account->name, kwhy_names_get(&recording->names, rows->name[i]));
 		assert_int_equal(account->category, KWHY_CATEGORY_COMPUTE);
 	}
+	assert_false(ledger->devices[0].coverage.is_in_windows);
 	assert_int_equal(
 		ledger->devices[0].coverage.hidden_count, 2 * CYCLES); /* before and after each own launch */
 	build_free(recording, ledger);
