@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Powers that one recording taught, in the books of another: --powers. */
+#include "../golden/schema_check.h"
 #include "spawned_checks.h"
 
 #include <unistd.h>
@@ -73,7 +74,7 @@ static void powers_go_through_a_file_or_come_from_the_recording_itself(void **st
 	assert_says(SPAWN("export", "-q", TRANSFER, "-o", place("x.powers.json")), "");
 	powers = json_load_file(place("x.powers.json"), 0, NULL);
 	assert_string_equal(json_string_value(json_object_get(powers, "schema")), "kwhy.powers/1");
-	assert_true(json_array_size(json_object_get(powers, "powers")) > 0);
+	assert_keeps_to_schema("powers", powers);
 	by_file = json_of(SPAWN("report", "-q", "--json", TRANSFER, "--powers", place("x.powers.json")));
 	by_recording = json_of(SPAWN("report", "-q", "--json", TRANSFER, "--powers", TRANSFER));
 	assert_non_null(note_of(by_file, "powers-learnt"));

@@ -23,7 +23,7 @@ struct launches {
 
 /* Launches of one account with one grid. */
 struct kind {
-	uint32_t account;
+	uint32_t account, blocks;
 	double last_end_ns;  /* of its latest launch, on the clock of busy time */
 	struct launches row; /* of repeats up to now */
 	struct launches burst, place;
@@ -34,8 +34,9 @@ struct search {
 	struct kwhy_keys keys;
 	struct kind *kinds;
 	size_t count, capacity;
-	double busy_ns; /* of all rows up to now */
-	bool is_probed; /* the rows say which are repeats */
+	uint32_t *latest; /* [accounts] the kind of its latest launch, which is mostly that of the next */
+	double busy_ns;	  /* of all rows up to now */
+	bool is_probed;	  /* the rows say which are repeats */
 };
 
 static void add_launches(struct launches *sum, const struct launches *more)
@@ -56,18 +57,23 @@ static void end_row(struct kind *kind)
 static enum kwhy_status find_kind(
 	struct search *search, uint32_t account, size_t row, struct kind **out, struct kwhy_error *error)
 {
-	uint32_t number;
-	enum kwhy_status status = kwhy_keys_number(
-		&search->keys, (uint64_t)account << 32 | search->rows->blocks[row], &number, error);
+	const uint32_t blocks = search->rows->blocks[row];
+	uint32_t number = search->latest[account];
+	enum kwhy_status status;
 
+	if (number != KWHY_NONE && search->kinds[number].blocks == blocks) {
+		*out = &search->kinds[number];
+		return KWHY_OK;
+	}
+	status = kwhy_keys_number(&search->keys, (uint64_t)account << 32 | blocks, &number, error);
 	if (!status && number == search->count) {
 		status = kwhy_column_reserve((void **)&search->kinds, &search->capacity, search->count + 1,
 			sizeof(*search->kinds), "grids", error);
 		if (!status)
-			search->kinds[search->count++] = (struct kind){.account = account};
+			search->kinds[search->count++] = (struct kind){.account = account, .blocks = blocks};
 	}
 	if (!status)
-		*out = &search->kinds[number];
+		*out = &search->kinds[search->latest[account] = number];
 	return status;
 }
 
@@ -162,18 +168,25 @@ enum kwhy_status kwhy_power_places_find(const struct kwhy_device_ledger *books,
 		.rows = &recording->activities, .is_probed = kwhy_probing_is_there(recording, device)};
 	uint32_t *twins = calloc(books->account_count + 1, sizeof(*twins));
 	double *all_ns = calloc(books->account_count + 1, sizeof(*all_ns));
-	enum kwhy_status status = twins && all_ns ? KWHY_OK : kwhy_fail_memory(error, "power classes");
+	enum kwhy_status status = KWHY_OK;
+
+	search.latest = malloc((books->account_count + 1) * sizeof(*search.latest));
+	if (!twins || !all_ns || !search.latest)
+		status = kwhy_fail_memory(error, "power classes");
 
 	if (!status)
 		kwhy_probing_twins(books, twins);
-	for (size_t i = 0; i < books->account_count; i++)
+	for (size_t i = 0; !status && i < books->account_count; i++) {
 		out_ratio[i] = 0;
+		search.latest[i] = KWHY_NONE;
+	}
 	if (!status)
 		status = add_rows(&search, books, device, twins, error);
 	if (!status)
 		mean_ratios(&search, all_ns, out_ratio);
 	free(all_ns);
 	free(twins);
+	free(search.latest);
 	free(search.kinds);
 	kwhy_keys_done(&search.keys);
 	return status;
