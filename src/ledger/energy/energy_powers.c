@@ -76,7 +76,8 @@ static enum kwhy_status find_unsettled(
 		return kwhy_fail_memory(error, "power readings");
 	}
 	*out_count = kwhy_clean_unsettled(question->books, all);
-	memcpy(all + *out_count, throttled, powers->throttled_count * sizeof(*all));
+	for (size_t i = 0; i < powers->throttled_count; i++)
+		all[*out_count + i] = throttled[i];
 	*out_count += powers->throttled_count;
 	*out = all;
 	free(throttled);
