@@ -41,10 +41,14 @@ static struct kwhy_ledger *books_with(
 	struct kwhy_recording *recording, const struct kwhy_learnt_powers *powers)
 {
 	struct kwhy_ledger_options options = kwhy_ledger_options_default();
+	struct kwhy_ledger *ledger;
 
 	options.learnt = &powers;
 	options.learnt_count = powers != NULL;
-	return build_ledger_with(recording, &options);
+	if (!recording->finished)
+		return build_ledger_with(recording, &options);
+	OK(kwhy_ledger_new(recording, &options, &ledger, &build_error));
+	return ledger;
 }
 
 static struct kwhy_learnt_powers *teach(void)
