@@ -3,7 +3,6 @@
 
 #include "import/import.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,19 +11,6 @@
 #include <unistd.h>
 
 enum { PATH_BYTES = 4096, PARENT_LIMIT = 6 };
-
-static char letter_of(char c)
-{
-	return c == '-' || c == '_' ? ' ' : (char)tolower((unsigned char)c);
-}
-
-/* "NVIDIA-H200" is "NVIDIA H200". */
-static bool is_same_device(const char *a, const char *b)
-{
-	for (; *a && letter_of(*a) == letter_of(*b); a++)
-		b++;
-	return !*a && !*b;
-}
 
 static int is_profile(const struct dirent *entry)
 {
@@ -47,7 +33,7 @@ static enum kwhy_status try_file(const char *folder, const char *file, const cha
 	free(path);
 	if (status)
 		return status;
-	if (profile->device_name && is_same_device(profile->device_name, device_name))
+	if (profile->device_name && kwhy_device_names_agree(profile->device_name, device_name))
 		*out = profile;
 	else
 		kwhy_profile_free(profile);

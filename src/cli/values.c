@@ -28,7 +28,8 @@ static double *power_named(struct kwhy_assumed_powers *powers, const char *name,
 	for (size_t i = 0; i < KWHY_CATEGORY_COUNT; i++) {
 		const char *category = kwhy_category_name((enum kwhy_category)i);
 
-		if (i == KWHY_CATEGORY_OVERLAP || i == KWHY_CATEGORY_UNRECORDED ||
+		if (i == KWHY_CATEGORY_OVERLAP || i == KWHY_CATEGORY_PROBING ||
+			i == KWHY_CATEGORY_UNRECORDED ||
 			(i != KWHY_CATEGORY_IDLE && kwhy_category_is_idle((enum kwhy_category)i)))
 			continue;
 		if (strlen(category) == length && memcmp(category, name, length) == 0)

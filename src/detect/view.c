@@ -76,7 +76,7 @@ static enum kwhy_status view_device(struct kwhy_view *view, size_t index, struct
 	if (!device->gaps)
 		return kwhy_fail_memory(error, "idle gaps");
 	device->first_ns = rows->start_ns[device->begin];
-	device->hidden_ns = books ? books->time.unrecorded_ns : 0;
+	device->hidden_ns = books ? books->time.unrecorded_ns + books->time.probing_ns : 0;
 	fill_gaps(device, rows, books);
 	device->floor_ns = smallest_queued_gap_ns(view, device);
 	return KWHY_OK;

@@ -3,6 +3,7 @@
 #define KWHY_IMPORT_IMPORT_H
 
 #include "base/status.h"
+#include "model/learnt.h"
 #include "model/profile.h"
 #include "model/recording.h"
 
@@ -33,5 +34,11 @@ KWHY_MUST_USE enum kwhy_status kwhy_import_power(struct kwhy_recording *recordin
 KWHY_MUST_USE enum kwhy_status kwhy_import_profile(
 	const char *path, struct kwhy_profile **out, struct kwhy_error *error);
 void kwhy_profile_free(struct kwhy_profile *profile);
+
+/* Reads powers that another recording taught (docs/formats/powers.md). kwhy_learnt_powers_free() ends it. */
+KWHY_MUST_USE enum kwhy_status kwhy_import_powers(
+	const char *path, struct kwhy_learnt_powers **out, struct kwhy_error *error);
+/* Whether a file says that it holds such powers: else it may be a recording. */
+bool kwhy_import_is_powers(const char *path);
 
 #endif

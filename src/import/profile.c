@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/text.h"
 #include "import/import.h"
+#include "import/json_file.h"
 #include "import/profile_operations.h"
 #include "import/profile_transfers.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_MAX_BYTES = 4 << 20, TEXT_MAX_BYTES = 1024, KNOWN_POWERS_MAX = 4096 };
+enum { FILE_MAX_MIB = 4, TEXT_MAX_BYTES = 1024, KNOWN_POWERS_MAX = 4096 };
 
 struct reader {
 	struct kwhy_profile *profile;
@@ -216,59 +216,13 @@ static enum kwhy_status read_root(const struct reader *reader, const json_t *roo
 	return status ? status : read_transfers(reader, root);
 }
 
-static enum kwhy_status read_bytes(
-	const char *path, char **out_bytes, size_t *out_length, struct kwhy_error *error)
-{
-	FILE *file = fopen(path, "re");
-	bool failed;
-
-	if (!file)
-		return kwhy_fail(error, KWHY_E_IO,
-			"%s (machine profile) cannot be opened: %s; check the path", path, strerror(errno));
-	*out_bytes = malloc(FILE_MAX_BYTES + 1);
-	*out_length = *out_bytes ? fread(*out_bytes, 1, FILE_MAX_BYTES + 1, file) : 0;
-	failed = ferror(file) != 0;
-	fclose(file);
-	if (!*out_bytes)
-		return kwhy_fail_memory(error, "a machine profile");
-	if (!failed && *out_length <= FILE_MAX_BYTES)
-		return KWHY_OK;
-	free(*out_bytes);
-	return failed
-		? kwhy_fail(error, KWHY_E_IO, "%s (machine profile) cannot be read; name a file", path)
-		: kwhy_fail(error, KWHY_E_INPUT,
-			  "%s is larger than 4 MiB: that is no machine profile; name another file", path);
-}
-
-static enum kwhy_status parse(const char *path, json_t **out_root, struct kwhy_error *error)
-{
-	enum kwhy_status status;
-	json_error_t place;
-	size_t length;
-	char *bytes;
-
-	status = read_bytes(path, &bytes, &length, error);
-	if (status)
-		return status;
-	*out_root = json_loadb(bytes, length, JSON_REJECT_DUPLICATES, &place);
-	free(bytes);
-	if (!*out_root) {
-		char clean[3 * sizeof(place.text) + 1];
-
-		kwhy_text_sanitize(clean, place.text, strlen(place.text));
-		return kwhy_fail(error, KWHY_E_INPUT, "%s, line %d, column %d: %s; correct the JSON", path,
-			place.line, place.column, clean);
-	}
-	return KWHY_OK;
-}
-
 enum kwhy_status kwhy_import_profile(const char *path, struct kwhy_profile **out, struct kwhy_error *error)
 {
 	struct reader reader = {.path = path, .error = error};
 	enum kwhy_status status;
 	json_t *root;
 
-	status = parse(path, &root, error);
+	status = kwhy_json_file_load(path, "machine profile", FILE_MAX_MIB, &root, error);
 	if (status)
 		return status;
 	reader.profile = malloc(sizeof(*reader.profile));

@@ -37,7 +37,8 @@ static bool is_named(const struct opening *opening, size_t row)
 static uint64_t key_of(const struct opening *opening, size_t row)
 {
 	const struct kwhy_activities *rows = &opening->recording->activities;
-	uint64_t key = (uint64_t)rows->kind[row] << 48;
+	uint64_t key = (uint64_t)rows->kind[row] << 48 |
+		(uint64_t)(rows->origin[row] != KWHY_ORIGIN_PROGRAM) << 63;
 
 	if (is_named(opening, row))
 		return key | rows->name[row];
@@ -95,6 +96,12 @@ static enum kwhy_status open_account(struct opening *opening, enum kwhy_category
 	return KWHY_OK;
 }
 
+static enum kwhy_category category_of(const struct kwhy_activities *rows, size_t row)
+{
+	return rows->origin[row] == KWHY_ORIGIN_PROGRAM ? kwhy_category_of_kind(rows->kind[row])
+							: KWHY_CATEGORY_PROBING;
+}
+
 static enum kwhy_status post_row(struct opening *opening, size_t row, struct kwhy_error *error)
 {
 	const struct kwhy_activities *rows = &opening->recording->activities;
@@ -104,14 +111,15 @@ static enum kwhy_status post_row(struct opening *opening, size_t row, struct kwh
 
 	status = kwhy_keys_number(&opening->keys, key_of(opening, row), &number, error);
 	if (!status && number == opening->count)
-		status = open_account(opening, kwhy_category_of_kind(rows->kind[row]), name_of(opening, row),
-			&account, error);
+		status = open_account(
+			opening, category_of(rows, row), name_of(opening, row), &account, error);
 	if (status)
 		return status;
 	account = &opening->accounts[number];
 	account->count++;
 	account->time_ns = kwhy_saturate_add(account->time_ns, rows->end_ns[row] - rows->start_ns[row]);
-	if (account->category >= KWHY_CATEGORY_COPY && rows->bytes[row] != KWHY_UNKNOWN_BYTES)
+	if (kwhy_category_of_kind(rows->kind[row]) >= KWHY_CATEGORY_COPY &&
+		rows->bytes[row] != KWHY_UNKNOWN_BYTES)
 		account->bytes = kwhy_saturate_add_unsigned(account->bytes, rows->bytes[row]);
 	opening->account_of[row - rows->first[opening->device]] = number;
 	return KWHY_OK;
@@ -221,7 +229,26 @@ static enum kwhy_status post_hidden(struct opening *opening, struct kwhy_error *
 	const struct kwhy_coverage_sum *coverage = &opening->ledger->devices[opening->device].coverage;
 
 	return post_idle(opening, KWHY_CATEGORY_UNRECORDED,
-		coverage->end_ns - coverage->start_ns - coverage->known_ns, coverage->hidden_count, error);
+		coverage->end_ns - coverage->start_ns - coverage->known_ns -
+			opening->ledger->devices[opening->device].time.probing_ns,
+		coverage->hidden_count, error);
+}
+
+/* What nothing ran in of a probe's time. */
+static enum kwhy_status post_probing(struct opening *opening, struct kwhy_error *error)
+{
+	const struct kwhy_device_time *time = &opening->ledger->devices[opening->device].time;
+	struct kwhy_account *account;
+	enum kwhy_status status;
+
+	if (time->probing_idle_ns <= 0)
+		return KWHY_OK;
+	status = open_account(opening, KWHY_CATEGORY_PROBING, "probing: nothing ran", &account, error);
+	if (status)
+		return status;
+	account->time_ns = time->probing_idle_ns;
+	account->is_probing_idle = true;
+	return KWHY_OK;
 }
 
 static enum kwhy_status keep(struct opening *opening, struct kwhy_error *error)
@@ -250,6 +277,8 @@ enum kwhy_status kwhy_ledger_accounts(struct kwhy_ledger *ledger, const struct k
 		status = post_gaps(&opening, error);
 	if (!status)
 		status = post_outside(&opening, error);
+	if (!status)
+		status = post_probing(&opening, error);
 	if (!status)
 		status = post_hidden(&opening, error);
 	if (!status)

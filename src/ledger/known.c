@@ -64,6 +64,22 @@ static enum kwhy_status note_windows(struct kwhy_ledger *ledger, const struct kw
 		recording->devices[device].index, 100 * known, sum->window_count);
 }
 
+static enum kwhy_status note_probing(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
+	uint32_t device, const struct kwhy_covered *covered, struct kwhy_error *error)
+{
+	double probing_s = 0;
+
+	for (size_t i = 0; i < covered->probing_count; i++)
+		probing_s += 1e-9 *
+			((double)covered->probing[i].end_ns - (double)covered->probing[i].start_ns);
+	return kwhy_ledger_note(ledger, KWHY_NOTE_COMPLETENESS, "probed", error,
+		"kwhy probe was at work on device %d for %.3g s, in %zu stretches: their time and energy are "
+		"in "
+		"accounts of category probing and in no other figure, and what they taught of the powers of "
+		"kernels is in the program's accounts",
+		recording->devices[device].index, probing_s, covered->probing_count);
+}
+
 enum kwhy_status kwhy_ledger_coverage(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
 	uint32_t device, const struct kwhy_covered *covered, struct kwhy_error *error)
 {
@@ -84,5 +100,8 @@ enum kwhy_status kwhy_ledger_coverage(struct kwhy_ledger *ledger, const struct k
 		sum->hidden[i] = (struct kwhy_hidden_stretch){
 			covered->hidden[i].start_ns, covered->hidden[i].end_ns};
 	sum->hidden_count = covered->hidden_count;
+	sum->is_in_windows = covered->is_in_windows;
+	if (covered->probing_count)
+		return note_probing(ledger, recording, device, covered, error);
 	return sum->hidden_count ? note_windows(ledger, recording, device, error) : KWHY_OK;
 }

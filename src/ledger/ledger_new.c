@@ -4,6 +4,7 @@
 #include "ledger/accounts_sort.h"
 #include "ledger/energy/energy_meter.h"
 #include "ledger/parts.h"
+#include "ledger/probing.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -49,6 +50,8 @@ static enum kwhy_status keep_device(struct kwhy_ledger *ledger, const struct kwh
 	enum kwhy_status status = kwhy_covered_init(&covered, recording, device, error);
 
 	if (!status)
+		status = kwhy_probing_cut(&covered, recording, device, error);
+	if (!status)
 		status = kwhy_ledger_coverage(ledger, recording, device, &covered, error);
 	if (!status)
 		status = kwhy_ledger_time(ledger, recording, device, &covered, error);
@@ -78,7 +81,7 @@ static enum kwhy_status check_sum(const struct kwhy_ledger *ledger, struct kwhy_
 	return KWHY_OK;
 }
 
-static enum kwhy_status keep_books(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
+static enum kwhy_status keep_devices(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
 	const struct kwhy_ledger_options *options, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
@@ -89,14 +92,23 @@ static enum kwhy_status keep_books(struct kwhy_ledger *ledger, const struct kwhy
 	ledger->device_count = recording->device_count;
 	for (size_t device = 0; !status && device < recording->device_count; device++)
 		status = keep_device(ledger, recording, (uint32_t)device, options, error);
-	if (!status)
-		status = check_sum(ledger, error);
+	return status ? status : check_sum(ledger, error);
+}
+
+/* `program`: the same recording where what a probe did may be taken out of it, else NULL. */
+static enum kwhy_status keep_books(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
+	struct kwhy_recording *program, const struct kwhy_ledger_options *options, struct kwhy_error *error)
+{
+	enum kwhy_status status = keep_devices(ledger, recording, options, error);
+
+	if (!status && program)
+		kwhy_probing_drop(ledger, program);
 	if (!status)
 		status = kwhy_ledger_roofline(ledger, recording, options, error);
 	return status ? status : kwhy_ledger_sums(ledger, recording, options, error);
 }
 
-enum kwhy_status kwhy_ledger_new(const struct kwhy_recording *recording,
+static enum kwhy_status ledger_new(const struct kwhy_recording *recording, struct kwhy_recording *program,
 	const struct kwhy_ledger_options *options, struct kwhy_ledger **out, struct kwhy_error *error)
 {
 	struct kwhy_ledger *ledger = calloc(1, sizeof(*ledger));
@@ -104,13 +116,25 @@ enum kwhy_status kwhy_ledger_new(const struct kwhy_recording *recording,
 
 	if (!ledger)
 		return kwhy_fail_memory(error, "the ledger");
-	status = keep_books(ledger, recording, options, error);
+	status = keep_books(ledger, recording, program, options, error);
 	if (status) {
 		kwhy_ledger_free(ledger);
 		return status;
 	}
 	*out = ledger;
 	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_ledger_new(const struct kwhy_recording *recording,
+	const struct kwhy_ledger_options *options, struct kwhy_ledger **out, struct kwhy_error *error)
+{
+	return ledger_new(recording, NULL, options, out, error);
+}
+
+enum kwhy_status kwhy_ledger_new_of_program(struct kwhy_recording *recording,
+	const struct kwhy_ledger_options *options, struct kwhy_ledger **out, struct kwhy_error *error)
+{
+	return ledger_new(recording, recording, options, out, error);
 }
 
 void kwhy_ledger_free(struct kwhy_ledger *ledger)

@@ -3,6 +3,7 @@
 
 #include "model/recording.h"
 
+#include <math.h>
 #include <string.h>
 
 #define WRAP_32_BITS INT64_C(0xffffffff)
@@ -31,6 +32,52 @@ enum kwhy_counter_step kwhy_counter_rise(const struct kwhy_counter_span *span, i
 	return KWHY_COUNTER_WRAPPED;
 }
 
+static size_t right_before(const uint8_t *verdict, size_t i)
+{
+	while (i > 0 && verdict[i - 1] != KWHY_COUNTER_RIGHT)
+		i--;
+	return i > 0 ? i - 1 : SIZE_MAX;
+}
+
+static struct kwhy_counter_span span_of(const struct kwhy_counter_readings *readings, size_t from, size_t to)
+{
+	return (struct kwhy_counter_span){
+		.before = readings->value[from],
+		.after = readings->value[to],
+		.wrap = readings->wrap,
+		.length_ns = (double)readings->time_ns[to] - (double)readings->time_ns[from],
+		.unit_nj = readings->unit_nj,
+	};
+}
+
+/* Counts a nanosecond between two readings; NAN: the counter fell. */
+static double rate_of(const struct kwhy_counter_readings *readings, size_t from, size_t to)
+{
+	const struct kwhy_counter_span span = span_of(readings, from, to);
+	int64_t counts;
+
+	return kwhy_counter_rise(&span, &counts) == KWHY_COUNTER_FELL ? NAN : (double)counts / span.length_ns;
+}
+
+/*
+ * Whether reading `back` continues the counter from `before` rather than from the reading after a reset:
+ * which of the two rates is nearer, by its ratio, to the rate before. True where no rate before is known.
+ */
+static bool is_on_course(
+	const struct kwhy_counter_readings *readings, size_t before, size_t back, const uint8_t *verdict)
+{
+	const size_t earlier = right_before(verdict, before);
+	double course, reset;
+
+	if (earlier == SIZE_MAX)
+		return true;
+	course = rate_of(readings, earlier, before);
+	reset = rate_of(readings, back - 1, back);
+	if (!(course > 0) || !(reset > 0))
+		return true;
+	return fabs(log(rate_of(readings, before, back) / course)) <= fabs(log(reset / course));
+}
+
 /* The reading at which the counter is back at what it was before it fell at `fall`; 0: it is not. */
 static size_t find_return(const struct kwhy_counter_readings *readings, size_t before, size_t fall)
 {
@@ -38,13 +85,6 @@ static size_t find_return(const struct kwhy_counter_readings *readings, size_t b
 		if (readings->value[k] >= readings->value[before])
 			return k;
 	return 0;
-}
-
-static size_t right_before(const uint8_t *verdict, size_t i)
-{
-	while (i > 0 && verdict[i - 1] != KWHY_COUNTER_RIGHT)
-		i--;
-	return i > 0 ? i - 1 : SIZE_MAX;
 }
 
 /*
@@ -67,13 +107,7 @@ static size_t list_peak(const struct kwhy_counter_readings *readings, size_t bef
 
 static bool is_wrap(const struct kwhy_counter_readings *readings, size_t before, size_t fall)
 {
-	struct kwhy_counter_span span = {
-		.before = readings->value[before],
-		.after = readings->value[fall],
-		.wrap = readings->wrap,
-		.length_ns = (double)readings->time_ns[fall] - (double)readings->time_ns[before],
-		.unit_nj = readings->unit_nj,
-	};
+	const struct kwhy_counter_span span = span_of(readings, before, fall);
 	int64_t counts;
 
 	return kwhy_counter_rise(&span, &counts) == KWHY_COUNTER_WRAPPED;
@@ -89,6 +123,8 @@ static size_t judge_fall(
 	size_t peak[KWHY_COUNTER_WRONG_MAX], back = find_return(readings, before, fall);
 	size_t peak_count = list_peak(readings, before, fall, verdict, peak);
 
+	if (back && !peak_count && !is_on_course(readings, before, back, verdict))
+		return fall + 1; /* a reset */
 	if (back && (!peak_count || back - fall <= peak_count)) {
 		memset(verdict + fall, KWHY_COUNTER_WRONG, back - fall);
 		return back;

@@ -22,13 +22,14 @@ enum kwhy_category {
 	KWHY_CATEGORY_COLLECTIVE,
 	KWHY_CATEGORY_COPY,
 	KWHY_CATEGORY_MEMSET,
-	KWHY_CATEGORY_OVERLAP,	  /* time only: copy or collective under compute; never an account */
-	KWHY_CATEGORY_SYNC,	  /* idle, host blocked in a synchronising call */
-	KWHY_CATEGORY_LAUNCH,	  /* idle, host inside launch calls */
-	KWHY_CATEGORY_ALLOC,	  /* idle, host inside malloc or free */
-	KWHY_CATEGORY_HOST,	  /* idle, host elsewhere */
-	KWHY_CATEGORY_IDLE,	  /* idle, the recording has no API calls to say why */
-	KWHY_CATEGORY_OUTSIDE,	  /* inside the metered window, before the first or after the last activity */
+	KWHY_CATEGORY_OVERLAP, /* time only: copy or collective under compute; never an account */
+	KWHY_CATEGORY_SYNC,    /* idle, host blocked in a synchronising call */
+	KWHY_CATEGORY_LAUNCH,  /* idle, host inside launch calls */
+	KWHY_CATEGORY_ALLOC,   /* idle, host inside malloc or free */
+	KWHY_CATEGORY_HOST,    /* idle, host elsewhere */
+	KWHY_CATEGORY_IDLE,    /* idle, the recording has no API calls to say why */
+	KWHY_CATEGORY_OUTSIDE, /* inside the metered window, before the first or after the last activity */
+	KWHY_CATEGORY_PROBING, /* what kwhy probe did between the program's work: its activities and gaps */
 	KWHY_CATEGORY_UNRECORDED, /* metered, but between the windows in which it is known what ran */
 	KWHY_CATEGORY_COUNT
 };
@@ -58,11 +59,14 @@ struct kwhy_copy_class_sum {
 /*
  * Time of one device. Disjoint: compute + collective + copy + memset + overlap = busy;
  * sync + launch + alloc + host = idle (all four KWHY_UNKNOWN_NS when the recording has no calls);
- * busy + idle + unrecorded = span. All but the counts and totals of activities are of known time alone.
+ * busy + idle + probing + unrecorded = span. All but the counts and totals of activities are of known time
+ * alone.
  */
 struct kwhy_device_time {
 	int64_t first_ns, last_ns; /* first start, last end */
 	int64_t span_ns, busy_ns, idle_ns, unrecorded_ns;
+	int64_t probing_ns;	 /* in which kwhy probe was at work: no time of the program's */
+	int64_t probing_idle_ns; /* of that, in which nothing ran */
 	int64_t compute_ns, collective_ns, copy_ns, memset_ns, overlap_ns;
 	int64_t sync_ns, launch_ns, alloc_ns, host_ns;
 	uint64_t idle_gaps; /* idle stretches inside the span; an activity of zero length splits one */
@@ -105,6 +109,7 @@ static inline bool kwhy_device_was_active(const struct kwhy_device_time *time)
 
 enum kwhy_basis {
 	KWHY_BASIS_DATA,     /* the meter readings decide the figure */
+	KWHY_BASIS_LEARNT,   /* another recording taught it (--powers), and the readings hardly moved it */
 	KWHY_BASIS_PRIOR,    /* the readings hardly moved it from what was assumed */
 	KWHY_BASIS_JOINT,    /* only the sum of its group is known */
 	KWHY_BASIS_MODELLED, /* no meter at all: powers were assumed by the user */
@@ -131,6 +136,7 @@ struct kwhy_account {
 	uint32_t basis;		 /* enum kwhy_basis */
 	uint32_t group;		 /* index into groups; KWHY_NONE: in none */
 	uint32_t power_class;	 /* index into classes: accounts of one class share one power */
+	bool is_probing_idle;	 /* probing, while nothing ran */
 	bool is_clean;		 /* outside, at the idle level without a context (clean stretches) */
 	bool above_samples;	 /* mean power above the highest sample: averaged away by the meter */
 	bool above_limit;	 /* mean power above the enforced limit (short turns may) */
@@ -182,6 +188,7 @@ struct kwhy_coverage_sum {
 	size_t window_count;
 	struct kwhy_hidden_stretch *hidden; /* between the windows, in order */
 	size_t hidden_count;
+	bool is_in_windows; /* some of that was not recorded; else a probe was at work in all of it */
 };
 
 /* Accounts that the readings cannot tell apart: only the sum is known. */

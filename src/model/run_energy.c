@@ -80,6 +80,7 @@ struct kwhy_run_energy kwhy_run_energy_of(const struct kwhy_device_ledger *books
 		const struct kwhy_account *account = &books->accounts[i];
 
 		if (account->category == KWHY_CATEGORY_OUTSIDE ||
+			account->category == KWHY_CATEGORY_PROBING ||
 			account->category == KWHY_CATEGORY_UNRECORDED)
 			run.recorded_nj -= gross_nj(account);
 	}

@@ -169,6 +169,7 @@ const char *kwhy_category_name(enum kwhy_category category)
 		[KWHY_CATEGORY_HOST] = "host",
 		[KWHY_CATEGORY_IDLE] = "idle",
 		[KWHY_CATEGORY_OUTSIDE] = "outside",
+		[KWHY_CATEGORY_PROBING] = "probing",
 		[KWHY_CATEGORY_UNRECORDED] = "unrecorded",
 	};
 
@@ -184,6 +185,7 @@ const char *kwhy_basis_name(enum kwhy_basis basis)
 {
 	static const char *const names[KWHY_BASIS_COUNT] = {
 		[KWHY_BASIS_DATA] = "data",
+		[KWHY_BASIS_LEARNT] = "learnt",
 		[KWHY_BASIS_PRIOR] = "prior",
 		[KWHY_BASIS_JOINT] = "joint",
 		[KWHY_BASIS_MODELLED] = "modelled",

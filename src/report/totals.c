@@ -36,18 +36,31 @@ static void add_run(struct kwhy_totals *totals, const struct kwhy_device_ledger 
 	totals->unmetered_nj += isnan(run.run_nj) ? run.recorded_unmetered_nj : run.unmetered_nj;
 }
 
+/* What a probe drew is in no sum but its own. */
+static int64_t probing_nj(const struct kwhy_device_ledger *books)
+{
+	int64_t sum_nj = 0;
+
+	for (size_t i = 0; i < books->account_count; i++)
+		if (books->accounts[i].category == KWHY_CATEGORY_PROBING)
+			kwhy_known_add(&sum_nj, books->accounts[i].gross_nj);
+	return sum_nj;
+}
+
 static void add_device(struct kwhy_totals *totals, const struct kwhy_device_ledger *books)
 {
 	const struct kwhy_device_energy *energy = &books->energy;
-	int64_t window_ns = energy->metered_ns;
+	int64_t window_ns = energy->metered_ns - books->time.probing_ns;
 
 	totals->active_count += kwhy_device_was_active(&books->time);
 	add_run(totals, books);
 	if (books->time.span_ns > 0)
 		totals->run_s = fmax(totals->run_s, (double)books->time.span_ns * 1e-9);
-	kwhy_time_add(&totals->span_ns, books->time.span_ns - books->time.unrecorded_ns);
+	kwhy_time_add(
+		&totals->span_ns, books->time.span_ns - books->time.unrecorded_ns - books->time.probing_ns);
 	kwhy_time_add(&totals->whole_ns, books->coverage.select_end_ns - books->coverage.select_start_ns);
 	kwhy_time_add(&totals->busy_ns, books->time.busy_ns);
+	kwhy_time_add(&totals->probing_ns, books->time.probing_ns);
 	if (!energy->known)
 		return;
 	if (!totals->known_count++) {
@@ -56,10 +69,13 @@ static void add_device(struct kwhy_totals *totals, const struct kwhy_device_ledg
 		totals->least_window_ns = window_ns;
 	}
 	totals->modelled |= energy->modelled;
-	kwhy_known_add(&totals->energy_nj, energy->attributed_nj);
+	kwhy_known_add(&totals->energy_nj, energy->attributed_nj - probing_nj(books));
+	kwhy_known_add(&totals->probing_nj, probing_nj(books));
 	totals->window_ns = window_ns > totals->window_ns ? window_ns : totals->window_ns;
 	totals->least_window_ns = window_ns < totals->least_window_ns ? window_ns : totals->least_window_ns;
-	totals->power_w += window_ns > 0 ? (double)energy->attributed_nj / (double)window_ns : NAN;
+	totals->power_w += window_ns > 0
+		? (double)(energy->attributed_nj - probing_nj(books)) / (double)window_ns
+		: NAN;
 	for (size_t i = 0; i < books->account_count; i++) {
 		if (kwhy_category_is_idle((enum kwhy_category)books->accounts[i].category))
 			kwhy_known_add(&totals->idle_nj, books->accounts[i].gross_nj);
@@ -222,7 +238,8 @@ enum kwhy_status kwhy_totals_init(
 	for (size_t d = 0; d < ledger->device_count; d++) {
 		add_device(totals, &ledger->devices[d]);
 		for (size_t i = 0; i < ledger->devices[d].account_count; i++)
-			totals->rows[totals->row_count++] = total_of(&ledger->devices[d].accounts[i]);
+			if (ledger->devices[d].accounts[i].category != KWHY_CATEGORY_PROBING)
+				totals->rows[totals->row_count++] = total_of(&ledger->devices[d].accounts[i]);
 	}
 	if (!totals->active_count)
 		take_whole_window(totals, ledger->device_count);

@@ -42,7 +42,9 @@ struct kwhy_totals {
 	double power_w; /* sum of the devices' mean powers; NAN unknown */
 	int64_t span_ns, busy_ns; /* sums over devices; the span where it is known what ran */
 	int64_t unrecorded_nj;	  /* of the energy, where it is not; KWHY_UNKNOWN_NJ */
-	struct kwhy_total *rows;  /* by energy, else by time, descending */
+	int64_t probing_ns,
+		probing_nj;	 /* what kwhy probe took, sums over devices: in no other figure, nor row */
+	struct kwhy_total *rows; /* by energy, else by time, descending */
 	size_t row_count;
 	/* Where random windows stand for the whole run: rows of it, of estimates. Else none. */
 	struct kwhy_total *whole_rows;

@@ -30,7 +30,7 @@ static bool has_one_device(const struct kwhy_recording *recording)
 static bool is_whole(const struct kwhy_ledger *ledger)
 {
 	for (size_t d = 0; ledger && d < ledger->device_count; d++)
-		if (ledger->devices[d].time.unrecorded_ns > 0)
+		if (ledger->devices[d].time.unrecorded_ns > 0 || ledger->devices[d].time.probing_ns > 0)
 			return false;
 	return true;
 }

@@ -19,7 +19,8 @@
 static bool is_elsewhere(const struct kwhy_account *account)
 {
 	return account->gross_nj != KWHY_UNKNOWN_NJ &&
-		(account->category == KWHY_CATEGORY_OUTSIDE || account->category == KWHY_CATEGORY_UNRECORDED);
+		(account->category == KWHY_CATEGORY_OUTSIDE || account->category == KWHY_CATEGORY_PROBING ||
+			account->category == KWHY_CATEGORY_UNRECORDED);
 }
 
 /* Whether the meter saw half of the time of the device's work, from first to last, or more. */

@@ -79,7 +79,8 @@ static void assert_time_sums(const json_t *report)
 			sum += json_integer_value(json_object_get(time, busy[j]));
 		assert_true(sum == json_integer_value(json_object_get(time, "busy_ns")));
 		assert_true(sum + json_integer_value(json_object_get(time, "idle_ns")) +
-				json_integer_value(json_object_get(time, "unrecorded_ns")) ==
+				json_integer_value(json_object_get(time, "unrecorded_ns")) +
+				json_integer_value(json_object_get(time, "probing_ns")) ==
 			json_integer_value(json_object_get(time, "span_ns")));
 	}
 }

@@ -242,6 +242,144 @@ static void the_seed_of_the_draws_moves_a_figure_by_less_than_a_fifth_of_its_int
 	}
 }
 
+/* Powers of another recording, right or wrong by up to three times, for every kind of the mixture. */
+static struct kwhy_learnt_powers *guess_powers(const struct kwhy_mixture *mixture, uint64_t seed)
+{
+	struct kwhy_learnt_powers *powers = calloc(1, sizeof(*powers));
+
+	assert_non_null(powers);
+	powers->device_name = "guessed";
+	powers->context_idle_w = NAN;
+	powers->items = kwhy_arena_alloc(&powers->arena, mixture->kind_count, sizeof(*powers->items));
+	assert_non_null(powers->items);
+	for (size_t i = 0; i < mixture->kind_count; i++) {
+		double above_idle_w = 200 * exp(sin((double)(seed * 31 + i * 7)));
+
+		powers->items[powers->count++] = (struct kwhy_learnt_power){.name = mixture->kinds[i].name,
+			.grid = {KWHY_UNKNOWN_BLOCKS, KWHY_NONE},
+			.above_idle_w = above_idle_w,
+			.spread_w = above_idle_w / 20};
+	}
+	return powers;
+}
+
+static void learnt_powers_move_energy_between_accounts_and_none_beyond(void **state)
+{
+	(void)state;
+	for (int schedule = 0; schedule < KWHY_MIXTURE_SCHEDULE_COUNT; schedule++) {
+		struct kwhy_mixture mixture = made(schedule, 5);
+		struct kwhy_learnt_powers *powers = guess_powers(&mixture, (uint64_t)schedule);
+		const struct kwhy_learnt_powers *const list[] = {powers};
+		struct kwhy_ledger_options options = kwhy_ledger_options_default();
+		struct kwhy_ledger *ledger;
+		int64_t sum_nj = 0;
+
+		mixture.recording->devices[0].name = "guessed";
+		options.learnt = list;
+		options.learnt_count = 1;
+		OK(kwhy_ledger_new(mixture.recording, &options, &ledger, &error));
+		for (size_t a = 0; a < ledger->devices[0].account_count; a++) {
+			const struct kwhy_account *account = &ledger->devices[0].accounts[a];
+
+			sum_nj += account->gross_nj;
+			assert_true(account->low_nj <= account->gross_nj &&
+				account->gross_nj <= account->high_nj);
+			assert_int_equal(account->gross_nj, account->idle_nj + account->net_nj);
+		}
+		assert_int_equal(sum_nj, ledger->devices[0].energy.measured_nj);
+		kwhy_ledger_free(ledger);
+		kwhy_learnt_powers_free(powers);
+		kwhy_mixture_done(&mixture);
+	}
+}
+
+/* Bursts tell each power: whatever was guessed, the result is that of no guess. */
+static void bursts_overrule_whatever_was_learnt(void **state)
+{
+	struct kwhy_mixture mixture = made(KWHY_MIXTURE_BURST, 5);
+	struct kwhy_learnt_powers *powers = guess_powers(&mixture, 3);
+	const struct kwhy_learnt_powers *const list[] = {powers};
+	struct kwhy_ledger_options options = kwhy_ledger_options_default();
+	struct kwhy_ledger *guessed, *plain;
+
+	(void)state;
+	mixture.recording->devices[0].name = "guessed";
+	OK(kwhy_ledger_new(mixture.recording, &options, &plain, &error));
+	options.learnt = list;
+	options.learnt_count = 1;
+	OK(kwhy_ledger_new(mixture.recording, &options, &guessed, &error));
+	for (size_t a = 0; a < plain->devices[0].account_count; a++) {
+		const struct kwhy_account *left = &plain->devices[0].accounts[a];
+		const struct kwhy_account *right = same_account(&guessed->devices[0], left);
+
+		if (llabs(left->gross_nj - right->gross_nj) > (left->high_nj - left->low_nj) / 4 + 1000)
+			fail_msg("%s: %.3f J, and %.3f J with a guess", left->name,
+				1e-9 * (double)left->gross_nj, 1e-9 * (double)right->gross_nj);
+	}
+	kwhy_ledger_free(plain);
+	kwhy_ledger_free(guessed);
+	kwhy_learnt_powers_free(powers);
+	kwhy_mixture_done(&mixture);
+}
+
+/* Rows at random are repeats and copies of a probe, some of them in bursts. */
+static void scatter_origins(struct kwhy_mixture *mixture, uint64_t state)
+{
+	struct kwhy_activities *rows = &mixture->recording->activities;
+
+	for (size_t row = 0; row < rows->count; row++) {
+		state = state * 6364136223846793005u + 1442695040888963407u;
+		rows->origin[row] = (uint8_t)(state >> 62 ? 0 : 1 + (state >> 40) % 2);
+	}
+	for (size_t row = 0; row < rows->count; row += 50) {
+		const struct kwhy_burst burst = {.start_ns = rows->start_ns[row],
+			.end_ns = rows->end_ns[row] + 1000000,
+			.stream = KWHY_NONE};
+
+		OK(kwhy_recording_add_burst(mixture->recording, &burst, &error));
+	}
+}
+
+static void check_probed(const struct kwhy_mixture *mixture, const struct kwhy_ledger *ledger)
+{
+	const struct kwhy_device_ledger *books = &ledger->devices[0];
+	const struct kwhy_device_time *time = &books->time;
+	const struct kwhy_activities *rows = &mixture->recording->activities;
+	int64_t sum_nj = 0;
+
+	for (size_t a = 0; a < books->account_count; a++) {
+		sum_nj += books->accounts[a].gross_nj;
+		assert_true(books->accounts[a].low_nj <= books->accounts[a].gross_nj &&
+			books->accounts[a].gross_nj <= books->accounts[a].high_nj);
+	}
+	assert_int_equal(sum_nj, books->energy.measured_nj);
+	assert_int_equal(
+		time->span_ns, time->busy_ns + time->idle_ns + time->probing_ns + time->unrecorded_ns);
+	assert_true(time->probing_ns > 0 && time->probing_idle_ns >= 0 && time->idle_ns >= 0);
+	assert_int_equal(time->unrecorded_ns, 0);
+	assert_int_equal(rows->first[1], rows->count);
+	for (size_t row = 0; row < rows->count; row++) {
+		assert_int_equal(rows->origin[row], KWHY_ORIGIN_PROGRAM);
+		assert_true(books->accounts[books->account_of[row]].category <= KWHY_CATEGORY_MEMSET);
+	}
+}
+
+static void books_balance_whatever_is_called_a_repeat(void **state)
+{
+	(void)state;
+	for (int schedule = 0; schedule < KWHY_MIXTURE_SCHEDULE_COUNT; schedule++) {
+		struct kwhy_mixture mixture = made(schedule, 7);
+		const struct kwhy_ledger_options options = kwhy_ledger_options_default();
+		struct kwhy_ledger *ledger;
+
+		scatter_origins(&mixture, (uint64_t)schedule);
+		OK(kwhy_ledger_new_of_program(mixture.recording, &options, &ledger, &error));
+		check_probed(&mixture, ledger);
+		kwhy_ledger_free(ledger);
+		kwhy_mixture_done(&mixture);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -253,6 +391,9 @@ int main(void)
 		cmocka_unit_test(long_bursts_are_divided_to_a_hundredth),
 		cmocka_unit_test(intervals_hold_the_truth_about_as_often_as_they_say),
 		cmocka_unit_test(the_seed_of_the_draws_moves_a_figure_by_less_than_a_fifth_of_its_interval),
+		cmocka_unit_test(learnt_powers_move_energy_between_accounts_and_none_beyond),
+		cmocka_unit_test(bursts_overrule_whatever_was_learnt),
+		cmocka_unit_test(books_balance_whatever_is_called_a_repeat),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);

@@ -53,9 +53,9 @@ export interface Report {
 
 export interface HostEnergy { source: string; host?: string; start_ns: number; end_ns: number; measured_nj: N }
 
-/** Energy of a device that was metered where it is not known what ran. */
+/** Energy of a device that was metered where it is not known what ran, and what kwhy probe drew. */
 export function unrecordedEnergy(device: Device): number {
-	return device.accounts.reduce((all, a) => all + (a.category === "unrecorded" ? a.gross_nj ?? 0 : 0), 0);
+	return device.accounts.reduce((all, a) => all + (a.category === "unrecorded" || a.category === "probing" ? a.gross_nj ?? 0 : 0), 0);
 }
 
 export const IDLE_CATEGORIES = ["sync", "launch", "alloc", "host", "idle", "outside"];

@@ -9,7 +9,7 @@ export function color(name: string): string {
 
 /** Colour of an account's category; unknown ones look like idle. */
 export function categoryColor(category: string): string {
-	return color(["compute", "collective", "copy", "memset", "sync", "launch", "alloc", "host", "outside", "range"].includes(category) ? category : category === "unrecorded" ? "outside" : "idle");
+	return color(["compute", "collective", "copy", "memset", "sync", "launch", "alloc", "host", "outside", "range"].includes(category) ? category : category === "unrecorded" || category === "probing" ? "outside" : "idle");
 }
 
 export function onTheme(listener: () => void): void {

@@ -27,8 +27,9 @@ static enum kwhy_status choose(
 		*out = options->output ? kwhy_exporter_of_file(options->output) : NULL;
 	if (*out)
 		return KWHY_OK;
-	return kwhy_fail(error, KWHY_E_USAGE, "export needs --to perfetto, chrome, sqlite or csv%s%.60s",
-		options->to ? ", not " : ", or -o run.pftrace, .json, .sqlite or .csv",
+	return kwhy_fail(error, KWHY_E_USAGE,
+		"export needs --to perfetto, chrome, sqlite, csv or powers%s%.60s",
+		options->to ? ", not " : ", or -o run.pftrace, .json, .sqlite, .csv or .powers.json",
 		options->to ? options->to : "");
 }
 
@@ -79,8 +80,8 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 }
 
 static const struct kwhy_option options_table[] = {
-	{"to", 0, "FORM", "perfetto, chrome, sqlite or csv (default: by FILE's extension)", KWHY_OPTION_TEXT,
-		offsetof(struct export_options, to)},
+	{"to", 0, "FORM", "perfetto, chrome, sqlite, csv or powers (default: by FILE's extension)",
+		KWHY_OPTION_TEXT, offsetof(struct export_options, to)},
 	{"output", 'o', "FILE", "write there; a name that ends in .gz is compressed", KWHY_OPTION_TEXT,
 		offsetof(struct export_options, output)},
 	{"power", 0, "FILE", "power readings as CSV; may be given again", KWHY_OPTION_LIST,
@@ -96,8 +97,9 @@ const struct kwhy_command kwhy_command_export = {
 	.summary = "Write a run, with the energy of each activity, for other tools.",
 	.details =
 		"perfetto: track events with power counters; chrome: trace events as PyTorch writes them; "
-		"sqlite: tables and views for SQL; csv: kwhy's own form. Names that end in .pftrace, .json, "
-		".sqlite and .csv say which, before .gz as well.",
+		"sqlite: tables and views for SQL; csv: kwhy's own form; powers: what the run taught of the "
+		"powers of its kernels, for --powers. Names that end in .pftrace, .json, .sqlite, .csv and "
+		".powers.json say which, all but the last before .gz as well.",
 	.options = options_table,
 	.options_bytes = sizeof(struct export_options),
 	.defaults = set_defaults,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/recordings/job.h"
 
-#include "cli/profile_find.h"
 #include "cli/progress.h"
+#include "cli/recordings/powers.h"
 #include "cli/values.h"
 #include "detect/detect.h"
 #include "fit/carbon.h"
@@ -25,6 +25,7 @@ struct work {
 	struct kwhy_job *job;
 	const struct kwhy_job_options *options;
 	struct kwhy_ledger_options ledger_options;
+	struct kwhy_powers_files powers;
 	struct kwhy_progress *progress;
 	struct kwhy_error *error;
 };
@@ -114,18 +115,16 @@ static enum kwhy_status read_files(
 	return status ? status : kwhy_recording_finish(recording, work->error);
 }
 
-/* The user's profile, else the bundled one of the first device that has one. */
-static enum kwhy_status read_profile(struct work *work)
+static enum kwhy_status read_powers(struct work *work)
 {
-	const struct kwhy_recording *recording = work->job->recording;
-	struct kwhy_profile **profile = &work->job->profile;
-	enum kwhy_status status = KWHY_OK;
+	enum kwhy_status status;
 
-	if (work->options->profile)
-		return kwhy_import_profile(work->options->profile, profile, work->error);
-	for (size_t d = 0; !status && !*profile && d < recording->device_count; d++)
-		if (recording->devices[d].name)
-			status = kwhy_profile_find(recording->devices[d].name, profile, work->error);
+	if (!work->options->powers.count)
+		return KWHY_OK;
+	kwhy_progress_step(work->progress, "reading powers", NULL);
+	status = kwhy_powers_files_read(&work->powers, work->options, work->job->recording, work->error);
+	work->ledger_options.learnt = (const struct kwhy_learnt_powers *const *)work->powers.items;
+	work->ledger_options.learnt_count = work->powers.count;
 	return status;
 }
 
@@ -133,7 +132,8 @@ static enum kwhy_status make_books(struct work *work)
 {
 	kwhy_progress_step(work->progress, "making the books", NULL);
 	work->ledger_options.profile = work->job->profile;
-	return kwhy_ledger_new(work->job->recording, &work->ledger_options, &work->job->ledger, work->error);
+	return kwhy_ledger_new_of_program(
+		work->job->recording, &work->ledger_options, &work->job->ledger, work->error);
 }
 
 static enum kwhy_status look_for_waste(struct work *work)
@@ -171,7 +171,10 @@ static enum kwhy_status run_steps(
 	if (!status)
 		status = read_files(work, traces, trace_count, power);
 	if (!status)
-		status = read_profile(work);
+		status = kwhy_job_profile_read(
+			work->options->profile, work->job->recording, &work->job->profile, work->error);
+	if (!status)
+		status = read_powers(work);
 	if (!status)
 		status = make_books(work);
 	if (!status)
@@ -199,6 +202,7 @@ enum kwhy_status kwhy_job_run(struct kwhy_job *job, const struct kwhy_job_option
 	*job = (struct kwhy_job){0};
 	work.progress = kwhy_progress_begin(options->quiet);
 	status = run_steps(&work, traces, trace_count, power);
+	kwhy_powers_files_done(&work.powers);
 	kwhy_progress_end(work.progress);
 	if (status) {
 		kwhy_job_done(job);

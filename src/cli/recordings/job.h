@@ -19,6 +19,7 @@ struct kwhy_job_options {
 	const char *price;		 /* "0.30EUR"; NULL: not given */
 	const char *place;		 /* as of `kwhy model carbon --list`; NULL: not given */
 	double intensity_g_per_kwh;	 /* NAN: not given */
+	struct kwhy_strings powers;	 /* files of powers, and recordings */
 	struct kwhy_strings thresholds;
 	struct kwhy_strings work; /* "tokens=4096" */
 	double min_gain_percent;  /* NAN: the detectors' own */
@@ -44,36 +45,38 @@ KWHY_MUST_USE enum kwhy_status kwhy_job_run(struct kwhy_job *job, const struct k
 void kwhy_job_done(struct kwhy_job *job);
 
 /* Rows of an option table for the members of a struct kwhy_job_options `member` of `type`. */
-#define KWHY_OPTION_ROWS_JOB(type, member)                                                                 \
-	{"profile", 0, "FILE", "machine profile (default: the bundled one of that GPU)", KWHY_OPTION_TEXT, \
-		offsetof(type, member.profile)},                                                           \
-		{"partial", 0, NULL, "take what is whole, skip and count the rest", KWHY_OPTION_FLAG,      \
-			offsetof(type, member.has_partial)},                                               \
-		{"assume-power", 0, "SPEC", "150, or compute=76.2,h2d=56.5,...: watts, modelled",          \
-			KWHY_OPTION_TEXT, offsetof(type, member.assume_power)},                            \
-		{"price", 0, "P[EUR]", "price of a kWh, with its currency", KWHY_OPTION_TEXT,              \
-			offsetof(type, member.price)},                                                     \
-		{"intensity", 0, "G", "grams of CO2e a kWh", KWHY_OPTION_NUMBER,                           \
-			offsetof(type, member.intensity_g_per_kwh)},                                       \
-		{"place", 0, "PLACE", "the same by country or cloud region (model carbon --list)",         \
-			KWHY_OPTION_TEXT, offsetof(type, member.place)},                                   \
-		{"collectives", 0, "FILE", "further names of collective kernels", KWHY_OPTION_TEXT,        \
-			offsetof(type, member.collectives)},                                               \
-		{"steps", 0, "NAME", "ranges of this name are steps (NAME* by prefix)", KWHY_OPTION_TEXT,  \
-			offsetof(type, member.steps)},                                                     \
-		{"work", 0, "UNIT=N", "work done, like tokens=4096 or flop_bf16=2e13; may be given again", \
-			KWHY_OPTION_LIST, offsetof(type, member.work)},                                    \
-		{"threshold", 0, "ID.NAME=V", "threshold of a finding; may be given again",                \
-			KWHY_OPTION_LIST, offsetof(type, member.thresholds)},                              \
-		{"min-gain", 0, "%", "leave out findings that save less; default 1", KWHY_OPTION_NUMBER,   \
-			offsetof(type, member.min_gain_percent)},                                          \
-		{"seed", 0, "N", "seed of the random draws (same seed, same report)", KWHY_OPTION_COUNT,   \
-			offsetof(type, member.seed)},                                                      \
-		{"quiet", 'q', NULL, "no progress and no remarks", KWHY_OPTION_FLAG,                       \
-			offsetof(type, member.quiet)},                                                     \
-	{                                                                                                  \
-		"verbose", 'v', NULL, "every row instead of the top ones", KWHY_OPTION_FLAG,               \
-			offsetof(type, member.verbose)                                                     \
+#define KWHY_OPTION_ROWS_JOB(type, member)                                                                   \
+	{"profile", 0, "FILE", "machine profile (default: the bundled one of that GPU)", KWHY_OPTION_TEXT,   \
+		offsetof(type, member.profile)},                                                             \
+		{"powers", 0, "FILE", "powers of kernels that another recording taught; may be given again", \
+			KWHY_OPTION_LIST, offsetof(type, member.powers)},                                    \
+		{"partial", 0, NULL, "take what is whole, skip and count the rest", KWHY_OPTION_FLAG,        \
+			offsetof(type, member.has_partial)},                                                 \
+		{"assume-power", 0, "SPEC", "150, or compute=76.2,h2d=56.5,...: watts, modelled",            \
+			KWHY_OPTION_TEXT, offsetof(type, member.assume_power)},                              \
+		{"price", 0, "P[EUR]", "price of a kWh, with its currency", KWHY_OPTION_TEXT,                \
+			offsetof(type, member.price)},                                                       \
+		{"intensity", 0, "G", "grams of CO2e a kWh", KWHY_OPTION_NUMBER,                             \
+			offsetof(type, member.intensity_g_per_kwh)},                                         \
+		{"place", 0, "PLACE", "the same by country or cloud region (model carbon --list)",           \
+			KWHY_OPTION_TEXT, offsetof(type, member.place)},                                     \
+		{"collectives", 0, "FILE", "further names of collective kernels", KWHY_OPTION_TEXT,          \
+			offsetof(type, member.collectives)},                                                 \
+		{"steps", 0, "NAME", "ranges of this name are steps (NAME* by prefix)", KWHY_OPTION_TEXT,    \
+			offsetof(type, member.steps)},                                                       \
+		{"work", 0, "UNIT=N", "work done, like tokens=4096 or flop_bf16=2e13; may be given again",   \
+			KWHY_OPTION_LIST, offsetof(type, member.work)},                                      \
+		{"threshold", 0, "ID.NAME=V", "threshold of a finding; may be given again",                  \
+			KWHY_OPTION_LIST, offsetof(type, member.thresholds)},                                \
+		{"min-gain", 0, "%", "leave out findings that save less; default 1", KWHY_OPTION_NUMBER,     \
+			offsetof(type, member.min_gain_percent)},                                            \
+		{"seed", 0, "N", "seed of the random draws (same seed, same report)", KWHY_OPTION_COUNT,     \
+			offsetof(type, member.seed)},                                                        \
+		{"quiet", 'q', NULL, "no progress and no remarks", KWHY_OPTION_FLAG,                         \
+			offsetof(type, member.quiet)},                                                       \
+	{                                                                                                    \
+		"verbose", 'v', NULL, "every row instead of the top ones", KWHY_OPTION_FLAG,                 \
+			offsetof(type, member.verbose)                                                       \
 	}
 
 #endif

@@ -107,11 +107,52 @@ enum kwhy_status kwhy_covered_init(struct kwhy_covered *covered, const struct kw
 	join_windows(covered);
 	find_hull(covered, recording, device);
 	find_hidden(covered);
+	covered->is_in_windows = covered->hidden_count > 0;
+	return KWHY_OK;
+}
+
+/* What is left of a window, in order, behind those already kept. */
+static void cut_window(struct kwhy_covered *covered, struct kwhy_window window,
+	const struct kwhy_window *stretches, size_t count)
+{
+	for (size_t i = 0; i < count && stretches[i].start_ns < window.end_ns; i++) {
+		if (stretches[i].end_ns <= window.start_ns)
+			continue;
+		add_window(covered, window.start_ns, stretches[i].start_ns);
+		window.start_ns = stretches[i].end_ns;
+	}
+	add_window(covered, window.start_ns, window.end_ns);
+}
+
+enum kwhy_status kwhy_covered_hide(struct kwhy_covered *covered, const struct kwhy_window *stretches,
+	size_t count, struct kwhy_error *error)
+{
+	struct kwhy_covered whole = *covered;
+	size_t next = 0;
+
+	covered->windows = calloc(whole.count + count + 1, sizeof(*covered->windows));
+	covered->hidden = calloc(whole.count + count + 2, sizeof(*covered->hidden));
+	covered->count = covered->hidden_count = 0;
+	if (!covered->windows || !covered->hidden) {
+		free(covered->windows);
+		free(covered->hidden);
+		*covered = whole;
+		return kwhy_fail_memory(error, "coverage");
+	}
+	for (size_t i = 0; i < whole.count; i++) {
+		while (next < count && stretches[next].end_ns <= whole.windows[i].start_ns)
+			next++;
+		cut_window(covered, whole.windows[i], stretches + next, count - next);
+	}
+	find_hidden(covered);
+	free(whole.windows);
+	free(whole.hidden);
 	return KWHY_OK;
 }
 
 void kwhy_covered_done(struct kwhy_covered *covered)
 {
+	free(covered->probing);
 	free(covered->windows);
 	free(covered->hidden);
 	*covered = (struct kwhy_covered){0};

@@ -22,6 +22,10 @@ struct kwhy_window {
 struct kwhy_covered {
 	struct kwhy_window *windows, *hidden;
 	size_t count, hidden_count;
+	struct kwhy_window
+		*probing; /* of the hidden ones, where a probe was at work (probing.h); NULL: none */
+	size_t probing_count;
+	bool is_in_windows; /* some of the hidden time was not recorded */
 	struct kwhy_window hull;
 	enum kwhy_choice choice;
 	bool is_all_idle; /* nothing ran on any device */
@@ -30,6 +34,10 @@ struct kwhy_covered {
 KWHY_MUST_USE enum kwhy_status kwhy_covered_init(struct kwhy_covered *covered,
 	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error);
 void kwhy_covered_done(struct kwhy_covered *covered);
+
+/* Takes stretches, disjoint and in order, out of the windows. */
+KWHY_MUST_USE enum kwhy_status kwhy_covered_hide(struct kwhy_covered *covered,
+	const struct kwhy_window *stretches, size_t count, struct kwhy_error *error);
 
 /* True when the hull holds all of [start_ns, end_ns]; where nothing ran, any of it. */
 bool kwhy_covered_in_hull(const struct kwhy_covered *covered, int64_t start_ns, int64_t end_ns);

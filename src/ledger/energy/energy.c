@@ -90,7 +90,7 @@ static enum kwhy_status check_counter(struct attribution *attribution, struct kw
 static enum kwhy_status infer(struct attribution *attribution, struct kwhy_error *error)
 {
 	enum kwhy_status status = kwhy_power_classes_init(&attribution->classes, attribution->books,
-		attribution->recording, attribution->device, attribution->options->profile, error);
+		attribution->recording, attribution->device, attribution->options, error);
 
 	if (status)
 		return status;
@@ -248,6 +248,58 @@ static enum kwhy_status note_response(
 		index);
 }
 
+static int64_t probing_nj(const struct kwhy_device_ledger *books)
+{
+	int64_t sum_nj = 0;
+
+	for (size_t i = 0; i < books->account_count; i++)
+		if (books->accounts[i].category == KWHY_CATEGORY_PROBING)
+			sum_nj += books->accounts[i].gross_nj;
+	return sum_nj;
+}
+
+/* What a probe drew, and which of its bursts tell nothing. */
+static enum kwhy_status note_probing(struct attribution *attribution, int32_t index, struct kwhy_error *error)
+{
+	const struct kwhy_powers *powers = &attribution->powers;
+	enum kwhy_status status;
+
+	if (!powers->burst_count)
+		return KWHY_OK;
+	status = kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "probing-energy", error,
+		"kwhy probe drew %.4g J on device %d, which are in no figure of the run",
+		1e-9 * (double)probing_nj(attribution->books), index);
+	if (status || !powers->throttled_count)
+		return status;
+	return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "bursts-throttled", error,
+		"%zu of %zu bursts of kwhy probe on device %d ran more than 3 %% slower at their end than at "
+		"their beginning, as the power limit lowers the clock: no power comes from these",
+		powers->throttled_count, powers->burst_count, index);
+}
+
+/* Which powers --powers brought, and which of them the readings did not believe. */
+static enum kwhy_status note_learnt(struct attribution *attribution, int32_t index, struct kwhy_error *error)
+{
+	const struct kwhy_power_classes *classes = &attribution->classes;
+	enum kwhy_status status = KWHY_OK;
+	size_t count = 0;
+
+	if (!attribution->options->learnt_count)
+		return KWHY_OK;
+	for (size_t c = 0; c < classes->count; c++)
+		count += classes->priors[c].learnt_w > 0;
+	if (attribution->powers.overruled_count)
+		status = kwhy_ledger_note(attribution->ledger, KWHY_NOTE_WARNING, "powers-overruled", error,
+			"the readings of device %d contradict %zu powers of --powers, which were left out: "
+			"the "
+			"kernels have other data or sizes, or the clocks are others",
+			index, attribution->powers.overruled_count);
+	return status ? status
+		      : kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "powers-learnt", error,
+				"of the %zu powers of device %d %zu come from other recordings (--powers)",
+				classes->count, index, count);
+}
+
 static enum kwhy_status note(struct attribution *attribution, struct kwhy_error *error)
 {
 	const struct kwhy_powers *powers = &attribution->powers;
@@ -264,6 +316,10 @@ static enum kwhy_status note(struct attribution *attribution, struct kwhy_error 
 		status = note_assumed(attribution, index, error);
 	if (!status)
 		status = note_unrest(attribution, index, error);
+	if (!status)
+		status = note_learnt(attribution, index, error);
+	if (!status)
+		status = note_probing(attribution, index, error);
 	return status ? status : note_misfit(attribution, index, error);
 }
 

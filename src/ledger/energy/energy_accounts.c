@@ -97,6 +97,11 @@ static void write_layers(struct writing *writing)
 	energy->net_nj = energy->measured_nj - idle_nj;
 }
 
+static bool is_idle(const struct kwhy_account *account)
+{
+	return account->is_probing_idle || (kwhy_category_is_idle(account->category) && !account->is_clean);
+}
+
 /* Accounts of a class; of entry class_count, the idle ones. Returns their number. */
 static size_t list_members(struct writing *writing, size_t class)
 {
@@ -107,8 +112,7 @@ static size_t list_members(struct writing *writing, size_t class)
 	for (size_t i = 0; i < books->account_count; i++) {
 		const struct kwhy_account *account = &books->accounts[i];
 
-		if (idle ? !kwhy_category_is_idle(account->category) || account->is_clean
-			 : account->power_class != class)
+		if (idle ? !is_idle(account) : account->power_class != class)
 			continue;
 		writing->members[count] = (uint32_t)i;
 		writing->shares[count] = writing->times->inside_ns[i];
@@ -162,7 +166,8 @@ static void write_class(struct writing *writing, size_t class)
 {
 	size_t count = list_members(writing, class);
 	int64_t gross_nj = writing->findings->posting->gross_nj[class];
-	bool pooled = count > 1 && class < writing->findings->posting->class_count;
+	bool pooled = class < writing->findings->posting->class_count &&
+		writing->findings->classes->priors[class].account_count > 1;
 
 	if (count == 0)
 		return;
@@ -246,7 +251,7 @@ static double mean_power_w(const struct writing *writing, size_t class, double i
 static void write_edges(struct writing *writing)
 {
 	const struct kwhy_account_times *times = writing->times;
-	double rest_ns = unmetered_ns(writing), edge_nj = 0, modelled_nj = 0;
+	double rest_ns = unmetered_ns(writing), edge_nj = 0, modelled_nj = 0, unseen_ns = 0;
 
 	for (size_t c = 0; c <= writing->findings->posting->class_count; c++) {
 		size_t count = list_members(writing, c);
@@ -256,7 +261,8 @@ static void write_edges(struct writing *writing)
 			const struct kwhy_account *account = &writing->books->accounts[writing->members[i]];
 
 			inside_ns += writing->shares[i];
-			if (account->category != KWHY_CATEGORY_OUTSIDE)
+			if (account->category != KWHY_CATEGORY_OUTSIDE &&
+				account->category != KWHY_CATEGORY_PROBING)
 				outside_ns += fmax(0,
 					(double)account->time_ns - writing->shares[i] -
 						times->hidden_ns[writing->members[i]]);
@@ -266,8 +272,12 @@ static void write_edges(struct writing *writing)
 			outside_ns = fmin(outside_ns, rest_ns);
 		edge_nj += outside_ns * mean_power_w(writing, c, inside_ns);
 		modelled_nj += outside_ns * mean_power_w(writing, c, 0);
+		unseen_ns += outside_ns;
 	}
 	writing->books->curve.unmetered_scale = modelled_nj > 0 ? edge_nj / modelled_nj : 1;
+	/* where a probe was at work no time of the run is unseen */
+	if (writing->books->time.probing_ns > 0)
+		rest_ns = fmin(rest_ns, unseen_ns);
 	writing->books->energy.edge_nj = llround(fmin(edge_nj, 0x1p62));
 	writing->books->energy.edge_ns = llround(fmin(rest_ns, 0x1p62));
 }

@@ -66,25 +66,29 @@ static enum kwhy_status write_group(struct grouping *grouping, uint32_t number, 
 	return KWHY_OK;
 }
 
-static void write_basis(struct grouping *grouping)
+/* What decided the power of a class that is in no group. */
+static enum kwhy_basis basis_of(const struct grouping *grouping, size_t class)
 {
 	const struct kwhy_powers *powers = grouping->findings->powers;
+	const struct kwhy_power_classes *classes = grouping->findings->classes;
+
+	if (class >= powers->class_count || class == classes->clean ||
+		powers->narrowing[class] <= PRIOR_NARROWING)
+		return KWHY_BASIS_DATA;
+	return classes->priors[class].learnt_w > 0 ? KWHY_BASIS_LEARNT : KWHY_BASIS_PRIOR;
+}
+
+static void write_basis(struct grouping *grouping)
+{
 
 	for (size_t i = 0; i < grouping->books->account_count; i++) {
 		struct kwhy_account *account = &grouping->books->accounts[i];
-		size_t class = class_of(grouping, account);
-		double narrowing = class < powers->class_count ? powers->narrowing[class]
-							       : powers->idle_narrowing;
 
 		if (account->category == KWHY_CATEGORY_UNRECORDED)
 			continue;
-		if (account->group != KWHY_NONE)
-			account->basis = KWHY_BASIS_JOINT;
-		else
-			account->basis = narrowing > PRIOR_NARROWING && class < powers->class_count &&
-					!account->is_clean
-				? KWHY_BASIS_PRIOR
-				: KWHY_BASIS_DATA;
+		account->basis = account->group != KWHY_NONE
+			? KWHY_BASIS_JOINT
+			: basis_of(grouping, class_of(grouping, account));
 	}
 }
 

@@ -4,6 +4,7 @@
 #include "ledger/energy/clean_idle.h"
 #include "ledger/energy/energy_priors.h"
 #include "ledger/energy/posterior_matrix.h"
+#include "ledger/probing.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,6 +41,9 @@
 #define MEMORY_TAUS 6
 #define AVERAGE_WINDOW_S 1.0
 
+/* Of the difference between a learnt power and what the readings say alone: beyond, they contradict it. */
+#define OVERRULED_SPREADS 3.0
+
 struct inference {
 	const struct kwhy_powers_question *question;
 	struct kwhy_powers *powers;
@@ -54,25 +58,56 @@ struct inference {
 	int grids; /* tried after the first */
 };
 
+/* Times of which no reading tells: the level moves, or a probe's burst lowered the clocks. */
+static enum kwhy_status find_unsettled(
+	struct inference *inference, struct kwhy_window **out, size_t *out_count, struct kwhy_error *error)
+{
+	const struct kwhy_powers_question *question = inference->question;
+	struct kwhy_powers *powers = inference->powers;
+	struct kwhy_window *all, *throttled;
+	enum kwhy_status status = kwhy_probing_throttled(question->recording, question->device, &throttled,
+		&powers->throttled_count, &powers->burst_count, error);
+
+	if (status)
+		return status;
+	all = calloc(powers->throttled_count + KWHY_UNSETTLED_MOST, sizeof(*all));
+	if (!all) {
+		free(throttled);
+		return kwhy_fail_memory(error, "power readings");
+	}
+	*out_count = kwhy_clean_unsettled(question->books, all);
+	for (size_t i = 0; i < powers->throttled_count; i++)
+		all[*out_count + i] = throttled[i];
+	*out_count += powers->throttled_count;
+	*out = all;
+	free(throttled);
+	return KWHY_OK;
+}
+
 static enum kwhy_status take_readings(struct inference *inference, struct kwhy_error *error)
 {
 	const struct kwhy_powers_question *question = inference->question;
 	const struct kwhy_profile *profile = question->options->profile;
-	size_t most = CELLS_MOST / (question->classes->count + 1);
-	struct kwhy_window unsettled[KWHY_UNSETTLED_MOST];
+	size_t most = CELLS_MOST / (question->classes->count + 1), unsettled_count;
 	double window_s = profile && profile->sensor.average_window_s > 0 ? profile->sensor.average_window_s
 									  : AVERAGE_WINDOW_S;
+	struct kwhy_window *unsettled;
 	struct kwhy_reading_limits limits = {
 		.most = most > READINGS_LEAST ? most : READINGS_LEAST,
 		.memory_ns = llround(1e9 * (inference->delay_s.mean + MEMORY_TAUS * inference->tau_s.mean)),
 		.average_ns = llround(1e9 * window_s),
 		.ignore_counter = question->options->ignore_counter,
-		.unsettled = unsettled,
-		.unsettled_count = kwhy_clean_unsettled(question->books, unsettled),
 	};
+	enum kwhy_status status = find_unsettled(inference, &unsettled, &unsettled_count, error);
 
-	return kwhy_power_readings_init(
+	if (status)
+		return status;
+	limits.unsettled = unsettled;
+	limits.unsettled_count = unsettled_count;
+	status = kwhy_power_readings_init(
 		&inference->readings, question->meters, question->covered, &limits, error);
+	free(unsettled);
+	return status;
 }
 
 static enum kwhy_status see(struct inference *inference, struct kwhy_error *error)
@@ -312,10 +347,11 @@ static enum kwhy_status powers_init(struct kwhy_powers *powers, size_t classes, 
 	powers->net_w = calloc(classes + 1, sizeof(double));
 	powers->prior_net_w = calloc(classes + 1, sizeof(double));
 	powers->narrowing = calloc(classes + 1, sizeof(double));
+	powers->place_ratio = calloc(classes + 1, sizeof(double));
 	powers->draws_net_w = calloc(powers->draw_count * (classes + 1), sizeof(double));
 	powers->draws_idle_w = calloc(powers->draw_count + 1, sizeof(double));
-	if (powers->net_w && powers->prior_net_w && powers->narrowing && powers->draws_net_w &&
-		powers->draws_idle_w)
+	if (powers->net_w && powers->prior_net_w && powers->narrowing && powers->place_ratio &&
+		powers->draws_net_w && powers->draws_idle_w)
 		return KWHY_OK;
 	kwhy_powers_done(powers);
 	return kwhy_fail_memory(error, "draws of the powers");
@@ -354,6 +390,7 @@ static void keep_classes(struct inference *inference)
 		double loose = prior->tied[c] ? KWHY_UNIT_SPREAD : 0;
 		double sign = c == inference->question->classes->clean ? -1 : 1;
 
+		powers->place_ratio[c] = inference->question->classes->priors[c].place_ratio;
 		powers->prior_net_w[c] = sign * exp(prior->class_log[c].mean + unit);
 		powers->narrowing[c] = moments_of(inference, c).spread /
 			hypot(prior->class_log[c].spread, loose);
@@ -376,7 +413,6 @@ static void keep_rest(struct inference *inference)
 		powers->draws_idle_w[i] = fmax(
 			0, inference->draws[i * inference->fit.size + classes + KWHY_PARAMETER_IDLE]);
 	powers->idle_w = fmax(0, idle.mean);
-	powers->idle_narrowing = idle.spread / inference->prior.other[KWHY_PARAMETER_IDLE].spread;
 	powers->tau_s = inference->grid.tau_s +
 		moments_of(inference, classes + KWHY_PARAMETER_TAU).mean * inference->grid.tau_step_s;
 	powers->delay_s = inference->grid.delay_s +
@@ -427,6 +463,90 @@ static enum kwhy_status infer_unfitted(struct inference *inference, struct kwhy_
 	return infer_once(inference, error);
 }
 
+/* Spread of the logarithm of a class's power over the draws. */
+static double log_spread(const struct kwhy_powers *powers, size_t class)
+{
+	double sum = 0, squares = 0;
+
+	for (size_t i = 0; i < powers->draw_count; i++) {
+		double away = log(
+			fabs(powers->draws_net_w[i * powers->class_count + class] / powers->net_w[class]));
+
+		sum += away / (double)powers->draw_count;
+		squares += away * away / (double)powers->draw_count;
+	}
+	return sqrt(fmax(0, squares - sum * sum));
+}
+
+/* A power of another recording that the readings alone contradict is of another work. */
+static bool is_contradicted(
+	const struct kwhy_powers *powers, size_t class, const struct kwhy_power_prior *prior)
+{
+	double away = log(powers->net_w[class] / prior->learnt_w);
+
+	return fabs(away) > OVERRULED_SPREADS * hypot(prior->learnt_spread, log_spread(powers, class));
+}
+
+/* Readings are taken again: their drift was taken out by other powers. */
+static enum kwhy_status infer_again(struct inference *inference, struct kwhy_error *error)
+{
+	struct kwhy_powers *powers = inference->powers;
+	const struct kwhy_powers before = *powers;
+	enum kwhy_status status;
+
+	kwhy_powers_done(powers);
+	powers->response_assumed = before.response_assumed;
+	powers->overruled_count = before.overruled_count;
+	kwhy_power_readings_done(&inference->readings);
+	status = take_readings(inference, error);
+	return status ? status : infer_once(inference, error);
+}
+
+/* What the readings say alone, first, with `learnt` set aside: [class_count] watts, NAN where there is none.
+ */
+static enum kwhy_status infer_with_learnt(
+	struct inference *inference, const double *learnt_w, struct kwhy_error *error)
+{
+	struct kwhy_power_classes *classes = inference->question->classes;
+	struct kwhy_powers *powers = inference->powers;
+	enum kwhy_status status = infer_once(inference, error);
+	size_t left = 0;
+
+	for (size_t c = 0; !status && c < classes->count; c++) {
+		struct kwhy_power_prior *prior = &classes->priors[c];
+
+		prior->learnt_w = learnt_w[c];
+		if (!(learnt_w[c] > 0))
+			continue;
+		if (is_contradicted(powers, c, prior)) {
+			prior->learnt_w = NAN;
+			powers->overruled_count++;
+		} else {
+			left++;
+		}
+	}
+	return status || !left ? status : infer_again(inference, error);
+}
+
+static enum kwhy_status infer(struct inference *inference, struct kwhy_error *error)
+{
+	struct kwhy_power_classes *classes = inference->question->classes;
+	double *learnt_w = calloc(classes->count + 1, sizeof(*learnt_w));
+	enum kwhy_status status;
+	size_t count = 0;
+
+	if (!learnt_w)
+		return kwhy_fail_memory(error, "learnt powers");
+	for (size_t c = 0; c < classes->count; c++) {
+		learnt_w[c] = classes->priors[c].learnt_w;
+		classes->priors[c].learnt_w = NAN;
+		count += learnt_w[c] > 0;
+	}
+	status = count ? infer_with_learnt(inference, learnt_w, error) : infer_once(inference, error);
+	free(learnt_w);
+	return status;
+}
+
 enum kwhy_status kwhy_powers_infer(
 	struct kwhy_powers *powers, const struct kwhy_powers_question *question, struct kwhy_error *error)
 {
@@ -438,7 +558,7 @@ enum kwhy_status kwhy_powers_infer(
 		question->total->meter, question->options->profile, &inference.tau_s, &inference.delay_s);
 	status = take_readings(&inference, error);
 	if (!status)
-		status = infer_once(&inference, error);
+		status = infer(&inference, error);
 	if (status == KWHY_E_INPUT && inference.readings.count)
 		status = infer_unfitted(&inference, error);
 	kwhy_response_features_done(&inference.features);
@@ -451,6 +571,7 @@ void kwhy_powers_done(struct kwhy_powers *powers)
 	free(powers->net_w);
 	free(powers->prior_net_w);
 	free(powers->narrowing);
+	free(powers->place_ratio);
 	free(powers->draws_net_w);
 	free(powers->draws_idle_w);
 	*powers = (struct kwhy_powers){0};

@@ -10,7 +10,7 @@ struct kwhy_powers_question {
 	const struct kwhy_recording *recording;
 	uint32_t device;
 	const struct kwhy_device_ledger *books;
-	const struct kwhy_power_classes *classes;
+	struct kwhy_power_classes *classes;
 	const struct kwhy_covered *covered;
 	const struct kwhy_device_meters *meters;
 	const struct kwhy_metered_total *total;
@@ -24,15 +24,18 @@ struct kwhy_powers {
 	double *prior_net_w; /* [class_count] medians of the priors */
 	double *narrowing; /* [class_count] spread of the log power after the readings over what it is before
 			      them */
-	double idle_w, idle_narrowing;
+	double *place_ratio; /* [class_count] spread of the log power between place and bursts */
+	double idle_w;
 	double tau_s, delay_s; /* posterior means */
 	double *draws_net_w;   /* [draw_count * class_count] */
 	double *draws_idle_w;  /* [draw_count] */
 	uint32_t meter;	       /* whose readings; KWHY_NONE: none were usable */
 	size_t reading_count, left_out_count;
 	size_t unfitted_count; /* readings that no powers fit: these are the assumed ones; 0: all went well */
-	bool response_assumed; /* no profile told the meter's response */
-	bool idle_measured;    /* readings of a quiet device are among them */
+	size_t overruled_count;		     /* powers of other recordings that the readings contradict */
+	size_t burst_count, throttled_count; /* bursts of a probe; those whose readings were left out */
+	bool response_assumed;		     /* no profile told the meter's response */
+	bool idle_measured;		     /* readings of a quiet device are among them */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_powers_infer(

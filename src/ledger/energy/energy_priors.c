@@ -261,6 +261,11 @@ static void class_prior(
 	const struct kwhy_power_prior *class = &classes->priors[c];
 	double above_w = class->known_w - idle_w;
 
+	if (class->learnt_w > 0) {
+		prior->tied[c] = false;
+		prior->class_log[c] = (struct kwhy_normal){log(class->learnt_w), class->learnt_spread};
+		return;
+	}
 	prior->tied[c] = !(above_w > 1);
 	if (prior->tied[c]) {
 		prior->class_log[c] = (struct kwhy_normal){log(class->fill), class->spread};

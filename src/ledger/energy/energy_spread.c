@@ -41,6 +41,14 @@ void kwhy_spread_done(struct kwhy_spread *spread)
 	*spread = (struct kwhy_spread){0};
 }
 
+/* What a kernel adds to the idle level in place, over what it adds in bursts. */
+static double place_factor(const struct kwhy_powers *powers, size_t class, struct kwhy_random *random)
+{
+	if (!(powers->place_ratio[class] > 0))
+		return 1;
+	return exp(powers->place_ratio[class] * kwhy_random_normal(random));
+}
+
 /*
  * One draw: energies of the classes, idle last, that add up to the metered total as far as the meter decided
  * it, beside hidden time, and to what the powers say for the rest.
@@ -56,7 +64,9 @@ static void draw_energies(const struct kwhy_posting *posting, const struct kwhy_
 
 		out_nj[c] = posting->base_s[c] * idle_w * 1e9;
 		if (c < powers->class_count)
-			out_nj[c] = fmax(0, out_nj[c] + posting->net_s[c] * net_w[c] * 1e9);
+			out_nj[c] = fmax(0,
+				out_nj[c] +
+					posting->net_s[c] * net_w[c] * 1e9 * place_factor(powers, c, random));
 		out_nj[c] *= drift;
 		sum_nj += out_nj[c];
 		total_nj += (double)posting->gross_nj[c];

@@ -119,6 +119,13 @@ static double idle_seen_ns(const struct kwhy_energy_findings *findings, double k
 	return idle_ns + fmax(0, fmin(unseen_ns, (double)kwhy_energy_lag_ns(findings)));
 }
 
+/* Idle time between the first activity and the last. */
+static bool is_gap(const struct kwhy_account *account)
+{
+	return account->is_probing_idle ||
+		(kwhy_category_is_idle(account->category) && account->category != KWHY_CATEGORY_OUTSIDE);
+}
+
 /* What the idle accounts share: idle seconds seen, those outside of the activities apart. */
 static void share_idle(const struct kwhy_energy_findings *findings, const struct kwhy_device_ledger *books,
 	const struct runs *runs, struct kwhy_account_times *times)
@@ -136,8 +143,7 @@ static void share_idle(const struct kwhy_energy_findings *findings, const struct
 	idle_ns = idle_seen_ns(findings, known_ns);
 	times->outside_ratio = outside_ratio(findings, books, runs, outside_ns);
 	for (size_t i = 0; i < books->account_count; i++)
-		if (kwhy_category_is_idle(books->accounts[i].category) &&
-			books->accounts[i].category != KWHY_CATEGORY_OUTSIDE)
+		if (is_gap(&books->accounts[i]))
 			gaps_ns += (double)books->accounts[i].time_ns;
 	/* an account without time is in no books: what is earlier than its time by the lag alone goes to
 	 * others */
@@ -150,7 +156,7 @@ static void share_idle(const struct kwhy_energy_findings *findings, const struct
 							     : 0;
 		else if (account->category == KWHY_CATEGORY_UNRECORDED)
 			out_inside_ns[i] = runs->metered_ns - known_ns;
-		else if (kwhy_category_is_idle(account->category) && gaps_ns > 0)
+		else if (is_gap(account) && gaps_ns > 0)
 			out_inside_ns[i] = fmax(0, idle_ns - outside_ns) *
 				((double)account->time_ns / gaps_ns);
 	}

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/energy/power_class.h"
 
+#include "ledger/energy/power_learnt.h"
+#include "ledger/energy/power_place.h"
+#include "ledger/probing.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,9 +51,12 @@ static const struct {
 
 struct account_sum {
 	double grid_ns, filled_ns; /* time of rows whose grid is known, and that times its fill */
-	double time_ns;
+	double time_ns;		   /* with that of repeats */
+	double repeats_ns;
 	enum pool pool;
-	double fill, expected;
+	double fill, expected, place_ratio;
+	struct kwhy_learnt_prior learnt;
+	uint8_t kind; /* of its rows: enum kwhy_activity_kind */
 	uint32_t account;
 };
 
@@ -92,6 +99,7 @@ static void add_row(
 	sum->time_ns += length_ns;
 	if (rows->kind[row] == KWHY_ACTIVITY_COPY)
 		sum->pool = pool_of_copy(rows->copy_kind[row]);
+	sum->kind = rows->kind[row];
 	if (isnan(fill))
 		return;
 	sum->grid_ns += length_ns;
@@ -107,18 +115,19 @@ static enum pool pool_of_grid(double fill)
 	return fill < FEW_BLOCKS_FILL ? POOL_FEW_BLOCKS : POOL_PARTIAL;
 }
 
-static void judge_account(struct account_sum *sum, const struct kwhy_account *account)
+static void judge_account(struct account_sum *sum)
 {
+	const enum kwhy_category category = kwhy_category_of_kind(sum->kind);
 	double fill = sum->grid_ns > 0 ? sum->filled_ns / sum->grid_ns : NAN;
 
-	if (account->category == KWHY_CATEGORY_COMPUTE)
+	if (category == KWHY_CATEGORY_COMPUTE)
 		sum->pool = pool_of_grid(fill);
-	else if (account->category == KWHY_CATEGORY_COLLECTIVE)
+	else if (category == KWHY_CATEGORY_COLLECTIVE)
 		sum->pool = POOL_COLLECTIVE;
-	else if (account->category == KWHY_CATEGORY_MEMSET)
+	else if (category == KWHY_CATEGORY_MEMSET)
 		sum->pool = POOL_MEMSET;
 	sum->fill = isnan(pool_priors[sum->pool].fill) ? fill : pool_priors[sum->pool].fill;
-	sum->expected = sum->time_ns * (IDLE_SHARE + sum->fill);
+	sum->expected = (sum->time_ns - sum->repeats_ns) * (IDLE_SHARE + sum->fill);
 }
 
 static int compare_sums(const void *a, const void *b)
@@ -130,9 +139,12 @@ static int compare_sums(const void *a, const void *b)
 	return (left->account > right->account) - (left->account < right->account);
 }
 
-/* A profile may know the power of this kernel: it must be the account's own class then. */
-static void sharpen(struct kwhy_power_prior *prior, const struct kwhy_profile *profile, const char *name)
+/* A profile or another recording may know the power of this kernel: it is the account's own class then. */
+static void sharpen(struct kwhy_power_prior *prior, const struct account_sum *sum,
+	const struct kwhy_profile *profile, const char *name)
 {
+	prior->learnt_w = sum->learnt.above_idle_w;
+	prior->learnt_spread = sum->learnt.spread;
 	for (size_t i = 0; profile && i < profile->known_power_count; i++) {
 		const struct kwhy_known_power *known = &profile->known_powers[i];
 
@@ -152,6 +164,8 @@ static struct kwhy_power_prior *open_class(struct kwhy_power_classes *classes, e
 		.spread = pool_priors[pool].spread,
 		.known_w = NAN,
 		.known_sd_w = NAN,
+		.learnt_w = NAN,
+		.learnt_spread = NAN,
 		.beside = pool_priors[pool].beside,
 	};
 	return prior;
@@ -161,17 +175,20 @@ static void join_class(struct kwhy_power_prior *prior, const struct account_sum 
 {
 	double time_ns = prior->time_ns + sum->time_ns;
 
-	if (time_ns > 0)
+	if (time_ns > 0) {
 		prior->fill = (prior->fill * prior->time_ns + sum->fill * sum->time_ns) / time_ns;
-	else
+		prior->place_ratio = (prior->place_ratio * prior->time_ns + sum->place_ratio * sum->time_ns) /
+			time_ns;
+	} else {
 		prior->fill = sum->fill;
+	}
 	prior->time_ns = time_ns;
 	prior->account_count++;
 }
 
 /* Sums come with most expected energy first. */
 static void form_classes(struct kwhy_power_classes *classes, struct kwhy_device_ledger *books,
-	const struct account_sum *sums, size_t count, const struct kwhy_profile *profile)
+	const struct account_sum *sums, size_t count, size_t own_most, const struct kwhy_profile *profile)
 {
 	uint32_t class_of_pool[POOL_COUNT];
 
@@ -179,14 +196,14 @@ static void form_classes(struct kwhy_power_classes *classes, struct kwhy_device_
 	for (size_t i = 0; i < count; i++) {
 		struct kwhy_account *account = &books->accounts[sums[i].account];
 		uint32_t *pooled = &class_of_pool[sums[i].pool];
-		bool own = i < KWHY_POWER_CLASS_OWN_MOST;
+		bool own = i < own_most;
 
 		if (own || *pooled == KWHY_NONE) {
 			account->power_class = (uint32_t)classes->count;
 			if (!own)
 				*pooled = account->power_class;
 			if (own)
-				sharpen(open_class(classes, sums[i].pool), profile, account->name);
+				sharpen(open_class(classes, sums[i].pool), &sums[i], profile, account->name);
 			else
 				open_class(classes, sums[i].pool);
 		} else {
@@ -203,50 +220,136 @@ static void form_clean_class(struct kwhy_power_classes *classes, struct kwhy_dev
 			continue;
 		classes->clean = books->accounts[i].power_class = (uint32_t)classes->count;
 		classes->priors[classes->count++] = (struct kwhy_power_prior){
-			.known_w = NAN, .known_sd_w = NAN, .account_count = 1};
+			.known_w = NAN, .known_sd_w = NAN, .learnt_w = NAN, .account_count = 1};
 	}
 }
 
-/* Keeps the accounts of activities; idle accounts have no power of their own. */
-static size_t drop_idle(struct account_sum *sums, const struct kwhy_device_ledger *books)
+/* Repeats of a kernel are of the kernel's class, whatever account they are in: it knows the time of both. */
+static void join_twins(
+	struct account_sum *sums, const struct kwhy_device_ledger *books, const uint32_t *twins)
+{
+	for (size_t i = 0; i < books->account_count; i++) {
+		struct account_sum *twin = twins[i] == KWHY_NONE ? NULL : &sums[twins[i]];
+
+		if (!twin)
+			continue;
+		twin->grid_ns += sums[i].grid_ns;
+		twin->filled_ns += sums[i].filled_ns;
+		twin->time_ns += sums[i].time_ns;
+		twin->repeats_ns += sums[i].time_ns;
+	}
+}
+
+/* Keeps the accounts of activities, but for repeats; idle accounts have no power of their own. */
+static size_t drop_idle(
+	struct account_sum *sums, const struct kwhy_device_ledger *books, const uint32_t *twins)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < books->account_count; i++) {
-		if (books->accounts[i].category > KWHY_CATEGORY_MEMSET)
+		const struct kwhy_account *account = &books->accounts[i];
+
+		if (account->category > KWHY_CATEGORY_MEMSET &&
+			(account->category != KWHY_CATEGORY_PROBING || account->is_probing_idle))
 			continue;
-		judge_account(&sums[i], &books->accounts[i]);
+		if (twins[i] != KWHY_NONE)
+			continue;
+		judge_account(&sums[i]);
 		sums[kept] = sums[i];
 		sums[kept++].account = (uint32_t)i;
 	}
 	return kept;
 }
 
-enum kwhy_status kwhy_power_classes_init(struct kwhy_power_classes *classes, struct kwhy_device_ledger *books,
-	const struct kwhy_recording *recording, uint32_t device, const struct kwhy_profile *profile,
+/* After the classes of all others. */
+static void class_twins(struct kwhy_device_ledger *books, const uint32_t *twins)
+{
+	for (size_t i = 0; i < books->account_count; i++)
+		if (twins[i] != KWHY_NONE)
+			books->accounts[i].power_class = books->accounts[twins[i]].power_class;
+}
+
+/* What is known of each account but its name, [account_count]. */
+struct account_facts {
+	double *place_ratio;
+	struct kwhy_learnt_prior *learnt;
+};
+
+static enum kwhy_status find_facts(struct account_facts *facts, const struct kwhy_device_ledger *books,
+	const struct kwhy_recording *recording, uint32_t device, const struct kwhy_ledger_options *options,
+	struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	facts->place_ratio = calloc(books->account_count + 1, sizeof(*facts->place_ratio));
+	facts->learnt = calloc(books->account_count + 1, sizeof(*facts->learnt));
+	if (!facts->place_ratio || !facts->learnt)
+		return kwhy_fail_memory(error, "power classes");
+	status = kwhy_power_places_find(books, recording, device, facts->place_ratio, error);
+	return status ? status
+		      : kwhy_learnt_priors_find(recording, device, books, options, facts->learnt, error);
+}
+
+static enum kwhy_status sum_accounts(struct account_sum *sums, const struct kwhy_device_ledger *books,
+	const struct kwhy_recording *recording, uint32_t device, const struct kwhy_ledger_options *options,
 	struct kwhy_error *error)
 {
 	const struct kwhy_activities *rows = &recording->activities;
-	uint32_t sm_count = kwhy_power_sm_count(recording, device, profile);
+	uint32_t sm_count = kwhy_power_sm_count(recording, device, options->profile);
+	struct account_facts facts = {0};
+	size_t first = rows->first[device];
+	enum kwhy_status status = find_facts(&facts, books, recording, device, options, error);
+
+	for (size_t i = first; !status && i < rows->first[device + 1]; i++)
+		add_row(&sums[books->account_of[i - first]], rows, i, sm_count);
+	for (size_t i = 0; !status && i < books->account_count; i++) {
+		sums[i].place_ratio = facts.place_ratio[i];
+		sums[i].learnt = facts.learnt[i];
+	}
+	free(facts.place_ratio);
+	free(facts.learnt);
+	return status;
+}
+
+static enum kwhy_status fill_classes(struct kwhy_power_classes *classes, struct kwhy_device_ledger *books,
+	const struct kwhy_profile *profile, struct account_sum *sums, struct kwhy_error *error)
+{
+	uint32_t *twins = calloc(books->account_count + 1, sizeof(*twins));
+	size_t count;
+
+	if (!twins)
+		return kwhy_fail_memory(error, "power classes");
+	kwhy_probing_twins(books, twins);
+	join_twins(sums, books, twins);
+	count = drop_idle(sums, books, twins);
+	qsort(sums, count, sizeof(*sums), compare_sums);
+	form_classes(classes, books, sums, count,
+		books->time.probing_ns > 0 ? KWHY_POWER_CLASS_PROBED_MOST : KWHY_POWER_CLASS_OWN_MOST,
+		profile);
+	class_twins(books, twins);
+	form_clean_class(classes, books);
+	free(twins);
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_power_classes_init(struct kwhy_power_classes *classes, struct kwhy_device_ledger *books,
+	const struct kwhy_recording *recording, uint32_t device, const struct kwhy_ledger_options *options,
+	struct kwhy_error *error)
+{
 	struct account_sum *sums = calloc(books->account_count + 1, sizeof(*sums));
-	size_t first = rows->first[device], count;
+	enum kwhy_status status;
 
 	*classes = (struct kwhy_power_classes){
-		.priors = calloc(KWHY_POWER_CLASS_OWN_MOST + POOL_COUNT + 1, sizeof(*classes->priors)),
+		.priors = calloc(KWHY_POWER_CLASS_PROBED_MOST + POOL_COUNT + 1, sizeof(*classes->priors)),
 		.clean = KWHY_NONE};
-	if (!sums || !classes->priors) {
-		free(sums);
+	status = sums && classes->priors ? sum_accounts(sums, books, recording, device, options, error)
+					 : kwhy_fail_memory(error, "power classes");
+	if (!status)
+		status = fill_classes(classes, books, options->profile, sums, error);
+	if (status)
 		kwhy_power_classes_done(classes);
-		return kwhy_fail_memory(error, "power classes");
-	}
-	for (size_t i = first; i < rows->first[device + 1]; i++)
-		add_row(&sums[books->account_of[i - first]], rows, i, sm_count);
-	count = drop_idle(sums, books);
-	qsort(sums, count, sizeof(*sums), compare_sums);
-	form_classes(classes, books, sums, count, profile);
-	form_clean_class(classes, books);
 	free(sums);
-	return KWHY_OK;
+	return status;
 }
 
 void kwhy_power_classes_done(struct kwhy_power_classes *classes)

@@ -30,7 +30,7 @@ struct tally {
 	uint32_t device;
 	const struct kwhy_covered *covered;
 	struct kwhy_known_window *windows; /* [covered->count] */
-	size_t window, hidden;		   /* the ones at hand */
+	size_t window, hidden, probing;	   /* the ones at hand */
 	struct kwhy_device_time time;
 	size_t running[GROUP_COUNT];
 	int64_t set_ns[SET_COUNT]; /* by the set of groups that run, bit = group */
@@ -85,7 +85,8 @@ static void add_rows(struct tally *tally)
 	const int64_t *total_ns = tally->total_ns;
 
 	for (size_t i = rows->first[tally->device]; i < rows->first[tally->device + 1]; i++)
-		add_row(tally, i);
+		if (rows->origin[i] == KWHY_ORIGIN_PROGRAM)
+			add_row(tally, i);
 	time->kernel_count = count[COMPUTE] + count[COLLECTIVE];
 	time->kernel_total_ns = kwhy_saturate_add(total_ns[COMPUTE], total_ns[COLLECTIVE]);
 	time->collective_count = count[COLLECTIVE];
@@ -104,6 +105,8 @@ static enum kwhy_status count_streams(struct tally *tally, struct kwhy_error *er
 	if (!seen)
 		return kwhy_fail_memory(error, "counting streams");
 	for (size_t i = rows->first[tally->device]; i < rows->first[tally->device + 1]; i++) {
+		if (rows->origin[i] != KWHY_ORIGIN_PROGRAM)
+			continue;
 		tally->time.stream_count += !seen[rows->stream[i]];
 		seen[rows->stream[i]] = true;
 	}
@@ -184,6 +187,29 @@ static bool is_hidden(struct tally *tally, const struct kwhy_stretch *stretch)
 		covered->hidden[tally->hidden].start_ns <= stretch->start_ns;
 }
 
+static bool is_probing(struct tally *tally, const struct kwhy_stretch *stretch)
+{
+	const struct kwhy_covered *covered = tally->covered;
+
+	while (tally->probing < covered->probing_count &&
+		covered->probing[tally->probing].end_ns <= stretch->start_ns)
+		tally->probing++;
+	return tally->probing < covered->probing_count &&
+		covered->probing[tally->probing].start_ns <= stretch->start_ns;
+}
+
+static void add_hidden(struct tally *tally, const struct kwhy_stretch *stretch)
+{
+	const int64_t length_ns = stretch->end_ns - stretch->start_ns;
+
+	if (!is_probing(tally, stretch)) {
+		tally->time.unrecorded_ns += length_ns;
+		return;
+	}
+	tally->time.probing_ns += length_ns;
+	tally->time.probing_idle_ns += stretch->row_count ? 0 : length_ns;
+}
+
 static enum kwhy_status add_stretch(struct tally *tally, struct kwhy_host_wait *wait,
 	const struct kwhy_stretch *stretch, uint32_t next, struct kwhy_error *error)
 {
@@ -193,7 +219,7 @@ static enum kwhy_status add_stretch(struct tally *tally, struct kwhy_host_wait *
 	uint64_t share = kwhy_resident_follow(&tally->resident, tally->recording, tally->device, stretch);
 
 	if (is_hidden(tally, stretch)) {
-		tally->time.unrecorded_ns += length_ns;
+		add_hidden(tally, stretch);
 		return KWHY_OK;
 	}
 	tally->set_ns[set] += length_ns;
@@ -256,7 +282,7 @@ static void derive_unions(struct tally *tally)
 	for (unsigned set = 0; set < SET_COUNT; set++)
 		*category_of_set(time, set) += tally->set_ns[set];
 	time->span_ns = time->last_ns - time->first_ns;
-	time->busy_ns = time->span_ns - time->unrecorded_ns - time->idle_ns;
+	time->busy_ns = time->span_ns - time->unrecorded_ns - time->probing_ns - time->idle_ns;
 	time->kernel_union_ns = sets_ns(tally, kernels, 0);
 	time->collective_union_ns = sets_ns(tally, 1u << COLLECTIVE, 0);
 	time->collective_overlap_ns = sets_ns(tally, kernels, kernels);
@@ -276,7 +302,7 @@ static void derive_ratios(struct tally *tally)
 	double total_ns = (double)time->kernel_total_ns + (double)time->copy_total_ns +
 		(double)time->memset_total_ns;
 	double share_ns = (double)tally->share_ns / (double)KWHY_RESIDENT_FULL;
-	double known_ns = (double)(time->span_ns - time->unrecorded_ns);
+	double known_ns = (double)(time->span_ns - time->unrecorded_ns - time->probing_ns);
 	bool grids_known = time->kernel_total_ns == 0 || tally->known_grid_ns > 0;
 
 	time->mean_concurrency = ratio(total_ns, (double)time->busy_ns);

@@ -119,7 +119,7 @@ enum kwhy_status kwhy_ledger_time_copies(struct kwhy_ledger *ledger, const struc
 	enum kwhy_status status = KWHY_OK;
 
 	for (size_t i = rows->first[device]; !status && i < rows->first[device + 1]; i++)
-		if (rows->kind[i] == KWHY_ACTIVITY_COPY)
+		if (rows->origin[i] == KWHY_ORIGIN_PROGRAM && rows->kind[i] == KWHY_ACTIVITY_COPY)
 			status = add_row(&classes, rows, i, error);
 	if (!status)
 		status = keep(ledger, &ledger->devices[device].time, &classes, error);

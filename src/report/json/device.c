@@ -19,6 +19,7 @@ static void write_time(struct kwhy_json *json, const struct kwhy_device_time *ti
 		{"busy_ns", time->busy_ns},
 		{"idle_ns", time->idle_ns},
 		{"unrecorded_ns", time->unrecorded_ns},
+		{"probing_ns", time->probing_ns},
 		{"compute_ns", time->compute_ns},
 		{"collective_ns", time->collective_ns},
 		{"copy_ns", time->copy_ns},
@@ -252,7 +253,7 @@ static void write_accounts(struct kwhy_json *json, const struct kwhy_device_ledg
 /* Only where part of the run is not known. */
 static void write_coverage(struct kwhy_json *json, const struct kwhy_coverage_sum *coverage)
 {
-	if (!coverage->hidden_count)
+	if (!coverage->is_in_windows)
 		return;
 	kwhy_json_object(json, "coverage");
 	kwhy_json_string(json, "choice", kwhy_choice_name((enum kwhy_choice)coverage->choice));

@@ -291,6 +291,22 @@ static void write_busy_energy(const struct kwhy_sheet *sheet, const char *busy, 
 	kwhy_text_done(&line);
 }
 
+static void write_probing(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_totals *totals = sheet->totals;
+	char time[KWHY_QUANTITY_BYTES], energy[KWHY_QUANTITY_BYTES];
+
+	if (totals->probing_ns <= 0)
+		return;
+	kwhy_quantity_time(time, totals->probing_ns);
+	if (totals->energy_nj == KWHY_UNKNOWN_NJ)
+		kwhy_sheet_linef(
+			sheet, "  ", "kwhy probe took further %s, which are in no figure here", time);
+	else
+		kwhy_sheet_linef(sheet, "  ", "kwhy probe took further %s in %s, which are in no figure here",
+			kwhy_quantity_energy(energy, totals->probing_nj), time);
+}
+
 static void write_busy(const struct kwhy_sheet *sheet)
 {
 	const struct kwhy_totals *totals = sheet->totals;
@@ -348,7 +364,7 @@ static void write_windows(const struct kwhy_sheet *sheet, uint32_t device)
 	char known[KWHY_QUANTITY_BYTES], label[KWHY_DEVICE_LABEL_BYTES];
 	struct kwhy_text line = {0};
 
-	if (!sum->hidden_count ||
+	if (!sum->is_in_windows ||
 		(sheet->totals->active_count && !sheet->report->ledger->devices[device].time.stream_count))
 		return;
 	if (sheet->totals->active_count > 1)
@@ -376,6 +392,7 @@ void kwhy_section_cost(const struct kwhy_sheet *sheet)
 	if (sheet->totals->energy_nj != KWHY_UNKNOWN_NJ)
 		write_missing(sheet);
 	write_busy(sheet);
+	write_probing(sheet);
 	if (sheet->report->recording->lost.truncated)
 		kwhy_text_add(sheet->out, "  the file ends early: what follows is missing\n");
 	for (uint32_t d = 0; d < sheet->report->ledger->device_count; d++)

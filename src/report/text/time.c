@@ -47,6 +47,7 @@ static void write_time(const struct kwhy_sheet *sheet, const struct kwhy_device_
 		{"idle: host launching", time->launch_ns},
 		{"idle: host in malloc or free", time->alloc_ns},
 		{"idle: host elsewhere", time->host_ns},
+		{"probing: kernels repeated", time->probing_ns},
 		{"not recorded", time->unrecorded_ns},
 	};
 	struct kwhy_table table;

@@ -44,7 +44,7 @@ static void the_largest_energy_is_divided_without_overflow(void **state)
 /* Two classes at 100 and 300 W above an idle level of 50 W, one second of each and one of idle. */
 struct plan {
 	struct kwhy_metered_interval intervals[3];
-	double seen_s[3 * 6], net_w[2], unrested_s[3], unrested_j[3];
+	double seen_s[3 * 6], net_w[2], place_ratio[2], unrested_s[3], unrested_j[3];
 	struct kwhy_metered_total total;
 	struct kwhy_metered_view view;
 	struct kwhy_powers powers;
@@ -60,7 +60,8 @@ static void make_plan(struct plan *plan)
 	};
 	plan->total = (struct kwhy_metered_total){.intervals = plan->intervals, .count = 3};
 	plan->view = (struct kwhy_metered_view){3, 2, plan->seen_s, plan->unrested_s, plan->unrested_j};
-	plan->powers = (struct kwhy_powers){.class_count = 2, .net_w = plan->net_w, .idle_w = 50};
+	plan->powers = (struct kwhy_powers){
+		.class_count = 2, .net_w = plan->net_w, .place_ratio = plan->place_ratio, .idle_w = 50};
 }
 
 static void each_interval_is_divided_as_the_powers_say_and_scaled_to_the_meter(void **state)

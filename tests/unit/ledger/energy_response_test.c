@@ -28,8 +28,11 @@ struct scene {
 
 static void make(struct scene *scene, struct kwhy_recording *recording)
 {
+	const struct kwhy_ledger_options options = kwhy_ledger_options_default();
+
 	*scene = (struct scene){.recording = recording, .ledger = build_ledger(recording)};
-	OK(kwhy_power_classes_init(&scene->classes, &scene->ledger->devices[0], recording, 0, NULL, &error));
+	OK(kwhy_power_classes_init(
+		&scene->classes, &scene->ledger->devices[0], recording, 0, &options, &error));
 	OK(kwhy_covered_init(&scene->covered, recording, 0, &error));
 	scene->walk = (struct kwhy_response_walk){
 		.recording = recording,

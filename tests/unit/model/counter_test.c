@@ -74,6 +74,7 @@ static void a_reading_beside_the_course_is_wrong_and_a_fall_that_stays_is_a_rese
 		{"three dip, unevenly", 0, {1000, 1030, 860, 800, 920, 1150}, 6, "rrwwwr"},
 		{"four that fell are a reset", 0, {1000, 1030, 860, 890, 920, 950, 1120}, 7, "rrrrrrr"},
 		{"a reset to nothing", 0, {1000, 1030, 0, 30, 60, 90}, 6, "rrrrrr"},
+		{"a reset whose rise passes what was before", 0, {1000, 1900, 5, 905, 1905}, 5, "rrrrr"},
 		{"one reading peaks", 0, {1000, 1030, 1260, 1090, 1120, 1150, 1180}, 7, "rrwrrrr"},
 		{"a peak that the next three make up for", 0, {1000, 1030, 1160, 1090, 1120, 1150, 1180}, 7,
 			"rrwrrrr"},

@@ -28,7 +28,7 @@ const COLUMNS: Column[] = [
 	{ key: "each", energy: true, title: "each", value: each, cell: (r) => energy(each(r)), hint: "mean power over the time of one, metered or not" },
 	{ key: "power", energy: true, title: "power", value: (r) => r.account.mean_power_mw, cell: (r) => power(r.account.mean_power_mw), hint: "gross over what of the time was metered" },
 	{ key: "bytes", title: "bytes", value: (r) => r.account.bytes ?? null, cell: (r) => (r.account.bytes ? bytes(r.account.bytes) : "") },
-	{ key: "basis", energy: true, title: "basis", text: true, value: (r) => r.account.basis, cell: (r) => r.account.basis, hint: "data: the readings decide; prior: they hardly do; joint: only the sum of a group is known; modelled: assumed powers; none: no energy known" },
+	{ key: "basis", energy: true, title: "basis", text: true, value: (r) => r.account.basis, cell: (r) => r.account.basis, hint: "data: the readings decide; learnt: another recording taught it (--powers), and the readings hardly moved it; prior: they hardly do; joint: only the sum of a group is known; modelled: assumed powers; none: no energy known" },
 ];
 
 function interval(row: Row): Node | string {

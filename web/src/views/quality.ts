@@ -12,7 +12,7 @@ function table(head: string[], rows: (string | Node)[][]): HTMLElement {
 
 const TIME_ROWS: [string, string][] = [
 	["compute_ns", "compute"], ["overlap_ns", "copy or collective under compute"], ["collective_ns", "collective, exposed"], ["copy_ns", "copy"], ["memset_ns", "memset"],
-	["sync_ns", "idle: host in synchronize"], ["launch_ns", "idle: host launching"], ["alloc_ns", "idle: host allocating"], ["host_ns", "idle: host elsewhere"], ["unrecorded_ns", "not recorded"],
+	["sync_ns", "idle: host in synchronize"], ["launch_ns", "idle: host launching"], ["alloc_ns", "idle: host allocating"], ["host_ns", "idle: host elsewhere"], ["probing_ns", "probing: kernels repeated"], ["unrecorded_ns", "not recorded"],
 ];
 
 export function timeView(report: Report): HTMLElement {

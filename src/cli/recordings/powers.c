@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/recordings/powers.h"
+
+#include "cli/profile_find.h"
+#include "import/import.h"
+
+#include <stdlib.h>
+
+enum kwhy_status kwhy_job_profile_read(const char *path, const struct kwhy_recording *recording,
+	struct kwhy_profile **out, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	if (path)
+		return kwhy_import_profile(path, out, error);
+	for (size_t d = 0; !status && !*out && d < recording->device_count; d++)
+		if (recording->devices[d].name)
+			status = kwhy_profile_find(recording->devices[d].name, out, error);
+	return status;
+}
+
+/* Powers of a finished recording. */
+static enum kwhy_status learn(const struct kwhy_recording *recording, const struct kwhy_job_options *options,
+	const char *path, struct kwhy_learnt_powers **out, struct kwhy_error *error)
+{
+	struct kwhy_ledger_options ledger_options = kwhy_ledger_options_default();
+	struct kwhy_profile *profile = NULL;
+	struct kwhy_ledger *ledger;
+	enum kwhy_status status = kwhy_job_profile_read(options->profile, recording, &profile, error);
+
+	ledger_options.profile = profile;
+	ledger_options.seed = options->seed;
+	if (!status)
+		status = kwhy_ledger_new(recording, &ledger_options, &ledger, error);
+	if (!status) {
+		status = kwhy_learnt_powers_collect(recording, ledger, path, out, error);
+		kwhy_ledger_free(ledger);
+	}
+	kwhy_profile_free(profile);
+	return status;
+}
+
+static enum kwhy_status read_recording(const struct kwhy_job_options *options, const char *path,
+	struct kwhy_learnt_powers **out, struct kwhy_error *error)
+{
+	const struct kwhy_import_options import = {
+		.partial = options->has_partial, .collectives_path = options->collectives};
+	struct kwhy_recording *recording;
+	enum kwhy_status status = kwhy_recording_new(&recording, error);
+
+	if (status)
+		return status;
+	status = kwhy_import_trace(recording, path, &import, error);
+	if (!status)
+		status = kwhy_recording_finish(recording, error);
+	if (!status)
+		status = learn(recording, options, path, out, error);
+	kwhy_recording_free(recording);
+	return status;
+}
+
+static enum kwhy_status check_device(const struct kwhy_learnt_powers *powers,
+	const struct kwhy_recording *recording, struct kwhy_error *error)
+{
+	const char *name = NULL;
+
+	for (size_t d = 0; d < recording->device_count; d++) {
+		if (!recording->devices[d].name)
+			continue;
+		name = recording->devices[d].name;
+		if (kwhy_device_names_agree(powers->device_name, name))
+			return KWHY_OK;
+	}
+	return name ? kwhy_fail(error, KWHY_E_INPUT,
+			      "%s holds powers of %.100s, and the run is of %.100s; powers hold for one kind "
+			      "of device: name a file of that one",
+			      powers->path, powers->device_name, name)
+		    : kwhy_fail(error, KWHY_E_INPUT,
+			      "%s holds powers of %.100s, and nothing says what device the run is of; leave "
+			      "--powers out",
+			      powers->path, powers->device_name);
+}
+
+static enum kwhy_status read_file(struct kwhy_powers_files *files, const struct kwhy_job_options *options,
+	const char *path, const struct kwhy_recording *recording, struct kwhy_error *error)
+{
+	struct kwhy_learnt_powers *powers;
+	enum kwhy_status status = kwhy_import_is_powers(path) ? kwhy_import_powers(path, &powers, error)
+							      : read_recording(options, path, &powers, error);
+
+	if (status)
+		return status;
+	files->items[files->count++] = powers;
+	return check_device(powers, recording, error);
+}
+
+enum kwhy_status kwhy_powers_files_read(struct kwhy_powers_files *files,
+	const struct kwhy_job_options *options, const struct kwhy_recording *recording,
+	struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	*files = (struct kwhy_powers_files){
+		.items = calloc(options->powers.count + 1, sizeof(struct kwhy_learnt_powers *))};
+	if (!files->items)
+		return kwhy_fail_memory(error, "learnt powers");
+	for (size_t i = 0; !status && i < options->powers.count; i++)
+		status = read_file(files, options, options->powers.items[i], recording, error);
+	if (status)
+		kwhy_powers_files_done(files);
+	return status;
+}
+
+void kwhy_powers_files_done(struct kwhy_powers_files *files)
+{
+	for (size_t i = 0; i < files->count; i++)
+		kwhy_learnt_powers_free(files->items[i]);
+	free(files->items);
+	*files = (struct kwhy_powers_files){0};
+}

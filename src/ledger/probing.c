@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/probing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Repeats of a stretch: fewer tell nothing, and what the last quarter takes over the first. */
+enum { REPEATS_MIN = 8 };
+#define THROTTLED_RATIO 1.03
+
+static bool is_probe(const struct kwhy_activities *rows, size_t row)
+{
+	return rows->origin[row] != KWHY_ORIGIN_PROGRAM;
+}
+
+bool kwhy_probing_is_there(const struct kwhy_recording *recording, uint32_t device)
+{
+	const struct kwhy_activities *rows = &recording->activities;
+
+	for (size_t row = rows->first[device]; row < rows->first[device + 1]; row++)
+		if (is_probe(rows, row))
+			return true;
+	return false;
+}
+
+/* The end of the burst that a time lies in; the time itself where it lies in none. */
+static int64_t burst_end_ns(const struct kwhy_recording *recording, size_t *burst, int64_t time_ns)
+{
+	const struct kwhy_burst *bursts = recording->bursts;
+
+	while (*burst < recording->burst_count && bursts[*burst].end_ns <= time_ns)
+		(*burst)++;
+	if (*burst == recording->burst_count || bursts[*burst].start_ns > time_ns)
+		return time_ns;
+	return bursts[*burst].end_ns;
+}
+
+/* Behind the last activity of all is no time of the run's. */
+static void end_with_work(
+	struct kwhy_covered *covered, const struct kwhy_recording *recording, uint32_t device)
+{
+	const struct kwhy_activities *rows = &recording->activities;
+	int64_t end_ns = INT64_MIN;
+
+	for (size_t row = rows->first[device]; row < rows->first[device + 1]; row++)
+		end_ns = rows->end_ns[row] > end_ns ? rows->end_ns[row] : end_ns;
+	for (size_t i = 0; i < covered->probing_count; i++)
+		if (covered->probing[i].end_ns > end_ns)
+			covered->probing[i].end_ns = end_ns;
+}
+
+/* From the start of a probe's activity to its end, or to that of its burst. */
+static void add_probe(struct kwhy_covered *covered, int64_t start_ns, int64_t end_ns)
+{
+	struct kwhy_window *last = &covered->probing[covered->probing_count];
+
+	if (!covered->probing_count || start_ns > last[-1].end_ns)
+		covered->probing[covered->probing_count++] = (struct kwhy_window){start_ns, end_ns};
+	else if (last[-1].end_ns < end_ns)
+		last[-1].end_ns = end_ns;
+}
+
+/* What the program runs in a burst, its own launch before all repeats, is the program's time. */
+static void take_program(struct kwhy_covered *covered, int64_t start_ns, int64_t end_ns)
+{
+	struct kwhy_window *last = &covered->probing[covered->probing_count];
+	int64_t until_ns;
+
+	if (!covered->probing_count || start_ns >= last[-1].end_ns)
+		return;
+	until_ns = last[-1].end_ns;
+	if (start_ns > last[-1].start_ns) {
+		last[-1].end_ns = start_ns;
+		covered->probing[covered->probing_count++] = (struct kwhy_window){start_ns, until_ns};
+		last++;
+	}
+	last[-1].start_ns = end_ns < until_ns ? end_ns : until_ns;
+}
+
+static void drop_empty(struct kwhy_covered *covered)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < covered->probing_count; i++)
+		if (covered->probing[i].start_ns < covered->probing[i].end_ns)
+			covered->probing[kept++] = covered->probing[i];
+	covered->probing_count = kept;
+}
+
+/* Activities come by start. An activity of the program adds one stretch at most. */
+static void list_stretches(
+	struct kwhy_covered *covered, const struct kwhy_recording *recording, uint32_t device)
+{
+	const struct kwhy_activities *rows = &recording->activities;
+	size_t burst = 0;
+
+	for (size_t row = rows->first[device]; row < rows->first[device + 1]; row++) {
+		const int64_t start_ns = rows->start_ns[row], end_ns = rows->end_ns[row];
+
+		if (is_probe(rows, row)) {
+			int64_t until_ns = burst_end_ns(recording, &burst, start_ns);
+
+			add_probe(covered, start_ns, until_ns > end_ns ? until_ns : end_ns);
+		} else {
+			take_program(covered, start_ns, end_ns);
+		}
+	}
+	end_with_work(covered, recording, device);
+	drop_empty(covered);
+}
+
+static enum kwhy_status list_init(struct kwhy_covered *covered, const struct kwhy_recording *recording,
+	uint32_t device, struct kwhy_error *error)
+{
+	const struct kwhy_activities *rows = &recording->activities;
+
+	if (!kwhy_probing_is_there(recording, device))
+		return KWHY_OK;
+	covered->probing = calloc(
+		rows->first[device + 1] - rows->first[device] + 1, sizeof(*covered->probing));
+	if (!covered->probing)
+		return kwhy_fail_memory(error, "bursts of repeats");
+	list_stretches(covered, recording, device);
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_probing_cut(struct kwhy_covered *covered, const struct kwhy_recording *recording,
+	uint32_t device, struct kwhy_error *error)
+{
+	enum kwhy_status status = list_init(covered, recording, device, error);
+
+	if (status || !covered->probing_count)
+		return status;
+	return kwhy_covered_hide(covered, covered->probing, covered->probing_count, error);
+}
+
+/* The repeats of a stretch. */
+struct repeats {
+	const struct kwhy_activities *rows;
+	size_t first, end; /* rows that may be of the stretch */
+	size_t count;
+};
+
+/* Time of those from one number up to another. */
+static double repeats_ns(const struct repeats *repeats, size_t from, size_t to)
+{
+	double sum_ns = 0;
+	size_t number = 0;
+
+	for (size_t row = repeats->first; row < repeats->end; row++) {
+		if (repeats->rows->origin[row] != KWHY_ORIGIN_REPEAT)
+			continue;
+		if (number >= from && number < to)
+			sum_ns += (double)repeats->rows->end_ns[row] - (double)repeats->rows->start_ns[row];
+		number++;
+	}
+	return sum_ns;
+}
+
+static bool is_throttled(const struct repeats *repeats)
+{
+	const size_t quarter = repeats->count / 4;
+
+	if (repeats->count < REPEATS_MIN)
+		return false;
+	return repeats_ns(repeats, repeats->count - quarter, repeats->count) >
+		THROTTLED_RATIO * repeats_ns(repeats, 0, quarter);
+}
+
+/* The rows from `first` on that start before the end of the stretch. */
+static struct repeats find_repeats(
+	const struct kwhy_activities *rows, size_t first, size_t end, const struct kwhy_window *stretch)
+{
+	struct repeats repeats = {.rows = rows, .first = first, .end = first};
+
+	for (; repeats.end < end && rows->start_ns[repeats.end] < stretch->end_ns; repeats.end++)
+		repeats.count += rows->origin[repeats.end] == KWHY_ORIGIN_REPEAT;
+	return repeats;
+}
+
+enum kwhy_status kwhy_probing_throttled(const struct kwhy_recording *recording, uint32_t device,
+	struct kwhy_window **out, size_t *out_count, size_t *out_all, struct kwhy_error *error)
+{
+	const struct kwhy_activities *rows = &recording->activities;
+	struct kwhy_covered list = {0};
+	size_t row = rows->first[device];
+	enum kwhy_status status = list_init(&list, recording, device, error);
+
+	if (status)
+		return status;
+	*out_count = 0;
+	for (size_t i = 0; i < list.probing_count; i++) {
+		const struct kwhy_window stretch = list.probing[i];
+		const struct repeats repeats = find_repeats(rows, row, rows->first[device + 1], &stretch);
+
+		row = repeats.end;
+		if (is_throttled(&repeats))
+			list.probing[(*out_count)++] = stretch;
+	}
+	*out = list.probing;
+	*out_all = list.probing_count;
+	return KWHY_OK;
+}
+
+void kwhy_probing_twins(const struct kwhy_device_ledger *books, uint32_t *out_twins)
+{
+	for (size_t i = 0; i < books->account_count; i++) {
+		out_twins[i] = KWHY_NONE;
+		if (books->accounts[i].category != KWHY_CATEGORY_PROBING ||
+			books->accounts[i].is_probing_idle)
+			continue;
+		for (size_t k = 0; k < books->account_count && out_twins[i] == KWHY_NONE; k++)
+			if (books->accounts[k].category <= KWHY_CATEGORY_MEMSET &&
+				!strcmp(books->accounts[k].name, books->accounts[i].name))
+				out_twins[i] = (uint32_t)k;
+	}
+}
+
+static void move_row(struct kwhy_activities *rows, size_t to, size_t from)
+{
+#define X(type, column) rows->column[to] = rows->column[from];
+	KWHY_ACTIVITY_COLUMNS(X)
+#undef X
+}
+
+/* Rows by their old number where rows were dropped: collectives that were, are no more. */
+static void move_collectives(
+	struct kwhy_recording *recording, size_t from, size_t to, size_t *kept, size_t *next)
+{
+	struct kwhy_collective *all = recording->collectives;
+
+	while (*next < recording->collective_count && all[*next].activity < from)
+		(*next)++;
+	while (*next < recording->collective_count && all[*next].activity == from) {
+		all[*kept] = all[(*next)++];
+		all[(*kept)++].activity = (uint32_t)to;
+	}
+}
+
+void kwhy_probing_drop(struct kwhy_ledger *ledger, struct kwhy_recording *recording)
+{
+	struct kwhy_activities *rows = &recording->activities;
+	size_t kept = 0, row = 0, kept_collectives = 0, collective = 0;
+
+	for (size_t device = 0; device < recording->device_count; device++) {
+		const size_t first = row, end = rows->first[device + 1];
+		uint32_t *account_of = ledger->devices[device].account_of;
+		const size_t kept_first = kept;
+
+		rows->first[device] = kept_first;
+		for (; row < end; row++) {
+			if (is_probe(rows, row))
+				continue;
+			account_of[kept - kept_first] = account_of[row - first];
+			move_collectives(recording, row, kept, &kept_collectives, &collective);
+			move_row(rows, kept++, row);
+		}
+	}
+	rows->first[recording->device_count] = kept;
+	rows->count = kept;
+	recording->collective_count = kept_collectives;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/learnt.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Half of a 90 % interval over the standard deviation of a normal density. */
+#define HALF_CI90_SDS 1.645
+/* A power that adds less tells nothing beyond the idle level. */
+#define ABOVE_IDLE_MIN_W 1.0
+/* Half of the interval over the energy: a power of a group, or of a copy, is learnt where it is narrower. */
+#define HALF_MAX_RATIO 0.2
+
+static char letter_of(char c)
+{
+	return c == '-' || c == '_' ? ' ' : (char)tolower((unsigned char)c);
+}
+
+bool kwhy_device_names_agree(const char *a, const char *b)
+{
+	for (; *a && letter_of(*a) == letter_of(*b); a++)
+		b++;
+	return !*a && !*b;
+}
+
+static struct kwhy_learnt_grid grid_of(const struct kwhy_activities *rows, size_t row)
+{
+	const uint16_t threads = rows->threads_per_block[row];
+
+	return (struct kwhy_learnt_grid){
+		rows->blocks[row], threads == KWHY_UNKNOWN_U16 ? KWHY_NONE : threads};
+}
+
+static bool grids_are_equal(struct kwhy_learnt_grid a, struct kwhy_learnt_grid b)
+{
+	return a.blocks == b.blocks && a.threads == b.threads;
+}
+
+/* One pass finds what may have the majority (Boyer and Moore), the next one whether it has. */
+struct vote {
+	double lead_ns, grid_ns, all_ns;
+};
+
+static void vote(
+	struct vote *vote, struct kwhy_learnt_grid *grid, struct kwhy_learnt_grid of_row, double length_ns)
+{
+	if (grids_are_equal(*grid, of_row)) {
+		vote->lead_ns += length_ns;
+		return;
+	}
+	vote->lead_ns -= length_ns;
+	if (vote->lead_ns >= 0)
+		return;
+	vote->lead_ns = -vote->lead_ns;
+	*grid = of_row;
+}
+
+static void count(
+	struct vote *vote, struct kwhy_learnt_grid grid, struct kwhy_learnt_grid of_row, double length_ns)
+{
+	vote->all_ns += length_ns;
+	if (grids_are_equal(grid, of_row))
+		vote->grid_ns += length_ns;
+}
+
+enum kwhy_status kwhy_learnt_grids_find(const struct kwhy_recording *recording, uint32_t device,
+	const struct kwhy_device_ledger *books, struct kwhy_learnt_grid *out_grids, struct kwhy_error *error)
+{
+	const struct kwhy_learnt_grid unknown = {KWHY_UNKNOWN_BLOCKS, KWHY_NONE};
+	const struct kwhy_activities *rows = &recording->activities;
+	const size_t first = rows->first[device], end = rows->first[device + 1];
+	struct vote *votes = calloc(books->account_count + 1, sizeof(*votes));
+
+	if (!votes)
+		return kwhy_fail_memory(error, "grids of accounts");
+	for (size_t i = 0; i < books->account_count; i++)
+		out_grids[i] = unknown;
+	for (int pass = 0; pass < 2; pass++) {
+		for (size_t row = first; row < end; row++) {
+			const uint32_t i = books->account_of[row - first];
+			const double length_ns = (double)rows->end_ns[row] - (double)rows->start_ns[row];
+
+			if (pass == 0)
+				vote(&votes[i], &out_grids[i], grid_of(rows, row), length_ns);
+			else
+				count(&votes[i], out_grids[i], grid_of(rows, row), length_ns);
+		}
+	}
+	for (size_t i = 0; i < books->account_count; i++)
+		if (votes[i].grid_ns <= votes[i].all_ns / 2)
+			out_grids[i] = unknown;
+	free(votes);
+	return KWHY_OK;
+}
+
+static double half_ratio_of(const struct kwhy_account *account)
+{
+	return (double)(account->high_nj - account->low_nj) / 2 / (double)account->gross_nj;
+}
+
+static bool is_learnt(const struct kwhy_account *account)
+{
+	if (account->category > KWHY_CATEGORY_MEMSET || account->mean_power_mw <= 0 || account->gross_nj <= 0)
+		return false;
+	return account->basis == KWHY_BASIS_DATA ||
+		((account->basis == KWHY_BASIS_JOINT || account->basis == KWHY_BASIS_PRIOR) &&
+			half_ratio_of(account) <= HALF_MAX_RATIO);
+}
+
+/* False: it says nothing above the idle level. */
+static bool learn(struct kwhy_learnt_power *out, const struct kwhy_account *account, double idle_w)
+{
+	const double power_w = (double)account->mean_power_mw * 1e-3;
+
+	*out = (struct kwhy_learnt_power){
+		.above_idle_w = power_w - idle_w,
+		.spread_w = half_ratio_of(account) * power_w / HALF_CI90_SDS,
+		.count = account->count,
+		.time_ns = account->time_ns,
+	};
+	return out->above_idle_w > ABOVE_IDLE_MIN_W && out->spread_w < out->above_idle_w;
+}
+
+static enum kwhy_status collect_device(struct kwhy_learnt_powers *powers,
+	const struct kwhy_recording *recording, const struct kwhy_ledger *ledger, uint32_t device,
+	struct kwhy_error *error)
+{
+	const struct kwhy_device_ledger *books = &ledger->devices[device];
+	struct kwhy_learnt_grid *grids = calloc(books->account_count + 1, sizeof(*grids));
+	enum kwhy_status status = grids ? kwhy_learnt_grids_find(recording, device, books, grids, error)
+					: kwhy_fail_memory(error, "learnt powers");
+
+	for (size_t i = 0; !status && i < books->account_count; i++) {
+		struct kwhy_learnt_power power, *items;
+
+		if (!is_learnt(&books->accounts[i]) ||
+			!learn(&power, &books->accounts[i], books->energy.context_idle_w))
+			continue;
+		power.grid = grids[i];
+		power.name = kwhy_arena_copy(&powers->arena, books->accounts[i].name);
+		items = kwhy_arena_grow(&powers->arena, powers->items, powers->count, sizeof(*items));
+		if (!power.name || !items)
+			status = kwhy_fail_memory(error, "learnt powers");
+		else
+			(powers->items = items)[powers->count++] = power;
+	}
+	free(grids);
+	return status;
+}
+
+/* Its name becomes that of all. */
+static enum kwhy_status name_device(struct kwhy_learnt_powers *powers, const struct kwhy_device *device,
+	double idle_w, struct kwhy_error *error)
+{
+	powers->context_idle_w = idle_w;
+	powers->device_name = kwhy_arena_copy(&powers->arena, device->name);
+	return powers->device_name ? KWHY_OK : kwhy_fail_memory(error, "learnt powers");
+}
+
+static enum kwhy_status collect(struct kwhy_learnt_powers *powers, const struct kwhy_recording *recording,
+	const struct kwhy_ledger *ledger, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	powers->path = kwhy_arena_copy(&powers->arena, powers->path);
+	if (!powers->path)
+		return kwhy_fail_memory(error, "learnt powers");
+	for (uint32_t d = 0; !status && d < ledger->device_count; d++) {
+		const struct kwhy_device *device = &recording->devices[d];
+		const struct kwhy_device_energy *energy = &ledger->devices[d].energy;
+
+		if (!device->name || !energy->known || energy->modelled || !(energy->context_idle_w > 0) ||
+			(powers->count && !kwhy_device_names_agree(powers->device_name, device->name)))
+			continue;
+		if (!powers->count)
+			status = name_device(powers, device, energy->context_idle_w, error);
+		if (!status)
+			status = collect_device(powers, recording, ledger, d, error);
+	}
+	return status || powers->count ? status
+				       : kwhy_fail(error, KWHY_E_INPUT,
+						 "%s teaches no power: its readings decide that of no kernel "
+						 "of a device whose name is "
+						 "known; probe the program, or record it for longer",
+						 powers->path);
+}
+
+enum kwhy_status kwhy_learnt_powers_collect(const struct kwhy_recording *recording,
+	const struct kwhy_ledger *ledger, const char *path, struct kwhy_learnt_powers **out,
+	struct kwhy_error *error)
+{
+	struct kwhy_learnt_powers *powers = calloc(1, sizeof(*powers));
+	enum kwhy_status status;
+
+	if (!powers)
+		return kwhy_fail_memory(error, "learnt powers");
+	powers->path = path;
+	status = collect(powers, recording, ledger, error);
+	if (status)
+		kwhy_learnt_powers_free(powers);
+	else
+		*out = powers;
+	return status;
+}
+
+void kwhy_learnt_powers_free(struct kwhy_learnt_powers *powers)
+{
+	if (!powers)
+		return;
+	kwhy_arena_done(&powers->arena);
+	free(powers);
+}

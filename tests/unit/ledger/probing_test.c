@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/probing.h"
+
+#include "model/run_energy.h"
+#include "unit/ledger/metered.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define IDLE_W 120.0
+#define LONG_W 500.0
+#define SHORT_W 300.0
+#define COPY_W 350.0
+
+enum {
+	CYCLES = 24,
+	LOOPS = 40,
+	REPEATS = 60,
+	COPIES = 2,
+	RUNS_MAX = CYCLES * (2 * LOOPS + 1 + REPEATS + COPIES) + 1
+};
+
+static const struct metered_level levels[] = {{0, IDLE_W}};
+
+struct made {
+	struct metered_run runs[RUNS_MAX];
+	uint8_t origin[RUNS_MAX];
+	size_t count, burst_count;
+	struct kwhy_burst bursts[CYCLES];
+	double now_s;
+};
+
+static void add_run(struct made *made, const char *name, double power_w, enum kwhy_activity_origin origin)
+{
+	made->runs[made->count] = (struct metered_run){made->now_s, made->now_s + 1e-3, power_w, name};
+	made->origin[made->count++] = (uint8_t)origin;
+	made->now_s += 1e-3;
+}
+
+/* A loop of two kernels of 1 ms, and after each 80 ms a burst behind one of them, between two copies. */
+static void make_cycle(struct made *made, bool is_long)
+{
+	for (int i = 0; i < LOOPS; i++) {
+		add_run(made, "long", LONG_W, KWHY_ORIGIN_PROGRAM);
+		add_run(made, "short", SHORT_W, KWHY_ORIGIN_PROGRAM);
+	}
+	made->bursts[made->burst_count].stream = KWHY_NONE;
+	made->bursts[made->burst_count].start_ns = llround(1e9 * made->now_s);
+	add_run(made, "save", COPY_W, KWHY_ORIGIN_PROBER);
+	made->now_s += 1e-3;
+	for (int i = 0; i <= REPEATS; i++)
+		add_run(made, is_long ? "long" : "short", is_long ? LONG_W : SHORT_W,
+			i ? KWHY_ORIGIN_REPEAT : KWHY_ORIGIN_PROGRAM);
+	add_run(made, "put back", COPY_W, KWHY_ORIGIN_PROBER);
+	made->bursts[made->burst_count++].end_ns = llround(1e9 * made->now_s);
+}
+
+static struct kwhy_recording *make_probed(void)
+{
+	static struct made made;
+	struct metered_plan plan = {
+		.levels = levels, .level_count = 1, .runs = made.runs, .noise_w = 2, .seed = 3};
+	struct kwhy_recording *recording;
+
+	made = (struct made){.now_s = 1};
+	for (int i = 0; i < CYCLES; i++)
+		make_cycle(&made, i % 2 == 0);
+	add_run(&made, "short", SHORT_W, KWHY_ORIGIN_PROGRAM);
+	plan.run_count = made.count;
+	plan.end_s = made.now_s + 1;
+	recording = metered_build(&plan);
+	for (size_t i = 0; i < made.count; i++)
+		recording->activities.origin[i] = made.origin[i];
+	for (size_t i = 0; i < made.burst_count; i++)
+		OK(kwhy_recording_add_burst(recording, &made.bursts[i], &error));
+	OK(kwhy_recording_finish(recording, &error));
+	return recording;
+}
+
+static struct kwhy_ledger *program_books(struct kwhy_recording *recording)
+{
+	const struct kwhy_ledger_options options = kwhy_ledger_options_default();
+	struct kwhy_ledger *ledger;
+
+	OK(kwhy_ledger_new_of_program(recording, &options, &ledger, &error));
+	return ledger;
+}
+
+static const struct kwhy_account *account_of(
+	const struct kwhy_ledger *ledger, const char *name, enum kwhy_category category)
+{
+	for (size_t i = 0; i < ledger->devices[0].account_count; i++) {
+		const struct kwhy_account *account = &ledger->devices[0].accounts[i];
+
+		if (!strcmp(account->name, name) && account->category == category)
+			return account;
+	}
+	fail_msg("no account of %s", name);
+	return NULL;
+}
+
+static void repeats_teach_the_power_of_the_kernel_and_are_no_work_of_the_programs(void **state)
+{
+	struct kwhy_recording *recording = make_probed();
+	struct kwhy_ledger *ledger = program_books(recording);
+	const struct kwhy_account *kernel = account_of(ledger, "long", KWHY_CATEGORY_COMPUTE);
+	const struct kwhy_account *repeats = account_of(ledger, "long", KWHY_CATEGORY_PROBING);
+
+	(void)state;
+	assert_int_equal(kernel->count, CYCLES * LOOPS + CYCLES / 2);
+	assert_int_equal(kernel->time_ns, (CYCLES * LOOPS + CYCLES / 2) * 1000000);
+	assert_int_equal(repeats->count, CYCLES / 2 * REPEATS);
+	assert_int_equal(kernel->power_class, repeats->power_class);
+	assert_int_equal(kernel->basis, KWHY_BASIS_DATA);
+	assert_float_equal((double)kernel->mean_power_mw * 1e-3, LONG_W, 0.03 * LONG_W);
+	assert_float_equal((double)account_of(ledger, "short", KWHY_CATEGORY_COMPUTE)->mean_power_mw * 1e-3,
+		SHORT_W, 0.03 * SHORT_W);
+	assert_true((double)(kernel->high_nj - kernel->low_nj) / 2 < 0.06 * (double)kernel->gross_nj);
+	assert_non_null(build_note(ledger, "probed"));
+	build_free(recording, ledger);
+}
+
+static void time_and_energy_of_a_probe_are_apart_and_all_of_both_balances(void **state)
+{
+	struct kwhy_recording *recording = make_probed();
+	struct kwhy_ledger *ledger = program_books(recording);
+	const struct kwhy_device_ledger *books = &ledger->devices[0];
+	const struct kwhy_device_time *time = &books->time;
+	double program_j = (CYCLES * LOOPS + CYCLES / 2) * 1e-3 * (LONG_W + SHORT_W) + 1e-3 * SHORT_W;
+	int64_t sum_nj = 0;
+
+	(void)state;
+	for (size_t i = 0; i < books->account_count; i++)
+		sum_nj += books->accounts[i].gross_nj;
+	assert_int_equal(sum_nj, books->energy.measured_nj);
+	assert_int_equal(
+		time->span_ns, time->busy_ns + time->idle_ns + time->probing_ns + time->unrecorded_ns);
+	assert_int_equal(time->busy_ns, (CYCLES * (2 * LOOPS + 1) + 1) * 1000000);
+	assert_int_equal(time->probing_ns, CYCLES * (REPEATS + COPIES) * 1000000 + CYCLES * 1000000);
+	assert_int_equal(time->probing_idle_ns, CYCLES * 1000000);
+	assert_int_equal(time->idle_ns, 0);
+	assert_int_equal(time->unrecorded_ns, 0);
+	assert_int_equal(time->kernel_count, CYCLES * (2 * LOOPS + 1) + 1);
+	assert_int_equal(
+		account_of(ledger, "probing: nothing ran", KWHY_CATEGORY_PROBING)->time_ns, CYCLES * 1000000);
+	assert_float_equal(kwhy_run_energy_of(books).run_nj * 1e-9, program_j, 0.02 * program_j);
+	build_free(recording, ledger);
+}
+
+static void the_recording_is_the_programs_when_its_books_are_made(void **state)
+{
+	struct kwhy_recording *recording = make_probed();
+	struct kwhy_ledger *ledger = program_books(recording);
+	const struct kwhy_activities *rows = &recording->activities;
+
+	(void)state;
+	assert_int_equal(rows->count, CYCLES * (2 * LOOPS + 1) + 1);
+	assert_int_equal(rows->first[1], rows->count);
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct kwhy_account *account = &ledger->devices[0]
+							      .accounts[ledger->devices[0].account_of[i]];
+
+		assert_int_equal(rows->origin[i], KWHY_ORIGIN_PROGRAM);
+		assert_string_equal(account->name, kwhy_names_get(&recording->names, rows->name[i]));
+		assert_int_equal(account->category, KWHY_CATEGORY_COMPUTE);
+	}
+	assert_false(ledger->devices[0].coverage.is_in_windows);
+	assert_int_equal(
+		ledger->devices[0].coverage.hidden_count, 2 * CYCLES); /* before and after each own launch */
+	build_free(recording, ledger);
+}
+
+/* A burst is longer than its activities: the host is held until its end. */
+static void a_stretch_reaches_to_the_end_of_its_burst(void **state)
+{
+	struct kwhy_recording *recording = build_one();
+	struct kwhy_activity repeat = build_activity(recording, 0, 2000, 3000, "a");
+	struct kwhy_burst burst = {.start_ns = 1500, .end_ns = 4000, .stream = KWHY_NONE};
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	repeat.origin = KWHY_ORIGIN_REPEAT;
+	build_kernel(recording, 0, 0, 1000, "a");
+	build_add(recording, repeat);
+	build_kernel(recording, 0, 4500, 5000, "a");
+	OK(kwhy_recording_add_burst(recording, &burst, &error));
+	ledger = build_ledger(recording);
+	assert_int_equal(ledger->devices[0].time.probing_ns, 2000);
+	assert_int_equal(ledger->devices[0].time.probing_idle_ns, 1000);
+	assert_int_equal(ledger->devices[0].time.busy_ns, 1500);
+	assert_int_equal(ledger->devices[0].time.idle_ns, 1500);
+	build_free(recording, ledger);
+}
+
+/* Eight repeats and more, each longer than the last one by `step_ns`. */
+static size_t throttled_of(int64_t step_ns, int repeats)
+{
+	struct kwhy_recording *recording = build_one();
+	struct kwhy_window *throttled;
+	int64_t now_ns = 0;
+	size_t count, all;
+
+	for (int i = 0; i < repeats; i++) {
+		struct kwhy_activity repeat = build_activity(
+			recording, 0, now_ns, now_ns + 100000 + i * step_ns, "a");
+
+		repeat.origin = KWHY_ORIGIN_REPEAT;
+		build_add(recording, repeat);
+		now_ns = repeat.end_ns;
+	}
+	OK(kwhy_recording_finish(recording, &error));
+	OK(kwhy_probing_throttled(recording, 0, &throttled, &count, &all, &error));
+	assert_int_equal(all, 1);
+	assert_true(!count || (throttled[0].start_ns == 0 && throttled[0].end_ns == now_ns));
+	free(throttled);
+	kwhy_recording_free(recording);
+	return count;
+}
+
+static void a_burst_whose_repeats_take_ever_longer_is_throttled(void **state)
+{
+	(void)state;
+	assert_int_equal(throttled_of(0, 100), 0);
+	assert_int_equal(throttled_of(100, 100), 1);
+	assert_int_equal(throttled_of(30, 100), 0);
+	assert_int_equal(throttled_of(5000, 7), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(repeats_teach_the_power_of_the_kernel_and_are_no_work_of_the_programs),
+		cmocka_unit_test(time_and_energy_of_a_probe_are_apart_and_all_of_both_balances),
+		cmocka_unit_test(the_recording_is_the_programs_when_its_books_are_made),
+		cmocka_unit_test(a_stretch_reaches_to_the_end_of_its_burst),
+		cmocka_unit_test(a_burst_whose_repeats_take_ever_longer_is_throttled),
+	};
+
+	return kwhy_test_main(tests, NULL, NULL);
+}
