@@ -65,6 +65,8 @@ void kwhy_recording_free(struct kwhy_recording *recording)
 	free(recording->selections);
 	free(recording->costs);
 	free(recording->overheads);
+	free(recording->bursts);
+	free(recording->unprobed);
 	free(recording->work);
 	free(recording->notes);
 	kwhy_names_done(&recording->names);
@@ -147,6 +149,9 @@ DEFINE_ADD_PLAIN(
 DEFINE_ADD_PLAIN(costs, cost, kwhy_cost, cost_count, cost_capacity, "costs of the recording")
 DEFINE_ADD_PLAIN(
 	overheads, overhead, kwhy_overhead, overhead_count, overhead_capacity, "overheads of the profiler")
+DEFINE_ADD_PLAIN(bursts, burst, kwhy_burst, burst_count, burst_capacity, "bursts of repeated kernels")
+DEFINE_ADD_PLAIN(
+	unprobed, unprobed, kwhy_unprobed, unprobed_count, unprobed_capacity, "kernels that were not probed")
 
 static enum kwhy_status grow_activities(struct kwhy_activities *table, struct kwhy_error *error)
 {

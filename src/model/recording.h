@@ -55,6 +55,14 @@ enum kwhy_memory_kind {
 	KWHY_MEMORY_KIND_COUNT
 };
 
+/* Who launched an activity: the program, or kwhy probe between the program's own work. */
+enum kwhy_activity_origin {
+	KWHY_ORIGIN_PROGRAM,
+	KWHY_ORIGIN_REPEAT, /* a kernel of the program that kwhy probe launched again */
+	KWHY_ORIGIN_PROBER, /* a copy or hash of memory that kwhy probe made for that */
+	KWHY_ORIGIN_COUNT
+};
+
 const char *kwhy_copy_kind_name(enum kwhy_copy_kind kind);     /* "h2d", ... "unknown" */
 const char *kwhy_memory_kind_name(enum kwhy_memory_kind kind); /* "pageable", ... "unknown" */
 
@@ -126,7 +134,7 @@ struct kwhy_stream {
 };
 
 /*
- * Device activities, one a row, in columns; 58 bytes a row. After finish: sorted by device, then start,
+ * Device activities, one a row, in columns; 59 bytes a row. After finish: sorted by device, then start,
  * then end, then stream; rows of device d are [first[d], first[d + 1]).
  * Before finish `call` holds the correlation id (KWHY_NONE: none); afterwards the row in calls.
  */
@@ -146,7 +154,8 @@ struct kwhy_stream {
 	X(uint8_t, kind)	       /* enum kwhy_activity_kind */                                      \
 	X(uint8_t, copy_kind)	       /* enum kwhy_copy_kind */                                          \
 	X(uint8_t, src_memory)	       /* enum kwhy_memory_kind; for memsets the memory set is dst */     \
-	X(uint8_t, dst_memory)
+	X(uint8_t, dst_memory)                                                                            \
+	X(uint8_t, origin) /* enum kwhy_activity_origin */
 
 struct kwhy_activities {
 	size_t count, capacity;
@@ -326,6 +335,45 @@ struct kwhy_power_file {
 	uint64_t digest;   /* of all in it, taken or not (import/identity.h) */
 };
 
+enum kwhy_burst_form {
+	KWHY_BURST_BACK_TO_BACK, /* one repeat behind the other: the kernel is idempotent */
+	KWHY_BURST_PUT_BACK,	 /* the memory was put back before each repeat */
+	KWHY_BURST_FORM_COUNT
+};
+
+/* Whether all live device memory was the same before a burst and after it. */
+enum kwhy_burst_check {
+	KWHY_BURST_UNCHECKED,
+	KWHY_BURST_SAME,
+	KWHY_BURST_DIFFERENT, /* the program's results are not to be trusted from then on */
+	KWHY_BURST_CHECK_COUNT
+};
+
+/*
+ * One launch of the program that kwhy probe repeated. Bursts of a process do not overlap, and the activities
+ * of origin repeat and prober lie in them.
+ */
+struct kwhy_burst {
+	int64_t start_ns, end_ns; /* on the host, from before the first copy to after the last */
+	uint64_t saved_bytes;	  /* that were copied aside and put back */
+	uint32_t name;		  /* of the kernel */
+	uint32_t process;
+	uint32_t stream; /* index into streams; KWHY_NONE: the launch itself is not in the recording */
+	uint32_t blocks, repeats;
+	uint16_t threads_per_block;
+	uint8_t form;  /* enum kwhy_burst_form */
+	uint8_t check; /* enum kwhy_burst_check */
+};
+
+/* Launches of one kernel, grid and block that were not probed for one reason. */
+struct kwhy_unprobed {
+	uint64_t launches;
+	uint32_t name, process;
+	uint32_t blocks;
+	uint16_t threads_per_block;
+	const char *reason; /* to follow "not probed: " */
+};
+
 enum kwhy_note_kind {
 	KWHY_NOTE_COMPLETENESS, /* what this trace cannot show */
 	KWHY_NOTE_WARNING,	/* something is odd: clocks, duplicates, ... */
@@ -381,15 +429,18 @@ struct kwhy_recording {
 	struct kwhy_selection *selections;
 	struct kwhy_cost *costs;
 	struct kwhy_overhead *overheads; /* sorted by start after finish */
+	struct kwhy_burst *bursts;	 /* sorted by start after finish */
+	struct kwhy_unprobed *unprobed;
 	struct kwhy_work *work;
 	struct kwhy_note *notes;
 	size_t source_count, device_count, machine_count, process_count, thread_count, stream_count,
 		range_count, collective_count, memory_count, power_count, power_file_count, gauge_count,
-		coverage_count, selection_count, cost_count, overhead_count, work_count, note_count;
+		coverage_count, selection_count, cost_count, overhead_count, burst_count, unprobed_count,
+		work_count, note_count;
 	size_t source_capacity, device_capacity, machine_capacity, process_capacity, thread_capacity,
 		stream_capacity, range_capacity, collective_capacity, memory_capacity, power_capacity,
 		power_file_capacity, gauge_capacity, coverage_capacity, selection_capacity, cost_capacity,
-		overhead_capacity, work_capacity, note_capacity;
+		overhead_capacity, burst_capacity, unprobed_capacity, work_capacity, note_capacity;
 
 	struct kwhy_activities activities;
 	struct kwhy_calls calls;
@@ -454,6 +505,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_recording_add_cost(
 	struct kwhy_recording *recording, const struct kwhy_cost *cost, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_overhead(
 	struct kwhy_recording *recording, const struct kwhy_overhead *overhead, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_recording_add_burst(
+	struct kwhy_recording *recording, const struct kwhy_burst *burst, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_recording_add_unprobed(
+	struct kwhy_recording *recording, const struct kwhy_unprobed *unprobed, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_work(
 	struct kwhy_recording *recording, const char *unit, double count, struct kwhy_error *error);
 /* The same, in place of what there is of that unit. */

@@ -77,6 +77,10 @@ static enum kwhy_status check_tables(const struct kwhy_recording *recording, str
 		if (!is_possible(selection->start_ns, selection->end_ns))
 			return fail_impossible(error, "a selection", selection->start_ns, selection->end_ns);
 	}
+	for (size_t i = 0; i < recording->burst_count; i++)
+		if (!is_possible(recording->bursts[i].start_ns, recording->bursts[i].end_ns))
+			return fail_impossible(error, "a burst of repeats", recording->bursts[i].start_ns,
+				recording->bursts[i].end_ns);
 	return KWHY_OK;
 }
 
@@ -135,6 +139,13 @@ static int compare_overheads(const void *context, uint32_t a, uint32_t b)
 	const struct kwhy_overhead *overheads = context;
 
 	return three_way(overheads[a].start_ns, overheads[b].start_ns);
+}
+
+static int compare_bursts(const void *context, uint32_t a, uint32_t b)
+{
+	const struct kwhy_burst *bursts = context;
+
+	return three_way(bursts[a].start_ns, bursts[b].start_ns);
 }
 
 static int compare_memory(const void *context, uint32_t a, uint32_t b)
@@ -238,6 +249,9 @@ static enum kwhy_status sort_tables(struct kwhy_recording *r, struct kwhy_error 
 	if (!status)
 		status = sort_table((void **)&r->overheads, sizeof(*r->overheads), r->overhead_count,
 			&r->overhead_capacity, compare_overheads, error);
+	if (!status)
+		status = sort_table((void **)&r->bursts, sizeof(*r->bursts), r->burst_count,
+			&r->burst_capacity, compare_bursts, error);
 	if (!status)
 		status = sort_table((void **)&r->memory, sizeof(*r->memory), r->memory_count,
 			&r->memory_capacity, compare_memory, error);

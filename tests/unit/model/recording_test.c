@@ -178,6 +178,48 @@ static void rows_that_tie_are_ordered_by_the_name_itself(void **state)
 	}
 }
 
+static void an_activity_is_the_programs_unless_it_says_otherwise_also_behind_the_sort(void **state)
+{
+	struct kwhy_recording *recording = two_processes();
+	struct kwhy_activity repeat = kwhy_activity_unknown();
+
+	(void)state;
+	assert_int_equal(repeat.origin, KWHY_ORIGIN_PROGRAM);
+	repeat.start_ns = 10;
+	repeat.end_ns = 20;
+	repeat.stream = 0;
+	repeat.origin = KWHY_ORIGIN_REPEAT;
+	add(recording, 0, 30, 40, KWHY_NONE);
+	OK(kwhy_recording_add_activity(recording, &repeat, &error));
+	OK(kwhy_recording_finish(recording, &error));
+	assert_int_equal(recording->activities.origin[0], KWHY_ORIGIN_REPEAT);
+	assert_int_equal(recording->activities.origin[1], KWHY_ORIGIN_PROGRAM);
+	kwhy_recording_free(recording);
+}
+
+static void bursts_are_sorted_by_their_start_and_impossible_ones_refused(void **state)
+{
+	struct kwhy_burst late = {.start_ns = 50, .end_ns = 60, .stream = KWHY_NONE, .repeats = 7};
+	struct kwhy_burst early = {.start_ns = 5, .end_ns = 9, .stream = 1, .form = KWHY_BURST_PUT_BACK};
+	const struct kwhy_unprobed unprobed = {.launches = 3, .reason = "a collective"};
+	struct kwhy_recording *recording = two_processes();
+
+	(void)state;
+	OK(kwhy_recording_add_burst(recording, &late, &error));
+	OK(kwhy_recording_add_burst(recording, &early, &error));
+	OK(kwhy_recording_add_unprobed(recording, &unprobed, &error));
+	OK(kwhy_recording_finish(recording, &error));
+	assert_int_equal(recording->bursts[0].form, KWHY_BURST_PUT_BACK);
+	assert_int_equal(recording->bursts[1].repeats, 7);
+	assert_int_equal(recording->unprobed[0].launches, 3);
+	kwhy_recording_free(recording);
+	recording = two_processes();
+	late.end_ns = 49;
+	OK(kwhy_recording_add_burst(recording, &late, &error));
+	assert_int_equal(kwhy_recording_finish(recording, &error), KWHY_E_INPUT);
+	kwhy_recording_free(recording);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -186,6 +228,8 @@ int main(void)
 		cmocka_unit_test(correlation_ids_are_joined_within_their_process),
 		cmocka_unit_test(an_activity_that_ends_before_it_starts_is_refused_by_name),
 		cmocka_unit_test(ranges_coverage_and_readings_of_impossible_times_are_refused),
+		cmocka_unit_test(an_activity_is_the_programs_unless_it_says_otherwise_also_behind_the_sort),
+		cmocka_unit_test(bursts_are_sorted_by_their_start_and_impossible_ones_refused),
 		cmocka_unit_test(collectives_follow_their_activity_through_the_sort),
 		cmocka_unit_test(readings_are_sorted_and_a_repeated_time_counts_once),
 	};
