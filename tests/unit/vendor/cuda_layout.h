@@ -58,6 +58,16 @@
 	C(KWHY_CUDA_FUNCTION_SHARED_BYTES_MOST, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)        \
 	C(KWHY_CUDA_POINTER_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_MEMORY_TYPE)                              \
 	C(KWHY_CUDA_MEMORY_DEVICE, CU_MEMORYTYPE_DEVICE)                                                \
+	C(KWHY_CUDA_MEMORY_HOST, CU_MEMORYTYPE_HOST)                                                    \
+	C(KWHY_CUDA_POINTER_IS_MANAGED, CU_POINTER_ATTRIBUTE_IS_MANAGED)                                \
+	C(KWHY_CUDA_POINTER_DEVICE, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)                                \
+	C(KWHY_CUDA_STREAM_PER_THREAD, (uintptr_t)CU_STREAM_PER_THREAD)                                 \
+	C(KWHY_CUDA_CAPTURE_RELAXED, CU_STREAM_CAPTURE_MODE_RELAXED)                                    \
+	C(KWHY_CUDA_CAPTURE_NONE, CU_STREAM_CAPTURE_STATUS_NONE)                                        \
+	C(KWHY_CUDA_EXTRA_BUFFER, (uintptr_t)CU_LAUNCH_PARAM_BUFFER_POINTER)                            \
+	C(KWHY_CUDA_EXTRA_BUFFER_BYTES, (uintptr_t)CU_LAUNCH_PARAM_BUFFER_SIZE)                         \
+	C(KWHY_CUDA_LOCATION_DEVICE, CU_MEM_LOCATION_TYPE_DEVICE)                                       \
+	C(KWHY_CUDA_ACCESS_READ_WRITE, CU_MEM_ACCESS_FLAGS_PROT_READWRITE)                              \
 	C(KWHY_CUDA_UNKNOWN, CUDA_ERROR_UNKNOWN)                                                        \
 	C(KWHY_CUDA_ATTRIBUTE_MULTIPROCESSORS, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)                \
 	C(KWHY_CUDA_ATTRIBUTE_THREADS_PER_MULTIPROCESSOR,                                               \
@@ -79,11 +89,15 @@ struct cuda_layout_row {
 };
 
 /* Of CUDA 12.8 and later: the toolkit's header may be older. */
-#define CUDA_BATCH_LAYOUT(T, C)                                                          \
-	T(struct kwhy_cuda_launch_config, CUlaunchConfig)                                \
-	T(struct kwhy_cuda_launch_attribute, CUlaunchAttribute)                          \
-	C(KWHY_CUDA_LAUNCH_EARLY, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION) \
-	T(struct kwhy_cuda_batch_attributes, CUmemcpyAttributes)                         \
+#define CUDA_BATCH_LAYOUT(T, C)                                                              \
+	T(struct kwhy_cuda_launch_config, CUlaunchConfig)                                    \
+	T(struct kwhy_cuda_launch_attribute, CUlaunchAttribute)                              \
+	C(KWHY_CUDA_LAUNCH_EARLY, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)     \
+	C(KWHY_CUDA_LAUNCH_COOPERATIVE, CU_LAUNCH_ATTRIBUTE_COOPERATIVE)                     \
+	C(KWHY_CUDA_LAUNCH_EARLY_EVENT, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT)              \
+	C(KWHY_CUDA_LAUNCH_COMPLETION_EVENT, CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)    \
+	C(KWHY_CUDA_LAUNCH_UPDATABLE_NODE, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE) \
+	T(struct kwhy_cuda_batch_attributes, CUmemcpyAttributes)                             \
 	C(KWHY_CUDA_BATCH_IN_STREAM_ORDER, CU_MEMCPY_SRC_ACCESS_ORDER_STREAM)
 
 extern const struct cuda_layout_row cuda_layout_of_toolkit[], cuda_batch_layout_of_toolkit[];
