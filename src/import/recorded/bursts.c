@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import/recorded.h"
+
+#include "base/column.h"
+#include "base/sort.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Names of the prober's own kernels (inject/probe). */
+#define OWN_KERNELS "kwhy_probe_"
+
+enum kwhy_status kwhy_recorded_burst_keep(struct kwhy_recorded *recorded, uint32_t writer,
+	const struct kwhy_wire_burst *burst, struct kwhy_error *error)
+{
+	struct kwhy_recorded_burst row = {.writer = writer,
+		.correlation = burst->correlation,
+		.tid = burst->thread,
+		.first_ns = INT64_MAX,
+		.burst = {.start_ns = kwhy_recorded_time(recorded, writer, burst->start_mono_ns),
+			.end_ns = kwhy_recorded_time(recorded, writer, burst->end_mono_ns),
+			.saved_bytes = burst->saved_bytes,
+			.name = kwhy_recorded_name(recorded, writer, burst->name),
+			.stream = KWHY_NONE,
+			.blocks = burst->blocks,
+			.repeats = burst->repeats,
+			.threads_per_block = burst->threads_per_block,
+			.form = burst->form < KWHY_BURST_FORM_COUNT ? burst->form : KWHY_BURST_PUT_BACK,
+			.check = burst->check < KWHY_BURST_CHECK_COUNT ? burst->check
+								       : KWHY_BURST_UNCHECKED}};
+	enum kwhy_status status;
+
+	if (row.burst.start_ns == KWHY_UNKNOWN_TIME || row.burst.end_ns < row.burst.start_ns) {
+		recorded->recording->lost.skipped_events++;
+		return KWHY_OK;
+	}
+	status = kwhy_column_reserve((void **)&recorded->bursts, &recorded->burst_capacity,
+		recorded->burst_count + 1, sizeof(*recorded->bursts), "bursts of repeats", error);
+	if (!status)
+		recorded->bursts[recorded->burst_count++] = row;
+	return status;
+}
+
+enum kwhy_status kwhy_recorded_unprobed_keep(struct kwhy_recorded *recorded, uint32_t writer,
+	const struct kwhy_wire_unprobed *unprobed, struct kwhy_error *error)
+{
+	struct kwhy_recording *recording = recorded->recording;
+	const struct kwhy_unprobed row = {.launches = unprobed->launches,
+		.name = kwhy_recorded_name(recorded, writer, unprobed->name),
+		.process = recorded->writers[writer].process,
+		.blocks = unprobed->blocks,
+		.threads_per_block = unprobed->threads_per_block,
+		.reason = kwhy_names_get(
+			&recording->names, kwhy_recorded_name(recorded, writer, unprobed->reason))};
+
+	return kwhy_recording_add_unprobed(recording, &row, error);
+}
+
+static int compare(const void *context, uint32_t a, uint32_t b)
+{
+	const struct kwhy_recorded_burst *bursts = context;
+
+	if (bursts[a].burst.process != bursts[b].burst.process)
+		return bursts[a].burst.process < bursts[b].burst.process ? -1 : 1;
+	return (bursts[a].burst.start_ns > bursts[b].burst.start_ns) -
+		(bursts[a].burst.start_ns < bursts[b].burst.start_ns);
+}
+
+enum kwhy_status kwhy_recorded_bursts_sort(struct kwhy_recorded *recorded, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+	uint32_t *order;
+
+	for (size_t i = 0; i < recorded->burst_count; i++)
+		recorded->bursts[i].burst.process = recorded->writers[recorded->bursts[i].writer].process;
+	status = kwhy_sort_order(recorded->burst_count, compare, recorded->bursts, &order, error);
+	if (!status && order) {
+		status = kwhy_sort_apply((void **)&recorded->bursts, sizeof(*recorded->bursts),
+			recorded->burst_count, order, error);
+		recorded->burst_capacity = recorded->burst_count;
+	}
+	free(order);
+	return status;
+}
+
+/* The burst of a process at a time; NULL: there was none. Bursts of a process do not overlap. */
+static struct kwhy_recorded_burst *burst_at(
+	const struct kwhy_recorded *recorded, uint32_t process, int64_t time_ns)
+{
+	size_t low = 0, high = recorded->burst_count;
+	struct kwhy_recorded_burst *last;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		const struct kwhy_burst *burst = &recorded->bursts[middle].burst;
+
+		if (burst->process < process || (burst->process == process && burst->start_ns <= time_ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	last = low ? &recorded->bursts[low - 1] : NULL;
+	return last && last->burst.process == process && time_ns < last->burst.end_ns ? last : NULL;
+}
+
+bool kwhy_recorded_call_is_probers(
+	const struct kwhy_recorded *recorded, uint32_t writer, const struct kwhy_wire_call *call)
+{
+	const struct kwhy_recorded_burst *burst = burst_at(recorded, recorded->writers[writer].process,
+		kwhy_recorded_time(recorded, writer, call->start_mono_ns));
+
+	return burst && burst->tid == call->thread && burst->correlation != call->correlation;
+}
+
+static bool is_kernel(const struct kwhy_activities *rows, size_t row)
+{
+	return rows->kind[row] == KWHY_ACTIVITY_KERNEL || rows->kind[row] == KWHY_ACTIVITY_COLLECTIVE;
+}
+
+static bool is_own_kernel(const struct kwhy_recording *recording, size_t row)
+{
+	return !strncmp(kwhy_names_get(&recording->names, recording->activities.name[row]), OWN_KERNELS,
+		strlen(OWN_KERNELS));
+}
+
+static struct kwhy_recorded_burst *burst_of(const struct kwhy_recorded *recorded, size_t row)
+{
+	const struct kwhy_recording *recording = recorded->recording;
+	const struct kwhy_activities *rows = &recording->activities;
+
+	return burst_at(recorded, recording->streams[rows->stream[row]].process, rows->start_ns[row]);
+}
+
+/* The program's own launch says the stream and, where it is too long for the prober, the whole name. */
+static void find_first(const struct kwhy_recorded *recorded, size_t row)
+{
+	const struct kwhy_activities *rows = &recorded->recording->activities;
+	struct kwhy_recorded_burst *burst = burst_of(recorded, row);
+
+	if (!burst || rows->call[row] != burst->correlation || !is_kernel(rows, row) ||
+		is_own_kernel(recorded->recording, row) || rows->start_ns[row] >= burst->first_ns)
+		return;
+	burst->first_ns = rows->start_ns[row];
+	burst->burst.stream = rows->stream[row];
+	burst->burst.name = rows->name[row];
+}
+
+static uint8_t origin_of(const struct kwhy_recorded *recorded, size_t row)
+{
+	const struct kwhy_activities *rows = &recorded->recording->activities;
+	const struct kwhy_recorded_burst *burst = burst_of(recorded, row);
+
+	if (!burst || rows->stream[row] != burst->burst.stream ||
+		(int32_t)(rows->call[row] - burst->correlation) < 0)
+		return KWHY_ORIGIN_PROGRAM;
+	if (!is_kernel(rows, row))
+		return rows->kind[row] == KWHY_ACTIVITY_GRAPH ? KWHY_ORIGIN_PROGRAM : KWHY_ORIGIN_PROBER;
+	if (is_own_kernel(recorded->recording, row))
+		return KWHY_ORIGIN_PROBER;
+	return rows->name[row] == burst->burst.name && rows->start_ns[row] > burst->first_ns
+		? KWHY_ORIGIN_REPEAT
+		: KWHY_ORIGIN_PROGRAM;
+}
+
+enum kwhy_status kwhy_recorded_bursts_apply(struct kwhy_recorded *recorded, struct kwhy_error *error)
+{
+	struct kwhy_activities *rows = &recorded->recording->activities;
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; i < rows->count && recorded->burst_count; i++)
+		find_first(recorded, i);
+	for (size_t i = 0; i < rows->count && recorded->burst_count; i++)
+		rows->origin[i] = rows->origin[i] ? rows->origin[i] : origin_of(recorded, i);
+	for (size_t i = 0; !status && i < recorded->burst_count; i++)
+		status = kwhy_recording_add_burst(recorded->recording, &recorded->bursts[i].burst, error);
+	return status;
+}
