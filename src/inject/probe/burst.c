@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inject/probe/burst.h"
+
+#include "base/clock.h"
+
+#include <sched.h>
+#include <time.h>
+
+/* Other work of the program: as long as an iteration of a loop may take. */
+#define REST_NS INT64_C(200000000)
+#define END_NS INT64_C(20000000000)
+#define SPIN_NS INT64_C(100000)
+enum { REPEATS_LEAST = 2, REPEATS_MOST = 5000, BEFORE = 0, AFTER = 1 };
+/* Of copies on the device, where none has been timed: half of what an H200 reads and writes. */
+enum { COPY_BYTES_PER_NS = 1000, LAUNCH_NS = 5000 };
+
+/* Sums of hashes: of what is reached, and of all other live memory. */
+enum {
+	OUTSIDE_BEFORE, /* the program's own launch */
+	OUTSIDE_BEHIND,
+	INSIDE_BEHIND,
+	INSIDE_ONCE, /* after one repeat, after two */
+	INSIDE_TWICE,
+	OUTSIDE_END,
+	INSIDE_END
+};
+
+static void pause_briefly(int64_t since_mono_ns)
+{
+	const struct timespec moment = {.tv_nsec = 20000};
+
+	if (kwhy_clock_mono_ns() - since_mono_ns < SPIN_NS)
+		sched_yield();
+	else
+		nanosleep(&moment, NULL);
+}
+
+/* One that is being captured may not be asked: that would end its capture. */
+static bool rests(const struct kwhy_probe_burst *burst, kwhy_cuda_stream stream, int64_t since_mono_ns)
+{
+	enum kwhy_cuda_result result;
+	int capture = KWHY_CUDA_CAPTURE_NONE;
+
+	if (burst->driver->cuStreamIsCapturing(stream, &capture) || capture != KWHY_CUDA_CAPTURE_NONE)
+		return false;
+	while ((result = burst->driver->cuStreamQuery(stream)) == KWHY_CUDA_NOT_READY) {
+		if (kwhy_clock_mono_ns() - since_mono_ns > REST_NS)
+			return false;
+		pause_briefly(since_mono_ns);
+	}
+	return result == KWHY_CUDA_SUCCESS;
+}
+
+static enum kwhy_probe_reason wait_for_rest(struct kwhy_probe_burst *burst)
+{
+	const int64_t since_mono_ns = kwhy_clock_mono_ns();
+	const size_t count = kwhy_probe_memory_streams(
+		burst->memory, burst->launch.context, burst->streams, KWHY_PROBE_STREAMS);
+
+	if (burst->memory->has_lost_streams)
+		return KWHY_PROBE_STREAMS_MANY;
+	if (!rests(burst, burst->launch.stream, since_mono_ns))
+		return KWHY_PROBE_BUSY;
+	for (size_t i = 0; i < count; i++)
+		if (!rests(burst, burst->streams[i], since_mono_ns))
+			return KWHY_PROBE_BUSY;
+	return KWHY_PROBE_NONE;
+}
+
+/* Mapped memory may be another device's, or nobody's yet. */
+static bool is_readable(const struct kwhy_probe_burst *burst, const struct kwhy_probe_allocation *allocation,
+	kwhy_cuda_device device)
+{
+	const struct kwhy_cuda_location here = {KWHY_CUDA_LOCATION_DEVICE, device};
+	unsigned long long access = 0;
+
+	if (allocation->context)
+		return true;
+	return burst->driver->cuMemGetAccess &&
+		!burst->driver->cuMemGetAccess(&access, &here, allocation->address) &&
+		access == KWHY_CUDA_ACCESS_READ_WRITE;
+}
+
+static void list_outside(struct kwhy_probe_burst *burst)
+{
+	const size_t count = kwhy_probe_memory_list(
+		burst->memory, burst->launch.context, burst->outside, KWHY_PROBE_ALLOCATIONS);
+	kwhy_cuda_device device = 0;
+
+	burst->outside_count = 0;
+	if (burst->driver->cuCtxGetDevice(&device))
+		return;
+	for (size_t i = 0; i < count; i++)
+		if (!kwhy_probe_reach_holds(&burst->reach, burst->outside[i].address) &&
+			is_readable(burst, &burst->outside[i], device))
+			burst->outside[burst->outside_count++] = burst->outside[i];
+}
+
+/* All below: nothing more once a call has failed, but what puts memory back. */
+static void note(struct kwhy_probe_burst *burst, enum kwhy_cuda_result result)
+{
+	if (result && !burst->failure)
+		burst->failure = result;
+}
+
+static void hash_outside(struct kwhy_probe_burst *burst, unsigned sum)
+{
+	for (size_t i = 0; i < burst->outside_count && !burst->failure; i++)
+		note(burst,
+			kwhy_probe_place_hash(burst->driver, burst->place, burst->outside[i].address,
+				burst->outside[i].bytes, sum, burst->launch.stream));
+}
+
+static void hash_inside(struct kwhy_probe_burst *burst, unsigned sum)
+{
+	for (size_t i = 0; i < burst->reach.count && !burst->failure; i++)
+		note(burst,
+			kwhy_probe_place_hash(burst->driver, burst->place, burst->reach.ranges[i].address,
+				burst->reach.ranges[i].bytes, sum, burst->launch.stream));
+}
+
+static uint64_t padded(uint64_t bytes)
+{
+	return (bytes + 511) & ~UINT64_C(511);
+}
+
+/* Copies what is reached aside (`is_back`: puts it back), as it was before the program's launch or after it.
+ */
+static void copy(struct kwhy_probe_burst *burst, int which, bool is_back)
+{
+	kwhy_cuda_address at = burst->place->copies + (which == AFTER ? burst->place->copies_bytes / 2 : 0);
+
+	for (size_t i = 0; i < burst->reach.count; i++) {
+		const struct kwhy_probe_range *range = &burst->reach.ranges[i];
+
+		note(burst,
+			burst->driver->cuMemcpyDtoDAsync_v2(is_back ? range->address : at,
+				is_back ? at : range->address, range->bytes, burst->launch.stream));
+		at += padded(range->bytes);
+	}
+}
+
+static bool fits(const struct kwhy_probe_burst *burst)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < burst->reach.count; i++)
+		bytes += padded(burst->reach.ranges[i].bytes);
+	return bytes <= burst->place->copies_bytes / 2;
+}
+
+enum kwhy_probe_reason kwhy_probe_burst_begin(struct kwhy_probe_burst *burst, uint64_t limit_bytes)
+{
+	enum kwhy_probe_reason reason = kwhy_probe_launch_refuse(burst->driver, &burst->launch);
+
+	burst->start_mono_ns = kwhy_clock_mono_ns();
+	burst->repeats = 0;
+	burst->check = KWHY_PROBE_UNCHECKED;
+	burst->failure = KWHY_CUDA_SUCCESS;
+	burst->is_late = burst->is_saved = false;
+	burst->is_learning = burst->account->form == KWHY_PROBE_FORM_UNKNOWN;
+	burst->outside_count = 0;
+	if (!reason)
+		reason = kwhy_probe_reach_read(burst->driver, burst->memory, &burst->launch, &burst->reach);
+	if (!reason && !kwhy_probe_place_prepare(burst->driver, burst->place, limit_bytes)) {
+		note(burst, burst->place->failure);
+		reason = KWHY_PROBE_CONTEXT;
+	}
+	if (!reason && !fits(burst))
+		reason = KWHY_PROBE_MEMORY;
+	if (!reason)
+		reason = wait_for_rest(burst);
+	if (reason)
+		return reason;
+	if (burst->is_checked)
+		list_outside(burst);
+	note(burst,
+		burst->driver->cuMemsetD8Async(
+			burst->place->sums, 0, KWHY_PROBE_SUMS_BYTES, burst->launch.stream));
+	if (burst->is_learning)
+		hash_outside(burst, OUTSIDE_BEFORE);
+	copy(burst, BEFORE, false);
+	return burst->failure ? KWHY_PROBE_FAILED : KWHY_PROBE_NONE;
+}
+
+/* Waits until the device has come to the event `end`, and has the sums. */
+static bool settle(struct kwhy_probe_burst *burst)
+{
+	const int64_t since_mono_ns = kwhy_clock_mono_ns();
+	enum kwhy_cuda_result result;
+
+	note(burst,
+		burst->driver->cuMemcpyDtoHAsync_v2(burst->place->sums_host, burst->place->sums,
+			KWHY_PROBE_SUMS * sizeof(uint64_t), burst->launch.stream));
+	while ((result = burst->driver->cuStreamQuery(burst->launch.stream)) == KWHY_CUDA_NOT_READY) {
+		burst->is_late = kwhy_clock_mono_ns() - since_mono_ns > END_NS;
+		if (burst->is_late)
+			return false;
+		pause_briefly(since_mono_ns);
+	}
+	note(burst, result);
+	return !burst->failure;
+}
+
+static int64_t elapsed_ns(struct kwhy_probe_burst *burst)
+{
+	float elapsed_ms = 0;
+
+	note(burst, burst->driver->cuEventElapsedTime(&elapsed_ms, burst->place->start, burst->place->end));
+	return (int64_t)(1e6 * (double)elapsed_ms);
+}
+
+static void mark(struct kwhy_probe_burst *burst, kwhy_cuda_event event)
+{
+	note(burst, burst->driver->cuEventRecord(event, burst->launch.stream));
+}
+
+static void repeat(struct kwhy_probe_burst *burst)
+{
+	if (!burst->failure)
+		note(burst, kwhy_probe_launch_repeat(burst->driver, &burst->launch));
+}
+
+/* Did the program's own launch write what is not copied? Then it is not repeated at all. */
+static enum kwhy_probe_reason look_for_hidden_writes(struct kwhy_probe_burst *burst)
+{
+	const uint64_t *sums = burst->place->sums_host;
+
+	if (!settle(burst))
+		return KWHY_PROBE_FAILED;
+	return sums[OUTSIDE_BEFORE] == sums[OUTSIDE_BEHIND] ? KWHY_PROBE_NONE : KWHY_PROBE_HIDDEN;
+}
+
+/* Is the memory after two repeats what it is after one? */
+static enum kwhy_probe_reason learn(struct kwhy_probe_burst *burst)
+{
+	const uint64_t *sums = burst->place->sums_host;
+
+	copy(burst, BEFORE, true);
+	mark(burst, burst->place->start);
+	repeat(burst);
+	mark(burst, burst->place->end);
+	hash_inside(burst, INSIDE_ONCE);
+	repeat(burst);
+	hash_inside(burst, INSIDE_TWICE);
+	if (!settle(burst))
+		return KWHY_PROBE_FAILED;
+	burst->account->kernel_ns = elapsed_ns(burst) + 1;
+	burst->account->form = sums[INSIDE_ONCE] == sums[INSIDE_TWICE] ? KWHY_PROBE_IDEMPOTENT
+								       : KWHY_PROBE_STATEFUL;
+	return KWHY_PROBE_NONE;
+}
+
+static uint32_t repeats_of(const struct kwhy_probe_burst *burst)
+{
+	const bool is_stateful = burst->account->form == KWHY_PROBE_STATEFUL;
+	const int64_t copy_ns = (int64_t)(burst->reach.bytes / COPY_BYTES_PER_NS) +
+		(int64_t)burst->reach.count * LAUNCH_NS;
+	const int64_t repeats = burst->wanted_ns / (burst->account->kernel_ns + (is_stateful ? copy_ns : 0));
+
+	return repeats < REPEATS_LEAST	 ? REPEATS_LEAST
+		: repeats > REPEATS_MOST ? REPEATS_MOST
+					 : (uint32_t)repeats;
+}
+
+static void repeat_all(struct kwhy_probe_burst *burst)
+{
+	const bool is_stateful = burst->account->form == KWHY_PROBE_STATEFUL;
+	const uint32_t repeats = repeats_of(burst);
+
+	copy(burst, BEFORE, true);
+	mark(burst, burst->place->start);
+	for (uint32_t i = 0; i < repeats && !burst->failure; i++) {
+		if (is_stateful && i)
+			copy(burst, BEFORE, true);
+		repeat(burst);
+		burst->repeats++;
+	}
+	mark(burst, burst->place->end);
+}
+
+/* What a burst tells of the time of one repeat; of one with copies between them only the first told it. */
+static void keep_time(struct kwhy_probe_burst *burst)
+{
+	struct kwhy_probe_account *account = burst->account;
+
+	if (account->form == KWHY_PROBE_IDEMPOTENT)
+		account->kernel_ns = elapsed_ns(burst) / burst->repeats + 1;
+	atomic_fetch_add(&account->repeated_ns, account->kernel_ns * burst->repeats);
+}
+
+static void check(struct kwhy_probe_burst *burst)
+{
+	const uint64_t *sums = burst->place->sums_host;
+
+	if (!burst->is_checked)
+		return;
+	burst->check = sums[OUTSIDE_BEHIND] == sums[OUTSIDE_END] && sums[INSIDE_BEHIND] == sums[INSIDE_END]
+		? KWHY_PROBE_SAME
+		: KWHY_PROBE_DIFFERENT;
+	burst->account->checks++;
+}
+
+static void finish(struct kwhy_probe_burst *burst)
+{
+	if (burst->is_saved)
+		copy(burst, AFTER, true);
+	if (burst->is_checked) {
+		hash_outside(burst, OUTSIDE_END);
+		hash_inside(burst, INSIDE_END);
+	}
+	if (settle(burst)) {
+		check(burst);
+		if (burst->repeats)
+			keep_time(burst);
+	}
+}
+
+enum kwhy_probe_reason kwhy_probe_burst_end(struct kwhy_probe_burst *burst)
+{
+	enum kwhy_probe_reason reason = KWHY_PROBE_NONE;
+
+	copy(burst, AFTER, false);
+	burst->is_saved = !burst->failure;
+	if (burst->is_checked) {
+		hash_outside(burst, OUTSIDE_BEHIND);
+		hash_inside(burst, INSIDE_BEHIND);
+	}
+	if (burst->is_learning && burst->is_checked)
+		reason = look_for_hidden_writes(burst);
+	if (burst->is_learning && !reason && !burst->failure)
+		reason = learn(burst);
+	if (!reason && !burst->failure)
+		repeat_all(burst);
+	finish(burst);
+	burst->end_mono_ns = kwhy_clock_mono_ns();
+	return burst->failure || burst->is_late ? KWHY_PROBE_FAILED : reason;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_INJECT_PROBE_LAUNCH_H
+#define KWHY_INJECT_PROBE_LAUNCH_H
+
+#include "inject/probe/memory.h"
+#include "inject/probe/reasons.h"
+#include "vendor/cupti_abi.h"
+
+/* A launch of the program, while its call lasts. */
+struct kwhy_probe_launch {
+	kwhy_cuda_context context;
+	uint32_t context_id, correlation;
+	kwhy_cuda_function function;
+	unsigned grid[3], block[3], shared_bytes;
+	kwhy_cuda_stream stream;		      /* as the plain forms of calls take it */
+	const struct kwhy_cuda_launch_config *config; /* of cuLaunchKernelEx; NULL: of a plain launch */
+	void **arguments, **extra;
+	const char *name;
+};
+
+/* From what CUPTI tells of cuLaunchKernel, or of cuLaunchKernelEx; of the form for streams of threads or not.
+ */
+void kwhy_probe_launch_read(struct kwhy_probe_launch *out, const struct kwhy_cupti_callback *data,
+	bool is_with, bool is_of_thread);
+
+/* Why such a launch is not to be repeated, by its attributes. */
+enum kwhy_probe_reason kwhy_probe_launch_refuse(
+	const struct kwhy_cuda_probe *driver, const struct kwhy_probe_launch *launch);
+
+/* The same kernel again; of its attributes those that tie it to other work are left out. */
+enum kwhy_cuda_result kwhy_probe_launch_repeat(
+	const struct kwhy_cuda_probe *driver, const struct kwhy_probe_launch *launch);
+
+enum { KWHY_PROBE_RANGES = 256 };
+
+struct kwhy_probe_range {
+	kwhy_cuda_address address;
+	size_t bytes;
+};
+
+/* The allocations that the parameters of a launch point into. */
+struct kwhy_probe_reach {
+	size_t count;
+	uint64_t bytes;
+	struct kwhy_probe_range ranges[KWHY_PROBE_RANGES];
+};
+
+/*
+ * Every aligned word of the parameters that the driver knows as an address counts, also inside structs. Any
+ * reason but NONE: the kernel may reach what cannot be copied and put back.
+ */
+enum kwhy_probe_reason kwhy_probe_reach_read(const struct kwhy_cuda_probe *driver,
+	struct kwhy_probe_memory *memory, const struct kwhy_probe_launch *launch,
+	struct kwhy_probe_reach *out);
+
+bool kwhy_probe_reach_holds(const struct kwhy_probe_reach *reach, kwhy_cuda_address address);
+
+#endif

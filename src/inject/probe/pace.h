@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_INJECT_PROBE_PACE_H
+#define KWHY_INJECT_PROBE_PACE_H
+
+#include "inject/probe/accounts.h"
+
+/*
+ * When the next burst is due, and of which account. Bursts are short and lie apart, with the program's own
+ * work of random length between them. An account whose busy time is large and whose bursts are few is the
+ * likeliest.
+ *
+ * How well an account's power is known is a model: bursts of 30 to 60 ms, six of each kernel, gave
+ * half-widths of 3 to 4 % on an H200 (docs/probe.md), and the width falls with the root of the time under
+ * repeats. Of all accounts those are wanted that make up 95 % of the busy time.
+ */
+struct kwhy_probe_plan {
+	double within;		   /* half-width that is enough; 0.05 */
+	double ratio;		   /* of the time in bursts to that outside of them; 3, INFINITY: any */
+	int64_t budget_ns;	   /* of the time in bursts */
+	uint32_t share_ppm;	   /* of all launches, each of which is as likely; 0: by account */
+	int64_t least_ns, most_ns; /* of a burst's repeats */
+	uint64_t seed;
+};
+
+struct kwhy_probe_pace {
+	struct kwhy_probe_plan plan;
+	_Atomic uint64_t random;
+	atomic_int_least64_t due_mono_ns, target_until_mono_ns, spent_ns;
+	_Atomic(struct kwhy_probe_account *) target;
+	atomic_bool is_over;
+};
+
+void kwhy_probe_pace_init(struct kwhy_probe_pace *pace, const struct kwhy_probe_plan *plan);
+
+/* May this launch be the next? By any thread: cheap where it is not. */
+bool kwhy_probe_pace_wants(struct kwhy_probe_pace *pace, struct kwhy_probe_accounts *accounts,
+	const struct kwhy_probe_account *account, int64_t now_mono_ns);
+
+/* How long the repeats of the next burst are to take. */
+int64_t kwhy_probe_pace_length(struct kwhy_probe_pace *pace);
+
+/* A burst, or a try of one, took so long. */
+void kwhy_probe_pace_spend(struct kwhy_probe_pace *pace, int64_t spent_ns, int64_t now_mono_ns);
+
+/* Is the account's power known well enough? */
+bool kwhy_probe_pace_knows(const struct kwhy_probe_pace *pace, const struct kwhy_probe_account *account);
+
+/* May it be probed at all? */
+bool kwhy_probe_pace_allows(const struct kwhy_probe_account *account);
+
+/* How far it has come. */
+struct kwhy_probe_progress {
+	unsigned accounts, wanted, known;
+	int64_t busy_ns, known_ns; /* of the program's own */
+};
+
+/* Chooses what is wanted anew by the busy times there are. One thread at a time. */
+struct kwhy_probe_progress kwhy_probe_pace_review(
+	struct kwhy_probe_pace *pace, struct kwhy_probe_accounts *accounts);
+
+#endif
