@@ -10,7 +10,7 @@
  * likeliest.
  *
  * How well an account's power is known is a model: bursts of 30 to 60 ms, six of each kernel, gave
- * half-widths of 3 to 4 % on an H200 (docs/probe.md), and the width falls with the root of the time under
+ * half-widths of 3 to 4 % on an H200, and the width falls with the root of the time under
  * repeats. Of all accounts those are wanted that make up 95 % of the busy time.
  */
 struct kwhy_probe_plan {

@@ -8,7 +8,7 @@
 
 /*
  * The prober of a process: subscribes to CUPTI's callbacks, and launches some of the program's kernels again
- * where they stand (docs/probe.md). One thread at a time has a burst; others that launch, copy or free
+ * where they stand. One thread at a time has a burst; others that launch, copy or free
  * meanwhile wait for its end, since what they do would be undone when memory is put back. Whatever goes wrong
  * ends in less being probed; nothing here fails towards the program.
  */
