@@ -13,7 +13,7 @@ _kwhy()
 	case $command in
 	model) options="cost carbon tokens power cap scale roofline audit" ;;
 	tune) options="cap clock" ;;
-	bench) options="train transfer pairs twin flow decode ops" ;;
+	bench) options="transfer pairs ops" ;;
 	esac
 	if [ -n "$options" ]; then
 		if [ "$COMP_CWORD" -eq "$((first + 1))" ]; then
@@ -48,12 +48,8 @@ _kwhy()
 	"model audit") options="--output -o --json --help -h" ;;
 	"tune cap") options="--allow-set --device --from --to --values --repeat -r --warmup --work --slower --seed --output -o --json --help -h" ;;
 	"tune clock") options="--allow-set --device --from --to --values --repeat -r --warmup --work --slower --seed --output -o --json --help -h" ;;
-	"bench train") options="--backend --device --dp --pp --variant --width --layers --batch --parts --samples --steps --check-width --repeat --seconds --output -o --json --csv --quiet -q --help -h" ;;
 	"bench transfer") options="--backend --device --strategy --direction --min-size --max-size --random-sizes --quick --time --seed --data --energy --burst --compat --save --resume --from --output -o --json --header --profile --verbose -v --no-color --quiet -q --help -h" ;;
 	"bench pairs") options="--backend --device --ranks --engine --clock --min-size --max-size --random-sizes --no-loads --communicators --time --warm --keep-warm --lock-clocks --allow-set --clock-time --energy --burst --pinning --seed --save --resume --from --simulators --against --compat --output -o --json --verbose -v --no-color --quiet -q --help -h" ;;
-	"bench twin") options="--backend --device --variant --steps --ranks --loop --collectives --repeat --seconds --runs-only --output -o --json --csv --quiet -q --help -h" ;;
-	"bench flow") options="--backend --device --variant --flows --steps --path --precision --collectives --repeat --seconds --components --runs-only --output -o --json --csv --quiet -q --help -h" ;;
-	"bench decode") options="--backend --device --shape --weights --batch --launch --tp --page --cache --products --prompt --tokens --temperature --top-k --top-p --seed --beam --arrivals --repeat --seconds --output -o --json --csv --quiet -q --help -h" ;;
 	"bench ops") options="--backend --device --only --seconds --memory --no-energy --seed --profile --output -o --json --csv --quiet -q --help -h" ;;
 	"llm") options="--url --model --concurrency -c --rate -r --seconds --ramp --stall --idle --endpoint --prompt-words --prompts --max-tokens --ignore-eos --seed --meters --meters-token --meters-ca --device --replay --no-energy --output -o --json --quiet -q --help -h" ;;
 	"help") options="--all -a --help -h" ;;
