@@ -358,7 +358,7 @@ struct kwhy_burst {
 	uint64_t saved_bytes;	  /* that were copied aside and put back */
 	uint32_t name;		  /* of the kernel */
 	uint32_t process;
-	uint32_t stream; /* index into streams; KWHY_NONE: the launch itself is not in the recording */
+	uint32_t stream; /* index into streams; KWHY_NONE: neither launch nor repeats are in the recording */
 	uint32_t blocks, repeats;
 	uint16_t threads_per_block;
 	uint8_t form;  /* enum kwhy_burst_form */

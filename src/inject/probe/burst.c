@@ -180,6 +180,7 @@ enum kwhy_probe_reason kwhy_probe_burst_begin(struct kwhy_probe_burst *burst, ui
 	if (burst->is_learning)
 		hash_outside(burst, OUTSIDE_BEFORE);
 	copy(burst, BEFORE, false);
+	burst->launch_mono_ns = kwhy_clock_mono_ns();
 	return burst->failure ? KWHY_PROBE_FAILED : KWHY_PROBE_NONE;
 }
 
@@ -320,6 +321,7 @@ enum kwhy_probe_reason kwhy_probe_burst_end(struct kwhy_probe_burst *burst)
 {
 	enum kwhy_probe_reason reason = KWHY_PROBE_NONE;
 
+	burst->launched_mono_ns = kwhy_clock_mono_ns();
 	copy(burst, AFTER, false);
 	burst->is_saved = !burst->failure;
 	if (burst->is_checked) {

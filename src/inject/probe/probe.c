@@ -221,6 +221,8 @@ static void keep_row(struct kwhy_probe *probe)
 	}
 	probe->rows[head % KWHY_PROBE_ROWS] = (struct kwhy_probe_row){.account = burst->account,
 		.start_mono_ns = burst->start_mono_ns,
+		.launch_mono_ns = burst->launch_mono_ns,
+		.launched_mono_ns = burst->launched_mono_ns,
 		.end_mono_ns = burst->end_mono_ns,
 		.saved_bytes = burst->reach.bytes,
 		.correlation = burst->launch.correlation,
