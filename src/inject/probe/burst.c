@@ -153,7 +153,7 @@ enum kwhy_probe_reason kwhy_probe_burst_begin(struct kwhy_probe_burst *burst, ui
 {
 	enum kwhy_probe_reason reason = kwhy_probe_launch_refuse(burst->driver, &burst->launch);
 
-	burst->start_mono_ns = kwhy_clock_mono_ns();
+	burst->start_mono_ns = burst->own_mono_ns = kwhy_clock_mono_ns();
 	burst->repeats = 0;
 	burst->check = KWHY_PROBE_UNCHECKED;
 	burst->failure = KWHY_CUDA_SUCCESS;
@@ -170,6 +170,7 @@ enum kwhy_probe_reason kwhy_probe_burst_begin(struct kwhy_probe_burst *burst, ui
 		reason = KWHY_PROBE_MEMORY;
 	if (!reason)
 		reason = wait_for_rest(burst);
+	burst->own_mono_ns = kwhy_clock_mono_ns();
 	if (reason)
 		return reason;
 	if (burst->is_checked)
@@ -231,6 +232,12 @@ static enum kwhy_probe_reason look_for_hidden_writes(struct kwhy_probe_burst *bu
 	return sums[OUTSIDE_BEFORE] == sums[OUTSIDE_BEHIND] ? KWHY_PROBE_NONE : KWHY_PROBE_HIDDEN;
 }
 
+/* To put back what is copied, where nothing has timed it. */
+static int64_t copy_ns(const struct kwhy_probe_burst *burst)
+{
+	return (int64_t)(burst->reach.bytes / COPY_BYTES_PER_NS) + (int64_t)burst->reach.count * LAUNCH_NS;
+}
+
 /* Is the memory after two repeats what it is after one? */
 static enum kwhy_probe_reason learn(struct kwhy_probe_burst *burst)
 {
@@ -245,18 +252,18 @@ static enum kwhy_probe_reason learn(struct kwhy_probe_burst *burst)
 	hash_inside(burst, INSIDE_TWICE);
 	if (!settle(burst))
 		return KWHY_PROBE_FAILED;
-	burst->account->kernel_ns = elapsed_ns(burst) + 1;
+	atomic_store(&burst->account->kernel_ns, elapsed_ns(burst) + 1);
 	burst->account->form = sums[INSIDE_ONCE] == sums[INSIDE_TWICE] ? KWHY_PROBE_IDEMPOTENT
 								       : KWHY_PROBE_STATEFUL;
+	if (burst->account->form == KWHY_PROBE_STATEFUL)
+		atomic_store(&burst->account->copies_ns, copy_ns(burst));
 	return KWHY_PROBE_NONE;
 }
 
 static uint32_t repeats_of(const struct kwhy_probe_burst *burst)
 {
-	const bool is_stateful = burst->account->form == KWHY_PROBE_STATEFUL;
-	const int64_t copy_ns = (int64_t)(burst->reach.bytes / COPY_BYTES_PER_NS) +
-		(int64_t)burst->reach.count * LAUNCH_NS;
-	const int64_t repeats = burst->wanted_ns / (burst->account->kernel_ns + (is_stateful ? copy_ns : 0));
+	const int64_t repeats = burst->wanted_ns /
+		(atomic_load(&burst->account->kernel_ns) + atomic_load(&burst->account->copies_ns));
 
 	return repeats < REPEATS_LEAST	 ? REPEATS_LEAST
 		: repeats > REPEATS_MOST ? REPEATS_MOST
@@ -279,14 +286,17 @@ static void repeat_all(struct kwhy_probe_burst *burst)
 	mark(burst, burst->place->end);
 }
 
-/* What a burst tells of the time of one repeat; of one with copies between them only the first told it. */
+/* What a burst tells of the time of one repeat; where copies lie between them, of the copies'. */
 static void keep_time(struct kwhy_probe_burst *burst)
 {
 	struct kwhy_probe_account *account = burst->account;
+	const int64_t each_ns = elapsed_ns(burst) / burst->repeats + 1;
 
 	if (account->form == KWHY_PROBE_IDEMPOTENT)
-		account->kernel_ns = elapsed_ns(burst) / burst->repeats + 1;
-	atomic_fetch_add(&account->repeated_ns, account->kernel_ns * burst->repeats);
+		atomic_store(&account->kernel_ns, each_ns);
+	else if (each_ns > atomic_load(&account->kernel_ns))
+		atomic_store(&account->copies_ns, each_ns - atomic_load(&account->kernel_ns));
+	atomic_fetch_add(&account->repeated_ns, atomic_load(&account->kernel_ns) * burst->repeats);
 }
 
 static void check(struct kwhy_probe_burst *burst)

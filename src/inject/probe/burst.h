@@ -26,7 +26,9 @@ struct kwhy_probe_burst {
 
 	/* What became of it. */
 	int64_t start_mono_ns, end_mono_ns;
-	uint32_t repeats; /* of the burst itself; 0: there was none */
+	int64_t own_mono_ns; /* the program's own work had come to rest; what follows would not be without it
+			      */
+	uint32_t repeats;    /* of the burst itself; 0: there was none */
 	enum kwhy_probe_check check;
 	enum kwhy_cuda_result failure;
 	bool is_late; /* the device did not come to its end in time */

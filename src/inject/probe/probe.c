@@ -5,6 +5,7 @@
 #include "base/collective_name.h"
 #include "inject/calls.h"
 #include "inject/pool.h"
+#include "inject/probe/known.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -173,7 +174,8 @@ static void end_try(struct kwhy_probe *probe)
 {
 	const int64_t now_mono_ns = kwhy_clock_mono_ns();
 
-	kwhy_probe_pace_spend(&probe->pace, now_mono_ns - probe->burst.start_mono_ns, now_mono_ns);
+	kwhy_probe_pace_spend(&probe->pace, now_mono_ns - probe->burst.own_mono_ns, now_mono_ns);
+	kwhy_probe_pace_review(&probe->pace, &probe->accounts, now_mono_ns);
 	let_go(probe);
 }
 
@@ -194,9 +196,9 @@ static void begin_burst(
 	burst->launch = *launch;
 	burst->place = place_of(probe, launch->context);
 	burst->is_checked = is_checked(probe, account);
-	burst->wanted_ns = kwhy_probe_pace_length(&probe->pace);
+	burst->wanted_ns = kwhy_probe_pace_length(&probe->pace, account);
 	burst->reach.count = 0;
-	burst->start_mono_ns = kwhy_clock_mono_ns();
+	burst->own_mono_ns = kwhy_clock_mono_ns();
 	own = enter(probe);
 	reason = burst->place ? kwhy_probe_burst_begin(burst, probe->options.memory_bytes)
 			      : KWHY_PROBE_CONTEXT;
@@ -476,7 +478,8 @@ const char *kwhy_probe_start(const struct kwhy_cupti *cupti, char *(*get)(const 
 		return "there is no memory for it";
 	probe->options = options;
 	probe->log = options.log[0] ? open(options.log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
-	kwhy_probe_pace_init(&probe->pace, &options.plan);
+	kwhy_probe_pace_init(&probe->pace, &options.plan, kwhy_probe_process_begun());
+	kwhy_probe_known_read(&probe->accounts, get("KWHY_PROBE_KNOWN"), options.plan.within);
 	return begin(probe, cupti);
 }
 

@@ -5,6 +5,7 @@
 /* Why launches are not probed, to follow "not probed: ". X(name, is it so for good?, words) */
 #define KWHY_PROBE_REASONS(X)                                                                 \
 	X(NONE, 0, "the run ended before its turn, or it is one of many small ones")          \
+	X(KNOWN, 1, "its power is known from the recording that is carried on")               \
 	X(COLLECTIVE, 1, "it waits for other devices (a collective, a send or a receive)")    \
 	X(SKIPPED, 1, "--skip names it")                                                      \
 	X(COOPERATIVE, 0, "it is launched cooperatively")                                     \

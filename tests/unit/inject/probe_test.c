@@ -54,7 +54,7 @@ static int setup(void **state)
 	probe->calls[LAUNCH_ID].handler = KWHY_PROBE_LAUNCH;
 	probe->calls[WITH_ID].handler = KWHY_PROBE_LAUNCH_WITH;
 	probe->log = -1;
-	kwhy_probe_pace_init(&probe->pace, &plan);
+	kwhy_probe_pace_init(&probe->pace, &plan, 0);
 	atomic_store(&probe->is_on, true);
 	kernel_add.runs = kernel_count.runs = kernel_follow.runs = 0;
 	return 0;
