@@ -142,7 +142,8 @@ static void refuse(
 	const struct kwhy_probe_burst *burst = &probe->burst;
 
 	atomic_store(&account->reason, (unsigned char)reason);
-	atomic_fetch_add(&account->refusals, reason == KWHY_PROBE_BUSY ? 1 : 4);
+	atomic_fetch_add(
+		&account->refusals, reason == KWHY_PROBE_BUSY || reason == KWHY_PROBE_WRITES ? 1 : 4);
 	say(probe, "refused %.200s [%u x %u]: %s; reaches %zu allocations of %llu bytes, failure %d\n",
 		account->name, account->blocks, account->threads_per_block, kwhy_probe_reason_words(reason),
 		burst->reach.count, (unsigned long long)burst->reach.bytes, (int)burst->failure);
@@ -193,6 +194,7 @@ static void begin_burst(
 	burst->driver = &probe->driver;
 	burst->memory = &probe->memory;
 	burst->account = account;
+	burst->all_writes = probe->writes;
 	burst->launch = *launch;
 	burst->place = place_of(probe, launch->context);
 	burst->is_checked = is_checked(probe, account);
@@ -224,7 +226,7 @@ static void keep_row(struct kwhy_probe *probe)
 	probe->rows[head % KWHY_PROBE_ROWS] = (struct kwhy_probe_row){.account = burst->account,
 		.start_mono_ns = burst->start_mono_ns,
 		.end_mono_ns = burst->end_mono_ns,
-		.saved_bytes = burst->reach.bytes,
+		.saved_bytes = burst->saved.bytes,
 		.correlation = burst->launch.correlation,
 		.context = burst->launch.context_id,
 		.thread = (uint32_t)syscall(SYS_gettid),
@@ -256,6 +258,22 @@ static void judge_burst(struct kwhy_probe *probe, enum kwhy_probe_reason reason)
 		atomic_fetch_add(&account->bursts, 1);
 }
 
+static void say_burst(struct kwhy_probe *probe)
+{
+	const struct kwhy_probe_burst *burst = &probe->burst;
+
+	say(probe,
+		"burst %.200s [%u x %u]: %u repeats, %s, kernel %lld ns, %zu allocations of %llu bytes, "
+		"%llu saved, check %d, %.3f ms at %.3f s\n",
+		burst->account->name, burst->account->blocks, burst->account->threads_per_block,
+		burst->repeats,
+		burst->account->form == KWHY_PROBE_STATEFUL ? "put back each" : "back to back",
+		(long long)atomic_load(&burst->account->kernel_ns), burst->reach.count,
+		(unsigned long long)burst->reach.bytes, (unsigned long long)burst->saved.bytes,
+		(int)burst->check, 1e-6 * (double)(burst->end_mono_ns - burst->start_mono_ns),
+		1e-9 * (double)(burst->end_mono_ns - atomic_load(&probe->pace.begun_mono_ns)));
+}
+
 static void end_burst(struct kwhy_probe *probe, const struct kwhy_cupti_callback *data)
 {
 	struct kwhy_probe_burst *burst = &probe->burst;
@@ -273,16 +291,8 @@ static void end_burst(struct kwhy_probe *probe, const struct kwhy_cupti_callback
 	judge_burst(probe, reason);
 	keep_row(probe);
 	atomic_fetch_add(&probe->bursts, 1);
-	say(probe,
-		"burst %.200s [%u x %u]: %u repeats, %s, kernel %lld ns, %zu allocations of %llu bytes, "
-		"check %d, "
-		"%.3f ms in all\n",
-		burst->account->name, burst->account->blocks, burst->account->threads_per_block,
-		burst->repeats,
-		burst->account->form == KWHY_PROBE_STATEFUL ? "put back each" : "back to back",
-		(long long)burst->account->kernel_ns, burst->reach.count,
-		(unsigned long long)burst->reach.bytes, (int)burst->check,
-		1e-6 * (double)(burst->end_mono_ns - burst->start_mono_ns));
+	if (burst->repeats)
+		say_burst(probe);
 	end_try(probe);
 }
 

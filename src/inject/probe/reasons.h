@@ -19,6 +19,7 @@
 	X(RANGES_MANY, 0, "it reaches more allocations than can be kept")                     \
 	X(UNKNOWN, 0, "it reaches memory of a kind that is not known here")                   \
 	X(MEMORY, 0, "what it reaches is more than --memory lets be copied twice")            \
+	X(WRITES, 0, "where it writes differs from launch to launch")                         \
 	X(HIDDEN, 1, "it writes memory that none of its parameters points to")                \
 	X(BUSY, 0, "other work of the program did not come to rest before it")                \
 	X(STREAMS_MANY, 0, "the program has more streams than can be watched")                \
