@@ -113,7 +113,7 @@ static bool write_tick(int64_t now_mono_ns, uint64_t dropped)
 	}
 	pthread_mutex_unlock(&session->lock);
 	if (kwhy_probe_get())
-		kwhy_probe_pace_review(&kwhy_probe_get()->pace, &kwhy_probe_get()->accounts);
+		kwhy_probe_pace_review(&kwhy_probe_get()->pace, &kwhy_probe_get()->accounts, now_mono_ns);
 	return is_full;
 }
 

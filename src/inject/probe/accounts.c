@@ -7,6 +7,9 @@
 #include <stdio.h>
 
 #define RATIO UINT64_C(0x9e3779b97f4a7c15) /* 2^64 over the golden ratio: spreads what it multiplies */
+/* Guesses of a kernel that has not been seen to end: so long, and longer the more threads it has. */
+#define UNSEEN_NS 20000.0
+#define THREADS_PER_NS 200.0
 
 const char *kwhy_probe_reason_words(enum kwhy_probe_reason reason)
 {
@@ -83,7 +86,8 @@ static struct kwhy_probe_account *account_at(struct kwhy_probe_accounts *account
 		snprintf(account->name, sizeof(account->name), "%s", shape->name);
 		account->blocks = blocks_of(shape);
 		account->threads_per_block = threads_of(shape);
-		atomic_store(&account->reason, (unsigned char)reason_of(shape->name));
+		atomic_store(&account->reason,
+			(unsigned char)(reason_of ? reason_of(shape->name) : KWHY_PROBE_NONE));
 		atomic_store(&account->is_wanted, true);
 		atomic_store(&account->is_there, true);
 		atomic_store(&accounts->list[atomic_fetch_add(&accounts->count, 1)],
@@ -130,6 +134,19 @@ struct kwhy_probe_account *kwhy_probe_account_of(struct kwhy_probe_accounts *acc
 	return NULL;
 }
 
+void kwhy_probe_account_know(
+	struct kwhy_probe_accounts *accounts, const char *name, uint32_t blocks, uint16_t threads_per_block)
+{
+	const struct kwhy_probe_shape shape = {
+		.name = name, .grid = {blocks, 1, 1}, .block = {threads_per_block, 1, 1}};
+	struct kwhy_probe_account *account = new_launch(accounts, &shape, NULL);
+
+	if (account) {
+		atomic_store(&account->is_known, true);
+		atomic_store(&account->reason, KWHY_PROBE_KNOWN);
+	}
+}
+
 struct kwhy_probe_account *kwhy_probe_account_at(struct kwhy_probe_accounts *accounts, unsigned number)
 {
 	const unsigned index = atomic_load(&accounts->list[number]);
@@ -143,13 +160,25 @@ void kwhy_probe_account_add_busy(struct kwhy_probe_accounts *accounts, uint64_t 
 	struct kwhy_probe_account *account = account_at(
 		accounts, key_of_account(name_hash, blocks, threads_per_block), NULL, NULL);
 
-	if (account)
-		atomic_fetch_add_explicit(&account->busy_ns, busy_ns, memory_order_relaxed);
+	if (!account)
+		return;
+	atomic_fetch_add_explicit(&account->busy_ns, busy_ns, memory_order_relaxed);
+	atomic_fetch_add_explicit(&account->records, 1, memory_order_relaxed);
+}
+
+static double mean_ns(const struct kwhy_probe_account *account)
+{
+	const uint64_t records = atomic_load(&account->records);
+	const double kernel_ns = (double)atomic_load(&account->kernel_ns);
+
+	if (records)
+		return (double)atomic_load(&account->busy_ns) / (double)records;
+	return kernel_ns > 0
+		? kernel_ns
+		: UNSEEN_NS + (double)account->blocks * account->threads_per_block / THREADS_PER_NS;
 }
 
 int64_t kwhy_probe_account_own_ns(const struct kwhy_probe_account *account)
 {
-	const int64_t own_ns = atomic_load(&account->busy_ns) - atomic_load(&account->repeated_ns);
-
-	return own_ns > 0 ? own_ns : 0;
+	return (int64_t)(mean_ns(account) * (double)atomic_load(&account->launches));
 }

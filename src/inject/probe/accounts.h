@@ -30,13 +30,16 @@ struct kwhy_probe_account {
 	atomic_uchar reason;   /* enum kwhy_probe_reason: why the last try was none */
 	atomic_bool is_wanted; /* it is among those that make up most of the busy time */
 	atomic_uint_least64_t launches;
-	atomic_int_least64_t busy_ns;	  /* by activity records, those of repeats among them */
+	atomic_uint_least64_t records;	  /* activity records, those of repeats among them ... */
+	atomic_int_least64_t busy_ns;	  /* ... and their time */
 	atomic_int_least64_t repeated_ns; /* what its repeats took */
+	atomic_int_least64_t kernel_ns;	  /* of one repeat; 0: not known */
+	atomic_int_least64_t copies_ns;	  /* between two repeats, where memory is put back */
 	atomic_uint bursts;
+	atomic_bool is_known; /* from an earlier recording */
 	atomic_uint
 		refusals; /* tries that came to nothing; those that may do better the next time count least */
 	/* Of the thread that holds the burst. */
-	int64_t kernel_ns; /* of one repeat; 0: not known */
 	uint32_t checks;
 	uint8_t form; /* enum kwhy_probe_form */
 };
@@ -66,6 +69,10 @@ struct kwhy_probe_shape {
 struct kwhy_probe_account *kwhy_probe_account_of(struct kwhy_probe_accounts *accounts,
 	const struct kwhy_probe_shape *shape, enum kwhy_probe_reason (*reason_of)(const char *name));
 
+/* One of whose power enough is known from an earlier recording. */
+void kwhy_probe_account_know(
+	struct kwhy_probe_accounts *accounts, const char *name, uint32_t blocks, uint16_t threads_per_block);
+
 /* One of those there are, by its number from 0 on; NULL: it is just being made. */
 struct kwhy_probe_account *kwhy_probe_account_at(struct kwhy_probe_accounts *accounts, unsigned number);
 
@@ -73,7 +80,10 @@ struct kwhy_probe_account *kwhy_probe_account_at(struct kwhy_probe_accounts *acc
 void kwhy_probe_account_add_busy(struct kwhy_probe_accounts *accounts, uint64_t name_hash, uint32_t blocks,
 	uint16_t threads_per_block, int64_t busy_ns);
 
-/* The program's own part of the busy time. */
+/*
+ * The busy time of the program's own launches so far: as activity records tell it, before they come by what a
+ * repeat takes, and before there is one by its size.
+ */
 int64_t kwhy_probe_account_own_ns(const struct kwhy_probe_account *account);
 
 #endif

@@ -2,6 +2,7 @@
 #include "inject/probe/burst.h"
 
 #include "base/clock.h"
+#include "inject/probe/contents.h"
 
 #include <sched.h>
 #include <time.h>
@@ -10,7 +11,7 @@
 #define REST_NS INT64_C(200000000)
 #define END_NS INT64_C(20000000000)
 #define SPIN_NS INT64_C(100000)
-enum { REPEATS_LEAST = 2, REPEATS_MOST = 5000, BEFORE = 0, AFTER = 1 };
+enum { REPEATS_LEAST = 2, REPEATS_MOST = 5000, CHECKS_EVERY = 16 };
 /* Of copies on the device, where none has been timed: half of what an H200 reads and writes. */
 enum { COPY_BYTES_PER_NS = 1000, LAUNCH_NS = 5000 };
 
@@ -21,6 +22,7 @@ enum {
 	INSIDE_BEHIND,
 	INSIDE_ONCE, /* after one repeat, after two */
 	INSIDE_TWICE,
+	INSIDE_BEFORE, /* not read: the chunks' sums are */
 	OUTSIDE_END,
 	INSIDE_END
 };
@@ -67,93 +69,27 @@ static enum kwhy_probe_reason wait_for_rest(struct kwhy_probe_burst *burst)
 	return KWHY_PROBE_NONE;
 }
 
-/* Mapped memory may be another device's, or nobody's yet. */
-static bool is_readable(const struct kwhy_probe_burst *burst, const struct kwhy_probe_allocation *allocation,
-	kwhy_cuda_device device)
+static void look_before(struct kwhy_probe_burst *burst)
 {
-	const struct kwhy_cuda_location here = {KWHY_CUDA_LOCATION_DEVICE, device};
-	unsigned long long access = 0;
-
-	if (allocation->context)
-		return true;
-	return burst->driver->cuMemGetAccess &&
-		!burst->driver->cuMemGetAccess(&access, &here, allocation->address) &&
-		access == KWHY_CUDA_ACCESS_READ_WRITE;
+	kwhy_probe_contents_note(burst,
+		burst->driver->cuMemsetD8Async(burst->place->table, 0,
+			kwhy_probe_writes_chunks(&burst->reach) * sizeof(uint64_t), burst->launch.stream));
+	kwhy_probe_contents_look(burst, 1, INSIDE_BEFORE);
 }
 
-static void list_outside(struct kwhy_probe_burst *burst)
+/* In the end all that is reached is looked at where not all of it is copied: every now and then where it is
+ * sure where the kernel writes. */
+static bool is_end_checked(const struct kwhy_probe_burst *burst)
 {
-	const size_t count = kwhy_probe_memory_list(
-		burst->memory, burst->launch.context, burst->outside, KWHY_PROBE_ALLOCATIONS);
-	kwhy_cuda_device device = 0;
-
-	burst->outside_count = 0;
-	if (burst->driver->cuCtxGetDevice(&device))
-		return;
-	for (size_t i = 0; i < count; i++)
-		if (!kwhy_probe_reach_holds(&burst->reach, burst->outside[i].address) &&
-			is_readable(burst, &burst->outside[i], device))
-			burst->outside[burst->outside_count++] = burst->outside[i];
-}
-
-/* All below: nothing more once a call has failed, but what puts memory back. */
-static void note(struct kwhy_probe_burst *burst, enum kwhy_cuda_result result)
-{
-	if (result && !burst->failure)
-		burst->failure = result;
-}
-
-static void hash_outside(struct kwhy_probe_burst *burst, unsigned sum)
-{
-	for (size_t i = 0; i < burst->outside_count && !burst->failure; i++)
-		note(burst,
-			kwhy_probe_place_hash(burst->driver, burst->place, burst->outside[i].address,
-				burst->outside[i].bytes, sum, burst->launch.stream));
-}
-
-static void hash_inside(struct kwhy_probe_burst *burst, unsigned sum)
-{
-	for (size_t i = 0; i < burst->reach.count && !burst->failure; i++)
-		note(burst,
-			kwhy_probe_place_hash(burst->driver, burst->place, burst->reach.ranges[i].address,
-				burst->reach.ranges[i].bytes, sum, burst->launch.stream));
-}
-
-static uint64_t padded(uint64_t bytes)
-{
-	return (bytes + 511) & ~UINT64_C(511);
-}
-
-/* Copies what is reached aside (`is_back`: puts it back), as it was before the program's launch or after it.
- */
-static void copy(struct kwhy_probe_burst *burst, int which, bool is_back)
-{
-	kwhy_cuda_address at = burst->place->copies + (which == AFTER ? burst->place->copies_bytes / 2 : 0);
-
-	for (size_t i = 0; i < burst->reach.count; i++) {
-		const struct kwhy_probe_range *range = &burst->reach.ranges[i];
-
-		note(burst,
-			burst->driver->cuMemcpyDtoDAsync_v2(is_back ? range->address : at,
-				is_back ? at : range->address, range->bytes, burst->launch.stream));
-		at += padded(range->bytes);
-	}
-}
-
-static bool fits(const struct kwhy_probe_burst *burst)
-{
-	uint64_t bytes = 0;
-
-	for (size_t i = 0; i < burst->reach.count; i++)
-		bytes += padded(burst->reach.ranges[i].bytes);
-	return bytes <= burst->place->copies_bytes / 2;
+	return burst->is_checked || burst->is_looked_at ||
+		(burst->writes && atomic_load(&burst->account->bursts) % CHECKS_EVERY == 0);
 }
 
 enum kwhy_probe_reason kwhy_probe_burst_begin(struct kwhy_probe_burst *burst, uint64_t limit_bytes)
 {
 	enum kwhy_probe_reason reason = kwhy_probe_launch_refuse(burst->driver, &burst->launch);
 
-	burst->start_mono_ns = kwhy_clock_mono_ns();
+	burst->start_mono_ns = burst->own_mono_ns = kwhy_clock_mono_ns();
 	burst->repeats = 0;
 	burst->check = KWHY_PROBE_UNCHECKED;
 	burst->failure = KWHY_CUDA_SUCCESS;
@@ -163,23 +99,27 @@ enum kwhy_probe_reason kwhy_probe_burst_begin(struct kwhy_probe_burst *burst, ui
 	if (!reason)
 		reason = kwhy_probe_reach_read(burst->driver, burst->memory, &burst->launch, &burst->reach);
 	if (!reason && !kwhy_probe_place_prepare(burst->driver, burst->place, limit_bytes)) {
-		note(burst, burst->place->failure);
+		kwhy_probe_contents_note(burst, burst->place->failure);
 		reason = KWHY_PROBE_CONTEXT;
 	}
-	if (!reason && !fits(burst))
-		reason = KWHY_PROBE_MEMORY;
+	if (!reason)
+		reason = kwhy_probe_contents_choose(burst);
 	if (!reason)
 		reason = wait_for_rest(burst);
+	burst->own_mono_ns = kwhy_clock_mono_ns();
 	if (reason)
 		return reason;
+	burst->is_end_checked = is_end_checked(burst);
 	if (burst->is_checked)
-		list_outside(burst);
-	note(burst,
+		kwhy_probe_contents_list_outside(burst);
+	kwhy_probe_contents_note(burst,
 		burst->driver->cuMemsetD8Async(
 			burst->place->sums, 0, KWHY_PROBE_SUMS_BYTES, burst->launch.stream));
 	if (burst->is_learning)
-		hash_outside(burst, OUTSIDE_BEFORE);
-	copy(burst, BEFORE, false);
+		kwhy_probe_contents_hash_outside(burst, OUTSIDE_BEFORE);
+	if (burst->is_looked_at)
+		look_before(burst);
+	kwhy_probe_contents_copy(burst, KWHY_PROBE_COPY_BEFORE, false);
 	burst->launch_mono_ns = kwhy_clock_mono_ns();
 	return burst->failure ? KWHY_PROBE_FAILED : KWHY_PROBE_NONE;
 }
@@ -190,7 +130,7 @@ static bool settle(struct kwhy_probe_burst *burst)
 	const int64_t since_mono_ns = kwhy_clock_mono_ns();
 	enum kwhy_cuda_result result;
 
-	note(burst,
+	kwhy_probe_contents_note(burst,
 		burst->driver->cuMemcpyDtoHAsync_v2(burst->place->sums_host, burst->place->sums,
 			KWHY_PROBE_SUMS * sizeof(uint64_t), burst->launch.stream));
 	while ((result = burst->driver->cuStreamQuery(burst->launch.stream)) == KWHY_CUDA_NOT_READY) {
@@ -199,7 +139,7 @@ static bool settle(struct kwhy_probe_burst *burst)
 			return false;
 		pause_briefly(since_mono_ns);
 	}
-	note(burst, result);
+	kwhy_probe_contents_note(burst, result);
 	return !burst->failure;
 }
 
@@ -207,19 +147,34 @@ static int64_t elapsed_ns(struct kwhy_probe_burst *burst)
 {
 	float elapsed_ms = 0;
 
-	note(burst, burst->driver->cuEventElapsedTime(&elapsed_ms, burst->place->start, burst->place->end));
+	kwhy_probe_contents_note(burst,
+		burst->driver->cuEventElapsedTime(&elapsed_ms, burst->place->start, burst->place->end));
 	return (int64_t)(1e6 * (double)elapsed_ms);
 }
 
 static void mark(struct kwhy_probe_burst *burst, kwhy_cuda_event event)
 {
-	note(burst, burst->driver->cuEventRecord(event, burst->launch.stream));
+	kwhy_probe_contents_note(burst, burst->driver->cuEventRecord(event, burst->launch.stream));
 }
 
 static void repeat(struct kwhy_probe_burst *burst)
 {
 	if (!burst->failure)
-		note(burst, kwhy_probe_launch_repeat(burst->driver, &burst->launch));
+		kwhy_probe_contents_note(burst, kwhy_probe_launch_repeat(burst->driver, &burst->launch));
+}
+
+/* Did the program's own launch write where nobody foresaw it? Then it is not repeated, but has taught. */
+static enum kwhy_probe_reason look_behind(struct kwhy_probe_burst *burst)
+{
+	kwhy_probe_contents_look(burst, -1, INSIDE_BEHIND);
+	kwhy_probe_contents_note(burst,
+		burst->driver->cuMemcpyDtoHAsync_v2(burst->place->table_host, burst->place->table,
+			kwhy_probe_writes_chunks(&burst->reach) * sizeof(uint64_t), burst->launch.stream));
+	if (!settle(burst))
+		return KWHY_PROBE_FAILED;
+	return kwhy_probe_writes_learn(burst->writes, &burst->reach, &burst->saved, burst->place->table_host)
+		? KWHY_PROBE_NONE
+		: KWHY_PROBE_WRITES;
 }
 
 /* Did the program's own launch write what is not copied? Then it is not repeated at all. */
@@ -232,32 +187,38 @@ static enum kwhy_probe_reason look_for_hidden_writes(struct kwhy_probe_burst *bu
 	return sums[OUTSIDE_BEFORE] == sums[OUTSIDE_BEHIND] ? KWHY_PROBE_NONE : KWHY_PROBE_HIDDEN;
 }
 
+/* To put back what is copied, where nothing has timed it. */
+static int64_t copy_ns(const struct kwhy_probe_burst *burst)
+{
+	return (int64_t)(burst->saved.bytes / COPY_BYTES_PER_NS) + (int64_t)burst->saved.count * LAUNCH_NS;
+}
+
 /* Is the memory after two repeats what it is after one? */
 static enum kwhy_probe_reason learn(struct kwhy_probe_burst *burst)
 {
 	const uint64_t *sums = burst->place->sums_host;
 
-	copy(burst, BEFORE, true);
+	kwhy_probe_contents_copy(burst, KWHY_PROBE_COPY_BEFORE, true);
 	mark(burst, burst->place->start);
 	repeat(burst);
 	mark(burst, burst->place->end);
-	hash_inside(burst, INSIDE_ONCE);
+	kwhy_probe_contents_hash_saved(burst, INSIDE_ONCE);
 	repeat(burst);
-	hash_inside(burst, INSIDE_TWICE);
+	kwhy_probe_contents_hash_saved(burst, INSIDE_TWICE);
 	if (!settle(burst))
 		return KWHY_PROBE_FAILED;
-	burst->account->kernel_ns = elapsed_ns(burst) + 1;
+	atomic_store(&burst->account->kernel_ns, elapsed_ns(burst) + 1);
 	burst->account->form = sums[INSIDE_ONCE] == sums[INSIDE_TWICE] ? KWHY_PROBE_IDEMPOTENT
 								       : KWHY_PROBE_STATEFUL;
+	if (burst->account->form == KWHY_PROBE_STATEFUL)
+		atomic_store(&burst->account->copies_ns, copy_ns(burst));
 	return KWHY_PROBE_NONE;
 }
 
 static uint32_t repeats_of(const struct kwhy_probe_burst *burst)
 {
-	const bool is_stateful = burst->account->form == KWHY_PROBE_STATEFUL;
-	const int64_t copy_ns = (int64_t)(burst->reach.bytes / COPY_BYTES_PER_NS) +
-		(int64_t)burst->reach.count * LAUNCH_NS;
-	const int64_t repeats = burst->wanted_ns / (burst->account->kernel_ns + (is_stateful ? copy_ns : 0));
+	const int64_t repeats = burst->wanted_ns /
+		(atomic_load(&burst->account->kernel_ns) + atomic_load(&burst->account->copies_ns));
 
 	return repeats < REPEATS_LEAST	 ? REPEATS_LEAST
 		: repeats > REPEATS_MOST ? REPEATS_MOST
@@ -269,47 +230,50 @@ static void repeat_all(struct kwhy_probe_burst *burst)
 	const bool is_stateful = burst->account->form == KWHY_PROBE_STATEFUL;
 	const uint32_t repeats = repeats_of(burst);
 
-	copy(burst, BEFORE, true);
+	kwhy_probe_contents_copy(burst, KWHY_PROBE_COPY_BEFORE, true);
 	mark(burst, burst->place->start);
 	for (uint32_t i = 0; i < repeats && !burst->failure; i++) {
 		if (is_stateful && i)
-			copy(burst, BEFORE, true);
+			kwhy_probe_contents_copy(burst, KWHY_PROBE_COPY_BEFORE, true);
 		repeat(burst);
 		burst->repeats++;
 	}
 	mark(burst, burst->place->end);
 }
 
-/* What a burst tells of the time of one repeat; of one with copies between them only the first told it. */
+/* What a burst tells of the time of one repeat; where copies lie between them, of the copies'. */
 static void keep_time(struct kwhy_probe_burst *burst)
 {
 	struct kwhy_probe_account *account = burst->account;
+	const int64_t each_ns = elapsed_ns(burst) / burst->repeats + 1;
 
 	if (account->form == KWHY_PROBE_IDEMPOTENT)
-		account->kernel_ns = elapsed_ns(burst) / burst->repeats + 1;
-	atomic_fetch_add(&account->repeated_ns, account->kernel_ns * burst->repeats);
+		atomic_store(&account->kernel_ns, each_ns);
+	else if (each_ns > atomic_load(&account->kernel_ns))
+		atomic_store(&account->copies_ns, each_ns - atomic_load(&account->kernel_ns));
+	atomic_fetch_add(&account->repeated_ns, atomic_load(&account->kernel_ns) * burst->repeats);
 }
 
 static void check(struct kwhy_probe_burst *burst)
 {
 	const uint64_t *sums = burst->place->sums_host;
 
-	if (!burst->is_checked)
+	if (!burst->is_end_checked)
 		return;
 	burst->check = sums[OUTSIDE_BEHIND] == sums[OUTSIDE_END] && sums[INSIDE_BEHIND] == sums[INSIDE_END]
 		? KWHY_PROBE_SAME
 		: KWHY_PROBE_DIFFERENT;
-	burst->account->checks++;
+	burst->account->checks += burst->is_checked;
 }
 
 static void finish(struct kwhy_probe_burst *burst)
 {
 	if (burst->is_saved)
-		copy(burst, AFTER, true);
-	if (burst->is_checked) {
-		hash_outside(burst, OUTSIDE_END);
-		hash_inside(burst, INSIDE_END);
-	}
+		kwhy_probe_contents_copy(burst, KWHY_PROBE_COPY_AFTER, true);
+	if (burst->is_checked)
+		kwhy_probe_contents_hash_outside(burst, OUTSIDE_END);
+	if (burst->is_end_checked)
+		kwhy_probe_contents_hash_inside(burst, INSIDE_END);
 	if (settle(burst)) {
 		check(burst);
 		if (burst->repeats)
@@ -322,13 +286,15 @@ enum kwhy_probe_reason kwhy_probe_burst_end(struct kwhy_probe_burst *burst)
 	enum kwhy_probe_reason reason = KWHY_PROBE_NONE;
 
 	burst->launched_mono_ns = kwhy_clock_mono_ns();
-	copy(burst, AFTER, false);
+	kwhy_probe_contents_copy(burst, KWHY_PROBE_COPY_AFTER, false);
 	burst->is_saved = !burst->failure;
-	if (burst->is_checked) {
-		hash_outside(burst, OUTSIDE_BEHIND);
-		hash_inside(burst, INSIDE_BEHIND);
-	}
-	if (burst->is_learning && burst->is_checked)
+	if (burst->is_checked)
+		kwhy_probe_contents_hash_outside(burst, OUTSIDE_BEHIND);
+	if (burst->is_looked_at)
+		reason = look_behind(burst);
+	else if (burst->is_end_checked)
+		kwhy_probe_contents_hash_inside(burst, INSIDE_BEHIND);
+	if (!reason && burst->is_learning && burst->is_checked)
 		reason = look_for_hidden_writes(burst);
 	if (burst->is_learning && !reason && !burst->failure)
 		reason = learn(burst);

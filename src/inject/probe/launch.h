@@ -31,18 +31,27 @@ enum kwhy_probe_reason kwhy_probe_launch_refuse(
 enum kwhy_cuda_result kwhy_probe_launch_repeat(
 	const struct kwhy_cuda_probe *driver, const struct kwhy_probe_launch *launch);
 
-enum { KWHY_PROBE_RANGES = 256 };
+enum { KWHY_PROBE_RANGES = 256, KWHY_PROBE_POINTERS = 1024 };
 
 struct kwhy_probe_range {
 	kwhy_cuda_address address;
 	size_t bytes;
 };
 
+/* A word of the parameters that is an address, and which word it is: the same in all launches of a kernel. */
+struct kwhy_probe_pointer {
+	kwhy_cuda_address address;
+	uint32_t slot;
+};
+
 /* The allocations that the parameters of a launch point into. */
 struct kwhy_probe_reach {
-	size_t count;
+	size_t count, pointer_count;
+	bool has_lost_pointers; /* there are more */
 	uint64_t bytes;
+	uint64_t signature; /* of all words that are no addresses */
 	struct kwhy_probe_range ranges[KWHY_PROBE_RANGES];
+	struct kwhy_probe_pointer pointers[KWHY_PROBE_POINTERS];
 };
 
 /*

@@ -6,8 +6,9 @@
 
 /*
  * When the next burst is due, and of which account. Bursts are short and lie apart, with the program's own
- * work of random length between them. An account whose busy time is large and whose bursts are few is the
- * likeliest.
+ * work of random length between them: little of it while the program is young, so that short programs are
+ * probed, too. Each launch that comes when a burst is due may be the one, by a chance that makes bursts of an
+ * account the likelier, the more busy time it has.
  *
  * How well an account's power is known is a model: bursts of 30 to 60 ms, six of each kernel, gave
  * half-widths of 3 to 4 % on an H200, and the width falls with the root of the time under
@@ -25,21 +26,25 @@ struct kwhy_probe_plan {
 struct kwhy_probe_pace {
 	struct kwhy_probe_plan plan;
 	_Atomic uint64_t random;
-	atomic_int_least64_t due_mono_ns, target_until_mono_ns, spent_ns;
-	_Atomic(struct kwhy_probe_account *) target;
+	atomic_int_least64_t begun_mono_ns; /* the program has; what it may take is a multiple of its time */
+	atomic_int_least64_t first_mono_ns; /* its first launch; 0: not yet */
+	atomic_int_least64_t due_mono_ns, spent_ns, reviewed_mono_ns;
+	atomic_int_least64_t worth_ns; /* of all accounts, when they were last reviewed */
+	atomic_flag reviewing;
 	atomic_bool is_over;
 };
 
-void kwhy_probe_pace_init(struct kwhy_probe_pace *pace, const struct kwhy_probe_plan *plan);
+void kwhy_probe_pace_init(
+	struct kwhy_probe_pace *pace, const struct kwhy_probe_plan *plan, int64_t begun_mono_ns);
 
 /* May this launch be the next? By any thread: cheap where it is not. */
 bool kwhy_probe_pace_wants(struct kwhy_probe_pace *pace, struct kwhy_probe_accounts *accounts,
 	const struct kwhy_probe_account *account, int64_t now_mono_ns);
 
-/* How long the repeats of the next burst are to take. */
-int64_t kwhy_probe_pace_length(struct kwhy_probe_pace *pace);
+/* How long the repeats of the account's next burst are to take. */
+int64_t kwhy_probe_pace_length(struct kwhy_probe_pace *pace, const struct kwhy_probe_account *account);
 
-/* A burst, or a try of one, took so long. */
+/* A burst, or a try of one, took so long, and is over. */
 void kwhy_probe_pace_spend(struct kwhy_probe_pace *pace, int64_t spent_ns, int64_t now_mono_ns);
 
 /* Is the account's power known well enough? */
@@ -54,8 +59,8 @@ struct kwhy_probe_progress {
 	int64_t busy_ns, known_ns; /* of the program's own */
 };
 
-/* Chooses what is wanted anew by the busy times there are. One thread at a time. */
+/* Chooses what is wanted anew by the busy times there are; nothing where another thread does so. */
 struct kwhy_probe_progress kwhy_probe_pace_review(
-	struct kwhy_probe_pace *pace, struct kwhy_probe_accounts *accounts);
+	struct kwhy_probe_pace *pace, struct kwhy_probe_accounts *accounts, int64_t now_mono_ns);
 
 #endif

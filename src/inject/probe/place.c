@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/probe/place.h"
 
+enum { TABLE_CHUNKS = 1 << 21 }; /* 128 GiB */
 enum { HASH_THREADS = 256, HASH_BLOCKS_MOST = 2048, HASH_BYTES_PER_BLOCK = 65536 };
 #define USUAL_MOST_BYTES (UINT64_C(1) << 30)
 #define LEAST_BYTES (UINT64_C(2) << 20)
@@ -14,6 +15,8 @@ static enum kwhy_cuda_result load(const struct kwhy_cuda_probe *driver, struct k
 
 	if (!result)
 		result = driver->cuModuleGetFunction(&place->hash, module, "kwhy_probe_hash");
+	if (!result)
+		result = driver->cuModuleGetFunction(&place->chunks, module, "kwhy_probe_chunks");
 	if (!result)
 		result = driver->cuEventCreate(&place->start, 0);
 	if (!result)
@@ -59,15 +62,43 @@ bool kwhy_probe_place_prepare(
 	return place->is_ready;
 }
 
+static unsigned hash_blocks(uint64_t bytes)
+{
+	const uint64_t wanted = (bytes + HASH_BYTES_PER_BLOCK - 1) / HASH_BYTES_PER_BLOCK;
+
+	return wanted < HASH_BLOCKS_MOST ? (unsigned)wanted : HASH_BLOCKS_MOST;
+}
+
 enum kwhy_cuda_result kwhy_probe_place_hash(const struct kwhy_cuda_probe *driver,
 	const struct kwhy_probe_place *place, kwhy_cuda_address address, uint64_t bytes, unsigned sum,
 	kwhy_cuda_stream stream)
 {
-	const uint64_t wanted = (bytes + HASH_BYTES_PER_BLOCK - 1) / HASH_BYTES_PER_BLOCK;
 	kwhy_cuda_address out = place->sums + sum * sizeof(uint64_t);
 	void *arguments[] = {&address, &bytes, &out};
 
-	return driver->cuLaunchKernel(place->hash,
-		wanted < HASH_BLOCKS_MOST ? (unsigned)wanted : HASH_BLOCKS_MOST, 1, 1, HASH_THREADS, 1, 1, 0,
-		stream, arguments, NULL);
+	return driver->cuLaunchKernel(
+		place->hash, hash_blocks(bytes), 1, 1, HASH_THREADS, 1, 1, 0, stream, arguments, NULL);
+}
+
+bool kwhy_probe_place_has_table(
+	const struct kwhy_cuda_probe *driver, struct kwhy_probe_place *place, uint64_t chunks)
+{
+	if (!place->table && !place->has_no_table)
+		place->has_no_table = driver->cuMemAlloc_v2(&place->table, TABLE_CHUNKS * sizeof(uint64_t)) ||
+			driver->cuMemHostAlloc(
+				(void **)&place->table_host, TABLE_CHUNKS * sizeof(uint64_t), 0);
+	return !place->has_no_table && chunks <= TABLE_CHUNKS;
+}
+
+enum kwhy_cuda_result kwhy_probe_place_hash_chunks(const struct kwhy_cuda_probe *driver,
+	const struct kwhy_probe_place *place, const struct kwhy_probe_chunks *chunks, kwhy_cuda_stream stream)
+{
+	kwhy_cuda_address address = chunks->address, out = place->sums + chunks->sum * sizeof(uint64_t),
+			  table = place->table + chunks->first * sizeof(uint64_t);
+	uint64_t bytes = chunks->bytes;
+	int64_t factor = chunks->factor;
+	void *arguments[] = {&address, &bytes, &out, &table, &factor};
+
+	return driver->cuLaunchKernel(
+		place->chunks, hash_blocks(bytes), 1, 1, HASH_THREADS, 1, 1, 0, stream, arguments, NULL);
 }

@@ -5,6 +5,7 @@
 #include "base/collective_name.h"
 #include "inject/calls.h"
 #include "inject/pool.h"
+#include "inject/probe/known.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -141,7 +142,8 @@ static void refuse(
 	const struct kwhy_probe_burst *burst = &probe->burst;
 
 	atomic_store(&account->reason, (unsigned char)reason);
-	atomic_fetch_add(&account->refusals, reason == KWHY_PROBE_BUSY ? 1 : 4);
+	atomic_fetch_add(
+		&account->refusals, reason == KWHY_PROBE_BUSY || reason == KWHY_PROBE_WRITES ? 1 : 4);
 	say(probe, "refused %.200s [%u x %u]: %s; reaches %zu allocations of %llu bytes, failure %d\n",
 		account->name, account->blocks, account->threads_per_block, kwhy_probe_reason_words(reason),
 		burst->reach.count, (unsigned long long)burst->reach.bytes, (int)burst->failure);
@@ -173,7 +175,8 @@ static void end_try(struct kwhy_probe *probe)
 {
 	const int64_t now_mono_ns = kwhy_clock_mono_ns();
 
-	kwhy_probe_pace_spend(&probe->pace, now_mono_ns - probe->burst.start_mono_ns, now_mono_ns);
+	kwhy_probe_pace_spend(&probe->pace, now_mono_ns - probe->burst.own_mono_ns, now_mono_ns);
+	kwhy_probe_pace_review(&probe->pace, &probe->accounts, now_mono_ns);
 	let_go(probe);
 }
 
@@ -191,12 +194,13 @@ static void begin_burst(
 	burst->driver = &probe->driver;
 	burst->memory = &probe->memory;
 	burst->account = account;
+	burst->all_writes = probe->writes;
 	burst->launch = *launch;
 	burst->place = place_of(probe, launch->context);
 	burst->is_checked = is_checked(probe, account);
-	burst->wanted_ns = kwhy_probe_pace_length(&probe->pace);
+	burst->wanted_ns = kwhy_probe_pace_length(&probe->pace, account);
 	burst->reach.count = 0;
-	burst->start_mono_ns = kwhy_clock_mono_ns();
+	burst->own_mono_ns = kwhy_clock_mono_ns();
 	own = enter(probe);
 	reason = burst->place ? kwhy_probe_burst_begin(burst, probe->options.memory_bytes)
 			      : KWHY_PROBE_CONTEXT;
@@ -224,7 +228,7 @@ static void keep_row(struct kwhy_probe *probe)
 		.launch_mono_ns = burst->launch_mono_ns,
 		.launched_mono_ns = burst->launched_mono_ns,
 		.end_mono_ns = burst->end_mono_ns,
-		.saved_bytes = burst->reach.bytes,
+		.saved_bytes = burst->saved.bytes,
 		.correlation = burst->launch.correlation,
 		.context = burst->launch.context_id,
 		.thread = (uint32_t)syscall(SYS_gettid),
@@ -256,6 +260,22 @@ static void judge_burst(struct kwhy_probe *probe, enum kwhy_probe_reason reason)
 		atomic_fetch_add(&account->bursts, 1);
 }
 
+static void say_burst(struct kwhy_probe *probe)
+{
+	const struct kwhy_probe_burst *burst = &probe->burst;
+
+	say(probe,
+		"burst %.200s [%u x %u]: %u repeats, %s, kernel %lld ns, %zu allocations of %llu bytes, "
+		"%llu saved, check %d, %.3f ms at %.3f s\n",
+		burst->account->name, burst->account->blocks, burst->account->threads_per_block,
+		burst->repeats,
+		burst->account->form == KWHY_PROBE_STATEFUL ? "put back each" : "back to back",
+		(long long)atomic_load(&burst->account->kernel_ns), burst->reach.count,
+		(unsigned long long)burst->reach.bytes, (unsigned long long)burst->saved.bytes,
+		(int)burst->check, 1e-6 * (double)(burst->end_mono_ns - burst->start_mono_ns),
+		1e-9 * (double)(burst->end_mono_ns - atomic_load(&probe->pace.begun_mono_ns)));
+}
+
 static void end_burst(struct kwhy_probe *probe, const struct kwhy_cupti_callback *data)
 {
 	struct kwhy_probe_burst *burst = &probe->burst;
@@ -273,16 +293,8 @@ static void end_burst(struct kwhy_probe *probe, const struct kwhy_cupti_callback
 	judge_burst(probe, reason);
 	keep_row(probe);
 	atomic_fetch_add(&probe->bursts, 1);
-	say(probe,
-		"burst %.200s [%u x %u]: %u repeats, %s, kernel %lld ns, %zu allocations of %llu bytes, "
-		"check %d, "
-		"%.3f ms in all\n",
-		burst->account->name, burst->account->blocks, burst->account->threads_per_block,
-		burst->repeats,
-		burst->account->form == KWHY_PROBE_STATEFUL ? "put back each" : "back to back",
-		(long long)burst->account->kernel_ns, burst->reach.count,
-		(unsigned long long)burst->reach.bytes, (int)burst->check,
-		1e-6 * (double)(burst->end_mono_ns - burst->start_mono_ns));
+	if (burst->repeats)
+		say_burst(probe);
 	end_try(probe);
 }
 
@@ -478,7 +490,8 @@ const char *kwhy_probe_start(const struct kwhy_cupti *cupti, char *(*get)(const 
 		return "there is no memory for it";
 	probe->options = options;
 	probe->log = options.log[0] ? open(options.log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
-	kwhy_probe_pace_init(&probe->pace, &options.plan);
+	kwhy_probe_pace_init(&probe->pace, &options.plan, kwhy_probe_process_begun());
+	kwhy_probe_known_read(&probe->accounts, get("KWHY_PROBE_KNOWN"), options.plan.within);
 	return begin(probe, cupti);
 }
 

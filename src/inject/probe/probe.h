@@ -48,6 +48,7 @@ struct kwhy_probe {
 	struct kwhy_probe_pace pace;
 	struct kwhy_probe_place places[KWHY_PROBE_PLACES];
 	struct kwhy_probe_burst burst; /* of whoever holds it */
+	struct kwhy_probe_writes writes[KWHY_PROBE_WRITERS];
 	atomic_flag held;
 	atomic_bool is_on, is_held;
 	atomic_uint_least64_t graph_launches, cooperative_launches;

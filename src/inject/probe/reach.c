@@ -84,33 +84,65 @@ static bool find_range(const struct reading *reading, kwhy_cuda_address address,
 	return true;
 }
 
-static enum kwhy_probe_reason read_word(struct reading *reading, uint64_t word)
+static enum kwhy_probe_reason keep_number(struct reading *reading, uint64_t word)
 {
-	struct kwhy_probe_range range;
-	enum kwhy_probe_reason reason;
-	int type = 0;
+	struct kwhy_probe_reach *reach = reading->reach;
 
-	if (word < LEAST_ADDRESS || word >= MOST_ADDRESS || kwhy_probe_reach_holds(reading->reach, word))
-		return KWHY_PROBE_NONE;
-	if (!find_range(reading, word, &range)) {
-		if (reading->driver->cuPointerGetAttribute(&type, KWHY_CUDA_POINTER_MEMORY_TYPE, word))
-			return KWHY_PROBE_NONE; /* a number */
-		return type == KWHY_CUDA_MEMORY_HOST ? KWHY_PROBE_HOST
-			: type			     ? KWHY_PROBE_UNKNOWN
-						     : KWHY_PROBE_NONE;
-	}
-	reason = judge(reading, word);
-	return reason ? reason : keep(reading, range);
+	reach->signature = (reach->signature ^ word) * UINT64_C(0xbf58476d1ce4e5b9);
+	reach->signature ^= reach->signature >> 29;
+	return KWHY_PROBE_NONE;
 }
 
-static enum kwhy_probe_reason read_bytes(struct reading *reading, const void *from, size_t bytes)
+static void keep_pointer(struct kwhy_probe_reach *reach, kwhy_cuda_address address, uint32_t slot)
+{
+	if (reach->pointer_count < KWHY_PROBE_POINTERS)
+		reach->pointers[reach->pointer_count++] = (struct kwhy_probe_pointer){address, slot};
+	else
+		reach->has_lost_pointers = true;
+}
+
+/* Of an address that is not known to lie in device memory; where it is a number, that is kept. */
+static enum kwhy_probe_reason read_unknown(struct reading *reading, uint64_t word)
+{
+	int type = 0;
+
+	if (reading->driver->cuPointerGetAttribute(&type, KWHY_CUDA_POINTER_MEMORY_TYPE, word) || !type)
+		return keep_number(reading, word);
+	return type == KWHY_CUDA_MEMORY_HOST ? KWHY_PROBE_HOST : KWHY_PROBE_UNKNOWN;
+}
+
+static enum kwhy_probe_reason read_word(struct reading *reading, uint64_t word, uint32_t slot)
+{
+	struct kwhy_probe_range range;
+	enum kwhy_probe_reason reason = KWHY_PROBE_NONE;
+
+	if (word < LEAST_ADDRESS || word >= MOST_ADDRESS)
+		return keep_number(reading, word);
+	if (!kwhy_probe_reach_holds(reading->reach, word)) {
+		if (!find_range(reading, word, &range))
+			return read_unknown(reading, word);
+		reason = judge(reading, word);
+		reason = reason ? reason : keep(reading, range);
+	}
+	keep_pointer(reading->reach, word, slot);
+	return reason;
+}
+
+static enum kwhy_probe_reason read_bytes(
+	struct reading *reading, const void *from, size_t bytes, uint32_t parameter)
 {
 	enum kwhy_probe_reason reason = KWHY_PROBE_NONE;
-	uint64_t word;
+	uint64_t word = 0;
 
 	for (size_t at = 0; !reason && at + sizeof(word) <= bytes; at += sizeof(word)) {
 		memcpy(&word, (const unsigned char *)from + at, sizeof(word));
-		reason = read_word(reading, word);
+		reason = read_word(reading, word, parameter << 16 | (uint32_t)at);
+	}
+	if (bytes % sizeof(word)) {
+		word = 0;
+		memcpy(&word, (const unsigned char *)from + bytes / sizeof(word) * sizeof(word),
+			bytes % sizeof(word));
+		keep_number(reading, word);
 	}
 	return reason;
 }
@@ -125,7 +157,7 @@ static enum kwhy_probe_reason read_extra(struct reading *reading, void *const *e
 			buffer = extra[i + 1];
 		else if ((uintptr_t)extra[i] == KWHY_CUDA_EXTRA_BUFFER_BYTES)
 			memcpy(&bytes, extra[i + 1], sizeof(bytes));
-	return buffer ? read_bytes(reading, buffer, bytes) : KWHY_PROBE_PARAMETERS;
+	return buffer ? read_bytes(reading, buffer, bytes, 0) : KWHY_PROBE_PARAMETERS;
 }
 
 static enum kwhy_probe_reason read_arguments(struct reading *reading, const struct kwhy_probe_launch *launch)
@@ -141,7 +173,7 @@ static enum kwhy_probe_reason read_arguments(struct reading *reading, const stru
 	for (size_t i = 0; !reason && i < PARAMETERS_MOST; i++) {
 		if (ask(launch->function, i, &offset, &bytes))
 			break;
-		reason = read_bytes(reading, launch->arguments[i], bytes);
+		reason = read_bytes(reading, launch->arguments[i], bytes, (uint32_t)i);
 	}
 	return reason;
 }
@@ -152,8 +184,9 @@ enum kwhy_probe_reason kwhy_probe_reach_read(const struct kwhy_cuda_probe *drive
 {
 	struct reading reading = {.driver = driver, .memory = memory, .reach = out};
 
-	out->count = 0;
-	out->bytes = 0;
+	out->count = out->pointer_count = 0;
+	out->bytes = out->signature = 0;
+	out->has_lost_pointers = false;
 	if (driver->cuCtxGetDevice(&reading.device))
 		return KWHY_PROBE_FAILED;
 	if (launch->arguments)

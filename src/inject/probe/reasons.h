@@ -5,6 +5,7 @@
 /* Why launches are not probed, to follow "not probed: ". X(name, is it so for good?, words) */
 #define KWHY_PROBE_REASONS(X)                                                                 \
 	X(NONE, 0, "the run ended before its turn, or it is one of many small ones")          \
+	X(KNOWN, 1, "its power is known from the recording that is carried on")               \
 	X(COLLECTIVE, 1, "it waits for other devices (a collective, a send or a receive)")    \
 	X(SKIPPED, 1, "--skip names it")                                                      \
 	X(COOPERATIVE, 0, "it is launched cooperatively")                                     \
@@ -18,6 +19,7 @@
 	X(RANGES_MANY, 0, "it reaches more allocations than can be kept")                     \
 	X(UNKNOWN, 0, "it reaches memory of a kind that is not known here")                   \
 	X(MEMORY, 0, "what it reaches is more than --memory lets be copied twice")            \
+	X(WRITES, 0, "where it writes differs from launch to launch")                         \
 	X(HIDDEN, 1, "it writes memory that none of its parameters points to")                \
 	X(BUSY, 0, "other work of the program did not come to rest before it")                \
 	X(STREAMS_MANY, 0, "the program has more streams than can be watched")                \

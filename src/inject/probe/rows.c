@@ -91,7 +91,7 @@ void kwhy_probe_write_unprobed(struct kwhy_probe *probe, struct kwhy_inject_labe
 	for (unsigned i = 0; i < count; i++) {
 		const struct kwhy_probe_account *account = kwhy_probe_account_at(&probe->accounts, i);
 
-		if (!account || atomic_load(&account->bursts))
+		if (!account || atomic_load(&account->bursts) || !atomic_load(&account->launches))
 			continue;
 		write_unprobed(labels,
 			&(struct unprobed){account->name,

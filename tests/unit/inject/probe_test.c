@@ -35,6 +35,27 @@ static void follow(void **arguments)
 	(**(uint64_t ***)arguments[0])[0] += 3;
 }
 
+/* Adds up where its first parameter points, 64 KiB words from there, in a large allocation; what it is told
+ * by its second. */
+static void add_up(void **arguments)
+{
+	uint64_t *at = *(uint64_t **)arguments[0];
+
+	for (int i = 0; i < 65536; i++)
+		at[i] += *(uint64_t *)arguments[1];
+}
+
+/* Writes once more at another place each time that it runs. */
+static void wander(void **arguments)
+{
+	static uint64_t runs;
+	uint64_t *at = *(uint64_t **)arguments[0];
+
+	at[++runs % 200 * 16384]++;
+}
+
+static struct kwhy_cuda_function_opaque kernel_add_up = {.run = add_up, .bytes = {8, 8}},
+					kernel_wander = {.run = wander, .bytes = {8}};
 static struct kwhy_cuda_function_opaque kernel_add = {.run = add_one, .bytes = {8, 8}},
 					kernel_count = {.run = count_up, .bytes = {8}},
 					kernel_follow = {.run = follow, .bytes = {8}};
@@ -54,7 +75,7 @@ static int setup(void **state)
 	probe->calls[LAUNCH_ID].handler = KWHY_PROBE_LAUNCH;
 	probe->calls[WITH_ID].handler = KWHY_PROBE_LAUNCH_WITH;
 	probe->log = -1;
-	kwhy_probe_pace_init(&probe->pace, &plan);
+	kwhy_probe_pace_init(&probe->pace, &plan, 0);
 	atomic_store(&probe->is_on, true);
 	kernel_add.runs = kernel_count.runs = kernel_follow.runs = 0;
 	return 0;
@@ -144,6 +165,61 @@ static void a_kernel_that_writes_where_no_parameter_points_is_never_repeated(voi
 	assert_int_equal(probe->accounts.at[probe->accounts.list[0] - 1].reason, KWHY_PROBE_HIDDEN);
 }
 
+enum { LARGE_WORDS = 4 << 20 }; /* 32 MiB, of which half does not fit */
+
+static void of_a_large_allocation_what_the_kernel_writes_is_copied(void **state)
+{
+	uint64_t *large = probe_driver_new(LARGE_WORDS * 8), *from = large + 1000000, one = 1;
+	void *arguments[] = {&from, &one};
+
+	(void)state;
+	launch(&kernel_add_up, "add_up", arguments); /* teaches */
+	assert_int_equal(probe->row_head, 1);
+	assert_int_equal(probe->rows[0].repeats, 0);
+	assert_int_equal(kernel_add_up.runs, 0);
+	for (int i = 0; i < 3; i++)
+		launch(&kernel_add_up, "add_up", arguments);
+	assert_int_equal(probe->row_head, 4);
+	assert_in_range(probe->rows[1].saved_bytes, 65536 * 8, 65536 * 8 + 4 * 65536);
+	assert_int_equal(probe->rows[1].check, KWHY_PROBE_SAME);
+	assert_int_equal(probe->rows[3].check, KWHY_PROBE_SAME);
+	assert_int_equal(probe->rows[3].form, 1);
+	assert_true(kernel_add_up.runs > 6);
+	for (int i = 0; i < LARGE_WORDS; i++)
+		assert_int_equal(large[i], i >= 1000000 && i < 1000000 + 65536 ? 4 : 0);
+}
+
+static void what_it_writes_moves_with_its_pointers(void **state)
+{
+	uint64_t *large = probe_driver_new(LARGE_WORDS * 8), *from = large + 1000000, one = 1;
+	void *arguments[] = {&from, &one};
+
+	(void)state;
+	launch(&kernel_add_up, "add_up", arguments);
+	from = large + 3000000;
+	launch(&kernel_add_up, "add_up", arguments);
+	assert_int_equal(probe->row_head, 2);
+	assert_int_not_equal(probe->rows[1].repeats, 0);
+	assert_int_equal(large[3000000], 1);
+	assert_int_equal(large[3000000 + 65535], 1);
+	assert_int_equal(large[3000000 + 65536], 0);
+}
+
+static void a_kernel_that_writes_somewhere_else_each_time_is_left_alone(void **state)
+{
+	uint64_t *large = probe_driver_new(LARGE_WORDS * 8), sum = 0;
+	void *arguments[] = {&large};
+
+	(void)state;
+	for (int i = 0; i < 20; i++)
+		launch(&kernel_wander, "wander", arguments);
+	for (int i = 0; i < LARGE_WORDS; i++)
+		sum += large[i];
+	assert_int_equal(sum, 20);
+	assert_int_equal(kernel_wander.runs, 0);
+	assert_int_equal(probe->accounts.at[probe->accounts.list[0] - 1].reason, KWHY_PROBE_WRITES);
+}
+
 static void expect_refusal(const char *name, enum kwhy_probe_reason reason)
 {
 	uint64_t *in = probe_driver_new(WORDS * 8), *out = probe_driver_new(WORDS * 8);
@@ -216,6 +292,9 @@ int main(void)
 		TEST(an_idempotent_kernel_is_repeated_back_to_back_and_its_memory_stays),
 		TEST(a_kernel_with_state_begins_each_repeat_on_memory_put_back),
 		TEST(a_kernel_that_writes_where_no_parameter_points_is_never_repeated),
+		TEST(of_a_large_allocation_what_the_kernel_writes_is_copied),
+		TEST(what_it_writes_moves_with_its_pointers),
+		TEST(a_kernel_that_writes_somewhere_else_each_time_is_left_alone),
 		TEST(a_launch_under_capture_is_left_alone),
 		TEST(managed_memory_is_left_alone),
 		TEST(memory_of_the_host_is_left_alone),
@@ -227,5 +306,5 @@ int main(void)
 		TEST(a_copy_that_fails_ends_the_probing_before_anything_has_changed),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }
