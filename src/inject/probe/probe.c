@@ -6,6 +6,7 @@
 #include "inject/calls.h"
 #include "inject/pool.h"
 #include "inject/probe/known.h"
+#include "inject/probe/progress.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -491,6 +492,7 @@ const char *kwhy_probe_start(const struct kwhy_cupti *cupti, char *(*get)(const 
 	probe->options = options;
 	probe->log = options.log[0] ? open(options.log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
 	kwhy_probe_pace_init(&probe->pace, &options.plan, kwhy_probe_process_begun());
+	kwhy_probe_progress_open(get);
 	kwhy_probe_known_read(&probe->accounts, get("KWHY_PROBE_KNOWN"), options.plan.within);
 	return begin(probe, cupti);
 }
