@@ -25,8 +25,8 @@ _kwhy()
 	[ "$first" -eq 1 ] || command=help
 	options=
 	case $command in
-	"record") options="--output -o --one-file --delay --duration --range --duty --window --graphs --memory --no-calls --gauges --power-only --max-size --work --count --device --meter --replay --progress --quiet -q --help -h" ;;
-	"probe") options="--output -o --one-file --within --budget --memory --verify --skip --seed --share --burst --device --gauges --max-size --progress --quiet -q --help -h" ;;
+	"record") options="--output -o --one-file --delay --duration --range --duty --window --graphs --memory --no-calls --power-only --progress --gauges --max-size --work --count --device --meter --replay --quiet -q --help -h" ;;
+	"probe") options="--output -o --one-file --within --budget --memory --verify --skip --seed --share --burst --append --progress --gauges --max-size --work --count --device --meter --replay --quiet -q --help -h" ;;
 	"report") options="--power --plan --output -o --json --csv --no-color --profile --partial --assume-power --price --intensity --place --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	"compare") options="--power-a --power-b --trace-a --trace-b --fail-if --projected --output -o --json --no-color --profile --partial --assume-power --price --intensity --place --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	"whatif") options="--plan --numerics --keep-on-device --pack-h2d --pack-d2h --thin-collectives --bigger-batch --batch --fuse --pool --drop-waits --event-waits --join-waits --pinned --overlap-copies --overlap-collectives --prefetch --graph --host-speed --power --output -o --json --no-color --profile --partial --assume-power --price --intensity --place --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
