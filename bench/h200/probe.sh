@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Does `kwhy probe` leave a program as it is, and how much of its kernels does it get to know? Parts: hash (a deterministic training loop whose
-# parameters are hashed, plain and with 1, 5 and 20 % of all launches repeated, AdamW in its foreach and its fused form), and each of PROGRAMS:
-# plain, recorded and probed, with the outputs compared. Each command is stopped after LIMIT_S seconds (90). Needs one GPU and what the programs
-# import; about 8 minutes for all. PYTHON names another interpreter, PROBE_ARGS further options (default --memory 8G).
+# parameters are hashed, plain and with 1, 5 and 20 % of all launches repeated, AdamW in its foreach and its fused form), each of PROGRAMS, and
+# graphed (a step as a CUDA graph), spawned (two processes) and jax_arena (jax_mlp with three quarters of the memory taken at once): plain, recorded
+# and probed, with the outputs compared; and C and D (sets of ten operations: their powers in place by the energy counter, and the same
+# loop recorded and probed). Each command is stopped after LIMIT_S seconds (90). Needs one GPU and what the programs import; about 15 minutes
+# for all. PYTHON names another interpreter, PROBE_ARGS further options (default --memory 8G), LOOP_S the seconds of the loops (5).
 # usage: probe.sh KWHY_FOLDER OUT_FOLDER PROGRAM_FOLDER [PART...]
 set -uo pipefail
 kwhy=$(realpath "$1")/bin/kwhy
@@ -11,7 +13,8 @@ mkdir -p "$2"
 out=$(realpath "$2")
 programs=$(realpath "$3")
 shift 3
-parts=${*:-hash hf_train resnet gcn hf_generate cupy_mix triton_mm jax_mlp}
+parts=${*:-hash hf_train cupy_mix triton_mm resnet gcn hf_generate jax_mlp jax_arena graphed spawned C D}
+own=$(dirname "$(realpath "$0")")/programs
 python=${PYTHON:-python3}
 [ -n "${PYTHON:-}" ] || [ ! -x /opt/torch/.venv/bin/python ] || python=/opt/torch/.venv/bin/python
 read -ra arguments <<< "${PROBE_ARGS:---memory 8G}"
@@ -71,17 +74,28 @@ hash_part() {
 	done
 }
 
-program_part() {
-	limited "$1-plain" "$python" "$programs/$1.py"
-	limited "$1-record" "$kwhy" record -q --one-file -o "$out/$1-record.kwhy" -- "$python" "$programs/$1.py"
-	same "$1-plain" "$1-record"
-	probed "$1-probe" -- "$python" "$programs/$1.py"
-	same "$1-plain" "$1-probe"
+# three_ways NAME COMMAND: plain, recorded and probed
+three_ways() {
+	local name=$1
+	shift
+	limited "$name-plain" "$@"
+	limited "$name-record" "$kwhy" record -q --one-file -o "$out/$name-record.kwhy" -- "$@"
+	same "$name-plain" "$name-record"
+	probed "$name-probe" -- "$@"
+	same "$name-plain" "$name-probe"
+}
+
+set_part() {
+	limited "$1-truth" "$python" "$own/inplace_sets.py" truth "$1" "$out/truth_$1.json"
+	three_ways "$1" "$python" "$own/inplace_sets.py" loop "$1" "${LOOP_S:-5}"
 }
 
 for part in $parts; do
 	case $part in
 	hash) hash_part ;;
-	*) program_part "$part" ;;
+	C | D) set_part "$part" ;;
+	graphed | spawned) three_ways "$part" "$python" "$own/$part.py" ;;
+	jax_arena) XLA_PYTHON_CLIENT_PREALLOCATE=true three_ways "$part" "$python" "$programs/jax_mlp.py" ;;
+	*) three_ways "$part" "$python" "$programs/$part.py" ;;
 	esac
 done

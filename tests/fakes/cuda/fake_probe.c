@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What kwhy probe asks the driver for, and its own kernels in C. */
+#include "fake.h"
+
+enum { CHUNK_BYTES = 65536 };
+
+static uint64_t sum_of(kwhy_cuda_address address, uint64_t from, uint64_t to)
+{
+	const unsigned char *bytes = (const unsigned char *)(uintptr_t)address;
+	uint64_t sum = 0;
+
+	for (uint64_t i = from; i < to; i++)
+		sum += (bytes[i] + 1) * (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
+	return sum;
+}
+
+static void hash(const struct kwhy_gpu_grid *grid, void **arguments)
+{
+	uint64_t *out = (uint64_t *)*(uintptr_t *)arguments[2];
+
+	(void)grid;
+	*out += sum_of(*(kwhy_cuda_address *)arguments[0], 0, *(uint64_t *)arguments[1]);
+}
+
+static void hash_chunks(const struct kwhy_gpu_grid *grid, void **arguments)
+{
+	const uint64_t bytes = *(uint64_t *)arguments[1], factor = *(uint64_t *)arguments[4];
+	uint64_t *out = (uint64_t *)*(uintptr_t *)arguments[2],
+		 *table = (uint64_t *)*(uintptr_t *)arguments[3];
+
+	(void)grid;
+	for (uint64_t i = 0; i < bytes; i += CHUNK_BYTES) {
+		const uint64_t sum = sum_of(*(kwhy_cuda_address *)arguments[0], i,
+			i + CHUNK_BYTES < bytes ? i + CHUNK_BYTES : bytes);
+
+		*out += sum;
+		table[i / CHUNK_BYTES] += factor * sum;
+	}
+}
+
+static const struct kwhy_gpu_host_kernel kernels[] = {{"kwhy_probe_hash", hash, {8, 8, 8}},
+	{"kwhy_probe_chunks", hash_chunks, {8, 8, 8, 8, 8}}, {NULL, NULL, {0}}};
+
+__attribute__((constructor)) static void give_kernels(void)
+{
+	kwhy_fake_gpu_kernels(kernels);
+}
+
+enum kwhy_cuda_result cuFuncGetParamInfo(
+	kwhy_cuda_function function, size_t index, size_t *out_offset, size_t *out_bytes)
+{
+	size_t offset = 0;
+
+	BEGIN("cuFuncGetParamInfo");
+	for (size_t i = 0; i < index && i < KWHY_GPU_HOST_ARGUMENTS_MOST; i++)
+		offset += (function->host.argument_bytes[i] + 7u) / 8 * 8;
+	if (index >= KWHY_GPU_HOST_ARGUMENTS_MOST || !function->host.argument_bytes[index])
+		return fake_end(KWHY_CUDA_INVALID_VALUE);
+	*out_offset = offset;
+	*out_bytes = function->host.argument_bytes[index];
+	return fake_end(KWHY_CUDA_SUCCESS);
+}
+
+enum kwhy_cuda_result cuCtxGetDevice(kwhy_cuda_device *out_device)
+{
+	BEGIN("cuCtxGetDevice");
+	*out_device = fake_current_device();
+	return fake_end(fake_current_device() < 0 ? KWHY_CUDA_INVALID_CONTEXT : KWHY_CUDA_SUCCESS);
+}
+
+enum kwhy_cuda_result cuThreadExchangeStreamCaptureMode(int *mode)
+{
+	static _Thread_local int now;
+	const int before = now;
+
+	now = *mode;
+	*mode = before;
+	return KWHY_CUDA_SUCCESS;
+}
