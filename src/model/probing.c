@@ -111,20 +111,14 @@ static enum kwhy_status add_activity(struct adding *adding, size_t row)
 	const struct kwhy_activities *rows = &adding->recording->activities;
 	const struct shape shape = {rows->name[row], rows->blocks[row], rows->threads_per_block[row]};
 	const int64_t busy_ns = rows->end_ns[row] - rows->start_ns[row];
-	const bool is_repeat = rows->origin[row] == KWHY_ORIGIN_REPEAT;
 	struct kwhy_probing_account *account;
 	enum kwhy_status status;
 
-	if (!is_kernel(rows->kind[row]) || rows->origin[row] == KWHY_ORIGIN_PROBER ||
-		(adding->is_earlier && !is_repeat))
+	if (!is_kernel(rows->kind[row]) || rows->origin[row] != KWHY_ORIGIN_PROGRAM)
 		return KWHY_OK;
 	status = account_of(adding, &shape, &account);
 	if (status)
 		return status;
-	if (is_repeat) {
-		account->repeated_ns += busy_ns;
-		return KWHY_OK;
-	}
 	account->busy_ns += busy_ns;
 	account->is_of_graph |= rows->kind[row] == KWHY_ACTIVITY_GRAPH || rows->graph_node[row] != KWHY_NONE;
 	adding->probing->busy_ns += busy_ns;
@@ -141,6 +135,7 @@ static enum kwhy_status add_burst(struct adding *adding, const struct kwhy_burst
 	if (status)
 		return status;
 	account->bursts += burst->repeats > 0;
+	account->repeated_ns += burst->repeated_ns;
 	if (adding->is_earlier)
 		return KWHY_OK;
 	probing->bursts++;
@@ -179,7 +174,7 @@ static enum kwhy_status add_all(struct adding *adding)
 	const struct kwhy_recording *recording = adding->recording;
 	enum kwhy_status status = KWHY_OK;
 
-	for (size_t i = 0; !status && i < recording->activities.count; i++)
+	for (size_t i = 0; !status && !adding->is_earlier && i < recording->activities.count; i++)
 		status = add_activity(adding, i);
 	for (size_t i = 0; !status && i < recording->burst_count; i++)
 		status = add_burst(adding, &recording->bursts[i]);

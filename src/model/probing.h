@@ -12,7 +12,7 @@
 struct kwhy_probing_account {
 	uint64_t bursts;
 	int64_t busy_ns;     /* of the program's own launches */
-	int64_t repeated_ns; /* of repeats */
+	int64_t repeated_ns; /* that repeats took, as the prober counts it */
 	uint64_t reason_launches;
 	const char *reason; /* of most launches that were not probed; NULL: none is told */
 	uint32_t name, next;

@@ -232,7 +232,7 @@ struct kwhy_wire_burst {
 	uint8_t check; /* enum kwhy_burst_check */
 	/* From the start on: between these the program's own call ran, and nothing of the prober. */
 	uint32_t launch_ns, launched_ns;
-	uint32_t zero;
+	uint32_t repeated_ns; /* what the repeats took, without the copies between them */
 };
 
 /* Launches that were not probed. The last row of a name, its sizes and a writer holds. */

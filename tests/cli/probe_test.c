@@ -47,6 +47,7 @@ static void add_burst(
 		.context = 1,
 		.blocks = 132,
 		.repeats = 1,
+		.repeated_ns = 70 * MS,
 		.threads_per_block = 256,
 		.check = (uint8_t)check};
 }

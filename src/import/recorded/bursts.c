@@ -24,6 +24,7 @@ enum kwhy_status kwhy_recorded_burst_keep(struct kwhy_recorded *recorded, uint32
 		.burst = {.start_ns = kwhy_recorded_time(recorded, writer, burst->start_mono_ns),
 			.end_ns = kwhy_recorded_time(recorded, writer, burst->end_mono_ns),
 			.saved_bytes = burst->saved_bytes,
+			.repeated_ns = burst->repeated_ns,
 			.name = kwhy_recorded_name(recorded, writer, burst->name),
 			.stream = KWHY_NONE,
 			.blocks = burst->blocks,

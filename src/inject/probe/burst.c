@@ -91,6 +91,7 @@ enum kwhy_probe_reason kwhy_probe_burst_begin(struct kwhy_probe_burst *burst, ui
 
 	burst->start_mono_ns = burst->own_mono_ns = kwhy_clock_mono_ns();
 	burst->repeats = 0;
+	burst->repeated_ns = 0;
 	burst->check = KWHY_PROBE_UNCHECKED;
 	burst->failure = KWHY_CUDA_SUCCESS;
 	burst->is_late = burst->is_saved = false;
@@ -251,7 +252,8 @@ static void keep_time(struct kwhy_probe_burst *burst)
 		atomic_store(&account->kernel_ns, each_ns);
 	else if (each_ns > atomic_load(&account->kernel_ns))
 		atomic_store(&account->copies_ns, each_ns - atomic_load(&account->kernel_ns));
-	atomic_fetch_add(&account->repeated_ns, atomic_load(&account->kernel_ns) * burst->repeats);
+	burst->repeated_ns = atomic_load(&account->kernel_ns) * burst->repeats;
+	atomic_fetch_add(&account->repeated_ns, burst->repeated_ns);
 }
 
 static void check(struct kwhy_probe_burst *burst)

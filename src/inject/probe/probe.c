@@ -229,6 +229,7 @@ static void keep_row(struct kwhy_probe *probe)
 		.launch_mono_ns = burst->launch_mono_ns,
 		.launched_mono_ns = burst->launched_mono_ns,
 		.end_mono_ns = burst->end_mono_ns,
+		.repeated_ns = burst->repeated_ns,
 		.saved_bytes = burst->saved.bytes,
 		.correlation = burst->launch.correlation,
 		.context = burst->launch.context_id,

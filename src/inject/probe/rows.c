@@ -5,9 +5,9 @@
 
 #include <stdio.h>
 
-static uint32_t since(int64_t start_ns, int64_t time_ns)
+static uint32_t narrow(int64_t time_ns)
 {
-	return time_ns - start_ns < UINT32_MAX ? (uint32_t)(time_ns - start_ns) : UINT32_MAX;
+	return time_ns < UINT32_MAX ? (uint32_t)time_ns : UINT32_MAX;
 }
 
 static void write_burst(const struct kwhy_probe_row *row, struct kwhy_inject_labels *labels)
@@ -28,8 +28,9 @@ static void write_burst(const struct kwhy_probe_row *row, struct kwhy_inject_lab
 			.threads_per_block = row->account->threads_per_block,
 			.form = row->form,
 			.check = row->check,
-			.launch_ns = since(row->start_mono_ns, row->launch_mono_ns),
-			.launched_ns = since(row->start_mono_ns, row->launched_mono_ns)};
+			.launch_ns = narrow(row->launch_mono_ns - row->start_mono_ns),
+			.launched_ns = narrow(row->launched_mono_ns - row->start_mono_ns),
+			.repeated_ns = narrow(row->repeated_ns)};
 }
 
 static void write_note(struct kwhy_probe *probe, struct kwhy_inject_labels *labels)

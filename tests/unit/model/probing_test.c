@@ -51,7 +51,8 @@ static void run(struct kwhy_recording *recording, const char *kernel, int64_t ms
 	recording->activities.origin[recording->activities.count - 1] = origin;
 }
 
-static void burst(struct kwhy_recording *recording, const char *kernel, uint32_t repeats, uint8_t check)
+static void burst(struct kwhy_recording *recording, const char *kernel, uint32_t repeats, int64_t repeated_ms,
+	uint8_t check)
 {
 	const struct kwhy_burst row = {.start_ns = 0,
 		.end_ns = 50 * MS,
@@ -59,6 +60,7 @@ static void burst(struct kwhy_recording *recording, const char *kernel, uint32_t
 		.blocks = 10,
 		.threads_per_block = 32,
 		.repeats = repeats,
+		.repeated_ns = repeated_ms * MS,
 		.check = check};
 	struct kwhy_error error;
 
@@ -115,8 +117,8 @@ static void accounts_are_known_by_bursts_and_time_under_repeats(void **state)
 	run(recording, "softmax", 68, KWHY_ORIGIN_REPEAT);
 	run(recording, "sort", 10, KWHY_ORIGIN_PROGRAM);
 	for (int i = 0; i < 4; i++) {
-		burst(recording, "gemm", 9, i ? KWHY_BURST_UNCHECKED : KWHY_BURST_SAME);
-		burst(recording, "softmax", 3, i ? KWHY_BURST_UNCHECKED : KWHY_BURST_SAME);
+		burst(recording, "gemm", 9, 68, i ? KWHY_BURST_UNCHECKED : KWHY_BURST_SAME);
+		burst(recording, "softmax", 3, 17, i ? KWHY_BURST_UNCHECKED : KWHY_BURST_SAME);
 	}
 	add(*state, recording, false);
 	parts = kwhy_probing_count(*state, 0.035);
@@ -140,8 +142,8 @@ static void three_bursts_are_not_enough_however_long(void **state)
 	run(recording, "gemm", 60, KWHY_ORIGIN_PROGRAM);
 	run(recording, "gemm", 5000, KWHY_ORIGIN_REPEAT);
 	for (int i = 0; i < 3; i++)
-		burst(recording, "gemm", 9, KWHY_BURST_UNCHECKED);
-	burst(recording, "gemm", 0, KWHY_BURST_UNCHECKED); /* it came to nothing */
+		burst(recording, "gemm", 9, 2000, KWHY_BURST_UNCHECKED);
+	burst(recording, "gemm", 0, 0, KWHY_BURST_UNCHECKED); /* it came to nothing */
 	add(*state, recording, false);
 	assert_int_equal(kwhy_probing_count(*state, 0.05).known.accounts, 0);
 }
@@ -154,7 +156,7 @@ static void what_an_earlier_run_taught_counts_and_what_it_ran_does_not(void **st
 	run(earlier, "gemm", 999, KWHY_ORIGIN_PROGRAM);
 	run(earlier, "gemm", 300, KWHY_ORIGIN_REPEAT);
 	for (int i = 0; i < 4; i++)
-		burst(earlier, "gemm", 9, KWHY_BURST_DIFFERENT);
+		burst(earlier, "gemm", 9, 75, KWHY_BURST_DIFFERENT);
 	refuse(earlier, "gemm", 9, "of another time");
 	add(*state, earlier, true);
 	assert_int_equal(kwhy_probing_count(*state, 0.05).all.accounts, 0);
@@ -180,7 +182,7 @@ static void what_was_not_probed_is_listed_by_time_and_reason(void **state)
 	run(recording, "b", 6, KWHY_ORIGIN_PROGRAM);
 	run(recording, "c", 7, KWHY_ORIGIN_PROGRAM);
 	run(recording, "d", 1, KWHY_ORIGIN_PROGRAM);
-	burst(recording, "gemm", 9, KWHY_BURST_UNCHECKED);
+	burst(recording, "gemm", 9, 20, KWHY_BURST_UNCHECKED);
 	refuse(recording, "gemm", 100, "it was probed all the same");
 	refuse(recording, "a", 1, "it is large");
 	refuse(recording, "b", 1, "it is large");
@@ -203,8 +205,8 @@ static void the_first_kernel_that_changed_memory_is_named(void **state)
 	struct kwhy_recording *recording = begin_recording();
 
 	run(recording, "gemm", 60, KWHY_ORIGIN_PROGRAM);
-	burst(recording, "gemm", 9, KWHY_BURST_SAME);
-	burst(recording, "scan", 9, KWHY_BURST_DIFFERENT);
+	burst(recording, "gemm", 9, 20, KWHY_BURST_SAME);
+	burst(recording, "scan", 9, 20, KWHY_BURST_DIFFERENT);
 	add(probing, recording, false);
 	assert_int_equal(probing->different, 1);
 	assert_string_equal(kwhy_names_get(&probing->names, probing->different_name), "scan");
