@@ -205,6 +205,31 @@ static void an_earlier_recording_tells_the_library_what_is_known(void **state)
 	unlink(words[5]);
 }
 
+/* Launcher and library together: a kernel that is known already is not repeated. */
+static void what_one_run_taught_the_next_one_leaves_alone(void **state)
+{
+	static const char command[] = "export KWHY_CUPTI=" KWHY_FAKE_CUPTI
+				      " LD_LIBRARY_PATH=" KWHY_FAKE_CUDA_DIR "; exec " KWHY_FAKE_PROGRAM
+				      " work:30";
+	const char *const first[] = {"probe", "-q", "-o", place("x"), "--within", "50%", "--share", "100",
+		"--burst", "1", "--", "sh", "-c", command, NULL};
+	const char *const second[] = {"probe", "-q", "-o", place("a"), "--within", "50%", "--append",
+		place("x"), "--", "sh", "-c", command, NULL};
+	const struct spawn spawns[] = {{.words = first, .environment = "KWHY_INJECT=" KWHY_INJECT_LIBRARY},
+		{.words = second, .environment = "KWHY_INJECT=" KWHY_INJECT_LIBRARY}};
+
+	(void)state;
+	setenv("KWHY_FAKE_NVML", KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/h200_of_fake_cuda.txt", 1);
+	assert_done(spawn_run(&spawns[0]), 0,
+		"kwhy: kernels by size, shares of their busy time: 2 of 3 repeated");
+	assert_done(spawn_run(&spawns[1]), 0,
+		"kwhy: no kernel was repeated\nkwhy: kernels by size, shares of their busy time: 2 of 3 "
+		"repeated "
+		"now or before");
+	use_steady_load();
+	remove_recording("x");
+}
+
 static void what_is_no_recording_of_probe_cannot_be_carried_on(void **state)
 {
 	(void)state;
@@ -228,6 +253,7 @@ int main(void)
 		CASE(memory_that_was_not_put_back_is_the_exit_status),
 		CASE(a_command_that_ends_with_125_itself_changed_nothing),
 		CASE(an_earlier_recording_tells_the_library_what_is_known),
+		CASE(what_one_run_taught_the_next_one_leaves_alone),
 		CASE(what_is_no_recording_of_probe_cannot_be_carried_on),
 	};
 

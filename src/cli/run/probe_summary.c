@@ -28,10 +28,11 @@ static void write_accounts(
 	if (!parts.all.accounts)
 		return;
 	kwhy_text_addf(out,
-		"kernels by size, shares of their busy time: %zu of %zu repeated (%.1f %%); by the time that "
-		"repeats took, %zu are known within %g %% (%.1f %%)\n",
-		parts.probed.accounts, parts.all.accounts, percent(probing, parts.probed.busy_ns),
-		parts.known.accounts, 100 * summary->within_ratio, percent(probing, parts.known.busy_ns));
+		"kernels by size, shares of their busy time: %zu of %zu repeated%s (%.1f %%); by the time "
+		"that repeats took, %zu are known within %g %% (%.1f %%)\n",
+		parts.probed.accounts, parts.all.accounts, summary->earlier->count ? " now or before" : "",
+		percent(probing, parts.probed.busy_ns), parts.known.accounts, 100 * summary->within_ratio,
+		percent(probing, parts.known.busy_ns));
 }
 
 static void write_unprobed(const struct kwhy_probing *probing, struct kwhy_text *out)
