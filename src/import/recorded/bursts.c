@@ -192,7 +192,7 @@ static uint8_t origin_of(const struct kwhy_recorded *recorded, size_t row)
 }
 
 /* Of what is not the program's the calls are left out: it must not be joined with the program's launch. */
-static void tell(const struct kwhy_recorded *recorded, size_t row)
+static void assign_origin(const struct kwhy_recorded *recorded, size_t row)
 {
 	struct kwhy_activities *rows = &recorded->recording->activities;
 	const uint8_t origin = rows->origin[row] ? KWHY_ORIGIN_PROGRAM : origin_of(recorded, row);
@@ -213,7 +213,7 @@ enum kwhy_status kwhy_recorded_bursts_apply(struct kwhy_recorded *recorded, stru
 	for (size_t i = 0; i < recorded->burst_count; i++)
 		find_stream(&recorded->bursts[i]);
 	for (size_t i = 0; i < rows->count && recorded->burst_count; i++)
-		tell(recorded, i);
+		assign_origin(recorded, i);
 	for (size_t i = 0; !status && i < recorded->burst_count; i++)
 		status = kwhy_recording_add_burst(recorded->recording, &recorded->bursts[i].burst, error);
 	return status;

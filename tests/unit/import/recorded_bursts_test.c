@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recorded_tape.h"
 
-/* What kwhy probe ran between the program's own work, told from it. */
+/* What kwhy probe ran between the program's own work, and that work. */
 enum { PROGRAM_THREAD = 43, OTHER_THREAD = 44, HASH = TOKENS + 1, COPY_CALL, WHY, CALLED = 100 };
 
 static void begin_process(struct tape *tape, int fd, uint64_t id)
@@ -184,7 +184,7 @@ static void repeats_with_the_correlation_of_the_launch_are_not_joined_with_its_c
 	kwhy_recording_free(recording);
 }
 
-static void repeats_are_told_where_the_programs_own_launch_is_lost(void **state)
+static void repeats_are_found_where_the_programs_own_launch_is_lost(void **state)
 {
 	struct kwhy_recording *recording;
 	struct tape tape;
@@ -365,7 +365,7 @@ int main(void)
 		cmocka_unit_test(a_burst_of_one_process_leaves_another_alone),
 		cmocka_unit_test(calls_of_the_prober_are_left_out_and_those_of_other_threads_stay),
 		cmocka_unit_test(repeats_with_the_correlation_of_the_launch_are_not_joined_with_its_call),
-		cmocka_unit_test(repeats_are_told_where_the_programs_own_launch_is_lost),
+		cmocka_unit_test(repeats_are_found_where_the_programs_own_launch_is_lost),
 		cmocka_unit_test(correlations_may_begin_anew_within_a_burst),
 		cmocka_unit_test(a_real_probed_program_ran_what_it_runs_without),
 		cmocka_unit_test(a_recording_cut_before_the_row_of_a_burst_has_none),
