@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# The four things people do with a checkout. Everything else: cmake --list-presets.
+# What people do with a checkout. Everything else: cmake --list-presets.
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 BUILD := build/release
 REPORT := $(BUILD)/src/cli/kwhy report examples/recordings/decode.kwhy
 
-.PHONY: demo check install clean setup-build setup-check configure
+.PHONY: demo check check-lab check-all install clean setup-build setup-check configure configure-lab
 
 demo: setup-build configure
 	cmake --build $(BUILD) --parallel $(JOBS) --target kwhy kwhy-inject
@@ -14,9 +14,19 @@ demo: setup-build configure
 	@$(REPORT) -o build/demo/report.json && echo "The same report as data: build/demo/report.json"
 	@! $(REPORT) -o build/demo/report.html || echo "and as a page for a browser: build/demo/report.html"
 
+# All but the tests of the reference workloads (check-lab) and the slow ones; lint of what changed.
 check: setup-check configure
 	cmake --build $(BUILD) --parallel $(JOBS)
-	ctest --test-dir $(BUILD) --parallel $(JOBS) --output-on-failure --no-tests=error --no-label-summary
+	JOBS=$(JOBS) scripts/run-tests $(BUILD) --label-exclude '^(lab|slow)$$'
+
+check-lab: setup-check configure-lab
+	cmake --build $(BUILD) --parallel $(JOBS) --target kwhy kwhy-inject lab/all
+	JOBS=$(JOBS) scripts/run-tests $(BUILD) --label-regex '^lab$$'
+
+# Both, and the slow ones: lint of the whole tree, the portable folder.
+check-all: setup-check configure-lab
+	cmake --build $(BUILD) --parallel $(JOBS)
+	JOBS=$(JOBS) scripts/run-tests $(BUILD) --label-exclude '^changed$$'
 
 install: configure
 	cmake --build $(BUILD) --parallel $(JOBS) --target installed
@@ -32,4 +42,7 @@ setup-check:
 	@scripts/setup build check
 
 configure:
-	cmake --preset release
+	cmake --preset release -DKWHY_LAB=OFF
+
+configure-lab:
+	cmake --preset release -DKWHY_LAB=ON

@@ -1,6 +1,7 @@
 include(GNUInstallDirs)
 option(KWHY_TESTS "Build the tests" ON)
 option(KWHY_BENCH "Build the benchmarks of our own code" ON)
+option(KWHY_LAB "Build kwhy-lab, the reference workloads (lab/)" OFF)
 option(KWHY_FUZZERS "Build libFuzzer targets (clang only)" OFF)
 find_program(KWHY_NODE NAMES node nodejs)
 set(page_default OFF)
@@ -53,7 +54,7 @@ function(kwhy_kernels module)
 	endforeach()
 endfunction()
 
-# Kernels of kernels/<name>/<part>.cu, one text in the order of the parts: kwhy_joined_kernels(workload twin args steps fused).
+# Kernels of <name>/kernels/<part>.cu, one text in the order of the parts: kwhy_joined_kernels(lab twin args steps fused).
 # Of the parts' licence lines the first stays, an empty line takes the others' place; an #if may end in another part. The text
 # lies in the build folder as kernels/<name>.cu, which is what a compiler's line numbers mean and what tests include; a change
 # of a part configures again.
@@ -61,7 +62,7 @@ function(kwhy_joined_kernels module name)
 	set(joined ${CMAKE_CURRENT_BINARY_DIR}/kernels/${name}.cu)
 	set(text "")
 	foreach(part ${ARGN})
-		set(file ${CMAKE_CURRENT_SOURCE_DIR}/kernels/${name}/${part}.cu)
+		set(file ${CMAKE_CURRENT_SOURCE_DIR}/${name}/kernels/${part}.cu)
 		file(READ ${file} more)
 		if(NOT text STREQUAL "")
 			string(REPLACE "/* SPDX-License-Identifier: Apache-2.0 */\n" "\n" more "${more}")

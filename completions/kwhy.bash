@@ -13,7 +13,7 @@ _kwhy()
 	case $command in
 	model) options="cost carbon tokens power cap scale roofline audit" ;;
 	tune) options="cap clock" ;;
-	bench) options="train transfer pairs twin flow decode ops" ;;
+	bench) options="transfer pairs ops" ;;
 	esac
 	if [ -n "$options" ]; then
 		if [ "$COMP_CWORD" -eq "$((first + 1))" ]; then
@@ -25,8 +25,8 @@ _kwhy()
 	[ "$first" -eq 1 ] || command=help
 	options=
 	case $command in
-	"record") options="--output -o --one-file --delay --duration --range --duty --window --graphs --memory --no-calls --gauges --power-only --max-size --work --count --device --meter --replay --progress --quiet -q --help -h" ;;
-	"probe") options="--output -o --one-file --within --budget --memory --verify --skip --seed --share --burst --device --gauges --max-size --progress --quiet -q --help -h" ;;
+	"record") options="--output -o --one-file --delay --duration --range --duty --window --graphs --memory --no-calls --power-only --progress --gauges --max-size --work --count --device --meter --replay --quiet -q --help -h" ;;
+	"probe") options="--output -o --one-file --within --budget --memory --verify --skip --seed --share --burst --append --progress --gauges --max-size --work --count --device --meter --replay --quiet -q --help -h" ;;
 	"report") options="--power --plan --output -o --json --csv --no-color --profile --partial --assume-power --price --intensity --place --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	"compare") options="--power-a --power-b --trace-a --trace-b --fail-if --projected --output -o --json --no-color --profile --partial --assume-power --price --intensity --place --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	"whatif") options="--plan --numerics --keep-on-device --pack-h2d --pack-d2h --thin-collectives --bigger-batch --batch --fuse --pool --drop-waits --event-waits --join-waits --pinned --overlap-copies --overlap-collectives --prefetch --graph --host-speed --power --output -o --json --no-color --profile --partial --assume-power --price --intensity --place --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
@@ -48,12 +48,8 @@ _kwhy()
 	"model audit") options="--output -o --json --help -h" ;;
 	"tune cap") options="--allow-set --device --from --to --values --repeat -r --warmup --work --slower --seed --output -o --json --help -h" ;;
 	"tune clock") options="--allow-set --device --from --to --values --repeat -r --warmup --work --slower --seed --output -o --json --help -h" ;;
-	"bench train") options="--backend --device --dp --pp --variant --width --layers --batch --parts --samples --steps --check-width --repeat --seconds --output -o --json --csv --quiet -q --help -h" ;;
 	"bench transfer") options="--backend --device --strategy --direction --min-size --max-size --random-sizes --quick --time --seed --data --energy --burst --compat --save --resume --from --output -o --json --header --profile --verbose -v --no-color --quiet -q --help -h" ;;
 	"bench pairs") options="--backend --device --ranks --engine --clock --min-size --max-size --random-sizes --no-loads --communicators --time --warm --keep-warm --lock-clocks --allow-set --clock-time --energy --burst --pinning --seed --save --resume --from --simulators --against --compat --output -o --json --verbose -v --no-color --quiet -q --help -h" ;;
-	"bench twin") options="--backend --device --variant --steps --ranks --loop --collectives --repeat --seconds --runs-only --output -o --json --csv --quiet -q --help -h" ;;
-	"bench flow") options="--backend --device --variant --flows --steps --path --precision --collectives --repeat --seconds --components --runs-only --output -o --json --csv --quiet -q --help -h" ;;
-	"bench decode") options="--backend --device --shape --weights --batch --launch --tp --page --cache --products --prompt --tokens --temperature --top-k --top-p --seed --beam --arrivals --repeat --seconds --output -o --json --csv --quiet -q --help -h" ;;
 	"bench ops") options="--backend --device --only --seconds --memory --no-energy --seed --profile --output -o --json --csv --quiet -q --help -h" ;;
 	"llm") options="--url --model --concurrency -c --rate -r --seconds --ramp --stall --idle --endpoint --prompt-words --prompts --max-tokens --ignore-eos --seed --meters --meters-token --meters-ca --device --replay --no-energy --output -o --json --quiet -q --help -h" ;;
 	"help") options="--all -a --help -h" ;;

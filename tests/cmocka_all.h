@@ -12,6 +12,25 @@
 
 #include <math.h>
 
+/*
+ * What every test program returns from main: 0 if its cases passed, 1 if one failed, 77 (skipped, for ctest)
+ * if all of them were skipped. The last line says how many were, where any was. cmocka's own runner returns 0
+ * then.
+ */
+#define kwhy_test_main(tests, setup, teardown) \
+	kwhy_test_run(#tests, (tests), sizeof(tests) / sizeof((tests)[0]), (setup), (teardown))
+int kwhy_test_run(const char *name, const struct CMUnitTest *tests, size_t count, CMFixtureFunction setup,
+	CMFixtureFunction teardown);
+#undef cmocka_run_group_tests
+
+/* Ends the running case as skipped; prints a line "skipped: why". */
+#define kwhy_skip(why) kwhy_skip_at((why), __FILE__, __LINE__)
+_Noreturn void kwhy_skip_at(const char *why, const char *file, int line);
+#undef skip
+
+/* For a whole program, where it cannot begin: prints the same line and returns 77. */
+int kwhy_skip_all(const char *why);
+
 /* cmocka's own (1.1.5) takes a figure that is no number for equal to any, and rounds to float before it
  * looks. */
 #undef assert_float_equal

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What docs/advice.md says of PyTorch programs: attention, fused perceptrons, layouts, streams and CUDA_DEVICE_MAX_CONNECTIONS, in turns and with joules
+# What docs/results/advice.md says of PyTorch programs: attention, fused perceptrons, layouts, streams and CUDA_DEVICE_MAX_CONNECTIONS, in turns and with joules
 # (programs/advice.py), and loaders that read ahead; as `host`, what neighbours, placement, preparation by the host and the power limit cost
 # (programs/host.py); as `nccl`, on two GPUs, NCCL's variables (WARN: all as it is).
 # Usage: advice.sh KWHY_FOLDER OUT_FOLDER ["one host nccl"]     (one, host: about a minute each; nccl: 40 s)

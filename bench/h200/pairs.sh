@@ -1,13 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# kwhy bench pairs on two (or four) H200 of one host, NVLink multicast off: copies and NCCL twice against each other; nccl-tests and nvbandwidth (where they are on
-# PATH) in turns with what kwhy says by their definitions; everything with random sizes, contention and joules, its page and simulators' inputs; a kill in the middle;
-# a folder of torch.profiler. What matters most comes first; SKIP=ways,peers,together,all,killed,profiled leaves parts out;
-# COMMUNICATORS=12: the time pass with so many of NCCL.
+# kwhy bench pairs on two (or four) H200 of one host, NVLink multicast off: copies and NCCL in two runs; everything with random sizes, contention and joules, its
+# page and simulators' inputs; a kill in the middle; a folder of torch.profiler. What matters most comes first; SKIP=ways,all,killed,profiled leaves parts out;
+# COMMUNICATORS=12: the time pass with twelve NCCL communicators.
 # Usage: pairs.sh KWHY_FOLDER OUT_FOLDER [cuda|host]     (about 2.5 minutes on two of them)
 # Targets (issue 7): copies and NCCL between all pairs at all sizes under 60 s for four GPUs; variation of repetitions under 5 %, median under 1 %;
-# 95 % of the points within 2 % when repeated; about 396 GB/s one way and 784 both; NCCL within 2 % of nccl-tests, small messages at or below it;
-# held-out error under 3 % (median) and 10 % (worst); ASTRA-sim's input within 5 % from 64 KiB up.
+# 95 % of the points within 2 % when repeated; about 396 GB/s one way and 784 both; held-out error under 3 % (median) and 10 % (worst); ASTRA-sim's input within 5 % from 64 KiB up.
 set -u
 kwhy=$(cd "$1" && pwd)/bin/kwhy || exit 2
 here=$(cd "$(dirname "$0")" && pwd)
@@ -26,7 +24,6 @@ sent=nccl
 both="nccl-exchange"
 limits=()
 [ "$backend" != host ] || { limits=(--max-size 1MiB); sent="read"; both="exchange"; }
-together=all-reduce,all-gather,reduce-scatter,broadcast,all-to-all
 
 step() {
 	local name=$1 limit=$2
@@ -35,10 +32,6 @@ step() {
 	start=$(date +%s.%N)
 	timeout "$limit" "$@" > "$out/$name.out" 2> "$out/$name.err"
 	echo "$name: exit $?, $(date +%s.%N | awk -v start="$start" '{ printf "%.1f", $1 - start }') s" | tee -a "$out/log.txt"
-}
-
-peer() { # name, step, options: one of nccl-tests, all sizes up to 1 GiB
-	command -v "$1_perf" > /dev/null && step "$2" 40 "$1_perf" -b 8 -e 1G -g 2 "${@:3}"
 }
 
 wants() {
@@ -57,21 +50,6 @@ for run in 1 2; do
 done
 # All ways of moving bytes, beside each other; both ways at once against each alone.
 wants ways && step ways 45 "${pairs[@]}" --engine "write,read,kernel,put,exchange,$sent,$both" --clock back-to-back --no-loads --random-sizes 8 --time 30 -o "$out/ways.json" "${limits[@]}"
-# Peers and their numbers from ours, in turns.
-if wants peers; then
-	for turn in 1 2; do
-		peer sendrecv "peer_sendrecv_$turn" -f 2
-		step "queued_$turn" 40 "${pairs[@]}" --engine "$both,$together" --clock queued --no-loads --time 12 --seed "$turn" -o "$out/queued_$turn.json" "${limits[@]}"
-	done
-	peer sendrecv peer_sendrecv_3 -f 2
-	peer all_reduce peer_all_reduce_1 -f 2 -d uint32
-	for name in all_gather reduce_scatter broadcast alltoall; do
-		wants together && peer "$name" "peer_${name}_1" -f 4 -d uint32
-	done
-	[ "$backend" = host ] || step copies 30 "${pairs[@]}" --engine write,read,kernel,exchange --clock back-to-back --no-loads --min-size 256MiB --time 10 -o "$out/copies.json"
-	command -v nvbandwidth > /dev/null && step nvbandwidth 30 nvbandwidth -b 512 -t device_to_device_memcpy_read_ce \
-		device_to_device_memcpy_write_ce device_to_device_bidirectional_memcpy_write_ce
-fi
 # Everything, kept; then worked out again from what was kept, which takes no GPU.
 if wants all; then
 	step all 170 "${pairs[@]}" --random-sizes 8 --time 45 --warm 2 --energy --burst 0.4 --pinning --save "$out/traces" -o "$out/all.txt" "${limits[@]}"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Where each watt goes, and how well the device's counters predict it: a model fitted to one recording of mixed work, held against another in another
-# order (MIXED_S seconds each, 105), against work of other kinds (OTHER_S, 20) and against token generation (`kwhy bench decode`, DECODE_S a phase, 4); and
+# order (MIXED_S seconds each, 105), against work of other kinds (OTHER_S, 20) and against token generation (`kwhy-lab decode`, DECODE_S a phase, 4); and
 # one fitted to token generation, held against other numbers of sequences. Then limits under a product: only where the file "allow-set" lies in
 # OUT_FOLDER. Needs PyTorch, root for the limits, and one GPU; 7.5 minutes.
 # usage: power.sh KWHY_FOLDER OUT_FOLDER
@@ -27,7 +27,7 @@ mixed() {
 }
 
 decode() {
-	"$kwhy" record -q --power-only --gauges 0.2 -o "$work/$1.kwhy" -- "$kwhy" bench decode --batch "$2" --launch early --repeat 3 \
+	"$kwhy" record -q --power-only --gauges 0.2 -o "$work/$1.kwhy" -- "${kwhy%/*}/kwhy-lab" decode --batch "$2" --launch early --repeat 3 \
 		--seconds "${DECODE_S:-4}" -o "$out/power-$1-run.json"
 }
 

@@ -42,7 +42,7 @@ step() {
 record() {
 	local name=$2-$3-$4.$round
 	step "$name" "$program" record -q --one-file -o "$out/$name.kwhy" -- \
-		"$program" bench "$1" --runs-only --variant "$2" --steps "$3" --repeat "$4" --seconds 0 --json "${@:5}"
+		"${program%/*}/kwhy-lab" "$1" --runs-only --variant "$2" --steps "$3" --repeat "$4" --seconds 0 --json "${@:5}"
 }
 
 # NAME COMMAND...: in the recorder, whose recording nobody reads
@@ -53,7 +53,7 @@ recorded() {
 
 # WORKLOAD VARIANTS STEPS REPEAT [OPTIONS]: into STEPS-REPEAT.window.json, the energy of runs like those that were recorded
 window() {
-	step "$3-$4.window" "$program" bench "$1" -q --runs-only --variant "$2" --steps "$3" --repeat 1 --seconds 2 --json \
+	step "$3-$4.window" "${program%/*}/kwhy-lab" "$1" -q --runs-only --variant "$2" --steps "$3" --repeat 1 --seconds 2 --json \
 		-o "$out/$3-$4.window.json" "${@:5}"
 }
 

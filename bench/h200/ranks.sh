@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # kwhy bench pairs between processes on two (or more) H200 of one host, NVLink multicast off: --ranks, processes that each see one GPU alone, a rank that is killed,
-# torchrun, and collectives of one process and of several. Held beside one process, and nccl-tests where it is installed. What matters most comes first.
+# torchrun, and collectives of one process and of several, compared with one process. What matters most comes first.
 # Usage: ranks.sh KWHY_FOLDER OUT_FOLDER [cuda|host]     (about 100 s of GPU on two of them)
 # SKIP=one,queued,visible,killed,torchrun leaves parts out.
 # Asks: are copies between processes as fast as within one (within 2 %)? do NCCL's numbers by one thread differ from those by one process a GPU? does everything verify?
@@ -41,11 +41,8 @@ folder=$(find "$out/traces" -mindepth 1 -maxdepth 1 -type d | head -1)
 cp "$folder/pairs.json" "$out/ranks.json"
 # One process, what can be held against it.
 wants one && step one 45 "${pairs[@]}" --ranks 1 --engine "write,read,kernel,put,exchange,nccl,nccl-exchange,$together" --clock back-to-back --no-loads --time 25 -o "$out/one.json" "${limits[@]}"
-# NCCL as nccl-tests times it, which has two threads in place of two processes.
+# NCCL as nccl-tests times it.
 wants queued && step queued 30 "${pairs[@]}" --ranks 2 --engine nccl-exchange,all-reduce --clock queued --time 10 -o "$out/queued.json" "${limits[@]}"
-for peer in sendrecv all_reduce; do
-	wants queued && command -v "${peer}_perf" > /dev/null && step "peer_$peer" 30 "${peer}_perf" -b 8 -e 1G -f 2 -t 2 -g 1 -d uint32
-done
 # As a launcher starts them, each with its own GPU alone.
 visible() {
 	local rank
@@ -91,7 +88,7 @@ fi
 	--time 3 -o "$out/torchrun.json" "${limits[@]}"
 
 python3 - "$out" <<'P' | tee -a "$out/log.txt"
-import json, os, sys
+import json, sys
 out = sys.argv[1]
 def load(name):
     path = f"{out}/{name}"
@@ -117,13 +114,6 @@ for name in ("torchrun", "visible"):
     apart = sorted(abs(c["median_s"] / medians["ranks"][k]["median_s"] - 1) for k, c in medians[name].items() if k in medians["ranks"])
     if apart:
         print("%s against --ranks: median %.2f %% apart, worst %.1f %%" % (name, 100 * apart[len(apart) // 2], 100 * apart[-1]))
-for peer, engine in (("sendrecv", "nccl-exchange"), ("all_reduce", "all-reduce")):
-    own = {c["size"]: c for c in load("queued.json")["configs"] if c["engine"] == engine and c["src"] == 0}
-    if os.path.exists(f"{out}/peer_{peer}.out"):
-        rows = [line.split() for line in open(f"{out}/peer_{peer}.out")]
-        for cells in (r for r in rows if len(r) >= 9 and r[0].isdigit() and r[1].isdigit() and int(r[0]) in own):
-            mean_s = own[int(cells[0])]["mean_s"]
-            print("%s_perf -t 2, %10s B: %8s us, two processes %9.2f us, ratio %.3f" % (peer, cells[0], cells[5], mean_s * 1e6, mean_s * 1e6 / float(cells[5])))
 for i, rank in enumerate(runs["ranks"]["conditions"].get("ranks", [])):
     print("rank %d: clock %s +- %s ns, drift %s +- %s ppm" % (i, rank["clock_offset_ns"], rank["clock_offset_half_width_ns"],
           rank["host_clock_drift_ppm"], rank["host_clock_drift_half_width_ppm"]))

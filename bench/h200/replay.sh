@@ -28,7 +28,7 @@ step() {
 # NAME STEPS RUNS: half a second of work and more, since the counter ticks every 0.1 s.
 record() {
 	step "record-$1" "$program" record -q -o "$out/$1.kwhy" -- \
-		"$program" bench twin --variant "$1" --steps "$2" --repeat "$3" --seconds 0 --runs-only --json
+		"${program%/*}/kwhy-lab" twin --variant "$1" --steps "$2" --repeat "$3" --seconds 0 --runs-only --json
 }
 
 # NAME COUNT: warm, from ten seconds after the start on.
@@ -97,5 +97,5 @@ for name in "${names[@]}"; do
 	esac
 done
 # What the changed ones are in truth.
-step truth-24 "$program" bench twin --variant v0,v3 --steps 24 --repeat 5 --seconds 0 --runs-only --json
-step truth "$program" bench twin --variant v3,v5,v6,v8 --repeat 20 --seconds 0 --runs-only --json
+step truth-24 "${program%/*}/kwhy-lab" twin --variant v0,v3 --steps 24 --repeat 5 --seconds 0 --runs-only --json
+step truth "${program%/*}/kwhy-lab" twin --variant v3,v5,v6,v8 --repeat 20 --seconds 0 --runs-only --json

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# kwhy bench transfer on an H200: the whole sweep, nvbandwidth's method (and nvbandwidth itself where it is installed) in the same run,
-# compression of text and of weights, carrying on after a kill, and how well medians repeat. Joules: transfer_energy.sh.
+# kwhy bench transfer on an H200: the whole sweep, nvbandwidth's method in the same run, compression of text and of weights, carrying on
+# after a kill, and how well medians repeat. Joules: transfer_energy.sh.
 # Usage: transfers.sh KWHY_FOLDER OUT_FOLDER [cuda|hip|host]     (about 5 minutes on an H200; DEVICE=N: that GPU)
 # Targets (issue 6): pinned at or above 55.56/55.44 GB/s at 512 MiB and 48.6/49.1 at 1 MiB; the sweep's time pass under 180 s; 95 % of the
 # points within 2 % when repeated; every point verified.
@@ -30,11 +30,6 @@ command -v nvidia-smi > /dev/null && nvidia-smi -q > "$out/nvidia-smi.txt" 2>&1
 # The method of nvbandwidth before and after the sweep, so that drift shows.
 step compat_before 40 "${transfer[@]}" --compat nvbandwidth "${limits[@]}"
 step compat_1mib 20 "${transfer[@]}" --compat nvbandwidth --max-size 1MiB
-if command -v nvbandwidth > /dev/null; then
-	step nvbandwidth 60 nvbandwidth -b 512 -t host_to_device_memcpy_ce device_to_host_memcpy_ce \
-		host_to_device_bidirectional_memcpy_ce device_to_host_bidirectional_memcpy_ce
-	step nvbandwidth_1mib 60 nvbandwidth -b 1 -t host_to_device_memcpy_ce device_to_host_memcpy_ce
-fi
 
 step sweep 200 "${transfer[@]}" --save "$out/sweep" -o "$out/sweep.txt" "${limits[@]}"
 head -4 "$out/sweep.txt" | tee -a "$out/log.txt"

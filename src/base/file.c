@@ -1,34 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 
+#include "base/output.h"
 #include "base/quantity.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static enum kwhy_status fail_write(const char *path, struct kwhy_error *error)
-{
-	return kwhy_fail(error, KWHY_E_IO, "cannot write '%.300s': %s; name another file or folder", path,
-		strerror(errno));
-}
-
-/* The umask can only be read by setting it; nobody else creates files in between that would matter. */
-static mode_t mode_for(const struct stat *old)
-{
-	mode_t mask;
-
-	if (old)
-		return old->st_mode & 07777;
-	mask = umask(0);
-	umask(mask);
-	return 0666 & ~mask;
-}
 
 static int write_all(int fd, const char *bytes, size_t length)
 {
@@ -52,17 +37,21 @@ struct whole {
 	size_t length;
 };
 
+static enum kwhy_status write_to(const struct whole *whole, int file, struct kwhy_error *error)
+{
+	int failed = write_all(file, whole->bytes, whole->length);
+
+	if (close(file))
+		failed = -1;
+	return failed ? kwhy_output_fail(whole->path, error) : KWHY_OK;
+}
+
 static enum kwhy_status write_whole(void *context, const char *to, struct kwhy_error *error)
 {
 	const struct whole *whole = context;
-	int fd = open(to, O_WRONLY | O_CLOEXEC), failed;
+	int file = open(to, O_WRONLY | O_CLOEXEC);
 
-	if (fd < 0)
-		return fail_write(whole->path, error);
-	failed = write_all(fd, whole->bytes, whole->length);
-	if (close(fd))
-		failed = -1;
-	return failed ? fail_write(whole->path, error) : KWHY_OK;
+	return file < 0 ? kwhy_output_fail(whole->path, error) : write_to(whole, file, error);
 }
 
 /* Writers know only the file beside; who reads the sentence knows the other. */
@@ -81,60 +70,117 @@ static enum kwhy_status name_as_given(
 	return status;
 }
 
-/* `target`: where links lead. The mode comes last: it may be one that nobody can write to. */
-static enum kwhy_status make_beside(const char *path, const char *target, mode_t mode,
+/* A file that nobody else has or sees by now, next to where the output goes. */
+struct beside {
+	const struct kwhy_output *output;
+	int file;
+	mode_t mode; /* that it gets at the end */
+	char name[sizeof(((struct kwhy_output *)0)->name) + 8];
+	char path[sizeof("/proc/self/fd/-2147483648/") + sizeof(((struct kwhy_output *)0)->name) + 8];
+};
+
+static int create(const struct beside *beside, mode_t mode)
+{
+	return openat(beside->output->folder, beside->name,
+		O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+}
+
+/* By the folder that was opened, whatever its name leads to by now. False: errno says why. */
+static bool beside_open(struct beside *beside)
+{
+	const bool keeps_mode = kwhy_output_keeps_mode(beside->output);
+	struct stat facts;
+	uint32_t number;
+
+	do {
+		if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+			return false;
+		snprintf(beside->name, sizeof(beside->name), "%s.%06" PRIx32, beside->output->name,
+			number & 0xffffff);
+		beside->file = create(beside, keeps_mode ? 0600 : 0666);
+	} while (beside->file < 0 && errno == EEXIST);
+	if (beside->file < 0 || fstat(beside->file, &facts))
+		return false;
+	beside->mode = (keeps_mode ? beside->output->facts.st_mode : facts.st_mode) & 0777;
+	snprintf(beside->path, sizeof(beside->path), "/proc/self/fd/%d/%s", beside->output->folder,
+		beside->name);
+	return fchmod(beside->file, 0600) == 0;
+}
+
+/* The mode comes last: it may be one that nobody can write to. */
+static bool beside_keep(const struct beside *beside)
+{
+	const struct kwhy_output *output = beside->output;
+
+	return !fchmod(beside->file, beside->mode) &&
+		!renameat(output->folder, beside->name, output->folder, output->name);
+}
+
+static enum kwhy_status make_beside(const char *path, const struct kwhy_output *output,
 	kwhy_file_writer *write_it, void *context, struct kwhy_error *error)
 {
-	char *beside;
+	struct beside beside = {.output = output, .file = -1};
 	enum kwhy_status status;
-	int fd;
 
-	if (asprintf(&beside, "%s.XXXXXX", target) < 0)
-		return kwhy_fail_memory(error, "a file name");
-	fd = mkostemp(beside, O_CLOEXEC);
-	if (fd < 0) {
-		status = fail_write(path, error);
+	if (!beside_open(&beside)) {
+		status = kwhy_output_fail(path, error);
 	} else {
-		close(fd);
-		status = write_it(context, beside, error);
+		status = write_it(context, beside.path, error);
 		if (status)
-			status = name_as_given(status, beside, path, error);
-		else if (chmod(beside, mode) || rename(beside, target))
-			status = fail_write(path, error);
-		if (status)
-			unlink(beside);
+			status = name_as_given(status, beside.path, path, error);
+		else if (!beside_keep(&beside))
+			status = kwhy_output_fail(path, error);
 	}
-	free(beside);
+	if (beside.file >= 0) {
+		close(beside.file);
+		if (status)
+			unlinkat(output->folder, beside.name, 0);
+	}
 	return status;
+}
+
+static enum kwhy_status make_found(const char *path, const struct kwhy_output *output,
+	kwhy_file_writer *write_it, void *context, struct kwhy_error *error)
+{
+	if (!kwhy_output_is_direct(output))
+		return make_beside(path, output, write_it, context, error);
+	errno = S_ISDIR(output->facts.st_mode) ? EISDIR : EINVAL;
+	return kwhy_output_fail(path, error);
 }
 
 enum kwhy_status kwhy_file_make(
 	const char *path, kwhy_file_writer *write_it, void *context, struct kwhy_error *error)
 {
-	struct stat old;
-	bool exists = stat(path, &old) == 0;
-	char *target = exists ? realpath(path, NULL) : NULL;
-	enum kwhy_status status;
+	struct kwhy_output output;
+	enum kwhy_status status = kwhy_output_find(path, &output, error);
 
-	if (exists && !S_ISREG(old.st_mode)) {
-		errno = S_ISDIR(old.st_mode) ? EISDIR : EINVAL;
-		status = fail_write(path, error);
-	} else {
-		status = make_beside(path, target ? target : path, mode_for(exists ? &old : NULL), write_it,
-			context, error);
-	}
-	free(target);
+	if (!status)
+		status = make_found(path, &output, write_it, context, error);
+	kwhy_output_done(&output);
 	return status;
+}
+
+static enum kwhy_status write_direct(const struct whole *whole, struct kwhy_error *error)
+{
+	int file;
+	enum kwhy_status status = kwhy_output_open(whole->path, KWHY_OUTPUT_TRUNCATE, &file, error);
+
+	return status ? status : write_to(whole, file, error);
 }
 
 enum kwhy_status kwhy_file_write(const char *path, const void *bytes, size_t length, struct kwhy_error *error)
 {
 	struct whole whole = {path, bytes, length};
-	struct stat old;
+	struct kwhy_output output;
+	enum kwhy_status status = kwhy_output_find(path, &output, error);
 
-	if (stat(path, &old) == 0 && !S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode))
-		return write_whole(&whole, path, error);
-	return kwhy_file_make(path, write_whole, &whole, error);
+	if (status)
+		return status;
+	status = kwhy_output_is_direct(&output) && !S_ISDIR(output.facts.st_mode)
+		? write_direct(&whole, error)
+		: make_found(path, &output, write_whole, &whole, error);
+	kwhy_output_done(&output);
+	return status;
 }
 
 /* 0: all read, 1: more than the limit, -1: errno says why. */

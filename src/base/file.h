@@ -9,8 +9,8 @@
 
 /*
  * Writes a whole file beside `path` and renames it into place: `path` holds the old bytes or all of the new
- * ones, never a part. A link keeps pointing where it did; a device or a pipe is written to directly. The mode
- * is the old file's, else what the umask leaves of 0666.
+ * ones, never a part. A link keeps pointing where it did; a device or a pipe is written to directly. Which
+ * links are followed and what mode the file has: output.h.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_file_write(
 	const char *path, const void *bytes, size_t length, struct kwhy_error *error);

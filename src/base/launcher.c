@@ -5,13 +5,15 @@
 #include <stdlib.h>
 
 static const struct {
-	const char *rank, *world_size, *local_rank;
+	const char *rank, *world_size, *local_rank, *local_size; /* local_size NULL: it does not say */
 } launchers[] = {
-	{"RANK", "WORLD_SIZE", "LOCAL_RANK"},
-	{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
-	{"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_RANK"},
-	{"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"},
-	{"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"},
+	{"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"},
+	{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
+		"OMPI_COMM_WORLD_LOCAL_SIZE"},
+	{"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_RANK",
+		"MV2_COMM_WORLD_LOCAL_SIZE"},
+	{"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"},
+	{"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", NULL},
 };
 
 static int64_t number_of(const char *text)
@@ -29,10 +31,11 @@ struct kwhy_launcher_ranks kwhy_launcher_ranks(char *(*get)(const char *name))
 {
 	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++) {
 		const struct kwhy_launcher_ranks ranks = {number_of(get(launchers[i].rank)),
-			number_of(get(launchers[i].world_size)), number_of(get(launchers[i].local_rank))};
+			number_of(get(launchers[i].world_size)), number_of(get(launchers[i].local_rank)),
+			launchers[i].local_size ? number_of(get(launchers[i].local_size)) : -1};
 
 		if (ranks.rank >= 0 && ranks.world_size >= 0)
 			return ranks;
 	}
-	return (struct kwhy_launcher_ranks){-1, -1, -1};
+	return (struct kwhy_launcher_ranks){-1, -1, -1, -1};
 }

@@ -11,6 +11,7 @@
  */
 struct kwhy_launcher_ranks {
 	int64_t rank, world_size, local_rank; /* -1: not said */
+	int64_t local_size;		      /* of them on this host; -1: not said */
 };
 
 /* `get` is getenv() or a test's. */

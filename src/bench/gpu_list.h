@@ -2,7 +2,7 @@
 #ifndef KWHY_BENCH_GPU_LIST_H
 #define KWHY_BENCH_GPU_LIST_H
 
-#include "bench/device_energy.h"
+#include "measure/device_energy.h"
 
 #include <stdbool.h>
 

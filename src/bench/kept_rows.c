@@ -2,6 +2,7 @@
 #include "bench/kept_rows.h"
 
 #include "base/file.h"
+#include "base/output.h"
 
 #include <errno.h>
 #include <string.h>
@@ -36,7 +37,7 @@ enum kwhy_status kwhy_kept_folder_make(const char *folder, struct kwhy_error *er
 				strerror(errno));
 		*slash = '/';
 	}
-	return status;
+	return status ? status : kwhy_output_folder(folder, error);
 }
 
 enum kwhy_status kwhy_kept_read(const char *path, struct kwhy_text *out, struct kwhy_error *error)
@@ -50,13 +51,30 @@ enum kwhy_status kwhy_kept_read(const char *path, struct kwhy_text *out, struct 
 
 enum kwhy_status kwhy_kept_open(const char *path, const char *mode, FILE **out, struct kwhy_error *error)
 {
-	*out = fopen(path, *mode == 'w' ? "we" : "ae");
-	return *out ? KWHY_OK : cannot_write(path, error);
+	int file;
+	enum kwhy_status status = kwhy_output_open(
+		path, *mode == 'w' ? KWHY_OUTPUT_TRUNCATE : KWHY_OUTPUT_APPEND, &file, error);
+
+	if (status)
+		return status;
+	*out = fdopen(file, mode);
+	if (*out)
+		return KWHY_OK;
+	close(file);
+	return cannot_write(path, error);
 }
 
 enum kwhy_status kwhy_kept_cut(const char *path, const struct kwhy_text *whole, struct kwhy_error *error)
 {
-	return truncate(path, (off_t)whole->length) ? cannot_write(path, error) : KWHY_OK;
+	int file;
+	enum kwhy_status status = kwhy_output_open(path, KWHY_OUTPUT_AS_IT_IS, &file, error);
+
+	if (status)
+		return status;
+	if (ftruncate(file, (off_t)whole->length))
+		status = cannot_write(path, error);
+	close(file);
+	return status;
 }
 
 enum kwhy_status kwhy_kept_write(

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/statistics.h"
-#include "bench/stop.h"
+#include "launch/stop.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 static enum kwhy_status run_once(struct kwhy_bench_series *series, double *run_s, struct kwhy_error *error)
 {
 	double length_s;
-	enum kwhy_status status = kwhy_bench_stop_check(error);
+	enum kwhy_status status = kwhy_stop_check(error);
 
 	if (!status)
 		status = series->run(series->context, series->run_count, &length_s, error);

@@ -4,8 +4,8 @@
 
 #include "base/arena.h"
 #include "bench/busy_gauge.h"
-#include "bench/device_energy.h"
 #include "fit/median.h"
+#include "measure/device_energy.h"
 
 /* How a benchmark of a workload measures each of its rows, and what it then says of them. One thread. */
 

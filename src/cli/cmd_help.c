@@ -10,14 +10,10 @@ struct help_options {
 
 static void add_overview(struct kwhy_text *out)
 {
-	kwhy_text_add(out,
-		"usage: kwhy COMMAND [OPTIONS] ...\n\n"
-		"Where did the joules and the seconds of a GPU program go, and what would it save\n"
-		"to change that?\n\n");
+	kwhy_text_addf(
+		out, "usage: %s COMMAND [OPTIONS] ...\n\n%s\n", kwhy_program.name, kwhy_program.purpose);
 	kwhy_command_overview_text(out);
-	kwhy_text_add(out,
-		"\n'kwhy help COMMAND' shows its options, 'kwhy help bench' the commands of bench.\n"
-		"Exit status: 0 done, 1 failed, 2 wrong usage, 3 threshold of --fail-if exceeded.\n");
+	kwhy_text_add(out, kwhy_program.notes);
 }
 
 /* One line an option, for machines: COMMAND, --OPTION, -LETTER, ARGUMENT, HELP between tabs; "-": none. */

@@ -8,7 +8,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	enum kwhy_status status;
 
 	(void)invocation;
-	kwhy_text_add(&text, "kwhy " KWHY_VERSION "\n");
+	kwhy_text_addf(&text, "%s " KWHY_VERSION "\n", kwhy_program.name);
 	status = kwhy_text_check(&text, error);
 	if (!status)
 		status = kwhy_output_write(NULL, &text, error);

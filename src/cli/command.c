@@ -11,47 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-const struct kwhy_command *const kwhy_commands[] = {
-	&kwhy_command_record,
-	&kwhy_command_probe,
-	&kwhy_command_report,
-	&kwhy_command_compare,
-	&kwhy_command_whatif,
-	&kwhy_command_replay,
-	&kwhy_command_doctor,
-	&kwhy_command_export,
-	&kwhy_command_stat,
-	&kwhy_command_calibrate,
-	&kwhy_command_verify,
-	&kwhy_command_watch,
-	&kwhy_command_serve,
-	&kwhy_command_model_cost,
-	&kwhy_command_model_carbon,
-	&kwhy_command_model_tokens,
-	&kwhy_command_model_power,
-	&kwhy_command_model_cap,
-	&kwhy_command_model_scale,
-	&kwhy_command_model_roofline,
-	&kwhy_command_model_audit,
-	&kwhy_command_tune_cap,
-	&kwhy_command_tune_clock,
-	&kwhy_command_bench_train,
-	&kwhy_command_bench_transfer,
-	&kwhy_command_bench_pairs,
-	&kwhy_command_bench_twin,
-	&kwhy_command_bench_flow,
-	&kwhy_command_bench_decode,
-	&kwhy_command_bench_ops,
-	&kwhy_command_llm,
-	&kwhy_command_help,
-	&kwhy_command_version,
-	NULL,
-};
-
 /* Usage, options and details of one command. */
 static void write_help(const struct kwhy_command *command, struct kwhy_text *out)
 {
-	kwhy_text_addf(out, "usage: kwhy %s%s%s%s\n\n", command->name,
+	kwhy_text_addf(out, "usage: %s %s%s%s%s\n\n", kwhy_program.name, command->name,
 		command->options[0].name ? " [OPTIONS]" : "", *command->operands ? " " : "",
 		command->operands);
 	kwhy_help_wrap(out, command->summary, 0);
@@ -90,7 +53,7 @@ static char *command_line(int argc, char **argv)
 	struct kwhy_text line = {0};
 	char *clean;
 
-	kwhy_text_add(&line, "kwhy");
+	kwhy_text_add(&line, kwhy_program.name);
 	for (int i = 1; i < argc; i++) {
 		kwhy_text_add(&line, " ");
 		add_quoted(&line, argv[i]);
@@ -221,7 +184,8 @@ static enum kwhy_status run_unknown(int argc, char **argv, struct kwhy_error *er
 	char *const *words = argv + 1;
 
 	if (argc < 2)
-		return kwhy_fail(error, KWHY_E_USAGE, "no command given; 'kwhy help' lists them");
+		return kwhy_fail(
+			error, KWHY_E_USAGE, "no command given; '%s help' lists them", kwhy_program.name);
 	if (words[0][0] == '-')
 		return kwhy_fail(error, KWHY_E_USAGE, "unknown option '%.60s'", words[0]);
 	if (kwhy_command_group_find(words[0]) && argc > 2 &&
@@ -236,7 +200,7 @@ static void show_usage(const struct kwhy_command *command, int argc, char **argv
 	struct kwhy_text text = {0};
 
 	if (command)
-		kwhy_text_addf(&text, "see 'kwhy help %s'\n", command->name);
+		kwhy_text_addf(&text, "see '%s help %s'\n", kwhy_program.name, command->name);
 	else if (argc == 2 && kwhy_command_group_find(argv[1]))
 		kwhy_command_group_text(argv[1], &text);
 	if (!text.failed && text.length)

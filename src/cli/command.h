@@ -36,7 +36,15 @@ struct kwhy_command {
 	enum kwhy_status (*run)(const struct kwhy_invocation *invocation, struct kwhy_error *error);
 };
 
-/* The one table: dispatch, help, man pages and completions follow it. Ends with a NULL row. */
+/* The program that these commands are of; each program defines its own. Texts are lines with their ends. */
+struct kwhy_program {
+	const char *name;    /* as typed: "kwhy" */
+	const char *purpose; /* what it answers: first lines of the overview */
+	const char *notes;   /* last lines of the overview */
+};
+extern const struct kwhy_program kwhy_program;
+
+/* Its table: dispatch, help, man pages and completions follow it. Ends with a NULL row. */
 extern const struct kwhy_command *const kwhy_commands[];
 
 extern const struct kwhy_command kwhy_command_probe;
@@ -62,12 +70,8 @@ extern const struct kwhy_command kwhy_command_model_roofline;
 extern const struct kwhy_command kwhy_command_model_audit;
 extern const struct kwhy_command kwhy_command_tune_cap;
 extern const struct kwhy_command kwhy_command_tune_clock;
-extern const struct kwhy_command kwhy_command_bench_train;
 extern const struct kwhy_command kwhy_command_bench_transfer;
 extern const struct kwhy_command kwhy_command_bench_pairs;
-extern const struct kwhy_command kwhy_command_bench_twin;
-extern const struct kwhy_command kwhy_command_bench_flow;
-extern const struct kwhy_command kwhy_command_bench_decode;
 extern const struct kwhy_command kwhy_command_bench_ops;
 extern const struct kwhy_command kwhy_command_llm;
 extern const struct kwhy_command kwhy_command_help;

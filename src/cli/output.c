@@ -2,6 +2,7 @@
 #include "cli/output.h"
 
 #include "base/file.h"
+#include "cli/command.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -118,7 +119,7 @@ void kwhy_output_message(const char *message)
 
 	if (clean)
 		kwhy_text_sanitize(clean, message, length);
-	fprintf(stderr, "kwhy: %s\n", clean ? clean : "out of memory");
+	fprintf(stderr, "%s: %s\n", kwhy_program.name, clean ? clean : "out of memory");
 	free(clean);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gpu/host.h"
+#include "gpu/host_share.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +16,9 @@ struct block {
 	struct kwhy_gpu_host_owned owned;
 	size_t bytes; /* with this page */
 	bool bound;
-	int shared; /* the file behind it, for other processes; -1: none */
+	int shared;			     /* the file behind it, for other processes; -1: none */
+	struct kwhy_gpu_host_lender *lender; /* of it; NULL: nobody has asked for it, or it is another's */
+	struct kwhy_gpu_host_loan loan;
 };
 
 static void *memory_of(struct block *block)
@@ -33,6 +36,7 @@ static void block_release(struct kwhy_gpu_host_owned *owned)
 	struct block *block = (struct block *)(void *)owned;
 
 	kwhy_gpu_host_forget(owned);
+	kwhy_gpu_host_lender_close(block->lender);
 	if (block->shared >= 0)
 		close(block->shared);
 	munmap(block, block->bytes);
@@ -89,18 +93,15 @@ void kwhy_gpu_host_memory_free(struct kwhy_gpu *gpu, uint64_t address)
 		block_release(&block_of(kwhy_gpu_at(address))->owned);
 }
 
-/* What a handle says: the file of which process, and how much of it is memory. */
-struct handle {
-	int64_t process, file;
-	uint64_t bytes;
-};
+_Static_assert(sizeof(struct kwhy_gpu_host_loan) <= sizeof(((struct kwhy_gpu_shared *)0)->bytes), "it fits");
 
-/* The same bytes at the same place, with a file of no name behind them. */
+/* The same bytes at the same place, with a file of no name behind them, which stays as large as it is. */
 static bool back_with_file(struct block *block)
 {
 	size_t bytes = block->bytes - PAGE_BYTES;
-	int file = memfd_create("kwhy", MFD_CLOEXEC);
+	int file = memfd_create("kwhy", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	bool good = file >= 0 && !ftruncate(file, (off_t)bytes) &&
+		!fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) &&
 		pwrite(file, memory_of(block), bytes, 0) == (ssize_t)bytes &&
 		mmap(memory_of(block), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_POPULATE,
 			file, 0) != MAP_FAILED;
@@ -116,16 +117,20 @@ enum kwhy_status kwhy_gpu_host_memory_share(
 	struct kwhy_gpu *gpu, uint64_t address, struct kwhy_gpu_shared *out, struct kwhy_error *error)
 {
 	struct block *block = block_of(kwhy_gpu_at(address));
-	struct handle handle;
 
 	(void)gpu;
 	if (block->shared < 0 && !back_with_file(block))
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"the host cannot share %zu bytes between processes: %s; ask for less",
 			block->bytes - PAGE_BYTES, strerror(errno));
-	handle = (struct handle){getpid(), block->shared, block->bytes - PAGE_BYTES};
+	if (!block->lender)
+		block->lender = kwhy_gpu_host_lend(block->shared, block->bytes - PAGE_BYTES, &block->loan);
+	if (!block->lender)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"the host cannot share memory between processes: %s; close other programs",
+			strerror(errno));
 	memset(out, 0, sizeof(*out));
-	memcpy(out->bytes, &handle, sizeof(handle));
+	memcpy(out->bytes, &block->loan, sizeof(block->loan));
 	return KWHY_OK;
 }
 
@@ -133,25 +138,27 @@ enum kwhy_status kwhy_gpu_host_memory_share(
 enum kwhy_status kwhy_gpu_host_memory_open(struct kwhy_gpu *gpu, const struct kwhy_gpu_shared *shared,
 	uint64_t *out_address, struct kwhy_error *error)
 {
-	struct handle handle;
+	struct kwhy_gpu_host_loan loan;
 	struct block *block;
-	char path[64];
+	int file;
 
-	memcpy(&handle, shared->bytes, sizeof(handle));
-	snprintf(path, sizeof(path), "/proc/%lld/fd/%lld", (long long)handle.process, (long long)handle.file);
-	block = block_new(gpu, (size_t)handle.bytes, -1);
-	if (!block)
-		return fail_memory((size_t)handle.bytes, error);
-	block->shared = open(path, O_RDWR | O_CLOEXEC);
-	if (block->shared < 0 ||
-		mmap(memory_of(block), (size_t)handle.bytes, PROT_READ | PROT_WRITE,
-			MAP_SHARED | MAP_FIXED | MAP_POPULATE, block->shared, 0) == MAP_FAILED) {
-		int reason = errno;
-
-		block_release(&block->owned);
+	memcpy(&loan, shared->bytes, sizeof(loan));
+	file = kwhy_gpu_host_borrow(&loan);
+	if (file < 0)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
-			"the memory of process %lld cannot be reached: %s; run both as one user on one host",
-			(long long)handle.process, strerror(reason));
+			"the memory of another process cannot be reached: %s; run both as one user on one "
+			"host",
+			strerror(errno));
+	block = block_new(gpu, (size_t)loan.bytes, -1);
+	if (!block) {
+		close(file);
+		return fail_memory((size_t)loan.bytes, error);
+	}
+	block->shared = file;
+	if (mmap(memory_of(block), (size_t)loan.bytes, PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_FIXED | MAP_POPULATE, file, 0) == MAP_FAILED) {
+		block_release(&block->owned);
+		return fail_memory((size_t)loan.bytes, error);
 	}
 	*out_address = kwhy_gpu_address(memory_of(block));
 	return KWHY_OK;

@@ -4,6 +4,7 @@
 
 /* CUDA C of the kernels in gpu/kernels/, compiled at run time for the GPU at hand; NUL-terminated. */
 extern const char kwhy_kernels_burn[];
+extern const char kwhy_kernels_collectives[];
 extern const char kwhy_kernels_gate[];
 
 #endif

@@ -42,7 +42,8 @@ struct kwhy_recorded_memory {
 /* A launch that kwhy probe repeated. */
 struct kwhy_recorded_burst {
 	struct kwhy_burst burst;
-	uint32_t writer, correlation, tid;
+	uint32_t writer, correlation, tid, context, launch_ns, launched_ns;
+	uint32_t stream;  /* of its first repeat, where the program's own launch is lost */
 	int64_t first_ns; /* start of the program's own launch; INT64_MAX: it is not in the recording */
 };
 

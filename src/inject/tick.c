@@ -2,7 +2,7 @@
 #include "inject/tick.h"
 
 #include "inject/patience.h"
-#include "inject/probe/probe.h"
+#include "inject/probe/progress.h"
 #include "inject/rows.h"
 #include "inject/session.h"
 #include "inject/state.h"
@@ -113,7 +113,7 @@ static bool write_tick(int64_t now_mono_ns, uint64_t dropped)
 	}
 	pthread_mutex_unlock(&session->lock);
 	if (kwhy_probe_get())
-		kwhy_probe_pace_review(&kwhy_probe_get()->pace, &kwhy_probe_get()->accounts, now_mono_ns);
+		kwhy_probe_progress_tell(kwhy_probe_get(), now_mono_ns);
 	return is_full;
 }
 

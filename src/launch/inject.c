@@ -115,6 +115,7 @@ static enum kwhy_status prepare_probe(
 		{"KWHY_PROBE_MEMORY", number(memory, probe->memory_bytes)},
 		{"KWHY_PROBE_VERIFY", probe->verify},
 		{"KWHY_PROBE_SKIP", probe->skip},
+		{"KWHY_PROBE_KNOWN", probe->known},
 		{"KWHY_PROBE_SEED", number(seed, probe->seed)},
 		{"KWHY_PROBE_SHARE_PPM",
 			isnan(probe->share_ratio)

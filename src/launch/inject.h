@@ -35,6 +35,7 @@ struct kwhy_inject_probe {
 	uint64_t seed;	       /* of what is chosen when */
 	double share_ratio;    /* of all launches, whatever they are; NAN: by what is known */
 	double burst_ms;       /* length of a burst at most; NAN: as the library likes it */
+	const char *known;     /* file of kernels whose power is known (inject/probe/known.h); NULL: none */
 };
 
 /* What the library is to record; absolute times are set apart, when they are known. */

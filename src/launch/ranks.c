@@ -68,8 +68,8 @@ static enum kwhy_status start(uint32_t rank, uint32_t size, char **words,
 	return KWHY_OK;
 }
 
-enum kwhy_status kwhy_launch_ranks_start(
-	uint32_t size, uint16_t port, struct kwhy_launch_ranks *out, struct kwhy_error *error)
+enum kwhy_status kwhy_launch_ranks_start(uint32_t size, uint16_t port, const char *secret,
+	struct kwhy_launch_ranks *out, struct kwhy_error *error)
 {
 	struct kwhy_environment environment = {0};
 	struct kwhy_text command = {0};
@@ -77,6 +77,8 @@ enum kwhy_status kwhy_launch_ranks_start(
 	enum kwhy_status status = read_words(&command, words, error);
 
 	out->count = 0;
+	if (!status)
+		status = kwhy_environment_set(&environment, KWHY_LAUNCH_SECRET_VARIABLE, secret, error);
 	for (uint32_t rank = 1; !status && rank < size && rank <= KWHY_LAUNCH_RANKS_MOST; rank++) {
 		status = tell(rank, size, port, &environment, error);
 		if (!status)

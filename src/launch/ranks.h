@@ -15,9 +15,12 @@ struct kwhy_launch_ranks {
 	uint32_t count;
 };
 
-/* Ranks 1 to size - 1, of the words that this one was started by; it is rank 0. MASTER_PORT is `port`. */
-KWHY_MUST_USE enum kwhy_status kwhy_launch_ranks_start(
-	uint32_t size, uint16_t port, struct kwhy_launch_ranks *out, struct kwhy_error *error);
+#define KWHY_LAUNCH_SECRET_VARIABLE "KWHY_RANKS_SECRET"
+
+/* Ranks 1 to size - 1, of the words that this one was started by; it is rank 0. MASTER_PORT is `port`. The
+ * secret is given to them in their environment, which only this user and root can read. */
+KWHY_MUST_USE enum kwhy_status kwhy_launch_ranks_start(uint32_t size, uint16_t port, const char *secret,
+	struct kwhy_launch_ranks *out, struct kwhy_error *error);
 /* Waits for them, a few seconds at most: then they are ended. */
 void kwhy_launch_ranks_end(struct kwhy_launch_ranks *ranks);
 

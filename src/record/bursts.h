@@ -2,19 +2,30 @@
 #ifndef KWHY_RECORD_BURSTS_H
 #define KWHY_RECORD_BURSTS_H
 
+#include "base/arena.h"
 #include "base/status.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
-/* What the processes of a command have written of kernels that were repeated. */
-struct kwhy_record_bursts {
-	uint64_t bursts, repeats;
-	uint64_t different; /* after which device memory was not what it had been */
-	int64_t spent_ns;
+/* A kernel by size that kwhy probe repeated, as the library inside the process names it. */
+struct kwhy_record_burst_kernel {
+	uint64_t writer;
+	uint32_t name_id, blocks;
+	uint16_t threads_per_block;
+	const char *name; /* as its compiler named it, and cut where it is very long; NULL: lost */
 };
 
-/* Of a recording that is complete. */
-KWHY_MUST_USE enum kwhy_status kwhy_record_bursts_read(
-	const char *path, struct kwhy_record_bursts *out, struct kwhy_error *error);
+/* Zero-initialise; end with kwhy_record_burst_kernels_done(). */
+struct kwhy_record_burst_kernels {
+	struct kwhy_record_burst_kernel *rows;
+	size_t count, capacity;
+	struct kwhy_arena arena;
+};
+
+/* Each kernel and size of the recording at `path` once a process. */
+KWHY_MUST_USE enum kwhy_status kwhy_record_burst_kernels_read(
+	struct kwhy_record_burst_kernels *kernels, const char *path, struct kwhy_error *error);
+void kwhy_record_burst_kernels_done(struct kwhy_record_burst_kernels *kernels);
 
 #endif

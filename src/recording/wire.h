@@ -230,7 +230,9 @@ struct kwhy_wire_burst {
 	uint16_t threads_per_block;
 	uint8_t form;  /* enum kwhy_burst_form of model/recording.h */
 	uint8_t check; /* enum kwhy_burst_check */
-	uint32_t zero;
+	/* From the start on: between these the program's own call ran, and nothing of the prober. */
+	uint32_t launch_ns, launched_ns;
+	uint32_t repeated_ns; /* what the repeats took, without the copies between them */
 };
 
 /* Launches that were not probed. The last row of a name, its sizes and a writer holds. */
@@ -293,7 +295,7 @@ _Static_assert(sizeof(struct kwhy_wire_coverage) == 32 && sizeof(struct kwhy_wir
 _Static_assert(sizeof(struct kwhy_wire_lost) == 16 && sizeof(struct kwhy_wire_note) == 16, "format");
 _Static_assert(sizeof(struct kwhy_wire_run) == 24, "format");
 _Static_assert(sizeof(struct kwhy_wire_selection) == 48 && sizeof(struct kwhy_wire_cost) == 24, "format");
-_Static_assert(sizeof(struct kwhy_wire_burst) == 56 && sizeof(struct kwhy_wire_unprobed) == 24, "format");
+_Static_assert(sizeof(struct kwhy_wire_burst) == 64 && sizeof(struct kwhy_wire_unprobed) == 24, "format");
 _Static_assert(sizeof(struct kwhy_wire_end) == 16 && sizeof(struct kwhy_wire_name) == 8, "format");
 
 #endif

@@ -2,7 +2,7 @@
 #include "replay/powers.h"
 
 #include "base/clock.h"
-#include "bench/stop.h"
+#include "launch/stop.h"
 #include "replay/choices.h"
 
 #include <stdio.h>
@@ -107,7 +107,7 @@ enum kwhy_status kwhy_standins_measure_powers(struct kwhy_standins *standins,
 	for (size_t i = 0; !status && i < count; i++) {
 		all[i] = burn_of(standins, &fresh, i / KWHY_STANDIN_CLASS_COUNT,
 			(uint32_t)(i % KWHY_STANDIN_CLASS_COUNT));
-		status = kwhy_bench_stop_check(error);
+		status = kwhy_stop_check(error);
 		if (!status)
 			status = kwhy_device_energy_begin(energy, all[i].name, error);
 		if (status)

@@ -2,7 +2,7 @@
 #ifndef KWHY_REPLAY_POWERS_H
 #define KWHY_REPLAY_POWERS_H
 
-#include "bench/device_energy.h"
+#include "measure/device_energy.h"
 #include "replay/standin.h"
 
 /* Grids of a pattern, whose kernels follow each other by queued_ns when they are queued in time. */

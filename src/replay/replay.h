@@ -2,8 +2,8 @@
 #ifndef KWHY_REPLAY_REPLAY_H
 #define KWHY_REPLAY_REPLAY_H
 
-#include "bench/device_energy.h"
 #include "fit/median.h"
+#include "measure/device_energy.h"
 #include "replay/choices.h"
 #include "replay/run.h"
 
@@ -88,7 +88,7 @@ struct kwhy_replay {
 };
 
 /*
- * `whatif` of the recording; its edits are undone. An interrupt (bench/stop.h) or a lost device ends it with
+ * `whatif` of the recording; its edits are undone. An interrupt (launch/stop.h) or a lost device ends it with
  * the runs that were made; KWHY_E_LOST where none was. End with kwhy_replay_free().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_replay(struct kwhy_whatif *whatif,

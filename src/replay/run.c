@@ -2,8 +2,8 @@
 #include "replay/run_parts.h"
 
 #include "base/clock.h"
-#include "bench/stop.h"
 #include "fit/median.h"
+#include "launch/stop.h"
 
 #include <stdlib.h>
 
@@ -235,7 +235,7 @@ static double late_s(const struct kwhy_replay_run *run)
 enum kwhy_status kwhy_replay_run_once(
 	struct kwhy_replay_run *run, struct kwhy_replay_span *out, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_bench_stop_check(error);
+	enum kwhy_status status = kwhy_stop_check(error);
 
 	if (status)
 		return status;

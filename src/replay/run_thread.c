@@ -2,7 +2,7 @@
 #include "replay/run_parts.h"
 
 #include "base/clock.h"
-#include "bench/stop.h"
+#include "launch/stop.h"
 
 #include <sched.h>
 #include <time.h>
@@ -36,7 +36,7 @@ static void wait_until(const struct kwhy_replay_run *run, int64_t mono_ns)
 	int64_t left_ns;
 
 	while ((left_ns = mono_ns - kwhy_clock_mono_ns()) > 0) {
-		if (left_ns > NAP_NS && run->ends_inside && kwhy_bench_stop_asked())
+		if (left_ns > NAP_NS && run->ends_inside && kwhy_stop_asked())
 			return;
 		if (left_ns > NAP_NS)
 			nap(left_ns - NAP_LATE_NS < NAP_MOST_NS ? left_ns - NAP_LATE_NS : NAP_MOST_NS);
@@ -310,7 +310,7 @@ static enum kwhy_status begin(struct kwhy_replay_worker *worker, const struct kw
 	enum kwhy_status status = check(worker->run);
 
 	if (!status && worker->run->ends_inside)
-		status = kwhy_bench_stop_check(&worker->error);
+		status = kwhy_stop_check(&worker->error);
 	worker->due_ns += op->gap_ns;
 	if (!status && op->after_op != KWHY_NONE) {
 		status = wait_for_op(worker->run, op->after_op, &done_ns);

@@ -31,58 +31,6 @@ static void assert_said(const struct spawned *spawned, const char *words)
 		fail_msg("not said: %s\n%s\n%s", words, spawned->out.data, spawned->err.data);
 }
 
-static void run_twin(const char *backend, const char *folder)
-{
-	struct spawned spawned;
-	char folders[2048];
-
-	snprintf(folders, sizeof(folders), "%s:%s", folder, KWHY_FAKE_CUDA_DIR);
-	setenv("LD_LIBRARY_PATH", folders, 1);
-	spawned = SPAWN(
-		"bench", "twin", "--backend", backend, "--steps", "12", "--repeat", "1", "--seconds", "0");
-	if (spawned.exit != 0)
-		fail_msg("%s", spawned.err.data);
-	assert_said(&spawned, "every step of every run gave those of the reference");
-	assert_said(&spawned, "\n  v8 ");
-	spawned_done(&spawned);
-}
-
-static void every_driver_gives_the_bits_of_the_reference(void **state)
-{
-	(void)state;
-	run_twin("cuda", KWHY_FAKE_CUDA_DIR);
-	run_twin("cuda", KWHY_FAKE_CUDA_12_DIR);
-	run_twin("cuda", KWHY_FAKE_CUDA_11_DIR);
-	run_twin("hip", KWHY_FAKE_HIP_DIR);
-}
-
-static void two_gpus_in_a_ring_give_them_too(void **state)
-{
-	struct spawned spawned = SPAWN("bench", "twin", "--device", "0,1", "--ranks", "4", "--variant",
-		"v5,v6,v7,v8,v9,v9b", "--steps", "12", "--repeat", "1", "--seconds", "0");
-
-	(void)state;
-	assert_int_equal(spawned.exit, 0);
-	assert_said(&spawned, "4 ranks");
-	assert_said(&spawned, "on 2 GPUs");
-	assert_said(&spawned, "every step of every run gave those of the reference");
-	spawned_done(&spawned);
-}
-
-static void a_gpu_that_is_lost_ends_twin_with_what_was_measured(void **state)
-{
-	struct spawned spawned;
-
-	(void)state;
-	setenv("KWHY_FAKE_CUDA", "fail:cuMemcpyBatchAsync_v2:3:719", 1);
-	spawned = SPAWN("bench", "twin", "--steps", "12", "--repeat", "1", "--seconds", "0", "-q");
-	assert_int_equal(spawned.exit, 1);
-	assert_said(&spawned, "\n  v0 ");
-	assert_said(&spawned, "ended ");
-	assert_said(&spawned, "lost to this");
-	spawned_done(&spawned);
-}
-
 static void a_gpu_that_is_lost_ends_transfers_with_what_was_measured(void **state)
 {
 	struct spawned spawned;
@@ -102,40 +50,19 @@ static void where_no_gpu_is_found_the_host_is_named(void **state)
 
 	(void)state;
 	setenv("KWHY_FAKE_CUDA_DEVICES", "0", 1);
-	spawned = SPAWN("bench", "flow", "-q");
+	spawned = SPAWN("bench", "ops", "-q");
 	setenv("KWHY_FAKE_CUDA_DEVICES", "2", 1);
 	assert_int_equal(spawned.exit, 1);
 	assert_non_null(strstr(spawned.err.data, "; --backend host needs no GPU\n"));
 	spawned_done(&spawned);
 }
 
-static void a_row_of_more_gpus_than_there_are_says_so_beside_those_that_run(void **state)
-{
-	struct spawned spawned;
-
-	(void)state;
-	setenv("KWHY_FAKE_CUDA_DEVICES", "1", 1);
-	spawned = SPAWN("bench", "decode", "--shape", "small", "--prompt", "4", "--tokens", "4", "--batch",
-		"2", "--tp", "1,2", "--repeat", "1", "--seconds", "0", "-q");
-	setenv("KWHY_FAKE_CUDA_DEVICES", "2", 1);
-	if (spawned.exit != 0)
-		fail_msg("%s", spawned.err.data);
-	assert_said(&spawned, "\n  bf16 b2 graph ");
-	assert_said(&spawned, "bf16 b2 graph tp2 is not available: this machine has 1 of the 2 GPUs");
-	spawned_done(&spawned);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(every_driver_gives_the_bits_of_the_reference, on_cuda),
-		cmocka_unit_test_setup(two_gpus_in_a_ring_give_them_too, on_cuda),
-		cmocka_unit_test_setup(a_gpu_that_is_lost_ends_twin_with_what_was_measured, on_cuda),
 		cmocka_unit_test_setup(a_gpu_that_is_lost_ends_transfers_with_what_was_measured, on_cuda),
 		cmocka_unit_test_setup(where_no_gpu_is_found_the_host_is_named, on_cuda),
-		cmocka_unit_test_setup(
-			a_row_of_more_gpus_than_there_are_says_so_beside_those_that_run, on_cuda),
 	};
 
-	return cmocka_run_group_tests(tests, begin, NULL);
+	return kwhy_test_main(tests, begin, NULL);
 }

@@ -184,5 +184,5 @@ int main(void)
 		cmocka_unit_test_setup(wrong_options_are_wrong_usage, with_libraries),
 	};
 
-	return cmocka_run_group_tests(tests, begin, end);
+	return kwhy_test_main(tests, begin, end);
 }

@@ -120,5 +120,5 @@ int main(void)
 		cmocka_unit_test(wrong_usage_is_a_sentence_and_status_2),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

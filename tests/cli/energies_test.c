@@ -294,5 +294,5 @@ int main(void)
 		cmocka_unit_test(more_energy_than_can_be_counted_is_refused_for_what_it_is),
 	};
 
-	return cmocka_run_group_tests(tests, begin, end);
+	return kwhy_test_main(tests, begin, end);
 }

@@ -363,5 +363,5 @@ int main(void)
 		CASE(without_a_folder_nothing_happens),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

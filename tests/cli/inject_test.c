@@ -265,5 +265,5 @@ int main(void)
 		CASE(the_rank_is_that_of_the_launcher),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

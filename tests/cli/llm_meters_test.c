@@ -3,6 +3,7 @@
  */
 #include "llm_server.h"
 #include "spawned_checks.h"
+#include "text_file.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -19,15 +20,6 @@ static const char token[] = "0123456789abcdef0123456789abcdef";
 static char folder[] = "/tmp/kwhy-llm-meters-XXXXXX";
 static char scenario[64], token_path[64], cert_path[64], key_path[64];
 
-static void write_file(const char *path, const char *text)
-{
-	FILE *file = fopen(path, "w");
-
-	assert_non_null(file);
-	fputs(text, file);
-	fclose(file);
-}
-
 static int set_up(void **state)
 {
 	(void)state;
@@ -36,9 +28,9 @@ static int set_up(void **state)
 	snprintf(token_path, sizeof(token_path), "%s/token", folder);
 	snprintf(cert_path, sizeof(cert_path), "%s/cert.pem", folder);
 	snprintf(key_path, sizeof(key_path), "%s/key.pem", folder);
-	write_file(scenario,
+	text_file_write(scenario,
 		"gpu \"NVIDIA H200\"\npower constant 300\ngpu \"NVIDIA H200\"\npower constant 200\n");
-	write_file(token_path, token);
+	text_file_write(token_path, token);
 	return 0;
 }
 
@@ -154,7 +146,7 @@ static void a_token_and_a_certificate_of_ones_own_are_taken(void **state)
 
 	(void)state;
 	if (!made_certificate())
-		skip();
+		kwhy_skip("openssl makes no certificate here");
 	server = llm_server_start("well", NULL);
 	meters = start_meters(scenario, options);
 	assert_int_equal(strncmp(meters.url, "https://", 8), 0);
@@ -213,11 +205,11 @@ static void meters_that_are_none_are_refused_before_any_load(void **state)
 	assert_refused(server.url, "gpu-host", NULL, "no address of a kwhy serve");
 	assert_refused(server.url, meters.url, "0,7", "--device 7");
 	stop_meters(&meters);
-	write_file(scenario, "gpu \"NVIDIA H200\"\nfail * not_supported\n");
+	text_file_write(scenario, "gpu \"NVIDIA H200\"\nfail * not_supported\n");
 	meters = start_meters(scenario, NULL);
 	assert_refused(server.url, meters.url, NULL, "no energy of a GPU");
 	stop_meters(&meters);
-	write_file(scenario,
+	text_file_write(scenario,
 		"gpu \"NVIDIA H200\"\npower constant 300\ngpu \"NVIDIA H200\"\npower constant 200\n");
 	llm_server_stop(&server);
 }
@@ -273,5 +265,5 @@ int main(void)
 		cmocka_unit_test(options_that_do_not_go_together_are_refused_by_name),
 	};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return kwhy_test_main(tests, set_up, tear_down);
 }

@@ -338,5 +338,5 @@ int main(void)
 		cmocka_unit_test(wrong_usage_is_refused_by_name),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -9,10 +9,7 @@ static char folder[] = "kwhy-model-audit-XXXXXX";
 
 static const char *given(const char *text)
 {
-	const char *path = place_in(folder, "in.csv");
-
-	assert_int_equal(kwhy_file_write(path, text, strlen(text), &error), KWHY_OK);
-	return path;
+	return text_file_in(folder, "in.csv", text);
 }
 
 static int begin(void **state)
@@ -141,5 +138,5 @@ int main(void)
 		cmocka_unit_test(a_claim_that_cannot_be_read_is_told_with_file_line_and_cure),
 	};
 
-	return cmocka_run_group_tests(tests, begin, end);
+	return kwhy_test_main(tests, begin, end);
 }

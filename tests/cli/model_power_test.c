@@ -4,15 +4,11 @@
 
 #include <unistd.h>
 
-static struct kwhy_error error;
 static char folder[] = "kwhy-model-power-XXXXXX";
 
 static const char *given(const char *text)
 {
-	const char *path = place_in(folder, "in.csv");
-
-	assert_int_equal(kwhy_file_write(path, text, strlen(text), &error), KWHY_OK);
-	return path;
+	return text_file_in(folder, "in.csv", text);
 }
 
 static int begin(void **state)
@@ -26,12 +22,6 @@ static int end(void **state)
 	(void)state;
 	unlink(place_in(folder, "in.csv"));
 	return rmdir(folder);
-}
-
-static void assert_near(double value, double wanted)
-{
-	if (!(fabs(value - wanted) <= 1e-6 * fabs(wanted)))
-		fail_msg("%.9g instead of %.9g", value, wanted);
 }
 
 #define COUNTERS KWHY_SOURCE_DIR "/examples/h200-counters/"
@@ -217,5 +207,5 @@ int main(void)
 		cmocka_unit_test(watts_by_the_square_of_the_clock),
 	};
 
-	return cmocka_run_group_tests(tests, begin, end);
+	return kwhy_test_main(tests, begin, end);
 }

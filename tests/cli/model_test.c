@@ -10,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct kwhy_error error;
 static char folder[] = "kwhy-model-XXXXXX";
 
 static const char *place(const char *name)
@@ -20,10 +19,7 @@ static const char *place(const char *name)
 
 static const char *given(const char *name, const char *text)
 {
-	const char *path = place(name);
-
-	assert_int_equal(kwhy_file_write(path, text, strlen(text), &error), KWHY_OK);
-	return path;
+	return text_file_in(folder, name, text);
 }
 
 static int begin(void **state)
@@ -41,12 +37,6 @@ static int end(void **state)
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		unlink(place(names[i]));
 	return rmdir(folder);
-}
-
-static void assert_near(double value, double wanted)
-{
-	if (!(fabs(value - wanted) <= 1e-6 * fabs(wanted)))
-		fail_msg("%.9g instead of %.9g", value, wanted);
 }
 
 #define STAT_WITH(energy, seconds, work)                                                      \
@@ -550,5 +540,5 @@ int main(void)
 		cmocka_unit_test(a_power_limit_only_where_the_sweep_supports_one),
 	};
 
-	return cmocka_run_group_tests(tests, begin, end);
+	return kwhy_test_main(tests, begin, end);
 }

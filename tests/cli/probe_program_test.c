@@ -215,5 +215,5 @@ int main(void)
 		cmocka_unit_test_teardown(a_call_that_fails_within_a_burst_ends_the_probing_alone, end_one),
 	};
 
-	return cmocka_run_group_tests(tests, begin, end);
+	return kwhy_test_main(tests, begin, end);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 #include "cmocka_all.h"
-#include "spawn.h"
+#include "spawned_checks.h"
 
 #include <dirent.h>
 #include <jansson.h>
@@ -43,17 +43,6 @@ static void find_folder(const char *above)
 			snprintf(folder, sizeof(folder), "%s/%s", above, entry->d_name);
 	if (list)
 		closedir(list);
-}
-
-static json_t *load(const char *name)
-{
-	char path[700];
-	json_t *document;
-
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	document = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
-	assert_non_null(document);
-	return document;
 }
 
 static size_t count_lines(void)
@@ -139,7 +128,7 @@ static void every_rank_has_its_files_and_its_clock(void **state)
 {
 	static const char *const engines[] = {"write", "read", "kernel", "put", "socket", "all-reduce",
 		"all-gather", "reduce-scatter", "broadcast", "all-to-all"};
-	json_t *document = load("pairs.json"), *ranks, *configs, *config;
+	json_t *document = json_file_in(folder, "pairs.json"), *ranks, *configs, *config;
 	char path[700];
 	size_t i;
 
@@ -172,7 +161,7 @@ static void every_rank_has_its_files_and_its_clock(void **state)
 	}
 	assert_int_equal(json_array_size(json_object_get(document, "absent")), 0);
 	json_decref(document);
-	document = load("rank_1.pt.trace.json");
+	document = json_file_in(folder, "rank_1.pt.trace.json");
 	json_decref(document);
 }
 
@@ -360,5 +349,5 @@ int main(void)
 		cmocka_unit_test(two_ranks_of_one_gpu_are_refused),
 	};
 
-	return cmocka_run_group_tests(tests, begin, NULL);
+	return kwhy_test_main(tests, begin, NULL);
 }

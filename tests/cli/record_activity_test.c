@@ -135,7 +135,7 @@ static void launcher_and_program_state_which_start_of_the_machine_it_was(void **
 	(void)state;
 	kwhy_boot_read(NULL, start);
 	if (!start[0])
-		skip();
+		kwhy_skip("this machine has no boot id");
 	assert_done(
 		spawn_run(&(struct spawn){.words = words, .environment = "KWHY_INJECT=" KWHY_INJECT_LIBRARY}),
 		0, "");
@@ -330,5 +330,5 @@ int main(void)
 		CASE(activity_keeps_to_ranges_of_the_name),
 	};
 
-	return cmocka_run_group_tests(tests, begin, end);
+	return kwhy_test_main(tests, begin, end);
 }

@@ -209,5 +209,5 @@ int main(void)
 		CASE(messages_to_what_the_starter_closed_are_not_in_the_recording),
 	};
 
-	return cmocka_run_group_tests(tests, begin, end);
+	return kwhy_test_main(tests, begin, end);
 }

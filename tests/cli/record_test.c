@@ -425,5 +425,5 @@ int main(void)
 		CASE(wrong_usage_is_said),
 	};
 
-	return cmocka_run_group_tests(tests, begin, end);
+	return kwhy_test_main(tests, begin, end);
 }

@@ -282,5 +282,5 @@ int main(void)
 		cmocka_unit_test(a_gpu_that_is_not_there_is_told_with_the_cure),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "cmocka_all.h"
 #include "spawn.h"
+#include "text_file.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -82,12 +83,37 @@ static inline void assert_says(struct spawned spawned, const char *says)
 /* A file of a test's folder; of the last eight the words stay. */
 static inline const char *place_in(const char *folder, const char *name)
 {
-	static char path[8][256];
+	static char path[8][1024];
 	static size_t next;
 	char *out = path[next++ % 8];
 
 	snprintf(out, sizeof(path[0]), "%s/%s", folder, name);
 	return out;
+}
+
+/* A file written there. */
+static inline const char *text_file_in(const char *folder, const char *name, const char *text)
+{
+	const char *path = place_in(folder, name);
+
+	text_file_write(path, text);
+	return path;
+}
+
+/* A document that was written there; end it with json_decref(). */
+static inline json_t *json_file_in(const char *folder, const char *name)
+{
+	json_t *document = json_load_file(place_in(folder, name), JSON_REJECT_DUPLICATES, NULL);
+
+	assert_non_null(document);
+	return document;
+}
+
+/* To a millionth. */
+static inline void assert_near(double value, double wanted)
+{
+	if (!(fabs(value - wanted) <= 1e-6 * fabs(wanted)))
+		fail_msg("%.9g instead of %.9g", value, wanted);
 }
 
 /* Its result, of a run that did well. */

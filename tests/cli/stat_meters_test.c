@@ -155,5 +155,5 @@ int main(void)
 		cmocka_unit_test(readings_are_kept_and_can_be_played_back),
 	};
 
-	return cmocka_run_group_tests(tests, stat_begin, stat_end);
+	return kwhy_test_main(tests, stat_begin, stat_end);
 }

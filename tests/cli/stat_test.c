@@ -415,5 +415,5 @@ int main(void)
 		cmocka_unit_test(two_results_are_compared),
 	};
 
-	return cmocka_run_group_tests(tests, stat_begin, stat_end);
+	return kwhy_test_main(tests, stat_begin, stat_end);
 }

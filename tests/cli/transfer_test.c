@@ -259,7 +259,7 @@ static void without_a_gpu_it_says_so_and_what_to_do(void **state)
 
 	(void)state;
 	if (access("/dev/nvidiactl", F_OK) == 0)
-		skip();
+		kwhy_skip("there is an NVIDIA GPU here");
 	assert_int_equal(spawned.exit, 1);
 	assert_non_null(strstr(spawned.err.data, "NVIDIA driver"));
 	spawned_done(&spawned);
@@ -306,5 +306,5 @@ int main(void)
 		cmocka_unit_test(data_that_is_too_small_is_refused),
 	};
 
-	return cmocka_run_group_tests(tests, begin, end);
+	return kwhy_test_main(tests, begin, end);
 }

@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "cmocka_all.h"
 #include "spawn.h"
+#include "text_file.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -16,11 +17,6 @@
 static struct kwhy_error error;
 static char folder[] = "kwhy-tune-XXXXXX", settings[64], result[64], scenario[64];
 
-static void write_file(const char *path, const char *text)
-{
-	assert_int_equal(kwhy_file_write(path, text, strlen(text), &error), KWHY_OK);
-}
-
 static int begin(void **state)
 {
 	(void)state;
@@ -32,7 +28,7 @@ static int begin(void **state)
 	setenv("LD_LIBRARY_PATH", KWHY_FAKE_NVML_DIR, 1);
 	setenv("KWHY_FAKE_NVML_SETTINGS", settings, 1);
 	setenv("KWHY_FAKE_NVML", scenario, 1);
-	write_file(scenario, "gpu \"NVIDIA H200\"\npower constant 700\nsm_clock_mhz 1980\n");
+	text_file_write(scenario, "gpu \"NVIDIA H200\"\npower constant 700\nsm_clock_mhz 1980\n");
 	return 0;
 }
 
@@ -71,7 +67,7 @@ static void a_sweep_finds_the_limit_of_least_energy_and_puts_the_old_one_back(vo
 	json_t *answer;
 
 	(void)state;
-	write_file(settings, "650 0\n");
+	text_file_write(settings, "650 0\n");
 	spawned = SPAWN("tune", "cap", "--allow-set", "-o", result, "--values", "7", "--", "sh", "-c", load);
 	if (spawned.exit)
 		fail_msg("exit %d: %s", spawned.exit, spawned.err.data);
@@ -87,7 +83,7 @@ static void a_sweep_finds_the_limit_of_least_energy_and_puts_the_old_one_back(vo
 static void nothing_is_set_without_leave_or_where_others_are(void **state)
 {
 	(void)state;
-	write_file(settings, "650 0\n");
+	text_file_write(settings, "650 0\n");
 	assert_fails(SPAWN("tune", "cap", "--", "true"), 2, "--allow-set");
 	assert_fails(SPAWN("tune", "cap", "--allow-set"), 2, "needs a command");
 	assert_fails(
@@ -104,7 +100,7 @@ static void nothing_is_set_without_leave_or_where_others_are(void **state)
 static void nothing_is_run_where_the_answer_cannot_be_written(void **state)
 {
 	(void)state;
-	write_file(settings, "650 0\n");
+	text_file_write(settings, "650 0\n");
 	assert_fails(SPAWN("tune", "cap", "--allow-set", "--warmup", "0", "-o", "/nonexist/t.json", "--",
 			     "sh", "-c", "exit 7"),
 		1, "whose folder is not there");
@@ -119,7 +115,7 @@ static void runs_that_the_meter_cannot_tell_apart_end_the_sweep(void **state)
 	struct spawned spawned;
 
 	(void)state;
-	write_file(settings, "650 0\n");
+	text_file_write(settings, "650 0\n");
 	spawned = SPAWN("tune", "cap", "--allow-set", "--values", "5", "--warmup", "0", "--", "true");
 	assert_null(strstr(spawned.err.data, "mean power"));
 	assert_fails(spawned, 1, "run 1: too short for the meter");
@@ -136,7 +132,7 @@ static void a_command_that_fails_and_a_signal_end_the_sweep_and_put_the_limit_ba
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
 		struct spawned spawned;
 
-		write_file(settings, "650 0\n");
+		text_file_write(settings, "650 0\n");
 		spawned = SPAWN("tune", "cap", "--allow-set", "--warmup", "0", "--", "sh", "-c", ways[i]);
 		if (spawned.exit != exits[i])
 			fail_msg("'%s': exit %d, '%s'", ways[i], spawned.exit, spawned.err.data);
@@ -148,7 +144,7 @@ static void a_command_that_fails_and_a_signal_end_the_sweep_and_put_the_limit_ba
 static void clocks_are_unlocked_in_the_end(void **state)
 {
 	(void)state;
-	write_file(settings, "700 0\n");
+	text_file_write(settings, "700 0\n");
 	assert_fails(SPAWN("tune", "clock", "--allow-set", "--warmup", "0", "--", "sh", "-c", "exit 3"), 3,
 		"put back");
 	assert_settings("700 0\n");
@@ -161,8 +157,8 @@ static void clocks_that_are_not_put_back_leave_what_the_sweep_found(void **state
 
 	(void)state;
 	unlink(result);
-	write_file(settings, "700 0\n");
-	write_file(scenario,
+	text_file_write(settings, "700 0\n");
+	text_file_write(scenario,
 		"gpu \"NVIDIA H200\"\npower constant 700\nsm_clock_mhz 1980\n"
 		"fail nvmlDeviceResetGpuLockedClocks no_permission\n");
 	spawned = SPAWN("tune", "clock", "--allow-set", "-o", result, "--values", "5", "--warmup", "0", "--",
@@ -199,5 +195,5 @@ int main(void)
 		cmocka_unit_test(a_request_to_end_before_a_run_starts_none),
 	};
 
-	return cmocka_run_group_tests(tests, begin, end);
+	return kwhy_test_main(tests, begin, end);
 }

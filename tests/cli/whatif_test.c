@@ -318,5 +318,5 @@ int main(void)
 		cmocka_unit_test(what_holds_no_work_of_a_device_cannot_be_changed),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -26,6 +26,7 @@
 #else
 #define CUDA_TEXT_RUNS true
 #endif
+#define CUDA_TEXT_ABSENT "the thread sanitizer cannot follow a kernel's threads"
 
 #define KERNEL static __attribute__((unused))
 #define __device__ __attribute__((unused))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/pairs/analysis.h"
 #include "bench/pairs/store.h"
+#include "pairs/analysis.h"
 #include "report/pairs.h"
 
 #include <math.h>

@@ -129,5 +129,5 @@ int main(void)
 		cmocka_unit_test(the_text_and_json_of_a_run_known_in_random_windows_are_as_before),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

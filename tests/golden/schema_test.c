@@ -2,11 +2,9 @@
 #include "../cli/spawn.h"
 #include "cmocka_all.h"
 #include "schema_check.h"
+#include "traces.h"
 
 #include <string.h>
-#include <unistd.h>
-
-#define DATA KWHY_SOURCE_DIR "/../shared/data"
 
 static json_t *load_schema(void)
 {
@@ -107,19 +105,17 @@ static void a_hand_made_trace_gives_what_the_schema_says(void **state)
 
 static void measured_runs_give_what_the_schema_says_and_balance(void **state)
 {
-	static const char *const runs[][2] = {{"h200-decode/trace.json.gz", "h200-decode/power.csv"},
-		{"h200-train/trace.json.gz", "h200-train/power.csv"},
+	static const char *const runs[][2] = {{"h200-decode/trace.json.zst", "h200-decode/power.csv"},
+		{"h200-train/trace.json.zst", "h200-train/power.csv"},
 		{"h200-mix-burst/activities.csv", "h200-mix-burst/power.csv"}};
 
 	(void)state;
-	if (access(DATA "/h200-decode/trace.json.gz", R_OK))
-		skip();
 	for (size_t i = 0; i < 3; i++) {
 		char trace[512], power[512];
 		json_t *report;
 
-		snprintf(trace, sizeof(trace), DATA "/%s", runs[i][0]);
-		snprintf(power, sizeof(power), DATA "/%s", runs[i][1]);
+		snprintf(trace, sizeof(trace), EXAMPLES "%s", runs[i][0]);
+		snprintf(power, sizeof(power), EXAMPLES "%s", runs[i][1]);
 		report = KEEPS(trace, "--power", power, "--intensity", "400");
 		assert_balance(report);
 		assert_time_sums(report);
@@ -134,13 +130,12 @@ static void real_traces_give_what_the_schema_says(void **state)
 		"nsys-a100-cloverleaf.sqlite", "nsys-gtx1060-concurrent.sqlite"};
 
 	(void)state;
-	if (access(DATA "/traces/kineto-a100-nccl.json.gz", R_OK))
-		skip();
+	need_traces();
 	for (size_t i = 0; i < sizeof(traces) / sizeof(traces[0]); i++) {
 		char trace[512];
 		json_t *report;
 
-		snprintf(trace, sizeof(trace), DATA "/traces/%s", traces[i]);
+		snprintf(trace, sizeof(trace), TRACES "%s", traces[i]);
 		report = KEEPS(trace);
 		assert_time_sums(report);
 		json_decref(report);
@@ -208,5 +203,5 @@ int main(void)
 		cmocka_unit_test(what_objects_must_have_is_told_by_names),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

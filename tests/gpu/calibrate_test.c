@@ -56,8 +56,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {cmocka_unit_test(a_real_gpu_is_measured_plausibly)};
 
 	if (access("/dev/nvidiactl", R_OK)) {
-		print_message("no NVIDIA GPU here: not tested\n");
-		return 77;
+		return kwhy_skip_all("no NVIDIA GPU here");
 	}
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -33,9 +33,7 @@ static int sample(void **state)
 	if (kwhy_sensors_open(&request, &sensors, &error))
 		return -1;
 	if (sensors->source_count == 0) {
-		print_message("skipped: %s\n",
-			sensors->absence_count ? sensors->absences[0].text : "no meter of a GPU");
-		exit(77);
+		exit(kwhy_skip_all(sensors->absence_count ? sensors->absences[0].text : "no meter of a GPU"));
 	}
 	if (kwhy_sampler_start(sensors, NULL, &sampler, &error))
 		return -1;
@@ -133,5 +131,5 @@ int main(void)
 		cmocka_unit_test(sampling_tells_what_it_took),
 	};
 
-	return cmocka_run_group_tests(tests, sample, end);
+	return kwhy_test_main(tests, sample, end);
 }

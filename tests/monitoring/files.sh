@@ -29,10 +29,13 @@ for alert in $(sed -n 's/.*- alert: //p' monitoring/prometheus-rules.yml); do
 	grep -q "\`$alert\`" docs/monitoring.md || complain "docs/monitoring.md does not explain $alert"
 done
 
-! command -v python3 >/dev/null || python3 -m json.tool monitoring/grafana-dashboard.json >/dev/null ||
-	complain "the dashboard is not JSON"
+if command -v python3 >/dev/null; then
+	python3 -m json.tool monitoring/grafana-dashboard.json >/dev/null || complain "the dashboard is not JSON"
+else
+	echo "skipped: whether the dashboard is JSON: python3 is not installed"
+fi
 [ "$bad" -eq 0 ] || exit 1
-command -v promtool >/dev/null || { echo "promtool is not installed"; exit 77; }
+command -v promtool >/dev/null || { echo "skipped: promtool is not installed"; exit 77; }
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 promtool check metrics <"$metrics" || complain "promtool finds fault with the metrics"

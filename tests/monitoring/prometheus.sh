@@ -4,7 +4,7 @@
 # Usage: prometheus.sh KWHY FAKE_NVML_DIR SOURCE_DIR
 set -euo pipefail
 kwhy=$1
-command -v prometheus >/dev/null && command -v promtool >/dev/null || { echo "Prometheus is not installed"; exit 77; }
+command -v prometheus >/dev/null && command -v promtool >/dev/null || { echo "skipped: Prometheus is not installed"; exit 77; }
 place=$(mktemp -d)
 server= prometheus=
 finish() {

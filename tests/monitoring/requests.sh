@@ -137,5 +137,7 @@ if command -v openssl >/dev/null && command -v curl >/dev/null; then
 	! curl -s --noproxy '*' "http://$address/metrics" | grep -q kwhy_build_info || complain "HTTPS is answered in clear"
 	stop_serving TERM || complain "ended by SIGTERM with $?"
 	server=
+else
+	echo "skipped: TLS: openssl or curl is not installed"
 fi
 exit "$bad"

@@ -39,7 +39,7 @@ else
 	[ "$status" -eq 1 ] && grep -q 'no meter to watch' "$place/err" || complain "status $status, $(cat "$place/err")"
 fi
 
-command -v tmux >/dev/null || { echo "tmux is not installed"; [ "$bad" -ne 0 ] || exit 77; exit 1; }
+command -v tmux >/dev/null || { echo "skipped: tmux is not installed"; [ "$bad" -ne 0 ] || exit 77; exit 1; }
 
 # until_shown PATTERN: waits for a screen with such a line, until kwhy watch has ended.
 until_shown() {

@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What docs/advice.md and docs/cases.md name is there: findings, checks of the doctor, files; of commands see invocations.sh.
+# What the pages of advice and cases name is there: findings, checks of the doctor, files; of commands see invocations.sh, of
+# links links.sh.
 # Usage: advice.sh SOURCE_DIR
 set -euo pipefail
 cd "$1"
-pages=(docs/advice.md docs/cases.md)
+shopt -s nullglob
+pages=(docs/advice.md docs/results/advice.md {docs,lab/results}/cases.m[d])
+[ "${#pages[@]}" -ge 3 ] || { echo "the page of cases is missing"; exit 1; }
 bad=0
 complain() {
 	echo "$*"
@@ -20,9 +23,6 @@ for id in $(named 'findings?'); do
 done
 for id in $(named 'doctor'); do
 	grep -qF "\"$id\"" src/host/gpu_checks.c src/host/machine_checks.c src/host/variables.c || complain "no such check: $id"
-done
-for link in $(grep -ohE '\]\([^)#]+' "${pages[@]}" | cut -c3- | sort -u); do
-	[[ $link == http* ]] || [ -e "docs/$link" ] || complain "no such file: $link"
 done
 for path in $(grep -ohE '`(bench|examples|docs|tests)/[^` ]+`' "${pages[@]}" | tr -d '`' | sort -u); do
 	[ -e "$path" ] || complain "no such file: $path"

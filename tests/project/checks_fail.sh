@@ -10,7 +10,7 @@ trap 'rm -rf "$tree"' EXIT
 
 clean_tree() {
 	rm -rf "${tree:?}"/*
-	mkdir -p "$tree"/{src/low,src/high,tests,bench,scripts}
+	mkdir -p "$tree"/{src/low,src/high,lab,tests,bench,scripts}
 	cp "$source_dir/.clang-format" "$tree/"
 	printf '| folder | holds | may use |\n|---|---|---|\n| low | x | nothing |\n| high | y | low |\n' >"$tree/ARCHITECTURE.md"
 	printf '/* SPDX-License-Identifier: Apache-2.0 */\nint low_call(void);\n' >"$tree/src/low/low.h"

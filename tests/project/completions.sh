@@ -12,8 +12,12 @@ diff -ru "$1/completions" "$fresh" || {
 	exit 1
 }
 bash -n "$fresh/kwhy.bash"
-! command -v zsh >/dev/null || zsh -n "$fresh/_kwhy"
-! command -v fish >/dev/null || fish --no-execute "$fresh/kwhy.fish"
+if command -v zsh >/dev/null; then zsh -n "$fresh/_kwhy"; else echo "skipped: the completions for zsh: there is no zsh"; fi
+if command -v fish >/dev/null; then
+	fish --no-execute "$fresh/kwhy.fish"
+else
+	echo "skipped: the completions for fish: there is no fish"
+fi
 
 # What a user of bash gets: every command after "kwhy ", every option of report after "kwhy report -".
 . "$fresh/kwhy.bash"

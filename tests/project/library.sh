@@ -40,6 +40,8 @@ if command -v pkg-config >/dev/null; then
 	LD_LIBRARY_PATH=$(dirname "$pc") "$place/by-pkg-config" "$power" >"$place/results.json" || complain "the program built by pkg-config fails"
 	grep -q '"name": "step", "count": 20' "$place/results.json" || complain "its results do not show the region"
 	grep -q '"state": "measured", "basis": "counter+power"' "$place/results.json" || complain "its results have no energy"
+else
+	echo "skipped: a program built by pkg-config, which is not installed"
 fi
 transfer=$place/usr/share/kwhy/examples/transfer
 cmake -S "$transfer" -B "$place/transfer" -DCMAKE_PREFIX_PATH="$place/usr" >"$place/log" 2>&1 &&
@@ -61,11 +63,15 @@ with kwhy.Session(replay_path=sys.argv[1]) as session:
     with session.measure("from python"):
         pass
     assert session.results()["from python"].count == 1' "$power" || complain "Python does not find the installed library"
+else
+	echo "skipped: the library from Python, which is not installed"
 fi
 if command -v python3 >/dev/null && python3 -c 'import jsonschema' 2>/dev/null && [ -s "$place/results.json" ]; then
 	python3 -c '
 import json, jsonschema, sys
 jsonschema.validate(json.load(open(sys.argv[1])), json.load(open(sys.argv[2])))' "$place/results.json" \
 		"$source_dir/docs/formats/measure.schema.json" || complain "the results do not fit their schema"
+else
+	echo "skipped: the schema of the results: the Python module jsonschema is not installed"
 fi
 exit "$bad"

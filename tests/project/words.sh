@@ -15,11 +15,11 @@ complain_of() {
 }
 
 places=()
-for place in src include tests bench bindings web/src scripts cmake examples docs profiles completions .ci \
+for place in src lab include tests bench bindings web/src scripts cmake examples docs profiles completions .ci \
 	CMakeLists.txt Makefile README.md ARCHITECTURE.md CONTRIBUTING.md; do
 	[ ! -e "$place" ] || places+=("$place")
 done
-parts=(src tests bench scripts)
+parts=(src lab tests bench scripts)
 
 # grep that takes "nothing found" for an answer, and leaves this file out, which must name the words.
 find_words() {

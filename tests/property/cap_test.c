@@ -170,5 +170,5 @@ int main(void)
 		cmocka_unit_test(intervals_of_a_scaling_law_hold_the_truth_as_often_as_they_say),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

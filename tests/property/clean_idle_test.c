@@ -197,5 +197,5 @@ int main(void)
 		cmocka_unit_test(pulses_are_no_context),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

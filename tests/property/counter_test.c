@@ -92,5 +92,5 @@ int main(void)
 		cmocka_unit_test(whatever_two_readings_are_the_rise_is_never_negative_and_no_fall_has_one),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 #include "cmocka_all.h"
 #include "ledger/energy/sampler_random.h"
 #include "ledger/ledger_new.h"
+#include "ok.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,8 +21,6 @@
 enum { KERNELS = 3, PHASES = 4, RUNS = 120, WINDOWS_MOST = 100 };
 
 static struct kwhy_error error;
-
-#define OK(call) assert_int_equal((call), KWHY_OK)
 
 struct windows {
 	int64_t start_ns[WINDOWS_MOST], end_ns[WINDOWS_MOST];
@@ -216,5 +215,5 @@ int main(void)
 		cmocka_unit_test(of_longer_phases_they_lie_within_their_error_at_least_as_often),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

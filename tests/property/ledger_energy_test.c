@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 #include "ledger/ledger_new.h"
+#include "ok.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +9,6 @@
 /* Laws that the energy books keep on any recording and any meter, checked on seeded random ones. */
 
 static struct kwhy_error error;
-
-#define OK(call) assert_int_equal((call), KWHY_OK)
 
 enum { CASES = 400, ROWS_MOST = 60, READINGS_MOST = 60, NAMES = 6 };
 
@@ -228,5 +227,5 @@ int main(void)
 		cmocka_unit_test(the_order_of_rows_changes_no_figure),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 #include "cmocka_all.h"
 #include "ledger/ledger_new.h"
 #include "mixture_score.h"
+#include "ok.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +12,6 @@
 
 static struct kwhy_error error;
 
-#define OK(call) assert_int_equal((call), KWHY_OK)
 #define SECONDS 4.0
 
 static struct kwhy_mixture made(int schedule, uint64_t seed)
@@ -255,5 +255,5 @@ int main(void)
 		cmocka_unit_test(the_seed_of_the_draws_moves_a_figure_by_less_than_a_fifth_of_its_interval),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

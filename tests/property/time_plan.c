@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "property/time_plan.h"
+#include "ok.h"
 
 #include "cmocka_all.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#define OK(call) assert_int_equal((call), KWHY_OK)
 
 static struct kwhy_error error;
 

@@ -332,5 +332,5 @@ int main(void)
 		cmocka_unit_test(cut_where_a_device_is_idle_the_parts_add_up_to_the_whole),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -211,22 +211,15 @@ static int give_kernels(void **state)
 	return 0;
 }
 
-/* Whether there is such a device at all. */
-static void look_for_device(void)
-{
-	struct kwhy_error error;
-	uint32_t count = 0;
-
-	if (kwhy_gpu_count((enum kwhy_gpu_backend)backend(), &count, &error) == KWHY_OK && count > 0)
-		return;
-	printf("%s\n", count > 0 ? error.text : "there is no such device");
-	exit(77);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(pieces_arrive_as_if_copied_one_after_another)};
+	struct kwhy_error error;
+	uint32_t count = 0;
 
-	look_for_device();
-	return cmocka_run_group_tests(tests, give_kernels, NULL);
+	if (kwhy_gpu_count((enum kwhy_gpu_backend)backend(), &count, &error))
+		return kwhy_skip_all(error.text);
+	if (count == 0)
+		return kwhy_skip_all("there is no such device");
+	return kwhy_test_main(tests, give_kernels, NULL);
 }

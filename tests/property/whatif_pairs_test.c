@@ -514,5 +514,5 @@ int main(void)
 		cmocka_unit_test(copies_beside_compute),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

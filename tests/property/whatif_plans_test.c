@@ -134,5 +134,5 @@ int main(void)
 		cmocka_unit_test(a_plan_is_what_its_changes_come_to),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -1,29 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 #include "import/import.h"
+#include "ok.h"
 #include "property/time_plan.h"
+#include "traces.h"
 #include "whatif/graph.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Laws of the graph of a recording that hold whatever was recorded. */
 
 enum { CASES = 6000 };
 
-#define DATA KWHY_SOURCE_DIR "/../shared/data/"
-
 static struct kwhy_error error;
-
-#define OK(call)                                               \
-	do {                                                   \
-		enum kwhy_status status_ = (call);             \
-		if (status_)                                   \
-			fail_msg("%s: %s", #call, error.text); \
-	} while (0)
 
 static void assert_time(
 	const char *what, size_t row, int64_t played_ns, int64_t recorded_ns, const char *where)
@@ -124,37 +116,44 @@ static void shorter_work_delays_nothing_and_can_be_undone(void **state)
 	}
 }
 
+static void assert_trace_plays_as_recorded(const char *path)
+{
+	struct kwhy_import_options options = {0};
+	struct kwhy_recording *recording;
+	struct kwhy_whatif_graph *graph;
+
+	OK(kwhy_recording_new(&recording, &error));
+	OK(kwhy_import_trace(recording, path, &options, &error));
+	OK(kwhy_recording_finish(recording, &error));
+	OK(kwhy_whatif_graph_new(recording, &graph, &error));
+	assert_plays_as_recorded(graph, path);
+	kwhy_whatif_graph_free(graph);
+	kwhy_recording_free(recording);
+}
+
+static void every_example_plays_exactly_as_it_was(void **state)
+{
+	(void)state;
+	assert_trace_plays_as_recorded(EXAMPLES "h200-decode/trace.json.zst");
+	assert_trace_plays_as_recorded(EXAMPLES "h200-train/trace.json.zst");
+	assert_trace_plays_as_recorded(EXAMPLES "h200-mix-burst/activities.csv");
+}
+
 static void every_real_trace_plays_exactly_as_it_was(void **state)
 {
-	static const char *const traces[] = {"traces/kineto-a100-nccl.json.gz",
-		"traces/kineto-bare-list.json.gz", "traces/kineto-mi300-resnet.json.gz",
-		"traces/kineto-v100-2021-format.json.gz", "traces/kineto-v100-df_index.json.gz",
-		"traces/nsys-2xh100-after.sqlite", "traces/nsys-2xh100-before.sqlite",
-		"traces/nsys-a100-cloverleaf.sqlite", "traces/nsys-gtx1060-concurrent.sqlite",
-		"h200-decode/trace.json.gz", "h200-train/trace.json.gz", "h200-mix-burst/activities.csv"};
-	size_t played = 0;
+	static const char *const traces[] = {"kineto-a100-nccl.json.gz", "kineto-bare-list.json.gz",
+		"kineto-mi300-resnet.json.gz", "kineto-v100-2021-format.json.gz",
+		"kineto-v100-df_index.json.gz", "nsys-2xh100-after.sqlite", "nsys-2xh100-before.sqlite",
+		"nsys-a100-cloverleaf.sqlite", "nsys-gtx1060-concurrent.sqlite"};
 
 	(void)state;
+	need_traces();
 	for (size_t i = 0; i < sizeof(traces) / sizeof(*traces); i++) {
-		struct kwhy_import_options options = {0};
-		struct kwhy_recording *recording;
-		struct kwhy_whatif_graph *graph;
 		char path[4096];
 
-		snprintf(path, sizeof(path), "%s%s", DATA, traces[i]);
-		if (access(path, R_OK) != 0)
-			continue;
-		OK(kwhy_recording_new(&recording, &error));
-		OK(kwhy_import_trace(recording, path, &options, &error));
-		OK(kwhy_recording_finish(recording, &error));
-		OK(kwhy_whatif_graph_new(recording, &graph, &error));
-		assert_plays_as_recorded(graph, traces[i]);
-		kwhy_whatif_graph_free(graph);
-		kwhy_recording_free(recording);
-		played++;
+		snprintf(path, sizeof(path), TRACES "%s", traces[i]);
+		assert_trace_plays_as_recorded(path);
 	}
-	if (!played)
-		skip();
 }
 
 int main(void)
@@ -162,8 +161,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_unchanged_recording_plays_exactly_as_it_was),
 		cmocka_unit_test(shorter_work_delays_nothing_and_can_be_undone),
+		cmocka_unit_test(every_example_plays_exactly_as_it_was),
 		cmocka_unit_test(every_real_trace_plays_exactly_as_it_was),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

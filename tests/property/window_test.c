@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 #include "measure/window.h"
+#include "ok.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -14,8 +15,6 @@
  */
 
 static struct kwhy_error error;
-
-#define OK(call) assert_int_equal((call), KWHY_OK)
 
 enum { STEP_NS = 100000, SPAN_S = 8, STEPS = SPAN_S * 10000, READINGS_MOST = 1000 };
 
@@ -445,5 +444,5 @@ int main(void)
 		cmocka_unit_test(the_repetitions_asked_for_are_enough),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What pairs.sh left in a folder, held against the targets of the benchmark of pairs and against other tools.
+"""What pairs.sh left in a folder, compared with the targets of the benchmark of pairs.
 
 usage: pairs_summary.py FOLDER
 """
 
 import csv
-import glob
 import json
 import os
-import re
 import statistics
 import sys
 
-COLLECTIVES = {"all_reduce": "all-reduce", "all_gather": "all-gather", "reduce_scatter": "reduce-scatter", "broadcast": "broadcast", "alltoall": "all-to-all"}
 CLASSES = ((4096, "up to 4 KiB"), (1 << 20, "8 KiB to 1 MiB"), (1 << 24, "2 to 16 MiB"), (1 << 62, "above"))
 
 
@@ -82,54 +79,6 @@ def show_times(folder):
         print("%d > %d: %s, limit %s, reached %s" % (route["src"], route["dst"], route["text"], route["limit_bytes_per_s"], route["one_way"]["of_limit"]))
 
 
-def peer_times(folder, name):
-    """{size: [seconds of each run, out of place]} of a peer of nccl-tests."""
-    times = {}
-    for path in sorted(glob.glob(f"{folder}/peer_{name}_?.out")):
-        with open(path) as file:
-            for line in file:
-                cells = line.split()
-                if len(cells) >= 9 and cells[0].isdigit() and cells[1].isdigit():
-                    times.setdefault(int(cells[0]), []).append(float(cells[5]) * 1e-6)
-    return times
-
-
-def show_peer(folder, name, engine, runs):
-    theirs = peer_times(folder, name)
-    ours = [{c["size"]: c["mean_s"] for c in run["configs"] if c["engine"] == engine and c["src"] == 0 and c["load"] == "alone"} for run in runs]
-    if not theirs or not ours:
-        print(f"{name}_perf beside {engine}: not available")
-        return
-    print(f"{name}_perf beside {engine}: us of each turn, theirs and ours; ours over theirs (means of turns); GB/s of theirs, ours")
-    ratios = {}
-    for size in sorted(theirs):
-        own = [run[size] for run in ours if size in run]
-        if not own:
-            continue
-        a, b = statistics.mean(theirs[size]), statistics.mean(own)
-        ratios[size] = b / a
-        print("  %10d  %-26s  %-18s  %.3f  %6.1f %6.1f" % (
-            size, " ".join("%.2f" % (t * 1e6) for t in theirs[size]), " ".join("%.2f" % (t * 1e6) for t in own), b / a, size / a * 1e-9, size / b * 1e-9))
-    for low, high, text in ((0, 64 << 10, "up to 64 KiB"), (1 << 20, 1 << 40, "from 1 MiB up")):
-        some = sorted(r for s, r in ratios.items() if low <= s <= high)
-        if some:
-            print("  %s: median %.3f, %.3f to %.3f; %d of %d within 2 %%, %d at or below" % (
-                text, statistics.median(some), some[0], some[-1], sum(abs(r - 1) <= 0.02 for r in some), len(some), sum(r <= 1 for r in some)))
-
-
-def show_nvbandwidth(folder):
-    run = load(f"{folder}/copies.json")
-    try:
-        with open(f"{folder}/nvbandwidth.out") as file:
-            sums = re.findall(r"SUM (\S+) ([\d.]+)", file.read())
-    except OSError:
-        sums = []
-    print("nvbandwidth, sums of both: %s" % (", ".join("%s %s" % s for s in sums) or "not available"))
-    for c in (run or {"configs": []})["configs"]:
-        if c["load"] == "alone" and c["size"] in (512 << 20, 1 << 30):
-            print("  %s %d > %d, %d MiB: %.1f GB/s" % (c["engine"], c["src"], c["dst"], c["size"] >> 20, c["bytes_per_s"] * 1e-9))
-
-
 def show_simulators(folder):
     try:
         with open(f"{folder}/simulators/errors.csv") as file:
@@ -148,12 +97,6 @@ def main():
     folder = sys.argv[1]
     show_times(folder)
     show_ways(folder)
-    if os.path.exists(f"{folder}/queued_1.json"):
-        runs = [run for run in (load(f"{folder}/queued_{i}.json") for i in (1, 2)) if run]
-        show_peer(folder, "sendrecv", "nccl-exchange", runs)
-        for name, engine in COLLECTIVES.items():
-            show_peer(folder, name, engine, runs)
-        show_nvbandwidth(folder)
     if os.path.exists(f"{folder}/all.txt"):
         show_simulators(folder)
 

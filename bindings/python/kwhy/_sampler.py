@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A drop-in for the power samplers that energy guides have people write."""
+"""A replacement for hand-written power samplers that poll NVML in a thread."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from ._session import Energy, Run, Session
 
 
 class PowerSampler:
-    """start(), stop(), energy_joules(), as the sampler it replaces.
+    """Energy of one device between start() and stop(), for code that was written for a polling sampler.
 
-    `interval` is taken and not needed: nothing polls the 1 s average; the driver's own 20 ms samples and its
-    energy counter are read. Every start() begins a new figure.
+    `interval`, the period of such samplers, is accepted and ignored: a session reads the meters at its own times
+    (NVML: the energy counter and the driver's 20 ms samples; polled averages only where both are missing).
+    Each start() begins a new figure; while one is running it does nothing. Neither start() nor stop() waits for
+    work of the GPU: synchronise before both. Other arguments are those of Session; `host` is False by default.
     """
 
     _STARTS_MOST = 4000  # of one session, which has room for so many names

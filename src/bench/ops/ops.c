@@ -6,7 +6,7 @@
 #include "bench/ops/kernels.h"
 #include "bench/ops/rows.h"
 #include "bench/series.h"
-#include "bench/stop.h"
+#include "launch/stop.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -289,7 +289,7 @@ static enum kwhy_status run_window(struct work *work, const struct kwhy_ops_row 
 	end_ns = start_ns + (int64_t)(work->request->seconds * 1e9);
 	out->bytes = 0;
 	for (int i = 0; !status && (i == 0 || kwhy_clock_mono_ns() < end_ns); i++) {
-		status = kwhy_bench_stop_check(error);
+		status = kwhy_stop_check(error);
 		if (!status)
 			status = row->issue(&work->kit, row, &out->count, &out->bytes, error);
 		if (!status && i % AHEAD == AHEAD - 1)

@@ -3,7 +3,7 @@
 #define KWHY_BENCH_OPS_OPS_H
 
 #include "base/arena.h"
-#include "bench/device_energy.h"
+#include "measure/device_energy.h"
 
 #include <stdbool.h>
 

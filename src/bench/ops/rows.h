@@ -3,7 +3,7 @@
 #define KWHY_BENCH_OPS_ROWS_H
 
 #include "bench/ops/ops.h"
-#include "workload/collectives.h"
+#include "gpu/collectives.h"
 
 /* The inside of bench ops, for ops*.c: what is run, and what it needs. */
 

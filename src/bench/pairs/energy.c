@@ -2,8 +2,8 @@
 #include "bench/pairs/energy.h"
 
 #include "base/clock.h"
-#include "bench/device_energy.h"
-#include "bench/stop.h"
+#include "launch/stop.h"
+#include "measure/device_energy.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -203,7 +203,7 @@ static enum kwhy_status run_pass(struct pass *pass, struct kwhy_error *error)
 		if (pass->request->progress)
 			pass->request->progress(
 				pass->request->context, "joules", (double)i / (double)pass->count);
-		status = kwhy_bench_stop_check(error);
+		status = kwhy_stop_check(error);
 		if (!status)
 			status = run_burst(pass, &pass->bursts[i], error);
 	}

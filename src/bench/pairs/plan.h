@@ -37,8 +37,6 @@ struct kwhy_pair_request {
 	void *context;
 };
 
-enum { KWHY_PAIR_SAMPLES_LEAST = 10 };
-
 /* The defaults filled in; KWHY_E_USAGE for a range that there is not. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_request_complete(
 	struct kwhy_pair_request *request, struct kwhy_error *error);
@@ -51,13 +49,5 @@ const char *kwhy_pair_request_text(
 /* All configurations, unmeasured. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_plan_make(
 	const struct kwhy_pair_request *request, struct kwhy_pairs *pairs, struct kwhy_error *error);
-
-/* Room for its samples, from the arena; NULL: no memory. */
-struct kwhy_pair_sample *kwhy_pair_samples(struct kwhy_pairs *pairs, struct kwhy_pair_config *config);
-
-/* What follows from its samples. */
-void kwhy_pair_sum_up(struct kwhy_pair_config *config);
-/* As kwhy_median_width(). */
-double kwhy_pair_width(const struct kwhy_pair_config *config);
 
 #endif

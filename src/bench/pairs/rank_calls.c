@@ -31,17 +31,25 @@ static enum kwhy_status send_message(struct kwhy_pair_calls *calls, uint32_t to,
 		&calls->link, to, message, sizeof(message->head) + message->head.bytes, error);
 }
 
+static enum kwhy_status refuse(uint32_t from, struct kwhy_error *error)
+{
+	return kwhy_fail(
+		error, KWHY_E_LOST, "rank %u sends what no rank sends; is it another program?", from);
+}
+
+/* Both parts within one time. */
 static enum kwhy_status receive_message(
 	struct kwhy_pair_calls *calls, uint32_t from, struct kwhy_pair_message *out, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_rank_link_receive(
-		&calls->link, from, &out->head, sizeof(out->head), error);
+	const int64_t end_ns = kwhy_rank_link_end();
+	enum kwhy_status status = kwhy_rank_link_receive_by(
+		&calls->link, from, &out->head, sizeof(out->head), end_ns, error);
 
 	if (!status && out->head.bytes > sizeof(out->body))
-		return kwhy_fail(
-			error, KWHY_E_LOST, "rank %u sends what no rank sends; is it another program?", from);
-	return status ? status
-		      : kwhy_rank_link_receive(&calls->link, from, out->body, out->head.bytes, error);
+		return refuse(from, error);
+	return status
+		? status
+		: kwhy_rank_link_receive_by(&calls->link, from, out->body, out->head.bytes, end_ns, error);
 }
 
 /* An answer that is a failure holds its sentence. */
@@ -58,11 +66,46 @@ static enum kwhy_status serve_one(struct kwhy_pair_calls *calls, uint32_t from,
 {
 	struct kwhy_pair_message answer = {.head = {.what = ANSWER}};
 	struct kwhy_error why;
-	enum kwhy_status status = calls->serve(calls->context, from, asked, &answer, &why);
+	enum kwhy_status status = calls->check
+		? calls->check(calls->context, asked->head.what, false, asked, &why)
+		: KWHY_OK;
 
+	if (!status)
+		status = calls->serve(calls->context, from, asked, &answer, &why);
 	if (status)
 		answer_failure(&answer, status, &why);
 	return send_message(calls, from, &answer, error);
+}
+
+/* A failure is a sentence, which ends where its bytes do and says nothing to a terminal but words. */
+static bool is_failure(const struct kwhy_pair_message *answer)
+{
+	const char *text = (const char *)answer->body;
+
+	if (answer->head.status >= KWHY_STATUS_COUNT || answer->head.bytes == 0 ||
+		strnlen(text, answer->head.bytes) != answer->head.bytes - 1)
+		return false;
+	for (const char *at = text; *at; at++)
+		if (((unsigned char)*at < ' ' && *at != '\t' && *at != '\n') || *at == 0x7f)
+			return false;
+	return true;
+}
+
+static enum kwhy_status keep_answer(struct kwhy_pair_calls *calls, uint32_t from,
+	const struct kwhy_pair_message *message, struct kwhy_error *error)
+{
+	struct kwhy_error why = {.text = ""};
+
+	if (!calls->is_asked[from] || calls->has_answered[from])
+		return kwhy_fail(error, KWHY_E_LOST, "rank %u answers what nobody asked", from);
+	if (message->head.status && !is_failure(message))
+		return refuse(from, error);
+	if (!message->head.status && calls->check &&
+		calls->check(calls->context, calls->asked[from], true, message, &why))
+		return kwhy_fail(error, KWHY_E_LOST, "rank %u: %.600s", from, why.text);
+	memcpy(&calls->answers[from], message, sizeof(message->head) + message->head.bytes);
+	calls->has_answered[from] = true;
+	return KWHY_OK;
 }
 
 /* The next message of anybody: done, or kept where it is an answer. */
@@ -75,11 +118,7 @@ static enum kwhy_status take(struct kwhy_pair_calls *calls, uint32_t from, struc
 		return status;
 	if (message.head.what != ANSWER)
 		return serve_one(calls, from, &message, error);
-	if (!calls->is_asked[from] || calls->has_answered[from])
-		return kwhy_fail(error, KWHY_E_LOST, "rank %u answers what nobody asked", from);
-	calls->answers[from] = message;
-	calls->has_answered[from] = true;
-	return KWHY_OK;
+	return keep_answer(calls, from, &message, error);
 }
 
 /* That one of the others ended matters when it is next asked; who asked for this finds it out, too. */
@@ -108,17 +147,19 @@ enum kwhy_status kwhy_pair_ask(struct kwhy_pair_calls *calls, uint32_t to, uint3
 	if (bytes)
 		memcpy(message.body, body, bytes);
 	status = send_message(calls, to, &message, error);
-	if (!status)
+	if (!status) {
 		calls->is_asked[to] = true;
+		calls->asked[to] = what;
+	}
 	return status;
 }
 
 static enum kwhy_status open_answer(const struct kwhy_pair_message *answer, uint32_t from, void *out,
 	size_t bytes, struct kwhy_error *error)
 {
-	if (answer->head.status == KWHY_E_LOST && answer->head.bytes)
+	if (answer->head.status == KWHY_E_LOST)
 		return kwhy_fail(error, KWHY_E_LOST, "%.*s", 700, (const char *)answer->body);
-	if (answer->head.status && answer->head.status < KWHY_STATUS_COUNT && answer->head.bytes)
+	if (answer->head.status)
 		return kwhy_fail(error, (enum kwhy_status)answer->head.status, "rank %u: %.*s", from, 640,
 			(const char *)answer->body);
 	return kwhy_pair_body(answer, out, bytes, error);

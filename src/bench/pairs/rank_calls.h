@@ -22,11 +22,16 @@ struct kwhy_pair_message {
 
 struct kwhy_pair_calls {
 	struct kwhy_rank_link link;
+	/* Whether what came may be used, asked (`what` of it) or as the answer to `what`; NULL: it may. Where
+	 * it may not, who asked it gets the sentence, and an answer ends the call as KWHY_E_LOST. */
+	enum kwhy_status (*check)(void *context, uint32_t what, bool is_answer,
+		const struct kwhy_pair_message *message, struct kwhy_error *error);
 	/* Does what `from` asks: answers by kwhy_pair_answer(), or fails and the asker fails with it. */
 	enum kwhy_status (*serve)(void *context, uint32_t from, const struct kwhy_pair_message *asked,
 		struct kwhy_pair_message *answer, struct kwhy_error *error);
 	void *context;
-	struct kwhy_pair_message *answers; /* of each rank, that came while another's was awaited */
+	struct kwhy_pair_message *answers;   /* of each rank, that came while another's was awaited */
+	uint32_t asked[KWHY_PAIR_GPUS_MOST]; /* what */
 	bool is_asked[KWHY_PAIR_GPUS_MOST], has_answered[KWHY_PAIR_GPUS_MOST];
 };
 

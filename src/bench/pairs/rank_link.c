@@ -2,177 +2,30 @@
 #include "bench/pairs/rank_link.h"
 
 #include "base/clock.h"
+#include "bench/pairs/rank_door.h"
+#include "bench/pairs/rank_socket.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { VERSION = 1, GREETING_S = 5, RETRY_NS = 20000000 };
-/* A host that is gone is noticed within a minute. */
-enum { PROBE_AFTER_S = 30, PROBE_EVERY_S = 10, PROBES = 3 };
+enum { RETRY_NS = 20000000 };
 
-static const char mark[8] = "kwhyrank";
-
-/* What each says first, in the byte order of the machine: others are refused by the version. */
-struct greeting {
-	char mark[sizeof(mark)];
-	uint32_t version, rank, size, port;
-	int64_t process;
-	char host[64];
-};
-
-/* Where each listens, as rank 0 sees it; family 0: on the host of rank 0. */
-struct place {
-	struct greeting greeting;
-	struct sockaddr_storage address;
-};
+#define SILENCE_NS (KWHY_RANK_SILENCE_S * INT64_C(1000000000))
 
 static enum kwhy_status lost(
 	const struct kwhy_rank_link *link, uint32_t rank, bool silent, struct kwhy_error *error)
 {
 	return kwhy_fail(error, KWHY_E_LOST, "rank %u (process %lld on %s) %s", rank,
 		(long long)link->processes[rank], link->hosts[rank],
-		silent ? "said nothing for two minutes" : "ended in the middle; what it wrote last says why");
-}
-
-static void set_silence(int socket, int seconds)
-{
-	const struct timeval time = {.tv_sec = seconds};
-
-	setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof(time));
-	setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof(time));
-}
-
-static void prepare(int socket)
-{
-	const int on = 1, after = PROBE_AFTER_S, every = PROBE_EVERY_S, probes = PROBES;
-
-	setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &after, sizeof(after));
-	setsockopt(socket, IPPROTO_TCP, TCP_KEEPINTVL, &every, sizeof(every));
-	setsockopt(socket, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
-	setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-	set_silence(socket, GREETING_S);
-}
-
-static bool send_all(int socket, const void *bytes, size_t count)
-{
-	const char *at = bytes;
-
-	while (count > 0) {
-		ssize_t sent = send(socket, at, count, MSG_NOSIGNAL);
-
-		if (sent < 0 && errno == EINTR)
-			continue;
-		if (sent <= 0)
-			return false;
-		at += sent;
-		count -= (size_t)sent;
-	}
-	return true;
-}
-
-static bool receive_all(int socket, void *bytes, size_t count)
-{
-	char *at = bytes;
-
-	errno = 0;
-	while (count > 0) {
-		ssize_t came = recv(socket, at, count, MSG_WAITALL);
-
-		if (came < 0 && errno == EINTR)
-			continue;
-		if (came <= 0)
-			return false;
-		at += came;
-		count -= (size_t)came;
-	}
-	return true;
-}
-
-static uint16_t port_of(const struct sockaddr_storage *address)
-{
-	return ntohs(address->ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)address)->sin6_port
-						    : ((const struct sockaddr_in *)address)->sin_port);
-}
-
-static void set_port(struct sockaddr_storage *address, uint16_t port)
-{
-	if (address->ss_family == AF_INET6)
-		((struct sockaddr_in6 *)address)->sin6_port = htons(port);
-	else
-		((struct sockaddr_in *)address)->sin_port = htons(port);
-}
-
-static bool is_loopback(const struct sockaddr_storage *address)
-{
-	if (address->ss_family == AF_INET6)
-		return IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)address)->sin6_addr);
-	return ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr) >> 24 == 127;
-}
-
-static struct sockaddr_storage loopback_of(sa_family_t family, uint16_t port)
-{
-	struct sockaddr_storage address = {.ss_family = family};
-
-	if (family == AF_INET6)
-		((struct sockaddr_in6 *)&address)->sin6_addr = in6addr_loopback;
-	else
-		((struct sockaddr_in *)&address)->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	set_port(&address, port);
-	return address;
-}
-
-static socklen_t length_of(const struct sockaddr_storage *address)
-{
-	return address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
-}
-
-/* On that address and port; the port that it got is written back. The system's reason where it cannot, 0. */
-static int listen_on(struct sockaddr_storage *address, int *out_socket)
-{
-	const int on = 1;
-	socklen_t length = sizeof(*address);
-	int socket_number = socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	if (socket_number >= 0)
-		setsockopt(socket_number, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (socket_number < 0 || bind(socket_number, (const struct sockaddr *)address, length_of(address)) ||
-		listen(socket_number, KWHY_PAIR_GPUS_MOST) ||
-		getsockname(socket_number, (struct sockaddr *)address, &length)) {
-		int reason = errno;
-
-		if (socket_number >= 0)
-			close(socket_number);
-		return reason;
-	}
-	*out_socket = socket_number;
-	return 0;
-}
-
-static enum kwhy_status refuse(const struct sockaddr_storage *address, int reason, struct kwhy_error *error)
-{
-	return kwhy_fail(error, KWHY_E_IO,
-		"nothing can listen on port %u: %s; set MASTER_PORT to one whose next is free",
-		port_of(address), strerror(reason));
-}
-
-enum kwhy_status kwhy_rank_link_listen_here(int *out_socket, uint16_t *out_port, struct kwhy_error *error)
-{
-	struct sockaddr_storage address = loopback_of(AF_INET, 0);
-	int reason = listen_on(&address, out_socket);
-
-	*out_port = reason ? 0 : port_of(&address);
-	return reason ? refuse(&address, reason, error) : KWHY_OK;
+		silent ? "sent nothing whole for two minutes"
+		       : "ended in the middle; what it wrote last says why");
 }
 
 static enum kwhy_status find_first(
@@ -187,89 +40,29 @@ static enum kwhy_status find_first(
 			request->address, gai_strerror(result));
 	memset(out, 0, sizeof(*out));
 	memcpy(out, found->ai_addr, found->ai_addrlen);
-	set_port(out, request->port);
+	kwhy_rank_address_port_set(out, request->port);
 	freeaddrinfo(found);
 	return KWHY_OK;
 }
 
-/*
- * Where nobody listens yet on a port that the system gives to connections, a connection to it may be given
- * that port as its own and so reach itself. It ends without a trace, so that rank 0 can have the port.
- */
-static bool is_to_itself(int socket_number)
+static enum kwhy_status check_secret(
+	const char *secret, const struct sockaddr_storage *first, struct kwhy_error *error)
 {
-	const struct linger none = {.l_onoff = 1};
-	struct sockaddr_storage ours = {.ss_family = AF_UNSPEC}, theirs = ours;
-	socklen_t length = sizeof(ours), same = sizeof(theirs);
-
-	if (getsockname(socket_number, (struct sockaddr *)&ours, &length) ||
-		getpeername(socket_number, (struct sockaddr *)&theirs, &same) ||
-		memcmp(&ours, &theirs, length_of(&ours)) != 0)
-		return false;
-	setsockopt(socket_number, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
-	errno = ECONNREFUSED;
-	return true;
+	if (!secret && !kwhy_rank_address_is_loopback(first))
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"ranks that are not all on this host, by MASTER_ADDR, need a secret; set "
+			"KWHY_RANKS_SECRET to the same random characters for all of them, as by openssl rand "
+			"-hex 32");
+	if (secret && strlen(secret) < KWHY_RANK_SECRET_LEAST)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"KWHY_RANKS_SECRET has %zu characters; set it to %d random ones or more, as by "
+			"openssl rand -hex 32",
+			strlen(secret), (int)KWHY_RANK_SECRET_LEAST);
+	return KWHY_OK;
 }
 
-/* Whether some program takes connections to that port. Nobody waits long for one that drops them. */
-static bool is_served(const struct sockaddr_storage *address)
-{
-	const struct sockaddr_storage here = loopback_of(address->ss_family, port_of(address));
-	int socket_number = socket(here.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	bool is_taken;
-
-	if (socket_number < 0)
-		return false;
-	set_silence(socket_number, GREETING_S);
-	is_taken = (connect(socket_number, (const struct sockaddr *)&here, length_of(&here)) == 0 &&
-			   !is_to_itself(socket_number)) ||
-		errno != ECONNREFUSED;
-	close(socket_number);
-	return is_taken;
-}
-
-/*
- * On every address of the family, so that an address of rank 0 behind a name of its own does. A port that a
- * program listens on stays taken, and is refused at once, as PyTorch's store does; one that a mere connection
- * was given, or left behind, becomes free while the others wait for us.
- */
-static enum kwhy_status listen_everywhere(const struct sockaddr_storage *like, uint16_t port, int64_t end_ns,
-	int *out, uint32_t *out_port, struct kwhy_error *error)
-{
-	const struct timespec pause = {.tv_nsec = RETRY_NS};
-	struct sockaddr_storage address = {.ss_family = like->ss_family};
-	int reason;
-
-	if (is_loopback(like))
-		address = *like;
-	else if (like->ss_family == AF_INET6)
-		((struct sockaddr_in6 *)&address)->sin6_addr = in6addr_any;
-	set_port(&address, port);
-	while ((reason = listen_on(&address, out)) == EADDRINUSE && !is_served(&address) &&
-		kwhy_clock_mono_ns() < end_ns)
-		nanosleep(&pause, NULL);
-	*out_port = reason ? 0 : port_of(&address);
-	return reason ? refuse(&address, reason, error) : KWHY_OK;
-}
-
-static void greet(const struct kwhy_rank_link *link, uint32_t port, struct greeting *out)
-{
-	*out = (struct greeting){.version = VERSION,
-		.rank = link->rank,
-		.size = link->size,
-		.port = port,
-		.process = link->processes[link->rank]};
-	memcpy(out->mark, mark, sizeof(mark));
-	memcpy(out->host, link->hosts[link->rank], sizeof(out->host));
-}
-
-static bool is_greeting(const struct greeting *greeting)
-{
-	return memcmp(greeting->mark, mark, sizeof(mark)) == 0 && greeting->version == VERSION;
-}
-
-static enum kwhy_status keep(struct kwhy_rank_link *link, const struct greeting *greeting, int socket_number,
-	struct kwhy_error *error)
+static enum kwhy_status keep(struct kwhy_rank_link *link, const struct kwhy_rank_greeting *greeting,
+	int socket_number, struct kwhy_error *error)
 {
 	uint32_t rank = greeting->rank;
 
@@ -278,162 +71,204 @@ static enum kwhy_status keep(struct kwhy_rank_link *link, const struct greeting 
 		close(socket_number);
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"a process came as rank %u of %u, and this is rank %u of %u; start all of them by "
-			"one "
-			"launcher, with one number of ranks",
+			"one launcher, with one number of ranks",
 			rank, greeting->size, link->rank, link->size);
 	}
 	link->sockets[rank] = socket_number;
 	link->processes[rank] = greeting->process;
 	memcpy(link->hosts[rank], greeting->host, sizeof(greeting->host));
-	link->hosts[rank][sizeof(link->hosts[rank]) - 1] = '\0';
-	set_silence(socket_number, KWHY_RANK_SILENCE_S);
+	kwhy_rank_socket_silence(socket_number, KWHY_RANK_SILENCE_S);
 	return KWHY_OK;
 }
 
-/* The next that greets; who says something else is sent away. */
-static enum kwhy_status accept_one(
-	int listener, int64_t end_ns, struct greeting *out, int *out_socket, struct kwhy_error *error)
+/* Where that rank listens, as this one sees it. */
+static void note_place(
+	struct kwhy_rank_place *out, const struct kwhy_rank_greeting *greeting, int socket_number)
 {
-	int64_t left_ns;
+	struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
+	const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)&address;
+	socklen_t length = sizeof(address);
 
-	while ((left_ns = end_ns - kwhy_clock_mono_ns()) > 0) {
-		struct pollfd wait = {.fd = listener, .events = POLLIN};
-		int socket_number = poll(&wait, 1, (int)(left_ns / 1000000) + 1) > 0
-			? accept4(listener, NULL, NULL, SOCK_CLOEXEC)
-			: -1;
-
-		if (socket_number < 0)
-			continue;
-		prepare(socket_number);
-		if (receive_all(socket_number, out, sizeof(*out)) && is_greeting(out)) {
-			*out_socket = socket_number;
-			return KWHY_OK;
-		}
-		close(socket_number);
-	}
-	return kwhy_fail(error, KWHY_E_IO, "not all of the ranks came in time");
+	*out = (struct kwhy_rank_place){
+		.rank = greeting->rank, .port = greeting->port, .process = greeting->process};
+	memcpy(out->host, greeting->host, sizeof(out->host));
+	getpeername(socket_number, (struct sockaddr *)&address, &length);
+	if (kwhy_rank_address_is_loopback(&address))
+		return;
+	out->family = address.ss_family == AF_INET6 ? 6 : 4;
+	out->scope = address.ss_family == AF_INET6 ? six->sin6_scope_id : 0;
+	if (address.ss_family == AF_INET6)
+		memcpy(out->address, &six->sin6_addr, sizeof(six->sin6_addr));
+	else
+		memcpy(out->address, &((const struct sockaddr_in *)&address)->sin_addr,
+			sizeof(struct in_addr));
 }
 
-static enum kwhy_status take_others(struct kwhy_rank_link *link, int listener, uint32_t count, int64_t end_ns,
-	struct place *places, struct kwhy_error *error)
+static struct sockaddr_storage address_of(
+	const struct kwhy_rank_place *place, const struct sockaddr_storage *first)
+{
+	struct sockaddr_storage address = *first;
+	struct sockaddr_in6 *six = (struct sockaddr_in6 *)&address;
+
+	if (place->family == 6) {
+		*six = (struct sockaddr_in6){.sin6_family = AF_INET6, .sin6_scope_id = place->scope};
+		memcpy(&six->sin6_addr, place->address, sizeof(six->sin6_addr));
+	} else if (place->family == 4) {
+		address.ss_family = AF_INET;
+		memcpy(&((struct sockaddr_in *)&address)->sin_addr, place->address, sizeof(struct in_addr));
+	}
+	kwhy_rank_address_port_set(&address, (uint16_t)place->port);
+	return address;
+}
+
+static enum kwhy_status take_others(struct kwhy_rank_link *link, struct kwhy_rank_door *door, uint32_t count,
+	int64_t end_ns, struct kwhy_rank_place *places, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
-	struct greeting greeting;
+	struct kwhy_rank_greeting greeting;
 	int socket_number;
 
 	for (uint32_t i = 0; !status && i < count; i++) {
-		status = accept_one(listener, end_ns, &greeting, &socket_number, error);
-		if (status)
-			return kwhy_fail(error, status,
-				"%u of %u ranks came in time; start as many as the launcher's variables say, "
+		if (!kwhy_rank_door_accept(door, end_ns, &greeting, &socket_number))
+			return kwhy_fail(error, KWHY_E_IO,
+				"%u of %u ranks came in time%s; start as many as the launcher's variables "
+				"say, "
 				"or give --ranks 1 to measure with this process alone",
-				i + 1, link->size);
+				i + 1, link->size,
+				!door->refused	       ? ""
+					: door->secret ? ", and some had another KWHY_RANKS_SECRET"
+						       : ", and some were of another user: set "
+							 "KWHY_RANKS_SECRET");
 		status = keep(link, &greeting, socket_number, error);
-		if (!status && places) {
-			socklen_t length = sizeof(places[greeting.rank].address);
-
-			places[greeting.rank].greeting = greeting;
-			getpeername(
-				socket_number, (struct sockaddr *)&places[greeting.rank].address, &length);
-			if (is_loopback(&places[greeting.rank].address))
-				places[greeting.rank].address.ss_family = 0;
-		}
+		if (!status && places)
+			note_place(&places[greeting.rank], &greeting, socket_number);
 	}
 	return status;
 }
 
-/* Tries until it listens there. */
-static enum kwhy_status reach(
-	const struct sockaddr_storage *address, int64_t end_ns, int *out_socket, struct kwhy_error *error)
+/* Connects once; 0, or the system's reason. */
+static int reach(const struct sockaddr_storage *address, int *out_socket)
 {
-	const struct timespec pause = {.tv_nsec = RETRY_NS};
-	int reason = 0;
+	int reason, socket_number = socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	do {
-		int socket_number = socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-		if (socket_number >= 0 &&
-			!connect(socket_number, (const struct sockaddr *)address, length_of(address)) &&
-			!is_to_itself(socket_number)) {
-			prepare(socket_number);
-			*out_socket = socket_number;
-			return KWHY_OK;
-		}
-		reason = errno;
-		if (socket_number >= 0)
-			close(socket_number);
-		nanosleep(&pause, NULL);
-	} while (kwhy_clock_mono_ns() < end_ns);
-	return kwhy_fail(error, KWHY_E_IO, "another rank does not listen on port %u: %s; is it running?",
-		port_of(address), strerror(reason));
+	if (socket_number >= 0 &&
+		!connect(
+			socket_number, (const struct sockaddr *)address, kwhy_rank_address_length(address)) &&
+		!kwhy_rank_socket_is_to_itself(socket_number)) {
+		kwhy_rank_socket_prepare(socket_number);
+		*out_socket = socket_number;
+		return 0;
+	}
+	reason = errno;
+	if (socket_number >= 0)
+		close(socket_number);
+	return reason;
 }
 
-static enum kwhy_status join_one(struct kwhy_rank_link *link, const struct sockaddr_storage *address,
-	uint32_t port, struct greeting other, int64_t end_ns, struct kwhy_error *error)
+/* Before it greets for the first time: others reach it by the interface that leads to rank 0. */
+static enum kwhy_status open_door(
+	struct kwhy_rank_door *door, int socket_number, int64_t end_ns, struct kwhy_error *error)
 {
-	struct greeting ours;
-	int socket_number = -1;
-	enum kwhy_status status = reach(address, end_ns, &socket_number, error);
+	struct sockaddr_storage here = {.ss_family = AF_UNSPEC};
+	socklen_t length = sizeof(here);
 
+	if (door->listener >= 0)
+		return KWHY_OK;
+	if (getsockname(socket_number, (struct sockaddr *)&here, &length))
+		return kwhy_fail(error, KWHY_E_IO, "rank 0 was lost: %s; is it running?", strerror(errno));
+	return kwhy_rank_socket_listen(&here, 0, end_ns, &door->listener, &door->port, error);
+}
+
+/* Tries until it listens there and proves that it is a rank. */
+static enum kwhy_status join_one(struct kwhy_rank_link *link, struct kwhy_rank_door *door,
+	const struct sockaddr_storage *address, uint32_t rank, int64_t end_ns, struct kwhy_error *error)
+{
+	const struct timespec pause = {.tv_nsec = RETRY_NS};
+	struct kwhy_rank_greeting greeting;
+	int socket_number = -1, reason;
+	enum kwhy_status status = KWHY_OK;
+
+	do {
+		reason = reach(address, &socket_number);
+		if (!reason)
+			status = open_door(door, socket_number, end_ns, error);
+		if (!reason && !status && kwhy_rank_door_greet(door, socket_number, &greeting)) {
+			if (greeting.rank == rank)
+				return keep(link, &greeting, socket_number, error);
+		}
+		if (!reason)
+			close(socket_number);
+		nanosleep(&pause, NULL);
+	} while (!status && kwhy_clock_mono_ns() < end_ns);
 	if (status)
 		return status;
-	greet(link, port, &ours);
-	status = keep(link, &other, socket_number, error);
-	return status ? status : kwhy_rank_link_send(link, other.rank, &ours, sizeof(ours), error);
+	return kwhy_fail(error, KWHY_E_IO, "rank %u does not answer on port %u: %s", rank,
+		kwhy_rank_address_port(address),
+		reason ? strerror(reason)
+		       : "what listens there is no rank of this run; has it the same KWHY_RANKS_SECRET, and "
+			 "without one the same user?");
+}
+
+static enum kwhy_status receive_places(struct kwhy_rank_link *link,
+	struct kwhy_rank_place places[KWHY_PAIR_GPUS_MOST], struct kwhy_error *error)
+{
+	const struct kwhy_rank_limits limits = {.ranks = link->size};
+	const size_t bytes = link->size * sizeof(*places);
+	enum kwhy_status status = kwhy_rank_link_receive(link, 0, places, bytes, error);
+
+	return status ? status : kwhy_rank_wire_check(KWHY_RANK_PLACES, false, places, bytes, &limits, error);
 }
 
 /* Of all but the first: it tells where it is, learns where the others are, and turns to them. */
-static enum kwhy_status join(struct kwhy_rank_link *link, const struct kwhy_rank_link_request *request,
-	int64_t end_ns, struct kwhy_error *error)
+static enum kwhy_status join(struct kwhy_rank_link *link, struct kwhy_rank_door *door,
+	const struct sockaddr_storage *first, int64_t end_ns, struct kwhy_error *error)
 {
-	struct place places[KWHY_PAIR_GPUS_MOST];
-	struct sockaddr_storage first;
-	uint32_t port = 0;
-	int listener = -1;
-	enum kwhy_status status = find_first(request, &first, error);
+	struct kwhy_rank_place places[KWHY_PAIR_GPUS_MOST];
+	enum kwhy_status status = join_one(link, door, first, 0, end_ns, error);
 
 	if (!status)
-		status = listen_everywhere(&first, 0, end_ns, &listener, &port, error);
-	if (!status)
-		status = join_one(link, &first, port,
-			(struct greeting){.rank = 0, .size = link->size, .host = "its host"}, end_ns, error);
-	if (!status)
-		status = kwhy_rank_link_receive(link, 0, places, sizeof(places), error);
-	if (!status) {
-		link->processes[0] = places[0].greeting.process;
-		memcpy(link->hosts[0], places[0].greeting.host, sizeof(link->hosts[0]));
-	}
+		status = receive_places(link, places, error);
 	for (uint32_t i = 1; !status && i < link->rank; i++) {
-		struct sockaddr_storage address = places[i].address.ss_family ? places[i].address : first;
+		struct sockaddr_storage address = address_of(&places[i], first);
 
-		set_port(&address, (uint16_t)places[i].greeting.port);
-		status = join_one(link, &address, port, places[i].greeting, end_ns, error);
+		status = join_one(link, door, &address, i, end_ns, error);
 	}
+	return status ? status : take_others(link, door, link->size - 1 - link->rank, end_ns, NULL, error);
+}
+
+static enum kwhy_status lead(struct kwhy_rank_link *link, struct kwhy_rank_door *door,
+	const struct sockaddr_storage *first, int64_t end_ns, struct kwhy_error *error)
+{
+	struct kwhy_rank_place places[KWHY_PAIR_GPUS_MOST] = {{.process = link->processes[0]}};
+	enum kwhy_status status = KWHY_OK;
+
+	memcpy(places[0].host, link->hosts[0], sizeof(places[0].host));
+	if (door->listener < 0)
+		status = kwhy_rank_socket_listen(
+			first, kwhy_rank_address_port(first), end_ns, &door->listener, &door->port, error);
 	if (!status)
-		status = take_others(link, listener, link->size - 1 - link->rank, end_ns, NULL, error);
-	if (listener >= 0)
-		close(listener);
+		status = take_others(link, door, link->size - 1, end_ns, places, error);
+	for (uint32_t i = 1; !status && i < link->size; i++)
+		status = kwhy_rank_link_send(link, i, places, link->size * sizeof(*places), error);
 	return status;
 }
 
-static enum kwhy_status lead(struct kwhy_rank_link *link, const struct kwhy_rank_link_request *request,
+static enum kwhy_status gather(struct kwhy_rank_link *link, const struct kwhy_rank_link_request *request,
 	int64_t end_ns, struct kwhy_error *error)
 {
-	struct place places[KWHY_PAIR_GPUS_MOST] = {{.greeting = {.rank = 0}}};
-	struct sockaddr_storage address;
-	uint32_t port;
-	int listener = request->listener;
-	enum kwhy_status status = listener < 0 ? find_first(request, &address, error) : KWHY_OK;
+	struct sockaddr_storage first;
+	struct kwhy_rank_door door;
+	enum kwhy_status status;
 
-	if (!status && listener < 0)
-		status = listen_everywhere(&address, request->port, end_ns, &listener, &port, error);
-	if (status)
-		return status;
-	greet(link, 0, &places[0].greeting);
-	status = take_others(link, listener, link->size - 1, end_ns, places, error);
-	close(listener);
-	for (uint32_t i = 1; !status && i < link->size; i++)
-		status = kwhy_rank_link_send(link, i, places, sizeof(places), error);
+	kwhy_rank_door_init(&door, link, request->secret);
+	door.listener = request->rank ? -1 : request->listener;
+	status = find_first(request, &first, error);
+	if (!status)
+		status = check_secret(request->secret, &first, error);
+	if (!status)
+		status = request->rank ? join(link, &door, &first, end_ns, error)
+				       : lead(link, &door, &first, end_ns, error);
+	kwhy_rank_door_done(&door);
 	return status;
 }
 
@@ -454,7 +289,7 @@ enum kwhy_status kwhy_rank_link_open(
 		snprintf(out->hosts[out->rank], sizeof(out->hosts[0]), "host");
 	out->hosts[out->rank][sizeof(out->hosts[0]) - 1] = '\0';
 	out->processes[out->rank] = getpid();
-	status = request->rank ? join(out, request, end_ns, error) : lead(out, request, end_ns, error);
+	status = gather(out, request, end_ns, error);
 	if (status)
 		kwhy_rank_link_close(out);
 	return status;
@@ -487,17 +322,30 @@ enum kwhy_status kwhy_rank_link_send(
 	struct kwhy_rank_link *link, uint32_t to, const void *bytes, size_t count, struct kwhy_error *error)
 {
 	errno = 0;
-	return link->sockets[to] >= 0 && send_all(link->sockets[to], bytes, count) ? KWHY_OK
-										   : drop(link, to, error);
+	return link->sockets[to] >= 0 &&
+			kwhy_rank_socket_send(link->sockets[to], bytes, count, kwhy_rank_link_end())
+		? KWHY_OK
+		: drop(link, to, error);
+}
+
+int64_t kwhy_rank_link_end(void)
+{
+	return kwhy_clock_mono_ns() + SILENCE_NS;
+}
+
+enum kwhy_status kwhy_rank_link_receive_by(struct kwhy_rank_link *link, uint32_t from, void *bytes,
+	size_t count, int64_t end_ns, struct kwhy_error *error)
+{
+	errno = 0;
+	return link->sockets[from] >= 0 && kwhy_rank_socket_receive(link->sockets[from], bytes, count, end_ns)
+		? KWHY_OK
+		: drop(link, from, error);
 }
 
 enum kwhy_status kwhy_rank_link_receive(
 	struct kwhy_rank_link *link, uint32_t from, void *bytes, size_t count, struct kwhy_error *error)
 {
-	errno = 0;
-	return link->sockets[from] >= 0 && receive_all(link->sockets[from], bytes, count)
-		? KWHY_OK
-		: drop(link, from, error);
+	return kwhy_rank_link_receive_by(link, from, bytes, count, kwhy_rank_link_end(), error);
 }
 
 int kwhy_rank_link_await(struct kwhy_rank_link *link, int64_t wait_ns)

@@ -8,7 +8,7 @@
 enum kwhy_rank_word {
 	KWHY_RANK_FACTS = 1, /* answer: struct kwhy_pair_rank_facts */
 	KWHY_RANK_LEARN,     /* those of all ranks; answer: a row of is_direct */
-	KWHY_RANK_VISIT,     /* struct kwhy_pair_visit, there and back; count > most: it failed then */
+	KWHY_RANK_VISIT,     /* struct kwhy_rank_visit, there and back */
 	KWHY_RANK_NCCL,	     /* struct kwhy_rank_nccl */
 	KWHY_RANK_BEGIN,     /* struct kwhy_rank_begin; answer: struct kwhy_rank_rounds */
 	KWHY_RANK_ISSUE,     /* struct kwhy_rank_issue */
@@ -21,7 +21,23 @@ enum kwhy_rank_word {
 	KWHY_RANK_MARK,	     /* uint32_t: at the end */
 	KWHY_RANK_DRIFT,     /* answer: struct kwhy_pair_drift */
 	KWHY_RANK_PART,	     /* ends what others have a part in */
-	KWHY_RANK_STOP
+	KWHY_RANK_STOP,
+	KWHY_RANK_ASKED_COUNT,
+	/* Before any of these: rank_link.c. */
+	KWHY_RANK_GREETING = KWHY_RANK_ASKED_COUNT,
+	KWHY_RANK_PLACES
+};
+
+/* What names a configuration. */
+struct kwhy_rank_key {
+	uint32_t engine, load, clock, source, target, unused;
+	uint64_t bytes;
+};
+
+struct kwhy_rank_visit {
+	struct kwhy_rank_key key;
+	uint32_t verifies, most, count, verified; /* as in struct kwhy_pair_visit */
+	struct kwhy_pair_sample samples[KWHY_PAIR_VISIT_SAMPLES];
 };
 
 struct kwhy_rank_nccl {
@@ -29,7 +45,7 @@ struct kwhy_rank_nccl {
 	uint32_t all; /* else the two of who asks and who is asked */
 };
 struct kwhy_rank_begin {
-	struct kwhy_pair_config config; /* its key alone */
+	struct kwhy_rank_key key;
 	uint32_t spoils;
 };
 struct kwhy_rank_issue {
@@ -51,7 +67,15 @@ struct kwhy_rank_sense {
 	uint64_t readings;
 };
 
-/* As struct kwhy_pair_calls wants it; its context are the ranks. */
+struct kwhy_rank_key kwhy_rank_key_of(const struct kwhy_pair_config *config);
+struct kwhy_pair_config kwhy_rank_config_of(const struct kwhy_rank_key *key);
+/* What is asked of whoever leads it, and what came of it. */
+struct kwhy_rank_visit kwhy_rank_visit_of(const struct kwhy_pair_visit *visit);
+struct kwhy_pair_visit kwhy_rank_visit_back(const struct kwhy_rank_visit *visit);
+
+/* As struct kwhy_pair_calls wants them; their context are the ranks. */
+enum kwhy_status kwhy_pair_rank_check(void *context, uint32_t what, bool is_answer,
+	const struct kwhy_pair_message *message, struct kwhy_error *error);
 enum kwhy_status kwhy_pair_rank_serve(void *context, uint32_t from, const struct kwhy_pair_message *asked,
 	struct kwhy_pair_message *answer, struct kwhy_error *error);
 

@@ -13,15 +13,49 @@ uint32_t kwhy_pair_ranks_leader(const struct kwhy_pair_config *config)
 	return config->engine == KWHY_PAIR_READ ? config->target : config->source;
 }
 
-/* The configuration's key without what lies elsewhere in memory. */
-static struct kwhy_pair_config key_of(const struct kwhy_pair_config *config)
+/* What lies elsewhere in memory stays there. */
+struct kwhy_rank_key kwhy_rank_key_of(const struct kwhy_pair_config *config)
 {
-	return (struct kwhy_pair_config){.engine = config->engine,
+	return (struct kwhy_rank_key){.engine = config->engine,
 		.load = config->load,
 		.clock = config->clock,
 		.source = config->source,
 		.target = config->target,
 		.bytes = config->bytes};
+}
+
+struct kwhy_pair_config kwhy_rank_config_of(const struct kwhy_rank_key *key)
+{
+	return (struct kwhy_pair_config){.engine = (enum kwhy_pair_engine)key->engine,
+		.load = (enum kwhy_pair_load)key->load,
+		.clock = (enum kwhy_pair_clock)key->clock,
+		.source = key->source,
+		.target = key->target,
+		.bytes = key->bytes};
+}
+
+struct kwhy_rank_visit kwhy_rank_visit_of(const struct kwhy_pair_visit *visit)
+{
+	struct kwhy_rank_visit out = {.key = kwhy_rank_key_of(&visit->config),
+		.verifies = visit->verifies,
+		.most = visit->most,
+		.count = visit->count,
+		.verified = visit->verified};
+
+	memcpy(out.samples, visit->samples, visit->count * sizeof(*out.samples));
+	return out;
+}
+
+struct kwhy_pair_visit kwhy_rank_visit_back(const struct kwhy_rank_visit *visit)
+{
+	struct kwhy_pair_visit out = {.config = kwhy_rank_config_of(&visit->key),
+		.verifies = visit->verifies,
+		.most = visit->most,
+		.count = visit->count,
+		.verified = visit->verified};
+
+	memcpy(out.samples, visit->samples, sizeof(out.samples));
+	return out;
 }
 
 bool kwhy_pair_leads(const struct kwhy_pair_work *work)
@@ -101,7 +135,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
 
 enum kwhy_status kwhy_pair_ranks_begin(struct kwhy_pair_work *work, bool spoils, struct kwhy_error *error)
 {
-	const struct kwhy_rank_begin begin = {key_of(work->config), spoils};
+	const struct kwhy_rank_begin begin = {kwhy_rank_key_of(work->config), spoils};
 	struct kwhy_rank_rounds rounds[KWHY_PAIR_GPUS_MOST];
 	struct kwhy_pair_place *place = work->place;
 	enum kwhy_status status;
@@ -271,13 +305,19 @@ enum kwhy_status kwhy_pair_ranks_visit(
 	struct kwhy_pair_ranks *ranks, struct kwhy_pair_visit *visit, struct kwhy_error *error)
 {
 	uint32_t leader = kwhy_pair_ranks_leader(&visit->config);
+	struct kwhy_rank_visit wire;
+	enum kwhy_status status;
 
-	visit->config = key_of(&visit->config);
+	visit->count = 0;
+	wire = kwhy_rank_visit_of(visit);
+	visit->config = kwhy_rank_config_of(&wire.key);
 	if (leader == ranks->place->own)
 		return kwhy_pair_visit(ranks->place, visit, error);
-	visit->count = 0;
-	return kwhy_pair_call(
-		&ranks->calls, leader, KWHY_RANK_VISIT, visit, sizeof(*visit), visit, sizeof(*visit), error);
+	status = kwhy_pair_call(
+		&ranks->calls, leader, KWHY_RANK_VISIT, &wire, sizeof(wire), &wire, sizeof(wire), error);
+	if (!status)
+		*visit = kwhy_rank_visit_back(&wire);
+	return status;
 }
 
 enum kwhy_status kwhy_pair_ranks_sense(struct kwhy_pair_ranks *ranks, uint32_t rank, size_t readings,

@@ -25,6 +25,7 @@ enum kwhy_status kwhy_pair_ranks_open(
 	status = kwhy_rank_link_open(request, &link, error);
 	if (!status)
 		status = kwhy_pair_calls_init(&ranks->calls, &link, error);
+	ranks->calls.check = kwhy_pair_rank_check;
 	ranks->calls.serve = kwhy_pair_rank_serve;
 	ranks->calls.context = ranks;
 	if (status)
@@ -298,6 +299,7 @@ enum kwhy_status kwhy_pair_ranks_meet(struct kwhy_pair_ranks *ranks, struct kwhy
 			sizeof(ranks->facts[i]), error);
 	if (!status)
 		status = kwhy_pair_ranks_learn(ranks, error);
+	ranks->has_learned = !status;
 	for (uint32_t i = 1; !status && i < size; i++)
 		status = kwhy_pair_call(&ranks->calls, i, KWHY_RANK_LEARN, ranks->facts,
 			size * sizeof(ranks->facts[0]), place->is_direct[i], sizeof(place->is_direct[i]),

@@ -45,7 +45,7 @@ struct kwhy_pair_ranks {
 	unsigned char *socket_source, *socket_sink; /* NULL: not made yet */
 	struct kwhy_pair_offset first[KWHY_PAIR_GPUS_MOST], last[KWHY_PAIR_GPUS_MOST]; /* of rank 0 */
 	double clock_s;
-	bool done, is_lost;
+	bool done, is_lost, has_learned, has_marked[2]; /* has_marked: at the begin, at the end */
 };
 
 #define KWHY_PAIR_SOCKET_BYTES_MOST (UINT64_C(64) << 20)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/rows.h"
 #include "bench/pairs/store.h"
+#include "pairs/analysis.h"
 
 #include <inttypes.h>
 #include <math.h>

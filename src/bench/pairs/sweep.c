@@ -10,8 +10,9 @@
 #include "bench/pairs/ranks.h"
 #include "bench/pairs/store.h"
 #include "bench/pairs/warm.h"
-#include "bench/stop.h"
 #include "bench/transfers/plan.h"
+#include "launch/stop.h"
+#include "pairs/analysis.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -203,7 +204,7 @@ static enum kwhy_status keep_warm(struct sweep *sweep, struct kwhy_error *error)
 static enum kwhy_status step(struct sweep *sweep, size_t id, struct kwhy_error *error)
 {
 	const struct kwhy_pair_config *config = &sweep->pairs->configs[id];
-	enum kwhy_status status = kwhy_bench_stop_check(error);
+	enum kwhy_status status = kwhy_stop_check(error);
 
 	if (sweep->request->progress)
 		sweep->request->progress(sweep->request->context, kwhy_pair_engine_name(config->engine),

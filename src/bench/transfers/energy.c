@@ -2,9 +2,9 @@
 #include "bench/transfers/energy.h"
 
 #include "base/clock.h"
-#include "bench/device_energy.h"
-#include "bench/stop.h"
 #include "bench/transfers/measure.h"
+#include "launch/stop.h"
+#include "measure/device_energy.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -191,7 +191,7 @@ static enum kwhy_status run_pass(struct pass *pass, struct kwhy_bench_store *sto
 		if (pass->request->progress)
 			pass->request->progress(pass->request->context, pass->bursts[i].strategy->id,
 				(double)i / (double)pass->count);
-		status = kwhy_bench_stop_check(error);
+		status = kwhy_stop_check(error);
 		if (!status)
 			status = run_burst(pass, &pass->bursts[i], error);
 	}

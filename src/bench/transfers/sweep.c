@@ -4,13 +4,13 @@
 #include "base/clock.h"
 #include "base/quantity.h"
 #include "base/text.h"
-#include "bench/stop.h"
 #include "bench/transfers/cpus.h"
 #include "bench/transfers/energy.h"
 #include "bench/transfers/measure.h"
 #include "bench/transfers/sensors.h"
 #include "bench/transfers/store.h"
 #include "gpu/numa.h"
+#include "launch/stop.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -343,7 +343,7 @@ static enum kwhy_status run_round(
 		if (*out_late)
 			break;
 		tell(sweep, task->strategy->id);
-		status = kwhy_bench_stop_check(error);
+		status = kwhy_stop_check(error);
 		if (!status)
 			status = visit(sweep, task, error);
 		*out_late = is_over(sweep, 0);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/ops/ops.h"
-#include "bench/stop.h"
 #include "cli/bench/ops_show.h"
 #include "cli/bench/options.h"
 #include "cli/bench/profile_part.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "launch/stop.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -103,7 +103,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 		status = kwhy_bench_profile_check(options->profile, error);
 	if (status)
 		return status;
-	kwhy_bench_stop_watch(options->output.quiet);
+	kwhy_stop_watch(options->output.quiet);
 	request.context = kwhy_progress_begin(options->output.quiet);
 	request.progress = kwhy_bench_tell;
 	status = kwhy_bench_ops(&request, &bench, error);
@@ -122,7 +122,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 static const struct kwhy_option options_table[] = {
 	{"backend", 0, "NAME", "cuda, hip or host; default cuda", KWHY_OPTION_TEXT,
 		offsetof(struct ops_options, backend)},
-	{"device", 0, "LIST", "GPUs by number or PCI address; two for what lies between them; default 0",
+	{"device", 0, "LIST", "GPUs by number or PCI address; two for peer copies, too; default 0",
 		KWHY_OPTION_TEXT, offsetof(struct ops_options, device)},
 	{"only", 0, "LIST", "operations or classes, with commas between; default all", KWHY_OPTION_TEXT,
 		offsetof(struct ops_options, only)},
@@ -133,7 +133,7 @@ static const struct kwhy_option options_table[] = {
 	{"no-energy", 0, NULL, "rates alone", KWHY_OPTION_FLAG, offsetof(struct ops_options, no_energy)},
 	{"seed", 0, "N", "of the random data; default 1", KWHY_OPTION_COUNT,
 		offsetof(struct ops_options, seed)},
-	{"profile", 0, "FILE", "put the figures into that machine profile, too", KWHY_OPTION_TEXT,
+	{"profile", 0, "FILE", "also put the figures into that machine profile", KWHY_OPTION_TEXT,
 		offsetof(struct ops_options, profile)},
 	KWHY_OPTION_ROWS_BENCH_OUTPUT(struct ops_options, output, "a line an operation"),
 	KWHY_OPTION_ROW_HELP,

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/launcher.h"
-#include "bench/pairs/analysis.h"
 #include "bench/pairs/sweep.h"
-#include "bench/stop.h"
 #include "cli/bench/options.h"
 #include "cli/bench/pairs_lock.h"
 #include "cli/bench/pairs_ranks.h"
@@ -10,6 +8,8 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "launch/stop.h"
+#include "pairs/analysis.h"
 #include "report/pairs/compat.h"
 
 #include <limits.h>
@@ -202,7 +202,7 @@ static enum kwhy_status measure_ranks(const struct pairs_options *options, struc
 
 	request->ranks = ranks.ranks;
 	request->local_rank = ranks.local_rank;
-	kwhy_bench_stop_watch(options->quiet || ranks.rank > 0); /* the first tells the others to part */
+	kwhy_stop_watch(options->quiet || ranks.rank > 0); /* the first tells the others to part */
 	request->context = status ? NULL : kwhy_progress_begin(options->quiet || ranks.rank > 0);
 	if (!status)
 		status = ranks.rank ? kwhy_pairs_follow(request, error)
@@ -284,7 +284,7 @@ static const struct kwhy_option options_table[] = {
 		PLACE(backend)},
 	{"device", 0, "LIST", "these GPUs by number or PCI address; default all", KWHY_OPTION_TEXT,
 		PLACE(devices)},
-	{"ranks", 0, "N", "so many processes, one a GPU; default: as a launcher says", KWHY_OPTION_COUNT,
+	{"ranks", 0, "N", "N processes, one per GPU; default: as a launcher says", KWHY_OPTION_COUNT,
 		PLACE(ranks)},
 	{"engine", 0, "LIST",
 		"write, read, kernel, staged, put, ping-pong, exchange, nccl, nccl-exchange, nccl-full, "
@@ -295,21 +295,20 @@ static const struct kwhy_option options_table[] = {
 	{"min-size", 0, "SIZE", "smallest transfer; default 1 byte", KWHY_OPTION_TEXT, PLACE(least)},
 	{"max-size", 0, "SIZE", "largest transfer; default 1GiB, on the host 16MiB", KWHY_OPTION_TEXT,
 		PLACE(most)},
-	{"random-sizes", 0, "N", "so many sizes beside the powers of two, at most 64", KWHY_OPTION_COUNT,
+	{"random-sizes", 0, "N", "N random sizes besides the powers of two, at most 64", KWHY_OPTION_COUNT,
 		PLACE(random_sizes)},
 	{"no-loads", 0, NULL, "each pair alone: no contention", KWHY_OPTION_FLAG, PLACE(no_loads)},
-	{"communicators", 0, "N", "measure NCCL with so many, one after the other; default 1",
-		KWHY_OPTION_COUNT, PLACE(communicators)},
-	{"time", 0, "S", "stop after so many seconds; default 120", KWHY_OPTION_NUMBER, PLACE(time_s)},
-	{"warm", 0, "S", "copy for so long before, until devices are warm", KWHY_OPTION_NUMBER,
-		PLACE(warm_s)},
-	{"keep-warm", 0, "C", "copy in between while a device is below so many degrees", KWHY_OPTION_NUMBER,
+	{"communicators", 0, "N", "measure NCCL with N communicators in turn; default 1", KWHY_OPTION_COUNT,
+		PLACE(communicators)},
+	{"time", 0, "S", "stop after S seconds; default 120", KWHY_OPTION_NUMBER, PLACE(time_s)},
+	{"warm", 0, "S", "first copy for S seconds, to warm the GPUs", KWHY_OPTION_NUMBER, PLACE(warm_s)},
+	{"keep-warm", 0, "C", "copy in between while a GPU is below C degrees", KWHY_OPTION_NUMBER,
 		PLACE(keep_warm_c)},
-	{"lock-clocks", 0, "MHZ", "keep the GPUs' graphics clocks there meanwhile; needs --allow-set",
+	{"lock-clocks", 0, "MHZ", "lock the GPUs' graphics clocks meanwhile; needs --allow-set",
 		KWHY_OPTION_COUNT, PLACE(lock_mhz)},
 	{"allow-set", 0, NULL, "allow that a setting is changed while this runs", KWHY_OPTION_FLAG,
 		PLACE(allow_set)},
-	{"clock-time", 0, "S", "compare the ranks' clocks for so long at both ends", KWHY_OPTION_NUMBER,
+	{"clock-time", 0, "S", "compare the ranks' clocks for S seconds at both ends", KWHY_OPTION_NUMBER,
 		PLACE(clock_s)},
 	{"energy", 0, NULL, "a second pass, of joules at both ends: about a minute more", KWHY_OPTION_FLAG,
 		PLACE(energy)},
@@ -322,11 +321,11 @@ static const struct kwhy_option options_table[] = {
 		PLACE(save)},
 	{"resume", 0, "FOLDER", "carry on with that folder", KWHY_OPTION_TEXT, PLACE(resume)},
 	{"from", 0, "FOLDER", "measure nothing: work out again what is there", KWHY_OPTION_TEXT, PLACE(from)},
-	{"simulators", 0, "FOLDER", "write what simulators read there, and how far it is off",
-		KWHY_OPTION_TEXT, PLACE(show.simulators)},
-	{"against", 0, "FILE", "hold predictions (src,dst,size,time_ns) against it", KWHY_OPTION_TEXT,
+	{"simulators", 0, "FOLDER", "write simulators' input files there, and their errors", KWHY_OPTION_TEXT,
+		PLACE(show.simulators)},
+	{"against", 0, "FILE", "compare predicted copies (src,dst,size,time_ns) with it", KWHY_OPTION_TEXT,
 		PLACE(show.against)},
-	{"compat", 0, "NAME", "tell what nccl-tests, nvbandwidth or p2p would print, and the difference",
+	{"compat", 0, "NAME", "print what nccl-tests, nvbandwidth or p2p would; differences",
 		KWHY_OPTION_TEXT, PLACE(show.compat)},
 	{"output", 'o', "FILE", "write there (.txt, .json, .html, .csv: every sample)", KWHY_OPTION_TEXT,
 		PLACE(show.output)},

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/stop.h"
 #include "bench/transfers/compat.h"
 #include "bench/transfers/findings.h"
 #include "bench/transfers/rows.h"
@@ -10,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "launch/stop.h"
 #include "report/page/page.h"
 #include "report/transfers.h"
 
@@ -117,7 +117,7 @@ static enum kwhy_status measure(
 		return status;
 	request.strategies = strategies.count ? strategies.items : NULL;
 	request.strategy_count = strategies.count;
-	kwhy_bench_stop_watch(options->quiet);
+	kwhy_stop_watch(options->quiet);
 	request.context = kwhy_progress_begin(options->quiet);
 	status = kwhy_transfers_measure(&request, out, error);
 	kwhy_progress_end(request.context);
@@ -269,15 +269,16 @@ static const struct kwhy_option options_table[] = {
 		PLACE(backend)},
 	{"device", 0, "N", "the GPU of this number or PCI address; default the first", KWHY_OPTION_TEXT,
 		PLACE(device)},
-	{"strategy", 0, "LIST", "these ways alone, such as pinned,packed", KWHY_OPTION_TEXT, PLACE(strategy)},
+	{"strategy", 0, "LIST", "only these strategies, such as pinned,packed", KWHY_OPTION_TEXT,
+		PLACE(strategy)},
 	{"direction", 0, "LIST", "h2d, d2h, both; default all", KWHY_OPTION_TEXT, PLACE(direction)},
 	{"min-size", 0, "SIZE", "smallest transfer; default 1 byte", KWHY_OPTION_TEXT, PLACE(least)},
 	{"max-size", 0, "SIZE", "largest transfer; default 1GiB, on the host 16MiB", KWHY_OPTION_TEXT,
 		PLACE(most)},
-	{"random-sizes", 0, "N", "so many sizes beside the powers of two, at most 64", KWHY_OPTION_COUNT,
+	{"random-sizes", 0, "N", "N random sizes besides the powers of two, at most 64", KWHY_OPTION_COUNT,
 		PLACE(random_sizes)},
 	{"quick", 0, NULL, "every fourth power of two", KWHY_OPTION_FLAG, PLACE(quick)},
-	{"time", 0, "S", "stop after so many seconds; default 170", KWHY_OPTION_NUMBER, PLACE(time_s)},
+	{"time", 0, "S", "stop after S seconds; default 170", KWHY_OPTION_NUMBER, PLACE(time_s)},
 	{"seed", 0, "N", "of data and order; default 1", KWHY_OPTION_COUNT, PLACE(seed)},
 	{"data", 0, "FILE", "what compressed transfers send; default random bytes", KWHY_OPTION_TEXT,
 		PLACE(data)},
@@ -292,9 +293,9 @@ static const struct kwhy_option options_table[] = {
 	{"output", 'o', "FILE", "write there (.txt, .json, .html, .csv: every sample)", KWHY_OPTION_TEXT,
 		PLACE(output)},
 	{"json", 0, NULL, "as JSON, whatever the extension", KWHY_OPTION_FLAG, PLACE(json)},
-	{"header", 0, "FILE", "write the table of the fastest as a C header, too", KWHY_OPTION_TEXT,
+	{"header", 0, "FILE", "also write the fastest strategies as a C header", KWHY_OPTION_TEXT,
 		PLACE(header)},
-	{"profile", 0, "FILE", "put curves and table into that machine profile, too", KWHY_OPTION_TEXT,
+	{"profile", 0, "FILE", "also put curves and table into that machine profile", KWHY_OPTION_TEXT,
 		PLACE(profile)},
 	{"verbose", 'v', NULL, "every size and number of pieces", KWHY_OPTION_FLAG, PLACE(verbose)},
 	{"no-color", 0, NULL, "no colours on a terminal", KWHY_OPTION_FLAG, PLACE(no_color)},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
+#include "base/output.h"
 #include "bench/calibration/csv.h"
 #include "bench/calibration/self_test.h"
 #include "cli/command.h"
@@ -7,11 +8,9 @@
 #include "cli/progress.h"
 #include "report/profile.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define LOAD_S 1.5
 #define QUICK_LOAD_S 1.0
@@ -81,11 +80,8 @@ static enum kwhy_status save_table(const struct kwhy_calibration *calibration,
 static enum kwhy_status save(
 	const struct kwhy_calibration *calibration, const char *folder, struct kwhy_error *error)
 {
-	enum kwhy_status status = KWHY_OK;
+	enum kwhy_status status = kwhy_output_folder(folder, error);
 
-	if (mkdir(folder, 0777) && errno != EEXIST)
-		return kwhy_fail(error, KWHY_E_IO, "%s cannot be made: %s; name another folder for --save",
-			folder, strerror(errno));
 	for (int table = 0; !status && table < KWHY_CALIBRATION_TABLE_COUNT; table++)
 		status = save_table(calibration, (enum kwhy_calibration_table)table, folder, error);
 	return status;

@@ -3,9 +3,13 @@
 
 #include "base/launcher.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
 
-enum { PORT_FIRST = 29400, PORT_RANGE = 1000 };
+enum { PORT_FIRST = 29400, PORT_RANGE = 1000, SECRET_CHARACTERS = 64 };
 
 #define WAIT_NS INT64_C(60000000000)
 
@@ -35,13 +39,22 @@ static enum kwhy_status read_port(uint16_t *out, struct kwhy_error *error)
 	return KWHY_OK;
 }
 
+/* Without a secret ranks meet on this host's loopback interface, whatever address the launcher names. */
+static const char *address_of_first(const struct kwhy_launcher_ranks *said, const char *secret)
+{
+	const char *address = getenv("MASTER_ADDR");
+
+	return address && (secret || said->local_size != said->world_size) ? address : "127.0.0.1";
+}
+
 static enum kwhy_status join(
 	const struct kwhy_launcher_ranks *said, struct kwhy_pairs_ranks *out, struct kwhy_error *error)
 {
-	const char *address = getenv("MASTER_ADDR");
+	const char *secret = getenv(KWHY_LAUNCH_SECRET_VARIABLE);
 	struct kwhy_rank_link_request request = {.rank = (uint32_t)said->rank,
 		.size = (uint32_t)said->world_size,
-		.address = address ? address : "127.0.0.1",
+		.address = address_of_first(said, secret),
+		.secret = secret,
 		.listener = -1,
 		.wait_ns = WAIT_NS};
 	enum kwhy_status status = read_port(&request.port, error);
@@ -51,14 +64,32 @@ static enum kwhy_status join(
 	return status ? status : kwhy_pair_ranks_open(&request, &out->ranks, error);
 }
 
+/* Nobody else knows it. */
+static enum kwhy_status make_secret(char out[SECRET_CHARACTERS + 1], struct kwhy_error *error)
+{
+	unsigned char bytes[SECRET_CHARACTERS / 2];
+
+	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
+		return kwhy_fail(error, KWHY_E_IO, "the system gives no random numbers for a secret: %s",
+			strerror(errno));
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		snprintf(out + 2 * i, 3, "%02x", bytes[i]);
+	return KWHY_OK;
+}
+
 /* This one is rank 0 of those. */
 static enum kwhy_status start(uint32_t size, struct kwhy_pairs_ranks *out, struct kwhy_error *error)
 {
-	struct kwhy_rank_link_request request = {.size = size, .address = "127.0.0.1", .wait_ns = WAIT_NS};
-	enum kwhy_status status = kwhy_rank_link_listen_here(&request.listener, &request.port, error);
+	char secret[SECRET_CHARACTERS + 1];
+	struct kwhy_rank_link_request request = {
+		.size = size, .address = "127.0.0.1", .secret = secret, .wait_ns = WAIT_NS};
+	enum kwhy_status status = make_secret(secret, error);
 
 	if (!status)
-		status = kwhy_launch_ranks_start(size, (uint16_t)(request.port - 1), &out->started, error);
+		status = kwhy_rank_link_listen_here(&request.listener, &request.port, error);
+	if (!status)
+		status = kwhy_launch_ranks_start(
+			size, (uint16_t)(request.port - 1), secret, &out->started, error);
 	return status ? status : kwhy_pair_ranks_open(&request, &out->ranks, error);
 }
 

@@ -6,6 +6,7 @@
 #include "cli/bench/pairs_simulators.h"
 #include "cli/output.h"
 #include "import/pair_traces.h"
+#include "pairs/analysis.h"
 #include "report/page/page.h"
 #include "report/pairs.h"
 #include "report/pairs/compat.h"

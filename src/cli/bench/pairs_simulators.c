@@ -2,17 +2,16 @@
 #include "cli/bench/pairs_simulators.h"
 
 #include "base/file.h"
+#include "base/output.h"
 #include "report/simulators/simulators.h"
 #include "report/table.h"
 #include "report/transfers.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { PATH_BYTES = 4096, FILE_MOST_BYTES = 64 << 20, NAME_BYTES = 96 };
 
@@ -96,9 +95,9 @@ enum kwhy_status kwhy_pairs_simulate(
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"simulators need copies (engine write, clock back-to-back) of at least three sizes "
 			"from 64 KiB up; measure those, too");
-	if (mkdir(folder, 0777) && errno != EEXIST)
-		return kwhy_fail(error, KWHY_E_IO, "%s cannot be made: %s; name another folder", folder,
-			strerror(errno));
+	status = kwhy_output_folder(folder, error);
+	if (status)
+		return status;
 	kwhy_text_add(&errors, "simulator,src,dst,size,measured_ns,predicted_ns,error_ratio\n");
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; !status && kwhy_simulator_at(i); i++)
@@ -226,7 +225,8 @@ static void write_held(const struct kwhy_pairs *pairs, const struct held *held, 
 		}
 	kwhy_table_write(&table, &style, out);
 	if (held->unknown)
-		kwhy_text_addf(out, "%zu predictions are of what was not measured.\n", held->unknown);
+		kwhy_text_addf(out, "Predictions without a measured copy (write, back to back): %zu.\n",
+			held->unknown);
 }
 
 enum kwhy_status kwhy_pairs_hold_against(

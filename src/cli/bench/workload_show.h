@@ -2,8 +2,8 @@
 #ifndef KWHY_CLI_BENCH_WORKLOAD_SHOW_H
 #define KWHY_CLI_BENCH_WORKLOAD_SHOW_H
 
-#include "bench/device_energy.h"
 #include "fit/median.h"
+#include "measure/device_energy.h"
 #include "report/json/writer.h"
 #include "report/sheet.h"
 #include "report/table.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
-#include "bench/stop.h"
 #include "cli/command.h"
 #include "cli/llm/show.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "launch/stop.h"
 #include "llm/client.h"
 #include "report/page/page.h"
 
@@ -252,7 +252,7 @@ static enum kwhy_status start_meters(struct job *job, struct kwhy_error *error)
 static enum kwhy_status tick(void *context, struct kwhy_error *error)
 {
 	struct job *job = context;
-	enum kwhy_status status = kwhy_bench_stop_check(error);
+	enum kwhy_status status = kwhy_stop_check(error);
 
 	return status ? status : kwhy_llm_meter_tick(&job->meter, error);
 }
@@ -288,8 +288,7 @@ static enum kwhy_status measure(struct job *job, struct kwhy_error *error)
 	for (size_t i = 0; !status && i < job->row_count; i++) {
 		kwhy_progress_step(job->progress, "loading the server", NULL);
 		status = run_load(job, &job->rows[i], error);
-		if (status == KWHY_E_LOST && i > 0 &&
-			kwhy_bench_stop_asked()) { /* the loads before are good */
+		if (status == KWHY_E_LOST && i > 0 && kwhy_stop_asked()) { /* the loads before are good */
 			job->row_count = i;
 			job->is_stopped = true;
 			return KWHY_OK;
@@ -373,7 +372,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	if (!status)
 		status = plan(&job, error);
 	if (!status) {
-		kwhy_bench_stop_watch(job.options->quiet);
+		kwhy_stop_watch(job.options->quiet);
 		job.progress = kwhy_progress_begin(job.options->quiet);
 		status = measure(&job, error);
 		kwhy_progress_end(job.progress);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/stop.h"
 #include "cli/bench/options.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -7,6 +6,7 @@
 #include "cli/recordings/change_options.h"
 #include "cli/recordings/job.h"
 #include "cli/recordings/replay_show.h"
+#include "launch/stop.h"
 
 #include <string.h>
 
@@ -103,7 +103,7 @@ static enum kwhy_status replay_job(struct kwhy_replay_request *request, const st
 		return status;
 	request->context = kwhy_progress_begin(is_quiet);
 	request->progress = kwhy_bench_tell;
-	kwhy_bench_stop_watch(is_quiet);
+	kwhy_stop_watch(is_quiet);
 	status = kwhy_replay(whatif, request, out, error);
 	kwhy_progress_end(request->context);
 	kwhy_whatif_free(whatif);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/pairs/analysis.h"
 #include "cli/bench/pairs_show.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/recordings/job.h"
 #include "ledger/energy/model_power.h"
+#include "pairs/analysis.h"
 #include "report/page/page.h"
 #include "report/page/timeline.h"
 #include "whatif/busy.h"

@@ -89,13 +89,8 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	return status;
 }
 
-#define RECORD(member) offsetof(struct probe_options, record.member)
-
 static const struct kwhy_option options_table[] = {
-	{"output", 'o', "PATH", "the recording; default run.kwhy, one that is there becomes run.kwhy.old",
-		KWHY_OPTION_TEXT, RECORD(output)},
-	{"one-file", 0, NULL, "the recording becomes one packed file at the end, not a folder",
-		KWHY_OPTION_FLAG, RECORD(one_file)},
+	KWHY_OPTION_ROWS_RECORDING(struct probe_options, record),
 	{"within", 0, "P%", "half-width at which a kernel's power is known; default 5", KWHY_OPTION_NUMBER,
 		offsetof(struct probe_options, within_percent)},
 	{"budget", 0, "S", "seconds for repeats; default three times the rest of the run, at most 300",
@@ -113,15 +108,12 @@ static const struct kwhy_option options_table[] = {
 		KWHY_OPTION_NUMBER, offsetof(struct probe_options, share_percent)},
 	{"burst", 0, "MS", "milliseconds that a burst of repeats lasts at most; default 30",
 		KWHY_OPTION_NUMBER, offsetof(struct probe_options, burst_ms)},
-	{"device", 0, "LIST", "GPUs whose meters to read, like 0,2; default those CUDA shows",
-		KWHY_OPTION_TEXT, RECORD(devices)},
-	{"gauges", 0, "S", "read clocks, temperatures and the like so often; default 1", KWHY_OPTION_NUMBER,
-		RECORD(gauges_s)},
-	{"max-size", 0, "BYTES", "no process writes more than that, like 500M", KWHY_OPTION_TEXT,
-		RECORD(limit)},
-	{"progress", 0, NULL, "say meanwhile how long and how large it is, and what the GPUs draw",
-		KWHY_OPTION_FLAG, RECORD(progress)},
-	{"quiet", 'q', NULL, "no report at the end", KWHY_OPTION_FLAG, RECORD(quiet)},
+	{"append", 0, "FILE",
+		"carry on from a recording of kwhy probe: leave alone what it taught; may be given again",
+		KWHY_OPTION_LIST, offsetof(struct probe_options, record.earlier)},
+	{"progress", 0, NULL, "say meanwhile what is known; the default on a terminal", KWHY_OPTION_FLAG,
+		offsetof(struct probe_options, record.progress)},
+	KWHY_OPTION_ROWS_RECORD(struct probe_options, record),
 	KWHY_OPTION_ROW_HELP,
 	KWHY_OPTION_ROW_END,
 };

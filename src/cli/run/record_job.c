@@ -4,9 +4,9 @@
 #include "base/clock.h"
 #include "cli/output.h"
 #include "cli/recordings/job.h"
+#include "cli/run/probe_job.h"
 #include "cli/run/record_run.h"
 #include "launch/inject.h"
-#include "record/bursts.h"
 #include "record/folder.h"
 #include "record/ranges.h"
 
@@ -44,6 +44,8 @@ struct job {
 	struct kwhy_record_meters *meters;
 	struct kwhy_record_runner runner;
 	struct kwhy_child_end end;
+	struct kwhy_probe_job probe; /* of kwhy probe */
+	bool has_told_probed;
 };
 
 enum kwhy_status kwhy_record_read_bytes(
@@ -226,6 +228,7 @@ static enum kwhy_status prepare_library(
 	struct job *job, const struct kwhy_inject *inject, struct kwhy_error *error)
 {
 	const struct kwhy_record_options *options = job->options;
+	struct kwhy_inject_probe probe = options->probe ? *options->probe : (struct kwhy_inject_probe){0};
 	char *folder = realpath(job->folder.path, NULL);
 	struct kwhy_inject_request request = {.folder = folder,
 		.limit_bytes = job->limit_bytes,
@@ -233,7 +236,7 @@ static enum kwhy_status prepare_library(
 		.memory = options->memory,
 		.without_calls = options->no_calls,
 		.range = options->range,
-		.probe = options->probe,
+		.probe = options->probe ? &probe : NULL,
 		.share_ratio = options->duty_percent / 100,
 		.window_ns = isnan(options->window_s) ? 0 : (int64_t)(options->window_s * 1e9)};
 	enum kwhy_status status;
@@ -243,6 +246,8 @@ static enum kwhy_status prepare_library(
 			strerror(errno));
 	if (getrandom(&request.seed, sizeof(request.seed), 0) != sizeof(request.seed))
 		request.seed = (uint64_t)kwhy_clock_unix_ns();
+	if (job->probe.known.length)
+		probe.known = kwhy_arena_printf(&job->arena, "%s/" KWHY_RECORD_KNOWN_FILE, folder);
 	status = kwhy_inject_prepare(inject, &request, &job->environment, error);
 	free(folder);
 	return status;
@@ -275,6 +280,8 @@ static enum kwhy_status prepare(
 	const struct kwhy_strings no_metrics = {0};
 	enum kwhy_status status = name_things(job, operands, error);
 
+	if (!status && job->options->probe)
+		status = kwhy_probe_job_open(&job->probe, job->options, job->folder.path, error);
 	if (!status)
 		status = kwhy_stat_specs_init(
 			&job->specs, &job->options->work, &no_metrics, &job->stat, error);
@@ -286,6 +293,8 @@ static enum kwhy_status prepare(
 		status = kwhy_record_folder_make(&job->folder, &job->arena, error);
 	if (!status)
 		status = open_meters(job, error);
+	if (!status && job->options->probe)
+		status = kwhy_probe_job_prepare(&job->probe, job->folder.path, error);
 	if (!status)
 		status = prepare_activity(job, error);
 	if (!status)
@@ -305,13 +314,22 @@ static enum kwhy_status prepare(
 		.folder = &job->folder,
 		.counts = job->options->counts.items,
 		.count_count = job->options->counts.count,
-		.progress = job->options->progress,
+		.progress = job->options->progress || job->probe.is_watched,
+		.watch = job->probe.is_watched ? &job->probe.watch : NULL,
 		.has_windows = job->options->range || !isnan(job->options->duty_percent)};
 	return status;
 }
 
+/* What was repeated; where memory was not what it had been, that is the end's status. */
+static void tell_probed(struct job *job, const struct kwhy_recording *recording)
+{
+	job->has_told_probed = true;
+	if (kwhy_probe_job_tell(&job->probe, recording, job->folder.path))
+		job->end.exit = KWHY_EXIT_RESULTS_CHANGED;
+}
+
 /* The first screen of what `kwhy report` says of it, to where the command's output does not go. */
-static enum kwhy_status show(const struct job *job, struct kwhy_error *error)
+static enum kwhy_status show(struct job *job, struct kwhy_error *error)
 {
 	const struct kwhy_text_style style = {.columns = 80, .first_screen = true};
 	char *const traces[] = {(char *)job->folder.path};
@@ -326,11 +344,14 @@ static enum kwhy_status show(const struct job *job, struct kwhy_error *error)
 	if (status)
 		return status;
 	status = kwhy_report_text(&books.report, &style, &text, error);
-	kwhy_text_addf(
-		&text, "\nRecorded in %s; all of it: kwhy report %s\n", job->folder.path, job->folder.path);
+	if (!job->options->probe)
+		kwhy_text_addf(&text, "\nRecorded in %s; all of it: kwhy report %s\n", job->folder.path,
+			job->folder.path);
 	if (!status && fwrite(text.data, 1, text.length, stderr) != text.length)
 		status = kwhy_fail(error, KWHY_E_IO, "cannot write to standard error: %s", strerror(errno));
 	kwhy_text_done(&text);
+	if (job->options->probe)
+		tell_probed(job, books.recording);
 	kwhy_job_done(&books);
 	return status;
 }
@@ -388,28 +409,6 @@ static void tell_exit(const struct job *job)
 	kwhy_output_message(text);
 }
 
-/* What was repeated; where memory was not what it had been, that is the end's status. */
-static void tell_bursts(struct job *job)
-{
-	struct kwhy_record_bursts bursts;
-	struct kwhy_error error;
-	char text[200];
-
-	if (kwhy_record_bursts_read(job->folder.path, &bursts, &error)) {
-		kwhy_output_message(error.text);
-		return;
-	}
-	snprintf(text, sizeof(text), "%" PRIu64 " bursts of %" PRIu64 " repeats took %.1f s", bursts.bursts,
-		bursts.repeats, 1e-9 * (double)bursts.spent_ns);
-	kwhy_output_message(text);
-	if (!bursts.different)
-		return;
-	kwhy_output_message(
-		"a repeat changed memory that was not put back: the results of this run are not to be "
-		"trusted; the report names the kernel");
-	job->end.exit = KWHY_EXIT_RESULTS_CHANGED;
-}
-
 static enum kwhy_status record(
 	struct job *job, const struct kwhy_operands *operands, struct kwhy_error *error)
 {
@@ -426,14 +425,15 @@ static enum kwhy_status record(
 		status = closed;
 	}
 	tell_exit(job);
-	if (job->options->probe)
-		tell_bursts(job);
+	kwhy_record_folder_clear(job->folder.path);
 	/* Whatever comes of packing and report, a whole recording is there, and the command's status is its
 	 * own. */
 	if (job->options->one_file && !status && kwhy_record_folder_pack(job->folder.path, &second))
 		kwhy_output_message(second.text);
 	if (!job->options->quiet && show(job, &second) && !status)
 		kwhy_output_message(second.text);
+	if (job->options->probe && !job->has_told_probed)
+		tell_probed(job, NULL);
 	return status;
 }
 
@@ -453,6 +453,7 @@ enum kwhy_status kwhy_record_job_run(const struct kwhy_record_options *options,
 	if (!status)
 		*out_exit = (enum kwhy_exit)job.end.exit;
 	kwhy_signals_close(&job.signals);
+	kwhy_probe_job_close(&job.probe);
 	kwhy_arena_done(&job.arena);
 	return status;
 }

@@ -16,10 +16,15 @@ enum kwhy_status kwhy_recorded_burst_keep(struct kwhy_recorded *recorded, uint32
 	struct kwhy_recorded_burst row = {.writer = writer,
 		.correlation = burst->correlation,
 		.tid = burst->thread,
+		.context = burst->context,
+		.launch_ns = burst->launch_ns,
+		.launched_ns = burst->launched_ns,
+		.stream = KWHY_NONE,
 		.first_ns = INT64_MAX,
 		.burst = {.start_ns = kwhy_recorded_time(recorded, writer, burst->start_mono_ns),
 			.end_ns = kwhy_recorded_time(recorded, writer, burst->end_mono_ns),
 			.saved_bytes = burst->saved_bytes,
+			.repeated_ns = burst->repeated_ns,
 			.name = kwhy_recorded_name(recorded, writer, burst->name),
 			.stream = KWHY_NONE,
 			.blocks = burst->blocks,
@@ -103,13 +108,23 @@ static struct kwhy_recorded_burst *burst_at(
 	return last && last->burst.process == process && time_ns < last->burst.end_ns ? last : NULL;
 }
 
+/* What the thread called in a burst, but for the program's own launch; correlations may be the same. */
 bool kwhy_recorded_call_is_probers(
 	const struct kwhy_recorded *recorded, uint32_t writer, const struct kwhy_wire_call *call)
 {
-	const struct kwhy_recorded_burst *burst = burst_at(recorded, recorded->writers[writer].process,
-		kwhy_recorded_time(recorded, writer, call->start_mono_ns));
+	const int64_t start_ns = kwhy_recorded_time(recorded, writer, call->start_mono_ns);
+	const struct kwhy_recorded_burst *burst = burst_at(
+		recorded, recorded->writers[writer].process, start_ns);
 
-	return burst && burst->tid == call->thread && burst->correlation != call->correlation;
+	return burst && burst->tid == call->thread &&
+		(start_ns < burst->burst.start_ns + burst->launch_ns ||
+			start_ns >= burst->burst.start_ns + burst->launched_ns);
+}
+
+/* Correlations count up, and begin anew at 2^32. */
+static bool is_later(uint32_t correlation, uint32_t than)
+{
+	return correlation != KWHY_NONE && (int32_t)(correlation - than) > 0;
 }
 
 static bool is_kernel(const struct kwhy_activities *rows, size_t row)
@@ -134,15 +149,29 @@ static struct kwhy_recorded_burst *burst_of(const struct kwhy_recorded *recorded
 /* The program's own launch says the stream and, where it is too long for the prober, the whole name. */
 static void find_first(const struct kwhy_recorded *recorded, size_t row)
 {
-	const struct kwhy_activities *rows = &recorded->recording->activities;
+	const struct kwhy_recording *recording = recorded->recording;
+	const struct kwhy_activities *rows = &recording->activities;
 	struct kwhy_recorded_burst *burst = burst_of(recorded, row);
 
-	if (!burst || rows->call[row] != burst->correlation || !is_kernel(rows, row) ||
-		is_own_kernel(recorded->recording, row) || rows->start_ns[row] >= burst->first_ns)
+	if (!burst || !is_kernel(rows, row) || is_own_kernel(recording, row))
 		return;
-	burst->first_ns = rows->start_ns[row];
-	burst->burst.stream = rows->stream[row];
-	burst->burst.name = rows->name[row];
+	if (rows->call[row] == burst->correlation && rows->start_ns[row] < burst->first_ns) {
+		burst->first_ns = rows->start_ns[row];
+		burst->burst.stream = rows->stream[row];
+		burst->burst.name = rows->name[row];
+	} else if (burst->stream == KWHY_NONE && is_later(rows->call[row], burst->correlation) &&
+		rows->name[row] == burst->burst.name &&
+		recording->streams[rows->stream[row]].context == burst->context)
+		burst->stream = rows->stream[row];
+}
+
+/* Where CUPTI lost the program's own launch, all that is left of that name are repeats. */
+static void find_stream(struct kwhy_recorded_burst *burst)
+{
+	if (burst->first_ns != INT64_MAX)
+		return;
+	burst->first_ns = INT64_MIN;
+	burst->burst.stream = burst->stream;
 }
 
 static uint8_t origin_of(const struct kwhy_recorded *recorded, size_t row)
@@ -151,7 +180,7 @@ static uint8_t origin_of(const struct kwhy_recorded *recorded, size_t row)
 	const struct kwhy_recorded_burst *burst = burst_of(recorded, row);
 
 	if (!burst || rows->stream[row] != burst->burst.stream ||
-		(int32_t)(rows->call[row] - burst->correlation) < 0)
+		(rows->call[row] != burst->correlation && !is_later(rows->call[row], burst->correlation)))
 		return KWHY_ORIGIN_PROGRAM;
 	if (!is_kernel(rows, row))
 		return rows->kind[row] == KWHY_ACTIVITY_GRAPH ? KWHY_ORIGIN_PROGRAM : KWHY_ORIGIN_PROBER;
@@ -162,6 +191,18 @@ static uint8_t origin_of(const struct kwhy_recorded *recorded, size_t row)
 		: KWHY_ORIGIN_PROGRAM;
 }
 
+/* Of what is not the program's the calls are left out: it must not be joined with the program's launch. */
+static void tell(const struct kwhy_recorded *recorded, size_t row)
+{
+	struct kwhy_activities *rows = &recorded->recording->activities;
+	const uint8_t origin = rows->origin[row] ? KWHY_ORIGIN_PROGRAM : origin_of(recorded, row);
+
+	if (origin == KWHY_ORIGIN_PROGRAM)
+		return;
+	rows->origin[row] = origin;
+	rows->call[row] = KWHY_NONE;
+}
+
 enum kwhy_status kwhy_recorded_bursts_apply(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
 	struct kwhy_activities *rows = &recorded->recording->activities;
@@ -169,8 +210,10 @@ enum kwhy_status kwhy_recorded_bursts_apply(struct kwhy_recorded *recorded, stru
 
 	for (size_t i = 0; i < rows->count && recorded->burst_count; i++)
 		find_first(recorded, i);
+	for (size_t i = 0; i < recorded->burst_count; i++)
+		find_stream(&recorded->bursts[i]);
 	for (size_t i = 0; i < rows->count && recorded->burst_count; i++)
-		rows->origin[i] = rows->origin[i] ? rows->origin[i] : origin_of(recorded, i);
+		tell(recorded, i);
 	for (size_t i = 0; !status && i < recorded->burst_count; i++)
 		status = kwhy_recording_add_burst(recorded->recording, &recorded->bursts[i].burst, error);
 	return status;

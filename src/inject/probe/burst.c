@@ -91,6 +91,7 @@ enum kwhy_probe_reason kwhy_probe_burst_begin(struct kwhy_probe_burst *burst, ui
 
 	burst->start_mono_ns = burst->own_mono_ns = kwhy_clock_mono_ns();
 	burst->repeats = 0;
+	burst->repeated_ns = 0;
 	burst->check = KWHY_PROBE_UNCHECKED;
 	burst->failure = KWHY_CUDA_SUCCESS;
 	burst->is_late = burst->is_saved = false;
@@ -120,6 +121,7 @@ enum kwhy_probe_reason kwhy_probe_burst_begin(struct kwhy_probe_burst *burst, ui
 	if (burst->is_looked_at)
 		look_before(burst);
 	kwhy_probe_contents_copy(burst, KWHY_PROBE_COPY_BEFORE, false);
+	burst->launch_mono_ns = kwhy_clock_mono_ns();
 	return burst->failure ? KWHY_PROBE_FAILED : KWHY_PROBE_NONE;
 }
 
@@ -250,7 +252,8 @@ static void keep_time(struct kwhy_probe_burst *burst)
 		atomic_store(&account->kernel_ns, each_ns);
 	else if (each_ns > atomic_load(&account->kernel_ns))
 		atomic_store(&account->copies_ns, each_ns - atomic_load(&account->kernel_ns));
-	atomic_fetch_add(&account->repeated_ns, atomic_load(&account->kernel_ns) * burst->repeats);
+	burst->repeated_ns = atomic_load(&account->kernel_ns) * burst->repeats;
+	atomic_fetch_add(&account->repeated_ns, burst->repeated_ns);
 }
 
 static void check(struct kwhy_probe_burst *burst)
@@ -284,6 +287,7 @@ enum kwhy_probe_reason kwhy_probe_burst_end(struct kwhy_probe_burst *burst)
 {
 	enum kwhy_probe_reason reason = KWHY_PROBE_NONE;
 
+	burst->launched_mono_ns = kwhy_clock_mono_ns();
 	kwhy_probe_contents_copy(burst, KWHY_PROBE_COPY_AFTER, false);
 	burst->is_saved = !burst->failure;
 	if (burst->is_checked)

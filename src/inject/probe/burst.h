@@ -31,8 +31,10 @@ struct kwhy_probe_burst {
 
 	/* What became of it. */
 	int64_t start_mono_ns, end_mono_ns;
+	int64_t launch_mono_ns, launched_mono_ns; /* around the program's own launch */
 	int64_t own_mono_ns; /* the program's own work had come to rest; what follows would not be without it
 			      */
+	int64_t repeated_ns; /* what they took, without the copies between them */
 	uint32_t repeats;    /* of the burst itself; 0: there was none */
 	enum kwhy_probe_check check;
 	enum kwhy_cuda_result failure;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/probe/pace.h"
 
+#include "base/probe_width.h"
+
 #include <stddef.h>
 
 #define RATIO UINT64_C(0x9e3779b97f4a7c15)
-#define MODEL_NS 270e6	   /* six bursts of 45 ms ... */
-#define MODEL_WITHIN 0.035 /* ... and what they came to */
 /* Of the program's own work between two bursts, in the mean: a share of all there was so far, up to a limit.
  */
 #define GAP_SHARE 0.01
@@ -16,7 +16,7 @@
 #define START_MOST_NS INT64_C(5000000000)
 #define REVIEW_NS INT64_C(5000000)
 #define WANTED_RATIO 0.95
-enum { BURSTS_LEAST = 4, REFUSALS_MOST = 12, HALVINGS = 60, FEW_LAUNCHES = 16 };
+enum { REFUSALS_MOST = 12, HALVINGS = 60, FEW_LAUNCHES = 16 };
 
 /* SplitMix64, by any thread: from 0 to 1. */
 static double draw(struct kwhy_probe_pace *pace)
@@ -45,11 +45,9 @@ void kwhy_probe_pace_init(
 
 bool kwhy_probe_pace_knows(const struct kwhy_probe_pace *pace, const struct kwhy_probe_account *account)
 {
-	const double ratio = MODEL_WITHIN / pace->plan.within;
-
 	return atomic_load(&account->is_known) ||
-		(atomic_load(&account->bursts) >= BURSTS_LEAST &&
-			(double)atomic_load(&account->repeated_ns) >= MODEL_NS * ratio * ratio);
+		kwhy_probe_width_is_within(
+			atomic_load(&account->bursts), atomic_load(&account->repeated_ns), pace->plan.within);
 }
 
 static bool is_for_good(enum kwhy_probe_reason reason)

@@ -10,9 +10,8 @@
  * probed, too. Each launch that comes when a burst is due may be the one, by a chance that makes bursts of an
  * account the likelier, the more busy time it has.
  *
- * How well an account's power is known is a model: bursts of 30 to 60 ms, six of each kernel, gave
- * half-widths of 3 to 4 % on an H200, and the width falls with the root of the time under
- * repeats. Of all accounts those are wanted that make up 95 % of the busy time.
+ * How well an account's power is known is the model of base/probe_width.h. Of all accounts those are wanted
+ * that make up 95 % of the busy time.
  */
 struct kwhy_probe_plan {
 	double within;		   /* half-width that is enough; 0.05 */

@@ -6,6 +6,7 @@
 #include "inject/calls.h"
 #include "inject/pool.h"
 #include "inject/probe/known.h"
+#include "inject/probe/progress.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -244,7 +245,10 @@ static void keep_row(struct kwhy_probe *probe)
 	}
 	probe->rows[head % KWHY_PROBE_ROWS] = (struct kwhy_probe_row){.account = burst->account,
 		.start_mono_ns = burst->start_mono_ns,
+		.launch_mono_ns = burst->launch_mono_ns,
+		.launched_mono_ns = burst->launched_mono_ns,
 		.end_mono_ns = burst->end_mono_ns,
+		.repeated_ns = burst->repeated_ns,
 		.saved_bytes = burst->saved.bytes,
 		.correlation = burst->launch.correlation,
 		.context = burst->launch.context_id,
@@ -582,6 +586,7 @@ const char *kwhy_probe_start(const struct kwhy_cupti *cupti, char *(*get)(const 
 	probe->options = options;
 	probe->log = options.log[0] ? open(options.log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
 	kwhy_probe_pace_init(&probe->pace, &options.plan, kwhy_probe_process_begun());
+	kwhy_probe_progress_open(get);
 	kwhy_probe_known_read(&probe->accounts, get("KWHY_PROBE_KNOWN"), options.plan.within);
 	return begin(probe, cupti);
 }

@@ -36,7 +36,8 @@ enum kwhy_probe_handler {
 /* A burst that has ended, until it is written down. */
 struct kwhy_probe_row {
 	const struct kwhy_probe_account *account;
-	int64_t start_mono_ns, end_mono_ns;
+	int64_t start_mono_ns, launch_mono_ns, launched_mono_ns, end_mono_ns;
+	int64_t repeated_ns;
 	uint64_t saved_bytes;
 	uint32_t correlation, context, thread, repeats;
 	uint8_t form, check;

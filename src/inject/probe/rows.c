@@ -5,6 +5,11 @@
 
 #include <stdio.h>
 
+static uint32_t narrow(int64_t time_ns)
+{
+	return time_ns < UINT32_MAX ? (uint32_t)time_ns : UINT32_MAX;
+}
+
 static void write_burst(const struct kwhy_probe_row *row, struct kwhy_inject_labels *labels)
 {
 	const uint32_t name = kwhy_inject_label(labels, row->account->name);
@@ -22,7 +27,10 @@ static void write_burst(const struct kwhy_probe_row *row, struct kwhy_inject_lab
 			.repeats = row->repeats,
 			.threads_per_block = row->account->threads_per_block,
 			.form = row->form,
-			.check = row->check};
+			.check = row->check,
+			.launch_ns = narrow(row->launch_mono_ns - row->start_mono_ns),
+			.launched_ns = narrow(row->launched_mono_ns - row->start_mono_ns),
+			.repeated_ns = narrow(row->repeated_ns)};
 }
 
 static void write_note(struct kwhy_probe *probe, struct kwhy_inject_labels *labels)

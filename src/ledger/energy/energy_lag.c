@@ -149,18 +149,31 @@ static double cost_at(const struct search *search, int tried)
 	return (double)count / 2 * log(squares + 1e-8) + 0.5 * far * far;
 }
 
+/* Every delay's cost is set before any is compared; of equal ones the nearest to the ring's delay counts. */
+static int cheapest(const double cost[TRIED_COUNT])
+{
+	int best = TRIED_SIDE;
+
+	for (int far = 1; far <= TRIED_SIDE; far++) {
+		if (cost[TRIED_SIDE - far] < cost[best])
+			best = TRIED_SIDE - far;
+		if (cost[TRIED_SIDE + far] < cost[best])
+			best = TRIED_SIDE + far;
+	}
+	return best;
+}
+
 static double best_delay(const struct search *search)
 {
 	double cost[TRIED_COUNT], bend;
-	int best = TRIED_SIDE;
+	int best;
 
 	for (int tried = 0; tried < TRIED_COUNT; tried++) {
 		cost[tried] = cost_at(search, tried);
 		if (isnan(cost[tried]))
 			return search->powers->delay_s;
-		if (cost[tried] < cost[best] || (tried < TRIED_SIDE && cost[tried] == cost[best]))
-			best = tried;
 	}
+	best = cheapest(cost);
 	if (best == 0 || best == TRIED_COUNT - 1)
 		return tried_delay_s(search, best);
 	bend = cost[best - 1] - 2 * cost[best] + cost[best + 1];

@@ -5,12 +5,8 @@
 #include "bench/ops/kernels.h"
 #include "bench/pairs/place.h"
 #include "bench/transfers/kernels.h"
+#include "gpu/collectives.h"
 #include "replay/standin_kernels.h"
-#include "workload/collectives.h"
-#include "workload/decode/device.h"
-#include "workload/flow/device.h"
-#include "workload/train/device.h"
-#include "workload/twin/device.h"
 
 #include <stddef.h>
 
@@ -25,9 +21,5 @@ void kwhy_fake_gpu_all(void (*give)(const struct kwhy_gpu_host_kernel *kernels))
 	give(kwhy_standin_source.on_host);
 	give(kwhy_transfer_kernels.on_host);
 	give(kwhy_transfer_convert_kernels.on_host);
-	give(kwhy_decode_host_kernels);
-	give(kwhy_train_host_kernels);
-	give(kwhy_flow_host_kernels);
-	give(kwhy_twin_host_kernels);
 	give(kwhy_collectives_host_kernels);
 }

@@ -28,5 +28,5 @@ int main(void)
 		cmocka_unit_test(a_list_that_grows_keeps_its_items_and_moves_rarely),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

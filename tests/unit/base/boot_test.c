@@ -47,5 +47,5 @@ int main(void)
 		cmocka_unit_test(a_system_that_does_not_say_has_none),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

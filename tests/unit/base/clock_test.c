@@ -49,5 +49,5 @@ int main(void)
 		cmocka_unit_test(a_wake_before_the_sleep_ends_it_and_ends_only_one),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

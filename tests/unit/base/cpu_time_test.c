@@ -69,5 +69,5 @@ int main(void)
 		cmocka_unit_test(a_part_has_as_much_of_the_energy_as_of_the_time),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -83,5 +83,5 @@ int main(void)
 		cmocka_unit_test(a_missing_required_call_is_named_and_leaves_the_table_as_it_was),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -133,5 +133,5 @@ int main(void)
 		IN_A_FOLDER(a_writer_that_fails_leaves_the_old_file_alone),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -88,5 +88,5 @@ int main(void)
 		cmocka_unit_test(a_name_of_100_kB_is_cut_at_a_code_point),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

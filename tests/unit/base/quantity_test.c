@@ -123,5 +123,5 @@ int main(void)
 		cmocka_unit_test(plain_numbers_have_three_digits_and_no_prefix),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

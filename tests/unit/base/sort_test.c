@@ -55,5 +55,5 @@ int main(void)
 		cmocka_unit_test(random_items_come_out_sorted_and_ties_keep_their_order),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -265,5 +265,5 @@ int main(void)
 		cmocka_unit_test(quantiles_of_few_values_stay_in_order),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

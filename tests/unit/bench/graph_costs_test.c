@@ -271,5 +271,5 @@ int main(void)
 		cmocka_unit_test(a_failure_behind_the_gate_opens_it),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

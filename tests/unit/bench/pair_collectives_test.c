@@ -141,5 +141,5 @@ int main(void)
 		cmocka_unit_test(a_wrong_byte_is_seen),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/pairs/analysis.h"
 #include "bench/pairs/limits.h"
 #include "bench/pairs/store.h"
+#include "pairs/analysis.h"
 
 #include "cmocka_all.h"
 
@@ -253,5 +253,5 @@ int main(void)
 		cmocka_unit_test(rates_are_judged_by_limits_and_topology_by_times),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -376,5 +376,5 @@ int main(void)
 		cmocka_unit_test(who_counts_otherwise_is_refused),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

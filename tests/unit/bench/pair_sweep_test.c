@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
-#include "bench/pairs/analysis.h"
 #include "bench/pairs/store.h"
 #include "bench/pairs/sweep.h"
+#include "pairs/analysis.h"
 
 #include "cmocka_all.h"
+#include "text_file.h"
 
 #include <math.h>
 #include <sched.h>
@@ -125,15 +126,6 @@ static void what_was_interrupted_is_carried_on_with_and_nothing_is_lost(void **s
 	kwhy_pairs_free(again);
 }
 
-static void write_file(const char *path, const char *text)
-{
-	FILE *file = fopen(path, "we");
-
-	assert_non_null(file);
-	fputs(text, file);
-	assert_int_equal(fclose(file), 0);
-}
-
 /* A made-up /sys of two nodes, each with one of the first two processors that this process may use. */
 static bool make_nodes(char base[])
 {
@@ -152,12 +144,12 @@ static bool make_nodes(char base[])
 		assert_int_equal(mkdir(path, 0700), 0);
 	}
 	snprintf(path, sizeof(path), "%s/devices/system/node/has_memory", base);
-	write_file(path, "0-1\n");
+	text_file_write(path, "0-1\n");
 	for (int i = 0; i < CPU_SETSIZE && found < 2; i++)
 		if (CPU_ISSET(i, &allowed)) {
 			snprintf(path, sizeof(path), "%s/devices/system/node/node%d/cpulist", base, found++);
 			snprintf(cpu, sizeof(cpu), "%d\n", i);
-			write_file(path, cpu);
+			text_file_write(path, cpu);
 		}
 	return true;
 }
@@ -178,7 +170,7 @@ static void the_node_of_the_thread_is_compared_and_left_as_it_was(void **state)
 
 	(void)state;
 	if (!make_nodes(sys))
-		skip();
+		kwhy_skip("this process may use one CPU only");
 	assert_non_null(mkdtemp(base));
 	request.folder = base;
 	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
@@ -209,5 +201,5 @@ int main(void)
 		cmocka_unit_test(what_was_interrupted_is_carried_on_with_and_nothing_is_lost),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

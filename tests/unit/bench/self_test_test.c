@@ -324,5 +324,5 @@ int main(void)
 		cmocka_unit_test(the_summary_keeps_to_80_columns),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

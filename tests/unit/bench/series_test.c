@@ -133,5 +133,5 @@ int main(void)
 		cmocka_unit_test(a_list_has_its_words_and_no_list_has_all),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

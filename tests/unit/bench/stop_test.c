@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/stop.h"
 #include "bench/transfers/sweep.h"
-#include "bench/workloads/twin.h"
 #include "cmocka_all.h"
+#include "launch/stop.h"
 
 #include <signal.h>
 #include <string.h>
@@ -15,14 +14,6 @@ struct user {
 	unsigned left; /* calls until then, of a sweep */
 };
 
-static void told(void *context, const char *what)
-{
-	const struct user *user = context;
-
-	if (!strcmp(what, user->presses_at))
-		raise(SIGINT);
-}
-
 static void told_share(void *context, const char *what, double share)
 {
 	struct user *user = context;
@@ -31,48 +22,6 @@ static void told_share(void *context, const char *what, double share)
 	(void)share;
 	if (--user->left == 0)
 		raise(SIGINT);
-}
-
-static void an_interrupt_ends_a_workload_with_the_rows_before(void **state)
-{
-	struct user user = {.presses_at = "v3"};
-	const struct kwhy_bench_twin_request request = {.backend = KWHY_GPU_HOST,
-		.devices = "0",
-		.variants = "v2,v3,v4",
-		.shape = {4, 1, false, 1},
-		.repeat = 2,
-		.runs_only = true,
-		.progress = told,
-		.context = &user};
-	struct kwhy_bench_twin *bench;
-
-	(void)state;
-	kwhy_bench_stop_watch(true);
-	assert_int_equal(kwhy_bench_twin(&request, &bench, &error), KWHY_OK);
-	assert_int_equal(bench->row_count, 1);
-	assert_string_equal(bench->rows[0].id, "v2");
-	assert_int_equal(bench->rows[0].run_s.count, 2);
-	assert_string_equal(bench->ended, "it was interrupted");
-	kwhy_bench_twin_free(bench);
-}
-
-static void an_interrupt_before_the_first_row_is_the_end(void **state)
-{
-	struct user user = {.presses_at = "v2"};
-	const struct kwhy_bench_twin_request request = {.backend = KWHY_GPU_HOST,
-		.devices = "0",
-		.variants = "v2,v3",
-		.shape = {4, 1, false, 1},
-		.repeat = 1,
-		.runs_only = true,
-		.progress = told,
-		.context = &user};
-	struct kwhy_bench_twin *bench;
-
-	(void)state;
-	kwhy_bench_stop_watch(true);
-	assert_int_equal(kwhy_bench_twin(&request, &bench, &error), KWHY_E_LOST);
-	assert_string_equal(error.text, "it was interrupted");
 }
 
 static size_t count_measured(const struct kwhy_transfers *transfers)
@@ -98,9 +47,9 @@ static void an_interrupt_ends_a_sweep_with_its_samples(void **state)
 	struct kwhy_transfers *transfers;
 
 	(void)state;
-	kwhy_bench_stop_watch(true);
+	kwhy_stop_watch(true);
 	assert_int_equal(kwhy_transfers_measure(&request, &transfers, &error), KWHY_OK);
-	assert_true(kwhy_bench_stop_asked());
+	assert_true(kwhy_stop_asked());
 	assert_true(transfers->is_lost);
 	assert_string_equal(transfers->ended_early, "it was interrupted");
 	assert_int_equal(count_measured(transfers), 4);
@@ -112,10 +61,10 @@ static void a_second_interrupt_has_its_usual_effect(void **state)
 	struct sigaction action;
 
 	(void)state;
-	kwhy_bench_stop_watch(true);
-	assert_false(kwhy_bench_stop_asked());
+	kwhy_stop_watch(true);
+	assert_false(kwhy_stop_asked());
 	raise(SIGTERM);
-	assert_true(kwhy_bench_stop_asked());
+	assert_true(kwhy_stop_asked());
 	assert_int_equal(sigaction(SIGTERM, NULL, &action), 0);
 	assert_true(action.sa_handler == SIG_DFL);
 }
@@ -123,11 +72,9 @@ static void a_second_interrupt_has_its_usual_effect(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_interrupt_ends_a_workload_with_the_rows_before),
-		cmocka_unit_test(an_interrupt_before_the_first_row_is_the_end),
 		cmocka_unit_test(an_interrupt_ends_a_sweep_with_its_samples),
 		cmocka_unit_test(a_second_interrupt_has_its_usual_effect),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

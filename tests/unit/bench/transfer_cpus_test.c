@@ -55,5 +55,5 @@ int main(void)
 		cmocka_unit_test(those_near_are_taken_where_there_are_any_and_one_alone_is_left_as_it_is),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -113,5 +113,5 @@ int main(void)
 	};
 
 	give_kernels_to_the_fake("libcuda.so.1", kwhy_bench_source.on_host);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

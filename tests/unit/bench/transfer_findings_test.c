@@ -214,5 +214,5 @@ int main(void)
 		cmocka_unit_test(nothing_measured_concludes_nothing),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -213,5 +213,5 @@ int main(void)
 		cmocka_unit_test(an_order_holds_every_point_once_and_follows_the_seed),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -97,5 +97,5 @@ int main(void)
 		cmocka_unit_test(a_visit_is_foreseen_by_the_last_one_or_by_first_ones_of_its_size),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -288,5 +288,5 @@ int main(void)
 		cmocka_unit_test(damaged_lz4_blocks_stay_in_their_place),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -92,5 +92,5 @@ int main(void)
 		cmocka_unit_test(powers_are_integrated_along_straight_lines),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

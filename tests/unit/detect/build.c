@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "build.h"
+#include "ok.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static struct kwhy_error error;
-
-#define OK(call) assert_int_equal((call), KWHY_OK)
 
 enum { US = 1000, IDLE_W = 100, BUSY_W = 300 };
 

@@ -167,5 +167,5 @@ int main(void)
 		cmocka_unit_test(devices_that_never_meet_are_not_compared),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -278,5 +278,5 @@ int main(void)
 		cmocka_unit_test(copies_of_different_sizes_on_two_devices_are_unrelated),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -437,5 +437,5 @@ int main(void)
 		cmocka_unit_test(costs_stay_inside_the_window_and_savings_inside_the_cost),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -192,5 +192,5 @@ int main(void)
 		cmocka_unit_test(short_pauses_are_no_idle_context),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

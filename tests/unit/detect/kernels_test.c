@@ -223,5 +223,5 @@ int main(void)
 		cmocka_unit_test(dense_products_without_evidence_of_sparse_data_are_not_accused),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

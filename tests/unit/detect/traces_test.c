@@ -3,23 +3,15 @@
 #include "detect/detect.h"
 #include "import/import.h"
 #include "ledger/ledger_new.h"
+#include "ok.h"
+#include "traces.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-/* Real traces, each with waste that is known to be in it. Skipped where the data is not there. */
-
-#define DATA KWHY_SOURCE_DIR "/../shared/data/"
+/* Real traces, each with waste that is known to be in it. */
 
 static struct kwhy_error error;
-
-#define OK(call)                                               \
-	do {                                                   \
-		enum kwhy_status status_ = (call);             \
-		if (status_)                                   \
-			fail_msg("%s: %s", #call, error.text); \
-	} while (0)
 
 struct analysis {
 	struct kwhy_recording *recording;
@@ -34,8 +26,8 @@ static struct analysis analyse(const char *trace, const char *power, double min_
 	struct kwhy_detect_options options = kwhy_detect_options_default();
 	struct analysis analysis;
 
-	if (access(trace, R_OK) != 0)
-		skip();
+	if (!strncmp(trace, TRACES, strlen(TRACES)))
+		need_traces();
 	OK(kwhy_recording_new(&analysis.recording, &error));
 	OK(kwhy_import_trace(analysis.recording, trace, &import, &error));
 	if (power)
@@ -75,7 +67,7 @@ static double share_of_span(const struct analysis *analysis, const struct kwhy_f
 
 static void cloverleaf_waits_after_every_operation_and_copies_from_pageable_memory(void **state)
 {
-	struct analysis analysis = analyse(DATA "traces/nsys-a100-cloverleaf.sqlite", NULL, 0.01);
+	struct analysis analysis = analyse(TRACES "nsys-a100-cloverleaf.sqlite", NULL, 0.01);
 	const struct kwhy_finding *finding = find(&analysis, "sync-after-every-op", 0);
 
 	(void)state;
@@ -93,7 +85,7 @@ static void cloverleaf_waits_after_every_operation_and_copies_from_pageable_memo
 
 static void without_a_least_gain_cloverleaf_shows_its_allocations_between_work(void **state)
 {
-	struct analysis analysis = analyse(DATA "traces/nsys-a100-cloverleaf.sqlite", NULL, 0);
+	struct analysis analysis = analyse(TRACES "nsys-a100-cloverleaf.sqlite", NULL, 0);
 	const struct kwhy_finding *finding = find(&analysis, "allocation-churn", 0);
 
 	(void)state;
@@ -104,7 +96,7 @@ static void without_a_least_gain_cloverleaf_shows_its_allocations_between_work(v
 
 static void two_h100_expose_their_collectives_and_copy_eight_bytes_from_pageable_memory(void **state)
 {
-	struct analysis analysis = analyse(DATA "traces/nsys-2xh100-before.sqlite", NULL, 0);
+	struct analysis analysis = analyse(TRACES "nsys-2xh100-before.sqlite", NULL, 0);
 
 	(void)state;
 	for (int32_t i = 0; i < 2; i++) {
@@ -121,7 +113,7 @@ static void two_h100_expose_their_collectives_and_copy_eight_bytes_from_pageable
 
 static void mi300_exposes_its_collectives(void **state)
 {
-	struct analysis analysis = analyse(DATA "traces/kineto-mi300-resnet.json.gz", NULL, 0.01);
+	struct analysis analysis = analyse(TRACES "kineto-mi300-resnet.json.gz", NULL, 0.01);
 	const struct kwhy_finding *finding = find(&analysis, "exposed-collectives", 2);
 
 	(void)state;
@@ -135,7 +127,7 @@ static void mi300_exposes_its_collectives(void **state)
 
 static void gtx1060_allocates_pinned_memory_between_its_work(void **state)
 {
-	struct analysis analysis = analyse(DATA "traces/nsys-gtx1060-concurrent.sqlite", NULL, 0.01);
+	struct analysis analysis = analyse(TRACES "nsys-gtx1060-concurrent.sqlite", NULL, 0.01);
 
 	(void)state;
 	assert_non_null(find(&analysis, "allocation-churn", 0));
@@ -147,7 +139,7 @@ static void gtx1060_allocates_pinned_memory_between_its_work(void **state)
 static void a_generate_loop_is_launch_bound_and_that_costs_most_of_its_energy(void **state)
 {
 	struct analysis analysis = analyse(
-		DATA "h200-decode/trace.json.gz", DATA "h200-decode/power.csv", 0.01);
+		EXAMPLES "h200-decode/trace.json.zst", EXAMPLES "h200-decode/power.csv", 0.01);
 	const struct kwhy_finding *finding = find(&analysis, "launch-bound", 0);
 
 	(void)state;
@@ -163,19 +155,20 @@ static void a_generate_loop_is_launch_bound_and_that_costs_most_of_its_energy(vo
  */
 static void without_a_least_gain_a_generate_loop_reads_a_scalar_each_token(void **state)
 {
-	struct analysis analysis = analyse(DATA "h200-decode/trace.json.gz", DATA "h200-decode/power.csv", 0);
+	struct analysis analysis = analyse(
+		EXAMPLES "h200-decode/trace.json.zst", EXAMPLES "h200-decode/power.csv", 0);
 	const struct kwhy_finding *readbacks = find(&analysis, "scalar-readbacks", 0);
 
 	(void)state;
 	assert_non_null(readbacks);
-	assert_int_equal(readbacks->count, 1572);
+	assert_int_equal(readbacks->count, 1048);
 	done(&analysis);
 }
 
 static void a_training_loop_reads_a_scalar_and_copies_pageable_memory_each_step(void **state)
 {
 	struct analysis analysis = analyse(
-		DATA "h200-train/trace.json.gz", DATA "h200-train/power.csv", 0.01);
+		EXAMPLES "h200-train/trace.json.zst", EXAMPLES "h200-train/power.csv", 0.01);
 	const struct kwhy_finding *readbacks = find(&analysis, "scalar-readbacks", 0);
 	const struct kwhy_finding *copies = find(&analysis, "pageable-copies", 0);
 
@@ -203,9 +196,5 @@ int main(void)
 		cmocka_unit_test(a_training_loop_reads_a_scalar_and_copies_pageable_memory_each_step),
 	};
 
-	if (access(DATA "traces", R_OK) != 0) {
-		printf("skipped: the traces are not there\n");
-		return 77;
-	}
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

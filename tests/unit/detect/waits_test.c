@@ -236,5 +236,5 @@ int main(void)
 		cmocka_unit_test(a_wait_after_every_fourth_kernel_is_no_habit),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -420,5 +420,5 @@ int main(void)
 		cmocka_unit_test(a_long_chain_of_claims_is_refused_unless_told_from_its_end),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, end);
+	return kwhy_test_main(tests, NULL, end);
 }

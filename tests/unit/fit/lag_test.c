@@ -193,5 +193,5 @@ int main(void)
 		cmocka_unit_test(readings_beside_the_load_are_an_error),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

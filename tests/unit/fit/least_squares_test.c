@@ -141,5 +141,5 @@ int main(void)
 		cmocka_unit_test(of_random_problems_each_answer_is_the_least),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

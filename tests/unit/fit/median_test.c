@@ -91,5 +91,5 @@ int main(void)
 		cmocka_unit_test(the_interval_holds_the_true_median_as_often_as_it_says),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

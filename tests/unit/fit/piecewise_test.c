@@ -138,5 +138,5 @@ int main(void)
 		cmocka_unit_test(wrong_points_are_refused),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

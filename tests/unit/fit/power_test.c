@@ -314,5 +314,5 @@ int main(void)
 		cmocka_unit_test(few_windows_and_impossible_ones_are_refused),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

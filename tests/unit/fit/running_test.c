@@ -156,5 +156,5 @@ int main(void)
 		cmocka_unit_test(intervals_scale_add_and_invert),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

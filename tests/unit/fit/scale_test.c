@@ -203,5 +203,5 @@ int main(void)
 		cmocka_unit_test(work_above_the_roof_is_a_mistake_and_not_an_efficiency),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -47,8 +47,7 @@ static int compiled(const char *text, const char *option)
 	int before;
 
 	if (!count) {
-		print_message("the compiler here is a real one\n");
-		exit(77);
+		kwhy_skip("the compiler here is a real one, not the fake");
 	}
 	before = *count;
 	assert_int_equal(kwhy_gpu_compile(&rtc, &source, &facts, &code, &error), KWHY_OK);
@@ -156,5 +155,5 @@ int main(void)
 		cmocka_unit_test(a_folder_that_others_write_or_nobody_has_is_not_used),
 	};
 
-	return cmocka_run_group_tests(tests, begin, end);
+	return kwhy_test_main(tests, begin, end);
 }

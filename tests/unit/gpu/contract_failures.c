@@ -49,7 +49,7 @@ void a_lost_gpu_is_lost_for_good(void **state)
 
 	(void)state;
 	if (!library)
-		skip();
+		kwhy_skip("needs a fake driver");
 	setenv("KWHY_FAKE_CUDA", "fail:cuMemsetD8Async:1:719", 1);
 	assert_int_equal(ops->fill(gpu, NULL, device, 0, BYTES, &failure), KWHY_E_LOST);
 	assert_non_null(strstr(failure.text, "lost"));
@@ -162,7 +162,7 @@ void every_call_that_fails_is_told_and_named(void **state)
 
 	(void)state;
 	if (!library)
-		skip();
+		kwhy_skip("needs a fake driver");
 	count -= !driver_has(calls[count - 1]);
 	setenv("KWHY_FAKE_CUDA_SHARED", "1", 1);
 	succeeds(use_everything(gpu));

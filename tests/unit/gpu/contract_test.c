@@ -254,7 +254,7 @@ static void a_gate_that_opened_by_itself_is_told(void **state)
 
 	(void)state;
 	if (!library)
-		skip();
+		kwhy_skip("needs a fake driver");
 	setenv("KWHY_FAKE_CUDA", "gate-opens", 1);
 	succeeds(ops->gate_new(gpu, &gate, &failure));
 	succeeds(ops->gate_hold(gpu, gate, NULL, &failure));
@@ -277,7 +277,7 @@ static void a_batch_moves_every_piece(void **state)
 
 	(void)state;
 	if (!ops->copy_batch)
-		skip();
+		kwhy_skip("this driver has no batches of copies");
 	for (size_t i = 0; i < BYTES; i++)
 		((unsigned char *)host.memory)[i] = (unsigned char)(i * 7);
 	/* The last comes first; some are empty. */
@@ -361,7 +361,7 @@ static void a_pool_lends_memory_in_the_order_of_a_stream(void **state)
 
 	(void)state;
 	if (!ops->pool_new)
-		skip();
+		kwhy_skip("this driver has no pools of memory");
 	succeeds(ops->pool_new(gpu, stream, BYTES, &address, &failure));
 	succeeds(ops->fill(gpu, stream, address, 9, BYTES, &failure));
 	copy(stream, kwhy_gpu_address(values), address);
@@ -382,7 +382,7 @@ static void two_gpus_reach_each_other(void **state)
 	(void)state;
 	succeeds(kwhy_gpu_count(backend, &count, &failure));
 	if (count < 2)
-		skip();
+		kwhy_skip("there are no two GPUs");
 	succeeds(kwhy_gpu_open(backend, "1", &other, &failure));
 	succeeds(other->ops->memory_new(other, BYTES, &there, &failure));
 	succeeds(other->ops->fill(other, NULL, there, 0x21, BYTES, &failure));
@@ -437,7 +437,7 @@ static void another_process_reaches_what_is_shared(void **state)
 
 	(void)state;
 	if (!ops->memory_share)
-		skip();
+		kwhy_skip("this driver shares no memory between processes");
 	setenv("KWHY_FAKE_CUDA_SHARED", "1", 1);
 	device = device_memory();
 	succeeds(ops->fill(gpu, NULL, device, 0x21, BYTES, &failure));
@@ -551,8 +551,8 @@ int main(int count, char **words)
 	if (count > 3)
 		return reach_from_outside(words[3]);
 	if (!library && begin(NULL))
-		return 77;
+		return kwhy_skip_all(failure.text);
 	if (!library)
 		end(NULL);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

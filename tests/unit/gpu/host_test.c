@@ -440,5 +440,5 @@ int main(void)
 		cmocka_unit_test(closing_ends_what_is_left),
 	};
 
-	return cmocka_run_group_tests(tests, open_gpu, close_gpu);
+	return kwhy_test_main(tests, open_gpu, close_gpu);
 }

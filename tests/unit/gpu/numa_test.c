@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 #include "gpu/numa.h"
+#include "text_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,13 +16,9 @@ static char sys[] = "/tmp/kwhy-numa-XXXXXX";
 static void write_file(const char *name, const char *text)
 {
 	char path[256];
-	FILE *file;
 
 	snprintf(path, sizeof(path), "%s/devices/system/node/%s", sys, name);
-	file = fopen(path, "w");
-	assert_non_null(file);
-	fputs(text, file);
-	assert_int_equal(fclose(file), 0);
+	text_file_write(path, text);
 }
 
 static int make_tree(void **state)
@@ -137,5 +134,5 @@ int main(void)
 		cmocka_unit_test(a_thread_stays_where_it_may_be),
 	};
 
-	return cmocka_run_group_tests(tests, make_tree, remove_tree);
+	return kwhy_test_main(tests, make_tree, remove_tree);
 }

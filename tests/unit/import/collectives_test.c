@@ -171,5 +171,5 @@ int main(void)
 		cmocka_unit_test(a_table_that_is_none_is_refused_with_its_place),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

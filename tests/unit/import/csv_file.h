@@ -4,6 +4,7 @@
 
 #include "cmocka_all.h"
 #include "import/reader.h"
+#include "ok.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,12 +14,6 @@
 /* A text as a file of its own, read by one of the importers and removed again. */
 
 static struct kwhy_error error;
-
-#define OK(call)                                    \
-	do {                                        \
-		if ((call) != KWHY_OK)              \
-			fail_msg("%s", error.text); \
-	} while (0)
 
 #define HEADER "kind,name,device,stream,start_ns,end_ns,bytes,blocks,threads_per_block\n"
 #define POWER "time_ns,device,source,value\n"

@@ -54,5 +54,5 @@ int main(void)
 		cmocka_unit_test(only_the_bytes_given_are_read),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

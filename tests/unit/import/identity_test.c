@@ -270,5 +270,5 @@ int main(void)
 		cmocka_unit_test_teardown(a_power_file_that_holds_more_is_another_one, tear_down),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

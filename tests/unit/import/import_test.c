@@ -98,5 +98,5 @@ int main(void)
 		cmocka_unit_test(what_is_no_file_with_anything_in_it_is_refused_in_words_for_any_file),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -180,5 +180,5 @@ int main(void)
 		cmocka_unit_test(what_is_whole_comes_before_the_failure_that_then_stays),
 	};
 
-	return cmocka_run_group_tests(tests, make_bytes, free_bytes);
+	return kwhy_test_main(tests, make_bytes, free_bytes);
 }

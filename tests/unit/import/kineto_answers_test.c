@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 #include "import/reader.h"
+#include "ok.h"
+#include "traces.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -8,18 +10,10 @@
 
 /*
  * Real traces against answers that others' tools gave (traces/answers/kineto-*.json): every figure that the
- * recording alone determines. Skipped where the data is not there.
+ * recording alone determines.
  */
 
-#define DATA KWHY_SOURCE_DIR "/../shared/data/"
-
 static struct kwhy_error error;
-
-#define OK(call)                                    \
-	do {                                        \
-		if ((call) != KWHY_OK)              \
-			fail_msg("%s", error.text); \
-	} while (0)
 
 struct sum {
 	int64_t count, time_ns, bytes, without_bytes;
@@ -221,11 +215,11 @@ static void check(const char *name)
 	json_t *answers;
 	struct kwhy_recording *recording;
 
-	snprintf(path, sizeof(path), DATA "traces/answers/%s.json", name);
+	snprintf(path, sizeof(path), TRACES "answers/%s.json", name);
+	need_traces();
 	answers = json_load_file(path, 0, NULL);
-	if (!answers)
-		skip();
-	snprintf(path, sizeof(path), DATA "traces/%s.json.gz", name);
+	assert_non_null(answers);
+	snprintf(path, sizeof(path), TRACES "%s.json.gz", name);
 	recording = recording_of(path);
 	assert_int_equal(recording->sources[0].events, number(answers, "events"));
 	check_devices(recording, answers);
@@ -258,22 +252,14 @@ static void integer_microseconds_of_one_rank_of_two_give_the_answers(void **stat
 	check("kineto-v100-df_index");
 }
 
-static struct kwhy_recording *recording_or_skip(const char *path)
-{
-	FILE *file = fopen(path, "rb");
-
-	if (!file)
-		skip();
-	fclose(file);
-	return recording_of(path);
-}
-
 /* Counted with a JSON parser of another language over the same file. */
 static void a_bare_list_gives_its_activities_calls_and_steps(void **state)
 {
-	struct kwhy_recording *recording = recording_or_skip(DATA "traces/kineto-bare-list.json.gz");
+	struct kwhy_recording *recording;
 
 	(void)state;
+	need_traces();
+	recording = recording_of(TRACES "kineto-bare-list.json.gz");
 	assert_int_equal(recording->sources[0].events, 82276);
 	assert_int_equal(sum_of(recording, 0, KWHY_ACTIVITY_KERNEL, NULL).count, 9538);
 	assert_int_equal(sum_of(recording, 0, KWHY_ACTIVITY_COPY, NULL).count, 12);
@@ -284,16 +270,17 @@ static void a_bare_list_gives_its_activities_calls_and_steps(void **state)
 	kwhy_recording_free(recording);
 }
 
+/* So are these. */
 static void the_h200_decode_measurement_is_read_whole(void **state)
 {
-	struct kwhy_recording *recording = recording_or_skip(DATA "h200-decode/trace.json.gz");
+	struct kwhy_recording *recording = recording_of(EXAMPLES "h200-decode/trace.json.zst");
 
 	(void)state;
-	assert_int_equal(recording->sources[0].events, 805916);
-	assert_int_equal(sum_of(recording, 0, KWHY_ACTIVITY_KERNEL, NULL).count, 185244);
-	assert_int_equal(sum_of(recording, 0, KWHY_ACTIVITY_COPY, NULL).count, 5568);
-	assert_int_equal(sum_of(recording, 0, KWHY_ACTIVITY_MEMSET, NULL).count, 144);
-	assert_int_equal(recording->calls.count, 146677 + 65280);
+	assert_int_equal(recording->sources[0].events, 268686);
+	assert_int_equal(sum_of(recording, 0, KWHY_ACTIVITY_KERNEL, NULL).count, 123496);
+	assert_int_equal(sum_of(recording, 0, KWHY_ACTIVITY_COPY, NULL).count, 3712);
+	assert_int_equal(sum_of(recording, 0, KWHY_ACTIVITY_MEMSET, NULL).count, 96);
+	assert_int_equal(recording->calls.count, 97784 + 43520);
 	assert_int_equal(recording->origin_unix_ns, INT64_C(1790857026000000000));
 	assert_string_equal(recording->devices[0].name, "NVIDIA H200");
 	assert_int_equal(recording->devices[0].sm_count, 132);
@@ -302,10 +289,10 @@ static void the_h200_decode_measurement_is_read_whole(void **state)
 
 static void the_h200_train_measurement_is_read_whole(void **state)
 {
-	struct kwhy_recording *recording = recording_or_skip(DATA "h200-train/trace.json.gz");
+	struct kwhy_recording *recording = recording_of(EXAMPLES "h200-train/trace.json.zst");
 
 	(void)state;
-	assert_int_equal(recording->sources[0].events, 304072);
+	assert_int_equal(recording->sources[0].events, 152070);
 	assert_int_equal(sum_of(recording, 0, KWHY_ACTIVITY_KERNEL, NULL).count, 62016);
 	assert_int_equal(sum_of(recording, 0, KWHY_ACTIVITY_COPY, NULL).count, 7296);
 	assert_int_equal(sum_of(recording, 0, KWHY_ACTIVITY_MEMSET, NULL).count, 2432);
@@ -325,5 +312,5 @@ int main(void)
 		cmocka_unit_test(the_h200_train_measurement_is_read_whole),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 
 #include "cmocka_all.h"
 #include "import/reader.h"
+#include "ok.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,12 +14,6 @@
 /* What the tests of the Kineto reader share: a trace as text, read from a file of its own. */
 
 static struct kwhy_error error;
-
-#define OK(call)                                    \
-	do {                                        \
-		if ((call) != KWHY_OK)              \
-			fail_msg("%s", error.text); \
-	} while (0)
 
 #define KERNEL(ts, dur, more)                                                                       \
 	"{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": 0, \"tid\": 7, \"ts\": " ts \

@@ -500,5 +500,5 @@ int main(void)
 		cmocka_unit_test(zstd_is_read_in_frames_and_refused_when_cut_or_damaged),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

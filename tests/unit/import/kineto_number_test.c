@@ -113,5 +113,5 @@ int main(void)
 		cmocka_unit_test(whole_numbers_reach_to_the_last_int64),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

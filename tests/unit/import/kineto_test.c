@@ -490,5 +490,5 @@ int main(void)
 		cmocka_unit_test(files_that_do_not_say_their_rank_are_ranked_in_order),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -1,25 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 #include "import/reader.h"
+#include "ok.h"
+#include "traces.h"
 
 #include <glob.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-/* Every figure of the reference answers to real exports, to the nanosecond. Skipped where they are not. */
-
-#define TRACES KWHY_SOURCE_DIR "/../shared/data/traces"
+/* Every figure of the reference answers to real exports, to the nanosecond. */
 
 static struct kwhy_error error;
-
-#define OK(call)                                    \
-	do {                                        \
-		if ((call) != KWHY_OK)              \
-			fail_msg("%s", error.text); \
-	} while (0)
 
 static int64_t number(const json_t *object, const char *key)
 {
@@ -251,7 +244,7 @@ static void check_answers(const char *path)
 	char trace[4096];
 
 	assert_non_null(answer);
-	snprintf(trace, sizeof(trace), TRACES "/%s", json_string_value(json_object_get(answer, "file")));
+	snprintf(trace, sizeof(trace), TRACES "%s", json_string_value(json_object_get(answer, "file")));
 	OK(kwhy_recording_new(&recording, &error));
 	OK(kwhy_reader_nsys.read(recording, trace, &options, &error));
 	assert_string_equal(recording->sources[0].version,
@@ -273,10 +266,8 @@ static void every_figure_of_the_reference_answers_is_met(void **state)
 	glob_t found;
 
 	(void)state;
-	if (glob(TRACES "/answers/nsys-*.json", 0, NULL, &found) != 0) {
-		globfree(&found);
-		skip();
-	}
+	need_traces();
+	assert_int_equal(glob(TRACES "answers/nsys-*.json", 0, NULL, &found), 0);
 	for (size_t i = 0; i < found.gl_pathc; i++)
 		check_answers(found.gl_pathv[i]);
 	globfree(&found);
@@ -288,5 +279,5 @@ int main(void)
 		cmocka_unit_test(every_figure_of_the_reference_answers_is_met),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -232,5 +232,5 @@ int main(void)
 		cmocka_unit_test(a_database_in_wal_mode_and_an_odd_path_are_read_without_writing),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -310,5 +310,5 @@ int main(void)
 		cmocka_unit_test(a_second_export_is_another_rank_on_the_clock_of_the_first),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -158,5 +158,5 @@ int main(void)
 		cmocka_unit_test(traces_on_a_clock_of_their_own_begin_at_nought),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

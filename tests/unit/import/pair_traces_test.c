@@ -194,5 +194,5 @@ int main(void)
 			sides_of_two_transfers_of_one_number_are_no_transfer, begin, end),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

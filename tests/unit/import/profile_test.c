@@ -275,5 +275,5 @@ int main(void)
 		cmocka_unit_test(transfers_that_cannot_be_are_refused_by_name),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

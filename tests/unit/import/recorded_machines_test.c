@@ -342,5 +342,5 @@ int main(void)
 		cmocka_unit_test(impossible_clocks_are_survived),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -468,5 +468,5 @@ int main(void)
 		cmocka_unit_test(rows_with_impossible_times_are_refused),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

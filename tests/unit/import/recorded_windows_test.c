@@ -265,5 +265,5 @@ int main(void)
 		cmocka_unit_test(the_last_figure_of_a_cost_holds_and_overheads_are_rows),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

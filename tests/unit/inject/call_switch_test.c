@@ -125,5 +125,5 @@ int main(void)
 		cmocka_unit_test(where_there_is_no_choice_all_calls_are_switched),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -76,5 +76,5 @@ int main(void)
 		cmocka_unit_test(calls_by_the_hundred_thousand_do_not),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -270,5 +270,5 @@ int main(void)
 		cmocka_unit_test(windows_without_room_count_as_not_collected),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -138,5 +138,5 @@ int main(void)
 		CASE(more_names_than_fit_are_said_again_under_new_numbers),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -139,5 +139,5 @@ int main(void)
 		cmocka_unit_test(a_rank_needs_its_world_and_the_closest_launcher_wins),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

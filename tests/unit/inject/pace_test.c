@@ -231,5 +231,5 @@ int main(void)
 		TEST(a_process_has_begun_before_now),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -99,5 +99,5 @@ int main(void)
 		cmocka_unit_test(a_lent_buffer_that_was_written_to_is_withheld),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

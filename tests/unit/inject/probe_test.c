@@ -306,5 +306,5 @@ int main(void)
 		TEST(a_copy_that_fails_ends_the_probing_before_anything_has_changed),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -207,5 +207,5 @@ int main(void)
 		CASE(threads_together_lose_nothing_uncounted),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

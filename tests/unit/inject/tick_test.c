@@ -47,5 +47,5 @@ int main(void)
 		cmocka_unit_test_setup(a_program_that_ends_switches_nothing, record_kernels),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

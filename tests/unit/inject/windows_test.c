@@ -122,5 +122,5 @@ int main(void)
 		cmocka_unit_test(windows_keep_within_the_bounds_of_the_plan),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

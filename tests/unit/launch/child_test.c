@@ -116,7 +116,7 @@ static void a_command_is_not_found_also_where_a_folder_of_path_is_somebody_elses
 
 	(void)state;
 	if (geteuid() == 0)
-		skip(); /* root looks anywhere */
+		kwhy_skip("root looks anywhere");
 	assert_non_null(mkdtemp(folder));
 	assert_int_equal(chmod(folder, 0), 0);
 	snprintf(path, sizeof(path), "%s:%s", folder, before);
@@ -203,7 +203,7 @@ static void an_interrupt_from_before_the_start_reaches_the_command_too(void **st
 	assert_int_equal(waitpid(other, &status, 0), other);
 	assert_true(WIFEXITED(status));
 	if (WEXITSTATUS(status) == NO_TERMINAL)
-		skip();
+		kwhy_skip("there is no terminal to be had here");
 	assert_int_equal(WEXITSTATUS(status), 128 + SIGINT);
 }
 
@@ -288,5 +288,5 @@ int main(void)
 			the_caller_gets_turns_while_the_command_runs, open_signals, close_signals),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

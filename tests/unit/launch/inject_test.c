@@ -156,5 +156,5 @@ int main(void)
 		cmocka_unit_test(a_name_that_stands_twice_is_set_once),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, forget);
+	return kwhy_test_main(tests, NULL, forget);
 }

@@ -86,5 +86,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(endless_lines_are_taken_in_pieces_and_counted, begin, end),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

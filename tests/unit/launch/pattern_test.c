@@ -88,5 +88,5 @@ int main(void)
 		cmocka_unit_test(wrong_expressions_say_what_is_wrong),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -179,10 +179,8 @@ static void idle_has_an_account_for_each_reason_that_took_time(void **state)
 
 static void add_samples(struct kwhy_recording *recording, int64_t first_ns, int64_t last_ns)
 {
-	OK(kwhy_recording_add_reading(
-		recording, KWHY_METER_NVML_SAMPLE, 0, 0, first_ns, 100000, &build_error));
-	OK(kwhy_recording_add_reading(
-		recording, KWHY_METER_NVML_SAMPLE, 0, 0, last_ns, 100000, &build_error));
+	OK(kwhy_recording_add_reading(recording, KWHY_METER_NVML_SAMPLE, 0, 0, first_ns, 100000, &error));
+	OK(kwhy_recording_add_reading(recording, KWHY_METER_NVML_SAMPLE, 0, 0, last_ns, 100000, &error));
 }
 
 static const struct kwhy_account *outside_account(const struct kwhy_ledger *ledger)
@@ -199,9 +197,9 @@ static void metered_time_around_the_activities_is_outside_as_far_as_it_is_covere
 	struct kwhy_ledger *ledger;
 
 	(void)state;
-	OK(kwhy_recording_add_coverage(recording, &late, &build_error));
-	OK(kwhy_recording_add_coverage(recording, &early, &build_error));
-	OK(kwhy_recording_add_coverage(recording, &again, &build_error));
+	OK(kwhy_recording_add_coverage(recording, &late, &error));
+	OK(kwhy_recording_add_coverage(recording, &early, &error));
+	OK(kwhy_recording_add_coverage(recording, &again, &error));
 	add_samples(recording, 50, 300);
 	build_kernel(recording, 0, 100, 200, "a");
 	ledger = build_ledger(recording);
@@ -261,8 +259,8 @@ static void groups_follow_their_accounts_and_lose_the_empty_one(void **state)
 	(void)state;
 	build_kernel(recording, 0, 0, 10, "small");
 	build_kernel(recording, 0, 10, 20, "large");
-	OK(kwhy_recording_finish(recording, &build_error));
-	OK(kwhy_accounts_sort(&ledger, recording, 0, &build_error));
+	OK(kwhy_recording_finish(recording, &error));
+	OK(kwhy_accounts_sort(&ledger, recording, 0, &error));
 	assert_int_equal(device.account_count, 2);
 	assert_string_equal(accounts[0].name, "large");
 	assert_int_equal(account_of[0], 1);
@@ -289,5 +287,5 @@ int main(void)
 		cmocka_unit_test(groups_follow_their_accounts_and_lose_the_empty_one),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-struct kwhy_error build_error;
+struct kwhy_error error;
 
 uint32_t build_device(struct kwhy_recording *recording, int32_t index)
 {
@@ -16,7 +16,7 @@ uint32_t build_device(struct kwhy_recording *recording, int32_t index)
 	};
 	uint32_t number;
 
-	OK(kwhy_recording_add_device(recording, &device, &number, &build_error));
+	OK(kwhy_recording_add_device(recording, &device, &number, &error));
 	return number;
 }
 
@@ -25,8 +25,8 @@ uint32_t build_machine(struct kwhy_recording *recording, const char *name)
 	struct kwhy_machine machine = {.spread_ns = -1};
 	uint32_t number;
 
-	OK(kwhy_names_intern(&recording->names, name, strlen(name), &machine.host, &build_error));
-	OK(kwhy_recording_add_machine(recording, &machine, &number, &build_error));
+	OK(kwhy_names_intern(&recording->names, name, strlen(name), &machine.host, &error));
+	OK(kwhy_recording_add_machine(recording, &machine, &number, &error));
 	return number;
 }
 
@@ -35,7 +35,7 @@ uint32_t build_process(struct kwhy_recording *recording, int64_t pid)
 	struct kwhy_process process = {.pid = pid, .rank = KWHY_NONE};
 	uint32_t number;
 
-	OK(kwhy_recording_add_process(recording, &process, &number, &build_error));
+	OK(kwhy_recording_add_process(recording, &process, &number, &error));
 	return number;
 }
 
@@ -44,7 +44,7 @@ uint32_t build_thread(struct kwhy_recording *recording, uint32_t process, int64_
 	struct kwhy_thread thread = {.process = process, .tid = tid};
 	uint32_t number;
 
-	OK(kwhy_recording_add_thread(recording, &thread, &number, &build_error));
+	OK(kwhy_recording_add_thread(recording, &thread, &number, &error));
 	return number;
 }
 
@@ -53,7 +53,7 @@ uint32_t build_stream(struct kwhy_recording *recording, uint32_t device, uint32_
 	struct kwhy_stream stream = {.device = device, .process = process, .context = -1, .id = id};
 	uint32_t number;
 
-	OK(kwhy_recording_add_stream(recording, &stream, &number, &build_error));
+	OK(kwhy_recording_add_stream(recording, &stream, &number, &error));
 	return number;
 }
 
@@ -61,7 +61,7 @@ struct kwhy_recording *build_one(void)
 {
 	struct kwhy_recording *recording;
 
-	OK(kwhy_recording_new(&recording, &build_error));
+	OK(kwhy_recording_new(&recording, &error));
 	build_device(recording, 0);
 	build_process(recording, 100);
 	build_thread(recording, 0, 1);
@@ -73,7 +73,7 @@ uint32_t build_name(struct kwhy_recording *recording, const char *name)
 {
 	uint32_t number;
 
-	OK(kwhy_names_intern(&recording->names, name, strlen(name), &number, &build_error));
+	OK(kwhy_names_intern(&recording->names, name, strlen(name), &number, &error));
 	return number;
 }
 
@@ -91,7 +91,7 @@ struct kwhy_activity build_activity(
 
 void build_add(struct kwhy_recording *recording, struct kwhy_activity activity)
 {
-	OK(kwhy_recording_add_activity(recording, &activity, &build_error));
+	OK(kwhy_recording_add_activity(recording, &activity, &error));
 }
 
 void build_kernel(
@@ -135,7 +135,7 @@ void build_call(struct kwhy_recording *recording, uint32_t thread, int64_t start
 	const char *name, uint32_t correlation)
 {
 	OK(kwhy_recording_add_call(
-		recording, start_ns, end_ns, build_name(recording, name), thread, correlation, &build_error));
+		recording, start_ns, end_ns, build_name(recording, name), thread, correlation, &error));
 }
 
 void build_range(struct kwhy_recording *recording, uint32_t thread, int64_t start_ns, int64_t end_ns,
@@ -149,7 +149,7 @@ void build_range(struct kwhy_recording *recording, uint32_t thread, int64_t star
 		.kind = kind,
 	};
 
-	OK(kwhy_recording_add_range(recording, &range, &build_error));
+	OK(kwhy_recording_add_range(recording, &range, &error));
 }
 
 struct kwhy_ledger *build_ledger_with(
@@ -157,8 +157,8 @@ struct kwhy_ledger *build_ledger_with(
 {
 	struct kwhy_ledger *ledger;
 
-	OK(kwhy_recording_finish(recording, &build_error));
-	OK(kwhy_ledger_new(recording, options, &ledger, &build_error));
+	OK(kwhy_recording_finish(recording, &error));
+	OK(kwhy_ledger_new(recording, options, &ledger, &error));
 	return ledger;
 }
 

@@ -5,12 +5,11 @@
 #include "cmocka_all.h"
 #include "ledger/ledger_new.h"
 #include "model/ledger.h"
+#include "ok.h"
 
 /* Recordings made by hand; every call fails the test when it fails. */
 
-#define OK(call) assert_int_equal((call), KWHY_OK)
-
-extern struct kwhy_error build_error;
+extern struct kwhy_error error;
 
 /* One device, process, thread and stream, each number 0. */
 struct kwhy_recording *build_one(void);

@@ -423,5 +423,5 @@ int main(void)
 		cmocka_unit_test(foreign_work_inside_the_span_is_told_of),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 #include "cmocka_all.h"
 #include "ledger/energy/posterior.h"
 #include "ledger/energy/sampler_random.h"
+#include "ok.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,8 +11,6 @@
 /* Fit and draws where the posterior is known on paper: what a reading sees is made by hand. */
 
 static struct kwhy_error error;
-
-#define OK(call) assert_int_equal((call), KWHY_OK)
 
 enum { COUNT = 400, CLASSES = 2, DRAWS = 4000 };
 
@@ -330,5 +329,5 @@ int main(void)
 		cmocka_unit_test(readings_without_any_noise_are_fitted),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

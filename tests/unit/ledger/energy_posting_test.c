@@ -16,7 +16,7 @@ static void parts_add_up_and_the_largest_remainder_takes_what_is_left(void **sta
 	struct kwhy_post post;
 
 	(void)state;
-	OK(kwhy_post_init(&post, 4, &build_error));
+	OK(kwhy_post_init(&post, 4, &error));
 	kwhy_post_divide(&post, 11, shares, 4, 3, sums_nj);
 	assert_int_equal(sums_nj[0], 4);
 	assert_int_equal(sums_nj[1], 4);
@@ -34,7 +34,7 @@ static void the_largest_energy_is_divided_without_overflow(void **state)
 	struct kwhy_post post;
 
 	(void)state;
-	OK(kwhy_post_init(&post, 2, &build_error));
+	OK(kwhy_post_init(&post, 2, &error));
 	kwhy_post_divide(&post, INT64_MAX, shares, 2, 0, sums_nj);
 	assert_int_equal(sums_nj[0] + sums_nj[1], INT64_MAX);
 	assert_true(fabs((double)sums_nj[0] / (double)INT64_MAX - 0.25) < 1e-9);
@@ -70,7 +70,7 @@ static void each_interval_is_divided_as_the_powers_say_and_scaled_to_the_meter(v
 
 	(void)state;
 	make_plan(&plan);
-	OK(kwhy_posting_init(&posting, &plan.total, &plan.view, &plan.powers, &build_error));
+	OK(kwhy_posting_init(&posting, &plan.total, &plan.view, &plan.powers, &error));
 	assert_int_equal(posting.gross_nj[0], 150000000007);
 	assert_true(llabs(posting.gross_nj[1] - 353500000010) <= 1);
 	assert_int_equal(posting.gross_nj[0] + posting.gross_nj[1] + posting.gross_nj[2],
@@ -108,7 +108,7 @@ static void what_nobody_was_seen_in_is_idle_energy(void **state)
 	plan.total.intervals += 2;
 	plan.total.count = 1;
 	plan.view.seen_s += 2 * 6;
-	OK(kwhy_posting_init(&posting, &plan.total, &plan.view, &plan.powers, &build_error));
+	OK(kwhy_posting_init(&posting, &plan.total, &plan.view, &plan.powers, &error));
 	assert_int_equal(posting.gross_nj[2], 13);
 	assert_true(isnan(posting.scale[0]));
 	kwhy_posting_done(&posting);
@@ -125,7 +125,7 @@ static void hidden_time_has_what_the_powers_leave_of_an_interval(void **state)
 	plan.total.intervals[1].energy_nj = 1000000000000;
 	plan.seen_s[6 + 5] = 2;
 	plan.total.count = 2;
-	OK(kwhy_posting_init(&posting, &plan.total, &plan.view, &plan.powers, &build_error));
+	OK(kwhy_posting_init(&posting, &plan.total, &plan.view, &plan.powers, &error));
 	assert_int_equal(posting.gross_nj[0], 150000000007);
 	assert_true(llabs(posting.gross_nj[1] - 350000000000) <= 1);
 	assert_true(llabs(posting.gross_nj[2] - 50000000000) <= 1);
@@ -157,8 +157,8 @@ static void add_draws(struct plan *plan, bool common)
 
 static void spread_of(struct plan *plan, struct kwhy_posting *posting, struct kwhy_spread *spread)
 {
-	OK(kwhy_posting_init(posting, &plan->total, &plan->view, &plan->powers, &build_error));
-	OK(kwhy_spread_init(spread, posting, &plan->powers, 1, &build_error));
+	OK(kwhy_posting_init(posting, &plan->total, &plan->view, &plan->powers, &error));
+	OK(kwhy_spread_init(spread, posting, &plan->powers, 1, &error));
 	free(plan->powers.draws_net_w);
 	free(plan->powers.draws_idle_w);
 }
@@ -199,10 +199,10 @@ static void classes_whose_sum_alone_is_known_are_one_group(void **state)
 	make_plan(&plan);
 	add_draws(&plan, false);
 	spread_of(&plan, &posting, &spread);
-	OK(kwhy_spread_groups(&spread, group, &count, &build_error));
+	OK(kwhy_spread_groups(&spread, group, &count, &error));
 	assert_int_equal(count, 1);
 	assert_true(group[0] == 0 && group[1] == 0 && group[2] == KWHY_NONE);
-	OK(kwhy_spread_sum(&spread, both, &low_nj, &high_nj, &build_error));
+	OK(kwhy_spread_sum(&spread, both, &low_nj, &high_nj, &error));
 	assert_true(high_nj - low_nj < 0.5 * (spread.high_nj[0] - spread.low_nj[0]));
 	/* Either is drawn up to 60 J too high or low, evenly: 30 J of 554 are wrong on average; drift adds.
 	 */
@@ -222,10 +222,10 @@ static enum kwhy_status books_of_joules(int64_t joules)
 	recording->devices[0].limit_mw = 200000;
 	build_kernel(recording, 0, 0, 1000000000, "work");
 	for (int64_t i = 0; i <= 10; i++)
-		OK(kwhy_recording_add_reading(recording, KWHY_METER_NVML_ENERGY, 0, 0, i * 100000000,
-			i * joules * 100, &build_error));
-	OK(kwhy_recording_finish(recording, &build_error));
-	status = kwhy_ledger_new(recording, &options, &ledger, &build_error);
+		OK(kwhy_recording_add_reading(
+			recording, KWHY_METER_NVML_ENERGY, 0, 0, i * 100000000, i * joules * 100, &error));
+	OK(kwhy_recording_finish(recording, &error));
+	status = kwhy_ledger_new(recording, &options, &ledger, &error);
 	build_free(recording, ledger);
 	return status;
 }
@@ -235,8 +235,8 @@ static void a_row_far_above_the_limit_is_refused_and_one_a_little_above_is_not(v
 	(void)state;
 	assert_int_equal(books_of_joules(250), KWHY_OK);
 	assert_int_equal(books_of_joules(400), KWHY_E_INPUT);
-	assert_non_null(strstr(build_error.text, "power limit is 200 W"));
-	assert_non_null(strstr(build_error.text, "another clock or other units"));
+	assert_non_null(strstr(error.text, "power limit is 200 W"));
+	assert_non_null(strstr(error.text, "another clock or other units"));
 }
 
 /* A long kernel whose power changes from tick to tick, and once a short one, in a tick that takes more than
@@ -254,7 +254,7 @@ static void a_row_that_may_be_below_the_limit_is_shown(void **state)
 	recording->devices[0].limit_mw = 200000;
 	for (int64_t i = 0; i <= 10; i++) {
 		OK(kwhy_recording_add_reading(
-			recording, KWHY_METER_NVML_ENERGY, 0, 0, i * 100000000, sum_mj, &build_error));
+			recording, KWHY_METER_NVML_ENERGY, 0, 0, i * 100000000, sum_mj, &error));
 		if (i < 10) {
 			sum_mj += joules[i] * 1000;
 			build_kernel(recording, 0, i * 100000000,
@@ -262,8 +262,8 @@ static void a_row_that_may_be_below_the_limit_is_shown(void **state)
 		}
 	}
 	build_kernel(recording, 0, 950000000, 1000000000, "short");
-	OK(kwhy_recording_finish(recording, &build_error));
-	OK(kwhy_ledger_new(recording, &options, &ledger, &build_error));
+	OK(kwhy_recording_finish(recording, &error));
+	OK(kwhy_ledger_new(recording, &options, &ledger, &error));
 	account = build_account(ledger, 0, "short");
 	assert_true(account->mean_power_mw > 300000 && account->above_limit);
 	assert_true(account->low_nj < 10000000000);
@@ -280,7 +280,7 @@ static void ticks_before_the_first_use_tell_nothing_of_the_powers(void **state)
 	int64_t energy_mj = 0;
 
 	(void)state;
-	OK(kwhy_recording_add_coverage(recording, &coverage, &build_error));
+	OK(kwhy_recording_add_coverage(recording, &coverage, &error));
 	for (int64_t i = 0; i < 8; i++)
 		build_kernel(recording, 0, (2000 + 500 * i) * ms_ns, (2250 + 500 * i) * ms_ns, "kernel");
 	for (int64_t t_ms = 0; t_ms <= 6000; t_ms += 10) {
@@ -289,10 +289,10 @@ static void ticks_before_the_first_use_tell_nothing_of_the_powers(void **state)
 
 		if (t_ms % 20 == 0)
 			OK(kwhy_recording_add_reading(recording, KWHY_METER_NVML_SAMPLE, 0, 0, t_ms * ms_ns,
-				1000 * power_w, &build_error));
+				1000 * power_w, &error));
 		if (t_ms % 500 == 0)
-			OK(kwhy_recording_add_reading(recording, KWHY_METER_NVML_ENERGY, 0, 0, t_ms * ms_ns,
-				energy_mj, &build_error));
+			OK(kwhy_recording_add_reading(
+				recording, KWHY_METER_NVML_ENERGY, 0, 0, t_ms * ms_ns, energy_mj, &error));
 		energy_mj += 10 * power_w;
 	}
 	ledger = build_ledger(recording);
@@ -316,5 +316,5 @@ int main(void)
 		cmocka_unit_test(ticks_before_the_first_use_tell_nothing_of_the_powers),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

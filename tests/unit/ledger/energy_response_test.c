@@ -29,9 +29,8 @@ struct scene {
 static void make(struct scene *scene, struct kwhy_recording *recording)
 {
 	*scene = (struct scene){.recording = recording, .ledger = build_ledger(recording)};
-	OK(kwhy_power_classes_init(
-		&scene->classes, &scene->ledger->devices[0], recording, 0, NULL, &build_error));
-	OK(kwhy_covered_init(&scene->covered, recording, 0, &build_error));
+	OK(kwhy_power_classes_init(&scene->classes, &scene->ledger->devices[0], recording, 0, NULL, &error));
+	OK(kwhy_covered_init(&scene->covered, recording, 0, &error));
 	scene->walk = (struct kwhy_response_walk){
 		.recording = recording,
 		.books = &scene->ledger->devices[0],
@@ -80,7 +79,7 @@ static struct seen seen_at(struct scene *scene, const int64_t *times_ns, size_t 
 	scene->walk.readout_count = count;
 	scene->walk.visit = see;
 	scene->walk.context = &seen;
-	OK(kwhy_response_walk(&scene->walk, &build_error));
+	OK(kwhy_response_walk(&scene->walk, &error));
 	return seen;
 }
 
@@ -164,8 +163,8 @@ static void time_that_was_not_recorded_is_no_idle_time(void **state)
 	(void)state;
 	build_kernel(recording, 0, 0, 10 * MS_NS, "work");
 	build_kernel(recording, 0, 390 * MS_NS, 400 * MS_NS, "work");
-	OK(kwhy_recording_add_coverage(recording, &early, &build_error));
-	OK(kwhy_recording_add_coverage(recording, &late, &build_error));
+	OK(kwhy_recording_add_coverage(recording, &early, &error));
+	OK(kwhy_recording_add_coverage(recording, &late, &error));
 	make(&scene, recording);
 	seen = seen_at(&scene, times_ns, 1);
 	near(seen.filtered[0][scene.classes.count], 1 - exp(-1), 1e-6);
@@ -188,7 +187,7 @@ static void features_hold_the_moment_or_the_mean_of_a_window_at_each_delay(void 
 	(void)state;
 	build_kernel(recording, 0, 0, 100 * MS_NS, "step");
 	make(&scene, recording);
-	OK(kwhy_response_features_init(&features, &grid, &readings, &scene.walk, &build_error));
+	OK(kwhy_response_features_init(&features, &grid, &readings, &scene.walk, &error));
 	near((double)features.net[KWHY_GRID_MIDDLE * 2], 1 - exp(-2.2), 1e-6);
 	near((double)features.net[(KWHY_GRID_MIDDLE + 1) * 2], 1 - exp(-2.1), 1e-6);
 	near((double)features.net[KWHY_GRID_MIDDLE * 2 + 1], 1 - (exp(-1) - exp(-3)) / 2, 1e-6);
@@ -204,7 +203,7 @@ static void stamps_that_come_late_are_put_back_on_the_beat(void **state)
 	(void)state;
 	for (int i = 0; i < 40; i++)
 		stamps_ns[i] = (int64_t)i * 20 * MS_NS + (i % 5 == 2 ? 8 * MS_NS : i % 3 * 1000);
-	OK(kwhy_beat_restore(stamps_ns, 40, beat_ns, &build_error));
+	OK(kwhy_beat_restore(stamps_ns, 40, beat_ns, &error));
 	for (int i = 4; i < 36; i++)
 		near((double)beat_ns[i], (double)i * 20 * MS_NS, 0.3 * MS_NS);
 }
@@ -216,7 +215,7 @@ static void stamps_without_a_beat_stay_as_they_are(void **state)
 	(void)state;
 	for (int i = 0; i < 9; i++)
 		stamps_ns[i] = (int64_t)i * i * MS_NS;
-	OK(kwhy_beat_restore(stamps_ns, 9, beat_ns, &build_error));
+	OK(kwhy_beat_restore(stamps_ns, 9, beat_ns, &error));
 	assert_memory_equal(stamps_ns, beat_ns, sizeof(beat_ns));
 }
 
@@ -232,5 +231,5 @@ int main(void)
 		cmocka_unit_test(stamps_without_a_beat_stay_as_they_are),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

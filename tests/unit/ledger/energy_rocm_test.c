@@ -133,5 +133,5 @@ int main(void)
 		cmocka_unit_test(no_profile_tells_how_an_amd_meter_responds),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -14,10 +14,10 @@ static struct kwhy_recording *constant_meter(int64_t power_mw)
 	const struct kwhy_coverage coverage = {KWHY_NONE, 0, INT64_C(3000000000)};
 	struct kwhy_recording *recording = build_one();
 
-	OK(kwhy_recording_add_coverage(recording, &coverage, &build_error));
+	OK(kwhy_recording_add_coverage(recording, &coverage, &error));
 	for (int64_t i = 0; i < READINGS; i++)
 		OK(kwhy_recording_add_reading(
-			recording, KWHY_METER_NVML_SAMPLE, 0, 0, i * 20000000, power_mw, &build_error));
+			recording, KWHY_METER_NVML_SAMPLE, 0, 0, i * 20000000, power_mw, &error));
 	return recording;
 }
 
@@ -64,10 +64,10 @@ static void a_counter_that_fell_once_fell_one_time(void **state)
 	struct kwhy_ledger *ledger;
 
 	(void)state;
-	OK(kwhy_recording_add_coverage(recording, &coverage, &build_error));
+	OK(kwhy_recording_add_coverage(recording, &coverage, &error));
 	for (int64_t i = 0; i <= 30; i++)
 		OK(kwhy_recording_add_reading(recording, KWHY_METER_NVML_ENERGY, 0, 0, i * 100000000,
-			12000 * (i < 15 ? 1000 + i : i), &build_error));
+			12000 * (i < 15 ? 1000 + i : i), &error));
 	ledger = build_ledger(recording);
 	assert_non_null(build_note(ledger, "counter-fell"));
 	assert_non_null(strstr(build_note(ledger, "counter-fell"),
@@ -83,5 +83,5 @@ int main(void)
 		cmocka_unit_test(a_counter_that_fell_once_fell_one_time),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

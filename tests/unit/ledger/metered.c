@@ -49,13 +49,13 @@ static void read_meters(struct metering *metering, int64_t step)
 
 	if (step % SAMPLE_STEPS == 0)
 		OK(kwhy_recording_add_reading(metering->recording, KWHY_METER_NVML_SAMPLE, 0, 0, shown_ns,
-			llround(1e3 * (metering->filtered_w + noise(metering))), &build_error));
+			llround(1e3 * (metering->filtered_w + noise(metering))), &error));
 	if (step == 0 && metering->plan->counter_from_s > 0)
 		OK(kwhy_recording_add_reading(
-			metering->recording, KWHY_METER_NVML_ENERGY, 0, 0, -1000000000, 0, &build_error));
+			metering->recording, KWHY_METER_NVML_ENERGY, 0, 0, -1000000000, 0, &error));
 	if (step % COUNTER_STEPS == 0 && (double)step * STEP_S >= metering->plan->counter_from_s)
 		OK(kwhy_recording_add_reading(metering->recording, KWHY_METER_NVML_ENERGY, 0, 0, shown_ns,
-			llround(1e3 * metering->energy_j), &build_error));
+			llround(1e3 * metering->energy_j), &error));
 }
 
 static void add_runs(struct kwhy_recording *recording, const struct metered_plan *plan)
@@ -78,7 +78,7 @@ struct kwhy_recording *metered_build(const struct metered_plan *plan)
 
 	metering.recording->devices[0].sm_count = 132;
 	metering.recording->devices[0].limit_mw = 700000;
-	OK(kwhy_recording_add_coverage(metering.recording, &coverage, &build_error));
+	OK(kwhy_recording_add_coverage(metering.recording, &coverage, &error));
 	add_runs(metering.recording, plan);
 	metering.filtered_w = plan->levels[0].power_w;
 	for (int64_t step = 0; step < steps; step++) {

@@ -7,14 +7,14 @@ static void cost(struct kwhy_recording *recording, enum kwhy_cost_kind kind, int
 {
 	const struct kwhy_cost row = {0, kind, spent_ns, count};
 
-	OK(kwhy_recording_add_cost(recording, &row, &build_error));
+	OK(kwhy_recording_add_cost(recording, &row, &error));
 }
 
 static void overhead(struct kwhy_recording *recording, uint32_t thread, int64_t start_ns, int64_t end_ns)
 {
 	const struct kwhy_overhead row = {start_ns, end_ns, 0, thread};
 
-	OK(kwhy_recording_add_overhead(recording, &row, &build_error));
+	OK(kwhy_recording_add_overhead(recording, &row, &error));
 }
 
 static const struct kwhy_overhead_sum *sum_of(const struct kwhy_ledger *ledger, uint32_t kind)
@@ -48,7 +48,7 @@ static void costs_of_processes_are_added_up_by_kind(void **state)
 static void read_package(struct kwhy_recording *recording, int64_t time_ns, int64_t value_uj)
 {
 	OK(kwhy_recording_add_reading(
-		recording, KWHY_METER_RAPL_PACKAGE, KWHY_NONE, 0, time_ns, value_uj, &build_error));
+		recording, KWHY_METER_RAPL_PACKAGE, KWHY_NONE, 0, time_ns, value_uj, &error));
 }
 
 /* A package of 20 W over 10 s, whose processors were busy for 4 s: 50 J a second of processor time. */
@@ -78,7 +78,7 @@ static void read_package_of(
 	const struct kwhy_power_source source = {
 		.meter = KWHY_METER_RAPL_PACKAGE, .device = KWHY_NONE, .machine = machine};
 
-	OK(kwhy_recording_add_power(recording, &source, time_ns, value_uj, &build_error));
+	OK(kwhy_recording_add_power(recording, &source, time_ns, value_uj, &error));
 }
 
 /* As above, beside a node of 500 W that says nothing of its processors. */
@@ -114,7 +114,7 @@ static void processor_time_on_a_machine_that_tells_no_whole_has_no_joules(void *
 	recording->processes[1].machine = build_machine(recording, "node2");
 	cost(recording, KWHY_COST_SAMPLER, 1000, 50);
 	cost(recording, KWHY_COST_MACHINE, 4000, 10000);
-	OK(kwhy_recording_add_cost(recording, &elsewhere, &build_error));
+	OK(kwhy_recording_add_cost(recording, &elsewhere, &error));
 	read_package_of(recording, 0, 0, 5000);
 	read_package_of(recording, 0, 10000, 6000);
 	build_kernel(recording, 0, 100, 200, "a");
@@ -195,5 +195,5 @@ int main(void)
 		cmocka_unit_test(a_recording_that_says_nothing_of_its_costs_has_no_rows),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ static struct kwhy_recording *two_seconds(void)
 
 static void did(struct kwhy_recording *recording, const char *unit, double count)
 {
-	OK(kwhy_recording_add_work(recording, unit, count, &build_error));
+	OK(kwhy_recording_add_work(recording, unit, count, &error));
 }
 
 static struct kwhy_ledger *books(struct kwhy_recording *recording, const struct kwhy_profile *known)
@@ -228,8 +228,8 @@ static void a_chosen_part_of_a_run_is_not_what_the_work_took(void **state)
 		struct kwhy_coverage coverage = {.device = KWHY_NONE, .end_ns = 2000001000};
 		struct kwhy_ledger *ledger;
 
-		OK(kwhy_recording_add_selection(recording, &selection, &build_error));
-		OK(kwhy_recording_add_coverage(recording, &coverage, &build_error));
+		OK(kwhy_recording_add_selection(recording, &selection, &error));
+		OK(kwhy_recording_add_coverage(recording, &coverage, &error));
 		did(recording, "bytes", 1e12);
 		ledger = books(recording, profile());
 		assert_true(isnan(ledger->roofline.ratio) == (choices[i] != KWHY_CHOICE_DUTY));
@@ -255,5 +255,5 @@ int main(void)
 		cmocka_unit_test(devices_of_two_kinds_have_no_peak_in_common),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

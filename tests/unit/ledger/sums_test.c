@@ -354,7 +354,7 @@ static void add_point(struct kwhy_recording *recording, int64_t time_ns, uint32_
 		.reserved_bytes = reserved_bytes,
 	};
 
-	OK(kwhy_recording_add_memory(recording, &point, &build_error));
+	OK(kwhy_recording_add_memory(recording, &point, &error));
 }
 
 static void memory_peaks_over_all_processes_of_a_device_and_the_rest_is_unused(void **state)
@@ -386,7 +386,7 @@ static void memory_peaks_over_all_processes_of_a_device_and_the_rest_is_unused(v
 static void add_rapl(struct kwhy_recording *recording, enum kwhy_meter meter, uint32_t domain,
 	int64_t time_ns, int64_t value)
 {
-	OK(kwhy_recording_add_reading(recording, meter, KWHY_NONE, domain, time_ns, value, &build_error));
+	OK(kwhy_recording_add_reading(recording, meter, KWHY_NONE, domain, time_ns, value, &error));
 }
 
 static void host_counters_are_energies(void **state)
@@ -481,8 +481,7 @@ static void host_counters_are_each_machines_own(void **state)
 				&(struct kwhy_power_source){.meter = KWHY_METER_RAPL_PACKAGE,
 					.device = KWHY_NONE,
 					.machine = machines[m]},
-				i * second_ns, m ? 7 + 150000000 * i : 60000000000 + 200000000 * i,
-				&build_error));
+				i * second_ns, m ? 7 + 150000000 * i : 60000000000 + 200000000 * i, &error));
 	ledger = build_ledger(recording);
 	assert_int_equal(ledger->host_count, 2);
 	assert_int_equal(ledger->hosts[0].measured_nj, 6000 * second_ns);
@@ -505,7 +504,7 @@ static void a_host_counter_that_wraps_where_the_recording_says_is_whole(void **s
 	(void)state;
 	for (int64_t i = 0; i <= 15; i++)
 		OK(kwhy_recording_add_power(recording, &source, 2 * i * second_ns,
-			(wrap - 5700000000 + 400000000 * i) % (wrap + 1), &build_error));
+			(wrap - 5700000000 + 400000000 * i) % (wrap + 1), &error));
 	ledger = build_ledger(recording);
 	assert_int_equal(ledger->hosts[0].measured_nj, 6000 * second_ns);
 	assert_int_equal(ledger->note_count, 0);
@@ -519,7 +518,7 @@ static void notes_are_kept_in_order_however_many(void **state)
 	(void)state;
 	assert_non_null(ledger);
 	for (int i = 0; i < 100; i++)
-		OK(kwhy_ledger_note(ledger, KWHY_NOTE_WARNING, "number", &build_error, "note %d", i));
+		OK(kwhy_ledger_note(ledger, KWHY_NOTE_WARNING, "number", &error, "note %d", i));
 	assert_int_equal(ledger->note_count, 100);
 	assert_string_equal(ledger->notes[0].text, "note 0");
 	assert_string_equal(ledger->notes[99].text, "note 99");
@@ -554,5 +553,5 @@ int main(void)
 		cmocka_unit_test(notes_are_kept_in_order_however_many),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ static const char *walk(const struct kwhy_recording *recording, int64_t start_ns
 
 	text[0] = '\0';
 	kwhy_sweep_init(&sweep, recording, 0, start_ns, end_ns, cuts, cut_count);
-	while ((ended = kwhy_sweep_next(&sweep, &stretch, &build_error)) == 0)
+	while ((ended = kwhy_sweep_next(&sweep, &stretch, &error)) == 0)
 		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%lld-%lld:%zu",
 			length ? " " : "", (long long)stretch.start_ns, (long long)stretch.end_ns,
 			stretch.row_count);
@@ -40,7 +40,7 @@ static void stretches_tile_the_span_and_split_at_every_change(void **state)
 	build_kernel(recording, 0, 5, 30, "b");
 	build_kernel(recording, 0, 30, 40, "c");
 	build_kernel(recording, 0, 50, 60, "d");
-	OK(kwhy_recording_finish(recording, &build_error));
+	OK(kwhy_recording_finish(recording, &error));
 	assert_string_equal(walk_all(recording), "0-5:1 5-10:2 10-30:1 30-40:1 40-50:0 50-60:1");
 	kwhy_recording_free(recording);
 }
@@ -53,7 +53,7 @@ static void activities_of_no_length_run_in_no_stretch_but_split_it(void **state)
 	build_kernel(recording, 0, 0, 10, "a");
 	build_kernel(recording, 0, 20, 20, "b");
 	build_kernel(recording, 0, 30, 30, "c");
-	OK(kwhy_recording_finish(recording, &build_error));
+	OK(kwhy_recording_finish(recording, &error));
 	assert_string_equal(walk_all(recording), "0-10:1 10-20:0 20-30:0");
 	kwhy_recording_free(recording);
 }
@@ -66,7 +66,7 @@ static void a_window_and_cuts_bound_and_split_the_walk(void **state)
 	(void)state;
 	build_kernel(recording, 0, 0, 10, "a");
 	build_kernel(recording, 0, 12, 20, "b");
-	OK(kwhy_recording_finish(recording, &build_error));
+	OK(kwhy_recording_finish(recording, &error));
 	assert_string_equal(
 		walk(recording, -20, 18, cuts, 6), "-20--10:0 -10-0:0 0-7:1 7-10:1 10-12:0 12-15:1 15-18:1");
 	assert_string_equal(walk(recording, 5, 5, cuts, 6), "");
@@ -89,9 +89,9 @@ static void what_started_and_ended_adds_up_to_what_runs(void **state)
 
 		build_kernel(recording, 0, start_ns, start_ns + length_ns, "k");
 	}
-	OK(kwhy_recording_finish(recording, &build_error));
+	OK(kwhy_recording_finish(recording, &error));
 	kwhy_sweep_init(&sweep, recording, 0, KWHY_UNKNOWN_TIME, KWHY_UNKNOWN_TIME, NULL, 0);
-	while (kwhy_sweep_next(&sweep, &stretch, &build_error) == 0) {
+	while (kwhy_sweep_next(&sweep, &stretch, &error) == 0) {
 		size_t count = 0;
 
 		for (size_t i = 0; i < stretch.ended_count; i++)
@@ -117,5 +117,5 @@ int main(void)
 		cmocka_unit_test(what_started_and_ended_adds_up_to_what_runs),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

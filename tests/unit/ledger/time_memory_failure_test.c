@@ -12,11 +12,11 @@ static void add_readings(struct kwhy_recording *recording)
 
 	for (int64_t i = 0; i < 3; i++) {
 		OK(kwhy_recording_add_reading(
-			recording, KWHY_METER_NVML_SAMPLE, 0, 0, 900 * i, 100000, &build_error));
-		OK(kwhy_recording_add_reading(recording, KWHY_METER_RAPL_PACKAGE, KWHY_NONE, 0, 900 * i,
-			9000000000 - i, &build_error));
+			recording, KWHY_METER_NVML_SAMPLE, 0, 0, 900 * i, 100000, &error));
+		OK(kwhy_recording_add_reading(
+			recording, KWHY_METER_RAPL_PACKAGE, KWHY_NONE, 0, 900 * i, 9000000000 - i, &error));
 	}
-	OK(kwhy_recording_add_memory(recording, &point, &build_error));
+	OK(kwhy_recording_add_memory(recording, &point, &error));
 }
 
 /* Something of every kind that the ledger keeps books of; the device with many accounts has no meter. */
@@ -38,7 +38,7 @@ static struct kwhy_recording *build_rich(void)
 			i % 3 ? KWHY_RANGE_NVTX : KWHY_RANGE_STEP);
 	}
 	add_readings(recording);
-	OK(kwhy_recording_finish(recording, &build_error));
+	OK(kwhy_recording_finish(recording, &error));
 	return recording;
 }
 
@@ -48,12 +48,12 @@ static void add_windows(struct kwhy_recording *recording, int64_t ms_ns)
 	const struct kwhy_selection selection = {KWHY_NONE, KWHY_CHOICE_DUTY, 0, 960 * ms_ns, NULL, 0.35};
 	const struct kwhy_overhead overhead = {55 * ms_ns, 70 * ms_ns, 0, 0};
 
-	OK(kwhy_recording_add_selection(recording, &selection, &build_error));
-	OK(kwhy_recording_add_overhead(recording, &overhead, &build_error));
+	OK(kwhy_recording_add_selection(recording, &selection, &error));
+	OK(kwhy_recording_add_overhead(recording, &overhead, &error));
 	for (int64_t i = 0; i < 3; i++) {
 		const struct kwhy_coverage row = {KWHY_NONE, (20 + 320 * i) * ms_ns, (140 + 320 * i) * ms_ns};
 
-		OK(kwhy_recording_add_coverage(recording, &row, &build_error));
+		OK(kwhy_recording_add_coverage(recording, &row, &error));
 	}
 }
 
@@ -72,11 +72,11 @@ static struct kwhy_recording *build_metered(bool in_windows)
 	}
 	for (int64_t i = 0; i < 48; i++)
 		OK(kwhy_recording_add_reading(recording, KWHY_METER_NVML_SAMPLE, 0, 0, 20 * i * ms_ns,
-			i % 4 < 3 ? 300000 + 50000 * (i / 4 % 2) : 100000, &build_error));
+			i % 4 < 3 ? 300000 + 50000 * (i / 4 % 2) : 100000, &error));
 	for (int64_t i = 0; i < 9; i++)
 		OK(kwhy_recording_add_reading(
-			recording, KWHY_METER_NVML_ENERGY, 0, 0, 100 * i * ms_ns, 27000 * i, &build_error));
-	OK(kwhy_recording_finish(recording, &build_error));
+			recording, KWHY_METER_NVML_ENERGY, 0, 0, 100 * i * ms_ns, 27000 * i, &error));
+	OK(kwhy_recording_finish(recording, &error));
 	return recording;
 }
 
@@ -89,7 +89,7 @@ static bool try_ledger(const struct kwhy_recording *recording, long failure)
 
 	failed = false;
 	left_until_failure = failure;
-	status = kwhy_ledger_new(recording, &options, &ledger, &build_error);
+	status = kwhy_ledger_new(recording, &options, &ledger, &error);
 	left_until_failure = -1;
 	assert_true(status == KWHY_OK ? ledger != NULL : status == KWHY_E_MEMORY && !ledger);
 	kwhy_ledger_free(ledger);
@@ -113,7 +113,7 @@ static struct kwhy_ledger *ledger_of(const struct kwhy_recording *recording)
 	struct kwhy_ledger_options options = kwhy_ledger_options_default();
 	struct kwhy_ledger *ledger;
 
-	OK(kwhy_ledger_new(recording, &options, &ledger, &build_error));
+	OK(kwhy_ledger_new(recording, &options, &ledger, &error));
 	return ledger;
 }
 
@@ -162,5 +162,5 @@ int main(void)
 		cmocka_unit_test(of_a_run_known_in_windows_too),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

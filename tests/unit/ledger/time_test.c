@@ -310,5 +310,5 @@ int main(void)
 		cmocka_unit_test(without_any_known_grid_the_weighted_share_is_unknown),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -174,5 +174,5 @@ int main(void)
 		cmocka_unit_test(without_api_rows_the_reasons_are_unknown_and_idle_is_one_account),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

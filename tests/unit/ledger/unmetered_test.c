@@ -177,7 +177,7 @@ static void means_go_before_instants_that_are_read_rarely(void **state)
 	read_rarely(recording, 25);
 	for (int64_t at_ms = 0; at_ms <= 7000; at_ms += 500)
 		OK(kwhy_recording_add_reading(
-			recording, KWHY_METER_NVML_AVERAGE, 0, 0, at_ms * 1000000, 162857, &build_error));
+			recording, KWHY_METER_NVML_AVERAGE, 0, 0, at_ms * 1000000, 162857, &error));
 	ledger = build_ledger_with(recording, &options);
 	assert_string_equal(ledger->devices[0].energy.source, "nvml.average_mw");
 	build_free(recording, ledger);
@@ -193,5 +193,5 @@ int main(void)
 		cmocka_unit_test(what_comes_behind_the_last_reading_begins_before_it),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@ static void cover(struct kwhy_recording *recording, int64_t start_ms, int64_t en
 {
 	const struct kwhy_coverage row = {KWHY_NONE, start_ms * MS, end_ms * MS};
 
-	OK(kwhy_recording_add_coverage(recording, &row, &build_error));
+	OK(kwhy_recording_add_coverage(recording, &row, &error));
 }
 
 static void select_from(
@@ -22,7 +22,7 @@ static void select_from(
 	const struct kwhy_selection row = {
 		KWHY_NONE, choice, start_ms * MS, end_ms * MS, NULL, choice == KWHY_CHOICE_DUTY ? 0.2 : NAN};
 
-	OK(kwhy_recording_add_selection(recording, &row, &build_error));
+	OK(kwhy_recording_add_selection(recording, &row, &error));
 }
 
 /* The counter tells of a power; ticks every 100 ms. */
@@ -30,7 +30,7 @@ static void meter(struct kwhy_recording *recording, int64_t start_ms, int64_t en
 {
 	for (int64_t at_ms = start_ms; at_ms <= end_ms; at_ms += 100)
 		OK(kwhy_recording_add_reading(recording, KWHY_METER_NVML_ENERGY, 0, 0, at_ms * MS,
-			(at_ms - start_ms) * power_w, &build_error));
+			(at_ms - start_ms) * power_w, &error));
 }
 
 static void where_nothing_ran_the_books_are_of_what_is_covered_to_the_nanosecond(void **state)
@@ -162,9 +162,9 @@ static void a_moment_between_windows_that_gets_too_much_is_said_and_not_refused(
 	select_from(recording, KWHY_CHOICE_RANGE, 0, 1500);
 	cover(recording, 0, 1490);
 	build_kernel(recording, 0, 700 * MS, 701 * MS, "a");
-	OK(kwhy_recording_add_reading(recording, KWHY_METER_NVML_ENERGY, 0, 0, 0, 0, &build_error));
+	OK(kwhy_recording_add_reading(recording, KWHY_METER_NVML_ENERGY, 0, 0, 0, 0, &error));
 	OK(kwhy_recording_add_reading(
-		recording, KWHY_METER_NVML_ENERGY, 0, 0, 1500 * MS, 1500 * 300, &build_error));
+		recording, KWHY_METER_NVML_ENERGY, 0, 0, 1500 * MS, 1500 * 300, &error));
 	ledger = build_ledger(recording);
 	hidden = build_account(ledger, 0, "not recorded: outside the windows");
 	assert_true(hidden->mean_power_mw > 700000);
@@ -279,5 +279,5 @@ int main(void)
 		cmocka_unit_test(without_a_window_nothing_is_known_and_all_is_in_the_books),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

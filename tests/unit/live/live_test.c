@@ -471,5 +471,5 @@ int main(void)
 		cmocka_unit_test(what_is_not_there_is_handed_on_in_words),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -60,5 +60,5 @@ int main(void)
 		cmocka_unit_test(a_process_that_is_not_here_has_no_name),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

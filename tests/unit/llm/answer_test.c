@@ -108,5 +108,5 @@ int main(void)
 		cmocka_unit_test(each_bad_stream_has_its_kind),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

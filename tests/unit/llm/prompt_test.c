@@ -110,5 +110,5 @@ int main(void)
 		cmocka_unit_test(arrivals_come_at_the_rate_and_are_the_seeds),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -97,5 +97,5 @@ int main(void)
 		cmocka_unit_test(more_devices_than_there_is_room_for_are_refused),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

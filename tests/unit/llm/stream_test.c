@@ -97,5 +97,5 @@ int main(void)
 		cmocka_unit_test(a_taker_that_refuses_ends_the_stream),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

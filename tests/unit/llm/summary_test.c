@@ -170,5 +170,5 @@ int main(void)
 		cmocka_unit_test(a_percentile_needs_a_value_beyond_it),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

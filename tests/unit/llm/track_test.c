@@ -215,5 +215,5 @@ int main(void)
 		cmocka_unit_test(a_device_that_is_gone_is_a_gap_until_it_is_back),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 #include "measure/window.h"
+#include "ok.h"
 
 #include <math.h>
 
 static struct kwhy_error error;
-
-#define OK(call) assert_int_equal((call), KWHY_OK)
 
 enum { MOST = 2500 };
 #define MS INT64_C(1000000)
@@ -327,5 +326,5 @@ int main(void)
 		cmocka_unit_test(many_short_windows_in_one_stretch_are_known_by_their_share_alone),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

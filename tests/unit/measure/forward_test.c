@@ -114,5 +114,5 @@ int main(void)
 		cmocka_unit_test(regions_without_a_recorder_go_nowhere),
 	};
 
-	return cmocka_run_group_tests(tests, begin, end);
+	return kwhy_test_main(tests, begin, end);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 #include "measure/history.h"
+#include "ok.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -8,7 +9,6 @@
 
 static struct kwhy_error error;
 
-#define OK(call) assert_int_equal((call), KWHY_OK)
 #define MS INT64_C(1000000)
 
 static uint32_t add_source(struct kwhy_sensors *sensors, enum kwhy_meter meter, uint32_t device)
@@ -160,5 +160,5 @@ int main(void)
 		cmocka_unit_test(a_meter_goes_on_unless_its_device_is_lost_or_it_has_long_told_nothing),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -260,7 +260,7 @@ static void beginning_and_ending_a_region_makes_no_system_call(void **state)
 		measure_without_calls();
 	assert_int_equal(waitpid(child, &status, 0), child);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
-		skip(); /* no seccomp here */
+		kwhy_skip("no seccomp here");
 	if (WIFSIGNALED(status))
 		fail_msg("killed by signal %d: it made a system call", WTERMSIG(status));
 	assert_int_equal(WEXITSTATUS(status), 0);
@@ -468,5 +468,5 @@ int main(void)
 		cmocka_unit_test(results_outlive_their_session),
 	};
 
-	return cmocka_run_group_tests(tests, write_power, remove_power);
+	return kwhy_test_main(tests, write_power, remove_power);
 }

@@ -84,5 +84,5 @@ int main(void)
 		cmocka_unit_test(whatever_allocation_fails_a_session_is_refused_whole),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

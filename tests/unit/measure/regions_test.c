@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 #include "measure/recorder.h"
+#include "ok.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 static struct kwhy_error error;
 
-#define OK(call) assert_int_equal((call), KWHY_OK)
 #define MS INT64_C(1000000)
 
 enum { TICKS = 60 };
@@ -167,5 +167,5 @@ int main(void)
 		cmocka_unit_test(a_full_ring_drops_whole_runs_and_counts_them),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -47,5 +47,5 @@ int main(void)
 		cmocka_unit_test(calls_are_classified_by_what_the_device_waits_for),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -64,5 +64,5 @@ int main(void)
 		cmocka_unit_test(the_power_of_a_tick_is_its_rise_over_its_length),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

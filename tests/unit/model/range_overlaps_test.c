@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 #include "model/range_overlaps.h"
+#include "ok.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,8 +13,6 @@ static struct kwhy_recording *recording;
 static struct kwhy_range_sum sums[SUMS_MOST];
 static size_t sum_count;
 static struct kwhy_range_overlaps overlaps;
-
-#define OK(call) assert_int_equal((call), KWHY_OK)
 
 static int begin(void **state)
 {
@@ -204,5 +203,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(only_so_many_are_told_of, begin, end),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 #include "model/recording.h"
+#include "ok.h"
 
 #include <string.h>
 
 static struct kwhy_error error;
-
-#define OK(call) assert_int_equal((call), KWHY_OK)
 
 /* Two processes with one stream each, on devices 0 and 1. */
 static struct kwhy_recording *two_processes(void)
@@ -234,5 +233,5 @@ int main(void)
 		cmocka_unit_test(readings_are_sorted_and_a_repeated_time_counts_once),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -195,5 +195,5 @@ int main(void)
 		cmocka_unit_test(a_device_that_did_nothing_has_no_run),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

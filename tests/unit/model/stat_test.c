@@ -142,5 +142,5 @@ int main(void)
 		cmocka_unit_test(means_are_of_the_best_runs_that_there_are),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

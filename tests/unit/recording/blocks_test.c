@@ -554,5 +554,5 @@ int main(void)
 		cmocka_unit_test(a_name_that_claims_more_than_its_block_ends_the_names),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

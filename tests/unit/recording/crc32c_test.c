@@ -43,5 +43,5 @@ int main(void)
 		cmocka_unit_test(the_instruction_and_the_loop_agree_at_every_length_and_alignment),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

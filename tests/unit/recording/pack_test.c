@@ -199,5 +199,5 @@ int main(void)
 		cmocka_unit_test_teardown(nothing_is_left_of_what_cannot_be_packed, end_one),
 	};
 
-	return cmocka_run_group_tests(tests, begin, end);
+	return kwhy_test_main(tests, begin, end);
 }

@@ -181,5 +181,5 @@ int main(void)
 		cmocka_unit_test(a_refused_change_leaves_the_pattern_as_it_was),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -166,5 +166,5 @@ int main(void)
 		cmocka_unit_test(of_grids_alike_the_one_with_kernels_as_long_is_nearest),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -98,5 +98,5 @@ int main(void)
 		cmocka_unit_test(nothing_is_settled_by_a_level_that_is_badly_known),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

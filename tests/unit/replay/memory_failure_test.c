@@ -77,5 +77,5 @@ int main(void)
 		cmocka_unit_test(whichever_allocation_fails_it_is_said_and_no_work_is_missing),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -326,5 +326,5 @@ int main(void)
 		cmocka_unit_test(what_has_no_work_cannot_be_replayed),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Replays on the host, which needs no GPU and says nothing of times. */
-#include "bench/stop.h"
 #include "build.h"
+#include "launch/stop.h"
 #include "replay/replay.h"
 
 #include <math.h>
@@ -181,7 +181,7 @@ static enum kwhy_status interrupted(const char *at, struct kwhy_replay **out)
 	build_finish(&build, true);
 	assert_int_equal(
 		kwhy_whatif_new(build.recording, build.ledger, build.profile, &whatif, &error), KWHY_OK);
-	kwhy_bench_stop_watch(true);
+	kwhy_stop_watch(true);
 	status = kwhy_replay(whatif, &request, out, &error);
 	kwhy_whatif_free(whatif);
 	build_free(&build);
@@ -244,5 +244,5 @@ int main(void)
 		cmocka_unit_test(an_interrupt_leaves_the_runs_before),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -94,5 +94,5 @@ int main(void)
 		cmocka_unit_test(a_recording_that_does_not_tell_has_even_parts),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

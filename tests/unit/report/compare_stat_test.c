@@ -116,5 +116,5 @@ int main(void)
 		cmocka_unit_test(runs_that_never_reach_a_value_are_told),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

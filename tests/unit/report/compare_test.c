@@ -420,5 +420,5 @@ int main(void)
 		cmocka_unit_test(findings_gone_and_new_are_told_and_shared_ones_not),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -150,5 +150,5 @@ int main(void)
 		cmocka_unit_test(an_account_or_work_must_be_named_clearly),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

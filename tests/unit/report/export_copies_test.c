@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/ledger_new.h"
+#include "ok.h"
 #include "report/export/export.h"
 #include "unit/import/recorded_tape.h"
 
 /* What was exported is the same trace: beside the one that it came from it is refused, and its ranks stay. */
-
-#define OK(call)                                                               \
-	do {                                                                   \
-		error.text[0] = '\0';                                          \
-		if ((call) != KWHY_OK)                                         \
-			fail_msg("%s:%d: %s", __FILE__, __LINE__, error.text); \
-	} while (0)
 
 enum { PATH_BYTES = 32, RANKS = 2 };
 
@@ -171,5 +165,5 @@ int main(void)
 		cmocka_unit_test(processes_keep_their_ranks_in_chrome),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

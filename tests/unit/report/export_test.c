@@ -2,6 +2,7 @@
 #include "cmocka_all.h"
 #include "import/import.h"
 #include "ledger/ledger_new.h"
+#include "ok.h"
 #include "report/export/export.h"
 
 #include <math.h>
@@ -16,13 +17,6 @@
  * Machines called `names`; none: two ranks of which no machine is known. Device d runs a kernel of 1 ms at d
  * ms.
  */
-
-#define OK(call)                                                               \
-	do {                                                                   \
-		error.text[0] = '\0';                                          \
-		if ((call) != KWHY_OK)                                         \
-			fail_msg("%s:%d: %s", __FILE__, __LINE__, error.text); \
-	} while (0)
 
 enum { COUNT = 2, PID = 1, TID = 77, CORRELATION = 5 };
 
@@ -569,5 +563,5 @@ int main(void)
 		cmocka_unit_test(numbers_of_one_machine_stay_as_they_are),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -87,5 +87,5 @@ int main(void)
 		cmocka_unit_test(any_bytes_become_a_string_that_parses),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -123,5 +123,5 @@ int main(void)
 		cmocka_unit_test(flop_of_precisions_are_summed_unless_their_sum_is_stated),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "nouns.h"
+#include "ok.h"
 
 #include "cmocka_all.h"
 
 #include <math.h>
 #include <string.h>
-
-#define OK(call) assert_int_equal((call), KWHY_OK)
 
 static struct kwhy_error error;
 

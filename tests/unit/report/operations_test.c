@@ -115,5 +115,5 @@ int main(void)
 		cmocka_unit_test(energies_stay_unknown_without_readings),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

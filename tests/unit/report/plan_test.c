@@ -257,5 +257,5 @@ int main(void)
 		cmocka_unit_test(a_plan_without_energy_says_why),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

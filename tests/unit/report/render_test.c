@@ -427,5 +427,5 @@ int main(void)
 		cmocka_unit_test(csv_quotes_names_and_leaves_the_unknown_empty),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -149,5 +149,5 @@ int main(void)
 		cmocka_unit_test(a_name_of_a_hundred_kilobytes_is_shortened_too),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

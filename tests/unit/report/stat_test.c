@@ -367,5 +367,5 @@ int main(void)
 		cmocka_unit_test(damaged_results_are_refused_or_unknown_and_never_read_wrongly),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -135,5 +135,5 @@ int main(void)
 		cmocka_unit_test(the_name_gives_way_so_that_a_row_fits_the_terminal),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

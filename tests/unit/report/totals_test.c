@@ -218,5 +218,5 @@ int main(void)
 		cmocka_unit_test(without_activities_and_without_a_meter_no_energy_of_a_run_is_known),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

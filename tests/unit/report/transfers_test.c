@@ -35,5 +35,5 @@ int main(void)
 		cmocka_unit_test(the_fastest_ways_have_eighty_columns_however_far_the_next_is),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

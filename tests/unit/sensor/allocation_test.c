@@ -112,5 +112,5 @@ int main(void)
 			want_of_memory_at_any_place_is_an_error_with_words, host_setup, host_teardown),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -106,5 +106,5 @@ int main(void)
 			a_reader_beside_the_writer_sees_only_whole_readings_in_order, setup, teardown),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -127,5 +127,5 @@ int main(void)
 		TEST(a_sensor_that_answers_no_number_is_not_available_and_the_others_are_read),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -274,5 +274,5 @@ int main(void)
 		TEST(an_empty_file_may_begin_later),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -28,5 +28,5 @@ int main(void)
 		cmocka_unit_test(missing_calls_become_sentences_and_power_is_read_as_an_instant),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -514,5 +514,5 @@ int main(void)
 		cmocka_unit_test(a_module_whose_counter_holds_its_cpu_says_so),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -341,5 +341,5 @@ int main(void)
 		cmocka_unit_test(reads_at_any_other_time_do_no_harm),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

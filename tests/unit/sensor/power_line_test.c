@@ -134,5 +134,5 @@ int main(void)
 		cmocka_unit_test(a_file_that_does_not_name_its_columns_is_refused),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

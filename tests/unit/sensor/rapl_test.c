@@ -83,8 +83,8 @@ static void counters_for_root_alone_are_one_sentence_with_the_cure(void **state)
 	chmod(host->folder.path, 0755);
 	chmod(temporary_path(&host->folder, "powercap/intel-rapl:0/energy_uj"), 0);
 	chmod(temporary_path(&host->folder, "powercap/intel-rapl:1/energy_uj"), 0);
-	if (self == 0 && seteuid(nobody)) /* root reads everything */
-		skip();
+	if (self == 0 && seteuid(nobody))
+		kwhy_skip("root cannot become another user here, and root reads everything");
 	host_open(host);
 	if (self == 0)
 		assert_int_equal(seteuid(self), 0);
@@ -144,7 +144,7 @@ static void where_the_tree_shows_nothing_perf_is_asked(void **state)
 	write_perf(host, "0\n", "Joules\n");
 	host_open(host);
 	if (host->sensors->source_count == 0)
-		skip(); /* this kernel lets us open no event */
+		kwhy_skip("this kernel lets us open no power event");
 	assert_int_equal(host->sensors->source_count, 1);
 	assert_null(host_absence(host, "rapl"));
 	host_read(host, 1);
@@ -224,5 +224,5 @@ int main(void)
 		TEST(a_counter_without_a_number_at_the_start_is_not_available),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -146,5 +146,5 @@ int main(void)
 		TEST(a_file_without_readings_or_with_a_damaged_line_is_refused),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

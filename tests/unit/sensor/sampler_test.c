@@ -222,5 +222,5 @@ int main(void)
 		TEST(on_this_machine_s_clock_a_sleeper_is_woken_at_once),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -172,7 +172,7 @@ static void a_file_that_cannot_be_written_is_refused(void **state)
 		KWHY_E_IO);
 	assert_non_null(strstr(host->error.text, "absent/power.csv"));
 	if (access("/dev/full", W_OK))
-		skip();
+		kwhy_skip("there is no /dev/full");
 	assert_int_equal(kwhy_sensor_csv_open("/dev/full", host->sensors, &csv, &host->error), KWHY_E_IO);
 	assert_non_null(strstr(host->error.text, "No space left"));
 	assert_int_equal(kwhy_sensor_csv_close(NULL, &host->error), KWHY_OK);
@@ -212,5 +212,5 @@ int main(void)
 		TEST(a_file_that_cannot_be_written_is_refused),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

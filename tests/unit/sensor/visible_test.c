@@ -123,5 +123,5 @@ int main(void)
 		cmocka_unit_test(numbers_of_gpus_that_differ_are_known_in_the_order_of_the_bus_alone),
 		cmocka_unit_test(the_environment_tells_list_and_order),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -77,5 +77,5 @@ int main(void)
 		cmocka_unit_test(a_host_is_this_machine_or_refused),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

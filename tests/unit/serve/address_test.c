@@ -87,7 +87,7 @@ static void every_address_is_that_of_both_families(void **state)
 {
 	(void)state;
 	if (!has_v6())
-		skip();
+		kwhy_skip("this machine has no IPv6");
 	assert_true(is_reached_on("127.0.0.1"));
 	assert_true(is_reached_on("::1"));
 }
@@ -138,5 +138,5 @@ int main(void)
 		cmocka_unit_test(the_system_chooses_a_port_and_a_second_server_is_told_that_it_is_taken),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

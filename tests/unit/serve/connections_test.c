@@ -102,5 +102,5 @@ int main(void)
 		cmocka_unit_test(one_more_than_there_is_room_for_is_shut_at_once),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

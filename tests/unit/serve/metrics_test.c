@@ -66,5 +66,5 @@ int main(void)
 		cmocka_unit_test(a_label_that_is_no_utf8_becomes_one),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -55,5 +55,5 @@ int main(void)
 		cmocka_unit_test(a_name_is_text_and_no_part_of_the_page),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

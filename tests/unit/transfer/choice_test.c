@@ -166,5 +166,5 @@ int main(void)
 		cmocka_unit_test(chunks_are_as_long_as_the_formula_says),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -122,5 +122,5 @@ int main(void)
 		cmocka_unit_test(wrong_formats_scales_and_places_are_refused),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

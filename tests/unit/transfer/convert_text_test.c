@@ -61,5 +61,5 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(a_device_converts_to_the_bits_of_the_host)};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -173,5 +173,5 @@ int main(void)
 		cmocka_unit_test(no_gpu_is_told_with_a_cure),
 	};
 
-	return cmocka_run_group_tests(tests, begin, NULL);
+	return kwhy_test_main(tests, begin, NULL);
 }

@@ -543,5 +543,5 @@ int main(void)
 		cmocka_unit_test(many_parts_are_taken_at_once_or_as_far_as_there_is_room),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -250,5 +250,5 @@ int main(void)
 		cmocka_unit_test(a_device_that_fails_under_a_loader_ends_it),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -333,5 +333,5 @@ int main(void)
 		cmocka_unit_test(options_that_make_no_sense_are_refused),
 	};
 
-	return cmocka_run_group_tests(tests, open_engine, close_engine);
+	return kwhy_test_main(tests, open_engine, close_engine);
 }

@@ -161,5 +161,5 @@ int main(void)
 		cmocka_unit_test(a_packet_brings_its_list_and_its_data),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

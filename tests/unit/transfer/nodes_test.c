@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host_engine.h"
+#include "ok.h"
+#include "text_file.h"
 #include "transfer/engine.h"
 
 #include <pthread.h>
@@ -10,12 +12,6 @@
 #include <unistd.h>
 
 /* Rings on two NUMA nodes, on the host back end, with threads that say where they are. */
-
-#define OK(call)                                    \
-	do {                                        \
-		if ((call) != KWHY_OK)              \
-			fail_msg("%s", error.text); \
-	} while (0)
 
 static _Thread_local uint32_t here;
 static struct kwhy_error error;
@@ -192,13 +188,9 @@ static void threads_of_both_nodes_share_an_engine(void **state)
 static void write_file(const char *folder, const char *name, const char *text)
 {
 	char path[300];
-	FILE *file;
 
 	snprintf(path, sizeof(path), "%s/devices/system/node/%s", folder, name);
-	file = fopen(path, "w");
-	assert_non_null(file);
-	fputs(text, file);
-	assert_int_equal(fclose(file), 0);
+	text_file_write(path, text);
 }
 
 static void rings_lie_on_all_nodes_with_processors_the_devices_first(void **state)
@@ -257,5 +249,5 @@ int main(void)
 		cmocka_unit_test(a_machine_that_lists_no_nodes_has_the_first_alone),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

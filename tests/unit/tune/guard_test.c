@@ -179,5 +179,5 @@ int main(void)
 		cmocka_unit_test(a_guard_that_is_disarmed_does_nothing),
 	};
 
-	return cmocka_run_group_tests(tests, begin, end);
+	return kwhy_test_main(tests, begin, end);
 }

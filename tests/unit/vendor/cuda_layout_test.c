@@ -30,8 +30,8 @@ static void sizes_and_constants_are_those_of_the_toolkit(void **state)
 	compare(ours, cuda_layout_of_toolkit, sizeof(ours) / sizeof(ours[0]));
 	compare(our_batch, cuda_batch_layout_of_toolkit, cuda_batch_layout_rows);
 #else
-	print_message("no cuda.h here: %zu items not compared\n", sizeof(ours) / sizeof(ours[0]));
-	exit(77);
+	(void)ours;
+	kwhy_skip("no cuda.h here");
 #endif
 }
 
@@ -41,5 +41,5 @@ int main(void)
 		cmocka_unit_test(sizes_and_constants_are_those_of_the_toolkit),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

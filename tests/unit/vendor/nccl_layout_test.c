@@ -21,8 +21,8 @@ static void sizes_and_constants_are_those_of_the_header(void **state)
 			fail_msg("%s is %zu, %s is %zu", ours[i].what, ours[i].value,
 				nccl_layout_of_toolkit[i].what, nccl_layout_of_toolkit[i].value);
 #else
-	print_message("no nccl.h here: %zu items not compared\n", count);
-	exit(77);
+	(void)count;
+	kwhy_skip("no nccl.h here");
 #endif
 }
 
@@ -32,5 +32,5 @@ int main(void)
 		cmocka_unit_test(sizes_and_constants_are_those_of_the_header),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -20,9 +20,8 @@ static void sizes_offsets_and_constants_are_those_of_the_toolkit(void **state)
 			fail_msg("%s is %zu, %s is %zu", ours[i].what, ours[i].value,
 				nvml_layout_of_toolkit[i].what, nvml_layout_of_toolkit[i].value);
 #else
-	print_message("no nvml.h here: %zu items from %s on not compared\n", sizeof(ours) / sizeof(ours[0]),
-		ours[0].what);
-	exit(77);
+	(void)ours;
+	kwhy_skip("no nvml.h here");
 #endif
 }
 
@@ -47,5 +46,5 @@ int main(void)
 		cmocka_unit_test(sizes_offsets_and_constants_are_those_of_the_toolkit),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

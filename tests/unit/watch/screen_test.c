@@ -88,5 +88,5 @@ int main(void)
 		cmocka_unit_test(many_lines_fit),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -150,5 +150,5 @@ int main(void)
 		cmocka_unit_test(the_fewest_columns_are_enough_to_draw),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

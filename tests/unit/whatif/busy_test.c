@@ -75,5 +75,5 @@ int main(void)
 		cmocka_unit_test(work_that_follows_sooner_is_busier),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

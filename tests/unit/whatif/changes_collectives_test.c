@@ -142,5 +142,5 @@ int main(void)
 		cmocka_unit_test(where_there_are_no_collectives_nothing_waits_for_one),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

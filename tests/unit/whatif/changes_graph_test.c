@@ -425,5 +425,5 @@ int main(void)
 		cmocka_unit_test(a_launch_that_waits_for_room_is_one_of_a_batch),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

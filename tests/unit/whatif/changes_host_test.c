@@ -264,5 +264,5 @@ int main(void)
 		cmocka_unit_test(what_stays_of_a_pause_whose_call_went_has_the_hosts_speed),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

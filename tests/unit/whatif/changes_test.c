@@ -453,5 +453,5 @@ int main(void)
 		cmocka_unit_test(a_recording_without_calls_tells_nothing_of_the_host),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -78,5 +78,5 @@ int main(void)
 		cmocka_unit_test(a_memset_that_is_never_warm_takes_what_a_launch_does),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -171,5 +171,5 @@ int main(void)
 		cmocka_unit_test(a_queued_copys_call_takes_no_longer_than_such_copies_follow_each_other),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

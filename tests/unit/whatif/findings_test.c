@@ -233,5 +233,5 @@ int main(void)
 		cmocka_unit_test(findings_of_several_devices_keep_their_bounds),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -255,5 +255,5 @@ int main(void)
 		cmocka_unit_test(a_recording_of_nothing_can_be_played),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

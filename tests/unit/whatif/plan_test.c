@@ -225,5 +225,5 @@ int main(void)
 		cmocka_unit_test(ids_are_found_and_others_are_not),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

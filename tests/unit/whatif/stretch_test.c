@@ -136,5 +136,5 @@ int main(void)
 		cmocka_unit_test(a_stretch_of_more_than_a_picture_holds_is_cut_and_says_so),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return kwhy_test_main(tests, NULL, NULL);
 }

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lab/decode/rules.h"
+
+#include "cmocka_all.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { COUNT = 6 };
+
+static const struct kwhy_decode_shape *small(void)
+{
+	return kwhy_decode_shape_find("small");
+}
+
+static float *logits_of(const uint32_t *tokens, uint32_t count, uint32_t first)
+{
+	float *logits = malloc((size_t)count * small()->vocabulary * sizeof(*logits));
+	struct kwhy_error error;
+
+	assert_non_null(logits);
+	if (kwhy_decode_reference(small(), tokens, count, first, logits, &error))
+		fail_msg("%s", error.text);
+	return logits;
+}
+
+static void take_prompt(uint32_t *tokens, uint32_t sequence)
+{
+	for (uint32_t i = 0; i < COUNT; i++)
+		tokens[i] = kwhy_decode_prompt_token(small(), sequence, i);
+}
+
+static void a_later_token_does_not_change_what_came_before(void **state)
+{
+	uint32_t tokens[COUNT];
+	float *all, *fewer;
+
+	(void)state;
+	take_prompt(tokens, 0);
+	all = logits_of(tokens, COUNT, 0);
+	fewer = logits_of(tokens, COUNT - 2, 0);
+	assert_memory_equal(all, fewer, (size_t)(COUNT - 2) * small()->vocabulary * sizeof(*all));
+	free(all);
+	free(fewer);
+}
+
+static void an_earlier_token_changes_what_comes_after(void **state)
+{
+	uint32_t tokens[COUNT];
+	float *before, *after;
+
+	(void)state;
+	take_prompt(tokens, 0);
+	before = logits_of(tokens, COUNT, COUNT - 1);
+	tokens[0] = (tokens[0] + 1) % small()->vocabulary;
+	after = logits_of(tokens, COUNT, COUNT - 1);
+	assert_memory_not_equal(before, after, small()->vocabulary * sizeof(*before));
+	free(before);
+	free(after);
+}
+
+static void logits_spread_as_the_bounds_of_the_weights_say(void **state)
+{
+	uint32_t tokens[COUNT];
+	size_t count = (size_t)COUNT * small()->vocabulary;
+	double squares = 0;
+	float *logits;
+
+	(void)state;
+	take_prompt(tokens, 1);
+	logits = logits_of(tokens, COUNT, 0);
+	for (size_t i = 0; i < count; i++)
+		squares += (double)logits[i] * logits[i];
+	assert_float_equal(sqrt(squares / (double)count), 2, 0.2);
+	free(logits);
+}
+
+static void shapes_have_the_weights_of_their_models(void **state)
+{
+	(void)state;
+	assert_true(kwhy_decode_weight_count(kwhy_decode_shape_find("opt-125m")) == 123543552);
+	assert_true(kwhy_decode_weight_count(kwhy_decode_shape_find("opt-1.3b")) == 1310916608);
+	assert_null(kwhy_decode_shape_find("gpt"));
+	for (size_t i = 0; i < kwhy_decode_shape_count; i++)
+		assert_int_equal(kwhy_decode_shapes[i].heads * KWHY_DECODE_HEAD, kwhy_decode_shapes[i].width);
+}
+
+static void wrong_tokens_are_refused(void **state)
+{
+	uint32_t tokens[COUNT] = {0, 1, 1000};
+	struct kwhy_error error;
+	float none = 0;
+
+	(void)state;
+	assert_int_equal(kwhy_decode_reference(small(), tokens, 3, 0, &none, &error), KWHY_E_INPUT);
+	assert_non_null(strstr(error.text, "token 1000 of place 2 is not among the 1000"));
+	assert_int_equal(kwhy_decode_reference(small(), tokens, 2, 2, &none, &error), KWHY_E_INPUT);
+	assert_int_equal(kwhy_decode_reference(small(), tokens, 0, 0, &none, &error), KWHY_E_INPUT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_later_token_does_not_change_what_came_before),
+		cmocka_unit_test(an_earlier_token_changes_what_comes_after),
+		cmocka_unit_test(logits_spread_as_the_bounds_of_the_weights_say),
+		cmocka_unit_test(shapes_have_the_weights_of_their_models),
+		cmocka_unit_test(wrong_tokens_are_refused),
+	};
+
+	return kwhy_test_main(tests, NULL, NULL);
+}

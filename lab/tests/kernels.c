@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All kernels of kwhy and of kwhy-lab in their forms for the host, for a fake driver to run:
+ * KWHY_FAKE_GPU_KERNELS names this library. */
+#include "transfer/kernels.h"
+#include "bench/ops/kernels.h"
+#include "bench/pairs/place.h"
+#include "bench/transfers/kernels.h"
+#include "gpu/collectives.h"
+#include "replay/standin_kernels.h"
+
+#include "lab/decode/device.h"
+#include "lab/flow/device.h"
+#include "lab/train/device.h"
+#include "lab/twin/device.h"
+
+#include <stddef.h>
+
+__attribute__((visibility("default"))) void kwhy_fake_gpu_all(
+	void (*give)(const struct kwhy_gpu_host_kernel *kernels));
+
+void kwhy_fake_gpu_all(void (*give)(const struct kwhy_gpu_host_kernel *kernels))
+{
+	give(kwhy_bench_source.on_host);
+	give(kwhy_ops_source.on_host);
+	give(kwhy_pair_source.on_host);
+	give(kwhy_standin_source.on_host);
+	give(kwhy_transfer_kernels.on_host);
+	give(kwhy_transfer_convert_kernels.on_host);
+	give(kwhy_collectives_host_kernels);
+	give(kwhy_decode_host_kernels);
+	give(kwhy_train_host_kernels);
+	give(kwhy_flow_host_kernels);
+	give(kwhy_twin_host_kernels);
+}

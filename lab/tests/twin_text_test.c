@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernels' own text, run on the host, gives the bits of the reference. */
+#include "fakes/cuda_text.h"
+
+#include "lab/kernels/twin.cu"
+
+#include "lab/twin/twin.h"
+
+#include "cmocka_all.h"
+
+enum { TEST_STEPS = 5, BLOCKS = 3, THREADS = 64, SUMS = AGENTS + 1 };
+
+/* A field in the host's memory. */
+struct world {
+	char *memory, *next;
+	struct args a;
+	u32 clock[2], arrived, flag;
+};
+
+/* A part of its memory, all zeros. */
+static void *part(struct world *world, size_t bytes)
+{
+	void *start = world->next;
+
+	world->next += (bytes + 63) / 64 * 64;
+	return start;
+}
+
+static void world_init(struct world *world, u32 ranks, u32 reduce_every)
+{
+	size_t plane = (size_t)ranks * CELLS * sizeof(float);
+
+	*world = (struct world){.memory = calloc(1, 8 * plane + (1 << 20))};
+	world->next = world->memory;
+	world->a = (struct args){.t = part(world, 2 * plane),
+		.u = part(world, plane),
+		.f = part(world, plane),
+		.l = part(world, plane),
+		.v = part(world, plane),
+		.w = part(world, plane),
+		.controls = part(world, AGENTS * CONTROLS * sizeof(float)),
+		.gains = part(world, AGENTS * GAINS * sizeof(float)),
+		.sums = part(world, SUMS * sizeof(i64)),
+		.checks = part(world, (STEPS + 1) * sizeof(u64)),
+		.history = part(world, STEPS * SLOT * sizeof(float)),
+		.inbox = part(world, AGENTS * CONTROLS * sizeof(float)),
+		.outbox = part(world, 16 * KWHY_TWIN_OBSERVED_MOST),
+		.run_sums = part(world, STEPS * SUMS * sizeof(i64)),
+		.seen = part(world, STEPS * sizeof(u64)),
+		.times = part(world, (STEPS + 1) * sizeof(u64)),
+		.flag = &world->flag,
+		.clock = world->clock,
+		.arrived = &world->arrived,
+		.cells = ranks * CELLS,
+		.steps = TEST_STEPS,
+		.closed = 1,
+		.reduce_every = reduce_every};
+}
+
+typedef void kernel(const struct args a, u32 step);
+
+struct call {
+	kernel *run;
+	struct args a;
+	u32 step;
+};
+
+static void run_call(void *context)
+{
+	const struct call *call = context;
+
+	call->run(call->a, call->step);
+}
+
+static void run_grid(const struct world *world, kernel *run, u32 step, u32 blocks, u32 threads)
+{
+	struct call call = {run, world->a, step};
+
+	cuda_text_launch(blocks, threads, run_call, &call);
+}
+
+static void begin(const struct world *world)
+{
+	run_grid(world, kwhy_twin_begin_field, 0, BLOCKS, THREADS);
+	run_grid(world, kwhy_twin_begin_rest, 0, BLOCKS, THREADS);
+}
+
+static struct kwhy_twin_answer answer_of(u32 ranks, u32 reduce_every)
+{
+	const struct kwhy_twin_shape shape = {TEST_STEPS, ranks, true, reduce_every};
+	struct kwhy_twin_answer answer;
+	struct kwhy_error error;
+
+	if (kwhy_twin_reference(&shape, &answer, &error))
+		fail_msg("%s", error.text);
+	return answer;
+}
+
+/* What agents do between two steps, told from the packed outbox of the last. */
+struct crowd {
+	i64 seen[AGENTS];
+	u64 books;
+};
+
+static void crowd_send(const struct crowd *crowd, u32 step, float *table)
+{
+	for (u32 a = 0; a < AGENTS; a++)
+		for (u32 k = 0; k < sends(step, a); k++)
+			table[a * CONTROLS + k] = payload(step, a, k, crowd->seen[a]);
+}
+
+static void crowd_look(struct crowd *crowd, u32 step, const char *outbox)
+{
+	memset(crowd->seen, 0, sizeof(crowd->seen));
+	for (u32 q = 0; q < observed(step); q++) {
+		const char *place = outbox + packed_at(q);
+
+		crowd->seen[q % AGENTS] += q % 8 == 0 ? *(const i64 *)place : fixed(*(const float *)place);
+	}
+	for (u32 a = 0; a < AGENTS; a++)
+		crowd->books = mix(crowd->books ^ (u64)crowd->seen[a]);
+}
+
+static void the_ten_kernels_give_the_bits_of_the_reference(void **state)
+{
+	kernel *const kernels[] = {kwhy_twin_gain, kwhy_twin_force, kwhy_twin_spread, kwhy_twin_diffuse,
+		kwhy_twin_push, kwhy_twin_store, kwhy_twin_limit, kwhy_twin_sum, kwhy_twin_look,
+		kwhy_twin_check};
+	struct kwhy_twin_answer answer = answer_of(1, 1);
+	struct crowd crowd = {0};
+	struct world world;
+
+	(void)state;
+	world_init(&world, 1, 1);
+	begin(&world);
+	for (u32 step = 0; step < TEST_STEPS; step++) {
+		crowd_send(&crowd, step, world.a.controls);
+		for (u32 k = 0; k < 10; k++)
+			run_grid(&world, kernels[k], step, k ? BLOCKS : 1, k ? THREADS : 128);
+		crowd_look(&crowd, step, world.a.outbox);
+		assert_true(world.a.checks[step] == answer.steps[step].field);
+		assert_true(crowd.books == answer.steps[step].observed);
+		assert_true((u32)world.a.sums[AGENTS] == answer.steps[step].peak);
+	}
+	kwhy_twin_answer_done(&answer);
+	free(world.memory);
+}
+
+static void the_fused_kernels_give_the_bits_of_the_reference(void **state)
+{
+	struct kwhy_twin_answer answer = answer_of(2, 1);
+	struct crowd crowd = {0};
+	struct world world;
+
+	(void)state;
+	world_init(&world, 2, 1);
+	world.a.doubled = 1;
+	begin(&world);
+	for (u32 step = 0; step < TEST_STEPS; step++) {
+		crowd_send(&crowd, step, (float *)world.a.inbox);
+		run_grid(&world, kwhy_twin_receive, BY_CLOCK, 1, 256);
+		run_grid(&world, kwhy_twin_advance, BY_CLOCK, BLOCKS, THREADS);
+		run_grid(&world, kwhy_twin_conclude, BY_CLOCK, BLOCKS, THREADS);
+		assert_int_equal(world.flag, step + 1);
+		crowd_look(&crowd, step, world.a.outbox);
+		assert_true(world.a.checks[step] == answer.steps[step].field);
+		assert_true(crowd.books == answer.steps[step].observed);
+	}
+	assert_memory_equal(world.a.history, answer.history, TEST_STEPS * SLOT * sizeof(float));
+	kwhy_twin_answer_done(&answer);
+	free(world.memory);
+}
+
+static void pieces_are_scattered_to_their_agents(void **state)
+{
+	float expected[AGENTS * CONTROLS] = {0};
+	struct crowd crowd = {0};
+	struct world world;
+
+	(void)state;
+	world_init(&world, 1, 1);
+	for (u32 step = 0; step < 20; step++) {
+		float *inbox = (float *)world.a.inbox;
+
+		crowd_send(&crowd, step, expected);
+		for (u32 a = 0; a < AGENTS; a++)
+			for (u32 k = 0; k < sends(step, a); k++)
+				*inbox++ = expected[a * CONTROLS + k];
+		run_grid(&world, kwhy_twin_scatter, step, 1, 256);
+		assert_memory_equal(world.a.controls, expected, sizeof(expected));
+	}
+	free(world.memory);
+}
+
+static void check_whole_run(u32 ranks, u32 reduce_every)
+{
+	struct kwhy_twin_answer answer = answer_of(ranks, reduce_every);
+	struct world world;
+
+	world_init(&world, ranks, reduce_every);
+	world.a.doubled = 1;
+	begin(&world);
+	run_grid(&world, kwhy_twin_run, 0, BLOCKS + 1, 256);
+	for (u32 step = 0; step < TEST_STEPS; step++) {
+		assert_true(world.a.checks[step] == answer.steps[step].field);
+		assert_true(world.a.seen[step] == answer.steps[step].observed);
+	}
+	assert_memory_equal(world.a.history, answer.history, TEST_STEPS * SLOT * sizeof(float));
+	kwhy_twin_answer_done(&answer);
+	free(world.memory);
+}
+
+static void a_run_in_one_launch_gives_the_bits_of_the_reference(void **state)
+{
+	(void)state;
+	check_whole_run(1, 1);
+	check_whole_run(2, 1);
+	check_whole_run(1, 4);
+}
+
+/* Edges of two fields to each other: above and below of each. */
+static void exchange(const struct world worlds[2], float rows[4][WIDTH], u32 step)
+{
+	for (u32 r = 0; r < 2; r++) {
+		const float *other = old_t(&worlds[1 - r].a, step);
+
+		memcpy(rows[2 * r], other + CELLS - WIDTH, sizeof(rows[0]));
+		memcpy(rows[2 * r + 1], other, sizeof(rows[0]));
+	}
+}
+
+static void step_apart(const struct world worlds[2], i64 gathered[2 * SUMS], u32 step)
+{
+	for (u32 r = 0; r < 2; r++) {
+		run_grid(&worlds[r], kwhy_twin_receive, step, 1, 256);
+		run_grid(&worlds[r], kwhy_twin_advance, step, BLOCKS, THREADS);
+		run_grid(&worlds[r], kwhy_twin_tally, step, BLOCKS, THREADS);
+	}
+	for (u32 r = 0; r < 2; r++)
+		memcpy(gathered + r * SUMS, worlds[r].a.sums, SUMS * sizeof(*gathered));
+	for (u32 r = 0; r < 2; r++)
+		run_grid(&worlds[r], kwhy_twin_combine, step, 1, 256);
+}
+
+static void fields_apart_give_the_bits_of_one_field(void **state)
+{
+	struct kwhy_twin_answer answer = answer_of(2, 4);
+	float rows[4][WIDTH];
+	i64 gathered[2 * SUMS];
+	struct crowd crowd = {0};
+	struct world worlds[2];
+
+	(void)state;
+	for (u32 r = 0; r < 2; r++) {
+		world_init(&worlds[r], 1, 4);
+		worlds[r].a.doubled = 1;
+		worlds[r].a.first_cell = r * CELLS;
+		worlds[r].a.parts = 2;
+		worlds[r].a.gathered = gathered;
+		worlds[r].a.above = rows[2 * r];
+		worlds[r].a.below = rows[2 * r + 1];
+		worlds[r].a.inbox = worlds[0].a.inbox;
+		begin(&worlds[r]);
+	}
+	for (u32 step = 0; step < TEST_STEPS; step++) {
+		crowd_send(&crowd, step, (float *)worlds[0].a.inbox);
+		exchange(worlds, rows, step);
+		step_apart(worlds, gathered, step);
+		crowd_look(&crowd, step, worlds[0].a.outbox);
+		assert_true(worlds[0].a.checks[step] + worlds[1].a.checks[step] == answer.steps[step].field);
+		assert_true(crowd.books == answer.steps[step].observed);
+	}
+	kwhy_twin_answer_done(&answer);
+	free(worlds[0].memory);
+	free(worlds[1].memory);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_ten_kernels_give_the_bits_of_the_reference),
+		cmocka_unit_test(the_fused_kernels_give_the_bits_of_the_reference),
+		cmocka_unit_test(pieces_are_scattered_to_their_agents),
+		cmocka_unit_test(a_run_in_one_launch_gives_the_bits_of_the_reference),
+		cmocka_unit_test(fields_apart_give_the_bits_of_one_field),
+	};
+
+	if (!CUDA_TEXT_RUNS)
+		return kwhy_skip_all(CUDA_TEXT_ABSENT);
+	return kwhy_test_main(tests, NULL, NULL);
+}

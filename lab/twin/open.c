@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lab/kernels.h"
+#include "lab/twin/inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const options[] = {"-fmad=false", NULL};
+
+static const char *const kernel_names[KWHY_TWIN_KERNEL_COUNT] = {
+	[KWHY_TWIN_BEGIN_FIELD] = "kwhy_twin_begin_field",
+	[KWHY_TWIN_BEGIN_REST] = "kwhy_twin_begin_rest",
+	[KWHY_TWIN_GAIN] = "kwhy_twin_gain",
+	[KWHY_TWIN_FORCE] = "kwhy_twin_force",
+	[KWHY_TWIN_SPREAD] = "kwhy_twin_spread",
+	[KWHY_TWIN_DIFFUSE] = "kwhy_twin_diffuse",
+	[KWHY_TWIN_PUSH] = "kwhy_twin_push",
+	[KWHY_TWIN_STORE] = "kwhy_twin_store",
+	[KWHY_TWIN_LIMIT] = "kwhy_twin_limit",
+	[KWHY_TWIN_SUM] = "kwhy_twin_sum",
+	[KWHY_TWIN_LOOK] = "kwhy_twin_look",
+	[KWHY_TWIN_CHECK] = "kwhy_twin_check",
+	[KWHY_TWIN_SCATTER] = "kwhy_twin_scatter",
+	[KWHY_TWIN_RECEIVE] = "kwhy_twin_receive",
+	[KWHY_TWIN_ADVANCE] = "kwhy_twin_advance",
+	[KWHY_TWIN_CONCLUDE] = "kwhy_twin_conclude",
+	[KWHY_TWIN_TALLY] = "kwhy_twin_tally",
+	[KWHY_TWIN_COMBINE] = "kwhy_twin_combine",
+	[KWHY_TWIN_RUN] = "kwhy_twin_run",
+};
+
+/* The parts of a field's memory, each at a multiple of 256 bytes; gives the bytes in all. */
+static size_t lay_out(struct kwhy_twin_field *field, uint64_t start)
+{
+	struct kwhy_twin_args *args = &field->args;
+	const size_t plane = args->cells * sizeof(float), sums = (KWHY_TWIN_AGENTS + 1) * sizeof(int64_t);
+	const struct {
+		uint64_t *place;
+		size_t bytes;
+	} parts[] = {
+		{&args->t, 2 * plane},
+		{&args->u, plane},
+		{&args->f, plane},
+		{&args->l, plane},
+		{&args->v, plane},
+		{&args->w, plane},
+		{&args->controls, KWHY_TWIN_AGENTS * KWHY_TWIN_CONTROLS * sizeof(float)},
+		{&args->gains, KWHY_TWIN_AGENTS * KWHY_TWIN_GAINS * sizeof(float)},
+		{&args->sums, sums},
+		{&args->checks, (KWHY_TWIN_STEPS + 1) * sizeof(uint64_t)},
+		{&args->history, KWHY_TWIN_STEPS * KWHY_TWIN_SLOT_FLOATS * sizeof(float)},
+		{&args->inbox, KWHY_TWIN_AGENTS * KWHY_TWIN_CONTROLS * sizeof(float)},
+		{&args->outbox, sizeof(((struct kwhy_twin_mail *)0)->outbox)},
+		{&args->clock, 2 * sizeof(uint32_t)},
+		{&args->run_sums, KWHY_TWIN_STEPS * sums},
+		{&args->seen, KWHY_TWIN_STEPS * sizeof(uint64_t)},
+		{&args->times, (KWHY_TWIN_STEPS + 1) * sizeof(uint64_t)},
+		{&args->arrived, sizeof(uint32_t)},
+		{&args->gathered, KWHY_TWIN_RANKS_MOST * sums},
+		{&field->rows, 2 * KWHY_TWIN_WIDTH * sizeof(float)},
+	};
+	uint64_t next = start;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		*parts[i].place = next;
+		next += (parts[i].bytes + 255) / 256 * 256;
+	}
+	return next - start;
+}
+
+static enum kwhy_status open_place(struct kwhy_twin *twin, struct kwhy_gpu *gpu, struct kwhy_error *error)
+{
+	static const struct kwhy_gpu_source source = {.title = "twin.cu",
+		.text = kwhy_kernels_twin,
+		.options = options,
+		.on_host = kwhy_twin_host_kernels};
+	struct kwhy_twin_place *place = &twin->places[twin->place_count++];
+	enum kwhy_status status;
+
+	place->gpu = gpu;
+	status = gpu->ops->enter(gpu, error);
+	if (!status)
+		status = gpu->ops->module_new(gpu, &source, &place->module, error);
+	for (size_t k = 0; !status && k < KWHY_TWIN_KERNEL_COUNT; k++)
+		status = gpu->ops->kernel_find(
+			gpu, place->module, kernel_names[k], &place->kernels[k], error);
+	return status ? status : gpu->ops->stream_new(gpu, &place->stream, error);
+}
+
+/* All memory is a pattern at first: what nothing wrote is seen. */
+static enum kwhy_status open_field(
+	struct kwhy_twin *twin, struct kwhy_twin_place *place, struct kwhy_error *error)
+{
+	struct kwhy_gpu *gpu = place->gpu;
+	struct kwhy_twin_field *field = &twin->fields[twin->field_count];
+	uint32_t ranks = twin->variant->apart ? 1 : twin->shape.ranks;
+	size_t bytes;
+	enum kwhy_status status = gpu->ops->enter(gpu, error);
+
+	field->gpu = gpu;
+	field->stream = place->stream;
+	field->kernels = place->kernels;
+	field->args.cells = ranks * KWHY_TWIN_CELLS;
+	field->args.first_cell = twin->field_count * KWHY_TWIN_CELLS;
+	twin->field_count++;
+	bytes = lay_out(field, 0);
+	if (!status)
+		status = gpu->ops->memory_new(gpu, bytes, &field->memory, error);
+	if (status)
+		return status;
+	lay_out(field, field->memory);
+	return gpu->ops->fill(gpu, field->stream, field->memory, 0xA5, bytes, error);
+}
+
+static void set_args(struct kwhy_twin *twin)
+{
+	const struct kwhy_twin_variant *variant = twin->variant;
+	bool has_rows = variant->apart || !variant->doubled;
+
+	for (uint32_t i = 0; i < twin->field_count; i++) {
+		struct kwhy_twin_field *field = &twin->fields[i];
+
+		field->args.above = has_rows ? field->rows : 0;
+		field->args.below = has_rows ? field->rows + KWHY_TWIN_WIDTH * sizeof(float) : 0;
+		field->args.doubled = variant->doubled;
+		field->args.scattered = variant->scattered;
+		field->args.steps = twin->shape.steps;
+		field->args.closed = twin->shape.closed;
+		field->args.reduce_every = variant->reduce_every;
+		field->args.parts = twin->field_count;
+	}
+	if (variant->mapped) {
+		uint64_t mail = twin->mail_memory.address;
+
+		twin->fields[0].args.inbox = mail + offsetof(struct kwhy_twin_mail, controls);
+		twin->fields[0].args.outbox = mail + offsetof(struct kwhy_twin_mail, outbox);
+		twin->fields[0].args.flag = mail + offsetof(struct kwhy_twin_mail, flag);
+	}
+}
+
+static enum kwhy_status open_fields(
+	struct kwhy_twin *twin, const struct kwhy_twin_request *request, struct kwhy_error *error)
+{
+	uint32_t fields = request->variant->apart ? request->shape.ranks : 1,
+		 places = fields < request->gpu_count ? fields : request->gpu_count;
+	enum kwhy_status status = open_place(twin, request->gpus[0], error);
+
+	for (uint32_t i = 1; !status && i < places; i++)
+		status = open_place(twin, request->gpus[i], error);
+	for (uint32_t i = 0; !status && i < fields; i++)
+		status = open_field(twin, &twin->places[i * places / fields], error);
+	return status;
+}
+
+static enum kwhy_status open_group(
+	struct kwhy_twin *twin, const struct kwhy_twin_request *request, struct kwhy_error *error)
+{
+	struct kwhy_collectives_member members[KWHY_COLLECTIVES_MEMBERS_MOST];
+
+	for (uint32_t i = 0; i < twin->field_count; i++)
+		members[i] = (struct kwhy_collectives_member){twin->fields[i].gpu, twin->fields[i].stream};
+	if (request->collectives == KWHY_TWIN_COLLECTIVES_NCCL)
+		return kwhy_collectives_nccl_new(members, twin->field_count, &twin->group, error);
+	return kwhy_collectives_own_new(members, twin->field_count, &twin->group, error);
+}
+
+static enum kwhy_status open_host(struct kwhy_twin *twin, struct kwhy_error *error)
+{
+	struct kwhy_gpu *gpu = twin->places[0].gpu;
+	enum kwhy_status status = gpu->ops->enter(gpu, error);
+
+	if (!status)
+		status = gpu->ops->host_new(gpu, twin->variant->memory, sizeof(*twin->mail),
+			gpu->facts.numa_node, &twin->mail_memory, error);
+	if (!status && twin->variant->mapped && !twin->mail_memory.address)
+		status = kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"%s cannot reach the host's memory; leave %s out", gpu->facts.name,
+			twin->variant->id);
+	if (status)
+		return status;
+	twin->mail = twin->mail_memory.memory;
+	status = gpu->ops->event_new(gpu, false, &twin->fetched, error);
+	if (!status)
+		status = gpu->ops->event_new(gpu, true, &twin->start, error);
+	if (!status)
+		status = gpu->ops->event_new(gpu, true, &twin->end, error);
+	twin->batch = calloc(KWHY_TWIN_OBSERVED_MOST, sizeof(*twin->batch));
+	twin->checks = calloc(3 * (KWHY_TWIN_STEPS + 1), sizeof(*twin->checks));
+	twin->history = calloc(KWHY_TWIN_STEPS * KWHY_TWIN_SLOT_FLOATS, sizeof(*twin->history));
+	if (!status && (!twin->batch || !twin->checks || !twin->history))
+		return kwhy_fail_memory(error, "a run of twin");
+	twin->seen = twin->checks + KWHY_TWIN_STEPS + 1;
+	twin->times = twin->seen + KWHY_TWIN_STEPS + 1;
+	return status;
+}
+
+/* A step of kernels that look at the device's clock. */
+static enum kwhy_status issue_step(void *context, struct kwhy_error *error)
+{
+	struct kwhy_twin *twin = context;
+	const struct kwhy_twin_variant *variant = twin->variant;
+	enum kwhy_status status = KWHY_OK;
+
+	if (variant->send)
+		status = variant->send(twin, KWHY_TWIN_BY_CLOCK, error);
+	if (!status)
+		status = variant->compute(twin, KWHY_TWIN_BY_CLOCK, error);
+	if (!status && variant->fetch)
+		status = variant->fetch(twin, KWHY_TWIN_BY_CLOCK, error);
+	return status;
+}
+
+/* A step, to be launched again and again. */
+static enum kwhy_status capture(struct kwhy_twin *twin, struct kwhy_error *error)
+{
+	struct kwhy_gpu *gpu = twin->places[0].gpu;
+	enum kwhy_status status;
+
+	if (!gpu->ops->capture_begin)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s records no graphs; leave %s out",
+			gpu->facts.name, twin->variant->id);
+	status = kwhy_gpu_capture(gpu, twin->fields[0].stream, issue_step, twin, &twin->graph, error);
+	twin->graph_tally = twin->tally;
+	return status;
+}
+
+/* As many blocks as there are cells for, if they can all run at once, and one for the books. */
+static enum kwhy_status find_blocks(struct kwhy_twin *twin, struct kwhy_error *error)
+{
+	const struct kwhy_twin_field *field = &twin->fields[0];
+	uint32_t wanted = field->args.cells / 1024, sms = field->gpu->facts.sm_count, resident;
+	enum kwhy_status status = field->gpu->ops->resident_blocks(
+		field->gpu, field->kernels[KWHY_TWIN_RUN], 1024, &resident, error);
+
+	if (status)
+		return status;
+	if (sms && resident * sms < 2)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s holds too few blocks at once; leave %s out",
+			field->gpu->facts.name, twin->variant->id);
+	if (sms && wanted > resident * sms - 1)
+		wanted = resident * sms - 1;
+	twin->run_blocks = wanted + 1;
+	return KWHY_OK;
+}
+
+static enum kwhy_status prepare(
+	struct kwhy_twin *twin, const struct kwhy_twin_request *request, struct kwhy_error *error)
+{
+	struct kwhy_gpu *first = request->gpus[0];
+	enum kwhy_status status = open_fields(twin, request, error);
+
+	if (!status)
+		status = open_host(twin, error);
+	if (!status)
+		status = open_group(twin, request, error);
+	if (status)
+		return status;
+	set_args(twin);
+	if (twin->variant->fetch == kwhy_twin_fetch_batch && !first->ops->copy_batch)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"the driver of %s takes no batches of copies; leave %s out", first->facts.name,
+			twin->variant->id);
+	if (twin->variant->host == KWHY_TWIN_GRAPHS)
+		status = capture(twin, error);
+	else if (twin->variant->host == KWHY_TWIN_DEVICE)
+		status = find_blocks(twin, error);
+	return status ? status : kwhy_twin_wait(twin, error);
+}
+
+/* What is still queued, after a failure, must not find its memory gone. */
+static void await_places(const struct kwhy_twin *twin)
+{
+	struct kwhy_error ignored;
+
+	for (uint32_t i = 0; i < twin->place_count; i++) {
+		const struct kwhy_twin_place *place = &twin->places[i];
+
+		if (place->stream && !place->gpu->ops->enter(place->gpu, &ignored))
+			(void)place->gpu->ops->synchronize(place->gpu, place->stream, &ignored);
+	}
+}
+
+static void close_places(struct kwhy_twin *twin)
+{
+	for (uint32_t i = 0; i < twin->field_count; i++)
+		twin->fields[i].gpu->ops->memory_free(twin->fields[i].gpu, twin->fields[i].memory);
+	for (uint32_t i = 0; i < twin->place_count; i++) {
+		struct kwhy_twin_place *place = &twin->places[i];
+
+		place->gpu->ops->stream_free(place->gpu, place->stream);
+		place->gpu->ops->module_free(place->gpu, place->module);
+	}
+}
+
+void kwhy_twin_close(struct kwhy_twin *twin)
+{
+	struct kwhy_gpu *gpu;
+
+	if (!twin)
+		return;
+	gpu = twin->places[0].gpu;
+	await_places(twin);
+	if (twin->group)
+		twin->group->ops->free(twin->group);
+	if (gpu->ops->graph_free)
+		gpu->ops->graph_free(gpu, twin->graph);
+	gpu->ops->event_free(gpu, twin->fetched);
+	gpu->ops->event_free(gpu, twin->start);
+	gpu->ops->event_free(gpu, twin->end);
+	if (twin->mail)
+		gpu->ops->host_free(gpu, &twin->mail_memory);
+	close_places(twin);
+	free(twin->batch);
+	free(twin->checks);
+	free(twin->history);
+	free(twin);
+}
+
+static enum kwhy_status check_request(const struct kwhy_twin_request *request, struct kwhy_error *error)
+{
+	const struct kwhy_twin_shape *shape = &request->shape;
+
+	if (request->gpu_count < 1)
+		return kwhy_fail(error, KWHY_E_INPUT, "twin: no GPU to run on");
+	if (shape->steps < 1 || shape->steps > KWHY_TWIN_STEPS || shape->ranks < 1 ||
+		shape->ranks > KWHY_TWIN_RANKS_MOST)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"twin: %u steps of %u ranks; there may be 1 to %d steps and 1 to %d ranks",
+			shape->steps, shape->ranks, KWHY_TWIN_STEPS, KWHY_TWIN_RANKS_MOST);
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_twin_open(
+	const struct kwhy_twin_request *request, struct kwhy_twin **out, struct kwhy_error *error)
+{
+	struct kwhy_twin *twin;
+	enum kwhy_status status = check_request(request, error);
+
+	if (status)
+		return status;
+	twin = calloc(1, sizeof(*twin));
+	if (!twin)
+		return kwhy_fail_memory(error, "a run of twin");
+	twin->variant = request->variant;
+	twin->shape = request->shape;
+	status = prepare(twin, request, error);
+	if (status)
+		kwhy_twin_close(twin);
+	else
+		*out = twin;
+	return status;
+}

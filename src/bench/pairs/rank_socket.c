@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/pairs/rank_socket.h"
+
+#include "base/clock.h"
+#include "bench/pairs/rank_link.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { RETRY_NS = 20000000 };
+/* A host that is gone is noticed within a minute. */
+enum { PROBE_AFTER_S = 30, PROBE_EVERY_S = 10, PROBES = 3 };
+
+void kwhy_rank_socket_silence(int socket, int seconds)
+{
+	const struct timeval time = {.tv_sec = seconds};
+
+	setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof(time));
+	setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof(time));
+}
+
+void kwhy_rank_socket_prepare(int socket)
+{
+	const int on = 1, after = PROBE_AFTER_S, every = PROBE_EVERY_S, probes = PROBES;
+
+	setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &after, sizeof(after));
+	setsockopt(socket, IPPROTO_TCP, TCP_KEEPINTVL, &every, sizeof(every));
+	setsockopt(socket, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
+	setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	kwhy_rank_socket_silence(socket, KWHY_RANK_GREETING_S);
+}
+
+bool kwhy_rank_socket_send(int socket, const void *bytes, size_t count, int64_t end_ns)
+{
+	const char *at = bytes;
+
+	while (count > 0) {
+		ssize_t sent = send(socket, at, count, MSG_NOSIGNAL);
+
+		if (sent < 0 && errno == EINTR)
+			continue;
+		if (sent <= 0)
+			return false;
+		at += sent;
+		count -= (size_t)sent;
+		if (count > 0 && kwhy_clock_mono_ns() >= end_ns) {
+			errno = EAGAIN;
+			return false;
+		}
+	}
+	return true;
+}
+
+/* MSG_WAITALL returns less than all only once its time is over, or a signal came: time is looked at then
+ * alone. */
+bool kwhy_rank_socket_receive(int socket, void *bytes, size_t count, int64_t end_ns)
+{
+	char *at = bytes;
+
+	errno = 0;
+	while (count > 0) {
+		ssize_t came = recv(socket, at, count, MSG_WAITALL);
+
+		if (came < 0 && errno == EINTR)
+			continue;
+		if (came <= 0)
+			return false;
+		at += came;
+		count -= (size_t)came;
+		if (count > 0 && kwhy_clock_mono_ns() >= end_ns) {
+			errno = EAGAIN;
+			return false;
+		}
+	}
+	return true;
+}
+
+uint16_t kwhy_rank_address_port(const struct sockaddr_storage *address)
+{
+	return ntohs(address->ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)address)->sin6_port
+						    : ((const struct sockaddr_in *)address)->sin_port);
+}
+
+void kwhy_rank_address_port_set(struct sockaddr_storage *address, uint16_t port)
+{
+	if (address->ss_family == AF_INET6)
+		((struct sockaddr_in6 *)address)->sin6_port = htons(port);
+	else
+		((struct sockaddr_in *)address)->sin_port = htons(port);
+}
+
+bool kwhy_rank_address_is_loopback(const struct sockaddr_storage *address)
+{
+	if (address->ss_family == AF_INET6)
+		return IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)address)->sin6_addr);
+	return ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr) >> 24 == 127;
+}
+
+static struct sockaddr_storage loopback_of(sa_family_t family, uint16_t port)
+{
+	struct sockaddr_storage address = {.ss_family = family};
+
+	if (family == AF_INET6)
+		((struct sockaddr_in6 *)&address)->sin6_addr = in6addr_loopback;
+	else
+		((struct sockaddr_in *)&address)->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	kwhy_rank_address_port_set(&address, port);
+	return address;
+}
+
+socklen_t kwhy_rank_address_length(const struct sockaddr_storage *address)
+{
+	return address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+}
+
+/* On that address and port; the port that it got is written back. The system's reason where it cannot, 0. */
+static int listen_on(struct sockaddr_storage *address, int *out_socket)
+{
+	const int on = 1;
+	socklen_t length = sizeof(*address);
+	int socket_number = socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (socket_number >= 0)
+		setsockopt(socket_number, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (socket_number < 0 ||
+		bind(socket_number, (const struct sockaddr *)address, kwhy_rank_address_length(address)) ||
+		listen(socket_number, SOMAXCONN) ||
+		getsockname(socket_number, (struct sockaddr *)address, &length)) {
+		int reason = errno;
+
+		if (socket_number >= 0)
+			close(socket_number);
+		return reason;
+	}
+	*out_socket = socket_number;
+	return 0;
+}
+
+static enum kwhy_status refuse(const struct sockaddr_storage *address, int reason, struct kwhy_error *error)
+{
+	if (reason == EADDRNOTAVAIL)
+		return kwhy_fail(error, KWHY_E_IO,
+			"MASTER_ADDR is no address of the host of rank 0; set it to one that the other ranks "
+			"reach");
+	return kwhy_fail(error, KWHY_E_IO,
+		"nothing can listen on port %u: %s; set MASTER_PORT to one whose next is free",
+		kwhy_rank_address_port(address), strerror(reason));
+}
+
+enum kwhy_status kwhy_rank_link_listen_here(int *out_socket, uint16_t *out_port, struct kwhy_error *error)
+{
+	struct sockaddr_storage address = loopback_of(AF_INET, 0);
+	int reason = listen_on(&address, out_socket);
+
+	*out_port = reason ? 0 : kwhy_rank_address_port(&address);
+	return reason ? refuse(&address, reason, error) : KWHY_OK;
+}
+
+/*
+ * Where nobody listens yet on a port that the system gives to connections, a connection to it may be given
+ * that port as its own and so reach itself. It ends without a trace, so that rank 0 can have the port.
+ */
+bool kwhy_rank_socket_is_to_itself(int socket_number)
+{
+	const struct linger none = {.l_onoff = 1};
+	struct sockaddr_storage ours = {.ss_family = AF_UNSPEC}, theirs = ours;
+	socklen_t length = sizeof(ours), same = sizeof(theirs);
+
+	if (getsockname(socket_number, (struct sockaddr *)&ours, &length) ||
+		getpeername(socket_number, (struct sockaddr *)&theirs, &same) ||
+		memcmp(&ours, &theirs, kwhy_rank_address_length(&ours)) != 0)
+		return false;
+	setsockopt(socket_number, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
+	errno = ECONNREFUSED;
+	return true;
+}
+
+/* Whether some program takes connections to that port. Nobody waits long for one that drops them. */
+static bool is_served(const struct sockaddr_storage *address)
+{
+	int socket_number = socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool is_taken;
+
+	if (socket_number < 0)
+		return false;
+	kwhy_rank_socket_silence(socket_number, KWHY_RANK_GREETING_S);
+	is_taken = (connect(socket_number, (const struct sockaddr *)address,
+			    kwhy_rank_address_length(address)) == 0 &&
+			   !kwhy_rank_socket_is_to_itself(socket_number)) ||
+		errno != ECONNREFUSED;
+	close(socket_number);
+	return is_taken;
+}
+
+/*
+ * On that address alone. A port that a program listens on stays taken, and is refused at once, as PyTorch's
+ * store does; one that a mere connection was given, or left behind, becomes free while the others wait for
+ * us.
+ */
+enum kwhy_status kwhy_rank_socket_listen(const struct sockaddr_storage *at, uint16_t port, int64_t end_ns,
+	int *out, uint32_t *out_port, struct kwhy_error *error)
+{
+	const struct timespec pause = {.tv_nsec = RETRY_NS};
+	struct sockaddr_storage address = *at;
+	int reason;
+
+	kwhy_rank_address_port_set(&address, port);
+	while ((reason = listen_on(&address, out)) == EADDRINUSE && !is_served(&address) &&
+		kwhy_clock_mono_ns() < end_ns)
+		nanosleep(&pause, NULL);
+	*out_port = reason ? 0 : kwhy_rank_address_port(&address);
+	return reason ? refuse(&address, reason, error) : KWHY_OK;
+}
+
+/* An address and a port as the tables of the system write them. */
+static void write_end(const struct sockaddr_storage *address, char out[48])
+{
+	const struct sockaddr_in *four = (const struct sockaddr_in *)address;
+	uint32_t words[4];
+
+	if (address->ss_family == AF_INET) {
+		snprintf(out, 48, "%08X:%04X", four->sin_addr.s_addr, kwhy_rank_address_port(address));
+		return;
+	}
+	memcpy(words, &((const struct sockaddr_in6 *)address)->sin6_addr, sizeof(words));
+	snprintf(out, 48, "%08X%08X%08X%08X:%04X", words[0], words[1], words[2], words[3],
+		kwhy_rank_address_port(address));
+}
+
+/* Columns of the table. */
+enum { LOCAL = 1, REMOTE = 2, STATE = 3, USER = 7, COLUMNS };
+
+/* Of one line of the table: an open connection from there to here; whose it is. */
+static bool is_line_of(char *line, const char *theirs, const char *ours, unsigned long *out_user)
+{
+	char *columns[COLUMNS], *rest = NULL, *end;
+	size_t count = 0;
+
+	for (char *at = strtok_r(line, " ", &rest); at && count < COLUMNS; at = strtok_r(NULL, " ", &rest))
+		columns[count++] = at;
+	if (count < COLUMNS || strcmp(columns[LOCAL], theirs) != 0 || strcmp(columns[REMOTE], ours) != 0 ||
+		strcmp(columns[STATE], "01") != 0)
+		return false;
+	*out_user = strtoul(columns[USER], &end, 10);
+	return end != columns[USER] && !*end;
+}
+
+bool kwhy_rank_socket_is_of_user(int socket)
+{
+	struct sockaddr_storage here, there;
+	socklen_t length = sizeof(here), same = sizeof(there);
+	char ours[48], theirs[48], line[512];
+	unsigned long user = 0;
+	bool is_found = false;
+	FILE *table;
+
+	if (getsockname(socket, (struct sockaddr *)&here, &length) ||
+		getpeername(socket, (struct sockaddr *)&there, &same) ||
+		!kwhy_rank_address_is_loopback(&there))
+		return false;
+	write_end(&here, ours);
+	write_end(&there, theirs);
+	table = fopen(here.ss_family == AF_INET6 ? "/proc/net/tcp6" : "/proc/net/tcp", "re");
+	while (table && !is_found && fgets(line, sizeof(line), table))
+		is_found = is_line_of(line, theirs, ours, &user);
+	if (table)
+		fclose(table);
+	return is_found && user == geteuid();
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/stop.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t is_asked, is_quiet;
+
+static void ask(int number)
+{
+	static const char words[] = "\nending with what was measured; another interrupt ends at once\n";
+	const int before = errno;
+
+	(void)number;
+	is_asked = 1;
+	if (!is_quiet && write(STDERR_FILENO, words, sizeof(words) - 1) < 0)
+		is_quiet = 1; /* nobody listens */
+	errno = before;
+}
+
+/* Not where the caller has it ignored, as shells do for what runs in the background. */
+static void watch(int number)
+{
+	const struct sigaction action = {.sa_handler = ask, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
+	struct sigaction before;
+
+	if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+		sigaction(number, &action, NULL);
+}
+
+void kwhy_stop_watch(bool quiet)
+{
+	is_asked = 0;
+	is_quiet = quiet;
+	watch(SIGINT);
+	watch(SIGTERM);
+}
+
+bool kwhy_stop_asked(void)
+{
+	return is_asked != 0;
+}
+
+enum kwhy_status kwhy_stop_check(struct kwhy_error *error)
+{
+	return is_asked ? kwhy_fail(error, KWHY_E_LOST, "it was interrupted") : KWHY_OK;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/pairs/rank_wire.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length);
+
+enum { HEAD_BYTES = 3 };
+
+static void expect(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static void check_config(const struct kwhy_rank_key *key, const struct kwhy_rank_limits *limits)
+{
+	const struct kwhy_pair_config config = kwhy_rank_config_of(key);
+
+	expect((unsigned)config.engine < KWHY_PAIR_ENGINE_COUNT &&
+		(unsigned)config.load < KWHY_PAIR_LOAD_COUNT &&
+		(unsigned)config.clock < KWHY_PAIR_CLOCK_COUNT);
+	expect(config.source < limits->ranks && config.target < limits->ranks);
+	expect(config.bytes >= 1 && config.bytes <= limits->bytes_most);
+	expect(!config.samples && config.sample_count == 0);
+}
+
+static void check_visit(const unsigned char *bytes, const struct kwhy_rank_limits *limits)
+{
+	struct kwhy_rank_visit wire;
+	struct kwhy_pair_visit visit;
+
+	memcpy(&wire, bytes, sizeof(wire));
+	visit = kwhy_rank_visit_back(&wire);
+	check_config(&wire.key, limits);
+	expect(visit.most <= KWHY_PAIR_VISIT_SAMPLES && visit.count <= visit.most);
+	for (uint32_t i = 0; i < visit.count; i++)
+		expect(visit.samples[i].start_unix_ns <= visit.samples[i].end_unix_ns);
+}
+
+static void check_facts(const unsigned char *bytes, uint32_t count)
+{
+	struct kwhy_pair_rank_facts facts;
+
+	for (uint32_t i = 0; i < count; i++) {
+		memcpy(&facts, bytes + i * sizeof(facts), sizeof(facts));
+		expect(memchr(facts.name, 0, sizeof(facts.name)) &&
+			memchr(facts.host, 0, sizeof(facts.host)) &&
+			memchr(facts.settings, 0, sizeof(facts.settings)) &&
+			memchr(facts.no_nccl, 0, sizeof(facts.no_nccl)));
+		expect(!strchr(facts.name, '\033') && facts.shares <= 1 && facts.numa_node >= -1);
+	}
+}
+
+static void check_issue(const unsigned char *bytes)
+{
+	struct kwhy_rank_issue issue;
+
+	memcpy(&issue, bytes, sizeof(issue));
+	expect(issue.warm <= 1024 && issue.count >= 1 && issue.count <= 1024 && issue.is_held <= 1);
+}
+
+/* What was accepted is as its users take it. */
+static void check(enum kwhy_rank_word word, bool is_answer, const unsigned char *bytes,
+	const struct kwhy_rank_limits *limits)
+{
+	struct kwhy_rank_begin begin;
+
+	if (word == KWHY_RANK_VISIT)
+		check_visit(bytes, limits);
+	if (word == KWHY_RANK_FACTS && is_answer)
+		check_facts(bytes, 1);
+	if (word == KWHY_RANK_LEARN && !is_answer)
+		check_facts(bytes, limits->ranks);
+	if (word == KWHY_RANK_ISSUE && !is_answer)
+		check_issue(bytes);
+	if (word == KWHY_RANK_BEGIN && !is_answer) {
+		memcpy(&begin, bytes, sizeof(begin));
+		check_config(&begin.key, limits);
+	}
+}
+
+/* Word, whether it is an answer, number of ranks; then the message. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
+{
+	struct kwhy_error error = {0};
+
+	if (length < HEAD_BYTES)
+		return 0;
+	const enum kwhy_rank_word word = (enum kwhy_rank_word)data[0];
+	const bool is_answer = data[1] & 1;
+	const struct kwhy_rank_limits limits = {2 + data[2] % (KWHY_PAIR_GPUS_MOST - 1), 1 << 20};
+
+	if (kwhy_rank_wire_check(word, is_answer, data + HEAD_BYTES, length - HEAD_BYTES, &limits, &error))
+		expect(error.text[0] != '\0');
+	else
+		check(word, is_answer, data + HEAD_BYTES, &limits);
+	return 0;
+}

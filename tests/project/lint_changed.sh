@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# lint.sh over the sources below src/ that changed: since the branch left main, with what is not committed; on main itself,
+# with nothing uncommitted below src/, since the commit before. For a header, one source that includes it. A file that only
+# moved did not change. Usage: lint_changed.sh SOURCE_DIR BUILD_DIR
+set -euo pipefail
+cd "$1"
+skip() {
+	echo "skipped: $*"
+	exit 77
+}
+git rev-parse --git-dir >/dev/null 2>&1 || skip "not a git checkout; make check-all lints the whole tree"
+
+base=
+for main in main origin/main; do
+	if git rev-parse -q --verify "$main^{commit}" >/dev/null; then
+		base=$(git merge-base "$main" HEAD) || base=
+		break
+	fi
+done
+if [ -z "$base" ] || { [ "$base" = "$(git rev-parse HEAD)" ] && [ -z "$(git status --porcelain -- src)" ]; }; then
+	base=$(git rev-parse -q --verify HEAD~1) || skip "the commit before is not here; make check-all lints the whole tree"
+fi
+
+# Status and path (of a moved file: status, old, new path).
+changed() {
+	git diff --name-status -M --diff-filter=d "$base" -- src | grep -v '^R100' | awk -F '\t' '{print $NF}' || true
+	git ls-files --others --exclude-standard -- src
+}
+sources=()
+while read -r file; do
+	case $file in
+	*.c | *.cc) ;;
+	*.h)
+		same=${file%.h}.c
+		if [ -e "$same" ]; then
+			file=$same
+		else
+			file=$(grep -rlF --include='*.c' --include='*.cc' "\"${file#src/}\"" src | head -n 1) || true
+		fi
+		;;
+	*) continue ;;
+	esac
+	# What this build does not compile, clang-tidy cannot read.
+	[ -z "$file" ] || ! grep -qF "/$file\"" "$2/compile_commands.json" || sources+=("$file")
+done < <(changed)
+[ "${#sources[@]}" -gt 0 ] || skip "no source of this build below src/ changed since $(git log -1 --format='%h (%s)' "$base")"
+mapfile -t sources < <(printf '%s\n' "${sources[@]}" | sort -u)
+echo "${#sources[@]} sources changed since $(git log -1 --format='%h' "$base")"
+exec tests/project/lint.sh "$PWD" "$2" "${sources[@]}"
