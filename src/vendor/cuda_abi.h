@@ -94,6 +94,8 @@ typedef struct kwhy_cuda_function_opaque *kwhy_cuda_function;
 typedef struct kwhy_cuda_stream_opaque *kwhy_cuda_stream;
 typedef struct kwhy_cuda_graph_opaque *kwhy_cuda_graph;
 typedef struct kwhy_cuda_graph_exec_opaque *kwhy_cuda_graph_exec;
+typedef struct kwhy_cuda_graph_node_opaque *kwhy_cuda_graph_node;
+enum { KWHY_CUDA_GRAPH_NODE_KERNEL = 0 };
 
 typedef struct kwhy_cuda_event_opaque *kwhy_cuda_event;
 
@@ -108,6 +110,8 @@ struct kwhy_cuda_batch_attributes {
 
 enum {
 	KWHY_CUDA_LAUNCH_COOPERATIVE = 2,
+	KWHY_CUDA_LAUNCH_CLUSTER = 4,
+	KWHY_CUDA_LAUNCH_CLUSTER_SCHEDULING = 5,
 	KWHY_CUDA_LAUNCH_EARLY = 6, /* may begin before what is queued before it has ended */
 	KWHY_CUDA_LAUNCH_EARLY_EVENT = 7,
 	KWHY_CUDA_LAUNCH_COMPLETION_EVENT = 12,
@@ -128,6 +132,15 @@ struct kwhy_cuda_launch_config {
 	kwhy_cuda_stream stream;
 	struct kwhy_cuda_launch_attribute *attributes;
 	unsigned attribute_count;
+};
+
+/* A kernel of a graph: `kernel`, of a library, where there is no function. */
+struct kwhy_cuda_kernel_node {
+	kwhy_cuda_function function;
+	unsigned grid[3], block[3], shared_bytes;
+	void **arguments, **extra;
+	kwhy_cuda_function kernel;
+	kwhy_cuda_context context;
 };
 
 /* Where memory is to be reached from. */
@@ -232,6 +245,16 @@ enum kwhy_cuda_result cuStreamBeginCapture_v2(kwhy_cuda_stream stream, int mode)
 enum kwhy_cuda_result cuStreamEndCapture(kwhy_cuda_stream stream, kwhy_cuda_graph *out_graph);
 enum kwhy_cuda_result cuGraphInstantiateWithFlags(
 	kwhy_cuda_graph_exec *out_exec, kwhy_cuda_graph graph, unsigned long long flags);
+enum kwhy_cuda_result cuGraphGetNodes(
+	kwhy_cuda_graph graph, kwhy_cuda_graph_node *out_nodes, size_t *count);
+enum kwhy_cuda_result cuGraphNodeGetType(kwhy_cuda_graph_node node, int *out_type);
+enum kwhy_cuda_result cuGraphKernelNodeGetParams_v2(
+	kwhy_cuda_graph_node node, struct kwhy_cuda_kernel_node *out_parameters);
+/* `out_value` as that of struct kwhy_cuda_launch_attribute. */
+enum kwhy_cuda_result cuGraphKernelNodeGetAttribute(kwhy_cuda_graph_node node, int attribute, void *out_value);
+/* Mangled; of a function, or of a kernel of a library. */
+enum kwhy_cuda_result cuFuncGetName(const char **out_name, kwhy_cuda_function function);
+enum kwhy_cuda_result cuKernelGetName(const char **out_name, kwhy_cuda_function kernel);
 enum kwhy_cuda_result cuGraphLaunch(kwhy_cuda_graph_exec exec, kwhy_cuda_stream stream);
 enum kwhy_cuda_result cuGraphExecDestroy(kwhy_cuda_graph_exec exec);
 enum kwhy_cuda_result cuGraphDestroy(kwhy_cuda_graph graph);

@@ -204,6 +204,17 @@ struct kwhy_cupti_parameters_map {
 	size_t bytes;
 };
 
+/* ... of cuGraphInstantiate..., cuGraphLaunch, and of what changes or ends an executable graph, ... */
+struct kwhy_cupti_parameters_instantiate {
+	struct kwhy_cuda_graph_exec_opaque **out_exec;
+	struct kwhy_cuda_graph_opaque *graph;
+};
+
+struct kwhy_cupti_parameters_graph {
+	struct kwhy_cuda_graph_exec_opaque *exec;
+	struct kwhy_cuda_stream_opaque *stream; /* of cuGraphLaunch alone */
+};
+
 struct kwhy_cupti_parameters_share {
 	void *out_handle;
 	unsigned long long address;

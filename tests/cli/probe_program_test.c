@@ -137,6 +137,20 @@ static void memory_that_is_not_put_back_ends_the_probing_and_the_status_tells(vo
 	assert_true(strstr(probed->err, "the results of this run are not to be trusted"));
 }
 
+static void behind_a_graph_its_kernels_are_repeated_that_take_no_address_from_memory(void **state)
+{
+	struct probed *probed;
+
+	(void)state;
+	expect_same("work:1 graph:8 sum");
+	probed = probe("", "work:1 graph:8 sum");
+	assert_int_equal(count(probed->log, "burst vectorized_elementwise_kernel"), 9);
+	assert_int_equal(count(probed->log, "burst add"), 1); /* by its name it might */
+	assert_int_equal(count(probed->log, "burst count"), 1);
+	assert_int_equal(count(probed->log, "launched under capture"), 3);
+	assert_null(strstr(probed->log, "gave up"));
+}
+
 static void threads_take_turns_with_bursts(void **state)
 {
 	(void)state;
@@ -190,6 +204,8 @@ int main(void)
 		cmocka_unit_test_teardown(of_large_memory_only_what_is_written_is_copied, end_one),
 		cmocka_unit_test_teardown(
 			memory_that_is_not_put_back_ends_the_probing_and_the_status_tells, end_one),
+		cmocka_unit_test_teardown(
+			behind_a_graph_its_kernels_are_repeated_that_take_no_address_from_memory, end_one),
 		cmocka_unit_test_teardown(threads_take_turns_with_bursts, end_one),
 		cmocka_unit_test_teardown(a_child_of_fork_works_as_it_would, end_one),
 		cmocka_unit_test_teardown(

@@ -132,7 +132,7 @@ enum kwhy_probe_reason kwhy_probe_contents_choose(struct kwhy_probe_burst *burst
 	burst->is_looked_at = false;
 	burst->writes = NULL;
 	save_all(burst);
-	if (is_large(burst))
+	if (is_large(burst) && !burst->is_of_graph)
 		burst->writes = kwhy_probe_writes_of(burst->all_writes, burst->account);
 	if (burst->writes && !kwhy_probe_writes_are_regular(burst->writes)) {
 		burst->writes = NULL;

@@ -5,8 +5,7 @@
 
 enum { ATTRIBUTES_MOST = 32 };
 
-/* For calls of the plain form, which take NULL for the stream that waits for others. */
-static kwhy_cuda_stream stream_of(kwhy_cuda_stream stream, bool is_of_thread)
+kwhy_cuda_stream kwhy_probe_stream_of(kwhy_cuda_stream stream, bool is_of_thread)
 {
 	return stream || !is_of_thread
 		? stream
@@ -21,7 +20,7 @@ static void read_plain(
 	memcpy(out->grid, launch->grid, sizeof(out->grid));
 	memcpy(out->block, launch->block, sizeof(out->block));
 	out->shared_bytes = launch->shared_bytes;
-	out->stream = stream_of(launch->stream, is_of_thread);
+	out->stream = kwhy_probe_stream_of(launch->stream, is_of_thread);
 	out->arguments = launch->arguments;
 	out->extra = launch->extra;
 }
@@ -35,7 +34,7 @@ static void read_with(struct kwhy_probe_launch *out, const struct kwhy_cupti_par
 	memcpy(out->grid, config->grid, sizeof(out->grid));
 	memcpy(out->block, config->block, sizeof(out->block));
 	out->shared_bytes = config->shared_bytes;
-	out->stream = stream_of(config->stream, is_of_thread);
+	out->stream = kwhy_probe_stream_of(config->stream, is_of_thread);
 	out->config = config;
 	out->arguments = launch->arguments;
 	out->extra = launch->extra;

@@ -23,6 +23,9 @@ struct kwhy_probe_launch {
 void kwhy_probe_launch_read(struct kwhy_probe_launch *out, const struct kwhy_cupti_callback *data,
 	bool is_with, bool is_of_thread);
 
+/* For calls of the plain form, which take NULL for the stream that waits for others. */
+kwhy_cuda_stream kwhy_probe_stream_of(kwhy_cuda_stream stream, bool is_of_thread);
+
 /* Why such a launch is not to be repeated, by its attributes. */
 enum kwhy_probe_reason kwhy_probe_launch_refuse(
 	const struct kwhy_cuda_probe *driver, const struct kwhy_probe_launch *launch);

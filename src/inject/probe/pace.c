@@ -111,17 +111,22 @@ static double chance(
 		(double)(atomic_load(&account->launches) + 1);
 }
 
+bool kwhy_probe_pace_rests(const struct kwhy_probe_pace *pace, int64_t now_mono_ns)
+{
+	return atomic_load_explicit(&pace->is_over, memory_order_relaxed) ||
+		(!pace->plan.share_ppm &&
+			now_mono_ns < atomic_load_explicit(&pace->due_mono_ns, memory_order_relaxed));
+}
+
 bool kwhy_probe_pace_wants(struct kwhy_probe_pace *pace, struct kwhy_probe_accounts *accounts,
 	const struct kwhy_probe_account *account, int64_t now_mono_ns)
 {
 	int64_t never = 0;
 
-	if (atomic_load_explicit(&pace->is_over, memory_order_relaxed))
+	if (kwhy_probe_pace_rests(pace, now_mono_ns))
 		return false;
 	if (pace->plan.share_ppm)
 		return draw(pace) * 1e6 < pace->plan.share_ppm && kwhy_probe_pace_allows(account);
-	if (now_mono_ns < atomic_load_explicit(&pace->due_mono_ns, memory_order_relaxed))
-		return false;
 	if (atomic_compare_exchange_strong(&pace->first_mono_ns, &never, now_mono_ns) &&
 		now_mono_ns - atomic_load(&pace->begun_mono_ns) > START_MOST_NS)
 		atomic_store(&pace->begun_mono_ns, now_mono_ns - START_MOST_NS);

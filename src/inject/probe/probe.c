@@ -31,6 +31,11 @@ static const struct {
 	{"cuLaunchKernelEx", KWHY_PROBE_LAUNCH_WITH},
 	{"cuLaunchCooperative*", KWHY_PROBE_LAUNCH_COOPERATIVE},
 	{"cuGraphLaunch", KWHY_PROBE_LAUNCH_GRAPH},
+	{"cuGraphInstantiate*", KWHY_PROBE_MAKE_GRAPH},
+	{"cuGraphExecUpdate*", KWHY_PROBE_CHANGE_GRAPH},
+	{"cuGraphExec*SetParams*", KWHY_PROBE_CHANGE_GRAPH},
+	{"cuGraphNodeSetEnabled", KWHY_PROBE_CHANGE_GRAPH},
+	{"cuGraphExecDestroy", KWHY_PROBE_CHANGE_GRAPH},
 	{"cuMemAlloc_v2", KWHY_PROBE_ALLOCATE},
 	{"cuMemAllocAsync", KWHY_PROBE_ALLOCATE},
 	{"cuMemAllocFromPoolAsync", KWHY_PROBE_ALLOCATE},
@@ -137,14 +142,21 @@ static bool is_checked(const struct kwhy_probe *probe, const struct kwhy_probe_a
 		(probe->options.verify == KWHY_PROBE_VERIFY_FIRST && !account->checks);
 }
 
+/* What another launch may well not meet counts little; a capture says nothing about others. */
+static unsigned weight_of(enum kwhy_probe_reason reason)
+{
+	if (reason == KWHY_PROBE_CAPTURED)
+		return 0;
+	return reason == KWHY_PROBE_BUSY || reason == KWHY_PROBE_WRITES ? 1 : 4;
+}
+
 static void refuse(
 	struct kwhy_probe *probe, struct kwhy_probe_account *account, enum kwhy_probe_reason reason)
 {
 	const struct kwhy_probe_burst *burst = &probe->burst;
 
 	atomic_store(&account->reason, (unsigned char)reason);
-	atomic_fetch_add(
-		&account->refusals, reason == KWHY_PROBE_BUSY || reason == KWHY_PROBE_WRITES ? 1 : 4);
+	atomic_fetch_add(&account->refusals, weight_of(reason));
 	say(probe, "refused %.200s [%u x %u]: %s; reaches %zu allocations of %llu bytes, failure %d\n",
 		account->name, account->blocks, account->threads_per_block, kwhy_probe_reason_words(reason),
 		burst->reach.count, (unsigned long long)burst->reach.bytes, (int)burst->failure);
@@ -181,17 +193,24 @@ static void end_try(struct kwhy_probe *probe)
 	let_go(probe);
 }
 
-static void begin_burst(
-	struct kwhy_probe *probe, struct kwhy_probe_account *account, const struct kwhy_probe_launch *launch)
+static bool take_hold(struct kwhy_probe *probe)
+{
+	if (atomic_flag_test_and_set_explicit(&probe->held, memory_order_acquire))
+		return false;
+	has_burst = true;
+	atomic_store(&probe->is_held, true);
+	return true;
+}
+
+/* By the thread that holds it; where it comes to nothing the thread no longer does. */
+static void begin_burst(struct kwhy_probe *probe, struct kwhy_probe_account *account,
+	const struct kwhy_probe_launch *launch, bool is_of_graph)
 {
 	struct kwhy_probe_burst *burst = &probe->burst;
 	enum kwhy_probe_reason reason;
 	struct own own;
 
-	if (atomic_flag_test_and_set_explicit(&probe->held, memory_order_acquire))
-		return;
-	has_burst = true;
-	atomic_store(&probe->is_held, true);
+	burst->is_of_graph = is_of_graph;
 	burst->driver = &probe->driver;
 	burst->memory = &probe->memory;
 	burst->account = account;
@@ -278,26 +297,97 @@ static void say_burst(struct kwhy_probe *probe)
 		1e-9 * (double)(burst->end_mono_ns - atomic_load(&probe->pace.begun_mono_ns)));
 }
 
-static void end_burst(struct kwhy_probe *probe, const struct kwhy_cupti_callback *data)
+static void finish_burst(struct kwhy_probe *probe)
 {
-	struct kwhy_probe_burst *burst = &probe->burst;
-	const enum kwhy_cuda_result *result = data->result;
-	enum kwhy_probe_reason reason;
-	struct own own;
+	const struct own own = enter(probe);
+	const enum kwhy_probe_reason reason = kwhy_probe_burst_end(&probe->burst);
 
-	if (data->correlation != burst->launch.correlation || (result && *result)) {
-		end_try(probe);
-		return;
-	}
-	own = enter(probe);
-	reason = kwhy_probe_burst_end(burst);
 	leave(probe, own);
 	judge_burst(probe, reason);
 	keep_row(probe);
 	atomic_fetch_add(&probe->bursts, 1);
-	if (burst->repeats)
+	if (probe->burst.repeats)
 		say_burst(probe);
 	end_try(probe);
+}
+
+static void end_burst(struct kwhy_probe *probe, const struct kwhy_cupti_callback *data)
+{
+	const enum kwhy_cuda_result *result = data->result;
+
+	if (data->correlation != probe->burst.launch.correlation || (result && *result))
+		end_try(probe);
+	else
+		finish_burst(probe);
+}
+
+struct wish {
+	struct kwhy_probe *probe;
+	int64_t now_mono_ns;
+};
+
+static bool wants_node(void *context, struct kwhy_probe_account *account)
+{
+	const struct wish *wish = context;
+
+	if (account->form != KWHY_PROBE_IDEMPOTENT) {
+		if (!atomic_load(&account->reason))
+			atomic_store(&account->reason, KWHY_PROBE_GRAPH);
+		return false;
+	}
+	return kwhy_probe_pace_wants(&wish->probe->pace, &wish->probe->accounts, account, wish->now_mono_ns);
+}
+
+/* One of the graph's kernels by itself, behind it: there is no launch of the program's own within the burst.
+ */
+static void repeat_of_graph(
+	struct kwhy_probe *probe, const struct kwhy_cupti_callback *data, bool is_of_thread)
+{
+	const struct kwhy_cupti_parameters_graph *parameters = data->parameters;
+	struct wish wish = {probe, kwhy_clock_mono_ns()};
+	struct kwhy_probe_launch launch;
+	struct kwhy_probe_node node;
+
+	if (kwhy_probe_pace_rests(&probe->pace, wish.now_mono_ns) || !take_hold(probe))
+		return;
+	if (!kwhy_probe_graphs_choose(&probe->graphs, parameters->exec,
+		    (uint64_t)data->correlation * 2654435761U, wants_node, &wish, &node)) {
+		let_go(probe);
+		return;
+	}
+	node.config.attributes = node.attributes;
+	kwhy_probe_launch_of_node(&launch, data, &node, is_of_thread);
+	begin_burst(probe, node.account, &launch, true);
+	if (has_burst)
+		finish_burst(probe);
+}
+
+static void on_graph(struct kwhy_probe *probe, enum kwhy_probe_handler handler,
+	const struct kwhy_cupti_callback *data, bool is_of_thread)
+{
+	const struct kwhy_cupti_parameters_instantiate *made = data->parameters;
+	const struct kwhy_cupti_parameters_graph *graph = data->parameters;
+	const struct kwhy_probe_graph_maker maker = {&probe->driver, &probe->accounts, reason_of};
+	const enum kwhy_cuda_result *result = data->result;
+	struct own own;
+
+	if (data->site == KWHY_CUPTI_ENTER) {
+		wait_for_others(probe);
+		if (handler == KWHY_PROBE_CHANGE_GRAPH)
+			kwhy_probe_graphs_forget(&probe->graphs, graph->exec);
+		return;
+	}
+	if ((result && *result) || handler == KWHY_PROBE_CHANGE_GRAPH)
+		return;
+	if (handler == KWHY_PROBE_MAKE_GRAPH) {
+		own = enter(probe);
+		kwhy_probe_graphs_add(&probe->graphs, &maker, *made->out_exec, made->graph);
+		leave(probe, own);
+	} else if (kwhy_probe_graphs_launched(&probe->graphs, graph->exec)) {
+		repeat_of_graph(probe, data, is_of_thread);
+	} else {
+		atomic_fetch_add(&probe->graph_launches, 1);
+	}
 }
 
 static void on_launch(
@@ -326,8 +416,9 @@ static void on_launch(
 		return;
 	}
 	atomic_fetch_add_explicit(&account->launches, 1, memory_order_relaxed);
-	if (kwhy_probe_pace_wants(&probe->pace, &probe->accounts, account, kwhy_clock_mono_ns()))
-		begin_burst(probe, account, &launch);
+	if (kwhy_probe_pace_wants(&probe->pace, &probe->accounts, account, kwhy_clock_mono_ns()) &&
+		take_hold(probe))
+		begin_burst(probe, account, &launch, false);
 }
 
 /* Before the call: what it takes away is no longer there; after it: what it gave. */
@@ -379,14 +470,16 @@ static void on_driver_call(struct kwhy_probe *probe, uint32_t id, const struct k
 	case KWHY_PROBE_LAUNCH_WITH:
 		on_launch(probe, data, handler == KWHY_PROBE_LAUNCH_WITH, probe->calls[id].is_of_thread);
 		return;
-	case KWHY_PROBE_LAUNCH_COOPERATIVE:
 	case KWHY_PROBE_LAUNCH_GRAPH:
+	case KWHY_PROBE_MAKE_GRAPH:
+	case KWHY_PROBE_CHANGE_GRAPH:
+		on_graph(probe, handler, data, probe->calls[id].is_of_thread);
+		return;
+	case KWHY_PROBE_LAUNCH_COOPERATIVE:
 	case KWHY_PROBE_OTHER:
 		if (data->site != KWHY_CUPTI_ENTER)
 			return;
 		wait_for_others(probe);
-		if (handler == KWHY_PROBE_LAUNCH_GRAPH)
-			atomic_fetch_add(&probe->graph_launches, 1);
 		if (handler == KWHY_PROBE_LAUNCH_COOPERATIVE)
 			atomic_fetch_add(&probe->cooperative_launches, 1);
 		return;

@@ -3,6 +3,7 @@
 #define KWHY_INJECT_PROBE_PROBE_H
 
 #include "inject/probe/burst.h"
+#include "inject/probe/graphs.h"
 #include "inject/probe/options.h"
 #include "vendor/cupti.h"
 
@@ -20,6 +21,8 @@ enum kwhy_probe_handler {
 	KWHY_PROBE_LAUNCH_WITH,
 	KWHY_PROBE_LAUNCH_COOPERATIVE,
 	KWHY_PROBE_LAUNCH_GRAPH,
+	KWHY_PROBE_MAKE_GRAPH,
+	KWHY_PROBE_CHANGE_GRAPH, /* or end it */
 	KWHY_PROBE_ALLOCATE,
 	KWHY_PROBE_ALLOCATE_PITCH,
 	KWHY_PROBE_FREE,
@@ -49,6 +52,7 @@ struct kwhy_probe {
 	struct kwhy_probe_pace pace;
 	struct kwhy_probe_place places[KWHY_PROBE_PLACES];
 	struct kwhy_probe_burst burst; /* of whoever holds it */
+	struct kwhy_probe_graphs graphs;
 	struct kwhy_probe_writes writes[KWHY_PROBE_WRITERS];
 	atomic_flag held;
 	atomic_bool is_on, is_held;

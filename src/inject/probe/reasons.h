@@ -10,7 +10,7 @@
 	X(SKIPPED, 1, "--skip names it")                                                      \
 	X(COOPERATIVE, 0, "it is launched cooperatively")                                     \
 	X(CAPTURED, 0, "it is launched under capture")                                        \
-	X(GRAPH, 1, "it is launched by a graph")                                              \
+	X(GRAPH, 0, "it is launched by a graph")                                              \
 	X(PARAMETERS, 0, "the driver does not tell its parameters (it does since CUDA 12.4)") \
 	X(MANAGED, 0, "it reaches managed memory")                                            \
 	X(HOST, 0, "it reaches memory of the host")                                           \

@@ -77,3 +77,57 @@ enum kwhy_cuda_result cuThreadExchangeStreamCaptureMode(int *mode)
 	*mode = before;
 	return KWHY_CUDA_SUCCESS;
 }
+
+/* Nodes are the operations that were captured. */
+enum kwhy_cuda_result cuGraphGetNodes(kwhy_cuda_graph graph, kwhy_cuda_graph_node *out_nodes, size_t *count)
+{
+	size_t found = 0;
+
+	BEGIN("cuGraphGetNodes");
+	for (struct fake_operation *at = graph->queue.first; at; at = at->next, found++)
+		if (out_nodes && found < *count)
+			out_nodes[found] = (kwhy_cuda_graph_node)at;
+	*count = found;
+	return fake_end(KWHY_CUDA_SUCCESS);
+}
+
+enum kwhy_cuda_result cuGraphNodeGetType(kwhy_cuda_graph_node node, int *out_type)
+{
+	BEGIN("cuGraphNodeGetType");
+	*out_type = ((const struct fake_operation *)node)->kind == FAKE_KERNEL ? KWHY_CUDA_GRAPH_NODE_KERNEL
+									       : 1;
+	return fake_end(KWHY_CUDA_SUCCESS);
+}
+
+enum kwhy_cuda_result cuGraphKernelNodeGetParams_v2(
+	kwhy_cuda_graph_node node, struct kwhy_cuda_kernel_node *out_parameters)
+{
+	static _Thread_local void *arguments[KWHY_GPU_HOST_ARGUMENTS_MOST];
+	struct fake_operation *operation = (struct fake_operation *)node;
+	const uint16_t *bytes = operation->function->host.argument_bytes;
+	size_t used = 0;
+
+	BEGIN("cuGraphKernelNodeGetParams_v2");
+	for (size_t i = 0; bytes[i]; i++) {
+		arguments[i] = &operation->arguments[used];
+		used += (bytes[i] + 7u) / 8;
+	}
+	*out_parameters = (struct kwhy_cuda_kernel_node){.function = operation->function,
+		.grid = {operation->grid.blocks, 1, 1},
+		.block = {operation->grid.threads_per_block, 1, 1},
+		.shared_bytes = operation->grid.shared_bytes,
+		.arguments = arguments};
+	return fake_end(KWHY_CUDA_SUCCESS);
+}
+
+enum kwhy_cuda_result cuGraphKernelNodeGetAttribute(kwhy_cuda_graph_node node, int attribute, void *out_value)
+{
+	(void)node, (void)attribute, (void)out_value;
+	return KWHY_CUDA_INVALID_VALUE;
+}
+
+enum kwhy_cuda_result cuFuncGetName(const char **out_name, kwhy_cuda_function function)
+{
+	*out_name = function->host.name;
+	return KWHY_CUDA_SUCCESS;
+}

@@ -35,7 +35,14 @@ static struct {
 	__typeof__(cuModuleLoadData) *load;
 	__typeof__(cuModuleGetFunction) *get_function;
 	__typeof__(cuLaunchKernel) *launch;
-	__typeof__(cuMemcpy) *copy;
+	__typeof__(cuStreamCreate) *new_stream;
+	__typeof__(cuStreamBeginCapture_v2) *begin_capture;
+	__typeof__(cuStreamEndCapture) *end_capture;
+	__typeof__(cuGraphInstantiateWithFlags) *instantiate;
+	__typeof__(cuGraphLaunch) *launch_graph;
+	__typeof__(cuGraphExecDestroy) *destroy_exec;
+	__typeof__(cuGraphDestroy) *destroy_graph;
+	__typeof__(cuStreamSynchronize) *wait;
 	void (*give)(const struct kwhy_gpu_host_kernel *kernels);
 } cuda;
 
@@ -98,7 +105,7 @@ static void unsteady(const struct kwhy_gpu_grid *grid, void **arguments)
 
 static const struct kwhy_gpu_host_kernel kernels[] = {{"add", add, {8, 8}}, {"count", count, {8}},
 	{"follow", follow, {8}}, {"unsteady", unsteady, {8, 8}}, {"ncclDevKernel_AllReduce", count, {8}},
-	{NULL, NULL, {0}}};
+	{"vectorized_elementwise_kernel", add, {8, 8}}, {NULL, NULL, {0}}};
 
 static kwhy_cuda_function functions[sizeof(kernels) / sizeof(kernels[0])];
 
@@ -117,7 +124,14 @@ static void initialise(void)
 	cuda.load = find(driver, "cuModuleLoadData");
 	cuda.get_function = find(driver, "cuModuleGetFunction");
 	cuda.launch = find(driver, "cuLaunchKernel");
-	cuda.copy = find(driver, "cuMemcpy");
+	cuda.new_stream = find(driver, "cuStreamCreate");
+	cuda.begin_capture = find(driver, "cuStreamBeginCapture_v2");
+	cuda.end_capture = find(driver, "cuStreamEndCapture");
+	cuda.instantiate = find(driver, "cuGraphInstantiateWithFlags");
+	cuda.launch_graph = find(driver, "cuGraphLaunch");
+	cuda.destroy_exec = find(driver, "cuGraphExecDestroy");
+	cuda.destroy_graph = find(driver, "cuGraphDestroy");
+	cuda.wait = find(driver, "cuStreamSynchronize");
 	cuda.give = find(driver, "kwhy_fake_gpu_kernels");
 	tell = find(cupti, "fake_cupti_tell");
 	record = find(cupti, "fake_cupti_kernel");
@@ -181,19 +195,21 @@ static kwhy_cuda_function function_of(const char *name)
 	exit(96);
 }
 
+static kwhy_cuda_stream stream; /* that kernels are launched in */
+
 static void launch(const char *name, void **arguments)
 {
 	kwhy_cuda_function function = function_of(name);
 	enum kwhy_cuda_result result;
 	struct kwhy_cupti_parameters_launch parameters = {
-		.grid = {264, 1, 1}, .block = {256, 1, 1}, .arguments = arguments};
+		.grid = {264, 1, 1}, .block = {256, 1, 1}, .stream = stream, .arguments = arguments};
 	struct kwhy_cupti_callback data = {.symbol = name, .parameters = &parameters};
 	const uint32_t its = ++correlation;
 
 	parameters.function = function;
 	data.correlation = its;
 	call("cuLaunchKernel", &data, KWHY_CUPTI_ENTER);
-	result = cuda.launch(function, 264, 1, 1, 256, 1, 1, 0, NULL, arguments, NULL);
+	result = cuda.launch(function, 264, 1, 1, 256, 1, 1, 0, stream, arguments, NULL);
 	record_call(KWHY_CUPTI_DOMAIN_DRIVER, "cuLaunchKernel", its);
 	record(name, its, 1000, 0);
 	data.result = &result;
@@ -265,6 +281,55 @@ static void unsteadily(const char *text)
 	mask[0] = ~(uint64_t)(uintptr_t)own.out;
 	for (int i = 0; i < atoi(text); i++)
 		launch("unsteady", (void *[]){&memory, &mask});
+}
+
+static kwhy_cuda_graph_exec instantiate(kwhy_cuda_graph graph)
+{
+	kwhy_cuda_graph_exec exec = NULL;
+	struct kwhy_cupti_parameters_instantiate parameters = {&exec, graph};
+	struct kwhy_cupti_callback data = {.parameters = &parameters, .correlation = ++correlation};
+	enum kwhy_cuda_result result;
+
+	call("cuGraphInstantiateWithFlags", &data, KWHY_CUPTI_ENTER);
+	result = cuda.instantiate(&exec, graph, 0);
+	data.result = &result;
+	call("cuGraphInstantiateWithFlags", &data, KWHY_CUPTI_EXIT);
+	return exec;
+}
+
+static void launch_graph(kwhy_cuda_graph_exec exec)
+{
+	struct kwhy_cupti_parameters_graph parameters = {exec, stream};
+	struct kwhy_cupti_callback data = {.parameters = &parameters, .correlation = ++correlation};
+	enum kwhy_cuda_result result;
+
+	call("cuGraphLaunch", &data, KWHY_CUPTI_ENTER);
+	result = cuda.launch_graph(exec, stream);
+	data.result = &result;
+	call("cuGraphLaunch", &data, KWHY_CUPTI_EXIT);
+}
+
+/* The kernel that is fit runs once outside of the graph, as in a warm-up. */
+static void graph(const char *text)
+{
+	void *added[] = {&own.in, &own.out}, *counted[] = {&own.counter};
+	kwhy_cuda_graph made;
+	kwhy_cuda_graph_exec exec;
+
+	launch("vectorized_elementwise_kernel", added);
+	if (cuda.new_stream(&stream, 0) || cuda.begin_capture(stream, KWHY_CUDA_CAPTURE_THREAD_LOCAL))
+		exit(93);
+	launch("vectorized_elementwise_kernel", added);
+	launch("count", counted);
+	launch("add", added);
+	if (cuda.end_capture(stream, &made))
+		exit(92);
+	exec = instantiate(made);
+	cuda.destroy_graph(made);
+	for (int i = 0; exec && i < atoi(text); i++)
+		launch_graph(exec);
+	cuda.wait(stream);
+	stream = NULL;
 }
 
 static void *take_and_free(void *text)
@@ -353,6 +418,7 @@ static const struct {
 	{"unsteady", unsteadily},
 	{"allocate", allocate_meanwhile},
 	{"threads", threads},
+	{"graph", graph},
 	{"fork", fork_child},
 	{"dies", die_within},
 	{"sum", print_sum},
