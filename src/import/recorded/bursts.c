@@ -146,26 +146,36 @@ static struct kwhy_recorded_burst *burst_of(const struct kwhy_recorded *recorded
 	return burst_at(recorded, recording->streams[rows->stream[row]].process, rows->start_ns[row]);
 }
 
-/* The program's own launch says the stream and, where it is too long for the prober, the whole name. */
+static bool is_of_burst(const struct kwhy_recorded_burst *burst, uint32_t correlation)
+{
+	return correlation == burst->correlation || is_later(correlation, burst->correlation);
+}
+
+/*
+ * The program's own launch says the stream and, where it is too long for the prober, the whole name. Behind a
+ * graph there is none, and where CUPTI lost it, too, the stream is that of the first repeat.
+ */
 static void find_first(const struct kwhy_recorded *recorded, size_t row)
 {
 	const struct kwhy_recording *recording = recorded->recording;
 	const struct kwhy_activities *rows = &recording->activities;
 	struct kwhy_recorded_burst *burst = burst_of(recorded, row);
 
-	if (!burst || !is_kernel(rows, row) || is_own_kernel(recording, row))
+	if (!burst || !is_kernel(rows, row) || rows->graph_node[row] != KWHY_NONE ||
+		is_own_kernel(recording, row))
 		return;
-	if (rows->call[row] == burst->correlation && rows->start_ns[row] < burst->first_ns) {
+	if (burst->burst.form != KWHY_BURST_OF_GRAPH && rows->call[row] == burst->correlation &&
+		rows->start_ns[row] < burst->first_ns) {
 		burst->first_ns = rows->start_ns[row];
 		burst->burst.stream = rows->stream[row];
 		burst->burst.name = rows->name[row];
-	} else if (burst->stream == KWHY_NONE && is_later(rows->call[row], burst->correlation) &&
+	} else if (burst->stream == KWHY_NONE && is_of_burst(burst, rows->call[row]) &&
 		rows->name[row] == burst->burst.name &&
 		recording->streams[rows->stream[row]].context == burst->context)
 		burst->stream = rows->stream[row];
 }
 
-/* Where CUPTI lost the program's own launch, all that is left of that name are repeats. */
+/* Without a launch of the program's own all of that name are repeats. */
 static void find_stream(struct kwhy_recorded_burst *burst)
 {
 	if (burst->first_ns != INT64_MAX)
@@ -179,11 +189,11 @@ static uint8_t origin_of(const struct kwhy_recorded *recorded, size_t row)
 	const struct kwhy_activities *rows = &recorded->recording->activities;
 	const struct kwhy_recorded_burst *burst = burst_of(recorded, row);
 
-	if (!burst || rows->stream[row] != burst->burst.stream ||
-		(rows->call[row] != burst->correlation && !is_later(rows->call[row], burst->correlation)))
+	if (!burst || rows->stream[row] != burst->burst.stream || !is_of_burst(burst, rows->call[row]) ||
+		rows->kind[row] == KWHY_ACTIVITY_GRAPH || rows->graph_node[row] != KWHY_NONE)
 		return KWHY_ORIGIN_PROGRAM;
 	if (!is_kernel(rows, row))
-		return rows->kind[row] == KWHY_ACTIVITY_GRAPH ? KWHY_ORIGIN_PROGRAM : KWHY_ORIGIN_PROBER;
+		return KWHY_ORIGIN_PROBER;
 	if (is_own_kernel(recorded->recording, row))
 		return KWHY_ORIGIN_PROBER;
 	return rows->name[row] == burst->burst.name && rows->start_ns[row] > burst->first_ns

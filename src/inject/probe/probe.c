@@ -254,7 +254,8 @@ static void keep_row(struct kwhy_probe *probe)
 		.context = burst->launch.context_id,
 		.thread = (uint32_t)syscall(SYS_gettid),
 		.repeats = burst->repeats,
-		.form = burst->account->form == KWHY_PROBE_STATEFUL,
+		.form = burst->is_of_graph ? KWHY_PROBE_ROW_OF_GRAPH
+					   : burst->account->form == KWHY_PROBE_STATEFUL,
 		.check = (uint8_t)burst->check};
 	atomic_store_explicit(&probe->row_head, head + 1, memory_order_release);
 }

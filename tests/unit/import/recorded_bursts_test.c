@@ -201,6 +201,30 @@ static void repeats_are_found_where_the_programs_own_launch_is_lost(void **state
 	kwhy_recording_free(recording);
 }
 
+/* A graph's kernels run while the burst waits for them, with the correlation of its launch. */
+static void behind_a_graph_all_but_its_own_kernels_are_repeats(void **state)
+{
+	struct kwhy_recording *recording;
+	struct tape tape;
+
+	(void)state;
+	begin_process(&tape, memfd_create("recording", 0), 1);
+	for (int i = 0; i < 2; i++)
+		ADD(&tape, KERNEL, kernel, .start_mono_ns = (11 + i) * MS,
+			.end_mono_ns = (11 + i) * MS + MS / 2, .name = GEMM, .correlation = CALLED,
+			.stream = 7, .context = 1, .graph_node = 5);
+	copy(&tape, 13, CALLED, 7);
+	kernel(&tape, GEMM, 14, CALLED, 7);
+	kernel(&tape, GEMM, 15, 102, 7);
+	copy(&tape, 16, 103, 7);
+	ADD(&tape, BURST, burst, .start_mono_ns = 10 * MS, .end_mono_ns = 30 * MS, .name = GEMM,
+		.correlation = CALLED, .context = 1, .repeats = 2, .form = KWHY_BURST_OF_GRAPH);
+	recording = import_tape(&tape);
+	assert_origins(recording, "PPCRRC");
+	assert_int_equal(recording->bursts[0].form, KWHY_BURST_OF_GRAPH);
+	kwhy_recording_free(recording);
+}
+
 static void correlations_may_begin_anew_within_a_burst(void **state)
 {
 	struct kwhy_recording *recording;
@@ -366,6 +390,7 @@ int main(void)
 		cmocka_unit_test(calls_of_the_prober_are_left_out_and_those_of_other_threads_stay),
 		cmocka_unit_test(repeats_with_the_correlation_of_the_launch_are_not_joined_with_its_call),
 		cmocka_unit_test(repeats_are_found_where_the_programs_own_launch_is_lost),
+		cmocka_unit_test(behind_a_graph_all_but_its_own_kernels_are_repeats),
 		cmocka_unit_test(correlations_may_begin_anew_within_a_burst),
 		cmocka_unit_test(a_real_probed_program_ran_what_it_runs_without),
 		cmocka_unit_test(a_recording_cut_before_the_row_of_a_burst_has_none),
