@@ -30,6 +30,10 @@ enum kwhy_probe_handler {
 	KWHY_PROBE_UNMAP,
 	KWHY_PROBE_SHARE,
 	KWHY_PROBE_OPEN_SHARED,
+	KWHY_PROBE_COPY,
+	KWHY_PROBE_SET_8,
+	KWHY_PROBE_SET_16,
+	KWHY_PROBE_SET_32,
 	KWHY_PROBE_OTHER /* changes memory: waits for the end of a burst */
 };
 
