@@ -237,6 +237,10 @@ enum kwhy_cuda_result cuMemcpyDtoDAsync_v2(
 	kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes, kwhy_cuda_stream stream);
 enum kwhy_cuda_result cuMemcpyDtoHAsync_v2(
 	void *to, kwhy_cuda_address from, size_t bytes, kwhy_cuda_stream stream);
+enum kwhy_cuda_result cuMemsetD16Async(
+	kwhy_cuda_address address, unsigned short value, size_t count, kwhy_cuda_stream stream);
+enum kwhy_cuda_result cuMemsetD32Async(
+	kwhy_cuda_address address, unsigned value, size_t count, kwhy_cuda_stream stream);
 enum kwhy_cuda_result cuCtxGetDevice(kwhy_cuda_device *out_device);
 enum kwhy_cuda_result cuStreamQuery(kwhy_cuda_stream stream);
 enum kwhy_cuda_result cuStreamIsCapturing(kwhy_cuda_stream stream, int *out_status);

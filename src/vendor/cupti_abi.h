@@ -204,6 +204,20 @@ struct kwhy_cupti_parameters_map {
 	size_t bytes;
 };
 
+/* ... of copies and memsets in a stream, ... */
+struct kwhy_cupti_parameters_copy {
+	unsigned long long to, from;
+	size_t bytes;
+	struct kwhy_cuda_stream_opaque *stream;
+};
+
+struct kwhy_cupti_parameters_set {
+	unsigned long long to;
+	unsigned value; /* as wide as the call says */
+	size_t count;
+	struct kwhy_cuda_stream_opaque *stream;
+};
+
 /* ... of cuGraphInstantiate..., cuGraphLaunch, and of what changes or ends an executable graph, ... */
 struct kwhy_cupti_parameters_instantiate {
 	struct kwhy_cuda_graph_exec_opaque **out_exec;

@@ -151,6 +151,21 @@ static void behind_a_graph_its_kernels_are_repeated_that_take_no_address_from_me
 	assert_null(strstr(probed->log, "gave up"));
 }
 
+static void copies_and_memsets_are_repeated_but_for_pageable_ones(void **state)
+{
+	struct probed *probed;
+
+	(void)state;
+	expect_same("copies:6 sum");
+	probed = probe("", "copies:6 sum");
+	assert_int_equal(count(probed->log, "burst copy within the device"), 6);
+	assert_int_equal(count(probed->log, "burst copy from pinned memory"), 6);
+	assert_int_equal(count(probed->log, "burst memset"), 6);
+	assert_int_equal(count(probed->log, "burst copy from pageable memory"), 0);
+	assert_true(strstr(probed->log, "memory of the host that is not pinned"));
+	assert_null(strstr(probed->log, "gave up"));
+}
+
 static void threads_take_turns_with_bursts(void **state)
 {
 	(void)state;
@@ -206,6 +221,7 @@ int main(void)
 			memory_that_is_not_put_back_ends_the_probing_and_the_status_tells, end_one),
 		cmocka_unit_test_teardown(
 			behind_a_graph_its_kernels_are_repeated_that_take_no_address_from_memory, end_one),
+		cmocka_unit_test_teardown(copies_and_memsets_are_repeated_but_for_pageable_ones, end_one),
 		cmocka_unit_test_teardown(threads_take_turns_with_bursts, end_one),
 		cmocka_unit_test_teardown(a_child_of_fork_works_as_it_would, end_one),
 		cmocka_unit_test_teardown(

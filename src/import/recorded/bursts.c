@@ -10,6 +10,9 @@
 /* Names of the prober's own kernels (inject/probe). */
 #define OWN_KERNELS "kwhy_probe_"
 
+/* Of a copy that is worth repeating (inject/probe/copies.h). */
+enum { COPY_BYTES_LEAST = 65536 };
+
 enum kwhy_status kwhy_recorded_burst_keep(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_wire_burst *burst, struct kwhy_error *error)
 {
@@ -151,9 +154,43 @@ static bool is_of_burst(const struct kwhy_recorded_burst *burst, uint32_t correl
 	return correlation == burst->correlation || is_later(correlation, burst->correlation);
 }
 
+/* Bursts of copies and memsets have no grid. */
+static bool is_of_copies(const struct kwhy_burst *burst)
+{
+	return burst->blocks == KWHY_WIRE_UNKNOWN_U32 && burst->threads_per_block == KWHY_WIRE_UNKNOWN_U16;
+}
+
+/* Is it what the burst repeats? Other copies of the prober are smaller than those that are repeated. */
+static bool is_repeated(
+	const struct kwhy_recorded *recorded, const struct kwhy_recorded_burst *burst, size_t row)
+{
+	const struct kwhy_activities *rows = &recorded->recording->activities;
+
+	if (is_of_copies(&burst->burst))
+		return !is_kernel(rows, row) && rows->bytes[row] >= COPY_BYTES_LEAST;
+	return is_kernel(rows, row) && !is_own_kernel(recorded->recording, row) &&
+		rows->name[row] == burst->burst.name;
+}
+
+/* Behind a graph or a copy of the program's own all that starts once these have come to rest is the prober's.
+ */
+static bool is_before_all(const struct kwhy_recorded_burst *burst, int64_t start_ns)
+{
+	return burst->burst.form == KWHY_BURST_BEHIND && start_ns < burst->burst.start_ns + burst->launch_ns;
+}
+
+static bool may_be_probers(
+	const struct kwhy_recorded *recorded, const struct kwhy_recorded_burst *burst, size_t row)
+{
+	const struct kwhy_activities *rows = &recorded->recording->activities;
+
+	return burst && is_of_burst(burst, rows->call[row]) && rows->kind[row] != KWHY_ACTIVITY_GRAPH &&
+		rows->graph_node[row] == KWHY_NONE && !is_before_all(burst, rows->start_ns[row]);
+}
+
 /*
- * The program's own launch says the stream and, where it is too long for the prober, the whole name. Behind a
- * graph there is none, and where CUPTI lost it, too, the stream is that of the first repeat.
+ * The program's own launch says the stream and, where it is too long for the prober, the whole name. Where a
+ * burst is behind it, or CUPTI lost it, the stream is that of the first repeat.
  */
 static void find_first(const struct kwhy_recorded *recorded, size_t row)
 {
@@ -161,16 +198,15 @@ static void find_first(const struct kwhy_recorded *recorded, size_t row)
 	const struct kwhy_activities *rows = &recording->activities;
 	struct kwhy_recorded_burst *burst = burst_of(recorded, row);
 
-	if (!burst || !is_kernel(rows, row) || rows->graph_node[row] != KWHY_NONE ||
-		is_own_kernel(recording, row))
+	if (!may_be_probers(recorded, burst, row))
 		return;
-	if (burst->burst.form != KWHY_BURST_OF_GRAPH && rows->call[row] == burst->correlation &&
+	if (burst->burst.form != KWHY_BURST_BEHIND && rows->call[row] == burst->correlation &&
+		is_kernel(rows, row) && !is_own_kernel(recording, row) &&
 		rows->start_ns[row] < burst->first_ns) {
 		burst->first_ns = rows->start_ns[row];
 		burst->burst.stream = rows->stream[row];
 		burst->burst.name = rows->name[row];
-	} else if (burst->stream == KWHY_NONE && is_of_burst(burst, rows->call[row]) &&
-		rows->name[row] == burst->burst.name &&
+	} else if (burst->stream == KWHY_NONE && is_repeated(recorded, burst, row) &&
 		recording->streams[rows->stream[row]].context == burst->context)
 		burst->stream = rows->stream[row];
 }
@@ -189,16 +225,12 @@ static uint8_t origin_of(const struct kwhy_recorded *recorded, size_t row)
 	const struct kwhy_activities *rows = &recorded->recording->activities;
 	const struct kwhy_recorded_burst *burst = burst_of(recorded, row);
 
-	if (!burst || rows->stream[row] != burst->burst.stream || !is_of_burst(burst, rows->call[row]) ||
-		rows->kind[row] == KWHY_ACTIVITY_GRAPH || rows->graph_node[row] != KWHY_NONE)
+	if (!may_be_probers(recorded, burst, row) || rows->stream[row] != burst->burst.stream)
 		return KWHY_ORIGIN_PROGRAM;
-	if (!is_kernel(rows, row))
-		return KWHY_ORIGIN_PROBER;
-	if (is_own_kernel(recorded->recording, row))
-		return KWHY_ORIGIN_PROBER;
-	return rows->name[row] == burst->burst.name && rows->start_ns[row] > burst->first_ns
-		? KWHY_ORIGIN_REPEAT
-		: KWHY_ORIGIN_PROGRAM;
+	if (is_repeated(recorded, burst, row))
+		return rows->start_ns[row] > burst->first_ns ? KWHY_ORIGIN_REPEAT : KWHY_ORIGIN_PROGRAM;
+	return is_kernel(rows, row) && !is_own_kernel(recorded->recording, row) ? KWHY_ORIGIN_PROGRAM
+										: KWHY_ORIGIN_PROBER;
 }
 
 /* Of what is not the program's the calls are left out: it must not be joined with the program's launch. */

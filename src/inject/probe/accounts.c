@@ -173,6 +173,8 @@ static double mean_ns(const struct kwhy_probe_account *account)
 
 	if (records)
 		return (double)atomic_load(&account->busy_ns) / (double)records;
+	if (kernel_ns <= 0 && account->blocks == KWHY_PROBE_BLOCKS_UNKNOWN)
+		return UNSEEN_NS;
 	return kernel_ns > 0
 		? kernel_ns
 		: UNSEEN_NS + (double)account->blocks * account->threads_per_block / THREADS_PER_NS;

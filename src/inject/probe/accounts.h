@@ -19,6 +19,9 @@ enum {
 	KWHY_PROBE_NAME_BYTES = 1024
 };
 
+/* Of copies and memsets, and of grids that are larger. */
+#define KWHY_PROBE_BLOCKS_UNKNOWN UINT32_MAX
+
 enum kwhy_probe_form { KWHY_PROBE_FORM_UNKNOWN, KWHY_PROBE_IDEMPOTENT, KWHY_PROBE_STATEFUL };
 
 struct kwhy_probe_account {

@@ -81,7 +81,7 @@ bool kwhy_probe_contents_fit(const struct kwhy_probe_burst *burst)
 	return bytes <= burst->place->copies_bytes / 2;
 }
 
-void kwhy_probe_contents_copy(struct kwhy_probe_burst *burst, enum kwhy_probe_copy which, bool is_back)
+void kwhy_probe_contents_copy(struct kwhy_probe_burst *burst, enum kwhy_probe_stage which, bool is_back)
 {
 	kwhy_cuda_address at = burst->place->copies +
 		(which == KWHY_PROBE_COPY_AFTER ? burst->place->copies_bytes / 2 : 0);
@@ -131,8 +131,12 @@ enum kwhy_probe_reason kwhy_probe_contents_choose(struct kwhy_probe_burst *burst
 
 	burst->is_looked_at = false;
 	burst->writes = NULL;
+	burst->saved.count = 0;
+	burst->saved.bytes = 0;
+	if (burst->launch.copy.bytes)
+		return KWHY_PROBE_NONE; /* a repeat writes what is there already */
 	save_all(burst);
-	if (is_large(burst) && !burst->is_of_graph)
+	if (is_large(burst) && !burst->is_behind)
 		burst->writes = kwhy_probe_writes_of(burst->all_writes, burst->account);
 	if (burst->writes && !kwhy_probe_writes_are_regular(burst->writes)) {
 		burst->writes = NULL;

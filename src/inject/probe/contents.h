@@ -8,7 +8,7 @@
  * The memory of a burst, copied and hashed in its stream. A call that fails is noted; then nothing more is
  * done but what puts memory back.
  */
-enum kwhy_probe_copy { KWHY_PROBE_COPY_BEFORE, KWHY_PROBE_COPY_AFTER }; /* the program's own launch */
+enum kwhy_probe_stage { KWHY_PROBE_COPY_BEFORE, KWHY_PROBE_COPY_AFTER }; /* the program's own launch */
 
 void kwhy_probe_contents_note(struct kwhy_probe_burst *burst, enum kwhy_cuda_result result);
 
@@ -24,7 +24,7 @@ enum kwhy_probe_reason kwhy_probe_contents_choose(struct kwhy_probe_burst *burst
 bool kwhy_probe_contents_fit(const struct kwhy_probe_burst *burst);
 
 /* Copies that aside (`is_back`: puts it back). */
-void kwhy_probe_contents_copy(struct kwhy_probe_burst *burst, enum kwhy_probe_copy which, bool is_back);
+void kwhy_probe_contents_copy(struct kwhy_probe_burst *burst, enum kwhy_probe_stage which, bool is_back);
 
 /* Adds the sums of all chunks that are reached to the table, times `factor`, and to one of the sums. */
 void kwhy_probe_contents_look(struct kwhy_probe_burst *burst, int64_t factor, unsigned sum);

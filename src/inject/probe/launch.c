@@ -93,9 +93,27 @@ static enum kwhy_cuda_result repeat_with(
 	return driver->cuLaunchKernelEx(&config, launch->function, launch->arguments, launch->extra);
 }
 
+static enum kwhy_cuda_result repeat_copy(
+	const struct kwhy_cuda_probe *driver, const struct kwhy_probe_copy *copy, kwhy_cuda_stream stream)
+{
+	switch (copy->width) {
+	case 0:
+		return driver->cuMemcpyAsync(copy->to, copy->from, copy->bytes, stream);
+	case 1:
+		return driver->cuMemsetD8Async(copy->to, (unsigned char)copy->value, copy->bytes, stream);
+	case 2:
+		return driver->cuMemsetD16Async(
+			copy->to, (unsigned short)copy->value, copy->bytes / 2, stream);
+	default:
+		return driver->cuMemsetD32Async(copy->to, copy->value, copy->bytes / 4, stream);
+	}
+}
+
 enum kwhy_cuda_result kwhy_probe_launch_repeat(
 	const struct kwhy_cuda_probe *driver, const struct kwhy_probe_launch *launch)
 {
+	if (launch->copy.bytes)
+		return repeat_copy(driver, &launch->copy, launch->stream);
 	if (launch->config)
 		return repeat_with(driver, launch);
 	return driver->cuLaunchKernel(launch->function, launch->grid[0], launch->grid[1], launch->grid[2],

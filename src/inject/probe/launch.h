@@ -6,6 +6,13 @@
 #include "inject/probe/reasons.h"
 #include "vendor/cupti_abi.h"
 
+/* A copy, or a memset of elements of `width` bytes. */
+struct kwhy_probe_copy {
+	kwhy_cuda_address to, from;
+	size_t bytes;	       /* 0: neither */
+	unsigned value, width; /* of a memset; 0: a copy */
+};
+
 /* A launch of the program, while its call lasts. */
 struct kwhy_probe_launch {
 	kwhy_cuda_context context;
@@ -15,6 +22,7 @@ struct kwhy_probe_launch {
 	kwhy_cuda_stream stream;		      /* as the plain forms of calls take it */
 	const struct kwhy_cuda_launch_config *config; /* of cuLaunchKernelEx; NULL: of a plain launch */
 	void **arguments, **extra;
+	struct kwhy_probe_copy copy; /* instead of a kernel */
 	const char *name;
 };
 

@@ -5,6 +5,7 @@
 #include "base/collective_name.h"
 #include "inject/calls.h"
 #include "inject/pool.h"
+#include "inject/probe/copies.h"
 #include "inject/probe/known.h"
 #include "inject/probe/progress.h"
 
@@ -46,6 +47,11 @@ static const struct {
 	{"cuMemUnmap", KWHY_PROBE_UNMAP},
 	{"cuIpcGetMemHandle", KWHY_PROBE_SHARE},
 	{"cuIpcOpenMemHandle*", KWHY_PROBE_OPEN_SHARED},
+	{"cuMemcpyDtoDAsync_v2", KWHY_PROBE_COPY},
+	{"cuMemcpyHtoDAsync_v2", KWHY_PROBE_COPY},
+	{"cuMemsetD8Async", KWHY_PROBE_SET_8},
+	{"cuMemsetD16Async", KWHY_PROBE_SET_16},
+	{"cuMemsetD32Async", KWHY_PROBE_SET_32},
 	{"cuMemcpy*", KWHY_PROBE_OTHER},
 	{"cuMemset*", KWHY_PROBE_OTHER},
 	{"cuStreamBeginCapture*", KWHY_PROBE_OTHER},
@@ -204,13 +210,13 @@ static bool take_hold(struct kwhy_probe *probe)
 
 /* By the thread that holds it; where it comes to nothing the thread no longer does. */
 static void begin_burst(struct kwhy_probe *probe, struct kwhy_probe_account *account,
-	const struct kwhy_probe_launch *launch, bool is_of_graph)
+	const struct kwhy_probe_launch *launch, bool is_behind)
 {
 	struct kwhy_probe_burst *burst = &probe->burst;
 	enum kwhy_probe_reason reason;
 	struct own own;
 
-	burst->is_of_graph = is_of_graph;
+	burst->is_behind = is_behind;
 	burst->driver = &probe->driver;
 	burst->memory = &probe->memory;
 	burst->account = account;
@@ -245,8 +251,8 @@ static void keep_row(struct kwhy_probe *probe)
 	}
 	probe->rows[head % KWHY_PROBE_ROWS] = (struct kwhy_probe_row){.account = burst->account,
 		.start_mono_ns = burst->start_mono_ns,
-		.launch_mono_ns = burst->launch_mono_ns,
-		.launched_mono_ns = burst->launched_mono_ns,
+		.launch_mono_ns = burst->is_behind ? burst->own_mono_ns : burst->launch_mono_ns,
+		.launched_mono_ns = burst->is_behind ? burst->own_mono_ns : burst->launched_mono_ns,
 		.end_mono_ns = burst->end_mono_ns,
 		.repeated_ns = burst->repeated_ns,
 		.saved_bytes = burst->saved.bytes,
@@ -254,8 +260,8 @@ static void keep_row(struct kwhy_probe *probe)
 		.context = burst->launch.context_id,
 		.thread = (uint32_t)syscall(SYS_gettid),
 		.repeats = burst->repeats,
-		.form = burst->is_of_graph ? KWHY_PROBE_ROW_OF_GRAPH
-					   : burst->account->form == KWHY_PROBE_STATEFUL,
+		.form = burst->is_behind ? KWHY_PROBE_ROW_BEHIND
+					 : burst->account->form == KWHY_PROBE_STATEFUL,
 		.check = (uint8_t)burst->check};
 	atomic_store_explicit(&probe->row_head, head + 1, memory_order_release);
 }
@@ -422,6 +428,46 @@ static void on_launch(
 		begin_burst(probe, account, &launch, false);
 }
 
+/* Behind the call: a copy that is repeated there writes once more what it has written. */
+static void on_copy(
+	struct kwhy_probe *probe, const struct kwhy_cupti_callback *data, unsigned width, bool is_of_thread)
+{
+	const enum kwhy_cuda_result *result = data->result;
+	char name[KWHY_PROBE_COPY_NAME_BYTES];
+	struct kwhy_probe_account *account;
+	struct kwhy_probe_launch launch;
+	struct kwhy_probe_shape shape;
+	struct own own;
+
+	if (data->site == KWHY_CUPTI_ENTER)
+		wait_for_others(probe);
+	if (data->site == KWHY_CUPTI_ENTER || (result && *result) ||
+		!kwhy_probe_copy_read(&launch, data, width, is_of_thread))
+		return;
+	own = enter(probe);
+	shape = kwhy_probe_copy_shape(&probe->driver, &launch.copy, name);
+	leave(probe, own);
+	account = kwhy_probe_account_of(&probe->accounts, &shape, reason_of);
+	if (!account)
+		return;
+	atomic_fetch_add_explicit(&account->launches, 1, memory_order_relaxed);
+	if (!kwhy_probe_pace_wants(&probe->pace, &probe->accounts, account, kwhy_clock_mono_ns()) ||
+		!take_hold(probe))
+		return;
+	launch.name = account->name;
+	begin_burst(probe, account, &launch, true);
+	if (has_burst)
+		finish_burst(probe);
+}
+
+static unsigned width_of(enum kwhy_probe_handler handler)
+{
+	return handler == KWHY_PROBE_SET_8     ? 1
+		: handler == KWHY_PROBE_SET_16 ? 2
+		: handler == KWHY_PROBE_SET_32 ? 4
+					       : 0;
+}
+
 /* Before the call: what it takes away is no longer there; after it: what it gave. */
 static void on_memory(
 	struct kwhy_probe *probe, enum kwhy_probe_handler handler, const struct kwhy_cupti_callback *data)
@@ -475,6 +521,12 @@ static void on_driver_call(struct kwhy_probe *probe, uint32_t id, const struct k
 	case KWHY_PROBE_MAKE_GRAPH:
 	case KWHY_PROBE_CHANGE_GRAPH:
 		on_graph(probe, handler, data, probe->calls[id].is_of_thread);
+		return;
+	case KWHY_PROBE_COPY:
+	case KWHY_PROBE_SET_8:
+	case KWHY_PROBE_SET_16:
+	case KWHY_PROBE_SET_32:
+		on_copy(probe, data, width_of(handler), probe->calls[id].is_of_thread);
 		return;
 	case KWHY_PROBE_LAUNCH_COOPERATIVE:
 	case KWHY_PROBE_OTHER:

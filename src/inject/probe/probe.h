@@ -30,12 +30,16 @@ enum kwhy_probe_handler {
 	KWHY_PROBE_UNMAP,
 	KWHY_PROBE_SHARE,
 	KWHY_PROBE_OPEN_SHARED,
+	KWHY_PROBE_COPY,
+	KWHY_PROBE_SET_8,
+	KWHY_PROBE_SET_16,
+	KWHY_PROBE_SET_32,
 	KWHY_PROBE_OTHER /* changes memory: waits for the end of a burst */
 };
 
 /* A burst that has ended, until it is written down. */
 /* As a recording numbers forms (model/recording.h): 0 back to back, 1 put back before each repeat. */
-enum { KWHY_PROBE_ROW_OF_GRAPH = 2 };
+enum { KWHY_PROBE_ROW_BEHIND = 2 };
 
 struct kwhy_probe_row {
 	const struct kwhy_probe_account *account;

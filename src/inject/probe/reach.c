@@ -178,6 +178,33 @@ static enum kwhy_probe_reason read_arguments(struct reading *reading, const stru
 	return reason;
 }
 
+/*
+ * Of a copy both ends. Pinned memory of the host may be read again: the program cannot know yet that the copy
+ * is over, as the call has not returned.
+ */
+static enum kwhy_probe_reason read_copy(struct reading *reading, const struct kwhy_probe_copy *copy)
+{
+	enum kwhy_probe_reason reason = read_word(reading, copy->to, 0);
+	int type = 0;
+
+	if (reason || !reading->reach->pointer_count)
+		return reason ? reason : KWHY_PROBE_UNKNOWN;
+	if (copy->width)
+		return KWHY_PROBE_NONE;
+	if (reading->driver->cuPointerGetAttribute(&type, KWHY_CUDA_POINTER_MEMORY_TYPE, copy->from))
+		return KWHY_PROBE_PAGEABLE;
+	if (type == KWHY_CUDA_MEMORY_HOST)
+		return KWHY_PROBE_NONE;
+	if (copy->from < copy->to + copy->bytes && copy->to < copy->from + copy->bytes)
+		return KWHY_PROBE_UNKNOWN;
+	return read_word(reading, copy->from, 1);
+}
+
+static bool can_copy(const struct kwhy_cuda_probe *driver)
+{
+	return driver->cuMemcpyAsync && driver->cuMemsetD16Async && driver->cuMemsetD32Async;
+}
+
 enum kwhy_probe_reason kwhy_probe_reach_read(const struct kwhy_cuda_probe *driver,
 	struct kwhy_probe_memory *memory, const struct kwhy_probe_launch *launch,
 	struct kwhy_probe_reach *out)
@@ -189,6 +216,8 @@ enum kwhy_probe_reason kwhy_probe_reach_read(const struct kwhy_cuda_probe *drive
 	out->has_lost_pointers = false;
 	if (driver->cuCtxGetDevice(&reading.device))
 		return KWHY_PROBE_FAILED;
+	if (launch->copy.bytes)
+		return can_copy(driver) ? read_copy(&reading, &launch->copy) : KWHY_PROBE_FAILED;
 	if (launch->arguments)
 		return read_arguments(&reading, launch);
 	return launch->extra ? read_extra(&reading, launch->extra) : KWHY_PROBE_NONE;

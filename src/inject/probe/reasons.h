@@ -14,6 +14,7 @@
 	X(PARAMETERS, 0, "the driver does not tell its parameters (it does since CUDA 12.4)") \
 	X(MANAGED, 0, "it reaches managed memory")                                            \
 	X(HOST, 0, "it reaches memory of the host")                                           \
+	X(PAGEABLE, 0, "it copies from memory of the host that is not pinned")                \
 	X(SHARED, 0, "it reaches memory shared with another process")                         \
 	X(PEER, 0, "it reaches memory of another device")                                     \
 	X(RANGES_MANY, 0, "it reaches more allocations than can be kept")                     \

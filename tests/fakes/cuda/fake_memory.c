@@ -431,3 +431,33 @@ enum kwhy_cuda_result cuMemsetD8Async(
 	BEGIN("cuMemsetD8Async");
 	return fake_end(fake_put(stream, &operation));
 }
+
+#ifndef FAKE_HIP
+/* Elements whose bytes are all the same, as this driver fills bytes. */
+static enum kwhy_cuda_result set_wide(
+	kwhy_cuda_address address, unsigned value, size_t width, size_t count, kwhy_cuda_stream stream)
+{
+	const unsigned char byte = (unsigned char)value;
+	const struct fake_operation operation = {
+		.kind = FAKE_FILL, .to = address, .value = byte, .bytes = width * count};
+
+	for (size_t i = 1; i < width; i++)
+		if ((unsigned char)(value >> 8 * i) != byte)
+			return KWHY_CUDA_NOT_SUPPORTED;
+	return fake_put(stream, &operation);
+}
+
+enum kwhy_cuda_result cuMemsetD16Async(
+	kwhy_cuda_address address, unsigned short value, size_t count, kwhy_cuda_stream stream)
+{
+	BEGIN("cuMemsetD16Async");
+	return fake_end(set_wide(address, value, 2, count, stream));
+}
+
+enum kwhy_cuda_result cuMemsetD32Async(
+	kwhy_cuda_address address, unsigned value, size_t count, kwhy_cuda_stream stream)
+{
+	BEGIN("cuMemsetD32Async");
+	return fake_end(set_wide(address, value, 4, count, stream));
+}
+#endif

@@ -31,7 +31,7 @@ enum {
 static const char *const calls[2][CALLS] = {
 	{NULL, "cuInit", "cuLaunchKernel", "cuMemAlloc_v2", "cuCtxSynchronize", "cuLaunchHostFunc_ptsz",
 		"cuProfilerStop", "cuMemFree_v2", "cuGraphInstantiateWithFlags", "cuGraphLaunch",
-		"cuGraphExecDestroy"},
+		"cuGraphExecDestroy", "cuMemcpyDtoDAsync_v2", "cuMemcpyHtoDAsync_v2", "cuMemsetD32Async"},
 	{NULL, "cudaGetDevice_v3020", "cudaMalloc_v3020", "cudaLaunchKernel_v7000",
 		"cudaMemcpyAsync_ptsz_v7000", "cudaDeviceSynchronize_v3020", "cudaGraphLaunch_v10000",
 		"cudaProfilerStop_v4000"},

@@ -35,6 +35,9 @@ static struct {
 	__typeof__(cuModuleLoadData) *load;
 	__typeof__(cuModuleGetFunction) *get_function;
 	__typeof__(cuLaunchKernel) *launch;
+	__typeof__(cuMemcpyAsync) *copy;
+	__typeof__(cuMemsetD32Async) *set;
+	__typeof__(cuMemHostAlloc) *allocate_pinned;
 	__typeof__(cuStreamCreate) *new_stream;
 	__typeof__(cuStreamBeginCapture_v2) *begin_capture;
 	__typeof__(cuStreamEndCapture) *end_capture;
@@ -124,6 +127,9 @@ static void initialise(void)
 	cuda.load = find(driver, "cuModuleLoadData");
 	cuda.get_function = find(driver, "cuModuleGetFunction");
 	cuda.launch = find(driver, "cuLaunchKernel");
+	cuda.copy = find(driver, "cuMemcpyAsync");
+	cuda.set = find(driver, "cuMemsetD32Async");
+	cuda.allocate_pinned = find(driver, "cuMemHostAlloc");
 	cuda.new_stream = find(driver, "cuStreamCreate");
 	cuda.begin_capture = find(driver, "cuStreamBeginCapture_v2");
 	cuda.end_capture = find(driver, "cuStreamEndCapture");
@@ -283,6 +289,54 @@ static void unsteadily(const char *text)
 		launch("unsteady", (void *[]){&memory, &mask});
 }
 
+static void copy(const char *name, void *to, const void *from, size_t bytes)
+{
+	struct kwhy_cupti_parameters_copy parameters = {(uintptr_t)to, (uintptr_t)from, bytes, stream};
+	struct kwhy_cupti_callback data = {.parameters = &parameters, .correlation = ++correlation};
+	enum kwhy_cuda_result result;
+
+	call(name, &data, KWHY_CUPTI_ENTER);
+	result = cuda.copy((uintptr_t)to, (uintptr_t)from, bytes, stream);
+	data.result = &result;
+	call(name, &data, KWHY_CUPTI_EXIT);
+}
+
+static void set(void *to, unsigned value, size_t count)
+{
+	struct kwhy_cupti_parameters_set parameters = {(uintptr_t)to, value, count, stream};
+	struct kwhy_cupti_callback data = {.parameters = &parameters, .correlation = ++correlation};
+	enum kwhy_cuda_result result;
+
+	call("cuMemsetD32Async", &data, KWHY_CUPTI_ENTER);
+	result = cuda.set((uintptr_t)to, value, count, stream);
+	data.result = &result;
+	call("cuMemsetD32Async", &data, KWHY_CUPTI_EXIT);
+}
+
+enum { COPIED_BYTES = 1 << 17 };
+
+static void copies(const char *text)
+{
+	uint64_t *first = allocate(COPIED_BYTES), *second = allocate(COPIED_BYTES),
+		 *pageable = calloc(1, COPIED_BYTES);
+	void *pinned = NULL;
+
+	if (!pageable || cuda.allocate_pinned(&pinned, COPIED_BYTES, 0))
+		exit(91);
+	memset(pinned, 5, COPIED_BYTES);
+	for (int i = 0; i < atoi(text); i++) {
+		set(first, 0x07070707, COPIED_BYTES / 8);
+		copy("cuMemcpyHtoDAsync_v2", (char *)first + COPIED_BYTES / 2, pinned, COPIED_BYTES / 2);
+		copy("cuMemcpyDtoDAsync_v2", second, first, COPIED_BYTES);
+		copy("cuMemcpyHtoDAsync_v2", first, pageable, COPIED_BYTES);
+		memset(pageable, i, COPIED_BYTES);
+	}
+	cuda.wait(stream);
+	for (size_t i = 0; i < COPIED_BYTES / 8; i++)
+		own.out[i % WORDS] += 3 * first[i] + second[i];
+	free(pageable);
+}
+
 static kwhy_cuda_graph_exec instantiate(kwhy_cuda_graph graph)
 {
 	kwhy_cuda_graph_exec exec = NULL;
@@ -419,6 +473,7 @@ static const struct {
 	{"allocate", allocate_meanwhile},
 	{"threads", threads},
 	{"graph", graph},
+	{"copies", copies},
 	{"fork", fork_child},
 	{"dies", die_within},
 	{"sum", print_sum},

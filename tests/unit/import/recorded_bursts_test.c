@@ -218,10 +218,42 @@ static void behind_a_graph_all_but_its_own_kernels_are_repeats(void **state)
 	kernel(&tape, GEMM, 15, 102, 7);
 	copy(&tape, 16, 103, 7);
 	ADD(&tape, BURST, burst, .start_mono_ns = 10 * MS, .end_mono_ns = 30 * MS, .name = GEMM,
-		.correlation = CALLED, .context = 1, .repeats = 2, .form = KWHY_BURST_OF_GRAPH);
+		.correlation = CALLED, .context = 1, .repeats = 2, .form = KWHY_BURST_BEHIND,
+		.launch_ns = 3 * MS, .launched_ns = 3 * MS);
 	recording = import_tape(&tape);
 	assert_origins(recording, "PPCRRC");
-	assert_int_equal(recording->bursts[0].form, KWHY_BURST_OF_GRAPH);
+	assert_int_equal(recording->bursts[0].form, KWHY_BURST_BEHIND);
+	kwhy_recording_free(recording);
+}
+
+static void big_copy(struct tape *tape, int64_t start_ms, uint32_t correlation)
+{
+	ADD(tape, COPY, copy, .start_mono_ns = start_ms * MS, .end_mono_ns = start_ms * MS + MS / 2,
+		.bytes = 1 << 20, .correlation = correlation, .stream = 7, .context = 1,
+		.copy_kind = KWHY_COPY_H2D);
+}
+
+/* The program's own may start before the burst or in it, until it has come to rest. */
+static void behind_a_copy_its_like_are_repeats(void **state)
+{
+	struct kwhy_recording *recording;
+	struct tape tape;
+
+	(void)state;
+	begin_process(&tape, memfd_create("recording", 0), 1);
+	big_copy(&tape, 11, CALLED);
+	ADD(&tape, MEMSET, memset, .start_mono_ns = 13 * MS, .end_mono_ns = 13 * MS + 1, .bytes = 64,
+		.correlation = CALLED, .stream = 7, .context = 1);
+	big_copy(&tape, 14, CALLED);
+	big_copy(&tape, 15, 102);
+	copy(&tape, 16, 103, 7); /* of the sums */
+	big_copy(&tape, 31, 104);
+	ADD(&tape, BURST, burst, .start_mono_ns = 10 * MS, .end_mono_ns = 30 * MS, .name = WHY,
+		.correlation = CALLED, .context = 1, .repeats = 2, .blocks = KWHY_WIRE_UNKNOWN_U32,
+		.threads_per_block = KWHY_WIRE_UNKNOWN_U16, .form = KWHY_BURST_BEHIND, .launch_ns = 2 * MS,
+		.launched_ns = 2 * MS);
+	recording = import_tape(&tape);
+	assert_origins(recording, "PCRRCP");
 	kwhy_recording_free(recording);
 }
 
@@ -391,6 +423,7 @@ int main(void)
 		cmocka_unit_test(repeats_with_the_correlation_of_the_launch_are_not_joined_with_its_call),
 		cmocka_unit_test(repeats_are_found_where_the_programs_own_launch_is_lost),
 		cmocka_unit_test(behind_a_graph_all_but_its_own_kernels_are_repeats),
+		cmocka_unit_test(behind_a_copy_its_like_are_repeats),
 		cmocka_unit_test(correlations_may_begin_anew_within_a_burst),
 		cmocka_unit_test(a_real_probed_program_ran_what_it_runs_without),
 		cmocka_unit_test(a_recording_cut_before_the_row_of_a_burst_has_none),
