@@ -146,42 +146,6 @@ static struct kwhy_recorded_burst *burst_of(const struct kwhy_recorded *recorded
 	return burst_at(recorded, recording->streams[rows->stream[row]].process, rows->start_ns[row]);
 }
 
-/* Copies and memsets have no grid. */
-static bool is_of_copies(const struct kwhy_recorded_burst *burst)
-{
-	return burst->burst.blocks == KWHY_WIRE_UNKNOWN_U32 &&
-		burst->burst.threads_per_block == KWHY_WIRE_UNKNOWN_U16;
-}
-
-static bool is_copy(const struct kwhy_activities *rows, size_t row)
-{
-	return rows->kind[row] == KWHY_ACTIVITY_COPY || rows->kind[row] == KWHY_ACTIVITY_MEMSET;
-}
-
-static void find_first_copy(const struct kwhy_activities *rows, struct kwhy_recorded_burst *burst, size_t row)
-{
-	if (!is_copy(rows, row) || rows->call[row] != burst->correlation ||
-		rows->start_ns[row] >= burst->first_ns)
-		return;
-	burst->first_ns = rows->start_ns[row];
-	burst->first_row = row;
-	burst->burst.stream = rows->stream[row];
-}
-
-/* Other copies of the prober within a burst are smaller than those that are worth repeating. */
-static uint8_t origin_of_copy(
-	const struct kwhy_activities *rows, const struct kwhy_recorded_burst *burst, size_t row)
-{
-	const size_t first = burst->first_row;
-
-	if (row == first)
-		return KWHY_ORIGIN_PROGRAM;
-	return rows->kind[row] == rows->kind[first] && rows->bytes[row] == rows->bytes[first] &&
-			rows->copy_kind[row] == rows->copy_kind[first]
-		? KWHY_ORIGIN_REPEAT
-		: KWHY_ORIGIN_PROBER;
-}
-
 /* The program's own launch says the stream and, where it is too long for the prober, the whole name. */
 static void find_first(const struct kwhy_recorded *recorded, size_t row)
 {
@@ -189,9 +153,7 @@ static void find_first(const struct kwhy_recorded *recorded, size_t row)
 	const struct kwhy_activities *rows = &recording->activities;
 	struct kwhy_recorded_burst *burst = burst_of(recorded, row);
 
-	if (burst && is_of_copies(burst))
-		find_first_copy(rows, burst, row);
-	if (!burst || is_of_copies(burst) || !is_kernel(rows, row) || is_own_kernel(recording, row))
+	if (!burst || !is_kernel(rows, row) || is_own_kernel(recording, row))
 		return;
 	if (rows->call[row] == burst->correlation && rows->start_ns[row] < burst->first_ns) {
 		burst->first_ns = rows->start_ns[row];
@@ -208,8 +170,6 @@ static void find_stream(struct kwhy_recorded_burst *burst)
 {
 	if (burst->first_ns != INT64_MAX)
 		return;
-	if (is_of_copies(burst))
-		return; /* which are its repeats cannot be told */
 	burst->first_ns = INT64_MIN;
 	burst->burst.stream = burst->stream;
 }
@@ -222,8 +182,6 @@ static uint8_t origin_of(const struct kwhy_recorded *recorded, size_t row)
 	if (!burst || rows->stream[row] != burst->burst.stream ||
 		(rows->call[row] != burst->correlation && !is_later(rows->call[row], burst->correlation)))
 		return KWHY_ORIGIN_PROGRAM;
-	if (is_of_copies(burst))
-		return origin_of_copy(rows, burst, row);
 	if (!is_kernel(rows, row))
 		return rows->kind[row] == KWHY_ACTIVITY_GRAPH ? KWHY_ORIGIN_PROGRAM : KWHY_ORIGIN_PROBER;
 	if (is_own_kernel(recorded->recording, row))
@@ -233,11 +191,56 @@ static uint8_t origin_of(const struct kwhy_recorded *recorded, size_t row)
 		: KWHY_ORIGIN_PROGRAM;
 }
 
+/* Copies and memsets have no grid. */
+static bool is_of_copies(const struct kwhy_recorded_burst *burst)
+{
+	return burst->burst.blocks == KWHY_WIRE_UNKNOWN_U32 &&
+		burst->burst.threads_per_block == KWHY_WIRE_UNKNOWN_U16;
+}
+
+/* The program's own is the first of its call. */
+static void find_first_copy(const struct kwhy_recorded *recorded, size_t row)
+{
+	const struct kwhy_activities *rows = &recorded->recording->activities;
+	struct kwhy_recorded_burst *burst = burst_of(recorded, row);
+	const bool is_copy = rows->kind[row] == KWHY_ACTIVITY_COPY || rows->kind[row] == KWHY_ACTIVITY_MEMSET;
+
+	if (!burst || !is_copy || !is_of_copies(burst) || rows->call[row] != burst->correlation ||
+		rows->start_ns[row] >= burst->first_ns)
+		return;
+	burst->first_ns = rows->start_ns[row];
+	burst->first_row = row;
+	burst->burst.stream = rows->stream[row];
+}
+
+/* The prober's other copies within a burst are smaller than those that it repeats. */
+static uint8_t origin_of_copy(
+	const struct kwhy_activities *rows, const struct kwhy_recorded_burst *burst, size_t row)
+{
+	const size_t first = burst->first_row;
+
+	if (rows->stream[row] != burst->burst.stream || row == first ||
+		(rows->call[row] != burst->correlation && !is_later(rows->call[row], burst->correlation)))
+		return KWHY_ORIGIN_PROGRAM;
+	return rows->kind[row] == rows->kind[first] && rows->bytes[row] == rows->bytes[first] &&
+			rows->copy_kind[row] == rows->copy_kind[first]
+		? KWHY_ORIGIN_REPEAT
+		: KWHY_ORIGIN_PROBER;
+}
+
+static uint8_t origin_within(const struct kwhy_recorded *recorded, size_t row)
+{
+	const struct kwhy_recorded_burst *burst = burst_of(recorded, row);
+
+	return burst && is_of_copies(burst) ? origin_of_copy(&recorded->recording->activities, burst, row)
+					    : origin_of(recorded, row);
+}
+
 /* Of what is not the program's the calls are left out: it must not be joined with the program's launch. */
 static void tell(const struct kwhy_recorded *recorded, size_t row)
 {
 	struct kwhy_activities *rows = &recorded->recording->activities;
-	const uint8_t origin = rows->origin[row] ? KWHY_ORIGIN_PROGRAM : origin_of(recorded, row);
+	const uint8_t origin = rows->origin[row] ? KWHY_ORIGIN_PROGRAM : origin_within(recorded, row);
 
 	if (origin == KWHY_ORIGIN_PROGRAM)
 		return;
@@ -252,6 +255,8 @@ enum kwhy_status kwhy_recorded_bursts_apply(struct kwhy_recorded *recorded, stru
 
 	for (size_t i = 0; i < rows->count && recorded->burst_count; i++)
 		find_first(recorded, i);
+	for (size_t i = 0; i < rows->count && recorded->burst_count; i++)
+		find_first_copy(recorded, i);
 	for (size_t i = 0; i < recorded->burst_count; i++)
 		find_stream(&recorded->bursts[i]);
 	for (size_t i = 0; i < rows->count && recorded->burst_count; i++)

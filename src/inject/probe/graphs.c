@@ -280,7 +280,7 @@ void kwhy_probe_launch_of_node(struct kwhy_probe_launch *out, const struct kwhy_
 	 * ones. */
 	*out = (struct kwhy_probe_launch){.context = graph->context,
 		.context_id = graph->context_id,
-		.correlation = graph->correlation + 1,
+		.correlation = graph->correlation,
 		.function = node->function,
 		.shared_bytes = node->config.shared_bytes,
 		.stream = kwhy_probe_stream_of(parameters->stream, is_of_thread),

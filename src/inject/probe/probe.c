@@ -210,13 +210,13 @@ static bool take_hold(struct kwhy_probe *probe)
 
 /* By the thread that holds it; where it comes to nothing the thread no longer does. */
 static void begin_burst(struct kwhy_probe *probe, struct kwhy_probe_account *account,
-	const struct kwhy_probe_launch *launch, bool is_behind)
+	const struct kwhy_probe_launch *launch, bool is_of_graph)
 {
 	struct kwhy_probe_burst *burst = &probe->burst;
 	enum kwhy_probe_reason reason;
 	struct own own;
 
-	burst->is_behind = is_behind;
+	burst->is_of_graph = is_of_graph;
 	burst->driver = &probe->driver;
 	burst->memory = &probe->memory;
 	burst->account = account;
@@ -454,7 +454,7 @@ static void on_copy(
 		!take_hold(probe))
 		return;
 	launch.name = account->name;
-	begin_burst(probe, account, &launch, true);
+	begin_burst(probe, account, &launch, false);
 	if (has_burst)
 		finish_burst(probe);
 }

@@ -201,6 +201,35 @@ static void repeats_are_told_where_the_programs_own_launch_is_lost(void **state)
 	kwhy_recording_free(recording);
 }
 
+static void large_copy(struct tape *tape, int64_t start_ms, uint32_t correlation)
+{
+	ADD(tape, COPY, copy, .start_mono_ns = start_ms * MS, .end_mono_ns = start_ms * MS + MS / 2,
+		.bytes = 1 << 20, .correlation = correlation, .stream = 7, .context = 1,
+		.copy_kind = KWHY_COPY_H2D);
+}
+
+static void of_a_burst_of_copies_the_first_is_the_programs(void **state)
+{
+	struct kwhy_recording *recording;
+	struct tape tape;
+
+	(void)state;
+	begin_process(&tape, memfd_create("recording", 0), 1);
+	large_copy(&tape, 9, 90);
+	large_copy(&tape, 11, CALLED);
+	copy(&tape, 12, CALLED, 7); /* sums of hashes */
+	kernel(&tape, HASH, 13, CALLED, 7);
+	large_copy(&tape, 14, CALLED);
+	large_copy(&tape, 15, 103);
+	large_copy(&tape, 31, 110);
+	ADD(&tape, BURST, burst, .start_mono_ns = 10 * MS, .end_mono_ns = 30 * MS, .name = WHY,
+		.correlation = CALLED, .context = 1, .repeats = 2, .blocks = KWHY_WIRE_UNKNOWN_U32,
+		.threads_per_block = KWHY_WIRE_UNKNOWN_U16);
+	recording = import_tape(&tape);
+	assert_origins(recording, "PPCCRRP");
+	kwhy_recording_free(recording);
+}
+
 static void correlations_may_begin_anew_within_a_burst(void **state)
 {
 	struct kwhy_recording *recording;
@@ -366,6 +395,7 @@ int main(void)
 		cmocka_unit_test(calls_of_the_prober_are_left_out_and_those_of_other_threads_stay),
 		cmocka_unit_test(repeats_with_the_correlation_of_the_launch_are_not_joined_with_its_call),
 		cmocka_unit_test(repeats_are_told_where_the_programs_own_launch_is_lost),
+		cmocka_unit_test(of_a_burst_of_copies_the_first_is_the_programs),
 		cmocka_unit_test(correlations_may_begin_anew_within_a_burst),
 		cmocka_unit_test(a_real_probed_program_ran_what_it_runs_without),
 		cmocka_unit_test(a_recording_cut_before_the_row_of_a_burst_has_none),
