@@ -639,7 +639,7 @@ const char *kwhy_probe_start(const struct kwhy_cupti *cupti, char *(*get)(const 
 	probe->log = options.log[0] ? open(options.log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
 	kwhy_probe_pace_init(&probe->pace, &options.plan, kwhy_probe_process_begun());
 	kwhy_probe_progress_open(get);
-	kwhy_probe_known_read(&probe->accounts, get("KWHY_PROBE_KNOWN"), options.plan.within);
+	kwhy_probe_accounts_read_known(&probe->accounts, get("KWHY_PROBE_KNOWN"), options.plan.within);
 	return begin(probe, cupti);
 }
 
