@@ -29,7 +29,7 @@ struct kwhy_inject_labels {
 		uint32_t number, round;
 		uint64_t hash;
 	} by_pointer[KWHY_INJECT_LABEL_POINTERS];
-	uint64_t hash_at; /* of the name that was last asked for at an address */
+	uint64_t hash_at;			/* of the name that was last asked for at an address */
 	char text[KWHY_INJECT_LABEL_BYTES + 1]; /* of the name at an address */
 };
 

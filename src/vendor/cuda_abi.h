@@ -249,13 +249,13 @@ enum kwhy_cuda_result cuStreamBeginCapture_v2(kwhy_cuda_stream stream, int mode)
 enum kwhy_cuda_result cuStreamEndCapture(kwhy_cuda_stream stream, kwhy_cuda_graph *out_graph);
 enum kwhy_cuda_result cuGraphInstantiateWithFlags(
 	kwhy_cuda_graph_exec *out_exec, kwhy_cuda_graph graph, unsigned long long flags);
-enum kwhy_cuda_result cuGraphGetNodes(
-	kwhy_cuda_graph graph, kwhy_cuda_graph_node *out_nodes, size_t *count);
+enum kwhy_cuda_result cuGraphGetNodes(kwhy_cuda_graph graph, kwhy_cuda_graph_node *out_nodes, size_t *count);
 enum kwhy_cuda_result cuGraphNodeGetType(kwhy_cuda_graph_node node, int *out_type);
 enum kwhy_cuda_result cuGraphKernelNodeGetParams_v2(
 	kwhy_cuda_graph_node node, struct kwhy_cuda_kernel_node *out_parameters);
 /* `out_value` as that of struct kwhy_cuda_launch_attribute. */
-enum kwhy_cuda_result cuGraphKernelNodeGetAttribute(kwhy_cuda_graph_node node, int attribute, void *out_value);
+enum kwhy_cuda_result cuGraphKernelNodeGetAttribute(
+	kwhy_cuda_graph_node node, int attribute, void *out_value);
 /* Mangled; of a function, or of a kernel of a library. */
 enum kwhy_cuda_result cuFuncGetName(const char **out_name, kwhy_cuda_function function);
 enum kwhy_cuda_result cuKernelGetName(const char **out_name, kwhy_cuda_function kernel);

@@ -25,8 +25,8 @@ struct kwhy_probe_burst {
 	struct kwhy_probe_account *account;
 	struct kwhy_probe_launch launch;
 	struct kwhy_probe_writes *all_writes;
-	bool is_behind;	 /* behind a call of the program that is over: a graph's launch, a copy */
-	bool is_checked; /* all live memory is hashed before and after */
+	bool is_of_graph; /* behind a graph's launch, with no launch of its own */
+	bool is_checked;  /* all live memory is hashed before and after */
 	int64_t wanted_ns;
 
 	/* What became of it. */

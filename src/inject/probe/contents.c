@@ -136,7 +136,7 @@ enum kwhy_probe_reason kwhy_probe_contents_choose(struct kwhy_probe_burst *burst
 	if (burst->launch.copy.bytes)
 		return KWHY_PROBE_NONE; /* a repeat writes what is there already */
 	save_all(burst);
-	if (is_large(burst) && !burst->is_behind)
+	if (is_large(burst) && !burst->is_of_graph)
 		burst->writes = kwhy_probe_writes_of(burst->all_writes, burst->account);
 	if (burst->writes && !kwhy_probe_writes_are_regular(burst->writes)) {
 		burst->writes = NULL;

@@ -183,9 +183,10 @@ static bool read_graph(
 	if (!can_ask(maker->driver) || maker->driver->cuGraphGetNodes(graph, NULL, &count) || !count ||
 		count > KWHY_PROBE_NODES_MOST)
 		return false;
-	arena.bytes = count * (sizeof(*handles) + sizeof(*out->nodes) + PARAMETER_BYTES_MOST) + 64;
+	arena.bytes = count * (sizeof(kwhy_cuda_graph_node) + sizeof(*out->nodes) + PARAMETER_BYTES_MOST) +
+		64;
 	arena.memory = new_memory(arena.bytes);
-	handles = arena.memory ? take_bytes(&arena, count * sizeof(*handles)) : NULL;
+	handles = arena.memory ? take_bytes(&arena, count * sizeof(kwhy_cuda_graph_node)) : NULL;
 	*out = (struct kwhy_probe_graph){.bytes = arena.bytes, .memory = arena.memory};
 	out->nodes = handles ? take_bytes(&arena, count * sizeof(*out->nodes)) : NULL;
 	if (!out->nodes || maker->driver->cuGraphGetNodes(graph, handles, &count)) {
@@ -280,7 +281,7 @@ void kwhy_probe_launch_of_node(struct kwhy_probe_launch *out, const struct kwhy_
 	 * ones. */
 	*out = (struct kwhy_probe_launch){.context = graph->context,
 		.context_id = graph->context_id,
-		.correlation = graph->correlation + 1,
+		.correlation = graph->correlation,
 		.function = node->function,
 		.shared_bytes = node->config.shared_bytes,
 		.stream = kwhy_probe_stream_of(parameters->stream, is_of_thread),

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,24 +12,33 @@
 
 enum { LINE_BYTES = 8192 };
 
-static void know(struct kwhy_probe_accounts *accounts, char *line, double within)
+/* A number and the tab behind it; NULL: there is none, or it is too large. */
+static char *read_number(char *at, unsigned long most, unsigned long *out)
 {
-	unsigned blocks, threads;
-	int name_at = 0;
 	char *end;
-	const double half_width = strtod(line, &end);
 
-	if (end == line || *end != '\t' || !(half_width <= within))
-		return;
-	if (sscanf(end, "%u %u%n", &blocks, &threads, &name_at) != 2 || end[name_at] != '\t' ||
-		threads > UINT16_MAX)
-		return;
-	end += name_at + 1;
-	end[strcspn(end, "\n")] = '\0';
-	kwhy_probe_account_know(accounts, end, blocks, (uint16_t)threads);
+	errno = 0;
+	*out = strtoul(at, &end, 10);
+	return end == at || *end != '\t' || errno || *out > most ? NULL : end + 1;
 }
 
-void kwhy_probe_known_read(struct kwhy_probe_accounts *accounts, const char *path, double within)
+static void know(struct kwhy_probe_accounts *accounts, char *line, double within)
+{
+	unsigned long blocks, threads;
+	char *at;
+	const double half_width = strtod(line, &at);
+
+	if (at == line || *at != '\t' || !(half_width <= within))
+		return;
+	at = read_number(at + 1, UINT32_MAX, &blocks);
+	at = at ? read_number(at, UINT16_MAX, &threads) : NULL;
+	if (!at)
+		return;
+	at[strcspn(at, "\n")] = '\0';
+	kwhy_probe_account_know(accounts, at, (uint32_t)blocks, (uint16_t)threads);
+}
+
+void kwhy_probe_accounts_read_known(struct kwhy_probe_accounts *accounts, const char *path, double within)
 {
 	FILE *file = path ? fopen(path, "re") : NULL;
 	char line[LINE_BYTES];
@@ -40,23 +50,31 @@ void kwhy_probe_known_read(struct kwhy_probe_accounts *accounts, const char *pat
 	fclose(file);
 }
 
-int64_t kwhy_probe_process_begun(void)
+/* When it began, in ticks since the machine did: the 22nd field, the 20th behind the program's name; 0:
+ * unknown. */
+static unsigned long long start_ticks(void)
 {
-	const int64_t now_mono_ns = kwhy_clock_mono_ns();
 	FILE *file = fopen("/proc/self/stat", "re");
 	char text[1024] = "";
-	unsigned long long ticks = 0;
-	struct timespec boot;
 	const char *at;
 
 	if (file && !fgets(text, sizeof(text), file))
 		text[0] = '\0';
 	if (file)
 		fclose(file);
-	at = strrchr(text, ')'); /* behind the program's name; the 22nd field is the 20th from here */
+	at = strrchr(text, ')');
 	for (int i = 0; at && i < 20; i++)
 		at = strchr(at + 1, ' ');
-	if (!at || sscanf(at, "%llu", &ticks) != 1 || clock_gettime(CLOCK_BOOTTIME, &boot))
+	return at ? strtoull(at, NULL, 10) : 0;
+}
+
+int64_t kwhy_probe_process_begun(void)
+{
+	const int64_t now_mono_ns = kwhy_clock_mono_ns();
+	const unsigned long long ticks = start_ticks();
+	struct timespec boot;
+
+	if (!ticks || clock_gettime(CLOCK_BOOTTIME, &boot))
 		return now_mono_ns;
 	return now_mono_ns -
 		((int64_t)boot.tv_sec * INT64_C(1000000000) + boot.tv_nsec -

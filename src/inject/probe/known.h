@@ -9,7 +9,7 @@
  * half-width as a ratio, the blocks of the grid, the threads of a block and the name, with tabs between.
  * Those at or below `within` count as known. What is no such line is left out; NULL: there is no file.
  */
-void kwhy_probe_known_read(struct kwhy_probe_accounts *accounts, const char *path, double within);
+void kwhy_probe_accounts_read_known(struct kwhy_probe_accounts *accounts, const char *path, double within);
 
 /* When the process began, on CLOCK_MONOTONIC; where that cannot be read: now. */
 int64_t kwhy_probe_process_begun(void);

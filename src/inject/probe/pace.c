@@ -14,7 +14,9 @@
 /* Of a program's time before its first launch, so much counts at most: one that loads for minutes is not to
  * be held up by three times that at once. */
 #define START_MOST_NS INT64_C(5000000000)
+/* Between two reviews: the more accounts there are, the longer one takes. */
 #define REVIEW_NS INT64_C(5000000)
+#define REVIEW_ACCOUNT_NS INT64_C(50000)
 #define WANTED_RATIO 0.95
 enum { REFUSALS_MOST = 12, HALVINGS = 60, FEW_LAUNCHES = 16 };
 
@@ -130,7 +132,8 @@ bool kwhy_probe_pace_wants(struct kwhy_probe_pace *pace, struct kwhy_probe_accou
 	if (atomic_compare_exchange_strong(&pace->first_mono_ns, &never, now_mono_ns) &&
 		now_mono_ns - atomic_load(&pace->begun_mono_ns) > START_MOST_NS)
 		atomic_store(&pace->begun_mono_ns, now_mono_ns - START_MOST_NS);
-	if (now_mono_ns - atomic_load(&pace->reviewed_mono_ns) > REVIEW_NS)
+	if (now_mono_ns - atomic_load(&pace->reviewed_mono_ns) >
+		REVIEW_NS + REVIEW_ACCOUNT_NS * atomic_load(&accounts->count))
 		kwhy_probe_pace_review(pace, accounts, now_mono_ns);
 	return draw(pace) < chance(pace, account, now_mono_ns);
 }

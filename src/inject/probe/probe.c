@@ -210,13 +210,13 @@ static bool take_hold(struct kwhy_probe *probe)
 
 /* By the thread that holds it; where it comes to nothing the thread no longer does. */
 static void begin_burst(struct kwhy_probe *probe, struct kwhy_probe_account *account,
-	const struct kwhy_probe_launch *launch, bool is_behind)
+	const struct kwhy_probe_launch *launch, bool is_of_graph)
 {
 	struct kwhy_probe_burst *burst = &probe->burst;
 	enum kwhy_probe_reason reason;
 	struct own own;
 
-	burst->is_behind = is_behind;
+	burst->is_of_graph = is_of_graph;
 	burst->driver = &probe->driver;
 	burst->memory = &probe->memory;
 	burst->account = account;
@@ -243,6 +243,7 @@ static void begin_burst(struct kwhy_probe *probe, struct kwhy_probe_account *acc
 static void keep_row(struct kwhy_probe *probe)
 {
 	const struct kwhy_probe_burst *burst = &probe->burst;
+	const bool is_behind = burst->is_of_graph || burst->launch.copy.bytes;
 	const unsigned head = atomic_load(&probe->row_head);
 
 	if (head - atomic_load_explicit(&probe->row_tail, memory_order_acquire) == KWHY_PROBE_ROWS) {
@@ -251,8 +252,8 @@ static void keep_row(struct kwhy_probe *probe)
 	}
 	probe->rows[head % KWHY_PROBE_ROWS] = (struct kwhy_probe_row){.account = burst->account,
 		.start_mono_ns = burst->start_mono_ns,
-		.launch_mono_ns = burst->is_behind ? burst->own_mono_ns : burst->launch_mono_ns,
-		.launched_mono_ns = burst->is_behind ? burst->own_mono_ns : burst->launched_mono_ns,
+		.launch_mono_ns = is_behind ? burst->own_mono_ns : burst->launch_mono_ns,
+		.launched_mono_ns = is_behind ? burst->own_mono_ns : burst->launched_mono_ns,
 		.end_mono_ns = burst->end_mono_ns,
 		.repeated_ns = burst->repeated_ns,
 		.saved_bytes = burst->saved.bytes,
@@ -260,8 +261,7 @@ static void keep_row(struct kwhy_probe *probe)
 		.context = burst->launch.context_id,
 		.thread = (uint32_t)syscall(SYS_gettid),
 		.repeats = burst->repeats,
-		.form = burst->is_behind ? KWHY_PROBE_ROW_BEHIND
-					 : burst->account->form == KWHY_PROBE_STATEFUL,
+		.form = is_behind ? KWHY_PROBE_ROW_BEHIND : burst->account->form == KWHY_PROBE_STATEFUL,
 		.check = (uint8_t)burst->check};
 	atomic_store_explicit(&probe->row_head, head + 1, memory_order_release);
 }
@@ -455,7 +455,7 @@ static void on_copy(
 		!take_hold(probe))
 		return;
 	launch.name = account->name;
-	begin_burst(probe, account, &launch, true);
+	begin_burst(probe, account, &launch, false);
 	if (has_burst)
 		finish_burst(probe);
 }
@@ -640,7 +640,7 @@ const char *kwhy_probe_start(const struct kwhy_cupti *cupti, char *(*get)(const 
 	probe->log = options.log[0] ? open(options.log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
 	kwhy_probe_pace_init(&probe->pace, &options.plan, kwhy_probe_process_begun());
 	kwhy_probe_progress_open(get);
-	kwhy_probe_known_read(&probe->accounts, get("KWHY_PROBE_KNOWN"), options.plan.within);
+	kwhy_probe_accounts_read_known(&probe->accounts, get("KWHY_PROBE_KNOWN"), options.plan.within);
 	return begin(probe, cupti);
 }
 

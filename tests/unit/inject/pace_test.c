@@ -200,8 +200,8 @@ static void what_an_earlier_recording_knows_is_left_alone(void **state)
 	assert_non_null(out_file);
 	fputs("0.031\t2\t128\tkernel_1\n0.2\t5\t128\tkernel_4\nnonsense\n0.01\t1\n", out_file);
 	fclose(out_file);
-	kwhy_probe_known_read(accounts, path, 0.05);
-	kwhy_probe_known_read(accounts, "/nowhere", 0.05);
+	kwhy_probe_accounts_read_known(accounts, path, 0.05);
+	kwhy_probe_accounts_read_known(accounts, "/nowhere", 0.05);
 	unlink(path);
 	out = run(&program);
 	assert_int_equal(out.bursts[1], 0);

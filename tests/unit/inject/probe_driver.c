@@ -140,6 +140,7 @@ static enum kwhy_cuda_result is_capturing(kwhy_cuda_stream stream, int *out_stat
 {
 	(void)stream;
 	*out_status = probe_driver.is_capturing;
+	probe_driver.asked++;
 	return KWHY_CUDA_SUCCESS;
 }
 

@@ -24,6 +24,7 @@ struct probe_driver {
 	enum kwhy_cuda_result copies_give; /* from the `fails_from`th copy on */
 	unsigned fails_from, copies;
 	unsigned memory_bytes_free;
+	unsigned asked; /* how often a burst was begun */
 };
 
 extern struct probe_driver probe_driver;

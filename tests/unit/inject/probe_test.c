@@ -256,6 +256,24 @@ static void collectives_are_known_by_name(void **state)
 	expect_refusal("_Z22ncclDevKernel_AllReduceP11ncclDevComm", KWHY_PROBE_COLLECTIVE);
 }
 
+static void a_launch_that_is_not_due_asks_the_driver_nothing(void **state)
+{
+	uint64_t *in = probe_driver_new(WORDS * 8), *out = probe_driver_new(WORDS * 8);
+	void *arguments[] = {&in, &out};
+
+	(void)state;
+	probe->pace.plan.share_ppm = 0;
+	atomic_store(&probe->pace.due_mono_ns, INT64_MAX);
+	for (int i = 0; i < 100; i++)
+		launch(&kernel_add, "add", arguments);
+	assert_int_equal(probe_driver.asked, 0);
+	assert_int_equal(probe->accounts.at[probe->accounts.list[0] - 1].launches, 100);
+	atomic_store(&probe->pace.due_mono_ns, 0);
+	for (int i = 0; i < 100; i++)
+		launch(&kernel_add, "add", arguments);
+	assert_true(probe_driver.asked > 0);
+}
+
 static void a_launch_that_fails_is_not_repeated(void **state)
 {
 	uint64_t *in = probe_driver_new(WORDS * 8), *out = probe_driver_new(WORDS * 8);
@@ -302,6 +320,7 @@ int main(void)
 		TEST(a_kernel_of_unknown_parameters_is_left_alone),
 		TEST(without_memory_for_copies_nothing_is_repeated),
 		TEST(collectives_are_known_by_name),
+		TEST(a_launch_that_is_not_due_asks_the_driver_nothing),
 		TEST(a_launch_that_fails_is_not_repeated),
 		TEST(a_copy_that_fails_ends_the_probing_before_anything_has_changed),
 	};
