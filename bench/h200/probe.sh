@@ -4,8 +4,8 @@
 # parameters are hashed, plain and with 1, 5 and 20 % of all launches repeated, AdamW in its foreach and its fused form), each of PROGRAMS, and
 # graphed (a step as a CUDA graph), spawned (two processes) and jax_arena (jax_mlp with three quarters of the memory taken at once): plain, recorded
 # and probed, with the outputs compared; and C and D (sets of ten operations: their powers in place by the energy counter, and the same
-# loop recorded and probed). Each command is stopped after LIMIT_S seconds (90). Needs one GPU and what the programs import; about 15 minutes
-# for all. PYTHON names another interpreter, PROBE_ARGS further options (default --memory 8G), LOOP_S the seconds of the loops (5).
+# loop recorded and probed). Each command is stopped after LIMIT_S seconds (90). Needs one GPU and what the programs import; no more than that for
+# each of some 45. PYTHON names another interpreter, PROBE_ARGS further options (default --memory 8G), LOOP_S the seconds of the loops (5).
 # usage: probe.sh KWHY_FOLDER OUT_FOLDER PROGRAM_FOLDER [PART...]
 set -uo pipefail
 kwhy=$(realpath "$1")/bin/kwhy

@@ -43,7 +43,7 @@ struct kwhy_probe_account {
 	atomic_uint
 		refusals; /* tries that came to nothing; those that may do better the next time count least */
 	/* Of the thread that holds the burst. */
-	uint32_t checks;
+	uint32_t checks, graph_bursts;
 	uint8_t form; /* enum kwhy_probe_form */
 };
 

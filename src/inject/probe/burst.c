@@ -77,12 +77,17 @@ static void look_before(struct kwhy_probe_burst *burst)
 	kwhy_probe_contents_look(burst, 1, INSIDE_BEFORE);
 }
 
-/* In the end all that is reached is looked at where not all of it is copied: every now and then where it is
- * sure where the kernel writes. */
-static bool is_end_checked(const struct kwhy_probe_burst *burst)
+/*
+ * In the end all that is reached is looked at where not all of it is copied: every now and then where it is
+ * sure where the kernel writes, and so is what a kernel of a graph reaches.
+ */
+static bool is_end_checked(struct kwhy_probe_burst *burst)
 {
+	const uint32_t before = burst->is_of_graph ? burst->account->graph_bursts++
+						   : atomic_load(&burst->account->bursts);
+
 	return burst->is_checked || burst->is_looked_at ||
-		(burst->writes && atomic_load(&burst->account->bursts) % CHECKS_EVERY == 0);
+		((burst->writes || burst->is_of_graph) && before % CHECKS_EVERY == 0);
 }
 
 enum kwhy_probe_reason kwhy_probe_burst_begin(struct kwhy_probe_burst *burst, uint64_t limit_bytes)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/probe/place.h"
 
-enum { TABLE_CHUNKS = 1 << 21 }; /* 128 GiB */
+enum { TABLE_CHUNKS = 1 << 22 }; /* 256 GiB */
 enum { HASH_THREADS = 256, HASH_BLOCKS_MOST = 2048, HASH_BYTES_PER_BLOCK = 65536 };
 #define USUAL_MOST_BYTES (UINT64_C(1) << 30)
 #define LEAST_BYTES (UINT64_C(2) << 20)
