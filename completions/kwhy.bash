@@ -6,7 +6,7 @@ _kwhy()
 	# "kwhy help model cost" completes as "kwhy model cost" does.
 	[[ ${COMP_WORDS[1]} != help ]] || [ "$COMP_CWORD" -eq 1 ] || first=2
 	if [ "$COMP_CWORD" -eq "$first" ] && [[ $word != -* ]]; then
-		COMPREPLY=($(compgen -W "record report compare whatif replay doctor export stat calibrate verify watch serve model tune bench llm help version" -- "$word"))
+		COMPREPLY=($(compgen -W "record probe report compare whatif replay doctor export stat calibrate verify watch serve model tune bench llm help version" -- "$word"))
 		return
 	fi
 	command=${COMP_WORDS[first]}
@@ -25,7 +25,8 @@ _kwhy()
 	[ "$first" -eq 1 ] || command=help
 	options=
 	case $command in
-	"record") options="--output -o --one-file --delay --duration --range --duty --window --graphs --memory --no-calls --gauges --power-only --max-size --work --count --device --meter --replay --progress --quiet -q --help -h" ;;
+	"record") options="--output -o --one-file --delay --duration --range --duty --window --graphs --memory --no-calls --power-only --progress --gauges --max-size --work --count --device --meter --replay --quiet -q --help -h" ;;
+	"probe") options="--output -o --one-file --within --budget --memory --verify --skip --seed --share --burst --append --progress --gauges --max-size --work --count --device --meter --replay --quiet -q --help -h" ;;
 	"report") options="--power --plan --output -o --json --csv --no-color --profile --powers --partial --assume-power --price --intensity --place --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	"compare") options="--power-a --power-b --trace-a --trace-b --fail-if --projected --output -o --json --no-color --profile --powers --partial --assume-power --price --intensity --place --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	"whatif") options="--plan --numerics --keep-on-device --pack-h2d --pack-d2h --thin-collectives --bigger-batch --batch --fuse --pool --drop-waits --event-waits --join-waits --pinned --overlap-copies --overlap-collectives --prefetch --graph --host-speed --power --output -o --json --no-color --profile --powers --partial --assume-power --price --intensity --place --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;

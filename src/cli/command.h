@@ -8,7 +8,13 @@
 #include <stdbool.h>
 
 /* What a shell sees of kwhy. */
-enum kwhy_exit { KWHY_EXIT_DONE = 0, KWHY_EXIT_FAILED = 1, KWHY_EXIT_USAGE = 2, KWHY_EXIT_EXCEEDED = 3 };
+enum kwhy_exit {
+	KWHY_EXIT_DONE = 0,
+	KWHY_EXIT_FAILED = 1,
+	KWHY_EXIT_USAGE = 2,
+	KWHY_EXIT_EXCEEDED = 3,
+	KWHY_EXIT_RESULTS_CHANGED = 125
+};
 
 /* One invocation of a command. */
 struct kwhy_invocation {
@@ -41,6 +47,7 @@ extern const struct kwhy_program kwhy_program;
 /* Its table: dispatch, help, man pages and completions follow it. Ends with a NULL row. */
 extern const struct kwhy_command *const kwhy_commands[];
 
+extern const struct kwhy_command kwhy_command_probe;
 extern const struct kwhy_command kwhy_command_record;
 extern const struct kwhy_command kwhy_command_report;
 extern const struct kwhy_command kwhy_command_calibrate;

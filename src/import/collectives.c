@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/collectives.h"
 
+#include "base/collective_name.h"
 #include "base/column.h"
 
 #include <errno.h>
@@ -15,43 +16,6 @@ struct kwhy_collectives {
 	const char **patterns;
 	size_t count, capacity;
 };
-
-static const char *const built_in[] = {
-#define X(pattern) pattern,
-#include "import/collectives.def"
-#undef X
-};
-
-enum { BUILT_IN_COUNT = sizeof(built_in) / sizeof(built_in[0]) };
-
-static char folded(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-/* '*' stands for any text. Returns to the last star alone: at most pattern times text steps. */
-static bool fits(const char *pattern, const char *text)
-{
-	const char *behind_star = NULL, *retry = NULL;
-
-	while (*text) {
-		if (*pattern == '*') {
-			behind_star = ++pattern;
-			retry = text;
-		} else if (*pattern && folded(*pattern) == folded(*text)) {
-			pattern++;
-			text++;
-		} else if (behind_star) {
-			pattern = behind_star;
-			text = ++retry;
-		} else {
-			return false;
-		}
-	}
-	while (*pattern == '*')
-		pattern++;
-	return *pattern == '\0';
-}
 
 static enum kwhy_status add_pattern(
 	struct kwhy_collectives *table, const char *pattern, struct kwhy_error *error)
@@ -138,8 +102,8 @@ enum kwhy_status kwhy_collectives_new(
 
 	if (!table)
 		return kwhy_fail_memory(error, "the table of collectives");
-	for (size_t i = 0; !status && i < BUILT_IN_COUNT; i++)
-		status = add_pattern(table, built_in[i], error);
+	for (size_t i = 0; !status && i < kwhy_collective_pattern_count; i++)
+		status = add_pattern(table, kwhy_collective_patterns[i], error);
 	if (!status && path)
 		status = add_file(table, path, error);
 	if (status) {
@@ -161,12 +125,5 @@ void kwhy_collectives_free(struct kwhy_collectives *table)
 
 bool kwhy_collectives_match(const struct kwhy_collectives *table, const char *kernel_name)
 {
-	for (size_t i = table->count; i-- > 0;) {
-		const char *pattern = table->patterns[i];
-		bool not_one = *pattern == '!';
-
-		if (fits(pattern + not_one, kernel_name))
-			return !not_one;
-	}
-	return false;
+	return kwhy_collective_name_judge(table->patterns, table->count, kernel_name) == 1;
 }

@@ -256,11 +256,15 @@ static enum kwhy_status read_bundle(struct kwhy_recorded *recorded, const struct
 	if (!status)
 		status = prepare_rows(recorded, error);
 	if (!status)
+		status = kwhy_recorded_bursts_sort(recorded, error);
+	if (!status)
 		status = walk(recorded, bundle, take_rows, error);
 	if (status)
 		return status;
 	recorded->recording->sources[recorded->tracks.source].events = recorded->rows;
-	status = kwhy_recorded_windows_apply(recorded, error);
+	status = kwhy_recorded_bursts_apply(recorded, error);
+	if (!status)
+		status = kwhy_recorded_windows_apply(recorded, error);
 	if (!status)
 		status = cover_run(recorded, error);
 	if (!status)
@@ -286,6 +290,7 @@ static void recorded_done(struct kwhy_recorded *recorded)
 	free(recorded->meters);
 	free(recorded->windows);
 	free(recorded->memory);
+	free(recorded->bursts);
 }
 
 static enum kwhy_status read_recorded(struct kwhy_recording *recording, const char *path,

@@ -39,6 +39,14 @@ struct kwhy_recorded_memory {
 	uint32_t device, process;
 };
 
+/* A launch that kwhy probe repeated. */
+struct kwhy_recorded_burst {
+	struct kwhy_burst burst;
+	uint32_t writer, correlation, tid, context, launch_ns, launched_ns;
+	uint32_t stream;  /* of its first repeat, where the program's own launch is lost */
+	int64_t first_ns; /* start of the program's own launch; INT64_MAX: it is not in the recording */
+};
+
 /* One process that wrote. */
 struct kwhy_recorded_writer {
 	uint64_t id;
@@ -76,6 +84,8 @@ struct kwhy_recorded {
 	struct kwhy_recorded_meter *meters;
 	struct kwhy_recorded_window *windows; /* of all writers */
 	struct kwhy_recorded_memory *memory;
+	struct kwhy_recorded_burst *bursts; /* by process and start */
+	size_t burst_count, burst_capacity;
 	size_t meter_count, meter_capacity, window_count, window_capacity, memory_count, memory_capacity;
 	uint8_t *kinds;			      /* of names: 0 not asked yet, 1 kernel, 2 collective */
 	size_t kind_count, earlier_processes; /* of other traces */
@@ -160,6 +170,21 @@ KWHY_MUST_USE enum kwhy_status kwhy_recorded_costs_apply(
 	struct kwhy_recorded *recorded, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_overhead_add(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_wire_overhead *overhead, struct kwhy_error *error);
+
+/* Bursts of kwhy probe, and what was not probed. */
+KWHY_MUST_USE enum kwhy_status kwhy_recorded_burst_keep(struct kwhy_recorded *recorded, uint32_t writer,
+	const struct kwhy_wire_burst *burst, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_recorded_unprobed_keep(struct kwhy_recorded *recorded, uint32_t writer,
+	const struct kwhy_wire_unprobed *unprobed, struct kwhy_error *error);
+/* Once processes are known, before the rows. */
+KWHY_MUST_USE enum kwhy_status kwhy_recorded_bursts_sort(
+	struct kwhy_recorded *recorded, struct kwhy_error *error);
+/* Is a call one of the prober's own? */
+bool kwhy_recorded_call_is_probers(
+	const struct kwhy_recorded *recorded, uint32_t writer, const struct kwhy_wire_call *call);
+/* After the rows: who launched each. */
+KWHY_MUST_USE enum kwhy_status kwhy_recorded_bursts_apply(
+	struct kwhy_recorded *recorded, struct kwhy_error *error);
 
 /* The thread of a writer's process, added when it is new. */
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_thread(struct kwhy_recorded *recorded, uint32_t writer,

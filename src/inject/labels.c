@@ -26,6 +26,13 @@ static uint64_t hash_of(const char *text, size_t *out_length)
 	return hash ? hash : 1;
 }
 
+uint64_t kwhy_inject_label_hash(const char *text)
+{
+	size_t length;
+
+	return hash_of(text, &length);
+}
+
 /* Forgets all names; numbers go on. */
 static void forget(struct kwhy_inject_labels *labels)
 {
@@ -82,15 +89,17 @@ static const char *read_text(struct kwhy_inject_labels *labels, const char *text
 uint32_t kwhy_inject_label_at(struct kwhy_inject_labels *labels, const char *text)
 {
 	const size_t at = ((uintptr_t)text >> 3 ^ (uintptr_t)text >> 15) % KWHY_INJECT_LABEL_POINTERS;
-	uint32_t number;
+	const char *there;
 
-	if (labels->by_pointer[at].pointer == text && labels->by_pointer[at].round == labels->round)
-		return labels->by_pointer[at].number;
-	number = text ? kwhy_inject_label(labels, read_text(labels, text)) : 0;
-	labels->by_pointer[at].pointer = text;
-	labels->by_pointer[at].number = number;
-	labels->by_pointer[at].round = labels->round;
-	return number;
+	if (labels->by_pointer[at].pointer != text || labels->by_pointer[at].round != labels->round) {
+		there = text ? read_text(labels, text) : "";
+		labels->by_pointer[at].pointer = text;
+		labels->by_pointer[at].number = kwhy_inject_label(labels, there);
+		labels->by_pointer[at].hash = kwhy_inject_label_hash(there);
+		labels->by_pointer[at].round = labels->round;
+	}
+	labels->hash_at = labels->by_pointer[at].hash;
+	return labels->by_pointer[at].number;
 }
 
 void kwhy_inject_labels_begin(struct kwhy_inject_labels *labels)

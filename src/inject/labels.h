@@ -27,12 +27,17 @@ struct kwhy_inject_labels {
 	struct {
 		const char *pointer;
 		uint32_t number, round;
+		uint64_t hash;
 	} by_pointer[KWHY_INJECT_LABEL_POINTERS];
+	uint64_t hash_at;			/* of the name that was last asked for at an address */
 	char text[KWHY_INJECT_LABEL_BYTES + 1]; /* of the name at an address */
 };
 
 /* `labels` is zeroed memory. */
 void kwhy_inject_labels_init(struct kwhy_inject_labels *labels, struct kwhy_block_writer *writer);
+
+/* 64 bits of a name; never 0. */
+uint64_t kwhy_inject_label_hash(const char *text);
 
 /* The number of a name, said in a NAME record when it is new; 0 for NULL and "". */
 uint32_t kwhy_inject_label(struct kwhy_inject_labels *labels, const char *text);

@@ -2,6 +2,7 @@
 #include "inject/rows.h"
 
 #include "inject/patience.h"
+#include "inject/probe/rows.h"
 #include "inject/session.h"
 #include "inject/state.h"
 
@@ -178,6 +179,17 @@ static int64_t known_until(int64_t now_mono_ns, bool is_withheld)
 									 : now_mono_ns;
 }
 
+void kwhy_inject_write_probed(bool is_end)
+{
+	struct kwhy_probe *probe = kwhy_probe_get();
+
+	if (!probe)
+		return;
+	kwhy_probe_write_bursts(probe, &session->memory->labels);
+	if (is_end)
+		kwhy_probe_write_unprobed(probe, &session->memory->labels);
+}
+
 void kwhy_inject_write_end(int64_t now_mono_ns)
 {
 	/* Where the clock does not tell whose CUPTI is, buffers that do not come back do. */
@@ -187,6 +199,7 @@ void kwhy_inject_write_end(int64_t now_mono_ns)
 
 	kwhy_inject_write_ranges();
 	kwhy_inject_write_lost();
+	kwhy_inject_write_probed(true);
 	kwhy_inject_fact_clock(&session->writer);
 	if (is_withheld || atomic_load(&session->is_taken_over))
 		kwhy_inject_fact_note(&session->memory->labels, "activity-taken-over",

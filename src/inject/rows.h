@@ -14,6 +14,9 @@ void kwhy_inject_write_lost(void);
 /* What recording has cost by now; the gate is asked without the lock, before. */
 void kwhy_inject_write_costs(int64_t switch_ns, uint64_t switches);
 
+/* What the prober has done since, and at the end what it has not. */
+void kwhy_inject_write_probed(bool is_end);
+
 /* Clock and costs every now and then, so that a killed program's recording has them, too. */
 void kwhy_inject_write_clock(int64_t now_mono_ns, int64_t switch_ns, uint64_t switches);
 

@@ -3,6 +3,7 @@
 
 #include "base/rest.h"
 #include "inject/patience.h"
+#include "inject/probe/probe.h"
 #include "inject/rows.h"
 #include "inject/state.h"
 #include "inject/tick.h"
@@ -132,6 +133,7 @@ static void finish(void)
 {
 	bool can_end;
 
+	kwhy_probe_stop();
 	if (atomic_load(&session->state) != KWHY_INJECT_ON)
 		return;
 	can_end = kwhy_inject_lock_comes(&session->lock) &&
@@ -148,6 +150,7 @@ static void finish(void)
 /* A child of fork has one thread and none of our promises: it begins anew when it needs to. */
 static void on_fork_child(void)
 {
+	kwhy_probe_forget();
 	if (atomic_load(&session->state) == KWHY_INJECT_ON)
 		kwhy_block_writer_close(&session->writer);
 	atomic_store(&session->state, KWHY_INJECT_OFF);
@@ -289,6 +292,22 @@ static void note_refusal(const struct kwhy_error *error)
 	kwhy_inject_fact_note(&session->memory->labels, "no-activity", text);
 }
 
+/* Kernels are launched again where the environment says so. */
+static void start_probe(void)
+{
+	const char *refusal = kwhy_probe_start(&session->activity.cupti, getenv);
+	char text[400];
+
+	pthread_mutex_lock(&session->lock);
+	if (kwhy_probe_get())
+		session->memory->translate.accounts = &kwhy_probe_get()->accounts;
+	if (refusal) {
+		snprintf(text, sizeof(text), "Kernels were not probed: %s.", refusal);
+		kwhy_inject_fact_note(&session->memory->labels, "not-probed", text);
+	}
+	pthread_mutex_unlock(&session->lock);
+}
+
 /* On a thread that the driver has called: CUPTI may be called, the driver not. */
 static void start_activity(void)
 {
@@ -320,6 +339,8 @@ void kwhy_inject_session_begin_activity(void)
 	if (atomic_load(&session->state) == KWHY_INJECT_ON &&
 		atomic_load(&session->activity_state) == KWHY_INJECT_OFF) {
 		start_activity();
+		if (session->activity.runs)
+			start_probe();
 		atomic_store(&session->activity_state, KWHY_INJECT_ON);
 	}
 	pthread_mutex_unlock(&session->begins);

@@ -2,6 +2,7 @@
 #include "inject/tick.h"
 
 #include "inject/patience.h"
+#include "inject/probe/progress.h"
 #include "inject/rows.h"
 #include "inject/session.h"
 #include "inject/state.h"
@@ -105,11 +106,14 @@ static bool write_tick(int64_t now_mono_ns, uint64_t dropped)
 			session->thread_cost_ns = kwhy_clock_thread_cpu_ns();
 		kwhy_inject_write_ranges();
 		kwhy_inject_write_lost();
+		kwhy_inject_write_probed(false);
 		kwhy_inject_write_clock(now_mono_ns, switch_ns, switches);
 		kwhy_inject_write_gathered();
 		is_full = kwhy_inject_is_full_now(now_mono_ns);
 	}
 	pthread_mutex_unlock(&session->lock);
+	if (kwhy_probe_get())
+		kwhy_probe_progress_tell(kwhy_probe_get(), now_mono_ns);
 	return is_full;
 }
 

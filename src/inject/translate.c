@@ -81,6 +81,9 @@ static void take_kernel(struct kwhy_inject_translate *translate, const void *rec
 	translate->launched += kernel->graph_node == 0;
 	if (!place(translate, kernel->start_ns, kernel->end_ns, &row.start_mono_ns, &row.end_mono_ns))
 		return;
+	if (translate->accounts)
+		kwhy_probe_account_add_busy(translate->accounts, translate->labels->hash_at, row.blocks,
+			row.threads_per_block, row.end_mono_ns - row.start_mono_ns);
 	out = kwhy_block_writer_add(translate->writer, KWHY_WIRE_KERNEL);
 	if (out)
 		*out = row;

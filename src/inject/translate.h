@@ -3,6 +3,7 @@
 #define KWHY_INJECT_TRANSLATE_H
 
 #include "inject/labels.h"
+#include "inject/probe/accounts.h"
 #include "vendor/cupti.h"
 
 #include <stdbool.h>
@@ -16,10 +17,11 @@ struct kwhy_inject_translate {
 	const struct kwhy_cupti *cupti;
 	int64_t offset_ns;	  /* from CUPTI's clock to CLOCK_MONOTONIC: 0 where it uses ours */
 	int64_t earliest_mono_ns; /* start of the earliest record since the caller last set it */
-	uint64_t records;	  /* translated */
-	uint64_t launched;	  /* the other kernels */
-	uint64_t called;	  /* calls that were written */
-	uint64_t incomplete;	  /* without an end, as when the program ends under a kernel */
+	struct kwhy_probe_accounts *accounts; /* where kernels are probed, or NULL: are told their times */
+	uint64_t records;		      /* translated */
+	uint64_t launched;		      /* the other kernels */
+	uint64_t called;		      /* calls that were written */
+	uint64_t incomplete;		      /* without an end, as when the program ends under a kernel */
 	struct {
 		uint32_t number;
 		uint8_t state;		    /* 0: not asked, 1: recorded, 2: not recorded */

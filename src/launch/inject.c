@@ -100,6 +100,34 @@ static const char *number(char room[32], uint64_t value)
 	return room;
 }
 
+static enum kwhy_status prepare_probe(
+	const struct kwhy_inject_probe *probe, struct kwhy_environment *environment, struct kwhy_error *error)
+{
+	char within[32], ratio[32], budget[32], memory[32], seed[32], share[32], burst[32];
+	const bool has_budget = !isnan(probe->budget_s);
+	const struct variable variables[] = {
+		{"KWHY_PROBE", "1"},
+		{"KWHY_PROBE_WITHIN_PPM", number(within, (uint64_t)(probe->within_ratio * 1e6 + 0.5))},
+		/* Who says how long it may take is not held to a multiple of the program's own time. */
+		{"KWHY_PROBE_RATIO_PPM", has_budget ? number(ratio, 0) : NULL},
+		{"KWHY_PROBE_BUDGET_NS",
+			has_budget ? number(budget, (uint64_t)(probe->budget_s * 1e9)) : NULL},
+		{"KWHY_PROBE_MEMORY", number(memory, probe->memory_bytes)},
+		{"KWHY_PROBE_VERIFY", probe->verify},
+		{"KWHY_PROBE_SKIP", probe->skip},
+		{"KWHY_PROBE_KNOWN", probe->known},
+		{"KWHY_PROBE_SEED", number(seed, probe->seed)},
+		{"KWHY_PROBE_SHARE_PPM",
+			isnan(probe->share_ratio)
+				? NULL
+				: number(share, (uint64_t)(probe->share_ratio * 1e6 + 0.5))},
+		{"KWHY_PROBE_BURST_NS",
+			isnan(probe->burst_ms) ? NULL : number(burst, (uint64_t)(probe->burst_ms * 1e6))},
+	};
+
+	return set(variables, sizeof(variables) / sizeof(*variables), environment, error);
+}
+
 enum kwhy_status kwhy_inject_prepare(const struct kwhy_inject *inject,
 	const struct kwhy_inject_request *request, struct kwhy_environment *environment,
 	struct kwhy_error *error)
@@ -121,6 +149,7 @@ enum kwhy_status kwhy_inject_prepare(const struct kwhy_inject *inject,
 		{"KWHY_RECORD_WINDOW_NS",
 			request->window_ns ? number(window, (uint64_t)request->window_ns) : NULL},
 		{"KWHY_RECORD_SEED", has_share ? number(seed, request->seed) : NULL},
+		{"KWHY_PROBE", NULL},
 		{"KWHY_RECORD_FROM", NULL},
 		{"KWHY_RECORD_UNTIL", NULL},
 		{"KWHY_RECORD_ORIGIN", NULL},
@@ -129,6 +158,8 @@ enum kwhy_status kwhy_inject_prepare(const struct kwhy_inject *inject,
 
 	if (!status && asked_for)
 		status = set(&(struct variable){"KWHY_RECORD_KINDS", asked_for}, 1, environment, error);
+	if (!status && request->probe)
+		status = prepare_probe(request->probe, environment, error);
 	return status;
 }
 

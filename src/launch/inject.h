@@ -25,6 +25,19 @@ struct kwhy_inject {
 /* Looks where KWHY_INJECT says, else beside the running program as it was installed or built. */
 void kwhy_inject_find(struct kwhy_inject *inject);
 
+/* How the library is to launch kernels again. */
+struct kwhy_inject_probe {
+	double within_ratio;   /* half-width of an account's power that is enough */
+	double budget_s;       /* of the time in bursts; NAN: as the library likes it */
+	uint64_t memory_bytes; /* for copies on the device; 0: as the library likes it */
+	const char *verify;    /* "first", "all", "none" */
+	const char *skip;      /* patterns of names, a line each; NULL: none */
+	uint64_t seed;	       /* of what is chosen when */
+	double share_ratio;    /* of all launches, whatever they are; NAN: by what is known */
+	double burst_ms;       /* length of a burst at most; NAN: as the library likes it */
+	const char *known;     /* file of kernels whose power is known (inject/probe/known.h); NULL: none */
+};
+
 /* What the library is to record; absolute times are set apart, when they are known. */
 struct kwhy_inject_request {
 	const char *folder;   /* of the recording, absolute */
@@ -36,6 +49,7 @@ struct kwhy_inject_request {
 	double share_ratio;   /* of the time that random windows cover; NAN: all of it */
 	int64_t window_ns;    /* their mean length; 0: as the library likes it */
 	uint64_t seed;	      /* of their places */
+	const struct kwhy_inject_probe *probe; /* NULL: nothing is launched again */
 };
 
 /* Sets the environment of the commands that it is to record. */

@@ -338,6 +338,7 @@ struct kwhy_power_file {
 enum kwhy_burst_form {
 	KWHY_BURST_BACK_TO_BACK, /* one repeat behind the other: the kernel is idempotent */
 	KWHY_BURST_PUT_BACK,	 /* the memory was put back before each repeat */
+	KWHY_BURST_BEHIND,	 /* back to back behind a graph or copy of the program's own */
 	KWHY_BURST_FORM_COUNT
 };
 
@@ -356,9 +357,10 @@ enum kwhy_burst_check {
 struct kwhy_burst {
 	int64_t start_ns, end_ns; /* on the host, from before the first copy to after the last */
 	uint64_t saved_bytes;	  /* that were copied aside and put back */
+	int64_t repeated_ns;	  /* what the repeats took, without the copies between them */
 	uint32_t name;		  /* of the kernel */
 	uint32_t process;
-	uint32_t stream; /* index into streams; KWHY_NONE: the launch itself is not in the recording */
+	uint32_t stream; /* index into streams; KWHY_NONE: neither launch nor repeats are in the recording */
 	uint32_t blocks, repeats;
 	uint16_t threads_per_block;
 	uint8_t form;  /* enum kwhy_burst_form */

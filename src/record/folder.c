@@ -4,6 +4,7 @@
 #include "recording/block_reader.h"
 #include "recording/bundle.h"
 #include "recording/pack.h"
+#include "recording/probe_progress.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -62,6 +63,17 @@ static uint32_t any_number(void)
 	return getrandom(&number, sizeof(number), 0) == sizeof(number) ? number : (uint32_t)getpid();
 }
 
+void kwhy_record_folder_clear(const char *path)
+{
+	static const char *const names[] = {KWHY_RECORD_KNOWN_FILE, KWHY_PROBE_PROGRESS_FILE};
+	const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	for (size_t i = 0; folder >= 0 && i < sizeof(names) / sizeof(*names); i++)
+		unlinkat(folder, names[i], 0);
+	if (folder >= 0)
+		close(folder);
+}
+
 /* What a recorder has written into a folder. */
 static enum kwhy_status delete_parts(const char *path, struct kwhy_error *error)
 {
@@ -74,6 +86,7 @@ static enum kwhy_status delete_parts(const char *path, struct kwhy_error *error)
 		if (unlink(bundle.paths[i]))
 			status = fail("delete", bundle.paths[i], "delete it yourself", error);
 	kwhy_bundle_done(&bundle);
+	kwhy_record_folder_clear(path);
 	return status;
 }
 

@@ -10,6 +10,10 @@
 /* What a recording that stood in the way is called then. */
 #define KWHY_RECORD_OLD_SUFFIX ".old"
 
+/* In the folder while `kwhy probe` runs: what earlier runs taught, which the library in the command reads. Of
+ * what that says in turn: recording/probe_progress.h. */
+#define KWHY_RECORD_KNOWN_FILE "probe.known"
+
 /* Where a recording is made. */
 struct kwhy_record_folder {
 	const char *path;
@@ -41,6 +45,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_record_folder_unmake(
  * recording is a folder still, and the error says where.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_record_folder_pack(const char *path, struct kwhy_error *error);
+
+/* Deletes what the folder holds only while `kwhy probe` runs. */
+void kwhy_record_folder_clear(const char *path);
 
 /* Deletes the blocks in a folder, then the folder, unless it holds anything else; or a recording's one file.
  */

@@ -215,6 +215,35 @@ struct kwhy_wire_cost {
 	uint32_t kind, zero; /* enum kwhy_wire_cost_kind */
 };
 
+/*
+ * A launch that kwhy probe repeated. What ran on the launch's stream from it on, and started before the end,
+ * is of the burst: kernels of its name are repeats, but for the first, which is the program's own. Bursts of
+ * a process do not overlap.
+ */
+struct kwhy_wire_burst {
+	int64_t start_mono_ns, end_mono_ns; /* on the host, around everything */
+	uint64_t saved_bytes;
+	uint32_t name, correlation; /* of the launch */
+	uint32_t context;
+	uint32_t thread; /* of the system: on which the launch was called, and everything of the burst */
+	uint32_t blocks, repeats;
+	uint16_t threads_per_block;
+	uint8_t form;  /* enum kwhy_burst_form of model/recording.h */
+	uint8_t check; /* enum kwhy_burst_check */
+	/* From the start on: between these the program's own call ran, and nothing of the prober; of a burst
+	 * behind it both are when its work had come to rest. */
+	uint32_t launch_ns, launched_ns;
+	uint32_t repeated_ns; /* what the repeats took, without the copies between them */
+};
+
+/* Launches that were not probed. The last row of a name, its sizes and a writer holds. */
+struct kwhy_wire_unprobed {
+	uint64_t launches;
+	uint32_t name, reason; /* names */
+	uint32_t blocks;
+	uint16_t threads_per_block, zero;
+};
+
 /* A name: this, then its bytes without NUL, then zeros up to a multiple of 8. */
 struct kwhy_wire_name {
 	uint32_t id, length;
@@ -241,7 +270,9 @@ struct kwhy_wire_name {
 	X(END, end)             \
 	X(RUN, run)             \
 	X(SELECTION, selection) \
-	X(COST, cost)
+	X(COST, cost)           \
+	X(BURST, burst)         \
+	X(UNPROBED, unprobed)
 
 enum kwhy_wire_kind {
 	KWHY_WIRE_NAME, /* the only kind of varying length */
@@ -265,6 +296,7 @@ _Static_assert(sizeof(struct kwhy_wire_coverage) == 32 && sizeof(struct kwhy_wir
 _Static_assert(sizeof(struct kwhy_wire_lost) == 16 && sizeof(struct kwhy_wire_note) == 16, "format");
 _Static_assert(sizeof(struct kwhy_wire_run) == 24, "format");
 _Static_assert(sizeof(struct kwhy_wire_selection) == 48 && sizeof(struct kwhy_wire_cost) == 24, "format");
+_Static_assert(sizeof(struct kwhy_wire_burst) == 64 && sizeof(struct kwhy_wire_unprobed) == 24, "format");
 _Static_assert(sizeof(struct kwhy_wire_end) == 16 && sizeof(struct kwhy_wire_name) == 8, "format");
 
 #endif

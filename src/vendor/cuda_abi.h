@@ -61,14 +61,19 @@ enum {
 
 enum { KWHY_CUDA_STREAM_NON_BLOCKING = 1 };
 enum { KWHY_CUDA_EVENT_DISABLE_TIMING = 2 };
-enum { KWHY_CUDA_CAPTURE_THREAD_LOCAL = 1 };
+enum { KWHY_CUDA_CAPTURE_THREAD_LOCAL = 1, KWHY_CUDA_CAPTURE_RELAXED = 2 };
+enum { KWHY_CUDA_CAPTURE_NONE = 0 };
+/* The stream of each thread, as a handle. */
+enum { KWHY_CUDA_STREAM_PER_THREAD = 2 };
+/* What the words of a launch's `extra` are. */
+enum { KWHY_CUDA_EXTRA_END, KWHY_CUDA_EXTRA_BUFFER, KWHY_CUDA_EXTRA_BUFFER_BYTES };
 enum { KWHY_CUDA_HOST_PORTABLE = 1, KWHY_CUDA_HOST_MAPPED = 2, KWHY_CUDA_HOST_WRITE_COMBINED = 4 };
 enum { KWHY_CUDA_REGISTER_PORTABLE = 1, KWHY_CUDA_REGISTER_MAPPED = 2 };
 enum { KWHY_CUDA_MANAGED_GLOBAL = 1 };
 /* Shared memory of a block: what the kernel has by itself, and what launches may ask for besides. */
 enum { KWHY_CUDA_FUNCTION_SHARED_BYTES = 1, KWHY_CUDA_FUNCTION_SHARED_BYTES_MOST = 8 };
-enum { KWHY_CUDA_POINTER_MEMORY_TYPE = 2 };
-enum { KWHY_CUDA_MEMORY_DEVICE = 2 };
+enum { KWHY_CUDA_POINTER_MEMORY_TYPE = 2, KWHY_CUDA_POINTER_IS_MANAGED = 8, KWHY_CUDA_POINTER_DEVICE = 9 };
+enum { KWHY_CUDA_MEMORY_HOST = 1, KWHY_CUDA_MEMORY_DEVICE = 2 };
 enum { KWHY_CUDA_BATCH_IN_STREAM_ORDER = 1 };
 
 struct kwhy_cuda_uuid {
@@ -89,6 +94,8 @@ typedef struct kwhy_cuda_function_opaque *kwhy_cuda_function;
 typedef struct kwhy_cuda_stream_opaque *kwhy_cuda_stream;
 typedef struct kwhy_cuda_graph_opaque *kwhy_cuda_graph;
 typedef struct kwhy_cuda_graph_exec_opaque *kwhy_cuda_graph_exec;
+typedef struct kwhy_cuda_graph_node_opaque *kwhy_cuda_graph_node;
+enum { KWHY_CUDA_GRAPH_NODE_KERNEL = 0 };
 
 typedef struct kwhy_cuda_event_opaque *kwhy_cuda_event;
 
@@ -101,8 +108,15 @@ struct kwhy_cuda_batch_attributes {
 	unsigned flags;
 };
 
-/* A kernel may begin before what is queued before it has ended. */
-enum { KWHY_CUDA_LAUNCH_EARLY = 6 };
+enum {
+	KWHY_CUDA_LAUNCH_COOPERATIVE = 2,
+	KWHY_CUDA_LAUNCH_CLUSTER = 4,
+	KWHY_CUDA_LAUNCH_CLUSTER_SCHEDULING = 5,
+	KWHY_CUDA_LAUNCH_EARLY = 6, /* may begin before what is queued before it has ended */
+	KWHY_CUDA_LAUNCH_EARLY_EVENT = 7,
+	KWHY_CUDA_LAUNCH_COMPLETION_EVENT = 12,
+	KWHY_CUDA_LAUNCH_UPDATABLE_NODE = 13
+};
 
 struct kwhy_cuda_launch_attribute {
 	int id;
@@ -119,6 +133,22 @@ struct kwhy_cuda_launch_config {
 	struct kwhy_cuda_launch_attribute *attributes;
 	unsigned attribute_count;
 };
+
+/* A kernel of a graph: `kernel`, of a library, where there is no function. */
+struct kwhy_cuda_kernel_node {
+	kwhy_cuda_function function;
+	unsigned grid[3], block[3], shared_bytes;
+	void **arguments, **extra;
+	kwhy_cuda_function kernel;
+	kwhy_cuda_context context;
+};
+
+/* Where memory is to be reached from. */
+struct kwhy_cuda_location {
+	int type, id;
+};
+enum { KWHY_CUDA_LOCATION_DEVICE = 1 };
+enum { KWHY_CUDA_ACCESS_READ_WRITE = 3 };
 
 enum kwhy_cuda_result cuInit(unsigned flags);
 enum kwhy_cuda_result cuGetErrorString(enum kwhy_cuda_result result, const char **out_words);
@@ -193,10 +223,42 @@ enum kwhy_cuda_result cuLaunchCooperativeKernel(kwhy_cuda_function function, uns
 	kwhy_cuda_stream stream, void **arguments);
 enum kwhy_cuda_result cuLaunchKernelEx(const struct kwhy_cuda_launch_config *config,
 	kwhy_cuda_function function, void **arguments, void **extra);
+enum kwhy_cuda_result cuFuncGetParamInfo(
+	kwhy_cuda_function function, size_t index, size_t *out_offset, size_t *out_bytes);
+/* Of a kernel of a library, which the runtime passes where a function is asked for. */
+enum kwhy_cuda_result cuKernelGetParamInfo(
+	kwhy_cuda_function kernel, size_t index, size_t *out_offset, size_t *out_bytes);
+enum kwhy_cuda_result cuMemGetAddressRange_v2(
+	kwhy_cuda_address *out_base, size_t *out_bytes, kwhy_cuda_address address);
+enum kwhy_cuda_result cuMemGetAccess(
+	unsigned long long *out_flags, const struct kwhy_cuda_location *location, kwhy_cuda_address address);
+enum kwhy_cuda_result cuMemGetInfo_v2(size_t *out_free, size_t *out_total);
+enum kwhy_cuda_result cuMemcpyDtoDAsync_v2(
+	kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes, kwhy_cuda_stream stream);
+enum kwhy_cuda_result cuMemcpyDtoHAsync_v2(
+	void *to, kwhy_cuda_address from, size_t bytes, kwhy_cuda_stream stream);
+enum kwhy_cuda_result cuMemsetD16Async(
+	kwhy_cuda_address address, unsigned short value, size_t count, kwhy_cuda_stream stream);
+enum kwhy_cuda_result cuMemsetD32Async(
+	kwhy_cuda_address address, unsigned value, size_t count, kwhy_cuda_stream stream);
+enum kwhy_cuda_result cuCtxGetDevice(kwhy_cuda_device *out_device);
+enum kwhy_cuda_result cuStreamQuery(kwhy_cuda_stream stream);
+enum kwhy_cuda_result cuStreamIsCapturing(kwhy_cuda_stream stream, int *out_status);
+enum kwhy_cuda_result cuThreadExchangeStreamCaptureMode(int *mode);
 enum kwhy_cuda_result cuStreamBeginCapture_v2(kwhy_cuda_stream stream, int mode);
 enum kwhy_cuda_result cuStreamEndCapture(kwhy_cuda_stream stream, kwhy_cuda_graph *out_graph);
 enum kwhy_cuda_result cuGraphInstantiateWithFlags(
 	kwhy_cuda_graph_exec *out_exec, kwhy_cuda_graph graph, unsigned long long flags);
+enum kwhy_cuda_result cuGraphGetNodes(kwhy_cuda_graph graph, kwhy_cuda_graph_node *out_nodes, size_t *count);
+enum kwhy_cuda_result cuGraphNodeGetType(kwhy_cuda_graph_node node, int *out_type);
+enum kwhy_cuda_result cuGraphKernelNodeGetParams_v2(
+	kwhy_cuda_graph_node node, struct kwhy_cuda_kernel_node *out_parameters);
+/* `out_value` as that of struct kwhy_cuda_launch_attribute. */
+enum kwhy_cuda_result cuGraphKernelNodeGetAttribute(
+	kwhy_cuda_graph_node node, int attribute, void *out_value);
+/* Mangled; of a function, or of a kernel of a library. */
+enum kwhy_cuda_result cuFuncGetName(const char **out_name, kwhy_cuda_function function);
+enum kwhy_cuda_result cuKernelGetName(const char **out_name, kwhy_cuda_function kernel);
 enum kwhy_cuda_result cuGraphLaunch(kwhy_cuda_graph_exec exec, kwhy_cuda_stream stream);
 enum kwhy_cuda_result cuGraphExecDestroy(kwhy_cuda_graph_exec exec);
 enum kwhy_cuda_result cuGraphDestroy(kwhy_cuda_graph graph);

@@ -6,11 +6,11 @@
 #include <stdint.h>
 
 /*
- * The part of CUPTI's activity interface that we use, declared by hand (CUPTI of CUDA 12 and 13). Functions
- * keep the vendor's names, types have ours. Activity records grow with every version but keep their
- * beginnings, so each is declared as far as we read it and stepped over with cuptiActivityGetNextRecord()
- * alone, never by sizeof. The test unit_vendor_cupti_layout compares with the toolkit's headers where there
- * are any.
+ * The part of CUPTI's activity and callback interfaces that we use, declared by hand (CUPTI of CUDA 12 and
+ * 13). Functions keep the vendor's names, types have ours. Activity records grow with every version but keep
+ * their beginnings, so each is declared as far as we read it and stepped over with
+ * cuptiActivityGetNextRecord() alone, never by sizeof. The test unit_vendor_cupti_layout compares with the
+ * toolkit's headers where there are any.
  */
 
 /* Results; every other value is an error too. */
@@ -34,7 +34,7 @@ enum kwhy_cupti_kind {
 	KWHY_CUPTI_KIND_GRAPH_TRACE = 51
 };
 
-enum { KWHY_CUPTI_DOMAIN_DRIVER = 1, KWHY_CUPTI_DOMAIN_RUNTIME = 2 };
+enum { KWHY_CUPTI_DOMAIN_DRIVER = 1, KWHY_CUPTI_DOMAIN_RUNTIME = 2, KWHY_CUPTI_DOMAIN_RESOURCE = 3 };
 enum { KWHY_CUPTI_ATTRIBUTE_ZEROED_BUFFERS = 5 };
 enum { KWHY_CUPTI_THREADS_OF_SYSTEM = 1 };
 enum { KWHY_CUPTI_FLUSH_FORCED = 1 };
@@ -139,6 +139,108 @@ struct kwhy_cupti_graph {
 	uint32_t device, graph, context, stream;
 };
 
+enum { KWHY_CUPTI_ENTER = 0, KWHY_CUPTI_EXIT = 1 };
+
+/* What a callback is told of a call of the driver or the runtime. */
+struct kwhy_cupti_callback {
+	int site; /* KWHY_CUPTI_ENTER, ... */
+	const char *function;
+	const void *parameters; /* of the call, as struct kwhy_cupti_parameters_... below */
+	const void *result;	/* of the call, where it has returned */
+	const char *symbol;	/* of a launch: the kernel, mangled */
+	struct kwhy_cuda_context_opaque *context;
+	uint32_t context_id;
+	uint64_t *kept;
+	uint32_t correlation;
+};
+
+/* The same of contexts and streams that are made and destroyed. */
+struct kwhy_cupti_resource {
+	struct kwhy_cuda_context_opaque *context;
+	struct kwhy_cuda_stream_opaque *stream;
+	void *descriptor;
+};
+
+enum {
+	KWHY_CUPTI_RESOURCE_CONTEXT_ENDS = 2,
+	KWHY_CUPTI_RESOURCE_STREAM_BEGINS = 3,
+	KWHY_CUPTI_RESOURCE_STREAM_ENDS = 4
+};
+
+/* Parameters of calls, as far as they are read: of cuLaunchKernel and cuLaunchCooperativeKernel, ... */
+struct kwhy_cupti_parameters_launch {
+	struct kwhy_cuda_function_opaque *function;
+	unsigned grid[3], block[3], shared_bytes;
+	struct kwhy_cuda_stream_opaque *stream;
+	void **arguments, **extra; /* extra: of cuLaunchKernel alone */
+};
+
+struct kwhy_cupti_parameters_launch_with {
+	const struct kwhy_cuda_launch_config *config;
+	struct kwhy_cuda_function_opaque *function;
+	void **arguments, **extra;
+};
+
+/* ... of cuMemAlloc_v2, cuMemAllocAsync and cuMemAllocFromPoolAsync, ... */
+struct kwhy_cupti_parameters_memory {
+	unsigned long long *out_address;
+	size_t bytes;
+};
+
+/* ... of cuMemAllocPitch_v2, ... */
+struct kwhy_cupti_parameters_pitch {
+	unsigned long long *out_address;
+	size_t *out_pitch_bytes;
+	size_t width_bytes, height;
+};
+
+/* ... of cuMemFree_v2 and cuMemFreeAsync, and of cuMemMap and cuMemUnmap. */
+struct kwhy_cupti_parameters_free {
+	unsigned long long address;
+};
+
+struct kwhy_cupti_parameters_map {
+	unsigned long long address;
+	size_t bytes;
+};
+
+/* ... of copies and memsets in a stream, ... */
+struct kwhy_cupti_parameters_copy {
+	unsigned long long to, from;
+	size_t bytes;
+	struct kwhy_cuda_stream_opaque *stream;
+};
+
+struct kwhy_cupti_parameters_set {
+	unsigned long long to;
+	unsigned value; /* as wide as the call says */
+	size_t count;
+	struct kwhy_cuda_stream_opaque *stream;
+};
+
+/* ... of cuGraphInstantiate..., cuGraphLaunch, and of what changes or ends an executable graph, ... */
+struct kwhy_cupti_parameters_instantiate {
+	struct kwhy_cuda_graph_exec_opaque **out_exec;
+	struct kwhy_cuda_graph_opaque *graph;
+};
+
+struct kwhy_cupti_parameters_graph {
+	struct kwhy_cuda_graph_exec_opaque *exec;
+	struct kwhy_cuda_stream_opaque *stream; /* of cuGraphLaunch alone */
+};
+
+struct kwhy_cupti_parameters_share {
+	void *out_handle;
+	unsigned long long address;
+};
+
+struct kwhy_cupti_parameters_shared {
+	unsigned long long *out_address;
+};
+
+typedef void kwhy_cupti_on_call(void *context, int domain, uint32_t id, const void *data);
+typedef struct kwhy_cupti_subscriber_opaque *kwhy_cupti_subscriber;
+
 typedef void kwhy_cupti_buffer_wanted(uint8_t **out_buffer, size_t *out_bytes, size_t *out_most_records);
 typedef void kwhy_cupti_buffer_done(
 	void *context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid_bytes);
@@ -161,5 +263,9 @@ enum kwhy_cupti_result cuptiActivityGetNextRecord(
 	uint8_t *buffer, size_t valid_bytes, struct kwhy_cupti_record **record);
 enum kwhy_cupti_result cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *out_records);
 enum kwhy_cupti_result cuptiActivityFlushAll(uint32_t flags);
+enum kwhy_cupti_result cuptiSubscribe(
+	kwhy_cupti_subscriber *out_subscriber, kwhy_cupti_on_call *on_call, void *context);
+enum kwhy_cupti_result cuptiEnableCallback(
+	uint32_t enable, kwhy_cupti_subscriber subscriber, int domain, uint32_t id);
 
 #endif

@@ -11,7 +11,7 @@
 #define LINE_EVERY_NS INT64_C(10000000000)
 #define SECOND_NS INT64_C(1000000000)
 
-enum { LINE_BYTES = 120 };
+enum { LINE_BYTES = 160, STATE_BYTES = 100 };
 
 static uint64_t size_of(const char *folder)
 {
@@ -57,17 +57,27 @@ static int64_t total_mw(const struct kwhy_sensors *sensors)
 	return total;
 }
 
+/* How large it is; of a command that is probed how far that is. */
+static void write_state(const struct kwhy_record_progress *progress, char *out, size_t room)
+{
+	if (progress->watch)
+		kwhy_probe_watch_write(progress->watch, out, room);
+	else
+		kwhy_quantity_bytes(out, size_of(progress->folder));
+}
+
 /* "recording 12 s, 1.93 MB, 135 W"; unknown power is left out. */
 static void write_line(const struct kwhy_record_progress *progress, int64_t now_mono_ns, char out[LINE_BYTES])
 {
 	const int64_t power_mw = total_mw(progress->sensors);
-	char size[KWHY_QUANTITY_BYTES], power[KWHY_QUANTITY_BYTES + 2] = "";
+	char state[STATE_BYTES], power[KWHY_QUANTITY_BYTES + 2] = "";
 
 	if (power_mw >= 0)
 		snprintf(power, sizeof(power), ", %.0f W", 1e-3 * (double)power_mw);
-	snprintf(out, LINE_BYTES, "recording %lld s, %s%s",
-		(long long)((now_mono_ns - progress->start_mono_ns) / SECOND_NS),
-		kwhy_quantity_bytes(size, size_of(progress->folder)), power);
+	write_state(progress, state, sizeof(state));
+	snprintf(out, LINE_BYTES, "%s %lld s%s%s%s", progress->watch ? "probing" : "recording",
+		(long long)((now_mono_ns - progress->start_mono_ns) / SECOND_NS), *state ? ", " : "", state,
+		power);
 }
 
 void kwhy_record_progress_show(struct kwhy_record_progress *progress, int64_t now_mono_ns)

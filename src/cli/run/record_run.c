@@ -127,6 +127,7 @@ static enum kwhy_status begin(
 	*recording = (struct recording){.runner = runner, .error = error};
 	recording->progress = (struct kwhy_record_progress){.folder = runner->folder->path,
 		.sensors = runner->sensors,
+		.watch = runner->watch,
 		.start_mono_ns = kwhy_clock_mono_ns(),
 		.last_mono_ns = kwhy_clock_mono_ns()};
 	recording->work = calloc(runner->stat->work_count + 1, sizeof(*recording->work));

@@ -3,6 +3,7 @@
 #define KWHY_CLI_RUN_RECORD_RUN_H
 
 #include "base/status.h"
+#include "cli/run/probe_watch.h"
 #include "cli/run/stat_spec.h"
 #include "cli/run/stat_work_file.h"
 #include "launch/child.h"
@@ -25,9 +26,10 @@ struct kwhy_record_runner {
 	const struct kwhy_record_folder *folder;
 	const char *const *counts; /* UNIT=NAME: units that are ranges of a name */
 	size_t count_count;
-	bool replayed;	  /* a file plays instead of meters: it tells nothing of this machine now */
-	bool progress;	  /* a line that says so */
-	bool has_windows; /* the command's processes are told the times */
+	bool replayed; /* a file plays instead of meters: it tells nothing of this machine now */
+	bool progress; /* a line that says so */
+	struct kwhy_probe_watch *watch; /* of a command that is probed; NULL: it is not */
+	bool has_windows;		/* the command's processes are told the times */
 };
 
 /*

@@ -414,6 +414,10 @@ static enum kwhy_status apply_record(struct kwhy_recorded *recorded, uint32_t wr
 	case KWHY_WIRE_SELECTION:
 		kwhy_recorded_selection_keep(recorded, writer, record);
 		return KWHY_OK;
+	case KWHY_WIRE_BURST:
+		return kwhy_recorded_burst_keep(recorded, writer, record, error);
+	case KWHY_WIRE_UNPROBED:
+		return kwhy_recorded_unprobed_keep(recorded, writer, record, error);
 	case KWHY_WIRE_COST:
 		kwhy_recorded_cost_keep(recorded, writer, record);
 		return KWHY_OK;
@@ -459,7 +463,7 @@ enum kwhy_status kwhy_recorded_facts_apply(struct kwhy_recorded *recorded, struc
 {
 	static const unsigned order[] = {KWHY_WIRE_DEVICE, KWHY_WIRE_SOURCE, KWHY_WIRE_RUN, KWHY_WIRE_END,
 		KWHY_WIRE_SELECTION, KWHY_WIRE_COST, KWHY_WIRE_COVERAGE, KWHY_WIRE_WORK, KWHY_WIRE_NOTE,
-		KWHY_WIRE_LOST};
+		KWHY_WIRE_LOST, KWHY_WIRE_BURST, KWHY_WIRE_UNPROBED};
 	enum kwhy_status status = apply_kind(recorded, KWHY_WIRE_PROCESS, error);
 
 	if (!status)

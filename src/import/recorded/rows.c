@@ -143,6 +143,8 @@ static enum kwhy_status add_call(struct kwhy_recorded *recorded, uint32_t writer
 
 	if (!place(recorded, writer, call->start_mono_ns, call->end_mono_ns, &times))
 		return refuse(recorded, "a call", call->correlation, error);
+	if (kwhy_recorded_call_is_probers(recorded, writer, call))
+		return KWHY_OK;
 	status = kwhy_recorded_thread(recorded, writer, call->thread, &thread, error);
 	return status
 		? status

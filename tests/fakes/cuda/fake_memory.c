@@ -307,15 +307,68 @@ enum kwhy_cuda_result hipMemcpyAsync(
 						      : KWHY_CUDA_INVALID_VALUE);
 }
 #else
+static enum kwhy_cuda_result attribute_of(void *out_value, int attribute, const struct room *room)
+{
+	switch (attribute) {
+	case KWHY_CUDA_POINTER_MEMORY_TYPE:
+		*(unsigned *)out_value = room->kind == DEVICE || room->kind == MANAGED
+			? KWHY_CUDA_MEMORY_DEVICE
+			: 1;
+		return KWHY_CUDA_SUCCESS;
+	case KWHY_CUDA_POINTER_IS_MANAGED:
+		*(unsigned *)out_value = room->kind == MANAGED;
+		return KWHY_CUDA_SUCCESS;
+	case KWHY_CUDA_POINTER_DEVICE:
+		*(int *)out_value = room->device;
+		return KWHY_CUDA_SUCCESS;
+	default:
+		return KWHY_CUDA_INVALID_VALUE;
+	}
+}
+
 enum kwhy_cuda_result cuPointerGetAttribute(void *out_value, int attribute, kwhy_cuda_address address)
 {
 	const struct room *room;
 
 	BEGIN("cuPointerGetAttribute");
-	room = attribute == KWHY_CUDA_POINTER_MEMORY_TYPE ? room_at(address) : NULL;
-	if (room)
-		*(unsigned *)out_value = room->kind == DEVICE ? KWHY_CUDA_MEMORY_DEVICE : 1;
-	return fake_end(room ? KWHY_CUDA_SUCCESS : KWHY_CUDA_INVALID_VALUE);
+	room = room_at(address);
+	return fake_end(room ? attribute_of(out_value, attribute, room) : KWHY_CUDA_INVALID_VALUE);
+}
+
+enum kwhy_cuda_result cuMemGetAddressRange_v2(
+	kwhy_cuda_address *out_base, size_t *out_bytes, kwhy_cuda_address address)
+{
+	const struct room *room;
+
+	BEGIN("cuMemGetAddressRange_v2");
+	room = room_at(address);
+	if (!room || room->kind == REGISTERED)
+		return fake_end(KWHY_CUDA_NOT_FOUND);
+	*out_base = room->begin;
+	*out_bytes = room->bytes;
+	return fake_end(KWHY_CUDA_SUCCESS);
+}
+
+enum kwhy_cuda_result cuMemGetInfo_v2(size_t *out_free, size_t *out_total)
+{
+	BEGIN("cuMemGetInfo_v2");
+	*out_free = (size_t)256 << 20;
+	*out_total = (size_t)1 << 30;
+	return fake_end(KWHY_CUDA_SUCCESS);
+}
+
+enum kwhy_cuda_result cuMemcpyDtoDAsync_v2(
+	kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes, kwhy_cuda_stream stream)
+{
+	BEGIN("cuMemcpyDtoDAsync_v2");
+	return fake_end(copy_queued(to, from, bytes, stream));
+}
+
+enum kwhy_cuda_result cuMemcpyDtoHAsync_v2(
+	void *to, kwhy_cuda_address from, size_t bytes, kwhy_cuda_stream stream)
+{
+	BEGIN("cuMemcpyDtoHAsync_v2");
+	return fake_end(copy_queued((uintptr_t)to, from, bytes, stream));
 }
 
 enum kwhy_cuda_result cuMemcpy(kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes)
@@ -378,3 +431,33 @@ enum kwhy_cuda_result cuMemsetD8Async(
 	BEGIN("cuMemsetD8Async");
 	return fake_end(fake_put(stream, &operation));
 }
+
+#ifndef FAKE_HIP
+/* Elements whose bytes are all the same, as this driver fills bytes. */
+static enum kwhy_cuda_result set_wide(
+	kwhy_cuda_address address, unsigned value, size_t width, size_t count, kwhy_cuda_stream stream)
+{
+	const unsigned char byte = (unsigned char)value;
+	const struct fake_operation operation = {
+		.kind = FAKE_FILL, .to = address, .value = byte, .bytes = width * count};
+
+	for (size_t i = 1; i < width; i++)
+		if ((unsigned char)(value >> 8 * i) != byte)
+			return KWHY_CUDA_NOT_SUPPORTED;
+	return fake_put(stream, &operation);
+}
+
+enum kwhy_cuda_result cuMemsetD16Async(
+	kwhy_cuda_address address, unsigned short value, size_t count, kwhy_cuda_stream stream)
+{
+	BEGIN("cuMemsetD16Async");
+	return fake_end(set_wide(address, value, 2, count, stream));
+}
+
+enum kwhy_cuda_result cuMemsetD32Async(
+	kwhy_cuda_address address, unsigned value, size_t count, kwhy_cuda_stream stream)
+{
+	BEGIN("cuMemsetD32Async");
+	return fake_end(set_wide(address, value, 4, count, stream));
+}
+#endif

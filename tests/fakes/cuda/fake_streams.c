@@ -217,6 +217,24 @@ static enum kwhy_cuda_result look(
 	return fake_end(stream->graph ? KWHY_CUDA_CAPTURE_UNSUPPORTED : KWHY_CUDA_SUCCESS);
 }
 
+enum kwhy_cuda_result cuStreamQuery(kwhy_cuda_stream stream)
+{
+	int64_t until_ns = 0;
+	bool done = false;
+	const enum kwhy_cuda_result result = look("cuStreamQuery", stream, &done, &until_ns);
+
+	return result ? result : done && fake_now_ns() >= until_ns ? KWHY_CUDA_SUCCESS : KWHY_CUDA_NOT_READY;
+}
+
+#ifndef FAKE_HIP
+enum kwhy_cuda_result cuStreamIsCapturing(kwhy_cuda_stream stream, int *out_status)
+{
+	BEGIN("cuStreamIsCapturing");
+	*out_status = stream_of(stream)->graph != NULL;
+	return fake_end(KWHY_CUDA_SUCCESS);
+}
+#endif
+
 enum kwhy_cuda_result cuStreamSynchronize(kwhy_cuda_stream stream)
 {
 	enum kwhy_cuda_result result;

@@ -30,7 +30,8 @@ enum {
 /* Numbered as no version of CUPTI does. */
 static const char *const calls[2][CALLS] = {
 	{NULL, "cuInit", "cuLaunchKernel", "cuMemAlloc_v2", "cuCtxSynchronize", "cuLaunchHostFunc_ptsz",
-		"cuProfilerStop"},
+		"cuProfilerStop", "cuMemFree_v2", "cuGraphInstantiateWithFlags", "cuGraphLaunch",
+		"cuGraphExecDestroy", "cuMemcpyDtoDAsync_v2", "cuMemcpyHtoDAsync_v2", "cuMemsetD32Async"},
 	{NULL, "cudaGetDevice_v3020", "cudaMalloc_v3020", "cudaLaunchKernel_v7000",
 		"cudaMemcpyAsync_ptsz_v7000", "cudaDeviceSynchronize_v3020", "cudaGraphLaunch_v10000",
 		"cudaProfilerStop_v4000"},
@@ -42,6 +43,9 @@ static kwhy_cupti_buffer_done *done;
 static kwhy_cupti_clock *_Atomic own_clock;
 static atomic_bool kinds[KINDS], chosen[2][CALLS], alive[2], has_context, taken_over, may_be_whole = true,
 										      is_over;
+static kwhy_cupti_on_call *subscriber;
+static void *subscriber_context;
+static bool called_back[2][CALLS];
 static uint8_t *buffer;
 static size_t buffer_bytes, used_bytes, dropped;
 static unsigned flushes;
@@ -160,6 +164,13 @@ void fake_cupti_call(int domain, const char *name, uint32_t correlation)
 	call.end_ns = now_ns();
 	if (call.id)
 		put(&call, sizeof(call), call.kind);
+}
+
+void fake_cupti_tell(int domain, const char *name, const void *data)
+{
+	for (uint32_t i = 1; i < CALLS && subscriber; i++)
+		if (called_back[domain - 1][i] && calls[domain - 1][i] && !strcmp(calls[domain - 1][i], name))
+			subscriber(subscriber_context, domain, i, data);
 }
 
 void fake_cupti_kernel(const char *name, uint32_t correlation, int64_t length_ns, uint64_t graph_node)
@@ -342,6 +353,26 @@ enum kwhy_cupti_result cuptiGetCallbackName(int domain, uint32_t id, const char 
 	if (id >= CALLS || !calls[domain - 1][id])
 		return KWHY_CUPTI_UNKNOWN;
 	*out_name = calls[domain - 1][id];
+	return KWHY_CUPTI_SUCCESS;
+}
+
+enum kwhy_cupti_result cuptiSubscribe(
+	kwhy_cupti_subscriber *out_subscriber, kwhy_cupti_on_call *on_call, void *context)
+{
+	if (asked_for("subscribed"))
+		return KWHY_CUPTI_MULTIPLE_SUBSCRIBERS;
+	*out_subscriber = NULL;
+	subscriber_context = context;
+	subscriber = on_call;
+	return KWHY_CUPTI_SUCCESS;
+}
+
+enum kwhy_cupti_result cuptiEnableCallback(
+	uint32_t enable, kwhy_cupti_subscriber ours, int domain, uint32_t id)
+{
+	(void)ours;
+	if (domain <= KWHY_CUPTI_DOMAIN_RUNTIME && id < CALLS)
+		called_back[domain - 1][id] = enable;
 	return KWHY_CUPTI_SUCCESS;
 }
 

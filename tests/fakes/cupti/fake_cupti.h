@@ -11,11 +11,14 @@
  * "drops" (3 records a buffer), "reorders" (records of a buffer come last first), "takeover" (from the call
  * of fake_cupti_take_over() on buffers go to somebody else), "forgets" (single calls that are switched on
  * once there is a context are not recorded), "lasts" (a flush that is forced takes a while, and a flush or a
- * switch behind it ends the program).
+ * switch behind it ends the program), "subscribed" (another client has the callbacks).
  */
 
 /* A call of that name of CUPTI, "cudaLaunchKernel_v7000", of a domain: 1 driver, 2 runtime. */
 void fake_cupti_call(int domain, const char *name, uint32_t correlation);
+
+/* Calls back whoever subscribed, where that call is enabled: `data` as CUPTI gives it. */
+void fake_cupti_tell(int domain, const char *name, const void *data);
 
 /* A kernel of a length; -1: it still runs. */
 void fake_cupti_kernel(const char *name, uint32_t correlation, int64_t length_ns, uint64_t graph_node);

@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What operations draw where they stand in a loop, and the same loops to be recorded or probed.
+
+truth SET OUT.json: the energy counter over the plain loop and over the loop with one operation repeated in its place; the difference
+of the energies over that of the times is the operation's power in place. loop SET SECONDS: the plain loop for so long.
+Sets C and D of ten operations each. An operation whose clock falls while it is repeated has no truth here: `mhz` tells.
+"""
+import ctypes
+import json
+import sys
+import time
+
+import torch
+from torch.nn import functional
+
+WINDOW_S = 3.0
+WARM_S = 0.5
+IDLE_W = 120.0  # between a window's work and the counter's next update
+ROUNDS = 6  # of the loop between two waits for the device
+
+
+def random(*shape, dtype=torch.float32):
+    return torch.randn(*shape, device="cuda", dtype=dtype)
+
+
+def set_c():
+    half = random(3072, 3072, dtype=torch.bfloat16)
+    single = random(2048, 2048)
+    heads = random(4, 32, 2048, 128, dtype=torch.bfloat16)
+    image = random(16, 256, 56, 56, dtype=torch.float16).to(memory_format=torch.channels_last)
+    weight = random(256, 256, 1, 1, dtype=torch.float16).to(memory_format=torch.channels_last)
+    rows, gain = random(16384, 4096, dtype=torch.bfloat16), random(4096, dtype=torch.bfloat16)
+    target, values = torch.zeros(65536, 128, device="cuda"), random(262144, 128)
+    index = torch.randint(0, 65536, (262144, 1), device="cuda").expand(-1, 128)
+    signal = torch.complex(random(256, 65536), random(256, 65536))
+    keys, large, other = random(1 << 22), random(1 << 26), random(1 << 26)
+    return {
+        "gemm_bf16": lambda: torch.mm(half, half),
+        "gemm_fp32": lambda: torch.mm(single, single),
+        "attention": lambda: functional.scaled_dot_product_attention(heads, heads, heads, is_causal=True),
+        "conv_1x1": lambda: functional.conv2d(image, weight),
+        "layernorm": lambda: functional.layer_norm(rows, (4096,), gain),
+        "scatter": lambda: target.scatter_add_(0, index, values),
+        "fft": lambda: torch.fft.fft(signal),
+        "sort": lambda: torch.sort(keys),
+        "copy": lambda: other.copy_(large),
+        "addcmul": lambda: torch.addcmul(large, large, other, value=0.5),
+    }
+
+
+def set_d():
+    double = random(1536, 1536, dtype=torch.float64)
+    batch = random(256, 384, 384, dtype=torch.float16)
+    logits = random(8192, 16384, dtype=torch.float16)
+    planes = random(32, 128, 64, 64)
+    norm = torch.nn.GroupNorm(32, 128).cuda()
+    table, tokens = random(100000, 512, dtype=torch.float16), torch.randint(0, 100000, (65536,), device="cuda")
+    series, wide = random(1 << 25), random(1024, 65536)
+    square = random(8192, 8192)
+    pinned = torch.randn(1 << 23).pin_memory()
+    there = torch.empty(1 << 23, device="cuda")
+    return {
+        "gemm_fp64": lambda: torch.mm(double, double),
+        "bmm_fp16": lambda: torch.bmm(batch, batch),
+        "softmax": lambda: torch.softmax(logits, -1),
+        "groupnorm": lambda: norm(planes),
+        "gather": lambda: functional.embedding(tokens, table),
+        "cumsum": lambda: torch.cumsum(series, 0),
+        "topk": lambda: torch.topk(wide, 32),
+        "transpose": lambda: square.t().contiguous(),
+        "amax": lambda: series.amax(),
+        "h2d": lambda: there.copy_(pinned, non_blocking=True),
+    }
+
+
+SETS = {"C": set_c, "D": set_d}
+
+
+def seconds_of(operation, count=40):
+    first, last = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    first.record()
+    for _ in range(count):
+        operation()
+    last.record()
+    torch.cuda.synchronize()
+    return first.elapsed_time(last) / count / 1e3
+
+
+class Meter:
+    def __init__(self):
+        self.nvml = ctypes.CDLL("libnvidia-ml.so.1")
+        self.nvml.nvmlInit_v2()
+        self.device = ctypes.c_void_p()
+        uuid = str(torch.cuda.get_device_properties(0).uuid)
+        uuid = uuid if uuid.startswith("GPU-") else "GPU-" + uuid
+        if self.nvml.nvmlDeviceGetHandleByUUID(uuid.encode(), ctypes.byref(self.device)):
+            sys.exit("NVML does not know the GPU " + uuid)
+
+    def joules(self):
+        value = ctypes.c_ulonglong()
+        if self.nvml.nvmlDeviceGetTotalEnergyConsumption(self.device, ctypes.byref(value)):
+            sys.exit("this GPU has no counter of energy")
+        return value.value / 1e3
+
+    def clock_mhz(self):
+        value = ctypes.c_uint()
+        self.nvml.nvmlDeviceGetClockInfo(self.device, 1, ctypes.byref(value))
+        return value.value
+
+    def at_update(self):
+        before = self.joules()
+        while (now := self.joules()) == before:
+            pass
+        return now, time.perf_counter()
+
+
+def run_loop(operations, repeated=None, times=0):
+    for _ in range(ROUNDS):
+        for name, operation in operations.items():
+            for _ in range(1 + (times if name == repeated else 0)):
+                operation()
+    torch.cuda.synchronize()
+
+
+def window(meter, work):
+    """Joules and seconds of one call of `work`, and the mean clock."""
+    warm_until = time.perf_counter() + WARM_S
+    while time.perf_counter() < warm_until:
+        work()
+    first_j, first_s = meter.at_update()
+    begin_s, calls, clocks = time.perf_counter(), 0, []
+    while time.perf_counter() - begin_s < WINDOW_S:
+        work()
+        calls += 1
+        clocks.append(meter.clock_mhz())
+    busy_s = time.perf_counter() - begin_s
+    last_j, last_s = meter.at_update()
+    joules = last_j - first_j - IDLE_W * (last_s - first_s - busy_s)
+    return joules / calls / ROUNDS, busy_s / calls / ROUNDS, sum(clocks) / len(clocks)
+
+
+def truth(operations, path):
+    meter = Meter()
+    alone_s = {name: seconds_of(operation) for name, operation in operations.items()}
+    loop_j, loop_s, loop_mhz = window(meter, lambda: run_loop(operations))
+    out = {"loop": {"J": loop_j, "s": loop_s, "mhz": loop_mhz}, "ops": {}, "sum": 0.0}
+    print(f"loop {1e3 * loop_s:.3f} ms {loop_j:.4f} J {loop_j / loop_s:.0f} W {loop_mhz:.0f} MHz", flush=True)
+    for name in operations:
+        times = min(60, max(1, round(0.5 * loop_s / alone_s[name])))
+        joules, seconds, mhz = window(meter, lambda n=name, m=times: run_loop(operations, n, m))
+        watts = (joules - loop_j) / (seconds - loop_s)
+        out["ops"][name] = {"count": 1, "watts": watts, "ms": 1e3 * (seconds - loop_s) / times, "mhz": mhz, "m": times}
+        out["sum"] += (joules - loop_j) / times
+        print(f"{name:10} x{times:3} {watts:6.1f} W {1e3 * (seconds - loop_s) / times:.4f} ms {mhz:.0f} MHz", flush=True)
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(out, file, indent=1)
+
+
+def loop(operations, seconds):
+    until, iterations = time.perf_counter() + seconds, 0
+    while time.perf_counter() < until:
+        run_loop(operations)
+        iterations += ROUNDS
+    print("ended well", iterations > 0)
+
+
+def main():
+    if len(sys.argv) != 4 or sys.argv[1] not in ("truth", "loop") or sys.argv[2] not in SETS:
+        sys.exit(__doc__)
+    torch.manual_seed(0)
+    operations = SETS[sys.argv[2]]()
+    for operation in operations.values():
+        operation()
+        operation()
+    torch.cuda.synchronize()
+    if sys.argv[1] == "truth":
+        truth(operations, sys.argv[3])
+    else:
+        loop(operations, float(sys.argv[3]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/run/record_job.h"
+
+#include "base/clock.h"
+#include "cli/output.h"
+#include "cli/recordings/job.h"
+#include "cli/run/probe_job.h"
+#include "cli/run/record_run.h"
+#include "launch/inject.h"
+#include "record/folder.h"
+#include "record/ranges.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+/* The books end with a counter's ticks, so more of them than a measurement of long windows needs. */
+#define COUNTER_PERIOD_NS 2000000000
+
+void kwhy_record_options_init(struct kwhy_record_options *options)
+{
+	options->delay_s = options->duration_s = options->duty_percent = options->window_s = NAN;
+	options->gauges_s = 1;
+}
+
+/* All of one recording. */
+struct job {
+	const struct kwhy_record_options *options;
+	struct kwhy_arena arena;
+	const char *command;
+	struct kwhy_record_folder folder;
+	uint64_t limit_bytes;
+	struct kwhy_signals signals;
+	struct kwhy_stat stat; /* the units of work */
+	struct kwhy_stat_specs specs;
+	struct kwhy_environment environment; /* of the command */
+	struct kwhy_stat_work_file work_file;
+	struct kwhy_sensors *sensors;
+	struct kwhy_sampler *sampler;
+	struct kwhy_record_meters *meters;
+	struct kwhy_record_runner runner;
+	struct kwhy_child_end end;
+	struct kwhy_probe_job probe; /* of kwhy probe */
+	bool has_told_probed;
+};
+
+enum kwhy_status kwhy_record_read_bytes(
+	const char *option, const char *text, uint64_t *out, struct kwhy_error *error)
+{
+	static const char units[] = "KMG";
+	char *end = NULL;
+	double bytes = text ? strtod(text, &end) : 0;
+
+	*out = 0;
+	if (!text)
+		return KWHY_OK;
+	for (size_t i = 0; *end && units[i]; i++)
+		if (*end == units[i] && !end[1]) {
+			bytes *= (double)(UINT64_C(1) << 10 * (i + 1));
+			end++;
+		}
+	if (end == text || *end || !(bytes >= 65536 && bytes < 1e18))
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"%s takes bytes, 64K or more, like 500M or 2G; not '%.60s'", option, text);
+	*out = (uint64_t)bytes;
+	return KWHY_OK;
+}
+
+static bool is_one_of(const char *word, const char *const *words)
+{
+	for (size_t i = 0; words[i]; i++)
+		if (!strcmp(word, words[i]))
+			return true;
+	return false;
+}
+
+static enum kwhy_status check_windows(const struct kwhy_record_options *options, struct kwhy_error *error)
+{
+	static const char *const graphs[] = {"node", "graph", NULL};
+
+	if (options->duty_percent < 0.1 || options->duty_percent > 99)
+		return kwhy_fail(error, KWHY_E_USAGE, "--duty takes 0.1 to 99 per cent of the time");
+	if (options->window_s < 0.001 || options->window_s > 100)
+		return kwhy_fail(error, KWHY_E_USAGE, "--window takes 0.001 to 100 seconds");
+	if (!isnan(options->window_s) && isnan(options->duty_percent))
+		return kwhy_fail(error, KWHY_E_USAGE, "--window goes with --duty");
+	if (options->range && (!options->range[0] || strlen(options->range) > 255))
+		return kwhy_fail(error, KWHY_E_USAGE, "--range takes a name of 1 to 255 bytes");
+	if (options->range && !isnan(options->duty_percent))
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--range and --duty exclude each other: a range is recorded whole");
+	if (options->graphs && !is_one_of(options->graphs, graphs))
+		return kwhy_fail(
+			error, KWHY_E_USAGE, "--graphs takes node or graph; not '%.60s'", options->graphs);
+	return KWHY_OK;
+}
+
+static enum kwhy_status check_counts(const struct kwhy_strings *counts, struct kwhy_error *error)
+{
+	if (counts->count > KWHY_RECORD_RANGES_MOST)
+		return kwhy_fail(
+			error, KWHY_E_USAGE, "--count may be given %d times", KWHY_RECORD_RANGES_MOST);
+	for (size_t i = 0; i < counts->count; i++) {
+		const size_t length = strcspn(counts->items[i], "=");
+
+		if (!length || length > 40 || !counts->items[i][length] || !counts->items[i][length + 1])
+			return kwhy_fail(error, KWHY_E_USAGE,
+				"--count '%.100s': write UNIT=NAME, like steps='step*', with a unit of up to "
+				"40 "
+				"bytes",
+				counts->items[i]);
+	}
+	return KWHY_OK;
+}
+
+static enum kwhy_status check_options(const struct kwhy_record_options *options,
+	const struct kwhy_operands *operands, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+
+	if (!operands->count)
+		return kwhy_fail(error, KWHY_E_USAGE, "%s needs a command: kwhy %s -- CMD [ARGS]",
+			options->probe ? "probe" : "record", options->probe ? "probe" : "record");
+	if (options->delay_s < 0 || options->delay_s > 1e6)
+		return kwhy_fail(error, KWHY_E_USAGE, "--delay takes 0 to 1e6 seconds");
+	if (options->duration_s <= 0 || options->duration_s > 1e6)
+		return kwhy_fail(error, KWHY_E_USAGE, "--duration takes more than 0 and up to 1e6 seconds");
+	if (!(options->gauges_s >= 0.15 && options->gauges_s <= 60))
+		return kwhy_fail(error, KWHY_E_USAGE, "--gauges takes 0.15 to 60 seconds");
+	status = check_windows(options, error);
+	return status ? status : check_counts(&options->counts, error);
+}
+
+/* As a shell completes a folder's name: what is put behind it is to be a name beside it, not inside. */
+static const char *without_slashes(struct kwhy_arena *arena, const char *path)
+{
+	size_t length = strlen(path);
+
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	return kwhy_arena_printf(arena, "%.*s", (int)length, path);
+}
+
+/* Each rank that runs under a kwhy of its own has a folder of its own. */
+static enum kwhy_status name_things(
+	struct job *job, const struct kwhy_operands *operands, struct kwhy_error *error)
+{
+	struct kwhy_text line = {0};
+	int64_t rank = kwhy_launch_rank();
+	enum kwhy_status status;
+
+	if (job->options->output)
+		job->folder.path = without_slashes(&job->arena, job->options->output);
+	else if (rank >= 0)
+		job->folder.path = kwhy_arena_printf(&job->arena, "run.%" PRId64 ".kwhy", rank);
+	else
+		job->folder.path = "run.kwhy";
+	for (size_t i = 0; i < operands->count; i++)
+		kwhy_text_addf(&line, "%s%s", i ? " " : "", operands->items[i]);
+	status = kwhy_text_check(&line, error);
+	if (!status)
+		job->command = kwhy_arena_copy(&job->arena, line.data);
+	kwhy_text_done(&line);
+	return status || (job->folder.path && job->command) ? status
+							    : kwhy_fail_memory(error, "the command line");
+}
+
+static enum kwhy_status open_sensors(struct job *job, struct kwhy_error *error)
+{
+	const struct kwhy_record_options *options = job->options;
+	struct kwhy_sensor_request request = {
+		.devices = options->devices,
+		.gauges = true,
+		.gauge_period_ns = (int64_t)(options->gauges_s * 1e9),
+		.counter_period_ns = COUNTER_PERIOD_NS,
+		.meter_files = options->meters.items,
+		.meter_file_count = options->meters.count,
+		.replay_path = options->replay,
+	};
+	enum kwhy_status status;
+
+	kwhy_sensor_request_see(&request);
+	status = kwhy_sensors_open(&request, &job->sensors, error);
+	if (!status && job->sensors->task_count)
+		status = kwhy_sampler_start(job->sensors, NULL, &job->sampler, error);
+	return status;
+}
+
+static enum kwhy_status open_meters(struct job *job, struct kwhy_error *error)
+{
+	const struct kwhy_record_meters_request request = {
+		.path = kwhy_arena_printf(&job->arena, "%s/meters.blocks", job->folder.path),
+		.command = job->command,
+		.producer = job->options->probe ? "kwhy probe " KWHY_VERSION : "kwhy record " KWHY_VERSION,
+		.limit_bytes = job->limit_bytes,
+	};
+
+	return request.path ? kwhy_record_meters_open(&request, job->sensors, &job->meters, error)
+			    : kwhy_fail_memory(error, "the recording of the meters");
+}
+
+/* Without meters it is still a recording of what ran; the report says what is missing. */
+static void note_absences(struct job *job)
+{
+	for (size_t i = 0; i < job->sensors->absence_count; i++)
+		if (!job->sensors->source_count || job->sensors->absences[i].is_choice)
+			kwhy_record_meters_add_note(job->meters, KWHY_NOTE_COMPLETENESS, "no-meter",
+				job->sensors->absences[i].text);
+}
+
+static void go_without_activity(struct job *job, const char *why)
+{
+	char text[KWHY_INJECT_ABSENCE_BYTES + 100];
+
+	snprintf(text, sizeof(text), "What the program ran on its devices is not recorded: %s.", why);
+	kwhy_record_meters_add_note(job->meters, KWHY_NOTE_COMPLETENESS, "activity-not-recorded", text);
+	if (!job->options->power_only) {
+		snprintf(text, sizeof(text), "power only: %s", why);
+		kwhy_output_message(text);
+	}
+}
+
+static enum kwhy_status prepare_library(
+	struct job *job, const struct kwhy_inject *inject, struct kwhy_error *error)
+{
+	const struct kwhy_record_options *options = job->options;
+	struct kwhy_inject_probe probe = options->probe ? *options->probe : (struct kwhy_inject_probe){0};
+	char *folder = realpath(job->folder.path, NULL);
+	struct kwhy_inject_request request = {.folder = folder,
+		.limit_bytes = job->limit_bytes,
+		.graphs = options->graphs,
+		.memory = options->memory,
+		.without_calls = options->no_calls,
+		.range = options->range,
+		.probe = options->probe ? &probe : NULL,
+		.share_ratio = options->duty_percent / 100,
+		.window_ns = isnan(options->window_s) ? 0 : (int64_t)(options->window_s * 1e9)};
+	enum kwhy_status status;
+
+	if (!folder)
+		return kwhy_fail(error, KWHY_E_IO, "cannot find the folder '%.300s': %s", job->folder.path,
+			strerror(errno));
+	if (getrandom(&request.seed, sizeof(request.seed), 0) != sizeof(request.seed))
+		request.seed = (uint64_t)kwhy_clock_unix_ns();
+	if (job->probe.known.length)
+		probe.known = kwhy_arena_printf(&job->arena, "%s/" KWHY_RECORD_KNOWN_FILE, folder);
+	status = kwhy_inject_prepare(inject, &request, &job->environment, error);
+	free(folder);
+	return status;
+}
+
+static enum kwhy_status prepare_activity(struct job *job, struct kwhy_error *error)
+{
+	struct kwhy_inject inject;
+
+	if (job->options->power_only) {
+		go_without_activity(job, "--power-only was given");
+		return KWHY_OK;
+	}
+	kwhy_inject_find(&inject);
+	if (!inject.library[0]) {
+		go_without_activity(job, inject.absence);
+		return KWHY_OK;
+	}
+	if (job->options->no_calls)
+		kwhy_record_meters_add_note(job->meters, KWHY_NOTE_COMPLETENESS, "calls-not-recorded",
+			"Calls of CUDA were left out (--no-calls): what the host did while a device was idle "
+			"is not "
+			"known.");
+	return prepare_library(job, &inject, error);
+}
+
+static enum kwhy_status prepare(
+	struct job *job, const struct kwhy_operands *operands, struct kwhy_error *error)
+{
+	const struct kwhy_strings no_metrics = {0};
+	enum kwhy_status status = name_things(job, operands, error);
+
+	if (!status && job->options->probe)
+		status = kwhy_probe_job_open(&job->probe, job->options, job->folder.path, error);
+	if (!status)
+		status = kwhy_stat_specs_init(
+			&job->specs, &job->options->work, &no_metrics, &job->stat, error);
+	if (!status)
+		status = kwhy_stat_work_file_open(&job->work_file, &job->environment, error);
+	if (!status)
+		status = open_sensors(job, error);
+	if (!status)
+		status = kwhy_record_folder_make(&job->folder, &job->arena, error);
+	if (!status)
+		status = open_meters(job, error);
+	if (!status && job->options->probe)
+		status = kwhy_probe_job_prepare(&job->probe, job->folder.path, error);
+	if (!status)
+		status = prepare_activity(job, error);
+	if (!status)
+		note_absences(job);
+	job->runner = (struct kwhy_record_runner){.argv = operands->items,
+		.sensors = job->sensors,
+		.sampler = job->sampler,
+		.meters = job->meters,
+		.specs = &job->specs,
+		.environment = &job->environment,
+		.work_file = &job->work_file,
+		.stat = &job->stat,
+		.signals = &job->signals,
+		.replayed = job->options->replay != NULL,
+		.delay_s = job->options->delay_s,
+		.duration_s = job->options->duration_s,
+		.folder = &job->folder,
+		.counts = job->options->counts.items,
+		.count_count = job->options->counts.count,
+		.progress = job->options->progress || job->probe.is_watched,
+		.watch = job->probe.is_watched ? &job->probe.watch : NULL,
+		.has_windows = job->options->range || !isnan(job->options->duty_percent)};
+	return status;
+}
+
+/* What was repeated; where memory was not what it had been, that is the end's status. */
+static void tell_probed(struct job *job, const struct kwhy_recording *recording)
+{
+	job->has_told_probed = true;
+	if (kwhy_probe_job_tell(&job->probe, recording, job->folder.path))
+		job->end.exit = KWHY_EXIT_RESULTS_CHANGED;
+}
+
+/* The first screen of what `kwhy report` says of it, to where the command's output does not go. */
+static enum kwhy_status show(struct job *job, struct kwhy_error *error)
+{
+	const struct kwhy_text_style style = {.columns = 80, .first_screen = true};
+	char *const traces[] = {(char *)job->folder.path};
+	struct kwhy_job_options options;
+	struct kwhy_text text = {0};
+	struct kwhy_job books;
+	enum kwhy_status status;
+
+	kwhy_job_options_init(&options);
+	options.quiet = job->options->quiet;
+	status = kwhy_job_run(&books, &options, traces, 1, &options.power, error);
+	if (status)
+		return status;
+	status = kwhy_report_text(&books.report, &style, &text, error);
+	if (!job->options->probe)
+		kwhy_text_addf(&text, "\nRecorded in %s; all of it: kwhy report %s\n", job->folder.path,
+			job->folder.path);
+	if (!status && fwrite(text.data, 1, text.length, stderr) != text.length)
+		status = kwhy_fail(error, KWHY_E_IO, "cannot write to standard error: %s", strerror(errno));
+	kwhy_text_done(&text);
+	if (job->options->probe)
+		tell_probed(job, books.recording);
+	kwhy_job_done(&books);
+	return status;
+}
+
+static enum kwhy_status close_all(struct job *job, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+
+	if (job->sampler)
+		kwhy_sampler_stop(job->sampler, NULL);
+	status = kwhy_record_meters_close(job->meters, error);
+	if (job->sensors)
+		kwhy_sensors_close(job->sensors);
+	kwhy_stat_work_file_close(&job->work_file);
+	kwhy_environment_done(&job->environment);
+	kwhy_stat_specs_done(&job->specs);
+	kwhy_stat_done(&job->stat);
+	return status;
+}
+
+/*
+ * No command has run, and there is no recording. One that cannot be started is said as a shell says it, with
+ * the shell's status; where somebody wanted an end before, nothing is started to be killed.
+ */
+static enum kwhy_status end_early(struct job *job, enum kwhy_status status, struct kwhy_error *error)
+{
+	struct kwhy_error later = {0};
+	char text[100];
+
+	if (status == KWHY_E_INPUT && job->end.exit >= KWHY_EXIT_NOT_EXECUTABLE) {
+		kwhy_output_message(error->text);
+		status = KWHY_OK;
+	} else if (!status) {
+		job->end.exit = KWHY_EXIT_SIGNALLED + job->signals.asked;
+		snprintf(text, sizeof(text), "interrupted by signal %d (%s)", job->signals.asked,
+			strsignal(job->signals.asked));
+		kwhy_output_message(text);
+	}
+	if (kwhy_record_folder_unmake(&job->folder, &later))
+		return kwhy_output_later(status, &later, error);
+	return status;
+}
+
+static void tell_exit(const struct job *job)
+{
+	char text[300];
+
+	if (!job->end.exit)
+		return;
+	if (job->end.signal)
+		snprintf(text, sizeof(text), "'%.150s' was killed by signal %d (%s)", job->command,
+			job->end.signal, strsignal(job->end.signal));
+	else
+		snprintf(text, sizeof(text), "'%.150s' ended with status %d", job->command, job->end.exit);
+	kwhy_output_message(text);
+}
+
+static enum kwhy_status record(
+	struct job *job, const struct kwhy_operands *operands, struct kwhy_error *error)
+{
+	enum kwhy_status status = prepare(job, operands, error), closed;
+	struct kwhy_error second = {0};
+
+	if (!status && kwhy_record_await_first(&job->runner))
+		status = kwhy_record_run(&job->runner, &job->end, error);
+	closed = close_all(job, &second);
+	if (!job->end.has_run)
+		return end_early(job, status, error);
+	if (!status && closed) {
+		*error = second;
+		status = closed;
+	}
+	tell_exit(job);
+	kwhy_record_folder_clear(job->folder.path);
+	/* Whatever comes of packing and report, a whole recording is there, and the command's status is its
+	 * own. */
+	if (job->options->one_file && !status && kwhy_record_folder_pack(job->folder.path, &second))
+		kwhy_output_message(second.text);
+	if (!job->options->quiet && show(job, &second) && !status)
+		kwhy_output_message(second.text);
+	if (job->options->probe && !job->has_told_probed)
+		tell_probed(job, NULL);
+	return status;
+}
+
+enum kwhy_status kwhy_record_job_run(const struct kwhy_record_options *options,
+	const struct kwhy_operands *operands, enum kwhy_exit *out_exit, struct kwhy_error *error)
+{
+	struct job job = {.options = options};
+	enum kwhy_status status = check_options(job.options, operands, error);
+
+	if (!status)
+		status = kwhy_record_read_bytes("--max-size", options->limit, &job.limit_bytes, error);
+	if (!status)
+		status = kwhy_signals_open(&job.signals, error);
+	if (status)
+		return status;
+	status = record(&job, operands, error);
+	if (!status)
+		*out_exit = (enum kwhy_exit)job.end.exit;
+	kwhy_signals_close(&job.signals);
+	kwhy_probe_job_close(&job.probe);
+	kwhy_arena_done(&job.arena);
+	return status;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_CLI_RUN_RECORD_JOB_H
+#define KWHY_CLI_RUN_RECORD_JOB_H
+
+#include "cli/command.h"
+#include "launch/inject.h"
+
+/* What `kwhy record` and `kwhy probe` are told, as their options have it. */
+struct kwhy_record_options {
+	const char *output, *devices, *replay, *limit, *range, *graphs;
+	double delay_s, duration_s, duty_percent, window_s, gauges_s;
+	struct kwhy_strings work, counts, meters;
+	struct kwhy_strings earlier; /* recordings of kwhy probe that the new one carries on */
+	bool power_only, memory, no_calls, one_file, progress, quiet;
+	const struct kwhy_inject_probe *probe; /* kernels are launched again; NULL: they are not */
+};
+
+/* Rows of an option table for the members of a struct kwhy_record_options `member` of `type`: what both
+ * commands take. */
+#define KWHY_OPTION_ROWS_RECORDING(type, member)                                                           \
+	{"output", 'o', "PATH", "the recording; default run.kwhy, one that is there becomes run.kwhy.old", \
+		KWHY_OPTION_TEXT, offsetof(type, member.output)},                                          \
+	{                                                                                                  \
+		"one-file", 0, NULL, "the recording becomes one packed file at the end, not a folder",     \
+			KWHY_OPTION_FLAG, offsetof(type, member.one_file)                                  \
+	}
+
+#define KWHY_OPTION_ROWS_RECORD(type, member)                                                                \
+	{"gauges", 0, "S", "read clocks, temperatures and the like so often; default 1", KWHY_OPTION_NUMBER, \
+		offsetof(type, member.gauges_s)},                                                            \
+		{"max-size", 0, "BYTES", "no process writes more than that, like 500M", KWHY_OPTION_TEXT,    \
+			offsetof(type, member.limit)},                                                       \
+		{"work", 0, "UNIT[=WHAT]",                                                                   \
+			"work: a number, REGEX in its output, or what it reports; may be given again",       \
+			KWHY_OPTION_LIST, offsetof(type, member.work)},                                      \
+		{"count", 0, "UNIT=NAME",                                                                    \
+			"work: as many units as NVTX ranges of that name ended; may be given again",         \
+			KWHY_OPTION_LIST, offsetof(type, member.counts)},                                    \
+		{"device", 0, "LIST", "GPUs whose meters to read, like 0,2; default those CUDA shows",       \
+			KWHY_OPTION_TEXT, offsetof(type, member.devices)},                                   \
+		{"meter", 0, "FILE", "a wall meter's power CSV, followed while it grows", KWHY_OPTION_LIST,  \
+			offsetof(type, member.meters)},                                                      \
+		{"replay", 0, "FILE", "play back a power CSV instead of this machine's meters",              \
+			KWHY_OPTION_TEXT, offsetof(type, member.replay)},                                    \
+	{                                                                                                    \
+		"quiet", 'q', NULL, "no report at the end", KWHY_OPTION_FLAG, offsetof(type, member.quiet)   \
+	}
+
+/* The values where an option is not given. */
+void kwhy_record_options_init(struct kwhy_record_options *options);
+
+/* Bytes with K, M or G behind them; NULL: 0. KWHY_E_USAGE names the option. */
+KWHY_MUST_USE enum kwhy_status kwhy_record_read_bytes(
+	const char *option, const char *text, uint64_t *out, struct kwhy_error *error);
+
+/* Runs the command, records it and shows the first screen of its report. */
+KWHY_MUST_USE enum kwhy_status kwhy_record_job_run(const struct kwhy_record_options *options,
+	const struct kwhy_operands *operands, enum kwhy_exit *out_exit, struct kwhy_error *error);
+
+#endif

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import/recorded.h"
+
+#include "base/column.h"
+#include "base/sort.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Names of the prober's own kernels (inject/probe). */
+#define OWN_KERNELS "kwhy_probe_"
+
+/* Of a copy that is worth repeating (inject/probe/copies.h). */
+enum { COPY_BYTES_LEAST = 65536 };
+
+enum kwhy_status kwhy_recorded_burst_keep(struct kwhy_recorded *recorded, uint32_t writer,
+	const struct kwhy_wire_burst *burst, struct kwhy_error *error)
+{
+	struct kwhy_recorded_burst row = {.writer = writer,
+		.correlation = burst->correlation,
+		.tid = burst->thread,
+		.context = burst->context,
+		.launch_ns = burst->launch_ns,
+		.launched_ns = burst->launched_ns,
+		.stream = KWHY_NONE,
+		.first_ns = INT64_MAX,
+		.burst = {.start_ns = kwhy_recorded_time(recorded, writer, burst->start_mono_ns),
+			.end_ns = kwhy_recorded_time(recorded, writer, burst->end_mono_ns),
+			.saved_bytes = burst->saved_bytes,
+			.repeated_ns = burst->repeated_ns,
+			.name = kwhy_recorded_name(recorded, writer, burst->name),
+			.stream = KWHY_NONE,
+			.blocks = burst->blocks,
+			.repeats = burst->repeats,
+			.threads_per_block = burst->threads_per_block,
+			.form = burst->form < KWHY_BURST_FORM_COUNT ? burst->form : KWHY_BURST_PUT_BACK,
+			.check = burst->check < KWHY_BURST_CHECK_COUNT ? burst->check
+								       : KWHY_BURST_UNCHECKED}};
+	enum kwhy_status status;
+
+	if (row.burst.start_ns == KWHY_UNKNOWN_TIME || row.burst.end_ns < row.burst.start_ns) {
+		recorded->recording->lost.skipped_events++;
+		return KWHY_OK;
+	}
+	status = kwhy_column_reserve((void **)&recorded->bursts, &recorded->burst_capacity,
+		recorded->burst_count + 1, sizeof(*recorded->bursts), "bursts of repeats", error);
+	if (!status)
+		recorded->bursts[recorded->burst_count++] = row;
+	return status;
+}
+
+enum kwhy_status kwhy_recorded_unprobed_keep(struct kwhy_recorded *recorded, uint32_t writer,
+	const struct kwhy_wire_unprobed *unprobed, struct kwhy_error *error)
+{
+	struct kwhy_recording *recording = recorded->recording;
+	const struct kwhy_unprobed row = {.launches = unprobed->launches,
+		.name = kwhy_recorded_name(recorded, writer, unprobed->name),
+		.process = recorded->writers[writer].process,
+		.blocks = unprobed->blocks,
+		.threads_per_block = unprobed->threads_per_block,
+		.reason = kwhy_names_get(
+			&recording->names, kwhy_recorded_name(recorded, writer, unprobed->reason))};
+
+	return kwhy_recording_add_unprobed(recording, &row, error);
+}
+
+static int compare(const void *context, uint32_t a, uint32_t b)
+{
+	const struct kwhy_recorded_burst *bursts = context;
+
+	if (bursts[a].burst.process != bursts[b].burst.process)
+		return bursts[a].burst.process < bursts[b].burst.process ? -1 : 1;
+	return (bursts[a].burst.start_ns > bursts[b].burst.start_ns) -
+		(bursts[a].burst.start_ns < bursts[b].burst.start_ns);
+}
+
+enum kwhy_status kwhy_recorded_bursts_sort(struct kwhy_recorded *recorded, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+	uint32_t *order;
+
+	for (size_t i = 0; i < recorded->burst_count; i++)
+		recorded->bursts[i].burst.process = recorded->writers[recorded->bursts[i].writer].process;
+	status = kwhy_sort_order(recorded->burst_count, compare, recorded->bursts, &order, error);
+	if (!status && order) {
+		status = kwhy_sort_apply((void **)&recorded->bursts, sizeof(*recorded->bursts),
+			recorded->burst_count, order, error);
+		recorded->burst_capacity = recorded->burst_count;
+	}
+	free(order);
+	return status;
+}
+
+/* The burst of a process at a time; NULL: there was none. Bursts of a process do not overlap. */
+static struct kwhy_recorded_burst *burst_at(
+	const struct kwhy_recorded *recorded, uint32_t process, int64_t time_ns)
+{
+	size_t low = 0, high = recorded->burst_count;
+	struct kwhy_recorded_burst *last;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		const struct kwhy_burst *burst = &recorded->bursts[middle].burst;
+
+		if (burst->process < process || (burst->process == process && burst->start_ns <= time_ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	last = low ? &recorded->bursts[low - 1] : NULL;
+	return last && last->burst.process == process && time_ns < last->burst.end_ns ? last : NULL;
+}
+
+/* What the thread called in a burst, but for the program's own launch; correlations may be the same. */
+bool kwhy_recorded_call_is_probers(
+	const struct kwhy_recorded *recorded, uint32_t writer, const struct kwhy_wire_call *call)
+{
+	const int64_t start_ns = kwhy_recorded_time(recorded, writer, call->start_mono_ns);
+	const struct kwhy_recorded_burst *burst = burst_at(
+		recorded, recorded->writers[writer].process, start_ns);
+
+	return burst && burst->tid == call->thread &&
+		(start_ns < burst->burst.start_ns + burst->launch_ns ||
+			start_ns >= burst->burst.start_ns + burst->launched_ns);
+}
+
+/* Correlations count up, and begin anew at 2^32. */
+static bool is_later(uint32_t correlation, uint32_t than)
+{
+	return correlation != KWHY_NONE && (int32_t)(correlation - than) > 0;
+}
+
+static bool is_kernel(const struct kwhy_activities *rows, size_t row)
+{
+	return rows->kind[row] == KWHY_ACTIVITY_KERNEL || rows->kind[row] == KWHY_ACTIVITY_COLLECTIVE;
+}
+
+static bool is_own_kernel(const struct kwhy_recording *recording, size_t row)
+{
+	return !strncmp(kwhy_names_get(&recording->names, recording->activities.name[row]), OWN_KERNELS,
+		strlen(OWN_KERNELS));
+}
+
+static struct kwhy_recorded_burst *burst_of(const struct kwhy_recorded *recorded, size_t row)
+{
+	const struct kwhy_recording *recording = recorded->recording;
+	const struct kwhy_activities *rows = &recording->activities;
+
+	return burst_at(recorded, recording->streams[rows->stream[row]].process, rows->start_ns[row]);
+}
+
+static bool is_of_burst(const struct kwhy_recorded_burst *burst, uint32_t correlation)
+{
+	return correlation == burst->correlation || is_later(correlation, burst->correlation);
+}
+
+/* Bursts of copies and memsets have no grid. */
+static bool is_of_copies(const struct kwhy_burst *burst)
+{
+	return burst->blocks == KWHY_WIRE_UNKNOWN_U32 && burst->threads_per_block == KWHY_WIRE_UNKNOWN_U16;
+}
+
+/* Is it what the burst repeats? Other copies of the prober are smaller than those that are repeated. */
+static bool is_repeated(
+	const struct kwhy_recorded *recorded, const struct kwhy_recorded_burst *burst, size_t row)
+{
+	const struct kwhy_activities *rows = &recorded->recording->activities;
+
+	if (is_of_copies(&burst->burst))
+		return !is_kernel(rows, row) && rows->bytes[row] >= COPY_BYTES_LEAST;
+	return is_kernel(rows, row) && !is_own_kernel(recorded->recording, row) &&
+		rows->name[row] == burst->burst.name;
+}
+
+/* Behind a graph or a copy of the program's own all that starts once these have come to rest is the prober's.
+ */
+static bool is_before_all(const struct kwhy_recorded_burst *burst, int64_t start_ns)
+{
+	return burst->burst.form == KWHY_BURST_BEHIND && start_ns < burst->burst.start_ns + burst->launch_ns;
+}
+
+static bool may_be_probers(
+	const struct kwhy_recorded *recorded, const struct kwhy_recorded_burst *burst, size_t row)
+{
+	const struct kwhy_activities *rows = &recorded->recording->activities;
+
+	return burst && is_of_burst(burst, rows->call[row]) && rows->kind[row] != KWHY_ACTIVITY_GRAPH &&
+		rows->graph_node[row] == KWHY_NONE && !is_before_all(burst, rows->start_ns[row]);
+}
+
+/*
+ * The program's own launch says the stream and, where it is too long for the prober, the whole name. Where a
+ * burst is behind it, or CUPTI lost it, the stream is that of the first repeat.
+ */
+static void find_first(const struct kwhy_recorded *recorded, size_t row)
+{
+	const struct kwhy_recording *recording = recorded->recording;
+	const struct kwhy_activities *rows = &recording->activities;
+	struct kwhy_recorded_burst *burst = burst_of(recorded, row);
+
+	if (!may_be_probers(recorded, burst, row))
+		return;
+	if (burst->burst.form != KWHY_BURST_BEHIND && rows->call[row] == burst->correlation &&
+		is_kernel(rows, row) && !is_own_kernel(recording, row) &&
+		rows->start_ns[row] < burst->first_ns) {
+		burst->first_ns = rows->start_ns[row];
+		burst->burst.stream = rows->stream[row];
+		burst->burst.name = rows->name[row];
+	} else if (burst->stream == KWHY_NONE && is_repeated(recorded, burst, row) &&
+		recording->streams[rows->stream[row]].context == burst->context)
+		burst->stream = rows->stream[row];
+}
+
+/* Without a launch of the program's own all of that name are repeats. */
+static void find_stream(struct kwhy_recorded_burst *burst)
+{
+	if (burst->first_ns != INT64_MAX)
+		return;
+	burst->first_ns = INT64_MIN;
+	burst->burst.stream = burst->stream;
+}
+
+static uint8_t origin_of(const struct kwhy_recorded *recorded, size_t row)
+{
+	const struct kwhy_activities *rows = &recorded->recording->activities;
+	const struct kwhy_recorded_burst *burst = burst_of(recorded, row);
+
+	if (!may_be_probers(recorded, burst, row) || rows->stream[row] != burst->burst.stream)
+		return KWHY_ORIGIN_PROGRAM;
+	if (is_repeated(recorded, burst, row))
+		return rows->start_ns[row] > burst->first_ns ? KWHY_ORIGIN_REPEAT : KWHY_ORIGIN_PROGRAM;
+	return is_kernel(rows, row) && !is_own_kernel(recorded->recording, row) ? KWHY_ORIGIN_PROGRAM
+										: KWHY_ORIGIN_PROBER;
+}
+
+/* Of what is not the program's the calls are left out: it must not be joined with the program's launch. */
+static void assign_origin(const struct kwhy_recorded *recorded, size_t row)
+{
+	struct kwhy_activities *rows = &recorded->recording->activities;
+	const uint8_t origin = rows->origin[row] ? KWHY_ORIGIN_PROGRAM : origin_of(recorded, row);
+
+	if (origin == KWHY_ORIGIN_PROGRAM)
+		return;
+	rows->origin[row] = origin;
+	rows->call[row] = KWHY_NONE;
+}
+
+enum kwhy_status kwhy_recorded_bursts_apply(struct kwhy_recorded *recorded, struct kwhy_error *error)
+{
+	struct kwhy_activities *rows = &recorded->recording->activities;
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; i < rows->count && recorded->burst_count; i++)
+		find_first(recorded, i);
+	for (size_t i = 0; i < recorded->burst_count; i++)
+		find_stream(&recorded->bursts[i]);
+	for (size_t i = 0; i < rows->count && recorded->burst_count; i++)
+		assign_origin(recorded, i);
+	for (size_t i = 0; !status && i < recorded->burst_count; i++)
+		status = kwhy_recording_add_burst(recorded->recording, &recorded->bursts[i].burst, error);
+	return status;
+}

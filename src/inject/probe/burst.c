@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inject/probe/burst.h"
+
+#include "base/clock.h"
+#include "inject/probe/contents.h"
+
+#include <sched.h>
+#include <time.h>
+
+/* Other work of the program: as long as an iteration of a loop may take. */
+#define REST_NS INT64_C(200000000)
+#define END_NS INT64_C(20000000000)
+#define SPIN_NS INT64_C(100000)
+enum { REPEATS_LEAST = 2, REPEATS_MOST = 5000, CHECKS_EVERY = 16 };
+/* Of copies on the device, where none has been timed: half of what an H200 reads and writes. */
+enum { COPY_BYTES_PER_NS = 1000, LAUNCH_NS = 5000 };
+
+/* Sums of hashes: of what is reached, and of all other live memory. */
+enum {
+	OUTSIDE_BEFORE, /* the program's own launch */
+	OUTSIDE_BEHIND,
+	INSIDE_BEHIND,
+	INSIDE_ONCE, /* after one repeat, after two */
+	INSIDE_TWICE,
+	INSIDE_BEFORE, /* not read: the chunks' sums are */
+	OUTSIDE_END,
+	INSIDE_END
+};
+
+static void pause_briefly(int64_t since_mono_ns)
+{
+	const struct timespec moment = {.tv_nsec = 20000};
+
+	if (kwhy_clock_mono_ns() - since_mono_ns < SPIN_NS)
+		sched_yield();
+	else
+		nanosleep(&moment, NULL);
+}
+
+/* One that is being captured may not be asked: that would end its capture. */
+static bool rests(const struct kwhy_probe_burst *burst, kwhy_cuda_stream stream, int64_t since_mono_ns)
+{
+	enum kwhy_cuda_result result;
+	int capture = KWHY_CUDA_CAPTURE_NONE;
+
+	if (burst->driver->cuStreamIsCapturing(stream, &capture) || capture != KWHY_CUDA_CAPTURE_NONE)
+		return false;
+	while ((result = burst->driver->cuStreamQuery(stream)) == KWHY_CUDA_NOT_READY) {
+		if (kwhy_clock_mono_ns() - since_mono_ns > REST_NS)
+			return false;
+		pause_briefly(since_mono_ns);
+	}
+	return result == KWHY_CUDA_SUCCESS;
+}
+
+static enum kwhy_probe_reason wait_for_rest(struct kwhy_probe_burst *burst)
+{
+	const int64_t since_mono_ns = kwhy_clock_mono_ns();
+	const size_t count = kwhy_probe_memory_streams(
+		burst->memory, burst->launch.context, burst->streams, KWHY_PROBE_STREAMS);
+
+	if (burst->memory->has_lost_streams)
+		return KWHY_PROBE_STREAMS_MANY;
+	if (!rests(burst, burst->launch.stream, since_mono_ns))
+		return KWHY_PROBE_BUSY;
+	for (size_t i = 0; i < count; i++)
+		if (!rests(burst, burst->streams[i], since_mono_ns))
+			return KWHY_PROBE_BUSY;
+	return KWHY_PROBE_NONE;
+}
+
+static void look_before(struct kwhy_probe_burst *burst)
+{
+	kwhy_probe_contents_note(burst,
+		burst->driver->cuMemsetD8Async(burst->place->table, 0,
+			kwhy_probe_writes_chunks(&burst->reach) * sizeof(uint64_t), burst->launch.stream));
+	kwhy_probe_contents_look(burst, 1, INSIDE_BEFORE);
+}
+
+/*
+ * In the end all that is reached is looked at where not all of it is copied: every now and then where it is
+ * sure where the kernel writes, and so is what a kernel of a graph reaches.
+ */
+static bool is_end_checked(struct kwhy_probe_burst *burst)
+{
+	const uint32_t before = burst->is_of_graph ? burst->account->graph_bursts++
+						   : atomic_load(&burst->account->bursts);
+
+	return burst->is_checked || burst->is_looked_at ||
+		((burst->writes || burst->is_of_graph) && before % CHECKS_EVERY == 0);
+}
+
+enum kwhy_probe_reason kwhy_probe_burst_begin(struct kwhy_probe_burst *burst, uint64_t limit_bytes)
+{
+	enum kwhy_probe_reason reason = kwhy_probe_launch_refuse(burst->driver, &burst->launch);
+
+	burst->start_mono_ns = burst->own_mono_ns = kwhy_clock_mono_ns();
+	burst->repeats = 0;
+	burst->repeated_ns = 0;
+	burst->check = KWHY_PROBE_UNCHECKED;
+	burst->failure = KWHY_CUDA_SUCCESS;
+	burst->is_late = burst->is_saved = false;
+	burst->is_learning = burst->account->form == KWHY_PROBE_FORM_UNKNOWN;
+	burst->outside_count = 0;
+	if (!reason)
+		reason = kwhy_probe_reach_read(burst->driver, burst->memory, &burst->launch, &burst->reach);
+	if (!reason && !kwhy_probe_place_prepare(burst->driver, burst->place, limit_bytes)) {
+		kwhy_probe_contents_note(burst, burst->place->failure);
+		reason = KWHY_PROBE_CONTEXT;
+	}
+	if (!reason)
+		reason = kwhy_probe_contents_choose(burst);
+	if (!reason)
+		reason = wait_for_rest(burst);
+	burst->own_mono_ns = kwhy_clock_mono_ns();
+	if (reason)
+		return reason;
+	burst->is_end_checked = is_end_checked(burst);
+	if (burst->is_checked)
+		kwhy_probe_contents_list_outside(burst);
+	kwhy_probe_contents_note(burst,
+		burst->driver->cuMemsetD8Async(
+			burst->place->sums, 0, KWHY_PROBE_SUMS_BYTES, burst->launch.stream));
+	if (burst->is_learning)
+		kwhy_probe_contents_hash_outside(burst, OUTSIDE_BEFORE);
+	if (burst->is_looked_at)
+		look_before(burst);
+	kwhy_probe_contents_copy(burst, KWHY_PROBE_COPY_BEFORE, false);
+	burst->launch_mono_ns = kwhy_clock_mono_ns();
+	return burst->failure ? KWHY_PROBE_FAILED : KWHY_PROBE_NONE;
+}
+
+/* Waits until the device has come to the event `end`, and has the sums. */
+static bool settle(struct kwhy_probe_burst *burst)
+{
+	const int64_t since_mono_ns = kwhy_clock_mono_ns();
+	enum kwhy_cuda_result result;
+
+	kwhy_probe_contents_note(burst,
+		burst->driver->cuMemcpyDtoHAsync_v2(burst->place->sums_host, burst->place->sums,
+			KWHY_PROBE_SUMS * sizeof(uint64_t), burst->launch.stream));
+	while ((result = burst->driver->cuStreamQuery(burst->launch.stream)) == KWHY_CUDA_NOT_READY) {
+		burst->is_late = kwhy_clock_mono_ns() - since_mono_ns > END_NS;
+		if (burst->is_late)
+			return false;
+		pause_briefly(since_mono_ns);
+	}
+	kwhy_probe_contents_note(burst, result);
+	return !burst->failure;
+}
+
+static int64_t elapsed_ns(struct kwhy_probe_burst *burst)
+{
+	float elapsed_ms = 0;
+
+	kwhy_probe_contents_note(burst,
+		burst->driver->cuEventElapsedTime(&elapsed_ms, burst->place->start, burst->place->end));
+	return (int64_t)(1e6 * (double)elapsed_ms);
+}
+
+static void mark(struct kwhy_probe_burst *burst, kwhy_cuda_event event)
+{
+	kwhy_probe_contents_note(burst, burst->driver->cuEventRecord(event, burst->launch.stream));
+}
+
+static void repeat(struct kwhy_probe_burst *burst)
+{
+	if (!burst->failure)
+		kwhy_probe_contents_note(burst, kwhy_probe_launch_repeat(burst->driver, &burst->launch));
+}
+
+/* Did the program's own launch write where nobody foresaw it? Then it is not repeated, but has taught. */
+static enum kwhy_probe_reason look_behind(struct kwhy_probe_burst *burst)
+{
+	kwhy_probe_contents_look(burst, -1, INSIDE_BEHIND);
+	kwhy_probe_contents_note(burst,
+		burst->driver->cuMemcpyDtoHAsync_v2(burst->place->table_host, burst->place->table,
+			kwhy_probe_writes_chunks(&burst->reach) * sizeof(uint64_t), burst->launch.stream));
+	if (!settle(burst))
+		return KWHY_PROBE_FAILED;
+	return kwhy_probe_writes_learn(burst->writes, &burst->reach, &burst->saved, burst->place->table_host)
+		? KWHY_PROBE_NONE
+		: KWHY_PROBE_WRITES;
+}
+
+/* Did the program's own launch write what is not copied? Then it is not repeated at all. */
+static enum kwhy_probe_reason look_for_hidden_writes(struct kwhy_probe_burst *burst)
+{
+	const uint64_t *sums = burst->place->sums_host;
+
+	if (!settle(burst))
+		return KWHY_PROBE_FAILED;
+	return sums[OUTSIDE_BEFORE] == sums[OUTSIDE_BEHIND] ? KWHY_PROBE_NONE : KWHY_PROBE_HIDDEN;
+}
+
+/* To put back what is copied, where nothing has timed it. */
+static int64_t copy_ns(const struct kwhy_probe_burst *burst)
+{
+	return (int64_t)(burst->saved.bytes / COPY_BYTES_PER_NS) + (int64_t)burst->saved.count * LAUNCH_NS;
+}
+
+/* Is the memory after two repeats what it is after one? */
+static enum kwhy_probe_reason learn(struct kwhy_probe_burst *burst)
+{
+	const uint64_t *sums = burst->place->sums_host;
+
+	kwhy_probe_contents_copy(burst, KWHY_PROBE_COPY_BEFORE, true);
+	mark(burst, burst->place->start);
+	repeat(burst);
+	mark(burst, burst->place->end);
+	kwhy_probe_contents_hash_saved(burst, INSIDE_ONCE);
+	repeat(burst);
+	kwhy_probe_contents_hash_saved(burst, INSIDE_TWICE);
+	if (!settle(burst))
+		return KWHY_PROBE_FAILED;
+	atomic_store(&burst->account->kernel_ns, elapsed_ns(burst) + 1);
+	burst->account->form = sums[INSIDE_ONCE] == sums[INSIDE_TWICE] ? KWHY_PROBE_IDEMPOTENT
+								       : KWHY_PROBE_STATEFUL;
+	if (burst->account->form == KWHY_PROBE_STATEFUL)
+		atomic_store(&burst->account->copies_ns, copy_ns(burst));
+	return KWHY_PROBE_NONE;
+}
+
+static uint32_t repeats_of(const struct kwhy_probe_burst *burst)
+{
+	const int64_t repeats = burst->wanted_ns /
+		(atomic_load(&burst->account->kernel_ns) + atomic_load(&burst->account->copies_ns));
+
+	return repeats < REPEATS_LEAST	 ? REPEATS_LEAST
+		: repeats > REPEATS_MOST ? REPEATS_MOST
+					 : (uint32_t)repeats;
+}
+
+static void repeat_all(struct kwhy_probe_burst *burst)
+{
+	const bool is_stateful = burst->account->form == KWHY_PROBE_STATEFUL;
+	const uint32_t repeats = repeats_of(burst);
+
+	kwhy_probe_contents_copy(burst, KWHY_PROBE_COPY_BEFORE, true);
+	mark(burst, burst->place->start);
+	for (uint32_t i = 0; i < repeats && !burst->failure; i++) {
+		if (is_stateful && i)
+			kwhy_probe_contents_copy(burst, KWHY_PROBE_COPY_BEFORE, true);
+		repeat(burst);
+		burst->repeats++;
+	}
+	mark(burst, burst->place->end);
+}
+
+/* What a burst tells of the time of one repeat; where copies lie between them, of the copies'. */
+static void keep_time(struct kwhy_probe_burst *burst)
+{
+	struct kwhy_probe_account *account = burst->account;
+	const int64_t each_ns = elapsed_ns(burst) / burst->repeats + 1;
+
+	if (account->form == KWHY_PROBE_IDEMPOTENT)
+		atomic_store(&account->kernel_ns, each_ns);
+	else if (each_ns > atomic_load(&account->kernel_ns))
+		atomic_store(&account->copies_ns, each_ns - atomic_load(&account->kernel_ns));
+	burst->repeated_ns = atomic_load(&account->kernel_ns) * burst->repeats;
+	atomic_fetch_add(&account->repeated_ns, burst->repeated_ns);
+}
+
+static void check(struct kwhy_probe_burst *burst)
+{
+	const uint64_t *sums = burst->place->sums_host;
+
+	if (!burst->is_end_checked)
+		return;
+	burst->check = sums[OUTSIDE_BEHIND] == sums[OUTSIDE_END] && sums[INSIDE_BEHIND] == sums[INSIDE_END]
+		? KWHY_PROBE_SAME
+		: KWHY_PROBE_DIFFERENT;
+	burst->account->checks += burst->is_checked;
+}
+
+static void finish(struct kwhy_probe_burst *burst)
+{
+	if (burst->is_saved)
+		kwhy_probe_contents_copy(burst, KWHY_PROBE_COPY_AFTER, true);
+	if (burst->is_checked)
+		kwhy_probe_contents_hash_outside(burst, OUTSIDE_END);
+	if (burst->is_end_checked)
+		kwhy_probe_contents_hash_inside(burst, INSIDE_END);
+	if (settle(burst)) {
+		check(burst);
+		if (burst->repeats)
+			keep_time(burst);
+	}
+}
+
+enum kwhy_probe_reason kwhy_probe_burst_end(struct kwhy_probe_burst *burst)
+{
+	enum kwhy_probe_reason reason = KWHY_PROBE_NONE;
+
+	burst->launched_mono_ns = kwhy_clock_mono_ns();
+	kwhy_probe_contents_copy(burst, KWHY_PROBE_COPY_AFTER, false);
+	burst->is_saved = !burst->failure;
+	if (burst->is_checked)
+		kwhy_probe_contents_hash_outside(burst, OUTSIDE_BEHIND);
+	if (burst->is_looked_at)
+		reason = look_behind(burst);
+	else if (burst->is_end_checked)
+		kwhy_probe_contents_hash_inside(burst, INSIDE_BEHIND);
+	if (!reason && burst->is_learning && burst->is_checked)
+		reason = look_for_hidden_writes(burst);
+	if (burst->is_learning && !reason && !burst->failure)
+		reason = learn(burst);
+	if (!reason && !burst->failure)
+		repeat_all(burst);
+	finish(burst);
+	burst->end_mono_ns = kwhy_clock_mono_ns();
+	return burst->failure || burst->is_late ? KWHY_PROBE_FAILED : reason;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inject/probe/contents.h"
+
+/* Above this, copies between repeats take longer than most kernels. */
+#define PUT_BACK_MOST_BYTES (UINT64_C(64) << 20)
+
+/* Mapped memory may be another device's, or nobody's yet. */
+static bool is_readable(const struct kwhy_probe_burst *burst, const struct kwhy_probe_allocation *allocation,
+	kwhy_cuda_device device)
+{
+	const struct kwhy_cuda_location here = {KWHY_CUDA_LOCATION_DEVICE, device};
+	unsigned long long access = 0;
+
+	if (allocation->context)
+		return true;
+	return burst->driver->cuMemGetAccess &&
+		!burst->driver->cuMemGetAccess(&access, &here, allocation->address) &&
+		access == KWHY_CUDA_ACCESS_READ_WRITE;
+}
+
+void kwhy_probe_contents_list_outside(struct kwhy_probe_burst *burst)
+{
+	const size_t count = kwhy_probe_memory_list(
+		burst->memory, burst->launch.context, burst->outside, KWHY_PROBE_ALLOCATIONS);
+	kwhy_cuda_device device = 0;
+
+	burst->outside_count = 0;
+	if (burst->driver->cuCtxGetDevice(&device))
+		return;
+	for (size_t i = 0; i < count; i++)
+		if (!kwhy_probe_reach_holds(&burst->reach, burst->outside[i].address) &&
+			is_readable(burst, &burst->outside[i], device))
+			burst->outside[burst->outside_count++] = burst->outside[i];
+}
+
+/* All below: nothing more once a call has failed, but what puts memory back. */
+void kwhy_probe_contents_note(struct kwhy_probe_burst *burst, enum kwhy_cuda_result result)
+{
+	if (result && !burst->failure)
+		burst->failure = result;
+}
+
+void kwhy_probe_contents_hash_outside(struct kwhy_probe_burst *burst, unsigned sum)
+{
+	for (size_t i = 0; i < burst->outside_count && !burst->failure; i++)
+		kwhy_probe_contents_note(burst,
+			kwhy_probe_place_hash(burst->driver, burst->place, burst->outside[i].address,
+				burst->outside[i].bytes, sum, burst->launch.stream));
+}
+
+static void hash_ranges(
+	struct kwhy_probe_burst *burst, const struct kwhy_probe_range *ranges, size_t count, unsigned sum)
+{
+	for (size_t i = 0; i < count && !burst->failure; i++)
+		kwhy_probe_contents_note(burst,
+			kwhy_probe_place_hash(burst->driver, burst->place, ranges[i].address, ranges[i].bytes,
+				sum, burst->launch.stream));
+}
+
+void kwhy_probe_contents_hash_inside(struct kwhy_probe_burst *burst, unsigned sum)
+{
+	hash_ranges(burst, burst->reach.ranges, burst->reach.count, sum);
+}
+
+void kwhy_probe_contents_hash_saved(struct kwhy_probe_burst *burst, unsigned sum)
+{
+	hash_ranges(burst, burst->saved.ranges, burst->saved.count, sum);
+}
+
+static uint64_t padded(uint64_t bytes)
+{
+	return (bytes + 511) & ~UINT64_C(511);
+}
+
+bool kwhy_probe_contents_fit(const struct kwhy_probe_burst *burst)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < burst->saved.count; i++)
+		bytes += padded(burst->saved.ranges[i].bytes);
+	return bytes <= burst->place->copies_bytes / 2;
+}
+
+void kwhy_probe_contents_copy(struct kwhy_probe_burst *burst, enum kwhy_probe_stage which, bool is_back)
+{
+	kwhy_cuda_address at = burst->place->copies +
+		(which == KWHY_PROBE_COPY_AFTER ? burst->place->copies_bytes / 2 : 0);
+
+	for (size_t i = 0; i < burst->saved.count; i++) {
+		const struct kwhy_probe_range *range = &burst->saved.ranges[i];
+
+		kwhy_probe_contents_note(burst,
+			burst->driver->cuMemcpyDtoDAsync_v2(is_back ? range->address : at,
+				is_back ? at : range->address, range->bytes, burst->launch.stream));
+		at += padded(range->bytes);
+	}
+}
+
+void kwhy_probe_contents_look(struct kwhy_probe_burst *burst, int64_t factor, unsigned sum)
+{
+	struct kwhy_probe_chunks chunks = {.factor = factor, .sum = sum};
+
+	for (size_t i = 0; i < burst->reach.count && !burst->failure; i++) {
+		chunks.address = burst->reach.ranges[i].address;
+		chunks.bytes = burst->reach.ranges[i].bytes;
+		kwhy_probe_contents_note(burst,
+			kwhy_probe_place_hash_chunks(
+				burst->driver, burst->place, &chunks, burst->launch.stream));
+		chunks.first += (chunks.bytes + KWHY_PROBE_CHUNK_BYTES - 1) / KWHY_PROBE_CHUNK_BYTES;
+	}
+}
+
+static void save_all(struct kwhy_probe_burst *burst)
+{
+	burst->saved.count = burst->reach.count;
+	burst->saved.bytes = burst->reach.bytes;
+	for (size_t i = 0; i < burst->reach.count; i++)
+		burst->saved.ranges[i] = burst->reach.ranges[i];
+}
+
+/* Is it worth while to look where the kernel writes, or is there no other way? */
+static bool is_large(const struct kwhy_probe_burst *burst)
+{
+	return !kwhy_probe_contents_fit(burst) ||
+		(burst->account->form == KWHY_PROBE_STATEFUL && burst->reach.bytes > PUT_BACK_MOST_BYTES);
+}
+
+enum kwhy_probe_reason kwhy_probe_contents_choose(struct kwhy_probe_burst *burst)
+{
+	const uint64_t chunks = kwhy_probe_writes_chunks(&burst->reach);
+
+	burst->is_looked_at = false;
+	burst->writes = NULL;
+	burst->saved.count = 0;
+	burst->saved.bytes = 0;
+	if (burst->launch.copy.bytes)
+		return KWHY_PROBE_NONE; /* a repeat writes what is there already */
+	save_all(burst);
+	if (is_large(burst) && !burst->is_of_graph)
+		burst->writes = kwhy_probe_writes_of(burst->all_writes, burst->account);
+	if (burst->writes && !kwhy_probe_writes_are_regular(burst->writes)) {
+		burst->writes = NULL;
+		return kwhy_probe_contents_fit(burst) ? KWHY_PROBE_NONE : KWHY_PROBE_WRITES;
+	}
+	if (burst->writes && !burst->reach.has_lost_pointers &&
+		kwhy_probe_place_has_table(burst->driver, burst->place, chunks)) {
+		kwhy_probe_writes_foretell(burst->writes, &burst->reach, &burst->saved);
+		burst->is_looked_at = !kwhy_probe_writes_are_sure(burst->writes, &burst->reach);
+	} else {
+		burst->writes = NULL;
+	}
+	return kwhy_probe_contents_fit(burst) ? KWHY_PROBE_NONE : KWHY_PROBE_MEMORY;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_INJECT_PROBE_GRAPHS_H
+#define KWHY_INJECT_PROBE_GRAPHS_H
+
+#include "inject/probe/accounts.h"
+#include "inject/probe/launch.h"
+
+/*
+ * The kernels of executable graphs, kept when those are made: the graph that one was made of may be gone when
+ * it is launched. Behind a launch of a graph one of its kernels may be launched by itself. The memory is then
+ * that of the graph's end: what lay there when the kernel ran may have been overwritten, so only kernels that
+ * take no addresses or indices from memory are, by name, and of those the ones that were seen to be
+ * idempotent outside of a graph. Any thread; a lock that nobody holds while the driver is called.
+ */
+enum { KWHY_PROBE_GRAPHS = 128, KWHY_PROBE_NODES_MOST = 16384, KWHY_PROBE_NODE_ATTRIBUTES = 2 };
+
+struct kwhy_probe_node {
+	struct kwhy_probe_account *account; /* NULL: there was no room */
+	bool is_fit;			    /* by its name, and its parameters are known */
+	struct kwhy_cuda_launch_config config;
+	struct kwhy_cuda_launch_attribute attributes[KWHY_PROBE_NODE_ATTRIBUTES];
+	kwhy_cuda_function function;
+	void **arguments;
+};
+
+struct kwhy_probe_graph {
+	kwhy_cuda_graph_exec exec; /* NULL: free */
+	size_t count, bytes;	   /* of all of its memory */
+	struct kwhy_probe_node *nodes;
+	void *memory;
+};
+
+struct kwhy_probe_graphs {
+	atomic_flag lock;
+	struct kwhy_probe_graph at[KWHY_PROBE_GRAPHS];
+};
+
+/* Accounts as kwhy_probe_account_of() makes them. */
+struct kwhy_probe_graph_maker {
+	const struct kwhy_cuda_probe *driver;
+	struct kwhy_probe_accounts *accounts;
+	enum kwhy_probe_reason (*reason_of)(const char *name);
+};
+
+/* An executable graph has been made; without a call of the driver, or memory, nothing is kept. */
+void kwhy_probe_graphs_add(struct kwhy_probe_graphs *graphs, const struct kwhy_probe_graph_maker *maker,
+	kwhy_cuda_graph_exec exec, kwhy_cuda_graph graph);
+
+/* It has ended, or its kernels have been changed. */
+void kwhy_probe_graphs_forget(struct kwhy_probe_graphs *graphs, kwhy_cuda_graph_exec exec);
+
+/* One was launched: counts its kernels' launches. False: it is not known. */
+bool kwhy_probe_graphs_launched(struct kwhy_probe_graphs *graphs, kwhy_cuda_graph_exec exec);
+
+/*
+ * One of its kernels that `wants` says yes to, from the `first`th on; false: there is none. `out` lends the
+ * memory of the graph: as long as that is not forgotten.
+ */
+bool kwhy_probe_graphs_choose(struct kwhy_probe_graphs *graphs, kwhy_cuda_graph_exec exec, uint64_t first,
+	bool (*wants)(void *context, struct kwhy_probe_account *account), void *context,
+	struct kwhy_probe_node *out);
+
+/* As a launch behind that of the graph; `node` and its attributes are lent. */
+void kwhy_probe_launch_of_node(struct kwhy_probe_launch *out, const struct kwhy_cupti_callback *graph,
+	const struct kwhy_probe_node *node, bool is_of_thread);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_INJECT_PROBE_MEMORY_H
+#define KWHY_INJECT_PROBE_MEMORY_H
+
+#include "vendor/cuda_probe.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * The live device memory and the streams of a program, as its calls tell them, from its first use of CUDA on.
+ * Any thread; a lock of its own that nobody holds while the driver is called.
+ */
+enum { KWHY_PROBE_ALLOCATIONS = 8192, KWHY_PROBE_STREAMS = 1024 };
+
+struct kwhy_probe_allocation {
+	kwhy_cuda_address address;
+	size_t bytes;
+	kwhy_cuda_context context; /* of the allocation; of mapped memory: NULL */
+	bool is_shared;		   /* with another process */
+};
+
+struct kwhy_probe_memory {
+	atomic_flag lock;
+	size_t allocation_count, stream_count;
+	bool is_incomplete, has_lost_streams; /* there was no room */
+	struct kwhy_probe_allocation allocations[KWHY_PROBE_ALLOCATIONS];
+	struct {
+		kwhy_cuda_context context;
+		kwhy_cuda_stream stream;
+	} streams[KWHY_PROBE_STREAMS];
+};
+
+void kwhy_probe_memory_add(struct kwhy_probe_memory *memory, const struct kwhy_probe_allocation *allocation);
+/* One that begins at the address; with a length (mapped memory): all of that stretch. */
+void kwhy_probe_memory_remove(struct kwhy_probe_memory *memory, kwhy_cuda_address address, size_t bytes);
+/* That memory is another process's, too. */
+void kwhy_probe_memory_share(struct kwhy_probe_memory *memory, kwhy_cuda_address address);
+
+/* The one that holds an address; false: none is known. */
+bool kwhy_probe_memory_find(
+	struct kwhy_probe_memory *memory, kwhy_cuda_address address, struct kwhy_probe_allocation *out);
+
+/* Those that a kernel of the context may reach: its own and what is mapped; gives how many, at most `room`.
+ */
+size_t kwhy_probe_memory_list(struct kwhy_probe_memory *memory, kwhy_cuda_context context,
+	struct kwhy_probe_allocation *out, size_t room);
+
+void kwhy_probe_memory_add_stream(
+	struct kwhy_probe_memory *memory, kwhy_cuda_context context, kwhy_cuda_stream stream);
+void kwhy_probe_memory_remove_stream(struct kwhy_probe_memory *memory, kwhy_cuda_stream stream);
+void kwhy_probe_memory_remove_context(struct kwhy_probe_memory *memory, kwhy_cuda_context context);
+size_t kwhy_probe_memory_streams(
+	struct kwhy_probe_memory *memory, kwhy_cuda_context context, kwhy_cuda_stream *out, size_t room);
+
+#endif

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inject/probe/pace.h"
+
+#include "base/probe_width.h"
+
+#include <stddef.h>
+
+#define RATIO UINT64_C(0x9e3779b97f4a7c15)
+/* Of the program's own work between two bursts, in the mean: a share of all there was so far, up to a limit.
+ */
+#define GAP_SHARE 0.01
+#define GAP_LEAST_NS 50e3
+#define GAP_MOST_NS 2e6
+/* Of a program's time before its first launch, so much counts at most: one that loads for minutes is not to
+ * be held up by three times that at once. */
+#define START_MOST_NS INT64_C(5000000000)
+/* Between two reviews: the more accounts there are, the longer one takes. */
+#define REVIEW_NS INT64_C(5000000)
+#define REVIEW_ACCOUNT_NS INT64_C(50000)
+#define WANTED_RATIO 0.95
+enum { REFUSALS_MOST = 12, HALVINGS = 60, FEW_LAUNCHES = 16 };
+
+/* SplitMix64, by any thread: from 0 to 1. */
+static double draw(struct kwhy_probe_pace *pace)
+{
+	uint64_t bits = atomic_fetch_add_explicit(&pace->random, RATIO, memory_order_relaxed);
+
+	bits = (bits ^ bits >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	bits = (bits ^ bits >> 27) * UINT64_C(0x94d049bb133111eb);
+	return (double)((bits ^ bits >> 31) >> 11) * 0x1p-53;
+}
+
+void kwhy_probe_pace_init(
+	struct kwhy_probe_pace *pace, const struct kwhy_probe_plan *plan, int64_t begun_mono_ns)
+{
+	pace->plan = *plan;
+	atomic_store(&pace->random, plan->seed);
+	atomic_store(&pace->begun_mono_ns, begun_mono_ns);
+	atomic_store(&pace->first_mono_ns, 0);
+	atomic_store(&pace->due_mono_ns, 0);
+	atomic_store(&pace->spent_ns, 0);
+	atomic_store(&pace->reviewed_mono_ns, 0);
+	atomic_store(&pace->worth_ns, 0);
+	atomic_flag_clear(&pace->reviewing);
+	atomic_store(&pace->is_over, false);
+}
+
+bool kwhy_probe_pace_knows(const struct kwhy_probe_pace *pace, const struct kwhy_probe_account *account)
+{
+	return atomic_load(&account->is_known) ||
+		kwhy_probe_width_is_within(
+			atomic_load(&account->bursts), atomic_load(&account->repeated_ns), pace->plan.within);
+}
+
+static bool is_for_good(enum kwhy_probe_reason reason)
+{
+	static const bool for_good[] = {
+#define X(name, for_good, words) for_good,
+		KWHY_PROBE_REASONS(X)
+#undef X
+	};
+
+	return for_good[reason];
+}
+
+bool kwhy_probe_pace_allows(const struct kwhy_probe_account *account)
+{
+	return !is_for_good((enum kwhy_probe_reason)atomic_load(&account->reason)) &&
+		(atomic_load(&account->bursts) || atomic_load(&account->refusals) < REFUSALS_MOST);
+}
+
+/*
+ * What a burst of it brings. The same until it is known: time that does not suffice for all should make the
+ * large ones known. Where memory is put back between repeats, a part of the time is the kernel's.
+ */
+static double worth_ns(const struct kwhy_probe_pace *pace, const struct kwhy_probe_account *account)
+{
+	const double kernel_ns = 1 + (double)atomic_load(&account->kernel_ns);
+
+	if (!atomic_load(&account->is_wanted) || !kwhy_probe_pace_allows(account) ||
+		kwhy_probe_pace_knows(pace, account))
+		return 0;
+	return (double)kwhy_probe_account_own_ns(account) * kernel_ns /
+		(kernel_ns + (double)atomic_load(&account->copies_ns));
+}
+
+/* Since the first launch, outside of bursts. */
+static double own_ns(const struct kwhy_probe_pace *pace, int64_t now_mono_ns)
+{
+	const int64_t first_mono_ns = atomic_load(&pace->first_mono_ns);
+
+	return first_mono_ns ? (double)(now_mono_ns - first_mono_ns - atomic_load(&pace->spent_ns)) : 0;
+}
+
+static double gap_ns(double own_ns)
+{
+	const double gap_ns = GAP_SHARE * own_ns;
+
+	return gap_ns < GAP_LEAST_NS ? GAP_LEAST_NS : gap_ns > GAP_MOST_NS ? GAP_MOST_NS : gap_ns;
+}
+
+/*
+ * Of a launch, such that one of all accounts comes in a gap's time and accounts share by their worth: each
+ * account has had so many launches in the program's time up to now.
+ */
+static double chance(
+	const struct kwhy_probe_pace *pace, const struct kwhy_probe_account *account, int64_t now_mono_ns)
+{
+	const double own = own_ns(pace, now_mono_ns), gaps = (own + GAP_LEAST_NS) / gap_ns(own),
+		     its_ns = worth_ns(pace, account), all_ns = (double)atomic_load(&pace->worth_ns);
+
+	return gaps * its_ns / ((its_ns > all_ns ? its_ns : all_ns) + 1) /
+		(double)(atomic_load(&account->launches) + 1);
+}
+
+bool kwhy_probe_pace_rests(const struct kwhy_probe_pace *pace, int64_t now_mono_ns)
+{
+	return atomic_load_explicit(&pace->is_over, memory_order_relaxed) ||
+		(!pace->plan.share_ppm &&
+			now_mono_ns < atomic_load_explicit(&pace->due_mono_ns, memory_order_relaxed));
+}
+
+bool kwhy_probe_pace_wants(struct kwhy_probe_pace *pace, struct kwhy_probe_accounts *accounts,
+	const struct kwhy_probe_account *account, int64_t now_mono_ns)
+{
+	int64_t never = 0;
+
+	if (kwhy_probe_pace_rests(pace, now_mono_ns))
+		return false;
+	if (pace->plan.share_ppm)
+		return draw(pace) * 1e6 < pace->plan.share_ppm && kwhy_probe_pace_allows(account);
+	if (atomic_compare_exchange_strong(&pace->first_mono_ns, &never, now_mono_ns) &&
+		now_mono_ns - atomic_load(&pace->begun_mono_ns) > START_MOST_NS)
+		atomic_store(&pace->begun_mono_ns, now_mono_ns - START_MOST_NS);
+	if (now_mono_ns - atomic_load(&pace->reviewed_mono_ns) >
+		REVIEW_NS + REVIEW_ACCOUNT_NS * atomic_load(&accounts->count))
+		kwhy_probe_pace_review(pace, accounts, now_mono_ns);
+	return draw(pace) < chance(pace, account, now_mono_ns);
+}
+
+/* An account with few launches may have no more of them. */
+int64_t kwhy_probe_pace_length(struct kwhy_probe_pace *pace, const struct kwhy_probe_account *account)
+{
+	const struct kwhy_probe_plan *plan = &pace->plan;
+	const double share = atomic_load(&account->launches) < FEW_LAUNCHES ? 1 : draw(pace);
+
+	return plan->least_ns + (int64_t)(share * (double)(plan->most_ns - plan->least_ns));
+}
+
+/* How much longer the program has to run until what was spent is no more than its share. */
+static double debt_ns(const struct kwhy_probe_pace *pace, int64_t spent_ns, int64_t now_mono_ns)
+{
+	const double outside_ns = (double)(now_mono_ns - atomic_load(&pace->begun_mono_ns) - spent_ns);
+
+	return (double)spent_ns / pace->plan.ratio - outside_ns;
+}
+
+void kwhy_probe_pace_spend(struct kwhy_probe_pace *pace, int64_t spent_ns, int64_t now_mono_ns)
+{
+	const int64_t all_ns = atomic_fetch_add(&pace->spent_ns, spent_ns) + spent_ns;
+	const double gap = gap_ns(own_ns(pace, now_mono_ns)) * (0.5 + draw(pace)),
+		     debt = debt_ns(pace, all_ns, now_mono_ns);
+
+	atomic_store(&pace->due_mono_ns, now_mono_ns + (int64_t)(debt > gap ? debt : gap));
+	if (all_ns >= pace->plan.budget_ns)
+		atomic_store(&pace->is_over, true);
+}
+
+static int64_t sum_above(struct kwhy_probe_accounts *accounts, unsigned count, int64_t least_ns)
+{
+	int64_t sum_ns = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		const struct kwhy_probe_account *account = kwhy_probe_account_at(accounts, i);
+		const int64_t own_ns = account ? kwhy_probe_account_own_ns(account) : 0;
+
+		sum_ns += own_ns >= least_ns ? own_ns : 0;
+	}
+	return sum_ns;
+}
+
+/* The largest busy time that, with all above, makes up what is wanted. */
+static int64_t threshold(struct kwhy_probe_accounts *accounts, unsigned count, int64_t busy_ns)
+{
+	const int64_t wanted_ns = (int64_t)(WANTED_RATIO * (double)busy_ns);
+	int64_t low_ns = 0, high_ns = busy_ns + 1;
+
+	for (int i = 0; i < HALVINGS && high_ns - low_ns > 1; i++) {
+		const int64_t middle_ns = low_ns + (high_ns - low_ns) / 2;
+
+		if (sum_above(accounts, count, middle_ns) >= wanted_ns)
+			low_ns = middle_ns;
+		else
+			high_ns = middle_ns;
+	}
+	return low_ns;
+}
+
+static struct kwhy_probe_progress review(struct kwhy_probe_pace *pace, struct kwhy_probe_accounts *accounts)
+{
+	const unsigned count = atomic_load(&accounts->count);
+	struct kwhy_probe_progress progress = {.accounts = count, .busy_ns = sum_above(accounts, count, 0)};
+	const int64_t least_ns = threshold(accounts, count, progress.busy_ns);
+	double all_ns = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		struct kwhy_probe_account *account = kwhy_probe_account_at(accounts, i);
+
+		if (!account)
+			continue;
+		const int64_t own_ns = kwhy_probe_account_own_ns(account);
+		const bool is_known = kwhy_probe_pace_knows(pace, account);
+
+		atomic_store(&account->is_wanted, own_ns >= least_ns);
+		progress.wanted += own_ns >= least_ns;
+		progress.known += is_known;
+		progress.known_ns += is_known ? own_ns : 0;
+		all_ns += worth_ns(pace, account);
+	}
+	atomic_store(&pace->worth_ns, (int64_t)all_ns);
+	return progress;
+}
+
+struct kwhy_probe_progress kwhy_probe_pace_review(
+	struct kwhy_probe_pace *pace, struct kwhy_probe_accounts *accounts, int64_t now_mono_ns)
+{
+	struct kwhy_probe_progress progress = {0};
+
+	if (atomic_flag_test_and_set(&pace->reviewing))
+		return progress;
+	progress = review(pace, accounts);
+	atomic_store(&pace->reviewed_mono_ns, now_mono_ns);
+	atomic_flag_clear(&pace->reviewing);
+	return progress;
+}

@@ -1,0 +1,666 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inject/probe/probe.h"
+
+#include "base/clock.h"
+#include "base/collective_name.h"
+#include "inject/calls.h"
+#include "inject/pool.h"
+#include "inject/probe/copies.h"
+#include "inject/probe/known.h"
+#include "inject/probe/progress.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How long a thread waits for another's burst. */
+#define WAIT_NS INT64_C(2000000000)
+enum { LINE_BYTES = 2048 };
+
+/* Of the driver's names without the endings _ptsz and _ptds; the first that fits. */
+static const struct {
+	const char *pattern;
+	enum kwhy_probe_handler handler;
+} handlers[] = {
+	{"cuLaunchKernel", KWHY_PROBE_LAUNCH},
+	{"cuLaunchKernelEx", KWHY_PROBE_LAUNCH_WITH},
+	{"cuLaunchCooperative*", KWHY_PROBE_LAUNCH_COOPERATIVE},
+	{"cuGraphLaunch", KWHY_PROBE_LAUNCH_GRAPH},
+	{"cuGraphInstantiate*", KWHY_PROBE_MAKE_GRAPH},
+	{"cuGraphExecUpdate*", KWHY_PROBE_CHANGE_GRAPH},
+	{"cuGraphExec*SetParams*", KWHY_PROBE_CHANGE_GRAPH},
+	{"cuGraphNodeSetEnabled", KWHY_PROBE_CHANGE_GRAPH},
+	{"cuGraphExecDestroy", KWHY_PROBE_CHANGE_GRAPH},
+	{"cuMemAlloc_v2", KWHY_PROBE_ALLOCATE},
+	{"cuMemAllocAsync", KWHY_PROBE_ALLOCATE},
+	{"cuMemAllocFromPoolAsync", KWHY_PROBE_ALLOCATE},
+	{"cuMemAllocPitch_v2", KWHY_PROBE_ALLOCATE_PITCH},
+	{"cuMemFree_v2", KWHY_PROBE_FREE},
+	{"cuMemFreeAsync", KWHY_PROBE_FREE},
+	{"cuMemMap", KWHY_PROBE_MAP},
+	{"cuMemUnmap", KWHY_PROBE_UNMAP},
+	{"cuIpcGetMemHandle", KWHY_PROBE_SHARE},
+	{"cuIpcOpenMemHandle*", KWHY_PROBE_OPEN_SHARED},
+	{"cuMemcpyDtoDAsync_v2", KWHY_PROBE_COPY},
+	{"cuMemcpyHtoDAsync_v2", KWHY_PROBE_COPY},
+	{"cuMemsetD8Async", KWHY_PROBE_SET_8},
+	{"cuMemsetD16Async", KWHY_PROBE_SET_16},
+	{"cuMemsetD32Async", KWHY_PROBE_SET_32},
+	{"cuMemcpy*", KWHY_PROBE_OTHER},
+	{"cuMemset*", KWHY_PROBE_OTHER},
+	{"cuStreamBeginCapture*", KWHY_PROBE_OTHER},
+};
+
+static _Atomic(struct kwhy_probe *) current;
+
+/* Within a call of our own, of which CUPTI tells, too; and between the beginning and the end of a launch that
+ * is repeated. */
+static _Thread_local bool is_inside, has_burst;
+
+struct kwhy_probe *kwhy_probe_get(void)
+{
+	return atomic_load_explicit(&current, memory_order_acquire);
+}
+
+__attribute__((format(printf, 2, 3))) static void say(struct kwhy_probe *probe, const char *format, ...)
+{
+	char line[LINE_BYTES];
+	va_list arguments;
+	int length;
+
+	if (probe->log < 0)
+		return;
+	va_start(arguments, format);
+	length = vsnprintf(line, sizeof(line), format, arguments);
+	va_end(arguments);
+	if (length > 0 &&
+		write(probe->log, line, (size_t)length < sizeof(line) ? (size_t)length : sizeof(line) - 1) <
+			0)
+		probe->log = -1;
+}
+
+/* Ends the probing, and says why in the recording. */
+__attribute__((format(printf, 2, 3))) static void give_up(struct kwhy_probe *probe, const char *format, ...)
+{
+	va_list arguments;
+
+	atomic_store(&probe->pace.is_over, true);
+	if (atomic_load(&probe->has_note))
+		return;
+	va_start(arguments, format);
+	vsnprintf(probe->note, sizeof(probe->note), format, arguments);
+	va_end(arguments);
+	atomic_store(&probe->has_note, true);
+	say(probe, "gave up: %s\n", probe->note);
+}
+
+static enum kwhy_probe_reason reason_of(const char *name)
+{
+	const struct kwhy_probe *probe = kwhy_probe_get();
+
+	if (kwhy_collective_name(name))
+		return KWHY_PROBE_COLLECTIVE;
+	return probe && kwhy_probe_options_skip(&probe->options, name) ? KWHY_PROBE_SKIPPED : KWHY_PROBE_NONE;
+}
+
+/* What this thread is about to do would be undone by a burst of another. */
+static void wait_for_others(struct kwhy_probe *probe)
+{
+	const struct timespec moment = {.tv_nsec = 50000};
+	int64_t until_mono_ns;
+
+	if (!atomic_load_explicit(&probe->is_held, memory_order_acquire) || has_burst)
+		return;
+	until_mono_ns = kwhy_clock_mono_ns() + WAIT_NS;
+	while (atomic_load(&probe->is_held) && kwhy_clock_mono_ns() < until_mono_ns)
+		nanosleep(&moment, NULL);
+	if (atomic_load(&probe->is_held))
+		give_up(probe,
+			"a burst of repeats took longer than another thread of the program waited for it");
+}
+
+static void let_go(struct kwhy_probe *probe)
+{
+	has_burst = false;
+	atomic_store(&probe->is_held, false);
+	atomic_flag_clear_explicit(&probe->held, memory_order_release);
+}
+
+static struct kwhy_probe_place *place_of(struct kwhy_probe *probe, kwhy_cuda_context context)
+{
+	for (size_t i = 0; i < KWHY_PROBE_PLACES; i++)
+		if (probe->places[i].context == context || !probe->places[i].context) {
+			probe->places[i].context = context;
+			return &probe->places[i];
+		}
+	return NULL;
+}
+
+static bool is_checked(const struct kwhy_probe *probe, const struct kwhy_probe_account *account)
+{
+	return probe->options.verify == KWHY_PROBE_VERIFY_ALL ||
+		(probe->options.verify == KWHY_PROBE_VERIFY_FIRST && !account->checks);
+}
+
+/* What another launch may well not meet counts little; a capture says nothing about others. */
+static unsigned weight_of(enum kwhy_probe_reason reason)
+{
+	if (reason == KWHY_PROBE_CAPTURED)
+		return 0;
+	return reason == KWHY_PROBE_BUSY || reason == KWHY_PROBE_WRITES ? 1 : 4;
+}
+
+static void refuse(
+	struct kwhy_probe *probe, struct kwhy_probe_account *account, enum kwhy_probe_reason reason)
+{
+	const struct kwhy_probe_burst *burst = &probe->burst;
+
+	atomic_store(&account->reason, (unsigned char)reason);
+	atomic_fetch_add(&account->refusals, weight_of(reason));
+	say(probe, "refused %.200s [%u x %u]: %s; reaches %zu allocations of %llu bytes, failure %d\n",
+		account->name, account->blocks, account->threads_per_block, kwhy_probe_reason_words(reason),
+		burst->reach.count, (unsigned long long)burst->reach.bytes, (int)burst->failure);
+}
+
+/* Calls of ours may not end a capture that another thread has begun, and leave errno alone. */
+struct own {
+	int capture_mode, errno_before;
+};
+
+static struct own enter(struct kwhy_probe *probe)
+{
+	struct own own = {KWHY_CUDA_CAPTURE_RELAXED, errno};
+
+	is_inside = true;
+	probe->driver.cuThreadExchangeStreamCaptureMode(&own.capture_mode);
+	return own;
+}
+
+static void leave(struct kwhy_probe *probe, struct own own)
+{
+	probe->driver.cuThreadExchangeStreamCaptureMode(&own.capture_mode);
+	is_inside = false;
+	errno = own.errno_before;
+}
+
+/* A try that came to nothing still took time. */
+static void end_try(struct kwhy_probe *probe)
+{
+	const int64_t now_mono_ns = kwhy_clock_mono_ns();
+
+	kwhy_probe_pace_spend(&probe->pace, now_mono_ns - probe->burst.own_mono_ns, now_mono_ns);
+	kwhy_probe_pace_review(&probe->pace, &probe->accounts, now_mono_ns);
+	let_go(probe);
+}
+
+static bool take_hold(struct kwhy_probe *probe)
+{
+	if (atomic_flag_test_and_set_explicit(&probe->held, memory_order_acquire))
+		return false;
+	has_burst = true;
+	atomic_store(&probe->is_held, true);
+	return true;
+}
+
+/* By the thread that holds it; where it comes to nothing the thread no longer does. */
+static void begin_burst(struct kwhy_probe *probe, struct kwhy_probe_account *account,
+	const struct kwhy_probe_launch *launch, bool is_of_graph)
+{
+	struct kwhy_probe_burst *burst = &probe->burst;
+	enum kwhy_probe_reason reason;
+	struct own own;
+
+	burst->is_of_graph = is_of_graph;
+	burst->driver = &probe->driver;
+	burst->memory = &probe->memory;
+	burst->account = account;
+	burst->all_writes = probe->writes;
+	burst->launch = *launch;
+	burst->place = place_of(probe, launch->context);
+	burst->is_checked = is_checked(probe, account);
+	burst->wanted_ns = kwhy_probe_pace_length(&probe->pace, account);
+	burst->reach.count = 0;
+	burst->own_mono_ns = kwhy_clock_mono_ns();
+	own = enter(probe);
+	reason = burst->place ? kwhy_probe_burst_begin(burst, probe->options.memory_bytes)
+			      : KWHY_PROBE_CONTEXT;
+	leave(probe, own);
+	if (!reason)
+		return;
+	refuse(probe, account, reason);
+	if (burst->failure)
+		give_up(probe, "a call of the driver failed with %d before a repeat of %.300s",
+			(int)burst->failure, account->name);
+	end_try(probe);
+}
+
+static void keep_row(struct kwhy_probe *probe)
+{
+	const struct kwhy_probe_burst *burst = &probe->burst;
+	const bool is_behind = burst->is_of_graph || burst->launch.copy.bytes;
+	const unsigned head = atomic_load(&probe->row_head);
+
+	if (head - atomic_load_explicit(&probe->row_tail, memory_order_acquire) == KWHY_PROBE_ROWS) {
+		atomic_fetch_add(&probe->lost_rows, 1);
+		return;
+	}
+	probe->rows[head % KWHY_PROBE_ROWS] = (struct kwhy_probe_row){.account = burst->account,
+		.start_mono_ns = burst->start_mono_ns,
+		.launch_mono_ns = is_behind ? burst->own_mono_ns : burst->launch_mono_ns,
+		.launched_mono_ns = is_behind ? burst->own_mono_ns : burst->launched_mono_ns,
+		.end_mono_ns = burst->end_mono_ns,
+		.repeated_ns = burst->repeated_ns,
+		.saved_bytes = burst->saved.bytes,
+		.correlation = burst->launch.correlation,
+		.context = burst->launch.context_id,
+		.thread = (uint32_t)syscall(SYS_gettid),
+		.repeats = burst->repeats,
+		.form = is_behind ? KWHY_PROBE_ROW_BEHIND : burst->account->form == KWHY_PROBE_STATEFUL,
+		.check = (uint8_t)burst->check};
+	atomic_store_explicit(&probe->row_head, head + 1, memory_order_release);
+}
+
+static void judge_burst(struct kwhy_probe *probe, enum kwhy_probe_reason reason)
+{
+	const struct kwhy_probe_burst *burst = &probe->burst;
+	struct kwhy_probe_account *account = burst->account;
+
+	if (burst->failure)
+		give_up(probe, "a call of the driver failed with %d while %.300s was repeated",
+			(int)burst->failure, account->name);
+	else if (burst->is_late)
+		give_up(probe, "the repeats of %.300s did not end", account->name);
+	else if (burst->check == KWHY_PROBE_DIFFERENT)
+		give_up(probe,
+			"memory was not the same after the repeats of %.300s: the results of this run are "
+			"not to "
+			"be trusted; leave that kernel out with --skip",
+			account->name);
+	if (reason)
+		refuse(probe, account, reason);
+	else
+		atomic_fetch_add(&account->bursts, 1);
+}
+
+static void say_burst(struct kwhy_probe *probe)
+{
+	const struct kwhy_probe_burst *burst = &probe->burst;
+
+	say(probe,
+		"burst %.200s [%u x %u]: %u repeats, %s, kernel %lld ns, %zu allocations of %llu bytes, "
+		"%llu saved, check %d, %.3f ms at %.3f s\n",
+		burst->account->name, burst->account->blocks, burst->account->threads_per_block,
+		burst->repeats,
+		burst->account->form == KWHY_PROBE_STATEFUL ? "put back each" : "back to back",
+		(long long)atomic_load(&burst->account->kernel_ns), burst->reach.count,
+		(unsigned long long)burst->reach.bytes, (unsigned long long)burst->saved.bytes,
+		(int)burst->check, 1e-6 * (double)(burst->end_mono_ns - burst->start_mono_ns),
+		1e-9 * (double)(burst->end_mono_ns - atomic_load(&probe->pace.begun_mono_ns)));
+}
+
+static void finish_burst(struct kwhy_probe *probe)
+{
+	const struct own own = enter(probe);
+	const enum kwhy_probe_reason reason = kwhy_probe_burst_end(&probe->burst);
+
+	leave(probe, own);
+	judge_burst(probe, reason);
+	keep_row(probe);
+	atomic_fetch_add(&probe->bursts, 1);
+	if (probe->burst.repeats)
+		say_burst(probe);
+	end_try(probe);
+}
+
+static void end_burst(struct kwhy_probe *probe, const struct kwhy_cupti_callback *data)
+{
+	const enum kwhy_cuda_result *result = data->result;
+
+	if (data->correlation != probe->burst.launch.correlation || (result && *result))
+		end_try(probe);
+	else
+		finish_burst(probe);
+}
+
+struct wish {
+	struct kwhy_probe *probe;
+	int64_t now_mono_ns;
+};
+
+static bool wants_node(void *context, struct kwhy_probe_account *account)
+{
+	const struct wish *wish = context;
+
+	if (account->form != KWHY_PROBE_IDEMPOTENT) {
+		if (!atomic_load(&account->reason))
+			atomic_store(&account->reason, KWHY_PROBE_GRAPH);
+		return false;
+	}
+	return kwhy_probe_pace_wants(&wish->probe->pace, &wish->probe->accounts, account, wish->now_mono_ns);
+}
+
+/* One of the graph's kernels by itself, behind it: there is no launch of the program's own within the burst.
+ */
+static void repeat_of_graph(
+	struct kwhy_probe *probe, const struct kwhy_cupti_callback *data, bool is_of_thread)
+{
+	const struct kwhy_cupti_parameters_graph *parameters = data->parameters;
+	struct wish wish = {probe, kwhy_clock_mono_ns()};
+	struct kwhy_probe_launch launch;
+	struct kwhy_probe_node node;
+
+	if (kwhy_probe_pace_rests(&probe->pace, wish.now_mono_ns) || !take_hold(probe))
+		return;
+	if (!kwhy_probe_graphs_choose(&probe->graphs, parameters->exec,
+		    (uint64_t)data->correlation * 2654435761U, wants_node, &wish, &node)) {
+		let_go(probe);
+		return;
+	}
+	node.config.attributes = node.attributes;
+	kwhy_probe_launch_of_node(&launch, data, &node, is_of_thread);
+	begin_burst(probe, node.account, &launch, true);
+	if (has_burst)
+		finish_burst(probe);
+}
+
+static void on_graph(struct kwhy_probe *probe, enum kwhy_probe_handler handler,
+	const struct kwhy_cupti_callback *data, bool is_of_thread)
+{
+	const struct kwhy_cupti_parameters_instantiate *made = data->parameters;
+	const struct kwhy_cupti_parameters_graph *graph = data->parameters;
+	const struct kwhy_probe_graph_maker maker = {&probe->driver, &probe->accounts, reason_of};
+	const enum kwhy_cuda_result *result = data->result;
+	struct own own;
+
+	if (data->site == KWHY_CUPTI_ENTER) {
+		wait_for_others(probe);
+		if (handler == KWHY_PROBE_CHANGE_GRAPH)
+			kwhy_probe_graphs_forget(&probe->graphs, graph->exec);
+		return;
+	}
+	if ((result && *result) || handler == KWHY_PROBE_CHANGE_GRAPH)
+		return;
+	if (handler == KWHY_PROBE_MAKE_GRAPH) {
+		own = enter(probe);
+		kwhy_probe_graphs_add(&probe->graphs, &maker, *made->out_exec, made->graph);
+		leave(probe, own);
+	} else if (kwhy_probe_graphs_launched(&probe->graphs, graph->exec)) {
+		repeat_of_graph(probe, data, is_of_thread);
+	} else {
+		atomic_fetch_add(&probe->graph_launches, 1);
+	}
+}
+
+static void on_launch(
+	struct kwhy_probe *probe, const struct kwhy_cupti_callback *data, bool is_with, bool is_of_thread)
+{
+	struct kwhy_probe_launch launch;
+	struct kwhy_probe_account *account;
+
+	if (data->site == KWHY_CUPTI_EXIT) {
+		if (has_burst)
+			end_burst(probe, data);
+		return;
+	}
+	if (has_burst) /* of a launch whose end was never told */
+		end_try(probe);
+	wait_for_others(probe);
+	kwhy_probe_launch_read(&launch, data, is_with, is_of_thread);
+	const struct kwhy_probe_shape shape = {.function = launch.function,
+		.grid = {launch.grid[0], launch.grid[1], launch.grid[2]},
+		.block = {launch.block[0], launch.block[1], launch.block[2]},
+		.name = launch.name};
+
+	account = kwhy_probe_account_of(&probe->accounts, &shape, reason_of);
+	if (!account) {
+		atomic_fetch_add(&probe->accounts.overflow, 1);
+		return;
+	}
+	atomic_fetch_add_explicit(&account->launches, 1, memory_order_relaxed);
+	if (kwhy_probe_pace_wants(&probe->pace, &probe->accounts, account, kwhy_clock_mono_ns()) &&
+		take_hold(probe))
+		begin_burst(probe, account, &launch, false);
+}
+
+/* Behind the call: a copy that is repeated there writes once more what it has written. */
+static void on_copy(
+	struct kwhy_probe *probe, const struct kwhy_cupti_callback *data, unsigned width, bool is_of_thread)
+{
+	const enum kwhy_cuda_result *result = data->result;
+	char name[KWHY_PROBE_COPY_NAME_BYTES];
+	struct kwhy_probe_account *account;
+	struct kwhy_probe_launch launch;
+	struct kwhy_probe_shape shape;
+	struct own own;
+
+	if (data->site == KWHY_CUPTI_ENTER)
+		wait_for_others(probe);
+	if (data->site == KWHY_CUPTI_ENTER || (result && *result) ||
+		!kwhy_probe_copy_read(&launch, data, width, is_of_thread))
+		return;
+	own = enter(probe);
+	shape = kwhy_probe_copy_shape(&probe->driver, &launch.copy, name);
+	leave(probe, own);
+	account = kwhy_probe_account_of(&probe->accounts, &shape, reason_of);
+	if (!account)
+		return;
+	atomic_fetch_add_explicit(&account->launches, 1, memory_order_relaxed);
+	if (!kwhy_probe_pace_wants(&probe->pace, &probe->accounts, account, kwhy_clock_mono_ns()) ||
+		!take_hold(probe))
+		return;
+	launch.name = account->name;
+	begin_burst(probe, account, &launch, false);
+	if (has_burst)
+		finish_burst(probe);
+}
+
+static unsigned width_of(enum kwhy_probe_handler handler)
+{
+	return handler == KWHY_PROBE_SET_8     ? 1
+		: handler == KWHY_PROBE_SET_16 ? 2
+		: handler == KWHY_PROBE_SET_32 ? 4
+					       : 0;
+}
+
+/* Before the call: what it takes away is no longer there; after it: what it gave. */
+static void on_memory(
+	struct kwhy_probe *probe, enum kwhy_probe_handler handler, const struct kwhy_cupti_callback *data)
+{
+	const struct kwhy_cupti_parameters_memory *memory = data->parameters;
+	const struct kwhy_cupti_parameters_pitch *pitch = data->parameters;
+	const struct kwhy_cupti_parameters_map *map = data->parameters;
+	const struct kwhy_cupti_parameters_shared *shared = data->parameters;
+	const enum kwhy_cuda_result *result = data->result;
+	struct kwhy_probe_allocation taken = {.context = data->context};
+
+	if (data->site == KWHY_CUPTI_ENTER) {
+		wait_for_others(probe);
+		if (handler == KWHY_PROBE_FREE || handler == KWHY_PROBE_UNMAP)
+			kwhy_probe_memory_remove(
+				&probe->memory, map->address, handler == KWHY_PROBE_UNMAP ? map->bytes : 0);
+		return;
+	}
+	if (result && *result)
+		return;
+	if (handler == KWHY_PROBE_SHARE) {
+		kwhy_probe_memory_share(&probe->memory,
+			((const struct kwhy_cupti_parameters_share *)data->parameters)->address);
+	} else if (handler == KWHY_PROBE_OPEN_SHARED) {
+		kwhy_probe_memory_share(&probe->memory, *shared->out_address);
+	} else if (handler == KWHY_PROBE_ALLOCATE) {
+		taken.address = *memory->out_address;
+		taken.bytes = memory->bytes;
+	} else if (handler == KWHY_PROBE_ALLOCATE_PITCH) {
+		taken.address = *pitch->out_address;
+		taken.bytes = *pitch->out_pitch_bytes * pitch->height;
+	} else if (handler == KWHY_PROBE_MAP) {
+		taken = (struct kwhy_probe_allocation){.address = map->address, .bytes = map->bytes};
+	}
+	if (taken.bytes)
+		kwhy_probe_memory_add(&probe->memory, &taken);
+}
+
+static void on_driver_call(struct kwhy_probe *probe, uint32_t id, const struct kwhy_cupti_callback *data)
+{
+	const enum kwhy_probe_handler handler = (enum kwhy_probe_handler)probe->calls[id].handler;
+
+	switch (handler) {
+	case KWHY_PROBE_IGNORED:
+		return;
+	case KWHY_PROBE_LAUNCH:
+	case KWHY_PROBE_LAUNCH_WITH:
+		on_launch(probe, data, handler == KWHY_PROBE_LAUNCH_WITH, probe->calls[id].is_of_thread);
+		return;
+	case KWHY_PROBE_LAUNCH_GRAPH:
+	case KWHY_PROBE_MAKE_GRAPH:
+	case KWHY_PROBE_CHANGE_GRAPH:
+		on_graph(probe, handler, data, probe->calls[id].is_of_thread);
+		return;
+	case KWHY_PROBE_COPY:
+	case KWHY_PROBE_SET_8:
+	case KWHY_PROBE_SET_16:
+	case KWHY_PROBE_SET_32:
+		on_copy(probe, data, width_of(handler), probe->calls[id].is_of_thread);
+		return;
+	case KWHY_PROBE_LAUNCH_COOPERATIVE:
+	case KWHY_PROBE_OTHER:
+		if (data->site != KWHY_CUPTI_ENTER)
+			return;
+		wait_for_others(probe);
+		if (handler == KWHY_PROBE_LAUNCH_COOPERATIVE)
+			atomic_fetch_add(&probe->cooperative_launches, 1);
+		return;
+	default:
+		on_memory(probe, handler, data);
+	}
+}
+
+static void on_resource(struct kwhy_probe *probe, uint32_t id, const struct kwhy_cupti_resource *resource)
+{
+	if (id == KWHY_CUPTI_RESOURCE_STREAM_BEGINS) {
+		kwhy_probe_memory_add_stream(&probe->memory, resource->context, resource->stream);
+		return;
+	}
+	wait_for_others(probe);
+	if (id == KWHY_CUPTI_RESOURCE_STREAM_ENDS) {
+		kwhy_probe_memory_remove_stream(&probe->memory, resource->stream);
+		return;
+	}
+	kwhy_probe_memory_remove_context(&probe->memory, resource->context);
+	for (size_t i = 0; i < KWHY_PROBE_PLACES; i++)
+		if (probe->places[i].context == resource->context)
+			probe->places[i] = (struct kwhy_probe_place){
+				.context = (kwhy_cuda_context)(uintptr_t)1, .has_failed = true};
+}
+
+void kwhy_probe_on_call(void *context, int domain, uint32_t id, const void *data)
+{
+	struct kwhy_probe *probe = context;
+
+	if (is_inside || !atomic_load_explicit(&probe->is_on, memory_order_acquire))
+		return;
+	if (domain == KWHY_CUPTI_DOMAIN_RESOURCE)
+		on_resource(probe, id, data);
+	else if (domain == KWHY_CUPTI_DOMAIN_DRIVER && id < KWHY_PROBE_CALLS)
+		on_driver_call(probe, id, data);
+}
+
+/* "cuLaunchKernel_ptsz" is cuLaunchKernel for streams of threads. */
+static enum kwhy_probe_handler handler_of(const char *name, bool *out_is_of_thread)
+{
+	char plain[KWHY_INJECT_CALL_NAME_BYTES];
+	char *ending;
+
+	snprintf(plain, sizeof(plain), "%s", name);
+	ending = strstr(plain, "_ptsz");
+	ending = ending ? ending : strstr(plain, "_ptds");
+	*out_is_of_thread = ending != NULL;
+	if (ending)
+		*ending = '\0';
+	for (size_t i = 0; i < sizeof(handlers) / sizeof(handlers[0]); i++)
+		if (fnmatch(handlers[i].pattern, plain, 0) == 0)
+			return handlers[i].handler;
+	return KWHY_PROBE_IGNORED;
+}
+
+static void ask_for_calls(struct kwhy_probe *probe, const struct kwhy_cupti *cupti)
+{
+	const char *name = NULL;
+
+	for (uint32_t id = 1;
+		id < KWHY_PROBE_CALLS && !cupti->cuptiGetCallbackName(KWHY_CUPTI_DOMAIN_DRIVER, id, &name);
+		id++) {
+		const enum kwhy_probe_handler handler = name
+			? handler_of(name, &probe->calls[id].is_of_thread)
+			: KWHY_PROBE_IGNORED;
+
+		probe->calls[id].handler = (uint8_t)handler;
+		if (handler)
+			cupti->cuptiEnableCallback(1, probe->subscriber, KWHY_CUPTI_DOMAIN_DRIVER, id);
+		name = NULL;
+	}
+	for (uint32_t id = KWHY_CUPTI_RESOURCE_CONTEXT_ENDS; id <= KWHY_CUPTI_RESOURCE_STREAM_ENDS; id++)
+		cupti->cuptiEnableCallback(1, probe->subscriber, KWHY_CUPTI_DOMAIN_RESOURCE, id);
+}
+
+static const char *begin(struct kwhy_probe *probe, const struct kwhy_cupti *cupti)
+{
+	struct kwhy_error error;
+
+	if (!cupti->cuptiSubscribe || !cupti->cuptiEnableCallback)
+		return "this CUPTI has no callbacks";
+	if (kwhy_cuda_probe_open(&probe->driver, &error))
+		return "the CUDA driver lacks a call that probing needs; it has them all since CUDA 12.0";
+	if (cupti->cuptiSubscribe(&probe->subscriber, kwhy_probe_on_call, probe))
+		return "another profiler of this process has CUPTI's callbacks, of which there is one "
+		       "subscriber";
+	atomic_store(&probe->is_on, true);
+	atomic_store(&current, probe);
+	ask_for_calls(probe, cupti);
+	return NULL;
+}
+
+const char *kwhy_probe_start(const struct kwhy_cupti *cupti, char *(*get)(const char *name))
+{
+	struct kwhy_probe_options options;
+	struct kwhy_probe *probe;
+
+	if (!kwhy_probe_options_read(&options, get))
+		return NULL;
+	probe = kwhy_inject_pool_memory(sizeof(*probe));
+	if (!probe)
+		return "there is no memory for it";
+	probe->options = options;
+	probe->log = options.log[0] ? open(options.log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
+	kwhy_probe_pace_init(&probe->pace, &options.plan, kwhy_probe_process_begun());
+	kwhy_probe_progress_open(get);
+	kwhy_probe_accounts_read_known(&probe->accounts, get("KWHY_PROBE_KNOWN"), options.plan.within);
+	return begin(probe, cupti);
+}
+
+void kwhy_probe_stop(void)
+{
+	struct kwhy_probe *probe = kwhy_probe_get();
+
+	if (!probe)
+		return;
+	atomic_store(&probe->pace.is_over, true);
+	wait_for_others(probe);
+	atomic_store(&probe->is_on, has_burst);
+}
+
+void kwhy_probe_forget(void)
+{
+	struct kwhy_probe *probe = kwhy_probe_get();
+
+	if (probe)
+		atomic_store(&probe->is_on, false);
+	atomic_store(&current, NULL);
+	is_inside = has_burst = false;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_RECORD_BURSTS_H
+#define KWHY_RECORD_BURSTS_H
+
+#include "base/arena.h"
+#include "base/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A kernel by size that kwhy probe repeated, as the library inside the process names it. */
+struct kwhy_record_burst_kernel {
+	uint64_t writer;
+	uint32_t name_id, blocks;
+	uint16_t threads_per_block;
+	const char *name; /* as its compiler named it, and cut where it is very long; NULL: lost */
+};
+
+/* Zero-initialise; end with kwhy_record_burst_kernels_done(). */
+struct kwhy_record_burst_kernels {
+	struct kwhy_record_burst_kernel *rows;
+	size_t count, capacity;
+	struct kwhy_arena arena;
+};
+
+/* Each kernel and size of the recording at `path` once a process. */
+KWHY_MUST_USE enum kwhy_status kwhy_record_burst_kernels_read(
+	struct kwhy_record_burst_kernels *kernels, const char *path, struct kwhy_error *error);
+void kwhy_record_burst_kernels_done(struct kwhy_record_burst_kernels *kernels);
+
+#endif

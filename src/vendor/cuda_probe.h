@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_VENDOR_CUDA_PROBE_H
+#define KWHY_VENDOR_CUDA_PROBE_H
+
+#include "base/status.h"
+#include "vendor/cuda_abi.h"
+
+/*
+ * The CUDA driver of a program that has initialised it, for work in the program's own streams. An optional
+ * call that is not there is a NULL slot.
+ */
+struct kwhy_cuda_probe {
+#define X(name, need) __typeof__(name) *name;
+#include "vendor/cuda_probe_symbols.def"
+#undef X
+};
+
+/* KWHY_E_UNSUPPORTED where a call is missing. The driver stays loaded. */
+KWHY_MUST_USE enum kwhy_status kwhy_cuda_probe_open(struct kwhy_cuda_probe *out, struct kwhy_error *error);
+
+#endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmocka_all.h"
+#include "inject/probe/probe.h"
+#include "probe_driver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LAUNCH_ID = 1, WITH_ID, WORDS = 1024 };
+
+#define HERE ((kwhy_cuda_context)(uintptr_t)64) /* NOLINT(performance-no-int-to-ptr) */
+
+static struct kwhy_probe *probe;
+static uint32_t correlation;
+
+/* out[i] = in[i] + 1 */
+static void add_one(void **arguments)
+{
+	const uint64_t *in = *(uint64_t **)arguments[0];
+	uint64_t *out = *(uint64_t **)arguments[1];
+
+	for (int i = 0; i < WORDS; i++)
+		out[i] = in[i] + 1;
+}
+
+/* Counts in memory, and fails where its first run of a launch finds what a run before it has left. */
+static void count_up(void **arguments)
+{
+	(*(uint64_t **)arguments[0])[0]++;
+}
+
+/* Writes where a table in memory says. */
+static void follow(void **arguments)
+{
+	(**(uint64_t ***)arguments[0])[0] += 3;
+}
+
+/* Adds up where its first parameter points, 64 KiB words from there, in a large allocation; what it is told
+ * by its second. */
+static void add_up(void **arguments)
+{
+	uint64_t *at = *(uint64_t **)arguments[0];
+
+	for (int i = 0; i < 65536; i++)
+		at[i] += *(uint64_t *)arguments[1];
+}
+
+/* Writes once more at another place each time that it runs. */
+static void wander(void **arguments)
+{
+	static uint64_t runs;
+	uint64_t *at = *(uint64_t **)arguments[0];
+
+	at[++runs % 200 * 16384]++;
+}
+
+static struct kwhy_cuda_function_opaque kernel_add_up = {.run = add_up, .bytes = {8, 8}},
+					kernel_wander = {.run = wander, .bytes = {8}};
+static struct kwhy_cuda_function_opaque kernel_add = {.run = add_one, .bytes = {8, 8}},
+					kernel_count = {.run = count_up, .bytes = {8}},
+					kernel_follow = {.run = follow, .bytes = {8}};
+
+static int setup(void **state)
+{
+	const struct kwhy_probe_plan plan = {.within = 0.05,
+		.ratio = 3,
+		.budget_ns = INT64_MAX / 2,
+		.share_ppm = 1000000,
+		.least_ns = 3000000,
+		.most_ns = 5000000};
+
+	(void)state;
+	probe = calloc(1, sizeof(*probe));
+	probe->driver = probe_driver_calls();
+	probe->calls[LAUNCH_ID].handler = KWHY_PROBE_LAUNCH;
+	probe->calls[WITH_ID].handler = KWHY_PROBE_LAUNCH_WITH;
+	probe->log = -1;
+	kwhy_probe_pace_init(&probe->pace, &plan, 0);
+	atomic_store(&probe->is_on, true);
+	kernel_add.runs = kernel_count.runs = kernel_follow.runs = 0;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	probe_driver_clear();
+	free(probe);
+	return 0;
+}
+
+/* A program's call, around which CUPTI calls the prober. */
+static void launch_as(
+	kwhy_cuda_function kernel, const char *name, void **arguments, enum kwhy_cuda_result result)
+{
+	struct kwhy_cupti_parameters_launch parameters = {
+		.function = kernel, .grid = {4, 2, 1}, .block = {64, 1, 1}, .arguments = arguments};
+	struct kwhy_cupti_callback data = {.site = KWHY_CUPTI_ENTER,
+		.parameters = &parameters,
+		.symbol = name,
+		.context = HERE,
+		.correlation = ++correlation};
+
+	kwhy_probe_on_call(probe, KWHY_CUPTI_DOMAIN_DRIVER, LAUNCH_ID, &data);
+	if (!result)
+		kernel->run(arguments);
+	data.site = KWHY_CUPTI_EXIT;
+	data.result = &result;
+	kwhy_probe_on_call(probe, KWHY_CUPTI_DOMAIN_DRIVER, LAUNCH_ID, &data);
+}
+
+static void launch(kwhy_cuda_function kernel, const char *name, void **arguments)
+{
+	launch_as(kernel, name, arguments, KWHY_CUDA_SUCCESS);
+}
+
+static void an_idempotent_kernel_is_repeated_back_to_back_and_its_memory_stays(void **state)
+{
+	uint64_t *in = probe_driver_new(WORDS * 8), *out = probe_driver_new(WORDS * 8);
+	void *arguments[] = {&in, &out};
+
+	(void)state;
+	in[5] = 41;
+	launch(&kernel_add, "add", arguments);
+	assert_int_equal(out[5], 42);
+	assert_int_equal(probe->row_head, 1);
+	assert_int_equal(probe->rows[0].form, 0);
+	assert_int_equal(probe->rows[0].check, KWHY_PROBE_SAME);
+	assert_in_range(probe->rows[0].repeats, 2, 5);
+	assert_int_equal(kernel_add.runs, 2 + probe->rows[0].repeats);
+	assert_int_equal(probe->rows[0].saved_bytes, 2 * WORDS * 8);
+	launch(&kernel_add, "add", arguments);
+	assert_int_equal(probe->rows[1].check, KWHY_PROBE_UNCHECKED); /* of a kernel's first burst alone */
+}
+
+static void a_kernel_with_state_begins_each_repeat_on_memory_put_back(void **state)
+{
+	uint64_t *counter = probe_driver_new(64);
+	void *arguments[] = {&counter};
+
+	(void)state;
+	for (int i = 0; i < 5; i++)
+		launch(&kernel_count, "count", arguments);
+	assert_int_equal(counter[0], 5);
+	assert_int_equal(probe->row_head, 5);
+	assert_int_equal(probe->rows[0].form, 1);
+	assert_int_equal(probe->rows[0].check, KWHY_PROBE_SAME);
+	assert_true(kernel_count.runs > 10);
+}
+
+static void a_kernel_that_writes_where_no_parameter_points_is_never_repeated(void **state)
+{
+	uint64_t *hidden = probe_driver_new(64), **table = probe_driver_new(64);
+	void *arguments[] = {&table};
+	const struct kwhy_probe_allocation allocation = {
+		.address = (uintptr_t)hidden, .bytes = 64, .context = HERE};
+
+	(void)state;
+	table[0] = hidden;
+	kwhy_probe_memory_add(&probe->memory, &allocation);
+	launch(&kernel_follow, "follow", arguments);
+	launch(&kernel_follow, "follow", arguments);
+	assert_int_equal(hidden[0], 6);
+	assert_int_equal(kernel_follow.runs, 0);
+	assert_int_equal(probe->accounts.at[probe->accounts.list[0] - 1].reason, KWHY_PROBE_HIDDEN);
+}
+
+enum { LARGE_WORDS = 4 << 20 }; /* 32 MiB, of which half does not fit */
+
+static void of_a_large_allocation_what_the_kernel_writes_is_copied(void **state)
+{
+	uint64_t *large = probe_driver_new(LARGE_WORDS * 8), *from = large + 1000000, one = 1;
+	void *arguments[] = {&from, &one};
+
+	(void)state;
+	launch(&kernel_add_up, "add_up", arguments); /* teaches */
+	assert_int_equal(probe->row_head, 1);
+	assert_int_equal(probe->rows[0].repeats, 0);
+	assert_int_equal(kernel_add_up.runs, 0);
+	for (int i = 0; i < 3; i++)
+		launch(&kernel_add_up, "add_up", arguments);
+	assert_int_equal(probe->row_head, 4);
+	assert_in_range(probe->rows[1].saved_bytes, 65536 * 8, 65536 * 8 + 4 * 65536);
+	assert_int_equal(probe->rows[1].check, KWHY_PROBE_SAME);
+	assert_int_equal(probe->rows[3].check, KWHY_PROBE_SAME);
+	assert_int_equal(probe->rows[3].form, 1);
+	assert_true(kernel_add_up.runs > 6);
+	for (int i = 0; i < LARGE_WORDS; i++)
+		assert_int_equal(large[i], i >= 1000000 && i < 1000000 + 65536 ? 4 : 0);
+}
+
+static void what_it_writes_moves_with_its_pointers(void **state)
+{
+	uint64_t *large = probe_driver_new(LARGE_WORDS * 8), *from = large + 1000000, one = 1;
+	void *arguments[] = {&from, &one};
+
+	(void)state;
+	launch(&kernel_add_up, "add_up", arguments);
+	from = large + 3000000;
+	launch(&kernel_add_up, "add_up", arguments);
+	assert_int_equal(probe->row_head, 2);
+	assert_int_not_equal(probe->rows[1].repeats, 0);
+	assert_int_equal(large[3000000], 1);
+	assert_int_equal(large[3000000 + 65535], 1);
+	assert_int_equal(large[3000000 + 65536], 0);
+}
+
+static void a_kernel_that_writes_somewhere_else_each_time_is_left_alone(void **state)
+{
+	uint64_t *large = probe_driver_new(LARGE_WORDS * 8), sum = 0;
+	void *arguments[] = {&large};
+
+	(void)state;
+	for (int i = 0; i < 20; i++)
+		launch(&kernel_wander, "wander", arguments);
+	for (int i = 0; i < LARGE_WORDS; i++)
+		sum += large[i];
+	assert_int_equal(sum, 20);
+	assert_int_equal(kernel_wander.runs, 0);
+	assert_int_equal(probe->accounts.at[probe->accounts.list[0] - 1].reason, KWHY_PROBE_WRITES);
+}
+
+static void expect_refusal(const char *name, enum kwhy_probe_reason reason)
+{
+	uint64_t *in = probe_driver_new(WORDS * 8), *out = probe_driver_new(WORDS * 8);
+	void *arguments[] = {&in, &out};
+
+	launch(&kernel_add, name, arguments);
+	assert_int_equal(out[0], 1);
+	assert_int_equal(kernel_add.runs, 0);
+	assert_int_equal(probe->row_head, 0);
+	assert_int_equal(probe->accounts.at[probe->accounts.list[0] - 1].reason, reason);
+	assert_false(probe->is_held);
+}
+
+#define REFUSAL(test, change, reason)          \
+	static void test(void **state)         \
+	{                                      \
+		(void)state;                   \
+		change;                        \
+		expect_refusal("add", reason); \
+	}
+
+REFUSAL(a_launch_under_capture_is_left_alone, probe_driver.is_capturing = true, KWHY_PROBE_CAPTURED)
+REFUSAL(managed_memory_is_left_alone, probe_driver.is_managed = true, KWHY_PROBE_MANAGED)
+REFUSAL(memory_of_the_host_is_left_alone, probe_driver.is_host = true, KWHY_PROBE_HOST)
+REFUSAL(memory_of_another_device_is_left_alone, probe_driver.is_peer = true, KWHY_PROBE_PEER)
+REFUSAL(a_kernel_of_unknown_parameters_is_left_alone, probe_driver.has_no_parameters = true,
+	KWHY_PROBE_PARAMETERS)
+REFUSAL(without_memory_for_copies_nothing_is_repeated, probe_driver.memory_bytes_free = 4096,
+	KWHY_PROBE_CONTEXT)
+
+static void collectives_are_known_by_name(void **state)
+{
+	(void)state;
+	expect_refusal("_Z22ncclDevKernel_AllReduceP11ncclDevComm", KWHY_PROBE_COLLECTIVE);
+}
+
+static void a_launch_that_is_not_due_asks_the_driver_nothing(void **state)
+{
+	uint64_t *in = probe_driver_new(WORDS * 8), *out = probe_driver_new(WORDS * 8);
+	void *arguments[] = {&in, &out};
+
+	(void)state;
+	probe->pace.plan.share_ppm = 0;
+	atomic_store(&probe->pace.due_mono_ns, INT64_MAX);
+	for (int i = 0; i < 100; i++)
+		launch(&kernel_add, "add", arguments);
+	assert_int_equal(probe_driver.asked, 0);
+	assert_int_equal(probe->accounts.at[probe->accounts.list[0] - 1].launches, 100);
+	atomic_store(&probe->pace.due_mono_ns, 0);
+	for (int i = 0; i < 100; i++)
+		launch(&kernel_add, "add", arguments);
+	assert_true(probe_driver.asked > 0);
+}
+
+static void a_launch_that_fails_is_not_repeated(void **state)
+{
+	uint64_t *in = probe_driver_new(WORDS * 8), *out = probe_driver_new(WORDS * 8);
+	void *arguments[] = {&in, &out};
+
+	(void)state;
+	launch_as(&kernel_add, "add", arguments, KWHY_CUDA_INVALID_VALUE);
+	assert_int_equal(kernel_add.runs, 0);
+	assert_false(probe->is_held);
+	launch(&kernel_add, "add", arguments);
+	assert_int_equal(probe->row_head, 1);
+}
+
+static void a_copy_that_fails_ends_the_probing_before_anything_has_changed(void **state)
+{
+	uint64_t *counter = probe_driver_new(64);
+	void *arguments[] = {&counter};
+
+	(void)state;
+	probe_driver.fails_from = 2; /* behind the program's own launch */
+	probe_driver.copies_give = KWHY_CUDA_INVALID_VALUE;
+	launch(&kernel_count, "count", arguments);
+	launch(&kernel_count, "count", arguments);
+	assert_int_equal(counter[0], 2);
+	assert_int_equal(kernel_count.runs, 0);
+	assert_true(probe->has_note);
+	assert_true(probe->pace.is_over);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(an_idempotent_kernel_is_repeated_back_to_back_and_its_memory_stays),
+		TEST(a_kernel_with_state_begins_each_repeat_on_memory_put_back),
+		TEST(a_kernel_that_writes_where_no_parameter_points_is_never_repeated),
+		TEST(of_a_large_allocation_what_the_kernel_writes_is_copied),
+		TEST(what_it_writes_moves_with_its_pointers),
+		TEST(a_kernel_that_writes_somewhere_else_each_time_is_left_alone),
+		TEST(a_launch_under_capture_is_left_alone),
+		TEST(managed_memory_is_left_alone),
+		TEST(memory_of_the_host_is_left_alone),
+		TEST(memory_of_another_device_is_left_alone),
+		TEST(a_kernel_of_unknown_parameters_is_left_alone),
+		TEST(without_memory_for_copies_nothing_is_repeated),
+		TEST(collectives_are_known_by_name),
+		TEST(a_launch_that_is_not_due_asks_the_driver_nothing),
+		TEST(a_launch_that_fails_is_not_repeated),
+		TEST(a_copy_that_fails_ends_the_probing_before_anything_has_changed),
+	};
+
+	return kwhy_test_main(tests, NULL, NULL);
+}
