@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lab/lab.h"
+#include "lab/workload.h"
 
 const struct kwhy_program kwhy_program = {
 	.name = "kwhy-lab",
@@ -9,10 +9,10 @@ const struct kwhy_program kwhy_program = {
 };
 
 const struct kwhy_command *const kwhy_commands[] = {
-	&lab_command_twin,
-	&lab_command_flow,
-	&lab_command_train,
-	&lab_command_decode,
+	&lab_twin.command,
+	&lab_flow.command,
+	&lab_train.command,
+	&lab_decode.command,
 	&kwhy_command_help,
 	&kwhy_command_version,
 	NULL,

@@ -27,7 +27,7 @@ mixed() {
 }
 
 decode() {
-	"$kwhy" record -q --power-only --gauges 0.2 -o "$work/$1.kwhy" -- "${kwhy%/*}/kwhy-lab" decode --batch "$2" --launch early --repeat 3 \
+	"$kwhy" record -q --power-only --gauges 0.2 -o "$work/$1.kwhy" -- "${kwhy%/*}/kwhy-lab" decode --batch "$2" --repeat 3 \
 		--seconds "${DECODE_S:-4}" -o "$out/power-$1-run.json"
 }
 

@@ -217,13 +217,11 @@ def window_of(after, shape):
     path = f"{steps}-{repeat}.window.json"
     if not os.path.exists(os.path.join(sys.argv[1], path)):
         return None
-    for row in load(path)["variants"]:
-        energy = row["energy"]
+    for row in load(path)["rows"]:
         if row["id"] == after:
-            runs = 1e9 * (int(repeat) + 1)
-            if "net_j_a_run" in energy:
-                return [energy["net_j_a_run"][key] * runs for key in ("value", "low", "high")]
-            return [energy["net_j_a_million"][key] * runs * row["flows"] * row["steps"] * 1e-6 for key in ("value", "low", "high")]
+            phase = row["phases"][0]
+            items = 1e9 * (int(repeat) + 1) * phase["items_a_run"]
+            return [phase["net_j_per_item"][key] * items for key in ("value", "low", "high")]
     return None
 
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KWHY_LAB_DECODE_DECODE_H
-#define KWHY_LAB_DECODE_DECODE_H
+#ifndef LAB_DECODE_DECODE_H
+#define LAB_DECODE_DECODE_H
 
 #include "base/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,43 +16,33 @@
  * nor shift: engines fold both into the matrix behind it.
  */
 enum {
-	KWHY_DECODE_HEAD = 64, /* width of a head */
-	KWHY_DECODE_VOCABULARY_STEP = 64,
-	KWHY_DECODE_RANKS_MOST = 8, /* GPUs that share a decoder */
-	KWHY_DECODE_PAGE_STEP = 64, /* tokens of a page of keys and values, or a multiple */
-	KWHY_DECODE_PAGE_MOST = 1024,
-	KWHY_DECODE_BEAMS_MOST = 8,	/* ways on of a sequence that are kept */
-	KWHY_DECODE_REFERENCE_MOST = 64 /* tokens of a sequence that the reference takes */
+	LAB_DECODE_HEAD = 64,	       /* width of a head */
+	LAB_DECODE_GPUS_MOST = 8,      /* that share a decoder; and decoders of one benchmark */
+	LAB_DECODE_REFERENCE_MOST = 64 /* tokens of a sequence that the reference takes */
 };
 
-struct kwhy_decode_shape {
+struct lab_decode_shape {
 	const char *name;
 	uint32_t layers, width, heads, inner, vocabulary;
 	uint32_t positions; /* that the model knows */
 };
 
-extern const struct kwhy_decode_shape kwhy_decode_shapes[]; /* "opt-125m", "opt-1.3b", "small" */
-extern const size_t kwhy_decode_shape_count;
-
-const struct kwhy_decode_shape *kwhy_decode_shape_find(const char *name); /* may be NULL */
-
-/* Weights of all matrices, the table of tokens counted once. */
-uint64_t kwhy_decode_weight_count(const struct kwhy_decode_shape *shape);
-
-/* Weights before a layer's matrix, which lie layer by layer; those of all layers: before one more. */
-uint64_t kwhy_decode_weights_before(const struct kwhy_decode_shape *shape, uint32_t layer, uint32_t matrix);
+enum { LAB_DECODE_SHAPE_COUNT = 3 };
+extern const struct lab_decode_shape lab_decode_shapes[LAB_DECODE_SHAPE_COUNT]; /* "opt-125m", ... */
 
 /*
- * What the model makes of one sequence, in fp32 on the host's cores: out_logits[count - first][vocabulary],
- * of the positions from `first` on. Weights are computed as they are needed; OPT-125m takes about a second of
- * one core. KWHY_E_INPUT for more than KWHY_DECODE_REFERENCE_MOST tokens or one that is not in the
- * vocabulary.
+ * What the model makes of one sequence, in fp32 on one core of the host: out_logits[count -
+ * first][vocabulary], of the positions from `first` on. Weights are computed as they are needed; OPT-125m
+ * takes about a second. is_pruned: each four neighbours of a row lack the two smallest. KWHY_E_INPUT for more
+ * than LAB_DECODE_REFERENCE_MOST tokens or one that is not in the vocabulary.
  */
-KWHY_MUST_USE enum kwhy_status kwhy_decode_reference(const struct kwhy_decode_shape *shape,
-	const uint32_t *tokens, uint32_t count, uint32_t first, float *out_logits, struct kwhy_error *error);
+struct lab_decode_sequence {
+	const uint32_t *tokens;
+	uint32_t count, first;
+	bool is_pruned;
+};
 
-/* The same of weights of which each four neighbours of a row lack the two smallest. */
-KWHY_MUST_USE enum kwhy_status kwhy_decode_reference_pruned(const struct kwhy_decode_shape *shape,
-	const uint32_t *tokens, uint32_t count, uint32_t first, float *out_logits, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status lab_decode_reference(const struct lab_decode_shape *shape,
+	const struct lab_decode_sequence *sequence, float *out_logits, struct kwhy_error *error);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KWHY_LAB_DECODE_RULES_H
-#define KWHY_LAB_DECODE_RULES_H
+#ifndef LAB_DECODE_RULES_H
+#define LAB_DECODE_RULES_H
 
 #include "lab/decode/decode.h"
 
@@ -11,24 +11,24 @@
  * tensor and its place, even over (-bound, bound). A layer's tensors are LAYER * 8 and one of the first five
  * below.
  */
-enum kwhy_decode_tensor {
-	KWHY_DECODE_ATTENTION, /* queries, keys, values: [3 width][width] */
-	KWHY_DECODE_PROJECTION,
-	KWHY_DECODE_WIDENING,
-	KWHY_DECODE_NARROWING,
-	KWHY_DECODE_BIASES, /* of these four, one behind the other */
-	KWHY_DECODE_MATRICES = 4,
-	KWHY_DECODE_TENSORS = 8,
-	KWHY_DECODE_EMBEDDING = 1000000, /* [vocabulary][width], also the last matrix */
-	KWHY_DECODE_POSITIONS,		 /* [positions][width] */
-	KWHY_DECODE_PROMPT		 /* tokens */
+enum lab_decode_tensor {
+	LAB_DECODE_ATTENTION, /* queries, keys, values: [3 width][width] */
+	LAB_DECODE_PROJECTION,
+	LAB_DECODE_WIDENING,
+	LAB_DECODE_NARROWING,
+	LAB_DECODE_BIASES, /* of these four, one behind the other */
+	LAB_DECODE_MATRICES = 4,
+	LAB_DECODE_TENSORS = 8,
+	LAB_DECODE_EMBEDDING = 1000000, /* [vocabulary][width], also the last matrix */
+	LAB_DECODE_POSITIONS,		/* [positions][width] */
+	LAB_DECODE_PROMPT		/* tokens */
 };
 
-#define KWHY_DECODE_BIAS_BOUND 0.1F
-#define KWHY_DECODE_POSITION_BOUND 0.05F
-#define KWHY_DECODE_NORM_LEAST 1e-5F /* added to the variance, as OPT does */
+#define LAB_DECODE_BIAS_BOUND 0.1F
+#define LAB_DECODE_POSITION_BOUND 0.05F
+#define LAB_DECODE_NORM_LEAST 1e-5F /* added to the variance, as OPT does */
 
-static inline uint32_t kwhy_decode_mix(uint32_t x)
+static inline uint32_t lab_decode_mix(uint32_t x)
 {
 	x ^= x >> 16;
 	x *= 0x7feb352dU;
@@ -37,55 +37,70 @@ static inline uint32_t kwhy_decode_mix(uint32_t x)
 	return x ^ (x >> 16);
 }
 
-/* In [-1, 1]; of a tensor's hash, which is kwhy_decode_mix(tensor). */
-static inline float kwhy_decode_unit(uint32_t tensor_hash, uint32_t place)
+/* In [-1, 1]; of a tensor's hash, which is lab_decode_mix(tensor). */
+static inline float lab_decode_unit(uint32_t tensor_hash, uint32_t place)
 {
-	return (float)(int32_t)kwhy_decode_mix(place ^ tensor_hash) * (1.0F / 2147483648.0F);
+	return (float)(int32_t)lab_decode_mix(place ^ tensor_hash) * (1.0F / 2147483648.0F);
 }
 
 /* Sums of rows then have a variance near 1; logits one near 4. */
-static inline float kwhy_decode_bound(uint32_t columns)
+static inline float lab_decode_bound(uint32_t columns)
 {
 	return sqrtf(3.0F / (float)columns);
 }
 
-static inline float kwhy_decode_embedding_bound(const struct kwhy_decode_shape *shape)
+static inline float lab_decode_embedding_bound(const struct lab_decode_shape *shape)
 {
-	return 2 * kwhy_decode_bound(shape->width);
+	return 2 * lab_decode_bound(shape->width);
 }
 
-static inline uint32_t kwhy_decode_prompt_token(
-	const struct kwhy_decode_shape *shape, uint32_t sequence, uint32_t position)
+static inline uint32_t lab_decode_prompt_token(
+	const struct lab_decode_shape *shape, uint32_t sequence, uint32_t position)
 {
-	uint32_t hash = kwhy_decode_mix(KWHY_DECODE_PROMPT) ^ kwhy_decode_mix(sequence);
+	uint32_t hash = lab_decode_mix(LAB_DECODE_PROMPT) ^ lab_decode_mix(sequence);
 
-	return kwhy_decode_mix(position ^ hash) % shape->vocabulary;
+	return lab_decode_mix(position ^ hash) % shape->vocabulary;
 }
 
 /* Rows and columns of a layer's matrix; of a part of a model, its heads and its columns of the inner layer.
  */
-static inline uint32_t kwhy_decode_rows(const struct kwhy_decode_shape *shape, uint32_t matrix)
+static inline uint32_t lab_decode_rows(const struct lab_decode_shape *shape, uint32_t matrix)
 {
-	return matrix == KWHY_DECODE_ATTENTION	 ? 3 * shape->heads * KWHY_DECODE_HEAD
-		: matrix == KWHY_DECODE_WIDENING ? shape->inner
-						 : shape->width;
+	return matrix == LAB_DECODE_ATTENTION	? 3 * shape->heads * LAB_DECODE_HEAD
+		: matrix == LAB_DECODE_WIDENING ? shape->inner
+						: shape->width;
 }
 
-static inline uint32_t kwhy_decode_columns(const struct kwhy_decode_shape *shape, uint32_t matrix)
+static inline uint32_t lab_decode_columns(const struct lab_decode_shape *shape, uint32_t matrix)
 {
-	return matrix == KWHY_DECODE_NARROWING	   ? shape->inner
-		: matrix == KWHY_DECODE_PROJECTION ? shape->heads * KWHY_DECODE_HEAD
-						   : shape->width;
+	return matrix == LAB_DECODE_NARROWING	  ? shape->inner
+		: matrix == LAB_DECODE_PROJECTION ? shape->heads * LAB_DECODE_HEAD
+						  : shape->width;
 }
 
-/* Where a matrix's rows begin among those of its layer; for KWHY_DECODE_MATRICES: how many there are. */
-static inline uint32_t kwhy_decode_first_row(const struct kwhy_decode_shape *shape, uint32_t matrix)
+/* Where a matrix's rows begin among those of its layer; for LAB_DECODE_MATRICES: how many there are. */
+static inline uint32_t lab_decode_first_row(const struct lab_decode_shape *shape, uint32_t matrix)
 {
 	uint32_t first = 0;
 
 	for (uint32_t i = 0; i < matrix; i++)
-		first += kwhy_decode_rows(shape, i);
+		first += lab_decode_rows(shape, i);
 	return first;
+}
+
+/* Weights before a layer's matrix, which lie layer by layer; those of all layers: before one more. */
+static inline uint64_t lab_decode_weights_before(
+	const struct lab_decode_shape *shape, uint32_t layer, uint32_t matrix)
+{
+	uint64_t of_a_layer = 0, before = 0;
+
+	for (uint32_t m = 0; m < LAB_DECODE_MATRICES; m++) {
+		uint64_t count = (uint64_t)lab_decode_rows(shape, m) * lab_decode_columns(shape, m);
+
+		of_a_layer += count;
+		before += m < matrix ? count : 0;
+	}
+	return of_a_layer * layer + before;
 }
 
 #endif

@@ -6,20 +6,21 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* A slot of the decoder; the tokens that its sequence still writes. 0: it is free, and writes for nobody. */
+/* A slot of the decoder, and the tokens that its sequence still writes. 0: it is free, and writes for nobody.
+ */
 struct seat {
 	uint32_t left, sequence, idle_steps;
-	bool is_new; /* its first token is not written yet */
+	double came_s;
 };
 
 struct service {
-	struct kwhy_decode *decode;
-	const struct kwhy_decode_arrivals *arrivals;
-	struct kwhy_decode_served *out;
-	struct seat seats[KWHY_DECODE_SLOTS_MOST];
-	uint32_t next, busy;		       /* the sequence that comes next; seats that are taken */
-	double next_s;			       /* when it comes */
-	double came_s[KWHY_DECODE_SLOTS_MOST]; /* of a seat's sequence */
+	struct lab_decode_replica *replica;
+	const struct lab_decode_arrivals *arrivals;
+	struct lab_decode_served *out;
+	struct seat seats[LAB_DECODE_BATCH_MOST];
+	uint32_t *prompt;
+	uint32_t next, busy; /* the sequence that comes next; seats that are taken */
+	double next_s;	     /* when it comes */
 	int64_t start_ns;
 };
 
@@ -30,13 +31,13 @@ static double now_s(const struct service *service)
 
 static uint32_t hash_of(const struct service *service, uint32_t sequence, uint32_t what)
 {
-	return kwhy_decode_mix(service->arrivals->seed ^ kwhy_decode_mix(2 * sequence + what));
+	return lab_decode_mix(service->arrivals->seed ^ lab_decode_mix(2 * sequence + what));
 }
 
 /* From a quarter of the decoder's tokens to all of them. */
 static uint32_t length_of(const struct service *service, uint32_t sequence)
 {
-	uint32_t most = service->decode->request.tokens, least = (most + 3) / 4;
+	uint32_t most = service->replica->request->tokens, least = (most + 3) / 4;
 
 	return least + hash_of(service, sequence, 0) % (most - least + 1);
 }
@@ -50,106 +51,120 @@ static void expect_next(struct service *service)
 }
 
 /* What one slot alone is to a pass. */
-static struct kwhy_decode_args args_of_slot(const struct kwhy_decode *decode, uint32_t slot)
+static struct lab_decode_args args_of_slot(
+	const struct lab_decode_replica *replica, const struct lab_decode_args *all, uint32_t slot)
 {
-	struct kwhy_decode_args args = decode->args;
-	uint64_t cache = (uint64_t)slot * args.room * args.heads * KWHY_DECODE_HEAD *
-		kwhy_decode_kept_bytes(&decode->request);
+	struct lab_decode_args a = *all;
+	uint64_t cache = (uint64_t)slot * a.positions * a.heads * LAB_DECODE_HEAD *
+		lab_decode_type_bytes(replica->kind->kept);
 
-	args.slots = 1;
-	args.each = args.tokens = decode->request.prompt;
-	if (args.page) {
-		args.pages += (uint64_t)slot * args.pages_each * sizeof(uint32_t);
-	} else {
-		args.keys += cache;
-		args.values += cache;
+	a.slots = a.tokens = 1;
+	a.keys += cache;
+	a.values += cache;
+	a.at += slot * sizeof(uint32_t);
+	a.best += slot * sizeof(uint64_t);
+	a.chosen += (uint64_t)slot * a.positions * sizeof(uint32_t);
+	return a;
+}
+
+/* Queues work on one slot. at: where it begins, without a prompt. */
+static void issue_slot(struct lab_decode_issue *issue, uint32_t slot, bool has_prompt, uint32_t at)
+{
+	struct lab_decode_replica *replica = issue->replica;
+	struct lab_decode_args all[LAB_DECODE_GPUS_MOST];
+
+	for (uint32_t i = 0; i < replica->rank_count; i++) {
+		all[i] = replica->ranks[i].args;
+		replica->ranks[i].args = args_of_slot(replica, &all[i], slot);
 	}
-	args.at += slot * sizeof(uint32_t);
-	args.best += slot * sizeof(uint64_t);
-	args.chosen += (uint64_t)slot * args.room * sizeof(uint32_t);
-	args.prompt += (uint64_t)slot * decode->request.prompt * sizeof(uint32_t);
-	if (args.logits)
-		args.logits += (uint64_t)slot * args.vocabulary * sizeof(float);
-	return args;
+	if (has_prompt)
+		lab_decode_issue_prompts(issue, replica->request->prompt);
+	else
+		lab_decode_issue_reset(issue, at, false);
+	for (uint32_t i = 0; i < replica->rank_count; i++)
+		replica->ranks[i].args = all[i];
 }
 
-/* Where a slot is, with the token that is its next. */
-static void issue_place(struct kwhy_decode_issue *issue, uint32_t slot, uint32_t at)
+/* The prompt of a sequence, alone: earlier ones have been read when it is sent. */
+static void read_prompt(
+	struct service *service, struct lab_decode_issue *issue, uint32_t slot, uint32_t sequence)
 {
-	struct kwhy_decode_args all = issue->decode->args;
+	struct lab_decode_replica *replica = service->replica;
+	const struct lab_decode_request *request = replica->request;
 
-	issue->decode->args = args_of_slot(issue->decode, slot);
-	kwhy_decode_issue_reset(issue, at, issue->decode->args.best);
-	issue->decode->args = all;
-}
-
-static void issue_prompt(struct kwhy_decode_issue *issue, uint32_t slot)
-{
-	struct kwhy_decode_args all = issue->decode->args;
-
-	issue->decode->args = args_of_slot(issue->decode, slot);
-	kwhy_decode_issue_reset(issue, 0, 0);
-	kwhy_decode_issue_pass(issue);
-	issue->decode->args = all;
-	issue_place(issue, slot, issue->decode->request.prompt - 1);
+	for (uint32_t i = 0; i < request->prompt; i++)
+		service->prompt[i] = lab_decode_prompt_token(request->shape, sequence, i);
+	if (!issue->status)
+		issue->status = lab_decode_send(replica, replica->ranks[0].args.prompt, service->prompt,
+			request->prompt * sizeof(*service->prompt), issue->error);
+	issue_slot(issue, slot, true, 0);
+	issue->status = lab_decode_await(issue);
 }
 
 /* Every free seat takes a sequence that has come; without `continuous` only when all seats are free. */
-static void admit(struct service *service, struct kwhy_decode_issue *issue)
+static void admit(struct service *service, struct lab_decode_issue *issue)
 {
 	bool is_open = service->arrivals->continuous || service->busy == 0;
 
-	for (uint32_t slot = 0; is_open && slot < service->decode->args.slots; slot++) {
-		struct seat *seat = &service->seats[slot];
-
+	for (uint32_t slot = 0; is_open && slot < service->replica->slots; slot++) {
 		if (service->next == service->arrivals->count || service->next_s > now_s(service))
 			return;
-		if (seat->left)
+		if (service->seats[slot].left)
 			continue;
-		*seat = (struct seat){length_of(service, service->next), service->next, 0, true};
-		service->came_s[slot] = service->next_s;
+		service->seats[slot] = (struct seat){
+			length_of(service, service->next), service->next, 0, service->next_s};
 		service->busy++;
+		read_prompt(service, issue, slot, service->next);
 		service->next++;
 		expect_next(service);
-		kwhy_decode_pages_give(service->decode, slot, service->decode->request.prompt - 1);
-		if (!issue->status)
-			issue->status = kwhy_decode_pages_send(service->decode, issue->error);
-		issue_prompt(issue, slot);
 	}
 }
 
-/* A free slot must not run past its room: it goes back to the beginning. */
-static void rest(struct service *service, struct kwhy_decode_issue *issue, uint32_t slot)
+/* A free slot must not run past its cache: it goes back to the beginning. */
+static void rest(struct service *service, struct lab_decode_issue *issue, uint32_t slot)
 {
-	struct seat *seat = &service->seats[slot];
-
-	if (seat->idle_steps++ % (service->decode->request.tokens / 2) == 0)
-		issue_place(issue, slot, 0);
+	if (service->seats[slot].idle_steps++ % (service->replica->request->tokens / 2) == 0)
+		issue_slot(issue, slot, false, 0);
 }
 
-static void count_step(struct service *service)
+/* What a sequence wrote, where it is wanted. */
+static void give_tokens(struct service *service, struct lab_decode_issue *issue, uint32_t slot)
+{
+	const struct lab_decode_arrivals *arrivals = service->arrivals;
+	const struct lab_decode_rank *rank = &service->replica->ranks[0];
+	uint32_t sequence = service->seats[slot].sequence, length = length_of(service, sequence),
+		 prompt = service->replica->request->prompt;
+
+	if (arrivals->lengths)
+		arrivals->lengths[sequence] = length;
+	if (arrivals->tokens && !issue->status)
+		issue->status = lab_decode_copy(rank,
+			kwhy_gpu_address(
+				arrivals->tokens + (size_t)sequence * service->replica->request->tokens),
+			rank->args.chosen +
+				((uint64_t)slot * rank->args.positions + prompt) * sizeof(uint32_t),
+			length * sizeof(uint32_t), issue->error);
+}
+
+static void count_step(struct service *service, struct lab_decode_issue *issue)
 {
 	double now = now_s(service);
 
 	service->out->steps++;
-	service->out->seat_steps += service->busy;
-	service->out->page_steps += service->decode->pages_used;
-	for (uint32_t slot = 0; slot < service->decode->args.slots; slot++) {
+	service->out->busy_slots += service->busy;
+	for (uint32_t slot = 0; slot < service->replica->slots; slot++) {
 		struct seat *seat = &service->seats[slot];
 
 		if (!seat->left)
 			continue;
 		service->out->tokens++;
-		if (seat->is_new)
-			service->out->first_s[seat->sequence] = now - service->came_s[slot];
-		seat->is_new = false;
+		if (seat->left == length_of(service, seat->sequence))
+			service->out->first_s[seat->sequence] = now - seat->came_s;
 		if (--seat->left)
 			continue;
-		service->out->whole_s[seat->sequence] = now - service->came_s[slot];
-		seat->idle_steps = 0;
+		service->out->whole_s[seat->sequence] = now - seat->came_s;
 		service->busy--;
-		if (service->decode->request.page)
-			kwhy_decode_pages_take(service->decode, slot);
+		give_tokens(service, issue, slot);
 	}
 }
 
@@ -164,75 +179,58 @@ static void await_arrival(const struct service *service)
 	(void)nanosleep(&pause, NULL);
 }
 
-/* That a seat's sequence writes next. */
-static uint32_t next_position(const struct service *service, uint32_t slot)
+static void run_step(struct service *service, struct lab_decode_issue *issue)
 {
-	const struct seat *seat = &service->seats[slot];
-
-	return service->decode->request.prompt + length_of(service, seat->sequence) - seat->left;
-}
-
-static void run_step(struct service *service, struct kwhy_decode_issue *issue)
-{
-	for (uint32_t slot = 0; slot < service->decode->args.slots; slot++)
+	for (uint32_t slot = 0; slot < service->replica->slots; slot++)
 		if (!service->seats[slot].left)
 			rest(service, issue, slot);
-		else
-			kwhy_decode_pages_give(service->decode, slot, next_position(service, slot));
-	if (!issue->status)
-		issue->status = kwhy_decode_pages_send(service->decode, issue->error);
-	kwhy_decode_issue_steps(issue, 1);
-	issue->status = kwhy_decode_await(issue);
-	count_step(service);
+	lab_decode_issue_step(issue);
+	issue->status = lab_decode_await(issue);
+	count_step(service, issue);
 }
 
-static enum kwhy_status check_arrivals(const struct kwhy_decode *decode,
-	const struct kwhy_decode_arrivals *arrivals, struct kwhy_error *error)
+static enum kwhy_status serve(struct service *service, struct kwhy_error *error)
 {
-	if (decode->request.launching == KWHY_DECODE_DEVICE)
-		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
-			"sequences that arrive need the host between tokens; launch calls or a graph "
-			"instead");
-	if (kwhy_decode_has_beams(decode))
-		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
-			"sequences that arrive go on in one way each; serve them without beams");
-	if (!decode->is_recorded)
-		return kwhy_fail(
-			error, KWHY_E_INPUT, "decode: sequences are served after a prompt; read one first");
-	if (!(arrivals->rate_per_s > 0) || arrivals->count < 1)
-		return kwhy_fail(error, KWHY_E_INPUT, "decode: no sequences arrive");
-	return KWHY_OK;
-}
+	struct lab_decode_issue issue = {service->replica, error, KWHY_OK};
 
-enum kwhy_status kwhy_decode_serve(struct kwhy_decode *decode, const struct kwhy_decode_arrivals *arrivals,
-	struct kwhy_decode_served *out, struct kwhy_error *error)
-{
-	struct kwhy_decode_issue issue = {decode, error, check_arrivals(decode, arrivals, error)};
-	struct service *service;
-
-	if (issue.status)
-		return issue.status;
-	service = calloc(1, sizeof(*service));
-	if (!service)
-		return kwhy_fail_memory(error, "the seats of sequences");
-	service->decode = decode;
-	service->arrivals = arrivals;
-	service->out = out;
-	out->tokens = out->steps = out->seat_steps = out->page_steps = 0;
-	kwhy_decode_pages_take_all(decode);
 	service->start_ns = kwhy_clock_mono_ns();
 	expect_next(service);
-	while (!issue.status && (service->busy || service->next < arrivals->count)) {
+	while (!issue.status && (service->busy || service->next < service->arrivals->count)) {
 		admit(service, &issue);
 		if (!service->busy)
 			await_arrival(service);
-		else
+		else if (!issue.status)
 			run_step(service, &issue);
 	}
-	out->seconds = now_s(service);
-	out->pages_most = decode->pages_most;
+	service->out->seconds = now_s(service);
+	return issue.status;
+}
+
+enum kwhy_status lab_decode_serve(struct lab_decode *decode, const struct lab_decode_arrivals *arrivals,
+	struct lab_decode_served *out, struct kwhy_error *error)
+{
+	struct service *service;
+	enum kwhy_status status;
+
+	if (decode->replica_count > 1)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"sequences that arrive are served by one decoder; leave --dp out");
+	if (!(arrivals->rate_per_s > 0) || arrivals->count < 1)
+		return kwhy_fail(error, KWHY_E_INPUT, "decode: no sequences arrive");
+	service = calloc(1, sizeof(*service));
+	if (service)
+		service->prompt = malloc(decode->request.prompt * sizeof(*service->prompt));
+	if (!service || !service->prompt) {
+		free(service);
+		return kwhy_fail_memory(error, "the seats of sequences");
+	}
+	service->replica = &decode->replicas[0];
+	service->arrivals = arrivals;
+	service->out = out;
+	out->tokens = out->steps = out->busy_slots = 0;
+	decode->is_prefilled = decode->is_written = false;
+	status = serve(service, error);
+	free(service->prompt);
 	free(service);
-	if (decode->request.page)
-		decode->is_prefilled = false; /* prompts lay in pages that have gone to others */
-	return issue.status ? issue.status : kwhy_decode_pages_give_all(decode, error);
+	return status ? status : lab_decode_send_prompts(&decode->replicas[0], error);
 }

@@ -10,22 +10,22 @@ struct product {
 	uint32_t inputs, outputs, stride;
 };
 
-static struct product product_of(const struct kwhy_flow *flow, enum kwhy_flow_matrix matrix)
+static struct product product_of(const struct lab_flow *flow, enum lab_flow_matrix matrix)
 {
-	const struct kwhy_flow_args *a = &flow->args;
-	const struct product all[KWHY_FLOW_PRODUCTS] = {
-		{a->in, KWHY_FLOW_W1, a->u, KWHY_FLOW_INPUTS, KWHY_FLOW_LAYER, KWHY_FLOW_LAYER},
-		{a->u, KWHY_FLOW_W2, a->a, KWHY_FLOW_LAYER, KWHY_FLOW_ENERGIES, KWHY_FLOW_INPUTS},
-		{a->a, KWHY_FLOW_WI, a->gi, KWHY_FLOW_INPUTS, KWHY_FLOW_GATES, KWHY_FLOW_GATES},
-		{a->h, KWHY_FLOW_WH, a->gh, KWHY_FLOW_STATE, KWHY_FLOW_GATES, KWHY_FLOW_GATES},
-		{a->h, KWHY_FLOW_WO, a->outputs, KWHY_FLOW_STATE, KWHY_FLOW_OUTPUTS, KWHY_FLOW_OUTPUTS}};
+	const struct lab_flow_args *a = &flow->args;
+	const struct product all[LAB_FLOW_PRODUCTS] = {
+		{a->in, W1, a->u, LAB_FLOW_INPUTS, LAB_FLOW_LAYER, LAB_FLOW_LAYER},
+		{a->u, W2, a->a, LAB_FLOW_LAYER, LAB_FLOW_ENERGIES, LAB_FLOW_INPUTS},
+		{a->a, WI, a->gi, LAB_FLOW_INPUTS, LAB_FLOW_GATES, LAB_FLOW_GATES},
+		{a->h, WH, a->gh, LAB_FLOW_STATE, LAB_FLOW_GATES, LAB_FLOW_GATES},
+		{a->h, WO, a->outputs, LAB_FLOW_STATE, LAB_FLOW_OUTPUTS, LAB_FLOW_OUTPUTS}};
 	struct product one = all[matrix];
 
 	one.matrix = a->weights + one.matrix * sizeof(float);
 	return one;
 }
 
-static enum kwhy_status check(const struct kwhy_flow *flow, enum kwhy_cublas_result result, const char *what,
+static enum kwhy_status check(const struct lab_flow *flow, enum kwhy_cublas_result result, const char *what,
 	struct kwhy_error *error)
 {
 	if (result == KWHY_CUBLAS_SUCCESS)
@@ -35,20 +35,15 @@ static enum kwhy_status check(const struct kwhy_flow *flow, enum kwhy_cublas_res
 		flow->cublas.cublasGetStatusString(result));
 }
 
-static void *at(uint64_t address)
-{
-	return (void *)(uintptr_t)address;
-}
-
 /* To the library our matrices, which lie row by row, are transposed, and so is their product. */
-static enum kwhy_status multiply(struct kwhy_flow *flow, enum kwhy_flow_matrix matrix, uint32_t first,
+static enum kwhy_status multiply(struct lab_flow *flow, enum lab_flow_matrix matrix, uint32_t first,
 	uint32_t count, struct kwhy_error *error)
 {
-	static const enum kwhy_cublas_compute computes[KWHY_FLOW_PRECISION_COUNT] = {
+	static const enum kwhy_cublas_compute computes[LAB_FLOW_PRECISION_COUNT] = {
 		KWHY_CUBLAS_COMPUTE_FP32, KWHY_CUBLAS_COMPUTE_FAST_TF32, KWHY_CUBLAS_COMPUTE_FAST_BF16};
 	const struct product p = product_of(flow, matrix);
 	const float one = 1, zero = 0;
-	enum kwhy_status status = kwhy_flow_make_room(flow, error);
+	enum kwhy_status status = lab_gate_make_room(&flow->gate, error);
 
 	flow->tally.calls++;
 	flow->tally.products++;
@@ -57,26 +52,26 @@ static enum kwhy_status multiply(struct kwhy_flow *flow, enum kwhy_flow_matrix m
 		return status;
 	return check(flow,
 		flow->cublas.cublasGemmEx(flow->blas, KWHY_CUBLAS_AS_IT_IS, KWHY_CUBLAS_AS_IT_IS,
-			(int)p.outputs, (int)count, (int)p.inputs, &one, at(p.matrix), KWHY_CUBLAS_FLOAT32,
-			(int)p.outputs, at(p.in + (uint64_t)first * p.inputs * sizeof(float)),
-			KWHY_CUBLAS_FLOAT32, (int)p.inputs, &zero,
-			at(p.out + (uint64_t)first * p.stride * sizeof(float)), KWHY_CUBLAS_FLOAT32,
-			(int)p.stride, computes[flow->precision], KWHY_CUBLAS_DEFAULT),
+			(int)p.outputs, (int)count, (int)p.inputs, &one, kwhy_gpu_at(p.matrix),
+			KWHY_CUBLAS_FLOAT32, (int)p.outputs,
+			kwhy_gpu_at(p.in + (uint64_t)first * p.inputs * sizeof(float)), KWHY_CUBLAS_FLOAT32,
+			(int)p.inputs, &zero, kwhy_gpu_at(p.out + (uint64_t)first * p.stride * sizeof(float)),
+			KWHY_CUBLAS_FLOAT32, (int)p.stride, computes[flow->precision], KWHY_CUBLAS_DEFAULT),
 		"multiply", error);
 }
 
-enum kwhy_status kwhy_flow_multiply(struct kwhy_flow *flow, enum kwhy_flow_matrix matrix, uint32_t first,
+enum kwhy_status lab_flow_multiply(struct lab_flow *flow, enum lab_flow_matrix matrix, uint32_t first,
 	uint32_t count, struct kwhy_error *error)
 {
 	if (!flow->blas)
-		return kwhy_flow_launch(flow, KWHY_FLOW_PRODUCT, matrix, first, count, error);
+		return lab_flow_launch(flow, LAB_FLOW_PRODUCT, matrix, first, count, error);
 	return count ? multiply(flow, matrix, first, count, error) : KWHY_OK;
 }
 
-static enum kwhy_status prepare(struct kwhy_flow *flow, struct kwhy_error *error)
+static enum kwhy_status prepare(struct lab_flow *flow, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = flow->gpu;
-	enum kwhy_status status = gpu->ops->memory_new(gpu, KWHY_FLOW_BLAS_BYTES, &flow->blas_memory, error);
+	enum kwhy_status status = gpu->ops->memory_new(gpu, LAB_FLOW_BLAS_BYTES, &flow->blas_memory, error);
 	int version = 0;
 
 	if (!status)
@@ -89,7 +84,7 @@ static enum kwhy_status prepare(struct kwhy_flow *flow, struct kwhy_error *error
 	if (!status)
 		status = check(flow,
 			flow->cublas.cublasSetWorkspace_v2(
-				flow->blas, at(flow->blas_memory), KWHY_FLOW_BLAS_BYTES),
+				flow->blas, kwhy_gpu_at(flow->blas_memory), LAB_FLOW_BLAS_BYTES),
 			"take a workspace", error);
 	if (!status)
 		status = check(flow, flow->cublas.cublasGetVersion_v2(flow->blas, &version),
@@ -100,24 +95,23 @@ static enum kwhy_status prepare(struct kwhy_flow *flow, struct kwhy_error *error
 	return status;
 }
 
-static void use_own(struct kwhy_flow *flow, const char *why)
+static void use_own(struct lab_flow *flow, const char *why)
 {
-	flow->precision = KWHY_FLOW_FP32;
+	flow->precision = LAB_FLOW_FP32;
 	snprintf(flow->products, sizeof(flow->products), "own kernels: %s", why);
 }
 
-enum kwhy_status kwhy_flow_blas_open(struct kwhy_flow *flow, struct kwhy_error *error)
+enum kwhy_status lab_flow_blas_open(struct lab_flow *flow, struct kwhy_error *error)
 {
 	enum kwhy_status status;
 
-	if (flow->variant->way == KWHY_FLOW_EACH) {
+	if (flow->variant->way == LAB_FLOW_EACH) {
 		use_own(flow, "a flow alone is no matrix");
 		return KWHY_OK;
 	}
-	if (flow->variant->way == KWHY_FLOW_WHOLE || flow->variant->way == KWHY_FLOW_WIDE) {
-		snprintf(flow->products, sizeof(flow->products), "tensor instructions of the kernel%s",
-			flow->variant->way == KWHY_FLOW_WIDE ? "s" : "");
-		flow->precision = KWHY_FLOW_BF16;
+	if (flow->variant->way == LAB_FLOW_WHOLE) {
+		snprintf(flow->products, sizeof(flow->products), "tensor instructions of the kernel");
+		flow->precision = LAB_FLOW_BF16;
 		return KWHY_OK;
 	}
 	if (strcmp(flow->gpu->ops->name, "cuda") != 0) {
@@ -131,12 +125,12 @@ enum kwhy_status kwhy_flow_blas_open(struct kwhy_flow *flow, struct kwhy_error *
 	status = prepare(flow, error);
 	if (status != KWHY_E_UNSUPPORTED)
 		return status;
-	kwhy_flow_blas_close(flow);
+	lab_flow_blas_close(flow);
 	use_own(flow, error->text);
 	return KWHY_OK;
 }
 
-void kwhy_flow_blas_close(struct kwhy_flow *flow)
+void lab_flow_blas_close(struct lab_flow *flow)
 {
 	if (flow->blas)
 		(void)flow->cublas.cublasDestroy_v2(flow->blas);

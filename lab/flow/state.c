@@ -6,8 +6,6 @@
 
 /* What flows carry after a run, held against the reference. */
 
-enum { E = KWHY_FLOW_ENERGIES, H = KWHY_FLOW_STATE };
-
 /* The state as it lies on the device, row by row. */
 struct state {
 	uint64_t *at, *fresh;
@@ -23,37 +21,29 @@ struct distance {
 	double worst;
 };
 
-static enum kwhy_status fetch(
-	struct kwhy_flow *flow, void *to, uint64_t from, size_t bytes, struct kwhy_error *error)
-{
-	const struct kwhy_gpu_copy copy = {kwhy_gpu_address(to), from, bytes};
-
-	return bytes ? flow->gpu->ops->copy_now(flow->gpu, &copy, error) : KWHY_OK;
-}
-
 /* Its rows, and what left from them. */
 static enum kwhy_status fetch_rows(
-	struct kwhy_flow *rank, struct state *state, int64_t *out, struct kwhy_error *error)
+	struct lab_flow *rank, struct state *state, int64_t *out, struct kwhy_error *error)
 {
-	const struct kwhy_flow_args *args = &rank->args;
+	const struct lab_flow_args *args = &rank->args;
 	size_t first = rank->first, rows = rank->count;
 	uint64_t half = (rank->shape.steps - 1) % 2 * (uint64_t)rank->shape.flows + first;
-	enum kwhy_status status = fetch(rank, state->at + first, args->at + first * sizeof(*state->at),
-		rows * sizeof(*state->at), error);
+	enum kwhy_status status = lab_flow_fetch(rank, state->at + first,
+		args->at + first * sizeof(*state->at), rows * sizeof(*state->at), error);
 
 	if (!status)
-		status = fetch(rank, state->fresh + first, args->fresh + half * sizeof(*state->fresh),
-			rows * sizeof(*state->fresh), error);
+		status = lab_flow_fetch(rank, state->fresh + first,
+			args->fresh + half * sizeof(*state->fresh), rows * sizeof(*state->fresh), error);
 	if (!status)
-		status = fetch(rank, state->e + first * E, args->e + first * E * sizeof(*state->e),
+		status = lab_flow_fetch(rank, state->e + first * E, args->e + first * E * sizeof(*state->e),
 			rows * E * sizeof(*state->e), error);
 	if (!status)
-		status = fetch(rank, state->h + first * H, args->h_rows + first * H * sizeof(*state->h),
-			rows * H * sizeof(*state->h), error);
-	return status ? status : fetch(rank, out, args->out, sizeof(*out), error);
+		status = lab_flow_fetch(rank, state->h + first * H,
+			args->h_rows + first * H * sizeof(*state->h), rows * H * sizeof(*state->h), error);
+	return status ? status : lab_flow_fetch(rank, out, args->out, sizeof(*out), error);
 }
 
-static enum kwhy_status fetch_state(struct kwhy_flow *flow, struct state *state, struct kwhy_error *error)
+static enum kwhy_status fetch_state(struct lab_flow *flow, struct state *state, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 
@@ -73,7 +63,7 @@ static int by_number(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-static void put_in_order(const struct kwhy_flow *flow, struct state *state)
+static void put_in_order(const struct lab_flow *flow, struct state *state)
 {
 	for (uint32_t row = 0; row < flow->shape.flows; row++)
 		if (state->fresh[row] >> 32 != flow->shape.steps)
@@ -103,7 +93,7 @@ static double ratio_of(const struct distance *distance)
 
 /* Both are in the order of numbers. */
 static void compare(
-	const struct state *state, const struct kwhy_flow_answer *answer, struct kwhy_flow_numbers *out)
+	const struct state *state, const struct lab_flow_answer *answer, struct lab_flow_numbers *out)
 {
 	struct distance e = {0}, h = {0};
 	bool has_numbers = answer->h != NULL;
@@ -128,8 +118,8 @@ static void compare(
 	out->worst_h = has_numbers && !out->elsewhere ? h.worst : NAN;
 }
 
-enum kwhy_status kwhy_flow_read(struct kwhy_flow *flow, const struct kwhy_flow_answer *answer,
-	struct kwhy_flow_numbers *out, struct kwhy_error *error)
+enum kwhy_status lab_flow_read(struct lab_flow *flow, const struct lab_flow_answer *answer,
+	struct lab_flow_numbers *out, struct kwhy_error *error)
 {
 	size_t rows = flow->shape.flows + 1;
 	struct state state = {.at = calloc(rows, sizeof(*state.at)),
@@ -141,7 +131,7 @@ enum kwhy_status kwhy_flow_read(struct kwhy_flow *flow, const struct kwhy_flow_a
 		? fetch_state(flow, &state, error)
 		: kwhy_fail_memory(error, "the state of flows");
 
-	*out = (struct kwhy_flow_numbers){0};
+	*out = (struct lab_flow_numbers){0};
 	if (!status) {
 		put_in_order(flow, &state);
 		compare(&state, answer, out);

@@ -8,9 +8,17 @@
 
 enum { COUNT = 6 };
 
-static const struct kwhy_decode_shape *small(void)
+static const struct lab_decode_shape *small(void)
 {
-	return kwhy_decode_shape_find("small");
+	return &lab_decode_shapes[2];
+}
+
+static enum kwhy_status refer(const uint32_t *tokens, uint32_t count, uint32_t first, bool is_pruned,
+	float *out, struct kwhy_error *error)
+{
+	const struct lab_decode_sequence sequence = {tokens, count, first, is_pruned};
+
+	return lab_decode_reference(small(), &sequence, out, error);
 }
 
 static float *logits_of(const uint32_t *tokens, uint32_t count, uint32_t first)
@@ -19,7 +27,7 @@ static float *logits_of(const uint32_t *tokens, uint32_t count, uint32_t first)
 	struct kwhy_error error;
 
 	assert_non_null(logits);
-	if (kwhy_decode_reference(small(), tokens, count, first, logits, &error))
+	if (refer(tokens, count, first, false, logits, &error))
 		fail_msg("%s", error.text);
 	return logits;
 }
@@ -27,7 +35,7 @@ static float *logits_of(const uint32_t *tokens, uint32_t count, uint32_t first)
 static void take_prompt(uint32_t *tokens, uint32_t sequence)
 {
 	for (uint32_t i = 0; i < COUNT; i++)
-		tokens[i] = kwhy_decode_prompt_token(small(), sequence, i);
+		tokens[i] = lab_decode_prompt_token(small(), sequence, i);
 }
 
 static void a_later_token_does_not_change_what_came_before(void **state)
@@ -75,14 +83,39 @@ static void logits_spread_as_the_bounds_of_the_weights_say(void **state)
 	free(logits);
 }
 
+static uint64_t weight_count(const struct lab_decode_shape *shape)
+{
+	return lab_decode_weights_before(shape, shape->layers, 0) +
+		(uint64_t)shape->vocabulary * shape->width;
+}
+
 static void shapes_have_the_weights_of_their_models(void **state)
 {
 	(void)state;
-	assert_true(kwhy_decode_weight_count(kwhy_decode_shape_find("opt-125m")) == 123543552);
-	assert_true(kwhy_decode_weight_count(kwhy_decode_shape_find("opt-1.3b")) == 1310916608);
-	assert_null(kwhy_decode_shape_find("gpt"));
-	for (size_t i = 0; i < kwhy_decode_shape_count; i++)
-		assert_int_equal(kwhy_decode_shapes[i].heads * KWHY_DECODE_HEAD, kwhy_decode_shapes[i].width);
+	assert_true(weight_count(&lab_decode_shapes[0]) == 123543552);
+	assert_true(weight_count(&lab_decode_shapes[1]) == 1310916608);
+	for (size_t i = 0; i < LAB_DECODE_SHAPE_COUNT; i++)
+		assert_int_equal(lab_decode_shapes[i].heads * LAB_DECODE_HEAD, lab_decode_shapes[i].width);
+}
+
+static void weights_that_lack_two_of_four_come_to_other_logits_of_their_size(void **state)
+{
+	uint32_t tokens[COUNT];
+	float *all, *pruned = malloc(small()->vocabulary * sizeof(*pruned));
+	double squares = 0, off = 0;
+	struct kwhy_error error;
+
+	(void)state;
+	take_prompt(tokens, 0);
+	all = logits_of(tokens, COUNT, COUNT - 1);
+	assert_int_equal(refer(tokens, COUNT, COUNT - 1, true, pruned, &error), KWHY_OK);
+	for (uint32_t i = 0; i < small()->vocabulary; i++) {
+		squares += (double)all[i] * all[i];
+		off += ((double)all[i] - pruned[i]) * ((double)all[i] - pruned[i]);
+	}
+	assert_true(sqrt(off / squares) > 0.3 && sqrt(off / squares) < 1.2);
+	free(all);
+	free(pruned);
 }
 
 static void wrong_tokens_are_refused(void **state)
@@ -92,10 +125,10 @@ static void wrong_tokens_are_refused(void **state)
 	float none = 0;
 
 	(void)state;
-	assert_int_equal(kwhy_decode_reference(small(), tokens, 3, 0, &none, &error), KWHY_E_INPUT);
+	assert_int_equal(refer(tokens, 3, 0, false, &none, &error), KWHY_E_INPUT);
 	assert_non_null(strstr(error.text, "token 1000 of place 2 is not among the 1000"));
-	assert_int_equal(kwhy_decode_reference(small(), tokens, 2, 2, &none, &error), KWHY_E_INPUT);
-	assert_int_equal(kwhy_decode_reference(small(), tokens, 0, 0, &none, &error), KWHY_E_INPUT);
+	assert_int_equal(refer(tokens, 2, 2, false, &none, &error), KWHY_E_INPUT);
+	assert_int_equal(refer(tokens, 0, 0, false, &none, &error), KWHY_E_INPUT);
 }
 
 int main(void)
@@ -105,6 +138,7 @@ int main(void)
 		cmocka_unit_test(an_earlier_token_changes_what_comes_after),
 		cmocka_unit_test(logits_spread_as_the_bounds_of_the_weights_say),
 		cmocka_unit_test(shapes_have_the_weights_of_their_models),
+		cmocka_unit_test(weights_that_lack_two_of_four_come_to_other_logits_of_their_size),
 		cmocka_unit_test(wrong_tokens_are_refused),
 	};
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "decoders.h"
 #include "lab/decode/device.h"
+#include "lab/decode/run.h"
 
+#include "cmocka_all.h"
 #include "fakes/cuda/give_kernels.h"
 
 #include <math.h>
@@ -9,293 +10,353 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROMPT = 4, TOKENS = 5, SEQUENCES = 9 };
+enum { PROMPT = 4, TOKENS = 5, SEQUENCES = 9, GPUS = 2 };
 
-static struct kwhy_gpu *gpu;
-static struct kwhy_decode_answer answer;
+static struct kwhy_gpu *gpus[GPUS];
+static bool on_cuda;
+static struct lab_decode_answer answer, pruned;
 
-static enum kwhy_decode_products products;
-
-static struct kwhy_decode *decoder_of(
-	enum kwhy_decode_weights weights, enum kwhy_decode_launching launching, uint32_t slots)
+static struct lab_decode_request request_of(enum lab_decode_weights weights, uint32_t batch)
 {
-	const struct kwhy_decode_request request = {.gpu = gpu,
-		.products = products,
+	return (struct lab_decode_request){.gpus = gpus,
 		.shape = answer.shape,
 		.weights = weights,
-		.launching = launching,
-		.slots = slots,
+		.launching = LAB_DECODE_GRAPH,
+		.batch = batch,
 		.prompt = PROMPT,
-		.tokens = TOKENS};
-
-	return opened(&request);
+		.tokens = TOKENS,
+		.choice = {.top_p = 1}};
 }
 
-static struct kwhy_decode_error error_of(
-	enum kwhy_decode_weights weights, enum kwhy_decode_launching launching, uint32_t slots)
+static struct lab_decode *opened(const struct lab_decode_request *request)
 {
-	struct kwhy_decode *decode = decoder_of(weights, launching, slots);
-	struct kwhy_decode_error found;
+	struct lab_decode *decode;
 	struct kwhy_error error;
 
-	if (kwhy_decode_check(decode, &answer, &found, &error))
+	if (lab_decode_open(request, &decode, &error))
 		fail_msg("%s", error.text);
-	kwhy_decode_close(decode);
-	return found;
+	return decode;
+}
+
+static void assert_near(const struct lab_decode_request *request)
+{
+	static const double relative[] = {1e-5, 0.003, 0.02, 0.003, 0.12, 0.03, 0.35, 0.005};
+	struct lab_decode *decode = opened(request);
+	struct lab_decode_error found;
+	struct kwhy_error error;
+
+	if (lab_decode_check(
+		    decode, request->weights == LAB_DECODE_SPARSE ? &pruned : &answer, &found, &error))
+		fail_msg("%s", error.text);
+	if (!(found.relative <= relative[request->weights]))
+		fail_msg("%s: %g", lab_decode_kinds[request->weights].name, found.relative);
+	assert_true(found.most > 0);
+	assert_true(found.agreed > 0.7);
+	lab_decode_close(decode);
 }
 
 static void every_kind_of_weights_is_as_near_to_the_reference_as_its_digits_allow(void **state)
 {
-	static const double relative[] = {1e-5, 1e-5, 0.02, 0.003, 0.08, 0.03, 0.35};
-
 	(void)state;
-	for (int w = 0; w <= KWHY_DECODE_INT4; w++) {
-		struct kwhy_decode_error found = error_of((enum kwhy_decode_weights)w, KWHY_DECODE_CALLS, 2);
+	for (uint32_t w = 0; w < LAB_DECODE_WEIGHTS_COUNT; w++) {
+		struct lab_decode_request request = request_of((enum lab_decode_weights)w, 3);
 
-		if (!(found.relative <= relative[w]))
-			fail_msg("%s: %g", kwhy_decode_weights_name((enum kwhy_decode_weights)w),
-				found.relative);
-		assert_true(found.most > 0);
+		assert_near(&request);
+		request.launching = LAB_DECODE_CALLS;
+		assert_near(&request);
 	}
 }
 
-/* What is dropped shows against all weights; what is kept is right. */
-static void weights_that_keep_two_of_four_are_those_of_a_reference_that_does(void **state)
+/* All tokens of all sequences. */
+static uint32_t *written(const struct lab_decode_request *request)
 {
-	struct kwhy_decode_error all, kept;
-	struct kwhy_decode_answer pruned;
+	uint32_t *all = malloc((size_t)request->batch * request->tokens * sizeof(*all));
+	struct lab_decode *decode = opened(request);
+	struct kwhy_error error;
+
+	for (int run = 0; run < 2; run++)
+		if (lab_decode_prefill(decode, NULL, &error) || lab_decode_write(decode, NULL, &error) ||
+			lab_decode_write(decode, NULL, &error))
+			fail_msg("%s", error.text);
+	for (uint32_t s = 0; s < request->batch; s++)
+		if (lab_decode_tokens(decode, s, all + (size_t)s * request->tokens, &error))
+			fail_msg("%s", error.text);
+	lab_decode_close(decode);
+	return all;
+}
+
+static void assert_same(uint32_t *some, uint32_t *others, uint32_t sequences)
+{
+	assert_memory_equal(some, others, (size_t)sequences * TOKENS * sizeof(*some));
+	free(some);
+	free(others);
+}
+
+static uint32_t likeliest(const float *logits)
+{
+	uint32_t best = 0;
+
+	for (uint32_t i = 1; i < answer.shape->vocabulary; i++)
+		best = logits[i] > logits[best] ? i : best;
+	return best;
+}
+
+static void tokens_are_those_that_the_reference_would_write(void **state)
+{
+	struct lab_decode_request request = request_of(LAB_DECODE_FP32, 2);
+	uint32_t *tokens = written(&request), sequence[PROMPT + TOKENS];
+	float *logits = malloc((TOKENS + 1) * answer.shape->vocabulary * sizeof(*logits));
 	struct kwhy_error error;
 
 	(void)state;
-	if (kwhy_decode_answer_init_pruned(answer.shape, &pruned, &error))
+	for (uint32_t s = 0; s < 2; s++) {
+		const struct lab_decode_sequence whole = {sequence, PROMPT + TOKENS, PROMPT - 1, false};
+
+		for (uint32_t i = 0; i < PROMPT; i++)
+			sequence[i] = lab_decode_prompt_token(answer.shape, s, i);
+		memcpy(sequence + PROMPT, tokens + s * TOKENS, TOKENS * sizeof(*tokens));
+		assert_int_equal(lab_decode_reference(answer.shape, &whole, logits, &error), KWHY_OK);
+		for (uint32_t i = 0; i < TOKENS; i++)
+			assert_int_equal(
+				sequence[PROMPT + i], likeliest(logits + i * answer.shape->vocabulary));
+	}
+	free(tokens);
+	free(logits);
+}
+
+static void tokens_do_not_depend_on_launching_and_on_other_sequences(void **state)
+{
+	static const enum lab_decode_weights some[] = {
+		LAB_DECODE_BF16, LAB_DECODE_FP8, LAB_DECODE_INT8, LAB_DECODE_INT4};
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		struct lab_decode_request request = request_of(some[i], 35), few = request_of(some[i], 2);
+
+		few.launching = LAB_DECODE_CALLS;
+		assert_same(written(&request), written(&few), 2);
+	}
+}
+
+static void steps_have_times_and_a_decoder_says_what_it_is(void **state)
+{
+	struct lab_decode_request request = request_of(LAB_DECODE_INT8, 2);
+	struct lab_decode *decode = opened(&request);
+	double reading_s = 0, writing_s = 0, steps[TOKENS - 1];
+	struct lab_decode_facts facts;
+	struct kwhy_error error;
+
+	(void)state;
+	assert_int_equal(lab_decode_write(decode, NULL, &error), KWHY_E_INPUT);
+	if (lab_decode_prefill(decode, &reading_s, &error) || lab_decode_write(decode, &writing_s, &error) ||
+		lab_decode_steps(decode, steps, &error))
 		fail_msg("%s", error.text);
-	for (uint32_t slots = 2; slots <= 17; slots += 15) {
-		struct kwhy_decode *decode = decoder_of(KWHY_DECODE_SPARSE, KWHY_DECODE_GRAPH, slots);
-
-		if (kwhy_decode_check(decode, &answer, &all, &error) ||
-			kwhy_decode_check(decode, &pruned, &kept, &error))
-			fail_msg("%s", error.text);
-		assert_true(all.relative > 0.3 && all.relative < 1.2);
-		assert_true(kept.relative < 0.005);
-		assert_int_equal(kwhy_decode_weights_bytes(decode), 2 * (2 * 196608 + 1024 * 128) / 2);
-		kwhy_decode_close(decode);
-	}
-	kwhy_decode_answer_done(&pruned);
+	assert_true(reading_s > 0 && writing_s > 0);
+	for (int i = 0; i < TOKENS - 1; i++)
+		assert_true(steps[i] > 0 && steps[i] < writing_s);
+	lab_decode_facts(decode, &facts);
+	assert_string_equal(facts.products, on_cuda ? "cuBLASLt 13.0.2" : "the host");
+	assert_null(facts.gathers);
+	assert_int_equal(facts.kernels, 1 + 2 * 11 + 3 - 2);
+	assert_int_equal(facts.weight_bytes, 2 * 196608 + 1008 * 128);
+	assert_int_equal(facts.token_bytes, 2 * 2 * 128 * 2);
+	assert_int_equal(facts.cache_bytes, 2 * 39 * facts.token_bytes);
+	lab_decode_close(decode);
 }
 
-static void few_and_many_slots_pass_the_check_however_they_are_launched(void **state)
+static void a_draw_of_one_is_the_likeliest_and_other_draws_follow_their_seed(void **state)
 {
+	struct lab_decode_request likely = request_of(LAB_DECODE_FP32, 3), drawn = likely;
+	uint32_t *one, *two;
+
 	(void)state;
-	for (int launching = 0; launching < KWHY_DECODE_LAUNCHING_COUNT; launching++) {
-		assert_true(error_of(KWHY_DECODE_FP16, (enum kwhy_decode_launching)launching, 3).relative <
-			0.003);
-		if (launching != KWHY_DECODE_DEVICE)
-			assert_true(error_of(KWHY_DECODE_FP16, (enum kwhy_decode_launching)launching, 17)
-					    .relative < 0.003);
-	}
+	drawn.choice = (struct lab_decode_choice){.temperature = 1, .top_p = 1, .top_k = 1, .seed = 7};
+	assert_same(written(&likely), written(&drawn), 3);
+	drawn.choice = (struct lab_decode_choice){.temperature = 1, .top_p = 1e-6F, .seed = 7};
+	assert_same(written(&likely), written(&drawn), 3);
+	drawn.choice.top_p = 0.9F;
+	assert_same(written(&drawn), written(&drawn), 3);
+	one = written(&drawn);
+	drawn.choice.seed = 8;
+	two = written(&drawn);
+	assert_memory_not_equal(one, two, 3 * TOKENS * sizeof(*one));
+	free(one);
+	free(two);
 }
 
-static void tokens_are_written_behind_a_prompt_and_have_times(void **state)
+/* Drawn from the four likeliest, tokens are among the reference's four. */
+static void a_draw_is_among_the_likeliest_that_were_asked_for(void **state)
 {
-	/* Two kernels a layer where blocks form clusters. */
-	static const uint32_t slots[] = {2, 20, 40},
-			      clustered[] = {1 + 2 * 2 + 1, 1 + 2 * 2 + 2, 1 + 2 * 2 + 2},
-			      others[] = {1 + 2 * 5 + 1, 1 + 2 * 7 + 2, 1 + 2 * 7 + 2};
+	struct lab_decode_request request = request_of(LAB_DECODE_FP32, 9);
+	uint32_t *tokens, others = 0;
 
 	(void)state;
-	for (int i = 0; i < 3; i++) {
-		struct kwhy_decode *decode = decoder_of(KWHY_DECODE_BF16, KWHY_DECODE_GRAPH, slots[i]);
-		double prefill_s, write_s, steps[TOKENS - 1];
+	request.choice = (struct lab_decode_choice){.temperature = 2, .top_p = 1, .top_k = 4, .seed = 3};
+	tokens = written(&request);
+	for (uint32_t s = 0; s < 9; s++) {
+		uint32_t sequence[PROMPT], larger = 0;
+		const struct lab_decode_sequence whole = {sequence, PROMPT, PROMPT - 1, false};
+		float *logits = malloc(answer.shape->vocabulary * sizeof(*logits));
 		struct kwhy_error error;
 
-		assert_int_equal(kwhy_decode_write(decode, NULL, &error), KWHY_E_INPUT);
-		assert_non_null(strstr(error.text, "read one first"));
-		for (int run = 0; run < 2; run++)
-			if (kwhy_decode_prefill(decode, &prefill_s, &error) ||
-				kwhy_decode_write(decode, &write_s, &error) ||
-				kwhy_decode_write(decode, &write_s, &error) ||
-				kwhy_decode_steps(decode, steps, &error))
-				fail_msg("%s", error.text);
-		assert_true(prefill_s > 0 && write_s > 0);
-		for (int s = 0; s < TOKENS - 1; s++)
-			assert_true(steps[s] > 0 && steps[s] < write_s);
-		assert_int_equal(kwhy_decode_kernel_count(decode),
-			(gpu->facts.architecture >= 90 ? clustered : others)[i]);
-		assert_int_equal(kwhy_decode_token_bytes(decode), 2 * 2 * 128 * 2);
-		kwhy_decode_close(decode);
+		for (uint32_t i = 0; i < PROMPT; i++)
+			sequence[i] = lab_decode_prompt_token(answer.shape, s, i);
+		assert_int_equal(lab_decode_reference(answer.shape, &whole, logits, &error), KWHY_OK);
+		for (uint32_t i = 0; i < answer.shape->vocabulary; i++)
+			larger += logits[i] > logits[tokens[s * TOKENS]];
+		assert_true(larger < 4);
+		others += larger > 0;
+		free(logits);
 	}
+	assert_true(others > 0);
+	free(tokens);
 }
 
-static void serve(struct kwhy_decode *decode, bool continuous, struct kwhy_decode_served *out)
+static uint64_t steps_of(bool continuous, uint32_t *tokens, uint32_t *lengths)
 {
-	const struct kwhy_decode_arrivals arrivals = {
-		.rate_per_s = 1e6, .count = SEQUENCES, .seed = 3, .continuous = continuous};
+	struct lab_decode_request request = request_of(LAB_DECODE_FP32, 2);
+	const struct lab_decode_arrivals arrivals = {.rate_per_s = 1e9,
+		.count = SEQUENCES,
+		.seed = 1,
+		.continuous = continuous,
+		.tokens = tokens,
+		.lengths = lengths};
+	double first_s[SEQUENCES] = {0}, whole_s[SEQUENCES] = {0};
+	struct lab_decode_served served = {.first_s = first_s, .whole_s = whole_s};
+	struct lab_decode *decode = opened(&request);
 	struct kwhy_error error;
 
+	if (lab_decode_serve(decode, &arrivals, &served, &error))
+		fail_msg("%s", error.text);
 	for (int i = 0; i < SEQUENCES; i++)
-		out->first_s[i] = out->whole_s[i] = -1;
-	if (kwhy_decode_serve(decode, &arrivals, out, &error))
-		fail_msg("%s", error.text);
-	for (int i = 0; i < SEQUENCES; i++) {
-		assert_true(out->first_s[i] > 0);
-		assert_true(out->whole_s[i] >= out->first_s[i] && out->whole_s[i] <= out->seconds);
-	}
+		assert_true(first_s[i] > 0 && whole_s[i] >= first_s[i] && whole_s[i] <= served.seconds);
+	assert_true(served.busy_slots == served.tokens);
+	lab_decode_close(decode);
+	return served.steps;
 }
 
-static void sequences_that_arrive_are_written_in_fewer_steps_where_free_slots_take_them(void **state)
+static void every_sequence_that_arrives_is_answered_as_if_it_were_alone(void **state)
 {
-	double first_s[SEQUENCES], whole_s[SEQUENCES];
-	struct kwhy_decode_served together = {.first_s = first_s, .whole_s = whole_s}, apart = together;
-	struct kwhy_decode *decode = decoder_of(KWHY_DECODE_BF16, KWHY_DECODE_GRAPH, 2);
+	struct lab_decode_request request = request_of(LAB_DECODE_FP32, SEQUENCES);
+	uint32_t *alone = written(&request), tokens[2][SEQUENCES * TOKENS], lengths[2][SEQUENCES] = {{0}};
+	uint64_t together = steps_of(false, tokens[0], lengths[0]),
+		 continuous = steps_of(true, tokens[1], lengths[1]);
+
+	(void)state;
+	assert_true(continuous < together);
+	for (int way = 0; way < 2; way++)
+		for (int s = 0; s < SEQUENCES; s++) {
+			assert_true(lengths[way][s] >= 2 && lengths[way][s] <= TOKENS);
+			assert_memory_equal(tokens[way] + s * TOKENS, alone + s * TOKENS,
+				lengths[way][s] * sizeof(*alone));
+		}
+	free(alone);
+}
+
+/* After arrivals the decoder has its own prompts again. */
+static void prompts_are_the_decoders_own_again_behind_arrivals(void **state)
+{
+	struct lab_decode_request request = request_of(LAB_DECODE_FP32, 2);
+	const struct lab_decode_arrivals arrivals = {.rate_per_s = 1e9, .count = 5, .continuous = true};
+	double times[10];
+	struct lab_decode_served served = {.first_s = times, .whole_s = times + 5};
+	struct lab_decode *decode = opened(&request);
+	uint32_t *before = written(&request), after[TOKENS];
 	struct kwhy_error error;
 
 	(void)state;
-	if (kwhy_decode_prefill(decode, NULL, &error))
+	if (lab_decode_serve(decode, &arrivals, &served, &error) ||
+		lab_decode_prefill(decode, NULL, &error) || lab_decode_write(decode, NULL, &error) ||
+		lab_decode_tokens(decode, 0, after, &error))
 		fail_msg("%s", error.text);
-	serve(decode, false, &together);
-	serve(decode, true, &apart);
-	assert_true(together.tokens == apart.tokens && apart.tokens > SEQUENCES);
-	assert_true(apart.seat_steps == apart.tokens && together.seat_steps == together.tokens);
-	assert_true(apart.steps < together.steps);
-	kwhy_decode_close(decode);
+	assert_memory_equal(before, after, sizeof(after));
+	free(before);
+	lab_decode_close(decode);
 }
 
-static void a_library_makes_the_products_of_prompts_and_of_many_slots(void **state)
+static void gpus_that_share_a_decoder_are_as_near_and_write_the_tokens_of_one(void **state)
 {
-	static const double relative[] = {1e-5, 1e-5, 0.02, 0.003, 0.08, 0.03, 0.35};
-	struct kwhy_decode *decode;
+	struct lab_decode_request one = request_of(LAB_DECODE_FP32, 3), two;
+	struct lab_decode_facts facts;
+	struct lab_decode *decode;
 
 	(void)state;
-	if (strcmp(gpu->ops->name, "cuda") != 0)
-		kwhy_skip("cuBLASLt is called on CUDA alone");
-	products = KWHY_DECODE_PRODUCTS_LIBRARY;
-	for (int w = 0; w <= KWHY_DECODE_INT4; w++)
-		assert_true(
-			error_of((enum kwhy_decode_weights)w, KWHY_DECODE_GRAPH, 2).relative < relative[w]);
-	assert_true(error_of(KWHY_DECODE_BF16, KWHY_DECODE_EARLY, 17).relative < 0.02);
-	assert_true(error_of(KWHY_DECODE_TF32, KWHY_DECODE_CALLS, 17).relative < 1e-5);
-	decode = decoder_of(KWHY_DECODE_BF16, KWHY_DECODE_GRAPH, 2);
-	assert_string_equal(kwhy_decode_products(decode, true), "cuBLASLt 13.0.2");
-	assert_string_equal(kwhy_decode_products(decode, false), "own kernels");
-	kwhy_decode_close(decode);
-	products = KWHY_DECODE_PRODUCTS_BEST;
-}
-
-static void without_a_library_own_kernels_say_why_they_multiply_long_prompts(void **state)
-{
-	struct kwhy_decode_request request = {.gpu = gpu,
-		.shape = answer.shape,
-		.weights = KWHY_DECODE_BF16,
-		.slots = 2,
-		.prompt = 256,
-		.tokens = TOKENS};
-	struct kwhy_decode *decode;
-
-	(void)state;
-	setenv("KWHY_FAKE_CUBLASLT", "refuses", 1);
-	decode = opened(&request);
-	assert_memory_equal(kwhy_decode_products(decode, true), "own kernels: cuBLASLt ", 22);
-	kwhy_decode_close(decode);
-	request.products = KWHY_DECODE_PRODUCTS_LIBRARY;
-	expect_refusal(&request, KWHY_E_UNSUPPORTED, "");
-	unsetenv("KWHY_FAKE_CUBLASLT");
-	request.products = KWHY_DECODE_PRODUCTS_OWN;
-	decode = opened(&request);
-	assert_string_equal(kwhy_decode_products(decode, true), "own kernels");
-	kwhy_decode_close(decode);
-}
-
-/* Pages that a slot's sequence leaves are the next one's. */
-static void pages_that_lie_anywhere_pass_the_check_and_go_from_sequence_to_sequence(void **state)
-{
-	struct kwhy_decode_request request = {.gpu = gpu,
-		.shape = answer.shape,
-		.weights = KWHY_DECODE_FP16,
-		.launching = KWHY_DECODE_GRAPH,
-		.slots = 3,
-		.prompt = 62,
-		.tokens = 8,
-		.page = 64};
-	double first_s[SEQUENCES], whole_s[SEQUENCES];
-	struct kwhy_decode_served served = {.first_s = first_s, .whole_s = whole_s};
-	struct kwhy_decode_error found;
-	struct kwhy_decode *decode;
-	struct kwhy_error error;
-
-	(void)state;
-	if (kwhy_decode_open(&request, &decode, &error) ||
-		kwhy_decode_check(decode, &answer, &found, &error) ||
-		kwhy_decode_prefill(decode, NULL, &error) || kwhy_decode_write(decode, NULL, &error))
-		fail_msg("%s", error.text);
-	assert_true(found.relative < 0.003);
-	assert_int_equal(kwhy_decode_cache_bytes(decode), 7 * 64 * kwhy_decode_token_bytes(decode));
-	serve(decode, true, &served);
-	assert_true(served.pages_most > 3 && served.pages_most <= 6);
-	assert_true(served.page_steps >= served.seat_steps && served.page_steps <= 2 * served.seat_steps);
-	assert_int_equal(kwhy_decode_write(decode, NULL, &error), KWHY_E_INPUT);
-	serve(decode, false, &served);
-	kwhy_decode_close(decode);
-	request.page = 48;
-	expect_refusal(&request, KWHY_E_INPUT, "pages of 48 tokens; they have 64 of them or a multiple");
-}
-
-/* Tokens do not depend on where keys and values lie. */
-static void pages_change_no_token_of(enum kwhy_decode_weights weights, bool has_short_cache)
-{
-	uint32_t tokens[2][70];
-
-	for (uint32_t paged = 0; paged < 2; paged++) {
-		const struct kwhy_decode_request request = {.gpu = gpu,
-			.shape = answer.shape,
-			.weights = weights,
-			.slots = 2,
-			.prompt = 60,
-			.tokens = 70,
-			.page = paged * 64,
-			.has_short_cache = has_short_cache};
-		struct kwhy_decode *decode;
-		struct kwhy_error error;
-
-		if (kwhy_decode_open(&request, &decode, &error) ||
-			kwhy_decode_prefill(decode, NULL, &error) ||
-			kwhy_decode_write(decode, NULL, &error) ||
-			kwhy_decode_tokens(decode, 1, tokens[paged], &error))
-			fail_msg("%s", error.text);
-		kwhy_decode_close(decode);
+	for (uint32_t w = 0; w < LAB_DECODE_WEIGHTS_COUNT; w += w == 0 ? 4 : 1) {
+		two = request_of((enum lab_decode_weights)w, 3);
+		two.tp = 2;
+		two.launching = LAB_DECODE_CALLS;
+		assert_near(&two);
 	}
-	assert_memory_equal(tokens[0], tokens[1], sizeof(tokens[0]));
+	two = one;
+	two.tp = 2;
+	two.launching = LAB_DECODE_CALLS;
+	assert_same(written(&one), written(&two), 3);
+	one.choice = two.choice = (struct lab_decode_choice){
+		.temperature = 1, .top_p = 0.9F, .top_k = 50, .seed = 5};
+	assert_same(written(&one), written(&two), 3);
+	decode = opened(&two);
+	lab_decode_facts(decode, &facts);
+	assert_string_equal(facts.gathers, on_cuda ? "nccl" : "own");
+	lab_decode_close(decode);
 }
 
-static void pages_change_no_token(void **state)
+static void decoders_that_share_the_sequences_write_the_tokens_of_one(void **state)
 {
+	struct lab_decode_request one = request_of(LAB_DECODE_BF16, 4), two = one;
+
 	(void)state;
-	pages_change_no_token_of(KWHY_DECODE_FP32, false);
-	pages_change_no_token_of(KWHY_DECODE_BF16, true);
+	two.dp = 2;
+	assert_same(written(&one), written(&two), 4);
+	assert_near(&two);
 }
 
-static void what_cannot_be_run_is_said(void **state)
+static void expect_refusal(
+	const struct lab_decode_request *request, enum kwhy_status status, const char *says)
 {
-	struct kwhy_decode_request request = {.gpu = gpu,
-		.shape = answer.shape,
-		.launching = KWHY_DECODE_DEVICE,
-		.slots = 17,
-		.prompt = PROMPT,
-		.tokens = TOKENS};
+	struct lab_decode *decode = NULL;
+	struct kwhy_error error = {0};
+
+	assert_int_equal(lab_decode_open(request, &decode, &error), status);
+	assert_null(decode);
+	if (!strstr(error.text, says))
+		fail_msg("'%s' without '%s'", error.text, says);
+}
+
+static void what_cannot_be_run_says_why(void **state)
+{
+	struct lab_decode_request request = request_of(LAB_DECODE_FP32, 3);
 
 	(void)state;
-	expect_refusal(&request, KWHY_E_UNSUPPORTED, "16 sequences at most; launch a graph instead");
-	request.slots = 1;
-	request.choice.temperature = 1;
-	expect_refusal(&request, KWHY_E_UNSUPPORTED, "to draw them launch a graph instead");
-	request.slots = 0;
-	expect_refusal(&request, KWHY_E_INPUT, "");
-	request.slots = 1;
-	request.launching = KWHY_DECODE_CALLS;
-	request.has_short_cache = true;
-	expect_refusal(&request, KWHY_E_UNSUPPORTED, "other weights than fp32 and tf32");
-	request.has_short_cache = false;
+	request.tp = 2;
+	expect_refusal(&request, KWHY_E_UNSUPPORTED, "take --launch calls");
+	request.tp = 3;
+	expect_refusal(&request, KWHY_E_UNSUPPORTED, "2 heads of small cannot be divided among 3");
+	request.tp = 1;
+	request.dp = 2;
+	expect_refusal(&request, KWHY_E_UNSUPPORTED, "take another batch");
+	request.dp = 1;
+	request.batch = 0;
+	expect_refusal(&request, KWHY_E_INPUT, "there may be 1 to 1024");
+	request.batch = 1;
 	request.tokens = 2048;
 	expect_refusal(&request, KWHY_E_INPUT, "small knows 2048 positions");
+	if (!on_cuda)
+		return;
+	request.tokens = TOKENS;
+	setenv("KWHY_FAKE_CUBLASLT", "refuses", 1);
+	expect_refusal(&request, KWHY_E_UNSUPPORTED, "no way to multiply 384 rows and 128 columns of fp32");
+	unsetenv("KWHY_FAKE_CUBLASLT");
+}
+
+static enum kwhy_status open_all(enum kwhy_gpu_backend backend, struct kwhy_error *error)
+{
+	enum kwhy_status status = lab_decode_answer_init(&lab_decode_shapes[2], false, &answer, error);
+
+	if (!status)
+		status = lab_decode_answer_init(&lab_decode_shapes[2], true, &pruned, error);
+	if (!status)
+		status = kwhy_gpu_open(backend, "0", &gpus[0], error);
+	return status ? status : kwhy_gpu_open(backend, "1", &gpus[1], error);
 }
 
 /* Without arguments on the host; with "cuda" and the path of a fake driver on that. */
@@ -303,29 +364,31 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_of_weights_is_as_near_to_the_reference_as_its_digits_allow),
-		cmocka_unit_test(weights_that_keep_two_of_four_are_those_of_a_reference_that_does),
-		cmocka_unit_test(few_and_many_slots_pass_the_check_however_they_are_launched),
-		cmocka_unit_test(tokens_are_written_behind_a_prompt_and_have_times),
-		cmocka_unit_test(sequences_that_arrive_are_written_in_fewer_steps_where_free_slots_take_them),
-		cmocka_unit_test(a_library_makes_the_products_of_prompts_and_of_many_slots),
-		cmocka_unit_test(without_a_library_own_kernels_say_why_they_multiply_long_prompts),
-		cmocka_unit_test(pages_that_lie_anywhere_pass_the_check_and_go_from_sequence_to_sequence),
-		cmocka_unit_test(pages_change_no_token),
-		cmocka_unit_test(what_cannot_be_run_is_said),
+		cmocka_unit_test(tokens_are_those_that_the_reference_would_write),
+		cmocka_unit_test(tokens_do_not_depend_on_launching_and_on_other_sequences),
+		cmocka_unit_test(steps_have_times_and_a_decoder_says_what_it_is),
+		cmocka_unit_test(a_draw_of_one_is_the_likeliest_and_other_draws_follow_their_seed),
+		cmocka_unit_test(a_draw_is_among_the_likeliest_that_were_asked_for),
+		cmocka_unit_test(every_sequence_that_arrives_is_answered_as_if_it_were_alone),
+		cmocka_unit_test(prompts_are_the_decoders_own_again_behind_arrivals),
+		cmocka_unit_test(gpus_that_share_a_decoder_are_as_near_and_write_the_tokens_of_one),
+		cmocka_unit_test(decoders_that_share_the_sequences_write_the_tokens_of_one),
+		cmocka_unit_test(what_cannot_be_run_says_why),
 	};
-	enum kwhy_gpu_backend backend = argc > 2 ? KWHY_GPU_CUDA : KWHY_GPU_HOST;
 	struct kwhy_error error;
 	int failed;
 
-	if (argc > 2)
-		give_kernels_to_the_fake(argv[2], kwhy_decode_host_kernels);
-	if (kwhy_gpu_open(backend, NULL, &gpu, &error) ||
-		kwhy_decode_answer_init(kwhy_decode_shape_find("small"), &answer, &error)) {
+	on_cuda = argc > 2;
+	if (on_cuda)
+		give_kernels_to_the_fake(argv[2], lab_decode_host_kernels);
+	if (open_all(on_cuda ? KWHY_GPU_CUDA : KWHY_GPU_HOST, &error)) {
 		fprintf(stderr, "%s\n", error.text);
 		return 1;
 	}
 	failed = kwhy_test_main(tests, NULL, NULL);
-	kwhy_decode_answer_done(&answer);
-	gpu->ops->close(gpu);
+	lab_decode_answer_done(&answer);
+	lab_decode_answer_done(&pruned);
+	for (int i = GPUS; i--;)
+		gpus[i]->ops->close(gpus[i]);
 	return failed;
 }

@@ -41,7 +41,7 @@ static void run_twin(const char *backend, const char *folder)
 	spawned = SPAWN("twin", "--backend", backend, "--steps", "12", "--repeat", "1", "--seconds", "0");
 	if (spawned.exit != 0)
 		fail_msg("%s", spawned.err.data);
-	assert_said(&spawned, "every step of every run gave those of the reference");
+	assert_said(&spawned, "every step of every run gave the bits of the reference");
 	assert_said(&spawned, "\n  v8 ");
 	spawned_done(&spawned);
 }
@@ -63,8 +63,8 @@ static void two_gpus_in_a_ring_give_them_too(void **state)
 	(void)state;
 	assert_int_equal(spawned.exit, 0);
 	assert_said(&spawned, "4 ranks");
-	assert_said(&spawned, "on 2 GPUs");
-	assert_said(&spawned, "every step of every run gave those of the reference");
+	assert_said(&spawned, "and others (cuda): ");
+	assert_said(&spawned, "every step of every run gave the bits of the reference");
 	spawned_done(&spawned);
 }
 
@@ -82,30 +82,12 @@ static void a_gpu_that_is_lost_ends_twin_with_what_was_measured(void **state)
 	spawned_done(&spawned);
 }
 
-static void a_row_of_more_gpus_than_there_are_says_so_beside_those_that_run(void **state)
-{
-	struct spawned spawned;
-
-	(void)state;
-	setenv("KWHY_FAKE_CUDA_DEVICES", "1", 1);
-	spawned = SPAWN("decode", "--shape", "small", "--prompt", "4", "--tokens", "4", "--batch", "2",
-		"--tp", "1,2", "--repeat", "1", "--seconds", "0", "-q");
-	setenv("KWHY_FAKE_CUDA_DEVICES", "2", 1);
-	if (spawned.exit != 0)
-		fail_msg("%s", spawned.err.data);
-	assert_said(&spawned, "\n  bf16 b2 graph ");
-	assert_said(&spawned, "bf16 b2 graph tp2 is not available: this machine has 1 of the 2 GPUs");
-	spawned_done(&spawned);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(every_driver_gives_the_bits_of_the_reference, on_cuda),
 		cmocka_unit_test_setup(two_gpus_in_a_ring_give_them_too, on_cuda),
 		cmocka_unit_test_setup(a_gpu_that_is_lost_ends_twin_with_what_was_measured, on_cuda),
-		cmocka_unit_test_setup(
-			a_row_of_more_gpus_than_there_are_says_so_beside_those_that_run, on_cuda),
 	};
 
 	return kwhy_test_main(tests, begin, NULL);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cuBLASLt on the fake CUDA driver, whose device memory is host memory: a product is a kernel of the driver,
- * so that streams and graphs hold it as they hold others. It knows what we ask for: a transposed left factor,
- * biases, ReLU. KWHY_FAKE_CUBLASLT=refuses: it finds no way to multiply.
+ * so that streams and graphs hold it as they hold others. It knows what we ask for: factors as they are or
+ * transposed, onto what is there or not; and refuses what the documentation does: 8 bits whose left factor is
+ * not transposed or whose rooms are no multiples of 16, int8 whose sums and factors before them are not
+ * int32. KWHY_FAKE_CUBLASLT=refuses: it finds no way to multiply.
  */
 #include "gpu/gpu.h"
 #include "lab/decode/numbers.h"
+#include "lab/numbers.h"
 #include "vendor/cublaslt_abi.h"
 #include "vendor/cuda_abi.h"
 
@@ -20,8 +23,8 @@ struct cublasLtContext {
 
 struct kwhy_cublaslt_product_opaque {
 	enum kwhy_cublas_compute compute;
-	int32_t transposed, epilogue;
-	const void *biases;
+	enum kwhy_cublaslt_type scale;
+	int32_t transposed_a, transposed_b;
 };
 
 struct kwhy_cublaslt_layout_opaque {
@@ -36,57 +39,75 @@ struct kwhy_cublaslt_wish_opaque {
 struct numbers {
 	void *memory;
 	uint64_t type, stride;
+	int32_t is_across; /* sums go from column to column */
+	int32_t is_tf32;
 };
 
 struct call {
 	struct numbers left, right, out;
-	const void *biases;
 	uint64_t rows, columns, inner;
-	int32_t epilogue;
-	float old;
+	int32_t adds;
 };
 
-static float load(const struct numbers *numbers, uint64_t place)
+static enum lab_decode_type type_of(uint64_t type)
 {
-	uint16_t half;
+	switch (type) {
+	case KWHY_CUBLASLT_FLOAT16:
+		return LAB_DECODE_F16;
+	case KWHY_CUBLASLT_BFLOAT16:
+		return LAB_DECODE_B16;
+	case KWHY_CUBLASLT_FLOAT8_E4M3:
+		return LAB_DECODE_F8;
+	case KWHY_CUBLASLT_INT8:
+		return LAB_DECODE_I8;
+	default:
+		return LAB_DECODE_F32;
+	}
+}
 
-	if (numbers->type == KWHY_CUBLASLT_FLOAT32)
-		return ((const float *)numbers->memory)[place];
-	half = ((const uint16_t *)numbers->memory)[place];
-	return numbers->type == KWHY_CUBLASLT_BFLOAT16 ? kwhy_decode_from_bf16(half)
-						       : kwhy_decode_from_fp16(half);
+/* Of a matrix, whose numbers lie column by column: `count` lists of what a sum takes. */
+static float *floats_of(const struct numbers *numbers, uint64_t count, uint64_t inner)
+{
+	float *all = malloc(count * inner * sizeof(*all));
+
+	for (uint64_t j = 0; all && j < count; j++)
+		for (uint64_t k = 0; k < inner; k++) {
+			float value = lab_decode_load(type_of(numbers->type), numbers->memory,
+				numbers->is_across ? k * numbers->stride + j : j * numbers->stride + k);
+
+			all[j * inner + k] = numbers->is_tf32 ? lab_to_tf32(value) : value;
+		}
+	return all;
 }
 
 static void store(const struct numbers *numbers, uint64_t place, float value)
 {
-	if (numbers->type == KWHY_CUBLASLT_FLOAT32)
-		((float *)numbers->memory)[place] = value;
+	if (numbers->type == KWHY_CUBLASLT_INT32)
+		((int32_t *)numbers->memory)[place] = (int32_t)value;
 	else
-		((uint16_t *)numbers->memory)[place] = numbers->type == KWHY_CUBLASLT_BFLOAT16
-			? kwhy_decode_to_bf16(value)
-			: kwhy_decode_to_fp16(value);
+		lab_decode_store(type_of(numbers->type), numbers->memory, place, value);
 }
 
 static void run(const struct kwhy_gpu_grid *grid, void **arguments)
 {
 	const struct call *c = arguments[0];
-	const struct numbers biases = {(void *)(uintptr_t)c->biases, c->out.type, 0};
+	float *left = floats_of(&c->left, c->rows, c->inner),
+	      *right = floats_of(&c->right, c->columns, c->inner);
 
 	(void)grid;
-	for (uint64_t j = 0; j < c->columns; j++)
+	for (uint64_t j = 0; left && right && j < c->columns; j++)
 		for (uint64_t i = 0; i < c->rows; i++) {
-			uint64_t place = j * c->out.stride + i;
 			float sum = 0;
 
 			for (uint64_t k = 0; k < c->inner; k++)
-				sum += load(&c->left, i * c->left.stride + k) *
-					load(&c->right, j * c->right.stride + k);
-			if (c->epilogue)
-				sum += load(&biases, i);
-			if (c->old != 0)
-				sum += c->old * load(&c->out, place);
-			store(&c->out, place, c->epilogue == KWHY_CUBLASLT_RELU_BIAS && !(sum > 0) ? 0 : sum);
+				sum += left[i * c->inner + k] * right[j * c->inner + k];
+			if (c->adds)
+				sum += lab_decode_load(
+					type_of(c->out.type), c->out.memory, j * c->out.stride + i);
+			store(&c->out, j * c->out.stride + i, sum);
 		}
+	free(left);
+	free(right);
 }
 
 static const struct kwhy_gpu_host_kernel kernels[] = {{"fake_lt_product", run, {sizeof(struct call)}}, {0}};
@@ -147,7 +168,8 @@ enum kwhy_cublas_result cublasLtMatmulDescCreate(
 	if (!*product)
 		return KWHY_CUBLAS_ALLOC_FAILED;
 	(*product)->compute = compute;
-	return scale ? KWHY_CUBLAS_EXECUTION_FAILED : KWHY_CUBLAS_SUCCESS;
+	(*product)->scale = scale;
+	return KWHY_CUBLAS_SUCCESS;
 }
 
 enum kwhy_cublas_result cublasLtMatmulDescDestroy(kwhy_cublaslt_product product)
@@ -159,11 +181,12 @@ enum kwhy_cublas_result cublasLtMatmulDescDestroy(kwhy_cublaslt_product product)
 enum kwhy_cublas_result cublasLtMatmulDescSetAttribute(kwhy_cublaslt_product product,
 	enum kwhy_cublaslt_attribute attribute, const void *value, size_t bytes)
 {
-	void *to = attribute == KWHY_CUBLASLT_TRANSPOSE_A ? (void *)&product->transposed
-		: attribute == KWHY_CUBLASLT_EPILOGUE	  ? (void *)&product->epilogue
-							  : (void *)&product->biases;
+	int32_t *to = attribute == KWHY_CUBLASLT_TRANSPOSE_A ? &product->transposed_a
+							     : &product->transposed_b;
 
-	if (bytes != (to == (void *)&product->biases ? 8 : 4))
+	if (attribute != KWHY_CUBLASLT_TRANSPOSE_A && attribute != KWHY_CUBLASLT_TRANSPOSE_B)
+		return KWHY_CUBLAS_EXECUTION_FAILED;
+	if (bytes != sizeof(*to))
 		return KWHY_CUBLAS_EXECUTION_FAILED;
 	memcpy(to, value, bytes);
 	return KWHY_CUBLAS_SUCCESS;
@@ -206,7 +229,28 @@ enum kwhy_cublas_result cublasLtMatmulPreferenceSetAttribute(
 	return KWHY_CUBLAS_SUCCESS;
 }
 
-/* The second is refused when it is tried: its workspace is too large. */
+static int is_of_8_bits(const struct kwhy_cublaslt_layout_opaque *layout)
+{
+	return layout->type == KWHY_CUBLASLT_INT8 || layout->type == KWHY_CUBLASLT_FLOAT8_E4M3;
+}
+
+/* As the documentation has it. */
+static int can_multiply(
+	kwhy_cublaslt_product product, kwhy_cublaslt_layout a, kwhy_cublaslt_layout b, kwhy_cublaslt_layout d)
+{
+	int is_whole = a->type == KWHY_CUBLASLT_INT8;
+	enum kwhy_cublaslt_type sums = is_whole ? KWHY_CUBLASLT_INT32 : KWHY_CUBLASLT_FLOAT32;
+
+	if (a->type != b->type || product->scale != sums ||
+		is_whole != (product->compute == KWHY_CUBLAS_COMPUTE_INT32))
+		return 0;
+	if (!is_of_8_bits(a))
+		return d->type == sums || d->type == a->type;
+	return d->type == sums && product->transposed_a && !product->transposed_b && a->rows % 16 == 0 &&
+		a->columns % 16 == 0 && b->columns % 16 == 0 && b->columns > 16;
+}
+
+/* The first is to be left out: its workspace is too large. */
 enum kwhy_cublas_result cublasLtMatmulAlgoGetHeuristic(kwhy_cublaslt_handle handle,
 	kwhy_cublaslt_product product, kwhy_cublaslt_layout a, kwhy_cublaslt_layout b, kwhy_cublaslt_layout c,
 	kwhy_cublaslt_layout d, kwhy_cublaslt_wish wish, int most, struct kwhy_cublaslt_choice *choices,
@@ -216,14 +260,26 @@ enum kwhy_cublas_result cublasLtMatmulAlgoGetHeuristic(kwhy_cublaslt_handle hand
 	*count = 0;
 	if (getenv("KWHY_FAKE_CUBLASLT"))
 		return KWHY_CUBLAS_SUCCESS;
-	if (a->type != b->type || c->type != d->type || product->transposed != KWHY_CUBLAS_TRANSPOSED ||
-		!product->biases != !product->epilogue || most < 2)
+	if (c->type != d->type || most < 2 || !can_multiply(product, a, b, d))
 		return KWHY_CUBLAS_EXECUTION_FAILED;
-	choices[0] = (struct kwhy_cublaslt_choice){.algorithm = {{1}}};
-	choices[1] = (struct kwhy_cublaslt_choice){
+	choices[0] = (struct kwhy_cublaslt_choice){
 		.algorithm = {{2}}, .workspace_bytes = (size_t)wish->workspace + 1};
+	choices[1] = (struct kwhy_cublaslt_choice){.algorithm = {{1}}};
 	*count = 2;
 	return KWHY_CUBLAS_SUCCESS;
+}
+
+/* Whether a matrix is so large. */
+static int is_of(kwhy_cublaslt_layout layout, uint64_t rows, uint64_t columns, int32_t transposed)
+{
+	return layout->rows == (transposed ? columns : rows) &&
+		layout->columns == (transposed ? rows : columns);
+}
+
+/* Whether a factor, of the type of the sums, is that number. */
+static int is_scaled(int is_whole, const void *factor, int by)
+{
+	return is_whole ? *(const int32_t *)factor == by : *(const float *)factor == (float)by;
 }
 
 enum kwhy_cublas_result cublasLtMatmul(kwhy_cublaslt_handle handle, kwhy_cublaslt_product product,
@@ -232,16 +288,20 @@ enum kwhy_cublas_result cublasLtMatmul(kwhy_cublaslt_handle handle, kwhy_cublasl
 	void *d, kwhy_cublaslt_layout d_layout, const struct kwhy_cublaslt_algorithm *algorithm,
 	void *workspace, size_t workspace_bytes, kwhy_cublas_stream stream)
 {
-	struct call call = {{(void *)(uintptr_t)a, a_layout->type, a_layout->stride},
-		{(void *)(uintptr_t)b, b_layout->type, b_layout->stride},
-		{d, d_layout->type, d_layout->stride}, product->biases, d_layout->rows, d_layout->columns,
-		a_layout->rows, product->epilogue, *(const float *)beta};
+	uint64_t inner = product->transposed_a ? a_layout->rows : a_layout->columns;
+	int32_t is_tf32 = product->compute == KWHY_CUBLAS_COMPUTE_FAST_TF32;
+	int is_whole = product->scale == KWHY_CUBLASLT_INT32, adds = !is_whole && *(const float *)beta == 1;
+	struct call call = {
+		{(void *)(uintptr_t)a, a_layout->type, a_layout->stride, !product->transposed_a, is_tf32},
+		{(void *)(uintptr_t)b, b_layout->type, b_layout->stride, product->transposed_b, is_tf32},
+		{d, d_layout->type, d_layout->stride, 0, 0}, d_layout->rows, d_layout->columns, inner, adds};
 	void *arguments[] = {&call};
 	__typeof__(cuLaunchKernel) *launch;
 
-	if (c != d || c_layout != d_layout || *(const float *)alpha != 1 || algorithm->data[0] != 1 ||
-		a_layout->columns != d_layout->rows || b_layout->rows != a_layout->rows ||
-		b_layout->columns != d_layout->columns || !workspace || !workspace_bytes)
+	if (!is_scaled(is_whole, alpha, 1) || !(adds || is_scaled(is_whole, beta, 0)) || c != d ||
+		c_layout != d_layout || algorithm->data[0] != 1 || !workspace || !workspace_bytes ||
+		!is_of(a_layout, d_layout->rows, inner, product->transposed_a) ||
+		!is_of(b_layout, inner, d_layout->columns, product->transposed_b))
 		return KWHY_CUBLAS_EXECUTION_FAILED;
 	find("cuLaunchKernel", &launch);
 	return launch(handle->function, 1, 1, 1, 1, 1, 1, 0, (kwhy_cuda_stream)(void *)stream, arguments,

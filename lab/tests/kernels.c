@@ -10,7 +10,7 @@
 
 #include "lab/decode/device.h"
 #include "lab/flow/device.h"
-#include "lab/train/device.h"
+#include "lab/train/train.h"
 #include "lab/twin/device.h"
 
 #include <stddef.h>
@@ -27,8 +27,8 @@ void kwhy_fake_gpu_all(void (*give)(const struct kwhy_gpu_host_kernel *kernels))
 	give(kwhy_transfer_kernels.on_host);
 	give(kwhy_transfer_convert_kernels.on_host);
 	give(kwhy_collectives_host_kernels);
-	give(kwhy_decode_host_kernels);
-	give(kwhy_train_host_kernels);
-	give(kwhy_flow_host_kernels);
-	give(kwhy_twin_host_kernels);
+	give(lab_decode_host_kernels);
+	give(lab_train_host_kernels);
+	give(lab_flow_host_kernels);
+	give(lab_twin_host_kernels);
 }

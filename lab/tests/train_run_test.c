@@ -1,266 +1,241 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lab/train/device.h"
-#include "lab/train/run.h"
+#include "gpu/collectives.h"
+#include "lab/train/train.h"
 
 #include "cmocka_all.h"
 #include "fakes/cuda/give_kernels.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdio.h>
 
 /* As the command line says: "host", or "cuda" with the path of a fake driver. */
 static enum kwhy_gpu_backend backend = KWHY_GPU_HOST;
 static struct kwhy_gpu *gpus[2];
+static struct kwhy_error error;
 
-static const struct kwhy_train_shape shape = {
-	.width = 96, .layers = 5, .batch = 32, .parts = 2, .samples = 64, .steps = 4};
+static const struct lab_train_shape shape = {
+	.width = 64, .layers = 5, .batch = 32, .parts = 2, .samples = 96, .steps = 4};
 
-static struct kwhy_train_state reference_of(const struct kwhy_train_shape *of)
+static struct lab_train_state reference_of(const struct lab_train_shape *of)
 {
-	struct kwhy_train_state expected;
-	struct kwhy_error error;
+	struct lab_train_state expected;
 
-	if (kwhy_train_state_new(of, &expected, &error) || kwhy_train_reference(of, &expected, &error))
+	if (lab_train_state_new(of, &expected, &error) || lab_train_reference(of, &expected, &error))
 		fail_msg("%s", error.text);
 	return expected;
 }
 
-static struct kwhy_train_request request_of(const char *id, const struct kwhy_train_shape *of)
+static struct lab_train_request request_of(const char *id, const struct lab_train_shape *of)
 {
-	return (struct kwhy_train_request){.gpus = gpus,
-		.gpu_count = 2,
-		.variant = kwhy_train_variant_find(id, strlen(id)),
-		.shape = *of};
+	return (struct lab_train_request){
+		.gpus = gpus, .gpu_count = 2, .variant = lab_train_variant_find(id), .shape = *of};
 }
 
-/* The library is of CUDA alone. */
-static bool is_here(const struct kwhy_train_variant *variant)
+static struct lab_train *opened(const char *id, const struct lab_train_shape *of)
 {
-	return !variant->library || backend == KWHY_GPU_CUDA;
-}
+	const struct lab_train_request request = request_of(id, of);
+	struct lab_train *train;
 
-static enum kwhy_status check(const char *id, const struct kwhy_train_shape *of,
-	const struct kwhy_train_shape *like, const struct kwhy_train_state *expected,
-	struct kwhy_train_errors *out, struct kwhy_error *error)
-{
-	struct kwhy_train_request request = request_of(id, of);
-
-	request.like = like;
-	return kwhy_train_check(&request, expected, out, error);
-}
-
-static void every_variant_is_the_training_of_the_reference(void **state)
-{
-	struct kwhy_train_state expected = reference_of(&shape);
-	struct kwhy_train_errors errors;
-	struct kwhy_error error;
-
-	(void)state;
-	for (size_t i = 0; i < kwhy_train_variant_count; i++) {
-		const struct kwhy_train_variant *variant = &kwhy_train_variants[i];
-
-		if (!is_here(variant))
-			continue;
-		if (check(variant->id, &shape, NULL, &expected, &errors, &error))
-			fail_msg("%s: %s", variant->id, error.text);
-		if (variant->half)
-			assert_true(errors.first > 1e-4);
-		else
-			assert_true(errors.first < 1e-5 && errors.second < 1e-5 && errors.weights < 0.02);
-	}
-	kwhy_train_state_done(&expected);
-}
-
-/* On a GPU with many multiprocessors a wide training takes other tiles; they are held to the same. */
-static void kernels_of_a_larger_shape_are_checked_on_a_small_one(void **state)
-{
-	struct kwhy_train_state expected = reference_of(&shape);
-	struct kwhy_train_shape large = shape;
-	struct kwhy_train_errors errors;
-	struct kwhy_error error;
-
-	(void)state;
-	large.width = 4096;
-	large.batch = large.samples = 4096;
-	if (check("graph", &shape, &large, &expected, &errors, &error))
-		fail_msg("%s", error.text);
-	kwhy_train_state_done(&expected);
-}
-
-static void one_layer_alone_is_trained_too(void **state)
-{
-	struct kwhy_train_shape flat = shape;
-	struct kwhy_train_state expected;
-	struct kwhy_train_errors errors;
-	struct kwhy_error error;
-
-	(void)state;
-	flat.layers = 1;
-	expected = reference_of(&flat);
-	for (size_t i = 0; i < kwhy_train_variant_count; i++)
-		if (is_here(&kwhy_train_variants[i]) && !kwhy_train_variants[i].pipeline &&
-			check(kwhy_train_variants[i].id, &flat, NULL, &expected, &errors, &error))
-			fail_msg("%s", error.text);
-	kwhy_train_state_done(&expected);
-}
-
-static void another_training_is_refused_by_name(void **state)
-{
-	struct kwhy_train_state expected = reference_of(&shape);
-	struct kwhy_train_errors errors;
-	struct kwhy_error error;
-
-	(void)state;
-	expected.losses[2] *= 1.1;
-	assert_int_equal(check("graph", &shape, NULL, &expected, &errors, &error), KWHY_E_INPUT);
-	assert_non_null(strstr(error.text, "graph is not the training of the reference"));
-	kwhy_train_state_done(&expected);
-}
-
-static void run_twice(const char *id, float *losses, struct kwhy_train_result *out)
-{
-	const struct kwhy_train_request request = request_of(id, &shape);
-	struct kwhy_train *train;
-	struct kwhy_error error;
-
-	*out = (struct kwhy_train_result){.losses = losses};
-	if (kwhy_train_open(&request, &train, &error) || kwhy_train_run(train, out, &error))
-		fail_msg("%s", error.text);
-	out->losses = losses + shape.steps;
-	if (kwhy_train_run(train, out, &error))
-		fail_msg("%s", error.text);
-	kwhy_train_close(train);
-}
-
-static void each_run_begins_anew(void **state)
-{
-	float losses[8];
-	struct kwhy_train_result result;
-
-	(void)state;
-	run_twice("graph", losses, &result);
-	assert_memory_equal(losses, losses + shape.steps, shape.steps * sizeof(*losses));
-	assert_true(result.run_s > 0);
-}
-
-/* Five layers: a beginning, then forward 5, loss, backward 4, updates 5, biases 5, AdamW and the end. */
-static void what_is_asked_of_the_driver_is_counted(void **state)
-{
-	float losses[8];
-	struct kwhy_train_result result;
-
-	(void)state;
-	run_twice("bf16", losses, &result);
-	assert_int_equal(result.tally.launches, 1 + shape.steps * 22);
-	assert_int_equal(result.tally.waits, shape.steps);
-	run_twice("fused", losses, &result);
-	assert_int_equal(result.tally.launches, 1 + shape.steps * 21);
-	assert_int_equal(result.tally.waits, 1);
-	run_twice("graph", losses, &result);
-	assert_int_equal(result.tally.launches, 1);
-	assert_int_equal(result.tally.graphs, shape.steps);
-}
-
-static struct kwhy_train *opened(const char *id, const struct kwhy_train_shape *of)
-{
-	const struct kwhy_train_request request = request_of(id, of);
-	struct kwhy_train *train;
-	struct kwhy_error error;
-
-	if (kwhy_train_open(&request, &train, &error))
+	if (lab_train_open(&request, &train, &error))
 		fail_msg("%s", error.text);
 	return train;
 }
 
-static void the_library_makes_products_where_it_is(void **state)
+static enum kwhy_status check(
+	const char *id, const struct lab_train_state *expected, struct lab_train_errors *out)
 {
-	const struct kwhy_train_request request = request_of("cublas", &shape);
-	struct kwhy_train *train;
-	struct kwhy_error error;
+	const struct lab_train_request request = request_of(id, &shape);
 
-	(void)state;
-	if (backend == KWHY_GPU_HOST) {
-		assert_int_equal(kwhy_train_open(&request, &train, &error), KWHY_E_UNSUPPORTED);
-		assert_non_null(strstr(error.text, "CUDA alone"));
-		return;
-	}
-	train = opened("cublas", &shape);
-	assert_string_equal(kwhy_train_products(train), "cuBLAS 13.0.2");
-	kwhy_train_close(train);
-	train = opened("graph", &shape);
-	assert_string_equal(kwhy_train_products(train), "own kernels");
-	kwhy_train_close(train);
+	return lab_train_check(&request, expected, out, &error);
 }
 
-static void a_parallel_training_takes_two_gpus_and_whole_shares(void **state)
+static void every_variant_is_the_training_of_the_reference(void **state)
 {
-	struct kwhy_train_request request = request_of("parallel", &shape);
-	struct kwhy_train_shape uneven = shape;
-	struct kwhy_train *train = opened("parallel", &shape);
-	struct kwhy_error error;
+	struct lab_train_state expected = reference_of(&shape);
+	struct lab_train_errors errors;
 
 	(void)state;
-	assert_int_equal(kwhy_train_ranks(train), 2);
-	kwhy_train_close(train);
-	request.gpu_count = 1;
-	assert_int_equal(kwhy_train_open(&request, &train, &error), KWHY_E_UNSUPPORTED);
-	assert_non_null(strstr(error.text, "--dp"));
-	uneven.batch = 24;
-	uneven.parts = 1;
-	uneven.samples = 48;
-	request = request_of("parallel", &uneven);
-	assert_int_equal(kwhy_train_open(&request, &train, &error), KWHY_E_UNSUPPORTED);
+	for (size_t i = 0; i < lab_train_variant_count; i++) {
+		const struct lab_train_variant *variant = &lab_train_variants[i];
+
+		if (check(variant->id, &expected, &errors))
+			fail_msg("%s", error.text);
+		if (variant->type == LAB_FP32)
+			assert_true(errors.first < 1e-5 && errors.second < 1e-5 && errors.weights < 0.02);
+		else
+			assert_true(errors.first > 1e-5);
+	}
+	lab_train_state_done(&expected);
+}
+
+static void one_layer_alone_is_trained_too(void **state)
+{
+	struct lab_train_shape flat = shape;
+	struct lab_train_request request;
+	struct lab_train_state expected;
+	struct lab_train_errors errors;
+
+	(void)state;
+	flat.layers = 1;
+	expected = reference_of(&flat);
+	for (size_t i = 0; i < lab_train_variant_count; i++) {
+		request = request_of(lab_train_variants[i].id, &flat);
+		if (lab_train_check(&request, &expected, &errors, &error))
+			fail_msg("%s", error.text);
+	}
+	lab_train_state_done(&expected);
+}
+
+static void another_training_is_refused_by_name(void **state)
+{
+	struct lab_train_state expected = reference_of(&shape);
+	struct lab_train_errors errors;
+
+	(void)state;
+	expected.losses[2] *= 1.1;
+	assert_int_equal(check("graph", &expected, &errors), KWHY_E_INPUT);
+	assert_non_null(strstr(error.text, "graph is not the training of the reference"));
+	lab_train_state_done(&expected);
+}
+
+static struct lab_train_state state_after(const char *id, uint32_t gpu, uint32_t runs, float *losses)
+{
+	struct lab_train *train = opened(id, &shape);
+	struct lab_train_state found;
+	double run_s;
+
+	if (lab_train_state_new(&shape, &found, &error))
+		fail_msg("%s", error.text);
+	for (uint32_t i = 0; i < runs; i++)
+		if (lab_train_run(train, losses, &run_s, &error))
+			fail_msg("%s", error.text);
+	assert_true(run_s > 0);
+	if (lab_train_read(train, gpu, &found, &error))
+		fail_msg("%s", error.text);
+	lab_train_close(train);
+	return found;
+}
+
+/* They do the same arithmetic in another order of work; and each run begins anew. */
+static void changes_of_order_change_no_bit(void **state)
+{
+	static const char *const same[] = {"pinned", "prefetch", "queued", "fused", "graph", "checkpoint"};
+	size_t bytes = lab_train_weight_count(&shape) * sizeof(float);
+	float first[4], losses[4];
+	struct lab_train_state expected = state_after("bf16", 0, 1, first), found;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
+		found = state_after(same[i], 0, 2, losses);
+		assert_memory_equal(losses, first, sizeof(first));
+		assert_memory_equal(found.weights, expected.weights, bytes);
+		assert_memory_equal(found.second, expected.second, bytes);
+		lab_train_state_done(&found);
+	}
+	lab_train_state_done(&expected);
+}
+
+static double farthest(const float *a, const float *b, size_t count)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < count; i++)
+		most = fmax(most, fabs((double)a[i] - (double)b[i]));
+	return most;
+}
+
+/* Up to the order in which gradients are added up. */
+static void parts_and_gpus_share_a_batch(void **state)
+{
+	size_t count = lab_train_weight_count(&shape);
+	float first[4], losses[4];
+	struct lab_train_state expected = state_after("queued", 0, 1, first),
+			       parts = state_after("accumulate", 0, 1, losses), ranks[2];
+
+	(void)state;
+	assert_true(farthest(losses, first, shape.steps) < 1e-3);
+	assert_true(farthest(parts.first, expected.first, count) < 1e-3);
+	for (uint32_t r = 0; r < 2; r++)
+		ranks[r] = state_after("parallel", r, 1, losses);
+	assert_true(farthest(losses, first, shape.steps) < 1e-3);
+	assert_true(farthest(ranks[1].first, expected.first, count) < 1e-3);
+	assert_memory_equal(ranks[0].weights, ranks[1].weights, count * sizeof(float));
+	for (uint32_t r = 0; r < 2; r++)
+		lab_train_state_done(&ranks[r]);
+	lab_train_state_done(&parts);
+	lab_train_state_done(&expected);
+}
+
+static void a_parallel_training_takes_whole_shares(void **state)
+{
+	struct lab_train_request request = request_of("parallel", &shape);
+	struct lab_train *train;
+
+	(void)state;
+	request.shape.batch = 24;
+	request.shape.parts = 1;
+	request.shape.samples = 48;
+	assert_int_equal(lab_train_open(&request, &train, &error), KWHY_E_UNSUPPORTED);
 	assert_non_null(strstr(error.text, "no multiple of 8 samples for each of 2 GPUs"));
 }
 
-/* Of five layers the first GPU has two; with one layer there is nothing to share. */
-static void a_pipeline_takes_a_layer_for_each_gpu(void **state)
+/* On the fakes alone: own kernels and NCCL give the same sums of two. */
+static void nccl_adds_up_gradients_too(void **state)
 {
-	struct kwhy_train_shape flat = shape;
-	struct kwhy_train_request request;
-	struct kwhy_train *train = opened("pipeline", &shape);
-	struct kwhy_error error;
+	struct lab_train_request request = request_of("parallel", &shape);
+	struct lab_train_errors own, other;
+	struct lab_train_state expected;
 
 	(void)state;
-	assert_int_equal(kwhy_train_ranks(train), 2);
-	assert_int_equal(kwhy_train_activation_bytes(train), (3 * 2 + 1) * 16 * 96 * 2);
-	kwhy_train_close(train);
-	flat.layers = 1;
-	request = request_of("pipeline", &flat);
-	assert_int_equal(kwhy_train_open(&request, &train, &error), KWHY_E_UNSUPPORTED);
-	assert_non_null(strstr(error.text, "1 layers are too few for 2 GPUs"));
+	if (backend == KWHY_GPU_HOST)
+		kwhy_skip("for CUDA alone");
+	expected = reference_of(&shape);
+	assert_int_equal(lab_train_check(&request, &expected, &own, &error), KWHY_OK);
+	request.by_nccl = true;
+	if (lab_train_check(&request, &expected, &other, &error))
+		fail_msg("%s", error.text);
+	assert_memory_equal(&own, &other, sizeof(own));
+	lab_train_state_done(&expected);
 }
 
-/* Sixteen layers keep fifteen planes of 64 x 96 bf16; in segments of four, three and three. */
+static struct lab_train_facts facts_of(const struct lab_train *train)
+{
+	struct lab_train_facts facts;
+
+	lab_train_facts(train, &facts);
+	return facts;
+}
+
+/* Sixteen layers keep fifteen planes of 32 x 64 bf16; in segments of four, three and three. */
 static void checkpointing_keeps_fewer_activations(void **state)
 {
-	struct kwhy_train_shape deep = shape;
-	struct kwhy_train *whole, *kept, *parts;
+	struct lab_train_shape deep = shape;
+	struct lab_train *whole, *kept, *parts;
 
 	(void)state;
 	deep.layers = 16;
 	whole = opened("graph", &deep);
 	kept = opened("checkpoint", &deep);
 	parts = opened("accumulate", &deep);
-	assert_int_equal(kwhy_train_activation_bytes(whole), 15 * 32 * 96 * 2);
-	assert_int_equal(kwhy_train_activation_bytes(kept), 6 * 32 * 96 * 2);
-	assert_int_equal(kwhy_train_activation_bytes(parts), 15 * 16 * 96 * 2);
-	assert_true(kwhy_train_bytes(kept) < kwhy_train_bytes(whole));
-	kwhy_train_close(whole);
-	kwhy_train_close(kept);
-	kwhy_train_close(parts);
+	assert_int_equal(facts_of(whole).activation_bytes, 15 * 32 * 64 * 2);
+	assert_int_equal(facts_of(kept).activation_bytes, 6 * 32 * 64 * 2);
+	assert_int_equal(facts_of(parts).activation_bytes, 15 * 16 * 64 * 2);
+	assert_true(facts_of(kept).bytes < facts_of(whole).bytes);
+	lab_train_close(whole);
+	lab_train_close(kept);
+	lab_train_close(parts);
 }
 
 static int open_gpus(void **state)
 {
 	static const char *const devices[] = {"0", "1"};
-	struct kwhy_error error;
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++)
-		if (kwhy_gpu_open(backend, devices[i], &gpus[i], &error))
-			fail_msg("%s", error.text);
+		if (kwhy_gpu_open(backend, devices[i], &gpus[i], &error)) {
+			fprintf(stderr, "%s\n", error.text);
+			return -1;
+		}
 	return 0;
 }
 
@@ -272,25 +247,23 @@ static int close_gpus(void **state)
 	return 0;
 }
 
-int main(int count, char **words)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-#define WITH_GPUS(test) cmocka_unit_test_setup_teardown(test, open_gpus, close_gpus)
-		WITH_GPUS(every_variant_is_the_training_of_the_reference),
-		WITH_GPUS(kernels_of_a_larger_shape_are_checked_on_a_small_one),
-		WITH_GPUS(one_layer_alone_is_trained_too),
-		WITH_GPUS(another_training_is_refused_by_name),
-		WITH_GPUS(each_run_begins_anew),
-		WITH_GPUS(what_is_asked_of_the_driver_is_counted),
-		WITH_GPUS(the_library_makes_products_where_it_is),
-		WITH_GPUS(a_parallel_training_takes_two_gpus_and_whole_shares),
-		WITH_GPUS(a_pipeline_takes_a_layer_for_each_gpu),
-		WITH_GPUS(checkpointing_keeps_fewer_activations),
+		cmocka_unit_test(every_variant_is_the_training_of_the_reference),
+		cmocka_unit_test(one_layer_alone_is_trained_too),
+		cmocka_unit_test(another_training_is_refused_by_name),
+		cmocka_unit_test(changes_of_order_change_no_bit),
+		cmocka_unit_test(parts_and_gpus_share_a_batch),
+		cmocka_unit_test(a_parallel_training_takes_whole_shares),
+		cmocka_unit_test(nccl_adds_up_gradients_too),
+		cmocka_unit_test(checkpointing_keeps_fewer_activations),
 	};
 
-	if (count > 2) {
+	if (argc > 2) {
 		backend = KWHY_GPU_CUDA;
-		give_kernels_to_the_fake(words[2], kwhy_train_host_kernels);
+		give_kernels_to_the_fake(argv[2], lab_train_host_kernels);
+		give_kernels_to_the_fake(argv[2], kwhy_collectives_host_kernels);
 	}
-	return kwhy_test_main(tests, NULL, NULL);
+	return kwhy_test_main(tests, open_gpus, close_gpus);
 }

@@ -12,7 +12,7 @@
 /* As the command line says: "host", or "cuda" with the path of a fake driver. */
 static enum kwhy_gpu_backend backend = KWHY_GPU_HOST;
 static struct kwhy_gpu *gpus[2];
-static enum kwhy_twin_collectives collectives;
+static enum lab_twin_collectives collectives;
 
 /* A fake driver takes so long over whole runs of all variants. */
 static uint32_t steps_of(uint32_t whole)
@@ -20,61 +20,66 @@ static uint32_t steps_of(uint32_t whole)
 	return backend == KWHY_GPU_HOST ? whole : 20;
 }
 
-static struct kwhy_twin_answer answer_of(const struct kwhy_twin_shape *shape)
+static struct lab_twin_answer answer_of(const struct lab_twin_shape *shape)
 {
-	struct kwhy_twin_answer answer;
+	struct lab_twin_answer answer;
 	struct kwhy_error error;
 
-	if (kwhy_twin_reference(shape, &answer, &error))
+	if (lab_twin_reference(shape, &answer, &error))
 		fail_msg("%s", error.text);
 	return answer;
 }
 
-static void run_variant(const struct kwhy_twin_variant *variant, const struct kwhy_twin_shape *shape,
-	uint32_t gpu_count, int runs, struct kwhy_twin_result *out)
+static void run_variant(const struct lab_twin_variant *variant, const struct lab_twin_shape *shape,
+	uint32_t gpu_count, int runs, struct lab_twin_result *out)
 {
-	const struct kwhy_twin_request request = {.gpus = gpus,
+	const struct lab_twin_request request = {.gpus = gpus,
 		.gpu_count = gpu_count,
 		.shape = *shape,
 		.variant = variant,
 		.collectives = collectives};
-	struct kwhy_twin_shape own = *shape;
-	struct kwhy_twin_answer answer;
-	struct kwhy_twin *twin;
+	struct lab_twin_shape own = *shape;
+	struct lab_twin_answer answer;
+	struct lab_twin *twin;
 	struct kwhy_error error;
 
-	own.reduce_every = variant->reduce_every;
+	own.reduce_every = lab_twin_reduces_every(variant);
 	answer = answer_of(&own);
-	if (kwhy_twin_open(&request, &twin, &error))
+	if (lab_twin_open(&request, &twin, &error))
 		fail_msg("%s", error.text);
 	/* The second finds nothing that the first left. */
 	for (int i = 0; i < runs; i++)
-		if (kwhy_twin_run(twin, &answer, i == 0, out, &error))
+		if (lab_twin_run(twin, &answer, i == 0, out, &error))
 			fail_msg("%s", error.text);
-	kwhy_twin_close(twin);
-	kwhy_twin_answer_done(&answer);
+	lab_twin_close(twin);
+	lab_twin_answer_done(&answer);
 }
 
 static void every_variant_gives_the_golden_bits(void **state)
 {
-	const struct kwhy_twin_shape shape = {steps_of(KWHY_TWIN_STEPS), 1, true, 1};
-	struct kwhy_twin_result result = {0};
+	struct lab_twin_shape shape = {0, 1, true, 1};
+	struct lab_twin_result result = {0};
 
 	(void)state;
-	for (size_t i = 1; i < kwhy_twin_variant_count; i++)
-		run_variant(&kwhy_twin_variants[i], &shape, 1, 1, &result);
+	/* Where each value is a copy, whole runs are the next test's. */
+	for (size_t i = 1; i < lab_twin_variant_count; i++) {
+		bool has_pieces = lab_twin_variants[i].scattered > 0;
+
+		shape.steps = steps_of(has_pieces ? 40 : LAB_TWIN_STEPS);
+		run_variant(&lab_twin_variants[i], &shape, 1, 1, &result);
+	}
 }
 
 /* What is more: at the end, and for each step's event of a poisoned run. */
 static void the_naive_variant_counts_what_the_source_document_counted(void **state)
 {
-	const struct kwhy_twin_shape shape = {KWHY_TWIN_STEPS, 1, true, 1};
-	struct kwhy_twin_result result = {0};
+	const struct lab_twin_shape shape = {LAB_TWIN_STEPS, 1, true, 1};
+	struct lab_twin_result result = {0};
 
 	(void)state;
 	if (backend != KWHY_GPU_HOST)
-		kwhy_skip("for the host alone");
-	run_variant(&kwhy_twin_variants[0], &shape, 1, 1, &result);
+		kwhy_skip("not on this back end");
+	run_variant(&lab_twin_variants[0], &shape, 1, 1, &result);
 	assert_int_equal(result.tally.h2d_copies, 6289);
 	assert_int_equal(result.tally.h2d_bytes, 235808);
 	assert_int_equal(result.tally.d2h_copies, 540594);
@@ -82,111 +87,111 @@ static void the_naive_variant_counts_what_the_source_document_counted(void **sta
 	assert_int_equal(result.tally.d2d_copies, 1160);
 	assert_int_equal(result.tally.kernels, 2886);
 	assert_int_equal(result.tally.collectives, 1158);
-	assert_int_equal(result.tally.waits, 6289 + 540594 + KWHY_TWIN_STEPS + 1);
+	assert_int_equal(result.tally.waits, 6289 + 540594 + LAB_TWIN_STEPS + 1);
 }
 
 static void ranks_on_one_gpu_give_the_bits_of_ranks_on_several(void **state)
 {
-	const struct kwhy_twin_shape shape = {6, 4, true, 1};
-	struct kwhy_twin_result result = {0};
+	const struct lab_twin_shape shape = {6, 4, true, 1};
+	struct lab_twin_result result = {0};
 
 	(void)state;
-	for (size_t i = 0; i < kwhy_twin_variant_count; i++)
+	for (size_t i = 0; i < lab_twin_variant_count; i++)
 		for (uint32_t count = 1; count <= 2; count++)
-			run_variant(&kwhy_twin_variants[i], &shape, count, 1, &result);
+			run_variant(&lab_twin_variants[i], &shape, count, 1, &result);
 }
 
 /* NCCL takes one member a GPU: here two, and one that is alone. */
 static void nccl_gives_the_same_bits(void **state)
 {
-	struct kwhy_twin_result result = {0};
+	struct lab_twin_result result = {0};
 
 	(void)state;
 	if (backend == KWHY_GPU_HOST)
-		kwhy_skip("for CUDA alone");
-	collectives = KWHY_TWIN_COLLECTIVES_NCCL;
-	for (size_t i = 0; i < kwhy_twin_variant_count; i++)
+		kwhy_skip("not on this back end");
+	collectives = LAB_TWIN_COLLECTIVES_NCCL;
+	for (size_t i = 0; i < lab_twin_variant_count; i++)
 		for (uint32_t ranks = 1; ranks <= 2; ranks++)
-			run_variant(&kwhy_twin_variants[i], &(struct kwhy_twin_shape){6, ranks, true, 1},
-				ranks, 1, &result);
-	collectives = KWHY_TWIN_COLLECTIVES_OWN;
+			run_variant(&lab_twin_variants[i], &(struct lab_twin_shape){6, ranks, true, 1}, ranks,
+				1, &result);
+	collectives = LAB_TWIN_COLLECTIVES_OWN;
 }
 
 static void nccl_is_refused_where_it_cannot_work(void **state)
 {
-	const struct kwhy_twin_request request = {.gpus = gpus,
+	const struct lab_twin_request request = {.gpus = gpus,
 		.gpu_count = 1,
 		.shape = {4, 2, true, 1},
-		.variant = kwhy_twin_variant_find("v9", 2),
-		.collectives = KWHY_TWIN_COLLECTIVES_NCCL};
-	struct kwhy_twin *twin;
+		.variant = lab_twin_variant_find("v9", 2),
+		.collectives = LAB_TWIN_COLLECTIVES_NCCL};
+	struct lab_twin *twin;
 	struct kwhy_error error;
 
 	(void)state;
-	assert_int_equal(kwhy_twin_open(&request, &twin, &error), KWHY_E_UNSUPPORTED);
+	assert_int_equal(lab_twin_open(&request, &twin, &error), KWHY_E_UNSUPPORTED);
 	assert_non_null(strstr(error.text,
 		backend == KWHY_GPU_HOST ? "NCCL works on CUDA alone" : "NCCL takes one member a GPU"));
 }
 
 static void in_an_open_loop_what_is_seen_changes_nothing(void **state)
 {
-	const struct kwhy_twin_shape shape = {8, 1, false, 1};
-	struct kwhy_twin_result result = {0};
+	const struct lab_twin_shape shape = {8, 1, false, 1};
+	struct lab_twin_result result = {0};
 
 	(void)state;
-	for (size_t i = 0; i < kwhy_twin_variant_count; i++)
-		run_variant(&kwhy_twin_variants[i], &shape, 1, 2, &result);
+	for (size_t i = 0; i < lab_twin_variant_count; i++)
+		run_variant(&lab_twin_variants[i], &shape, 1, 2, &result);
 }
 
 static void a_wrong_bit_names_the_variant_and_the_step(void **state)
 {
-	const struct kwhy_twin_shape shape = {5, 1, true, 1};
-	struct kwhy_twin_answer answer = answer_of(&shape);
-	struct kwhy_twin_result result = {0};
-	struct kwhy_twin *twin;
+	const struct lab_twin_shape shape = {5, 1, true, 1};
+	struct lab_twin_answer answer = answer_of(&shape);
+	struct lab_twin_result result = {0};
+	struct lab_twin *twin;
 	struct kwhy_error error;
 	const char *const ids[] = {"v3", "v8"};
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
-		const struct kwhy_twin_request request = {.gpus = gpus,
+		const struct lab_twin_request request = {.gpus = gpus,
 			.gpu_count = 1,
 			.shape = shape,
-			.variant = kwhy_twin_variant_find(ids[i], 2)};
+			.variant = lab_twin_variant_find(ids[i], 2)};
 
-		assert_int_equal(kwhy_twin_open(&request, &twin, &error), KWHY_OK);
+		assert_int_equal(lab_twin_open(&request, &twin, &error), KWHY_OK);
 		answer.steps[3].observed ^= 1;
-		assert_int_equal(kwhy_twin_run(twin, &answer, false, &result, &error), KWHY_E_INPUT);
+		assert_int_equal(lab_twin_run(twin, &answer, false, &result, &error), KWHY_E_INPUT);
 		assert_non_null(strstr(error.text, ids[i]));
 		assert_non_null(strstr(error.text, "step 3 gives Y"));
 		answer.steps[3].observed ^= 1;
 		answer.steps[2].field ^= 1;
-		assert_int_equal(kwhy_twin_run(twin, &answer, false, &result, &error), KWHY_E_INPUT);
+		assert_int_equal(lab_twin_run(twin, &answer, false, &result, &error), KWHY_E_INPUT);
 		assert_non_null(strstr(error.text, "step 2 gives X"));
 		answer.steps[2].field ^= 1;
-		assert_int_equal(kwhy_twin_run(twin, &answer, false, &result, &error), KWHY_OK);
-		kwhy_twin_close(twin);
+		assert_int_equal(lab_twin_run(twin, &answer, false, &result, &error), KWHY_OK);
+		lab_twin_close(twin);
 	}
-	kwhy_twin_answer_done(&answer);
+	lab_twin_answer_done(&answer);
 }
 
 static enum kwhy_status busy_of(const char *id, uint32_t gpu_count, double *out_busy_s)
 {
-	const struct kwhy_twin_request request = {.gpus = gpus,
+	const struct lab_twin_request request = {.gpus = gpus,
 		.gpu_count = gpu_count,
 		.shape = {.steps = 3, .ranks = gpu_count, .closed = true, .reduce_every = 1},
-		.variant = kwhy_twin_variant_find(id, strlen(id))};
-	struct kwhy_twin_shape own = request.shape;
-	struct kwhy_twin_answer answer;
+		.variant = lab_twin_variant_find(id, strlen(id))};
+	struct lab_twin_shape own = request.shape;
+	struct lab_twin_answer answer;
 	struct kwhy_error error;
 	enum kwhy_status status;
 
-	own.reduce_every = request.variant->reduce_every;
+	own.reduce_every = lab_twin_reduces_every(request.variant);
 	answer = answer_of(&own);
-	status = kwhy_twin_busy(&request, &answer, out_busy_s, &error);
+	status = lab_twin_busy(&request, &answer, out_busy_s, &error);
 	if (status && status != KWHY_E_UNSUPPORTED)
 		fail_msg("%s", error.text);
-	kwhy_twin_answer_done(&answer);
+	lab_twin_answer_done(&answer);
 	return status;
 }
 
@@ -206,49 +211,38 @@ static void variants_whose_steps_the_host_starts_tell_how_long_the_device_works(
 	assert_int_equal(busy_of("v9", 2, &busy_s), KWHY_E_UNSUPPORTED);
 }
 
-static void the_floor_is_measured(void **state)
-{
-	double step_s[8] = {0};
-	struct kwhy_error error;
-
-	(void)state;
-	assert_int_equal(kwhy_twin_floor(gpus[0], step_s, 8, &error), KWHY_OK);
-	for (size_t i = 0; i < 8; i++)
-		assert_true(step_s[i] > 0);
-}
-
 /* Results of CUDA that end the context, at calls early and late. */
 static void a_lost_device_ends_a_run_and_is_told(void **state)
 {
-	const struct kwhy_twin_shape shape = {20, 1, true, 1};
-	const struct kwhy_twin_request request = {
-		.gpus = gpus, .gpu_count = 1, .shape = shape, .variant = kwhy_twin_variant_find("v5", 2)};
+	const struct lab_twin_shape shape = {20, 1, true, 1};
+	const struct lab_twin_request request = {
+		.gpus = gpus, .gpu_count = 1, .shape = shape, .variant = lab_twin_variant_find("v5", 2)};
 	static const char *const scenarios[] = {"fail:cuLaunchKernel:3:719", "fail:cuLaunchKernel:40:700",
 		"fail:cuMemcpyAsync:7:719", "fail:cuStreamSynchronize:9:719"};
-	struct kwhy_twin_answer answer;
+	struct lab_twin_answer answer;
 
 	(void)state;
 	if (backend == KWHY_GPU_HOST)
-		kwhy_skip("for CUDA alone");
+		kwhy_skip("not on this back end");
 	answer = answer_of(&shape);
 	for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
-		struct kwhy_twin_result result = {0};
-		struct kwhy_twin *twin = NULL;
+		struct lab_twin_result result = {0};
+		struct lab_twin *twin = NULL;
 		struct kwhy_error error;
 		enum kwhy_status status;
 
 		setenv("KWHY_FAKE_CUDA", scenarios[i], 1);
 		assert_int_equal(kwhy_gpu_open(backend, "0", &gpus[0], &error), KWHY_OK);
-		status = kwhy_twin_open(&request, &twin, &error);
+		status = lab_twin_open(&request, &twin, &error);
 		if (!status)
-			status = kwhy_twin_run(twin, &answer, false, &result, &error);
+			status = lab_twin_run(twin, &answer, false, &result, &error);
 		if (status != KWHY_E_LOST)
 			fail_msg("%s: %d %s", scenarios[i], status, error.text);
-		kwhy_twin_close(twin);
+		lab_twin_close(twin);
 		gpus[0]->ops->close(gpus[0]);
 	}
 	unsetenv("KWHY_FAKE_CUDA");
-	kwhy_twin_answer_done(&answer);
+	lab_twin_answer_done(&answer);
 }
 
 static int open_gpus(void **state)
@@ -279,13 +273,12 @@ int main(int count, char **words)
 		WITH_GPUS(in_an_open_loop_what_is_seen_changes_nothing),
 		WITH_GPUS(a_wrong_bit_names_the_variant_and_the_step),
 		WITH_GPUS(variants_whose_steps_the_host_starts_tell_how_long_the_device_works),
-		WITH_GPUS(the_floor_is_measured),
 		cmocka_unit_test(a_lost_device_ends_a_run_and_is_told),
 	};
 
 	if (count > 2) {
 		backend = KWHY_GPU_CUDA;
-		give_kernels_to_the_fake(words[2], kwhy_twin_host_kernels);
+		give_kernels_to_the_fake(words[2], lab_twin_host_kernels);
 		give_kernels_to_the_fake(words[2], kwhy_collectives_host_kernels);
 	}
 	return kwhy_test_main(tests, NULL, NULL);

@@ -44,7 +44,7 @@ static void world_init(struct world *world, u32 ranks, u32 reduce_every)
 		.checks = part(world, (STEPS + 1) * sizeof(u64)),
 		.history = part(world, STEPS * SLOT * sizeof(float)),
 		.inbox = part(world, AGENTS * CONTROLS * sizeof(float)),
-		.outbox = part(world, 16 * KWHY_TWIN_OBSERVED_MOST),
+		.outbox = part(world, 16 * LAB_TWIN_OBSERVED_MOST),
 		.run_sums = part(world, STEPS * SUMS * sizeof(i64)),
 		.seen = part(world, STEPS * sizeof(u64)),
 		.times = part(world, (STEPS + 1) * sizeof(u64)),
@@ -81,17 +81,17 @@ static void run_grid(const struct world *world, kernel *run, u32 step, u32 block
 
 static void begin(const struct world *world)
 {
-	run_grid(world, kwhy_twin_begin_field, 0, BLOCKS, THREADS);
-	run_grid(world, kwhy_twin_begin_rest, 0, BLOCKS, THREADS);
+	run_grid(world, lab_twin_begin_field, 0, BLOCKS, THREADS);
+	run_grid(world, lab_twin_begin_rest, 0, BLOCKS, THREADS);
 }
 
-static struct kwhy_twin_answer answer_of(u32 ranks, u32 reduce_every)
+static struct lab_twin_answer answer_of(u32 ranks, u32 reduce_every)
 {
-	const struct kwhy_twin_shape shape = {TEST_STEPS, ranks, true, reduce_every};
-	struct kwhy_twin_answer answer;
+	const struct lab_twin_shape shape = {TEST_STEPS, ranks, true, reduce_every};
+	struct lab_twin_answer answer;
 	struct kwhy_error error;
 
-	if (kwhy_twin_reference(&shape, &answer, &error))
+	if (lab_twin_reference(&shape, &answer, &error))
 		fail_msg("%s", error.text);
 	return answer;
 }
@@ -99,7 +99,7 @@ static struct kwhy_twin_answer answer_of(u32 ranks, u32 reduce_every)
 /* What agents do between two steps, told from the packed outbox of the last. */
 struct crowd {
 	i64 seen[AGENTS];
-	u64 books;
+	u64 folded;
 };
 
 static void crowd_send(const struct crowd *crowd, u32 step, float *table)
@@ -118,15 +118,14 @@ static void crowd_look(struct crowd *crowd, u32 step, const char *outbox)
 		crowd->seen[q % AGENTS] += q % 8 == 0 ? *(const i64 *)place : fixed(*(const float *)place);
 	}
 	for (u32 a = 0; a < AGENTS; a++)
-		crowd->books = mix(crowd->books ^ (u64)crowd->seen[a]);
+		crowd->folded = mix(crowd->folded ^ (u64)crowd->seen[a]);
 }
 
 static void the_ten_kernels_give_the_bits_of_the_reference(void **state)
 {
-	kernel *const kernels[] = {kwhy_twin_gain, kwhy_twin_force, kwhy_twin_spread, kwhy_twin_diffuse,
-		kwhy_twin_push, kwhy_twin_store, kwhy_twin_limit, kwhy_twin_sum, kwhy_twin_look,
-		kwhy_twin_check};
-	struct kwhy_twin_answer answer = answer_of(1, 1);
+	kernel *const kernels[] = {lab_twin_gain, lab_twin_force, lab_twin_spread, lab_twin_diffuse,
+		lab_twin_push, lab_twin_store, lab_twin_limit, lab_twin_sum, lab_twin_look, lab_twin_check};
+	struct lab_twin_answer answer = answer_of(1, 1);
 	struct crowd crowd = {0};
 	struct world world;
 
@@ -139,16 +138,16 @@ static void the_ten_kernels_give_the_bits_of_the_reference(void **state)
 			run_grid(&world, kernels[k], step, k ? BLOCKS : 1, k ? THREADS : 128);
 		crowd_look(&crowd, step, world.a.outbox);
 		assert_true(world.a.checks[step] == answer.steps[step].field);
-		assert_true(crowd.books == answer.steps[step].observed);
+		assert_true(crowd.folded == answer.steps[step].observed);
 		assert_true((u32)world.a.sums[AGENTS] == answer.steps[step].peak);
 	}
-	kwhy_twin_answer_done(&answer);
+	lab_twin_answer_done(&answer);
 	free(world.memory);
 }
 
 static void the_fused_kernels_give_the_bits_of_the_reference(void **state)
 {
-	struct kwhy_twin_answer answer = answer_of(2, 1);
+	struct lab_twin_answer answer = answer_of(2, 1);
 	struct crowd crowd = {0};
 	struct world world;
 
@@ -158,16 +157,16 @@ static void the_fused_kernels_give_the_bits_of_the_reference(void **state)
 	begin(&world);
 	for (u32 step = 0; step < TEST_STEPS; step++) {
 		crowd_send(&crowd, step, (float *)world.a.inbox);
-		run_grid(&world, kwhy_twin_receive, BY_CLOCK, 1, 256);
-		run_grid(&world, kwhy_twin_advance, BY_CLOCK, BLOCKS, THREADS);
-		run_grid(&world, kwhy_twin_conclude, BY_CLOCK, BLOCKS, THREADS);
+		run_grid(&world, lab_twin_receive, BY_CLOCK, 1, 256);
+		run_grid(&world, lab_twin_advance, BY_CLOCK, BLOCKS, THREADS);
+		run_grid(&world, lab_twin_conclude, BY_CLOCK, BLOCKS, THREADS);
 		assert_int_equal(world.flag, step + 1);
 		crowd_look(&crowd, step, world.a.outbox);
 		assert_true(world.a.checks[step] == answer.steps[step].field);
-		assert_true(crowd.books == answer.steps[step].observed);
+		assert_true(crowd.folded == answer.steps[step].observed);
 	}
 	assert_memory_equal(world.a.history, answer.history, TEST_STEPS * SLOT * sizeof(float));
-	kwhy_twin_answer_done(&answer);
+	lab_twin_answer_done(&answer);
 	free(world.memory);
 }
 
@@ -186,7 +185,7 @@ static void pieces_are_scattered_to_their_agents(void **state)
 		for (u32 a = 0; a < AGENTS; a++)
 			for (u32 k = 0; k < sends(step, a); k++)
 				*inbox++ = expected[a * CONTROLS + k];
-		run_grid(&world, kwhy_twin_scatter, step, 1, 256);
+		run_grid(&world, lab_twin_scatter, step, 1, 256);
 		assert_memory_equal(world.a.controls, expected, sizeof(expected));
 	}
 	free(world.memory);
@@ -194,19 +193,19 @@ static void pieces_are_scattered_to_their_agents(void **state)
 
 static void check_whole_run(u32 ranks, u32 reduce_every)
 {
-	struct kwhy_twin_answer answer = answer_of(ranks, reduce_every);
+	struct lab_twin_answer answer = answer_of(ranks, reduce_every);
 	struct world world;
 
 	world_init(&world, ranks, reduce_every);
 	world.a.doubled = 1;
 	begin(&world);
-	run_grid(&world, kwhy_twin_run, 0, BLOCKS + 1, 256);
+	run_grid(&world, lab_twin_run, 0, BLOCKS + 1, 256);
 	for (u32 step = 0; step < TEST_STEPS; step++) {
 		assert_true(world.a.checks[step] == answer.steps[step].field);
 		assert_true(world.a.seen[step] == answer.steps[step].observed);
 	}
 	assert_memory_equal(world.a.history, answer.history, TEST_STEPS * SLOT * sizeof(float));
-	kwhy_twin_answer_done(&answer);
+	lab_twin_answer_done(&answer);
 	free(world.memory);
 }
 
@@ -232,19 +231,19 @@ static void exchange(const struct world worlds[2], float rows[4][WIDTH], u32 ste
 static void step_apart(const struct world worlds[2], i64 gathered[2 * SUMS], u32 step)
 {
 	for (u32 r = 0; r < 2; r++) {
-		run_grid(&worlds[r], kwhy_twin_receive, step, 1, 256);
-		run_grid(&worlds[r], kwhy_twin_advance, step, BLOCKS, THREADS);
-		run_grid(&worlds[r], kwhy_twin_tally, step, BLOCKS, THREADS);
+		run_grid(&worlds[r], lab_twin_receive, step, 1, 256);
+		run_grid(&worlds[r], lab_twin_advance, step, BLOCKS, THREADS);
+		run_grid(&worlds[r], lab_twin_tally, step, BLOCKS, THREADS);
 	}
 	for (u32 r = 0; r < 2; r++)
 		memcpy(gathered + r * SUMS, worlds[r].a.sums, SUMS * sizeof(*gathered));
 	for (u32 r = 0; r < 2; r++)
-		run_grid(&worlds[r], kwhy_twin_combine, step, 1, 256);
+		run_grid(&worlds[r], lab_twin_combine, step, 1, 256);
 }
 
 static void fields_apart_give_the_bits_of_one_field(void **state)
 {
-	struct kwhy_twin_answer answer = answer_of(2, 4);
+	struct lab_twin_answer answer = answer_of(2, 4);
 	float rows[4][WIDTH];
 	i64 gathered[2 * SUMS];
 	struct crowd crowd = {0};
@@ -268,9 +267,9 @@ static void fields_apart_give_the_bits_of_one_field(void **state)
 		step_apart(worlds, gathered, step);
 		crowd_look(&crowd, step, worlds[0].a.outbox);
 		assert_true(worlds[0].a.checks[step] + worlds[1].a.checks[step] == answer.steps[step].field);
-		assert_true(crowd.books == answer.steps[step].observed);
+		assert_true(crowd.folded == answer.steps[step].observed);
 	}
-	kwhy_twin_answer_done(&answer);
+	lab_twin_answer_done(&answer);
 	free(worlds[0].memory);
 	free(worlds[1].memory);
 }

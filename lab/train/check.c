@@ -1,108 +1,79 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/train/rules.h"
-#include "lab/train/run.h"
 
-/*
- * What rounding explains after a few steps, with room. In bf16 a rectifier's input near 0 may fall on the
- * other side: that, not the products, is most of what the moments are off by, and it adds up over layers (as
- * the root of their number). The weights' is wide: at first AdamW moves each by nearly its whole rate in
- * the gradient's direction, however small that is, so that where a tiny gradient's sign is lost the weight
- * goes the other way.
- */
-static const struct kwhy_train_errors single_limits = {1e-4, 1e-3, 1e-3, 0.1},
-				      half_limits = {2e-3, 0.05, 0.05, 0.6};
+/* What rounding explains after a few steps, with room. In 16 bits a rectifier's input near 0 may fall on the
+ * other side: that is most of what the moments are off by, and adds up over layers as the root of their
+ * number. The weights' is wide: at first AdamW moves each by nearly its whole rate, however small the
+ * gradient, so that where a tiny gradient's sign is lost the weight goes the other way. */
+static const struct lab_train_errors limits[] = {[LAB_FP32] = {1e-4, 1e-3, 1e-3, 0.1},
+	[LAB_TF32] = {1e-3, 0.03, 0.03, 0.5},
+	[LAB_BF16] = {2e-3, 0.05, 0.05, 0.6}};
 
-/* Over all: root of the squares of differences over that of the expected. */
-static double distance(const float *found, const float *expected, size_t count)
+/* Over all: root of the squares of differences over that of the expected, less where they begin. */
+static double distance(const float *found, const float *expected, float bound, size_t count)
 {
 	double differences = 0, squares = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		double difference = (double)found[i] - (double)expected[i];
-
-		differences += difference * difference;
-		squares += (double)expected[i] * (double)expected[i];
-	}
-	return sqrt(differences / squares);
-}
-
-static double weight_distance(const float *found, const float *expected, const struct kwhy_train_shape *shape)
-{
-	double differences = 0, squares = 0;
-
-	for (size_t i = 0; i < kwhy_train_weight_count(shape); i++) {
-		double start = (double)kwhy_train_first_weight(i, kwhy_train_bound(shape->width)),
-		       moved = (double)expected[i] - start,
+		double start = bound > 0 ? (double)lab_train_first_weight(i, bound) : 0,
 		       difference = (double)found[i] - (double)expected[i];
 
 		differences += difference * difference;
-		squares += moved * moved;
+		squares += ((double)expected[i] - start) * ((double)expected[i] - start);
 	}
 	return sqrt(differences / squares);
 }
 
-static void compare(const struct kwhy_train_shape *shape, const struct kwhy_train_state *found,
-	const struct kwhy_train_state *expected, struct kwhy_train_errors *out)
+static void compare(const struct lab_train_shape *shape, const struct lab_train_state *found,
+	const struct lab_train_state *expected, struct lab_train_errors *out)
 {
-	size_t count = kwhy_train_weight_count(shape);
+	size_t count = lab_train_weight_count(shape);
+	float bound = lab_train_bound(shape->width);
 
-	out->loss = 0;
-	for (uint32_t i = 0; i < shape->steps; i++) {
-		double error = fabs(found->losses[i] / expected->losses[i] - 1);
-
-		out->loss = error > out->loss || isnan(error) ? error : out->loss;
-	}
-	out->first = distance(found->first, expected->first, count);
-	out->second = distance(found->second, expected->second, count);
-	out->weights = weight_distance(found->weights, expected->weights, shape);
+	*out = (struct lab_train_errors){.first = distance(found->first, expected->first, 0, count),
+		.second = distance(found->second, expected->second, 0, count),
+		.weights = distance(found->weights, expected->weights, bound, count)};
+	for (uint32_t i = 0; i < shape->steps && !isnan(out->loss); i++)
+		if (!(fabs(found->losses[i] / expected->losses[i] - 1) <= out->loss))
+			out->loss = fabs(found->losses[i] / expected->losses[i] - 1);
 }
 
-static enum kwhy_status judge(const struct kwhy_train_variant *variant, uint32_t layers,
-	const struct kwhy_train_errors *errors, struct kwhy_error *error)
+static enum kwhy_status judge(const struct lab_train_request *request, const struct lab_train_errors *errors,
+	struct kwhy_error *error)
 {
-	const struct kwhy_train_errors *limits = variant->half ? &half_limits : &single_limits;
-	double share = sqrt(layers);
+	const struct lab_train_errors *most = &limits[request->variant->type];
+	double share = sqrt(request->shape.layers);
 
-	if (errors->loss <= limits->loss && errors->first <= share * limits->first &&
-		errors->second <= share * limits->second && errors->weights <= limits->weights)
+	if (errors->loss <= most->loss && errors->first <= share * most->first &&
+		errors->second <= share * most->second && errors->weights <= most->weights)
 		return KWHY_OK;
 	return kwhy_fail(error, KWHY_E_INPUT,
 		"%s is not the training of the reference: losses are off by %.2g of it, the moments by %.2g "
-		"and %.2g, the weights' way by %.2g",
-		variant->id, errors->loss, errors->first, errors->second, errors->weights);
+		"and %.2g, the change of the weights by %.2g",
+		request->variant->id, errors->loss, errors->first, errors->second, errors->weights);
 }
 
-static enum kwhy_status run_and_read(
-	const struct kwhy_train_request *request, struct kwhy_train_state *found, struct kwhy_error *error)
+enum kwhy_status lab_train_check(const struct lab_train_request *request,
+	const struct lab_train_state *expected, struct lab_train_errors *out, struct kwhy_error *error)
 {
-	float losses[KWHY_TRAIN_STEPS_MOST];
-	struct kwhy_train_result result = {.losses = losses};
-	struct kwhy_train *train = NULL;
-	enum kwhy_status status = kwhy_train_open(request, &train, error);
+	uint32_t steps = request->shape.steps, last = request->variant->parallel ? request->gpu_count - 1 : 0;
+	struct lab_train_state found = {0};
+	float losses[LAB_TRAIN_STEPS_MOST];
+	struct lab_train *train = NULL;
+	double run_s;
+	enum kwhy_status status = lab_train_open(request, &train, error);
 
 	if (!status)
-		status = kwhy_train_run(train, &result, error);
+		status = lab_train_state_new(&request->shape, &found, error);
 	if (!status)
-		status = kwhy_train_read(train, found, error);
-	kwhy_train_close(train);
-	return status;
-}
-
-enum kwhy_status kwhy_train_check(const struct kwhy_train_request *request,
-	const struct kwhy_train_state *expected, struct kwhy_train_errors *out, struct kwhy_error *error)
-{
-	struct kwhy_train_state found;
-	enum kwhy_status status = kwhy_train_shape_check(&request->shape, error);
-
+		status = lab_train_run(train, losses, &run_s, error);
 	if (!status)
-		status = kwhy_train_state_new(&request->shape, &found, error);
-	if (status)
-		return status;
-	status = run_and_read(request, &found, error);
-	if (!status) {
+		status = lab_train_read(train, last, &found, error);
+	for (uint32_t i = 0; !status && i < steps; i++)
+		found.losses[i] = (double)losses[i];
+	if (!status)
 		compare(&request->shape, &found, expected, out);
-		status = judge(request->variant, request->shape.layers, out, error);
-	}
-	kwhy_train_state_done(&found);
-	return status;
+	lab_train_close(train);
+	lab_train_state_done(&found);
+	return status ? status : judge(request, out, error);
 }

@@ -1,94 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KWHY_LAB_TRAIN_INSIDE_H
-#define KWHY_LAB_TRAIN_INSIDE_H
+#ifndef LAB_TRAIN_INSIDE_H
+#define LAB_TRAIN_INSIDE_H
 
-#include "lab/train/device.h"
-#include "lab/train/run.h"
-#include "vendor/cublas.h"
+#include "gpu/collectives.h"
+#include "lab/blaslt.h"
+#include "lab/train/train.h"
 
-/* The inside of a variant that is open, for the files of this folder. */
+#define AT(type) uint64_t
+#include "lab/train/kernels/args.cu"
 
-enum kwhy_train_kernel {
-	KWHY_TRAIN_BEGIN,
-	KWHY_TRAIN_DATA,
-	KWHY_TRAIN_FORWARD_SINGLE,
-	KWHY_TRAIN_BACKWARD_SINGLE,
-	KWHY_TRAIN_UPDATE_SINGLE,
-	KWHY_TRAIN_FORWARD_SMALL,
-	KWHY_TRAIN_BACKWARD_SMALL,
-	KWHY_TRAIN_FORWARD_LARGE,
-	KWHY_TRAIN_BACKWARD_LARGE,
-	KWHY_TRAIN_UPDATE_LARGE,
-	KWHY_TRAIN_FINISH,
-	KWHY_TRAIN_SOFTEN,
-	KWHY_TRAIN_BIAS,
-	KWHY_TRAIN_APPLY_ALL,
-	KWHY_TRAIN_SHARE,
-	KWHY_TRAIN_ADVANCE,
-	KWHY_TRAIN_KERNEL_COUNT
-};
+/* The inside of a training that is open, for the files of this folder. */
+
+#define LAB_TRAIN_KERNEL(upper, lower) LAB_TRAIN_##upper,
+enum lab_train_kernel { LAB_TRAIN_KERNELS(LAB_TRAIN_KERNEL) LAB_TRAIN_KERNEL_COUNT };
+
+/* FORWARD_LAST gives fp32, UPDATE_MORE adds to the gradients of the parts before. */
+enum product { FORWARD, FORWARD_LAST, BACKWARD, UPDATE, UPDATE_MORE, PRODUCT_COUNT };
 
 /* What one GPU has of a training. */
-struct kwhy_train_rank {
-	struct kwhy_train *train;
+struct lab_train_rank {
+	struct lab_train *train;
 	struct kwhy_gpu *gpu;
 	struct kwhy_gpu_module *module;
-	const struct kwhy_gpu_kernel *kernels[KWHY_TRAIN_KERNEL_COUNT];
-	struct kwhy_gpu_stream *stream;
-	uint64_t memory; /* all of it */
-	size_t bytes;
-	struct kwhy_train_args args;
-	/* Gradients are made, and weights handed out; or activations sent on, and errors back. NULL: alone.
-	 */
-	struct kwhy_gpu_event *ready, *done;
+	const struct kwhy_gpu_kernel *kernels[LAB_TRAIN_KERNEL_COUNT];
+	struct lab_blaslt *blaslt;
+	const struct lab_blaslt_plan *plans[PRODUCT_COUNT];
+	struct kwhy_gpu_stream *stream, *copies;
+	struct kwhy_gpu_event *arrived[2], *before; /* batches; what was queued before one */
+	struct kwhy_gpu_host samples;		    /* [samples / batch] blocks as `staged` has them */
+	uint64_t memory;			    /* all of the device's */
+	size_t bytes, staged_bytes;		    /* of a batch of this GPU */
+	struct lab_train_args args;
 };
 
-struct kwhy_train {
-	const struct kwhy_train_variant *variant;
-	struct kwhy_train_shape shape; /* parts 1 where the variant has none */
-	struct kwhy_train_rank ranks[KWHY_TRAIN_RANKS_MOST];
+struct lab_train {
+	const struct lab_train_variant *variant;
+	struct lab_train_shape shape; /* parts 1 where the variant has none */
+	struct lab_train_rank ranks[LAB_TRAIN_RANKS_MOST];
 	uint32_t rank_count, opened;
-	uint32_t segment;	     /* layers from one whose inputs are kept to the next */
-	uint32_t slots, error_slots; /* of hidden and of errors */
-	bool has_large_tiles;
-	uint32_t step; /* that is queued, for what is not told by the device's clock */
-	struct kwhy_cublas cublas;
-	kwhy_cublas_handle blas; /* NULL: own kernels */
-	uint64_t blas_memory;
-	char products[32];
-	struct kwhy_gpu_graph *graph;  /* of one rank alone */
-	struct kwhy_train_tally tally; /* of a run */
+	uint32_t segment;		/* layers from one whose inputs are kept to the next */
+	uint32_t slots;			/* of hidden */
+	struct kwhy_collectives *group; /* NULL: one GPU alone */
+	struct kwhy_gpu_graph *graph;	/* of a step; NULL: none */
+	/* Of a run, or of opening: */
+	uint32_t step;
+	enum kwhy_status status; /* the first failure, whose words are in `error` */
+	struct kwhy_error *error;
 };
 
-/* cuBLAS, opened where the variant is the library's; else nothing. */
-KWHY_MUST_USE enum kwhy_status kwhy_train_blas_open(struct kwhy_train *train, struct kwhy_error *error);
-void kwhy_train_blas_close(struct kwhy_train *train);
-KWHY_MUST_USE enum kwhy_status kwhy_train_blas_multiply(struct kwhy_train *train,
-	enum kwhy_train_product what, const struct kwhy_train_call *call, struct kwhy_error *error);
+/* Makes a call of a training unless one before it has failed. */
+#define TRY(train, function, ...) \
+	((train)->status = (train)->status ? (train)->status : function(__VA_ARGS__, (train)->error))
 
-/* Queues them. */
-KWHY_MUST_USE enum kwhy_status kwhy_train_launch(struct kwhy_train_rank *rank, enum kwhy_train_kernel kernel,
-	const struct kwhy_train_call *call, struct kwhy_error *error);
-KWHY_MUST_USE enum kwhy_status kwhy_train_queue_step(struct kwhy_train *train, struct kwhy_error *error);
-
-/* Access to each other's memory, and events; then, in a step, AdamW by shares once all gradients are made. */
-KWHY_MUST_USE enum kwhy_status kwhy_train_join(struct kwhy_train *train, struct kwhy_error *error);
-KWHY_MUST_USE enum kwhy_status kwhy_train_share(struct kwhy_train *train, struct kwhy_error *error);
-
-/* Behind all ranks' events of one kind, every rank's stream goes on. */
-KWHY_MUST_USE enum kwhy_status kwhy_train_meet(
-	struct kwhy_train *train, bool is_done, struct kwhy_error *error);
-
-/* A step of a pipeline: parts go forward through all ranks, then back. */
-KWHY_MUST_USE enum kwhy_status kwhy_train_queue_pipeline(struct kwhy_train *train, struct kwhy_error *error);
-/* The layers of a rank: from *first up to *end. */
-void kwhy_train_layers_of(const struct kwhy_train *train, uint32_t rank, uint32_t *first, uint32_t *end);
-
-/* A layer's product and what follows it, by the variant's kernels or its library. */
-KWHY_MUST_USE enum kwhy_status kwhy_train_multiply(struct kwhy_train_rank *rank, enum kwhy_train_product what,
-	const struct kwhy_train_call *call, struct kwhy_error *error);
-
-/* The pairs of weights that a rank has the moments of: from *first up to *end. */
-void kwhy_train_share_of(const struct kwhy_train *train, uint32_t rank, uint64_t *first, uint64_t *end);
+/* Queues a step behind its batch. */
+void lab_train_queue_step(struct lab_train *train);
 
 #endif

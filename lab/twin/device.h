@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KWHY_LAB_TWIN_DEVICE_H
-#define KWHY_LAB_TWIN_DEVICE_H
+#ifndef LAB_TWIN_DEVICE_H
+#define LAB_TWIN_DEVICE_H
 
 #include "gpu/gpu.h"
 #include "lab/twin/twin.h"
@@ -10,7 +10,7 @@
  * kernels/twin/args.cu, with addresses of the device. `cells` from `first_cell` on are one field: of one rank
  * or of several.
  */
-struct kwhy_twin_args {
+struct lab_twin_args {
 	uint64_t t, u, f, l, v, w; /* float [cells]; t has a second half where it is doubled */
 	uint64_t controls;	   /* float [AGENTS][CONTROLS] */
 	uint64_t gains;		   /* float [AGENTS][GAINS] */
@@ -33,10 +33,10 @@ struct kwhy_twin_args {
 };
 
 /* Instead of a step: the one that the device's clock tells. */
-#define KWHY_TWIN_BY_CLOCK UINT32_MAX
+#define LAB_TWIN_BY_CLOCK UINT32_MAX
 
 /* The kernels, in CUDA C and for the host. */
-extern const struct kwhy_gpu_source kwhy_twin_source;
-extern const struct kwhy_gpu_host_kernel kwhy_twin_host_kernels[];
+extern const struct kwhy_gpu_source lab_twin_source;
+extern const struct kwhy_gpu_host_kernel lab_twin_host_kernels[];
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/kernels.h"
+#include "lab/parts.h"
 #include "lab/twin/inside.h"
 
 #include <stdlib.h>
@@ -7,81 +8,73 @@
 
 static const char *const options[] = {"-fmad=false", NULL};
 
-static const char *const kernel_names[KWHY_TWIN_KERNEL_COUNT] = {
-	[KWHY_TWIN_BEGIN_FIELD] = "kwhy_twin_begin_field",
-	[KWHY_TWIN_BEGIN_REST] = "kwhy_twin_begin_rest",
-	[KWHY_TWIN_GAIN] = "kwhy_twin_gain",
-	[KWHY_TWIN_FORCE] = "kwhy_twin_force",
-	[KWHY_TWIN_SPREAD] = "kwhy_twin_spread",
-	[KWHY_TWIN_DIFFUSE] = "kwhy_twin_diffuse",
-	[KWHY_TWIN_PUSH] = "kwhy_twin_push",
-	[KWHY_TWIN_STORE] = "kwhy_twin_store",
-	[KWHY_TWIN_LIMIT] = "kwhy_twin_limit",
-	[KWHY_TWIN_SUM] = "kwhy_twin_sum",
-	[KWHY_TWIN_LOOK] = "kwhy_twin_look",
-	[KWHY_TWIN_CHECK] = "kwhy_twin_check",
-	[KWHY_TWIN_SCATTER] = "kwhy_twin_scatter",
-	[KWHY_TWIN_RECEIVE] = "kwhy_twin_receive",
-	[KWHY_TWIN_ADVANCE] = "kwhy_twin_advance",
-	[KWHY_TWIN_CONCLUDE] = "kwhy_twin_conclude",
-	[KWHY_TWIN_TALLY] = "kwhy_twin_tally",
-	[KWHY_TWIN_COMBINE] = "kwhy_twin_combine",
-	[KWHY_TWIN_RUN] = "kwhy_twin_run",
+static const char *const kernel_names[LAB_TWIN_KERNEL_COUNT] = {
+	[LAB_TWIN_BEGIN_FIELD] = "lab_twin_begin_field",
+	[LAB_TWIN_BEGIN_REST] = "lab_twin_begin_rest",
+	[LAB_TWIN_GAIN] = "lab_twin_gain",
+	[LAB_TWIN_FORCE] = "lab_twin_force",
+	[LAB_TWIN_SPREAD] = "lab_twin_spread",
+	[LAB_TWIN_DIFFUSE] = "lab_twin_diffuse",
+	[LAB_TWIN_PUSH] = "lab_twin_push",
+	[LAB_TWIN_STORE] = "lab_twin_store",
+	[LAB_TWIN_LIMIT] = "lab_twin_limit",
+	[LAB_TWIN_SUM] = "lab_twin_sum",
+	[LAB_TWIN_LOOK] = "lab_twin_look",
+	[LAB_TWIN_CHECK] = "lab_twin_check",
+	[LAB_TWIN_SCATTER] = "lab_twin_scatter",
+	[LAB_TWIN_RECEIVE] = "lab_twin_receive",
+	[LAB_TWIN_ADVANCE] = "lab_twin_advance",
+	[LAB_TWIN_CONCLUDE] = "lab_twin_conclude",
+	[LAB_TWIN_TALLY] = "lab_twin_tally",
+	[LAB_TWIN_COMBINE] = "lab_twin_combine",
+	[LAB_TWIN_RUN] = "lab_twin_run",
 };
 
 /* The parts of a field's memory, each at a multiple of 256 bytes; gives the bytes in all. */
-static size_t lay_out(struct kwhy_twin_field *field, uint64_t start)
+static size_t lay_out(struct lab_twin_field *field, uint64_t start)
 {
-	struct kwhy_twin_args *args = &field->args;
-	const size_t plane = args->cells * sizeof(float), sums = (KWHY_TWIN_AGENTS + 1) * sizeof(int64_t);
-	const struct {
-		uint64_t *place;
-		size_t bytes;
-	} parts[] = {
+	struct lab_twin_args *args = &field->args;
+	const size_t plane = args->cells * sizeof(float), sums = (LAB_TWIN_AGENTS + 1) * sizeof(int64_t);
+	const struct lab_part parts[] = {
 		{&args->t, 2 * plane},
 		{&args->u, plane},
 		{&args->f, plane},
 		{&args->l, plane},
 		{&args->v, plane},
 		{&args->w, plane},
-		{&args->controls, KWHY_TWIN_AGENTS * KWHY_TWIN_CONTROLS * sizeof(float)},
-		{&args->gains, KWHY_TWIN_AGENTS * KWHY_TWIN_GAINS * sizeof(float)},
+		{&args->controls, LAB_TWIN_AGENTS * LAB_TWIN_CONTROLS * sizeof(float)},
+		{&args->gains, LAB_TWIN_AGENTS * LAB_TWIN_GAINS * sizeof(float)},
 		{&args->sums, sums},
-		{&args->checks, (KWHY_TWIN_STEPS + 1) * sizeof(uint64_t)},
-		{&args->history, KWHY_TWIN_STEPS * KWHY_TWIN_SLOT_FLOATS * sizeof(float)},
-		{&args->inbox, KWHY_TWIN_AGENTS * KWHY_TWIN_CONTROLS * sizeof(float)},
-		{&args->outbox, sizeof(((struct kwhy_twin_mail *)0)->outbox)},
+		{&args->checks, (LAB_TWIN_STEPS + 1) * sizeof(uint64_t)},
+		{&args->history, LAB_TWIN_STEPS * LAB_TWIN_SLOT_FLOATS * sizeof(float)},
+		{&args->inbox, LAB_TWIN_AGENTS * LAB_TWIN_CONTROLS * sizeof(float)},
+		{&args->outbox, sizeof(((struct lab_twin_mail *)0)->outbox)},
 		{&args->clock, 2 * sizeof(uint32_t)},
-		{&args->run_sums, KWHY_TWIN_STEPS * sums},
-		{&args->seen, KWHY_TWIN_STEPS * sizeof(uint64_t)},
-		{&args->times, (KWHY_TWIN_STEPS + 1) * sizeof(uint64_t)},
+		{&args->run_sums, LAB_TWIN_STEPS * sums},
+		{&args->seen, LAB_TWIN_STEPS * sizeof(uint64_t)},
+		{&args->times, (LAB_TWIN_STEPS + 1) * sizeof(uint64_t)},
 		{&args->arrived, sizeof(uint32_t)},
-		{&args->gathered, KWHY_TWIN_RANKS_MOST * sums},
-		{&field->rows, 2 * KWHY_TWIN_WIDTH * sizeof(float)},
+		{&args->gathered, LAB_TWIN_RANKS_MOST * sums},
+		{&field->rows, 2 * LAB_TWIN_WIDTH * sizeof(float)},
 	};
-	uint64_t next = start;
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		*parts[i].place = next;
-		next += (parts[i].bytes + 255) / 256 * 256;
-	}
-	return next - start;
+	return lab_parts_place(parts, sizeof(parts) / sizeof(parts[0]), start);
 }
 
-static enum kwhy_status open_place(struct kwhy_twin *twin, struct kwhy_gpu *gpu, struct kwhy_error *error)
+static enum kwhy_status open_place(struct lab_twin *twin, struct kwhy_gpu *gpu, struct kwhy_error *error)
 {
 	static const struct kwhy_gpu_source source = {.title = "twin.cu",
 		.text = kwhy_kernels_twin,
 		.options = options,
-		.on_host = kwhy_twin_host_kernels};
-	struct kwhy_twin_place *place = &twin->places[twin->place_count++];
+		.on_host = lab_twin_host_kernels};
+	struct lab_twin_place *place = &twin->places[twin->place_count++];
 	enum kwhy_status status;
 
 	place->gpu = gpu;
 	status = gpu->ops->enter(gpu, error);
 	if (!status)
 		status = gpu->ops->module_new(gpu, &source, &place->module, error);
-	for (size_t k = 0; !status && k < KWHY_TWIN_KERNEL_COUNT; k++)
+	for (size_t k = 0; !status && k < LAB_TWIN_KERNEL_COUNT; k++)
 		status = gpu->ops->kernel_find(
 			gpu, place->module, kernel_names[k], &place->kernels[k], error);
 	return status ? status : gpu->ops->stream_new(gpu, &place->stream, error);
@@ -89,10 +82,10 @@ static enum kwhy_status open_place(struct kwhy_twin *twin, struct kwhy_gpu *gpu,
 
 /* All memory is a pattern at first: what nothing wrote is seen. */
 static enum kwhy_status open_field(
-	struct kwhy_twin *twin, struct kwhy_twin_place *place, struct kwhy_error *error)
+	struct lab_twin *twin, struct lab_twin_place *place, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = place->gpu;
-	struct kwhy_twin_field *field = &twin->fields[twin->field_count];
+	struct lab_twin_field *field = &twin->fields[twin->field_count];
 	uint32_t ranks = twin->variant->apart ? 1 : twin->shape.ranks;
 	size_t bytes;
 	enum kwhy_status status = gpu->ops->enter(gpu, error);
@@ -100,8 +93,8 @@ static enum kwhy_status open_field(
 	field->gpu = gpu;
 	field->stream = place->stream;
 	field->kernels = place->kernels;
-	field->args.cells = ranks * KWHY_TWIN_CELLS;
-	field->args.first_cell = twin->field_count * KWHY_TWIN_CELLS;
+	field->args.cells = ranks * LAB_TWIN_CELLS;
+	field->args.first_cell = twin->field_count * LAB_TWIN_CELLS;
 	twin->field_count++;
 	bytes = lay_out(field, 0);
 	if (!status)
@@ -112,34 +105,34 @@ static enum kwhy_status open_field(
 	return gpu->ops->fill(gpu, field->stream, field->memory, 0xA5, bytes, error);
 }
 
-static void set_args(struct kwhy_twin *twin)
+static void set_args(struct lab_twin *twin)
 {
-	const struct kwhy_twin_variant *variant = twin->variant;
+	const struct lab_twin_variant *variant = twin->variant;
 	bool has_rows = variant->apart || !variant->doubled;
 
 	for (uint32_t i = 0; i < twin->field_count; i++) {
-		struct kwhy_twin_field *field = &twin->fields[i];
+		struct lab_twin_field *field = &twin->fields[i];
 
 		field->args.above = has_rows ? field->rows : 0;
-		field->args.below = has_rows ? field->rows + KWHY_TWIN_WIDTH * sizeof(float) : 0;
+		field->args.below = has_rows ? field->rows + LAB_TWIN_WIDTH * sizeof(float) : 0;
 		field->args.doubled = variant->doubled;
 		field->args.scattered = variant->scattered;
 		field->args.steps = twin->shape.steps;
 		field->args.closed = twin->shape.closed;
-		field->args.reduce_every = variant->reduce_every;
+		field->args.reduce_every = lab_twin_reduces_every(variant);
 		field->args.parts = twin->field_count;
 	}
 	if (variant->mapped) {
 		uint64_t mail = twin->mail_memory.address;
 
-		twin->fields[0].args.inbox = mail + offsetof(struct kwhy_twin_mail, controls);
-		twin->fields[0].args.outbox = mail + offsetof(struct kwhy_twin_mail, outbox);
-		twin->fields[0].args.flag = mail + offsetof(struct kwhy_twin_mail, flag);
+		twin->fields[0].args.inbox = mail + offsetof(struct lab_twin_mail, controls);
+		twin->fields[0].args.outbox = mail + offsetof(struct lab_twin_mail, outbox);
+		twin->fields[0].args.flag = mail + offsetof(struct lab_twin_mail, flag);
 	}
 }
 
 static enum kwhy_status open_fields(
-	struct kwhy_twin *twin, const struct kwhy_twin_request *request, struct kwhy_error *error)
+	struct lab_twin *twin, const struct lab_twin_request *request, struct kwhy_error *error)
 {
 	uint32_t fields = request->variant->apart ? request->shape.ranks : 1,
 		 places = fields < request->gpu_count ? fields : request->gpu_count;
@@ -153,25 +146,26 @@ static enum kwhy_status open_fields(
 }
 
 static enum kwhy_status open_group(
-	struct kwhy_twin *twin, const struct kwhy_twin_request *request, struct kwhy_error *error)
+	struct lab_twin *twin, const struct lab_twin_request *request, struct kwhy_error *error)
 {
 	struct kwhy_collectives_member members[KWHY_COLLECTIVES_MEMBERS_MOST];
 
 	for (uint32_t i = 0; i < twin->field_count; i++)
 		members[i] = (struct kwhy_collectives_member){twin->fields[i].gpu, twin->fields[i].stream};
-	if (request->collectives == KWHY_TWIN_COLLECTIVES_NCCL)
+	if (request->collectives == LAB_TWIN_COLLECTIVES_NCCL)
 		return kwhy_collectives_nccl_new(members, twin->field_count, &twin->group, error);
 	return kwhy_collectives_own_new(members, twin->field_count, &twin->group, error);
 }
 
-static enum kwhy_status open_host(struct kwhy_twin *twin, struct kwhy_error *error)
+static enum kwhy_status open_host(struct lab_twin *twin, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = twin->places[0].gpu;
 	enum kwhy_status status = gpu->ops->enter(gpu, error);
 
 	if (!status)
-		status = gpu->ops->host_new(gpu, twin->variant->memory, sizeof(*twin->mail),
-			gpu->facts.numa_node, &twin->mail_memory, error);
+		status = gpu->ops->host_new(gpu,
+			twin->variant->pageable ? KWHY_GPU_HOST_PAGEABLE : KWHY_GPU_HOST_PINNED,
+			sizeof(*twin->mail), gpu->facts.numa_node, &twin->mail_memory, error);
 	if (!status && twin->variant->mapped && !twin->mail_memory.address)
 		status = kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"%s cannot reach the host's memory; leave %s out", gpu->facts.name,
@@ -181,37 +175,35 @@ static enum kwhy_status open_host(struct kwhy_twin *twin, struct kwhy_error *err
 	twin->mail = twin->mail_memory.memory;
 	status = gpu->ops->event_new(gpu, false, &twin->fetched, error);
 	if (!status)
-		status = gpu->ops->event_new(gpu, true, &twin->start, error);
-	if (!status)
-		status = gpu->ops->event_new(gpu, true, &twin->end, error);
-	twin->batch = calloc(KWHY_TWIN_OBSERVED_MOST, sizeof(*twin->batch));
-	twin->checks = calloc(3 * (KWHY_TWIN_STEPS + 1), sizeof(*twin->checks));
-	twin->history = calloc(KWHY_TWIN_STEPS * KWHY_TWIN_SLOT_FLOATS, sizeof(*twin->history));
+		status = lab_gate_open(gpu, twin->fields[0].stream, &twin->gate, error);
+	twin->batch = calloc(LAB_TWIN_OBSERVED_MOST, sizeof(*twin->batch));
+	twin->checks = calloc(3 * (LAB_TWIN_STEPS + 1), sizeof(*twin->checks));
+	twin->history = calloc(LAB_TWIN_STEPS * LAB_TWIN_SLOT_FLOATS, sizeof(*twin->history));
 	if (!status && (!twin->batch || !twin->checks || !twin->history))
 		return kwhy_fail_memory(error, "a run of twin");
-	twin->seen = twin->checks + KWHY_TWIN_STEPS + 1;
-	twin->times = twin->seen + KWHY_TWIN_STEPS + 1;
+	twin->seen = twin->checks + LAB_TWIN_STEPS + 1;
+	twin->times = twin->seen + LAB_TWIN_STEPS + 1;
 	return status;
 }
 
 /* A step of kernels that look at the device's clock. */
 static enum kwhy_status issue_step(void *context, struct kwhy_error *error)
 {
-	struct kwhy_twin *twin = context;
-	const struct kwhy_twin_variant *variant = twin->variant;
+	struct lab_twin *twin = context;
+	const struct lab_twin_variant *variant = twin->variant;
 	enum kwhy_status status = KWHY_OK;
 
 	if (variant->send)
-		status = variant->send(twin, KWHY_TWIN_BY_CLOCK, error);
+		status = variant->send(twin, LAB_TWIN_BY_CLOCK, error);
 	if (!status)
-		status = variant->compute(twin, KWHY_TWIN_BY_CLOCK, error);
+		status = variant->compute(twin, LAB_TWIN_BY_CLOCK, error);
 	if (!status && variant->fetch)
-		status = variant->fetch(twin, KWHY_TWIN_BY_CLOCK, error);
+		status = variant->fetch(twin, LAB_TWIN_BY_CLOCK, error);
 	return status;
 }
 
 /* A step, to be launched again and again. */
-static enum kwhy_status capture(struct kwhy_twin *twin, struct kwhy_error *error)
+static enum kwhy_status capture(struct lab_twin *twin, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = twin->places[0].gpu;
 	enum kwhy_status status;
@@ -224,13 +216,13 @@ static enum kwhy_status capture(struct kwhy_twin *twin, struct kwhy_error *error
 	return status;
 }
 
-/* As many blocks as there are cells for, if they can all run at once, and one for the books. */
-static enum kwhy_status find_blocks(struct kwhy_twin *twin, struct kwhy_error *error)
+/* As many blocks as there are cells for, if they can all run at once, and one that folds what agents saw. */
+static enum kwhy_status find_blocks(struct lab_twin *twin, struct kwhy_error *error)
 {
-	const struct kwhy_twin_field *field = &twin->fields[0];
+	const struct lab_twin_field *field = &twin->fields[0];
 	uint32_t wanted = field->args.cells / 1024, sms = field->gpu->facts.sm_count, resident;
 	enum kwhy_status status = field->gpu->ops->resident_blocks(
-		field->gpu, field->kernels[KWHY_TWIN_RUN], 1024, &resident, error);
+		field->gpu, field->kernels[LAB_TWIN_RUN], 1024, &resident, error);
 
 	if (status)
 		return status;
@@ -244,7 +236,7 @@ static enum kwhy_status find_blocks(struct kwhy_twin *twin, struct kwhy_error *e
 }
 
 static enum kwhy_status prepare(
-	struct kwhy_twin *twin, const struct kwhy_twin_request *request, struct kwhy_error *error)
+	struct lab_twin *twin, const struct lab_twin_request *request, struct kwhy_error *error)
 {
 	struct kwhy_gpu *first = request->gpus[0];
 	enum kwhy_status status = open_fields(twin, request, error);
@@ -256,43 +248,43 @@ static enum kwhy_status prepare(
 	if (status)
 		return status;
 	set_args(twin);
-	if (twin->variant->fetch == kwhy_twin_fetch_batch && !first->ops->copy_batch)
+	if (twin->variant->batched && !first->ops->copy_batch)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"the driver of %s takes no batches of copies; leave %s out", first->facts.name,
 			twin->variant->id);
-	if (twin->variant->host == KWHY_TWIN_GRAPHS)
+	if (twin->variant->host == LAB_TWIN_GRAPHS)
 		status = capture(twin, error);
-	else if (twin->variant->host == KWHY_TWIN_DEVICE)
+	else if (twin->variant->host == LAB_TWIN_DEVICE)
 		status = find_blocks(twin, error);
-	return status ? status : kwhy_twin_wait(twin, error);
+	return status ? status : lab_twin_wait(twin, error);
 }
 
 /* What is still queued, after a failure, must not find its memory gone. */
-static void await_places(const struct kwhy_twin *twin)
+static void await_places(const struct lab_twin *twin)
 {
 	struct kwhy_error ignored;
 
 	for (uint32_t i = 0; i < twin->place_count; i++) {
-		const struct kwhy_twin_place *place = &twin->places[i];
+		const struct lab_twin_place *place = &twin->places[i];
 
 		if (place->stream && !place->gpu->ops->enter(place->gpu, &ignored))
 			(void)place->gpu->ops->synchronize(place->gpu, place->stream, &ignored);
 	}
 }
 
-static void close_places(struct kwhy_twin *twin)
+static void close_places(struct lab_twin *twin)
 {
 	for (uint32_t i = 0; i < twin->field_count; i++)
 		twin->fields[i].gpu->ops->memory_free(twin->fields[i].gpu, twin->fields[i].memory);
 	for (uint32_t i = 0; i < twin->place_count; i++) {
-		struct kwhy_twin_place *place = &twin->places[i];
+		struct lab_twin_place *place = &twin->places[i];
 
 		place->gpu->ops->stream_free(place->gpu, place->stream);
 		place->gpu->ops->module_free(place->gpu, place->module);
 	}
 }
 
-void kwhy_twin_close(struct kwhy_twin *twin)
+void lab_twin_close(struct lab_twin *twin)
 {
 	struct kwhy_gpu *gpu;
 
@@ -305,8 +297,7 @@ void kwhy_twin_close(struct kwhy_twin *twin)
 	if (gpu->ops->graph_free)
 		gpu->ops->graph_free(gpu, twin->graph);
 	gpu->ops->event_free(gpu, twin->fetched);
-	gpu->ops->event_free(gpu, twin->start);
-	gpu->ops->event_free(gpu, twin->end);
+	lab_gate_close(&twin->gate);
 	if (twin->mail)
 		gpu->ops->host_free(gpu, &twin->mail_memory);
 	close_places(twin);
@@ -316,25 +307,11 @@ void kwhy_twin_close(struct kwhy_twin *twin)
 	free(twin);
 }
 
-static enum kwhy_status check_request(const struct kwhy_twin_request *request, struct kwhy_error *error)
+enum kwhy_status lab_twin_open(
+	const struct lab_twin_request *request, struct lab_twin **out, struct kwhy_error *error)
 {
-	const struct kwhy_twin_shape *shape = &request->shape;
-
-	if (request->gpu_count < 1)
-		return kwhy_fail(error, KWHY_E_INPUT, "twin: no GPU to run on");
-	if (shape->steps < 1 || shape->steps > KWHY_TWIN_STEPS || shape->ranks < 1 ||
-		shape->ranks > KWHY_TWIN_RANKS_MOST)
-		return kwhy_fail(error, KWHY_E_INPUT,
-			"twin: %u steps of %u ranks; there may be 1 to %d steps and 1 to %d ranks",
-			shape->steps, shape->ranks, KWHY_TWIN_STEPS, KWHY_TWIN_RANKS_MOST);
-	return KWHY_OK;
-}
-
-enum kwhy_status kwhy_twin_open(
-	const struct kwhy_twin_request *request, struct kwhy_twin **out, struct kwhy_error *error)
-{
-	struct kwhy_twin *twin;
-	enum kwhy_status status = check_request(request, error);
+	struct lab_twin *twin;
+	enum kwhy_status status = lab_twin_shape_check(&request->shape, error);
 
 	if (status)
 		return status;
@@ -345,7 +322,7 @@ enum kwhy_status kwhy_twin_open(
 	twin->shape = request->shape;
 	status = prepare(twin, request, error);
 	if (status)
-		kwhy_twin_close(twin);
+		lab_twin_close(twin);
 	else
 		*out = twin;
 	return status;

@@ -10,14 +10,14 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-#define PATIENCE_NS INT64_C(2000000000) /* then the driver is asked what became of the step */
+#define FLAG_TIMEOUT_NS INT64_C(2000000000) /* then the driver is asked what became of the step */
 
 enum { POISON = 0xA5, SPINS = 64 };
 
 /* One run under way. */
 struct course {
-	struct kwhy_twin *twin;
-	const struct kwhy_twin_answer *answer;
+	struct lab_twin *twin;
+	const struct lab_twin_answer *answer;
 	bool poisoned;
 	double *step_s; /* may be NULL */
 	double busy_s;
@@ -29,9 +29,9 @@ static double seconds_since(int64_t start_ns)
 }
 
 /* The outboxes hold nothing that an earlier step left. */
-static enum kwhy_status poison(struct kwhy_twin *twin, struct kwhy_error *error)
+static enum kwhy_status poison(struct lab_twin *twin, struct kwhy_error *error)
 {
-	const struct kwhy_twin_field *field = &twin->fields[0];
+	const struct lab_twin_field *field = &twin->fields[0];
 
 	memset(twin->mail->outbox, POISON, sizeof(twin->mail->outbox));
 	if (twin->variant->mapped)
@@ -40,14 +40,14 @@ static enum kwhy_status poison(struct kwhy_twin *twin, struct kwhy_error *error)
 		field->gpu, field->stream, field->args.outbox, POISON, sizeof(twin->mail->outbox), error);
 }
 
-static enum kwhy_status mark_fetched(struct kwhy_twin *twin, struct kwhy_error *error)
+static enum kwhy_status mark_fetched(struct lab_twin *twin, struct kwhy_error *error)
 {
-	const struct kwhy_twin_field *field = &twin->fields[0];
+	const struct lab_twin_field *field = &twin->fields[0];
 
 	return field->gpu->ops->event_record(field->gpu, twin->fetched, field->stream, error);
 }
 
-static enum kwhy_status check_fetched(struct kwhy_twin *twin, uint32_t step, struct kwhy_error *error)
+static enum kwhy_status check_fetched(struct lab_twin *twin, uint32_t step, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = twin->fields[0].gpu;
 	bool reached = false;
@@ -72,7 +72,7 @@ static enum kwhy_status check_seen(
 }
 
 /* The host waits for a word that the device writes; the driver is asked only when that takes too long. */
-static enum kwhy_status await_flag(struct kwhy_twin *twin, uint32_t step, struct kwhy_error *error)
+static enum kwhy_status await_flag(struct lab_twin *twin, uint32_t step, struct kwhy_error *error)
 {
 	int64_t start_ns = kwhy_clock_mono_ns();
 	enum kwhy_status status = KWHY_OK;
@@ -82,18 +82,18 @@ static enum kwhy_status await_flag(struct kwhy_twin *twin, uint32_t step, struct
 			return status;
 		if (spins % SPINS)
 			continue;
-		if (kwhy_clock_mono_ns() - start_ns > PATIENCE_NS)
+		if (kwhy_clock_mono_ns() - start_ns > FLAG_TIMEOUT_NS)
 			break;
 		sched_yield();
 	}
-	status = kwhy_twin_wait(twin, error);
+	status = lab_twin_wait(twin, error);
 	if (!status && atomic_load_explicit(&twin->mail->flag, memory_order_acquire) != step + 1)
 		status = kwhy_fail(error, KWHY_E_INPUT, "twin %s: step %u never came to its end",
 			twin->variant->id, step);
 	return status;
 }
 
-static enum kwhy_status issue_calls(struct kwhy_twin *twin, uint32_t step, struct kwhy_error *error)
+static enum kwhy_status issue_calls(struct lab_twin *twin, uint32_t step, struct kwhy_error *error)
 {
 	enum kwhy_status status = twin->variant->send(twin, step, error);
 
@@ -102,9 +102,9 @@ static enum kwhy_status issue_calls(struct kwhy_twin *twin, uint32_t step, struc
 	return status ? status : twin->variant->fetch(twin, step, error);
 }
 
-static void count_graph(struct kwhy_twin *twin)
+static void count_graph(struct lab_twin *twin)
 {
-	const struct kwhy_twin_tally *one = &twin->graph_tally;
+	const struct lab_twin_tally *one = &twin->graph_tally;
 
 	twin->tally.calls++;
 	twin->tally.graphs++;
@@ -115,18 +115,18 @@ static void count_graph(struct kwhy_twin *twin)
 	twin->tally.kernels += one->kernels;
 }
 
-static enum kwhy_status issue_graph(struct kwhy_twin *twin, uint32_t step, struct kwhy_error *error)
+static enum kwhy_status issue_graph(struct lab_twin *twin, uint32_t step, struct kwhy_error *error)
 {
-	const struct kwhy_twin_field *field = &twin->fields[0];
+	const struct lab_twin_field *field = &twin->fields[0];
 
-	kwhy_twin_agents_send(&twin->agents, step, twin->mail->controls);
+	lab_twin_agents_send(&twin->agents, step, twin->mail->controls);
 	count_graph(twin);
 	return field->gpu->ops->graph_launch(field->gpu, field->stream, twin->graph, error);
 }
 
 static enum kwhy_status await_step(const struct course *course, uint32_t step, struct kwhy_error *error)
 {
-	struct kwhy_twin *twin = course->twin;
+	struct lab_twin *twin = course->twin;
 	enum kwhy_status status = KWHY_OK;
 
 	if (twin->variant->mapped)
@@ -134,26 +134,27 @@ static enum kwhy_status await_step(const struct course *course, uint32_t step, s
 	if (course->poisoned)
 		status = mark_fetched(twin, error);
 	if (!status && (!twin->variant->waits_each || course->poisoned))
-		status = kwhy_twin_wait(twin, error);
+		status = lab_twin_wait(twin, error);
 	return !status && course->poisoned ? check_fetched(twin, step, error) : status;
 }
 
 static enum kwhy_status run_step(const struct course *course, uint32_t step, struct kwhy_error *error)
 {
-	struct kwhy_twin *twin = course->twin;
+	struct lab_twin *twin = course->twin;
 	enum kwhy_status status = course->poisoned ? poison(twin, error) : KWHY_OK;
 
 	if (!status)
-		status = kwhy_twin_hold(twin, error);
+		status = lab_gate_hold(&twin->gate, error);
 	if (!status)
-		status = twin->variant->host == KWHY_TWIN_GRAPHS ? issue_graph(twin, step, error)
-								 : issue_calls(twin, step, error);
-	status = kwhy_twin_release(twin, status, error);
+		status = twin->variant->host == LAB_TWIN_GRAPHS ? issue_graph(twin, step, error)
+								: issue_calls(twin, step, error);
+	if (!status)
+		status = lab_gate_release(&twin->gate, error);
 	if (!status)
 		status = await_step(course, step, error);
 	if (status)
 		return status;
-	kwhy_twin_agents_look(&twin->agents, step, twin->mail->outbox, twin->variant->scattered);
+	lab_twin_agents_look(&twin->agents, step, twin->mail->outbox, twin->variant->scattered);
 	return check_seen(course, step, twin->agents.observed, error);
 }
 
@@ -176,27 +177,22 @@ static enum kwhy_status run_steps(struct course *course, struct kwhy_error *erro
 /* The whole run is one launch; what it saw and when is fetched when all is done. */
 static enum kwhy_status run_device(struct course *course, struct kwhy_error *error)
 {
-	struct kwhy_twin *twin = course->twin;
-	const struct kwhy_twin_field *field = &twin->fields[0];
+	struct lab_twin *twin = course->twin;
+	const struct lab_twin_field *field = &twin->fields[0];
 	struct kwhy_gpu *gpu = field->gpu;
-	double busy_ns;
-	enum kwhy_status status = gpu->ops->event_record(gpu, twin->start, field->stream, error);
+	enum kwhy_status status = gpu->ops->event_record(gpu, twin->gate.start, field->stream, error);
 
 	if (!status)
-		status = kwhy_twin_launch(twin, field, KWHY_TWIN_RUN, 0, error);
+		status = lab_twin_launch(twin, field, LAB_TWIN_RUN, 0, error);
 	if (!status)
-		status = gpu->ops->event_record(gpu, twin->end, field->stream, error);
+		status = gpu->ops->event_record(gpu, twin->gate.end, field->stream, error);
 	if (!status)
-		status = kwhy_twin_wait(twin, error);
-	if (!status)
-		status = gpu->ops->event_elapsed_ns(gpu, twin->start, twin->end, &busy_ns, error);
-	if (!status)
-		course->busy_s = busy_ns * 1e-9;
-	return status;
+		status = lab_twin_wait(twin, error);
+	return status ? status : lab_gate_elapsed(&twin->gate, &course->busy_s, error);
 }
 
 static enum kwhy_status fetch_now(
-	const struct kwhy_twin_field *field, void *to, uint64_t from, size_t bytes, struct kwhy_error *error)
+	const struct lab_twin_field *field, void *to, uint64_t from, size_t bytes, struct kwhy_error *error)
 {
 	const struct kwhy_gpu_copy copy = {kwhy_gpu_address(to), from, bytes};
 	enum kwhy_status status = field->gpu->ops->enter(field->gpu, error);
@@ -206,8 +202,8 @@ static enum kwhy_status fetch_now(
 
 static enum kwhy_status verify_device(struct course *course, struct kwhy_error *error)
 {
-	struct kwhy_twin *twin = course->twin;
-	const struct kwhy_twin_field *field = &twin->fields[0];
+	struct lab_twin *twin = course->twin;
+	const struct lab_twin_field *field = &twin->fields[0];
 	uint32_t steps = twin->shape.steps;
 	enum kwhy_status status = fetch_now(
 		field, twin->seen, field->args.seen, steps * sizeof(*twin->seen), error);
@@ -226,19 +222,19 @@ static enum kwhy_status verify_device(struct course *course, struct kwhy_error *
 /* X of every step, and once more of what was left at the end. */
 static enum kwhy_status verify_checks(const struct course *course, struct kwhy_error *error)
 {
-	struct kwhy_twin *twin = course->twin;
+	struct lab_twin *twin = course->twin;
 	uint32_t steps = twin->shape.steps;
-	uint64_t totals[KWHY_TWIN_STEPS + 1] = {0};
+	uint64_t totals[LAB_TWIN_STEPS + 1] = {0};
 	enum kwhy_status status = KWHY_OK;
 
 	for (uint32_t i = 0; !status && i < twin->field_count; i++) {
 		status = fetch_now(
 			&twin->fields[i], twin->checks, twin->fields[i].args.checks, sizeof(totals), error);
-		for (uint32_t step = 0; step <= KWHY_TWIN_STEPS; step++)
+		for (uint32_t step = 0; step <= LAB_TWIN_STEPS; step++)
 			totals[step] += twin->checks[step];
 	}
 	for (uint32_t step = 0; !status && step <= steps; step++) {
-		uint64_t found = totals[step < steps ? step : KWHY_TWIN_STEPS],
+		uint64_t found = totals[step < steps ? step : LAB_TWIN_STEPS],
 			 expected = course->answer->steps[step < steps ? step : steps - 1].field;
 
 		if (found != expected)
@@ -251,14 +247,14 @@ static enum kwhy_status verify_checks(const struct course *course, struct kwhy_e
 
 static enum kwhy_status verify_history(const struct course *course, struct kwhy_error *error)
 {
-	struct kwhy_twin *twin = course->twin;
-	const struct kwhy_twin_field *field = &twin->fields[0];
-	size_t bytes = (size_t)twin->shape.steps * KWHY_TWIN_SLOT_FLOATS * sizeof(float);
+	struct lab_twin *twin = course->twin;
+	const struct lab_twin_field *field = &twin->fields[0];
+	size_t bytes = (size_t)twin->shape.steps * LAB_TWIN_SLOT_FLOATS * sizeof(float);
 	enum kwhy_status status = fetch_now(field, twin->history, field->args.history, bytes, error);
 
 	for (uint32_t step = 0; !status && step < twin->shape.steps; step++) {
-		size_t first = (size_t)step * KWHY_TWIN_SLOT_FLOATS,
-		       kept = (4 + kwhy_twin_keeps_v(step)) * KWHY_TWIN_KEPT * sizeof(float);
+		size_t first = (size_t)step * LAB_TWIN_SLOT_FLOATS,
+		       kept = (4 + keeps_v(step)) * LAB_TWIN_KEPT * sizeof(float);
 
 		if (memcmp(twin->history + first, course->answer->history + first, kept) != 0)
 			status = kwhy_fail(error, KWHY_E_INPUT,
@@ -270,28 +266,28 @@ static enum kwhy_status verify_history(const struct course *course, struct kwhy_
 
 static enum kwhy_status reset(const struct course *course, struct kwhy_error *error)
 {
-	struct kwhy_twin *twin = course->twin;
-	const struct kwhy_twin_field *field = &twin->fields[0];
+	struct lab_twin *twin = course->twin;
+	const struct lab_twin_field *field = &twin->fields[0];
 	enum kwhy_status status = field->gpu->ops->enter(field->gpu, error);
 
-	twin->agents = (struct kwhy_twin_agents){.closed = twin->shape.closed};
+	twin->agents = (struct lab_twin_agents){.closed = twin->shape.closed};
 	memset(twin->mail->controls, 0, sizeof(twin->mail->controls));
 	atomic_store(&twin->mail->flag, 0);
 	if (!status && course->poisoned)
 		status = field->gpu->ops->fill(field->gpu, field->stream, field->args.history, POISON,
-			KWHY_TWIN_STEPS * KWHY_TWIN_SLOT_FLOATS * sizeof(float), error);
+			LAB_TWIN_STEPS * LAB_TWIN_SLOT_FLOATS * sizeof(float), error);
 	if (!status)
-		status = kwhy_twin_wait(twin, error);
-	twin->tally = (struct kwhy_twin_tally){0};
+		status = lab_twin_wait(twin, error);
+	twin->tally = (struct lab_twin_tally){0};
 	return status;
 }
 
-static enum kwhy_status await_all(struct kwhy_twin *twin, struct kwhy_error *error)
+static enum kwhy_status await_all(struct lab_twin *twin, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 
 	for (uint32_t i = 1; !status && i < twin->place_count; i++) {
-		const struct kwhy_twin_place *place = &twin->places[i];
+		const struct lab_twin_place *place = &twin->places[i];
 
 		status = place->gpu->ops->enter(place->gpu, error);
 		if (!status)
@@ -301,14 +297,14 @@ static enum kwhy_status await_all(struct kwhy_twin *twin, struct kwhy_error *err
 	}
 	if (!status)
 		status = twin->places[0].gpu->ops->enter(twin->places[0].gpu, error);
-	return status ? status : kwhy_twin_wait(twin, error);
+	return status ? status : lab_twin_wait(twin, error);
 }
 
 static enum kwhy_status verify(struct course *course, struct kwhy_error *error)
 {
 	enum kwhy_status status = verify_checks(course, error);
 
-	if (!status && course->twin->variant->host == KWHY_TWIN_DEVICE)
+	if (!status && course->twin->variant->host == LAB_TWIN_DEVICE)
 		status = verify_device(course, error);
 	if (!status && course->poisoned)
 		status = verify_history(course, error);
@@ -316,37 +312,37 @@ static enum kwhy_status verify(struct course *course, struct kwhy_error *error)
 }
 
 /* What stands at either end of a run. */
-static enum kwhy_status run_edge(struct kwhy_twin *twin,
-	enum kwhy_status (*queue)(struct kwhy_twin *twin, struct kwhy_error *error), struct kwhy_error *error)
+static enum kwhy_status run_edge(struct lab_twin *twin,
+	enum kwhy_status (*queue)(struct lab_twin *twin, struct kwhy_error *error), struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_twin_hold(twin, error);
+	enum kwhy_status status = lab_gate_hold(&twin->gate, error);
 
 	if (!status)
 		status = queue(twin, error);
-	return kwhy_twin_release(twin, status, error);
+	return status ? status : lab_gate_release(&twin->gate, error);
 }
 
 /* What counts as the run: everything but the verification. */
 static enum kwhy_status run_whole(struct course *course, struct kwhy_error *error)
 {
-	struct kwhy_twin *twin = course->twin;
+	struct lab_twin *twin = course->twin;
 	enum kwhy_status status;
 
 	kwhy_nvtx_push(twin->variant->id);
-	status = run_edge(twin, kwhy_twin_begin, error);
+	status = run_edge(twin, lab_twin_begin, error);
 	if (!status)
-		status = twin->variant->host == KWHY_TWIN_DEVICE ? run_device(course, error)
-								 : run_steps(course, error);
+		status = twin->variant->host == LAB_TWIN_DEVICE ? run_device(course, error)
+								: run_steps(course, error);
 	if (!status)
-		status = run_edge(twin, kwhy_twin_end, error);
+		status = run_edge(twin, lab_twin_end, error);
 	if (!status)
 		status = await_all(twin, error);
 	kwhy_nvtx_pop();
 	return status;
 }
 
-enum kwhy_status kwhy_twin_run(struct kwhy_twin *twin, const struct kwhy_twin_answer *answer, bool poisoned,
-	struct kwhy_twin_result *out, struct kwhy_error *error)
+enum kwhy_status lab_twin_run(struct lab_twin *twin, const struct lab_twin_answer *answer, bool poisoned,
+	struct lab_twin_result *out, struct kwhy_error *error)
 {
 	struct course course = {twin, answer, poisoned, out->step_s, NAN};
 	enum kwhy_status status = reset(&course, error);
@@ -364,4 +360,43 @@ enum kwhy_status kwhy_twin_run(struct kwhy_twin *twin, const struct kwhy_twin_an
 	out->busy_s = course.busy_s;
 	out->tally = twin->tally;
 	return KWHY_OK;
+}
+
+/* A first run does what a driver does only once: behind a gate it could not. */
+static enum kwhy_status run_held(struct lab_twin *twin, const struct lab_twin_answer *answer,
+	double *out_busy_s, struct kwhy_error *error)
+{
+	struct lab_twin_result result = {0};
+	enum kwhy_status status = lab_twin_run(twin, answer, false, &result, error);
+
+	if (!status)
+		status = lab_gate_set(&twin->gate, error);
+	if (!status)
+		status = lab_twin_run(twin, answer, false, &result, error);
+	lab_gate_lift(&twin->gate);
+	*out_busy_s = twin->gate.busy_ns * 1e-9;
+	return status;
+}
+
+enum kwhy_status lab_twin_busy(const struct lab_twin_request *request, const struct lab_twin_answer *answer,
+	double *out_busy_s, struct kwhy_error *error)
+{
+	struct lab_twin_variant variant = *request->variant;
+	struct lab_twin_request held = *request;
+	struct lab_twin *twin = NULL;
+	enum kwhy_status status;
+
+	/* What blocks the host would wait for what waits for the host. */
+	variant.pageable = false;
+	variant.waits_each = false;
+	held.variant = &variant;
+	status = lab_twin_open(&held, &twin, error);
+	if (!status && (variant.host == LAB_TWIN_DEVICE || twin->place_count > 1))
+		status = kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"twin %s cannot be held behind a gate: it is one launch, or on several GPUs",
+			variant.id);
+	if (!status)
+		status = run_held(twin, answer, out_busy_s, error);
+	lab_twin_close(twin);
+	return status;
 }

@@ -31,6 +31,9 @@ struct kwhy_collectives_ops {
 		struct kwhy_error *error);
 	enum kwhy_status (*max)(struct kwhy_collectives *group, const uint64_t *places, uint32_t count,
 		struct kwhy_error *error);
+	/* Of `count` floats each, in place; all get the same bits. */
+	enum kwhy_status (*sum_floats)(struct kwhy_collectives *group, const uint64_t *places, uint32_t count,
+		struct kwhy_error *error);
 	/* Of floats, from member 0 to all. */
 	enum kwhy_status (*broadcast)(struct kwhy_collectives *group, const uint64_t *places, uint32_t count,
 		struct kwhy_error *error);

@@ -34,28 +34,34 @@ static enum kwhy_status end_group(
 	return check(by, result ? result : ended, what, error);
 }
 
-static enum kwhy_status reduce(struct kwhy_collectives *group, enum kwhy_nccl_operation operation,
-	const uint64_t *places, uint32_t count, struct kwhy_error *error)
+static enum kwhy_status reduce(struct kwhy_collectives *group, enum kwhy_nccl_type type,
+	enum kwhy_nccl_operation operation, const uint64_t *places, uint32_t count, struct kwhy_error *error)
 {
 	struct by_nccl *by = (struct by_nccl *)group;
 	enum kwhy_nccl_result result = by->nccl.ncclGroupStart();
 
 	for (uint32_t i = 0; !result && i < group->count; i++)
-		result = by->nccl.ncclAllReduce(kwhy_gpu_at(places[i]), kwhy_gpu_at(places[i]), count,
-			KWHY_NCCL_UINT64, operation, by->communicators[i], stream_of(by, i));
+		result = by->nccl.ncclAllReduce(kwhy_gpu_at(places[i]), kwhy_gpu_at(places[i]), count, type,
+			operation, by->communicators[i], stream_of(by, i));
 	return end_group(by, result, "reduce", error);
 }
 
 static enum kwhy_status nccl_sum(
 	struct kwhy_collectives *group, const uint64_t *places, uint32_t count, struct kwhy_error *error)
 {
-	return reduce(group, KWHY_NCCL_SUM, places, count, error);
+	return reduce(group, KWHY_NCCL_UINT64, KWHY_NCCL_SUM, places, count, error);
 }
 
 static enum kwhy_status nccl_max(
 	struct kwhy_collectives *group, const uint64_t *places, uint32_t count, struct kwhy_error *error)
 {
-	return reduce(group, KWHY_NCCL_MAX, places, count, error);
+	return reduce(group, KWHY_NCCL_UINT64, KWHY_NCCL_MAX, places, count, error);
+}
+
+static enum kwhy_status nccl_sum_floats(
+	struct kwhy_collectives *group, const uint64_t *places, uint32_t count, struct kwhy_error *error)
+{
+	return reduce(group, KWHY_NCCL_FLOAT32, KWHY_NCCL_SUM, places, count, error);
 }
 
 static enum kwhy_status nccl_broadcast(
@@ -136,6 +142,7 @@ static const struct kwhy_collectives_ops nccl_ops = {
 	.free = nccl_free,
 	.sum = nccl_sum,
 	.max = nccl_max,
+	.sum_floats = nccl_sum_floats,
 	.broadcast = nccl_broadcast,
 	.exchange = nccl_exchange,
 	.gather = nccl_gather,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLACES = 2 * KWHY_COLLECTIVES_MEMBERS_MOST, THREADS = 256 };
+enum { PLACES = 2 * KWHY_COLLECTIVES_MEMBERS_MOST, THREADS = 256, BLOCK_WORDS = 1024, BLOCKS_MOST = 256 };
 
 /* As struct places of kernels/collectives.cu. */
 struct places {
@@ -13,7 +13,7 @@ struct places {
 	uint32_t count, length;
 };
 
-enum kernel { SUM, MAX, COPY, KERNEL_COUNT };
+enum kernel { SUM, MAX, SUM_FLOATS, COPY, KERNEL_COUNT };
 
 struct own {
 	struct kwhy_collectives group; /* first: what callers hold */
@@ -54,6 +54,21 @@ static void on_host_max(const struct kwhy_gpu_grid *grid, void **arguments)
 	on_host_reduce(arguments[0], true);
 }
 
+static void on_host_sum_floats(const struct kwhy_gpu_grid *grid, void **arguments)
+{
+	const struct places *places = arguments[0];
+
+	(void)grid;
+	for (uint32_t i = 0; i < places->length; i++) {
+		float total = 0;
+
+		for (uint32_t k = 0; k < places->count; k++)
+			total += ((const float *)kwhy_gpu_at(places->from[k]))[i];
+		for (uint32_t k = 0; k < places->count; k++)
+			((float *)kwhy_gpu_at(places->to[k]))[i] = total;
+	}
+}
+
 static void on_host_copy(const struct kwhy_gpu_grid *grid, void **arguments)
 {
 	const struct places *places = arguments[0];
@@ -65,10 +80,11 @@ static void on_host_copy(const struct kwhy_gpu_grid *grid, void **arguments)
 }
 
 static const char *const kernel_names[KERNEL_COUNT] = {
-	"kwhy_collective_sum", "kwhy_collective_max", "kwhy_collective_copy"};
+	"kwhy_collective_sum", "kwhy_collective_max", "kwhy_collective_sum_floats", "kwhy_collective_copy"};
 const struct kwhy_gpu_host_kernel kwhy_collectives_host_kernels[] = {
 	{"kwhy_collective_sum", on_host_sum, {sizeof(struct places)}},
 	{"kwhy_collective_max", on_host_max, {sizeof(struct places)}},
+	{"kwhy_collective_sum_floats", on_host_sum_floats, {sizeof(struct places)}},
 	{"kwhy_collective_copy", on_host_copy, {sizeof(struct places)}},
 	{NULL, NULL, {0}},
 };
@@ -123,9 +139,10 @@ static enum kwhy_status run(
 	struct own *own, enum kernel kernel, struct places *places, struct kwhy_error *error)
 {
 	const struct kwhy_collectives_member *leader = &own->group.members[0];
+	uint32_t blocks = places->length / BLOCK_WORDS + 1;
 	void *arguments[] = {places};
 	const struct kwhy_gpu_launch launch = {.kernel = own->kernels[kernel],
-		.blocks = 1,
+		.blocks = blocks < BLOCKS_MOST ? blocks : BLOCKS_MOST,
 		.threads_per_block = THREADS,
 		.arguments = arguments,
 		.stream = leader->stream};
@@ -156,6 +173,12 @@ static enum kwhy_status own_max(
 	struct kwhy_collectives *group, const uint64_t *places, uint32_t count, struct kwhy_error *error)
 {
 	return reduce(group, MAX, places, count, error);
+}
+
+static enum kwhy_status own_sum_floats(
+	struct kwhy_collectives *group, const uint64_t *places, uint32_t count, struct kwhy_error *error)
+{
+	return reduce(group, SUM_FLOATS, places, count, error);
 }
 
 static enum kwhy_status own_broadcast(
@@ -223,6 +246,7 @@ static const struct kwhy_collectives_ops own_ops = {
 	.free = own_free,
 	.sum = own_sum,
 	.max = own_max,
+	.sum_floats = own_sum_floats,
 	.broadcast = own_broadcast,
 	.exchange = own_exchange,
 	.gather = own_gather,

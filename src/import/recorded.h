@@ -43,7 +43,6 @@ struct kwhy_recorded_memory {
 struct kwhy_recorded_burst {
 	struct kwhy_burst burst;
 	uint32_t writer, correlation, tid, context, launch_ns, launched_ns;
-	size_t first_row; /* the program's own, where first_ns says so */
 	uint32_t stream;  /* of its first repeat, where the program's own launch is lost */
 	int64_t first_ns; /* start of the program's own launch; INT64_MAX: it is not in the recording */
 };

@@ -29,12 +29,10 @@ int64_t kwhy_period_typical(const int64_t *time_ns, size_t count)
 }
 
 /* NVML's counter says the same until its next tick; only the tick has a time. */
-static bool is_news(const struct kwhy_readings *counter, const struct kwhy_anchors *anchors, size_t i,
+static bool is_news(const struct kwhy_readings *counter, const struct kwhy_reading *reading,
 	const struct kwhy_reading *last)
 {
-	const struct kwhy_reading *reading = &counter->items[i];
-
-	if (anchors->count == 0)
+	if (!last)
 		return true;
 	return reading->time_mono_ns > last->time_mono_ns &&
 		(counter->meter != KWHY_METER_NVML_ENERGY || reading->value != last->value);
@@ -51,7 +49,7 @@ static void add_anchor(struct kwhy_anchors *anchors, const struct kwhy_readings 
 	int64_t rise = 0;
 
 	anchors->time_ns[at] = reading->time_mono_ns;
-	if (at == 0)
+	if (!last)
 		return;
 	span.before = last->value;
 	span.length_ns = (double)(reading->time_mono_ns - last->time_mono_ns);
@@ -62,29 +60,88 @@ static void add_anchor(struct kwhy_anchors *anchors, const struct kwhy_readings 
 	anchors->joules[at] = anchors->joules[at - 1] + (double)rise * (double)span.unit_nj / NJ_PER_J;
 }
 
+/* The readings that say something new, in order of time: their places in `counter`. */
+static size_t list_news(const struct kwhy_readings *counter, struct kwhy_anchors *anchors, size_t *out_at)
+{
+	const struct kwhy_reading *last = NULL;
+	size_t listed = 0;
+
+	for (size_t i = 0; counter && i < counter->count; i++) {
+		const struct kwhy_reading *reading = &counter->items[i];
+
+		anchors->unordered += last && reading->time_mono_ns < last->time_mono_ns;
+		if (is_news(counter, reading, last)) {
+			out_at[listed++] = i;
+			last = reading;
+		} else if (reading->time_mono_ns > last->time_mono_ns) {
+			anchors->still_ns = reading->time_mono_ns;
+		}
+	}
+	return listed;
+}
+
+/* Drops readings that left the counter's course; the last ones that fell wait for the next to be judged. */
+static enum kwhy_status keep_right(const struct kwhy_readings *counter, struct kwhy_anchors *anchors,
+	size_t *at, size_t *count, struct kwhy_error *error)
+{
+	int64_t *time_ns = calloc(2 * *count + 1, sizeof(*time_ns)), *value = time_ns + *count;
+	uint8_t *verdict = calloc(*count + 1, sizeof(*verdict));
+	enum kwhy_status status = time_ns && verdict ? KWHY_OK
+						     : kwhy_fail_memory(error, "the readings of a counter");
+	size_t kept = 0;
+
+	for (size_t i = 0; !status && i < *count; i++) {
+		time_ns[i] = counter->items[at[i]].time_mono_ns;
+		value[i] = counter->items[at[i]].value;
+	}
+	if (!status && *count)
+		kwhy_counter_judge(&(struct kwhy_counter_readings){time_ns, value, *count, counter->wrap,
+					   kwhy_meter_unit_nj(counter->meter)},
+			verdict);
+	for (size_t i = 0; !status && i < *count; i++) {
+		anchors->misread += verdict[i] == KWHY_COUNTER_WRONG;
+		if (verdict[i] == KWHY_COUNTER_RIGHT)
+			at[kept++] = at[i];
+	}
+	free(time_ns);
+	free(verdict);
+	*count = kept;
+	return status;
+}
+
+static enum kwhy_status add_anchors(
+	const struct kwhy_readings *counter, struct kwhy_anchors *anchors, struct kwhy_error *error)
+{
+	size_t *at = calloc((counter ? counter->count : 0) + 1, sizeof(*at)), count = 0;
+	enum kwhy_status status = at ? KWHY_OK : kwhy_fail_memory(error, "the readings of a counter");
+
+	if (!status) {
+		count = list_news(counter, anchors, at);
+		status = keep_right(counter, anchors, at, &count, error);
+	}
+	for (size_t i = 0; !status && i < count; i++)
+		add_anchor(anchors, counter, i ? &counter->items[at[i - 1]] : NULL, &counter->items[at[i]]);
+	free(at);
+	return status;
+}
+
 enum kwhy_status kwhy_anchors_make(
 	const struct kwhy_readings *counter, struct kwhy_anchors *out, struct kwhy_error *error)
 {
 	struct kwhy_anchors anchors = {0};
-	const struct kwhy_reading *last = NULL;
 	size_t count = counter ? counter->count : 0;
+	enum kwhy_status status = KWHY_OK;
 
 	anchors.time_ns = calloc(count + 1, sizeof(*anchors.time_ns));
 	anchors.joules = calloc(count + 1, sizeof(*anchors.joules));
 	anchors.broken = calloc(count + 1, sizeof(*anchors.broken));
-	if (!anchors.time_ns || !anchors.joules || !anchors.broken) {
+	if (!anchors.time_ns || !anchors.joules || !anchors.broken)
+		status = kwhy_fail_memory(error, "the readings of a counter");
+	if (!status)
+		status = add_anchors(counter, &anchors, error);
+	if (status) {
 		kwhy_anchors_done(&anchors);
-		return kwhy_fail_memory(error, "the readings of a counter");
-	}
-	for (size_t i = 0; i < count; i++) {
-		anchors.unordered += last && counter->items[i].time_mono_ns < last->time_mono_ns;
-		if (!is_news(counter, &anchors, i, last)) {
-			if (counter->items[i].time_mono_ns > last->time_mono_ns)
-				anchors.still_ns = counter->items[i].time_mono_ns;
-			continue;
-		}
-		add_anchor(&anchors, counter, last, &counter->items[i]);
-		last = &counter->items[i];
+		return status;
 	}
 	anchors.period_ns = kwhy_period_typical(anchors.time_ns, anchors.count);
 	if (counter && counter->period_ns > anchors.period_ns)

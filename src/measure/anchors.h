@@ -17,6 +17,7 @@ struct kwhy_anchors {
 	int64_t period_ns;
 	int64_t still_ns; /* the last time that it was read unchanged; 0: never */
 	uint64_t wraps, resets, unordered;
+	uint64_t misread; /* readings that left the counter's course, which then went on: left out */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_anchors_make(

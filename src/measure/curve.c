@@ -305,6 +305,7 @@ static void finish(
 
 	curve->faults.wraps = anchors->wraps;
 	curve->faults.resets = anchors->resets;
+	curve->faults.misread = anchors->misread;
 	curve->faults.late = builder->samples.late;
 	curve->faults.unordered = anchors->unordered + builder->samples.unordered;
 	curve->faults.counter_ratio = counted && builder->shaped ? ratio_of(builder) : NAN;

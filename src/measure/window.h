@@ -89,6 +89,7 @@ int64_t kwhy_curve_counted_ns(const struct kwhy_curve *curve);
 /* What was found wrong with the readings. */
 struct kwhy_curve_faults {
 	uint64_t wraps, resets;
+	uint64_t misread;     /* readings of the counter that left its course, which then went on: left out */
 	uint64_t mistrusted;  /* rises of the counter that contradict the samples, which are used instead */
 	uint64_t late;	      /* time stamps that came late and were put right */
 	uint64_t unordered;   /* readings that went back in time, left out */

@@ -3,6 +3,8 @@
 
 #include "model/recording.h"
 
+#include <string.h>
+
 #define WRAP_32_BITS INT64_C(0xffffffff)
 
 static bool is_plausible(const struct kwhy_counter_span *span, int64_t counts)
@@ -27,6 +29,95 @@ enum kwhy_counter_step kwhy_counter_rise(const struct kwhy_counter_span *span, i
 		return KWHY_COUNTER_FELL;
 	*out_counts = rise;
 	return KWHY_COUNTER_WRAPPED;
+}
+
+/* The reading at which the counter is back at what it was before it fell at `fall`; 0: it is not. */
+static size_t find_return(const struct kwhy_counter_readings *readings, size_t before, size_t fall)
+{
+	for (size_t k = fall + 1; k <= fall + KWHY_COUNTER_WRONG_MAX && k < readings->count; k++)
+		if (readings->value[k] >= readings->value[before])
+			return k;
+	return 0;
+}
+
+static size_t right_before(const uint8_t *verdict, size_t i)
+{
+	while (i > 0 && verdict[i - 1] != KWHY_COUNTER_RIGHT)
+		i--;
+	return i > 0 ? i - 1 : SIZE_MAX;
+}
+
+/*
+ * The last right readings, where they alone are above what a counter fell to and those before them are not.
+ * Gives their number; 0: there is no such peak.
+ */
+static size_t list_peak(const struct kwhy_counter_readings *readings, size_t before, size_t fall,
+	const uint8_t *verdict, size_t out_peak[KWHY_COUNTER_WRONG_MAX])
+{
+	size_t count = 0, at = before;
+
+	while (at != SIZE_MAX && readings->value[at] > readings->value[fall]) {
+		if (count == KWHY_COUNTER_WRONG_MAX)
+			return 0;
+		out_peak[count++] = at;
+		at = right_before(verdict, at);
+	}
+	return at != SIZE_MAX ? count : 0;
+}
+
+static bool is_wrap(const struct kwhy_counter_readings *readings, size_t before, size_t fall)
+{
+	struct kwhy_counter_span span = {
+		.before = readings->value[before],
+		.after = readings->value[fall],
+		.wrap = readings->wrap,
+		.length_ns = (double)readings->time_ns[fall] - (double)readings->time_ns[before],
+		.unit_nj = readings->unit_nj,
+	};
+	int64_t counts;
+
+	return kwhy_counter_rise(&span, &counts) == KWHY_COUNTER_WRAPPED;
+}
+
+/*
+ * Judges the reading that fell and those up to the one that it gives, the next to look at. Of a dip and a
+ * peak that would both explain the fall the one with fewer wrong readings is taken.
+ */
+static size_t judge_fall(
+	const struct kwhy_counter_readings *readings, size_t before, size_t fall, uint8_t *verdict)
+{
+	size_t peak[KWHY_COUNTER_WRONG_MAX], back = find_return(readings, before, fall);
+	size_t peak_count = list_peak(readings, before, fall, verdict, peak);
+
+	if (back && (!peak_count || back - fall <= peak_count)) {
+		memset(verdict + fall, KWHY_COUNTER_WRONG, back - fall);
+		return back;
+	}
+	if (!back && is_wrap(readings, before, fall))
+		return fall + 1;
+	if (!back && fall + KWHY_COUNTER_WRONG_MAX >= readings->count) {
+		memset(verdict + fall, KWHY_COUNTER_OPEN, readings->count - fall);
+		return readings->count;
+	}
+	for (size_t i = 0; i < peak_count; i++)
+		verdict[peak[i]] = KWHY_COUNTER_WRONG;
+	return fall + 1;
+}
+
+void kwhy_counter_judge(const struct kwhy_counter_readings *readings, uint8_t *out_verdict)
+{
+	size_t i = 1;
+
+	if (readings->count)
+		memset(out_verdict, KWHY_COUNTER_RIGHT, readings->count);
+	while (i < readings->count) {
+		size_t before = right_before(out_verdict, i);
+
+		if (before != SIZE_MAX && readings->value[i] < readings->value[before])
+			i = judge_fall(readings, before, i, out_verdict);
+		else
+			i++;
+	}
 }
 
 enum kwhy_counter_step kwhy_counter_step(

@@ -31,7 +31,30 @@ struct kwhy_counter_span {
  */
 enum kwhy_counter_step kwhy_counter_rise(const struct kwhy_counter_span *span, int64_t *out_counts);
 
-/* The same between readings i - 1 and i of a counter. */
+/* A counter's readings, in order of time. */
+struct kwhy_counter_readings {
+	const int64_t *time_ns, *value;
+	size_t count;
+	int64_t wrap, unit_nj; /* as of struct kwhy_counter_span */
+};
+
+/* What the readings around it say of one reading of a counter. */
+enum kwhy_counter_verdict {
+	KWHY_COUNTER_RIGHT,
+	KWHY_COUNTER_WRONG, /* it left the counter's course, which went on within KWHY_COUNTER_WRONG_MAX
+			       readings: a dip that came back, or a peak */
+	KWHY_COUNTER_OPEN,  /* it fell, and too few readings follow to tell a dip from a reset */
+};
+
+enum { KWHY_COUNTER_WRONG_MAX = 3 };
+
+/*
+ * The one rule for falls of a counter, by which a fall that stays is a reset or a wrap. Writes an enum
+ * kwhy_counter_verdict for each reading. O(count).
+ */
+void kwhy_counter_judge(const struct kwhy_counter_readings *readings, uint8_t *out_verdict);
+
+/* kwhy_counter_rise() between readings i - 1 and i of a counter. */
 enum kwhy_counter_step kwhy_counter_step(
 	const struct kwhy_power_series *series, size_t i, int64_t *out_counts);
 

@@ -3,10 +3,11 @@
 
 #include <math.h>
 
-/* Nanoseconds of a stretch, each times metered over modelled; where nothing was metered, the model's. */
+/* Nanoseconds of a stretch, each times metered over modelled; as modelled where there is no curve. */
 static double scaled_ns(const struct kwhy_energy_curve *curve, int64_t start_ns, int64_t end_ns)
 {
-	double sum_ns = (double)end_ns - (double)start_ns;
+	const double unmetered = curve->count ? curve->unmetered_scale : 1;
+	double sum_ns = unmetered * ((double)end_ns - (double)start_ns);
 	size_t piece = kwhy_energy_curve_piece(curve, start_ns);
 
 	if (piece == curve->count && curve->count > 0 && start_ns < curve->edge_ns[0])
@@ -17,7 +18,7 @@ static double scaled_ns(const struct kwhy_energy_curve *curve, int64_t start_ns,
 		from_ns = from_ns < start_ns ? start_ns : from_ns;
 		to_ns = to_ns > end_ns ? end_ns : to_ns;
 		if (to_ns > from_ns && !isnan(curve->scale[piece]))
-			sum_ns += (curve->scale[piece] - 1) * (double)(to_ns - from_ns);
+			sum_ns += (curve->scale[piece] - unmetered) * (double)(to_ns - from_ns);
 	}
 	return sum_ns;
 }

@@ -210,7 +210,8 @@ struct kwhy_device_energy {
 	int64_t metered_ns;	  /* of that, what readings tell of; of assumed powers what was recorded */
 	int64_t measured_nj, attributed_nj;
 	double sampling_ratio; /* half of the 90 % interval of measured_nj over it: what came and went between
-				  readings of a power; the accounts' intervals have it */
+				  readings of a power, what is not known of the recording's ends, and of
+				  means what they leave open; the accounts' intervals have it */
 	int64_t clean_idle_nj; /* KWHY_UNKNOWN_NJ where the clean level is unknown; then context_idle holds
 				  both */
 	int64_t context_idle_nj, execution_idle_nj, net_nj;
@@ -233,8 +234,10 @@ struct kwhy_device_energy {
 /* Ratio of metered to modelled energy by interval: energy of any stretch = model power x scale. */
 struct kwhy_energy_curve {
 	int64_t *edge_ns; /* [count + 1] */
-	double *scale;	  /* [count] */
+	double *scale;	  /* [count]; NAN: no reading saw it */
 	size_t count;
+	double unmetered_scale; /* of time in no piece: what was estimated of the run's over what is modelled
+				 */
 };
 
 /*

@@ -7,7 +7,7 @@
 /*
  * What kwhy probe did to the kernels of a program: sums over the activities of finished recordings by
  * account, which is a kernel's name with the blocks of its grid and the threads of a block, as in the ledger.
- * Copies and memsets are never repeated and do not count.
+ * Of copies and memsets only the bursts count, which have no grid.
  */
 struct kwhy_probing_account {
 	uint64_t bursts;

@@ -338,6 +338,7 @@ struct kwhy_power_file {
 enum kwhy_burst_form {
 	KWHY_BURST_BACK_TO_BACK, /* one repeat behind the other: the kernel is idempotent */
 	KWHY_BURST_PUT_BACK,	 /* the memory was put back before each repeat */
+	KWHY_BURST_BEHIND,	 /* back to back behind a graph or copy of the program's own */
 	KWHY_BURST_FORM_COUNT
 };
 

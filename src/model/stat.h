@@ -42,6 +42,7 @@ struct kwhy_stat_domain {
 	size_t instances;   /* MIG instances that share the device; 0: it is not split */
 	struct kwhy_stat_idle idle;
 	bool counter_reset, counter_stuck; /* while it ran: the power readings bridged it, or did it alone */
+	bool counter_misread;		   /* readings of it left its course, which then went on: left out */
 	double clean_idle_w,
 		context_idle_w; /* by the machine profile: without and with a context, nothing running */
 	const char *profile;	/* where that was read; NULL: nowhere */

@@ -230,7 +230,8 @@ struct kwhy_wire_burst {
 	uint16_t threads_per_block;
 	uint8_t form;  /* enum kwhy_burst_form of model/recording.h */
 	uint8_t check; /* enum kwhy_burst_check */
-	/* From the start on: between these the program's own call ran, and nothing of the prober. */
+	/* From the start on: between these the program's own call ran, and nothing of the prober; of a burst
+	 * behind it both are when its work had come to rest. */
 	uint32_t launch_ns, launched_ns;
 	uint32_t repeated_ns; /* what the repeats took, without the copies between them */
 };

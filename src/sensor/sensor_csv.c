@@ -150,8 +150,6 @@ static int64_t unwrapped(
 	if (source->wrap == 0 || !place->begun)
 		return reading->value;
 	step = kwhy_counter_rise(&span, &rise);
-	if (step == KWHY_COUNTER_FELL)
-		place->wrapped = 0;
 	if (step == KWHY_COUNTER_WRAPPED)
 		place->wrapped += source->wrap + 1;
 	return reading->value + place->wrapped;

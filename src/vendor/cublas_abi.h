@@ -15,6 +15,7 @@ enum kwhy_cublas_operation { KWHY_CUBLAS_AS_IT_IS = 0, KWHY_CUBLAS_TRANSPOSED = 
 enum kwhy_cublas_type { KWHY_CUBLAS_FLOAT32 = 0, KWHY_CUBLAS_BFLOAT16 = 14 }; /* of cudaDataType_t */
 enum kwhy_cublas_compute {
 	KWHY_CUBLAS_COMPUTE_FP32 = 68,
+	KWHY_CUBLAS_COMPUTE_INT32 = 72,
 	KWHY_CUBLAS_COMPUTE_FAST_BF16 = 75, /* operands of fp32 are rounded on the way */
 	KWHY_CUBLAS_COMPUTE_FAST_TF32 = 77
 };

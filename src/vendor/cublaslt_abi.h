@@ -11,13 +11,14 @@
 enum kwhy_cublaslt_type { /* of cudaDataType_t */
 	KWHY_CUBLASLT_FLOAT32 = 0,
 	KWHY_CUBLASLT_FLOAT16 = 2,
-	KWHY_CUBLASLT_BFLOAT16 = 14
+	KWHY_CUBLASLT_INT8 = 3,
+	KWHY_CUBLASLT_INT32 = 10,
+	KWHY_CUBLASLT_BFLOAT16 = 14,
+	KWHY_CUBLASLT_FLOAT8_E4M3 = 28
 };
-enum kwhy_cublaslt_epilogue { KWHY_CUBLASLT_BIAS = 4, KWHY_CUBLASLT_RELU_BIAS = 6 };
 enum kwhy_cublaslt_attribute {	       /* of a product */
 	KWHY_CUBLASLT_TRANSPOSE_A = 3, /* int32_t, as enum kwhy_cublas_operation */
-	KWHY_CUBLASLT_EPILOGUE = 7,    /* int32_t */
-	KWHY_CUBLASLT_BIAS_POINTER = 8 /* one number a row, of the type of the result */
+	KWHY_CUBLASLT_TRANSPOSE_B = 4
 };
 enum kwhy_cublaslt_preference { KWHY_CUBLASLT_WORKSPACE_MOST = 1 }; /* uint64_t, bytes */
 

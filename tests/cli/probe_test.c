@@ -9,7 +9,10 @@
 
 #define BOOT_UNIX_NS INT64_C(1795262400000000000)
 #define MS INT64_C(1000000)
-#define COPY_PROBED "cp " KWHY_SOURCE_DIR "/examples/recordings/mix-probed.kwhy $KWHY_RECORD_DIR/mix.blocks"
+
+static const char copy_probed[] = "cp " KWHY_SOURCE_DIR
+				  "/examples/recordings/mix-probed.kwhy $KWHY_RECORD_DIR/mix.blocks";
+static const char not_probed[] = KWHY_SOURCE_DIR "/examples/recordings/mix.kwhy";
 
 enum { GEMM = 1, SCAN, HOST, WHY };
 
@@ -141,7 +144,7 @@ static void options_out_of_range_are_wrong_usage(void **state)
 /* Real bursts of an H200. */
 static void the_end_says_what_was_repeated_and_what_was_not(void **state)
 {
-	const char *const words[] = {"probe", "-q", "-o", place("a"), "--", "sh", "-c", COPY_PROBED, NULL};
+	const char *const words[] = {"probe", "-q", "-o", place("a"), "--", "sh", "-c", copy_probed, NULL};
 	struct spawned spawned = probe(words);
 	char last[300];
 
@@ -233,9 +236,8 @@ static void what_one_run_taught_the_next_one_leaves_alone(void **state)
 static void what_is_no_recording_of_probe_cannot_be_carried_on(void **state)
 {
 	(void)state;
-	assert_done(SPAWN("probe", "-o", place("a"), "--append",
-			    KWHY_SOURCE_DIR "/examples/recordings/mix.kwhy", "true"),
-		1, "holds no repeated kernels");
+	assert_done(SPAWN("probe", "-o", place("a"), "--append", not_probed, "true"), 1,
+		"holds no repeated kernels");
 	assert_false(is_there(place("a")));
 	assert_done(SPAWN("probe", "-o", place("a"), "--append", "/nowhere.kwhy", "true"), 1, "nowhere");
 	make_blocks("x", NULL);

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernels of the workload `decode` (lab/README.md). A warp multiplies 8 rows of weights with 16 tokens
- * by its tensor instruction. Weights lie as the warp takes them: of 8 rows, 16 bytes for each lane, one
- * behind the other; which columns an instruction takes as neighbours is free as long as weights and tokens
- * agree, so that every lane loads 16 bytes of either and nothing is moved between lanes.
- *
- * Compiled for one kind of weights and one width. WEIGHTS: as enum kwhy_decode_weights. GPUs without such an
- * instruction get nothing: they are refused before.
+ * The kernels of the workload `decode` (lab/README.md): all that stands between the products, which cuBLASLt
+ * makes. Compiled for one kind of weights. KIND: as enum lab_decode_weights. The same text is their form for the
+ * host, of one thread (BY_WARPS 0).
  */
-#if !defined(__cplusplus) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800)
 #ifdef __cplusplus
 #define KERNEL extern "C" __global__
-#define ROOM(name) extern __shared__ struct four name[]
+#define BY_WARPS 1
+#define NOW_NS() now_ns()
 #endif
 
 typedef unsigned long long u64;
@@ -28,164 +24,220 @@ typedef unsigned char u8;
 #define INT4 6
 #define SPARSE 7 /* two of four, in fp16, whose last two digits say which column */
 
-#ifndef WEIGHTS
-#define WEIGHTS BF16
-#define WIDTH 768
-#define INNER 3072
+#ifndef KIND
+#define KIND BF16
 #endif
 
-/* Of several GPUs each has some heads, as many columns of the inner layer, and some words. */
-#ifndef RANKS
-#define RANKS 1
-#define HEADS_HERE (WIDTH / 64)
-#endif
+#define IS_SCALED (KIND == FP8 || KIND == INT8) /* products are of 8 bits, whose sums are yet to be scaled */
+#define IS_BF16 (KIND == BF16 || KIND == INT4)
+#define CODE_MOST (KIND == FP8 ? 448.0f : KIND == INT8 ? 127.0f : KIND == INT4 ? 7.0f : 0.0f)
 
-#if WEIGHTS == FP32 || WEIGHTS == TF32
-typedef float act; /* an activation */
-#define ACT_BYTES 4
-#define EACH 4 /* weights in 16 bytes */
+/* What products take, and what keys and values are kept as. */
+#if KIND == FP32 || KIND == TF32
+typedef float act;
+typedef float kept;
+#elif IS_SCALED
+typedef u8 act;
+typedef u16 kept;
 #else
 typedef u16 act;
-#define ACT_BYTES 2
-#define EACH (WEIGHTS == INT4 ? 32 : WEIGHTS == INT8 || WEIGHTS == FP8 || WEIGHTS == SPARSE ? 16 : 8)
-#endif
-
-/* Whether keys and values are kept in 8 bits. */
-#ifndef SHORT_CACHE
-#define SHORT_CACHE 0
-#endif
-#if SHORT_CACHE
-typedef u8 cached; /* a number of a key or a value */
-#else
-typedef act cached;
-#endif
-
-/* Positions of a page of keys and values; 0: those of a slot lie in one piece. */
-#ifndef PAGE
-#define PAGE 0
-#endif
-
-/* Whether slots may be beams, whose places are of other slots. */
-#ifndef BEAM
-#define BEAM 0
+typedef u16 kept;
 #endif
 
 enum {
 	HEAD = 64,
-	HEADS = HEADS_HERE,
-	MIXED = HEADS * HEAD,		      /* columns of them */
-	CHUNK = 4 * EACH,		      /* columns that a warp takes at once */
-	STRIP = 32,			      /* the same, where a lane takes 8 weights of 8 or 16 bits */
-	UNITS = EACH * ACT_BYTES / 16,	      /* times 16 bytes of activations to 16 bytes of weights */
-	UNIT = 16 / ACT_BYTES,		      /* activations in 16 bytes */
-	ROWS = 3 * MIXED + 2 * WIDTH + INNER, /* of a layer's matrices */
-	FEW = 16,			      /* tokens that thin kernels take */
-	CROWD = 64,			      /* tokens that clusters of blocks take */
-	MANY = 64,			      /* tokens of a block of a wide one */
-	FEW_THREADS = 256,
-	MANY_THREADS = 128,
-	NARROW_THREADS = 512, /* columns of the inner layer are four times as many */
-	RECALL_THREADS = 64,  /* a head of a token a warp */
-	WARPS_MOST = 16,
-	SHARES_MOST = 8,
-	SPLITS_MOST = 8,
-	RANKS_MOST = 8,
-	BEAMS_MOST = 8,
-	STAGES = 4,
-	STAGE_CHUNKS = UNITS == 1 ? 2 : 1,
-	STEP = STAGE_CHUNKS * CHUNK, /* columns of a stage */
-	PAD = 64 / ACT_BYTES,	     /* behind a token in shared memory, for its banks */
-	PIECE = HEAD + 2 /* of attention to some of the tokens: its sums, their weight, the most */
+	THREADS = 256,
+	WARPS = THREADS / 32,
+	SPAN = 4,      /* positions whose keys and values a lane loads at once */
+	PIECE = HEAD + 2
 };
 
-/* As struct kwhy_decode_args of workload/decode/device.h. */
+enum { ATTENTION, PROJECTION, WIDENING, NARROWING, NOTHING };
+
+/* As struct lab_decode_args of lab/decode/device.h. */
 struct args {
-	const u8 *layers;	     /* weights, a layer behind the other */
-	const float *scales;	     /* [layer_count][ROWS] */
-	const float *biases;	     /* [layer_count][ROWS] */
-	const u8 *words;	     /* weights [vocabulary, rounded up][WIDTH] */
-	const float *word_scales;    /* [vocabulary, rounded up] */
-	const float *places;	     /* [positions][WIDTH] */
-	cached *keys, *values;	     /* [layer_count][cache_slots][HEADS][room][HEAD]; with PAGE
-					[layer_count][page_count][HEADS][PAGE][HEAD] */
-	float *x;		     /* [tokens][WIDTH] */
-	act *normal;		     /* [tokens][WIDTH] */
-	act *queries, *mixed;	     /* [tokens][MIXED] */
-	act *inner;		     /* [tokens][INNER] */
-	float *parts, *narrow_parts; /* [splits][tokens][WIDTH] */
-	float *pieces;		     /* [tokens][HEADS][shares][PIECE] */
-	u64 *best;		     /* [slots] the likeliest token: its logit's bits in order, then ~token */
-	u32 *at;		     /* [slots] the position that a slot is at */
-	const u32 *prompt;	     /* [slots][each] */
-	u32 *chosen;		     /* [slots][room] the token of every position */
-	float *logits;		     /* [slots][vocabulary]; 0: nobody asks */
-	u64 *times;		     /* [room] when the first slot came to a position, ns */
-	u32 *arrived;		     /* blocks at the barrier */
-	float *x_between;	     /* [FEW][WIDTH] x in the middle of a layer, of several GPUs; of one
-					[3][CROWD][WIDTH], sums by turns */
-	u64 *inbox;   /* [2][RANKS][FEW][WIDTH] words of several GPUs: a number, then its flag */
-	u64 *bests;   /* [RANKS][slots][2] as well */
-	u32 *meet;    /* enum meet */
-	u32 *pages;   /* [slots][pages_each] which page of the pool has the positions of each */
-	u32 *sources; /* [2][cache_slots][room] the slot that has a place of a beam */
-	float *scores, *first_scores; /* [slots] of beams as far as they are; behind the prompts */
-	u64 *candidates;	      /* [slots][BEAMS_MOST] a score in order, then ~token */
-	float *row_sums;       /* [layer_count][ROWS] of a row's weights, of the matrices that take x */
-	float *moments;	       /* [2 * layer_count + 1][slots][2] of x, as it comes to them: sums of it
-				  and of its squares */
-	u64 apart[RANKS_MOST]; /* to the same place in the memory of each GPU */
-	u32 layer_count, slots, room, vocabulary;
-	u32 cache_slots;      /* that keys and values have room for */
-	u32 beams, sequences; /* slots a sequence, 1: none are beams; slot = beam * sequences + sequence */
-	u32 page, page_count, pages_each; /* page: of the host's kernels; here it is PAGE */
-	u32 tokens, each;		  /* in hand; of a slot: 1, or of a whole prompt from position 0 on */
-	u32 shares;			  /* blocks that share a head's attention */
-	u32 project_splits, narrow_splits; /* of a wide product's columns */
-	u32 rank, first_word, word_count;  /* of the vocabulary, which this GPU multiplies with */
-	u32 has_short_x;		   /* x is of acts: where a library adds to it */
-	u32 top_k, seed;		   /* of choosing: the likeliest k, 0: all */
-	float top_p, temperature;     /* and as few as have this share together; 0 degrees: the likeliest */
-	u32 kind, width, inner_width; /* of the host's kernels; here they are WEIGHTS, WIDTH and INNER */
-	u32 heads, ranks;	      /* as well */
-	u32 has_short_cache;	      /* as well: here it is SHORT_CACHE */
+	const u8 *words;	  /* weights [word_count * ranks][width] */
+	const float *word_scales; /* [word_count * ranks] */
+	const float *places;	  /* [positions][width] */
+	const float *scales;	  /* [layers][rows of a layer] */
+	const float *biases;	  /* [layers][rows of a layer] */
+	kept *keys, *values;	  /* [layers][cache_slots][heads][positions][HEAD] */
+	float *queries;		  /* [tokens][heads * HEAD] */
+	float *x;		  /* [tokens][width] */
+	act *acts;		  /* what the next product takes, [tokens][columns] */
+	float *act_scales;	  /* [tokens] */
+	float *last_scales;	  /* [slots], of what the last product takes */
+	float *sums;		  /* what a product has left, [tokens][rows]; of int8 they are int */
+	float *parts;		  /* [ranks][tokens][width] the same of all GPUs, scaled; 0: of one GPU */
+	float *logits;		  /* [slots][word_count], this GPU's; scaled by picking */
+	float *all_logits;	  /* [ranks][slots][word_count] */
+	u64 *best;		  /* [slots] the next token: its logit's bits in order, then ~token */
+	u32 *at;		  /* [slots] the position that a slot is at */
+	const u32 *prompt;	  /* [slots][each] */
+	u32 *chosen;		  /* [slots][positions] the token of every position */
+	u64 *times;		  /* [positions] when the first slot came to a position, ns */
+	u32 tokens, each;	  /* in hand; of a slot: 1, or of a whole prompt from position 0 on */
+	u32 slots, cache_slots, positions;
+	u32 vocabulary, word_count, first_word; /* of all; that this GPU multiplies with, from which on */
+	u32 width, heads, inner, ranks;		/* heads and inner are this GPU's */
+	u32 rank, kind;
+	u32 top_k, seed; /* of choosing: the likeliest k, 0: all */
+	float top_p, temperature;
 };
 
-struct __attribute__((aligned(16))) four {
-	u32 of[4];
-};
+/* --- Numbers --- */
 
-/* Two kernels a layer: of GPUs whose blocks form clusters, and where a lane holds what it takes of a matrix.
- */
-#if (!defined(__cplusplus) || __CUDA_ARCH__ >= 900) && RANKS == 1 && 64 % (4 * (EACH)) == 0 && \
-	WIDTH <= 1024 && (INNER < 1024 || INNER % 1024 == 0)
-#define HAS_JOINT 1
+static __device__ u32 mix(u32 x)
+{
+	x ^= x >> 16;
+	x *= 0x7feb352du;
+	x ^= x >> 15;
+	x *= 0x846ca68bu;
+	return x ^ (x >> 16);
+}
+
+static __device__ float unit_of(u32 hash, u32 place)
+{
+	return (float)(int)mix(place ^ hash) * (1.0f / 2147483648.0f);
+}
+
+#ifdef __cplusplus
+static __device__ u16 half_of(float value)
+{
+	u16 half;
+
+#if IS_BF16
+	asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(half) : "f"(value));
 #else
-#define HAS_JOINT 0
+	asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(value));
 #endif
+	return half;
+}
 
-/* Sequences, where a kernel's form is of so many; 0: it is of any number. */
-#ifndef FEW_SLOTS
-#define FEW_SLOTS 0
-#endif
-#define HAS_FEW (HAS_JOINT && FEW_SLOTS && FEW_SLOTS <= 16)
-
-/* The same of more. */
-#define HAS_CROWDS (HAS_JOINT && FEW_SLOTS > 16 && ACT_BYTES == 2)
-
-/* Five kernels a layer, of clusters, too: columns that a block takes, of 64 tokens and some rows. */
-#define FOLD_CHUNKS (WIDTH % 384 == 0 ? 3 : 1) /* of a warp */
-#define FOLD_COLUMNS (FOLD_CHUNKS * 128)
-#define FOLDS(columns)                                                                                  \
-	((columns) == FOLD_COLUMNS || (columns) == 2 * FOLD_COLUMNS || (columns) == 4 * FOLD_COLUMNS || \
-		(columns) == 8 * FOLD_COLUMNS)
-#if (!defined(__cplusplus) || __CUDA_ARCH__ >= 900) && RANKS == 1 && ACT_BYTES == 2 && (EACH) == 8 && \
-	FOLDS(WIDTH) && FOLDS(INNER)
-#define HAS_FOLD 1
+static __device__ float float_of_half(u16 half)
+{
+#if IS_BF16
+	return __uint_as_float((u32)half << 16);
 #else
-#define HAS_FOLD 0
+	float value;
+
+	asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(half));
+	return value;
+#endif
+}
+
+#if KIND == FP8
+static __device__ u8 fp8_of(float value)
+{
+	u16 pair;
+
+	asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(0.0f), "f"(value));
+	return (u8)(pair & 0xff);
+}
+
+static __device__ float float_of_fp8(u8 code)
+{
+	u32 halves;
+	float value;
+
+	asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"((u16)code));
+	asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"((u16)(halves & 0xffff)));
+	return value;
+}
 #endif
 
-/* What a row of weights adds up to: where x goes into products as it is. */
-#define HAS_SUMS (HAS_FOLD || HAS_CROWDS)
+static __device__ u64 now_ns(void)
+{
+	u64 ns;
 
-enum matrix { ATTENTION, PROJECTION, WIDENING, NARROWING, WORDS };
+	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
+	return ns;
+}
+#endif
+
+#if KIND == FP32 || KIND == TF32
+#define kept_of(value) (value)
+#define float_of_kept(number) (number)
+#else
+#define kept_of(value) half_of(value)
+#define float_of_kept(number) float_of_half(number)
+#endif
+
+/* value: of 8 bits already divided by its scale. */
+static __device__ act act_of(float value)
+{
+#if KIND == FP32 || KIND == TF32
+	return value;
+#elif KIND == FP8
+	return fp8_of(value);
+#elif KIND == INT8
+	return (u8)(__float2int_rn(value) & 0xff);
+#else
+	return half_of(value);
+#endif
+}
+
+/* A token's key: of two the larger is the larger value's, of equal ones the first token's. */
+static __device__ u32 order_of(float value)
+{
+	u32 bits = __float_as_uint(value);
+
+	return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+}
+
+static __device__ u64 key_of(float value, u32 token)
+{
+	return (u64)order_of(value) << 32 | (u32)~token;
+}
+
+/* --- Over the threads of a block, for all of them --- */
+
+#if BY_WARPS
+static __device__ float sum_of_block(float value)
+{
+	__shared__ float sums[32];
+	float sum = 0;
+
+	for (int distance = 16; distance; distance /= 2)
+		value += __shfl_xor_sync(0xffffffffu, value, distance);
+	__syncthreads();
+	if (threadIdx.x % 32 == 0)
+		sums[threadIdx.x / 32] = value;
+	__syncthreads();
+	for (u32 i = 0; i < blockDim.x / 32; i++)
+		sum += sums[i];
+	return sum;
+}
+
+static __device__ float most_of_block(float value)
+{
+	__shared__ float mosts[32];
+	float most = 0;
+
+	for (int distance = 16; distance; distance /= 2)
+		value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, distance));
+	__syncthreads();
+	if (threadIdx.x % 32 == 0)
+		mosts[threadIdx.x / 32] = value;
+	__syncthreads();
+	for (u32 i = 0; i < blockDim.x / 32; i++)
+		most = fmaxf(most, mosts[i]);
+	return most;
+}
+#else
+#define sum_of_block(value) (value)
+#define most_of_block(value) (value)
+#endif
+
+static __device__ u64 best_of_block(u64 key)
+{
+	__shared__ u64 best;
+
+	__syncthreads();
+	if (threadIdx.x == 0)
+		best = 0;
+	__syncthreads();
+	atomicMax(&best, key);
+	__syncthreads();
+	return best;
+}

@@ -1,14 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --- Attention --- */
+/* --- Attention, fused: scores, their softmax as they come, and the mixing of values --- */
 
-/* What a lane has summed up: of 8 columns of a head. */
+/* One head of one token. */
+struct query {
+	u32 token, head, count; /* count: positions that it attends to */
+	const kept *keys, *values;
+};
+
+static __device__ struct query query_of(const struct args *a, u32 layer, u32 unit)
+{
+	u32 slot = unit / (a->heads * a->each), head = unit / a->each % a->heads, place = unit % a->each;
+	u64 cache = (((u64)layer * a->cache_slots + slot) * a->heads + head) * a->positions * HEAD;
+	struct query q = {slot * a->each + place, head, (a->each == 1 ? a->at[slot] : place) + 1, a->keys + cache,
+		a->values + cache};
+
+	return q;
+}
+
+/* Of 8 bits the scale of a token's acts comes of all its heads. */
+static __device__ void store_mixed(const struct args *a, const struct query *q, u32 column, float value)
+{
+	u64 place = ((u64)q->token * a->heads + q->head) * HEAD + column;
+
+	if (IS_SCALED)
+		a->sums[place] = value;
+	else
+		a->acts[place] = act_of(value);
+}
+
+/* A number of a query in powers of 2, over the root of a head's width. */
+static __device__ float query_at(const struct args *a, const struct query *q, u32 column)
+{
+	return a->queries[((u64)q->token * a->heads + q->head) * HEAD + column] * 0.125f * 1.44269504f;
+}
+
+#if BY_WARPS
+/* What a lane has mixed: of 8 columns of a head, of every fourth position. */
 struct mixture {
 	float most, weight, sums[8];
 };
 
+struct __attribute__((aligned(16))) eight {
+	kept of[8];
+};
+
 static __device__ void mixture_scale(struct mixture *m, float most)
 {
-	float factor = exp_two(m->most - most);
+	float factor = exp2f(m->most - most);
 
 	m->most = most;
 	m->weight *= factor;
@@ -16,355 +54,121 @@ static __device__ void mixture_scale(struct mixture *m, float most)
 		m->sums[i] *= factor;
 }
 
+/* With that of another lane. */
 static __device__ void mixture_join(struct mixture *m, int distance)
 {
-	float most = fmaxf(m->most, __shfl_xor_sync(0xffffffffu, m->most, distance));
-
-	mixture_scale(m, most);
+	mixture_scale(m, fmaxf(m->most, __shfl_xor_sync(0xffffffffu, m->most, distance)));
 	m->weight += __shfl_xor_sync(0xffffffffu, m->weight, distance);
 	for (int i = 0; i < 8; i++)
 		m->sums[i] += __shfl_xor_sync(0xffffffffu, m->sums[i], distance);
 }
 
-/* Where a head's keys and values of a position lie. */
-static __device__ u64 cache_at(const struct args *a, u32 layer, u32 slot, u32 head, u32 position)
+/* SPAN * 4 positions from `first` on, of which there are `count` in all. Eight lanes have a position. */
+static __device__ void mix_span(
+	struct mixture *m, const float query[8], const kept *keys, const kept *values, u32 first, u32 count)
 {
-#if PAGE
-	u32 page = a->pages[slot * a->pages_each + position / PAGE];
+	struct eight key[SPAN], value[SPAN];
+	float scores[SPAN], most = m->most;
+	u32 quarter = threadIdx.x % 32 / 8, column = threadIdx.x % 8 * 8;
 
-	return ((((u64)layer * a->page_count + page) * HEADS + head) * PAGE + position % PAGE) * HEAD;
-#else
-	return ((((u64)layer * a->cache_slots + slot) * HEADS + head) * a->room + position) * HEAD;
-#endif
-}
-
-/*
- * A head of a slot that is at position count - 1. state: what a product of queries, keys and values together
- * has left of that position, the head's queries first; 0: all of it is where it belongs.
- */
-struct history {
-	u32 layer, slot, head, count;
-	const act *state;
-};
-
-/* Where its keys and values of a place are, if those of `first` are at `cache`. */
-static __device__ u64 past_at(const struct args *a, const struct history *h, u64 cache, u32 first, u32 place)
-{
-#if BEAM
-	if (a->each == 1)
-		return cache_at(a, h->layer,
-			a->sources[((u64)(h->count - 1) % 2 * a->cache_slots + h->slot) * a->room + place],
-			h->head, place);
-#else
-	(void)a;
-	(void)h;
-#endif
-	return cache + (u64)(place - first) * HEAD;
-}
-
-/* Keys and values of SPAN * 4 positions, SPAN for each quarter of a warp: of a lane 8 columns. */
-enum { SPAN = FEW_SLOTS > 8 && ACT_BYTES == 2 ? 4 : 2, EIGHT = 8 / UNIT };
-
-#if SHORT_CACHE
-struct span_eight {
-	struct eight_kept kept;
-};
-#else
-struct span_eight {
-	struct four acts[EIGHT];
-};
-#endif
-
-struct span {
-	struct span_eight keys[SPAN], values[SPAN];
-};
-
-static __device__ void floats_of(const struct span_eight *eight, float out[8])
-{
-#if SHORT_CACHE
-	floats_of_kept(&eight->kept, out);
-#elif ACT_BYTES == 4
-	for (int i = 0; i < 8; i++)
-		out[i] = __uint_as_float(eight->acts[i / 4].of[i % 4]);
-#else
-	for (int i = 0; i < 4; i++)
-		unpack(eight->acts[0].of[i], out + 2 * i);
-#endif
-}
-
-/* Of a key or a value that is kept. */
-static __device__ struct span_eight load_span_eight(const cached *from)
-{
-	struct span_eight eight;
-
-#if SHORT_CACHE
-	eight.kept = load_kept(from);
-#else
-#pragma unroll
-	for (u32 j = 0; j < EIGHT; j++)
-		eight.acts[j] = load_fresh(from + j * UNIT);
-#endif
-	return eight;
-}
-
-/* Of one that is still an activation. */
-static __device__ struct span_eight span_eight_of(const act *from)
-{
-	struct span_eight eight;
-
-#if SHORT_CACHE
-	struct four acts = load_fresh(from);
-
-	eight.kept = kept_of_acts(&acts);
-#else
-	eight = load_span_eight(from);
-#endif
-	return eight;
-}
-
-/* From `first` on; what would be behind the last is the last. */
-static __device__ void span_load(struct span *s, const struct args *a, const struct history *h, u32 first)
-{
-	u64 cache = cache_at(a, h->layer, h->slot, h->head, first);
-	u32 lane = threadIdx.x % 32;
-
-#pragma unroll
 	for (u32 i = 0; i < SPAN; i++) {
-		u32 place = first + i * 4 + lane / 8, known = place < h->count ? place : h->count - 1;
-		u64 from = past_at(a, h, cache, first, known) + lane % 8 * 8;
+		u32 position = first + 4 * i + quarter;
+		u64 place = (u64)(position < count ? position : count - 1) * HEAD + column;
 
-		if (h->state && known == h->count - 1) {
-			s->keys[i] = span_eight_of(h->state + MIXED + lane % 8 * 8);
-			s->values[i] = span_eight_of(h->state + 2 * MIXED + lane % 8 * 8);
-		} else {
-			s->keys[i] = load_span_eight(a->keys + from);
-			s->values[i] = load_span_eight(a->values + from);
-		}
+		key[i] = *(const struct eight *)(const void *)(keys + place);
+		value[i] = *(const struct eight *)(const void *)(values + place);
 	}
-}
-
-/* `count`: how many of the span's positions there are. */
-static __device__ void mix_span(struct mixture *m, const float query[8], const struct span *s, u32 count)
-{
-	u32 quarter = threadIdx.x % 32 / 8;
-	float scores[SPAN], eight[8], most = m->most;
-
-#pragma unroll
 	for (u32 i = 0; i < SPAN; i++) {
-		floats_of(&s->keys[i], eight);
 		scores[i] = 0;
 		for (int j = 0; j < 8; j++)
-			scores[i] += query[j] * eight[j];
+			scores[i] += query[j] * float_of_kept(key[i].of[j]);
 		for (int distance = 1; distance < 8; distance *= 2)
 			scores[i] += __shfl_xor_sync(0xffffffffu, scores[i], distance);
-		most = i * 4 + quarter < count ? fmaxf(most, scores[i]) : most;
+		most = first + 4 * i + quarter < count ? fmaxf(most, scores[i]) : most;
 	}
 	mixture_scale(m, most);
-#pragma unroll
 	for (u32 i = 0; i < SPAN; i++) {
-		float share = i * 4 + quarter < count ? exp_two(scores[i] - most) : 0;
+		float share = first + 4 * i + quarter < count ? exp2f(scores[i] - most) : 0;
 
-		floats_of(&s->values[i], eight);
 		m->weight += share;
 		for (int j = 0; j < 8; j++)
-			m->sums[j] += share * eight[j];
+			m->sums[j] += share * float_of_kept(value[i].of[j]);
 	}
 }
 
-/* A warp takes every step-th span, and loads the next while it mixes one. */
-static __device__ void mix_spans(struct mixture *m, const float query[8], const struct args *a,
-	const struct history *h, u32 first, u32 step)
+/* The mixtures of a query's warps become one number of the output. */
+static __device__ float join_pieces(float (*pieces)[PIECE], u32 warps, u32 column)
 {
-	struct span span, next;
+	float most = pieces[0][HEAD + 1], sum = 0, weight = 0;
 
-	if (first < h->count)
-		span_load(&span, a, h, first);
-	for (; first < h->count; first += step) {
-		if (first + step < h->count)
-			span_load(&next, a, h, first + step);
-		mix_span(m, query, &span, h->count - first);
-		span = next;
+	for (u32 i = 1; i < warps; i++)
+		most = fmaxf(most, pieces[i][HEAD + 1]);
+	for (u32 i = 0; i < warps; i++) {
+		float factor = exp2f(pieces[i][HEAD + 1] - most);
+
+		sum += factor * pieces[i][column];
+		weight += factor * pieces[i][HEAD];
 	}
+	return sum / weight;
 }
 
 /*
- * Keys and values of a token's first `most` positions are asked for into the second cache, while the kernels
- * before the attention to them leave memory idle. By a thread for each head's keys and each head's values.
+ * warps: of a block that take a query. Of tokens that are written all of them do; of prompts each takes one,
+ * and neighbours share keys and values in the cache of their multiprocessor.
  */
-static __device__ void ask_past(const struct args *a, u32 layer, u32 token, u32 most, u32 thread)
+KERNEL void __launch_bounds__(THREADS) lab_decode_attend(const struct args a, u32 layer, u32 warps)
 {
-	u32 count, head = thread / 2;
-
-	if (thread >= 2 * HEADS || BEAM || a->each > 1)
-		return;
-	count = position_of(a, token);
-	count = count < most ? count : most;
-	count = PAGE && count > PAGE ? PAGE : count;
-	if (count)
-		ask_piece((thread % 2 ? a->values : a->keys) + cache_at(a, layer, slot_of(a, token), head, 0),
-			count * HEAD * (u32)sizeof(cached));
-}
-
-/* The mixtures of a block's warps become one: out[HEAD] sums, then their weight and the most. */
-static __device__ void join_warps(const struct mixture *m, float (*all)[PIECE])
-{
-	u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-
-	__syncthreads();
-	if (lane < 8)
-		for (int i = 0; i < 8; i++)
-			all[warp][lane * 8 + i] = m->sums[i];
-	if (lane == 0) {
-		all[warp][HEAD] = m->weight;
-		all[warp][HEAD + 1] = m->most;
-	}
-	__syncthreads();
-}
-
-/* Column `column` of `count` pieces together; column HEAD: their weight. */
-static __device__ float join_pieces(const float *pieces, u32 count, u32 column, float most)
-{
-	float sum = 0;
-
-	for (u32 i = 0; i < count; i++)
-		sum += pieces[i * PIECE + column] * exp_two(pieces[i * PIECE + HEAD + 1] - most);
-	return sum;
-}
-
-static __device__ float most_of_pieces(const float *pieces, u32 count)
-{
-	float most = pieces[HEAD + 1];
-
-	for (u32 i = 1; i < count; i++)
-		most = fmaxf(most, pieces[i * PIECE + HEAD + 1]);
-	return most;
-}
-
-/* The key and the value of the position that a history ends at come to where later tokens find them. */
-static __device__ void keep_state(const struct args *a, const struct history *h, u32 thread)
-{
-	u32 part = thread / (HEAD / UNIT), column = thread % (HEAD / UNIT) * UNIT;
-
-	if (part < 2)
-		keep_acts((part ? a->values : a->keys) +
-				cache_at(a, h->layer, h->slot, h->head, h->count - 1) + column,
-			load_fresh(h->state + (1 + part) * MIXED + column));
-}
-
-/*
- * A share of one head of one token at position count - 1, by `warps` of a block; its others take others.
- * joined: its queries, keys and values lie together.
- */
-static __device__ void attend(
-	const struct args *a, u32 layer, u32 token, u32 head, u32 share, u32 joined, u32 warps, u32 count)
-{
-	__shared__ float every[WARPS_MOST][PIECE];
-	u32 warp = threadIdx.x / 32 % warps, thread = warp * 32 + threadIdx.x % 32, lane = threadIdx.x % 32,
-	    slot = slot_of(a, token);
-	float(*all)[PIECE] = every + threadIdx.x / 32 / warps * warps;
-	const act *state = joined ? a->inner + (u64)token * 3 * MIXED + head * HEAD : 0;
-	const struct history h = {layer, slot, head, count, state};
+	__shared__ float pieces[WARPS][PIECE];
+	u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, own = warp % warps,
+	    unit = blockIdx.x * (WARPS / warps) + warp / warps, all = a.tokens * a.heads;
+	struct query q = query_of(&a, layer, unit < all ? unit : all - 1);
 	struct mixture m = {-1e30f, 0, {0}};
-	float query[8], most;
+	float query[8];
 
-	load_eight((state ? state : a->queries + (u64)token * MIXED + head * HEAD) + lane % 8 * 8, query);
-	if (state)
-		keep_state(a, &h, thread);
-	for (int i = 0; i < 8; i++)
-		query[i] *= 0.125f * 1.44269504f; /* of the head's width; to powers of 2 */
-	mix_spans(&m, query, a, &h, (share * warps + warp) * SPAN * 4, a->shares * warps * SPAN * 4);
+	for (u32 i = 0; i < 8; i++)
+		query[i] = query_at(&a, &q, lane % 8 * 8 + i);
+	for (u32 first = own * SPAN * 4; first < q.count; first += warps * SPAN * 4)
+		mix_span(&m, query, q.keys, q.values, first, q.count);
 	mixture_join(&m, 8);
 	mixture_join(&m, 16);
-	join_warps(&m, every);
-	most = most_of_pieces(all[0], warps);
-	if (a->shares == 1)
-		for (u32 i = thread; i < HEAD; i += warps * 32)
-			a->mixed[(u64)token * MIXED + head * HEAD + i] = act_of(
-				join_pieces(all[0], warps, i, most) / join_pieces(all[0], warps, HEAD, most));
-	else
-		for (u32 i = thread; i < PIECE; i += warps * 32)
-			a->pieces[(((u64)token * HEADS + head) * a->shares + share) * PIECE + i] = i <= HEAD
-				? join_pieces(all[0], warps, i, most)
-				: most;
+	for (u32 i = 0; lane < 8 && i < 8; i++)
+		pieces[warp][lane * 8 + i] = m.sums[i];
+	if (lane == 0) {
+		pieces[warp][HEAD] = m.weight;
+		pieces[warp][HEAD + 1] = m.most;
+	}
+	__syncthreads();
+	for (u32 i = own * 32 + lane; unit < all && i < HEAD; i += warps * 32)
+		store_mixed(&a, &q, i, join_pieces(pieces + warp / warps * warps, warps, i));
+}
+#else
+static void attend_alone(const struct args *a, const struct query *q)
+{
+	float sums[HEAD] = {0}, weight = 0, most = -1e30f;
+
+	for (u32 position = 0; position < q->count; position++) {
+		const kept *key = q->keys + (u64)position * HEAD, *value = q->values + (u64)position * HEAD;
+		float score = 0, factor, share;
+
+		for (u32 i = 0; i < HEAD; i++)
+			score += query_at(a, q, i) * float_of_kept(key[i]);
+		factor = exp2f(most - fmaxf(most, score));
+		most = fmaxf(most, score);
+		share = exp2f(score - most);
+		weight = weight * factor + share;
+		for (u32 i = 0; i < HEAD; i++)
+			sums[i] = sums[i] * factor + share * float_of_kept(value[i]);
+	}
+	for (u32 i = 0; i < HEAD; i++)
+		store_mixed(a, q, i, sums[i] / weight);
 }
 
-static __device__ void attend_all(const struct args *a, u32 layer, u32 joined, u32 warps, u32 *round)
+KERNEL void lab_decode_attend(const struct args a, u32 layer, u32 warps)
 {
-	u32 units = a->tokens * HEADS * a->shares, each = blockDim.x / 32 / warps;
+	for (u32 unit = 0; unit < a.tokens * a.heads; unit++) {
+		struct query q = query_of(&a, layer, unit);
 
-	ask_for(a, layer, WIDENING);
-	await(a, round);
-	meet_begin(a, layer);
-	for (u32 first = blockIdx.x * each; first < units; first += gridDim.x * each) {
-		u32 unit = first + threadIdx.x / 32 / warps;
-
-		unit = unit < units ? unit : units - 1;
-		attend(a, layer, unit / a->shares / HEADS, unit / a->shares % HEADS, unit % a->shares, joined,
-			warps, position_of(a, unit / a->shares / HEADS) + 1);
+		attend_alone(&a, &q);
 	}
 }
-
-/* warps: of a block that take a head of a token, or a share of it. */
-KERNEL void __launch_bounds__(FEW_THREADS)
-	kwhy_decode_attend(const struct args a, u32 layer, u32 joined, u32 warps)
-{
-	attend_all(&a, layer, joined, warps, 0);
-}
-
-/* A token's place among keys and values. */
-struct place {
-	u32 token, slot, position;
-};
-
-static __device__ struct place place_of(const struct args *a, u32 token)
-{
-	struct place place = {token, slot_of(a, token), position_of(a, token)};
-
-	return place;
-}
-
-/* Where a number of keys and values goes, of row MIXED and more. */
-static __device__ cached *kept_at(const struct args *a, u32 layer, const struct place *place, u32 row)
-{
-	u32 column = row % MIXED;
-
-	return (row < 2 * MIXED ? a->keys : a->values) +
-		cache_at(a, layer, place->slot, column / HEAD, place->position) + column % HEAD;
-}
-
-/* A number of queries, keys and values comes to where it belongs; two neighbours of them. */
-static __device__ void store_state(
-	const struct args *a, u32 layer, const struct place *place, u32 row, float one)
-{
-	if (row < MIXED)
-		a->queries[(u64)place->token * MIXED + row] = act_of(one);
-	else
-		keep_one(kept_at(a, layer, place, row), one);
-}
-
-static __device__ void store_state_two(
-	const struct args *a, u32 layer, const struct place *place, u32 row, float one, float two)
-{
-	if (row < MIXED)
-		store_two(a->queries + (u64)place->token * MIXED + row, one, two);
-	else
-		keep_two(kept_at(a, layer, place, row), one, two);
-}
-
-/* What ends a row's sums. */
-struct ends {
-	float scale, bias;
-};
-
-static __device__ struct ends ends_of(const struct args *a, u32 layer, int matrix, u32 row)
-{
-	u64 place = (u64)layer * ROWS + first_row(matrix) + row;
-	struct ends ends = {CODE_MOST > 0 ? a->scales[place] : 1, a->biases[place]};
-
-	return ends;
-}
-
-static __device__ float word_scale(const struct args *a, u32 word)
-{
-	return CODE_MOST > 0 ? a->word_scales[word] : 1;
-}
+#endif

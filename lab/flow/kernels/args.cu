@@ -35,12 +35,14 @@ enum {
 	WO = BH + GATES,
 	SINES = WO + H * OUT,
 	COSINES = SINES + 4 * 1024,
+	WEIGHTS = COSINES + 4 * 1024,
 	/* The same of 16 bits, as [outputs][inputs]. */
 	HALF_W1 = 0,
 	HALF_W2 = HALF_W1 + IN * IN,
 	HALF_WI = HALF_W2 + E * IN,
 	HALF_WH = HALF_WI + GATES * IN,
-	HALF_WO = HALF_WH + GATES * H
+	HALF_WO = HALF_WH + GATES * H,
+	HALVES = HALF_WO + OUT * H
 };
 
 #define NONE 0xffffffffu
@@ -50,7 +52,7 @@ struct record {
 	u32 merged, exited;
 };
 
-/* As struct kwhy_flow_args of workload/flow/device.h. */
+/* As struct lab_flow_args of lab/flow/device.h. */
 struct args {
 	const float *weights;
 	const u16 *halves;
@@ -63,16 +65,11 @@ struct args {
 	float *in, *u, *a, *gi, *gh, *h, *outputs;
 	u16 *h_halves;
 	float *parts;
-	u16 *shares, *in_images, *places;
-	void *facts;
-	u32 *members;
-	u64 *counts;
 	u32 *numbers;
 	struct record *records;
 	u64 *out;
 	u64 *times;
 	u32 flows, steps, by_argmax, by_row, width, height, depth;
-	u32 tile_rows; /* of a team at once */
 };
 
 static __device__ u64 mix(u64 x)

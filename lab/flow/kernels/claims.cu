@@ -89,6 +89,8 @@ static __device__ u64 now_ns(void)
 	return time;
 #elif defined(__HIP_DEVICE_COMPILE__)
 	return wall_clock64() * 10; /* of 100 MHz */
+#elif defined(NOW_NS)
+	return NOW_NS();
 #else
 	return 0;
 #endif

@@ -23,7 +23,7 @@ static __device__ float input_of(const struct args *a, u64 at, float e, u32 k)
 }
 
 /* Numbers of all cells, once. */
-KERNEL void kwhy_flows_cells(const struct args a, u32 step, u32 first, u32 count)
+KERNEL void lab_flows_cells(const struct args a, u32 step, u32 first, u32 count)
 {
 	u64 all = (u64)a.width * a.height * a.depth * PLACE;
 
@@ -33,7 +33,7 @@ KERNEL void kwhy_flows_cells(const struct args a, u32 step, u32 first, u32 count
 }
 
 /* Inputs, and the second half of what the gates get. */
-KERNEL void kwhy_flows_input(const struct args a, u32 step, u32 first, u32 count)
+KERNEL void lab_flows_input(const struct args a, u32 step, u32 first, u32 count)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < count * IN; i += thread_count()) {
@@ -47,7 +47,7 @@ KERNEL void kwhy_flows_input(const struct args a, u32 step, u32 first, u32 count
 }
 
 /* One of the five matrices; without bias. */
-KERNEL void kwhy_flows_product(const struct args a, u32 which, u32 first, u32 count)
+KERNEL void lab_flows_product(const struct args a, u32 which, u32 first, u32 count)
 {
 	const float *in = which == 0 ? a.in : which == 1 ? a.u : which == 2 ? a.a : a.h;
 	const float *matrix = a.weights + (which == 0 ? W1 : which == 1 ? W2 : which == 2 ? WI : which == 3 ? WH : WO);
@@ -65,14 +65,14 @@ KERNEL void kwhy_flows_product(const struct args a, u32 which, u32 first, u32 co
 	}
 }
 
-KERNEL void kwhy_flows_relu(const struct args a, u32 step, u32 first, u32 count)
+KERNEL void lab_flows_relu(const struct args a, u32 step, u32 first, u32 count)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < count * IN; i += thread_count())
 		a.u[first * IN + i] = fmaxf(a.u[first * IN + i] + a.weights[B1 + i % IN], 0.0f);
 }
 
-KERNEL void kwhy_flows_bias(const struct args a, u32 step, u32 first, u32 count)
+KERNEL void lab_flows_bias(const struct args a, u32 step, u32 first, u32 count)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < count * E; i += thread_count())
@@ -84,7 +84,7 @@ static __device__ float sigmoid(float value)
 	return 1.0f / (1.0f + expf(-value));
 }
 
-KERNEL void kwhy_flows_gates(const struct args a, u32 step, u32 first, u32 count)
+KERNEL void lab_flows_gates(const struct args a, u32 step, u32 first, u32 count)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < count * H; i += thread_count()) {
@@ -98,8 +98,8 @@ KERNEL void kwhy_flows_gates(const struct args a, u32 step, u32 first, u32 count
 	}
 }
 
-/* Energies come out of their sums, and each flow moves; where the device keeps the books, it claims its cell. */
-KERNEL void kwhy_flows_move(const struct args a, u32 step, u32 first, u32 count)
+/* Energies come out of their sums, and each flow moves; where the device decides who merges, it claims its cell. */
+KERNEL void lab_flows_move(const struct args a, u32 step, u32 first, u32 count)
 {
 	for (u32 i = thread_index(); i < count * E; i += thread_count()) {
 		u32 row = first + i / E, k = i % E;
@@ -132,7 +132,7 @@ static __device__ float settled(const struct args *a, u32 step, u32 row, u64 mov
 }
 
 /* The state at the start of the next step; NONE as step: of the first. */
-KERNEL void kwhy_flows_settle(const struct args a, u32 step, u32 first, u32 count)
+KERNEL void lab_flows_settle(const struct args a, u32 step, u32 first, u32 count)
 {
 	if (thread_index() == 0)
 		a.times[step + 1] = now_ns();
@@ -156,42 +156,37 @@ KERNEL void kwhy_flows_settle(const struct args a, u32 step, u32 first, u32 coun
 	}
 }
 
-/* --- Input and both first layers in one kernel; a warp has a row --- */
+/* --- Input and both first layers in one kernel; a block has a row --- */
 
-KERNEL void kwhy_flows_front(const struct args a, u32 step, u32 first, u32 count)
+KERNEL void lab_flows_front(const struct args a, u32 step, u32 first, u32 count)
 {
-	__shared__ float in[THREADS / 32][IN], u[THREADS / 32][IN];
-	u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32, rounds = (count + THREADS / 32 - 1) / (THREADS / 32);
+	__shared__ float in[IN], u[IN];
 
 	if (step == 0 && thread_index() == 0)
 		a.times[0] = now_ns();
-	for (u32 i = blockIdx.x; i < rounds; i += gridDim.x) {
-		u32 row = i * (THREADS / 32) + warp;
-		bool valid = row < count;
+	for (u32 row = first + blockIdx.x; row < first + count; row += gridDim.x) {
+		for (u32 k = threadIdx.x; k < IN; k += blockDim.x) {
+			float e = a.e[row * E + k % E];
 
-		row += first;
-		if (valid) {
-			float e = a.e[row * E + lane];
-
-			in[warp][lane] = e;
-			in[warp][E + lane] = input_of(&a, a.at[row], e, E + lane);
-			a.a[row * IN + E + lane] = e;
+			in[k] = input_of(&a, a.at[row], e, k);
+			if (k < E)
+				a.a[row * IN + E + k] = e;
 		}
 		__syncthreads();
-		for (u32 j = lane; valid && j < IN; j += 32) {
+		for (u32 j = threadIdx.x; j < IN; j += blockDim.x) {
 			float sum = a.weights[B1 + j];
 
 			for (u32 k = 0; k < IN; k++)
-				sum += in[warp][k] * a.weights[W1 + k * IN + j];
-			u[warp][j] = fmaxf(sum, 0.0f);
+				sum += in[k] * a.weights[W1 + k * IN + j];
+			u[j] = fmaxf(sum, 0.0f);
 		}
 		__syncthreads();
-		if (valid) {
-			float sum = a.weights[B2 + lane];
+		for (u32 j = threadIdx.x; j < E; j += blockDim.x) {
+			float sum = a.weights[B2 + j];
 
 			for (u32 k = 0; k < IN; k++)
-				sum += u[warp][k] * a.weights[W2 + k * E + lane];
-			a.a[row * IN + lane] = sum;
+				sum += u[k] * a.weights[W2 + k * E + j];
+			a.a[row * IN + j] = sum;
 		}
 	}
 }
@@ -199,7 +194,7 @@ KERNEL void kwhy_flows_front(const struct args a, u32 step, u32 first, u32 count
 /* --- The dense lattice: every cell is computed, whether somebody is there or not --- */
 
 /* Inputs and state of the slots from `first` on, 0 where nobody is, to the start of the buffers. */
-KERNEL void kwhy_flows_spread(const struct args a, u32 step, u32 first, u32 count)
+KERNEL void lab_flows_spread(const struct args a, u32 step, u32 first, u32 count)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < count * H; i += thread_count()) {
@@ -214,7 +209,7 @@ KERNEL void kwhy_flows_spread(const struct args a, u32 step, u32 first, u32 coun
 	}
 }
 
-KERNEL void kwhy_flows_collect(const struct args a, u32 step, u32 first, u32 count)
+KERNEL void lab_flows_collect(const struct args a, u32 step, u32 first, u32 count)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < count * H; i += thread_count()) {

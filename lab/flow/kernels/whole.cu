@@ -2,17 +2,16 @@
 /* --- A whole run in one launch, on tensor cores --- */
 
 /*
- * Four blocks are a team and share the weights of the gates: each keeps those of 64 units in its registers, as operands of tensor
- * instructions, for the whole run. A team has every so manieth tile of 32 to 128 rows. In a step, each of the four makes its quarter of the new
- * state from the whole old one, and its part of the outputs; both lie in the second cache when all blocks meet. The energies of a step come
- * out of their four parts when the next one begins, where each block also learns who merged: no second meeting is needed.
+ * On the fixed path. Four blocks are a team and share the weights of the gates: each keeps those of 64 units in its registers, as
+ * operands of tensor instructions, for the whole run. Tiles of 32 rows are dealt out to the teams. In a step, each of the four makes its
+ * quarter of the new state from the whole old one, and its part of the outputs; both lie in the second cache when all blocks meet. The
+ * energies of a step come out of their four parts when the next one begins, where each block also learns who merged.
  */
 #if (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800) || defined(CUDA_TEXT_RUNS)
 
 enum {
 	TEAM = 4,
-	PART = 32,	/* rows that a warp has sums of at once */
-	ROWS_MOST = 128, /* of a tile: few where flows are few, so that all blocks have some */
+	ROWS = 32, /* of a tile */
 	UNITS = H / TEAM,
 	WARPS = THREADS / 32,
 	DEEP = (IN + H) / 16, /* tensor instructions along the inputs of a gate, */
@@ -27,29 +26,12 @@ enum {
 
 /* In shared memory. */
 struct tile {
-	u16 *a; /* [rows][A_STRIDE]: what goes into the gates, 64 inputs and 256 of the old state */
-	u16 *in, *u, *h; /* [rows][S_STRIDE]; h: 64 units of the new state */
-	u64 *at;
-	u32 *fresh, *left, *first, *second;
+	uint4 unused; /* what follows begins at 16 bytes */
+	u16 a[ROWS * A_STRIDE]; /* what goes into the gates, 64 inputs and 256 of the old state */
+	u16 in[ROWS * S_STRIDE], u[ROWS * S_STRIDE], h[ROWS * S_STRIDE]; /* h: 64 units of the new state */
+	u64 at[ROWS];
+	u32 fresh[ROWS], left[ROWS], first[ROWS], second[ROWS];
 };
-
-enum { ROW_BYTES = 2 * (A_STRIDE + 3 * S_STRIDE) + 8 + 4 * 4 };
-
-static __device__ INLINE struct tile tile_in(char *memory, u32 rows)
-{
-	struct tile tile;
-
-	tile.a = (u16 *)memory;
-	tile.in = tile.a + rows * A_STRIDE;
-	tile.u = tile.in + rows * S_STRIDE;
-	tile.h = tile.u + rows * S_STRIDE;
-	tile.at = (u64 *)(tile.h + rows * S_STRIDE);
-	tile.fresh = (u32 *)(tile.at + rows);
-	tile.left = tile.fresh + rows;
-	tile.first = tile.left + rows;
-	tile.second = tile.first + rows;
-	return tile;
-}
 
 /* A block's weights of the gates, as a thread has them. */
 struct gates {
@@ -200,7 +182,7 @@ static __device__ INLINE struct tenant find_tenant(const struct args *a, u32 ste
 }
 
 /* Who is in a row of a tile, a thread each, whole warps; the leader of a team asks for their next cells. */
-static __device__ INLINE struct claim look(const struct args *a, const struct tile *tile, u32 step, u32 row, bool leads)
+static __device__ INLINE struct claim look(const struct args *a, struct tile *tile, u32 step, u32 row, bool leads)
 {
 	const struct tenant who = find_tenant(a, step, row);
 	struct claim claim = {0, 0, 0, NONE};
@@ -225,37 +207,20 @@ static __device__ INLINE struct claim look(const struct args *a, const struct ti
 	if (row >= a->flows || !leads)
 		return claim;
 	a->at[row] = at;
-	if (step == a->steps || a->by_argmax)
+	if (step == a->steps)
 		return claim;
 	moved = move_fixed(a, at, step);
 	return claim_begin(a, step, row, moved);
 }
 
-/* 16 bytes from memory that other blocks write to shared memory, some time before await_copies(). */
-static __device__ INLINE void copy_soon(u16 *to, const u16 *from)
-{
-#ifdef __CUDA_ARCH__
-	asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((u32)__cvta_generic_to_shared(to)), "l"(from) : "memory");
-#else
-	*(uint4 *)to = *(const uint4 *)from;
-#endif
-}
-
-static __device__ INLINE void await_copies(void)
-{
-#ifdef __CUDA_ARCH__
-	asm volatile("cp.async.wait_all;" ::: "memory");
-#endif
-}
-
-/* The old state of a tile that comes next. */
-static __device__ INLINE void ask_state(const struct args *a, const struct tile *tile, u32 step, u32 row)
+/* The old state of a tile, which other blocks wrote: past the first cache. */
+static __device__ INLINE void load_state(const struct args *a, struct tile *tile, u32 step, u32 row)
 {
 	const u16 *from = a->h_halves + (u64)((step - 1) % 2) * a->flows * H;
 	u32 k = threadIdx.x % (H / 8) * 8;
 
-	for (u32 r = threadIdx.x / (H / 8); step && r < a->tile_rows && row + r < a->flows; r += THREADS / (H / 8))
-		copy_soon(&tile->a[r * A_STRIDE + IN + k], &from[(u64)(row + r) * H + k]);
+	for (u32 r = threadIdx.x / (H / 8); step && r < ROWS && row + r < a->flows; r += THREADS / (H / 8))
+		*(uint4 *)&tile->a[r * A_STRIDE + IN + k] = __ldcg((const uint4 *)&from[(u64)(row + r) * H + k]);
 }
 
 /* An energy after a step, from its parts. */
@@ -278,16 +243,16 @@ static __device__ INLINE float merged_energy(const struct args *a, u32 step, flo
 	return count == 1 ? energy : energy / (float)count;
 }
 
-/* Energy and inputs of a row, a lane for each. */
-static __device__ INLINE void take_row(
-	const struct args *a, const struct tile *tile, u32 step, u32 row, u32 i, float sum, float input)
+/* Energy and inputs of a row of the tile, a lane for each. */
+static __device__ INLINE void take_row(const struct args *a, struct tile *tile, u32 step, u32 row, u32 i)
 {
-	u32 k = threadIdx.x % 32;
+	u32 k = threadIdx.x % 32, first = tile->first[i];
+	float sum = step && first < a->flows ? part_sum(a, step - 1, first, k) : 0.0f;
 	float e = tile->fresh[i] ? start_energy((u32)(tile->at[i] >> 32), k)
 				 : merged_energy(a, step - 1, sum, tile->second[i], k);
 
 	tile->a[i * A_STRIDE + E + k] = tile->in[i * S_STRIDE + k] = (u16)pack(e, 0);
-	tile->in[i * S_STRIDE + E + k] = (u16)pack(input, 0);
+	tile->in[i * S_STRIDE + E + k] = (u16)pack(input_of(a, tile->at[i], 0.0f, E + k), 0);
 	if (tile->fresh[i])
 		for (u32 j = 0; j < 4; j++)
 			*(u32 *)&tile->a[i * A_STRIDE + IN + k * 8 + j * 2] = 0;
@@ -297,31 +262,10 @@ static __device__ INLINE void take_row(
 		a->e[(row + i) * E + k] = e;
 }
 
-/* Energies and inputs of a tile; a warp has every eighth row, and asks for four at once. */
-static __device__ INLINE void take_in(const struct args *a, const struct tile *tile, u32 step, u32 row)
-{
-	u32 k = threadIdx.x % 32;
-
-	for (u32 i = threadIdx.x / 32; i < a->tile_rows; i += 4 * WARPS) {
-		float sums[4], inputs[4];
-
-#pragma unroll
-		for (u32 j = 0; j < 4; j++) {
-			u32 from = tile->first[i + j * WARPS];
-
-			sums[j] = step && from < a->flows ? part_sum(a, step - 1, from, k) : 0.0f;
-			inputs[j] = input_of(a, tile->at[i + j * WARPS], 0.0f, E + k);
-		}
-#pragma unroll
-		for (u32 j = 0; j < 4; j++)
-			take_row(a, tile, step, row, i + j * WARPS, sums[j], inputs[j]);
-	}
-}
-
 /* The state after the last step, as floats. */
-static __device__ INLINE void give_state(const struct args *a, const struct tile *tile, u32 row)
+static __device__ INLINE void give_state(const struct args *a, struct tile *tile, u32 row)
 {
-	for (u32 i = threadIdx.x; i < a->tile_rows * H; i += THREADS)
+	for (u32 i = threadIdx.x; i < ROWS * H; i += THREADS)
 		if (row + i / H < a->flows)
 			a->h_rows[row * H + i] = unpack(tile->a[i / H * A_STRIDE + IN + i % H]);
 }
@@ -349,7 +293,7 @@ static __device__ INLINE void multiply_layer(float sums[4], const u16 *from, con
 }
 
 /* The first layer: a warp has 8 of its 64 outputs. */
-static __device__ INLINE void first_layer(const struct args *a, const struct tile *tile)
+static __device__ INLINE void first_layer(const struct args *a, struct tile *tile)
 {
 	u32 lane = threadIdx.x % 32, output = threadIdx.x / 32 * 8, column = output + lane % 4 * 2;
 	float low = a->weights[B1 + column], high = a->weights[B1 + column + 1];
@@ -357,7 +301,7 @@ static __device__ INLINE void first_layer(const struct args *a, const struct til
 
 	load_layer(weights, a->halves + HALF_W1 + output * IN, IN);
 #pragma unroll 2
-	for (u32 m = 0; m < a->tile_rows; m += 16) {
+	for (u32 m = 0; m < ROWS; m += 16) {
 		float sums[4] = {low, high, low, high};
 		u16 *to = tile->u + (m + lane / 4) * S_STRIDE + column;
 
@@ -368,14 +312,14 @@ static __device__ INLINE void first_layer(const struct args *a, const struct til
 }
 
 /* The second: a warp has every other 16 rows of 8 of its 32 outputs. */
-static __device__ INLINE void second_layer(const struct args *a, const struct tile *tile)
+static __device__ INLINE void second_layer(const struct args *a, struct tile *tile)
 {
 	u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, output = warp % 4 * 8, column = output + lane % 4 * 2;
 	float low = a->weights[B2 + column], high = a->weights[B2 + column + 1];
 	u32 weights[IN / 16][2];
 
 	load_layer(weights, a->halves + HALF_W2 + output * IN, IN);
-	for (u32 m = warp / 4 * 16; m < a->tile_rows; m += 32) {
+	for (u32 m = warp / 4 * 16; m < ROWS; m += 32) {
 		float sums[4] = {low, high, low, high};
 		u16 *to = tile->a + (m + lane / 4) * A_STRIDE + column;
 
@@ -404,14 +348,14 @@ static __device__ INLINE u32 gate_pair(const struct gate_sums *s, u32 i, u32 old
 	return pack(h[0], h[1]);
 }
 
-/* The block's quarter of the new state of 32 rows: a warp has 8 units. */
-static __device__ INLINE void gate_layer(const struct tile *tile, const struct gates *gates, u32 quarter, u32 first)
+/* The block's quarter of the new state: a warp has 8 units. */
+static __device__ INLINE void gate_layer(struct tile *tile, const struct gates *gates, u32 quarter)
 {
 	u32 lane = threadIdx.x % 32, column = threadIdx.x / 32 * 8 + lane % 4 * 2;
-	struct gate_sums sums[PART / 16];
+	struct gate_sums sums[ROWS / 16];
 
 #pragma unroll
-	for (u32 m = 0; m < PART / 16; m++)
+	for (u32 m = 0; m < ROWS / 16; m++)
 #pragma unroll
 		for (u32 i = 0; i < 4; i++) {
 			sums[m].r[i] = gates->r_bias[i % 2];
@@ -422,19 +366,19 @@ static __device__ INLINE void gate_layer(const struct tile *tile, const struct g
 #pragma unroll
 	for (u32 k = 0; k < DEEP; k++)
 #pragma unroll
-		for (u32 m = 0; m < PART / 16; m++) {
+		for (u32 m = 0; m < ROWS / 16; m++) {
 			u32 rows[4];
 
-			load_rows(rows, tile->a + (first + m * 16) * A_STRIDE + k * 16, A_STRIDE);
+			load_rows(rows, tile->a + m * 16 * A_STRIDE + k * 16, A_STRIDE);
 			multiply(sums[m].r, rows, gates->r[k][0], gates->r[k][1]);
 			multiply(sums[m].z, rows, gates->z[k][0], gates->z[k][1]);
 			multiply(k < DEEP_IN ? sums[m].in : sums[m].hidden, rows, gates->n[k][0], gates->n[k][1]);
 		}
 #pragma unroll
-	for (u32 m = 0; m < PART / 16; m++)
+	for (u32 m = 0; m < ROWS / 16; m++)
 #pragma unroll
 		for (u32 i = 0; i < 2; i++) {
-			u32 row = first + m * 16 + lane / 4 + i * 8;
+			u32 row = m * 16 + lane / 4 + i * 8;
 			u32 old = *(const u32 *)&tile->a[row * A_STRIDE + IN + quarter * UNITS + column];
 
 			*(u32 *)&tile->h[row * S_STRIDE + column] = gate_pair(&sums[m], i * 2, old);
@@ -442,21 +386,21 @@ static __device__ INLINE void gate_layer(const struct tile *tile, const struct g
 }
 
 /* The rows' quarter of the state, for all; a thread has 8 numbers of every 32nd. */
-static __device__ INLINE void store_state(const struct args *a, const struct tile *tile, u32 step, u32 row, u32 quarter)
+static __device__ INLINE void store_state(const struct args *a, struct tile *tile, u32 step, u32 row, u32 quarter)
 {
 	u32 k = threadIdx.x % 8 * 8;
 
-	for (u32 r = threadIdx.x / 8; r < a->tile_rows && row + r < a->flows; r += THREADS / 8)
+	for (u32 r = threadIdx.x / 8; r < ROWS && row + r < a->flows; r += THREADS / 8)
 		*(uint4 *)&a->h_halves[((u64)(step % 2) * a->flows + row + r) * H + quarter * UNITS + k] =
 			*(const uint4 *)&tile->h[r * S_STRIDE + k];
 }
 
 /* This block's part of energies and logits: 5 pieces of 8 outputs for each 16 rows. */
-static __device__ INLINE void output_layer(const struct args *a, const struct tile *tile, u32 step, u32 row, u32 quarter)
+static __device__ INLINE void output_layer(const struct args *a, struct tile *tile, u32 step, u32 row, u32 quarter)
 {
 	u32 lane = threadIdx.x % 32;
 
-	for (u32 piece = threadIdx.x / 32; piece < a->tile_rows / 16 * 5; piece += WARPS) {
+	for (u32 piece = threadIdx.x / 32; piece < ROWS / 16 * 5; piece += WARPS) {
 		u32 m = piece / 5 * 16, output = piece % 5 * 8, to = row + m + lane / 4, weights[UNITS / 16][2];
 		float *part = a->parts + ((u64)(step % 2 * TEAM + quarter) * a->flows + to) * OUT + output + lane % 4 * 2;
 		float sums[4] = {0, 0, 0, 0};
@@ -474,51 +418,35 @@ static __device__ INLINE void output_layer(const struct args *a, const struct ti
 	}
 }
 
-/* The state of this tile was asked for; that of the next is, as soon as there is room. */
 static __device__ INLINE void run_tile(
-	const struct args *a, const struct tile *tile, const struct gates *gates, u32 step, u32 row, u32 apart)
+	const struct args *a, struct tile *tile, const struct gates *gates, u32 step, u32 row)
 {
 	struct claim claim = {0, 0, 0, NONE};
 	u32 quarter = blockIdx.x % TEAM;
 
-	if (threadIdx.x < a->tile_rows)
+	load_state(a, tile, step, row);
+	if (threadIdx.x < ROWS)
 		claim = look(a, tile, step, row + threadIdx.x, quarter == 0);
-	await_copies();
 	__syncthreads();
-	take_in(a, tile, step, row);
+	for (u32 i = threadIdx.x / 32; i < ROWS; i += WARPS)
+		take_row(a, tile, step, row, i);
 	__syncthreads();
 	if (step == a->steps) {
 		if (quarter == 0)
 			give_state(a, tile, row);
 		__syncthreads();
-		ask_state(a, tile, step, row + apart);
 		return;
 	}
 	first_layer(a, tile);
 	__syncthreads();
 	second_layer(a, tile);
 	__syncthreads();
-	for (u32 first = 0; first < a->tile_rows && row + first < a->flows; first += PART)
-		gate_layer(tile, gates, quarter, first);
+	gate_layer(tile, gates, quarter);
 	__syncthreads();
-	ask_state(a, tile, step, row + apart);
 	store_state(a, tile, step, row, quarter);
 	output_layer(a, tile, step, row, quarter);
 	claim_end(a, step, &claim);
-}
-
-/* Where flows choose their way: once the parts of the logits are there. */
-static __device__ INLINE void choose(const struct args *a, u32 step, u32 row)
-{
-	struct claim claim;
-	float logits[6];
-
-	if (row >= a->flows)
-		return;
-	for (u32 k = 0; k < 6; k++)
-		logits[k] = part_sum(a, step, row, E + k);
-	claim = claim_begin(a, step, row, move_by(a, a->at[row], logits));
-	claim_end(a, step, &claim);
+	__syncthreads();
 }
 
 /* Everything that was written before, by any block, is seen by all after. */
@@ -535,34 +463,22 @@ static __device__ INLINE void meet(const struct args *a, u32 round)
 	__syncthreads();
 }
 
-KERNEL void __launch_bounds__(256, 1) kwhy_flows_run(const struct args a, u32 unused, u32 first, u32 count)
+KERNEL void __launch_bounds__(256, 1) lab_flows_run(const struct args a, u32 unused, u32 first, u32 count)
 {
-#ifdef __CUDA_ARCH__
-	extern __shared__ uint4 memory[];
-#else
-	__shared__ uint4 memory[ROWS_MOST * ROW_BYTES / 16];
-#endif
-	struct tile tile = tile_in((char *)memory, a.tile_rows);
-	u32 quarter = blockIdx.x % TEAM, own = blockIdx.x / TEAM * a.tile_rows, apart = gridDim.x / TEAM * a.tile_rows;
-	u32 round = 0;
+	__shared__ struct tile tile;
+	u32 own = blockIdx.x / TEAM * ROWS, apart = gridDim.x / TEAM * ROWS;
 	struct gates gates;
 
 	(void)unused, (void)first, (void)count;
-	load_gates(&a, &gates, quarter * UNITS + threadIdx.x / 32 * 8);
+	load_gates(&a, &gates, blockIdx.x % TEAM * UNITS + threadIdx.x / 32 * 8);
 	if (thread_index() == 0)
 		a.times[0] = now_ns();
 	for (u32 step = 0; step <= a.steps; step++) {
-		ask_state(&a, &tile, step, own);
 		for (u32 row = own; row < a.flows; row += apart)
-			run_tile(&a, &tile, &gates, step, row, apart);
+			run_tile(&a, &tile, &gates, step, row);
 		if (step == a.steps)
 			break;
-		meet(&a, ++round);
-		if (a.by_argmax) {
-			for (u32 row = own; quarter == 0 && threadIdx.x < a.tile_rows && row < a.flows; row += apart)
-				choose(&a, step, row + threadIdx.x);
-			meet(&a, ++round);
-		}
+		meet(&a, step + 1);
 		if (thread_index() == 0)
 			a.times[step + 1] = now_ns();
 	}

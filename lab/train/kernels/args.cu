@@ -1,163 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernels of the workload `train` (lab/README.md): three products of matrices a layer, in fp32 or, by
- * tensor instructions, in bf16, with what follows a product done before it leaves the registers: bias and
- * rectifier, the rectifier's derivative, or AdamW itself. Matrices of weights are [out][in], activations
- * [sample][feature]; all widths are multiples of 32, all numbers of rows of 8.
+ * What `train` (lab/README.md) does between its products, which a library makes. Matrices of weights are
+ * [out][in], activations [sample][feature]. Any grid will do, also one thread alone: so the host runs this text.
+ * What kernels are given is here; the host's program (inside.h) has addresses as numbers.
  */
-#ifdef __cplusplus
-#define KERNEL extern "C" __global__
-#endif
-#ifdef __CUDA_ARCH__
-#define INLINE static __device__ __forceinline__
-#else
-#define INLINE static __device__ inline
+#ifndef AT
+#define AT(type) type *
 #endif
 
 typedef unsigned long long u64;
 typedef unsigned int u32;
 typedef unsigned short u16;
 
-#define RATE 1e-3f
-#define DECAY 1e-2f
-#define BETA1 0.9f
-#define BETA2 0.999f
-#define EPSILON 1e-8f
+enum { LAB_TRAIN_THREADS = 256, LAB_TRAIN_COLUMNS = 32 /* a block, of a bias's gradient */ };
 
-enum { SEED = 42, WEIGHTS_FIELD = 1, INPUTS_FIELD, LABELS_FIELD };
+#define LAB_TRAIN_KERNELS(X) X(BEGIN, begin) X(TAKE, take) X(BIAS, bias) X(LOSS, loss) X(MASK, mask) \
+	X(BIAS_GRADIENT, bias_gradient) X(ADAMW, adamw) X(ADVANCE, advance)
 
-/* As struct kwhy_train_pace of workload/train/rules.h, and the step. */
-struct pace {
+/* Modes of AdamW, in their order; a kernel does all that are asked for. ROUND: to bf16. */
+enum { DECAY = 1, FIRST_MOMENT = 2, SECOND_MOMENT = 4, MOVE = 8, ROUND = 16 };
+
+/* What a step of AdamW multiplies by, and its number. */
+struct lab_train_clock {
 	float power1, power2, rate, root;
 	u32 step, unused;
 };
 
-/* As struct kwhy_train_args of workload/train/device.h. */
-struct args {
-	float *weights, *first, *second, *gradients; /* matrices [layers][width][width], biases [layers][width] */
-	void *copies;	   /* of the matrices, in bf16; in fp32 the weights themselves */
-	void *inputs;	   /* [samples][width] */
-	u32 *labels;	   /* [samples] */
-	void *hidden;	   /* [slots][rows of a part][width] */
-	void *errors;	   /* [2][rows of a part][width] */
-	float *logits;	   /* [rows of a part][width] */
-	float *row_losses; /* [batch] */
-	float *losses;	   /* [steps] */
-	struct pace *pace;
-	u32 width, layers, batch, parts, samples, half;
+struct lab_train_args {
+	AT(float) weights; /* matrices [layers][width][width], then biases [layers][width] */
+	AT(float) first;   /* AdamW's moments, and gradients: as the weights */
+	AT(float) second;
+	AT(float) gradients;
+	AT(void) factors; /* the matrices in the type of products; in fp32 and tf32 the weights themselves */
+	AT(float) staged; /* [2] batches as the host sends them: [batch][width], u32 [batch] */
+	AT(void) inputs;  /* [batch][width] */
+	AT(u32) labels;	  /* [batch] */
+	AT(void) hidden;  /* [slots][batch / parts][width] */
+	AT(void) errors;  /* [2][batch / parts][width] */
+	AT(float) logits; /* [batch / parts][width] */
+	AT(float) row_losses; /* [batch] */
+	AT(float) losses;     /* [steps]: this GPU's share of them */
+	AT(struct lab_train_clock) clock;
+	u32 width, layers, batch, parts; /* batch: of this GPU */
+	u32 whole_batch;		 /* of all GPUs */
+	u32 half; /* factors, inputs, hidden and errors are bf16; else float */
 };
 
-/* As struct kwhy_train_call of workload/train/device.h. */
-struct call {
+/* What a launch does. */
+struct lab_train_call {
 	u32 layer, part;
-	u32 in, out; /* slots of hidden or errors */
-	u32 kept;    /* slot of the layer's inputs */
-	u32 mode;
+	u32 slot;   /* of hidden: what comes out of a layer, or went into it */
+	u32 errors; /* which of the two */
+	u32 mode;   /* of AdamW; of a bias's gradient: onto that of the parts before */
 };
-
-/* As struct kwhy_train_peers of workload/train/device.h. */
-struct peers {
-	float *gradients[8], *weights[8];
-	void *copies[8];
-	u64 first, end; /* places of this GPU's share, both even */
-	u32 count, unused;
-};
-
-#define INPUTS 0xffffffffu
-enum { ADD = 1, APPLY = 2 }; /* modes of gradients: onto those of the parts before; AdamW at once */
-
-static __device__ u64 mix(u32 field, u64 place)
-{
-	u64 x = ((u64)SEED << 48 ^ (u64)field << 40 ^ place) + 0x9E3779B97F4A7C15ull;
-
-	x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
-	x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
-	return x ^ (x >> 31);
-}
-
-static __device__ float first_weight(u64 place, float bound)
-{
-	return (float)((int)(mix(WEIGHTS_FIELD, place) >> 40) - (1 << 23)) * (1.0f / 8388608.0f) * bound;
-}
-
-static __device__ float input_of(u64 place)
-{
-	u64 hash = mix(INPUTS_FIELD, place);
-	int sum = (int)(hash & 0xffff) + (int)(hash >> 16 & 0xffff) + (int)(hash >> 32 & 0xffff) + (int)(hash >> 48);
-
-	return (float)(sum - 131070) * (0.8660254f / 32768.0f);
-}
-
-INLINE u32 to_half(float value)
-{
-	u32 bits = __float_as_uint(value);
-
-	return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-}
-
-INLINE float of_half(u32 half)
-{
-	return __uint_as_float(half << 16);
-}
-
-INLINE u64 thread_index(void)
-{
-	return (u64)blockIdx.x * blockDim.x + threadIdx.x;
-}
-
-INLINE u64 thread_count(void)
-{
-	return (u64)gridDim.x * blockDim.x;
-}
-
-INLINE u32 rows_of(const struct args *a)
-{
-	return a->batch / a->parts;
-}
-
-INLINE u64 matrix_at(const struct args *a, u32 layer)
-{
-	return (u64)layer * a->width * a->width;
-}
-
-INLINE u64 bias_at(const struct args *a, u32 layer)
-{
-	return matrix_at(a, a->layers) + (u64)layer * a->width;
-}
-
-INLINE u32 first_sample(const struct args *a, u32 part)
-{
-	return a->pace->step % (a->samples / a->batch) * a->batch + part * rows_of(a);
-}
-
-/* A slot of some memory that holds a part's rows. */
-INLINE u64 slot_at(const struct args *a, u32 slot)
-{
-	return (u64)slot * rows_of(a) * a->width;
-}
-
-INLINE float2 pair_of(float x, float y)
-{
-	float2 pair = {x, y};
-
-	return pair;
-}
-
-/* Two neighbours, the first of them at an even place. */
-INLINE void put_pair(void *to, u32 half, u64 place, float x, float y)
-{
-	if (half)
-		*(u32 *)((u16 *)to + place) = to_half(x) | to_half(y) << 16;
-	else
-		*(float2 *)((float *)to + place) = pair_of(x, y);
-}
-
-INLINE float2 get_pair(const void *from, u32 half, u64 place)
-{
-	u32 both;
-
-	if (!half)
-		return *(const float2 *)((const float *)from + place);
-	both = *(const u32 *)((const u16 *)from + place);
-	return pair_of(of_half(both), of_half(both >> 16));
-}

@@ -2,28 +2,27 @@
 /* --- Packed and fused --- */
 
 /* Pieces that lie one behind the other in the inbox, to the controls of their agents. */
-KERNEL void kwhy_twin_scatter(const struct args a, u32 step)
+KERNEL void lab_twin_scatter(const struct args a, u32 step)
 {
-	u32 agent = threadIdx.x / CONTROLS, place = threadIdx.x % CONTROLS, from = place;
+	for (u32 i = threadIdx.x; i < AGENTS * CONTROLS; i += blockDim.x) {
+		u32 agent = i / CONTROLS, from = i % CONTROLS;
 
-	if (agent >= AGENTS || place >= sends(step, agent))
-		return;
-	for (u32 before = 0; before < agent; before++)
-		from += sends(step, before);
-	a.controls[threadIdx.x] = ((const volatile float *)a.inbox)[from];
+		if (from >= sends(step, agent))
+			continue;
+		for (u32 before = 0; before < agent; before++)
+			from += sends(step, before);
+		a.controls[i] = ((const volatile float *)a.inbox)[from];
+	}
 }
 
 /* The whole table of controls from the inbox, and the gains they come to. */
-KERNEL void kwhy_twin_receive(const struct args a, u32 step)
+KERNEL void lab_twin_receive(const struct args a, u32 step)
 {
-	u32 i = threadIdx.x;
-
 	clear_sums(&a, step_of(&a, step));
-	if (i < AGENTS * CONTROLS)
+	for (u32 i = threadIdx.x; i < AGENTS * CONTROLS; i += blockDim.x)
 		a.controls[i] = ((const volatile float *)a.inbox)[i];
 	__syncthreads();
-	if (i < AGENTS * GAINS)
-		a.gains[i] = gain(a.controls + i / GAINS * CONTROLS, i % GAINS);
+	find_gains(a.controls, a.gains);
 }
 
 struct cell {
@@ -53,7 +52,7 @@ static __device__ struct cell advance(const struct args *a, const float *gains, 
 	return cell;
 }
 
-KERNEL void kwhy_twin_advance(const struct args a, u32 step)
+KERNEL void lab_twin_advance(const struct args a, u32 step)
 {
 	step = step_of(&a, step);
 	for (u32 i = thread_index(); i < a.cells; i += thread_count())
@@ -99,12 +98,12 @@ static __device__ void end_step(const struct args *a, u32 step)
 	a->clock[1] = 0;
 	if (a->flag) {
 		__threadfence_system();
-		*(volatile u32 *)a->flag = step + 1;
+		SIGNAL(a->flag, step + 1);
 	}
 }
 
 /* Sums, check and observations: steps 8 to 10. */
-KERNEL void kwhy_twin_conclude(const struct args a, u32 step)
+KERNEL void lab_twin_conclude(const struct args a, u32 step)
 {
 	__shared__ struct tally tally;
 
@@ -119,7 +118,7 @@ KERNEL void kwhy_twin_conclude(const struct args a, u32 step)
 }
 
 /* The same where the sums of several fields are still to come. */
-KERNEL void kwhy_twin_tally(const struct args a, u32 step)
+KERNEL void lab_twin_tally(const struct args a, u32 step)
 {
 	__shared__ struct tally tally;
 
@@ -127,11 +126,9 @@ KERNEL void kwhy_twin_tally(const struct args a, u32 step)
 }
 
 /* Sums of all fields from what was gathered, then what agents see; one block. */
-KERNEL void kwhy_twin_combine(const struct args a, u32 step)
+KERNEL void lab_twin_combine(const struct args a, u32 step)
 {
-	u32 d = threadIdx.x;
-
-	if (reduces(&a, step) && d <= AGENTS) {
+	for (u32 d = threadIdx.x; reduces(&a, step) && d <= AGENTS; d += blockDim.x) {
 		i64 total = 0;
 
 		for (u32 part = 0; part < a.parts; part++) {

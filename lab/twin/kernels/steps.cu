@@ -8,11 +8,11 @@ struct tally {
 
 static __device__ void tally_clear(struct tally *tally)
 {
-	if (threadIdx.x < AGENTS)
-		tally->low[threadIdx.x] = tally->high[threadIdx.x] = 0;
-	if (threadIdx.x < 3)
-		tally->limbs[threadIdx.x] = 0;
-	if (threadIdx.x == 3)
+	for (u32 d = threadIdx.x; d < AGENTS; d += blockDim.x)
+		tally->low[d] = tally->high[d] = 0;
+	for (u32 k = threadIdx.x; k < 3; k += blockDim.x)
+		tally->limbs[k] = 0;
+	if (threadIdx.x == 0)
 		tally->peak = 0;
 	__syncthreads();
 }
@@ -87,10 +87,10 @@ static __device__ void tally_check(struct tally *tally, u64 check)
 static __device__ void tally_give(struct tally *tally, i64 *sums, u64 *check)
 {
 	__syncthreads();
-	if (sums && threadIdx.x < AGENTS && (tally->low[threadIdx.x] || tally->high[threadIdx.x]))
-		atomicAdd((u64 *)&sums[threadIdx.x],
-			(u64)((i64)tally->high[threadIdx.x] * 65536 + tally->low[threadIdx.x]));
-	if (sums && threadIdx.x == AGENTS)
+	for (u32 d = threadIdx.x; sums && d < AGENTS; d += blockDim.x)
+		if (tally->low[d] || tally->high[d])
+			atomicAdd((u64 *)&sums[d], (u64)((i64)tally->high[d] * 65536 + tally->low[d]));
+	if (sums && threadIdx.x == 0)
 		atomicMax((u64 *)&sums[AGENTS], (u64)tally->peak);
 	if (check && threadIdx.x == 0)
 		atomicAdd(check, tally->limbs[0] + ((u64)tally->limbs[1] << 22) + ((u64)tally->limbs[2] << 44));
@@ -112,17 +112,17 @@ static __device__ void look_at(const struct args *a, u32 step, const float *t, c
 
 /* --- To begin with --- */
 
-KERNEL void kwhy_twin_begin_field(const struct args a, u32 step)
+KERNEL void lab_twin_begin_field(const struct args a, u32 step)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < a.cells; i += thread_count()) {
 		u32 j = a.first_cell + i;
 
-		a.t[i] = unit(mix(42ull ^ (u64)(j / CELLS) << 40 ^ (j % CELLS))) * 16.0f;
+		a.t[i] = start(j / CELLS, j % CELLS);
 	}
 }
 
-KERNEL void kwhy_twin_begin_rest(const struct args a, u32 step)
+KERNEL void lab_twin_begin_rest(const struct args a, u32 step)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < a.cells; i += thread_count())
@@ -135,72 +135,73 @@ KERNEL void kwhy_twin_begin_rest(const struct args a, u32 step)
 		a.controls[i] = 0;
 	for (u32 i = thread_index(); i <= AGENTS; i += thread_count())
 		a.sums[i] = 0;
-	if (thread_index() < 2)
-		a.clock[thread_index()] = 0;
-	if (thread_index() == 2)
-		a.arrived[0] = 0;
+	if (thread_index() == 0)
+		a.clock[0] = a.clock[1] = a.arrived[0] = 0;
 }
 
 /* --- The ten of the specification --- */
 
 static __device__ void clear_sums(const struct args *a, u32 step)
 {
-	if (reduces(a, step) && threadIdx.x <= AGENTS)
-		a->sums[threadIdx.x] = 0;
+	for (u32 d = threadIdx.x; reduces(a, step) && d <= AGENTS; d += blockDim.x)
+		a->sums[d] = 0;
 }
 
-KERNEL void kwhy_twin_gain(const struct args a, u32 step)
+static __device__ void find_gains(const float *controls, float *gains)
 {
-	u32 i = threadIdx.x;
-
-	clear_sums(&a, step_of(&a, step));
-	if (i < AGENTS * GAINS)
-		a.gains[i] = gain(a.controls + i / GAINS * CONTROLS, i % GAINS);
+	for (u32 i = threadIdx.x; i < AGENTS * GAINS; i += blockDim.x)
+		gains[i] = gain(controls + i / GAINS * CONTROLS, i % GAINS);
 }
 
-KERNEL void kwhy_twin_force(const struct args a, u32 step)
+KERNEL void lab_twin_gain(const struct args a, u32 step)
+{
+	clear_sums(&a, step_of(&a, step));
+	find_gains(a.controls, a.gains);
+}
+
+KERNEL void lab_twin_force(const struct args a, u32 step)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < a.cells; i += thread_count())
 		a.f[i] = fmaf(a.gains[district(i) * GAINS], a.t[i], a.gains[district(i) * GAINS + 1]);
 }
 
-KERNEL void kwhy_twin_spread(const struct args a, u32 step)
+KERNEL void lab_twin_spread(const struct args a, u32 step)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < a.cells; i += thread_count())
 		a.l[i] = fmaf(-4.0f, a.t[i], neighbours(&a, a.t, i));
 }
 
-KERNEL void kwhy_twin_diffuse(const struct args a, u32 step)
+KERNEL void lab_twin_diffuse(const struct args a, u32 step)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < a.cells; i += thread_count())
 		a.v[i] = fmaf(0.125f, a.l[i], a.t[i]);
 }
 
-KERNEL void kwhy_twin_push(const struct args a, u32 step)
+KERNEL void lab_twin_push(const struct args a, u32 step)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < a.cells; i += thread_count())
 		a.w[i] = fmaf(1.0f / 256.0f, a.f[i], a.v[i]);
 }
 
-KERNEL void kwhy_twin_store(const struct args a, u32 step)
+KERNEL void lab_twin_store(const struct args a, u32 step)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < a.cells; i += thread_count())
 		a.u[i] = fmaf(a.gains[district(i) * GAINS + 2], a.w[i], 0.9375f * a.u[i]);
 }
 
-KERNEL void kwhy_twin_limit(const struct args a, u32 step)
+KERNEL void lab_twin_limit(const struct args a, u32 step)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < a.cells; i += thread_count())
 		a.t[i] = limit(a.w[i]);
 }
 
-KERNEL void kwhy_twin_sum(const struct args a, u32 step)
+KERNEL void lab_twin_sum(const struct args a, u32 step)
 {
 	__shared__ struct tally tally;
 
@@ -210,12 +211,12 @@ KERNEL void kwhy_twin_sum(const struct args a, u32 step)
 	tally_give(&tally, a.sums, 0);
 }
 
-KERNEL void kwhy_twin_look(const struct args a, u32 step)
+KERNEL void lab_twin_look(const struct args a, u32 step)
 {
 	look_at(&a, step, new_t(&a, step), a.sums, thread_index(), thread_count());
 }
 
-KERNEL void kwhy_twin_check(const struct args a, u32 step)
+KERNEL void lab_twin_check(const struct args a, u32 step)
 {
 	__shared__ struct tally tally;
 	u64 check = 0;

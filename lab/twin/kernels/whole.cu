@@ -35,8 +35,8 @@ static __device__ void watch(const struct args *a, struct agents *agents, u32 st
 	const float *t = new_t(a, step);
 	const volatile i64 *sums = a->run_sums + (step - step % a->reduce_every) * (AGENTS + 1);
 
-	if (threadIdx.x < AGENTS)
-		agents->low[threadIdx.x] = agents->high[threadIdx.x] = 0;
+	for (u32 i = threadIdx.x; i < AGENTS; i += blockDim.x)
+		agents->low[i] = agents->high[i] = 0;
 	__syncthreads();
 	for (u32 q = threadIdx.x; q < observed(step); q += blockDim.x) {
 		i64 value = q % 8 == 0 ? sums[q / 8 % AGENTS] + q : (i64)fixed(fresh(t + looks_at(step, q)));
@@ -51,13 +51,14 @@ static __device__ void watch(const struct args *a, struct agents *agents, u32 st
 /* What agents do about it. */
 static __device__ void decide(const struct args *a, struct agents *agents, u32 step)
 {
-	u32 i = threadIdx.x, agent = i / CONTROLS;
+	for (u32 i = threadIdx.x; i < AGENTS * CONTROLS; i += blockDim.x) {
+		u32 agent = i / CONTROLS, place = i % CONTROLS;
 
-	if (i < AGENTS * CONTROLS && i % CONTROLS < sends(step, agent))
-		agents->controls[i] = payload(step, agent, i % CONTROLS, step && a->closed ? seen_by(agents, agent) : 0);
+		if (place < sends(step, agent))
+			agents->controls[i] = payload(step, agent, place, step && a->closed ? seen_by(agents, agent) : 0);
+	}
 	__syncthreads();
-	if (i < AGENTS * GAINS)
-		agents->gains[i] = gain(agents->controls + i / GAINS * CONTROLS, i % GAINS);
+	find_gains(agents->controls, agents->gains);
 	__syncthreads();
 }
 
@@ -70,25 +71,27 @@ static __device__ u64 now_ns(void)
 	return time;
 #elif defined(__HIP_DEVICE_COMPILE__)
 	return wall_clock64() * 10; /* of 100 MHz */
+#elif defined(NOW_NS)
+	return NOW_NS();
 #else
 	return 0;
 #endif
 }
 
-/* The last block keeps the books, of the step before the one that the others are at. */
-static __device__ void keep_books(const struct args *a, const struct agents *agents, u32 step, u64 *books)
+/* The last block folds what agents saw, of the step before the one that the others are at. */
+static __device__ void fold_seen(const struct args *a, const struct agents *agents, u32 step, u64 *folded)
 {
 	if (threadIdx.x)
 		return;
 	for (u32 agent = 0; agent < AGENTS; agent++)
-		*books = mix(*books ^ (u64)seen_by(agents, agent));
-	a->seen[step] = *books;
+		*folded = mix(*folded ^ (u64)seen_by(agents, agent));
+	a->seen[step] = *folded;
 	a->times[step + 1] = now_ns();
 }
 
 static __device__ void work(const struct args *a, const struct agents *agents, struct tally *tally, u32 step)
 {
-	u32 workers = gridDim.x - 1;
+	u32 workers = gridDim.x > 1 ? gridDim.x - 1 : 1;
 	u64 check = 0;
 
 	tally_clear(tally);
@@ -103,12 +106,12 @@ static __device__ void work(const struct args *a, const struct agents *agents, s
 	tally_give(tally, reduces(a, step) ? a->run_sums + step * (AGENTS + 1) : 0, &a->checks[step]);
 }
 
-/* All blocks at once; all but the last have the cells, each always the same ones. */
-KERNEL void __launch_bounds__(1024, 1) kwhy_twin_run(const struct args a, u32 step)
+/* All blocks at once; all but the last have the cells, each always the same ones. One alone does both. */
+KERNEL void __launch_bounds__(1024, 1) lab_twin_run(const struct args a, u32 step)
 {
 	__shared__ struct agents agents;
 	__shared__ struct tally tally;
-	u64 books = 0;
+	u64 folded = 0;
 	bool clerk = blockIdx.x == gridDim.x - 1;
 
 	(void)step;
@@ -121,11 +124,11 @@ KERNEL void __launch_bounds__(1024, 1) kwhy_twin_run(const struct args a, u32 st
 		if (t)
 			watch(&a, &agents, t - 1);
 		if (clerk && t)
-			keep_books(&a, &agents, t - 1, &books);
+			fold_seen(&a, &agents, t - 1, &folded);
 		if (t == a.steps)
 			break;
 		decide(&a, &agents, t);
-		if (!clerk)
+		if (!clerk || gridDim.x == 1)
 			work(&a, &agents, &tally, t);
 		barrier(&a, t);
 	}

@@ -43,7 +43,7 @@ enum kwhy_status kwhy_probe_job_open(struct kwhy_probe_job *job, const struct kw
 	job->is_watched = options->progress || (!options->quiet && isatty(STDERR_FILENO));
 	if (!status)
 		status = kwhy_probing_init(&job->probing, error);
-	return status ? status : kwhy_probe_known_read(&job->probing, &options->earlier, &job->known, error);
+	return status ? status : kwhy_probe_known_list(&job->probing, &options->earlier, &job->known, error);
 }
 
 enum kwhy_status kwhy_probe_job_prepare(

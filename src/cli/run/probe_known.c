@@ -54,7 +54,7 @@ static void list(const struct kwhy_probing *probing, const struct kwhy_record_bu
 			kernel->threads_per_block, kernel->name);
 }
 
-enum kwhy_status kwhy_probe_known_read(struct kwhy_probing *probing, const struct kwhy_strings *earlier,
+enum kwhy_status kwhy_probe_known_list(struct kwhy_probing *probing, const struct kwhy_strings *earlier,
 	struct kwhy_text *out, struct kwhy_error *error)
 {
 	struct kwhy_record_burst_kernels kernels = {0};

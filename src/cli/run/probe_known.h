@@ -12,7 +12,7 @@
  * between. Kernels whose name is too long for the library are left out: they are probed again. KWHY_E_INPUT:
  * one of the files is no recording of kwhy probe.
  */
-KWHY_MUST_USE enum kwhy_status kwhy_probe_known_read(struct kwhy_probing *probing,
+KWHY_MUST_USE enum kwhy_status kwhy_probe_known_list(struct kwhy_probing *probing,
 	const struct kwhy_strings *earlier, struct kwhy_text *out, struct kwhy_error *error);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sums and copies over the members of a group that reach each other's memory: one block reads all places and
- * writes them. The order of addition does not matter, as the numbers are integers.
+ * Sums and copies over the members of a group that reach each other's memory: a thread reads all places and
+ * writes them.
  */
 #ifdef __cplusplus
 #define KERNEL extern "C" __global__
@@ -19,9 +19,19 @@ struct places {
 	u32 length; /* of each: u64 words, or floats to copy */
 };
 
+static __device__ u32 first_index(void)
+{
+	return blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+static __device__ u32 thread_count(void)
+{
+	return gridDim.x * blockDim.x;
+}
+
 KERNEL void kwhy_collective_sum(const struct places places)
 {
-	for (u32 i = threadIdx.x; i < places.length; i += blockDim.x) {
+	for (u32 i = first_index(); i < places.length; i += thread_count()) {
 		u64 total = 0;
 
 		for (u32 k = 0; k < places.count; k++)
@@ -33,7 +43,7 @@ KERNEL void kwhy_collective_sum(const struct places places)
 
 KERNEL void kwhy_collective_max(const struct places places)
 {
-	for (u32 i = threadIdx.x; i < places.length; i += blockDim.x) {
+	for (u32 i = first_index(); i < places.length; i += thread_count()) {
 		u64 most = 0;
 
 		for (u32 k = 0; k < places.count; k++)
@@ -43,9 +53,22 @@ KERNEL void kwhy_collective_max(const struct places places)
 	}
 }
 
+/* In the order of members. */
+KERNEL void kwhy_collective_sum_floats(const struct places places)
+{
+	for (u32 i = first_index(); i < places.length; i += thread_count()) {
+		float total = 0;
+
+		for (u32 k = 0; k < places.count; k++)
+			total += ((const float *)places.from[k])[i];
+		for (u32 k = 0; k < places.count; k++)
+			((float *)places.to[k])[i] = total;
+	}
+}
+
 KERNEL void kwhy_collective_copy(const struct places places)
 {
 	for (u32 k = 0; k < places.count; k++)
-		for (u32 i = threadIdx.x; i < places.length; i += blockDim.x)
+		for (u32 i = first_index(); i < places.length; i += thread_count())
 			((float *)places.to[k])[i] = ((const float *)places.from[k])[i];
 }

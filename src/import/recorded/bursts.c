@@ -10,6 +10,9 @@
 /* Names of the prober's own kernels (inject/probe). */
 #define OWN_KERNELS "kwhy_probe_"
 
+/* Of a copy that is worth repeating (inject/probe/copies.h). */
+enum { COPY_BYTES_LEAST = 65536 };
+
 enum kwhy_status kwhy_recorded_burst_keep(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_wire_burst *burst, struct kwhy_error *error)
 {
@@ -146,26 +149,69 @@ static struct kwhy_recorded_burst *burst_of(const struct kwhy_recorded *recorded
 	return burst_at(recorded, recording->streams[rows->stream[row]].process, rows->start_ns[row]);
 }
 
-/* The program's own launch says the stream and, where it is too long for the prober, the whole name. */
+static bool is_of_burst(const struct kwhy_recorded_burst *burst, uint32_t correlation)
+{
+	return correlation == burst->correlation || is_later(correlation, burst->correlation);
+}
+
+/* Bursts of copies and memsets have no grid. */
+static bool is_of_copies(const struct kwhy_burst *burst)
+{
+	return burst->blocks == KWHY_WIRE_UNKNOWN_U32 && burst->threads_per_block == KWHY_WIRE_UNKNOWN_U16;
+}
+
+/* Is it what the burst repeats? Other copies of the prober are smaller than those that are repeated. */
+static bool is_repeated(
+	const struct kwhy_recorded *recorded, const struct kwhy_recorded_burst *burst, size_t row)
+{
+	const struct kwhy_activities *rows = &recorded->recording->activities;
+
+	if (is_of_copies(&burst->burst))
+		return !is_kernel(rows, row) && rows->bytes[row] >= COPY_BYTES_LEAST;
+	return is_kernel(rows, row) && !is_own_kernel(recorded->recording, row) &&
+		rows->name[row] == burst->burst.name;
+}
+
+/* Behind a graph or a copy of the program's own all that starts once these have come to rest is the prober's.
+ */
+static bool is_before_all(const struct kwhy_recorded_burst *burst, int64_t start_ns)
+{
+	return burst->burst.form == KWHY_BURST_BEHIND && start_ns < burst->burst.start_ns + burst->launch_ns;
+}
+
+static bool may_be_probers(
+	const struct kwhy_recorded *recorded, const struct kwhy_recorded_burst *burst, size_t row)
+{
+	const struct kwhy_activities *rows = &recorded->recording->activities;
+
+	return burst && is_of_burst(burst, rows->call[row]) && rows->kind[row] != KWHY_ACTIVITY_GRAPH &&
+		rows->graph_node[row] == KWHY_NONE && !is_before_all(burst, rows->start_ns[row]);
+}
+
+/*
+ * The program's own launch says the stream and, where it is too long for the prober, the whole name. Where a
+ * burst is behind it, or CUPTI lost it, the stream is that of the first repeat.
+ */
 static void find_first(const struct kwhy_recorded *recorded, size_t row)
 {
 	const struct kwhy_recording *recording = recorded->recording;
 	const struct kwhy_activities *rows = &recording->activities;
 	struct kwhy_recorded_burst *burst = burst_of(recorded, row);
 
-	if (!burst || !is_kernel(rows, row) || is_own_kernel(recording, row))
+	if (!may_be_probers(recorded, burst, row))
 		return;
-	if (rows->call[row] == burst->correlation && rows->start_ns[row] < burst->first_ns) {
+	if (burst->burst.form != KWHY_BURST_BEHIND && rows->call[row] == burst->correlation &&
+		is_kernel(rows, row) && !is_own_kernel(recording, row) &&
+		rows->start_ns[row] < burst->first_ns) {
 		burst->first_ns = rows->start_ns[row];
 		burst->burst.stream = rows->stream[row];
 		burst->burst.name = rows->name[row];
-	} else if (burst->stream == KWHY_NONE && is_later(rows->call[row], burst->correlation) &&
-		rows->name[row] == burst->burst.name &&
+	} else if (burst->stream == KWHY_NONE && is_repeated(recorded, burst, row) &&
 		recording->streams[rows->stream[row]].context == burst->context)
 		burst->stream = rows->stream[row];
 }
 
-/* Where CUPTI lost the program's own launch, all that is left of that name are repeats. */
+/* Without a launch of the program's own all of that name are repeats. */
 static void find_stream(struct kwhy_recorded_burst *burst)
 {
 	if (burst->first_ns != INT64_MAX)
@@ -179,68 +225,19 @@ static uint8_t origin_of(const struct kwhy_recorded *recorded, size_t row)
 	const struct kwhy_activities *rows = &recorded->recording->activities;
 	const struct kwhy_recorded_burst *burst = burst_of(recorded, row);
 
-	if (!burst || rows->stream[row] != burst->burst.stream ||
-		(rows->call[row] != burst->correlation && !is_later(rows->call[row], burst->correlation)))
+	if (!may_be_probers(recorded, burst, row) || rows->stream[row] != burst->burst.stream)
 		return KWHY_ORIGIN_PROGRAM;
-	if (!is_kernel(rows, row))
-		return rows->kind[row] == KWHY_ACTIVITY_GRAPH ? KWHY_ORIGIN_PROGRAM : KWHY_ORIGIN_PROBER;
-	if (is_own_kernel(recorded->recording, row))
-		return KWHY_ORIGIN_PROBER;
-	return rows->name[row] == burst->burst.name && rows->start_ns[row] > burst->first_ns
-		? KWHY_ORIGIN_REPEAT
-		: KWHY_ORIGIN_PROGRAM;
-}
-
-/* Copies and memsets have no grid. */
-static bool is_of_copies(const struct kwhy_recorded_burst *burst)
-{
-	return burst->burst.blocks == KWHY_WIRE_UNKNOWN_U32 &&
-		burst->burst.threads_per_block == KWHY_WIRE_UNKNOWN_U16;
-}
-
-/* The program's own is the first of its call. */
-static void find_first_copy(const struct kwhy_recorded *recorded, size_t row)
-{
-	const struct kwhy_activities *rows = &recorded->recording->activities;
-	struct kwhy_recorded_burst *burst = burst_of(recorded, row);
-	const bool is_copy = rows->kind[row] == KWHY_ACTIVITY_COPY || rows->kind[row] == KWHY_ACTIVITY_MEMSET;
-
-	if (!burst || !is_copy || !is_of_copies(burst) || rows->call[row] != burst->correlation ||
-		rows->start_ns[row] >= burst->first_ns)
-		return;
-	burst->first_ns = rows->start_ns[row];
-	burst->first_row = row;
-	burst->burst.stream = rows->stream[row];
-}
-
-/* The prober's other copies within a burst are smaller than those that it repeats. */
-static uint8_t origin_of_copy(
-	const struct kwhy_activities *rows, const struct kwhy_recorded_burst *burst, size_t row)
-{
-	const size_t first = burst->first_row;
-
-	if (rows->stream[row] != burst->burst.stream || row == first ||
-		(rows->call[row] != burst->correlation && !is_later(rows->call[row], burst->correlation)))
-		return KWHY_ORIGIN_PROGRAM;
-	return rows->kind[row] == rows->kind[first] && rows->bytes[row] == rows->bytes[first] &&
-			rows->copy_kind[row] == rows->copy_kind[first]
-		? KWHY_ORIGIN_REPEAT
-		: KWHY_ORIGIN_PROBER;
-}
-
-static uint8_t origin_within(const struct kwhy_recorded *recorded, size_t row)
-{
-	const struct kwhy_recorded_burst *burst = burst_of(recorded, row);
-
-	return burst && is_of_copies(burst) ? origin_of_copy(&recorded->recording->activities, burst, row)
-					    : origin_of(recorded, row);
+	if (is_repeated(recorded, burst, row))
+		return rows->start_ns[row] > burst->first_ns ? KWHY_ORIGIN_REPEAT : KWHY_ORIGIN_PROGRAM;
+	return is_kernel(rows, row) && !is_own_kernel(recorded->recording, row) ? KWHY_ORIGIN_PROGRAM
+										: KWHY_ORIGIN_PROBER;
 }
 
 /* Of what is not the program's the calls are left out: it must not be joined with the program's launch. */
-static void tell(const struct kwhy_recorded *recorded, size_t row)
+static void assign_origin(const struct kwhy_recorded *recorded, size_t row)
 {
 	struct kwhy_activities *rows = &recorded->recording->activities;
-	const uint8_t origin = rows->origin[row] ? KWHY_ORIGIN_PROGRAM : origin_within(recorded, row);
+	const uint8_t origin = rows->origin[row] ? KWHY_ORIGIN_PROGRAM : origin_of(recorded, row);
 
 	if (origin == KWHY_ORIGIN_PROGRAM)
 		return;
@@ -255,12 +252,10 @@ enum kwhy_status kwhy_recorded_bursts_apply(struct kwhy_recorded *recorded, stru
 
 	for (size_t i = 0; i < rows->count && recorded->burst_count; i++)
 		find_first(recorded, i);
-	for (size_t i = 0; i < rows->count && recorded->burst_count; i++)
-		find_first_copy(recorded, i);
 	for (size_t i = 0; i < recorded->burst_count; i++)
 		find_stream(&recorded->bursts[i]);
 	for (size_t i = 0; i < rows->count && recorded->burst_count; i++)
-		tell(recorded, i);
+		assign_origin(recorded, i);
 	for (size_t i = 0; !status && i < recorded->burst_count; i++)
 		status = kwhy_recording_add_burst(recorded->recording, &recorded->bursts[i].burst, error);
 	return status;

@@ -243,6 +243,7 @@ static void begin_burst(struct kwhy_probe *probe, struct kwhy_probe_account *acc
 static void keep_row(struct kwhy_probe *probe)
 {
 	const struct kwhy_probe_burst *burst = &probe->burst;
+	const bool is_behind = burst->is_of_graph || burst->launch.copy.bytes;
 	const unsigned head = atomic_load(&probe->row_head);
 
 	if (head - atomic_load_explicit(&probe->row_tail, memory_order_acquire) == KWHY_PROBE_ROWS) {
@@ -251,8 +252,8 @@ static void keep_row(struct kwhy_probe *probe)
 	}
 	probe->rows[head % KWHY_PROBE_ROWS] = (struct kwhy_probe_row){.account = burst->account,
 		.start_mono_ns = burst->start_mono_ns,
-		.launch_mono_ns = burst->launch_mono_ns,
-		.launched_mono_ns = burst->launched_mono_ns,
+		.launch_mono_ns = is_behind ? burst->own_mono_ns : burst->launch_mono_ns,
+		.launched_mono_ns = is_behind ? burst->own_mono_ns : burst->launched_mono_ns,
 		.end_mono_ns = burst->end_mono_ns,
 		.repeated_ns = burst->repeated_ns,
 		.saved_bytes = burst->saved.bytes,
@@ -260,7 +261,7 @@ static void keep_row(struct kwhy_probe *probe)
 		.context = burst->launch.context_id,
 		.thread = (uint32_t)syscall(SYS_gettid),
 		.repeats = burst->repeats,
-		.form = burst->account->form == KWHY_PROBE_STATEFUL,
+		.form = is_behind ? KWHY_PROBE_ROW_BEHIND : burst->account->form == KWHY_PROBE_STATEFUL,
 		.check = (uint8_t)burst->check};
 	atomic_store_explicit(&probe->row_head, head + 1, memory_order_release);
 }

@@ -38,6 +38,9 @@ enum kwhy_probe_handler {
 };
 
 /* A burst that has ended, until it is written down. */
+/* As a recording numbers forms (model/recording.h): 0 back to back, 1 put back before each repeat. */
+enum { KWHY_PROBE_ROW_BEHIND = 2 };
+
 struct kwhy_probe_row {
 	const struct kwhy_probe_account *account;
 	int64_t start_mono_ns, launch_mono_ns, launched_mono_ns, end_mono_ns;

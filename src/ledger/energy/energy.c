@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/energy/energy_assumed.h"
 #include "ledger/energy/energy_books.h"
+#include "ledger/energy/energy_deconvolve.h"
+#include "ledger/energy/energy_ends.h"
 #include "ledger/energy/energy_lag.h"
 #include "ledger/energy/energy_misfit.h"
 #include "ledger/energy/energy_total.h"
@@ -108,12 +110,20 @@ static enum kwhy_status infer(struct attribution *attribution, struct kwhy_error
 
 static enum kwhy_status divide(struct attribution *attribution, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_energy_lag_find(&attribution->total, &attribution->question,
-		&attribution->powers, &attribution->delay_s, error);
+	enum kwhy_status status = kwhy_energy_deconvolve(
+		&attribution->total, &attribution->question, &attribution->powers, error);
 
 	if (!status)
+		status = kwhy_energy_lag_find(&attribution->total, &attribution->question,
+			&attribution->powers, &attribution->delay_s, error);
+	if (!status)
+		status = kwhy_energy_reach_ends(&attribution->total, &attribution->question,
+			&attribution->powers, attribution->delay_s, error);
+	if (!status)
 		status = kwhy_metered_view_init(&attribution->view, &attribution->total,
-			&attribution->question, attribution->powers.tau_s, attribution->delay_s, error);
+			&attribution->question,
+			attribution->total.is_deconvolved ? KWHY_METERED_NO_TAU_S : attribution->powers.tau_s,
+			attribution->delay_s, error);
 	if (!status)
 		status = kwhy_posting_init(&attribution->posting, &attribution->total, &attribution->view,
 			&attribution->powers, error);
@@ -133,8 +143,10 @@ static void write_energy(struct attribution *attribution)
 
 	energy->known = true;
 	energy->source = kwhy_meter_name((enum kwhy_meter)total->meter);
-	energy->start_ns = total->intervals[0].start_ns;
-	energy->end_ns = total->intervals[total->count - 1].end_ns;
+	energy->start_ns = total->starts_sharp ? attribution->covered.hull.start_ns
+					       : total->intervals[0].start_ns;
+	energy->end_ns = total->ends_sharp ? attribution->covered.hull.end_ns
+					   : total->intervals[total->count - 1].end_ns;
 	energy->metered_ns = total->sum_ns;
 	energy->sampling_ratio = total->sampling_ratio;
 	energy->measured_nj = energy->attributed_nj = total->sum_nj;

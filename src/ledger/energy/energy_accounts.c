@@ -246,7 +246,7 @@ static double mean_power_w(const struct writing *writing, size_t class, double i
 static void write_edges(struct writing *writing)
 {
 	const struct kwhy_account_times *times = writing->times;
-	double rest_ns = unmetered_ns(writing), edge_nj = 0;
+	double rest_ns = unmetered_ns(writing), edge_nj = 0, modelled_nj = 0;
 
 	for (size_t c = 0; c <= writing->findings->posting->class_count; c++) {
 		size_t count = list_members(writing, c);
@@ -265,7 +265,9 @@ static void write_edges(struct writing *writing)
 		if (c == writing->findings->posting->class_count)
 			outside_ns = fmin(outside_ns, rest_ns);
 		edge_nj += outside_ns * mean_power_w(writing, c, inside_ns);
+		modelled_nj += outside_ns * mean_power_w(writing, c, 0);
 	}
+	writing->books->curve.unmetered_scale = modelled_nj > 0 ? edge_nj / modelled_nj : 1;
 	writing->books->energy.edge_nj = llround(fmin(edge_nj, 0x1p62));
 	writing->books->energy.edge_ns = llround(fmin(rest_ns, 0x1p62));
 }

@@ -13,19 +13,11 @@ static size_t piece_count(const struct kwhy_metered_total *total)
 	return count;
 }
 
-/*
- * The meter saw each interval late, by its delay and time constant in the mean: the curve lies on the
- * clock of the activities.
- */
-static int64_t lag_ns(const struct kwhy_energy_findings *findings)
-{
-	return llround((findings->delay_s + findings->powers->tau_s) * 1e9);
-}
-
+/* The curve lies on the clock of the activities, which the meter shows late. */
 static void fill(struct kwhy_energy_curve *curve, const struct kwhy_energy_findings *findings)
 {
 	const struct kwhy_metered_total *total = findings->total;
-	int64_t lag = lag_ns(findings);
+	int64_t lag = kwhy_energy_lag_ns(findings);
 	size_t piece = 0;
 
 	for (size_t i = 0; i < total->count; i++) {

@@ -213,7 +213,7 @@ enum kwhy_status kwhy_energy_lag_find(const struct kwhy_metered_total *total,
 	};
 	enum kwhy_status status;
 
-	*out_delay_s = powers->delay_s;
+	*out_delay_s = total->is_deconvolved ? 0 : powers->delay_s;
 	if (!kwhy_meter_is_counter((enum kwhy_meter)total->meter) || total->count < INTERVALS_LEAST ||
 		powers->meter == total->meter)
 		return KWHY_OK;

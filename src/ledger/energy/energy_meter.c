@@ -14,6 +14,9 @@
 #define HOLE_LEAST_NS 250000000
 #define HOLE_STEPS 10
 
+/* As far back as a mean may look. */
+#define MEAN_WINDOW_NS INT64_C(1000000000)
+
 static enum kwhy_status check_powers(
 	const struct kwhy_power_series *series, int32_t device, struct kwhy_error *error)
 {
@@ -217,6 +220,35 @@ static enum kwhy_status add_intervals(struct kwhy_metered_total *total,
 	return status;
 }
 
+/* The mean of the first reading after the recording begins whose window reaches into it; -1: there is none.
+ */
+static int64_t first_mean_mw(const struct kwhy_power_series *series, const struct kwhy_window *hull)
+{
+	for (size_t i = 0; i < series->count; i++)
+		if (series->time_ns[i] > hull->start_ns)
+			return series->time_ns[i] - MEAN_WINDOW_NS < hull->end_ns ? series->value[i] : -1;
+	return -1;
+}
+
+/*
+ * A recording between two readings is in the windows of later ones: one interval for all of it, until the
+ * means are deconvolved.
+ */
+static void add_between_readings(struct kwhy_metered_total *total, const struct kwhy_power_series *series,
+	const struct kwhy_covered *covered)
+{
+	const struct kwhy_window *hull = &covered->hull;
+	int64_t mean_mw = first_mean_mw(series, hull), length_ns = hull->end_ns - hull->start_ns;
+
+	if (total->count || !kwhy_meter_is_mean(series->meter) || covered->hidden_count ||
+		covered->is_all_idle || mean_mw < 0 || length_ns <= 0)
+		return;
+	total->sum_ns = length_ns;
+	total->sum_nj = (int64_t)((__int128)mean_mw * length_ns / 1000);
+	total->intervals[total->count++] = (struct kwhy_metered_interval){
+		hull->start_ns, hull->end_ns, total->sum_nj};
+}
+
 enum kwhy_status kwhy_metered_total_init(struct kwhy_metered_total *total,
 	const struct kwhy_power_series *series, const struct kwhy_covered *covered, struct kwhy_error *error)
 {
@@ -229,7 +261,10 @@ enum kwhy_status kwhy_metered_total_init(struct kwhy_metered_total *total,
 		kwhy_metered_total_done(total);
 		return kwhy_fail_memory(error, "metered intervals");
 	}
+	total->longest_step_ns = longest_ns;
 	status = add_intervals(total, series, covered, longest_ns, error);
+	if (!status)
+		add_between_readings(total, series, covered);
 	if (status)
 		kwhy_metered_total_done(total);
 	return status;

@@ -27,9 +27,13 @@ struct kwhy_metered_total {
 	size_t count;
 	int64_t sum_nj, sum_ns;
 	double sampling_ratio; /* half of the 90 % interval of sum_nj over it: what came and went between
-				  readings */
+				  readings, and what is not known of the recording's ends */
 	int64_t hole_ns;       /* between readings of a power too far apart for a line between them */
 	size_t hole_count;
+	int64_t longest_step_ns;       /* longer from one reading to the next is such a hole */
+	bool starts_sharp, ends_sharp; /* the first begins with the recording, the last ends with it: none of
+					  what was drawn outside is in them (energy_ends.h) */
+	bool is_deconvolved; /* intervals are on the clock of the activities (energy_deconvolve.h) */
 	size_t wrapped_count, fallen_count; /* readings of a counter that fell: undone, left out */
 };
 

@@ -18,7 +18,8 @@ struct runs {
 
 int64_t kwhy_energy_lag_ns(const struct kwhy_energy_findings *findings)
 {
-	return llround((findings->delay_s + findings->powers->tau_s) * 1e9);
+	return findings->total->is_deconvolved ? 0
+					       : llround((findings->delay_s + findings->powers->tau_s) * 1e9);
 }
 
 static void add_run(struct runs *runs, int64_t start_ns, int64_t end_ns)

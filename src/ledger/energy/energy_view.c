@@ -14,13 +14,14 @@ struct look {
 	int64_t time_ns;
 	uint32_t interval;
 	float factor;
+	bool is_sharp; /* of what was drawn up to then, whenever the meter shows it */
 };
 
 struct viewing {
 	struct kwhy_metered_view *view;
 	struct look *looks;
 	size_t count;
-	double delay_s;
+	double delay_s, tau_s;
 };
 
 static int compare_looks(const void *a, const void *b)
@@ -40,7 +41,24 @@ static void add_look(struct viewing *viewing, size_t interval, int64_t time_ns, 
 
 	if (__builtin_sub_overflow(time_ns, llround(viewing->delay_s * 1e9), &seen_ns))
 		seen_ns = INT64_MIN;
-	viewing->looks[viewing->count++] = (struct look){seen_ns, (uint32_t)interval, (float)factor};
+	viewing->looks[viewing->count++] = (struct look){seen_ns, (uint32_t)interval, (float)factor, false};
+}
+
+/* An end of the recording, which the lag of the meter makes an end of an interval. */
+static void add_sharp(struct viewing *viewing, size_t interval, int64_t time_ns, double factor)
+{
+	int64_t tau_ns = llround(viewing->tau_s * 1e9);
+
+	add_look(viewing, interval, kwhy_saturate_add(time_ns, -tau_ns), factor);
+	viewing->looks[viewing->count - 1].is_sharp = true;
+}
+
+static void add_edge(struct viewing *viewing, size_t interval, int64_t time_ns, double factor, bool is_sharp)
+{
+	if (is_sharp)
+		add_sharp(viewing, interval, time_ns, factor);
+	else
+		add_look(viewing, interval, time_ns, factor);
 }
 
 static void add_mean(
@@ -65,12 +83,12 @@ static void list_looks(
 		const struct kwhy_metered_interval *interval = &total->intervals[i];
 		int64_t length_ns = interval->end_ns - interval->start_ns;
 
-		if (kwhy_meter_is_mean(total->meter)) {
+		if (kwhy_meter_is_mean(total->meter) && !total->is_deconvolved) {
 			add_mean(viewing, i, interval->start_ns, length_ns, llround(window_s * 1e9));
 			add_mean(viewing, i, interval->end_ns, length_ns, llround(window_s * 1e9));
 		} else {
-			add_look(viewing, i, interval->start_ns, -1);
-			add_look(viewing, i, interval->end_ns, 1);
+			add_edge(viewing, i, interval->start_ns, -1, i == 0 && total->starts_sharp);
+			add_edge(viewing, i, interval->end_ns, 1, i + 1 == total->count && total->ends_sharp);
 		}
 	}
 	qsort(viewing->looks, viewing->count, sizeof(*viewing->looks), compare_looks);
@@ -86,7 +104,8 @@ static void visit(void *context, const struct kwhy_response *response, size_t re
 	for (size_t c = 0; c < channels; c++) {
 		double filtered = response->level[c] - response->lag[c];
 
-		seen_s[c] += (double)look->factor * (response->area_s[c] - response->tau_s[0] * filtered);
+		seen_s[c] += (double)look->factor *
+			(response->area_s[c] - (look->is_sharp ? 0 : response->tau_s[0] * filtered));
 	}
 }
 
@@ -147,7 +166,7 @@ enum kwhy_status kwhy_metered_view_init(struct kwhy_metered_view *view,
 	double delay_s, struct kwhy_error *error)
 {
 	size_t channels = KWHY_METERED_CHANNELS(question->classes->count);
-	struct viewing viewing = {.view = view, .delay_s = delay_s};
+	struct viewing viewing = {.view = view, .delay_s = delay_s, .tau_s = tau_s};
 	enum kwhy_status status = KWHY_OK;
 
 	*view = (struct kwhy_metered_view){

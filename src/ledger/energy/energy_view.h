@@ -8,6 +8,9 @@
  * What a meter's intervals saw of each class, through the meter's response: seconds of power above idle
  * (`net`), seconds of the idle level while the class ran (`base`), seconds of idle, and of hidden time.
  */
+/* A time constant of no effect: of intervals on the clock of the activities. */
+#define KWHY_METERED_NO_TAU_S 1e-6
+
 #define KWHY_METERED_CHANNELS(class_count) (2 * (class_count) + 2)
 
 struct kwhy_metered_view {

@@ -54,6 +54,7 @@ static void write_domain(struct kwhy_json *json, const struct kwhy_stat_domain *
 	kwhy_json_bool(json, "counts_module", domain->is_module);
 	kwhy_json_bool(json, "counter_reset", domain->counter_reset);
 	kwhy_json_bool(json, "counter_stuck", domain->counter_stuck);
+	kwhy_json_bool(json, "counter_misread", domain->counter_misread);
 	kwhy_json_string(json, "basis", figures->basis);
 	kwhy_json_string(json, "not_available", figures->missing);
 	write_figure(json, "energy_j", &figures->energy_j);

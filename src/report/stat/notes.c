@@ -82,6 +82,11 @@ static void note_domain(const struct kwhy_stat *stat, struct kwhy_stat_summary *
 	if (domain->counter_reset)
 		note(summary, "%s: its counter was reset meanwhile; power readings bridged that",
 			domain->name);
+	if (domain->counter_misread)
+		note(summary,
+			"%s: readings of its counter left the counter's course, which then went on; they are "
+			"left out",
+			domain->name);
 	if (domain->counter_stuck)
 		note(summary,
 			"%s: its counter stood still while power was drawn; the power readings alone "

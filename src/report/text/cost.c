@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/quantity.h"
+#include "model/run_energy.h"
 #include "report/sheet.h"
 #include "report/shown_name.h"
 
@@ -10,6 +11,7 @@
 /* The first screen's beginning: what it cost. */
 
 #define NJ_PER_KWH 3.6e15
+#define SAID_RATIO 0.01 /* of the run's energy, from which on it is said that no meter saw it */
 #define EVEN_RATIO 0.05 /* sides of an interval that differ by less are one number */
 
 static void write_subject(const struct kwhy_sheet *sheet)
@@ -87,32 +89,6 @@ static void write_no_price(const struct kwhy_sheet *sheet)
 		kwhy_sheet_linef(sheet, "  ", "part of the run was not recorded: its price is not known");
 }
 
-/* Whether the run's energy is another one than what was metered, by 1 % or more. */
-static bool is_run_apart(const struct kwhy_totals *totals)
-{
-	const double least_nj = 0.01 * totals->run_nj;
-
-	return totals->active_count && !totals->modelled &&
-		(totals->unmetered_nj >= least_nj ||
-			fabs(totals->run_nj - (double)totals->energy_nj) >= least_nj);
-}
-
-/* Which joules are divided, where they are not those of the first line. */
-static const char *base_of(const struct kwhy_totals *totals, char out[96])
-{
-	char unmetered[KWHY_QUANTITY_BYTES];
-
-	if (is_run_apart(totals))
-		return ", of the whole run";
-	*out = '\0';
-	if (totals->unmetered_nj > 0)
-		snprintf(out, 96, ", with %s that no meter saw",
-			kwhy_quantity_si(unmetered, totals->unmetered_nj * 1e-9, "J", 3));
-	else if (kwhy_totals_outside_nj(totals) > 0)
-		snprintf(out, 96, ", from first start to last end");
-	return out;
-}
-
 enum { INTERVAL_BYTES = 3 * KWHY_QUANTITY_BYTES + 16 };
 
 /* "3.11 kJ" beside "3.46 kJ" is "3.11". */
@@ -155,16 +131,16 @@ static void write_work(const struct kwhy_sheet *sheet)
 		kwhy_sheet_step_mean(sheet);
 	for (size_t i = 0; i < recording->work_count && i < 1; i++) {
 		const struct kwhy_work *work = &recording->work[i];
-		char count[KWHY_QUANTITY_BYTES], each[INTERVAL_BYTES], per[KWHY_QUANTITY_BYTES], base[96];
+		char count[KWHY_QUANTITY_BYTES], each[INTERVAL_BYTES], per[KWHY_QUANTITY_BYTES];
 
 		kwhy_quantity_amount(count, work->count);
 		if (!(energy_j > 0) || !(work->count > 0)) {
 			kwhy_sheet_linef(sheet, "  ", "%s %s", count, work->unit);
 			continue;
 		}
-		kwhy_sheet_linef(sheet, "  ", "%s %s: %s each, %s a joule%s", count, work->unit,
+		kwhy_sheet_linef(sheet, "  ", "%s %s: %s each, %s a joule", count, work->unit,
 			interval_of(sheet->totals, work->count, each),
-			kwhy_quantity_number(per, work->count / energy_j), base_of(sheet->totals, base));
+			kwhy_quantity_number(per, work->count / energy_j));
 	}
 }
 
@@ -211,45 +187,75 @@ static const char *recorded_of(const struct kwhy_sheet *sheet, char out[KWHY_QUA
 	return out;
 }
 
-/* What all figures but those of the books are of, where it is not what was metered. */
+/* Of the devices that did something, each over its own run. */
+static double run_power_w(const struct kwhy_ledger *ledger)
+{
+	double sum_w = 0;
+
+	for (size_t d = 0; d < ledger->device_count; d++) {
+		const struct kwhy_device_ledger *books = &ledger->devices[d];
+
+		if (kwhy_device_was_active(&books->time) && books->time.span_ns > 0)
+			sum_w += kwhy_run_energy_of(books).run_nj / (double)books->time.span_ns;
+	}
+	return sum_w;
+}
+
+/* On how many devices, where it is not one. */
+static const char *devices_of(const struct kwhy_totals *totals, char out[64])
+{
+	*out = '\0';
+	if (totals->known_count < totals->active_count)
+		snprintf(out, 64, " on %zu of %zu devices", totals->known_count, totals->active_count);
+	else if (totals->active_count > 1)
+		snprintf(out, 64, " on %zu devices", totals->known_count);
+	return out;
+}
+
+/* The books hold what was metered before and after it, too, and not what no meter saw of it. */
 static void write_run(const struct kwhy_sheet *sheet)
 {
 	const struct kwhy_totals *totals = sheet->totals;
-	char energy[INTERVAL_BYTES];
+	char energy[INTERVAL_BYTES], time[KWHY_QUANTITY_BYTES], power[KWHY_QUANTITY_BYTES], devices[64];
 	struct kwhy_text line = {0};
 
-	if (!is_run_apart(totals))
-		return;
-	kwhy_text_addf(&line, "%s of the run, ", interval_of(totals, 1, energy));
-	if (totals->unmetered_nj > 0) {
-		kwhy_text_add(&line, "with ");
+	kwhy_text_addf(&line, "%s in %s%s, %s on average (%s)", interval_of(totals, 1, energy),
+		kwhy_quantity_time(time, llround(totals->run_s * 1e9)), devices_of(totals, devices),
+		kwhy_quantity_si(power, run_power_w(sheet->report->ledger), "W", 3),
+		meter_of(sheet->report->ledger));
+	if (totals->unmetered_nj >= SAID_RATIO * totals->run_nj) {
+		kwhy_text_add(&line, "; no meter saw ");
 		kwhy_sheet_add_unmetered(&line, sheet);
-		kwhy_text_add(&line, " that no meter saw");
-	} else {
-		kwhy_text_add(&line, "from first start to last end");
+		kwhy_text_add(&line, " of it");
 	}
 	kwhy_sheet_linef(sheet, "  ", "%s", line.failed ? "" : line.data);
 	sheet->out->failed |= line.failed;
 	kwhy_text_done(&line);
 }
 
-static void write_energy(const struct kwhy_sheet *sheet)
+static void write_metered(const struct kwhy_sheet *sheet)
 {
 	const struct kwhy_totals *totals = sheet->totals;
 	char energy[KWHY_QUANTITY_BYTES], power[KWHY_QUANTITY_BYTES];
-	char windows[2 * KWHY_QUANTITY_BYTES + 16], recorded[KWHY_QUANTITY_BYTES + 16], devices[64] = "";
+	char windows[2 * KWHY_QUANTITY_BYTES + 16], recorded[KWHY_QUANTITY_BYTES + 16], devices[64];
 
-	if (totals->active_count > 1)
-		snprintf(devices, sizeof(devices), " on %zu devices", totals->known_count);
-	if (totals->known_count < totals->active_count)
-		snprintf(devices, sizeof(devices), " on %zu of %zu devices", totals->known_count,
-			totals->active_count);
-	kwhy_sheet_linef(sheet, "  ", "%s%s in %s%s%s, %s on average (%s)",
-		kwhy_quantity_energy(energy, totals->energy_nj), is_run_apart(totals) ? " metered" : "",
-		windows_of(totals, windows), recorded_of(sheet, recorded), devices,
+	kwhy_sheet_linef(sheet, "  ", "%s in %s%s%s, %s on average (%s)",
+		kwhy_quantity_energy(energy, totals->energy_nj), windows_of(totals, windows),
+		recorded_of(sheet, recorded), devices_of(totals, devices),
 		kwhy_quantity_si(power, totals->power_w, "W", 3),
 		totals->modelled ? "modelled, not metered" : meter_of(sheet->report->ledger));
-	write_run(sheet);
+}
+
+/* One total, that of the run where it is known: all figures of the first screen but the accounts are of it.
+ */
+static void write_energy(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_totals *totals = sheet->totals;
+
+	if (totals->active_count && !totals->modelled && isfinite(totals->run_nj))
+		write_run(sheet);
+	else
+		write_metered(sheet);
 }
 
 /* Accounts that no power was assumed for are in no sum. */

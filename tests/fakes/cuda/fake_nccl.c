@@ -85,12 +85,28 @@ static int find_all(struct group *group, size_t first, size_t found[MEMBERS_MOST
 	return have == count ? count : -1;
 }
 
+static void add_floats(const unsigned char *from, size_t bytes, unsigned char *result)
+{
+	for (size_t at = 0; at < bytes; at += sizeof(float)) {
+		float old, value;
+
+		memcpy(&old, result + at, sizeof(old));
+		memcpy(&value, from + at, sizeof(value));
+		old += value;
+		memcpy(result + at, &old, sizeof(old));
+	}
+}
+
 /* Into `result`, which holds what came before; numbers of 4 or 8 bytes. */
 void fake_nccl_combine(
 	const struct call *call, const unsigned char *from, size_t bytes, unsigned char *result)
 {
 	size_t width = call->type == KWHY_NCCL_UINT64 ? 8 : 4;
 
+	if (call->type == KWHY_NCCL_FLOAT32 && call->number == KWHY_NCCL_SUM) {
+		add_floats(from, bytes, result);
+		return;
+	}
 	for (size_t at = 0; at < bytes; at += width) {
 		uint64_t old = 0, value = 0;
 

@@ -247,7 +247,7 @@ static void fill_device(struct kwhy_ledger *ledger, struct kwhy_device_ledger *d
 	device->curve.edge_ns = kwhy_arena_alloc(&ledger->arena, 2, sizeof(*device->curve.edge_ns));
 	device->curve.scale = kwhy_arena_alloc(&ledger->arena, 1, sizeof(*device->curve.scale));
 	device->curve.edge_ns[1] = last_end_ns(recording);
-	device->curve.scale[0] = 1;
+	device->curve.scale[0] = device->curve.unmetered_scale = 1;
 	device->time.kernel_count = rows;
 	device->energy.known = true;
 	device->energy.context_idle_w = IDLE_W;

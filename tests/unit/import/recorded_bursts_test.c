@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recorded_tape.h"
 
-/* What kwhy probe ran between the program's own work, told from it. */
+/* What kwhy probe ran between the program's own work, and that work. */
 enum { PROGRAM_THREAD = 43, OTHER_THREAD = 44, HASH = TOKENS + 1, COPY_CALL, WHY, CALLED = 100 };
 
 static void begin_process(struct tape *tape, int fd, uint64_t id)
@@ -184,7 +184,7 @@ static void repeats_with_the_correlation_of_the_launch_are_not_joined_with_its_c
 	kwhy_recording_free(recording);
 }
 
-static void repeats_are_told_where_the_programs_own_launch_is_lost(void **state)
+static void repeats_are_found_where_the_programs_own_launch_is_lost(void **state)
 {
 	struct kwhy_recording *recording;
 	struct tape tape;
@@ -201,32 +201,59 @@ static void repeats_are_told_where_the_programs_own_launch_is_lost(void **state)
 	kwhy_recording_free(recording);
 }
 
-static void large_copy(struct tape *tape, int64_t start_ms, uint32_t correlation)
-{
-	ADD(tape, COPY, copy, .start_mono_ns = start_ms * MS, .end_mono_ns = start_ms * MS + MS / 2,
-		.bytes = 1 << 20, .correlation = correlation, .stream = 7, .context = 1,
-		.copy_kind = KWHY_COPY_H2D);
-}
-
-static void of_a_burst_of_copies_the_first_is_the_programs(void **state)
+/* A graph's kernels run while the burst waits for them, with the correlation of its launch. */
+static void behind_a_graph_all_but_its_own_kernels_are_repeats(void **state)
 {
 	struct kwhy_recording *recording;
 	struct tape tape;
 
 	(void)state;
 	begin_process(&tape, memfd_create("recording", 0), 1);
-	large_copy(&tape, 9, 90);
-	large_copy(&tape, 11, CALLED);
-	copy(&tape, 12, CALLED, 7); /* sums of hashes */
-	kernel(&tape, HASH, 13, CALLED, 7);
-	large_copy(&tape, 14, CALLED);
-	large_copy(&tape, 15, 103);
-	large_copy(&tape, 31, 110);
+	for (int i = 0; i < 2; i++)
+		ADD(&tape, KERNEL, kernel, .start_mono_ns = (11 + i) * MS,
+			.end_mono_ns = (11 + i) * MS + MS / 2, .name = GEMM, .correlation = CALLED,
+			.stream = 7, .context = 1, .graph_node = 5);
+	copy(&tape, 13, CALLED, 7);
+	kernel(&tape, GEMM, 14, CALLED, 7);
+	kernel(&tape, GEMM, 15, 102, 7);
+	copy(&tape, 16, 103, 7);
+	ADD(&tape, BURST, burst, .start_mono_ns = 10 * MS, .end_mono_ns = 30 * MS, .name = GEMM,
+		.correlation = CALLED, .context = 1, .repeats = 2, .form = KWHY_BURST_BEHIND,
+		.launch_ns = 3 * MS, .launched_ns = 3 * MS);
+	recording = import_tape(&tape);
+	assert_origins(recording, "PPCRRC");
+	assert_int_equal(recording->bursts[0].form, KWHY_BURST_BEHIND);
+	kwhy_recording_free(recording);
+}
+
+static void big_copy(struct tape *tape, int64_t start_ms, uint32_t correlation)
+{
+	ADD(tape, COPY, copy, .start_mono_ns = start_ms * MS, .end_mono_ns = start_ms * MS + MS / 2,
+		.bytes = 1 << 20, .correlation = correlation, .stream = 7, .context = 1,
+		.copy_kind = KWHY_COPY_H2D);
+}
+
+/* The program's own may start before the burst or in it, until it has come to rest. */
+static void behind_a_copy_its_like_are_repeats(void **state)
+{
+	struct kwhy_recording *recording;
+	struct tape tape;
+
+	(void)state;
+	begin_process(&tape, memfd_create("recording", 0), 1);
+	big_copy(&tape, 11, CALLED);
+	ADD(&tape, MEMSET, memset, .start_mono_ns = 13 * MS, .end_mono_ns = 13 * MS + 1, .bytes = 64,
+		.correlation = CALLED, .stream = 7, .context = 1);
+	big_copy(&tape, 14, CALLED);
+	big_copy(&tape, 15, 102);
+	copy(&tape, 16, 103, 7); /* of the sums */
+	big_copy(&tape, 31, 104);
 	ADD(&tape, BURST, burst, .start_mono_ns = 10 * MS, .end_mono_ns = 30 * MS, .name = WHY,
 		.correlation = CALLED, .context = 1, .repeats = 2, .blocks = KWHY_WIRE_UNKNOWN_U32,
-		.threads_per_block = KWHY_WIRE_UNKNOWN_U16);
+		.threads_per_block = KWHY_WIRE_UNKNOWN_U16, .form = KWHY_BURST_BEHIND, .launch_ns = 2 * MS,
+		.launched_ns = 2 * MS);
 	recording = import_tape(&tape);
-	assert_origins(recording, "PPCCRRP");
+	assert_origins(recording, "PCRRCP");
 	kwhy_recording_free(recording);
 }
 
@@ -394,8 +421,9 @@ int main(void)
 		cmocka_unit_test(a_burst_of_one_process_leaves_another_alone),
 		cmocka_unit_test(calls_of_the_prober_are_left_out_and_those_of_other_threads_stay),
 		cmocka_unit_test(repeats_with_the_correlation_of_the_launch_are_not_joined_with_its_call),
-		cmocka_unit_test(repeats_are_told_where_the_programs_own_launch_is_lost),
-		cmocka_unit_test(of_a_burst_of_copies_the_first_is_the_programs),
+		cmocka_unit_test(repeats_are_found_where_the_programs_own_launch_is_lost),
+		cmocka_unit_test(behind_a_graph_all_but_its_own_kernels_are_repeats),
+		cmocka_unit_test(behind_a_copy_its_like_are_repeats),
 		cmocka_unit_test(correlations_may_begin_anew_within_a_burst),
 		cmocka_unit_test(a_real_probed_program_ran_what_it_runs_without),
 		cmocka_unit_test(a_recording_cut_before_the_row_of_a_burst_has_none),

@@ -272,7 +272,7 @@ static void meter_one(struct kwhy_recording *recording, const struct written *wr
 	ADD(&tape, SOURCE, source, .id = 7, .meter = PACKAGE, .device = -1);
 	for (int64_t i = 0; i < 2; i++)
 		ADD(&tape, READING, reading, .time_mono_ns = (1000 + 100 * i) * MS + value,
-			.value = value + i, .source = 7);
+			.value = value + 1000 * i, .source = 7);
 	tape_done(&tape);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", tape.fd);
 	assert_int_equal(kwhy_import_trace(recording, path, &options, &error), KWHY_OK);

@@ -81,7 +81,7 @@ static void make_file(void)
 
 static void each_second_is_a_row_of_what_is_known(void **state)
 {
-	struct kwhy_probe_progress_row rows[4];
+	struct kwhy_probe_progress_row rows[4] = {{0}};
 
 	(void)state;
 	make_file();
@@ -101,7 +101,7 @@ static void each_second_is_a_row_of_what_is_known(void **state)
 
 static void without_the_launchers_file_nothing_is_written(void **state)
 {
-	struct kwhy_probe_progress_row rows[4];
+	struct kwhy_probe_progress_row rows[4] = {{0}};
 
 	(void)state;
 	kwhy_probe_progress_open(get);
@@ -113,7 +113,7 @@ static void without_the_launchers_file_nothing_is_written(void **state)
 static void a_file_of_the_programs_that_took_the_number_stays_as_it_is(void **state)
 {
 	char other[128];
-	struct kwhy_probe_progress_row rows[4];
+	struct kwhy_probe_progress_row rows[4] = {{0}};
 	int file;
 
 	(void)state;

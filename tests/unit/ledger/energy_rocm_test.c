@@ -89,6 +89,34 @@ static void an_amd_counter_is_the_total_in_its_own_unit(void **state)
 	build_free(recording, ledger);
 }
 
+/* 200 J down, and later up, in one reading: the energy is as without them, and a note counts them. */
+static void a_misread_counter_counts_nothing_more(void **state)
+{
+	const int64_t off_uj = 200000000;
+	struct kwhy_recording *recordings[2];
+	struct kwhy_ledger *ledgers[2];
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		recordings[i] = metered_by(KWHY_METER_ROCM_ENERGY);
+		for (size_t k = 0; i == 1 && k < recordings[i]->power_count; k++)
+			if (kwhy_meter_is_counter((enum kwhy_meter)recordings[i]->power[k].meter)) {
+				recordings[i]->power[k].value[30] -= off_uj;
+				recordings[i]->power[k].value[60] += off_uj;
+			}
+		ledgers[i] = build_ledger(recordings[i]);
+	}
+	assert_int_equal(
+		ledgers[0]->devices[0].energy.measured_nj, ledgers[1]->devices[0].energy.measured_nj);
+	assert_holds(ledgers[1], "a", 300);
+	assert_holds(ledgers[1], "b", 750);
+	assert_int_equal(recordings[0]->note_count, 0);
+	assert_int_equal(recordings[1]->note_count, 1);
+	assert_non_null(strstr(recordings[1]->notes[0].text, "2 readings of rocm.energy_uj left the course"));
+	for (int i = 0; i < 2; i++)
+		build_free(recordings[i], ledgers[i]);
+}
+
 static void an_amd_power_is_taken_for_a_mean_and_says_so(void **state)
 {
 	struct kwhy_recording *recording = metered_by(KWHY_METER_ROCM_POWER);
@@ -129,6 +157,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_amd_counter_is_the_total_in_its_own_unit),
+		cmocka_unit_test(a_misread_counter_counts_nothing_more),
 		cmocka_unit_test(an_amd_power_is_taken_for_a_mean_and_says_so),
 		cmocka_unit_test(no_profile_tells_how_an_amd_meter_responds),
 	};

@@ -111,6 +111,28 @@ static void a_counter_that_wraps_goes_on(void **state)
 	kwhy_curve_free(curve);
 }
 
+/* Of two readings, 200 J below and 200 J above; and while the last reading is below, nothing is counted. */
+static void a_reading_beside_the_course_of_a_counter_counts_nothing(void **state)
+{
+	struct kwhy_reading ticks[MOST];
+	struct kwhy_readings counter = steady_counter(ticks, 50, 300);
+	struct kwhy_curve *curve;
+
+	(void)state;
+	ticks[20].value -= 200000;
+	ticks[30].value += 200000;
+	curve = curve_of(&counter, NULL);
+	assert_true(fabs(energy_of(curve, 500 * MS, 4500 * MS).joules - 1200) < 1e-6);
+	assert_int_equal(kwhy_curve_faults(curve).misread, 2);
+	assert_int_equal(kwhy_curve_faults(curve).resets, 0);
+	kwhy_curve_free(curve);
+	counter.count = 21;
+	curve = curve_of(&counter, NULL);
+	assert_in_range(kwhy_curve_last_ns(curve), ticks[19].time_mono_ns - 20 * MS, ticks[19].time_mono_ns);
+	assert_int_equal(kwhy_curve_faults(curve).misread, 0);
+	kwhy_curve_free(curve);
+}
+
 static void a_reset_is_told_and_bridged(void **state)
 {
 	struct kwhy_reading ticks[MOST], samples[MOST];
@@ -313,6 +335,7 @@ int main(void)
 		cmocka_unit_test(a_window_whose_readings_have_not_come_is_not_yet),
 		cmocka_unit_test(without_readings_nothing_is_metered),
 		cmocka_unit_test(a_counter_that_wraps_goes_on),
+		cmocka_unit_test(a_reading_beside_the_course_of_a_counter_counts_nothing),
 		cmocka_unit_test(a_reset_is_told_and_bridged),
 		cmocka_unit_test(a_counter_that_stands_still_while_power_flows_is_left_for_the_samples),
 		cmocka_unit_test(a_counter_that_stood_still_within_a_short_run_is_left_for_the_samples),

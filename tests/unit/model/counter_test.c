@@ -5,6 +5,7 @@
 #include "model/recording.h"
 
 #include <math.h>
+#include <string.h>
 
 static void a_step_is_a_rise_a_wrap_that_is_undone_or_a_reset(void **state)
 {
@@ -57,11 +58,56 @@ static void the_power_of_a_tick_is_its_rise_over_its_length(void **state)
 	assert_true(fabs(power_w - 0.671149) < 1e-9);
 }
 
+enum { READINGS_MOST = 10 };
+
+/* One letter a reading: right, wrong, open. */
+static void a_reading_beside_the_course_is_wrong_and_a_fall_that_stays_is_a_reset(void **state)
+{
+	static const struct {
+		const char *title;
+		int64_t wrap, value[READINGS_MOST];
+		size_t count;
+		const char *verdicts;
+	} cases[] = {
+		{"rises", 0, {0, 30, 60, 60, 90}, 5, "rrrrr"},
+		{"one reading dips", 0, {1000, 1030, 860, 1090, 1120}, 5, "rrwrr"},
+		{"three dip, unevenly", 0, {1000, 1030, 860, 800, 920, 1150}, 6, "rrwwwr"},
+		{"four that fell are a reset", 0, {1000, 1030, 860, 890, 920, 950, 1120}, 7, "rrrrrrr"},
+		{"a reset to nothing", 0, {1000, 1030, 0, 30, 60, 90}, 6, "rrrrrr"},
+		{"one reading peaks", 0, {1000, 1030, 1260, 1090, 1120, 1150, 1180}, 7, "rrwrrrr"},
+		{"a peak that the next three make up for", 0, {1000, 1030, 1160, 1090, 1120, 1150, 1180}, 7,
+			"rrwrrrr"},
+		{"two peak", 0, {1000, 1030, 1560, 1590, 1120, 1150, 1180, 1210}, 8, "rrwwrrrr"},
+		{"a fall at the end is open", 0, {1000, 1030, 860}, 3, "rro"},
+		{"and while too few follow", 0, {1000, 1030, 860, 890, 920}, 5, "rrooo"},
+		{"a wrap is none of these", 1099, {1000, 1030, 1060, 1090, 20, 50}, 6, "rrrrrr"},
+		{"a dip where a wrap is possible", 1099, {1000, 1030, 860, 1090}, 4, "rrwr"},
+		{"none", 0, {0}, 0, ""},
+	};
+	static const int64_t times_ns[READINGS_MOST] = {0, 100000000, 200000000, 300000000, 400000000,
+		500000000, 600000000, 700000000, 800000000, 900000000};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct kwhy_counter_readings readings = {
+			times_ns, cases[i].value, cases[i].count, cases[i].wrap, 1000000000};
+		uint8_t verdict[READINGS_MOST];
+		char letters[READINGS_MOST + 1] = "";
+
+		kwhy_counter_judge(&readings, verdict);
+		for (size_t k = 0; k < cases[i].count; k++)
+			letters[k] = "rwo"[verdict[k]];
+		if (strcmp(letters, cases[i].verdicts) != 0)
+			fail_msg("%s: %s", cases[i].title, letters);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_step_is_a_rise_a_wrap_that_is_undone_or_a_reset),
 		cmocka_unit_test(the_power_of_a_tick_is_its_rise_over_its_length),
+		cmocka_unit_test(a_reading_beside_the_course_is_wrong_and_a_fall_that_stays_is_a_reset),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);

@@ -225,7 +225,7 @@ static void doubtful_runs_are_noted(void **state)
 	struct kwhy_stat_summary summary;
 	struct kwhy_text all = {0};
 	static const char *const said[] = {"2 of 5 runs", "lived on after its end (1 of 2 runs)",
-		"counter was reset", "stood still", "2 processes held it",
+		"counter was reset", "stood still", "left the counter's course", "2 processes held it",
 		"7 matches or lines held no number", "3 values beyond", "9 readings were overwritten",
 		"refused 4 readings", "2.0 % of a core", "clock was set by 3 s",
 		"whose 2 MIG instances share it", "line 41: no reading of a wall meter"};
@@ -234,7 +234,7 @@ static void doubtful_runs_are_noted(void **state)
 	make(&e);
 	e.stat.wanted_runs = 5;
 	e.runs[0].left_behind = true;
-	e.domain.counter_reset = e.domain.counter_stuck = true;
+	e.domain.counter_reset = e.domain.counter_stuck = e.domain.counter_misread = true;
 	e.domain.idle.processes = 2;
 	e.domain.instances = 2;
 	e.domain.bad_line = 41;

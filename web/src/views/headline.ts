@@ -20,11 +20,16 @@ function useful(devices: Device[]): Maybe {
 	return known(total) && known(idle) && total > 0 ? 1 - idle / total : null;
 }
 
-/** The run's energy, which plans and figures a unit of work are of, with its interval; none where it is all that was metered. */
-function ofRun({ run }: Report, total: number): string {
-	if (!run || !known(run.energy_nj) || energy(run.energy_nj) === energy(total)) return "";
-	const interval = known(run.low_nj) && known(run.high_nj) ? ` (${energy(run.low_nj)} to ${energy(run.high_nj)})` : "";
-	return ` · ${energy(run.energy_nj)} of the run${interval}`;
+/** The interval of the run's energy. */
+function interval({ run }: Report): string {
+	return known(run?.low_nj) && known(run?.high_nj) ? ` · ${energy(run.low_nj)} to ${energy(run.high_nj)}` : "";
+}
+
+/** The one total: the run's energy, or where none is known what was metered or modelled. */
+function energyTile(report: Report, total: number): HTMLElement {
+	const run = report.run?.energy_nj;
+	if (isModelled(report) || !known(run)) return tile(isModelled(report) ? "energy, modelled" : "energy, metered", energy(total), si(total / 3.6e12, "Wh"), exact(total, "nJ"));
+	return tile("energy of the run", energy(run), si(run / 3.6e12, "Wh") + interval(report), `${exact(total, "nJ")} metered in all; of the run: from the first start to the last end of its devices' work`);
 }
 
 /** Devices may be metered over windows of unlike length: each has a mean power of its own. */
@@ -46,10 +51,9 @@ function paidFor(of: { energy_kwh?: number; unmetered_kwh?: number }, isOfRun: b
 function energyTiles(report: Report): HTMLElement[] {
 	const total = sum(report.devices.map(deviceEnergy));
 	if (!known(total)) return [tile("energy", "n/a", report.source.meters?.length ? "no meter tells what the devices drew" : "no power readings; give --power FILE")];
-	const wattHours = si(total / 3.6e12, "Wh"), { cost, carbon } = report;
+	const { cost, carbon } = report;
 	const tiles = [
-		tile(isModelled(report) ? "energy, modelled" : "energy, metered", energy(total), wattHours + ofRun(report, total),
-			`${exact(total, "nJ")}; of the run: from the first start to the last end of its devices' work`),
+		energyTile(report, total),
 		tile("did work", percent(useful(report.devices)), "share of the joules drawn while a kernel, copy or memset ran"),
 	];
 	const mean = powerTile(report.devices.filter((d) => known(deviceEnergy(d))));

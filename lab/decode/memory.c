@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lab/decode/inside.h"
+#include "lab/parts.h"
+
+enum { WORD_STEP = 16, TOKEN_STEP = 32 };
+
+uint64_t lab_decode_cache_bytes(const struct lab_decode_replica *replica, uint64_t tokens)
+{
+	return 2 * tokens * replica->part.layers * replica->part.heads * LAB_DECODE_HEAD *
+		lab_decode_type_bytes(replica->kind->kept);
+}
+
+static uint64_t lay_out_model(struct lab_decode_replica *replica, struct lab_decode_rank *rank, uint64_t next)
+{
+	const struct lab_decode_shape *shape = &replica->part;
+	struct lab_decode_args *a = &rank->args;
+	uint64_t rows = (uint64_t)lab_decode_first_row(shape, LAB_DECODE_MATRICES) * shape->layers,
+		 words = (uint64_t)a->word_count * a->ranks, most = (uint64_t)a->word_count * a->width;
+
+	for (uint32_t m = 0; m < LAB_DECODE_MATRICES; m++) {
+		uint64_t count = (uint64_t)lab_decode_rows(shape, m) * lab_decode_columns(shape, m);
+
+		most = count > most ? count : most;
+	}
+	const struct lab_part parts[] = {
+		{&rank->layers,
+			lab_decode_weight_bytes(a->kind, lab_decode_weights_before(shape, shape->layers, 0))},
+		{&a->words, lab_decode_weight_bytes(a->kind, words * a->width)},
+		{&rank->dense,
+			lab_decode_is_expanded(replica->request->weights) ? most * sizeof(uint16_t) : 0},
+		{&a->scales, rows * sizeof(float)},
+		{&a->biases, rows * sizeof(float)},
+		{&a->word_scales, words * sizeof(float)},
+		{&a->places, (uint64_t)a->positions * a->width * sizeof(float)},
+	};
+
+	replica->weight_bytes = parts[0].bytes + parts[1].bytes;
+	return next + lab_parts_place(parts, sizeof(parts) / sizeof(parts[0]), next);
+}
+
+/* Tokens in hand at most: prompts, those of a check included. */
+static uint32_t token_count_most(const struct lab_decode_replica *replica)
+{
+	uint32_t prompt = replica->request->prompt;
+
+	prompt = prompt < LAB_DECODE_CHECK_PROMPT ? LAB_DECODE_CHECK_PROMPT : prompt;
+	return lab_decode_round_up(replica->slots * prompt, TOKEN_STEP);
+}
+
+static uint64_t lay_out_tokens(
+	struct lab_decode_replica *replica, struct lab_decode_rank *rank, uint64_t next)
+{
+	const struct lab_decode_shape *shape = &replica->part;
+	struct lab_decode_args *a = &rank->args;
+	uint64_t tokens = token_count_most(replica), slots = lab_decode_round_up(replica->slots, TOKEN_STEP),
+		 mixed = (uint64_t)shape->heads * LAB_DECODE_HEAD,
+		 widest = shape->inner > shape->width ? shape->inner : shape->width,
+		 sums = 3 * mixed > widest ? 3 * mixed : widest,
+		 cache = lab_decode_cache_bytes(replica, slots) / 2;
+	const struct lab_part parts[] = {
+		{&a->keys, cache * a->positions},
+		{&a->values, cache * a->positions},
+		{&a->queries, tokens * mixed * sizeof(float)},
+		{&a->x, tokens * shape->width * sizeof(float)},
+		{&a->acts, tokens * widest * lab_decode_type_bytes(replica->kind->factors)},
+		{&a->act_scales, tokens * sizeof(float)},
+		{&a->last_scales, slots * sizeof(float)},
+		{&a->sums, tokens * sums * sizeof(float)},
+		{&a->logits, slots * a->word_count * sizeof(float)},
+		{&a->best, slots * sizeof(uint64_t)},
+		{&rank->first, slots * sizeof(uint64_t)},
+		{&a->at, slots * sizeof(uint32_t)},
+		{&a->prompt, tokens * sizeof(uint32_t)},
+		{&a->chosen, slots * a->positions * sizeof(uint32_t)},
+		{&a->times, a->positions * sizeof(uint64_t)},
+	};
+	const struct lab_part shared[] = {
+		{&a->parts, a->ranks * tokens * shape->width * sizeof(float)},
+		{&a->all_logits, a->ranks * slots * a->word_count * sizeof(float)},
+	};
+
+	next += lab_parts_place(parts, sizeof(parts) / sizeof(parts[0]), next);
+	a->all_logits = a->logits;
+	return a->ranks > 1 ? next + lab_parts_place(shared, sizeof(shared) / sizeof(shared[0]), next) : next;
+}
+
+static struct lab_decode_args args_of(const struct lab_decode_replica *replica, uint32_t rank)
+{
+	const struct lab_decode_request *request = replica->request;
+	const struct lab_decode_shape *shape = &replica->part;
+	uint32_t checked = LAB_DECODE_CHECK_PROMPT + LAB_DECODE_CHECK_STEPS,
+		 positions = request->prompt + request->tokens, ranks = replica->rank_count,
+		 words = lab_decode_round_up((shape->vocabulary + ranks - 1) / ranks, WORD_STEP);
+
+	return (struct lab_decode_args){.tokens = replica->slots,
+		.each = 1,
+		.slots = replica->slots,
+		.cache_slots = lab_decode_round_up(replica->slots, TOKEN_STEP),
+		.positions = positions < checked ? checked : positions,
+		.vocabulary = shape->vocabulary,
+		.word_count = words,
+		.first_word = rank * words,
+		.width = shape->width,
+		.heads = shape->heads,
+		.inner = shape->inner,
+		.ranks = ranks,
+		.rank = rank,
+		.kind = (uint32_t)request->weights,
+		.top_k = request->choice.top_k,
+		.seed = request->choice.seed + replica->first_sequence,
+		.top_p = request->choice.top_p,
+		.temperature = request->choice.temperature};
+}
+
+/* Gives where it ends. */
+static uint64_t lay_out(struct lab_decode_replica *replica, struct lab_decode_rank *rank, uint64_t start)
+{
+	return lay_out_tokens(replica, rank, lay_out_model(replica, rank, start));
+}
+
+/* Zeros at first: tokens of 8 bits are multiplied in sixteens. */
+static enum kwhy_status open_rank(struct lab_decode_replica *replica, uint32_t i, struct kwhy_error *error)
+{
+	struct lab_decode_rank *rank = &replica->ranks[i];
+	struct kwhy_gpu *gpu = rank->gpu;
+	enum kwhy_status status = gpu->ops->enter(gpu, error);
+
+	rank->args = args_of(replica, i);
+	replica->bytes = lay_out(replica, rank, 0);
+	if (!status)
+		status = gpu->ops->memory_new(gpu, replica->bytes, &rank->memory, error);
+	if (status)
+		return status;
+	(void)lay_out(replica, rank, rank->memory);
+	return gpu->ops->fill(gpu, rank->stream, rank->memory, 0, replica->bytes, error);
+}
+
+enum kwhy_status lab_decode_memory_open(struct lab_decode_replica *replica, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (uint32_t i = 0; !status && i < replica->rank_count; i++)
+		status = open_rank(replica, i, error);
+	return status;
+}

@@ -1,0 +1,601 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lab/workload.h"
+#include "cli/bench/workload_show.h"
+#include "lab/decode/run.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PROMPT = 128, TOKENS = 128, SEQUENCES_MOST = 100000, PHASES = 4 };
+
+struct options {
+	struct lab_options shared;
+	const char *shape, *weights, *batch, *launching, *tp, *dp;
+	uint64_t prompt, tokens, top_k, seed;
+	double temperature, top_p, arrivals;
+};
+
+/* A row: one of each list. launching: LAB_DECODE_LAUNCHING_COUNT: what is usual. */
+struct variant {
+	uint32_t weights, launching; /* enum lab_decode_weights, enum lab_decode_launching */
+	uint32_t batch, tp, dp;
+};
+
+/* Of sequences that arrive. */
+struct serving {
+	uint64_t sequences, steps;
+	double busy_ratio; /* slots that wrote for a sequence, of all in all steps */
+	struct kwhy_median first_s, whole_s;
+};
+
+struct facts {
+	const char *weights, *launching, *products, *gathers;
+	uint64_t batch, tp, dp, kernels, weight_bytes, token_bytes, cache_bytes;
+	double relative, most, agreed;
+	struct serving together, continuous;
+};
+
+/* Of the benchmark. */
+struct context {
+	const struct lab_decode_shape *shape;
+	struct lab_decode_answer answer, pruned; /* shape NULL: no row wants it */
+};
+
+struct phase {
+	const char *name;
+	enum kwhy_status (*run)(struct lab_decode *decode, double *out_s, struct kwhy_error *error);
+	bool is_arrivals, is_continuous;
+};
+
+/* A row that is open. */
+struct opened {
+	const struct options *options;
+	struct lab_bench *bench;
+	struct lab_row *row;
+	struct lab_decode *decode;
+};
+
+static const struct phase phases[PHASES] = {
+	{"writing", lab_decode_write, false, false},
+	{"reading", lab_decode_prefill, false, false},
+	{"together", NULL, true, false},
+	{"continuous", NULL, true, true},
+};
+
+static const struct options *options_of(const struct lab_bench *bench)
+{
+	return (const struct options *)bench->options;
+}
+
+static const struct context *context_of(const struct lab_bench *bench)
+{
+	return bench->context;
+}
+
+static const struct phase *phase_of(const struct lab_row *row, size_t number)
+{
+	for (size_t i = 0; i < PHASES; i++)
+		if (strcmp(row->phases[number].name, phases[i].name) == 0)
+			return &phases[i];
+	return &phases[0];
+}
+
+/* --- What is asked for --- */
+
+static void set_defaults(void *options)
+{
+	*(struct options *)options = (struct options){.shared = LAB_OPTIONS_DEFAULT(&lab_decode),
+		.prompt = PROMPT,
+		.tokens = TOKENS,
+		.seed = 1,
+		.top_p = 1};
+}
+
+/* On the host, which is there to try it out, what is left open is small. */
+static const char *shape_name(const struct lab_bench *bench)
+{
+	const char *name = options_of(bench)->shape;
+
+	return name ? name : bench->backend == KWHY_GPU_HOST ? "small" : "opt-125m";
+}
+
+static enum kwhy_status check_choice(const struct options *options, struct kwhy_error *error)
+{
+	if (!(options->temperature >= 0) || options->temperature > 100)
+		return kwhy_fail(
+			error, KWHY_E_USAGE, "--temperature takes 0 to 100; 0: the likeliest token, always");
+	if (!(options->top_p > 0) || options->top_p > 1)
+		return kwhy_fail(error, KWHY_E_USAGE, "--top-p takes a share above 0, 1 at most");
+	if ((options->top_k || options->top_p < 1) && options->temperature == 0)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--top-k and --top-p are of tokens that are drawn; give --temperature, such as 1, "
+			"too");
+	if (!(options->arrivals >= 0))
+		return kwhy_fail(error, KWHY_E_USAGE, "--arrivals takes sequences a second, such as 100");
+	return KWHY_OK;
+}
+
+static enum kwhy_status read_options(
+	const struct lab_bench *bench, struct context *context, struct kwhy_error *error)
+{
+	static const struct lab_bounds bounds[] = {{"prompt", offsetof(struct options, prompt), 2, 2046},
+		{"tokens", offsetof(struct options, tokens), 2, 2046},
+		{"top-k", offsetof(struct options, top_k), 0, UINT32_MAX},
+		{"seed", offsetof(struct options, seed), 0, UINT32_MAX}};
+	const struct options *options = options_of(bench);
+	const char *names[LAB_DECODE_SHAPE_COUNT];
+	size_t shape = 0;
+	enum kwhy_status status = lab_bounds_check(options, bounds, 4, error);
+
+	for (size_t i = 0; i < LAB_DECODE_SHAPE_COUNT; i++)
+		names[i] = lab_decode_shapes[i].name;
+	if (!status)
+		status = lab_word_find(
+			"shape", shape_name(bench), names, LAB_DECODE_SHAPE_COUNT, &shape, error);
+	context->shape = &lab_decode_shapes[shape];
+	if (!status && options->prompt + options->tokens > context->shape->positions)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--prompt and --tokens take together at most the %u positions of %s",
+			context->shape->positions, context->shape->name);
+	return status ? status : check_choice(options, error);
+}
+
+/* --- Rows --- */
+
+static void add_phase(struct lab_row *row, const struct phase *phase, double items)
+{
+	lab_phase_add(row, phase->name, items)->once = phase->is_arrivals;
+}
+
+static void add_phases(const struct options *options, struct lab_row *row, const struct variant *variant)
+{
+	double written = (double)variant->batch * (double)options->tokens,
+	       read = (double)variant->batch * (double)options->prompt;
+
+	row->phase_count = 0;
+	for (size_t i = 0; i < PHASES; i++)
+		if (!phases[i].is_arrivals || options->arrivals > 0)
+			add_phase(row, &phases[i], phases[i].run == lab_decode_prefill ? read : written);
+}
+
+static enum kwhy_status add_row(
+	struct lab_bench *bench, const struct variant *variant, struct kwhy_error *error)
+{
+	struct variant *own = kwhy_arena_alloc(&bench->arena, 1, sizeof(*own));
+	char tp[16] = "", dp[16] = "";
+	struct lab_row like = {.gpus = variant->tp * variant->dp,
+			       .steps = (uint32_t)options_of(bench)->tokens - 1,
+			       .device_clock = true,
+			       .variant = own},
+		       *row;
+	enum kwhy_status status;
+
+	if (!own)
+		return kwhy_fail_memory(error, "a row");
+	*own = *variant;
+	if (own->launching == LAB_DECODE_LAUNCHING_COUNT)
+		own->launching = own->tp > 1 ? LAB_DECODE_CALLS : LAB_DECODE_GRAPH;
+	if (own->tp > 1)
+		snprintf(tp, sizeof(tp), " tp%u", own->tp);
+	if (own->dp > 1)
+		snprintf(dp, sizeof(dp), " dp%u", own->dp);
+	like.id = kwhy_arena_printf(&bench->arena, "%s b%u %s%s%s", lab_decode_kinds[own->weights].name,
+		own->batch, lab_decode_launching_names[own->launching], tp, dp);
+	if (!like.id)
+		return kwhy_fail_memory(error, "a row");
+	if (!lab_variant_asked(bench, like.id))
+		return KWHY_OK;
+	status = lab_row_add(bench, &like, 1, &row, error);
+	if (!status)
+		add_phases(options_of(bench), row, own);
+	return status;
+}
+
+/* The lists that rows are of, one word of each: a name, or a number up to `most`. */
+struct list {
+	const char *option, *usual, *on_host; /* where it is not given; NULL: nothing is read */
+	size_t words, place;		      /* of the list in the options, and of its word in a variant */
+	const char *(*name)(size_t i);
+	uint32_t most;
+};
+
+static const char *weights_name(size_t i)
+{
+	return lab_decode_kinds[i].name;
+}
+
+static const char *launching_name(size_t i)
+{
+	return lab_decode_launching_names[i];
+}
+
+#define LIST(member) offsetof(struct options, member), offsetof(struct variant, member)
+
+static const struct list lists[] = {
+	{"weights", "bf16", "bf16", LIST(weights), weights_name, LAB_DECODE_WEIGHTS_COUNT},
+	{"batch", "1,8,64,256", "1,8", LIST(batch), NULL, LAB_DECODE_BATCH_MOST},
+	{"launch", NULL, NULL, LIST(launching), launching_name, LAB_DECODE_LAUNCHING_COUNT},
+	{"tp", "1", "1", LIST(tp), NULL, LAB_DECODE_GPUS_MOST},
+	{"dp", "1", "1", LIST(dp), NULL, LAB_DECODE_GPUS_MOST},
+};
+
+static enum kwhy_status read_word(
+	const struct list *list, const char *word, uint32_t *out, struct kwhy_error *error)
+{
+	const char *names[LAB_DECODE_WEIGHTS_COUNT];
+	size_t found = 0;
+	char *end;
+	unsigned long number = strtoul(word, &end, 10);
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; list->name && i < list->most; i++)
+		names[i] = list->name(i);
+	if (list->name)
+		status = lab_word_find(list->option, word, names, list->most, &found, error);
+	else if (*word < '0' || *word > '9' || *end || number < 1 || number > list->most)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--%s takes numbers from 1 to %u, such as 1,2; not '%s'", list->option, list->most,
+			word);
+	*out = list->name ? (uint32_t)found : (uint32_t)number;
+	return status;
+}
+
+/* Every combination of the words of the lists from `depth` on. */
+static enum kwhy_status add_rows(
+	struct lab_bench *bench, size_t depth, struct variant *variant, struct kwhy_error *error)
+{
+	const struct list *list = &lists[depth];
+	const char *words;
+	char word[KWHY_LIST_WORD_BYTES];
+	enum kwhy_status status = KWHY_OK;
+
+	if (depth == sizeof(lists) / sizeof(lists[0]))
+		return add_row(bench, variant, error);
+	memcpy(&words, (const char *)bench->options + list->words, sizeof(words));
+	words = words ? words : bench->backend == KWHY_GPU_HOST ? list->on_host : list->usual;
+	if (!words)
+		return add_rows(bench, depth + 1, variant, error);
+	while (!status && kwhy_bench_list_next(&words, word)) {
+		status = read_word(list, word, (uint32_t *)(void *)((char *)variant + list->place), error);
+		if (!status)
+			status = add_rows(bench, depth + 1, variant, error);
+	}
+	return status;
+}
+
+static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *error)
+{
+	struct context *context = kwhy_arena_alloc(&bench->arena, 1, sizeof(*context));
+	struct variant variant = {.launching = LAB_DECODE_LAUNCHING_COUNT};
+	enum kwhy_status status;
+
+	if (!context)
+		return kwhy_fail_memory(error, "a benchmark");
+	bench->context = context;
+	status = read_options(bench, context, error);
+	if (!status)
+		status = add_rows(bench, 0, &variant, error);
+	if (!status && !bench->row_count)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"decode has nothing to run: --weights, --batch, --launch, --tp and --dp each name at "
+			"least one, and --variant one of their rows");
+	return status;
+}
+
+/* --- Before the rows --- */
+
+static bool has_weights(const struct lab_bench *bench, bool is_pruned)
+{
+	bool has = false;
+
+	for (size_t i = 0; i < bench->row_count; i++) {
+		const struct variant *variant = bench->rows[i].variant;
+
+		has = has || (variant->weights == LAB_DECODE_SPARSE) == is_pruned;
+	}
+	return has;
+}
+
+static enum kwhy_status begin(struct lab_bench *bench, struct kwhy_error *error)
+{
+	struct context *context = bench->context;
+	enum kwhy_status status = KWHY_OK;
+
+	if (bench->options->runs_only)
+		return KWHY_OK;
+	if (has_weights(bench, false))
+		status = lab_decode_answer_init(context->shape, false, &context->answer, error);
+	if (!status && has_weights(bench, true))
+		status = lab_decode_answer_init(context->shape, true, &context->pruned, error);
+	return status;
+}
+
+static void done(struct lab_bench *bench)
+{
+	struct context *context = bench->context;
+
+	lab_decode_answer_done(&context->answer);
+	lab_decode_answer_done(&context->pruned);
+}
+
+/* --- A row --- */
+
+static enum kwhy_status open_row(
+	struct lab_bench *bench, struct lab_row *row, void **out, struct kwhy_error *error)
+{
+	const struct options *options = options_of(bench);
+	const struct variant *variant = row->variant;
+	struct opened *opened = kwhy_arena_alloc(&bench->arena, 1, sizeof(*opened));
+	const struct lab_decode_request request = {.gpus = bench->gpus.items,
+		.tp = variant->tp,
+		.dp = variant->dp,
+		.shape = context_of(bench)->shape,
+		.weights = (enum lab_decode_weights)variant->weights,
+		.launching = (enum lab_decode_launching)variant->launching,
+		.batch = variant->batch,
+		.prompt = (uint32_t)options->prompt,
+		.tokens = (uint32_t)options->tokens,
+		.choice = {(float)options->temperature, (float)options->top_p, (uint32_t)options->top_k,
+			(uint32_t)options->seed}};
+
+	if (!opened)
+		return kwhy_fail_memory(error, "a row");
+	*opened = (struct opened){.options = options, .bench = bench, .row = row};
+	*out = opened;
+	return lab_decode_open(&request, &opened->decode, error);
+}
+
+static enum kwhy_status check(
+	struct lab_bench *bench, struct lab_row *row, void *opened, struct kwhy_error *error)
+{
+	const struct context *context = context_of(bench);
+	const struct variant *variant = row->variant;
+	const struct lab_decode_kind *kind = &lab_decode_kinds[variant->weights];
+	struct facts *facts = row->facts;
+	struct lab_decode_error found;
+	enum kwhy_status status = lab_decode_check(((struct opened *)opened)->decode,
+		variant->weights == LAB_DECODE_SPARSE ? &context->pruned : &context->answer, &found, error);
+
+	if (status)
+		return status;
+	facts->relative = found.relative;
+	facts->most = found.most;
+	facts->agreed = found.agreed;
+	if (found.relative <= kind->error_most)
+		return KWHY_OK;
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"its logits are %.3g of their size from the reference, more than the %.3g of %s: its tokens "
+		"are wrong",
+		found.relative, kind->error_most, kind->name);
+}
+
+static enum kwhy_status start(void *context, size_t number, struct kwhy_error *error)
+{
+	const struct opened *opened = context;
+	const struct phase *phase = phase_of(opened->row, number);
+
+	return phase->run == lab_decode_write ? lab_decode_prefill(opened->decode, NULL, error) : KWHY_OK;
+}
+
+/* Sequences come for as long as a phase's window; each slot is taken twice at least. */
+static uint32_t sequence_count(const struct opened *opened)
+{
+	const struct variant *variant = opened->row->variant;
+	double seconds = opened->bench->energy_s > 0 ? opened->bench->energy_s : 1,
+	       count = fmin(opened->options->arrivals * seconds, SEQUENCES_MOST);
+
+	return count < 2.0 * variant->batch ? 2 * variant->batch : (uint32_t)count;
+}
+
+static enum kwhy_status serve(
+	const struct opened *opened, bool continuous, struct lab_run *run, struct kwhy_error *error)
+{
+	const struct lab_decode_arrivals arrivals = {.rate_per_s = opened->options->arrivals,
+		.count = sequence_count(opened),
+		.seed = 1,
+		.continuous = continuous};
+	const struct variant *variant = opened->row->variant;
+	struct facts *facts = opened->row->facts;
+	struct serving *serving = continuous ? &facts->continuous : &facts->together;
+	double *times = calloc(arrivals.count, 2 * sizeof(*times));
+	struct lab_decode_served served = {.first_s = times, .whole_s = times + arrivals.count};
+	enum kwhy_status status;
+
+	if (!times)
+		return kwhy_fail_memory(error, "the times of sequences");
+	status = lab_decode_serve(opened->decode, &arrivals, &served, error);
+	if (!status) {
+		run->run_s = served.seconds;
+		run->items = (double)served.tokens;
+		serving->sequences = arrivals.count;
+		serving->steps = served.steps;
+		serving->busy_ratio = (double)served.busy_slots / ((double)served.steps * variant->batch);
+		kwhy_median_of(served.first_s, arrivals.count, &serving->first_s);
+		kwhy_median_of(served.whole_s, arrivals.count, &serving->whole_s);
+	}
+	free(times);
+	return status;
+}
+
+static enum kwhy_status run(void *context, size_t number, struct lab_run *run, struct kwhy_error *error)
+{
+	const struct opened *opened = context;
+	const struct phase *phase = phase_of(opened->row, number);
+	enum kwhy_status status;
+
+	if (phase->is_arrivals)
+		return serve(opened, phase->is_continuous, run, error);
+	status = phase->run(opened->decode, &run->run_s, error);
+	if (!status && run->step_s)
+		status = lab_decode_steps(opened->decode, run->step_s, error);
+	return status;
+}
+
+static enum kwhy_status finish(
+	struct lab_bench *bench, struct lab_row *row, void *opened, struct kwhy_error *error)
+{
+	const struct variant *variant = row->variant;
+	struct facts *facts = row->facts;
+	struct lab_decode_facts found;
+
+	lab_decode_facts(((struct opened *)opened)->decode, &found);
+	facts->weights = lab_decode_kinds[variant->weights].name;
+	facts->launching = lab_decode_launching_names[variant->launching];
+	facts->products = kwhy_arena_copy(&bench->arena, found.products);
+	facts->gathers = found.gathers;
+	facts->batch = variant->batch;
+	facts->tp = variant->tp;
+	facts->dp = variant->dp;
+	facts->kernels = found.kernels;
+	facts->weight_bytes = found.weight_bytes;
+	facts->token_bytes = found.token_bytes;
+	facts->cache_bytes = found.cache_bytes;
+	return facts->products ? KWHY_OK : kwhy_fail_memory(error, "who made the products");
+}
+
+static void close_row(void *context)
+{
+	struct opened *opened = context;
+
+	if (opened)
+		lab_decode_close(opened->decode);
+}
+
+/* --- What is shown --- */
+
+static void describe(const struct lab_bench *bench, struct kwhy_text *out)
+{
+	const struct options *options = options_of(bench);
+
+	kwhy_text_addf(out, "%s, %llu tokens read and %llu written by each sequence",
+		context_of(bench)->shape->name, (unsigned long long)options->prompt,
+		(unsigned long long)options->tokens);
+}
+
+static void write_head(const struct lab_bench *bench, struct kwhy_json *json)
+{
+	const struct options *options = options_of(bench);
+
+	kwhy_json_string(json, "shape", context_of(bench)->shape->name);
+	kwhy_json_count(json, "prompt", options->prompt);
+	kwhy_json_count(json, "tokens", options->tokens);
+	kwhy_json_real(json, "temperature", options->temperature);
+	kwhy_json_count(json, "top_k", options->top_k);
+	kwhy_json_real(json, "top_p", options->top_p);
+	kwhy_json_count(json, "seed", options->seed);
+	kwhy_json_real(json, "arrivals_per_s", options->arrivals);
+}
+
+static void write_notes(const struct lab_bench *bench, const struct kwhy_sheet *sheet)
+{
+	const struct options *options = options_of(bench);
+
+	if (options->temperature > 0)
+		kwhy_sheet_linef(sheet, "drawn  ", "at temperature %.4g, top-k %llu, top-p %.4g",
+			options->temperature, (unsigned long long)options->top_k, options->top_p);
+}
+
+#define FACT(title, key, kind, member)                           \
+	{                                                        \
+		title, key, kind, offsetof(struct facts, member) \
+	}
+
+static const struct lab_column decoder_columns[] = {
+	FACT(NULL, "weights", LAB_TEXT, weights),
+	FACT(NULL, "batch", LAB_COUNT, batch),
+	FACT(NULL, "launch", LAB_TEXT, launching),
+	FACT(NULL, "tp", LAB_COUNT, tp),
+	FACT(NULL, "dp", LAB_COUNT, dp),
+	FACT("products", "products", LAB_TEXT, products),
+	FACT("gathers", "gathers", LAB_TEXT, gathers),
+	FACT("kernels", "kernels_a_token", LAB_COUNT, kernels),
+	FACT("weights", "weight_bytes", LAB_BYTES, weight_bytes),
+	FACT(NULL, "kv_bytes_a_token", LAB_BYTES, token_bytes),
+	FACT("KV cache", "kv_bytes", LAB_BYTES, cache_bytes),
+};
+
+static const struct lab_column error_columns[] = {
+	FACT("logits off by", "relative", LAB_ERROR, relative),
+	FACT("at most", "most", LAB_ERROR, most),
+	FACT("same token", "agreed_ratio", LAB_RATIO, agreed),
+};
+
+#define SERVING(way)                                                                 \
+	{                                                                            \
+		FACT(NULL, "sequences", LAB_COUNT, way.sequences),                   \
+			FACT("steps", "steps", LAB_COUNT, way.steps),                \
+			FACT("slots busy", "busy_ratio", LAB_RATIO, way.busy_ratio), \
+			FACT("first token", "first_s", LAB_MEDIAN, way.first_s),     \
+			FACT("whole", "whole_s", LAB_MEDIAN, way.whole_s),           \
+	}
+
+static const struct lab_column together_columns[] = SERVING(together),
+			       continuous_columns[] = SERVING(continuous);
+
+#define COLUMNS(columns) columns, sizeof(columns) / sizeof((columns)[0])
+
+static const struct lab_table tables[] = {
+	{"Decoder", "decoder", COLUMNS(decoder_columns)},
+	{"Against the reference", "error", COLUMNS(error_columns)},
+	{"Arrivals, together: all wait for the longest", "together", COLUMNS(together_columns)},
+	{"Arrivals, continuous: a free slot takes the next", "continuous", COLUMNS(continuous_columns)},
+};
+
+static const struct kwhy_option option_rows[] = {
+	{"shape", 0, "NAME", "opt-125m (default), opt-1.3b or small (on the host)", KWHY_OPTION_TEXT,
+		offsetof(struct options, shape)},
+	{"weights", 0, "LIST", "of fp32, tf32, bf16, fp16, fp8, int8, int4, fp16-2:4; default bf16",
+		KWHY_OPTION_TEXT, offsetof(struct options, weights)},
+	{"batch", 0, "LIST", "sequences at once, 1 to 1024; default 1,8,64,256, on the host 1,8",
+		KWHY_OPTION_TEXT, offsetof(struct options, batch)},
+	{"launch", 0, "LIST", "of graph (default) and calls (default with --tp)", KWHY_OPTION_TEXT,
+		offsetof(struct options, launching)},
+	{"tp", 0, "LIST", "GPUs that share a decoder, such as 1,2; default 1", KWHY_OPTION_TEXT,
+		offsetof(struct options, tp)},
+	{"dp", 0, "LIST", "decoders that share the batch, such as 1,2; default 1", KWHY_OPTION_TEXT,
+		offsetof(struct options, dp)},
+	{"prompt", 0, "N", "tokens that each sequence reads; default 128", KWHY_OPTION_COUNT,
+		offsetof(struct options, prompt)},
+	{"tokens", 0, "N", "tokens that it writes; default 128", KWHY_OPTION_COUNT,
+		offsetof(struct options, tokens)},
+	{"temperature", 0, "T", "tokens are drawn, logits divided by it; default 0: the likeliest",
+		KWHY_OPTION_NUMBER, offsetof(struct options, temperature)},
+	{"top-k", 0, "N", "of the likeliest N alone; default 0: of all", KWHY_OPTION_COUNT,
+		offsetof(struct options, top_k)},
+	{"top-p", 0, "P", "of as few as have this share of the probability; default 1", KWHY_OPTION_NUMBER,
+		offsetof(struct options, top_p)},
+	{"seed", 0, "N", "of the draws; default 1", KWHY_OPTION_COUNT, offsetof(struct options, seed)},
+	{"arrivals", 0, "RATE", "serve sequences that arrive at random, N a second; default 0: none",
+		KWHY_OPTION_NUMBER, offsetof(struct options, arrivals)},
+	LAB_OPTION_ROWS(struct options, "of the rows, as 'bf16 b8 graph'; default all",
+		"the time of every token of the first 64 runs of each"),
+};
+
+const struct lab_workload lab_decode = {
+	.command = {.name = "decode",
+		.operands = "",
+		.summary = "Run a decoder of a language model's shape; time and energy of a token.",
+		.options = option_rows,
+		.options_bytes = sizeof(struct options),
+		.defaults = set_defaults,
+		.run = lab_command_run},
+	.item = {"token", "tokens/s", "J/token", 1},
+	.tables = tables,
+	.table_count = sizeof(tables) / sizeof(tables[0]),
+	.facts_bytes = sizeof(struct facts),
+	.plan = plan,
+	.begin = begin,
+	.done = done,
+	.open = open_row,
+	.check = check,
+	.start = start,
+	.run = run,
+	.finish = finish,
+	.close = close_row,
+	.describe = describe,
+	.head = write_head,
+	.notes = write_notes,
+};

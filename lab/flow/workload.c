@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lab/workload.h"
+#include "bench/ops/ops.h"
+#include "cli/bench/workload_show.h"
+#include "lab/flow/run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PEAK_S 0.2
+
+enum { PEAK_BYTES = 16 << 20, PEAK_SEED = 1 };
+
+/* Of many flows, enough for each block of a large GPU to take several parts of them one after the other. */
+enum { CROWD_FLOWS = 20000, CROWD_STEPS = 3 };
+
+struct options {
+	struct lab_options shared;
+	const char *flows, *path, *precision, *collectives;
+	uint64_t steps;
+};
+
+/* Of the benchmark. */
+struct context {
+	bool by_argmax, by_nccl;
+	enum lab_flow_precision precision;
+	uint32_t steps;
+	double peak_flop_per_s[LAB_FLOW_PRECISION_COUNT]; /* measured; NAN: not */
+	uint32_t flows;					  /* of the answers; 0: there are none yet */
+	struct lab_flow_answer places, numbers;		  /* over all steps, and of what is proved */
+};
+
+/* Of a row. */
+struct facts {
+	const char *precision, *products, *collectives;
+	uint64_t flows, memory_bytes;
+	double roofline_ratio; /* of the arithmetic's measured rate */
+	struct lab_flow_tally tally;
+	uint64_t proof_flows, proof_steps;
+	struct lab_flow_numbers proof;
+	double tolerance;
+};
+
+/* A row that is open; flow NULL: the reference. */
+struct opened {
+	struct lab_flow *flow;
+	struct lab_flow_request request;
+	struct context *context;
+	struct facts *facts;
+};
+
+static struct context *context_of(const struct lab_bench *bench)
+{
+	return bench->context;
+}
+
+/* --- What is asked for --- */
+
+static void set_defaults(void *options)
+{
+	*(struct options *)options = (struct options){.shared = LAB_OPTIONS_DEFAULT(&lab_flow),
+		.flows = "1000",
+		.path = "fixed",
+		.precision = "tf32",
+		.collectives = "own",
+		.steps = LAB_FLOW_STEPS};
+}
+
+static enum kwhy_status read_options(
+	const struct options *options, struct context *context, struct kwhy_error *error)
+{
+	static const struct lab_bounds bounds[] = {
+		{"steps", offsetof(struct options, steps), 1, LAB_FLOW_STEPS_MOST}};
+	static const char *const paths[] = {"fixed", "argmax"}, *const collectives[] = {"own", "nccl"};
+	size_t path = 0, precision = 0, group = 0;
+	enum kwhy_status status = lab_bounds_check(options, bounds, 1, error);
+
+	if (!status)
+		status = lab_word_find("path", options->path, paths, 2, &path, error);
+	if (!status)
+		status = lab_word_find("precision", options->precision, lab_flow_precision_names,
+			LAB_FLOW_PRECISION_COUNT, &precision, error);
+	if (!status)
+		status = lab_word_find("collectives", options->collectives, collectives, 2, &group, error);
+	context->by_argmax = path == 1;
+	context->by_nccl = group == 1;
+	context->precision = (enum lab_flow_precision)precision;
+	context->steps = (uint32_t)options->steps;
+	for (size_t p = 0; p < LAB_FLOW_PRECISION_COUNT; p++)
+		context->peak_flop_per_s[p] = NAN;
+	return status;
+}
+
+static const struct lab_flow_variant reference = {
+	.id = "cpu", .title = "one core of the host", .change = "no GPU: the reference itself"};
+
+static bool is_known(const char *id)
+{
+	return strcmp(id, reference.id) == 0 || lab_flow_variant_find(id);
+}
+
+static uint32_t gpus_of(const struct lab_bench *bench, const struct lab_flow_variant *variant)
+{
+	uint32_t named = lab_gpus_named(bench);
+
+	if (variant == &reference)
+		return 0;
+	return variant->way != LAB_FLOW_SPLIT ? 1 : named < 2 ? 2 : named;
+}
+
+static enum kwhy_status add_row(struct lab_bench *bench, const struct lab_flow_variant *variant,
+	uint32_t flows, struct kwhy_error *error)
+{
+	uint32_t steps = context_of(bench)->steps;
+	bool is_reference = variant == &reference;
+	struct lab_row *row,
+		like = {.id = variant->id,
+			.title = variant->title,
+			.after = variant->after,
+			.change = variant->change,
+			.gpus = gpus_of(bench, variant),
+			.device_clock = lab_flow_on_device(variant),
+			.variant = variant};
+	enum kwhy_status status;
+
+	if (!lab_variant_asked(bench, variant->id))
+		return KWHY_OK;
+	like.steps = is_reference ? 0 : steps;
+	if (strchr(((const struct options *)bench->options)->flows, ','))
+		like.name = kwhy_arena_printf(&bench->arena, "%s, %u flows", variant->id, flows);
+	status = lab_row_add(bench, &like, (double)flows * steps, &row, error);
+	if (status)
+		return status;
+	((struct facts *)row->facts)->flows = flows;
+	row->phases[0].once = is_reference;
+	return KWHY_OK;
+}
+
+static enum kwhy_status add_rows(struct lab_bench *bench, const char *word, struct kwhy_error *error)
+{
+	char *end;
+	unsigned long flows = strtoul(word, &end, 10);
+	enum kwhy_status status;
+
+	if (word[0] < '0' || word[0] > '9' || *end || flows < 1 || flows > LAB_FLOW_FLOWS_MOST)
+		return kwhy_fail(error, KWHY_E_USAGE, "--flows takes numbers from 1 to %d, not '%.40s'",
+			LAB_FLOW_FLOWS_MOST, word);
+	status = add_row(bench, &reference, (uint32_t)flows, error);
+	for (size_t i = 0; !status && i < lab_flow_variant_count; i++)
+		status = add_row(bench, &lab_flow_variants[i], (uint32_t)flows, error);
+	return status;
+}
+
+static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *error)
+{
+	const struct options *options = (const struct options *)bench->options;
+	char word[KWHY_LIST_WORD_BYTES];
+	const char *list = options->flows;
+	enum kwhy_status status;
+
+	bench->context = kwhy_arena_alloc(&bench->arena, 1, sizeof(struct context));
+	if (!bench->context)
+		return kwhy_fail_memory(error, "a benchmark");
+	status = read_options(options, bench->context, error);
+	if (!status)
+		status = lab_variants_check(bench, is_known, "n0, n0c, n0p, n1 to n6 and cpu", error);
+	while (!status && kwhy_bench_list_next(&list, word))
+		status = add_rows(bench, word, error);
+	if (!status && !bench->row_count)
+		return kwhy_fail(error, KWHY_E_USAGE, "--flows takes numbers, such as 10,1000");
+	return status;
+}
+
+/* --- Before the rows --- */
+
+/* Peaks of arithmetic, by the rows of bench ops: for the roofline. */
+static enum kwhy_status begin(struct lab_bench *bench, struct kwhy_error *error)
+{
+	static const char *const ids[LAB_FLOW_PRECISION_COUNT] = {"fp32", "tf32-tensor", "bf16-tensor"};
+	const struct kwhy_bench_ops_request request = {.backend = bench->backend,
+		.devices = bench->options->device,
+		.rows = "fp32,tf32-tensor,bf16-tensor",
+		.seconds = PEAK_S,
+		.memory_bytes = PEAK_BYTES,
+		.seed = PEAK_SEED};
+	struct kwhy_bench_ops *ops;
+	enum kwhy_status status;
+
+	if (bench->backend == KWHY_GPU_HOST || bench->options->runs_only)
+		return KWHY_OK;
+	status = kwhy_bench_ops(&request, &ops, error);
+	if (status)
+		return status;
+	for (size_t p = 0; p < LAB_FLOW_PRECISION_COUNT; p++)
+		for (size_t i = 0; i < ops->row_count; i++)
+			if (strcmp(ops->rows[i].id, ids[p]) == 0 && !ops->rows[i].missing)
+				context_of(bench)->peak_flop_per_s[p] = ops->rows[i].count /
+					ops->rows[i].seconds;
+	kwhy_bench_ops_free(ops);
+	return bench->gpus.items[0]->ops->enter(bench->gpus.items[0], error);
+}
+
+static void drop_answers(struct context *context)
+{
+	lab_flow_answer_done(&context->places);
+	lab_flow_answer_done(&context->numbers);
+	context->flows = 0;
+}
+
+static void done(struct lab_bench *bench)
+{
+	drop_answers(bench->context);
+}
+
+/*
+ * Numbers are proved by a run that one core does in seconds: of up to 1,000 flows all steps, of more a few
+ * steps. Where flows choose their way, places would need all the numbers: only that run has them.
+ */
+static enum kwhy_status find_answers(
+	const struct lab_bench *bench, struct context *context, uint32_t flows, struct kwhy_error *error)
+{
+	bool few = flows <= LAB_FLOW_FLOWS;
+	uint32_t most = few ? LAB_FLOW_STEPS : CROWD_STEPS, steps = context->steps;
+	struct lab_flow_shape whole = lab_flow_shape_of(flows, steps, context->by_argmax), proof = whole;
+	enum kwhy_status status = KWHY_OK;
+
+	if (context->flows == flows)
+		return KWHY_OK;
+	drop_answers(context);
+	proof.flows = flows < CROWD_FLOWS ? flows : CROWD_FLOWS;
+	proof.steps = steps < most ? steps : most;
+	if (!bench->options->runs_only)
+		status = lab_flow_reference(&proof, true, &context->numbers, error);
+	if (!status && !context->by_argmax)
+		status = lab_flow_reference(&whole, false, &context->places, error);
+	if (!status)
+		context->flows = flows;
+	return status;
+}
+
+/* --- A row --- */
+
+static struct lab_flow_request request_of(
+	const struct lab_bench *bench, const struct lab_row *row, struct lab_flow_shape shape)
+{
+	const struct context *context = context_of(bench);
+
+	return (struct lab_flow_request){.gpus = bench->gpus.items,
+		.gpu_count = row->gpus,
+		.shape = shape,
+		.variant = row->variant,
+		.precision = context->precision,
+		.by_nccl = context->by_nccl};
+}
+
+static enum kwhy_status open_row(
+	struct lab_bench *bench, struct lab_row *row, void **out, struct kwhy_error *error)
+{
+	struct context *context = bench->context;
+	struct facts *facts = row->facts;
+	uint32_t flows = (uint32_t)facts->flows;
+	struct opened *opened = kwhy_arena_alloc(&bench->arena, 1, sizeof(*opened));
+	enum kwhy_status status;
+
+	if (!opened)
+		return kwhy_fail_memory(error, "a row");
+	*out = opened;
+	opened->context = context;
+	opened->facts = facts;
+	opened->request = request_of(
+		bench, row, lab_flow_shape_of(flows, context->steps, context->by_argmax));
+	if (!row->gpus)
+		return flows <= LAB_FLOW_FLOWS && context->steps <= LAB_FLOW_STEPS
+			? KWHY_OK
+			: kwhy_fail(error, KWHY_E_UNSUPPORTED,
+				  "one core takes minutes; take up to %d flows and %d steps", LAB_FLOW_FLOWS,
+				  LAB_FLOW_STEPS);
+	status = find_answers(bench, context, flows, error);
+	if (!status)
+		status = lab_flow_open(&opened->request, &opened->flow, error);
+	if (status)
+		return status;
+	facts->precision = lab_flow_precision_names[lab_flow_precision(opened->flow)];
+	facts->products = kwhy_arena_copy(&bench->arena, lab_flow_products(opened->flow));
+	facts->collectives = row->gpus < 2 ? NULL : context->by_nccl ? "nccl" : "own";
+	facts->memory_bytes = lab_flow_memory_bytes(opened->flow);
+	return KWHY_OK;
+}
+
+/*
+ * A few flows that got wrong numbers hardly move the distance of all, so of many flows it is the worst number
+ * that counts. In bf16 on an H100 it was within the tolerance in all runs of kernels that are right, and
+ * beyond it in each of 16 runs of one whose blocks overwrote what they read.
+ */
+static enum kwhy_status judge(const struct facts *facts, struct kwhy_error *error)
+{
+	bool is_crowd = facts->proof_flows > LAB_FLOW_FLOWS;
+
+	if (facts->proof.error_h > facts->tolerance ||
+		(is_crowd && facts->proof.worst_h > 2 * facts->tolerance))
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"the state is further from the reference than its precision allows: %.2g of its "
+			"size, one number by %.2g",
+			facts->proof.error_h, facts->proof.worst_h);
+	return KWHY_OK;
+}
+
+/* What it carries, after a run of a shape that the reference has numbers of. */
+static enum kwhy_status check(
+	struct lab_bench *bench, struct lab_row *row, void *unused, struct kwhy_error *error)
+{
+	const struct lab_flow_answer *answer = &context_of(bench)->numbers;
+	const struct lab_flow_request request = request_of(bench, row, answer->shape);
+	struct lab_flow_result result = {0};
+	struct facts *facts = row->facts;
+	struct lab_flow *flow = NULL;
+	enum kwhy_status status;
+
+	(void)unused;
+	if (!row->gpus)
+		return KWHY_OK;
+	status = lab_flow_open(&request, &flow, error);
+	if (!status)
+		status = lab_flow_run(flow, answer, &result, error);
+	if (!status)
+		status = lab_flow_read(flow, answer, &facts->proof, error);
+	if (!status) {
+		facts->proof_flows = answer->shape.flows;
+		facts->proof_steps = answer->shape.steps;
+		facts->tolerance = lab_flow_tolerances[lab_flow_precision(flow)];
+		status = judge(facts, error);
+	}
+	lab_flow_close(flow);
+	return status;
+}
+
+static enum kwhy_status run_reference(
+	const struct opened *opened, struct lab_run *run, struct kwhy_error *error)
+{
+	struct lab_flow_answer answer;
+	enum kwhy_status status = lab_flow_reference(&opened->request.shape, true, &answer, error);
+
+	run->run_s = answer.seconds;
+	if (!status)
+		lab_flow_answer_done(&answer);
+	return status;
+}
+
+static enum kwhy_status run(void *context, size_t phase, struct lab_run *run, struct kwhy_error *error)
+{
+	const struct opened *opened = context;
+	struct lab_flow_result result = {.step_s = run->step_s};
+	enum kwhy_status status;
+
+	(void)phase;
+	if (!opened->flow)
+		return run_reference(opened, run, error);
+	status = lab_flow_run(opened->flow, &opened->context->places, &result, error);
+	if (status)
+		return status;
+	run->run_s = result.run_s;
+	run->busy_s = result.busy_s;
+	opened->facts->tally = result.tally;
+	return KWHY_OK;
+}
+
+static enum kwhy_status busy(void *context, double *out_s, struct kwhy_error *error)
+{
+	const struct opened *opened = context;
+
+	return lab_flow_busy(opened->flow, &opened->context->places, out_s, error);
+}
+
+static enum kwhy_status finish(
+	struct lab_bench *bench, struct lab_row *row, void *context, struct kwhy_error *error)
+{
+	const struct opened *opened = context;
+
+	(void)error;
+	if (opened->flow)
+		opened->facts->roofline_ratio = LAB_FLOW_FLOP / lab_phase_item_s(&row->phases[0]) /
+			(row->gpus * context_of(bench)->peak_flop_per_s[lab_flow_precision(opened->flow)]);
+	return KWHY_OK;
+}
+
+static void close_row(void *context)
+{
+	struct opened *opened = context;
+
+	if (opened)
+		lab_flow_close(opened->flow);
+}
+
+/* --- What is shown --- */
+
+static void describe(const struct lab_bench *bench, struct kwhy_text *out)
+{
+	const struct context *context = context_of(bench);
+
+	kwhy_text_addf(out, "%u step%s, %s path", context->steps, context->steps == 1 ? "" : "s",
+		context->by_argmax ? "chosen" : "fixed");
+}
+
+static void write_head(const struct lab_bench *bench, struct kwhy_json *json)
+{
+	const struct context *context = context_of(bench);
+
+	kwhy_json_count(json, "steps", context->steps);
+	kwhy_json_string(json, "path", context->by_argmax ? "argmax" : "fixed");
+	kwhy_json_count(json, "flop_per_item", LAB_FLOW_FLOP);
+	kwhy_json_row(json, "peak_flop_per_s");
+	for (size_t p = 0; p < LAB_FLOW_PRECISION_COUNT; p++)
+		kwhy_json_real(json, lab_flow_precision_names[p], context->peak_flop_per_s[p]);
+	kwhy_json_object_end(json);
+}
+
+#define FACT(title, key, kind, member)                           \
+	{                                                        \
+		title, key, kind, offsetof(struct facts, member) \
+	}
+
+static const struct lab_column use_columns[] = {
+	FACT("flows", "flows", LAB_COUNT, flows),
+	FACT("roofline", "roofline_ratio", LAB_RATIO, roofline_ratio),
+	FACT("of", "precision", LAB_TEXT, precision),
+	FACT("memory", "memory_bytes", LAB_BYTES, memory_bytes),
+	FACT("error", NULL, LAB_ERROR, proof.error_h),
+	FACT("elsewhere", NULL, LAB_COUNT, proof.elsewhere),
+	FACT(NULL, "products", LAB_TEXT, products),
+	FACT(NULL, "collectives", LAB_TEXT, collectives),
+};
+
+static const struct lab_column tally_columns[] = {
+	FACT("calls", "calls", LAB_COUNT, tally.calls),
+	FACT("waits", "waits", LAB_COUNT, tally.waits),
+	FACT("kernels", "kernels", LAB_COUNT, tally.kernels),
+	FACT("products", "products", LAB_COUNT, tally.products),
+	FACT("to GPU", "h2d_copies", LAB_COUNT, tally.h2d_copies),
+	FACT("from GPU", "d2h_copies", LAB_COUNT, tally.d2h_copies),
+	FACT(NULL, "launches", LAB_COUNT, tally.launches),
+	FACT(NULL, "graph_launches", LAB_COUNT, tally.graphs),
+	FACT(NULL, "allocations", LAB_COUNT, tally.allocations),
+	FACT(NULL, "h2d_bytes", LAB_BYTES, tally.h2d_bytes),
+	FACT(NULL, "d2h_bytes", LAB_BYTES, tally.d2h_bytes),
+	FACT(NULL, "gathers", LAB_COUNT, tally.gathers),
+	FACT(NULL, "gathered_bytes", LAB_BYTES, tally.gathered_bytes),
+};
+
+static const struct lab_column proof_columns[] = {
+	FACT(NULL, "flows", LAB_COUNT, proof_flows),
+	FACT(NULL, "steps", LAB_COUNT, proof_steps),
+	FACT(NULL, "error_h", LAB_ERROR, proof.error_h),
+	FACT(NULL, "error_e", LAB_ERROR, proof.error_e),
+	FACT(NULL, "worst_h", LAB_ERROR, proof.worst_h),
+	FACT(NULL, "tolerance_h", LAB_ERROR, tolerance),
+	FACT(NULL, "elsewhere", LAB_COUNT, proof.elsewhere),
+	FACT(NULL, "sum_h", LAB_NUMBER, proof.sum_h),
+	FACT(NULL, "sum_e", LAB_NUMBER, proof.sum_e),
+	FACT(NULL, "sum_out", LAB_NUMBER, proof.sum_out),
+};
+
+#define COLUMNS(array) array, sizeof(array) / sizeof(array[0])
+
+static const struct lab_table tables[] = {
+	{"Use of the GPU, and how far states are off", NULL, COLUMNS(use_columns)},
+	{"What a run does", "a_run", COLUMNS(tally_columns)}, {NULL, "proof", COLUMNS(proof_columns)}};
+
+static const struct kwhy_option option_rows[] = {
+	{"flows", 0, "LIST", "numbers of flows, 1 to 100000; default 1000", KWHY_OPTION_TEXT,
+		offsetof(struct options, flows)},
+	{"steps", 0, "N", "of a run, 1 to 4000; default 60", KWHY_OPTION_COUNT,
+		offsetof(struct options, steps)},
+	{"path", 0, "KIND", "fixed (default), or argmax: flows choose by what they carry", KWHY_OPTION_TEXT,
+		offsetof(struct options, path)},
+	{"precision", 0, "NAME", "of cuBLAS: fp32, tf32 (default) or bf16; n4 has bf16", KWHY_OPTION_TEXT,
+		offsetof(struct options, precision)},
+	{"collectives", 0, "NAME", "of n6: own (default), or nccl where it is installed", KWHY_OPTION_TEXT,
+		offsetof(struct options, collectives)},
+	LAB_OPTION_ROWS(struct options, "of n0, n0c, n0p, n1 to n6 and cpu; default all",
+		"the time of every step of the first 64 runs of each"),
+};
+
+const struct lab_workload lab_flow = {
+	.command = {.name = "flow",
+		.operands = "",
+		.summary = "Run a workload of few active places in a large lattice in every variant.",
+		.options = option_rows,
+		.options_bytes = sizeof(struct options),
+		.defaults = set_defaults,
+		.run = lab_command_run},
+	.item = {"flow-step", "flow-steps/s", "J a million", 1e6},
+	.tables = tables,
+	.table_count = sizeof(tables) / sizeof(tables[0]),
+	.facts_bytes = sizeof(struct facts),
+	.plan = plan,
+	.begin = begin,
+	.done = done,
+	.open = open_row,
+	.check = check,
+	.run = run,
+	.busy = busy,
+	.finish = finish,
+	.close = close_row,
+	.verdict = "flows were where the reference has them, in every step of every run",
+	.describe = describe,
+	.head = write_head,
+};

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef LAB_ONE_THREAD_H
+#define LAB_ONE_THREAD_H
+
+#include "base/clock.h"
+#include "gpu/gpu.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+/*
+ * CUDA C as C, for one block of one thread: include this, then the text of kernels, which keeps to what both
+ * share, takes its work in strides of blockDim.x and gridDim.x, and says KERNEL for `extern "C" __global__`.
+ * So the host forms of kernels are the kernels.
+ */
+#pragma GCC diagnostic ignored "-Wunused-parameter" /* of what only warps need */
+
+#define KERNEL static __attribute__((unused))
+#define __device__ __attribute__((unused))
+#define __shared__ static _Thread_local
+#define __launch_bounds__(...)
+#define BY_WARPS 0
+#define NOW_NS() ((u64)kwhy_clock_mono_ns())
+#define SIGNAL(place, value) __atomic_store_n((place), (value), __ATOMIC_RELEASE)
+
+static const struct {
+	unsigned x;
+} threadIdx = {0}, blockIdx = {0}, blockDim = {1}, gridDim = {1};
+
+#define __syncthreads() ((void)0)
+#define __threadfence() ((void)0)
+#define __threadfence_system() ((void)0)
+#define __float2int_rn(value) ((int)lrintf(value))
+
+static inline unsigned __float_as_uint(float value)
+{
+	unsigned bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	return bits;
+}
+
+/* Each gives what was there before. */
+#define LAB_ATOMIC(place, value, is_new)              \
+	__extension__({                               \
+		__typeof__(*(place)) was_ = *(place); \
+		__typeof__(was_) given_ = (value);    \
+                                                      \
+		*(place) = (is_new) ? given_ : was_;  \
+		was_;                                 \
+	})
+#define atomicAdd(place, value) LAB_ATOMIC(place, was_ + (value), true)
+#define atomicMax(place, value) LAB_ATOMIC(place, value, given_ > was_)
+#define atomicMin(place, value) LAB_ATOMIC(place, value, given_ < was_)
+#define atomicExch(place, value) LAB_ATOMIC(place, value, true)
+
+#endif

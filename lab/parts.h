@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef LAB_PARTS_H
+#define LAB_PARTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A part of a block of memory, and where its address goes. */
+struct lab_part {
+	uint64_t *place;
+	size_t bytes;
+};
+
+/* Each at a multiple of 256 bytes, from `start` on; gives the bytes in all. */
+static inline size_t lab_parts_place(const struct lab_part *parts, size_t count, uint64_t start)
+{
+	uint64_t next = start;
+
+	for (size_t i = 0; i < count; i++) {
+		*parts[i].place = next;
+		next += (parts[i].bytes + 255) / 256 * 256;
+	}
+	return next - start;
+}
+
+#endif

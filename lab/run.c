@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/series.h"
+#include "lab/workload.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct kwhy_median no_median = {0, NAN, NAN, NAN, NAN, NAN, NAN};
+
+enum { LIST_BYTES = 64 };
+
+/* --- What is asked for --- */
+
+enum kwhy_status lab_bounds_check(
+	const void *options, const struct lab_bounds *bounds, size_t count, struct kwhy_error *error)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct lab_bounds *one = &bounds[i];
+		uint64_t value;
+
+		memcpy(&value, (const char *)options + one->offset, sizeof(value));
+		if (value < one->least || value > one->most)
+			return kwhy_fail(error, KWHY_E_USAGE, "--%s takes %llu to %llu", one->option,
+				(unsigned long long)one->least, (unsigned long long)one->most);
+	}
+	return KWHY_OK;
+}
+
+static void join(const char *const *names, size_t count, char *out, size_t bytes)
+{
+	size_t length = 0;
+
+	*out = '\0';
+	for (size_t i = 0; i < count && length < bytes; i++) {
+		const char *between = i == 0 ? "" : i + 1 == count ? " or " : ", ";
+
+		length += (size_t)snprintf(out + length, bytes - length, "%s%s", between, names[i]);
+	}
+}
+
+enum kwhy_status lab_word_find(const char *option, const char *word, const char *const *names, size_t count,
+	size_t *out, struct kwhy_error *error)
+{
+	char all[160];
+
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(word, names[i]) == 0) {
+			*out = i;
+			return KWHY_OK;
+		}
+	join(names, count, all, sizeof(all));
+	return kwhy_fail(error, KWHY_E_USAGE, "--%s takes %s, not '%.40s'", option, all, word);
+}
+
+enum kwhy_status lab_variants_check(const struct lab_bench *bench, bool (*is_known)(const char *id),
+	const char *known, struct kwhy_error *error)
+{
+	char word[KWHY_LIST_WORD_BYTES];
+
+	if (kwhy_bench_list_unknown(bench->options->variants, is_known, word))
+		return kwhy_fail(error, KWHY_E_USAGE, "%s has no variant '%s'; there are %s",
+			bench->workload->command.name, word, known);
+	return KWHY_OK;
+}
+
+bool lab_variant_asked(const struct lab_bench *bench, const char *id)
+{
+	return kwhy_bench_list_has(bench->options->variants, id);
+}
+
+uint32_t lab_gpus_named(const struct lab_bench *bench)
+{
+	uint32_t named = 1;
+
+	for (const char *at = bench->options->device; at && *at; at++)
+		named += *at == ',';
+	return named;
+}
+
+void lab_tell(const struct lab_bench *bench, const char *what)
+{
+	if (bench->progress)
+		bench->progress(bench->progress_context, what);
+}
+
+/* --- Rows --- */
+
+struct lab_phase *lab_phase_add(struct lab_row *row, const char *name, double items)
+{
+	struct lab_phase *phase = &row->phases[row->phase_count++];
+
+	*phase = (struct lab_phase){
+		.name = name, .items = items, .run_s = no_median, .energy = kwhy_window_joules_unknown()};
+	return phase;
+}
+
+static void set_unknown(char *facts, const struct lab_column *column)
+{
+	void *at = facts + column->offset;
+
+	if (column->kind == LAB_COUNT || column->kind == LAB_BYTES)
+		*(uint64_t *)at = LAB_UNKNOWN;
+	else if (column->kind == LAB_MEDIAN)
+		*(struct kwhy_median *)at = no_median;
+	else if (column->kind == LAB_JOULES)
+		*(struct kwhy_joules *)at = (struct kwhy_joules){NAN, NAN, NAN};
+	else if (column->kind != LAB_TEXT) /* which is NULL already */
+		*(double *)at = NAN;
+}
+
+static void set_facts_unknown(const struct lab_workload *workload, char *facts)
+{
+	for (size_t t = 0; t < workload->table_count; t++)
+		for (size_t c = 0; c < workload->tables[t].column_count; c++)
+			set_unknown(facts, &workload->tables[t].columns[c]);
+}
+
+enum kwhy_status lab_row_add(struct lab_bench *bench, const struct lab_row *like, double items,
+	struct lab_row **out, struct kwhy_error *error)
+{
+	const struct lab_workload *workload = bench->workload;
+	struct lab_row *row;
+
+	if (bench->row_count == LAB_ROWS_MOST)
+		return kwhy_fail(error, KWHY_E_USAGE, "%s measures at most %d rows at once; ask for fewer",
+			workload->command.name, LAB_ROWS_MOST);
+	row = &bench->rows[bench->row_count];
+	*row = *like;
+	row->facts = kwhy_arena_alloc(&bench->arena, 1, workload->facts_bytes + 1);
+	if (!row->facts)
+		return kwhy_fail_memory(error, "a row");
+	set_facts_unknown(workload, row->facts);
+	row->phase_count = 0;
+	row->step_s = no_median;
+	row->step_p99_s = row->busy_ratio = row->nvml_ratio = NAN;
+	lab_phase_add(row, NULL, items);
+	bench->row_count++;
+	*out = row;
+	return KWHY_OK;
+}
+
+struct kwhy_joules lab_phase_joules(const struct lab_phase *phase, const struct kwhy_joules *joules)
+{
+	return kwhy_joules_times(
+		joules, phase->energy_runs ? 1 / ((double)phase->energy_runs * phase->items) : NAN);
+}
+
+double lab_phase_item_s(const struct lab_phase *phase)
+{
+	return phase->run_s.median / phase->items;
+}
+
+/* --- Runs of a phase --- */
+
+struct series {
+	struct lab_bench *bench;
+	struct lab_row *row;
+	void *opened;
+	size_t phase;
+	double busy_s, busy_run_s;
+};
+
+static enum kwhy_status run(
+	struct series *series, size_t number, double *step_s, double *out_s, struct kwhy_error *error)
+{
+	struct lab_phase *phase = &series->row->phases[series->phase];
+	struct lab_run run = {.number = number, .step_s = step_s, .busy_s = NAN};
+	enum kwhy_status status = series->bench->workload->run(series->opened, series->phase, &run, error);
+
+	if (status)
+		return status;
+	if (run.items > 0)
+		phase->items = run.items;
+	series->busy_s += run.busy_s;
+	series->busy_run_s += run.run_s;
+	*out_s = run.run_s;
+	return KWHY_OK;
+}
+
+static enum kwhy_status run_once(void *context, size_t number, double *out_s, struct kwhy_error *error)
+{
+	struct series *series = context;
+	struct lab_row *row = series->row;
+	bool is_kept = row->step_times && series->phase == 0 && number < LAB_RUNS_KEPT;
+	enum kwhy_status status = run(
+		series, number, is_kept ? row->step_times + number * row->steps : NULL, out_s, error);
+
+	if (!status && is_kept)
+		row->kept_runs++;
+	return status;
+}
+
+static enum kwhy_status run_single(struct series *series, struct lab_phase *phase, struct kwhy_error *error)
+{
+	struct kwhy_device_energy *energy = series->bench->energy;
+	double run_s = 0;
+	enum kwhy_status status = energy ? kwhy_device_energy_begin(energy, phase->window, error) : KWHY_OK;
+
+	if (status)
+		return status;
+	status = run_once(series, 0, &run_s, error);
+	if (energy)
+		kwhy_device_energy_end(energy);
+	if (status)
+		return status;
+	phase->run_count = 1;
+	phase->energy_runs = energy ? 1 : 0;
+	kwhy_median_of(&run_s, 1, &phase->run_s);
+	return KWHY_OK;
+}
+
+/* The first run is not timed. */
+static enum kwhy_status run_many(struct series *series, struct lab_phase *phase, struct kwhy_error *error)
+{
+	struct lab_bench *bench = series->bench;
+	struct kwhy_bench_series many = {.run = run_once,
+		.context = series,
+		.repeat = (uint32_t)bench->options->runs.repeat,
+		.kept_most = LAB_RUNS_KEPT,
+		.energy = bench->energy,
+		.window = phase->window,
+		.window_s = bench->energy_s,
+		.gauge = series->phase == 0 && series->row->gpus ? &bench->gauge : NULL};
+	double warm_s;
+	enum kwhy_status status = run(series, SIZE_MAX, NULL, &warm_s, error);
+
+	series->busy_s = series->busy_run_s = 0;
+	if (!status)
+		status = kwhy_bench_series_run(&many, error);
+	phase->run_count = many.run_count;
+	phase->energy_runs = many.energy_runs;
+	if (status)
+		return status;
+	phase->run_s = many.run_s;
+	if (many.gauge && many.energy_runs)
+		series->row->nvml_ratio = kwhy_busy_gauge_mean(&bench->gauge);
+	return KWHY_OK;
+}
+
+static enum kwhy_status run_phase(struct series *series, struct kwhy_error *error)
+{
+	const struct lab_workload *workload = series->bench->workload;
+	struct lab_phase *phase = &series->row->phases[series->phase];
+	enum kwhy_status status = workload->start ? workload->start(series->opened, series->phase, error)
+						  : KWHY_OK;
+
+	if (status)
+		return status;
+	phase->window = kwhy_arena_printf(&series->bench->arena, "%s%s%s", lab_row_name(series->row),
+		phase->name ? " " : "", phase->name ? phase->name : "");
+	if (!phase->window)
+		return kwhy_fail_memory(error, "a window's name");
+	status = phase->once ? run_single(series, phase, error) : run_many(series, phase, error);
+	if (!status && series->phase == 0)
+		series->row->busy_ratio = kwhy_bench_busy_ratio(series->busy_s, series->busy_run_s);
+	return status;
+}
+
+/* --- A row --- */
+
+static enum kwhy_status keep_steps(struct lab_bench *bench, struct lab_row *row, struct kwhy_error *error)
+{
+	if (!row->steps)
+		return KWHY_OK;
+	row->step_times = kwhy_arena_alloc(
+		&bench->arena, (size_t)LAB_RUNS_KEPT * row->steps, sizeof(*row->step_times));
+	return row->step_times ? KWHY_OK : kwhy_fail_memory(error, "the times of steps");
+}
+
+/* Where the host starts the steps, a run's own events would count the time in which it was late. */
+static enum kwhy_status find_busy(
+	struct lab_bench *bench, struct lab_row *row, void *opened, struct kwhy_error *error)
+{
+	double busy_s = NAN;
+	enum kwhy_status status;
+
+	if (!bench->workload->busy || !row->gpus || bench->options->runs_only || isfinite(row->busy_ratio))
+		return KWHY_OK;
+	status = bench->workload->busy(opened, &busy_s, error);
+	if (status)
+		return status == KWHY_E_UNSUPPORTED ? KWHY_OK : status;
+	row->busy_ratio = kwhy_bench_busy_ratio(busy_s, row->phases[0].run_s.median);
+	return KWHY_OK;
+}
+
+static enum kwhy_status run_phases(
+	struct lab_bench *bench, struct lab_row *row, void *opened, struct kwhy_error *error)
+{
+	enum kwhy_status status = keep_steps(bench, row, error);
+
+	for (size_t p = 0; !status && p < row->phase_count; p++) {
+		struct series series = {.bench = bench, .row = row, .opened = opened, .phase = p};
+
+		status = run_phase(&series, error);
+	}
+	if (!status && row->step_times)
+		status = kwhy_bench_steps_sum_up(
+			row->step_times, row->kept_runs * row->steps, &row->step_s, &row->step_p99_s, error);
+	return status;
+}
+
+static enum kwhy_status run_opened(
+	struct lab_bench *bench, struct lab_row *row, void *opened, struct kwhy_error *error)
+{
+	const struct lab_workload *workload = bench->workload;
+	enum kwhy_status status = KWHY_OK;
+
+	if (workload->check && !bench->options->runs_only)
+		status = workload->check(bench, row, opened, error);
+	if (!status)
+		status = run_phases(bench, row, opened, error);
+	if (!status)
+		status = find_busy(bench, row, opened, error);
+	if (!status && workload->finish)
+		status = workload->finish(bench, row, opened, error);
+	return status;
+}
+
+/* What went wrong has no figures: none of a row may stand that was wrong in the end. */
+static enum kwhy_status explain(
+	struct lab_bench *bench, struct lab_row *row, enum kwhy_status failed, struct kwhy_error *error)
+{
+	const char **reason = failed == KWHY_E_INPUT ? &row->wrong : &row->missing;
+
+	for (size_t p = 0; p < row->phase_count; p++)
+		row->phases[p].run_s = no_median;
+	row->step_s = no_median;
+	row->step_p99_s = row->busy_ratio = row->nvml_ratio = NAN;
+	*reason = kwhy_arena_copy(&bench->arena, error->text);
+	return *reason ? KWHY_OK : kwhy_fail_memory(error, "a reason");
+}
+
+static enum kwhy_status run_row(struct lab_bench *bench, struct lab_row *row, struct kwhy_error *error)
+{
+	void *opened = NULL;
+	enum kwhy_status status;
+
+	lab_tell(bench, lab_row_name(row));
+	if (row->gpus > bench->gpus.count)
+		status = kwhy_fail(error, KWHY_E_UNSUPPORTED, "it needs %u GPUs, and %s %u", row->gpus,
+			bench->options->device ? "--device names" : "this machine has", bench->gpus.count);
+	else
+		status = bench->workload->open(bench, row, &opened, error);
+	if (!status)
+		status = run_opened(bench, row, opened, error);
+	bench->workload->close(opened);
+	if (status == KWHY_E_UNSUPPORTED || status == KWHY_E_MEMORY || status == KWHY_E_INPUT)
+		return explain(bench, row, status, error);
+	return status;
+}
+
+static enum kwhy_status run_rows(struct lab_bench *bench, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < bench->row_count; i++) {
+		status = run_row(bench, &bench->rows[i], error);
+		if (status == KWHY_E_LOST) {
+			bench->row_count = i + 1;
+			return kwhy_bench_end_early(&bench->arena, &bench->row_count, &bench->ended, error);
+		}
+	}
+	return status;
+}
+
+/* --- Around the rows --- */
+
+/* "0,1,2": as many of the first ones as any row wants and there are; one at least. */
+static enum kwhy_status list_first(
+	const struct lab_bench *bench, char out[LIST_BYTES], struct kwhy_error *error)
+{
+	uint32_t wanted = 1, count = 0;
+	enum kwhy_status status = kwhy_gpu_count(bench->backend, &count, error);
+	int length = 0;
+
+	for (size_t i = 0; i < bench->row_count; i++)
+		wanted = bench->rows[i].gpus > wanted ? bench->rows[i].gpus : wanted;
+	if (count > 0 && wanted > count)
+		wanted = count;
+	for (uint32_t i = 0; i < wanted && length < LIST_BYTES; i++)
+		length += snprintf(out + length, (size_t)(LIST_BYTES - length), "%s%u", i ? "," : "", i);
+	return status;
+}
+
+static enum kwhy_status open_gpus(struct lab_bench *bench, struct kwhy_error *error)
+{
+	const char *list = bench->options->device;
+	char first[LIST_BYTES];
+	enum kwhy_status status = list ? KWHY_OK : list_first(bench, first, error);
+
+	if (!status)
+		status = kwhy_bench_gpus_open(bench->backend, list ? list : first, &bench->gpus, error);
+	for (uint32_t i = 0; i < bench->gpus.count; i++)
+		bench->gpu_facts[i] = bench->gpus.items[i]->facts;
+	return status;
+}
+
+static enum kwhy_status open_meters(struct lab_bench *bench, struct kwhy_error *error)
+{
+	kwhy_busy_gauge_open(bench->gpus.items[0], &bench->gauge);
+	if (*bench->gauge.missing)
+		bench->nvml_missing = kwhy_arena_copy(&bench->arena, bench->gauge.missing);
+	if (bench->energy_s <= 0) {
+		bench->energy_missing = kwhy_bench_energy_unasked(bench->backend);
+		bench->nvml_missing = "it is of the runs for energy, which were not asked for";
+		return KWHY_OK;
+	}
+	lab_tell(bench, "idle");
+	return kwhy_bench_meters_open(bench->gpus.items, bench->gpus.count, &bench->energy, error);
+}
+
+static void read_row(struct lab_bench *bench, struct lab_row *row)
+{
+	for (size_t p = 0; p < row->phase_count; p++)
+		if (row->phases[p].energy_runs)
+			kwhy_bench_meters_of(bench->energy, row->phases[p].window, row->gpus, &bench->arena,
+				&row->phases[p].energy);
+	if (bench->workload->derive && !row->missing && !row->wrong)
+		bench->workload->derive(bench, row);
+}
+
+static enum kwhy_status read_meters(struct lab_bench *bench, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_bench_meters_read(
+		bench->energy, &bench->arena, &bench->energy_missing, error);
+
+	for (size_t i = 0; !status && i < bench->row_count; i++)
+		read_row(bench, &bench->rows[i]);
+	return status;
+}
+
+static enum kwhy_status run_all(struct lab_bench *bench, struct kwhy_error *error)
+{
+	const struct lab_workload *workload = bench->workload;
+	enum kwhy_status status = workload->plan(bench, error);
+
+	if (!status)
+		status = open_gpus(bench, error);
+	if (!status && workload->begin) {
+		lab_tell(bench, "reference");
+		status = workload->begin(bench, error);
+	}
+	if (!status)
+		status = open_meters(bench, error);
+	if (!status)
+		status = run_rows(bench, error);
+	if (!status && bench->options->runs_only)
+		kwhy_bench_gpus_rest(&bench->gpus);
+	return status ? status : read_meters(bench, error);
+}
+
+static void close_all(struct lab_bench *bench)
+{
+	kwhy_device_energy_close(bench->energy);
+	kwhy_busy_gauge_close(&bench->gauge);
+	kwhy_bench_gpus_close(&bench->gpus);
+	bench->energy = NULL;
+}
+
+static enum kwhy_status new_bench(
+	const struct lab_options *options, struct lab_bench **out, struct kwhy_error *error)
+{
+	struct lab_bench *bench = calloc(1, sizeof(*bench));
+
+	if (!bench)
+		return kwhy_fail_memory(error, "a benchmark");
+	bench->workload = options->workload;
+	bench->options = options;
+	bench->rows = kwhy_arena_alloc(&bench->arena, LAB_ROWS_MOST, sizeof(*bench->rows));
+	*out = bench;
+	return bench->rows ? KWHY_OK : kwhy_fail_memory(error, "the rows of a benchmark");
+}
+
+enum kwhy_status lab_bench_run(const struct lab_options *options,
+	void (*progress)(void *context, const char *what), void *context, struct lab_bench **out,
+	struct kwhy_error *error)
+{
+	struct lab_bench *bench = NULL;
+	enum kwhy_status status = new_bench(options, &bench, error);
+
+	if (!status)
+		status = kwhy_bench_runs_check(&options->runs, error);
+	if (!status)
+		status = kwhy_backend_read(options->backend, &bench->backend, error);
+	if (!status) {
+		bench->progress = progress;
+		bench->progress_context = context;
+		bench->energy_s = kwhy_bench_energy_s(
+			options->runs.seconds, bench->backend, KWHY_BENCH_ENERGY_S);
+		status = run_all(bench, error);
+		close_all(bench);
+	}
+	if (status)
+		lab_bench_free(bench);
+	else
+		*out = bench;
+	return status;
+}
+
+void lab_bench_free(struct lab_bench *bench)
+{
+	if (!bench)
+		return;
+	if (bench->workload->done && bench->context)
+		bench->workload->done(bench);
+	kwhy_arena_done(&bench->arena);
+	free(bench);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Products by the library, or by the host, are those of a plain loop. */
+#include "lab/blaslt.h"
+
+#include "cmocka_all.h"
+
+#include <stdlib.h>
+
+enum { M = 5, N = 7, K = 19, PLACES = 160 };
+
+/* As the command line says: "host", or "cuda". */
+static enum kwhy_gpu_backend backend = KWHY_GPU_HOST;
+static struct kwhy_gpu *gpu;
+static struct kwhy_gpu_stream *stream;
+static struct lab_blaslt *blaslt;
+static uint64_t memory;
+static struct kwhy_error error;
+
+static void must(enum kwhy_status status)
+{
+	if (status)
+		fail_msg("%s", error.text);
+}
+
+/* Eighths, which all types hold. */
+static float number_at(size_t place, uint32_t seed)
+{
+	return (float)((int)(place * 37 + seed * 11) % 23 - 11) / 8;
+}
+
+static double expected_at(const struct lab_product *product, size_t m, size_t n)
+{
+	double sum = product->adds ? (double)number_at(m * N + n, 3) : 0;
+
+	for (size_t k = 0; k < K; k++)
+		sum += (double)number_at(product->left_turned ? k * M + m : m * K + k, 1) *
+			(double)number_at(product->right_turned ? n * K + k : k * N + n, 2);
+	return sum;
+}
+
+static void fill(uint64_t address, enum lab_number type, uint32_t seed)
+{
+	char numbers[PLACES * 4];
+	const struct kwhy_gpu_copy copy = {address, kwhy_gpu_address(numbers), sizeof(numbers)};
+
+	for (size_t i = 0; i < PLACES; i++)
+		lab_number_put(type, numbers, i, number_at(i, seed));
+	must(gpu->ops->copy_now(gpu, &copy, &error));
+}
+
+static void check_product(const struct lab_product *product)
+{
+	const struct lab_operands at = {memory, memory + 1024, memory + 2048};
+	const struct lab_blaslt_plan *plan = NULL;
+	char found[PLACES * 4];
+	const struct kwhy_gpu_copy copy = {kwhy_gpu_address(found), at.out, sizeof(found)};
+
+	fill(at.left, product->factors, 1);
+	fill(at.right, product->factors, 2);
+	must(lab_blaslt_plan(blaslt, product, &at, &plan, &error));
+	fill(at.out, product->out, 3);
+	must(lab_blaslt_multiply(blaslt, plan, &at, &error));
+	must(gpu->ops->synchronize(gpu, stream, &error));
+	must(gpu->ops->copy_now(gpu, &copy, &error));
+	for (size_t i = 0; i < M * N; i++) {
+		double is = (double)lab_number_get(product->out, found, i),
+		       ought = expected_at(product, i / N, i % N);
+
+		assert_true(fabs(is - ought) <= (product->out == LAB_BF16 ? fabs(ought) / 256 : 0));
+	}
+}
+
+static void products_are_those_of_a_plain_loop(void **state)
+{
+	(void)state;
+	for (uint32_t form = 0; form < 8; form++)
+		for (enum lab_number type = LAB_FP32; type < LAB_NUMBER_COUNT; type++)
+			check_product(
+				&(struct lab_product){M, N, K, form & 1, form & 2, form & 4, type, LAB_FP32});
+	check_product(&(struct lab_product){M, N, K, false, true, false, LAB_BF16, LAB_BF16});
+}
+
+static void what_makes_them_has_a_name(void **state)
+{
+	(void)state;
+	assert_string_equal(
+		lab_blaslt_name(blaslt), backend == KWHY_GPU_HOST ? "the host" : "cuBLASLt 13.0.2");
+}
+
+static void a_library_that_has_no_way_says_so(void **state)
+{
+	const struct lab_product product = {M, N, K, false, true, false, LAB_BF16, LAB_BF16};
+	const struct lab_operands at = {memory, memory + 1024, memory + 2048};
+	const struct lab_blaslt_plan *plan = NULL;
+
+	(void)state;
+	if (backend == KWHY_GPU_HOST)
+		kwhy_skip("for CUDA alone");
+	setenv("KWHY_FAKE_CUBLASLT", "refuses", 1);
+	assert_int_equal(lab_blaslt_plan(blaslt, &product, &at, &plan, &error), KWHY_E_UNSUPPORTED);
+	unsetenv("KWHY_FAKE_CUBLASLT");
+	assert_null(plan);
+	assert_non_null(strstr(error.text, "no way to multiply 5 x 19 by 19 x 7"));
+}
+
+static void small_numbers_are_the_nearest_with_ties_to_even(void **state)
+{
+	(void)state;
+	assert_true(lab_from_bf16(lab_to_bf16(1.0f + 0x1p-8f)) == 1.0f);
+	assert_true(lab_from_bf16(lab_to_bf16(1.0f + 3 * 0x1p-8f)) == 1.0f + 0x1p-6f);
+	assert_true(lab_from_bf16(lab_to_bf16(1.0f + 0x1p-8f + 0x1p-20f)) == 1.0f + 0x1p-7f);
+	assert_true(lab_from_fp16(lab_to_fp16(1.0f + 0x1p-11f)) == 1.0f);
+	assert_true(lab_from_fp16(lab_to_fp16(-3 * 0x1p-24f)) == -3 * 0x1p-24f);
+	assert_true(isinf(lab_from_fp16(lab_to_fp16(70000))));
+	assert_true(lab_to_tf32(1.0f + 0x1p-11f) == 1.0f);
+	assert_true(lab_to_tf32(1.0f + 3 * 0x1p-11f) == 1.0f + 0x1p-9f);
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	if (kwhy_gpu_open(backend, "0", &gpu, &error) || gpu->ops->enter(gpu, &error) ||
+		gpu->ops->stream_new(gpu, &stream, &error) ||
+		gpu->ops->memory_new(gpu, 4096, &memory, &error) ||
+		lab_blaslt_open(gpu, stream, &blaslt, &error))
+		return -1;
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	lab_blaslt_close(blaslt);
+	gpu->ops->memory_free(gpu, memory);
+	gpu->ops->stream_free(gpu, stream);
+	gpu->ops->close(gpu);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(products_are_those_of_a_plain_loop),
+		cmocka_unit_test(what_makes_them_has_a_name),
+		cmocka_unit_test(a_library_that_has_no_way_says_so),
+		cmocka_unit_test(small_numbers_are_the_nearest_with_ties_to_even),
+	};
+
+	if (argc > 1 && strcmp(argv[1], "cuda") == 0)
+		backend = KWHY_GPU_CUDA;
+	return kwhy_test_main(tests, begin, end);
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lab/workload.h"
+#include "lab/twin/run.h"
+
+#include "base/clock.h"
+
+#include <stddef.h>
+#include <string.h>
+
+struct options {
+	struct lab_options shared;
+	const char *loop, *collectives;
+	uint64_t steps, ranks;
+};
+
+/* Of the benchmark. */
+struct context {
+	struct lab_twin_shape shape;
+	bool by_nccl;
+	struct lab_twin_answer each, fourth; /* with sums in every step, and in every fourth */
+};
+
+/* A row that is open; twin NULL: the reference. */
+struct opened {
+	struct lab_twin *twin;
+	struct lab_twin_request request;
+	const struct lab_twin_answer *answer;
+	struct lab_twin_tally *tally; /* the row's facts */
+};
+
+static const struct context *context_of(const struct lab_bench *bench)
+{
+	return bench->context;
+}
+
+/* --- What is asked for --- */
+
+static void set_defaults(void *options)
+{
+	*(struct options *)options = (struct options){.shared = LAB_OPTIONS_DEFAULT(&lab_twin),
+		.loop = "closed",
+		.collectives = "own",
+		.steps = LAB_TWIN_STEPS,
+		.ranks = 1};
+}
+
+static enum kwhy_status read_options(
+	const struct options *options, struct context *context, struct kwhy_error *error)
+{
+	static const struct lab_bounds bounds[] = {
+		{"steps", offsetof(struct options, steps), 1, LAB_TWIN_STEPS},
+		{"ranks", offsetof(struct options, ranks), 1, LAB_TWIN_RANKS_MOST}};
+	static const char *const loops[] = {"open", "closed"}, *const collectives[] = {"own", "nccl"};
+	size_t loop = 0, group = 0;
+	enum kwhy_status status = lab_bounds_check(options, bounds, 2, error);
+
+	if (!status)
+		status = lab_word_find("loop", options->loop, loops, 2, &loop, error);
+	if (!status)
+		status = lab_word_find("collectives", options->collectives, collectives, 2, &group, error);
+	context->shape = (struct lab_twin_shape){
+		(uint32_t)options->steps, (uint32_t)options->ranks, loop == 1, 1};
+	context->by_nccl = group == 1;
+	return status;
+}
+
+static const struct lab_twin_variant reference = {
+	.id = "cpu", .title = "one core of the host", .change = "no GPU: the reference itself"};
+
+static bool is_known(const char *id)
+{
+	return strcmp(id, reference.id) == 0 || lab_twin_variant_find(id, strlen(id));
+}
+
+static uint32_t gpus_of(const struct lab_bench *bench, const struct lab_twin_variant *variant)
+{
+	uint32_t named = lab_gpus_named(bench), ranks = context_of(bench)->shape.ranks;
+
+	if (variant == &reference)
+		return 0;
+	return !variant->apart ? 1 : ranks < named ? ranks : named;
+}
+
+static enum kwhy_status add_row(
+	struct lab_bench *bench, const struct lab_twin_variant *variant, struct kwhy_error *error)
+{
+	const struct lab_row like = {.id = variant->id,
+		.title = variant->title,
+		.after = variant->after,
+		.change = variant->change,
+		.gpus = gpus_of(bench, variant),
+		.steps = variant == &reference ? 0 : context_of(bench)->shape.steps,
+		.device_clock = variant->host == LAB_TWIN_DEVICE,
+		.variant = variant};
+	struct lab_row *row;
+
+	return lab_variant_asked(bench, variant->id) ? lab_row_add(bench, &like, 1, &row, error) : KWHY_OK;
+}
+
+static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *error)
+{
+	struct context *context = kwhy_arena_alloc(&bench->arena, 1, sizeof(*context));
+	enum kwhy_status status;
+
+	if (!context)
+		return kwhy_fail_memory(error, "a benchmark");
+	bench->context = context;
+	status = read_options((const struct options *)bench->options, context, error);
+	if (!status)
+		status = lab_variants_check(bench, is_known, "v0 to v8, v9, v9b and cpu", error);
+	if (!status)
+		status = add_row(bench, &reference, error);
+	for (size_t i = 0; !status && i < lab_twin_variant_count; i++)
+		status = add_row(bench, &lab_twin_variants[i], error);
+	return status;
+}
+
+/* --- Before the rows --- */
+
+static enum kwhy_status begin(struct lab_bench *bench, struct kwhy_error *error)
+{
+	struct context *context = bench->context;
+	struct lab_twin_shape fourth = context->shape;
+	enum kwhy_status status = lab_twin_reference(&context->shape, &context->each, error);
+
+	fourth.reduce_every = 4;
+	return status ? status : lab_twin_reference(&fourth, &context->fourth, error);
+}
+
+static void done(struct lab_bench *bench)
+{
+	struct context *context = bench->context;
+
+	lab_twin_answer_done(&context->each);
+	lab_twin_answer_done(&context->fourth);
+}
+
+/* --- A row --- */
+
+static enum kwhy_status open_row(
+	struct lab_bench *bench, struct lab_row *row, void **out, struct kwhy_error *error)
+{
+	const struct context *context = context_of(bench);
+	const struct lab_twin_variant *variant = row->variant;
+	struct opened *opened = kwhy_arena_alloc(&bench->arena, 1, sizeof(*opened));
+
+	if (!opened)
+		return kwhy_fail_memory(error, "a row");
+	*out = opened;
+	opened->tally = row->facts;
+	opened->answer = variant->sums_seldom ? &context->fourth : &context->each;
+	opened->request = (struct lab_twin_request){.gpus = bench->gpus.items,
+		.gpu_count = bench->gpus.count,
+		.shape = context->shape,
+		.variant = variant,
+		.collectives = context->by_nccl ? LAB_TWIN_COLLECTIVES_NCCL : LAB_TWIN_COLLECTIVES_OWN};
+	return row->gpus ? lab_twin_open(&opened->request, &opened->twin, error) : KWHY_OK;
+}
+
+/* With poisoned buffers. */
+static enum kwhy_status check(
+	struct lab_bench *bench, struct lab_row *row, void *context, struct kwhy_error *error)
+{
+	const struct opened *opened = context;
+	struct lab_twin_result result = {0};
+
+	(void)bench;
+	return row->gpus ? lab_twin_run(opened->twin, opened->answer, true, &result, error) : KWHY_OK;
+}
+
+static enum kwhy_status run_reference(
+	const struct opened *opened, struct lab_run *run, struct kwhy_error *error)
+{
+	struct lab_twin_answer answer;
+	int64_t start_ns = kwhy_clock_mono_ns();
+	enum kwhy_status status = lab_twin_reference(&opened->request.shape, &answer, error);
+
+	if (status)
+		return status;
+	run->run_s = (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
+	lab_twin_answer_done(&answer);
+	return KWHY_OK;
+}
+
+static enum kwhy_status run(void *context, size_t phase, struct lab_run *run, struct kwhy_error *error)
+{
+	const struct opened *opened = context;
+	struct lab_twin_result result = {.step_s = run->step_s};
+	enum kwhy_status status;
+
+	(void)phase;
+	if (!opened->twin)
+		return run_reference(opened, run, error);
+	status = lab_twin_run(opened->twin, opened->answer, false, &result, error);
+	if (status)
+		return status;
+	run->run_s = result.run_s;
+	run->busy_s = result.busy_s;
+	*opened->tally = result.tally;
+	return KWHY_OK;
+}
+
+static enum kwhy_status busy(void *context, double *out_s, struct kwhy_error *error)
+{
+	const struct opened *opened = context;
+
+	return lab_twin_busy(&opened->request, opened->answer, out_s, error);
+}
+
+static void close_row(void *context)
+{
+	struct opened *opened = context;
+
+	if (opened)
+		lab_twin_close(opened->twin);
+}
+
+/* --- What is shown --- */
+
+static void describe(const struct lab_bench *bench, struct kwhy_text *out)
+{
+	const struct lab_twin_shape *shape = &context_of(bench)->shape;
+
+	kwhy_text_addf(out, "%u step%s, %u rank%s, %s loop", shape->steps, shape->steps == 1 ? "" : "s",
+		shape->ranks, shape->ranks == 1 ? "" : "s", shape->closed ? "closed" : "open");
+}
+
+static void write_head(const struct lab_bench *bench, struct kwhy_json *json)
+{
+	const struct context *context = context_of(bench);
+
+	kwhy_json_count(json, "steps", context->shape.steps);
+	kwhy_json_count(json, "ranks", context->shape.ranks);
+	kwhy_json_string(json, "loop", context->shape.closed ? "closed" : "open");
+	kwhy_json_string(json, "collectives", context->by_nccl ? "nccl" : "own");
+}
+
+#define COUNT(title, key, member)                                              \
+	{                                                                      \
+		title, key, LAB_COUNT, offsetof(struct lab_twin_tally, member) \
+	}
+#define BYTES(title, key, member)                                              \
+	{                                                                      \
+		title, key, LAB_BYTES, offsetof(struct lab_twin_tally, member) \
+	}
+
+static const struct lab_column tally_columns[] = {
+	COUNT("calls", "calls", calls),
+	COUNT("waits", "waits", waits),
+	COUNT("to GPU", "h2d_copies", h2d_copies),
+	BYTES("bytes", "h2d_bytes", h2d_bytes),
+	COUNT("from GPU", "d2h_copies", d2h_copies),
+	BYTES("bytes", "d2h_bytes", d2h_bytes),
+	COUNT("kernels", "kernels", kernels),
+	COUNT("collectives", "collectives", collectives),
+	COUNT(NULL, "launches", launches),
+	COUNT(NULL, "graph_launches", graphs),
+	COUNT(NULL, "batches", batches),
+	COUNT(NULL, "d2d_copies", d2d_copies),
+	BYTES(NULL, "d2d_bytes", d2d_bytes),
+};
+
+static const struct lab_table tables[] = {
+	{"What a run does", "a_run", tally_columns, sizeof(tally_columns) / sizeof(tally_columns[0])}};
+
+static const struct kwhy_option option_rows[] = {
+	{"steps", 0, "N", "of a run, 1 to 288; default 288", KWHY_OPTION_COUNT,
+		offsetof(struct options, steps)},
+	{"ranks", 0, "N", "fields of 256 x 256 cells in a ring, 1 to 8; default 1", KWHY_OPTION_COUNT,
+		offsetof(struct options, ranks)},
+	{"loop", 0, "KIND", "closed: agents act on what they see (default); open: they do not",
+		KWHY_OPTION_TEXT, offsetof(struct options, loop)},
+	{"collectives", 0, "NAME", "own (default), or nccl where it is installed", KWHY_OPTION_TEXT,
+		offsetof(struct options, collectives)},
+	LAB_OPTION_ROWS(struct options, "of v0 to v8, v9, v9b and cpu; default all",
+		"the time of every step of the first 64 runs of each"),
+};
+
+const struct lab_workload lab_twin = {
+	.command = {.name = "twin",
+		.operands = "",
+		.summary =
+			"Run a workload of many small transfers in every variant; time and energy of each.",
+		.options = option_rows,
+		.options_bytes = sizeof(struct options),
+		.defaults = set_defaults,
+		.run = lab_command_run},
+	.item = {"run", NULL, "J a run", 1},
+	.tables = tables,
+	.table_count = 1,
+	.facts_bytes = sizeof(struct lab_twin_tally),
+	.plan = plan,
+	.begin = begin,
+	.done = done,
+	.open = open_row,
+	.check = check,
+	.run = run,
+	.busy = busy,
+	.close = close_row,
+	.verdict = "every step of every run gave the bits of the reference",
+	.describe = describe,
+	.head = write_head,
+};
