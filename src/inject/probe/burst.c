@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "inject/probe/contents.h"
+#include "inject/probe/fit.h"
 
 #include <sched.h>
 #include <time.h>
@@ -103,7 +104,8 @@ enum kwhy_probe_reason kwhy_probe_burst_begin(struct kwhy_probe_burst *burst, ui
 	burst->is_learning = burst->account->form == KWHY_PROBE_FORM_UNKNOWN;
 	burst->outside_count = 0;
 	if (!reason)
-		reason = kwhy_probe_reach_read(burst->driver, burst->memory, &burst->launch, &burst->reach);
+		reason = kwhy_probe_reach_read(
+			burst->driver, burst->memory, burst->place, &burst->launch, &burst->reach);
 	if (!reason && !kwhy_probe_place_prepare(burst->driver, burst->place, limit_bytes)) {
 		kwhy_probe_contents_note(burst, burst->place->failure);
 		reason = KWHY_PROBE_CONTEXT;
@@ -199,9 +201,11 @@ static int64_t copy_ns(const struct kwhy_probe_burst *burst)
 	return (int64_t)(burst->saved.bytes / COPY_BYTES_PER_NS) + (int64_t)burst->saved.count * LAUNCH_NS;
 }
 
-/* Is the memory after two repeats what it is after one? */
+/* Is the memory after two repeats what it is after one? Asked only of kernels to which the first does no
+ * harm. */
 static enum kwhy_probe_reason learn(struct kwhy_probe_burst *burst)
 {
+	const bool is_fit = kwhy_probe_is_fit(burst->account->name);
 	const uint64_t *sums = burst->place->sums_host;
 
 	kwhy_probe_contents_copy(burst, KWHY_PROBE_COPY_BEFORE, true);
@@ -209,13 +213,15 @@ static enum kwhy_probe_reason learn(struct kwhy_probe_burst *burst)
 	repeat(burst);
 	mark(burst, burst->place->end);
 	kwhy_probe_contents_hash_saved(burst, INSIDE_ONCE);
-	repeat(burst);
-	kwhy_probe_contents_hash_saved(burst, INSIDE_TWICE);
+	if (is_fit) {
+		repeat(burst);
+		kwhy_probe_contents_hash_saved(burst, INSIDE_TWICE);
+	}
 	if (!settle(burst))
 		return KWHY_PROBE_FAILED;
 	atomic_store(&burst->account->kernel_ns, elapsed_ns(burst) + 1);
-	burst->account->form = sums[INSIDE_ONCE] == sums[INSIDE_TWICE] ? KWHY_PROBE_IDEMPOTENT
-								       : KWHY_PROBE_STATEFUL;
+	burst->account->form = is_fit && sums[INSIDE_ONCE] == sums[INSIDE_TWICE] ? KWHY_PROBE_IDEMPOTENT
+										 : KWHY_PROBE_STATEFUL;
 	if (burst->account->form == KWHY_PROBE_STATEFUL)
 		atomic_store(&burst->account->copies_ns, copy_ns(burst));
 	return KWHY_PROBE_NONE;

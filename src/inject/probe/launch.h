@@ -3,6 +3,7 @@
 #define KWHY_INJECT_PROBE_LAUNCH_H
 
 #include "inject/probe/memory.h"
+#include "inject/probe/place.h"
 #include "inject/probe/reasons.h"
 #include "vendor/cupti_abi.h"
 
@@ -70,8 +71,8 @@ struct kwhy_probe_reach {
  * reason but NONE: the kernel may reach what cannot be copied and put back.
  */
 enum kwhy_probe_reason kwhy_probe_reach_read(const struct kwhy_cuda_probe *driver,
-	struct kwhy_probe_memory *memory, const struct kwhy_probe_launch *launch,
-	struct kwhy_probe_reach *out);
+	struct kwhy_probe_memory *memory, const struct kwhy_probe_place *place,
+	const struct kwhy_probe_launch *launch, struct kwhy_probe_reach *out);
 
 bool kwhy_probe_reach_holds(const struct kwhy_probe_reach *reach, kwhy_cuda_address address);
 

@@ -62,6 +62,12 @@ bool kwhy_probe_place_prepare(
 	return place->is_ready;
 }
 
+bool kwhy_probe_place_holds(const struct kwhy_probe_place *place, kwhy_cuda_address address)
+{
+	return (place->sums && address - place->sums < KWHY_PROBE_SUMS_BYTES + place->copies_bytes) ||
+		(place->table && address - place->table < TABLE_CHUNKS * sizeof(uint64_t));
+}
+
 static unsigned hash_blocks(uint64_t bytes)
 {
 	const uint64_t wanted = (bytes + HASH_BYTES_PER_BLOCK - 1) / HASH_BYTES_PER_BLOCK;

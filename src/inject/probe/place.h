@@ -30,6 +30,9 @@ struct kwhy_probe_place {
 bool kwhy_probe_place_prepare(
 	const struct kwhy_cuda_probe *driver, struct kwhy_probe_place *place, uint64_t limit_bytes);
 
+/* Is it an address of what was taken there? */
+bool kwhy_probe_place_holds(const struct kwhy_probe_place *place, kwhy_cuda_address address);
+
 /* Adds the hash of a stretch of memory to one of the sums. */
 enum kwhy_cuda_result kwhy_probe_place_hash(const struct kwhy_cuda_probe *driver,
 	const struct kwhy_probe_place *place, kwhy_cuda_address address, uint64_t bytes, unsigned sum,

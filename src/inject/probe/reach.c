@@ -11,6 +11,7 @@ enum { PARAMETERS_MOST = 4096 };
 struct reading {
 	const struct kwhy_cuda_probe *driver;
 	struct kwhy_probe_memory *memory;
+	const struct kwhy_probe_place *place;
 	kwhy_cuda_device device;
 	struct kwhy_probe_reach *reach;
 };
@@ -116,7 +117,8 @@ static enum kwhy_probe_reason read_word(struct reading *reading, uint64_t word, 
 	struct kwhy_probe_range range;
 	enum kwhy_probe_reason reason = KWHY_PROBE_NONE;
 
-	if (word < LEAST_ADDRESS || word >= MOST_ADDRESS)
+	/* What looks like an address of ours is what was there before, in a field that is not set. */
+	if (word < LEAST_ADDRESS || word >= MOST_ADDRESS || kwhy_probe_place_holds(reading->place, word))
 		return keep_number(reading, word);
 	if (!kwhy_probe_reach_holds(reading->reach, word)) {
 		if (!find_range(reading, word, &range))
@@ -206,10 +208,10 @@ static bool can_copy(const struct kwhy_cuda_probe *driver)
 }
 
 enum kwhy_probe_reason kwhy_probe_reach_read(const struct kwhy_cuda_probe *driver,
-	struct kwhy_probe_memory *memory, const struct kwhy_probe_launch *launch,
-	struct kwhy_probe_reach *out)
+	struct kwhy_probe_memory *memory, const struct kwhy_probe_place *place,
+	const struct kwhy_probe_launch *launch, struct kwhy_probe_reach *out)
 {
-	struct reading reading = {.driver = driver, .memory = memory, .reach = out};
+	struct reading reading = {.driver = driver, .memory = memory, .place = place, .reach = out};
 
 	out->count = out->pointer_count = 0;
 	out->bytes = out->signature = 0;

@@ -38,7 +38,8 @@ static void save(struct kwhy_probe_saved *out, struct kwhy_probe_range range)
 	for (size_t i = out->count; i-- > 0;) {
 		const struct kwhy_probe_range *at = &out->ranges[i];
 
-		if (range.address > at->address + at->bytes || at->address > range.address + range.bytes)
+		/* Those that only touch may be two allocations, over which no copy may run. */
+		if (range.address >= at->address + at->bytes || at->address >= range.address + range.bytes)
 			continue;
 		const kwhy_cuda_address end = at->address + at->bytes > range.address + range.bytes
 			? at->address + at->bytes

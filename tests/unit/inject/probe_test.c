@@ -121,7 +121,7 @@ static void an_idempotent_kernel_is_repeated_back_to_back_and_its_memory_stays(v
 
 	(void)state;
 	in[5] = 41;
-	launch(&kernel_add, "add", arguments);
+	launch(&kernel_add, "vectorized_elementwise_kernel", arguments);
 	assert_int_equal(out[5], 42);
 	assert_int_equal(probe->row_head, 1);
 	assert_int_equal(probe->rows[0].form, 0);
@@ -129,8 +129,38 @@ static void an_idempotent_kernel_is_repeated_back_to_back_and_its_memory_stays(v
 	assert_in_range(probe->rows[0].repeats, 2, 5);
 	assert_int_equal(kernel_add.runs, 2 + probe->rows[0].repeats);
 	assert_int_equal(probe->rows[0].saved_bytes, 2 * WORDS * 8);
-	launch(&kernel_add, "add", arguments);
+	launch(&kernel_add, "vectorized_elementwise_kernel", arguments);
 	assert_int_equal(probe->rows[1].check, KWHY_PROBE_UNCHECKED); /* of a kernel's first burst alone */
+}
+
+/* It could count in memory what another kernel resets before it: a second run on what the first left may go
+ * anywhere. */
+static void the_memory_of_an_unknown_kernel_is_put_back_before_each_repeat(void **state)
+{
+	uint64_t *in = probe_driver_new(WORDS * 8), *out = probe_driver_new(WORDS * 8);
+	void *arguments[] = {&in, &out};
+
+	(void)state;
+	launch(&kernel_add, "DeviceRadixSortOnesweepKernel", arguments);
+	assert_int_equal(probe->row_head, 1);
+	assert_int_equal(probe->rows[0].form, 1);
+	assert_int_equal(probe->rows[0].check, KWHY_PROBE_SAME);
+	assert_int_equal(kernel_add.runs, 1 + probe->rows[0].repeats);
+}
+
+/* A field that is not set may hold an old address, which is the prober's by now. */
+static void memory_of_the_prober_is_none_of_the_program(void **state)
+{
+	uint64_t *in = probe_driver_new(WORDS * 8), *out = probe_driver_new(WORDS * 8);
+	void *arguments[] = {&in, &out, NULL};
+
+	(void)state;
+	launch(&kernel_add, "first", arguments);
+	out = (uint64_t *)(uintptr_t)(probe->places[0].copies + 4096);
+	arguments[1] = &out;
+	kernel_add.runs = 0;
+	launch_as(&kernel_add, "second", arguments, KWHY_CUDA_INVALID_VALUE);
+	assert_int_equal(probe->burst.reach.count, 1);
 }
 
 static void a_kernel_with_state_begins_each_repeat_on_memory_put_back(void **state)
@@ -308,6 +338,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(an_idempotent_kernel_is_repeated_back_to_back_and_its_memory_stays),
+		TEST(the_memory_of_an_unknown_kernel_is_put_back_before_each_repeat),
+		TEST(memory_of_the_prober_is_none_of_the_program),
 		TEST(a_kernel_with_state_begins_each_repeat_on_memory_put_back),
 		TEST(a_kernel_that_writes_where_no_parameter_points_is_never_repeated),
 		TEST(of_a_large_allocation_what_the_kernel_writes_is_copied),

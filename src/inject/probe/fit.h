@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_INJECT_PROBE_FIT_H
+#define KWHY_INJECT_PROBE_FIT_H
+
+#include <stdbool.h>
+
+/*
+ * Whether a kernel, by its mangled name, is of a family that takes neither addresses nor indices nor its own
+ * progress from memory: it may run on memory that an earlier run of it has left. Scans, sorts and products in
+ * parts count in memory what a kernel before them has reset; on what an earlier run left they can reach
+ * memory that is not theirs. Any other name: false. Pure.
+ */
+bool kwhy_probe_is_fit(const char *name);
+
+#endif
