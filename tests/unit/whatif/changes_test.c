@@ -388,6 +388,65 @@ static void the_last_steps_of_a_batch_do_no_more_work_than_there_is(void **state
 	assert_made(plan, 5, 470000);
 }
 
+static void launch_named(struct build *build, const char *name, int64_t call_us)
+{
+	size_t row = build->recording->activities.count;
+
+	launch(build, call_us, call_us + 5, call_us + 15);
+	assert_int_equal(KWHY_OK,
+		kwhy_names_intern(&build->recording->names, name, strlen(name),
+			&build->recording->activities.name[row], &error));
+}
+
+/* Ten steps of three kernels, 20 us apart. */
+static struct build ten_steps(void)
+{
+	static const char *const names[] = {"first", "second", "third"};
+	struct build build = build_new(1);
+
+	for (int i = 0; i < 10; i++)
+		for (int k = 0; k < 3; k++)
+			launch_named(&build, names[k], 60 * i + 20 * k);
+	return build;
+}
+
+/*
+ * Behind them comes other work, two kernels of another name and one more of the first, far from the one
+ * before: half of the steps go, and what is behind them stays.
+ */
+static void what_comes_behind_the_steps_is_none(void **state)
+{
+	struct build build = ten_steps();
+	struct kwhy_plan *plan;
+
+	(void)state;
+	for (int i = 0; i < 12; i++)
+		launch_named(&build, "other", 600 + 20 * i);
+	launch_named(&build, "first", 840);
+	plan = made(&build, "bigger-batch", 2, NULL);
+	assert_int_equal(plan->change_count, 1);
+	assert_non_null(strstr(plan->changes[0].assumption, "do the work of"));
+	assert_in_range(plan->changes[0].saved_ns, 200000, 300000);
+	kwhy_plan_free(plan);
+}
+
+/* A pause of 5 ms in the midst of a step, as of a checkpoint, is no step's: it is not halved. */
+static void a_step_with_a_long_pause_is_none(void **state)
+{
+	struct build build = ten_steps();
+	struct kwhy_plan *plan;
+
+	(void)state;
+	for (int i = 0; i < 10; i++)
+		for (int k = 0; k < 3; k++)
+			launch_named(&build, (const char *[]){"first", "second", "third"}[k],
+				5600 + 60 * i + 20 * k);
+	plan = made(&build, "bigger-batch", 2, NULL);
+	assert_int_equal(plan->change_count, 1);
+	assert_in_range(plan->changes[0].saved_ns, 500000, 700000);
+	kwhy_plan_free(plan);
+}
+
 /* Ten launches of 2 us every 10 us; kernels of 2 us begin 5 us behind their calls; then a wait. */
 static struct build slow_launches(void)
 {
@@ -449,6 +508,8 @@ int main(void)
 		cmocka_unit_test(a_launch_that_loads_code_is_not_the_usual_one),
 		cmocka_unit_test(a_batch_cannot_grow_where_no_steps_are_known),
 		cmocka_unit_test(the_last_steps_of_a_batch_do_no_more_work_than_there_is),
+		cmocka_unit_test(what_comes_behind_the_steps_is_none),
+		cmocka_unit_test(a_step_with_a_long_pause_is_none),
 		cmocka_unit_test(a_host_of_another_speed_has_calls_and_pauses_of_another_length),
 		cmocka_unit_test(a_recording_without_calls_tells_nothing_of_the_host),
 	};
