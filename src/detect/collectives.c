@@ -172,14 +172,16 @@ static enum kwhy_status report_imbalance(
 		kwhy_quantity_time(longest, longest_ns), balance->parties,
 		kwhy_quantity_time(mean, balance->mean_ns));
 	finding.saving.time_ns = finding.time_ns;
+	finding.saving.bound = KWHY_BOUND_UPPER;
 	finding.saving
 		.assumption = "equal shares of work: every device computes for the mean time; those that "
 			      "waited draw idle power at least";
 	kwhy_saving_tell_lost(
 		context, &finding.saving, "what ran in them is missing from a device's compute time");
+	kwhy_finding_set_least(context, balance->window_ns, recorded_nj, &finding);
 	status = write_parties(context, balance, &finding);
 	if (!status)
-		status = kwhy_findings_add(context, &finding, balance->window_ns, recorded_nj);
+		status = kwhy_findings_add(context, &finding);
 	return status;
 }
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
+#include "detect/detect.h"
 #include "import/import.h"
 #include "property/time_plan.h"
 #include "whatif/busy.h"
 #include "whatif/change.h"
+#include "whatif/findings.h"
 #include "whatif/project.h"
 #include "whatif/whatif.h"
 
@@ -143,16 +145,71 @@ static void check_plan(struct subject *subject, bool numerics)
 	kwhy_plan_free(plan);
 }
 
-static void check_recording(
-	const struct kwhy_recording *recording, const struct kwhy_profile *profile, const char *where)
+static const struct kwhy_whatif_change *cure_of(const struct kwhy_finding *finding)
+{
+	for (size_t i = 0; i < kwhy_whatif_change_count; i++)
+		if (kwhy_whatif_changes[i].finding &&
+			strcmp(kwhy_whatif_changes[i].finding, finding->id) == 0)
+			return &kwhy_whatif_changes[i];
+	return NULL;
+}
+
+static void check_finding(const struct subject *subject, const struct kwhy_finding *finding)
+{
+	const struct kwhy_whatif_change *change = cure_of(finding);
+	struct kwhy_whatif_ask ask = {change, change ? change->number : 0};
+	struct kwhy_plan *plan;
+
+	if (!change)
+		return;
+	OK(kwhy_whatif_project(subject->whatif, &ask, 1, &plan, &error));
+	if (plan->change_count &&
+		(plan->changes[0].saved_ns != finding->saving.time_ns ||
+			plan->changes[0].bound != finding->saving.bound))
+		fail_msg("%s: %s saves %" PRId64 " ns (%s) as a finding, %" PRId64 " (%s) in a plan",
+			subject->where, change->id, finding->saving.time_ns,
+			kwhy_bound_name(finding->saving.bound), plan->changes[0].saved_ns,
+			kwhy_bound_name(plan->changes[0].bound));
+	kwhy_plan_free(plan);
+}
+
+static size_t active_devices(const struct kwhy_recording *recording)
+{
+	size_t active = 0;
+
+	for (size_t d = 0; d < recording->device_count; d++)
+		active += recording->activities.first[d] != recording->activities.first[d + 1];
+	return active;
+}
+
+/* Of several devices, each finding is of one, and a plan of all. */
+static void check_findings(const struct subject *subject)
+{
+	const struct kwhy_whatif *whatif = subject->whatif;
+	struct kwhy_detect_options options = kwhy_detect_options_default();
+	struct kwhy_findings *findings;
+
+	if (active_devices(whatif->recording) != 1)
+		return;
+	OK(kwhy_detect_run(whatif->recording, whatif->ledger, whatif->profile, &options, &findings, &error));
+	OK(kwhy_whatif_project_findings(
+		whatif->recording, whatif->ledger, whatif->profile, findings, &error));
+	for (size_t i = 0; i < findings->count; i++)
+		check_finding(subject, &findings->items[i]);
+	kwhy_findings_free(findings);
+}
+
+static void check_recording(const struct kwhy_recording *recording, const struct kwhy_ledger *ledger,
+	const struct kwhy_profile *profile, const char *where)
 {
 	struct subject subject = {.where = where};
 
-	OK(kwhy_whatif_new(recording, NULL, profile, &subject.whatif, &error));
+	OK(kwhy_whatif_new(recording, ledger, profile, &subject.whatif, &error));
 	for (size_t i = 0; i < kwhy_whatif_change_count; i++)
 		check_change(&subject, &kwhy_whatif_changes[i]);
 	check_plan(&subject, false);
 	check_plan(&subject, true);
+	check_findings(&subject);
 	kwhy_whatif_free(subject.whatif);
 }
 
@@ -180,7 +237,7 @@ static void no_change_of_a_random_recording_does_the_impossible(void **state)
 		char where[32];
 
 		snprintf(where, sizeof(where), "seed %" PRIu64, seed);
-		check_recording(recording, seed % 2 ? &profile : NULL, where);
+		check_recording(recording, NULL, seed % 2 ? &profile : NULL, where);
 		kwhy_recording_free(recording);
 	}
 }
@@ -222,6 +279,18 @@ static struct kwhy_recording *read_real(const char *name)
 	return recording;
 }
 
+static void check_real(
+	const struct kwhy_recording *recording, const struct kwhy_profile *profile, const char *where)
+{
+	struct kwhy_ledger_options options = kwhy_ledger_options_default();
+	struct kwhy_ledger *ledger;
+
+	options.profile = profile;
+	OK(kwhy_ledger_new(recording, &options, &ledger, &error));
+	check_recording(recording, ledger, profile, where);
+	kwhy_ledger_free(ledger);
+}
+
 static size_t check_files(size_t begin, size_t end)
 {
 	struct kwhy_profile *profile;
@@ -233,8 +302,8 @@ static size_t check_files(size_t begin, size_t end)
 
 		if (!recording)
 			continue;
-		check_recording(recording, NULL, real[i]);
-		check_recording(recording, profile, real[i]);
+		check_real(recording, NULL, real[i]);
+		check_real(recording, profile, real[i]);
 		kwhy_recording_free(recording);
 		checked++;
 	}
