@@ -86,6 +86,12 @@ const struct kwhy_detector kwhy_detectors[] = {
 		kwhy_detect_host_gaps,
 		{{"min_us", 100, "us; shorter pauses between calls belong to launching"},
 			{"max_ms", 1000, "ms; longer idle stretches are idle-context"}}},
+	{"late-starts", "Late starts",
+		"find what holds the device back: another program on it, an event that the stream waits for, "
+		"modules loaded at first use (CUDA_MODULE_LOADING=EAGER), managed memory that moves",
+		kwhy_detect_late_starts,
+		{{"min_count", 2, "times; fewer are nothing"},
+			{"max_ms", 1000, "ms; longer idle stretches are idle-context"}}},
 	{"idle-context", "Idle context", "release the device, or share it, while there is nothing to do",
 		kwhy_detect_idle_context, {{"min_ms", 1000, "ms; shorter idle stretches do not count"}}},
 	{"fp32-matmul", "FP32 matrix products",
