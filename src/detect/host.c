@@ -41,8 +41,8 @@ enum kwhy_status kwhy_detect_launch_bound(const struct kwhy_detect_context *cont
 	}
 	if ((double)tally.count < kwhy_tally_threshold(&tally, 1))
 		return kwhy_tally_drop(&tally);
-	verdict.title = kwhy_tally_words(&tally, "Launch-bound: %s times the device waited for a launch, %s",
-		kwhy_quantity_count(count, tally.count), kwhy_quantity_time(time, tally.gap_ns));
+	verdict.title = kwhy_tally_words(&tally, "Launch-bound: %s the device waited for a launch, %s",
+		kwhy_quantity_times(count, tally.count), kwhy_quantity_time(time, tally.gap_ns));
 	verdict.assumption = kwhy_tally_floor_words(&tally, "work is queued ahead or captured in a graph");
 	return kwhy_tally_finish(&tally, verdict);
 }
@@ -72,8 +72,8 @@ enum kwhy_status kwhy_detect_host_gaps(const struct kwhy_detect_context *context
 		kwhy_tally_place(&tally, place);
 		tally.count++;
 	}
-	verdict.title = kwhy_tally_words(&tally, "Host gaps: %s times the device waited for the host, %s",
-		kwhy_quantity_count(count, tally.count), kwhy_quantity_time(time, tally.gap_ns));
+	verdict.title = kwhy_tally_words(&tally, "Host gaps: %s the device waited for the host, %s",
+		kwhy_quantity_times(count, tally.count), kwhy_quantity_time(time, tally.gap_ns));
 	verdict.assumption = "the host prepares the next work while the device is busy: these gaps vanish";
 	return kwhy_tally_finish(&tally, verdict);
 }
@@ -107,8 +107,8 @@ enum kwhy_status kwhy_detect_late_starts(const struct kwhy_detect_context *conte
 	if ((double)tally.count < kwhy_tally_threshold(&tally, 0))
 		return kwhy_tally_drop(&tally);
 	verdict.title = kwhy_tally_words(&tally,
-		"Late starts: %s times the device idled with work that had been launched, %s",
-		kwhy_quantity_count(count, tally.count), kwhy_quantity_time(time, sum_ns));
+		"Late starts: %s the device idled with work that had been launched, %s",
+		kwhy_quantity_times(count, tally.count), kwhy_quantity_time(time, sum_ns));
 	verdict.assumption = "work begins as soon as its launch has returned";
 	return kwhy_tally_finish(&tally, verdict);
 }
@@ -147,9 +147,8 @@ enum kwhy_status kwhy_detect_idle_context(const struct kwhy_detect_context *cont
 		tally.count++;
 	}
 	verdict.title = kwhy_tally_words(&tally,
-		"Idle context: the device was held %s time%s with nothing to do, %s",
-		kwhy_quantity_count(count, tally.count), tally.count == 1 ? "" : "s",
-		kwhy_quantity_time(time, tally.gap_ns));
+		"Idle context: the device was held %s with nothing to do, %s",
+		kwhy_quantity_times(count, tally.count), kwhy_quantity_time(time, tally.gap_ns));
 	verdict.frees_device = true;
 	verdict.idle_energy_share = released_share(&tally);
 	verdict.assumption = verdict.idle_energy_share < 1

@@ -45,6 +45,16 @@ static const char *assumption_of(struct kwhy_findings *findings, const struct kw
 						    : "");
 }
 
+/* Runs differ from run to run by more than a cure may save: its interval ends where the cost's does. */
+static int64_t high_nj(const struct kwhy_finding *finding, const struct kwhy_saving *saving, int64_t high_nj)
+{
+	int64_t most_nj = finding->high_nj != KWHY_UNKNOWN_NJ ? finding->high_nj : finding->energy_nj;
+
+	if (most_nj == KWHY_UNKNOWN_NJ || high_nj <= most_nj)
+		return high_nj;
+	return most_nj > saving->energy_nj ? most_nj : saving->energy_nj;
+}
+
 /* What a plan of that one change states: one bound for both. */
 static enum kwhy_status set_saving(struct kwhy_findings *findings, struct kwhy_finding *finding,
 	const struct kwhy_plan *plan, struct kwhy_error *error)
@@ -63,7 +73,8 @@ static enum kwhy_status set_saving(struct kwhy_findings *findings, struct kwhy_f
 	if (before_nj != KWHY_UNKNOWN_NJ) {
 		saving.energy_nj = not_below_0(change->saved_nj);
 		saving.low_nj = not_below_0(before_nj - change->after.energy_high_nj);
-		saving.high_nj = not_below_0(before_nj - change->after.energy_low_nj);
+		saving.high_nj = high_nj(
+			finding, &saving, not_below_0(before_nj - change->after.energy_low_nj));
 	}
 	finding->saving = saving;
 	return KWHY_OK;
