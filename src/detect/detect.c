@@ -80,7 +80,10 @@ const struct kwhy_detector kwhy_detectors[] = {
 		kwhy_detect_exposed_collectives, {{"min_count", 1, "collectives; fewer are nothing"}}},
 	{"rank-imbalance", "Imbalance", "give each device the same work: balance batches, layers or domains",
 		kwhy_detect_rank_imbalance,
-		{{"min_share", 0.05, "share of the slowest device's compute time beyond the mean"}}},
+		{{"min_share", 0.05, "share of the slowest device's compute time beyond the mean"},
+			{"straggler_share", 0.02,
+				"share of the slowest device's time beyond the mean of the others, who are "
+				"alike"}}},
 	{"host-gaps", "Host gaps",
 		"prepare input in worker threads ahead of time; move text and logging out of the loop",
 		kwhy_detect_host_gaps,
@@ -229,6 +232,8 @@ static int by_energy(const void *a, const void *b)
 {
 	const struct kwhy_finding *left = a, *right = b;
 
+	if (left->leads != right->leads)
+		return left->leads ? -1 : 1;
 	if (left->saving.energy_nj != right->saving.energy_nj)
 		return left->saving.energy_nj < right->saving.energy_nj ? 1 : -1;
 	return by_place(left, right);
@@ -238,6 +243,8 @@ static int by_time(const void *a, const void *b)
 {
 	const struct kwhy_finding *left = a, *right = b;
 
+	if (left->leads != right->leads)
+		return left->leads ? -1 : 1;
 	if (left->saving.time_ns != right->saving.time_ns)
 		return left->saving.time_ns < right->saving.time_ns ? 1 : -1;
 	return by_place(left, right);

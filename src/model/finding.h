@@ -43,6 +43,7 @@ struct kwhy_finding {
 	size_t evidence_count;
 	const char *cure;
 	struct kwhy_saving saving;
+	bool leads;	  /* All wait for what it names: it comes before what saves more on one of them. */
 	int64_t least_ns; /* A saving of less time, and of less energy than least_nj, is not worth a finding.
 			   */
 	double least_nj;
