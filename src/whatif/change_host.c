@@ -364,8 +364,35 @@ static int64_t prefetched_ns(const struct kwhy_whatif *whatif, uint32_t call)
 	return usual_ns < PAUSE_LEAST_NS && !kwhy_whatif_call_is_dropped(whatif, call) ? usual_ns : 0;
 }
 
+static int64_t longer_of(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* The last pause of a thread that was taken out. */
+struct prefetched {
+	uint32_t thread;
+	int64_t end_ns;
+};
+
+/*
+ * At the slow end one thread does the work of all pauses: it has had the time since the last one for it, and
+ * what it has not done by then is waited for.
+ */
+static int64_t waited_for_ns(
+	const struct kwhy_whatif *whatif, const struct prefetched *last, uint32_t call, int64_t pause_ns)
+{
+	const struct kwhy_calls *calls = &whatif->recording->calls;
+	int64_t start_ns = calls->start_ns[call] - pause_ns;
+
+	if (whatif->corner != KWHY_CORNER_SLOW || last->thread != calls->thread[call])
+		return 0;
+	return pause_ns - (start_ns - last->end_ns);
+}
+
 void kwhy_whatif_prefetch(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
 {
+	struct prefetched last = {.thread = KWHY_NONE};
 	double removed_ns = 0;
 	char words[KWHY_QUANTITY_BYTES];
 
@@ -383,7 +410,10 @@ void kwhy_whatif_prefetch(struct kwhy_whatif *whatif, uint32_t number, struct kw
 		whatif->out_of_memory |= !changed;
 		if (!changed)
 			return;
-		changed->lag_ns[KWHY_LINK_ORDER] = prefetched_ns(whatif, call);
+		changed->lag_ns[KWHY_LINK_ORDER] = longer_of(
+			prefetched_ns(whatif, call), waited_for_ns(whatif, &last, call, pause_ns));
+		last = (struct prefetched){
+			whatif->recording->calls.thread[call], whatif->recording->calls.start_ns[call]};
 		removed_ns += (double)(pause_ns - changed->lag_ns[KWHY_LINK_ORDER]);
 		effect->places++;
 	}
@@ -392,8 +422,8 @@ void kwhy_whatif_prefetch(struct kwhy_whatif *whatif, uint32_t number, struct kw
 			"%s pauses of the host of 0.1 ms to 1 s become as short as is usual between its "
 			"calls, or "
 			"go where such pauses are the usual ones, %s in all: other threads do that work "
-			"ahead of "
-			"time",
+			"ahead "
+			"of time, at the slow end one alone",
 			KWHY_WHATIF_COUNT(effect->places), kwhy_whatif_time_words(words, removed_ns));
 	else
 		kwhy_whatif_refuse(effect, "the host makes no pause of 0.1 ms to 1 s between calls");

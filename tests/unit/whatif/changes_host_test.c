@@ -209,6 +209,27 @@ static void pauses_of_the_host_become_usual_ones(void **state)
 	assert_made(made(&build, "prefetch", 0, NULL), 1, 11200);
 }
 
+/*
+ * Ten times a pause of 1 ms, then a kernel of 100 us that the host waits for: with threads enough the run
+ * takes what the kernels take, and with one thread, which prepares during 115 us, nearly as long as before.
+ */
+static void at_the_slow_end_one_thread_prepares_all_input(void **state)
+{
+	struct build build = build_new(1);
+	struct kwhy_plan *plan;
+
+	(void)state;
+	for (int64_t at = 0; at < 11150; at += 1115) {
+		launch(&build, at, at + 10, at + 110);
+		build_call(&build, 0, "cudaStreamSynchronize", at + 2, at + 115);
+	}
+	plan = made(&build, "prefetch", 0, NULL);
+	assert_int_equal(plan->change_count, 1);
+	assert_in_range(plan->changes[0].after.time_ns, 1000000, 1300000);
+	assert_in_range(plan->changes[0].after.time_high_ns, 1000000 + 8 * 885000, 10135000);
+	kwhy_plan_free(plan);
+}
+
 /* Pauses of 0.2, 0.3 and 0.4 ms: none is what a loop of calls takes beside them. */
 static void pauses_that_are_the_usual_ones_go(void **state)
 {
@@ -291,6 +312,7 @@ int main(void)
 		cmocka_unit_test(where_a_pool_is_no_faster_that_is_the_reason),
 		cmocka_unit_test(a_pool_costs_what_its_calls_took),
 		cmocka_unit_test(pauses_of_the_host_become_usual_ones),
+		cmocka_unit_test(at_the_slow_end_one_thread_prepares_all_input),
 		cmocka_unit_test(pauses_that_are_the_usual_ones_go),
 		cmocka_unit_test(what_stays_of_a_pause_whose_call_went_is_prefetched_too),
 		cmocka_unit_test(what_stays_of_a_pause_whose_call_went_has_the_hosts_speed),
