@@ -113,10 +113,11 @@ const char *kwhy_quantity_count(char out[KWHY_QUANTITY_BYTES], uint64_t count)
 
 const char *kwhy_quantity_times(char out[KWHY_QUANTITY_BYTES], uint64_t count)
 {
+	size_t length = strlen(kwhy_quantity_count(out, count));
+
 	/* The largest counts, which nothing reaches, leave no room for the word. */
-	kwhy_quantity_count(out, count);
-	if (strlen(out) + sizeof(" times") <= KWHY_QUANTITY_BYTES)
-		strcat(out, count == 1 ? " time" : " times");
+	if (length + sizeof(" times") <= KWHY_QUANTITY_BYTES)
+		memcpy(out + length, count == 1 ? " time" : " times", count == 1 ? 6 : 7);
 	return out;
 }
 
