@@ -111,6 +111,16 @@ const char *kwhy_quantity_count(char out[KWHY_QUANTITY_BYTES], uint64_t count)
 	return out;
 }
 
+const char *kwhy_quantity_times(char out[KWHY_QUANTITY_BYTES], uint64_t count)
+{
+	size_t length = strlen(kwhy_quantity_count(out, count));
+
+	/* The largest counts, which nothing reaches, leave no room for the word. */
+	if (length + sizeof(" times") <= KWHY_QUANTITY_BYTES)
+		memcpy(out + length, count == 1 ? " time" : " times", count == 1 ? 6 : 7);
+	return out;
+}
+
 const char *kwhy_quantity_number(char out[KWHY_QUANTITY_BYTES], double value)
 {
 	const int digits = value < 0.009995 ? 5 : value < 0.09995 ? 4 : 3;

@@ -18,6 +18,7 @@ const char *kwhy_quantity_time(char out[KWHY_QUANTITY_BYTES], int64_t time_ns);	
 const char *kwhy_quantity_energy(char out[KWHY_QUANTITY_BYTES], int64_t energy_nj); /* 3 digits */
 const char *kwhy_quantity_bytes(char out[KWHY_QUANTITY_BYTES], uint64_t bytes);	    /* 3 digits, decimal */
 const char *kwhy_quantity_count(char out[KWHY_QUANTITY_BYTES], uint64_t count);	    /* 1,234,567 */
+const char *kwhy_quantity_times(char out[KWHY_QUANTITY_BYTES], uint64_t count);	    /* 1 time, 2 times */
 /* Without a unit, 3 digits: "0.451" down to a thousandth, for "451 m" reads as metres; "2.50 k". */
 const char *kwhy_quantity_number(char out[KWHY_QUANTITY_BYTES], double value);
 /* Money and grams are read best without prefixes: three digits wherever the point is, "0.000451". */

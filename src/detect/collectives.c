@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/quantity.h"
+#include "base/statistics.h"
 #include "detect/families.h"
 #include "detect/tally.h"
 
@@ -9,6 +10,9 @@
 #include <stdlib.h>
 
 /* Work across devices. */
+
+/* Of eight equal devices one lies so far out about once in seventy. */
+#define STRAGGLER_SDS 5
 
 static bool is_collective(const struct kwhy_tally *tally, size_t row)
 {
@@ -35,17 +39,50 @@ enum kwhy_status kwhy_detect_exposed_collectives(const struct kwhy_detect_contex
 	return kwhy_tally_finish(&tally, verdict);
 }
 
-/* What the devices that take part in collectives computed. */
+/* What is compared of the devices that take part in collectives. */
+struct measure {
+	const char *does; /* "computes" */
+	int64_t (*of)(const struct kwhy_detect_context *context, uint32_t device);
+};
+
 struct balance {
-	int64_t *compute_ns; /* [devices] -1: takes no part */
+	const struct measure *measure;
+	int64_t *work_ns; /* [devices] -1: takes no part */
 	size_t parties;
 	uint32_t slowest;
 	int64_t mean_ns, window_ns;
+	double others_mean_ns, others_sd_ns; /* without the slowest */
 };
+
+static int64_t computes(const struct kwhy_detect_context *context, uint32_t device)
+{
+	return kwhy_view_union_ns(context->view, device, KWHY_KINDS_COMPUTE);
+}
+
+/* What arrives last waits least: its host may be late, though it computes no longer. */
+static int64_t keeps_waiting(const struct kwhy_detect_context *context, uint32_t device)
+{
+	return kwhy_view_span_ns(context->view, device) -
+		kwhy_view_union_ns(context->view, device, KWHY_KIND(COLLECTIVE));
+}
+
+static const struct measure compute_time = {"computes", computes};
+static const struct measure time_apart = {"is outside of collectives for", keeps_waiting};
 
 static bool has_collectives(const struct kwhy_detect_context *context, uint32_t device)
 {
 	return kwhy_view_union_ns(context->view, device, KWHY_KIND(COLLECTIVE)) > 0;
+}
+
+static void weigh_others(size_t device_count, struct balance *balance)
+{
+	struct kwhy_moments others = {0};
+
+	for (size_t d = 0; d < device_count; d++)
+		if (d != balance->slowest && balance->work_ns[d] >= 0)
+			kwhy_moments_add(&others, (double)balance->work_ns[d]);
+	balance->others_mean_ns = others.mean;
+	balance->others_sd_ns = others.count > 1 ? sqrt(kwhy_moments_variance(&others)) : INFINITY;
 }
 
 static void weigh(const struct kwhy_detect_context *context, struct balance *balance)
@@ -56,35 +93,46 @@ static void weigh(const struct kwhy_detect_context *context, struct balance *bal
 		uint32_t device = (uint32_t)d;
 		int64_t span_ns = kwhy_view_span_ns(context->view, device);
 
-		balance->compute_ns[d] = -1;
+		balance->work_ns[d] = -1;
 		if (!has_collectives(context, device))
 			continue;
-		balance->compute_ns[d] = kwhy_view_union_ns(context->view, device, KWHY_KINDS_COMPUTE);
-		if (balance->parties == 0 || balance->compute_ns[d] > balance->compute_ns[balance->slowest])
+		balance->work_ns[d] = balance->measure->of(context, device);
+		if (balance->parties == 0 || balance->work_ns[d] > balance->work_ns[balance->slowest])
 			balance->slowest = device;
 		balance->window_ns = span_ns > balance->window_ns ? span_ns : balance->window_ns;
-		sum_ns += (double)balance->compute_ns[d];
+		sum_ns += (double)balance->work_ns[d];
 		balance->parties++;
 	}
 	if (balance->parties)
 		balance->mean_ns = (int64_t)(sum_ns / (double)balance->parties);
+	weigh_others(context->recording->device_count, balance);
+}
+
+/* One device alone is slower than the others, by far more than those differ. */
+static bool has_straggler(const struct kwhy_detect_context *context, const struct balance *balance)
+{
+	double excess_ns = (double)balance->work_ns[balance->slowest] - balance->others_mean_ns;
+
+	return balance->parties > 2 &&
+		excess_ns >= context->thresholds[1] * (double)balance->work_ns[balance->slowest] &&
+		excess_ns >= STRAGGLER_SDS * balance->others_sd_ns;
 }
 
 /* While one waits the others burn at least their idle power: each party's lag behind the slowest. */
 static struct kwhy_energy waiting_energy(
 	const struct kwhy_detect_context *context, const struct balance *balance, double *out_recorded_nj)
 {
-	int64_t longest_ns = balance->compute_ns[balance->slowest];
+	int64_t longest_ns = balance->work_ns[balance->slowest];
 	struct kwhy_energy energy = {0};
 
 	for (size_t d = 0; d < context->recording->device_count; d++) {
 		struct kwhy_energy_source source;
 		struct kwhy_energy lag;
 
-		if (balance->compute_ns[d] < 0)
+		if (balance->work_ns[d] < 0)
 			continue;
 		kwhy_energy_source_init(&source, context->view, (uint32_t)d);
-		lag = kwhy_energy_idle_mean(&source, (double)(longest_ns - balance->compute_ns[d]));
+		lag = kwhy_energy_idle_mean(&source, (double)(longest_ns - balance->work_ns[d]));
 		energy = kwhy_energy_sum(energy, 1, lag, 1);
 		*out_recorded_nj += source.recorded_nj;
 	}
@@ -106,33 +154,42 @@ static const char *party_name(char out[PARTY_BYTES], const struct kwhy_recording
 	return out;
 }
 
+static enum kwhy_status write_party(const struct kwhy_detect_context *context, const struct balance *balance,
+	size_t d, struct kwhy_finding *finding)
+{
+	struct kwhy_evidence *evidence = &finding->evidence[finding->evidence_count];
+	char time[KWHY_QUANTITY_BYTES], party[PARTY_BYTES];
+
+	evidence->start_ns = context->view->devices[d].first_ns;
+	evidence->end_ns = context->view->devices[d].last_ns;
+	evidence->what = kwhy_arena_printf(&context->findings->arena, "%s %s %s%s",
+		party_name(party, context->recording, d), balance->measure->does,
+		kwhy_quantity_time(time, balance->work_ns[d]), d == balance->slowest ? ", the slowest" : "");
+	if (!evidence->what)
+		return kwhy_fail_memory(context->error, "the evidence");
+	finding->evidence_count++;
+	return KWHY_OK;
+}
+
+/* The slowest first. */
 static enum kwhy_status write_parties(const struct kwhy_detect_context *context,
 	const struct balance *balance, struct kwhy_finding *finding)
 {
-	struct kwhy_arena *arena = &context->findings->arena;
 	size_t limit = context->options->evidence_limit;
-	char time[KWHY_QUANTITY_BYTES], party[PARTY_BYTES];
+	enum kwhy_status status = KWHY_OK;
 
 	limit = balance->parties < limit ? balance->parties : limit;
-	finding->evidence = kwhy_arena_alloc(arena, limit + 1, sizeof(*finding->evidence));
+	finding->evidence = kwhy_arena_alloc(
+		&context->findings->arena, limit + 1, sizeof(*finding->evidence));
 	if (!finding->evidence)
 		return kwhy_fail_memory(context->error, "the evidence");
-	for (size_t d = 0; d < context->recording->device_count && finding->evidence_count < limit; d++) {
-		struct kwhy_evidence *evidence = &finding->evidence[finding->evidence_count];
-
-		if (balance->compute_ns[d] < 0)
-			continue;
-		evidence->start_ns = context->view->devices[d].first_ns;
-		evidence->end_ns = context->view->devices[d].last_ns;
-		evidence->what = kwhy_arena_printf(arena, "%s computes %s%s",
-			party_name(party, context->recording, d),
-			kwhy_quantity_time(time, balance->compute_ns[d]),
-			d == balance->slowest ? ", the slowest" : "");
-		if (!evidence->what)
-			return kwhy_fail_memory(context->error, "the evidence");
-		finding->evidence_count++;
-	}
-	return KWHY_OK;
+	if (limit)
+		status = write_party(context, balance, balance->slowest, finding);
+	for (size_t d = 0; !status && d < context->recording->device_count && finding->evidence_count < limit;
+		d++)
+		if (d != balance->slowest && balance->work_ns[d] >= 0)
+			status = write_party(context, balance, d, finding);
+	return status;
 }
 
 static void set_energies(struct kwhy_energy energy, double recorded_nj, struct kwhy_finding *finding)
@@ -145,58 +202,102 @@ static void set_energies(struct kwhy_energy energy, double recorded_nj, struct k
 	finding->saving.high_nj = finding->high_nj;
 }
 
-static enum kwhy_status report_imbalance(
-	const struct kwhy_detect_context *context, const struct balance *balance)
+static const char *imbalance_title(const struct kwhy_detect_context *context, const struct balance *balance)
 {
-	int64_t longest_ns = balance->compute_ns[balance->slowest];
-	double recorded_nj = 0;
 	char longest[KWHY_QUANTITY_BYTES], mean[KWHY_QUANTITY_BYTES], party[PARTY_BYTES];
+
+	return kwhy_arena_printf(&context->findings->arena,
+		"Imbalance: %s %s %s, the mean of %zu devices is %s",
+		party_name(party, context->recording, balance->slowest), balance->measure->does,
+		kwhy_quantity_time(longest, balance->work_ns[balance->slowest]), balance->parties,
+		kwhy_quantity_time(mean, balance->mean_ns));
+}
+
+static const char *straggler_title(
+	const struct kwhy_detect_context *context, const struct balance *balance, int64_t lag_ns)
+{
+	char longest[KWHY_QUANTITY_BYTES], lag[KWHY_QUANTITY_BYTES], party[PARTY_BYTES];
+
+	return kwhy_arena_printf(&context->findings->arena,
+		"Straggler: %zu devices wait %s for %s, which %s %s", balance->parties - 1,
+		kwhy_quantity_time(lag, lag_ns), party_name(party, context->recording, balance->slowest),
+		balance->measure->does, kwhy_quantity_time(longest, balance->work_ns[balance->slowest]));
+}
+
+static const char straggler_cure[] = "look at that device and its host: clocks, temperature and power limit, "
+				     "neighbours on it, slower input, "
+				     "more work than the others";
+
+static enum kwhy_status report_imbalance(
+	const struct kwhy_detect_context *context, const struct balance *balance, bool straggles)
+{
+	int64_t mean_ns = straggles ? llround(balance->others_mean_ns) : balance->mean_ns;
+	double recorded_nj = 0;
 	struct kwhy_finding finding = {
 		.id = context->detector->id,
-		.cure = context->detector->cure,
+		.cure = straggles ? straggler_cure : context->detector->cure,
 		.device = KWHY_NONE,
 		.count = balance->parties,
-		.time_ns = longest_ns - balance->mean_ns,
+		.time_ns = balance->work_ns[balance->slowest] - mean_ns,
+		.leads = straggles,
 	};
 	struct kwhy_energy energy;
 	enum kwhy_status status;
 
 	finding.category_ns[KWHY_CATEGORY_COLLECTIVE] = finding.time_ns; /* where the others wait */
-	if ((double)finding.time_ns < context->thresholds[0] * (double)longest_ns)
-		return KWHY_OK;
 	energy = waiting_energy(context, balance, &recorded_nj);
 	set_energies(energy, recorded_nj, &finding);
-	finding.title = kwhy_arena_printf(&context->findings->arena,
-		"Imbalance: %s computes %s, the mean of %zu devices is %s",
-		party_name(party, context->recording, balance->slowest),
-		kwhy_quantity_time(longest, longest_ns), balance->parties,
-		kwhy_quantity_time(mean, balance->mean_ns));
+	finding.title = straggles ? straggler_title(context, balance, finding.time_ns)
+				  : imbalance_title(context, balance);
 	finding.saving.time_ns = finding.time_ns;
-	finding.saving
-		.assumption = "equal shares of work: every device computes for the mean time; those that "
-			      "waited draw idle power at least";
+	finding.saving.bound = KWHY_BOUND_UPPER;
+	finding.saving.assumption = straggles
+		? "it takes as long as the others: those that waited draw idle power at least"
+		: "equal shares of work: every device computes for the mean time; those that waited draw "
+		  "idle power at least";
 	kwhy_saving_tell_lost(
 		context, &finding.saving, "what ran in them is missing from a device's compute time");
+	kwhy_finding_set_least(context, balance->window_ns, recorded_nj, &finding);
 	status = write_parties(context, balance, &finding);
 	if (!status)
-		status = kwhy_findings_add(context, &finding, balance->window_ns, recorded_nj);
+		status = kwhy_findings_add(context, &finding);
 	return status;
+}
+
+static bool is_uneven(const struct kwhy_detect_context *context, const struct balance *balance)
+{
+	int64_t longest_ns = balance->work_ns[balance->slowest];
+
+	return balance->parties > 1 &&
+		(double)(longest_ns - balance->mean_ns) >= context->thresholds[0] * (double)longest_ns;
+}
+
+/* By what they compute; where that is even, by when they come. */
+static enum kwhy_status compare_parties(const struct kwhy_detect_context *context, struct balance *balance)
+{
+	bool straggles;
+
+	weigh(context, balance);
+	straggles = has_straggler(context, balance);
+	if (straggles || is_uneven(context, balance))
+		return report_imbalance(context, balance, straggles);
+	*balance = (struct balance){.measure = &time_apart, .work_ns = balance->work_ns};
+	weigh(context, balance);
+	return has_straggler(context, balance) ? report_imbalance(context, balance, true) : KWHY_OK;
 }
 
 /* Across devices, so once: with the first. */
 enum kwhy_status kwhy_detect_rank_imbalance(const struct kwhy_detect_context *context)
 {
-	struct balance balance = {0};
-	enum kwhy_status status = KWHY_OK;
+	struct balance balance = {.measure = &compute_time};
+	enum kwhy_status status;
 
 	if (context->device != 0 || context->recording->device_count < 2)
 		return KWHY_OK;
-	balance.compute_ns = malloc(context->recording->device_count * sizeof(*balance.compute_ns));
-	if (!balance.compute_ns)
+	balance.work_ns = malloc(context->recording->device_count * sizeof(*balance.work_ns));
+	if (!balance.work_ns)
 		return kwhy_fail_memory(context->error, "shares of devices");
-	weigh(context, &balance);
-	if (balance.parties >= 2)
-		status = report_imbalance(context, &balance);
-	free(balance.compute_ns);
+	status = compare_parties(context, &balance);
+	free(balance.work_ns);
 	return status;
 }

@@ -2,8 +2,10 @@
 #include "base/quantity.h"
 #include "detect/families.h"
 #include "detect/tally.h"
+#include "model/gpu_generation.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* Copies between host and device: too small, from the wrong memory, beside nothing. */
 
@@ -90,9 +92,10 @@ static bool is_pageable(const struct kwhy_activities *rows, size_t row)
 			rows->dst_memory[row] == KWHY_MEMORY_PAGEABLE);
 }
 
-/* Rates of pinned copies by direction; NAN: not known. */
+/* Rates of pinned copies by direction. */
 struct pinned_rates {
 	double bytes_per_ns[KWHY_COPY_KIND_COUNT];
+	const struct kwhy_gpu_generation *link; /* whose full speed stands for a rate that is not known */
 };
 
 /* Copies below this are paced by their latency and say nothing of the rate. */
@@ -115,7 +118,8 @@ static struct pinned_rates find_pinned_rates(const struct kwhy_detect_context *c
 {
 	const struct kwhy_device_view *seen = &context->view->devices[context->device];
 	const struct kwhy_profile *profile = context->profile;
-	struct pinned_rates rates;
+	struct pinned_rates rates = {
+		.link = kwhy_gpu_generation_of(&context->recording->devices[context->device])};
 
 	for (size_t i = 0; i < KWHY_COPY_KIND_COUNT; i++)
 		rates.bytes_per_ns[i] = NAN;
@@ -128,15 +132,19 @@ static struct pinned_rates find_pinned_rates(const struct kwhy_detect_context *c
 	return rates;
 }
 
-/* What a pageable copy would take from pinned memory; 0 where the rate or the size is not known. */
+/* What a pageable copy would take from pinned memory; 0 where its size is not known. */
 static double pinned_ns(const struct pinned_rates *rates, const struct kwhy_activities *rows, size_t row)
 {
 	double rate = rates->bytes_per_ns[rows->copy_kind[row]];
 
-	if (isnan(rate) || rows->bytes[row] == KWHY_UNKNOWN_BYTES)
+	if (isnan(rate))
+		rate = rates->link->link_bytes_per_s * 1e-9;
+	if (rows->bytes[row] == KWHY_UNKNOWN_BYTES)
 		return 0;
 	return fmin((double)(rows->end_ns[row] - rows->start_ns[row]), (double)rows->bytes[row] / rate);
 }
+
+enum { RATE_WORDS = 128 };
 
 /* A copy up from pageable memory that the thread waits for at once drains the device for nothing. */
 static void visit_pageable(const struct kwhy_view *view, uint32_t call, uint32_t wait, void *context)
@@ -150,28 +158,28 @@ static void visit_pageable(const struct kwhy_view *view, uint32_t call, uint32_t
 	kwhy_tally_idle_behind(tally, row, call, wait);
 }
 
-/* A direction of unknown rate is not spoken of, but for what is taken of it. */
+/* "5.1 GB/s up", or that of the link. */
+static const char *rate_words(char out[RATE_WORDS], const struct pinned_rates *rates,
+	enum kwhy_copy_kind kind, const char *direction)
+{
+	char rate[KWHY_QUANTITY_BYTES];
+
+	if (isnan(rates->bytes_per_ns[kind]))
+		snprintf(out, RATE_WORDS, "no more %s than %s allows (%s; no rate is known here)", direction,
+			rates->link->link, kwhy_quantity_si(rate, rates->link->link_bytes_per_s, "B/s", 3));
+	else
+		snprintf(out, RATE_WORDS, "%s %s",
+			kwhy_quantity_si(rate, rates->bytes_per_ns[kind] * 1e9, "B/s", 3), direction);
+	return out;
+}
+
 static const char *pinned_words(struct kwhy_tally *tally, const struct pinned_rates *rates)
 {
-	double up = rates->bytes_per_ns[KWHY_COPY_H2D] * 1e9, down = rates->bytes_per_ns[KWHY_COPY_D2H] * 1e9;
-	char up_words[KWHY_QUANTITY_BYTES], down_words[KWHY_QUANTITY_BYTES];
-	const char *rest = "their calls return at once and nobody waits for copies up";
+	char up[RATE_WORDS], down[RATE_WORDS];
 
-	kwhy_quantity_si(up_words, up, "B/s", 3);
-	kwhy_quantity_si(down_words, down, "B/s", 3);
-	if (isnan(up) && isnan(down))
-		return kwhy_tally_words(tally,
-			"no rate of pinned copies is known here (a machine profile would tell): they hide "
-			"beside other work, %s",
-			rest);
-	if (isnan(up) || isnan(down))
-		return kwhy_tally_words(tally,
-			"pinned copies take %s %s; %s, where no rate is known, they hide beside other work; "
-			"%s",
-			isnan(up) ? down_words : up_words, isnan(up) ? "down" : "up",
-			isnan(up) ? "up" : "down", rest);
-	return kwhy_tally_words(
-		tally, "pinned copies take %s up and %s down, %s", up_words, down_words, rest);
+	return kwhy_tally_words(tally,
+		"pinned copies take %s and %s, their calls return at once and nobody waits for copies up",
+		rate_words(up, rates, KWHY_COPY_H2D, "up"), rate_words(down, rates, KWHY_COPY_D2H, "down"));
 }
 
 enum kwhy_status kwhy_detect_pageable_copies(const struct kwhy_detect_context *context)

@@ -80,11 +80,20 @@ const struct kwhy_detector kwhy_detectors[] = {
 		kwhy_detect_exposed_collectives, {{"min_count", 1, "collectives; fewer are nothing"}}},
 	{"rank-imbalance", "Imbalance", "give each device the same work: balance batches, layers or domains",
 		kwhy_detect_rank_imbalance,
-		{{"min_share", 0.05, "share of the slowest device's compute time beyond the mean"}}},
+		{{"min_share", 0.05, "share of the slowest device's compute time beyond the mean"},
+			{"straggler_share", 0.02,
+				"share of the slowest device's time beyond the mean of the others, who are "
+				"alike"}}},
 	{"host-gaps", "Host gaps",
 		"prepare input in worker threads ahead of time; move text and logging out of the loop",
 		kwhy_detect_host_gaps,
 		{{"min_us", 100, "us; shorter pauses between calls belong to launching"},
+			{"max_ms", 1000, "ms; longer idle stretches are idle-context"}}},
+	{"late-starts", "Late starts",
+		"find what holds the device back: another program on it, an event that the stream waits for, "
+		"modules loaded at first use (CUDA_MODULE_LOADING=EAGER), managed memory that moves",
+		kwhy_detect_late_starts,
+		{{"min_count", 2, "times; fewer are nothing"},
 			{"max_ms", 1000, "ms; longer idle stretches are idle-context"}}},
 	{"idle-context", "Idle context", "release the device, or share it, while there is nothing to do",
 		kwhy_detect_idle_context, {{"min_ms", 1000, "ms; shorter idle stretches do not count"}}},
@@ -223,6 +232,8 @@ static int by_energy(const void *a, const void *b)
 {
 	const struct kwhy_finding *left = a, *right = b;
 
+	if (left->leads != right->leads)
+		return left->leads ? -1 : 1;
 	if (left->saving.energy_nj != right->saving.energy_nj)
 		return left->saving.energy_nj < right->saving.energy_nj ? 1 : -1;
 	return by_place(left, right);
@@ -232,6 +243,8 @@ static int by_time(const void *a, const void *b)
 {
 	const struct kwhy_finding *left = a, *right = b;
 
+	if (left->leads != right->leads)
+		return left->leads ? -1 : 1;
 	if (left->saving.time_ns != right->saving.time_ns)
 		return left->saving.time_ns < right->saving.time_ns ? 1 : -1;
 	return by_place(left, right);

@@ -19,6 +19,7 @@ enum kwhy_status kwhy_detect_redundant_syncs(const struct kwhy_detect_context *c
 enum kwhy_status kwhy_detect_sync_after_every_op(const struct kwhy_detect_context *context);
 /* host.c */
 enum kwhy_status kwhy_detect_launch_bound(const struct kwhy_detect_context *context);
+enum kwhy_status kwhy_detect_late_starts(const struct kwhy_detect_context *context);
 enum kwhy_status kwhy_detect_host_gaps(const struct kwhy_detect_context *context);
 enum kwhy_status kwhy_detect_idle_context(const struct kwhy_detect_context *context);
 /* kernels.c */

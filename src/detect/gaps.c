@@ -73,6 +73,13 @@ static void walk_back(const struct kwhy_view *view, struct kwhy_gap_cause *cause
 	}
 }
 
+static int64_t delayed_ns(const struct kwhy_gap_cause *cause, int64_t returned_ns)
+{
+	int64_t length_ns = cause->end_ns - at_least(returned_ns, cause->start_ns);
+
+	return length_ns > KWHY_DELAYED_START_NS ? length_ns : 0;
+}
+
 void kwhy_gap_explain(const struct kwhy_view *view, const struct kwhy_gap *gap, double spacing_ns,
 	struct kwhy_gap_cause *out)
 {
@@ -88,10 +95,11 @@ void kwhy_gap_explain(const struct kwhy_view *view, const struct kwhy_gap *gap, 
 	if (call == KWHY_NONE)
 		return;
 	out->call = view->outer[call];
+	out->delayed_ns = delayed_ns(out, calls->end_ns[out->call]);
 	out->late = calls->end_ns[out->call] > out->start_ns && calls->start_ns[out->call] < out->end_ns;
 	if (!out->late)
 		return;
-	/* the way from the call to the device counts as launching */
-	add_call(out, view, out->call, out->end_ns, (double)INT64_MAX);
+	/* The usual way from the call to the device counts as launching. */
+	add_call(out, view, out->call, out->end_ns - out->delayed_ns, (double)INT64_MAX);
 	walk_back(view, out, spacing_ns);
 }

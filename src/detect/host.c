@@ -41,8 +41,8 @@ enum kwhy_status kwhy_detect_launch_bound(const struct kwhy_detect_context *cont
 	}
 	if ((double)tally.count < kwhy_tally_threshold(&tally, 1))
 		return kwhy_tally_drop(&tally);
-	verdict.title = kwhy_tally_words(&tally, "Launch-bound: %s times the device waited for a launch, %s",
-		kwhy_quantity_count(count, tally.count), kwhy_quantity_time(time, tally.gap_ns));
+	verdict.title = kwhy_tally_words(&tally, "Launch-bound: %s the device waited for a launch, %s",
+		kwhy_quantity_times(count, tally.count), kwhy_quantity_time(time, tally.gap_ns));
 	verdict.assumption = kwhy_tally_floor_words(&tally, "work is queued ahead or captured in a graph");
 	return kwhy_tally_finish(&tally, verdict);
 }
@@ -72,9 +72,44 @@ enum kwhy_status kwhy_detect_host_gaps(const struct kwhy_detect_context *context
 		kwhy_tally_place(&tally, place);
 		tally.count++;
 	}
-	verdict.title = kwhy_tally_words(&tally, "Host gaps: %s times the device waited for the host, %s",
-		kwhy_quantity_count(count, tally.count), kwhy_quantity_time(time, tally.gap_ns));
+	verdict.title = kwhy_tally_words(&tally, "Host gaps: %s the device waited for the host, %s",
+		kwhy_quantity_times(count, tally.count), kwhy_quantity_time(time, tally.gap_ns));
 	verdict.assumption = "the host prepares the next work while the device is busy: these gaps vanish";
+	return kwhy_tally_finish(&tally, verdict);
+}
+
+/* The host has done its part, mostly it waits for the work already: no launch, graph or thread would help. */
+enum kwhy_status kwhy_detect_late_starts(const struct kwhy_detect_context *context)
+{
+	const struct kwhy_device_view *seen = &context->view->devices[context->device];
+	struct kwhy_verdict verdict = kwhy_verdict_default();
+	char time[KWHY_QUANTITY_BYTES], count[KWHY_QUANTITY_BYTES];
+	struct kwhy_tally tally;
+	int64_t sum_ns = 0;
+
+	kwhy_tally_init(&tally, context);
+	for (size_t i = 0; i < seen->gap_count; i++) {
+		struct kwhy_gap_cause cause;
+		struct kwhy_place place;
+
+		kwhy_gap_explain(context->view, &seen->gaps[i], HUGE_VAL, &cause);
+		if (!cause.delayed_ns ||
+			(double)(cause.end_ns - cause.start_ns) > kwhy_tally_threshold(&tally, 1) * 1e6)
+			continue;
+		kwhy_tally_idle(&tally, cause.end_ns - cause.delayed_ns, cause.end_ns);
+		sum_ns += cause.delayed_ns;
+		place = kwhy_place_at(cause.end_ns - cause.delayed_ns, cause.end_ns);
+		place.row = seen->gaps[i].after;
+		place.call = cause.call;
+		kwhy_tally_place(&tally, place);
+		tally.count++;
+	}
+	if ((double)tally.count < kwhy_tally_threshold(&tally, 0))
+		return kwhy_tally_drop(&tally);
+	verdict.title = kwhy_tally_words(&tally,
+		"Late starts: %s the device idled with work that had been launched, %s",
+		kwhy_quantity_times(count, tally.count), kwhy_quantity_time(time, sum_ns));
+	verdict.assumption = "work begins as soon as its launch has returned";
 	return kwhy_tally_finish(&tally, verdict);
 }
 
@@ -112,9 +147,8 @@ enum kwhy_status kwhy_detect_idle_context(const struct kwhy_detect_context *cont
 		tally.count++;
 	}
 	verdict.title = kwhy_tally_words(&tally,
-		"Idle context: the device was held %s time%s with nothing to do, %s",
-		kwhy_quantity_count(count, tally.count), tally.count == 1 ? "" : "s",
-		kwhy_quantity_time(time, tally.gap_ns));
+		"Idle context: the device was held %s with nothing to do, %s",
+		kwhy_quantity_times(count, tally.count), kwhy_quantity_time(time, tally.gap_ns));
 	verdict.frees_device = true;
 	verdict.idle_energy_share = released_share(&tally);
 	verdict.assumption = verdict.idle_energy_share < 1

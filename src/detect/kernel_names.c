@@ -2,6 +2,7 @@
 #include "base/quantity.h"
 #include "detect/families.h"
 #include "detect/tally.h"
+#include "model/gpu_generation.h"
 
 #include <string.h>
 
@@ -107,13 +108,35 @@ static double mark_fp32(struct kwhy_tally *tally)
 	return fp32_ns > 0 ? tensor_ns / (fp32_ns + tensor_ns) : 0;
 }
 
+/* What tensor cores of a device take, and so what may be advised there. */
+static const struct {
+	const char *assumption, *cure;
+} fp32_words[] = {
+	[KWHY_TENSOR_UNKNOWN] =
+		{"by their names alone: tensor cores, where the device has them, may do these "
+		 "products in 1/8 of the time, where their precision is enough",
+			NULL},
+	[KWHY_TENSOR_FP16] = {"by their names alone: tensor cores, which take FP16 alone on this device, may "
+			      "do "
+			      "these products in 1/8 of the time, where that precision is enough",
+		"use FP16 with a scaled loss (autocast, GradScaler) where the result allows it; this device "
+		"has neither TF32 nor BF16"},
+	[KWHY_TENSOR_TF32] = {"by their names alone: tensor cores may do these products in 1/8 of the time, "
+			      "where their precision is enough",
+		NULL},
+};
+
 enum kwhy_status kwhy_detect_fp32_matmul(const struct kwhy_detect_context *context)
 {
 	struct kwhy_verdict verdict = kwhy_verdict_default();
 	char count[KWHY_QUANTITY_BYTES];
+	enum kwhy_tensor_cores cores = kwhy_gpu_generation_of(&context->recording->devices[context->device])
+					       ->tensor_cores;
 	struct kwhy_tally tally;
 	double tensor_share;
 
+	if (cores == KWHY_TENSOR_NONE)
+		return KWHY_OK;
 	kwhy_tally_init(&tally, context);
 	tensor_share = mark_fp32(&tally);
 	if (tensor_share > kwhy_tally_threshold(&tally, 0))
@@ -121,9 +144,8 @@ enum kwhy_status kwhy_detect_fp32_matmul(const struct kwhy_detect_context *conte
 	verdict.title = kwhy_tally_words(&tally,
 		"FP32 matrix products: %s kernels whose names say FP32 units may use tensor cores",
 		kwhy_quantity_count(count, tally.count));
-	verdict.assumption = "by their names alone: tensor cores, where the device has them, may do these "
-			     "products in 1/8 of "
-			     "the time, where their precision is enough";
+	verdict.assumption = fp32_words[cores].assumption;
+	verdict.cure = fp32_words[cores].cure;
 	return kwhy_tally_finish(&tally, verdict);
 }
 

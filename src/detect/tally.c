@@ -370,6 +370,7 @@ static void bound_saving(const struct kwhy_tally *tally, const struct kwhy_verdi
 	out->low_nj = known_nj(tally, saved.low_nj, HUGE_VAL);
 	out->high_nj = known_nj(tally, saved.high_nj, HUGE_VAL);
 	out->assumption = verdict->assumption;
+	out->bound = KWHY_BOUND_UPPER;
 	out->frees_device = verdict->frees_device;
 }
 
@@ -419,24 +420,20 @@ static enum kwhy_status write_evidence(struct kwhy_tally *tally, struct kwhy_fin
 	return KWHY_OK;
 }
 
-static bool gains_enough(const struct kwhy_detect_context *context, const struct kwhy_saving *saving,
-	int64_t window_ns, double recorded_nj)
+void kwhy_finding_set_least(const struct kwhy_detect_context *context, int64_t window_ns, double recorded_nj,
+	struct kwhy_finding *out)
 {
-	double least = context->options->min_gain_ratio;
-
-	if (saving->time_ns > 0 && (double)saving->time_ns >= least * (double)window_ns)
-		return true;
-	return saving->energy_nj != KWHY_UNKNOWN_NJ && saving->energy_nj > 0 &&
-		(double)saving->energy_nj >= least * recorded_nj;
+	out->least_ns = (int64_t)ceil(context->options->min_gain_ratio * (double)window_ns);
+	out->least_nj = context->options->min_gain_ratio * recorded_nj;
 }
 
-enum kwhy_status kwhy_findings_add(const struct kwhy_detect_context *context,
-	const struct kwhy_finding *finding, int64_t window_ns, double recorded_nj)
+enum kwhy_status kwhy_findings_add(
+	const struct kwhy_detect_context *context, const struct kwhy_finding *finding)
 {
 	struct kwhy_findings *findings = context->findings;
 	enum kwhy_status status;
 
-	if (!gains_enough(context, &finding->saving, window_ns, recorded_nj))
+	if (!kwhy_finding_is_worth_it(finding))
 		return KWHY_OK;
 	if (!finding->title || !finding->saving.assumption)
 		return kwhy_fail_memory(context->error, "a finding");
@@ -473,7 +470,7 @@ enum kwhy_status kwhy_tally_finish(struct kwhy_tally *tally, struct kwhy_verdict
 		.title = verdict.title,
 		.device = tally->device,
 		.count = tally->count,
-		.cure = context->detector->cure,
+		.cure = verdict.cure ? verdict.cure : context->detector->cure,
 	};
 	int64_t window_ns = kwhy_view_span_ns(context->view, tally->device);
 	double recorded_nj = tally->source.recorded_nj;
@@ -485,10 +482,11 @@ enum kwhy_status kwhy_tally_finish(struct kwhy_tally *tally, struct kwhy_verdict
 		set_cost(tally, &verdict, &sums, &finding);
 		bound_saving(tally, &verdict, &sums, &finding.saving);
 		tell_lost(context, &verdict, &sums, &finding.saving);
-		if (gains_enough(context, &finding.saving, window_ns, recorded_nj))
+		kwhy_finding_set_least(context, window_ns, recorded_nj, &finding);
+		if (kwhy_finding_is_worth_it(&finding))
 			tally->status = write_evidence(tally, &finding);
 		if (!tally->status)
-			tally->status = kwhy_findings_add(context, &finding, window_ns, recorded_nj);
+			tally->status = kwhy_findings_add(context, &finding);
 	}
 	return kwhy_tally_drop(tally);
 }

@@ -89,6 +89,7 @@ const char *kwhy_tally_exposed_words(const struct kwhy_tally *tally);
 struct kwhy_verdict {
 	const char *title;	/* from the findings' arena */
 	const char *assumption; /* likewise, or a literal */
+	const char *cure;	/* likewise; NULL: that of the table of detectors */
 	unsigned covers;	/* kinds that hide a marked activity: removing that one saves no time then */
 	bool exposed_only;	/* hidden time is no cost either */
 	bool work_remains;	/* the work is done all the same: a saved second saves idle power alone */
@@ -133,9 +134,12 @@ void kwhy_tally_divide_again(struct kwhy_tally *tally);
 void kwhy_tally_count_kinds(
 	struct kwhy_tally *tally, const int64_t kind_ns[KWHY_ACTIVITY_KIND_COUNT], double share);
 
-/* Adds a complete finding when its saving is large enough against the window and the energy of the run. */
-KWHY_MUST_USE enum kwhy_status kwhy_findings_add(const struct kwhy_detect_context *context,
-	const struct kwhy_finding *finding, int64_t window_ns, double recorded_nj);
+/* What a saving must reach against the window and the energy of the run. */
+void kwhy_finding_set_least(const struct kwhy_detect_context *context, int64_t window_ns, double recorded_nj,
+	struct kwhy_finding *out);
+/* Adds a complete finding when its saving is large enough. */
+KWHY_MUST_USE enum kwhy_status kwhy_findings_add(
+	const struct kwhy_detect_context *context, const struct kwhy_finding *finding);
 
 /* Where rows are lost, adds behind a saving's assumption what that does to it. */
 void kwhy_saving_tell_lost(

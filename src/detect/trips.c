@@ -63,8 +63,8 @@ enum kwhy_status kwhy_detect_round_trips(const struct kwhy_detect_context *conte
 	kwhy_view_reset_streams(context->view, context->device);
 	find_trips(&tally);
 	verdict.title = kwhy_tally_words(&tally,
-		"Round trips: %s times data went to the host and came straight back",
-		kwhy_quantity_count(count, tally.count));
+		"Round trips: %s data went to the host and came straight back",
+		kwhy_quantity_times(count, tally.count));
 	verdict.assumption =
 		"the data stays on the device: both copies and the idle time between them vanish";
 	return kwhy_tally_finish(&tally, verdict);
@@ -189,8 +189,8 @@ static enum kwhy_status report_relays(
 	if ((double)tally.count < kwhy_tally_threshold(&tally, 2))
 		return kwhy_tally_drop(&tally);
 	verdict.title = kwhy_tally_words(&tally,
-		"Staged peer copies: %s times another device's data came through the host",
-		kwhy_quantity_count(count, tally.count));
+		"Staged peer copies: %s another device's data came through the host",
+		kwhy_quantity_times(count, tally.count));
 	verdict.assumption =
 		"a direct copy takes no longer than the leg to the host does: the leg up to this "
 		"device and the idle time before it vanish";

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "model/ledger.h"
+#include "model/projection.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,13 +18,15 @@ struct kwhy_evidence {
 	const char *kernels[2];
 };
 
-/* What the cure would bring: at most this, or this where it is projected. Energies KWHY_UNKNOWN_NJ where
- * unknown. */
+/*
+ * What the cure would bring. Where the recording was played again with it, these are the figures and the
+ * bound that a plan of this one change states. Energies KWHY_UNKNOWN_NJ where unknown.
+ */
 struct kwhy_saving {
 	int64_t time_ns;
 	int64_t energy_nj, low_nj, high_nj;
 	const char *assumption;
-	bool is_projected; /* to be expected, by playing the recording without the waste; else a bound */
+	enum kwhy_bound bound;
 	bool frees_device; /* time_ns is the device's, free for others: the run is no shorter */
 };
 
@@ -40,7 +43,21 @@ struct kwhy_finding {
 	size_t evidence_count;
 	const char *cure;
 	struct kwhy_saving saving;
+	bool leads;	  /* All wait for what it names: it comes before what saves more on one of them. */
+	int64_t least_ns; /* A saving of less time, and of less energy than least_nj, is not worth a finding.
+			   */
+	double least_nj;
 };
+
+static inline bool kwhy_finding_is_worth_it(const struct kwhy_finding *finding)
+{
+	const struct kwhy_saving *saving = &finding->saving;
+
+	if (saving->time_ns > 0 && saving->time_ns >= finding->least_ns)
+		return true;
+	return saving->energy_nj != KWHY_UNKNOWN_NJ && saving->energy_nj > 0 &&
+		(double)saving->energy_nj >= finding->least_nj;
+}
 
 /* Sorted by possible saving, largest first. */
 struct kwhy_findings {

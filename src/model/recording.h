@@ -95,6 +95,7 @@ struct kwhy_device {
 	const char *uuid;  /* NULL: unknown */
 	uint32_t sm_count; /* 0: unknown, for all below */
 	uint32_t threads_per_sm, registers_per_sm, shared_bytes_per_sm;
+	uint32_t compute_major, compute_minor; /* CUDA's compute capability; a major of 0 is unknown */
 	uint64_t memory_bytes;
 	double memory_rate_bytes_per_s;
 	int64_t limit_mw;	 /* enforced power limit; -1: unknown */

@@ -495,6 +495,32 @@ static void set_window(struct kwhy_recording *recording)
 		widen(recording, &any, recording->calls.start_ns[i], recording->calls.end_ns[i]);
 }
 
+/* CUDA, API synchronization behavior: copies to the device of no more may return before they begin. */
+enum { STAGED_BYTES = 65536 };
+
+/* A call that returned before its copy began did not block, whatever the memory. */
+static bool blocked(const struct kwhy_recording *recording, size_t row)
+{
+	const struct kwhy_activities *rows = &recording->activities;
+
+	if (rows->kind[row] != KWHY_ACTIVITY_COPY || rows->call[row] == KWHY_NONE ||
+		recording->calls.end_ns[rows->call[row]] <= rows->start_ns[row])
+		return false;
+	return rows->dst_memory[row] == KWHY_MEMORY_PAGEABLE ||
+		(rows->src_memory[row] == KWHY_MEMORY_PAGEABLE && rows->bytes[row] != KWHY_UNKNOWN_BYTES &&
+			rows->bytes[row] > STAGED_BYTES);
+}
+
+/* An asynchronous copy of pageable memory is none: its call fills or empties the pieces that it goes in. */
+static void classify_pageable_copies(struct kwhy_recording *recording)
+{
+	const struct kwhy_activities *rows = &recording->activities;
+
+	for (size_t i = 0; i < rows->count; i++)
+		if (blocked(recording, i) && recording->calls.class[rows->call[i]] == KWHY_CALL_LAUNCH)
+			recording->calls.class[rows->call[i]] = KWHY_CALL_COPY;
+}
+
 enum kwhy_status kwhy_recording_finish(struct kwhy_recording *recording, struct kwhy_error *error)
 {
 	enum kwhy_status status = check_activities(recording, error);
@@ -525,6 +551,7 @@ enum kwhy_status kwhy_recording_finish(struct kwhy_recording *recording, struct 
 		status = link_calls(recording, error);
 	if (status)
 		return status;
+	classify_pageable_copies(recording);
 	recording->has_calls = recording->calls.count > 0;
 	set_window(recording);
 	recording->finished = true;

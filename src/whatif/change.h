@@ -19,6 +19,7 @@ enum { KWHY_WHATIF_WORDS = 240 };
 struct kwhy_whatif_effect {
 	uint64_t places;	       /* at which it was made; 0 where it was refused */
 	char words[KWHY_WHATIF_WORDS]; /* what was assumed, with its figures; or why it was refused */
+	bool is_generic;	       /* it was made at a cost that nobody knows here: a bound */
 };
 
 struct kwhy_whatif;
@@ -78,8 +79,6 @@ struct kwhy_whatif {
 	double *idle_spread_w; /* [devices] half of its 90 % interval */
 	double scatter_ratio;  /* by which a run of the same program would take longer or shorter, 90 % */
 	bool has_energy;       /* known for every device that worked */
-	bool unknown_is_free;  /* what a change would cost and nobody knows is taken as nothing: its saving is
-				  a bound */
 	bool out_of_memory;
 };
 

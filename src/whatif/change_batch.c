@@ -170,18 +170,24 @@ static void grow_row(struct kwhy_whatif *whatif, uint32_t row, double times)
 	}
 }
 
-/* All calls and rows of the steps that are no longer made. */
+/* All calls of the steps that are no longer made; a pause behind what is no step is not theirs. */
 static void drop_steps(struct kwhy_whatif *whatif, size_t thread, uint32_t times)
 {
 	const struct kwhy_calls *calls = &whatif->recording->calls;
 	uint32_t step = KWHY_NONE;
 
 	for (size_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {
+		uint32_t before = step;
+
 		if (whatif->graph->outer[i] != i)
 			continue;
 		if (whatif->first_issued[i] < whatif->first_issued[i + 1])
 			step = whatif->step[whatif->issued[whatif->first_issued[i]]];
-		if (step != KWHY_NONE && step % times)
+		if (step == KWHY_NONE || step % times == 0)
+			continue;
+		if (before == KWHY_NONE)
+			kwhy_whatif_drop_call(whatif, (uint32_t)i);
+		else
 			kwhy_whatif_drop_call_and_pause(whatif, (uint32_t)i);
 	}
 }

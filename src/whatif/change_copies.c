@@ -102,7 +102,7 @@ static bool is_worth_it(const struct pack *pack)
 	const struct kwhy_whatif_costs *costs = &pack->whatif->costs;
 	struct kwhy_whatif_cost cost = cost_of(pack);
 	double first_ns = host_ns(pack->whatif, pack->first), all_ns = 0;
-	double launch_ns = isfinite(costs->launch.expected_ns) ? costs->launch.expected_ns : 0;
+	double launch_ns = costs->launch.is_generic ? 0 : costs->launch.expected_ns;
 
 	for (size_t i = 0; i < pack->count; i++)
 		all_ns += host_ns(pack->whatif, pack->rows[i]);
@@ -119,7 +119,7 @@ static void lengthen_call(struct pack *pack)
 	uint32_t call = kwhy_whatif_call_of(whatif, pack->first);
 	struct kwhy_whatif_node *node;
 
-	if (call == KWHY_NONE || !isfinite(launch_ns) || whatif->corner == KWHY_CORNER_FAST)
+	if (call == KWHY_NONE || whatif->costs.launch.is_generic || whatif->corner == KWHY_CORNER_FAST)
 		return;
 	node = kwhy_whatif_edit(whatif->graph, kwhy_whatif_call_node(whatif->graph, call));
 	whatif->out_of_memory |= !node;
@@ -330,7 +330,7 @@ static double queueing_ns(const struct kwhy_whatif *whatif, enum kwhy_copy_kind 
 /* A call that blocked for its copy returns at once, if it was to the device or is waited for anyway. */
 static void unblock(struct kwhy_whatif *whatif, uint32_t row, uint32_t call, bool may_return)
 {
-	if (call == KWHY_NONE || !isfinite(whatif->costs.launch.expected_ns) ||
+	if (call == KWHY_NONE ||
 		whatif->graph->nodes[kwhy_whatif_call_node(whatif->graph, call)].from[KWHY_LINK_JOIN] != row)
 		return;
 	if (may_return)
@@ -338,31 +338,62 @@ static void unblock(struct kwhy_whatif *whatif, uint32_t row, uint32_t call, boo
 			whatif, call, queueing_ns(whatif, whatif->recording->activities.copy_kind[row]));
 }
 
+/*
+ * A wait right behind a copy to the device, for that copy alone, is what a copy without non_blocking is made
+ * of: nobody needs it once the copy blocks no longer. At the slow end it stays.
+ */
+static void drop_wait_behind(struct kwhy_whatif *whatif, uint32_t row, uint32_t call)
+{
+	uint32_t behind = call == KWHY_NONE ? KWHY_NONE : call_behind(whatif, call);
+
+	if (behind != KWHY_NONE && whatif->corner != KWHY_CORNER_SLOW &&
+		whatif->recording->calls.class[behind] == KWHY_CALL_SYNC &&
+		whatif->graph->nodes[kwhy_whatif_call_node(whatif->graph, behind)].from[KWHY_LINK_JOIN] ==
+			row)
+		kwhy_whatif_drop_call(whatif, behind);
+}
+
 /* The copy from page-locked memory. */
-static bool pin(struct kwhy_whatif *whatif, uint32_t row, const bool *waited, const char **source)
+static void pin(
+	struct kwhy_whatif *whatif, uint32_t row, const bool *waited, struct kwhy_whatif_cost *out_cost)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;
 	bool up = rows->copy_kind[row] == KWHY_COPY_H2D;
 	struct kwhy_whatif_cost cost = kwhy_whatif_copy_cost(&whatif->costs, rows->copy_kind[row],
 		up ? KWHY_MEMORY_PINNED : rows->src_memory[row],
 		up ? rows->dst_memory[row] : KWHY_MEMORY_PINNED, (double)kwhy_whatif_copy_bytes(whatif, row));
-	double own_ns = kwhy_whatif_cost_at(&cost, whatif->corner);
 	uint32_t call = kwhy_whatif_call_of(whatif, row);
+	double own_ns;
 
-	if (!isfinite(own_ns))
-		return false;
+	if (!isfinite(cost.expected_ns))
+		cost = kwhy_whatif_link_cost(&whatif->costs, (double)kwhy_whatif_copy_bytes(whatif, row));
+	own_ns = kwhy_whatif_cost_at(&cost, whatif->corner);
 	kwhy_whatif_pin_row(whatif, row);
-	*source = cost.source;
+	if (!out_cost->is_generic)
+		*out_cost = cost;
 	if (own_ns < (double)whatif->graph->nodes[row].own_ns)
 		kwhy_whatif_resize_row(whatif, row, own_ns);
 	unblock(whatif, row, call, up || (call != KWHY_NONE && waited[call]));
-	return true;
+	if (up)
+		drop_wait_behind(whatif, row, call);
+}
+
+static void say_pinned(const struct kwhy_whatif *whatif, const struct kwhy_whatif_cost *cost,
+	struct kwhy_whatif_effect *effect)
+{
+	effect->is_generic = cost->is_generic || whatif->costs.launch.is_generic;
+	kwhy_whatif_say(effect,
+		"%s copies from or to page-locked memory, at %s%s%s; copies to the device no longer block; "
+		"time "
+		"to fill the new buffers is not counted",
+		KWHY_WHATIF_COUNT(effect->places), cost->is_generic ? "the full speed of " : "the cost of ",
+		cost->source, cost->is_generic ? ", since their rate here is not known" : "");
 }
 
 void kwhy_whatif_pin(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;
-	const char *source = NULL;
+	struct kwhy_whatif_cost cost = {.source = NULL};
 	bool *waited = find_waited_for(whatif);
 	uint64_t unknown = 0;
 
@@ -375,22 +406,18 @@ void kwhy_whatif_pin(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_wh
 			kwhy_whatif_row_is_dropped(whatif, i) ||
 			(rows->copy_kind[i] != KWHY_COPY_H2D && rows->copy_kind[i] != KWHY_COPY_D2H))
 			continue;
-		if (rows->bytes[i] != KWHY_UNKNOWN_BYTES && pin(whatif, i, waited, &source))
-			effect->places++;
-		else
+		if (rows->bytes[i] == KWHY_UNKNOWN_BYTES) {
 			unknown++;
+			continue;
+		}
+		pin(whatif, i, waited, &cost);
+		effect->places++;
 	}
 	free(waited);
 	if (effect->places)
-		kwhy_whatif_say(effect,
-			"%s copies from or to page-locked memory, at the cost of %s; copies to the device "
-			"no "
-			"longer block; time to fill the new buffers is not counted",
-			KWHY_WHATIF_COUNT(effect->places), source);
+		say_pinned(whatif, &cost, effect);
 	else if (unknown)
-		kwhy_whatif_refuse(effect,
-			"what page-locked copies cost here is not known; give the profile of this machine "
-			"(kwhy calibrate, --profile)");
+		kwhy_whatif_refuse(effect, "the recording does not say how large the pageable copies are");
 	else
 		kwhy_whatif_refuse(effect, "no copy is from or to pageable memory");
 }

@@ -86,7 +86,7 @@ static int64_t no_longer_than_a_node_ns(const struct kwhy_whatif *whatif, int64_
 
 /*
  * Between two activities of a graph: as recorded of graphs, else as queued, less what the machine profile
- * says that a graph saves there (at the slow end: nothing). Nothing where nobody knows what graphs cost.
+ * says that a graph saves there (at the slow end: nothing). Nothing lies between them at a generic cost.
  */
 static int64_t graph_queued_ns(const struct kwhy_whatif *whatif, uint32_t before, uint32_t row)
 {
@@ -96,7 +96,7 @@ static int64_t graph_queued_ns(const struct kwhy_whatif *whatif, uint32_t before
 	int64_t seen_ns = whatif->graph->delays.graph_queued_ns,
 		saves_ns = (int64_t)whatif->costs.graph_saves_ns;
 
-	if (!isfinite(whatif->costs.graph_launch.expected_ns))
+	if (whatif->costs.graph_launch.is_generic)
 		return 0;
 	if (!kernels || whatif->corner == KWHY_CORNER_SLOW)
 		return queued_ns;
@@ -212,20 +212,15 @@ static void say(const struct capture *capture, struct kwhy_whatif_effect *effect
 	const char *graphs = KWHY_WHATIF_COUNT(capture->graphs);
 	char cost[KWHY_QUANTITY_BYTES];
 
-	if (isfinite(launch->expected_ns))
-		kwhy_whatif_say(effect,
-			"%s launches of stretches that repeat become %s graph launches of %s on "
-			"average (%s); capturing them is not counted",
-			launches, graphs,
-			kwhy_whatif_time_words(
-				cost, call_ns(capture, (double)capture->launches / (double)capture->graphs)),
-			launch->source);
-	else
-		kwhy_whatif_say(effect,
-			"%s launches of stretches that repeat become %s graph launches that take no "
-			"time, and their work follows at once: what graphs cost is not known here (a machine "
-			"profile would tell)",
-			launches, graphs);
+	effect->is_generic = launch->is_generic;
+	kwhy_whatif_say(effect,
+		"%s launches of stretches that repeat become %s graph launches of %s on average (%s)%s; "
+		"capturing them is not counted",
+		launches, graphs,
+		kwhy_whatif_time_words(
+			cost, call_ns(capture, (double)capture->launches / (double)capture->graphs)),
+		launch->source,
+		launch->is_generic ? ", and their work follows at once: a machine profile would tell" : "");
 }
 
 void kwhy_whatif_capture_graph(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
@@ -245,14 +240,6 @@ void kwhy_whatif_capture_graph(struct kwhy_whatif *whatif, uint32_t number, stru
 		capture.call_node_ns = 0;
 	if (!isfinite(capture.start_node_ns))
 		capture.start_node_ns = capture.call_node_ns;
-	if (!isfinite(capture.call_ns) && whatif->unknown_is_free) {
-		capture.call_ns = 0;
-	} else if (!isfinite(capture.call_ns)) {
-		kwhy_whatif_refuse(effect,
-			"what launching a graph costs here is not known; give the profile of "
-			"this machine (kwhy calibrate, --profile)");
-		return;
-	}
 	capture.repeats = calloc(capture.slots, sizeof(*capture.repeats));
 	if (!capture.repeats) {
 		whatif->out_of_memory = true;

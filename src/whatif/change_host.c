@@ -167,12 +167,7 @@ void kwhy_whatif_use_events(struct kwhy_whatif *whatif, uint32_t number, struct 
 	char cost[KWHY_QUANTITY_BYTES];
 
 	(void)number;
-	if (!isfinite(whatif->costs.event.expected_ns)) {
-		kwhy_whatif_refuse(effect,
-			"what a call costs that returns at once is not known: the recording "
-			"has too few, and no profile says it");
-		return;
-	}
+	effect->is_generic = whatif->costs.event.is_generic;
 	for (size_t t = 0; t < whatif->recording->thread_count; t++)
 		effect->places += use_events_in_thread(whatif, t);
 	if (effect->places)
@@ -250,10 +245,59 @@ static bool is_device_memory(const struct kwhy_whatif *whatif, size_t call)
 	return !kwhy_whatif_call_is(whatif->graph, call, KWHY_MARK_ASYNC | KWHY_MARK_ELSEWHERE);
 }
 
-static uint64_t use_pool_in_thread(struct kwhy_whatif *whatif, size_t thread, bool *any_freed)
+/* How the frees and allocations of a thread lie: those in a row of their kind, and those alone. */
+struct memory_calls {
+	uint64_t frees, frees_in_rows, allocs, allocs_alone;
+};
+
+enum { EMPTIED_ROW = 3 /* frees in a row, as when a cache is emptied */ };
+
+static void end_row(struct memory_calls *sum, enum kwhy_call_class class, uint64_t row)
+{
+	if (class == KWHY_CALL_FREE) {
+		sum->frees += row;
+		sum->frees_in_rows += row >= EMPTIED_ROW ? row : 0;
+	} else if (class == KWHY_CALL_ALLOC) {
+		sum->allocs += row;
+		sum->allocs_alone += row == 1;
+	}
+}
+
+/*
+ * A cache of a framework asks the driver for one block when it misses one, and frees all of them one after
+ * the other when it is told to empty itself. If it is not told so, it makes neither call.
+ */
+static bool empties_cache(const struct kwhy_whatif *whatif, size_t thread)
 {
 	const struct kwhy_calls *calls = &whatif->recording->calls;
-	double pool_ns = kwhy_whatif_cost_at(&whatif->costs.pool, whatif->corner);
+	struct memory_calls sum = {0};
+	enum kwhy_call_class class = KWHY_CALL_OTHER;
+	uint64_t row = 0;
+
+	for (size_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {
+		enum kwhy_call_class here = calls->class[i];
+
+		if (whatif->graph->outer[i] != i)
+			continue;
+		if (here != class)
+			end_row(&sum, class, row);
+		row = here == class ? row + 1 : 1;
+		class = here;
+	}
+	end_row(&sum, class, row);
+	return sum.frees && 2 * sum.frees_in_rows > sum.frees && 2 * sum.allocs_alone > sum.allocs;
+}
+
+/* What becomes of the allocations and frees of a thread. */
+struct pool {
+	double call_ns;
+	bool any_freed, any_emptied;
+};
+
+static uint64_t use_pool_in_thread(struct kwhy_whatif *whatif, size_t thread, struct pool *pool)
+{
+	const struct kwhy_calls *calls = &whatif->recording->calls;
+	bool emptied = empties_cache(whatif, thread);
 	uint64_t replaced = 0, freed = 0;
 
 	for (size_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {
@@ -263,10 +307,14 @@ static uint64_t use_pool_in_thread(struct kwhy_whatif *whatif, size_t thread, bo
 			!is_device_memory(whatif, i) || (!frees && !freed))
 			continue;
 		freed = frees ? freed + 1 : freed - 1;
-		*any_freed = true;
-		if ((double)(calls->end_ns[i] - calls->start_ns[i]) <= pool_ns)
+		pool->any_freed = true;
+		pool->any_emptied |= emptied;
+		if (emptied)
+			kwhy_whatif_drop_call(whatif, (uint32_t)i);
+		else if ((double)(calls->end_ns[i] - calls->start_ns[i]) > pool->call_ns)
+			kwhy_whatif_unblock_call(whatif, (uint32_t)i, pool->call_ns);
+		else
 			continue;
-		kwhy_whatif_unblock_call(whatif, (uint32_t)i, pool_ns);
 		replaced++;
 	}
 	return replaced;
@@ -274,26 +322,27 @@ static uint64_t use_pool_in_thread(struct kwhy_whatif *whatif, size_t thread, bo
 
 void kwhy_whatif_use_pool(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
 {
+	struct pool pool = {.call_ns = kwhy_whatif_cost_at(&whatif->costs.pool, whatif->corner)};
 	char cost[KWHY_QUANTITY_BYTES];
-	bool any_freed = false;
 
 	(void)number;
-	if (!isfinite(whatif->costs.pool.expected_ns)) {
-		kwhy_whatif_refuse(effect,
-			"what a call costs that returns at once is not known: the recording "
-			"has too few, and no profile says it");
-		return;
-	}
+	effect->is_generic = whatif->costs.pool.is_generic;
 	for (size_t t = 0; t < whatif->recording->thread_count; t++)
-		effect->places += use_pool_in_thread(whatif, t, &any_freed);
-	if (effect->places)
+		effect->places += use_pool_in_thread(whatif, t, &pool);
+	if (effect->places && pool.any_emptied)
+		kwhy_whatif_say(effect,
+			"%s allocations and frees go, of a cache that is emptied again and again: it has "
+			"what it "
+			"is asked for; the first allocations, before anything was freed, stay as they are",
+			KWHY_WHATIF_COUNT(effect->places));
+	else if (effect->places)
 		kwhy_whatif_say(effect,
 			"%s allocations and frees take %s in a pool and wait for nothing; the first "
 			"allocations, "
 			"before anything was freed, stay as they are",
 			KWHY_WHATIF_COUNT(effect->places),
 			kwhy_whatif_time_words(cost, whatif->costs.pool.expected_ns));
-	else if (any_freed)
+	else if (pool.any_freed)
 		kwhy_whatif_refuse(effect,
 			"frees, and allocations behind them, already take no longer than the %s of one in a "
 			"pool",
@@ -315,8 +364,35 @@ static int64_t prefetched_ns(const struct kwhy_whatif *whatif, uint32_t call)
 	return usual_ns < PAUSE_LEAST_NS && !kwhy_whatif_call_is_dropped(whatif, call) ? usual_ns : 0;
 }
 
+static int64_t longer_of(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* The last pause of a thread that was taken out. */
+struct prefetched {
+	uint32_t thread;
+	int64_t end_ns;
+};
+
+/*
+ * At the slow end one thread does the work of all pauses: it has had the time since the last one for it, and
+ * what it has not done by then is waited for.
+ */
+static int64_t waited_for_ns(
+	const struct kwhy_whatif *whatif, const struct prefetched *last, uint32_t call, int64_t pause_ns)
+{
+	const struct kwhy_calls *calls = &whatif->recording->calls;
+	int64_t start_ns = calls->start_ns[call] - pause_ns;
+
+	if (whatif->corner != KWHY_CORNER_SLOW || last->thread != calls->thread[call])
+		return 0;
+	return pause_ns - (start_ns - last->end_ns);
+}
+
 void kwhy_whatif_prefetch(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
 {
+	struct prefetched last = {.thread = KWHY_NONE};
 	double removed_ns = 0;
 	char words[KWHY_QUANTITY_BYTES];
 
@@ -334,7 +410,10 @@ void kwhy_whatif_prefetch(struct kwhy_whatif *whatif, uint32_t number, struct kw
 		whatif->out_of_memory |= !changed;
 		if (!changed)
 			return;
-		changed->lag_ns[KWHY_LINK_ORDER] = prefetched_ns(whatif, call);
+		changed->lag_ns[KWHY_LINK_ORDER] = longer_of(
+			prefetched_ns(whatif, call), waited_for_ns(whatif, &last, call, pause_ns));
+		last = (struct prefetched){
+			whatif->recording->calls.thread[call], whatif->recording->calls.start_ns[call]};
 		removed_ns += (double)(pause_ns - changed->lag_ns[KWHY_LINK_ORDER]);
 		effect->places++;
 	}
@@ -343,8 +422,8 @@ void kwhy_whatif_prefetch(struct kwhy_whatif *whatif, uint32_t number, struct kw
 			"%s pauses of the host of 0.1 ms to 1 s become as short as is usual between its "
 			"calls, or "
 			"go where such pauses are the usual ones, %s in all: other threads do that work "
-			"ahead of "
-			"time",
+			"ahead "
+			"of time, at the slow end one alone",
 			KWHY_WHATIF_COUNT(effect->places), kwhy_whatif_time_words(words, removed_ns));
 	else
 		kwhy_whatif_refuse(effect, "the host makes no pause of 0.1 ms to 1 s between calls");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "whatif/costs.h"
 
+#include "model/gpu_generation.h"
 #include "whatif/curves.h"
 #include "whatif/graph.h"
 #include "whatif/samples.h"
@@ -26,7 +27,17 @@ enum {
 	PAUSE_NS = 20000 /* shorter time of the host between calls is of the calls, as between threads */
 };
 
-static const struct kwhy_whatif_cost unknown = {NAN, NAN, NAN, NULL};
+static const struct kwhy_whatif_cost unknown = {NAN, NAN, NAN, NULL, false};
+
+/* Where neither the recording nor a profile shows what calls take: profiles/nvidia-h200.json. */
+static const struct kwhy_whatif_cost generic_launch = {3027, 3027, 3027, "an H200, not known here", true};
+static const struct kwhy_whatif_cost generic_graph_launch = {
+	1145, 1145, 1145, "an H200, not known here", true};
+
+static struct kwhy_whatif_cost cost_of(double expected_ns, double fast_ns, double slow_ns, const char *source)
+{
+	return (struct kwhy_whatif_cost){expected_ns, fast_ns, slow_ns, source, false};
+}
 
 static size_t fit_index(unsigned kind, unsigned src, unsigned dst)
 {
@@ -116,8 +127,8 @@ static struct kwhy_whatif_cost measured(struct kwhy_measured seconds)
 
 	if (!isfinite(seconds.value))
 		return unknown;
-	return (struct kwhy_whatif_cost){seconds.value * 1e9, fmax(seconds.value - spread, 0) * 1e9,
-		(seconds.value + spread) * 1e9, "the machine profile"};
+	return cost_of(seconds.value * 1e9, fmax(seconds.value - spread, 0) * 1e9,
+		(seconds.value + spread) * 1e9, "the machine profile");
 }
 
 /* Median, and the quartiles as corners, of what was sampled; unknown of too few. */
@@ -125,9 +136,9 @@ static struct kwhy_whatif_cost sampled(struct kwhy_whatif_samples *samples)
 {
 	if (samples->count < FIT_CALLS)
 		return unknown;
-	return (struct kwhy_whatif_cost){(double)kwhy_whatif_quantile(samples, 0.5),
+	return cost_of((double)kwhy_whatif_quantile(samples, 0.5),
 		(double)kwhy_whatif_quantile(samples, 0.25), (double)kwhy_whatif_quantile(samples, 0.75),
-		"this recording"};
+		"this recording");
 }
 
 enum call_sort { SORT_OTHER, SORT_LAUNCH, SORT_GRAPH, SORT_EVENT, SORT_POOL, SORT_COUNT };
@@ -193,12 +204,14 @@ static void graph_costs(
 
 	costs->graph_launch = sampled(&samples->sorts[SORT_GRAPH]);
 	costs->graph_nodes = fmax(mean_graph_nodes(graph, samples), 1);
-	if (!profile)
-		return;
 	if (!isfinite(costs->graph_launch.expected_ns)) {
-		costs->graph_launch = measured(profile->graph_launch_s);
+		costs->graph_launch = profile ? measured(profile->graph_launch_s) : unknown;
 		costs->graph_nodes = 1;
 	}
+	if (!isfinite(costs->graph_launch.expected_ns))
+		costs->graph_launch = generic_graph_launch;
+	if (!profile)
+		return;
 	costs->graph_launch_node = measured(profile->graph_launch_node_s);
 	costs->graph_start_node = measured(profile->graph_start_node_s);
 	costs->graph_node_ns = known_or_0(profile->graph_node_s.value);
@@ -229,6 +242,8 @@ static void call_costs(struct kwhy_whatif_costs *costs, struct call_samples *sam
 	costs->pool = sampled(&samples->sorts[SORT_POOL]);
 	if (costs->profile && !isfinite(costs->launch.expected_ns))
 		costs->launch = measured(costs->profile->launch_s);
+	if (!isfinite(costs->launch.expected_ns))
+		costs->launch = generic_launch;
 	for (size_t class = 0; class < KWHY_CALL_CLASS_COUNT; class ++)
 		usual_gaps(&samples->gaps[class], &costs->usual_gap_ns[class], &costs->far_gap_ns[class]);
 	/* neither is known to cost more than a launch: both are calls that return at once */
@@ -246,9 +261,21 @@ static struct kwhy_whatif_cost small_kernel(const struct kwhy_whatif_costs *cost
 	if (costs->profile && isfinite(costs->profile->queued_kernel_s.value))
 		return measured(costs->profile->queued_kernel_s);
 	if (least_ns <= SMALL_KERNEL_NS)
-		return (struct kwhy_whatif_cost){least_ns, least_ns, least_ns, "the shortest kernel seen"};
-	return (struct kwhy_whatif_cost){
-		SMALL_KERNEL_NS, SMALL_KERNEL_NS, SMALL_KERNEL_NS, "as measured on an H100"};
+		return cost_of(least_ns, least_ns, least_ns, "the shortest kernel seen");
+	return cost_of(SMALL_KERNEL_NS, SMALL_KERNEL_NS, SMALL_KERNEL_NS, "as measured on an H100");
+}
+
+static const struct kwhy_gpu_generation *fastest_link(const struct kwhy_recording *recording)
+{
+	const struct kwhy_gpu_generation *fastest = NULL;
+
+	for (size_t d = 0; d < recording->device_count; d++) {
+		const struct kwhy_gpu_generation *here = kwhy_gpu_generation_of(&recording->devices[d]);
+
+		if (!fastest || here->link_bytes_per_s > fastest->link_bytes_per_s)
+			fastest = here;
+	}
+	return fastest;
 }
 
 enum kwhy_status kwhy_whatif_costs_init(struct kwhy_whatif_costs *costs,
@@ -264,7 +291,8 @@ enum kwhy_status kwhy_whatif_costs_init(struct kwhy_whatif_costs *costs,
 		.event = unknown,
 		.pool = unknown,
 		.least_kernel_ns = NAN,
-		.profile = profile};
+		.profile = profile,
+		.link = fastest_link(graph->recording)};
 	fit_copies(costs, graph->recording);
 	for (size_t i = 0; i < rows->count; i++)
 		if (rows->kind[i] == KWHY_ACTIVITY_KERNEL && rows->end_ns[i] > rows->start_ns[i])
@@ -312,8 +340,7 @@ static struct kwhy_whatif_anchor anchor_of(
 static struct kwhy_whatif_cost with_spread(double expected_ns, double ratio, const char *source)
 {
 	ratio = fmin(ratio, 0.9);
-	return (struct kwhy_whatif_cost){
-		expected_ns, expected_ns * (1 - ratio), expected_ns * (1 + ratio), source};
+	return cost_of(expected_ns, expected_ns * (1 - ratio), expected_ns * (1 + ratio), source);
 }
 
 /*
@@ -357,6 +384,13 @@ struct kwhy_whatif_cost kwhy_whatif_copy_cost(const struct kwhy_whatif_costs *co
 	if (fit->count && fit->mean_bytes >= SMALL_BYTES)
 		return with_spread(bytes * fit->mean_ns / fit->mean_bytes, 0, "the rate of this recording");
 	return unknown;
+}
+
+struct kwhy_whatif_cost kwhy_whatif_link_cost(const struct kwhy_whatif_costs *costs, double bytes)
+{
+	double time_ns = bytes / costs->link->link_bytes_per_s * 1e9;
+
+	return (struct kwhy_whatif_cost){time_ns, time_ns, time_ns, costs->link->link, true};
 }
 
 double kwhy_whatif_cost_at(const struct kwhy_whatif_cost *cost, enum kwhy_whatif_corner corner)

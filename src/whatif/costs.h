@@ -16,6 +16,8 @@ enum kwhy_whatif_corner { KWHY_CORNER_FAST = -1, KWHY_CORNER_EXPECTED = 0, KWHY_
 struct kwhy_whatif_cost {
 	double expected_ns, fast_ns, slow_ns;
 	const char *source; /* "machine profile", "this recording", ... */
+	/* Neither the recording nor the profile knows it, so what it saves is at most that. */
+	bool is_generic;
 };
 
 /* Time of one kind of copy over its bytes: alpha + beta * bytes, both weighted by 1 / time^2. */
@@ -55,6 +57,7 @@ struct kwhy_whatif_costs {
 	int64_t far_gap_ns[KWHY_CALL_CLASS_COUNT]; /* longer ones hold other work: 20 us, and three times the
 						      middle half beyond its end */
 	const struct kwhy_profile *profile;	   /* NULL: none */
+	const struct kwhy_gpu_generation *link;	   /* to the host, the fastest of the devices' */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_costs_init(struct kwhy_whatif_costs *costs,
@@ -63,6 +66,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_whatif_costs_init(struct kwhy_whatif_costs *
 /* One copy of that many bytes. */
 struct kwhy_whatif_cost kwhy_whatif_copy_cost(const struct kwhy_whatif_costs *costs, enum kwhy_copy_kind kind,
 	enum kwhy_memory_kind src, enum kwhy_memory_kind dst, double bytes);
+
+/* As fast as the link to the host is: no copy takes less. */
+struct kwhy_whatif_cost kwhy_whatif_link_cost(const struct kwhy_whatif_costs *costs, double bytes);
 
 double kwhy_whatif_cost_at(const struct kwhy_whatif_cost *cost, enum kwhy_whatif_corner corner);
 

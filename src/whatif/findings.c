@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "whatif/findings.h"
 
-#include "base/quantity.h"
-
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct kwhy_whatif_change *cure_of(const struct kwhy_finding *finding)
@@ -40,51 +36,28 @@ static int64_t not_below_0(int64_t value)
 	return value > 0 ? value : 0;
 }
 
-/*
- * A cure may reach places that the finding does not count, and runs differ from run to run by more than it
- * may save: a finding saves at most what it costs, be that at its low end, and what the cure saves beyond is
- * told in words. Where nobody knows how far the cost may be off, it is what it is taken to be.
- */
-static void end_at_cost(const struct kwhy_finding *finding, struct kwhy_saving *saving)
-{
-	int64_t cost_nj = finding->energy_nj;
-	int64_t most_nj = finding->high_nj != KWHY_UNKNOWN_NJ ? finding->high_nj : cost_nj;
-	int64_t least_nj = finding->low_nj != KWHY_UNKNOWN_NJ ? finding->low_nj : cost_nj;
-
-	if (saving->time_ns > finding->time_ns)
-		saving->time_ns = finding->time_ns;
-	if (saving->energy_nj == KWHY_UNKNOWN_NJ || cost_nj == KWHY_UNKNOWN_NJ)
-		return;
-	if (saving->energy_nj > cost_nj)
-		saving->energy_nj = cost_nj;
-	if (saving->low_nj > saving->energy_nj)
-		saving->low_nj = saving->energy_nj;
-	if (saving->low_nj > least_nj)
-		saving->low_nj = least_nj;
-	if (saving->high_nj > most_nj)
-		saving->high_nj = most_nj > saving->energy_nj ? most_nj : saving->energy_nj;
-}
-
+/* A change may reach places that the finding does not count: then it saves more than those cost. */
 static const char *assumption_of(struct kwhy_findings *findings, const struct kwhy_finding *finding,
 	const struct kwhy_projected_change *change)
 {
-	char whole[KWHY_QUANTITY_BYTES], counted[KWHY_QUANTITY_BYTES], *words;
-	const char *kept;
-
-	kwhy_quantity_time(whole, change->saved_ns);
-	kwhy_quantity_time(counted, finding->time_ns);
-	if (change->saved_ns <= finding->time_ns || strcmp(whole, counted) == 0)
-		return kwhy_arena_copy(&findings->arena, change->assumption);
-	if (asprintf(&words, "%s; the whole change takes %s off the run, more than is counted here",
-		    change->assumption, whole) < 0)
-		return NULL;
-	kept = kwhy_arena_copy(&findings->arena, words);
-	free(words);
-	return kept;
+	return kwhy_arena_printf(&findings->arena, "%s%s", change->assumption,
+		change->saved_ns > finding->time_ns ? "; the change shortens more than what is counted here"
+						    : "");
 }
 
+/* Runs differ from run to run by more than a cure may save: its interval ends where the cost's does. */
+static int64_t high_nj(const struct kwhy_finding *finding, const struct kwhy_saving *saving, int64_t high_nj)
+{
+	int64_t most_nj = finding->high_nj != KWHY_UNKNOWN_NJ ? finding->high_nj : finding->energy_nj;
+
+	if (most_nj == KWHY_UNKNOWN_NJ || high_nj <= most_nj)
+		return high_nj;
+	return most_nj > saving->energy_nj ? most_nj : saving->energy_nj;
+}
+
+/* What a plan of that one change states: one bound for both. */
 static enum kwhy_status set_saving(struct kwhy_findings *findings, struct kwhy_finding *finding,
-	const struct kwhy_plan *plan, bool is_bound, struct kwhy_error *error)
+	const struct kwhy_plan *plan, struct kwhy_error *error)
 {
 	const struct kwhy_projected_change *change = &plan->changes[0];
 	int64_t before_nj = plan->before.energy_nj;
@@ -93,46 +66,61 @@ static enum kwhy_status set_saving(struct kwhy_findings *findings, struct kwhy_f
 		.low_nj = KWHY_UNKNOWN_NJ,
 		.high_nj = KWHY_UNKNOWN_NJ,
 		.assumption = assumption_of(findings, finding, change),
-		.is_projected = change->bound == KWHY_BOUND_EXPECTED && !is_bound};
+		.bound = change->bound};
 
 	if (!saving.assumption)
 		return kwhy_fail_memory(error, "projections");
 	if (before_nj != KWHY_UNKNOWN_NJ) {
 		saving.energy_nj = not_below_0(change->saved_nj);
 		saving.low_nj = not_below_0(before_nj - change->after.energy_high_nj);
-		saving.high_nj = not_below_0(before_nj - change->after.energy_low_nj);
+		saving.high_nj = high_nj(
+			finding, &saving, not_below_0(before_nj - change->after.energy_low_nj));
 	}
-	end_at_cost(finding, &saving);
-	/* a bound stays where this one is below it */
-	if (!is_bound || saving.time_ns > finding->saving.time_ns)
-		finding->saving = saving;
+	finding->saving = saving;
 	return KWHY_OK;
 }
 
-/* What the cure is projected to save; where nobody knows its costs, what it would if it had none: a bound. */
+/* The finding's own bound stays, with the reason why nothing was played. */
+static enum kwhy_status tell_refused(struct kwhy_findings *findings, struct kwhy_finding *finding,
+	const struct kwhy_plan *plan, struct kwhy_error *error)
+{
+	const char *words = kwhy_arena_printf(&findings->arena, "%s; not projected: %s",
+		finding->saving.assumption, plan->refused[0].reason);
+
+	if (!words)
+		return kwhy_fail_memory(error, "projections");
+	finding->saving.assumption = words;
+	return KWHY_OK;
+}
+
 static enum kwhy_status project(struct kwhy_whatif *whatif, struct kwhy_findings *findings,
 	struct kwhy_finding *finding, struct kwhy_error *error)
 {
 	const struct kwhy_whatif_change *change = cure_of(finding);
 	struct kwhy_whatif_ask ask = {change, change ? change->number : 0};
-	enum kwhy_status status = KWHY_OK;
+	enum kwhy_status status;
 	struct kwhy_plan *plan;
 
 	if (!change)
 		return KWHY_OK;
-	whatif->unknown_is_free = false;
 	status = kwhy_whatif_project(whatif, &ask, 1, &plan, error);
-	if (!status && !plan->change_count) {
-		kwhy_plan_free(plan);
-		whatif->unknown_is_free = true;
-		status = kwhy_whatif_project(whatif, &ask, 1, &plan, error);
-	}
 	if (status)
 		return status;
-	if (plan->change_count)
-		status = set_saving(findings, finding, plan, whatif->unknown_is_free, error);
+	status = plan->change_count ? set_saving(findings, finding, plan, error)
+				    : tell_refused(findings, finding, plan, error);
 	kwhy_plan_free(plan);
 	return status;
+}
+
+/* What its cure saves too little of is no finding, whatever it costs. */
+static void drop_small(struct kwhy_findings *findings)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < findings->count; i++)
+		if (kwhy_finding_is_worth_it(&findings->items[i]))
+			findings->items[kept++] = findings->items[i];
+	findings->count = kept;
 }
 
 enum kwhy_status kwhy_whatif_project_findings(const struct kwhy_recording *recording,
@@ -151,6 +139,8 @@ enum kwhy_status kwhy_whatif_project_findings(const struct kwhy_recording *recor
 		return status;
 	for (size_t i = 0; !status && i < findings->count; i++)
 		status = project(whatif, findings, &findings->items[i], error);
+	if (!status)
+		drop_small(findings);
 	kwhy_whatif_free(whatif);
 	return status;
 }

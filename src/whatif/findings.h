@@ -10,9 +10,8 @@
 
 /*
  * Puts the projection of a finding's cure in the place of its first bound, where there is a change that is
- * that cure and it can be made; one whose costs nobody knows is a bound, and takes the place of a larger one
- * only. No saving exceeds what its finding costs. Recordings of one device that worked, known as a whole;
- * others keep their bounds. Savings do not add up: each is that of its change alone.
+ * that cure and it can be made: the figures and the bound of a plan of that change alone. Recordings of one
+ * device that worked, known as a whole; others keep their bounds. Savings do not add up.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_project_findings(const struct kwhy_recording *recording,
 	const struct kwhy_ledger *ledger, const struct kwhy_profile *profile, struct kwhy_findings *findings,

@@ -111,9 +111,9 @@ struct kwhy_whatif_graph {
 
 	uint8_t *marks; /* [names] enum kwhy_whatif_mark */
 
-	/* of the last play: when the last work that is left ends, INT64_MIN without any; what is dropped or
-	   changed */
-	int64_t last_ns;
+	/* Of the last play: when the first work that is left starts and the last ends (INT64_MAX and
+	   INT64_MIN without any), and what is dropped or changed. */
+	int64_t first_ns, last_ns;
 	struct kwhy_whatif_changed *changed;
 	size_t changed_count;
 

@@ -13,7 +13,8 @@
 enum {
 	LOOK_BACK = 64,		/* rows that end about then, of other processes or issued later */
 	LONG_LAUNCH_NS = 50000, /* a launch that takes so long, and ten times the usual, waits for room */
-	LONG_LAUNCHES = 10
+	LONG_LAUNCHES = 10,
+	STAGED_BYTES = 65536 /* CUDA: pageable copies of no more return before they begin, others block */
 };
 
 static int by_end(const void *context, uint32_t a, uint32_t b)
@@ -129,6 +130,20 @@ static bool blocks(const struct walk *walk, uint32_t row)
 			rows->dst_memory[row] == KWHY_MEMORY_PAGEABLE);
 }
 
+/*
+ * A large copy from pageable memory goes in pieces that the host fills: its call returns once the last piece
+ * is filled, shortly before the device has it.
+ */
+static bool is_being_filled(const struct walk *walk, uint32_t row)
+{
+	const struct kwhy_activities *rows = &walk->graph->recording->activities;
+
+	return rows->kind[row] == KWHY_ACTIVITY_COPY && rows->copy_kind[row] == KWHY_COPY_H2D &&
+		rows->src_memory[row] == KWHY_MEMORY_PAGEABLE && rows->bytes[row] != KWHY_UNKNOWN_BYTES &&
+		rows->bytes[row] > STAGED_BYTES &&
+		rows->start_ns[row] < walk->graph->recording->calls.end_ns[walk->call];
+}
+
 static uint32_t waited_for(const struct walk *walk)
 {
 	const struct kwhy_recording *recording = walk->graph->recording;
@@ -138,7 +153,7 @@ static uint32_t waited_for(const struct walk *walk)
 	bool waits = kwhy_whatif_is_wait(walk->graph, walk->call);
 
 	if (own != KWHY_NONE && (waits || blocks(walk, own)))
-		return has_ended(walk, own) ? own : KWHY_NONE;
+		return has_ended(walk, own) || is_being_filled(walk, own) ? own : KWHY_NONE;
 	if (waits && kwhy_whatif_call_is(walk->graph, walk->call, KWHY_MARK_STREAM_SYNC) &&
 		has_ended(walk, walk->last))
 		return walk->last;

@@ -63,10 +63,15 @@ static int64_t saved_nj(const struct kwhy_projection *before, const struct kwhy_
 	return before->energy_nj == KWHY_UNKNOWN_NJ ? KWHY_UNKNOWN_NJ : before->energy_nj - after->energy_nj;
 }
 
-/* Idle time that would go may have been work whose rows are gone: then no more than that is saved. */
-static enum kwhy_bound bound_of(const struct kwhy_whatif *whatif, const struct kwhy_whatif_change *change)
+/*
+ * Idle time that would go may have been work whose rows are gone, and a generic cost is one of the lowest:
+ * then no more than that is saved.
+ */
+static enum kwhy_bound bound_of(const struct kwhy_whatif *whatif, const struct kwhy_whatif_change *change,
+	const struct kwhy_whatif_effect *effect)
 {
-	return kwhy_lost_work(&whatif->recording->lost) ? KWHY_BOUND_UPPER : change->bound;
+	return effect->is_generic || kwhy_lost_work(&whatif->recording->lost) ? KWHY_BOUND_UPPER
+									      : change->bound;
 }
 
 /* Behind all that is in the plan already. */
@@ -85,7 +90,7 @@ static enum kwhy_status add_change(struct planner *planner, const struct kwhy_wh
 		.title = change->title,
 		.finding = change->finding,
 		.number = change->argument ? ask->number : 0,
-		.bound = bound_of(planner->whatif, change),
+		.bound = bound_of(planner->whatif, change, effect),
 		.effort = change->effort,
 		.risk = change->risk,
 		.places = effect->places,

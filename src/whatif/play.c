@@ -70,6 +70,11 @@ static inline int64_t later(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
+static inline int64_t earlier(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
 /* By what a link follows; INT64_MIN without one. */
 static inline int64_t reached(const int64_t *times_ns, const struct kwhy_whatif_node *node, size_t link)
 {
@@ -85,8 +90,10 @@ static inline void note_activity(
 	if (node->flags & (KWHY_NODE_DROPPED | KWHY_NODE_CHANGED))
 		graph->changed[graph->changed_count++] = (struct kwhy_whatif_changed){
 			at, node->own_ns - (rows->end_ns[at] - rows->start_ns[at])};
-	if (!(node->flags & KWHY_NODE_DROPPED))
-		graph->last_ns = later(graph->last_ns, graph->end_ns[at]);
+	if (node->flags & KWHY_NODE_DROPPED)
+		return;
+	graph->first_ns = earlier(graph->first_ns, graph->start_ns[at]);
+	graph->last_ns = later(graph->last_ns, graph->end_ns[at]);
 }
 
 static inline void set_end(struct kwhy_whatif_graph *graph, uint32_t at, const struct kwhy_whatif_node *node)
@@ -227,6 +234,7 @@ static void forget(struct kwhy_whatif_graph *graph)
 {
 	memset(graph->state, UNKNOWN, graph->node_count);
 	graph->changed_count = 0;
+	graph->first_ns = INT64_MAX;
 	graph->last_ns = INT64_MIN;
 }
 

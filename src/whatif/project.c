@@ -134,12 +134,12 @@ struct played_energy {
 	double energy_nj, spread_nj;
 };
 
-/* From the first start to the last end of work that is left. */
+/* From the first start to the last end of work that is left, both as played; 0 where none is. */
 static int64_t played_ns(const struct kwhy_whatif *whatif)
 {
-	int64_t last_ns = whatif->graph->last_ns;
+	const struct kwhy_whatif_graph *graph = whatif->graph;
 
-	return last_ns > whatif->first_ns ? last_ns - whatif->first_ns : 0;
+	return graph->last_ns > graph->first_ns ? graph->last_ns - graph->first_ns : 0;
 }
 
 /* Work that is not what was recorded. */

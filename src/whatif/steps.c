@@ -2,29 +2,66 @@
 #include "whatif/steps.h"
 
 #include "whatif/edits.h"
+#include "whatif/samples.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* How the occurrences of one name lie in the work of a stream. */
 struct rhythm {
-	uint32_t last, period; /* place of the last one; activities between the last two */
-	uint32_t even;	       /* times that the distance was the one before it */
+	uint32_t last;	 /* place of the last one */
+	uint32_t period; /* the distance that most occurrences have from the one before them, if any has */
+	uint32_t votes;	 /* for that distance, less those for others */
+	uint32_t even;	 /* occurrences at that distance */
 	uint32_t count;
 };
 
-enum { EVEN_LEAST = 2, PERIOD_LEAST = 2 /* one activity is no step */ };
+enum {
+	EVEN_LEAST = 3,
+	PERIOD_LEAST = 2,   /* one activity is no step */
+	LENGTH_PERIODS = 2, /* Longest step, in periods; what comes later belongs to none. Ours. */
+	FAR_RATIO = 4	    /* A step that takes longer than that many usual ones is none. Ours. */
+};
 
-static void note_place(struct rhythm *rhythm, uint32_t place)
+/* A distance that half of all have is the one that is left when others are taken off against it. */
+static void vote(struct rhythm *rhythm, uint32_t place)
 {
-	uint32_t period = place - rhythm->last;
+	uint32_t distance = place - rhythm->last;
 
-	rhythm->even += rhythm->count > 1 && period == rhythm->period;
-	rhythm->period = period;
+	if (rhythm->count && !rhythm->votes)
+		rhythm->period = distance;
+	if (rhythm->count && rhythm->period == distance)
+		rhythm->votes++;
+	else if (rhythm->count)
+		rhythm->votes--;
 	rhythm->last = place;
 	rhythm->count++;
 }
 
-/* The name that comes back at the longest even distance and covers most of the stream; KWHY_NONE: none does.
+static void count_even(struct rhythm *rhythm, uint32_t place)
+{
+	rhythm->even += rhythm->count && place - rhythm->last == rhythm->period;
+	rhythm->last = place;
+	rhythm->count++;
+}
+
+static void note_places(const struct kwhy_whatif *whatif, uint32_t stream, struct rhythm *rhythms,
+	void (*note)(struct rhythm *rhythm, uint32_t place))
+{
+	const struct kwhy_activities *rows = &whatif->recording->activities;
+	uint32_t place = 0;
+
+	for (size_t n = 0; n < whatif->recording->names.count; n++)
+		rhythms[n].count = 0;
+	for (uint32_t row = whatif->first_of_stream[stream]; row != KWHY_NONE;
+		row = whatif->next[row], place++)
+		if (rows->kind[row] == KWHY_ACTIVITY_KERNEL)
+			note(&rhythms[rows->name[row]], place);
+}
+
+/*
+ * The name that comes back at the longest even distance, if those distances are most of the stream;
+ * KWHY_NONE: none does.
  */
 static uint32_t choose_name(const struct rhythm *rhythms, size_t names, uint32_t length)
 {
@@ -35,7 +72,7 @@ static uint32_t choose_name(const struct rhythm *rhythms, size_t names, uint32_t
 
 		if (rhythm->even < EVEN_LEAST || rhythm->period < PERIOD_LEAST ||
 			(uint64_t)rhythm->even * 2 < rhythm->count - 1 ||
-			(uint64_t)rhythm->count * rhythm->period * 2 < length)
+			(uint64_t)rhythm->even * rhythm->period * 2 < length)
 			continue;
 		if (best == KWHY_NONE || rhythm->period > rhythms[best].period)
 			best = name;
@@ -64,15 +101,64 @@ static uint32_t busiest_stream(const struct kwhy_whatif *whatif, uint32_t device
 	return busiest;
 }
 
-/* Every row belongs to the step of its device that began last before it. */
-static uint32_t number_rows(struct kwhy_whatif *whatif, uint32_t device, uint32_t stream, uint32_t name)
+/* A name that begins the steps of a device. */
+struct beat {
+	const struct kwhy_whatif *whatif;
+	uint32_t device, stream, name, period;
+	int64_t far_ns; /* a step that takes longer is none */
+};
+
+/* Where the step that begins with a row ends: at the next one; where none comes, behind as many as is usual.
+ */
+static int64_t step_end_ns(const struct beat *beat, uint32_t row)
+{
+	const struct kwhy_activities *rows = &beat->whatif->recording->activities;
+	uint32_t next = beat->whatif->next[row];
+	int64_t end_ns = rows->end_ns[row];
+
+	for (uint32_t place = 1; next != KWHY_NONE && place <= LENGTH_PERIODS * beat->period;
+		next = beat->whatif->next[next], place++) {
+		if (rows->name[next] == beat->name)
+			return rows->start_ns[next];
+		if (place < beat->period)
+			end_ns = rows->end_ns[next];
+	}
+	return end_ns;
+}
+
+static int64_t usual_step_ns(const struct beat *beat)
+{
+	const struct kwhy_activities *rows = &beat->whatif->recording->activities;
+	struct kwhy_whatif_samples lengths = {.count = 0};
+
+	for (uint32_t row = beat->whatif->first_of_stream[beat->stream]; row != KWHY_NONE;
+		row = beat->whatif->next[row])
+		if (rows->name[row] == beat->name)
+			kwhy_whatif_sample(&lengths, step_end_ns(beat, row) - rows->start_ns[row]);
+	return kwhy_whatif_quantile(&lengths, 0.5);
+}
+
+/*
+ * A row belongs to the step of its device that began last before it, unless that one has ended. What is far
+ * longer than a step (an evaluation, a checkpoint, the rest of the run) is none: a change to all steps does
+ * not change it.
+ */
+static uint32_t number_rows(struct kwhy_whatif *whatif, const struct beat *beat)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;
+	int64_t end_ns = INT64_MIN;
 	uint32_t count = 0;
 
-	for (size_t i = rows->first[device]; i < rows->first[device + 1]; i++) {
-		count += rows->stream[i] == stream && rows->name[i] == name;
-		if (count)
+	for (size_t i = rows->first[beat->device]; i < rows->first[beat->device + 1]; i++) {
+		bool begins = rows->stream[i] == beat->stream && rows->name[i] == beat->name;
+
+		if (begins) {
+			end_ns = step_end_ns(beat, (uint32_t)i);
+			begins = end_ns - rows->start_ns[i] <= beat->far_ns;
+			end_ns = begins ? end_ns : INT64_MIN;
+			count += begins;
+		}
+		if (begins || rows->start_ns[i] < end_ns)
 			whatif->step[i] = count - 1;
 	}
 	return count;
@@ -80,21 +166,21 @@ static uint32_t number_rows(struct kwhy_whatif *whatif, uint32_t device, uint32_
 
 static void find_rhythm(struct kwhy_whatif *whatif, uint32_t device, struct rhythm *rhythms)
 {
-	const struct kwhy_recording *recording = whatif->recording;
-	uint32_t length, place = 0, name, count, stream = busiest_stream(whatif, device, &length);
+	struct beat beat = {.whatif = whatif, .device = device};
+	uint32_t length, count;
 
-	if (stream == KWHY_NONE)
+	beat.stream = busiest_stream(whatif, device, &length);
+	if (beat.stream == KWHY_NONE)
 		return;
-	for (size_t n = 0; n < recording->names.count; n++)
-		rhythms[n] = (struct rhythm){0};
-	for (uint32_t row = whatif->first_of_stream[stream]; row != KWHY_NONE;
-		row = whatif->next[row], place++)
-		if (recording->activities.kind[row] == KWHY_ACTIVITY_KERNEL)
-			note_place(&rhythms[recording->activities.name[row]], place);
-	name = choose_name(rhythms, recording->names.count, length);
-	if (name == KWHY_NONE)
+	memset(rhythms, 0, whatif->recording->names.count * sizeof(*rhythms));
+	note_places(whatif, beat.stream, rhythms, vote);
+	note_places(whatif, beat.stream, rhythms, count_even);
+	beat.name = choose_name(rhythms, whatif->recording->names.count, length);
+	if (beat.name == KWHY_NONE)
 		return;
-	count = number_rows(whatif, device, stream, name);
+	beat.period = rhythms[beat.name].period;
+	beat.far_ns = FAR_RATIO * usual_step_ns(&beat);
+	count = number_rows(whatif, &beat);
 	whatif->step_count = count > whatif->step_count ? count : whatif->step_count;
 	whatif->step_words = "a sequence of launches that repeats";
 }

@@ -461,6 +461,7 @@ static void compare_takes_reports_and_traces_and_exits_3_when_a_condition_holds(
 	assert_says(SPAWN("report", TINY, "--assume-power", "110", "-o", after), "");
 	assert_says(SPAWN("compare", before, after), "+10.0 %");
 	assert_says(SPAWN("compare", before, after, "--fail-if", "energy>+10.1%"), "kept");
+	assert_says(SPAWN("compare", before, after, "--fail-if", "busy_ratio<0.001"), "busy_ratio<0.001: 0.");
 	assert_says(SPAWN("compare", before, TINY, "--assume-power", "100"), "0.0 %");
 	for (size_t i = 0; i < 2; i++) {
 		struct spawned spawned = i

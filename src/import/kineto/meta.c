@@ -124,6 +124,8 @@ static const struct {
 	{"numSms", offsetof(struct kwhy_device, sm_count)},
 	{"maxThreadsPerMultiprocessor", offsetof(struct kwhy_device, threads_per_sm)},
 	{"maxThreadsPerMultiProcessor", offsetof(struct kwhy_device, threads_per_sm)},
+	{"computeMajor", offsetof(struct kwhy_device, compute_major)},
+	{"computeMinor", offsetof(struct kwhy_device, compute_minor)},
 	{"regsPerMultiprocessor", offsetof(struct kwhy_device, registers_per_sm)},
 	{"sharedMemPerMultiprocessor", offsetof(struct kwhy_device, shared_bytes_per_sm)},
 	{"maxSharedMemoryPerMultiProcessor", offsetof(struct kwhy_device, shared_bytes_per_sm)},

@@ -18,6 +18,8 @@ enum gpu_column {
 	GPU_WARP_THREADS,
 	GPU_REGISTERS,
 	GPU_SHARED,
+	GPU_COMPUTE_MAJOR,
+	GPU_COMPUTE_MINOR,
 	GPU_COLUMN_COUNT
 };
 
@@ -32,6 +34,8 @@ static const struct kwhy_nsys_column gpu_columns[GPU_COLUMN_COUNT] = {
 	[GPU_WARP_THREADS] = {"threadsPerWarp", NULL},
 	[GPU_REGISTERS] = {"maxRegistersPerSm", NULL},
 	[GPU_SHARED] = {"maxShmemPerSm", NULL},
+	[GPU_COMPUTE_MAJOR] = {"computeMajor", NULL},
+	[GPU_COMPUTE_MINOR] = {"computeMinor", NULL},
 };
 
 static const struct kwhy_nsys_table gpu_tables[] = {
@@ -115,6 +119,8 @@ static enum kwhy_status read_gpu(
 	figures->sm_count = figure(rows, GPU_SMS);
 	figures->registers_per_sm = figure(rows, GPU_REGISTERS);
 	figures->shared_bytes_per_sm = figure(rows, GPU_SHARED);
+	figures->compute_major = figure(rows, GPU_COMPUTE_MAJOR);
+	figures->compute_minor = figure(rows, GPU_COMPUTE_MINOR);
 	if (figure(rows, GPU_WARPS) < 65536 && figure(rows, GPU_WARP_THREADS) < 65536)
 		figures->threads_per_sm = figure(rows, GPU_WARPS) * figure(rows, GPU_WARP_THREADS);
 	if (kwhy_nsys_integer(rows, GPU_MEMORY, &value) && value > 0)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/parts.h"
 #include "ledger/sums/sums.h"
 
 /* The rank that a device states, else that of the process which used it first. */
@@ -34,6 +35,49 @@ static void add_rank(struct kwhy_ledger *ledger, uint32_t device, uint32_t rank)
 	};
 }
 
+static uint32_t world_size_of(const struct kwhy_recording *recording)
+{
+	uint32_t largest = 0;
+
+	for (size_t i = 0; i < recording->process_count; i++)
+		if (recording->processes[i].world_size > largest)
+			largest = recording->processes[i].world_size;
+	return largest;
+}
+
+static bool is_first_of_rank(const struct kwhy_ledger *ledger, size_t place)
+{
+	for (size_t i = 0; i < place; i++)
+		if (ledger->ranks[i].rank == ledger->ranks[place].rank)
+			return false;
+	return ledger->ranks[place].rank != KWHY_NONE;
+}
+
+static bool has_collectives(const struct kwhy_recording *recording)
+{
+	for (size_t i = 0; i < recording->activities.count; i++)
+		if (recording->activities.kind[i] == KWHY_ACTIVITY_COLLECTIVE)
+			return true;
+	return false;
+}
+
+/* A collective begins when its rank comes and ends when all have come and the data is there. */
+static enum kwhy_status note_missing(
+	struct kwhy_ledger *ledger, const struct kwhy_recording *recording, struct kwhy_error *error)
+{
+	uint32_t given = 0, all = world_size_of(recording);
+
+	for (size_t i = 0; i < ledger->rank_count; i++)
+		given += is_first_of_rank(ledger, i);
+	if (!given || given >= all || !has_collectives(recording))
+		return KWHY_OK;
+	return kwhy_ledger_note(ledger, KWHY_NOTE_COMPLETENESS, "ranks-missing", error,
+		"%u of %u ranks given: how much of a collective's time is waiting for the other ranks, and "
+		"how "
+		"much is transfer, cannot be told apart; give the traces of all ranks.",
+		given, all);
+}
+
 enum kwhy_status kwhy_sums_ranks(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
 	const struct kwhy_ledger_options *options, struct kwhy_error *error)
 {
@@ -46,5 +90,5 @@ enum kwhy_status kwhy_sums_ranks(struct kwhy_ledger *ledger, const struct kwhy_r
 	for (size_t device = 0; device < recording->device_count; device++)
 		if (first[device] < first[device + 1])
 			add_rank(ledger, (uint32_t)device, rank_of(recording, device));
-	return KWHY_OK;
+	return note_missing(ledger, recording, error);
 }

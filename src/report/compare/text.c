@@ -247,6 +247,8 @@ static void write_verdicts(const struct kwhy_sheet *sheet, const struct kwhy_con
 
 		if (condition->relative)
 			snprintf(value, sizeof(value), "%+.2f %%", conditions->verdicts[i].value * 100);
+		else if (!*unit) /* a ratio, as the condition states it */
+			snprintf(value, sizeof(value), "%.4g", conditions->verdicts[i].value);
 		else
 			kwhy_quantity_si(value, conditions->verdicts[i].value, unit, 4);
 		kwhy_sheet_linef(sheet, "  ", "%s: %s, %s", condition->text, value,

@@ -295,6 +295,9 @@ static void write_device_properties(struct writer *writer)
 		if (device->threads_per_sm)
 			kwhy_text_addf(
 				out, ",\"maxThreadsPerMultiprocessor\":%" PRIu32, device->threads_per_sm);
+		if (device->compute_major)
+			kwhy_text_addf(out, ",\"computeMajor\":%" PRIu32 ",\"computeMinor\":%" PRIu32,
+				device->compute_major, device->compute_minor);
 		if (device->registers_per_sm)
 			kwhy_text_addf(out, ",\"regsPerMultiprocessor\":%" PRIu32, device->registers_per_sm);
 		if (device->shared_bytes_per_sm)

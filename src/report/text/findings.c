@@ -100,7 +100,7 @@ static void write_finding(const struct kwhy_sheet *sheet, size_t number)
 	kwhy_text_addf(&text, "%s%s", kwhy_quantity_time(time, saving->time_ns),
 		saving->frees_device ? " of the device" : "");
 	add_energy(&text, saving->energy_nj, saving->low_nj, saving->high_nj);
-	kwhy_text_addf(&text, "%s%s%s", saving->is_projected ? " as projected" : " at most",
+	kwhy_text_addf(&text, "%s%s%s", saving->bound == KWHY_BOUND_EXPECTED ? " as projected" : " at most",
 		saving->assumption ? ": " : "", saving->assumption ? saving->assumption : "");
 	write_part(sheet, "     saves  ", &text);
 	kwhy_text_done(&text);

@@ -168,7 +168,7 @@ static void write_saving(
 	double whole_nj = sheet->totals->recorded_nj;
 	char energy[KWHY_QUANTITY_BYTES], share[KWHY_QUANTITY_BYTES], time[KWHY_QUANTITY_BYTES];
 
-	kwhy_text_add(out, saving->is_projected ? "projected: " : "up to ");
+	kwhy_text_add(out, saving->bound == KWHY_BOUND_EXPECTED ? "projected: " : "up to ");
 	if (saving->energy_nj != KWHY_UNKNOWN_NJ && whole_nj > 0)
 		kwhy_text_addf(out, "%s (%s), ", kwhy_quantity_energy(energy, saving->energy_nj),
 			kwhy_quantity_percent(share, (double)saving->energy_nj / whole_nj));

@@ -37,6 +37,9 @@ static void counts_are_grouped_by_thousands(void **state)
 	(void)state;
 	assert_string_equal(kwhy_quantity_count(out, 0), "0");
 	assert_string_equal(kwhy_quantity_count(out, 999), "999");
+	assert_string_equal(kwhy_quantity_times(out, 1), "1 time");
+	assert_string_equal(kwhy_quantity_times(out, 2), "2 times");
+	assert_string_equal(kwhy_quantity_times(out, UINT64_MAX), "18,446,744,073,709,551,615");
 	assert_string_equal(kwhy_quantity_count(out, 540594), "540,594");
 	assert_string_equal(kwhy_quantity_count(out, UINT64_MAX), "18,446,744,073,709,551,615");
 }

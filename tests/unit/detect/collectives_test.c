@@ -115,6 +115,69 @@ static void the_energy_of_waiting_devices_is_idle_energy_at_least(void **state)
 	build_free(&build);
 }
 
+enum { RANKS = 8, STEPS = 10 };
+
+/*
+ * Eight ranks that meet ten times: each computes 1,000 us and up to 3 us more, the slow one `percent` longer,
+ * or begins that much later; then all wait for the last one, and transfer for 100 us.
+ */
+static struct build eight_ranks(uint32_t slow, int percent, bool host_is_late)
+{
+	struct build build = build_new(RANKS);
+	int64_t at = 0;
+
+	for (int step = 0; step < STEPS; step++, at += 1110 + 10 * percent) {
+		for (uint32_t rank = 0; rank < RANKS; rank++) {
+			int64_t more = rank == slow ? 10 * percent : 0,
+				start = at + (host_is_late ? more : 0);
+			int64_t end = at + 1000 + (rank * 7 + (unsigned)step * 3) % 4 + more;
+
+			build_kernel(&build, rank, "k", start, end);
+			build_collective(&build, rank, end, at + 1110 + 10 * percent);
+		}
+	}
+	for (uint32_t rank = 0; rank < RANKS; rank++)
+		build.recording->devices[rank].rank = rank;
+	return build;
+}
+
+/* By 5 % of a compute time of 10 ms; evidence begins with the slow one, joules are those of seven that idle.
+ */
+static void one_rank_that_is_slower_is_named_first(void **state)
+{
+	static const int percents[] = {5, 10, 30};
+
+	(void)state;
+	for (size_t i = 0; i < 6; i++) {
+		struct kwhy_detect_options options = kwhy_detect_options_default();
+		struct build build = eight_ranks(3, percents[i / 2], i % 2);
+		/* What a late host costs before its first work nobody sees. */
+		int64_t waited_us = (i % 2 ? 90 : 100) * percents[i / 2];
+		const struct kwhy_finding *finding;
+
+		build_finish(&build, true);
+		finding = build_detect(&build, "rank-imbalance", &options);
+		assert_non_null(finding);
+		assert_ptr_equal(finding, &build.findings->items[0]);
+		assert_non_null(strstr(finding->title, "Straggler: 7 devices wait "));
+		assert_non_null(strstr(finding->title, "rank 3"));
+		assert_non_null(strstr(finding->evidence[0].what, "rank 3"));
+		assert_in_range(finding->time_ns, (waited_us - 20) * 1000, (waited_us + 20) * 1000);
+		assert_in_range(
+			finding->energy_nj, 7 * (waited_us - 30) * 100000, 7 * (waited_us + 30) * 100000);
+		build_free(&build);
+	}
+}
+
+static void among_equal_ranks_none_is_named(void **state)
+{
+	struct build build = eight_ranks(RANKS, 0, false);
+
+	(void)state;
+	assert_null(build_find(&build, "rank-imbalance", NULL));
+	build_free(&build);
+}
+
 /* Half of what a rank computed may be what is lost. */
 static void an_imbalance_says_where_rows_are_lost(void **state)
 {
@@ -162,6 +225,8 @@ int main(void)
 		cmocka_unit_test(an_exposed_collective_says_where_rows_are_lost),
 		cmocka_unit_test(a_device_that_computes_longer_makes_the_others_wait),
 		cmocka_unit_test(the_energy_of_waiting_devices_is_idle_energy_at_least),
+		cmocka_unit_test(one_rank_that_is_slower_is_named_first),
+		cmocka_unit_test(among_equal_ranks_none_is_named),
 		cmocka_unit_test(an_imbalance_says_where_rows_are_lost),
 		cmocka_unit_test(devices_that_compute_alike_are_balanced),
 		cmocka_unit_test(devices_that_never_meet_are_not_compared),

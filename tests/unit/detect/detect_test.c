@@ -80,7 +80,7 @@ static void a_threshold_that_is_no_number_is_refused(void **state)
 static void ids_and_thresholds_are_named_once_and_described(void **state)
 {
 	(void)state;
-	assert_int_equal(kwhy_detector_count, 20);
+	assert_int_equal(kwhy_detector_count, 21);
 	for (size_t i = 0; i < kwhy_detector_count; i++) {
 		assert_non_null(kwhy_detectors[i].thresholds[0].name);
 		assert_non_null(kwhy_detectors[i].cure);
@@ -138,12 +138,15 @@ static void copies_and_idle_time_are_priced_by_the_ledger_with_its_intervals(voi
 	(void)state;
 	build_finish(&build, true);
 	finding = build_detect(&build, "pageable-copies", &options);
-	ASSERT_FINDING(finding, 1, 50, 50);
+	assert_non_null(finding);
+	assert_int_equal(finding->time_ns, 50000);
+	/* 4 KiB take 65 ns by the fastest usual link */
+	assert_int_equal(finding->saving.time_ns, 49935);
 	/* 40 us at 300 W and, until the next kernel, 10 us at 100 W; the accounts' intervals are +-10 % */
 	assert_int_equal(finding->energy_nj, 40000 * 300 + 10000 * 100);
 	assert_in_range(finding->low_nj, 11699999, 11700000);
 	assert_in_range(finding->high_nj, 14299999, 14300000);
-	assert_int_equal(finding->saving.energy_nj, finding->energy_nj);
+	assert_in_range(finding->saving.energy_nj, finding->energy_nj - 65 * 300 - 1, finding->energy_nj);
 	build_free(&build);
 }
 
@@ -204,9 +207,9 @@ static void a_gain_below_the_least_share_is_kept_silent(void **state)
 
 	(void)state;
 	build_finish(&build, false);
-	options.min_gain_ratio = 50.0 / 110 + 1e-9;
+	options.min_gain_ratio = 49.935 / 110 + 1e-5;
 	assert_null(build_detect(&build, "pageable-copies", &options));
-	options.min_gain_ratio = 50.0 / 110 - 1e-9;
+	options.min_gain_ratio = 49.935 / 110 - 1e-5;
 	assert_non_null(build_detect(&build, "pageable-copies", &options));
 	build_free(&build);
 }

@@ -32,6 +32,64 @@ static void a_device_that_waits_for_each_launch_is_launch_bound(void **state)
 	build_free(&build);
 }
 
+/* As a device that other programs use, too: kernels begin 950 us after their launch, for which the host
+ * waits. */
+static struct build late_starts(void)
+{
+	struct build build = build_new(1);
+
+	for (int64_t i = 0; i < 40; i++) {
+		int64_t at = 1005 * i;
+
+		build_issued_kernel(&build, (struct build_issue){0, "cudaLaunchKernel", at, at + 5}, 0,
+			at + 950, at + 1000);
+		build_call(&build, 0, "cudaStreamSynchronize", at + 10, at + 1000);
+	}
+	return build;
+}
+
+static void work_that_starts_long_after_its_launch_is_not_launch_bound(void **state)
+{
+	struct build build = late_starts();
+
+	(void)state;
+	/* 39 gaps of 955 us, each from 10 us behind its begin on, when the launch has returned */
+	ASSERT_FINDING(build_find(&build, "late-starts", NULL), 39, 39 * 945, 39 * 945);
+	build_free(&build);
+	build = late_starts();
+	assert_null(build_find(&build, "launch-bound", NULL));
+	build_free(&build);
+	build = late_starts();
+	assert_null(build_find(&build, "host-gaps", NULL));
+	build_free(&build);
+}
+
+/* A read-back of 300 us to pageable memory keeps the host for as long again: no input would be ready sooner.
+ */
+static void idle_inside_a_blocking_copy_is_that_copy(void **state)
+{
+	struct build build = build_new(1);
+	const struct kwhy_finding *finding;
+
+	(void)state;
+	for (int64_t at = 0; at < 20000; at += 1000) {
+		build_issued_kernel(&build, (struct build_issue){0, "cudaLaunchKernel", at, at + 5}, 0,
+			at + 10, at + 300);
+		build_issued_copy(&build, (struct build_issue){0, "cudaMemcpyAsync", at + 6, at + 980}, 0,
+			(struct build_copied){
+				KWHY_COPY_D2H, KWHY_MEMORY_PAGEABLE, 1000000, at + 310, at + 600});
+	}
+	finding = build_find(&build, "pageable-copies", NULL);
+	assert_non_null(finding);
+	/* 20 copies of 290 us and the 10 before each, and, of the 19 gaps between them, 380 behind the copy
+	   and 4 before the kernel, all inside calls that copy */
+	assert_int_equal(finding->time_ns, (20 * 300 + 19 * (380 + 4)) * INT64_C(1000));
+	for (size_t i = 0; i < build.findings->count; i++)
+		assert_true(strcmp(build.findings->items[i].id, "host-gaps") != 0 &&
+			strcmp(build.findings->items[i].id, "launch-bound") != 0);
+	build_free(&build);
+}
+
 /* What is lost may have run in the gaps; a finding of kernels alone does not count those. */
 static void a_finding_of_idle_time_says_where_rows_are_lost(void **state)
 {
@@ -180,6 +238,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_device_that_waits_for_each_launch_is_launch_bound),
+		cmocka_unit_test(work_that_starts_long_after_its_launch_is_not_launch_bound),
+		cmocka_unit_test(idle_inside_a_blocking_copy_is_that_copy),
 		cmocka_unit_test(a_finding_of_idle_time_says_where_rows_are_lost),
 		cmocka_unit_test(a_finding_is_divided_by_what_the_host_did_in_the_time_it_counts),
 		cmocka_unit_test(driver_launches_count_like_those_of_the_runtime),

@@ -171,6 +171,70 @@ static void products_on_tensor_cores_are_fine(void **state)
 	}
 }
 
+static const struct kwhy_finding *fp32_on(struct build *build, const char *name, uint32_t compute_major)
+{
+	*build = build_new(1);
+	build->recording->devices[0].name = name;
+	build->recording->devices[0].compute_major = compute_major;
+	build_kernel(build, 0, "ampere_sgemm_128x64_nn", 0, 80);
+	build_kernel(build, 0, "other", 80, 100);
+	return build_find(build, "fp32-matmul", NULL);
+}
+
+/* TF32 and BF16 are of compute capability 8.0 and later; Volta and Turing have FP16 alone. */
+static void what_tensor_cores_lack_is_not_advised(void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t compute_major;
+	} cases[] = {{"Tesla V100-SXM2-32GB", 0}, {"Tesla V100-SXM2-32GB", 7},
+		{"NVIDIA GeForce RTX 2080 Ti", 0}, {"Tesla T4", 0}, {NULL, 7}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct build build;
+		const struct kwhy_finding *finding = fp32_on(&build, cases[i].name, cases[i].compute_major);
+
+		ASSERT_FINDING(finding, 1, 80, 70);
+		assert_non_null(strstr(finding->cure, "use FP16"));
+		assert_null(strstr(finding->cure, "allow_tf32"));
+		build_free(&build);
+	}
+}
+
+static void what_tensor_cores_have_is_advised(void **state)
+{
+	static const char *const names[] = {"NVIDIA A100-SXM4-80GB", "NVIDIA H100 80GB HBM3", "NVIDIA L4",
+		"NVIDIA GeForce RTX 3090", NULL};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		struct build build;
+		const struct kwhy_finding *finding = fp32_on(&build, names[i], 0);
+
+		ASSERT_FINDING(finding, 1, 80, 70);
+		assert_non_null(strstr(finding->cure, "TF32"));
+		build_free(&build);
+	}
+}
+
+static void without_tensor_cores_fp32_products_are_fine(void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t compute_major;
+	} cases[] = {{"NVIDIA GeForce GTX 1060 6GB", 0}, {"NVIDIA GeForce GTX 1660 Ti", 7},
+		{"Tesla P100-PCIE-16GB", 0}, {NULL, 6}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct build build;
+
+		assert_null(fp32_on(&build, cases[i].name, cases[i].compute_major));
+		build_free(&build);
+	}
+}
+
 static void fp32_products_beside_mostly_tensor_ones_are_fine(void **state)
 {
 	struct build build = product("ampere_sgemm_128x64_tn");
@@ -218,6 +282,9 @@ int main(void)
 		cmocka_unit_test(without_free_or_known_memory_nothing_is_said_of_the_batch),
 		cmocka_unit_test(products_named_after_fp32_units_may_use_tensor_cores),
 		cmocka_unit_test(products_on_tensor_cores_are_fine),
+		cmocka_unit_test(what_tensor_cores_lack_is_not_advised),
+		cmocka_unit_test(what_tensor_cores_have_is_advised),
+		cmocka_unit_test(without_tensor_cores_fp32_products_are_fine),
 		cmocka_unit_test(fp32_products_beside_mostly_tensor_ones_are_fine),
 		cmocka_unit_test(a_sparse_matrix_made_dense_and_multiplied_is_named),
 		cmocka_unit_test(dense_products_without_evidence_of_sparse_data_are_not_accused),

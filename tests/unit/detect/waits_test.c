@@ -71,10 +71,26 @@ static void a_blocking_copy_is_its_own_wait(void **state)
 
 static void a_read_back_that_nobody_waits_for_is_fine(void **state)
 {
+	struct build build = build_new(1);
+
+	(void)state;
+	for (int64_t at = 0; at < 200; at += 40) {
+		build_issued_kernel(
+			&build, (struct build_issue){0, "cuLaunchKernel", at - 3, at - 1}, 0, at, at + 20);
+		build_issued_copy(&build, (struct build_issue){0, "cudaMemcpyAsync", at, at + 2}, 0,
+			(struct build_copied){KWHY_COPY_D2H, KWHY_MEMORY_PINNED, 4, at + 20, at + 22});
+	}
+	assert_null(build_find(&build, "scalar-readbacks", NULL));
+	build_free(&build);
+}
+
+/* To pageable memory, an asynchronous copy blocks until the host has the bytes. */
+static void a_call_that_blocks_for_pageable_memory_is_its_own_wait(void **state)
+{
 	struct build build = steps(5, "cudaMemcpyAsync", NULL);
 
 	(void)state;
-	assert_null(build_find(&build, "scalar-readbacks", NULL));
+	ASSERT_FINDING(build_find(&build, "scalar-readbacks", NULL), 5, 100, 100);
 	build_free(&build);
 }
 
@@ -226,6 +242,7 @@ int main(void)
 		cmocka_unit_test(idle_time_behind_a_read_back_counts_up_to_the_time_of_the_wait),
 		cmocka_unit_test(a_blocking_copy_is_its_own_wait),
 		cmocka_unit_test(a_read_back_that_nobody_waits_for_is_fine),
+		cmocka_unit_test(a_call_that_blocks_for_pageable_memory_is_its_own_wait),
 		cmocka_unit_test(waits_that_found_the_device_idle_are_redundant),
 		cmocka_unit_test(a_wait_for_running_work_is_not_redundant),
 		cmocka_unit_test(waits_of_two_threads_at_once_count_once),

@@ -317,6 +317,33 @@ static void streams_know_how_long_they_were_busy_and_busy_alone(void **state)
 	build_free(recording, ledger);
 }
 
+/* One rank of eight, with and without the others' number, and with no collective. */
+static void ranks_that_are_missing_leave_waiting_and_transfer_together(void **state)
+{
+	static const struct {
+		uint32_t world_size;
+		enum kwhy_activity_kind kind;
+		bool noted;
+	} cases[] = {{8, KWHY_ACTIVITY_COLLECTIVE, true}, {8, KWHY_ACTIVITY_KERNEL, false},
+		{1, KWHY_ACTIVITY_COLLECTIVE, false}, {0, KWHY_ACTIVITY_COLLECTIVE, false}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct kwhy_recording *recording = build_one();
+		struct kwhy_ledger *ledger;
+		const char *note;
+
+		recording->processes[0].rank = 3;
+		recording->processes[0].world_size = cases[i].world_size;
+		build_kind(recording, 0, 0, 100, cases[i].kind);
+		ledger = build_ledger(recording);
+		note = build_note(ledger, "ranks-missing");
+		assert_int_equal(note != NULL, cases[i].noted);
+		assert_true(!note || strstr(note, "1 of 8 ranks given") == note);
+		build_free(recording, ledger);
+	}
+}
+
 static void ranks_stand_side_by_side_with_the_rank_of_device_or_process(void **state)
 {
 	struct kwhy_recording *recording = build_one();
@@ -542,6 +569,7 @@ int main(void)
 			a_range_has_the_energy_of_what_it_launched_and_its_window_that_of_all_and_idle),
 		cmocka_unit_test(concurrent_kernels_share_the_device_and_copies_draw_beside_them),
 		cmocka_unit_test(streams_know_how_long_they_were_busy_and_busy_alone),
+		cmocka_unit_test(ranks_that_are_missing_leave_waiting_and_transfer_together),
 		cmocka_unit_test(ranks_stand_side_by_side_with_the_rank_of_device_or_process),
 		cmocka_unit_test(memory_peaks_over_all_processes_of_a_device_and_the_rest_is_unused),
 		cmocka_unit_test(host_counters_are_energies),

@@ -151,7 +151,8 @@ void nouns_init(struct nouns *nouns, const char *name)
 			.energy_nj = KWHY_UNKNOWN_NJ,
 			.low_nj = KWHY_UNKNOWN_NJ,
 			.high_nj = KWHY_UNKNOWN_NJ,
-			.assumption = name}};
+			.assumption = name,
+			.bound = KWHY_BOUND_UPPER}};
 	nouns->findings = (struct kwhy_findings){.items = &nouns->finding, .count = 1};
 	nouns->report = (struct kwhy_report){.recording = nouns->recording,
 		.ledger = &nouns->ledger,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "planned.h"
 
+#include <string.h>
+
 /* Changes of what the host does: its waits, its memory, its pauses. */
 
 static void a_wait_behind_a_wait_goes(void **state)
@@ -137,6 +139,35 @@ static void memory_from_a_pool_does_not_wait(void **state)
 	assert_made(made(&build, "pool", 0, NULL), 2, 33000);
 }
 
+/*
+ * As a framework's cache that is emptied each step: an allocation of 80 us before each of four kernels, which
+ * are launched 2 us later, and behind them four frees of 60 us in a row. All but the first step's allocations
+ * go, 16 of them, with up to 18 us before each, and 16 frees before the last launch.
+ */
+static void a_cache_that_is_not_emptied_asks_for_nothing(void **state)
+{
+	struct build build = build_new(1);
+	struct kwhy_plan *plan;
+	int64_t at = 0;
+
+	(void)state;
+	for (int step = 0; step < 5; step++) {
+		for (int k = 0; k < 4; k++, at += 20) {
+			build_call(&build, 0, "cudaMalloc", at, at + 80);
+			at += 82;
+			launch(&build, at, at + 10, at + 15);
+		}
+		for (int k = 0; k < 4; k++, at += 60)
+			build_call(&build, 0, "cudaFree", at, at + 60);
+	}
+	plan = made(&build, "pool", 0, NULL);
+	assert_int_equal(plan->change_count, 1);
+	assert_int_equal(plan->changes[0].places, 4 * 4 + 4 * 4 + 4);
+	assert_non_null(strstr(plan->changes[0].assumption, "emptied again and again"));
+	assert_in_range(plan->changes[0].saved_ns, 16 * 140000, 16 * (140000 + 18000));
+	kwhy_plan_free(plan);
+}
+
 static void where_a_pool_is_no_faster_that_is_the_reason(void **state)
 {
 	struct build build = build_new(1);
@@ -176,6 +207,27 @@ static void pauses_of_the_host_become_usual_ones(void **state)
 		launch(&build, 3 * i, 10 + 3 * i, 12 + 3 * i);
 	launch(&build, 508, 518, 520);
 	assert_made(made(&build, "prefetch", 0, NULL), 1, 11200);
+}
+
+/*
+ * Ten times a pause of 1 ms, then a kernel of 100 us that the host waits for: with threads enough the run
+ * takes what the kernels take, and with one thread, which prepares during 115 us, nearly as long as before.
+ */
+static void at_the_slow_end_one_thread_prepares_all_input(void **state)
+{
+	struct build build = build_new(1);
+	struct kwhy_plan *plan;
+
+	(void)state;
+	for (int64_t at = 0; at < 11150; at += 1115) {
+		launch(&build, at, at + 10, at + 110);
+		build_call(&build, 0, "cudaStreamSynchronize", at + 2, at + 115);
+	}
+	plan = made(&build, "prefetch", 0, NULL);
+	assert_int_equal(plan->change_count, 1);
+	assert_in_range(plan->changes[0].after.time_ns, 1000000, 1300000);
+	assert_in_range(plan->changes[0].after.time_high_ns, 1000000 + 8 * 885000, 10135000);
+	kwhy_plan_free(plan);
 }
 
 /* Pauses of 0.2, 0.3 and 0.4 ms: none is what a loop of calls takes beside them. */
@@ -256,9 +308,11 @@ int main(void)
 		cmocka_unit_test(waits_before_another_read_back_go),
 		cmocka_unit_test(waits_before_other_work_stay),
 		cmocka_unit_test(memory_from_a_pool_does_not_wait),
+		cmocka_unit_test(a_cache_that_is_not_emptied_asks_for_nothing),
 		cmocka_unit_test(where_a_pool_is_no_faster_that_is_the_reason),
 		cmocka_unit_test(a_pool_costs_what_its_calls_took),
 		cmocka_unit_test(pauses_of_the_host_become_usual_ones),
+		cmocka_unit_test(at_the_slow_end_one_thread_prepares_all_input),
 		cmocka_unit_test(pauses_that_are_the_usual_ones_go),
 		cmocka_unit_test(what_stays_of_a_pause_whose_call_went_is_prefetched_too),
 		cmocka_unit_test(what_stays_of_a_pause_whose_call_went_has_the_hosts_speed),

@@ -281,6 +281,17 @@ static void a_read_back_parts_what_is_packed(void **state)
 	assert_refused(made(&build, "pack-h2d", 0, NULL), "no two");
 }
 
+static int64_t made_ns(struct build *build, const char *id, const struct kwhy_profile *profile)
+{
+	struct kwhy_plan *plan = made(build, id, 0, profile);
+	int64_t time_ns;
+
+	assert_int_equal(plan->change_count, 1);
+	time_ns = plan->changes[0].after.time_ns;
+	kwhy_plan_free(plan);
+	return time_ns;
+}
+
 static void copies_from_pageable_memory_take_the_rate_of_the_profile_and_do_not_block(void **state)
 {
 	struct build build = build_new(1);
@@ -328,14 +339,57 @@ static void a_packed_copy_is_pinned_with_all_of_its_bytes(void **state)
 	build_free(&build);
 }
 
-static void pinning_is_refused_where_nobody_knows_its_rate(void **state)
+/* 102 MB from 0.01 to 26.3 ms: a T4's link takes 6.47 ms for them, and no page-locked copy takes less. */
+static void where_nobody_knows_its_rate_a_pinned_copy_is_no_faster_than_the_link(void **state)
+{
+	struct build build = build_new(1);
+	struct kwhy_plan *plan;
+
+	(void)state;
+	build.recording->devices[0].name = "Tesla T4";
+	build_issued_copy(&build, issue("cudaMemcpyAsync", 0, 26310), 0,
+		copied(KWHY_COPY_H2D, KWHY_MEMORY_PAGEABLE, 102000000, 10, 26310));
+	plan = made(&build, "pinned", 0, NULL);
+	assert_int_equal(plan->change_count, 1);
+	assert_int_equal(plan->changes[0].bound, KWHY_BOUND_UPPER);
+	assert_non_null(strstr(plan->changes[0].assumption, "PCIe 3.0 x16"));
+	assert_made(plan, 1, 6474609);
+}
+
+/*
+ * As a framework copies: the call fills pieces until 9 us before the device has the last, a wait follows, and
+ * 200 us later a kernel of 100 us. Page-locked and without waiting, 10 copies of 50 us and kernels follow
+ * each other, each 1.2 us behind the one before.
+ */
+static void a_copy_that_was_filled_by_its_call_blocks_no_longer(void **state)
+{
+	struct build build = build_new(1);
+	struct kwhy_profile profile;
+
+	(void)state;
+	kwhy_profile_init(&profile);
+	profile.h2d_pinned_rate_bytes_per_s.value = 20e9;
+	for (int i = 0; i < 10; i++) {
+		int64_t at = 1000 * i;
+
+		build_issued_copy(&build, issue("cudaMemcpyAsync", at, at + 601), 0,
+			copied(KWHY_COPY_H2D, KWHY_MEMORY_PAGEABLE, 1000000, at + 10, at + 610));
+		build_call(&build, 0, "cudaStreamSynchronize", at + 602, at + 612);
+		launch(&build, at + 812, at + 817, at + 917);
+	}
+	assert_in_range(
+		made_ns(&build, "pinned", &profile), 10 * 150000 + 19 * 1200, 10 * 150000 + 10 * 250000);
+}
+
+/* Where the recording does not say how large they are, no time is known at all. */
+static void pinning_is_refused_where_sizes_are_not_known(void **state)
 {
 	struct build build = build_new(1);
 
 	(void)state;
 	build_issued_copy(&build, issue("cudaMemcpyAsync", 0, 120), 0,
-		copied(KWHY_COPY_H2D, KWHY_MEMORY_PAGEABLE, 1000000, 10, 110));
-	assert_refused(made(&build, "pinned", 0, NULL), "--profile");
+		copied(KWHY_COPY_H2D, KWHY_MEMORY_PAGEABLE, KWHY_UNKNOWN_BYTES, 10, 110));
+	assert_refused(made(&build, "pinned", 0, NULL), "how large");
 }
 
 /*
@@ -386,6 +440,65 @@ static void the_last_steps_of_a_batch_do_no_more_work_than_there_is(void **state
 	assert_non_null(strstr(plan->changes[0].assumption, "3 steps (ranges) do the work of up to 2 each"));
 	/* two gaps of 10 us between them */
 	assert_made(plan, 5, 470000);
+}
+
+static void launch_named(struct build *build, const char *name, int64_t call_us)
+{
+	size_t row = build->recording->activities.count;
+
+	launch(build, call_us, call_us + 5, call_us + 15);
+	assert_int_equal(KWHY_OK,
+		kwhy_names_intern(&build->recording->names, name, strlen(name),
+			&build->recording->activities.name[row], &error));
+}
+
+/* Ten steps of three kernels, 20 us apart. */
+static struct build ten_steps(void)
+{
+	static const char *const names[] = {"first", "second", "third"};
+	struct build build = build_new(1);
+
+	for (int i = 0; i < 10; i++)
+		for (int k = 0; k < 3; k++)
+			launch_named(&build, names[k], 60 * i + 20 * k);
+	return build;
+}
+
+/*
+ * Behind them comes other work, two kernels of another name and one more of the first, far from the one
+ * before: half of the steps go, and what is behind them stays.
+ */
+static void what_comes_behind_the_steps_is_none(void **state)
+{
+	struct build build = ten_steps();
+	struct kwhy_plan *plan;
+
+	(void)state;
+	for (int i = 0; i < 12; i++)
+		launch_named(&build, "other", 600 + 20 * i);
+	launch_named(&build, "first", 840);
+	plan = made(&build, "bigger-batch", 2, NULL);
+	assert_int_equal(plan->change_count, 1);
+	assert_non_null(strstr(plan->changes[0].assumption, "do the work of"));
+	assert_in_range(plan->changes[0].saved_ns, 200000, 300000);
+	kwhy_plan_free(plan);
+}
+
+/* A pause of 5 ms in the midst of a step, as of a checkpoint, is no step's: it is not halved. */
+static void a_step_with_a_long_pause_is_none(void **state)
+{
+	struct build build = ten_steps();
+	struct kwhy_plan *plan;
+
+	(void)state;
+	for (int i = 0; i < 10; i++)
+		for (int k = 0; k < 3; k++)
+			launch_named(&build, (const char *[]){"first", "second", "third"}[k],
+				5600 + 60 * i + 20 * k);
+	plan = made(&build, "bigger-batch", 2, NULL);
+	assert_int_equal(plan->change_count, 1);
+	assert_in_range(plan->changes[0].saved_ns, 500000, 700000);
+	kwhy_plan_free(plan);
 }
 
 /* Ten launches of 2 us every 10 us; kernels of 2 us begin 5 us behind their calls; then a wait. */
@@ -445,10 +558,14 @@ int main(void)
 		cmocka_unit_test(a_read_back_parts_what_is_packed),
 		cmocka_unit_test(copies_from_pageable_memory_take_the_rate_of_the_profile_and_do_not_block),
 		cmocka_unit_test(a_packed_copy_is_pinned_with_all_of_its_bytes),
-		cmocka_unit_test(pinning_is_refused_where_nobody_knows_its_rate),
+		cmocka_unit_test(where_nobody_knows_its_rate_a_pinned_copy_is_no_faster_than_the_link),
+		cmocka_unit_test(a_copy_that_was_filled_by_its_call_blocks_no_longer),
+		cmocka_unit_test(pinning_is_refused_where_sizes_are_not_known),
 		cmocka_unit_test(a_launch_that_loads_code_is_not_the_usual_one),
 		cmocka_unit_test(a_batch_cannot_grow_where_no_steps_are_known),
 		cmocka_unit_test(the_last_steps_of_a_batch_do_no_more_work_than_there_is),
+		cmocka_unit_test(what_comes_behind_the_steps_is_none),
+		cmocka_unit_test(a_step_with_a_long_pause_is_none),
 		cmocka_unit_test(a_host_of_another_speed_has_calls_and_pauses_of_another_length),
 		cmocka_unit_test(a_recording_without_calls_tells_nothing_of_the_host),
 	};

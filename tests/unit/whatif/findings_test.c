@@ -43,18 +43,24 @@ static void add_loops(struct build *build)
 	}
 }
 
-static const struct kwhy_finding *find(struct build *build, const char *id)
+static const struct kwhy_finding *find_with(
+	struct build *build, const char *id, const struct kwhy_profile *profile)
 {
 	struct kwhy_detect_options options = kwhy_detect_options_default();
 
 	assert_non_null(build_detect(build, id, &options));
-	assert_int_equal(
-		kwhy_whatif_project_findings(build->recording, build->ledger, NULL, build->findings, &error),
+	assert_int_equal(kwhy_whatif_project_findings(
+				 build->recording, build->ledger, profile, build->findings, &error),
 		KWHY_OK);
 	for (size_t i = 0; i < build->findings->count; i++)
 		if (strcmp(build->findings->items[i].id, id) == 0)
 			return &build->findings->items[i];
 	return NULL;
+}
+
+static const struct kwhy_finding *find(struct build *build, const char *id)
+{
+	return find_with(build, id, NULL);
 }
 
 static void a_finding_saves_what_its_cure_is_projected_to(void **state)
@@ -67,7 +73,7 @@ static void a_finding_saves_what_its_cure_is_projected_to(void **state)
 	build_finish(&build, true);
 	finding = find(&build, "sync-after-every-op");
 	assert_non_null(finding);
-	assert_true(finding->saving.is_projected);
+	assert_int_equal(finding->saving.bound, KWHY_BOUND_EXPECTED);
 	/* queued, kernels follow each other by 1.2 us in place of 20 */
 	assert_int_equal(finding->saving.time_ns, (TIMES - 1) * 18800);
 	assert_int_equal(finding->saving.energy_nj, (TIMES - 1) * 18800 * 100);
@@ -87,35 +93,8 @@ static void where_rows_are_lost_findings_keep_their_bounds(void **state)
 	build_finish(&build, true);
 	finding = find(&build, "sync-after-every-op");
 	assert_non_null(finding);
-	assert_false(finding->saving.is_projected);
+	assert_int_equal(finding->saving.bound, KWHY_BOUND_UPPER);
 	assert_non_null(strstr(finding->saving.assumption, "rows are lost"));
-	build_free(&build);
-}
-
-/* Kernels of 20 and of 100 us in turn, each waited for: another run may differ by more than the waits cost.
- */
-static void a_saving_ends_where_the_cost_does_even_of_unknown_interval(void **state)
-{
-	struct build build = build_new(1);
-	const struct kwhy_finding *finding;
-
-	(void)state;
-	for (int i = 0; i < TIMES; i++) {
-		int64_t at = 130 * i, length = i % 2 ? 100 : 20;
-
-		build_issued_kernel(&build, (struct build_issue){0, "cudaLaunchKernel", at, at + 2}, 0,
-			at + 10, at + 10 + length);
-		build_call(&build, 0, "cudaDeviceSynchronize", at + 3, at + 13 + length);
-	}
-	build_finish(&build, true);
-	build.ledger->devices[0].accounts[1].low_nj = KWHY_UNKNOWN_NJ; /* of idle time */
-	build.ledger->devices[0].accounts[1].high_nj = KWHY_UNKNOWN_NJ;
-	finding = find(&build, "sync-after-every-op");
-	assert_non_null(finding);
-	assert_true(finding->high_nj == KWHY_UNKNOWN_NJ);
-	assert_true(finding->saving.energy_nj > 0);
-	assert_true(finding->saving.energy_nj <= finding->energy_nj);
-	assert_int_equal(finding->saving.high_nj, finding->energy_nj);
 	build_free(&build);
 }
 
@@ -130,37 +109,48 @@ static void findings_of_several_devices_keep_their_bounds(void **state)
 	build_finish(&build, false);
 	finding = find(&build, "sync-after-every-op");
 	assert_non_null(finding);
-	assert_false(finding->saving.is_projected);
+	assert_int_equal(finding->saving.bound, KWHY_BOUND_UPPER);
 	build_free(&build);
 }
 
-/* Eight kernels a loop with nothing between them; the finding itself says that gaps of 15 us close to 2 us.
- */
-static void a_cure_of_unknown_cost_gives_a_bound_that_no_cost_can_pass(void **state)
+/* A plan of that one change, with and without a profile of the machine. */
+static void assert_as_planned(const struct build *build, const struct kwhy_finding *finding,
+	const char *change, const struct kwhy_profile *profile)
 {
-	struct kwhy_profile profile;
-	struct kwhy_whatif_ask ask = {kwhy_whatif_change_find("graph"), 0};
-	struct build build = build_new(1);
-	const struct kwhy_finding *finding;
+	struct kwhy_whatif_ask ask = {kwhy_whatif_change_find(change), 0};
 	struct kwhy_whatif *whatif;
 	struct kwhy_plan *plan;
+
+	assert_int_equal(kwhy_whatif_new(build->recording, build->ledger, profile, &whatif, &error), KWHY_OK);
+	assert_int_equal(kwhy_whatif_project(whatif, &ask, 1, &plan, &error), KWHY_OK);
+	assert_int_equal(plan->change_count, 1);
+	assert_int_equal(finding->saving.time_ns, plan->changes[0].saved_ns);
+	assert_int_equal(finding->saving.energy_nj, plan->changes[0].saved_nj);
+	assert_int_equal(finding->saving.bound, plan->changes[0].bound);
+	kwhy_plan_free(plan);
+	kwhy_whatif_free(whatif);
+}
+
+static void a_finding_and_a_plan_state_one_bound(void **state)
+{
+	struct kwhy_profile profile;
+	const struct kwhy_profile *const profiles[] = {NULL, &profile};
 
 	(void)state;
 	kwhy_profile_init(&profile);
 	profile.graph_launch_s.value = 1e-6;
-	add_loops(&build);
-	build_finish(&build, true);
-	finding = find(&build, "launch-bound");
-	assert_non_null(finding);
-	assert_false(finding->saving.is_projected);
-	assert_non_null(strstr(finding->saving.assumption, "not known"));
-	assert_int_equal(kwhy_whatif_new(build.recording, build.ledger, &profile, &whatif, &error), KWHY_OK);
-	assert_int_equal(kwhy_whatif_project(whatif, &ask, 1, &plan, &error), KWHY_OK);
-	assert_int_equal(plan->change_count, 1);
-	assert_true(finding->saving.time_ns >= plan->changes[0].saved_ns);
-	kwhy_plan_free(plan);
-	kwhy_whatif_free(whatif);
-	build_free(&build);
+	for (size_t i = 0; i < 2; i++) {
+		struct build build = build_new(1);
+		const struct kwhy_finding *finding;
+
+		add_loops(&build);
+		build_finish(&build, true);
+		finding = find_with(&build, "launch-bound", profiles[i]);
+		assert_non_null(finding);
+		assert_int_equal(finding->saving.bound, i ? KWHY_BOUND_EXPECTED : KWHY_BOUND_UPPER);
+		assert_as_planned(&build, finding, "graph", profiles[i]);
+		build_free(&build);
+	}
 }
 
 static void chains_save_what_fusing_them_is_projected_to(void **state)
@@ -173,13 +163,14 @@ static void chains_save_what_fusing_them_is_projected_to(void **state)
 	build_finish(&build, true);
 	finding = find(&build, "tiny-kernel-chains");
 	assert_non_null(finding);
-	assert_true(finding->saving.is_projected);
+	assert_int_equal(finding->saving.bound, KWHY_BOUND_EXPECTED);
 	assert_non_null(strstr(finding->saving.assumption, "become 20 kernels"));
 	build_free(&build);
 }
 
-/* The cure reaches places, too, that the finding does not count: of 357.2 us it saves 300 here. */
-static void a_finding_saves_no_more_than_it_costs(void **state)
+/* The cure reaches places, too, that the finding does not count: it saves 357.2 us, and the places here cost
+ * 300. */
+static void what_a_cure_saves_beyond_the_cost_is_explained(void **state)
 {
 	struct kwhy_detect_options options = kwhy_detect_options_default();
 	struct build build = build_new(1);
@@ -192,16 +183,28 @@ static void a_finding_saves_no_more_than_it_costs(void **state)
 	assert_int_equal(build.findings->count, 1);
 	finding = &build.findings->items[0];
 	finding->time_ns = 300 * US;
-	finding->energy_nj = finding->high_nj = 300 * US * 100;
-	finding->low_nj = 280 * US * 100;
 	assert_int_equal(
 		kwhy_whatif_project_findings(build.recording, build.ledger, NULL, build.findings, &error),
 		KWHY_OK);
-	assert_int_equal(finding->saving.time_ns, 300 * US);
-	assert_int_equal(finding->saving.energy_nj, 300 * US * 100);
-	assert_int_equal(finding->saving.low_nj, finding->low_nj);
-	assert_int_equal(finding->saving.high_nj, finding->energy_nj);
-	assert_non_null(strstr(finding->saving.assumption, "takes 357 \xc2\xb5s off"));
+	assert_int_equal(finding->saving.time_ns, 357200);
+	assert_non_null(strstr(finding->saving.assumption, "shortens more than what is counted here"));
+	build_free(&build);
+}
+
+/* Whatever it costs: its cure saves 357.2 us, and the threshold is above that. */
+static void what_saves_too_little_is_no_finding(void **state)
+{
+	struct kwhy_detect_options options = kwhy_detect_options_default();
+	struct build build = build_new(1);
+
+	(void)state;
+	add_waits(&build, 0);
+	build_finish(&build, false);
+	assert_non_null(build_detect(&build, "sync-after-every-op", &options));
+	build.findings->items[0].least_ns = 357201;
+	assert_int_equal(
+		kwhy_whatif_project_findings(build.recording, NULL, NULL, build.findings, &error), KWHY_OK);
+	assert_int_equal(build.findings->count, 0);
 	build_free(&build);
 }
 
@@ -224,11 +227,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_finding_saves_what_its_cure_is_projected_to),
-		cmocka_unit_test(a_cure_of_unknown_cost_gives_a_bound_that_no_cost_can_pass),
+		cmocka_unit_test(a_finding_and_a_plan_state_one_bound),
 		cmocka_unit_test(chains_save_what_fusing_them_is_projected_to),
-		cmocka_unit_test(a_saving_ends_where_the_cost_does_even_of_unknown_interval),
 		cmocka_unit_test(counts_in_words_are_grouped_as_in_the_report),
-		cmocka_unit_test(a_finding_saves_no_more_than_it_costs),
+		cmocka_unit_test(what_a_cure_saves_beyond_the_cost_is_explained),
+		cmocka_unit_test(what_saves_too_little_is_no_finding),
 		cmocka_unit_test(where_rows_are_lost_findings_keep_their_bounds),
 		cmocka_unit_test(findings_of_several_devices_keep_their_bounds),
 	};
