@@ -205,7 +205,7 @@ static int64_t copy_ns(const struct kwhy_probe_burst *burst)
  * harm. */
 static enum kwhy_probe_reason learn(struct kwhy_probe_burst *burst)
 {
-	const bool is_fit = kwhy_probe_is_fit(burst->account->name);
+	const bool may_rerun = kwhy_probe_may_rerun(burst->account->name);
 	const uint64_t *sums = burst->place->sums_host;
 
 	kwhy_probe_contents_copy(burst, KWHY_PROBE_COPY_BEFORE, true);
@@ -213,15 +213,15 @@ static enum kwhy_probe_reason learn(struct kwhy_probe_burst *burst)
 	repeat(burst);
 	mark(burst, burst->place->end);
 	kwhy_probe_contents_hash_saved(burst, INSIDE_ONCE);
-	if (is_fit) {
+	if (may_rerun) {
 		repeat(burst);
 		kwhy_probe_contents_hash_saved(burst, INSIDE_TWICE);
 	}
 	if (!settle(burst))
 		return KWHY_PROBE_FAILED;
 	atomic_store(&burst->account->kernel_ns, elapsed_ns(burst) + 1);
-	burst->account->form = is_fit && sums[INSIDE_ONCE] == sums[INSIDE_TWICE] ? KWHY_PROBE_IDEMPOTENT
-										 : KWHY_PROBE_STATEFUL;
+	burst->account->form = may_rerun && sums[INSIDE_ONCE] == sums[INSIDE_TWICE] ? KWHY_PROBE_IDEMPOTENT
+										    : KWHY_PROBE_STATEFUL;
 	if (burst->account->form == KWHY_PROBE_STATEFUL)
 		atomic_store(&burst->account->copies_ns, copy_ns(burst));
 	return KWHY_PROBE_NONE;

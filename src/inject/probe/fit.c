@@ -9,6 +9,11 @@ static const char *const fit_names[] = {"*nvjet*", "*gemm*", "*vectorized_elemen
 	"*unrolled_elementwise_kernel*", "*multi_tensor_apply*", "*layer_norm*", "*LayerNorm*", "*softmax*",
 	"*Softmax*", "*SoftMax*", "*splitKreduce*"};
 
+/* And kernels that take indices from memory which they only read, or write each element once. */
+static const char *const rerun_names[] = {"*elementwise_kernel*", "*gather_kernel*", "*scatter_gather*",
+	"*indexFunc*", "*index_elementwise*", "*index_select*", "*embedding*", "*CatArrayBatchedCopy*",
+	"*copy_device_to_device*", "cupy_*__*", "triton_poi_*", "loop_*fusion*"};
+
 /*
  * Of those, products whose blocks may count or wait in memory for each other. On what an earlier run left a
  * weight gradient of cuDNN (sm80_xmma_wgrad_implicit_gemm) waited for ever on an H200, driver 580.159.04,
@@ -29,4 +34,11 @@ bool kwhy_probe_is_fit(const char *name)
 {
 	return is_among(name, fit_names, sizeof(fit_names) / sizeof(fit_names[0])) &&
 		!is_among(name, unfit_names, sizeof(unfit_names) / sizeof(unfit_names[0]));
+}
+
+bool kwhy_probe_may_rerun(const char *name)
+{
+	return kwhy_probe_is_fit(name) ||
+		(is_among(name, rerun_names, sizeof(rerun_names) / sizeof(rerun_names[0])) &&
+			!is_among(name, unfit_names, sizeof(unfit_names) / sizeof(unfit_names[0])));
 }

@@ -6,10 +6,16 @@
 
 /*
  * Whether a kernel, by its mangled name, is of a family that takes neither addresses nor indices nor its own
- * progress from memory: it may run on memory that an earlier run of it has left. Scans, sorts and products in
- * parts count in memory what a kernel before them has reset; on what an earlier run left they can reach
- * memory that is not theirs. Any other name: false. Pure.
+ * progress from memory: it may run on whatever lies there. Any other name: false. Pure.
  */
 bool kwhy_probe_is_fit(const char *name);
+
+/*
+ * Whether it may run on memory that an earlier run of it has left: such kernels, and those that take indices
+ * from memory which they only read. Scans, sorts and products in parts count in memory what a kernel before
+ * them has reset; on what an earlier run left they can reach memory that is not theirs, or wait for ever. Any
+ * other name: false. Pure.
+ */
+bool kwhy_probe_may_rerun(const char *name);
 
 #endif
