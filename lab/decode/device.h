@@ -3,7 +3,6 @@
 #define LAB_DECODE_DEVICE_H
 
 #include "gpu/gpu.h"
-#include "lab/decode/numbers.h"
 #include "lab/decode/rules.h"
 
 /*
@@ -43,7 +42,7 @@ enum { LAB_DECODE_WORDS = LAB_DECODE_MATRICES, LAB_DECODE_NOTHING = LAB_DECODE_M
 /* A token's key: of two the larger is the larger value's, of equal ones the first token's. */
 static inline uint64_t lab_decode_key(float value, uint32_t token)
 {
-	uint32_t bits = lab_decode_bits(value), order = bits & 0x80000000U ? ~bits : bits | 0x80000000U;
+	uint32_t bits = lab_bits_of(value), order = bits & 0x80000000U ? ~bits : bits | 0x80000000U;
 
 	return (uint64_t)order << 32 | (uint32_t)~token;
 }
@@ -63,12 +62,6 @@ enum lab_decode_kernel {
 
 /* A kernel's form for the host, of one kind of weights. */
 typedef void (*lab_decode_host_run)(void **arguments);
-
-/* A product as the host makes it in cuBLASLt's place: the argument of "lab_decode_multiply". */
-struct lab_decode_host_product {
-	uint64_t weights, acts, sums; /* sums: float, of int8 int32 */
-	uint32_t rows, columns, tokens, kind;
-};
 
 extern const struct kwhy_gpu_host_kernel lab_decode_host_kernels[];
 

@@ -7,7 +7,7 @@ enum { WORD_STEP = 16, TOKEN_STEP = 32 };
 uint64_t lab_decode_cache_bytes(const struct lab_decode_replica *replica, uint64_t tokens)
 {
 	return 2 * tokens * replica->part.layers * replica->part.heads * LAB_DECODE_HEAD *
-		lab_decode_type_bytes(replica->kind->kept);
+		lab_number_bytes(replica->kind->kept);
 }
 
 static uint64_t lay_out_model(struct lab_decode_replica *replica, struct lab_decode_rank *rank, uint64_t next)
@@ -62,7 +62,7 @@ static uint64_t lay_out_tokens(
 		{&a->values, cache * a->positions},
 		{&a->queries, tokens * mixed * sizeof(float)},
 		{&a->x, tokens * shape->width * sizeof(float)},
-		{&a->acts, tokens * widest * lab_decode_type_bytes(replica->kind->factors)},
+		{&a->acts, tokens * widest * lab_number_bytes(replica->kind->factors)},
 		{&a->act_scales, tokens * sizeof(float)},
 		{&a->last_scales, slots * sizeof(float)},
 		{&a->sums, tokens * sums * sizeof(float)},

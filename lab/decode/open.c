@@ -105,8 +105,7 @@ static enum kwhy_status open_ranks(struct lab_decode_replica *replica, struct kw
 		if (!status)
 			status = open_kernels(replica, rank, error);
 		if (!status)
-			status = lab_decode_products_open(
-				rank->gpu, rank->module, replica->request->weights, &rank->products, error);
+			status = lab_blaslt_open(rank->gpu, rank->stream, &rank->blaslt, error);
 	}
 	return status;
 }
@@ -174,7 +173,7 @@ static void close_replica(struct lab_decode_replica *replica)
 			ops->graph_free(rank->gpu, replica->step);
 		if (i == 0 && replica->reading)
 			ops->graph_free(rank->gpu, replica->reading);
-		lab_decode_products_close(rank->products);
+		lab_blaslt_close(rank->blaslt);
 		ops->memory_free(rank->gpu, rank->memory);
 		ops->stream_free(rank->gpu, rank->stream);
 		ops->module_free(rank->gpu, rank->module);
@@ -224,7 +223,7 @@ void lab_decode_facts(const struct lab_decode *decode, struct lab_decode_facts *
 	const struct lab_decode_replica *first = &decode->replicas[0];
 	uint64_t gpus = (uint64_t)decode->request.tp * decode->request.dp;
 
-	*out = (struct lab_decode_facts){.products = lab_decode_products_name(first->ranks[0].products),
+	*out = (struct lab_decode_facts){.products = lab_blaslt_name(first->ranks[0].blaslt),
 		.gathers = first->group ? first->group->ops->name : NULL,
 		.kernels = first->step_kernels,
 		.weight_bytes = first->weight_bytes * gpus,

@@ -56,7 +56,7 @@ static struct lab_decode_args args_of_slot(
 {
 	struct lab_decode_args a = *all;
 	uint64_t cache = (uint64_t)slot * a.positions * a.heads * LAB_DECODE_HEAD *
-		lab_decode_type_bytes(replica->kind->kept);
+		lab_number_bytes(replica->kind->kept);
 
 	a.slots = a.tokens = 1;
 	a.keys += cache;

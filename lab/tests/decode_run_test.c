@@ -344,7 +344,7 @@ static void what_cannot_be_run_says_why(void **state)
 		return;
 	request.tokens = TOKENS;
 	setenv("KWHY_FAKE_CUBLASLT", "refuses", 1);
-	expect_refusal(&request, KWHY_E_UNSUPPORTED, "no way to multiply 384 rows and 128 columns of fp32");
+	expect_refusal(&request, KWHY_E_UNSUPPORTED, "no way to multiply 4 x 128 by 128 x 384");
 	unsetenv("KWHY_FAKE_CUBLASLT");
 }
 

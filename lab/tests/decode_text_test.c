@@ -14,7 +14,7 @@
 /* What the text asks of a GPU beyond C. */
 static float exchange(float value, int distance)
 {
-	return lab_decode_float(cuda_text_exchange(
+	return lab_float_of(cuda_text_exchange(
 		__float_as_uint(value))[(threadIdx.x % CUDA_TEXT_WARP) ^ (unsigned)distance]);
 }
 
