@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/blaslt.h"
+#include "lab/next.h"
 
 #include "vendor/cublaslt.h"
 
@@ -84,12 +85,9 @@ static enum kwhy_status open_library(struct lab_blaslt *blaslt, struct kwhy_erro
 	struct kwhy_gpu *gpu = blaslt->gpu;
 	enum kwhy_status status = kwhy_cublaslt_open(&blaslt->lt, error);
 
-	if (!status)
-		status = begin_library(blaslt, error);
-	if (!status)
-		status = gpu->ops->memory_new(gpu, WORKSPACE_BYTES, &blaslt->workspace, error);
-	if (!status)
-		status = gpu->ops->event_new(gpu, true, &blaslt->start, error);
+	NEXT(status, begin_library(blaslt, error));
+	NEXT(status, gpu->ops->memory_new(gpu, WORKSPACE_BYTES, &blaslt->workspace, error));
+	NEXT(status, gpu->ops->event_new(gpu, true, &blaslt->start, error));
 	return status ? status : gpu->ops->event_new(gpu, true, &blaslt->end, error);
 }
 
@@ -262,14 +260,11 @@ static enum kwhy_status try_plan(struct lab_blaslt *blaslt, const struct lab_bla
 	struct kwhy_gpu *gpu = blaslt->gpu;
 	enum kwhy_status status = lab_blaslt_multiply(blaslt, plan, trial, error);
 
-	if (!status)
-		status = gpu->ops->event_record(gpu, blaslt->start, blaslt->stream, error);
+	NEXT(status, gpu->ops->event_record(gpu, blaslt->start, blaslt->stream, error));
 	for (uint32_t i = 0; !status && i < TRIALS; i++)
 		status = lab_blaslt_multiply(blaslt, plan, trial, error);
-	if (!status)
-		status = gpu->ops->event_record(gpu, blaslt->end, blaslt->stream, error);
-	if (!status)
-		status = gpu->ops->event_synchronize(gpu, blaslt->end, error);
+	NEXT(status, gpu->ops->event_record(gpu, blaslt->end, blaslt->stream, error));
+	NEXT(status, gpu->ops->event_synchronize(gpu, blaslt->end, error));
 	return status ? status : gpu->ops->event_elapsed_ns(gpu, blaslt->start, blaslt->end, out_ns, error);
 }
 
@@ -307,12 +302,12 @@ static enum kwhy_status choose(struct lab_blaslt *blaslt, struct lab_blaslt_plan
 	int count = 0;
 	enum kwhy_status status = describe(blaslt, plan, error);
 
-	if (!status)
-		status = check(blaslt,
+	NEXT(status,
+		check(blaslt,
 			blaslt->lt.cublasLtMatmulAlgoGetHeuristic(blaslt->handle, plan->described,
 				plan->right, plan->left, plan->out, plan->out, blaslt->wish, CHOICES, choices,
 				&count),
-			"find a way to multiply", error);
+			"find a way to multiply", error));
 	return status ? status : take_quickest(blaslt, plan, trial, choices, count, error);
 }
 

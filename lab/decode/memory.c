@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/decode/inside.h"
+#include "lab/next.h"
 #include "lab/parts.h"
 
 enum { WORD_STEP = 16, TOKEN_STEP = 32 };
@@ -127,8 +128,7 @@ static enum kwhy_status open_rank(struct lab_decode_replica *replica, uint32_t i
 
 	rank->args = args_of(replica, i);
 	replica->bytes = lay_out(replica, rank, 0);
-	if (!status)
-		status = gpu->ops->memory_new(gpu, replica->bytes, &rank->memory, error);
+	NEXT(status, gpu->ops->memory_new(gpu, replica->bytes, &rank->memory, error));
 	if (status)
 		return status;
 	(void)lay_out(replica, rank, rank->memory);

@@ -2,6 +2,7 @@
 #include "lab/workload.h"
 #include "cli/bench/workload_show.h"
 #include "lab/decode/run.h"
+#include "lab/next.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -132,9 +133,7 @@ static enum kwhy_status read_options(
 
 	for (size_t i = 0; i < LAB_DECODE_SHAPE_COUNT; i++)
 		names[i] = lab_decode_shapes[i].name;
-	if (!status)
-		status = lab_word_find(
-			"shape", shape_name(bench), names, LAB_DECODE_SHAPE_COUNT, &shape, error);
+	NEXT(status, lab_word_find("shape", shape_name(bench), names, LAB_DECODE_SHAPE_COUNT, &shape, error));
 	context->shape = &lab_decode_shapes[shape];
 	if (!status && options->prompt + options->tokens > context->shape->positions)
 		return kwhy_fail(error, KWHY_E_USAGE,
@@ -260,8 +259,7 @@ static enum kwhy_status add_rows(
 		return add_rows(bench, depth + 1, variant, error);
 	while (!status && kwhy_bench_list_next(&words, word)) {
 		status = read_word(list, word, (uint32_t *)(void *)((char *)variant + list->place), error);
-		if (!status)
-			status = add_rows(bench, depth + 1, variant, error);
+		NEXT(status, add_rows(bench, depth + 1, variant, error));
 	}
 	return status;
 }
@@ -276,8 +274,7 @@ static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *error)
 		return kwhy_fail_memory(error, "a benchmark");
 	bench->context = context;
 	status = read_options(bench, context, error);
-	if (!status)
-		status = add_rows(bench, 0, &variant, error);
+	NEXT(status, add_rows(bench, 0, &variant, error));
 	if (!status && !bench->row_count)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"decode has nothing to run: --weights, --batch, --launch, --tp and --dp each name at "

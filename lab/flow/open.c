@@ -2,6 +2,7 @@
 #include "lab/flow/inside.h"
 #include "lab/flow/rules.h"
 #include "lab/kernels.h"
+#include "lab/next.h"
 #include "lab/parts.h"
 
 #include <stdlib.h>
@@ -133,13 +134,11 @@ static enum kwhy_status send_weights(struct lab_flow *flow, struct kwhy_error *e
 
 		lab_flow_weights(weights, halves);
 		status = gpu->ops->copy_now(gpu, &whole, error);
-		if (!status)
-			status = gpu->ops->copy_now(gpu, &half, error);
+		NEXT(status, gpu->ops->copy_now(gpu, &half, error));
 	}
 	free(weights);
 	free(halves);
-	if (!status)
-		status = lab_flow_launch(flow, LAB_FLOW_CELLS, 0, 0, cells_of(&flow->shape), error);
+	NEXT(status, lab_flow_launch(flow, LAB_FLOW_CELLS, 0, 0, cells_of(&flow->shape), error));
 	return status;
 }
 
@@ -154,8 +153,7 @@ static enum kwhy_status open_kernels(struct lab_flow *flow, struct kwhy_error *e
 
 	for (size_t k = 0; !status && k < count; k++)
 		status = gpu->ops->kernel_find(gpu, flow->module, kernel_names[k], &flow->kernels[k], error);
-	if (!status)
-		status = gpu->ops->stream_new(gpu, &flow->stream, error);
+	NEXT(status, gpu->ops->stream_new(gpu, &flow->stream, error));
 	return status ? status : lab_gate_open(gpu, flow->stream, &flow->gate, error);
 }
 
@@ -212,13 +210,10 @@ static enum kwhy_status capture(struct lab_flow *flow, struct kwhy_error *error)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s records no graphs; leave %s out",
 			gpu->facts.name, flow->variant->id);
 	status = lab_flow_reset(flow, error);
-	if (!status)
-		status = lab_flow_step_issue(flow, 0, error);
-	if (!status)
-		status = lab_flow_wait(flow, error);
+	NEXT(status, lab_flow_step_issue(flow, 0, error));
+	NEXT(status, lab_flow_wait(flow, error));
 	flow->tally = (struct lab_flow_tally){0};
-	if (!status)
-		status = kwhy_gpu_capture(gpu, flow->stream, issue_steps, flow, &flow->graph, error);
+	NEXT(status, kwhy_gpu_capture(gpu, flow->stream, issue_steps, flow, &flow->graph, error));
 	flow->graph_tally = flow->tally;
 	return status;
 }
@@ -270,17 +265,12 @@ static enum kwhy_status prepare(struct lab_flow *flow, struct kwhy_error *error)
 {
 	enum kwhy_status status = flow->gpu->ops->enter(flow->gpu, error);
 
-	if (!status)
-		status = open_kernels(flow, error);
-	if (!status)
-		status = open_memory(flow, error);
+	NEXT(status, open_kernels(flow, error));
+	NEXT(status, open_memory(flow, error));
 	set_args(flow);
-	if (!status)
-		status = send_weights(flow, error);
-	if (!status)
-		status = lab_flow_blas_open(flow, error);
-	if (!status)
-		status = open_host(flow, error);
+	NEXT(status, send_weights(flow, error));
+	NEXT(status, lab_flow_blas_open(flow, error));
+	NEXT(status, open_host(flow, error));
 	if (!status && flow->variant->graph)
 		status = capture(flow, error);
 	return status ? status : lab_flow_wait(flow, error);

@@ -5,6 +5,7 @@
 #include "lab/flow/device.h"
 #include "lab/flow/roster.h"
 #include "lab/flow/rules.h"
+#include "lab/next.h"
 #include "lab/parts.h"
 
 #include <stdlib.h>
@@ -240,10 +241,8 @@ enum kwhy_status lab_flow_reference(const struct lab_flow_shape *shape, bool num
 	enum kwhy_status status = lab_flow_shape_check(shape, error);
 
 	*out = (struct lab_flow_answer){.shape = *shape};
-	if (!status)
-		status = lab_flow_roster_open(shape, &world.roster, error);
-	if (!status)
-		status = make_room(&world, out, error);
+	NEXT(status, lab_flow_roster_open(shape, &world.roster, error));
+	NEXT(status, make_room(&world, out, error));
 	if (!status)
 		run(&world, out);
 	out->seconds = (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;

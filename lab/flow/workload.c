@@ -3,6 +3,7 @@
 #include "bench/ops/ops.h"
 #include "cli/bench/workload_show.h"
 #include "lab/flow/run.h"
+#include "lab/next.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -76,13 +77,11 @@ static enum kwhy_status read_options(
 	size_t path = 0, precision = 0, group = 0;
 	enum kwhy_status status = lab_bounds_check(options, bounds, 1, error);
 
-	if (!status)
-		status = lab_word_find("path", options->path, paths, 2, &path, error);
-	if (!status)
-		status = lab_word_find("precision", options->precision, lab_flow_precision_names,
-			LAB_FLOW_PRECISION_COUNT, &precision, error);
-	if (!status)
-		status = lab_word_find("collectives", options->collectives, collectives, 2, &group, error);
+	NEXT(status, lab_word_find("path", options->path, paths, 2, &path, error));
+	NEXT(status,
+		lab_word_find("precision", options->precision, lab_flow_precision_names,
+			LAB_FLOW_PRECISION_COUNT, &precision, error));
+	NEXT(status, lab_word_find("collectives", options->collectives, collectives, 2, &group, error));
 	context->by_argmax = path == 1;
 	context->by_nccl = group == 1;
 	context->precision = (enum lab_flow_precision)precision;
@@ -163,8 +162,7 @@ static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *error)
 	if (!bench->context)
 		return kwhy_fail_memory(error, "a benchmark");
 	status = read_options(options, bench->context, error);
-	if (!status)
-		status = lab_variants_check(bench, is_known, "n0, n0c, n0p, n1 to n6 and cpu", error);
+	NEXT(status, lab_variants_check(bench, is_known, "n0, n0c, n0p, n1 to n6 and cpu", error));
 	while (!status && kwhy_bench_list_next(&list, word))
 		status = add_rows(bench, word, error);
 	if (!status && !bench->row_count)
@@ -277,8 +275,7 @@ static enum kwhy_status open_row(
 				  "one core takes minutes; take up to %d flows and %d steps", LAB_FLOW_FLOWS,
 				  LAB_FLOW_STEPS);
 	status = find_answers(bench, context, flows, error);
-	if (!status)
-		status = lab_flow_open(&opened->request, &opened->flow, error);
+	NEXT(status, lab_flow_open(&opened->request, &opened->flow, error));
 	if (status)
 		return status;
 	facts->precision = lab_flow_precision_names[lab_flow_precision(opened->flow)];
@@ -321,10 +318,8 @@ static enum kwhy_status check(
 	if (!row->gpus)
 		return KWHY_OK;
 	status = lab_flow_open(&request, &flow, error);
-	if (!status)
-		status = lab_flow_run(flow, answer, &result, error);
-	if (!status)
-		status = lab_flow_read(flow, answer, &facts->proof, error);
+	NEXT(status, lab_flow_run(flow, answer, &result, error));
+	NEXT(status, lab_flow_read(flow, answer, &facts->proof, error));
 	if (!status) {
 		facts->proof_flows = answer->shape.flows;
 		facts->proof_steps = answer->shape.steps;

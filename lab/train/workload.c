@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/bench/workload_show.h"
+#include "lab/next.h"
 #include "lab/train/train.h"
 
 #include <math.h>
@@ -115,8 +116,7 @@ static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *error)
 		return kwhy_fail_memory(error, "a benchmark");
 	bench->context = context;
 	status = read_options(bench, context, error);
-	if (!status)
-		status = lab_variants_check(bench, is_known, known, error);
+	NEXT(status, lab_variants_check(bench, is_known, known, error));
 	for (size_t i = 0; !status && i < lab_train_variant_count; i++) {
 		const struct lab_train_variant *v = &lab_train_variants[i];
 		const struct lab_row like = {.id = v->id,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/workload.h"
+#include "lab/next.h"
 #include "lab/twin/run.h"
 
 #include "base/clock.h"
@@ -54,10 +55,8 @@ static enum kwhy_status read_options(
 	size_t loop = 0, group = 0;
 	enum kwhy_status status = lab_bounds_check(options, bounds, 2, error);
 
-	if (!status)
-		status = lab_word_find("loop", options->loop, loops, 2, &loop, error);
-	if (!status)
-		status = lab_word_find("collectives", options->collectives, collectives, 2, &group, error);
+	NEXT(status, lab_word_find("loop", options->loop, loops, 2, &loop, error));
+	NEXT(status, lab_word_find("collectives", options->collectives, collectives, 2, &group, error));
 	context->shape = (struct lab_twin_shape){
 		(uint32_t)options->steps, (uint32_t)options->ranks, loop == 1, 1};
 	context->by_nccl = group == 1;
@@ -106,10 +105,8 @@ static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *error)
 		return kwhy_fail_memory(error, "a benchmark");
 	bench->context = context;
 	status = read_options((const struct options *)bench->options, context, error);
-	if (!status)
-		status = lab_variants_check(bench, is_known, "v0 to v8, v9, v9b and cpu", error);
-	if (!status)
-		status = add_row(bench, &reference, error);
+	NEXT(status, lab_variants_check(bench, is_known, "v0 to v8, v9, v9b and cpu", error));
+	NEXT(status, add_row(bench, &reference, error));
 	for (size_t i = 0; !status && i < lab_twin_variant_count; i++)
 		status = add_row(bench, &lab_twin_variants[i], error);
 	return status;
