@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kernels of `decode` for the host: their own text, compiled for each kind of weights. */
 #include "lab/decode/device.h"
+#include "lab/kernels.h"
 
 enum { ARGS = sizeof(struct lab_decode_args) };
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/flow/inside.h"
-#include "lab/flow/rules.h"
 #include "lab/next.h"
 
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/flow/inside.h"
-#include "lab/flow/rules.h"
 #include "lab/kernels.h"
 #include "lab/next.h"
 #include "lab/parts.h"
@@ -14,20 +13,8 @@ enum {
 	TENSOR_ARCHITECTURE = 80  /* whose tensor cores take bfloat16 */
 };
 
-static const char *const kernel_names[LAB_FLOW_KERNEL_COUNT] = {
-	[LAB_FLOW_CELLS] = "lab_flows_cells",
-	[LAB_FLOW_INPUT] = "lab_flows_input",
-	[LAB_FLOW_PRODUCT] = "lab_flows_product",
-	[LAB_FLOW_RELU] = "lab_flows_relu",
-	[LAB_FLOW_BIAS] = "lab_flows_bias",
-	[LAB_FLOW_GATES_KERNEL] = "lab_flows_gates",
-	[LAB_FLOW_MOVE] = "lab_flows_move",
-	[LAB_FLOW_SETTLE] = "lab_flows_settle",
-	[LAB_FLOW_FRONT] = "lab_flows_front",
-	[LAB_FLOW_SPREAD] = "lab_flows_spread",
-	[LAB_FLOW_COLLECT] = "lab_flows_collect",
-	[LAB_FLOW_RUN] = "lab_flows_run",
-};
+#define NAME(upper, lower) "lab_flows_" #lower,
+static const char *const kernel_names[] = {LAB_FLOW_KERNELS(NAME)};
 
 /* At the end, what a run begins with as zeros: from `fresh` on. */
 static size_t place_memory(struct lab_flow *flow, uint64_t start)
@@ -85,25 +72,13 @@ size_t lab_flow_place_work(struct lab_flow *flow, uint64_t start)
 	return bytes;
 }
 
-static void set_args(struct lab_flow *flow)
-{
-	const struct lab_flow_shape *shape = &flow->shape;
-	struct lab_flow_args *a = &flow->args;
-
-	a->flows = shape->flows;
-	a->steps = shape->steps;
-	a->by_argmax = shape->by_argmax;
-	a->by_row = !lab_flow_on_device(flow->variant);
-	a->width = shape->width;
-	a->height = shape->height;
-	a->depth = shape->depth;
-}
-
 static enum kwhy_status open_memory(struct lab_flow *flow, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = flow->gpu;
 	enum kwhy_status status;
 
+	flow->args = lattice_of(&flow->shape);
+	flow->args.by_row = !lab_flow_on_device(flow->variant);
 	flow->memory_bytes = place_memory(flow, 0);
 	status = gpu->ops->memory_new(gpu, flow->memory_bytes, &flow->memory, error);
 	if (status)
@@ -267,7 +242,6 @@ static enum kwhy_status prepare(struct lab_flow *flow, struct kwhy_error *error)
 
 	NEXT(status, open_kernels(flow, error));
 	NEXT(status, open_memory(flow, error));
-	set_args(flow);
 	NEXT(status, send_weights(flow, error));
 	NEXT(status, lab_flow_blas_open(flow, error));
 	NEXT(status, open_host(flow, error));

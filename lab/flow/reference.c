@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "lab/flow/device.h"
 #include "lab/flow/roster.h"
-#include "lab/flow/rules.h"
 #include "lab/next.h"
 #include "lab/parts.h"
 
@@ -94,7 +93,7 @@ struct world {
 static void run_step(struct world *world, uint32_t step, struct lab_flow_step *out)
 {
 	const struct lab_flow_shape *shape = &world->roster.shape;
-	const struct args lattice = lattice_of(shape);
+	const struct lab_flow_args lattice = lattice_of(shape);
 	size_t half = step % 2 * (size_t)shape->flows;
 	uint64_t *moved = (uint64_t *)kwhy_gpu_at(world->args.moved) + half,
 		 *fresh = (uint64_t *)kwhy_gpu_at(world->args.fresh) + half;
@@ -193,13 +192,8 @@ static enum kwhy_status make_room(struct world *world, struct lab_flow_answer *o
 	const struct lab_flow_shape *shape = &out->shape;
 	size_t rows = (size_t)shape->flows + 1;
 
-	world->args = (struct lab_flow_args){.flows = shape->flows,
-		.steps = shape->steps,
-		.by_argmax = shape->by_argmax,
-		.by_row = 1,
-		.width = shape->width,
-		.height = shape->height,
-		.depth = shape->depth};
+	world->args = lattice_of(shape);
+	world->args.by_row = 1;
 	world->memory = calloc(lay_out(world, 0), 1);
 	out->steps = calloc(shape->steps, sizeof(*out->steps));
 	out->at = calloc(rows, sizeof(*out->at));

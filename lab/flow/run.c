@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "lab/flow/inside.h"
-#include "lab/flow/rules.h"
 #include "lab/next.h"
 #include "vendor/nvtx.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/flow/inside.h"
-#include "lab/flow/rules.h"
 #include "lab/next.h"
 #include "vendor/nvtx.h"
 
@@ -297,7 +296,7 @@ static enum kwhy_status step_batch(struct lab_flow *flow, uint32_t step, struct 
 /* Flows that begin may share a cell until they move: those behind the first are behind the lattice. */
 static void fill_map(struct lab_flow *flow)
 {
-	const struct args lattice = lattice_of(&flow->shape);
+	const struct lab_flow_args lattice = lattice_of(&flow->shape);
 	uint32_t cells = cells_of(&flow->shape);
 
 	memset(flow->map, 0xff, (size_t)lab_flow_slots(flow) * sizeof(*flow->map));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/decode/device.h"
 #include "lab/decode/run.h"
+#include "lab/kernels.h"
 
 #include "cmocka_all.h"
 #include "fakes/cuda/give_kernels.h"

@@ -27,8 +27,6 @@ static uint64_t ticks;
 
 enum { BLOCKS_AT_ONCE = 16, TOKENS = 4, PROMPT = 4 };
 
-_Static_assert(sizeof(struct args) == sizeof(struct lab_decode_args), "as the host has it");
-
 /* Some blocks of a launch. */
 struct call {
 	void (*run)(void **arguments);
@@ -91,7 +89,7 @@ static void launch_apart(const struct kwhy_gpu_grid *grid, void **arguments, voi
 #include "lab/decode/kernels.def"
 #undef X
 
-enum { ARGS = sizeof(struct args) };
+enum { ARGS = sizeof(struct lab_decode_args) };
 
 #define LIST(...)           \
 	{                   \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gpu/collectives.h"
-#include "lab/twin/device.h"
+#include "lab/kernels.h"
 #include "lab/twin/run.h"
 
 #include "cmocka_all.h"

@@ -9,27 +9,8 @@
 
 static const char *const options[] = {"-fmad=false", NULL};
 
-static const char *const kernel_names[LAB_TWIN_KERNEL_COUNT] = {
-	[LAB_TWIN_BEGIN_FIELD] = "lab_twin_begin_field",
-	[LAB_TWIN_BEGIN_REST] = "lab_twin_begin_rest",
-	[LAB_TWIN_GAIN] = "lab_twin_gain",
-	[LAB_TWIN_FORCE] = "lab_twin_force",
-	[LAB_TWIN_SPREAD] = "lab_twin_spread",
-	[LAB_TWIN_DIFFUSE] = "lab_twin_diffuse",
-	[LAB_TWIN_PUSH] = "lab_twin_push",
-	[LAB_TWIN_STORE] = "lab_twin_store",
-	[LAB_TWIN_LIMIT] = "lab_twin_limit",
-	[LAB_TWIN_SUM] = "lab_twin_sum",
-	[LAB_TWIN_LOOK] = "lab_twin_look",
-	[LAB_TWIN_CHECK] = "lab_twin_check",
-	[LAB_TWIN_SCATTER] = "lab_twin_scatter",
-	[LAB_TWIN_RECEIVE] = "lab_twin_receive",
-	[LAB_TWIN_ADVANCE] = "lab_twin_advance",
-	[LAB_TWIN_CONCLUDE] = "lab_twin_conclude",
-	[LAB_TWIN_TALLY] = "lab_twin_tally",
-	[LAB_TWIN_COMBINE] = "lab_twin_combine",
-	[LAB_TWIN_RUN] = "lab_twin_run",
-};
+#define NAME(upper, lower) "lab_twin_" #lower,
+static const char *const kernel_names[] = {LAB_TWIN_KERNELS(NAME)};
 
 /* The parts of a field's memory, each at a multiple of 256 bytes; gives the bytes in all. */
 static size_t lay_out(struct lab_twin_field *field, uint64_t start)
@@ -192,10 +173,10 @@ static enum kwhy_status issue_step(void *context, struct kwhy_error *error)
 	enum kwhy_status status = KWHY_OK;
 
 	if (variant->send)
-		status = variant->send(twin, LAB_TWIN_BY_CLOCK, error);
-	NEXT(status, variant->compute(twin, LAB_TWIN_BY_CLOCK, error));
+		status = variant->send(twin, BY_CLOCK, error);
+	NEXT(status, variant->compute(twin, BY_CLOCK, error));
 	if (!status && variant->fetch)
-		status = variant->fetch(twin, LAB_TWIN_BY_CLOCK, error);
+		status = variant->fetch(twin, BY_CLOCK, error);
 	return status;
 }
 

@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "lab/twin/inside.h"
-#include "lab/twin/rules.h"
 #include "vendor/nvtx.h"
 
 #include <inttypes.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/next.h"
 #include "lab/twin/inside.h"
-#include "lab/twin/rules.h"
 
 enum { SMALL_THREADS = 256, FIELD_THREADS = 256, TALLY_THREADS = 1024 };
 
