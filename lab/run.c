@@ -332,15 +332,17 @@ static enum kwhy_status explain(
 
 static enum kwhy_status run_row(struct lab_bench *bench, struct lab_row *row, struct kwhy_error *error)
 {
-	void *opened = NULL;
+	void *opened = kwhy_arena_alloc(&bench->arena, 1, bench->workload->opened_bytes + 1);
 	enum kwhy_status status;
 
+	if (!opened)
+		return kwhy_fail_memory(error, "a row");
 	lab_tell(bench, lab_row_name(row));
 	if (row->gpus > bench->gpus.count)
 		status = kwhy_fail(error, KWHY_E_UNSUPPORTED, "it needs %u GPUs, and %s %u", row->gpus,
 			bench->options->device ? "--device names" : "this machine has", bench->gpus.count);
 	else
-		status = bench->workload->open(bench, row, &opened, error);
+		status = bench->workload->open(bench, row, opened, error);
 	NEXT(status, run_opened(bench, row, opened, error));
 	bench->workload->close(opened);
 	if (status == KWHY_E_UNSUPPORTED || status == KWHY_E_MEMORY || status == KWHY_E_INPUT)
@@ -462,8 +464,9 @@ static enum kwhy_status new_bench(
 	bench->workload = options->workload;
 	bench->options = options;
 	bench->rows = kwhy_arena_alloc(&bench->arena, LAB_ROWS_MOST, sizeof(*bench->rows));
+	bench->context = kwhy_arena_alloc(&bench->arena, 1, options->workload->context_bytes + 1);
 	*out = bench;
-	return bench->rows ? KWHY_OK : kwhy_fail_memory(error, "the rows of a benchmark");
+	return bench->rows && bench->context ? KWHY_OK : kwhy_fail_memory(error, "the rows of a benchmark");
 }
 
 enum kwhy_status lab_bench_run(const struct lab_options *options,

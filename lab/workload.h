@@ -142,7 +142,7 @@ struct lab_bench {
 	struct kwhy_arena arena; /* of all that rows point to */
 	struct lab_row *rows;	 /* [LAB_ROWS_MOST] */
 	size_t row_count;
-	void *context; /* the workload's own, from plan() to done() */
+	void *context; /* the workload's own */
 	struct kwhy_bench_gpus gpus;
 	struct kwhy_gpu_facts gpu_facts[KWHY_DEVICE_ENERGY_GPUS_MOST];
 	struct kwhy_device_energy *energy; /* NULL: not asked for */
@@ -179,16 +179,17 @@ struct lab_workload {
 	} item;
 	const struct lab_table *tables;
 	size_t table_count;
-	size_t facts_bytes;
+	size_t facts_bytes, context_bytes,
+		opened_bytes; /* of a row, the benchmark, and a row that is open: zeros at first */
 	/* Checks the options and adds the rows, before a GPU is opened. */
 	enum kwhy_status (*plan)(struct lab_bench *bench, struct kwhy_error *error);
 	/* With GPUs open: the references. NULL. */
 	enum kwhy_status (*begin)(struct lab_bench *bench, struct kwhy_error *error);
 	void (*done)(
 		struct lab_bench *bench); /* of what plan() and begin() made; also after a failure; NULL */
-	/* A row, in this order. close() takes NULL, and what open() gave. */
+	/* A row, in this order; close() also after a failure, and where open() was not called. */
 	enum kwhy_status (*open)(
-		struct lab_bench *bench, struct lab_row *row, void **out, struct kwhy_error *error);
+		struct lab_bench *bench, struct lab_row *row, void *opened, struct kwhy_error *error);
 	enum kwhy_status (*check)(struct lab_bench *bench, struct lab_row *row, void *opened,
 		struct kwhy_error *error); /* NULL */
 	/* Before the first run of a phase. NULL. */

@@ -266,14 +266,9 @@ static enum kwhy_status add_rows(
 
 static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *error)
 {
-	struct context *context = kwhy_arena_alloc(&bench->arena, 1, sizeof(*context));
 	struct variant variant = {.launching = LAB_DECODE_LAUNCHING_COUNT};
-	enum kwhy_status status;
+	enum kwhy_status status = read_options(bench, bench->context, error);
 
-	if (!context)
-		return kwhy_fail_memory(error, "a benchmark");
-	bench->context = context;
-	status = read_options(bench, context, error);
 	NEXT(status, add_rows(bench, 0, &variant, error));
 	if (!status && !bench->row_count)
 		return kwhy_fail(error, KWHY_E_USAGE,
@@ -321,11 +316,11 @@ static void done(struct lab_bench *bench)
 /* --- A row --- */
 
 static enum kwhy_status open_row(
-	struct lab_bench *bench, struct lab_row *row, void **out, struct kwhy_error *error)
+	struct lab_bench *bench, struct lab_row *row, void *context, struct kwhy_error *error)
 {
 	const struct options *options = options_of(bench);
 	const struct variant *variant = row->variant;
-	struct opened *opened = kwhy_arena_alloc(&bench->arena, 1, sizeof(*opened));
+	struct opened *opened = context;
 	const struct lab_decode_request request = {.gpus = bench->gpus.items,
 		.tp = variant->tp,
 		.dp = variant->dp,
@@ -338,10 +333,7 @@ static enum kwhy_status open_row(
 		.choice = {(float)options->temperature, (float)options->top_p, (uint32_t)options->top_k,
 			(uint32_t)options->seed}};
 
-	if (!opened)
-		return kwhy_fail_memory(error, "a row");
 	*opened = (struct opened){.options = options, .bench = bench, .row = row};
-	*out = opened;
 	return lab_decode_open(&request, &opened->decode, error);
 }
 
@@ -455,10 +447,7 @@ static enum kwhy_status finish(
 
 static void close_row(void *context)
 {
-	struct opened *opened = context;
-
-	if (opened)
-		lab_decode_close(opened->decode);
+	lab_decode_close(((struct opened *)context)->decode);
 }
 
 /* --- What is shown --- */
@@ -583,6 +572,8 @@ const struct lab_workload lab_decode = {
 	.tables = tables,
 	.table_count = sizeof(tables) / sizeof(tables[0]),
 	.facts_bytes = sizeof(struct facts),
+	.context_bytes = sizeof(struct context),
+	.opened_bytes = sizeof(struct opened),
 	.plan = plan,
 	.begin = begin,
 	.done = done,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/flow/flow.h"
 
-#include "base/clock.h"
 #include "lab/flow/device.h"
 #include "lab/flow/roster.h"
 #include "lab/next.h"
@@ -230,7 +229,6 @@ enum kwhy_status lab_flow_shape_check(const struct lab_flow_shape *shape, struct
 enum kwhy_status lab_flow_reference(const struct lab_flow_shape *shape, bool numbers,
 	struct lab_flow_answer *out, struct kwhy_error *error)
 {
-	int64_t start_ns = kwhy_clock_mono_ns();
 	struct world world = {.numbers = numbers || shape->by_argmax};
 	enum kwhy_status status = lab_flow_shape_check(shape, error);
 
@@ -239,7 +237,6 @@ enum kwhy_status lab_flow_reference(const struct lab_flow_shape *shape, bool num
 	NEXT(status, make_room(&world, out, error));
 	if (!status)
 		run(&world, out);
-	out->seconds = (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
 	lab_flow_roster_done(&world.roster);
 	free(world.memory);
 	if (status)

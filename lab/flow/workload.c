@@ -43,7 +43,7 @@ struct facts {
 	double tolerance;
 };
 
-/* A row that is open; flow NULL: the reference. */
+/* A row that is open. */
 struct opened {
 	struct lab_flow *flow;
 	struct lab_flow_request request;
@@ -91,20 +91,15 @@ static enum kwhy_status read_options(
 	return status;
 }
 
-static const struct lab_flow_variant reference = {
-	.id = "cpu", .title = "one core of the host", .change = "no GPU: the reference itself"};
-
 static bool is_known(const char *id)
 {
-	return strcmp(id, reference.id) == 0 || lab_flow_variant_find(id);
+	return lab_flow_variant_find(id) != NULL;
 }
 
 static uint32_t gpus_of(const struct lab_bench *bench, const struct lab_flow_variant *variant)
 {
 	uint32_t named = lab_gpus_named(bench);
 
-	if (variant == &reference)
-		return 0;
 	return variant->way != LAB_FLOW_SPLIT ? 1 : named < 2 ? 2 : named;
 }
 
@@ -112,40 +107,36 @@ static enum kwhy_status add_row(struct lab_bench *bench, const struct lab_flow_v
 	uint32_t flows, struct kwhy_error *error)
 {
 	uint32_t steps = context_of(bench)->steps;
-	bool is_reference = variant == &reference;
 	struct lab_row *row,
 		like = {.id = variant->id,
 			.title = variant->title,
 			.after = variant->after,
 			.change = variant->change,
 			.gpus = gpus_of(bench, variant),
+			.steps = steps,
 			.device_clock = lab_flow_on_device(variant),
 			.variant = variant};
 	enum kwhy_status status;
 
 	if (!lab_variant_asked(bench, variant->id))
 		return KWHY_OK;
-	like.steps = is_reference ? 0 : steps;
 	if (strchr(((const struct options *)bench->options)->flows, ','))
 		like.name = kwhy_arena_printf(&bench->arena, "%s, %u flows", variant->id, flows);
 	status = lab_row_add(bench, &like, (double)flows * steps, &row, error);
-	if (status)
-		return status;
-	((struct facts *)row->facts)->flows = flows;
-	row->phases[0].once = is_reference;
-	return KWHY_OK;
+	if (!status)
+		((struct facts *)row->facts)->flows = flows;
+	return status;
 }
 
 static enum kwhy_status add_rows(struct lab_bench *bench, const char *word, struct kwhy_error *error)
 {
 	char *end;
 	unsigned long flows = strtoul(word, &end, 10);
-	enum kwhy_status status;
+	enum kwhy_status status = KWHY_OK;
 
 	if (word[0] < '0' || word[0] > '9' || *end || flows < 1 || flows > LAB_FLOW_FLOWS_MOST)
 		return kwhy_fail(error, KWHY_E_USAGE, "--flows takes numbers from 1 to %d, not '%.40s'",
 			LAB_FLOW_FLOWS_MOST, word);
-	status = add_row(bench, &reference, (uint32_t)flows, error);
 	for (size_t i = 0; !status && i < lab_flow_variant_count; i++)
 		status = add_row(bench, &lab_flow_variants[i], (uint32_t)flows, error);
 	return status;
@@ -156,13 +147,9 @@ static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *error)
 	const struct options *options = (const struct options *)bench->options;
 	char word[KWHY_LIST_WORD_BYTES];
 	const char *list = options->flows;
-	enum kwhy_status status;
+	enum kwhy_status status = read_options(options, bench->context, error);
 
-	bench->context = kwhy_arena_alloc(&bench->arena, 1, sizeof(struct context));
-	if (!bench->context)
-		return kwhy_fail_memory(error, "a benchmark");
-	status = read_options(options, bench->context, error);
-	NEXT(status, lab_variants_check(bench, is_known, "n0, n0c, n0p, n1 to n6 and cpu", error));
+	NEXT(status, lab_variants_check(bench, is_known, "n0, n0c, n0p and n1 to n6", error));
 	while (!status && kwhy_bench_list_next(&list, word))
 		status = add_rows(bench, word, error);
 	if (!status && !bench->row_count)
@@ -253,27 +240,18 @@ static struct lab_flow_request request_of(
 }
 
 static enum kwhy_status open_row(
-	struct lab_bench *bench, struct lab_row *row, void **out, struct kwhy_error *error)
+	struct lab_bench *bench, struct lab_row *row, void *out, struct kwhy_error *error)
 {
 	struct context *context = bench->context;
 	struct facts *facts = row->facts;
 	uint32_t flows = (uint32_t)facts->flows;
-	struct opened *opened = kwhy_arena_alloc(&bench->arena, 1, sizeof(*opened));
+	struct opened *opened = out;
 	enum kwhy_status status;
 
-	if (!opened)
-		return kwhy_fail_memory(error, "a row");
-	*out = opened;
 	opened->context = context;
 	opened->facts = facts;
 	opened->request = request_of(
 		bench, row, lab_flow_shape_of(flows, context->steps, context->by_argmax));
-	if (!row->gpus)
-		return flows <= LAB_FLOW_FLOWS && context->steps <= LAB_FLOW_STEPS
-			? KWHY_OK
-			: kwhy_fail(error, KWHY_E_UNSUPPORTED,
-				  "one core takes minutes; take up to %d flows and %d steps", LAB_FLOW_FLOWS,
-				  LAB_FLOW_STEPS);
 	status = find_answers(bench, context, flows, error);
 	NEXT(status, lab_flow_open(&opened->request, &opened->flow, error));
 	if (status)
@@ -315,8 +293,6 @@ static enum kwhy_status check(
 	enum kwhy_status status;
 
 	(void)unused;
-	if (!row->gpus)
-		return KWHY_OK;
 	status = lab_flow_open(&request, &flow, error);
 	NEXT(status, lab_flow_run(flow, answer, &result, error));
 	NEXT(status, lab_flow_read(flow, answer, &facts->proof, error));
@@ -330,18 +306,6 @@ static enum kwhy_status check(
 	return status;
 }
 
-static enum kwhy_status run_reference(
-	const struct opened *opened, struct lab_run *run, struct kwhy_error *error)
-{
-	struct lab_flow_answer answer;
-	enum kwhy_status status = lab_flow_reference(&opened->request.shape, true, &answer, error);
-
-	run->run_s = answer.seconds;
-	if (!status)
-		lab_flow_answer_done(&answer);
-	return status;
-}
-
 static enum kwhy_status run(void *context, size_t phase, struct lab_run *run, struct kwhy_error *error)
 {
 	const struct opened *opened = context;
@@ -349,8 +313,6 @@ static enum kwhy_status run(void *context, size_t phase, struct lab_run *run, st
 	enum kwhy_status status;
 
 	(void)phase;
-	if (!opened->flow)
-		return run_reference(opened, run, error);
 	status = lab_flow_run(opened->flow, &opened->context->places, &result, error);
 	if (status)
 		return status;
@@ -373,18 +335,14 @@ static enum kwhy_status finish(
 	const struct opened *opened = context;
 
 	(void)error;
-	if (opened->flow)
-		opened->facts->roofline_ratio = LAB_FLOW_FLOP / lab_phase_item_s(&row->phases[0]) /
-			(row->gpus * context_of(bench)->peak_flop_per_s[lab_flow_precision(opened->flow)]);
+	opened->facts->roofline_ratio = LAB_FLOW_FLOP / lab_phase_item_s(&row->phases[0]) /
+		(row->gpus * context_of(bench)->peak_flop_per_s[lab_flow_precision(opened->flow)]);
 	return KWHY_OK;
 }
 
 static void close_row(void *context)
 {
-	struct opened *opened = context;
-
-	if (opened)
-		lab_flow_close(opened->flow);
+	lab_flow_close(((struct opened *)context)->flow);
 }
 
 /* --- What is shown --- */
@@ -472,7 +430,7 @@ static const struct kwhy_option option_rows[] = {
 		offsetof(struct options, precision)},
 	{"collectives", 0, "NAME", "of n6: own (default), or nccl where it is installed", KWHY_OPTION_TEXT,
 		offsetof(struct options, collectives)},
-	LAB_OPTION_ROWS(struct options, "of n0, n0c, n0p, n1 to n6 and cpu; default all",
+	LAB_OPTION_ROWS(struct options, "of n0, n0c, n0p and n1 to n6; default all",
 		"the time of every step of the first 64 runs of each"),
 };
 
@@ -488,6 +446,8 @@ const struct lab_workload lab_flow = {
 	.tables = tables,
 	.table_count = sizeof(tables) / sizeof(tables[0]),
 	.facts_bytes = sizeof(struct facts),
+	.context_bytes = sizeof(struct context),
+	.opened_bytes = sizeof(struct opened),
 	.plan = plan,
 	.begin = begin,
 	.done = done,

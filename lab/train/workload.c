@@ -109,13 +109,9 @@ static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *error)
 {
 	static const char known[] = "plain, tf32, bf16, pinned, prefetch, queued, fused, graph, checkpoint, "
 				    "accumulate and parallel";
-	struct context *context = kwhy_arena_alloc(&bench->arena, 1, sizeof(*context));
-	enum kwhy_status status;
+	struct context *context = bench->context;
+	enum kwhy_status status = read_options(bench, context, error);
 
-	if (!context)
-		return kwhy_fail_memory(error, "a benchmark");
-	bench->context = context;
-	status = read_options(bench, context, error);
 	NEXT(status, lab_variants_check(bench, is_known, known, error));
 	for (size_t i = 0; !status && i < lab_train_variant_count; i++) {
 		const struct lab_train_variant *v = &lab_train_variants[i];
@@ -152,15 +148,12 @@ static void done(struct lab_bench *bench)
 /* --- A row --- */
 
 static enum kwhy_status open_row(
-	struct lab_bench *bench, struct lab_row *row, void **out, struct kwhy_error *error)
+	struct lab_bench *bench, struct lab_row *row, void *out, struct kwhy_error *error)
 {
 	const struct context *context = context_of(bench);
-	struct opened *opened = kwhy_arena_alloc(&bench->arena, 1, sizeof(*opened));
+	struct opened *opened = out;
 	struct facts *facts = row->facts;
 
-	if (!opened)
-		return kwhy_fail_memory(error, "a row");
-	*out = opened;
 	opened->row = row;
 	facts->losses = kwhy_arena_alloc(&bench->arena, 2 * context->shape.steps, sizeof(float));
 	if (!facts->losses)
@@ -232,10 +225,7 @@ static void derive(struct lab_bench *bench, struct lab_row *row)
 
 static void close_row(void *context)
 {
-	struct opened *opened = context;
-
-	if (opened)
-		lab_train_close(opened->train);
+	lab_train_close(((struct opened *)context)->train);
 }
 
 /* --- What is shown --- */
@@ -324,6 +314,8 @@ const struct lab_workload lab_train = {
 	.tables = &table,
 	.table_count = 1,
 	.facts_bytes = sizeof(struct facts),
+	.context_bytes = sizeof(struct context),
+	.opened_bytes = sizeof(struct opened),
 	.plan = plan,
 	.begin = begin,
 	.done = done,

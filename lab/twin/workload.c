@@ -68,7 +68,7 @@ static const struct lab_twin_variant reference = {
 
 static bool is_known(const char *id)
 {
-	return strcmp(id, reference.id) == 0 || lab_twin_variant_find(id, strlen(id));
+	return strcmp(id, reference.id) == 0 || lab_twin_variant_find(id);
 }
 
 static uint32_t gpus_of(const struct lab_bench *bench, const struct lab_twin_variant *variant)
@@ -98,13 +98,8 @@ static enum kwhy_status add_row(
 
 static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *error)
 {
-	struct context *context = kwhy_arena_alloc(&bench->arena, 1, sizeof(*context));
-	enum kwhy_status status;
+	enum kwhy_status status = read_options((const struct options *)bench->options, bench->context, error);
 
-	if (!context)
-		return kwhy_fail_memory(error, "a benchmark");
-	bench->context = context;
-	status = read_options((const struct options *)bench->options, context, error);
 	NEXT(status, lab_variants_check(bench, is_known, "v0 to v8, v9, v9b and cpu", error));
 	NEXT(status, add_row(bench, &reference, error));
 	for (size_t i = 0; !status && i < lab_twin_variant_count; i++)
@@ -135,15 +130,12 @@ static void done(struct lab_bench *bench)
 /* --- A row --- */
 
 static enum kwhy_status open_row(
-	struct lab_bench *bench, struct lab_row *row, void **out, struct kwhy_error *error)
+	struct lab_bench *bench, struct lab_row *row, void *out, struct kwhy_error *error)
 {
 	const struct context *context = context_of(bench);
 	const struct lab_twin_variant *variant = row->variant;
-	struct opened *opened = kwhy_arena_alloc(&bench->arena, 1, sizeof(*opened));
+	struct opened *opened = out;
 
-	if (!opened)
-		return kwhy_fail_memory(error, "a row");
-	*out = opened;
 	opened->tally = row->facts;
 	opened->answer = variant->sums_seldom ? &context->fourth : &context->each;
 	opened->request = (struct lab_twin_request){.gpus = bench->gpus.items,
@@ -206,10 +198,7 @@ static enum kwhy_status busy(void *context, double *out_s, struct kwhy_error *er
 
 static void close_row(void *context)
 {
-	struct opened *opened = context;
-
-	if (opened)
-		lab_twin_close(opened->twin);
+	lab_twin_close(((struct opened *)context)->twin);
 }
 
 /* --- What is shown --- */
@@ -286,6 +275,8 @@ const struct lab_workload lab_twin = {
 	.tables = tables,
 	.table_count = 1,
 	.facts_bytes = sizeof(struct lab_twin_tally),
+	.context_bytes = sizeof(struct context),
+	.opened_bytes = sizeof(struct opened),
 	.plan = plan,
 	.begin = begin,
 	.done = done,
