@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which kernels and products a pass through the layers takes, in which grids. */
 #include "lab/decode/inside.h"
+#include "lab/next.h"
 
 enum { THREADS = 256, WARPS = THREADS / 32, PICK_THREADS = 1024, CHOOSE_THREADS = 512 };
 
@@ -45,8 +46,7 @@ enum kwhy_status lab_decode_await(struct lab_decode_issue *issue)
 		struct lab_decode_rank *rank = &issue->replica->ranks[i];
 
 		issue->status = lab_decode_enter(issue->replica, i, issue->error);
-		if (!issue->status)
-			issue->status = rank->gpu->ops->synchronize(rank->gpu, rank->stream, issue->error);
+		NEXT(issue->status, rank->gpu->ops->synchronize(rank->gpu, rank->stream, issue->error));
 	}
 	return issue->status;
 }
@@ -176,11 +176,8 @@ static void multiply(struct lab_decode_issue *issue, uint32_t layer, uint32_t ma
 				rank, &made, scales_of(replica, rank, layer, matrix), issue->error);
 			made.at.right = rank->dense;
 		}
-		if (!issue->status)
-			issue->status = lab_blaslt_plan(
-				rank->blaslt, &made.product, NULL, &plan, issue->error);
-		if (!issue->status)
-			issue->status = lab_blaslt_multiply(rank->blaslt, plan, &made.at, issue->error);
+		NEXT(issue->status, lab_blaslt_plan(rank->blaslt, &made.product, NULL, &plan, issue->error));
+		NEXT(issue->status, lab_blaslt_multiply(rank->blaslt, plan, &made.at, issue->error));
 	}
 	replica->kernel_count += is_expanded ? 2 : 1;
 }
@@ -202,9 +199,8 @@ static void share_parts(struct lab_decode_issue *issue, uint32_t layer, uint32_t
 		to[i] = replica->ranks[i].args.parts;
 		from[i] = to[i] + i * count * sizeof(float);
 	}
-	if (!issue->status)
-		issue->status = replica->group->ops->gather(
-			replica->group, from, to, (uint32_t)(count / 2), issue->error);
+	NEXT(issue->status,
+		replica->group->ops->gather(replica->group, from, to, (uint32_t)(count / 2), issue->error));
 }
 
 static void share_words(struct lab_decode_issue *issue)
@@ -220,8 +216,7 @@ static void share_words(struct lab_decode_issue *issue)
 		from[i] = replica->ranks[i].args.logits;
 		to[i] = replica->ranks[i].args.all_logits;
 	}
-	if (!issue->status)
-		issue->status = replica->group->ops->max(replica->group, best, a->slots, issue->error);
+	NEXT(issue->status, replica->group->ops->max(replica->group, best, a->slots, issue->error));
 	if (!issue->status && a->temperature > 0)
 		issue->status = replica->group->ops->gather(
 			replica->group, from, to, a->slots * a->word_count / 2, issue->error);
@@ -311,10 +306,8 @@ static void launch_graph(struct lab_decode_issue *issue, struct kwhy_gpu_graph *
 {
 	struct lab_decode_rank *rank = &issue->replica->ranks[0];
 
-	if (!issue->status)
-		issue->status = lab_decode_enter(issue->replica, 0, issue->error);
-	if (!issue->status)
-		issue->status = rank->gpu->ops->graph_launch(rank->gpu, rank->stream, graph, issue->error);
+	NEXT(issue->status, lab_decode_enter(issue->replica, 0, issue->error));
+	NEXT(issue->status, rank->gpu->ops->graph_launch(rank->gpu, rank->stream, graph, issue->error));
 }
 
 void lab_decode_issue_step(struct lab_decode_issue *issue)
