@@ -51,6 +51,12 @@ struct lab_options {
 		KWHY_OPTION_ROWS_BENCH_OUTPUT(type, shared.output, csv_help), KWHY_OPTION_ROW_HELP,         \
 		KWHY_OPTION_ROW_END
 
+/* A row of it. kind: COUNT, NUMBER or TEXT. */
+#define LAB_OPTION(name, argument, kind, member, help)                                        \
+	{                                                                                     \
+		name, 0, argument, help, KWHY_OPTION_##kind, offsetof(struct options, member) \
+	}
+
 /* Bounds of a count of the options. */
 struct lab_bounds {
 	const char *option;
@@ -88,6 +94,13 @@ struct lab_column {
 	enum lab_kind kind;
 	size_t offset; /* in the row's facts */
 };
+
+/* A column of the workload's struct facts, and a table's columns. */
+#define LAB_FACT(title, key, kind, member)                             \
+	{                                                              \
+		title, key, LAB_##kind, offsetof(struct facts, member) \
+	}
+#define LAB_COLUMNS(columns) columns, sizeof(columns) / sizeof((columns)[0])
 
 /* Columns that stand together. On the page only rows of which one of its values is known are in it. */
 struct lab_table {

@@ -368,68 +368,59 @@ static void write_head(const struct lab_bench *bench, struct kwhy_json *json)
 	kwhy_json_object_end(json);
 }
 
-#define FACT(title, key, kind, member)                           \
-	{                                                        \
-		title, key, kind, offsetof(struct facts, member) \
-	}
-
 static const struct lab_column use_columns[] = {
-	FACT("flows", "flows", LAB_COUNT, flows),
-	FACT("roofline", "roofline_ratio", LAB_RATIO, roofline_ratio),
-	FACT("of", "precision", LAB_TEXT, precision),
-	FACT("memory", "memory_bytes", LAB_BYTES, memory_bytes),
-	FACT("error", NULL, LAB_ERROR, proof.error_h),
-	FACT("elsewhere", NULL, LAB_COUNT, proof.elsewhere),
-	FACT(NULL, "products", LAB_TEXT, products),
-	FACT(NULL, "collectives", LAB_TEXT, collectives),
+	LAB_FACT("flows", "flows", COUNT, flows),
+	LAB_FACT("roofline", "roofline_ratio", RATIO, roofline_ratio),
+	LAB_FACT("of", "precision", TEXT, precision),
+	LAB_FACT("memory", "memory_bytes", BYTES, memory_bytes),
+	LAB_FACT("error", NULL, ERROR, proof.error_h),
+	LAB_FACT("elsewhere", NULL, COUNT, proof.elsewhere),
+	LAB_FACT(NULL, "products", TEXT, products),
+	LAB_FACT(NULL, "collectives", TEXT, collectives),
 };
 
 static const struct lab_column tally_columns[] = {
-	FACT("calls", "calls", LAB_COUNT, tally.calls),
-	FACT("waits", "waits", LAB_COUNT, tally.waits),
-	FACT("kernels", "kernels", LAB_COUNT, tally.kernels),
-	FACT("products", "products", LAB_COUNT, tally.products),
-	FACT("to GPU", "h2d_copies", LAB_COUNT, tally.h2d_copies),
-	FACT("from GPU", "d2h_copies", LAB_COUNT, tally.d2h_copies),
-	FACT(NULL, "launches", LAB_COUNT, tally.launches),
-	FACT(NULL, "graph_launches", LAB_COUNT, tally.graphs),
-	FACT(NULL, "allocations", LAB_COUNT, tally.allocations),
-	FACT(NULL, "h2d_bytes", LAB_BYTES, tally.h2d_bytes),
-	FACT(NULL, "d2h_bytes", LAB_BYTES, tally.d2h_bytes),
-	FACT(NULL, "gathers", LAB_COUNT, tally.gathers),
-	FACT(NULL, "gathered_bytes", LAB_BYTES, tally.gathered_bytes),
+	LAB_FACT("calls", "calls", COUNT, tally.calls),
+	LAB_FACT("waits", "waits", COUNT, tally.waits),
+	LAB_FACT("kernels", "kernels", COUNT, tally.kernels),
+	LAB_FACT("products", "products", COUNT, tally.products),
+	LAB_FACT("to GPU", "h2d_copies", COUNT, tally.h2d_copies),
+	LAB_FACT("from GPU", "d2h_copies", COUNT, tally.d2h_copies),
+	LAB_FACT(NULL, "launches", COUNT, tally.launches),
+	LAB_FACT(NULL, "graph_launches", COUNT, tally.graphs),
+	LAB_FACT(NULL, "allocations", COUNT, tally.allocations),
+	LAB_FACT(NULL, "h2d_bytes", BYTES, tally.h2d_bytes),
+	LAB_FACT(NULL, "d2h_bytes", BYTES, tally.d2h_bytes),
+	LAB_FACT(NULL, "gathers", COUNT, tally.gathers),
+	LAB_FACT(NULL, "gathered_bytes", BYTES, tally.gathered_bytes),
 };
 
 static const struct lab_column proof_columns[] = {
-	FACT(NULL, "flows", LAB_COUNT, proof_flows),
-	FACT(NULL, "steps", LAB_COUNT, proof_steps),
-	FACT(NULL, "error_h", LAB_ERROR, proof.error_h),
-	FACT(NULL, "error_e", LAB_ERROR, proof.error_e),
-	FACT(NULL, "worst_h", LAB_ERROR, proof.worst_h),
-	FACT(NULL, "tolerance_h", LAB_ERROR, tolerance),
-	FACT(NULL, "elsewhere", LAB_COUNT, proof.elsewhere),
-	FACT(NULL, "sum_h", LAB_NUMBER, proof.sum_h),
-	FACT(NULL, "sum_e", LAB_NUMBER, proof.sum_e),
-	FACT(NULL, "sum_out", LAB_NUMBER, proof.sum_out),
+	LAB_FACT(NULL, "flows", COUNT, proof_flows),
+	LAB_FACT(NULL, "steps", COUNT, proof_steps),
+	LAB_FACT(NULL, "error_h", ERROR, proof.error_h),
+	LAB_FACT(NULL, "error_e", ERROR, proof.error_e),
+	LAB_FACT(NULL, "worst_h", ERROR, proof.worst_h),
+	LAB_FACT(NULL, "tolerance_h", ERROR, tolerance),
+	LAB_FACT(NULL, "elsewhere", COUNT, proof.elsewhere),
+	LAB_FACT(NULL, "sum_h", NUMBER, proof.sum_h),
+	LAB_FACT(NULL, "sum_e", NUMBER, proof.sum_e),
+	LAB_FACT(NULL, "sum_out", NUMBER, proof.sum_out),
 };
 
-#define COLUMNS(array) array, sizeof(array) / sizeof(array[0])
-
 static const struct lab_table tables[] = {
-	{"Use of the GPU, and how far states are off", NULL, COLUMNS(use_columns)},
-	{"What a run does", "a_run", COLUMNS(tally_columns)}, {NULL, "proof", COLUMNS(proof_columns)}};
+	{"Use of the GPU, and how far states are off", NULL, LAB_COLUMNS(use_columns)},
+	{"What a run does", "a_run", LAB_COLUMNS(tally_columns)},
+	{NULL, "proof", LAB_COLUMNS(proof_columns)}};
 
 static const struct kwhy_option option_rows[] = {
-	{"flows", 0, "LIST", "numbers of flows, 1 to 100000; default 1000", KWHY_OPTION_TEXT,
-		offsetof(struct options, flows)},
-	{"steps", 0, "N", "of a run, 1 to 4000; default 60", KWHY_OPTION_COUNT,
-		offsetof(struct options, steps)},
-	{"path", 0, "KIND", "fixed (default), or argmax: flows choose by what they carry", KWHY_OPTION_TEXT,
-		offsetof(struct options, path)},
-	{"precision", 0, "NAME", "of cuBLAS: fp32, tf32 (default) or bf16; n4 has bf16", KWHY_OPTION_TEXT,
-		offsetof(struct options, precision)},
-	{"collectives", 0, "NAME", "of n6: own (default), or nccl where it is installed", KWHY_OPTION_TEXT,
-		offsetof(struct options, collectives)},
+	LAB_OPTION("flows", "LIST", TEXT, flows, "numbers of flows, 1 to 100000; default 1000"),
+	LAB_OPTION("steps", "N", COUNT, steps, "of a run, 1 to 4000; default 60"),
+	LAB_OPTION("path", "KIND", TEXT, path, "fixed (default), or argmax: flows choose by what they carry"),
+	LAB_OPTION(
+		"precision", "NAME", TEXT, precision, "of cuBLAS: fp32, tf32 (default) or bf16; n4 has bf16"),
+	LAB_OPTION("collectives", "NAME", TEXT, collectives,
+		"of n6: own (default), or nccl where it is installed"),
 	LAB_OPTION_ROWS(struct options, "of n0, n0c, n0p and n1 to n6; default all",
 		"the time of every step of the first 64 runs of each"),
 };

@@ -269,23 +269,18 @@ static void write_csv(const struct lab_bench *bench, struct kwhy_text *out)
 	}
 }
 
-#define COLUMN(title, key, kind, member)                         \
-	{                                                        \
-		title, key, kind, offsetof(struct facts, member) \
-	}
-
 static const struct lab_column figure_columns[] = {
-	COLUMN("samples/s", "samples_per_s", LAB_RATE, samples_per_s),
-	COLUMN("FLOP/s", "flop_per_s", LAB_RATE, flop_per_s),
-	COLUMN("samples/J", "samples_per_j", LAB_JOULES, samples_per_j),
-	COLUMN("loss", "last_loss", LAB_NUMBER, last_loss),
-	COLUMN("off by", "first_moment_error", LAB_ERROR, errors.first),
-	COLUMN("activations", "activation_bytes", LAB_BYTES, of.activation_bytes),
-	COLUMN(NULL, "memory_bytes", LAB_BYTES, of.bytes),
-	COLUMN(NULL, "products", LAB_TEXT, of.products),
-	COLUMN(NULL, "loss_error", LAB_ERROR, errors.loss),
-	COLUMN(NULL, "second_moment_error", LAB_ERROR, errors.second),
-	COLUMN(NULL, "weights_change_error", LAB_ERROR, errors.weights),
+	LAB_FACT("samples/s", "samples_per_s", RATE, samples_per_s),
+	LAB_FACT("FLOP/s", "flop_per_s", RATE, flop_per_s),
+	LAB_FACT("samples/J", "samples_per_j", JOULES, samples_per_j),
+	LAB_FACT("loss", "last_loss", NUMBER, last_loss),
+	LAB_FACT("off by", "first_moment_error", ERROR, errors.first),
+	LAB_FACT("activations", "activation_bytes", BYTES, of.activation_bytes),
+	LAB_FACT(NULL, "memory_bytes", BYTES, of.bytes),
+	LAB_FACT(NULL, "products", TEXT, of.products),
+	LAB_FACT(NULL, "loss_error", ERROR, errors.loss),
+	LAB_FACT(NULL, "second_moment_error", ERROR, errors.second),
+	LAB_FACT(NULL, "weights_change_error", ERROR, errors.weights),
 };
 
 static const struct lab_table table = {

@@ -250,14 +250,11 @@ static const struct lab_table tables[] = {
 	{"What a run does", "a_run", tally_columns, sizeof(tally_columns) / sizeof(tally_columns[0])}};
 
 static const struct kwhy_option option_rows[] = {
-	{"steps", 0, "N", "of a run, 1 to 288; default 288", KWHY_OPTION_COUNT,
-		offsetof(struct options, steps)},
-	{"ranks", 0, "N", "fields of 256 x 256 cells in a ring, 1 to 8; default 1", KWHY_OPTION_COUNT,
-		offsetof(struct options, ranks)},
-	{"loop", 0, "KIND", "closed: agents act on what they see (default); open: they do not",
-		KWHY_OPTION_TEXT, offsetof(struct options, loop)},
-	{"collectives", 0, "NAME", "own (default), or nccl where it is installed", KWHY_OPTION_TEXT,
-		offsetof(struct options, collectives)},
+	LAB_OPTION("steps", "N", COUNT, steps, "of a run, 1 to 288; default 288"),
+	LAB_OPTION("ranks", "N", COUNT, ranks, "fields of 256 x 256 cells in a ring, 1 to 8; default 1"),
+	LAB_OPTION("loop", "KIND", TEXT, loop,
+		"closed: agents act on what they see (default); open: they do not"),
+	LAB_OPTION("collectives", "NAME", TEXT, collectives, "own (default), or nccl where it is installed"),
 	LAB_OPTION_ROWS(struct options, "of v0 to v8, v9, v9b and cpu; default all",
 		"the time of every step of the first 64 runs of each"),
 };
