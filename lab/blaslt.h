@@ -9,7 +9,7 @@
  * Products of matrices in a stream: on CUDA by cuBLASLt, found at run time; on the host back end by a plain
  * loop. Matrices lie row by row, without gaps. One thread.
  */
-/* out[m][n] = left[m][k] right[k][n], with sums in fp32. */
+/* out[m][n] = left[m][k] right[k][n], with sums in fp32; of int8 in int32, which is `out`, too. */
 struct lab_product {
 	uint32_t m, n, k;
 	bool left_turned, right_turned; /* lies as [k][m], as [n][k] */
@@ -40,8 +40,9 @@ void lab_blaslt_close(struct lab_blaslt *blaslt); /* NULL is allowed */
 /* Who makes the products: "cuBLASLt 13.0.2", "the host"; lent. */
 const char *lab_blaslt_name(const struct lab_blaslt *blaslt);
 
-/* Tries each of the library's likeliest ways at `trial`, whose `out` it overwrites, and takes the quickest.
- * KWHY_E_UNSUPPORTED where there is none. */
+/* Tries each of the library's likeliest ways at `trial`, whose `out` it overwrites, and takes the quickest;
+ * without a trial it takes the likeliest. A product that was planned before has its plan already.
+ * KWHY_E_UNSUPPORTED where there is no way. */
 KWHY_MUST_USE enum kwhy_status lab_blaslt_plan(struct lab_blaslt *blaslt, const struct lab_product *product,
 	const struct lab_operands *trial, const struct lab_blaslt_plan **out, struct kwhy_error *error);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/gate.h"
+#include "lab/next.h"
 
 enum { QUEUED_MOST = 64 };
 
@@ -57,12 +58,9 @@ enum kwhy_status lab_gate_release(struct lab_gate *gate, struct kwhy_error *erro
 	status = gate->gpu->ops->event_record(gate->gpu, gate->end, gate->stream, error);
 	gate->held = false;
 	opened = gate->gpu->ops->gate_open(gate->gpu, gate->gate, status ? &other : error);
-	if (!status)
-		status = opened;
-	if (!status)
-		status = gate->gpu->ops->event_synchronize(gate->gpu, gate->end, error);
-	if (!status)
-		status = lab_gate_elapsed(gate, &busy_s, error);
+	NEXT(status, opened);
+	NEXT(status, gate->gpu->ops->event_synchronize(gate->gpu, gate->end, error));
+	NEXT(status, lab_gate_elapsed(gate, &busy_s, error));
 	gate->busy_ns += busy_s * 1e9;
 	return status;
 }

@@ -6,12 +6,15 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Numbers as GPUs have them, rounded to the nearest, ties to even. TF32 lies in memory as FP32. Pure. */
-enum lab_number { LAB_FP32, LAB_TF32, LAB_BF16, LAB_FP16, LAB_NUMBER_COUNT };
+/* Numbers as GPUs have them, rounded to the nearest, ties to even. TF32 lies in memory as FP32. FP8 is E4M3,
+ * without infinity: what is too large becomes 448. Pure. */
+enum lab_number { LAB_FP32, LAB_TF32, LAB_BF16, LAB_FP16, LAB_FP8, LAB_INT8, LAB_INT32, LAB_NUMBER_COUNT };
 
 static inline uint32_t lab_number_bytes(enum lab_number type)
 {
-	return type <= LAB_TF32 ? 4 : 2;
+	static const uint8_t bytes[LAB_NUMBER_COUNT] = {4, 4, 2, 2, 1, 1, 4};
+
+	return bytes[type];
 }
 
 static inline uint32_t lab_bits_of(float value)
@@ -73,24 +76,70 @@ static inline float lab_from_fp16(uint16_t bits)
 	return lab_float_of(sign | (exponent + 112) << 23 | digits << 13);
 }
 
+static inline float lab_from_fp8(uint8_t bits)
+{
+	int exponent = bits >> 3 & 15, digits = bits & 7;
+	float value = exponent ? ldexpf((float)(8 + digits), exponent - 10) : (float)digits * 0x1p-9F;
+
+	return bits & 0x80 ? -value : value;
+}
+
+static inline uint8_t lab_to_fp8(float value)
+{
+	float most = fminf(fabsf(value), 448);
+	int exponent, digits;
+
+	(void)frexpf(most, &exponent);
+	exponent = exponent - 1 < -6 ? -6 : exponent - 1;
+	digits = (int)lrintf(ldexpf(most, 3 - exponent));
+	if (digits == 16) {
+		digits = 8;
+		exponent++;
+	}
+	return (uint8_t)((signbit(value) ? 0x80 : 0) |
+		(digits < 8 ? digits : (exponent + 7) << 3 | (digits - 8)));
+}
+
 /* The number at a place of an array. */
 static inline float lab_number_get(enum lab_number type, const void *numbers, size_t place)
 {
-	if (type == LAB_BF16)
+	switch (type) {
+	case LAB_BF16:
 		return lab_from_bf16(((const uint16_t *)numbers)[place]);
-	if (type == LAB_FP16)
+	case LAB_FP16:
 		return lab_from_fp16(((const uint16_t *)numbers)[place]);
-	return ((const float *)numbers)[place];
+	case LAB_FP8:
+		return lab_from_fp8(((const uint8_t *)numbers)[place]);
+	case LAB_INT8:
+		return ((const int8_t *)numbers)[place];
+	case LAB_INT32:
+		return (float)((const int32_t *)numbers)[place];
+	default:
+		return ((const float *)numbers)[place];
+	}
 }
 
 static inline void lab_number_put(enum lab_number type, void *numbers, size_t place, float value)
 {
-	if (type == LAB_BF16)
+	switch (type) {
+	case LAB_BF16:
 		((uint16_t *)numbers)[place] = lab_to_bf16(value);
-	else if (type == LAB_FP16)
+		break;
+	case LAB_FP16:
 		((uint16_t *)numbers)[place] = lab_to_fp16(value);
-	else
+		break;
+	case LAB_FP8:
+		((uint8_t *)numbers)[place] = lab_to_fp8(value);
+		break;
+	case LAB_INT8:
+		((int8_t *)numbers)[place] = (int8_t)lrintf(value);
+		break;
+	case LAB_INT32:
+		((int32_t *)numbers)[place] = (int32_t)lrintf(value);
+		break;
+	default:
 		((float *)numbers)[place] = value;
+	}
 }
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/series.h"
+#include "lab/next.h"
 #include "lab/workload.h"
 
 #include <math.h>
@@ -227,8 +228,7 @@ static enum kwhy_status run_many(struct series *series, struct lab_phase *phase,
 	enum kwhy_status status = run(series, SIZE_MAX, NULL, &warm_s, error);
 
 	series->busy_s = series->busy_run_s = 0;
-	if (!status)
-		status = kwhy_bench_series_run(&many, error);
+	NEXT(status, kwhy_bench_series_run(&many, error));
 	phase->run_count = many.run_count;
 	phase->energy_runs = many.energy_runs;
 	if (status)
@@ -309,10 +309,8 @@ static enum kwhy_status run_opened(
 
 	if (workload->check && !bench->options->runs_only)
 		status = workload->check(bench, row, opened, error);
-	if (!status)
-		status = run_phases(bench, row, opened, error);
-	if (!status)
-		status = find_busy(bench, row, opened, error);
+	NEXT(status, run_phases(bench, row, opened, error));
+	NEXT(status, find_busy(bench, row, opened, error));
 	if (!status && workload->finish)
 		status = workload->finish(bench, row, opened, error);
 	return status;
@@ -334,17 +332,18 @@ static enum kwhy_status explain(
 
 static enum kwhy_status run_row(struct lab_bench *bench, struct lab_row *row, struct kwhy_error *error)
 {
-	void *opened = NULL;
+	void *opened = kwhy_arena_alloc(&bench->arena, 1, bench->workload->opened_bytes + 1);
 	enum kwhy_status status;
 
+	if (!opened)
+		return kwhy_fail_memory(error, "a row");
 	lab_tell(bench, lab_row_name(row));
 	if (row->gpus > bench->gpus.count)
 		status = kwhy_fail(error, KWHY_E_UNSUPPORTED, "it needs %u GPUs, and %s %u", row->gpus,
 			bench->options->device ? "--device names" : "this machine has", bench->gpus.count);
 	else
-		status = bench->workload->open(bench, row, &opened, error);
-	if (!status)
-		status = run_opened(bench, row, opened, error);
+		status = bench->workload->open(bench, row, opened, error);
+	NEXT(status, run_opened(bench, row, opened, error));
 	bench->workload->close(opened);
 	if (status == KWHY_E_UNSUPPORTED || status == KWHY_E_MEMORY || status == KWHY_E_INPUT)
 		return explain(bench, row, status, error);
@@ -390,8 +389,7 @@ static enum kwhy_status open_gpus(struct lab_bench *bench, struct kwhy_error *er
 	char first[LIST_BYTES];
 	enum kwhy_status status = list ? KWHY_OK : list_first(bench, first, error);
 
-	if (!status)
-		status = kwhy_bench_gpus_open(bench->backend, list ? list : first, &bench->gpus, error);
+	NEXT(status, kwhy_bench_gpus_open(bench->backend, list ? list : first, &bench->gpus, error));
 	for (uint32_t i = 0; i < bench->gpus.count; i++)
 		bench->gpu_facts[i] = bench->gpus.items[i]->facts;
 	return status;
@@ -436,16 +434,13 @@ static enum kwhy_status run_all(struct lab_bench *bench, struct kwhy_error *erro
 	const struct lab_workload *workload = bench->workload;
 	enum kwhy_status status = workload->plan(bench, error);
 
-	if (!status)
-		status = open_gpus(bench, error);
+	NEXT(status, open_gpus(bench, error));
 	if (!status && workload->begin) {
 		lab_tell(bench, "reference");
 		status = workload->begin(bench, error);
 	}
-	if (!status)
-		status = open_meters(bench, error);
-	if (!status)
-		status = run_rows(bench, error);
+	NEXT(status, open_meters(bench, error));
+	NEXT(status, run_rows(bench, error));
 	if (!status && bench->options->runs_only)
 		kwhy_bench_gpus_rest(&bench->gpus);
 	return status ? status : read_meters(bench, error);
@@ -469,8 +464,9 @@ static enum kwhy_status new_bench(
 	bench->workload = options->workload;
 	bench->options = options;
 	bench->rows = kwhy_arena_alloc(&bench->arena, LAB_ROWS_MOST, sizeof(*bench->rows));
+	bench->context = kwhy_arena_alloc(&bench->arena, 1, options->workload->context_bytes + 1);
 	*out = bench;
-	return bench->rows ? KWHY_OK : kwhy_fail_memory(error, "the rows of a benchmark");
+	return bench->rows && bench->context ? KWHY_OK : kwhy_fail_memory(error, "the rows of a benchmark");
 }
 
 enum kwhy_status lab_bench_run(const struct lab_options *options,
@@ -480,10 +476,8 @@ enum kwhy_status lab_bench_run(const struct lab_options *options,
 	struct lab_bench *bench = NULL;
 	enum kwhy_status status = new_bench(options, &bench, error);
 
-	if (!status)
-		status = kwhy_bench_runs_check(&options->runs, error);
-	if (!status)
-		status = kwhy_backend_read(options->backend, &bench->backend, error);
+	NEXT(status, kwhy_bench_runs_check(&options->runs, error));
+	NEXT(status, kwhy_backend_read(options->backend, &bench->backend, error));
 	if (!status) {
 		bench->progress = progress;
 		bench->progress_context = context;

@@ -51,6 +51,12 @@ struct lab_options {
 		KWHY_OPTION_ROWS_BENCH_OUTPUT(type, shared.output, csv_help), KWHY_OPTION_ROW_HELP,         \
 		KWHY_OPTION_ROW_END
 
+/* A row of it. kind: COUNT, NUMBER or TEXT. */
+#define LAB_OPTION(name, argument, kind, member, help)                                        \
+	{                                                                                     \
+		name, 0, argument, help, KWHY_OPTION_##kind, offsetof(struct options, member) \
+	}
+
 /* Bounds of a count of the options. */
 struct lab_bounds {
 	const char *option;
@@ -88,6 +94,13 @@ struct lab_column {
 	enum lab_kind kind;
 	size_t offset; /* in the row's facts */
 };
+
+/* A column of the workload's struct facts, and a table's columns. */
+#define LAB_FACT(title, key, kind, member)                             \
+	{                                                              \
+		title, key, LAB_##kind, offsetof(struct facts, member) \
+	}
+#define LAB_COLUMNS(columns) columns, sizeof(columns) / sizeof((columns)[0])
 
 /* Columns that stand together. On the page only rows of which one of its values is known are in it. */
 struct lab_table {
@@ -142,7 +155,7 @@ struct lab_bench {
 	struct kwhy_arena arena; /* of all that rows point to */
 	struct lab_row *rows;	 /* [LAB_ROWS_MOST] */
 	size_t row_count;
-	void *context; /* the workload's own, from plan() to done() */
+	void *context; /* the workload's own */
 	struct kwhy_bench_gpus gpus;
 	struct kwhy_gpu_facts gpu_facts[KWHY_DEVICE_ENERGY_GPUS_MOST];
 	struct kwhy_device_energy *energy; /* NULL: not asked for */
@@ -179,16 +192,17 @@ struct lab_workload {
 	} item;
 	const struct lab_table *tables;
 	size_t table_count;
-	size_t facts_bytes;
+	size_t facts_bytes, context_bytes,
+		opened_bytes; /* of a row, the benchmark, and a row that is open: zeros at first */
 	/* Checks the options and adds the rows, before a GPU is opened. */
 	enum kwhy_status (*plan)(struct lab_bench *bench, struct kwhy_error *error);
 	/* With GPUs open: the references. NULL. */
 	enum kwhy_status (*begin)(struct lab_bench *bench, struct kwhy_error *error);
 	void (*done)(
 		struct lab_bench *bench); /* of what plan() and begin() made; also after a failure; NULL */
-	/* A row, in this order. close() takes NULL, and what open() gave. */
+	/* A row, in this order; close() also after a failure, and where open() was not called. */
 	enum kwhy_status (*open)(
-		struct lab_bench *bench, struct lab_row *row, void **out, struct kwhy_error *error);
+		struct lab_bench *bench, struct lab_row *row, void *opened, struct kwhy_error *error);
 	enum kwhy_status (*check)(struct lab_bench *bench, struct lab_row *row, void *opened,
 		struct kwhy_error *error); /* NULL */
 	/* Before the first run of a phase. NULL. */

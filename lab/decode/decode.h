@@ -3,6 +3,7 @@
 #define LAB_DECODE_DECODE_H
 
 #include "base/status.h"
+#include "lab/numbers.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,5 +45,59 @@ struct lab_decode_sequence {
 
 KWHY_MUST_USE enum kwhy_status lab_decode_reference(const struct lab_decode_shape *shape,
 	const struct lab_decode_sequence *sequence, float *out_logits, struct kwhy_error *error);
+
+/* The kinds of weights, in the order of kernels/args.cu. */
+enum lab_decode_weights {
+	LAB_DECODE_FP32,
+	LAB_DECODE_TF32,
+	LAB_DECODE_BF16,
+	LAB_DECODE_FP16,
+	LAB_DECODE_FP8,
+	LAB_DECODE_INT8,
+	LAB_DECODE_INT4,
+	LAB_DECODE_SPARSE, /* two of four, in fp16, whose last two digits say which column */
+	LAB_DECODE_WEIGHTS_COUNT
+};
+
+/* What a kind of weights is. */
+struct lab_decode_kind {
+	const char *name;
+	uint32_t weight_bits;
+	enum lab_number factors; /* of a product; of INT4 and SPARSE weights are expanded to them before */
+	enum lab_number kept;	 /* keys and values */
+	/* The largest code of a row's weights, which have one scale; 0: weights are not scaled. Activations
+	 * of 8 bits have one scale a token. */
+	float code_most;
+	int architecture;  /* that its products want at least: 89 is compute capability 8.9 */
+	double error_most; /* of logits, root mean square over theirs: more is no rounding */
+};
+
+extern const struct lab_decode_kind lab_decode_kinds[LAB_DECODE_WEIGHTS_COUNT];
+
+/* Whether products are of 8 bits, whose sums are yet to be scaled. */
+static inline bool lab_decode_is_scaled(enum lab_decode_weights weights)
+{
+	return weights == LAB_DECODE_FP8 || weights == LAB_DECODE_INT8;
+}
+
+static inline bool lab_decode_is_expanded(enum lab_decode_weights weights)
+{
+	return weights == LAB_DECODE_INT4 || weights == LAB_DECODE_SPARSE;
+}
+
+/* Whether of four neighbours this is one of the two that are kept: the largest. */
+static inline int lab_decode_is_kept(const float four[4], uint32_t i)
+{
+	uint32_t larger = 0;
+
+	for (uint32_t j = 0; j < 4; j++)
+		larger += fabsf(four[j]) > fabsf(four[i]) || (fabsf(four[j]) == fabsf(four[i]) && j < i);
+	return larger < 2;
+}
+
+static inline uint32_t lab_decode_round_up(uint32_t count, uint32_t step)
+{
+	return (count + step - 1) / step * step;
+}
 
 #endif

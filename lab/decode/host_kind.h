@@ -6,7 +6,7 @@
 
 #include "lab/kernels/decode.cu"
 
-_Static_assert(sizeof(struct args) == sizeof(struct lab_decode_args), "both are what kernels are given");
+#include "lab/decode/device.h"
 
 #define X(NAME, name, bytes, call)               \
 	static void run_##name(void **arguments) \

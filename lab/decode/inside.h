@@ -3,8 +3,8 @@
 #define LAB_DECODE_INSIDE_H
 
 #include "gpu/collectives.h"
+#include "lab/blaslt.h"
 #include "lab/decode/device.h"
-#include "lab/decode/products.h"
 #include "lab/decode/run.h"
 
 /* The inside of a decoder that is open, for the files of this folder. */
@@ -15,7 +15,7 @@ struct lab_decode_rank {
 	struct kwhy_gpu_module *module;
 	const struct kwhy_gpu_kernel *kernels[LAB_DECODE_KERNEL_COUNT];
 	struct kwhy_gpu_stream *stream;
-	struct lab_decode_products *products;
+	struct lab_blaslt *blaslt;
 	uint64_t memory;
 	uint64_t layers; /* weights, a layer behind the other */
 	uint64_t dense;	 /* a matrix, expanded */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/decode/inside.h"
+#include "lab/next.h"
 #include "lab/parts.h"
 
 enum { WORD_STEP = 16, TOKEN_STEP = 32 };
@@ -7,7 +8,7 @@ enum { WORD_STEP = 16, TOKEN_STEP = 32 };
 uint64_t lab_decode_cache_bytes(const struct lab_decode_replica *replica, uint64_t tokens)
 {
 	return 2 * tokens * replica->part.layers * replica->part.heads * LAB_DECODE_HEAD *
-		lab_decode_type_bytes(replica->kind->kept);
+		lab_number_bytes(replica->kind->kept);
 }
 
 static uint64_t lay_out_model(struct lab_decode_replica *replica, struct lab_decode_rank *rank, uint64_t next)
@@ -62,7 +63,7 @@ static uint64_t lay_out_tokens(
 		{&a->values, cache * a->positions},
 		{&a->queries, tokens * mixed * sizeof(float)},
 		{&a->x, tokens * shape->width * sizeof(float)},
-		{&a->acts, tokens * widest * lab_decode_type_bytes(replica->kind->factors)},
+		{&a->acts, tokens * widest * lab_number_bytes(replica->kind->factors)},
 		{&a->act_scales, tokens * sizeof(float)},
 		{&a->last_scales, slots * sizeof(float)},
 		{&a->sums, tokens * sums * sizeof(float)},
@@ -127,8 +128,7 @@ static enum kwhy_status open_rank(struct lab_decode_replica *replica, uint32_t i
 
 	rank->args = args_of(replica, i);
 	replica->bytes = lay_out(replica, rank, 0);
-	if (!status)
-		status = gpu->ops->memory_new(gpu, replica->bytes, &rank->memory, error);
+	NEXT(status, gpu->ops->memory_new(gpu, replica->bytes, &rank->memory, error));
 	if (status)
 		return status;
 	(void)lay_out(replica, rank, rank->memory);

@@ -11,6 +11,7 @@ const char *const lab_decode_launching_names[LAB_DECODE_LAUNCHING_COUNT] = {"cal
 #define X(NAME, name, bytes, call) "lab_decode_" #name,
 static const char *const kernel_names[LAB_DECODE_KERNEL_COUNT] = {
 #include "lab/decode/kernels.def"
+#include "lab/next.h"
 };
 #undef X
 
@@ -100,13 +101,9 @@ static enum kwhy_status open_ranks(struct lab_decode_replica *replica, struct kw
 		rank->gpu = gpus[i];
 		replica->rank_count = i + 1;
 		status = lab_decode_enter(replica, i, error);
-		if (!status)
-			status = rank->gpu->ops->stream_new(rank->gpu, &rank->stream, error);
-		if (!status)
-			status = open_kernels(replica, rank, error);
-		if (!status)
-			status = lab_decode_products_open(
-				rank->gpu, rank->module, replica->request->weights, &rank->products, error);
+		NEXT(status, rank->gpu->ops->stream_new(rank->gpu, &rank->stream, error));
+		NEXT(status, open_kernels(replica, rank, error));
+		NEXT(status, lab_blaslt_open(rank->gpu, rank->stream, &rank->blaslt, error));
 	}
 	return status;
 }
@@ -142,14 +139,10 @@ static enum kwhy_status open_replica(struct lab_decode *decode, struct lab_decod
 	replica->slots = request->batch / request->dp;
 	replica->first_sequence = number * replica->slots;
 	status = open_ranks(replica, request->gpus + number * request->tp, request->tp, error);
-	if (!status)
-		status = lab_decode_memory_open(replica, error);
-	if (!status)
-		status = open_group(replica, error);
-	if (!status)
-		status = lab_decode_weights_fill(replica, error);
-	if (!status)
-		status = lab_decode_send_prompts(replica, error);
+	NEXT(status, lab_decode_memory_open(replica, error));
+	NEXT(status, open_group(replica, error));
+	NEXT(status, lab_decode_weights_fill(replica, error));
+	NEXT(status, lab_decode_send_prompts(replica, error));
 	return status ? status : lab_decode_capture(replica, error);
 }
 
@@ -174,7 +167,7 @@ static void close_replica(struct lab_decode_replica *replica)
 			ops->graph_free(rank->gpu, replica->step);
 		if (i == 0 && replica->reading)
 			ops->graph_free(rank->gpu, replica->reading);
-		lab_decode_products_close(rank->products);
+		lab_blaslt_close(rank->blaslt);
 		ops->memory_free(rank->gpu, rank->memory);
 		ops->stream_free(rank->gpu, rank->stream);
 		ops->module_free(rank->gpu, rank->module);
@@ -198,8 +191,7 @@ enum kwhy_status lab_decode_open(
 	decode->request.tp += !request->tp;
 	decode->request.dp += !request->dp;
 	status = check_sharing(&decode->request, error);
-	if (!status)
-		status = check_gpus(&decode->request, error);
+	NEXT(status, check_gpus(&decode->request, error));
 	while (!status && decode->replica_count < decode->request.dp) {
 		struct lab_decode_replica *replica = &decode->replicas[decode->replica_count++];
 
@@ -224,7 +216,7 @@ void lab_decode_facts(const struct lab_decode *decode, struct lab_decode_facts *
 	const struct lab_decode_replica *first = &decode->replicas[0];
 	uint64_t gpus = (uint64_t)decode->request.tp * decode->request.dp;
 
-	*out = (struct lab_decode_facts){.products = lab_decode_products_name(first->ranks[0].products),
+	*out = (struct lab_decode_facts){.products = lab_blaslt_name(first->ranks[0].blaslt),
 		.gathers = first->group ? first->group->ops->name : NULL,
 		.kernels = first->step_kernels,
 		.weight_bytes = first->weight_bytes * gpus,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which kernels and products a pass through the layers takes, in which grids. */
 #include "lab/decode/inside.h"
+#include "lab/next.h"
 
 enum { THREADS = 256, WARPS = THREADS / 32, PICK_THREADS = 1024, CHOOSE_THREADS = 512 };
 
@@ -45,8 +46,7 @@ enum kwhy_status lab_decode_await(struct lab_decode_issue *issue)
 		struct lab_decode_rank *rank = &issue->replica->ranks[i];
 
 		issue->status = lab_decode_enter(issue->replica, i, issue->error);
-		if (!issue->status)
-			issue->status = rank->gpu->ops->synchronize(rank->gpu, rank->stream, issue->error);
+		NEXT(issue->status, rank->gpu->ops->synchronize(rank->gpu, rank->stream, issue->error));
 	}
 	return issue->status;
 }
@@ -93,41 +93,60 @@ void lab_decode_issue_reset(struct lab_decode_issue *issue, uint32_t at, bool ha
 	}
 }
 
+/* Activations [m tokens][k] by weights [n rows][k]. */
+struct multiplication {
+	struct lab_product product;
+	struct lab_operands at;
+};
+
 /* Of weights that cuBLASLt does not take: as it does. */
-static enum kwhy_status expand(struct lab_decode_rank *rank, const struct lab_decode_product *product,
+static enum kwhy_status expand(struct lab_decode_rank *rank, const struct multiplication *made,
 	uint64_t scales, struct kwhy_error *error)
 {
-	const struct kwhy_gpu_grid grid = {product->rows, THREADS, 0};
-	uint64_t from = product->weights;
-	uint32_t rows = product->rows, columns = product->columns, kind = rank->args.kind;
+	const struct kwhy_gpu_grid grid = {made->product.n, THREADS, 0};
+	uint64_t from = made->at.right;
+	uint32_t rows = made->product.n, columns = made->product.k, kind = rank->args.kind;
 	void *arguments[] = {&from, &scales, &rank->dense, &rows, &columns, &kind};
 
 	return lab_decode_launch(rank, LAB_DECODE_EXPAND, &grid, arguments, error);
 }
 
-static struct lab_decode_product product_of(const struct lab_decode_replica *replica,
+/* Of 8 bits cuBLASLt wants multiples of 16 tokens, and more than 16; memory of tokens has zeros behind them.
+ */
+static uint32_t multiplied_tokens(const struct lab_decode_replica *replica, uint32_t tokens)
+{
+	uint32_t whole = lab_decode_round_up(tokens, 16);
+
+	return !lab_decode_is_scaled(replica->request->weights) ? tokens : whole < 32 ? 32 : whole;
+}
+
+static struct multiplication multiplication_of(const struct lab_decode_replica *replica,
 	const struct lab_decode_rank *rank, uint32_t layer, uint32_t matrix)
 {
 	const struct lab_decode_shape *shape = &replica->part;
 	const struct lab_decode_args *a = &rank->args;
+	enum lab_number factors = replica->kind->factors;
+	struct multiplication made = {.product = {.right_turned = true,
+					      .factors = factors,
+					      .out = factors == LAB_INT8 ? LAB_INT32 : LAB_FP32}};
 
-	if (matrix == LAB_DECODE_WORDS)
-		return (struct lab_decode_product){.weights = a->words +
-				lab_decode_weight_bytes(a->kind, (uint64_t)a->first_word * a->width),
-			.acts = a->acts,
-			.sums = a->logits,
-			.rows = a->word_count,
-			.columns = a->width,
-			.tokens = a->slots,
-			.stream = rank->stream};
-	return (struct lab_decode_product){.weights = rank->layers +
-			lab_decode_weight_bytes(a->kind, lab_decode_weights_before(shape, layer, matrix)),
-		.acts = a->acts,
-		.sums = a->sums,
-		.rows = lab_decode_rows(shape, matrix),
-		.columns = lab_decode_columns(shape, matrix),
-		.tokens = a->tokens,
-		.stream = rank->stream};
+	made.at.left = a->acts;
+	if (matrix == LAB_DECODE_WORDS) {
+		made.product.m = multiplied_tokens(replica, a->slots);
+		made.product.n = a->word_count;
+		made.product.k = a->width;
+		made.at.right = a->words +
+			lab_decode_weight_bytes(a->kind, (uint64_t)a->first_word * a->width);
+		made.at.out = a->logits;
+		return made;
+	}
+	made.product.m = multiplied_tokens(replica, a->tokens);
+	made.product.n = lab_decode_rows(shape, matrix);
+	made.product.k = lab_decode_columns(shape, matrix);
+	made.at.right = rank->layers +
+		lab_decode_weight_bytes(a->kind, lab_decode_weights_before(shape, layer, matrix));
+	made.at.out = a->sums;
+	return made;
 }
 
 static uint64_t scales_of(const struct lab_decode_replica *replica, const struct lab_decode_rank *rank,
@@ -148,16 +167,17 @@ static void multiply(struct lab_decode_issue *issue, uint32_t layer, uint32_t ma
 
 	for (uint32_t i = 0; !issue->status && i < replica->rank_count; i++) {
 		struct lab_decode_rank *rank = &replica->ranks[i];
-		struct lab_decode_product product = product_of(replica, rank, layer, matrix);
+		struct multiplication made = multiplication_of(replica, rank, layer, matrix);
+		const struct lab_blaslt_plan *plan = NULL;
 
 		issue->status = lab_decode_enter(replica, i, issue->error);
 		if (!issue->status && is_expanded) {
 			issue->status = expand(
-				rank, &product, scales_of(replica, rank, layer, matrix), issue->error);
-			product.weights = rank->dense;
+				rank, &made, scales_of(replica, rank, layer, matrix), issue->error);
+			made.at.right = rank->dense;
 		}
-		if (!issue->status)
-			issue->status = lab_decode_products_queue(rank->products, &product, issue->error);
+		NEXT(issue->status, lab_blaslt_plan(rank->blaslt, &made.product, NULL, &plan, issue->error));
+		NEXT(issue->status, lab_blaslt_multiply(rank->blaslt, plan, &made.at, issue->error));
 	}
 	replica->kernel_count += is_expanded ? 2 : 1;
 }
@@ -179,9 +199,8 @@ static void share_parts(struct lab_decode_issue *issue, uint32_t layer, uint32_t
 		to[i] = replica->ranks[i].args.parts;
 		from[i] = to[i] + i * count * sizeof(float);
 	}
-	if (!issue->status)
-		issue->status = replica->group->ops->gather(
-			replica->group, from, to, (uint32_t)(count / 2), issue->error);
+	NEXT(issue->status,
+		replica->group->ops->gather(replica->group, from, to, (uint32_t)(count / 2), issue->error));
 }
 
 static void share_words(struct lab_decode_issue *issue)
@@ -197,8 +216,7 @@ static void share_words(struct lab_decode_issue *issue)
 		from[i] = replica->ranks[i].args.logits;
 		to[i] = replica->ranks[i].args.all_logits;
 	}
-	if (!issue->status)
-		issue->status = replica->group->ops->max(replica->group, best, a->slots, issue->error);
+	NEXT(issue->status, replica->group->ops->max(replica->group, best, a->slots, issue->error));
 	if (!issue->status && a->temperature > 0)
 		issue->status = replica->group->ops->gather(
 			replica->group, from, to, a->slots * a->word_count / 2, issue->error);
@@ -288,10 +306,8 @@ static void launch_graph(struct lab_decode_issue *issue, struct kwhy_gpu_graph *
 {
 	struct lab_decode_rank *rank = &issue->replica->ranks[0];
 
-	if (!issue->status)
-		issue->status = lab_decode_enter(issue->replica, 0, issue->error);
-	if (!issue->status)
-		issue->status = rank->gpu->ops->graph_launch(rank->gpu, rank->stream, graph, issue->error);
+	NEXT(issue->status, lab_decode_enter(issue->replica, 0, issue->error));
+	NEXT(issue->status, rank->gpu->ops->graph_launch(rank->gpu, rank->stream, graph, issue->error));
 }
 
 void lab_decode_issue_step(struct lab_decode_issue *issue)

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lab/decode/numbers.h"
 #include "lab/decode/rules.h"
 
 #include <stdbool.h>

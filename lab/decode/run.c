@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
 #include "lab/decode/inside.h"
+#include "lab/next.h"
 
 #include <stdlib.h>
 
@@ -64,8 +65,7 @@ enum kwhy_status lab_decode_prefill(struct lab_decode *decode, double *out_s, st
 {
 	enum kwhy_status status = run_all(decode, lab_decode_issue_reading, out_s, error);
 
-	if (!status)
-		status = keep_first(decode, error);
+	NEXT(status, keep_first(decode, error));
 	decode->is_prefilled = !status;
 	return status;
 }
@@ -106,8 +106,7 @@ enum kwhy_status lab_decode_write(struct lab_decode *decode, double *out_s, stru
 		return kwhy_fail(
 			error, KWHY_E_INPUT, "decode: tokens are written behind prompts; read those first");
 	status = queue_steps(decode, error);
-	if (!status)
-		status = run_all(decode, queue_nothing, NULL, error);
+	NEXT(status, run_all(decode, queue_nothing, NULL, error));
 	if (out_s)
 		*out_s = (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
 	decode->is_written = !status;
@@ -144,10 +143,10 @@ enum kwhy_status lab_decode_steps(struct lab_decode *decode, double *out_s, stru
 
 	if (!times)
 		return kwhy_fail_memory(error, "the times of tokens");
-	if (!status)
-		status = lab_decode_copy(rank, kwhy_gpu_address(times),
+	NEXT(status,
+		lab_decode_copy(rank, kwhy_gpu_address(times),
 			rank->args.times + decode->request.prompt * sizeof(uint64_t), count * sizeof(*times),
-			error);
+			error));
 	for (uint32_t i = 1; !status && i < count; i++)
 		out_s[i - 1] = (double)(times[i] - times[i - 1]) * 1e-9;
 	free(times);
@@ -286,8 +285,7 @@ static enum kwhy_status check_replica(struct checking *c, struct kwhy_error *err
 						   : kwhy_fail_memory(error, "the check of decode");
 	for (uint32_t step = 0; !status && step < CHECK_STEPS; step++)
 		status = check_step(c, step, error);
-	if (!status)
-		status = lab_decode_send_prompts(c->replica, error);
+	NEXT(status, lab_decode_send_prompts(c->replica, error));
 	free(c->tokens);
 	free(c->next);
 	free(c->logits);

@@ -4,7 +4,6 @@
 
 #include "gpu/gpu.h"
 #include "lab/decode/decode.h"
-#include "lab/decode/numbers.h"
 
 /* The decoder on GPUs, or on the host: it reads prompts and then writes tokens, one of each sequence at a
  * time. */

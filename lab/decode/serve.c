@@ -2,6 +2,7 @@
 /* Sequences that arrive while others are written. */
 #include "base/clock.h"
 #include "lab/decode/inside.h"
+#include "lab/next.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -56,7 +57,7 @@ static struct lab_decode_args args_of_slot(
 {
 	struct lab_decode_args a = *all;
 	uint64_t cache = (uint64_t)slot * a.positions * a.heads * LAB_DECODE_HEAD *
-		lab_decode_type_bytes(replica->kind->kept);
+		lab_number_bytes(replica->kind->kept);
 
 	a.slots = a.tokens = 1;
 	a.keys += cache;
@@ -94,9 +95,9 @@ static void read_prompt(
 
 	for (uint32_t i = 0; i < request->prompt; i++)
 		service->prompt[i] = lab_decode_prompt_token(request->shape, sequence, i);
-	if (!issue->status)
-		issue->status = lab_decode_send(replica, replica->ranks[0].args.prompt, service->prompt,
-			request->prompt * sizeof(*service->prompt), issue->error);
+	NEXT(issue->status,
+		lab_decode_send(replica, replica->ranks[0].args.prompt, service->prompt,
+			request->prompt * sizeof(*service->prompt), issue->error));
 	issue_slot(issue, slot, true, 0);
 	issue->status = lab_decode_await(issue);
 }

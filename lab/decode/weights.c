@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The weights of a decoder are made where they lie: each GPU fills its own part of the model. */
 #include "lab/decode/inside.h"
+#include "lab/next.h"
 
 enum { THREADS = 256 };
 
@@ -21,8 +22,7 @@ static void launch(struct fill *fill, enum lab_decode_kernel kernel, uint32_t bl
 {
 	const struct kwhy_gpu_grid grid = {blocks, THREADS, 0};
 
-	if (!fill->status)
-		fill->status = lab_decode_launch(fill->rank, kernel, &grid, arguments, fill->error);
+	NEXT(fill->status, lab_decode_launch(fill->rank, kernel, &grid, arguments, fill->error));
 }
 
 static void fill_matrix(struct fill *fill, const struct matrix *matrix)

@@ -2,6 +2,7 @@
 #include "lab/workload.h"
 #include "cli/bench/workload_show.h"
 #include "lab/decode/run.h"
+#include "lab/next.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -132,9 +133,7 @@ static enum kwhy_status read_options(
 
 	for (size_t i = 0; i < LAB_DECODE_SHAPE_COUNT; i++)
 		names[i] = lab_decode_shapes[i].name;
-	if (!status)
-		status = lab_word_find(
-			"shape", shape_name(bench), names, LAB_DECODE_SHAPE_COUNT, &shape, error);
+	NEXT(status, lab_word_find("shape", shape_name(bench), names, LAB_DECODE_SHAPE_COUNT, &shape, error));
 	context->shape = &lab_decode_shapes[shape];
 	if (!status && options->prompt + options->tokens > context->shape->positions)
 		return kwhy_fail(error, KWHY_E_USAGE,
@@ -260,24 +259,17 @@ static enum kwhy_status add_rows(
 		return add_rows(bench, depth + 1, variant, error);
 	while (!status && kwhy_bench_list_next(&words, word)) {
 		status = read_word(list, word, (uint32_t *)(void *)((char *)variant + list->place), error);
-		if (!status)
-			status = add_rows(bench, depth + 1, variant, error);
+		NEXT(status, add_rows(bench, depth + 1, variant, error));
 	}
 	return status;
 }
 
 static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *error)
 {
-	struct context *context = kwhy_arena_alloc(&bench->arena, 1, sizeof(*context));
 	struct variant variant = {.launching = LAB_DECODE_LAUNCHING_COUNT};
-	enum kwhy_status status;
+	enum kwhy_status status = read_options(bench, bench->context, error);
 
-	if (!context)
-		return kwhy_fail_memory(error, "a benchmark");
-	bench->context = context;
-	status = read_options(bench, context, error);
-	if (!status)
-		status = add_rows(bench, 0, &variant, error);
+	NEXT(status, add_rows(bench, 0, &variant, error));
 	if (!status && !bench->row_count)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"decode has nothing to run: --weights, --batch, --launch, --tp and --dp each name at "
@@ -324,11 +316,11 @@ static void done(struct lab_bench *bench)
 /* --- A row --- */
 
 static enum kwhy_status open_row(
-	struct lab_bench *bench, struct lab_row *row, void **out, struct kwhy_error *error)
+	struct lab_bench *bench, struct lab_row *row, void *context, struct kwhy_error *error)
 {
 	const struct options *options = options_of(bench);
 	const struct variant *variant = row->variant;
-	struct opened *opened = kwhy_arena_alloc(&bench->arena, 1, sizeof(*opened));
+	struct opened *opened = context;
 	const struct lab_decode_request request = {.gpus = bench->gpus.items,
 		.tp = variant->tp,
 		.dp = variant->dp,
@@ -341,10 +333,7 @@ static enum kwhy_status open_row(
 		.choice = {(float)options->temperature, (float)options->top_p, (uint32_t)options->top_k,
 			(uint32_t)options->seed}};
 
-	if (!opened)
-		return kwhy_fail_memory(error, "a row");
 	*opened = (struct opened){.options = options, .bench = bench, .row = row};
-	*out = opened;
 	return lab_decode_open(&request, &opened->decode, error);
 }
 
@@ -458,10 +447,7 @@ static enum kwhy_status finish(
 
 static void close_row(void *context)
 {
-	struct opened *opened = context;
-
-	if (opened)
-		lab_decode_close(opened->decode);
+	lab_decode_close(((struct opened *)context)->decode);
 }
 
 /* --- What is shown --- */
@@ -498,78 +484,63 @@ static void write_notes(const struct lab_bench *bench, const struct kwhy_sheet *
 			options->temperature, (unsigned long long)options->top_k, options->top_p);
 }
 
-#define FACT(title, key, kind, member)                           \
-	{                                                        \
-		title, key, kind, offsetof(struct facts, member) \
-	}
-
 static const struct lab_column decoder_columns[] = {
-	FACT(NULL, "weights", LAB_TEXT, weights),
-	FACT(NULL, "batch", LAB_COUNT, batch),
-	FACT(NULL, "launch", LAB_TEXT, launching),
-	FACT(NULL, "tp", LAB_COUNT, tp),
-	FACT(NULL, "dp", LAB_COUNT, dp),
-	FACT("products", "products", LAB_TEXT, products),
-	FACT("gathers", "gathers", LAB_TEXT, gathers),
-	FACT("kernels", "kernels_a_token", LAB_COUNT, kernels),
-	FACT("weights", "weight_bytes", LAB_BYTES, weight_bytes),
-	FACT(NULL, "kv_bytes_a_token", LAB_BYTES, token_bytes),
-	FACT("KV cache", "kv_bytes", LAB_BYTES, cache_bytes),
+	LAB_FACT(NULL, "weights", TEXT, weights),
+	LAB_FACT(NULL, "batch", COUNT, batch),
+	LAB_FACT(NULL, "launch", TEXT, launching),
+	LAB_FACT(NULL, "tp", COUNT, tp),
+	LAB_FACT(NULL, "dp", COUNT, dp),
+	LAB_FACT("products", "products", TEXT, products),
+	LAB_FACT("gathers", "gathers", TEXT, gathers),
+	LAB_FACT("kernels", "kernels_a_token", COUNT, kernels),
+	LAB_FACT("weights", "weight_bytes", BYTES, weight_bytes),
+	LAB_FACT(NULL, "kv_bytes_a_token", BYTES, token_bytes),
+	LAB_FACT("KV cache", "kv_bytes", BYTES, cache_bytes),
 };
 
 static const struct lab_column error_columns[] = {
-	FACT("logits off by", "relative", LAB_ERROR, relative),
-	FACT("at most", "most", LAB_ERROR, most),
-	FACT("same token", "agreed_ratio", LAB_RATIO, agreed),
+	LAB_FACT("logits off by", "relative", ERROR, relative),
+	LAB_FACT("at most", "most", ERROR, most),
+	LAB_FACT("same token", "agreed_ratio", RATIO, agreed),
 };
 
 #define SERVING(way)                                                                 \
 	{                                                                            \
-		FACT(NULL, "sequences", LAB_COUNT, way.sequences),                   \
-			FACT("steps", "steps", LAB_COUNT, way.steps),                \
-			FACT("slots busy", "busy_ratio", LAB_RATIO, way.busy_ratio), \
-			FACT("first token", "first_s", LAB_MEDIAN, way.first_s),     \
-			FACT("whole", "whole_s", LAB_MEDIAN, way.whole_s),           \
+		LAB_FACT(NULL, "sequences", COUNT, way.sequences),                   \
+			LAB_FACT("steps", "steps", COUNT, way.steps),                \
+			LAB_FACT("slots busy", "busy_ratio", RATIO, way.busy_ratio), \
+			LAB_FACT("first token", "first_s", MEDIAN, way.first_s),     \
+			LAB_FACT("whole", "whole_s", MEDIAN, way.whole_s),           \
 	}
 
 static const struct lab_column together_columns[] = SERVING(together),
 			       continuous_columns[] = SERVING(continuous);
 
-#define COLUMNS(columns) columns, sizeof(columns) / sizeof((columns)[0])
-
 static const struct lab_table tables[] = {
-	{"Decoder", "decoder", COLUMNS(decoder_columns)},
-	{"Against the reference", "error", COLUMNS(error_columns)},
-	{"Arrivals, together: all wait for the longest", "together", COLUMNS(together_columns)},
-	{"Arrivals, continuous: a free slot takes the next", "continuous", COLUMNS(continuous_columns)},
+	{"Decoder", "decoder", LAB_COLUMNS(decoder_columns)},
+	{"Against the reference", "error", LAB_COLUMNS(error_columns)},
+	{"Arrivals, together: all wait for the longest", "together", LAB_COLUMNS(together_columns)},
+	{"Arrivals, continuous: a free slot takes the next", "continuous", LAB_COLUMNS(continuous_columns)},
 };
 
 static const struct kwhy_option option_rows[] = {
-	{"shape", 0, "NAME", "opt-125m (default), opt-1.3b or small (on the host)", KWHY_OPTION_TEXT,
-		offsetof(struct options, shape)},
-	{"weights", 0, "LIST", "of fp32, tf32, bf16, fp16, fp8, int8, int4, fp16-2:4; default bf16",
-		KWHY_OPTION_TEXT, offsetof(struct options, weights)},
-	{"batch", 0, "LIST", "sequences at once, 1 to 1024; default 1,8,64,256, on the host 1,8",
-		KWHY_OPTION_TEXT, offsetof(struct options, batch)},
-	{"launch", 0, "LIST", "of graph (default) and calls (default with --tp)", KWHY_OPTION_TEXT,
-		offsetof(struct options, launching)},
-	{"tp", 0, "LIST", "GPUs that share a decoder, such as 1,2; default 1", KWHY_OPTION_TEXT,
-		offsetof(struct options, tp)},
-	{"dp", 0, "LIST", "decoders that share the batch, such as 1,2; default 1", KWHY_OPTION_TEXT,
-		offsetof(struct options, dp)},
-	{"prompt", 0, "N", "tokens that each sequence reads; default 128", KWHY_OPTION_COUNT,
-		offsetof(struct options, prompt)},
-	{"tokens", 0, "N", "tokens that it writes; default 128", KWHY_OPTION_COUNT,
-		offsetof(struct options, tokens)},
-	{"temperature", 0, "T", "tokens are drawn, logits divided by it; default 0: the likeliest",
-		KWHY_OPTION_NUMBER, offsetof(struct options, temperature)},
-	{"top-k", 0, "N", "of the likeliest N alone; default 0: of all", KWHY_OPTION_COUNT,
-		offsetof(struct options, top_k)},
-	{"top-p", 0, "P", "of as few as have this share of the probability; default 1", KWHY_OPTION_NUMBER,
-		offsetof(struct options, top_p)},
-	{"seed", 0, "N", "of the draws; default 1", KWHY_OPTION_COUNT, offsetof(struct options, seed)},
-	{"arrivals", 0, "RATE", "serve sequences that arrive at random, N a second; default 0: none",
-		KWHY_OPTION_NUMBER, offsetof(struct options, arrivals)},
+	LAB_OPTION("shape", "NAME", TEXT, shape, "opt-125m (default), opt-1.3b or small (on the host)"),
+	LAB_OPTION("weights", "LIST", TEXT, weights,
+		"of fp32, tf32, bf16, fp16, fp8, int8, int4, fp16-2:4; default bf16"),
+	LAB_OPTION("batch", "LIST", TEXT, batch,
+		"sequences at once, 1 to 1024; default 1,8,64,256, on the host 1,8"),
+	LAB_OPTION("launch", "LIST", TEXT, launching, "of graph (default) and calls (default with --tp)"),
+	LAB_OPTION("tp", "LIST", TEXT, tp, "GPUs that share a decoder, such as 1,2; default 1"),
+	LAB_OPTION("dp", "LIST", TEXT, dp, "decoders that share the batch, such as 1,2; default 1"),
+	LAB_OPTION("prompt", "N", COUNT, prompt, "tokens that each sequence reads; default 128"),
+	LAB_OPTION("tokens", "N", COUNT, tokens, "tokens that it writes; default 128"),
+	LAB_OPTION("temperature", "T", NUMBER, temperature,
+		"tokens are drawn, logits divided by it; default 0: the likeliest"),
+	LAB_OPTION("top-k", "N", COUNT, top_k, "of the likeliest N alone; default 0: of all"),
+	LAB_OPTION("top-p", "P", NUMBER, top_p, "of as few as have this share of the probability; default 1"),
+	LAB_OPTION("seed", "N", COUNT, seed, "of the draws; default 1"),
+	LAB_OPTION("arrivals", "RATE", NUMBER, arrivals,
+		"serve sequences that arrive at random, N a second; default 0: none"),
 	LAB_OPTION_ROWS(struct options, "of the rows, as 'bf16 b8 graph'; default all",
 		"the time of every token of the first 64 runs of each"),
 };
@@ -586,6 +557,8 @@ const struct lab_workload lab_decode = {
 	.tables = tables,
 	.table_count = sizeof(tables) / sizeof(tables[0]),
 	.facts_bytes = sizeof(struct facts),
+	.context_bytes = sizeof(struct context),
+	.opened_bytes = sizeof(struct opened),
 	.plan = plan,
 	.begin = begin,
 	.done = done,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/flow/inside.h"
-#include "lab/flow/rules.h"
+#include "lab/next.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -74,21 +74,20 @@ static enum kwhy_status prepare(struct lab_flow *flow, struct kwhy_error *error)
 	enum kwhy_status status = gpu->ops->memory_new(gpu, LAB_FLOW_BLAS_BYTES, &flow->blas_memory, error);
 	int version = 0;
 
-	if (!status)
-		status = check(flow, flow->cublas.cublasCreate_v2(&flow->blas), "begin", error);
-	if (!status)
-		status = check(flow,
+	NEXT(status, check(flow, flow->cublas.cublasCreate_v2(&flow->blas), "begin", error));
+	NEXT(status,
+		check(flow,
 			flow->cublas.cublasSetStream_v2(flow->blas, (kwhy_cublas_stream)(void *)flow->stream),
-			"take a stream", error);
+			"take a stream", error));
 	/* Of its own, so that a graph may hold its work. */
-	if (!status)
-		status = check(flow,
+	NEXT(status,
+		check(flow,
 			flow->cublas.cublasSetWorkspace_v2(
 				flow->blas, kwhy_gpu_at(flow->blas_memory), LAB_FLOW_BLAS_BYTES),
-			"take a workspace", error);
-	if (!status)
-		status = check(flow, flow->cublas.cublasGetVersion_v2(flow->blas, &version),
-			"say its version", error);
+			"take a workspace", error));
+	NEXT(status,
+		check(flow, flow->cublas.cublasGetVersion_v2(flow->blas, &version), "say its version",
+			error));
 	if (!status)
 		snprintf(flow->products, sizeof(flow->products), "cuBLAS %d.%d.%d", version / 10000,
 			version / 100 % 100, version % 100);

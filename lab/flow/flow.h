@@ -61,7 +61,6 @@ struct lab_flow_answer {
 	float *e, *h;	     /* [active][ENERGIES] and [active][STATE]; NULL: not asked for */
 	double sum_e, sum_h; /* of those; NAN: not asked for */
 	double sum_out;	     /* of e of all that left */
-	double seconds;	     /* it took */
 };
 
 /*

@@ -4,6 +4,7 @@
 #include "lab/kernels/flow.cu"
 
 #include "lab/flow/device.h"
+#include "lab/kernels.h"
 
 /* The kernels for the host. Two have forms of their own: products, whose order of loops suits a core, and
  * the run in one launch, whose threads need each other. */
@@ -16,7 +17,7 @@ static void multiply_row(const float *from, const float *matrix, float *restrict
 			to[j] += from[k] * matrix[j];
 }
 
-static void multiply(const struct args a, u32 which, u32 first, u32 count)
+static void multiply(const struct lab_flow_args a, u32 which, u32 first, u32 count)
 {
 	const struct {
 		const float *in;
@@ -43,7 +44,7 @@ static float rounded(float value)
 }
 
 /* A step of all rows up to their moves; `halves`: the state is bfloat16, as on tensor cores. */
-static void advance(const struct args *a, u32 step, bool halves)
+static void advance(const struct lab_flow_args *a, u32 step, bool halves)
 {
 	u32 count = a->flows;
 
@@ -61,7 +62,7 @@ static void advance(const struct args *a, u32 step, bool halves)
 	lab_flows_move(*a, step, 0, count);
 }
 
-static void run(const struct args a, u32 unused, u32 first, u32 count)
+static void run(const struct lab_flow_args a, u32 unused, u32 first, u32 count)
 {
 	(void)unused, (void)first, (void)count;
 	lab_flows_settle(a, NONE, 0, a.flows);
@@ -71,55 +72,34 @@ static void run(const struct args a, u32 unused, u32 first, u32 count)
 	}
 }
 
-static struct args args_of(const void *given)
-{
-	struct args a;
-
-	memcpy(&a, given, sizeof(a));
-	return a;
-}
-
 void lab_flow_host_begin(const struct lab_flow_args *args)
 {
-	lab_flows_cells(args_of(args), 0, 0, 0);
-	lab_flows_settle(args_of(args), NONE, 0, args->flows);
+	lab_flows_cells(*args, 0, 0, 0);
+	lab_flows_settle(*args, NONE, 0, args->flows);
 }
 
 void lab_flow_host_advance(const struct lab_flow_args *args, uint32_t step)
 {
-	const struct args a = args_of(args);
-
-	advance(&a, step, false);
+	advance(args, step, false);
 }
 
 void lab_flow_host_settle(const struct lab_flow_args *args, uint32_t step)
 {
-	lab_flows_settle(args_of(args), step, 0, args->flows);
+	lab_flows_settle(*args, step, 0, args->flows);
 }
 
-#define EACH(X)                     \
-	X(cells, lab_flows_cells)   \
-	X(input, lab_flows_input)   \
-	X(product, multiply)        \
-	X(relu, lab_flows_relu)     \
-	X(bias, lab_flows_bias)     \
-	X(gates, lab_flows_gates)   \
-	X(move, lab_flows_move)     \
-	X(settle, lab_flows_settle) \
-	X(front, lab_flows_front) X(spread, lab_flows_spread) X(collect, lab_flows_collect) X(run, run)
+#define lab_flows_product multiply
+#define lab_flows_run run
 
-#define WRAP(name, kernel)                                                                \
-	static void run_##name(const struct kwhy_gpu_grid *grid, void **arguments)        \
-	{                                                                                 \
-		(void)grid;                                                               \
-		kernel(args_of(arguments[0]), *(u32 *)arguments[1], *(u32 *)arguments[2], \
-			*(u32 *)arguments[3]);                                            \
+#define WRAP(upper, lower)                                                                           \
+	static void run_##lower(const struct kwhy_gpu_grid *grid, void **arguments)                  \
+	{                                                                                            \
+		(void)grid;                                                                          \
+		lab_flows_##lower(*(const struct lab_flow_args *)arguments[0], *(u32 *)arguments[1], \
+			*(u32 *)arguments[2], *(u32 *)arguments[3]);                                 \
 	}
+#define ROW(upper, lower) {"lab_flows_" #lower, run_##lower, {sizeof(struct lab_flow_args), 4, 4, 4}},
 
-EACH(WRAP)
+LAB_FLOW_KERNELS(WRAP)
 
-_Static_assert(sizeof(struct args) == sizeof(struct lab_flow_args), "both are what kernels are given");
-
-#define ROW(name, kernel) {"lab_flows_" #name, run_##name, {sizeof(struct lab_flow_args), 4, 4, 4}},
-
-const struct kwhy_gpu_host_kernel lab_flow_host_kernels[] = {EACH(ROW){NULL, NULL, {0}}};
+const struct kwhy_gpu_host_kernel lab_flow_host_kernels[] = {LAB_FLOW_KERNELS(ROW){NULL, NULL, {0}}};

@@ -11,21 +11,8 @@
 
 /* The inside of a variant that is open, for the files of this folder. */
 
-enum lab_flow_kernel {
-	LAB_FLOW_CELLS,
-	LAB_FLOW_INPUT,
-	LAB_FLOW_PRODUCT,
-	LAB_FLOW_RELU,
-	LAB_FLOW_BIAS,
-	LAB_FLOW_GATES_KERNEL,
-	LAB_FLOW_MOVE,
-	LAB_FLOW_SETTLE,
-	LAB_FLOW_FRONT,
-	LAB_FLOW_SPREAD,
-	LAB_FLOW_COLLECT,
-	LAB_FLOW_RUN,
-	LAB_FLOW_KERNEL_COUNT
-};
+#define LAB_FLOW_KERNEL(upper, lower) LAB_FLOW_##upper,
+enum lab_flow_kernel { LAB_FLOW_KERNELS(LAB_FLOW_KERNEL) LAB_FLOW_KERNEL_COUNT };
 
 /* The five matrices of a step. */
 enum lab_flow_matrix {

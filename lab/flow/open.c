@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/flow/inside.h"
-#include "lab/flow/rules.h"
 #include "lab/kernels.h"
+#include "lab/next.h"
 #include "lab/parts.h"
 
 #include <stdlib.h>
@@ -13,20 +13,8 @@ enum {
 	TENSOR_ARCHITECTURE = 80  /* whose tensor cores take bfloat16 */
 };
 
-static const char *const kernel_names[LAB_FLOW_KERNEL_COUNT] = {
-	[LAB_FLOW_CELLS] = "lab_flows_cells",
-	[LAB_FLOW_INPUT] = "lab_flows_input",
-	[LAB_FLOW_PRODUCT] = "lab_flows_product",
-	[LAB_FLOW_RELU] = "lab_flows_relu",
-	[LAB_FLOW_BIAS] = "lab_flows_bias",
-	[LAB_FLOW_GATES_KERNEL] = "lab_flows_gates",
-	[LAB_FLOW_MOVE] = "lab_flows_move",
-	[LAB_FLOW_SETTLE] = "lab_flows_settle",
-	[LAB_FLOW_FRONT] = "lab_flows_front",
-	[LAB_FLOW_SPREAD] = "lab_flows_spread",
-	[LAB_FLOW_COLLECT] = "lab_flows_collect",
-	[LAB_FLOW_RUN] = "lab_flows_run",
-};
+#define NAME(upper, lower) "lab_flows_" #lower,
+static const char *const kernel_names[] = {LAB_FLOW_KERNELS(NAME)};
 
 /* At the end, what a run begins with as zeros: from `fresh` on. */
 static size_t place_memory(struct lab_flow *flow, uint64_t start)
@@ -84,25 +72,13 @@ size_t lab_flow_place_work(struct lab_flow *flow, uint64_t start)
 	return bytes;
 }
 
-static void set_args(struct lab_flow *flow)
-{
-	const struct lab_flow_shape *shape = &flow->shape;
-	struct lab_flow_args *a = &flow->args;
-
-	a->flows = shape->flows;
-	a->steps = shape->steps;
-	a->by_argmax = shape->by_argmax;
-	a->by_row = !lab_flow_on_device(flow->variant);
-	a->width = shape->width;
-	a->height = shape->height;
-	a->depth = shape->depth;
-}
-
 static enum kwhy_status open_memory(struct lab_flow *flow, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = flow->gpu;
 	enum kwhy_status status;
 
+	flow->args = lattice_of(&flow->shape);
+	flow->args.by_row = !lab_flow_on_device(flow->variant);
 	flow->memory_bytes = place_memory(flow, 0);
 	status = gpu->ops->memory_new(gpu, flow->memory_bytes, &flow->memory, error);
 	if (status)
@@ -133,13 +109,11 @@ static enum kwhy_status send_weights(struct lab_flow *flow, struct kwhy_error *e
 
 		lab_flow_weights(weights, halves);
 		status = gpu->ops->copy_now(gpu, &whole, error);
-		if (!status)
-			status = gpu->ops->copy_now(gpu, &half, error);
+		NEXT(status, gpu->ops->copy_now(gpu, &half, error));
 	}
 	free(weights);
 	free(halves);
-	if (!status)
-		status = lab_flow_launch(flow, LAB_FLOW_CELLS, 0, 0, cells_of(&flow->shape), error);
+	NEXT(status, lab_flow_launch(flow, LAB_FLOW_CELLS, 0, 0, cells_of(&flow->shape), error));
 	return status;
 }
 
@@ -154,8 +128,7 @@ static enum kwhy_status open_kernels(struct lab_flow *flow, struct kwhy_error *e
 
 	for (size_t k = 0; !status && k < count; k++)
 		status = gpu->ops->kernel_find(gpu, flow->module, kernel_names[k], &flow->kernels[k], error);
-	if (!status)
-		status = gpu->ops->stream_new(gpu, &flow->stream, error);
+	NEXT(status, gpu->ops->stream_new(gpu, &flow->stream, error));
 	return status ? status : lab_gate_open(gpu, flow->stream, &flow->gate, error);
 }
 
@@ -212,13 +185,10 @@ static enum kwhy_status capture(struct lab_flow *flow, struct kwhy_error *error)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s records no graphs; leave %s out",
 			gpu->facts.name, flow->variant->id);
 	status = lab_flow_reset(flow, error);
-	if (!status)
-		status = lab_flow_step_issue(flow, 0, error);
-	if (!status)
-		status = lab_flow_wait(flow, error);
+	NEXT(status, lab_flow_step_issue(flow, 0, error));
+	NEXT(status, lab_flow_wait(flow, error));
 	flow->tally = (struct lab_flow_tally){0};
-	if (!status)
-		status = kwhy_gpu_capture(gpu, flow->stream, issue_steps, flow, &flow->graph, error);
+	NEXT(status, kwhy_gpu_capture(gpu, flow->stream, issue_steps, flow, &flow->graph, error));
 	flow->graph_tally = flow->tally;
 	return status;
 }
@@ -270,17 +240,11 @@ static enum kwhy_status prepare(struct lab_flow *flow, struct kwhy_error *error)
 {
 	enum kwhy_status status = flow->gpu->ops->enter(flow->gpu, error);
 
-	if (!status)
-		status = open_kernels(flow, error);
-	if (!status)
-		status = open_memory(flow, error);
-	set_args(flow);
-	if (!status)
-		status = send_weights(flow, error);
-	if (!status)
-		status = lab_flow_blas_open(flow, error);
-	if (!status)
-		status = open_host(flow, error);
+	NEXT(status, open_kernels(flow, error));
+	NEXT(status, open_memory(flow, error));
+	NEXT(status, send_weights(flow, error));
+	NEXT(status, lab_flow_blas_open(flow, error));
+	NEXT(status, open_host(flow, error));
 	if (!status && flow->variant->graph)
 		status = capture(flow, error);
 	return status ? status : lab_flow_wait(flow, error);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/flow/inside.h"
+#include "lab/next.h"
 #include "vendor/nvtx.h"
 
 #include <string.h>
@@ -60,8 +61,7 @@ enum kwhy_status lab_flow_ranks_open(
 		if (!status)
 			flow->rank_count++;
 	}
-	if (!status)
-		status = open_group(flow, request->by_nccl, error);
+	NEXT(status, open_group(flow, request->by_nccl, error));
 	return come_back(flow, status, error);
 }
 
@@ -87,8 +87,7 @@ enum kwhy_status lab_flow_ranks_wait(struct lab_flow *flow, struct kwhy_error *e
 
 	for (uint32_t i = 0; !status && i < flow->rank_count; i++) {
 		status = enter(flow->ranks[i], error);
-		if (!status)
-			status = lab_flow_wait(flow->ranks[i], error);
+		NEXT(status, lab_flow_wait(flow->ranks[i], error));
 	}
 	return come_back(flow, status, error);
 }
@@ -115,8 +114,7 @@ static enum kwhy_status compute(struct lab_flow *rank, uint32_t step, struct kwh
 	uint64_t place = step % 2 * (uint64_t)rank->shape.flows + rank->first;
 	enum kwhy_status status = enter(rank, error);
 
-	if (!status)
-		status = lab_flow_issue_plain(rank, step, rank->first, rank->count, error);
+	NEXT(status, lab_flow_issue_plain(rank, step, rank->first, rank->count, error));
 	return status ? status
 		      : lab_flow_copy_out(rank, rank->moved + rank->first,
 				rank->args.moved + place * sizeof(*rank->moved),
@@ -137,8 +135,7 @@ static enum kwhy_status settle(struct lab_flow *flow, uint32_t step, struct kwhy
 		lab_flow_roster_step(&flow->roster, step, flow->moved, &flow->records[step]);
 	for (uint32_t i = 0; !status && i < flow->rank_count; i++) {
 		status = enter(flow->ranks[i], error);
-		if (!status)
-			status = lab_flow_settle(flow->ranks[i], &flow->roster, step, error);
+		NEXT(status, lab_flow_settle(flow->ranks[i], &flow->roster, step, error));
 	}
 	return status;
 }
@@ -153,8 +150,7 @@ enum kwhy_status lab_flow_ranks_step(struct lab_flow *flow, uint32_t step, struc
 	if (!status && flow->rank_count > 1)
 		status = gather(flow, error);
 	kwhy_nvtx_push("memory operations");
-	if (!status)
-		status = settle(flow, step, error);
+	NEXT(status, settle(flow, step, error));
 	kwhy_nvtx_pop();
 	return come_back(flow, status, error);
 }

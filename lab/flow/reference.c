@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/flow/flow.h"
 
-#include "base/clock.h"
 #include "lab/flow/device.h"
 #include "lab/flow/roster.h"
-#include "lab/flow/rules.h"
+#include "lab/next.h"
 #include "lab/parts.h"
 
 #include <stdlib.h>
@@ -93,7 +92,7 @@ struct world {
 static void run_step(struct world *world, uint32_t step, struct lab_flow_step *out)
 {
 	const struct lab_flow_shape *shape = &world->roster.shape;
-	const struct args lattice = lattice_of(shape);
+	const struct lab_flow_args lattice = lattice_of(shape);
 	size_t half = step % 2 * (size_t)shape->flows;
 	uint64_t *moved = (uint64_t *)kwhy_gpu_at(world->args.moved) + half,
 		 *fresh = (uint64_t *)kwhy_gpu_at(world->args.fresh) + half;
@@ -192,13 +191,8 @@ static enum kwhy_status make_room(struct world *world, struct lab_flow_answer *o
 	const struct lab_flow_shape *shape = &out->shape;
 	size_t rows = (size_t)shape->flows + 1;
 
-	world->args = (struct lab_flow_args){.flows = shape->flows,
-		.steps = shape->steps,
-		.by_argmax = shape->by_argmax,
-		.by_row = 1,
-		.width = shape->width,
-		.height = shape->height,
-		.depth = shape->depth};
+	world->args = lattice_of(shape);
+	world->args.by_row = 1;
 	world->memory = calloc(lay_out(world, 0), 1);
 	out->steps = calloc(shape->steps, sizeof(*out->steps));
 	out->at = calloc(rows, sizeof(*out->at));
@@ -235,18 +229,14 @@ enum kwhy_status lab_flow_shape_check(const struct lab_flow_shape *shape, struct
 enum kwhy_status lab_flow_reference(const struct lab_flow_shape *shape, bool numbers,
 	struct lab_flow_answer *out, struct kwhy_error *error)
 {
-	int64_t start_ns = kwhy_clock_mono_ns();
 	struct world world = {.numbers = numbers || shape->by_argmax};
 	enum kwhy_status status = lab_flow_shape_check(shape, error);
 
 	*out = (struct lab_flow_answer){.shape = *shape};
-	if (!status)
-		status = lab_flow_roster_open(shape, &world.roster, error);
-	if (!status)
-		status = make_room(&world, out, error);
+	NEXT(status, lab_flow_roster_open(shape, &world.roster, error));
+	NEXT(status, make_room(&world, out, error));
 	if (!status)
 		run(&world, out);
-	out->seconds = (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
 	lab_flow_roster_done(&world.roster);
 	free(world.memory);
 	if (status)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/flow/roster.h"
 
-#include "lab/flow/rules.h"
+#include "lab/flow/device.h"
 
 #include <stdlib.h>
 
@@ -32,7 +32,7 @@ void lab_flow_roster_done(struct lab_flow_roster *roster)
 
 void lab_flow_roster_reset(struct lab_flow_roster *roster)
 {
-	const struct args lattice = lattice_of(&roster->shape);
+	const struct lab_flow_args lattice = lattice_of(&roster->shape);
 
 	memset(roster->owners, 0, cells_of(&roster->shape) * sizeof(*roster->owners));
 	for (uint32_t row = 0; row < roster->shape.flows; row++)
@@ -66,7 +66,7 @@ void lab_flow_roster_step(
 	struct lab_flow_roster *roster, uint32_t step, const uint64_t *moved, struct lab_flow_step *out)
 {
 	const struct lab_flow_shape *shape = &roster->shape;
-	const struct args lattice = lattice_of(shape);
+	const struct lab_flow_args lattice = lattice_of(shape);
 
 	*out = (struct lab_flow_step){0};
 	memset(roster->fresh, 0, shape->flows * sizeof(*roster->fresh));

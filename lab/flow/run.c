@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "lab/flow/inside.h"
-#include "lab/flow/rules.h"
+#include "lab/next.h"
 #include "vendor/nvtx.h"
 
 #include <inttypes.h>
@@ -23,18 +23,16 @@ static enum kwhy_status reset_rank(struct lab_flow *flow, struct kwhy_error *err
 
 	if (!lab_flow_on_device(flow->variant))
 		lab_flow_roster_reset(&flow->roster);
-	if (!status)
-		status = gpu->ops->fill(gpu, flow->stream, args->owners, 0xff,
-			cells_of(&flow->shape) * sizeof(uint64_t), error);
-	if (!status)
-		status = gpu->ops->fill(
-			gpu, flow->stream, args->fresh, 0, args->out + sizeof(int64_t) - args->fresh, error);
+	NEXT(status,
+		gpu->ops->fill(gpu, flow->stream, args->owners, 0xff,
+			cells_of(&flow->shape) * sizeof(uint64_t), error));
+	NEXT(status,
+		gpu->ops->fill(
+			gpu, flow->stream, args->fresh, 0, args->out + sizeof(int64_t) - args->fresh, error));
 	if (!status && flow->variant->way < LAB_FLOW_WHOLE)
 		status = lab_flow_launch(flow, LAB_FLOW_SETTLE, NONE, 0, flow->shape.flows, error);
-	if (!status)
-		status = lab_flow_wait(flow, error);
-	if (!status)
-		status = gpu->ops->copy_now(gpu, &copy, error);
+	NEXT(status, lab_flow_wait(flow, error));
+	NEXT(status, gpu->ops->copy_now(gpu, &copy, error));
 	flow->tally = (struct lab_flow_tally){0};
 	return status;
 }
@@ -78,8 +76,7 @@ static enum kwhy_status run_whole(struct lab_flow *flow, struct kwhy_error *erro
 	struct kwhy_gpu *gpu = flow->gpu;
 	enum kwhy_status status = gpu->ops->event_record(gpu, flow->gate.start, flow->stream, error);
 
-	if (!status)
-		status = lab_flow_launch(flow, LAB_FLOW_RUN, 0, 0, 1, error);
+	NEXT(status, lab_flow_launch(flow, LAB_FLOW_RUN, 0, 0, 1, error));
 	return status ? status : gpu->ops->event_record(gpu, flow->gate.end, flow->stream, error);
 }
 
@@ -162,19 +159,15 @@ enum kwhy_status lab_flow_run(struct lab_flow *flow, const struct lab_flow_answe
 	int64_t start_ns = kwhy_clock_mono_ns();
 
 	kwhy_nvtx_push(flow->variant->id);
-	if (!status)
-		status = lab_gate_hold(&flow->gate, error);
-	if (!status)
-		status = issue_run(flow, out->step_s, error);
-	if (!status)
-		status = lab_flow_ranks_wait(flow, error);
+	NEXT(status, lab_gate_hold(&flow->gate, error));
+	NEXT(status, issue_run(flow, out->step_s, error));
+	NEXT(status, lab_flow_ranks_wait(flow, error));
 	kwhy_nvtx_pop();
 	out->run_s = seconds_since(start_ns);
 	out->tally = (struct lab_flow_tally){0};
 	for (uint32_t i = 0; i < flow->rank_count; i++)
 		add_tally(&out->tally, &flow->ranks[i]->tally);
-	if (!status)
-		status = verify(flow, answer, error);
+	NEXT(status, verify(flow, answer, error));
 	if (!status && out->step_s && lab_flow_on_device(flow->variant) && flow->shape.flows)
 		status = take_times(flow, out->step_s, error);
 	out->busy_s = NAN;
@@ -193,8 +186,7 @@ enum kwhy_status lab_flow_busy(struct lab_flow *flow, const struct lab_flow_answ
 		return kwhy_fail(
 			error, KWHY_E_UNSUPPORTED, "%s cannot be held behind a gate", flow->variant->id);
 	status = lab_gate_set(&flow->gate, error);
-	if (!status)
-		status = lab_flow_run(flow, answer, &result, error);
+	NEXT(status, lab_flow_run(flow, answer, &result, error));
 	lab_gate_lift(&flow->gate);
 	*out_busy_s = flow->gate.busy_ns * 1e-9;
 	return status;

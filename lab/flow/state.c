@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/flow/inside.h"
-#include "lab/flow/rules.h"
+#include "lab/next.h"
 
 #include <stdlib.h>
 
@@ -31,15 +31,15 @@ static enum kwhy_status fetch_rows(
 	enum kwhy_status status = lab_flow_fetch(rank, state->at + first,
 		args->at + first * sizeof(*state->at), rows * sizeof(*state->at), error);
 
-	if (!status)
-		status = lab_flow_fetch(rank, state->fresh + first,
-			args->fresh + half * sizeof(*state->fresh), rows * sizeof(*state->fresh), error);
-	if (!status)
-		status = lab_flow_fetch(rank, state->e + first * E, args->e + first * E * sizeof(*state->e),
-			rows * E * sizeof(*state->e), error);
-	if (!status)
-		status = lab_flow_fetch(rank, state->h + first * H,
-			args->h_rows + first * H * sizeof(*state->h), rows * H * sizeof(*state->h), error);
+	NEXT(status,
+		lab_flow_fetch(rank, state->fresh + first, args->fresh + half * sizeof(*state->fresh),
+			rows * sizeof(*state->fresh), error));
+	NEXT(status,
+		lab_flow_fetch(rank, state->e + first * E, args->e + first * E * sizeof(*state->e),
+			rows * E * sizeof(*state->e), error));
+	NEXT(status,
+		lab_flow_fetch(rank, state->h + first * H, args->h_rows + first * H * sizeof(*state->h),
+			rows * H * sizeof(*state->h), error));
 	return status ? status : lab_flow_fetch(rank, out, args->out, sizeof(*out), error);
 }
 

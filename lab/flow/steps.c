@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/flow/inside.h"
-#include "lab/flow/rules.h"
+#include "lab/next.h"
 #include "vendor/nvtx.h"
 
 #include <string.h>
@@ -199,10 +199,10 @@ static enum kwhy_status take_work(struct lab_flow *flow, struct kwhy_error *erro
 	flow->tally.allocations++;
 	if (!status && flow->work) /* a run that failed kept it */
 		status = give_work_back(flow, error);
-	if (!status)
-		status = flow->variant->workspace == LAB_FLOW_POOLED
+	NEXT(status,
+		flow->variant->workspace == LAB_FLOW_POOLED
 			? ops->pool_new(flow->gpu, flow->stream, flow->work_bytes, &address, error)
-			: ops->memory_new(flow->gpu, flow->work_bytes, &address, error);
+			: ops->memory_new(flow->gpu, flow->work_bytes, &address, error));
 	if (status)
 		return status;
 	flow->work = address;
@@ -218,8 +218,7 @@ static enum kwhy_status leave_work(struct lab_flow *flow, struct kwhy_error *err
 		return KWHY_OK;
 	status = lab_gate_release(&flow->gate, error);
 	flow->tally.calls++;
-	if (!status)
-		status = give_work_back(flow, error);
+	NEXT(status, give_work_back(flow, error));
 	return status ? status : lab_gate_hold(&flow->gate, error);
 }
 
@@ -233,11 +232,10 @@ enum kwhy_status lab_flow_settle(
 	memcpy(flow->next, roster->next, rows * sizeof(*flow->next));
 	status = lab_flow_copy_in(flow, flow->args.fresh + half * sizeof(*flow->fresh), flow->fresh,
 		rows * sizeof(*flow->fresh), error);
-	if (!status)
-		status = lab_flow_copy_in(flow, flow->args.next + half * sizeof(*flow->next), flow->next,
-			rows * sizeof(*flow->next), error);
-	if (!status)
-		status = leave_work(flow, error);
+	NEXT(status,
+		lab_flow_copy_in(flow, flow->args.next + half * sizeof(*flow->next), flow->next,
+			rows * sizeof(*flow->next), error));
+	NEXT(status, leave_work(flow, error));
 	return status ? status
 		      : lab_flow_launch(flow, LAB_FLOW_SETTLE, step, flow->first, flow->count, error);
 }
@@ -250,8 +248,7 @@ static enum kwhy_status exchange(struct lab_flow *flow, uint32_t step, struct kw
 		flow->args.moved + step % 2 * rows * sizeof(*flow->moved), rows * sizeof(*flow->moved),
 		error);
 
-	if (!status)
-		status = lab_flow_wait(flow, error);
+	NEXT(status, lab_flow_wait(flow, error));
 	if (status)
 		return status;
 	lab_flow_roster_step(&flow->roster, step, flow->moved, &flow->records[step]);
@@ -299,7 +296,7 @@ static enum kwhy_status step_batch(struct lab_flow *flow, uint32_t step, struct 
 /* Flows that begin may share a cell until they move: those behind the first are behind the lattice. */
 static void fill_map(struct lab_flow *flow)
 {
-	const struct args lattice = lattice_of(&flow->shape);
+	const struct lab_flow_args lattice = lattice_of(&flow->shape);
 	uint32_t cells = cells_of(&flow->shape);
 
 	memset(flow->map, 0xff, (size_t)lab_flow_slots(flow) * sizeof(*flow->map));
@@ -323,13 +320,10 @@ static enum kwhy_status step_dense(struct lab_flow *flow, uint32_t step, struct 
 		uint32_t count = slots - first < flow->chunk ? slots - first : flow->chunk;
 
 		status = issue(flow, dense, 1, step, first, count, error);
-		if (!status)
-			status = issue(flow, dense_layers, COUNT(dense_layers), step, 0, count, error);
-		if (!status)
-			status = issue(flow, dense + 1, 1, step, first, count, error);
+		NEXT(status, issue(flow, dense_layers, COUNT(dense_layers), step, 0, count, error));
+		NEXT(status, issue(flow, dense + 1, 1, step, first, count, error));
 	}
-	if (!status)
-		status = issue(flow, plain + COUNT(plain) - 1, 1, step, 0, flow->shape.flows, error);
+	NEXT(status, issue(flow, plain + COUNT(plain) - 1, 1, step, 0, flow->shape.flows, error));
 	return status ? status : end_step(flow, step, error);
 }
 

@@ -3,6 +3,7 @@
 #include "bench/ops/ops.h"
 #include "cli/bench/workload_show.h"
 #include "lab/flow/run.h"
+#include "lab/next.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -42,7 +43,7 @@ struct facts {
 	double tolerance;
 };
 
-/* A row that is open; flow NULL: the reference. */
+/* A row that is open. */
 struct opened {
 	struct lab_flow *flow;
 	struct lab_flow_request request;
@@ -76,13 +77,11 @@ static enum kwhy_status read_options(
 	size_t path = 0, precision = 0, group = 0;
 	enum kwhy_status status = lab_bounds_check(options, bounds, 1, error);
 
-	if (!status)
-		status = lab_word_find("path", options->path, paths, 2, &path, error);
-	if (!status)
-		status = lab_word_find("precision", options->precision, lab_flow_precision_names,
-			LAB_FLOW_PRECISION_COUNT, &precision, error);
-	if (!status)
-		status = lab_word_find("collectives", options->collectives, collectives, 2, &group, error);
+	NEXT(status, lab_word_find("path", options->path, paths, 2, &path, error));
+	NEXT(status,
+		lab_word_find("precision", options->precision, lab_flow_precision_names,
+			LAB_FLOW_PRECISION_COUNT, &precision, error));
+	NEXT(status, lab_word_find("collectives", options->collectives, collectives, 2, &group, error));
 	context->by_argmax = path == 1;
 	context->by_nccl = group == 1;
 	context->precision = (enum lab_flow_precision)precision;
@@ -92,20 +91,15 @@ static enum kwhy_status read_options(
 	return status;
 }
 
-static const struct lab_flow_variant reference = {
-	.id = "cpu", .title = "one core of the host", .change = "no GPU: the reference itself"};
-
 static bool is_known(const char *id)
 {
-	return strcmp(id, reference.id) == 0 || lab_flow_variant_find(id);
+	return lab_flow_variant_find(id) != NULL;
 }
 
 static uint32_t gpus_of(const struct lab_bench *bench, const struct lab_flow_variant *variant)
 {
 	uint32_t named = lab_gpus_named(bench);
 
-	if (variant == &reference)
-		return 0;
 	return variant->way != LAB_FLOW_SPLIT ? 1 : named < 2 ? 2 : named;
 }
 
@@ -113,40 +107,36 @@ static enum kwhy_status add_row(struct lab_bench *bench, const struct lab_flow_v
 	uint32_t flows, struct kwhy_error *error)
 {
 	uint32_t steps = context_of(bench)->steps;
-	bool is_reference = variant == &reference;
 	struct lab_row *row,
 		like = {.id = variant->id,
 			.title = variant->title,
 			.after = variant->after,
 			.change = variant->change,
 			.gpus = gpus_of(bench, variant),
+			.steps = steps,
 			.device_clock = lab_flow_on_device(variant),
 			.variant = variant};
 	enum kwhy_status status;
 
 	if (!lab_variant_asked(bench, variant->id))
 		return KWHY_OK;
-	like.steps = is_reference ? 0 : steps;
 	if (strchr(((const struct options *)bench->options)->flows, ','))
 		like.name = kwhy_arena_printf(&bench->arena, "%s, %u flows", variant->id, flows);
 	status = lab_row_add(bench, &like, (double)flows * steps, &row, error);
-	if (status)
-		return status;
-	((struct facts *)row->facts)->flows = flows;
-	row->phases[0].once = is_reference;
-	return KWHY_OK;
+	if (!status)
+		((struct facts *)row->facts)->flows = flows;
+	return status;
 }
 
 static enum kwhy_status add_rows(struct lab_bench *bench, const char *word, struct kwhy_error *error)
 {
 	char *end;
 	unsigned long flows = strtoul(word, &end, 10);
-	enum kwhy_status status;
+	enum kwhy_status status = KWHY_OK;
 
 	if (word[0] < '0' || word[0] > '9' || *end || flows < 1 || flows > LAB_FLOW_FLOWS_MOST)
 		return kwhy_fail(error, KWHY_E_USAGE, "--flows takes numbers from 1 to %d, not '%.40s'",
 			LAB_FLOW_FLOWS_MOST, word);
-	status = add_row(bench, &reference, (uint32_t)flows, error);
 	for (size_t i = 0; !status && i < lab_flow_variant_count; i++)
 		status = add_row(bench, &lab_flow_variants[i], (uint32_t)flows, error);
 	return status;
@@ -157,14 +147,9 @@ static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *error)
 	const struct options *options = (const struct options *)bench->options;
 	char word[KWHY_LIST_WORD_BYTES];
 	const char *list = options->flows;
-	enum kwhy_status status;
+	enum kwhy_status status = read_options(options, bench->context, error);
 
-	bench->context = kwhy_arena_alloc(&bench->arena, 1, sizeof(struct context));
-	if (!bench->context)
-		return kwhy_fail_memory(error, "a benchmark");
-	status = read_options(options, bench->context, error);
-	if (!status)
-		status = lab_variants_check(bench, is_known, "n0, n0c, n0p, n1 to n6 and cpu", error);
+	NEXT(status, lab_variants_check(bench, is_known, "n0, n0c, n0p and n1 to n6", error));
 	while (!status && kwhy_bench_list_next(&list, word))
 		status = add_rows(bench, word, error);
 	if (!status && !bench->row_count)
@@ -255,30 +240,20 @@ static struct lab_flow_request request_of(
 }
 
 static enum kwhy_status open_row(
-	struct lab_bench *bench, struct lab_row *row, void **out, struct kwhy_error *error)
+	struct lab_bench *bench, struct lab_row *row, void *out, struct kwhy_error *error)
 {
 	struct context *context = bench->context;
 	struct facts *facts = row->facts;
 	uint32_t flows = (uint32_t)facts->flows;
-	struct opened *opened = kwhy_arena_alloc(&bench->arena, 1, sizeof(*opened));
+	struct opened *opened = out;
 	enum kwhy_status status;
 
-	if (!opened)
-		return kwhy_fail_memory(error, "a row");
-	*out = opened;
 	opened->context = context;
 	opened->facts = facts;
 	opened->request = request_of(
 		bench, row, lab_flow_shape_of(flows, context->steps, context->by_argmax));
-	if (!row->gpus)
-		return flows <= LAB_FLOW_FLOWS && context->steps <= LAB_FLOW_STEPS
-			? KWHY_OK
-			: kwhy_fail(error, KWHY_E_UNSUPPORTED,
-				  "one core takes minutes; take up to %d flows and %d steps", LAB_FLOW_FLOWS,
-				  LAB_FLOW_STEPS);
 	status = find_answers(bench, context, flows, error);
-	if (!status)
-		status = lab_flow_open(&opened->request, &opened->flow, error);
+	NEXT(status, lab_flow_open(&opened->request, &opened->flow, error));
 	if (status)
 		return status;
 	facts->precision = lab_flow_precision_names[lab_flow_precision(opened->flow)];
@@ -318,13 +293,9 @@ static enum kwhy_status check(
 	enum kwhy_status status;
 
 	(void)unused;
-	if (!row->gpus)
-		return KWHY_OK;
 	status = lab_flow_open(&request, &flow, error);
-	if (!status)
-		status = lab_flow_run(flow, answer, &result, error);
-	if (!status)
-		status = lab_flow_read(flow, answer, &facts->proof, error);
+	NEXT(status, lab_flow_run(flow, answer, &result, error));
+	NEXT(status, lab_flow_read(flow, answer, &facts->proof, error));
 	if (!status) {
 		facts->proof_flows = answer->shape.flows;
 		facts->proof_steps = answer->shape.steps;
@@ -335,18 +306,6 @@ static enum kwhy_status check(
 	return status;
 }
 
-static enum kwhy_status run_reference(
-	const struct opened *opened, struct lab_run *run, struct kwhy_error *error)
-{
-	struct lab_flow_answer answer;
-	enum kwhy_status status = lab_flow_reference(&opened->request.shape, true, &answer, error);
-
-	run->run_s = answer.seconds;
-	if (!status)
-		lab_flow_answer_done(&answer);
-	return status;
-}
-
 static enum kwhy_status run(void *context, size_t phase, struct lab_run *run, struct kwhy_error *error)
 {
 	const struct opened *opened = context;
@@ -354,8 +313,6 @@ static enum kwhy_status run(void *context, size_t phase, struct lab_run *run, st
 	enum kwhy_status status;
 
 	(void)phase;
-	if (!opened->flow)
-		return run_reference(opened, run, error);
 	status = lab_flow_run(opened->flow, &opened->context->places, &result, error);
 	if (status)
 		return status;
@@ -378,18 +335,14 @@ static enum kwhy_status finish(
 	const struct opened *opened = context;
 
 	(void)error;
-	if (opened->flow)
-		opened->facts->roofline_ratio = LAB_FLOW_FLOP / lab_phase_item_s(&row->phases[0]) /
-			(row->gpus * context_of(bench)->peak_flop_per_s[lab_flow_precision(opened->flow)]);
+	opened->facts->roofline_ratio = LAB_FLOW_FLOP / lab_phase_item_s(&row->phases[0]) /
+		(row->gpus * context_of(bench)->peak_flop_per_s[lab_flow_precision(opened->flow)]);
 	return KWHY_OK;
 }
 
 static void close_row(void *context)
 {
-	struct opened *opened = context;
-
-	if (opened)
-		lab_flow_close(opened->flow);
+	lab_flow_close(((struct opened *)context)->flow);
 }
 
 /* --- What is shown --- */
@@ -415,69 +368,60 @@ static void write_head(const struct lab_bench *bench, struct kwhy_json *json)
 	kwhy_json_object_end(json);
 }
 
-#define FACT(title, key, kind, member)                           \
-	{                                                        \
-		title, key, kind, offsetof(struct facts, member) \
-	}
-
 static const struct lab_column use_columns[] = {
-	FACT("flows", "flows", LAB_COUNT, flows),
-	FACT("roofline", "roofline_ratio", LAB_RATIO, roofline_ratio),
-	FACT("of", "precision", LAB_TEXT, precision),
-	FACT("memory", "memory_bytes", LAB_BYTES, memory_bytes),
-	FACT("error", NULL, LAB_ERROR, proof.error_h),
-	FACT("elsewhere", NULL, LAB_COUNT, proof.elsewhere),
-	FACT(NULL, "products", LAB_TEXT, products),
-	FACT(NULL, "collectives", LAB_TEXT, collectives),
+	LAB_FACT("flows", "flows", COUNT, flows),
+	LAB_FACT("roofline", "roofline_ratio", RATIO, roofline_ratio),
+	LAB_FACT("of", "precision", TEXT, precision),
+	LAB_FACT("memory", "memory_bytes", BYTES, memory_bytes),
+	LAB_FACT("error", NULL, ERROR, proof.error_h),
+	LAB_FACT("elsewhere", NULL, COUNT, proof.elsewhere),
+	LAB_FACT(NULL, "products", TEXT, products),
+	LAB_FACT(NULL, "collectives", TEXT, collectives),
 };
 
 static const struct lab_column tally_columns[] = {
-	FACT("calls", "calls", LAB_COUNT, tally.calls),
-	FACT("waits", "waits", LAB_COUNT, tally.waits),
-	FACT("kernels", "kernels", LAB_COUNT, tally.kernels),
-	FACT("products", "products", LAB_COUNT, tally.products),
-	FACT("to GPU", "h2d_copies", LAB_COUNT, tally.h2d_copies),
-	FACT("from GPU", "d2h_copies", LAB_COUNT, tally.d2h_copies),
-	FACT(NULL, "launches", LAB_COUNT, tally.launches),
-	FACT(NULL, "graph_launches", LAB_COUNT, tally.graphs),
-	FACT(NULL, "allocations", LAB_COUNT, tally.allocations),
-	FACT(NULL, "h2d_bytes", LAB_BYTES, tally.h2d_bytes),
-	FACT(NULL, "d2h_bytes", LAB_BYTES, tally.d2h_bytes),
-	FACT(NULL, "gathers", LAB_COUNT, tally.gathers),
-	FACT(NULL, "gathered_bytes", LAB_BYTES, tally.gathered_bytes),
+	LAB_FACT("calls", "calls", COUNT, tally.calls),
+	LAB_FACT("waits", "waits", COUNT, tally.waits),
+	LAB_FACT("kernels", "kernels", COUNT, tally.kernels),
+	LAB_FACT("products", "products", COUNT, tally.products),
+	LAB_FACT("to GPU", "h2d_copies", COUNT, tally.h2d_copies),
+	LAB_FACT("from GPU", "d2h_copies", COUNT, tally.d2h_copies),
+	LAB_FACT(NULL, "launches", COUNT, tally.launches),
+	LAB_FACT(NULL, "graph_launches", COUNT, tally.graphs),
+	LAB_FACT(NULL, "allocations", COUNT, tally.allocations),
+	LAB_FACT(NULL, "h2d_bytes", BYTES, tally.h2d_bytes),
+	LAB_FACT(NULL, "d2h_bytes", BYTES, tally.d2h_bytes),
+	LAB_FACT(NULL, "gathers", COUNT, tally.gathers),
+	LAB_FACT(NULL, "gathered_bytes", BYTES, tally.gathered_bytes),
 };
 
 static const struct lab_column proof_columns[] = {
-	FACT(NULL, "flows", LAB_COUNT, proof_flows),
-	FACT(NULL, "steps", LAB_COUNT, proof_steps),
-	FACT(NULL, "error_h", LAB_ERROR, proof.error_h),
-	FACT(NULL, "error_e", LAB_ERROR, proof.error_e),
-	FACT(NULL, "worst_h", LAB_ERROR, proof.worst_h),
-	FACT(NULL, "tolerance_h", LAB_ERROR, tolerance),
-	FACT(NULL, "elsewhere", LAB_COUNT, proof.elsewhere),
-	FACT(NULL, "sum_h", LAB_NUMBER, proof.sum_h),
-	FACT(NULL, "sum_e", LAB_NUMBER, proof.sum_e),
-	FACT(NULL, "sum_out", LAB_NUMBER, proof.sum_out),
+	LAB_FACT(NULL, "flows", COUNT, proof_flows),
+	LAB_FACT(NULL, "steps", COUNT, proof_steps),
+	LAB_FACT(NULL, "error_h", ERROR, proof.error_h),
+	LAB_FACT(NULL, "error_e", ERROR, proof.error_e),
+	LAB_FACT(NULL, "worst_h", ERROR, proof.worst_h),
+	LAB_FACT(NULL, "tolerance_h", ERROR, tolerance),
+	LAB_FACT(NULL, "elsewhere", COUNT, proof.elsewhere),
+	LAB_FACT(NULL, "sum_h", NUMBER, proof.sum_h),
+	LAB_FACT(NULL, "sum_e", NUMBER, proof.sum_e),
+	LAB_FACT(NULL, "sum_out", NUMBER, proof.sum_out),
 };
 
-#define COLUMNS(array) array, sizeof(array) / sizeof(array[0])
-
 static const struct lab_table tables[] = {
-	{"Use of the GPU, and how far states are off", NULL, COLUMNS(use_columns)},
-	{"What a run does", "a_run", COLUMNS(tally_columns)}, {NULL, "proof", COLUMNS(proof_columns)}};
+	{"Use of the GPU, and how far states are off", NULL, LAB_COLUMNS(use_columns)},
+	{"What a run does", "a_run", LAB_COLUMNS(tally_columns)},
+	{NULL, "proof", LAB_COLUMNS(proof_columns)}};
 
 static const struct kwhy_option option_rows[] = {
-	{"flows", 0, "LIST", "numbers of flows, 1 to 100000; default 1000", KWHY_OPTION_TEXT,
-		offsetof(struct options, flows)},
-	{"steps", 0, "N", "of a run, 1 to 4000; default 60", KWHY_OPTION_COUNT,
-		offsetof(struct options, steps)},
-	{"path", 0, "KIND", "fixed (default), or argmax: flows choose by what they carry", KWHY_OPTION_TEXT,
-		offsetof(struct options, path)},
-	{"precision", 0, "NAME", "of cuBLAS: fp32, tf32 (default) or bf16; n4 has bf16", KWHY_OPTION_TEXT,
-		offsetof(struct options, precision)},
-	{"collectives", 0, "NAME", "of n6: own (default), or nccl where it is installed", KWHY_OPTION_TEXT,
-		offsetof(struct options, collectives)},
-	LAB_OPTION_ROWS(struct options, "of n0, n0c, n0p, n1 to n6 and cpu; default all",
+	LAB_OPTION("flows", "LIST", TEXT, flows, "numbers of flows, 1 to 100000; default 1000"),
+	LAB_OPTION("steps", "N", COUNT, steps, "of a run, 1 to 4000; default 60"),
+	LAB_OPTION("path", "KIND", TEXT, path, "fixed (default), or argmax: flows choose by what they carry"),
+	LAB_OPTION(
+		"precision", "NAME", TEXT, precision, "of cuBLAS: fp32, tf32 (default) or bf16; n4 has bf16"),
+	LAB_OPTION("collectives", "NAME", TEXT, collectives,
+		"of n6: own (default), or nccl where it is installed"),
+	LAB_OPTION_ROWS(struct options, "of n0, n0c, n0p and n1 to n6; default all",
 		"the time of every step of the first 64 runs of each"),
 };
 
@@ -493,6 +437,8 @@ const struct lab_workload lab_flow = {
 	.tables = tables,
 	.table_count = sizeof(tables) / sizeof(tables[0]),
 	.facts_bytes = sizeof(struct facts),
+	.context_bytes = sizeof(struct context),
+	.opened_bytes = sizeof(struct opened),
 	.plan = plan,
 	.begin = begin,
 	.done = done,

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-enum { M = 5, N = 7, K = 19, PLACES = 160 };
+enum { M = 5, N = 7, K = 19, PLACES = 512 };
 
 /* As the command line says: "host", or "cuda". */
 static enum kwhy_gpu_backend backend = KWHY_GPU_HOST;
@@ -22,19 +22,24 @@ static void must(enum kwhy_status status)
 		fail_msg("%s", error.text);
 }
 
-/* Eighths, which all types hold. */
-static float number_at(size_t place, uint32_t seed)
+/* Eighths, which all but integers hold, of few digits; int8: whole numbers. */
+static float number_at(enum lab_number type, size_t place, uint32_t seed)
 {
-	return (float)((int)(place * 37 + seed * 11) % 23 - 11) / 8;
+	int number = (int)(place * 37 + seed * 11) % 23 - 11;
+
+	return type >= LAB_INT8	  ? (float)number
+		: type == LAB_FP8 ? (float)(number / 2) / 8
+				  : (float)number / 8;
 }
 
 static double expected_at(const struct lab_product *product, size_t m, size_t n)
 {
-	double sum = product->adds ? (double)number_at(m * N + n, 3) : 0;
+	const struct lab_product *p = product;
+	double sum = p->adds ? (double)number_at(p->out, m * p->n + n, 3) : 0;
 
-	for (size_t k = 0; k < K; k++)
-		sum += (double)number_at(product->left_turned ? k * M + m : m * K + k, 1) *
-			(double)number_at(product->right_turned ? n * K + k : k * N + n, 2);
+	for (size_t k = 0; k < p->k; k++)
+		sum += (double)number_at(p->factors, p->left_turned ? k * p->m + m : m * p->k + k, 1) *
+			(double)number_at(p->factors, p->right_turned ? n * p->k + k : k * p->n + n, 2);
 	return sum;
 }
 
@@ -44,13 +49,13 @@ static void fill(uint64_t address, enum lab_number type, uint32_t seed)
 	const struct kwhy_gpu_copy copy = {address, kwhy_gpu_address(numbers), sizeof(numbers)};
 
 	for (size_t i = 0; i < PLACES; i++)
-		lab_number_put(type, numbers, i, number_at(i, seed));
+		lab_number_put(type, numbers, i, number_at(type, i, seed));
 	must(gpu->ops->copy_now(gpu, &copy, &error));
 }
 
 static void check_product(const struct lab_product *product)
 {
-	const struct lab_operands at = {memory, memory + 1024, memory + 2048};
+	const struct lab_operands at = {memory, memory + PLACES * 4, memory + PLACES * 8};
 	const struct lab_blaslt_plan *plan = NULL;
 	char found[PLACES * 4];
 	const struct kwhy_gpu_copy copy = {kwhy_gpu_address(found), at.out, sizeof(found)};
@@ -62,9 +67,9 @@ static void check_product(const struct lab_product *product)
 	must(lab_blaslt_multiply(blaslt, plan, &at, &error));
 	must(gpu->ops->synchronize(gpu, stream, &error));
 	must(gpu->ops->copy_now(gpu, &copy, &error));
-	for (size_t i = 0; i < M * N; i++) {
+	for (size_t i = 0; i < (size_t)product->m * product->n; i++) {
 		double is = (double)lab_number_get(product->out, found, i),
-		       ought = expected_at(product, i / N, i % N);
+		       ought = expected_at(product, i / product->n, i % product->n);
 
 		assert_true(fabs(is - ought) <= (product->out == LAB_BF16 ? fabs(ought) / 256 : 0));
 	}
@@ -74,10 +79,29 @@ static void products_are_those_of_a_plain_loop(void **state)
 {
 	(void)state;
 	for (uint32_t form = 0; form < 8; form++)
-		for (enum lab_number type = LAB_FP32; type < LAB_NUMBER_COUNT; type++)
+		for (enum lab_number type = LAB_FP32; type <= LAB_FP16; type++)
 			check_product(
 				&(struct lab_product){M, N, K, form & 1, form & 2, form & 4, type, LAB_FP32});
 	check_product(&(struct lab_product){M, N, K, false, true, false, LAB_BF16, LAB_BF16});
+}
+
+/* As cuBLASLt wants them: 8 bits, whose right factor is turned, in sixteens. */
+static void products_of_8_bits_are_too(void **state)
+{
+	(void)state;
+	check_product(&(struct lab_product){32, 16, 16, false, true, false, LAB_FP8, LAB_FP32});
+	check_product(&(struct lab_product){32, 16, 16, false, true, false, LAB_INT8, LAB_INT32});
+}
+
+static void a_product_is_planned_once(void **state)
+{
+	const struct lab_product product = {M, N, K, false, true, false, LAB_FP32, LAB_FP32};
+	const struct lab_blaslt_plan *plan = NULL, *again = NULL;
+
+	(void)state;
+	must(lab_blaslt_plan(blaslt, &product, NULL, &plan, &error));
+	must(lab_blaslt_plan(blaslt, &product, NULL, &again, &error));
+	assert_ptr_equal(plan, again);
 }
 
 static void what_makes_them_has_a_name(void **state)
@@ -89,8 +113,8 @@ static void what_makes_them_has_a_name(void **state)
 
 static void a_library_that_has_no_way_says_so(void **state)
 {
-	const struct lab_product product = {M, N, K, false, true, false, LAB_BF16, LAB_BF16};
-	const struct lab_operands at = {memory, memory + 1024, memory + 2048};
+	const struct lab_product product = {M, N, K, false, false, false, LAB_BF16, LAB_BF16};
+	const struct lab_operands at = {memory, memory + PLACES * 4, memory + PLACES * 8};
 	const struct lab_blaslt_plan *plan = NULL;
 
 	(void)state;
@@ -121,7 +145,7 @@ static int begin(void **state)
 	(void)state;
 	if (kwhy_gpu_open(backend, "0", &gpu, &error) || gpu->ops->enter(gpu, &error) ||
 		gpu->ops->stream_new(gpu, &stream, &error) ||
-		gpu->ops->memory_new(gpu, 4096, &memory, &error) ||
+		gpu->ops->memory_new(gpu, PLACES * 12, &memory, &error) ||
 		lab_blaslt_open(gpu, stream, &blaslt, &error))
 		return -1;
 	return 0;
@@ -141,6 +165,8 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(products_are_those_of_a_plain_loop),
+		cmocka_unit_test(products_of_8_bits_are_too),
+		cmocka_unit_test(a_product_is_planned_once),
 		cmocka_unit_test(what_makes_them_has_a_name),
 		cmocka_unit_test(a_library_that_has_no_way_says_so),
 		cmocka_unit_test(small_numbers_are_the_nearest_with_ties_to_even),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/decode/device.h"
 #include "lab/decode/run.h"
+#include "lab/kernels.h"
 
 #include "cmocka_all.h"
 #include "fakes/cuda/give_kernels.h"
@@ -344,7 +345,7 @@ static void what_cannot_be_run_says_why(void **state)
 		return;
 	request.tokens = TOKENS;
 	setenv("KWHY_FAKE_CUBLASLT", "refuses", 1);
-	expect_refusal(&request, KWHY_E_UNSUPPORTED, "no way to multiply 384 rows and 128 columns of fp32");
+	expect_refusal(&request, KWHY_E_UNSUPPORTED, "no way to multiply 4 x 128 by 128 x 384");
 	unsetenv("KWHY_FAKE_CUBLASLT");
 }
 

@@ -14,7 +14,7 @@
 /* What the text asks of a GPU beyond C. */
 static float exchange(float value, int distance)
 {
-	return lab_decode_float(cuda_text_exchange(
+	return lab_float_of(cuda_text_exchange(
 		__float_as_uint(value))[(threadIdx.x % CUDA_TEXT_WARP) ^ (unsigned)distance]);
 }
 
@@ -26,8 +26,6 @@ static uint64_t ticks;
 #include "lab/kernels/decode.cu"
 
 enum { BLOCKS_AT_ONCE = 16, TOKENS = 4, PROMPT = 4 };
-
-_Static_assert(sizeof(struct args) == sizeof(struct lab_decode_args), "as the host has it");
 
 /* Some blocks of a launch. */
 struct call {
@@ -91,7 +89,7 @@ static void launch_apart(const struct kwhy_gpu_grid *grid, void **arguments, voi
 #include "lab/decode/kernels.def"
 #undef X
 
-enum { ARGS = sizeof(struct args) };
+enum { ARGS = sizeof(struct lab_decode_args) };
 
 #define LIST(...)           \
 	{                   \

@@ -7,7 +7,6 @@
  * int32. KWHY_FAKE_CUBLASLT=refuses: it finds no way to multiply.
  */
 #include "gpu/gpu.h"
-#include "lab/decode/numbers.h"
 #include "lab/numbers.h"
 #include "vendor/cublaslt_abi.h"
 #include "vendor/cuda_abi.h"
@@ -49,19 +48,21 @@ struct call {
 	int32_t adds;
 };
 
-static enum lab_decode_type type_of(uint64_t type)
+static enum lab_number type_of(uint64_t type)
 {
 	switch (type) {
 	case KWHY_CUBLASLT_FLOAT16:
-		return LAB_DECODE_F16;
+		return LAB_FP16;
 	case KWHY_CUBLASLT_BFLOAT16:
-		return LAB_DECODE_B16;
+		return LAB_BF16;
 	case KWHY_CUBLASLT_FLOAT8_E4M3:
-		return LAB_DECODE_F8;
+		return LAB_FP8;
 	case KWHY_CUBLASLT_INT8:
-		return LAB_DECODE_I8;
+		return LAB_INT8;
+	case KWHY_CUBLASLT_INT32:
+		return LAB_INT32;
 	default:
-		return LAB_DECODE_F32;
+		return LAB_FP32;
 	}
 }
 
@@ -72,20 +73,12 @@ static float *floats_of(const struct numbers *numbers, uint64_t count, uint64_t 
 
 	for (uint64_t j = 0; all && j < count; j++)
 		for (uint64_t k = 0; k < inner; k++) {
-			float value = lab_decode_load(type_of(numbers->type), numbers->memory,
+			float value = lab_number_get(type_of(numbers->type), numbers->memory,
 				numbers->is_across ? k * numbers->stride + j : j * numbers->stride + k);
 
 			all[j * inner + k] = numbers->is_tf32 ? lab_to_tf32(value) : value;
 		}
 	return all;
-}
-
-static void store(const struct numbers *numbers, uint64_t place, float value)
-{
-	if (numbers->type == KWHY_CUBLASLT_INT32)
-		((int32_t *)numbers->memory)[place] = (int32_t)value;
-	else
-		lab_decode_store(type_of(numbers->type), numbers->memory, place, value);
 }
 
 static void run(const struct kwhy_gpu_grid *grid, void **arguments)
@@ -102,9 +95,9 @@ static void run(const struct kwhy_gpu_grid *grid, void **arguments)
 			for (uint64_t k = 0; k < c->inner; k++)
 				sum += left[i * c->inner + k] * right[j * c->inner + k];
 			if (c->adds)
-				sum += lab_decode_load(
+				sum += lab_number_get(
 					type_of(c->out.type), c->out.memory, j * c->out.stride + i);
-			store(&c->out, j * c->out.stride + i, sum);
+			lab_number_put(type_of(c->out.type), c->out.memory, j * c->out.stride + i, sum);
 		}
 	free(left);
 	free(right);

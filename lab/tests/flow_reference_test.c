@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "lab/flow/device.h"
 #include "lab/flow/roster.h"
-#include "lab/flow/rules.h"
 
 #include "cmocka_all.h"
 

@@ -2,6 +2,7 @@
 #include "gpu/collectives.h"
 #include "lab/flow/device.h"
 #include "lab/flow/run.h"
+#include "lab/kernels.h"
 
 #include "cmocka_all.h"
 #include "fakes/cuda/give_kernels.h"

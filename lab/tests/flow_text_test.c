@@ -15,7 +15,7 @@ static const struct lab_flow_shape small = {40, 6, false, 8, 6, 3};
 /* A lattice in the host's memory. */
 struct world {
 	char *memory, *next;
-	struct args a;
+	struct lab_flow_args a;
 	u32 numbers[2], map[SLOTS];
 	u64 out;
 };
@@ -41,7 +41,7 @@ static void world_init(struct world *world, const struct lab_flow_shape *shape)
 	weights = part(world, WEIGHTS * sizeof(float));
 	halves = part(world, HALVES * sizeof(u16));
 	lab_flow_weights(weights, halves);
-	world->a = (struct args){.weights = weights,
+	world->a = (struct lab_flow_args){.weights = weights,
 		.halves = halves,
 		.cells = part(world, cells * PLACE * sizeof(float)),
 		.at = part(world, rows * sizeof(u64)),
@@ -76,11 +76,11 @@ static void world_init(struct world *world, const struct lab_flow_shape *shape)
 	memset(world->a.owners, 0xff, cells * sizeof(u64));
 }
 
-typedef void kernel(const struct args a, u32 step, u32 first, u32 count);
+typedef void kernel(const struct lab_flow_args a, u32 step, u32 first, u32 count);
 
 struct call {
 	kernel *run;
-	const struct args *a;
+	const struct lab_flow_args *a;
 	u32 step, first, count;
 };
 
@@ -112,7 +112,7 @@ static struct lab_flow_answer answer_of(const struct lab_flow_shape *shape)
  */
 static void assert_is(const struct world *world, const struct lab_flow_answer *answer, double most)
 {
-	const struct args *a = &world->a;
+	const struct lab_flow_args *a = &world->a;
 	double apart = 0, length = 0;
 	u32 active = 0;
 

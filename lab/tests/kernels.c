@@ -8,10 +8,7 @@
 #include "gpu/collectives.h"
 #include "replay/standin_kernels.h"
 
-#include "lab/decode/device.h"
-#include "lab/flow/device.h"
-#include "lab/train/train.h"
-#include "lab/twin/device.h"
+#include "lab/kernels.h"
 
 #include <stddef.h>
 

@@ -44,7 +44,6 @@ static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *out_err
 	enum kwhy_status status = lab_variants_check(
 		bench, is_known, "good, apart, lacking, wrong and last", out_error);
 
-	bench->context = bench;
 	for (size_t i = 0; !status && i < sizeof(ids) / sizeof(ids[0]); i++) {
 		const struct lab_row like = {
 			.id = ids[i], .title = "a row", .gpus = strcmp(ids[i], "apart") ? 1 : 2, .steps = 2};
@@ -65,19 +64,19 @@ static void done(struct lab_bench *bench)
 }
 
 static enum kwhy_status open_row(
-	struct lab_bench *bench, struct lab_row *row, void **out, struct kwhy_error *out_error)
+	struct lab_bench *bench, struct lab_row *row, void *opened, struct kwhy_error *out_error)
 {
 	(void)bench;
 	if (!strcmp(row->id, "lacking"))
 		return kwhy_fail(out_error, KWHY_E_UNSUPPORTED, "it lacks a unit");
 	opened_rows++;
-	*out = row;
+	*(struct lab_row **)opened = row;
 	return KWHY_OK;
 }
 
 static enum kwhy_status run(void *opened, size_t phase, struct lab_run *out, struct kwhy_error *out_error)
 {
-	struct lab_row *row = opened;
+	struct lab_row *row = *(struct lab_row **)opened;
 	struct facts *facts = row->facts;
 
 	if (!strcmp(row->id, "wrong"))
@@ -93,7 +92,7 @@ static enum kwhy_status run(void *opened, size_t phase, struct lab_run *out, str
 
 static void close_row(void *opened)
 {
-	closed_rows += opened != NULL;
+	closed_rows += *(struct lab_row **)opened != NULL;
 }
 
 static void describe(const struct lab_bench *bench, struct kwhy_text *out)
@@ -113,6 +112,7 @@ static const struct lab_workload rows_of_all_kinds = {.command = {.name = "kinds
 	.tables = tables,
 	.table_count = 1,
 	.facts_bytes = sizeof(struct facts),
+	.opened_bytes = sizeof(struct lab_row *),
 	.plan = plan,
 	.done = done,
 	.open = open_row,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `train` as a benchmark on a fake driver, whose kernels can be told to do something else. */
+#include "lab/kernels.h"
 #include "lab/train/inside.h"
 #include "lab/train/train.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gpu/collectives.h"
+#include "lab/kernels.h"
 #include "lab/train/train.h"
 
 #include "cmocka_all.h"

@@ -13,6 +13,7 @@ static float __uint_as_float(unsigned bits)
 #include "lab/kernels/train.cu"
 
 #include "cmocka_all.h"
+#include "lab/kernels.h"
 #include "lab/train/train.h"
 
 enum { WIDTH = 64, LAYERS = 3, BATCH = 24, PARTS = 2, STEPS = 4, PARTS_OF_MEMORY = 14, BLOCKS = 3 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gpu/collectives.h"
-#include "lab/twin/device.h"
+#include "lab/kernels.h"
 #include "lab/twin/run.h"
 
 #include "cmocka_all.h"
@@ -122,7 +122,7 @@ static void nccl_is_refused_where_it_cannot_work(void **state)
 	const struct lab_twin_request request = {.gpus = gpus,
 		.gpu_count = 1,
 		.shape = {4, 2, true, 1},
-		.variant = lab_twin_variant_find("v9", 2),
+		.variant = lab_twin_variant_find("v9"),
 		.collectives = LAB_TWIN_COLLECTIVES_NCCL};
 	struct lab_twin *twin;
 	struct kwhy_error error;
@@ -157,7 +157,7 @@ static void a_wrong_bit_names_the_variant_and_the_step(void **state)
 		const struct lab_twin_request request = {.gpus = gpus,
 			.gpu_count = 1,
 			.shape = shape,
-			.variant = lab_twin_variant_find(ids[i], 2)};
+			.variant = lab_twin_variant_find(ids[i])};
 
 		assert_int_equal(lab_twin_open(&request, &twin, &error), KWHY_OK);
 		answer.steps[3].observed ^= 1;
@@ -180,7 +180,7 @@ static enum kwhy_status busy_of(const char *id, uint32_t gpu_count, double *out_
 	const struct lab_twin_request request = {.gpus = gpus,
 		.gpu_count = gpu_count,
 		.shape = {.steps = 3, .ranks = gpu_count, .closed = true, .reduce_every = 1},
-		.variant = lab_twin_variant_find(id, strlen(id))};
+		.variant = lab_twin_variant_find(id)};
 	struct lab_twin_shape own = request.shape;
 	struct lab_twin_answer answer;
 	struct kwhy_error error;
@@ -216,7 +216,7 @@ static void a_lost_device_ends_a_run_and_is_told(void **state)
 {
 	const struct lab_twin_shape shape = {20, 1, true, 1};
 	const struct lab_twin_request request = {
-		.gpus = gpus, .gpu_count = 1, .shape = shape, .variant = lab_twin_variant_find("v5", 2)};
+		.gpus = gpus, .gpu_count = 1, .shape = shape, .variant = lab_twin_variant_find("v5")};
 	static const char *const scenarios[] = {"fail:cuLaunchKernel:3:719", "fail:cuLaunchKernel:40:700",
 		"fail:cuMemcpyAsync:7:719", "fail:cuStreamSynchronize:9:719"};
 	struct lab_twin_answer answer;

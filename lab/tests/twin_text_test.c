@@ -13,7 +13,7 @@ enum { TEST_STEPS = 5, BLOCKS = 3, THREADS = 64, SUMS = AGENTS + 1 };
 /* A field in the host's memory. */
 struct world {
 	char *memory, *next;
-	struct args a;
+	struct lab_twin_args a;
 	u32 clock[2], arrived, flag;
 };
 
@@ -32,7 +32,7 @@ static void world_init(struct world *world, u32 ranks, u32 reduce_every)
 
 	*world = (struct world){.memory = calloc(1, 8 * plane + (1 << 20))};
 	world->next = world->memory;
-	world->a = (struct args){.t = part(world, 2 * plane),
+	world->a = (struct lab_twin_args){.t = part(world, 2 * plane),
 		.u = part(world, plane),
 		.f = part(world, plane),
 		.l = part(world, plane),
@@ -57,11 +57,11 @@ static void world_init(struct world *world, u32 ranks, u32 reduce_every)
 		.reduce_every = reduce_every};
 }
 
-typedef void kernel(const struct args a, u32 step);
+typedef void kernel(const struct lab_twin_args a, u32 step);
 
 struct call {
 	kernel *run;
-	struct args a;
+	struct lab_twin_args a;
 	u32 step;
 };
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "lab/next.h"
 #include "lab/train/rules.h"
 
 /* What rounding explains after a few steps, with room. In 16 bits a rectifier's input near 0 may fall on the
@@ -63,12 +64,9 @@ enum kwhy_status lab_train_check(const struct lab_train_request *request,
 	double run_s;
 	enum kwhy_status status = lab_train_open(request, &train, error);
 
-	if (!status)
-		status = lab_train_state_new(&request->shape, &found, error);
-	if (!status)
-		status = lab_train_run(train, losses, &run_s, error);
-	if (!status)
-		status = lab_train_read(train, last, &found, error);
+	NEXT(status, lab_train_state_new(&request->shape, &found, error));
+	NEXT(status, lab_train_run(train, losses, &run_s, error));
+	NEXT(status, lab_train_read(train, last, &found, error));
 	for (uint32_t i = 0; !status && i < steps; i++)
 		found.losses[i] = (double)losses[i];
 	if (!status)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "lab/kernels.h"
 #include "lab/train/train.h"
 
 /* The host runs the kernels' own text. */

@@ -134,9 +134,6 @@ struct lab_train_errors {
 KWHY_MUST_USE enum kwhy_status lab_train_check(const struct lab_train_request *request,
 	const struct lab_train_state *expected, struct lab_train_errors *out, struct kwhy_error *error);
 
-/* The kernels for the host; each takes a struct lab_train_args and a struct lab_train_call. */
-extern const struct kwhy_gpu_host_kernel lab_train_host_kernels[];
-
 /* Options of the command; counts that are KWHY_COUNT_NOT_GIVEN are as in the guide, or small on the host. */
 struct lab_train_options {
 	struct lab_options shared;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/bench/workload_show.h"
+#include "lab/next.h"
 #include "lab/train/train.h"
 
 #include <math.h>
@@ -108,15 +109,10 @@ static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *error)
 {
 	static const char known[] = "plain, tf32, bf16, pinned, prefetch, queued, fused, graph, checkpoint, "
 				    "accumulate and parallel";
-	struct context *context = kwhy_arena_alloc(&bench->arena, 1, sizeof(*context));
-	enum kwhy_status status;
+	struct context *context = bench->context;
+	enum kwhy_status status = read_options(bench, context, error);
 
-	if (!context)
-		return kwhy_fail_memory(error, "a benchmark");
-	bench->context = context;
-	status = read_options(bench, context, error);
-	if (!status)
-		status = lab_variants_check(bench, is_known, known, error);
+	NEXT(status, lab_variants_check(bench, is_known, known, error));
 	for (size_t i = 0; !status && i < lab_train_variant_count; i++) {
 		const struct lab_train_variant *v = &lab_train_variants[i];
 		const struct lab_row like = {.id = v->id,
@@ -152,15 +148,12 @@ static void done(struct lab_bench *bench)
 /* --- A row --- */
 
 static enum kwhy_status open_row(
-	struct lab_bench *bench, struct lab_row *row, void **out, struct kwhy_error *error)
+	struct lab_bench *bench, struct lab_row *row, void *out, struct kwhy_error *error)
 {
 	const struct context *context = context_of(bench);
-	struct opened *opened = kwhy_arena_alloc(&bench->arena, 1, sizeof(*opened));
+	struct opened *opened = out;
 	struct facts *facts = row->facts;
 
-	if (!opened)
-		return kwhy_fail_memory(error, "a row");
-	*out = opened;
 	opened->row = row;
 	facts->losses = kwhy_arena_alloc(&bench->arena, 2 * context->shape.steps, sizeof(float));
 	if (!facts->losses)
@@ -232,10 +225,7 @@ static void derive(struct lab_bench *bench, struct lab_row *row)
 
 static void close_row(void *context)
 {
-	struct opened *opened = context;
-
-	if (opened)
-		lab_train_close(opened->train);
+	lab_train_close(((struct opened *)context)->train);
 }
 
 /* --- What is shown --- */
@@ -279,23 +269,18 @@ static void write_csv(const struct lab_bench *bench, struct kwhy_text *out)
 	}
 }
 
-#define COLUMN(title, key, kind, member)                         \
-	{                                                        \
-		title, key, kind, offsetof(struct facts, member) \
-	}
-
 static const struct lab_column figure_columns[] = {
-	COLUMN("samples/s", "samples_per_s", LAB_RATE, samples_per_s),
-	COLUMN("FLOP/s", "flop_per_s", LAB_RATE, flop_per_s),
-	COLUMN("samples/J", "samples_per_j", LAB_JOULES, samples_per_j),
-	COLUMN("loss", "last_loss", LAB_NUMBER, last_loss),
-	COLUMN("off by", "first_moment_error", LAB_ERROR, errors.first),
-	COLUMN("activations", "activation_bytes", LAB_BYTES, of.activation_bytes),
-	COLUMN(NULL, "memory_bytes", LAB_BYTES, of.bytes),
-	COLUMN(NULL, "products", LAB_TEXT, of.products),
-	COLUMN(NULL, "loss_error", LAB_ERROR, errors.loss),
-	COLUMN(NULL, "second_moment_error", LAB_ERROR, errors.second),
-	COLUMN(NULL, "weights_change_error", LAB_ERROR, errors.weights),
+	LAB_FACT("samples/s", "samples_per_s", RATE, samples_per_s),
+	LAB_FACT("FLOP/s", "flop_per_s", RATE, flop_per_s),
+	LAB_FACT("samples/J", "samples_per_j", JOULES, samples_per_j),
+	LAB_FACT("loss", "last_loss", NUMBER, last_loss),
+	LAB_FACT("off by", "first_moment_error", ERROR, errors.first),
+	LAB_FACT("activations", "activation_bytes", BYTES, of.activation_bytes),
+	LAB_FACT(NULL, "memory_bytes", BYTES, of.bytes),
+	LAB_FACT(NULL, "products", TEXT, of.products),
+	LAB_FACT(NULL, "loss_error", ERROR, errors.loss),
+	LAB_FACT(NULL, "second_moment_error", ERROR, errors.second),
+	LAB_FACT(NULL, "weights_change_error", ERROR, errors.weights),
 };
 
 static const struct lab_table table = {
@@ -324,6 +309,8 @@ const struct lab_workload lab_train = {
 	.tables = &table,
 	.table_count = 1,
 	.facts_bytes = sizeof(struct facts),
+	.context_bytes = sizeof(struct context),
+	.opened_bytes = sizeof(struct opened),
 	.plan = plan,
 	.begin = begin,
 	.done = done,

@@ -5,33 +5,13 @@
 #include "gpu/collectives.h"
 #include "lab/gate.h"
 #include "lab/twin/agents.h"
-#include "lab/twin/device.h"
+#include "lab/twin/rules.h"
 #include "lab/twin/run.h"
 
 /* The inside of a variant that is open, for the files of this folder. */
 
-enum lab_twin_kernel {
-	LAB_TWIN_BEGIN_FIELD,
-	LAB_TWIN_BEGIN_REST,
-	LAB_TWIN_GAIN,
-	LAB_TWIN_FORCE,
-	LAB_TWIN_SPREAD,
-	LAB_TWIN_DIFFUSE,
-	LAB_TWIN_PUSH,
-	LAB_TWIN_STORE,
-	LAB_TWIN_LIMIT,
-	LAB_TWIN_SUM,
-	LAB_TWIN_LOOK,
-	LAB_TWIN_CHECK,
-	LAB_TWIN_SCATTER,
-	LAB_TWIN_RECEIVE,
-	LAB_TWIN_ADVANCE,
-	LAB_TWIN_CONCLUDE,
-	LAB_TWIN_TALLY,
-	LAB_TWIN_COMBINE,
-	LAB_TWIN_RUN,
-	LAB_TWIN_KERNEL_COUNT
-};
+#define LAB_TWIN_KERNEL(upper, lower) LAB_TWIN_##upper,
+enum lab_twin_kernel { LAB_TWIN_KERNELS(LAB_TWIN_KERNEL) LAB_TWIN_KERNEL_COUNT };
 
 /* Cells of one or more ranks in one piece, on one GPU. */
 struct lab_twin_field {

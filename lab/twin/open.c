@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/kernels.h"
+#include "lab/next.h"
 #include "lab/parts.h"
 #include "lab/twin/inside.h"
 
@@ -8,27 +9,8 @@
 
 static const char *const options[] = {"-fmad=false", NULL};
 
-static const char *const kernel_names[LAB_TWIN_KERNEL_COUNT] = {
-	[LAB_TWIN_BEGIN_FIELD] = "lab_twin_begin_field",
-	[LAB_TWIN_BEGIN_REST] = "lab_twin_begin_rest",
-	[LAB_TWIN_GAIN] = "lab_twin_gain",
-	[LAB_TWIN_FORCE] = "lab_twin_force",
-	[LAB_TWIN_SPREAD] = "lab_twin_spread",
-	[LAB_TWIN_DIFFUSE] = "lab_twin_diffuse",
-	[LAB_TWIN_PUSH] = "lab_twin_push",
-	[LAB_TWIN_STORE] = "lab_twin_store",
-	[LAB_TWIN_LIMIT] = "lab_twin_limit",
-	[LAB_TWIN_SUM] = "lab_twin_sum",
-	[LAB_TWIN_LOOK] = "lab_twin_look",
-	[LAB_TWIN_CHECK] = "lab_twin_check",
-	[LAB_TWIN_SCATTER] = "lab_twin_scatter",
-	[LAB_TWIN_RECEIVE] = "lab_twin_receive",
-	[LAB_TWIN_ADVANCE] = "lab_twin_advance",
-	[LAB_TWIN_CONCLUDE] = "lab_twin_conclude",
-	[LAB_TWIN_TALLY] = "lab_twin_tally",
-	[LAB_TWIN_COMBINE] = "lab_twin_combine",
-	[LAB_TWIN_RUN] = "lab_twin_run",
-};
+#define NAME(upper, lower) "lab_twin_" #lower,
+static const char *const kernel_names[] = {LAB_TWIN_KERNELS(NAME)};
 
 /* The parts of a field's memory, each at a multiple of 256 bytes; gives the bytes in all. */
 static size_t lay_out(struct lab_twin_field *field, uint64_t start)
@@ -72,8 +54,7 @@ static enum kwhy_status open_place(struct lab_twin *twin, struct kwhy_gpu *gpu, 
 
 	place->gpu = gpu;
 	status = gpu->ops->enter(gpu, error);
-	if (!status)
-		status = gpu->ops->module_new(gpu, &source, &place->module, error);
+	NEXT(status, gpu->ops->module_new(gpu, &source, &place->module, error));
 	for (size_t k = 0; !status && k < LAB_TWIN_KERNEL_COUNT; k++)
 		status = gpu->ops->kernel_find(
 			gpu, place->module, kernel_names[k], &place->kernels[k], error);
@@ -97,8 +78,7 @@ static enum kwhy_status open_field(
 	field->args.first_cell = twin->field_count * LAB_TWIN_CELLS;
 	twin->field_count++;
 	bytes = lay_out(field, 0);
-	if (!status)
-		status = gpu->ops->memory_new(gpu, bytes, &field->memory, error);
+	NEXT(status, gpu->ops->memory_new(gpu, bytes, &field->memory, error));
 	if (status)
 		return status;
 	lay_out(field, field->memory);
@@ -162,10 +142,10 @@ static enum kwhy_status open_host(struct lab_twin *twin, struct kwhy_error *erro
 	struct kwhy_gpu *gpu = twin->places[0].gpu;
 	enum kwhy_status status = gpu->ops->enter(gpu, error);
 
-	if (!status)
-		status = gpu->ops->host_new(gpu,
+	NEXT(status,
+		gpu->ops->host_new(gpu,
 			twin->variant->pageable ? KWHY_GPU_HOST_PAGEABLE : KWHY_GPU_HOST_PINNED,
-			sizeof(*twin->mail), gpu->facts.numa_node, &twin->mail_memory, error);
+			sizeof(*twin->mail), gpu->facts.numa_node, &twin->mail_memory, error));
 	if (!status && twin->variant->mapped && !twin->mail_memory.address)
 		status = kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"%s cannot reach the host's memory; leave %s out", gpu->facts.name,
@@ -174,8 +154,7 @@ static enum kwhy_status open_host(struct lab_twin *twin, struct kwhy_error *erro
 		return status;
 	twin->mail = twin->mail_memory.memory;
 	status = gpu->ops->event_new(gpu, false, &twin->fetched, error);
-	if (!status)
-		status = lab_gate_open(gpu, twin->fields[0].stream, &twin->gate, error);
+	NEXT(status, lab_gate_open(gpu, twin->fields[0].stream, &twin->gate, error));
 	twin->batch = calloc(LAB_TWIN_OBSERVED_MOST, sizeof(*twin->batch));
 	twin->checks = calloc(3 * (LAB_TWIN_STEPS + 1), sizeof(*twin->checks));
 	twin->history = calloc(LAB_TWIN_STEPS * LAB_TWIN_SLOT_FLOATS, sizeof(*twin->history));
@@ -194,11 +173,10 @@ static enum kwhy_status issue_step(void *context, struct kwhy_error *error)
 	enum kwhy_status status = KWHY_OK;
 
 	if (variant->send)
-		status = variant->send(twin, LAB_TWIN_BY_CLOCK, error);
-	if (!status)
-		status = variant->compute(twin, LAB_TWIN_BY_CLOCK, error);
+		status = variant->send(twin, BY_CLOCK, error);
+	NEXT(status, variant->compute(twin, BY_CLOCK, error));
 	if (!status && variant->fetch)
-		status = variant->fetch(twin, LAB_TWIN_BY_CLOCK, error);
+		status = variant->fetch(twin, BY_CLOCK, error);
 	return status;
 }
 
@@ -241,10 +219,8 @@ static enum kwhy_status prepare(
 	struct kwhy_gpu *first = request->gpus[0];
 	enum kwhy_status status = open_fields(twin, request, error);
 
-	if (!status)
-		status = open_host(twin, error);
-	if (!status)
-		status = open_group(twin, request, error);
+	NEXT(status, open_host(twin, error));
+	NEXT(status, open_group(twin, request, error));
 	if (status)
 		return status;
 	set_args(twin);

@@ -4,11 +4,13 @@
 
 #include "lab/one_thread.h"
 
+#define AT(type) uint64_t
 #include "lab/twin/kernels/args.cu"
 
 #include "lab/twin/twin.h"
 
-/* The rules of `twin` as the kernels have them, and what the host alone needs of them. Pure. */
+/* The rules of `twin` as the kernels have them, what kernels are given, and what the host alone needs. Pure.
+ */
 
 /* Every eighth observation is a district's sum, the others look at a cell of rank 0. */
 static inline bool is_wide(uint32_t observation)

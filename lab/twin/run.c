@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/twin/run.h"
+#include "lab/next.h"
 
 #include "base/clock.h"
 #include "lab/twin/inside.h"
-#include "lab/twin/rules.h"
 #include "vendor/nvtx.h"
 
 #include <inttypes.h>
@@ -97,8 +97,7 @@ static enum kwhy_status issue_calls(struct lab_twin *twin, uint32_t step, struct
 {
 	enum kwhy_status status = twin->variant->send(twin, step, error);
 
-	if (!status)
-		status = twin->variant->compute(twin, step, error);
+	NEXT(status, twin->variant->compute(twin, step, error));
 	return status ? status : twin->variant->fetch(twin, step, error);
 }
 
@@ -143,15 +142,12 @@ static enum kwhy_status run_step(const struct course *course, uint32_t step, str
 	struct lab_twin *twin = course->twin;
 	enum kwhy_status status = course->poisoned ? poison(twin, error) : KWHY_OK;
 
-	if (!status)
-		status = lab_gate_hold(&twin->gate, error);
-	if (!status)
-		status = twin->variant->host == LAB_TWIN_GRAPHS ? issue_graph(twin, step, error)
-								: issue_calls(twin, step, error);
-	if (!status)
-		status = lab_gate_release(&twin->gate, error);
-	if (!status)
-		status = await_step(course, step, error);
+	NEXT(status, lab_gate_hold(&twin->gate, error));
+	NEXT(status,
+		twin->variant->host == LAB_TWIN_GRAPHS ? issue_graph(twin, step, error)
+						       : issue_calls(twin, step, error));
+	NEXT(status, lab_gate_release(&twin->gate, error));
+	NEXT(status, await_step(course, step, error));
 	if (status)
 		return status;
 	lab_twin_agents_look(&twin->agents, step, twin->mail->outbox, twin->variant->scattered);
@@ -182,12 +178,9 @@ static enum kwhy_status run_device(struct course *course, struct kwhy_error *err
 	struct kwhy_gpu *gpu = field->gpu;
 	enum kwhy_status status = gpu->ops->event_record(gpu, twin->gate.start, field->stream, error);
 
-	if (!status)
-		status = lab_twin_launch(twin, field, LAB_TWIN_RUN, 0, error);
-	if (!status)
-		status = gpu->ops->event_record(gpu, twin->gate.end, field->stream, error);
-	if (!status)
-		status = lab_twin_wait(twin, error);
+	NEXT(status, lab_twin_launch(twin, field, LAB_TWIN_RUN, 0, error));
+	NEXT(status, gpu->ops->event_record(gpu, twin->gate.end, field->stream, error));
+	NEXT(status, lab_twin_wait(twin, error));
 	return status ? status : lab_gate_elapsed(&twin->gate, &course->busy_s, error);
 }
 
@@ -208,9 +201,8 @@ static enum kwhy_status verify_device(struct course *course, struct kwhy_error *
 	enum kwhy_status status = fetch_now(
 		field, twin->seen, field->args.seen, steps * sizeof(*twin->seen), error);
 
-	if (!status)
-		status = fetch_now(
-			field, twin->times, field->args.times, (steps + 1) * sizeof(*twin->times), error);
+	NEXT(status,
+		fetch_now(field, twin->times, field->args.times, (steps + 1) * sizeof(*twin->times), error));
 	for (uint32_t step = 0; !status && step < steps; step++) {
 		status = check_seen(course, step, twin->seen[step], error);
 		if (course->step_s)
@@ -276,8 +268,7 @@ static enum kwhy_status reset(const struct course *course, struct kwhy_error *er
 	if (!status && course->poisoned)
 		status = field->gpu->ops->fill(field->gpu, field->stream, field->args.history, POISON,
 			LAB_TWIN_STEPS * LAB_TWIN_SLOT_FLOATS * sizeof(float), error);
-	if (!status)
-		status = lab_twin_wait(twin, error);
+	NEXT(status, lab_twin_wait(twin, error));
 	twin->tally = (struct lab_twin_tally){0};
 	return status;
 }
@@ -290,13 +281,11 @@ static enum kwhy_status await_all(struct lab_twin *twin, struct kwhy_error *erro
 		const struct lab_twin_place *place = &twin->places[i];
 
 		status = place->gpu->ops->enter(place->gpu, error);
-		if (!status)
-			status = place->gpu->ops->synchronize(place->gpu, place->stream, error);
+		NEXT(status, place->gpu->ops->synchronize(place->gpu, place->stream, error));
 		twin->tally.calls++;
 		twin->tally.waits++;
 	}
-	if (!status)
-		status = twin->places[0].gpu->ops->enter(twin->places[0].gpu, error);
+	NEXT(status, twin->places[0].gpu->ops->enter(twin->places[0].gpu, error));
 	return status ? status : lab_twin_wait(twin, error);
 }
 
@@ -317,8 +306,7 @@ static enum kwhy_status run_edge(struct lab_twin *twin,
 {
 	enum kwhy_status status = lab_gate_hold(&twin->gate, error);
 
-	if (!status)
-		status = queue(twin, error);
+	NEXT(status, queue(twin, error));
 	return status ? status : lab_gate_release(&twin->gate, error);
 }
 
@@ -330,13 +318,11 @@ static enum kwhy_status run_whole(struct course *course, struct kwhy_error *erro
 
 	kwhy_nvtx_push(twin->variant->id);
 	status = run_edge(twin, lab_twin_begin, error);
-	if (!status)
-		status = twin->variant->host == LAB_TWIN_DEVICE ? run_device(course, error)
-								: run_steps(course, error);
-	if (!status)
-		status = run_edge(twin, lab_twin_end, error);
-	if (!status)
-		status = await_all(twin, error);
+	NEXT(status,
+		twin->variant->host == LAB_TWIN_DEVICE ? run_device(course, error)
+						       : run_steps(course, error));
+	NEXT(status, run_edge(twin, lab_twin_end, error));
+	NEXT(status, await_all(twin, error));
 	kwhy_nvtx_pop();
 	return status;
 }
@@ -349,11 +335,9 @@ enum kwhy_status lab_twin_run(struct lab_twin *twin, const struct lab_twin_answe
 	int64_t start_ns = kwhy_clock_mono_ns();
 	double run_s;
 
-	if (!status)
-		status = run_whole(&course, error);
+	NEXT(status, run_whole(&course, error));
 	run_s = seconds_since(start_ns);
-	if (!status)
-		status = verify(&course, error);
+	NEXT(status, verify(&course, error));
 	if (status)
 		return status;
 	out->run_s = run_s;
@@ -369,10 +353,8 @@ static enum kwhy_status run_held(struct lab_twin *twin, const struct lab_twin_an
 	struct lab_twin_result result = {0};
 	enum kwhy_status status = lab_twin_run(twin, answer, false, &result, error);
 
-	if (!status)
-		status = lab_gate_set(&twin->gate, error);
-	if (!status)
-		status = lab_twin_run(twin, answer, false, &result, error);
+	NEXT(status, lab_gate_set(&twin->gate, error));
+	NEXT(status, lab_twin_run(twin, answer, false, &result, error));
 	lab_gate_lift(&twin->gate);
 	*out_busy_s = twin->gate.busy_ns * 1e-9;
 	return status;
@@ -395,8 +377,7 @@ enum kwhy_status lab_twin_busy(const struct lab_twin_request *request, const str
 		status = kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"twin %s cannot be held behind a gate: it is one launch, or on several GPUs",
 			variant.id);
-	if (!status)
-		status = run_held(twin, answer, out_busy_s, error);
+	NEXT(status, run_held(twin, answer, out_busy_s, error));
 	lab_twin_close(twin);
 	return status;
 }

@@ -40,7 +40,7 @@ static inline uint32_t lab_twin_reduces_every(const struct lab_twin_variant *var
 extern const struct lab_twin_variant lab_twin_variants[];
 extern const size_t lab_twin_variant_count;
 
-const struct lab_twin_variant *lab_twin_variant_find(const char *id, size_t length); /* may be NULL */
+const struct lab_twin_variant *lab_twin_variant_find(const char *id); /* may be NULL */
 
 enum lab_twin_collectives { LAB_TWIN_COLLECTIVES_OWN, LAB_TWIN_COLLECTIVES_NCCL };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "lab/next.h"
 #include "lab/twin/inside.h"
-#include "lab/twin/rules.h"
 
 enum { SMALL_THREADS = 256, FIELD_THREADS = 256, TALLY_THREADS = 1024 };
 
@@ -270,16 +270,11 @@ enum kwhy_status lab_twin_compute_ten(struct lab_twin *twin, uint32_t step, stru
 {
 	enum kwhy_status status = launch_range(twin, LAB_TWIN_GAIN, LAB_TWIN_GAIN, step, error);
 
-	if (!status)
-		status = broadcast(twin, error);
-	if (!status)
-		status = exchange(twin, step, error);
-	if (!status)
-		status = launch_range(twin, LAB_TWIN_FORCE, LAB_TWIN_SUM, step, error);
-	if (!status)
-		status = sum_up(twin, error);
-	if (!status)
-		status = launch_range(twin, LAB_TWIN_LOOK, LAB_TWIN_CHECK, step, error);
+	NEXT(status, broadcast(twin, error));
+	NEXT(status, exchange(twin, step, error));
+	NEXT(status, launch_range(twin, LAB_TWIN_FORCE, LAB_TWIN_SUM, step, error));
+	NEXT(status, sum_up(twin, error));
+	NEXT(status, launch_range(twin, LAB_TWIN_LOOK, LAB_TWIN_CHECK, step, error));
 	return status ? status : keep(twin, step, error);
 }
 
@@ -299,8 +294,7 @@ static enum kwhy_status launch_all(struct lab_twin *twin, enum lab_twin_kernel k
 
 		if (twin->place_count > 1)
 			status = field->gpu->ops->enter(field->gpu, error);
-		if (!status)
-			status = lab_twin_launch(twin, field, i ? of_others : kernel, step, error);
+		NEXT(status, lab_twin_launch(twin, field, i ? of_others : kernel, step, error));
 	}
 	if (!status && twin->place_count > 1)
 		status = twin->fields[0].gpu->ops->enter(twin->fields[0].gpu, error);
@@ -324,14 +318,10 @@ enum kwhy_status lab_twin_compute_apart(struct lab_twin *twin, uint32_t step, st
 	bool reduces = step % lab_twin_reduces_every(twin->variant) == 0;
 	enum kwhy_status status = launch_all(twin, LAB_TWIN_RECEIVE, LAB_TWIN_GAIN, step, error);
 
-	if (!status)
-		status = broadcast(twin, error);
-	if (!status)
-		status = exchange(twin, step, error);
-	if (!status)
-		status = launch_all(twin, LAB_TWIN_ADVANCE, LAB_TWIN_ADVANCE, step, error);
-	if (!status)
-		status = launch_all(twin, LAB_TWIN_TALLY, LAB_TWIN_TALLY, step, error);
+	NEXT(status, broadcast(twin, error));
+	NEXT(status, exchange(twin, step, error));
+	NEXT(status, launch_all(twin, LAB_TWIN_ADVANCE, LAB_TWIN_ADVANCE, step, error));
+	NEXT(status, launch_all(twin, LAB_TWIN_TALLY, LAB_TWIN_TALLY, step, error));
 	if (!status && reduces)
 		status = gather(twin, error);
 	if (status)
@@ -353,12 +343,9 @@ enum kwhy_status lab_twin_begin(struct lab_twin *twin, struct kwhy_error *error)
 {
 	enum kwhy_status status = launch_all(twin, LAB_TWIN_BEGIN_FIELD, LAB_TWIN_BEGIN_FIELD, 0, error);
 
-	if (!status)
-		status = launch_all(twin, LAB_TWIN_BEGIN_REST, LAB_TWIN_BEGIN_REST, 0, error);
-	if (!status)
-		status = launch_all(twin, LAB_TWIN_SUM, LAB_TWIN_SUM, 1, error);
-	if (!status)
-		status = sum_up(twin, error);
+	NEXT(status, launch_all(twin, LAB_TWIN_BEGIN_REST, LAB_TWIN_BEGIN_REST, 0, error));
+	NEXT(status, launch_all(twin, LAB_TWIN_SUM, LAB_TWIN_SUM, 1, error));
+	NEXT(status, sum_up(twin, error));
 	return status ? status : exchange(twin, 0, error);
 }
 
@@ -371,14 +358,11 @@ enum kwhy_status lab_twin_end(struct lab_twin *twin, struct kwhy_error *error)
 		twin->fields[i].args.checks += LAB_TWIN_STEPS * sizeof(uint64_t) -
 			(twin->shape.steps - 1) * sizeof(uint64_t);
 	status = launch_all(twin, LAB_TWIN_GAIN, LAB_TWIN_GAIN, 0, error);
-	if (!status)
-		status = launch_all(twin, LAB_TWIN_SUM, LAB_TWIN_SUM, twin->shape.steps - 1, error);
-	if (!status)
-		status = launch_all(twin, LAB_TWIN_CHECK, LAB_TWIN_CHECK, twin->shape.steps - 1, error);
+	NEXT(status, launch_all(twin, LAB_TWIN_SUM, LAB_TWIN_SUM, twin->shape.steps - 1, error));
+	NEXT(status, launch_all(twin, LAB_TWIN_CHECK, LAB_TWIN_CHECK, twin->shape.steps - 1, error));
 	for (uint32_t i = 0; i < twin->field_count; i++)
 		twin->fields[i].args.checks -= LAB_TWIN_STEPS * sizeof(uint64_t) -
 			(twin->shape.steps - 1) * sizeof(uint64_t);
-	if (!status)
-		status = sum_up(twin, error);
+	NEXT(status, sum_up(twin, error));
 	return status ? status : broadcast(twin, error);
 }

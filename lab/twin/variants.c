@@ -3,113 +3,51 @@
 
 #include <string.h>
 
-enum { SCATTERED = 16 };
+/* The parts of a step; of pieces 16 bytes lie from one observation to the next. */
+#define PIECES                                                                          \
+	.send = lab_twin_send_pieces, .compute = lab_twin_compute_ten, .scattered = 16, \
+	.fetch = lab_twin_fetch_pieces
+#define PACKED_READS .compute = lab_twin_compute_ten, .fetch = lab_twin_fetch_packed
+#define TABLE .doubled = true, .send = lab_twin_send_table, .fetch = lab_twin_fetch_packed
 
 const struct lab_twin_variant lab_twin_variants[] = {
-	{.id = "v0",
-		.title = "naive",
-		.change = "pageable memory, a copy and a wait for each of 22 payloads and 1,877 values",
-		.pageable = true,
-		.waits_each = true,
-		.scattered = SCATTERED,
-		.send = lab_twin_send_pieces,
-		.compute = lab_twin_compute_ten,
-		.fetch = lab_twin_fetch_pieces},
-	{.id = "v1",
-		.title = "pinned, one wait a step",
-		.after = "v0",
-		.change = "pinned memory; copies are queued and waited for once",
-		.scattered = SCATTERED,
-		.send = lab_twin_send_pieces,
-		.compute = lab_twin_compute_ten,
-		.fetch = lab_twin_fetch_pieces},
-	{.id = "v2",
-		.title = "packed reads",
-		.after = "v1",
-		.change = "the kernel writes its observations without gaps; one copy reads them",
-		.send = lab_twin_send_pieces,
-		.compute = lab_twin_compute_ten,
-		.fetch = lab_twin_fetch_packed},
-	{.id = "v3",
-		.title = "packed writes",
-		.after = "v2",
-		.change = "payloads go in one copy; a kernel scatters them",
-		.send = lab_twin_send_packed,
-		.compute = lab_twin_compute_ten,
-		.fetch = lab_twin_fetch_packed},
-	{.id = "v4",
-		.title = "batches of copies",
-		.after = "v1",
-		.change = "the pieces of v1 by two calls of the driver a step, which takes many copies each",
-		.scattered = SCATTERED,
-		.batched = true,
-		.send = lab_twin_send_pieces,
-		.compute = lab_twin_compute_ten,
-		.fetch = lab_twin_fetch_pieces},
-	{.id = "v5",
-		.title = "fused kernels",
-		.after = "v3",
-		.change =
-			"three kernels a step over two buffers of T; ranks of one GPU are one field, so that "
-			"their collectives and the copies to the history go into the kernels",
-		.doubled = true,
-		.send = lab_twin_send_table,
-		.compute = lab_twin_compute_fused,
-		.fetch = lab_twin_fetch_packed},
-	{.id = "v6",
-		.title = "one graph a step",
-		.after = "v5",
-		.change = "copies and kernels of a step are one launch",
-		.host = LAB_TWIN_GRAPHS,
-		.doubled = true,
-		.send = lab_twin_send_table,
-		.compute = lab_twin_compute_fused,
-		.fetch = lab_twin_fetch_packed},
-	{.id = "v7",
-		.title = "mapped mailboxes",
-		.after = "v6",
-		.change =
-			"kernels read and write the host's memory; no copies, and the host waits for a word",
-		.host = LAB_TWIN_GRAPHS,
-		.mapped = true,
-		.doubled = true,
-		.compute = lab_twin_compute_fused},
-	{.id = "v8",
-		.title = "policy on the device",
-		.after = "v7",
-		.change = "agents decide in a kernel: the whole run is one launch, nothing is transferred",
-		.host = LAB_TWIN_DEVICE,
-		.doubled = true},
-	{.id = "v9",
-		.title = "a field a rank",
-		.after = "v5",
-		.change = "every rank has its field, on GPUs of their own where there are several; sums and "
-			  "peak "
-			  "are one collective",
-		.doubled = true,
-		.apart = true,
-		.send = lab_twin_send_table,
-		.compute = lab_twin_compute_apart,
-		.fetch = lab_twin_fetch_packed},
-	{.id = "v9b",
-		.title = "sums every fourth step",
-		.after = "v9",
-		.change = "sums and peak in every fourth step, which gives other bits",
-		.doubled = true,
-		.apart = true,
-		.sums_seldom = true,
-		.send = lab_twin_send_table,
-		.compute = lab_twin_compute_apart,
-		.fetch = lab_twin_fetch_packed},
+	{"v0", "naive", NULL, "pageable memory, a copy and a wait for each of 22 payloads and 1,877 values",
+		PIECES, .pageable = true, .waits_each = true},
+	{"v1", "pinned, one wait a step", "v0", "pinned memory; copies are queued and waited for once",
+		PIECES},
+	{"v2", "packed reads", "v1", "the kernel writes its observations without gaps; one copy reads them",
+		PACKED_READS, .send = lab_twin_send_pieces},
+	{"v3", "packed writes", "v2", "payloads go in one copy; a kernel scatters them", PACKED_READS,
+		.send = lab_twin_send_packed},
+	{"v4", "batches of copies", "v1",
+		"the pieces of v1 by two calls of the driver a step, which takes many copies each", PIECES,
+		.batched = true},
+	{"v5", "fused kernels", "v3",
+		"three kernels a step over two buffers of T; ranks of one GPU are one field, so that "
+		"their collectives and the copies to the history go into the kernels",
+		TABLE, .compute = lab_twin_compute_fused},
+	{"v6", "one graph a step", "v5", "copies and kernels of a step are one launch", TABLE,
+		.compute = lab_twin_compute_fused, .host = LAB_TWIN_GRAPHS},
+	{"v7", "mapped mailboxes", "v6",
+		"kernels read and write the host's memory; no copies, and the host waits for a word",
+		.host = LAB_TWIN_GRAPHS, .mapped = true, .doubled = true, .compute = lab_twin_compute_fused},
+	{"v8", "policy on the device", "v7",
+		"agents decide in a kernel: the whole run is one launch, nothing is transferred",
+		.host = LAB_TWIN_DEVICE, .doubled = true},
+	{"v9", "a field a rank", "v5",
+		"every rank has its field, on GPUs of their own where there are several; sums and peak "
+		"are one collective",
+		TABLE, .compute = lab_twin_compute_apart, .apart = true},
+	{"v9b", "sums every fourth step", "v9", "sums and peak in every fourth step, which gives other bits",
+		TABLE, .compute = lab_twin_compute_apart, .apart = true, .sums_seldom = true},
 };
 
 const size_t lab_twin_variant_count = sizeof(lab_twin_variants) / sizeof(lab_twin_variants[0]);
 
-const struct lab_twin_variant *lab_twin_variant_find(const char *id, size_t length)
+const struct lab_twin_variant *lab_twin_variant_find(const char *id)
 {
 	for (size_t i = 0; i < lab_twin_variant_count; i++)
-		if (strlen(lab_twin_variants[i].id) == length &&
-			memcmp(lab_twin_variants[i].id, id, length) == 0)
+		if (strcmp(lab_twin_variants[i].id, id) == 0)
 			return &lab_twin_variants[i];
 	return NULL;
 }

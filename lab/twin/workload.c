@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/workload.h"
+#include "lab/next.h"
 #include "lab/twin/run.h"
 
 #include "base/clock.h"
@@ -54,10 +55,8 @@ static enum kwhy_status read_options(
 	size_t loop = 0, group = 0;
 	enum kwhy_status status = lab_bounds_check(options, bounds, 2, error);
 
-	if (!status)
-		status = lab_word_find("loop", options->loop, loops, 2, &loop, error);
-	if (!status)
-		status = lab_word_find("collectives", options->collectives, collectives, 2, &group, error);
+	NEXT(status, lab_word_find("loop", options->loop, loops, 2, &loop, error));
+	NEXT(status, lab_word_find("collectives", options->collectives, collectives, 2, &group, error));
 	context->shape = (struct lab_twin_shape){
 		(uint32_t)options->steps, (uint32_t)options->ranks, loop == 1, 1};
 	context->by_nccl = group == 1;
@@ -69,7 +68,7 @@ static const struct lab_twin_variant reference = {
 
 static bool is_known(const char *id)
 {
-	return strcmp(id, reference.id) == 0 || lab_twin_variant_find(id, strlen(id));
+	return strcmp(id, reference.id) == 0 || lab_twin_variant_find(id);
 }
 
 static uint32_t gpus_of(const struct lab_bench *bench, const struct lab_twin_variant *variant)
@@ -99,17 +98,10 @@ static enum kwhy_status add_row(
 
 static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *error)
 {
-	struct context *context = kwhy_arena_alloc(&bench->arena, 1, sizeof(*context));
-	enum kwhy_status status;
+	enum kwhy_status status = read_options((const struct options *)bench->options, bench->context, error);
 
-	if (!context)
-		return kwhy_fail_memory(error, "a benchmark");
-	bench->context = context;
-	status = read_options((const struct options *)bench->options, context, error);
-	if (!status)
-		status = lab_variants_check(bench, is_known, "v0 to v8, v9, v9b and cpu", error);
-	if (!status)
-		status = add_row(bench, &reference, error);
+	NEXT(status, lab_variants_check(bench, is_known, "v0 to v8, v9, v9b and cpu", error));
+	NEXT(status, add_row(bench, &reference, error));
 	for (size_t i = 0; !status && i < lab_twin_variant_count; i++)
 		status = add_row(bench, &lab_twin_variants[i], error);
 	return status;
@@ -138,15 +130,12 @@ static void done(struct lab_bench *bench)
 /* --- A row --- */
 
 static enum kwhy_status open_row(
-	struct lab_bench *bench, struct lab_row *row, void **out, struct kwhy_error *error)
+	struct lab_bench *bench, struct lab_row *row, void *out, struct kwhy_error *error)
 {
 	const struct context *context = context_of(bench);
 	const struct lab_twin_variant *variant = row->variant;
-	struct opened *opened = kwhy_arena_alloc(&bench->arena, 1, sizeof(*opened));
+	struct opened *opened = out;
 
-	if (!opened)
-		return kwhy_fail_memory(error, "a row");
-	*out = opened;
 	opened->tally = row->facts;
 	opened->answer = variant->sums_seldom ? &context->fourth : &context->each;
 	opened->request = (struct lab_twin_request){.gpus = bench->gpus.items,
@@ -209,10 +198,7 @@ static enum kwhy_status busy(void *context, double *out_s, struct kwhy_error *er
 
 static void close_row(void *context)
 {
-	struct opened *opened = context;
-
-	if (opened)
-		lab_twin_close(opened->twin);
+	lab_twin_close(((struct opened *)context)->twin);
 }
 
 /* --- What is shown --- */
@@ -264,14 +250,11 @@ static const struct lab_table tables[] = {
 	{"What a run does", "a_run", tally_columns, sizeof(tally_columns) / sizeof(tally_columns[0])}};
 
 static const struct kwhy_option option_rows[] = {
-	{"steps", 0, "N", "of a run, 1 to 288; default 288", KWHY_OPTION_COUNT,
-		offsetof(struct options, steps)},
-	{"ranks", 0, "N", "fields of 256 x 256 cells in a ring, 1 to 8; default 1", KWHY_OPTION_COUNT,
-		offsetof(struct options, ranks)},
-	{"loop", 0, "KIND", "closed: agents act on what they see (default); open: they do not",
-		KWHY_OPTION_TEXT, offsetof(struct options, loop)},
-	{"collectives", 0, "NAME", "own (default), or nccl where it is installed", KWHY_OPTION_TEXT,
-		offsetof(struct options, collectives)},
+	LAB_OPTION("steps", "N", COUNT, steps, "of a run, 1 to 288; default 288"),
+	LAB_OPTION("ranks", "N", COUNT, ranks, "fields of 256 x 256 cells in a ring, 1 to 8; default 1"),
+	LAB_OPTION("loop", "KIND", TEXT, loop,
+		"closed: agents act on what they see (default); open: they do not"),
+	LAB_OPTION("collectives", "NAME", TEXT, collectives, "own (default), or nccl where it is installed"),
 	LAB_OPTION_ROWS(struct options, "of v0 to v8, v9, v9b and cpu; default all",
 		"the time of every step of the first 64 runs of each"),
 };
@@ -289,6 +272,8 @@ const struct lab_workload lab_twin = {
 	.tables = tables,
 	.table_count = 1,
 	.facts_bytes = sizeof(struct lab_twin_tally),
+	.context_bytes = sizeof(struct context),
+	.opened_bytes = sizeof(struct opened),
 	.plan = plan,
 	.begin = begin,
 	.done = done,

@@ -7,7 +7,7 @@ struct query {
 	const kept *keys, *values;
 };
 
-static __device__ struct query query_of(const struct args *a, u32 layer, u32 unit)
+static __device__ struct query query_of(const struct lab_decode_args *a, u32 layer, u32 unit)
 {
 	u32 slot = unit / (a->heads * a->each), head = unit / a->each % a->heads, place = unit % a->each;
 	u64 cache = (((u64)layer * a->cache_slots + slot) * a->heads + head) * a->positions * HEAD;
@@ -18,7 +18,7 @@ static __device__ struct query query_of(const struct args *a, u32 layer, u32 uni
 }
 
 /* Of 8 bits the scale of a token's acts comes of all its heads. */
-static __device__ void store_mixed(const struct args *a, const struct query *q, u32 column, float value)
+static __device__ void store_mixed(const struct lab_decode_args *a, const struct query *q, u32 column, float value)
 {
 	u64 place = ((u64)q->token * a->heads + q->head) * HEAD + column;
 
@@ -29,7 +29,7 @@ static __device__ void store_mixed(const struct args *a, const struct query *q, 
 }
 
 /* A number of a query in powers of 2, over the root of a head's width. */
-static __device__ float query_at(const struct args *a, const struct query *q, u32 column)
+static __device__ float query_at(const struct lab_decode_args *a, const struct query *q, u32 column)
 {
 	return a->queries[((u64)q->token * a->heads + q->head) * HEAD + column] * 0.125f * 1.44269504f;
 }
@@ -116,7 +116,7 @@ static __device__ float join_pieces(float (*pieces)[PIECE], u32 warps, u32 colum
  * warps: of a block that take a query. Of tokens that are written all of them do; of prompts each takes one,
  * and neighbours share keys and values in the cache of their multiprocessor.
  */
-KERNEL void __launch_bounds__(THREADS) lab_decode_attend(const struct args a, u32 layer, u32 warps)
+KERNEL void __launch_bounds__(THREADS) lab_decode_attend(const struct lab_decode_args a, u32 layer, u32 warps)
 {
 	__shared__ float pieces[WARPS][PIECE];
 	u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, own = warp % warps,
@@ -142,7 +142,7 @@ KERNEL void __launch_bounds__(THREADS) lab_decode_attend(const struct args a, u3
 		store_mixed(&a, &q, i, join_pieces(pieces + warp / warps * warps, warps, i));
 }
 #else
-static void attend_alone(const struct args *a, const struct query *q)
+static void attend_alone(const struct lab_decode_args *a, const struct query *q)
 {
 	float sums[HEAD] = {0}, weight = 0, most = -1e30f;
 
@@ -163,7 +163,7 @@ static void attend_alone(const struct args *a, const struct query *q)
 		store_mixed(a, q, i, sums[i] / weight);
 }
 
-KERNEL void lab_decode_attend(const struct args a, u32 layer, u32 warps)
+KERNEL void lab_decode_attend(const struct lab_decode_args a, u32 layer, u32 warps)
 {
 	for (u32 unit = 0; unit < a.tokens * a.heads; unit++) {
 		struct query q = query_of(&a, layer, unit);

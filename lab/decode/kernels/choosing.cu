@@ -2,7 +2,7 @@
 /* --- Choosing: a block takes a slot --- */
 
 /* A logit of this GPU's; of 8 bits it comes to its size. */
-static __device__ float size_logit(const struct args *a, u32 slot, u32 i)
+static __device__ float size_logit(const struct lab_decode_args *a, u32 slot, u32 i)
 {
 	float *logits = a->logits + (u64)slot * a->word_count;
 
@@ -18,7 +18,7 @@ static __device__ float size_logit(const struct args *a, u32 slot, u32 i)
 }
 
 /* The likeliest token of this GPU's words. */
-KERNEL void __launch_bounds__(1024) lab_decode_pick(const struct args a)
+KERNEL void __launch_bounds__(1024) lab_decode_pick(const struct lab_decode_args a)
 {
 	for (u32 slot = blockIdx.x; slot < a.slots; slot += gridDim.x) {
 		u64 best = 0;
@@ -35,7 +35,7 @@ KERNEL void __launch_bounds__(1024) lab_decode_pick(const struct args a)
 	}
 }
 
-static __device__ float logit_at(const struct args *a, u32 slot, u32 token)
+static __device__ float logit_at(const struct lab_decode_args *a, u32 slot, u32 token)
 {
 	return a->all_logits[((u64)(token / a->word_count) * a->slots + slot) * a->word_count +
 		token % a->word_count];
@@ -63,7 +63,7 @@ static __device__ u32 choose_digit(const u64 *sums, u64 *wanted)
  * digit of 8 bits at a time.
  */
 static __device__ u32 least_kept(
-	const struct args *a, u32 slot, u32 least, float most, u64 wanted, int by_share)
+	const struct lab_decode_args *a, u32 slot, u32 least, float most, u64 wanted, int by_share)
 {
 	__shared__ u64 sums[256];
 	__shared__ u32 found;
@@ -92,7 +92,7 @@ static __device__ u32 least_kept(
 	return prefix;
 }
 
-static __device__ u64 sum_of_parts(const struct args *a, u32 slot, u32 least, float most)
+static __device__ u64 sum_of_parts(const struct lab_decode_args *a, u32 slot, u32 least, float most)
 {
 	__shared__ u64 sum;
 	u64 mine = 0;
@@ -112,7 +112,7 @@ static __device__ u64 sum_of_parts(const struct args *a, u32 slot, u32 least, fl
 }
 
 /* Added to logits, it makes the largest one a draw by their probabilities (Gumbel). */
-static __device__ float luck_of(const struct args *a, u32 slot, u32 token)
+static __device__ float luck_of(const struct lab_decode_args *a, u32 slot, u32 token)
 {
 	u32 hash = mix(a->seed ^ mix(slot ^ mix(a->at[slot])));
 	float even = ((float)(mix(token ^ hash) >> 8) + 0.5f) * (1.0f / 16777216.0f);
@@ -120,7 +120,7 @@ static __device__ float luck_of(const struct args *a, u32 slot, u32 token)
 	return -logf(-logf(even));
 }
 
-static __device__ void choose(const struct args *a, u32 slot)
+static __device__ void choose(const struct lab_decode_args *a, u32 slot)
 {
 	u32 least = 0;
 	float most = logit_at(a, slot, ~(u32)a->best[slot]);
@@ -143,7 +143,7 @@ static __device__ void choose(const struct args *a, u32 slot)
 }
 
 /* Draws a token: of the likeliest top_k, of which as few as have the share top_p together. */
-KERNEL void __launch_bounds__(512) lab_decode_choose(const struct args a)
+KERNEL void __launch_bounds__(512) lab_decode_choose(const struct lab_decode_args a)
 {
 	for (u32 slot = blockIdx.x; slot < a.slots; slot += gridDim.x)
 		choose(&a, slot);

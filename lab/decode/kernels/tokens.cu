@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* --- Between products: a block takes a token --- */
 
-static __device__ u32 rows_of(const struct args *a, u32 matrix)
+static __device__ u32 rows_of(const struct lab_decode_args *a, u32 matrix)
 {
 	return matrix == ATTENTION ? 3 * a->heads * HEAD : matrix == WIDENING ? a->inner : a->width;
 }
 
 /* Where a layer's rows of a matrix begin among its scales and biases. */
-static __device__ u64 first_row(const struct args *a, u32 layer, u32 matrix)
+static __device__ u64 first_row(const struct lab_decode_args *a, u32 layer, u32 matrix)
 {
 	u32 mixed = a->heads * HEAD, all = 3 * mixed + 2 * a->width + a->inner;
 
@@ -16,7 +16,7 @@ static __device__ u64 first_row(const struct args *a, u32 layer, u32 matrix)
 }
 
 /* What a product has left of a row for a token, in its size. */
-static __device__ float sum_at(const struct args *a, u32 layer, u32 matrix, u32 token, u32 row)
+static __device__ float sum_at(const struct lab_decode_args *a, u32 layer, u32 matrix, u32 token, u32 row)
 {
 	u64 place = (u64)token * rows_of(a, matrix) + row;
 #if IS_SCALED
@@ -40,7 +40,7 @@ static __device__ float code_scale(float most)
 }
 
 /* What begins a run of tokens: each slot is at `at`, and its next token is `first`, as a key; else token 0. */
-KERNEL void lab_decode_reset(const struct args a, u32 at, const u64 *first)
+KERNEL void lab_decode_reset(const struct lab_decode_args a, u32 at, const u64 *first)
 {
 	for (u32 slot = blockIdx.x * blockDim.x + threadIdx.x; slot < a.slots; slot += gridDim.x * blockDim.x) {
 		a.at[slot] = at;
@@ -48,7 +48,7 @@ KERNEL void lab_decode_reset(const struct args a, u32 at, const u64 *first)
 	}
 }
 
-static __device__ void begin(const struct args *a, u32 token)
+static __device__ void begin(const struct lab_decode_args *a, u32 token)
 {
 	u32 slot = token / a->each, word, position;
 
@@ -76,14 +76,14 @@ static __device__ void begin(const struct args *a, u32 token)
 	}
 }
 
-KERNEL void lab_decode_begin(const struct args a)
+KERNEL void lab_decode_begin(const struct lab_decode_args a)
 {
 	for (u32 token = blockIdx.x; token < a.tokens; token += gridDim.x)
 		begin(&a, token);
 }
 
 /* A number of x with what the product before has to add. */
-static __device__ float settled(const struct args *a, u32 layer, u32 matrix, u32 token, u32 k)
+static __device__ float settled(const struct lab_decode_args *a, u32 layer, u32 matrix, u32 token, u32 k)
 {
 	u64 place = (u64)token * a->width + k;
 	float value = a->x[place];
@@ -100,7 +100,7 @@ static __device__ float settled(const struct args *a, u32 layer, u32 matrix, u32
 
 /* x takes what the product before has left, and its normalised form is what the next one takes, as row `to`;
  * gives the scale of that. */
-static __device__ float normalise(const struct args *a, u32 layer, u32 matrix, u32 token, u32 to)
+static __device__ float normalise(const struct lab_decode_args *a, u32 layer, u32 matrix, u32 token, u32 to)
 {
 	float *x = a->x + (u64)token * a->width, mean = 0, squares = 0, most = 0, size, scale;
 
@@ -121,7 +121,7 @@ static __device__ float normalise(const struct args *a, u32 layer, u32 matrix, u
 }
 
 /* last: of each slot its last token alone. */
-KERNEL void lab_decode_normalise(const struct args a, u32 layer, u32 matrix, u32 last)
+KERNEL void lab_decode_normalise(const struct lab_decode_args a, u32 layer, u32 matrix, u32 last)
 {
 	for (u32 i = blockIdx.x; i < (last ? a.slots : a.tokens); i += gridDim.x) {
 		float scale = normalise(&a, layer, matrix, last ? (i + 1) * a.each - 1 : i, i);
@@ -131,7 +131,7 @@ KERNEL void lab_decode_normalise(const struct args a, u32 layer, u32 matrix, u32
 	}
 }
 
-static __device__ void keep(const struct args *a, u32 layer, u32 token)
+static __device__ void keep(const struct lab_decode_args *a, u32 layer, u32 token)
 {
 	u32 slot = token / a->each, mixed = a->heads * HEAD,
 	    position = a->each == 1 ? a->at[slot] : token % a->each;
@@ -152,14 +152,14 @@ static __device__ void keep(const struct args *a, u32 layer, u32 token)
 }
 
 /* Queries, keys and values come to where attention finds them. */
-KERNEL void lab_decode_keep(const struct args a, u32 layer)
+KERNEL void lab_decode_keep(const struct lab_decode_args a, u32 layer)
 {
 	for (u32 token = blockIdx.x; token < a.tokens; token += gridDim.x)
 		keep(&a, layer, token);
 }
 
 /* What attention or the widening has left, ReLU and all, as the next product takes it. */
-static __device__ float activated(const struct args *a, u32 layer, u32 matrix, u32 token, u32 k, u32 columns)
+static __device__ float activated(const struct lab_decode_args *a, u32 layer, u32 matrix, u32 token, u32 k, u32 columns)
 {
 	if (matrix == PROJECTION)
 		return a->sums[(u64)token * columns + k];
@@ -167,7 +167,7 @@ static __device__ float activated(const struct args *a, u32 layer, u32 matrix, u
 		sum_at(a, layer, WIDENING, token, k) + a->biases[first_row(a, layer, WIDENING) + k], 0);
 }
 
-static __device__ void activate(const struct args *a, u32 layer, u32 matrix, u32 token)
+static __device__ void activate(const struct lab_decode_args *a, u32 layer, u32 matrix, u32 token)
 {
 	u32 columns = matrix == PROJECTION ? a->heads * HEAD : a->inner;
 	float scale = 1, most = 0;
@@ -185,14 +185,14 @@ static __device__ void activate(const struct args *a, u32 layer, u32 matrix, u32
 }
 
 /* matrix: the next product, the projection or the narrowing. */
-KERNEL void lab_decode_activate(const struct args a, u32 layer, u32 matrix)
+KERNEL void lab_decode_activate(const struct lab_decode_args a, u32 layer, u32 matrix)
 {
 	for (u32 token = blockIdx.x; token < a.tokens; token += gridDim.x)
 		activate(&a, layer, matrix, token);
 }
 
 /* Of several GPUs: what a product has left, in its size, comes to this GPU's place among the parts. */
-KERNEL void lab_decode_part(const struct args a, u32 layer, u32 matrix)
+KERNEL void lab_decode_part(const struct lab_decode_args a, u32 layer, u32 matrix)
 {
 	for (u32 token = blockIdx.x; token < a.tokens; token += gridDim.x)
 		for (u32 k = threadIdx.x; k < a.width; k += blockDim.x)

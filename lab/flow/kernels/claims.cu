@@ -1,68 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --- Where a flow is: number << 32 | z << 20 | y << 10 | x --- */
-
-static __device__ u32 x_of(u64 at)
-{
-	return (u32)at & 1023;
-}
-
-static __device__ u32 y_of(u64 at)
-{
-	return (u32)at >> 10 & 1023;
-}
-
-static __device__ u32 z_of(u64 at)
-{
-	return (u32)at >> 20;
-}
-
-static __device__ u64 at_of(u32 number, u32 x, u32 y, u32 z)
-{
-	return (u64)number << 32 | z << 20 | y << 10 | x;
-}
-
-static __device__ u32 cell_of(const struct args *a, u64 at)
-{
-	return (z_of(at) * a->height + y_of(at)) * a->width + x_of(at);
-}
-
-static __device__ u64 start(const struct args *a, u32 number)
-{
-	u64 hash = mix(0xF10Aull ^ (u64)number << 8);
-
-	return at_of(number, (u32)(hash % a->width), (u32)((hash >> 20) % a->height), 0);
-}
-
-static __device__ float start_energy(u32 number, u32 k)
-{
-	return unit(mix(0xE4E2ull ^ (u64)number << 8 ^ k));
-}
-
-static __device__ u64 shift(const struct args *a, u64 at, u32 across, u32 along)
-{
-	return at_of((u32)(at >> 32), (x_of(at) + across + a->width - 1) % a->width,
-		(y_of(at) + along + a->height - 1) % a->height, z_of(at) + 1);
-}
-
-static __device__ u64 move_fixed(const struct args *a, u64 at, u32 step)
-{
-	u64 hash = mix(0xD1Cull ^ at >> 32 << 16 ^ step);
-
-	return shift(a, at, (u32)(hash % 3), (u32)((hash >> 20) % 3));
-}
-
-static __device__ u32 choice(const float *logits)
-{
-	u32 best = logits[1] > logits[0];
-
-	return logits[2] > (best ? logits[1] : logits[0]) ? 2 : best;
-}
-
-static __device__ u64 move_by(const struct args *a, u64 at, const float *logits)
-{
-	return shift(a, at, choice(logits), choice(logits + 3));
-}
-
 /* --- What other blocks may have written since: past the first cache --- */
 
 static __device__ u64 new_word(const u64 *place)
@@ -109,7 +45,7 @@ static __device__ u32 thread_count(void)
 /* --- Who leaves, merges or stays --- */
 
 /* A row whose flow has gone is another's from the next step on. */
-static __device__ void renew(const struct args *a, u32 step, u32 row)
+static __device__ void renew(const struct lab_flow_args *a, u32 step, u32 row)
 {
 	a->fresh[step % 2 * a->flows + row] = (u64)(step + 1) << 32 | atomicAdd(&a->numbers[0], 1);
 }
@@ -122,7 +58,7 @@ struct claim {
 
 #define STEP_OF_KEY(step) (0xffeu - (step)) /* a later step's keys are lower: they need no clearing */
 
-static __device__ struct claim claim_begin(const struct args *a, u32 step, u32 row, u64 moved)
+static __device__ struct claim claim_begin(const struct lab_flow_args *a, u32 step, u32 row, u64 moved)
 {
 	struct claim claim = {0, 0, 0, row};
 	u32 cell = cell_of(a, moved);
@@ -138,7 +74,7 @@ static __device__ struct claim claim_begin(const struct args *a, u32 step, u32 r
 }
 
 /* Of two that meet, the higher number goes; each that goes is found once. */
-static __device__ void claim_end(const struct args *a, u32 step, const struct claim *claim)
+static __device__ void claim_end(const struct lab_flow_args *a, u32 step, const struct claim *claim)
 {
 	if (claim->row == NONE)
 		return;
@@ -157,7 +93,7 @@ static __device__ void claim_end(const struct args *a, u32 step, const struct cl
 }
 
 /* Whether a row's flow begins after `step`; NONE: all begin. */
-static __device__ bool begins(const struct args *a, u32 step, u32 row, u32 *number)
+static __device__ bool begins(const struct lab_flow_args *a, u32 step, u32 row, u32 *number)
 {
 	u64 fresh;
 
@@ -170,14 +106,14 @@ static __device__ bool begins(const struct args *a, u32 step, u32 row, u32 *numb
 }
 
 /* The first of the rows whose flows are now the one of `row`. */
-static __device__ u32 first_of(const struct args *a, u32 step, u32 row, u64 moved)
+static __device__ u32 first_of(const struct lab_flow_args *a, u32 step, u32 row, u64 moved)
 {
 	u64 half = (u64)(step % 2) * a->width * a->height * a->depth;
 
 	return a->by_row ? row : (u32)new_word(&a->heads[half + cell_of(a, moved)]);
 }
 
-static __device__ u32 next_of(const struct args *a, u32 step, u32 row)
+static __device__ u32 next_of(const struct lab_flow_args *a, u32 step, u32 row)
 {
 	return new_number(&a->next[step % 2 * a->flows + row]);
 }

@@ -2,7 +2,7 @@
 /* --- A step in parts, for rows or for one of them --- */
 
 /* One of the 64 inputs. */
-static __device__ float input_of(const struct args *a, u64 at, float e, u32 k)
+static __device__ float input_of(const struct lab_flow_args *a, u64 at, float e, u32 k)
 {
 	u32 w = (k - E - PLACE) / 4 * 1024;
 
@@ -23,7 +23,7 @@ static __device__ float input_of(const struct args *a, u64 at, float e, u32 k)
 }
 
 /* Numbers of all cells, once. */
-KERNEL void lab_flows_cells(const struct args a, u32 step, u32 first, u32 count)
+KERNEL void lab_flows_cells(const struct lab_flow_args a, u32 step, u32 first, u32 count)
 {
 	u64 all = (u64)a.width * a.height * a.depth * PLACE;
 
@@ -33,7 +33,7 @@ KERNEL void lab_flows_cells(const struct args a, u32 step, u32 first, u32 count)
 }
 
 /* Inputs, and the second half of what the gates get. */
-KERNEL void lab_flows_input(const struct args a, u32 step, u32 first, u32 count)
+KERNEL void lab_flows_input(const struct lab_flow_args a, u32 step, u32 first, u32 count)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < count * IN; i += thread_count()) {
@@ -47,7 +47,7 @@ KERNEL void lab_flows_input(const struct args a, u32 step, u32 first, u32 count)
 }
 
 /* One of the five matrices; without bias. */
-KERNEL void lab_flows_product(const struct args a, u32 which, u32 first, u32 count)
+KERNEL void lab_flows_product(const struct lab_flow_args a, u32 which, u32 first, u32 count)
 {
 	const float *in = which == 0 ? a.in : which == 1 ? a.u : which == 2 ? a.a : a.h;
 	const float *matrix = a.weights + (which == 0 ? W1 : which == 1 ? W2 : which == 2 ? WI : which == 3 ? WH : WO);
@@ -65,14 +65,14 @@ KERNEL void lab_flows_product(const struct args a, u32 which, u32 first, u32 cou
 	}
 }
 
-KERNEL void lab_flows_relu(const struct args a, u32 step, u32 first, u32 count)
+KERNEL void lab_flows_relu(const struct lab_flow_args a, u32 step, u32 first, u32 count)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < count * IN; i += thread_count())
 		a.u[first * IN + i] = fmaxf(a.u[first * IN + i] + a.weights[B1 + i % IN], 0.0f);
 }
 
-KERNEL void lab_flows_bias(const struct args a, u32 step, u32 first, u32 count)
+KERNEL void lab_flows_bias(const struct lab_flow_args a, u32 step, u32 first, u32 count)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < count * E; i += thread_count())
@@ -84,7 +84,7 @@ static __device__ float sigmoid(float value)
 	return 1.0f / (1.0f + expf(-value));
 }
 
-KERNEL void lab_flows_gates(const struct args a, u32 step, u32 first, u32 count)
+KERNEL void lab_flows_gates(const struct lab_flow_args a, u32 step, u32 first, u32 count)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < count * H; i += thread_count()) {
@@ -99,7 +99,7 @@ KERNEL void lab_flows_gates(const struct args a, u32 step, u32 first, u32 count)
 }
 
 /* Energies come out of their sums, and each flow moves; where the device decides who merges, it claims its cell. */
-KERNEL void lab_flows_move(const struct args a, u32 step, u32 first, u32 count)
+KERNEL void lab_flows_move(const struct lab_flow_args a, u32 step, u32 first, u32 count)
 {
 	for (u32 i = thread_index(); i < count * E; i += thread_count()) {
 		u32 row = first + i / E, k = i % E;
@@ -121,7 +121,7 @@ KERNEL void lab_flows_move(const struct args a, u32 step, u32 first, u32 count)
 }
 
 /* The mean of those that merged. */
-static __device__ float settled(const struct args *a, u32 step, u32 row, u64 moved, u32 k)
+static __device__ float settled(const struct lab_flow_args *a, u32 step, u32 row, u64 moved, u32 k)
 {
 	float sum = 0;
 	u32 count = 0;
@@ -132,7 +132,7 @@ static __device__ float settled(const struct args *a, u32 step, u32 row, u64 mov
 }
 
 /* The state at the start of the next step; NONE as step: of the first. */
-KERNEL void lab_flows_settle(const struct args a, u32 step, u32 first, u32 count)
+KERNEL void lab_flows_settle(const struct lab_flow_args a, u32 step, u32 first, u32 count)
 {
 	if (thread_index() == 0)
 		a.times[step + 1] = now_ns();
@@ -158,7 +158,7 @@ KERNEL void lab_flows_settle(const struct args a, u32 step, u32 first, u32 count
 
 /* --- Input and both first layers in one kernel; a block has a row --- */
 
-KERNEL void lab_flows_front(const struct args a, u32 step, u32 first, u32 count)
+KERNEL void lab_flows_front(const struct lab_flow_args a, u32 step, u32 first, u32 count)
 {
 	__shared__ float in[IN], u[IN];
 
@@ -194,7 +194,7 @@ KERNEL void lab_flows_front(const struct args a, u32 step, u32 first, u32 count)
 /* --- The dense lattice: every cell is computed, whether somebody is there or not --- */
 
 /* Inputs and state of the slots from `first` on, 0 where nobody is, to the start of the buffers. */
-KERNEL void lab_flows_spread(const struct args a, u32 step, u32 first, u32 count)
+KERNEL void lab_flows_spread(const struct lab_flow_args a, u32 step, u32 first, u32 count)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < count * H; i += thread_count()) {
@@ -209,7 +209,7 @@ KERNEL void lab_flows_spread(const struct args a, u32 step, u32 first, u32 count
 	}
 }
 
-KERNEL void lab_flows_collect(const struct args a, u32 step, u32 first, u32 count)
+KERNEL void lab_flows_collect(const struct lab_flow_args a, u32 step, u32 first, u32 count)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < count * H; i += thread_count()) {

@@ -116,7 +116,7 @@ static __device__ INLINE u32 weight_pair(const u16 *matrix, u32 stride, u32 inpu
 	return *(const u32 *)(matrix + lane / 4 * stride + input + lane % 4 * 2);
 }
 
-static __device__ INLINE void load_gate(const struct args *a, u32 (*to)[2], u32 gate, u32 unit)
+static __device__ INLINE void load_gate(const struct lab_flow_args *a, u32 (*to)[2], u32 gate, u32 unit)
 {
 	const u16 *in = a->halves + HALF_WI + (gate * H + unit) * IN, *hidden = a->halves + HALF_WH + (gate * H + unit) * H;
 
@@ -128,7 +128,7 @@ static __device__ INLINE void load_gate(const struct args *a, u32 (*to)[2], u32 
 					       : weight_pair(hidden, H, 16 * (k - DEEP_IN) + 8 * i);
 }
 
-static __device__ INLINE void load_gates(const struct args *a, struct gates *gates, u32 unit)
+static __device__ INLINE void load_gates(const struct lab_flow_args *a, struct gates *gates, u32 unit)
 {
 	const float *bi = a->weights + BI + unit + threadIdx.x % 4 * 2, *bh = a->weights + BH + unit + threadIdx.x % 4 * 2;
 
@@ -162,7 +162,7 @@ struct tenant {
 	bool fresh, left; /* it begins; whoever was there has left the lattice */
 };
 
-static __device__ INLINE struct tenant find_tenant(const struct args *a, u32 step, u32 row)
+static __device__ INLINE struct tenant find_tenant(const struct lab_flow_args *a, u32 step, u32 row)
 {
 	struct tenant who = {0, 0, true, false};
 	u32 before = step - 1, number = 0;
@@ -182,7 +182,7 @@ static __device__ INLINE struct tenant find_tenant(const struct args *a, u32 ste
 }
 
 /* Who is in a row of a tile, a thread each, whole warps; the leader of a team asks for their next cells. */
-static __device__ INLINE struct claim look(const struct args *a, struct tile *tile, u32 step, u32 row, bool leads)
+static __device__ INLINE struct claim look(const struct lab_flow_args *a, struct tile *tile, u32 step, u32 row, bool leads)
 {
 	const struct tenant who = find_tenant(a, step, row);
 	struct claim claim = {0, 0, 0, NONE};
@@ -214,7 +214,7 @@ static __device__ INLINE struct claim look(const struct args *a, struct tile *ti
 }
 
 /* The old state of a tile, which other blocks wrote: past the first cache. */
-static __device__ INLINE void load_state(const struct args *a, struct tile *tile, u32 step, u32 row)
+static __device__ INLINE void load_state(const struct lab_flow_args *a, struct tile *tile, u32 step, u32 row)
 {
 	const u16 *from = a->h_halves + (u64)((step - 1) % 2) * a->flows * H;
 	u32 k = threadIdx.x % (H / 8) * 8;
@@ -224,7 +224,7 @@ static __device__ INLINE void load_state(const struct args *a, struct tile *tile
 }
 
 /* An energy after a step, from its parts. */
-static __device__ INLINE float part_sum(const struct args *a, u32 step, u32 row, u32 k)
+static __device__ INLINE float part_sum(const struct lab_flow_args *a, u32 step, u32 row, u32 k)
 {
 	const float *part = a->parts + ((u64)(step % 2) * TEAM * a->flows + row) * OUT + k;
 	u64 apart = (u64)a->flows * OUT;
@@ -233,7 +233,7 @@ static __device__ INLINE float part_sum(const struct args *a, u32 step, u32 row,
 }
 
 /* The mean of those that merged, from the sum of the first of them. */
-static __device__ INLINE float merged_energy(const struct args *a, u32 step, float sum, u32 second, u32 k)
+static __device__ INLINE float merged_energy(const struct lab_flow_args *a, u32 step, float sum, u32 second, u32 k)
 {
 	float energy = swift_tanh(sum);
 	u32 count = 1;
@@ -244,7 +244,7 @@ static __device__ INLINE float merged_energy(const struct args *a, u32 step, flo
 }
 
 /* Energy and inputs of a row of the tile, a lane for each. */
-static __device__ INLINE void take_row(const struct args *a, struct tile *tile, u32 step, u32 row, u32 i)
+static __device__ INLINE void take_row(const struct lab_flow_args *a, struct tile *tile, u32 step, u32 row, u32 i)
 {
 	u32 k = threadIdx.x % 32, first = tile->first[i];
 	float sum = step && first < a->flows ? part_sum(a, step - 1, first, k) : 0.0f;
@@ -263,7 +263,7 @@ static __device__ INLINE void take_row(const struct args *a, struct tile *tile, 
 }
 
 /* The state after the last step, as floats. */
-static __device__ INLINE void give_state(const struct args *a, struct tile *tile, u32 row)
+static __device__ INLINE void give_state(const struct lab_flow_args *a, struct tile *tile, u32 row)
 {
 	for (u32 i = threadIdx.x; i < ROWS * H; i += THREADS)
 		if (row + i / H < a->flows)
@@ -293,7 +293,7 @@ static __device__ INLINE void multiply_layer(float sums[4], const u16 *from, con
 }
 
 /* The first layer: a warp has 8 of its 64 outputs. */
-static __device__ INLINE void first_layer(const struct args *a, struct tile *tile)
+static __device__ INLINE void first_layer(const struct lab_flow_args *a, struct tile *tile)
 {
 	u32 lane = threadIdx.x % 32, output = threadIdx.x / 32 * 8, column = output + lane % 4 * 2;
 	float low = a->weights[B1 + column], high = a->weights[B1 + column + 1];
@@ -312,7 +312,7 @@ static __device__ INLINE void first_layer(const struct args *a, struct tile *til
 }
 
 /* The second: a warp has every other 16 rows of 8 of its 32 outputs. */
-static __device__ INLINE void second_layer(const struct args *a, struct tile *tile)
+static __device__ INLINE void second_layer(const struct lab_flow_args *a, struct tile *tile)
 {
 	u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, output = warp % 4 * 8, column = output + lane % 4 * 2;
 	float low = a->weights[B2 + column], high = a->weights[B2 + column + 1];
@@ -386,7 +386,7 @@ static __device__ INLINE void gate_layer(struct tile *tile, const struct gates *
 }
 
 /* The rows' quarter of the state, for all; a thread has 8 numbers of every 32nd. */
-static __device__ INLINE void store_state(const struct args *a, struct tile *tile, u32 step, u32 row, u32 quarter)
+static __device__ INLINE void store_state(const struct lab_flow_args *a, struct tile *tile, u32 step, u32 row, u32 quarter)
 {
 	u32 k = threadIdx.x % 8 * 8;
 
@@ -396,7 +396,7 @@ static __device__ INLINE void store_state(const struct args *a, struct tile *til
 }
 
 /* This block's part of energies and logits: 5 pieces of 8 outputs for each 16 rows. */
-static __device__ INLINE void output_layer(const struct args *a, struct tile *tile, u32 step, u32 row, u32 quarter)
+static __device__ INLINE void output_layer(const struct lab_flow_args *a, struct tile *tile, u32 step, u32 row, u32 quarter)
 {
 	u32 lane = threadIdx.x % 32;
 
@@ -419,7 +419,7 @@ static __device__ INLINE void output_layer(const struct args *a, struct tile *ti
 }
 
 static __device__ INLINE void run_tile(
-	const struct args *a, struct tile *tile, const struct gates *gates, u32 step, u32 row)
+	const struct lab_flow_args *a, struct tile *tile, const struct gates *gates, u32 step, u32 row)
 {
 	struct claim claim = {0, 0, 0, NONE};
 	u32 quarter = blockIdx.x % TEAM;
@@ -450,7 +450,7 @@ static __device__ INLINE void run_tile(
 }
 
 /* Everything that was written before, by any block, is seen by all after. */
-static __device__ INLINE void meet(const struct args *a, u32 round)
+static __device__ INLINE void meet(const struct lab_flow_args *a, u32 round)
 {
 	__syncthreads();
 	if (threadIdx.x == 0) {
@@ -463,7 +463,7 @@ static __device__ INLINE void meet(const struct args *a, u32 round)
 	__syncthreads();
 }
 
-KERNEL void __launch_bounds__(256, 1) lab_flows_run(const struct args a, u32 unused, u32 first, u32 count)
+KERNEL void __launch_bounds__(256, 1) lab_flows_run(const struct lab_flow_args a, u32 unused, u32 first, u32 count)
 {
 	__shared__ struct tile tile;
 	u32 own = blockIdx.x / TEAM * ROWS, apart = gridDim.x / TEAM * ROWS;

@@ -2,8 +2,16 @@
 /*
  * The kernels of the workload `twin` (lab/README.md). Every float is rounded once: no multiplication and
  * addition are joined but where fmaf() says so (compile with -fmad=false); sums are of integers, so that
- * their order does not matter. A block has a multiple of 32 threads, 1024 at most.
+ * their order does not matter. A block has a multiple of 32 threads, 1024 at most. What kernels are given is
+ * here, with the rules that the host's program has, too (inside.h), where addresses are numbers.
  */
+#ifndef LAB_TWIN_ARGS
+#define LAB_TWIN_ARGS
+
+#ifndef AT
+#define AT(type) type *
+#endif
+
 #ifdef __cplusplus
 #define KERNEL extern "C" __global__
 #endif
@@ -24,25 +32,40 @@ enum {
 	WIDE = 235
 };
 
-/* As struct lab_twin_args of lab/twin/device.h. */
-struct args {
-	float *t, *u, *f, *l, *v, *w; /* [cells]; t: [2][cells], the second half where it is doubled */
-	float *controls;	      /* [AGENTS][CONTROLS] */
-	float *gains;		      /* [AGENTS][GAINS] */
-	i64 *sums;		      /* [AGENTS], then one more: the peak */
-	u64 *checks;		      /* [STEPS + 1] */
-	float *history;		      /* [STEPS][SLOT] */
-	const float *above, *below;   /* rows of the neighbours; 0: the field's own last and first */
-	const char *inbox;	      /* what agents send */
-	char *outbox;		      /* what they see */
-	u32 *flag;		      /* set to step + 1 when the outbox is full; 0: nobody asks */
-	u32 *clock;		      /* [0] the step, for launches that do not say; [1] blocks done */
-	i64 *run_sums;		      /* [STEPS][AGENTS + 1] of a whole run in one launch */
-	u64 *seen, *times;	      /* of such a run: [STEPS] Y; [STEPS + 1] its start and each step's end, ns */
-	u32 *arrived;		      /* blocks at its barrier */
-	const i64 *gathered;	      /* [parts][AGENTS + 1] */
-	u32 cells, first_cell, doubled, scattered, steps, closed, reduce_every, parts;
+/* `cells` from `first_cell` on are one field: of one rank or of several. */
+struct lab_twin_args {
+	AT(float) t; /* [cells]; [2][cells] where it is doubled: odd steps read the second half and write the first */
+	AT(float) u; /* [cells], as the next four */
+	AT(float) f;
+	AT(float) l;
+	AT(float) v;
+	AT(float) w;
+	AT(float) controls; /* [AGENTS][CONTROLS] */
+	AT(float) gains;    /* [AGENTS][GAINS] */
+	AT(i64) sums;	    /* [AGENTS], then one more: the peak's bits */
+	AT(u64) checks;	    /* [STEPS + 1] */
+	AT(float) history;  /* [STEPS][SLOT] */
+	AT(const float) above; /* [WIDTH] rows of the neighbours; 0: the field's own last and first */
+	AT(const float) below;
+	AT(const char) inbox; /* what agents send */
+	AT(char) outbox;      /* what they see */
+	AT(u32) flag;	      /* set to step + 1 when the outbox is full; 0: nobody asks */
+	AT(u32) clock;	      /* [0] the step, for launches that do not say; [1] blocks done */
+	AT(i64) run_sums;     /* [STEPS][AGENTS + 1] of a whole run in one launch */
+	AT(u64) seen;	      /* of such a run: [STEPS] Y; */
+	AT(u64) times;	      /* [STEPS + 1] its start and each step's end, ns */
+	AT(u32) arrived;      /* blocks at its barrier */
+	AT(const i64) gathered; /* [parts][AGENTS + 1] */
+	u32 cells, first_cell, doubled;
+	u32 scattered; /* bytes from one observation to the next; 0: packed */
+	u32 steps, closed, reduce_every, parts;
 };
+
+/* All take the args and a step. */
+#define LAB_TWIN_KERNELS(X) X(BEGIN_FIELD, begin_field) X(BEGIN_REST, begin_rest) X(GAIN, gain) X(FORCE, force) \
+	X(SPREAD, spread) X(DIFFUSE, diffuse) X(PUSH, push) X(STORE, store) X(LIMIT, limit) X(SUM, sum) X(LOOK, look) \
+	X(CHECK, check) X(SCATTER, scatter) X(RECEIVE, receive) X(ADVANCE, advance) X(CONCLUDE, conclude) \
+	X(TALLY, tally) X(COMBINE, combine) X(RUN, run)
 
 #define BY_CLOCK 0xffffffffu
 
@@ -106,42 +129,6 @@ static __device__ int fixed(float value)
 	return __float2int_rn(value * 65536.0f); /* at most 64 * 65536 */
 }
 
-/* What other blocks may have written since: past the first cache. */
-static __device__ float fresh(const float *place)
-{
-	return *(const volatile float *)place;
-}
-
-static __device__ u32 thread_index(void)
-{
-	return blockIdx.x * blockDim.x + threadIdx.x;
-}
-
-static __device__ u32 thread_count(void)
-{
-	return gridDim.x * blockDim.x;
-}
-
-static __device__ u32 step_of(const struct args *a, u32 step)
-{
-	return step == BY_CLOCK ? a->clock[0] : step;
-}
-
-static __device__ const float *old_t(const struct args *a, u32 step)
-{
-	return a->t + (a->doubled && step % 2 ? a->cells : 0);
-}
-
-static __device__ float *new_t(const struct args *a, u32 step)
-{
-	return a->t + (a->doubled && step % 2 == 0 ? a->cells : 0);
-}
-
-static __device__ bool reduces(const struct args *a, u32 step)
-{
-	return step % a->reduce_every == 0;
-}
-
 static __device__ float gain(const float *controls, u32 j)
 {
 	float sum = controls[j];
@@ -151,17 +138,8 @@ static __device__ float gain(const float *controls, u32 j)
 	return sum * (j == 0 ? 0.25f : j == 1 ? 1.0f : 0.125f);
 }
 
-static __device__ float neighbours(const struct args *a, const float *t, u32 i)
-{
-	u32 x = i % WIDTH, row = i - x;
-	float north = fresh(row ? t + i - WIDTH : (a->above ? a->above : t + a->cells - WIDTH) + x);
-	float south = fresh(row + WIDTH < a->cells ? t + i + WIDTH : (a->below ? a->below : t) + x);
-	float west = fresh(t + row + (x + WIDTH - 1) % WIDTH), east = fresh(t + row + (x + 1) % WIDTH);
-
-	return (north + south) + (west + east);
-}
-
 static __device__ float limit(float value)
 {
 	return value < -64.0f ? -64.0f : value > 64.0f ? 64.0f : value;
 }
+#endif

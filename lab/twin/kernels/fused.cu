@@ -2,7 +2,7 @@
 /* --- Packed and fused --- */
 
 /* Pieces that lie one behind the other in the inbox, to the controls of their agents. */
-KERNEL void lab_twin_scatter(const struct args a, u32 step)
+KERNEL void lab_twin_scatter(const struct lab_twin_args a, u32 step)
 {
 	for (u32 i = threadIdx.x; i < AGENTS * CONTROLS; i += blockDim.x) {
 		u32 agent = i / CONTROLS, from = i % CONTROLS;
@@ -16,7 +16,7 @@ KERNEL void lab_twin_scatter(const struct args a, u32 step)
 }
 
 /* The whole table of controls from the inbox, and the gains they come to. */
-KERNEL void lab_twin_receive(const struct args a, u32 step)
+KERNEL void lab_twin_receive(const struct lab_twin_args a, u32 step)
 {
 	clear_sums(&a, step_of(&a, step));
 	for (u32 i = threadIdx.x; i < AGENTS * CONTROLS; i += blockDim.x)
@@ -30,7 +30,7 @@ struct cell {
 };
 
 /* Steps 2 to 7 of one cell, and its history. */
-static __device__ struct cell advance(const struct args *a, const float *gains, u32 step, u32 i)
+static __device__ struct cell advance(const struct lab_twin_args *a, const float *gains, u32 step, u32 i)
 {
 	const float *t = old_t(a, step), *mine = gains + district(i) * GAINS;
 	float here = fresh(t + i), f = fmaf(mine[0], here, mine[1]), l = fmaf(-4.0f, here, neighbours(a, t, i)),
@@ -52,14 +52,14 @@ static __device__ struct cell advance(const struct args *a, const float *gains, 
 	return cell;
 }
 
-KERNEL void lab_twin_advance(const struct args a, u32 step)
+KERNEL void lab_twin_advance(const struct lab_twin_args a, u32 step)
 {
 	step = step_of(&a, step);
 	for (u32 i = thread_index(); i < a.cells; i += thread_count())
 		advance(&a, a.gains, step, i);
 }
 
-static __device__ void tally_all(const struct args *a, struct tally *tally, u32 step)
+static __device__ void tally_all(const struct lab_twin_args *a, struct tally *tally, u32 step)
 {
 	const float *t = new_t(a, step);
 	u64 check = 0;
@@ -75,7 +75,7 @@ static __device__ void tally_all(const struct args *a, struct tally *tally, u32 
 }
 
 /* True in every thread of the block that comes last, once all others' sums are there. */
-static __device__ bool is_last(const struct args *a)
+static __device__ bool is_last(const struct lab_twin_args *a)
 {
 	__shared__ bool last;
 
@@ -89,7 +89,7 @@ static __device__ bool is_last(const struct args *a)
 	return last;
 }
 
-static __device__ void end_step(const struct args *a, u32 step)
+static __device__ void end_step(const struct lab_twin_args *a, u32 step)
 {
 	__syncthreads();
 	if (threadIdx.x)
@@ -103,7 +103,7 @@ static __device__ void end_step(const struct args *a, u32 step)
 }
 
 /* Sums, check and observations: steps 8 to 10. */
-KERNEL void lab_twin_conclude(const struct args a, u32 step)
+KERNEL void lab_twin_conclude(const struct lab_twin_args a, u32 step)
 {
 	__shared__ struct tally tally;
 
@@ -118,7 +118,7 @@ KERNEL void lab_twin_conclude(const struct args a, u32 step)
 }
 
 /* The same where the sums of several fields are still to come. */
-KERNEL void lab_twin_tally(const struct args a, u32 step)
+KERNEL void lab_twin_tally(const struct lab_twin_args a, u32 step)
 {
 	__shared__ struct tally tally;
 
@@ -126,7 +126,7 @@ KERNEL void lab_twin_tally(const struct args a, u32 step)
 }
 
 /* Sums of all fields from what was gathered, then what agents see; one block. */
-KERNEL void lab_twin_combine(const struct args a, u32 step)
+KERNEL void lab_twin_combine(const struct lab_twin_args a, u32 step)
 {
 	for (u32 d = threadIdx.x; reduces(&a, step) && d <= AGENTS; d += blockDim.x) {
 		i64 total = 0;

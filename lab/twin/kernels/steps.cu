@@ -1,4 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What other blocks may have written since: past the first cache. */
+static __device__ float fresh(const float *place)
+{
+	return *(const volatile float *)place;
+}
+
+static __device__ u32 thread_index(void)
+{
+	return blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+static __device__ u32 thread_count(void)
+{
+	return gridDim.x * blockDim.x;
+}
+
+static __device__ u32 step_of(const struct lab_twin_args *a, u32 step)
+{
+	return step == BY_CLOCK ? a->clock[0] : step;
+}
+
+static __device__ const float *old_t(const struct lab_twin_args *a, u32 step)
+{
+	return a->t + (a->doubled && step % 2 ? a->cells : 0);
+}
+
+static __device__ float *new_t(const struct lab_twin_args *a, u32 step)
+{
+	return a->t + (a->doubled && step % 2 == 0 ? a->cells : 0);
+}
+
+static __device__ bool reduces(const struct lab_twin_args *a, u32 step)
+{
+	return step % a->reduce_every == 0;
+}
+
+static __device__ float neighbours(const struct lab_twin_args *a, const float *t, u32 i)
+{
+	u32 x = i % WIDTH, row = i - x;
+	float north = fresh(row ? t + i - WIDTH : (a->above ? a->above : t + a->cells - WIDTH) + x);
+	float south = fresh(row + WIDTH < a->cells ? t + i + WIDTH : (a->below ? a->below : t) + x);
+	float west = fresh(t + row + (x + WIDTH - 1) % WIDTH), east = fresh(t + row + (x + 1) % WIDTH);
+
+	return (north + south) + (west + east);
+}
+
 /* --- Sums of a block, in shared memory --- */
 
 struct tally {
@@ -46,14 +92,14 @@ static __device__ void raise(u32 *place, u32 value, bool together)
 }
 
 /* Whether the 32 cells around `i` are all there and of one district. */
-static __device__ bool is_together(const struct args *a, u32 i)
+static __device__ bool is_together(const struct lab_twin_args *a, u32 i)
 {
 	u32 first = i - i % 32;
 
 	return first + 31 < a->cells && district(first) == district(first + 31);
 }
 
-static __device__ void tally_cell(const struct args *a, struct tally *tally, u32 i, float value)
+static __device__ void tally_cell(const struct lab_twin_args *a, struct tally *tally, u32 i, float value)
 {
 	bool together = is_together(a, i);
 	int sum = fixed(value);
@@ -65,7 +111,7 @@ static __device__ void tally_cell(const struct args *a, struct tally *tally, u32
 	raise(&tally->peak, __float_as_uint(fabsf(value)), together);
 }
 
-static __device__ u64 check_of(const struct args *a, u32 i, float t, float u)
+static __device__ u64 check_of(const struct lab_twin_args *a, u32 i, float t, float u)
 {
 	u64 j = a->first_cell + i;
 
@@ -98,7 +144,7 @@ static __device__ void tally_give(struct tally *tally, i64 *sums, u64 *check)
 
 /* --- What agents see --- */
 
-static __device__ void look_at(const struct args *a, u32 step, const float *t, const i64 *sums, u32 first, u32 count)
+static __device__ void look_at(const struct lab_twin_args *a, u32 step, const float *t, const i64 *sums, u32 first, u32 count)
 {
 	for (u32 q = first; q < observed(step); q += count) {
 		char *place = a->outbox + (a->scattered ? a->scattered * q : packed_at(q));
@@ -112,7 +158,7 @@ static __device__ void look_at(const struct args *a, u32 step, const float *t, c
 
 /* --- To begin with --- */
 
-KERNEL void lab_twin_begin_field(const struct args a, u32 step)
+KERNEL void lab_twin_begin_field(const struct lab_twin_args a, u32 step)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < a.cells; i += thread_count()) {
@@ -122,7 +168,7 @@ KERNEL void lab_twin_begin_field(const struct args a, u32 step)
 	}
 }
 
-KERNEL void lab_twin_begin_rest(const struct args a, u32 step)
+KERNEL void lab_twin_begin_rest(const struct lab_twin_args a, u32 step)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < a.cells; i += thread_count())
@@ -141,7 +187,7 @@ KERNEL void lab_twin_begin_rest(const struct args a, u32 step)
 
 /* --- The ten of the specification --- */
 
-static __device__ void clear_sums(const struct args *a, u32 step)
+static __device__ void clear_sums(const struct lab_twin_args *a, u32 step)
 {
 	for (u32 d = threadIdx.x; reduces(a, step) && d <= AGENTS; d += blockDim.x)
 		a->sums[d] = 0;
@@ -153,55 +199,55 @@ static __device__ void find_gains(const float *controls, float *gains)
 		gains[i] = gain(controls + i / GAINS * CONTROLS, i % GAINS);
 }
 
-KERNEL void lab_twin_gain(const struct args a, u32 step)
+KERNEL void lab_twin_gain(const struct lab_twin_args a, u32 step)
 {
 	clear_sums(&a, step_of(&a, step));
 	find_gains(a.controls, a.gains);
 }
 
-KERNEL void lab_twin_force(const struct args a, u32 step)
+KERNEL void lab_twin_force(const struct lab_twin_args a, u32 step)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < a.cells; i += thread_count())
 		a.f[i] = fmaf(a.gains[district(i) * GAINS], a.t[i], a.gains[district(i) * GAINS + 1]);
 }
 
-KERNEL void lab_twin_spread(const struct args a, u32 step)
+KERNEL void lab_twin_spread(const struct lab_twin_args a, u32 step)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < a.cells; i += thread_count())
 		a.l[i] = fmaf(-4.0f, a.t[i], neighbours(&a, a.t, i));
 }
 
-KERNEL void lab_twin_diffuse(const struct args a, u32 step)
+KERNEL void lab_twin_diffuse(const struct lab_twin_args a, u32 step)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < a.cells; i += thread_count())
 		a.v[i] = fmaf(0.125f, a.l[i], a.t[i]);
 }
 
-KERNEL void lab_twin_push(const struct args a, u32 step)
+KERNEL void lab_twin_push(const struct lab_twin_args a, u32 step)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < a.cells; i += thread_count())
 		a.w[i] = fmaf(1.0f / 256.0f, a.f[i], a.v[i]);
 }
 
-KERNEL void lab_twin_store(const struct args a, u32 step)
+KERNEL void lab_twin_store(const struct lab_twin_args a, u32 step)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < a.cells; i += thread_count())
 		a.u[i] = fmaf(a.gains[district(i) * GAINS + 2], a.w[i], 0.9375f * a.u[i]);
 }
 
-KERNEL void lab_twin_limit(const struct args a, u32 step)
+KERNEL void lab_twin_limit(const struct lab_twin_args a, u32 step)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < a.cells; i += thread_count())
 		a.t[i] = limit(a.w[i]);
 }
 
-KERNEL void lab_twin_sum(const struct args a, u32 step)
+KERNEL void lab_twin_sum(const struct lab_twin_args a, u32 step)
 {
 	__shared__ struct tally tally;
 
@@ -211,12 +257,12 @@ KERNEL void lab_twin_sum(const struct args a, u32 step)
 	tally_give(&tally, a.sums, 0);
 }
 
-KERNEL void lab_twin_look(const struct args a, u32 step)
+KERNEL void lab_twin_look(const struct lab_twin_args a, u32 step)
 {
 	look_at(&a, step, new_t(&a, step), a.sums, thread_index(), thread_count());
 }
 
-KERNEL void lab_twin_check(const struct args a, u32 step)
+KERNEL void lab_twin_check(const struct lab_twin_args a, u32 step)
 {
 	__shared__ struct tally tally;
 	u64 check = 0;

@@ -6,7 +6,7 @@
 #endif
 
 /* Everything that was written before, by any block, is seen by all after. */
-static __device__ void barrier(const struct args *a, u32 round)
+static __device__ void barrier(const struct lab_twin_args *a, u32 round)
 {
 	__syncthreads();
 	if (threadIdx.x == 0) {
@@ -30,7 +30,7 @@ static __device__ i64 seen_by(const struct agents *agents, u32 agent)
 }
 
 /* What agents see of a step that has ended. */
-static __device__ void watch(const struct args *a, struct agents *agents, u32 step)
+static __device__ void watch(const struct lab_twin_args *a, struct agents *agents, u32 step)
 {
 	const float *t = new_t(a, step);
 	const volatile i64 *sums = a->run_sums + (step - step % a->reduce_every) * (AGENTS + 1);
@@ -49,7 +49,7 @@ static __device__ void watch(const struct args *a, struct agents *agents, u32 st
 }
 
 /* What agents do about it. */
-static __device__ void decide(const struct args *a, struct agents *agents, u32 step)
+static __device__ void decide(const struct lab_twin_args *a, struct agents *agents, u32 step)
 {
 	for (u32 i = threadIdx.x; i < AGENTS * CONTROLS; i += blockDim.x) {
 		u32 agent = i / CONTROLS, place = i % CONTROLS;
@@ -79,7 +79,7 @@ static __device__ u64 now_ns(void)
 }
 
 /* The last block folds what agents saw, of the step before the one that the others are at. */
-static __device__ void fold_seen(const struct args *a, const struct agents *agents, u32 step, u64 *folded)
+static __device__ void fold_seen(const struct lab_twin_args *a, const struct agents *agents, u32 step, u64 *folded)
 {
 	if (threadIdx.x)
 		return;
@@ -89,7 +89,7 @@ static __device__ void fold_seen(const struct args *a, const struct agents *agen
 	a->times[step + 1] = now_ns();
 }
 
-static __device__ void work(const struct args *a, const struct agents *agents, struct tally *tally, u32 step)
+static __device__ void work(const struct lab_twin_args *a, const struct agents *agents, struct tally *tally, u32 step)
 {
 	u32 workers = gridDim.x > 1 ? gridDim.x - 1 : 1;
 	u64 check = 0;
@@ -107,7 +107,7 @@ static __device__ void work(const struct args *a, const struct agents *agents, s
 }
 
 /* All blocks at once; all but the last have the cells, each always the same ones. One alone does both. */
-KERNEL void __launch_bounds__(1024, 1) lab_twin_run(const struct args a, u32 step)
+KERNEL void __launch_bounds__(1024, 1) lab_twin_run(const struct lab_twin_args a, u32 step)
 {
 	__shared__ struct agents agents;
 	__shared__ struct tally tally;

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef LAB_NEXT_H
+#define LAB_NEXT_H
+
+/* Makes a call unless one before it has failed. */
+#define NEXT(status, call)                 \
+	do {                               \
+		if (!(status))             \
+			(status) = (call); \
+	} while (0)
+
+#endif
