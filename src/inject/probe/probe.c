@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "base/collective_name.h"
-#include "inject/calls.h"
 #include "inject/pool.h"
 #include "inject/probe/copies.h"
 #include "inject/probe/known.h"
@@ -11,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,40 +20,6 @@
 /* How long a thread waits for another's burst. */
 #define WAIT_NS INT64_C(2000000000)
 enum { LINE_BYTES = 2048 };
-
-/* Of the driver's names without the endings _ptsz and _ptds; the first that fits. */
-static const struct {
-	const char *pattern;
-	enum kwhy_probe_handler handler;
-} handlers[] = {
-	{"cuLaunchKernel", KWHY_PROBE_LAUNCH},
-	{"cuLaunchKernelEx", KWHY_PROBE_LAUNCH_WITH},
-	{"cuLaunchCooperative*", KWHY_PROBE_LAUNCH_COOPERATIVE},
-	{"cuGraphLaunch", KWHY_PROBE_LAUNCH_GRAPH},
-	{"cuGraphInstantiate*", KWHY_PROBE_MAKE_GRAPH},
-	{"cuGraphExecUpdate*", KWHY_PROBE_CHANGE_GRAPH},
-	{"cuGraphExec*SetParams*", KWHY_PROBE_CHANGE_GRAPH},
-	{"cuGraphNodeSetEnabled", KWHY_PROBE_CHANGE_GRAPH},
-	{"cuGraphExecDestroy", KWHY_PROBE_CHANGE_GRAPH},
-	{"cuMemAlloc_v2", KWHY_PROBE_ALLOCATE},
-	{"cuMemAllocAsync", KWHY_PROBE_ALLOCATE},
-	{"cuMemAllocFromPoolAsync", KWHY_PROBE_ALLOCATE},
-	{"cuMemAllocPitch_v2", KWHY_PROBE_ALLOCATE_PITCH},
-	{"cuMemFree_v2", KWHY_PROBE_FREE},
-	{"cuMemFreeAsync", KWHY_PROBE_FREE},
-	{"cuMemMap", KWHY_PROBE_MAP},
-	{"cuMemUnmap", KWHY_PROBE_UNMAP},
-	{"cuIpcGetMemHandle", KWHY_PROBE_SHARE},
-	{"cuIpcOpenMemHandle*", KWHY_PROBE_OPEN_SHARED},
-	{"cuMemcpyDtoDAsync_v2", KWHY_PROBE_COPY},
-	{"cuMemcpyHtoDAsync_v2", KWHY_PROBE_COPY},
-	{"cuMemsetD8Async", KWHY_PROBE_SET_8},
-	{"cuMemsetD16Async", KWHY_PROBE_SET_16},
-	{"cuMemsetD32Async", KWHY_PROBE_SET_32},
-	{"cuMemcpy*", KWHY_PROBE_OTHER},
-	{"cuMemset*", KWHY_PROBE_OTHER},
-	{"cuStreamBeginCapture*", KWHY_PROBE_OTHER},
-};
 
 static _Atomic(struct kwhy_probe *) current;
 
@@ -460,24 +424,13 @@ static void on_copy(
 		finish_burst(probe);
 }
 
-static unsigned width_of(enum kwhy_probe_handler handler)
-{
-	return handler == KWHY_PROBE_SET_8     ? 1
-		: handler == KWHY_PROBE_SET_16 ? 2
-		: handler == KWHY_PROBE_SET_32 ? 4
-					       : 0;
-}
-
 /* Before the call: what it takes away is no longer there; after it: what it gave. */
 static void on_memory(
 	struct kwhy_probe *probe, enum kwhy_probe_handler handler, const struct kwhy_cupti_callback *data)
 {
-	const struct kwhy_cupti_parameters_memory *memory = data->parameters;
-	const struct kwhy_cupti_parameters_pitch *pitch = data->parameters;
 	const struct kwhy_cupti_parameters_map *map = data->parameters;
-	const struct kwhy_cupti_parameters_shared *shared = data->parameters;
 	const enum kwhy_cuda_result *result = data->result;
-	struct kwhy_probe_allocation taken = {.context = data->context};
+	struct kwhy_probe_allocation given;
 
 	if (data->site == KWHY_CUPTI_ENTER) {
 		wait_for_others(probe);
@@ -488,22 +441,11 @@ static void on_memory(
 	}
 	if (result && *result)
 		return;
-	if (handler == KWHY_PROBE_SHARE) {
-		kwhy_probe_memory_share(&probe->memory,
-			((const struct kwhy_cupti_parameters_share *)data->parameters)->address);
-	} else if (handler == KWHY_PROBE_OPEN_SHARED) {
-		kwhy_probe_memory_share(&probe->memory, *shared->out_address);
-	} else if (handler == KWHY_PROBE_ALLOCATE) {
-		taken.address = *memory->out_address;
-		taken.bytes = memory->bytes;
-	} else if (handler == KWHY_PROBE_ALLOCATE_PITCH) {
-		taken.address = *pitch->out_address;
-		taken.bytes = *pitch->out_pitch_bytes * pitch->height;
-	} else if (handler == KWHY_PROBE_MAP) {
-		taken = (struct kwhy_probe_allocation){.address = map->address, .bytes = map->bytes};
-	}
-	if (taken.bytes)
-		kwhy_probe_memory_add(&probe->memory, &taken);
+	kwhy_probe_handler_given(handler, data, &given);
+	if (given.is_shared)
+		kwhy_probe_memory_share(&probe->memory, given.address);
+	else if (given.bytes)
+		kwhy_probe_memory_add(&probe->memory, &given);
 }
 
 static void on_driver_call(struct kwhy_probe *probe, uint32_t id, const struct kwhy_cupti_callback *data)
@@ -526,7 +468,7 @@ static void on_driver_call(struct kwhy_probe *probe, uint32_t id, const struct k
 	case KWHY_PROBE_SET_8:
 	case KWHY_PROBE_SET_16:
 	case KWHY_PROBE_SET_32:
-		on_copy(probe, data, width_of(handler), probe->calls[id].is_of_thread);
+		on_copy(probe, data, kwhy_probe_handler_width(handler), probe->calls[id].is_of_thread);
 		return;
 	case KWHY_PROBE_LAUNCH_COOPERATIVE:
 	case KWHY_PROBE_OTHER:
@@ -571,24 +513,6 @@ void kwhy_probe_on_call(void *context, int domain, uint32_t id, const void *data
 		on_driver_call(probe, id, data);
 }
 
-/* "cuLaunchKernel_ptsz" is cuLaunchKernel for streams of threads. */
-static enum kwhy_probe_handler handler_of(const char *name, bool *out_is_of_thread)
-{
-	char plain[KWHY_INJECT_CALL_NAME_BYTES];
-	char *ending;
-
-	snprintf(plain, sizeof(plain), "%s", name);
-	ending = strstr(plain, "_ptsz");
-	ending = ending ? ending : strstr(plain, "_ptds");
-	*out_is_of_thread = ending != NULL;
-	if (ending)
-		*ending = '\0';
-	for (size_t i = 0; i < sizeof(handlers) / sizeof(handlers[0]); i++)
-		if (fnmatch(handlers[i].pattern, plain, 0) == 0)
-			return handlers[i].handler;
-	return KWHY_PROBE_IGNORED;
-}
-
 static void ask_for_calls(struct kwhy_probe *probe, const struct kwhy_cupti *cupti)
 {
 	const char *name = NULL;
@@ -597,7 +521,7 @@ static void ask_for_calls(struct kwhy_probe *probe, const struct kwhy_cupti *cup
 		id < KWHY_PROBE_CALLS && !cupti->cuptiGetCallbackName(KWHY_CUPTI_DOMAIN_DRIVER, id, &name);
 		id++) {
 		const enum kwhy_probe_handler handler = name
-			? handler_of(name, &probe->calls[id].is_of_thread)
+			? kwhy_probe_handler_of(name, &probe->calls[id].is_of_thread)
 			: KWHY_PROBE_IGNORED;
 
 		probe->calls[id].handler = (uint8_t)handler;

@@ -4,6 +4,7 @@
 
 #include "inject/probe/burst.h"
 #include "inject/probe/graphs.h"
+#include "inject/probe/handlers.h"
 #include "inject/probe/options.h"
 #include "vendor/cupti.h"
 
@@ -15,32 +16,10 @@
  */
 enum { KWHY_PROBE_CALLS = 2048, KWHY_PROBE_PLACES = 16, KWHY_PROBE_ROWS = 1024, KWHY_PROBE_NOTE_BYTES = 600 };
 
-enum kwhy_probe_handler {
-	KWHY_PROBE_IGNORED,
-	KWHY_PROBE_LAUNCH,
-	KWHY_PROBE_LAUNCH_WITH,
-	KWHY_PROBE_LAUNCH_COOPERATIVE,
-	KWHY_PROBE_LAUNCH_GRAPH,
-	KWHY_PROBE_MAKE_GRAPH,
-	KWHY_PROBE_CHANGE_GRAPH, /* or end it */
-	KWHY_PROBE_ALLOCATE,
-	KWHY_PROBE_ALLOCATE_PITCH,
-	KWHY_PROBE_FREE,
-	KWHY_PROBE_MAP,
-	KWHY_PROBE_UNMAP,
-	KWHY_PROBE_SHARE,
-	KWHY_PROBE_OPEN_SHARED,
-	KWHY_PROBE_COPY,
-	KWHY_PROBE_SET_8,
-	KWHY_PROBE_SET_16,
-	KWHY_PROBE_SET_32,
-	KWHY_PROBE_OTHER /* changes memory: waits for the end of a burst */
-};
-
-/* A burst that has ended, until it is written down. */
 /* As a recording numbers forms (model/recording.h): 0 back to back, 1 put back before each repeat. */
 enum { KWHY_PROBE_ROW_BEHIND = 2 };
 
+/* A burst that has ended, until it is written down. */
 struct kwhy_probe_row {
 	const struct kwhy_probe_account *account;
 	int64_t start_mono_ns, launch_mono_ns, launched_mono_ns, end_mono_ns;
