@@ -61,7 +61,7 @@ static enum kwhy_status find_kind(
 	uint32_t number = search->latest[account];
 	enum kwhy_status status;
 
-	if (number != KWHY_NONE && search->kinds[number].blocks == blocks) {
+	if (number < search->count && search->kinds[number].blocks == blocks) {
 		*out = &search->kinds[number];
 		return KWHY_OK;
 	}
