@@ -101,6 +101,12 @@ struct kwhy_device_time {
 	size_t copy_class_count;
 };
 
+/* Of the run, without what kwhy probe took of it. */
+static inline int64_t kwhy_run_ns(const struct kwhy_device_time *time)
+{
+	return time->span_ns - time->probing_ns;
+}
+
 /* Whether it did anything that was recorded. */
 static inline bool kwhy_device_was_active(const struct kwhy_device_time *time)
 {

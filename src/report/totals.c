@@ -55,9 +55,8 @@ static void add_device(struct kwhy_totals *totals, const struct kwhy_device_ledg
 	totals->active_count += kwhy_device_was_active(&books->time);
 	add_run(totals, books);
 	if (books->time.span_ns > 0)
-		totals->run_s = fmax(totals->run_s, (double)books->time.span_ns * 1e-9);
-	kwhy_time_add(
-		&totals->span_ns, books->time.span_ns - books->time.unrecorded_ns - books->time.probing_ns);
+		totals->run_s = fmax(totals->run_s, (double)kwhy_run_ns(&books->time) * 1e-9);
+	kwhy_time_add(&totals->span_ns, kwhy_run_ns(&books->time) - books->time.unrecorded_ns);
 	kwhy_time_add(&totals->whole_ns, books->coverage.select_end_ns - books->coverage.select_start_ns);
 	kwhy_time_add(&totals->busy_ns, books->time.busy_ns);
 	kwhy_time_add(&totals->probing_ns, books->time.probing_ns);

@@ -7,7 +7,8 @@
 
 #define EXAMPLES KWHY_SOURCE_DIR "/examples/"
 #define TRAIN EXAMPLES "recordings/train.kwhy"
-#define TRANSFER EXAMPLES "recordings/transfer.kwhy"
+#define PLAIN KWHY_SOURCE_DIR "/examples/recordings/mix.kwhy"
+#define PROBED KWHY_SOURCE_DIR "/examples/recordings/mix-probed.kwhy"
 
 static char folder[] = "kwhy-powers-XXXXXX";
 static struct kwhy_error error;
@@ -71,12 +72,12 @@ static void powers_go_through_a_file_or_come_from_the_recording_itself(void **st
 	json_t *by_file, *by_recording, *powers;
 
 	(void)state;
-	assert_says(SPAWN("export", "-q", TRANSFER, "-o", place("x.powers.json")), "");
+	assert_says(SPAWN("export", "-q", PROBED, "-o", place("x.powers.json")), "");
 	powers = json_load_file(place("x.powers.json"), 0, NULL);
 	assert_string_equal(json_string_value(json_object_get(powers, "schema")), "kwhy.powers/1");
 	assert_keeps_to_schema("powers", powers);
-	by_file = json_of(SPAWN("report", "-q", "--json", TRANSFER, "--powers", place("x.powers.json")));
-	by_recording = json_of(SPAWN("report", "-q", "--json", TRANSFER, "--powers", TRANSFER));
+	by_file = json_of(SPAWN("report", "-q", "--json", PLAIN, "--powers", place("x.powers.json")));
+	by_recording = json_of(SPAWN("report", "-q", "--json", PLAIN, "--powers", PROBED));
 	assert_non_null(note_of(by_file, "powers-learnt"));
 	assert_string_equal(note_of(by_file, "powers-learnt"), note_of(by_recording, "powers-learnt"));
 	assert_null(note_of(by_file, "powers-overruled"));
@@ -102,6 +103,9 @@ static void what_cannot_be_used_is_refused_in_a_sentence(void **state)
 		SPAWN("export", "-q", KWHY_SOURCE_DIR "/tests/golden/tiny.csv", "-o", place("x.powers.json")),
 		1, "teaches no power");
 	assert_fails(SPAWN("export", "-q", TRAIN, "-o", place("x.powers.json.gz")), 2, "not end in .gz");
+	assert_fails(SPAWN("report", "-q", PLAIN, "--powers", PLAIN), 2, "is the run itself");
+	assert_fails(SPAWN("report", "-q", PLAIN, "--powers", PROBED, "--powers", PROBED), 2, "twice");
+	assert_fails(SPAWN("compare", "-q", PLAIN, PROBED), 1, "is a recording of kwhy probe");
 }
 
 /* No kernel of that name runs: every figure is as without. */
@@ -114,7 +118,7 @@ static void powers_of_other_kernels_change_nothing(void **state)
 	with = json_of(SPAWN("report", "-q", "--json", TRAIN, "--powers", place("x.powers.json")));
 	without = json_of(SPAWN("report", "-q", "--json", TRAIN));
 	assert_true(json_equal(json_object_get(with, "devices"), json_object_get(without, "devices")));
-	assert_non_null(strstr(note_of(with, "powers-learnt"), " 0 come from other recordings"));
+	assert_non_null(strstr(note_of(with, "powers-learnt"), "--powers gave 0 of the "));
 	json_decref(without);
 	json_decref(with);
 }

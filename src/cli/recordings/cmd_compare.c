@@ -78,6 +78,21 @@ static enum kwhy_status read_json(struct source *source, const struct run *run, 
 	return status;
 }
 
+/* While kernels were repeated the host waited: such a run took other times than the program takes. */
+static enum kwhy_status refuse_probed(
+	const struct kwhy_ledger *ledger, const char *path, struct kwhy_error *error)
+{
+	for (size_t d = 0; ledger && d < ledger->device_count; d++)
+		if (ledger->devices[d].time.probing_ns > 0)
+			return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+				"%s is a recording of kwhy probe, which cannot be compared: the program "
+				"waited "
+				"while kernels were repeated; record it without, and give this one as "
+				"--powers",
+				path);
+	return KWHY_OK;
+}
+
 /* A trace is reported first, so that both sides go through one reader. */
 static enum kwhy_status read_traces(struct source *source, const struct run *run,
 	const struct kwhy_job_options *options, struct kwhy_error *error)
@@ -95,7 +110,9 @@ static enum kwhy_status read_traces(struct source *source, const struct run *run
 	free(paths);
 	if (status)
 		return status;
-	status = kwhy_report_json(&job.report, &source->json, error);
+	status = refuse_probed(job.ledger, run->path, error);
+	if (!status)
+		status = kwhy_report_json(&job.report, &source->json, error);
 	kwhy_job_done(&job);
 	return status ? status : read_json(source, run, error);
 }

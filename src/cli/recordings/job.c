@@ -201,7 +201,9 @@ enum kwhy_status kwhy_job_run(struct kwhy_job *job, const struct kwhy_job_option
 
 	*job = (struct kwhy_job){0};
 	work.progress = kwhy_progress_begin(options->quiet);
-	status = run_steps(&work, traces, trace_count, power);
+	status = kwhy_powers_check_paths(options, traces, trace_count, error);
+	if (!status)
+		status = run_steps(&work, traces, trace_count, power);
 	kwhy_powers_files_done(&work.powers);
 	kwhy_progress_end(work.progress);
 	if (status) {

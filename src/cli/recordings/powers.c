@@ -5,6 +5,7 @@
 #include "import/import.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 
 enum kwhy_status kwhy_job_profile_read(const char *path, const struct kwhy_recording *recording,
 	struct kwhy_profile **out, struct kwhy_error *error)
@@ -109,6 +110,35 @@ enum kwhy_status kwhy_powers_files_read(struct kwhy_powers_files *files,
 	if (status)
 		kwhy_powers_files_done(files);
 	return status;
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat of_a, of_b;
+
+	return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
+		of_a.st_ino == of_b.st_ino;
+}
+
+enum kwhy_status kwhy_powers_check_paths(const struct kwhy_job_options *options, char *const *traces,
+	size_t trace_count, struct kwhy_error *error)
+{
+	const struct kwhy_strings *powers = &options->powers;
+
+	for (size_t i = 0; i < powers->count; i++) {
+		for (size_t k = 0; k < trace_count; k++)
+			if (is_same_file(powers->items[i], traces[k]))
+				return kwhy_fail(error, KWHY_E_USAGE,
+					"--powers %s is the run itself, which teaches itself nothing new; "
+					"name "
+					"another recording of the program",
+					powers->items[i]);
+		for (size_t k = 0; k < i; k++)
+			if (is_same_file(powers->items[i], powers->items[k]))
+				return kwhy_fail(error, KWHY_E_USAGE,
+					"--powers names %s twice; it would count twice", powers->items[i]);
+	}
+	return KWHY_OK;
 }
 
 void kwhy_powers_files_done(struct kwhy_powers_files *files)

@@ -18,6 +18,12 @@ struct kwhy_powers_files {
 KWHY_MUST_USE enum kwhy_status kwhy_powers_files_read(struct kwhy_powers_files *files,
 	const struct kwhy_job_options *options, const struct kwhy_recording *recording,
 	struct kwhy_error *error);
+/*
+ * KWHY_E_USAGE where one of --powers is a trace of the run itself, or is named twice: what it taught would be
+ * counted again. Files that are not there are not judged.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_powers_check_paths(const struct kwhy_job_options *options,
+	char *const *traces, size_t trace_count, struct kwhy_error *error);
 /* The profile of that path; NULL: the bundled one of the first device that has one, which may be none. */
 KWHY_MUST_USE enum kwhy_status kwhy_job_profile_read(const char *path, const struct kwhy_recording *recording,
 	struct kwhy_profile **out, struct kwhy_error *error);

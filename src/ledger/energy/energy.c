@@ -294,10 +294,10 @@ static enum kwhy_status note_learnt(struct attribution *attribution, int32_t ind
 			"the "
 			"kernels have other data or sizes, or the clocks are others",
 			index, attribution->powers.overruled_count);
-	return status ? status
-		      : kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "powers-learnt", error,
-				"of the %zu powers of device %d %zu come from other recordings (--powers)",
-				classes->count, index, count);
+	return status
+		? status
+		: kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "powers-learnt", error,
+			  "--powers gave %zu of the %zu powers of device %d", count, classes->count, index);
 }
 
 static enum kwhy_status note(struct attribution *attribution, struct kwhy_error *error)

@@ -195,8 +195,8 @@ static double run_power_w(const struct kwhy_ledger *ledger)
 	for (size_t d = 0; d < ledger->device_count; d++) {
 		const struct kwhy_device_ledger *books = &ledger->devices[d];
 
-		if (kwhy_device_was_active(&books->time) && books->time.span_ns > 0)
-			sum_w += kwhy_run_energy_of(books).run_nj / (double)books->time.span_ns;
+		if (kwhy_device_was_active(&books->time) && kwhy_run_ns(&books->time) > 0)
+			sum_w += kwhy_run_energy_of(books).run_nj / (double)kwhy_run_ns(&books->time);
 	}
 	return sum_w;
 }
