@@ -21,7 +21,7 @@ struct kwhy_rank_arrival {
 	unsigned char proof[KWHY_SHA256_BYTES];
 };
 
-/* So many at once; a further one takes the place of the oldest. */
+/* Connections at once; a further one replaces the oldest. */
 enum { KWHY_RANK_ARRIVALS = 32 };
 
 struct kwhy_rank_door {

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 
 /* TCP sockets of ranks; for rank_link.c and rank_door.c alone. */
-enum { KWHY_RANK_GREETING_S = 5 }; /* for all that is said before a rank is known */
+enum { KWHY_RANK_GREETING_S = 5 }; /* in all, until a rank has proved itself */
 
 uint16_t kwhy_rank_address_port(const struct sockaddr_storage *address);
 void kwhy_rank_address_port_set(struct sockaddr_storage *address, uint16_t port);

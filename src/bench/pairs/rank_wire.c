@@ -34,7 +34,7 @@ struct field {
 struct message {
 	size_t size;
 	const struct field *fields; /* ends with name NULL */
-	bool of_each_rank;	    /* so many of it */
+	bool of_each_rank;	    /* one for each rank */
 };
 
 /* No clock, counter or number of a process or of bytes goes beyond; a double holds it exactly. */

@@ -100,8 +100,8 @@ static double gap_ns(double own_ns)
 }
 
 /*
- * Of a launch, such that one of all accounts comes in a gap's time and accounts share by their worth: each
- * account has had so many launches in the program's time up to now.
+ * The chance that this launch starts a burst. About one burst falls into each gap, and accounts share them by
+ * their worth; an account is expected to be launched as often as it was up to now.
  */
 static double chance(
 	const struct kwhy_probe_pace *pace, const struct kwhy_probe_account *account, int64_t now_mono_ns)
