@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/statistics.h"
+#include "whatif/samples.h"
 #include "whatif/steps.h"
 
 #include <math.h>
@@ -7,13 +8,22 @@
 
 /*
  * By how much the time of another run of the same program would differ, as far as one recording shows it:
- * from how its steps differ, since a run is a sum of them; where no steps are known, from how activities of
- * one name differ, each for itself.
+ * from how its steps differ, since a run is a sum of them, and from how long it is outside of steps; where no
+ * steps are known, from how activities of one name differ, each for itself.
  */
 
 #define SCATTER_QUANTILE 1.645 /* 90 % of a normal distribution lie within so many deviations */
 
-enum { STEPS_LEAST = 4 };
+/*
+ * Standard deviation of how the time outside of steps (libraries load, data is made) differs between two
+ * runs, over that time: ten PyTorch programs, an H200, 2026-11-29 (docs/results/projections.md).
+ */
+#define OUTSIDE_RATIO 0.065
+
+enum {
+	STEPS_LEAST = 4,
+	PAUSE_RATIO = 4 /* A step that takes longer than that many usual ones has a pause in it. Ours. */
+};
 
 /* Variance of the sum of as many such values. */
 static double variance_of_sum(const struct kwhy_moments *moments)
@@ -21,11 +31,12 @@ static double variance_of_sum(const struct kwhy_moments *moments)
 	return moments->count * kwhy_moments_variance(moments);
 }
 
-/* From the start of a step to that of the next, on the device that has most. */
-static struct kwhy_moments steps_of(const struct kwhy_whatif *whatif, uint32_t device)
+typedef void (*take_length)(void *into, int64_t length_ns);
+
+/* Takes the time from the start of each step of a device to that of the next. */
+static void each_length(const struct kwhy_whatif *whatif, uint32_t device, take_length take, void *into)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;
-	struct kwhy_moments moments = {0};
 	int64_t start_ns = KWHY_UNKNOWN_TIME;
 	uint32_t step = KWHY_NONE;
 
@@ -35,25 +46,57 @@ static struct kwhy_moments steps_of(const struct kwhy_whatif *whatif, uint32_t d
 		if (step != KWHY_NONE && whatif->step[i] < step)
 			continue; /* of a step that another stream is still busy with */
 		if (start_ns != KWHY_UNKNOWN_TIME)
-			kwhy_moments_add(&moments, (double)(rows->start_ns[i] - start_ns));
+			take(into, rows->start_ns[i] - start_ns);
 		start_ns = rows->start_ns[i];
 		step = whatif->step[i];
 	}
-	return moments;
 }
 
+static void take_sample(void *samples, int64_t length_ns)
+{
+	kwhy_whatif_sample(samples, length_ns);
+}
+
+struct usual_lengths {
+	int64_t most_ns; /* what is longer has a pause of the program in it and is not counted */
+	struct kwhy_moments moments;
+};
+
+static void take_usual(void *lengths, int64_t length_ns)
+{
+	struct usual_lengths *usual = lengths;
+
+	if (length_ns <= usual->most_ns)
+		kwhy_moments_add(&usual->moments, (double)length_ns);
+}
+
+static struct kwhy_moments steps_of(const struct kwhy_whatif *whatif, uint32_t device)
+{
+	struct kwhy_whatif_samples samples = {.count = 0};
+	struct usual_lengths usual = {0};
+
+	each_length(whatif, device, take_sample, &samples);
+	usual.most_ns = PAUSE_RATIO * kwhy_whatif_quantile(&samples, 0.5);
+	each_length(whatif, device, take_usual, &usual);
+	return usual.moments;
+}
+
+/* The steps and the time outside of them differ each for itself. */
 static double ratio_of_steps(const struct kwhy_whatif *whatif)
 {
+	const double run_ns = (double)(whatif->last_ns - whatif->first_ns);
 	struct kwhy_moments best = {0};
+	double outside_ns;
 
 	for (uint32_t d = 0; d < whatif->recording->device_count; d++) {
 		struct kwhy_moments moments = steps_of(whatif, d);
 
 		best = moments.count > best.count ? moments : best;
 	}
-	return best.count >= STEPS_LEAST && best.mean > 0
-		? sqrt(variance_of_sum(&best)) / (best.count * best.mean)
-		: NAN;
+	if (best.count < STEPS_LEAST || run_ns <= 0)
+		return NAN;
+	outside_ns = fmax(run_ns - best.count * best.mean, 0);
+	return hypot(sqrt(variance_of_sum(&best)), OUTSIDE_RATIO * outside_ns) / run_ns;
 }
 
 static double ratio_of_names(const struct kwhy_whatif *whatif, struct kwhy_moments *names)

@@ -270,6 +270,29 @@ static void work_that_stalled_behind_work_that_goes_begins_as_kernels_do(void **
 	kwhy_plan_free(plan);
 }
 
+/* Five seconds from the first kernel to 100 even steps of 1 ms: how the steps differ does not say how the
+ * pause does. */
+static void a_pause_before_the_steps_is_not_how_steps_differ(void **state)
+{
+	enum { FIRST_US = 5000000, STEPS = 100, STEP_US = 1000 };
+	struct build build = build_new(1);
+	struct kwhy_plan *plan;
+
+	(void)state;
+	for (int i = 0; i <= STEPS; i++) {
+		int64_t at_us = i ? FIRST_US + STEP_US * i : 0;
+
+		launch(&build, at_us, at_us + 10, at_us + 50);
+		build_issued_memset(
+			&build, issue("cudaMemsetAsync", at_us + 4, at_us + 6), 0, at_us + 60, at_us + 90);
+	}
+	plan = made(&build, "host-speed", 100, NULL);
+	/* 0.065 x 1.645 of 5 s */
+	assert_in_range(plan->changes[0].after.time_high_ns - plan->changes[0].after.time_ns, 530000 * US,
+		540000 * US);
+	kwhy_plan_free(plan);
+}
+
 static void a_read_back_parts_what_is_packed(void **state)
 {
 	struct build build = build_new(1);
@@ -555,6 +578,7 @@ int main(void)
 		cmocka_unit_test(copies_whose_time_is_that_of_their_bytes_are_not_packed),
 		cmocka_unit_test(the_kernel_that_takes_a_packed_copy_apart_is_launched_too),
 		cmocka_unit_test(work_that_stalled_behind_work_that_goes_begins_as_kernels_do),
+		cmocka_unit_test(a_pause_before_the_steps_is_not_how_steps_differ),
 		cmocka_unit_test(a_read_back_parts_what_is_packed),
 		cmocka_unit_test(copies_from_pageable_memory_take_the_rate_of_the_profile_and_do_not_block),
 		cmocka_unit_test(a_packed_copy_is_pinned_with_all_of_its_bytes),
