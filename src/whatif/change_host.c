@@ -390,8 +390,41 @@ static int64_t waited_for_ns(
 	return pause_ns - (start_ns - last->end_ns);
 }
 
+/* From the first start of steps to their last end; the whole run where none are known. */
+struct stretch_ns {
+	int64_t start, end;
+};
+
+/* What the host does before the first step and behind the last is no input of a step. */
+static struct stretch_ns steps_ns(const struct kwhy_whatif *whatif)
+{
+	const struct kwhy_activities *rows = &whatif->recording->activities;
+	struct stretch_ns stretch = {INT64_MAX, INT64_MIN};
+
+	for (size_t i = 0; i < rows->count; i++) {
+		if (whatif->step[i] == KWHY_NONE)
+			continue;
+		stretch.start = rows->start_ns[i] < stretch.start ? rows->start_ns[i] : stretch.start;
+		stretch.end = longer_of(stretch.end, rows->end_ns[i]);
+	}
+	return stretch.start <= stretch.end ? stretch : (struct stretch_ns){INT64_MIN, INT64_MAX};
+}
+
+static bool is_prefetched(const struct kwhy_whatif *whatif, uint32_t call, struct stretch_ns steps)
+{
+	const struct kwhy_whatif_node *node = &whatif->graph
+						       ->nodes[kwhy_whatif_call_node(whatif->graph, call)];
+	const int64_t start_ns = whatif->recording->calls.start_ns[call];
+	const int64_t pause_ns = node->lag_ns[KWHY_LINK_ORDER];
+
+	return whatif->graph->outer[call] == call && node->from[KWHY_LINK_ORDER] != KWHY_NONE &&
+		pause_ns >= PAUSE_LEAST_NS && pause_ns <= PAUSE_MOST_NS && start_ns >= steps.start &&
+		start_ns <= steps.end;
+}
+
 void kwhy_whatif_prefetch(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
 {
+	const struct stretch_ns steps = steps_ns(whatif);
 	struct prefetched last = {.thread = KWHY_NONE};
 	double removed_ns = 0;
 	char words[KWHY_QUANTITY_BYTES];
@@ -399,12 +432,10 @@ void kwhy_whatif_prefetch(struct kwhy_whatif *whatif, uint32_t number, struct kw
 	(void)number;
 	for (uint32_t call = 0; call < whatif->recording->calls.count; call++) {
 		uint32_t at = kwhy_whatif_call_node(whatif->graph, call);
-		const struct kwhy_whatif_node *node = &whatif->graph->nodes[at];
-		int64_t pause_ns = node->lag_ns[KWHY_LINK_ORDER];
+		int64_t pause_ns = whatif->graph->nodes[at].lag_ns[KWHY_LINK_ORDER];
 		struct kwhy_whatif_node *changed;
 
-		if (whatif->graph->outer[call] != call || node->from[KWHY_LINK_ORDER] == KWHY_NONE ||
-			pause_ns < PAUSE_LEAST_NS || pause_ns > PAUSE_MOST_NS)
+		if (!is_prefetched(whatif, call, steps))
 			continue;
 		changed = kwhy_whatif_edit(whatif->graph, at);
 		whatif->out_of_memory |= !changed;

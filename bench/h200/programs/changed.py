@@ -196,7 +196,7 @@ def jax_steps(after):
     return step, lambda: jax.block_until_ready(state[0])
 
 
-STEPS = {"workers": 60, "pinned": 150, "pinned_blocking": 150, "overlap": 150, "attention": 200, "channels_last": 100, "static_cache": 3000, "jax_jit": 60}
+STEPS = {"workers": 60, "pinned": 150, "pinned_blocking": 150, "overlap": 150, "attention": 200, "channels_last": 100, "static_cache": 300, "jax_jit": 60}
 
 
 def main():

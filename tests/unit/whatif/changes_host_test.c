@@ -230,6 +230,27 @@ static void at_the_slow_end_one_thread_prepares_all_input(void **state)
 	kwhy_plan_free(plan);
 }
 
+/* A pause of 20 ms between the first kernel and eight steps of 1 ms, each behind a pause of 0.4 ms. */
+static void a_pause_before_the_steps_is_no_input(void **state)
+{
+	struct build build = build_new(1);
+	struct kwhy_plan *plan;
+
+	(void)state;
+	build_issued_memset(&build, issue("cudaMemsetAsync", 0, 2), 0, 10, 20);
+	for (int64_t i = 0; i < 8; i++) {
+		int64_t at = 20000 + 1000 * i;
+
+		launch(&build, at, at + 10, at + 400);
+		build_issued_memset(&build, issue("cudaMemsetAsync", at + 2, at + 4), 0, at + 400, at + 590);
+		build_call(&build, 0, "cudaStreamSynchronize", at + 4, at + 600);
+	}
+	plan = made(&build, "prefetch", 0, NULL);
+	assert_int_equal(plan->change_count, 1);
+	assert_true(plan->changes[0].after.time_ns > 24000 * US);
+	kwhy_plan_free(plan);
+}
+
 /* Pauses of 0.2, 0.3 and 0.4 ms: none is what a loop of calls takes beside them. */
 static void pauses_that_are_the_usual_ones_go(void **state)
 {
@@ -313,6 +334,7 @@ int main(void)
 		cmocka_unit_test(a_pool_costs_what_its_calls_took),
 		cmocka_unit_test(pauses_of_the_host_become_usual_ones),
 		cmocka_unit_test(at_the_slow_end_one_thread_prepares_all_input),
+		cmocka_unit_test(a_pause_before_the_steps_is_no_input),
 		cmocka_unit_test(pauses_that_are_the_usual_ones_go),
 		cmocka_unit_test(what_stays_of_a_pause_whose_call_went_is_prefetched_too),
 		cmocka_unit_test(what_stays_of_a_pause_whose_call_went_has_the_hosts_speed),
