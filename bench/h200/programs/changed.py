@@ -22,7 +22,7 @@ CHANGES = {
     "overlap": "--overlap-copies 2",
     "waits": "--event-waits --drop-waits",
     "jax_jit": "--fuse",
-    "zero_grad": "--fuse",
+    "zero_grad": "",
     "channels_last": "",
     "autocast": "",
     "tf32": "",
