@@ -59,6 +59,9 @@ struct kwhy_probing_parts {
 };
 struct kwhy_probing_parts kwhy_probing_count(const struct kwhy_probing *probing, double within_ratio);
 
+/* What a report calls known; the default of kwhy probe --within. */
+#define KWHY_PROBING_WITHIN_RATIO 0.05
+
 /* Those without repeats by reason, the largest time first; gives how many reasons, at most `most`. */
 size_t kwhy_probing_list_unprobed(
 	const struct kwhy_probing *probing, struct kwhy_probing_part *out, size_t most);

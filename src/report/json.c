@@ -23,6 +23,7 @@ static void (*const parts_in_order[])(struct kwhy_json_report *parts) = {
 	kwhy_json_memory,
 	kwhy_json_hosts,
 	kwhy_json_overhead,
+	kwhy_json_probing,
 	kwhy_json_operations,
 	kwhy_json_ladders,
 	kwhy_json_price,

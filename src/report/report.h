@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "model/finding.h"
 #include "model/ledger.h"
+#include "model/probing.h"
 #include "model/profile.h"
 #include "model/projection.h"
 
@@ -20,6 +21,7 @@ struct kwhy_report {
 	const struct kwhy_power_curve *model_power; /* [device_count]; NULL: not worked out */
 	const struct kwhy_plan *plan;		    /* what changes would bring; NULL: not worked out */
 	const char *no_plan;			    /* why it was asked for and cannot be had; NULL */
+	const struct kwhy_probing *probing;	    /* what kwhy probe repeated; NULL: it did not run */
 	const char *command;			    /* command line that made it */
 	double price_per_kwh;			    /* NAN: not given */
 	const char *currency;			    /* "EUR"; NULL: none named */

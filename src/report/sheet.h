@@ -68,6 +68,7 @@ void kwhy_section_streams(const struct kwhy_sheet *sheet);
 void kwhy_section_memory(const struct kwhy_sheet *sheet);
 void kwhy_section_gauges(const struct kwhy_sheet *sheet);
 void kwhy_section_hosts(const struct kwhy_sheet *sheet);
+void kwhy_section_probing(const struct kwhy_sheet *sheet);
 void kwhy_section_overhead(const struct kwhy_sheet *sheet);
 void kwhy_section_findings(const struct kwhy_sheet *sheet);
 void kwhy_section_plan(const struct kwhy_sheet *sheet);

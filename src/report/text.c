@@ -15,6 +15,7 @@ static void (*const sections[])(const struct kwhy_sheet *sheet) = {
 	kwhy_section_accounts,
 	kwhy_section_groups,
 	kwhy_section_categories,
+	kwhy_section_probing,
 	kwhy_section_kernels,
 	kwhy_section_copies,
 	kwhy_section_operations,

@@ -67,6 +67,33 @@ static size_t count_of_basis(const json_t *report, const char *basis)
 	return count;
 }
 
+/* A recording of kwhy probe says what was repeated; one of kwhy record has no such part. */
+static void a_report_says_what_was_repeated(void **state)
+{
+	json_t *probed = json_of(SPAWN("report", "-q", "--json", PROBED)),
+	       *plain = json_of(SPAWN("report", "-q", "--json", PLAIN));
+	const json_t *probing = json_object_get(probed, "probing");
+	const json_t *all = json_object_get(probing, "all"), *known = json_object_get(probing, "known");
+	json_int_t kernels = json_integer_value(
+		json_object_get(json_object_get(probing, "repeated"), "kernels"));
+	const json_t *part;
+	size_t i;
+
+	(void)state;
+	assert_keeps_to_schema("report", probed);
+	assert_null(json_object_get(plain, "probing"));
+	assert_int_equal(json_integer_value(json_object_get(probing, "bursts")), 2);
+	assert_int_equal(json_integer_value(json_object_get(probing, "repeats")), 810);
+	json_array_foreach(json_object_get(probing, "not_repeated"), i, part)
+		kernels += json_integer_value(json_object_get(part, "kernels"));
+	assert_int_equal(kernels, json_integer_value(json_object_get(all, "kernels")));
+	assert_true(json_integer_value(json_object_get(known, "time_ns")) <=
+		json_integer_value(json_object_get(all, "time_ns")));
+	json_decref(probed);
+	json_decref(plain);
+	assert_says(SPAWN("report", "-q", PROBED), "2 bursts of 810 repeats");
+}
+
 static void powers_go_through_a_file_or_come_from_the_recording_itself(void **state)
 {
 	json_t *by_file, *by_recording, *powers;
@@ -126,6 +153,7 @@ static void powers_of_other_kernels_change_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_report_says_what_was_repeated),
 		cmocka_unit_test(powers_go_through_a_file_or_come_from_the_recording_itself),
 		cmocka_unit_test(what_cannot_be_used_is_refused_in_a_sentence),
 		cmocka_unit_test(powers_of_other_kernels_change_nothing),

@@ -136,6 +136,22 @@ static enum kwhy_status make_books(struct work *work)
 		work->job->recording, &work->ledger_options, &work->job->ledger, work->error);
 }
 
+/* From the recording without the repeats: its table of bursts has them. */
+static enum kwhy_status sum_probing(struct work *work)
+{
+	struct kwhy_job *job = work->job;
+	const struct kwhy_recording *recording = job->recording;
+	enum kwhy_status status;
+
+	if (!recording->burst_count && !recording->unprobed_count)
+		return KWHY_OK;
+	status = kwhy_probing_init(&job->probing, work->error);
+	if (!status)
+		status = kwhy_probing_add(&job->probing, recording, false, work->error);
+	job->report.probing = &job->probing;
+	return status;
+}
+
 static enum kwhy_status look_for_waste(struct work *work)
 {
 	struct kwhy_detect_options detect = kwhy_detect_options_default();
@@ -177,6 +193,8 @@ static enum kwhy_status run_steps(
 		status = read_powers(work);
 	if (!status)
 		status = make_books(work);
+	if (!status)
+		status = sum_probing(work);
 	if (!status)
 		status = look_for_waste(work);
 	if (!status)
@@ -220,6 +238,8 @@ enum kwhy_status kwhy_job_run(struct kwhy_job *job, const struct kwhy_job_option
 
 void kwhy_job_done(struct kwhy_job *job)
 {
+	if (job->report.probing)
+		kwhy_probing_done(&job->probing);
 	if (job->findings)
 		kwhy_findings_free(job->findings);
 	if (job->ledger)

@@ -5,6 +5,7 @@
 #include "cli/options.h"
 #include "model/finding.h"
 #include "model/ledger.h"
+#include "model/probing.h"
 #include "model/profile.h"
 #include "report/report.h"
 
@@ -36,7 +37,8 @@ struct kwhy_job {
 	struct kwhy_ledger *ledger;
 	struct kwhy_findings *findings;
 	char currency[16];
-	struct kwhy_report report; /* of the above; its command is not set */
+	struct kwhy_probing probing; /* what report.probing points to where kwhy probe ran */
+	struct kwhy_report report;   /* of the above; its command is not set */
 };
 
 /* Reads traces and power files, makes the books, looks for waste. */

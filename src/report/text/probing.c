@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/quantity.h"
+#include "report/sheet.h"
+
+#include <inttypes.h>
+
+/* What `kwhy probe` repeated, how much of the kernels it made known, and what it left alone. */
+
+enum { REASONS_MOST = 8 };
+
+static const char *share_of(char out[KWHY_QUANTITY_BYTES], const struct kwhy_probing *probing,
+	const struct kwhy_probing_part *part)
+{
+	return kwhy_quantity_percent(
+		out, probing->busy_ns ? (double)part->busy_ns / (double)probing->busy_ns : 0);
+}
+
+static void write_bursts(const struct kwhy_sheet *sheet, const struct kwhy_probing *probing)
+{
+	char time[KWHY_QUANTITY_BYTES];
+
+	if (probing->bursts)
+		kwhy_sheet_linef(sheet, "  ", "%" PRIu64 " bursts of %" PRIu64 " repeats in all took %s",
+			probing->bursts, probing->repeats, kwhy_quantity_time(time, probing->spent_ns));
+	else
+		kwhy_sheet_linef(sheet, "  ", "no kernel was repeated");
+}
+
+static void write_kernels(const struct kwhy_sheet *sheet, const struct kwhy_probing *probing)
+{
+	const struct kwhy_probing_parts parts = kwhy_probing_count(probing, KWHY_PROBING_WITHIN_RATIO);
+	char probed[KWHY_QUANTITY_BYTES], known[KWHY_QUANTITY_BYTES];
+
+	kwhy_sheet_linef(sheet, "  ",
+		"repeated: %zu of %zu kernels and grids, %s of the kernels' time; known within %g %% by the "
+		"time "
+		"that their repeats took: %zu, %s",
+		parts.probed.accounts, parts.all.accounts, share_of(probed, probing, &parts.probed),
+		100 * KWHY_PROBING_WITHIN_RATIO, parts.known.accounts,
+		share_of(known, probing, &parts.known));
+}
+
+static void write_unprobed(const struct kwhy_sheet *sheet, const struct kwhy_probing *probing)
+{
+	struct kwhy_probing_part parts[REASONS_MOST];
+	const size_t count = kwhy_probing_list_unprobed(probing, parts, REASONS_MOST);
+	char share[KWHY_QUANTITY_BYTES];
+
+	for (size_t i = 0; i < count; i++)
+		kwhy_sheet_linef(sheet, "  ", "not repeated: %zu, %s: %s", parts[i].accounts,
+			share_of(share, probing, &parts[i]), parts[i].reason);
+}
+
+static void write_checks(const struct kwhy_sheet *sheet, const struct kwhy_probing *probing)
+{
+	if (probing->different)
+		kwhy_sheet_linef(sheet, "  ",
+			"after repeats of %.300s memory was not what it had been: the results of this run "
+			"are not "
+			"to be trusted; --skip leaves that kernel alone",
+			kwhy_names_get(&probing->names, probing->different_name));
+	else if (probing->checked)
+		kwhy_sheet_linef(sheet, "  ",
+			"device memory was the same after each of the %" PRIu64 " bursts that were checked",
+			probing->checked);
+	else if (probing->bursts)
+		kwhy_sheet_linef(sheet, "  ", "memory was not checked after any burst");
+}
+
+void kwhy_section_probing(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_probing *probing = sheet->report->probing;
+
+	if (!probing)
+		return;
+	kwhy_sheet_heading(
+		sheet, "Probing", "what kwhy probe repeated; the intervals of accounts come from readings");
+	write_bursts(sheet, probing);
+	write_kernels(sheet, probing);
+	write_unprobed(sheet, probing);
+	write_checks(sheet, probing);
+}
