@@ -152,6 +152,19 @@ static void behind_a_graph_its_kernels_are_repeated_that_take_no_address_from_me
 	assert_null(strstr(probed->log, "gave up"));
 }
 
+/* Of a kernel that runs in graphs alone, too: nothing outside of them shows what it does. */
+static void kernels_of_graphs_alone_are_repeated(void **state)
+{
+	struct probed *probed;
+
+	(void)state;
+	expect_same("cold-graph:8 sum");
+	probed = probe("", "cold-graph:8 sum");
+	assert_int_equal(count(probed->log, "burst vectorized_elementwise_kernel"), 8);
+	assert_int_equal(count(probed->log, "burst add"), 0);
+	assert_null(strstr(probed->log, "gave up"));
+}
+
 static void copies_and_memsets_are_repeated_but_for_pageable_ones(void **state)
 {
 	struct probed *probed;
@@ -222,6 +235,7 @@ int main(void)
 			memory_that_is_not_put_back_ends_the_probing_and_the_status_tells, end_one),
 		cmocka_unit_test_teardown(
 			behind_a_graph_its_kernels_are_repeated_that_take_no_address_from_memory, end_one),
+		cmocka_unit_test_teardown(kernels_of_graphs_alone_are_repeated, end_one),
 		cmocka_unit_test_teardown(copies_and_memsets_are_repeated_but_for_pageable_ones, end_one),
 		cmocka_unit_test_teardown(threads_take_turns_with_bursts, end_one),
 		cmocka_unit_test_teardown(a_child_of_fork_works_as_it_would, end_one),

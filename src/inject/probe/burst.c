@@ -8,8 +8,8 @@
 #include <sched.h>
 #include <time.h>
 
-/* Other work of the program: as long as an iteration of a loop may take. */
-#define REST_NS INT64_C(200000000)
+/* Other work of the program: what a loop that does not wait has queued. */
+#define REST_NS INT64_C(500000000)
 #define END_NS INT64_C(20000000000)
 #define SPIN_NS INT64_C(100000)
 enum { REPEATS_LEAST = 2, REPEATS_MOST = 5000, CHECKS_EVERY = 16 };

@@ -11,6 +11,12 @@
 bool kwhy_probe_is_fit(const char *name);
 
 /*
+ * Whether it may run behind a graph without having been seen outside of one: such a kernel, unless it may
+ * find addresses of matrices in memory. Any other name: false. Pure.
+ */
+bool kwhy_probe_may_begin_in_graph(const char *name);
+
+/*
  * Whether it may run on memory that an earlier run of it has left: such kernels, and those that take indices
  * from memory which they only read. Scans, sorts and products in parts count in memory what a kernel before
  * them has reset; on what an earlier run left they can reach memory that is not theirs, or wait for ever. Any

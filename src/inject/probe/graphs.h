@@ -9,8 +9,8 @@
  * The kernels of executable graphs, kept when those are made: the graph that one was made of may be gone when
  * it is launched. Behind a launch of a graph one of its kernels may be launched by itself. The memory is then
  * that of the graph's end: what lay there when the kernel ran may have been overwritten, so only kernels that
- * take no addresses or indices from memory are, by name, and of those the ones that were seen to be
- * idempotent outside of a graph. Any thread; a lock that nobody holds while the driver is called.
+ * take no addresses or indices from memory are, by name. Any thread; a lock that nobody holds while the
+ * driver is called.
  */
 enum { KWHY_PROBE_GRAPHS = 128, KWHY_PROBE_NODES_MOST = 16384, KWHY_PROBE_NODE_ATTRIBUTES = 2 };
 

@@ -5,6 +5,7 @@
 #include "base/collective_name.h"
 #include "inject/pool.h"
 #include "inject/probe/copies.h"
+#include "inject/probe/fit.h"
 #include "inject/probe/known.h"
 #include "inject/probe/progress.h"
 
@@ -297,11 +298,18 @@ struct wish {
 	int64_t now_mono_ns;
 };
 
+/* Behind the graph memory is put back as behind any launch; what runs there must stand what the graph left.
+ */
+static bool may_repeat_behind_graph(const struct kwhy_probe_account *account)
+{
+	return account->form == KWHY_PROBE_IDEMPOTENT || kwhy_probe_may_begin_in_graph(account->name);
+}
+
 static bool wants_node(void *context, struct kwhy_probe_account *account)
 {
 	const struct wish *wish = context;
 
-	if (account->form != KWHY_PROBE_IDEMPOTENT) {
+	if (!may_repeat_behind_graph(account)) {
 		if (!atomic_load(&account->reason))
 			atomic_store(&account->reason, KWHY_PROBE_GRAPH);
 		return false;
