@@ -181,6 +181,10 @@ enum kwhy_status kwhy_options_parse(const struct kwhy_option *options, bool firs
 	while (!status && (found = getopt_long(argc, argv, table.letters, table.longs, NULL)) != -1) {
 		if (found == '?' || found == ':')
 			return fail_option(found, options, argv, optind - 1, error);
+		/* Nobody means the word that ends the options as the value of one. */
+		if (optarg && strcmp(optarg, "--") == 0)
+			return kwhy_fail(error, KWHY_E_USAGE, "option --%s needs its %s before '--'",
+				option_of(options, found)->name, option_of(options, found)->argument);
 		help |= option_of(options, found)->kind == KWHY_OPTION_HELP;
 		status = set_option(option_of(options, found), optarg, target, error);
 	}

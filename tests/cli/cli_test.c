@@ -131,6 +131,7 @@ static void wrong_usage_exits_2_and_says_what_is_wrong(void **state)
 	assert_fails(SPAWN("report", "--outptu=x", TINY), 2, "'--outptu=x'; did you mean --output?");
 	assert_fails(SPAWN("report", TINY, "-Z"), 2, "unknown option -Z");
 	assert_fails(SPAWN("report", TINY, "--power"), 2, "--power needs its FILE");
+	assert_fails(SPAWN("report", "--power", "--", TINY), 2, "--power needs its FILE before '--'");
 	assert_fails(SPAWN("report", TINY, "--json=3"), 2, "--json takes no argument");
 	assert_fails(SPAWN("report", TINY, "--seed", "-1"), 2, "--seed takes a whole number");
 	assert_fails(SPAWN("report", TINY, "--intensity", "much"), 2, "--intensity takes a number");

@@ -127,7 +127,8 @@ static void the_library_is_told_what_was_asked_for(void **state)
 	(void)state;
 	assert_string_equal(spawned.out.data,
 		"1 30000 0 2500000000 2147483648 all 7\n*spin*\nnccl*\nknown\nmeters.blocks\n");
-	spawned = assert_ends(spawned, 4, "ended with status 4\nkwhy: no kernel was repeated\n");
+	spawned = assert_ends(spawned, 4,
+		"ended with status 4\nkwhy: no kernel was repeated: no kernel of the program was recorded\n");
 	spawned_done(&spawned);
 }
 

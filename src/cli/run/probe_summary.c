@@ -13,7 +13,8 @@ static double percent(const struct kwhy_probing *probing, int64_t busy_ns)
 static void write_bursts(const struct kwhy_probing *probing, struct kwhy_text *out)
 {
 	if (!probing->bursts) {
-		kwhy_text_add(out, "no kernel was repeated\n");
+		kwhy_text_addf(out, "no kernel was repeated%s\n",
+			probing->busy_ns ? "" : ": no kernel of the program was recorded");
 		return;
 	}
 	kwhy_text_addf(out, "%" PRIu64 " bursts of %" PRIu64 " repeats took %.1f s\n", probing->bursts,
