@@ -455,7 +455,7 @@ static void link_activities(struct kwhy_recording *recording, const struct call_
 		if (rows->call[i] != KWHY_NONE)
 			row = *find_slot(index, recording->streams[rows->stream[i]].process, rows->call[i]);
 		rows->call[i] = row ? row - 1 : KWHY_NONE;
-		recording->lost.unlinked_activities += row == 0;
+		recording->lost.unlinked_activities += row == 0 && rows->origin[i] == KWHY_ORIGIN_PROGRAM;
 	}
 }
 

@@ -89,6 +89,9 @@ static void a_report_says_what_was_repeated(void **state)
 	assert_int_equal(kernels, json_integer_value(json_object_get(all, "kernels")));
 	assert_true(json_integer_value(json_object_get(known, "time_ns")) <=
 		json_integer_value(json_object_get(all, "time_ns")));
+	/* Repeats have no call of the program's. */
+	assert_true(json_integer_value(
+			    json_object_get(json_object_get(probed, "lost"), "unlinked_activities")) < 810);
 	json_decref(probed);
 	json_decref(plain);
 	assert_says(SPAWN("report", "-q", PROBED), "2 bursts of 810 repeats");

@@ -23,12 +23,22 @@ static const char *const rerun_names[] = {"*elementwise_kernel*", "*gather_kerne
 static const char *const unfit_names[] = {"*xmma*implicit*", "*xmma*[Ss]egment_k_on*", "*cutlass*", "*wgrad*",
 	"*dgrad*", "*[Ss]plitK_*", "*split_k*", "*[Ss]tream[Kk]*", "*stream_k*", "*spin*", "*persistent*"};
 
+/* Products of cuBLAS among these whose blocks know nothing of each other. */
+static const char *const plain_names[] = {"*cutlass*simt_sgemm*"};
+
 static bool is_among(const char *name, const char *const *patterns, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (fnmatch(patterns[i], name, 0) == 0)
 			return true;
 	return false;
+}
+
+#define IS_AMONG(name, patterns) is_among(name, patterns, sizeof(patterns) / sizeof((patterns)[0]))
+
+static bool is_unfit(const char *name)
+{
+	return IS_AMONG(name, unfit_names) && !IS_AMONG(name, plain_names);
 }
 
 /* Products of many matrices may take their addresses from a list in memory. */
@@ -39,13 +49,10 @@ bool kwhy_probe_may_begin_in_graph(const char *name)
 
 bool kwhy_probe_is_fit(const char *name)
 {
-	return is_among(name, fit_names, sizeof(fit_names) / sizeof(fit_names[0])) &&
-		!is_among(name, unfit_names, sizeof(unfit_names) / sizeof(unfit_names[0]));
+	return IS_AMONG(name, fit_names) && !is_unfit(name);
 }
 
 bool kwhy_probe_may_rerun(const char *name)
 {
-	return kwhy_probe_is_fit(name) ||
-		(is_among(name, rerun_names, sizeof(rerun_names) / sizeof(rerun_names[0])) &&
-			!is_among(name, unfit_names, sizeof(unfit_names) / sizeof(unfit_names[0])));
+	return !is_unfit(name) && (IS_AMONG(name, fit_names) || IS_AMONG(name, rerun_names));
 }
