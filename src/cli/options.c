@@ -105,6 +105,16 @@ static enum kwhy_status set_count(
 	return KWHY_OK;
 }
 
+/* Nobody means the word that ends the options as the value of one. */
+static enum kwhy_status check_text(
+	const struct kwhy_option *option, const char *value, struct kwhy_error *error)
+{
+	if (!value || strcmp(value, "--") != 0)
+		return KWHY_OK;
+	return kwhy_fail(
+		error, KWHY_E_USAGE, "option --%s needs its %s before '--'", option->name, option->argument);
+}
+
 static enum kwhy_status set_option(
 	const struct kwhy_option *option, const char *value, void *target, struct kwhy_error *error)
 {
@@ -116,9 +126,9 @@ static enum kwhy_status set_option(
 		return KWHY_OK;
 	case KWHY_OPTION_TEXT:
 		*(const char **)field = value;
-		return KWHY_OK;
+		return check_text(option, value, error);
 	case KWHY_OPTION_LIST:
-		return add_string(field, value, error);
+		return check_text(option, value, error) ? KWHY_E_USAGE : add_string(field, value, error);
 	case KWHY_OPTION_NUMBER:
 		return set_number(option, value, field, error);
 	case KWHY_OPTION_COUNT:
@@ -181,10 +191,6 @@ enum kwhy_status kwhy_options_parse(const struct kwhy_option *options, bool firs
 	while (!status && (found = getopt_long(argc, argv, table.letters, table.longs, NULL)) != -1) {
 		if (found == '?' || found == ':')
 			return fail_option(found, options, argv, optind - 1, error);
-		/* Nobody means the word that ends the options as the value of one. */
-		if (optarg && strcmp(optarg, "--") == 0)
-			return kwhy_fail(error, KWHY_E_USAGE, "option --%s needs its %s before '--'",
-				option_of(options, found)->name, option_of(options, found)->argument);
 		help |= option_of(options, found)->kind == KWHY_OPTION_HELP;
 		status = set_option(option_of(options, found), optarg, target, error);
 	}

@@ -33,7 +33,7 @@ void kwhy_json_streams(struct kwhy_json_report *parts);
 void kwhy_json_memory(struct kwhy_json_report *parts);
 void kwhy_json_hosts(struct kwhy_json_report *parts);
 void kwhy_json_overhead(struct kwhy_json_report *parts);
-void kwhy_json_probing(struct kwhy_json_report *parts); /* only where kwhy probe ran */
+void kwhy_json_probing(struct kwhy_json_report *parts);	   /* only where kwhy probe ran */
 void kwhy_json_operations(struct kwhy_json_report *parts); /* and the split of transfers */
 void kwhy_json_ladders(struct kwhy_json_report *parts);
 void kwhy_json_price(struct kwhy_json_report *parts); /* cost and carbon */
