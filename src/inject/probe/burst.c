@@ -91,6 +91,16 @@ static bool is_end_checked(struct kwhy_probe_burst *burst)
 		((burst->writes || burst->is_of_graph) && before % CHECKS_EVERY == 0);
 }
 
+/* Launches of one account may differ in the layers of their grids: then none is run on what one has left. */
+static void distrust_layers(struct kwhy_probe_burst *burst)
+{
+	struct kwhy_probe_account *account = burst->account;
+
+	if (account->form == KWHY_PROBE_IDEMPOTENT && !burst->launch.copy.bytes &&
+		!kwhy_probe_may_rerun(account->name, burst->launch.grid))
+		account->form = KWHY_PROBE_STATEFUL;
+}
+
 enum kwhy_probe_reason kwhy_probe_burst_begin(struct kwhy_probe_burst *burst, uint64_t limit_bytes)
 {
 	enum kwhy_probe_reason reason = kwhy_probe_launch_refuse(burst->driver, &burst->launch);
@@ -102,6 +112,7 @@ enum kwhy_probe_reason kwhy_probe_burst_begin(struct kwhy_probe_burst *burst, ui
 	burst->failure = KWHY_CUDA_SUCCESS;
 	burst->is_late = burst->is_saved = false;
 	burst->is_learning = burst->account->form == KWHY_PROBE_FORM_UNKNOWN;
+	distrust_layers(burst);
 	burst->outside_count = 0;
 	if (!reason)
 		reason = kwhy_probe_reach_read(
@@ -205,7 +216,7 @@ static int64_t copy_ns(const struct kwhy_probe_burst *burst)
  * harm. */
 static enum kwhy_probe_reason learn(struct kwhy_probe_burst *burst)
 {
-	const bool may_rerun = kwhy_probe_may_rerun(burst->account->name);
+	const bool may_rerun = kwhy_probe_may_rerun(burst->account->name, burst->launch.grid);
 	const uint64_t *sums = burst->place->sums_host;
 
 	kwhy_probe_contents_copy(burst, KWHY_PROBE_COPY_BEFORE, true);
@@ -281,6 +292,8 @@ static void check(struct kwhy_probe_burst *burst)
 
 static void finish(struct kwhy_probe_burst *burst)
 {
+	if (burst->is_late)
+		return;
 	if (burst->is_saved)
 		kwhy_probe_contents_copy(burst, KWHY_PROBE_COPY_AFTER, true);
 	if (burst->is_checked)

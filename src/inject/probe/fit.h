@@ -5,13 +5,14 @@
 #include <stdbool.h>
 
 /*
- * Whether a kernel, by its mangled name, is of a family that takes neither addresses nor indices nor its own
- * progress from memory: it may run on whatever lies there. Any other name: false. Pure.
+ * Whether a kernel, by its mangled name and the blocks of its grid in x, y and z, is of a family that takes
+ * neither addresses nor indices nor its own progress from memory: it may run on whatever lies there. Any
+ * other name: false. Pure.
  */
-bool kwhy_probe_is_fit(const char *name);
+bool kwhy_probe_is_fit(const char *name, const unsigned grid[3]);
 
 /*
- * Whether it may run behind a graph without having been seen outside of one: such a kernel, unless it may
+ * Whether a kernel that is fit may run behind a graph without having been seen outside of one: unless it may
  * find addresses of matrices in memory. Any other name: false. Pure.
  */
 bool kwhy_probe_may_begin_in_graph(const char *name);
@@ -22,6 +23,6 @@ bool kwhy_probe_may_begin_in_graph(const char *name);
  * them has reset; on what an earlier run left they can reach memory that is not theirs, or wait for ever. Any
  * other name: false. Pure.
  */
-bool kwhy_probe_may_rerun(const char *name);
+bool kwhy_probe_may_rerun(const char *name, const unsigned grid[3]);
 
 #endif

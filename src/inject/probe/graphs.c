@@ -120,7 +120,7 @@ static bool keep_node(const struct kwhy_probe_graph_maker *maker, struct kwhy_pr
 	if (!shape.name[0])
 		return false;
 	node->account = kwhy_probe_account_of(maker->accounts, &shape, maker->reason_of);
-	node->is_fit = kwhy_probe_is_fit(shape.name) && !is_cooperative(maker->driver, handle) &&
+	node->is_fit = kwhy_probe_is_fit(shape.name, shape.grid) && !is_cooperative(maker->driver, handle) &&
 		keep_arguments(maker->driver, node, parameters.arguments, arena);
 	if (node->is_fit)
 		keep_attributes(maker->driver, node, handle);

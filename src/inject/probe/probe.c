@@ -196,8 +196,11 @@ static void begin_burst(struct kwhy_probe *probe, struct kwhy_probe_account *acc
 	reason = burst->place ? kwhy_probe_burst_begin(burst, probe->options.memory_bytes)
 			      : KWHY_PROBE_CONTEXT;
 	leave(probe, own);
-	if (!reason)
+	if (!reason) {
+		say(probe, "begin %.200s [%u x %u x %u, %u]\n", account->name, launch->grid[0],
+			launch->grid[1], launch->grid[2], account->threads_per_block);
 		return;
+	}
 	refuse(probe, account, reason);
 	if (burst->failure)
 		give_up(probe, "a call of the driver failed with %d before a repeat of %.300s",
