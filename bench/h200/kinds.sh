@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What kernels of libraries draw, by kind, for the priors in a machine's profile: probes loops of library operations
 # (programs/kinds.py), each group in three sizes, and writes their powers as FOLDER/powers/GROUP-SIZE.json. Some 12 s each, 27 of
-# them. PYTHON names another interpreter. `scripts/kind-powers` makes the profile's rows of them.
+# them. PYTHON names another interpreter. `programs/kind_powers.py` makes the profile's part kernel_kinds of them.
 # usage: kinds.sh KWHY_FOLDER OUT_FOLDER [GROUP...]
 set -uo pipefail
 kwhy=$(realpath "$1")/bin/kwhy

@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "import/import.h"
 #include "import/json_file.h"
+#include "import/profile_kinds.h"
 #include "import/profile_operations.h"
 #include "import/profile_transfers.h"
 
@@ -196,6 +197,13 @@ static enum kwhy_status read_operations(const struct reader *reader, const json_
 		    : KWHY_OK;
 }
 
+static enum kwhy_status read_kinds(const struct reader *reader, const json_t *root)
+{
+	const json_t *part = json_object_get(root, "kernel_kinds");
+
+	return part ? kwhy_import_profile_kinds(reader->path, part, reader->profile, reader->error) : KWHY_OK;
+}
+
 static enum kwhy_status read_root(const struct reader *reader, const json_t *root)
 {
 	const json_t *schema = json_object_get(root, "schema");
@@ -211,6 +219,8 @@ static enum kwhy_status read_root(const struct reader *reader, const json_t *roo
 		status = read_figure(reader, &kwhy_profile_figures[i], root);
 	if (!status)
 		status = read_known_powers(reader, root);
+	if (!status)
+		status = read_kinds(reader, root);
 	if (!status)
 		status = read_operations(reader, root);
 	return status ? status : read_transfers(reader, root);

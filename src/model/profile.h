@@ -23,6 +23,23 @@ struct kwhy_known_power {
 	struct kwhy_measured power_w;
 };
 
+/* What kernels of one kind draw above idle where they fill the device; its spread is that between kernels. */
+struct kwhy_kind_power {
+	const char *kind;	  /* "attention" */
+	const char *const *names; /* patterns of fnmatch(3); the first kind with one that matches is taken */
+	size_t name_count;
+	struct kwhy_measured above_idle_w;
+};
+
+/* The powers of kinds, and how they fall where a launch takes less than `ramp_s` or fills less than all. */
+struct kwhy_kernel_kinds {
+	double ramp_s;
+	double ramp_exponent; /* of the launch's time over ramp_s */
+	double fill_exponent; /* of the share of the multiprocessors that have a block */
+	struct kwhy_kind_power *items;
+	size_t count; /* 0: none is known */
+};
+
 /* Where a figure of a profile comes from, in words; either text may be NULL. */
 struct kwhy_profile_note {
 	const char *part, *key; /* as in kwhy_profile_figures */
@@ -118,6 +135,7 @@ struct kwhy_profile {
 
 	struct kwhy_known_power *known_powers;
 	size_t known_power_count;
+	struct kwhy_kernel_kinds kernel_kinds;
 
 	const struct kwhy_self_test *self_test; /* NULL: none; in the arena */
 	/* Curves, choices and overtaking alone; NULL: none. In the arena: not to be freed by itself. */

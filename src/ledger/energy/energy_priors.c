@@ -266,6 +266,11 @@ static void class_prior(
 		prior->class_log[c] = (struct kwhy_normal){log(class->learnt_w), class->learnt_spread};
 		return;
 	}
+	if (!(above_w > 1) && class->kind_w > 0) {
+		prior->tied[c] = false;
+		prior->class_log[c] = (struct kwhy_normal){log(class->kind_w), class->kind_spread};
+		return;
+	}
 	prior->tied[c] = !(above_w > 1);
 	if (prior->tied[c]) {
 		prior->class_log[c] = (struct kwhy_normal){log(class->fill), class->spread};

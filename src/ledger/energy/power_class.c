@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/energy/power_class.h"
 
+#include "ledger/energy/power_kind.h"
 #include "ledger/energy/power_learnt.h"
 #include "ledger/energy/power_place.h"
 #include "ledger/probing.h"
@@ -53,6 +54,7 @@ struct account_sum {
 	double grid_ns, filled_ns; /* time of rows whose grid is known, and that times its fill */
 	double time_ns;		   /* with that of repeats */
 	double repeats_ns;
+	size_t rows; /* with repeats */
 	enum pool pool;
 	double fill, expected, place_ratio;
 	struct kwhy_learnt_prior learnt;
@@ -97,6 +99,7 @@ static void add_row(
 	double fill = kwhy_power_grid_fill(rows->blocks[row], sm_count);
 
 	sum->time_ns += length_ns;
+	sum->rows++;
 	if (rows->kind[row] == KWHY_ACTIVITY_COPY)
 		sum->pool = pool_of_copy(rows->copy_kind[row]);
 	sum->kind = rows->kind[row];
@@ -143,6 +146,12 @@ static int compare_sums(const void *a, const void *b)
 static void sharpen(struct kwhy_power_prior *prior, const struct account_sum *sum,
 	const struct kwhy_profile *profile, const char *name)
 {
+	const double fill = sum->grid_ns > 0 ? sum->filled_ns / sum->grid_ns : NAN;
+	const struct kwhy_kind_prior kind = kwhy_kind_prior_of(
+		profile, name, fill, 1e-9 * sum->time_ns / (double)sum->rows);
+
+	prior->kind_w = kind.above_idle_w;
+	prior->kind_spread = kind.spread;
 	prior->learnt_w = sum->learnt.above_idle_w;
 	prior->learnt_spread = sum->learnt.spread;
 	for (size_t i = 0; profile && i < profile->known_power_count; i++) {
@@ -164,6 +173,8 @@ static struct kwhy_power_prior *open_class(struct kwhy_power_classes *classes, e
 		.spread = pool_priors[pool].spread,
 		.known_w = NAN,
 		.known_sd_w = NAN,
+		.kind_w = NAN,
+		.kind_spread = NAN,
 		.learnt_w = NAN,
 		.learnt_spread = NAN,
 		.beside = pool_priors[pool].beside,
@@ -219,8 +230,11 @@ static void form_clean_class(struct kwhy_power_classes *classes, struct kwhy_dev
 		if (!books->accounts[i].is_clean)
 			continue;
 		classes->clean = books->accounts[i].power_class = (uint32_t)classes->count;
-		classes->priors[classes->count++] = (struct kwhy_power_prior){
-			.known_w = NAN, .known_sd_w = NAN, .learnt_w = NAN, .account_count = 1};
+		classes->priors[classes->count++] = (struct kwhy_power_prior){.known_w = NAN,
+			.known_sd_w = NAN,
+			.kind_w = NAN,
+			.learnt_w = NAN,
+			.account_count = 1};
 	}
 }
 
@@ -237,6 +251,7 @@ static void join_twins(
 		twin->filled_ns += sums[i].filled_ns;
 		twin->time_ns += sums[i].time_ns;
 		twin->repeats_ns += sums[i].time_ns;
+		twin->rows += sums[i].rows;
 	}
 }
 

@@ -24,6 +24,8 @@ struct kwhy_power_prior {
 	double spread;	      /* standard deviation of the logarithm */
 	double known_w;	      /* above idle plus idle (gross), from the machine profile; NAN: not known */
 	double known_sd_w;    /* its standard uncertainty */
+	double kind_w;	      /* above idle, of kernels of its kind, from the profile; NAN: not known */
+	double kind_spread;   /* of its logarithm */
 	double learnt_w;      /* above idle, from other recordings; NAN: none, or the readings overrule it */
 	double learnt_spread; /* of its logarithm */
 	bool beside;	      /* copies and memsets: run beside kernels at full power */

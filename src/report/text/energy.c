@@ -166,6 +166,14 @@ static void add_group(struct kwhy_table *table, const struct kwhy_device_ledger 
 	kwhy_table_spread(table, group->low_nj, group->high_nj);
 }
 
+static bool is_probed(const struct kwhy_ledger *ledger)
+{
+	for (size_t d = 0; d < ledger->device_count; d++)
+		if (ledger->devices[d].time.probing_ns > 0)
+			return true;
+	return false;
+}
+
 void kwhy_section_groups(const struct kwhy_sheet *sheet)
 {
 	const struct kwhy_ledger *ledger = sheet->report->ledger;
@@ -185,6 +193,9 @@ void kwhy_section_groups(const struct kwhy_sheet *sheet)
 			sheet, "Known only as sums", "named by their first account; -o x.json lists all");
 	kwhy_table_write(&table, sheet->style, sheet->out);
 	kwhy_sheet_more(sheet, count, count - left);
+	if (count && !is_probed(ledger))
+		kwhy_sheet_linef(sheet, "  ", "%s",
+			"kwhy probe -- CMD measures what each kernel draws, by repeating it in place.");
 }
 
 static const struct kwhy_table_column category_columns[] = {

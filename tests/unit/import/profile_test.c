@@ -261,6 +261,55 @@ static void transfers_that_cannot_be_are_refused_by_name(void **state)
 	}
 }
 
+#define KINDS(rows)                                                                                     \
+	FRONT ",\"kernel_kinds\":{\"ramp_s\":4e-5,\"ramp_exponent\":0.4,\"fill_exponent\":1,\"kinds\":" \
+	      "[" rows "]}}"
+#define WATTS "\"above_idle_w\":{\"value\":500,\"spread\":100,\"unit\":\"W\"}"
+
+static void powers_of_kinds_keep_their_order_and_patterns(void **state)
+{
+	struct kwhy_profile *profile;
+
+	(void)state;
+	assert_int_equal(KWHY_OK,
+		import_text(KINDS("{\"kind\":\"a\",\"names\":[\"*x*\",\"y*\"]," WATTS "},"
+				  "{\"kind\":\"b\",\"names\":[\"*\"]," WATTS "}"),
+			&profile));
+	assert_int_equal(profile->kernel_kinds.count, 2);
+	assert_int_equal(profile->kernel_kinds.items[0].name_count, 2);
+	assert_string_equal(profile->kernel_kinds.items[0].names[1], "y*");
+	assert_string_equal(profile->kernel_kinds.items[1].kind, "b");
+	assert_true(profile->kernel_kinds.items[1].above_idle_w.spread == 100);
+	assert_true(profile->kernel_kinds.ramp_s == 4e-5);
+	kwhy_profile_free(profile);
+}
+
+static void kinds_that_cannot_be_are_refused_by_name(void **state)
+{
+	static const char *const texts[] = {
+		FRONT ",\"kernel_kinds\":[]}",
+		FRONT
+		",\"kernel_kinds\":{\"ramp_s\":0,\"ramp_exponent\":0.4,\"fill_exponent\":1,\"kinds\":[]}}",
+		KINDS(""),
+		KINDS("{\"kind\":\"a\",\"names\":[]," WATTS "}"),
+		KINDS("{\"kind\":\"a\",\"names\":[\"\"]," WATTS "}"),
+		KINDS("{\"kind\":\"a\",\"names\":[\"*\"]}"),
+		KINDS("{\"kind\":\"a\",\"names\":[\"*\"],\"above_idle_w\":{\"value\":5,\"spread\":1,\"unit\":"
+		      "\"kW\"}}"),
+		KINDS("{\"kind\":\"a\",\"names\":[\"*\"],\"above_idle_w\":{\"value\":5,\"spread\":0,\"unit\":"
+		      "\"W\"}}"),
+		KINDS("{\"names\":[\"*\"]," WATTS "}"),
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct kwhy_profile *profile;
+
+		assert_int_equal(import_text(texts[i], &profile), KWHY_E_INPUT);
+		assert_non_null(strstr(error.text, "kernel_kinds"));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -273,6 +322,8 @@ int main(void)
 		cmocka_unit_test(a_file_that_is_too_large_or_not_there_is_refused),
 		cmocka_unit_test(curves_and_the_fastest_ways_of_transfers_are_read),
 		cmocka_unit_test(transfers_that_cannot_be_are_refused_by_name),
+		cmocka_unit_test(powers_of_kinds_keep_their_order_and_patterns),
+		cmocka_unit_test(kinds_that_cannot_be_are_refused_by_name),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_IMPORT_PROFILE_KINDS_H
+#define KWHY_IMPORT_PROFILE_KINDS_H
+
+#include "base/status.h"
+#include "model/profile.h"
+
+#include <jansson.h>
+
+/*
+ * The part "kernel_kinds" of a machine profile: what kernels of each kind draw. Everything is in the
+ * profile's arena. KWHY_E_INPUT names the member that is wrong; `path` is the profile's.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_import_profile_kinds(
+	const char *path, const json_t *part, struct kwhy_profile *profile, struct kwhy_error *error);
+
+#endif
