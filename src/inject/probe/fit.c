@@ -23,7 +23,8 @@ static const char *const rerun_names[] = {"*elementwise_kernel*", "*gather_kerne
 static const char *const unfit_names[] = {"*xmma*implicit*", "*xmma*[Ss]egment_k_on*", "*cutlass*", "*wgrad*",
 	"*dgrad*", "*[Ss]plitK_*", "*split_k*", "*[Ss]tream[Kk]*", "*stream_k*", "*spin*", "*persistent*"};
 
-/* Products of cuBLAS among these whose blocks know nothing of each other. */
+/* Products of cuBLAS among these whose blocks leave no count behind: CUTLASS's last layer resets it
+   (kernel/gemm.h, "the final threadblock resets the semaphore for subsequent grids"). */
 static const char *const plain_names[] = {"*cutlass*simt_sgemm*"};
 
 static bool is_among(const char *name, const char *const *patterns, size_t count)
@@ -55,7 +56,7 @@ bool kwhy_probe_may_begin_in_graph(const char *name)
  */
 static bool may_wait_for_layers(const char *name, const unsigned grid[3])
 {
-	return grid[2] > 1 && fnmatch("*gemm*", name, 0) == 0;
+	return grid[2] > 1 && fnmatch("*gemm*", name, 0) == 0 && !IS_AMONG(name, plain_names);
 }
 
 bool kwhy_probe_is_fit(const char *name, const unsigned grid[3])
