@@ -348,7 +348,7 @@ TABLE
 
 case $part in
 all | record | turns | collectives | replay)
-	use_libraries 'libnvrtc.so.1*' 'libcublas.so.1*' 'libnccl.so.2'
+	use_libraries 'libnvrtc.so.1*' 'libcublasLt.so.1*' 'libnccl.so.2'
 	nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm,power.draw --format=csv > "$out/gpu.csv" 2>&1
 	;;
 esac

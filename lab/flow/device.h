@@ -28,19 +28,16 @@ static inline uint32_t cells_of(const struct lab_flow_shape *shape)
 	return shape->width * shape->height * shape->depth;
 }
 
-enum {
-	LAB_FLOW_TEAM = 4,	/* blocks that share the weights in the run in one launch, */
-	LAB_FLOW_TILE = 32,	/* and rows that they have at once */
-	LAB_FLOW_THREADS = 256, /* of a block, nearly everywhere */
-	LAB_FLOW_PRODUCTS = 5
-};
+/* out[outputs] += in[inputs] times matrix[inputs][outputs]. */
+static inline void lab_flow_add_product(
+	const float *in, uint32_t inputs, const float *matrix, uint32_t outputs, float *restrict out)
+{
+	for (uint32_t k = 0; k < inputs; k++, matrix += outputs)
+		for (uint32_t j = 0; j < outputs; j++)
+			out[j] += in[k] * matrix[j];
+}
 
-/* weights[WEIGHTS] and halves[HALVES] of kernels/args.cu; halves may be NULL. */
-void lab_flow_weights(float *weights, uint16_t *halves);
-
-/* On the host, of all rows: how they begin, a step up to its moves, and what they begin the next one with. */
-void lab_flow_host_begin(const struct lab_flow_args *args);
-void lab_flow_host_advance(const struct lab_flow_args *args, uint32_t step);
-void lab_flow_host_settle(const struct lab_flow_args *args, uint32_t step);
+/* weights[WEIGHTS] of kernels/args.cu. */
+void lab_flow_weights(float *weights);
 
 #endif

@@ -22,14 +22,6 @@ enum {
 	LAB_FLOW_STEPS = 60,
 	LAB_FLOW_FLOWS_MOST = 100000,
 	LAB_FLOW_STEPS_MOST = 4000,
-	LAB_FLOW_ENERGIES = 32, /* e of a flow */
-	LAB_FLOW_STATE = 256,	/* h of a flow */
-	LAB_FLOW_PLACE = 16,	/* numbers of a cell */
-	LAB_FLOW_INPUTS = 64,
-	LAB_FLOW_LAYER = 64,
-	LAB_FLOW_GATES = 3 * LAB_FLOW_STATE,
-	LAB_FLOW_LOGITS = 6,
-	LAB_FLOW_OUTPUTS = 40, /* energies, logits, and two that are always 0 */
 	/* Of a flow-step: multiplications and additions of all its matrices. */
 	LAB_FLOW_FLOP = 523264
 };
@@ -43,8 +35,6 @@ struct lab_flow_shape {
 
 /* The lattice as specified. */
 struct lab_flow_shape lab_flow_shape_of(uint32_t flows, uint32_t steps, bool by_argmax);
-KWHY_MUST_USE enum kwhy_status lab_flow_shape_check(
-	const struct lab_flow_shape *shape, struct kwhy_error *error);
 
 /* What a step must come to, exactly. */
 struct lab_flow_step {
@@ -52,20 +42,54 @@ struct lab_flow_step {
 	uint32_t merged, exited;
 };
 
+/*
+ * Who is where, kept on the host: the exact half of `flow`. A flow has a row; a flow that left or merged
+ * gives its row to a new one, whose number is the next. Which of them gets which number changes nothing.
+ */
+struct lab_flow_roster {
+	struct lab_flow_shape shape;
+	uint64_t *at;	 /* [flows] at the start of a step */
+	uint64_t *moved; /* [flows] after it, the caller's to fill in */
+	uint64_t *fresh; /* [flows] after a step: 0, or step + 1 << 32 | number of the new flow in this row */
+	uint64_t *owners; /* [cells] step + 1 << 32 | row */
+	uint32_t *next;	  /* [flows] from who is left on, one row to the next of those that merged; NONE: no
+			     more */
+	uint32_t next_number;
+};
+
+/* Lays it out in memory, of at least the bytes that it gives; NULL: says the bytes alone. */
+size_t lab_flow_roster_place(const struct lab_flow_shape *shape, void *memory, struct lab_flow_roster *out);
+void lab_flow_roster_reset(struct lab_flow_roster *roster);
+
+/* Who is in the row `moved[row]` after all moves leaves, merges or stays. */
+void lab_flow_roster_step(struct lab_flow_roster *roster, uint32_t step, struct lab_flow_step *out);
+
+/* Flows, one a row: their numbers and places (kernels/args.cu), and what they carry. */
+struct lab_flow_rows {
+	uint32_t count;
+	uint64_t *at;
+	float *e, *h; /* [count][32] and [count][256]; NULL: not asked for */
+};
+
+KWHY_MUST_USE enum kwhy_status lab_flow_rows_open(
+	uint32_t count, bool numbers, struct lab_flow_rows *out, struct kwhy_error *error);
+void lab_flow_rows_done(struct lab_flow_rows *rows);
+
+/* Those that are left after the last of `steps`, in the order of their numbers; `fresh` as in a roster. */
+KWHY_MUST_USE enum kwhy_status lab_flow_rows_take(const struct lab_flow_rows *rows, const uint64_t *fresh,
+	uint32_t steps, struct lab_flow_rows *out, struct kwhy_error *error);
+
 struct lab_flow_answer {
 	struct lab_flow_shape shape;
-	struct lab_flow_step *steps;		  /* [shape.steps] */
-	uint64_t spawned, merged, exited, places; /* over all steps */
-	uint32_t active;			  /* left after the last */
-	uint64_t *at;	     /* [active] their numbers and places, ascending (flow/rules.h) */
-	float *e, *h;	     /* [active][ENERGIES] and [active][STATE]; NULL: not asked for */
-	double sum_e, sum_h; /* of those; NAN: not asked for */
-	double sum_out;	     /* of e of all that left */
+	struct lab_flow_step *steps; /* [shape.steps] */
+	uint64_t spawned;	     /* over all steps */
+	struct lab_flow_rows left;   /* after the last, in the order of their numbers */
+	double sum_out;		     /* of e of all that left; NAN: not asked for */
 };
 
 /*
  * Runs it on one core. `numbers`: also what flows carry, half a million multiplications and additions a
- * flow-step; argmax has them without being asked. KWHY_E_INPUT for a shape out of bounds. End with
+ * flow-step; argmax has them without being asked.  End with
  * lab_flow_answer_done().
  */
 KWHY_MUST_USE enum kwhy_status lab_flow_reference(const struct lab_flow_shape *shape, bool numbers,

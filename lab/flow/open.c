@@ -4,6 +4,7 @@
 #include "lab/next.h"
 #include "lab/parts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum {
@@ -25,18 +26,17 @@ static size_t place_memory(struct lab_flow *flow, uint64_t start)
 		     dense = flow->variant->way == LAB_FLOW_DENSE;
 	const struct lab_part parts[] = {
 		{&a->weights, WEIGHTS * sizeof(float)},
-		{&a->halves, HALVES * sizeof(uint16_t)},
-		{&a->cells, cells * LAB_FLOW_PLACE * sizeof(float)},
+		{&a->cells, cells * PLACE * sizeof(float)},
 		{&a->at, rows * sizeof(uint64_t)},
 		{&a->moved, 2 * rows * sizeof(uint64_t)},
 		{&a->next, 2 * rows * sizeof(uint32_t)},
 		{&a->owners, cells * sizeof(uint64_t)},
 		{&a->map, dense * lab_flow_slots(flow) * sizeof(uint32_t)},
-		{&a->e, rows * LAB_FLOW_ENERGIES * sizeof(float)},
-		{&a->h_rows, rows * LAB_FLOW_STATE * sizeof(float)},
-		{&a->outputs_rows, rows * LAB_FLOW_OUTPUTS * sizeof(float)},
-		{&a->h_halves, whole * 2 * rows * LAB_FLOW_STATE * sizeof(uint16_t)},
-		{&a->parts, whole * 2 * LAB_FLOW_TEAM * rows * LAB_FLOW_OUTPUTS * sizeof(float)},
+		{&a->e, rows * E * sizeof(float)},
+		{&a->h_rows, rows * H * sizeof(float)},
+		{&a->outputs_rows, rows * OUT * sizeof(float)},
+		{&a->h_halves, whole * 2 * rows * H * sizeof(uint16_t)},
+		{&a->parts, whole * 2 * TEAM * rows * OUT * sizeof(float)},
 		{&a->times, (steps + 1) * sizeof(uint64_t)},
 		{&a->numbers, 2 * sizeof(uint32_t)},
 		{&a->fresh, 2 * rows * sizeof(uint64_t)},
@@ -55,13 +55,13 @@ size_t lab_flow_place_work(struct lab_flow *flow, uint64_t start)
 	bool dense = flow->variant->way == LAB_FLOW_DENSE;
 	size_t rows = dense ? flow->chunk : flow->shape.flows + 1;
 	const struct lab_part parts[] = {
-		{&a->in, rows * LAB_FLOW_INPUTS * sizeof(float)},
-		{&a->u, rows * LAB_FLOW_LAYER * sizeof(float)},
-		{&a->a, rows * LAB_FLOW_INPUTS * sizeof(float)},
-		{&a->gi, rows * LAB_FLOW_GATES * sizeof(float)},
-		{&a->gh, rows * LAB_FLOW_GATES * sizeof(float)},
-		{&a->h, rows * LAB_FLOW_STATE * sizeof(float)},
-		{&a->outputs, rows * LAB_FLOW_OUTPUTS * sizeof(float)},
+		{&a->in, rows * IN * sizeof(float)},
+		{&a->u, rows * IN * sizeof(float)},
+		{&a->a, rows * IN * sizeof(float)},
+		{&a->gi, rows * GATES * sizeof(float)},
+		{&a->gh, rows * GATES * sizeof(float)},
+		{&a->h, rows * H * sizeof(float)},
+		{&a->outputs, rows * OUT * sizeof(float)},
 	};
 	size_t bytes = lab_parts_place(parts, sizeof(parts) / sizeof(parts[0]) - (dense ? 0 : 2), start);
 
@@ -96,25 +96,17 @@ static enum kwhy_status open_memory(struct lab_flow *flow, struct kwhy_error *er
 
 static enum kwhy_status send_weights(struct lab_flow *flow, struct kwhy_error *error)
 {
-	struct kwhy_gpu *gpu = flow->gpu;
-	float *weights = malloc(WEIGHTS * sizeof(*weights));
-	uint16_t *halves = malloc(HALVES * sizeof(*halves));
-	enum kwhy_status status = weights && halves ? KWHY_OK : kwhy_fail_memory(error, "weights");
+	size_t bytes = WEIGHTS * sizeof(float);
+	float *weights = malloc(bytes);
+	const struct kwhy_gpu_copy copy = {flow->args.weights, kwhy_gpu_address(weights), bytes};
+	enum kwhy_status status = weights ? KWHY_OK : kwhy_fail_memory(error, "weights");
 
 	if (!status) {
-		const struct kwhy_gpu_copy whole = {flow->args.weights, kwhy_gpu_address(weights),
-						   WEIGHTS * sizeof(*weights)},
-					   half = {flow->args.halves, kwhy_gpu_address(halves),
-						   HALVES * sizeof(*halves)};
-
-		lab_flow_weights(weights, halves);
-		status = gpu->ops->copy_now(gpu, &whole, error);
-		NEXT(status, gpu->ops->copy_now(gpu, &half, error));
+		lab_flow_weights(weights);
+		status = flow->gpu->ops->copy_now(flow->gpu, &copy, error);
 	}
 	free(weights);
-	free(halves);
-	NEXT(status, lab_flow_launch(flow, LAB_FLOW_CELLS, 0, 0, cells_of(&flow->shape), error));
-	return status;
+	return status ? status : lab_flow_launch(flow, LAB_FLOW_CELLS, 0, 0, cells_of(&flow->shape), error);
 }
 
 static enum kwhy_status open_kernels(struct lab_flow *flow, struct kwhy_error *error)
@@ -132,37 +124,46 @@ static enum kwhy_status open_kernels(struct lab_flow *flow, struct kwhy_error *e
 	return status ? status : lab_gate_open(gpu, flow->stream, &flow->gate, error);
 }
 
-/* What the host and the device send each other where the host decides who merges. */
-static enum kwhy_status open_mail(struct lab_flow *flow, struct kwhy_error *error)
+/* The library, where it is of use and there; else own kernels. */
+static enum kwhy_status open_products(struct lab_flow *flow, struct kwhy_error *error)
 {
-	size_t rows = flow->shape.flows + 1;
-	enum kwhy_status status = flow->gpu->ops->host_new(flow->gpu, KWHY_GPU_HOST_PINNED,
-		rows * (sizeof(*flow->moved) + sizeof(*flow->fresh) + sizeof(*flow->next)) +
-			lab_flow_slots(flow) * sizeof(*flow->map),
-		flow->gpu->facts.numa_node, &flow->mail_memory, error);
+	const char *own = "own kernels: a flow alone is no matrix", *missing = "";
+	enum kwhy_status status = KWHY_OK;
 
-	if (status)
-		return status;
-	flow->moved = flow->mail_memory.memory;
-	flow->fresh = flow->moved + rows;
-	flow->next = (uint32_t *)(flow->fresh + rows);
-	flow->map = flow->next + rows;
-	return KWHY_OK;
+	if (flow->variant->way == LAB_FLOW_WHOLE) {
+		own = "tensor instructions of the kernel";
+		flow->precision = LAB_FLOW_BF16;
+	} else if (flow->variant->way != LAB_FLOW_EACH) {
+		status = lab_blaslt_open(flow->gpu, flow->stream, &flow->blaslt, error);
+		own = flow->blaslt ? lab_blaslt_name(flow->blaslt) : "own kernels: ";
+		missing = status ? error->text : "";
+	}
+	if (flow->variant->way != LAB_FLOW_WHOLE && !flow->blaslt)
+		flow->precision = LAB_FLOW_FP32;
+	snprintf(flow->products, sizeof(flow->products), "%s%s", own, missing);
+	return status == KWHY_E_UNSUPPORTED ? KWHY_OK : status;
 }
 
+/* What the host has, for all GPUs; what they send each other where it says who merges. */
 static enum kwhy_status open_host(struct lab_flow *flow, struct kwhy_error *error)
 {
+	size_t roster_bytes = lab_flow_roster_place(&flow->shape, NULL, NULL),
+	       map_bytes = lab_flow_slots(flow) * sizeof(*flow->map);
 	enum kwhy_status status;
 
 	flow->records = calloc(flow->shape.steps, sizeof(*flow->records));
-	flow->device_records = calloc(flow->shape.steps, sizeof(*flow->device_records));
 	flow->times = calloc(flow->shape.steps + 1, sizeof(*flow->times));
-	if (!flow->records || !flow->device_records || !flow->times)
+	if (!flow->records || !flow->times)
 		return kwhy_fail_memory(error, "a run of flow");
 	if (lab_flow_on_device(flow->variant))
 		return KWHY_OK;
-	status = lab_flow_roster_open(&flow->shape, &flow->roster, error);
-	return status ? status : open_mail(flow, error);
+	status = flow->gpu->ops->host_new(flow->gpu, KWHY_GPU_HOST_PINNED, map_bytes + roster_bytes,
+		flow->gpu->facts.numa_node, &flow->host_memory, error);
+	if (status)
+		return status;
+	lab_flow_roster_place(&flow->shape, flow->host_memory.memory, &flow->roster);
+	flow->map = (uint32_t *)((char *)flow->host_memory.memory + roster_bytes);
+	return KWHY_OK;
 }
 
 static enum kwhy_status issue_steps(void *context, struct kwhy_error *error)
@@ -178,99 +179,108 @@ static enum kwhy_status issue_steps(void *context, struct kwhy_error *error)
 /* The whole run, to be launched again and again. What has never run is run before: code is loaded then. */
 static enum kwhy_status capture(struct lab_flow *flow, struct kwhy_error *error)
 {
-	struct kwhy_gpu *gpu = flow->gpu;
-	enum kwhy_status status;
+	enum kwhy_status status = lab_flow_reset(flow, error);
 
-	if (!gpu->ops->capture_begin)
-		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s records no graphs; leave %s out",
-			gpu->facts.name, flow->variant->id);
-	status = lab_flow_reset(flow, error);
 	NEXT(status, lab_flow_step_issue(flow, 0, error));
-	NEXT(status, lab_flow_wait(flow, error));
+	NEXT(status, lab_flow_wait(flow, 0, error));
 	flow->tally = (struct lab_flow_tally){0};
-	NEXT(status, kwhy_gpu_capture(gpu, flow->stream, issue_steps, flow, &flow->graph, error));
-	flow->graph_tally = flow->tally;
+	NEXT(status, kwhy_gpu_capture(flow->gpu, flow->stream, issue_steps, flow, &flow->graph, error));
+	flow->graph_kernels = flow->tally.kernels;
 	return status;
 }
 
-/* Tensor cores of the kind that it was written for; on the host all run. */
-static enum kwhy_status check_cores(
-	const struct lab_flow_variant *variant, const struct kwhy_gpu *gpu, struct kwhy_error *error)
-{
-	int architecture = gpu->facts.architecture;
-	bool is_cuda = strcmp(gpu->ops->name, "cuda") == 0;
-
-	if (variant->way == LAB_FLOW_WHOLE && architecture &&
-		(architecture < TENSOR_ARCHITECTURE || !is_cuda))
-		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
-			"%s has no tensor cores that %s is written for: NVIDIA's of compute capability 8.0 "
-			"or newer; leave it out",
-			gpu->facts.name, variant->id);
-	return KWHY_OK;
-}
-
-static enum kwhy_status check_request(const struct lab_flow_request *request, struct kwhy_error *error)
+/* Why a variant cannot be run so, and what to do; NULL: it can. */
+static const char *refusal(const struct lab_flow_request *request)
 {
 	const struct lab_flow_variant *variant = request->variant;
+	const struct lab_flow_shape *shape = &request->shape;
 	const struct kwhy_gpu *gpu = request->gpus[0];
-	uint64_t flow_steps = (uint64_t)request->shape.flows * request->shape.steps;
-	enum kwhy_status status = lab_flow_shape_check(&request->shape, error);
+	int architecture = gpu->facts.architecture; /* 0: the host, which has every kernel in C */
+	bool is_cuda = strcmp(gpu->ops->name, "cuda") == 0;
 
-	if (status)
-		return status;
-	if (variant->way == LAB_FLOW_EACH && flow_steps > EACH_FLOW_STEPS)
-		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
-			"%llu flow-steps one by one take too long for a run; take fewer --steps or --flows "
-			"for %s",
-			(unsigned long long)flow_steps, variant->id);
-	if (variant->way == LAB_FLOW_DENSE && !gpu->facts.architecture &&
-		request->shape.width * request->shape.height * request->shape.depth > HOST_SLOTS)
-		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
-			"the whole lattice takes the host minutes a step; run %s on a GPU", variant->id);
+	if (variant->way == LAB_FLOW_SPLIT &&
+		(request->gpu_count > LAB_FLOW_GPUS_MOST || shape->flows % request->gpu_count))
+		return "GPUs have parts of one size, and there may be 8; take --flows that they divide";
+	if (variant->way == LAB_FLOW_EACH && (uint64_t)shape->flows * shape->steps > EACH_FLOW_STEPS)
+		return "so many flow-steps one by one take too long; take fewer --steps or --flows";
+	if (variant->way == LAB_FLOW_DENSE && !architecture && cells_of(shape) > HOST_SLOTS)
+		return "the whole lattice takes the host minutes a step; run it on a GPU";
 	if (variant->workspace == LAB_FLOW_POOLED && !gpu->ops->pool_new)
-		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
-			"the driver of %s has no pool of memory; leave %s out", gpu->facts.name, variant->id);
-	if (variant->way == LAB_FLOW_WHOLE && request->shape.by_argmax)
-		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
-			"%s has the fixed path alone; leave it out, or --path argmax", variant->id);
-	return check_cores(variant, gpu, error);
+		return "the driver has no pool of memory; leave it out";
+	if (variant->graph && !gpu->ops->capture_begin)
+		return "the driver records no graphs; leave it out";
+	if (variant->way == LAB_FLOW_WHOLE && shape->by_argmax)
+		return "it has the fixed path alone; leave it out, or --path argmax";
+	if (variant->way == LAB_FLOW_WHOLE && architecture &&
+		(!is_cuda || architecture < TENSOR_ARCHITECTURE))
+		return "it needs tensor cores of compute capability 8.0 or newer; leave it out";
+	return NULL;
 }
 
-static enum kwhy_status prepare(struct lab_flow *flow, struct kwhy_error *error)
+/* On one GPU; `first` is that of the first, or NULL: it is the first. What is made is given out also after a
+ * failure. */
+static enum kwhy_status open_rank(const struct lab_flow_request *request, struct kwhy_gpu *gpu,
+	struct lab_flow *first, struct lab_flow **out, struct kwhy_error *error)
 {
-	enum kwhy_status status = flow->gpu->ops->enter(flow->gpu, error);
+	struct lab_flow *flow = calloc(1, sizeof(*flow));
+	enum kwhy_status status;
 
+	*out = flow;
+	if (!flow)
+		return kwhy_fail_memory(error, "a run of flow");
+	flow->variant = request->variant;
+	flow->shape = request->shape;
+	flow->precision = request->precision;
+	flow->gpu = gpu;
+	flow->first_rank = first ? first : flow;
+	flow->ranks[0] = flow;
+	flow->rank_count = 1;
+	status = gpu->ops->enter(gpu, error);
 	NEXT(status, open_kernels(flow, error));
 	NEXT(status, open_memory(flow, error));
 	NEXT(status, send_weights(flow, error));
-	NEXT(status, lab_flow_blas_open(flow, error));
-	NEXT(status, open_host(flow, error));
-	if (!status && flow->variant->graph)
-		status = capture(flow, error);
-	return status ? status : lab_flow_wait(flow, error);
+	NEXT(status, open_products(flow, error));
+	return status ? status : lab_flow_wait(flow, 0, error);
+}
+
+/* GPUs have parts of one size. */
+static enum kwhy_status open_ranks(
+	struct lab_flow *flow, const struct lab_flow_request *request, struct kwhy_error *error)
+{
+	struct kwhy_collectives_member members[LAB_FLOW_GPUS_MOST];
+	uint32_t count = request->variant->way == LAB_FLOW_SPLIT ? request->gpu_count : 1;
+	enum kwhy_status status = KWHY_OK;
+
+	for (; !status && flow->rank_count < count; flow->rank_count += flow->ranks[flow->rank_count] != NULL)
+		status = open_rank(request, request->gpus[flow->rank_count], flow,
+			&flow->ranks[flow->rank_count], error);
+	for (uint32_t i = 0; i < flow->rank_count; i++) {
+		struct lab_flow *rank = flow->ranks[i];
+
+		rank->count = flow->shape.flows / count;
+		rank->first = rank->count * i;
+		members[i] = (struct kwhy_collectives_member){rank->gpu, rank->stream};
+	}
+	if (!status && count > 1)
+		status = kwhy_collectives_own_new(members, count, &flow->group, error);
+	return status ? status : flow->gpu->ops->enter(flow->gpu, error);
 }
 
 enum kwhy_status lab_flow_open(
 	const struct lab_flow_request *request, struct lab_flow **out, struct kwhy_error *error)
 {
 	struct lab_flow *flow;
-	enum kwhy_status status = check_request(request, error);
+	const char *why_not = refusal(request);
+	enum kwhy_status status;
 
-	if (status)
-		return status;
-	flow = calloc(1, sizeof(*flow));
-	if (!flow)
-		return kwhy_fail_memory(error, "a run of flow");
-	flow->variant = request->variant;
-	flow->shape = request->shape;
-	flow->precision = request->precision;
-	flow->gpu = request->gpus[0];
-	flow->ranks[0] = flow;
-	flow->rank_count = 1;
-	flow->count = request->shape.flows;
-	status = prepare(flow, error);
-	if (!status && flow->variant->way == LAB_FLOW_SPLIT)
-		status = lab_flow_ranks_open(flow, request, error);
+	if (why_not)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s on %s: %s", request->variant->id,
+			request->gpus[0]->facts.name, why_not);
+	status = open_rank(request, request->gpus[0], NULL, &flow, error);
+	NEXT(status, open_ranks(flow, request, error));
+	NEXT(status, open_host(flow, error));
+	if (!status && flow->variant->graph)
+		status = capture(flow, error);
 	if (status)
 		lab_flow_close(flow);
 	else
@@ -278,33 +288,44 @@ enum kwhy_status lab_flow_open(
 	return status;
 }
 
-void lab_flow_close(struct lab_flow *flow)
+static void close_rank(struct lab_flow *flow)
 {
 	struct kwhy_error ignored;
-	struct kwhy_gpu *gpu;
+	struct kwhy_gpu *gpu = flow->gpu;
 
-	if (!flow)
-		return;
-	gpu = flow->gpu;
-	lab_flow_ranks_close(flow);
-	/* What is still queued, after a failure, must not find its memory gone. */
-	if (flow->stream && !gpu->ops->enter(gpu, &ignored))
-		(void)gpu->ops->synchronize(gpu, flow->stream, &ignored);
+	(void)gpu->ops->enter(gpu, &ignored);
 	if (gpu->ops->graph_free)
 		gpu->ops->graph_free(gpu, flow->graph);
-	lab_flow_blas_close(flow);
+	lab_blaslt_close(flow->blaslt);
 	lab_gate_close(&flow->gate);
-	if (flow->moved)
-		gpu->ops->host_free(gpu, &flow->mail_memory);
+	if (flow->host_memory.memory)
+		gpu->ops->host_free(gpu, &flow->host_memory);
 	gpu->ops->memory_free(gpu, flow->work);
 	gpu->ops->memory_free(gpu, flow->memory);
 	gpu->ops->stream_free(gpu, flow->stream);
 	gpu->ops->module_free(gpu, flow->module);
-	lab_flow_roster_done(&flow->roster);
 	free(flow->records);
-	free(flow->device_records);
 	free(flow->times);
 	free(flow);
+}
+
+void lab_flow_close(struct lab_flow *flow)
+{
+	struct kwhy_error ignored;
+
+	if (!flow)
+		return;
+	/* What is still queued, after a failure, must not find its memory gone, on any GPU. */
+	for (uint32_t i = 0; i < flow->rank_count; i++) {
+		struct lab_flow *rank = flow->ranks[i];
+
+		if (rank->stream && !rank->gpu->ops->enter(rank->gpu, &ignored))
+			(void)rank->gpu->ops->synchronize(rank->gpu, rank->stream, &ignored);
+	}
+	if (flow->group)
+		flow->group->ops->free(flow->group);
+	for (uint32_t i = flow->rank_count; i > 0; i--)
+		close_rank(flow->ranks[i - 1]);
 }
 
 enum lab_flow_precision lab_flow_precision(const struct lab_flow *flow)
@@ -319,5 +340,5 @@ const char *lab_flow_products(const struct lab_flow *flow)
 
 uint64_t lab_flow_memory_bytes(const struct lab_flow *flow)
 {
-	return flow->memory_bytes + flow->work_bytes + (flow->blas_memory ? LAB_FLOW_BLAS_BYTES : 0);
+	return flow->memory_bytes + flow->work_bytes;
 }

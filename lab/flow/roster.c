@@ -1,33 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lab/flow/roster.h"
-
 #include "lab/flow/device.h"
 
-#include <stdlib.h>
-
-enum kwhy_status lab_flow_roster_open(
-	const struct lab_flow_shape *shape, struct lab_flow_roster *out, struct kwhy_error *error)
+size_t lab_flow_roster_place(const struct lab_flow_shape *shape, void *memory, struct lab_flow_roster *out)
 {
-	*out = (struct lab_flow_roster){.shape = *shape,
-		.at = calloc(shape->flows + 1, sizeof(*out->at)),
-		.fresh = calloc(shape->flows + 1, sizeof(*out->fresh)),
-		.next = calloc(shape->flows + 1, sizeof(*out->next)),
-		.owners = calloc(cells_of(shape), sizeof(*out->owners))};
-	if (!out->at || !out->fresh || !out->next || !out->owners) {
-		lab_flow_roster_done(out);
-		return kwhy_fail_memory(error, "a lattice");
+	size_t rows = shape->flows + 1, cells = cells_of(shape);
+
+	if (memory) {
+		*out = (struct lab_flow_roster){.shape = *shape, .at = memory};
+		out->moved = out->at + rows;
+		out->fresh = out->moved + rows;
+		out->owners = out->fresh + rows;
+		out->next = (uint32_t *)(out->owners + cells);
 	}
-	lab_flow_roster_reset(out);
-	return KWHY_OK;
-}
-
-void lab_flow_roster_done(struct lab_flow_roster *roster)
-{
-	free(roster->at);
-	free(roster->fresh);
-	free(roster->next);
-	free(roster->owners);
-	*roster = (struct lab_flow_roster){0};
+	return (3 * rows + cells) * sizeof(uint64_t) + rows * sizeof(uint32_t);
 }
 
 void lab_flow_roster_reset(struct lab_flow_roster *roster)
@@ -46,9 +31,9 @@ static void free_row(struct lab_flow_roster *roster, uint32_t step, uint32_t row
 }
 
 /* The lower number stays; the other's row is free, and hangs on the one that stays. */
-static void meet(
-	struct lab_flow_roster *roster, uint32_t step, const uint64_t *moved, uint32_t row, uint64_t *owner)
+static void meet(struct lab_flow_roster *roster, uint32_t step, uint32_t row, uint64_t *owner)
 {
+	const uint64_t *moved = roster->moved;
 	uint32_t other = (uint32_t)*owner;
 
 	if (moved[row] < moved[other]) {
@@ -62,10 +47,10 @@ static void meet(
 	}
 }
 
-void lab_flow_roster_step(
-	struct lab_flow_roster *roster, uint32_t step, const uint64_t *moved, struct lab_flow_step *out)
+void lab_flow_roster_step(struct lab_flow_roster *roster, uint32_t step, struct lab_flow_step *out)
 {
 	const struct lab_flow_shape *shape = &roster->shape;
+	const uint64_t *moved = roster->moved;
 	const struct lab_flow_args lattice = lattice_of(shape);
 
 	*out = (struct lab_flow_step){0};
@@ -81,7 +66,7 @@ void lab_flow_roster_step(
 		}
 		owner = &roster->owners[cell_of(&lattice, moved[row])];
 		if (*owner >> 32 == step + 1) {
-			meet(roster, step, moved, row, owner);
+			meet(roster, step, row, owner);
 			out->merged++;
 		} else {
 			*owner = (uint64_t)(step + 1) << 32 | row;

@@ -8,42 +8,71 @@
 
 #include <inttypes.h>
 
+const struct lab_flow_variant lab_flow_variants[] = {
+	{"n0", "each flow by itself", NULL, "a loop on the host, ten launches a flow", LAB_FLOW_EACH,
+		LAB_FLOW_KEPT, false},
+	{"n0c", "workspace anew", "n0", "a step's workspace is allocated and freed", LAB_FLOW_EACH,
+		LAB_FLOW_ALLOCATED, false},
+	{"n0p", "workspace of a pool", "n0c", "it comes from the driver's pool", LAB_FLOW_EACH,
+		LAB_FLOW_POOLED, false},
+	{"n1", "dense lattice", "n0", "every cell is computed, empty or not", LAB_FLOW_DENSE, LAB_FLOW_KEPT,
+		false},
+	{"n2", "all flows at once", "n0", "matrices of all flows; the host merges", LAB_FLOW_BATCH,
+		LAB_FLOW_KEPT, false},
+	{"n3", "fused, merged on the GPU", "n2", "seven launches a step and no wait", LAB_FLOW_FUSED,
+		LAB_FLOW_KEPT, false},
+	{"n4", "one kernel", "n3", "the whole run on tensor cores, weights in registers", LAB_FLOW_WHOLE,
+		LAB_FLOW_KEPT, false},
+	{"n5", "one graph", "n3", "all steps in one graph", LAB_FLOW_FUSED, LAB_FLOW_KEPT, true},
+	{"n6", "several GPUs", "n2", "each GPU has a part of the flows; the host merges", LAB_FLOW_SPLIT,
+		LAB_FLOW_KEPT, false},
+};
+
+const size_t lab_flow_variant_count = sizeof(lab_flow_variants) / sizeof(lab_flow_variants[0]);
+
+const struct lab_flow_variant *lab_flow_variant_find(const char *id)
+{
+	for (size_t i = 0; i < lab_flow_variant_count; i++)
+		if (strcmp(lab_flow_variants[i].id, id) == 0)
+			return &lab_flow_variants[i];
+	return NULL;
+}
+
+const char *const lab_flow_precision_names[LAB_FLOW_PRECISION_COUNT] = {"fp32", "tf32", "bf16"};
+
+const double lab_flow_tolerances[LAB_FLOW_PRECISION_COUNT] = {1e-5, 1e-3, 2e-2};
+
 static double seconds_since(int64_t start_ns)
 {
 	return (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
 }
 
-static enum kwhy_status reset_rank(struct lab_flow *flow, struct kwhy_error *error)
+static enum kwhy_status reset_rank(struct lab_flow *flow, uint32_t unused, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = flow->gpu;
 	const struct lab_flow_args *args = &flow->args;
 	const uint32_t numbers[2] = {flow->shape.flows, 0};
 	const struct kwhy_gpu_copy copy = {args->numbers, kwhy_gpu_address(numbers), sizeof(numbers)};
-	enum kwhy_status status = gpu->ops->enter(gpu, error);
+	enum kwhy_status status = gpu->ops->fill(
+		gpu, flow->stream, args->owners, 0xff, cells_of(&flow->shape) * sizeof(uint64_t), error);
 
-	if (!lab_flow_on_device(flow->variant))
-		lab_flow_roster_reset(&flow->roster);
-	NEXT(status,
-		gpu->ops->fill(gpu, flow->stream, args->owners, 0xff,
-			cells_of(&flow->shape) * sizeof(uint64_t), error));
+	(void)unused;
 	NEXT(status,
 		gpu->ops->fill(
 			gpu, flow->stream, args->fresh, 0, args->out + sizeof(int64_t) - args->fresh, error));
 	if (!status && flow->variant->way < LAB_FLOW_WHOLE)
 		status = lab_flow_launch(flow, LAB_FLOW_SETTLE, NONE, 0, flow->shape.flows, error);
-	NEXT(status, lab_flow_wait(flow, error));
-	NEXT(status, gpu->ops->copy_now(gpu, &copy, error));
-	flow->tally = (struct lab_flow_tally){0};
-	return status;
+	NEXT(status, lab_flow_wait(flow, 0, error));
+	return status ? status : gpu->ops->copy_now(gpu, &copy, error);
 }
 
 enum kwhy_status lab_flow_reset(struct lab_flow *flow, struct kwhy_error *error)
 {
-	enum kwhy_status status = KWHY_OK;
+	enum kwhy_status status = lab_flow_on_each(flow, reset_rank, 0, error);
 
-	for (uint32_t i = flow->rank_count; !status && i > 0;
-		i--) /* the first last: the thread stays there */
-		status = reset_rank(flow->ranks[i - 1], error);
+	if (!lab_flow_on_device(flow->variant))
+		lab_flow_roster_reset(&flow->roster);
+	flow->tally = (struct lab_flow_tally){0};
 	return status;
 }
 
@@ -66,8 +95,7 @@ static enum kwhy_status run_steps(struct lab_flow *flow, double *step_s, struct 
 static enum kwhy_status run_graph(struct lab_flow *flow, struct kwhy_error *error)
 {
 	flow->tally.calls++;
-	flow->tally.graphs++;
-	flow->tally.kernels += flow->graph_tally.kernels;
+	flow->tally.kernels += flow->graph_kernels;
 	return flow->gpu->ops->graph_launch(flow->gpu, flow->stream, flow->graph, error);
 }
 
@@ -80,42 +108,22 @@ static enum kwhy_status run_whole(struct lab_flow *flow, struct kwhy_error *erro
 	return status ? status : gpu->ops->event_record(gpu, flow->gate.end, flow->stream, error);
 }
 
-/* Places by the devices; who went by it too, or by the roster of the host. */
-static enum kwhy_status fetch_records(struct lab_flow *flow, struct kwhy_error *error)
+enum kwhy_status lab_flow_fetch(
+	struct lab_flow *flow, void *to, uint64_t from, size_t bytes, struct kwhy_error *error)
 {
-	size_t steps = flow->shape.steps;
-	enum kwhy_status status = KWHY_OK;
+	const struct kwhy_gpu_copy one = {kwhy_gpu_address(to), from, bytes};
 
-	for (uint32_t i = 0; !status && i < flow->rank_count; i++) {
-		status = lab_flow_fetch(flow, flow->device_records, flow->ranks[i]->args.records,
-			steps * sizeof(*flow->device_records), error);
-		for (size_t step = 0; !status && step < steps; step++)
-			if (!lab_flow_on_device(flow->variant))
-				flow->records[step].places = flow->device_records[step].places +
-					(i ? flow->records[step].places : 0);
-			else
-				flow->records[step] = flow->device_records[step];
-	}
-	return status;
-}
-
-/* All members are counts. */
-static void add_tally(struct lab_flow_tally *sum, const struct lab_flow_tally *tally)
-{
-	uint64_t to[sizeof(*sum) / sizeof(uint64_t)], from[sizeof(*sum) / sizeof(uint64_t)];
-
-	memcpy(to, sum, sizeof(to));
-	memcpy(from, tally, sizeof(from));
-	for (size_t i = 0; i < sizeof(to) / sizeof(to[0]); i++)
-		to[i] += from[i];
-	memcpy(sum, to, sizeof(to));
+	return bytes ? flow->gpu->ops->copy_now(flow->gpu, &one, error) : KWHY_OK;
 }
 
 static enum kwhy_status verify(
 	struct lab_flow *flow, const struct lab_flow_answer *answer, struct kwhy_error *error)
 {
-	enum kwhy_status status = fetch_records(flow, error);
+	enum kwhy_status status = KWHY_OK;
 
+	if (lab_flow_on_device(flow->variant))
+		status = lab_flow_fetch(flow, flow->records, flow->args.records,
+			flow->shape.steps * sizeof(*flow->records), error);
 	for (uint32_t step = 0; !status && !flow->shape.by_argmax && step < flow->shape.steps; step++) {
 		const struct lab_flow_step *found = &flow->records[step], *wanted = &answer->steps[step];
 
@@ -161,12 +169,10 @@ enum kwhy_status lab_flow_run(struct lab_flow *flow, const struct lab_flow_answe
 	kwhy_nvtx_push(flow->variant->id);
 	NEXT(status, lab_gate_hold(&flow->gate, error));
 	NEXT(status, issue_run(flow, out->step_s, error));
-	NEXT(status, lab_flow_ranks_wait(flow, error));
+	NEXT(status, lab_flow_on_each(flow, lab_flow_wait, 0, error));
 	kwhy_nvtx_pop();
 	out->run_s = seconds_since(start_ns);
-	out->tally = (struct lab_flow_tally){0};
-	for (uint32_t i = 0; i < flow->rank_count; i++)
-		add_tally(&out->tally, &flow->ranks[i]->tally);
+	out->tally = flow->tally;
 	NEXT(status, verify(flow, answer, error));
 	if (!status && out->step_s && lab_flow_on_device(flow->variant) && flow->shape.flows)
 		status = take_times(flow, out->step_s, error);

@@ -48,14 +48,13 @@ struct lab_flow_request {
 	uint32_t gpu_count; /* variants that are not split use the first alone */
 	struct lab_flow_shape shape;
 	const struct lab_flow_variant *variant;
-	enum lab_flow_precision precision; /* of cuBLAS, where it is used and found */
-	bool by_nccl;			   /* what GPUs put out goes to the others by NCCL; else by our own */
+	enum lab_flow_precision precision; /* FP32 or TF32: of products by the library */
 };
 
 /* What one run asked of the driver. */
 struct lab_flow_tally {
-	uint64_t calls; /* of the driver and of cuBLAS; a collective counts as one */
-	uint64_t launches, products, graphs, waits, allocations;
+	uint64_t calls; /* of the driver and of cuBLASLt; a collective counts as one */
+	uint64_t waits, allocations;
 	uint64_t h2d_copies, h2d_bytes, d2h_copies, d2h_bytes;
 	uint64_t gathers, gathered_bytes; /* of all GPUs; bytes that came to a GPU from others */
 	uint64_t kernels;		  /* of ours that ran, and products; a graph's included */
@@ -85,7 +84,7 @@ void lab_flow_close(struct lab_flow *flow); /* NULL is allowed */
 
 enum lab_flow_precision lab_flow_precision(const struct lab_flow *flow); /* that it really has */
 const char *lab_flow_products(const struct lab_flow *flow);		 /* who multiplies matrices; lent */
-uint64_t lab_flow_memory_bytes(const struct lab_flow *flow); /* of each GPU, at most, with the workspace */
+uint64_t lab_flow_memory_bytes(const struct lab_flow *flow); /* of each GPU, at most; the library's aside */
 
 /* The device says who merges, and its clock times the steps. */
 static inline bool lab_flow_on_device(const struct lab_flow_variant *variant)

@@ -2,58 +2,34 @@
 #include "lab/flow/inside.h"
 #include "lab/next.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* What flows carry after a run, held against the reference. */
+/* --- Rows, and those of them that are left --- */
 
-/* The state as it lies on the device, row by row. */
-struct state {
-	uint64_t *at, *fresh;
-	uint64_t *order; /* number << 32 | row of who is left, ascending */
-	uint32_t active;
-	float *e, *h;
-	int64_t out;
-};
-
-/* Squares of differences and of the reference. */
-struct distance {
-	double apart, length; /* squares, added up */
-	double worst;
-};
-
-/* Its rows, and what left from them. */
-static enum kwhy_status fetch_rows(
-	struct lab_flow *rank, struct state *state, int64_t *out, struct kwhy_error *error)
+enum kwhy_status lab_flow_rows_open(
+	uint32_t count, bool numbers, struct lab_flow_rows *out, struct kwhy_error *error)
 {
-	const struct lab_flow_args *args = &rank->args;
-	size_t first = rank->first, rows = rank->count;
-	uint64_t half = (rank->shape.steps - 1) % 2 * (uint64_t)rank->shape.flows + first;
-	enum kwhy_status status = lab_flow_fetch(rank, state->at + first,
-		args->at + first * sizeof(*state->at), rows * sizeof(*state->at), error);
+	size_t rows = (size_t)count + 1;
 
-	NEXT(status,
-		lab_flow_fetch(rank, state->fresh + first, args->fresh + half * sizeof(*state->fresh),
-			rows * sizeof(*state->fresh), error));
-	NEXT(status,
-		lab_flow_fetch(rank, state->e + first * E, args->e + first * E * sizeof(*state->e),
-			rows * E * sizeof(*state->e), error));
-	NEXT(status,
-		lab_flow_fetch(rank, state->h + first * H, args->h_rows + first * H * sizeof(*state->h),
-			rows * H * sizeof(*state->h), error));
-	return status ? status : lab_flow_fetch(rank, out, args->out, sizeof(*out), error);
+	*out = (struct lab_flow_rows){.count = count, .at = calloc(rows, sizeof(*out->at))};
+	if (numbers) {
+		out->e = calloc(rows * E, sizeof(*out->e));
+		out->h = calloc(rows * H, sizeof(*out->h));
+	}
+	if (out->at && (!numbers || (out->e && out->h)))
+		return KWHY_OK;
+	lab_flow_rows_done(out);
+	return kwhy_fail_memory(error, "flows");
 }
 
-static enum kwhy_status fetch_state(struct lab_flow *flow, struct state *state, struct kwhy_error *error)
+void lab_flow_rows_done(struct lab_flow_rows *rows)
 {
-	enum kwhy_status status = KWHY_OK;
-
-	for (uint32_t i = 0; !status && i < flow->rank_count; i++) {
-		int64_t out = 0;
-
-		status = fetch_rows(flow->ranks[i], state, &out, error);
-		state->out += out;
-	}
-	return status;
+	free(rows->at);
+	free(rows->e);
+	free(rows->h);
+	*rows = (struct lab_flow_rows){0};
 }
 
 static int by_number(const void *left, const void *right)
@@ -63,84 +39,118 @@ static int by_number(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-static void put_in_order(const struct lab_flow *flow, struct state *state)
+enum kwhy_status lab_flow_rows_take(const struct lab_flow_rows *rows, const uint64_t *fresh, uint32_t steps,
+	struct lab_flow_rows *out, struct kwhy_error *error)
 {
-	for (uint32_t row = 0; row < flow->shape.flows; row++)
-		if (state->fresh[row] >> 32 != flow->shape.steps)
-			state->order[state->active++] = state->at[row] >> 32 << 32 | row;
-	qsort(state->order, state->active, sizeof(*state->order), by_number);
+	enum kwhy_status status = lab_flow_rows_open(rows->count, rows->e != NULL, out, error);
+
+	if (status)
+		return status;
+	out->count = 0;
+	for (uint32_t row = 0; row < rows->count; row++)
+		if (fresh[row] >> 32 != steps)
+			out->at[out->count++] = rows->at[row] >> 32 << 32 | row;
+	qsort(out->at, out->count, sizeof(*out->at), by_number);
+	for (size_t i = 0; i < out->count; i++) {
+		size_t row = (uint32_t)out->at[i];
+
+		out->at[i] = rows->at[row];
+		if (!rows->e)
+			continue;
+		memcpy(out->e + i * E, rows->e + row * E, E * sizeof(*out->e));
+		memcpy(out->h + i * H, rows->h + row * H, H * sizeof(*out->h));
+	}
+	return KWHY_OK;
 }
 
-static void add_up(
-	const float *values, const float *expected, size_t count, double *sum, struct distance *distance)
+/* --- What flows carry after a run, held against the reference --- */
+
+/* A GPU's own rows, and what left from them. */
+static enum kwhy_status fetch_rows(struct lab_flow *rank, const struct lab_flow_rows *rows, uint64_t *fresh,
+	double *sum_out, struct kwhy_error *error)
 {
+	const struct lab_flow_args *args = &rank->args;
+	size_t first = rank->first, count = rank->count;
+	uint64_t half = (rank->shape.steps - 1) % 2 * (uint64_t)rank->shape.flows + first;
+	int64_t out = 0;
+	const struct {
+		void *to;
+		uint64_t from;
+		size_t bytes;
+	} parts[] = {{rows->at + first, args->at + first * sizeof(*rows->at), count * sizeof(*rows->at)},
+		{fresh + first, args->fresh + half * sizeof(*fresh), count * sizeof(*fresh)},
+		{rows->e + first * E, args->e + first * E * sizeof(float), count * E * sizeof(float)},
+		{rows->h + first * H, args->h_rows + first * H * sizeof(float), count * H * sizeof(float)},
+		{&out, args->out, sizeof(out)}};
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < sizeof(parts) / sizeof(parts[0]); i++)
+		status = lab_flow_fetch(rank, parts[i].to, parts[i].from, parts[i].bytes, error);
+	*sum_out += (double)out * 0x1p-32;
+	return status;
+}
+
+static double sum_of(const float *values, size_t count)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += (double)values[i];
+	return sum;
+}
+
+/* Of the length of what is wanted; the largest of a single number into `worst`. */
+static double distance(const float *found, const float *wanted, size_t count, double *worst)
+{
+	double apart = 0, length = 0;
+
+	*worst = 0;
 	for (size_t i = 0; i < count; i++) {
-		double value = (double)values[i], wanted = expected ? (double)expected[i] : 0;
+		double off = (double)found[i] - (double)wanted[i];
 
-		*sum += value;
-		distance->apart += (value - wanted) * (value - wanted);
-		distance->worst = fmax(distance->worst, fabs(value - wanted));
-		distance->length += wanted * wanted;
+		apart += off * off;
+		length += (double)wanted[i] * (double)wanted[i];
+		*worst = fmax(*worst, fabs(off));
 	}
+	return length > 0 ? sqrt(apart / length) : apart > 0 ? NAN : 0;
 }
 
-static double ratio_of(const struct distance *distance)
-{
-	return distance->length > 0   ? sqrt(distance->apart / distance->length)
-		: distance->apart > 0 ? NAN
-				      : 0;
-}
-
-/* Both are in the order of numbers. */
 static void compare(
-	const struct state *state, const struct lab_flow_answer *answer, struct lab_flow_numbers *out)
+	const struct lab_flow_rows *found, const struct lab_flow_rows *wanted, struct lab_flow_numbers *out)
 {
-	struct distance e = {0}, h = {0};
-	bool has_numbers = answer->h != NULL;
-	uint32_t j = 0, found = 0;
+	double worst_e;
 
-	for (uint32_t i = 0; i < state->active; i++) {
-		uint32_t row = (uint32_t)state->order[i];
-		bool is_there;
-
-		while (j < answer->active && answer->at[j] >> 32 < state->order[i] >> 32)
+	out->elsewhere = wanted->count;
+	for (uint32_t i = 0, j = 0; i < found->count; i++) {
+		while (j < wanted->count && wanted->at[j] >> 32 < found->at[i] >> 32)
 			j++;
-		is_there = j < answer->active && answer->at[j] == state->at[row];
-		found += is_there;
-		add_up(state->e + (size_t)row * E, is_there && has_numbers ? answer->e + (size_t)j * E : NULL,
-			E, &out->sum_e, &e);
-		add_up(state->h + (size_t)row * H, is_there && has_numbers ? answer->h + (size_t)j * H : NULL,
-			H, &out->sum_h, &h);
+		out->elsewhere -= j < wanted->count && wanted->at[j] == found->at[i];
 	}
-	out->elsewhere = answer->active - found;
-	out->error_e = has_numbers && !out->elsewhere ? ratio_of(&e) : NAN;
-	out->error_h = has_numbers && !out->elsewhere ? ratio_of(&h) : NAN;
-	out->worst_h = has_numbers && !out->elsewhere ? h.worst : NAN;
+	out->sum_e = sum_of(found->e, (size_t)found->count * E);
+	out->sum_h = sum_of(found->h, (size_t)found->count * H);
+	out->error_e = out->error_h = out->worst_h = NAN;
+	if (wanted->e && !out->elsewhere && found->count == wanted->count) {
+		out->error_e = distance(found->e, wanted->e, (size_t)found->count * E, &worst_e);
+		out->error_h = distance(found->h, wanted->h, (size_t)found->count * H, &out->worst_h);
+	}
 }
 
 enum kwhy_status lab_flow_read(struct lab_flow *flow, const struct lab_flow_answer *answer,
 	struct lab_flow_numbers *out, struct kwhy_error *error)
 {
-	size_t rows = flow->shape.flows + 1;
-	struct state state = {.at = calloc(rows, sizeof(*state.at)),
-		.fresh = calloc(rows, sizeof(*state.fresh)),
-		.order = calloc(rows, sizeof(*state.order)),
-		.e = calloc(rows * E, sizeof(*state.e)),
-		.h = calloc(rows * H, sizeof(*state.h))};
-	enum kwhy_status status = state.at && state.fresh && state.order && state.e && state.h
-		? fetch_state(flow, &state, error)
-		: kwhy_fail_memory(error, "the state of flows");
+	uint64_t *fresh = calloc(flow->shape.flows + 1, sizeof(*fresh));
+	struct lab_flow_rows rows = {0}, left = {0};
+	enum kwhy_status status = fresh ? lab_flow_rows_open(flow->shape.flows, true, &rows, error)
+					: kwhy_fail_memory(error, "the state of flows");
 
 	*out = (struct lab_flow_numbers){0};
-	if (!status) {
-		put_in_order(flow, &state);
-		compare(&state, answer, out);
-		out->sum_out = (double)state.out * 0x1p-32;
-	}
-	free(state.at);
-	free(state.fresh);
-	free(state.order);
-	free(state.e);
-	free(state.h);
+	for (uint32_t i = 0; !status && i < flow->rank_count; i++)
+		status = fetch_rows(flow->ranks[i], &rows, fresh, &out->sum_out, error);
+	NEXT(status, lab_flow_rows_take(&rows, fresh, flow->shape.steps, &left, error));
+	if (!status)
+		compare(&left, &answer->left, out);
+	free(fresh);
+	lab_flow_rows_done(&rows);
+	lab_flow_rows_done(&left);
 	return status;
 }

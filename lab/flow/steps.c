@@ -7,56 +7,56 @@
 
 enum { BLOCKS_MOST = 1 << 16 };
 
-/* Threads that a kernel has for each of its rows. */
-static uint64_t width_of(enum lab_flow_kernel kernel, uint32_t step)
+/* Threads that a kernel has for each of its rows; `step` of a product is its matrix. */
+static uint64_t width_of(const struct lab_flow *flow, enum lab_flow_kernel kernel, uint32_t step)
 {
-	static const uint32_t outputs[LAB_FLOW_PRODUCTS] = {
-		LAB_FLOW_LAYER, LAB_FLOW_ENERGIES, LAB_FLOW_GATES, LAB_FLOW_GATES, LAB_FLOW_OUTPUTS};
-
 	switch (kernel) {
 	case LAB_FLOW_INPUT:
 	case LAB_FLOW_RELU:
-		return LAB_FLOW_INPUTS;
+	case LAB_FLOW_BIAS:
+		return IN;
 	case LAB_FLOW_PRODUCT:
-		return outputs[step];
+		return product_of(&flow->args, step).outputs;
 	case LAB_FLOW_FRONT:
-		return LAB_FLOW_THREADS; /* a block a row */
-	case LAB_FLOW_GATES_KERNEL:
+		return THREADS; /* a block a row */
+	case LAB_FLOW_GATES:
 	case LAB_FLOW_SPREAD:
 	case LAB_FLOW_COLLECT:
-		return LAB_FLOW_STATE;
+		return H;
 	default:
-		return LAB_FLOW_ENERGIES;
+		return E;
 	}
 }
 
 /* All at once, for they wait for each other. */
 static uint32_t blocks_of_run(const struct lab_flow *flow)
 {
-	uint32_t tiles = (flow->shape.flows + LAB_FLOW_TILE - 1) / LAB_FLOW_TILE,
-		 teams = flow->gpu->facts.sm_count / LAB_FLOW_TEAM;
+	uint32_t tiles = (flow->shape.flows + ROWS - 1) / ROWS, teams = flow->gpu->facts.sm_count / TEAM;
 
 	teams = teams < tiles ? teams : tiles;
-	return LAB_FLOW_TEAM * (teams ? teams : 1);
+	return TEAM * (teams ? teams : 1);
 }
 
 static struct kwhy_gpu_launch launch_of(
 	const struct lab_flow *flow, enum lab_flow_kernel kernel, uint32_t step, uint32_t count)
 {
-	uint64_t blocks = (count * width_of(kernel, step) + LAB_FLOW_THREADS - 1) / LAB_FLOW_THREADS;
+	uint64_t blocks = (count * width_of(flow, kernel, step) + THREADS - 1) / THREADS;
 	bool is_run = kernel == LAB_FLOW_RUN;
 
 	blocks = blocks < BLOCKS_MOST ? blocks : BLOCKS_MOST;
 	return (struct kwhy_gpu_launch){.kernel = flow->kernels[kernel],
 		.blocks = is_run ? blocks_of_run(flow) : (uint32_t)blocks,
-		.threads_per_block = kernel == LAB_FLOW_FRONT ? LAB_FLOW_INPUTS : LAB_FLOW_THREADS,
+		.threads_per_block = kernel == LAB_FLOW_FRONT ? IN : THREADS,
 		.cooperative = is_run,
 		.stream = flow->stream};
 }
 
+/* --- Counted calls --- */
+
 enum kwhy_status lab_flow_launch(struct lab_flow *flow, enum lab_flow_kernel kernel, uint32_t step,
 	uint32_t first, uint32_t count, struct kwhy_error *error)
 {
+	struct lab_flow_tally *tally = &flow->first_rank->tally;
 	struct lab_flow_args args = flow->args;
 	void *arguments[] = {&args, &step, &first, &count};
 	struct kwhy_gpu_launch launch = launch_of(flow, kernel, step, count);
@@ -65,24 +65,46 @@ enum kwhy_status lab_flow_launch(struct lab_flow *flow, enum lab_flow_kernel ker
 	if (!count)
 		return KWHY_OK;
 	launch.arguments = arguments;
-	flow->tally.calls++;
-	flow->tally.launches++;
-	flow->tally.kernels++;
+	tally->calls++;
+	tally->kernels++;
 	status = lab_gate_make_room(&flow->gate, error);
 	return status ? status : flow->gpu->ops->launch(flow->gpu, &launch, error);
 }
 
-enum kwhy_status lab_flow_wait(struct lab_flow *flow, struct kwhy_error *error)
+static enum kwhy_status multiply(
+	struct lab_flow *flow, uint32_t matrix, uint32_t first, uint32_t count, struct kwhy_error *error)
 {
+	const struct lab_flow_product p = product_of(&flow->args, matrix);
+	const struct lab_product product = {.m = count,
+		.n = p.outputs,
+		.k = p.inputs,
+		.factors = flow->precision == LAB_FLOW_TF32 ? LAB_TF32 : LAB_FP32,
+		.out = LAB_FP32};
+	const struct lab_operands at = {p.in + (uint64_t)first * p.inputs * sizeof(float),
+		flow->args.weights + p.matrix * sizeof(float),
+		p.out + (uint64_t)first * p.outputs * sizeof(float)};
+	struct lab_flow_tally *tally = &flow->first_rank->tally;
+	const struct lab_blaslt_plan *plan;
 	enum kwhy_status status;
 
-	flow->tally.calls++;
-	flow->tally.waits++;
-	status = lab_gate_release(&flow->gate, error);
-	return status ? status : flow->gpu->ops->synchronize(flow->gpu, flow->stream, error);
+	if (!flow->blaslt || !count)
+		return lab_flow_launch(flow, LAB_FLOW_PRODUCT, matrix, first, count, error);
+	tally->calls++;
+	tally->kernels++;
+	status = lab_gate_make_room(&flow->gate, error);
+	NEXT(status, lab_blaslt_plan(flow->blaslt, &product, NULL, &plan, error));
+	return status ? status : lab_blaslt_multiply(flow->blaslt, plan, &at, error);
 }
 
-/* --- Copies --- */
+enum kwhy_status lab_flow_wait(struct lab_flow *flow, uint32_t unused, struct kwhy_error *error)
+{
+	enum kwhy_status status = lab_gate_release(&flow->gate, error);
+
+	(void)unused;
+	flow->first_rank->tally.calls++;
+	flow->first_rank->tally.waits++;
+	return status ? status : flow->gpu->ops->synchronize(flow->gpu, flow->stream, error);
+}
 
 static enum kwhy_status copy(
 	struct lab_flow *flow, uint64_t to, uint64_t from, size_t bytes, struct kwhy_error *error)
@@ -90,39 +112,19 @@ static enum kwhy_status copy(
 	const struct kwhy_gpu_copy one = {to, from, bytes};
 	enum kwhy_status status = lab_gate_make_room(&flow->gate, error);
 
-	flow->tally.calls++;
+	flow->first_rank->tally.calls++;
 	return status ? status : flow->gpu->ops->copy(flow->gpu, flow->stream, &one, error);
 }
 
-enum kwhy_status lab_flow_copy_in(
+static enum kwhy_status copy_in(
 	struct lab_flow *flow, uint64_t to, const void *from, size_t bytes, struct kwhy_error *error)
 {
-	if (!bytes)
-		return KWHY_OK;
-	flow->tally.h2d_copies++;
-	flow->tally.h2d_bytes += bytes;
+	flow->first_rank->tally.h2d_copies++;
+	flow->first_rank->tally.h2d_bytes += bytes;
 	return copy(flow, to, kwhy_gpu_address(from), bytes, error);
 }
 
-enum kwhy_status lab_flow_copy_out(
-	struct lab_flow *flow, void *to, uint64_t from, size_t bytes, struct kwhy_error *error)
-{
-	if (!bytes)
-		return KWHY_OK;
-	flow->tally.d2h_copies++;
-	flow->tally.d2h_bytes += bytes;
-	return copy(flow, kwhy_gpu_address(to), from, bytes, error);
-}
-
-enum kwhy_status lab_flow_fetch(
-	struct lab_flow *flow, void *to, uint64_t from, size_t bytes, struct kwhy_error *error)
-{
-	const struct kwhy_gpu_copy one = {kwhy_gpu_address(to), from, bytes};
-
-	return bytes ? flow->gpu->ops->copy_now(flow->gpu, &one, error) : KWHY_OK;
-}
-
-/* --- Variants --- */
+/* --- Parts of a step --- */
 
 static const char neuron[] = "neuron", carrier[] = "carrier", memory[] = "memory operations";
 
@@ -132,55 +134,65 @@ struct part {
 	uint32_t which; /* kernel or matrix */
 };
 
-static enum kwhy_status issue_part(struct lab_flow *flow, const struct part *part, uint32_t step,
-	uint32_t first, uint32_t count, struct kwhy_error *error)
-{
-	return part->is_product
-		? lab_flow_multiply(flow, (enum lab_flow_matrix)part->which, first, count, error)
-		: lab_flow_launch(flow, (enum lab_flow_kernel)part->which, step, first, count, error);
-}
-
 /* Parts of one component that follow each other are one range. */
 static enum kwhy_status issue(struct lab_flow *flow, const struct part *parts, size_t part_count,
 	uint32_t step, uint32_t first, uint32_t count, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 
-	for (size_t i = 0; !status && i < part_count; i++) {
-		const char *component = parts[i].component;
-
-		if (i == 0 || component != parts[i - 1].component)
-			kwhy_nvtx_push(component);
-		status = issue_part(flow, &parts[i], step, first, count, error);
-		if (status || i + 1 == part_count || component != parts[i + 1].component)
+	kwhy_nvtx_push(parts[0].component);
+	for (const struct part *part = parts; !status && part < parts + part_count; part++) {
+		if (part > parts && part->component != part[-1].component) {
 			kwhy_nvtx_pop();
+			kwhy_nvtx_push(part->component);
+		}
+		status = part->is_product
+			? multiply(flow, part->which, first, count, error)
+			: lab_flow_launch(flow, (enum lab_flow_kernel)part->which, step, first, count, error);
 	}
+	kwhy_nvtx_pop();
 	return status;
 }
 
 #define COUNT(array) (sizeof(array) / sizeof(array[0]))
 
-/* What makes outputs of inputs, with every part by itself. */
-#define LAYERS                                                                                           \
-	{neuron, true, LAB_FLOW_FIRST}, {neuron, false, LAB_FLOW_RELU}, {neuron, true, LAB_FLOW_SECOND}, \
-		{neuron, false, LAB_FLOW_BIAS}, {carrier, true, LAB_FLOW_GATES_IN},                      \
-		{carrier, true, LAB_FLOW_GATES_HIDDEN}, {carrier, false, LAB_FLOW_GATES_KERNEL},         \
-	{                                                                                                \
-		carrier, true, LAB_FLOW_LAST                                                             \
-	}
+static const struct part plain[] = {{neuron, false, LAB_FLOW_INPUT}, {neuron, true, FIRST},
+	{neuron, false, LAB_FLOW_RELU}, {neuron, true, SECOND}, {neuron, false, LAB_FLOW_BIAS},
+	{carrier, true, GATES_IN}, {carrier, true, GATES_HIDDEN}, {carrier, false, LAB_FLOW_GATES},
+	{carrier, true, LAST}, {memory, false, LAB_FLOW_MOVE}};
+static const struct part *const layers = plain + 1, *const move = plain + COUNT(plain) - 1;
+static const struct part spread = {memory, false, LAB_FLOW_SPREAD},
+			 collect = {memory, false, LAB_FLOW_COLLECT};
+static const struct part fused[] = {{neuron, false, LAB_FLOW_FRONT}, {carrier, true, GATES_IN},
+	{carrier, true, GATES_HIDDEN}, {carrier, false, LAB_FLOW_GATES}, {carrier, true, LAST},
+	{memory, false, LAB_FLOW_MOVE}, {memory, false, LAB_FLOW_SETTLE}};
 
-static const struct part plain[] = {{neuron, false, LAB_FLOW_INPUT}, LAYERS, {memory, false, LAB_FLOW_MOVE}};
-static const struct part dense[] = {{memory, false, LAB_FLOW_SPREAD}, {memory, false, LAB_FLOW_COLLECT}};
-static const struct part dense_layers[] = {LAYERS};
-static const struct part fused[] = {{neuron, false, LAB_FLOW_FRONT}, {carrier, true, LAB_FLOW_GATES_IN},
-	{carrier, true, LAB_FLOW_GATES_HIDDEN}, {carrier, false, LAB_FLOW_GATES_KERNEL},
-	{carrier, true, LAB_FLOW_LAST}, {memory, false, LAB_FLOW_MOVE}, {memory, false, LAB_FLOW_SETTLE}};
+/* Behind a closed gate no memory is allocated: that may wait for the device. */
+static enum kwhy_status take_work(struct lab_flow *flow, struct kwhy_error *error)
+{
+	const struct kwhy_gpu_ops *ops = flow->gpu->ops;
+	enum kwhy_status status = lab_gate_release(&flow->gate, error);
+
+	flow->tally.calls++;
+	flow->tally.allocations++;
+	NEXT(status,
+		flow->variant->workspace == LAB_FLOW_POOLED
+			? ops->pool_new(flow->gpu, flow->stream, flow->work_bytes, &flow->work, error)
+			: ops->memory_new(flow->gpu, flow->work_bytes, &flow->work, error));
+	if (status)
+		return status;
+	lab_flow_place_work(flow, flow->work);
+	return lab_gate_hold(&flow->gate, error);
+}
 
 static enum kwhy_status give_work_back(struct lab_flow *flow, struct kwhy_error *error)
 {
 	const struct kwhy_gpu_ops *ops = flow->gpu->ops;
 	const uint64_t address = flow->work;
 
+	if (flow->variant->workspace == LAB_FLOW_KEPT)
+		return KWHY_OK;
+	flow->tally.calls++;
 	flow->work = 0;
 	if (flow->variant->workspace == LAB_FLOW_POOLED)
 		return ops->pool_free(flow->gpu, flow->stream, address, error);
@@ -188,85 +200,7 @@ static enum kwhy_status give_work_back(struct lab_flow *flow, struct kwhy_error 
 	return KWHY_OK;
 }
 
-/* Behind a closed gate no memory is allocated or freed: both may wait for the device. */
-static enum kwhy_status take_work(struct lab_flow *flow, struct kwhy_error *error)
-{
-	const struct kwhy_gpu_ops *ops = flow->gpu->ops;
-	uint64_t address = 0;
-	enum kwhy_status status = lab_gate_release(&flow->gate, error);
-
-	flow->tally.calls++;
-	flow->tally.allocations++;
-	if (!status && flow->work) /* a run that failed kept it */
-		status = give_work_back(flow, error);
-	NEXT(status,
-		flow->variant->workspace == LAB_FLOW_POOLED
-			? ops->pool_new(flow->gpu, flow->stream, flow->work_bytes, &address, error)
-			: ops->memory_new(flow->gpu, flow->work_bytes, &address, error));
-	if (status)
-		return status;
-	flow->work = address;
-	lab_flow_place_work(flow, address);
-	return lab_gate_hold(&flow->gate, error);
-}
-
-static enum kwhy_status leave_work(struct lab_flow *flow, struct kwhy_error *error)
-{
-	enum kwhy_status status;
-
-	if (flow->variant->workspace == LAB_FLOW_KEPT)
-		return KWHY_OK;
-	status = lab_gate_release(&flow->gate, error);
-	flow->tally.calls++;
-	NEXT(status, give_work_back(flow, error));
-	return status ? status : lab_gate_hold(&flow->gate, error);
-}
-
-enum kwhy_status lab_flow_settle(
-	struct lab_flow *flow, const struct lab_flow_roster *roster, uint32_t step, struct kwhy_error *error)
-{
-	size_t rows = flow->shape.flows, half = step % 2 * rows;
-	enum kwhy_status status;
-
-	memcpy(flow->fresh, roster->fresh, rows * sizeof(*flow->fresh));
-	memcpy(flow->next, roster->next, rows * sizeof(*flow->next));
-	status = lab_flow_copy_in(flow, flow->args.fresh + half * sizeof(*flow->fresh), flow->fresh,
-		rows * sizeof(*flow->fresh), error);
-	NEXT(status,
-		lab_flow_copy_in(flow, flow->args.next + half * sizeof(*flow->next), flow->next,
-			rows * sizeof(*flow->next), error));
-	NEXT(status, leave_work(flow, error));
-	return status ? status
-		      : lab_flow_launch(flow, LAB_FLOW_SETTLE, step, flow->first, flow->count, error);
-}
-
-/* Moves come back, and the host says who merges and who leaves. */
-static enum kwhy_status exchange(struct lab_flow *flow, uint32_t step, struct kwhy_error *error)
-{
-	size_t rows = flow->shape.flows;
-	enum kwhy_status status = lab_flow_copy_out(flow, flow->moved,
-		flow->args.moved + step % 2 * rows * sizeof(*flow->moved), rows * sizeof(*flow->moved),
-		error);
-
-	NEXT(status, lab_flow_wait(flow, error));
-	if (status)
-		return status;
-	lab_flow_roster_step(&flow->roster, step, flow->moved, &flow->records[step]);
-	status = lab_gate_hold(&flow->gate, error);
-	return status ? status : lab_flow_settle(flow, &flow->roster, step, error);
-}
-
-static enum kwhy_status end_step(struct lab_flow *flow, uint32_t step, struct kwhy_error *error)
-{
-	enum kwhy_status status;
-
-	kwhy_nvtx_push(memory);
-	status = exchange(flow, step, error);
-	kwhy_nvtx_pop();
-	return status;
-}
-
-static enum kwhy_status step_each(struct lab_flow *flow, uint32_t step, struct kwhy_error *error)
+static enum kwhy_status compute_each(struct lab_flow *flow, uint32_t step, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 
@@ -277,20 +211,7 @@ static enum kwhy_status step_each(struct lab_flow *flow, uint32_t step, struct k
 	}
 	for (uint32_t row = 0; !status && row < flow->shape.flows; row++)
 		status = issue(flow, plain, COUNT(plain), step, row, 1, error);
-	return status ? status : end_step(flow, step, error);
-}
-
-enum kwhy_status lab_flow_issue_plain(
-	struct lab_flow *flow, uint32_t step, uint32_t first, uint32_t count, struct kwhy_error *error)
-{
-	return issue(flow, plain, COUNT(plain), step, first, count, error);
-}
-
-static enum kwhy_status step_batch(struct lab_flow *flow, uint32_t step, struct kwhy_error *error)
-{
-	enum kwhy_status status = issue(flow, plain, COUNT(plain), step, 0, flow->shape.flows, error);
-
-	return status ? status : end_step(flow, step, error);
+	return status;
 }
 
 /* Flows that begin may share a cell until they move: those behind the first are behind the lattice. */
@@ -307,38 +228,119 @@ static void fill_map(struct lab_flow *flow)
 	}
 }
 
-static enum kwhy_status step_dense(struct lab_flow *flow, uint32_t step, struct kwhy_error *error)
+static enum kwhy_status compute_dense(struct lab_flow *flow, uint32_t step, struct kwhy_error *error)
 {
 	uint32_t slots = lab_flow_slots(flow);
 	enum kwhy_status status;
 
 	kwhy_nvtx_push(memory);
 	fill_map(flow);
-	status = lab_flow_copy_in(flow, flow->args.map, flow->map, (size_t)slots * sizeof(*flow->map), error);
+	status = copy_in(flow, flow->args.map, flow->map, (size_t)slots * sizeof(*flow->map), error);
 	kwhy_nvtx_pop();
 	for (uint32_t first = 0; !status && first < slots; first += flow->chunk) {
 		uint32_t count = slots - first < flow->chunk ? slots - first : flow->chunk;
 
-		status = issue(flow, dense, 1, step, first, count, error);
-		NEXT(status, issue(flow, dense_layers, COUNT(dense_layers), step, 0, count, error));
-		NEXT(status, issue(flow, dense + 1, 1, step, first, count, error));
+		status = issue(flow, &spread, 1, step, first, count, error);
+		NEXT(status, issue(flow, layers, COUNT(plain) - 2, step, 0, count, error));
+		NEXT(status, issue(flow, &collect, 1, step, first, count, error));
 	}
-	NEXT(status, issue(flow, plain + COUNT(plain) - 1, 1, step, 0, flow->shape.flows, error));
-	return status ? status : end_step(flow, step, error);
+	return status ? status : issue(flow, move, 1, step, 0, flow->shape.flows, error);
+}
+
+/* --- A step --- */
+
+enum kwhy_status lab_flow_on_each(struct lab_flow *flow,
+	enum kwhy_status (*call)(struct lab_flow *rank, uint32_t step, struct kwhy_error *error),
+	uint32_t step, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (uint32_t i = flow->rank_count; !status && i > 0; i--) {
+		struct lab_flow *rank = flow->ranks[i - 1];
+
+		status = rank->gpu->ops->enter(rank->gpu, error);
+		NEXT(status, call(rank, step, error));
+	}
+	return status;
+}
+
+static enum kwhy_status compute(struct lab_flow *rank, uint32_t step, struct kwhy_error *error)
+{
+	if (rank->variant->way == LAB_FLOW_EACH)
+		return compute_each(rank, step, error);
+	if (rank->variant->way == LAB_FLOW_DENSE)
+		return compute_dense(rank, step, error);
+	return issue(rank, plain, COUNT(plain), step, rank->first, rank->count, error);
+}
+
+/* All GPUs get what the rows of the others put out: flows of different GPUs meet, too. */
+static enum kwhy_status gather(struct lab_flow *flow, struct kwhy_error *error)
+{
+	uint64_t from[LAB_FLOW_GPUS_MOST], to[LAB_FLOW_GPUS_MOST], bytes = flow->count * OUT * sizeof(float);
+
+	for (uint32_t i = 0; i < flow->rank_count; i++) {
+		to[i] = flow->ranks[i]->args.outputs_rows;
+		from[i] = to[i] + i * bytes;
+	}
+	flow->tally.calls++;
+	flow->tally.gathers++;
+	flow->tally.gathered_bytes += bytes * flow->rank_count * (flow->rank_count - 1);
+	return flow->group->ops->gather(flow->group, from, to, (uint32_t)(bytes / sizeof(uint64_t)), error);
+}
+
+static enum kwhy_status take_moves(struct lab_flow *rank, uint32_t step, struct kwhy_error *error)
+{
+	uint64_t place = step % 2 * (uint64_t)rank->shape.flows + rank->first;
+	uint64_t *to = rank->first_rank->roster.moved + rank->first;
+	struct lab_flow_tally *tally = &rank->first_rank->tally;
+	size_t bytes = rank->count * sizeof(*to);
+
+	tally->d2h_copies++;
+	tally->d2h_bytes += bytes;
+	return copy(rank, kwhy_gpu_address(to), rank->args.moved + place * sizeof(*to), bytes, error);
+}
+
+/* What became of all rows goes to the GPU, and its own begin the next step. */
+static enum kwhy_status settle(struct lab_flow *rank, uint32_t step, struct kwhy_error *error)
+{
+	const struct lab_flow_roster *roster = &rank->first_rank->roster;
+	size_t rows = rank->shape.flows, half = step % 2 * rows;
+	enum kwhy_status status = lab_gate_hold(&rank->gate, error);
+
+	NEXT(status,
+		copy_in(rank, rank->args.fresh + half * sizeof(*roster->fresh), roster->fresh,
+			rows * sizeof(*roster->fresh), error));
+	NEXT(status,
+		copy_in(rank, rank->args.next + half * sizeof(*roster->next), roster->next,
+			rows * sizeof(*roster->next), error));
+	return status ? status
+		      : lab_flow_launch(rank, LAB_FLOW_SETTLE, step, rank->first, rank->count, error);
+}
+
+/* Moves come back, and the host says who merges and who leaves. */
+static enum kwhy_status exchange(struct lab_flow *flow, uint32_t step, struct kwhy_error *error)
+{
+	enum kwhy_status status = lab_flow_on_each(flow, take_moves, step, error);
+
+	NEXT(status, lab_flow_on_each(flow, lab_flow_wait, step, error));
+	if (status)
+		return status;
+	lab_flow_roster_step(&flow->roster, step, &flow->records[step]);
+	status = give_work_back(flow, error);
+	return status ? status : lab_flow_on_each(flow, settle, step, error);
 }
 
 enum kwhy_status lab_flow_step_issue(struct lab_flow *flow, uint32_t step, struct kwhy_error *error)
 {
-	switch (flow->variant->way) {
-	case LAB_FLOW_EACH:
-		return step_each(flow, step, error);
-	case LAB_FLOW_DENSE:
-		return step_dense(flow, step, error);
-	case LAB_FLOW_BATCH:
-		return step_batch(flow, step, error);
-	case LAB_FLOW_SPLIT:
-		return lab_flow_ranks_step(flow, step, error);
-	default:
+	enum kwhy_status status;
+
+	if (lab_flow_on_device(flow->variant))
 		return issue(flow, fused, COUNT(fused), step, 0, flow->shape.flows, error);
-	}
+	status = lab_flow_on_each(flow, compute, step, error);
+	if (!status && flow->group)
+		status = gather(flow, error);
+	kwhy_nvtx_push(memory);
+	NEXT(status, exchange(flow, step, error));
+	kwhy_nvtx_pop();
+	return status;
 }

@@ -18,23 +18,21 @@ enum { CROWD_FLOWS = 20000, CROWD_STEPS = 3 };
 
 struct options {
 	struct lab_options shared;
-	const char *flows, *path, *precision, *collectives;
+	const char *flows, *path, *precision;
 	uint64_t steps;
 };
 
 /* Of the benchmark. */
 struct context {
-	bool by_argmax, by_nccl;
 	enum lab_flow_precision precision;
-	uint32_t steps;
+	struct lab_flow_shape shape;			  /* of the rows at hand; flows 0: of none yet */
 	double peak_flop_per_s[LAB_FLOW_PRECISION_COUNT]; /* measured; NAN: not */
-	uint32_t flows;					  /* of the answers; 0: there are none yet */
 	struct lab_flow_answer places, numbers;		  /* over all steps, and of what is proved */
 };
 
 /* Of a row. */
 struct facts {
-	const char *precision, *products, *collectives;
+	const char *precision, *products;
 	uint64_t flows, memory_bytes;
 	double roofline_ratio; /* of the arithmetic's measured rate */
 	struct lab_flow_tally tally;
@@ -46,8 +44,7 @@ struct facts {
 /* A row that is open. */
 struct opened {
 	struct lab_flow *flow;
-	struct lab_flow_request request;
-	struct context *context;
+	const struct lab_flow_answer *places;
 	struct facts *facts;
 };
 
@@ -64,31 +61,7 @@ static void set_defaults(void *options)
 		.flows = "1000",
 		.path = "fixed",
 		.precision = "tf32",
-		.collectives = "own",
 		.steps = LAB_FLOW_STEPS};
-}
-
-static enum kwhy_status read_options(
-	const struct options *options, struct context *context, struct kwhy_error *error)
-{
-	static const struct lab_bounds bounds[] = {
-		{"steps", offsetof(struct options, steps), 1, LAB_FLOW_STEPS_MOST}};
-	static const char *const paths[] = {"fixed", "argmax"}, *const collectives[] = {"own", "nccl"};
-	size_t path = 0, precision = 0, group = 0;
-	enum kwhy_status status = lab_bounds_check(options, bounds, 1, error);
-
-	NEXT(status, lab_word_find("path", options->path, paths, 2, &path, error));
-	NEXT(status,
-		lab_word_find("precision", options->precision, lab_flow_precision_names,
-			LAB_FLOW_PRECISION_COUNT, &precision, error));
-	NEXT(status, lab_word_find("collectives", options->collectives, collectives, 2, &group, error));
-	context->by_argmax = path == 1;
-	context->by_nccl = group == 1;
-	context->precision = (enum lab_flow_precision)precision;
-	context->steps = (uint32_t)options->steps;
-	for (size_t p = 0; p < LAB_FLOW_PRECISION_COUNT; p++)
-		context->peak_flop_per_s[p] = NAN;
-	return status;
 }
 
 static bool is_known(const char *id)
@@ -106,7 +79,7 @@ static uint32_t gpus_of(const struct lab_bench *bench, const struct lab_flow_var
 static enum kwhy_status add_row(struct lab_bench *bench, const struct lab_flow_variant *variant,
 	uint32_t flows, struct kwhy_error *error)
 {
-	uint32_t steps = context_of(bench)->steps;
+	uint32_t steps = context_of(bench)->shape.steps;
 	struct lab_row *row,
 		like = {.id = variant->id,
 			.title = variant->title,
@@ -144,12 +117,25 @@ static enum kwhy_status add_rows(struct lab_bench *bench, const char *word, stru
 
 static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *error)
 {
+	static const struct lab_bounds bounds[] = {
+		{"steps", offsetof(struct options, steps), 1, LAB_FLOW_STEPS_MOST}};
+	static const char *const paths[] = {"fixed", "argmax"};
 	const struct options *options = (const struct options *)bench->options;
+	struct context *context = bench->context;
 	char word[KWHY_LIST_WORD_BYTES];
 	const char *list = options->flows;
-	enum kwhy_status status = read_options(options, bench->context, error);
+	size_t path = 0, precision = 0;
+	enum kwhy_status status = lab_bounds_check(options, bounds, 1, error);
 
+	NEXT(status, lab_word_find("path", options->path, paths, 2, &path, error));
+	NEXT(status,
+		lab_word_find("precision", options->precision, lab_flow_precision_names, LAB_FLOW_TF32 + 1,
+			&precision, error));
 	NEXT(status, lab_variants_check(bench, is_known, "n0, n0c, n0p and n1 to n6", error));
+	context->shape = lab_flow_shape_of(0, (uint32_t)options->steps, path == 1);
+	context->precision = (enum lab_flow_precision)precision;
+	for (size_t p = 0; p < LAB_FLOW_PRECISION_COUNT; p++)
+		context->peak_flop_per_s[p] = NAN;
 	while (!status && kwhy_bench_list_next(&list, word))
 		status = add_rows(bench, word, error);
 	if (!status && !bench->row_count)
@@ -186,79 +172,67 @@ static enum kwhy_status begin(struct lab_bench *bench, struct kwhy_error *error)
 	return bench->gpus.items[0]->ops->enter(bench->gpus.items[0], error);
 }
 
-static void drop_answers(struct context *context)
-{
-	lab_flow_answer_done(&context->places);
-	lab_flow_answer_done(&context->numbers);
-	context->flows = 0;
-}
-
 static void done(struct lab_bench *bench)
 {
-	drop_answers(bench->context);
+	lab_flow_answer_done(&context_of(bench)->places);
+	lab_flow_answer_done(&context_of(bench)->numbers);
 }
 
 /*
  * Numbers are proved by a run that one core does in seconds: of up to 1,000 flows all steps, of more a few
  * steps. Where flows choose their way, places would need all the numbers: only that run has them.
  */
-static enum kwhy_status find_answers(
-	const struct lab_bench *bench, struct context *context, uint32_t flows, struct kwhy_error *error)
+static enum kwhy_status find_answers(struct lab_bench *bench, uint32_t flows, struct kwhy_error *error)
 {
-	bool few = flows <= LAB_FLOW_FLOWS;
-	uint32_t most = few ? LAB_FLOW_STEPS : CROWD_STEPS, steps = context->steps;
-	struct lab_flow_shape whole = lab_flow_shape_of(flows, steps, context->by_argmax), proof = whole;
+	struct context *context = bench->context;
+	uint32_t most = flows <= LAB_FLOW_FLOWS ? LAB_FLOW_STEPS : CROWD_STEPS;
+	struct lab_flow_shape proof = context->shape;
 	enum kwhy_status status = KWHY_OK;
 
-	if (context->flows == flows)
+	if (context->shape.flows == flows)
 		return KWHY_OK;
-	drop_answers(context);
+	done(bench);
+	context->shape.flows = flows;
 	proof.flows = flows < CROWD_FLOWS ? flows : CROWD_FLOWS;
-	proof.steps = steps < most ? steps : most;
+	proof.steps = proof.steps < most ? proof.steps : most;
 	if (!bench->options->runs_only)
 		status = lab_flow_reference(&proof, true, &context->numbers, error);
-	if (!status && !context->by_argmax)
-		status = lab_flow_reference(&whole, false, &context->places, error);
-	if (!status)
-		context->flows = flows;
+	if (!status && !proof.by_argmax)
+		status = lab_flow_reference(&context->shape, false, &context->places, error);
+	if (status)
+		context->shape.flows = 0;
 	return status;
 }
 
 /* --- A row --- */
 
-static struct lab_flow_request request_of(
-	const struct lab_bench *bench, const struct lab_row *row, struct lab_flow_shape shape)
+static enum kwhy_status open_flow(const struct lab_bench *bench, const struct lab_row *row,
+	const struct lab_flow_shape *shape, struct lab_flow **out, struct kwhy_error *error)
 {
-	const struct context *context = context_of(bench);
-
-	return (struct lab_flow_request){.gpus = bench->gpus.items,
+	const struct lab_flow_request request = {.gpus = bench->gpus.items,
 		.gpu_count = row->gpus,
-		.shape = shape,
+		.shape = *shape,
 		.variant = row->variant,
-		.precision = context->precision,
-		.by_nccl = context->by_nccl};
+		.precision = context_of(bench)->precision};
+
+	return lab_flow_open(&request, out, error);
 }
 
 static enum kwhy_status open_row(
 	struct lab_bench *bench, struct lab_row *row, void *out, struct kwhy_error *error)
 {
-	struct context *context = bench->context;
-	struct facts *facts = row->facts;
-	uint32_t flows = (uint32_t)facts->flows;
+	const struct context *context = context_of(bench);
 	struct opened *opened = out;
-	enum kwhy_status status;
+	struct facts *facts = row->facts;
+	enum kwhy_status status = find_answers(bench, (uint32_t)facts->flows, error);
 
-	opened->context = context;
+	opened->places = &context->places;
 	opened->facts = facts;
-	opened->request = request_of(
-		bench, row, lab_flow_shape_of(flows, context->steps, context->by_argmax));
-	status = find_answers(bench, context, flows, error);
-	NEXT(status, lab_flow_open(&opened->request, &opened->flow, error));
+	NEXT(status, open_flow(bench, row, &context->shape, &opened->flow, error));
 	if (status)
 		return status;
 	facts->precision = lab_flow_precision_names[lab_flow_precision(opened->flow)];
 	facts->products = kwhy_arena_copy(&bench->arena, lab_flow_products(opened->flow));
-	facts->collectives = row->gpus < 2 ? NULL : context->by_nccl ? "nccl" : "own";
 	facts->memory_bytes = lab_flow_memory_bytes(opened->flow);
 	return KWHY_OK;
 }
@@ -286,14 +260,12 @@ static enum kwhy_status check(
 	struct lab_bench *bench, struct lab_row *row, void *unused, struct kwhy_error *error)
 {
 	const struct lab_flow_answer *answer = &context_of(bench)->numbers;
-	const struct lab_flow_request request = request_of(bench, row, answer->shape);
 	struct lab_flow_result result = {0};
 	struct facts *facts = row->facts;
 	struct lab_flow *flow = NULL;
-	enum kwhy_status status;
+	enum kwhy_status status = open_flow(bench, row, &answer->shape, &flow, error);
 
 	(void)unused;
-	status = lab_flow_open(&request, &flow, error);
 	NEXT(status, lab_flow_run(flow, answer, &result, error));
 	NEXT(status, lab_flow_read(flow, answer, &facts->proof, error));
 	if (!status) {
@@ -313,7 +285,7 @@ static enum kwhy_status run(void *context, size_t phase, struct lab_run *run, st
 	enum kwhy_status status;
 
 	(void)phase;
-	status = lab_flow_run(opened->flow, &opened->context->places, &result, error);
+	status = lab_flow_run(opened->flow, opened->places, &result, error);
 	if (status)
 		return status;
 	run->run_s = result.run_s;
@@ -326,7 +298,7 @@ static enum kwhy_status busy(void *context, double *out_s, struct kwhy_error *er
 {
 	const struct opened *opened = context;
 
-	return lab_flow_busy(opened->flow, &opened->context->places, out_s, error);
+	return lab_flow_busy(opened->flow, opened->places, out_s, error);
 }
 
 static enum kwhy_status finish(
@@ -351,16 +323,16 @@ static void describe(const struct lab_bench *bench, struct kwhy_text *out)
 {
 	const struct context *context = context_of(bench);
 
-	kwhy_text_addf(out, "%u step%s, %s path", context->steps, context->steps == 1 ? "" : "s",
-		context->by_argmax ? "chosen" : "fixed");
+	kwhy_text_addf(out, "%u step%s, %s path", context->shape.steps, context->shape.steps == 1 ? "" : "s",
+		context->shape.by_argmax ? "chosen" : "fixed");
 }
 
 static void write_head(const struct lab_bench *bench, struct kwhy_json *json)
 {
 	const struct context *context = context_of(bench);
 
-	kwhy_json_count(json, "steps", context->steps);
-	kwhy_json_string(json, "path", context->by_argmax ? "argmax" : "fixed");
+	kwhy_json_count(json, "steps", context->shape.steps);
+	kwhy_json_string(json, "path", context->shape.by_argmax ? "argmax" : "fixed");
 	kwhy_json_count(json, "flop_per_item", LAB_FLOW_FLOP);
 	kwhy_json_row(json, "peak_flop_per_s");
 	for (size_t p = 0; p < LAB_FLOW_PRECISION_COUNT; p++)
@@ -376,18 +348,14 @@ static const struct lab_column use_columns[] = {
 	LAB_FACT("error", NULL, ERROR, proof.error_h),
 	LAB_FACT("elsewhere", NULL, COUNT, proof.elsewhere),
 	LAB_FACT(NULL, "products", TEXT, products),
-	LAB_FACT(NULL, "collectives", TEXT, collectives),
 };
 
 static const struct lab_column tally_columns[] = {
 	LAB_FACT("calls", "calls", COUNT, tally.calls),
 	LAB_FACT("waits", "waits", COUNT, tally.waits),
 	LAB_FACT("kernels", "kernels", COUNT, tally.kernels),
-	LAB_FACT("products", "products", COUNT, tally.products),
 	LAB_FACT("to GPU", "h2d_copies", COUNT, tally.h2d_copies),
 	LAB_FACT("from GPU", "d2h_copies", COUNT, tally.d2h_copies),
-	LAB_FACT(NULL, "launches", COUNT, tally.launches),
-	LAB_FACT(NULL, "graph_launches", COUNT, tally.graphs),
 	LAB_FACT(NULL, "allocations", COUNT, tally.allocations),
 	LAB_FACT(NULL, "h2d_bytes", BYTES, tally.h2d_bytes),
 	LAB_FACT(NULL, "d2h_bytes", BYTES, tally.d2h_bytes),
@@ -417,10 +385,7 @@ static const struct kwhy_option option_rows[] = {
 	LAB_OPTION("flows", "LIST", TEXT, flows, "numbers of flows, 1 to 100000; default 1000"),
 	LAB_OPTION("steps", "N", COUNT, steps, "of a run, 1 to 4000; default 60"),
 	LAB_OPTION("path", "KIND", TEXT, path, "fixed (default), or argmax: flows choose by what they carry"),
-	LAB_OPTION(
-		"precision", "NAME", TEXT, precision, "of cuBLAS: fp32, tf32 (default) or bf16; n4 has bf16"),
-	LAB_OPTION("collectives", "NAME", TEXT, collectives,
-		"of n6: own (default), or nccl where it is installed"),
+	LAB_OPTION("precision", "NAME", TEXT, precision, "of cuBLASLt: fp32 or tf32 (default); n4 has bf16"),
 	LAB_OPTION_ROWS(struct options, "of n0, n0c, n0p and n1 to n6; default all",
 		"the time of every step of the first 64 runs of each"),
 };

@@ -40,7 +40,7 @@ struct outcome {
 static void run_variant(const struct lab_flow_variant *variant, const struct lab_flow_shape *shape,
 	enum lab_flow_precision precision, struct outcome *out)
 {
-	const struct lab_flow_request request = {&gpu, 1, *shape, variant, precision, false};
+	const struct lab_flow_request request = {&gpu, 1, *shape, variant, precision};
 	struct lab_flow_answer answer = answer_of(shape);
 	struct lab_flow *flow;
 	struct kwhy_error error;
@@ -119,40 +119,34 @@ static void no_flow_one_flow_and_one_cell_are_runs_too(void **state)
 			run_variant(&lab_flow_variants[i], &shapes[k], LAB_FLOW_FP32, &out);
 }
 
-/* By own collectives also with two parts on one GPU. */
+/* Also with two parts on one GPU. */
 static void on_several_gpus_flows_meet_as_on_one(void **state)
 {
 	struct kwhy_gpu *gpus[3] = {gpu, NULL, NULL};
+	const struct lab_flow_request request = {gpus, 3, small, lab_flow_variant_find("n6"), LAB_FLOW_FP32};
+	struct lab_flow_answer answer = answer_of(&small);
+	struct lab_flow_result result = {0};
+	struct lab_flow_numbers numbers = {0};
+	struct lab_flow *flow = NULL;
 	struct kwhy_error error;
-	bool on_cuda = backend == KWHY_GPU_CUDA;
 
 	(void)state;
 	if (kwhy_gpu_open(backend, "1", &gpus[1], &error))
 		fail_msg("%s", error.text);
 	gpus[2] = gpus[1];
-	for (int by_nccl = 0; by_nccl <= on_cuda; by_nccl++) {
-		uint32_t count = by_nccl ? 2 : 3;
-		const struct lab_flow_request request = {
-			gpus, count, small, lab_flow_variant_find("n6"), LAB_FLOW_FP32, by_nccl};
-		struct lab_flow_answer answer = answer_of(&small);
-		struct lab_flow_result result = {0};
-		struct lab_flow_numbers numbers = {0};
-		struct lab_flow *flow = NULL;
-
-		if (lab_flow_open(&request, &flow, &error))
+	if (lab_flow_open(&request, &flow, &error))
+		fail_msg("%s", error.text);
+	for (int k = 0; k < 2; k++)
+		if (lab_flow_run(flow, &answer, &result, &error) ||
+			lab_flow_read(flow, &answer, &numbers, &error))
 			fail_msg("%s", error.text);
-		for (int k = 0; k < 2; k++)
-			if (lab_flow_run(flow, &answer, &result, &error) ||
-				lab_flow_read(flow, &answer, &numbers, &error))
-				fail_msg("%s", error.text);
-		assert_int_equal(numbers.elsewhere, 0);
-		assert_true(numbers.error_h < 1e-6 && numbers.error_e < 1e-6);
-		assert_true(fabs(numbers.sum_out - answer.sum_out) < 1e-5);
-		assert_int_equal(result.tally.gathers, small.steps);
-		assert_int_equal(result.tally.gathered_bytes, (count - 1) * small.flows * 160 * small.steps);
-		lab_flow_close(flow);
-		lab_flow_answer_done(&answer);
-	}
+	assert_int_equal(numbers.elsewhere, 0);
+	assert_true(numbers.error_h < 1e-6 && numbers.error_e < 1e-6);
+	assert_true(fabs(numbers.sum_out - answer.sum_out) < 1e-5);
+	assert_int_equal(result.tally.gathers, small.steps);
+	assert_int_equal(result.tally.gathered_bytes, 2 * small.flows * 160 * small.steps);
+	lab_flow_close(flow);
+	lab_flow_answer_done(&answer);
 	gpus[1]->ops->close(gpus[1]);
 	assert_int_equal(gpu->ops->enter(gpu, &error), KWHY_OK);
 }
@@ -160,19 +154,14 @@ static void on_several_gpus_flows_meet_as_on_one(void **state)
 static void parts_of_gpus_are_of_one_size(void **state)
 {
 	struct kwhy_gpu *const gpus[] = {gpu, gpu};
-	struct lab_flow_request request = {
-		gpus, 2, {31, 7, false, 8, 6, 5}, lab_flow_variant_find("n6"), LAB_FLOW_FP32, false};
+	const struct lab_flow_request request = {
+		gpus, 2, {31, 7, false, 8, 6, 5}, lab_flow_variant_find("n6"), LAB_FLOW_FP32};
 	struct lab_flow *flow;
 	struct kwhy_error error;
 
 	(void)state;
 	assert_int_equal(lab_flow_open(&request, &flow, &error), KWHY_E_UNSUPPORTED);
-	assert_non_null(strstr(error.text, "31 flows cannot be divided among 2 GPUs"));
-	request.shape.flows = 30;
-	request.by_nccl = true;
-	assert_int_equal(lab_flow_open(&request, &flow, &error), KWHY_E_UNSUPPORTED);
-	assert_non_null(strstr(error.text, "NCCL"));
-	assert_int_equal(gpu->ops->enter(gpu, &error), KWHY_OK);
+	assert_non_null(strstr(error.text, "take --flows that they divide"));
 }
 
 static void what_was_asked_of_the_driver_is_counted(void **state)
@@ -181,17 +170,17 @@ static void what_was_asked_of_the_driver_is_counted(void **state)
 
 	(void)state;
 	run_variant(lab_flow_variant_find("n0c"), &small, LAB_FLOW_FP32, &out);
-	assert_int_equal(out.result.tally.launches, small.steps * (10 * small.flows + 1));
+	assert_int_equal(out.result.tally.kernels, small.steps * (10 * small.flows + 1));
 	assert_int_equal(out.result.tally.allocations, small.steps);
 	assert_int_equal(out.result.tally.waits, small.steps + 1);
 	run_variant(lab_flow_variant_find("n3"), &small, LAB_FLOW_FP32, &out);
-	assert_int_equal(out.result.tally.launches + out.result.tally.products, small.steps * 7);
+	assert_int_equal(out.result.tally.kernels, small.steps * 7);
 	assert_int_equal(out.result.tally.waits, 1);
 	run_variant(lab_flow_variant_find("n5"), &small, LAB_FLOW_FP32, &out);
-	assert_int_equal(out.result.tally.graphs, 1);
+	assert_int_equal(out.result.tally.calls, 2);
 	assert_int_equal(out.result.tally.kernels, small.steps * 7);
 	run_variant(lab_flow_variant_find("n4"), &small, LAB_FLOW_FP32, &out);
-	assert_int_equal(out.result.tally.launches, 1);
+	assert_int_equal(out.result.tally.kernels, 1);
 	assert_true(out.result.busy_s >= 0);
 }
 
@@ -207,7 +196,7 @@ static void the_device_s_part_of_a_run_is_timed_behind_a_gate(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
 		const struct lab_flow_request request = {
-			&gpu, 1, small, lab_flow_variant_find(ids[i]), LAB_FLOW_FP32, false};
+			&gpu, 1, small, lab_flow_variant_find(ids[i]), LAB_FLOW_FP32};
 		struct lab_flow_result result = {0};
 
 		if (lab_flow_open(&request, &flow, &error) || lab_flow_run(flow, &answer, &result, &error) ||
@@ -219,20 +208,17 @@ static void the_device_s_part_of_a_run_is_timed_behind_a_gate(void **state)
 	lab_flow_answer_done(&answer);
 }
 
-static void on_cuda_matrices_are_multiplied_by_the_library(void **state)
+static void matrices_of_many_flows_are_multiplied_by_the_library(void **state)
 {
 	struct outcome out;
 
 	(void)state;
 	run_variant(lab_flow_variant_find("n2"), &small, LAB_FLOW_TF32, &out);
-	if (backend == KWHY_GPU_HOST) {
-		assert_string_equal(out.products, "own kernels: cuBLAS works on CUDA alone");
-		assert_int_equal(out.precision, LAB_FLOW_FP32);
-	} else {
-		assert_string_equal(out.products, "cuBLAS 13.0.2");
-		assert_int_equal(out.precision, LAB_FLOW_TF32);
-		assert_int_equal(out.result.tally.products, small.steps * 5);
-	}
+	assert_string_equal(out.products, backend == KWHY_GPU_HOST ? "the host" : "cuBLASLt 13.0.2");
+	assert_int_equal(out.precision, LAB_FLOW_TF32);
+	run_variant(lab_flow_variant_find("n0"), &small, LAB_FLOW_TF32, &out);
+	assert_string_equal(out.products, "own kernels: a flow alone is no matrix");
+	assert_int_equal(out.precision, LAB_FLOW_FP32);
 }
 
 static void a_wrong_place_names_the_variant_and_the_step(void **state)
@@ -247,7 +233,7 @@ static void a_wrong_place_names_the_variant_and_the_step(void **state)
 	answer.steps[3].places ^= 1;
 	for (size_t i = 0; i < 2; i++) {
 		const struct lab_flow_request request = {
-			&gpu, 1, small, lab_flow_variant_find(ids[i]), LAB_FLOW_FP32, false};
+			&gpu, 1, small, lab_flow_variant_find(ids[i]), LAB_FLOW_FP32};
 		char words[32];
 
 		assert_int_equal(lab_flow_open(&request, &flow, &error), KWHY_OK);
@@ -261,8 +247,8 @@ static void a_wrong_place_names_the_variant_and_the_step(void **state)
 
 static void what_would_take_too_long_is_refused(void **state)
 {
-	struct lab_flow_request request = {&gpu, 1, lab_flow_shape_of(100000, 60, false),
-		lab_flow_variant_find("n0"), LAB_FLOW_FP32, false};
+	struct lab_flow_request request = {
+		&gpu, 1, lab_flow_shape_of(100000, 60, false), lab_flow_variant_find("n0"), LAB_FLOW_FP32};
 	struct lab_flow *flow;
 	struct kwhy_error error;
 
@@ -304,7 +290,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(parts_of_gpus_are_of_one_size),
 		cmocka_unit_test(what_was_asked_of_the_driver_is_counted),
 		cmocka_unit_test(the_device_s_part_of_a_run_is_timed_behind_a_gate),
-		cmocka_unit_test(on_cuda_matrices_are_multiplied_by_the_library),
+		cmocka_unit_test(matrices_of_many_flows_are_multiplied_by_the_library),
 		cmocka_unit_test(a_wrong_place_names_the_variant_and_the_step),
 		cmocka_unit_test(what_would_take_too_long_is_refused),
 	};

@@ -2,9 +2,9 @@
 #ifndef KWHY_LAB_TESTS_FLOW_TEXT_H
 #define KWHY_LAB_TESTS_FLOW_TEXT_H
 
-/* What flow.cu asks of a GPU beyond C, in C; include it
- * before the text. */
+/* What flow.cu asks of a GPU beyond C, in C; include it before the text. */
 #include "fakes/cuda_text.h"
+#include "lab/numbers.h"
 
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 
@@ -12,18 +12,7 @@ typedef struct {
 	unsigned x, y, z, w;
 } uint4;
 
-typedef struct {
-	float x, y, z, w;
-} float4;
-
-typedef struct {
-	unsigned x, y;
-} uint2;
-
 #define __ldcg(place) (*(place))
-#define __popc(mask) __builtin_popcount(mask)
-#define __syncwarp() \
-	cuda_text_meet(&cuda_text_here->warps[threadIdx.x / CUDA_TEXT_WARP].meeting, CUDA_TEXT_WARP)
 #define atomicExch(place, value) __atomic_exchange_n((place), (__typeof__(*(place)))(value), __ATOMIC_SEQ_CST)
 
 static unsigned long long atomic_min(unsigned long long *place, unsigned long long value)
@@ -38,21 +27,34 @@ static unsigned long long atomic_min(unsigned long long *place, unsigned long lo
 #undef atomicMin
 #define atomicMin atomic_min
 
-static float bits_as_float(unsigned bits)
-{
-	float value;
+#define __uint_as_float lab_float_of
 
-	memcpy(&value, &bits, sizeof(value));
-	return value;
-}
-#define __uint_as_float bits_as_float
-
-static unsigned __shfl_xor_sync(unsigned mask, unsigned value, unsigned lanes)
+static unsigned long long __shfl_xor_sync(unsigned mask, unsigned long long value, unsigned lanes)
 {
-	const unsigned *values = cuda_text_exchange(value);
+	unsigned other = (threadIdx.x ^ lanes) % CUDA_TEXT_WARP,
+		 low = cuda_text_exchange((unsigned)value)[other],
+		 high = cuda_text_exchange((unsigned)(value >> 32))[other];
 
 	(void)mask;
-	return values[(threadIdx.x ^ lanes) % CUDA_TEXT_WARP];
+	return (unsigned long long)high << 32 | low;
+}
+
+static unsigned pack(float low, float high)
+{
+	return lab_to_bf16(low) | (unsigned)lab_to_bf16(high) << 16;
+}
+
+#define swift_tanh tanhf
+
+static void load_rows(unsigned to[4], const unsigned short *from, unsigned stride)
+{
+	unsigned lane = threadIdx.x % 32;
+	const unsigned short *here = from + lane / 4 * stride + lane % 4 * 2;
+
+	to[0] = *(const unsigned *)here;
+	to[1] = *(const unsigned *)(here + 8 * stride);
+	to[2] = *(const unsigned *)(here + 8);
+	to[3] = *(const unsigned *)(here + 8 * stride + 8);
 }
 
 /* Operands of the lanes of each warp of a block. */
@@ -60,7 +62,7 @@ static _Thread_local unsigned operands[32][6][CUDA_TEXT_WARP];
 
 static float operand(const unsigned *lanes, unsigned lane, unsigned half)
 {
-	return bits_as_float(lanes[lane] >> 16 * half << 16);
+	return lab_float_of(lanes[lane] >> 16 * half << 16);
 }
 
 /* mma.m16n8k16 as its documentation lays out a warp's operands. */

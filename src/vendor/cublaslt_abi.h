@@ -2,12 +2,22 @@
 #ifndef KWHY_VENDOR_CUBLASLT_ABI_H
 #define KWHY_VENDOR_CUBLASLT_ABI_H
 
-#include "vendor/cublas_abi.h"
-
+#include <stddef.h>
 #include <stdint.h>
 
 /* What we call of cuBLASLt 12 and newer, declared by hand from its public documentation. */
 
+enum kwhy_cublas_result {
+	KWHY_CUBLAS_SUCCESS = 0,
+	KWHY_CUBLAS_ALLOC_FAILED = 3,
+	KWHY_CUBLAS_EXECUTION_FAILED = 13
+};
+enum kwhy_cublas_operation { KWHY_CUBLAS_AS_IT_IS = 0, KWHY_CUBLAS_TRANSPOSED = 1 };
+enum kwhy_cublas_compute {
+	KWHY_CUBLAS_COMPUTE_FP32 = 68,
+	KWHY_CUBLAS_COMPUTE_INT32 = 72,
+	KWHY_CUBLAS_COMPUTE_FAST_TF32 = 77
+};
 enum kwhy_cublaslt_type { /* of cudaDataType_t */
 	KWHY_CUBLASLT_FLOAT32 = 0,
 	KWHY_CUBLASLT_FLOAT16 = 2,
@@ -22,6 +32,7 @@ enum kwhy_cublaslt_attribute {	       /* of a product */
 };
 enum kwhy_cublaslt_preference { KWHY_CUBLASLT_WORKSPACE_MOST = 1 }; /* uint64_t, bytes */
 
+typedef struct CUstream_st *kwhy_cublas_stream;
 typedef struct cublasLtContext *kwhy_cublaslt_handle;
 typedef struct kwhy_cublaslt_product_opaque *kwhy_cublaslt_product;
 typedef struct kwhy_cublaslt_layout_opaque *kwhy_cublaslt_layout;

@@ -7,7 +7,7 @@ library() {
 	local list=${TMPDIR:-/tmp}/kwhy-libraries.$UID fresh path
 	if [ ! -s "$list" ] || [ ! -O "$list" ]; then # what another user leaves there is nothing to load
 		fresh=$list.$BASHPID
-		find / -xdev \( -name 'libnvrtc.so.1*' -o -name 'libcublas.so.1*' -o -name 'libcublasLt.so.1*' -o -name 'libnccl.so.2' -o -name 'libnvidia-ml.so.1' \) \
+		find / -xdev \( -name 'libnvrtc.so.1*' -o -name 'libcublasLt.so.1*' -o -name 'libnccl.so.2' -o -name 'libnvidia-ml.so.1' \) \
 			> "$fresh" 2> /dev/null || true # folders that may not be read
 		mv "$fresh" "$list"
 	fi

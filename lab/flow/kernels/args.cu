@@ -25,33 +25,32 @@ typedef unsigned short u16;
 
 enum {
 	THREADS = 256,
+	TEAM = 4,     /* blocks that share the weights in the run in one launch, */
+	ROWS = 32,    /* and rows that they have at once */
 	PLACE = 16,   /* numbers of a cell */
 	E = 32,	      /* energies */
 	IN = 64,      /* inputs, and the width of the first layer */
 	H = 256,      /* state */
 	GATES = 768,
-	OUT = 40,     /* energies, 6 logits, 2 zeros */
+	LOGITS = 6,
+	OUT = 40,     /* energies, logits, 2 zeros */
 	/* Places in the weights, matrices as [inputs][outputs]. */
 	W1 = 0,
 	B1 = W1 + IN * IN,
-	W2 = B1 + IN,
-	B2 = W2 + IN * E,
+	W2 = B1 + IN, /* its outputs behind E are 0, where the energies come */
+	B2 = W2 + IN * IN,
 	WI = B2 + E,
-	BI = WI + IN * GATES,
-	WH = BI + GATES,
-	BH = WH + H * GATES,
+	WH = WI + IN * GATES, /* with the one before a matrix of [IN + H] */
+	BI = WH + H * GATES,
+	BH = BI + GATES,
 	WO = BH + GATES,
 	SINES = WO + H * OUT,
 	COSINES = SINES + 4 * 1024,
-	WEIGHTS = COSINES + 4 * 1024,
-	/* The same of 16 bits, as [outputs][inputs]. */
-	HALF_W1 = 0,
-	HALF_W2 = HALF_W1 + IN * IN,
-	HALF_WI = HALF_W2 + E * IN,
-	HALF_WH = HALF_WI + GATES * IN,
-	HALF_WO = HALF_WH + GATES * H,
-	HALVES = HALF_WO + OUT * H
+	WEIGHTS = COSINES + 4 * 1024
 };
+
+/* The matrices of a step. */
+enum { FIRST, SECOND, GATES_IN, GATES_HIDDEN, LAST, PRODUCTS };
 
 #define NONE 0xffffffffu
 
@@ -63,7 +62,6 @@ struct record {
 /* What has two halves is written by turns: in the half of the step's parity. */
 struct lab_flow_args {
 	AT(const float) weights; /* [WEIGHTS] */
-	AT(const u16) halves;	 /* bfloat16 [HALVES] */
 	AT(float) cells;	 /* [cells][PLACE] */
 	AT(u64) at;		 /* [flows], at the start of a step */
 	AT(u64) moved;		 /* [2][flows], after it */
@@ -93,9 +91,24 @@ struct lab_flow_args {
 	u32 width, height, depth;
 };
 
+/* Rows of inputs times a matrix, which is here in the weights; without bias. */
+struct lab_flow_product {
+	AT(const float) in;
+	AT(float) out;
+	u32 matrix, inputs, outputs;
+};
+
+static __device__ struct lab_flow_product product_of(const struct lab_flow_args *a, u32 which)
+{
+	const struct lab_flow_product all[PRODUCTS] = {{a->in, a->u, W1, IN, IN}, {a->u, a->a, W2, IN, IN},
+		{a->a, a->gi, WI, IN, GATES}, {a->h, a->gh, WH, H, GATES}, {a->h, a->outputs, WO, H, OUT}};
+
+	return all[which];
+}
+
 /* All take the args, a step, a first row and a count of rows. */
 #define LAB_FLOW_KERNELS(X) X(CELLS, cells) X(INPUT, input) X(PRODUCT, product) X(RELU, relu) X(BIAS, bias) \
-	X(GATES_KERNEL, gates) X(MOVE, move) X(SETTLE, settle) X(FRONT, front) X(SPREAD, spread) \
+	X(GATES, gates) X(MOVE, move) X(SETTLE, settle) X(FRONT, front) X(SPREAD, spread) \
 	X(COLLECT, collect) X(RUN, run)
 
 static __device__ u64 mix(u64 x)

@@ -32,36 +32,27 @@ KERNEL void lab_flows_cells(const struct lab_flow_args a, u32 step, u32 first, u
 		a.cells[i] = unit(mix(0x2E4Bull * 0x9E3779B97F4A7C15ull + i));
 }
 
-/* Inputs, and the second half of what the gates get. */
 KERNEL void lab_flows_input(const struct lab_flow_args a, u32 step, u32 first, u32 count)
 {
 	(void)step;
 	for (u32 i = thread_index(); i < count * IN; i += thread_count()) {
 		u32 row = first + i / IN, k = i % IN;
-		float e = a.e[row * E + k % E];
 
-		a.in[row * IN + k] = input_of(&a, a.at[row], e, k);
-		if (k < E)
-			a.a[row * IN + E + k] = e;
+		a.in[row * IN + k] = input_of(&a, a.at[row], a.e[row * E + k % E], k);
 	}
 }
 
-/* One of the five matrices; without bias. */
 KERNEL void lab_flows_product(const struct lab_flow_args a, u32 which, u32 first, u32 count)
 {
-	const float *in = which == 0 ? a.in : which == 1 ? a.u : which == 2 ? a.a : a.h;
-	const float *matrix = a.weights + (which == 0 ? W1 : which == 1 ? W2 : which == 2 ? WI : which == 3 ? WH : WO);
-	float *out = which == 0 ? a.u : which == 1 ? a.a : which == 2 ? a.gi : which == 3 ? a.gh : a.outputs;
-	u32 inputs = which < 3 ? IN : H, outputs = which == 0 ? IN : which == 1 ? E : which == 4 ? OUT : GATES;
-	u32 stride = which == 1 ? IN : outputs;
+	const struct lab_flow_product p = product_of(&a, which);
 
-	for (u32 i = thread_index(); i < count * outputs; i += thread_count()) {
-		u32 row = first + i / outputs, j = i % outputs;
+	for (u32 i = thread_index(); i < count * p.outputs; i += thread_count()) {
+		u32 row = first + i / p.outputs, j = i % p.outputs;
 		float sum = 0;
 
-		for (u32 k = 0; k < inputs; k++)
-			sum += in[row * inputs + k] * matrix[k * outputs + j];
-		out[row * stride + j] = sum;
+		for (u32 k = 0; k < p.inputs; k++)
+			sum += p.in[row * p.inputs + k] * a.weights[p.matrix + k * p.outputs + j];
+		p.out[row * p.outputs + j] = sum;
 	}
 }
 
@@ -72,11 +63,15 @@ KERNEL void lab_flows_relu(const struct lab_flow_args a, u32 step, u32 first, u3
 		a.u[first * IN + i] = fmaxf(a.u[first * IN + i] + a.weights[B1 + i % IN], 0.0f);
 }
 
+/* Of the second layer, behind which the gates get the energies. */
 KERNEL void lab_flows_bias(const struct lab_flow_args a, u32 step, u32 first, u32 count)
 {
 	(void)step;
-	for (u32 i = thread_index(); i < count * E; i += thread_count())
-		a.a[(first + i / E) * IN + i % E] += a.weights[B2 + i % E];
+	for (u32 i = thread_index(); i < count * IN; i += thread_count()) {
+		u32 row = first + i / IN, k = i % IN;
+
+		a.a[row * IN + k] = k < E ? a.a[row * IN + k] + a.weights[B2 + k] : a.in[row * IN + k - E];
+	}
 }
 
 static __device__ float sigmoid(float value)
@@ -185,7 +180,7 @@ KERNEL void lab_flows_front(const struct lab_flow_args a, u32 step, u32 first, u
 			float sum = a.weights[B2 + j];
 
 			for (u32 k = 0; k < IN; k++)
-				sum += u[k] * a.weights[W2 + k * E + j];
+				sum += u[k] * a.weights[W2 + k * IN + j];
 			a.a[row * IN + j] = sum;
 		}
 	}
@@ -204,8 +199,6 @@ KERNEL void lab_flows_spread(const struct lab_flow_args a, u32 step, u32 first, 
 		a.h[slot * H + k] = here ? a.h_rows[row * H + k] : 0.0f;
 		if (k < IN)
 			a.in[slot * IN + k] = here ? input_of(&a, a.at[row], a.e[row * E + k % E], k) : 0.0f;
-		if (k < E)
-			a.a[slot * IN + E + k] = here ? a.e[row * E + k] : 0.0f;
 	}
 }
 

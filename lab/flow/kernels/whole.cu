@@ -10,12 +10,10 @@
 #if (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800) || defined(CUDA_TEXT_RUNS)
 
 enum {
-	TEAM = 4,
-	ROWS = 32, /* of a tile */
 	UNITS = H / TEAM,
 	WARPS = THREADS / 32,
 	DEEP = (IN + H) / 16, /* tensor instructions along the inputs of a gate, */
-	DEEP_IN = IN / 16,    /* the first of them for what comes in */
+	DEEP_IN = IN / 16,    /* the first of them for what comes in; as many as for 64 units */
 	A_STRIDE = IN + H + 8, /* 8 more spread rows over the banks */
 	S_STRIDE = IN + 8
 };
@@ -39,67 +37,37 @@ struct gates {
 	float r_bias[2], z_bias[2], in_bias[2], hidden_bias[2];
 };
 
+/* --- What is not C: tests have their own --- */
+
+#ifdef __CUDA_ARCH__
 static __device__ INLINE u32 pack(float low, float high)
 {
-#ifdef __CUDA_ARCH__
 	u32 both;
 
 	asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
 	return both;
-#else
-	u32 a = __float_as_uint(low), b = __float_as_uint(high);
-
-	a = (a + 0x7fff + (a >> 16 & 1)) >> 16;
-	b = (b + 0x7fff + (b >> 16 & 1)) >> 16;
-	return a | b << 16;
-#endif
-}
-
-static __device__ INLINE float unpack(u32 half)
-{
-	return __uint_as_float(half << 16);
 }
 
 static __device__ INLINE float swift_tanh(float value)
 {
-#ifdef __CUDA_ARCH__
 	float result;
 
 	asm("tanh.approx.f32 %0, %1;" : "=f"(result) : "f"(value));
 	return result;
-#else
-	return tanhf(value);
-#endif
-}
-
-static __device__ INLINE float swift_sigmoid(float value)
-{
-	return 0.5f + 0.5f * swift_tanh(0.5f * value);
 }
 
 /* 16 rows of 16 numbers, as a tensor instruction takes them. */
 static __device__ INLINE void load_rows(u32 to[4], const u16 *from, u32 stride)
 {
-	u32 lane = threadIdx.x % 32;
-#ifdef __CUDA_ARCH__
-	u32 place = (u32)__cvta_generic_to_shared(from + lane % 16 * stride + lane / 16 * 8);
+	u32 lane = threadIdx.x % 32, place = (u32)__cvta_generic_to_shared(from + lane % 16 * stride + lane / 16 * 8);
 
 	asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
 		     : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
 		     : "r"(place)
 		     : "memory");
-#else
-	const u16 *here = from + lane / 4 * stride + lane % 4 * 2;
-
-	to[0] = *(const u32 *)here;
-	to[1] = *(const u32 *)(here + 8 * stride);
-	to[2] = *(const u32 *)(here + 8);
-	to[3] = *(const u32 *)(here + 8 * stride + 8);
-#endif
 }
 
 /* sums[rows 8 apart][columns] += 16 x 16 times 16 x 8. */
-#ifdef __CUDA_ARCH__
 static __device__ INLINE void multiply(float sums[4], const u32 rows[4], u32 low, u32 high)
 {
 	asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
@@ -108,33 +76,37 @@ static __device__ INLINE void multiply(float sums[4], const u32 rows[4], u32 low
 }
 #endif
 
-/* The operand of 8 outputs from `matrix` on, whose rows are `stride` apart, and 16 inputs. */
-static __device__ INLINE u32 weight_pair(const u16 *matrix, u32 stride, u32 input)
+static __device__ INLINE float unpack(u32 half)
 {
-	u32 lane = threadIdx.x % 32;
-
-	return *(const u32 *)(matrix + lane / 4 * stride + input + lane % 4 * 2);
+	return __uint_as_float(half << 16);
 }
 
-static __device__ INLINE void load_gate(const struct lab_flow_args *a, u32 (*to)[2], u32 gate, u32 unit)
+static __device__ INLINE float swift_sigmoid(float value)
 {
-	const u16 *in = a->halves + HALF_WI + (gate * H + unit) * IN, *hidden = a->halves + HALF_WH + (gate * H + unit) * H;
+	return 0.5f + 0.5f * swift_tanh(0.5f * value);
+}
+
+/* --- Weights --- */
+
+/* Operands of 8 outputs from `matrix` on, whose rows are `stride` apart, and `deep` times 16 inputs. */
+static __device__ INLINE void load_weights(u32 (*to)[2], u32 deep, const float *matrix, u32 stride)
+{
+	const float *here = matrix + threadIdx.x % 4 * 2 * stride + threadIdx.x % 32 / 4;
 
 #pragma unroll
-	for (u32 k = 0; k < DEEP; k++)
+	for (u32 k = 0; k < deep; k++)
 #pragma unroll
 		for (u32 i = 0; i < 2; i++)
-			to[k][i] = k < DEEP_IN ? weight_pair(in, IN, 16 * k + 8 * i)
-					       : weight_pair(hidden, H, 16 * (k - DEEP_IN) + 8 * i);
+			to[k][i] = pack(here[(16 * k + 8 * i) * stride], here[(16 * k + 8 * i + 1) * stride]);
 }
 
 static __device__ INLINE void load_gates(const struct lab_flow_args *a, struct gates *gates, u32 unit)
 {
 	const float *bi = a->weights + BI + unit + threadIdx.x % 4 * 2, *bh = a->weights + BH + unit + threadIdx.x % 4 * 2;
 
-	load_gate(a, gates->r, 0, unit);
-	load_gate(a, gates->z, 1, unit);
-	load_gate(a, gates->n, 2, unit);
+	load_weights(gates->r, DEEP, a->weights + WI + unit, GATES);
+	load_weights(gates->z, DEEP, a->weights + WI + H + unit, GATES);
+	load_weights(gates->n, DEEP, a->weights + WI + 2 * H + unit, GATES);
 #pragma unroll
 	for (u32 i = 0; i < 2; i++) {
 		gates->r_bias[i] = bi[i] + bh[i];
@@ -144,73 +116,48 @@ static __device__ INLINE void load_gates(const struct lab_flow_args *a, struct g
 	}
 }
 
-/* A sum over a warp, in its first lane. */
+/* --- The start of a step: who is where, and with what --- */
+
+/* A sum over a warp. */
 static __device__ INLINE u64 warp_sum(u64 value)
 {
 #pragma unroll
-	for (u32 apart = 16; apart; apart /= 2) {
-		u32 low = __shfl_xor_sync(~0u, (u32)value, apart), high = __shfl_xor_sync(~0u, (u32)(value >> 32), apart);
-
-		value += (u64)high << 32 | low;
-	}
+	for (u32 apart = 16; apart; apart /= 2)
+		value += __shfl_xor_sync(~0u, value, apart);
 	return value;
-}
-
-/* Who is in a row at the start of a step. */
-struct tenant {
-	u64 at, places;   /* the latter: what it adds to the check of the step before */
-	bool fresh, left; /* it begins; whoever was there has left the lattice */
-};
-
-static __device__ INLINE struct tenant find_tenant(const struct lab_flow_args *a, u32 step, u32 row)
-{
-	struct tenant who = {0, 0, true, false};
-	u32 before = step - 1, number = 0;
-
-	if (row >= a->flows)
-		return who;
-	who.fresh = begins(a, before, row, &number);
-	if (step) {
-		who.at = new_word(&a->moved[before % 2 * a->flows + row]);
-		who.left = who.fresh && z_of(who.at) >= a->depth;
-		if (!who.fresh)
-			who.places = mix(who.at) * (2 * (u64)before + 1);
-	}
-	if (who.fresh)
-		who.at = start(a, number);
-	return who;
 }
 
 /* Who is in a row of a tile, a thread each, whole warps; the leader of a team asks for their next cells. */
 static __device__ INLINE struct claim look(const struct lab_flow_args *a, struct tile *tile, u32 step, u32 row, bool leads)
 {
-	const struct tenant who = find_tenant(a, step, row);
 	struct claim claim = {0, 0, 0, NONE};
-	u32 i = threadIdx.x, first = row, second = NONE;
-	u64 at = who.at, moved;
+	u32 i = threadIdx.x, before = step - 1, number = 0;
+	bool is_row = row < a->flows, fresh = !is_row || begins(a, before, row, &number);
+	u64 at = 0, places = 0;
 
-	if (step && !who.fresh) {
-		first = first_of(a, step - 1, row, at);
-		second = next_of(a, step - 1, first);
+	if (is_row && step)
+		at = new_word(&a->moved[before % 2 * a->flows + row]);
+	tile->left[i] = leads && fresh && z_of(at) >= a->depth;
+	tile->first[i] = row;
+	tile->second[i] = NONE;
+	if (!fresh) {
+		places = mix(at) * (2 * (u64)before + 1);
+		tile->first[i] = first_of(a, before, row, at);
+		tile->second[i] = next_of(a, before, tile->first[i]);
+	} else if (is_row) {
+		at = start(a, number);
 	}
 	tile->at[i] = at;
-	tile->fresh[i] = who.fresh;
-	tile->left[i] = who.left && leads;
-	tile->first[i] = first;
-	tile->second[i] = second;
+	tile->fresh[i] = fresh;
 	if (leads && step) {
-		u64 places = warp_sum(who.places);
-
+		places = warp_sum(places);
 		if (i % 32 == 0)
-			atomicAdd(&a->records[step - 1].places, places);
+			atomicAdd(&a->records[before].places, places);
 	}
-	if (row >= a->flows || !leads)
+	if (!is_row || !leads)
 		return claim;
 	a->at[row] = at;
-	if (step == a->steps)
-		return claim;
-	moved = move_fixed(a, at, step);
-	return claim_begin(a, step, row, moved);
+	return step == a->steps ? claim : claim_begin(a, step, row, move_fixed(a, at, step));
 }
 
 /* The old state of a tile, which other blocks wrote: past the first cache. */
@@ -270,21 +217,13 @@ static __device__ INLINE void give_state(const struct lab_flow_args *a, struct t
 			a->h_rows[row * H + i] = unpack(tile->a[i / H * A_STRIDE + IN + i % H]);
 }
 
-/* Weights of 8 outputs from `matrix` on, of 64 inputs. */
-static __device__ INLINE void load_layer(u32 (*to)[2], const u16 *matrix, u32 stride)
-{
-#pragma unroll
-	for (u32 k = 0; k < IN / 16; k++)
-#pragma unroll
-		for (u32 i = 0; i < 2; i++)
-			to[k][i] = weight_pair(matrix, stride, 16 * k + 8 * i);
-}
+/* --- The network --- */
 
-/* 16 rows of 64 inputs times those. */
+/* 16 rows of 64 inputs times those weights. */
 static __device__ INLINE void multiply_layer(float sums[4], const u16 *from, const u32 (*weights)[2])
 {
 #pragma unroll
-	for (u32 k = 0; k < IN / 16; k++) {
+	for (u32 k = 0; k < DEEP_IN; k++) {
 		u32 rows[4];
 
 		load_rows(rows, from + 16 * k, S_STRIDE);
@@ -292,40 +231,21 @@ static __device__ INLINE void multiply_layer(float sums[4], const u16 *from, con
 	}
 }
 
-/* The first layer: a warp has 8 of its 64 outputs. */
-static __device__ INLINE void first_layer(const struct lab_flow_args *a, struct tile *tile)
+/* A layer of 64 inputs: a warp has 8 of its outputs, and where they are fewer than warps every n-th 16 rows. */
+static __device__ INLINE void layer(const float *matrix, const float *bias, u32 outputs, float least, const u16 *from, u16 *to, u32 stride)
 {
-	u32 lane = threadIdx.x % 32, output = threadIdx.x / 32 * 8, column = output + lane % 4 * 2;
-	float low = a->weights[B1 + column], high = a->weights[B1 + column + 1];
-	u32 weights[IN / 16][2];
+	u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, output = warp * 8 % outputs, column = output + lane % 4 * 2;
+	float low = bias[column], high = bias[column + 1];
+	u32 weights[DEEP_IN][2];
 
-	load_layer(weights, a->halves + HALF_W1 + output * IN, IN);
-#pragma unroll 2
-	for (u32 m = 0; m < ROWS; m += 16) {
+	load_weights(weights, DEEP_IN, matrix + output, IN);
+	for (u32 m = warp * 8 / outputs * 16; m < ROWS; m += WARPS * 8 / outputs * 16) {
 		float sums[4] = {low, high, low, high};
-		u16 *to = tile->u + (m + lane / 4) * S_STRIDE + column;
+		u16 *here = to + (m + lane / 4) * stride + column;
 
-		multiply_layer(sums, tile->in + m * S_STRIDE, weights);
-		*(u32 *)to = pack(fmaxf(sums[0], 0.0f), fmaxf(sums[1], 0.0f));
-		*(u32 *)(to + 8 * S_STRIDE) = pack(fmaxf(sums[2], 0.0f), fmaxf(sums[3], 0.0f));
-	}
-}
-
-/* The second: a warp has every other 16 rows of 8 of its 32 outputs. */
-static __device__ INLINE void second_layer(const struct lab_flow_args *a, struct tile *tile)
-{
-	u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, output = warp % 4 * 8, column = output + lane % 4 * 2;
-	float low = a->weights[B2 + column], high = a->weights[B2 + column + 1];
-	u32 weights[IN / 16][2];
-
-	load_layer(weights, a->halves + HALF_W2 + output * IN, IN);
-	for (u32 m = warp / 4 * 16; m < ROWS; m += 32) {
-		float sums[4] = {low, high, low, high};
-		u16 *to = tile->a + (m + lane / 4) * A_STRIDE + column;
-
-		multiply_layer(sums, tile->u + m * S_STRIDE, weights);
-		*(u32 *)to = pack(sums[0], sums[1]);
-		*(u32 *)(to + 8 * A_STRIDE) = pack(sums[2], sums[3]);
+		multiply_layer(sums, from + m * S_STRIDE, weights);
+		*(u32 *)here = pack(fmaxf(sums[0], least), fmaxf(sums[1], least));
+		*(u32 *)(here + 8 * stride) = pack(fmaxf(sums[2], least), fmaxf(sums[3], least));
 	}
 }
 
@@ -401,11 +321,11 @@ static __device__ INLINE void output_layer(const struct lab_flow_args *a, struct
 	u32 lane = threadIdx.x % 32;
 
 	for (u32 piece = threadIdx.x / 32; piece < ROWS / 16 * 5; piece += WARPS) {
-		u32 m = piece / 5 * 16, output = piece % 5 * 8, to = row + m + lane / 4, weights[UNITS / 16][2];
+		u32 m = piece / 5 * 16, output = piece % 5 * 8, to = row + m + lane / 4, weights[DEEP_IN][2];
 		float *part = a->parts + ((u64)(step % 2 * TEAM + quarter) * a->flows + to) * OUT + output + lane % 4 * 2;
 		float sums[4] = {0, 0, 0, 0};
 
-		load_layer(weights, a->halves + HALF_WO + output * H + quarter * UNITS, H);
+		load_weights(weights, DEEP_IN, a->weights + WO + quarter * UNITS * OUT + output, OUT);
 		multiply_layer(sums, tile->h + m * S_STRIDE, weights);
 		if (to < a->flows) {
 			part[0] = sums[0];
@@ -437,9 +357,9 @@ static __device__ INLINE void run_tile(
 		__syncthreads();
 		return;
 	}
-	first_layer(a, tile);
+	layer(a->weights + W1, a->weights + B1, IN, 0.0f, tile->in, tile->u, S_STRIDE);
 	__syncthreads();
-	second_layer(a, tile);
+	layer(a->weights + W2, a->weights + B2, E, -3e38f, tile->u, tile->a, A_STRIDE);
 	__syncthreads();
 	gate_layer(tile, gates, quarter);
 	__syncthreads();
@@ -448,6 +368,8 @@ static __device__ INLINE void run_tile(
 	claim_end(a, step, &claim);
 	__syncthreads();
 }
+
+/* --- The run --- */
 
 /* Everything that was written before, by any block, is seen by all after. */
 static __device__ INLINE void meet(const struct lab_flow_args *a, u32 round)
