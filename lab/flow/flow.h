@@ -67,17 +67,17 @@ void lab_flow_roster_step(struct lab_flow_roster *roster, uint32_t step, struct 
 /* Flows, one a row: their numbers and places (kernels/args.cu), and what they carry. */
 struct lab_flow_rows {
 	uint32_t count;
-	uint64_t *at;
-	float *e, *h; /* [count][32] and [count][256]; NULL: not asked for */
+	uint64_t *at, *fresh; /* the latter as in a roster */
+	float *e, *h;	      /* [count][32] and [count][256]; NULL: not asked for */
 };
 
 KWHY_MUST_USE enum kwhy_status lab_flow_rows_open(
 	uint32_t count, bool numbers, struct lab_flow_rows *out, struct kwhy_error *error);
 void lab_flow_rows_done(struct lab_flow_rows *rows);
 
-/* Those that are left after the last of `steps`, in the order of their numbers; `fresh` as in a roster. */
-KWHY_MUST_USE enum kwhy_status lab_flow_rows_take(const struct lab_flow_rows *rows, const uint64_t *fresh,
-	uint32_t steps, struct lab_flow_rows *out, struct kwhy_error *error);
+/* Those that are left after the last of `steps`, in the order of their numbers. */
+KWHY_MUST_USE enum kwhy_status lab_flow_rows_take(const struct lab_flow_rows *rows, uint32_t steps,
+	struct lab_flow_rows *out, struct kwhy_error *error);
 
 struct lab_flow_answer {
 	struct lab_flow_shape shape;

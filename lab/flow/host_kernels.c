@@ -41,14 +41,15 @@ static void run(const struct lab_flow_args a, u32 unused, u32 first, u32 count)
 #define lab_flows_product multiply
 #define lab_flows_run run
 
-#define WRAP(upper, lower)                                                                           \
+#define WRAP(upper, lower, threads)                                                                  \
 	static void run_##lower(const struct kwhy_gpu_grid *grid, void **arguments)                  \
 	{                                                                                            \
 		(void)grid;                                                                          \
 		lab_flows_##lower(*(const struct lab_flow_args *)arguments[0], *(u32 *)arguments[1], \
 			*(u32 *)arguments[2], *(u32 *)arguments[3]);                                 \
 	}
-#define ROW(upper, lower) {"lab_flows_" #lower, run_##lower, {sizeof(struct lab_flow_args), 4, 4, 4}},
+#define ROW(upper, lower, threads) \
+	{"lab_flows_" #lower, run_##lower, {sizeof(struct lab_flow_args), 4, 4, 4}},
 
 LAB_FLOW_KERNELS(WRAP)
 

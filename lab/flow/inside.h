@@ -10,13 +10,13 @@
 
 /* The inside of a variant that is open, for the files of this folder. */
 
-#define LAB_FLOW_KERNEL(upper, lower) LAB_FLOW_##upper,
+#define LAB_FLOW_KERNEL(upper, lower, threads) LAB_FLOW_##upper,
 enum lab_flow_kernel { LAB_FLOW_KERNELS(LAB_FLOW_KERNEL) LAB_FLOW_KERNEL_COUNT };
 
 struct lab_flow {
 	const struct lab_flow_variant *variant;
 	struct lab_flow_shape shape;
-	enum lab_flow_precision precision;
+	struct lab_flow_facts facts;
 	struct kwhy_gpu *gpu;
 	struct kwhy_gpu_module *module;
 	const struct kwhy_gpu_kernel *kernels[LAB_FLOW_KERNEL_COUNT];
@@ -25,16 +25,15 @@ struct lab_flow {
 	struct kwhy_gpu_graph *graph;
 	uint64_t graph_kernels;
 	uint64_t memory, work; /* what stays, and what the products need */
-	size_t memory_bytes, work_bytes;
+	size_t work_bytes;
 	struct lab_flow_args args;
-	uint32_t chunk;						    /* slots of the dense lattice at once */
-	struct lab_blaslt *blaslt;				    /* NULL: own kernels */
-	char products[sizeof(((struct kwhy_error *)0)->text) + 32]; /* who makes them */
-	struct lab_flow_roster roster;				    /* where the host says who merges */
-	uint32_t *map;						    /* [slots], of the dense lattice */
-	struct kwhy_gpu_host host_memory;			    /* of both */
-	struct lab_flow_step *records;				    /* [steps] */
-	uint64_t *times;
+	uint32_t chunk;			  /* slots of the dense lattice at once */
+	struct lab_blaslt *blaslt;	  /* NULL: own kernels */
+	struct kwhy_gpu_host host_memory; /* of the next four */
+	struct lab_flow_step *records;	  /* [steps] */
+	uint64_t *times;		  /* [steps + 1] */
+	uint32_t *map;			  /* [slots], of the dense lattice */
+	struct lab_flow_roster roster;	  /* where the host says who merges */
 	struct lab_flow_tally tally;
 	/* Of each of several GPUs: the first one's, which has the roster, the records and the tally for all,
 	 * and the part of the flows. */

@@ -14,7 +14,7 @@ enum {
 	TENSOR_ARCHITECTURE = 80  /* whose tensor cores take bfloat16 */
 };
 
-#define NAME(upper, lower) "lab_flows_" #lower,
+#define NAME(upper, lower, threads) "lab_flows_" #lower,
 static const char *const kernel_names[] = {LAB_FLOW_KERNELS(NAME)};
 
 /* At the end, what a run begins with as zeros: from `fresh` on. */
@@ -38,10 +38,10 @@ static size_t place_memory(struct lab_flow *flow, uint64_t start)
 		{&a->h_halves, whole * 2 * rows * H * sizeof(uint16_t)},
 		{&a->parts, whole * 2 * TEAM * rows * OUT * sizeof(float)},
 		{&a->times, (steps + 1) * sizeof(uint64_t)},
-		{&a->numbers, 2 * sizeof(uint32_t)},
 		{&a->fresh, 2 * rows * sizeof(uint64_t)},
 		{&a->heads, 2 * cells * sizeof(uint64_t)},
 		{&a->records, steps * sizeof(struct lab_flow_step)},
+		{&a->numbers, 2 * sizeof(uint32_t)},
 		{&a->out, sizeof(int64_t)},
 	};
 
@@ -79,13 +79,14 @@ static enum kwhy_status open_memory(struct lab_flow *flow, struct kwhy_error *er
 
 	flow->args = lattice_of(&flow->shape);
 	flow->args.by_row = !lab_flow_on_device(flow->variant);
-	flow->memory_bytes = place_memory(flow, 0);
-	status = gpu->ops->memory_new(gpu, flow->memory_bytes, &flow->memory, error);
+	flow->facts.memory_bytes = place_memory(flow, 0);
+	status = gpu->ops->memory_new(gpu, flow->facts.memory_bytes, &flow->memory, error);
 	if (status)
 		return status;
 	place_memory(flow, flow->memory);
 	flow->chunk = lab_flow_slots(flow) < CHUNK ? lab_flow_slots(flow) : CHUNK;
 	flow->work_bytes = lab_flow_place_work(flow, 0);
+	flow->facts.memory_bytes += flow->work_bytes;
 	if (flow->variant->workspace != LAB_FLOW_KEPT)
 		return KWHY_OK;
 	status = gpu->ops->memory_new(gpu, flow->work_bytes, &flow->work, error);
@@ -132,37 +133,33 @@ static enum kwhy_status open_products(struct lab_flow *flow, struct kwhy_error *
 
 	if (flow->variant->way == LAB_FLOW_WHOLE) {
 		own = "tensor instructions of the kernel";
-		flow->precision = LAB_FLOW_BF16;
+		flow->facts.precision = LAB_FLOW_BF16;
 	} else if (flow->variant->way != LAB_FLOW_EACH) {
 		status = lab_blaslt_open(flow->gpu, flow->stream, &flow->blaslt, error);
 		own = flow->blaslt ? lab_blaslt_name(flow->blaslt) : "own kernels: ";
 		missing = status ? error->text : "";
 	}
 	if (flow->variant->way != LAB_FLOW_WHOLE && !flow->blaslt)
-		flow->precision = LAB_FLOW_FP32;
-	snprintf(flow->products, sizeof(flow->products), "%s%s", own, missing);
+		flow->facts.precision = LAB_FLOW_FP32;
+	snprintf(flow->facts.products, sizeof(flow->facts.products), "%s%s", own, missing);
 	return status == KWHY_E_UNSUPPORTED ? KWHY_OK : status;
 }
 
-/* What the host has, for all GPUs; what they send each other where it says who merges. */
+/* What the host has, for all GPUs; in memory that they reach. */
 static enum kwhy_status open_host(struct lab_flow *flow, struct kwhy_error *error)
 {
-	size_t roster_bytes = lab_flow_roster_place(&flow->shape, NULL, NULL),
-	       map_bytes = lab_flow_slots(flow) * sizeof(*flow->map);
-	enum kwhy_status status;
-
-	flow->records = calloc(flow->shape.steps, sizeof(*flow->records));
-	flow->times = calloc(flow->shape.steps + 1, sizeof(*flow->times));
-	if (!flow->records || !flow->times)
-		return kwhy_fail_memory(error, "a run of flow");
-	if (lab_flow_on_device(flow->variant))
-		return KWHY_OK;
-	status = flow->gpu->ops->host_new(flow->gpu, KWHY_GPU_HOST_PINNED, map_bytes + roster_bytes,
+	size_t steps = flow->shape.steps, roster_bytes = lab_flow_roster_place(&flow->shape, NULL, NULL),
+	       bytes = steps * sizeof(*flow->records) + (steps + 1) * sizeof(*flow->times) + roster_bytes +
+		lab_flow_slots(flow) * sizeof(*flow->map);
+	enum kwhy_status status = flow->gpu->ops->host_new(flow->gpu, KWHY_GPU_HOST_PINNED, bytes,
 		flow->gpu->facts.numa_node, &flow->host_memory, error);
+
 	if (status)
 		return status;
-	lab_flow_roster_place(&flow->shape, flow->host_memory.memory, &flow->roster);
-	flow->map = (uint32_t *)((char *)flow->host_memory.memory + roster_bytes);
+	flow->records = flow->host_memory.memory;
+	flow->times = (uint64_t *)(flow->records + steps);
+	flow->map = (uint32_t *)((char *)(flow->times + steps + 1) + roster_bytes);
+	lab_flow_roster_place(&flow->shape, flow->times + steps + 1, &flow->roster);
 	return KWHY_OK;
 }
 
@@ -189,32 +186,38 @@ static enum kwhy_status capture(struct lab_flow *flow, struct kwhy_error *error)
 	return status;
 }
 
-/* Why a variant cannot be run so, and what to do; NULL: it can. */
-static const char *refusal(const struct lab_flow_request *request)
+/* Why a variant cannot be run on a GPU, or so, and what to do; NULL: it can. */
+static const char *refusal_of(const struct lab_flow_variant *variant, const struct kwhy_gpu *gpu)
 {
-	const struct lab_flow_variant *variant = request->variant;
-	const struct lab_flow_shape *shape = &request->shape;
-	const struct kwhy_gpu *gpu = request->gpus[0];
 	int architecture = gpu->facts.architecture; /* 0: the host, which has every kernel in C */
 	bool is_cuda = strcmp(gpu->ops->name, "cuda") == 0;
 
-	if (variant->way == LAB_FLOW_SPLIT &&
-		(request->gpu_count > LAB_FLOW_GPUS_MOST || shape->flows % request->gpu_count))
-		return "GPUs have parts of one size, and there may be 8; take --flows that they divide";
-	if (variant->way == LAB_FLOW_EACH && (uint64_t)shape->flows * shape->steps > EACH_FLOW_STEPS)
-		return "so many flow-steps one by one take too long; take fewer --steps or --flows";
-	if (variant->way == LAB_FLOW_DENSE && !architecture && cells_of(shape) > HOST_SLOTS)
-		return "the whole lattice takes the host minutes a step; run it on a GPU";
 	if (variant->workspace == LAB_FLOW_POOLED && !gpu->ops->pool_new)
 		return "the driver has no pool of memory; leave it out";
 	if (variant->graph && !gpu->ops->capture_begin)
 		return "the driver records no graphs; leave it out";
-	if (variant->way == LAB_FLOW_WHOLE && shape->by_argmax)
-		return "it has the fixed path alone; leave it out, or --path argmax";
 	if (variant->way == LAB_FLOW_WHOLE && architecture &&
 		(!is_cuda || architecture < TENSOR_ARCHITECTURE))
 		return "it needs tensor cores of compute capability 8.0 or newer; leave it out";
 	return NULL;
+}
+
+static const char *refusal(const struct lab_flow_request *request)
+{
+	const struct lab_flow_shape *shape = &request->shape;
+	const struct kwhy_gpu *gpu = request->gpus[0];
+	enum lab_flow_way way = request->variant->way;
+
+	if (way == LAB_FLOW_SPLIT &&
+		(request->gpu_count > LAB_FLOW_GPUS_MOST || shape->flows % request->gpu_count))
+		return "GPUs have parts of one size, and there may be 8; take --flows that they divide";
+	if (way == LAB_FLOW_EACH && (uint64_t)shape->flows * shape->steps > EACH_FLOW_STEPS)
+		return "so many flow-steps one by one take too long; take fewer --steps or --flows";
+	if (way == LAB_FLOW_DENSE && !gpu->facts.architecture && cells_of(shape) > HOST_SLOTS)
+		return "the whole lattice takes the host minutes a step; run it on a GPU";
+	if (way == LAB_FLOW_WHOLE && shape->by_argmax)
+		return "it has the fixed path alone; leave it out, or --path argmax";
+	return refusal_of(request->variant, gpu);
 }
 
 /* On one GPU; `first` is that of the first, or NULL: it is the first. What is made is given out also after a
@@ -230,7 +233,7 @@ static enum kwhy_status open_rank(const struct lab_flow_request *request, struct
 		return kwhy_fail_memory(error, "a run of flow");
 	flow->variant = request->variant;
 	flow->shape = request->shape;
-	flow->precision = request->precision;
+	flow->facts.precision = request->precision;
 	flow->gpu = gpu;
 	flow->first_rank = first ? first : flow;
 	flow->ranks[0] = flow;
@@ -274,8 +277,7 @@ enum kwhy_status lab_flow_open(
 	enum kwhy_status status;
 
 	if (why_not)
-		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s on %s: %s", request->variant->id,
-			request->gpus[0]->facts.name, why_not);
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s: %s", request->gpus[0]->facts.name, why_not);
 	status = open_rank(request, request->gpus[0], NULL, &flow, error);
 	NEXT(status, open_ranks(flow, request, error));
 	NEXT(status, open_host(flow, error));
@@ -304,8 +306,6 @@ static void close_rank(struct lab_flow *flow)
 	gpu->ops->memory_free(gpu, flow->memory);
 	gpu->ops->stream_free(gpu, flow->stream);
 	gpu->ops->module_free(gpu, flow->module);
-	free(flow->records);
-	free(flow->times);
 	free(flow);
 }
 
@@ -328,17 +328,7 @@ void lab_flow_close(struct lab_flow *flow)
 		close_rank(flow->ranks[i - 1]);
 }
 
-enum lab_flow_precision lab_flow_precision(const struct lab_flow *flow)
+const struct lab_flow_facts *lab_flow_facts(const struct lab_flow *flow)
 {
-	return flow->precision;
-}
-
-const char *lab_flow_products(const struct lab_flow *flow)
-{
-	return flow->products;
-}
-
-uint64_t lab_flow_memory_bytes(const struct lab_flow *flow)
-{
-	return flow->memory_bytes + flow->work_bytes;
+	return &flow->facts;
 }

@@ -66,7 +66,7 @@ struct world {
 	struct lab_flow_roster roster;
 	struct lab_flow_args lattice;
 	void *memory;		   /* of the roster */
-	struct lab_flow_rows rows; /* what they carry; `at` is the roster's, too */
+	struct lab_flow_rows rows; /* what they carry; `at` and `fresh` are the roster's, too */
 	float *weights, *outputs;  /* NULL: no numbers; [WEIGHTS] and [flows][OUT] */
 	double sum_out;
 };
@@ -185,7 +185,7 @@ static enum kwhy_status run(struct world *world, struct lab_flow_answer *out, st
 	/* Those that would begin the next step are not counted. */
 	out->spawned = world->roster.next_number - last->merged - last->exited;
 	out->sum_out = world->weights ? world->sum_out : NAN;
-	return lab_flow_rows_take(&world->rows, world->roster.fresh, shape->steps, &out->left, error);
+	return lab_flow_rows_take(&world->rows, shape->steps, &out->left, error);
 }
 
 static enum kwhy_status open_world(
@@ -196,18 +196,19 @@ static enum kwhy_status open_world(
 
 	world->memory = malloc(lab_flow_roster_place(shape, NULL, NULL));
 	out->steps = calloc(shape->steps, sizeof(*out->steps));
-	if (numbers) {
-		world->weights = malloc(WEIGHTS * sizeof(*world->weights));
-		world->outputs = malloc((shape->flows + (size_t)1) * OUT * sizeof(*world->outputs));
-	}
-	if (status || !world->memory || !out->steps || (numbers && (!world->weights || !world->outputs)))
+	if (numbers)
+		world->weights = malloc((WEIGHTS + (size_t)shape->flows * OUT) * sizeof(*world->weights));
+	if (status || !world->memory || !out->steps || (numbers && !world->weights))
 		return kwhy_fail_memory(error, "flows");
 	lab_flow_roster_place(shape, world->memory, &world->roster);
 	world->roster.at = world->rows.at;
+	world->roster.fresh = world->rows.fresh;
 	lab_flow_roster_reset(&world->roster);
 	world->lattice = lattice_of(shape);
-	if (numbers)
+	if (numbers) {
+		world->outputs = world->weights + WEIGHTS;
 		lab_flow_weights(world->weights);
+	}
 	return KWHY_OK;
 }
 
@@ -229,7 +230,6 @@ enum kwhy_status lab_flow_reference(const struct lab_flow_shape *shape, bool num
 	lab_flow_rows_done(&world.rows);
 	free(world.memory);
 	free(world.weights);
-	free(world.outputs);
 	if (status)
 		lab_flow_answer_done(out);
 	return status;

@@ -9,23 +9,19 @@
 #include <inttypes.h>
 
 const struct lab_flow_variant lab_flow_variants[] = {
-	{"n0", "each flow by itself", NULL, "a loop on the host, ten launches a flow", LAB_FLOW_EACH,
-		LAB_FLOW_KEPT, false},
-	{"n0c", "workspace anew", "n0", "a step's workspace is allocated and freed", LAB_FLOW_EACH,
-		LAB_FLOW_ALLOCATED, false},
-	{"n0p", "workspace of a pool", "n0c", "it comes from the driver's pool", LAB_FLOW_EACH,
-		LAB_FLOW_POOLED, false},
-	{"n1", "dense lattice", "n0", "every cell is computed, empty or not", LAB_FLOW_DENSE, LAB_FLOW_KEPT,
-		false},
-	{"n2", "all flows at once", "n0", "matrices of all flows; the host merges", LAB_FLOW_BATCH,
-		LAB_FLOW_KEPT, false},
-	{"n3", "fused, merged on the GPU", "n2", "seven launches a step and no wait", LAB_FLOW_FUSED,
-		LAB_FLOW_KEPT, false},
-	{"n4", "one kernel", "n3", "the whole run on tensor cores, weights in registers", LAB_FLOW_WHOLE,
-		LAB_FLOW_KEPT, false},
-	{"n5", "one graph", "n3", "all steps in one graph", LAB_FLOW_FUSED, LAB_FLOW_KEPT, true},
-	{"n6", "several GPUs", "n2", "each GPU has a part of the flows; the host merges", LAB_FLOW_SPLIT,
-		LAB_FLOW_KEPT, false},
+	{"n0", "each flow by itself", NULL, "a loop on the host, ten launches a flow", .way = LAB_FLOW_EACH},
+	{"n0c", "workspace anew", "n0", "a step's workspace is allocated and freed", .way = LAB_FLOW_EACH,
+		.workspace = LAB_FLOW_ALLOCATED},
+	{"n0p", "workspace of a pool", "n0c", "it comes from the driver's pool", .way = LAB_FLOW_EACH,
+		.workspace = LAB_FLOW_POOLED},
+	{"n1", "dense lattice", "n0", "every cell is computed, empty or not", .way = LAB_FLOW_DENSE},
+	{"n2", "all flows at once", "n0", "matrices of all flows; the host merges", .way = LAB_FLOW_BATCH},
+	{"n3", "fused, merged on the GPU", "n2", "seven launches a step and no wait", .way = LAB_FLOW_FUSED},
+	{"n4", "one kernel", "n3", "the whole run on tensor cores, weights in registers",
+		.way = LAB_FLOW_WHOLE},
+	{"n5", "one graph", "n3", "all steps in one graph", .way = LAB_FLOW_FUSED, .graph = true},
+	{"n6", "several GPUs", "n2", "each GPU has a part of the flows; the host merges",
+		.way = LAB_FLOW_SPLIT},
 };
 
 const size_t lab_flow_variant_count = sizeof(lab_flow_variants) / sizeof(lab_flow_variants[0]);
@@ -40,8 +36,6 @@ const struct lab_flow_variant *lab_flow_variant_find(const char *id)
 
 const char *const lab_flow_precision_names[LAB_FLOW_PRECISION_COUNT] = {"fp32", "tf32", "bf16"};
 
-const double lab_flow_tolerances[LAB_FLOW_PRECISION_COUNT] = {1e-5, 1e-3, 2e-2};
-
 static double seconds_since(int64_t start_ns)
 {
 	return (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
@@ -51,8 +45,6 @@ static enum kwhy_status reset_rank(struct lab_flow *flow, uint32_t unused, struc
 {
 	struct kwhy_gpu *gpu = flow->gpu;
 	const struct lab_flow_args *args = &flow->args;
-	const uint32_t numbers[2] = {flow->shape.flows, 0};
-	const struct kwhy_gpu_copy copy = {args->numbers, kwhy_gpu_address(numbers), sizeof(numbers)};
 	enum kwhy_status status = gpu->ops->fill(
 		gpu, flow->stream, args->owners, 0xff, cells_of(&flow->shape) * sizeof(uint64_t), error);
 
@@ -62,8 +54,7 @@ static enum kwhy_status reset_rank(struct lab_flow *flow, uint32_t unused, struc
 			gpu, flow->stream, args->fresh, 0, args->out + sizeof(int64_t) - args->fresh, error));
 	if (!status && flow->variant->way < LAB_FLOW_WHOLE)
 		status = lab_flow_launch(flow, LAB_FLOW_SETTLE, NONE, 0, flow->shape.flows, error);
-	NEXT(status, lab_flow_wait(flow, 0, error));
-	return status ? status : gpu->ops->copy_now(gpu, &copy, error);
+	return status ? status : lab_flow_wait(flow, 0, error);
 }
 
 enum kwhy_status lab_flow_reset(struct lab_flow *flow, struct kwhy_error *error)
@@ -72,6 +63,7 @@ enum kwhy_status lab_flow_reset(struct lab_flow *flow, struct kwhy_error *error)
 
 	if (!lab_flow_on_device(flow->variant))
 		lab_flow_roster_reset(&flow->roster);
+	memset(flow->records, 0, flow->shape.steps * sizeof(*flow->records));
 	flow->tally = (struct lab_flow_tally){0};
 	return status;
 }
@@ -97,15 +89,6 @@ static enum kwhy_status run_graph(struct lab_flow *flow, struct kwhy_error *erro
 	flow->tally.calls++;
 	flow->tally.kernels += flow->graph_kernels;
 	return flow->gpu->ops->graph_launch(flow->gpu, flow->stream, flow->graph, error);
-}
-
-static enum kwhy_status run_whole(struct lab_flow *flow, struct kwhy_error *error)
-{
-	struct kwhy_gpu *gpu = flow->gpu;
-	enum kwhy_status status = gpu->ops->event_record(gpu, flow->gate.start, flow->stream, error);
-
-	NEXT(status, lab_flow_launch(flow, LAB_FLOW_RUN, 0, 0, 1, error));
-	return status ? status : gpu->ops->event_record(gpu, flow->gate.end, flow->stream, error);
 }
 
 enum kwhy_status lab_flow_fetch(
@@ -154,7 +137,7 @@ static enum kwhy_status issue_run(struct lab_flow *flow, double *step_s, struct 
 	if (!flow->shape.flows)
 		return KWHY_OK;
 	if (flow->variant->way == LAB_FLOW_WHOLE)
-		return run_whole(flow, error);
+		return lab_flow_launch(flow, LAB_FLOW_RUN, 0, 0, 1, error);
 	if (flow->graph)
 		return run_graph(flow, error);
 	return run_steps(flow, lab_flow_on_device(flow->variant) ? NULL : step_s, error);
@@ -176,9 +159,6 @@ enum kwhy_status lab_flow_run(struct lab_flow *flow, const struct lab_flow_answe
 	NEXT(status, verify(flow, answer, error));
 	if (!status && out->step_s && lab_flow_on_device(flow->variant) && flow->shape.flows)
 		status = take_times(flow, out->step_s, error);
-	out->busy_s = NAN;
-	if (!status && flow->variant->way == LAB_FLOW_WHOLE && flow->shape.flows)
-		status = lab_gate_elapsed(&flow->gate, &out->busy_s, error);
 	return status;
 }
 
@@ -188,7 +168,7 @@ enum kwhy_status lab_flow_busy(struct lab_flow *flow, const struct lab_flow_answ
 	struct lab_flow_result result = {0};
 	enum kwhy_status status;
 
-	if (flow->variant->way == LAB_FLOW_WHOLE || flow->variant->way == LAB_FLOW_SPLIT)
+	if (flow->variant->way == LAB_FLOW_SPLIT)
 		return kwhy_fail(
 			error, KWHY_E_UNSUPPORTED, "%s cannot be held behind a gate", flow->variant->id);
 	status = lab_gate_set(&flow->gate, error);

@@ -38,9 +38,6 @@ enum lab_flow_precision { LAB_FLOW_FP32, LAB_FLOW_TF32, LAB_FLOW_BF16, LAB_FLOW_
 
 extern const char *const lab_flow_precision_names[LAB_FLOW_PRECISION_COUNT];
 
-/* How far the state may be from the reference: |h - reference| / |reference|. */
-extern const double lab_flow_tolerances[LAB_FLOW_PRECISION_COUNT];
-
 enum { LAB_FLOW_GPUS_MOST = 8 };
 
 struct lab_flow_request {
@@ -49,6 +46,13 @@ struct lab_flow_request {
 	struct lab_flow_shape shape;
 	const struct lab_flow_variant *variant;
 	enum lab_flow_precision precision; /* FP32 or TF32: of products by the library */
+};
+
+/* What an open variant really has. */
+struct lab_flow_facts {
+	enum lab_flow_precision precision;
+	char products[sizeof(((struct kwhy_error *)0)->text) + 32]; /* who multiplies matrices */
+	uint64_t memory_bytes; /* of each GPU, with the workspace; the library's aside */
 };
 
 /* What one run asked of the driver. */
@@ -63,14 +67,15 @@ struct lab_flow_tally {
 struct lab_flow_result {
 	double run_s;	/* from the first launch until all is done */
 	double *step_s; /* [shape.steps], the caller's; NULL: not wanted */
-	double busy_s;	/* of the one kernel that it is; NAN: it is many: lab_flow_busy() */
 	struct lab_flow_tally tally;
 };
 
 /* What flows carry after a run. */
 struct lab_flow_numbers {
-	double sum_h, sum_e, sum_out;
+	uint64_t flows, steps;	 /* of the run */
+	double sum_out;		 /* of e of all that left */
 	double error_h, error_e; /* relative to the reference's length; NAN: it has none, or places differ */
+	double tolerance;	 /* of error_h, by the precision */
 	double worst_h;		 /* the largest distance of one number of a state; NAN likewise */
 	uint64_t elsewhere;	 /* flows of the reference that are not where it has them */
 };
@@ -82,9 +87,8 @@ KWHY_MUST_USE enum kwhy_status lab_flow_open(
 	const struct lab_flow_request *request, struct lab_flow **out, struct kwhy_error *error);
 void lab_flow_close(struct lab_flow *flow); /* NULL is allowed */
 
-enum lab_flow_precision lab_flow_precision(const struct lab_flow *flow); /* that it really has */
-const char *lab_flow_products(const struct lab_flow *flow);		 /* who multiplies matrices; lent */
-uint64_t lab_flow_memory_bytes(const struct lab_flow *flow); /* of each GPU, at most; the library's aside */
+/* Lent. */
+const struct lab_flow_facts *lab_flow_facts(const struct lab_flow *flow);
 
 /* The device says who merges, and its clock times the steps. */
 static inline bool lab_flow_on_device(const struct lab_flow_variant *variant)
@@ -101,7 +105,7 @@ KWHY_MUST_USE enum kwhy_status lab_flow_run(struct lab_flow *flow, const struct 
 
 /*
  * Seconds that the device works in a run, were it never to wait for the host (lab/gate.h). One more run.
- * KWHY_E_UNSUPPORTED for variants that are one kernel or on several GPUs, and where a gate does not hold.
+ * KWHY_E_UNSUPPORTED on several GPUs, and where a gate does not hold.
  */
 KWHY_MUST_USE enum kwhy_status lab_flow_busy(struct lab_flow *flow, const struct lab_flow_answer *answer,
 	double *out_busy_s, struct kwhy_error *error);

@@ -11,24 +11,22 @@
 enum kwhy_status lab_flow_rows_open(
 	uint32_t count, bool numbers, struct lab_flow_rows *out, struct kwhy_error *error)
 {
-	size_t rows = (size_t)count + 1;
+	size_t rows = (size_t)count + 1, number_bytes = numbers ? (E + H) * sizeof(float) : 0;
+	uint64_t *memory = calloc(rows, 2 * sizeof(*memory) + number_bytes);
 
-	*out = (struct lab_flow_rows){.count = count, .at = calloc(rows, sizeof(*out->at))};
+	if (!memory)
+		return kwhy_fail_memory(error, "flows");
+	*out = (struct lab_flow_rows){.count = count, .at = memory, .fresh = memory + rows};
 	if (numbers) {
-		out->e = calloc(rows * E, sizeof(*out->e));
-		out->h = calloc(rows * H, sizeof(*out->h));
+		out->e = (float *)(out->fresh + rows);
+		out->h = out->e + rows * E;
 	}
-	if (out->at && (!numbers || (out->e && out->h)))
-		return KWHY_OK;
-	lab_flow_rows_done(out);
-	return kwhy_fail_memory(error, "flows");
+	return KWHY_OK;
 }
 
 void lab_flow_rows_done(struct lab_flow_rows *rows)
 {
 	free(rows->at);
-	free(rows->e);
-	free(rows->h);
 	*rows = (struct lab_flow_rows){0};
 }
 
@@ -39,8 +37,8 @@ static int by_number(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-enum kwhy_status lab_flow_rows_take(const struct lab_flow_rows *rows, const uint64_t *fresh, uint32_t steps,
-	struct lab_flow_rows *out, struct kwhy_error *error)
+enum kwhy_status lab_flow_rows_take(
+	const struct lab_flow_rows *rows, uint32_t steps, struct lab_flow_rows *out, struct kwhy_error *error)
 {
 	enum kwhy_status status = lab_flow_rows_open(rows->count, rows->e != NULL, out, error);
 
@@ -48,7 +46,7 @@ enum kwhy_status lab_flow_rows_take(const struct lab_flow_rows *rows, const uint
 		return status;
 	out->count = 0;
 	for (uint32_t row = 0; row < rows->count; row++)
-		if (fresh[row] >> 32 != steps)
+		if (rows->fresh[row] >> 32 != steps)
 			out->at[out->count++] = rows->at[row] >> 32 << 32 | row;
 	qsort(out->at, out->count, sizeof(*out->at), by_number);
 	for (size_t i = 0; i < out->count; i++) {
@@ -66,8 +64,8 @@ enum kwhy_status lab_flow_rows_take(const struct lab_flow_rows *rows, const uint
 /* --- What flows carry after a run, held against the reference --- */
 
 /* A GPU's own rows, and what left from them. */
-static enum kwhy_status fetch_rows(struct lab_flow *rank, const struct lab_flow_rows *rows, uint64_t *fresh,
-	double *sum_out, struct kwhy_error *error)
+static enum kwhy_status fetch_rows(
+	struct lab_flow *rank, const struct lab_flow_rows *rows, double *sum_out, struct kwhy_error *error)
 {
 	const struct lab_flow_args *args = &rank->args;
 	size_t first = rank->first, count = rank->count;
@@ -77,8 +75,8 @@ static enum kwhy_status fetch_rows(struct lab_flow *rank, const struct lab_flow_
 		void *to;
 		uint64_t from;
 		size_t bytes;
-	} parts[] = {{rows->at + first, args->at + first * sizeof(*rows->at), count * sizeof(*rows->at)},
-		{fresh + first, args->fresh + half * sizeof(*fresh), count * sizeof(*fresh)},
+	} parts[] = {{rows->at + first, args->at + first * sizeof(uint64_t), count * sizeof(uint64_t)},
+		{rows->fresh + first, args->fresh + half * sizeof(uint64_t), count * sizeof(uint64_t)},
 		{rows->e + first * E, args->e + first * E * sizeof(float), count * E * sizeof(float)},
 		{rows->h + first * H, args->h_rows + first * H * sizeof(float), count * H * sizeof(float)},
 		{&out, args->out, sizeof(out)}};
@@ -90,14 +88,7 @@ static enum kwhy_status fetch_rows(struct lab_flow *rank, const struct lab_flow_
 	return status;
 }
 
-static double sum_of(const float *values, size_t count)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < count; i++)
-		sum += (double)values[i];
-	return sum;
-}
+static const double tolerances[LAB_FLOW_PRECISION_COUNT] = {1e-5, 1e-3, 2e-2};
 
 /* Of the length of what is wanted; the largest of a single number into `worst`. */
 static double distance(const float *found, const float *wanted, size_t count, double *worst)
@@ -126,8 +117,6 @@ static void compare(
 			j++;
 		out->elsewhere -= j < wanted->count && wanted->at[j] == found->at[i];
 	}
-	out->sum_e = sum_of(found->e, (size_t)found->count * E);
-	out->sum_h = sum_of(found->h, (size_t)found->count * H);
 	out->error_e = out->error_h = out->worst_h = NAN;
 	if (wanted->e && !out->elsewhere && found->count == wanted->count) {
 		out->error_e = distance(found->e, wanted->e, (size_t)found->count * E, &worst_e);
@@ -138,18 +127,17 @@ static void compare(
 enum kwhy_status lab_flow_read(struct lab_flow *flow, const struct lab_flow_answer *answer,
 	struct lab_flow_numbers *out, struct kwhy_error *error)
 {
-	uint64_t *fresh = calloc(flow->shape.flows + 1, sizeof(*fresh));
 	struct lab_flow_rows rows = {0}, left = {0};
-	enum kwhy_status status = fresh ? lab_flow_rows_open(flow->shape.flows, true, &rows, error)
-					: kwhy_fail_memory(error, "the state of flows");
+	enum kwhy_status status = lab_flow_rows_open(flow->shape.flows, true, &rows, error);
 
-	*out = (struct lab_flow_numbers){0};
+	*out = (struct lab_flow_numbers){.flows = flow->shape.flows,
+		.steps = flow->shape.steps,
+		.tolerance = tolerances[flow->facts.precision]};
 	for (uint32_t i = 0; !status && i < flow->rank_count; i++)
-		status = fetch_rows(flow->ranks[i], &rows, fresh, &out->sum_out, error);
-	NEXT(status, lab_flow_rows_take(&rows, fresh, flow->shape.steps, &left, error));
+		status = fetch_rows(flow->ranks[i], &rows, &out->sum_out, error);
+	NEXT(status, lab_flow_rows_take(&rows, flow->shape.steps, &left, error));
 	if (!status)
 		compare(&left, &answer->left, out);
-	free(fresh);
 	lab_flow_rows_done(&rows);
 	lab_flow_rows_done(&left);
 	return status;

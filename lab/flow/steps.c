@@ -7,25 +7,14 @@
 
 enum { BLOCKS_MOST = 1 << 16 };
 
+#define WIDTH(upper, lower, threads) threads,
+
 /* Threads that a kernel has for each of its rows; `step` of a product is its matrix. */
 static uint64_t width_of(const struct lab_flow *flow, enum lab_flow_kernel kernel, uint32_t step)
 {
-	switch (kernel) {
-	case LAB_FLOW_INPUT:
-	case LAB_FLOW_RELU:
-	case LAB_FLOW_BIAS:
-		return IN;
-	case LAB_FLOW_PRODUCT:
-		return product_of(&flow->args, step).outputs;
-	case LAB_FLOW_FRONT:
-		return THREADS; /* a block a row */
-	case LAB_FLOW_GATES:
-	case LAB_FLOW_SPREAD:
-	case LAB_FLOW_COLLECT:
-		return H;
-	default:
-		return E;
-	}
+	static const uint32_t widths[] = {LAB_FLOW_KERNELS(WIDTH)};
+
+	return kernel == LAB_FLOW_PRODUCT ? product_of(&flow->args, step).outputs : widths[kernel];
 }
 
 /* All at once, for they wait for each other. */
@@ -78,7 +67,7 @@ static enum kwhy_status multiply(
 	const struct lab_product product = {.m = count,
 		.n = p.outputs,
 		.k = p.inputs,
-		.factors = flow->precision == LAB_FLOW_TF32 ? LAB_TF32 : LAB_FP32,
+		.factors = flow->facts.precision == LAB_FLOW_TF32 ? LAB_TF32 : LAB_FP32,
 		.out = LAB_FP32};
 	const struct lab_operands at = {p.in + (uint64_t)first * p.inputs * sizeof(float),
 		flow->args.weights + p.matrix * sizeof(float),

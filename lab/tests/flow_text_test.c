@@ -36,7 +36,6 @@ static void world_init(struct world *world, const struct lab_flow_shape *shape)
 	*world = (struct world){.memory = aligned_alloc(64, 8 << 20)};
 	memset(world->memory, 0, 8 << 20);
 	world->next = world->memory;
-	world->numbers[0] = shape->flows;
 	weights = part(world, WEIGHTS * sizeof(float));
 	lab_flow_weights(weights);
 	world->a = (struct lab_flow_args){.weights = weights,

@@ -82,7 +82,7 @@ struct lab_flow_args {
 	AT(float) outputs;
 	AT(u16) h_halves; /* bfloat16 [2][flows][H] */
 	AT(float) parts;  /* [2][TEAM][flows][OUT] */
-	AT(u32) numbers;  /* the next number; blocks at the barrier */
+	AT(u32) numbers;  /* how many are new, blocks at the barrier; 0 at first */
 	AT(struct record) records; /* [steps] */
 	AT(u64) out;   /* sum of e of who left, in units of 2^-32 */
 	AT(u64) times; /* [steps + 1], ns */
@@ -106,10 +106,11 @@ static __device__ struct lab_flow_product product_of(const struct lab_flow_args 
 	return all[which];
 }
 
-/* All take the args, a step, a first row and a count of rows. */
-#define LAB_FLOW_KERNELS(X) X(CELLS, cells) X(INPUT, input) X(PRODUCT, product) X(RELU, relu) X(BIAS, bias) \
-	X(GATES, gates) X(MOVE, move) X(SETTLE, settle) X(FRONT, front) X(SPREAD, spread) \
-	X(COLLECT, collect) X(RUN, run)
+/* All take the args, a step, a first row and a count of rows; with the threads of a row. A product's step is its
+ * matrix, whose outputs are the threads. */
+#define LAB_FLOW_KERNELS(X) X(CELLS, cells, PLACE) X(INPUT, input, IN) X(PRODUCT, product, 0) X(RELU, relu, IN) \
+	X(BIAS, bias, IN) X(GATES, gates, H) X(MOVE, move, E) X(SETTLE, settle, E) X(FRONT, front, THREADS) \
+	X(SPREAD, spread, H) X(COLLECT, collect, H) X(RUN, run, THREADS)
 
 static __device__ u64 mix(u64 x)
 {

@@ -1,20 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --- What other blocks may have written since: past the first cache --- */
-
-static __device__ u64 new_word(const u64 *place)
-{
-	return *(const volatile u64 *)place;
-}
-
-static __device__ u32 new_number(const u32 *place)
-{
-	return *(const volatile u32 *)place;
-}
-
-static __device__ float new_float(const float *place)
-{
-	return *(const volatile float *)place;
-}
+/* What other blocks may have written since: past the first cache. */
+#define NEW(type, place) (*(const volatile type *)(place))
 
 static __device__ u64 now_ns(void)
 {
@@ -47,7 +33,7 @@ static __device__ u32 thread_count(void)
 /* A row whose flow has gone is another's from the next step on. */
 static __device__ void renew(const struct lab_flow_args *a, u32 step, u32 row)
 {
-	a->fresh[step % 2 * a->flows + row] = (u64)(step + 1) << 32 | atomicAdd(&a->numbers[0], 1);
+	a->fresh[step % 2 * a->flows + row] = (u64)(step + 1) << 32 | (a->flows + atomicAdd(&a->numbers[0], 1));
 }
 
 /* A flow's claim to its cell: asked for first, looked at later. */
@@ -100,7 +86,7 @@ static __device__ bool begins(const struct lab_flow_args *a, u32 step, u32 row, 
 	*number = row;
 	if (step == NONE)
 		return true;
-	fresh = new_word(&a->fresh[step % 2 * a->flows + row]);
+	fresh = NEW(u64, &a->fresh[step % 2 * a->flows + row]);
 	*number = (u32)fresh;
 	return fresh >> 32 == step + 1;
 }
@@ -110,12 +96,12 @@ static __device__ u32 first_of(const struct lab_flow_args *a, u32 step, u32 row,
 {
 	u64 half = (u64)(step % 2) * a->width * a->height * a->depth;
 
-	return a->by_row ? row : (u32)new_word(&a->heads[half + cell_of(a, moved)]);
+	return a->by_row ? row : (u32)NEW(u64, &a->heads[half + cell_of(a, moved)]);
 }
 
 static __device__ u32 next_of(const struct lab_flow_args *a, u32 step, u32 row)
 {
-	return new_number(&a->next[step % 2 * a->flows + row]);
+	return NEW(u32, &a->next[step % 2 * a->flows + row]);
 }
 
 static __device__ u64 fixed(float value)

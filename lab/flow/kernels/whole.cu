@@ -136,7 +136,7 @@ static __device__ INLINE struct claim look(const struct lab_flow_args *a, struct
 	u64 at = 0, places = 0;
 
 	if (is_row && step)
-		at = new_word(&a->moved[before % 2 * a->flows + row]);
+		at = NEW(u64, &a->moved[before % 2 * a->flows + row]);
 	tile->left[i] = leads && fresh && z_of(at) >= a->depth;
 	tile->first[i] = row;
 	tile->second[i] = NONE;
@@ -176,7 +176,7 @@ static __device__ INLINE float part_sum(const struct lab_flow_args *a, u32 step,
 	const float *part = a->parts + ((u64)(step % 2) * TEAM * a->flows + row) * OUT + k;
 	u64 apart = (u64)a->flows * OUT;
 
-	return new_float(part) + new_float(part + apart) + (new_float(part + 2 * apart) + new_float(part + 3 * apart));
+	return NEW(float, part) + NEW(float, part + apart) + (NEW(float, part + 2 * apart) + NEW(float, part + 3 * apart));
 }
 
 /* The mean of those that merged, from the sum of the first of them. */
@@ -378,7 +378,7 @@ static __device__ INLINE void meet(const struct lab_flow_args *a, u32 round)
 	if (threadIdx.x == 0) {
 		__threadfence();
 		atomicAdd(&a->numbers[1], 1);
-		while (new_number(&a->numbers[1]) < round * gridDim.x)
+		while (NEW(u32, &a->numbers[1]) < round * gridDim.x)
 			WAIT;
 		__threadfence();
 	}
