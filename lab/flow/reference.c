@@ -111,7 +111,6 @@ static void advance(const struct world *world, uint32_t row)
 	add_layer(in, IN, w + W1, w + B1, IN, u);
 	for (uint32_t k = 0; k < IN; k++)
 		u[k] = fmaxf(u[k], 0);
-	memset(a, 0, sizeof(a));
 	memcpy(a, w + B2, E * sizeof(*a));
 	memcpy(a + E, in, E * sizeof(*a));
 	lab_flow_add_product(u, IN, w + W2, IN, a);
