@@ -118,7 +118,7 @@ static void compare(
 		out->elsewhere -= j < wanted->count && wanted->at[j] == found->at[i];
 	}
 	out->error_e = out->error_h = out->worst_h = NAN;
-	if (wanted->e && !out->elsewhere && found->count == wanted->count) {
+	if (found->e && wanted->e && !out->elsewhere && found->count == wanted->count) {
 		out->error_e = distance(found->e, wanted->e, (size_t)found->count * E, &worst_e);
 		out->error_h = distance(found->h, wanted->h, (size_t)found->count * H, &out->worst_h);
 	}
