@@ -50,7 +50,7 @@ enum {
 };
 
 /* The matrices of a step. */
-enum { FIRST, SECOND, GATES_IN, GATES_HIDDEN, LAST, PRODUCTS };
+enum { FIRST, SECOND, GATES_IN, GATES_HIDDEN, LAST };
 
 #define NONE 0xffffffffu
 
@@ -100,10 +100,15 @@ struct lab_flow_product {
 
 static __device__ struct lab_flow_product product_of(const struct lab_flow_args *a, u32 which)
 {
-	const struct lab_flow_product all[PRODUCTS] = {{a->in, a->u, W1, IN, IN}, {a->u, a->a, W2, IN, IN},
-		{a->a, a->gi, WI, IN, GATES}, {a->h, a->gh, WH, H, GATES}, {a->h, a->outputs, WO, H, OUT}};
+	const struct lab_flow_product first = {a->in, a->u, W1, IN, IN}, second = {a->u, a->a, W2, IN, IN},
+		gates_in = {a->a, a->gi, WI, IN, GATES}, gates_hidden = {a->h, a->gh, WH, H, GATES},
+		last = {a->h, a->outputs, WO, H, OUT};
 
-	return all[which];
+	return which == FIRST ? first
+		: which == SECOND ? second
+		: which == GATES_IN ? gates_in
+		: which == GATES_HIDDEN ? gates_hidden
+		: last;
 }
 
 /* All take the args, a step, a first row and a count of rows; with the threads of a row. A product's step is its
