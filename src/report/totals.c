@@ -270,6 +270,28 @@ int64_t kwhy_totals_outside_nj(const struct kwhy_totals *totals)
 	return sum_nj;
 }
 
+static bool is_within(const struct kwhy_total *row, double within_ratio)
+{
+	return row->low_nj != KWHY_UNKNOWN_NJ && row->high_nj != KWHY_UNKNOWN_NJ &&
+		0.5 * ((double)row->high_nj - (double)row->low_nj) <= within_ratio * (double)row->gross_nj;
+}
+
+struct kwhy_totals_known kwhy_totals_known_within(const struct kwhy_totals *totals, double within_ratio)
+{
+	struct kwhy_totals_known sums = {0};
+
+	for (size_t i = 0; i < totals->row_count; i++) {
+		const struct kwhy_total *row = &totals->rows[i];
+
+		if (row->category > KWHY_CATEGORY_MEMSET || row->gross_nj == KWHY_UNKNOWN_NJ)
+			continue;
+		kwhy_known_add(&sums.busy_nj, row->gross_nj);
+		if (is_within(row, within_ratio))
+			kwhy_known_add(&sums.known_nj, row->gross_nj);
+	}
+	return sums;
+}
+
 double kwhy_totals_paid_nj(const struct kwhy_totals *totals)
 {
 	if (isfinite(totals->run_nj))

@@ -75,6 +75,15 @@ bool kwhy_totals_windows_differ(const struct kwhy_totals *totals);
  * the run. */
 int64_t kwhy_totals_outside_nj(const struct kwhy_totals *totals);
 
+/*
+ * Metered energy of kernels, collectives, copies and memsets, and of those of them whose 90 % interval is at
+ * most so wide, as a ratio of half of it to their energy.
+ */
+struct kwhy_totals_known {
+	int64_t busy_nj, known_nj;
+};
+struct kwhy_totals_known kwhy_totals_known_within(const struct kwhy_totals *totals, double within_ratio);
+
 /* What is paid for and emitted: the run's energy with what no meter saw, else all that was metered; NAN where
  * neither is known, as with assumed powers of a run known in windows. */
 double kwhy_totals_paid_nj(const struct kwhy_totals *totals);

@@ -89,12 +89,16 @@ static void a_report_says_what_was_repeated(void **state)
 	assert_int_equal(kernels, json_integer_value(json_object_get(all, "kernels")));
 	assert_true(json_integer_value(json_object_get(known, "time_ns")) <=
 		json_integer_value(json_object_get(all, "time_ns")));
+	assert_true(json_integer_value(json_object_get(probing, "busy_nj")) > 0);
+	assert_true(json_integer_value(json_object_get(probing, "known_nj")) <=
+		json_integer_value(json_object_get(probing, "busy_nj")));
 	/* Repeats have no call of the program's. */
 	assert_true(json_integer_value(
 			    json_object_get(json_object_get(probed, "lost"), "unlinked_activities")) < 810);
 	json_decref(probed);
 	json_decref(plain);
 	assert_says(SPAWN("report", "-q", PROBED), "2 bursts of 810 repeats");
+	assert_says(SPAWN("report", "-q", PROBED), "energy known: ");
 }
 
 static void powers_go_through_a_file_or_come_from_the_recording_itself(void **state)

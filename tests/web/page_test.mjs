@@ -176,6 +176,25 @@ const tests = {
 		await again.close();
 		await page.close();
 	},
+	"a run that was probed says what is known, what that took, and what was left alone with the reason": async () => {
+		const probed = [join(trace, "..", "..", "recordings", "mix-probed.kwhy"), "-q"], page = await open(report(probed, "probed"));
+		const { probing } = JSON.parse(runText("report", ...probed, "--json")), text = await page.locator("#probing").innerText();
+		assert.ok(text.includes(`${probing.known.kernels} of ${probing.all.kernels}`), text);
+		assert.ok(text.includes(`${(100 * probing.known_nj / probing.busy_nj).toFixed(1)} %`), text);
+		assert.ok(text.includes(`in ${probing.bursts} bursts of ${probing.repeats} repeats`), text);
+		assert.equal(await page.locator("#probing tbody tr").count(), probing.not_repeated.length);
+		for (const part of probing.not_repeated) assert.ok(text.includes(part.reason), part.reason);
+		for (const width of [390, 800, 1400]) {
+			await page.setViewportSize({ width, height: 900 });
+			const sight = await page.locator("#probing").evaluate((e) => [e.getBoundingClientRect().right, innerWidth, ...[...e.querySelectorAll(".scroll")].map((s) => s.scrollWidth - s.clientWidth)]);
+			assert.ok(sight[0] <= sight[1] && sight.slice(2).every((over) => over <= 0), `at ${width}: ${sight}`);
+			await page.locator("#probing").screenshot({ path: join(folder, `probing-${width}.png`) });
+		}
+		await page.close();
+		const plain = await open(join(folder, "decode.html"));
+		assert.equal(await plain.locator("#probing").count(), 0);
+		await plain.close();
+	},
 	"light and dark both draw": async () => {
 		const page = await open(join(folder, "decode.html"));
 		await page.locator("header button").click();

@@ -31,6 +31,13 @@ export interface RangeSum {
 	name: string; kind?: string; count?: number; start_ns?: N; host_ns?: N; device_ns?: N; busy_ns?: N; energy_nj?: N; window_energy_nj?: N;
 	busy_ratio?: N; sm_weighted_ratio?: N; activity_count?: N;
 }
+/** Kernels, name, grid and block together being one, with the program's own time in them. */
+export interface ProbedPart { reason?: string; kernels: number; time_ns: number; time_ratio: number }
+export interface Probing {
+	bursts: number; repeats: number; time_ns: number; within_ratio: number; busy_nj: number; known_nj: number;
+	all: ProbedPart; repeated: ProbedPart; known: ProbedPart; not_repeated: ProbedPart[];
+	checked: number; different: number; different_kernel: string | null;
+}
 export interface Report {
 	schema: string;
 	source: Record<string, unknown> & { traces?: { path: string; format: string; version?: string | null; producer?: string | null }[]; meters?: { source: string }[]; command?: string | null };
@@ -45,6 +52,7 @@ export interface Report {
 	memory: { device: number; peak_allocated_bytes: N; peak_reserved_bytes: N; device_bytes: N; unused_bytes: N }[] | null;
 	overhead?: { kind: string; device: N; count: number; time_ns: number; energy_nj: N }[];
 	hosts: HostEnergy[] | null;
+	probing?: Probing;
 	cost: null | { amount?: N; currency?: string | null; price_per_kwh?: N; energy_kwh?: number; unmetered_kwh?: number };
 	carbon: null | { g_co2e?: N; intensity_g_per_kwh?: N; energy_kwh?: number; unmetered_kwh?: number };
 	lost: Record<string, unknown>;

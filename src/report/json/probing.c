@@ -31,11 +31,13 @@ void kwhy_json_probing(struct kwhy_json_report *parts)
 {
 	const struct kwhy_probing *probing = parts->report->probing;
 	struct kwhy_json *json = &parts->json;
+	struct kwhy_totals_known energy;
 	struct kwhy_probing_parts sums;
 
 	if (!probing)
 		return;
 	sums = kwhy_probing_count(probing, KWHY_PROBING_WITHIN_RATIO);
+	energy = kwhy_totals_known_within(parts->totals, KWHY_PROBING_WITHIN_RATIO);
 	kwhy_json_object(json, "probing");
 	kwhy_json_count(json, "bursts", probing->bursts);
 	kwhy_json_count(json, "repeats", probing->repeats);
@@ -44,6 +46,8 @@ void kwhy_json_probing(struct kwhy_json_report *parts)
 	write_part(json, "all", &sums.all, probing);
 	write_part(json, "repeated", &sums.probed, probing);
 	write_part(json, "known", &sums.known, probing);
+	kwhy_json_int(json, "busy_nj", energy.busy_nj);
+	kwhy_json_int(json, "known_nj", energy.known_nj);
 	write_unprobed(json, probing);
 	kwhy_json_count(json, "checked", probing->checked);
 	kwhy_json_count(json, "different", probing->different);

@@ -40,6 +40,21 @@ static void write_kernels(const struct kwhy_sheet *sheet, const struct kwhy_prob
 		share_of(known, probing, &parts.known));
 }
 
+static void write_energy(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_totals_known sums = kwhy_totals_known_within(
+		sheet->totals, KWHY_PROBING_WITHIN_RATIO);
+	char known[KWHY_QUANTITY_BYTES], busy[KWHY_QUANTITY_BYTES], share[KWHY_QUANTITY_BYTES];
+
+	if (sums.busy_nj > 0)
+		kwhy_sheet_linef(sheet, "  ",
+			"energy known: %s of the %s of kernels, copies and memsets, %s: accounts whose 90 %% "
+			"interval is within %g %%",
+			kwhy_quantity_energy(known, sums.known_nj), kwhy_quantity_energy(busy, sums.busy_nj),
+			kwhy_quantity_percent(share, (double)sums.known_nj / (double)sums.busy_nj),
+			100 * KWHY_PROBING_WITHIN_RATIO);
+}
+
 static void write_unprobed(const struct kwhy_sheet *sheet, const struct kwhy_probing *probing)
 {
 	struct kwhy_probing_part parts[REASONS_MOST];
@@ -77,6 +92,7 @@ void kwhy_section_probing(const struct kwhy_sheet *sheet)
 		sheet, "Probing", "what kwhy probe repeated; the intervals of accounts come from readings");
 	write_bursts(sheet, probing);
 	write_kernels(sheet, probing);
+	write_energy(sheet);
 	write_unprobed(sheet, probing);
 	write_checks(sheet, probing);
 }

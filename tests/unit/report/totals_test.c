@@ -204,6 +204,27 @@ static void without_activities_and_without_a_meter_no_energy_of_a_run_is_known(v
 	kwhy_totals_done(&totals);
 }
 
+/* A half-width of 3.3 %; idling does not count. */
+static void energy_is_known_where_its_interval_is_narrow_enough(void **state)
+{
+	struct kwhy_totals totals;
+	struct kwhy_error error;
+	struct plan plan;
+
+	(void)state;
+	make_plan(&plan);
+	assert_int_equal(kwhy_totals_init(&totals, &plan.ledger, &error), KWHY_OK);
+	assert_int_equal(kwhy_totals_known_within(&totals, 0.05).known_nj, 3000 * S);
+	assert_int_equal(kwhy_totals_known_within(&totals, 0.05).busy_nj, 3000 * S);
+	assert_int_equal(kwhy_totals_known_within(&totals, 0.03).known_nj, 0);
+	assert_int_equal(kwhy_totals_known_within(&totals, 0.03).busy_nj, 3000 * S);
+	kwhy_totals_done(&totals);
+	plan.accounts[0].gross_nj = plan.accounts[0].low_nj = plan.accounts[0].high_nj = KWHY_UNKNOWN_NJ;
+	assert_int_equal(kwhy_totals_init(&totals, &plan.ledger, &error), KWHY_OK);
+	assert_int_equal(kwhy_totals_known_within(&totals, 0.05).busy_nj, 0);
+	kwhy_totals_done(&totals);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -216,6 +237,7 @@ int main(void)
 		cmocka_unit_test(findings_are_parts_of_what_is_known_of_the_devices),
 		cmocka_unit_test(devices_add_their_own_mean_powers_and_windows_that_differ_are_known),
 		cmocka_unit_test(without_activities_and_without_a_meter_no_energy_of_a_run_is_known),
+		cmocka_unit_test(energy_is_known_where_its_interval_is_narrow_enough),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);

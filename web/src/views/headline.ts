@@ -5,13 +5,10 @@ import { el } from "../dom";
 import { energy, exact, known, largest, percent, power, si, time, type Maybe } from "../format";
 import { deviceEnergy, deviceLabel, IDLE_CATEGORIES, isModelled, sum, unrecordedEnergy, type Device, type Report } from "../report_types";
 import { saves, titleOf } from "./findings";
+import { tile } from "./parts";
 
 /** Shares of their length from which windows are told apart, as in the text. */
 const WINDOWS_APART = 0.01;
-
-function tile(label: string, value: string, note = "", title = ""): HTMLElement {
-	return el("div", { class: "tile", ...(title ? { title } : {}) }, el("span", { class: "muted small" }, label), el("b", {}, value), el("span", { class: "muted small" }, note));
-}
 
 function useful(devices: Device[]): Maybe {
 	const all = sum(devices.map(deviceEnergy));

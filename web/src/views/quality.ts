@@ -4,11 +4,7 @@
 import { el } from "../dom";
 import { energy, exact, known, percent, power, si, time, visible } from "../format";
 import { deviceLabel, type Device, type HostEnergy, type Report } from "../report_types";
-
-function table(head: string[], rows: (string | Node)[][]): HTMLElement {
-	return el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...head.map((h, i) => el("th", { scope: "col", class: i ? "" : "text" }, h)))),
-		el("tbody", {}, ...rows.map((row) => el("tr", {}, ...row.map((cell, i) => el("td", { class: i ? "" : "text" }, cell)))))));
-}
+import { table } from "./parts";
 
 const TIME_ROWS: [string, string][] = [
 	["compute_ns", "compute"], ["overlap_ns", "copy or collective under compute"], ["collective_ns", "collective, exposed"], ["copy_ns", "copy"], ["memset_ns", "memset"],

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// What several views are made of.
+
+import { el } from "../dom";
+
+/** A table with words in its first column; `wraps`: those may take several lines. */
+export function table(head: string[], rows: (string | Node)[][], wraps = false): HTMLElement {
+	const first = wraps ? "text wrap" : "text";
+	return el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...head.map((h, i) => el("th", { scope: "col", class: i ? "" : "text" }, h)))),
+		el("tbody", {}, ...rows.map((row) => el("tr", {}, ...row.map((cell, i) => el("td", { class: i ? "" : first }, cell)))))));
+}
+
+export function tile(label: string, value: string, note = "", title = ""): HTMLElement {
+	return el("div", { class: "tile", ...(title ? { title } : {}) }, el("span", { class: "muted small" }, label), el("b", {}, value), el("span", { class: "muted small" }, note));
+}
