@@ -3,12 +3,16 @@
 
 #include "base/column.h"
 #include "base/probe_width.h"
+#include "base/waiting_kernel.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define OF_GRAPH "it is launched by a graph"
-#define NOT_TOLD "the recording does not say why"
+/* Where the recording says nothing of a kernel: the prober has met no launch of it. */
+#define OF_GRAPH "it is launched by a graph whose kernels could not be read"
+#define NOT_SEEN                                                                                          \
+	"no launch of it was followed: it is launched from the device or by a call that is not, by more " \
+	"kernels than are, or the process was killed"
 
 /* Adding one recording. */
 struct adding {
@@ -227,6 +231,8 @@ struct kwhy_probing_parts kwhy_probing_count(const struct kwhy_probing *probing,
 		if (!account->busy_ns)
 			continue;
 		count(&parts.all, account);
+		if (kwhy_waiting_kernel(kwhy_names_get(&probing->names, account->name)))
+			count(&parts.waiting, account);
 		if (account->bursts)
 			count(&parts.probed, account);
 		if (kwhy_probe_width_is_within(account->bursts, account->repeated_ns, within_ratio))
@@ -239,7 +245,7 @@ static const char *reason_of(const struct kwhy_probing_account *account)
 {
 	if (account->reason)
 		return account->reason;
-	return account->is_of_graph ? OF_GRAPH : NOT_TOLD;
+	return account->is_of_graph ? OF_GRAPH : NOT_SEEN;
 }
 
 static int by_time(const void *a, const void *b)

@@ -52,12 +52,20 @@ struct kwhy_probing_part {
 	int64_t busy_ns;
 };
 
-/* Accounts that the program ran; of them those with repeats, and those known within that half-width by the
- * model of base/probe_width.h. */
+/* Accounts that the program ran; of them those with repeats, those known within that half-width by the model
+ * of base/probe_width.h, and those that only wait (base/waiting_kernel.h), which are never repeated. */
 struct kwhy_probing_parts {
-	struct kwhy_probing_part all, probed, known;
+	struct kwhy_probing_part all, probed, known, waiting;
 };
 struct kwhy_probing_parts kwhy_probing_count(const struct kwhy_probing *probing, double within_ratio);
+
+/* Of the time in which kernels did not only wait, the share of those known. */
+static inline double kwhy_probing_known_of_work(const struct kwhy_probing_parts *parts)
+{
+	const int64_t work_ns = parts->all.busy_ns - parts->waiting.busy_ns;
+
+	return work_ns > 0 ? (double)parts->known.busy_ns / (double)work_ns : 0;
+}
 
 /* What a report calls known; the default of kwhy probe --within. */
 #define KWHY_PROBING_WITHIN_RATIO 0.05

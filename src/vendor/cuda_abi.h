@@ -95,7 +95,7 @@ typedef struct kwhy_cuda_stream_opaque *kwhy_cuda_stream;
 typedef struct kwhy_cuda_graph_opaque *kwhy_cuda_graph;
 typedef struct kwhy_cuda_graph_exec_opaque *kwhy_cuda_graph_exec;
 typedef struct kwhy_cuda_graph_node_opaque *kwhy_cuda_graph_node;
-enum { KWHY_CUDA_GRAPH_NODE_KERNEL = 0 };
+enum { KWHY_CUDA_GRAPH_NODE_KERNEL = 0, KWHY_CUDA_GRAPH_NODE_CHILD = 4 };
 
 typedef struct kwhy_cuda_event_opaque *kwhy_cuda_event;
 
@@ -141,6 +141,16 @@ struct kwhy_cuda_kernel_node {
 	void **arguments, **extra;
 	kwhy_cuda_function kernel;
 	kwhy_cuda_context context;
+};
+
+/* Of any node, as cuGraphExecNodeSetParams takes it: KWHY_CUDA_GRAPH_NODE_... */
+struct kwhy_cuda_node {
+	int type, unused[3];
+	union {
+		struct kwhy_cuda_kernel_node kernel;
+		kwhy_cuda_graph child;
+		long long bytes[30];
+	} parameters;
 };
 
 /* Where memory is to be reached from. */
@@ -250,6 +260,7 @@ enum kwhy_cuda_result cuStreamEndCapture(kwhy_cuda_stream stream, kwhy_cuda_grap
 enum kwhy_cuda_result cuGraphInstantiateWithFlags(
 	kwhy_cuda_graph_exec *out_exec, kwhy_cuda_graph graph, unsigned long long flags);
 enum kwhy_cuda_result cuGraphGetNodes(kwhy_cuda_graph graph, kwhy_cuda_graph_node *out_nodes, size_t *count);
+enum kwhy_cuda_result cuGraphChildGraphNodeGetGraph(kwhy_cuda_graph_node node, kwhy_cuda_graph *out_graph);
 enum kwhy_cuda_result cuGraphNodeGetType(kwhy_cuda_graph_node node, int *out_type);
 enum kwhy_cuda_result cuGraphKernelNodeGetParams_v2(
 	kwhy_cuda_graph_node node, struct kwhy_cuda_kernel_node *out_parameters);
@@ -259,6 +270,12 @@ enum kwhy_cuda_result cuGraphKernelNodeGetAttribute(
 /* Mangled; of a function, or of a kernel of a library. */
 enum kwhy_cuda_result cuFuncGetName(const char **out_name, kwhy_cuda_function function);
 enum kwhy_cuda_result cuKernelGetName(const char **out_name, kwhy_cuda_function kernel);
+enum kwhy_cuda_result cuGraphAddChildGraphNode(kwhy_cuda_graph_node *out_node, kwhy_cuda_graph graph,
+	const kwhy_cuda_graph_node *behind, size_t behind_count, kwhy_cuda_graph child);
+enum kwhy_cuda_result cuGraphExecKernelNodeSetParams_v2(
+	kwhy_cuda_graph_exec exec, kwhy_cuda_graph_node node, const struct kwhy_cuda_kernel_node *parameters);
+enum kwhy_cuda_result cuGraphExecChildGraphNodeSetParams(
+	kwhy_cuda_graph_exec exec, kwhy_cuda_graph_node node, kwhy_cuda_graph child);
 enum kwhy_cuda_result cuGraphLaunch(kwhy_cuda_graph_exec exec, kwhy_cuda_stream stream);
 enum kwhy_cuda_result cuGraphExecDestroy(kwhy_cuda_graph_exec exec);
 enum kwhy_cuda_result cuGraphDestroy(kwhy_cuda_graph graph);

@@ -218,7 +218,7 @@ struct kwhy_cupti_parameters_set {
 	struct kwhy_cuda_stream_opaque *stream;
 };
 
-/* ... of cuGraphInstantiate..., cuGraphLaunch, and of what changes or ends an executable graph, ... */
+/* ... of cuGraphInstantiate..., cuGraphLaunch and cuGraphExecDestroy, ... */
 struct kwhy_cupti_parameters_instantiate {
 	struct kwhy_cuda_graph_exec_opaque **out_exec;
 	struct kwhy_cuda_graph_opaque *graph;
@@ -227,6 +227,25 @@ struct kwhy_cupti_parameters_instantiate {
 struct kwhy_cupti_parameters_graph {
 	struct kwhy_cuda_graph_exec_opaque *exec;
 	struct kwhy_cuda_stream_opaque *stream; /* of cuGraphLaunch alone */
+};
+
+/* ... of what changes an executable graph: cuGraphExecUpdate..., and by the node of the graph that it was
+ * made of cuGraphExecKernelNodeSetParams..., cuGraphExecChildGraphNodeSetParams, cuGraphExecNodeSetParams and
+ * cuGraphNodeSetEnabled, ... */
+struct kwhy_cupti_parameters_update {
+	struct kwhy_cuda_graph_exec_opaque *exec;
+	struct kwhy_cuda_graph_opaque *graph;
+};
+
+struct kwhy_cupti_parameters_set_node {
+	struct kwhy_cuda_graph_exec_opaque *exec;
+	struct kwhy_cuda_graph_node_opaque *node;
+	union {
+		const struct kwhy_cuda_kernel_node *kernel; /* of the first form only up to `extra` */
+		struct kwhy_cuda_graph_opaque *child;
+		const struct kwhy_cuda_node *node;
+		unsigned is_enabled;
+	} to;
 };
 
 struct kwhy_cupti_parameters_share {

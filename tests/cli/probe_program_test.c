@@ -165,6 +165,33 @@ static void kernels_of_graphs_alone_are_repeated(void **state)
 	assert_null(strstr(probed->log, "gave up"));
 }
 
+/* XLA makes graphs of graphs and changes their kernels between launches: what is repeated has the memory that
+ * the last change gave it. */
+static void kernels_of_graphs_that_are_changed_are_repeated_as_they_are_now(void **state)
+{
+	struct probed *probed;
+
+	(void)state;
+	expect_same("nested-graph:8 sum");
+	probed = probe("", "nested-graph:8 sum");
+	assert_int_equal(count(probed->log, "burst vectorized_elementwise_kernel"), 8);
+	assert_int_equal(count(probed->log, "2 allocations of 65536 bytes"), 8);
+	assert_null(strstr(probed->log, "gave up"));
+}
+
+/* The report has a reason for each kernel, and that of a cooperative launch is its own. */
+static void a_cooperative_kernel_is_not_repeated_and_the_report_says_so(void **state)
+{
+	struct spawned spawned;
+
+	(void)state;
+	expect_same("cooperative:3 sum");
+	assert_int_equal(count(probe("", "cooperative:3 sum")->log, "burst"), 0);
+	spawned = SPAWN("report", "-q", place("a"));
+	assert_non_null(strstr(spawned.out.data, "it is launched cooperatively"));
+	spawned_done(&spawned);
+}
+
 static void copies_and_memsets_are_repeated_but_for_pageable_ones(void **state)
 {
 	struct probed *probed;
@@ -236,6 +263,10 @@ int main(void)
 		cmocka_unit_test_teardown(
 			behind_a_graph_its_kernels_are_repeated_that_take_no_address_from_memory, end_one),
 		cmocka_unit_test_teardown(kernels_of_graphs_alone_are_repeated, end_one),
+		cmocka_unit_test_teardown(
+			kernels_of_graphs_that_are_changed_are_repeated_as_they_are_now, end_one),
+		cmocka_unit_test_teardown(
+			a_cooperative_kernel_is_not_repeated_and_the_report_says_so, end_one),
 		cmocka_unit_test_teardown(copies_and_memsets_are_repeated_but_for_pageable_ones, end_one),
 		cmocka_unit_test_teardown(threads_take_turns_with_bursts, end_one),
 		cmocka_unit_test_teardown(a_child_of_fork_works_as_it_would, end_one),

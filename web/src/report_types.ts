@@ -35,7 +35,7 @@ export interface RangeSum {
 export interface ProbedPart { reason?: string; kernels: number; time_ns: number; time_ratio: number }
 export interface Probing {
 	bursts: number; repeats: number; time_ns: number; within_ratio: number; busy_nj: number; known_nj: number;
-	all: ProbedPart; repeated: ProbedPart; known: ProbedPart; not_repeated: ProbedPart[];
+	all: ProbedPart; repeated: ProbedPart; known: ProbedPart; waiting: ProbedPart; known_of_work_ratio: number; not_repeated: ProbedPart[];
 	checked: number; different: number; different_kernel: string | null;
 }
 export interface Report {

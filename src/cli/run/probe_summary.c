@@ -34,6 +34,9 @@ static void write_accounts(
 		parts.probed.accounts, parts.all.accounts, summary->earlier->count ? " now or before" : "",
 		percent(probing, parts.probed.busy_ns), parts.known.accounts, 100 * summary->within_ratio,
 		percent(probing, parts.known.busy_ns));
+	if (parts.waiting.accounts)
+		kwhy_text_addf(out, "without the %.1f %% of kernels that only wait, %.1f %% is known\n",
+			percent(probing, parts.waiting.busy_ns), 100 * kwhy_probing_known_of_work(&parts));
 }
 
 static void write_unprobed(const struct kwhy_probing *probing, struct kwhy_text *out)

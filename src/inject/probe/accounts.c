@@ -4,7 +4,7 @@
 #include "inject/labels.h"
 
 #include <stddef.h>
-#include <stdio.h>
+#include <string.h>
 
 #define RATIO UINT64_C(0x9e3779b97f4a7c15) /* 2^64 over the golden ratio: spreads what it multiplies */
 /* Guesses of a kernel that has not been seen to end: so long, and longer the more threads it has. */
@@ -67,10 +67,23 @@ static uint16_t threads_of(const struct kwhy_probe_shape *shape)
 	return threads < UINT16_MAX ? (uint16_t)threads : UINT16_MAX;
 }
 
+/* NULL: there is no more room. */
+static const char *keep_name(struct kwhy_probe_accounts *accounts, const char *name)
+{
+	const size_t bytes = strlen(name) + 1;
+	const size_t at = atomic_fetch_add(&accounts->text_used, bytes);
+
+	if (bytes > sizeof(accounts->text) || at > sizeof(accounts->text) - bytes)
+		return NULL;
+	return memcpy(accounts->text + at, name, bytes);
+}
+
 /* Of a key; made where `shape` is given and there is none. */
 static struct kwhy_probe_account *account_at(struct kwhy_probe_accounts *accounts, uint64_t key,
 	const struct kwhy_probe_shape *shape, enum kwhy_probe_reason (*reason_of)(const char *name))
 {
+	const char *name;
+
 	for (size_t i = 0; i < KWHY_PROBE_ACCOUNTS; i++) {
 		struct kwhy_probe_account *account = &accounts->at[(key + i) % KWHY_PROBE_ACCOUNTS];
 		uint64_t there = atomic_load_explicit(&account->key, memory_order_acquire);
@@ -79,11 +92,12 @@ static struct kwhy_probe_account *account_at(struct kwhy_probe_accounts *account
 			return atomic_load(&account->is_there) ? account : NULL;
 		if (there)
 			continue;
-		if (!shape)
+		name = shape ? keep_name(accounts, shape->name) : NULL;
+		if (!name)
 			return NULL;
 		if (!atomic_compare_exchange_strong(&account->key, &there, key))
 			return NULL; /* somebody makes one here: the next launch finds it */
-		snprintf(account->name, sizeof(account->name), "%s", shape->name);
+		account->name = name;
 		account->blocks = blocks_of(shape);
 		account->threads_per_block = threads_of(shape);
 		atomic_store(&account->reason,

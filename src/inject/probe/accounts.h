@@ -16,7 +16,7 @@
 enum {
 	KWHY_PROBE_ACCOUNTS = 4096,
 	KWHY_PROBE_LAUNCHES = 4 * KWHY_PROBE_ACCOUNTS,
-	KWHY_PROBE_NAME_BYTES = 1024
+	KWHY_PROBE_TEXT_BYTES = 1024 * KWHY_PROBE_ACCOUNTS /* of all names */
 };
 
 /* Of copies and memsets, and of grids that are larger. */
@@ -25,9 +25,9 @@ enum {
 enum kwhy_probe_form { KWHY_PROBE_FORM_UNKNOWN, KWHY_PROBE_IDEMPOTENT, KWHY_PROBE_STATEFUL };
 
 struct kwhy_probe_account {
-	_Atomic uint64_t key;		  /* 0: free */
-	atomic_bool is_there;		  /* what follows has been written */
-	char name[KWHY_PROBE_NAME_BYTES]; /* mangled, cut to fit */
+	_Atomic uint64_t key; /* 0: free */
+	atomic_bool is_there; /* what follows has been written */
+	const char *name;     /* mangled, and whole: a recording has the kernel by it */
 	uint32_t blocks;
 	uint16_t threads_per_block;
 	atomic_uchar reason;   /* enum kwhy_probe_reason: why the last try was none */
@@ -51,6 +51,8 @@ struct kwhy_probe_accounts {
 	atomic_uint count;
 	atomic_ushort list[KWHY_PROBE_ACCOUNTS]; /* index and 1 of each, as they came; 0: not there yet */
 	atomic_uint_least64_t overflow;		 /* launches that found no room */
+	atomic_size_t text_used;
+	char text[KWHY_PROBE_TEXT_BYTES]; /* names of accounts */
 	struct kwhy_probe_account at[KWHY_PROBE_ACCOUNTS];
 	struct {
 		_Atomic uint64_t key;

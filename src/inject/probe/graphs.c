@@ -20,118 +20,14 @@ static void give(struct kwhy_probe_graphs *graphs)
 	atomic_flag_clear_explicit(&graphs->lock, memory_order_release);
 }
 
-/* Memory of one graph, handed out from its beginning on. */
-struct arena {
-	unsigned char *memory;
-	size_t used, bytes;
-};
-
-static void *take_bytes(struct arena *arena, size_t bytes)
+static void *take_bytes(struct kwhy_probe_graph *graph, size_t bytes)
 {
-	const size_t at = (arena->used + 15) & ~(size_t)15;
+	const size_t at = (graph->used + 15) & ~(size_t)15;
 
-	if (bytes > arena->bytes || at > arena->bytes - bytes)
+	if (bytes > graph->bytes || at > graph->bytes - bytes)
 		return NULL;
-	arena->used = at + bytes;
-	return arena->memory + at;
-}
-
-/* The parameters as they are now; false: the driver does not tell them, or they are too many. */
-static bool keep_arguments(const struct kwhy_cuda_probe *driver, struct kwhy_probe_node *node,
-	void **arguments, struct arena *arena)
-{
-	__typeof__(cuFuncGetParamInfo) *ask = driver->cuFuncGetParamInfo;
-	size_t offset, bytes, count = 0;
-
-	if (!arguments)
-		return false;
-	if (!ask || ask(node->function, 0, &offset, &bytes))
-		ask = driver->cuKernelGetParamInfo;
-	while (ask && count < PARAMETERS_MOST && !ask(node->function, count, &offset, &bytes))
-		count++;
-	node->arguments = take_bytes(arena, (count + 1) * sizeof(*node->arguments));
-	if (!count || count == PARAMETERS_MOST || !node->arguments)
-		return false;
-	for (size_t i = 0; i < count; i++) {
-		if (ask(node->function, i, &offset, &bytes))
-			return false;
-		node->arguments[i] = take_bytes(arena, bytes);
-		if (!node->arguments[i])
-			return false;
-		memcpy(node->arguments[i], arguments[i], bytes);
-	}
-	return true;
-}
-
-static void keep_attributes(
-	const struct kwhy_cuda_probe *driver, struct kwhy_probe_node *node, kwhy_cuda_graph_node handle)
-{
-	static const int kept[KWHY_PROBE_NODE_ATTRIBUTES] = {
-		KWHY_CUDA_LAUNCH_CLUSTER, KWHY_CUDA_LAUNCH_CLUSTER_SCHEDULING};
-
-	for (size_t i = 0; i < KWHY_PROBE_NODE_ATTRIBUTES; i++) {
-		struct kwhy_cuda_launch_attribute
-			*attribute = &node->attributes[node->config.attribute_count];
-
-		*attribute = (struct kwhy_cuda_launch_attribute){.id = kept[i]};
-		if (!driver->cuGraphKernelNodeGetAttribute(handle, kept[i], &attribute->value) &&
-			attribute->value.number)
-			node->config.attribute_count++;
-	}
-}
-
-static const char *name_of(const struct kwhy_cuda_probe *driver, kwhy_cuda_function function)
-{
-	const char *name = NULL;
-
-	if (driver->cuFuncGetName && !driver->cuFuncGetName(&name, function) && name)
-		return name;
-	return driver->cuKernelGetName && !driver->cuKernelGetName(&name, function) && name ? name : "";
-}
-
-static bool is_cooperative(const struct kwhy_cuda_probe *driver, kwhy_cuda_graph_node handle)
-{
-	struct kwhy_cuda_launch_attribute attribute = {0};
-
-	return !driver->cuGraphKernelNodeGetAttribute(
-		       handle, KWHY_CUDA_LAUNCH_COOPERATIVE, &attribute.value) &&
-		attribute.value.number;
-}
-
-static bool keep_node(const struct kwhy_probe_graph_maker *maker, struct kwhy_probe_node *node,
-	kwhy_cuda_graph_node handle, struct arena *arena)
-{
-	struct kwhy_cuda_kernel_node parameters;
-	struct kwhy_probe_shape shape;
-	int type = -1;
-
-	if (maker->driver->cuGraphNodeGetType(handle, &type) || type != KWHY_CUDA_GRAPH_NODE_KERNEL ||
-		maker->driver->cuGraphKernelNodeGetParams_v2(handle, &parameters))
-		return false;
-	*node = (struct kwhy_probe_node){
-		.function = parameters.function ? parameters.function : parameters.kernel};
-	memcpy(node->config.grid, parameters.grid, sizeof(parameters.grid));
-	memcpy(node->config.block, parameters.block, sizeof(parameters.block));
-	node->config.shared_bytes = parameters.shared_bytes;
-	shape = (struct kwhy_probe_shape){
-		.function = node->function, .name = name_of(maker->driver, node->function)};
-	memcpy(shape.grid, parameters.grid, sizeof(shape.grid));
-	memcpy(shape.block, parameters.block, sizeof(shape.block));
-	if (!shape.name[0])
-		return false;
-	node->account = kwhy_probe_account_of(maker->accounts, &shape, maker->reason_of);
-	node->is_fit = kwhy_probe_is_fit(shape.name, shape.grid) && !is_cooperative(maker->driver, handle) &&
-		keep_arguments(maker->driver, node, parameters.arguments, arena);
-	if (node->is_fit)
-		keep_attributes(maker->driver, node, handle);
-	return true;
-}
-
-static bool can_ask(const struct kwhy_cuda_probe *driver)
-{
-	return driver->cuGraphGetNodes && driver->cuGraphNodeGetType &&
-		driver->cuGraphKernelNodeGetParams_v2 && driver->cuGraphKernelNodeGetAttribute &&
-		driver->cuLaunchKernelEx;
+	graph->used = at + bytes;
+	return graph->memory + at;
 }
 
 /* Pages that are not written to take no memory. */
@@ -149,29 +45,260 @@ static void release(const struct kwhy_probe_graph *graph)
 		munmap(graph->memory, graph->bytes);
 }
 
-static bool read_graph(
-	const struct kwhy_probe_graph_maker *maker, kwhy_cuda_graph graph, struct kwhy_probe_graph *out)
+/* The kernels of a graph and of the graphs within it, as the driver lists them. */
+struct list {
+	const struct kwhy_cuda_probe *driver;
+	size_t count, child_count;
+	kwhy_cuda_graph_node handles[KWHY_PROBE_NODES_MOST];
+	struct kwhy_probe_child children[KWHY_PROBE_CHILDREN_MOST];
+};
+
+static bool list_graph(struct list *list, kwhy_cuda_graph graph, unsigned depth);
+
+static bool list_child(struct list *list, kwhy_cuda_graph_node handle, unsigned depth)
 {
-	struct arena arena = {0};
+	const size_t number = list->child_count;
+	kwhy_cuda_graph graph;
+
+	if (depth == KWHY_PROBE_DEPTH_MOST || number == KWHY_PROBE_CHILDREN_MOST ||
+		!list->driver->cuGraphChildGraphNodeGetGraph ||
+		list->driver->cuGraphChildGraphNodeGetGraph(handle, &graph))
+		return false;
+	list->child_count++;
+	list->children[number] = (struct kwhy_probe_child){.handle = handle, .first = list->count};
+	if (!list_graph(list, graph, depth + 1))
+		return false;
+	list->children[number].count = list->count - list->children[number].first;
+	return true;
+}
+
+static bool list_node(struct list *list, kwhy_cuda_graph_node handle, unsigned depth)
+{
+	int type = -1;
+
+	if (list->driver->cuGraphNodeGetType(handle, &type))
+		return false;
+	if (type == KWHY_CUDA_GRAPH_NODE_CHILD)
+		return list_child(list, handle, depth);
+	if (type != KWHY_CUDA_GRAPH_NODE_KERNEL)
+		return true;
+	if (list->count == KWHY_PROBE_NODES_MOST)
+		return false;
+	list->handles[list->count++] = handle;
+	return true;
+}
+
+static bool list_graph(struct list *list, kwhy_cuda_graph graph, unsigned depth)
+{
 	kwhy_cuda_graph_node *handles;
 	size_t count = 0;
+	bool is_whole;
 
-	if (!can_ask(maker->driver) || maker->driver->cuGraphGetNodes(graph, NULL, &count) || !count ||
-		count > KWHY_PROBE_NODES_MOST)
+	if (list->driver->cuGraphGetNodes(graph, NULL, &count))
 		return false;
-	arena.bytes = count * (sizeof(kwhy_cuda_graph_node) + sizeof(*out->nodes) + PARAMETER_BYTES_MOST) +
-		64;
-	arena.memory = new_memory(arena.bytes);
-	handles = arena.memory ? take_bytes(&arena, count * sizeof(kwhy_cuda_graph_node)) : NULL;
-	*out = (struct kwhy_probe_graph){.bytes = arena.bytes, .memory = arena.memory};
-	out->nodes = handles ? take_bytes(&arena, count * sizeof(*out->nodes)) : NULL;
-	if (!out->nodes || maker->driver->cuGraphGetNodes(graph, handles, &count)) {
-		release(out);
-		return false;
+	if (!count)
+		return true;
+	handles = new_memory(count * sizeof(*handles));
+	is_whole = handles && !list->driver->cuGraphGetNodes(graph, handles, &count);
+	for (size_t i = 0; is_whole && i < count; i++)
+		is_whole = list_node(list, handles[i], depth);
+	if (handles)
+		munmap(handles, count * sizeof(*handles));
+	return is_whole;
+}
+
+static bool can_ask(const struct kwhy_cuda_probe *driver)
+{
+	return driver->cuGraphGetNodes && driver->cuGraphNodeGetType &&
+		driver->cuGraphKernelNodeGetParams_v2 && driver->cuGraphKernelNodeGetAttribute &&
+		driver->cuLaunchKernelEx;
+}
+
+/* NULL: a call is missing or fails, or they are too many. */
+static struct list *new_list(const struct kwhy_cuda_probe *driver, kwhy_cuda_graph graph)
+{
+	struct list *list = can_ask(driver) ? new_memory(sizeof(*list)) : NULL;
+
+	if (!list)
+		return NULL;
+	list->driver = driver;
+	if (list_graph(list, graph, 0))
+		return list;
+	munmap(list, sizeof(*list));
+	return NULL;
+}
+
+static void free_list(struct list *list)
+{
+	if (list)
+		munmap(list, sizeof(*list));
+}
+
+/* What the driver says of a kernel's parameters and name: asked before the lock is taken. */
+struct described {
+	const struct kwhy_cuda_kernel_node *parameters;
+	kwhy_cuda_function function;
+	struct kwhy_probe_account *account;
+	bool is_fit; /* by its name */
+	size_t count;
+	uint16_t bytes[PARAMETERS_MOST];
+};
+
+static const char *name_of(const struct kwhy_cuda_probe *driver, kwhy_cuda_function function)
+{
+	const char *name = NULL;
+
+	if (driver->cuFuncGetName && !driver->cuFuncGetName(&name, function) && name)
+		return name;
+	return driver->cuKernelGetName && !driver->cuKernelGetName(&name, function) && name ? name : "";
+}
+
+/* How long each parameter is; none: the driver does not tell, or they are too many or too long. */
+static void describe_parameters(const struct kwhy_cuda_probe *driver, struct described *out)
+{
+	__typeof__(cuFuncGetParamInfo) *ask = driver->cuFuncGetParamInfo;
+	size_t offset, bytes;
+
+	if (!ask || ask(out->function, 0, &offset, &bytes))
+		ask = driver->cuKernelGetParamInfo;
+	for (out->count = 0; ask && out->count < PARAMETERS_MOST; out->count++) {
+		if (ask(out->function, out->count, &offset, &bytes))
+			return;
+		if (bytes > PARAMETER_BYTES_MOST)
+			break;
+		out->bytes[out->count] = (uint16_t)bytes;
 	}
-	for (size_t i = 0; i < count; i++)
-		out->count += keep_node(maker, &out->nodes[out->count], handles[i], &arena);
+	out->count = 0;
+}
+
+static void describe(const struct kwhy_probe_graph_maker *maker,
+	const struct kwhy_cuda_kernel_node *parameters, struct described *out)
+{
+	struct kwhy_probe_shape shape;
+
+	out->parameters = parameters;
+	out->function = parameters->function ? parameters->function : parameters->kernel;
+	shape = (struct kwhy_probe_shape){
+		.function = out->function, .name = name_of(maker->driver, out->function)};
+	memcpy(shape.grid, parameters->grid, sizeof(shape.grid));
+	memcpy(shape.block, parameters->block, sizeof(shape.block));
+	out->account = shape.name[0] ? kwhy_probe_account_of(maker->accounts, &shape, maker->reason_of)
+				     : NULL;
+	out->is_fit = shape.name[0] && kwhy_probe_is_fit(shape.name, shape.grid) && parameters->arguments;
+	out->count = 0;
+	if (out->is_fit)
+		describe_parameters(maker->driver, out);
+}
+
+/* Where those of the same function lay before. */
+static bool keep_arguments(
+	struct kwhy_probe_graph *graph, struct kwhy_probe_node *node, const struct described *described)
+{
+	const bool is_same = node->arguments != NULL;
+
+	if (!is_same)
+		node->arguments = take_bytes(graph, (described->count + 1) * sizeof(*node->arguments));
+	if (!node->arguments)
+		return false;
+	for (size_t i = 0; i < described->count; i++) {
+		if (!is_same)
+			node->arguments[i] = take_bytes(graph, described->bytes[i]);
+		if (!node->arguments[i]) {
+			node->arguments = NULL;
+			return false;
+		}
+		memcpy(node->arguments[i], described->parameters->arguments[i], described->bytes[i]);
+	}
 	return true;
+}
+
+static void set_reason(struct kwhy_probe_account *account, enum kwhy_probe_reason reason)
+{
+	unsigned char none = KWHY_PROBE_NONE;
+
+	if (account)
+		atomic_compare_exchange_strong(&account->reason, &none, (unsigned char)reason);
+}
+
+/* Under the lock, or of a graph that nobody else knows yet. */
+static void keep(
+	struct kwhy_probe_graph *graph, struct kwhy_probe_node *node, const struct described *described)
+{
+	const struct kwhy_cuda_kernel_node *parameters = described->parameters;
+
+	if (node->function != described->function)
+		node->arguments = NULL;
+	node->function = described->function;
+	node->account = described->account;
+	node->is_fit = node->is_plain && described->is_fit && described->count &&
+		keep_arguments(graph, node, described);
+	memcpy(node->config.grid, parameters->grid, sizeof(parameters->grid));
+	memcpy(node->config.block, parameters->block, sizeof(parameters->block));
+	node->config.shared_bytes = parameters->shared_bytes;
+	if (!node->is_plain)
+		set_reason(node->account, KWHY_PROBE_COOPERATIVE);
+	else if (!node->is_fit)
+		set_reason(node->account, described->is_fit ? KWHY_PROBE_PARAMETERS : KWHY_PROBE_GRAPH);
+}
+
+static bool has_attribute(const struct kwhy_cuda_probe *driver, kwhy_cuda_graph_node handle, int id)
+{
+	struct kwhy_cuda_launch_attribute attribute = {0};
+
+	return !driver->cuGraphKernelNodeGetAttribute(handle, id, &attribute.value) && attribute.value.number;
+}
+
+static void keep_attributes(
+	const struct kwhy_cuda_probe *driver, struct kwhy_probe_node *node, kwhy_cuda_graph_node handle)
+{
+	static const int kept[KWHY_PROBE_NODE_ATTRIBUTES] = {
+		KWHY_CUDA_LAUNCH_CLUSTER, KWHY_CUDA_LAUNCH_CLUSTER_SCHEDULING};
+
+	node->is_plain = !has_attribute(driver, handle, KWHY_CUDA_LAUNCH_COOPERATIVE) &&
+		!has_attribute(driver, handle, KWHY_CUDA_LAUNCH_UPDATABLE_NODE);
+	for (size_t i = 0; i < KWHY_PROBE_NODE_ATTRIBUTES; i++) {
+		struct kwhy_cuda_launch_attribute
+			*attribute = &node->attributes[node->config.attribute_count];
+
+		*attribute = (struct kwhy_cuda_launch_attribute){.id = kept[i]};
+		if (!driver->cuGraphKernelNodeGetAttribute(handle, kept[i], &attribute->value) &&
+			attribute->value.number)
+			node->config.attribute_count++;
+	}
+}
+
+/* False: there is no memory. */
+static bool make_graph(struct kwhy_probe_graph *out, const struct list *list)
+{
+	*out = (struct kwhy_probe_graph){.count = list->count,
+		.child_count = list->child_count,
+		.bytes = list->count * (sizeof(*out->nodes) + PARAMETER_BYTES_MOST) +
+			list->child_count * sizeof(*out->children) + 64};
+	out->memory = new_memory(out->bytes);
+	if (!out->memory)
+		return false;
+	out->nodes = take_bytes(out, list->count * sizeof(*out->nodes));
+	out->children = take_bytes(out, list->child_count * sizeof(*out->children));
+	memcpy(out->children, list->children, list->child_count * sizeof(*out->children));
+	return true;
+}
+
+static void read_nodes(
+	const struct kwhy_probe_graph_maker *maker, const struct list *list, struct kwhy_probe_graph *out)
+{
+	struct kwhy_cuda_kernel_node parameters;
+	struct described described;
+
+	for (size_t i = 0; i < list->count; i++) {
+		struct kwhy_probe_node *node = &out->nodes[i];
+
+		node->handle = list->handles[i];
+		if (maker->driver->cuGraphKernelNodeGetParams_v2(node->handle, &parameters))
+			continue;
+		keep_attributes(maker->driver, node, node->handle);
+		describe(maker, &parameters, &described);
+		keep(out, node, &described);
+	}
 }
 
 static struct kwhy_probe_graph *graph_of(struct kwhy_probe_graphs *graphs, kwhy_cuda_graph_exec exec)
@@ -185,19 +312,139 @@ static struct kwhy_probe_graph *graph_of(struct kwhy_probe_graphs *graphs, kwhy_
 void kwhy_probe_graphs_add(struct kwhy_probe_graphs *graphs, const struct kwhy_probe_graph_maker *maker,
 	kwhy_cuda_graph_exec exec, kwhy_cuda_graph graph)
 {
+	struct list *list = new_list(maker->driver, graph);
 	struct kwhy_probe_graph made, *place;
 
 	kwhy_probe_graphs_forget(graphs, exec);
-	if (!read_graph(maker, graph, &made))
-		return;
-	made.exec = exec;
+	if (list && list->count && make_graph(&made, list)) {
+		read_nodes(maker, list, &made);
+		made.exec = exec;
+		take(graphs);
+		place = graph_of(graphs, NULL);
+		if (place)
+			*place = made;
+		give(graphs);
+		if (!place)
+			release(&made);
+	}
+	free_list(list);
+}
+
+/* What cannot be followed is not launched again with what it was. */
+static void leave_out(struct kwhy_probe_node *node)
+{
+	node->is_fit = false;
+	set_reason(node->account, KWHY_PROBE_GRAPH_CHANGED);
+}
+
+/* Kernels of a list become those of an executable graph from its `first` on. */
+static void set_nodes(struct kwhy_probe_graphs *graphs, const struct kwhy_probe_graph_maker *maker,
+	kwhy_cuda_graph_exec exec, const struct list *list, size_t first)
+{
+	struct kwhy_cuda_kernel_node parameters;
+	struct described described;
+	struct kwhy_probe_graph *graph;
+
+	for (size_t i = 0; i < list->count; i++) {
+		const bool is_told = !maker->driver->cuGraphKernelNodeGetParams_v2(
+			list->handles[i], &parameters);
+
+		if (is_told)
+			describe(maker, &parameters, &described);
+		take(graphs);
+		graph = graph_of(graphs, exec);
+		if (graph && is_told)
+			keep(graph, &graph->nodes[first + i], &described);
+		else if (graph)
+			leave_out(&graph->nodes[first + i]);
+		give(graphs);
+	}
+}
+
+bool kwhy_probe_graphs_update(struct kwhy_probe_graphs *graphs, const struct kwhy_probe_graph_maker *maker,
+	kwhy_cuda_graph_exec exec, kwhy_cuda_graph graph)
+{
+	struct list *list = new_list(maker->driver, graph);
+	const struct kwhy_probe_graph *known;
+	bool is_same;
+
 	take(graphs);
-	place = graph_of(graphs, NULL);
-	if (place)
-		*place = made;
+	known = graph_of(graphs, exec);
+	is_same = known && list && known->count == list->count;
 	give(graphs);
-	if (!place)
-		release(&made);
+	if (is_same)
+		set_nodes(graphs, maker, exec, list, 0);
+	else
+		kwhy_probe_graphs_forget(graphs, exec);
+	free_list(list);
+	return is_same;
+}
+
+static struct kwhy_probe_node *node_of(
+	struct kwhy_probe_graphs *graphs, kwhy_cuda_graph_exec exec, kwhy_cuda_graph_node handle)
+{
+	struct kwhy_probe_graph *graph = graph_of(graphs, exec);
+
+	for (size_t i = 0; graph && i < graph->count; i++)
+		if (graph->nodes[i].handle == handle)
+			return &graph->nodes[i];
+	return NULL;
+}
+
+void kwhy_probe_graphs_set_kernel(struct kwhy_probe_graphs *graphs,
+	const struct kwhy_probe_graph_maker *maker, kwhy_cuda_graph_exec exec, kwhy_cuda_graph_node handle,
+	const struct kwhy_cuda_kernel_node *to)
+{
+	struct described described;
+	struct kwhy_probe_node *node;
+
+	describe(maker, to, &described);
+	take(graphs);
+	node = node_of(graphs, exec, handle);
+	if (node)
+		keep(graph_of(graphs, exec), node, &described);
+	give(graphs);
+}
+
+/* The graph within that a node stands for; count 0: none is known, or it has another number of kernels. */
+static struct kwhy_probe_child child_of(struct kwhy_probe_graphs *graphs, kwhy_cuda_graph_exec exec,
+	kwhy_cuda_graph_node handle, size_t count)
+{
+	struct kwhy_probe_child found = {0};
+	struct kwhy_probe_graph *graph;
+
+	take(graphs);
+	graph = graph_of(graphs, exec);
+	for (size_t i = 0; graph && i < graph->child_count; i++)
+		if (graph->children[i].handle == handle)
+			found = graph->children[i];
+	for (size_t i = 0; i < found.count && found.count != count; i++)
+		leave_out(&graph->nodes[found.first + i]);
+	give(graphs);
+	return found.count == count ? found : (struct kwhy_probe_child){0};
+}
+
+void kwhy_probe_graphs_set_child(struct kwhy_probe_graphs *graphs, const struct kwhy_probe_graph_maker *maker,
+	kwhy_cuda_graph_exec exec, kwhy_cuda_graph_node handle, kwhy_cuda_graph to)
+{
+	struct list *list = new_list(maker->driver, to);
+	const struct kwhy_probe_child child = child_of(graphs, exec, handle, list ? list->count : 0);
+
+	if (child.count)
+		set_nodes(graphs, maker, exec, list, child.first);
+	free_list(list);
+}
+
+void kwhy_probe_graphs_set_enabled(struct kwhy_probe_graphs *graphs, kwhy_cuda_graph_exec exec,
+	kwhy_cuda_graph_node handle, bool is_enabled)
+{
+	struct kwhy_probe_node *node;
+
+	take(graphs);
+	node = node_of(graphs, exec, handle);
+	if (node)
+		node->is_disabled = !is_enabled;
+	give(graphs);
 }
 
 void kwhy_probe_graphs_forget(struct kwhy_probe_graphs *graphs, kwhy_cuda_graph_exec exec)
@@ -221,7 +468,7 @@ bool kwhy_probe_graphs_launched(struct kwhy_probe_graphs *graphs, kwhy_cuda_grap
 	take(graphs);
 	graph = graph_of(graphs, exec);
 	for (size_t i = 0; graph && i < graph->count; i++)
-		if (graph->nodes[i].account)
+		if (graph->nodes[i].account && !graph->nodes[i].is_disabled)
 			atomic_fetch_add_explicit(
 				&graph->nodes[i].account->launches, 1, memory_order_relaxed);
 	give(graphs);
@@ -240,7 +487,8 @@ bool kwhy_probe_graphs_choose(struct kwhy_probe_graphs *graphs, kwhy_cuda_graph_
 	for (size_t i = 0; graph && i < graph->count && !is_found; i++) {
 		const struct kwhy_probe_node *node = &graph->nodes[(first + i) % graph->count];
 
-		is_found = node->account && node->is_fit && wants(context, node->account);
+		is_found = node->account && node->is_fit && !node->is_disabled &&
+			wants(context, node->account);
 		if (is_found)
 			*out = *node;
 	}

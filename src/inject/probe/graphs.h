@@ -6,28 +6,46 @@
 #include "inject/probe/launch.h"
 
 /*
- * The kernels of executable graphs, kept when those are made: the graph that one was made of may be gone when
- * it is launched. Behind a launch of a graph one of its kernels may be launched by itself. The memory is then
- * that of the graph's end: what lay there when the kernel ran may have been overwritten, so only kernels that
- * take no addresses or indices from memory are, by name. Any thread; a lock that nobody holds while the
- * driver is called.
+ * The kernels of executable graphs and of graphs within them, kept when those are made: the graph that one
+ * was made of may be gone when it is launched. What the program changes of an executable graph is followed.
+ * Behind a launch of a graph one of its kernels may be launched by itself. The memory is then that of the
+ * graph's end: what lay there when the kernel ran may have been overwritten, so only kernels that take no
+ * addresses or indices from memory are, by name. Any thread; a lock that nobody holds while the driver is
+ * called.
  */
-enum { KWHY_PROBE_GRAPHS = 128, KWHY_PROBE_NODES_MOST = 16384, KWHY_PROBE_NODE_ATTRIBUTES = 2 };
+enum {
+	KWHY_PROBE_GRAPHS = 512,
+	KWHY_PROBE_NODES_MOST = 16384, /* kernels of one */
+	KWHY_PROBE_CHILDREN_MOST = 4096,
+	KWHY_PROBE_DEPTH_MOST = 8, /* of graphs within graphs */
+	KWHY_PROBE_NODE_ATTRIBUTES = 2
+};
 
 struct kwhy_probe_node {
+	kwhy_cuda_graph_node handle;	    /* of the graph that the executable one was made of */
 	struct kwhy_probe_account *account; /* NULL: there was no room */
+	bool is_plain;			    /* neither cooperative nor changed by kernels */
 	bool is_fit;			    /* by its name, and its parameters are known */
+	bool is_disabled;
 	struct kwhy_cuda_launch_config config;
 	struct kwhy_cuda_launch_attribute attributes[KWHY_PROBE_NODE_ATTRIBUTES];
 	kwhy_cuda_function function;
-	void **arguments;
+	void **arguments; /* of that function; NULL: not kept */
+};
+
+/* A graph within: some of the kernels, one after the other. */
+struct kwhy_probe_child {
+	kwhy_cuda_graph_node handle;
+	size_t first, count;
 };
 
 struct kwhy_probe_graph {
 	kwhy_cuda_graph_exec exec; /* NULL: free */
-	size_t count, bytes;	   /* of all of its memory */
+	size_t count, child_count;
 	struct kwhy_probe_node *nodes;
-	void *memory;
+	struct kwhy_probe_child *children;
+	unsigned char *memory; /* all of its memory, handed out from its beginning on */
+	size_t used, bytes;
 };
 
 struct kwhy_probe_graphs {
@@ -46,7 +64,20 @@ struct kwhy_probe_graph_maker {
 void kwhy_probe_graphs_add(struct kwhy_probe_graphs *graphs, const struct kwhy_probe_graph_maker *maker,
 	kwhy_cuda_graph_exec exec, kwhy_cuda_graph graph);
 
-/* It has ended, or its kernels have been changed. */
+/* All kernels of one have become those of another graph; false: that is another one, and it is forgotten. */
+bool kwhy_probe_graphs_update(struct kwhy_probe_graphs *graphs, const struct kwhy_probe_graph_maker *maker,
+	kwhy_cuda_graph_exec exec, kwhy_cuda_graph graph);
+
+/* One of its kernels, or a graph within it, has become another; nodes that are not known are passed over. */
+void kwhy_probe_graphs_set_kernel(struct kwhy_probe_graphs *graphs,
+	const struct kwhy_probe_graph_maker *maker, kwhy_cuda_graph_exec exec, kwhy_cuda_graph_node node,
+	const struct kwhy_cuda_kernel_node *to);
+void kwhy_probe_graphs_set_child(struct kwhy_probe_graphs *graphs, const struct kwhy_probe_graph_maker *maker,
+	kwhy_cuda_graph_exec exec, kwhy_cuda_graph_node node, kwhy_cuda_graph to);
+void kwhy_probe_graphs_set_enabled(struct kwhy_probe_graphs *graphs, kwhy_cuda_graph_exec exec,
+	kwhy_cuda_graph_node node, bool is_enabled);
+
+/* It has ended. */
 void kwhy_probe_graphs_forget(struct kwhy_probe_graphs *graphs, kwhy_cuda_graph_exec exec);
 
 /* One was launched: counts its kernels' launches. False: it is not known. */

@@ -166,13 +166,20 @@ void kwhy_probe_pace_spend(struct kwhy_probe_pace *pace, int64_t spent_ns, int64
 		atomic_store(&pace->is_over, true);
 }
 
+/* Kernels that only wait are no work that could become known. */
+static int64_t work_ns(const struct kwhy_probe_account *account)
+{
+	return !account || atomic_load(&account->reason) == KWHY_PROBE_WAITS
+		? 0
+		: kwhy_probe_account_own_ns(account);
+}
+
 static int64_t sum_above(struct kwhy_probe_accounts *accounts, unsigned count, int64_t least_ns)
 {
 	int64_t sum_ns = 0;
 
 	for (unsigned i = 0; i < count; i++) {
-		const struct kwhy_probe_account *account = kwhy_probe_account_at(accounts, i);
-		const int64_t own_ns = account ? kwhy_probe_account_own_ns(account) : 0;
+		const int64_t own_ns = work_ns(kwhy_probe_account_at(accounts, i));
 
 		sum_ns += own_ns >= least_ns ? own_ns : 0;
 	}
@@ -208,7 +215,7 @@ static struct kwhy_probe_progress review(struct kwhy_probe_pace *pace, struct kw
 
 		if (!account)
 			continue;
-		const int64_t own_ns = kwhy_probe_account_own_ns(account);
+		const int64_t own_ns = work_ns(account);
 		const bool is_known = kwhy_probe_pace_knows(pace, account);
 
 		atomic_store(&account->is_wanted, own_ns >= least_ns);

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/collective_name.h"
+#include "base/waiting_kernel.h"
 #include "inject/pool.h"
 #include "inject/probe/copies.h"
 #include "inject/probe/fit.h"
@@ -71,6 +72,8 @@ static enum kwhy_probe_reason reason_of(const char *name)
 
 	if (kwhy_collective_name(name))
 		return KWHY_PROBE_COLLECTIVE;
+	if (kwhy_waiting_kernel(name))
+		return KWHY_PROBE_WAITS;
 	return probe && kwhy_probe_options_skip(&probe->options, name) ? KWHY_PROBE_SKIPPED : KWHY_PROBE_NONE;
 }
 
@@ -344,32 +347,96 @@ static void repeat_of_graph(
 		finish_burst(probe);
 }
 
+/* What the program has changed of an executable graph. */
+static void follow_change(struct kwhy_probe *probe, const struct kwhy_probe_graph_maker *maker,
+	enum kwhy_probe_handler handler, const void *parameters)
+{
+	const struct kwhy_cupti_parameters_update *update = parameters;
+	const struct kwhy_cupti_parameters_set_node *set = parameters;
+	struct kwhy_probe_graphs *graphs = &probe->graphs;
+
+	if (handler == KWHY_PROBE_UPDATE_GRAPH)
+		kwhy_probe_graphs_update(graphs, maker, update->exec, update->graph);
+	else if (handler == KWHY_PROBE_SET_KERNEL)
+		kwhy_probe_graphs_set_kernel(graphs, maker, set->exec, set->node, set->to.kernel);
+	else if (handler == KWHY_PROBE_SET_CHILD)
+		kwhy_probe_graphs_set_child(graphs, maker, set->exec, set->node, set->to.child);
+	else if (handler == KWHY_PROBE_SET_ENABLED)
+		kwhy_probe_graphs_set_enabled(graphs, set->exec, set->node, set->to.is_enabled);
+	else if (set->to.node->type == KWHY_CUDA_GRAPH_NODE_KERNEL)
+		kwhy_probe_graphs_set_kernel(
+			graphs, maker, set->exec, set->node, &set->to.node->parameters.kernel);
+	else if (set->to.node->type == KWHY_CUDA_GRAPH_NODE_CHILD)
+		kwhy_probe_graphs_set_child(
+			graphs, maker, set->exec, set->node, set->to.node->parameters.child);
+}
+
+/* Behind a call that did not fail: the graph is as the program wants it. */
+static void on_changed_graph(
+	struct kwhy_probe *probe, enum kwhy_probe_handler handler, const struct kwhy_cupti_callback *data)
+{
+	const struct kwhy_cupti_parameters_instantiate *made = data->parameters;
+	const struct kwhy_probe_graph_maker maker = {&probe->driver, &probe->accounts, reason_of};
+	const struct own own = enter(probe);
+
+	if (handler == KWHY_PROBE_MAKE_GRAPH)
+		kwhy_probe_graphs_add(&probe->graphs, &maker, *made->out_exec, made->graph);
+	else
+		follow_change(probe, &maker, handler, data->parameters);
+	leave(probe, own);
+}
+
 static void on_graph(struct kwhy_probe *probe, enum kwhy_probe_handler handler,
 	const struct kwhy_cupti_callback *data, bool is_of_thread)
 {
-	const struct kwhy_cupti_parameters_instantiate *made = data->parameters;
 	const struct kwhy_cupti_parameters_graph *graph = data->parameters;
-	const struct kwhy_probe_graph_maker maker = {&probe->driver, &probe->accounts, reason_of};
 	const enum kwhy_cuda_result *result = data->result;
-	struct own own;
+	const bool has_failed = result && *result;
 
 	if (data->site == KWHY_CUPTI_ENTER) {
 		wait_for_others(probe);
-		if (handler == KWHY_PROBE_CHANGE_GRAPH)
+		if (handler == KWHY_PROBE_END_GRAPH)
 			kwhy_probe_graphs_forget(&probe->graphs, graph->exec);
+	} else if (has_failed && handler == KWHY_PROBE_UPDATE_GRAPH) {
+		kwhy_probe_graphs_forget(&probe->graphs, graph->exec);
+	} else if (has_failed || handler == KWHY_PROBE_END_GRAPH) {
 		return;
-	}
-	if ((result && *result) || handler == KWHY_PROBE_CHANGE_GRAPH)
-		return;
-	if (handler == KWHY_PROBE_MAKE_GRAPH) {
-		own = enter(probe);
-		kwhy_probe_graphs_add(&probe->graphs, &maker, *made->out_exec, made->graph);
-		leave(probe, own);
+	} else if (handler != KWHY_PROBE_LAUNCH_GRAPH) {
+		on_changed_graph(probe, handler, data);
 	} else if (kwhy_probe_graphs_launched(&probe->graphs, graph->exec)) {
 		repeat_of_graph(probe, data, is_of_thread);
 	} else {
 		atomic_fetch_add(&probe->graph_launches, 1);
 	}
+}
+
+static struct kwhy_probe_account *account_of(struct kwhy_probe *probe, const struct kwhy_probe_shape *shape)
+{
+	struct kwhy_probe_account *account = kwhy_probe_account_of(&probe->accounts, shape, reason_of);
+
+	if (account)
+		atomic_fetch_add_explicit(&account->launches, 1, memory_order_relaxed);
+	else
+		atomic_fetch_add(&probe->accounts.overflow, 1);
+	return account;
+}
+
+/* It is not repeated; its account says so. */
+static void on_cooperative_launch(struct kwhy_probe *probe, const struct kwhy_cupti_callback *data)
+{
+	const struct kwhy_cupti_parameters_launch *launch = data->parameters;
+	const struct kwhy_probe_shape shape = {.function = launch->function,
+		.grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
+		.block = {launch->block[0], launch->block[1], launch->block[2]},
+		.name = data->symbol ? data->symbol : ""};
+	struct kwhy_probe_account *account;
+
+	if (data->site != KWHY_CUPTI_ENTER)
+		return;
+	wait_for_others(probe);
+	account = account_of(probe, &shape);
+	if (account && !atomic_load(&account->reason))
+		atomic_store(&account->reason, KWHY_PROBE_COOPERATIVE);
 }
 
 static void on_launch(
@@ -392,12 +459,9 @@ static void on_launch(
 		.block = {launch.block[0], launch.block[1], launch.block[2]},
 		.name = launch.name};
 
-	account = kwhy_probe_account_of(&probe->accounts, &shape, reason_of);
-	if (!account) {
-		atomic_fetch_add(&probe->accounts.overflow, 1);
+	account = account_of(probe, &shape);
+	if (!account)
 		return;
-	}
-	atomic_fetch_add_explicit(&account->launches, 1, memory_order_relaxed);
 	if (kwhy_probe_pace_wants(&probe->pace, &probe->accounts, account, kwhy_clock_mono_ns()) &&
 		take_hold(probe))
 		begin_burst(probe, account, &launch, false);
@@ -422,10 +486,9 @@ static void on_copy(
 	own = enter(probe);
 	shape = kwhy_probe_copy_shape(&probe->driver, &launch.copy, name);
 	leave(probe, own);
-	account = kwhy_probe_account_of(&probe->accounts, &shape, reason_of);
+	account = account_of(probe, &shape);
 	if (!account)
 		return;
-	atomic_fetch_add_explicit(&account->launches, 1, memory_order_relaxed);
 	if (!kwhy_probe_pace_wants(&probe->pace, &probe->accounts, account, kwhy_clock_mono_ns()) ||
 		!take_hold(probe))
 		return;
@@ -472,7 +535,12 @@ static void on_driver_call(struct kwhy_probe *probe, uint32_t id, const struct k
 		return;
 	case KWHY_PROBE_LAUNCH_GRAPH:
 	case KWHY_PROBE_MAKE_GRAPH:
-	case KWHY_PROBE_CHANGE_GRAPH:
+	case KWHY_PROBE_UPDATE_GRAPH:
+	case KWHY_PROBE_SET_KERNEL:
+	case KWHY_PROBE_SET_CHILD:
+	case KWHY_PROBE_SET_NODE:
+	case KWHY_PROBE_SET_ENABLED:
+	case KWHY_PROBE_END_GRAPH:
 		on_graph(probe, handler, data, probe->calls[id].is_of_thread);
 		return;
 	case KWHY_PROBE_COPY:
@@ -482,11 +550,14 @@ static void on_driver_call(struct kwhy_probe *probe, uint32_t id, const struct k
 		on_copy(probe, data, kwhy_probe_handler_width(handler), probe->calls[id].is_of_thread);
 		return;
 	case KWHY_PROBE_LAUNCH_COOPERATIVE:
+		on_cooperative_launch(probe, data);
+		return;
+	case KWHY_PROBE_LAUNCH_OVER_DEVICES:
 	case KWHY_PROBE_OTHER:
 		if (data->site != KWHY_CUPTI_ENTER)
 			return;
 		wait_for_others(probe);
-		if (handler == KWHY_PROBE_LAUNCH_COOPERATIVE)
+		if (handler == KWHY_PROBE_LAUNCH_OVER_DEVICES)
 			atomic_fetch_add(&probe->cooperative_launches, 1);
 		return;
 	default:

@@ -3,28 +3,30 @@
 #define KWHY_INJECT_PROBE_REASONS_H
 
 /* Why launches are not probed, to follow "not probed: ". X(name, is it so for good?, words) */
-#define KWHY_PROBE_REASONS(X)                                                                 \
-	X(NONE, 0, "the run ended before its turn, or it is one of many small ones")          \
-	X(KNOWN, 1, "its power is known from the recording that is carried on")               \
-	X(COLLECTIVE, 1, "it waits for other devices (a collective, a send or a receive)")    \
-	X(SKIPPED, 1, "--skip names it")                                                      \
-	X(COOPERATIVE, 0, "it is launched cooperatively")                                     \
-	X(CAPTURED, 0, "it is launched under capture")                                        \
-	X(GRAPH, 0, "it is launched by a graph")                                              \
-	X(PARAMETERS, 0, "the driver does not tell its parameters (it does since CUDA 12.4)") \
-	X(MANAGED, 0, "it reaches managed memory")                                            \
-	X(HOST, 0, "it reaches memory of the host")                                           \
-	X(PAGEABLE, 0, "it copies from memory of the host that is not pinned")                \
-	X(SHARED, 0, "it reaches memory shared with another process")                         \
-	X(PEER, 0, "it reaches memory of another device")                                     \
-	X(RANGES_MANY, 0, "it reaches more allocations than can be kept")                     \
-	X(UNKNOWN, 0, "it reaches memory of a kind that is not known here")                   \
-	X(MEMORY, 0, "what it reaches is more than --memory lets be copied twice")            \
-	X(WRITES, 0, "where it writes differs from launch to launch")                         \
-	X(HIDDEN, 1, "it writes memory that none of its parameters points to")                \
-	X(BUSY, 0, "other work of the program did not come to rest before it")                \
-	X(STREAMS_MANY, 0, "the program has more streams than can be watched")                \
-	X(CONTEXT, 0, "the copies of its memory could not be prepared")                       \
+#define KWHY_PROBE_REASONS(X)                                                                  \
+	X(NONE, 0, "the run ended before its turn, or it is one of many small ones")           \
+	X(KNOWN, 1, "its power is known from the recording that is carried on")                \
+	X(COLLECTIVE, 1, "it waits for other devices (a collective, a send or a receive)")     \
+	X(WAITS, 1, "it only waits")                                                           \
+	X(SKIPPED, 1, "--skip names it")                                                       \
+	X(COOPERATIVE, 0, "it is launched cooperatively")                                      \
+	X(CAPTURED, 0, "it is launched under capture")                                         \
+	X(GRAPH, 0, "a graph launches it, and it may take addresses or counts from memory")    \
+	X(GRAPH_CHANGED, 0, "a graph launches it, and a change of that could not be followed") \
+	X(PARAMETERS, 0, "the driver does not tell its parameters (it does since CUDA 12.4)")  \
+	X(MANAGED, 0, "it reaches managed memory")                                             \
+	X(HOST, 0, "it reaches memory of the host")                                            \
+	X(PAGEABLE, 0, "it copies from memory of the host that is not pinned")                 \
+	X(SHARED, 0, "it reaches memory shared with another process")                          \
+	X(PEER, 0, "it reaches memory of another device")                                      \
+	X(RANGES_MANY, 0, "it reaches more allocations than can be kept")                      \
+	X(UNKNOWN, 0, "it reaches memory of a kind that is not known here")                    \
+	X(MEMORY, 0, "what it reaches is more than --memory lets be copied twice")             \
+	X(WRITES, 0, "where it writes differs from launch to launch")                          \
+	X(HIDDEN, 1, "it writes memory that none of its parameters points to")                 \
+	X(BUSY, 0, "other work of the program did not come to rest before it")                 \
+	X(STREAMS_MANY, 0, "the program has more streams than can be watched")                 \
+	X(CONTEXT, 0, "the copies of its memory could not be prepared")                        \
 	X(FAILED, 1, "a call of the driver failed")
 
 enum kwhy_probe_reason {

@@ -46,6 +46,8 @@ void kwhy_json_probing(struct kwhy_json_report *parts)
 	write_part(json, "all", &sums.all, probing);
 	write_part(json, "repeated", &sums.probed, probing);
 	write_part(json, "known", &sums.known, probing);
+	write_part(json, "waiting", &sums.waiting, probing);
+	kwhy_json_real(json, "known_of_work_ratio", kwhy_probing_known_of_work(&sums));
 	kwhy_json_int(json, "busy_nj", energy.busy_nj);
 	kwhy_json_int(json, "known_nj", energy.known_nj);
 	write_unprobed(json, probing);

@@ -40,6 +40,19 @@ static void write_kernels(const struct kwhy_sheet *sheet, const struct kwhy_prob
 		share_of(known, probing, &parts.known));
 }
 
+static void write_waiting(const struct kwhy_sheet *sheet, const struct kwhy_probing *probing)
+{
+	const struct kwhy_probing_parts parts = kwhy_probing_count(probing, KWHY_PROBING_WITHIN_RATIO);
+	char waiting[KWHY_QUANTITY_BYTES], known[KWHY_QUANTITY_BYTES];
+
+	if (parts.waiting.accounts)
+		kwhy_sheet_linef(sheet, "  ",
+			"kernels that only wait: %zu, %s of the kernels' time; of the time without them %s "
+			"is known",
+			parts.waiting.accounts, share_of(waiting, probing, &parts.waiting),
+			kwhy_quantity_percent(known, kwhy_probing_known_of_work(&parts)));
+}
+
 static void write_energy(const struct kwhy_sheet *sheet)
 {
 	const struct kwhy_totals_known sums = kwhy_totals_known_within(
@@ -92,6 +105,7 @@ void kwhy_section_probing(const struct kwhy_sheet *sheet)
 		sheet, "Probing", "what kwhy probe repeated; the intervals of accounts come from readings");
 	write_bursts(sheet, probing);
 	write_kernels(sheet, probing);
+	write_waiting(sheet, probing);
 	write_energy(sheet);
 	write_unprobed(sheet, probing);
 	write_checks(sheet, probing);

@@ -45,7 +45,7 @@ enum { FAKE_DEVICES_MOST = 4, FAKE_COPY_MOST_BYTES = 64 << 20, FAKE_SHARED_BYTES
 
 #define FAKE_IDLE_MW 121500 /* with a context */
 
-enum fake_kind { FAKE_COPY, FAKE_FILL, FAKE_KERNEL, FAKE_RECORD, FAKE_WAIT, FAKE_CALL };
+enum fake_kind { FAKE_COPY, FAKE_FILL, FAKE_KERNEL, FAKE_RECORD, FAKE_WAIT, FAKE_CALL, FAKE_CHILD };
 
 /* A kernel: one of ours by its name, or a test's. */
 struct kwhy_cuda_function_opaque {
@@ -75,6 +75,8 @@ struct fake_operation {
 	uint64_t ticket;
 	bool (*call)(void *context); /* of another fake; false: not yet */
 	void *context;
+	const struct fake_operation *node; /* of an executable graph: that of the graph it was made of */
+	struct kwhy_cuda_graph_opaque *child;
 	struct fake_running *running; /* the kernel; NULL: it does not */
 	uint64_t arguments[KWHY_GPU_HOST_ARGUMENT_BYTES_MOST / 8];
 };

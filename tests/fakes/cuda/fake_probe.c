@@ -2,6 +2,8 @@
 /* What kwhy probe asks the driver for, and its own kernels in C. */
 #include "fake.h"
 
+#include <string.h>
+
 enum { CHUNK_BYTES = 65536 };
 
 static uint64_t sum_of(kwhy_cuda_address address, uint64_t from, uint64_t to)
@@ -130,4 +132,77 @@ enum kwhy_cuda_result cuFuncGetName(const char **out_name, kwhy_cuda_function fu
 {
 	*out_name = function->host.name;
 	return KWHY_CUDA_SUCCESS;
+}
+
+enum kwhy_cuda_result cuGraphChildGraphNodeGetGraph(kwhy_cuda_graph_node node, kwhy_cuda_graph *out_graph)
+{
+	*out_graph = ((const struct fake_operation *)node)->child;
+	return *out_graph ? KWHY_CUDA_SUCCESS : KWHY_CUDA_INVALID_VALUE;
+}
+
+/* A copy of the child, which has no graphs within. */
+enum kwhy_cuda_result cuGraphAddChildGraphNode(kwhy_cuda_graph_node *out_node, kwhy_cuda_graph graph,
+	const kwhy_cuda_graph_node *behind, size_t behind_count, kwhy_cuda_graph child)
+{
+	struct fake_operation operation = {.kind = FAKE_CHILD};
+	struct fake_operation *last;
+
+	(void)behind, (void)behind_count;
+	BEGIN("cuGraphAddChildGraphNode");
+	operation.child = fake_new(sizeof(*operation.child));
+	if (!operation.child)
+		return fake_end(KWHY_CUDA_OUT_OF_MEMORY);
+	operation.child->queue.last = &operation.child->queue.first;
+	for (const struct fake_operation *at = child->queue.first; at; at = at->next)
+		fake_queue_put(&operation.child->queue, at);
+	fake_queue_put(&graph->queue, &operation);
+	for (last = graph->queue.first; last->next;)
+		last = last->next;
+	*out_node = (kwhy_cuda_graph_node)last;
+	return fake_end(KWHY_CUDA_SUCCESS);
+}
+
+static struct fake_operation *operation_of(kwhy_cuda_graph_exec exec, const struct fake_operation *node)
+{
+	struct fake_operation *at = ((kwhy_cuda_graph)(void *)exec)->queue.first;
+
+	while (at && at->node != node)
+		at = at->next;
+	return at;
+}
+
+enum kwhy_cuda_result cuGraphExecKernelNodeSetParams_v2(
+	kwhy_cuda_graph_exec exec, kwhy_cuda_graph_node node, const struct kwhy_cuda_kernel_node *parameters)
+{
+	struct fake_operation *operation;
+	size_t used = 0;
+
+	BEGIN("cuGraphExecKernelNodeSetParams_v2");
+	operation = operation_of(exec, (const struct fake_operation *)node);
+	if (!operation)
+		return fake_end(KWHY_CUDA_INVALID_VALUE);
+	operation->function = parameters->function;
+	for (size_t i = 0; parameters->function->host.argument_bytes[i]; i++) {
+		const size_t bytes = parameters->function->host.argument_bytes[i];
+
+		memcpy(&operation->arguments[used], parameters->arguments[i], bytes);
+		used += (bytes + 7u) / 8;
+	}
+	return fake_end(KWHY_CUDA_SUCCESS);
+}
+
+enum kwhy_cuda_result cuGraphExecChildGraphNodeSetParams(
+	kwhy_cuda_graph_exec exec, kwhy_cuda_graph_node node, kwhy_cuda_graph child)
+{
+	const struct fake_operation *from = child->queue.first,
+				    *within = ((const struct fake_operation *)node)->child->queue.first;
+
+	BEGIN("cuGraphExecChildGraphNodeSetParams");
+	for (; from && within; from = from->next, within = within->next) {
+		struct fake_operation *operation = operation_of(exec, within);
+
+		operation->function = from->function;
+		memcpy(operation->arguments, from->arguments, sizeof(operation->arguments));
+	}
+	return fake_end(from || within ? KWHY_CUDA_INVALID_VALUE : KWHY_CUDA_SUCCESS);
 }

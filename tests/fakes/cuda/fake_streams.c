@@ -346,10 +346,18 @@ enum kwhy_cuda_result cuStreamEndCapture(kwhy_cuda_stream stream, kwhy_cuda_grap
 	return fake_end(*out_graph ? KWHY_CUDA_SUCCESS : KWHY_CUDA_INVALID_VALUE);
 }
 
+/* Those of graphs within, too. */
 static void put_all(struct fake_queue *to, const struct fake_queue *from)
 {
-	for (const struct fake_operation *operation = from->first; operation; operation = operation->next)
-		fake_queue_put(to, operation);
+	for (const struct fake_operation *operation = from->first; operation; operation = operation->next) {
+		struct fake_operation copy = *operation;
+
+		copy.node = operation;
+		if (operation->child)
+			put_all(to, &operation->child->queue);
+		else
+			fake_queue_put(to, &copy);
+	}
 }
 
 enum kwhy_cuda_result cuGraphInstantiateWithFlags(
@@ -377,8 +385,11 @@ enum kwhy_cuda_result cuGraphLaunch(kwhy_cuda_graph_exec exec, kwhy_cuda_stream 
 
 static enum kwhy_cuda_result destroy(kwhy_cuda_graph graph)
 {
-	while (graph->queue.first)
+	while (graph->queue.first) {
+		if (graph->queue.first->child)
+			destroy(graph->queue.first->child);
 		drop_first(&graph->queue);
+	}
 	fake_free(graph);
 	return KWHY_CUDA_SUCCESS;
 }

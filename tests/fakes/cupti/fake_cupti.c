@@ -23,7 +23,7 @@ enum {
 	OVERHEAD_BYTES = 56,
 	GRAPH_BYTES = 56,
 	KINDS = 64,
-	CALLS = 16,
+	CALLS = 24,
 	LASTS_NS = 50000000 /* many periods of the tests' recordings */
 };
 
@@ -31,7 +31,9 @@ enum {
 static const char *const calls[2][CALLS] = {
 	{NULL, "cuInit", "cuLaunchKernel", "cuMemAlloc_v2", "cuCtxSynchronize", "cuLaunchHostFunc_ptsz",
 		"cuProfilerStop", "cuMemFree_v2", "cuGraphInstantiateWithFlags", "cuGraphLaunch",
-		"cuGraphExecDestroy", "cuMemcpyDtoDAsync_v2", "cuMemcpyHtoDAsync_v2", "cuMemsetD32Async"},
+		"cuGraphExecDestroy", "cuMemcpyDtoDAsync_v2", "cuMemcpyHtoDAsync_v2", "cuMemsetD32Async",
+		"cuGraphExecKernelNodeSetParams_v2", "cuGraphExecChildGraphNodeSetParams",
+		"cuLaunchCooperativeKernel"},
 	{NULL, "cudaGetDevice_v3020", "cudaMalloc_v3020", "cudaLaunchKernel_v7000",
 		"cudaMemcpyAsync_ptsz_v7000", "cudaDeviceSynchronize_v3020", "cudaGraphLaunch_v10000",
 		"cudaProfilerStop_v4000"},

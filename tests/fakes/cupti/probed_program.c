@@ -6,8 +6,9 @@
  * (of one that writes where a table in memory says), large:N (of one on a part of a large allocation),
  * unsteady:N (of one that writes next to its memory whenever it runs more than once), allocate:N (a thread of
  * its own that takes and frees memory N times meanwhile), threads:N (so many threads that work:20 on memory
- * of their own), fork (a child that works, too), dies:N:STATUS (ends the program in the Nth run of a kernel),
- * sum (prints what is in memory).
+ * of their own), nested-graph:N (launches of a graph with a graph within, whose kernels are changed each
+ * time), cooperative:N, fork (a child that works, too), dies:N:STATUS (ends the program in the Nth run of a
+ * kernel), sum (prints what is in memory).
  */
 #include "fakes/cupti/fake_cupti.h"
 #include "gpu/gpu.h"
@@ -44,6 +45,10 @@ static struct {
 	__typeof__(cuGraphInstantiateWithFlags) *instantiate;
 	__typeof__(cuGraphLaunch) *launch_graph;
 	__typeof__(cuGraphExecDestroy) *destroy_exec;
+	__typeof__(cuGraphGetNodes) *get_nodes;
+	__typeof__(cuGraphAddChildGraphNode) *add_child;
+	__typeof__(cuGraphExecKernelNodeSetParams_v2) *set_kernel;
+	__typeof__(cuGraphExecChildGraphNodeSetParams) *set_child;
 	__typeof__(cuGraphDestroy) *destroy_graph;
 	__typeof__(cuStreamSynchronize) *wait;
 	void (*give)(const struct kwhy_gpu_host_kernel *kernels);
@@ -136,6 +141,10 @@ static void initialise(void)
 	cuda.instantiate = find(driver, "cuGraphInstantiateWithFlags");
 	cuda.launch_graph = find(driver, "cuGraphLaunch");
 	cuda.destroy_exec = find(driver, "cuGraphExecDestroy");
+	cuda.get_nodes = find(driver, "cuGraphGetNodes");
+	cuda.add_child = find(driver, "cuGraphAddChildGraphNode");
+	cuda.set_kernel = find(driver, "cuGraphExecKernelNodeSetParams_v2");
+	cuda.set_child = find(driver, "cuGraphExecChildGraphNodeSetParams");
 	cuda.destroy_graph = find(driver, "cuGraphDestroy");
 	cuda.wait = find(driver, "cuStreamSynchronize");
 	cuda.give = find(driver, "kwhy_fake_gpu_kernels");
@@ -203,7 +212,7 @@ static kwhy_cuda_function function_of(const char *name)
 
 static kwhy_cuda_stream stream; /* that kernels are launched in */
 
-static void launch(const char *name, void **arguments)
+static void launch_by(const char *driver_call, const char *name, void **arguments)
 {
 	kwhy_cuda_function function = function_of(name);
 	enum kwhy_cuda_result result;
@@ -214,14 +223,19 @@ static void launch(const char *name, void **arguments)
 
 	parameters.function = function;
 	data.correlation = its;
-	call("cuLaunchKernel", &data, KWHY_CUPTI_ENTER);
+	call(driver_call, &data, KWHY_CUPTI_ENTER);
 	result = cuda.launch(function, 264, 1, 1, 256, 1, 1, 0, stream, arguments, NULL);
-	record_call(KWHY_CUPTI_DOMAIN_DRIVER, "cuLaunchKernel", its);
+	record_call(KWHY_CUPTI_DOMAIN_DRIVER, driver_call, its);
 	record(name, its, 1000, 0);
 	data.result = &result;
-	call("cuLaunchKernel", &data, KWHY_CUPTI_EXIT);
+	call(driver_call, &data, KWHY_CUPTI_EXIT);
 	if (result)
 		exit(95);
+}
+
+static void launch(const char *name, void **arguments)
+{
+	launch_by("cuLaunchKernel", name, arguments);
 }
 
 struct memory {
@@ -394,6 +408,90 @@ static void graph(const char *text)
 	cold_graph(text);
 }
 
+static kwhy_cuda_graph capture(const struct memory *memory)
+{
+	struct memory its = *memory;
+	kwhy_cuda_graph made;
+
+	if (cuda.begin_capture(stream, KWHY_CUDA_CAPTURE_THREAD_LOCAL))
+		exit(93);
+	launch("vectorized_elementwise_kernel", (void *[]){&its.in, &its.out});
+	if (cuda.end_capture(stream, &made))
+		exit(92);
+	return made;
+}
+
+static void tell_change(const char *name, kwhy_cuda_graph_exec exec, kwhy_cuda_graph_node node,
+	const struct kwhy_cuda_kernel_node *kernel, kwhy_cuda_graph child)
+{
+	struct kwhy_cupti_parameters_set_node parameters = {.exec = exec, .node = node};
+	struct kwhy_cupti_callback data = {.parameters = &parameters, .correlation = ++correlation};
+	enum kwhy_cuda_result result;
+
+	if (kernel)
+		parameters.to.kernel = kernel;
+	else
+		parameters.to.child = child;
+	call(name, &data, KWHY_CUPTI_ENTER);
+	result = kernel ? cuda.set_kernel(exec, node, kernel) : cuda.set_child(exec, node, child);
+	data.result = &result;
+	call(name, &data, KWHY_CUPTI_EXIT);
+	if (result)
+		exit(90);
+}
+
+/* Of the kernel in the graph and of that in the graph within, each to memory of its own. */
+static void change(kwhy_cuda_graph_exec exec, const kwhy_cuda_graph_node nodes[2], struct memory memory[2])
+{
+	void *arguments[] = {&memory[0].in, &memory[0].out};
+	const struct kwhy_cuda_kernel_node kernel = {.function = function_of("vectorized_elementwise_kernel"),
+		.grid = {264, 1, 1},
+		.block = {256, 1, 1},
+		.arguments = arguments};
+	kwhy_cuda_graph child = capture(&memory[1]);
+
+	tell_change("cuGraphExecKernelNodeSetParams_v2", exec, nodes[0], &kernel, NULL);
+	tell_change("cuGraphExecChildGraphNodeSetParams", exec, nodes[1], NULL, child);
+	cuda.destroy_graph(child);
+}
+
+/* What it was made with is gone before its first launch. */
+static void nested_graph(const char *text)
+{
+	struct memory memory[2] = {new_memory(), new_memory()}, first[2] = {new_memory(), new_memory()};
+	kwhy_cuda_graph_node nodes[2];
+	kwhy_cuda_graph made, child;
+	kwhy_cuda_graph_exec exec;
+	size_t count = 1;
+
+	if (cuda.new_stream(&stream, 0))
+		exit(93);
+	made = capture(&first[0]);
+	child = capture(&first[1]);
+	if (cuda.get_nodes(made, nodes, &count) || cuda.add_child(&nodes[1], made, NULL, 0, child))
+		exit(89);
+	exec = instantiate(made);
+	for (int i = 0; i < 2; i++) {
+		release(first[i].in);
+		release(first[i].out);
+	}
+	for (int i = 0; i < atoi(text); i++) {
+		memory[i % 2].in[0] += (uint64_t)i;
+		change(exec, nodes, memory);
+		launch_graph(exec);
+		cuda.wait(stream);
+	}
+	for (size_t i = 0; i < WORDS; i++)
+		own.out[i] += memory[0].out[i] + 3 * memory[1].out[i];
+	stream = NULL;
+}
+
+static void cooperative(const char *text)
+{
+	for (int i = 0; i < atoi(text); i++)
+		launch_by("cuLaunchCooperativeKernel", "count", (void *[]){&own.counter});
+}
+
 static void *take_and_free(void *text)
 {
 	cuda.set_current(context);
@@ -482,6 +580,8 @@ static const struct {
 	{"threads", threads},
 	{"graph", graph},
 	{"cold-graph", cold_graph},
+	{"nested-graph", nested_graph},
+	{"cooperative", cooperative},
 	{"copies", copies},
 	{"fork", fork_child},
 	{"dies", die_within},

@@ -2,6 +2,7 @@
 #include "cmocka_all.h"
 #include "model/probing.h"
 
+#include <math.h>
 #include <string.h>
 
 #define MS INT64_C(1000000)
@@ -195,8 +196,29 @@ static void what_was_not_probed_is_listed_by_time_and_reason(void **state)
 	assert_int_equal(parts[0].accounts, 2);
 	assert_int_equal(parts[0].busy_ns, 11 * MS);
 	assert_string_equal(parts[1].reason, "it waits");
-	assert_string_equal(parts[2].reason, "the recording does not say why");
+	assert_string_equal(parts[2].reason,
+		"no launch of it was followed: it is launched from the device or by a call that is not, by "
+		"more kernels than are, or the process was killed");
 	assert_int_equal(kwhy_probing_list_unprobed(*state, parts, 1), 1);
+}
+
+/* 4 bursts of 75 ms make gemm known: 30 of 100 ms, and 30 of the 40 ms in which kernels did something. */
+static void kernels_that_only_wait_count_apart(void **state)
+{
+	struct kwhy_recording *recording = begin_recording();
+	struct kwhy_probing_parts parts;
+
+	run(recording, "xla::DelayKernel(int)", 60, KWHY_ORIGIN_PROGRAM);
+	run(recording, "gemm", 30, KWHY_ORIGIN_PROGRAM);
+	run(recording, "sort", 10, KWHY_ORIGIN_PROGRAM);
+	for (int i = 0; i < 4; i++)
+		burst(recording, "gemm", 9, 75, KWHY_BURST_UNCHECKED);
+	add(*state, recording, false);
+	parts = kwhy_probing_count(*state, 0.05);
+	assert_int_equal(parts.waiting.accounts, 1);
+	assert_int_equal(parts.waiting.busy_ns, 60 * MS);
+	assert_int_equal(parts.known.busy_ns, 30 * MS);
+	assert_true(fabs(kwhy_probing_known_of_work(&parts) - 0.75) < 1e-12);
 }
 
 static void the_first_kernel_that_changed_memory_is_named(void **state)
@@ -221,6 +243,7 @@ int main(void)
 		CASE(three_bursts_are_not_enough_however_long),
 		CASE(what_an_earlier_run_taught_counts_and_what_it_ran_does_not),
 		CASE(what_was_not_probed_is_listed_by_time_and_reason),
+		CASE(kernels_that_only_wait_count_apart),
 		CASE(the_first_kernel_that_changed_memory_is_named),
 	};
 

@@ -9,9 +9,10 @@ import { table, tile } from "./parts";
 const within = (probing: Probing): string => `within ${percent(probing.within_ratio, 0)}`;
 
 function kernelTile(probing: Probing): HTMLElement {
-	const { all, known, repeated } = probing;
+	const { all, known, repeated, waiting } = probing;
+	const work = waiting.kernels ? `; without the ${percent(waiting.time_ratio)} of kernels that only wait: ${percent(probing.known_of_work_ratio)}` : "";
 	return tile("kernels known", `${exact(known.kernels)} of ${exact(all.kernels)}`,
-		`${percent(known.time_ratio)} of the kernels' time ${within(probing)}, by the time that repeats took; repeated: ${exact(repeated.kernels)}, ${percent(repeated.time_ratio)}`,
+		`${percent(known.time_ratio)} of the kernels' time ${within(probing)}, by the time that repeats took${work}; repeated: ${exact(repeated.kernels)}, ${percent(repeated.time_ratio)}`,
 		"name, grid and block together are one kernel");
 }
 
