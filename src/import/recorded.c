@@ -195,6 +195,15 @@ static enum kwhy_status note_losses(struct kwhy_recorded *recorded, struct kwhy_
 	return status;
 }
 
+/* A prober leaves bursts, or reasons why there are none. */
+static void name_producer(struct kwhy_recorded *recorded)
+{
+	struct kwhy_recording *recording = recorded->recording;
+
+	if (recording->burst_count + recording->unprobed_count > recorded->earlier_probed)
+		recording->sources[recorded->tracks.source].producer = "kwhy probe";
+}
+
 /*
  * Nobody states that all that ran is known: power was recorded alone, or no process used a device. The books
  * are then of the run as a whole, or of what the meters saw of it when its end is not known.
@@ -262,6 +271,7 @@ static enum kwhy_status read_bundle(struct kwhy_recorded *recorded, const struct
 	if (status)
 		return status;
 	recorded->recording->sources[recorded->tracks.source].events = recorded->rows;
+	name_producer(recorded);
 	status = kwhy_recorded_bursts_apply(recorded, error);
 	if (!status)
 		status = kwhy_recorded_windows_apply(recorded, error);
@@ -299,6 +309,7 @@ static enum kwhy_status read_recorded(struct kwhy_recording *recording, const ch
 	struct kwhy_recorded recorded = {.recording = recording,
 		.options = options,
 		.earlier_processes = recording->process_count,
+		.earlier_probed = recording->burst_count + recording->unprobed_count,
 		.first_unix_ns = INT64_MAX,
 		.run_start_ns = INT64_MAX,
 		.run_end_ns = INT64_MIN,

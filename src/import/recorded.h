@@ -87,8 +87,8 @@ struct kwhy_recorded {
 	struct kwhy_recorded_burst *bursts; /* by process and start */
 	size_t burst_count, burst_capacity;
 	size_t meter_count, meter_capacity, window_count, window_capacity, memory_count, memory_capacity;
-	uint8_t *kinds;			      /* of names: 0 not asked yet, 1 kernel, 2 collective */
-	size_t kind_count, earlier_processes; /* of other traces */
+	uint8_t *kinds; /* of names: 0 not asked yet, 1 kernel, 2 collective */
+	size_t kind_count, earlier_processes, earlier_probed; /* of other traces */
 	int64_t first_unix_ns; /* earliest time that any writer related its clock at; INT64_MAX: none did */
 	uint64_t damaged_bytes, damages, unknown_names, rows;
 	int64_t run_start_ns, run_end_ns; /* what was to be recorded; start above end: not said */

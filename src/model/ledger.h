@@ -144,8 +144,9 @@ struct kwhy_account {
 	uint32_t power_class;	 /* index into classes: accounts of one class share one power */
 	bool is_probing_idle;	 /* probing, while nothing ran */
 	bool is_clean;		 /* outside, at the idle level without a context (clean stretches) */
-	bool above_samples;	 /* mean power above the highest sample: averaged away by the meter */
-	bool above_limit;	 /* mean power above the enforced limit (short turns may) */
+	/* At the low end of its interval, the mean power is ... */
+	bool above_samples; /* above the highest sample: averaged away by the meter */
+	bool above_limit;   /* above the enforced limit (short turns may) */
 	/* Where random windows stand for the whole run: estimates of it. Else nothing. */
 	bool has_whole;
 	int64_t whole_ns; /* KWHY_UNKNOWN_NS */
@@ -208,6 +209,7 @@ struct kwhy_account_group {
 struct kwhy_power_class {
 	double power_w, low_w, high_w;
 	double prior_power_w;
+	bool is_learnt; /* that prior is what another recording taught */
 };
 
 /*

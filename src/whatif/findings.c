@@ -40,9 +40,12 @@ static int64_t not_below_0(int64_t value)
 static const char *assumption_of(struct kwhy_findings *findings, const struct kwhy_finding *finding,
 	const struct kwhy_projected_change *change)
 {
+	const bool saves_more = change->saved_ns > finding->time_ns ||
+		(finding->energy_nj != KWHY_UNKNOWN_NJ && change->saved_nj != KWHY_UNKNOWN_NJ &&
+			change->saved_nj > finding->energy_nj);
+
 	return kwhy_arena_printf(&findings->arena, "%s%s", change->assumption,
-		change->saved_ns > finding->time_ns ? "; the change shortens more than what is counted here"
-						    : "");
+		saves_more ? "; the change shortens more than what is counted here" : "");
 }
 
 /* Runs differ from run to run by more than a cure may save: its interval ends where the cost's does. */

@@ -28,6 +28,8 @@ static int end(void **state)
 {
 	(void)state;
 	unlink(place("x.powers.json"));
+	unlink(place("y.powers.json"));
+	unlink(place("copy.kwhy"));
 	return rmdir(folder);
 }
 
@@ -99,6 +101,8 @@ static void a_report_says_what_was_repeated(void **state)
 	json_decref(plain);
 	assert_says(SPAWN("report", "-q", PROBED), "2 bursts of 810 repeats");
 	assert_says(SPAWN("report", "-q", PROBED), "energy known: ");
+	assert_says(SPAWN("report", "-q", PROBED), "(kwhy recording, kwhy probe)");
+	assert_says(SPAWN("report", "-q", PLAIN), "(kwhy recording, kwhy record)");
 }
 
 static void powers_go_through_a_file_or_come_from_the_recording_itself(void **state)
@@ -121,6 +125,38 @@ static void powers_go_through_a_file_or_come_from_the_recording_itself(void **st
 	json_decref(powers);
 }
 
+/* The plain run decides the power of its long copies to the host alone: the kernels' that it got from a file,
+ * and what was assumed, is not passed on. */
+static void what_was_taught_or_assumed_is_not_taught_again(void **state)
+{
+	json_t *powers;
+	const json_t *first;
+
+	(void)state;
+	assert_says(SPAWN("export", "-q", PROBED, "-o", place("x.powers.json")), "");
+	assert_says(SPAWN("export", "-q", PLAIN, "--powers", place("x.powers.json"), "-o",
+			    place("y.powers.json")),
+		"");
+	powers = json_load_file(place("y.powers.json"), 0, NULL);
+	first = json_array_get(json_object_get(powers, "powers"), 0);
+	assert_int_equal(json_array_size(json_object_get(powers, "powers")), 1);
+	assert_string_equal(
+		json_string_value(json_object_get(first, "name")), "d2h device->pageable 2-4 MiB");
+	json_decref(powers);
+}
+
+static void a_copy_of_the_run_does_not_teach_it(void **state)
+{
+	char command[1024];
+
+	(void)state;
+	snprintf(command, sizeof(command), "cp %s %s", PROBED, place("copy.kwhy"));
+	assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c) */
+	assert_fails(SPAWN("report", "-q", PROBED, "--powers", place("copy.kwhy")), 2,
+		"holds a recording of the run itself");
+	assert_fails(SPAWN("report", "-q", PROBED, "--powers", PROBED), 2, "is the run itself");
+}
+
 static void what_cannot_be_used_is_refused_in_a_sentence(void **state)
 {
 	(void)state;
@@ -130,6 +166,8 @@ static void what_cannot_be_used_is_refused_in_a_sentence(void **state)
 	write_powers("NVIDIA H200", "mW");
 	assert_fails(SPAWN("whatif", "-q", "--graph", TRAIN, "--powers", place("x.powers.json")), 1,
 		"above_idle_w has not the unit \"W\"");
+	assert_fails(SPAWN("stat", "--powers", place("x.powers.json"), "--", "true"), 2,
+		"give --powers to kwhy report");
 	assert_fails(SPAWN("compare", "-q", TRAIN, TRAIN, "--powers", place("none.json")), 1, "none.json");
 	assert_fails(SPAWN("report", "-q", TRAIN, "--powers", KWHY_SOURCE_DIR "/tests/golden/tiny.csv"), 1,
 		"teaches no power");
@@ -162,6 +200,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_report_says_what_was_repeated),
 		cmocka_unit_test(powers_go_through_a_file_or_come_from_the_recording_itself),
+		cmocka_unit_test(what_was_taught_or_assumed_is_not_taught_again),
+		cmocka_unit_test(a_copy_of_the_run_does_not_teach_it),
 		cmocka_unit_test(what_cannot_be_used_is_refused_in_a_sentence),
 		cmocka_unit_test(powers_of_other_kernels_change_nothing),
 	};

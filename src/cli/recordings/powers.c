@@ -41,8 +41,29 @@ static enum kwhy_status learn(const struct kwhy_recording *recording, const stru
 	return status;
 }
 
+static bool is_of_writer(const struct kwhy_recording *recording, uint64_t writer)
+{
+	for (size_t i = 0; i < recording->process_count; i++)
+		if (recording->processes[i].writer == writer)
+			return true;
+	return false;
+}
+
+/* A copy, or a packed one, of a recording of the run itself. */
+static enum kwhy_status check_other(const struct kwhy_recording *recording, const struct kwhy_recording *run,
+	const char *path, struct kwhy_error *error)
+{
+	for (size_t i = 0; i < recording->process_count; i++)
+		if (recording->processes[i].writer && is_of_writer(run, recording->processes[i].writer))
+			return kwhy_fail(error, KWHY_E_USAGE,
+				"--powers %s holds a recording of the run itself, which teaches itself "
+				"nothing new; name another recording of the program",
+				path);
+	return KWHY_OK;
+}
+
 static enum kwhy_status read_recording(const struct kwhy_job_options *options, const char *path,
-	struct kwhy_learnt_powers **out, struct kwhy_error *error)
+	const struct kwhy_recording *run, struct kwhy_learnt_powers **out, struct kwhy_error *error)
 {
 	const struct kwhy_import_options import = {
 		.partial = options->has_partial, .collectives_path = options->collectives};
@@ -52,6 +73,8 @@ static enum kwhy_status read_recording(const struct kwhy_job_options *options, c
 	if (status)
 		return status;
 	status = kwhy_import_trace(recording, path, &import, error);
+	if (!status)
+		status = check_other(recording, run, path, error);
 	if (!status)
 		status = kwhy_recording_finish(recording, error);
 	if (!status)
@@ -86,8 +109,9 @@ static enum kwhy_status read_file(struct kwhy_powers_files *files, const struct 
 	const char *path, const struct kwhy_recording *recording, struct kwhy_error *error)
 {
 	struct kwhy_learnt_powers *powers;
-	enum kwhy_status status = kwhy_import_is_powers(path) ? kwhy_import_powers(path, &powers, error)
-							      : read_recording(options, path, &powers, error);
+	enum kwhy_status status = kwhy_import_is_powers(path)
+		? kwhy_import_powers(path, &powers, error)
+		: read_recording(options, path, recording, &powers, error);
 
 	if (status)
 		return status;

@@ -21,7 +21,7 @@
 struct stat_options {
 	uint64_t runs, warmup;
 	double interval_ms, idle_s;
-	struct kwhy_strings work, metrics, meters;
+	struct kwhy_strings work, metrics, meters, powers;
 	const char *devices, *replay, *save, *output;
 	bool json, csv, verbose;
 };
@@ -60,6 +60,10 @@ static enum kwhy_status check_options(
 	if (options->idle_s < IDLE_LEAST_S || options->idle_s > IDLE_MOST_S)
 		return kwhy_fail(error, KWHY_E_USAGE, "--idle-baseline takes %g to %d seconds", IDLE_LEAST_S,
 			IDLE_MOST_S);
+	if (options->powers.count)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"stat measures a command as a whole and sees none of its kernels, so it takes no "
+			"powers of them; make a recording and give --powers to kwhy report");
 	if (options->json && options->csv)
 		return kwhy_fail(error, KWHY_E_USAGE, "--json and --csv are two forms; choose one");
 	return KWHY_OK;
@@ -299,6 +303,8 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct stat_options, replay)},
 	{"save-power", 0, "FILE", "keep all readings there as power CSV", KWHY_OPTION_TEXT,
 		offsetof(struct stat_options, save)},
+	{"powers", 0, "FILE", "refused: stat sees no kernels; kwhy report takes powers of them",
+		KWHY_OPTION_LIST, offsetof(struct stat_options, powers)},
 	{"json", 0, NULL, "the result as JSON, with every run", KWHY_OPTION_FLAG,
 		offsetof(struct stat_options, json)},
 	{"csv", 0, NULL, "the result as CSV, a figure a row", KWHY_OPTION_FLAG,

@@ -179,6 +179,9 @@ static void write_class(struct writing *writing, size_t class)
 		struct kwhy_account *account = &writing->books->accounts[writing->members[i]];
 		double inside_ns = writing->times->inside_ns[writing->members[i]];
 
+		/* the meters that energy is from may begin and end at other times than the one asked first */
+		if (account->category == KWHY_CATEGORY_OUTSIDE && inside_ns > 0)
+			account->time_ns = llround(inside_ns);
 		account->gross_nj = writing->gross[i];
 		account->idle_nj = writing->idle[i];
 		account->net_nj = account->gross_nj - account->idle_nj;
@@ -301,18 +304,28 @@ static double highest_sample(const struct kwhy_energy_findings *findings)
 	return highest_w;
 }
 
+/* Mean power at the low end of its interval: a mark on what may as well be below would say nothing. */
+static double sure_power_w(const struct kwhy_account *account)
+{
+	const double power_w = (double)account->mean_power_mw * 1e-3;
+
+	return account->low_nj != KWHY_UNKNOWN_NJ && account->gross_nj > 0
+		? power_w * (double)account->low_nj / (double)account->gross_nj
+		: power_w;
+}
+
 static enum kwhy_status check_power(
 	struct writing *writing, struct kwhy_account *account, struct kwhy_error *error)
 {
 	const struct kwhy_device *device = &writing->findings->recording->devices[writing->findings->device];
 	double highest_w = writing->books->energy.highest_sample_w;
 	double power_w = (double)account->mean_power_mw * 1e-3, limit_w = (double)device->limit_mw * 1e-3,
-	       least_w = (double)account->low_nj / (double)account->time_ns;
+	       least_w = (double)account->low_nj / (double)account->time_ns, sure_w = sure_power_w(account);
 
 	if (account->mean_power_mw < 0)
 		return KWHY_OK;
-	account->above_samples = power_w > highest_w;
-	account->above_limit = device->limit_mw > 0 && power_w > limit_w;
+	account->above_samples = sure_w > highest_w;
+	account->above_limit = device->limit_mw > 0 && sure_w > limit_w;
 	/* a moment that nobody saw has what the others leave: where those are hardly known, far too much */
 	if (!account->above_limit || !(least_w > LIMIT_MOST * limit_w) ||
 		account->category == KWHY_CATEGORY_UNRECORDED)

@@ -88,7 +88,8 @@ static void price_all(
 		if (kwhy_category_is_idle(account->category))
 			continue;
 		account->power_class = (uint32_t)books->class_count;
-		books->classes[books->class_count++] = (struct kwhy_power_class){power_w, NAN, NAN, power_w};
+		books->classes[books->class_count++] = (struct kwhy_power_class){
+			power_w, NAN, NAN, power_w, false};
 	}
 }
 

@@ -123,6 +123,7 @@ static enum kwhy_status write_powers(struct grouping *grouping, struct kwhy_erro
 			.low_w = values[count / 20],
 			.high_w = values[count - 1 - count / 20],
 			.prior_power_w = powers->idle_w + powers->prior_net_w[c],
+			.is_learnt = grouping->findings->classes->priors[c].learnt_w > 0,
 		};
 	}
 	free(values);

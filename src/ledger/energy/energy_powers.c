@@ -11,6 +11,7 @@
 #include <string.h>
 
 /* Readings times classes: 9 features of 4 bytes each, and the time that a draw takes. */
+#define QUANTILE_95_SDS 1.645 /* of a normal density */
 #define CELLS_MOST 60000
 #define READINGS_LEAST 1000
 
@@ -378,6 +379,34 @@ static struct moments moments_of(const struct inference *inference, size_t param
 	return (struct moments){sum, sqrt(squares / (double)count)};
 }
 
+/* Over the draws of a class's power, in watts. */
+static double spread_w(const struct kwhy_powers *powers, size_t class)
+{
+	double squares = 0;
+
+	for (size_t i = 0; i < powers->draw_count; i++) {
+		const double away_w = powers->draws_net_w[i * powers->class_count + class] -
+			powers->net_w[class];
+
+		squares += away_w * away_w;
+	}
+	return sqrt(squares / (double)powers->draw_count);
+}
+
+/*
+ * Of the logarithm, or of the watts where that is less: a copy that hardly draws more than idling has a wide
+ * logarithm however well its few watts are known. The prior's watts by its 5 % and 95 % quantiles.
+ */
+static double narrowing_of(
+	const struct inference *inference, size_t class, double prior_spread, double prior_net_w)
+{
+	const double prior_spread_w = fabs(prior_net_w) * sinh(QUANTILE_95_SDS * prior_spread) /
+		QUANTILE_95_SDS;
+
+	return fmin(moments_of(inference, class).spread / prior_spread,
+		spread_w(inference->powers, class) / prior_spread_w);
+}
+
 static void keep_classes(struct inference *inference)
 {
 	const struct kwhy_posterior_prior *prior = &inference->prior;
@@ -392,14 +421,14 @@ static void keep_classes(struct inference *inference)
 
 		powers->place_ratio[c] = inference->question->classes->priors[c].place_ratio;
 		powers->prior_net_w[c] = sign * exp(prior->class_log[c].mean + unit);
-		powers->narrowing[c] = moments_of(inference, c).spread /
-			hypot(prior->class_log[c].spread, loose);
 		for (size_t i = 0; i < powers->draw_count; i++) {
 			double net_w = sign * exp(inference->draws[i * inference->fit.size + c]);
 
 			powers->draws_net_w[i * classes + c] = net_w;
 			powers->net_w[c] += net_w / (double)powers->draw_count;
 		}
+		powers->narrowing[c] = narrowing_of(
+			inference, c, hypot(prior->class_log[c].spread, loose), powers->prior_net_w[c]);
 	}
 }
 

@@ -22,8 +22,8 @@ struct kwhy_powers {
 	size_t class_count, draw_count;
 	double *net_w;	     /* [class_count] above idle, posterior means; negative without a context */
 	double *prior_net_w; /* [class_count] medians of the priors */
-	double *narrowing; /* [class_count] spread of the log power after the readings over what it is before
-			      them */
+	double *narrowing;   /* [class_count] spread of the power after the readings over what it is before
+				them:   of its logarithm, or of its watts where that is less */
 	double *place_ratio; /* [class_count] spread of the log power between place and bursts */
 	double idle_w;
 	double tau_s, delay_s; /* posterior means */

@@ -71,6 +71,7 @@ static void add_value(struct kwhy_table *table, const struct unit *unit, double 
 	}
 }
 
+/* One reading is no range. */
 static void add_gauge(
 	struct kwhy_table *table, const struct kwhy_sheet *sheet, const struct kwhy_gauge_series *series)
 {
@@ -84,6 +85,11 @@ static void add_gauge(
 	kwhy_gauge_summarise(series, &summary);
 	add_title(table, label, name);
 	add_value(table, unit_of(name), summary.mean);
+	if (summary.count < 2) {
+		kwhy_table_cell(table, "");
+		kwhy_table_cell(table, "");
+		return;
+	}
 	add_value(table, unit_of(name), (double)summary.least);
 	add_value(table, unit_of(name), (double)summary.most);
 }

@@ -232,8 +232,8 @@ static void fill_device(struct kwhy_ledger *ledger, struct kwhy_device_ledger *d
 	const struct kwhy_recording *recording, uint32_t index)
 {
 	size_t rows = recording->activities.first[index + 1] - recording->activities.first[index];
-	struct kwhy_power_class busy = {BUSY_W, BUSY_W, BUSY_W, BUSY_W};
-	struct kwhy_power_class idle = {IDLE_W, IDLE_W, IDLE_W, IDLE_W};
+	struct kwhy_power_class busy = {BUSY_W, BUSY_W, BUSY_W, BUSY_W, false};
+	struct kwhy_power_class idle = {IDLE_W, IDLE_W, IDLE_W, IDLE_W, false};
 
 	device->account_count = device->class_count = 2;
 	device->accounts = kwhy_arena_alloc(&ledger->arena, 2, sizeof(*device->accounts));
