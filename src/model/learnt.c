@@ -10,7 +10,7 @@
 #define HALF_CI90_SDS 1.645
 /* A power that adds less tells nothing beyond the idle level. */
 #define ABOVE_IDLE_MIN_W 1.0
-/* Half of the interval over the energy: a power of a group is learnt where it is narrower. */
+/* Half of the interval over the energy: a power of a group, or of a copy, is learnt where it is narrower. */
 #define HALF_MAX_RATIO 0.2
 
 static char letter_of(char c)
@@ -100,7 +100,7 @@ static double half_ratio_of(const struct kwhy_account *account)
 	return (double)(account->high_nj - account->low_nj) / 2 / (double)account->gross_nj;
 }
 
-/* Of a group that is narrow since another recording taught the power, nothing new is known. */
+/* What is narrow since another recording taught it is nothing new. */
 static bool is_taught(const struct kwhy_device_ledger *books, const struct kwhy_account *account)
 {
 	return account->power_class != KWHY_NONE && books->classes[account->power_class].is_learnt;
@@ -111,8 +111,8 @@ static bool is_learnt(const struct kwhy_device_ledger *books, const struct kwhy_
 	if (account->category > KWHY_CATEGORY_MEMSET || account->mean_power_mw <= 0 || account->gross_nj <= 0)
 		return false;
 	return account->basis == KWHY_BASIS_DATA ||
-		(account->basis == KWHY_BASIS_JOINT && half_ratio_of(account) <= HALF_MAX_RATIO &&
-			!is_taught(books, account));
+		((account->basis == KWHY_BASIS_JOINT || account->basis == KWHY_BASIS_PRIOR) &&
+			half_ratio_of(account) <= HALF_MAX_RATIO && !is_taught(books, account));
 }
 
 /* False: it says nothing above the idle level. */

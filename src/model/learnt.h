@@ -49,7 +49,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_learnt_grids_find(const struct kwhy_recordin
 	const struct kwhy_device_ledger *books, struct kwhy_learnt_grid *out_grids, struct kwhy_error *error);
 
 /*
- * The powers that the readings of a ledger decided (KWHY_BASIS_DATA), and those of groups whose energy is
+ * The powers that the readings of a ledger decided (KWHY_BASIS_DATA), and others whose energy is
  * known within 20 % to each side though nobody taught it, of all devices of one name: of the first one that
  * has any. KWHY_E_INPUT: there are none, or the device has no name. kwhy_learnt_powers_free() ends it.
  */

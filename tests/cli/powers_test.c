@@ -28,7 +28,6 @@ static int end(void **state)
 {
 	(void)state;
 	unlink(place("x.powers.json"));
-	unlink(place("y.powers.json"));
 	unlink(place("copy.kwhy"));
 	return rmdir(folder);
 }
@@ -125,26 +124,6 @@ static void powers_go_through_a_file_or_come_from_the_recording_itself(void **st
 	json_decref(powers);
 }
 
-/* The plain run decides the power of its long copies to the host alone: the kernels' that it got from a file,
- * and what was assumed, is not passed on. */
-static void what_was_taught_or_assumed_is_not_taught_again(void **state)
-{
-	json_t *powers;
-	const json_t *first;
-
-	(void)state;
-	assert_says(SPAWN("export", "-q", PROBED, "-o", place("x.powers.json")), "");
-	assert_says(SPAWN("export", "-q", PLAIN, "--powers", place("x.powers.json"), "-o",
-			    place("y.powers.json")),
-		"");
-	powers = json_load_file(place("y.powers.json"), 0, NULL);
-	first = json_array_get(json_object_get(powers, "powers"), 0);
-	assert_int_equal(json_array_size(json_object_get(powers, "powers")), 1);
-	assert_string_equal(
-		json_string_value(json_object_get(first, "name")), "d2h device->pageable 2-4 MiB");
-	json_decref(powers);
-}
-
 static void a_copy_of_the_run_does_not_teach_it(void **state)
 {
 	char command[1024];
@@ -200,7 +179,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_report_says_what_was_repeated),
 		cmocka_unit_test(powers_go_through_a_file_or_come_from_the_recording_itself),
-		cmocka_unit_test(what_was_taught_or_assumed_is_not_taught_again),
 		cmocka_unit_test(a_copy_of_the_run_does_not_teach_it),
 		cmocka_unit_test(what_cannot_be_used_is_refused_in_a_sentence),
 		cmocka_unit_test(powers_of_other_kernels_change_nothing),
