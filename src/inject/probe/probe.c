@@ -526,22 +526,16 @@ static void on_driver_call(struct kwhy_probe *probe, uint32_t id, const struct k
 {
 	const enum kwhy_probe_handler handler = (enum kwhy_probe_handler)probe->calls[id].handler;
 
+	if (handler >= KWHY_PROBE_LAUNCH_GRAPH && handler <= KWHY_PROBE_END_GRAPH) {
+		on_graph(probe, handler, data, probe->calls[id].is_of_thread);
+		return;
+	}
 	switch (handler) {
 	case KWHY_PROBE_IGNORED:
 		return;
 	case KWHY_PROBE_LAUNCH:
 	case KWHY_PROBE_LAUNCH_WITH:
 		on_launch(probe, data, handler == KWHY_PROBE_LAUNCH_WITH, probe->calls[id].is_of_thread);
-		return;
-	case KWHY_PROBE_LAUNCH_GRAPH:
-	case KWHY_PROBE_MAKE_GRAPH:
-	case KWHY_PROBE_UPDATE_GRAPH:
-	case KWHY_PROBE_SET_KERNEL:
-	case KWHY_PROBE_SET_CHILD:
-	case KWHY_PROBE_SET_NODE:
-	case KWHY_PROBE_SET_ENABLED:
-	case KWHY_PROBE_END_GRAPH:
-		on_graph(probe, handler, data, probe->calls[id].is_of_thread);
 		return;
 	case KWHY_PROBE_COPY:
 	case KWHY_PROBE_SET_8:
