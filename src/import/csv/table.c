@@ -3,24 +3,22 @@
 
 #include "base/decimal.h"
 #include "base/text.h"
-#include "import/input.h"
+#include "import/lines.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOW_BYTES = 1 << 20, SHOWN_BYTES = 40, NO_FIELD = KWHY_CSV_COLUMNS_MAX };
+enum { SHOWN_BYTES = 40, NO_FIELD = KWHY_CSV_COLUMNS_MAX };
 
 struct kwhy_csv {
 	struct kwhy_csv_options options;
-	struct kwhy_input *input;
-	char *window; /* [at, filled) is not yet used */
-	size_t at, filled;
-	bool input_ended, header_read, ended_early;
-	bool line_ended; /* the line had its newline */
-	uint64_t line_number, skipped;
-	struct kwhy_span line, comment;
+	struct kwhy_lines *lines;
+	struct kwhy_line line;
+	bool header_read, ended_early;
+	uint64_t skipped;
+	struct kwhy_span comment;
 	size_t field_count, header_count;
 	struct kwhy_span fields[KWHY_CSV_COLUMNS_MAX];
 	size_t field_of[KWHY_CSV_COLUMNS_MAX]; /* by column of the options; NO_FIELD: not in the file */
@@ -35,9 +33,7 @@ enum kwhy_status kwhy_csv_open(
 	if (!csv)
 		return kwhy_fail_memory(error, "reading CSV");
 	csv->options = *options;
-	csv->window = malloc(WINDOW_BYTES);
-	status = csv->window ? kwhy_input_open(options->path, &csv->input, error)
-			     : kwhy_fail_memory(error, "reading CSV");
+	status = kwhy_lines_open(options->path, options->partial, &csv->lines, error);
 	if (status) {
 		kwhy_csv_close(csv);
 		return status;
@@ -50,8 +46,7 @@ void kwhy_csv_close(struct kwhy_csv *csv)
 {
 	if (!csv)
 		return;
-	kwhy_input_close(csv->input);
-	free(csv->window);
+	kwhy_lines_close(csv->lines);
 	free(csv);
 }
 
@@ -69,7 +64,7 @@ struct kwhy_span kwhy_csv_field(const struct kwhy_csv *csv, size_t column)
 
 uint64_t kwhy_csv_line(const struct kwhy_csv *csv)
 {
-	return csv->line_number;
+	return csv->line.number;
 }
 
 uint64_t kwhy_csv_skipped(const struct kwhy_csv *csv)
@@ -79,71 +74,18 @@ uint64_t kwhy_csv_skipped(const struct kwhy_csv *csv)
 
 bool kwhy_csv_ended_early(const struct kwhy_csv *csv)
 {
-	return csv->ended_early;
+	return csv->ended_early || kwhy_lines_ended_early(csv->lines);
 }
 
 static enum kwhy_status line_wrong(const struct kwhy_csv *csv, const char *words, struct kwhy_error *error)
 {
 	return kwhy_fail(
-		error, KWHY_E_INPUT, "%s, line %" PRIu64 ": %s", csv->options.path, csv->line_number, words);
-}
-
-/* Moves what is left to the front and fills up behind it. */
-static enum kwhy_status refill(struct kwhy_csv *csv, struct kwhy_error *error)
-{
-	enum kwhy_status status;
-	size_t left = csv->filled - csv->at, got;
-
-	memmove(csv->window, csv->window + csv->at, left);
-	csv->at = 0;
-	csv->filled = left;
-	status = kwhy_input_read(csv->input, csv->window + left, WINDOW_BYTES - left, &got, error);
-	if (status == KWHY_E_INPUT && csv->options.partial) {
-		csv->ended_early = true;
-		csv->input_ended = true;
-		return KWHY_OK;
-	}
-	if (status)
-		return status;
-	csv->filled += got;
-	csv->input_ended = got == 0;
-	return KWHY_OK;
-}
-
-/* Takes the next line, without its end, out of the window; *out_end at the end of the file. */
-static enum kwhy_status take_line(struct kwhy_csv *csv, bool *out_end, struct kwhy_error *error)
-{
-	const char *newline = NULL;
-	size_t searched = 0;
-
-	for (;;) {
-		size_t left = csv->filled - csv->at;
-
-		newline = memchr(csv->window + csv->at + searched, '\n', left - searched);
-		if (newline || csv->input_ended)
-			break;
-		if (left > KWHY_CSV_LINE_BYTES) {
-			csv->line_number++;
-			return line_wrong(csv, "is longer than 64 KiB; is this a CSV file?", error);
-		}
-		searched = left;
-		if (refill(csv, error))
-			return error->status;
-	}
-	csv->line.bytes = csv->window + csv->at;
-	csv->line.length = newline ? (size_t)(newline - csv->line.bytes) : csv->filled - csv->at;
-	*out_end = !newline && csv->line.length == 0;
-	csv->line_ended = newline != NULL;
-	csv->at += csv->line.length + (newline != NULL);
-	csv->line_number++;
-	return KWHY_OK;
+		error, KWHY_E_INPUT, "%s, line %" PRIu64 ": %s", csv->options.path, csv->line.number, words);
 }
 
 static const char *split(struct kwhy_csv *csv)
 {
-	char *line = csv->window + (csv->line.bytes - csv->window);
-
-	return kwhy_csv_line_split(line, csv->line.length, csv->fields, &csv->field_count);
+	return kwhy_csv_line_split(csv->line.bytes, csv->line.length, csv->fields, &csv->field_count);
 }
 
 static struct kwhy_span unquoted(struct kwhy_span span)
@@ -162,12 +104,12 @@ static enum kwhy_status find_column(struct kwhy_csv *csv, size_t column, struct 
 	if (count > 1)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%s, line %" PRIu64 ": two columns are named \"%s\"; remove one", csv->options.path,
-			csv->line_number, wanted->name);
+			csv->line.number, wanted->name);
 	if (count == 0 && wanted->required)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%s, line %" PRIu64
 			": no column is named \"%s\"; the first line must name the columns",
-			csv->options.path, csv->line_number, wanted->name);
+			csv->options.path, csv->line.number, wanted->name);
 	csv->field_of[column] = count ? found : NO_FIELD;
 	return KWHY_OK;
 }
@@ -194,7 +136,7 @@ static enum kwhy_status read_row(struct kwhy_csv *csv, bool *out_taken, struct k
 	if (!words && csv->field_count != csv->header_count) {
 		snprintf(counts, sizeof(counts), "%zu fields under %zu columns; %s", csv->field_count,
 			csv->header_count,
-			csv->line_ended ? "quote names with commas" : "the file ends inside this line");
+			csv->line.ended ? "quote names with commas" : "the file ends inside this line");
 		words = counts;
 	}
 	if (!words)
@@ -202,7 +144,7 @@ static enum kwhy_status read_row(struct kwhy_csv *csv, bool *out_taken, struct k
 	if (!csv->options.partial)
 		return line_wrong(csv, words, error);
 	csv->skipped++;
-	csv->ended_early |= !csv->line_ended;
+	csv->ended_early |= !csv->line.ended;
 	*out_taken = false;
 	return KWHY_OK;
 }
@@ -219,16 +161,14 @@ static enum kwhy_status next(struct kwhy_csv *csv, enum kwhy_csv_item *out_item,
 	bool end, taken = false;
 
 	while (!status) {
-		status = take_line(csv, &end, error);
+		status = kwhy_lines_next(csv->lines, &csv->line, &end, error);
 		if (status)
 			break;
 		if (end) {
 			*out_item = KWHY_CSV_END;
 			return csv->header_read ? KWHY_OK : no_header(csv, error);
 		}
-		if (csv->line_number == 1)
-			csv->line = kwhy_csv_line_unmarked(csv->line);
-		csv->comment = kwhy_span_trim(csv->line);
+		csv->comment = kwhy_span_trim((struct kwhy_span){csv->line.bytes, csv->line.length});
 		if (csv->comment.length == 0)
 			continue;
 		if (csv->comment.bytes[0] == '#') {
@@ -309,7 +249,7 @@ static enum kwhy_status number_wrong(const struct kwhy_csv *csv, const char *wha
 	show(shown, text);
 	kwhy_decimal_wrong(words, text, range.low, range.high);
 	return kwhy_fail(error, KWHY_E_INPUT, "%s, line %" PRIu64 ", %s: \"%s\" %s", csv->options.path,
-		csv->line_number, what, shown, words);
+		csv->line.number, what, shown, words);
 }
 
 enum kwhy_status kwhy_csv_parse_integer(const struct kwhy_csv *csv, const char *what, struct kwhy_span text,
@@ -342,5 +282,5 @@ enum kwhy_status kwhy_csv_fail(
 		return line_wrong(csv, words, error);
 	show(shown, kwhy_csv_field(csv, column));
 	return kwhy_fail(error, KWHY_E_INPUT, "%s, line %" PRIu64 ", column %s: \"%s\" %s", csv->options.path,
-		csv->line_number, csv->options.columns[column].name, shown, words);
+		csv->line.number, csv->options.columns[column].name, shown, words);
 }

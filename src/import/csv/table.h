@@ -18,7 +18,6 @@
 struct kwhy_csv;
 
 #define KWHY_CSV_COLUMNS_MAX KWHY_CSV_LINE_FIELDS /* in a file */
-#define KWHY_CSV_LINE_BYTES (64 << 10)		  /* the longest line */
 
 struct kwhy_csv_column {
 	const char *name;
