@@ -11,6 +11,9 @@ struct kwhy_import_options {
 	bool partial; /* take what is whole, skip, count and note the rest */
 	const char *
 		collectives_path; /* table of further collective kernel names; NULL: the built-in one alone */
+	const char *power_zone;	  /* of times without one: "+02:00", "UTC", "local"; NULL: not stated */
+	char *const *power_devices; /* "[RANK/]DEVICE=[HOST/]GPU" */
+	size_t power_device_count;
 };
 
 /*

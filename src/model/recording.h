@@ -93,6 +93,7 @@ struct kwhy_device {
 	uint32_t machine;  /* index into machines; KWHY_NONE: unknown */
 	const char *name;  /* NULL: unknown */
 	const char *uuid;  /* NULL: unknown */
+	const char *pci;   /* address on the bus, "0000:3b:00.0"; NULL: unknown */
 	uint32_t sm_count; /* 0: unknown, for all below */
 	uint32_t threads_per_sm, registers_per_sm, shared_bytes_per_sm;
 	uint32_t compute_major, compute_minor; /* CUDA's compute capability; a major of 0 is unknown */

@@ -20,6 +20,7 @@ static const struct device_key {
 } device_keys[] = {
 	{"name", FORM_TEXT, offsetof(struct kwhy_device, name)},
 	{"uuid", FORM_TEXT, offsetof(struct kwhy_device, uuid)},
+	{"pci", FORM_TEXT, offsetof(struct kwhy_device, pci)},
 	{"sms", FORM_COUNT, offsetof(struct kwhy_device, sm_count)},
 	{"threads_per_sm", FORM_COUNT, offsetof(struct kwhy_device, threads_per_sm)},
 	{"registers_per_sm", FORM_COUNT, offsetof(struct kwhy_device, registers_per_sm)},

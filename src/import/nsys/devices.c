@@ -20,6 +20,7 @@ enum gpu_column {
 	GPU_SHARED,
 	GPU_COMPUTE_MAJOR,
 	GPU_COMPUTE_MINOR,
+	GPU_PCI,
 	GPU_COLUMN_COUNT
 };
 
@@ -36,6 +37,7 @@ static const struct kwhy_nsys_column gpu_columns[GPU_COLUMN_COUNT] = {
 	[GPU_SHARED] = {"maxShmemPerSm", NULL},
 	[GPU_COMPUTE_MAJOR] = {"computeMajor", NULL},
 	[GPU_COMPUTE_MINOR] = {"computeMinor", NULL},
+	[GPU_PCI] = {"busLocation", NULL},
 };
 
 static const struct kwhy_nsys_table gpu_tables[] = {
@@ -116,6 +118,7 @@ static enum kwhy_status read_gpu(
 	figures = &gpu->figures;
 	figures->name = text(nsys, rows, GPU_NAME);
 	figures->uuid = text(nsys, rows, GPU_UUID);
+	figures->pci = text(nsys, rows, GPU_PCI);
 	figures->sm_count = figure(rows, GPU_SMS);
 	figures->registers_per_sm = figure(rows, GPU_REGISTERS);
 	figures->shared_bytes_per_sm = figure(rows, GPU_SHARED);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "import/power_level.h"
+#include "import/power/level.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "import/power_window.h"
+#include "import/power/window.h"
 
 #include "base/quantity.h"
 #include "import/utc.h"
@@ -25,8 +25,7 @@ static void widen(
 	}
 }
 
-/* What ran on devices; without any, what the host called. */
-static struct kwhy_power_window work_window(const struct kwhy_recording *recording)
+struct kwhy_power_window kwhy_power_window_of_work(const struct kwhy_recording *recording)
 {
 	struct kwhy_power_window window = {0};
 
@@ -111,7 +110,7 @@ static enum kwhy_status check_length(const struct kwhy_power_window *power,
 enum kwhy_status kwhy_power_window_check(const struct kwhy_power_window *window,
 	struct kwhy_recording *recording, const char *path, struct kwhy_error *error)
 {
-	struct kwhy_power_window work = work_window(recording);
+	struct kwhy_power_window work = kwhy_power_window_of_work(recording);
 	enum kwhy_status status;
 
 	if (!work.known || !window->known)

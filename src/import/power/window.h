@@ -14,6 +14,9 @@ struct kwhy_power_window {
 
 void kwhy_power_window_add(struct kwhy_power_window *window, int64_t time_ns);
 
+/* When something ran on devices; without any, when the host called. */
+struct kwhy_power_window kwhy_power_window_of_work(const struct kwhy_recording *recording);
+
 /*
  * Compares the readings with what ran: refuses readings that lie wholly before or after it, notes how far
  * others overlap. Nothing is checked while nothing ran. Before kwhy_recording_finish().

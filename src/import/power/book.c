@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import/identity.h"
+#include "import/power/books.h"
+#include "import/power/devices.h"
+#include "import/power/readers.h"
+#include "import/power/windows.h"
+#include "import/power/zone.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Steps between readings that tell whether several GPUs take turns in a log that names none. */
+enum { STEPS_LEAST = 8, STEP_RATIO = 4 };
+
+struct booking {
+	struct kwhy_power_log *log;
+	struct kwhy_recording *recording;
+	struct kwhy_power_books books;
+	uint32_t *devices; /* [key_count] */
+	uint64_t elsewhere;
+	bool by_number;
+};
+
+static enum kwhy_status refuse_unknown(const struct kwhy_power_log *log, struct kwhy_error *error)
+{
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"%s names no power and no energy known here; give a log, with its head, of nvidia-smi, dmon, "
+		"dcgmi, "
+		"dcgm-exporter, amd-smi, rocm-smi, srt-slurm, Zeus or CodeCarbon "
+		"(docs/formats/power-logs.md), or power "
+		"CSV with a line of time_ns,device,source,value",
+		log->path);
+}
+
+/* Nothing was understood: what it is, which part was not and how many rows, and how to make what can be read.
+ */
+static enum kwhy_status refuse_nothing(const struct kwhy_power_log *log, struct kwhy_error *error)
+{
+	if (!log->dialect)
+		return refuse_unknown(log, error);
+	if (log->unread > 0)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s looks like %s, but of %" PRIu64 " rows none could be read; %s %" PRIu64
+			": %s; %s",
+			log->path, log->dialect->tool, log->unread, log->is_lines ? "line" : "record",
+			log->first_unread, log->unread_words, log->dialect->cure);
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"%s looks like %s and holds no readings: %" PRIu64 " of %" PRIu64
+		" rows say [N/A] or the like; %s",
+		log->path, log->dialect->tool, log->empty, log->rows, log->dialect->cure);
+}
+
+static enum kwhy_status check_clock(
+	const struct kwhy_recording *recording, const char *path, struct kwhy_error *error)
+{
+	if (recording->device_count == 0)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s holds readings of GPUs, and the trace shows no device: nothing ran on one, or "
+			"the "
+			"profiler was not told to record devices",
+			path);
+	if (recording->unix_clock)
+		return KWHY_OK;
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"%s has Unix times and cannot be laid beside %.200s, which has none; give that trace as "
+		"export_chrome_trace() wrote it, or exported again with its start",
+		path, recording->source_count ? recording->sources[0].path : "the trace");
+}
+
+static int compare_steps(const void *a, const void *b)
+{
+	const int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* Whether short steps and long ones alternate: rows of several GPUs, one time after another. */
+static enum kwhy_status has_turns(const struct kwhy_power_log *log, bool *out, struct kwhy_error *error)
+{
+	int64_t *steps = calloc(log->entry_count, sizeof(*steps));
+	size_t count = 0, last = 0;
+
+	*out = false;
+	if (!steps)
+		return kwhy_fail_memory(error, "the times of a power log");
+	for (size_t i = 1; i < log->entry_count; i++) {
+		if (log->entries[i].role != log->entries[0].role)
+			continue;
+		steps[count++] = llabs(log->entries[i].time_ns - log->entries[last].time_ns);
+		last = i;
+	}
+	qsort(steps, count, sizeof(*steps), compare_steps);
+	if (count >= STEPS_LEAST)
+		*out = steps[count / 4] < steps[count - 1 - count / 10] / STEP_RATIO;
+	free(steps);
+	return KWHY_OK;
+}
+
+/* A log that names no GPU is of the only one, if it is of one. */
+static enum kwhy_status check_turns(const struct kwhy_power_log *log, struct kwhy_error *error)
+{
+	const struct kwhy_power_key *key = log->keys;
+	bool is_of_several = false;
+	enum kwhy_status status = KWHY_OK;
+
+	if (log->key_count > 1 || key->gpu >= 0 || key->uuid || key->pci)
+		return KWHY_OK;
+	status = has_turns(log, &is_of_several, error);
+	if (!status && is_of_several)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s does not say of which GPU a row is, and rows of several seem to take turns; %s",
+			log->path, log->dialect->cure);
+	return status;
+}
+
+/* From Ampere on NVML's power is a mean of the last second, but for GA100 (8.0): nvmlDeviceGetPowerUsage().
+ */
+static enum kwhy_meter draw_of(const struct kwhy_device *device)
+{
+	const bool is_instant = device->compute_major > 0 &&
+		(device->compute_major < 8 || (device->compute_major == 8 && device->compute_minor == 0));
+
+	return is_instant ? KWHY_METER_NVML_INSTANT : KWHY_METER_NVML_AVERAGE;
+}
+
+static struct kwhy_power_reading reading_of(
+	const struct booking *booking, const struct kwhy_power_entry *entry)
+{
+	static const enum kwhy_meter meters[KWHY_POWER_ROLE_END] = {
+		[KWHY_POWER_ROLE_AVERAGE] = KWHY_METER_NVML_AVERAGE,
+		[KWHY_POWER_ROLE_INSTANT] = KWHY_METER_NVML_INSTANT,
+		[KWHY_POWER_ROLE_COUNTER] = KWHY_METER_NVML_ENERGY,
+		[KWHY_POWER_ROLE_AMD_POWER] = KWHY_METER_ROCM_POWER,
+		[KWHY_POWER_ROLE_AMD_COUNTER] = KWHY_METER_ROCM_ENERGY,
+	};
+	const uint32_t device = booking->devices[entry->key];
+	struct kwhy_power_reading reading = {
+		.meter = meters[entry->role], .device = device, .value = entry->value};
+
+	if (entry->role == KWHY_POWER_ROLE_DRAW)
+		reading.meter = draw_of(&booking->recording->devices[device]);
+	if (reading.meter == KWHY_METER_NVML_ENERGY)
+		reading.value = (entry->value + 500) / 1000; /* microjoules to the meter's millijoules */
+	reading.time_ns = entry->time_ns - booking->recording->origin_unix_ns;
+	return reading;
+}
+
+static uint64_t text_digest(const char *text)
+{
+	uint64_t digest = 0;
+
+	for (; text && *text; text++)
+		digest = kwhy_identity_digest((const uint64_t[]){digest, (unsigned char)*text}, 2);
+	return digest;
+}
+
+static enum kwhy_status add_entries(struct booking *booking, struct kwhy_error *error)
+{
+	const struct kwhy_power_log *log = booking->log;
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < log->entry_count; i++) {
+		const struct kwhy_power_entry *entry = &log->entries[i];
+		const struct kwhy_power_key *key = &log->keys[entry->key];
+		const uint64_t values[] = {(uint64_t)entry->time_ns, (uint64_t)entry->value, entry->role,
+			(uint64_t)key->gpu, key->uuid ? text_digest(key->uuid) : 0};
+		struct kwhy_power_reading reading;
+
+		booking->books.digest += kwhy_identity_digest(values, sizeof(values) / sizeof(values[0]));
+		if (booking->devices[entry->key] == KWHY_NONE) {
+			booking->elsewhere++;
+			continue;
+		}
+		reading = reading_of(booking, entry);
+		status = kwhy_power_books_add(&booking->books, &reading, error);
+	}
+	return status;
+}
+
+static const char *key_text(const struct kwhy_power_key *key, char out[128])
+{
+	const char *name = key->uuid ? key->uuid : key->pci;
+
+	if (name)
+		snprintf(out, 128, "%.48s%s%.64s", key->host ? key->host : "", key->host ? "/" : "", name);
+	else
+		snprintf(out, 128, "%.48s%snumber %" PRId32, key->host ? key->host : "", key->host ? "/" : "",
+			key->gpu);
+	return out;
+}
+
+static enum kwhy_status refuse_elsewhere(const struct booking *booking, struct kwhy_error *error)
+{
+	const struct kwhy_device *device = &booking->recording->devices[0];
+	char text[128];
+
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"%s holds no readings of what the trace shows: its first GPU is %s, the trace's first is "
+		"device %" PRId32
+		"%s%.64s; give the log of that GPU, or say which is which with --power-device %" PRId32
+		"=GPU",
+		booking->log->path, key_text(&booking->log->keys[0], text), device->index,
+		device->uuid ? ", " : "", device->uuid ? device->uuid : "", device->index);
+}
+
+static enum kwhy_status add_notes(const struct booking *booking, struct kwhy_error *error)
+{
+	const struct kwhy_power_log *log = booking->log;
+	struct kwhy_recording *recording = booking->recording;
+	enum kwhy_status status = KWHY_OK;
+
+	if (booking->elsewhere > 0)
+		status = kwhy_recording_add_note(recording, KWHY_NOTE_WARNING, "power-of-other-devices",
+			error,
+			"%s: %" PRIu64 " readings of devices that the trace does not show were left out.",
+			log->path, booking->elsewhere);
+	if (!status && booking->by_number && log->key_count > recording->device_count)
+		status = kwhy_recording_add_note(recording, KWHY_NOTE_WARNING, "power-by-number", error,
+			"%s and the trace have no more in common than the numbers of GPUs: where "
+			"CUDA_VISIBLE_DEVICES "
+			"was set, they differ; --power-device says which is which.",
+			log->path);
+	if (!status && log->unread > 0)
+		status = kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "power-rows-unread",
+			error,
+			"%s: %" PRIu64 " of %" PRIu64 " rows could not be read, the first at %s %" PRIu64
+			": %s.",
+			log->path, log->unread, log->unread > log->rows ? log->unread : log->rows,
+			log->is_lines ? "line" : "record", log->first_unread, log->unread_words);
+	if (!status && log->empty > 0)
+		status = kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "power-empty", error,
+			"%s: %" PRIu64 " readings are empty, [N/A] or the like.", log->path, log->empty);
+	if (!status && log->ended_early)
+		status = kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "power-truncated", error,
+			"%s ends early or is damaged: readings are missing.", log->path);
+	return status;
+}
+
+static enum kwhy_status book(
+	struct booking *booking, const struct kwhy_import_options *options, struct kwhy_error *error)
+{
+	struct kwhy_power_log *log = booking->log;
+	enum kwhy_status status;
+
+	booking->devices = calloc(log->key_count, sizeof(*booking->devices));
+	if (!booking->devices)
+		return kwhy_fail_memory(error, "the GPUs of a power log");
+	status = kwhy_power_devices_find(
+		booking->recording, log, options, booking->devices, &booking->by_number, error);
+	if (!status)
+		status = add_entries(booking, error);
+	if (!status && booking->books.readings == 0)
+		return refuse_elsewhere(booking, error);
+	if (!status)
+		status = kwhy_power_books_close(&booking->books, error);
+	return status ? status : add_notes(booking, error);
+}
+
+/* What ran, in Unix time. */
+static struct kwhy_power_window unix_work(const struct kwhy_recording *recording)
+{
+	struct kwhy_power_window work = kwhy_power_window_of_work(recording);
+
+	work.start_ns += recording->origin_unix_ns;
+	work.end_ns += recording->origin_unix_ns;
+	return work;
+}
+
+enum kwhy_status kwhy_power_log_book(struct kwhy_power_log *log, struct kwhy_recording *recording,
+	const struct kwhy_import_options *options, struct kwhy_error *error)
+{
+	struct booking booking = {.log = log, .recording = recording};
+	struct kwhy_power_window work;
+	enum kwhy_status status = log->entry_count ? check_clock(recording, log->path, error)
+						   : refuse_nothing(log, error);
+
+	if (!status)
+		status = kwhy_power_zone_apply(log, recording, options, error);
+	work = unix_work(recording);
+	if (!status)
+		status = kwhy_power_windows_unroll(log, &work, error);
+	if (!status)
+		status = check_turns(log, error);
+	if (!status)
+		status = kwhy_power_books_init(&booking.books, recording, log->path, error);
+	if (!status)
+		status = book(&booking, options, error);
+	free(booking.devices);
+	kwhy_power_books_done(&booking.books);
+	return status;
+}

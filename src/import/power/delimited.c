@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/csv_line.h"
+#include "import/lines.h"
+#include "import/power/readers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Tables of lines under a head that names columns: by commas, by blanks, or by blanks behind the entity that
+ * a line is of. Heads may repeat; lines before the first one and behind '#' say nothing.
+ */
+enum cut { CUT_COMMAS, CUT_BLANKS, CUT_ENTITIES };
+
+struct reader {
+	struct kwhy_power_log *log;
+	enum cut cut;
+	bool has_head;
+	size_t field_count, column_count;
+	struct kwhy_span fields[KWHY_CSV_LINE_FIELDS];
+	struct kwhy_power_meaning columns[KWHY_CSV_LINE_FIELDS];
+};
+
+static const char entity_head[] = "#Entity";
+
+/* The next word of a line; empty at its end. */
+static struct kwhy_span next_word(struct kwhy_span *rest)
+{
+	struct kwhy_span word;
+
+	*rest = kwhy_span_trim(*rest);
+	word = (struct kwhy_span){rest->bytes, 0};
+	while (word.length < rest->length && !kwhy_span_is_space(rest->bytes[word.length]))
+		word.length++;
+	rest->bytes += word.length;
+	rest->length -= word.length;
+	return word;
+}
+
+/* Words as fields from number `first` on. */
+static const char *split_blanks(struct reader *reader, struct kwhy_span line, size_t first)
+{
+	reader->field_count = first;
+	for (struct kwhy_span word = next_word(&line); word.length > 0; word = next_word(&line)) {
+		if (reader->field_count == KWHY_CSV_LINE_FIELDS)
+			return "begins a line of more than 128 columns";
+		reader->fields[reader->field_count++] = word;
+	}
+	return NULL;
+}
+
+static bool begins(struct kwhy_span text, const char *with)
+{
+	return text.length >= strlen(with) && !memcmp(text.bytes, with, strlen(with));
+}
+
+/* Makes of "TIME GPU 0 61.3 7" the fields TIME, GPU 0, 61.3 and 7, and of a head the same. */
+static const char *split_entities(struct reader *reader, struct kwhy_span line)
+{
+	struct kwhy_span rest = line, word = next_word(&rest), number;
+	const char *words;
+
+	while (word.length > 0 && !begins(word, "GPU") && !kwhy_span_is(word, entity_head) &&
+		!kwhy_span_is(word, "ID"))
+		word = next_word(&rest);
+	reader->field_count = 0;
+	if (word.length == 0 || kwhy_span_is(word, "ID")) /* the line of units */
+		return word.length ? NULL : "begins a line of no GPU";
+	reader->fields[0] = kwhy_span_trim((struct kwhy_span){line.bytes, (size_t)(word.bytes - line.bytes)});
+	if (begins(word, "GPU")) {
+		number = next_word(&rest);
+		word.length = (size_t)(number.bytes + number.length - word.bytes);
+	}
+	words = split_blanks(reader, rest, 2);
+	reader->fields[1] = word;
+	return words;
+}
+
+static const char *split(struct reader *reader, const struct kwhy_line *line)
+{
+	const struct kwhy_span span = {line->bytes, line->length};
+
+	switch (reader->cut) {
+	case CUT_COMMAS:
+		return kwhy_csv_line_split(line->bytes, line->length, reader->fields, &reader->field_count);
+	case CUT_BLANKS:
+		return split_blanks(reader, span, 0);
+	default:
+		return split_entities(reader, span);
+	}
+}
+
+/* Which tool has readings of these names; NULL: none. */
+static const struct kwhy_power_dialect *dialect_of(const struct reader *reader)
+{
+	for (size_t i = 0; i < reader->field_count; i++) {
+		const struct kwhy_power_meaning meaning = kwhy_power_name_read(NULL, reader->fields[i]);
+
+		if (meaning.dialect)
+			return meaning.dialect;
+	}
+	return NULL;
+}
+
+/* Takes the fields as names of columns. */
+static void take_head(struct reader *reader, const struct kwhy_power_dialect *dialect)
+{
+	for (size_t i = 0; i < reader->field_count; i++)
+		reader->columns[i] = kwhy_power_name_read(dialect, reader->fields[i]);
+	if (dialect->has_entities) {
+		reader->columns[0] = (struct kwhy_power_meaning){.role = KWHY_POWER_ROLE_TIME, .gpu = -1};
+		reader->columns[1] = (struct kwhy_power_meaning){.role = KWHY_POWER_ROLE_GPU, .gpu = -1};
+	}
+	reader->log->dialect = dialect;
+	reader->column_count = reader->field_count;
+	reader->has_head = true;
+}
+
+static bool has_entities(const struct kwhy_line *line)
+{
+	return memmem(line->bytes, line->length, entity_head, sizeof(entity_head) - 1) != NULL;
+}
+
+/* A line that may be a head; where it is none, what is known of columns stays. */
+static void try_head(struct reader *reader, struct kwhy_line line)
+{
+	const enum cut before = reader->cut;
+	const bool is_commented = *line.bytes == '#' && !has_entities(&line);
+	const struct kwhy_power_dialect *dialect = NULL;
+
+	line.bytes += is_commented;
+	line.length -= is_commented;
+	reader->cut = has_entities(&line)	       ? CUT_ENTITIES
+		: memchr(line.bytes, ',', line.length) ? CUT_COMMAS
+						       : CUT_BLANKS;
+	if (!split(reader, &line))
+		dialect = has_entities(&line) ? kwhy_power_dialect_of_entities() : dialect_of(reader);
+	if (dialect)
+		take_head(reader, dialect);
+	else
+		reader->cut = before;
+}
+
+/* Whether the row is its head once more, or another: words stand where readings do. */
+static bool take_repeated_head(struct reader *reader)
+{
+	const struct kwhy_power_dialect *dialect;
+	size_t column = 0;
+
+	while (column < reader->field_count && reader->columns[column].role < KWHY_POWER_ROLE_DRAW)
+		column++;
+	if (column == reader->field_count || reader->fields[column].length == 0 ||
+		reader->fields[column].bytes[0] < 'A' || reader->cut == CUT_ENTITIES)
+		return false;
+	dialect = dialect_of(reader);
+	if (dialect)
+		take_head(reader, dialect);
+	return dialect != NULL;
+}
+
+/* Words of why a line is no row; NULL: it is one, or one of units. */
+static const char *split_row(struct reader *reader, const struct kwhy_line *line)
+{
+	const char *words = split(reader, line);
+
+	if (words || reader->field_count == 0)
+		return words;
+	if (!line->ended)
+		return "begins a line that the end of the file cuts off";
+	return reader->field_count == reader->column_count
+		? NULL
+		: "begins a line of more or fewer fields than its head";
+}
+
+static enum kwhy_status add_row(struct reader *reader, uint64_t place, struct kwhy_error *error)
+{
+	struct kwhy_power_row_text row = {.gpu = -1};
+	struct kwhy_power_value values[KWHY_CSV_LINE_FIELDS];
+	size_t count = 0;
+
+	for (size_t i = 0; i < reader->field_count; i++) {
+		const struct kwhy_power_meaning *column = &reader->columns[i];
+
+		if (column->role >= KWHY_POWER_ROLE_DRAW)
+			values[count++] = (struct kwhy_power_value){*column, reader->fields[i]};
+		else if (column->role && (!row.parts[column->role].bytes || reader->fields[i].length > 0))
+			row.parts[column->role] = reader->fields[i];
+	}
+	return kwhy_power_log_add(reader->log, place, &row, values, count, error);
+}
+
+static enum kwhy_status read_line(struct reader *reader, struct kwhy_line line, struct kwhy_error *error)
+{
+	const struct kwhy_span trimmed = kwhy_span_trim((struct kwhy_span){line.bytes, line.length});
+	const char *words;
+
+	line.bytes += trimmed.bytes - line.bytes;
+	line.length = trimmed.length;
+	if (line.length == 0)
+		return KWHY_OK;
+	if (!reader->has_head || *line.bytes == '#' || has_entities(&line)) {
+		try_head(reader, line);
+		return KWHY_OK;
+	}
+	words = split_row(reader, &line);
+	if (take_repeated_head(reader))
+		return KWHY_OK;
+	if (words)
+		kwhy_power_log_skip(reader->log, line.number, trimmed, words);
+	if (words || reader->field_count == 0)
+		return KWHY_OK;
+	return add_row(reader, line.number, error);
+}
+
+enum kwhy_status kwhy_power_delimited_read(struct kwhy_power_log *log, bool partial, struct kwhy_error *error)
+{
+	struct reader *reader = calloc(1, sizeof(*reader));
+	struct kwhy_lines *lines = NULL;
+	struct kwhy_line line;
+	bool end = false;
+	enum kwhy_status status;
+
+	if (!reader)
+		return kwhy_fail_memory(error, "reading a power log");
+	reader->log = log;
+	status = kwhy_lines_open(log->path, partial, &lines, error);
+	while (!status && !end) {
+		status = kwhy_lines_next(lines, &line, &end, error);
+		if (!status && !end)
+			status = read_line(reader, line, error);
+	}
+	if (lines)
+		log->ended_early = kwhy_lines_ended_early(lines);
+	kwhy_lines_close(lines);
+	free(reader);
+	return status;
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import/power/devices.h"
+
+#include "base/decimal.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* "8/0=node2/GPU-5b4e07f6-...": rank 8's device 0 is that GPU of node2. */
+struct statement {
+	uint32_t rank; /* KWHY_NONE: of any */
+	int32_t device;
+	struct kwhy_span host, meter; /* an empty host is any */
+};
+
+static struct kwhy_span span_of(const char *text)
+{
+	return (struct kwhy_span){text, strlen(text)};
+}
+
+/* What stands before the character, and *rest what stands behind it; false: there is none. */
+static bool cut(struct kwhy_span *rest, char at, struct kwhy_span *out_before)
+{
+	const char *found = memchr(rest->bytes, at, rest->length);
+
+	if (!found)
+		return false;
+	*out_before = (struct kwhy_span){rest->bytes, (size_t)(found - rest->bytes)};
+	rest->length -= out_before->length + 1;
+	rest->bytes = found + 1;
+	return true;
+}
+
+static bool number_of(struct kwhy_span text, int32_t *out)
+{
+	int64_t number;
+
+	if (!kwhy_decimal_within(text, 0, INT32_MAX - 1, &number))
+		return false;
+	*out = (int32_t)number;
+	return true;
+}
+
+static enum kwhy_status read_statement(const char *text, struct statement *out, struct kwhy_error *error)
+{
+	struct kwhy_span meter = span_of(text), device, rank;
+	int32_t number = -1;
+	bool good = cut(&meter, '=', &device);
+
+	*out = (struct statement){.rank = KWHY_NONE};
+	if (good && cut(&device, '/', &rank)) {
+		good = number_of(rank, &number);
+		out->rank = (uint32_t)number;
+	}
+	if (good && !cut(&meter, '/', &out->host))
+		out->host = span_of("");
+	out->meter = meter;
+	if (good && number_of(device, &out->device) && meter.length > 0)
+		return KWHY_OK;
+	return kwhy_fail(error, KWHY_E_USAGE,
+		"--power-device \"%s\": write [RANK/]DEVICE=[HOST/]GPU, the GPU by number, UUID or PCI "
+		"address, as "
+		"2=0 or 8/0=node2/0000:3b:00.0",
+		text);
+}
+
+/* The statement about a device: the last one counts. *out_stated false: there is none. */
+static enum kwhy_status find_statement(const struct kwhy_import_options *options,
+	const struct kwhy_device *device, struct statement *out, bool *out_stated, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+	struct statement statement;
+
+	*out_stated = false;
+	for (size_t i = 0; !status && i < options->power_device_count; i++) {
+		status = read_statement(options->power_devices[i], &statement, error);
+		if (status || statement.device != device->index ||
+			(statement.rank != KWHY_NONE && statement.rank != device->rank))
+			continue;
+		*out = statement;
+		*out_stated = true;
+	}
+	return status;
+}
+
+/* ROCm builds of Kineto number devices as HSA's agents, the CPUs first. */
+static bool numbers_are_agents(const struct kwhy_recording *recording)
+{
+	bool is_kineto = false;
+
+	for (size_t i = 0; i < recording->source_count; i++)
+		is_kineto |= recording->sources[i].format == KWHY_FORMAT_KINETO;
+	for (size_t i = 0; is_kineto && i < recording->names.count; i++) {
+		const char *name = kwhy_names_get(&recording->names, (uint32_t)i);
+
+		if (!strncmp(name, "hip", 3) && name[3] >= 'A' && name[3] <= 'Z')
+			return true;
+	}
+	return false;
+}
+
+static enum kwhy_status refuse_agents(int32_t index, const char *path, struct kwhy_error *error)
+{
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"%s has numbers of GPUs, and the trace's device %" PRId32
+		" is ROCm's number of an agent, CPUs among them; say which GPU it is with --power-device "
+		"%" PRId32 "=GPU",
+		path, index, index);
+}
+
+enum kwhy_status kwhy_power_devices_number(const struct kwhy_recording *recording, uint32_t device,
+	const struct kwhy_import_options *options, const char *path, int32_t *out, struct kwhy_error *error)
+{
+	const struct kwhy_device *shown = &recording->devices[device];
+	struct statement statement;
+	bool is_stated;
+	enum kwhy_status status = find_statement(options, shown, &statement, &is_stated, error);
+
+	if (status)
+		return status;
+	if (!is_stated && numbers_are_agents(recording))
+		return refuse_agents(shown->index, path, error);
+	*out = shown->index;
+	if (is_stated && !number_of(statement.meter, out))
+		*out = -1;
+	return KWHY_OK;
+}
+
+/* One digit after another, without "GPU-" and dashes. */
+static char next_digit(const char **text)
+{
+	while (**text == '-')
+		++*text;
+	return **text ? (char)(*(*text)++ | 0x20) : '\0';
+}
+
+static bool same_uuid(const char *a, const char *b)
+{
+	char digit;
+
+	a += strncasecmp(a, "GPU-", 4) ? 0 : 4;
+	b += strncasecmp(b, "GPU-", 4) ? 0 : 4;
+	do {
+		digit = next_digit(&a);
+		if (digit != next_digit(&b))
+			return false;
+	} while (digit);
+	return true;
+}
+
+/* Domain, bus, device and function: "00000000:3B:00.0" is "0000:3b:00.0", and "3b:00.0" of domain 0. */
+static bool read_pci(const char *text, unsigned long out[4])
+{
+	size_t count = 0;
+	char *end;
+
+	for (; count < 4; count++) {
+		out[count] = strtoul(text, &end, 16);
+		if (end == text)
+			return false;
+		if (!*end)
+			break;
+		text = end + 1;
+	}
+	if (count == 2) {
+		memmove(out + 1, out, 3 * sizeof(*out));
+		out[0] = 0;
+	}
+	return !*end && count >= 2;
+}
+
+static bool same_pci(const char *a, const char *b)
+{
+	unsigned long left[4], right[4];
+
+	return read_pci(a, left) && read_pci(b, right) && !memcmp(left, right, sizeof(left));
+}
+
+/* "node7.cluster.example" is node7. */
+static bool same_host(struct kwhy_span a, const char *b)
+{
+	const size_t length = strcspn(b, ".");
+	const char *dot = memchr(a.bytes, '.', a.length);
+	const size_t own = dot ? (size_t)(dot - a.bytes) : a.length;
+
+	return own == length && !strncasecmp(a.bytes, b, length);
+}
+
+/* NULL: the recording does not say. */
+static const char *host_of(const struct kwhy_recording *recording, uint32_t device)
+{
+	const uint32_t machine = recording->devices[device].machine;
+
+	for (size_t i = 0; i < recording->stream_count; i++) {
+		const struct kwhy_process *process = &recording->processes[recording->streams[i].process];
+
+		if (recording->streams[i].device == device && process->host)
+			return process->host;
+	}
+	return machine != KWHY_NONE && recording->machines[machine].host
+		? kwhy_names_get(&recording->names, recording->machines[machine].host)
+		: NULL;
+}
+
+static bool is_stated_key(const struct statement *statement, const struct kwhy_power_key *key)
+{
+	char meter[64];
+	int32_t number;
+
+	if (statement->host.length > 0 && !(key->host && same_host(statement->host, key->host)))
+		return false;
+	if (number_of(statement->meter, &number))
+		return key->gpu == number;
+	if (statement->meter.length >= sizeof(meter))
+		return false;
+	memcpy(meter, statement->meter.bytes, statement->meter.length);
+	meter[statement->meter.length] = '\0';
+	return (key->uuid && same_uuid(meter, key->uuid)) || (key->pci && same_pci(meter, key->pci));
+}
+
+enum match { MATCH_NONE, MATCH_IDENTITY, MATCH_NUMBER };
+
+static enum match match_of(const struct kwhy_recording *recording, uint32_t index, const char *host,
+	const struct kwhy_power_key *key)
+{
+	const struct kwhy_device *device = &recording->devices[index];
+
+	if (key->host && host && !same_host(span_of(key->host), host))
+		return MATCH_NONE;
+	if (key->uuid && device->uuid)
+		return same_uuid(key->uuid, device->uuid) ? MATCH_IDENTITY : MATCH_NONE;
+	if (key->pci && device->pci)
+		return same_pci(key->pci, device->pci) ? MATCH_IDENTITY : MATCH_NONE;
+	if (key->gpu >= 0)
+		return key->gpu == device->index ? MATCH_NUMBER : MATCH_NONE;
+	return !key->uuid && !key->pci && recording->device_count == 1 ? MATCH_NUMBER : MATCH_NONE;
+}
+
+/* Whether two keys cannot be of one GPU. */
+static bool differ(const struct kwhy_power_key *a, const struct kwhy_power_key *b)
+{
+	return (a->uuid && b->uuid && !same_uuid(a->uuid, b->uuid)) ||
+		(a->pci && b->pci && !same_pci(a->pci, b->pci)) ||
+		(a->host && b->host && !same_host(span_of(a->host), b->host));
+}
+
+struct finder {
+	const struct kwhy_recording *recording;
+	const struct kwhy_power_log *log;
+	const struct kwhy_import_options *options;
+	uint32_t *devices;
+	bool has_agents, by_number;
+};
+
+static enum kwhy_status refuse_several(const struct finder *finder, uint32_t device,
+	const struct kwhy_power_key *a, const struct kwhy_power_key *b, struct kwhy_error *error)
+{
+	const int32_t index = finder->recording->devices[device].index;
+	const char *one = a->host ? a->host : a->uuid ? a->uuid : a->pci;
+	const char *other = b->host ? b->host : b->uuid ? b->uuid : b->pci;
+
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"%s: the trace's device %" PRId32
+		" could be that of %s and of %s; say which with --power-device %" PRId32 "=HOST/GPU",
+		finder->log->path, index, one ? one : "one", other ? other : "another", index);
+}
+
+/* A key is one device's: two of one number are ranks or machines that the log does not tell apart. */
+static enum kwhy_status take_key(struct finder *finder, uint32_t device, size_t key, struct kwhy_error *error)
+{
+	if (finder->devices[key] != KWHY_NONE && finder->devices[key] != device)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s: number %" PRId32 " is a device of several ranks or machines of this recording; "
+			"say which GPU each is with "
+			"--power-device RANK/%" PRId32 "=HOST/GPU",
+			finder->log->path, finder->log->keys[key].gpu,
+			finder->recording->devices[device].index);
+	finder->devices[key] = device;
+	return KWHY_OK;
+}
+
+static enum kwhy_status place_device(struct finder *finder, uint32_t device, struct kwhy_error *error)
+{
+	const struct kwhy_device *shown = &finder->recording->devices[device];
+	const char *host = host_of(finder->recording, device);
+	const struct kwhy_power_key *first = NULL;
+	struct statement statement;
+	bool is_stated;
+	enum kwhy_status status = find_statement(finder->options, shown, &statement, &is_stated, error);
+
+	for (size_t i = 0; !status && i < finder->log->key_count; i++) {
+		const struct kwhy_power_key *key = &finder->log->keys[i];
+		const enum match match = is_stated
+			? (is_stated_key(&statement, key) ? MATCH_IDENTITY : MATCH_NONE)
+			: match_of(finder->recording, device, host, key);
+
+		if (match == MATCH_NONE)
+			continue;
+		if (match == MATCH_NUMBER && finder->has_agents)
+			return refuse_agents(shown->index, finder->log->path, error);
+		if (first && differ(first, key))
+			return refuse_several(finder, device, first, key, error);
+		first = key;
+		finder->by_number |= match == MATCH_NUMBER;
+		status = take_key(finder, device, i, error);
+	}
+	return status;
+}
+
+enum kwhy_status kwhy_power_devices_find(const struct kwhy_recording *recording,
+	const struct kwhy_power_log *log, const struct kwhy_import_options *options, uint32_t *out_devices,
+	bool *out_by_number, struct kwhy_error *error)
+{
+	struct finder finder = {.recording = recording,
+		.log = log,
+		.options = options,
+		.devices = out_devices,
+		.has_agents = numbers_are_agents(recording)};
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; i < log->key_count; i++)
+		out_devices[i] = KWHY_NONE;
+	for (uint32_t device = 0; !status && device < recording->device_count; device++)
+		status = place_device(&finder, device, error);
+	*out_by_number = finder.by_number;
+	return status;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_IMPORT_POWER_DEVICES_H
+#define KWHY_IMPORT_POWER_DEVICES_H
+
+#include "import/import.h"
+#include "import/power/log.h"
+
+/*
+ * Which device of a recording each GPU of a power log is: as the user states it (--power-device), by UUID, by
+ * PCI address, or by number, on the host that both name. KWHY_NONE: the recording does not show it. Refuses
+ * what could be several, and numbers where the trace's are not those of meters.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_power_devices_find(const struct kwhy_recording *recording,
+	const struct kwhy_power_log *log, const struct kwhy_import_options *options,
+	uint32_t *out_devices /* [key_count] */, bool *out_by_number, struct kwhy_error *error);
+
+/*
+ * The number that a meter has for that device in a file that has numbers alone: the stated one, else the
+ * trace's. -1: the statement is no number. Refuses numbers that are not those of meters.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_power_devices_number(const struct kwhy_recording *recording,
+	uint32_t device, const struct kwhy_import_options *options, const char *path, int32_t *out,
+	struct kwhy_error *error);
+
+#endif
