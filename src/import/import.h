@@ -12,7 +12,7 @@ struct kwhy_import_options {
 	const char *
 		collectives_path; /* table of further collective kernel names; NULL: the built-in one alone */
 	const char *power_zone;	  /* of times without one: "+02:00", "UTC", "local"; NULL: not stated */
-	char *const *power_devices; /* "[RANK/]DEVICE=[HOST/]GPU" */
+	const char *const *power_devices; /* "[RANK/]DEVICE=[HOST/]GPU" */
 	size_t power_device_count;
 };
 

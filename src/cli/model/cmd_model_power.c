@@ -21,6 +21,8 @@ struct power_options {
 	const char *fit, *profile;
 	uint64_t device;
 	double window_s;
+	struct kwhy_strings power_devices; /* "[RANK/]DEVICE=[HOST/]GPU" */
+	const char *power_zone;		   /* NULL: not given */
 	bool has_partial;
 };
 
@@ -66,7 +68,10 @@ static enum kwhy_status find_profile(const struct power_options *options,
 static enum kwhy_status import_all(struct kwhy_recording *recording, const struct power_options *options,
 	const char *path, struct kwhy_error *error)
 {
-	const struct kwhy_import_options import = {.partial = options->has_partial};
+	const struct kwhy_import_options import = {.partial = options->has_partial,
+		.power_zone = options->power_zone,
+		.power_devices = options->power_devices.items,
+		.power_device_count = options->power_devices.count};
 	enum kwhy_status status = kwhy_import_trace(recording, path, &import, error);
 
 	for (size_t i = 0; !status && i < options->power.count; i++)
@@ -424,14 +429,19 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 static const struct kwhy_option options_table[] = {
 	{"fit", 0, "FILE", "fit the model to these windows instead", KWHY_OPTION_TEXT,
 		offsetof(struct power_options, fit)},
-	{"power", 0, "FILE", "power readings as CSV; may be given again", KWHY_OPTION_LIST,
-		offsetof(struct power_options, power)},
+	{"power", 0, "FILE", "power readings: CSV, or a log of nvidia-smi, DCGM, ...; may be given again",
+		KWHY_OPTION_LIST, offsetof(struct power_options, power)},
 	{"profile", 0, "FILE", "machine profile (default: the bundled one of that GPU)", KWHY_OPTION_TEXT,
 		offsetof(struct power_options, profile)},
 	{"device", 0, "N", "device of the recording; default 0", KWHY_OPTION_COUNT,
 		offsetof(struct power_options, device)},
 	{"window", 0, "S", "join a recording's readings to windows of S seconds or more; default 2",
 		KWHY_OPTION_NUMBER, offsetof(struct power_options, window_s)},
+	{"power-device", 0, "D=GPU",
+		"the trace's device D is that GPU of the power files; may be given again", KWHY_OPTION_LIST,
+		offsetof(struct power_options, power_devices)},
+	{"power-zone", 0, "ZONE", "zone of power logs that name none: +02:00, UTC or local", KWHY_OPTION_TEXT,
+		offsetof(struct power_options, power_zone)},
 	{"partial", 0, NULL, "take what is whole of a damaged recording", KWHY_OPTION_FLAG,
 		offsetof(struct power_options, has_partial)},
 	KWHY_OPTION_ROWS_MODEL(struct power_options, model),

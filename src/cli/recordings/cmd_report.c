@@ -232,8 +232,8 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 }
 
 static const struct kwhy_option options_table[] = {
-	{"power", 0, "FILE", "power readings as CSV; may be given again", KWHY_OPTION_LIST,
-		offsetof(struct report_options, job.power)},
+	{"power", 0, "FILE", "power readings: CSV, or a log of nvidia-smi, DCGM, ...; may be given again",
+		KWHY_OPTION_LIST, offsetof(struct report_options, job.power)},
 	{"plan", 0, NULL, "add what changes would save, the best first; a page always has it",
 		KWHY_OPTION_FLAG, offsetof(struct report_options, plan)},
 	{"output", 'o', "FILE|-", "write there; .txt .json .csv .html say the form", KWHY_OPTION_TEXT,

@@ -96,8 +96,11 @@ static enum kwhy_status state_work(
 static enum kwhy_status read_files(
 	struct work *work, char *const *traces, size_t trace_count, const struct kwhy_strings *power)
 {
-	struct kwhy_import_options import = {
-		.partial = work->options->has_partial, .collectives_path = work->options->collectives};
+	struct kwhy_import_options import = {.partial = work->options->has_partial,
+		.collectives_path = work->options->collectives,
+		.power_zone = work->options->power_zone,
+		.power_devices = work->options->power_devices.items,
+		.power_device_count = work->options->power_devices.count};
 	struct kwhy_recording *recording = work->job->recording;
 	enum kwhy_status status = KWHY_OK;
 

@@ -13,14 +13,16 @@
 
 /* What the user says about traces and their analysis; several commands share these options. */
 struct kwhy_job_options {
-	struct kwhy_strings power;	 /* power readings; compare has two lists of its own instead */
-	const char *profile;		 /* NULL: the bundled one of that device */
-	const char *collectives, *steps; /* NULL: not given */
-	const char *assume_power;	 /* NULL: not given */
-	const char *price;		 /* "0.30EUR"; NULL: not given */
-	const char *place;		 /* as of `kwhy model carbon --list`; NULL: not given */
-	double intensity_g_per_kwh;	 /* NAN: not given */
-	struct kwhy_strings powers;	 /* files of powers, and recordings */
+	struct kwhy_strings power;	   /* power readings; compare has two lists of its own instead */
+	struct kwhy_strings power_devices; /* "[RANK/]DEVICE=[HOST/]GPU" */
+	const char *power_zone;		   /* of logs without one; NULL: not given */
+	const char *profile;		   /* NULL: the bundled one of that device */
+	const char *collectives, *steps;   /* NULL: not given */
+	const char *assume_power;	   /* NULL: not given */
+	const char *price;		   /* "0.30EUR"; NULL: not given */
+	const char *place;		   /* as of `kwhy model carbon --list`; NULL: not given */
+	double intensity_g_per_kwh;	   /* NAN: not given */
+	struct kwhy_strings powers;	   /* files of powers, and recordings */
 	struct kwhy_strings thresholds;
 	struct kwhy_strings work; /* "tokens=4096" */
 	double min_gain_percent;  /* NAN: the detectors' own */
@@ -48,8 +50,13 @@ void kwhy_job_done(struct kwhy_job *job);
 
 /* Rows of an option table for the members of a struct kwhy_job_options `member` of `type`. */
 #define KWHY_OPTION_ROWS_JOB(type, member)                                                                   \
-	{"profile", 0, "FILE", "machine profile (default: the bundled one of that GPU)", KWHY_OPTION_TEXT,   \
-		offsetof(type, member.profile)},                                                             \
+	{"power-device", 0, "D=GPU",                                                                         \
+		"the trace's device D is that GPU of the power files; may be given again", KWHY_OPTION_LIST, \
+		offsetof(type, member.power_devices)},                                                       \
+		{"power-zone", 0, "ZONE", "zone of power logs that name none: +02:00, UTC or local",         \
+			KWHY_OPTION_TEXT, offsetof(type, member.power_zone)},                                \
+		{"profile", 0, "FILE", "machine profile (default: the bundled one of that GPU)",             \
+			KWHY_OPTION_TEXT, offsetof(type, member.profile)},                                   \
 		{"powers", 0, "FILE", "powers of kernels that another recording taught; may be given again", \
 			KWHY_OPTION_LIST, offsetof(type, member.powers)},                                    \
 		{"partial", 0, NULL, "take what is whole, skip and count the rest", KWHY_OPTION_FLAG,        \

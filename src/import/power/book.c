@@ -38,18 +38,27 @@ static enum kwhy_status refuse_unknown(const struct kwhy_power_log *log, struct 
  */
 static enum kwhy_status refuse_nothing(const struct kwhy_power_log *log, struct kwhy_error *error)
 {
-	if (!log->dialect)
-		return refuse_unknown(log, error);
+	const struct kwhy_power_dialect *dialect = log->dialect;
+
+	if (log->is_headless && !dialect)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s has no head, its first line is a row; write it without \"noheader\", or put the "
+			"names of its "
+			"columns, the list of --query-gpu, before it",
+			log->path);
 	if (log->unread > 0)
 		return kwhy_fail(error, KWHY_E_INPUT,
-			"%s looks like %s, but of %" PRIu64 " rows none could be read; %s %" PRIu64
+			"%s looks like %s, and none of its rows, %" PRIu64 ", could be read; %s %" PRIu64
 			": %s; %s",
-			log->path, log->dialect->tool, log->unread, log->is_lines ? "line" : "record",
-			log->first_unread, log->unread_words, log->dialect->cure);
+			log->path, dialect ? dialect->tool : "JSON", log->unread,
+			log->is_lines ? "line" : "record", log->first_unread, log->unread_words,
+			dialect ? dialect->cure : "docs/formats/power-logs.md says what can be read");
+	if (!dialect)
+		return refuse_unknown(log, error);
 	return kwhy_fail(error, KWHY_E_INPUT,
-		"%s looks like %s and holds no readings: %" PRIu64 " of %" PRIu64
+		"%s looks like %s and holds no readings: %" PRIu64 " in %" PRIu64
 		" rows say [N/A] or the like; %s",
-		log->path, log->dialect->tool, log->empty, log->rows, log->dialect->cure);
+		log->path, dialect->tool, log->empty, log->rows, dialect->cure);
 }
 
 static enum kwhy_status check_clock(
@@ -227,8 +236,8 @@ static enum kwhy_status add_notes(const struct booking *booking, struct kwhy_err
 			error,
 			"%s: %" PRIu64 " of %" PRIu64 " rows could not be read, the first at %s %" PRIu64
 			": %s.",
-			log->path, log->unread, log->unread > log->rows ? log->unread : log->rows,
-			log->is_lines ? "line" : "record", log->first_unread, log->unread_words);
+			log->path, log->unread, log->rows, log->is_lines ? "line" : "record",
+			log->first_unread, log->unread_words);
 	if (!status && log->empty > 0)
 		status = kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "power-empty", error,
 			"%s: %" PRIu64 " readings are empty, [N/A] or the like.", log->path, log->empty);

@@ -189,6 +189,15 @@ static enum kwhy_status add_row(struct reader *reader, uint64_t place, struct kw
 	return kwhy_power_log_add(reader->log, place, &row, values, count, error);
 }
 
+/* A table may have been written without its head, as nvidia-smi does with "noheader". */
+static void note_first(struct reader *reader, uint64_t line)
+{
+	struct kwhy_power_stamp stamp;
+
+	reader->log->is_headless |= line == 1 && !reader->has_head && reader->field_count > 1 &&
+		kwhy_power_stamp_read(reader->fields[0], &stamp);
+}
+
 static enum kwhy_status read_line(struct reader *reader, struct kwhy_line line, struct kwhy_error *error)
 {
 	const struct kwhy_span trimmed = kwhy_span_trim((struct kwhy_span){line.bytes, line.length});
@@ -200,6 +209,7 @@ static enum kwhy_status read_line(struct reader *reader, struct kwhy_line line, 
 		return KWHY_OK;
 	if (!reader->has_head || *line.bytes == '#' || has_entities(&line)) {
 		try_head(reader, line);
+		note_first(reader, line.number);
 		return KWHY_OK;
 	}
 	words = split_row(reader, &line);

@@ -140,7 +140,7 @@ static enum kwhy_status add_point(
 	take_reading(&readings, json_array_get(point, 1), meaning);
 	if (readings.count > 0)
 		return add_record(walk, scope, &readings);
-	kwhy_power_log_skip(walk->log, ++walk->records, span_of(""), "is a point without a value");
+	kwhy_power_log_skip(walk->log, ++walk->records, span_of(""), "a point has no value");
 	return KWHY_OK;
 }
 
@@ -170,7 +170,7 @@ static enum kwhy_status read_series(struct walk *walk, const json_t *series, con
 
 	if (!json_is_string(name)) {
 		kwhy_power_log_skip(walk->log, ++walk->records, span_of(""),
-			"is the name of a series; ask for the bare metric, without a function around it");
+			"a series has no name: ask for the bare metric, without a function around it");
 		return KWHY_OK;
 	}
 	meaning = kwhy_power_name_read(NULL, span_of(json_string_value(name)));

@@ -28,10 +28,12 @@ void kwhy_power_log_skip(struct kwhy_power_log *log, uint64_t place, struct kwhy
 {
 	char shown[3 * SHOWN_BYTES + 1];
 
+	log->rows++;
 	if (log->unread++ > 0)
 		return;
 	kwhy_text_sanitize(shown, text.bytes, text.length > SHOWN_BYTES ? SHOWN_BYTES : text.length);
-	snprintf(log->unread_words, sizeof(log->unread_words), "\"%s\" %s", shown, words);
+	snprintf(log->unread_words, sizeof(log->unread_words), "%s%s%s%s", text.length > 0 ? "\"" : "", shown,
+		text.length > 0 ? "\" " : "", words);
 	log->first_unread = place;
 }
 
@@ -196,7 +198,7 @@ static const char *read_times(const struct kwhy_power_log *log, const struct kwh
 	struct kwhy_power_stamp stamp;
 
 	if (!kwhy_power_stamp_read(when, &stamp))
-		return when.length > 0 ? "is no time" : "stands where a time was to be";
+		return when.length > 0 ? "is no time" : "the row has no time";
 	entry->time_ns = stamp.time_ns;
 	entry->is_local = stamp.is_local;
 	return read_window(log, row, entry) ? NULL : "begins no window of a known length";
@@ -265,12 +267,11 @@ enum kwhy_status kwhy_power_log_add(struct kwhy_power_log *log, uint64_t place,
 	char joined[64];
 	const struct kwhy_span when = time_text(row, joined, sizeof(joined));
 	const struct kwhy_span run = part(row, KWHY_POWER_ROLE_RUN);
-	struct kwhy_power_entry entry = {0};
+	struct kwhy_power_entry entry = {.place = place < UINT32_MAX ? (uint32_t)place : UINT32_MAX};
 	struct kwhy_span wrong = {NULL, 0};
 	enum kwhy_status status = KWHY_OK;
 	const char *words = read_times(log, row, when, &entry);
 
-	log->rows++;
 	if (!words && is_sum_of_several(row))
 		words = "begins a row that is the sum of several GPUs, and nobody knows the share of each";
 	if (words) {
@@ -281,7 +282,9 @@ enum kwhy_status kwhy_power_log_add(struct kwhy_power_log *log, uint64_t place,
 		status = kwhy_names_intern(&log->names, run.bytes, run.length, &entry.run, error);
 	for (size_t i = 0; !status && i < count; i++)
 		status = add_values(log, row, entry, &values[i], &wrong, error);
-	if (!status && wrong.bytes)
+	if (wrong.bytes)
 		kwhy_power_log_skip(log, place, wrong, "is no amount in its column's unit");
+	else
+		log->rows++;
 	return status;
 }

@@ -19,9 +19,11 @@ struct kwhy_power_entry {
 	int64_t length_ns; /* of a window; else 0 */
 	int64_t value;	   /* milliwatts or microjoules */
 	uint32_t key;
-	uint32_t run;  /* of a window: name in `names`; 0: none */
-	uint8_t role;  /* enum kwhy_power_role, a reading's */
-	bool is_local; /* the time has no zone */
+	uint32_t run;	/* of a window: name in `names`; 0: none */
+	uint32_t place; /* its line, of JSON its number among the records; the last one counted where there
+			   are more */
+	uint8_t role;	/* enum kwhy_power_role, a reading's */
+	bool is_local;	/* the time has no zone */
 };
 
 struct kwhy_power_log {
@@ -36,7 +38,8 @@ struct kwhy_power_log {
 	uint64_t unread;
 	uint64_t first_unread; /* its line, of JSON its number among the records */
 	char unread_words[224];
-	bool is_lines; /* first_unread is a line */
+	bool is_lines;	  /* first_unread is a line */
+	bool is_headless; /* a table whose first line is a row */
 	bool ended_early;
 };
 
@@ -64,7 +67,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_power_log_add(struct kwhy_power_log *log, ui
 	const struct kwhy_power_row_text *row, const struct kwhy_power_value *values, size_t count,
 	struct kwhy_error *error);
 
-/* Counts a row that says nothing here. `words` stand behind the text of it: "is no time". */
+/* Counts a row that says nothing here. `words` stand behind the text of it, "is no time", or alone if that is
+ * empty. */
 void kwhy_power_log_skip(
 	struct kwhy_power_log *log, uint64_t place, struct kwhy_span text, const char *words);
 

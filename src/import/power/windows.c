@@ -64,8 +64,8 @@ static enum kwhy_status chain(struct kwhy_power_log *log, struct unrolled *out, 
 			add(out, window, start_ns, 0);
 		}
 		if (start_of(window) < end_ns) {
-			kwhy_power_log_skip(log, i + 1, (struct kwhy_span){"window", 6},
-				"lies within another one, whose energy holds its own");
+			kwhy_power_log_skip(log, window->place, (struct kwhy_span){"", 0},
+				"the window begins within another one, whose energy holds its own");
 			continue;
 		}
 		gaps_ns += start_of(window) - end_ns;
@@ -102,7 +102,9 @@ static enum kwhy_status choose_run(struct kwhy_power_log *log, const struct kwhy
 				kwhy_names_get(&log->names, log->entries[i].run));
 		first = first ? first : &log->entries[i];
 	}
-	for (size_t i = 0; first && i < log->entry_count; i++) {
+	if (!first) /* both times are told when they are compared */
+		first = &log->entries[log->entry_count - 1];
+	for (size_t i = 0; i < log->entry_count; i++) {
 		if (log->entries[i].run != first->run)
 			continue;
 		if (out->count == 0)
@@ -126,13 +128,13 @@ enum kwhy_status kwhy_power_windows_unroll(
 		return kwhy_fail_memory(error, "the windows of a power log");
 	qsort(log->entries, log->entry_count, sizeof(*log->entries), compare);
 	status = has_runs ? choose_run(log, work_unix, &out, error) : chain(log, &out, error);
-	if (!status && out.count > 0) { /* none overlaps: both windows are told when they are compared */
-		free(log->entries);
-		log->entries = out.entries;
-		log->entry_count = out.count;
-		log->entry_capacity = 2 * log->entry_count;
-		return KWHY_OK;
+	if (status) {
+		free(out.entries);
+		return status;
 	}
-	free(out.entries);
-	return status;
+	log->entry_capacity = 2 * log->entry_count;
+	log->entry_count = out.count;
+	free(log->entries);
+	log->entries = out.entries;
+	return KWHY_OK;
 }

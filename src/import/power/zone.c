@@ -61,16 +61,31 @@ static struct kwhy_power_window local_window(const struct kwhy_power_log *log)
 	return window;
 }
 
+/* Windows lie apart; readings are one stretch. */
+static bool lies_beside(const struct kwhy_power_log *log, const struct kwhy_power_window *all,
+	const struct kwhy_power_window *work, int64_t offset_ns)
+{
+	bool found = false;
+
+	if (log->entries[0].length_ns == 0)
+		return all->start_ns - offset_ns <= work->end_ns && all->end_ns - offset_ns >= work->start_ns;
+	for (size_t i = 0; !found && i < log->entry_count; i++) {
+		const struct kwhy_power_entry *entry = &log->entries[i];
+
+		found = entry->is_local && entry->time_ns - entry->length_ns - offset_ns <= work->end_ns &&
+			entry->time_ns - offset_ns >= work->start_ns;
+	}
+	return found;
+}
+
 /* How many zones make the log overlap the work; *out_quarters: the last of them. */
-static size_t count_zones(const struct kwhy_power_window *log, const struct kwhy_power_window *work,
-	int64_t origin_ns, int *out_quarters)
+static size_t count_zones(const struct kwhy_power_log *log, const struct kwhy_power_window *all,
+	const struct kwhy_power_window *work, int64_t origin_ns, int *out_quarters)
 {
 	size_t count = 0;
 
 	for (int quarters = QUARTERS_LEAST; quarters <= QUARTERS_MOST; quarters++) {
-		const int64_t offset_ns = quarters * QUARTER_S * second_ns + origin_ns;
-
-		if (log->start_ns - offset_ns > work->end_ns || log->end_ns - offset_ns < work->start_ns)
+		if (!lies_beside(log, all, work, quarters * QUARTER_S * second_ns + origin_ns))
 			continue;
 		*out_quarters = quarters;
 		count++;
@@ -103,7 +118,7 @@ enum kwhy_status kwhy_power_zone_apply(struct kwhy_power_log *log, struct kwhy_r
 		return apply_stated(log, options->power_zone, error);
 	if (!window.known || !work.known || !recording->unix_clock)
 		return KWHY_OK;
-	count = count_zones(&window, &work, recording->origin_unix_ns, &quarters);
+	count = count_zones(log, &window, &work, recording->origin_unix_ns, &quarters);
 	if (count > 1)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%s has times without a zone, and %zu zones would lay it beside the trace; say in "
