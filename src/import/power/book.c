@@ -214,6 +214,43 @@ static enum kwhy_status refuse_elsewhere(const struct booking *booking, struct k
 		device->uuid ? ", " : "", device->uuid ? device->uuid : "", device->index);
 }
 
+static bool has_whole_seconds(const struct kwhy_power_log *log)
+{
+	for (size_t i = 0; i < log->entry_count; i++)
+		if (log->entries[i].time_ns % 1000000000 != 0)
+			return false;
+	return log->dialect->cuts_seconds;
+}
+
+/* What the log said less of than there was. */
+static enum kwhy_status add_notes_of_rows(const struct booking *booking, struct kwhy_error *error)
+{
+	const struct kwhy_power_log *log = booking->log;
+	struct kwhy_recording *recording = booking->recording;
+	enum kwhy_status status = KWHY_OK;
+
+	if (log->unread > 0)
+		status = kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "power-rows-unread",
+			error,
+			"%s: %" PRIu64 " of %" PRIu64 " rows could not be read, the first at %s %" PRIu64
+			": %s.",
+			log->path, log->unread, log->rows, log->is_lines ? "line" : "record",
+			log->first_unread, log->unread_words);
+	if (!status && log->empty > 0)
+		status = kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "power-empty", error,
+			"%s: %" PRIu64 " readings are empty, [N/A] or the like.", log->path, log->empty);
+	if (!status && log->ended_early)
+		status = kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "power-truncated", error,
+			"%s ends early or is damaged: readings are missing.", log->path);
+	if (!status && has_whole_seconds(log))
+		status = kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "power-whole-seconds",
+			error,
+			"%s has times of whole seconds, cut off: each reading is up to a second later than "
+			"it says.",
+			log->path);
+	return status;
+}
+
 static enum kwhy_status add_notes(const struct booking *booking, struct kwhy_error *error)
 {
 	const struct kwhy_power_log *log = booking->log;
@@ -231,20 +268,7 @@ static enum kwhy_status add_notes(const struct booking *booking, struct kwhy_err
 			"CUDA_VISIBLE_DEVICES "
 			"was set, they differ; --power-device says which is which.",
 			log->path);
-	if (!status && log->unread > 0)
-		status = kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "power-rows-unread",
-			error,
-			"%s: %" PRIu64 " of %" PRIu64 " rows could not be read, the first at %s %" PRIu64
-			": %s.",
-			log->path, log->unread, log->rows, log->is_lines ? "line" : "record",
-			log->first_unread, log->unread_words);
-	if (!status && log->empty > 0)
-		status = kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "power-empty", error,
-			"%s: %" PRIu64 " readings are empty, [N/A] or the like.", log->path, log->empty);
-	if (!status && log->ended_early)
-		status = kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "power-truncated", error,
-			"%s ends early or is damaged: readings are missing.", log->path);
-	return status;
+	return status ? status : add_notes_of_rows(booking, error);
 }
 
 static enum kwhy_status book(

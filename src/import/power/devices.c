@@ -85,14 +85,9 @@ static enum kwhy_status find_statement(const struct kwhy_import_options *options
 	return status;
 }
 
-/* ROCm builds of Kineto number devices as HSA's agents, the CPUs first. */
-static bool numbers_are_agents(const struct kwhy_recording *recording)
+static bool has_hip_calls(const struct kwhy_recording *recording)
 {
-	bool is_kineto = false;
-
-	for (size_t i = 0; i < recording->source_count; i++)
-		is_kineto |= recording->sources[i].format == KWHY_FORMAT_KINETO;
-	for (size_t i = 0; is_kineto && i < recording->names.count; i++) {
+	for (size_t i = 0; i < recording->names.count; i++) {
 		const char *name = kwhy_names_get(&recording->names, (uint32_t)i);
 
 		if (!strncmp(name, "hip", 3) && name[3] >= 'A' && name[3] <= 'Z')
@@ -101,11 +96,24 @@ static bool numbers_are_agents(const struct kwhy_recording *recording)
 	return false;
 }
 
+/* ROCm builds of Kineto may number devices as HSA's agents. Of these 0 is a CPU: who has a device 0 does not.
+ */
+static bool numbers_are_agents(const struct kwhy_recording *recording)
+{
+	bool is_kineto = false;
+
+	for (size_t i = 0; i < recording->source_count; i++)
+		is_kineto |= recording->sources[i].format == KWHY_FORMAT_KINETO;
+	for (size_t i = 0; i < recording->device_count; i++)
+		is_kineto &= recording->devices[i].index != 0;
+	return is_kineto && has_hip_calls(recording);
+}
+
 static enum kwhy_status refuse_agents(int32_t index, const char *path, struct kwhy_error *error)
 {
 	return kwhy_fail(error, KWHY_E_INPUT,
 		"%s has numbers of GPUs, and the trace's device %" PRId32
-		" is ROCm's number of an agent, CPUs among them; say which GPU it is with --power-device "
+		" may be ROCm's number of an agent, CPUs among them; say which GPU it is with --power-device "
 		"%" PRId32 "=GPU",
 		path, index, index);
 }

@@ -51,6 +51,7 @@ struct kwhy_power_dialect {
 	enum kwhy_power_shape shape;
 	bool has_entities; /* lines begin with "GPU 0" under "#Entity": its names are too short for other
 			      forms */
+	bool cuts_seconds; /* its times are whole seconds, the rest cut off */
 	const char *cure;  /* how a log with times and names of GPUs is made, to stand behind "; " */
 };
 

@@ -169,6 +169,20 @@ static void rows_that_are_not_understood_are_counted_and_the_first_is_told(void 
 	kwhy_recording_free(recording);
 }
 
+static void times_whose_seconds_were_cut_are_said_to_be(void **state)
+{
+	static const char *const logs[] = {"amd-smi.csv", "dmon.txt", "codecarbon.csv", "dcgm-range.json"};
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		struct kwhy_recording *recording = work_on("# device 0 uuid=" UUID_0 "\n");
+
+		OK(import(recording, logs[i]));
+		assert_int_equal(note_of(recording, "power-whole-seconds") != NULL, i < 3);
+		kwhy_recording_free(recording);
+	}
+}
+
 static void gpus_are_known_by_uuid_and_a_wrong_one_is_refused(void **state)
 {
 	struct kwhy_recording *recording = work_on("# device 0 uuid=" UUID_1 "\n");
@@ -278,7 +292,7 @@ static void numbers_of_rocm_s_agents_are_no_numbers_of_meters(void **state)
 
 	(void)state;
 	refused(import_power(recording, NODE_WIDE, false),
-		"device 2 is ROCm's number of an agent, CPUs among them; say which GPU it is with "
+		"device 2 may be ROCm's number of an agent, CPUs among them; say which GPU it is with "
 		"--power-device 2=GPU");
 	write_file(path, NODE_WIDE, strlen(NODE_WIDE));
 	OK(kwhy_import_power(recording, path, &options, &error));
@@ -289,6 +303,18 @@ static void numbers_of_rocm_s_agents_are_no_numbers_of_meters(void **state)
 	says(import(recording, "rocm-smi.json"), "holds no readings of what the trace shows");
 	OK(import_log(recording, "rocm-smi.json", &options));
 	assert_int_equal(recording->power[0].value[0], 245000);
+	kwhy_recording_free(recording);
+}
+
+static void agent_0_is_a_cpu_so_that_a_device_0_has_the_number_of_a_meter(void **state)
+{
+	struct kwhy_recording *recording = recording_of(HEADER WORK("0")
+			WORK("2") "sync,hipDeviceSynchronize,,,1795245134000000000,1795245136000000000,,,\n");
+
+	(void)state;
+	recording->sources[0].format = KWHY_FORMAT_KINETO;
+	OK(import_power(recording, NODE_WIDE, false));
+	assert_int_equal(recording->power_count, 2);
 	kwhy_recording_free(recording);
 }
 
@@ -482,12 +508,14 @@ int main(void)
 		cmocka_unit_test(each_tool_s_log_has_its_joules_on_the_trace_s_clock),
 		cmocka_unit_test(what_is_not_understood_is_refused_with_its_place_and_how_to_make_it),
 		cmocka_unit_test(rows_that_are_not_understood_are_counted_and_the_first_is_told),
+		cmocka_unit_test(times_whose_seconds_were_cut_are_said_to_be),
 		cmocka_unit_test(gpus_are_known_by_uuid_and_a_wrong_one_is_refused),
 		cmocka_unit_test(gpus_are_known_by_their_address_on_the_bus),
 		cmocka_unit_test(by_number_alone_a_log_of_more_gpus_is_taken_with_a_warning),
 		cmocka_unit_test(of_several_hosts_the_number_is_not_enough),
 		cmocka_unit_test(who_knows_better_says_which_gpu_a_device_is),
 		cmocka_unit_test(numbers_of_rocm_s_agents_are_no_numbers_of_meters),
+		cmocka_unit_test(agent_0_is_a_cpu_so_that_a_device_0_has_the_number_of_a_meter),
 		cmocka_unit_test(nvml_s_power_is_of_now_before_ampere_and_a_mean_from_then_on),
 		cmocka_unit_test(the_only_zone_in_which_a_log_lies_beside_the_trace_is_its_own),
 		cmocka_unit_test(of_a_long_log_without_a_zone_the_zone_is_asked_for),
