@@ -50,7 +50,7 @@ const char *kwhy_csv_line_split(
 	*out_count = 0;
 	for (;; at++) {
 		if (*out_count == KWHY_CSV_LINE_FIELDS)
-			return "has more than 128 columns; is this a CSV file?";
+			return "has more than 512 columns; is this a CSV file?";
 		if (!take_field(line, length, &at, &fields[*out_count]))
 			return "a quoted field does not end before the next comma or the end of the line; "
 			       "double the quotes inside it";

@@ -8,7 +8,7 @@
  * One line of a comma-separated file. Fields are trimmed; they may be quoted as RFC 4180 says, but not go
  * over the line's end. Nothing is allocated.
  */
-#define KWHY_CSV_LINE_FIELDS 128 /* at most */
+#define KWHY_CSV_LINE_FIELDS 512 /* at most */
 
 /*
  * Cuts a line, without its end, into fields that lie in it: quotes are resolved in place. NULL: good; else

@@ -32,18 +32,24 @@ static enum kwhy_status look_up(struct reader *reader, int32_t index, struct kwh
 	const struct kwhy_recording *recording = reader->recording;
 	unsigned char place = PLACE_ABSENT;
 	enum kwhy_status status = KWHY_OK;
+	bool is_stated = true;
 	int32_t number;
 
 	for (uint32_t device = 0; !status && device < recording->device_count; device++) {
+		bool own;
+
 		status = kwhy_power_devices_number(
-			recording, device, reader->options, reader->books.path, &number, error);
+			&recording->devices[device], reader->options, &number, &own, error);
 		if (status || number != index)
 			continue;
+		is_stated &= own;
 		place = place == PLACE_ABSENT ? PLACE_DEVICE : PLACE_AMBIGUOUS;
 		reader->devices[index] = device;
 	}
 	reader->places[index] = place;
-	return status;
+	return status || is_stated
+		? status
+		: kwhy_power_devices_check_number(recording, index, reader->books.path, error);
 }
 
 static enum kwhy_status find_device(struct reader *reader, int32_t index, uint32_t *out_device,

@@ -43,7 +43,7 @@ static const char *split_blanks(struct reader *reader, struct kwhy_span line, si
 	reader->field_count = first;
 	for (struct kwhy_span word = next_word(&line); word.length > 0; word = next_word(&line)) {
 		if (reader->field_count == KWHY_CSV_LINE_FIELDS)
-			return "begins a line of more than 128 columns";
+			return "begins a line of more than 512 columns";
 		reader->fields[reader->field_count++] = word;
 	}
 	return NULL;

@@ -109,8 +109,11 @@ static bool numbers_are_agents(const struct kwhy_recording *recording)
 	return is_kineto && has_hip_calls(recording);
 }
 
-static enum kwhy_status refuse_agents(int32_t index, const char *path, struct kwhy_error *error)
+enum kwhy_status kwhy_power_devices_check_number(
+	const struct kwhy_recording *recording, int32_t index, const char *path, struct kwhy_error *error)
 {
+	if (!numbers_are_agents(recording))
+		return KWHY_OK;
 	return kwhy_fail(error, KWHY_E_INPUT,
 		"%s has numbers of GPUs, and the trace's device %" PRId32
 		" may be ROCm's number of an agent, CPUs among them; say which GPU it is with --power-device "
@@ -118,20 +121,16 @@ static enum kwhy_status refuse_agents(int32_t index, const char *path, struct kw
 		path, index, index);
 }
 
-enum kwhy_status kwhy_power_devices_number(const struct kwhy_recording *recording, uint32_t device,
-	const struct kwhy_import_options *options, const char *path, int32_t *out, struct kwhy_error *error)
+enum kwhy_status kwhy_power_devices_number(const struct kwhy_device *device,
+	const struct kwhy_import_options *options, int32_t *out, bool *out_stated, struct kwhy_error *error)
 {
-	const struct kwhy_device *shown = &recording->devices[device];
 	struct statement statement;
-	bool is_stated;
-	enum kwhy_status status = find_statement(options, shown, &statement, &is_stated, error);
+	enum kwhy_status status = find_statement(options, device, &statement, out_stated, error);
 
 	if (status)
 		return status;
-	if (!is_stated && numbers_are_agents(recording))
-		return refuse_agents(shown->index, path, error);
-	*out = shown->index;
-	if (is_stated && !number_of(statement.meter, out))
+	*out = device->index;
+	if (*out_stated && !number_of(statement.meter, out))
 		*out = -1;
 	return KWHY_OK;
 }
@@ -259,7 +258,8 @@ struct finder {
 	const struct kwhy_power_log *log;
 	const struct kwhy_import_options *options;
 	uint32_t *devices;
-	bool has_agents, by_number;
+	bool has_hosts; /* of the log: those of the trace matter */
+	bool by_number;
 };
 
 static enum kwhy_status refuse_several(const struct finder *finder, uint32_t device,
@@ -292,7 +292,7 @@ static enum kwhy_status take_key(struct finder *finder, uint32_t device, size_t 
 static enum kwhy_status place_device(struct finder *finder, uint32_t device, struct kwhy_error *error)
 {
 	const struct kwhy_device *shown = &finder->recording->devices[device];
-	const char *host = host_of(finder->recording, device);
+	const char *host = finder->has_hosts ? host_of(finder->recording, device) : NULL;
 	const struct kwhy_power_key *first = NULL;
 	struct statement statement;
 	bool is_stated;
@@ -306,8 +306,11 @@ static enum kwhy_status place_device(struct finder *finder, uint32_t device, str
 
 		if (match == MATCH_NONE)
 			continue;
-		if (match == MATCH_NUMBER && finder->has_agents)
-			return refuse_agents(shown->index, finder->log->path, error);
+		if (match == MATCH_NUMBER)
+			status = kwhy_power_devices_check_number(
+				finder->recording, shown->index, finder->log->path, error);
+		if (status)
+			return status;
 		if (first && differ(first, key))
 			return refuse_several(finder, device, first, key, error);
 		first = key;
@@ -321,15 +324,14 @@ enum kwhy_status kwhy_power_devices_find(const struct kwhy_recording *recording,
 	const struct kwhy_power_log *log, const struct kwhy_import_options *options, uint32_t *out_devices,
 	bool *out_by_number, struct kwhy_error *error)
 {
-	struct finder finder = {.recording = recording,
-		.log = log,
-		.options = options,
-		.devices = out_devices,
-		.has_agents = numbers_are_agents(recording)};
+	struct finder finder = {
+		.recording = recording, .log = log, .options = options, .devices = out_devices};
 	enum kwhy_status status = KWHY_OK;
 
-	for (size_t i = 0; i < log->key_count; i++)
+	for (size_t i = 0; i < log->key_count; i++) {
 		out_devices[i] = KWHY_NONE;
+		finder.has_hosts |= log->keys[i].host != NULL;
+	}
 	for (uint32_t device = 0; !status && device < recording->device_count; device++)
 		status = place_device(&finder, device, error);
 	*out_by_number = finder.by_number;

@@ -16,10 +16,14 @@ KWHY_MUST_USE enum kwhy_status kwhy_power_devices_find(const struct kwhy_recordi
 
 /*
  * The number that a meter has for that device in a file that has numbers alone: the stated one, else the
- * trace's. -1: the statement is no number. Refuses numbers that are not those of meters.
+ * trace's. -1: what is stated is no number.
  */
-KWHY_MUST_USE enum kwhy_status kwhy_power_devices_number(const struct kwhy_recording *recording,
-	uint32_t device, const struct kwhy_import_options *options, const char *path, int32_t *out,
-	struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_power_devices_number(const struct kwhy_device *device,
+	const struct kwhy_import_options *options, int32_t *out, bool *out_stated, struct kwhy_error *error);
+
+/* Refuses a device whose number is not stated where the trace's numbers may be others than those of meters.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_power_devices_check_number(
+	const struct kwhy_recording *recording, int32_t index, const char *path, struct kwhy_error *error);
 
 #endif

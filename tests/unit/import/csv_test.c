@@ -274,7 +274,7 @@ static void a_line_without_end_is_refused_without_reading_the_file_into_memory(v
 	refused(import_bytes(recording, text, length, false), "longer than 64 KiB");
 	memset(text, ',', 1000);
 	text[1000] = '\n';
-	refused(import_bytes(recording, text, 1001, false), "more than 128 columns");
+	refused(import_bytes(recording, text, 1001, false), "more than 512 columns");
 	kwhy_recording_free(recording);
 	free(text);
 }

@@ -92,6 +92,7 @@ static void each_tool_s_log_has_its_joules_on_the_trace_s_clock(void **state)
 		{"dcgm-range.json", KWHY_METER_NVML_ENERGY, 7, -1750000000, 1860},
 		{"amd-smi.csv", KWHY_METER_ROCM_POWER, 7, -2000000000, 3000},
 		{"amd-smi.csv", KWHY_METER_ROCM_ENERGY, 7, -2000000000, 3003},
+		{"amd-smi-wide.csv", KWHY_METER_ROCM_POWER, 7, -2000000000, 4200},
 		{"amd-smi.json", KWHY_METER_ROCM_POWER, 6, -2000000000, 3000},
 		{"amd-smi.json", KWHY_METER_ROCM_ENERGY, 7, -2000000000, 3601.5},
 		{"rocm-smi.csv", KWHY_METER_ROCM_POWER, 7, -1875000000, 1440},
