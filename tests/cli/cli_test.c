@@ -161,6 +161,11 @@ static void a_file_that_cannot_be_read_is_named(void **state)
 	assert_fails(SPAWN("report", "no-such-file.json"), 1, "no-such-file.json");
 	assert_fails(SPAWN("report", "."), 1, "is a folder");
 	assert_fails(SPAWN("report", TINY, "--power", "no-such-power.csv"), 1, "no-such-power.csv");
+	assert_fails(SPAWN("report", TINY, "--power",
+			     KWHY_SOURCE_DIR "/tests/fuzz/corpus/power_log/dmon-without-times.txt"),
+		1,
+		"looks like nvidia-smi dmon, and none of its rows, 2, could be read; line 3: the row has no "
+		"time");
 	assert_fails(SPAWN("report", TINY, "--profile", "no-such-profile.json"), 1, "no-such-profile.json");
 	assert_fails(SPAWN("report", "/dev/null"), 1, "/dev/null");
 	assert_int_equal(kwhy_file_read(TINY, 1 << 20, &whole, &error), KWHY_OK);

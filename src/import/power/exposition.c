@@ -13,12 +13,12 @@ struct sample {
 	struct kwhy_power_value value;
 };
 
-/* What stands before the first of these characters, and *rest from it on. */
+/* What stands before the first of these characters, or a NUL, and *rest from it on. */
 static struct kwhy_span take_until(struct kwhy_span *rest, const char *any)
 {
 	struct kwhy_span out = {rest->bytes, 0};
 
-	while (out.length < rest->length && !memchr(any, rest->bytes[out.length], strlen(any)))
+	while (out.length < rest->length && !strchr(any, rest->bytes[out.length]))
 		out.length++;
 	rest->bytes += out.length;
 	rest->length -= out.length;
