@@ -83,9 +83,10 @@ static void ordinals_of_processes_are_mapped_to_physical_devices(void **state)
 		"INTEGER,"
 		"smCount INTEGER,uuid TEXT,maxWarpsPerSm INTEGER,threadsPerWarp INTEGER,maxRegistersPerSm "
 		"INTEGER,"
-		"maxShmemPerSm INTEGER);"
-		"INSERT INTO TARGET_INFO_GPU VALUES(2,'GPU two',1000,2000,132,'u2',64,32,65536,233472),"
-		"(3,'GPU three',0,0,0,NULL,NULL,'x',-1,0);"
+		"maxShmemPerSm INTEGER,busLocation TEXT);"
+		"INSERT INTO TARGET_INFO_GPU VALUES(2,'GPU "
+		"two',1000,2000,132,'u2',64,32,65536,233472,'0000:3b:00.0'),"
+		"(3,'GPU three',0,0,0,NULL,NULL,'x',-1,0,NULL);"
 		"CREATE TABLE TARGET_INFO_CUDA_DEVICE(gpuId INTEGER,cudaId INTEGER,pid INTEGER,uuid TEXT,"
 		"numMultiprocessors INTEGER);"
 		"INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES(2,0,7,'u2',132),(3,0,8,'u3',108);" KERNEL(
@@ -99,6 +100,8 @@ static void ordinals_of_processes_are_mapped_to_physical_devices(void **state)
 	assert_int_equal(recording->device_count, 2);
 	assert_string_equal(two->name, "GPU two");
 	assert_string_equal(two->uuid, "u2");
+	assert_string_equal(two->pci, "0000:3b:00.0");
+	assert_null(three->pci);
 	assert_int_equal(two->sm_count, 132);
 	assert_int_equal(two->threads_per_sm, 2048);
 	assert_int_equal(two->registers_per_sm, 65536);
