@@ -131,6 +131,8 @@ static enum kwhy_meter draw_of(const struct kwhy_device *device)
 	const bool is_instant = device->compute_major > 0 &&
 		(device->compute_major < 8 || (device->compute_major == 8 && device->compute_minor == 0));
 
+	if (device->name && !strncmp(device->name, "AMD ", 4)) /* of a table that both makers share */
+		return KWHY_METER_ROCM_POWER;
 	return is_instant ? KWHY_METER_NVML_INSTANT : KWHY_METER_NVML_AVERAGE;
 }
 

@@ -341,6 +341,17 @@ static void nvml_s_power_is_of_now_before_ampere_and_a_mean_from_then_on(void **
 	}
 }
 
+static void of_an_amd_gpu_a_table_that_both_makers_share_is_the_socket_s_power(void **state)
+{
+	struct kwhy_recording *recording = work_on(
+		"# device 0 uuid=" UUID_0 " name=\"AMD Instinct MI300X\"\n");
+
+	(void)state;
+	OK(import(recording, "srt-slurm.csv"));
+	assert_int_equal(recording->power[0].meter, KWHY_METER_ROCM_POWER);
+	kwhy_recording_free(recording);
+}
+
 static void the_only_zone_in_which_a_log_lies_beside_the_trace_is_its_own(void **state)
 {
 	struct kwhy_recording *recording = work_on("");
@@ -518,6 +529,7 @@ int main(void)
 		cmocka_unit_test(numbers_of_rocm_s_agents_are_no_numbers_of_meters),
 		cmocka_unit_test(agent_0_is_a_cpu_so_that_a_device_0_has_the_number_of_a_meter),
 		cmocka_unit_test(nvml_s_power_is_of_now_before_ampere_and_a_mean_from_then_on),
+		cmocka_unit_test(of_an_amd_gpu_a_table_that_both_makers_share_is_the_socket_s_power),
 		cmocka_unit_test(the_only_zone_in_which_a_log_lies_beside_the_trace_is_its_own),
 		cmocka_unit_test(of_a_long_log_without_a_zone_the_zone_is_asked_for),
 		cmocka_unit_test(a_log_of_another_time_is_refused_with_both_windows),
