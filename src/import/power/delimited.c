@@ -49,25 +49,23 @@ static const char *split_blanks(struct reader *reader, struct kwhy_span line, si
 	return NULL;
 }
 
-static bool begins(struct kwhy_span text, const char *with)
-{
-	return text.length >= strlen(with) && !memcmp(text.bytes, with, strlen(with));
-}
-
-/* Makes of "TIME GPU 0 61.3 7" the fields TIME, GPU 0, 61.3 and 7, and of a head the same. */
+/*
+ * Makes of "TIME GPU 0 61.3 7" the fields TIME, GPU 0, 61.3 and 7, and of a head the same. Instances of a GPU
+ * ("GPU-I 0") have numbers of their own and no power.
+ */
 static const char *split_entities(struct reader *reader, struct kwhy_span line)
 {
 	struct kwhy_span rest = line, word = next_word(&rest), number;
 	const char *words;
 
-	while (word.length > 0 && !begins(word, "GPU") && !kwhy_span_is(word, entity_head) &&
+	while (word.length > 0 && !kwhy_span_is(word, "GPU") && !kwhy_span_is(word, entity_head) &&
 		!kwhy_span_is(word, "ID"))
 		word = next_word(&rest);
 	reader->field_count = 0;
 	if (word.length == 0 || kwhy_span_is(word, "ID")) /* the line of units */
 		return word.length ? NULL : "begins a line of no GPU";
 	reader->fields[0] = kwhy_span_trim((struct kwhy_span){line.bytes, (size_t)(word.bytes - line.bytes)});
-	if (begins(word, "GPU")) {
+	if (kwhy_span_is(word, "GPU")) {
 		number = next_word(&rest);
 		word.length = (size_t)(number.bytes + number.length - word.bytes);
 	}

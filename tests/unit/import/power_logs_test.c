@@ -168,6 +168,11 @@ static void rows_that_are_not_understood_are_counted_and_the_first_is_told(void 
 	assert_non_null(strstr(note_of(recording, "power-empty")->text, "2 readings are empty"));
 	assert_null(note_of(recording, "power-rows-unread"));
 	kwhy_recording_free(recording);
+	recording = work_on("");
+	OK(import(recording, "dcgmi-dmon.txt"));
+	assert_non_null(strstr(note_of(recording, "power-rows-unread")->text,
+		"1 of 15 rows could not be read, the first at line 5: \"1795245132.500000 GPU-I 0"));
+	kwhy_recording_free(recording);
 }
 
 static void times_whose_seconds_were_cut_are_said_to_be(void **state)
