@@ -27,12 +27,12 @@ _kwhy()
 	case $command in
 	"record") options="--output -o --one-file --delay --duration --range --duty --window --graphs --memory --no-calls --power-only --progress --gauges --max-size --work --count --device --meter --replay --quiet -q --help -h" ;;
 	"probe") options="--output -o --one-file --within --budget --memory --verify --skip --seed --share --burst --append --progress --gauges --max-size --work --count --device --meter --replay --quiet -q --help -h" ;;
-	"report") options="--power --plan --output -o --json --csv --no-color --profile --powers --partial --assume-power --price --intensity --place --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
-	"compare") options="--power-a --power-b --trace-a --trace-b --fail-if --projected --output -o --json --no-color --profile --powers --partial --assume-power --price --intensity --place --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
-	"whatif") options="--plan --numerics --keep-on-device --pack-h2d --pack-d2h --thin-collectives --bigger-batch --batch --fuse --pool --drop-waits --event-waits --join-waits --pinned --overlap-copies --overlap-collectives --prefetch --graph --host-speed --power --output -o --json --no-color --profile --powers --partial --assume-power --price --intensity --place --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
-	"replay") options="--backend --device --repeat --seconds --keep-on-device --pack-h2d --pack-d2h --thin-collectives --bigger-batch --batch --fuse --pool --drop-waits --event-waits --join-waits --pinned --overlap-copies --overlap-collectives --prefetch --graph --host-speed --power --output -o --json --no-color --profile --powers --partial --assume-power --price --intensity --place --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
+	"report") options="--power --plan --output -o --json --csv --no-color --power-device --power-zone --profile --powers --partial --assume-power --price --intensity --place --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
+	"compare") options="--power-a --power-b --trace-a --trace-b --fail-if --projected --output -o --json --no-color --power-device --power-zone --profile --powers --partial --assume-power --price --intensity --place --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
+	"whatif") options="--plan --numerics --keep-on-device --pack-h2d --pack-d2h --thin-collectives --bigger-batch --batch --fuse --pool --drop-waits --event-waits --join-waits --pinned --overlap-copies --overlap-collectives --prefetch --graph --host-speed --power --output -o --json --no-color --power-device --power-zone --profile --powers --partial --assume-power --price --intensity --place --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
+	"replay") options="--backend --device --repeat --seconds --keep-on-device --pack-h2d --pack-d2h --thin-collectives --bigger-batch --batch --fuse --pool --drop-waits --event-waits --join-waits --pinned --overlap-copies --overlap-collectives --prefetch --graph --host-speed --power --output -o --json --no-color --power-device --power-zone --profile --powers --partial --assume-power --price --intensity --place --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	"doctor") options="--device --output -o --json --no-color --verbose -v --help -h" ;;
-	"export") options="--to --output -o --power --profile --powers --partial --assume-power --price --intensity --place --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
+	"export") options="--to --output -o --power --power-device --power-zone --profile --powers --partial --assume-power --price --intensity --place --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	"stat") options="--repeat -r --warmup --work --metric --interval -I --idle-baseline --device --meter --replay --save-power --powers --json --csv --output -o --verbose -v --help -h" ;;
 	"calibrate") options="--device --output -o --json --save --from --seconds --quick --seed --quiet -q --help -h" ;;
 	"verify") options="--json --help -h" ;;
@@ -41,7 +41,7 @@ _kwhy()
 	"model cost") options="--price --hourly-price --joules --seconds --work --runs-per-day --pue --output -o --json --help -h" ;;
 	"model carbon") options="--place --intensity --list --car --joules --seconds --work --runs-per-day --pue --output -o --json --help -h" ;;
 	"model tokens") options="--tokens --phase --joules --seconds --output -o --json --help -h" ;;
-	"model power") options="--fit --power --profile --device --window --partial --output -o --json --help -h" ;;
+	"model power") options="--fit --power --profile --device --window --power-device --power-zone --partial --output -o --json --help -h" ;;
 	"model cap") options="--slower --output -o --json --help -h" ;;
 	"model scale") options="--at --output -o --json --help -h" ;;
 	"model roofline") options="--ops --arithmetic --memory --flop-per-s --byte-per-s --joules-per-flop --joules-per-byte --constant --output -o --json --help -h" ;;
