@@ -34,6 +34,7 @@ static void free_columns(struct kwhy_recording *recording)
 #undef X
 	free(recording->activities.first);
 	free(recording->calls.first);
+	kwhy_host_ranges_done(&recording->host_ranges);
 }
 
 void kwhy_recording_free(struct kwhy_recording *recording)

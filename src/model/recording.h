@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/names.h"
 #include "base/status.h"
+#include "model/host_range.h"
 #include "model/meter.h"
 
 #include <stdbool.h>
@@ -448,6 +449,7 @@ struct kwhy_recording {
 
 	struct kwhy_activities activities;
 	struct kwhy_calls calls;
+	struct kwhy_host_ranges host_ranges;
 	struct kwhy_lost lost;
 };
 

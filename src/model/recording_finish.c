@@ -546,6 +546,8 @@ enum kwhy_status kwhy_recording_finish(struct kwhy_recording *recording, struct 
 	if (!status)
 		status = index_calls(recording, error);
 	if (!status)
+		status = kwhy_host_ranges_finish(recording, error);
+	if (!status)
 		status = classify_calls(recording, error);
 	if (!status)
 		status = link_calls(recording, error);

@@ -37,6 +37,21 @@ const char *kwhy_memory_kind_name(enum kwhy_memory_kind kind)
 	return names[kind];
 }
 
+const char *kwhy_host_kind_name(enum kwhy_host_kind kind)
+{
+	static const char *const names[KWHY_HOST_KIND_COUNT] = {
+		[KWHY_HOST_NVTX] = "nvtx",
+		[KWHY_HOST_USER] = "user",
+		[KWHY_HOST_STEP] = "step",
+		[KWHY_HOST_OPERATOR] = "operator",
+		[KWHY_HOST_PYTHON] = "python",
+		[KWHY_HOST_SYSTEM] = "system",
+		[KWHY_HOST_FRAME] = "frame",
+	};
+
+	return names[kind];
+}
+
 const char *kwhy_choice_name(enum kwhy_choice choice)
 {
 	static const char *const names[KWHY_CHOICE_COUNT] = {
