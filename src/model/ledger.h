@@ -288,6 +288,31 @@ static inline struct kwhy_account kwhy_account_told(
 	return told;
 }
 
+/* What an idle device waited for, as far as host ranges tell. */
+enum kwhy_host_wait_reason {
+	KWHY_HOST_WAIT_RANGE,	 /* the host was in a range */
+	KWHY_HOST_WAIT_OUTSIDE,	 /* ... in none */
+	KWHY_HOST_WAIT_LAUNCHED, /* the work had been launched and had not begun */
+	KWHY_HOST_WAIT_UNLINKED, /* no call is known to have issued the work that ended the gap */
+	KWHY_HOST_WAIT_REASON_COUNT
+};
+
+const char *kwhy_host_wait_reason_name(enum kwhy_host_wait_reason reason); /* "range", "outside", ... */
+
+/*
+ * Idle time of a device while one range was the innermost of the host (model/host_time.h). The sums of a
+ * device add up to its idle time, exactly.
+ */
+struct kwhy_host_sum {
+	uint32_t what;	     /* enum kwhy_host_wait_reason */
+	uint32_t kind;	     /* enum kwhy_host_kind, of a range */
+	uint32_t name;	     /* 0: steps, all together, outside of ranges in them */
+	uint32_t file, line; /* where the user's code had got there; 0: unknown */
+	uint64_t gaps;	     /* with some of that in them */
+	int64_t time_ns;
+	int64_t longest_ns; /* in one gap */
+};
+
 struct kwhy_device_ledger {
 	struct kwhy_coverage_sum coverage;
 	struct kwhy_device_time time;
@@ -303,6 +328,8 @@ struct kwhy_device_ledger {
 	struct kwhy_power_class *classes;
 	size_t class_count;
 	struct kwhy_energy_curve curve;
+	struct kwhy_host_sum *host_sums; /* by time_ns, descending */
+	size_t host_sum_count;
 	uint32_t *account_of; /* [activities of this device], by row less activities.first[device] */
 };
 

@@ -52,6 +52,18 @@ const char *kwhy_host_kind_name(enum kwhy_host_kind kind)
 	return names[kind];
 }
 
+const char *kwhy_host_wait_reason_name(enum kwhy_host_wait_reason reason)
+{
+	static const char *const names[KWHY_HOST_WAIT_REASON_COUNT] = {
+		[KWHY_HOST_WAIT_RANGE] = "range",
+		[KWHY_HOST_WAIT_OUTSIDE] = "outside",
+		[KWHY_HOST_WAIT_LAUNCHED] = "launched",
+		[KWHY_HOST_WAIT_UNLINKED] = "unlinked",
+	};
+
+	return names[reason];
+}
+
 const char *kwhy_choice_name(enum kwhy_choice choice)
 {
 	static const char *const names[KWHY_CHOICE_COUNT] = {

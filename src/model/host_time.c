@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/host_time.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum kwhy_status kwhy_host_time_init(
+	struct kwhy_host_time *time, const struct kwhy_recording *recording, struct kwhy_error *error)
+{
+	*time = (struct kwhy_host_time){.recording = recording};
+	time->threads = calloc(recording->thread_count + 1, sizeof(*time->threads));
+	if (!time->threads)
+		return kwhy_fail_memory(error, "what the host was in");
+	return KWHY_OK;
+}
+
+void kwhy_host_time_done(struct kwhy_host_time *time)
+{
+	free(time->threads);
+	*time = (struct kwhy_host_time){0};
+}
+
+/* Moves on to time_ns. A row that is open and began before the top one holds it, so parents are enough. */
+static uint32_t advance(struct kwhy_host_time *time, uint32_t thread, int64_t time_ns)
+{
+	const struct kwhy_host_ranges *rows = &time->recording->host_ranges;
+	struct kwhy_host_cursor *cursor = &time->threads[thread];
+
+	if (!cursor->begun)
+		*cursor = (struct kwhy_host_cursor){true, rows->first[thread], KWHY_NONE};
+	while (cursor->next < rows->first[thread + 1] && rows->start_ns[cursor->next] <= time_ns)
+		cursor->top = (uint32_t)cursor->next++;
+	while (cursor->top != KWHY_NONE && rows->end_ns[cursor->top] <= time_ns)
+		cursor->top = rows->parent[cursor->top];
+	return cursor->top;
+}
+
+/* The end of the piece that begins at time_ns, where the cursor of the thread stands. */
+static int64_t piece_end_ns(
+	const struct kwhy_host_time *time, uint32_t thread, uint32_t row, int64_t limit_ns)
+{
+	const struct kwhy_host_ranges *rows = &time->recording->host_ranges;
+	size_t next = time->threads[thread].next;
+
+	if (row != KWHY_NONE && rows->end_ns[row] < limit_ns)
+		limit_ns = rows->end_ns[row];
+	if (next < rows->first[thread + 1] && rows->start_ns[next] < limit_ns)
+		limit_ns = rows->start_ns[next];
+	return limit_ns;
+}
+
+/* One that says which part of the program this is, not what the host does in it. */
+static bool is_vague(const struct kwhy_host_ranges *rows, uint32_t row)
+{
+	return row == KWHY_NONE || rows->kind[row] == KWHY_HOST_STEP || rows->kind[row] == KWHY_HOST_USER;
+}
+
+/* What is asked of two threads: the one that launches next, and the one that launched before. */
+struct asked {
+	struct kwhy_host_time *time;
+	uint32_t next, before; /* before: KWHY_NONE: the same, or not known */
+	kwhy_host_visit *visit;
+	void *context;
+};
+
+/* In [start, end) the launching thread is in `row`, which is vague. */
+static void divide_by_before(const struct asked *asked, int64_t start_ns, int64_t end_ns, uint32_t row)
+{
+	const struct kwhy_host_ranges *rows = &asked->time->recording->host_ranges;
+
+	while (start_ns < end_ns) {
+		uint32_t other = advance(asked->time, asked->before, start_ns);
+		int64_t until_ns = piece_end_ns(asked->time, asked->before, other, end_ns);
+		bool takes = other != KWHY_NONE && rows->kind[other] == KWHY_HOST_OPERATOR;
+
+		asked->visit(asked->context, start_ns, until_ns, takes ? other : row);
+		start_ns = until_ns;
+	}
+}
+
+static void divide_by_next(const struct asked *asked, int64_t start_ns, int64_t end_ns)
+{
+	const struct kwhy_host_ranges *rows = &asked->time->recording->host_ranges;
+
+	while (start_ns < end_ns) {
+		uint32_t row = advance(asked->time, asked->next, start_ns);
+		int64_t until_ns = piece_end_ns(asked->time, asked->next, row, end_ns);
+
+		if (asked->before != KWHY_NONE && is_vague(rows, row))
+			divide_by_before(asked, start_ns, until_ns, row);
+		else
+			asked->visit(asked->context, start_ns, until_ns, row);
+		start_ns = until_ns;
+	}
+}
+
+static uint32_t thread_of(const struct kwhy_recording *recording, uint32_t activity)
+{
+	uint32_t call = activity == KWHY_NONE ? KWHY_NONE : recording->activities.call[activity];
+
+	return call == KWHY_NONE ? KWHY_NONE : recording->calls.thread[call];
+}
+
+static int64_t between(int64_t value, int64_t least, int64_t most)
+{
+	value = value > least ? value : least;
+	return value < most ? value : most;
+}
+
+void kwhy_host_time_divide(struct kwhy_host_time *time, const struct kwhy_host_span *gap, uint32_t before,
+	uint32_t after, kwhy_host_visit *visit, void *context)
+{
+	const struct kwhy_recording *recording = time->recording;
+	struct asked asked = {
+		time, thread_of(recording, after), thread_of(recording, before), visit, context};
+	int64_t launched_ns;
+
+	if (asked.next == KWHY_NONE) {
+		visit(context, gap->start_ns, gap->end_ns, KWHY_HOST_UNLINKED);
+		return;
+	}
+	if (asked.before == asked.next)
+		asked.before = KWHY_NONE;
+	launched_ns = between(
+		recording->calls.end_ns[recording->activities.call[after]], gap->start_ns, gap->end_ns);
+	divide_by_next(&asked, gap->start_ns, launched_ns);
+	if (launched_ns < gap->end_ns)
+		visit(context, launched_ns, gap->end_ns, KWHY_HOST_LAUNCHED);
+}
+
+uint32_t kwhy_host_range_at(const struct kwhy_recording *recording, uint32_t thread, int64_t time_ns)
+{
+	const struct kwhy_host_ranges *rows = &recording->host_ranges;
+	size_t low = rows->first[thread], high = rows->first[thread + 1];
+	uint32_t row;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (rows->start_ns[middle] <= time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	row = low > rows->first[thread] ? (uint32_t)low - 1 : KWHY_NONE;
+	while (row != KWHY_NONE && rows->end_ns[row] <= time_ns)
+		row = rows->parent[row];
+	return row;
+}
+
+static int64_t common_ns(const struct kwhy_host_ranges *rows, uint32_t row, int64_t start_ns, int64_t end_ns)
+{
+	return between(rows->end_ns[row], start_ns, end_ns) - between(rows->start_ns[row], start_ns, end_ns);
+}
+
+/* Whatever covers half of a stretch is open in its middle, or ends or begins there. */
+uint32_t kwhy_host_range_over(
+	const struct kwhy_recording *recording, uint32_t thread, int64_t start_ns, int64_t end_ns)
+{
+	const struct kwhy_host_ranges *rows = &recording->host_ranges;
+	uint32_t row = kwhy_host_range_at(recording, thread, start_ns + (end_ns - start_ns) / 2);
+
+	while (row != KWHY_NONE && 2 * common_ns(rows, row, start_ns, end_ns) < end_ns - start_ns)
+		row = rows->parent[row];
+	return row;
+}
+
+uint32_t kwhy_host_range_source(const struct kwhy_recording *recording, uint32_t row)
+{
+	const struct kwhy_host_ranges *rows = &recording->host_ranges;
+	uint32_t found = KWHY_NONE;
+
+	for (; row != KWHY_NONE; row = rows->parent[row]) {
+		const char *path = kwhy_names_get(&recording->names, rows->file[row]);
+
+		if (!*path)
+			continue;
+		if (!kwhy_source_is_library(path, strlen(path)))
+			return row;
+		found = found == KWHY_NONE ? row : found;
+	}
+	return found;
+}
+
+/* PyTorch writes paths below Python's search path: what they begin with. */
+static const char *const packages[] = {"<", "torch/", "torchvision/", "torchaudio/", "functorch/", "numpy/",
+	"scipy/", "pandas/", "PIL/", "jax/", "jaxlib/", "flax/", "optax/", "triton/", "transformers/",
+	"datasets/", "tokenizers/", "accelerate/", "peft/", "deepspeed/", "lightning/", "pytorch_lightning/",
+	"megatron/", "apex/", "vllm/", "tqdm/", "wandb/", "tensorboard/", "asyncio/", "collections/",
+	"concurrent/", "ctypes/", "email/", "encodings/", "html/", "http/", "importlib/", "json/", "logging/",
+	"multiprocessing/", "re/", "unittest/", "urllib/", "xml/", "_collections_abc.py", "_weakrefset.py",
+	"abc.py", "argparse.py", "ast.py", "bisect.py", "codecs.py", "contextlib.py", "copy.py", "copyreg.py",
+	"csv.py", "dataclasses.py", "datetime.py", "enum.py", "functools.py", "gzip.py", "heapq.py",
+	"inspect.py", "io.py", "linecache.py", "locale.py", "numbers.py", "operator.py", "os.py",
+	"pathlib.py", "pickle.py", "posixpath.py", "pprint.py", "queue.py", "random.py", "runpy.py",
+	"selectors.py", "shutil.py", "signal.py", "socket.py", "ssl.py", "statistics.py", "string.py",
+	"struct.py", "subprocess.py", "tempfile.py", "textwrap.py", "threading.py", "tokenize.py",
+	"traceback.py", "types.py", "typing.py", "uuid.py", "warnings.py", "weakref.py", "zipfile.py"};
+
+/* Where packages and libraries lie. */
+static const char *const folders[] = {"site-packages/", "dist-packages/", "/lib/python", "/lib64/python",
+	"/usr/lib/", "/usr/include/", ".so"};
+
+bool kwhy_source_is_library(const char *path, size_t length)
+{
+	for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++)
+		if (strlen(packages[i]) <= length && !memcmp(path, packages[i], strlen(packages[i])))
+			return true;
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		if (memmem(path, length, folders[i], strlen(folders[i])))
+			return true;
+	return false;
+}
