@@ -440,6 +440,7 @@ static enum kwhy_status begin(struct kwhy_kineto_file *file, const char *path, s
 	file->first_activity = recording->activities.count;
 	file->first_call = recording->calls.count;
 	file->first_range = recording->range_count;
+	file->first_host_range = recording->host_ranges.count;
 	file->first_memory = recording->memory_count;
 	file->meta.rank = KWHY_NONE;
 	file->copy_name = KWHY_NONE;

@@ -14,6 +14,7 @@ static const struct kwhy_nsys_reader *const readers[] = {
 	&kwhy_nsys_copies,
 	&kwhy_nsys_memsets,
 	&kwhy_nsys_ranges,
+	&kwhy_nsys_system_calls,
 	&kwhy_nsys_memory,
 	&kwhy_nsys_overheads[0],
 	&kwhy_nsys_overheads[1],

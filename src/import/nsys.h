@@ -108,6 +108,7 @@ struct kwhy_nsys_reader {
 
 extern const struct kwhy_nsys_reader kwhy_nsys_calls;	     /* nsys/host.c */
 extern const struct kwhy_nsys_reader kwhy_nsys_ranges;	     /* nsys/host.c */
+extern const struct kwhy_nsys_reader kwhy_nsys_system_calls; /* nsys/host.c */
 extern const struct kwhy_nsys_reader kwhy_nsys_overheads[2]; /* nsys/host.c */
 extern const struct kwhy_nsys_reader kwhy_nsys_kernels;	     /* nsys/gpu.c */
 extern const struct kwhy_nsys_reader kwhy_nsys_graphs;	     /* nsys/gpu.c */

@@ -26,7 +26,9 @@ static const struct {
 	{"cuda_driver", KWHY_KINETO_CALL},
 	{"Runtime", KWHY_KINETO_CALL},
 	{"user_annotation", KWHY_KINETO_RANGE},
-	{"Operator", KWHY_KINETO_OPERATOR},
+	{"cpu_op", KWHY_KINETO_OPERATOR},
+	{"Operator", KWHY_KINETO_OPERATOR_2021},
+	{"python_function", KWHY_KINETO_PYTHON},
 	{"cpu_instant_event", KWHY_KINETO_MEMORY},
 	{"overhead", KWHY_KINETO_OVERHEAD},
 };
@@ -130,9 +132,6 @@ static inline void decide(
 		decide_by_phase(event);
 	else if (field == KWHY_KINETO_FIELD_CAT && event->kind != KWHY_KINETO_OTHER)
 		decide_by_category(event, words);
-	else if (field == KWHY_KINETO_FIELD_NAME && event->kind == KWHY_KINETO_OPERATOR &&
-		!text_starts(event, KWHY_KINETO_FIELD_NAME, "ProfilerStep"))
-		event->kind = KWHY_KINETO_OTHER;
 }
 
 static inline void keep(struct kwhy_kineto_event *event, unsigned field, struct kwhy_kineto_span span)
@@ -178,7 +177,8 @@ static bool read_member(struct kwhy_kineto_event *event, struct kwhy_kineto_walk
 	field = find(words->fields, walk->text + key.at, key.length, KWHY_KINETO_FIELD_COUNT);
 	if (field == KWHY_KINETO_FIELD_ARGS && kwhy_kineto_walk_peek(walk) == '{') {
 		*args = event->kind == KWHY_KINETO_UNDECIDED ? walk->token : NULL;
-		return *args ? kwhy_kineto_walk_skip(walk) : read_args(event, walk, words);
+		return *args || event->kind == KWHY_KINETO_PYTHON ? kwhy_kineto_walk_skip(walk)
+								  : read_args(event, walk, words);
 	}
 	if (field >= KWHY_KINETO_FIELD_ARGS)
 		return kwhy_kineto_walk_skip(walk);
@@ -199,9 +199,9 @@ static void settle(struct kwhy_kineto_event *event)
 		event->kind = memory ? KWHY_KINETO_MEMORY : KWHY_KINETO_OTHER;
 	if (instant != (event->kind == KWHY_KINETO_MEMORY) || (instant && !memory))
 		event->kind = KWHY_KINETO_OTHER;
-	if (event->kind == KWHY_KINETO_OPERATOR)
-		event->kind = text_starts(event, KWHY_KINETO_FIELD_NAME, "ProfilerStep") ? KWHY_KINETO_RANGE
-											 : KWHY_KINETO_OTHER;
+	if (event->kind == KWHY_KINETO_OPERATOR_2021 &&
+		text_starts(event, KWHY_KINETO_FIELD_NAME, "ProfilerStep"))
+		event->kind = KWHY_KINETO_RANGE;
 }
 
 static bool finish(struct kwhy_kineto_event *event, const struct kwhy_kineto_walk *walk, const uint32_t *args,

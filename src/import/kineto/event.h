@@ -7,13 +7,15 @@
 /* What an event is to us; the categories of 2021 and of today give the same kinds. */
 enum kwhy_kineto_kind {
 	KWHY_KINETO_UNDECIDED,
-	KWHY_KINETO_OTHER, /* of no use: host operators, Python frames, flows, metadata, ... */
+	KWHY_KINETO_OTHER, /* of no use: flows, metadata, ... */
 	KWHY_KINETO_KERNEL,
 	KWHY_KINETO_COPY,
 	KWHY_KINETO_MEMSET,
 	KWHY_KINETO_CALL,
 	KWHY_KINETO_RANGE,
-	KWHY_KINETO_OPERATOR, /* 2021: user ranges are among the operators */
+	KWHY_KINETO_OPERATOR,
+	KWHY_KINETO_OPERATOR_2021, /* steps are among them */
+	KWHY_KINETO_PYTHON,
 	KWHY_KINETO_MEMORY,
 	KWHY_KINETO_OVERHEAD, /* of the profiler itself */
 	KWHY_KINETO_KIND_COUNT
@@ -52,7 +54,8 @@ enum kwhy_kineto_kind {
 	X(GROUP_SIZE, "Group size")             \
 	X(IN_ELEMENTS, "In msg nelems")         \
 	X(OUT_ELEMENTS, "Out msg nelems")       \
-	X(SEQUENCE, "Seq")
+	X(SEQUENCE, "Seq")                      \
+	X(CALL_STACK, "Call stack") /* "train.py(54): step;main.py(9): main", the innermost first */
 
 enum kwhy_kineto_field {
 #define X(name, text) KWHY_KINETO_FIELD_##name,

@@ -35,7 +35,7 @@ struct kwhy_kineto_meta {
 struct kwhy_kineto_counts {
 	uint64_t events, used, skipped, breaks;
 	uint64_t copies_without_bytes, memory_without_totals, graph_launches, graph_kernels;
-	uint64_t overhead_events;
+	uint64_t overhead_events, untimed_host_ranges;
 	int64_t overhead_ns;
 	bool fractional; /* some time has a fraction of a microsecond */
 };
@@ -54,7 +54,7 @@ struct kwhy_kineto_file {
 	struct kwhy_track_map processes; /* that the file has told; empty: it is of one, as PyTorch's are */
 	uint32_t source, process;
 	/* The first rows that are this file's. */
-	size_t first_device, first_activity, first_call, first_range, first_memory;
+	size_t first_device, first_activity, first_call, first_range, first_host_range, first_memory;
 	/* The last copy's name and what it means: most copies of a trace have few names. */
 	uint32_t copy_name;
 	struct kwhy_activity copy;
@@ -71,6 +71,20 @@ KWHY_MUST_USE enum kwhy_status kwhy_kineto_is_collective(
 
 /* kineto/copy.c: direction and memory kinds of a copy or memset from the name that the profiler gave it. */
 void kwhy_kineto_copy_read(const char *name, struct kwhy_activity *activity);
+
+/*
+ * kineto/source.c: where a Python frame is. "train.py(54): step" has a file, a line and a name; names alone,
+ * "<built-in method item of Tensor object at 0x7f>", lose the address. Names are of the recording; 0: none.
+ */
+struct kwhy_kineto_source {
+	uint32_t name, file, line;
+};
+
+KWHY_MUST_USE enum kwhy_status kwhy_kineto_source_read(struct kwhy_kineto_file *file, const char *bytes,
+	size_t length, struct kwhy_kineto_source *out, struct kwhy_error *error);
+/* Of a "Call stack" the innermost frame outside of libraries; without one the innermost. */
+KWHY_MUST_USE enum kwhy_status kwhy_kineto_source_of_stack(struct kwhy_kineto_file *file, const char *bytes,
+	size_t length, struct kwhy_kineto_source *out, struct kwhy_error *error);
 
 /*
  * kineto/rows.c: one event to a row of the recording. Times are as in the file until the end of the file;

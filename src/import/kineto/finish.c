@@ -45,6 +45,10 @@ static void shift_rows(struct kwhy_kineto_file *file, int64_t by_ns)
 		recording->ranges[i].start_ns += by_ns;
 		recording->ranges[i].end_ns += by_ns;
 	}
+	for (size_t i = file->first_host_range; i < recording->host_ranges.count; i++) {
+		recording->host_ranges.start_ns[i] += by_ns;
+		recording->host_ranges.end_ns[i] += by_ns;
+	}
 	for (size_t i = file->first_memory; i < recording->memory_count; i++)
 		recording->memory[i].time_ns += by_ns;
 }

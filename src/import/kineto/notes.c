@@ -117,11 +117,20 @@ static enum kwhy_status on_skipped(struct kwhy_kineto_file *file, struct kwhy_er
 		LL(file->counts.skipped));
 }
 
+static enum kwhy_status on_host_ranges(struct kwhy_kineto_file *file, struct kwhy_error *error)
+{
+	if (file->counts.untimed_host_ranges == 0)
+		return KWHY_OK;
+	return WARNING("host-ranges-untimed",
+		"%llu operators and Python functions of the host have no usable times and are left out.",
+		file->path, LL(file->counts.untimed_host_ranges));
+}
+
 enum kwhy_status kwhy_kineto_notes(struct kwhy_kineto_file *file, struct kwhy_error *error)
 {
 	static enum kwhy_status (*const questions[])(struct kwhy_kineto_file *, struct kwhy_error *) = {
 		on_activities, on_calls, on_bytes, on_digits, on_graphs, on_properties, on_memory,
-		on_overhead, on_dropped, on_window, on_skipped};
+		on_overhead, on_dropped, on_window, on_skipped, on_host_ranges};
 	enum kwhy_status status = KWHY_OK;
 
 	for (size_t i = 0; !status && i < sizeof(questions) / sizeof(questions[0]); i++)

@@ -369,6 +369,59 @@ static enum kwhy_status add_range(
 	return kwhy_recording_add_range(file->recording, &row, error);
 }
 
+/* Operators without usable times are no reason to refuse a trace: what the device did is whole without them.
+ */
+static enum kwhy_status read_host_range(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
+	struct kwhy_host_range *row, bool *out_usable, struct kwhy_error *error)
+{
+	enum kwhy_status status = read_times(file, event, &row->start_ns, &row->end_ns, error);
+
+	*out_usable = status == KWHY_OK;
+	if (status == KWHY_E_INPUT) {
+		file->counts.untimed_host_ranges++;
+		return KWHY_OK;
+	}
+	return status ? status : find_thread(file, event, &row->thread, error);
+}
+
+static enum kwhy_status add_operator(
+	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_error *error)
+{
+	struct kwhy_kineto_span stack = kwhy_kineto_event_text(event, FIELD(CALL_STACK));
+	struct kwhy_host_range row = {.kind = KWHY_HOST_OPERATOR};
+	struct kwhy_kineto_source source = {0};
+	bool usable;
+	enum kwhy_status status = read_host_range(file, event, &row, &usable, error);
+
+	if (status || !usable)
+		return status;
+	status = read_name(file, event, FIELD(NAME), &row.name, error);
+	if (!status && stack.length)
+		status = kwhy_kineto_source_of_stack(
+			file, event->text + stack.at, stack.length, &source, error);
+	row.file = source.file;
+	row.line = source.line;
+	return status ? status : kwhy_recording_add_host_range(file->recording, &row, error);
+}
+
+static enum kwhy_status add_python(
+	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_error *error)
+{
+	struct kwhy_kineto_span name = kwhy_kineto_event_text(event, FIELD(NAME));
+	struct kwhy_host_range row = {.kind = KWHY_HOST_PYTHON};
+	struct kwhy_kineto_source source = {0};
+	bool usable;
+	enum kwhy_status status = read_host_range(file, event, &row, &usable, error);
+
+	if (status || !usable)
+		return status;
+	status = kwhy_kineto_source_read(file, event->text + name.at, name.length, &source, error);
+	row.name = source.name;
+	row.file = source.file;
+	row.line = source.line;
+	return status ? status : kwhy_recording_add_host_range(file->recording, &row, error);
+}
+
 /* PyTorch's numbers of device types (c10/core/DeviceType.h): CUDA 1, HIP 6, XPU 12. */
 static bool is_gpu(int64_t device_type)
 {
@@ -421,6 +474,9 @@ enum kwhy_status kwhy_kineto_row_add(
 		[KWHY_KINETO_MEMSET] = add_memset,
 		[KWHY_KINETO_CALL] = add_call,
 		[KWHY_KINETO_RANGE] = add_range,
+		[KWHY_KINETO_OPERATOR] = add_operator,
+		[KWHY_KINETO_OPERATOR_2021] = add_operator,
+		[KWHY_KINETO_PYTHON] = add_python,
 		[KWHY_KINETO_MEMORY] = add_memory,
 		[KWHY_KINETO_OVERHEAD] = add_overhead,
 	};

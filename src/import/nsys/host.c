@@ -142,6 +142,55 @@ static enum kwhy_status read_range(
 const struct kwhy_nsys_reader kwhy_nsys_ranges = {
 	{"NVTX_EVENTS", range_columns, RANGE_COLUMN_COUNT}, read_range, false};
 
+enum system_column { SYSTEM_START, SYSTEM_END, SYSTEM_THREAD, SYSTEM_NAME, SYSTEM_COLUMN_COUNT };
+
+static const struct kwhy_nsys_column system_columns[SYSTEM_COLUMN_COUNT] = {
+	[SYSTEM_START] = {"start", NULL},
+	[SYSTEM_END] = {"end", NULL},
+	[SYSTEM_THREAD] = {"globalTid", NULL},
+	[SYSTEM_NAME] = {"nameId", NULL},
+};
+
+/* The thread of a globalTid that called CUDA or had ranges: the others hold no device up. */
+static bool find_thread(
+	struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows, size_t column, uint32_t *out_thread)
+{
+	struct kwhy_track_key key = {0};
+	uint32_t process;
+	int64_t id;
+
+	if (!kwhy_nsys_integer(rows, column, &id))
+		return false;
+	key.a = (int64_t)((uint64_t)id >> 24);
+	if (!kwhy_track_map_find(&nsys->tracks.processes, key, &process))
+		return false;
+	key = (struct kwhy_track_key){.a = process, .b = id & 0xFFFFFF};
+	return kwhy_track_map_find(&nsys->tracks.threads, key, out_thread);
+}
+
+/* Rows without usable times are no reason to refuse a trace: what the device did is whole without them. */
+static enum kwhy_status read_system_call(
+	struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows, struct kwhy_error *error)
+{
+	struct kwhy_host_range range = {.kind = KWHY_HOST_SYSTEM};
+	uint64_t negative = nsys->tally.negative_starts;
+	enum kwhy_status status;
+	int64_t id;
+
+	if (!find_thread(nsys, rows, SYSTEM_THREAD, &range.thread) ||
+		!kwhy_nsys_integer(rows, SYSTEM_NAME, &id))
+		return KWHY_OK;
+	status = kwhy_nsys_times(nsys, rows, SYSTEM_START, &range.start_ns, &range.end_ns, error);
+	nsys->tally.negative_starts = negative; /* a call may have begun before the session */
+	if (status)
+		return status == KWHY_E_INPUT ? KWHY_OK : status;
+	status = kwhy_nsys_string(nsys, id, &range.name, error);
+	return status ? status : kwhy_recording_add_host_range(nsys->recording, &range, error);
+}
+
+const struct kwhy_nsys_reader kwhy_nsys_system_calls = {
+	{"OSRT_API", system_columns, SYSTEM_COLUMN_COUNT}, read_system_call, false};
+
 static const struct kwhy_nsys_column overhead_columns[] = {{"start", NULL}, {"end", NULL}};
 
 static enum kwhy_status read_overhead(

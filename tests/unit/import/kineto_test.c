@@ -199,6 +199,72 @@ static void only_kernels_copies_and_memsets_are_activities(void **state)
 	kwhy_recording_free(r);
 }
 
+#define HOST(cat, name, args)                                     \
+	"{\"ph\": \"X\", \"cat\": \"" cat "\", \"name\": \"" name \
+	"\", \"pid\": 42, \"tid\": 43, \"ts\": 1.5, "             \
+	"\"dur\": 2.25, \"args\": {" args "}}"
+
+static void expect_host_range(
+	const struct kwhy_recording *r, size_t row, enum kwhy_host_kind kind, const char *name)
+{
+	assert_in_range(row, 0, r->host_ranges.count - 1);
+	assert_int_equal(r->host_ranges.kind[row], kind);
+	assert_string_equal(kwhy_names_get(&r->names, r->host_ranges.name[row]), name);
+	assert_int_equal(r->host_ranges.start_ns[row], 1500);
+	assert_int_equal(r->host_ranges.end_ns[row], 3750);
+}
+
+static void expect_source(const struct kwhy_recording *r, size_t row, const char *file, uint32_t line)
+{
+	assert_string_equal(kwhy_names_get(&r->names, r->host_ranges.file[row]), file);
+	assert_int_equal(r->host_ranges.line[row], line);
+}
+
+static void operators_and_python_functions_are_host_ranges(void **state)
+{
+	struct kwhy_recording *r = read_text(TRACE(HOST("cpu_op", "aten::add", "\"External id\": 5") "," HOST(
+		"Operator", "aten::mul", "") "," HOST("python_function", "train.py(54): step",
+		"\"Python id\": 1") "," HOST("python_function", "nn.Module: Linear_0",
+		"") "," HOST("python_function", "<built-in method item of Tensor object at 0x7f0e871077c0>",
+		"")));
+
+	(void)state;
+	assert_int_equal(r->host_ranges.count, 5);
+	expect_host_range(r, 0, KWHY_HOST_OPERATOR, "aten::add");
+	expect_source(r, 0, "", 0);
+	expect_host_range(r, 1, KWHY_HOST_OPERATOR, "aten::mul");
+	expect_host_range(r, 2, KWHY_HOST_PYTHON, "step");
+	expect_source(r, 2, "train.py", 54);
+	expect_host_range(r, 3, KWHY_HOST_PYTHON, "nn.Module: Linear_0");
+	expect_host_range(r, 4, KWHY_HOST_PYTHON, "<built-in method item of Tensor object>");
+	kwhy_recording_free(r);
+}
+
+static void a_call_stack_gives_the_innermost_line_outside_of_libraries(void **state)
+{
+	struct kwhy_recording *r = read_text(TRACE(HOST("Operator", "aten::empty",
+		"\"Call stack\": \"/x/site-packages/torch/optim/sgd.py(90): step;run/train.py(54): "
+		"step;main.py(9): <module>\"") "," HOST("cpu_op", "aten::empty",
+		"\"Call stack\": \"torch/optim/sgd.py(90): step;torch/nn/x.py(7): f\"")));
+
+	(void)state;
+	expect_source(r, 0, "run/train.py", 54);
+	expect_source(r, 1, "torch/optim/sgd.py", 90);
+	kwhy_recording_free(r);
+}
+
+static void operators_without_a_usable_time_are_left_out_and_counted(void **state)
+{
+	struct kwhy_recording *r = read_text(
+		TRACE("{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::add\", \"pid\": 1, \"tid\": 2, "
+		      "\"ts\": 5}," HOST("cpu_op", "aten::mul", "")));
+
+	(void)state;
+	assert_int_equal(r->host_ranges.count, 1);
+	assert_true(has_note(r, "host-ranges-untimed"));
+	kwhy_recording_free(r);
+}
+
 #define MEMORY(type, id, more)                                                                            \
 	"{\"ph\": \"i\", \"cat\": \"cpu_instant_event\", \"s\": \"t\", \"name\": \"[memory]\", "          \
 	"\"pid\": 42, \"tid\": 43, \"ts\": 5.5, \"args\": {\"Device Type\": " type ", \"Device Id\": " id \
@@ -474,6 +540,9 @@ int main(void)
 		cmocka_unit_test(a_rocm_copy_without_bytes_is_counted_and_its_kind_is_used),
 		cmocka_unit_test(categories_streams_and_operators_of_2021_are_understood),
 		cmocka_unit_test(only_kernels_copies_and_memsets_are_activities),
+		cmocka_unit_test(operators_and_python_functions_are_host_ranges),
+		cmocka_unit_test(a_call_stack_gives_the_innermost_line_outside_of_libraries),
+		cmocka_unit_test(operators_without_a_usable_time_are_left_out_and_counted),
 		cmocka_unit_test(memory_events_of_working_gpus_become_memory_points),
 		cmocka_unit_test(collectives_are_known_by_name_and_keep_their_arguments),
 		cmocka_unit_test(order_of_keys_and_white_space_do_not_matter),

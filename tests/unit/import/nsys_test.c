@@ -232,6 +232,25 @@ static void nvtx_ranges_have_their_text_or_its_number_and_marks_are_none(void **
 	kwhy_recording_free(recording);
 }
 
+static void calls_of_the_system_are_host_ranges_of_threads_that_are_known(void **state)
+{
+	struct kwhy_recording *recording = finished(STRINGS START CALLS CALL("100", "200", "0", TID, "4",
+		"2") "CREATE TABLE OSRT_API(start INTEGER,end INTEGER,eventClass INTEGER,globalTid INTEGER,"
+		     "nameId INTEGER);"
+		     "INSERT INTO OSRT_API VALUES(1,90,27," TID ",5),(110,120,27," TID ",5),"
+		     "(1,90,27,77,5),(9,1,27," TID ",5);");
+	const struct kwhy_host_ranges *rows = &recording->host_ranges;
+
+	(void)state;
+	assert_int_equal(
+		rows->count, 1); /* one is inside the API call, one of another thread, one backwards */
+	assert_int_equal(rows->kind[0], KWHY_HOST_SYSTEM);
+	assert_int_equal(rows->end_ns[0] - rows->start_ns[0], 89);
+	assert_string_equal(name_of(recording, rows->name[0]), "a step");
+	assert_int_equal(recording->thread_count, 1);
+	kwhy_recording_free(recording);
+}
+
 static void memory_in_use_is_the_sum_of_what_was_taken_and_given_back(void **state)
 {
 	struct kwhy_recording *recording = finished(STRINGS START KERNELS KERNEL(
@@ -308,6 +327,7 @@ int main(void)
 		cmocka_unit_test(copies_and_memsets_keep_their_kinds_sizes_and_ends),
 		cmocka_unit_test(graph_launches_are_rows_of_their_own_and_open_ones_are_left_out),
 		cmocka_unit_test(nvtx_ranges_have_their_text_or_its_number_and_marks_are_none),
+		cmocka_unit_test(calls_of_the_system_are_host_ranges_of_threads_that_are_known),
 		cmocka_unit_test(memory_in_use_is_the_sum_of_what_was_taken_and_given_back),
 		cmocka_unit_test(what_the_export_says_of_itself_is_kept),
 		cmocka_unit_test(a_second_export_is_another_rank_on_the_clock_of_the_first),
