@@ -112,6 +112,22 @@ static void plan_activities(struct plan *plan, uint64_t *state)
 	}
 }
 
+static void plan_host_ranges(struct plan *plan, uint64_t *state)
+{
+	static const enum kwhy_host_kind kinds[] = {
+		KWHY_HOST_OPERATOR, KWHY_HOST_PYTHON, KWHY_HOST_SYSTEM, KWHY_HOST_USER};
+
+	plan->host_range_count = below(state, PLAN_HOST_RANGES + 1);
+	for (size_t i = 0; i < plan->host_range_count; i++) {
+		struct plan_host_range *range = &plan->host_ranges[i];
+
+		range->start_ns = (int64_t)below(state, 140) - 20;
+		range->end_ns = range->start_ns + 2 * random_length(state);
+		range->thread = below(state, plan->thread_count);
+		range->kind = kinds[below(state, 4)];
+	}
+}
+
 struct plan plan_make(uint64_t seed)
 {
 	uint64_t state = (seed + 1) * 0x9E3779B97F4A7C15u;
@@ -129,6 +145,7 @@ struct plan plan_make(uint64_t seed)
 		range->thread = below(&state, 6) ? below(&state, plan.thread_count) : KWHY_NONE;
 		range->step = below(&state, 2);
 	}
+	plan_host_ranges(&plan, &state);
 	return plan;
 }
 
@@ -235,6 +252,21 @@ static void build_range(struct kwhy_recording *recording, const struct plan *pla
 		&error));
 }
 
+static void build_host_range(struct kwhy_recording *recording, const struct plan *plan,
+	const struct plan_variant *variant, size_t number)
+{
+	const struct plan_host_range *planned = &plan->host_ranges[number];
+	struct kwhy_host_range range = {.start_ns = planned->start_ns + variant->shift_ns,
+		.end_ns = planned->end_ns + variant->shift_ns,
+		.thread = planned->thread,
+		.kind = (uint8_t)planned->kind};
+	char name[32];
+
+	snprintf(name, sizeof(name), "host range %zu", number);
+	range.name = name_of(recording, name);
+	OK(kwhy_recording_add_host_range(recording, &range, &error));
+}
+
 /* order[i]: the row that is added at place i. */
 static void shuffle(uint32_t *order, size_t count, uint64_t seed)
 {
@@ -265,6 +297,8 @@ struct kwhy_recording *plan_build(const struct plan *plan, const struct plan_var
 	shuffle(order, plan->range_count, variant->order_seed);
 	for (size_t i = 0; i < plan->range_count; i++)
 		build_range(recording, plan, variant, order[i]);
+	for (size_t i = 0; i < plan->host_range_count; i++)
+		build_host_range(recording, plan, variant, i);
 	OK(kwhy_recording_finish(recording, &error));
 	return recording;
 }

@@ -20,6 +20,7 @@ enum {
 	PLAN_ACTIVITIES = 14,
 	PLAN_CALLS = 16,
 	PLAN_RANGES = 5,
+	PLAN_HOST_RANGES = 10,
 	PLAN_END_NS = 160, /* nothing ends later */
 };
 
@@ -44,15 +45,22 @@ struct plan_range {
 	bool step;
 };
 
+struct plan_host_range {
+	int64_t start_ns, end_ns;
+	uint32_t thread;
+	enum kwhy_host_kind kind;
+};
+
 struct plan {
 	size_t device_count, process_count, thread_count, stream_count;
-	size_t activity_count, call_count, range_count;
+	size_t activity_count, call_count, range_count, host_range_count;
 	uint32_t sm_count;
 	uint32_t thread_process[PLAN_THREADS];
 	uint32_t stream_process[PLAN_STREAMS], stream_device[PLAN_STREAMS];
 	struct plan_activity activities[PLAN_ACTIVITIES];
 	struct plan_call calls[PLAN_CALLS];
 	struct plan_range ranges[PLAN_RANGES];
+	struct plan_host_range host_ranges[PLAN_HOST_RANGES];
 };
 
 struct plan_variant {

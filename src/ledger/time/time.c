@@ -3,6 +3,7 @@
 #include "ledger/parts.h"
 #include "ledger/saturate.h"
 #include "ledger/sweep.h"
+#include "ledger/time/host_sums.h"
 #include "ledger/time/resident.h"
 #include "ledger/time/time_copies.h"
 #include "model/host_wait.h"
@@ -31,6 +32,9 @@ struct tally {
 	const struct kwhy_covered *covered;
 	struct kwhy_known_window *windows; /* [covered->count] */
 	size_t window, hidden, probing;	   /* the ones at hand */
+	struct kwhy_host_wait wait;
+	struct kwhy_host_sums host;
+	uint32_t last; /* activity that ended last; KWHY_NONE: none yet */
 	struct kwhy_device_time time;
 	size_t running[GROUP_COUNT];
 	int64_t set_ns[SET_COUNT]; /* by the set of groups that run, bit = group */
@@ -146,21 +150,22 @@ static void add_window_idle(
 		*window_idle_ns(tally, start_ns, kwhy_category_of_wait(state)) += part_ns[state];
 }
 
-static enum kwhy_status add_gap(struct tally *tally, struct kwhy_host_wait *wait,
-	const struct kwhy_host_span *gap, uint32_t next, struct kwhy_error *error)
+static enum kwhy_status add_gap(
+	struct tally *tally, const struct kwhy_host_span *gap, uint32_t next, struct kwhy_error *error)
 {
 	struct kwhy_device_time *time = &tally->time;
 	int64_t part_ns[KWHY_HOST_STATE_COUNT];
 	enum kwhy_status status;
 
 	time->idle_gaps++;
+	kwhy_host_sums_add(&tally->host, gap, tally->last, next);
 	if (!tally->recording->has_calls) {
 		if (tally->windows)
 			*window_idle_ns(tally, gap->start_ns, KWHY_CATEGORY_IDLE) += gap->end_ns -
 				gap->start_ns;
 		return KWHY_OK;
 	}
-	status = kwhy_host_wait_divide(wait, gap, next, part_ns, error);
+	status = kwhy_host_wait_divide(&tally->wait, gap, next, part_ns, error);
 	if (status)
 		return status;
 	time->sync_ns += part_ns[KWHY_HOST_SYNC];
@@ -210,14 +215,16 @@ static void add_hidden(struct tally *tally, const struct kwhy_stretch *stretch)
 	tally->time.probing_idle_ns += stretch->row_count ? 0 : length_ns;
 }
 
-static enum kwhy_status add_stretch(struct tally *tally, struct kwhy_host_wait *wait,
-	const struct kwhy_stretch *stretch, uint32_t next, struct kwhy_error *error)
+static enum kwhy_status add_stretch(
+	struct tally *tally, const struct kwhy_stretch *stretch, uint32_t next, struct kwhy_error *error)
 {
 	int64_t length_ns = stretch->end_ns - stretch->start_ns;
 	struct kwhy_host_span gap = {stretch->start_ns, stretch->end_ns};
 	unsigned set = follow(tally, stretch);
 	uint64_t share = kwhy_resident_follow(&tally->resident, tally->recording, tally->device, stretch);
 
+	if (stretch->ended_count)
+		tally->last = stretch->ended[stretch->ended_count - 1];
 	if (is_hidden(tally, stretch)) {
 		add_hidden(tally, stretch);
 		return KWHY_OK;
@@ -226,11 +233,11 @@ static enum kwhy_status add_stretch(struct tally *tally, struct kwhy_host_wait *
 	tally->share_ns += (unsigned __int128)share * (uint64_t)length_ns;
 	if (stretch->row_count > tally->time.max_concurrency)
 		tally->time.max_concurrency = (uint32_t)stretch->row_count;
-	return stretch->row_count ? KWHY_OK : add_gap(tally, wait, &gap, next, error);
+	return stretch->row_count ? KWHY_OK : add_gap(tally, &gap, next, error);
 }
 
 /* A gap ends where the first activity that has not yet started starts. */
-static enum kwhy_status walk(struct tally *tally, struct kwhy_host_wait *wait, struct kwhy_error *error)
+static enum kwhy_status walk(struct tally *tally, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 	struct kwhy_sweep sweep;
@@ -245,7 +252,7 @@ static enum kwhy_status walk(struct tally *tally, struct kwhy_host_wait *wait, s
 	tally->time.first_ns = sweep.now_ns;
 	tally->time.last_ns = sweep.limit_ns;
 	while (!status && (ended = kwhy_sweep_next(&sweep, &stretch, error)) == 0)
-		status = add_stretch(tally, wait, &stretch, (uint32_t)sweep.next, error);
+		status = add_stretch(tally, &stretch, (uint32_t)sweep.next, error);
 	kwhy_sweep_done(&sweep);
 	free(edges);
 	return ended < 0 ? error->status : status;
@@ -338,15 +345,19 @@ enum kwhy_status kwhy_ledger_time(struct kwhy_ledger *ledger, const struct kwhy_
 	struct tally tally = {.recording = recording,
 		.device = device,
 		.covered = covered,
-		.windows = ledger->devices[device].coverage.windows};
-	struct kwhy_host_wait wait = {0};
+		.windows = ledger->devices[device].coverage.windows,
+		.last = KWHY_NONE};
 	enum kwhy_status status = count_streams(&tally, error);
 
+	kwhy_host_sums_init(&tally.host, recording, error);
 	if (!status && recording->has_calls)
-		status = kwhy_host_wait_init(&wait, recording, device, error);
+		status = kwhy_host_wait_init(&tally.wait, recording, device, error);
 	if (!status)
-		status = walk(&tally, &wait, error);
-	kwhy_host_wait_done(&wait);
+		status = walk(&tally, error);
+	if (!status)
+		status = kwhy_host_sums_finish(&tally.host, ledger, device);
+	kwhy_host_sums_done(&tally.host);
+	kwhy_host_wait_done(&tally.wait);
 	if (status)
 		return status;
 	add_rows(&tally);
