@@ -49,6 +49,7 @@ void kwhy_section_cost(const struct kwhy_sheet *sheet);
 void kwhy_section_where(const struct kwhy_sheet *sheet);
 void kwhy_section_advice(const struct kwhy_sheet *sheet);
 void kwhy_section_time(const struct kwhy_sheet *sheet);
+void kwhy_section_waits(const struct kwhy_sheet *sheet);
 void kwhy_section_utilisation(const struct kwhy_sheet *sheet);
 void kwhy_section_accounts(const struct kwhy_sheet *sheet);
 void kwhy_section_kernels(const struct kwhy_sheet *sheet);

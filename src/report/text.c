@@ -11,6 +11,7 @@ static void (*const sections[])(const struct kwhy_sheet *sheet) = {
 	kwhy_section_where,
 	kwhy_section_advice,
 	kwhy_section_time,
+	kwhy_section_waits,
 	kwhy_section_utilisation,
 	kwhy_section_accounts,
 	kwhy_section_groups,

@@ -19,14 +19,14 @@ import { compareView } from "./views/compare";
 import { findings } from "./views/findings";
 import { headline } from "./views/headline";
 import { ledger } from "./views/ledger";
-import { apiView, quality, rangesView, timeView } from "./views/quality";
+import { apiView, quality, rangesView, timeView, waitsView } from "./views/quality";
 import { planView } from "./views/plan";
 import { probingView } from "./views/probing";
 import { sankey } from "./views/sankey";
 import { stretchView } from "./views/stretch";
 
 const TITLES: Record<string, string> = {
-	overview: "overview", findings: "findings", plan: "plan", stretch: "before and after", flow: "joules", timeline: "timeline", ledger: "ledger", time: "time", kernels: "kernels", copies: "copies",
+	overview: "overview", findings: "findings", plan: "plan", stretch: "before and after", flow: "joules", timeline: "timeline", ledger: "ledger", time: "time", waits: "host in", kernels: "kernels", copies: "copies",
 	steps: "steps", ranks: "ranks", ranges: "ranges", memory: "memory", api: "API", probing: "probing", quality: "trust", compare: "compare",
 };
 
@@ -64,7 +64,7 @@ function openReport(app: HTMLElement, report: Report, plan: Plan | null, contain
 	const shown = data ? timelineSection(data) : null;
 	const jump = shown ? (from: number, to: number): void => shown.timeline.jump(from - data!.header.start_ns, to - data!.header.start_ns) : null;
 	const sections = [
-		headline(report), findings(report, jump), plan ? planView(plan) : null, plan ? stretchView(plan.stretch) : null, sankey(report), shown?.node ?? null, ledger(report), timeView(report), kernels(report), copies(report),
+		headline(report), findings(report, jump), plan ? planView(plan) : null, plan ? stretchView(plan.stretch) : null, sankey(report), shown?.node ?? null, ledger(report), timeView(report), waitsView(report), kernels(report), copies(report),
 		steps(report), ranks(report), rangesView(report), memory(report, data), apiView(report), probingView(report), quality(report),
 	].filter((s): s is HTMLElement => s !== null);
 	app.replaceChildren(heading(report), navigation(sections), el("main", {}, ...sections));

@@ -12,6 +12,7 @@ export interface CopyClass extends Copy { size_class: number; energy_nj?: N }
 export interface Device {
 	index: number; rank: N; name: string | null; pid_count: N;
 	time: Record<string, N>;
+	host_waits?: { reason: string; kind: string | null; name: string | null; file: string | null; line: N; time_ns: number; gap_count: number; longest_ns: number }[];
 	utilisation?: { busy_ratio: N; sm_weighted_ratio: N; roofline_ratio: N };
 	kernels: { count: number; total_ns: number; union_ns: number };
 	copies: Copy[]; copy_classes?: CopyClass[];

@@ -9,7 +9,7 @@ interface PartHeader {
 	start: Column; duration: Column; name: Column; category: Column; bytes: Column | null;
 }
 /** `device`: place in the header's devices; the labels of the host's tracks are whole, a stream's is its own. */
-export interface TrackHeader { kind: "stream" | "calls" | "ranges"; device: number | null; label: string; parts: PartHeader[] }
+export interface TrackHeader { kind: "stream" | "calls" | "ranges" | "waits"; device: number | null; label: string; parts: PartHeader[] }
 export interface PowerHeader {
 	device: number; source: string; kind: "power" | "counter"; count: number; time: Column; value_mw: Column;
 }

@@ -355,6 +355,33 @@ static void write_gauges(struct kwhy_json *json, const struct kwhy_recording *re
 		write_throttling(json, throttling);
 }
 
+/* They add up to the idle time, what no range says of it among them. */
+static void write_host_waits(struct kwhy_json *json, const struct kwhy_recording *recording,
+	const struct kwhy_device_ledger *books)
+{
+	kwhy_json_array(json, "host_waits");
+	for (size_t i = 0; i < books->host_sum_count; i++) {
+		const struct kwhy_host_sum *sum = &books->host_sums[i];
+		bool is_range = sum->what == KWHY_HOST_WAIT_RANGE;
+
+		kwhy_json_row(json, NULL);
+		kwhy_json_string(
+			json, "reason", kwhy_host_wait_reason_name((enum kwhy_host_wait_reason)sum->what));
+		kwhy_json_string(
+			json, "kind", is_range ? kwhy_host_kind_name((enum kwhy_host_kind)sum->kind) : NULL);
+		kwhy_json_string(
+			json, "name", sum->name ? kwhy_names_get(&recording->names, sum->name) : NULL);
+		kwhy_json_string(
+			json, "file", sum->file ? kwhy_names_get(&recording->names, sum->file) : NULL);
+		kwhy_json_index(json, "line", sum->line ? sum->line : KWHY_NONE);
+		kwhy_json_int(json, "time_ns", sum->time_ns);
+		kwhy_json_count(json, "gap_count", sum->gaps);
+		kwhy_json_int(json, "longest_ns", sum->longest_ns);
+		kwhy_json_object_end(json);
+	}
+	kwhy_json_array_end(json);
+}
+
 void kwhy_json_devices(struct kwhy_json_report *parts)
 {
 	const struct kwhy_ledger *ledger = parts->report->ledger;
@@ -368,6 +395,7 @@ void kwhy_json_devices(struct kwhy_json_report *parts)
 		write_identity(json, parts->report->recording, d);
 		write_coverage(json, &books->coverage);
 		write_time(json, &books->time);
+		write_host_waits(json, parts->report->recording, books);
 		kwhy_json_utilisation_row(json, "utilisation", &books->time, d);
 		write_kernels(json, &books->time);
 		write_copies(json, &books->time);

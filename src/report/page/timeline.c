@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/page/timeline.h"
 
+#include "model/host_time.h"
 #include "report/page/timeline_part.h"
 #include "report/page/timeline_power.h"
 
@@ -31,8 +32,8 @@ struct builder {
 	bool exact;
 	struct window windows[WINDOW_LIMIT];
 	size_t window_count;
-	struct track
-		*tracks; /* streams, then calls by thread, then ranges by thread and one without a thread */
+	struct track *tracks; /* streams, then calls by thread, then ranges by thread and one without a
+				 thread, then what the host was in while a device idled, by device */
 	size_t track_count;
 	struct kwhy_text columns;
 	struct kwhy_error *error;
@@ -176,6 +177,58 @@ static enum kwhy_status put_ranges(struct builder *builder)
 	return status;
 }
 
+/* Pieces of the gaps of one device. */
+struct waits {
+	struct builder *builder;
+	struct track *track;
+	enum kwhy_status status;
+};
+
+static void put_wait(void *context, int64_t start_ns, int64_t end_ns, uint32_t row)
+{
+	struct waits *waits = context;
+	struct kwhy_timeline_row shown = {
+		.start_ns = start_ns, .duration_ns = end_ns - start_ns, .category = KWHY_TIMELINE_RANGE};
+
+	if (waits->status || row >= waits->builder->report->recording->host_ranges.count)
+		return;
+	shown.name = waits->builder->report->recording->host_ranges.name[row];
+	waits->status = put(waits->builder, waits->track, &shown);
+}
+
+static enum kwhy_status put_waits_of(struct builder *builder, uint32_t device, struct track *track)
+{
+	const struct kwhy_activities *rows = &builder->report->recording->activities;
+	const struct kwhy_device_ledger *books = &builder->report->ledger->devices[device];
+	struct waits waits = {.builder = builder, .track = track};
+	struct kwhy_host_time host;
+	size_t last = rows->first[device];
+	enum kwhy_status status = kwhy_host_time_init(&host, builder->report->recording, builder->error);
+
+	for (size_t i = last; !status && i < rows->first[device + 1]; i++) {
+		struct kwhy_host_span gap = {rows->end_ns[last], rows->start_ns[i]};
+
+		if (gap.start_ns < gap.end_ns && !kwhy_ledger_is_hidden(books, gap.start_ns, gap.end_ns))
+			kwhy_host_time_divide(&host, &gap, (uint32_t)last, (uint32_t)i, put_wait, &waits);
+		last = rows->end_ns[i] > rows->end_ns[last] ? i : last;
+		status = waits.status;
+	}
+	kwhy_host_time_done(&host);
+	return status;
+}
+
+/* Only where some range may have held the host. */
+static enum kwhy_status put_waits(struct builder *builder)
+{
+	const struct kwhy_recording *recording = builder->report->recording;
+	struct track *tracks = builder->tracks + builder->track_count - recording->device_count;
+	enum kwhy_status status = KWHY_OK;
+
+	for (uint32_t d = 0; !status && recording->host_ranges.count && d < recording->device_count; d++)
+		status = put_waits_of(builder, d, &tracks[d]);
+	return status;
+}
+
 static void name_tracks(struct builder *builder)
 {
 	const struct kwhy_recording *recording = builder->report->recording;
@@ -196,6 +249,11 @@ static void name_tracks(struct builder *builder)
 	track->kind = "ranges";
 	track->device = KWHY_NONE;
 	snprintf(track->label, sizeof(track->label), "ranges");
+	for (uint32_t d = 0; d < recording->device_count; d++) {
+		(++track)->kind = "waits";
+		track->device = d;
+		snprintf(track->label, sizeof(track->label), "idle, host in");
+	}
 }
 
 static json_t *index_or_null(uint32_t index)
@@ -305,7 +363,8 @@ enum kwhy_status kwhy_report_timeline(
 		.start_ns = recording->start_ns,
 		.span_ns = recording->end_ns - recording->start_ns,
 		.exact = recording->activities.count + recording->calls.count <= exact_rows,
-		.track_count = recording->stream_count + 2 * recording->thread_count + 1,
+		.track_count = recording->stream_count + 2 * recording->thread_count + 1 +
+			recording->device_count,
 		.error = error,
 	};
 	enum kwhy_status status;
@@ -320,6 +379,8 @@ enum kwhy_status kwhy_report_timeline(
 		status = put_calls(&builder);
 	if (!status)
 		status = put_ranges(&builder);
+	if (!status)
+		status = put_waits(&builder);
 	if (status)
 		drop_tracks(&builder);
 	else

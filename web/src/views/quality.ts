@@ -18,6 +18,26 @@ export function timeView(report: Report): HTMLElement {
 		el("p", { class: "muted" }, "Disjoint: the rows add up to the span."), table(["category", ...report.devices.map(deviceLabel)], rows));
 }
 
+/* What text calls them, too. */
+const waitTitles: { [reason: string]: string } = {
+	range: "a step, in none of its ranges",
+	outside: "no range",
+	launched: "nothing: launched, not begun",
+	unlinked: "unknown: no API call is linked",
+};
+
+/** Only where some range held the host: else the table says no more than the categories do. */
+export function waitsView(report: Report): HTMLElement | null {
+	const devices = report.devices.filter((d) => d.host_waits?.some((w) => w.reason === "range"));
+	if (!devices.length) return null;
+	return el("section", { id: "waits", "aria-labelledby": "h-waits" }, el("h2", { id: "h-waits" }, "The device waited while the host was in ..."),
+		el("p", { class: "muted" }, "By the innermost range; the rows of a device add up to its idle time."),
+		...devices.flatMap((d) => [...(devices.length > 1 ? [el("h3", {}, deviceLabel(d))] : []),
+			table(["host in", "time", "of idle", "gaps", "longest", "at"], d.host_waits!.slice(0, 25).map((w) =>
+				[visible(w.name ?? waitTitles[w.reason] ?? w.reason).slice(0, 80), time(w.time_ns), percent(w.time_ns / (d.time["idle_ns"] || 1)), exact(w.gap_count), time(w.longest_ns),
+					w.file ? visible(w.file) + (w.line ? `:${w.line}` : "") : ""]))]));
+}
+
 function balance(device: Device): string[][] {
 	const e = device.energy;
 	if (!e) return [["energy", "not available: no meter tells it"]];

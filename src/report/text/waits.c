@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/sheet.h"
+#include "report/table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What the host was in while a device was idle. */
+
+enum { DEVICE_ROWS = 8, WAIT_ROWS = 12, PLACE_COLUMNS = 24 };
+
+static const struct kwhy_table_column columns[] = {
+	{"host in", KWHY_COLUMN_NAME},
+	{"time", KWHY_COLUMN_RIGHT},
+	{"of idle", KWHY_COLUMN_RIGHT},
+	{"gaps", KWHY_COLUMN_RIGHT},
+	{"longest", KWHY_COLUMN_RIGHT},
+};
+
+/* Where some row has a place; there is no room for all. */
+static const struct kwhy_table_column place_columns[] = {
+	{"host in", KWHY_COLUMN_NAME},
+	{"time", KWHY_COLUMN_RIGHT},
+	{"of idle", KWHY_COLUMN_RIGHT},
+	{"gaps", KWHY_COLUMN_RIGHT},
+	{"at", KWHY_COLUMN_LEFT},
+};
+
+static const char *const reasons[KWHY_HOST_WAIT_REASON_COUNT] = {
+	[KWHY_HOST_WAIT_OUTSIDE] = "no range",
+	[KWHY_HOST_WAIT_LAUNCHED] = "nothing: launched, not begun",
+	[KWHY_HOST_WAIT_UNLINKED] = "unknown: no API call is linked",
+};
+
+static const char *words_of(const struct kwhy_recording *recording, const struct kwhy_host_sum *sum)
+{
+	if (sum->what != KWHY_HOST_WAIT_RANGE)
+		return reasons[sum->what];
+	return sum->name ? kwhy_names_get(&recording->names, sum->name) : "a step, in none of its ranges";
+}
+
+/* "train.py:42"; of a long path its end. */
+static void add_place(
+	struct kwhy_table *table, const struct kwhy_recording *recording, const struct kwhy_host_sum *sum)
+{
+	const char *path = kwhy_names_get(&recording->names, sum->file);
+	size_t length = strlen(path);
+	char place[PLACE_COLUMNS + 24] = "";
+
+	if (length > PLACE_COLUMNS) {
+		const char *slash = strchr(path + length - PLACE_COLUMNS, '/');
+
+		path = slash ? slash + 1 : path + length - PLACE_COLUMNS;
+	}
+	if (sum->file && sum->line)
+		snprintf(place, sizeof(place), "%s:%u", path, (unsigned)sum->line);
+	else if (sum->file)
+		snprintf(place, sizeof(place), "%s", path);
+	kwhy_table_cell(table, place);
+}
+
+static bool has_places(const struct kwhy_device_ledger *books)
+{
+	for (size_t i = 0; i < books->host_sum_count; i++)
+		if (books->host_sums[i].file)
+			return true;
+	return false;
+}
+
+static void write_waits(const struct kwhy_sheet *sheet, const struct kwhy_device_ledger *books)
+{
+	const struct kwhy_recording *recording = sheet->report->recording;
+	size_t shown = kwhy_sheet_shown(sheet, books->host_sum_count, WAIT_ROWS);
+	bool places = has_places(books);
+	struct kwhy_table table;
+
+	kwhy_table_init(&table, places ? place_columns : columns, 5);
+	for (size_t i = 0; i < shown; i++) {
+		const struct kwhy_host_sum *sum = &books->host_sums[i];
+
+		kwhy_table_cell(&table, words_of(recording, sum));
+		kwhy_table_time(&table, sum->time_ns);
+		kwhy_table_percent(&table, (double)sum->time_ns / (double)books->time.idle_ns);
+		kwhy_table_count(&table, sum->gaps);
+		if (places)
+			add_place(&table, recording, sum);
+		else
+			kwhy_table_time(&table, sum->longest_ns);
+	}
+	kwhy_table_write(&table, sheet->style, sheet->out);
+	kwhy_sheet_more(sheet, books->host_sum_count, shown);
+}
+
+/* Where no range held the host the table would say no more than the time categories do. */
+static bool has_ranges(const struct kwhy_device_ledger *books)
+{
+	for (size_t i = 0; i < books->host_sum_count; i++)
+		if (books->host_sums[i].what == KWHY_HOST_WAIT_RANGE)
+			return true;
+	return false;
+}
+
+void kwhy_section_waits(const struct kwhy_sheet *sheet)
+{
+	const struct kwhy_ledger *ledger = sheet->report->ledger;
+	size_t shown = kwhy_sheet_shown(sheet, ledger->device_count, DEVICE_ROWS);
+	bool any = false;
+
+	for (size_t d = 0; d < shown; d++) {
+		char label[KWHY_DEVICE_LABEL_BYTES], title[KWHY_DEVICE_LABEL_BYTES + 16];
+
+		if (!has_ranges(&ledger->devices[d]))
+			continue;
+		any = true;
+		snprintf(title, sizeof(title), "Idle time, %s",
+			kwhy_device_label(label, &sheet->report->recording->devices[d]));
+		kwhy_sheet_heading(sheet, title, "the device waited while the host was in ...; rows add up");
+		write_waits(sheet, &ledger->devices[d]);
+	}
+	if (any)
+		kwhy_sheet_more(sheet, ledger->device_count, shown);
+}
