@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/quantity.h"
 #include "base/text.h"
+#include "detect/held.h"
 #include "detect/tally.h"
+#include "model/host_time.h"
 
 #include <string.h>
 
@@ -78,14 +80,8 @@ static void add_call(
 	kwhy_text_addf(text, " %s", kwhy_quantity_time(time, calls->end_ns[call] - calls->start_ns[call]));
 }
 
-static bool range_fits(const struct kwhy_recording *recording, const struct kwhy_range *range, uint32_t call)
-{
-	return call == KWHY_NONE || range->thread == KWHY_NONE ||
-		range->thread == recording->calls.thread[call];
-}
-
-/* The innermost range of the thread around the middle of the place: the last to start wins. */
-static void add_range(
+/* The innermost range that is of no known thread around the middle of the place: the last to start wins. */
+static void add_loose_range(
 	struct kwhy_text *text, const struct kwhy_recording *recording, const struct kwhy_place *place)
 {
 	int64_t middle_ns = place->start_ns + (place->end_ns - place->start_ns) / 2;
@@ -96,13 +92,42 @@ static void add_range(
 
 		if (range->start_ns > middle_ns)
 			break;
-		if (range->end_ns > middle_ns && range_fits(recording, range, place->call))
+		if (range->end_ns > middle_ns && range->thread == KWHY_NONE)
 			found = range;
 	}
-	kwhy_text_add(text, text->length ? ", " : "");
 	kwhy_text_add(text, found ? "host in range " : "host outside of any range");
 	if (found)
 		add_name(text, kwhy_names_get(&recording->names, found->name));
+}
+
+/* The deepest range of the thread that covers half of the place. */
+static void add_range(
+	struct kwhy_text *text, const struct kwhy_recording *recording, const struct kwhy_place *place)
+{
+	uint32_t row = place->call == KWHY_NONE
+		? KWHY_NONE
+		: kwhy_host_range_over(
+			  recording, recording->calls.thread[place->call], place->start_ns, place->end_ns);
+
+	kwhy_text_add(text, text->length ? ", " : "");
+	if (row == KWHY_NONE) {
+		add_loose_range(text, recording, place);
+		return;
+	}
+	kwhy_text_add(text, "host in range ");
+	kwhy_held_add_range(text, recording, row);
+}
+
+/* The innermost range that made the call. */
+static void add_caller(struct kwhy_text *text, const struct kwhy_recording *recording, uint32_t call)
+{
+	const struct kwhy_calls *calls = &recording->calls;
+	uint32_t row = kwhy_host_range_at(recording, calls->thread[call], calls->start_ns[call]);
+
+	if (row == KWHY_NONE || recording->host_ranges.kind[row] == KWHY_HOST_STEP)
+		return;
+	kwhy_text_add(text, ", in ");
+	kwhy_held_add_range(text, recording, row);
 }
 
 struct kwhy_evidence kwhy_place_evidence(
@@ -122,6 +147,8 @@ struct kwhy_evidence kwhy_place_evidence(
 	add_call(&text, recording, "then ", place->wait);
 	if (place->host)
 		add_range(&text, recording, place);
+	else if (place->call != KWHY_NONE)
+		add_caller(&text, recording, place->call);
 	if (!text.failed)
 		evidence.what = kwhy_arena_copy(&context->findings->arena, text.data ? text.data : "idle");
 	kwhy_text_done(&text);

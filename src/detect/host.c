@@ -2,10 +2,12 @@
 #include "base/quantity.h"
 #include "detect/families.h"
 #include "detect/gaps.h"
+#include "detect/held.h"
 #include "detect/tally.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 /* Idle time of the device by what the host did meanwhile. */
 
@@ -19,62 +21,102 @@ static struct kwhy_place place_of(const struct kwhy_gap *gap, const struct kwhy_
 	return place;
 }
 
-/* Idle after a wait belongs to the wait (sync-after-every-op), so it is left out here. */
-enum kwhy_status kwhy_detect_launch_bound(const struct kwhy_detect_context *context)
+/* Title and cure, as far as ranges of the host tell: the name of what held it, and what follows from that. */
+static void name_held(struct kwhy_tally *tally, const struct kwhy_held *held, struct kwhy_verdict *verdict)
 {
-	const struct kwhy_device_view *seen = &context->view->devices[context->device];
-	struct kwhy_verdict verdict = kwhy_verdict_default();
-	char time[KWHY_QUANTITY_BYTES], count[KWHY_QUANTITY_BYTES];
-	struct kwhy_tally tally;
+	struct kwhy_text text = {0};
 
-	kwhy_tally_init(&tally, context);
+	kwhy_held_add_title(held, &text);
+	if (verdict->title && text.length)
+		verdict->title = kwhy_tally_words(tally, "%s%s", verdict->title, text.data);
+	kwhy_text_done(&text);
+	verdict->cure = kwhy_held_cure(
+		held, &tally->context->findings->arena, tally->context->detector->cure);
+}
+
+/* Idle after a wait belongs to the wait (sync-after-every-op), so it is left out here. */
+static void tally_launches(struct kwhy_tally *tally, struct kwhy_held *held)
+{
+	const struct kwhy_detect_context *context = tally->context;
+	const struct kwhy_device_view *seen = &context->view->devices[context->device];
+
 	for (size_t i = 0; i < seen->gap_count; i++) {
 		struct kwhy_gap_cause cause;
 
-		kwhy_gap_explain(
-			context->view, &seen->gaps[i], kwhy_tally_threshold(&tally, 0) * 1e3, &cause);
+		kwhy_gap_explain(context->view, &seen->gaps[i], kwhy_tally_threshold(tally, 0) * 1e3, &cause);
 		if (!cause.late || cause.wait != KWHY_NONE || cause.launch_ns == 0)
 			continue;
-		kwhy_tally_gap(&tally, &seen->gaps[i], cause.launch_ns, seen->floor_ns);
-		kwhy_tally_place(&tally, place_of(&seen->gaps[i], &cause));
-		tally.count++;
+		kwhy_tally_gap(tally, &seen->gaps[i], cause.launch_ns, seen->floor_ns);
+		kwhy_tally_place(tally, place_of(&seen->gaps[i], &cause));
+		kwhy_held_add(held, cause.call, cause.start_ns, cause.end_ns, cause.launch_ns);
+		tally->count++;
 	}
-	if ((double)tally.count < kwhy_tally_threshold(&tally, 1))
-		return kwhy_tally_drop(&tally);
-	verdict.title = kwhy_tally_words(&tally, "Launch-bound: %s the device waited for a launch, %s",
-		kwhy_quantity_times(count, tally.count), kwhy_quantity_time(time, tally.gap_ns));
-	verdict.assumption = kwhy_tally_floor_words(&tally, "work is queued ahead or captured in a graph");
-	return kwhy_tally_finish(&tally, verdict);
 }
 
-enum kwhy_status kwhy_detect_host_gaps(const struct kwhy_detect_context *context)
+enum kwhy_status kwhy_detect_launch_bound(const struct kwhy_detect_context *context)
 {
-	const struct kwhy_device_view *seen = &context->view->devices[context->device];
 	struct kwhy_verdict verdict = kwhy_verdict_default();
 	char time[KWHY_QUANTITY_BYTES], count[KWHY_QUANTITY_BYTES];
 	struct kwhy_tally tally;
+	struct kwhy_held held;
 
 	kwhy_tally_init(&tally, context);
-	tally.takes_host_first = true;
+	tally.status = kwhy_held_init(&held, context->recording, context->error);
+	tally_launches(&tally, &held);
+	if ((double)tally.count < kwhy_tally_threshold(&tally, 1)) {
+		kwhy_held_done(&held);
+		return kwhy_tally_drop(&tally);
+	}
+	verdict.title = kwhy_tally_words(&tally, "Launch-bound: %s the device waited for a launch, %s",
+		kwhy_quantity_times(count, tally.count), kwhy_quantity_time(time, tally.gap_ns));
+	verdict.assumption = kwhy_tally_floor_words(&tally, "work is queued ahead or captured in a graph");
+	name_held(&tally, &held, &verdict);
+	kwhy_held_done(&held);
+	return kwhy_tally_finish(&tally, verdict);
+}
+
+static void tally_host_gaps(struct kwhy_tally *tally, struct kwhy_held *held)
+{
+	const struct kwhy_detect_context *context = tally->context;
+	const struct kwhy_device_view *seen = &context->view->devices[context->device];
+
 	for (size_t i = 0; i < seen->gap_count; i++) {
 		struct kwhy_gap_cause cause;
 		struct kwhy_place place;
 
-		kwhy_gap_explain(
-			context->view, &seen->gaps[i], kwhy_tally_threshold(&tally, 0) * 1e3, &cause);
+		kwhy_gap_explain(context->view, &seen->gaps[i], kwhy_tally_threshold(tally, 0) * 1e3, &cause);
 		if (!cause.late || cause.host_ns == 0 ||
-			(double)(cause.end_ns - cause.start_ns) > kwhy_tally_threshold(&tally, 1) * 1e6)
+			(double)(cause.end_ns - cause.start_ns) > kwhy_tally_threshold(tally, 1) * 1e6)
 			continue;
-		kwhy_tally_gap(&tally, &seen->gaps[i], cause.host_ns, 0);
+		kwhy_tally_gap(tally, &seen->gaps[i], cause.host_ns, 0);
 		place = kwhy_place_at(cause.host_start_ns, cause.host_end_ns);
 		place.call = cause.call;
 		place.host = true;
-		kwhy_tally_place(&tally, place);
-		tally.count++;
+		kwhy_tally_place(tally, place);
+		kwhy_held_add(held, cause.call, cause.host_start_ns, cause.host_end_ns, cause.host_ns);
+		tally->count++;
 	}
+}
+
+enum kwhy_status kwhy_detect_host_gaps(const struct kwhy_detect_context *context)
+{
+	struct kwhy_verdict verdict = kwhy_verdict_default();
+	char time[KWHY_QUANTITY_BYTES], count[KWHY_QUANTITY_BYTES];
+	struct kwhy_tally tally;
+	struct kwhy_held held;
+
+	kwhy_tally_init(&tally, context);
+	tally.takes_host_first = true;
+	tally.status = kwhy_held_init(&held, context->recording, context->error);
+	tally_host_gaps(&tally, &held);
 	verdict.title = kwhy_tally_words(&tally, "Host gaps: %s the device waited for the host, %s",
 		kwhy_quantity_times(count, tally.count), kwhy_quantity_time(time, tally.gap_ns));
 	verdict.assumption = "the host prepares the next work while the device is busy: these gaps vanish";
+	name_held(&tally, &held, &verdict);
+	verdict.change = kwhy_held_change(&held);
+	if (verdict.change && strcmp(verdict.change, "prefetch") != 0)
+		verdict.assumption = "what holds the host there is gone: these gaps vanish";
+	kwhy_held_done(&held);
 	return kwhy_tally_finish(&tally, verdict);
 }
 

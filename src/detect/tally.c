@@ -471,6 +471,7 @@ enum kwhy_status kwhy_tally_finish(struct kwhy_tally *tally, struct kwhy_verdict
 		.device = tally->device,
 		.count = tally->count,
 		.cure = verdict.cure ? verdict.cure : context->detector->cure,
+		.change = verdict.change,
 	};
 	int64_t window_ns = kwhy_view_span_ns(context->view, tally->device);
 	double recorded_nj = tally->source.recorded_nj;

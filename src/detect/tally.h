@@ -90,6 +90,7 @@ struct kwhy_verdict {
 	const char *title;	/* from the findings' arena */
 	const char *assumption; /* likewise, or a literal */
 	const char *cure;	/* likewise; NULL: that of the table of detectors */
+	const char *change;	/* as in struct kwhy_finding */
 	unsigned covers;	/* kinds that hide a marked activity: removing that one saves no time then */
 	bool exposed_only;	/* hidden time is no cost either */
 	bool work_remains;	/* the work is done all the same: a saved second saves idle power alone */

@@ -42,6 +42,8 @@ struct kwhy_finding {
 	struct kwhy_evidence *evidence;
 	size_t evidence_count;
 	const char *cure;
+	const char *change; /* id of the change of `kwhy whatif` that is the cure; "": none is; NULL: the one
+			       that is for all findings of this id, if any */
 	struct kwhy_saving saving;
 	bool leads;	  /* All wait for what it names: it comes before what saves more on one of them. */
 	int64_t least_ns; /* A saving of less time, and of less energy than least_nj, is not worth a finding.

@@ -5,6 +5,8 @@
 
 static const struct kwhy_whatif_change *cure_of(const struct kwhy_finding *finding)
 {
+	if (finding->change)
+		return kwhy_whatif_change_find(finding->change);
 	for (size_t i = 0; i < kwhy_whatif_change_count; i++) {
 		const struct kwhy_whatif_change *change = &kwhy_whatif_changes[i];
 

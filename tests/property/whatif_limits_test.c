@@ -147,6 +147,8 @@ static void check_plan(struct subject *subject, bool numerics)
 
 static const struct kwhy_whatif_change *cure_of(const struct kwhy_finding *finding)
 {
+	if (finding->change)
+		return kwhy_whatif_change_find(finding->change);
 	for (size_t i = 0; i < kwhy_whatif_change_count; i++)
 		if (kwhy_whatif_changes[i].finding &&
 			strcmp(kwhy_whatif_changes[i].finding, finding->id) == 0)

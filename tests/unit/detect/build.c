@@ -100,6 +100,19 @@ void build_range(struct build *build, uint32_t thread, const char *name, int64_t
 	OK(kwhy_recording_add_range(build->recording, &range, &error));
 }
 
+void build_host_range(struct build *build, enum kwhy_host_kind kind, const char *name, const char *file,
+	int64_t start_us, int64_t end_us)
+{
+	struct kwhy_host_range range = {.start_ns = start_us * US,
+		.end_ns = end_us * US,
+		.name = name_of(build, name),
+		.file = file ? name_of(build, file) : 0,
+		.line = file ? 42 : 0,
+		.kind = (uint8_t)kind};
+
+	OK(kwhy_recording_add_host_range(build->recording, &range, &error));
+}
+
 static struct kwhy_activity activity_of(
 	struct build *build, enum kwhy_activity_kind kind, uint32_t stream, int64_t start_us, int64_t end_us)
 {

@@ -182,6 +182,67 @@ static void a_host_that_is_elsewhere_leaves_host_gaps_and_its_range_is_named(voi
 	build_free(&build);
 }
 
+/* Two pauses of 200 us: what held the host in them gives the finding its name, its line and its cure. */
+static void a_host_gap_is_named_after_the_deepest_range_that_covers_half_of_it(void **state)
+{
+	struct build build = late_launches(3, 200, NULL);
+	const struct kwhy_finding *finding;
+
+	(void)state;
+	build_range(&build, 0, "step 1", 0, 700);
+	build_host_range(&build, KWHY_HOST_PYTHON, "main", "train.py", 0, 700);
+	for (int64_t at = 20; at < 400; at += 225) {
+		build_host_range(
+			&build, KWHY_HOST_USER, "DistributedDataParallel.forward", NULL, at, at + 200);
+		build_host_range(
+			&build, KWHY_HOST_OPERATOR, "aten::unflatten_dense_tensors", NULL, at + 10, at + 195);
+		build_host_range(&build, KWHY_HOST_OPERATOR, "aten::view", NULL, at + 100, at + 140);
+	}
+	finding = build_find(&build, "host-gaps", NULL);
+	assert_non_null(strstr(finding->title,
+		"2 times, in aten::unflatten_dense_tensors of DistributedDataParallel.forward "
+		"(train.py:42)"));
+	assert_non_null(strstr(finding->cure, "broadcast_buffers=False"));
+	assert_null(strstr(finding->cure, "worker"));
+	assert_string_equal(finding->change, "");
+	assert_non_null(strstr(finding->evidence[0].what,
+		"host in range aten::unflatten_dense_tensors of DistributedDataParallel.forward"));
+	build_free(&build);
+}
+
+/* The cure of two pauses in a range of that name, in a function that says nothing. */
+static void expect_cure(enum kwhy_host_kind kind, const char *name, const char *part)
+{
+	struct build build = late_launches(3, 200, NULL);
+	const struct kwhy_finding *finding;
+
+	build_host_range(&build, KWHY_HOST_PYTHON, "main", "train.py", 0, 700);
+	build_host_range(&build, kind, name, NULL, 0, 690);
+	finding = build_find(&build, "host-gaps", NULL);
+	assert_non_null(finding);
+	if (!strstr(finding->cure, part))
+		fail_msg("%s: %s", name, finding->cure);
+	build_free(&build);
+}
+
+static void the_cure_of_a_host_gap_follows_what_held_the_host(void **state)
+{
+	(void)state;
+	expect_cure(KWHY_HOST_USER, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
+		"pin_memory");
+	expect_cure(KWHY_HOST_OPERATOR, "aten::item", "read values back less often");
+	expect_cure(
+		KWHY_HOST_PYTHON, "<built-in method tolist of Tensor object>", "read values back less often");
+	expect_cure(KWHY_HOST_PYTHON, "<built-in function print>", "read values back less often");
+	expect_cure(KWHY_HOST_PYTHON, "empty_cache", "drop torch.cuda.empty_cache()");
+	expect_cure(KWHY_HOST_PYTHON, "save_checkpoint", "off the loop");
+	expect_cure(KWHY_HOST_NVTX, "tokenize", "off the loop");
+	expect_cure(KWHY_HOST_OPERATOR, "CompiledFunctionBackward", "reduce-overhead");
+	expect_cure(KWHY_HOST_OPERATOR, "aten::batch_norm", "torch.compile");
+	expect_cure(KWHY_HOST_SYSTEM, "read", "other threads read and write");
+	expect_cure(KWHY_HOST_NVTX, "anything", "worker threads");
+}
+
 static void pauses_between_launches_are_no_host_gaps(void **state)
 {
 	struct build build = late_launches(21, 20, NULL);
@@ -246,6 +307,8 @@ int main(void)
 		cmocka_unit_test(queued_work_is_not_launch_bound),
 		cmocka_unit_test(idle_time_behind_a_wait_is_not_launch_bound),
 		cmocka_unit_test(a_host_that_is_elsewhere_leaves_host_gaps_and_its_range_is_named),
+		cmocka_unit_test(a_host_gap_is_named_after_the_deepest_range_that_covers_half_of_it),
+		cmocka_unit_test(the_cure_of_a_host_gap_follows_what_held_the_host),
 		cmocka_unit_test(pauses_between_launches_are_no_host_gaps),
 		cmocka_unit_test(a_device_held_for_seconds_with_nothing_to_do_is_an_idle_context),
 		cmocka_unit_test(what_a_released_context_saves_is_its_power_above_clean_idle),

@@ -83,6 +83,25 @@ static void cloverleaf_waits_after_every_operation_and_copies_from_pageable_memo
 	done(&analysis);
 }
 
+/* DDP sends buffers around and takes them apart on the host, in each of the three steps. */
+static void the_first_finding_of_the_a100_names_the_operator_and_the_forward_of_ddp(void **state)
+{
+	struct analysis analysis = analyse(TRACES "kineto-a100-nccl.json.gz", NULL, 0.01);
+	const char *steps[] = {"ProfilerStep#4", "ProfilerStep#5", "ProfilerStep#6"};
+	const char *held = "aten::unflatten_dense_tensors of DistributedDataParallel.forward";
+	const struct kwhy_finding *finding = &analysis.findings->items[0];
+
+	(void)state;
+	assert_string_equal(finding->id, "host-gaps");
+	assert_non_null(strstr(finding->title, held));
+	assert_non_null(strstr(finding->cure, "DDP(broadcast_buffers=False)"));
+	for (size_t i = 0; i < 3; i++) {
+		assert_non_null(strstr(finding->evidence[i].what, held));
+		assert_non_null(strstr(finding->evidence[i].what, steps[i]));
+	}
+	done(&analysis);
+}
+
 static void without_a_least_gain_cloverleaf_shows_its_allocations_between_work(void **state)
 {
 	struct analysis analysis = analyse(TRACES "nsys-a100-cloverleaf.sqlite", NULL, 0);
@@ -187,6 +206,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cloverleaf_waits_after_every_operation_and_copies_from_pageable_memory),
+		cmocka_unit_test(the_first_finding_of_the_a100_names_the_operator_and_the_forward_of_ddp),
 		cmocka_unit_test(without_a_least_gain_cloverleaf_shows_its_allocations_between_work),
 		cmocka_unit_test(two_h100_expose_their_collectives_and_copy_eight_bytes_from_pageable_memory),
 		cmocka_unit_test(mi300_exposes_its_collectives),

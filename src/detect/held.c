@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "detect/held.h"
+
+#include "base/quantity.h"
+#include "model/host_time.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * What names tell of the cause, the first that fits, of a range or of those around it. Names are PyTorch's
+ * (torch 1.8 to 2.9), of Python functions, and of the C library.
+ */
+static const struct {
+	const char *part; /* of the name */
+	enum kwhy_held_cause cause;
+} signs[] = {
+	{"DataLoader", KWHY_HELD_LOADER},
+	{"_next_data", KWHY_HELD_LOADER},
+	{"collate", KWHY_HELD_LOADER},
+	{"empty_cache", KWHY_HELD_CACHE},
+	{"emptyCache", KWHY_HELD_CACHE},
+	{"aten::item", KWHY_HELD_READBACK},
+	{"aten::_local_scalar_dense", KWHY_HELD_READBACK},
+	{"aten::is_nonzero", KWHY_HELD_READBACK},
+	{"method item of Tensor", KWHY_HELD_READBACK},
+	{"method tolist of Tensor", KWHY_HELD_READBACK},
+	{"method cpu of Tensor", KWHY_HELD_READBACK},
+	{"function print>", KWHY_HELD_READBACK},
+	{"tokeniz", KWHY_HELD_OUTPUT},
+	{"save_checkpoint", KWHY_HELD_OUTPUT},
+	{"checkpoint_save", KWHY_HELD_OUTPUT},
+	{"logging", KWHY_HELD_OUTPUT},
+	{"log_metrics", KWHY_HELD_OUTPUT},
+	{"add_scalar", KWHY_HELD_OUTPUT},
+	{"wandb", KWHY_HELD_OUTPUT},
+	{"DistributedDataParallel.forward", KWHY_HELD_PARALLEL},
+	{"FSDP::", KWHY_HELD_PARALLEL},
+	{"FullyShardedDataParallel", KWHY_HELD_PARALLEL},
+	{"CompiledFunction", KWHY_HELD_COMPILED},
+	{"CompiledFxGraph", KWHY_HELD_COMPILED},
+	{"Torch-Compiled Region", KWHY_HELD_COMPILED},
+};
+
+/* DDP's forward holds the whole model's: below a module, or in operators of one, it is not DDP's own work. */
+static const char *const parallel_work[] = {"aten::flatten_dense_tensors", "aten::unflatten_dense_tensors",
+	"aten::view", "aten::narrow", "aten::slice", "aten::as_strided", "record_param_comms",
+	"c10d::", "nccl:", "FSDP::", "DistributedDataParallel.forward", "FullyShardedDataParallel"};
+
+static const struct {
+	const char *what, *cure;
+} causes[KWHY_HELD_CAUSE_COUNT] = {
+	[KWHY_HELD_LOADER] = {"input",
+		"let workers of the DataLoader prepare batches ahead: num_workers, pin_memory=True, "
+		"prefetch_factor, persistent_workers"},
+	[KWHY_HELD_READBACK] = {"read-backs",
+		"read values back less often: keep them on the device, and call .item(), .tolist() and print "
+		"every so many steps"},
+	[KWHY_HELD_CACHE] = {"empty_cache", "drop torch.cuda.empty_cache() from the loop"},
+	[KWHY_HELD_OUTPUT] = {"tokenising, logging or checkpoints",
+		"move them off the loop: ahead of time, to another thread, or to every so many steps"},
+	[KWHY_HELD_PARALLEL] = {"DDP or FSDP",
+		"spare its work around the model: DDP(broadcast_buffers=False) where buffers need not agree "
+		"at each step, gradient_as_bucket_view=True, static_graph=True"},
+	[KWHY_HELD_COMPILED] = {"calls of a compiled model",
+		"let CUDA graphs make its launches: torch.compile(mode=\"reduce-overhead\")"},
+	[KWHY_HELD_MODEL] = {"operators of the model",
+		"let a graph make their launches: torch.compile, CUDA graphs, a fused or foreach optimizer"},
+	[KWHY_HELD_SYSTEM] = {"calls of the operating system",
+		"keep files and locks out of the loop: other threads read and write ahead of time"},
+};
+
+enum kwhy_status kwhy_held_init(
+	struct kwhy_held *held, const struct kwhy_recording *recording, struct kwhy_error *error)
+{
+	*held = (struct kwhy_held){.recording = recording};
+	if (recording->host_ranges.count == 0)
+		return KWHY_OK;
+	held->names = calloc(recording->names.count, sizeof(*held->names));
+	return held->names ? KWHY_OK : kwhy_fail_memory(error, "what held the host");
+}
+
+void kwhy_held_done(struct kwhy_held *held)
+{
+	free(held->names);
+	held->names = NULL;
+}
+
+static const char *name_of(const struct kwhy_recording *recording, uint32_t row)
+{
+	return kwhy_names_get(&recording->names, recording->host_ranges.name[row]);
+}
+
+static bool starts_with_any(const char *name, const char *const *starts, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strncmp(name, starts[i], strlen(starts[i])))
+			return true;
+	return false;
+}
+
+static bool is_operator(const struct kwhy_recording *recording, uint32_t row)
+{
+	const char *name = name_of(recording, row);
+
+	return recording->host_ranges.kind[row] == KWHY_HOST_OPERATOR || !strncmp(name, "aten::", 6) ||
+		!strncmp(name, "autograd::", 10);
+}
+
+/* What the names from `row` outwards say; `row` itself is of the work that a cause is made of. */
+static enum kwhy_held_cause sign_of(const struct kwhy_recording *recording, uint32_t row)
+{
+	bool parallel = starts_with_any(
+		name_of(recording, row), parallel_work, sizeof(parallel_work) / sizeof(parallel_work[0]));
+
+	for (; row != KWHY_NONE; row = recording->host_ranges.parent[row])
+		for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
+			if (strstr(name_of(recording, row), signs[i].part) &&
+				(signs[i].cause != KWHY_HELD_PARALLEL || parallel))
+				return signs[i].cause;
+	return KWHY_HELD_UNKNOWN;
+}
+
+static enum kwhy_held_cause cause_of(const struct kwhy_recording *recording, uint32_t row)
+{
+	enum kwhy_held_cause cause = sign_of(recording, row);
+
+	if (cause == KWHY_HELD_UNKNOWN && recording->host_ranges.kind[row] == KWHY_HOST_SYSTEM)
+		return KWHY_HELD_SYSTEM;
+	for (; cause == KWHY_HELD_UNKNOWN && row != KWHY_NONE; row = recording->host_ranges.parent[row])
+		if (is_operator(recording, row) || strstr(name_of(recording, row), "nn.Module: "))
+			return KWHY_HELD_MODEL;
+	return cause;
+}
+
+void kwhy_held_add(struct kwhy_held *held, uint32_t call, int64_t start_ns, int64_t end_ns, int64_t held_ns)
+{
+	const struct kwhy_recording *recording = held->recording;
+	struct kwhy_held_name *name;
+	uint32_t row;
+
+	if (!held->names)
+		return;
+	row = kwhy_host_range_over(recording, recording->calls.thread[call], start_ns, end_ns);
+	held->cause_ns[row == KWHY_NONE ? KWHY_HELD_UNKNOWN : cause_of(recording, row)] += held_ns;
+	if (row == KWHY_NONE || recording->host_ranges.kind[row] == KWHY_HOST_STEP)
+		return;
+	name = &held->names[recording->host_ranges.name[row]];
+	name->count++;
+	name->time_ns += held_ns;
+	if (held_ns > name->longest_ns) {
+		name->longest_ns = held_ns;
+		name->row = row;
+	}
+	if (name->time_ns > held->names[held->first].time_ns)
+		held->first = recording->host_ranges.name[row];
+}
+
+/* The next range outwards that is the program's or the framework's, not one of its small operators. */
+static uint32_t scope_of(const struct kwhy_recording *recording, uint32_t row)
+{
+	static const char *const small[] = {"aten::", "autograd::engine::"};
+	const struct kwhy_host_ranges *rows = &recording->host_ranges;
+	uint32_t name = rows->name[row];
+
+	while ((row = rows->parent[row]) != KWHY_NONE && rows->kind[row] != KWHY_HOST_STEP)
+		if (rows->kind[row] <= KWHY_HOST_OPERATOR && rows->name[row] != name &&
+			!starts_with_any(name_of(recording, row), small, sizeof(small) / sizeof(small[0])))
+			return row;
+	return KWHY_NONE;
+}
+
+static uint32_t step_of(const struct kwhy_recording *recording, uint32_t row)
+{
+	while (row != KWHY_NONE && recording->host_ranges.kind[row] != KWHY_HOST_STEP)
+		row = recording->host_ranges.parent[row];
+	return row;
+}
+
+/* The last part of a path is enough to find the line by. */
+static void add_source(struct kwhy_text *out, const struct kwhy_recording *recording, uint32_t row)
+{
+	const struct kwhy_host_ranges *rows = &recording->host_ranges;
+	uint32_t source = kwhy_host_range_source(recording, row);
+	const char *path, *slash;
+
+	if (source == KWHY_NONE)
+		return;
+	path = kwhy_names_get(&recording->names, rows->file[source]);
+	slash = strrchr(path, '/');
+	kwhy_text_addf(out, " (%s", slash ? slash + 1 : path);
+	if (rows->line[source])
+		kwhy_text_addf(out, ":%u", (unsigned)rows->line[source]);
+	kwhy_text_add(out, ")");
+}
+
+/* Names of ranges are cut where they are long, never inside a code point. */
+static void add_name(struct kwhy_text *out, const char *name)
+{
+	enum { SHOWN_BYTES = 64 };
+	size_t length = strlen(name);
+
+	if (length <= SHOWN_BYTES) {
+		kwhy_text_add(out, name);
+		return;
+	}
+	length = SHOWN_BYTES - 3;
+	while (length > 0 && ((unsigned char)name[length] & 0xC0) == 0x80)
+		length--;
+	kwhy_text_add_bytes(out, name, length);
+	kwhy_text_add(out, "...");
+}
+
+static void add_scoped(struct kwhy_text *out, const struct kwhy_recording *recording, uint32_t row)
+{
+	uint32_t scope = recording->host_ranges.kind[row] == KWHY_HOST_USER ? KWHY_NONE
+									    : scope_of(recording, row);
+
+	add_name(out, name_of(recording, row));
+	if (scope == KWHY_NONE)
+		return;
+	kwhy_text_add(out, " of ");
+	add_name(out, name_of(recording, scope));
+}
+
+void kwhy_held_add_range(struct kwhy_text *out, const struct kwhy_recording *recording, uint32_t row)
+{
+	uint32_t step = step_of(recording, row);
+
+	add_scoped(out, recording, row);
+	if (step != KWHY_NONE && step != row) {
+		kwhy_text_add(out, " in ");
+		add_name(out, name_of(recording, step));
+	}
+	add_source(out, recording, row);
+}
+
+void kwhy_held_add_title(const struct kwhy_held *held, struct kwhy_text *out)
+{
+	char time[KWHY_QUANTITY_BYTES], count[KWHY_QUANTITY_BYTES];
+	const struct kwhy_held_name *name;
+
+	if (!held->first)
+		return;
+	name = &held->names[held->first];
+	kwhy_text_addf(out, "; %s of it, %s, in ", kwhy_quantity_time(time, name->time_ns),
+		kwhy_quantity_times(count, name->count));
+	add_scoped(out, held->recording, name->row);
+	add_source(out, held->recording, name->row);
+}
+
+/* The cause that took most of the time beside those in `told`, a bit each; what is left is too small else. */
+static enum kwhy_held_cause most(const struct kwhy_held *held, unsigned told)
+{
+	enum kwhy_held_cause found = KWHY_HELD_CAUSE_COUNT;
+	int64_t sum_ns = 0, found_ns = 0;
+
+	for (int i = 0; i < KWHY_HELD_CAUSE_COUNT; i++) {
+		sum_ns += held->cause_ns[i];
+		if (!(told >> i & 1) && held->cause_ns[i] > found_ns) {
+			found = (enum kwhy_held_cause)i;
+			found_ns = held->cause_ns[i];
+		}
+	}
+	return found_ns > sum_ns / 10 ? found : KWHY_HELD_CAUSE_COUNT;
+}
+
+static void add_cure(const struct kwhy_held *held, struct kwhy_text *out, enum kwhy_held_cause cause,
+	const char *otherwise)
+{
+	char time[KWHY_QUANTITY_BYTES];
+
+	kwhy_text_addf(out, "%s%s (%s): %s", out->length ? "; " : "",
+		causes[cause].what ? causes[cause].what : "elsewhere",
+		kwhy_quantity_time(time, held->cause_ns[cause]),
+		causes[cause].cure ? causes[cause].cure : otherwise);
+}
+
+const char *kwhy_held_cure(const struct kwhy_held *held, struct kwhy_arena *arena, const char *otherwise)
+{
+	enum kwhy_held_cause cause = held->first ? cause_of(held->recording, held->names[held->first].row)
+						 : most(held, 0);
+	struct kwhy_text text = {0};
+	const char *cure = NULL;
+	unsigned told = 0;
+
+	for (; cause != KWHY_HELD_CAUSE_COUNT; cause = most(held, told)) {
+		add_cure(held, &text, cause, otherwise);
+		told |= 1u << cause;
+	}
+	if ((told & ~(1u << KWHY_HELD_UNKNOWN)) && !text.failed)
+		cure = kwhy_arena_copy(arena, text.data);
+	kwhy_text_done(&text);
+	return cure;
+}
+
+const char *kwhy_held_change(const struct kwhy_held *held)
+{
+	static const char *const changes[KWHY_HELD_CAUSE_COUNT] = {
+		[KWHY_HELD_LOADER] = "prefetch",
+		[KWHY_HELD_READBACK] = "",
+		[KWHY_HELD_CACHE] = "",
+		[KWHY_HELD_OUTPUT] = "prefetch",
+		[KWHY_HELD_PARALLEL] = "",
+		[KWHY_HELD_COMPILED] = "graph",
+		[KWHY_HELD_MODEL] = "graph",
+		[KWHY_HELD_SYSTEM] = "prefetch",
+	};
+	enum kwhy_held_cause cause = most(held, 0);
+
+	return cause == KWHY_HELD_CAUSE_COUNT ? NULL : changes[cause];
+}
