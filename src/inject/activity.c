@@ -2,6 +2,7 @@
 #include "inject/activity.h"
 
 #include "base/clock.h"
+#include "inject/lines/stacks.h"
 
 /* CUPTI of CUDA 12.0: older ones write shorter records. */
 enum { CUPTI_OLDEST = 19 };
@@ -18,9 +19,13 @@ static const struct {
 	{KWHY_INJECT_GRAPH, {KWHY_CUPTI_KIND_GRAPH_TRACE, 0}},
 };
 
+/* CUPTI asks on the thread that calls, when a call begins and when it ends: there its stack can be taken. */
 static uint64_t clock_of_records(void)
 {
-	return (uint64_t)kwhy_clock_mono_ns();
+	const int64_t now_mono_ns = kwhy_clock_mono_ns();
+
+	kwhy_stacks_see(now_mono_ns);
+	return (uint64_t)now_mono_ns;
 }
 
 /* From CUPTI's own clock to ours, where it cannot be given ours: the closest of several sandwiches. */

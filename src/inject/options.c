@@ -18,6 +18,7 @@ static const struct {
 	{"range", KWHY_INJECT_RANGE},
 	{"memory", KWHY_INJECT_MEMORY},
 	{"graph", KWHY_INJECT_GRAPH},
+	{"line", KWHY_INJECT_LINE},
 	{"usual", KWHY_INJECT_USUAL},
 };
 
@@ -67,6 +68,11 @@ static unsigned read_graphs(const char *text)
 	return text && !strcmp(text, "graph") ? KWHY_INJECT_GRAPH : 0;
 }
 
+static unsigned read_lines(const char *text)
+{
+	return text && !strcmp(text, "off") ? KWHY_INJECT_LINE : 0;
+}
+
 static void read_windows(struct kwhy_inject_options *options, char *(*get)(const char *name))
 {
 	options->from_unix_ns = (int64_t)read_number(get("KWHY_RECORD_FROM"), 0, INT64_MAX / 2, 0);
@@ -95,6 +101,7 @@ bool kwhy_inject_options_read(struct kwhy_inject_options *out, char *(*get)(cons
 	if (!read_text(options.cupti, sizeof(options.cupti), get("KWHY_CUPTI")))
 		options.cupti[0] = '\0';
 	read_windows(&options, get);
+	options.kinds &= ~read_lines(get("KWHY_RECORD_LINES"));
 	if (options.range[0])
 		options.kinds |= KWHY_INJECT_RANGE;
 	*out = options;

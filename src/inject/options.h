@@ -17,8 +17,9 @@ enum kwhy_inject_kind {
 	KWHY_INJECT_MEMORY = 64, /* device memory taken and given back: not unless asked for */
 	KWHY_INJECT_GRAPH =
 		128, /* whole graph launches instead of their kernels; also KWHY_RECORD_GRAPHS=graph */
+	KWHY_INJECT_LINE = 256, /* call stacks at some calls, with which they are recorded alone */
 	KWHY_INJECT_USUAL = KWHY_INJECT_KERNEL | KWHY_INJECT_COPY | KWHY_INJECT_MEMSET | KWHY_INJECT_CALL |
-		KWHY_INJECT_OVERHEAD | KWHY_INJECT_RANGE
+		KWHY_INJECT_OVERHEAD | KWHY_INJECT_RANGE | KWHY_INJECT_LINE
 };
 
 /* What the launcher says through the environment; a value that is no number counts as not given. */
@@ -26,7 +27,8 @@ struct kwhy_inject_options {
 	char folder[3072];    /* KWHY_RECORD_DIR: where the blocks go, which exists */
 	char cupti[1024];     /* KWHY_CUPTI: path of the library; "": find one */
 	uint64_t limit_bytes; /* KWHY_RECORD_MAX_BYTES: of this process; 0: none */
-	unsigned kinds;	      /* KWHY_RECORD_KINDS: words of enum kwhy_inject_kind with commas */
+	unsigned kinds;	      /* KWHY_RECORD_KINDS: words of enum kwhy_inject_kind with commas, less what
+				 KWHY_RECORD_LINES=off leaves out */
 	unsigned period_ms;   /* KWHY_RECORD_PERIOD_MS: how much a killed program may lose; 100 */
 	size_t buffer_bytes;  /* KWHY_RECORD_BUFFER_KIB: of one of CUPTI's buffers; 1 MiB */
 	size_t buffer_count;  /* KWHY_RECORD_BUFFERS: 32 */

@@ -29,6 +29,11 @@ void kwhy_inject_write_ranges(void)
 	}
 }
 
+void kwhy_inject_write_stacks(void)
+{
+	kwhy_stacks_write(&session->memory->stacks, &session->memory->nodes, &session->memory->labels);
+}
+
 void kwhy_inject_session_take_range(const char *name, int64_t start_mono_ns, int64_t end_mono_ns)
 {
 	struct kwhy_wire_range row = {.start_mono_ns = start_mono_ns,
@@ -198,6 +203,7 @@ void kwhy_inject_write_end(int64_t now_mono_ns)
 	const int64_t end_mono_ns = known_until(now_mono_ns, is_withheld);
 
 	kwhy_inject_write_ranges();
+	kwhy_inject_write_stacks();
 	kwhy_inject_write_lost();
 	kwhy_inject_write_probed(true);
 	kwhy_inject_fact_clock(&session->writer);

@@ -9,6 +9,7 @@
  * What the session writes besides the records of CUPTI. Under its lock, but for the two that say otherwise.
  */
 void kwhy_inject_write_ranges(void);
+void kwhy_inject_write_stacks(void);
 void kwhy_inject_write_lost(void);
 
 /* What recording has cost by now; the gate is asked without the lock, before. */

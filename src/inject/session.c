@@ -134,6 +134,7 @@ static void finish(void)
 	bool can_end;
 
 	kwhy_probe_stop();
+	kwhy_stacks_begin(NULL);
 	if (atomic_load(&session->state) != KWHY_INJECT_ON)
 		return;
 	can_end = kwhy_inject_lock_comes(&session->lock) &&
@@ -151,6 +152,7 @@ static void finish(void)
 static void on_fork_child(void)
 {
 	kwhy_probe_forget();
+	kwhy_stacks_begin(NULL);
 	if (atomic_load(&session->state) == KWHY_INJECT_ON)
 		kwhy_block_writer_close(&session->writer);
 	atomic_store(&session->state, KWHY_INJECT_OFF);
@@ -316,6 +318,10 @@ static void start_activity(void)
 	const enum kwhy_status status = kwhy_inject_activity_start(
 		&session->activity, &session->options, on_buffer_wanted, on_buffer_done, &error);
 
+	if (!status &&
+		(session->options.kinds & (KWHY_INJECT_LINE | KWHY_INJECT_CALL)) ==
+			(KWHY_INJECT_LINE | KWHY_INJECT_CALL))
+		kwhy_stacks_begin(&session->memory->stacks);
 	if (!status)
 		kwhy_inject_gate_begin(&session->memory->gate, now_mono_ns);
 	pthread_mutex_lock(&session->lock);

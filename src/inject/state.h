@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "inject/activity.h"
 #include "inject/facts.h"
+#include "inject/lines/rows.h"
 #include "inject/ranges.h"
 #include "inject/translate.h"
 
@@ -20,6 +21,8 @@ struct kwhy_inject_memory {
 	struct kwhy_inject_translate translate;
 	struct kwhy_inject_ranges ranges;
 	struct kwhy_inject_gate gate;
+	struct kwhy_stacks stacks;
+	struct kwhy_stack_nodes nodes;
 	unsigned char shares[KWHY_BLOCK_WRITER_BYTES(KWHY_INJECT_SHARE_BYTES)];
 };
 

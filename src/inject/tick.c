@@ -105,6 +105,7 @@ static bool write_tick(int64_t now_mono_ns, uint64_t dropped)
 		if (kwhy_inject_is_own_thread)
 			session->thread_cost_ns = kwhy_clock_thread_cpu_ns();
 		kwhy_inject_write_ranges();
+		kwhy_inject_write_stacks();
 		kwhy_inject_write_lost();
 		kwhy_inject_write_probed(false);
 		kwhy_inject_write_clock(now_mono_ns, switch_ns, switches);
@@ -139,6 +140,7 @@ static void *run(void *unused)
 
 	(void)unused;
 	kwhy_inject_is_own_thread = true;
+	kwhy_stacks_leave_thread_out();
 	while (atomic_load(&session->state) == KWHY_INJECT_ON) {
 		now_ns = kwhy_clock_mono_ns();
 		next_ns = kwhy_inject_gate_advance(&session->memory->gate, now_ns);

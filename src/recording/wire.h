@@ -244,6 +244,26 @@ struct kwhy_wire_unprobed {
 	uint16_t threads_per_block, zero;
 };
 
+/*
+ * A frame of a call stack with the frame that called it: frames of all stacks are a tree. Of Python it has
+ * file, function and line; of native code the path of its module and the place in that, from the module's
+ * base, where it goes on.
+ */
+struct kwhy_wire_frame {
+	uint64_t offset;	 /* 0: of Python */
+	uint32_t id, caller;	 /* from 1; caller 0: the outermost that is known */
+	uint32_t file, function; /* names */
+	uint32_t line, zero;	 /* line 0: unknown */
+};
+
+/* Where a thread was when a call of CUDA began or ended, and since one did so before. */
+struct kwhy_wire_sample {
+	int64_t time_mono_ns, since_mono_ns; /* as the calls' records have them; since 0: there was none */
+	uint32_t thread;		     /* that called */
+	uint32_t of_thread;   /* whose stack it is, where that is not its own: a thread that waited for it */
+	uint32_t frame, zero; /* the innermost */
+};
+
 /* A name: this, then its bytes without NUL, then zeros up to a multiple of 8. */
 struct kwhy_wire_name {
 	uint32_t id, length;
@@ -272,7 +292,9 @@ struct kwhy_wire_name {
 	X(SELECTION, selection) \
 	X(COST, cost)           \
 	X(BURST, burst)         \
-	X(UNPROBED, unprobed)
+	X(UNPROBED, unprobed)   \
+	X(FRAME, frame)         \
+	X(SAMPLE, sample)
 
 enum kwhy_wire_kind {
 	KWHY_WIRE_NAME, /* the only kind of varying length */
@@ -297,6 +319,7 @@ _Static_assert(sizeof(struct kwhy_wire_lost) == 16 && sizeof(struct kwhy_wire_no
 _Static_assert(sizeof(struct kwhy_wire_run) == 24, "format");
 _Static_assert(sizeof(struct kwhy_wire_selection) == 48 && sizeof(struct kwhy_wire_cost) == 24, "format");
 _Static_assert(sizeof(struct kwhy_wire_burst) == 64 && sizeof(struct kwhy_wire_unprobed) == 24, "format");
+_Static_assert(sizeof(struct kwhy_wire_frame) == 32 && sizeof(struct kwhy_wire_sample) == 32, "format");
 _Static_assert(sizeof(struct kwhy_wire_end) == 16 && sizeof(struct kwhy_wire_name) == 8, "format");
 
 #endif

@@ -168,6 +168,20 @@ void fake_cupti_call(int domain, const char *name, uint32_t correlation)
 		put(&call, sizeof(call), call.kind);
 }
 
+static void *launch_elsewhere(void *correlation)
+{
+	fake_cupti_call(KWHY_CUPTI_DOMAIN_RUNTIME, "cudaLaunchKernel_v7000", *(uint32_t *)correlation);
+	return NULL;
+}
+
+void fake_cupti_elsewhere(uint32_t correlation)
+{
+	pthread_t thread;
+
+	if (!pthread_create(&thread, NULL, launch_elsewhere, &correlation))
+		pthread_join(thread, NULL);
+}
+
 void fake_cupti_tell(int domain, const char *name, const void *data)
 {
 	for (uint32_t i = 1; i < CALLS && subscriber; i++)

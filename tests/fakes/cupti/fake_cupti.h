@@ -17,6 +17,9 @@
 /* A call of that name of CUPTI, "cudaLaunchKernel_v7000", of a domain: 1 driver, 2 runtime. */
 void fake_cupti_call(int domain, const char *name, uint32_t correlation);
 
+/* A launch on a thread of its own, for which this one waits. */
+void fake_cupti_elsewhere(uint32_t correlation);
+
 /* Calls back whoever subscribed, where that call is enabled: `data` as CUPTI gives it. */
 void fake_cupti_tell(int domain, const char *name, const void *data);
 

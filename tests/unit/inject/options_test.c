@@ -48,7 +48,20 @@ static void what_is_not_said_has_its_usual_value(void **state)
 	assert_int_equal(options.buffer_bytes, 1 << 20);
 	assert_int_equal(options.kinds,
 		KWHY_INJECT_KERNEL | KWHY_INJECT_COPY | KWHY_INJECT_MEMSET | KWHY_INJECT_CALL |
-			KWHY_INJECT_OVERHEAD | KWHY_INJECT_RANGE);
+			KWHY_INJECT_OVERHEAD | KWHY_INJECT_RANGE | KWHY_INJECT_LINE);
+}
+
+static void lines_may_be_left_out(void **state)
+{
+	struct kwhy_inject_options options;
+
+	(void)state;
+	ENVIRONMENT("KWHY_RECORD_DIR", "x", "KWHY_RECORD_LINES", "off");
+	assert_true(kwhy_inject_options_read(&options, get));
+	assert_int_equal(options.kinds, KWHY_INJECT_USUAL & ~KWHY_INJECT_LINE);
+	ENVIRONMENT("KWHY_RECORD_DIR", "x", "KWHY_RECORD_KINDS", "kernel,line");
+	assert_true(kwhy_inject_options_read(&options, get));
+	assert_int_equal(options.kinds, KWHY_INJECT_KERNEL | KWHY_INJECT_LINE);
 }
 
 static void words_and_numbers_are_taken_and_nonsense_is_not(void **state)
@@ -134,6 +147,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_a_folder_nothing_is_to_be_recorded),
 		cmocka_unit_test(what_is_not_said_has_its_usual_value),
+		cmocka_unit_test(lines_may_be_left_out),
 		cmocka_unit_test(words_and_numbers_are_taken_and_nonsense_is_not),
 		cmocka_unit_test(windows_are_said_by_the_environment_and_nonsense_is_not),
 		cmocka_unit_test(a_rank_needs_its_world_and_the_closest_launcher_wins),

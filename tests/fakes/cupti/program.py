@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Python program that uses CUDA through the fake CUPTI, as fake_cuda_program does in C.
+ctypes gives the interpreter's lock back while a foreign function runs, as PyTorch does before it launches."""
+import ctypes
+import os
+import sys
+import threading
+import time
+
+injected = ctypes.CDLL(os.environ["CUDA_INJECTION64_PATH"])
+cupti = ctypes.CDLL(os.environ["KWHY_CUPTI"])
+LAUNCH = b"cudaLaunchKernel_v7000"
+
+
+def launch(number):
+    cupti.fake_cupti_call(2, LAUNCH, number)
+    cupti.fake_cupti_kernel(b"_Z4evenPf", number, ctypes.c_int64(1000), ctypes.c_uint64(0))
+
+
+def pause_and_launch(number):
+    time.sleep(0.005)
+    launch(number)  # LINE launch
+
+
+class Größe:
+    def step(self, number):
+        pause_and_launch(number)  # LINE step
+
+
+def recurse(depth, number):
+    if depth:
+        return recurse(depth - 1, number)
+    return pause_and_launch(number)
+
+
+def rows(number):
+    for i in range(20):
+        pause_and_launch(number + i)  # LINE generator
+        yield i
+
+
+def main():
+    assert injected.InitializeInjection() == 1
+    for i in range(20):
+        Größe().step(i)  # LINE loop
+    list(rows(100))
+    recurse(200, 200)
+    worker = threading.Thread(target=Größe().step, args=(300,))
+    worker.start()
+    worker.join()
+    # A thread without Python's frames, while this one waits for it in C.
+    cupti.fake_cupti_elsewhere(400)  # LINE waiting
+    print("done", sys.version_info[0])
+
+
+main()
