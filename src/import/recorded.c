@@ -294,6 +294,7 @@ static void recorded_done(struct kwhy_recorded *recorded)
 	kwhy_track_map_done(&recorded->names);
 	kwhy_track_map_done(&recorded->devices);
 	kwhy_track_map_done(&recorded->sources);
+	kwhy_track_map_done(&recorded->frames);
 	kwhy_arena_done(&recorded->arena);
 	free(recorded->writers);
 	free(recorded->facts);
@@ -301,6 +302,8 @@ static void recorded_done(struct kwhy_recorded *recorded)
 	free(recorded->windows);
 	free(recorded->memory);
 	free(recorded->bursts);
+	free(recorded->call_frames);
+	kwhy_symbols_done(&recorded->symbols);
 }
 
 static enum kwhy_status read_recorded(struct kwhy_recording *recording, const char *path,

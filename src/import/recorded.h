@@ -4,6 +4,7 @@
 
 #include "import/collectives.h"
 #include "import/import.h"
+#include "import/recorded/symbols.h"
 #include "import/tracks.h"
 #include "recording/block_reader.h"
 
@@ -47,6 +48,15 @@ struct kwhy_recorded_burst {
 	int64_t first_ns; /* start of the program's own launch; INT64_MAX: it is not in the recording */
 };
 
+/* A frame of call stacks, behind the one that called it. */
+struct kwhy_recorded_frame {
+	uint64_t offset;	   /* of native code, in its module; 0: of Python */
+	uint32_t caller;	   /* index; KWHY_NONE: none is known */
+	uint32_t file, name, line; /* names of the recording; 0: unknown */
+	bool is_library;	   /* of an interpreter, framework or driver, not of the program itself */
+	bool is_resolved;	   /* native: what it is called has been looked up */
+};
+
 /* One process that wrote. */
 struct kwhy_recorded_writer {
 	uint64_t id;
@@ -80,12 +90,15 @@ struct kwhy_recorded {
 	struct kwhy_track_map writer_of; /* id of a writer -> index */
 	struct kwhy_track_map names;	 /* (writer, its number) -> name of the recording */
 	struct kwhy_track_map devices;	 /* (writer, its number) -> device of the recording */
+	struct kwhy_track_map frames;	 /* (writer, its number) -> index into call_frames */
 	struct kwhy_track_map sources;	 /* (writer, its number) -> index into meters */
 	struct kwhy_recorded_meter *meters;
 	struct kwhy_recorded_window *windows; /* of all writers */
 	struct kwhy_recorded_memory *memory;
 	struct kwhy_recorded_burst *bursts; /* by process and start */
-	size_t burst_count, burst_capacity;
+	struct kwhy_recorded_frame *call_frames;
+	struct kwhy_symbols symbols;
+	size_t burst_count, burst_capacity, call_frame_count, call_frame_capacity;
 	size_t meter_count, meter_capacity, window_count, window_capacity, memory_count, memory_capacity;
 	uint8_t *kinds; /* of names: 0 not asked yet, 1 kernel, 2 collective */
 	size_t kind_count, earlier_processes, earlier_probed; /* of other traces */
@@ -185,6 +198,13 @@ bool kwhy_recorded_call_is_probers(
 /* After the rows: who launched each. */
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_bursts_apply(
 	struct kwhy_recorded *recorded, struct kwhy_error *error);
+
+/*
+ * Frames of call stacks, and the stretches in which threads were in them, which become host ranges: those of
+ * the program itself, and the innermost. Once processes are known.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_recorded_line_add(struct kwhy_recorded *recorded, uint32_t writer,
+	unsigned kind, const void *record, struct kwhy_error *error);
 
 /* The thread of a writer's process, added when it is new. */
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_thread(struct kwhy_recorded *recorded, uint32_t writer,

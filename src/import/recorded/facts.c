@@ -422,7 +422,7 @@ static enum kwhy_status apply_record(struct kwhy_recorded *recorded, uint32_t wr
 		kwhy_recorded_cost_keep(recorded, writer, record);
 		return KWHY_OK;
 	default:
-		return KWHY_OK;
+		return kwhy_recorded_line_add(recorded, writer, kind, record, error);
 	}
 }
 
@@ -463,7 +463,7 @@ enum kwhy_status kwhy_recorded_facts_apply(struct kwhy_recorded *recorded, struc
 {
 	static const unsigned order[] = {KWHY_WIRE_DEVICE, KWHY_WIRE_SOURCE, KWHY_WIRE_RUN, KWHY_WIRE_END,
 		KWHY_WIRE_SELECTION, KWHY_WIRE_COST, KWHY_WIRE_COVERAGE, KWHY_WIRE_WORK, KWHY_WIRE_NOTE,
-		KWHY_WIRE_LOST, KWHY_WIRE_BURST, KWHY_WIRE_UNPROBED};
+		KWHY_WIRE_LOST, KWHY_WIRE_BURST, KWHY_WIRE_UNPROBED, KWHY_WIRE_FRAME, KWHY_WIRE_SAMPLE};
 	enum kwhy_status status = apply_kind(recorded, KWHY_WIRE_PROCESS, error);
 
 	if (!status)

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/column.h"
+#include "import/recorded.h"
+#include "model/host_range.h"
+
+#include <string.h>
+
+/* Deeper stacks than the injected library takes are damage. */
+enum { DEPTH_MOST = 128 };
+
+/* Whose files are not the program's own, by a part of their path. */
+static const char *const library_parts[] = {"/site-packages/", "/dist-packages/", "/lib/python3.",
+	"/lib/python3/", "/usr/lib/", "/usr/lib64/", "/usr/local/cuda"};
+static const char *const library_starts[] = {"<", "/lib/", "/lib64/"};
+/* ... and modules by how their name begins. */
+static const char *const library_modules[] = {
+	"libcuda", "libcupti", "libcudart", "libkwhy", "libnccl", "libcublas", "libcudnn", "ld-linux"};
+
+static bool starts_with(const char *text, const char *start)
+{
+	return strncmp(text, start, strlen(start)) == 0;
+}
+
+static bool is_library(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	for (size_t i = 0; i < sizeof(library_parts) / sizeof(library_parts[0]); i++)
+		if (strstr(path, library_parts[i]))
+			return true;
+	for (size_t i = 0; i < sizeof(library_starts) / sizeof(library_starts[0]); i++)
+		if (starts_with(path, library_starts[i]))
+			return true;
+	for (size_t i = 0; i < sizeof(library_modules) / sizeof(library_modules[0]); i++)
+		if (starts_with(slash ? slash + 1 : path, library_modules[i]))
+			return true;
+	return !path[0];
+}
+
+/* Frames come behind those that called them: one that names a later frame, as damage may, has no caller. */
+static enum kwhy_status add_frame(struct kwhy_recorded *recorded, uint32_t writer,
+	const struct kwhy_wire_frame *frame, struct kwhy_error *error)
+{
+	const uint32_t index = (uint32_t)recorded->call_frame_count;
+	struct kwhy_recorded_frame row = {.offset = frame->offset,
+		.caller = KWHY_NONE,
+		.file = kwhy_recorded_name(recorded, writer, frame->file),
+		.name = kwhy_recorded_name(recorded, writer, frame->function),
+		.line = frame->line};
+	enum kwhy_status status;
+
+	row.is_library = is_library(kwhy_names_get(&recorded->recording->names, row.file));
+	if (frame->caller)
+		kwhy_track_map_find(
+			&recorded->frames, (struct kwhy_track_key){writer, frame->caller, 0}, &row.caller);
+	status = kwhy_column_reserve((void **)&recorded->call_frames, &recorded->call_frame_capacity,
+		recorded->call_frame_count + 1, sizeof(*recorded->call_frames), "frames of call stacks",
+		error);
+	if (status)
+		return status;
+	recorded->call_frames[recorded->call_frame_count++] = row;
+	return kwhy_track_map_put(
+		&recorded->frames, (struct kwhy_track_key){writer, frame->id, 0}, index, error);
+}
+
+/* Of native code the function, and the file and line where the module says them. */
+static enum kwhy_status resolve(
+	struct kwhy_recorded *recorded, struct kwhy_recorded_frame *frame, struct kwhy_error *error)
+{
+	struct kwhy_names *names = &recorded->recording->names;
+	const char *module = kwhy_names_get(names, frame->file);
+	struct kwhy_symbol symbol;
+	enum kwhy_status status;
+
+	if (!frame->offset || frame->is_resolved)
+		return KWHY_OK;
+	frame->is_resolved = true;
+	kwhy_symbols_find(&recorded->symbols, module, frame->offset, &symbol);
+	status = kwhy_names_intern(names, symbol.function, strlen(symbol.function), &frame->name, error);
+	if (!status && symbol.file[0])
+		status = kwhy_names_intern(names, symbol.file, strlen(symbol.file), &frame->file, error);
+	frame->line = symbol.line;
+	return status;
+}
+
+static enum kwhy_status add_ranges(struct kwhy_recorded *recorded, const struct kwhy_host_range *stretch,
+	const uint32_t *frames, size_t count, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = count; !status && i-- > 0;) {
+		struct kwhy_recorded_frame *frame = &recorded->call_frames[frames[i]];
+		struct kwhy_host_range row = *stretch;
+
+		status = resolve(recorded, frame, error);
+		row.name = frame->name;
+		row.file = frame->file;
+		row.line = frame->line;
+		if (!status)
+			status = kwhy_recording_add_host_range(recorded->recording, &row, error);
+	}
+	return status;
+}
+
+/* The program's own frames and the innermost: what lies between is how libraries work. */
+static size_t choose_frames(
+	const struct kwhy_recorded *recorded, uint32_t innermost, uint32_t out[DEPTH_MOST])
+{
+	size_t count = 0;
+
+	for (uint32_t at = innermost; at != KWHY_NONE && count < DEPTH_MOST;
+		at = recorded->call_frames[at].caller)
+		if (!recorded->call_frames[at].is_library || (!count && !recorded->call_frames[at].offset))
+			out[count++] = at;
+	return count;
+}
+
+static enum kwhy_status add_sample(struct kwhy_recorded *recorded, uint32_t writer,
+	const struct kwhy_wire_sample *sample, struct kwhy_error *error)
+{
+	struct kwhy_host_range stretch = {.start_ns = sample->since_mono_ns
+			? kwhy_recorded_time(recorded, writer, sample->since_mono_ns)
+			: KWHY_UNKNOWN_TIME,
+		.end_ns = kwhy_recorded_time(recorded, writer, sample->time_mono_ns),
+		.kind = KWHY_HOST_FRAME};
+	const struct kwhy_track_key key = {writer, sample->frame, 0};
+	uint32_t frames[DEPTH_MOST], innermost;
+	enum kwhy_status status;
+
+	if (stretch.end_ns == KWHY_UNKNOWN_TIME || stretch.start_ns > stretch.end_ns ||
+		recorded->writers[writer].process == KWHY_NONE ||
+		!kwhy_track_map_find(&recorded->frames, key, &innermost))
+		return KWHY_OK;
+	status = kwhy_recorded_thread(recorded, writer, sample->thread, &stretch.thread, error);
+	return status
+		? status
+		: add_ranges(recorded, &stretch, frames, choose_frames(recorded, innermost, frames), error);
+}
+
+enum kwhy_status kwhy_recorded_line_add(struct kwhy_recorded *recorded, uint32_t writer, unsigned kind,
+	const void *record, struct kwhy_error *error)
+{
+	if (kind == KWHY_WIRE_FRAME)
+		return add_frame(recorded, writer, record, error);
+	if (kind == KWHY_WIRE_SAMPLE)
+		return add_sample(recorded, writer, record, error);
+	return KWHY_OK;
+}
