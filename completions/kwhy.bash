@@ -25,7 +25,7 @@ _kwhy()
 	[ "$first" -eq 1 ] || command=help
 	options=
 	case $command in
-	"record") options="--output -o --one-file --delay --duration --range --duty --window --graphs --memory --no-calls --power-only --progress --gauges --max-size --work --count --device --meter --replay --quiet -q --help -h" ;;
+	"record") options="--output -o --one-file --delay --duration --range --duty --window --graphs --memory --no-calls --no-lines --power-only --progress --gauges --max-size --work --count --device --meter --replay --quiet -q --help -h" ;;
 	"probe") options="--output -o --one-file --within --budget --memory --verify --skip --seed --share --burst --append --progress --gauges --max-size --work --count --device --meter --replay --quiet -q --help -h" ;;
 	"report") options="--power --plan --output -o --json --csv --no-color --power-device --power-zone --profile --powers --partial --assume-power --price --intensity --place --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	"compare") options="--power-a --power-b --trace-a --trace-b --fail-if --projected --output -o --json --no-color --power-device --power-zone --profile --powers --partial --assume-power --price --intensity --place --collectives --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;

@@ -11,6 +11,7 @@ complete -c kwhy -n '__fish_seen_subcommand_from record' -l window -r -d 'mean l
 complete -c kwhy -n '__fish_seen_subcommand_from record' -l graphs -r -d 'CUDA graphs kernel by kernel (node, the default) or a row a launch (graph)'
 complete -c kwhy -n '__fish_seen_subcommand_from record' -l memory -d 'memory taken and given back, too'
 complete -c kwhy -n '__fish_seen_subcommand_from record' -l no-calls -d 'leave calls of CUDA out: costs less, and does not tell what the host did'
+complete -c kwhy -n '__fish_seen_subcommand_from record' -l no-lines -d 'leave out at which lines of the program its calls of CUDA are'
 complete -c kwhy -n '__fish_seen_subcommand_from record' -l power-only -d 'meters alone: load nothing into the command'
 complete -c kwhy -n '__fish_seen_subcommand_from record' -l progress -d 'say meanwhile how long and how large it is, and what the GPUs draw'
 complete -c kwhy -n '__fish_seen_subcommand_from record' -l gauges -r -d 'read clocks, temperatures and the like so often; default 1'

@@ -45,6 +45,7 @@ struct kwhy_inject_request {
 	const char *graphs;   /* "node", "graph"; NULL: as the library likes it */
 	bool memory;	      /* memory taken and given back, too */
 	bool without_calls;   /* of CUDA on the host */
+	bool without_lines;   /* of the program, where it calls CUDA */
 	const char *range;    /* pattern of the ranges inside which activity is recorded; NULL: everywhere */
 	double share_ratio;   /* of the time that random windows cover; NAN: all of it */
 	int64_t window_ns;    /* their mean length; 0: as the library likes it */

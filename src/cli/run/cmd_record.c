@@ -38,6 +38,8 @@ static const struct kwhy_option options_table[] = {
 	{"memory", 0, NULL, "memory taken and given back, too", KWHY_OPTION_FLAG, RECORD(memory)},
 	{"no-calls", 0, NULL, "leave calls of CUDA out: costs less, and does not tell what the host did",
 		KWHY_OPTION_FLAG, RECORD(no_calls)},
+	{"no-lines", 0, NULL, "leave out at which lines of the program its calls of CUDA are",
+		KWHY_OPTION_FLAG, RECORD(no_lines)},
 	{"power-only", 0, NULL, "meters alone: load nothing into the command", KWHY_OPTION_FLAG,
 		RECORD(power_only)},
 	{"progress", 0, NULL, "say meanwhile how long and how large it is, and what the GPUs draw",

@@ -235,6 +235,7 @@ static enum kwhy_status prepare_library(
 		.graphs = options->graphs,
 		.memory = options->memory,
 		.without_calls = options->no_calls,
+		.without_lines = options->no_lines || options->probe,
 		.range = options->range,
 		.probe = options->probe ? &probe : NULL,
 		.share_ratio = options->duty_percent / 100,

@@ -11,7 +11,7 @@ struct kwhy_record_options {
 	double delay_s, duration_s, duty_percent, window_s, gauges_s;
 	struct kwhy_strings work, counts, meters;
 	struct kwhy_strings earlier; /* recordings of kwhy probe that the new one carries on */
-	bool power_only, memory, no_calls, one_file, progress, quiet;
+	bool power_only, memory, no_calls, no_lines, one_file, progress, quiet;
 	const struct kwhy_inject_probe *probe; /* kernels are launched again; NULL: they are not */
 };
 

@@ -52,6 +52,7 @@ static void what_was_not_asked_for_is_not_in_the_environment(void **state)
 	assert_variable("KWHY_RECORD_GRAPHS", NULL);
 	assert_variable("KWHY_RECORD_UNTIL", NULL);
 	assert_variable("KWHY_RECORD_KINDS", NULL);
+	assert_variable("KWHY_RECORD_LINES", NULL);
 }
 
 static void windows_and_kinds_are_said_as_the_library_reads_them(void **state)
@@ -60,6 +61,7 @@ static void windows_and_kinds_are_said_as_the_library_reads_them(void **state)
 		.limit_bytes = 1 << 20,
 		.graphs = "node",
 		.memory = true,
+		.without_lines = true,
 		.share_ratio = 0.125,
 		.window_ns = 50000000,
 		.seed = UINT64_MAX};
@@ -69,6 +71,7 @@ static void windows_and_kinds_are_said_as_the_library_reads_them(void **state)
 	assert_variable("KWHY_RECORD_MAX_BYTES", "1048576");
 	assert_variable("KWHY_RECORD_GRAPHS", "node");
 	assert_variable("KWHY_RECORD_KINDS", "usual,memory");
+	assert_variable("KWHY_RECORD_LINES", "off");
 	assert_variable("KWHY_RECORD_SHARE_PPM", "125000");
 	assert_variable("KWHY_RECORD_WINDOW_NS", "50000000");
 	assert_variable("KWHY_RECORD_SEED", "18446744073709551615");
