@@ -48,6 +48,8 @@ def main():
     worker = threading.Thread(target=Größe().step, args=(300,))
     worker.start()
     worker.join()
+    for i in range(10):
+        pause_and_launch(310 + i)
     # A thread without Python's frames, while this one waits for it in C.
     cupti.fake_cupti_elsewhere(400)  # LINE waiting
     print("done", sys.version_info[0])
