@@ -19,19 +19,6 @@ static enum kwhy_status write_result(
 	return kwhy_bench_write(output, bench->workload->command.name, form, &text, &table, error);
 }
 
-/* Nothing ran, something is wrong, or there was an early end. */
-static bool has_failed(const struct lab_bench *bench)
-{
-	bool has_run = false;
-
-	for (size_t i = 0; i < bench->row_count; i++) {
-		if (bench->rows[i].wrong)
-			return true;
-		has_run = has_run || lab_row_has_run(&bench->rows[i]);
-	}
-	return bench->ended || !has_run;
-}
-
 enum kwhy_status lab_command_run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
 {
 	const struct lab_options *options = invocation->options;
@@ -50,7 +37,7 @@ enum kwhy_status lab_command_run(const struct kwhy_invocation *invocation, struc
 	if (status)
 		return status;
 	status = write_result(bench, form, error);
-	if (!status && has_failed(bench))
+	if (!status && (bench->ended || !lab_bench_is_right(bench)))
 		*invocation->exit = KWHY_EXIT_FAILED;
 	lab_bench_free(bench);
 	return status;

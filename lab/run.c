@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/series.h"
+#include "cli/bench/workload_show.h"
 #include "lab/next.h"
 #include "lab/workload.h"
 
@@ -29,16 +30,26 @@ enum kwhy_status lab_bounds_check(
 	return KWHY_OK;
 }
 
-static void join(const char *const *names, size_t count, char *out, size_t bytes)
+/* "a, b and c", as far as there is room. */
+static const char *join(const char *const *names, size_t count, const char *last, char *out, size_t bytes)
 {
 	size_t length = 0;
 
 	*out = '\0';
 	for (size_t i = 0; i < count && length < bytes; i++) {
-		const char *between = i == 0 ? "" : i + 1 == count ? " or " : ", ";
+		const char *between = i == 0 ? "" : i + 1 == count ? last : ", ";
 
 		length += (size_t)snprintf(out + length, bytes - length, "%s%s", between, names[i]);
 	}
+	return out;
+}
+
+static bool has_word(const char *const *names, size_t count, const char *word, size_t *out)
+{
+	for (*out = 0; *out < count; (*out)++)
+		if (strcmp(word, names[*out]) == 0)
+			return true;
+	return false;
 }
 
 enum kwhy_status lab_word_find(const char *option, const char *word, const char *const *names, size_t count,
@@ -46,29 +57,33 @@ enum kwhy_status lab_word_find(const char *option, const char *word, const char 
 {
 	char all[160];
 
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(word, names[i]) == 0) {
-			*out = i;
-			return KWHY_OK;
-		}
-	join(names, count, all, sizeof(all));
-	return kwhy_fail(error, KWHY_E_USAGE, "--%s takes %s, not '%.40s'", option, all, word);
+	if (has_word(names, count, word, out))
+		return KWHY_OK;
+	return kwhy_fail(error, KWHY_E_USAGE, "--%s takes %s, not '%.40s'", option,
+		join(names, count, " or ", all, sizeof(all)), word);
 }
 
-enum kwhy_status lab_variants_check(const struct lab_bench *bench, bool (*is_known)(const char *id),
-	const char *known, struct kwhy_error *error)
+/* Rows that --variant does not name go; each of its words is a row's id. */
+static enum kwhy_status choose_rows(struct lab_bench *bench, struct kwhy_error *error)
 {
-	char word[KWHY_LIST_WORD_BYTES];
+	const char *list = bench->options->variants, *rest = list, *ids[LAB_ROWS_MOST];
+	char word[KWHY_LIST_WORD_BYTES] = "", all[200];
+	size_t count = 0, kept = 0, at;
+	bool is_known = !list || *list;
 
-	if (kwhy_bench_list_unknown(bench->options->variants, is_known, word))
+	for (size_t i = 0; i < bench->row_count; i++)
+		if (!has_word(ids, count, bench->rows[i].id, &at))
+			ids[count++] = bench->rows[i].id;
+	while (is_known && rest && kwhy_bench_list_next(&rest, word))
+		is_known = has_word(ids, count, word, &at);
+	if (!is_known)
 		return kwhy_fail(error, KWHY_E_USAGE, "%s has no variant '%s'; there are %s",
-			bench->workload->command.name, word, known);
+			bench->workload->command.name, word, join(ids, count, " and ", all, sizeof(all)));
+	for (size_t i = 0; i < bench->row_count; i++)
+		if (kwhy_bench_list_has(list, bench->rows[i].id))
+			bench->rows[kept++] = bench->rows[i];
+	bench->row_count = kept;
 	return KWHY_OK;
-}
-
-bool lab_variant_asked(const struct lab_bench *bench, const char *id)
-{
-	return kwhy_bench_list_has(bench->options->variants, id);
 }
 
 uint32_t lab_gpus_named(const struct lab_bench *bench)
@@ -80,7 +95,7 @@ uint32_t lab_gpus_named(const struct lab_bench *bench)
 	return named;
 }
 
-void lab_tell(const struct lab_bench *bench, const char *what)
+static void tell(const struct lab_bench *bench, const char *what)
 {
 	if (bench->progress)
 		bench->progress(bench->progress_context, what);
@@ -97,6 +112,14 @@ struct lab_phase *lab_phase_add(struct lab_row *row, const char *name, double it
 	return phase;
 }
 
+static void set_row_unknown(struct lab_row *row)
+{
+	for (size_t p = 0; p < row->phase_count; p++)
+		row->phases[p].run_s = no_median;
+	row->step_s = no_median;
+	row->step_p99_s = row->busy_ratio = row->nvml_ratio = NAN;
+}
+
 static void set_unknown(char *facts, const struct lab_column *column)
 {
 	void *at = facts + column->offset;
@@ -107,15 +130,8 @@ static void set_unknown(char *facts, const struct lab_column *column)
 		*(struct kwhy_median *)at = no_median;
 	else if (column->kind == LAB_JOULES)
 		*(struct kwhy_joules *)at = (struct kwhy_joules){NAN, NAN, NAN};
-	else if (column->kind != LAB_TEXT) /* which is NULL already */
+	else if (column->kind != LAB_TEXT && column->kind != LAB_TITLE) /* which are NULL already */
 		*(double *)at = NAN;
-}
-
-static void set_facts_unknown(const struct lab_workload *workload, char *facts)
-{
-	for (size_t t = 0; t < workload->table_count; t++)
-		for (size_t c = 0; c < workload->tables[t].column_count; c++)
-			set_unknown(facts, &workload->tables[t].columns[c]);
 }
 
 enum kwhy_status lab_row_add(struct lab_bench *bench, const struct lab_row *like, double items,
@@ -132,25 +148,17 @@ enum kwhy_status lab_row_add(struct lab_bench *bench, const struct lab_row *like
 	row->facts = kwhy_arena_alloc(&bench->arena, 1, workload->facts_bytes + 1);
 	if (!row->facts)
 		return kwhy_fail_memory(error, "a row");
-	set_facts_unknown(workload, row->facts);
+	for (size_t t = 0; t < workload->table_count; t++)
+		for (size_t c = 0; c < workload->tables[t].column_count; c++)
+			set_unknown(row->facts, &workload->tables[t].columns[c]);
+	row->name = like->name ? like->name : like->id;
+	row->step_clock = like->device_clock ? "device" : "host";
 	row->phase_count = 0;
-	row->step_s = no_median;
-	row->step_p99_s = row->busy_ratio = row->nvml_ratio = NAN;
+	set_row_unknown(row);
 	lab_phase_add(row, NULL, items);
 	bench->row_count++;
 	*out = row;
 	return KWHY_OK;
-}
-
-struct kwhy_joules lab_phase_joules(const struct lab_phase *phase, const struct kwhy_joules *joules)
-{
-	return kwhy_joules_times(
-		joules, phase->energy_runs ? 1 / ((double)phase->energy_runs * phase->items) : NAN);
-}
-
-double lab_phase_item_s(const struct lab_phase *phase)
-{
-	return phase->run_s.median / phase->items;
 }
 
 /* --- Runs of a phase --- */
@@ -248,7 +256,7 @@ static enum kwhy_status run_phase(struct series *series, struct kwhy_error *erro
 
 	if (status)
 		return status;
-	phase->window = kwhy_arena_printf(&series->bench->arena, "%s%s%s", lab_row_name(series->row),
+	phase->window = kwhy_arena_printf(&series->bench->arena, "%s%s%s", series->row->name,
 		phase->name ? " " : "", phase->name ? phase->name : "");
 	if (!phase->window)
 		return kwhy_fail_memory(error, "a window's name");
@@ -322,10 +330,7 @@ static enum kwhy_status explain(
 {
 	const char **reason = failed == KWHY_E_INPUT ? &row->wrong : &row->missing;
 
-	for (size_t p = 0; p < row->phase_count; p++)
-		row->phases[p].run_s = no_median;
-	row->step_s = no_median;
-	row->step_p99_s = row->busy_ratio = row->nvml_ratio = NAN;
+	set_row_unknown(row);
 	*reason = kwhy_arena_copy(&bench->arena, error->text);
 	return *reason ? KWHY_OK : kwhy_fail_memory(error, "a reason");
 }
@@ -337,7 +342,7 @@ static enum kwhy_status run_row(struct lab_bench *bench, struct lab_row *row, st
 
 	if (!opened)
 		return kwhy_fail_memory(error, "a row");
-	lab_tell(bench, lab_row_name(row));
+	tell(bench, row->name);
 	if (row->gpus > bench->gpus.count)
 		status = kwhy_fail(error, KWHY_E_UNSUPPORTED, "it needs %u GPUs, and %s %u", row->gpus,
 			bench->options->device ? "--device names" : "this machine has", bench->gpus.count);
@@ -405,16 +410,32 @@ static enum kwhy_status open_meters(struct lab_bench *bench, struct kwhy_error *
 		bench->nvml_missing = "it is of the runs for energy, which were not asked for";
 		return KWHY_OK;
 	}
-	lab_tell(bench, "idle");
+	tell(bench, "idle");
 	return kwhy_bench_meters_open(bench->gpus.items, bench->gpus.count, &bench->energy, error);
+}
+
+/* All figures of a phase that are made of others. */
+static void sum_up(struct lab_phase *phase)
+{
+	double items = phase->energy_runs ? (double)phase->energy_runs * phase->items : NAN;
+
+	phase->items_per_s = 1 / lab_phase_item_s(phase);
+	phase->gross = kwhy_joules_times(&phase->energy.gross, 1 / items);
+	phase->net = kwhy_joules_times(&phase->energy.net, 1 / items);
+	phase->host = kwhy_joules_times(&phase->energy.host, 1 / items);
+	phase->items_per_j = kwhy_workload_for_a_joule(1, &phase->gross);
 }
 
 static void read_row(struct lab_bench *bench, struct lab_row *row)
 {
-	for (size_t p = 0; p < row->phase_count; p++)
-		if (row->phases[p].energy_runs)
-			kwhy_bench_meters_of(bench->energy, row->phases[p].window, row->gpus, &bench->arena,
-				&row->phases[p].energy);
+	for (size_t p = 0; p < row->phase_count; p++) {
+		struct lab_phase *phase = &row->phases[p];
+
+		if (phase->energy_runs)
+			kwhy_bench_meters_of(
+				bench->energy, phase->window, row->gpus, &bench->arena, &phase->energy);
+		sum_up(phase);
+	}
 	if (bench->workload->derive && !row->missing && !row->wrong)
 		bench->workload->derive(bench, row);
 }
@@ -434,9 +455,10 @@ static enum kwhy_status run_all(struct lab_bench *bench, struct kwhy_error *erro
 	const struct lab_workload *workload = bench->workload;
 	enum kwhy_status status = workload->plan(bench, error);
 
+	NEXT(status, choose_rows(bench, error));
 	NEXT(status, open_gpus(bench, error));
 	if (!status && workload->begin) {
-		lab_tell(bench, "reference");
+		tell(bench, "reference");
 		status = workload->begin(bench, error);
 	}
 	NEXT(status, open_meters(bench, error));
@@ -501,4 +523,16 @@ void lab_bench_free(struct lab_bench *bench)
 		bench->workload->done(bench);
 	kwhy_arena_done(&bench->arena);
 	free(bench);
+}
+
+bool lab_bench_is_right(const struct lab_bench *bench)
+{
+	bool has_run = false;
+
+	for (size_t i = 0; i < bench->row_count; i++) {
+		if (bench->rows[i].wrong)
+			return false;
+		has_run = has_run || lab_row_has_run(&bench->rows[i]);
+	}
+	return has_run;
 }

@@ -76,6 +76,7 @@ KWHY_MUST_USE enum kwhy_status lab_word_find(const char *option, const char *wor
 
 enum lab_kind {
 	LAB_TEXT,    /* const char * */
+	LAB_TITLE,   /* the same, shortened to the room that a page has */
 	LAB_COUNT,   /* uint64_t */
 	LAB_BYTES,   /* uint64_t */
 	LAB_SECONDS, /* double */
@@ -92,17 +93,18 @@ struct lab_column {
 	const char *title; /* on the page; NULL: in JSON alone */
 	const char *key;   /* in JSON; NULL: on the page alone */
 	enum lab_kind kind;
-	size_t offset; /* in the row's facts */
+	size_t offset; /* in what it is of */
+	enum { LAB_OF_FACTS, LAB_OF_ROW, LAB_OF_PHASE } of;
 };
 
 /* A column of the workload's struct facts, and a table's columns. */
-#define LAB_FACT(title, key, kind, member)                             \
-	{                                                              \
-		title, key, LAB_##kind, offsetof(struct facts, member) \
+#define LAB_FACT(title, key, kind, member)                                           \
+	{                                                                            \
+		title, key, LAB_##kind, offsetof(struct facts, member), LAB_OF_FACTS \
 	}
 #define LAB_COLUMNS(columns) columns, sizeof(columns) / sizeof((columns)[0])
 
-/* Columns that stand together. On the page only rows of which one of its values is known are in it. */
+/* Columns that stand together. On the page rows and columns of which no value is known are left out. */
 struct lab_table {
 	const char *heading; /* on the page; NULL: in JSON alone */
 	const char *key;     /* the object in a row's JSON; NULL: the row itself */
@@ -119,21 +121,24 @@ struct lab_phase {
 	bool once;	  /* a single run, in the window; not warmed up and not repeated */
 	/* What came of it: */
 	const char *window; /* its name */
-	size_t run_count, energy_runs;
+	uint64_t run_count, energy_runs;
 	struct kwhy_median run_s;	  /* count 0: there are no figures */
 	struct kwhy_window_joules energy; /* of all runs in the window */
+	double items_per_s;
+	struct kwhy_joules gross, net, host, items_per_j; /* of an item, of the runs of the window */
 };
 
 struct lab_row {
 	const char *id;		    /* "v0" */
-	const char *name;	    /* on the page; differs from those of all rows; NULL: the id does */
+	const char *name;	    /* on the page; differs from those of all rows; NULL: becomes the id */
 	const char *title;	    /* NULL: the id says it */
 	const char *after, *change; /* the variant that it changes, and what it changes; NULL: the first */
 	const char *missing;	    /* why there are no figures; NULL: there are */
 	const char *wrong;	    /* what is not as in the reference; NULL: all is */
 	uint32_t gpus;		    /* that it uses, the first ones; 0: it runs on the host */
 	uint32_t steps;		    /* of a run of the first phase, whose times are kept; 0: none */
-	bool device_clock;	    /* the steps' times are the device's */
+	bool device_clock;	    /* the steps' times are the device's, */
+	const char *step_clock;	    /* "device", else "host" */
 	const void *variant;	    /* the workload's own */
 	void *facts;		    /* the workload's own, as its tables say; unknown until they are set */
 	struct lab_phase phases[LAB_PHASES_MOST];
@@ -183,13 +188,7 @@ struct lab_run {
  */
 struct lab_workload {
 	struct kwhy_command command; /* .run is lab_command_run() */
-	/* What times, rates and joules of a phase are divided by. */
-	struct {
-		const char *name;	  /* "flow-step" */
-		const char *rate_title;	  /* on the page: "flow-steps/s"; NULL: no such column */
-		const char *joules_title; /* "J/million" */
-		double joules_of;	  /* that number of items: 1e6 */
-	} item;
+	const char *item;	     /* "token": what rates and joules of a phase are of */
 	const struct lab_table *tables;
 	size_t table_count;
 	size_t facts_bytes, context_bytes,
@@ -221,7 +220,7 @@ struct lab_workload {
 	void (*describe)(const struct lab_bench *bench, struct kwhy_text *out);
 	void (*head)(const struct lab_bench *bench, struct kwhy_json *json); /* members of the document */
 	void (*notes)(const struct lab_bench *bench, const struct kwhy_sheet *sheet); /* of the page; NULL */
-	void (*csv)(const struct lab_bench *bench, struct kwhy_text *out); /* NULL: lab_csv_steps() */
+	void (*csv)(const struct lab_bench *bench, struct kwhy_text *out); /* NULL: all steps' times */
 };
 
 extern const struct lab_workload lab_twin, lab_flow, lab_train, lab_decode;
@@ -229,36 +228,26 @@ extern const struct lab_workload lab_twin, lab_flow, lab_train, lab_decode;
 /* --- For workloads --- */
 
 /*
- * Adds a row with one phase of `items` a run, and everything unknown. KWHY_E_USAGE where there is no room
- * for it. `like`: id, name, title, after, change, gpus, steps, device_clock and variant are taken from it.
+ * Adds a row with one phase of `items` a run, and everything unknown; the core then leaves out those that
+ * --variant does not name. KWHY_E_USAGE where there is no room for it. `like`: id, name, title, after,
+ * change, gpus, steps, device_clock and variant are taken from it.
  */
 KWHY_MUST_USE enum kwhy_status lab_row_add(struct lab_bench *bench, const struct lab_row *like, double items,
 	struct lab_row **out, struct kwhy_error *error);
 
+/* What the structs of all tables of variants have. */
+#define LAB_ROW_OF(of) \
+	.id = (of)->id, .title = (of)->title, .after = (of)->after, .change = (of)->change, .variant = (of)
+
 /* One more phase of a row; LAB_PHASES_MOST at most. */
 struct lab_phase *lab_phase_add(struct lab_row *row, const char *name, double items);
-
-/* KWHY_E_USAGE, naming `known`, where --variant has a word that is not in it. Each is an id. */
-KWHY_MUST_USE enum kwhy_status lab_variants_check(const struct lab_bench *bench,
-	bool (*is_known)(const char *id), const char *known, struct kwhy_error *error);
-
-/* Whether --variant has it. */
-bool lab_variant_asked(const struct lab_bench *bench, const char *id);
 
 /* How many GPUs --device names; 1 where it is not given. */
 uint32_t lab_gpus_named(const struct lab_bench *bench);
 
-/* Tells what is done now. */
-void lab_tell(const struct lab_bench *bench, const char *what);
-
-/* Joules of one item, of the runs of the window; NAN: unknown. */
-struct kwhy_joules lab_phase_joules(const struct lab_phase *phase, const struct kwhy_joules *joules);
-double lab_phase_item_s(const struct lab_phase *phase);
-
-/* Where it has a name, that; else its id. */
-static inline const char *lab_row_name(const struct lab_row *row)
+static inline double lab_phase_item_s(const struct lab_phase *phase)
 {
-	return row->name ? row->name : row->id;
+	return phase->run_s.median / phase->items;
 }
 
 /* Whether a row has figures. */
@@ -266,9 +255,6 @@ static inline bool lab_row_has_run(const struct lab_row *row)
 {
 	return row->phases[0].run_s.count > 0;
 }
-
-/* The time of every step of the runs that were kept. */
-void lab_csv_steps(const struct lab_bench *bench, struct kwhy_text *out);
 
 /* --- For the command, and tests --- */
 
@@ -278,6 +264,9 @@ KWHY_MUST_USE enum kwhy_status lab_bench_run(const struct lab_options *options,
 	void (*progress)(void *context, const char *what), void *context, struct lab_bench **out,
 	struct kwhy_error *error);
 void lab_bench_free(struct lab_bench *bench); /* NULL is allowed */
+
+/* Some row ran, and none is wrong. */
+bool lab_bench_is_right(const struct lab_bench *bench);
 
 void lab_show_text(const struct lab_bench *bench, const struct kwhy_text_style *style, struct kwhy_text *out);
 void lab_show_json(const struct lab_bench *bench, struct kwhy_text *out);

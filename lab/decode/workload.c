@@ -185,8 +185,6 @@ static enum kwhy_status add_row(
 		own->batch, lab_decode_launching_names[own->launching], tp, dp);
 	if (!like.id)
 		return kwhy_fail_memory(error, "a row");
-	if (!lab_variant_asked(bench, like.id))
-		return KWHY_OK;
 	status = lab_row_add(bench, &like, 1, &row, error);
 	if (!status)
 		add_phases(options_of(bench), row, own);
@@ -273,7 +271,7 @@ static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *error)
 	if (!status && !bench->row_count)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"decode has nothing to run: --weights, --batch, --launch, --tp and --dp each name at "
-			"least one, and --variant one of their rows");
+			"least one");
 	return status;
 }
 
@@ -553,7 +551,7 @@ const struct lab_workload lab_decode = {
 		.options_bytes = sizeof(struct options),
 		.defaults = set_defaults,
 		.run = lab_command_run},
-	.item = {"token", "tokens/s", "J/token", 1},
+	.item = "token",
 	.tables = tables,
 	.table_count = sizeof(tables) / sizeof(tables[0]),
 	.facts_bytes = sizeof(struct facts),

@@ -62,11 +62,6 @@ static void set_defaults(void *options)
 		.steps = LAB_FLOW_STEPS};
 }
 
-static bool is_known(const char *id)
-{
-	return lab_flow_variant_find(id) != NULL;
-}
-
 static uint32_t gpus_of(const struct lab_bench *bench, const struct lab_flow_variant *variant)
 {
 	uint32_t named = lab_gpus_named(bench);
@@ -79,18 +74,10 @@ static enum kwhy_status add_row(struct lab_bench *bench, const struct lab_flow_v
 {
 	uint32_t steps = context_of(bench)->shape.steps;
 	struct lab_row *row,
-		like = {.id = variant->id,
-			.title = variant->title,
-			.after = variant->after,
-			.change = variant->change,
-			.gpus = gpus_of(bench, variant),
-			.steps = steps,
-			.device_clock = lab_flow_on_device(variant),
-			.variant = variant};
+		like = {LAB_ROW_OF(variant), .gpus = gpus_of(bench, variant), .steps = steps,
+			.device_clock = lab_flow_on_device(variant)};
 	enum kwhy_status status;
 
-	if (!lab_variant_asked(bench, variant->id))
-		return KWHY_OK;
 	if (strchr(((const struct options *)bench->options)->flows, ','))
 		like.name = kwhy_arena_printf(&bench->arena, "%s, %u flows", variant->id, flows);
 	status = lab_row_add(bench, &like, (double)flows * steps, &row, error);
@@ -129,7 +116,6 @@ static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *error)
 	NEXT(status,
 		lab_word_find("precision", options->precision, lab_flow_precision_names, LAB_FLOW_TF32 + 1,
 			&precision, error));
-	NEXT(status, lab_variants_check(bench, is_known, "n0, n0c, n0p and n1 to n6", error));
 	context->shape = lab_flow_shape_of(0, (uint32_t)options->steps, path == 1);
 	context->precision = (enum lab_flow_precision)precision;
 	for (size_t p = 0; p < LAB_FLOW_PRECISION_COUNT; p++)
@@ -386,7 +372,7 @@ const struct lab_workload lab_flow = {
 		.options_bytes = sizeof(struct options),
 		.defaults = set_defaults,
 		.run = lab_command_run},
-	.item = {"flow-step", "flow-steps/s", "J a million", 1e6},
+	.item = "flow-step",
 	.tables = tables,
 	.table_count = sizeof(tables) / sizeof(tables[0]),
 	.facts_bytes = sizeof(struct facts),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gpu/collectives.h"
 #include "lab/kernels.h"
-#include "lab/twin/run.h"
+#include "lab/twin/twin.h"
 
 #include "cmocka_all.h"
 #include "fakes/cuda/give_kernels.h"
@@ -12,7 +12,7 @@
 /* As the command line says: "host", or "cuda" with the path of a fake driver. */
 static enum kwhy_gpu_backend backend = KWHY_GPU_HOST;
 static struct kwhy_gpu *gpus[2];
-static enum lab_twin_collectives collectives;
+static bool by_nccl;
 
 /* A fake driver takes so long over whole runs of all variants. */
 static uint32_t steps_of(uint32_t whole)
@@ -30,6 +30,14 @@ static struct lab_twin_answer answer_of(const struct lab_twin_shape *shape)
 	return answer;
 }
 
+static const struct lab_twin_variant *variant_of(const char *id)
+{
+	for (size_t i = 0; i < lab_twin_variant_count; i++)
+		if (strcmp(lab_twin_variants[i].id, id) == 0)
+			return &lab_twin_variants[i];
+	return NULL;
+}
+
 static void run_variant(const struct lab_twin_variant *variant, const struct lab_twin_shape *shape,
 	uint32_t gpu_count, int runs, struct lab_twin_result *out)
 {
@@ -37,14 +45,14 @@ static void run_variant(const struct lab_twin_variant *variant, const struct lab
 		.gpu_count = gpu_count,
 		.shape = *shape,
 		.variant = variant,
-		.collectives = collectives};
-	struct lab_twin_shape own = *shape;
+		.by_nccl = by_nccl};
 	struct lab_twin_answer answer;
 	struct lab_twin *twin;
 	struct kwhy_error error;
 
-	own.reduce_every = lab_twin_reduces_every(variant);
-	answer = answer_of(&own);
+	if (variant->host == LAB_TWIN_REFERENCE)
+		return;
+	answer = answer_of(shape);
 	if (lab_twin_open(&request, &twin, &error))
 		fail_msg("%s", error.text);
 	/* The second finds nothing that the first left. */
@@ -57,7 +65,7 @@ static void run_variant(const struct lab_twin_variant *variant, const struct lab
 
 static void every_variant_gives_the_golden_bits(void **state)
 {
-	struct lab_twin_shape shape = {0, 1, true, 1};
+	struct lab_twin_shape shape = {0, 1, true};
 	struct lab_twin_result result = {0};
 
 	(void)state;
@@ -73,18 +81,18 @@ static void every_variant_gives_the_golden_bits(void **state)
 /* What is more: at the end, and for each step's event of a poisoned run. */
 static void the_naive_variant_counts_what_the_source_document_counted(void **state)
 {
-	const struct lab_twin_shape shape = {LAB_TWIN_STEPS, 1, true, 1};
+	const struct lab_twin_shape shape = {LAB_TWIN_STEPS, 1, true};
 	struct lab_twin_result result = {0};
 
 	(void)state;
 	if (backend != KWHY_GPU_HOST)
 		kwhy_skip("not on this back end");
 	run_variant(&lab_twin_variants[0], &shape, 1, 1, &result);
-	assert_int_equal(result.tally.h2d_copies, 6289);
-	assert_int_equal(result.tally.h2d_bytes, 235808);
-	assert_int_equal(result.tally.d2h_copies, 540594);
-	assert_int_equal(result.tally.d2h_bytes, 2433096);
-	assert_int_equal(result.tally.d2d_copies, 1160);
+	assert_int_equal(result.tally.copies[LAB_TWIN_TO_GPU], 6289);
+	assert_int_equal(result.tally.bytes[LAB_TWIN_TO_GPU], 235808);
+	assert_int_equal(result.tally.copies[LAB_TWIN_FROM_GPU], 540594);
+	assert_int_equal(result.tally.bytes[LAB_TWIN_FROM_GPU], 2433096);
+	assert_int_equal(result.tally.copies[LAB_TWIN_WITHIN], 1160);
 	assert_int_equal(result.tally.kernels, 2886);
 	assert_int_equal(result.tally.collectives, 1158);
 	assert_int_equal(result.tally.waits, 6289 + 540594 + LAB_TWIN_STEPS + 1);
@@ -92,7 +100,7 @@ static void the_naive_variant_counts_what_the_source_document_counted(void **sta
 
 static void ranks_on_one_gpu_give_the_bits_of_ranks_on_several(void **state)
 {
-	const struct lab_twin_shape shape = {6, 4, true, 1};
+	const struct lab_twin_shape shape = {6, 4, true};
 	struct lab_twin_result result = {0};
 
 	(void)state;
@@ -109,21 +117,21 @@ static void nccl_gives_the_same_bits(void **state)
 	(void)state;
 	if (backend == KWHY_GPU_HOST)
 		kwhy_skip("not on this back end");
-	collectives = LAB_TWIN_COLLECTIVES_NCCL;
+	by_nccl = true;
 	for (size_t i = 0; i < lab_twin_variant_count; i++)
 		for (uint32_t ranks = 1; ranks <= 2; ranks++)
-			run_variant(&lab_twin_variants[i], &(struct lab_twin_shape){6, ranks, true, 1}, ranks,
-				1, &result);
-	collectives = LAB_TWIN_COLLECTIVES_OWN;
+			run_variant(&lab_twin_variants[i], &(struct lab_twin_shape){6, ranks, true}, ranks, 1,
+				&result);
+	by_nccl = false;
 }
 
 static void nccl_is_refused_where_it_cannot_work(void **state)
 {
 	const struct lab_twin_request request = {.gpus = gpus,
 		.gpu_count = 1,
-		.shape = {4, 2, true, 1},
-		.variant = lab_twin_variant_find("v9"),
-		.collectives = LAB_TWIN_COLLECTIVES_NCCL};
+		.shape = {4, 2, true},
+		.variant = variant_of("v9"),
+		.by_nccl = true};
 	struct lab_twin *twin;
 	struct kwhy_error error;
 
@@ -135,7 +143,7 @@ static void nccl_is_refused_where_it_cannot_work(void **state)
 
 static void in_an_open_loop_what_is_seen_changes_nothing(void **state)
 {
-	const struct lab_twin_shape shape = {8, 1, false, 1};
+	const struct lab_twin_shape shape = {8, 1, false};
 	struct lab_twin_result result = {0};
 
 	(void)state;
@@ -145,7 +153,7 @@ static void in_an_open_loop_what_is_seen_changes_nothing(void **state)
 
 static void a_wrong_bit_names_the_variant_and_the_step(void **state)
 {
-	const struct lab_twin_shape shape = {5, 1, true, 1};
+	const struct lab_twin_shape shape = {5, 1, true};
 	struct lab_twin_answer answer = answer_of(&shape);
 	struct lab_twin_result result = {0};
 	struct lab_twin *twin;
@@ -154,10 +162,8 @@ static void a_wrong_bit_names_the_variant_and_the_step(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
-		const struct lab_twin_request request = {.gpus = gpus,
-			.gpu_count = 1,
-			.shape = shape,
-			.variant = lab_twin_variant_find(ids[i])};
+		const struct lab_twin_request request = {
+			.gpus = gpus, .gpu_count = 1, .shape = shape, .variant = variant_of(ids[i])};
 
 		assert_int_equal(lab_twin_open(&request, &twin, &error), KWHY_OK);
 		answer.steps[3].observed ^= 1;
@@ -179,15 +185,13 @@ static enum kwhy_status busy_of(const char *id, uint32_t gpu_count, double *out_
 {
 	const struct lab_twin_request request = {.gpus = gpus,
 		.gpu_count = gpu_count,
-		.shape = {.steps = 3, .ranks = gpu_count, .closed = true, .reduce_every = 1},
-		.variant = lab_twin_variant_find(id)};
-	struct lab_twin_shape own = request.shape;
+		.shape = {.steps = 3, .ranks = gpu_count, .closed = true},
+		.variant = variant_of(id)};
 	struct lab_twin_answer answer;
 	struct kwhy_error error;
 	enum kwhy_status status;
 
-	own.reduce_every = lab_twin_reduces_every(request.variant);
-	answer = answer_of(&own);
+	answer = answer_of(&request.shape);
 	status = lab_twin_busy(&request, &answer, out_busy_s, &error);
 	if (status && status != KWHY_E_UNSUPPORTED)
 		fail_msg("%s", error.text);
@@ -198,7 +202,7 @@ static enum kwhy_status busy_of(const char *id, uint32_t gpu_count, double *out_
 /* v0 queues more in a step than a queue takes, and waits for each. */
 static void variants_whose_steps_the_host_starts_tell_how_long_the_device_works(void **state)
 {
-	static const char *const ids[] = {"v0", "v1", "v3", "v5", "v6", "v7", "v9b"};
+	static const char *const ids[] = {"v0", "v1", "v3", "v5", "v6", "v7", "v9"};
 	double busy_s;
 
 	(void)state;
@@ -214,9 +218,9 @@ static void variants_whose_steps_the_host_starts_tell_how_long_the_device_works(
 /* Results of CUDA that end the context, at calls early and late. */
 static void a_lost_device_ends_a_run_and_is_told(void **state)
 {
-	const struct lab_twin_shape shape = {20, 1, true, 1};
+	const struct lab_twin_shape shape = {20, 1, true};
 	const struct lab_twin_request request = {
-		.gpus = gpus, .gpu_count = 1, .shape = shape, .variant = lab_twin_variant_find("v5")};
+		.gpus = gpus, .gpu_count = 1, .shape = shape, .variant = variant_of("v5")};
 	static const char *const scenarios[] = {"fail:cuLaunchKernel:3:719", "fail:cuLaunchKernel:40:700",
 		"fail:cuMemcpyAsync:7:719", "fail:cuStreamSynchronize:9:719"};
 	struct lab_twin_answer answer;

@@ -14,47 +14,21 @@ enum { TEST_STEPS = 5, BLOCKS = 3, THREADS = 64, SUMS = AGENTS + 1 };
 struct world {
 	char *memory, *next;
 	struct lab_twin_args a;
-	u32 clock[2], arrived, flag;
+	u32 flag;
 };
 
-/* A part of its memory, all zeros. */
-static void *part(struct world *world, size_t bytes)
+static void world_init(struct world *world, u32 ranks)
 {
-	void *start = world->next;
+	struct lab_twin_args *a = &world->a;
 
-	world->next += (bytes + 63) / 64 * 64;
-	return start;
-}
-
-static void world_init(struct world *world, u32 ranks, u32 reduce_every)
-{
-	size_t plane = (size_t)ranks * CELLS * sizeof(float);
-
-	*world = (struct world){.memory = calloc(1, 8 * plane + (1 << 20))};
+	*world = (struct world){.memory = calloc(1, (size_t)8 * ranks * CELLS * sizeof(float) + (1 << 20))};
 	world->next = world->memory;
-	world->a = (struct lab_twin_args){.t = part(world, 2 * plane),
-		.u = part(world, plane),
-		.f = part(world, plane),
-		.l = part(world, plane),
-		.v = part(world, plane),
-		.w = part(world, plane),
-		.controls = part(world, AGENTS * CONTROLS * sizeof(float)),
-		.gains = part(world, AGENTS * GAINS * sizeof(float)),
-		.sums = part(world, SUMS * sizeof(i64)),
-		.checks = part(world, (STEPS + 1) * sizeof(u64)),
-		.history = part(world, STEPS * SLOT * sizeof(float)),
-		.inbox = part(world, AGENTS * CONTROLS * sizeof(float)),
-		.outbox = part(world, 16 * LAB_TWIN_OBSERVED_MOST),
-		.run_sums = part(world, STEPS * SUMS * sizeof(i64)),
-		.seen = part(world, STEPS * sizeof(u64)),
-		.times = part(world, (STEPS + 1) * sizeof(u64)),
-		.flag = &world->flag,
-		.clock = world->clock,
-		.arrived = &world->arrived,
-		.cells = ranks * CELLS,
-		.steps = TEST_STEPS,
-		.closed = 1,
-		.reduce_every = reduce_every};
+	*a = (struct lab_twin_args){
+		.flag = &world->flag, .cells = ranks * CELLS, .steps = TEST_STEPS, .closed = 1};
+#define PART(type, name, count)        \
+	a->name = (void *)world->next; \
+	world->next += ((count) * sizeof(type) + 63) / 64 * 64;
+	LAB_TWIN_PARTS(PART, (size_t)a->cells)
 }
 
 typedef void kernel(const struct lab_twin_args a, u32 step);
@@ -85,9 +59,9 @@ static void begin(const struct world *world)
 	run_grid(world, lab_twin_begin_rest, 0, BLOCKS, THREADS);
 }
 
-static struct lab_twin_answer answer_of(u32 ranks, u32 reduce_every)
+static struct lab_twin_answer answer_of(u32 ranks)
 {
-	const struct lab_twin_shape shape = {TEST_STEPS, ranks, true, reduce_every};
+	const struct lab_twin_shape shape = {TEST_STEPS, ranks, true};
 	struct lab_twin_answer answer;
 	struct kwhy_error error;
 
@@ -125,12 +99,12 @@ static void the_ten_kernels_give_the_bits_of_the_reference(void **state)
 {
 	kernel *const kernels[] = {lab_twin_gain, lab_twin_force, lab_twin_spread, lab_twin_diffuse,
 		lab_twin_push, lab_twin_store, lab_twin_limit, lab_twin_sum, lab_twin_look, lab_twin_check};
-	struct lab_twin_answer answer = answer_of(1, 1);
+	struct lab_twin_answer answer = answer_of(1);
 	struct crowd crowd = {0};
 	struct world world;
 
 	(void)state;
-	world_init(&world, 1, 1);
+	world_init(&world, 1);
 	begin(&world);
 	for (u32 step = 0; step < TEST_STEPS; step++) {
 		crowd_send(&crowd, step, world.a.controls);
@@ -147,16 +121,16 @@ static void the_ten_kernels_give_the_bits_of_the_reference(void **state)
 
 static void the_fused_kernels_give_the_bits_of_the_reference(void **state)
 {
-	struct lab_twin_answer answer = answer_of(2, 1);
+	struct lab_twin_answer answer = answer_of(2);
 	struct crowd crowd = {0};
 	struct world world;
 
 	(void)state;
-	world_init(&world, 2, 1);
+	world_init(&world, 2);
 	world.a.doubled = 1;
 	begin(&world);
 	for (u32 step = 0; step < TEST_STEPS; step++) {
-		crowd_send(&crowd, step, (float *)world.a.inbox);
+		crowd_send(&crowd, step, (float *)(uintptr_t)world.a.inbox);
 		run_grid(&world, lab_twin_receive, BY_CLOCK, 1, 256);
 		run_grid(&world, lab_twin_advance, BY_CLOCK, BLOCKS, THREADS);
 		run_grid(&world, lab_twin_conclude, BY_CLOCK, BLOCKS, THREADS);
@@ -177,9 +151,9 @@ static void pieces_are_scattered_to_their_agents(void **state)
 	struct world world;
 
 	(void)state;
-	world_init(&world, 1, 1);
+	world_init(&world, 1);
 	for (u32 step = 0; step < 20; step++) {
-		float *inbox = (float *)world.a.inbox;
+		float *inbox = (float *)(uintptr_t)world.a.inbox;
 
 		crowd_send(&crowd, step, expected);
 		for (u32 a = 0; a < AGENTS; a++)
@@ -191,15 +165,15 @@ static void pieces_are_scattered_to_their_agents(void **state)
 	free(world.memory);
 }
 
-static void check_whole_run(u32 ranks, u32 reduce_every)
+static void check_whole_run(u32 ranks)
 {
-	struct lab_twin_answer answer = answer_of(ranks, reduce_every);
+	struct lab_twin_answer answer = answer_of(ranks);
 	struct world world;
 
-	world_init(&world, ranks, reduce_every);
+	world_init(&world, ranks);
 	world.a.doubled = 1;
 	begin(&world);
-	run_grid(&world, lab_twin_run, 0, BLOCKS + 1, 256);
+	run_grid(&world, lab_twin_whole, 0, BLOCKS + 1, 256);
 	for (u32 step = 0; step < TEST_STEPS; step++) {
 		assert_true(world.a.checks[step] == answer.steps[step].field);
 		assert_true(world.a.seen[step] == answer.steps[step].observed);
@@ -212,19 +186,18 @@ static void check_whole_run(u32 ranks, u32 reduce_every)
 static void a_run_in_one_launch_gives_the_bits_of_the_reference(void **state)
 {
 	(void)state;
-	check_whole_run(1, 1);
-	check_whole_run(2, 1);
-	check_whole_run(1, 4);
+	check_whole_run(1);
+	check_whole_run(2);
 }
 
 /* Edges of two fields to each other: above and below of each. */
-static void exchange(const struct world worlds[2], float rows[4][WIDTH], u32 step)
+static void exchange(const struct world worlds[2], u32 step)
 {
 	for (u32 r = 0; r < 2; r++) {
 		const float *other = old_t(&worlds[1 - r].a, step);
 
-		memcpy(rows[2 * r], other + CELLS - WIDTH, sizeof(rows[0]));
-		memcpy(rows[2 * r + 1], other, sizeof(rows[0]));
+		memcpy(worlds[r].a.edges, other + CELLS - WIDTH, WIDTH * sizeof(float));
+		memcpy(worlds[r].a.edges + WIDTH, other, WIDTH * sizeof(float));
 	}
 }
 
@@ -243,27 +216,25 @@ static void step_apart(const struct world worlds[2], i64 gathered[2 * SUMS], u32
 
 static void fields_apart_give_the_bits_of_one_field(void **state)
 {
-	struct lab_twin_answer answer = answer_of(2, 4);
-	float rows[4][WIDTH];
+	struct lab_twin_answer answer = answer_of(2);
 	i64 gathered[2 * SUMS];
 	struct crowd crowd = {0};
 	struct world worlds[2];
 
 	(void)state;
 	for (u32 r = 0; r < 2; r++) {
-		world_init(&worlds[r], 1, 4);
+		world_init(&worlds[r], 1);
 		worlds[r].a.doubled = 1;
 		worlds[r].a.first_cell = r * CELLS;
 		worlds[r].a.parts = 2;
 		worlds[r].a.gathered = gathered;
-		worlds[r].a.above = rows[2 * r];
-		worlds[r].a.below = rows[2 * r + 1];
+		worlds[r].a.has_edges = 1;
 		worlds[r].a.inbox = worlds[0].a.inbox;
 		begin(&worlds[r]);
 	}
 	for (u32 step = 0; step < TEST_STEPS; step++) {
-		crowd_send(&crowd, step, (float *)worlds[0].a.inbox);
-		exchange(worlds, rows, step);
+		crowd_send(&crowd, step, (float *)(uintptr_t)worlds[0].a.inbox);
+		exchange(worlds, step);
 		step_apart(worlds, gathered, step);
 		crowd_look(&crowd, step, worlds[0].a.outbox);
 		assert_true(worlds[0].a.checks[step] + worlds[1].a.checks[step] == answer.steps[step].field);

@@ -100,31 +100,18 @@ static enum kwhy_status read_options(
 	return KWHY_OK;
 }
 
-static bool is_known(const char *id)
-{
-	return lab_train_variant_find(id) != NULL;
-}
-
 static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *error)
 {
-	static const char known[] = "plain, tf32, bf16, pinned, prefetch, queued, fused, graph, checkpoint, "
-				    "accumulate and parallel";
 	struct context *context = bench->context;
 	enum kwhy_status status = read_options(bench, context, error);
 
-	NEXT(status, lab_variants_check(bench, is_known, known, error));
 	for (size_t i = 0; !status && i < lab_train_variant_count; i++) {
 		const struct lab_train_variant *v = &lab_train_variants[i];
-		const struct lab_row like = {.id = v->id,
-			.title = v->title,
-			.after = v->after,
-			.change = v->change,
-			.gpus = v->parallel ? (uint32_t)context->options.dp : 1,
-			.variant = v};
+		const struct lab_row like = {
+			LAB_ROW_OF(v), .gpus = v->parallel ? (uint32_t)context->options.dp : 1};
 		struct lab_row *row;
 
-		if (lab_variant_asked(bench, v->id))
-			status = lab_row_add(bench, &like, context->shape.steps, &row, error);
+		status = lab_row_add(bench, &like, context->shape.steps, &row, error);
 	}
 	return status;
 }
@@ -217,10 +204,8 @@ static enum kwhy_status finish(
 static void derive(struct lab_bench *bench, struct lab_row *row)
 {
 	const struct lab_phase *phase = &row->phases[0];
-	struct kwhy_joules step = lab_phase_joules(phase, &phase->energy.gross);
-
 	((struct facts *)row->facts)->samples_per_j = kwhy_workload_for_a_joule(
-		context_of(bench)->shape.batch, &step);
+		context_of(bench)->shape.batch, &phase->gross);
 }
 
 static void close_row(void *context)
@@ -255,8 +240,7 @@ static void write_csv(const struct lab_bench *bench, struct kwhy_text *out)
 	for (size_t i = 0; i < bench->row_count; i++) {
 		const struct lab_phase *phase = &bench->rows[i].phases[0];
 		const struct facts *facts = bench->rows[i].facts;
-		double seconds = lab_phase_item_s(phase),
-		       joules = lab_phase_joules(phase, &phase->energy.gross).value;
+		double seconds = lab_phase_item_s(phase), joules = phase->gross.value;
 
 		for (uint32_t s = 0; lab_row_has_run(&bench->rows[i]) && s < context_of(bench)->shape.steps;
 			s++) {
@@ -305,7 +289,7 @@ const struct lab_workload lab_train = {
 		.options_bytes = sizeof(struct lab_train_options),
 		.defaults = set_defaults,
 		.run = lab_command_run},
-	.item = {"step", "steps/s", "J a step", 1},
+	.item = "step",
 	.tables = &table,
 	.table_count = 1,
 	.facts_bytes = sizeof(struct facts),

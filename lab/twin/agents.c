@@ -1,31 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lab/twin/agents.h"
+#include "lab/twin/inside.h"
 
-#include "lab/twin/rules.h"
-
-void lab_twin_agents_send(const struct lab_twin_agents *agents, uint32_t step,
-	float controls[LAB_TWIN_AGENTS][LAB_TWIN_CONTROLS])
+void lab_twin_agents_send(
+	const struct lab_twin_agents *agents, uint32_t step, float controls[AGENTS][CONTROLS])
 {
-	for (uint32_t a = 0; a < LAB_TWIN_AGENTS; a++) {
-		uint32_t count = sends(step, a);
-
-		for (uint32_t k = 0; k < count; k++)
+	for (uint32_t a = 0; a < AGENTS; a++)
+		for (uint32_t k = 0; k < sends(step, a); k++)
 			controls[a][k] = payload(step, a, k, agents->closed ? agents->seen[a] : 0);
-	}
 }
 
 uint32_t lab_twin_agents_pack(const struct lab_twin_agents *agents, uint32_t step, float *out)
 {
-	float controls[LAB_TWIN_AGENTS][LAB_TWIN_CONTROLS];
+	float controls[AGENTS][CONTROLS];
 	uint32_t total = 0;
 
 	lab_twin_agents_send(agents, step, controls);
-	for (uint32_t a = 0; a < LAB_TWIN_AGENTS; a++) {
-		uint32_t count = sends(step, a);
-
-		memcpy(out + total, controls[a], count * sizeof(*out));
-		total += count;
-	}
+	for (uint32_t a = 0; a < AGENTS; total += sends(step, a++))
+		memcpy(out + total, controls[a], sends(step, a) * sizeof(*out));
 	return total;
 }
 
@@ -43,15 +34,17 @@ static int64_t value_at(const char *place, bool is_wide)
 }
 
 void lab_twin_agents_look(
-	struct lab_twin_agents *agents, uint32_t step, const void *outbox, uint32_t scattered)
+	struct lab_twin_agents *agents, uint32_t step, const char *outbox, uint32_t scattered)
 {
-	uint32_t count = observed(step);
-
 	memset(agents->seen, 0, sizeof(agents->seen));
-	for (uint32_t q = 0; q < count; q++) {
-		size_t at = scattered ? (size_t)scattered * q : packed_at(q);
+	for (uint32_t q = 0; q < observed(step); q++)
+		agents->seen[q % AGENTS] += value_at(
+			outbox + (scattered ? (size_t)scattered * q : packed_at(q)), is_wide(q));
+	lab_twin_agents_fold(agents);
+}
 
-		agents->seen[q % LAB_TWIN_AGENTS] += value_at((const char *)outbox + at, is_wide(q));
-	}
-	agents->observed = fold(agents->observed, agents->seen);
+void lab_twin_agents_fold(struct lab_twin_agents *agents)
+{
+	for (uint32_t a = 0; a < AGENTS; a++)
+		agents->folded = mix(agents->folded ^ (uint64_t)agents->seen[a]);
 }

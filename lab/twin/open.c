@@ -5,7 +5,6 @@
 #include "lab/twin/inside.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const char *const options[] = {"-fmad=false", NULL};
 
@@ -13,32 +12,10 @@ static const char *const options[] = {"-fmad=false", NULL};
 static const char *const kernel_names[] = {LAB_TWIN_KERNELS(NAME)};
 
 /* The parts of a field's memory, each at a multiple of 256 bytes; gives the bytes in all. */
-static size_t lay_out(struct lab_twin_field *field, uint64_t start)
+static size_t lay_out(struct lab_twin_args *args, uint64_t start)
 {
-	struct lab_twin_args *args = &field->args;
-	const size_t plane = args->cells * sizeof(float), sums = (LAB_TWIN_AGENTS + 1) * sizeof(int64_t);
-	const struct lab_part parts[] = {
-		{&args->t, 2 * plane},
-		{&args->u, plane},
-		{&args->f, plane},
-		{&args->l, plane},
-		{&args->v, plane},
-		{&args->w, plane},
-		{&args->controls, LAB_TWIN_AGENTS * LAB_TWIN_CONTROLS * sizeof(float)},
-		{&args->gains, LAB_TWIN_AGENTS * LAB_TWIN_GAINS * sizeof(float)},
-		{&args->sums, sums},
-		{&args->checks, (LAB_TWIN_STEPS + 1) * sizeof(uint64_t)},
-		{&args->history, LAB_TWIN_STEPS * LAB_TWIN_SLOT_FLOATS * sizeof(float)},
-		{&args->inbox, LAB_TWIN_AGENTS * LAB_TWIN_CONTROLS * sizeof(float)},
-		{&args->outbox, sizeof(((struct lab_twin_mail *)0)->outbox)},
-		{&args->clock, 2 * sizeof(uint32_t)},
-		{&args->run_sums, LAB_TWIN_STEPS * sums},
-		{&args->seen, LAB_TWIN_STEPS * sizeof(uint64_t)},
-		{&args->times, (LAB_TWIN_STEPS + 1) * sizeof(uint64_t)},
-		{&args->arrived, sizeof(uint32_t)},
-		{&args->gathered, LAB_TWIN_RANKS_MOST * sums},
-		{&field->rows, 2 * LAB_TWIN_WIDTH * sizeof(float)},
-	};
+#define PART(type, name, count) {&args->name, (count) * sizeof(type)},
+	const struct lab_part parts[] = {LAB_TWIN_PARTS(PART, (size_t)args->cells)};
 
 	return lab_parts_place(parts, sizeof(parts) / sizeof(parts[0]), start);
 }
@@ -63,52 +40,28 @@ static enum kwhy_status open_place(struct lab_twin *twin, struct kwhy_gpu *gpu, 
 
 /* All memory is a pattern at first: what nothing wrote is seen. */
 static enum kwhy_status open_field(
-	struct lab_twin *twin, struct lab_twin_place *place, struct kwhy_error *error)
+	struct lab_twin *twin, const struct lab_twin_place *place, struct kwhy_error *error)
 {
+	const struct lab_twin_variant *variant = twin->variant;
 	struct kwhy_gpu *gpu = place->gpu;
 	struct lab_twin_field *field = &twin->fields[twin->field_count];
-	uint32_t ranks = twin->variant->apart ? 1 : twin->shape.ranks;
 	size_t bytes;
 	enum kwhy_status status = gpu->ops->enter(gpu, error);
 
-	field->gpu = gpu;
-	field->stream = place->stream;
-	field->kernels = place->kernels;
-	field->args.cells = ranks * LAB_TWIN_CELLS;
-	field->args.first_cell = twin->field_count * LAB_TWIN_CELLS;
-	twin->field_count++;
-	bytes = lay_out(field, 0);
+	field->place = place;
+	field->args = (struct lab_twin_args){.cells = (variant->apart ? 1 : twin->shape.ranks) * CELLS,
+		.first_cell = twin->field_count++ * CELLS,
+		.doubled = variant->doubled,
+		.has_edges = variant->apart || !variant->doubled,
+		.scattered = variant->scattered,
+		.steps = twin->shape.steps,
+		.closed = twin->shape.closed};
+	bytes = lay_out(&field->args, 0);
 	NEXT(status, gpu->ops->memory_new(gpu, bytes, &field->memory, error));
 	if (status)
 		return status;
-	lay_out(field, field->memory);
-	return gpu->ops->fill(gpu, field->stream, field->memory, 0xA5, bytes, error);
-}
-
-static void set_args(struct lab_twin *twin)
-{
-	const struct lab_twin_variant *variant = twin->variant;
-	bool has_rows = variant->apart || !variant->doubled;
-
-	for (uint32_t i = 0; i < twin->field_count; i++) {
-		struct lab_twin_field *field = &twin->fields[i];
-
-		field->args.above = has_rows ? field->rows : 0;
-		field->args.below = has_rows ? field->rows + LAB_TWIN_WIDTH * sizeof(float) : 0;
-		field->args.doubled = variant->doubled;
-		field->args.scattered = variant->scattered;
-		field->args.steps = twin->shape.steps;
-		field->args.closed = twin->shape.closed;
-		field->args.reduce_every = lab_twin_reduces_every(variant);
-		field->args.parts = twin->field_count;
-	}
-	if (variant->mapped) {
-		uint64_t mail = twin->mail_memory.address;
-
-		twin->fields[0].args.inbox = mail + offsetof(struct lab_twin_mail, controls);
-		twin->fields[0].args.outbox = mail + offsetof(struct lab_twin_mail, outbox);
-		twin->fields[0].args.flag = mail + offsetof(struct lab_twin_mail, flag);
-	}
+	lay_out(&field->args, field->memory);
+	return gpu->ops->fill(gpu, place->stream, field->memory, POISON, bytes, error);
 }
 
 static enum kwhy_status open_fields(
@@ -116,53 +69,51 @@ static enum kwhy_status open_fields(
 {
 	uint32_t fields = request->variant->apart ? request->shape.ranks : 1,
 		 places = fields < request->gpu_count ? fields : request->gpu_count;
-	enum kwhy_status status = open_place(twin, request->gpus[0], error);
+	enum kwhy_status status = KWHY_OK;
 
-	for (uint32_t i = 1; !status && i < places; i++)
+	for (uint32_t i = 0; !status && i < places; i++)
 		status = open_place(twin, request->gpus[i], error);
 	for (uint32_t i = 0; !status && i < fields; i++)
 		status = open_field(twin, &twin->places[i * places / fields], error);
+	for (uint32_t i = 0; i < fields; i++)
+		twin->fields[i].args.parts = fields;
+	twin->stream = twin->places[0].stream;
 	return status;
 }
 
-static enum kwhy_status open_group(
-	struct lab_twin *twin, const struct lab_twin_request *request, struct kwhy_error *error)
+static enum kwhy_status open_group(struct lab_twin *twin, bool by_nccl, struct kwhy_error *error)
 {
 	struct kwhy_collectives_member members[KWHY_COLLECTIVES_MEMBERS_MOST];
 
 	for (uint32_t i = 0; i < twin->field_count; i++)
-		members[i] = (struct kwhy_collectives_member){twin->fields[i].gpu, twin->fields[i].stream};
-	if (request->collectives == LAB_TWIN_COLLECTIVES_NCCL)
-		return kwhy_collectives_nccl_new(members, twin->field_count, &twin->group, error);
-	return kwhy_collectives_own_new(members, twin->field_count, &twin->group, error);
+		members[i] = (struct kwhy_collectives_member){
+			twin->fields[i].place->gpu, twin->fields[i].place->stream};
+	return by_nccl ? kwhy_collectives_nccl_new(members, twin->field_count, &twin->group, error)
+		       : kwhy_collectives_own_new(members, twin->field_count, &twin->group, error);
 }
 
-static enum kwhy_status open_host(struct lab_twin *twin, struct kwhy_error *error)
+static enum kwhy_status open_mail(struct lab_twin *twin, struct kwhy_error *error)
 {
-	struct kwhy_gpu *gpu = twin->places[0].gpu;
-	enum kwhy_status status = gpu->ops->enter(gpu, error);
+	struct kwhy_gpu *gpu = twin->gpu;
+	struct lab_twin_args *args = &twin->fields[0].args;
+	uint64_t mail;
+	enum kwhy_status status = gpu->ops->host_new(gpu,
+		twin->variant->pageable ? KWHY_GPU_HOST_PAGEABLE : KWHY_GPU_HOST_PINNED, sizeof(*twin->mail),
+		gpu->facts.numa_node, &twin->mail_memory, error);
 
-	NEXT(status,
-		gpu->ops->host_new(gpu,
-			twin->variant->pageable ? KWHY_GPU_HOST_PAGEABLE : KWHY_GPU_HOST_PINNED,
-			sizeof(*twin->mail), gpu->facts.numa_node, &twin->mail_memory, error));
-	if (!status && twin->variant->mapped && !twin->mail_memory.address)
-		status = kwhy_fail(error, KWHY_E_UNSUPPORTED,
-			"%s cannot reach the host's memory; leave %s out", gpu->facts.name,
-			twin->variant->id);
 	if (status)
 		return status;
 	twin->mail = twin->mail_memory.memory;
-	status = gpu->ops->event_new(gpu, false, &twin->fetched, error);
-	NEXT(status, lab_gate_open(gpu, twin->fields[0].stream, &twin->gate, error));
-	twin->batch = calloc(LAB_TWIN_OBSERVED_MOST, sizeof(*twin->batch));
-	twin->checks = calloc(3 * (LAB_TWIN_STEPS + 1), sizeof(*twin->checks));
-	twin->history = calloc(LAB_TWIN_STEPS * LAB_TWIN_SLOT_FLOATS, sizeof(*twin->history));
-	if (!status && (!twin->batch || !twin->checks || !twin->history))
-		return kwhy_fail_memory(error, "a run of twin");
-	twin->seen = twin->checks + LAB_TWIN_STEPS + 1;
-	twin->times = twin->seen + LAB_TWIN_STEPS + 1;
-	return status;
+	mail = twin->mail_memory.address;
+	if (!twin->variant->mapped)
+		return KWHY_OK;
+	if (!mail)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s cannot reach the host's memory; leave %s out",
+			gpu->facts.name, twin->variant->id);
+	args->inbox = mail + offsetof(struct lab_twin_mail, controls);
+	args->outbox = mail + offsetof(struct lab_twin_mail, outbox);
+	args->flag = mail + offsetof(struct lab_twin_mail, flag);
+	return KWHY_OK;
 }
 
 /* A step of kernels that look at the device's clock. */
@@ -183,13 +134,13 @@ static enum kwhy_status issue_step(void *context, struct kwhy_error *error)
 /* A step, to be launched again and again. */
 static enum kwhy_status capture(struct lab_twin *twin, struct kwhy_error *error)
 {
-	struct kwhy_gpu *gpu = twin->places[0].gpu;
+	struct kwhy_gpu *gpu = twin->gpu;
 	enum kwhy_status status;
 
 	if (!gpu->ops->capture_begin)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s records no graphs; leave %s out",
 			gpu->facts.name, twin->variant->id);
-	status = kwhy_gpu_capture(gpu, twin->fields[0].stream, issue_step, twin, &twin->graph, error);
+	status = kwhy_gpu_capture(gpu, twin->stream, issue_step, twin, &twin->graph, error);
 	twin->graph_tally = twin->tally;
 	return status;
 }
@@ -197,16 +148,16 @@ static enum kwhy_status capture(struct lab_twin *twin, struct kwhy_error *error)
 /* As many blocks as there are cells for, if they can all run at once, and one that folds what agents saw. */
 static enum kwhy_status find_blocks(struct lab_twin *twin, struct kwhy_error *error)
 {
-	const struct lab_twin_field *field = &twin->fields[0];
-	uint32_t wanted = field->args.cells / 1024, sms = field->gpu->facts.sm_count, resident;
-	enum kwhy_status status = field->gpu->ops->resident_blocks(
-		field->gpu, field->kernels[LAB_TWIN_RUN], 1024, &resident, error);
+	struct kwhy_gpu *gpu = twin->gpu;
+	uint32_t wanted = twin->fields[0].args.cells / 1024, sms = gpu->facts.sm_count, resident;
+	enum kwhy_status status = gpu->ops->resident_blocks(
+		gpu, twin->places[0].kernels[LAB_TWIN_WHOLE], 1024, &resident, error);
 
 	if (status)
 		return status;
 	if (sms && resident * sms < 2)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s holds too few blocks at once; leave %s out",
-			field->gpu->facts.name, twin->variant->id);
+			gpu->facts.name, twin->variant->id);
 	if (sms && wanted > resident * sms - 1)
 		wanted = resident * sms - 1;
 	twin->run_blocks = wanted + 1;
@@ -216,21 +167,21 @@ static enum kwhy_status find_blocks(struct lab_twin *twin, struct kwhy_error *er
 static enum kwhy_status prepare(
 	struct lab_twin *twin, const struct lab_twin_request *request, struct kwhy_error *error)
 {
-	struct kwhy_gpu *first = request->gpus[0];
+	struct kwhy_gpu *gpu = twin->gpu;
 	enum kwhy_status status = open_fields(twin, request, error);
 
-	NEXT(status, open_host(twin, error));
-	NEXT(status, open_group(twin, request, error));
-	if (status)
-		return status;
-	set_args(twin);
-	if (twin->variant->batched && !first->ops->copy_batch)
+	NEXT(status, gpu->ops->enter(gpu, error));
+	NEXT(status, open_mail(twin, error));
+	NEXT(status, gpu->ops->event_new(gpu, false, &twin->fetched, error));
+	NEXT(status, lab_gate_open(gpu, twin->stream, &twin->gate, error));
+	NEXT(status, open_group(twin, request->by_nccl, error));
+	if (!status && twin->variant->batched && !gpu->ops->copy_batch)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
-			"the driver of %s takes no batches of copies; leave %s out", first->facts.name,
+			"the driver of %s takes no batches of copies; leave %s out", gpu->facts.name,
 			twin->variant->id);
-	if (twin->variant->host == LAB_TWIN_GRAPHS)
+	if (!status && twin->variant->host == LAB_TWIN_GRAPHS)
 		status = capture(twin, error);
-	else if (twin->variant->host == LAB_TWIN_DEVICE)
+	else if (!status && twin->variant->host == LAB_TWIN_DEVICE)
 		status = find_blocks(twin, error);
 	return status ? status : lab_twin_wait(twin, error);
 }
@@ -250,8 +201,11 @@ static void await_places(const struct lab_twin *twin)
 
 static void close_places(struct lab_twin *twin)
 {
-	for (uint32_t i = 0; i < twin->field_count; i++)
-		twin->fields[i].gpu->ops->memory_free(twin->fields[i].gpu, twin->fields[i].memory);
+	for (uint32_t i = 0; i < twin->field_count; i++) {
+		struct kwhy_gpu *gpu = twin->fields[i].place->gpu;
+
+		gpu->ops->memory_free(gpu, twin->fields[i].memory);
+	}
 	for (uint32_t i = 0; i < twin->place_count; i++) {
 		struct lab_twin_place *place = &twin->places[i];
 
@@ -266,7 +220,7 @@ void lab_twin_close(struct lab_twin *twin)
 
 	if (!twin)
 		return;
-	gpu = twin->places[0].gpu;
+	gpu = twin->gpu;
 	await_places(twin);
 	if (twin->group)
 		twin->group->ops->free(twin->group);
@@ -277,9 +231,6 @@ void lab_twin_close(struct lab_twin *twin)
 	if (twin->mail)
 		gpu->ops->host_free(gpu, &twin->mail_memory);
 	close_places(twin);
-	free(twin->batch);
-	free(twin->checks);
-	free(twin->history);
 	free(twin);
 }
 
@@ -296,6 +247,7 @@ enum kwhy_status lab_twin_open(
 		return kwhy_fail_memory(error, "a run of twin");
 	twin->variant = request->variant;
 	twin->shape = request->shape;
+	twin->gpu = request->gpus[0];
 	status = prepare(twin, request, error);
 	if (status)
 		lab_twin_close(twin);

@@ -1,27 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lab/twin/rules.h"
+#include "lab/twin/inside.h"
 
 #include <stdlib.h>
 
 /* All ranks' fields, one behind the other. */
 struct world {
-	struct lab_twin_shape shape;
-	float *memory, *t, *u, *f, *l, *v, *w;
 	size_t cells; /* of all ranks */
-	float controls[AGENTS][LAB_TWIN_CONTROLS], gains[AGENTS][LAB_TWIN_GAINS];
-	int64_t seen[AGENTS], sums[AGENTS];
+	float *memory, *t, *u, *f, *l, *v, *w;
+	float controls[AGENTS][CONTROLS], gains[AGENTS][GAINS];
+	struct lab_twin_agents agents;
+	int64_t sums[AGENTS];
 	uint32_t peak;
 };
-
-static void send_controls(struct world *world, uint32_t step)
-{
-	for (uint32_t a = 0; a < AGENTS; a++) {
-		uint32_t count = sends(step, a);
-
-		for (uint32_t k = 0; k < count; k++)
-			world->controls[a][k] = payload(step, a, k, world->shape.closed ? world->seen[a] : 0);
-	}
-}
 
 /* The ring of ranks is one field whose last row borders on its first. */
 static void spread(struct world *world)
@@ -79,57 +69,47 @@ static uint64_t check(const struct world *world)
 
 static void look(struct world *world, uint32_t step)
 {
-	uint32_t count = observed(step);
+	int64_t *seen = world->agents.seen;
 
-	memset(world->seen, 0, sizeof(world->seen));
-	for (uint32_t q = 0; q < count; q++) {
-		bool wide = is_wide(q);
-
-		world->seen[q % AGENTS] += wide ? world->sums[q / 8 % AGENTS] + q
-						: fixed(world->t[looks_at(step, q)]);
-	}
+	memset(seen, 0, sizeof(world->agents.seen));
+	for (uint32_t q = 0; q < observed(step); q++)
+		seen[q % AGENTS] += is_wide(q) ? world->sums[q / 8 % AGENTS] + q
+					       : fixed(world->t[looks_at(step, q)]);
+	lab_twin_agents_fold(&world->agents);
 }
 
 static void keep(struct world *world, uint32_t step, float *slot)
 {
 	const float *fields[] = {world->t, world->u, world->w, world->f, world->v};
-	size_t count = 4 + keeps_v(step);
 
-	for (size_t i = 0; i < count; i++)
-		memcpy(slot + i * LAB_TWIN_KEPT, fields[i], LAB_TWIN_KEPT * sizeof(*slot));
+	for (size_t i = 0; i < 4u + keeps_v(step); i++)
+		memcpy(slot + i * KEPT, fields[i], KEPT * sizeof(*slot));
 }
 
-static void run(struct world *world, struct lab_twin_answer *out)
+static void run(struct world *world, uint32_t steps, struct lab_twin_answer *out)
 {
-	uint64_t observed = 0;
-
 	for (size_t i = 0; i < world->cells; i++)
 		world->t[i] = start((uint32_t)(i / CELLS), (uint32_t)(i % CELLS));
-	for (uint32_t step = 0; step < world->shape.steps; step++) {
-		send_controls(world, step);
+	for (uint32_t step = 0; step < steps; step++) {
+		lab_twin_agents_send(&world->agents, step, world->controls);
 		for (uint32_t i = 0; i < AGENTS * GAINS; i++)
 			world->gains[i / GAINS][i % GAINS] = gain(world->controls[i / GAINS], i % GAINS);
 		spread(world);
 		advance(world);
-		if (step % world->shape.reduce_every == 0)
-			add_up(world);
-		keep(world, step, out->history + (size_t)step * LAB_TWIN_SLOT_FLOATS);
+		add_up(world);
+		keep(world, step, out->history + (size_t)step * SLOT);
 		look(world, step);
-		observed = fold(observed, world->seen);
-		out->steps[step] = (struct lab_twin_step){check(world), observed, world->peak};
+		out->steps[step] = (struct lab_twin_step){check(world), world->agents.folded, world->peak};
 	}
 }
 
 enum kwhy_status lab_twin_shape_check(const struct lab_twin_shape *shape, struct kwhy_error *error)
 {
-	if (shape->steps < 1 || shape->steps > LAB_TWIN_STEPS || shape->ranks < 1 ||
-		shape->ranks > LAB_TWIN_RANKS_MOST || shape->reduce_every < 1)
-		return kwhy_fail(error, KWHY_E_INPUT,
-			"twin: %u steps of %u ranks, sums every %u steps; there may be 1 to %d steps and 1 "
-			"to %d "
-			"ranks",
-			shape->steps, shape->ranks, shape->reduce_every, LAB_TWIN_STEPS, LAB_TWIN_RANKS_MOST);
-	return KWHY_OK;
+	if (shape->steps >= 1 && shape->steps <= STEPS && shape->ranks >= 1 && shape->ranks <= RANKS_MOST)
+		return KWHY_OK;
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"twin: %u steps of %u ranks; there may be 1 to %d steps and 1 to %d ranks", shape->steps,
+		shape->ranks, STEPS, RANKS_MOST);
 }
 
 void lab_twin_answer_done(struct lab_twin_answer *answer)
@@ -142,21 +122,20 @@ void lab_twin_answer_done(struct lab_twin_answer *answer)
 enum kwhy_status lab_twin_reference(
 	const struct lab_twin_shape *shape, struct lab_twin_answer *out, struct kwhy_error *error)
 {
-	struct world world = {.shape = *shape, .cells = (size_t)shape->ranks * CELLS};
+	struct world world = {.cells = (size_t)shape->ranks * CELLS, .agents.closed = shape->closed};
 	struct lab_twin_answer answer = {0};
+	float **fields[] = {&world.t, &world.u, &world.f, &world.l, &world.v, &world.w};
 	enum kwhy_status status = lab_twin_shape_check(shape, error);
 
 	if (status)
 		return status;
 	world.memory = calloc(6 * world.cells, sizeof(*world.memory));
 	answer.steps = calloc(shape->steps, sizeof(*answer.steps));
-	answer.history = calloc((size_t)shape->steps * LAB_TWIN_SLOT_FLOATS, sizeof(*answer.history));
+	answer.history = calloc((size_t)shape->steps * SLOT, sizeof(*answer.history));
 	if (world.memory && answer.steps && answer.history) {
-		float **fields[] = {&world.t, &world.u, &world.f, &world.l, &world.v, &world.w};
-
 		for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 			*fields[i] = world.memory + i * world.cells;
-		run(&world, &answer);
+		run(&world, shape->steps, &answer);
 		*out = answer;
 	} else {
 		status = kwhy_fail_memory(error, "the field of twin");

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/twin/inside.h"
 
-#include <string.h>
-
 /* The parts of a step; of pieces 16 bytes lie from one observation to the next. */
 #define PIECES                                                                          \
 	.send = lab_twin_send_pieces, .compute = lab_twin_compute_ten, .scattered = 16, \
@@ -38,16 +36,7 @@ const struct lab_twin_variant lab_twin_variants[] = {
 		"every rank has its field, on GPUs of their own where there are several; sums and peak "
 		"are one collective",
 		TABLE, .compute = lab_twin_compute_apart, .apart = true},
-	{"v9b", "sums every fourth step", "v9", "sums and peak in every fourth step, which gives other bits",
-		TABLE, .compute = lab_twin_compute_apart, .apart = true, .sums_seldom = true},
+	{"cpu", "one core of the host", NULL, "no GPU: the reference itself", .host = LAB_TWIN_REFERENCE},
 };
 
 const size_t lab_twin_variant_count = sizeof(lab_twin_variants) / sizeof(lab_twin_variants[0]);
-
-const struct lab_twin_variant *lab_twin_variant_find(const char *id)
-{
-	for (size_t i = 0; i < lab_twin_variant_count; i++)
-		if (strcmp(lab_twin_variants[i].id, id) == 0)
-			return &lab_twin_variants[i];
-	return NULL;
-}

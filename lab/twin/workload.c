@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/workload.h"
-#include "lab/next.h"
-#include "lab/twin/run.h"
-
 #include "base/clock.h"
+#include "lab/next.h"
+#include "lab/twin/twin.h"
 
 #include <stddef.h>
-#include <string.h>
 
 struct options {
 	struct lab_options shared;
@@ -18,7 +16,7 @@ struct options {
 struct context {
 	struct lab_twin_shape shape;
 	bool by_nccl;
-	struct lab_twin_answer each, fourth; /* with sums in every step, and in every fourth */
+	struct lab_twin_answer answer;
 };
 
 /* A row that is open; twin NULL: the reference. */
@@ -58,73 +56,42 @@ static enum kwhy_status read_options(
 	NEXT(status, lab_word_find("loop", options->loop, loops, 2, &loop, error));
 	NEXT(status, lab_word_find("collectives", options->collectives, collectives, 2, &group, error));
 	context->shape = (struct lab_twin_shape){
-		(uint32_t)options->steps, (uint32_t)options->ranks, loop == 1, 1};
+		(uint32_t)options->steps, (uint32_t)options->ranks, loop == 1};
 	context->by_nccl = group == 1;
 	return status;
 }
 
-static const struct lab_twin_variant reference = {
-	.id = "cpu", .title = "one core of the host", .change = "no GPU: the reference itself"};
-
-static bool is_known(const char *id)
-{
-	return strcmp(id, reference.id) == 0 || lab_twin_variant_find(id);
-}
-
-static uint32_t gpus_of(const struct lab_bench *bench, const struct lab_twin_variant *variant)
-{
-	uint32_t named = lab_gpus_named(bench), ranks = context_of(bench)->shape.ranks;
-
-	if (variant == &reference)
-		return 0;
-	return !variant->apart ? 1 : ranks < named ? ranks : named;
-}
-
-static enum kwhy_status add_row(
-	struct lab_bench *bench, const struct lab_twin_variant *variant, struct kwhy_error *error)
-{
-	const struct lab_row like = {.id = variant->id,
-		.title = variant->title,
-		.after = variant->after,
-		.change = variant->change,
-		.gpus = gpus_of(bench, variant),
-		.steps = variant == &reference ? 0 : context_of(bench)->shape.steps,
-		.device_clock = variant->host == LAB_TWIN_DEVICE,
-		.variant = variant};
-	struct lab_row *row;
-
-	return lab_variant_asked(bench, variant->id) ? lab_row_add(bench, &like, 1, &row, error) : KWHY_OK;
-}
-
 static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *error)
 {
+	const struct lab_twin_shape *shape = &context_of(bench)->shape;
+	uint32_t named = lab_gpus_named(bench);
 	enum kwhy_status status = read_options((const struct options *)bench->options, bench->context, error);
 
-	NEXT(status, lab_variants_check(bench, is_known, "v0 to v8, v9, v9b and cpu", error));
-	NEXT(status, add_row(bench, &reference, error));
-	for (size_t i = 0; !status && i < lab_twin_variant_count; i++)
-		status = add_row(bench, &lab_twin_variants[i], error);
+	for (size_t i = 0; !status && i < lab_twin_variant_count; i++) {
+		const struct lab_twin_variant *variant = &lab_twin_variants[i];
+		bool is_reference = variant->host == LAB_TWIN_REFERENCE;
+		struct lab_row *row,
+			like = {LAB_ROW_OF(variant), .gpus = is_reference ? 0 : 1,
+				.steps = is_reference ? 0 : shape->steps,
+				.device_clock = variant->host == LAB_TWIN_DEVICE};
+
+		if (variant->apart)
+			like.gpus = shape->ranks < named ? shape->ranks : named;
+		status = lab_row_add(bench, &like, 1, &row, error);
+	}
 	return status;
 }
-
-/* --- Before the rows --- */
 
 static enum kwhy_status begin(struct lab_bench *bench, struct kwhy_error *error)
 {
 	struct context *context = bench->context;
-	struct lab_twin_shape fourth = context->shape;
-	enum kwhy_status status = lab_twin_reference(&context->shape, &context->each, error);
 
-	fourth.reduce_every = 4;
-	return status ? status : lab_twin_reference(&fourth, &context->fourth, error);
+	return lab_twin_reference(&context->shape, &context->answer, error);
 }
 
 static void done(struct lab_bench *bench)
 {
-	struct context *context = bench->context;
-
-	lab_twin_answer_done(&context->each);
-	lab_twin_answer_done(&context->fourth);
+	lab_twin_answer_done(&((struct context *)bench->context)->answer);
 }
 
 /* --- A row --- */
@@ -133,16 +100,15 @@ static enum kwhy_status open_row(
 	struct lab_bench *bench, struct lab_row *row, void *out, struct kwhy_error *error)
 {
 	const struct context *context = context_of(bench);
-	const struct lab_twin_variant *variant = row->variant;
 	struct opened *opened = out;
 
 	opened->tally = row->facts;
-	opened->answer = variant->sums_seldom ? &context->fourth : &context->each;
+	opened->answer = &context->answer;
 	opened->request = (struct lab_twin_request){.gpus = bench->gpus.items,
 		.gpu_count = bench->gpus.count,
 		.shape = context->shape,
-		.variant = variant,
-		.collectives = context->by_nccl ? LAB_TWIN_COLLECTIVES_NCCL : LAB_TWIN_COLLECTIVES_OWN};
+		.variant = row->variant,
+		.by_nccl = context->by_nccl};
 	return row->gpus ? lab_twin_open(&opened->request, &opened->twin, error) : KWHY_OK;
 }
 
@@ -221,33 +187,28 @@ static void write_head(const struct lab_bench *bench, struct kwhy_json *json)
 	kwhy_json_string(json, "collectives", context->by_nccl ? "nccl" : "own");
 }
 
-#define COUNT(title, key, member)                                              \
-	{                                                                      \
-		title, key, LAB_COUNT, offsetof(struct lab_twin_tally, member) \
-	}
-#define BYTES(title, key, member)                                              \
-	{                                                                      \
-		title, key, LAB_BYTES, offsetof(struct lab_twin_tally, member) \
+#define TALLY(title, key, kind, member)                                                       \
+	{                                                                                     \
+		title, key, LAB_##kind, offsetof(struct lab_twin_tally, member), LAB_OF_FACTS \
 	}
 
 static const struct lab_column tally_columns[] = {
-	COUNT("calls", "calls", calls),
-	COUNT("waits", "waits", waits),
-	COUNT("to GPU", "h2d_copies", h2d_copies),
-	BYTES("bytes", "h2d_bytes", h2d_bytes),
-	COUNT("from GPU", "d2h_copies", d2h_copies),
-	BYTES("bytes", "d2h_bytes", d2h_bytes),
-	COUNT("kernels", "kernels", kernels),
-	COUNT("collectives", "collectives", collectives),
-	COUNT(NULL, "launches", launches),
-	COUNT(NULL, "graph_launches", graphs),
-	COUNT(NULL, "batches", batches),
-	COUNT(NULL, "d2d_copies", d2d_copies),
-	BYTES(NULL, "d2d_bytes", d2d_bytes),
+	TALLY("calls", "calls", COUNT, calls),
+	TALLY("waits", "waits", COUNT, waits),
+	TALLY("to GPU", "h2d_copies", COUNT, copies[LAB_TWIN_TO_GPU]),
+	TALLY("bytes", "h2d_bytes", BYTES, bytes[LAB_TWIN_TO_GPU]),
+	TALLY("from GPU", "d2h_copies", COUNT, copies[LAB_TWIN_FROM_GPU]),
+	TALLY("bytes", "d2h_bytes", BYTES, bytes[LAB_TWIN_FROM_GPU]),
+	TALLY("kernels", "kernels", COUNT, kernels),
+	TALLY("collectives", "collectives", COUNT, collectives),
+	TALLY(NULL, "launches", COUNT, launches),
+	TALLY(NULL, "graph_launches", COUNT, graphs),
+	TALLY(NULL, "batches", COUNT, batches),
+	TALLY(NULL, "d2d_copies", COUNT, copies[LAB_TWIN_WITHIN]),
+	TALLY(NULL, "d2d_bytes", BYTES, bytes[LAB_TWIN_WITHIN]),
 };
 
-static const struct lab_table tables[] = {
-	{"What a run does", "a_run", tally_columns, sizeof(tally_columns) / sizeof(tally_columns[0])}};
+static const struct lab_table tables[] = {{"What a run does", "a_run", LAB_COLUMNS(tally_columns)}};
 
 static const struct kwhy_option option_rows[] = {
 	LAB_OPTION("steps", "N", COUNT, steps, "of a run, 1 to 288; default 288"),
@@ -255,7 +216,7 @@ static const struct kwhy_option option_rows[] = {
 	LAB_OPTION("loop", "KIND", TEXT, loop,
 		"closed: agents act on what they see (default); open: they do not"),
 	LAB_OPTION("collectives", "NAME", TEXT, collectives, "own (default), or nccl where it is installed"),
-	LAB_OPTION_ROWS(struct options, "of v0 to v8, v9, v9b and cpu; default all",
+	LAB_OPTION_ROWS(struct options, "of v0 to v9 and cpu; default all",
 		"the time of every step of the first 64 runs of each"),
 };
 
@@ -268,7 +229,7 @@ const struct lab_workload lab_twin = {
 		.options_bytes = sizeof(struct options),
 		.defaults = set_defaults,
 		.run = lab_command_run},
-	.item = {"run", NULL, "J a run", 1},
+	.item = "run",
 	.tables = tables,
 	.table_count = 1,
 	.facts_bytes = sizeof(struct lab_twin_tally),

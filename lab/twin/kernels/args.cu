@@ -23,49 +23,52 @@ typedef unsigned int u32;
 enum {
 	STEPS = 288,
 	AGENTS = 22,
-	CONTROLS = 10,
-	GAINS = 3,
+	CONTROLS = 10, /* floats that an agent may send, */
+	GAINS = 3,     /* and what they come to */
 	WIDTH = 256,
-	CELLS = 65536,
-	KEPT = 70,
+	CELLS = 65536, /* a rank */
+	KEPT = 70,     /* cells of each field that a step keeps in its history slot */
 	SLOT = 350,
-	WIDE = 235
+	WIDE = 235, /* observations of 8 bytes a step */
+	OUTBOX_BYTES = 16 * 1878,
+	RANKS_MOST = 8
 };
 
+/* The memory of a field of so many cells: type, name, how many. */
+#define LAB_TWIN_PARTS(X, cells) \
+	X(float, t, 2 * (cells)) /* where it is doubled, odd steps read the second half and write the first */ \
+	X(float, u, cells) X(float, f, cells) X(float, l, cells) X(float, v, cells) X(float, w, cells) \
+	X(float, controls, AGENTS * CONTROLS) \
+	X(float, gains, AGENTS * GAINS) \
+	X(i64, sums, AGENTS + 1) /* the last one is the peak's bits */ \
+	X(u64, checks, STEPS + 1) /* X of each step, then of what is left at the end */ \
+	X(float, history, STEPS * SLOT) \
+	X(float, edges, 2 * WIDTH) /* rows of the neighbours, above and below */ \
+	X(const volatile float, inbox, AGENTS * CONTROLS) /* what agents send */ \
+	X(char, outbox, OUTBOX_BYTES) /* what they see */ \
+	X(u32, clock, 2) /* the step, for launches that do not say; blocks done */ \
+	X(i64, run_sums, STEPS * (AGENTS + 1)) /* of a whole run in one launch, as the next three: */ \
+	X(u64, seen, STEPS) /* Y */ \
+	X(u64, times, STEPS + 1) /* its start and each step's end, ns */ \
+	X(u32, arrived, 1) /* blocks at its barrier */ \
+	X(const i64, gathered, RANKS_MOST * (AGENTS + 1)) /* sums of all fields */
+
 /* `cells` from `first_cell` on are one field: of one rank or of several. */
+#define LAB_TWIN_MEMBER(type, name, count) AT(type) name;
 struct lab_twin_args {
-	AT(float) t; /* [cells]; [2][cells] where it is doubled: odd steps read the second half and write the first */
-	AT(float) u; /* [cells], as the next four */
-	AT(float) f;
-	AT(float) l;
-	AT(float) v;
-	AT(float) w;
-	AT(float) controls; /* [AGENTS][CONTROLS] */
-	AT(float) gains;    /* [AGENTS][GAINS] */
-	AT(i64) sums;	    /* [AGENTS], then one more: the peak's bits */
-	AT(u64) checks;	    /* [STEPS + 1] */
-	AT(float) history;  /* [STEPS][SLOT] */
-	AT(const float) above; /* [WIDTH] rows of the neighbours; 0: the field's own last and first */
-	AT(const float) below;
-	AT(const char) inbox; /* what agents send */
-	AT(char) outbox;      /* what they see */
-	AT(u32) flag;	      /* set to step + 1 when the outbox is full; 0: nobody asks */
-	AT(u32) clock;	      /* [0] the step, for launches that do not say; [1] blocks done */
-	AT(i64) run_sums;     /* [STEPS][AGENTS + 1] of a whole run in one launch */
-	AT(u64) seen;	      /* of such a run: [STEPS] Y; */
-	AT(u64) times;	      /* [STEPS + 1] its start and each step's end, ns */
-	AT(u32) arrived;      /* blocks at its barrier */
-	AT(const i64) gathered; /* [parts][AGENTS + 1] */
+	LAB_TWIN_PARTS(LAB_TWIN_MEMBER, 0)
+	AT(u32) flag; /* of the host's memory: set to step + 1 when the outbox is full; 0: nobody asks */
 	u32 cells, first_cell, doubled;
+	u32 has_edges; /* else the field borders on itself */
 	u32 scattered; /* bytes from one observation to the next; 0: packed */
-	u32 steps, closed, reduce_every, parts;
+	u32 steps, closed, parts;
 };
 
 /* All take the args and a step. */
 #define LAB_TWIN_KERNELS(X) X(BEGIN_FIELD, begin_field) X(BEGIN_REST, begin_rest) X(GAIN, gain) X(FORCE, force) \
 	X(SPREAD, spread) X(DIFFUSE, diffuse) X(PUSH, push) X(STORE, store) X(LIMIT, limit) X(SUM, sum) X(LOOK, look) \
 	X(CHECK, check) X(SCATTER, scatter) X(RECEIVE, receive) X(ADVANCE, advance) X(CONCLUDE, conclude) \
-	X(TALLY, tally) X(COMBINE, combine) X(RUN, run)
+	X(TALLY, tally) X(COMBINE, combine) X(WHOLE, whole)
 
 #define BY_CLOCK 0xffffffffu
 
@@ -109,6 +112,17 @@ static __device__ u32 observed(u32 step)
 	return 1877 + (step % 16 == 0);
 }
 
+/* Every eighth observation is a district's sum, the others look at a cell of rank 0. */
+static __device__ bool is_wide(u32 observation)
+{
+	return observation % 8 == 0;
+}
+
+static __device__ bool keeps_v(u32 step)
+{
+	return step % 36 == 0;
+}
+
 static __device__ u32 looks_at(u32 step, u32 observation)
 {
 	return (7919 * observation + 104729 * step) % CELLS;
@@ -116,7 +130,7 @@ static __device__ u32 looks_at(u32 step, u32 observation)
 
 static __device__ u32 packed_at(u32 observation)
 {
-	return observation % 8 == 0 ? observation : WIDE * 8 + 4 * (observation - observation / 8 - 1);
+	return is_wide(observation) ? observation : WIDE * 8 + 4 * (observation - observation / 8 - 1);
 }
 
 static __device__ u32 district(u32 cell)

@@ -11,18 +11,18 @@ KERNEL void lab_twin_scatter(const struct lab_twin_args a, u32 step)
 			continue;
 		for (u32 before = 0; before < agent; before++)
 			from += sends(step, before);
-		a.controls[i] = ((const volatile float *)a.inbox)[from];
+		a.controls[i] = a.inbox[from];
 	}
 }
 
 /* The whole table of controls from the inbox, and the gains they come to. */
 KERNEL void lab_twin_receive(const struct lab_twin_args a, u32 step)
 {
-	clear_sums(&a, step_of(&a, step));
+	(void)step;
 	for (u32 i = threadIdx.x; i < AGENTS * CONTROLS; i += blockDim.x)
-		a.controls[i] = ((const volatile float *)a.inbox)[i];
+		a.controls[i] = a.inbox[i];
 	__syncthreads();
-	find_gains(a.controls, a.gains);
+	prepare(&a);
 }
 
 struct cell {
@@ -46,7 +46,7 @@ static __device__ struct cell advance(const struct lab_twin_args *a, const float
 		slot[KEPT] = cell.u;
 		slot[2 * KEPT] = w;
 		slot[3 * KEPT] = f;
-		if (step % 36 == 0)
+		if (keeps_v(step))
 			slot[4 * KEPT] = v;
 	}
 	return cell;
@@ -55,23 +55,7 @@ static __device__ struct cell advance(const struct lab_twin_args *a, const float
 KERNEL void lab_twin_advance(const struct lab_twin_args a, u32 step)
 {
 	step = step_of(&a, step);
-	for (u32 i = thread_index(); i < a.cells; i += thread_count())
-		advance(&a, a.gains, step, i);
-}
-
-static __device__ void tally_all(const struct lab_twin_args *a, struct tally *tally, u32 step)
-{
-	const float *t = new_t(a, step);
-	u64 check = 0;
-
-	tally_clear(tally);
-	for (u32 i = thread_index(); i < a->cells; i += thread_count()) {
-		if (reduces(a, step))
-			tally_cell(a, tally, i, t[i]);
-		check += check_of(a, i, t[i], a->u[i]);
-	}
-	tally_check(tally, check);
-	tally_give(tally, reduces(a, step) ? a->sums : 0, &a->checks[step]);
+	EACH(i, a.cells) advance(&a, a.gains, step, i);
 }
 
 /* True in every thread of the block that comes last, once all others' sums are there. */
@@ -105,13 +89,11 @@ static __device__ void end_step(const struct lab_twin_args *a, u32 step)
 /* Sums, check and observations: steps 8 to 10. */
 KERNEL void lab_twin_conclude(const struct lab_twin_args a, u32 step)
 {
-	__shared__ struct tally tally;
-
 	step = step_of(&a, step);
-	tally_all(&a, &tally, step);
+	tally_all(&a, step, a.sums, &a.checks[step]);
 	if (!is_last(&a))
 		return;
-	look_at(&a, step, new_t(&a, step), a.sums, threadIdx.x, blockDim.x);
+	look_at(&a, step, threadIdx.x, blockDim.x);
 	if (a.flag)
 		__threadfence_system();
 	end_step(&a, step);
@@ -120,15 +102,13 @@ KERNEL void lab_twin_conclude(const struct lab_twin_args a, u32 step)
 /* The same where the sums of several fields are still to come. */
 KERNEL void lab_twin_tally(const struct lab_twin_args a, u32 step)
 {
-	__shared__ struct tally tally;
-
-	tally_all(&a, &tally, step);
+	tally_all(&a, step, a.sums, &a.checks[step]);
 }
 
 /* Sums of all fields from what was gathered, then what agents see; one block. */
 KERNEL void lab_twin_combine(const struct lab_twin_args a, u32 step)
 {
-	for (u32 d = threadIdx.x; reduces(&a, step) && d <= AGENTS; d += blockDim.x) {
+	for (u32 d = threadIdx.x; d <= AGENTS; d += blockDim.x) {
 		i64 total = 0;
 
 		for (u32 part = 0; part < a.parts; part++) {
@@ -140,5 +120,5 @@ KERNEL void lab_twin_combine(const struct lab_twin_args a, u32 step)
 	}
 	__syncthreads();
 	if (a.first_cell == 0)
-		look_at(&a, step, new_t(&a, step), a.sums, threadIdx.x, blockDim.x);
+		look_at(&a, step, threadIdx.x, blockDim.x);
 }

@@ -30,16 +30,11 @@ static __device__ float *new_t(const struct lab_twin_args *a, u32 step)
 	return a->t + (a->doubled && step % 2 == 0 ? a->cells : 0);
 }
 
-static __device__ bool reduces(const struct lab_twin_args *a, u32 step)
-{
-	return step % a->reduce_every == 0;
-}
-
 static __device__ float neighbours(const struct lab_twin_args *a, const float *t, u32 i)
 {
 	u32 x = i % WIDTH, row = i - x;
-	float north = fresh(row ? t + i - WIDTH : (a->above ? a->above : t + a->cells - WIDTH) + x);
-	float south = fresh(row + WIDTH < a->cells ? t + i + WIDTH : (a->below ? a->below : t) + x);
+	float north = fresh(row ? t + i - WIDTH : (a->has_edges ? a->edges : t + a->cells - WIDTH) + x);
+	float south = fresh(row + WIDTH < a->cells ? t + i + WIDTH : (a->has_edges ? a->edges + WIDTH : t) + x);
 	float west = fresh(t + row + (x + WIDTH - 1) % WIDTH), east = fresh(t + row + (x + 1) % WIDTH);
 
 	return (north + south) + (west + east);
@@ -129,7 +124,6 @@ static __device__ void tally_check(struct tally *tally, u64 check)
 	}
 }
 
-/* Sums and peak to `sums` where that is not 0, the check to `check`. */
 static __device__ void tally_give(struct tally *tally, i64 *sums, u64 *check)
 {
 	__syncthreads();
@@ -142,15 +136,36 @@ static __device__ void tally_give(struct tally *tally, i64 *sums, u64 *check)
 		atomicAdd(check, tally->limbs[0] + ((u64)tally->limbs[1] << 22) + ((u64)tally->limbs[2] << 44));
 }
 
+/* Sums and peak of a step to `sums`, its check to `check`, each where that is not 0; behind the last step once more. */
+static __device__ void tally_all(const struct lab_twin_args *a, u32 step, i64 *sums, u64 *check)
+{
+	__shared__ struct tally tally;
+	const float *t = new_t(a, step < STEPS ? step : a->steps - 1);
+	u64 sum = 0;
+
+	tally_clear(&tally);
+	for (u32 i = thread_index(); i < a->cells; i += thread_count()) {
+		if (sums)
+			tally_cell(a, &tally, i, t[i]);
+		if (check)
+			sum += check_of(a, i, t[i], a->u[i]);
+	}
+	if (check)
+		tally_check(&tally, sum);
+	tally_give(&tally, sums, check);
+}
+
 /* --- What agents see --- */
 
-static __device__ void look_at(const struct lab_twin_args *a, u32 step, const float *t, const i64 *sums, u32 first, u32 count)
+static __device__ void look_at(const struct lab_twin_args *a, u32 step, u32 first, u32 count)
 {
+	const float *t = new_t(a, step);
+
 	for (u32 q = first; q < observed(step); q += count) {
 		char *place = a->outbox + (a->scattered ? a->scattered * q : packed_at(q));
 
-		if (q % 8 == 0)
-			*(i64 *)place = *(const volatile i64 *)&sums[q / 8 % AGENTS] + q;
+		if (is_wide(q))
+			*(i64 *)place = *(const volatile i64 *)&a->sums[q / 8 % AGENTS] + q;
 		else
 			*(float *)place = fresh(t + looks_at(step, q));
 	}
@@ -158,40 +173,30 @@ static __device__ void look_at(const struct lab_twin_args *a, u32 step, const fl
 
 /* --- To begin with --- */
 
-KERNEL void lab_twin_begin_field(const struct lab_twin_args a, u32 step)
-{
-	(void)step;
-	for (u32 i = thread_index(); i < a.cells; i += thread_count()) {
-		u32 j = a.first_cell + i;
+#define EACH(i, count) for (u32 i = thread_index(); i < (count); i += thread_count())
 
-		a.t[i] = start(j / CELLS, j % CELLS);
+/* A kernel that does the same for every cell. */
+#define EACH_CELL(name, statement) \
+	KERNEL void lab_twin_##name(const struct lab_twin_args a, u32 step) \
+	{ \
+		(void)step; \
+		EACH(i, a.cells) statement; \
 	}
-}
+
+EACH_CELL(begin_field, a.t[i] = start((a.first_cell + i) / CELLS, (a.first_cell + i) % CELLS))
 
 KERNEL void lab_twin_begin_rest(const struct lab_twin_args a, u32 step)
 {
 	(void)step;
-	for (u32 i = thread_index(); i < a.cells; i += thread_count())
-		a.u[i] = 0;
-	for (u32 i = thread_index(); i < STEPS * (AGENTS + 1); i += thread_count())
-		a.run_sums[i] = 0;
-	for (u32 i = thread_index(); i <= STEPS; i += thread_count())
-		a.checks[i] = 0;
-	for (u32 i = thread_index(); i < AGENTS * CONTROLS; i += thread_count())
-		a.controls[i] = 0;
-	for (u32 i = thread_index(); i <= AGENTS; i += thread_count())
-		a.sums[i] = 0;
-	if (thread_index() == 0)
-		a.clock[0] = a.clock[1] = a.arrived[0] = 0;
+	EACH(i, a.cells) a.u[i] = 0;
+	EACH(i, STEPS * (AGENTS + 1)) a.run_sums[i] = 0;
+	EACH(i, STEPS + 1) a.checks[i] = 0;
+	EACH(i, AGENTS * CONTROLS) a.controls[i] = 0;
+	EACH(i, AGENTS + 1) a.sums[i] = 0;
+	EACH(i, 1) a.clock[0] = a.clock[1] = a.arrived[0] = 0;
 }
 
 /* --- The ten of the specification --- */
-
-static __device__ void clear_sums(const struct lab_twin_args *a, u32 step)
-{
-	for (u32 d = threadIdx.x; reduces(a, step) && d <= AGENTS; d += blockDim.x)
-		a->sums[d] = 0;
-}
 
 static __device__ void find_gains(const float *controls, float *gains)
 {
@@ -199,77 +204,38 @@ static __device__ void find_gains(const float *controls, float *gains)
 		gains[i] = gain(controls + i / GAINS * CONTROLS, i % GAINS);
 }
 
+/* One block: sums to 0, and what the controls come to. */
+static __device__ void prepare(const struct lab_twin_args *a)
+{
+	for (u32 d = threadIdx.x; d <= AGENTS; d += blockDim.x)
+		a->sums[d] = 0;
+	find_gains(a->controls, a->gains);
+}
+
 KERNEL void lab_twin_gain(const struct lab_twin_args a, u32 step)
 {
-	clear_sums(&a, step_of(&a, step));
-	find_gains(a.controls, a.gains);
+	(void)step;
+	prepare(&a);
 }
 
-KERNEL void lab_twin_force(const struct lab_twin_args a, u32 step)
-{
-	(void)step;
-	for (u32 i = thread_index(); i < a.cells; i += thread_count())
-		a.f[i] = fmaf(a.gains[district(i) * GAINS], a.t[i], a.gains[district(i) * GAINS + 1]);
-}
-
-KERNEL void lab_twin_spread(const struct lab_twin_args a, u32 step)
-{
-	(void)step;
-	for (u32 i = thread_index(); i < a.cells; i += thread_count())
-		a.l[i] = fmaf(-4.0f, a.t[i], neighbours(&a, a.t, i));
-}
-
-KERNEL void lab_twin_diffuse(const struct lab_twin_args a, u32 step)
-{
-	(void)step;
-	for (u32 i = thread_index(); i < a.cells; i += thread_count())
-		a.v[i] = fmaf(0.125f, a.l[i], a.t[i]);
-}
-
-KERNEL void lab_twin_push(const struct lab_twin_args a, u32 step)
-{
-	(void)step;
-	for (u32 i = thread_index(); i < a.cells; i += thread_count())
-		a.w[i] = fmaf(1.0f / 256.0f, a.f[i], a.v[i]);
-}
-
-KERNEL void lab_twin_store(const struct lab_twin_args a, u32 step)
-{
-	(void)step;
-	for (u32 i = thread_index(); i < a.cells; i += thread_count())
-		a.u[i] = fmaf(a.gains[district(i) * GAINS + 2], a.w[i], 0.9375f * a.u[i]);
-}
-
-KERNEL void lab_twin_limit(const struct lab_twin_args a, u32 step)
-{
-	(void)step;
-	for (u32 i = thread_index(); i < a.cells; i += thread_count())
-		a.t[i] = limit(a.w[i]);
-}
+EACH_CELL(force, a.f[i] = fmaf(a.gains[district(i) * GAINS], a.t[i], a.gains[district(i) * GAINS + 1]))
+EACH_CELL(spread, a.l[i] = fmaf(-4.0f, a.t[i], neighbours(&a, a.t, i)))
+EACH_CELL(diffuse, a.v[i] = fmaf(0.125f, a.l[i], a.t[i]))
+EACH_CELL(push, a.w[i] = fmaf(1.0f / 256.0f, a.f[i], a.v[i]))
+EACH_CELL(store, a.u[i] = fmaf(a.gains[district(i) * GAINS + 2], a.w[i], 0.9375f * a.u[i]))
+EACH_CELL(limit, a.t[i] = limit(a.w[i]))
 
 KERNEL void lab_twin_sum(const struct lab_twin_args a, u32 step)
 {
-	__shared__ struct tally tally;
-
-	tally_clear(&tally);
-	for (u32 i = thread_index(); i < a.cells; i += thread_count())
-		tally_cell(&a, &tally, i, new_t(&a, step)[i]);
-	tally_give(&tally, a.sums, 0);
+	tally_all(&a, step, a.sums, 0);
 }
 
 KERNEL void lab_twin_look(const struct lab_twin_args a, u32 step)
 {
-	look_at(&a, step, new_t(&a, step), a.sums, thread_index(), thread_count());
+	look_at(&a, step, thread_index(), thread_count());
 }
 
 KERNEL void lab_twin_check(const struct lab_twin_args a, u32 step)
 {
-	__shared__ struct tally tally;
-	u64 check = 0;
-
-	tally_clear(&tally);
-	for (u32 i = thread_index(); i < a.cells; i += thread_count())
-		check += check_of(&a, i, new_t(&a, step)[i], a.u[i]);
-	tally_check(&tally, check);
-	tally_give(&tally, 0, &a.checks[step]);
+	tally_all(&a, step, 0, &a.checks[step]);
 }

@@ -33,17 +33,17 @@ static __device__ i64 seen_by(const struct agents *agents, u32 agent)
 static __device__ void watch(const struct lab_twin_args *a, struct agents *agents, u32 step)
 {
 	const float *t = new_t(a, step);
-	const volatile i64 *sums = a->run_sums + (step - step % a->reduce_every) * (AGENTS + 1);
+	const volatile i64 *sums = a->run_sums + step * (AGENTS + 1);
 
 	for (u32 i = threadIdx.x; i < AGENTS; i += blockDim.x)
 		agents->low[i] = agents->high[i] = 0;
 	__syncthreads();
 	for (u32 q = threadIdx.x; q < observed(step); q += blockDim.x) {
-		i64 value = q % 8 == 0 ? sums[q / 8 % AGENTS] + q : (i64)fixed(fresh(t + looks_at(step, q)));
+		i64 value = is_wide(q) ? sums[q / 8 % AGENTS] + q : (i64)fixed(fresh(t + looks_at(step, q)));
 
-		if (q % 8 == 0)
+		if (is_wide(q))
 			atomicAdd(&agents->high[q % AGENTS], (int)(value >> 24));
-		atomicAdd(&agents->low[q % AGENTS], q % 8 == 0 ? (int)(value & 0xffffff) : (int)value);
+		atomicAdd(&agents->low[q % AGENTS], is_wide(q) ? (int)(value & 0xffffff) : (int)value);
 	}
 	__syncthreads();
 }
@@ -89,28 +89,27 @@ static __device__ void fold_seen(const struct lab_twin_args *a, const struct age
 	a->times[step + 1] = now_ns();
 }
 
-static __device__ void work(const struct lab_twin_args *a, const struct agents *agents, struct tally *tally, u32 step)
+static __device__ void work(const struct lab_twin_args *a, const struct agents *agents, u32 step)
 {
+	__shared__ struct tally tally;
 	u32 workers = gridDim.x > 1 ? gridDim.x - 1 : 1;
 	u64 check = 0;
 
-	tally_clear(tally);
+	tally_clear(&tally);
 	for (u32 i = thread_index(); i < a->cells; i += workers * blockDim.x) {
 		struct cell cell = advance(a, agents->gains, step, i);
 
-		if (reduces(a, step))
-			tally_cell(a, tally, i, cell.t);
+		tally_cell(a, &tally, i, cell.t);
 		check += check_of(a, i, cell.t, cell.u);
 	}
-	tally_check(tally, check);
-	tally_give(tally, reduces(a, step) ? a->run_sums + step * (AGENTS + 1) : 0, &a->checks[step]);
+	tally_check(&tally, check);
+	tally_give(&tally, a->run_sums + step * (AGENTS + 1), &a->checks[step]);
 }
 
 /* All blocks at once; all but the last have the cells, each always the same ones. One alone does both. */
-KERNEL void __launch_bounds__(1024, 1) lab_twin_run(const struct lab_twin_args a, u32 step)
+KERNEL void __launch_bounds__(1024, 1) lab_twin_whole(const struct lab_twin_args a, u32 step)
 {
 	__shared__ struct agents agents;
-	__shared__ struct tally tally;
 	u64 folded = 0;
 	bool clerk = blockIdx.x == gridDim.x - 1;
 
@@ -129,7 +128,7 @@ KERNEL void __launch_bounds__(1024, 1) lab_twin_run(const struct lab_twin_args a
 			break;
 		decide(&a, &agents, t);
 		if (!clerk || gridDim.x == 1)
-			work(&a, &agents, &tally, t);
+			work(&a, &agents, t);
 		barrier(&a, t);
 	}
 }
