@@ -17,7 +17,7 @@ enum {
 struct lab_blaslt_plan {
 	struct lab_product product;
 	kwhy_cublaslt_product described;
-	kwhy_cublaslt_layout left, right, out;
+	kwhy_cublaslt_layout layouts[3]; /* of left, right and out, as they lie */
 	struct kwhy_cublaslt_algorithm algorithm;
 };
 
@@ -124,12 +124,9 @@ static void free_plan(const struct kwhy_cublaslt *lt, const struct lab_blaslt_pl
 {
 	if (plan->described)
 		(void)lt->cublasLtMatmulDescDestroy(plan->described);
-	if (plan->left)
-		(void)lt->cublasLtMatrixLayoutDestroy(plan->left);
-	if (plan->right)
-		(void)lt->cublasLtMatrixLayoutDestroy(plan->right);
-	if (plan->out)
-		(void)lt->cublasLtMatrixLayoutDestroy(plan->out);
+	for (size_t i = 0; i < 3; i++)
+		if (plan->layouts[i])
+			(void)lt->cublasLtMatrixLayoutDestroy(plan->layouts[i]);
 }
 
 void lab_blaslt_close(struct lab_blaslt *blaslt)
@@ -189,10 +186,10 @@ enum kwhy_status lab_blaslt_multiply(struct lab_blaslt *blaslt, const struct lab
 		return multiply_on_host(blaslt, &plan->product, at, error);
 	return check(blaslt,
 		blaslt->lt.cublasLtMatmul(blaslt->handle, plan->described,
-			is_whole ? (const void *)&whole_one : &one, kwhy_gpu_at(at->right), plan->right,
-			kwhy_gpu_at(at->left), plan->left, is_whole ? (const void *)&whole_old : &old,
-			kwhy_gpu_at(at->out), plan->out, kwhy_gpu_at(at->out), plan->out, &plan->algorithm,
-			kwhy_gpu_at(blaslt->workspace), WORKSPACE_BYTES,
+			is_whole ? (const void *)&whole_one : &one, kwhy_gpu_at(at->right), plan->layouts[1],
+			kwhy_gpu_at(at->left), plan->layouts[0], is_whole ? (const void *)&whole_old : &old,
+			kwhy_gpu_at(at->out), plan->layouts[2], kwhy_gpu_at(at->out), plan->layouts[2],
+			&plan->algorithm, kwhy_gpu_at(blaslt->workspace), WORKSPACE_BYTES,
 			(kwhy_cublas_stream)(void *)blaslt->stream),
 		"multiply", error);
 }
@@ -210,46 +207,35 @@ static enum kwhy_cublas_compute compute_of(enum lab_number factors)
 				      : KWHY_CUBLAS_COMPUTE_FP32;
 }
 
-/* A matrix of ours, [rows][columns] or turned, as it lies. */
-static enum kwhy_cublas_result lay_out(const struct kwhy_cublaslt *lt, enum lab_number type, uint32_t rows,
-	uint32_t columns, kwhy_cublaslt_layout *out)
+static enum kwhy_cublas_result turn(const struct kwhy_cublaslt *lt, const struct lab_blaslt_plan *plan,
+	enum kwhy_cublaslt_attribute attribute)
 {
-	return lt->cublasLtMatrixLayoutCreate(out, types[type], columns, rows, columns);
-}
+	const int32_t turned = KWHY_CUBLAS_TRANSPOSED;
 
-static enum kwhy_cublas_result lay_out_all(const struct kwhy_cublaslt *lt, struct lab_blaslt_plan *plan)
-{
-	const struct lab_product *p = &plan->product;
-	enum kwhy_cublas_result result = lay_out(
-		lt, p->factors, p->left_turned ? p->k : p->m, p->left_turned ? p->m : p->k, &plan->left);
-
-	if (!result)
-		result = lay_out(lt, p->factors, p->right_turned ? p->n : p->k, p->right_turned ? p->k : p->n,
-			&plan->right);
-	return result ? result : lay_out(lt, p->out, p->m, p->n, &plan->out);
-}
-
-static enum kwhy_cublas_result set(const struct kwhy_cublaslt *lt, const struct lab_blaslt_plan *plan,
-	enum kwhy_cublaslt_attribute attribute, int32_t value)
-{
-	return lt->cublasLtMatmulDescSetAttribute(plan->described, attribute, &value, sizeof(value));
+	return lt->cublasLtMatmulDescSetAttribute(plan->described, attribute, &turned, sizeof(turned));
 }
 
 static enum kwhy_status describe(
 	const struct lab_blaslt *blaslt, struct lab_blaslt_plan *plan, struct kwhy_error *error)
 {
 	const struct kwhy_cublaslt *lt = &blaslt->lt;
-	const struct lab_product *product = &plan->product;
+	const struct lab_product *p = &plan->product;
+	const struct {
+		enum lab_number type;
+		uint32_t rows, columns;
+	} matrices[] = {{p->factors, p->left_turned ? p->k : p->m, p->left_turned ? p->m : p->k},
+		{p->factors, p->right_turned ? p->n : p->k, p->right_turned ? p->k : p->n},
+		{p->out, p->m, p->n}};
 	enum kwhy_cublas_result result = lt->cublasLtMatmulDescCreate(&plan->described,
-		compute_of(product->factors),
-		product->out == LAB_INT32 ? KWHY_CUBLASLT_INT32 : KWHY_CUBLASLT_FLOAT32);
+		compute_of(p->factors), p->out == LAB_INT32 ? KWHY_CUBLASLT_INT32 : KWHY_CUBLASLT_FLOAT32);
 
-	if (!result && product->right_turned)
-		result = set(lt, plan, KWHY_CUBLASLT_TRANSPOSE_A, KWHY_CUBLAS_TRANSPOSED);
-	if (!result && product->left_turned)
-		result = set(lt, plan, KWHY_CUBLASLT_TRANSPOSE_B, KWHY_CUBLAS_TRANSPOSED);
-	if (!result)
-		result = lay_out_all(lt, plan);
+	if (!result && p->right_turned)
+		result = turn(lt, plan, KWHY_CUBLASLT_TRANSPOSE_A);
+	if (!result && p->left_turned)
+		result = turn(lt, plan, KWHY_CUBLASLT_TRANSPOSE_B);
+	for (size_t i = 0; !result && i < 3; i++)
+		result = lt->cublasLtMatrixLayoutCreate(&plan->layouts[i], types[matrices[i].type],
+			matrices[i].columns, matrices[i].rows, matrices[i].columns);
 	return check(blaslt, result, "describe a product", error);
 }
 
@@ -305,8 +291,8 @@ static enum kwhy_status choose(struct lab_blaslt *blaslt, struct lab_blaslt_plan
 	NEXT(status,
 		check(blaslt,
 			blaslt->lt.cublasLtMatmulAlgoGetHeuristic(blaslt->handle, plan->described,
-				plan->right, plan->left, plan->out, plan->out, blaslt->wish, CHOICES, choices,
-				&count),
+				plan->layouts[1], plan->layouts[0], plan->layouts[2], plan->layouts[2],
+				blaslt->wish, CHOICES, choices, &count),
 			"find a way to multiply", error));
 	return status ? status : take_quickest(blaslt, plan, trial, choices, count, error);
 }

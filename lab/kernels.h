@@ -4,17 +4,15 @@
 
 #include "gpu/gpu.h"
 
-/* CUDA C of the kernels in the folders kernels/ of the workloads, compiled at run time for the GPU at hand;
- * NUL-terminated. */
-extern const char kwhy_kernels_flow[];
-extern const char kwhy_kernels_train[];
-extern const char kwhy_kernels_twin[];
-extern const char kwhy_kernels_decode[];
+/* CUDA C of the kernels in the folder kernels/ of a workload, compiled at run time for the GPU at hand,
+ * NUL-terminated; and their forms for the host. */
+#define LAB_KERNELS(workload)                        \
+	extern const char kwhy_kernels_##workload[]; \
+	extern const struct kwhy_gpu_host_kernel lab_##workload##_host_kernels[]
 
-/* Their forms for the host. */
-extern const struct kwhy_gpu_host_kernel lab_flow_host_kernels[];
-extern const struct kwhy_gpu_host_kernel lab_train_host_kernels[];
-extern const struct kwhy_gpu_host_kernel lab_twin_host_kernels[];
-extern const struct kwhy_gpu_host_kernel lab_decode_host_kernels[];
+LAB_KERNELS(twin);
+LAB_KERNELS(flow);
+LAB_KERNELS(train);
+LAB_KERNELS(decode);
 
 #endif

@@ -11,8 +11,6 @@
 
 static const struct kwhy_median no_median = {0, NAN, NAN, NAN, NAN, NAN, NAN};
 
-enum { LIST_BYTES = 64 };
-
 /* --- What is asked for --- */
 
 enum kwhy_status lab_bounds_check(
@@ -168,114 +166,95 @@ struct series {
 	struct lab_row *row;
 	void *opened;
 	size_t phase;
-	double busy_s, busy_run_s;
+	double busy_s, busy_run_s; /* of all its runs */
 };
 
-static enum kwhy_status run(
-	struct series *series, size_t number, double *step_s, double *out_s, struct kwhy_error *error)
+static enum kwhy_status run_once(void *context, size_t number, double *out_s, struct kwhy_error *error)
 {
-	struct lab_phase *phase = &series->row->phases[series->phase];
-	struct lab_run run = {.number = number, .step_s = step_s, .busy_s = NAN};
-	enum kwhy_status status = series->bench->workload->run(series->opened, series->phase, &run, error);
+	struct series *series = context;
+	struct lab_row *row = series->row;
+	struct lab_run run = {.number = number, .busy_s = NAN};
+	bool is_kept = row->step_times && series->phase == 0 && number < LAB_RUNS_KEPT;
+	enum kwhy_status status;
 
+	if (is_kept)
+		run.step_s = row->step_times + number * row->steps;
+	status = series->bench->workload->run(series->opened, series->phase, &run, error);
 	if (status)
 		return status;
 	if (run.items > 0)
-		phase->items = run.items;
+		row->phases[series->phase].items = run.items;
+	row->kept_runs += is_kept;
 	series->busy_s += run.busy_s;
 	series->busy_run_s += run.run_s;
 	*out_s = run.run_s;
 	return KWHY_OK;
 }
 
-static enum kwhy_status run_once(void *context, size_t number, double *out_s, struct kwhy_error *error)
+/* A single run, in the window. */
+static enum kwhy_status run_single(
+	struct kwhy_bench_series *single, struct kwhy_device_energy *energy, struct kwhy_error *error)
 {
-	struct series *series = context;
-	struct lab_row *row = series->row;
-	bool is_kept = row->step_times && series->phase == 0 && number < LAB_RUNS_KEPT;
-	enum kwhy_status status = run(
-		series, number, is_kept ? row->step_times + number * row->steps : NULL, out_s, error);
+	enum kwhy_status status = energy ? kwhy_device_energy_begin(energy, single->window, error) : KWHY_OK;
 
-	if (!status && is_kept)
-		row->kept_runs++;
+	NEXT(status, kwhy_bench_series_run(single, error));
+	if (energy)
+		kwhy_device_energy_end(energy);
+	single->energy_runs = !status && energy;
 	return status;
 }
 
-static enum kwhy_status run_single(struct series *series, struct lab_phase *phase, struct kwhy_error *error)
-{
-	struct kwhy_device_energy *energy = series->bench->energy;
-	double run_s = 0;
-	enum kwhy_status status = energy ? kwhy_device_energy_begin(energy, phase->window, error) : KWHY_OK;
-
-	if (status)
-		return status;
-	status = run_once(series, 0, &run_s, error);
-	if (energy)
-		kwhy_device_energy_end(energy);
-	if (status)
-		return status;
-	phase->run_count = 1;
-	phase->energy_runs = energy ? 1 : 0;
-	kwhy_median_of(&run_s, 1, &phase->run_s);
-	return KWHY_OK;
-}
-
 /* The first run is not timed. */
-static enum kwhy_status run_many(struct series *series, struct lab_phase *phase, struct kwhy_error *error)
+static enum kwhy_status run_many(
+	struct series *series, struct kwhy_bench_series *many, struct kwhy_error *error)
 {
 	struct lab_bench *bench = series->bench;
-	struct kwhy_bench_series many = {.run = run_once,
-		.context = series,
-		.repeat = (uint32_t)bench->options->runs.repeat,
-		.kept_most = LAB_RUNS_KEPT,
-		.energy = bench->energy,
-		.window = phase->window,
-		.window_s = bench->energy_s,
-		.gauge = series->phase == 0 && series->row->gpus ? &bench->gauge : NULL};
 	double warm_s;
-	enum kwhy_status status = run(series, SIZE_MAX, NULL, &warm_s, error);
+	enum kwhy_status status = run_once(series, SIZE_MAX, &warm_s, error);
 
 	series->busy_s = series->busy_run_s = 0;
-	NEXT(status, kwhy_bench_series_run(&many, error));
-	phase->run_count = many.run_count;
-	phase->energy_runs = many.energy_runs;
-	if (status)
-		return status;
-	phase->run_s = many.run_s;
-	if (many.gauge && many.energy_runs)
+	many->repeat = (uint32_t)bench->options->runs.repeat;
+	many->energy = bench->energy;
+	many->gauge = series->phase == 0 && series->row->gpus ? &bench->gauge : NULL;
+	NEXT(status, kwhy_bench_series_run(many, error));
+	if (!status && many->gauge && many->energy_runs)
 		series->row->nvml_ratio = kwhy_busy_gauge_mean(&bench->gauge);
-	return KWHY_OK;
+	return status;
 }
 
 static enum kwhy_status run_phase(struct series *series, struct kwhy_error *error)
 {
-	const struct lab_workload *workload = series->bench->workload;
-	struct lab_phase *phase = &series->row->phases[series->phase];
-	enum kwhy_status status = workload->start ? workload->start(series->opened, series->phase, error)
-						  : KWHY_OK;
+	struct lab_bench *bench = series->bench;
+	struct lab_row *row = series->row;
+	struct lab_phase *phase = &row->phases[series->phase];
+	struct kwhy_bench_series runs = {.run = run_once,
+		.context = series,
+		.repeat = 1,
+		.kept_most = LAB_RUNS_KEPT,
+		.window_s = bench->energy_s};
+	enum kwhy_status status = KWHY_OK;
 
+	if (bench->workload->start)
+		status = bench->workload->start(series->opened, series->phase, error);
 	if (status)
 		return status;
-	phase->window = kwhy_arena_printf(&series->bench->arena, "%s%s%s", series->row->name,
-		phase->name ? " " : "", phase->name ? phase->name : "");
+	phase->window = kwhy_arena_printf(
+		&bench->arena, "%s%s%s", row->name, phase->name ? " " : "", phase->name ? phase->name : "");
 	if (!phase->window)
 		return kwhy_fail_memory(error, "a window's name");
-	status = phase->once ? run_single(series, phase, error) : run_many(series, phase, error);
-	if (!status && series->phase == 0)
-		series->row->busy_ratio = kwhy_bench_busy_ratio(series->busy_s, series->busy_run_s);
-	return status;
+	runs.window = phase->window;
+	status = phase->once ? run_single(&runs, bench->energy, error) : run_many(series, &runs, error);
+	phase->run_count = runs.run_count;
+	phase->energy_runs = runs.energy_runs;
+	if (status)
+		return status;
+	phase->run_s = runs.run_s;
+	if (series->phase == 0)
+		row->busy_ratio = kwhy_bench_busy_ratio(series->busy_s, series->busy_run_s);
+	return KWHY_OK;
 }
 
 /* --- A row --- */
-
-static enum kwhy_status keep_steps(struct lab_bench *bench, struct lab_row *row, struct kwhy_error *error)
-{
-	if (!row->steps)
-		return KWHY_OK;
-	row->step_times = kwhy_arena_alloc(
-		&bench->arena, (size_t)LAB_RUNS_KEPT * row->steps, sizeof(*row->step_times));
-	return row->step_times ? KWHY_OK : kwhy_fail_memory(error, "the times of steps");
-}
 
 /* Where the host starts the steps, a run's own events would count the time in which it was late. */
 static enum kwhy_status find_busy(
@@ -296,14 +275,19 @@ static enum kwhy_status find_busy(
 static enum kwhy_status run_phases(
 	struct lab_bench *bench, struct lab_row *row, void *opened, struct kwhy_error *error)
 {
-	enum kwhy_status status = keep_steps(bench, row, error);
+	size_t steps = (size_t)LAB_RUNS_KEPT * row->steps;
+	enum kwhy_status status = KWHY_OK;
 
+	if (steps)
+		row->step_times = kwhy_arena_alloc(&bench->arena, steps, sizeof(*row->step_times));
+	if (steps && !row->step_times)
+		return kwhy_fail_memory(error, "the times of steps");
 	for (size_t p = 0; !status && p < row->phase_count; p++) {
 		struct series series = {.bench = bench, .row = row, .opened = opened, .phase = p};
 
 		status = run_phase(&series, error);
 	}
-	if (!status && row->step_times)
+	if (!status && steps)
 		status = kwhy_bench_steps_sum_up(
 			row->step_times, row->kept_runs * row->steps, &row->step_s, &row->step_p99_s, error);
 	return status;
@@ -371,37 +355,31 @@ static enum kwhy_status run_rows(struct lab_bench *bench, struct kwhy_error *err
 
 /* --- Around the rows --- */
 
-/* "0,1,2": as many of the first ones as any row wants and there are; one at least. */
-static enum kwhy_status list_first(
-	const struct lab_bench *bench, char out[LIST_BYTES], struct kwhy_error *error)
+/* What --device names; else as many of the first ones as any row wants and there are, one at least. */
+static enum kwhy_status open_gpus(struct lab_bench *bench, struct kwhy_error *error)
 {
 	uint32_t wanted = 1, count = 0;
-	enum kwhy_status status = kwhy_gpu_count(bench->backend, &count, error);
-	int length = 0;
+	char word[KWHY_LIST_WORD_BYTES];
+	enum kwhy_status status;
 
+	if (bench->options->device)
+		return kwhy_bench_gpus_open(bench->backend, bench->options->device, &bench->gpus, error);
+	status = kwhy_gpu_count(bench->backend, &count, error);
 	for (size_t i = 0; i < bench->row_count; i++)
 		wanted = bench->rows[i].gpus > wanted ? bench->rows[i].gpus : wanted;
 	if (count > 0 && wanted > count)
 		wanted = count;
-	for (uint32_t i = 0; i < wanted && length < LIST_BYTES; i++)
-		length += snprintf(out + length, (size_t)(LIST_BYTES - length), "%s%u", i ? "," : "", i);
-	return status;
-}
-
-static enum kwhy_status open_gpus(struct lab_bench *bench, struct kwhy_error *error)
-{
-	const char *list = bench->options->device;
-	char first[LIST_BYTES];
-	enum kwhy_status status = list ? KWHY_OK : list_first(bench, first, error);
-
-	NEXT(status, kwhy_bench_gpus_open(bench->backend, list ? list : first, &bench->gpus, error));
-	for (uint32_t i = 0; i < bench->gpus.count; i++)
-		bench->gpu_facts[i] = bench->gpus.items[i]->facts;
+	for (uint32_t i = 0; !status && i < wanted; i++) {
+		snprintf(word, sizeof(word), "%u", i);
+		status = kwhy_bench_gpus_add(&bench->gpus, bench->backend, word, error);
+	}
 	return status;
 }
 
 static enum kwhy_status open_meters(struct lab_bench *bench, struct kwhy_error *error)
 {
+	for (uint32_t i = 0; i < bench->gpus.count; i++)
+		bench->gpu_facts[i] = bench->gpus.items[i]->facts;
 	kwhy_busy_gauge_open(bench->gpus.items[0], &bench->gauge);
 	if (*bench->gauge.missing)
 		bench->nvml_missing = kwhy_arena_copy(&bench->arena, bench->gauge.missing);
@@ -468,14 +446,6 @@ static enum kwhy_status run_all(struct lab_bench *bench, struct kwhy_error *erro
 	return status ? status : read_meters(bench, error);
 }
 
-static void close_all(struct lab_bench *bench)
-{
-	kwhy_device_energy_close(bench->energy);
-	kwhy_busy_gauge_close(&bench->gauge);
-	kwhy_bench_gpus_close(&bench->gpus);
-	bench->energy = NULL;
-}
-
 static enum kwhy_status new_bench(
 	const struct lab_options *options, struct lab_bench **out, struct kwhy_error *error)
 {
@@ -506,7 +476,6 @@ enum kwhy_status lab_bench_run(const struct lab_options *options,
 		bench->energy_s = kwhy_bench_energy_s(
 			options->runs.seconds, bench->backend, KWHY_BENCH_ENERGY_S);
 		status = run_all(bench, error);
-		close_all(bench);
 	}
 	if (status)
 		lab_bench_free(bench);
@@ -519,6 +488,9 @@ void lab_bench_free(struct lab_bench *bench)
 {
 	if (!bench)
 		return;
+	kwhy_device_energy_close(bench->energy);
+	kwhy_busy_gauge_close(&bench->gauge);
+	kwhy_bench_gpus_close(&bench->gpus);
 	if (bench->workload->done && bench->context)
 		bench->workload->done(bench);
 	kwhy_arena_done(&bench->arena);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/quantity.h"
 #include "cli/bench/workload_show.h"
+#include "cli/progress.h"
 #include "lab/workload.h"
+#include "launch/stop.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,14 +12,8 @@ enum { COLUMNS_MOST = 16 };
 
 /* --- What the rows of all workloads have --- */
 
-#define ROW(title, key, kind, member)                                                \
-	{                                                                            \
-		title, key, LAB_##kind, offsetof(struct lab_row, member), LAB_OF_ROW \
-	}
-#define PHASE(title, key, kind, member)                                                  \
-	{                                                                                \
-		title, key, LAB_##kind, offsetof(struct lab_phase, member), LAB_OF_PHASE \
-	}
+#define ROW(title, key, kind, member) LAB_COLUMN(title, key, kind, struct lab_row, member, ROW)
+#define PHASE(title, key, kind, member) LAB_COLUMN(title, key, kind, struct lab_phase, member, PHASE)
 
 static const struct lab_column time_columns[] = {
 	ROW(NULL, "id", TEXT, id),
@@ -105,22 +101,13 @@ static bool is_column_shown(
 	return false;
 }
 
-static void add_formatted(struct kwhy_table *table, enum lab_kind kind, double value)
-{
-	char text[KWHY_QUANTITY_BYTES];
-
-	if (kind == LAB_ERROR)
-		snprintf(text, sizeof(text), "%.1e", value);
-	else
-		snprintf(text, sizeof(text), "%.4f", value);
-	kwhy_table_cell(table, text);
-}
-
 static void add_cell(
 	struct kwhy_table *table, const struct lab_row *row, size_t p, const struct lab_column *column)
 {
-	static const char *const units[] = {[LAB_SECONDS] = "s", [LAB_RATE] = "", [LAB_WATTS] = "W"};
+	static const char *const units[] = {
+		[LAB_SECONDS] = "s", [LAB_RATE] = "", [LAB_NUMBER] = "", [LAB_WATTS] = "W"};
 	const void *value = value_of(row, p, column);
+	char text[KWHY_QUANTITY_BYTES];
 
 	if (p > 0 && column->of == LAB_OF_ROW)
 		kwhy_table_cell(table, "");
@@ -138,9 +125,10 @@ static void add_cell(
 		kwhy_table_real(table, ((const struct kwhy_median *)value)->median, "s");
 	else if (column->kind == LAB_JOULES)
 		kwhy_workload_joules_cell(table, value);
-	else if (column->kind == LAB_ERROR || column->kind == LAB_NUMBER)
-		add_formatted(table, column->kind, *(const double *)value);
-	else
+	else if (column->kind == LAB_ERROR) {
+		snprintf(text, sizeof(text), "%.1e", *(const double *)value);
+		kwhy_table_cell(table, text);
+	} else
 		kwhy_table_real(table, *(const double *)value, units[column->kind]);
 }
 
@@ -328,4 +316,46 @@ static void write_steps(const struct lab_bench *bench, struct kwhy_text *out)
 void lab_show_csv(const struct lab_bench *bench, struct kwhy_text *out)
 {
 	(bench->workload->csv ? bench->workload->csv : write_steps)(bench, out);
+}
+
+/* --- The command --- */
+
+static enum kwhy_status write_result(
+	const struct lab_bench *bench, enum kwhy_output_form form, struct kwhy_error *error)
+{
+	const struct kwhy_bench_output *output = &bench->options->output;
+	const struct kwhy_text_style style = {.columns = kwhy_bench_columns(output)};
+	struct kwhy_text text = {0}, table = {0};
+
+	if (form == KWHY_OUTPUT_JSON)
+		lab_show_json(bench, &text);
+	else
+		lab_show_text(bench, &style, &text);
+	if (output->csv)
+		lab_show_csv(bench, &table);
+	return kwhy_bench_write(output, bench->workload->command.name, form, &text, &table, error);
+}
+
+enum kwhy_status lab_command_run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
+{
+	const struct lab_options *options = invocation->options;
+	const char *name = options->workload->command.name;
+	struct lab_bench *bench;
+	enum kwhy_output_form form;
+	enum kwhy_status status = kwhy_bench_form_find(name, &options->output, "a table", &form, error);
+	void *progress;
+
+	if (status)
+		return status;
+	kwhy_stop_watch(options->output.quiet);
+	progress = kwhy_progress_begin(options->output.quiet);
+	status = lab_bench_run(options, kwhy_bench_tell, progress, &bench, error);
+	kwhy_progress_end(progress);
+	if (status)
+		return status;
+	status = write_result(bench, form, error);
+	if (!status && (bench->ended || !lab_bench_is_right(bench)))
+		*invocation->exit = KWHY_EXIT_FAILED;
+	lab_bench_free(bench);
+	return status;
 }

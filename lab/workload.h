@@ -80,11 +80,11 @@ enum lab_kind {
 	LAB_COUNT,   /* uint64_t */
 	LAB_BYTES,   /* uint64_t */
 	LAB_SECONDS, /* double */
-	LAB_RATE,    /* double, in SI steps without a unit */
+	LAB_RATE,    /* double */
 	LAB_WATTS,   /* double */
 	LAB_RATIO,   /* double, a share: on the page in percent */
 	LAB_ERROR,   /* double: on the page as 1.2e-05 */
-	LAB_NUMBER,  /* double: on the page with four digits behind the point */
+	LAB_NUMBER,  /* double */
 	LAB_MEDIAN,  /* struct kwhy_median of seconds */
 	LAB_JOULES   /* struct kwhy_joules */
 };
@@ -97,11 +97,12 @@ struct lab_column {
 	enum { LAB_OF_FACTS, LAB_OF_ROW, LAB_OF_PHASE } of;
 };
 
-/* A column of the workload's struct facts, and a table's columns. */
-#define LAB_FACT(title, key, kind, member)                                           \
-	{                                                                            \
-		title, key, LAB_##kind, offsetof(struct facts, member), LAB_OF_FACTS \
+/* A column of a struct, of the workload's struct facts, and a table's columns. */
+#define LAB_COLUMN(title, key, kind, type, member, of)                      \
+	{                                                                   \
+		title, key, LAB_##kind, offsetof(type, member), LAB_OF_##of \
 	}
+#define LAB_FACT(title, key, kind, member) LAB_COLUMN(title, key, kind, struct facts, member, FACTS)
 #define LAB_COLUMNS(columns) columns, sizeof(columns) / sizeof((columns)[0])
 
 /* Columns that stand together. On the page rows and columns of which no value is known are left out. */

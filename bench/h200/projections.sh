@@ -4,9 +4,9 @@
 # of the one before alone, and compared with its own recording; median errors of the turns. Costs are those that the recording shows,
 # else of a profile that is measured first: curves of copies, graphs and queues; under the recorder, since what it takes of each call is
 # in all recordings. Energies above idle are those of windows of repeated runs, where there is one. Then plans as text.
-# Usage: projections.sh KWHY_FOLDER OUT_FOLDER [record|turns|collectives|project|replay]   (the folder of the portable build; about 2
+# Usage: projections.sh KWHY_FOLDER OUT_FOLDER [record|turns|project|replay]   (the folder of the portable build; about 2
 # minutes. record: the recordings alone; turns: these, and each of the first REPLAYS turns is replayed before the next is recorded, for
-# the time alone; collectives: of twin over two GPUs, with NCCL; project: of what lies in OUT_FOLDER, without a GPU; replay: project, and
+# the time alone; project: of what lies in OUT_FOLDER, without a GPU; replay: project, and
 # replay the recordings of the first turn with the same changes, on this GPU: with ROUNDS=1 STEPS=24 RUNS=30 FLOW_RUNS=100 it takes four
 # minutes, record before it a minute and a half)
 # Variables: ROUNDS, turns (3); STEPS of the slow variants of twin (48), RUNS of the fast ones (10), FLOW_RUNS of flow's (200); REPLAYS,
@@ -82,14 +82,6 @@ record_all() {
 	say "recorded after $SECONDS s"
 }
 
-record_collectives() {
-	local round variant
-	for ((round = 1; round <= rounds; round++)); do
-		for variant in v9 v9b; do record twin "$variant" 288 5 --ranks 2 --device 0,1 --collectives nccl; done
-	done
-	say "recorded after $SECONDS s"
-}
-
 # NAME: into NAME.pauses, nanoseconds in which the device idled for 0.3 ms and more at a time before its first step was over, while
 # libraries were loaded and memory was taken. They are in no time that is compared.
 pauses() {
@@ -127,9 +119,6 @@ each_pair() {
 	$1 n0c n0p 40-1 1 --pool
 	$1 n2 n3 "$flow" 1 --keep-on-device 0 --fuse --event-waits
 	$1 n0c n0 40-1 1 --pool
-	# what comes in every fourth step of v9b are sums and peak, which NCCL gathers
-	printf '!*\n*AllGather*\n' > "$out/thinned.txt"
-	$1 v9 v9b 288-5 0 --collectives "$out/thinned.txt" --thin-collectives 4
 }
 
 # COMPARISON: how fast the later host is by its launches, in percent; nothing where they do not tell.
@@ -347,13 +336,12 @@ TABLE
 }
 
 case $part in
-all | record | turns | collectives | replay)
+all | record | turns | replay)
 	use_libraries 'libnvrtc.so.1*' 'libcublasLt.so.1*' 'libnccl.so.2'
 	nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm,power.draw --format=csv > "$out/gpu.csv" 2>&1
 	;;
 esac
 case $part in all | record | turns) record_all ;; esac
-[ "$part" != collectives ] || record_collectives
 case $part in
 all | project | replay)
 	project

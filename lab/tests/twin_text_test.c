@@ -168,15 +168,18 @@ static void pieces_are_scattered_to_their_agents(void **state)
 static void check_whole_run(u32 ranks)
 {
 	struct lab_twin_answer answer = answer_of(ranks);
+	u64 folded = 0;
 	struct world world;
 
 	world_init(&world, ranks);
 	world.a.doubled = 1;
 	begin(&world);
-	run_grid(&world, lab_twin_whole, 0, BLOCKS + 1, 256);
+	run_grid(&world, lab_twin_whole, 0, BLOCKS, 256);
 	for (u32 step = 0; step < TEST_STEPS; step++) {
 		assert_true(world.a.checks[step] == answer.steps[step].field);
-		assert_true(world.a.seen[step] == answer.steps[step].observed);
+		for (u32 a = 0; a < AGENTS; a++)
+			folded = mix(folded ^ (u64)world.a.seen[step * AGENTS + a]);
+		assert_true(folded == answer.steps[step].observed);
 	}
 	assert_memory_equal(world.a.history, answer.history, TEST_STEPS * SLOT * sizeof(float));
 	lab_twin_answer_done(&answer);

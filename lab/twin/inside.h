@@ -79,7 +79,8 @@ struct lab_twin {
 	struct lab_gate gate;				    /* of the first field */
 	struct kwhy_gpu_copy batch[LAB_TWIN_OBSERVED_MOST]; /* pieces that a step copies */
 	size_t batch_count;
-	uint64_t checks[STEPS + 1], seen[STEPS], times[STEPS + 1]; /* of the device, after a run */
+	uint64_t checks[STEPS + 1], times[STEPS + 1]; /* of the device, after a run */
+	int64_t seen[STEPS][AGENTS];
 	float history[STEPS * SLOT];
 	uint32_t run_blocks; /* of a whole run in one launch */
 	/* Of the run under way. */
@@ -88,22 +89,25 @@ struct lab_twin {
 	double *step_s, busy_s; /* as in its result */
 	struct lab_twin_agents agents;
 	struct lab_twin_tally tally;
+	/* Of a run, or of opening: the first failure, and where its words go. */
+	enum kwhy_status status;
+	struct kwhy_error *error;
 };
+
+/* Makes a call of a run unless one before it has failed. */
+#define TRY(twin, function, ...) \
+	((twin)->status = (twin)->status ? (twin)->status : function(__VA_ARGS__, (twin)->error))
 
 KWHY_MUST_USE enum kwhy_status lab_twin_shape_check(
 	const struct lab_twin_shape *shape, struct kwhy_error *error); /* KWHY_E_INPUT: out of bounds */
 
 /* Counted calls. */
-KWHY_MUST_USE enum kwhy_status lab_twin_launch(struct lab_twin *twin, const struct lab_twin_field *field,
-	enum lab_twin_kernel kernel, uint32_t step, struct kwhy_error *error);
-KWHY_MUST_USE enum kwhy_status lab_twin_wait(struct lab_twin *twin, struct kwhy_error *error);
-
-/* The parts of a step that the table of variants names. */
-lab_twin_part lab_twin_send_pieces, lab_twin_send_packed, lab_twin_send_table, lab_twin_compute_ten,
-	lab_twin_compute_fused, lab_twin_compute_apart, lab_twin_fetch_pieces, lab_twin_fetch_packed;
+void lab_twin_launch(struct lab_twin *twin, const struct lab_twin_field *field, enum lab_twin_kernel kernel,
+	uint32_t step);
+void lab_twin_wait(struct lab_twin *twin);
 
 /* The three kernels and three collectives at either end of a run. */
-KWHY_MUST_USE enum kwhy_status lab_twin_begin(struct lab_twin *twin, struct kwhy_error *error);
-KWHY_MUST_USE enum kwhy_status lab_twin_end(struct lab_twin *twin, struct kwhy_error *error);
+void lab_twin_begin(struct lab_twin *twin);
+void lab_twin_end(struct lab_twin *twin);
 
 #endif

@@ -3,68 +3,111 @@
 
 #include <stdlib.h>
 
+/* --- The agents --- */
+
+void lab_twin_agents_send(
+	const struct lab_twin_agents *agents, uint32_t step, float controls[AGENTS][CONTROLS])
+{
+	for (uint32_t a = 0; a < AGENTS; a++)
+		for (uint32_t k = 0; k < sends(step, a); k++)
+			controls[a][k] = payload(step, a, k, agents->closed ? agents->seen[a] : 0);
+}
+
+uint32_t lab_twin_agents_pack(const struct lab_twin_agents *agents, uint32_t step, float *out)
+{
+	float controls[AGENTS][CONTROLS];
+	uint32_t total = 0;
+
+	lab_twin_agents_send(agents, step, controls);
+	for (uint32_t a = 0; a < AGENTS; total += sends(step, a++))
+		memcpy(out + total, controls[a], sends(step, a) * sizeof(*out));
+	return total;
+}
+
+static int64_t value_at(const char *place, bool is_wide)
+{
+	int64_t wide;
+	float narrow;
+
+	if (is_wide) {
+		memcpy(&wide, place, sizeof(wide));
+		return wide;
+	}
+	memcpy(&narrow, place, sizeof(narrow));
+	return fixed(narrow);
+}
+
+void lab_twin_agents_look(
+	struct lab_twin_agents *agents, uint32_t step, const char *outbox, uint32_t scattered)
+{
+	memset(agents->seen, 0, sizeof(agents->seen));
+	for (uint32_t q = 0; q < observed(step); q++)
+		agents->seen[q % AGENTS] += value_at(
+			outbox + (scattered ? (size_t)scattered * q : packed_at(q)), is_wide(q));
+	lab_twin_agents_fold(agents);
+}
+
+void lab_twin_agents_fold(struct lab_twin_agents *agents)
+{
+	for (uint32_t a = 0; a < AGENTS; a++)
+		agents->folded = mix(agents->folded ^ (uint64_t)agents->seen[a]);
+}
+
+/* --- The field --- */
+
 /* All ranks' fields, one behind the other. */
 struct world {
 	size_t cells; /* of all ranks */
-	float *memory, *t, *u, *f, *l, *v, *w;
+	float *memory, *t, *u, *next_t;
 	float controls[AGENTS][CONTROLS], gains[AGENTS][GAINS];
 	struct lab_twin_agents agents;
 	int64_t sums[AGENTS];
-	uint32_t peak;
+	struct lab_twin_step step;
 };
 
+/* Sums, peak and check, of a cell that is done; and its numbers to the history. */
+static void conclude(struct world *world, uint32_t step, size_t i, const float kept[5], float *slot)
+{
+	uint32_t t = __float_as_uint(kept[0]), u = __float_as_uint(kept[1]), height = t & 0x7fffffff;
+
+	world->sums[district((uint32_t)(i % CELLS))] += fixed(kept[0]);
+	world->step.peak = height > world->step.peak ? height : world->step.peak;
+	world->step.field += t * (2 * (uint64_t)i + 1) + u * (2 * (uint64_t)i + 0x10001);
+	for (size_t k = 0; i < KEPT && k < 4u + keeps_v(step); k++)
+		slot[k * KEPT + i] = kept[k];
+}
+
 /* The ring of ranks is one field whose last row borders on its first. */
-static void spread(struct world *world)
+static void advance_row(struct world *world, uint32_t step, size_t row, float *slot)
 {
-	for (size_t row = 0; row < world->cells; row += WIDTH) {
-		const float *here = world->t + row, *north = row ? here - WIDTH : here + world->cells - WIDTH,
-			    *south = row + WIDTH < world->cells ? here + WIDTH : world->t;
+	const float *here = world->t + row, *north = row ? here - WIDTH : here + world->cells - WIDTH,
+		    *south = row + WIDTH < world->cells ? here + WIDTH : world->t;
+	float *u = world->u + row;
 
-		for (size_t x = 0; x < WIDTH; x++) {
-			const float *gains = world->gains[district((row + x) % CELLS)];
-			float across = here[(x + WIDTH - 1) % WIDTH] + here[(x + 1) % WIDTH];
+	for (size_t x = 0; x < WIDTH; x++) {
+		const float *gains = world->gains[district((uint32_t)((row + x) % CELLS))];
+		float across = here[(x + WIDTH - 1) % WIDTH] + here[(x + 1) % WIDTH],
+		      f = fmaf(gains[0], here[x], gains[1]),
+		      l = fmaf(-4.0f, here[x], (north[x] + south[x]) + across), v = fmaf(0.125f, l, here[x]),
+		      w = fmaf(0x1p-8f, f, v);
+		const float kept[5] = {limit(w), fmaf(gains[2], w, 0.9375f * u[x]), w, f, v};
 
-			world->f[row + x] = fmaf(gains[0], here[x], gains[1]);
-			world->l[row + x] = fmaf(-4.0f, here[x], (north[x] + south[x]) + across);
-		}
+		world->next_t[row + x] = kept[0];
+		u[x] = kept[1];
+		conclude(world, step, row + x, kept, slot);
 	}
 }
 
-static void advance(struct world *world)
+static void advance(struct world *world, uint32_t step, float *slot)
 {
-	float *t = world->t, *u = world->u, *v = world->v, *w = world->w;
-	const float *f = world->f, *l = world->l;
+	float *old_t = world->t;
 
-	for (size_t i = 0; i < world->cells; i++) {
-		float gain_u = world->gains[district((uint32_t)(i % CELLS))][2];
-
-		v[i] = fmaf(0.125f, l[i], t[i]);
-		w[i] = fmaf(0x1p-8f, f[i], v[i]);
-		u[i] = fmaf(gain_u, w[i], 0.9375f * u[i]);
-		t[i] = limit(w[i]);
-	}
-}
-
-static void add_up(struct world *world)
-{
 	memset(world->sums, 0, sizeof(world->sums));
-	world->peak = 0;
-	for (size_t i = 0; i < world->cells; i++) {
-		uint32_t bits = __float_as_uint(fabsf(world->t[i]));
-
-		world->sums[district((uint32_t)(i % CELLS))] += fixed(world->t[i]);
-		world->peak = bits > world->peak ? bits : world->peak;
-	}
-}
-
-static uint64_t check(const struct world *world)
-{
-	uint64_t sum = 0;
-
-	for (uint64_t j = 0; j < world->cells; j++)
-		sum += __float_as_uint(world->t[j]) * (2 * j + 1) +
-			__float_as_uint(world->u[j]) * (2 * j + 0x10001);
-	return sum;
+	world->step = (struct lab_twin_step){0};
+	for (size_t row = 0; row < world->cells; row += WIDTH)
+		advance_row(world, step, row, slot);
+	world->t = world->next_t;
+	world->next_t = old_t;
 }
 
 static void look(struct world *world, uint32_t step)
@@ -76,14 +119,7 @@ static void look(struct world *world, uint32_t step)
 		seen[q % AGENTS] += is_wide(q) ? world->sums[q / 8 % AGENTS] + q
 					       : fixed(world->t[looks_at(step, q)]);
 	lab_twin_agents_fold(&world->agents);
-}
-
-static void keep(struct world *world, uint32_t step, float *slot)
-{
-	const float *fields[] = {world->t, world->u, world->w, world->f, world->v};
-
-	for (size_t i = 0; i < 4u + keeps_v(step); i++)
-		memcpy(slot + i * KEPT, fields[i], KEPT * sizeof(*slot));
+	world->step.observed = world->agents.folded;
 }
 
 static void run(struct world *world, uint32_t steps, struct lab_twin_answer *out)
@@ -94,12 +130,9 @@ static void run(struct world *world, uint32_t steps, struct lab_twin_answer *out
 		lab_twin_agents_send(&world->agents, step, world->controls);
 		for (uint32_t i = 0; i < AGENTS * GAINS; i++)
 			world->gains[i / GAINS][i % GAINS] = gain(world->controls[i / GAINS], i % GAINS);
-		spread(world);
-		advance(world);
-		add_up(world);
-		keep(world, step, out->history + (size_t)step * SLOT);
+		advance(world, step, out->history + (size_t)step * SLOT);
 		look(world, step);
-		out->steps[step] = (struct lab_twin_step){check(world), world->agents.folded, world->peak};
+		out->steps[step] = world->step;
 	}
 }
 
@@ -124,17 +157,17 @@ enum kwhy_status lab_twin_reference(
 {
 	struct world world = {.cells = (size_t)shape->ranks * CELLS, .agents.closed = shape->closed};
 	struct lab_twin_answer answer = {0};
-	float **fields[] = {&world.t, &world.u, &world.f, &world.l, &world.v, &world.w};
 	enum kwhy_status status = lab_twin_shape_check(shape, error);
 
 	if (status)
 		return status;
-	world.memory = calloc(6 * world.cells, sizeof(*world.memory));
+	world.memory = calloc(3 * world.cells, sizeof(*world.memory));
 	answer.steps = calloc(shape->steps, sizeof(*answer.steps));
 	answer.history = calloc((size_t)shape->steps * SLOT, sizeof(*answer.history));
 	if (world.memory && answer.steps && answer.history) {
-		for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-			*fields[i] = world.memory + i * world.cells;
+		world.t = world.memory;
+		world.u = world.t + world.cells;
+		world.next_t = world.u + world.cells;
 		run(&world, shape->steps, &answer);
 		*out = answer;
 	} else {

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lab/next.h"
 #include "lab/twin/inside.h"
 
 /* --- Counted calls --- */
@@ -20,8 +19,8 @@ static const struct {
 	[LAB_TWIN_WHOLE] = {.threads = 1024},
 };
 
-enum kwhy_status lab_twin_launch(struct lab_twin *twin, const struct lab_twin_field *field,
-	enum lab_twin_kernel kernel, uint32_t step, struct kwhy_error *error)
+void lab_twin_launch(
+	struct lab_twin *twin, const struct lab_twin_field *field, enum lab_twin_kernel kernel, uint32_t step)
 {
 	const struct lab_twin_place *place = field->place;
 	struct lab_twin_args args = field->args;
@@ -32,25 +31,23 @@ enum kwhy_status lab_twin_launch(struct lab_twin *twin, const struct lab_twin_fi
 		.threads_per_block = threads,
 		.arguments = arguments,
 		.stream = place->stream};
-	enum kwhy_status status = lab_gate_make_room(&twin->gate, error);
 
 	if (kernel == LAB_TWIN_WHOLE) {
 		launch.blocks = twin->run_blocks;
 		launch.cooperative = true;
 	}
 	twin->tally.calls++;
-	twin->tally.launches++;
 	twin->tally.kernels++;
-	return status ? status : place->gpu->ops->launch(place->gpu, &launch, error);
+	TRY(twin, lab_gate_make_room, &twin->gate);
+	TRY(twin, place->gpu->ops->launch, place->gpu, &launch);
 }
 
-enum kwhy_status lab_twin_wait(struct lab_twin *twin, struct kwhy_error *error)
+void lab_twin_wait(struct lab_twin *twin)
 {
-	enum kwhy_status status = lab_gate_release(&twin->gate, error);
-
 	twin->tally.calls++;
 	twin->tally.waits++;
-	return status ? status : twin->gpu->ops->synchronize(twin->gpu, twin->stream, error);
+	TRY(twin, lab_gate_release, &twin->gate);
+	TRY(twin, twin->gpu->ops->synchronize, twin->gpu, twin->stream);
 }
 
 static void count_copy(struct lab_twin *twin, enum lab_twin_way way, size_t bytes)
@@ -59,22 +56,19 @@ static void count_copy(struct lab_twin *twin, enum lab_twin_way way, size_t byte
 	twin->tally.bytes[way] += bytes;
 }
 
-static enum kwhy_status issue(
-	struct lab_twin *twin, const struct kwhy_gpu_copy *copy, struct kwhy_error *error)
+static void issue(struct lab_twin *twin, const struct kwhy_gpu_copy *copy)
 {
-	enum kwhy_status status = lab_gate_make_room(&twin->gate, error);
-
 	twin->tally.calls++;
-	return status ? status : twin->gpu->ops->copy(twin->gpu, twin->stream, copy, error);
+	TRY(twin, lab_gate_make_room, &twin->gate);
+	TRY(twin, twin->gpu->ops->copy, twin->gpu, twin->stream, copy);
 }
 
-static enum kwhy_status copy(struct lab_twin *twin, enum lab_twin_way way, uint64_t to, uint64_t from,
-	size_t bytes, struct kwhy_error *error)
+static void copy(struct lab_twin *twin, enum lab_twin_way way, uint64_t to, uint64_t from, size_t bytes)
 {
 	const struct kwhy_gpu_copy one = {to, from, bytes};
 
 	count_copy(twin, way, bytes);
-	return issue(twin, &one, error);
+	issue(twin, &one);
 }
 
 /* --- Pieces, each a copy --- */
@@ -86,26 +80,24 @@ static void list(struct lab_twin *twin, enum lab_twin_way way, uint64_t to, uint
 }
 
 /* One by one, or by one call of the driver. */
-static enum kwhy_status copy_list(struct lab_twin *twin, struct kwhy_error *error)
+static void copy_list(struct lab_twin *twin)
 {
-	enum kwhy_status status = KWHY_OK;
 	size_t count = twin->batch_count;
 
 	twin->batch_count = 0;
 	if (twin->variant->batched) {
 		twin->tally.calls++;
-		twin->tally.batches++;
-		return twin->gpu->ops->copy_batch(twin->gpu, twin->stream, twin->batch, count, error);
+		TRY(twin, twin->gpu->ops->copy_batch, twin->gpu, twin->stream, twin->batch, count);
+		return;
 	}
-	for (size_t i = 0; !status && i < count; i++) {
-		status = issue(twin, &twin->batch[i], error);
-		if (!status && twin->variant->waits_each)
-			status = lab_twin_wait(twin, error);
+	for (size_t i = 0; !twin->status && i < count; i++) {
+		issue(twin, &twin->batch[i]);
+		if (twin->variant->waits_each)
+			lab_twin_wait(twin);
 	}
-	return status;
 }
 
-enum kwhy_status lab_twin_send_pieces(struct lab_twin *twin, uint32_t step, struct kwhy_error *error)
+static void send_pieces(struct lab_twin *twin, uint32_t step)
 {
 	lab_twin_agents_send(&twin->agents, step, twin->mail->controls);
 	for (uint32_t a = 0; a < AGENTS; a++)
@@ -113,77 +105,74 @@ enum kwhy_status lab_twin_send_pieces(struct lab_twin *twin, uint32_t step, stru
 			list(twin, LAB_TWIN_TO_GPU,
 				twin->fields[0].args.controls + a * sizeof(twin->mail->controls[0]),
 				kwhy_gpu_address(twin->mail->controls[a]), sends(step, a) * sizeof(float));
-	return copy_list(twin, error);
+	copy_list(twin);
 }
 
-enum kwhy_status lab_twin_fetch_pieces(struct lab_twin *twin, uint32_t step, struct kwhy_error *error)
+static void fetch_pieces(struct lab_twin *twin, uint32_t step)
 {
 	uint32_t apart = twin->variant->scattered;
 
 	for (uint32_t q = 0; q < observed(step); q++)
 		list(twin, LAB_TWIN_FROM_GPU, kwhy_gpu_address(twin->mail->outbox + apart * q),
 			twin->fields[0].args.outbox + (uint64_t)apart * q, is_wide(q) ? 8 : 4);
-	return copy_list(twin, error);
+	copy_list(twin);
 }
 
 /* --- All in one copy --- */
 
-static enum kwhy_status fill_inbox(
-	struct lab_twin *twin, const float *from, size_t count, struct kwhy_error *error)
+static void fill_inbox(struct lab_twin *twin, const float *from, size_t count)
 {
-	return copy(twin, LAB_TWIN_TO_GPU, twin->fields[0].args.inbox, kwhy_gpu_address(from),
-		count * sizeof(*from), error);
+	copy(twin, LAB_TWIN_TO_GPU, twin->fields[0].args.inbox, kwhy_gpu_address(from),
+		count * sizeof(*from));
 }
 
-enum kwhy_status lab_twin_send_packed(struct lab_twin *twin, uint32_t step, struct kwhy_error *error)
+static void send_packed(struct lab_twin *twin, uint32_t step)
 {
-	uint32_t count = lab_twin_agents_pack(&twin->agents, step, twin->mail->packed);
-	enum kwhy_status status = fill_inbox(twin, twin->mail->packed, count, error);
-
-	return status ? status : lab_twin_launch(twin, &twin->fields[0], LAB_TWIN_SCATTER, step, error);
+	fill_inbox(twin, twin->mail->packed, lab_twin_agents_pack(&twin->agents, step, twin->mail->packed));
+	lab_twin_launch(twin, &twin->fields[0], LAB_TWIN_SCATTER, step);
 }
 
 /* What the agents send is in the table already, where a graph copies it. */
-enum kwhy_status lab_twin_send_table(struct lab_twin *twin, uint32_t step, struct kwhy_error *error)
+static void send_table(struct lab_twin *twin, uint32_t step)
 {
 	if (twin->variant->host == LAB_TWIN_CALLS)
 		lab_twin_agents_send(&twin->agents, step, twin->mail->controls);
-	return fill_inbox(twin, twin->mail->controls[0], AGENTS * CONTROLS, error);
+	fill_inbox(twin, twin->mail->controls[0], AGENTS * CONTROLS);
 }
 
 /* A graph copies what the longest step has. */
-enum kwhy_status lab_twin_fetch_packed(struct lab_twin *twin, uint32_t step, struct kwhy_error *error)
+static void fetch_packed(struct lab_twin *twin, uint32_t step)
 {
 	uint32_t last = observed(twin->variant->host == LAB_TWIN_GRAPHS ? 0 : step) - 1;
 
-	return copy(twin, LAB_TWIN_FROM_GPU, kwhy_gpu_address(twin->mail->outbox),
-		twin->fields[0].args.outbox, packed_at(last) + sizeof(float), error);
+	copy(twin, LAB_TWIN_FROM_GPU, kwhy_gpu_address(twin->mail->outbox), twin->fields[0].args.outbox,
+		packed_at(last) + sizeof(float));
 }
 
 /* --- Collectives --- */
 
 /* Each is at least one call; how many a library makes of it is not known. */
-static void count_collectives(struct lab_twin *twin, uint64_t count)
+static void count_collective(struct lab_twin *twin)
 {
-	twin->tally.collectives += count;
-	twin->tally.calls += count;
+	twin->tally.collectives++;
+	twin->tally.calls++;
 }
 
-static enum kwhy_status sum_up(struct lab_twin *twin, struct kwhy_error *error)
+static void sum_up(struct lab_twin *twin)
 {
 	uint64_t sums[RANKS_MOST], peaks[RANKS_MOST];
-	enum kwhy_status status;
 
 	for (uint32_t i = 0; i < twin->field_count; i++) {
 		sums[i] = twin->fields[i].args.sums;
 		peaks[i] = sums[i] + AGENTS * sizeof(int64_t);
 	}
-	count_collectives(twin, 2);
-	status = twin->group->ops->sum(twin->group, sums, AGENTS, error);
-	return status ? status : twin->group->ops->max(twin->group, peaks, 1, error);
+	count_collective(twin);
+	TRY(twin, twin->group->ops->sum, twin->group, sums, AGENTS);
+	count_collective(twin);
+	TRY(twin, twin->group->ops->max, twin->group, peaks, 1);
 }
 
-static enum kwhy_status exchange(struct lab_twin *twin, uint32_t step, struct kwhy_error *error)
+static void exchange(struct lab_twin *twin, uint32_t step)
 {
 	struct kwhy_collectives_edges edges[RANKS_MOST];
 	const size_t row = WIDTH * sizeof(float);
@@ -196,21 +185,21 @@ static enum kwhy_status exchange(struct lab_twin *twin, uint32_t step, struct kw
 		edges[i] = (struct kwhy_collectives_edges){
 			t, t + bytes - row, args->edges, args->edges + row};
 	}
-	count_collectives(twin, 1);
-	return twin->group->ops->exchange(twin->group, edges, WIDTH, error);
+	count_collective(twin);
+	TRY(twin, twin->group->ops->exchange, twin->group, edges, WIDTH);
 }
 
-static enum kwhy_status broadcast(struct lab_twin *twin, struct kwhy_error *error)
+static void broadcast(struct lab_twin *twin)
 {
 	uint64_t gains[RANKS_MOST];
 
 	for (uint32_t i = 0; i < twin->field_count; i++)
 		gains[i] = twin->fields[i].args.gains;
-	count_collectives(twin, 1);
-	return twin->group->ops->broadcast(twin->group, gains, AGENTS * GAINS, error);
+	count_collective(twin);
+	TRY(twin, twin->group->ops->broadcast, twin->group, gains, AGENTS * GAINS);
 }
 
-static enum kwhy_status gather(struct lab_twin *twin, struct kwhy_error *error)
+static void gather(struct lab_twin *twin)
 {
 	uint64_t from[RANKS_MOST], to[RANKS_MOST];
 
@@ -218,104 +207,132 @@ static enum kwhy_status gather(struct lab_twin *twin, struct kwhy_error *error)
 		from[i] = twin->fields[i].args.sums;
 		to[i] = twin->fields[i].args.gathered;
 	}
-	count_collectives(twin, 1);
-	return twin->group->ops->gather(twin->group, from, to, AGENTS + 1, error);
+	count_collective(twin);
+	TRY(twin, twin->group->ops->gather, twin->group, from, to, AGENTS + 1);
 }
 
 /* --- Kernels of a step --- */
 
 /* The first cells of the fields, to a step's slot. */
-static enum kwhy_status keep(struct lab_twin *twin, uint32_t step, struct kwhy_error *error)
+static void keep(struct lab_twin *twin, uint32_t step)
 {
 	const struct lab_twin_args *args = &twin->fields[0].args;
 	const uint64_t from[] = {args->t, args->u, args->w, args->f, args->v};
 	const size_t bytes = KEPT * sizeof(float);
 	uint64_t slot = args->history + step * SLOT * sizeof(float);
-	enum kwhy_status status = KWHY_OK;
 
-	for (uint32_t k = 0; !status && k < 4u + keeps_v(step); k++)
-		status = copy(twin, LAB_TWIN_WITHIN, slot + k * bytes, from[k], bytes, error);
-	return status;
+	for (uint32_t k = 0; k < 4u + keeps_v(step); k++)
+		copy(twin, LAB_TWIN_WITHIN, slot + k * bytes, from[k], bytes);
 }
 
-static enum kwhy_status launch_range(struct lab_twin *twin, enum lab_twin_kernel first,
-	enum lab_twin_kernel last, uint32_t step, struct kwhy_error *error)
+static void enter(struct lab_twin *twin, struct kwhy_gpu *gpu)
 {
-	enum kwhy_status status = KWHY_OK;
-
-	for (enum lab_twin_kernel k = first; !status && k <= last; k++)
-		status = lab_twin_launch(twin, &twin->fields[0], k, step, error);
-	return status;
+	if (twin->place_count > 1)
+		TRY(twin, gpu->ops->enter, gpu);
 }
 
-enum kwhy_status lab_twin_compute_ten(struct lab_twin *twin, uint32_t step, struct kwhy_error *error)
+/* Kernels in their order, each of every field; leaves the first one's GPU entered. */
+static void launch(
+	struct lab_twin *twin, enum lab_twin_kernel first, enum lab_twin_kernel last, uint32_t step)
 {
-	enum kwhy_status status = launch_range(twin, LAB_TWIN_GAIN, LAB_TWIN_GAIN, step, error);
+	for (enum lab_twin_kernel kernel = first; kernel <= last; kernel++)
+		for (uint32_t i = 0; i < twin->field_count; i++) {
+			/* Only the first field has what agents send; the others get its gains. */
+			bool has_none = i && kernel == LAB_TWIN_RECEIVE;
 
-	NEXT(status, broadcast(twin, error));
-	NEXT(status, exchange(twin, step, error));
-	NEXT(status, launch_range(twin, LAB_TWIN_FORCE, LAB_TWIN_SUM, step, error));
-	NEXT(status, sum_up(twin, error));
-	NEXT(status, launch_range(twin, LAB_TWIN_LOOK, LAB_TWIN_CHECK, step, error));
-	return status ? status : keep(twin, step, error);
+			enter(twin, twin->fields[i].place->gpu);
+			lab_twin_launch(twin, &twin->fields[i], has_none ? LAB_TWIN_GAIN : kernel, step);
+		}
+	enter(twin, twin->gpu);
 }
 
-enum kwhy_status lab_twin_compute_fused(struct lab_twin *twin, uint32_t step, struct kwhy_error *error)
+static void compute_ten(struct lab_twin *twin, uint32_t step)
 {
-	return launch_range(twin, LAB_TWIN_RECEIVE, LAB_TWIN_CONCLUDE, step, error);
+	launch(twin, LAB_TWIN_GAIN, LAB_TWIN_GAIN, step);
+	broadcast(twin);
+	exchange(twin, step);
+	launch(twin, LAB_TWIN_FORCE, LAB_TWIN_SUM, step);
+	sum_up(twin);
+	launch(twin, LAB_TWIN_LOOK, LAB_TWIN_CHECK, step);
+	keep(twin, step);
 }
 
-/* Of every field; leaves the first one's GPU entered. */
-static enum kwhy_status launch_all(
-	struct lab_twin *twin, enum lab_twin_kernel kernel, uint32_t step, struct kwhy_error *error)
+static void compute_fused(struct lab_twin *twin, uint32_t step)
 {
-	enum kwhy_status status = KWHY_OK;
-
-	for (uint32_t i = 0; !status && i < twin->field_count; i++) {
-		const struct lab_twin_field *field = &twin->fields[i];
-		/* Only the first field has what agents send; the others get its gains. */
-		bool has_none = i && kernel == LAB_TWIN_RECEIVE;
-
-		if (twin->place_count > 1)
-			status = field->place->gpu->ops->enter(field->place->gpu, error);
-		NEXT(status, lab_twin_launch(twin, field, has_none ? LAB_TWIN_GAIN : kernel, step, error));
-	}
-	if (!status && twin->place_count > 1)
-		status = twin->gpu->ops->enter(twin->gpu, error);
-	return status;
+	launch(twin, LAB_TWIN_RECEIVE, LAB_TWIN_CONCLUDE, step);
 }
 
-enum kwhy_status lab_twin_compute_apart(struct lab_twin *twin, uint32_t step, struct kwhy_error *error)
+static void compute_apart(struct lab_twin *twin, uint32_t step)
 {
-	enum kwhy_status status = launch_all(twin, LAB_TWIN_RECEIVE, step, error);
-
-	NEXT(status, broadcast(twin, error));
-	NEXT(status, exchange(twin, step, error));
-	NEXT(status, launch_all(twin, LAB_TWIN_ADVANCE, step, error));
-	NEXT(status, launch_all(twin, LAB_TWIN_TALLY, step, error));
-	NEXT(status, gather(twin, error));
-	return status ? status : launch_all(twin, LAB_TWIN_COMBINE, step, error);
+	launch(twin, LAB_TWIN_RECEIVE, LAB_TWIN_RECEIVE, step);
+	broadcast(twin);
+	exchange(twin, step);
+	launch(twin, LAB_TWIN_ADVANCE, LAB_TWIN_ADVANCE, step);
+	launch(twin, LAB_TWIN_TALLY, LAB_TWIN_TALLY, step);
+	gather(twin);
+	launch(twin, LAB_TWIN_COMBINE, LAB_TWIN_COMBINE, step);
 }
 
 /* --- Either end of a run --- */
 
-enum kwhy_status lab_twin_begin(struct lab_twin *twin, struct kwhy_error *error)
+void lab_twin_begin(struct lab_twin *twin)
 {
-	enum kwhy_status status = launch_all(twin, LAB_TWIN_BEGIN_FIELD, 0, error);
-
-	NEXT(status, launch_all(twin, LAB_TWIN_BEGIN_REST, 0, error));
-	NEXT(status, launch_all(twin, LAB_TWIN_SUM, 1, error));
-	NEXT(status, sum_up(twin, error));
-	return status ? status : exchange(twin, 0, error);
+	TRY(twin, lab_gate_hold, &twin->gate);
+	launch(twin, LAB_TWIN_BEGIN_FIELD, LAB_TWIN_BEGIN_REST, 0);
+	launch(twin, LAB_TWIN_SUM, LAB_TWIN_SUM, 1);
+	sum_up(twin);
+	exchange(twin, 0);
+	TRY(twin, lab_gate_release, &twin->gate);
 }
 
 /* The check goes behind those of the steps and must say the same as the last of them. */
-enum kwhy_status lab_twin_end(struct lab_twin *twin, struct kwhy_error *error)
+void lab_twin_end(struct lab_twin *twin)
 {
-	enum kwhy_status status = launch_all(twin, LAB_TWIN_GAIN, 0, error);
-
-	NEXT(status, launch_all(twin, LAB_TWIN_SUM, STEPS, error));
-	NEXT(status, launch_all(twin, LAB_TWIN_CHECK, STEPS, error));
-	NEXT(status, sum_up(twin, error));
-	return status ? status : broadcast(twin, error);
+	TRY(twin, lab_gate_hold, &twin->gate);
+	launch(twin, LAB_TWIN_GAIN, LAB_TWIN_GAIN, 0);
+	launch(twin, LAB_TWIN_SUM, LAB_TWIN_SUM, STEPS);
+	launch(twin, LAB_TWIN_CHECK, LAB_TWIN_CHECK, STEPS);
+	sum_up(twin);
+	broadcast(twin);
+	TRY(twin, lab_gate_release, &twin->gate);
 }
+
+/* --- The variants --- */
+
+/* The parts of a step; of pieces 16 bytes lie from one observation to the next. */
+#define PIECES .send = send_pieces, .compute = compute_ten, .scattered = 16, .fetch = fetch_pieces
+#define PACKED_READS .compute = compute_ten, .fetch = fetch_packed
+#define TABLE .doubled = true, .send = send_table, .fetch = fetch_packed
+
+const struct lab_twin_variant lab_twin_variants[] = {
+	{"v0", "naive", NULL, "pageable memory, a copy and a wait for each of 22 payloads and 1,877 values",
+		PIECES, .pageable = true, .waits_each = true},
+	{"v1", "pinned, one wait a step", "v0", "pinned memory; copies are queued and waited for once",
+		PIECES},
+	{"v2", "packed reads", "v1", "the kernel writes its observations without gaps; one copy reads them",
+		PACKED_READS, .send = send_pieces},
+	{"v3", "packed writes", "v2", "payloads go in one copy; a kernel scatters them", PACKED_READS,
+		.send = send_packed},
+	{"v4", "batches of copies", "v1",
+		"the pieces of v1 by two calls of the driver a step, which takes many copies each", PIECES,
+		.batched = true},
+	{"v5", "fused kernels", "v3",
+		"three kernels a step over two buffers of T; ranks of one GPU are one field, so that "
+		"their collectives and the copies to the history go into the kernels",
+		TABLE, .compute = compute_fused},
+	{"v6", "one graph a step", "v5", "copies and kernels of a step are one launch", TABLE,
+		.compute = compute_fused, .host = LAB_TWIN_GRAPHS},
+	{"v7", "mapped mailboxes", "v6",
+		"kernels read and write the host's memory; no copies, and the host waits for a word",
+		.host = LAB_TWIN_GRAPHS, .mapped = true, .doubled = true, .compute = compute_fused},
+	{"v8", "policy on the device", "v7",
+		"agents decide in a kernel: the whole run is one launch, nothing is transferred",
+		.host = LAB_TWIN_DEVICE, .doubled = true},
+	{"v9", "a field a rank", "v5",
+		"every rank has its field, on GPUs of their own where there are several; sums and peak "
+		"are one collective",
+		TABLE, .compute = compute_apart, .apart = true},
+	{"cpu", "one core of the host", NULL, "no GPU: the reference itself", .host = LAB_TWIN_REFERENCE},
+};
+
+const size_t lab_twin_variant_count = sizeof(lab_twin_variants) / sizeof(lab_twin_variants[0]);

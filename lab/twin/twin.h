@@ -47,8 +47,6 @@ void lab_twin_answer_done(struct lab_twin_answer *answer);
 
 struct lab_twin;
 
-typedef enum kwhy_status lab_twin_part(struct lab_twin *twin, uint32_t step, struct kwhy_error *error);
-
 /* Who starts the work of a step. */
 enum lab_twin_host { LAB_TWIN_CALLS, LAB_TWIN_GRAPHS, LAB_TWIN_DEVICE, LAB_TWIN_REFERENCE };
 
@@ -62,7 +60,10 @@ struct lab_twin_variant {
 	bool mapped;  /* in- and outbox are the host's memory; nothing is copied */
 	bool doubled; /* the field has two buffers */
 	bool apart;   /* a field a rank, each on its own GPU where there are several */
-	lab_twin_part *send, *compute, *fetch; /* of a step; NULL: there is none, or it is in the graph */
+	/* The parts of a step; NULL: there is none, or it is in the graph. */
+	void (*send)(struct lab_twin *twin, uint32_t step);
+	void (*compute)(struct lab_twin *twin, uint32_t step);
+	void (*fetch)(struct lab_twin *twin, uint32_t step);
 };
 
 extern const struct lab_twin_variant lab_twin_variants[]; /* the last one is the reference */
@@ -81,7 +82,7 @@ enum lab_twin_way { LAB_TWIN_TO_GPU, LAB_TWIN_FROM_GPU, LAB_TWIN_WITHIN, LAB_TWI
 /* What one run asked of the driver. */
 struct lab_twin_tally {
 	uint64_t calls; /* of the driver; a collective counts as one */
-	uint64_t launches, graphs, batches, waits;
+	uint64_t waits;
 	uint64_t copies[LAB_TWIN_WAY_COUNT], bytes[LAB_TWIN_WAY_COUNT];
 	uint64_t kernels; /* of ours that ran, graphs' included; without those of collectives */
 	uint64_t collectives;

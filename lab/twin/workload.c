@@ -14,8 +14,7 @@ struct options {
 
 /* Of the benchmark. */
 struct context {
-	struct lab_twin_shape shape;
-	bool by_nccl;
+	struct lab_twin_request request; /* but for GPUs and variant */
 	struct lab_twin_answer answer;
 };
 
@@ -44,7 +43,7 @@ static void set_defaults(void *options)
 }
 
 static enum kwhy_status read_options(
-	const struct options *options, struct context *context, struct kwhy_error *error)
+	const struct options *options, struct lab_twin_request *out, struct kwhy_error *error)
 {
 	static const struct lab_bounds bounds[] = {
 		{"steps", offsetof(struct options, steps), 1, LAB_TWIN_STEPS},
@@ -55,17 +54,17 @@ static enum kwhy_status read_options(
 
 	NEXT(status, lab_word_find("loop", options->loop, loops, 2, &loop, error));
 	NEXT(status, lab_word_find("collectives", options->collectives, collectives, 2, &group, error));
-	context->shape = (struct lab_twin_shape){
-		(uint32_t)options->steps, (uint32_t)options->ranks, loop == 1};
-	context->by_nccl = group == 1;
+	out->shape = (struct lab_twin_shape){(uint32_t)options->steps, (uint32_t)options->ranks, loop == 1};
+	out->by_nccl = group == 1;
 	return status;
 }
 
 static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *error)
 {
-	const struct lab_twin_shape *shape = &context_of(bench)->shape;
+	struct lab_twin_request *request = &((struct context *)bench->context)->request;
+	const struct lab_twin_shape *shape = &request->shape;
 	uint32_t named = lab_gpus_named(bench);
-	enum kwhy_status status = read_options((const struct options *)bench->options, bench->context, error);
+	enum kwhy_status status = read_options((const struct options *)bench->options, request, error);
 
 	for (size_t i = 0; !status && i < lab_twin_variant_count; i++) {
 		const struct lab_twin_variant *variant = &lab_twin_variants[i];
@@ -86,7 +85,7 @@ static enum kwhy_status begin(struct lab_bench *bench, struct kwhy_error *error)
 {
 	struct context *context = bench->context;
 
-	return lab_twin_reference(&context->shape, &context->answer, error);
+	return lab_twin_reference(&context->request.shape, &context->answer, error);
 }
 
 static void done(struct lab_bench *bench)
@@ -104,11 +103,10 @@ static enum kwhy_status open_row(
 
 	opened->tally = row->facts;
 	opened->answer = &context->answer;
-	opened->request = (struct lab_twin_request){.gpus = bench->gpus.items,
-		.gpu_count = bench->gpus.count,
-		.shape = context->shape,
-		.variant = row->variant,
-		.by_nccl = context->by_nccl};
+	opened->request = context->request;
+	opened->request.gpus = bench->gpus.items;
+	opened->request.gpu_count = bench->gpus.count;
+	opened->request.variant = row->variant;
 	return row->gpus ? lab_twin_open(&opened->request, &opened->twin, error) : KWHY_OK;
 }
 
@@ -171,7 +169,7 @@ static void close_row(void *context)
 
 static void describe(const struct lab_bench *bench, struct kwhy_text *out)
 {
-	const struct lab_twin_shape *shape = &context_of(bench)->shape;
+	const struct lab_twin_shape *shape = &context_of(bench)->request.shape;
 
 	kwhy_text_addf(out, "%u step%s, %u rank%s, %s loop", shape->steps, shape->steps == 1 ? "" : "s",
 		shape->ranks, shape->ranks == 1 ? "" : "s", shape->closed ? "closed" : "open");
@@ -179,18 +177,15 @@ static void describe(const struct lab_bench *bench, struct kwhy_text *out)
 
 static void write_head(const struct lab_bench *bench, struct kwhy_json *json)
 {
-	const struct context *context = context_of(bench);
+	const struct options *options = (const struct options *)bench->options;
 
-	kwhy_json_count(json, "steps", context->shape.steps);
-	kwhy_json_count(json, "ranks", context->shape.ranks);
-	kwhy_json_string(json, "loop", context->shape.closed ? "closed" : "open");
-	kwhy_json_string(json, "collectives", context->by_nccl ? "nccl" : "own");
+	kwhy_json_count(json, "steps", options->steps);
+	kwhy_json_count(json, "ranks", options->ranks);
+	kwhy_json_string(json, "loop", options->loop);
+	kwhy_json_string(json, "collectives", options->collectives);
 }
 
-#define TALLY(title, key, kind, member)                                                       \
-	{                                                                                     \
-		title, key, LAB_##kind, offsetof(struct lab_twin_tally, member), LAB_OF_FACTS \
-	}
+#define TALLY(title, key, kind, member) LAB_COLUMN(title, key, kind, struct lab_twin_tally, member, FACTS)
 
 static const struct lab_column tally_columns[] = {
 	TALLY("calls", "calls", COUNT, calls),
@@ -201,11 +196,7 @@ static const struct lab_column tally_columns[] = {
 	TALLY("bytes", "d2h_bytes", BYTES, bytes[LAB_TWIN_FROM_GPU]),
 	TALLY("kernels", "kernels", COUNT, kernels),
 	TALLY("collectives", "collectives", COUNT, collectives),
-	TALLY(NULL, "launches", COUNT, launches),
-	TALLY(NULL, "graph_launches", COUNT, graphs),
-	TALLY(NULL, "batches", COUNT, batches),
 	TALLY(NULL, "d2d_copies", COUNT, copies[LAB_TWIN_WITHIN]),
-	TALLY(NULL, "d2d_bytes", BYTES, bytes[LAB_TWIN_WITHIN]),
 };
 
 static const struct lab_table tables[] = {{"What a run does", "a_run", LAB_COLUMNS(tally_columns)}};

@@ -48,7 +48,7 @@ enum {
 	X(char, outbox, OUTBOX_BYTES) /* what they see */ \
 	X(u32, clock, 2) /* the step, for launches that do not say; blocks done */ \
 	X(i64, run_sums, STEPS * (AGENTS + 1)) /* of a whole run in one launch, as the next three: */ \
-	X(u64, seen, STEPS) /* Y */ \
+	X(i64, seen, STEPS * AGENTS) /* what each agent saw */ \
 	X(u64, times, STEPS + 1) /* its start and each step's end, ns */ \
 	X(u32, arrived, 1) /* blocks at its barrier */ \
 	X(const i64, gathered, RANKS_MOST * (AGENTS + 1)) /* sums of all fields */

@@ -78,25 +78,13 @@ static __device__ u64 now_ns(void)
 #endif
 }
 
-/* The last block folds what agents saw, of the step before the one that the others are at. */
-static __device__ void fold_seen(const struct lab_twin_args *a, const struct agents *agents, u32 step, u64 *folded)
-{
-	if (threadIdx.x)
-		return;
-	for (u32 agent = 0; agent < AGENTS; agent++)
-		*folded = mix(*folded ^ (u64)seen_by(agents, agent));
-	a->seen[step] = *folded;
-	a->times[step + 1] = now_ns();
-}
-
 static __device__ void work(const struct lab_twin_args *a, const struct agents *agents, u32 step)
 {
 	__shared__ struct tally tally;
-	u32 workers = gridDim.x > 1 ? gridDim.x - 1 : 1;
 	u64 check = 0;
 
 	tally_clear(&tally);
-	for (u32 i = thread_index(); i < a->cells; i += workers * blockDim.x) {
+	EACH(i, a->cells) {
 		struct cell cell = advance(a, agents->gains, step, i);
 
 		tally_cell(a, &tally, i, cell.t);
@@ -106,29 +94,25 @@ static __device__ void work(const struct lab_twin_args *a, const struct agents *
 	tally_give(&tally, a->run_sums + step * (AGENTS + 1), &a->checks[step]);
 }
 
-/* All blocks at once; all but the last have the cells, each always the same ones. One alone does both. */
+/* All blocks at once; each always has the same cells, and agents of its own, which are alike. The first block tells
+ * what they saw. */
 KERNEL void __launch_bounds__(1024, 1) lab_twin_whole(const struct lab_twin_args a, u32 step)
 {
 	__shared__ struct agents agents;
-	u64 folded = 0;
-	bool clerk = blockIdx.x == gridDim.x - 1;
 
-	(void)step;
-	if (clerk && threadIdx.x == 0)
+	if (thread_index() == 0)
 		a.times[0] = now_ns();
 	for (u32 i = threadIdx.x; i < AGENTS * CONTROLS; i += blockDim.x)
 		agents.controls[i] = 0;
 	__syncthreads();
-	for (u32 t = 0; t <= a.steps; t++) {
-		if (t)
-			watch(&a, &agents, t - 1);
-		if (clerk && t)
-			fold_seen(&a, &agents, t - 1, &folded);
-		if (t == a.steps)
-			break;
-		decide(&a, &agents, t);
-		if (!clerk || gridDim.x == 1)
-			work(&a, &agents, t);
-		barrier(&a, t);
+	for (step = 0; step < a.steps; step++) {
+		decide(&a, &agents, step);
+		work(&a, &agents, step);
+		barrier(&a, step);
+		watch(&a, &agents, step);
+		for (u32 i = threadIdx.x; blockIdx.x == 0 && i < AGENTS; i += blockDim.x)
+			a.seen[step * AGENTS + i] = seen_by(&agents, i);
+		if (thread_index() == 0)
+			a.times[step + 1] = now_ns();
 	}
 }
