@@ -2,7 +2,7 @@
 #ifndef LAB_DECODE_DECODE_H
 #define LAB_DECODE_DECODE_H
 
-#include "base/status.h"
+#include "gpu/gpu.h"
 #include "lab/numbers.h"
 
 #include <stdbool.h>
@@ -46,7 +46,7 @@ struct lab_decode_sequence {
 KWHY_MUST_USE enum kwhy_status lab_decode_reference(const struct lab_decode_shape *shape,
 	const struct lab_decode_sequence *sequence, float *out_logits, struct kwhy_error *error);
 
-/* The kinds of weights, in the order of kernels/args.cu. */
+/* The kinds of weights. */
 enum lab_decode_weights {
 	LAB_DECODE_FP32,
 	LAB_DECODE_TF32,
@@ -55,7 +55,7 @@ enum lab_decode_weights {
 	LAB_DECODE_FP8,
 	LAB_DECODE_INT8,
 	LAB_DECODE_INT4,
-	LAB_DECODE_SPARSE, /* two of four, in fp16, whose last two digits say which column */
+	LAB_DECODE_SPARSE, /* two of four, in fp16 */
 	LAB_DECODE_WEIGHTS_COUNT
 };
 
@@ -63,8 +63,9 @@ enum lab_decode_weights {
 struct lab_decode_kind {
 	const char *name;
 	uint32_t weight_bits;
-	enum lab_number factors; /* of a product; of INT4 and SPARSE weights are expanded to them before */
+	enum lab_number factors; /* of a product; weights that are packed are expanded to them before */
 	enum lab_number kept;	 /* keys and values */
+	uint32_t packing;	 /* of weights, see kernels/args.cu */
 	/* The largest code of a row's weights, which have one scale; 0: weights are not scaled. Activations
 	 * of 8 bits have one scale a token. */
 	float code_most;
@@ -74,30 +75,121 @@ struct lab_decode_kind {
 
 extern const struct lab_decode_kind lab_decode_kinds[LAB_DECODE_WEIGHTS_COUNT];
 
-/* Whether products are of 8 bits, whose sums are yet to be scaled. */
-static inline bool lab_decode_is_scaled(enum lab_decode_weights weights)
-{
-	return weights == LAB_DECODE_FP8 || weights == LAB_DECODE_INT8;
-}
+/* --- On GPUs, or on the host --- */
 
-static inline bool lab_decode_is_expanded(enum lab_decode_weights weights)
-{
-	return weights == LAB_DECODE_INT4 || weights == LAB_DECODE_SPARSE;
-}
+enum lab_decode_launching {
+	LAB_DECODE_CALLS, /* a call of the driver for each kernel */
+	LAB_DECODE_GRAPH, /* one for each token: a graph of its kernels; one for all prompts */
+	LAB_DECODE_LAUNCHING_COUNT
+};
 
-/* Whether of four neighbours this is one of the two that are kept: the largest. */
-static inline int lab_decode_is_kept(const float four[4], uint32_t i)
-{
-	uint32_t larger = 0;
+extern const char *const lab_decode_launching_names[LAB_DECODE_LAUNCHING_COUNT]; /* "calls", "graph" */
 
-	for (uint32_t j = 0; j < 4; j++)
-		larger += fabsf(four[j]) > fabsf(four[i]) || (fabsf(four[j]) == fabsf(four[i]) && j < i);
-	return larger < 2;
-}
+enum {
+	LAB_DECODE_BATCH_MOST = 1024,
+	LAB_DECODE_CHECK_PROMPT = 32, /* tokens that a check reads */
+	LAB_DECODE_CHECK_STEPS = 7    /* and then is given, one after the other */
+};
 
-static inline uint32_t lab_decode_round_up(uint32_t count, uint32_t step)
-{
-	return (count + step - 1) / step * step;
-}
+/* How a token is chosen: among the likeliest top_k (0: all), of which as few as have the share top_p
+ * together. */
+struct lab_decode_choice {
+	float temperature; /* logits are divided by it; 0: the likeliest token, always */
+	float top_p;	   /* above 0; 1: all */
+	uint32_t top_k, seed;
+};
+
+struct lab_decode_request {
+	struct kwhy_gpu *const *gpus; /* [tp * dp] */
+	uint32_t tp, dp; /* GPUs that share a decoder; decoders that share the sequences. 0: as 1 */
+	const struct lab_decode_shape *shape;
+	enum lab_decode_weights weights;
+	enum lab_decode_launching launching; /* of shared decoders LAB_DECODE_CALLS alone */
+	uint32_t batch, prompt, tokens;	     /* sequences at once, of all; tokens read and written by each */
+	struct lab_decode_choice choice;
+};
+
+struct lab_decode;
+
+/*
+ * Makes the weights, too. KWHY_E_UNSUPPORTED where the GPU cannot do it, or cuBLASLt is missing: products are
+ * its own, on the host a kernel's. End with lab_decode_close().
+ */
+KWHY_MUST_USE enum kwhy_status lab_decode_open(
+	const struct lab_decode_request *request, struct lab_decode **out, struct kwhy_error *error);
+void lab_decode_close(struct lab_decode *decode); /* NULL is allowed */
+
+/* What it is, for all GPUs together. */
+struct lab_decode_facts {
+	const char *products; /* who makes them: "cuBLASLt 13.0.2"; lives as long as the decoder */
+	const char *gathers;  /* who brings parts together: "nccl", "own"; NULL: of one GPU each */
+	uint64_t kernels;     /* launched for a token, on each GPU; known once tokens were written */
+	uint64_t weight_bytes, cache_bytes, token_bytes; /* keys and values: of all; of one token */
+};
+
+void lab_decode_facts(const struct lab_decode *decode, struct lab_decode_facts *out);
+
+/* Reads the prompts, and waits. */
+KWHY_MUST_USE enum kwhy_status lab_decode_prefill(
+	struct lab_decode *decode, double *out_s, struct kwhy_error *error);
+
+/* From behind the prompts, writes all tokens, and waits; after a prefill, as often as wanted. */
+KWHY_MUST_USE enum kwhy_status lab_decode_write(
+	struct lab_decode *decode, double *out_s, struct kwhy_error *error);
+
+/* After it: what a sequence wrote. out_tokens[tokens]. */
+KWHY_MUST_USE enum kwhy_status lab_decode_tokens(
+	struct lab_decode *decode, uint32_t sequence, uint32_t *out_tokens, struct kwhy_error *error);
+
+/* After it: from each token to the next, by the first device's clock. out_s[tokens - 1]. */
+KWHY_MUST_USE enum kwhy_status lab_decode_steps(
+	struct lab_decode *decode, double *out_s, struct kwhy_error *error);
+
+/*
+ * Sequences that arrive at random, each with a prompt of its own and to write from a quarter of the decoder's
+ * tokens to all of them. The host waits for every token of all, as servers do.
+ */
+struct lab_decode_arrivals {
+	double rate_per_s; /* sequences, of a Poisson process */
+	uint32_t count, seed;
+	bool continuous;  /* a slot takes the next one as soon as it is free; else all wait for the longest */
+	uint32_t *tokens; /* [count][decoder's tokens] what each writes; NULL: not wanted */
+	uint32_t *lengths; /* [count] how much of it; with `tokens` */
+};
+
+struct lab_decode_served {
+	double seconds;
+	uint64_t tokens, steps;
+	uint64_t busy_slots; /* slots that wrote for a sequence, of all steps together */
+	double *first_s,
+		*whole_s; /* [count], the caller's: from arrival to the first token, and to the last */
+};
+
+/* As often as wanted; prefill again after it. KWHY_E_UNSUPPORTED for several decoders. */
+KWHY_MUST_USE enum kwhy_status lab_decode_serve(struct lab_decode *decode,
+	const struct lab_decode_arrivals *arrivals, struct lab_decode_served *out, struct kwhy_error *error);
+
+/* What two sequences must come to; of a shape, for all decoders of it. */
+struct lab_decode_answer {
+	const struct lab_decode_shape *shape;
+	float *logits[2]; /* [1 + CHECK_STEPS][vocabulary], of the prompts of sequences 0 and 1 */
+};
+
+/* is_pruned: of weights of which each four lack the two smallest, as those of LAB_DECODE_SPARSE do. */
+KWHY_MUST_USE enum kwhy_status lab_decode_answer_init(const struct lab_decode_shape *shape, bool is_pruned,
+	struct lab_decode_answer *out, struct kwhy_error *error);
+void lab_decode_answer_done(struct lab_decode_answer *answer);
+
+/* How far a decoder's logits are from the reference's, of up to four sequences after each token. */
+struct lab_decode_error {
+	double relative; /* root of the mean square of differences, over that of the logits */
+	double most;	 /* largest difference; logits have a standard deviation of 2 */
+	double agreed;	 /* of the likeliest tokens, the share that is the reference's */
+};
+
+/* Reads and writes what the answer was made of, launched as the decoder's tokens are; prefill again after it.
+ */
+KWHY_MUST_USE enum kwhy_status lab_decode_check(struct lab_decode *decode,
+	const struct lab_decode_answer *answer, struct lab_decode_error *out, struct kwhy_error *error);
 
 #endif

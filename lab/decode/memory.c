@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/decode/inside.h"
-#include "lab/next.h"
 #include "lab/parts.h"
 
 enum { WORD_STEP = 16, TOKEN_STEP = 32 };
@@ -11,8 +10,9 @@ uint64_t lab_decode_cache_bytes(const struct lab_decode_replica *replica, uint64
 		lab_number_bytes(replica->kind->kept);
 }
 
-static uint64_t lay_out_model(struct lab_decode_replica *replica, struct lab_decode_rank *rank, uint64_t next)
+static uint64_t lay_out_model(struct lab_decode_rank *rank, uint64_t next)
 {
+	struct lab_decode_replica *replica = rank->replica;
 	const struct lab_decode_shape *shape = &replica->part;
 	struct lab_decode_args *a = &rank->args;
 	uint64_t rows = (uint64_t)lab_decode_first_row(shape, LAB_DECODE_MATRICES) * shape->layers,
@@ -25,10 +25,9 @@ static uint64_t lay_out_model(struct lab_decode_replica *replica, struct lab_dec
 	}
 	const struct lab_part parts[] = {
 		{&rank->layers,
-			lab_decode_weight_bytes(a->kind, lab_decode_weights_before(shape, shape->layers, 0))},
-		{&a->words, lab_decode_weight_bytes(a->kind, words * a->width)},
-		{&rank->dense,
-			lab_decode_is_expanded(replica->request->weights) ? most * sizeof(uint16_t) : 0},
+			lab_decode_weight_bytes(replica, lab_decode_weights_before(shape, shape->layers, 0))},
+		{&a->words, lab_decode_weight_bytes(replica, words * a->width)},
+		{&rank->dense, a->packing ? most * sizeof(uint16_t) : 0},
 		{&a->scales, rows * sizeof(float)},
 		{&a->biases, rows * sizeof(float)},
 		{&a->word_scales, words * sizeof(float)},
@@ -48,9 +47,9 @@ static uint32_t token_count_most(const struct lab_decode_replica *replica)
 	return lab_decode_round_up(replica->slots * prompt, TOKEN_STEP);
 }
 
-static uint64_t lay_out_tokens(
-	struct lab_decode_replica *replica, struct lab_decode_rank *rank, uint64_t next)
+static uint64_t lay_out_tokens(struct lab_decode_rank *rank, uint64_t next)
 {
+	const struct lab_decode_replica *replica = rank->replica;
 	const struct lab_decode_shape *shape = &replica->part;
 	struct lab_decode_args *a = &rank->args;
 	uint64_t tokens = token_count_most(replica), slots = lab_decode_round_up(replica->slots, TOKEN_STEP),
@@ -69,20 +68,17 @@ static uint64_t lay_out_tokens(
 		{&a->sums, tokens * sums * sizeof(float)},
 		{&a->logits, slots * a->word_count * sizeof(float)},
 		{&a->best, slots * sizeof(uint64_t)},
-		{&rank->first, slots * sizeof(uint64_t)},
+		{&a->first, slots * sizeof(uint64_t)},
 		{&a->at, slots * sizeof(uint32_t)},
 		{&a->prompt, tokens * sizeof(uint32_t)},
 		{&a->chosen, slots * a->positions * sizeof(uint32_t)},
 		{&a->times, a->positions * sizeof(uint64_t)},
 	};
-	const struct lab_part shared[] = {
-		{&a->parts, a->ranks * tokens * shape->width * sizeof(float)},
-		{&a->all_logits, a->ranks * slots * a->word_count * sizeof(float)},
-	};
+	const struct lab_part all_logits = {&a->all_logits, a->ranks * slots * a->word_count * sizeof(float)};
 
 	next += lab_parts_place(parts, sizeof(parts) / sizeof(parts[0]), next);
 	a->all_logits = a->logits;
-	return a->ranks > 1 ? next + lab_parts_place(shared, sizeof(shared) / sizeof(shared[0]), next) : next;
+	return a->ranks > 1 ? next + lab_parts_place(&all_logits, 1, next) : next;
 }
 
 static struct lab_decode_args args_of(const struct lab_decode_replica *replica, uint32_t rank)
@@ -106,7 +102,10 @@ static struct lab_decode_args args_of(const struct lab_decode_replica *replica, 
 		.inner = shape->inner,
 		.ranks = ranks,
 		.rank = rank,
-		.kind = (uint32_t)request->weights,
+		.act = replica->kind->factors,
+		.kept = replica->kind->kept,
+		.packing = replica->kind->packing,
+		.code_most = replica->kind->code_most,
 		.top_k = request->choice.top_k,
 		.seed = request->choice.seed + replica->first_sequence,
 		.top_p = request->choice.top_p,
@@ -114,32 +113,15 @@ static struct lab_decode_args args_of(const struct lab_decode_replica *replica, 
 }
 
 /* Gives where it ends. */
-static uint64_t lay_out(struct lab_decode_replica *replica, struct lab_decode_rank *rank, uint64_t start)
+static uint64_t lay_out(struct lab_decode_rank *rank, uint64_t start)
 {
-	return lay_out_tokens(replica, rank, lay_out_model(replica, rank, start));
+	return lay_out_tokens(rank, lay_out_model(rank, start));
 }
 
 /* Zeros at first: tokens of 8 bits are multiplied in sixteens. */
-static enum kwhy_status open_rank(struct lab_decode_replica *replica, uint32_t i, struct kwhy_error *error)
+void lab_decode_open_memory(struct lab_decode_rank *rank, uint32_t number)
 {
-	struct lab_decode_rank *rank = &replica->ranks[i];
-	struct kwhy_gpu *gpu = rank->gpu;
-	enum kwhy_status status = gpu->ops->enter(gpu, error);
-
-	rank->args = args_of(replica, i);
-	replica->bytes = lay_out(replica, rank, 0);
-	NEXT(status, gpu->ops->memory_new(gpu, replica->bytes, &rank->memory, error));
-	if (status)
-		return status;
-	(void)lay_out(replica, rank, rank->memory);
-	return gpu->ops->fill(gpu, rank->stream, rank->memory, 0, replica->bytes, error);
-}
-
-enum kwhy_status lab_decode_memory_open(struct lab_decode_replica *replica, struct kwhy_error *error)
-{
-	enum kwhy_status status = KWHY_OK;
-
-	for (uint32_t i = 0; !status && i < replica->rank_count; i++)
-		status = open_rank(replica, i, error);
-	return status;
+	rank->args = args_of(rank->replica, number);
+	lab_rank_fill(&rank->base, lay_out(rank, 0), 0);
+	(void)lay_out(rank, rank->base.memory);
 }

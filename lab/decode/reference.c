@@ -33,17 +33,18 @@ struct product {
 	float *output;	    /* [rows][MOST] */
 };
 
-/* Four neighbours of a row, as far as they are kept. */
+/* Four neighbours of a row; of pruned ones the two largest. */
 static void load_four(const struct product *product, uint32_t hash, uint32_t place, float four[4])
 {
-	bool kept[4];
+	uint32_t larger[4] = {0};
 
 	for (uint32_t i = 0; i < 4; i++)
 		four[i] = product->bound * lab_decode_unit(hash, place + i);
+	for (uint32_t i = 0; i < 16; i++)
+		larger[i / 4] += fabsf(four[i % 4]) > fabsf(four[i / 4]) ||
+			(fabsf(four[i % 4]) == fabsf(four[i / 4]) && i % 4 < i / 4);
 	for (uint32_t i = 0; product->passage->is_pruned && i < 4; i++)
-		kept[i] = lab_decode_is_kept(four, i);
-	for (uint32_t i = 0; product->passage->is_pruned && i < 4; i++)
-		four[i] = kept[i] ? four[i] : 0;
+		four[i] = larger[i] < 2 ? four[i] : 0;
 }
 
 static void multiply(const struct product *product)

@@ -1,122 +1,73 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
 #include "lab/decode/inside.h"
-#include "lab/next.h"
 
 #include <stdlib.h>
 
 /* --- Reading and writing --- */
 
-enum kwhy_status lab_decode_send_prompts(const struct lab_decode_replica *replica, struct kwhy_error *error)
+static void begin(struct lab_decode *decode, struct kwhy_error *error)
 {
-	const struct lab_decode_request *request = replica->request;
-	uint32_t count = replica->slots * request->prompt, *prompts = malloc(count * sizeof(*prompts));
-	enum kwhy_status status;
-
-	if (!prompts)
-		return kwhy_fail_memory(error, "the prompts of decode");
-	for (uint32_t i = 0; i < count; i++)
-		prompts[i] = lab_decode_prompt_token(
-			request->shape, replica->first_sequence + i / request->prompt, i % request->prompt);
-	status = lab_decode_send(
-		replica, replica->ranks[0].args.prompt, prompts, count * sizeof(*prompts), error);
-	free(prompts);
-	return status;
+	decode->tries = (struct lab_tries){KWHY_OK, error};
 }
 
-/* Queues something on all replicas, then waits for all. */
-static enum kwhy_status run_all(struct lab_decode *decode, void (*queue)(struct lab_decode_issue *issue),
-	double *out_s, struct kwhy_error *error)
+static void await_all(struct lab_decode *decode, int64_t start_ns, double *out_s)
 {
-	int64_t start_ns = kwhy_clock_mono_ns();
-	enum kwhy_status status = KWHY_OK;
-
-	for (uint32_t i = 0; !status && i < decode->replica_count; i++) {
-		struct lab_decode_issue issue = {&decode->replicas[i], error, KWHY_OK};
-
-		queue(&issue);
-		status = issue.status;
-	}
-	for (uint32_t i = 0; !status && i < decode->replica_count; i++) {
-		struct lab_decode_issue issue = {&decode->replicas[i], error, KWHY_OK};
-
-		status = lab_decode_await(&issue);
-	}
+	for (uint32_t i = 0; i < decode->replica_count; i++)
+		lab_decode_wait(&decode->replicas[i]);
 	if (out_s)
 		*out_s = (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
-	return status;
 }
 
-static enum kwhy_status keep_first(const struct lab_decode *decode, struct kwhy_error *error)
+static void keep_first(const struct lab_decode_replica *replica)
 {
-	enum kwhy_status status = KWHY_OK;
-
-	for (uint32_t i = 0; i < decode->replica_count; i++) {
-		const struct lab_decode_replica *replica = &decode->replicas[i];
-
-		for (uint32_t k = 0; !status && k < replica->rank_count; k++)
-			status = lab_decode_copy(&replica->ranks[k], replica->ranks[k].first,
-				replica->ranks[k].args.best, replica->slots * sizeof(uint64_t), error);
-	}
-	return status;
+	for (uint32_t i = 0; i < replica->rank_count; i++)
+		lab_rank_copy(&replica->ranks[i].base, replica->ranks[i].args.first,
+			replica->ranks[i].args.best, replica->slots * sizeof(uint64_t));
 }
 
 enum kwhy_status lab_decode_prefill(struct lab_decode *decode, double *out_s, struct kwhy_error *error)
 {
-	enum kwhy_status status = run_all(decode, lab_decode_issue_reading, out_s, error);
+	int64_t start_ns = kwhy_clock_mono_ns();
 
-	NEXT(status, keep_first(decode, error));
-	decode->is_prefilled = !status;
-	return status;
+	begin(decode, error);
+	for (uint32_t i = 0; i < decode->replica_count; i++)
+		lab_decode_issue_reading(&decode->replicas[i]);
+	await_all(decode, start_ns, out_s);
+	for (uint32_t i = 0; i < decode->replica_count; i++)
+		keep_first(&decode->replicas[i]);
+	decode->is_prefilled = !decode->tries.status;
+	return decode->tries.status;
 }
 
-/* Steps of all replicas are queued alternately: run_all() would queue all of one before the next has any. */
-static void queue_reset(struct lab_decode_issue *issue)
-{
-	lab_decode_issue_reset(issue, issue->replica->request->prompt - 1, true);
-}
-
-static enum kwhy_status queue_steps(struct lab_decode *decode, struct kwhy_error *error)
-{
-	enum kwhy_status status = KWHY_OK;
-
-	for (uint32_t step = 0; step < decode->request.tokens; step++)
-		for (uint32_t i = 0; !status && i < decode->replica_count; i++) {
-			struct lab_decode_issue issue = {&decode->replicas[i], error, KWHY_OK};
-
-			if (step == 0)
-				queue_reset(&issue);
-			lab_decode_issue_step(&issue);
-			status = issue.status;
-		}
-	return status;
-}
-
-static void queue_nothing(struct lab_decode_issue *issue)
-{
-	(void)issue;
-}
-
+/* Steps of all replicas are queued alternately: each has some at once. */
 enum kwhy_status lab_decode_write(struct lab_decode *decode, double *out_s, struct kwhy_error *error)
 {
 	int64_t start_ns = kwhy_clock_mono_ns();
-	enum kwhy_status status;
 
 	if (!decode->is_prefilled)
 		return kwhy_fail(
 			error, KWHY_E_INPUT, "decode: tokens are written behind prompts; read those first");
-	status = queue_steps(decode, error);
-	NEXT(status, run_all(decode, queue_nothing, NULL, error));
-	if (out_s)
-		*out_s = (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
-	decode->is_written = !status;
-	return status;
+	begin(decode, error);
+	for (uint32_t i = 0; i < decode->replica_count; i++)
+		lab_decode_issue_reset(&decode->replicas[i], decode->request.prompt - 1, true);
+	for (uint32_t step = 0; !decode->tries.status && step < decode->request.tokens; step++)
+		for (uint32_t i = 0; i < decode->replica_count; i++)
+			lab_decode_issue_step(&decode->replicas[i]);
+	await_all(decode, start_ns, out_s);
+	decode->is_written = !decode->tries.status;
+	return decode->tries.status;
 }
 
-static enum kwhy_status check_written(const struct lab_decode *decode, struct kwhy_error *error)
+/* What the writing left in a GPU's memory. */
+static enum kwhy_status read_written(struct lab_decode *decode, const struct lab_rank *rank, void *to,
+	uint64_t from, size_t bytes, struct kwhy_error *error)
 {
-	return decode->is_written ? KWHY_OK
-				  : kwhy_fail(error, KWHY_E_INPUT, "decode: no tokens have been written yet");
+	if (!decode->is_written)
+		return kwhy_fail(error, KWHY_E_INPUT, "decode: no tokens have been written yet");
+	begin(decode, error);
+	lab_rank_copy(rank, kwhy_gpu_address(to), from, bytes);
+	return decode->tries.status;
 }
 
 enum kwhy_status lab_decode_tokens(
@@ -126,12 +77,9 @@ enum kwhy_status lab_decode_tokens(
 	const struct lab_decode_replica *replica = &decode->replicas[sequence / decode->replicas[0].slots];
 	const struct lab_decode_args *a = &replica->ranks[0].args;
 	uint64_t place = (uint64_t)(sequence % replica->slots) * a->positions + request->prompt;
-	enum kwhy_status status = check_written(decode, error);
 
-	return status
-		? status
-		: lab_decode_copy(&replica->ranks[0], kwhy_gpu_address(out_tokens),
-			  a->chosen + place * sizeof(uint32_t), request->tokens * sizeof(uint32_t), error);
+	return read_written(decode, &replica->ranks[0].base, out_tokens, a->chosen + place * sizeof(uint32_t),
+		request->tokens * sizeof(uint32_t), error);
 }
 
 enum kwhy_status lab_decode_steps(struct lab_decode *decode, double *out_s, struct kwhy_error *error)
@@ -139,14 +87,12 @@ enum kwhy_status lab_decode_steps(struct lab_decode *decode, double *out_s, stru
 	const struct lab_decode_rank *rank = &decode->replicas[0].ranks[0];
 	uint32_t count = decode->request.tokens;
 	uint64_t *times = malloc(count * sizeof(*times));
-	enum kwhy_status status = check_written(decode, error);
+	enum kwhy_status status;
 
 	if (!times)
 		return kwhy_fail_memory(error, "the times of tokens");
-	NEXT(status,
-		lab_decode_copy(rank, kwhy_gpu_address(times),
-			rank->args.times + decode->request.prompt * sizeof(uint64_t), count * sizeof(*times),
-			error));
+	status = read_written(decode, &rank->base, times,
+		rank->args.times + decode->request.prompt * sizeof(uint64_t), count * sizeof(*times), error);
 	for (uint32_t i = 1; !status && i < count; i++)
 		out_s[i - 1] = (double)(times[i] - times[i - 1]) * 1e-9;
 	free(times);
@@ -167,11 +113,12 @@ enum kwhy_status lab_decode_answer_init(const struct lab_decode_shape *shape, bo
 		: kwhy_fail_memory(error, "the logits of the reference");
 
 	for (uint32_t s = 0; !status && s < 2; s++) {
+		uint32_t tokens[CHECK_PROMPT + CHECK_STEPS];
 		const struct lab_decode_sequence sequence = {
-			answer.tokens[s], CHECK_PROMPT + CHECK_STEPS, CHECK_PROMPT - 1, is_pruned};
+			tokens, CHECK_PROMPT + CHECK_STEPS, CHECK_PROMPT - 1, is_pruned};
 
 		for (uint32_t i = 0; i < CHECK_PROMPT + CHECK_STEPS; i++)
-			answer.tokens[s][i] = lab_decode_prompt_token(shape, s, i);
+			tokens[i] = lab_decode_prompt_token(shape, s, i);
 		status = lab_decode_reference(shape, &sequence, answer.logits[s], error);
 	}
 	if (status)
@@ -192,9 +139,7 @@ void lab_decode_answer_done(struct lab_decode_answer *answer)
 struct checking {
 	struct lab_decode_replica *replica;
 	const struct lab_decode_answer *answer;
-	uint32_t *tokens; /* [slots][CHECK_PROMPT] */
-	uint64_t *next;	  /* [slots] */
-	float *logits;	  /* [vocabulary, rounded up] */
+	float *logits; /* [vocabulary, rounded up] */
 	double off, all, most;
 	uint32_t compared, agreed;
 };
@@ -209,21 +154,20 @@ static uint32_t likeliest(const float *logits, uint32_t count)
 }
 
 /* A slot's logits, of all GPUs, against those of the reference after a number of steps. */
-static enum kwhy_status compare(struct checking *c, uint32_t slot, uint32_t step, struct kwhy_error *error)
+static void compare(struct checking *c, uint32_t slot, uint32_t step)
 {
 	const struct lab_decode_replica *replica = c->replica;
 	uint32_t count = c->answer->shape->vocabulary;
 	const float *expected = c->answer->logits[slot % 2] + (size_t)step * count;
-	enum kwhy_status status = KWHY_OK;
 
-	for (uint32_t i = 0; !status && i < replica->rank_count; i++) {
+	for (uint32_t i = 0; i < replica->rank_count; i++) {
 		const struct lab_decode_args *a = &replica->ranks[i].args;
 
-		status = lab_decode_copy(&replica->ranks[i], kwhy_gpu_address(c->logits + a->first_word),
+		lab_rank_copy(&replica->ranks[i].base, kwhy_gpu_address(c->logits + a->first_word),
 			a->logits + (uint64_t)slot * a->word_count * sizeof(float),
-			a->word_count * sizeof(float), error);
+			a->word_count * sizeof(float));
 	}
-	for (uint32_t i = 0; !status && i < count; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		double off = fabs((double)c->logits[i] - expected[i]);
 
 		c->off += off * off;
@@ -231,79 +175,58 @@ static enum kwhy_status compare(struct checking *c, uint32_t slot, uint32_t step
 		c->most = off > c->most || isnan(off) ? off : c->most;
 	}
 	c->compared++;
-	c->agreed += !status && likeliest(c->logits, count) == likeliest(expected, count);
-	return status;
+	c->agreed += likeliest(c->logits, count) == likeliest(expected, count);
 }
 
-static enum kwhy_status compare_all(struct checking *c, uint32_t step, struct kwhy_error *error)
+static void compare_all(struct checking *c, uint32_t step)
 {
-	enum kwhy_status status = KWHY_OK;
-
-	for (uint32_t slot = 0; !status && slot < c->replica->slots && slot < CHECKED_SLOTS; slot++)
-		status = compare(c, slot, step, error);
-	return status;
+	lab_decode_wait(c->replica);
+	for (uint32_t slot = 0; slot < c->replica->slots && slot < CHECKED_SLOTS; slot++)
+		compare(c, slot, step);
 }
 
-static enum kwhy_status check_prompts(struct checking *c, struct kwhy_error *error)
+/* Gives each slot the token that its sequence has there. */
+static void check_step(struct checking *c, uint32_t step)
 {
-	struct lab_decode_issue issue = {c->replica, error, KWHY_OK};
-	uint32_t count = c->replica->slots * CHECK_PROMPT;
-
-	for (uint32_t i = 0; i < count; i++)
-		c->tokens[i] = c->answer->tokens[i / CHECK_PROMPT % 2][i % CHECK_PROMPT];
-	issue.status = lab_decode_send(
-		c->replica, c->replica->ranks[0].args.prompt, c->tokens, count * sizeof(*c->tokens), error);
-	lab_decode_issue_prompts(&issue, CHECK_PROMPT);
-	issue.status = lab_decode_await(&issue);
-	return issue.status ? issue.status : compare_all(c, 0, error);
-}
-
-static enum kwhy_status check_step(struct checking *c, uint32_t step, struct kwhy_error *error)
-{
-	struct lab_decode_issue issue = {c->replica, error, KWHY_OK};
+	uint64_t next[LAB_DECODE_BATCH_MOST];
 	uint32_t slots = c->replica->slots;
 
 	for (uint32_t slot = 0; slot < slots; slot++)
-		c->next[slot] = lab_decode_key(0, c->answer->tokens[slot % 2][CHECK_PROMPT + step]);
-	issue.status = lab_decode_send(
-		c->replica, c->replica->ranks[0].args.best, c->next, slots * sizeof(*c->next), error);
-	lab_decode_issue_step(&issue);
-	issue.status = lab_decode_await(&issue);
-	return issue.status ? issue.status : compare_all(c, step + 1, error);
+		next[slot] = (uint32_t)~lab_decode_prompt_token(
+			c->answer->shape, slot % 2, CHECK_PROMPT + step);
+	lab_decode_send(c->replica, c->replica->ranks[0].args.best, next, slots * sizeof(*next));
+	lab_decode_issue_step(c->replica);
+	compare_all(c, step + 1);
 }
 
-static enum kwhy_status check_replica(struct checking *c, struct kwhy_error *error)
+static void check_replica(struct checking *c)
 {
-	uint32_t slots = c->replica->slots,
-		 words = c->replica->ranks[0].args.word_count * c->replica->rank_count;
-	enum kwhy_status status;
+	const struct lab_decode_prompts prompts = {c->replica->slots, CHECK_PROMPT, 0, 2};
 
-	c->tokens = malloc((size_t)slots * CHECK_PROMPT * sizeof(*c->tokens));
-	c->next = malloc(slots * sizeof(*c->next));
-	c->logits = malloc(words * sizeof(*c->logits));
-	status = c->tokens && c->next && c->logits ? check_prompts(c, error)
-						   : kwhy_fail_memory(error, "the check of decode");
-	for (uint32_t step = 0; !status && step < CHECK_STEPS; step++)
-		status = check_step(c, step, error);
-	NEXT(status, lab_decode_send_prompts(c->replica, error));
-	free(c->tokens);
-	free(c->next);
-	free(c->logits);
-	return status;
+	lab_decode_send_prompts(c->replica, &prompts);
+	lab_decode_issue_prompts(c->replica, CHECK_PROMPT);
+	compare_all(c, 0);
+	for (uint32_t step = 0; step < CHECK_STEPS; step++)
+		check_step(c, step);
+	lab_decode_send_own_prompts(c->replica);
 }
 
 enum kwhy_status lab_decode_check(struct lab_decode *decode, const struct lab_decode_answer *answer,
 	struct lab_decode_error *out, struct kwhy_error *error)
 {
-	struct checking c = {.answer = answer};
-	enum kwhy_status status = KWHY_OK;
+	const struct lab_decode_args *a = &decode->replicas[0].ranks[0].args;
+	struct checking c = {.answer = answer, .logits = calloc(a->word_count * a->ranks, sizeof(*c.logits))};
 
+	if (!c.logits)
+		return kwhy_fail_memory(error, "the check of decode");
+	begin(decode, error);
 	decode->is_prefilled = decode->is_written = false;
-	for (uint32_t i = 0; !status && i < decode->replica_count; i++) {
+	for (uint32_t i = 0; i < decode->replica_count; i++) {
 		c.replica = &decode->replicas[i];
-		status = check_replica(&c, error);
+		check_replica(&c);
 	}
-	if (!status)
+	free(c.logits);
+	if (!decode->tries.status)
 		*out = (struct lab_decode_error){sqrt(c.off / c.all), c.most, (double)c.agreed / c.compared};
-	return status;
+	return decode->tries.status;
 }

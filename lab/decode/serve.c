@@ -2,7 +2,6 @@
 /* Sequences that arrive while others are written. */
 #include "base/clock.h"
 #include "lab/decode/inside.h"
-#include "lab/next.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -19,7 +18,6 @@ struct service {
 	const struct lab_decode_arrivals *arrivals;
 	struct lab_decode_served *out;
 	struct seat seats[LAB_DECODE_BATCH_MOST];
-	uint32_t *prompt;
 	uint32_t next, busy; /* the sequence that comes next; seats that are taken */
 	double next_s;	     /* when it comes */
 	int64_t start_ns;
@@ -68,42 +66,35 @@ static struct lab_decode_args args_of_slot(
 	return a;
 }
 
-/* Queues work on one slot. at: where it begins, without a prompt. */
-static void issue_slot(struct lab_decode_issue *issue, uint32_t slot, bool has_prompt, uint32_t at)
+/* Does work on one slot alone. */
+static void with_slot(struct lab_decode_replica *replica, uint32_t slot, uint32_t each)
 {
-	struct lab_decode_replica *replica = issue->replica;
 	struct lab_decode_args all[LAB_DECODE_GPUS_MOST];
 
 	for (uint32_t i = 0; i < replica->rank_count; i++) {
 		all[i] = replica->ranks[i].args;
 		replica->ranks[i].args = args_of_slot(replica, &all[i], slot);
 	}
-	if (has_prompt)
-		lab_decode_issue_prompts(issue, replica->request->prompt);
+	if (each)
+		lab_decode_issue_prompts(replica, each);
 	else
-		lab_decode_issue_reset(issue, at, false);
+		lab_decode_issue_reset(replica, 0, false);
 	for (uint32_t i = 0; i < replica->rank_count; i++)
 		replica->ranks[i].args = all[i];
 }
 
 /* The prompt of a sequence, alone: earlier ones have been read when it is sent. */
-static void read_prompt(
-	struct service *service, struct lab_decode_issue *issue, uint32_t slot, uint32_t sequence)
+static void read_prompt(struct lab_decode_replica *replica, uint32_t slot, uint32_t sequence)
 {
-	struct lab_decode_replica *replica = service->replica;
-	const struct lab_decode_request *request = replica->request;
+	const struct lab_decode_prompts one = {1, replica->request->prompt, sequence, 1};
 
-	for (uint32_t i = 0; i < request->prompt; i++)
-		service->prompt[i] = lab_decode_prompt_token(request->shape, sequence, i);
-	NEXT(issue->status,
-		lab_decode_send(replica, replica->ranks[0].args.prompt, service->prompt,
-			request->prompt * sizeof(*service->prompt), issue->error));
-	issue_slot(issue, slot, true, 0);
-	issue->status = lab_decode_await(issue);
+	lab_decode_send_prompts(replica, &one);
+	with_slot(replica, slot, one.each);
+	lab_decode_wait(replica);
 }
 
 /* Every free seat takes a sequence that has come; without `continuous` only when all seats are free. */
-static void admit(struct service *service, struct lab_decode_issue *issue)
+static void admit(struct service *service)
 {
 	bool is_open = service->arrivals->continuous || service->busy == 0;
 
@@ -115,39 +106,36 @@ static void admit(struct service *service, struct lab_decode_issue *issue)
 		service->seats[slot] = (struct seat){
 			length_of(service, service->next), service->next, 0, service->next_s};
 		service->busy++;
-		read_prompt(service, issue, slot, service->next);
+		read_prompt(service->replica, slot, service->next);
 		service->next++;
 		expect_next(service);
 	}
 }
 
 /* A free slot must not run past its cache: it goes back to the beginning. */
-static void rest(struct service *service, struct lab_decode_issue *issue, uint32_t slot)
+static void rest(struct service *service, uint32_t slot)
 {
 	if (service->seats[slot].idle_steps++ % (service->replica->request->tokens / 2) == 0)
-		issue_slot(issue, slot, false, 0);
+		with_slot(service->replica, slot, 0);
 }
 
 /* What a sequence wrote, where it is wanted. */
-static void give_tokens(struct service *service, struct lab_decode_issue *issue, uint32_t slot)
+static void give_tokens(const struct service *service, uint32_t slot)
 {
 	const struct lab_decode_arrivals *arrivals = service->arrivals;
+	const struct lab_decode_request *request = service->replica->request;
 	const struct lab_decode_rank *rank = &service->replica->ranks[0];
-	uint32_t sequence = service->seats[slot].sequence, length = length_of(service, sequence),
-		 prompt = service->replica->request->prompt;
+	uint32_t sequence = service->seats[slot].sequence, length = length_of(service, sequence);
+	uint64_t place = (uint64_t)slot * rank->args.positions + request->prompt;
 
-	if (arrivals->lengths)
-		arrivals->lengths[sequence] = length;
-	if (arrivals->tokens && !issue->status)
-		issue->status = lab_decode_copy(rank,
-			kwhy_gpu_address(
-				arrivals->tokens + (size_t)sequence * service->replica->request->tokens),
-			rank->args.chosen +
-				((uint64_t)slot * rank->args.positions + prompt) * sizeof(uint32_t),
-			length * sizeof(uint32_t), issue->error);
+	if (!arrivals->tokens)
+		return;
+	arrivals->lengths[sequence] = length;
+	lab_rank_copy(&rank->base, kwhy_gpu_address(arrivals->tokens + (size_t)sequence * request->tokens),
+		rank->args.chosen + place * sizeof(uint32_t), length * sizeof(uint32_t));
 }
 
-static void count_step(struct service *service, struct lab_decode_issue *issue)
+static void count_step(struct service *service)
 {
 	double now = now_s(service);
 
@@ -165,7 +153,7 @@ static void count_step(struct service *service, struct lab_decode_issue *issue)
 			continue;
 		service->out->whole_s[seat->sequence] = now - seat->came_s;
 		service->busy--;
-		give_tokens(service, issue, slot);
+		give_tokens(service, slot);
 	}
 }
 
@@ -180,58 +168,51 @@ static void await_arrival(const struct service *service)
 	(void)nanosleep(&pause, NULL);
 }
 
-static void run_step(struct service *service, struct lab_decode_issue *issue)
+static void run_step(struct service *service)
 {
 	for (uint32_t slot = 0; slot < service->replica->slots; slot++)
 		if (!service->seats[slot].left)
-			rest(service, issue, slot);
-	lab_decode_issue_step(issue);
-	issue->status = lab_decode_await(issue);
-	count_step(service, issue);
+			rest(service, slot);
+	lab_decode_issue_step(service->replica);
+	lab_decode_wait(service->replica);
+	count_step(service);
 }
 
-static enum kwhy_status serve(struct service *service, struct kwhy_error *error)
+static void serve(struct service *service)
 {
-	struct lab_decode_issue issue = {service->replica, error, KWHY_OK};
+	const struct lab_tries *tries = service->replica->tries;
 
 	service->start_ns = kwhy_clock_mono_ns();
 	expect_next(service);
-	while (!issue.status && (service->busy || service->next < service->arrivals->count)) {
-		admit(service, &issue);
-		if (!service->busy)
+	while (!tries->status && (service->busy || service->next < service->arrivals->count)) {
+		admit(service);
+		if (service->busy)
+			run_step(service);
+		else
 			await_arrival(service);
-		else if (!issue.status)
-			run_step(service, &issue);
 	}
 	service->out->seconds = now_s(service);
-	return issue.status;
+	lab_decode_send_own_prompts(service->replica);
 }
 
 enum kwhy_status lab_decode_serve(struct lab_decode *decode, const struct lab_decode_arrivals *arrivals,
 	struct lab_decode_served *out, struct kwhy_error *error)
 {
 	struct service *service;
-	enum kwhy_status status;
 
 	if (decode->replica_count > 1)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"sequences that arrive are served by one decoder; leave --dp out");
-	if (!(arrivals->rate_per_s > 0) || arrivals->count < 1)
-		return kwhy_fail(error, KWHY_E_INPUT, "decode: no sequences arrive");
 	service = calloc(1, sizeof(*service));
-	if (service)
-		service->prompt = malloc(decode->request.prompt * sizeof(*service->prompt));
-	if (!service || !service->prompt) {
-		free(service);
+	if (!service)
 		return kwhy_fail_memory(error, "the seats of sequences");
-	}
 	service->replica = &decode->replicas[0];
 	service->arrivals = arrivals;
 	service->out = out;
 	out->tokens = out->steps = out->busy_slots = 0;
 	decode->is_prefilled = decode->is_written = false;
-	status = serve(service, error);
-	free(service->prompt);
+	decode->tries = (struct lab_tries){KWHY_OK, error};
+	serve(service);
 	free(service);
-	return status ? status : lab_decode_send_prompts(&decode->replicas[0], error);
+	return decode->tries.status;
 }

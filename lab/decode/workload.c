@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/workload.h"
 #include "cli/bench/workload_show.h"
-#include "lab/decode/run.h"
+#include "lab/decode/decode.h"
 #include "lab/next.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROMPT = 128, TOKENS = 128, SEQUENCES_MOST = 100000, PHASES = 4 };
+enum { PROMPT = 128, TOKENS = 128, SEQUENCES_MOST = 100000 };
 
 struct options {
 	struct lab_options shared;
@@ -33,23 +33,21 @@ struct serving {
 };
 
 struct facts {
-	const char *weights, *launching, *products, *gathers;
-	uint64_t batch, tp, dp, kernels, weight_bytes, token_bytes, cache_bytes;
-	double relative, most, agreed;
+	const char *weights, *launching;
+	uint64_t batch, tp, dp;
+	struct lab_decode_facts of;
+	struct lab_decode_error error;
 	struct serving together, continuous;
 };
 
 /* Of the benchmark. */
 struct context {
 	const struct lab_decode_shape *shape;
-	struct lab_decode_answer answer, pruned; /* shape NULL: no row wants it */
+	struct lab_decode_answer answers[2]; /* of all weights, of pruned ones; shape NULL: no row wants it */
 };
 
-struct phase {
-	const char *name;
-	enum kwhy_status (*run)(struct lab_decode *decode, double *out_s, struct kwhy_error *error);
-	bool is_arrivals, is_continuous;
-};
+/* The phases of a row, in their order; the last two only with --arrivals. */
+enum phase { WRITING, READING, TOGETHER, CONTINUOUS, PHASES };
 
 /* A row that is open. */
 struct opened {
@@ -57,13 +55,6 @@ struct opened {
 	struct lab_bench *bench;
 	struct lab_row *row;
 	struct lab_decode *decode;
-};
-
-static const struct phase phases[PHASES] = {
-	{"writing", lab_decode_write, false, false},
-	{"reading", lab_decode_prefill, false, false},
-	{"together", NULL, true, false},
-	{"continuous", NULL, true, true},
 };
 
 static const struct options *options_of(const struct lab_bench *bench)
@@ -76,12 +67,9 @@ static const struct context *context_of(const struct lab_bench *bench)
 	return bench->context;
 }
 
-static const struct phase *phase_of(const struct lab_row *row, size_t number)
+static bool is_pruned(const struct lab_row *row)
 {
-	for (size_t i = 0; i < PHASES; i++)
-		if (strcmp(row->phases[number].name, phases[i].name) == 0)
-			return &phases[i];
-	return &phases[0];
+	return ((const struct variant *)row->variant)->weights == LAB_DECODE_SPARSE;
 }
 
 /* --- What is asked for --- */
@@ -144,20 +132,15 @@ static enum kwhy_status read_options(
 
 /* --- Rows --- */
 
-static void add_phase(struct lab_row *row, const struct phase *phase, double items)
-{
-	lab_phase_add(row, phase->name, items)->once = phase->is_arrivals;
-}
-
 static void add_phases(const struct options *options, struct lab_row *row, const struct variant *variant)
 {
-	double written = (double)variant->batch * (double)options->tokens,
-	       read = (double)variant->batch * (double)options->prompt;
+	static const char *const names[PHASES] = {"writing", "reading", "together", "continuous"};
+	double tokens = (double)options->tokens, prompt = (double)options->prompt;
 
 	row->phase_count = 0;
-	for (size_t i = 0; i < PHASES; i++)
-		if (!phases[i].is_arrivals || options->arrivals > 0)
-			add_phase(row, &phases[i], phases[i].run == lab_decode_prefill ? read : written);
+	for (size_t i = 0; i < (options->arrivals > 0 ? PHASES : TOGETHER); i++)
+		lab_phase_add(row, names[i], variant->batch * (i == READING ? prompt : tokens))->once = i >=
+			TOGETHER;
 }
 
 static enum kwhy_status add_row(
@@ -277,29 +260,18 @@ static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *error)
 
 /* --- Before the rows --- */
 
-static bool has_weights(const struct lab_bench *bench, bool is_pruned)
-{
-	bool has = false;
-
-	for (size_t i = 0; i < bench->row_count; i++) {
-		const struct variant *variant = bench->rows[i].variant;
-
-		has = has || (variant->weights == LAB_DECODE_SPARSE) == is_pruned;
-	}
-	return has;
-}
-
 static enum kwhy_status begin(struct lab_bench *bench, struct kwhy_error *error)
 {
 	struct context *context = bench->context;
 	enum kwhy_status status = KWHY_OK;
 
-	if (bench->options->runs_only)
-		return KWHY_OK;
-	if (has_weights(bench, false))
-		status = lab_decode_answer_init(context->shape, false, &context->answer, error);
-	if (!status && has_weights(bench, true))
-		status = lab_decode_answer_init(context->shape, true, &context->pruned, error);
+	for (size_t i = 0; !status && !bench->options->runs_only && i < bench->row_count; i++) {
+		bool pruned = is_pruned(&bench->rows[i]);
+
+		if (!context->answers[pruned].shape)
+			status = lab_decode_answer_init(
+				context->shape, pruned, &context->answers[pruned], error);
+	}
 	return status;
 }
 
@@ -307,8 +279,8 @@ static void done(struct lab_bench *bench)
 {
 	struct context *context = bench->context;
 
-	lab_decode_answer_done(&context->answer);
-	lab_decode_answer_done(&context->pruned);
+	lab_decode_answer_done(&context->answers[false]);
+	lab_decode_answer_done(&context->answers[true]);
 }
 
 /* --- A row --- */
@@ -338,33 +310,24 @@ static enum kwhy_status open_row(
 static enum kwhy_status check(
 	struct lab_bench *bench, struct lab_row *row, void *opened, struct kwhy_error *error)
 {
-	const struct context *context = context_of(bench);
 	const struct variant *variant = row->variant;
 	const struct lab_decode_kind *kind = &lab_decode_kinds[variant->weights];
-	struct facts *facts = row->facts;
-	struct lab_decode_error found;
-	enum kwhy_status status = lab_decode_check(((struct opened *)opened)->decode,
-		variant->weights == LAB_DECODE_SPARSE ? &context->pruned : &context->answer, &found, error);
+	struct lab_decode_error *found = &((struct facts *)row->facts)->error;
+	enum kwhy_status status = lab_decode_check(
+		((struct opened *)opened)->decode, &context_of(bench)->answers[is_pruned(row)], found, error);
 
-	if (status)
+	if (status || found->relative <= kind->error_most)
 		return status;
-	facts->relative = found.relative;
-	facts->most = found.most;
-	facts->agreed = found.agreed;
-	if (found.relative <= kind->error_most)
-		return KWHY_OK;
 	return kwhy_fail(error, KWHY_E_INPUT,
 		"its logits are %.3g of their size from the reference, more than the %.3g of %s: its tokens "
 		"are wrong",
-		found.relative, kind->error_most, kind->name);
+		found->relative, kind->error_most, kind->name);
 }
 
-static enum kwhy_status start(void *context, size_t number, struct kwhy_error *error)
+static enum kwhy_status start(void *context, size_t phase, struct kwhy_error *error)
 {
-	const struct opened *opened = context;
-	const struct phase *phase = phase_of(opened->row, number);
-
-	return phase->run == lab_decode_write ? lab_decode_prefill(opened->decode, NULL, error) : KWHY_OK;
+	return phase == WRITING ? lab_decode_prefill(((struct opened *)context)->decode, NULL, error)
+				: KWHY_OK;
 }
 
 /* Sequences come for as long as a phase's window; each slot is taken twice at least. */
@@ -407,15 +370,16 @@ static enum kwhy_status serve(
 	return status;
 }
 
-static enum kwhy_status run(void *context, size_t number, struct lab_run *run, struct kwhy_error *error)
+static enum kwhy_status run(void *context, size_t phase, struct lab_run *run, struct kwhy_error *error)
 {
 	const struct opened *opened = context;
-	const struct phase *phase = phase_of(opened->row, number);
 	enum kwhy_status status;
 
-	if (phase->is_arrivals)
-		return serve(opened, phase->is_continuous, run, error);
-	status = phase->run(opened->decode, &run->run_s, error);
+	if (phase >= TOGETHER)
+		return serve(opened, phase == CONTINUOUS, run, error);
+	if (phase == READING)
+		return lab_decode_prefill(opened->decode, &run->run_s, error);
+	status = lab_decode_write(opened->decode, &run->run_s, error);
 	if (!status && run->step_s)
 		status = lab_decode_steps(opened->decode, run->step_s, error);
 	return status;
@@ -426,21 +390,15 @@ static enum kwhy_status finish(
 {
 	const struct variant *variant = row->variant;
 	struct facts *facts = row->facts;
-	struct lab_decode_facts found;
 
-	lab_decode_facts(((struct opened *)opened)->decode, &found);
 	facts->weights = lab_decode_kinds[variant->weights].name;
 	facts->launching = lab_decode_launching_names[variant->launching];
-	facts->products = kwhy_arena_copy(&bench->arena, found.products);
-	facts->gathers = found.gathers;
 	facts->batch = variant->batch;
 	facts->tp = variant->tp;
 	facts->dp = variant->dp;
-	facts->kernels = found.kernels;
-	facts->weight_bytes = found.weight_bytes;
-	facts->token_bytes = found.token_bytes;
-	facts->cache_bytes = found.cache_bytes;
-	return facts->products ? KWHY_OK : kwhy_fail_memory(error, "who made the products");
+	lab_decode_facts(((struct opened *)opened)->decode, &facts->of);
+	facts->of.products = kwhy_arena_copy(&bench->arena, facts->of.products);
+	return facts->of.products ? KWHY_OK : kwhy_fail_memory(error, "who made the products");
 }
 
 static void close_row(void *context)
@@ -488,18 +446,18 @@ static const struct lab_column decoder_columns[] = {
 	LAB_FACT(NULL, "launch", TEXT, launching),
 	LAB_FACT(NULL, "tp", COUNT, tp),
 	LAB_FACT(NULL, "dp", COUNT, dp),
-	LAB_FACT("products", "products", TEXT, products),
-	LAB_FACT("gathers", "gathers", TEXT, gathers),
-	LAB_FACT("kernels", "kernels_a_token", COUNT, kernels),
-	LAB_FACT("weights", "weight_bytes", BYTES, weight_bytes),
-	LAB_FACT(NULL, "kv_bytes_a_token", BYTES, token_bytes),
-	LAB_FACT("KV cache", "kv_bytes", BYTES, cache_bytes),
+	LAB_FACT("products", "products", TEXT, of.products),
+	LAB_FACT("gathers", "gathers", TEXT, of.gathers),
+	LAB_FACT("kernels", "kernels_a_token", COUNT, of.kernels),
+	LAB_FACT("weights", "weight_bytes", BYTES, of.weight_bytes),
+	LAB_FACT(NULL, "kv_bytes_a_token", BYTES, of.token_bytes),
+	LAB_FACT("KV cache", "kv_bytes", BYTES, of.cache_bytes),
 };
 
 static const struct lab_column error_columns[] = {
-	LAB_FACT("logits off by", "relative", ERROR, relative),
-	LAB_FACT("at most", "most", ERROR, most),
-	LAB_FACT("same token", "agreed_ratio", RATIO, agreed),
+	LAB_FACT("logits off by", "relative", ERROR, error.relative),
+	LAB_FACT("at most", "most", ERROR, error.most),
+	LAB_FACT("same token", "agreed_ratio", RATIO, error.agreed),
 };
 
 #define SERVING(way)                                                                 \

@@ -180,31 +180,23 @@ static void a_parallel_training_takes_whole_shares(void **state)
 	assert_non_null(strstr(error.text, "no multiple of 8 samples for each of 2 GPUs"));
 }
 
-/* On the fakes alone: own kernels and NCCL give the same sums of two. */
-static void nccl_adds_up_gradients_too(void **state)
-{
-	struct lab_train_request request = request_of("parallel", &shape);
-	struct lab_train_errors own, other;
-	struct lab_train_state expected;
-
-	(void)state;
-	if (backend == KWHY_GPU_HOST)
-		kwhy_skip("for CUDA alone");
-	expected = reference_of(&shape);
-	assert_int_equal(lab_train_check(&request, &expected, &own, &error), KWHY_OK);
-	request.by_nccl = true;
-	if (lab_train_check(&request, &expected, &other, &error))
-		fail_msg("%s", error.text);
-	assert_memory_equal(&own, &other, sizeof(own));
-	lab_train_state_done(&expected);
-}
-
 static struct lab_train_facts facts_of(const struct lab_train *train)
 {
 	struct lab_train_facts facts;
 
 	lab_train_facts(train, &facts);
 	return facts;
+}
+
+static void a_training_says_who_adds_up_gradients(void **state)
+{
+	struct lab_train *parallel = opened("parallel", &shape), *alone = opened("fused", &shape);
+
+	(void)state;
+	assert_string_equal(facts_of(parallel).adds, backend == KWHY_GPU_HOST ? "own" : "nccl");
+	assert_null(facts_of(alone).adds);
+	lab_train_close(parallel);
+	lab_train_close(alone);
 }
 
 /* Sixteen layers keep fifteen planes of 32 x 64 bf16; in segments of four, three and three. */
@@ -257,7 +249,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(changes_of_order_change_no_bit),
 		cmocka_unit_test(parts_and_gpus_share_a_batch),
 		cmocka_unit_test(a_parallel_training_takes_whole_shares),
-		cmocka_unit_test(nccl_adds_up_gradients_too),
+		cmocka_unit_test(a_training_says_who_adds_up_gradients),
 		cmocka_unit_test(checkpointing_keeps_fewer_activations),
 	};
 

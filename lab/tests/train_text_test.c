@@ -2,13 +2,7 @@
 /* The kernels' text gives in a grid of many threads what it gives in one, which is how the host runs it. */
 #include "fakes/cuda_text.h"
 
-static float __uint_as_float(unsigned bits)
-{
-	float value;
-
-	memcpy(&value, &bits, sizeof(value));
-	return value;
-}
+#include "lab/tests/shuffle.h"
 
 #include "lab/kernels/train.cu"
 
@@ -22,7 +16,7 @@ enum { WIDTH = 64, LAYERS = 3, BATCH = 24, PARTS = 2, STEPS = 4, PARTS_OF_MEMORY
 struct world {
 	void *memory[2][PARTS_OF_MEMORY];
 	size_t counts[PARTS_OF_MEMORY];
-	u32 halves[PARTS_OF_MEMORY];
+	u32 types[PARTS_OF_MEMORY];
 	struct lab_train_args a[2];
 };
 
@@ -33,24 +27,24 @@ static float some_number(size_t i)
 
 /* Parts in the order of the arguments, the clock without what is unused; numbers that are neither large nor
  * all alike. */
-static void world_init(struct world *world, u32 half)
+static void world_init(struct world *world, u32 type)
 {
 	const size_t plane = BATCH / PARTS * WIDTH, matrices = LAYERS * WIDTH * WIDTH,
 		     weights = matrices + LAYERS * WIDTH;
 	const size_t counts[] = {weights, weights, weights, weights, matrices, 2 * BATCH * (WIDTH + 1),
 		BATCH * WIDTH, BATCH, 2 * plane, 2 * plane, plane, BATCH, STEPS,
 		sizeof(struct lab_train_clock) / sizeof(float) - 1};
-	const u32 halves[] = {0, 0, 0, 0, half, 0, half, 0, half, half, 0, 0, 0, 0};
+	const u32 types[] = {0, 0, 0, 0, type, 0, type, 0, type, type, 0, 0, 0, 0};
 
 	memcpy(world->counts, counts, sizeof(counts));
-	memcpy(world->halves, halves, sizeof(halves));
+	memcpy(world->types, types, sizeof(types));
 	for (size_t w = 0; w < 2; w++) {
 		struct lab_train_args *a = &world->a[w];
 
 		for (size_t p = 0; p < PARTS_OF_MEMORY; p++) {
 			world->memory[w][p] = calloc(counts[p] + 1, sizeof(float));
 			for (size_t i = 0; i < counts[p]; i++)
-				put(world->memory[w][p], halves[p], i, some_number(i + 1000 * p));
+				put(types[p], world->memory[w][p], i, some_number(i + 1000 * p));
 		}
 		memcpy(a, world->memory[w], sizeof(world->memory[w]));
 		a->width = WIDTH;
@@ -58,7 +52,7 @@ static void world_init(struct world *world, u32 half)
 		a->batch = BATCH;
 		a->parts = PARTS;
 		a->whole_batch = 2 * BATCH;
-		a->half = half;
+		a->type = type;
 		for (u32 i = 0; i < 2 * BATCH; i++)
 			((u32 *)(void *)a->staged)[i < BATCH ? BATCH * WIDTH + i : 2 * BATCH * WIDTH + i] =
 				i % WIDTH;
@@ -76,12 +70,12 @@ static void world_done(struct world *world)
 static void assert_same(struct world *world, const char *kernel)
 {
 	for (size_t p = 0; p < PARTS_OF_MEMORY; p++) {
-		u32 half = world->halves[p];
-		double within = half ? 0x1p-8 : 2e-6;
+		u32 type = world->types[p];
+		double within = type == LAB_BF16 ? 0x1p-8 : 2e-6;
 
 		for (size_t i = 0; i < world->counts[p]; i++) {
-			double is = (double)get(world->memory[0][p], half, i),
-			       ought = (double)get(world->memory[1][p], half, i);
+			double is = (double)get(type, world->memory[0][p], i),
+			       ought = (double)get(type, world->memory[1][p], i);
 
 			if (!(fabs(is - ought) <= within * (fabs(ought) + 1e-3)))
 				fail_msg("%s: part %zu at %zu is %g, not %g", kernel, p, i, is, ought);
@@ -121,13 +115,13 @@ static void run_both(struct world *world, const char *name, kernel *run, struct 
 
 #define RUN(name, blocks, ...) run_both(&world, #name, name, (struct lab_train_call){__VA_ARGS__}, blocks)
 
-static void check_kernels(u32 half)
+static void check_kernels(u32 type)
 {
 	struct world world;
 
 	if (!CUDA_TEXT_RUNS)
 		kwhy_skip("the text does not run in this build");
-	world_init(&world, half);
+	world_init(&world, type);
 	RUN(lab_train_begin, BLOCKS, 0);
 	for (u32 step = 0; step < 2; step++) {
 		RUN(lab_train_take, BLOCKS, 0);
@@ -138,9 +132,9 @@ static void check_kernels(u32 half)
 		RUN(lab_train_bias_gradient, WIDTH / LAB_TRAIN_COLUMNS, .layer = 1, .errors = 1, .mode = 1);
 		RUN(lab_train_mask, BLOCKS, .slot = 1, .errors = 1);
 		RUN(lab_train_mask, BLOCKS, .slot = 0, .errors = 0);
-		for (u32 mode = 1; mode <= (half ? ROUND : MOVE) && step; mode *= 2)
+		for (u32 mode = 1; mode <= (type == LAB_BF16 ? ROUND : MOVE) && step; mode *= 2)
 			RUN(lab_train_adamw, BLOCKS, .mode = mode);
-		RUN(lab_train_adamw, BLOCKS, .mode = half ? 31 : 15);
+		RUN(lab_train_adamw, BLOCKS, .mode = type == LAB_BF16 ? 31 : 15);
 		RUN(lab_train_advance, 1, 0);
 	}
 	assert_int_equal(world.a[0].clock->step, 2);
@@ -150,8 +144,8 @@ static void check_kernels(u32 half)
 static void kernels_are_those_of_the_host(void **state)
 {
 	(void)state;
-	check_kernels(0);
-	check_kernels(1);
+	check_kernels(LAB_FP32);
+	check_kernels(LAB_BF16);
 }
 
 int main(void)

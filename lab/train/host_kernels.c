@@ -4,7 +4,7 @@
 
 /* The host runs the kernels' own text. */
 #include "lab/one_thread.h"
-#define __uint_as_float lab_float_of
+
 #include "lab/kernels/train.cu"
 
 #define FORM(upper, lower)                                                          \

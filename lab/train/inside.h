@@ -2,8 +2,7 @@
 #ifndef LAB_TRAIN_INSIDE_H
 #define LAB_TRAIN_INSIDE_H
 
-#include "gpu/collectives.h"
-#include "lab/blaslt.h"
+#include "lab/rank.h"
 #include "lab/train/train.h"
 
 #define AT(type) uint64_t
@@ -19,17 +18,13 @@ enum product { FORWARD, FORWARD_LAST, BACKWARD, UPDATE, UPDATE_MORE, PRODUCT_COU
 
 /* What one GPU has of a training. */
 struct lab_train_rank {
+	struct lab_rank base;
 	struct lab_train *train;
-	struct kwhy_gpu *gpu;
-	struct kwhy_gpu_module *module;
-	const struct kwhy_gpu_kernel *kernels[LAB_TRAIN_KERNEL_COUNT];
-	struct lab_blaslt *blaslt;
 	const struct lab_blaslt_plan *plans[PRODUCT_COUNT];
-	struct kwhy_gpu_stream *stream, *copies;
+	struct kwhy_gpu_stream *copies;
 	struct kwhy_gpu_event *arrived[2], *before; /* batches; what was queued before one */
 	struct kwhy_gpu_host samples;		    /* [samples / batch] blocks as `staged` has them */
-	uint64_t memory;			    /* all of the device's */
-	size_t bytes, staged_bytes;		    /* of a batch of this GPU */
+	size_t bytes, staged_bytes;		    /* of the device's memory; of a batch of this GPU */
 	struct lab_train_args args;
 };
 
@@ -44,13 +39,8 @@ struct lab_train {
 	struct kwhy_gpu_graph *graph;	/* of a step; NULL: none */
 	/* Of a run, or of opening: */
 	uint32_t step;
-	enum kwhy_status status; /* the first failure, whose words are in `error` */
-	struct kwhy_error *error;
+	struct lab_tries tries;
 };
-
-/* Makes a call of a training unless one before it has failed. */
-#define TRY(train, function, ...) \
-	((train)->status = (train)->status ? (train)->status : function(__VA_ARGS__, (train)->error))
 
 /* Queues a step behind its batch. */
 void lab_train_queue_step(struct lab_train *train);

@@ -6,26 +6,12 @@
 
 #include <stdlib.h>
 
-static void find_kernels(struct lab_train_rank *rank)
-{
-#define NAME(upper, lower) "lab_train_" #lower,
-	static const char *const names[] = {LAB_TRAIN_KERNELS(NAME)};
-	static const char *const options[] = {"-fmad=false", NULL};
-	static const struct kwhy_gpu_source source = {
-		"train.cu", kwhy_kernels_train, options, lab_train_host_kernels};
-	struct lab_train *train = rank->train;
-	struct kwhy_gpu *gpu = rank->gpu;
-
-	TRY(train, gpu->ops->module_new, gpu, &source, &rank->module);
-	for (size_t k = 0; k < LAB_TRAIN_KERNEL_COUNT; k++)
-		TRY(train, gpu->ops->kernel_find, gpu, rank->module, names[k], &rank->kernels[k]);
-}
-
 /* --- Memory --- */
 
 static uint64_t plane_bytes(const struct lab_train_args *args)
 {
-	return (uint64_t)args->batch / args->parts * args->width * (args->half ? 2 : 4);
+	return (uint64_t)args->batch / args->parts * args->width *
+		lab_number_bytes((enum lab_number)args->type);
 }
 
 /* Gives the bytes in all. */
@@ -37,7 +23,7 @@ static size_t lay_out(struct lab_train_rank *rank, uint64_t start)
 		       matrices = (uint64_t)shape->layers * shape->width * shape->width,
 		       plane = plane_bytes(a);
 	const struct lab_part parts[] = {{&a->weights, weights}, {&a->first, weights}, {&a->second, weights},
-		{&a->gradients, weights}, {&a->factors, a->half ? 2 * matrices : 0},
+		{&a->gradients, weights}, {&a->factors, a->type == LAB_BF16 ? 2 * matrices : 0},
 		{&a->staged, 2 * rank->staged_bytes}, {&a->inputs, a->parts * plane},
 		{&a->labels, a->batch * sizeof(uint32_t)}, {&a->hidden, rank->train->slots * plane},
 		{&a->errors, 2 * plane},
@@ -46,7 +32,7 @@ static size_t lay_out(struct lab_train_rank *rank, uint64_t start)
 		{&a->clock, sizeof(struct lab_train_clock)}};
 	size_t bytes = lab_parts_place(parts, sizeof(parts) / sizeof(parts[0]), start);
 
-	if (!a->half)
+	if (a->type != LAB_BF16)
 		a->factors = a->weights;
 	return bytes;
 }
@@ -56,19 +42,17 @@ static void make_memory(struct lab_train_rank *rank)
 {
 	struct lab_train *train = rank->train;
 	const struct lab_train_shape *shape = &train->shape;
-	struct kwhy_gpu *gpu = rank->gpu;
 
 	rank->args = (struct lab_train_args){.width = shape->width,
 		.layers = shape->layers,
 		.batch = shape->batch / train->rank_count,
 		.parts = shape->parts,
 		.whole_batch = shape->batch,
-		.half = train->variant->type == LAB_BF16};
+		.type = train->variant->type};
 	rank->staged_bytes = (size_t)rank->args.batch * (shape->width + 1u) * sizeof(float);
 	rank->bytes = lay_out(rank, 0);
-	TRY(train, gpu->ops->memory_new, gpu, rank->bytes, &rank->memory);
-	lay_out(rank, rank->memory);
-	TRY(train, gpu->ops->fill, gpu, rank->stream, rank->memory, 0xA5, rank->bytes);
+	lab_rank_fill(&rank->base, rank->bytes, 0xA5);
+	lay_out(rank, rank->base.memory);
 }
 
 static void make_block(const struct lab_train_args *args, uint32_t first_sample, float *block)
@@ -85,14 +69,14 @@ static void make_block(const struct lab_train_args *args, uint32_t first_sample,
 static void make_samples(struct lab_train_rank *rank, uint32_t r)
 {
 	struct lab_train *train = rank->train;
-	struct kwhy_gpu *gpu = rank->gpu;
+	struct kwhy_gpu *gpu = rank->base.gpu;
 	uint32_t batches = train->shape.samples / train->shape.batch;
 	enum kwhy_gpu_host_kind kind = train->variant->batches == LAB_TRAIN_PAGEABLE ? KWHY_GPU_HOST_PAGEABLE
 										     : KWHY_GPU_HOST_PINNED;
 
-	TRY(train, gpu->ops->host_new, gpu, kind, batches * rank->staged_bytes, gpu->facts.numa_node,
+	TRY(&train->tries, gpu->ops->host_new, gpu, kind, batches * rank->staged_bytes, gpu->facts.numa_node,
 		&rank->samples);
-	for (uint32_t b = 0; !train->status && b < batches; b++)
+	for (uint32_t b = 0; !train->tries.status && b < batches; b++)
 		make_block(&rank->args, b * train->shape.batch + r * rank->args.batch,
 			(float *)((char *)rank->samples.memory + b * rank->staged_bytes));
 }
@@ -117,53 +101,50 @@ static void plan_products(struct lab_train_rank *rank)
 
 	for (size_t p = 0; p < PRODUCT_COUNT; p++)
 		if (made[p])
-			TRY(train, lab_blaslt_plan, rank->blaslt, &products[p], &trials[p], &rank->plans[p]);
+			TRY(&train->tries, lab_blaslt_plan, rank->base.blaslt, &products[p], &trials[p],
+				&rank->plans[p]);
 }
 
 /* --- Opening --- */
 
 static void open_rank(struct lab_train *train, struct kwhy_gpu *gpu)
 {
+	static const char *const options[] = {"-fmad=false", NULL};
+	static const struct kwhy_gpu_source source = {
+		"train.cu", kwhy_kernels_train, options, lab_train_host_kernels};
 	uint32_t r = train->opened++;
 	struct lab_train_rank *rank = &train->ranks[r];
+	struct lab_tries *tries = &train->tries;
 
 	rank->train = train;
-	rank->gpu = gpu;
-	TRY(train, gpu->ops->enter, gpu);
-	TRY(train, gpu->ops->stream_new, gpu, &rank->stream);
-	TRY(train, gpu->ops->stream_new, gpu, &rank->copies);
-	TRY(train, gpu->ops->event_new, gpu, false, &rank->before);
-	TRY(train, gpu->ops->event_new, gpu, false, &rank->arrived[0]);
-	TRY(train, gpu->ops->event_new, gpu, false, &rank->arrived[1]);
-	TRY(train, lab_blaslt_open, gpu, rank->stream, &rank->blaslt);
-	find_kernels(rank);
+	lab_rank_open(&rank->base, tries, gpu, &source);
+	TRY(tries, gpu->ops->stream_new, gpu, &rank->copies);
+	TRY(tries, gpu->ops->event_new, gpu, false, &rank->before);
+	TRY(tries, gpu->ops->event_new, gpu, false, &rank->arrived[0]);
+	TRY(tries, gpu->ops->event_new, gpu, false, &rank->arrived[1]);
 	make_memory(rank);
 	make_samples(rank, r);
 	plan_products(rank);
-	TRY(train, gpu->ops->synchronize, gpu, rank->stream);
+	lab_rank_wait(&rank->base);
 }
 
-static void open_group(struct lab_train *train, bool by_nccl)
+static void open_group(struct lab_train *train)
 {
 	struct kwhy_collectives_member members[LAB_TRAIN_RANKS_MOST];
 
-	if (train->rank_count == 1)
-		return;
 	for (uint32_t r = 0; r < train->rank_count; r++)
-		members[r] = (struct kwhy_collectives_member){train->ranks[r].gpu, train->ranks[r].stream};
-	if (by_nccl)
-		TRY(train, kwhy_collectives_nccl_new, members, train->rank_count, &train->group);
-	else
-		TRY(train, kwhy_collectives_own_new, members, train->rank_count, &train->group);
+		members[r] = (struct kwhy_collectives_member){
+			train->ranks[r].base.gpu, train->ranks[r].base.stream};
+	TRY(&train->tries, lab_group_open, members, train->rank_count, &train->group);
 }
 
 static enum kwhy_status queue_step(void *context, struct kwhy_error *error)
 {
 	struct lab_train *train = context;
 
-	train->error = error;
+	train->tries.error = error;
 	lab_train_queue_step(train);
-	return train->status;
+	return train->tries.status;
 }
 
 static void plan(struct lab_train *train, const struct lab_train_request *request)
@@ -201,15 +182,15 @@ enum kwhy_status lab_train_open(
 	train = calloc(1, sizeof(*train));
 	if (!train)
 		return kwhy_fail_memory(error, "a training");
-	train->error = error;
+	train->tries.error = error;
 	plan(train, request);
-	for (uint32_t r = 0; !train->status && r < train->rank_count; r++)
+	for (uint32_t r = 0; !train->tries.status && r < train->rank_count; r++)
 		open_rank(train, request->gpus[r]);
-	open_group(train, request->by_nccl);
+	open_group(train);
 	if (train->variant->graph)
-		TRY(train, kwhy_gpu_capture, train->ranks[0].gpu, train->ranks[0].stream, queue_step, train,
-			&train->graph);
-	status = train->status;
+		TRY(&train->tries, kwhy_gpu_capture, train->ranks[0].base.gpu, train->ranks[0].base.stream,
+			queue_step, train, &train->graph);
+	status = train->tries.status;
 	if (status)
 		lab_train_close(train);
 	else
@@ -217,36 +198,28 @@ enum kwhy_status lab_train_open(
 	return status;
 }
 
-/* What is still queued, after a failure, must not find its memory gone. */
-static void await_rank(const struct lab_train_rank *rank)
+static void settle_rank(const struct lab_train_rank *rank)
 {
 	struct kwhy_error ignored;
 
-	(void)rank->gpu->ops->enter(rank->gpu, &ignored);
-	if (rank->copies) {
-		(void)rank->gpu->ops->synchronize(rank->gpu, rank->copies, &ignored);
-		(void)rank->gpu->ops->synchronize(rank->gpu, rank->stream, &ignored);
-	}
+	lab_rank_settle(&rank->base);
+	if (rank->copies)
+		(void)rank->base.gpu->ops->synchronize(rank->base.gpu, rank->copies, &ignored);
 }
 
 static void close_rank(struct lab_train_rank *rank)
 {
-	struct kwhy_gpu *gpu = rank->gpu;
+	struct kwhy_gpu *gpu = rank->base.gpu;
 	struct kwhy_error ignored;
 
 	(void)gpu->ops->enter(gpu, &ignored);
-	lab_blaslt_close(rank->blaslt);
 	gpu->ops->event_free(gpu, rank->before);
 	gpu->ops->event_free(gpu, rank->arrived[0]);
 	gpu->ops->event_free(gpu, rank->arrived[1]);
 	if (rank->samples.memory)
 		gpu->ops->host_free(gpu, &rank->samples);
-	gpu->ops->memory_free(gpu, rank->memory);
-	if (rank->copies)
-		gpu->ops->stream_free(gpu, rank->copies);
-	if (rank->stream)
-		gpu->ops->stream_free(gpu, rank->stream);
-	gpu->ops->module_free(gpu, rank->module);
+	gpu->ops->stream_free(gpu, rank->copies);
+	lab_rank_close(&rank->base);
 }
 
 void lab_train_close(struct lab_train *train)
@@ -254,11 +227,11 @@ void lab_train_close(struct lab_train *train)
 	if (!train)
 		return;
 	for (uint32_t r = 0; r < train->opened; r++)
-		await_rank(&train->ranks[r]);
+		settle_rank(&train->ranks[r]);
 	if (train->group)
 		train->group->ops->free(train->group);
 	if (train->graph)
-		train->ranks[0].gpu->ops->graph_free(train->ranks[0].gpu, train->graph);
+		train->ranks[0].base.gpu->ops->graph_free(train->ranks[0].base.gpu, train->graph);
 	for (uint32_t r = 0; r < train->opened; r++)
 		close_rank(&train->ranks[r]);
 	free(train);
@@ -268,6 +241,7 @@ void lab_train_facts(const struct lab_train *train, struct lab_train_facts *out)
 {
 	const struct lab_train_rank *rank = &train->ranks[0];
 
-	*out = (struct lab_train_facts){
-		lab_blaslt_name(rank->blaslt), rank->bytes, train->slots * plane_bytes(&rank->args)};
+	*out = (struct lab_train_facts){lab_blaslt_name(rank->base.blaslt),
+		train->group ? train->group->ops->name : NULL, rank->bytes,
+		train->slots * plane_bytes(&rank->args)};
 }

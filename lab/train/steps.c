@@ -16,9 +16,14 @@ static uint32_t slot_of(const struct lab_train *train, uint32_t layer)
 	return inner ? kept + inner - 1 : layer / train->segment - 1;
 }
 
+static uint32_t factor_bytes(const struct lab_train_args *a)
+{
+	return lab_number_bytes((enum lab_number)a->type);
+}
+
 static uint64_t planes_at(const struct lab_train_args *a, uint64_t start, uint32_t planes)
 {
-	return start + (uint64_t)planes * (a->batch / a->parts) * a->width * (a->half ? 2 : 4);
+	return start + (uint64_t)planes * (a->batch / a->parts) * a->width * factor_bytes(a);
 }
 
 static uint64_t inputs_at(const struct lab_train_args *a, uint32_t slot, uint32_t part)
@@ -35,14 +40,9 @@ static uint64_t matrix_at(const struct lab_train_args *a, uint64_t start, uint32
 
 static void launch(struct lab_train_rank *rank, enum lab_train_kernel kernel, struct lab_train_call call)
 {
-	void *arguments[] = {&rank->args, &call};
-	const struct kwhy_gpu_launch launched = {.kernel = rank->kernels[kernel],
-		.blocks = BLOCKS,
-		.threads_per_block = LAB_TRAIN_THREADS,
-		.arguments = arguments,
-		.stream = rank->stream};
+	const struct lab_rank_launch launch = {kernel, BLOCKS, LAB_TRAIN_THREADS, &rank->args, &call};
 
-	TRY(rank->train, rank->gpu->ops->launch, rank->gpu, &launched);
+	lab_rank_launch(&rank->base, &launch);
 }
 
 #define LAUNCH(rank, kernel, ...) launch(rank, kernel, (struct lab_train_call){__VA_ARGS__})
@@ -52,16 +52,14 @@ static void multiply(
 {
 	const struct lab_operands at = {left, right, out};
 
-	TRY(rank->train, lab_blaslt_multiply, rank->blaslt, rank->plans[product], &at);
+	TRY(rank->base.tries, lab_blaslt_multiply, rank->base.blaslt, rank->plans[product], &at);
 }
 
 /* On every GPU, in its turn of this thread. */
 static void on_each(struct lab_train *train, void (*work)(struct lab_train_rank *rank))
 {
 	for (uint32_t r = 0; r < train->rank_count; r++) {
-		struct kwhy_gpu *gpu = train->ranks[r].gpu;
-
-		TRY(train, gpu->ops->enter, gpu);
+		lab_rank_enter(&train->ranks[r].base);
 		work(&train->ranks[r]);
 	}
 }
@@ -76,7 +74,7 @@ static void forward(struct lab_train_rank *rank, uint32_t layer, uint32_t part)
 	uint32_t out = is_last ? 0 : slot_of(train, layer + 1);
 
 	multiply(rank, is_last ? FORWARD_LAST : FORWARD, inputs_at(a, slot_of(train, layer), part),
-		matrix_at(a, a->factors, layer, a->half ? 2 : 4),
+		matrix_at(a, a->factors, layer, factor_bytes(a)),
 		is_last ? a->logits : inputs_at(a, out, part));
 	LAUNCH(rank, LAB_TRAIN_BIAS, .layer = layer, .slot = out);
 }
@@ -105,7 +103,7 @@ static void backward(struct lab_train_rank *rank, uint32_t layer, uint32_t part)
 	LAUNCH(rank, LAB_TRAIN_BIAS_GRADIENT, .layer = layer, .errors = errors, .mode = part > 0);
 	if (!layer)
 		return;
-	multiply(rank, BACKWARD, errors_at, matrix_at(a, a->factors, layer, a->half ? 2 : 4),
+	multiply(rank, BACKWARD, errors_at, matrix_at(a, a->factors, layer, factor_bytes(a)),
 		planes_at(a, a->errors, 1 - errors));
 	LAUNCH(rank, LAB_TRAIN_MASK, .slot = slot, .errors = 1 - errors);
 }
@@ -128,14 +126,14 @@ static void sum_gradients(struct lab_train *train)
 
 	for (uint32_t r = 0; r < train->rank_count; r++)
 		places[r] = train->ranks[r].args.gradients;
-	TRY(train, train->group->ops->sum_floats, train->group, places,
+	TRY(&train->tries, train->group->ops->sum_floats, train->group, places,
 		(uint32_t)lab_train_weight_count(&train->shape));
 }
 
 /* All at once, or a kernel for each mode. */
 static void queue_adamw(struct lab_train_rank *rank)
 {
-	uint32_t all = (ROUND - 1) | (rank->args.half ? ROUND : 0);
+	uint32_t all = (ROUND - 1) | (rank->args.type == LAB_BF16 ? ROUND : 0);
 
 	if (rank->train->variant->fused)
 		LAUNCH(rank, LAB_TRAIN_ADAMW, .mode = all);
@@ -154,11 +152,6 @@ void lab_train_queue_step(struct lab_train *train)
 
 /* --- Batches --- */
 
-static void wait(struct lab_train_rank *rank)
-{
-	TRY(rank->train, rank->gpu->ops->synchronize, rank->gpu, rank->stream);
-}
-
 static void send(struct lab_train_rank *rank, struct kwhy_gpu_stream *stream, uint32_t step)
 {
 	struct lab_train *train = rank->train;
@@ -166,37 +159,38 @@ static void send(struct lab_train_rank *rank, struct kwhy_gpu_stream *stream, ui
 	const struct kwhy_gpu_copy copy = {rank->args.staged + step % 2 * rank->staged_bytes,
 		kwhy_gpu_address(rank->samples.memory) + batch * rank->staged_bytes, rank->staged_bytes};
 
-	TRY(train, rank->gpu->ops->copy, rank->gpu, stream, &copy);
+	TRY(&train->tries, rank->base.gpu->ops->copy, rank->base.gpu, stream, &copy);
 }
 
 /* By a stream of its own. A step's batch takes the place of that of two steps before. */
 static void send_early(struct lab_train_rank *rank, uint32_t step)
 {
-	const struct kwhy_gpu_ops *ops = rank->gpu->ops;
-	struct lab_train *train = rank->train;
+	struct lab_tries *tries = rank->base.tries;
+	struct kwhy_gpu *gpu = rank->base.gpu;
 
-	if (step == train->shape.steps)
+	if (step == rank->train->shape.steps)
 		return;
-	TRY(train, ops->event_record, rank->gpu, rank->before, rank->stream);
-	TRY(train, ops->stream_wait, rank->gpu, rank->copies, rank->before);
+	TRY(tries, gpu->ops->event_record, gpu, rank->before, rank->base.stream);
+	TRY(tries, gpu->ops->stream_wait, gpu, rank->copies, rank->before);
 	send(rank, rank->copies, step);
-	TRY(train, ops->event_record, rank->gpu, rank->arrived[step % 2], rank->copies);
+	TRY(tries, gpu->ops->event_record, gpu, rank->arrived[step % 2], rank->copies);
 }
 
 static void bring_batch(struct lab_train_rank *rank)
 {
-	struct lab_train *train = rank->train;
+	const struct lab_train *train = rank->train;
+	struct kwhy_gpu *gpu = rank->base.gpu;
 	uint32_t step = train->step;
 
 	if (train->variant->batches != LAB_TRAIN_PREFETCHED) {
-		send(rank, rank->stream, step);
+		send(rank, rank->base.stream, step);
 		if (train->variant->batches == LAB_TRAIN_PAGEABLE)
-			wait(rank);
+			lab_rank_wait(&rank->base);
 		return;
 	}
 	if (step == 0)
 		send_early(rank, 0);
-	TRY(train, rank->gpu->ops->stream_wait, rank->gpu, rank->stream, rank->arrived[step % 2]);
+	TRY(rank->base.tries, gpu->ops->stream_wait, gpu, rank->base.stream, rank->arrived[step % 2]);
 	send_early(rank, step + 1);
 }
 
@@ -209,12 +203,12 @@ static void begin(struct lab_train_rank *rank)
 
 static void run_step(struct lab_train *train)
 {
-	struct kwhy_gpu *gpu = train->ranks[0].gpu;
+	const struct lab_rank *rank = &train->ranks[0].base;
 
 	on_each(train, bring_batch);
-	if (train->graph) {
-		TRY(train, gpu->ops->graph_launch, gpu, train->ranks[0].stream, train->graph);
-	} else
+	if (train->graph)
+		TRY(&train->tries, rank->gpu->ops->graph_launch, rank->gpu, rank->stream, train->graph);
+	else
 		lab_train_queue_step(train);
 }
 
@@ -226,14 +220,14 @@ static void read_losses(struct lab_train *train, float *losses, uint32_t first, 
 	for (uint32_t i = 0; i < count; i++)
 		losses[first + i] = 0;
 	for (uint32_t r = 0; r < train->rank_count; r++) {
-		struct lab_train_rank *rank = &train->ranks[r];
+		const struct lab_rank *rank = &train->ranks[r].base;
 		const struct kwhy_gpu_copy copy = {kwhy_gpu_address(part),
-			rank->args.losses + first * sizeof(float), count * sizeof(float)};
+			train->ranks[r].args.losses + first * sizeof(float), count * sizeof(float)};
 
-		TRY(train, rank->gpu->ops->enter, rank->gpu);
-		TRY(train, rank->gpu->ops->copy, rank->gpu, rank->stream, &copy);
-		wait(rank);
-		for (uint32_t i = 0; !train->status && i < count; i++)
+		lab_rank_enter(rank);
+		TRY(&train->tries, rank->gpu->ops->copy, rank->gpu, rank->stream, &copy);
+		lab_rank_wait(rank);
+		for (uint32_t i = 0; !train->tries.status && i < count; i++)
 			losses[first + i] += part[i];
 	}
 }
@@ -243,10 +237,9 @@ enum kwhy_status lab_train_run(
 {
 	int64_t start_ns = kwhy_clock_mono_ns();
 
-	train->status = KWHY_OK;
-	train->error = error;
+	train->tries = (struct lab_tries){KWHY_OK, error};
 	on_each(train, begin);
-	for (train->step = 0; !train->status && train->step < train->shape.steps; train->step++) {
+	for (train->step = 0; !train->tries.status && train->step < train->shape.steps; train->step++) {
 		run_step(train);
 		if (!train->variant->queued)
 			read_losses(train, out_losses, train->step, 1);
@@ -254,28 +247,18 @@ enum kwhy_status lab_train_run(
 	if (train->variant->queued)
 		read_losses(train, out_losses, 0, train->shape.steps);
 	*out_run_s = (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
-	return train->status;
-}
-
-static void read_floats(struct lab_train_rank *rank, float *to, uint64_t from)
-{
-	struct lab_train *train = rank->train;
-	const struct kwhy_gpu_copy copy = {
-		kwhy_gpu_address(to), from, lab_train_weight_count(&train->shape) * sizeof(float)};
-
-	TRY(train, rank->gpu->ops->enter, rank->gpu);
-	TRY(train, rank->gpu->ops->copy_now, rank->gpu, &copy);
+	return train->tries.status;
 }
 
 enum kwhy_status lab_train_read(
 	struct lab_train *train, uint32_t r, struct lab_train_state *state, struct kwhy_error *error)
 {
-	struct lab_train_rank *rank = &train->ranks[r];
+	const struct lab_train_rank *rank = &train->ranks[r];
+	size_t bytes = lab_train_weight_count(&train->shape) * sizeof(float);
 
-	train->status = KWHY_OK;
-	train->error = error;
-	read_floats(rank, state->weights, rank->args.weights);
-	read_floats(rank, state->first, rank->args.first);
-	read_floats(rank, state->second, rank->args.second);
-	return train->status;
+	train->tries = (struct lab_tries){KWHY_OK, error};
+	lab_rank_copy(&rank->base, kwhy_gpu_address(state->weights), rank->args.weights, bytes);
+	lab_rank_copy(&rank->base, kwhy_gpu_address(state->first), rank->args.first, bytes);
+	lab_rank_copy(&rank->base, kwhy_gpu_address(state->second), rank->args.second, bytes);
+	return train->tries.status;
 }

@@ -94,7 +94,6 @@ const struct lab_train_variant *lab_train_variant_find(const char *id); /* may b
 struct lab_train_request {
 	struct kwhy_gpu *const *gpus; /* variants that are not parallel use the first alone */
 	uint32_t gpu_count;
-	bool by_nccl; /* gradients are added up by NCCL, else by a kernel of our own */
 	const struct lab_train_variant *variant;
 	struct lab_train_shape shape; /* parts are of variants with parts; others take a batch at once */
 };
@@ -109,6 +108,7 @@ void lab_train_close(struct lab_train *train); /* NULL is allowed */
 
 struct lab_train_facts {
 	const char *products; /* who makes them: "cuBLASLt 13.0.2"; lent */
+	const char *adds;     /* who adds up gradients over GPUs: "nccl", "own"; NULL: one GPU */
 	/* Memory of a GPU: in all, without the library's, and of the activations that a step keeps. */
 	uint64_t bytes, activation_bytes;
 };

@@ -148,7 +148,6 @@ static enum kwhy_status open_row(
 	opened->losses = facts->losses + context->shape.steps;
 	opened->request = (struct lab_train_request){.gpus = bench->gpus.items,
 		.gpu_count = row->gpus,
-		.by_nccl = bench->backend == KWHY_GPU_CUDA,
 		.variant = row->variant,
 		.shape = context->shape};
 	return lab_train_open(&opened->request, &opened->train, error);
@@ -262,6 +261,7 @@ static const struct lab_column figure_columns[] = {
 	LAB_FACT("activations", "activation_bytes", BYTES, of.activation_bytes),
 	LAB_FACT(NULL, "memory_bytes", BYTES, of.bytes),
 	LAB_FACT(NULL, "products", TEXT, of.products),
+	LAB_FACT(NULL, "adds", TEXT, of.adds),
 	LAB_FACT(NULL, "loss_error", ERROR, errors.loss),
 	LAB_FACT(NULL, "second_moment_error", ERROR, errors.second),
 	LAB_FACT(NULL, "weights_change_error", ERROR, errors.weights),

@@ -1,18 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* --- Attention, fused: scores, their softmax as they come, and the mixing of values --- */
 
+enum {
+	LANES = WARP < 8 ? WARP : 8, /* that share a position */
+	AT_ONCE = WARP / LANES,	     /* positions of a warp */
+	COLUMNS = HEAD / LANES,	     /* of a lane */
+	SPAN = 4,		     /* positions whose keys and values a lane loads at once */
+	WARPS = LAB_DECODE_THREADS / WARP,
+	PIECE = HEAD + 2
+};
+
 /* One head of one token. */
 struct query {
 	u32 token, head, count; /* count: positions that it attends to */
-	const kept *keys, *values;
+	u64 cache;		/* where its keys and values begin */
 };
 
 static __device__ struct query query_of(const struct lab_decode_args *a, u32 layer, u32 unit)
 {
-	u32 slot = unit / (a->heads * a->each), head = unit / a->each % a->heads, place = unit % a->each;
-	u64 cache = (((u64)layer * a->cache_slots + slot) * a->heads + head) * a->positions * HEAD;
-	struct query q = {slot * a->each + place, head, (a->each == 1 ? a->at[slot] : place) + 1, a->keys + cache,
-		a->values + cache};
+	u32 slot = unit / (a->heads * a->each), head = unit / a->each % a->heads,
+	    token = slot * a->each + unit % a->each;
+	struct query q = {token, head, position_of(a, token) + 1,
+		(((u64)layer * a->cache_slots + slot) * a->heads + head) * a->positions * HEAD};
 
 	return q;
 }
@@ -22,26 +31,42 @@ static __device__ void store_mixed(const struct lab_decode_args *a, const struct
 {
 	u64 place = ((u64)q->token * a->heads + q->head) * HEAD + column;
 
-	if (IS_SCALED)
+	if (IS_SCALED(a))
 		a->sums[place] = value;
 	else
-		a->acts[place] = act_of(value);
+		put(ACT(a), a->acts, place, value);
 }
 
-/* A number of a query in powers of 2, over the root of a head's width. */
-static __device__ float query_at(const struct lab_decode_args *a, const struct query *q, u32 column)
+/* A lane's columns of a query in powers of 2, over the root of a head's width. */
+static __device__ void load_query(const struct lab_decode_args *a, const struct query *q, float to[COLUMNS])
 {
-	return a->queries[((u64)q->token * a->heads + q->head) * HEAD + column] * 0.125f * 1.44269504f;
+	u64 place = ((u64)q->token * a->heads + q->head) * HEAD + threadIdx.x % LANES * COLUMNS;
+
+	for (u32 i = 0; i < COLUMNS; i++)
+		to[i] = a->queries[place + i] * 0.125f * 1.44269504f;
 }
 
-#if BY_WARPS
-/* What a lane has mixed: of 8 columns of a head, of every fourth position. */
-struct mixture {
-	float most, weight, sums[8];
+/* A lane's columns of a key or a value; of 16 bits at once. */
+struct __attribute__((aligned(16))) halves {
+	u16 of[COLUMNS];
 };
 
-struct __attribute__((aligned(16))) eight {
-	kept of[8];
+static __device__ void load_columns(u32 type, const void *from, u64 place, float to[COLUMNS])
+{
+	struct halves halves;
+
+	if (type != LAB_FP32) {
+		halves = *(const struct halves *)(const void *)((const u16 *)from + place);
+		from = halves.of;
+		place = 0;
+	}
+	for (u32 i = 0; i < COLUMNS; i++)
+		to[i] = get(type, from, place + i);
+}
+
+/* What a lane has mixed: its columns, of every AT_ONCE-th position. */
+struct mixture {
+	float most, weight, sums[COLUMNS];
 };
 
 static __device__ void mixture_scale(struct mixture *m, float most)
@@ -50,7 +75,7 @@ static __device__ void mixture_scale(struct mixture *m, float most)
 
 	m->most = most;
 	m->weight *= factor;
-	for (int i = 0; i < 8; i++)
+	for (u32 i = 0; i < COLUMNS; i++)
 		m->sums[i] *= factor;
 }
 
@@ -59,40 +84,40 @@ static __device__ void mixture_join(struct mixture *m, int distance)
 {
 	mixture_scale(m, fmaxf(m->most, __shfl_xor_sync(0xffffffffu, m->most, distance)));
 	m->weight += __shfl_xor_sync(0xffffffffu, m->weight, distance);
-	for (int i = 0; i < 8; i++)
+	for (u32 i = 0; i < COLUMNS; i++)
 		m->sums[i] += __shfl_xor_sync(0xffffffffu, m->sums[i], distance);
 }
 
-/* SPAN * 4 positions from `first` on, of which there are `count` in all. Eight lanes have a position. */
-static __device__ void mix_span(
-	struct mixture *m, const float query[8], const kept *keys, const kept *values, u32 first, u32 count)
+/* SPAN * AT_ONCE positions from `first` on. */
+static __device__ void mix_span(const struct lab_decode_args *a, const struct query *q, const float query[COLUMNS],
+	u32 first, struct mixture *m)
 {
-	struct eight key[SPAN], value[SPAN];
-	float scores[SPAN], most = m->most;
-	u32 quarter = threadIdx.x % 32 / 8, column = threadIdx.x % 8 * 8;
+	float keys[SPAN][COLUMNS], values[SPAN][COLUMNS], scores[SPAN], most = m->most;
 
+	first += threadIdx.x % WARP / LANES;
 	for (u32 i = 0; i < SPAN; i++) {
-		u32 position = first + 4 * i + quarter;
-		u64 place = (u64)(position < count ? position : count - 1) * HEAD + column;
+		u32 position = first + AT_ONCE * i;
+		u64 place = q->cache + (u64)(position < q->count ? position : q->count - 1) * HEAD +
+			threadIdx.x % LANES * COLUMNS;
 
-		key[i] = *(const struct eight *)(const void *)(keys + place);
-		value[i] = *(const struct eight *)(const void *)(values + place);
+		load_columns(KEPT(a), a->keys, place, keys[i]);
+		load_columns(KEPT(a), a->values, place, values[i]);
 	}
 	for (u32 i = 0; i < SPAN; i++) {
 		scores[i] = 0;
-		for (int j = 0; j < 8; j++)
-			scores[i] += query[j] * float_of_kept(key[i].of[j]);
-		for (int distance = 1; distance < 8; distance *= 2)
+		for (u32 j = 0; j < COLUMNS; j++)
+			scores[i] += query[j] * keys[i][j];
+		for (int distance = 1; distance < LANES; distance *= 2)
 			scores[i] += __shfl_xor_sync(0xffffffffu, scores[i], distance);
-		most = first + 4 * i + quarter < count ? fmaxf(most, scores[i]) : most;
+		most = first + AT_ONCE * i < q->count ? fmaxf(most, scores[i]) : most;
 	}
 	mixture_scale(m, most);
 	for (u32 i = 0; i < SPAN; i++) {
-		float share = first + 4 * i + quarter < count ? exp2f(scores[i] - most) : 0;
+		float share = first + AT_ONCE * i < q->count ? exp2f(scores[i] - most) : 0;
 
 		m->weight += share;
-		for (int j = 0; j < 8; j++)
-			m->sums[j] += share * float_of_kept(value[i].of[j]);
+		for (u32 j = 0; j < COLUMNS; j++)
+			m->sums[j] += share * values[i][j];
 	}
 }
 
@@ -112,63 +137,47 @@ static __device__ float join_pieces(float (*pieces)[PIECE], u32 warps, u32 colum
 	return sum / weight;
 }
 
+/* What a warp has of a query; afterwards each of its lanes has the same but for the columns. */
+static __device__ void attend(
+	const struct lab_decode_args *a, const struct query *q, u32 own, u32 warps, float piece[PIECE])
+{
+	struct mixture m = {-1e30f, 0, {0}};
+	float query[COLUMNS];
+	u32 lane = threadIdx.x % WARP;
+
+	load_query(a, q, query);
+	for (u32 first = own * SPAN * AT_ONCE; first < q->count; first += warps * SPAN * AT_ONCE)
+		mix_span(a, q, query, first, &m);
+	for (int distance = LANES; distance < WARP; distance *= 2)
+		mixture_join(&m, distance);
+	for (u32 i = 0; lane < LANES && i < COLUMNS; i++)
+		piece[lane * COLUMNS + i] = m.sums[i];
+	if (lane == 0) {
+		piece[HEAD] = m.weight;
+		piece[HEAD + 1] = m.most;
+	}
+}
+
 /*
- * warps: of a block that take a query. Of tokens that are written all of them do; of prompts each takes one,
- * and neighbours share keys and values in the cache of their multiprocessor.
+ * Of tokens that are written all warps of a block take one query; of prompts each takes one, and neighbours
+ * share keys and values in the cache of their multiprocessor.
  */
-KERNEL void __launch_bounds__(THREADS) lab_decode_attend(const struct lab_decode_args a, u32 layer, u32 warps)
+KERNEL void __launch_bounds__(LAB_DECODE_THREADS, 4) lab_decode_attend(
+	const struct lab_decode_args a, const struct lab_decode_call c)
 {
 	__shared__ float pieces[WARPS][PIECE];
-	u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, own = warp % warps,
-	    unit = blockIdx.x * (WARPS / warps) + warp / warps, all = a.tokens * a.heads;
-	struct query q = query_of(&a, layer, unit < all ? unit : all - 1);
-	struct mixture m = {-1e30f, 0, {0}};
-	float query[8];
+	u32 all = blockDim.x / WARP, warps = a.each == 1 ? all : 1, warp = threadIdx.x / WARP, own = warp % warps,
+	    units = a.tokens * a.heads, unit;
 
-	for (u32 i = 0; i < 8; i++)
-		query[i] = query_at(&a, &q, lane % 8 * 8 + i);
-	for (u32 first = own * SPAN * 4; first < q.count; first += warps * SPAN * 4)
-		mix_span(&m, query, q.keys, q.values, first, q.count);
-	mixture_join(&m, 8);
-	mixture_join(&m, 16);
-	for (u32 i = 0; lane < 8 && i < 8; i++)
-		pieces[warp][lane * 8 + i] = m.sums[i];
-	if (lane == 0) {
-		pieces[warp][HEAD] = m.weight;
-		pieces[warp][HEAD + 1] = m.most;
-	}
-	__syncthreads();
-	for (u32 i = own * 32 + lane; unit < all && i < HEAD; i += warps * 32)
-		store_mixed(&a, &q, i, join_pieces(pieces + warp / warps * warps, warps, i));
-}
-#else
-static void attend_alone(const struct lab_decode_args *a, const struct query *q)
-{
-	float sums[HEAD] = {0}, weight = 0, most = -1e30f;
+	for (u32 first = blockIdx.x * (all / warps); first < units; first += gridDim.x * (all / warps)) {
+		struct query q;
 
-	for (u32 position = 0; position < q->count; position++) {
-		const kept *key = q->keys + (u64)position * HEAD, *value = q->values + (u64)position * HEAD;
-		float score = 0, factor, share;
-
-		for (u32 i = 0; i < HEAD; i++)
-			score += query_at(a, q, i) * float_of_kept(key[i]);
-		factor = exp2f(most - fmaxf(most, score));
-		most = fmaxf(most, score);
-		share = exp2f(score - most);
-		weight = weight * factor + share;
-		for (u32 i = 0; i < HEAD; i++)
-			sums[i] = sums[i] * factor + share * float_of_kept(value[i]);
-	}
-	for (u32 i = 0; i < HEAD; i++)
-		store_mixed(a, q, i, sums[i] / weight);
-}
-
-KERNEL void lab_decode_attend(const struct lab_decode_args a, u32 layer, u32 warps)
-{
-	for (u32 unit = 0; unit < a.tokens * a.heads; unit++) {
-		struct query q = query_of(&a, layer, unit);
-
-		attend_alone(&a, &q);
+		unit = first + warp / warps;
+		q = query_of(&a, c.layer, unit < units ? unit : units - 1);
+		attend(&a, &q, own, warps, pieces[warp]);
+		__syncthreads();
+		for (u32 i = own * WARP + threadIdx.x % WARP; unit < units && i < HEAD; i += warps * WARP)
+			store_mixed(&a, &q, i, join_pieces(pieces + warp / warps * warps, warps, i));
+		__syncthreads();
 	}
 }
-#endif

@@ -1,24 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* --- Choosing: a block takes a slot --- */
 
+/* A token's key: of two the larger is the larger value's, of equal ones the first token's. */
+static __device__ u32 order_of(float value)
+{
+	u32 bits = __float_as_uint(value);
+
+	return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+}
+
+static __device__ u64 key_of(float value, u32 token)
+{
+	return (u64)order_of(value) << 32 | (u32)~token;
+}
+
+/* Of all threads of a block, for all of them: the largest key, or the sum. */
+static __device__ u64 reduce_whole(u64 mine, u32 is_sum)
+{
+	__shared__ u64 all;
+
+	__syncthreads();
+	if (threadIdx.x == 0)
+		all = 0;
+	__syncthreads();
+	if (is_sum)
+		atomicAdd(&all, mine);
+	else
+		atomicMax(&all, mine);
+	__syncthreads();
+	return all;
+}
+
 /* A logit of this GPU's; of 8 bits it comes to its size. */
 static __device__ float size_logit(const struct lab_decode_args *a, u32 slot, u32 i)
 {
-	float *logits = a->logits + (u64)slot * a->word_count;
+	u64 place = (u64)slot * a->word_count + i;
 
-#if IS_SCALED
-	float scale = a->last_scales[slot] * a->word_scales[a->first_word + i];
-#if KIND == INT8
-	logits[i] = (float)((const int *)(const void *)logits)[i] * scale;
-#else
-	logits[i] *= scale;
-#endif
-#endif
-	return logits[i];
+	if (IS_SCALED(a))
+		a->logits[place] = get(ACT(a) == LAB_INT8 ? LAB_INT32 : LAB_FP32, a->logits, place) *
+			a->last_scales[slot] * a->word_scales[a->first_word + i];
+	return a->logits[place];
 }
 
 /* The likeliest token of this GPU's words. */
-KERNEL void __launch_bounds__(1024) lab_decode_pick(const struct lab_decode_args a)
+KERNEL void __launch_bounds__(1024) lab_decode_pick(const struct lab_decode_args a, const struct lab_decode_call c)
 {
 	for (u32 slot = blockIdx.x; slot < a.slots; slot += gridDim.x) {
 		u64 best = 0;
@@ -29,7 +54,7 @@ KERNEL void __launch_bounds__(1024) lab_decode_pick(const struct lab_decode_args
 
 			best = key > best ? key : best;
 		}
-		best = best_of_block(best);
+		best = reduce_whole(best, 0);
 		if (threadIdx.x == 0)
 			a.best[slot] = best;
 	}
@@ -41,74 +66,34 @@ static __device__ float logit_at(const struct lab_decode_args *a, u32 slot, u32 
 		token % a->word_count];
 }
 
-/* A token's part of all: of their number or of their probability, in 2^24ths of the likeliest's. */
-static __device__ u64 part_of(float logit, float most, float scale, int by_share)
+/* Of the tokens whose order is at least `least`: their number, or their probability in 2^24ths of the likeliest's. */
+static __device__ u64 sum_of_parts(const struct lab_decode_args *a, u32 slot, u32 least, float most, u32 by_share)
 {
-	return by_share ? (u64)(exp2f((logit - most) * scale) * 16777216.0f) : 1;
-}
-
-/* A digit of what is kept: the parts of the digits from it on reach `wanted`; *wanted is what is left of it.
- */
-static __device__ u32 choose_digit(const u64 *sums, u64 *wanted)
-{
-	u32 digit = 255;
-
-	while (digit && sums[digit] < *wanted)
-		*wanted -= sums[digit--];
-	return digit;
-}
-
-/*
- * The least order that is kept, of those from `least` on: the largest parts that together reach `wanted`. A
- * digit of 8 bits at a time.
- */
-static __device__ u32 least_kept(
-	const struct lab_decode_args *a, u32 slot, u32 least, float most, u64 wanted, int by_share)
-{
-	__shared__ u64 sums[256];
-	__shared__ u32 found;
 	float scale = 1.44269504f / a->temperature;
-	u32 prefix = 0;
-
-	for (int shift = 24; shift >= 0; shift -= 8) {
-		u32 known = shift == 24 ? 0 : ~0u << (shift + 8);
-
-		for (u32 i = threadIdx.x; i < 256; i += blockDim.x)
-			sums[i] = 0;
-		__syncthreads();
-		for (u32 i = threadIdx.x; i < a->vocabulary; i += blockDim.x) {
-			float logit = logit_at(a, slot, i);
-			u32 order = order_of(logit);
-
-			if (order >= least && (order & known) == prefix)
-				atomicAdd(&sums[order >> shift & 255], part_of(logit, most, scale, by_share));
-		}
-		__syncthreads();
-		if (threadIdx.x == 0)
-			found = choose_digit(sums, &wanted);
-		__syncthreads();
-		prefix |= found << shift;
-	}
-	return prefix;
-}
-
-static __device__ u64 sum_of_parts(const struct lab_decode_args *a, u32 slot, u32 least, float most)
-{
-	__shared__ u64 sum;
 	u64 mine = 0;
 
-	if (threadIdx.x == 0)
-		sum = 0;
-	__syncthreads();
 	for (u32 i = threadIdx.x; i < a->vocabulary; i += blockDim.x) {
 		float logit = logit_at(a, slot, i);
 
 		if (order_of(logit) >= least)
-			mine += part_of(logit, most, 1.44269504f / a->temperature, 1);
+			mine += by_share ? (u64)(exp2f((logit - most) * scale) * 16777216.0f) : 1;
 	}
-	atomicAdd(&sum, mine);
-	__syncthreads();
-	return sum;
+	return reduce_whole(mine, 1);
+}
+
+/* The largest order, `least` or above, from which on the parts reach `wanted`: bit by bit. */
+static __device__ u32 least_kept(
+	const struct lab_decode_args *a, u32 slot, u32 least, float most, u64 wanted, u32 by_share)
+{
+	u32 kept = 0;
+
+	for (u32 bit = 1u << 31; bit; bit >>= 1) {
+		u32 tried = kept | bit;
+
+		if (tried <= least || sum_of_parts(a, slot, tried, most, by_share) >= wanted)
+			kept = tried;
+	}
+	return kept > least ? kept : least;
 }
 
 /* Added to logits, it makes the largest one a draw by their probabilities (Gumbel). */
@@ -129,21 +114,21 @@ static __device__ void choose(const struct lab_decode_args *a, u32 slot)
 	if (a->top_k && a->top_k < a->vocabulary)
 		least = least_kept(a, slot, 0, most, a->top_k, 0);
 	if (a->top_p < 1)
-		least = least_kept(
-			a, slot, least, most, 1 + (u64)(a->top_p * (float)sum_of_parts(a, slot, least, most)), 1);
+		least = least_kept(a, slot, least, most,
+			1 + (u64)(a->top_p * (float)sum_of_parts(a, slot, least, most, 1)), 1);
 	for (u32 i = threadIdx.x; i < a->vocabulary; i += blockDim.x) {
 		float logit = logit_at(a, slot, i);
 		u64 key = order_of(logit) >= least ? key_of(logit / a->temperature + luck_of(a, slot, i), i) : 0;
 
 		best = key > best ? key : best;
 	}
-	best = best_of_block(best);
+	best = reduce_whole(best, 0);
 	if (threadIdx.x == 0)
 		a->best[slot] = best;
 }
 
 /* Draws a token: of the likeliest top_k, of which as few as have the share top_p together. */
-KERNEL void __launch_bounds__(512) lab_decode_choose(const struct lab_decode_args a)
+KERNEL void __launch_bounds__(512) lab_decode_choose(const struct lab_decode_args a, const struct lab_decode_call c)
 {
 	for (u32 slot = blockIdx.x; slot < a.slots; slot += gridDim.x)
 		choose(&a, slot);

@@ -11,6 +11,7 @@
 typedef unsigned long long u64;
 typedef unsigned int u32;
 typedef unsigned short u16;
+typedef unsigned char u8;
 
 enum { LAB_TRAIN_THREADS = 256, LAB_TRAIN_COLUMNS = 32 /* a block, of a bias's gradient */ };
 
@@ -43,7 +44,7 @@ struct lab_train_args {
 	AT(struct lab_train_clock) clock;
 	u32 width, layers, batch, parts; /* batch: of this GPU */
 	u32 whole_batch;		 /* of all GPUs */
-	u32 half; /* factors, inputs, hidden and errors are bf16; else float */
+	u32 type; /* of factors, inputs, hidden and errors: LAB_BF16, or fp32 */
 };
 
 /* What a launch does. */

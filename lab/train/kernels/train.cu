@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifdef __cplusplus
-#define KERNEL extern "C" __global__
-#endif
-#define INLINE static __device__ inline
+/* --- Between products --- */
 
 #define RATE 1e-3f
 #define DECAY_RATE 1e-2f
@@ -11,56 +8,19 @@
 #define EPSILON 1e-8f
 #define SEED_OF_WEIGHTS (42ull << 48 ^ 1ull << 40)
 
-/* To bf16: to the nearest, ties to even; of finite values. */
-INLINE void put(void *to, u32 half, u64 place, float value)
-{
-	u32 bits = __float_as_uint(value);
-
-	if (half)
-		((u16 *)to)[place] = (u16)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-	else
-		((float *)to)[place] = value;
-}
-
-INLINE float get(const void *from, u32 half, u64 place)
-{
-	return half ? __uint_as_float((u32)((const u16 *)from)[place] << 16) : ((const float *)from)[place];
-}
-
 /* Places from 0 to before `end`, shared among all threads. */
 #define FOR_EACH(i, end) \
 	for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < (end); i += (u64)gridDim.x * blockDim.x)
 
-INLINE u32 rows_of(const struct lab_train_args *a) { return a->batch / a->parts; }
-INLINE u64 matrix_at(const struct lab_train_args *a, u32 layer) { return (u64)layer * a->width * a->width; }
-INLINE u64 bias_at(const struct lab_train_args *a, u32 layer) { return matrix_at(a, a->layers) + (u64)layer * a->width; }
-INLINE u64 plane_at(const struct lab_train_args *a, u32 slot) { return (u64)slot * rows_of(a) * a->width; }
-
-/* Of all threads of a block, whose number is a power of two; everybody gets it. */
-INLINE float reduce(float value, u32 is_sum)
-{
-	__shared__ float values[LAB_TRAIN_THREADS];
-	float result;
-
-	values[threadIdx.x] = value;
-	__syncthreads();
-	for (u32 half = blockDim.x / 2; half; half /= 2) {
-		if (threadIdx.x < half) {
-			float other = values[threadIdx.x + half];
-
-			values[threadIdx.x] = is_sum ? values[threadIdx.x] + other : fmaxf(values[threadIdx.x], other);
-		}
-		__syncthreads();
-	}
-	result = values[0];
-	__syncthreads();
-	return result;
-}
+static __device__ u32 rows_of(const struct lab_train_args *a) { return a->batch / a->parts; }
+static __device__ u64 matrix_at(const struct lab_train_args *a, u32 layer) { return (u64)layer * a->width * a->width; }
+static __device__ u64 bias_at(const struct lab_train_args *a, u32 layer) { return matrix_at(a, a->layers) + (u64)layer * a->width; }
+static __device__ u64 plane_at(const struct lab_train_args *a, u32 slot) { return (u64)slot * rows_of(a) * a->width; }
 
 /* --- The beginning of a run, and of a step --- */
 
 /* The finaliser of splitmix64 over a place of the weights. */
-INLINE float first_weight(u64 place, float bound)
+static __device__ float first_weight(u64 place, float bound)
 {
 	u64 x = (SEED_OF_WEIGHTS ^ place) + 0x9E3779B97F4A7C15ull;
 
@@ -70,7 +30,7 @@ INLINE float first_weight(u64 place, float bound)
 	return (float)((int)(x >> 40) - (1 << 23)) * (1.0f / 8388608.0f) * bound;
 }
 
-INLINE void set_clock(struct lab_train_clock *clock, float power1, float power2, u32 step)
+static __device__ void set_clock(struct lab_train_clock *clock, float power1, float power2, u32 step)
 {
 	clock->power1 = power1;
 	clock->power2 = power2;
@@ -84,7 +44,6 @@ KERNEL void lab_train_begin(const struct lab_train_args a, const struct lab_trai
 	u64 matrices = matrix_at(&a, a.layers), count = bias_at(&a, a.layers);
 	float bound = 1.0f / sqrtf((float)a.width);
 
-	(void)c;
 	FOR_EACH(i, count) {
 		float value = first_weight(i, bound);
 
@@ -92,7 +51,7 @@ KERNEL void lab_train_begin(const struct lab_train_args a, const struct lab_trai
 		a.first[i] = 0;
 		a.second[i] = 0;
 		if (i < matrices)
-			put(a.factors, a.half, i, value);
+			put(a.type, a.factors, i, value);
 	}
 	if (blockIdx.x + threadIdx.x == 0)
 		set_clock(a.clock, BETA1, BETA2, 0);
@@ -104,9 +63,8 @@ KERNEL void lab_train_take(const struct lab_train_args a, const struct lab_train
 	u64 count = (u64)a.batch * a.width;
 	const float *staged = a.staged + a.clock->step % 2 * (count + a.batch);
 
-	(void)c;
 	FOR_EACH(i, count)
-		put(a.inputs, a.half, i, staged[i]);
+		put(a.type, a.inputs, i, staged[i]);
 	FOR_EACH(i, a.batch)
 		a.labels[i] = ((const u32 *)(staged + count))[i];
 }
@@ -115,20 +73,20 @@ KERNEL void lab_train_take(const struct lab_train_args a, const struct lab_train
 
 KERNEL void lab_train_bias(const struct lab_train_args a, const struct lab_train_call c)
 {
-	u32 is_last = c.layer + 1 == a.layers, half = is_last ? 0 : a.half;
+	u32 is_last = c.layer + 1 == a.layers, type = is_last ? LAB_FP32 : a.type;
 	u64 count = (u64)rows_of(&a) * a.width, first = is_last ? 0 : plane_at(&a, c.slot);
 	const float *biases = a.weights + bias_at(&a, c.layer);
 	void *sums = is_last ? (void *)a.logits : a.hidden;
 
 	FOR_EACH(i, count) {
-		float sum = get(sums, half, first + i) + biases[(u32)i % a.width];
+		float sum = get(type, sums, first + i) + biases[(u32)i % a.width];
 
-		put(sums, half, first + i, is_last ? sum : fmaxf(sum, 0));
+		put(type, sums, first + i, is_last ? sum : fmaxf(sum, 0));
 	}
 }
 
 /* Of a row, by a block: its loss, and the errors of its logits. */
-INLINE void soften(const struct lab_train_args *a, u32 row, u32 label, float *loss)
+static __device__ void soften(const struct lab_train_args *a, u32 row, u32 label, float *loss)
 {
 	const float *logits = a->logits + (u64)row * a->width;
 	float most = logits[0], sum = 0, share = 1.0f / (float)a->whole_batch;
@@ -140,7 +98,7 @@ INLINE void soften(const struct lab_train_args *a, u32 row, u32 label, float *lo
 		sum += expf(logits[n] - most);
 	sum = reduce(sum, 1);
 	for (u32 n = threadIdx.x; n < a->width; n += blockDim.x)
-		put(a->errors, a->half, (u64)row * a->width + n, share * (expf(logits[n] - most) / sum - (n == label)));
+		put(a->type, a->errors, (u64)row * a->width + n, share * (expf(logits[n] - most) / sum - (n == label)));
 	if (threadIdx.x == 0)
 		*loss = logf(sum) + most - logits[label];
 }
@@ -159,8 +117,8 @@ KERNEL void lab_train_mask(const struct lab_train_args a, const struct lab_train
 	u64 count = (u64)rows_of(&a) * a.width, errors = plane_at(&a, c.errors), inputs = plane_at(&a, c.slot);
 
 	FOR_EACH(i, count)
-		if (!(get(a.hidden, a.half, inputs + i) > 0))
-			put(a.errors, a.half, errors + i, 0);
+		if (!(get(a.type, a.hidden, inputs + i) > 0))
+			put(a.type, a.errors, errors + i, 0);
 }
 
 /*
@@ -177,7 +135,7 @@ KERNEL void lab_train_bias_gradient(const struct lab_train_args a, const struct 
 		float sum = 0;
 
 		for (u32 m = threadIdx.x / columns; m < rows_of(&a); m += blockDim.x / columns)
-			sum += get(a.errors, a.half, plane_at(&a, c.errors) + (u64)m * a.width + n);
+			sum += get(a.type, a.errors, plane_at(&a, c.errors) + (u64)m * a.width + n);
 		sums[threadIdx.x] = sum;
 		__syncthreads();
 		for (u32 i = lane + columns; i < blockDim.x && threadIdx.x < columns; i += columns)
@@ -213,7 +171,7 @@ KERNEL void lab_train_adamw(const struct lab_train_args a, const struct lab_trai
 		if (c.mode & (DECAY | MOVE))
 			a.weights[i] = weight;
 		if (c.mode & ROUND && i < matrices)
-			put(a.factors, 1, i, weight);
+			put(a.type, a.factors, i, weight);
 	}
 }
 
@@ -222,7 +180,6 @@ KERNEL void lab_train_advance(const struct lab_train_args a, const struct lab_tr
 {
 	float sum = 0;
 
-	(void)c;
 	for (u32 i = threadIdx.x; i < a.batch; i += blockDim.x)
 		sum += a.row_losses[i];
 	sum = reduce(sum, 1);
