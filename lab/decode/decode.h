@@ -2,6 +2,7 @@
 #ifndef LAB_DECODE_DECODE_H
 #define LAB_DECODE_DECODE_H
 
+#include "fit/median.h"
 #include "gpu/gpu.h"
 #include "lab/numbers.h"
 
@@ -34,12 +35,11 @@ extern const struct lab_decode_shape lab_decode_shapes[LAB_DECODE_SHAPE_COUNT]; 
 /*
  * What the model makes of one sequence, in fp32 on one core of the host: out_logits[count -
  * first][vocabulary], of the positions from `first` on. Weights are computed as they are needed; OPT-125m
- * takes about a second. is_pruned: each four neighbours of a row lack the two smallest. KWHY_E_INPUT for more
- * than LAB_DECODE_REFERENCE_MOST tokens or one that is not in the vocabulary.
+ * takes about a second. is_pruned: each four neighbours of a row lack the two smallest.
  */
 struct lab_decode_sequence {
-	const uint32_t *tokens;
-	uint32_t count, first;
+	const uint32_t *tokens; /* of the vocabulary */
+	uint32_t count, first;	/* LAB_DECODE_REFERENCE_MOST at most */
 	bool is_pruned;
 };
 
@@ -61,7 +61,6 @@ enum lab_decode_weights {
 
 /* What a kind of weights is. */
 struct lab_decode_kind {
-	const char *name;
 	uint32_t weight_bits;
 	enum lab_number factors; /* of a product; weights that are packed are expanded to them before */
 	enum lab_number kept;	 /* keys and values */
@@ -74,6 +73,7 @@ struct lab_decode_kind {
 };
 
 extern const struct lab_decode_kind lab_decode_kinds[LAB_DECODE_WEIGHTS_COUNT];
+extern const char *const lab_decode_weights_names[LAB_DECODE_WEIGHTS_COUNT]; /* "fp32", ... */
 
 /* --- On GPUs, or on the host --- */
 
@@ -121,6 +121,8 @@ void lab_decode_close(struct lab_decode *decode); /* NULL is allowed */
 
 /* What it is, for all GPUs together. */
 struct lab_decode_facts {
+	const char *weights, *launching;
+	uint64_t batch, tp, dp;
 	const char *products; /* who makes them: "cuBLASLt 13.0.2"; lives as long as the decoder */
 	const char *gathers;  /* who brings parts together: "nccl", "own"; NULL: of one GPU each */
 	uint64_t kernels;     /* launched for a token, on each GPU; known once tokens were written */
@@ -151,7 +153,7 @@ KWHY_MUST_USE enum kwhy_status lab_decode_steps(
  */
 struct lab_decode_arrivals {
 	double rate_per_s; /* sequences, of a Poisson process */
-	uint32_t count, seed;
+	uint32_t count;
 	bool continuous;  /* a slot takes the next one as soon as it is free; else all wait for the longest */
 	uint32_t *tokens; /* [count][decoder's tokens] what each writes; NULL: not wanted */
 	uint32_t *lengths; /* [count] how much of it; with `tokens` */
@@ -159,13 +161,12 @@ struct lab_decode_arrivals {
 
 struct lab_decode_served {
 	double seconds;
-	uint64_t tokens, steps;
-	uint64_t busy_slots; /* slots that wrote for a sequence, of all steps together */
-	double *first_s,
-		*whole_s; /* [count], the caller's: from arrival to the first token, and to the last */
+	uint64_t sequences, tokens, steps;
+	double busy_ratio;		     /* slots that wrote for a sequence, of all in all steps */
+	struct kwhy_median first_s, whole_s; /* from arrival to the first token, and to the last */
 };
 
-/* As often as wanted; prefill again after it. KWHY_E_UNSUPPORTED for several decoders. */
+/* By one decoder. As often as wanted; prefill again after it. */
 KWHY_MUST_USE enum kwhy_status lab_decode_serve(struct lab_decode *decode,
 	const struct lab_decode_arrivals *arrivals, struct lab_decode_served *out, struct kwhy_error *error);
 

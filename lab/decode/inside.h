@@ -17,10 +17,13 @@ enum lab_decode_kernel { LAB_DECODE_KERNELS(LAB_DECODE_KERNEL) LAB_DECODE_KERNEL
 struct lab_decode_rank {
 	struct lab_rank base;
 	struct lab_decode_replica *replica;
-	uint64_t layers; /* weights, a layer behind the other */
+	uint64_t layers; /* weights, a layer behind the other, and then those of words */
 	uint64_t dense;	 /* a matrix, expanded */
 	struct lab_decode_args args;
 };
+
+/* What is launched at once: all prompts, or a token of each sequence. */
+enum lab_decode_work { LAB_DECODE_READING, LAB_DECODE_STEP, LAB_DECODE_WORK_COUNT };
 
 /* A decoder, of one GPU or of several that share it. */
 struct lab_decode_replica {
@@ -31,9 +34,9 @@ struct lab_decode_replica {
 	uint32_t slots, first_sequence;
 	struct lab_decode_rank ranks[LAB_DECODE_GPUS_MOST];
 	uint32_t rank_count;
-	struct kwhy_collectives *group;	       /* NULL: one GPU */
-	struct kwhy_gpu_graph *step, *reading; /* of a token; of the prompts; NULL: calls */
-	uint32_t kernel_count;		       /* launched on a GPU since it was set to 0 */
+	struct kwhy_collectives *group;			      /* NULL: one GPU */
+	struct kwhy_gpu_graph *graphs[LAB_DECODE_WORK_COUNT]; /* NULL: calls */
+	uint32_t kernel_count;				      /* launched on a GPU since it was set to 0 */
 	uint32_t step_kernels;
 	uint64_t weight_bytes; /* of a GPU */
 };
@@ -66,8 +69,8 @@ void lab_decode_launch(const struct lab_decode_rank *rank, enum lab_decode_kerne
 void lab_decode_issue_reset(struct lab_decode_replica *replica, uint32_t at, bool has_first);
 /* The prompts of all slots; each: the tokens of one. */
 void lab_decode_issue_prompts(struct lab_decode_replica *replica, uint32_t each);
-void lab_decode_issue_step(struct lab_decode_replica *replica); /* by a graph where there is one */
-void lab_decode_issue_reading(struct lab_decode_replica *replica);
+/* By a graph where there is one. */
+void lab_decode_issue(struct lab_decode_replica *replica, enum lab_decode_work work);
 void lab_decode_capture(struct lab_decode_replica *replica);
 
 void lab_decode_wait(const struct lab_decode_replica *replica); /* for all of its GPUs */

@@ -10,34 +10,6 @@ uint64_t lab_decode_cache_bytes(const struct lab_decode_replica *replica, uint64
 		lab_number_bytes(replica->kind->kept);
 }
 
-static uint64_t lay_out_model(struct lab_decode_rank *rank, uint64_t next)
-{
-	struct lab_decode_replica *replica = rank->replica;
-	const struct lab_decode_shape *shape = &replica->part;
-	struct lab_decode_args *a = &rank->args;
-	uint64_t rows = (uint64_t)lab_decode_first_row(shape, LAB_DECODE_MATRICES) * shape->layers,
-		 words = (uint64_t)a->word_count * a->ranks, most = (uint64_t)a->word_count * a->width;
-
-	for (uint32_t m = 0; m < LAB_DECODE_MATRICES; m++) {
-		uint64_t count = (uint64_t)lab_decode_rows(shape, m) * lab_decode_columns(shape, m);
-
-		most = count > most ? count : most;
-	}
-	const struct lab_part parts[] = {
-		{&rank->layers,
-			lab_decode_weight_bytes(replica, lab_decode_weights_before(shape, shape->layers, 0))},
-		{&a->words, lab_decode_weight_bytes(replica, words * a->width)},
-		{&rank->dense, a->packing ? most * sizeof(uint16_t) : 0},
-		{&a->scales, rows * sizeof(float)},
-		{&a->biases, rows * sizeof(float)},
-		{&a->word_scales, words * sizeof(float)},
-		{&a->places, (uint64_t)a->positions * a->width * sizeof(float)},
-	};
-
-	replica->weight_bytes = parts[0].bytes + parts[1].bytes;
-	return next + lab_parts_place(parts, sizeof(parts) / sizeof(parts[0]), next);
-}
-
 /* Tokens in hand at most: prompts, those of a check included. */
 static uint32_t token_count_most(const struct lab_decode_replica *replica)
 {
@@ -47,26 +19,41 @@ static uint32_t token_count_most(const struct lab_decode_replica *replica)
 	return lab_decode_round_up(replica->slots * prompt, TOKEN_STEP);
 }
 
-static uint64_t lay_out_tokens(struct lab_decode_rank *rank, uint64_t next)
+static uint64_t larger(uint64_t one, uint64_t other)
 {
-	const struct lab_decode_replica *replica = rank->replica;
+	return one > other ? one : other;
+}
+
+/* Gives the bytes in all. */
+static uint64_t lay_out(struct lab_decode_rank *rank, uint64_t start)
+{
+	struct lab_decode_replica *replica = rank->replica;
 	const struct lab_decode_shape *shape = &replica->part;
 	struct lab_decode_args *a = &rank->args;
-	uint64_t tokens = token_count_most(replica), slots = lab_decode_round_up(replica->slots, TOKEN_STEP),
-		 mixed = (uint64_t)shape->heads * LAB_DECODE_HEAD,
-		 widest = shape->inner > shape->width ? shape->inner : shape->width,
-		 sums = 3 * mixed > widest ? 3 * mixed : widest,
-		 cache = lab_decode_cache_bytes(replica, slots) / 2;
+	uint64_t layers_bytes = lab_decode_weight_bytes(
+			 replica, lab_decode_weights_before(shape, shape->layers, 0)),
+		 rows = lab_decode_row(shape, shape->layers, 0), words = (uint64_t)a->word_count * a->ranks,
+		 tokens = token_count_most(replica), slots = a->cache_slots, width = a->width,
+		 mixed = (uint64_t)a->heads * LAB_DECODE_HEAD, widest = larger(a->inner, width),
+		 sums = larger(3 * mixed, widest),
+		 cache = lab_decode_cache_bytes(replica, slots * a->positions) / 2,
+		 all_logits = a->ranks > 1 ? words * slots : 0;
 	const struct lab_part parts[] = {
-		{&a->keys, cache * a->positions},
-		{&a->values, cache * a->positions},
+		{&rank->layers, layers_bytes + lab_decode_weight_bytes(replica, words * width)},
+		{&rank->dense, a->packing ? larger(a->word_count, sums) * width * sizeof(uint16_t) : 0},
+		{&a->scales, (rows + words) * sizeof(float)},
+		{&a->biases, rows * sizeof(float)},
+		{&a->places, a->positions * width * sizeof(float)},
+		{&a->keys, cache},
+		{&a->values, cache},
 		{&a->queries, tokens * mixed * sizeof(float)},
-		{&a->x, tokens * shape->width * sizeof(float)},
+		{&a->x, tokens * width * sizeof(float)},
 		{&a->acts, tokens * widest * lab_number_bytes(replica->kind->factors)},
 		{&a->act_scales, tokens * sizeof(float)},
 		{&a->last_scales, slots * sizeof(float)},
 		{&a->sums, tokens * sums * sizeof(float)},
 		{&a->logits, slots * a->word_count * sizeof(float)},
+		{&a->all_logits, all_logits * sizeof(float)},
 		{&a->best, slots * sizeof(uint64_t)},
 		{&a->first, slots * sizeof(uint64_t)},
 		{&a->at, slots * sizeof(uint32_t)},
@@ -74,11 +61,14 @@ static uint64_t lay_out_tokens(struct lab_decode_rank *rank, uint64_t next)
 		{&a->chosen, slots * a->positions * sizeof(uint32_t)},
 		{&a->times, a->positions * sizeof(uint64_t)},
 	};
-	const struct lab_part all_logits = {&a->all_logits, a->ranks * slots * a->word_count * sizeof(float)};
+	uint64_t bytes = lab_parts_place(parts, sizeof(parts) / sizeof(parts[0]), start);
 
-	next += lab_parts_place(parts, sizeof(parts) / sizeof(parts[0]), next);
-	a->all_logits = a->logits;
-	return a->ranks > 1 ? next + lab_parts_place(&all_logits, 1, next) : next;
+	replica->weight_bytes = parts[0].bytes;
+	a->words = rank->layers + layers_bytes;
+	a->word_scales = a->scales + rows * sizeof(float);
+	if (a->ranks == 1)
+		a->all_logits = a->logits;
+	return bytes;
 }
 
 static struct lab_decode_args args_of(const struct lab_decode_replica *replica, uint32_t rank)
@@ -110,12 +100,6 @@ static struct lab_decode_args args_of(const struct lab_decode_replica *replica, 
 		.seed = request->choice.seed + replica->first_sequence,
 		.top_p = request->choice.top_p,
 		.temperature = request->choice.temperature};
-}
-
-/* Gives where it ends. */
-static uint64_t lay_out(struct lab_decode_rank *rank, uint64_t start)
-{
-	return lay_out_tokens(rank, lay_out_model(rank, start));
 }
 
 /* Zeros at first: tokens of 8 bits are multiplied in sixteens. */

@@ -5,17 +5,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+const char *const lab_decode_weights_names[LAB_DECODE_WEIGHTS_COUNT] = {
+	"fp32", "tf32", "bf16", "fp16", "fp8", "int8", "int4", "fp16-2:4"};
 const char *const lab_decode_launching_names[LAB_DECODE_LAUNCHING_COUNT] = {"calls", "graph"};
 
 const struct lab_decode_kind lab_decode_kinds[LAB_DECODE_WEIGHTS_COUNT] = {
-	[LAB_DECODE_FP32] = {"fp32", 32, LAB_FP32, LAB_FP32, UNPACKED, 0, 80, 1e-3},
-	[LAB_DECODE_TF32] = {"tf32", 32, LAB_TF32, LAB_FP32, UNPACKED, 0, 80, 0.02},
-	[LAB_DECODE_BF16] = {"bf16", 16, LAB_BF16, LAB_BF16, UNPACKED, 0, 80, 0.1},
-	[LAB_DECODE_FP16] = {"fp16", 16, LAB_FP16, LAB_FP16, UNPACKED, 0, 80, 0.02},
-	[LAB_DECODE_FP8] = {"fp8", 8, LAB_FP8, LAB_FP16, UNPACKED, 448, 89, 0.3},
-	[LAB_DECODE_INT8] = {"int8", 8, LAB_INT8, LAB_FP16, UNPACKED, 127, 80, 0.1},
-	[LAB_DECODE_INT4] = {"int4", 4, LAB_BF16, LAB_BF16, FOUR_BITS, 7, 80, 0.8},
-	[LAB_DECODE_SPARSE] = {"fp16-2:4", 8, LAB_FP16, LAB_FP16, TWO_OF_FOUR, 0, 80, 0.1},
+	[LAB_DECODE_FP32] = {32, LAB_FP32, LAB_FP32, UNPACKED, 0, 80, 1e-3},
+	[LAB_DECODE_TF32] = {32, LAB_TF32, LAB_FP32, UNPACKED, 0, 80, 0.02},
+	[LAB_DECODE_BF16] = {16, LAB_BF16, LAB_BF16, UNPACKED, 0, 80, 0.1},
+	[LAB_DECODE_FP16] = {16, LAB_FP16, LAB_FP16, UNPACKED, 0, 80, 0.02},
+	[LAB_DECODE_FP8] = {8, LAB_FP8, LAB_FP16, UNPACKED, 448, 89, 0.3},
+	[LAB_DECODE_INT8] = {8, LAB_INT8, LAB_FP16, UNPACKED, 127, 80, 0.1},
+	[LAB_DECODE_INT4] = {4, LAB_BF16, LAB_BF16, FOUR_BITS, 7, 80, 0.8},
+	[LAB_DECODE_SPARSE] = {8, LAB_FP16, LAB_FP16, TWO_OF_FOUR, 0, 80, 0.1},
 };
 
 /* --- What is asked for --- */
@@ -48,7 +50,8 @@ static enum kwhy_status check_gpus(const struct lab_decode_request *request, str
 		if (facts->architecture && facts->architecture < kind->architecture)
 			return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 				"%s has no tensor instructions for %s; they want compute capability %d.%d",
-				facts->name, kind->name, kind->architecture / 10, kind->architecture % 10);
+				facts->name, lab_decode_weights_names[request->weights],
+				kind->architecture / 10, kind->architecture % 10);
 	}
 	return KWHY_OK;
 }
@@ -112,10 +115,9 @@ static void close_replica(struct lab_decode_replica *replica)
 		lab_rank_settle(&replica->ranks[i].base);
 	if (replica->group)
 		replica->group->ops->free(replica->group);
-	if (replica->step)
-		gpu->ops->graph_free(gpu, replica->step);
-	if (replica->reading)
-		gpu->ops->graph_free(gpu, replica->reading);
+	for (int work = 0; work < LAB_DECODE_WORK_COUNT; work++)
+		if (replica->graphs[work])
+			gpu->ops->graph_free(gpu, replica->graphs[work]);
 	for (uint32_t i = 0; i < replica->rank_count; i++)
 		lab_rank_close(&replica->ranks[i].base);
 }
@@ -155,15 +157,19 @@ void lab_decode_close(struct lab_decode *decode)
 
 void lab_decode_facts(const struct lab_decode *decode, struct lab_decode_facts *out)
 {
+	const struct lab_decode_request *request = &decode->request;
 	const struct lab_decode_replica *first = &decode->replicas[0];
-	uint64_t gpus = (uint64_t)decode->request.tp * decode->request.dp;
+	uint64_t gpus = (uint64_t)request->tp * request->dp, token_bytes = lab_decode_cache_bytes(first, 1);
 
-	*out = (struct lab_decode_facts){.products = lab_blaslt_name(first->ranks[0].base.blaslt),
+	*out = (struct lab_decode_facts){.weights = lab_decode_weights_names[request->weights],
+		.launching = lab_decode_launching_names[request->launching],
+		.batch = request->batch,
+		.tp = request->tp,
+		.dp = request->dp,
+		.products = lab_blaslt_name(first->ranks[0].base.blaslt),
 		.gathers = first->group ? first->group->ops->name : NULL,
 		.kernels = first->step_kernels,
 		.weight_bytes = first->weight_bytes * gpus,
-		.cache_bytes = lab_decode_cache_bytes(
-				       first, (uint64_t)first->slots * first->ranks[0].args.positions) *
-			gpus,
-		.token_bytes = lab_decode_cache_bytes(first, 1) * decode->request.tp};
+		.cache_bytes = token_bytes * first->slots * first->ranks[0].args.positions * gpus,
+		.token_bytes = token_bytes * request->tp};
 }

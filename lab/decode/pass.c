@@ -72,6 +72,15 @@ void lab_decode_issue_reset(struct lab_decode_replica *replica, uint32_t at, boo
 
 /* --- Products --- */
 
+/* What takes the sums of one. */
+static struct lab_decode_call behind(
+	const struct lab_decode_replica *replica, uint32_t layer, uint32_t matrix)
+{
+	return (struct lab_decode_call){.layer = layer,
+		.row = lab_decode_row(&replica->part, layer, matrix),
+		.rows = lab_decode_rows(&replica->part, matrix)};
+}
+
 /* Of 8 bits cuBLASLt wants multiples of 16 tokens, and more than 16; memory of tokens has zeros behind them.
  */
 static uint32_t multiplied_tokens(const struct lab_decode_kind *kind, uint32_t tokens)
@@ -86,7 +95,7 @@ static struct lab_product product_of(const struct lab_decode_rank *rank, uint32_
 {
 	const struct lab_decode_shape *part = &rank->replica->part;
 	const struct lab_decode_kind *kind = rank->replica->kind;
-	bool is_words = matrix == WORDS;
+	bool is_words = matrix == LAB_DECODE_WORDS;
 
 	return (struct lab_product){
 		.m = multiplied_tokens(kind, is_words ? rank->args.slots : rank->args.tokens),
@@ -97,37 +106,23 @@ static struct lab_product product_of(const struct lab_decode_rank *rank, uint32_
 		.out = kind->factors == LAB_INT8 ? LAB_INT32 : LAB_FP32};
 }
 
-static uint64_t weights_at(const struct lab_decode_rank *rank, uint32_t layer, uint32_t matrix)
-{
-	const struct lab_decode_args *a = &rank->args;
-
-	if (matrix == WORDS)
-		return a->words + lab_decode_weight_bytes(rank->replica, (uint64_t)a->first_word * a->width);
-	return rank->layers +
-		lab_decode_weight_bytes(
-			rank->replica, lab_decode_weights_before(&rank->replica->part, layer, matrix));
-}
-
-static uint64_t scales_at(const struct lab_decode_rank *rank, uint32_t layer, uint32_t matrix)
-{
-	const struct lab_decode_shape *part = &rank->replica->part;
-	uint64_t row = (uint64_t)layer * lab_decode_first_row(part, MATRICES) +
-		lab_decode_first_row(part, matrix);
-
-	return matrix == WORDS ? rank->args.word_scales + rank->args.first_word * sizeof(float)
-			       : rank->args.scales + row * sizeof(float);
-}
-
-/* Weights that cuBLASLt does not take are expanded first. */
+/* Weights that cuBLASLt does not take are expanded first. Those of words lie behind the last layer's, all of
+ * them on each GPU, which takes its own. */
 static void multiply_on(struct lab_decode_rank *rank, uint32_t layer, uint32_t matrix)
 {
+	const struct lab_decode_replica *replica = rank->replica;
+	bool is_words = matrix == LAB_DECODE_WORDS;
+	uint32_t skipped = is_words ? rank->args.first_word : 0,
+		 row = lab_decode_row(&replica->part, layer, matrix) + skipped;
+	uint64_t before = lab_decode_weights_before(&replica->part, layer, matrix) +
+		(uint64_t)skipped * replica->part.width;
 	struct lab_tries *tries = rank->base.tries;
 	struct lab_product product = product_of(rank, matrix);
-	struct lab_operands at = {rank->args.acts, weights_at(rank, layer, matrix),
-		matrix == WORDS ? rank->args.logits : rank->args.sums};
+	struct lab_operands at = {rank->args.acts, rank->layers + lab_decode_weight_bytes(replica, before),
+		is_words ? rank->args.logits : rank->args.sums};
 	const struct lab_decode_call expanding = {.from = at.right,
 		.to = rank->dense,
-		.row_scales = scales_at(rank, layer, matrix),
+		.row_scales = rank->args.scales + row * sizeof(float),
 		.rows = product.n,
 		.columns = product.k};
 	const struct lab_blaslt_plan *plan = NULL;
@@ -158,7 +153,7 @@ static void add_up(struct lab_decode_replica *replica, uint32_t layer, uint32_t 
 
 	if (!replica->group)
 		return;
-	LAUNCH(replica, SCALE, a->tokens, .layer = layer, .matrix = matrix);
+	launch(replica, LAB_DECODE_SCALE, a->tokens, behind(replica, layer, matrix));
 	for (uint32_t i = 0; i < replica->rank_count; i++)
 		places[i] = replica->ranks[i].args.sums;
 	TRY(replica->tries, replica->group->ops->sum_floats, replica->group, places, a->tokens * a->width);
@@ -189,42 +184,46 @@ static void attend(struct lab_decode_replica *replica, uint32_t layer)
 	const struct lab_decode_args *a = &replica->ranks[0].args;
 	uint32_t units = a->tokens * a->heads, each = a->each == 1 ? 1 : LAB_DECODE_THREADS / 32;
 
-	LAUNCH(replica, KEEP, a->tokens, .layer = layer);
+	launch(replica, LAB_DECODE_KEEP, a->tokens, behind(replica, layer, LAB_DECODE_ATTENTION));
 	LAUNCH(replica, ATTEND, (units + each - 1) / each, .layer = layer);
 	if (lab_number_bytes(replica->kind->factors) == 1)
-		LAUNCH(replica, ACTIVATE, a->tokens, .layer = layer, .matrix = ATTENTION);
+		LAUNCH(replica, ACTIVATE, a->tokens, 0);
 }
 
-/* A normalisation adds to x what the product before has left, of its layer and matrix. */
+/* A normalisation adds to x what the product before has left. */
 static void run_layer(struct lab_decode_replica *replica, uint32_t layer)
 {
 	uint32_t tokens = replica->ranks[0].args.tokens;
 
-	LAUNCH(replica, NORMALISE, tokens, .layer = layer ? layer - 1 : 0,
-		.matrix = layer ? NARROWING : NOTHING);
-	multiply(replica, layer, ATTENTION);
+	if (layer)
+		launch(replica, LAB_DECODE_NORMALISE, tokens,
+			behind(replica, layer - 1, LAB_DECODE_NARROWING));
+	else
+		LAUNCH(replica, NORMALISE, tokens, 0);
+	multiply(replica, layer, LAB_DECODE_ATTENTION);
 	attend(replica, layer);
-	multiply(replica, layer, PROJECTION);
-	add_up(replica, layer, PROJECTION);
-	LAUNCH(replica, NORMALISE, tokens, .layer = layer, .matrix = PROJECTION);
-	multiply(replica, layer, WIDENING);
-	LAUNCH(replica, ACTIVATE, tokens, .layer = layer, .matrix = WIDENING);
-	multiply(replica, layer, NARROWING);
-	add_up(replica, layer, NARROWING);
+	multiply(replica, layer, LAB_DECODE_PROJECTION);
+	add_up(replica, layer, LAB_DECODE_PROJECTION);
+	launch(replica, LAB_DECODE_NORMALISE, tokens, behind(replica, layer, LAB_DECODE_PROJECTION));
+	multiply(replica, layer, LAB_DECODE_WIDENING);
+	launch(replica, LAB_DECODE_ACTIVATE, tokens, behind(replica, layer, LAB_DECODE_WIDENING));
+	multiply(replica, layer, LAB_DECODE_NARROWING);
+	add_up(replica, layer, LAB_DECODE_NARROWING);
 }
 
 /* Through all layers: a token of each slot, or their prompts, as the args say. */
 static void issue_pass(struct lab_decode_replica *replica)
 {
 	const struct lab_decode_args *a = &replica->ranks[0].args;
+	struct lab_decode_call last = behind(replica, replica->part.layers - 1, LAB_DECODE_NARROWING);
 
+	last.is_last = 1;
 	replica->kernel_count = 0;
 	LAUNCH(replica, BEGIN, a->tokens, 0);
 	for (uint32_t layer = 0; layer < replica->part.layers; layer++)
 		run_layer(replica, layer);
-	LAUNCH(replica, NORMALISE, a->slots, .layer = replica->part.layers - 1, .matrix = NARROWING,
-		.is_last = 1);
-	multiply(replica, 0, WORDS);
+	launch(replica, LAB_DECODE_NORMALISE, a->slots, last);
+	multiply(replica, last.layer, LAB_DECODE_WORDS);
 	LAUNCH(replica, PICK, a->slots, 0);
 	share_words(replica);
 	if (a->temperature > 0)
@@ -251,59 +250,48 @@ void lab_decode_issue_prompts(struct lab_decode_replica *replica, uint32_t each)
 
 /* --- Graphs --- */
 
-static void launch_graph(struct lab_decode_replica *replica, struct kwhy_gpu_graph *graph)
+void lab_decode_issue(struct lab_decode_replica *replica, enum lab_decode_work work)
 {
 	const struct lab_rank *rank = &replica->ranks[0].base;
 
-	lab_rank_enter(rank);
-	TRY(replica->tries, rank->gpu->ops->graph_launch, rank->gpu, rank->stream, graph);
-}
-
-void lab_decode_issue_step(struct lab_decode_replica *replica)
-{
-	if (replica->step)
-		launch_graph(replica, replica->step);
-	else
+	if (replica->graphs[work]) {
+		lab_rank_enter(rank);
+		TRY(replica->tries, rank->gpu->ops->graph_launch, rank->gpu, rank->stream,
+			replica->graphs[work]);
+	} else if (work == LAB_DECODE_STEP)
 		issue_pass(replica);
-}
-
-void lab_decode_issue_reading(struct lab_decode_replica *replica)
-{
-	if (replica->reading)
-		launch_graph(replica, replica->reading);
 	else
 		lab_decode_issue_prompts(replica, replica->request->prompt);
 }
 
-static enum kwhy_status record_step(void *context, struct kwhy_error *error)
+struct recording {
+	struct lab_decode_replica *replica;
+	enum lab_decode_work work;
+};
+
+static enum kwhy_status record(void *context, struct kwhy_error *error)
 {
-	struct lab_decode_replica *replica = context;
+	const struct recording *recording = context;
+	struct lab_tries *tries = recording->replica->tries;
 
-	replica->tries->error = error;
-	lab_decode_issue_step(replica);
-	return replica->tries->status;
-}
-
-static enum kwhy_status record_reading(void *context, struct kwhy_error *error)
-{
-	struct lab_decode_replica *replica = context;
-
-	replica->tries->error = error;
-	lab_decode_issue_reading(replica);
-	return replica->tries->status;
+	tries->error = error;
+	lab_decode_issue(recording->replica, recording->work);
+	return tries->status;
 }
 
 /* Both have run once before, so that drivers and libraries have loaded what they need. */
 void lab_decode_capture(struct lab_decode_replica *replica)
 {
 	const struct lab_rank *rank = &replica->ranks[0].base;
+	struct recording recording = {.replica = replica};
 
-	lab_decode_issue_reading(replica);
-	lab_decode_issue_step(replica);
+	lab_decode_issue(replica, LAB_DECODE_READING);
+	lab_decode_issue(replica, LAB_DECODE_STEP);
 	lab_decode_wait(replica);
-	if (replica->request->launching != LAB_DECODE_GRAPH)
-		return;
-	TRY(replica->tries, kwhy_gpu_capture, rank->gpu, rank->stream, record_step, replica, &replica->step);
-	TRY(replica->tries, kwhy_gpu_capture, rank->gpu, rank->stream, record_reading, replica,
-		&replica->reading);
+	for (int work = 0; replica->request->launching == LAB_DECODE_GRAPH && work < LAB_DECODE_WORK_COUNT;
+		work++) {
+		recording.work = (enum lab_decode_work)work;
+		TRY(replica->tries, kwhy_gpu_capture, rank->gpu, rank->stream, record, &recording,
+			&replica->graphs[work]);
+	}
 }

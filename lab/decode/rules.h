@@ -18,6 +18,7 @@ enum lab_decode_tensor {
 	LAB_DECODE_NARROWING,
 	LAB_DECODE_BIASES, /* of these four, one behind the other */
 	LAB_DECODE_MATRICES = 4,
+	LAB_DECODE_WORDS = LAB_DECODE_MATRICES, /* the last product: with LAB_DECODE_EMBEDDING */
 	LAB_DECODE_TENSORS = 8,
 	LAB_DECODE_EMBEDDING = 1000000, /* [vocabulary][width], also the last matrix */
 	LAB_DECODE_POSITIONS,		/* [positions][width] */
@@ -86,6 +87,12 @@ static inline uint32_t lab_decode_first_row(const struct lab_decode_shape *shape
 	for (uint32_t i = 0; i < matrix; i++)
 		first += lab_decode_rows(shape, i);
 	return first;
+}
+
+/* The same among the rows of all layers. */
+static inline uint32_t lab_decode_row(const struct lab_decode_shape *shape, uint32_t layer, uint32_t matrix)
+{
+	return layer * lab_decode_first_row(shape, LAB_DECODE_MATRICES) + lab_decode_first_row(shape, matrix);
 }
 
 /* Weights before a layer's matrix, which lie layer by layer; those of all layers: before one more. */

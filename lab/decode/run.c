@@ -32,7 +32,7 @@ enum kwhy_status lab_decode_prefill(struct lab_decode *decode, double *out_s, st
 
 	begin(decode, error);
 	for (uint32_t i = 0; i < decode->replica_count; i++)
-		lab_decode_issue_reading(&decode->replicas[i]);
+		lab_decode_issue(&decode->replicas[i], LAB_DECODE_READING);
 	await_all(decode, start_ns, out_s);
 	for (uint32_t i = 0; i < decode->replica_count; i++)
 		keep_first(&decode->replicas[i]);
@@ -53,7 +53,7 @@ enum kwhy_status lab_decode_write(struct lab_decode *decode, double *out_s, stru
 		lab_decode_issue_reset(&decode->replicas[i], decode->request.prompt - 1, true);
 	for (uint32_t step = 0; !decode->tries.status && step < decode->request.tokens; step++)
 		for (uint32_t i = 0; i < decode->replica_count; i++)
-			lab_decode_issue_step(&decode->replicas[i]);
+			lab_decode_issue(&decode->replicas[i], LAB_DECODE_STEP);
 	await_all(decode, start_ns, out_s);
 	decode->is_written = !decode->tries.status;
 	return decode->tries.status;
@@ -195,7 +195,7 @@ static void check_step(struct checking *c, uint32_t step)
 		next[slot] = (uint32_t)~lab_decode_prompt_token(
 			c->answer->shape, slot % 2, CHECK_PROMPT + step);
 	lab_decode_send(c->replica, c->replica->ranks[0].args.best, next, slots * sizeof(*next));
-	lab_decode_issue_step(c->replica);
+	lab_decode_issue(c->replica, LAB_DECODE_STEP);
 	compare_all(c, step + 1);
 }
 

@@ -9,7 +9,7 @@
 /* A slot of the decoder, and the tokens that its sequence still writes. 0: it is free, and writes for nobody.
  */
 struct seat {
-	uint32_t left, sequence, idle_steps;
+	uint32_t left, sequence;
 	double came_s;
 };
 
@@ -18,8 +18,9 @@ struct service {
 	const struct lab_decode_arrivals *arrivals;
 	struct lab_decode_served *out;
 	struct seat seats[LAB_DECODE_BATCH_MOST];
-	uint32_t next, busy; /* the sequence that comes next; seats that are taken */
-	double next_s;	     /* when it comes */
+	double *first_s, *whole_s; /* [arrivals->count] from arrival to the first token, and to the last */
+	uint32_t next, busy;	   /* the sequence that comes next; seats that are taken */
+	double next_s;		   /* when it comes */
 	int64_t start_ns;
 };
 
@@ -28,9 +29,9 @@ static double now_s(const struct service *service)
 	return (double)(kwhy_clock_mono_ns() - service->start_ns) * 1e-9;
 }
 
-static uint32_t hash_of(const struct service *service, uint32_t sequence, uint32_t what)
+static uint32_t hash_of(uint32_t sequence, uint32_t what)
 {
-	return lab_decode_mix(service->arrivals->seed ^ lab_decode_mix(2 * sequence + what));
+	return lab_decode_mix(1 ^ lab_decode_mix(2 * sequence + what));
 }
 
 /* From a quarter of the decoder's tokens to all of them. */
@@ -38,13 +39,13 @@ static uint32_t length_of(const struct service *service, uint32_t sequence)
 {
 	uint32_t most = service->replica->request->tokens, least = (most + 3) / 4;
 
-	return least + hash_of(service, sequence, 0) % (most - least + 1);
+	return least + hash_of(sequence, 0) % (most - least + 1);
 }
 
 /* Gaps between arrivals are exponential: a Poisson process. */
 static void expect_next(struct service *service)
 {
-	double even = ((double)hash_of(service, service->next, 1) + 0.5) / 4294967296.0;
+	double even = ((double)hash_of(service->next, 1) + 0.5) / 4294967296.0;
 
 	service->next_s -= log(even) / service->arrivals->rate_per_s;
 }
@@ -66,8 +67,8 @@ static struct lab_decode_args args_of_slot(
 	return a;
 }
 
-/* Does work on one slot alone. */
-static void with_slot(struct lab_decode_replica *replica, uint32_t slot, uint32_t each)
+/* Reads a slot's prompt, or where each is 0 puts it at the beginning. */
+static void issue_slot(struct lab_decode_replica *replica, uint32_t slot, uint32_t each)
 {
 	struct lab_decode_args all[LAB_DECODE_GPUS_MOST];
 
@@ -89,7 +90,7 @@ static void read_prompt(struct lab_decode_replica *replica, uint32_t slot, uint3
 	const struct lab_decode_prompts one = {1, replica->request->prompt, sequence, 1};
 
 	lab_decode_send_prompts(replica, &one);
-	with_slot(replica, slot, one.each);
+	issue_slot(replica, slot, one.each);
 	lab_decode_wait(replica);
 }
 
@@ -104,19 +105,12 @@ static void admit(struct service *service)
 		if (service->seats[slot].left)
 			continue;
 		service->seats[slot] = (struct seat){
-			length_of(service, service->next), service->next, 0, service->next_s};
+			length_of(service, service->next), service->next, service->next_s};
 		service->busy++;
 		read_prompt(service->replica, slot, service->next);
 		service->next++;
 		expect_next(service);
 	}
-}
-
-/* A free slot must not run past its cache: it goes back to the beginning. */
-static void rest(struct service *service, uint32_t slot)
-{
-	if (service->seats[slot].idle_steps++ % (service->replica->request->tokens / 2) == 0)
-		with_slot(service->replica, slot, 0);
 }
 
 /* What a sequence wrote, where it is wanted. */
@@ -140,7 +134,6 @@ static void count_step(struct service *service)
 	double now = now_s(service);
 
 	service->out->steps++;
-	service->out->busy_slots += service->busy;
 	for (uint32_t slot = 0; slot < service->replica->slots; slot++) {
 		struct seat *seat = &service->seats[slot];
 
@@ -148,12 +141,13 @@ static void count_step(struct service *service)
 			continue;
 		service->out->tokens++;
 		if (seat->left == length_of(service, seat->sequence))
-			service->out->first_s[seat->sequence] = now - seat->came_s;
+			service->first_s[seat->sequence] = now - seat->came_s;
 		if (--seat->left)
 			continue;
-		service->out->whole_s[seat->sequence] = now - seat->came_s;
+		service->whole_s[seat->sequence] = now - seat->came_s;
 		service->busy--;
 		give_tokens(service, slot);
+		issue_slot(service->replica, slot, 0);
 	}
 }
 
@@ -168,51 +162,44 @@ static void await_arrival(const struct service *service)
 	(void)nanosleep(&pause, NULL);
 }
 
-static void run_step(struct service *service)
-{
-	for (uint32_t slot = 0; slot < service->replica->slots; slot++)
-		if (!service->seats[slot].left)
-			rest(service, slot);
-	lab_decode_issue_step(service->replica);
-	lab_decode_wait(service->replica);
-	count_step(service);
-}
-
 static void serve(struct service *service)
 {
-	const struct lab_tries *tries = service->replica->tries;
+	struct lab_decode_replica *replica = service->replica;
 
 	service->start_ns = kwhy_clock_mono_ns();
 	expect_next(service);
-	while (!tries->status && (service->busy || service->next < service->arrivals->count)) {
+	for (uint32_t slot = 0; slot < replica->slots; slot++)
+		issue_slot(replica, slot, 0);
+	while (!replica->tries->status && (service->busy || service->next < service->arrivals->count)) {
 		admit(service);
-		if (service->busy)
-			run_step(service);
-		else
+		if (service->busy) {
+			lab_decode_issue(replica, LAB_DECODE_STEP);
+			lab_decode_wait(replica);
+			count_step(service);
+		} else
 			await_arrival(service);
 	}
 	service->out->seconds = now_s(service);
-	lab_decode_send_own_prompts(service->replica);
+	lab_decode_send_own_prompts(replica);
 }
 
 enum kwhy_status lab_decode_serve(struct lab_decode *decode, const struct lab_decode_arrivals *arrivals,
 	struct lab_decode_served *out, struct kwhy_error *error)
 {
-	struct service *service;
+	struct service service = {.replica = &decode->replicas[0], .arrivals = arrivals, .out = out};
+	double *times = calloc(arrivals->count, 2 * sizeof(*times));
 
-	if (decode->replica_count > 1)
-		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
-			"sequences that arrive are served by one decoder; leave --dp out");
-	service = calloc(1, sizeof(*service));
-	if (!service)
-		return kwhy_fail_memory(error, "the seats of sequences");
-	service->replica = &decode->replicas[0];
-	service->arrivals = arrivals;
-	service->out = out;
-	out->tokens = out->steps = out->busy_slots = 0;
+	if (!times)
+		return kwhy_fail_memory(error, "the times of sequences");
+	service.first_s = times;
+	service.whole_s = times + arrivals->count;
+	*out = (struct lab_decode_served){.sequences = arrivals->count};
 	decode->is_prefilled = decode->is_written = false;
 	decode->tries = (struct lab_tries){KWHY_OK, error};
-	serve(service);
-	free(service);
+	serve(&service);
+	out->busy_ratio = (double)out->tokens / ((double)out->steps * service.replica->slots);
+	kwhy_median_of(service.first_s, arrivals->count, &out->first_s);
+	kwhy_median_of(service.whole_s, arrivals->count, &out->whole_s);
+	free(times);
 	return decode->tries.status;
 }

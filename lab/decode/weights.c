@@ -12,14 +12,13 @@ static void fill_piece(const struct lab_decode_rank *rank, const struct piece *p
 {
 	const struct lab_decode_shape *part = &rank->replica->part, *whole = rank->replica->request->shape;
 	const struct lab_decode_args *a = &rank->args;
-	uint32_t m = piece->matrix, thirds = m == ATTENTION ? 3 : 1, rows = lab_decode_rows(part, m) / thirds,
-		 columns = lab_decode_columns(part, m), whole_rows = lab_decode_rows(whole, m) / thirds,
-		 stride = lab_decode_columns(whole, m),
+	uint32_t m = piece->matrix, thirds = m == LAB_DECODE_ATTENTION ? 3 : 1,
+		 rows = lab_decode_rows(part, m) / thirds, columns = lab_decode_columns(part, m),
+		 whole_rows = lab_decode_rows(whole, m) / thirds, stride = lab_decode_columns(whole, m),
 		 row = piece->third * whole_rows + (rows < whole_rows ? a->rank * rows : 0);
 	uint64_t before = lab_decode_weights_before(part, piece->layer, m) +
 		(uint64_t)piece->third * rows * columns,
-		 place = ((uint64_t)piece->layer * lab_decode_first_row(part, MATRICES) +
-				 lab_decode_first_row(part, m) + (uint64_t)piece->third * rows) *
+		 place = (lab_decode_row(part, piece->layer, m) + (uint64_t)piece->third * rows) *
 		sizeof(float);
 	const struct lab_decode_call
 		matrix = {.to = rank->layers + lab_decode_weight_bytes(rank->replica, before),
@@ -59,8 +58,8 @@ void lab_decode_fill_weights(const struct lab_decode_rank *rank)
 		.bound = LAB_DECODE_POSITION_BOUND};
 
 	for (uint32_t layer = 0; layer < shape->layers; layer++)
-		for (uint32_t m = 0; m < MATRICES; m++)
-			for (uint32_t third = 0; third < (m == ATTENTION ? 3 : 1); third++)
+		for (uint32_t m = 0; m < LAB_DECODE_MATRICES; m++)
+			for (uint32_t third = 0; third < (m == LAB_DECODE_ATTENTION ? 3 : 1); third++)
 				fill_piece(rank, &(struct piece){layer, m, third});
 	lab_decode_launch(rank, LAB_DECODE_FILL, words.rows, &words);
 	lab_decode_launch(rank, LAB_DECODE_FILL_FLOATS, 64, &places);

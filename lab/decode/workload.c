@@ -19,25 +19,10 @@ struct options {
 	double temperature, top_p, arrivals;
 };
 
-/* A row: one of each list. launching: LAB_DECODE_LAUNCHING_COUNT: what is usual. */
-struct variant {
-	uint32_t weights, launching; /* enum lab_decode_weights, enum lab_decode_launching */
-	uint32_t batch, tp, dp;
-};
-
-/* Of sequences that arrive. */
-struct serving {
-	uint64_t sequences, steps;
-	double busy_ratio; /* slots that wrote for a sequence, of all in all steps */
-	struct kwhy_median first_s, whole_s;
-};
-
 struct facts {
-	const char *weights, *launching;
-	uint64_t batch, tp, dp;
 	struct lab_decode_facts of;
 	struct lab_decode_error error;
-	struct serving together, continuous;
+	struct lab_decode_served together, continuous;
 };
 
 /* Of the benchmark. */
@@ -51,9 +36,8 @@ enum phase { WRITING, READING, TOGETHER, CONTINUOUS, PHASES };
 
 /* A row that is open. */
 struct opened {
-	const struct options *options;
-	struct lab_bench *bench;
-	struct lab_row *row;
+	const struct lab_bench *bench;
+	const struct lab_row *row;
 	struct lab_decode *decode;
 };
 
@@ -67,9 +51,15 @@ static const struct context *context_of(const struct lab_bench *bench)
 	return bench->context;
 }
 
+/* A row's variant is its request, but for the GPUs. */
+static const struct lab_decode_request *request_of(const struct lab_row *row)
+{
+	return row->variant;
+}
+
 static bool is_pruned(const struct lab_row *row)
 {
-	return ((const struct variant *)row->variant)->weights == LAB_DECODE_SPARSE;
+	return request_of(row)->weights == LAB_DECODE_SPARSE;
 }
 
 /* --- What is asked for --- */
@@ -132,24 +122,25 @@ static enum kwhy_status read_options(
 
 /* --- Rows --- */
 
-static void add_phases(const struct options *options, struct lab_row *row, const struct variant *variant)
+static void add_phases(const struct options *options, struct lab_row *row)
 {
 	static const char *const names[PHASES] = {"writing", "reading", "together", "continuous"};
-	double tokens = (double)options->tokens, prompt = (double)options->prompt;
+	const struct lab_decode_request *request = request_of(row);
 
 	row->phase_count = 0;
 	for (size_t i = 0; i < (options->arrivals > 0 ? PHASES : TOGETHER); i++)
-		lab_phase_add(row, names[i], variant->batch * (i == READING ? prompt : tokens))->once = i >=
-			TOGETHER;
+		lab_phase_add(row, names[i],
+			(double)request->batch * (i == READING ? request->prompt : request->tokens))
+			->once = i >= TOGETHER;
 }
 
 static enum kwhy_status add_row(
-	struct lab_bench *bench, const struct variant *variant, struct kwhy_error *error)
+	struct lab_bench *bench, const struct lab_decode_request *request, struct kwhy_error *error)
 {
-	struct variant *own = kwhy_arena_alloc(&bench->arena, 1, sizeof(*own));
+	struct lab_decode_request *own = kwhy_arena_alloc(&bench->arena, 1, sizeof(*own));
 	char tp[16] = "", dp[16] = "";
-	struct lab_row like = {.gpus = variant->tp * variant->dp,
-			       .steps = (uint32_t)options_of(bench)->tokens - 1,
+	struct lab_row like = {.gpus = request->tp * request->dp,
+			       .steps = request->tokens - 1,
 			       .device_clock = true,
 			       .variant = own},
 		       *row;
@@ -157,47 +148,37 @@ static enum kwhy_status add_row(
 
 	if (!own)
 		return kwhy_fail_memory(error, "a row");
-	*own = *variant;
+	*own = *request;
 	if (own->launching == LAB_DECODE_LAUNCHING_COUNT)
 		own->launching = own->tp > 1 ? LAB_DECODE_CALLS : LAB_DECODE_GRAPH;
 	if (own->tp > 1)
 		snprintf(tp, sizeof(tp), " tp%u", own->tp);
 	if (own->dp > 1)
 		snprintf(dp, sizeof(dp), " dp%u", own->dp);
-	like.id = kwhy_arena_printf(&bench->arena, "%s b%u %s%s%s", lab_decode_kinds[own->weights].name,
+	like.id = kwhy_arena_printf(&bench->arena, "%s b%u %s%s%s", lab_decode_weights_names[own->weights],
 		own->batch, lab_decode_launching_names[own->launching], tp, dp);
 	if (!like.id)
 		return kwhy_fail_memory(error, "a row");
 	status = lab_row_add(bench, &like, 1, &row, error);
 	if (!status)
-		add_phases(options_of(bench), row, own);
+		add_phases(options_of(bench), row);
 	return status;
 }
 
 /* The lists that rows are of, one word of each: a name, or a number up to `most`. */
 struct list {
 	const char *option, *usual, *on_host; /* where it is not given; NULL: nothing is read */
-	size_t words, place;		      /* of the list in the options, and of its word in a variant */
-	const char *(*name)(size_t i);
+	size_t words, place;		      /* of the list in the options, and of its word in a request */
+	const char *const *names;
 	uint32_t most;
 };
 
-static const char *weights_name(size_t i)
-{
-	return lab_decode_kinds[i].name;
-}
-
-static const char *launching_name(size_t i)
-{
-	return lab_decode_launching_names[i];
-}
-
-#define LIST(member) offsetof(struct options, member), offsetof(struct variant, member)
+#define LIST(member) offsetof(struct options, member), offsetof(struct lab_decode_request, member)
 
 static const struct list lists[] = {
-	{"weights", "bf16", "bf16", LIST(weights), weights_name, LAB_DECODE_WEIGHTS_COUNT},
+	{"weights", "bf16", "bf16", LIST(weights), lab_decode_weights_names, LAB_DECODE_WEIGHTS_COUNT},
 	{"batch", "1,8,64,256", "1,8", LIST(batch), NULL, LAB_DECODE_BATCH_MOST},
-	{"launch", NULL, NULL, LIST(launching), launching_name, LAB_DECODE_LAUNCHING_COUNT},
+	{"launch", NULL, NULL, LIST(launching), lab_decode_launching_names, LAB_DECODE_LAUNCHING_COUNT},
 	{"tp", "1", "1", LIST(tp), NULL, LAB_DECODE_GPUS_MOST},
 	{"dp", "1", "1", LIST(dp), NULL, LAB_DECODE_GPUS_MOST},
 };
@@ -205,27 +186,24 @@ static const struct list lists[] = {
 static enum kwhy_status read_word(
 	const struct list *list, const char *word, uint32_t *out, struct kwhy_error *error)
 {
-	const char *names[LAB_DECODE_WEIGHTS_COUNT];
 	size_t found = 0;
 	char *end;
 	unsigned long number = strtoul(word, &end, 10);
 	enum kwhy_status status = KWHY_OK;
 
-	for (size_t i = 0; list->name && i < list->most; i++)
-		names[i] = list->name(i);
-	if (list->name)
-		status = lab_word_find(list->option, word, names, list->most, &found, error);
+	if (list->names)
+		status = lab_word_find(list->option, word, list->names, list->most, &found, error);
 	else if (*word < '0' || *word > '9' || *end || number < 1 || number > list->most)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"--%s takes numbers from 1 to %u, such as 1,2; not '%s'", list->option, list->most,
 			word);
-	*out = list->name ? (uint32_t)found : (uint32_t)number;
+	*out = list->names ? (uint32_t)found : (uint32_t)number;
 	return status;
 }
 
 /* Every combination of the words of the lists from `depth` on. */
 static enum kwhy_status add_rows(
-	struct lab_bench *bench, size_t depth, struct variant *variant, struct kwhy_error *error)
+	struct lab_bench *bench, size_t depth, struct lab_decode_request *request, struct kwhy_error *error)
 {
 	const struct list *list = &lists[depth];
 	const char *words;
@@ -233,24 +211,31 @@ static enum kwhy_status add_rows(
 	enum kwhy_status status = KWHY_OK;
 
 	if (depth == sizeof(lists) / sizeof(lists[0]))
-		return add_row(bench, variant, error);
+		return add_row(bench, request, error);
 	memcpy(&words, (const char *)bench->options + list->words, sizeof(words));
 	words = words ? words : bench->backend == KWHY_GPU_HOST ? list->on_host : list->usual;
 	if (!words)
-		return add_rows(bench, depth + 1, variant, error);
+		return add_rows(bench, depth + 1, request, error);
 	while (!status && kwhy_bench_list_next(&words, word)) {
-		status = read_word(list, word, (uint32_t *)(void *)((char *)variant + list->place), error);
-		NEXT(status, add_rows(bench, depth + 1, variant, error));
+		status = read_word(list, word, (uint32_t *)(void *)((char *)request + list->place), error);
+		NEXT(status, add_rows(bench, depth + 1, request, error));
 	}
 	return status;
 }
 
 static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *error)
 {
-	struct variant variant = {.launching = LAB_DECODE_LAUNCHING_COUNT};
-	enum kwhy_status status = read_options(bench, bench->context, error);
+	const struct options *options = options_of(bench);
+	struct context *context = bench->context;
+	enum kwhy_status status = read_options(bench, context, error);
+	struct lab_decode_request request = {.shape = context->shape,
+		.launching = LAB_DECODE_LAUNCHING_COUNT,
+		.prompt = (uint32_t)options->prompt,
+		.tokens = (uint32_t)options->tokens,
+		.choice = {(float)options->temperature, (float)options->top_p, (uint32_t)options->top_k,
+			(uint32_t)options->seed}};
 
-	NEXT(status, add_rows(bench, 0, &variant, error));
+	NEXT(status, add_rows(bench, 0, &request, error));
 	if (!status && !bench->row_count)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"decode has nothing to run: --weights, --batch, --launch, --tp and --dp each name at "
@@ -288,40 +273,30 @@ static void done(struct lab_bench *bench)
 static enum kwhy_status open_row(
 	struct lab_bench *bench, struct lab_row *row, void *context, struct kwhy_error *error)
 {
-	const struct options *options = options_of(bench);
-	const struct variant *variant = row->variant;
+	struct lab_decode_request request = *request_of(row);
 	struct opened *opened = context;
-	const struct lab_decode_request request = {.gpus = bench->gpus.items,
-		.tp = variant->tp,
-		.dp = variant->dp,
-		.shape = context_of(bench)->shape,
-		.weights = (enum lab_decode_weights)variant->weights,
-		.launching = (enum lab_decode_launching)variant->launching,
-		.batch = variant->batch,
-		.prompt = (uint32_t)options->prompt,
-		.tokens = (uint32_t)options->tokens,
-		.choice = {(float)options->temperature, (float)options->top_p, (uint32_t)options->top_k,
-			(uint32_t)options->seed}};
 
-	*opened = (struct opened){.options = options, .bench = bench, .row = row};
+	request.gpus = bench->gpus.items;
+	opened->bench = bench;
+	opened->row = row;
 	return lab_decode_open(&request, &opened->decode, error);
 }
 
 static enum kwhy_status check(
 	struct lab_bench *bench, struct lab_row *row, void *opened, struct kwhy_error *error)
 {
-	const struct variant *variant = row->variant;
-	const struct lab_decode_kind *kind = &lab_decode_kinds[variant->weights];
+	enum lab_decode_weights weights = request_of(row)->weights;
+	double most = lab_decode_kinds[weights].error_most;
 	struct lab_decode_error *found = &((struct facts *)row->facts)->error;
 	enum kwhy_status status = lab_decode_check(
 		((struct opened *)opened)->decode, &context_of(bench)->answers[is_pruned(row)], found, error);
 
-	if (status || found->relative <= kind->error_most)
+	if (status || found->relative <= most)
 		return status;
 	return kwhy_fail(error, KWHY_E_INPUT,
 		"its logits are %.3g of their size from the reference, more than the %.3g of %s: its tokens "
 		"are wrong",
-		found->relative, kind->error_most, kind->name);
+		found->relative, most, lab_decode_weights_names[weights]);
 }
 
 static enum kwhy_status start(void *context, size_t phase, struct kwhy_error *error)
@@ -331,42 +306,25 @@ static enum kwhy_status start(void *context, size_t phase, struct kwhy_error *er
 }
 
 /* Sequences come for as long as a phase's window; each slot is taken twice at least. */
-static uint32_t sequence_count(const struct opened *opened)
-{
-	const struct variant *variant = opened->row->variant;
-	double seconds = opened->bench->energy_s > 0 ? opened->bench->energy_s : 1,
-	       count = fmin(opened->options->arrivals * seconds, SEQUENCES_MOST);
-
-	return count < 2.0 * variant->batch ? 2 * variant->batch : (uint32_t)count;
-}
-
 static enum kwhy_status serve(
 	const struct opened *opened, bool continuous, struct lab_run *run, struct kwhy_error *error)
 {
-	const struct lab_decode_arrivals arrivals = {.rate_per_s = opened->options->arrivals,
-		.count = sequence_count(opened),
-		.seed = 1,
+	uint32_t batch = request_of(opened->row)->batch;
+	double seconds = opened->bench->energy_s > 0 ? opened->bench->energy_s : 1,
+	       rate_per_s = options_of(opened->bench)->arrivals;
+	const struct lab_decode_arrivals arrivals = {.rate_per_s = rate_per_s,
+		.count = (uint32_t)fmax(fmin(rate_per_s * seconds, SEQUENCES_MOST), 2 * batch),
 		.continuous = continuous};
-	const struct variant *variant = opened->row->variant;
 	struct facts *facts = opened->row->facts;
-	struct serving *serving = continuous ? &facts->continuous : &facts->together;
-	double *times = calloc(arrivals.count, 2 * sizeof(*times));
-	struct lab_decode_served served = {.first_s = times, .whole_s = times + arrivals.count};
+	struct lab_decode_served *served = continuous ? &facts->continuous : &facts->together;
 	enum kwhy_status status;
 
-	if (!times)
-		return kwhy_fail_memory(error, "the times of sequences");
-	status = lab_decode_serve(opened->decode, &arrivals, &served, error);
-	if (!status) {
-		run->run_s = served.seconds;
-		run->items = (double)served.tokens;
-		serving->sequences = arrivals.count;
-		serving->steps = served.steps;
-		serving->busy_ratio = (double)served.busy_slots / ((double)served.steps * variant->batch);
-		kwhy_median_of(served.first_s, arrivals.count, &serving->first_s);
-		kwhy_median_of(served.whole_s, arrivals.count, &serving->whole_s);
-	}
-	free(times);
+	if (request_of(opened->row)->dp > 1)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"sequences that arrive are served by one decoder; leave --dp out");
+	status = lab_decode_serve(opened->decode, &arrivals, served, error);
+	run->run_s = served->seconds;
+	run->items = (double)served->tokens;
 	return status;
 }
 
@@ -388,14 +346,8 @@ static enum kwhy_status run(void *context, size_t phase, struct lab_run *run, st
 static enum kwhy_status finish(
 	struct lab_bench *bench, struct lab_row *row, void *opened, struct kwhy_error *error)
 {
-	const struct variant *variant = row->variant;
 	struct facts *facts = row->facts;
 
-	facts->weights = lab_decode_kinds[variant->weights].name;
-	facts->launching = lab_decode_launching_names[variant->launching];
-	facts->batch = variant->batch;
-	facts->tp = variant->tp;
-	facts->dp = variant->dp;
 	lab_decode_facts(((struct opened *)opened)->decode, &facts->of);
 	facts->of.products = kwhy_arena_copy(&bench->arena, facts->of.products);
 	return facts->of.products ? KWHY_OK : kwhy_fail_memory(error, "who made the products");
@@ -441,11 +393,11 @@ static void write_notes(const struct lab_bench *bench, const struct kwhy_sheet *
 }
 
 static const struct lab_column decoder_columns[] = {
-	LAB_FACT(NULL, "weights", TEXT, weights),
-	LAB_FACT(NULL, "batch", COUNT, batch),
-	LAB_FACT(NULL, "launch", TEXT, launching),
-	LAB_FACT(NULL, "tp", COUNT, tp),
-	LAB_FACT(NULL, "dp", COUNT, dp),
+	LAB_FACT(NULL, "weights", TEXT, of.weights),
+	LAB_FACT(NULL, "batch", COUNT, of.batch),
+	LAB_FACT(NULL, "launch", TEXT, of.launching),
+	LAB_FACT(NULL, "tp", COUNT, of.tp),
+	LAB_FACT(NULL, "dp", COUNT, of.dp),
 	LAB_FACT("products", "products", TEXT, of.products),
 	LAB_FACT("gathers", "gathers", TEXT, of.gathers),
 	LAB_FACT("kernels", "kernels_a_token", COUNT, of.kernels),

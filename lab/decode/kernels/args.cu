@@ -22,9 +22,6 @@ enum { LAB_DECODE_THREADS = 256 };
 	X(ATTEND, attend, LAB_DECODE_THREADS) X(ACTIVATE, activate, LAB_DECODE_THREADS) \
 	X(SCALE, scale, LAB_DECODE_THREADS) X(PICK, pick, 1024) X(CHOOSE, choose, 512)
 
-/* A layer's matrices; what multiplies with words comes after all layers. */
-enum { ATTENTION, PROJECTION, WIDENING, NARROWING, MATRICES, WORDS = MATRICES, NOTHING = MATRICES };
-
 /* How weights lie where not as products take them: four of them in 16 bits, or the two largest of four in 32. */
 enum { UNPACKED, FOUR_BITS, TWO_OF_FOUR };
 
@@ -62,13 +59,14 @@ struct lab_decode_args {
 
 /* What a launch does. */
 struct lab_decode_call {
-	u32 layer, matrix; /* a product: whose sums it takes */
+	u32 layer;
+	u32 row, rows;	   /* of the product whose sums it takes, among those of all layers; 0 rows: there is none */
 	u32 is_last;	   /* of each slot its last token alone */
 	u32 at, has_first; /* where slots begin, and whether with `first` or token 0 */
-	/* Weights: a piece of a whole matrix, whose rows are `stride` long, from its number `start` on. */
+	/* Weights, `rows` of them: a piece of a whole matrix, whose rows are `stride` long, from its number `start` on. */
 	AT(void) from;
 	AT(void) to;
 	AT(float) row_scales;
-	u32 tensor_hash, rows, known, columns, start, stride; /* rows from `known` on are zeros */
+	u32 tensor_hash, known, columns, start, stride; /* rows from `known` on are zeros */
 	float bound;
 };

@@ -1,27 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* --- Between products: a block takes a token --- */
 
-static __device__ u32 rows_of(const struct lab_decode_args *a, u32 matrix)
-{
-	return matrix == ATTENTION ? 3 * a->heads * HEAD : matrix == WIDENING ? a->inner : a->width;
-}
-
-/* Where a layer's rows of a matrix begin among its scales and biases. */
-static __device__ u64 first_row(const struct lab_decode_args *a, u32 layer, u32 matrix)
-{
-	u32 mixed = a->heads * HEAD, all = 3 * mixed + 2 * a->width + a->inner;
-
-	return (u64)layer * all + (matrix > ATTENTION ? 3 * mixed : 0) + (matrix > PROJECTION ? a->width : 0) +
-		(matrix > WIDENING ? a->inner : 0);
-}
-
 /* What a product has left of a row for a token, in its size. */
-static __device__ float sum_at(const struct lab_decode_args *a, u32 layer, u32 matrix, u32 token, u32 row)
+static __device__ float sum_at(const struct lab_decode_args *a, const struct lab_decode_call *c, u32 token, u32 row)
 {
-	u64 place = (u64)token * rows_of(a, matrix) + row;
-	float sum = get(ACT(a) == LAB_INT8 ? LAB_INT32 : LAB_FP32, a->sums, place);
+	float sum = get(ACT(a) == LAB_INT8 ? LAB_INT32 : LAB_FP32, a->sums, (u64)token * c->rows + row);
 
-	return IS_SCALED(a) ? sum * a->scales[first_row(a, layer, matrix) + row] * a->act_scales[token] : sum;
+	return IS_SCALED(a) ? sum * a->scales[c->row + row] * a->act_scales[token] : sum;
 }
 
 /* The scale of a token that makes codes of 8 bits of numbers up to `most`. */
@@ -61,7 +46,7 @@ static __device__ void begin(const struct lab_decode_args *a, u32 token)
 
 	if (a->each == 1) {
 		word = ~(u32)a->best[slot];
-		position = a->at[slot] + 1;
+		position = a->at[slot] + (a->at[slot] + 1 < a->positions); /* a free slot may come to the end */
 		__syncthreads();
 		if (threadIdx.x == 0)
 			a->at[slot] = position;
@@ -90,14 +75,13 @@ KERNEL void lab_decode_begin(const struct lab_decode_args a, const struct lab_de
 }
 
 /* A number of x with what the product before has to add; of several GPUs that has come to its size. */
-static __device__ float settled(const struct lab_decode_args *a, u32 layer, u32 matrix, u32 token, u32 k)
+static __device__ float settled(const struct lab_decode_args *a, const struct lab_decode_call *c, u32 token, u32 k)
 {
 	u64 place = (u64)token * a->width + k;
 
-	if (matrix == NOTHING)
+	if (!c->rows)
 		return a->x[place];
-	return a->x[place] + a->biases[first_row(a, layer, matrix) + k] +
-		(a->ranks > 1 ? a->sums[place] : sum_at(a, layer, matrix, token, k));
+	return a->x[place] + a->biases[c->row + k] + (a->ranks > 1 ? a->sums[place] : sum_at(a, c, token, k));
 }
 
 /* x takes what the product before has left, and its normalised form is what the next one takes, as row `to`;
@@ -107,7 +91,7 @@ static __device__ float normalise(const struct lab_decode_args *a, const struct 
 	float *x = a->x + (u64)token * a->width, mean = 0, squares = 0, most = 0, size, scale = 1;
 
 	for (u32 k = threadIdx.x; k < a->width; k += blockDim.x) {
-		x[k] = settled(a, c->layer, c->matrix, token, k);
+		x[k] = settled(a, c, token, k);
 		mean += x[k];
 	}
 	mean = reduce(mean, 1) / (float)a->width;
@@ -133,15 +117,14 @@ KERNEL void lab_decode_normalise(const struct lab_decode_args a, const struct la
 	}
 }
 
-static __device__ void keep(const struct lab_decode_args *a, u32 layer, u32 token)
+static __device__ void keep(const struct lab_decode_args *a, const struct lab_decode_call *c, u32 token)
 {
 	u32 slot = token / a->each, mixed = a->heads * HEAD, position = position_of(a, token);
 
 	for (u32 row = threadIdx.x; row < 3 * mixed; row += blockDim.x) {
-		float value = sum_at(a, layer, ATTENTION, token, row) +
-			a->biases[first_row(a, layer, ATTENTION) + row];
+		float value = sum_at(a, c, token, row) + a->biases[c->row + row];
 		u32 head = row % mixed / HEAD;
-		u64 place = ((((u64)layer * a->cache_slots + slot) * a->heads + head) * a->positions + position) * HEAD +
+		u64 place = ((((u64)c->layer * a->cache_slots + slot) * a->heads + head) * a->positions + position) * HEAD +
 			row % HEAD;
 
 		if (row < mixed)
@@ -155,20 +138,19 @@ static __device__ void keep(const struct lab_decode_args *a, u32 layer, u32 toke
 KERNEL void lab_decode_keep(const struct lab_decode_args a, const struct lab_decode_call c)
 {
 	for (u32 token = blockIdx.x; token < a.tokens; token += gridDim.x)
-		keep(&a, c.layer, token);
+		keep(&a, &c, token);
 }
 
 /* What attention or the widening has left, ReLU and all. */
 static __device__ float activated(const struct lab_decode_args *a, const struct lab_decode_call *c, u32 token, u32 k)
 {
-	if (c->matrix == ATTENTION)
-		return a->sums[(u64)token * a->heads * HEAD + k];
-	return fmaxf(sum_at(a, c->layer, WIDENING, token, k) + a->biases[first_row(a, c->layer, WIDENING) + k], 0);
+	return c->rows ? fmaxf(sum_at(a, c, token, k) + a->biases[c->row + k], 0)
+		       : a->sums[(u64)token * a->heads * HEAD + k];
 }
 
 static __device__ void activate(const struct lab_decode_args *a, const struct lab_decode_call *c, u32 token)
 {
-	u32 columns = c->matrix == ATTENTION ? a->heads * HEAD : a->inner;
+	u32 columns = c->rows ? a->inner : a->heads * HEAD;
 	float scale = 1, most = 0;
 
 	for (u32 k = threadIdx.x; IS_SCALED(a) && k < columns; k += blockDim.x)
@@ -194,5 +176,5 @@ KERNEL void lab_decode_scale(const struct lab_decode_args a, const struct lab_de
 {
 	for (u32 token = blockIdx.x; token < a.tokens; token += gridDim.x)
 		for (u32 k = threadIdx.x; k < a.width; k += blockDim.x)
-			a.sums[(u64)token * a.width + k] = sum_at(&a, c.layer, c.matrix, token, k);
+			a.sums[(u64)token * a.width + k] = sum_at(&a, &c, token, k);
 }
