@@ -14,7 +14,7 @@ struct lab_tries {
 #define TRY(tries, function, ...) \
 	((tries)->status = (tries)->status ? (tries)->status : function(__VA_ARGS__, (tries)->error))
 
-enum { LAB_RANK_KERNELS_MOST = 16, LAB_RANKS_MOST = KWHY_COLLECTIVES_MEMBERS_MOST };
+enum { LAB_RANK_KERNELS_MOST = 16 };
 
 /* One GPU of a workload that multiplies matrices: its kernels, a stream, the library, a block of memory.
  * Kernels take two structs: the workload's args, and what this launch does. */
