@@ -12,7 +12,6 @@ void lab_rank_open(struct lab_rank *rank, struct lab_tries *tries, struct kwhy_g
 	for (size_t k = 0; source->on_host[k].name; k++)
 		TRY(tries, gpu->ops->kernel_find, gpu, rank->module, source->on_host[k].name,
 			&rank->kernels[k]);
-	TRY(tries, lab_blaslt_open, gpu, rank->stream, &rank->blaslt);
 }
 
 void lab_rank_fill(struct lab_rank *rank, uint64_t bytes, uint8_t value)

@@ -14,20 +14,21 @@ struct lab_tries {
 #define TRY(tries, function, ...) \
 	((tries)->status = (tries)->status ? (tries)->status : function(__VA_ARGS__, (tries)->error))
 
-enum { LAB_RANK_KERNELS_MOST = 16 };
+enum { LAB_RANK_KERNELS_MOST = 24 };
 
-/* One GPU of a workload that multiplies matrices: its kernels, a stream, the library, a block of memory.
- * Kernels take two structs: the workload's args, and what this launch does. */
+/* One GPU of a workload: its kernels, a stream, and where it has them the library of products and a block of
+ * memory. */
 struct lab_rank {
 	struct lab_tries *tries;
 	struct kwhy_gpu *gpu;
 	struct kwhy_gpu_stream *stream;
 	struct kwhy_gpu_module *module;
 	const struct kwhy_gpu_kernel *kernels[LAB_RANK_KERNELS_MOST]; /* in the order of source->on_host */
-	struct lab_blaslt *blaslt;
+	struct lab_blaslt *blaslt;				      /* NULL: it multiplies no matrices */
 	uint64_t memory;
 };
 
+/* Of a kernel that takes two structs: the workload's args, and what this launch does. */
 struct lab_rank_launch {
 	uint32_t kernel, blocks, threads;
 	const void *args, *call;

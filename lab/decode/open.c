@@ -75,6 +75,7 @@ static void open_rank(struct lab_decode_replica *replica, struct kwhy_gpu *gpu)
 	snprintf(packing, sizeof(packing), "-DPACKING_TYPE=%u", kind->packing);
 	rank->replica = replica;
 	lab_rank_open(&rank->base, replica->tries, gpu, &source);
+	TRY(replica->tries, lab_blaslt_open, gpu, rank->base.stream, &rank->base.blaslt);
 }
 
 static void open_replica(struct lab_decode *decode, uint32_t number)

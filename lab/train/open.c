@@ -118,6 +118,7 @@ static void open_rank(struct lab_train *train, struct kwhy_gpu *gpu)
 
 	rank->train = train;
 	lab_rank_open(&rank->base, tries, gpu, &source);
+	TRY(tries, lab_blaslt_open, gpu, rank->base.stream, &rank->base.blaslt);
 	TRY(tries, gpu->ops->stream_new, gpu, &rank->copies);
 	TRY(tries, gpu->ops->event_new, gpu, false, &rank->before);
 	TRY(tries, gpu->ops->event_new, gpu, false, &rank->arrived[0]);

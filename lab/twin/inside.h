@@ -2,9 +2,9 @@
 #ifndef LAB_TWIN_INSIDE_H
 #define LAB_TWIN_INSIDE_H
 
-#include "gpu/collectives.h"
 #include "lab/gate.h"
 #include "lab/one_thread.h"
+#include "lab/rank.h"
 #include "lab/twin/twin.h"
 
 /* The rules, which the kernels and the host share. */
@@ -37,18 +37,10 @@ enum { POISON = 0xA5 }; /* what nothing wrote yet */
 #define LAB_TWIN_KERNEL(upper, lower) LAB_TWIN_##upper,
 enum lab_twin_kernel { LAB_TWIN_KERNELS(LAB_TWIN_KERNEL) LAB_TWIN_KERNEL_COUNT };
 
-/* A GPU that is used. */
-struct lab_twin_place {
-	struct kwhy_gpu *gpu;
-	struct kwhy_gpu_module *module;
-	struct kwhy_gpu_stream *stream; /* of all its fields */
-	const struct kwhy_gpu_kernel *kernels[LAB_TWIN_KERNEL_COUNT];
-};
-
 /* Cells of one or more ranks in one piece, on one GPU. */
 struct lab_twin_field {
-	const struct lab_twin_place *place;
-	uint64_t memory; /* all of it */
+	const struct lab_rank *place; /* whose stream is of all its fields */
+	uint64_t memory;	      /* all of it */
 	struct lab_twin_args args;
 };
 
@@ -66,7 +58,7 @@ struct lab_twin {
 	struct lab_twin_shape shape;
 	struct kwhy_gpu *gpu; /* of the first field, and its stream */
 	struct kwhy_gpu_stream *stream;
-	struct lab_twin_place places[LAB_TWIN_RANKS_MOST];
+	struct lab_rank places[LAB_TWIN_RANKS_MOST];
 	uint32_t place_count;
 	struct lab_twin_field fields[LAB_TWIN_RANKS_MOST];
 	uint32_t field_count;
@@ -89,14 +81,8 @@ struct lab_twin {
 	double *step_s, busy_s; /* as in its result */
 	struct lab_twin_agents agents;
 	struct lab_twin_tally tally;
-	/* Of a run, or of opening: the first failure, and where its words go. */
-	enum kwhy_status status;
-	struct kwhy_error *error;
+	struct lab_tries tries; /* of a run, or of opening */
 };
-
-/* Makes a call of a run unless one before it has failed. */
-#define TRY(twin, function, ...) \
-	((twin)->status = (twin)->status ? (twin)->status : function(__VA_ARGS__, (twin)->error))
 
 KWHY_MUST_USE enum kwhy_status lab_twin_shape_check(
 	const struct lab_twin_shape *shape, struct kwhy_error *error); /* KWHY_E_INPUT: out of bounds */

@@ -5,8 +5,6 @@
 
 #include <stdlib.h>
 
-static const char *const options[] = {"-fmad=false", NULL};
-
 /* The parts of a field's memory, each at a multiple of 256 bytes; gives the bytes in all. */
 static size_t lay_out(struct lab_twin_args *args, uint64_t start)
 {
@@ -18,23 +16,15 @@ static size_t lay_out(struct lab_twin_args *args, uint64_t start)
 
 static void open_place(struct lab_twin *twin, struct kwhy_gpu *gpu)
 {
-	static const struct kwhy_gpu_source source = {.title = "twin.cu",
-		.text = kwhy_kernels_twin,
-		.options = options,
-		.on_host = lab_twin_host_kernels};
-	struct lab_twin_place *place = &twin->places[twin->place_count++];
+	static const char *const options[] = {"-fmad=false", NULL};
+	static const struct kwhy_gpu_source source = {
+		"twin.cu", kwhy_kernels_twin, options, lab_twin_host_kernels};
 
-	place->gpu = gpu;
-	TRY(twin, gpu->ops->enter, gpu);
-	TRY(twin, gpu->ops->module_new, gpu, &source, &place->module);
-	for (size_t k = 0; k < LAB_TWIN_KERNEL_COUNT; k++)
-		TRY(twin, gpu->ops->kernel_find, gpu, place->module, lab_twin_host_kernels[k].name,
-			&place->kernels[k]);
-	TRY(twin, gpu->ops->stream_new, gpu, &place->stream);
+	lab_rank_open(&twin->places[twin->place_count++], &twin->tries, gpu, &source);
 }
 
 /* All memory is a pattern at first: what nothing wrote is seen. */
-static void open_field(struct lab_twin *twin, const struct lab_twin_place *place, uint32_t parts)
+static void open_field(struct lab_twin *twin, const struct lab_rank *place, uint32_t parts)
 {
 	const struct lab_twin_variant *variant = twin->variant;
 	struct kwhy_gpu *gpu = place->gpu;
@@ -51,10 +41,10 @@ static void open_field(struct lab_twin *twin, const struct lab_twin_place *place
 		.closed = twin->shape.closed,
 		.parts = parts};
 	bytes = lay_out(&field->args, 0);
-	TRY(twin, gpu->ops->enter, gpu);
-	TRY(twin, gpu->ops->memory_new, gpu, bytes, &field->memory);
+	TRY(&twin->tries, gpu->ops->enter, gpu);
+	TRY(&twin->tries, gpu->ops->memory_new, gpu, bytes, &field->memory);
 	lay_out(&field->args, field->memory);
-	TRY(twin, gpu->ops->fill, gpu, place->stream, field->memory, POISON, bytes);
+	TRY(&twin->tries, gpu->ops->fill, gpu, place->stream, field->memory, POISON, bytes);
 }
 
 static void open_fields(struct lab_twin *twin, const struct lab_twin_request *request)
@@ -76,7 +66,7 @@ static void open_group(struct lab_twin *twin, bool by_nccl)
 	for (uint32_t i = 0; i < twin->field_count; i++)
 		members[i] = (struct kwhy_collectives_member){
 			twin->fields[i].place->gpu, twin->fields[i].place->stream};
-	TRY(twin, (by_nccl ? kwhy_collectives_nccl_new : kwhy_collectives_own_new), members,
+	TRY(&twin->tries, (by_nccl ? kwhy_collectives_nccl_new : kwhy_collectives_own_new), members,
 		twin->field_count, &twin->group);
 }
 
@@ -95,14 +85,14 @@ static void open_mail(struct lab_twin *twin)
 							       : KWHY_GPU_HOST_PINNED;
 	uint64_t mail;
 
-	TRY(twin, gpu->ops->host_new, gpu, kind, sizeof(*twin->mail), gpu->facts.numa_node,
+	TRY(&twin->tries, gpu->ops->host_new, gpu, kind, sizeof(*twin->mail), gpu->facts.numa_node,
 		&twin->mail_memory);
 	twin->mail = twin->mail_memory.memory;
 	mail = twin->mail_memory.address;
 	if (!twin->variant->mapped)
 		return;
 	if (!mail)
-		TRY(twin, refuse, twin, "cannot reach the host's memory");
+		TRY(&twin->tries, refuse, twin, "cannot reach the host's memory");
 	args->inbox = mail + offsetof(struct lab_twin_mail, controls);
 	args->outbox = mail + offsetof(struct lab_twin_mail, outbox);
 	args->flag = mail + offsetof(struct lab_twin_mail, flag);
@@ -119,15 +109,15 @@ static enum kwhy_status issue_step(void *context, struct kwhy_error *error)
 	twin->variant->compute(twin, BY_CLOCK);
 	if (twin->variant->fetch)
 		twin->variant->fetch(twin, BY_CLOCK);
-	return twin->status;
+	return twin->tries.status;
 }
 
 /* A step, to be launched again and again. */
 static void capture(struct lab_twin *twin)
 {
 	if (!twin->gpu->ops->capture_begin)
-		TRY(twin, refuse, twin, "records no graphs");
-	TRY(twin, kwhy_gpu_capture, twin->gpu, twin->stream, issue_step, twin, &twin->graph);
+		TRY(&twin->tries, refuse, twin, "records no graphs");
+	TRY(&twin->tries, kwhy_gpu_capture, twin->gpu, twin->stream, issue_step, twin, &twin->graph);
 	twin->graph_tally = twin->tally;
 }
 
@@ -137,10 +127,11 @@ static void find_blocks(struct lab_twin *twin)
 	struct kwhy_gpu *gpu = twin->gpu;
 	uint32_t wanted = twin->fields[0].args.cells / 1024, most = 0;
 
-	TRY(twin, gpu->ops->resident_blocks, gpu, twin->places[0].kernels[LAB_TWIN_WHOLE], 1024, &most);
+	TRY(&twin->tries, gpu->ops->resident_blocks, gpu, twin->places[0].kernels[LAB_TWIN_WHOLE], 1024,
+		&most);
 	most = gpu->facts.sm_count ? most * gpu->facts.sm_count : wanted;
 	if (!most)
-		TRY(twin, refuse, twin, "holds too few blocks at once");
+		TRY(&twin->tries, refuse, twin, "holds too few blocks at once");
 	twin->run_blocks = wanted < most ? wanted : most;
 }
 
@@ -149,27 +140,18 @@ static void prepare(struct lab_twin *twin, const struct lab_twin_request *reques
 	struct kwhy_gpu *gpu = twin->gpu;
 
 	open_fields(twin, request);
-	TRY(twin, gpu->ops->enter, gpu);
+	TRY(&twin->tries, gpu->ops->enter, gpu);
 	open_mail(twin);
-	TRY(twin, gpu->ops->event_new, gpu, false, &twin->fetched);
-	TRY(twin, lab_gate_open, gpu, twin->stream, &twin->gate);
+	TRY(&twin->tries, gpu->ops->event_new, gpu, false, &twin->fetched);
+	TRY(&twin->tries, lab_gate_open, gpu, twin->stream, &twin->gate);
 	open_group(twin, request->by_nccl);
 	if (twin->variant->batched && !gpu->ops->copy_batch)
-		TRY(twin, refuse, twin, "has a driver that takes no batches of copies");
+		TRY(&twin->tries, refuse, twin, "has a driver that takes no batches of copies");
 	if (twin->variant->host == LAB_TWIN_GRAPHS)
 		capture(twin);
 	else if (twin->variant->host == LAB_TWIN_DEVICE)
 		find_blocks(twin);
 	lab_twin_wait(twin);
-}
-
-/* What is still queued, after a failure, must not find its memory gone. */
-static void settle(const struct lab_twin_place *place)
-{
-	struct kwhy_error ignored;
-
-	if (place->stream && !place->gpu->ops->enter(place->gpu, &ignored))
-		(void)place->gpu->ops->synchronize(place->gpu, place->stream, &ignored);
 }
 
 void lab_twin_close(struct lab_twin *twin)
@@ -180,7 +162,7 @@ void lab_twin_close(struct lab_twin *twin)
 		return;
 	ops = twin->gpu->ops;
 	for (uint32_t i = 0; i < twin->place_count; i++)
-		settle(&twin->places[i]);
+		lab_rank_settle(&twin->places[i]);
 	if (twin->group)
 		twin->group->ops->free(twin->group);
 	if (ops->graph_free)
@@ -191,10 +173,8 @@ void lab_twin_close(struct lab_twin *twin)
 		ops->host_free(twin->gpu, &twin->mail_memory);
 	for (uint32_t i = 0; i < twin->field_count; i++)
 		ops->memory_free(twin->fields[i].place->gpu, twin->fields[i].memory);
-	for (uint32_t i = 0; i < twin->place_count; i++) {
-		ops->stream_free(twin->places[i].gpu, twin->places[i].stream);
-		ops->module_free(twin->places[i].gpu, twin->places[i].module);
-	}
+	for (uint32_t i = 0; i < twin->place_count; i++)
+		lab_rank_close(&twin->places[i]);
 	free(twin);
 }
 
@@ -212,9 +192,9 @@ enum kwhy_status lab_twin_open(
 	twin->variant = request->variant;
 	twin->shape = request->shape;
 	twin->gpu = request->gpus[0];
-	twin->error = error;
+	twin->tries.error = error;
 	prepare(twin, request);
-	status = twin->status;
+	status = twin->tries.status;
 	if (status)
 		lab_twin_close(twin);
 	else

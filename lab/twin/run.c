@@ -38,17 +38,7 @@ static enum kwhy_status blame(
 
 static void check_seen(struct lab_twin *twin, uint32_t step)
 {
-	TRY(twin, compare, twin, step, "Y", twin->agents.folded, twin->answer->steps[step].observed);
-}
-
-static void fetch_now(
-	struct lab_twin *twin, const struct lab_twin_field *field, void *to, uint64_t from, size_t bytes)
-{
-	struct kwhy_gpu *gpu = field->place->gpu;
-	const struct kwhy_gpu_copy copy = {kwhy_gpu_address(to), from, bytes};
-
-	TRY(twin, gpu->ops->enter, gpu);
-	TRY(twin, gpu->ops->copy_now, gpu, &copy);
+	TRY(&twin->tries, compare, twin, step, "Y", twin->agents.folded, twin->answer->steps[step].observed);
 }
 
 /* Of a run in one launch: what it saw and when. */
@@ -56,8 +46,8 @@ static void verify_device(struct lab_twin *twin)
 {
 	const struct lab_twin_field *field = &twin->fields[0];
 
-	fetch_now(twin, field, twin->seen, field->args.seen, sizeof(twin->seen));
-	fetch_now(twin, field, twin->times, field->args.times, sizeof(twin->times));
+	lab_rank_copy(field->place, kwhy_gpu_address(twin->seen), field->args.seen, sizeof(twin->seen));
+	lab_rank_copy(field->place, kwhy_gpu_address(twin->times), field->args.times, sizeof(twin->times));
 	for (uint32_t step = 0; step < twin->shape.steps; step++) {
 		memcpy(twin->agents.seen, twin->seen[step], sizeof(twin->agents.seen));
 		lab_twin_agents_fold(&twin->agents);
@@ -75,25 +65,29 @@ static void verify_checks(struct lab_twin *twin)
 	uint64_t totals[STEPS + 1] = {0};
 
 	for (uint32_t i = 0; i < twin->field_count; i++) {
-		fetch_now(twin, &twin->fields[i], twin->checks, twin->fields[i].args.checks, sizeof(totals));
+		const struct lab_twin_field *field = &twin->fields[i];
+
+		lab_rank_copy(
+			field->place, kwhy_gpu_address(twin->checks), field->args.checks, sizeof(totals));
 		for (uint32_t step = 0; step <= STEPS; step++)
 			totals[step] += twin->checks[step];
 	}
 	for (uint32_t step = 0; step < steps; step++)
-		TRY(twin, compare, twin, step, "X", totals[step], expected[step].field);
-	TRY(twin, compare, twin, steps, "X", totals[STEPS], expected[steps - 1].field);
+		TRY(&twin->tries, compare, twin, step, "X", totals[step], expected[step].field);
+	TRY(&twin->tries, compare, twin, steps, "X", totals[STEPS], expected[steps - 1].field);
 }
 
 static void verify_history(struct lab_twin *twin)
 {
 	const struct lab_twin_field *field = &twin->fields[0];
 
-	fetch_now(twin, field, twin->history, field->args.history, sizeof(twin->history));
+	lab_rank_copy(
+		field->place, kwhy_gpu_address(twin->history), field->args.history, sizeof(twin->history));
 	for (uint32_t step = 0; step < twin->shape.steps; step++) {
 		size_t first = (size_t)step * SLOT, kept = (4u + keeps_v(step)) * KEPT * sizeof(float);
 
 		if (memcmp(twin->history + first, twin->answer->history + first, kept) != 0)
-			TRY(twin, blame, twin, step, "the history is not the reference's");
+			TRY(&twin->tries, blame, twin, step, "the history is not the reference's");
 	}
 }
 
@@ -104,7 +98,7 @@ static void verify(struct lab_twin *twin)
 		verify_device(twin);
 	if (twin->poisoned)
 		verify_history(twin);
-	TRY(twin, twin->gpu->ops->enter, twin->gpu);
+	TRY(&twin->tries, twin->gpu->ops->enter, twin->gpu);
 }
 
 /* --- A step --- */
@@ -114,8 +108,8 @@ static void poison(struct lab_twin *twin)
 {
 	memset(twin->mail->outbox, POISON, OUTBOX_BYTES);
 	if (!twin->variant->mapped)
-		TRY(twin, twin->gpu->ops->fill, twin->gpu, twin->stream, twin->fields[0].args.outbox, POISON,
-			OUTBOX_BYTES);
+		TRY(&twin->tries, twin->gpu->ops->fill, twin->gpu, twin->stream, twin->fields[0].args.outbox,
+			POISON, OUTBOX_BYTES);
 }
 
 static bool is_flagged(const struct lab_twin *twin, uint32_t step)
@@ -139,7 +133,7 @@ static void await_flag(struct lab_twin *twin, uint32_t step)
 		return;
 	lab_twin_wait(twin);
 	if (!is_flagged(twin, step))
-		TRY(twin, blame, twin, step, "the end never came");
+		TRY(&twin->tries, blame, twin, step, "the end never came");
 }
 
 static void issue_graph(struct lab_twin *twin, uint32_t step)
@@ -151,7 +145,7 @@ static void issue_graph(struct lab_twin *twin, uint32_t step)
 		twin->tally.copies[way] += twin->graph_tally.copies[way];
 		twin->tally.bytes[way] += twin->graph_tally.bytes[way];
 	}
-	TRY(twin, twin->gpu->ops->graph_launch, twin->gpu, twin->stream, twin->graph);
+	TRY(&twin->tries, twin->gpu->ops->graph_launch, twin->gpu, twin->stream, twin->graph);
 }
 
 /* In a poisoned run the event that all was fetched is waited for, and then seen to be reached. */
@@ -165,20 +159,20 @@ static void await_step(struct lab_twin *twin, uint32_t step)
 		return;
 	}
 	if (twin->poisoned)
-		TRY(twin, ops->event_record, twin->gpu, twin->fetched, twin->stream);
+		TRY(&twin->tries, ops->event_record, twin->gpu, twin->fetched, twin->stream);
 	if (twin->poisoned || !twin->variant->waits_each)
 		lab_twin_wait(twin);
 	if (twin->poisoned)
-		TRY(twin, ops->event_reached, twin->gpu, twin->fetched, &reached);
+		TRY(&twin->tries, ops->event_reached, twin->gpu, twin->fetched, &reached);
 	if (!reached)
-		TRY(twin, blame, twin, step, "what is read is not there yet");
+		TRY(&twin->tries, blame, twin, step, "what is read is not there yet");
 }
 
 static void run_step(struct lab_twin *twin, uint32_t step)
 {
 	if (twin->poisoned)
 		poison(twin);
-	TRY(twin, lab_gate_hold, &twin->gate);
+	TRY(&twin->tries, lab_gate_hold, &twin->gate);
 	if (twin->variant->host == LAB_TWIN_GRAPHS)
 		issue_graph(twin, step);
 	else {
@@ -186,7 +180,7 @@ static void run_step(struct lab_twin *twin, uint32_t step)
 		twin->variant->compute(twin, step);
 		twin->variant->fetch(twin, step);
 	}
-	TRY(twin, lab_gate_release, &twin->gate);
+	TRY(&twin->tries, lab_gate_release, &twin->gate);
 	await_step(twin, step);
 	lab_twin_agents_look(&twin->agents, step, twin->mail->outbox, twin->variant->scattered);
 	check_seen(twin, step);
@@ -196,7 +190,7 @@ static void run_step(struct lab_twin *twin, uint32_t step)
 
 static void run_steps(struct lab_twin *twin)
 {
-	for (uint32_t step = 0; !twin->status && step < twin->shape.steps; step++) {
+	for (uint32_t step = 0; !twin->tries.status && step < twin->shape.steps; step++) {
 		int64_t start_ns = kwhy_clock_mono_ns();
 
 		kwhy_nvtx_push("step");
@@ -212,11 +206,11 @@ static void run_device(struct lab_twin *twin)
 {
 	const struct kwhy_gpu_ops *ops = twin->gpu->ops;
 
-	TRY(twin, ops->event_record, twin->gpu, twin->gate.start, twin->stream);
+	TRY(&twin->tries, ops->event_record, twin->gpu, twin->gate.start, twin->stream);
 	lab_twin_launch(twin, &twin->fields[0], LAB_TWIN_WHOLE, 0);
-	TRY(twin, ops->event_record, twin->gpu, twin->gate.end, twin->stream);
+	TRY(&twin->tries, ops->event_record, twin->gpu, twin->gate.end, twin->stream);
 	lab_twin_wait(twin);
-	TRY(twin, lab_gate_elapsed, &twin->gate, &twin->busy_s);
+	TRY(&twin->tries, lab_gate_elapsed, &twin->gate, &twin->busy_s);
 }
 
 static void reset(struct lab_twin *twin)
@@ -225,10 +219,10 @@ static void reset(struct lab_twin *twin)
 	memset(twin->mail->controls, 0, sizeof(twin->mail->controls));
 	atomic_store(&twin->mail->flag, 0);
 	twin->busy_s = NAN;
-	TRY(twin, twin->gpu->ops->enter, twin->gpu);
+	TRY(&twin->tries, twin->gpu->ops->enter, twin->gpu);
 	if (twin->poisoned)
-		TRY(twin, twin->gpu->ops->fill, twin->gpu, twin->stream, twin->fields[0].args.history, POISON,
-			sizeof(twin->history));
+		TRY(&twin->tries, twin->gpu->ops->fill, twin->gpu, twin->stream, twin->fields[0].args.history,
+			POISON, sizeof(twin->history));
 	lab_twin_wait(twin);
 	twin->tally = (struct lab_twin_tally){0};
 }
@@ -236,14 +230,11 @@ static void reset(struct lab_twin *twin)
 static void await_all(struct lab_twin *twin)
 {
 	for (uint32_t i = 1; i < twin->place_count; i++) {
-		const struct lab_twin_place *place = &twin->places[i];
-
-		TRY(twin, place->gpu->ops->enter, place->gpu);
-		TRY(twin, place->gpu->ops->synchronize, place->gpu, place->stream);
+		lab_rank_wait(&twin->places[i]);
 		twin->tally.calls++;
 		twin->tally.waits++;
 	}
-	TRY(twin, twin->gpu->ops->enter, twin->gpu);
+	TRY(&twin->tries, twin->gpu->ops->enter, twin->gpu);
 	lab_twin_wait(twin);
 }
 
@@ -253,8 +244,7 @@ enum kwhy_status lab_twin_run(struct lab_twin *twin, const struct lab_twin_answe
 	int64_t start_ns;
 	double run_s;
 
-	twin->status = KWHY_OK;
-	twin->error = error;
+	twin->tries = (struct lab_tries){KWHY_OK, error};
 	twin->answer = answer;
 	twin->poisoned = poisoned;
 	twin->step_s = out->step_s;
@@ -271,9 +261,9 @@ enum kwhy_status lab_twin_run(struct lab_twin *twin, const struct lab_twin_answe
 	kwhy_nvtx_pop();
 	run_s = seconds_since(start_ns); /* the verification is no part of it */
 	verify(twin);
-	if (!twin->status)
+	if (!twin->tries.status)
 		*out = (struct lab_twin_result){run_s, out->step_s, twin->busy_s, twin->tally};
-	return twin->status;
+	return twin->tries.status;
 }
 
 /* A first run does what a driver does only once: behind a gate it could not. */

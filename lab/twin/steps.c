@@ -22,7 +22,7 @@ static const struct {
 void lab_twin_launch(
 	struct lab_twin *twin, const struct lab_twin_field *field, enum lab_twin_kernel kernel, uint32_t step)
 {
-	const struct lab_twin_place *place = field->place;
+	const struct lab_rank *place = field->place;
 	struct lab_twin_args args = field->args;
 	void *arguments[] = {&args, &step};
 	uint32_t threads = grids[kernel].threads ? grids[kernel].threads : 256;
@@ -38,16 +38,16 @@ void lab_twin_launch(
 	}
 	twin->tally.calls++;
 	twin->tally.kernels++;
-	TRY(twin, lab_gate_make_room, &twin->gate);
-	TRY(twin, place->gpu->ops->launch, place->gpu, &launch);
+	TRY(&twin->tries, lab_gate_make_room, &twin->gate);
+	TRY(&twin->tries, place->gpu->ops->launch, place->gpu, &launch);
 }
 
 void lab_twin_wait(struct lab_twin *twin)
 {
 	twin->tally.calls++;
 	twin->tally.waits++;
-	TRY(twin, lab_gate_release, &twin->gate);
-	TRY(twin, twin->gpu->ops->synchronize, twin->gpu, twin->stream);
+	TRY(&twin->tries, lab_gate_release, &twin->gate);
+	TRY(&twin->tries, twin->gpu->ops->synchronize, twin->gpu, twin->stream);
 }
 
 static void count_copy(struct lab_twin *twin, enum lab_twin_way way, size_t bytes)
@@ -59,8 +59,8 @@ static void count_copy(struct lab_twin *twin, enum lab_twin_way way, size_t byte
 static void issue(struct lab_twin *twin, const struct kwhy_gpu_copy *copy)
 {
 	twin->tally.calls++;
-	TRY(twin, lab_gate_make_room, &twin->gate);
-	TRY(twin, twin->gpu->ops->copy, twin->gpu, twin->stream, copy);
+	TRY(&twin->tries, lab_gate_make_room, &twin->gate);
+	TRY(&twin->tries, twin->gpu->ops->copy, twin->gpu, twin->stream, copy);
 }
 
 static void copy(struct lab_twin *twin, enum lab_twin_way way, uint64_t to, uint64_t from, size_t bytes)
@@ -87,10 +87,10 @@ static void copy_list(struct lab_twin *twin)
 	twin->batch_count = 0;
 	if (twin->variant->batched) {
 		twin->tally.calls++;
-		TRY(twin, twin->gpu->ops->copy_batch, twin->gpu, twin->stream, twin->batch, count);
+		TRY(&twin->tries, twin->gpu->ops->copy_batch, twin->gpu, twin->stream, twin->batch, count);
 		return;
 	}
-	for (size_t i = 0; !twin->status && i < count; i++) {
+	for (size_t i = 0; !twin->tries.status && i < count; i++) {
 		issue(twin, &twin->batch[i]);
 		if (twin->variant->waits_each)
 			lab_twin_wait(twin);
@@ -167,9 +167,9 @@ static void sum_up(struct lab_twin *twin)
 		peaks[i] = sums[i] + AGENTS * sizeof(int64_t);
 	}
 	count_collective(twin);
-	TRY(twin, twin->group->ops->sum, twin->group, sums, AGENTS);
+	TRY(&twin->tries, twin->group->ops->sum, twin->group, sums, AGENTS);
 	count_collective(twin);
-	TRY(twin, twin->group->ops->max, twin->group, peaks, 1);
+	TRY(&twin->tries, twin->group->ops->max, twin->group, peaks, 1);
 }
 
 static void exchange(struct lab_twin *twin, uint32_t step)
@@ -186,7 +186,7 @@ static void exchange(struct lab_twin *twin, uint32_t step)
 			t, t + bytes - row, args->edges, args->edges + row};
 	}
 	count_collective(twin);
-	TRY(twin, twin->group->ops->exchange, twin->group, edges, WIDTH);
+	TRY(&twin->tries, twin->group->ops->exchange, twin->group, edges, WIDTH);
 }
 
 static void broadcast(struct lab_twin *twin)
@@ -196,7 +196,7 @@ static void broadcast(struct lab_twin *twin)
 	for (uint32_t i = 0; i < twin->field_count; i++)
 		gains[i] = twin->fields[i].args.gains;
 	count_collective(twin);
-	TRY(twin, twin->group->ops->broadcast, twin->group, gains, AGENTS * GAINS);
+	TRY(&twin->tries, twin->group->ops->broadcast, twin->group, gains, AGENTS * GAINS);
 }
 
 static void gather(struct lab_twin *twin)
@@ -208,7 +208,7 @@ static void gather(struct lab_twin *twin)
 		to[i] = twin->fields[i].args.gathered;
 	}
 	count_collective(twin);
-	TRY(twin, twin->group->ops->gather, twin->group, from, to, AGENTS + 1);
+	TRY(&twin->tries, twin->group->ops->gather, twin->group, from, to, AGENTS + 1);
 }
 
 /* --- Kernels of a step --- */
@@ -228,7 +228,7 @@ static void keep(struct lab_twin *twin, uint32_t step)
 static void enter(struct lab_twin *twin, struct kwhy_gpu *gpu)
 {
 	if (twin->place_count > 1)
-		TRY(twin, gpu->ops->enter, gpu);
+		TRY(&twin->tries, gpu->ops->enter, gpu);
 }
 
 /* Kernels in their order, each of every field; leaves the first one's GPU entered. */
@@ -277,24 +277,24 @@ static void compute_apart(struct lab_twin *twin, uint32_t step)
 
 void lab_twin_begin(struct lab_twin *twin)
 {
-	TRY(twin, lab_gate_hold, &twin->gate);
+	TRY(&twin->tries, lab_gate_hold, &twin->gate);
 	launch(twin, LAB_TWIN_BEGIN_FIELD, LAB_TWIN_BEGIN_REST, 0);
 	launch(twin, LAB_TWIN_SUM, LAB_TWIN_SUM, 1);
 	sum_up(twin);
 	exchange(twin, 0);
-	TRY(twin, lab_gate_release, &twin->gate);
+	TRY(&twin->tries, lab_gate_release, &twin->gate);
 }
 
 /* The check goes behind those of the steps and must say the same as the last of them. */
 void lab_twin_end(struct lab_twin *twin)
 {
-	TRY(twin, lab_gate_hold, &twin->gate);
+	TRY(&twin->tries, lab_gate_hold, &twin->gate);
 	launch(twin, LAB_TWIN_GAIN, LAB_TWIN_GAIN, 0);
 	launch(twin, LAB_TWIN_SUM, LAB_TWIN_SUM, STEPS);
 	launch(twin, LAB_TWIN_CHECK, LAB_TWIN_CHECK, STEPS);
 	sum_up(twin);
 	broadcast(twin);
-	TRY(twin, lab_gate_release, &twin->gate);
+	TRY(&twin->tries, lab_gate_release, &twin->gate);
 }
 
 /* --- The variants --- */
