@@ -414,8 +414,6 @@ static void read_row(struct lab_bench *bench, struct lab_row *row)
 				bench->energy, phase->window, row->gpus, &bench->arena, &phase->energy);
 		sum_up(phase);
 	}
-	if (bench->workload->derive && !row->missing && !row->wrong)
-		bench->workload->derive(bench, row);
 }
 
 static enum kwhy_status read_meters(struct lab_bench *bench, struct kwhy_error *error)

@@ -214,8 +214,6 @@ struct lab_workload {
 	enum kwhy_status (*finish)(
 		struct lab_bench *bench, struct lab_row *row, void *opened, struct kwhy_error *error);
 	void (*close)(void *opened);
-	/* Once all energies are known: facts that are made of them. NULL. */
-	void (*derive)(struct lab_bench *bench, struct lab_row *row);
 	const char *verdict; /* on the page where some row ran and none is wrong; NULL */
 	/* "288 steps, 1 rank": of the page's first line. */
 	void (*describe)(const struct lab_bench *bench, struct kwhy_text *out);

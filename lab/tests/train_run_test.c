@@ -28,8 +28,11 @@ static struct lab_train_state reference_of(const struct lab_train_shape *of)
 
 static struct lab_train_request request_of(const char *id, const struct lab_train_shape *of)
 {
-	return (struct lab_train_request){
-		.gpus = gpus, .gpu_count = 2, .variant = lab_train_variant_find(id), .shape = *of};
+	const struct lab_train_variant *variant = lab_train_variants;
+
+	while (strcmp(variant->id, id) != 0)
+		variant++;
+	return (struct lab_train_request){.gpus = gpus, .gpu_count = 2, .variant = variant, .shape = *of};
 }
 
 static struct lab_train *opened(const char *id, const struct lab_train_shape *of)

@@ -89,8 +89,6 @@ struct lab_train_variant {
 extern const struct lab_train_variant lab_train_variants[];
 extern const size_t lab_train_variant_count;
 
-const struct lab_train_variant *lab_train_variant_find(const char *id); /* may be NULL */
-
 struct lab_train_request {
 	struct kwhy_gpu *const *gpus; /* variants that are not parallel use the first alone */
 	uint32_t gpu_count;

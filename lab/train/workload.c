@@ -20,8 +20,7 @@ struct context {
 struct facts {
 	struct lab_train_errors errors;
 	struct lab_train_facts of;
-	double last_loss, samples_per_s, flop_per_s;
-	struct kwhy_joules samples_per_j;
+	double last_loss, flop_per_s;
 	float *losses; /* [shape.steps], of all runs */
 };
 
@@ -104,6 +103,7 @@ static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *error)
 {
 	struct context *context = bench->context;
 	enum kwhy_status status = read_options(bench, context, error);
+	double samples = (double)context->shape.steps * context->shape.batch; /* of a run */
 
 	for (size_t i = 0; !status && i < lab_train_variant_count; i++) {
 		const struct lab_train_variant *v = &lab_train_variants[i];
@@ -111,7 +111,7 @@ static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *error)
 			LAB_ROW_OF(v), .gpus = v->parallel ? (uint32_t)context->options.dp : 1};
 		struct lab_row *row;
 
-		status = lab_row_add(bench, &like, context->shape.steps, &row, error);
+		status = lab_row_add(bench, &like, samples, &row, error);
 	}
 	return status;
 }
@@ -190,21 +190,12 @@ static enum kwhy_status finish(
 	const struct opened *opened = context;
 	const struct lab_train_shape *shape = &context_of(bench)->shape;
 	struct facts *facts = row->facts;
-	double step_s = lab_phase_item_s(&row->phases[0]);
 
 	lab_train_facts(opened->train, &facts->of);
 	facts->of.products = kwhy_arena_copy(&bench->arena, facts->of.products);
 	facts->last_loss = (double)facts->losses[shape->steps - 1];
-	facts->samples_per_s = shape->batch / step_s;
-	facts->flop_per_s = lab_train_step_flop(shape) / step_s;
+	facts->flop_per_s = lab_train_step_flop(shape) * shape->steps / row->phases[0].run_s.median;
 	return facts->of.products ? KWHY_OK : kwhy_fail_memory(error, "a name");
-}
-
-static void derive(struct lab_bench *bench, struct lab_row *row)
-{
-	const struct lab_phase *phase = &row->phases[0];
-	((struct facts *)row->facts)->samples_per_j = kwhy_workload_for_a_joule(
-		context_of(bench)->shape.batch, &phase->gross);
 }
 
 static void close_row(void *context)
@@ -235,11 +226,13 @@ static void write_head(const struct lab_bench *bench, struct kwhy_json *json)
  * of a run. */
 static void write_csv(const struct lab_bench *bench, struct kwhy_text *out)
 {
+	uint32_t batch = context_of(bench)->shape.batch;
+
 	kwhy_text_add(out, "variant,step,loss,seconds,joules\n");
 	for (size_t i = 0; i < bench->row_count; i++) {
 		const struct lab_phase *phase = &bench->rows[i].phases[0];
 		const struct facts *facts = bench->rows[i].facts;
-		double seconds = lab_phase_item_s(phase), joules = phase->gross.value;
+		double seconds = lab_phase_item_s(phase) * batch, joules = phase->gross.value * batch;
 
 		for (uint32_t s = 0; lab_row_has_run(&bench->rows[i]) && s < context_of(bench)->shape.steps;
 			s++) {
@@ -253,9 +246,7 @@ static void write_csv(const struct lab_bench *bench, struct kwhy_text *out)
 }
 
 static const struct lab_column figure_columns[] = {
-	LAB_FACT("samples/s", "samples_per_s", RATE, samples_per_s),
 	LAB_FACT("FLOP/s", "flop_per_s", RATE, flop_per_s),
-	LAB_FACT("samples/J", "samples_per_j", JOULES, samples_per_j),
 	LAB_FACT("loss", "last_loss", NUMBER, last_loss),
 	LAB_FACT("off by", "first_moment_error", ERROR, errors.first),
 	LAB_FACT("activations", "activation_bytes", BYTES, of.activation_bytes),
@@ -284,12 +275,12 @@ const struct lab_workload lab_train = {
 	.command = {.name = "train",
 		.operands = "",
 		.summary =
-			"Train a perceptron in every variant; time and energy a step, loss against energy.",
+			"Train a perceptron in every variant; time and energy a sample, loss against energy.",
 		.options = option_rows,
 		.options_bytes = sizeof(struct lab_train_options),
 		.defaults = set_defaults,
 		.run = lab_command_run},
-	.item = "step",
+	.item = "sample",
 	.tables = &table,
 	.table_count = 1,
 	.facts_bytes = sizeof(struct facts),
@@ -303,7 +294,6 @@ const struct lab_workload lab_train = {
 	.run = run,
 	.finish = finish,
 	.close = close_row,
-	.derive = derive,
 	.describe = describe,
 	.head = write_head,
 	.csv = write_csv,
