@@ -9,6 +9,8 @@
 #define AT(type) uint64_t
 #include "lab/one_thread.h"
 #endif
+#include "lab/kernels/mix.cu"
+
 #include "lab/flow/kernels/args.cu"
 
 /* What kernels are given, and the rules of places as they have them, by the lattice in their arguments. */

@@ -3,7 +3,7 @@
 #define LAB_TRAIN_INSIDE_H
 
 #include "lab/rank.h"
-#include "lab/train/train.h"
+#include "lab/train/rules.h"
 
 #define AT(type) uint64_t
 #include "lab/train/kernels/args.cu"

@@ -2,7 +2,6 @@
 #include "lab/kernels.h"
 #include "lab/parts.h"
 #include "lab/train/inside.h"
-#include "lab/train/rules.h"
 
 #include <stdlib.h>
 

@@ -2,22 +2,18 @@
 #ifndef LAB_TRAIN_RULES_H
 #define LAB_TRAIN_RULES_H
 
+#include "lab/one_thread.h"
 #include "lab/train/train.h"
 
-#include <math.h>
+#include "lab/kernels/mix.cu"
 
 /* What everything begins with, and AdamW, for the reference and the host forms of kernels; kernels/train.cu
  * has them in CUDA C. Pure. */
 enum { LAB_TRAIN_WEIGHTS_FIELD = 1, LAB_TRAIN_INPUTS_FIELD, LAB_TRAIN_LABELS_FIELD };
 
-/* By the finaliser of splitmix64 (Steele, Lea and Flood, OOPSLA 2014). */
 static inline uint64_t lab_train_mix(uint32_t field, uint64_t place)
 {
-	uint64_t x = ((uint64_t)LAB_TRAIN_SEED << 48 ^ (uint64_t)field << 40 ^ place) + 0x9E3779B97F4A7C15u;
-
-	x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
-	x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
-	return x ^ (x >> 31);
+	return mix((uint64_t)LAB_TRAIN_SEED << 48 ^ (uint64_t)field << 40 ^ place);
 }
 
 /* Even over ±`bound`, as torch.nn.Linear begins; 24 bits, so that the conversion is exact. */

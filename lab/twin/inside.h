@@ -9,6 +9,8 @@
 
 /* The rules, which the kernels and the host share. */
 #define AT(type) uint64_t
+#include "lab/kernels/mix.cu"
+
 #include "lab/twin/kernels/args.cu"
 
 /* The agents on the host: what they saw, and what they do about it. */

@@ -18,11 +18,6 @@
 #define INLINE
 #endif
 
-typedef unsigned long long u64;
-typedef long long i64;
-typedef unsigned int u32;
-typedef unsigned short u16;
-
 enum {
 	THREADS = 256,
 	TEAM = 4,     /* blocks that share the weights in the run in one launch, */
@@ -116,19 +111,6 @@ static __device__ struct lab_flow_product product_of(const struct lab_flow_args 
 #define LAB_FLOW_KERNELS(X) X(CELLS, cells, PLACE) X(INPUT, input, IN) X(PRODUCT, product, 0) X(RELU, relu, IN) \
 	X(BIAS, bias, IN) X(GATES, gates, H) X(MOVE, move, E) X(SETTLE, settle, E) X(FRONT, front, THREADS) \
 	X(SPREAD, spread, H) X(COLLECT, collect, H) X(RUN, run, THREADS)
-
-static __device__ u64 mix(u64 x)
-{
-	x += 0x9E3779B97F4A7C15ull;
-	x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
-	x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
-	return x ^ (x >> 31);
-}
-
-static __device__ float unit(u64 hash)
-{
-	return (float)((int)(hash >> 53) - 1024) * (1.0f / 1024.0f);
-}
 
 /* --- Where a flow is: number << 32 | z << 20 | y << 10 | x --- */
 

@@ -8,11 +8,6 @@
 #define AT(type) type *
 #endif
 
-typedef unsigned long long u64;
-typedef unsigned int u32;
-typedef unsigned short u16;
-typedef unsigned char u8;
-
 enum { LAB_TRAIN_THREADS = 256, LAB_TRAIN_COLUMNS = 32 /* a block, of a bias's gradient */ };
 
 #define LAB_TRAIN_KERNELS(X) X(BEGIN, begin) X(TAKE, take) X(BIAS, bias) X(LOSS, loss) X(MASK, mask) \

@@ -19,15 +19,9 @@ static __device__ u64 plane_at(const struct lab_train_args *a, u32 slot) { retur
 
 /* --- The beginning of a run, and of a step --- */
 
-/* The finaliser of splitmix64 over a place of the weights. */
 static __device__ float first_weight(u64 place, float bound)
 {
-	u64 x = (SEED_OF_WEIGHTS ^ place) + 0x9E3779B97F4A7C15ull;
-
-	x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
-	x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
-	x ^= x >> 31;
-	return (float)((int)(x >> 40) - (1 << 23)) * (1.0f / 8388608.0f) * bound;
+	return (float)((int)(mix(SEED_OF_WEIGHTS ^ place) >> 40) - (1 << 23)) * (1.0f / 8388608.0f) * bound;
 }
 
 static __device__ void set_clock(struct lab_train_clock *clock, float power1, float power2, u32 step)

@@ -16,10 +16,6 @@
 #define KERNEL extern "C" __global__
 #endif
 
-typedef unsigned long long u64;
-typedef long long i64;
-typedef unsigned int u32;
-
 enum {
 	STEPS = 288,
 	AGENTS = 22,
@@ -76,19 +72,6 @@ struct lab_twin_args {
 #ifndef SIGNAL
 #define SIGNAL(place, value) (*(volatile u32 *)(place) = (value))
 #endif
-
-static __device__ u64 mix(u64 x)
-{
-	x += 0x9E3779B97F4A7C15ull;
-	x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
-	x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
-	return x ^ (x >> 31);
-}
-
-static __device__ float unit(u64 hash)
-{
-	return (float)((int)(hash >> 53) - 1024) * (1.0f / 1024.0f);
-}
 
 static __device__ float start(u32 rank, u32 cell)
 {
