@@ -14,10 +14,11 @@ void lab_rank_open(struct lab_rank *rank, struct lab_tries *tries, struct kwhy_g
 			&rank->kernels[k]);
 }
 
-void lab_rank_fill(struct lab_rank *rank, uint64_t bytes, uint8_t value)
+void lab_rank_fill(const struct lab_rank *rank, uint64_t bytes, uint8_t value, uint64_t *out)
 {
-	TRY(rank->tries, rank->gpu->ops->memory_new, rank->gpu, bytes, &rank->memory);
-	TRY(rank->tries, rank->gpu->ops->fill, rank->gpu, rank->stream, rank->memory, value, bytes);
+	lab_rank_enter(rank);
+	TRY(rank->tries, rank->gpu->ops->memory_new, rank->gpu, bytes, out);
+	TRY(rank->tries, rank->gpu->ops->fill, rank->gpu, rank->stream, *out, value, bytes);
 	lab_rank_wait(rank);
 }
 

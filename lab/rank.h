@@ -36,8 +36,9 @@ struct lab_rank_launch {
 
 void lab_rank_open(struct lab_rank *rank, struct lab_tries *tries, struct kwhy_gpu *gpu,
 	const struct kwhy_gpu_source *source);
-/* Its block of memory, whose bytes all are `value` when it returns. */
-void lab_rank_fill(struct lab_rank *rank, uint64_t bytes, uint8_t value);
+/* A block of memory, whose bytes all are `value` when it returns; lab_rank_close() frees that at
+ * rank->memory. */
+void lab_rank_fill(const struct lab_rank *rank, uint64_t bytes, uint8_t value, uint64_t *out);
 void lab_rank_enter(const struct lab_rank *rank);
 void lab_rank_launch(const struct lab_rank *rank, const struct lab_rank_launch *launch);
 void lab_rank_copy(const struct lab_rank *rank, uint64_t to, uint64_t from, size_t bytes); /* at once */

@@ -106,6 +106,6 @@ static struct lab_decode_args args_of(const struct lab_decode_replica *replica, 
 void lab_decode_open_memory(struct lab_decode_rank *rank, uint32_t number)
 {
 	rank->args = args_of(rank->replica, number);
-	lab_rank_fill(&rank->base, lay_out(rank, 0), 0);
+	lab_rank_fill(&rank->base, lay_out(rank, 0), 0, &rank->base.memory);
 	(void)lay_out(rank, rank->base.memory);
 }

@@ -50,7 +50,7 @@ static void make_memory(struct lab_train_rank *rank)
 		.type = train->variant->type};
 	rank->staged_bytes = (size_t)rank->args.batch * (shape->width + 1u) * sizeof(float);
 	rank->bytes = lay_out(rank, 0);
-	lab_rank_fill(&rank->base, rank->bytes, 0xA5);
+	lab_rank_fill(&rank->base, rank->bytes, 0xA5, &rank->base.memory);
 	lay_out(rank, rank->base.memory);
 }
 

@@ -27,9 +27,7 @@ static void open_place(struct lab_twin *twin, struct kwhy_gpu *gpu)
 static void open_field(struct lab_twin *twin, const struct lab_rank *place, uint32_t parts)
 {
 	const struct lab_twin_variant *variant = twin->variant;
-	struct kwhy_gpu *gpu = place->gpu;
 	struct lab_twin_field *field = &twin->fields[twin->field_count];
-	size_t bytes;
 
 	field->place = place;
 	field->args = (struct lab_twin_args){.cells = (variant->apart ? 1 : twin->shape.ranks) * CELLS,
@@ -40,11 +38,8 @@ static void open_field(struct lab_twin *twin, const struct lab_rank *place, uint
 		.steps = twin->shape.steps,
 		.closed = twin->shape.closed,
 		.parts = parts};
-	bytes = lay_out(&field->args, 0);
-	TRY(&twin->tries, gpu->ops->enter, gpu);
-	TRY(&twin->tries, gpu->ops->memory_new, gpu, bytes, &field->memory);
+	lab_rank_fill(place, lay_out(&field->args, 0), POISON, &field->memory);
 	lay_out(&field->args, field->memory);
-	TRY(&twin->tries, gpu->ops->fill, gpu, place->stream, field->memory, POISON, bytes);
 }
 
 static void open_fields(struct lab_twin *twin, const struct lab_twin_request *request)
