@@ -179,9 +179,6 @@ static void write_class(struct writing *writing, size_t class)
 		struct kwhy_account *account = &writing->books->accounts[writing->members[i]];
 		double inside_ns = writing->times->inside_ns[writing->members[i]];
 
-		/* the meters that energy is from may begin and end at other times than the one asked first */
-		if (account->category == KWHY_CATEGORY_OUTSIDE && inside_ns > 0)
-			account->time_ns = llround(inside_ns);
 		account->gross_nj = writing->gross[i];
 		account->idle_nj = writing->idle[i];
 		account->net_nj = account->gross_nj - account->idle_nj;
