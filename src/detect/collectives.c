@@ -21,7 +21,7 @@ static bool is_collective(const struct kwhy_tally *tally, size_t row)
 
 enum kwhy_status kwhy_detect_exposed_collectives(const struct kwhy_detect_context *context)
 {
-	struct kwhy_verdict verdict = kwhy_verdict_default();
+	struct kwhy_finding_terms verdict = kwhy_finding_terms_default();
 	char count[KWHY_QUANTITY_BYTES];
 	struct kwhy_tally tally;
 
@@ -56,14 +56,14 @@ struct balance {
 
 static int64_t computes(const struct kwhy_detect_context *context, uint32_t device)
 {
-	return kwhy_view_union_ns(context->view, device, KWHY_KINDS_COMPUTE);
+	return kwhy_detect_view_union_ns(context->view, device, KWHY_KINDS_COMPUTE);
 }
 
 /* What arrives last waits least: its host may be late, though it computes no longer. */
 static int64_t keeps_waiting(const struct kwhy_detect_context *context, uint32_t device)
 {
-	return kwhy_view_span_ns(context->view, device) -
-		kwhy_view_union_ns(context->view, device, KWHY_KIND(COLLECTIVE));
+	return kwhy_detect_view_span_ns(context->view, device) -
+		kwhy_detect_view_union_ns(context->view, device, KWHY_KIND(COLLECTIVE));
 }
 
 static const struct measure compute_time = {"computes", computes};
@@ -71,7 +71,7 @@ static const struct measure time_apart = {"is outside of collectives for", keeps
 
 static bool has_collectives(const struct kwhy_detect_context *context, uint32_t device)
 {
-	return kwhy_view_union_ns(context->view, device, KWHY_KIND(COLLECTIVE)) > 0;
+	return kwhy_detect_view_union_ns(context->view, device, KWHY_KIND(COLLECTIVE)) > 0;
 }
 
 static void weigh_others(size_t device_count, struct balance *balance)
@@ -91,7 +91,7 @@ static void weigh(const struct kwhy_detect_context *context, struct balance *bal
 
 	for (size_t d = 0; d < context->recording->device_count; d++) {
 		uint32_t device = (uint32_t)d;
-		int64_t span_ns = kwhy_view_span_ns(context->view, device);
+		int64_t span_ns = kwhy_detect_view_span_ns(context->view, device);
 
 		balance->work_ns[d] = -1;
 		if (!has_collectives(context, device))
@@ -119,15 +119,15 @@ static bool has_straggler(const struct kwhy_detect_context *context, const struc
 }
 
 /* While one waits the others burn at least their idle power: each party's lag behind the slowest. */
-static struct kwhy_energy waiting_energy(
+static struct kwhy_energy_ci90 waiting_energy(
 	const struct kwhy_detect_context *context, const struct balance *balance, double *out_recorded_nj)
 {
 	int64_t longest_ns = balance->work_ns[balance->slowest];
-	struct kwhy_energy energy = {0};
+	struct kwhy_energy_ci90 energy = {0};
 
 	for (size_t d = 0; d < context->recording->device_count; d++) {
 		struct kwhy_energy_source source;
-		struct kwhy_energy lag;
+		struct kwhy_energy_ci90 lag;
 
 		if (balance->work_ns[d] < 0)
 			continue;
@@ -192,7 +192,7 @@ static enum kwhy_status write_parties(const struct kwhy_detect_context *context,
 	return status;
 }
 
-static void set_energies(struct kwhy_energy energy, double recorded_nj, struct kwhy_finding *finding)
+static void set_energies(struct kwhy_energy_ci90 energy, double recorded_nj, struct kwhy_finding *finding)
 {
 	finding->energy_nj = kwhy_energy_round(energy.nj, recorded_nj);
 	finding->low_nj = kwhy_energy_round(energy.low_nj, HUGE_VAL);
@@ -241,7 +241,7 @@ static enum kwhy_status report_imbalance(
 		.time_ns = balance->work_ns[balance->slowest] - mean_ns,
 		.leads = straggles,
 	};
-	struct kwhy_energy energy;
+	struct kwhy_energy_ci90 energy;
 	enum kwhy_status status;
 
 	finding.category_ns[KWHY_CATEGORY_COLLECTIVE] = finding.time_ns; /* where the others wait */

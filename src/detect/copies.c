@@ -18,7 +18,7 @@ static bool is_host_copy(const struct kwhy_activities *rows, size_t row)
 /* A copy costs its own time and the device's idle time while the host is inside the call that issues it. */
 static void add_copy(struct kwhy_tally *tally, size_t row, double kept_ns)
 {
-	const struct kwhy_view *view = tally->context->view;
+	const struct kwhy_detect_view *view = tally->context->view;
 	const struct kwhy_activities *rows = &view->recording->activities;
 	const struct kwhy_calls *calls = &view->recording->calls;
 	struct kwhy_place place = kwhy_place_at(rows->start_ns[row], rows->end_ns[row]);
@@ -56,7 +56,7 @@ enum kwhy_status kwhy_detect_small_copies(const struct kwhy_detect_context *cont
 {
 	const struct kwhy_activities *rows = &context->recording->activities;
 	const struct kwhy_device_view *seen = &context->view->devices[context->device];
-	struct kwhy_verdict verdict = kwhy_verdict_default();
+	struct kwhy_finding_terms verdict = kwhy_finding_terms_default();
 	char limit[KWHY_QUANTITY_BYTES], bytes[KWHY_QUANTITY_BYTES], count[KWHY_QUANTITY_BYTES];
 	struct small_run run = {0};
 	struct kwhy_tally tally;
@@ -147,7 +147,7 @@ static double pinned_ns(const struct pinned_rates *rates, const struct kwhy_acti
 enum { RATE_WORDS = 128 };
 
 /* A copy up from pageable memory that the thread waits for at once drains the device for nothing. */
-static void visit_pageable(const struct kwhy_view *view, uint32_t call, uint32_t wait, void *context)
+static void visit_pageable(const struct kwhy_detect_view *view, uint32_t call, uint32_t wait, void *context)
 {
 	struct kwhy_tally *tally = context;
 	const struct kwhy_activities *rows = &view->recording->activities;
@@ -187,7 +187,7 @@ enum kwhy_status kwhy_detect_pageable_copies(const struct kwhy_detect_context *c
 	const struct kwhy_activities *rows = &context->recording->activities;
 	const struct kwhy_device_view *seen = &context->view->devices[context->device];
 	struct pinned_rates rates = find_pinned_rates(context);
-	struct kwhy_verdict verdict = kwhy_verdict_default();
+	struct kwhy_finding_terms verdict = kwhy_finding_terms_default();
 	char bytes[KWHY_QUANTITY_BYTES], count[KWHY_QUANTITY_BYTES];
 	uint64_t sum_bytes = 0;
 	struct kwhy_tally tally;
@@ -201,7 +201,7 @@ enum kwhy_status kwhy_detect_pageable_copies(const struct kwhy_detect_context *c
 	}
 	if ((double)tally.count < kwhy_tally_threshold(&tally, 0))
 		return kwhy_tally_drop(&tally);
-	kwhy_view_visit_issues(context->view, context->device, visit_pageable, &tally);
+	kwhy_detect_view_visit_issues(context->view, context->device, visit_pageable, &tally);
 	verdict.title = kwhy_tally_words(&tally, "Pageable copies: %s from or to pageable host memory, %s",
 		kwhy_quantity_count(count, tally.count), kwhy_quantity_bytes(bytes, sum_bytes));
 	verdict.assumption = pinned_words(&tally, &rates);
@@ -220,7 +220,7 @@ static bool can_overlap(const struct kwhy_tally *tally, size_t row)
 
 enum kwhy_status kwhy_detect_unoverlapped_copies(const struct kwhy_detect_context *context)
 {
-	struct kwhy_verdict verdict = kwhy_verdict_default();
+	struct kwhy_finding_terms verdict = kwhy_finding_terms_default();
 	char count[KWHY_QUANTITY_BYTES];
 	struct kwhy_tally tally;
 

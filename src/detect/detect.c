@@ -262,16 +262,16 @@ static enum kwhy_status detect_into(struct kwhy_findings *findings, const struct
 	const struct settings *settings)
 {
 	struct kwhy_detect_context context = *base;
-	struct kwhy_view view;
+	struct kwhy_detect_view view;
 	enum kwhy_status status;
 
-	status = kwhy_view_init(&view, base->recording, base->ledger, base->error);
+	status = kwhy_detect_view_init(&view, base->recording, base->ledger, base->error);
 	if (status)
 		return status;
 	context.view = &view;
 	context.findings = findings;
 	status = run_all(&context, settings);
-	kwhy_view_done(&view);
+	kwhy_detect_view_done(&view);
 	if (!status)
 		kwhy_findings_sort(findings);
 	return status;

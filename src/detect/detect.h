@@ -18,15 +18,15 @@ enum { KWHY_DETECTOR_THRESHOLDS = 4 };
 
 struct kwhy_detector;
 struct kwhy_detect_options;
-struct kwhy_view;
+struct kwhy_detect_view;
 
 /* What every detector sees; all of it read-only but `findings` and the view's marks. */
 struct kwhy_detect_context {
 	const struct kwhy_recording *recording;
 	const struct kwhy_ledger *ledger;
-	const struct kwhy_profile *profile; /* NULL: none */
-	uint32_t device;		    /* the one looked at; every detector sees each device in turn */
-	const struct kwhy_view *view;	    /* detect/view.h */
+	const struct kwhy_profile *profile;  /* NULL: none */
+	uint32_t device;		     /* the one looked at; every detector sees each device in turn */
+	const struct kwhy_detect_view *view; /* detect/view.h */
 	const struct kwhy_detector *detector;
 	const struct kwhy_detect_options *options;
 	const double *thresholds; /* of this detector, in its table's order */

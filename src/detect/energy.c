@@ -24,7 +24,8 @@ static void idle_interval(struct kwhy_energy_source *source, const struct kwhy_d
 	source->idle_high_ratio = gross > 0 ? high / gross : NAN;
 }
 
-void kwhy_energy_source_init(struct kwhy_energy_source *source, const struct kwhy_view *view, uint32_t device)
+void kwhy_energy_source_init(
+	struct kwhy_energy_source *source, const struct kwhy_detect_view *view, uint32_t device)
 {
 	*source = (struct kwhy_energy_source){.view = view, .device = device, .recorded_nj = NAN};
 	if (!view->ledger || device >= view->ledger->device_count)
@@ -60,8 +61,8 @@ static double idle_nj(struct kwhy_energy_source *source, int64_t start_ns, int64
 	return kwhy_ledger_idle_nj(ledger, source->device, start_ns, end_ns);
 }
 
-void kwhy_energy_add_idle(struct kwhy_energy *energy, struct kwhy_energy_source *source, int64_t start_ns,
-	int64_t end_ns, double share)
+void kwhy_energy_add_idle(struct kwhy_energy_ci90 *energy, struct kwhy_energy_source *source,
+	int64_t start_ns, int64_t end_ns, double share)
 {
 	double nj = source->known ? idle_nj(source, start_ns, end_ns) * share : NAN;
 
@@ -92,9 +93,9 @@ static void work_interval(const struct kwhy_device_ledger *ledger, const struct 
 }
 
 void kwhy_energy_add_activity(
-	struct kwhy_energy *energy, const struct kwhy_energy_source *source, size_t row, double share)
+	struct kwhy_energy_ci90 *energy, const struct kwhy_energy_source *source, size_t row, double share)
 {
-	const struct kwhy_view *view = source->view;
+	const struct kwhy_detect_view *view = source->view;
 	double nj = source->known ? kwhy_ledger_activity_nj(view->ledger, view->recording, row) * share : NAN;
 	double low_ratio = NAN, high_ratio = NAN;
 
@@ -110,11 +111,11 @@ void kwhy_energy_add_activity(
 	energy->high_nj += nj * high_ratio;
 }
 
-struct kwhy_energy kwhy_energy_idle_mean(const struct kwhy_energy_source *source, double length_ns)
+struct kwhy_energy_ci90 kwhy_energy_idle_mean(const struct kwhy_energy_source *source, double length_ns)
 {
 	const struct kwhy_device_view *device = &source->view->devices[source->device];
 	struct kwhy_energy_source whole = *source;
-	struct kwhy_energy energy = {0};
+	struct kwhy_energy_ci90 energy = {0};
 	int64_t span_ns = device->last_ns - device->first_ns;
 
 	if (span_ns > 0)
@@ -123,9 +124,10 @@ struct kwhy_energy kwhy_energy_idle_mean(const struct kwhy_energy_source *source
 	return energy;
 }
 
-struct kwhy_energy kwhy_energy_sum(struct kwhy_energy a, double share_a, struct kwhy_energy b, double share_b)
+struct kwhy_energy_ci90 kwhy_energy_sum(
+	struct kwhy_energy_ci90 a, double share_a, struct kwhy_energy_ci90 b, double share_b)
 {
-	return (struct kwhy_energy){
+	return (struct kwhy_energy_ci90){
 		.nj = a.nj * share_a + b.nj * share_b,
 		.low_nj = a.low_nj * share_a + b.low_nj * share_b,
 		.high_nj = a.high_nj * share_a + b.high_nj * share_b,

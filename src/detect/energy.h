@@ -5,7 +5,7 @@
 #include "detect/view.h"
 
 /* An energy with its 90 % interval in nanojoules; NAN where unknown. */
-struct kwhy_energy {
+struct kwhy_energy_ci90 {
 	double nj, low_nj, high_nj;
 };
 
@@ -15,7 +15,7 @@ struct kwhy_energy {
  * order cost no search.
  */
 struct kwhy_energy_source {
-	const struct kwhy_view *view;
+	const struct kwhy_detect_view *view;
 	uint32_t device;
 	bool known;
 	double recorded_nj;			/* of the run (model/run_energy.h); NAN unknown */
@@ -25,19 +25,19 @@ struct kwhy_energy_source {
 };
 
 void kwhy_energy_source_init(
-	struct kwhy_energy_source *source, const struct kwhy_view *view, uint32_t device);
+	struct kwhy_energy_source *source, const struct kwhy_detect_view *view, uint32_t device);
 
 /* Adds `share` of what the idle device drew in [start_ns, end_ns). */
-void kwhy_energy_add_idle(struct kwhy_energy *energy, struct kwhy_energy_source *source, int64_t start_ns,
-	int64_t end_ns, double share);
+void kwhy_energy_add_idle(struct kwhy_energy_ci90 *energy, struct kwhy_energy_source *source,
+	int64_t start_ns, int64_t end_ns, double share);
 /* Adds `share` of the energy of one activity. */
 void kwhy_energy_add_activity(
-	struct kwhy_energy *energy, const struct kwhy_energy_source *source, size_t row, double share);
+	struct kwhy_energy_ci90 *energy, const struct kwhy_energy_source *source, size_t row, double share);
 /* Mean idle energy of the device over its window, times length_ns. */
-struct kwhy_energy kwhy_energy_idle_mean(const struct kwhy_energy_source *source, double length_ns);
+struct kwhy_energy_ci90 kwhy_energy_idle_mean(const struct kwhy_energy_source *source, double length_ns);
 
-struct kwhy_energy kwhy_energy_sum(
-	struct kwhy_energy a, double share_a, struct kwhy_energy b, double share_b);
+struct kwhy_energy_ci90 kwhy_energy_sum(
+	struct kwhy_energy_ci90 a, double share_a, struct kwhy_energy_ci90 b, double share_b);
 
 /* Nanojoules as an integer from 0 to limit_nj, where that is known; KWHY_UNKNOWN_NJ for NAN. */
 int64_t kwhy_energy_round(double nj, double limit_nj);

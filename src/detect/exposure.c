@@ -32,7 +32,7 @@ static enum kwhy_status add_bare(struct bare_list *list, int64_t start_ns, int64
 	return KWHY_OK;
 }
 
-enum kwhy_status kwhy_exposure_init(struct kwhy_exposure *exposure, const struct kwhy_view *view,
+enum kwhy_status kwhy_exposure_init(struct kwhy_exposure *exposure, const struct kwhy_detect_view *view,
 	uint32_t device, unsigned kinds, struct kwhy_error *error)
 {
 	const struct kwhy_activities *rows = &view->recording->activities;

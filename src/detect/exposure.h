@@ -16,7 +16,7 @@ struct kwhy_exposure {
 
 /* kinds: a bit (1 << enum kwhy_activity_kind) each. 24 bytes a stretch; O(n). */
 KWHY_MUST_USE enum kwhy_status kwhy_exposure_init(struct kwhy_exposure *exposure,
-	const struct kwhy_view *view, uint32_t device, unsigned kinds, struct kwhy_error *error);
+	const struct kwhy_detect_view *view, uint32_t device, unsigned kinds, struct kwhy_error *error);
 void kwhy_exposure_done(struct kwhy_exposure *exposure);
 
 /* Time in [start_ns, end_ns) without them; O(log n). */

@@ -29,7 +29,7 @@ static void add_stretch(struct kwhy_gap_cause *cause, int64_t start_ns, int64_t 
 }
 
 /* The part [start, end) of a call that lies in the gap. */
-static void add_call(struct kwhy_gap_cause *cause, const struct kwhy_view *view, uint32_t call,
+static void add_call(struct kwhy_gap_cause *cause, const struct kwhy_detect_view *view, uint32_t call,
 	int64_t end_ns, double spacing_ns)
 {
 	const struct kwhy_calls *calls = &view->recording->calls;
@@ -37,7 +37,7 @@ static void add_call(struct kwhy_gap_cause *cause, const struct kwhy_view *view,
 
 	if (end_ns <= start_ns)
 		return;
-	if (kwhy_view_is_wait(view, call))
+	if (kwhy_detect_view_is_wait(view, call))
 		cause->wait_ns += end_ns - start_ns;
 	else if (calls->class[call] == KWHY_CALL_ALLOC || calls->class[call] == KWHY_CALL_FREE)
 		cause->alloc_ns += end_ns - start_ns;
@@ -48,7 +48,7 @@ static void add_call(struct kwhy_gap_cause *cause, const struct kwhy_view *view,
 }
 
 /* Backwards over the thread's outermost calls, from the issuing one to the beginning of the gap. */
-static void walk_back(const struct kwhy_view *view, struct kwhy_gap_cause *cause, double spacing_ns)
+static void walk_back(const struct kwhy_detect_view *view, struct kwhy_gap_cause *cause, double spacing_ns)
 {
 	const struct kwhy_calls *calls = &view->recording->calls;
 	size_t first = calls->first[calls->thread[cause->call]];
@@ -67,7 +67,7 @@ static void walk_back(const struct kwhy_view *view, struct kwhy_gap_cause *cause
 		add_stretch(cause, end_ns, cursor_ns, spacing_ns);
 		add_call(cause, view, (uint32_t)call, end_ns, spacing_ns);
 		if (end_ns > cause->start_ns && cause->wait == KWHY_NONE &&
-			kwhy_view_is_wait(view, (uint32_t)call))
+			kwhy_detect_view_is_wait(view, (uint32_t)call))
 			cause->wait = (uint32_t)call;
 		cursor_ns = calls->start_ns[call];
 	}
@@ -80,7 +80,7 @@ static int64_t delayed_ns(const struct kwhy_gap_cause *cause, int64_t returned_n
 	return length_ns > KWHY_DELAYED_START_NS ? length_ns : 0;
 }
 
-void kwhy_gap_explain(const struct kwhy_view *view, const struct kwhy_gap *gap, double spacing_ns,
+void kwhy_gap_explain(const struct kwhy_detect_view *view, const struct kwhy_gap *gap, double spacing_ns,
 	struct kwhy_gap_cause *out)
 {
 	const struct kwhy_calls *calls = &view->recording->calls;

@@ -28,7 +28,7 @@ struct kwhy_gap_cause {
 enum { KWHY_DELAYED_START_NS = 100000 };
 
 /* Amortised O(1): over all gaps of a device each call of the thread is looked at once or twice. */
-void kwhy_gap_explain(const struct kwhy_view *view, const struct kwhy_gap *gap, double spacing_ns,
+void kwhy_gap_explain(const struct kwhy_detect_view *view, const struct kwhy_gap *gap, double spacing_ns,
 	struct kwhy_gap_cause *out);
 
 #endif

@@ -22,7 +22,8 @@ static struct kwhy_place place_of(const struct kwhy_gap *gap, const struct kwhy_
 }
 
 /* Title and cure, as far as ranges of the host tell: the name of what held it, and what follows from that. */
-static void name_held(struct kwhy_tally *tally, const struct kwhy_held *held, struct kwhy_verdict *verdict)
+static void name_held(
+	struct kwhy_tally *tally, const struct kwhy_held *held, struct kwhy_finding_terms *verdict)
 {
 	struct kwhy_text text = {0};
 
@@ -55,7 +56,7 @@ static void tally_launches(struct kwhy_tally *tally, struct kwhy_held *held)
 
 enum kwhy_status kwhy_detect_launch_bound(const struct kwhy_detect_context *context)
 {
-	struct kwhy_verdict verdict = kwhy_verdict_default();
+	struct kwhy_finding_terms verdict = kwhy_finding_terms_default();
 	char time[KWHY_QUANTITY_BYTES], count[KWHY_QUANTITY_BYTES];
 	struct kwhy_tally tally;
 	struct kwhy_held held;
@@ -100,7 +101,7 @@ static void tally_host_gaps(struct kwhy_tally *tally, struct kwhy_held *held)
 
 enum kwhy_status kwhy_detect_host_gaps(const struct kwhy_detect_context *context)
 {
-	struct kwhy_verdict verdict = kwhy_verdict_default();
+	struct kwhy_finding_terms verdict = kwhy_finding_terms_default();
 	char time[KWHY_QUANTITY_BYTES], count[KWHY_QUANTITY_BYTES];
 	struct kwhy_tally tally;
 	struct kwhy_held held;
@@ -124,7 +125,7 @@ enum kwhy_status kwhy_detect_host_gaps(const struct kwhy_detect_context *context
 enum kwhy_status kwhy_detect_late_starts(const struct kwhy_detect_context *context)
 {
 	const struct kwhy_device_view *seen = &context->view->devices[context->device];
-	struct kwhy_verdict verdict = kwhy_verdict_default();
+	struct kwhy_finding_terms verdict = kwhy_finding_terms_default();
 	char time[KWHY_QUANTITY_BYTES], count[KWHY_QUANTITY_BYTES];
 	struct kwhy_tally tally;
 	int64_t sum_ns = 0;
@@ -171,7 +172,7 @@ static double released_share(const struct kwhy_tally *tally)
 enum kwhy_status kwhy_detect_idle_context(const struct kwhy_detect_context *context)
 {
 	const struct kwhy_device_view *seen = &context->view->devices[context->device];
-	struct kwhy_verdict verdict = kwhy_verdict_default();
+	struct kwhy_finding_terms verdict = kwhy_finding_terms_default();
 	char time[KWHY_QUANTITY_BYTES], count[KWHY_QUANTITY_BYTES];
 	struct kwhy_tally tally;
 

@@ -64,7 +64,7 @@ static enum sort_of_kernel sort_by_name(const char *name)
 }
 
 /* Looks at each name once. */
-static enum sort_of_kernel sort_of(const struct kwhy_view *view, size_t row)
+static enum sort_of_kernel sort_of(const struct kwhy_detect_view *view, size_t row)
 {
 	uint32_t name = view->recording->activities.name[row];
 
@@ -89,7 +89,7 @@ static void add_kernel(struct kwhy_tally *tally, size_t row, double kept_ns)
 /* Marks FP32 products; gives the share of tensor-core products in the time of all products. */
 static double mark_fp32(struct kwhy_tally *tally)
 {
-	const struct kwhy_view *view = tally->context->view;
+	const struct kwhy_detect_view *view = tally->context->view;
 	const struct kwhy_activities *rows = &view->recording->activities;
 	const struct kwhy_device_view *seen = &view->devices[tally->device];
 	double fp32_ns = 0, tensor_ns = 0;
@@ -128,7 +128,7 @@ static const struct {
 
 enum kwhy_status kwhy_detect_fp32_matmul(const struct kwhy_detect_context *context)
 {
-	struct kwhy_verdict verdict = kwhy_verdict_default();
+	struct kwhy_finding_terms verdict = kwhy_finding_terms_default();
 	char count[KWHY_QUANTITY_BYTES];
 	enum kwhy_tensor_cores cores = kwhy_gpu_generation_of(&context->recording->devices[context->device])
 					       ->tensor_cores;
@@ -149,7 +149,7 @@ enum kwhy_status kwhy_detect_fp32_matmul(const struct kwhy_detect_context *conte
 	return kwhy_tally_finish(&tally, verdict);
 }
 
-static bool is_product(const struct kwhy_view *view, size_t row)
+static bool is_product(const struct kwhy_detect_view *view, size_t row)
 {
 	enum sort_of_kernel sort = sort_of(view, row);
 
@@ -161,7 +161,7 @@ static bool is_product(const struct kwhy_view *view, size_t row)
 /* A conversion and the product that its stream runs next; the stream's state holds the conversion. */
 static void mark_dense(struct kwhy_tally *tally)
 {
-	const struct kwhy_view *view = tally->context->view;
+	const struct kwhy_detect_view *view = tally->context->view;
 	const struct kwhy_activities *rows = &view->recording->activities;
 	const struct kwhy_device_view *seen = &view->devices[tally->device];
 
@@ -179,12 +179,12 @@ static void mark_dense(struct kwhy_tally *tally)
 
 enum kwhy_status kwhy_detect_dense_on_sparse(const struct kwhy_detect_context *context)
 {
-	struct kwhy_verdict verdict = kwhy_verdict_default();
+	struct kwhy_finding_terms verdict = kwhy_finding_terms_default();
 	char count[KWHY_QUANTITY_BYTES];
 	struct kwhy_tally tally;
 
 	kwhy_tally_init(&tally, context);
-	kwhy_view_reset_streams(context->view, context->device);
+	kwhy_detect_view_reset_streams(context->view, context->device);
 	mark_dense(&tally);
 	if ((double)tally.count < kwhy_tally_threshold(&tally, 0))
 		return kwhy_tally_drop(&tally);

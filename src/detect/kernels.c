@@ -102,7 +102,7 @@ static enum kwhy_status find_in_streams(struct kwhy_tally *tally)
 
 	if (!finder.previous)
 		return kwhy_fail_memory(context->error, "chains of kernels");
-	kwhy_view_reset_streams(context->view, tally->device);
+	kwhy_detect_view_reset_streams(context->view, tally->device);
 	find_chains(&finder);
 	free(finder.previous);
 	return KWHY_OK;
@@ -110,7 +110,7 @@ static enum kwhy_status find_in_streams(struct kwhy_tally *tally)
 
 enum kwhy_status kwhy_detect_tiny_kernel_chains(const struct kwhy_detect_context *context)
 {
-	struct kwhy_verdict verdict = kwhy_verdict_default();
+	struct kwhy_finding_terms verdict = kwhy_finding_terms_default();
 	char count[KWHY_QUANTITY_BYTES], limit[KWHY_QUANTITY_BYTES];
 	struct kwhy_tally tally;
 
@@ -159,7 +159,7 @@ static void mark_under_filled(struct kwhy_tally *tally, double max_fill, double 
 
 enum kwhy_status kwhy_detect_under_filled_kernels(const struct kwhy_detect_context *context)
 {
-	struct kwhy_verdict verdict = kwhy_verdict_default();
+	struct kwhy_finding_terms verdict = kwhy_finding_terms_default();
 	char count[KWHY_QUANTITY_BYTES];
 	struct kwhy_tally tally;
 
@@ -192,7 +192,7 @@ static bool memory_known(const struct kwhy_memory_sum *memory)
 enum kwhy_status kwhy_detect_batch_could_grow(const struct kwhy_detect_context *context)
 {
 	const struct kwhy_memory_sum *memory = find_memory(context);
-	struct kwhy_verdict verdict = kwhy_verdict_default();
+	struct kwhy_finding_terms verdict = kwhy_finding_terms_default();
 	char count[KWHY_QUANTITY_BYTES], unused[KWHY_QUANTITY_BYTES], all[KWHY_QUANTITY_BYTES];
 	struct kwhy_tally tally;
 	double used;

@@ -48,7 +48,7 @@ static void add_memory_call(struct kwhy_tally *tally, struct churn *churn, uint3
 enum kwhy_status kwhy_detect_allocation_churn(const struct kwhy_detect_context *context)
 {
 	const struct kwhy_calls *calls = &context->recording->calls;
-	struct kwhy_verdict verdict = kwhy_verdict_default();
+	struct kwhy_finding_terms verdict = kwhy_finding_terms_default();
 	char time[KWHY_QUANTITY_BYTES], count[KWHY_QUANTITY_BYTES], emptied[48] = "";
 	struct churn churn = {0};
 	struct kwhy_tally tally;
@@ -81,7 +81,7 @@ enum kwhy_status kwhy_detect_memset_churn(const struct kwhy_detect_context *cont
 	const struct kwhy_activities *rows = &context->recording->activities;
 	const struct kwhy_calls *calls = &context->recording->calls;
 	const struct kwhy_device_view *seen = &context->view->devices[context->device];
-	struct kwhy_verdict verdict = kwhy_verdict_default();
+	struct kwhy_finding_terms verdict = kwhy_finding_terms_default();
 	char count[KWHY_QUANTITY_BYTES];
 	struct kwhy_tally tally;
 

@@ -37,10 +37,10 @@ void kwhy_tally_mark(struct kwhy_tally *tally, size_t row, double kept_ns)
 
 void kwhy_tally_idle(struct kwhy_tally *tally, int64_t start_ns, int64_t end_ns)
 {
-	const struct kwhy_view *view = tally->context->view;
+	const struct kwhy_detect_view *view = tally->context->view;
 	const struct kwhy_device_view *seen = &view->devices[tally->device];
-	size_t gap = kwhy_view_find_gap(view, tally->device, start_ns);
-	struct kwhy_interval *last = tally->span_count ? &tally->spans[tally->span_count - 1] : NULL;
+	size_t gap = kwhy_detect_view_find_gap(view, tally->device, start_ns);
+	struct kwhy_idle_span *last = tally->span_count ? &tally->spans[tally->span_count - 1] : NULL;
 
 	if (tally->status || start_ns >= end_ns || gap == seen->gap_count ||
 		kwhy_gap_start_ns(view, &seen->gaps[gap]) >= end_ns)
@@ -53,7 +53,7 @@ void kwhy_tally_idle(struct kwhy_tally *tally, int64_t start_ns, int64_t end_ns)
 		tally->span_count + 1, sizeof(*tally->spans), "the stretches of a finding",
 		tally->context->error);
 	if (!tally->status)
-		tally->spans[tally->span_count++] = (struct kwhy_interval){start_ns, end_ns};
+		tally->spans[tally->span_count++] = (struct kwhy_idle_span){start_ns, end_ns};
 }
 
 static int64_t blocked_ns(const struct kwhy_calls *calls, uint32_t call, uint32_t wait)
@@ -66,10 +66,10 @@ static int64_t blocked_ns(const struct kwhy_calls *calls, uint32_t call, uint32_
 
 int64_t kwhy_tally_idle_behind(struct kwhy_tally *tally, size_t row, uint32_t call, uint32_t wait)
 {
-	const struct kwhy_view *view = tally->context->view;
+	const struct kwhy_detect_view *view = tally->context->view;
 	const struct kwhy_device_view *seen = &view->devices[tally->device];
 	int64_t end_ns = view->recording->activities.end_ns[row];
-	size_t gap = kwhy_view_find_gap(view, tally->device, end_ns);
+	size_t gap = kwhy_detect_view_find_gap(view, tally->device, end_ns);
 	int64_t gap_end_ns, most_ns;
 
 	if (gap == seen->gap_count || kwhy_gap_start_ns(view, &seen->gaps[gap]) != end_ns)
@@ -89,7 +89,7 @@ void kwhy_tally_gap(struct kwhy_tally *tally, const struct kwhy_gap *gap, int64_
 
 	kwhy_energy_add_idle(&tally->gap_energy, &tally->source, start_ns, end_ns,
 		(double)length_ns / (double)(end_ns - start_ns));
-	kwhy_tally_divide_idle(tally, &(struct kwhy_interval){start_ns, end_ns}, gap->after, length_ns);
+	kwhy_tally_divide_idle(tally, &(struct kwhy_idle_span){start_ns, end_ns}, gap->after, length_ns);
 	tally->gap_ns += length_ns;
 	tally->gap_kept_ns += kept_ns < length_ns ? kept_ns : length_ns;
 }
@@ -112,7 +112,7 @@ static void count_if_exposed(
 /* No marked one runs bare for half its time: those that do for less are counted. */
 static void count_partly_exposed(struct kwhy_tally *tally, const struct kwhy_exposure *exposure)
 {
-	const struct kwhy_view *view = tally->context->view;
+	const struct kwhy_detect_view *view = tally->context->view;
 	const struct kwhy_device_view *seen = &view->devices[tally->device];
 
 	for (size_t i = seen->begin; i < seen->end; i++)
@@ -123,7 +123,7 @@ static void count_partly_exposed(struct kwhy_tally *tally, const struct kwhy_exp
 
 void kwhy_tally_mark_exposed(struct kwhy_tally *tally, unsigned covers, kwhy_tally_match *match)
 {
-	const struct kwhy_view *view = tally->context->view;
+	const struct kwhy_detect_view *view = tally->context->view;
 	const struct kwhy_device_view *seen = &view->devices[tally->device];
 	struct kwhy_exposure exposure = {0};
 
@@ -205,9 +205,9 @@ void kwhy_tally_place(struct kwhy_tally *tally, struct kwhy_place place)
 	rise(tally->places, tally->place_count - 1);
 }
 
-struct kwhy_verdict kwhy_verdict_default(void)
+struct kwhy_finding_terms kwhy_finding_terms_default(void)
 {
-	return (struct kwhy_verdict){.covers = KWHY_KINDS_ALL, .idle_energy_share = 1};
+	return (struct kwhy_finding_terms){.covers = KWHY_KINDS_ALL, .idle_energy_share = 1};
 }
 
 /* What the finish adds up. */
@@ -215,13 +215,13 @@ struct sums {
 	int64_t busy_ns, alone_ns; /* union of the marked; of that, with nothing beside that hides it */
 	int64_t kind_ns[KWHY_ACTIVITY_KIND_COUNT]; /* of busy_ns, by who covers it first */
 	int64_t idle_ns;
-	struct kwhy_energy busy, idle;
+	struct kwhy_energy_ci90 busy, idle;
 };
 
 /* One pass over the device: unions of marked, hiding and both; marked energy by newly covered time. */
 static void sum_marked(const struct kwhy_tally *tally, unsigned covers, struct sums *sums)
 {
-	const struct kwhy_view *view = tally->context->view;
+	const struct kwhy_detect_view *view = tally->context->view;
 	const struct kwhy_activities *rows = &view->recording->activities;
 	const struct kwhy_device_view *seen = &view->devices[tally->device];
 	int64_t marked_ns = seen->first_ns, cover_ns = seen->first_ns, both_ns = seen->first_ns;
@@ -255,7 +255,7 @@ static void sum_marked(const struct kwhy_tally *tally, unsigned covers, struct s
 
 static int compare_spans(const void *context, uint32_t a, uint32_t b)
 {
-	const struct kwhy_interval *spans = context;
+	const struct kwhy_idle_span *spans = context;
 
 	return (spans[a].start_ns > spans[b].start_ns) - (spans[a].start_ns < spans[b].start_ns);
 }
@@ -277,7 +277,7 @@ static enum kwhy_status sort_spans(struct kwhy_tally *tally)
 static void sum_piece(
 	struct kwhy_tally *tally, int64_t start_ns, int64_t end_ns, uint32_t after, struct sums *sums)
 {
-	const struct kwhy_interval piece = {start_ns, end_ns};
+	const struct kwhy_idle_span piece = {start_ns, end_ns};
 
 	sums->idle_ns += end_ns - start_ns;
 	kwhy_tally_divide_idle(tally, &piece, after, end_ns - start_ns);
@@ -287,13 +287,13 @@ static void sum_piece(
 /* Sorted spans against the gaps: both in time, each idle nanosecond counted once. */
 static void sum_spans(struct kwhy_tally *tally, struct sums *sums)
 {
-	const struct kwhy_view *view = tally->context->view;
+	const struct kwhy_detect_view *view = tally->context->view;
 	const struct kwhy_device_view *seen = &view->devices[tally->device];
 	int64_t done_ns = INT64_MIN;
 	size_t gap = 0;
 
 	for (size_t i = 0; i < tally->span_count; i++) {
-		struct kwhy_interval span = tally->spans[i];
+		struct kwhy_idle_span span = tally->spans[i];
 
 		span.start_ns = span.start_ns > done_ns ? span.start_ns : done_ns;
 		while (gap < seen->gap_count && kwhy_gap_end_ns(view, &seen->gaps[gap]) <= span.start_ns)
@@ -340,24 +340,25 @@ static int64_t known_nj(const struct kwhy_tally *tally, double nj, double limit_
 
 /* Room to hide the exposed part in: time of those kinds that hides nothing yet. */
 static double room_ns(
-	const struct kwhy_tally *tally, const struct kwhy_verdict *verdict, const struct sums *sums)
+	const struct kwhy_tally *tally, const struct kwhy_finding_terms *verdict, const struct sums *sums)
 {
 	if (!verdict->hiding_kinds)
 		return HUGE_VAL;
-	return (double)(kwhy_view_union_ns(tally->context->view, tally->device, verdict->hiding_kinds) -
+	return (double)(kwhy_detect_view_union_ns(
+				tally->context->view, tally->device, verdict->hiding_kinds) -
 		(sums->busy_ns - sums->alone_ns));
 }
 
-static void bound_saving(const struct kwhy_tally *tally, const struct kwhy_verdict *verdict,
+static void bound_saving(const struct kwhy_tally *tally, const struct kwhy_finding_terms *verdict,
 	const struct sums *sums, struct kwhy_saving *out)
 {
 	double kept = fmin(1, ratio(tally->kept_total_ns, (double)sums->busy_ns));
 	double busy_ns = (double)sums->alone_ns * (1 - kept) * (1 - verdict->kept_share);
 	double idle_ns = (double)(sums->idle_ns - tally->gap_kept_ns) * (1 - verdict->kept_share);
 	double room = fmin(1, fmax(0, ratio(room_ns(tally, verdict, sums), busy_ns + idle_ns)));
-	struct kwhy_energy work = sums->busy;
+	struct kwhy_energy_ci90 work = sums->busy;
 	double work_share = ratio(busy_ns * room, (double)sums->busy_ns);
-	struct kwhy_energy saved;
+	struct kwhy_energy_ci90 saved;
 
 	if (verdict->work_remains) {
 		work = kwhy_energy_idle_mean(&tally->source, busy_ns * room);
@@ -374,11 +375,11 @@ static void bound_saving(const struct kwhy_tally *tally, const struct kwhy_verdi
 	out->frees_device = verdict->frees_device;
 }
 
-static void set_cost(struct kwhy_tally *tally, const struct kwhy_verdict *verdict, const struct sums *sums,
-	struct kwhy_finding *out)
+static void set_cost(struct kwhy_tally *tally, const struct kwhy_finding_terms *verdict,
+	const struct sums *sums, struct kwhy_finding *out)
 {
 	int64_t busy_ns = verdict->exposed_only ? sums->alone_ns : sums->busy_ns;
-	struct kwhy_energy cost = kwhy_energy_sum(
+	struct kwhy_energy_ci90 cost = kwhy_energy_sum(
 		sums->busy, ratio((double)busy_ns, (double)sums->busy_ns), sums->idle, 1);
 
 	kwhy_tally_count_kinds(tally, sums->kind_ns, ratio((double)busy_ns, (double)sums->busy_ns));
@@ -453,7 +454,7 @@ void kwhy_saving_tell_lost(
 }
 
 /* What counts as idle, or as beside nothing, may be so because rows are gone. */
-static void tell_lost(const struct kwhy_detect_context *context, const struct kwhy_verdict *verdict,
+static void tell_lost(const struct kwhy_detect_context *context, const struct kwhy_finding_terms *verdict,
 	const struct sums *sums, struct kwhy_saving *saving)
 {
 	if (verdict->exposed_only)
@@ -462,7 +463,7 @@ static void tell_lost(const struct kwhy_detect_context *context, const struct kw
 		kwhy_saving_tell_lost(context, saving, "what ran in them counts as idle here");
 }
 
-enum kwhy_status kwhy_tally_finish(struct kwhy_tally *tally, struct kwhy_verdict verdict)
+enum kwhy_status kwhy_tally_finish(struct kwhy_tally *tally, struct kwhy_finding_terms verdict)
 {
 	const struct kwhy_detect_context *context = tally->context;
 	struct kwhy_finding finding = {
@@ -473,7 +474,7 @@ enum kwhy_status kwhy_tally_finish(struct kwhy_tally *tally, struct kwhy_verdict
 		.cure = verdict.cure ? verdict.cure : context->detector->cure,
 		.change = verdict.change,
 	};
-	int64_t window_ns = kwhy_view_span_ns(context->view, tally->device);
+	int64_t window_ns = kwhy_detect_view_span_ns(context->view, tally->device);
 	double recorded_nj = tally->source.recorded_nj;
 	struct sums sums;
 

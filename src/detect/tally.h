@@ -19,7 +19,7 @@ struct kwhy_place {
 
 struct kwhy_place kwhy_place_at(int64_t start_ns, int64_t end_ns);
 
-struct kwhy_interval {
+struct kwhy_idle_span {
 	int64_t start_ns, end_ns;
 };
 
@@ -37,12 +37,12 @@ struct kwhy_tally {
 	size_t marked_count;  /* activities */
 	double kept_total_ns; /* time that the marked ones would still take */
 
-	struct kwhy_interval *spans; /* host stretches that touch idle time */
+	struct kwhy_idle_span *spans; /* host stretches that touch idle time */
 	size_t span_count, span_capacity;
 
 	struct kwhy_energy_source source;
-	struct kwhy_energy gap_energy; /* of the gap parts */
-	int64_t gap_ns, gap_kept_ns;   /* idle time of gap parts, and what of it would remain */
+	struct kwhy_energy_ci90 gap_energy; /* of the gap parts */
+	int64_t gap_ns, gap_kept_ns;	    /* idle time of gap parts, and what of it would remain */
 
 	/* The same time by category: the union of the marked by kind, idle time by what the host did then. */
 	int64_t category_ns[KWHY_CATEGORY_COUNT];
@@ -86,7 +86,7 @@ void kwhy_tally_mark_exposed(struct kwhy_tally *tally, unsigned covers, kwhy_tal
 const char *kwhy_tally_exposed_words(const struct kwhy_tally *tally);
 
 /* How the finding reads and what bounds its saving. */
-struct kwhy_verdict {
+struct kwhy_finding_terms {
 	const char *title;	/* from the findings' arena */
 	const char *assumption; /* likewise, or a literal */
 	const char *cure;	/* likewise; NULL: that of the table of detectors */
@@ -104,10 +104,10 @@ struct kwhy_verdict {
 #define KWHY_KINDS_ALL ((1u << KWHY_ACTIVITY_KIND_COUNT) - 1)
 #define KWHY_KINDS_COMPUTE (KWHY_KIND(KERNEL) | KWHY_KIND(GRAPH))
 
-struct kwhy_verdict kwhy_verdict_default(void);
+struct kwhy_finding_terms kwhy_finding_terms_default(void);
 
 /* Adds the finding unless it is empty or saves too little. Frees what the tally holds, always. */
-KWHY_MUST_USE enum kwhy_status kwhy_tally_finish(struct kwhy_tally *tally, struct kwhy_verdict verdict);
+KWHY_MUST_USE enum kwhy_status kwhy_tally_finish(struct kwhy_tally *tally, struct kwhy_finding_terms verdict);
 /* Frees without a finding; gives the sticky status. */
 KWHY_MUST_USE enum kwhy_status kwhy_tally_drop(struct kwhy_tally *tally);
 
@@ -129,7 +129,7 @@ static inline double kwhy_tally_threshold(const struct kwhy_tally *tally, size_t
  * order of time, from the beginning after kwhy_tally_divide_again(). (tally_categories.c)
  */
 void kwhy_tally_divide_idle(
-	struct kwhy_tally *tally, const struct kwhy_interval *idle, uint32_t after, int64_t length_ns);
+	struct kwhy_tally *tally, const struct kwhy_idle_span *idle, uint32_t after, int64_t length_ns);
 void kwhy_tally_divide_again(struct kwhy_tally *tally);
 /* Posts `share` of the time of activities by kind. */
 void kwhy_tally_count_kinds(

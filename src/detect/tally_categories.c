@@ -22,7 +22,7 @@ static void take(struct kwhy_tally *tally, const int64_t part_ns[KWHY_HOST_STATE
 }
 
 void kwhy_tally_divide_idle(
-	struct kwhy_tally *tally, const struct kwhy_interval *idle, uint32_t after, int64_t length_ns)
+	struct kwhy_tally *tally, const struct kwhy_idle_span *idle, uint32_t after, int64_t length_ns)
 {
 	const struct kwhy_host_span gap = {idle->start_ns, idle->end_ns};
 	int64_t part_ns[KWHY_HOST_STATE_COUNT];

@@ -36,7 +36,7 @@ static void add_trip(struct kwhy_tally *tally, uint32_t down, uint32_t up)
 /* One pass: a stream's state holds the copy down that nothing on it has followed yet. */
 static void find_trips(struct kwhy_tally *tally)
 {
-	const struct kwhy_view *view = tally->context->view;
+	const struct kwhy_detect_view *view = tally->context->view;
 	const struct kwhy_activities *rows = &view->recording->activities;
 	const struct kwhy_device_view *seen = &view->devices[tally->device];
 	double min_bytes = kwhy_tally_threshold(tally, 0), max_gap_ns = kwhy_tally_threshold(tally, 1) * 1e3;
@@ -55,12 +55,12 @@ static void find_trips(struct kwhy_tally *tally)
 
 enum kwhy_status kwhy_detect_round_trips(const struct kwhy_detect_context *context)
 {
-	struct kwhy_verdict verdict = kwhy_verdict_default();
+	struct kwhy_finding_terms verdict = kwhy_finding_terms_default();
 	char count[KWHY_QUANTITY_BYTES];
 	struct kwhy_tally tally;
 
 	kwhy_tally_init(&tally, context);
-	kwhy_view_reset_streams(context->view, context->device);
+	kwhy_detect_view_reset_streams(context->view, context->device);
 	find_trips(&tally);
 	verdict.title = kwhy_tally_words(&tally,
 		"Round trips: %s data went to the host and came straight back",
@@ -177,7 +177,7 @@ static void add_relay(struct kwhy_tally *tally, const struct relay *relay)
 static enum kwhy_status report_relays(
 	const struct kwhy_detect_context *context, const struct legs *legs, size_t begin, size_t *out_end)
 {
-	struct kwhy_verdict verdict = kwhy_verdict_default();
+	struct kwhy_finding_terms verdict = kwhy_finding_terms_default();
 	size_t rows_end = context->view->devices[context->device].end;
 	char count[KWHY_QUANTITY_BYTES];
 	struct kwhy_tally tally;

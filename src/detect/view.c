@@ -35,7 +35,7 @@ static void fill_gaps(struct kwhy_device_view *device, const struct kwhy_activit
 }
 
 /* The work behind the gap was in the queue when the gap began, behind the work before it. */
-static bool is_queued(const struct kwhy_view *view, const struct kwhy_gap *gap)
+static bool is_queued(const struct kwhy_detect_view *view, const struct kwhy_gap *gap)
 {
 	const struct kwhy_activities *rows = &view->recording->activities;
 	uint32_t call = rows->call[gap->after];
@@ -44,7 +44,8 @@ static bool is_queued(const struct kwhy_view *view, const struct kwhy_gap *gap)
 		view->recording->calls.end_ns[call] <= rows->end_ns[gap->before];
 }
 
-static int64_t smallest_queued_gap_ns(const struct kwhy_view *view, const struct kwhy_device_view *device)
+static int64_t smallest_queued_gap_ns(
+	const struct kwhy_detect_view *view, const struct kwhy_device_view *device)
 {
 	int64_t smallest_ns = INT64_MAX;
 
@@ -58,7 +59,7 @@ static int64_t smallest_queued_gap_ns(const struct kwhy_view *view, const struct
 	return smallest_ns == INT64_MAX ? 0 : smallest_ns;
 }
 
-static enum kwhy_status view_device(struct kwhy_view *view, size_t index, struct kwhy_error *error)
+static enum kwhy_status view_device(struct kwhy_detect_view *view, size_t index, struct kwhy_error *error)
 {
 	const struct kwhy_activities *rows = &view->recording->activities;
 	const struct kwhy_device_ledger *books = view->ledger && index < view->ledger->device_count
@@ -83,7 +84,7 @@ static enum kwhy_status view_device(struct kwhy_view *view, size_t index, struct
 }
 
 /* Calls of a thread come by start, the outer one first; one that outlasts the others opens a new outer. */
-static void find_outer_calls(struct kwhy_view *view)
+static void find_outer_calls(struct kwhy_detect_view *view)
 {
 	const struct kwhy_calls *calls = &view->recording->calls;
 	size_t outer = 0;
@@ -97,7 +98,7 @@ static void find_outer_calls(struct kwhy_view *view)
 	}
 }
 
-static void find_issued(struct kwhy_view *view)
+static void find_issued(struct kwhy_detect_view *view)
 {
 	const struct kwhy_activities *rows = &view->recording->activities;
 
@@ -119,7 +120,7 @@ static int compare_uses(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-static void find_uses(struct kwhy_view *view)
+static void find_uses(struct kwhy_detect_view *view)
 {
 	const struct kwhy_recording *recording = view->recording;
 	size_t kept = 0;
@@ -133,26 +134,26 @@ static void find_uses(struct kwhy_view *view)
 	view->use_count = kept;
 }
 
-static bool has_room(const struct kwhy_view *view)
+static bool has_room(const struct kwhy_detect_view *view)
 {
 	return view->devices && view->outer && view->issued && view->uses && view->marks && view->streams &&
 		view->habits && view->name_sorts;
 }
 
-static enum kwhy_status link_calls(struct kwhy_view *view, struct kwhy_error *error)
+static enum kwhy_status link_calls(struct kwhy_detect_view *view, struct kwhy_error *error)
 {
 	find_outer_calls(view);
 	find_issued(view);
 	find_uses(view);
-	return kwhy_view_cut_segments(view, error);
+	return kwhy_detect_view_cut_segments(view, error);
 }
 
-enum kwhy_status kwhy_view_init(struct kwhy_view *view, const struct kwhy_recording *recording,
+enum kwhy_status kwhy_detect_view_init(struct kwhy_detect_view *view, const struct kwhy_recording *recording,
 	const struct kwhy_ledger *ledger, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 
-	*view = (struct kwhy_view){
+	*view = (struct kwhy_detect_view){
 		.recording = recording,
 		.ledger = ledger,
 		.devices = calloc(recording->device_count + 1, sizeof(*view->devices)),
@@ -171,11 +172,11 @@ enum kwhy_status kwhy_view_init(struct kwhy_view *view, const struct kwhy_record
 	if (!status)
 		status = link_calls(view, error);
 	if (status)
-		kwhy_view_done(view);
+		kwhy_detect_view_done(view);
 	return status;
 }
 
-void kwhy_view_done(struct kwhy_view *view)
+void kwhy_detect_view_done(struct kwhy_detect_view *view)
 {
 	for (size_t i = 0; view->devices && i < view->recording->device_count; i++)
 		free(view->devices[i].gaps);
@@ -188,10 +189,10 @@ void kwhy_view_done(struct kwhy_view *view)
 	free(view->streams);
 	free(view->habits);
 	free(view->name_sorts);
-	*view = (struct kwhy_view){0};
+	*view = (struct kwhy_detect_view){0};
 }
 
-size_t kwhy_view_find_gap(const struct kwhy_view *view, uint32_t device, int64_t time_ns)
+size_t kwhy_detect_view_find_gap(const struct kwhy_detect_view *view, uint32_t device, int64_t time_ns)
 {
 	const struct kwhy_device_view *seen = &view->devices[device];
 	size_t low = 0, high = seen->gap_count;
@@ -207,7 +208,7 @@ size_t kwhy_view_find_gap(const struct kwhy_view *view, uint32_t device, int64_t
 	return low;
 }
 
-static size_t first_use(const struct kwhy_view *view, uint64_t key)
+static size_t first_use(const struct kwhy_detect_view *view, uint64_t key)
 {
 	size_t low = 0, high = view->use_count;
 
@@ -222,10 +223,11 @@ static size_t first_use(const struct kwhy_view *view, uint64_t key)
 	return low;
 }
 
-static bool device_idle(const struct kwhy_view *view, uint32_t device, int64_t start_ns, int64_t end_ns)
+static bool device_idle(
+	const struct kwhy_detect_view *view, uint32_t device, int64_t start_ns, int64_t end_ns)
 {
 	const struct kwhy_device_view *seen = &view->devices[device];
-	size_t at = kwhy_view_find_gap(view, device, start_ns);
+	size_t at = kwhy_detect_view_find_gap(view, device, start_ns);
 
 	return at < seen->gap_count && kwhy_gap_start_ns(view, &seen->gaps[at]) <= start_ns &&
 		kwhy_gap_end_ns(view, &seen->gaps[at]) >= end_ns;
@@ -233,7 +235,8 @@ static bool device_idle(const struct kwhy_view *view, uint32_t device, int64_t s
 
 enum { PROCESS_DEVICES_MAX = 64 };
 
-bool kwhy_view_process_idle(const struct kwhy_view *view, uint32_t process, int64_t start_ns, int64_t end_ns)
+bool kwhy_detect_view_process_idle(
+	const struct kwhy_detect_view *view, uint32_t process, int64_t start_ns, int64_t end_ns)
 {
 	size_t at = first_use(view, (uint64_t)process << 32);
 	size_t end = first_use(view, ((uint64_t)process + 1) << 32);
@@ -246,7 +249,7 @@ bool kwhy_view_process_idle(const struct kwhy_view *view, uint32_t process, int6
 	return true;
 }
 
-void kwhy_view_reset_streams(const struct kwhy_view *view, uint32_t device)
+void kwhy_detect_view_reset_streams(const struct kwhy_detect_view *view, uint32_t device)
 {
 	const struct kwhy_device_view *seen = &view->devices[device];
 
@@ -255,7 +258,7 @@ void kwhy_view_reset_streams(const struct kwhy_view *view, uint32_t device)
 			KWHY_NONE, 0};
 }
 
-int64_t kwhy_view_union_ns(const struct kwhy_view *view, uint32_t device, unsigned kinds)
+int64_t kwhy_detect_view_union_ns(const struct kwhy_detect_view *view, uint32_t device, unsigned kinds)
 {
 	const struct kwhy_activities *rows = &view->recording->activities;
 	const struct kwhy_device_view *seen = &view->devices[device];
@@ -272,7 +275,7 @@ int64_t kwhy_view_union_ns(const struct kwhy_view *view, uint32_t device, unsign
 	return union_ns;
 }
 
-bool kwhy_view_is_wait(const struct kwhy_view *view, uint32_t call)
+bool kwhy_detect_view_is_wait(const struct kwhy_detect_view *view, uint32_t call)
 {
 	const struct kwhy_calls *calls = &view->recording->calls;
 

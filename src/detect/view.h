@@ -46,7 +46,7 @@ struct kwhy_habit {
 	uint64_t waited_for; /* of that, followed by a wait before the thread issued anything else */
 };
 
-struct kwhy_view {
+struct kwhy_detect_view {
 	const struct kwhy_recording *recording;
 	const struct kwhy_ledger *ledger; /* NULL: none */
 	struct kwhy_device_view *devices;
@@ -64,44 +64,45 @@ struct kwhy_view {
 	uint8_t *name_sorts;		   /* [names] what a name says of a kernel; 0: not looked at yet */
 };
 
-KWHY_MUST_USE enum kwhy_status kwhy_view_init(struct kwhy_view *view, const struct kwhy_recording *recording,
-	const struct kwhy_ledger *ledger, struct kwhy_error *error);
-void kwhy_view_done(struct kwhy_view *view);
+KWHY_MUST_USE enum kwhy_status kwhy_detect_view_init(struct kwhy_detect_view *view,
+	const struct kwhy_recording *recording, const struct kwhy_ledger *ledger, struct kwhy_error *error);
+void kwhy_detect_view_done(struct kwhy_detect_view *view);
 
 /* The known part of its window. */
-static inline int64_t kwhy_view_span_ns(const struct kwhy_view *view, uint32_t device)
+static inline int64_t kwhy_detect_view_span_ns(const struct kwhy_detect_view *view, uint32_t device)
 {
 	return view->devices[device].last_ns - view->devices[device].first_ns -
 		view->devices[device].hidden_ns;
 }
 
-static inline int64_t kwhy_gap_start_ns(const struct kwhy_view *view, const struct kwhy_gap *gap)
+static inline int64_t kwhy_gap_start_ns(const struct kwhy_detect_view *view, const struct kwhy_gap *gap)
 {
 	return view->recording->activities.end_ns[gap->before];
 }
 
-static inline int64_t kwhy_gap_end_ns(const struct kwhy_view *view, const struct kwhy_gap *gap)
+static inline int64_t kwhy_gap_end_ns(const struct kwhy_detect_view *view, const struct kwhy_gap *gap)
 {
 	return view->recording->activities.start_ns[gap->after];
 }
 
 /* The first gap of the device that ends after time_ns; gap_count where there is none. */
-size_t kwhy_view_find_gap(const struct kwhy_view *view, uint32_t device, int64_t time_ns);
+size_t kwhy_detect_view_find_gap(const struct kwhy_detect_view *view, uint32_t device, int64_t time_ns);
 
 /*
  * True when a process's devices are all idle in [start_ns, end_ns), each inside its own window. False too for
  * more than 64 devices: then nobody can tell what a wait was about.
  */
-bool kwhy_view_process_idle(const struct kwhy_view *view, uint32_t process, int64_t start_ns, int64_t end_ns);
+bool kwhy_detect_view_process_idle(
+	const struct kwhy_detect_view *view, uint32_t process, int64_t start_ns, int64_t end_ns);
 
 /* Forgets the state of the streams of a device. */
-void kwhy_view_reset_streams(const struct kwhy_view *view, uint32_t device);
+void kwhy_detect_view_reset_streams(const struct kwhy_detect_view *view, uint32_t device);
 
 /* Union in time of a device's activities of these kinds: a bit (1 << enum kwhy_activity_kind) each. */
-int64_t kwhy_view_union_ns(const struct kwhy_view *view, uint32_t device, unsigned kinds);
+int64_t kwhy_detect_view_union_ns(const struct kwhy_detect_view *view, uint32_t device, unsigned kinds);
 
 /* A call that returns when the device got somewhere: synchronise, blocking copy, free that waits. */
-bool kwhy_view_is_wait(const struct kwhy_view *view, uint32_t call);
+bool kwhy_detect_view_is_wait(const struct kwhy_detect_view *view, uint32_t call);
 
 /*
  * The outermost calls about one device, segment by segment: what a call that names no device is about is
@@ -109,21 +110,22 @@ bool kwhy_view_is_wait(const struct kwhy_view *view, uint32_t call);
  * process.
  */
 struct kwhy_walk {
-	const struct kwhy_view *view;
+	const struct kwhy_detect_view *view;
 	uint32_t device;
 	size_t segment, next;
 	bool fresh; /* the call given last is the first of its segment */
 };
 
-void kwhy_walk_init(struct kwhy_walk *walk, const struct kwhy_view *view, uint32_t device);
+void kwhy_walk_init(struct kwhy_walk *walk, const struct kwhy_detect_view *view, uint32_t device);
 bool kwhy_walk_next(struct kwhy_walk *walk, uint32_t *out_call);
 
 /*
  * Visits each outermost call that issued work to the device, with the wait that its thread called before it
  * issued anything else: the call itself when it blocks; KWHY_NONE when the thread went on.
  */
-typedef void kwhy_issue_visit(const struct kwhy_view *view, uint32_t call, uint32_t wait, void *context);
-void kwhy_view_visit_issues(
-	const struct kwhy_view *view, uint32_t device, kwhy_issue_visit *visit, void *context);
+typedef void kwhy_issue_visit(
+	const struct kwhy_detect_view *view, uint32_t call, uint32_t wait, void *context);
+void kwhy_detect_view_visit_issues(
+	const struct kwhy_detect_view *view, uint32_t device, kwhy_issue_visit *visit, void *context);
 
 #endif

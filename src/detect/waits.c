@@ -10,7 +10,7 @@
  */
 
 /* The read-back drains the device: it idles from the copy's end until new work arrives. */
-static void visit_readback(const struct kwhy_view *view, uint32_t call, uint32_t wait, void *context)
+static void visit_readback(const struct kwhy_detect_view *view, uint32_t call, uint32_t wait, void *context)
 {
 	struct kwhy_tally *tally = context;
 	const struct kwhy_activities *rows = &view->recording->activities;
@@ -32,12 +32,12 @@ static void visit_readback(const struct kwhy_view *view, uint32_t call, uint32_t
 
 enum kwhy_status kwhy_detect_scalar_readbacks(const struct kwhy_detect_context *context)
 {
-	struct kwhy_verdict verdict = kwhy_verdict_default();
+	struct kwhy_finding_terms verdict = kwhy_finding_terms_default();
 	char limit[KWHY_QUANTITY_BYTES], count[KWHY_QUANTITY_BYTES];
 	struct kwhy_tally tally;
 
 	kwhy_tally_init(&tally, context);
-	kwhy_view_visit_issues(context->view, context->device, visit_readback, &tally);
+	kwhy_detect_view_visit_issues(context->view, context->device, visit_readback, &tally);
 	if ((double)tally.count < kwhy_tally_threshold(&tally, 1))
 		return kwhy_tally_drop(&tally);
 	verdict.title = kwhy_tally_words(&tally,
@@ -52,9 +52,9 @@ enum kwhy_status kwhy_detect_scalar_readbacks(const struct kwhy_detect_context *
 
 enum kwhy_status kwhy_detect_redundant_syncs(const struct kwhy_detect_context *context)
 {
-	const struct kwhy_view *view = context->view;
+	const struct kwhy_detect_view *view = context->view;
 	const struct kwhy_calls *calls = &context->recording->calls;
-	struct kwhy_verdict verdict = kwhy_verdict_default();
+	struct kwhy_finding_terms verdict = kwhy_finding_terms_default();
 	char count[KWHY_QUANTITY_BYTES];
 	struct kwhy_tally tally;
 	struct kwhy_walk walk;
@@ -67,7 +67,7 @@ enum kwhy_status kwhy_detect_redundant_syncs(const struct kwhy_detect_context *c
 		struct kwhy_place place = kwhy_place_at(start_ns, end_ns);
 
 		if (calls->class[call] != KWHY_CALL_SYNC || walk.device != tally.device ||
-			!kwhy_view_process_idle(view,
+			!kwhy_detect_view_process_idle(view,
 				context->recording->threads[calls->thread[call]].process, start_ns, end_ns))
 			continue;
 		kwhy_tally_idle(&tally, start_ns, end_ns);
@@ -83,7 +83,7 @@ enum kwhy_status kwhy_detect_redundant_syncs(const struct kwhy_detect_context *c
 	return kwhy_tally_finish(&tally, verdict);
 }
 
-static void visit_habit(const struct kwhy_view *view, uint32_t call, uint32_t wait, void *context)
+static void visit_habit(const struct kwhy_detect_view *view, uint32_t call, uint32_t wait, void *context)
 {
 	struct kwhy_habit *habit = &view->habits[view->recording->calls.thread[call]];
 
@@ -93,7 +93,7 @@ static void visit_habit(const struct kwhy_view *view, uint32_t call, uint32_t wa
 }
 
 /* The habits on one device of the threads that drive it. Segments of one thread lie together. */
-static void learn_habits(const struct kwhy_view *view, uint32_t device)
+static void learn_habits(const struct kwhy_detect_view *view, uint32_t device)
 {
 	struct kwhy_walk walk;
 	uint32_t call;
@@ -102,7 +102,7 @@ static void learn_habits(const struct kwhy_view *view, uint32_t device)
 	while (kwhy_walk_next(&walk, &call))
 		if (walk.fresh)
 			view->habits[view->recording->calls.thread[call]] = (struct kwhy_habit){0};
-	kwhy_view_visit_issues(view, device, visit_habit, NULL);
+	kwhy_detect_view_visit_issues(view, device, visit_habit, NULL);
 }
 
 static bool is_cautious(const struct kwhy_habit *habit, double min_share)
@@ -113,7 +113,7 @@ static bool is_cautious(const struct kwhy_habit *habit, double min_share)
 /* Sums over cautious threads: the waits are the tally's count. */
 static uint64_t count_waits(struct kwhy_tally *tally)
 {
-	const struct kwhy_view *view = tally->context->view;
+	const struct kwhy_detect_view *view = tally->context->view;
 	uint32_t thread = KWHY_NONE, call;
 	uint64_t operations = 0;
 	struct kwhy_walk walk;
@@ -136,7 +136,7 @@ static uint64_t count_waits(struct kwhy_tally *tally)
 /* Idle time between two operations of a cautious thread that waited in between. */
 static void add_drained_gaps(struct kwhy_tally *tally)
 {
-	const struct kwhy_view *view = tally->context->view;
+	const struct kwhy_detect_view *view = tally->context->view;
 	const struct kwhy_device_view *seen = &view->devices[tally->device];
 
 	for (size_t i = 0; i < seen->gap_count; i++) {
@@ -158,7 +158,7 @@ static void add_drained_gaps(struct kwhy_tally *tally)
 
 enum kwhy_status kwhy_detect_sync_after_every_op(const struct kwhy_detect_context *context)
 {
-	struct kwhy_verdict verdict = kwhy_verdict_default();
+	struct kwhy_finding_terms verdict = kwhy_finding_terms_default();
 	char count[KWHY_QUANTITY_BYTES], all[KWHY_QUANTITY_BYTES];
 	struct kwhy_tally tally;
 	uint64_t operations;

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-static uint32_t issued_device(const struct kwhy_view *view, size_t call)
+static uint32_t issued_device(const struct kwhy_detect_view *view, size_t call)
 {
 	uint32_t row = view->issued[call];
 
@@ -13,7 +13,7 @@ static uint32_t issued_device(const struct kwhy_view *view, size_t call)
 }
 
 /* The device that a process uses when it uses one alone; else KWHY_NONE. Uses are sorted. */
-static uint32_t only_device(const struct kwhy_view *view, uint32_t process)
+static uint32_t only_device(const struct kwhy_detect_view *view, uint32_t process)
 {
 	size_t low = 0, high = view->use_count;
 
@@ -32,7 +32,7 @@ static uint32_t only_device(const struct kwhy_view *view, uint32_t process)
 }
 
 /* Where the thread's first work goes, else where all work of its process goes. */
-static uint32_t first_device(const struct kwhy_view *view, size_t thread)
+static uint32_t first_device(const struct kwhy_detect_view *view, size_t thread)
 {
 	const struct kwhy_calls *calls = &view->recording->calls;
 
@@ -43,7 +43,7 @@ static uint32_t first_device(const struct kwhy_view *view, size_t thread)
 }
 
 static enum kwhy_status add_segment(
-	struct kwhy_view *view, struct kwhy_segment segment, struct kwhy_error *error)
+	struct kwhy_detect_view *view, struct kwhy_segment segment, struct kwhy_error *error)
 {
 	enum kwhy_status status;
 
@@ -56,7 +56,7 @@ static enum kwhy_status add_segment(
 	return status;
 }
 
-static enum kwhy_status cut_thread(struct kwhy_view *view, size_t thread, struct kwhy_error *error)
+static enum kwhy_status cut_thread(struct kwhy_detect_view *view, size_t thread, struct kwhy_error *error)
 {
 	const struct kwhy_calls *calls = &view->recording->calls;
 	uint32_t begin = (uint32_t)calls->first[thread], end = (uint32_t)calls->first[thread + 1];
@@ -85,7 +85,7 @@ static int by_device_and_call(const void *a, const void *b)
 	return (left->begin > right->begin) - (left->begin < right->begin);
 }
 
-enum kwhy_status kwhy_view_cut_segments(struct kwhy_view *view, struct kwhy_error *error)
+enum kwhy_status kwhy_detect_view_cut_segments(struct kwhy_detect_view *view, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 
@@ -99,7 +99,7 @@ enum kwhy_status kwhy_view_cut_segments(struct kwhy_view *view, struct kwhy_erro
 /* Goes to the first call of a segment, if it is one of the device's. */
 static void enter(struct kwhy_walk *walk)
 {
-	const struct kwhy_view *view = walk->view;
+	const struct kwhy_detect_view *view = walk->view;
 
 	if (walk->segment < view->segment_count && view->segments[walk->segment].device == walk->device)
 		walk->next = view->segments[walk->segment].begin;
@@ -107,7 +107,7 @@ static void enter(struct kwhy_walk *walk)
 		walk->segment = view->segment_count;
 }
 
-void kwhy_walk_init(struct kwhy_walk *walk, const struct kwhy_view *view, uint32_t device)
+void kwhy_walk_init(struct kwhy_walk *walk, const struct kwhy_detect_view *view, uint32_t device)
 {
 	size_t low = 0, high = view->segment_count;
 
@@ -125,7 +125,7 @@ void kwhy_walk_init(struct kwhy_walk *walk, const struct kwhy_view *view, uint32
 
 bool kwhy_walk_next(struct kwhy_walk *walk, uint32_t *out_call)
 {
-	const struct kwhy_view *view = walk->view;
+	const struct kwhy_detect_view *view = walk->view;
 	const struct kwhy_segment *segment;
 
 	if (walk->segment == view->segment_count)
@@ -142,15 +142,15 @@ bool kwhy_walk_next(struct kwhy_walk *walk, uint32_t *out_call)
 	return true;
 }
 
-void kwhy_view_visit_issues(
-	const struct kwhy_view *view, uint32_t device, kwhy_issue_visit *visit, void *context)
+void kwhy_detect_view_visit_issues(
+	const struct kwhy_detect_view *view, uint32_t device, kwhy_issue_visit *visit, void *context)
 {
 	uint32_t pending = KWHY_NONE, call;
 	struct kwhy_walk walk;
 
 	kwhy_walk_init(&walk, view, device);
 	while (kwhy_walk_next(&walk, &call)) {
-		bool wait = kwhy_view_is_wait(view, call), issues = view->issued[call] != KWHY_NONE;
+		bool wait = kwhy_detect_view_is_wait(view, call), issues = view->issued[call] != KWHY_NONE;
 
 		if (pending != KWHY_NONE && (wait || issues || walk.fresh)) {
 			visit(view, pending, wait && !issues && !walk.fresh ? call : KWHY_NONE, context);

@@ -18,9 +18,9 @@ enum progress { UNSEEN, UNDER_WAY, SEEN };
 
 struct entry {
 	enum progress progress;
-	struct kwhy_figure said, made; /* as printed; as it follows from what it is made of */
-	char bound;		       /* printed before the value, or before the formula; 0 */
-	const char *formula;	       /* NULL: none */
+	struct kwhy_formula_figure said, made; /* as printed; as it follows from what it is made of */
+	char bound;			       /* printed before the value, or before the formula; 0 */
+	const char *formula;		       /* NULL: none */
 	bool formula_is_bound, is_strict, is_confirmed;
 };
 
@@ -74,10 +74,10 @@ static enum kwhy_status add_finding(struct auditor *auditor, struct kwhy_audit_f
 	return KWHY_OK;
 }
 
-static enum kwhy_status find_wrong(
-	struct auditor *auditor, size_t at, enum kwhy_audit_kind kind, const struct kwhy_figure *should)
+static enum kwhy_status find_wrong(struct auditor *auditor, size_t at, enum kwhy_audit_kind kind,
+	const struct kwhy_formula_figure *should)
 {
-	struct kwhy_figure none = {.low = NAN, .high = NAN};
+	struct kwhy_formula_figure none = {.low = NAN, .high = NAN};
 
 	return add_finding(auditor,
 		(struct kwhy_audit_finding){
@@ -85,7 +85,7 @@ static enum kwhy_status find_wrong(
 }
 
 /* Do they overlap once one is taken so many times? */
-static bool agrees(const struct kwhy_figure *a, const struct kwhy_figure *b, double factor)
+static bool agrees(const struct kwhy_formula_figure *a, const struct kwhy_formula_figure *b, double factor)
 {
 	double low = a->low * factor, high = a->high * factor;
 
@@ -152,7 +152,7 @@ static size_t find_claim(const struct auditor *auditor, const char *name, size_t
 }
 
 static enum kwhy_status find_figure(
-	void *context, const char *name, struct kwhy_figure *out, struct kwhy_error *error)
+	void *context, const char *name, struct kwhy_formula_figure *out, struct kwhy_error *error)
 {
 	struct lookup *lookup = context;
 	struct auditor *auditor = lookup->auditor;
@@ -173,7 +173,8 @@ static enum kwhy_status find_figure(
 	return KWHY_OK;
 }
 
-static enum kwhy_status work_out(struct auditor *auditor, size_t at, bool as_printed, struct kwhy_figure *out)
+static enum kwhy_status work_out(
+	struct auditor *auditor, size_t at, bool as_printed, struct kwhy_formula_figure *out)
 {
 	struct lookup lookup = {auditor, as_printed, false};
 	struct kwhy_error inner;
@@ -186,13 +187,14 @@ static enum kwhy_status work_out(struct auditor *auditor, size_t at, bool as_pri
 		inner.text);
 }
 
-static bool differ_by(const struct kwhy_figure *said, const struct kwhy_figure *made, double factor)
+static bool differ_by(
+	const struct kwhy_formula_figure *said, const struct kwhy_formula_figure *made, double factor)
 {
 	return agrees(said, made, factor) || agrees(said, made, 1 / factor);
 }
 
 /* Says its own size, on whichever side of 0. */
-static bool has_size(const struct kwhy_figure *figure)
+static bool has_size(const struct kwhy_formula_figure *figure)
 {
 	double low = fabs(figure->low), high = fabs(figure->high);
 
@@ -200,7 +202,8 @@ static bool has_size(const struct kwhy_figure *figure)
 }
 
 /* Which kind of difference no rounding explains. */
-static enum kwhy_audit_kind kind_of(const struct kwhy_figure *said, const struct kwhy_figure *made)
+static enum kwhy_audit_kind kind_of(
+	const struct kwhy_formula_figure *said, const struct kwhy_formula_figure *made)
 {
 	bool of_bytes = made->unit.powers[KWHY_DIMENSION_BYTE] != 0;
 
@@ -216,8 +219,8 @@ static enum kwhy_audit_kind kind_of(const struct kwhy_figure *said, const struct
 }
 
 /* Beyond a bound by more than rounding; a figure printed as its own strict bound is, too. */
-static bool breaks_bound(
-	char bound, bool is_strict, const struct kwhy_figure *said, const struct kwhy_figure *limit)
+static bool breaks_bound(char bound, bool is_strict, const struct kwhy_formula_figure *said,
+	const struct kwhy_formula_figure *limit)
 {
 	double difference = said->low + said->high - limit->low - limit->high;
 
@@ -228,7 +231,8 @@ static bool breaks_bound(
 }
 
 /* "<5 %" of what is 0.2 %: true, but no figure. */
-static bool is_loose(char bound, const struct kwhy_figure *said, const struct kwhy_figure *made)
+static bool is_loose(
+	char bound, const struct kwhy_formula_figure *said, const struct kwhy_formula_figure *made)
 {
 	if (bound == '<')
 		return said->low > 0 ? made->high * LOOSE_FACTOR < said->low
@@ -236,7 +240,8 @@ static bool is_loose(char bound, const struct kwhy_figure *said, const struct kw
 	return said->high > 0 ? made->low > LOOSE_FACTOR * said->high : made->low * LOOSE_FACTOR > said->high;
 }
 
-static enum kwhy_status compare_bound(struct auditor *auditor, size_t at, const struct kwhy_figure *made)
+static enum kwhy_status compare_bound(
+	struct auditor *auditor, size_t at, const struct kwhy_formula_figure *made)
 {
 	struct entry *entry = &auditor->entries[at];
 
@@ -250,8 +255,8 @@ static enum kwhy_status compare_bound(struct auditor *auditor, size_t at, const 
 							  : KWHY_OK;
 }
 
-static enum kwhy_status compare(
-	struct auditor *auditor, size_t at, const struct kwhy_figure *printed, const struct kwhy_figure *made)
+static enum kwhy_status compare(struct auditor *auditor, size_t at, const struct kwhy_formula_figure *printed,
+	const struct kwhy_formula_figure *made)
 {
 	struct entry *entry = &auditor->entries[at];
 
@@ -279,7 +284,7 @@ static double duration_of(const struct auditor *auditor, const char *window)
 }
 
 /* A sum of parts whose measurements together lasted longer than the whole. */
-static bool overlaps(const struct auditor *auditor, size_t at, const struct kwhy_figure *printed)
+static bool overlaps(const struct auditor *auditor, size_t at, const struct kwhy_formula_figure *printed)
 {
 	double whole_s = duration_of(auditor, auditor->claims[at].window), parts_s = 0;
 
@@ -296,7 +301,7 @@ static enum kwhy_status check_role(struct auditor *auditor, size_t at)
 {
 	const struct kwhy_claim *claim = &auditor->claims[at];
 	const struct entry *entry = &auditor->entries[at];
-	struct kwhy_figure most = entry->said;
+	struct kwhy_formula_figure most = entry->said;
 
 	if (strcmp(claim->role, "energy") == 0) {
 		most.low = most.high = auditor->most_w * duration_of(auditor, claim->window);
@@ -314,7 +319,7 @@ static enum kwhy_status check_role(struct auditor *auditor, size_t at)
 static enum kwhy_status check_formula(struct auditor *auditor, size_t at)
 {
 	struct entry *entry = &auditor->entries[at];
-	struct kwhy_figure printed = {0}, made = {0};
+	struct kwhy_formula_figure printed = {0}, made = {0};
 	enum kwhy_status status = work_out(auditor, at, true, &printed);
 
 	if (!status)
@@ -387,7 +392,7 @@ static size_t find_other(const struct auditor *auditor, size_t at)
 }
 
 /* What a claim says: what is confirmed as it is printed, else what it should be. */
-static const struct kwhy_figure *told(const struct entry *entry)
+static const struct kwhy_formula_figure *told(const struct entry *entry)
 {
 	return entry->is_confirmed ? &entry->said : &entry->made;
 }

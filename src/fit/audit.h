@@ -40,10 +40,10 @@ const char *kwhy_audit_kind_name(enum kwhy_audit_kind kind); /* "unit slip" */
 struct kwhy_audit_finding {
 	enum kwhy_audit_kind kind;
 	size_t claim; /* its row */
-	struct kwhy_figure said;
-	struct kwhy_figure should; /* low NAN: nothing better can be said */
-	double factor;		   /* said over should; NAN */
-	size_t other;		   /* claim that contradicts it, or its own row */
+	struct kwhy_formula_figure said;
+	struct kwhy_formula_figure should; /* low NAN: nothing better can be said */
+	double factor;			   /* said over should; NAN */
+	size_t other;			   /* claim that contradicts it, or its own row */
 };
 
 struct kwhy_audit {

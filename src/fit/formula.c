@@ -14,7 +14,7 @@ enum { NAME_BYTES = 64, DEPTH_MOST = 32, NAMES_MOST = 8 };
 /* A name in a formula. */
 struct named {
 	char name[NAME_BYTES];
-	struct kwhy_figure figure;
+	struct kwhy_formula_figure figure;
 	int uses;
 };
 
@@ -32,13 +32,13 @@ struct reader {
 
 /* A part of a formula that has been read. */
 struct term {
-	struct kwhy_figure figure;
-	struct kwhy_range slopes[NAMES_MOST]; /* with each name */
+	struct kwhy_formula_figure figure;
+	struct kwhy_slope_bounds slopes[NAMES_MOST]; /* with each name */
 };
 
-static struct kwhy_range range_of(const struct kwhy_figure *figure)
+static struct kwhy_slope_bounds range_of(const struct kwhy_formula_figure *figure)
 {
-	return (struct kwhy_range){figure->low, figure->high};
+	return (struct kwhy_slope_bounds){figure->low, figure->high};
 }
 
 static enum kwhy_status wrong(struct reader *reader, const char *words)
@@ -55,7 +55,7 @@ static char peek(struct reader *reader)
 }
 
 /* Joules, seconds, bytes, FLOP or a count: an amount that belongs to the window it was taken in. */
-static bool is_amount(const struct kwhy_figure *figure)
+static bool is_amount(const struct kwhy_formula_figure *figure)
 {
 	int powers = 0;
 
@@ -67,7 +67,7 @@ static bool is_amount(const struct kwhy_figure *figure)
 	return powers <= 1;
 }
 
-static bool has_window(const struct kwhy_figure *figure, const char *window)
+static bool has_window(const struct kwhy_formula_figure *figure, const char *window)
 {
 	for (size_t i = 0; i < figure->window_count; i++)
 		if (strcmp(figure->windows[i], window) == 0)
@@ -76,7 +76,7 @@ static bool has_window(const struct kwhy_figure *figure, const char *window)
 }
 
 /* What was found of one figure holds for all that is made of it. */
-static void join(struct kwhy_figure *into, const struct kwhy_figure *other)
+static void join(struct kwhy_formula_figure *into, const struct kwhy_formula_figure *other)
 {
 	into->mixes_windows |= other->mixes_windows;
 	into->mixes_units |= other->mixes_units;
@@ -86,7 +86,7 @@ static void join(struct kwhy_figure *into, const struct kwhy_figure *other)
 			into->windows[into->window_count++] = other->windows[i];
 }
 
-static bool are_of_different_windows(const struct kwhy_figure *a, const struct kwhy_figure *b)
+static bool are_of_different_windows(const struct kwhy_formula_figure *a, const struct kwhy_formula_figure *b)
 {
 	if (!a->window_count || !b->window_count || !is_amount(a) || !is_amount(b))
 		return false;
@@ -96,7 +96,7 @@ static bool are_of_different_windows(const struct kwhy_figure *a, const struct k
 	return a->window_count != b->window_count;
 }
 
-static void set_range(struct kwhy_figure *figure, struct kwhy_range range)
+static void set_range(struct kwhy_formula_figure *figure, struct kwhy_slope_bounds range)
 {
 	figure->low = range.low;
 	figure->high = range.high;
@@ -115,7 +115,7 @@ static void add(struct term *a, const struct term *b, int sign)
 
 static void multiply(struct term *a, const struct term *b)
 {
-	struct kwhy_range by = range_of(&b->figure);
+	struct kwhy_slope_bounds by = range_of(&b->figure);
 
 	for (int i = 0; i < KWHY_DIMENSION_COUNT; i++)
 		a->figure.unit.powers[i] += b->figure.unit.powers[i];
@@ -128,7 +128,7 @@ static void multiply(struct term *a, const struct term *b)
 
 static enum kwhy_status divide(struct reader *reader, struct term *a, const struct term *b)
 {
-	struct kwhy_range by = range_of(&b->figure);
+	struct kwhy_slope_bounds by = range_of(&b->figure);
 
 	if (by.low <= 0 && by.high >= 0)
 		return wrong(reader, "divides by what may be 0; divide by a figure that is not");
@@ -193,14 +193,14 @@ static enum kwhy_status read_function(struct reader *reader, const char *name, s
 	const struct kwhy_unit none = {.factor = 1};
 	enum kwhy_status status = read_bracket(reader, out);
 	double low = out->figure.low, high = out->figure.high;
-	struct kwhy_range slope;
+	struct kwhy_slope_bounds slope;
 
 	if (status)
 		return status;
 	if (!kwhy_unit_is_alike(&out->figure.unit, &none) || !(low > 0))
 		return wrong(reader, "takes a figure above 0 without a unit; give it such a one");
-	slope = is_log ? (struct kwhy_range){1 / (high * log(10)), 1 / (low * log(10))}
-		       : (struct kwhy_range){0.5 / sqrt(high), 0.5 / sqrt(low)};
+	slope = is_log ? (struct kwhy_slope_bounds){1 / (high * log(10)), 1 / (low * log(10))}
+		       : (struct kwhy_slope_bounds){0.5 / sqrt(high), 0.5 / sqrt(low)};
 	for (size_t i = 0; i < NAMES_MOST; i++)
 		out->slopes[i] = kwhy_range_product(out->slopes[i], slope);
 	out->figure.low = is_log ? log10(low) : sqrt(low);
@@ -237,7 +237,7 @@ static enum kwhy_status find_name(struct reader *reader, const char *name, struc
 	}
 	named->uses++;
 	out->figure = named->figure;
-	out->slopes[named - reader->names] = (struct kwhy_range){1, 1};
+	out->slopes[named - reader->names] = (struct kwhy_slope_bounds){1, 1};
 	return KWHY_OK;
 }
 
@@ -310,14 +310,14 @@ static bool comes_again(const struct reader *reader)
 }
 
 /* With every figure that it rises or falls with throughout at the end at which it is lowest, or highest. */
-static struct kwhy_range at_ends(const struct reader *of, const struct term *whole, bool is_highest)
+static struct kwhy_slope_bounds at_ends(const struct reader *of, const struct term *whole, bool is_highest)
 {
 	struct kwhy_error unused;
 	struct reader reader = *of;
 	struct term term;
 
 	for (size_t i = 0; i < reader.name_count; i++) {
-		struct kwhy_figure *figure = &reader.names[i].figure;
+		struct kwhy_formula_figure *figure = &reader.names[i].figure;
 
 		if (whole->slopes[i].low >= 0)
 			figure->low = figure->high = is_highest ? figure->high : figure->low;
@@ -335,7 +335,7 @@ static struct kwhy_range at_ends(const struct reader *of, const struct term *who
  */
 static void tighten(const struct reader *reader, struct term *whole)
 {
-	struct kwhy_range lowest, highest;
+	struct kwhy_slope_bounds lowest, highest;
 
 	if (reader->has_more_names || !comes_again(reader))
 		return;
@@ -346,7 +346,7 @@ static void tighten(const struct reader *reader, struct term *whole)
 }
 
 enum kwhy_status kwhy_formula_of(const char *text, kwhy_formula_find *find, void *context,
-	struct kwhy_figure *out, struct kwhy_error *error)
+	struct kwhy_formula_figure *out, struct kwhy_error *error)
 {
 	struct reader reader = {.text = text, .at = text, .find = find, .context = context, .error = error};
 	struct term whole;

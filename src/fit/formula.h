@@ -14,7 +14,7 @@ enum { KWHY_FORMULA_WINDOWS_MAX = 8 };
  * A figure as far as print tells it: the interval that its digits leave, its unit, and which measured windows
  * it is of. In base units.
  */
-struct kwhy_figure {
+struct kwhy_formula_figure {
 	double low, high;
 	struct kwhy_unit unit; /* its factor is not used */
 	const char *windows[KWHY_FORMULA_WINDOWS_MAX];
@@ -28,7 +28,7 @@ struct kwhy_figure {
 
 /* The figure of a name; KWHY_E_INPUT: there is none. `context` is the caller's. */
 typedef enum kwhy_status kwhy_formula_find(
-	void *context, const char *name, struct kwhy_figure *out, struct kwhy_error *error);
+	void *context, const char *name, struct kwhy_formula_figure *out, struct kwhy_error *error);
 
 /*
  * Works out "a / (b + 2) * 40[pJ]": names of figures, numbers with a unit in brackets, + - * / ( ), log10()
@@ -37,6 +37,6 @@ typedef enum kwhy_status kwhy_formula_find(
  * be 0.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_formula_of(const char *text, kwhy_formula_find *find, void *context,
-	struct kwhy_figure *out, struct kwhy_error *error);
+	struct kwhy_formula_figure *out, struct kwhy_error *error);
 
 #endif

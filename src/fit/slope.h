@@ -6,19 +6,19 @@
  * Intervals of slopes: by how much a figure grows with one that it is made of, wherever in their intervals
  * both are. An end that nobody can work out is infinite.
  */
-struct kwhy_range {
+struct kwhy_slope_bounds {
 	double low, high;
 };
 
-struct kwhy_range kwhy_range_sum(struct kwhy_range a, struct kwhy_range b, int sign);
-struct kwhy_range kwhy_range_product(struct kwhy_range a, struct kwhy_range b);
+struct kwhy_slope_bounds kwhy_range_sum(struct kwhy_slope_bounds a, struct kwhy_slope_bounds b, int sign);
+struct kwhy_slope_bounds kwhy_range_product(struct kwhy_slope_bounds a, struct kwhy_slope_bounds b);
 /* `b` does not hold 0. */
-struct kwhy_range kwhy_range_quotient(struct kwhy_range a, struct kwhy_range b);
+struct kwhy_slope_bounds kwhy_range_quotient(struct kwhy_slope_bounds a, struct kwhy_slope_bounds b);
 
 /* Of a * b, and of a / b = quotient, by what a and b grow with the same figure. */
-struct kwhy_range kwhy_slope_product(
-	struct kwhy_range a, struct kwhy_range a_slope, struct kwhy_range b, struct kwhy_range b_slope);
-struct kwhy_range kwhy_slope_quotient(struct kwhy_range quotient, struct kwhy_range a_slope,
-	struct kwhy_range b, struct kwhy_range b_slope);
+struct kwhy_slope_bounds kwhy_slope_product(struct kwhy_slope_bounds a, struct kwhy_slope_bounds a_slope,
+	struct kwhy_slope_bounds b, struct kwhy_slope_bounds b_slope);
+struct kwhy_slope_bounds kwhy_slope_quotient(struct kwhy_slope_bounds quotient,
+	struct kwhy_slope_bounds a_slope, struct kwhy_slope_bounds b, struct kwhy_slope_bounds b_slope);
 
 #endif

@@ -8,7 +8,7 @@
 /* What a judge looks at and fills. */
 struct kwhy_judging {
 	const struct kwhy_host_facts *facts;
-	const struct kwhy_gpu_facts *gpu; /* NULL: the check is of the machine */
+	const struct kwhy_host_gpu *gpu; /* NULL: the check is of the machine */
 	struct kwhy_doctor_check *check;
 	struct kwhy_arena *arena;
 };

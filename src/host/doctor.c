@@ -34,7 +34,7 @@ static const char *cure_for(struct kwhy_arena *arena, const char *cure, int32_t 
 }
 
 static enum kwhy_status run_check(struct kwhy_doctor_report *report, const struct kwhy_host_facts *facts,
-	const struct kwhy_check_kind *kind, const struct kwhy_gpu_facts *gpu, struct kwhy_error *error)
+	const struct kwhy_check_kind *kind, const struct kwhy_host_gpu *gpu, struct kwhy_error *error)
 {
 	struct kwhy_doctor_check *check = &report->checks[report->check_count++];
 	struct kwhy_judging judging = {facts, gpu, check, &report->arena};
@@ -133,7 +133,7 @@ static enum kwhy_status run_checks(
 	enum kwhy_status status = make_room(report, facts, error);
 
 	for (size_t i = 0; !status && i < facts->gpu_count; i++) {
-		const struct kwhy_gpu_facts *gpu = &facts->gpus[i];
+		const struct kwhy_host_gpu *gpu = &facts->gpus[i];
 
 		report->gpus[report->gpu_count++] = (struct kwhy_doctor_gpu){
 			gpu->index, gpu->name, gpu->uuid, gpu->pci_address};

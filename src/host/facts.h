@@ -21,7 +21,7 @@ struct kwhy_gpu_place {
 	int cpus, local_cpus; /* that the process may use; of these, in the GPU's node */
 };
 
-struct kwhy_gpu_facts {
+struct kwhy_host_gpu {
 	int32_t index;
 	const char *name, *uuid, *pci_address;
 	unsigned pci_domain, pci_bus, pci_device;
@@ -38,7 +38,7 @@ struct kwhy_gpu_facts {
 struct kwhy_host_facts {
 	struct kwhy_arena *arena;
 	const char *root; /* before every path */
-	struct kwhy_gpu_facts *gpus;
+	struct kwhy_host_gpu *gpus;
 	size_t gpu_count;
 	const char *no_gpu;		    /* why there are none, or one is left out */
 	const char *driver;		    /* version */

@@ -24,7 +24,7 @@ static const char *not_told(int64_t value, int64_t other)
 		: "the driver does not tell";
 }
 
-static bool is_idle(const struct kwhy_gpu_facts *gpu)
+static bool is_idle(const struct kwhy_host_gpu *gpu)
 {
 	return gpu->busy_percent == 0 || (gpu->reasons > 0 && gpu->reasons & KWHY_NVML_REASON_IDLE);
 }
@@ -76,7 +76,7 @@ static void judge_power_limit(const struct kwhy_judging *judging)
 
 static void judge_clocks(const struct kwhy_judging *judging)
 {
-	const struct kwhy_gpu_facts *gpu = judging->gpu;
+	const struct kwhy_host_gpu *gpu = judging->gpu;
 
 	if (gpu->sm_clock_mhz < 0 || gpu->sm_clock_most_mhz < 0 || gpu->reasons < 0)
 		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told(gpu->reasons, gpu->sm_clock_mhz));
@@ -129,7 +129,7 @@ static void judge_throttling_before(const struct kwhy_judging *judging)
 
 static void judge_ecc(const struct kwhy_judging *judging)
 {
-	const struct kwhy_gpu_facts *gpu = judging->gpu;
+	const struct kwhy_host_gpu *gpu = judging->gpu;
 
 	if (gpu->ecc < 0)
 		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told(gpu->ecc, 0));
@@ -141,7 +141,7 @@ static void judge_ecc(const struct kwhy_judging *judging)
 
 static void judge_memory(const struct kwhy_judging *judging)
 {
-	const struct kwhy_gpu_facts *gpu = judging->gpu;
+	const struct kwhy_host_gpu *gpu = judging->gpu;
 
 	if (gpu->remap_failed > 0)
 		kwhy_judge(judging, KWHY_DOCTOR_ADVICE, "rows of the memory could not be replaced");
@@ -159,7 +159,7 @@ static void judge_memory(const struct kwhy_judging *judging)
 
 static void judge_pcie_generation(const struct kwhy_judging *judging)
 {
-	const struct kwhy_gpu_facts *gpu = judging->gpu;
+	const struct kwhy_host_gpu *gpu = judging->gpu;
 	int64_t now = gpu->pcie_generation, most = gpu->pcie_generation_most;
 
 	if (now < 0 || most < 0)
@@ -212,7 +212,7 @@ static void judge_place(const struct kwhy_judging *judging)
 }
 
 /* ", 7 % busy"; "" where that is not known. */
-static const char *busy_words(char out[32], const struct kwhy_gpu_facts *gpu)
+static const char *busy_words(char out[32], const struct kwhy_host_gpu *gpu)
 {
 	out[0] = '\0';
 	if (gpu->busy_percent >= 0)
@@ -222,7 +222,7 @@ static const char *busy_words(char out[32], const struct kwhy_gpu_facts *gpu)
 
 static void judge_sharing(const struct kwhy_judging *judging)
 {
-	const struct kwhy_gpu_facts *gpu = judging->gpu;
+	const struct kwhy_host_gpu *gpu = judging->gpu;
 	bool one = gpu->process_count == 1;
 	char busy[32];
 

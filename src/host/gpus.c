@@ -25,7 +25,7 @@ static int64_t known(enum kwhy_nvml_result result, unsigned value)
 	})
 
 static void read_names(const struct kwhy_host_facts *facts, const struct kwhy_nvml *nvml,
-	kwhy_nvml_handle handle, struct kwhy_gpu_facts *gpu)
+	kwhy_nvml_handle handle, struct kwhy_host_gpu *gpu)
 {
 	char text[KWHY_NVML_TEXT_BYTES];
 	struct kwhy_nvml_pci pci;
@@ -42,7 +42,7 @@ static void read_names(const struct kwhy_host_facts *facts, const struct kwhy_nv
 	}
 }
 
-static void read_clocks(const struct kwhy_nvml *nvml, kwhy_nvml_handle handle, struct kwhy_gpu_facts *gpu)
+static void read_clocks(const struct kwhy_nvml *nvml, kwhy_nvml_handle handle, struct kwhy_host_gpu *gpu)
 {
 	unsigned long long reasons = 0;
 	struct kwhy_nvml_utilization busy;
@@ -67,7 +67,7 @@ static int64_t violation_ns(const struct kwhy_nvml *nvml, kwhy_nvml_handle handl
 	return result == KWHY_NVML_SUCCESS ? (int64_t)violation.violation_ns : unknown_for(result);
 }
 
-static void read_health(const struct kwhy_nvml *nvml, kwhy_nvml_handle handle, struct kwhy_gpu_facts *gpu)
+static void read_health(const struct kwhy_nvml *nvml, kwhy_nvml_handle handle, struct kwhy_host_gpu *gpu)
 {
 	unsigned current, pending, corrected, uncorrected, failed;
 	unsigned long long errors;
@@ -86,7 +86,7 @@ static void read_health(const struct kwhy_nvml *nvml, kwhy_nvml_handle handle, s
 	gpu->thermal_violation_ns = violation_ns(nvml, handle, KWHY_NVML_POLICY_THERMAL);
 }
 
-static void read_sharing(const struct kwhy_nvml *nvml, kwhy_nvml_handle handle, struct kwhy_gpu_facts *gpu)
+static void read_sharing(const struct kwhy_nvml *nvml, kwhy_nvml_handle handle, struct kwhy_host_gpu *gpu)
 {
 	struct kwhy_nvml_process processes[PROCESSES_ASKED];
 	unsigned count = PROCESSES_ASKED, current, pending;
@@ -101,7 +101,7 @@ static void read_sharing(const struct kwhy_nvml *nvml, kwhy_nvml_handle handle, 
 	gpu->process_count = known(result, count);
 }
 
-static void read_meters(const struct kwhy_nvml *nvml, kwhy_nvml_handle handle, struct kwhy_gpu_facts *gpu)
+static void read_meters(const struct kwhy_nvml *nvml, kwhy_nvml_handle handle, struct kwhy_host_gpu *gpu)
 {
 	unsigned long long energy_mj = 0;
 	enum kwhy_nvml_result result = kwhy_nvml_call(
@@ -112,7 +112,7 @@ static void read_meters(const struct kwhy_nvml *nvml, kwhy_nvml_handle handle, s
 }
 
 static void read_gpu(const struct kwhy_host_facts *facts, const struct kwhy_nvml *nvml,
-	kwhy_nvml_handle handle, struct kwhy_gpu_facts *gpu)
+	kwhy_nvml_handle handle, struct kwhy_host_gpu *gpu)
 {
 	read_names(facts, nvml, handle, gpu);
 	read_clocks(nvml, handle, gpu);
@@ -128,9 +128,9 @@ static void read_gpu(const struct kwhy_host_facts *facts, const struct kwhy_nvml
 	gpu->pcie_lanes_most = ask(nvml, nvmlDeviceGetMaxPcieLinkWidth, handle);
 }
 
-static struct kwhy_gpu_facts unknown_gpu(int32_t index)
+static struct kwhy_host_gpu unknown_gpu(int32_t index)
 {
-	return (struct kwhy_gpu_facts){
+	return (struct kwhy_host_gpu){
 		.index = index,
 		.ecc_uncorrected = KWHY_HOST_UNKNOWN,
 		.remap_pending = KWHY_HOST_UNKNOWN,
@@ -148,7 +148,7 @@ static enum kwhy_status add_gpus(struct kwhy_host_facts *facts, const struct kwh
 		return kwhy_fail_memory(error, "the GPUs");
 	for (unsigned i = 0; i < count; i++) {
 		enum kwhy_nvml_result result = nvml->nvmlDeviceGetHandleByIndex_v2(i, &handle);
-		struct kwhy_gpu_facts *gpu = &facts->gpus[facts->gpu_count];
+		struct kwhy_host_gpu *gpu = &facts->gpus[facts->gpu_count];
 
 		if (only >= 0 && only != (int64_t)i)
 			continue;

@@ -22,7 +22,7 @@ static int node_of(hwloc_obj_t near)
 	return hwloc_bitmap_weight(near->nodeset) == 1 ? hwloc_bitmap_first(near->nodeset) : -1;
 }
 
-static void place(hwloc_topology_t topology, hwloc_const_bitmap_t allowed, struct kwhy_gpu_facts *gpu)
+static void place(hwloc_topology_t topology, hwloc_const_bitmap_t allowed, struct kwhy_host_gpu *gpu)
 {
 	hwloc_obj_t device = hwloc_get_pcidev_by_busid(
 		topology, gpu->pci_domain, gpu->pci_bus, gpu->pci_device, 0);

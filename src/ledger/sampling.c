@@ -64,7 +64,7 @@ static struct sum *list(struct sampling *sampling, uint32_t account)
 	return sum;
 }
 
-static void follow(struct sampling *sampling, const struct kwhy_stretch *stretch)
+static void follow(struct sampling *sampling, const struct kwhy_sweep_interval *stretch)
 {
 	const uint32_t *account_of = sampling->books->account_of;
 	const size_t first = sampling->recording->activities.first[sampling->device];
@@ -195,7 +195,7 @@ static enum kwhy_status walk_windows(
 	struct sampling *sampling, const int64_t *edges, struct kwhy_error *error)
 {
 	const struct kwhy_coverage_sum *coverage = &sampling->books->coverage;
-	struct kwhy_stretch stretch;
+	struct kwhy_sweep_interval stretch;
 	struct kwhy_sweep sweep;
 	size_t window = 0;
 	int ended;

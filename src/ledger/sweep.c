@@ -141,13 +141,13 @@ static int64_t next_change(struct kwhy_sweep *sweep)
 	return change;
 }
 
-int kwhy_sweep_next(struct kwhy_sweep *sweep, struct kwhy_stretch *out, struct kwhy_error *error)
+int kwhy_sweep_next(struct kwhy_sweep *sweep, struct kwhy_sweep_interval *out, struct kwhy_error *error)
 {
 	if (sweep->now_ns >= sweep->limit_ns)
 		return 1;
 	if (drop_ended(sweep, error) || take_started(sweep, error))
 		return -1;
-	*out = (struct kwhy_stretch){
+	*out = (struct kwhy_sweep_interval){
 		.start_ns = sweep->now_ns,
 		.end_ns = next_change(sweep),
 		.rows = sweep->rows,

@@ -24,7 +24,7 @@ struct kwhy_sweep {
 	size_t started_count, started_capacity, ended_count, ended_capacity;
 };
 
-struct kwhy_stretch {
+struct kwhy_sweep_interval {
 	int64_t start_ns, end_ns;
 	const uint32_t *rows; /* running activities, unordered; lent until the next call, as those below */
 	size_t row_count;
@@ -41,6 +41,6 @@ void kwhy_sweep_done(struct kwhy_sweep *sweep);
 
 /* <0: error (no memory), 0: a stretch, >0: the end. */
 KWHY_MUST_USE int kwhy_sweep_next(
-	struct kwhy_sweep *sweep, struct kwhy_stretch *out, struct kwhy_error *error);
+	struct kwhy_sweep *sweep, struct kwhy_sweep_interval *out, struct kwhy_error *error);
 
 #endif

@@ -192,7 +192,7 @@ static enum kwhy_status add_work(
 		sizeof(*region->works), "the work of a region", error);
 	region->works = works;
 	if (!status)
-		region->works[region->work_count++] = (struct kwhy_work){unit, amount};
+		region->works[region->work_count++] = (struct kwhy_region_work){unit, amount};
 	return status;
 }
 

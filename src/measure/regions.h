@@ -21,7 +21,7 @@ struct kwhy_event {
 /* Thread of a region that every thread is inside. */
 #define KWHY_EVENT_EVERY_THREAD UINT16_MAX
 
-struct kwhy_work {
+struct kwhy_region_work {
 	uint32_t unit;
 	double amount;
 };
@@ -32,7 +32,7 @@ struct kwhy_region {
 	uint64_t active;  /* runs going on */
 	int64_t since_ns; /* counted up to here while active */
 	int64_t total_ns, wall_ns;
-	struct kwhy_work *works;
+	struct kwhy_region_work *works;
 	size_t work_count, work_capacity;
 	struct kwhy_window_sum *sums; /* one a meter */
 };

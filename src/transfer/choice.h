@@ -17,7 +17,7 @@ enum kwhy_transfer_way {
 };
 
 struct kwhy_transfer_case {
-	enum kwhy_transfer_direction direction;
+	enum kwhy_transfer_operation direction;
 	int wanted; /* KWHY_TRANSFER_CHOOSE and so on */
 	bool has_batch, overlapping;
 	uint32_t count;

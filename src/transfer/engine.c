@@ -298,7 +298,7 @@ int kwhy_transfer_flush(struct kwhy_transfer *transfer, uint64_t *out_ticket)
 
 	if (code)
 		return code;
-	for (int i = 0; i < KWHY_TRANSFER_DIRECTION_COUNT && !code; i++)
+	for (int i = 0; i < KWHY_TRANSFER_OPERATION_COUNT && !code; i++)
 		code = kwhy_transfer_send(transfer, &transfer->rings[i]);
 	if (!code) {
 		transfer->flushed++;
@@ -337,7 +337,7 @@ void kwhy_transfer_cancel(struct kwhy_transfer *transfer)
 	atomic_fetch_add(&transfer->cancels, 1);
 	kwhy_transfer_loaders_wake(transfer);
 	kwhy_transfer_lock_take(&transfer->lock);
-	for (int i = 0; i < KWHY_TRANSFER_DIRECTION_COUNT; i++) {
+	for (int i = 0; i < KWHY_TRANSFER_OPERATION_COUNT; i++) {
 		struct kwhy_transfer_ring *ring = &transfer->rings[i];
 
 		if (ring->open)

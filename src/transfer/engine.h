@@ -31,7 +31,7 @@ struct kwhy_transfer_turn {
  * nodes fill, so that pieces keep their order; it lies on the node of the thread that opened it.
  */
 struct kwhy_transfer_ring {
-	enum kwhy_transfer_direction direction;
+	enum kwhy_transfer_operation direction;
 	struct kwhy_transfer_turn turns[KWHY_TRANSFER_NODES_MOST];
 	uint32_t count;			 /* of slots in each */
 	struct kwhy_transfer_turn *open; /* whose slots[at] is open; NULL: none is */
@@ -66,7 +66,7 @@ struct kwhy_transfer {
 	struct kwhy_transfer_lock lock;			      /* of all below */
 	struct kwhy_gpu_host slabs[KWHY_TRANSFER_NODES_MOST]; /* of both directions */
 	uint64_t staging[KWHY_TRANSFER_NODES_MOST];
-	struct kwhy_transfer_ring rings[KWHY_TRANSFER_DIRECTION_COUNT];
+	struct kwhy_transfer_ring rings[KWHY_TRANSFER_OPERATION_COUNT];
 	struct kwhy_gpu_copy *copies;	      /* room for a batch of a slot */
 	struct kwhy_transfer_extent *extents; /* and to look for overlaps */
 	struct kwhy_transfer_memory *memory;

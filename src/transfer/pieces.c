@@ -220,7 +220,7 @@ static int add_pinned(struct kwhy_transfer *transfer, struct kwhy_transfer_ring 
 	return KWHY_TRANSFER_OK;
 }
 
-static int move_pinned(struct kwhy_transfer *transfer, enum kwhy_transfer_direction direction, uint64_t to,
+static int move_pinned(struct kwhy_transfer *transfer, enum kwhy_transfer_operation direction, uint64_t to,
 	uint64_t from, uint64_t bytes, struct kwhy_transfer_call *call)
 {
 	struct kwhy_transfer_piece piece = {.to = to, .from = from, .bytes = (uint32_t)bytes};
@@ -291,7 +291,7 @@ int kwhy_transfer_get(struct kwhy_transfer *transfer, void *to, uint64_t from, s
 	return code ? code : finish(transfer, get(transfer, to, from, bytes, &call), bytes);
 }
 
-static int move_part(struct kwhy_transfer *transfer, enum kwhy_transfer_direction direction,
+static int move_part(struct kwhy_transfer *transfer, enum kwhy_transfer_operation direction,
 	const struct kwhy_transfer_part *part, bool pinned, struct kwhy_transfer_call *call)
 {
 	struct source source = {.from = part->host, .format = KWHY_TRANSFER_F32};
@@ -305,7 +305,7 @@ static int move_part(struct kwhy_transfer *transfer, enum kwhy_transfer_directio
 		      : get(transfer, part->host, part->device, part->bytes, call);
 }
 
-static int move_many(struct kwhy_transfer *transfer, enum kwhy_transfer_direction direction,
+static int move_many(struct kwhy_transfer *transfer, enum kwhy_transfer_operation direction,
 	const struct kwhy_transfer_part *parts, size_t count, bool pinned, size_t *out_taken)
 {
 	struct kwhy_transfer_call call = call_of(transfer);

@@ -23,7 +23,7 @@ static uint64_t stride(const struct kwhy_transfer *transfer)
 }
 
 static enum kwhy_status slot_init(struct kwhy_transfer *transfer, struct kwhy_transfer_slot *slot,
-	enum kwhy_transfer_direction direction, uint32_t node, uint64_t offset, struct kwhy_error *error)
+	enum kwhy_transfer_operation direction, uint32_t node, uint64_t offset, struct kwhy_error *error)
 {
 	slot->host = (char *)transfer->slabs[node].memory + offset;
 	slot->mapped = transfer->slabs[node].address + offset;
@@ -55,7 +55,7 @@ static enum kwhy_status turn_new(struct kwhy_transfer *transfer, struct kwhy_tra
 
 static enum kwhy_status slab_new(struct kwhy_transfer *transfer, uint32_t node, struct kwhy_error *error)
 {
-	uint64_t bytes = (uint64_t)KWHY_TRANSFER_DIRECTION_COUNT * transfer->options.slots * stride(transfer);
+	uint64_t bytes = (uint64_t)KWHY_TRANSFER_OPERATION_COUNT * transfer->options.slots * stride(transfer);
 	struct kwhy_gpu_host *slab = &transfer->slabs[node];
 	enum kwhy_status status = transfer->ops->host_new(
 		transfer->gpu, KWHY_GPU_HOST_PINNED, bytes, transfer->nodes.node[node], slab, error);
@@ -74,7 +74,7 @@ static enum kwhy_status node_new(struct kwhy_transfer *transfer, uint32_t node, 
 {
 	enum kwhy_status status = slab_new(transfer, node, error);
 
-	for (int i = 0; i < KWHY_TRANSFER_DIRECTION_COUNT && !status; i++)
+	for (int i = 0; i < KWHY_TRANSFER_OPERATION_COUNT && !status; i++)
 		status = turn_new(transfer, &transfer->rings[i], node, error);
 	return status;
 }
@@ -84,8 +84,8 @@ enum kwhy_status kwhy_transfer_rings_new(struct kwhy_transfer *transfer, struct 
 	uint32_t pieces = transfer->options.pieces;
 	enum kwhy_status status = KWHY_OK;
 
-	for (int i = 0; i < KWHY_TRANSFER_DIRECTION_COUNT; i++) {
-		transfer->rings[i].direction = (enum kwhy_transfer_direction)i;
+	for (int i = 0; i < KWHY_TRANSFER_OPERATION_COUNT; i++) {
+		transfer->rings[i].direction = (enum kwhy_transfer_operation)i;
 		transfer->rings[i].count = transfer->options.slots;
 	}
 	for (uint32_t node = 0; node < transfer->nodes.count && !status; node++)
@@ -113,7 +113,7 @@ static void turn_free(struct kwhy_transfer *transfer, const struct kwhy_transfer
 void kwhy_transfer_rings_free(struct kwhy_transfer *transfer)
 {
 	for (uint32_t node = 0; node < transfer->nodes.count; node++) {
-		for (int i = 0; i < KWHY_TRANSFER_DIRECTION_COUNT; i++)
+		for (int i = 0; i < KWHY_TRANSFER_OPERATION_COUNT; i++)
 			turn_free(transfer, &transfer->rings[i], node);
 		transfer->ops->memory_free(transfer->gpu, transfer->staging[node]);
 		transfer->ops->host_free(transfer->gpu, &transfer->slabs[node]);
@@ -334,7 +334,7 @@ static const struct kwhy_transfer_slot *slot_of(
 /* One that is in no ring went as a kernel's argument. */
 static int wait_for_number(struct kwhy_transfer *transfer, uint64_t number)
 {
-	for (int i = 0; i < KWHY_TRANSFER_DIRECTION_COUNT; i++) {
+	for (int i = 0; i < KWHY_TRANSFER_OPERATION_COUNT; i++) {
 		const struct kwhy_transfer_slot *slot = slot_of(transfer, &transfer->rings[i], number);
 
 		if (slot)
@@ -354,7 +354,7 @@ int kwhy_transfer_reach(struct kwhy_transfer *transfer, uint64_t ticket)
 		return code;
 	if (transfer->reached < number)
 		transfer->reached = number;
-	for (int i = 0; i < KWHY_TRANSFER_DIRECTION_COUNT; i++)
+	for (int i = 0; i < KWHY_TRANSFER_OPERATION_COUNT; i++)
 		release_reached(transfer, &transfer->rings[i]);
 	return KWHY_TRANSFER_OK;
 }

@@ -16,7 +16,7 @@
  *	                                  ^ pieces_end, host, mapped, staging
  */
 
-enum kwhy_transfer_direction { KWHY_TRANSFER_PUT, KWHY_TRANSFER_GET, KWHY_TRANSFER_DIRECTION_COUNT };
+enum kwhy_transfer_operation { KWHY_TRANSFER_PUT, KWHY_TRANSFER_GET, KWHY_TRANSFER_OPERATION_COUNT };
 
 /* What the kernel reads; kernels/move.cu has the same. */
 struct kwhy_transfer_piece {

@@ -53,7 +53,8 @@ static const char *value_text(
 }
 
 /* "4.05 pJ/FLOP", "100 % to 135 %". */
-static const char *figure_text(char out[2 * FIGURE_BYTES], const struct kwhy_figure *figure, const char *unit)
+static const char *figure_text(
+	char out[2 * FIGURE_BYTES], const struct kwhy_formula_figure *figure, const char *unit)
 {
 	char low[FIGURE_BYTES], high[FIGURE_BYTES];
 

@@ -327,7 +327,7 @@ static enum kwhy_status list_looks(struct deconvolution *deconvolution, struct k
 	return KWHY_OK;
 }
 
-static void visit(void *context, const struct kwhy_response *response, size_t readout)
+static void visit(void *context, const struct kwhy_filtered_levels *response, size_t readout)
 {
 	struct deconvolution *deconvolution = context;
 	const struct look *look = &deconvolution->looks[readout];

@@ -65,7 +65,7 @@ static size_t list_looks(struct search *search)
 	return listed;
 }
 
-static void visit(void *context, const struct kwhy_response *response, size_t readout)
+static void visit(void *context, const struct kwhy_filtered_levels *response, size_t readout)
 {
 	struct search *search = context;
 	size_t classes = response->class_count;

@@ -94,7 +94,7 @@ static void list_looks(
 	qsort(viewing->looks, viewing->count, sizeof(*viewing->looks), compare_looks);
 }
 
-static void visit(void *context, const struct kwhy_response *response, size_t readout)
+static void visit(void *context, const struct kwhy_filtered_levels *response, size_t readout)
 {
 	struct viewing *viewing = context;
 	const struct look *look = &viewing->looks[readout];

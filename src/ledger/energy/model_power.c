@@ -43,7 +43,7 @@ static enum kwhy_status fill_curve(struct kwhy_ledger *ledger, const struct kwhy
 {
 	struct kwhy_running_power running = {.ledger = ledger, .recording = recording, .device = device};
 	struct kwhy_sweep sweep;
-	struct kwhy_stretch stretch;
+	struct kwhy_sweep_interval stretch;
 	double energy_nj = 0;
 	int64_t known_ns = 0;
 	size_t bin = 0;

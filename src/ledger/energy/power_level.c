@@ -78,7 +78,7 @@ static void drop_ended(struct kwhy_power_levels *levels)
 	levels->active_count = kept;
 }
 
-void kwhy_power_levels_follow(struct kwhy_power_levels *levels, const struct kwhy_stretch *stretch)
+void kwhy_power_levels_follow(struct kwhy_power_levels *levels, const struct kwhy_sweep_interval *stretch)
 {
 	drop_ended(levels);
 	for (size_t i = 0; i < stretch->ended_count; i++)

@@ -36,7 +36,7 @@ void kwhy_power_levels_done(struct kwhy_power_levels *levels);
  * Brings `running`, `fill_sum` and the list of active classes up to the stretch; every class whose
  * level may differ from the stretch before is in the list.
  */
-void kwhy_power_levels_follow(struct kwhy_power_levels *levels, const struct kwhy_stretch *stretch);
+void kwhy_power_levels_follow(struct kwhy_power_levels *levels, const struct kwhy_sweep_interval *stretch);
 
 /*
  * Levels of the listed classes from what runs. `covered`: the recording knows what ran. `clean`: the device

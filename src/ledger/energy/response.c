@@ -9,19 +9,19 @@
 
 struct walker {
 	const struct kwhy_response_walk *walk;
-	struct kwhy_response response;
+	struct kwhy_filtered_levels response;
 	struct kwhy_power_levels levels;
 	size_t next; /* readout */
 	size_t window;
 	double rebase_s;
 };
 
-static double since_base_s(const struct kwhy_response *response, int64_t time_ns)
+static double since_base_s(const struct kwhy_filtered_levels *response, int64_t time_ns)
 {
 	return (double)(time_ns - response->base_ns) * 1e-9;
 }
 
-static void rebase(struct kwhy_response *response, int64_t time_ns)
+static void rebase(struct kwhy_filtered_levels *response, int64_t time_ns)
 {
 	double length_s = since_base_s(response, time_ns);
 	size_t count = response->channel_count;
@@ -43,7 +43,7 @@ struct moment {
 	double growth[KWHY_RESPONSE_TAU_MOST];
 };
 
-static struct moment moment_at(const struct kwhy_response *response, int64_t time_ns)
+static struct moment moment_at(const struct kwhy_filtered_levels *response, int64_t time_ns)
 {
 	struct moment moment = {.length_s = since_base_s(response, time_ns)};
 
@@ -53,7 +53,7 @@ static struct moment moment_at(const struct kwhy_response *response, int64_t tim
 }
 
 static void set_level(
-	struct kwhy_response *response, const struct moment *moment, size_t channel, double level)
+	struct kwhy_filtered_levels *response, const struct moment *moment, size_t channel, double level)
 {
 	double change = level - response->level[channel];
 
@@ -84,9 +84,9 @@ static bool is_clean(const struct kwhy_response_walk *walk, int64_t start_ns)
 	return clean;
 }
 
-static void follow(struct walker *walker, const struct kwhy_stretch *stretch)
+static void follow(struct walker *walker, const struct kwhy_sweep_interval *stretch)
 {
-	struct kwhy_response *response = &walker->response;
+	struct kwhy_filtered_levels *response = &walker->response;
 	struct kwhy_power_levels *levels = &walker->levels;
 	const uint32_t clean = walker->walk->classes->clean;
 	struct moment moment;
@@ -130,7 +130,7 @@ static enum kwhy_status walk_covered(struct walker *walker, const int64_t *edges
 {
 	const struct kwhy_response_walk *walk = walker->walk;
 	size_t edge_count = 2 * walk->covered->count + 2 + 2 * walk->books->clean_count;
-	struct kwhy_stretch stretch;
+	struct kwhy_sweep_interval stretch;
 	struct kwhy_sweep sweep;
 	int ended;
 
@@ -151,7 +151,7 @@ static enum kwhy_status walk_covered(struct walker *walker, const int64_t *edges
 static enum kwhy_status allocate(struct walker *walker, struct kwhy_error *error)
 {
 	const struct kwhy_response_walk *walk = walker->walk;
-	struct kwhy_response *response = &walker->response;
+	struct kwhy_filtered_levels *response = &walker->response;
 	size_t count = walk->classes->count * (walk->with_base ? 2 : 1) + 2;
 
 	response->channel_count = count;

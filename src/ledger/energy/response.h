@@ -18,7 +18,7 @@
  * Before the hull of the coverage everything is 0. Time O(activities log concurrency), and one exponential
  * for each change of what runs.
  */
-struct kwhy_response {
+struct kwhy_filtered_levels {
 	size_t channel_count, class_count, tau_count;
 	bool with_base;
 	double tau_s[KWHY_RESPONSE_TAU_MOST];
@@ -27,7 +27,7 @@ struct kwhy_response {
 };
 
 /* Called for each readout, in order. */
-typedef void kwhy_response_visit(void *context, const struct kwhy_response *response, size_t readout);
+typedef void kwhy_response_visit(void *context, const struct kwhy_filtered_levels *response, size_t readout);
 
 struct kwhy_response_walk {
 	const struct kwhy_recording *recording;

@@ -77,18 +77,18 @@ static float sign_of(const struct building *building, size_t class)
 	return class == building->clean ? -1 : 1;
 }
 
-static double filtered(const struct kwhy_response *response, size_t tau, size_t class)
+static double filtered(const struct kwhy_filtered_levels *response, size_t tau, size_t class)
 {
 	return response->level[class] - response->lag[tau * response->channel_count + class];
 }
 
 /* The integral of the filtered level since the walk began. */
-static double integral_s(const struct kwhy_response *response, size_t tau, size_t class)
+static double integral_s(const struct kwhy_filtered_levels *response, size_t tau, size_t class)
 {
 	return response->area_s[class] - response->tau_s[tau] * filtered(response, tau, class);
 }
 
-static void visit(void *context, const struct kwhy_response *response, size_t readout)
+static void visit(void *context, const struct kwhy_filtered_levels *response, size_t readout)
 {
 	struct building *building = context;
 	struct kwhy_response_features *features = building->features;

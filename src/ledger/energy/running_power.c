@@ -50,7 +50,7 @@ static void change(struct kwhy_running_power *running, uint32_t row, int sign)
 	}
 }
 
-double kwhy_running_power_nj(struct kwhy_running_power *running, const struct kwhy_stretch *stretch)
+double kwhy_running_power_nj(struct kwhy_running_power *running, const struct kwhy_sweep_interval *stretch)
 {
 	double length_s = (double)(stretch->end_ns - stretch->start_ns) * 1e-9;
 	double idle_nj = kwhy_ledger_idle_nj(

@@ -20,6 +20,6 @@ struct kwhy_running_power {
 };
 
 /* Shown every stretch of one sweep; NAN: unknown. */
-double kwhy_running_power_nj(struct kwhy_running_power *running, const struct kwhy_stretch *stretch);
+double kwhy_running_power_nj(struct kwhy_running_power *running, const struct kwhy_sweep_interval *stretch);
 
 #endif

@@ -71,7 +71,7 @@ struct walk {
 	struct past past;
 };
 
-static void add_stretch(struct walk *walk, const struct kwhy_stretch *stretch)
+static void add_stretch(struct walk *walk, const struct kwhy_sweep_interval *stretch)
 {
 	int64_t length_ns = stretch->end_ns - stretch->start_ns;
 	uint64_t share = kwhy_resident_follow(
@@ -90,7 +90,7 @@ static enum kwhy_status walk_marks(
 	struct walk *walk, size_t first, size_t end, const int64_t *cuts, struct kwhy_error *error)
 {
 	struct past *pasts = walk->windows->pasts;
-	struct kwhy_stretch stretch;
+	struct kwhy_sweep_interval stretch;
 	struct kwhy_sweep sweep;
 	size_t mark = first + 1;
 	int ended;

@@ -41,7 +41,7 @@ static void start_row(struct walk *walk, uint32_t row, int64_t now_ns)
 	walk->active_sum += stream;
 }
 
-static void add_stretch(struct walk *walk, const struct kwhy_stretch *stretch)
+static void add_stretch(struct walk *walk, const struct kwhy_sweep_interval *stretch)
 {
 	for (size_t i = 0; i < stretch->ended_count; i++)
 		end_row(walk, stretch->ended[i], stretch->start_ns);
@@ -53,7 +53,7 @@ static void add_stretch(struct walk *walk, const struct kwhy_stretch *stretch)
 
 static enum kwhy_status walk_device(struct walk *walk, uint32_t device, struct kwhy_error *error)
 {
-	struct kwhy_stretch stretch;
+	struct kwhy_sweep_interval stretch;
 	struct kwhy_sweep sweep;
 	int ended;
 

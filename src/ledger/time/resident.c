@@ -75,7 +75,7 @@ static void change(struct kwhy_resident *resident, const struct kwhy_recording *
 }
 
 uint64_t kwhy_resident_follow(struct kwhy_resident *resident, const struct kwhy_recording *recording,
-	uint32_t device, const struct kwhy_stretch *stretch)
+	uint32_t device, const struct kwhy_sweep_interval *stretch)
 {
 	for (size_t i = 0; i < stretch->ended_count; i++)
 		change(resident, recording, device, stretch->ended[i], -1);

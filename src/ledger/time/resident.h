@@ -30,6 +30,6 @@ struct kwhy_resident {
  * running kernels fill together, at most KWHY_RESIDENT_FULL.
  */
 uint64_t kwhy_resident_follow(struct kwhy_resident *resident, const struct kwhy_recording *recording,
-	uint32_t device, const struct kwhy_stretch *stretch);
+	uint32_t device, const struct kwhy_sweep_interval *stretch);
 
 #endif

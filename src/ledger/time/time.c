@@ -119,7 +119,7 @@ static enum kwhy_status count_streams(struct tally *tally, struct kwhy_error *er
 }
 
 /* Which groups run from now on; returns their set. */
-static unsigned follow(struct tally *tally, const struct kwhy_stretch *stretch)
+static unsigned follow(struct tally *tally, const struct kwhy_sweep_interval *stretch)
 {
 	const uint8_t *kind = tally->recording->activities.kind;
 	unsigned set = 0;
@@ -181,7 +181,7 @@ static enum kwhy_status add_gap(
 }
 
 /* Whether a stretch, which is cut where windows begin and end, lies between them. */
-static bool is_hidden(struct tally *tally, const struct kwhy_stretch *stretch)
+static bool is_hidden(struct tally *tally, const struct kwhy_sweep_interval *stretch)
 {
 	const struct kwhy_covered *covered = tally->covered;
 
@@ -192,7 +192,7 @@ static bool is_hidden(struct tally *tally, const struct kwhy_stretch *stretch)
 		covered->hidden[tally->hidden].start_ns <= stretch->start_ns;
 }
 
-static bool is_probing(struct tally *tally, const struct kwhy_stretch *stretch)
+static bool is_probing(struct tally *tally, const struct kwhy_sweep_interval *stretch)
 {
 	const struct kwhy_covered *covered = tally->covered;
 
@@ -203,7 +203,7 @@ static bool is_probing(struct tally *tally, const struct kwhy_stretch *stretch)
 		covered->probing[tally->probing].start_ns <= stretch->start_ns;
 }
 
-static void add_hidden(struct tally *tally, const struct kwhy_stretch *stretch)
+static void add_hidden(struct tally *tally, const struct kwhy_sweep_interval *stretch)
 {
 	const int64_t length_ns = stretch->end_ns - stretch->start_ns;
 
@@ -215,8 +215,8 @@ static void add_hidden(struct tally *tally, const struct kwhy_stretch *stretch)
 	tally->time.probing_idle_ns += stretch->row_count ? 0 : length_ns;
 }
 
-static enum kwhy_status add_stretch(
-	struct tally *tally, const struct kwhy_stretch *stretch, uint32_t next, struct kwhy_error *error)
+static enum kwhy_status add_stretch(struct tally *tally, const struct kwhy_sweep_interval *stretch,
+	uint32_t next, struct kwhy_error *error)
 {
 	int64_t length_ns = stretch->end_ns - stretch->start_ns;
 	struct kwhy_host_span gap = {stretch->start_ns, stretch->end_ns};
@@ -241,7 +241,7 @@ static enum kwhy_status walk(struct tally *tally, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 	struct kwhy_sweep sweep;
-	struct kwhy_stretch stretch;
+	struct kwhy_sweep_interval stretch;
 	int64_t *edges = tally->covered->hidden_count ? kwhy_covered_edges(tally->covered) : NULL;
 	int ended = 0;
 

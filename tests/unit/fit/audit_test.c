@@ -68,20 +68,20 @@ static void printed_figures_are_the_interval_of_their_digits(void **state)
 }
 
 static enum kwhy_status find_two(
-	void *context, const char *name, struct kwhy_figure *out, struct kwhy_error *why)
+	void *context, const char *name, struct kwhy_formula_figure *out, struct kwhy_error *why)
 {
 	(void)context;
 	if (strcmp(name, "two") != 0 && strcmp(name, "part") != 0)
 		return kwhy_fail(why, KWHY_E_INPUT, "no '%s'", name);
-	*out = (struct kwhy_figure){.low = 1.5, .high = 2.5, .unit.factor = 1};
+	*out = (struct kwhy_formula_figure){.low = 1.5, .high = 2.5, .unit.factor = 1};
 	if (*name == 'p')
-		*out = (struct kwhy_figure){.low = 0.15, .high = 0.2, .unit.factor = 1};
+		*out = (struct kwhy_formula_figure){.low = 0.15, .high = 0.2, .unit.factor = 1};
 	return KWHY_OK;
 }
 
-static struct kwhy_figure value_of(const char *formula)
+static struct kwhy_formula_figure value_of(const char *formula)
 {
-	struct kwhy_figure figure;
+	struct kwhy_formula_figure figure;
 
 	if (kwhy_formula_of(formula, find_two, NULL, &figure, &error))
 		fail_msg("%s", error.text);
@@ -90,7 +90,7 @@ static struct kwhy_figure value_of(const char *formula)
 
 static void formulas_keep_order_units_and_intervals(void **state)
 {
-	struct kwhy_figure figure;
+	struct kwhy_formula_figure figure;
 	char name[KWHY_UNIT_BYTES];
 
 	(void)state;
@@ -110,7 +110,7 @@ static void formulas_keep_order_units_and_intervals(void **state)
 
 static void assert_between(const char *formula, double low, double high)
 {
-	struct kwhy_figure figure = value_of(formula);
+	struct kwhy_formula_figure figure = value_of(formula);
 
 	if (!(fabs(figure.low - low) <= 1e-9 && fabs(figure.high - high) <= 1e-9))
 		fail_msg("%s: %.12g to %.12g", formula, figure.low, figure.high);
@@ -143,7 +143,7 @@ static void what_is_no_formula_is_named(void **state)
 	static const char *const bad[] = {"1e200 * 1e200", "1e308 + 1e308", "", "1 +", "(1",
 		"1 / (two - two)", "three", "1[J", "1[zz]", "1 2", "log10(0)", "log10(1[J])",
 		"((((((((((((((((((((((((((((((((((1))))))))))))))))))))))))))))))))))"};
-	struct kwhy_figure figure;
+	struct kwhy_formula_figure figure;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)

@@ -62,7 +62,7 @@ struct seen {
 	double filtered[8][8], integral_s[8][8];
 };
 
-static void see(void *context, const struct kwhy_response *response, size_t readout)
+static void see(void *context, const struct kwhy_filtered_levels *response, size_t readout)
 {
 	struct seen *seen = context;
 

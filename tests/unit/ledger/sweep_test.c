@@ -10,7 +10,7 @@ static const char *walk(const struct kwhy_recording *recording, int64_t start_ns
 	const int64_t *cuts, size_t cut_count)
 {
 	static char text[512];
-	struct kwhy_stretch stretch;
+	struct kwhy_sweep_interval stretch;
 	struct kwhy_sweep sweep;
 	size_t length = 0;
 	int ended;
@@ -77,7 +77,7 @@ static void a_window_and_cuts_bound_and_split_the_walk(void **state)
 static void what_started_and_ended_adds_up_to_what_runs(void **state)
 {
 	struct kwhy_recording *recording = build_one();
-	struct kwhy_stretch stretch;
+	struct kwhy_sweep_interval stretch;
 	struct kwhy_sweep sweep;
 	uint8_t running[200] = {0};
 	uint32_t seed = 12345;

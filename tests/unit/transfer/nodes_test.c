@@ -41,7 +41,7 @@ static void put(struct kwhy_transfer *transfer, char *to, char sign)
 	succeeds(transfer, kwhy_transfer_put(transfer, address(to), &sign, 1));
 }
 
-static long open_node(const struct kwhy_transfer *transfer, enum kwhy_transfer_direction direction)
+static long open_node(const struct kwhy_transfer *transfer, enum kwhy_transfer_operation direction)
 {
 	const struct kwhy_transfer_ring *ring = &transfer->rings[direction];
 
