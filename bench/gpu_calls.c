@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BYTES = 1 << 20, PIECES_MOST = 4096, PIECE_BYTES = 32, QUEUE = 64, RECORDED = 10 };
+enum { BYTES = 1 << 20, PIECES_MAX = 4096, PIECE_BYTES = 32, QUEUE = 64, RECORDED = 10 };
 
 static struct kwhy_error error;
 static struct kwhy_gpu *gpu;
@@ -22,7 +22,7 @@ static struct kwhy_gpu_host host;
 static struct kwhy_gpu_event *event;
 static struct kwhy_gpu_graph *graph;
 static struct kwhy_gpu_gate *gate;
-static struct kwhy_gpu_copy pieces[PIECES_MOST];
+static struct kwhy_gpu_copy pieces[PIECES_MAX];
 static uint64_t device;
 
 static void must(enum kwhy_status status)
@@ -176,7 +176,7 @@ static void prepare(void)
 	must(ops->memory_new(gpu, BYTES, &device, &error));
 	must(ops->host_new(gpu, KWHY_GPU_HOST_PINNED, BYTES, -1, &host, &error));
 	memset(host.memory, 1, BYTES);
-	for (size_t i = 0; i < PIECES_MOST; i++)
+	for (size_t i = 0; i < PIECES_MAX; i++)
 		pieces[i] = (struct kwhy_gpu_copy){device + 2 * i * PIECE_BYTES,
 			kwhy_gpu_address(host.memory) + i * PIECE_BYTES, PIECE_BYTES};
 	must(ops->event_new(gpu, false, &event, &error));
@@ -191,7 +191,7 @@ static void prepare(void)
 
 static void measure_all(size_t calls)
 {
-	static const size_t counts[] = {1, 16, 64, 256, 1024, PIECES_MOST};
+	static const size_t counts[] = {1, 16, 64, 256, 1024, PIECES_MAX};
 
 	measure("enter", enter, 0, calls);
 	measure("synchronize", synchronize, 0, calls);

@@ -21,7 +21,7 @@
  * gzip, of up to 200 MB: the import beside zlib's own reader of the same file.
  */
 
-enum { CHUNK_BYTES = 1 << 20, PACKED_MB_MOST = 200 };
+enum { CHUNK_BYTES = 1 << 20, PACKED_MB_MAX = 200 };
 
 static struct kwhy_error error;
 
@@ -291,6 +291,6 @@ int main(int argc, char **argv)
 	if (argc < 2)
 		stop("name a trace; then, if you like, a size in MB");
 	measure(argv[1], size_mb, report);
-	measure(argv[1], size_mb < PACKED_MB_MOST ? size_mb : PACKED_MB_MOST, report_packed);
+	measure(argv[1], size_mb < PACKED_MB_MAX ? size_mb : PACKED_MB_MAX, report_packed);
 	return 0;
 }

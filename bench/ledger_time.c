@@ -158,8 +158,8 @@ int main(int argc, char **argv)
 {
 	size_t count = argc > 1 ? strtoull(argv[1], NULL, 10) : 10000000;
 	struct kwhy_ledger_options options = kwhy_ledger_options_default();
-	struct kwhy_device_ledger books = {0};
-	struct kwhy_ledger ledger = {.devices = &books, .device_count = 1};
+	struct kwhy_device_ledger device_ledger = {0};
+	struct kwhy_ledger ledger = {.devices = &device_ledger, .device_count = 1};
 	struct kwhy_recording *recording;
 	struct kwhy_covered covered;
 	double start_s, time_s, accounts_s, sums_s, energy_s;
@@ -185,8 +185,8 @@ int main(int argc, char **argv)
 	       " gaps, %zu accounts, %zu steps: time %.2f s, "
 	       "accounts %.2f s, sums %.2f s, energy %.2f s\n",
 		recording->activities.count, recording->calls.count, recording->range_count,
-		books.time.idle_gaps, books.account_count, ledger.step_count, time_s - start_s,
-		accounts_s - time_s, sums_s - accounts_s, energy_s - sums_s);
+		device_ledger.time.idle_gaps, device_ledger.account_count, ledger.step_count,
+		time_s - start_s, accounts_s - time_s, sums_s - accounts_s, energy_s - sums_s);
 	kwhy_arena_done(&ledger.arena);
 	kwhy_recording_free(recording);
 	return 0;

@@ -43,14 +43,14 @@ const char *kwhy_mixture_schedule_text(enum kwhy_mixture_schedule schedule)
 	return words[schedule].text;
 }
 
-static struct kwhy_measured measured(double value, double spread)
+static struct kwhy_measured measured(double value, double sd)
 {
-	return (struct kwhy_measured){.value = value, .spread = spread};
+	return (struct kwhy_measured){.value = value, .sd = sd};
 }
 
 static void forget_profile(struct kwhy_profile *profile)
 {
-	const struct kwhy_measured unknown = {.value = NAN, .spread = NAN};
+	const struct kwhy_measured unknown = {.value = NAN, .sd = NAN};
 
 	*profile = (struct kwhy_profile){
 		.device_name = "simulated",
@@ -219,11 +219,11 @@ static void cut(struct cutter *cutter)
 void kwhy_mixture_lay_stretches(struct kwhy_mixture_builder *builder)
 {
 	double end_ns = fmax(builder->now_ns[0], builder->now_ns[1]);
-	double hidden_ns = builder->coverage_start_ns - 1e6; /* end of what nobody recorded */
-	bool hidden = kwhy_mixture_random_unit(&builder->random) < 1 / 3.0;
+	double unrecorded_ns = builder->coverage_start_ns - 1e6; /* end of what nobody recorded */
+	bool unrecorded = kwhy_mixture_random_unit(&builder->random) < 1 / 3.0;
 	struct cutter cutter = {
 		.builder = builder,
-		.now_ns = hidden_ns,
+		.now_ns = unrecorded_ns,
 		.end_ns = end_ns + METERED_EDGE_NS,
 		.drift = 1,
 		.drift_per_root_ns = kwhy_mixture_random_range(&builder->random, 0.005, 0.015) / sqrt(end_ns),
@@ -233,9 +233,9 @@ void kwhy_mixture_lay_stretches(struct kwhy_mixture_builder *builder)
 		cutter.next[s] = next_of_stream(builder->mixture, s, 0);
 	add_stretch(&cutter,
 		(struct kwhy_mixture_stretch){
-			.start_ns = hidden_ns - METERED_EDGE_NS,
-			.end_ns = hidden_ns,
-			.net_w = {hidden ? 250 * builder->scale : 0},
+			.start_ns = unrecorded_ns - METERED_EDGE_NS,
+			.end_ns = unrecorded_ns,
+			.net_w = {unrecorded ? 250 * builder->scale : 0},
 			.work = {NO_WORK, NO_WORK},
 		});
 	cut(&cutter);

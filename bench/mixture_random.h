@@ -53,12 +53,11 @@ static inline double kwhy_mixture_random_log_range(
 	return low * pow(high / low, kwhy_mixture_random_unit(random));
 }
 
-static inline double kwhy_mixture_random_normal(
-	struct kwhy_mixture_random *random, double mean, double spread)
+static inline double kwhy_mixture_random_normal(struct kwhy_mixture_random *random, double mean, double sd)
 {
 	double radius = sqrt(-2 * log(1 - kwhy_mixture_random_unit(random)));
 
-	return mean + spread * radius * cos(6.283185307179586 * kwhy_mixture_random_unit(random));
+	return mean + sd * radius * cos(6.283185307179586 * kwhy_mixture_random_unit(random));
 }
 
 /* 0 .. count-1; count > 0. */

@@ -15,29 +15,29 @@ static double now_s(void)
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-enum kwhy_status mixtures_keep_books(struct mixtures_books *out, const struct kwhy_recording *recording,
+enum kwhy_status mixtures_keep_totals(struct mixtures_totals *out, const struct kwhy_recording *recording,
 	const struct kwhy_profile *profile, struct kwhy_error *error)
 {
 	struct kwhy_ledger_options options = kwhy_ledger_options_default();
 	struct kwhy_ledger *blind;
-	struct mixtures_books books = {.counter_check_ratio = NAN};
+	struct mixtures_totals totals = {.counter_check_ratio = NAN};
 	double start_s = now_s();
 	enum kwhy_status status;
 
 	options.profile = profile;
-	status = kwhy_ledger_new(recording, &options, &books.ledger, error);
+	status = kwhy_ledger_new(recording, &options, &totals.ledger, error);
 	if (status)
 		return status;
-	books.seconds = now_s() - start_s;
+	totals.seconds = now_s() - start_s;
 	options.ignore_counter = true;
 	status = kwhy_ledger_new(recording, &options, &blind, error);
 	if (status) {
-		kwhy_ledger_free(books.ledger);
+		kwhy_ledger_free(totals.ledger);
 		return status;
 	}
-	books.counter_check_ratio = blind->devices[0].energy.counter_check_ratio;
+	totals.counter_check_ratio = blind->devices[0].energy.counter_check_ratio;
 	kwhy_ledger_free(blind);
-	*out = books;
+	*out = totals;
 	return KWHY_OK;
 }
 

@@ -17,13 +17,13 @@ struct mixtures_options {
 };
 
 /* A ledger with all meters, and what the samples alone say about the counter (NAN: nothing). */
-struct mixtures_books {
+struct mixtures_totals {
 	struct kwhy_ledger *ledger;
 	double seconds; /* of the ledger with all meters */
 	double counter_check_ratio;
 };
 
-KWHY_MUST_USE enum kwhy_status mixtures_keep_books(struct mixtures_books *out,
+KWHY_MUST_USE enum kwhy_status mixtures_keep_totals(struct mixtures_totals *out,
 	const struct kwhy_recording *recording, const struct kwhy_profile *profile, struct kwhy_error *error);
 
 /* Scores a folder with activities.csv, power.csv and truth.csv and prints every row. */

@@ -72,9 +72,9 @@ static enum kwhy_status truth_of(struct kwhy_mixture_truth *truth, const struct 
 	return KWHY_OK;
 }
 
-static void print_score(const struct kwhy_mixture_score *score, const struct mixtures_books *books)
+static void print_score(const struct kwhy_mixture_score *score, const struct mixtures_totals *totals)
 {
-	const struct kwhy_device_energy *energy = &books->ledger->devices[0].energy;
+	const struct kwhy_device_energy *energy = &totals->ledger->devices[0].energy;
 	double measured_nj = (double)energy->measured_nj;
 
 	printf("| account | basis | truth, %% | ledger, %% | 90 %% interval, %% | covered | half-width, %% "
@@ -97,8 +97,8 @@ static void print_score(const struct kwhy_mixture_score *score, const struct mix
 	       "idle %.2f W, time constant %.2f ms, delay %.2f ms, %zu readings, %.3f s\n",
 		100 * score->wrong_ratio, 100 * score->expected_ratio, score->scale, score->covered_count,
 		score->row_count, score->group_covered, score->group_count, 100 * score->half_width_ratio,
-		100 * score->weighted_half_ratio, 100 * books->counter_check_ratio, energy->context_idle_w,
-		energy->time_constant_s * 1e3, energy->delay_s * 1e3, energy->reading_count, books->seconds);
+		100 * score->weighted_half_ratio, 100 * totals->counter_check_ratio, energy->context_idle_w,
+		energy->time_constant_s * 1e3, energy->delay_s * 1e3, energy->reading_count, totals->seconds);
 }
 
 static enum kwhy_status score_recording(const struct kwhy_recording *recording, const struct alone *alone,
@@ -106,22 +106,22 @@ static enum kwhy_status score_recording(const struct kwhy_recording *recording, 
 {
 	struct kwhy_mixture_truth truth = {0};
 	struct kwhy_mixture_score score;
-	struct mixtures_books books;
-	enum kwhy_status status = mixtures_keep_books(&books, recording, profile, error);
+	struct mixtures_totals totals;
+	enum kwhy_status status = mixtures_keep_totals(&totals, recording, profile, error);
 
 	if (status)
 		return status;
 	truth.row_nj = calloc(recording->activities.count + 1, sizeof(*truth.row_nj));
-	status = truth.row_nj ? truth_of(&truth, recording, books.ledger, alone, error)
+	status = truth.row_nj ? truth_of(&truth, recording, totals.ledger, alone, error)
 			      : kwhy_fail_memory(error, "the truth");
 	if (!status)
-		status = kwhy_mixture_score_init(&score, recording, books.ledger, &truth, error);
+		status = kwhy_mixture_score_init(&score, recording, totals.ledger, &truth, error);
 	if (!status) {
-		print_score(&score, &books);
+		print_score(&score, &totals);
 		kwhy_mixture_score_done(&score);
 	}
 	free(truth.row_nj);
-	kwhy_ledger_free(books.ledger);
+	kwhy_ledger_free(totals.ledger);
 	return status;
 }
 

@@ -48,7 +48,7 @@ static enum kwhy_status tally_init(struct tally *tally, uint64_t seeds, struct k
 
 /* `alone`: the score against powers measured alone. */
 static void tally_add(struct tally *tally, const struct kwhy_mixture_score *score,
-	const struct kwhy_mixture_score *alone, const struct mixtures_books *books)
+	const struct kwhy_mixture_score *alone, const struct mixtures_totals *totals)
 {
 	const double figures[FIGURE_COUNT] = {
 		[FIGURE_WRONG] = score->wrong_ratio,
@@ -58,8 +58,8 @@ static void tally_add(struct tally *tally, const struct kwhy_mixture_score *scor
 		[FIGURE_HALF_WIDTH] = score->half_width_ratio,
 		[FIGURE_WEIGHTED_HALF] = score->weighted_half_ratio,
 		[FIGURE_COVERED_ENERGY] = score->covered_energy_ratio,
-		[FIGURE_COUNTER_CHECK] = books->counter_check_ratio,
-		[FIGURE_SECONDS] = books->seconds,
+		[FIGURE_COUNTER_CHECK] = totals->counter_check_ratio,
+		[FIGURE_SECONDS] = totals->seconds,
 	};
 
 	for (int f = 0; f < FIGURE_COUNT; f++)
@@ -115,26 +115,26 @@ static enum kwhy_status score_against(struct kwhy_mixture_score *score, const st
 	return status;
 }
 
-static enum kwhy_status judge_books(struct tally *tally, const struct kwhy_mixture *mixture,
+static enum kwhy_status judge_totals(struct tally *tally, const struct kwhy_mixture *mixture,
 	const struct kwhy_mixture_options *options, const struct kwhy_profile *profile, FILE *csv,
 	struct kwhy_error *error)
 {
 	struct kwhy_mixture_score score = {0}, alone = {0};
-	struct mixtures_books books;
-	enum kwhy_status status = mixtures_keep_books(&books, mixture->recording, profile, error);
+	struct mixtures_totals totals;
+	enum kwhy_status status = mixtures_keep_totals(&totals, mixture->recording, profile, error);
 
 	if (status)
 		return status;
-	status = score_against(&score, mixture, books.ledger, false, error);
+	status = score_against(&score, mixture, totals.ledger, false, error);
 	if (!status)
-		status = score_against(&alone, mixture, books.ledger, true, error);
+		status = score_against(&alone, mixture, totals.ledger, true, error);
 	if (!status) {
-		tally_add(tally, &score, &alone, &books);
-		write_rows(csv, &score, &alone, books.ledger, options);
+		tally_add(tally, &score, &alone, &totals);
+		write_rows(csv, &score, &alone, totals.ledger, options);
 	}
 	kwhy_mixture_score_done(&score);
 	kwhy_mixture_score_done(&alone);
-	kwhy_ledger_free(books.ledger);
+	kwhy_ledger_free(totals.ledger);
 	return status;
 }
 
@@ -146,7 +146,8 @@ static enum kwhy_status judge_seed(struct tally *tally, const struct kwhy_mixtur
 
 	if (status)
 		return status;
-	status = judge_books(tally, &mixture, options, without_profile ? NULL : &mixture.profile, csv, error);
+	status = judge_totals(
+		tally, &mixture, options, without_profile ? NULL : &mixture.profile, csv, error);
 	kwhy_mixture_done(&mixture);
 	return status;
 }
@@ -213,8 +214,8 @@ static void print_line(const char *name, struct tally *tally)
 	printf(" %.2f |", quantile(tally, FIGURE_WRONG_OVER_EXPECTED, 0.5));
 	print_share(tally->covered, tally->rows);
 	print_share(tally->basis_covered[KWHY_BASIS_DATA], tally->basis_count[KWHY_BASIS_DATA]);
-	print_share(tally->basis_covered[KWHY_BASIS_PRIOR], tally->basis_count[KWHY_BASIS_PRIOR]);
-	print_share(tally->basis_covered[KWHY_BASIS_JOINT], tally->basis_count[KWHY_BASIS_JOINT]);
+	print_share(tally->basis_covered[KWHY_BASIS_ASSUMED], tally->basis_count[KWHY_BASIS_ASSUMED]);
+	print_share(tally->basis_covered[KWHY_BASIS_GROUPED], tally->basis_count[KWHY_BASIS_GROUPED]);
 	print_share(tally->groups_covered, tally->groups);
 	printf(" %.1f |", 100 * mean(tally, FIGURE_COVERED_ENERGY));
 	printf(" %.2f |", 100 * quantile(tally, FIGURE_WRONG_ALONE, 0.5));

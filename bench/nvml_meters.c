@@ -11,16 +11,16 @@
 #include <string.h>
 #include <time.h>
 
-enum { READINGS_MOST = 1 << 16 };
+enum { READINGS_MAX = 1 << 16 };
 
-static struct kwhy_reading readings[READINGS_MOST];
-static double gaps_ms[READINGS_MOST];
+static struct kwhy_reading readings[READINGS_MAX];
+static double gaps_ms[READINGS_MAX];
 
 static size_t read_all(const struct kwhy_source_channel *source)
 {
 	struct kwhy_channel_cursor cursor = {0};
 
-	return kwhy_channel_read(&source->channel, &cursor, readings, READINGS_MOST);
+	return kwhy_channel_read(&source->channel, &cursor, readings, READINGS_MAX);
 }
 
 static int compare_doubles(const void *a, const void *b)

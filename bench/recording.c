@@ -30,9 +30,9 @@ static void must(enum kwhy_status status)
 	exit(1);
 }
 
-static size_t pack(void *context, void *packed, size_t room, const void *payload, size_t length)
+static size_t pack(void *context, void *packed, size_t space, const void *payload, size_t length)
 {
-	size_t got = ZSTD_compressCCtx(context, packed, room, payload, length, 1);
+	size_t got = ZSTD_compressCCtx(context, packed, space, payload, length, 1);
 
 	return ZSTD_isError(got) ? 0 : got;
 }

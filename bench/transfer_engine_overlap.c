@@ -11,7 +11,7 @@
  * nanoseconds of the device's clock on one multiprocessor: it takes time, not bandwidth.
  */
 
-enum { RUNS_MOST = 9 };
+enum { RUNS_MAX = 9 };
 
 static const char text[] = "extern \"C\" __global__ void bench_spend(unsigned long long length_ns)\n"
 			   "{\n"
@@ -152,9 +152,9 @@ static double least_copy_us(struct overlap *overlap, uint64_t device)
 
 static void measure(struct overlap *overlap, double ratio, uint64_t device, FILE *csv)
 {
-	int runs = overlap->bench->quick ? 3 : RUNS_MOST;
-	double copies[RUNS_MOST], computes[RUNS_MOST], boths[RUNS_MOST], openings[RUNS_MOST],
-		shares[RUNS_MOST], low, high;
+	int runs = overlap->bench->quick ? 3 : RUNS_MAX;
+	double copies[RUNS_MAX], computes[RUNS_MAX], boths[RUNS_MAX], openings[RUNS_MAX], shares[RUNS_MAX],
+		low, high;
 
 	(void)least_copy_us(overlap, device);
 	for (int i = 0; i < runs; i++) {
@@ -181,7 +181,7 @@ static void measure(struct overlap *overlap, double ratio, uint64_t device, FILE
 static void measure_staged(struct overlap *overlap, const void *page_locked, FILE *csv)
 {
 	static const char *const formats[] = {"as it is", "to fp16", "to bf16", "to int8"};
-	int runs = overlap->bench->quick ? 3 : RUNS_MOST;
+	int runs = overlap->bench->quick ? 3 : RUNS_MAX;
 	void *from = malloc(overlap->options.bytes);
 
 	if (!from) {
@@ -198,7 +198,7 @@ static void measure_staged(struct overlap *overlap, const void *page_locked, FIL
 		printf("%-32s", formats[format]);
 		overlap->options.format = format;
 		for (uint32_t threads = 1; threads <= 16; threads *= 2) {
-			double rates[RUNS_MOST], opening_us;
+			double rates[RUNS_MAX], opening_us;
 
 			overlap->options.threads = threads;
 			for (int i = -1; i < runs; i++) {

@@ -12,7 +12,7 @@
  * the timing.
  */
 
-enum { REPEATS_MOST = 60, REPEATS_LEAST = 6, GAP = 256 };
+enum { REPEATS_MAX = 60, REPEATS_MIN = 6, GAP = 256 };
 enum { LOOP, BATCH, PINNED, PAGEABLE, STAGED, METHODS };
 
 static const char *const names[METHODS] = {
@@ -107,9 +107,9 @@ static void verify(struct pieces *pieces, int method)
 
 /* Paired ratios of an engine's times and those of another. */
 static void compare(
-	double times[METHODS][REPEATS_MOST], size_t count, int engine, int other, double *out_ratio)
+	double times[METHODS][REPEATS_MAX], size_t count, int engine, int other, double *out_ratio)
 {
-	double ratios[REPEATS_MOST];
+	double ratios[REPEATS_MAX];
 
 	for (size_t i = 0; i < count; i++)
 		ratios[i] = times[engine][i] / times[other][i];
@@ -117,9 +117,9 @@ static void compare(
 	bench_median_bounds(ratios, count, &out_ratio[1], &out_ratio[2]);
 }
 
-static void report(struct pieces *pieces, double times[METHODS][REPEATS_MOST], size_t count)
+static void report(struct pieces *pieces, double times[METHODS][REPEATS_MAX], size_t count)
 {
-	double medians[METHODS], sorted[REPEATS_MOST], pinned[3], staged[3];
+	double medians[METHODS], sorted[REPEATS_MAX], pinned[3], staged[3];
 	int better;
 
 	for (int m = 0; m < METHODS; m++) {
@@ -138,7 +138,7 @@ static void report(struct pieces *pieces, double times[METHODS][REPEATS_MOST], s
 
 static void measure(struct pieces *pieces, double budget_us, unsigned *state, FILE *csv)
 {
-	static double times[METHODS][REPEATS_MOST];
+	static double times[METHODS][REPEATS_MAX];
 	double end_us = bench_now_us() + budget_us;
 	size_t count = 0;
 
@@ -146,7 +146,7 @@ static void measure(struct pieces *pieces, double budget_us, unsigned *state, FI
 		for (int m = 0; m < METHODS; m++)
 			if (has_method(pieces, m))
 				move(pieces, m);
-	while (count < REPEATS_MOST && (count < REPEATS_LEAST || bench_now_us() < end_us)) {
+	while (count < REPEATS_MAX && (count < REPEATS_MIN || bench_now_us() < end_us)) {
 		int order[METHODS];
 
 		shuffle(order, state);

@@ -10,7 +10,7 @@
  * by a copy a piece and by a batch a step.
  */
 
-enum { STEPS = 288, PIECES = 6289, RUNS_MOST = 50, STRIDE = 4096, A_STEP_MOST = 32 };
+enum { STEPS = 288, PIECES = 6289, RUNS_MAX = 50, STRIDE = 4096, A_STEP_MAX = 32 };
 
 struct steps {
 	const struct bench *bench;
@@ -46,7 +46,7 @@ static void step_by_engine(struct steps *steps, int pieces)
 /* The same as a list, by one call. */
 static void step_by_list(struct steps *steps, int pieces)
 {
-	struct kwhy_transfer_part parts[A_STEP_MOST];
+	struct kwhy_transfer_part parts[A_STEP_MAX];
 	uint64_t ticket;
 
 	for (int i = 0; i < pieces; i++)
@@ -89,7 +89,7 @@ static void step_by_loop(struct steps *steps, int pieces)
 static void step_by_batch(struct steps *steps, int pieces)
 {
 	const struct bench *bench = steps->bench;
-	struct kwhy_gpu_copy copies[A_STEP_MOST];
+	struct kwhy_gpu_copy copies[A_STEP_MAX];
 	struct kwhy_error error;
 
 	for (int i = 0; i < pieces; i++)
@@ -115,8 +115,8 @@ static void finish(struct steps *steps)
 static void measure(
 	struct steps *steps, const char *name, void (*step)(struct steps *steps, int pieces), FILE *csv)
 {
-	int runs = steps->bench->quick ? 3 : RUNS_MOST;
-	double *host_us = malloc((size_t)runs * STEPS * sizeof(*host_us)), run_us[RUNS_MOST];
+	int runs = steps->bench->quick ? 3 : RUNS_MAX;
+	double *host_us = malloc((size_t)runs * STEPS * sizeof(*host_us)), run_us[RUNS_MAX];
 	size_t count = 0;
 
 	for (int run = -2; run < runs; run++) {
@@ -163,10 +163,10 @@ void bench_steps(struct bench *bench)
 	struct kwhy_error error;
 	FILE *csv = bench_csv(bench, "steps.csv", "way,wait_each,run,step,host_us");
 
-	bench_must(ops->host_new(bench->gpu, KWHY_GPU_HOST_PINNED, (size_t)A_STEP_MOST * STRIDE,
+	bench_must(ops->host_new(bench->gpu, KWHY_GPU_HOST_PINNED, (size_t)A_STEP_MAX * STRIDE,
 			   bench->gpu->facts.numa_node, &host, &error),
 		&error);
-	bench_must(ops->memory_new(bench->gpu, (size_t)A_STEP_MOST * STRIDE, &steps.device, &error), &error);
+	bench_must(ops->memory_new(bench->gpu, (size_t)A_STEP_MAX * STRIDE, &steps.device, &error), &error);
 	steps.source = host.memory;
 	printf("\n%d pieces of 37.5 B in %d steps: time of the host in a step, us\n", (int)PIECES,
 		(int)STEPS);

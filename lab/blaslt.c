@@ -11,7 +11,7 @@ enum {
 	WORKSPACE_BYTES = 32 << 20, /* what the library asks for on the newest GPUs */
 	CHOICES = 8,		    /* of the library's ways, the likeliest first */
 	TRIALS = 4,		    /* of each, timed */
-	PLANS_MOST = 64
+	PLANS_MAX = 64
 };
 
 struct lab_blaslt_plan {
@@ -25,7 +25,7 @@ struct lab_blaslt {
 	struct kwhy_gpu *gpu;
 	struct kwhy_gpu_stream *stream;
 	char name[32];
-	struct lab_blaslt_plan plans[PLANS_MOST];
+	struct lab_blaslt_plan plans[PLANS_MAX];
 	uint32_t plan_count;
 	/* On the host. */
 	struct kwhy_gpu_module *module;
@@ -76,7 +76,7 @@ static enum kwhy_status begin_library(struct lab_blaslt *blaslt, struct kwhy_err
 		result = lt->cublasLtMatmulPreferenceCreate(&blaslt->wish);
 	if (!result)
 		result = lt->cublasLtMatmulPreferenceSetAttribute(
-			blaslt->wish, KWHY_CUBLASLT_WORKSPACE_MOST, &bytes, sizeof(bytes));
+			blaslt->wish, KWHY_CUBLASLT_WORKSPACE_MAX, &bytes, sizeof(bytes));
 	return check(blaslt, result, "begin", error);
 }
 
@@ -319,8 +319,8 @@ enum kwhy_status lab_blaslt_plan(struct lab_blaslt *blaslt, const struct lab_pro
 	*out = find(blaslt, product);
 	if (*out)
 		return KWHY_OK;
-	if (blaslt->plan_count == PLANS_MOST)
-		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "more than %d products", PLANS_MOST);
+	if (blaslt->plan_count == PLANS_MAX)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "more than %d products", PLANS_MAX);
 	blaslt->plan_count++;
 	plan->product = *product;
 	status = blaslt->kernel ? KWHY_OK : choose(blaslt, plan, trial, error);

@@ -2,7 +2,7 @@
 #include "lab/gate.h"
 #include "lab/next.h"
 
-enum { QUEUED_MOST = 64 };
+enum { QUEUED_MAX = 64 };
 
 enum kwhy_status lab_gate_open(
 	struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream, struct lab_gate *out, struct kwhy_error *error)
@@ -65,11 +65,11 @@ enum kwhy_status lab_gate_release(struct lab_gate *gate, struct kwhy_error *erro
 	return status;
 }
 
-enum kwhy_status lab_gate_make_room(struct lab_gate *gate, struct kwhy_error *error)
+enum kwhy_status lab_gate_reserve(struct lab_gate *gate, struct kwhy_error *error)
 {
 	enum kwhy_status status;
 
-	if (!gate->held || ++gate->queued < QUEUED_MOST)
+	if (!gate->held || ++gate->queued < QUEUED_MAX)
 		return KWHY_OK;
 	status = lab_gate_release(gate, error);
 	return status ? status : lab_gate_hold(gate, error);

@@ -31,7 +31,7 @@ void lab_gate_lift(struct lab_gate *gate);
  * whatever queues asks for room, which lets long work run in parts. */
 KWHY_MUST_USE enum kwhy_status lab_gate_hold(struct lab_gate *gate, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status lab_gate_release(struct lab_gate *gate, struct kwhy_error *error);
-KWHY_MUST_USE enum kwhy_status lab_gate_make_room(struct lab_gate *gate, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status lab_gate_reserve(struct lab_gate *gate, struct kwhy_error *error);
 
 /* Seconds between the two events. */
 KWHY_MUST_USE enum kwhy_status lab_gate_elapsed(

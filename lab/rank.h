@@ -14,7 +14,7 @@ struct lab_tries {
 #define TRY(tries, function, ...) \
 	((tries)->status = (tries)->status ? (tries)->status : function(__VA_ARGS__, (tries)->error))
 
-enum { LAB_RANK_KERNELS_MOST = 24 };
+enum { LAB_RANK_KERNELS_MAX = 24 };
 
 /* One GPU of a workload: its kernels, a stream, and where it has them the library of products and a block of
  * memory. */
@@ -23,8 +23,8 @@ struct lab_rank {
 	struct kwhy_gpu *gpu;
 	struct kwhy_gpu_stream *stream;
 	struct kwhy_gpu_module *module;
-	const struct kwhy_gpu_kernel *kernels[LAB_RANK_KERNELS_MOST]; /* in the order of source->on_host */
-	struct lab_blaslt *blaslt;				      /* NULL: it multiplies no matrices */
+	const struct kwhy_gpu_kernel *kernels[LAB_RANK_KERNELS_MAX]; /* in the order of source->on_host */
+	struct lab_blaslt *blaslt;				     /* NULL: it multiplies no matrices */
 	uint64_t memory;
 };
 

@@ -64,7 +64,7 @@ enum kwhy_status lab_word_find(const char *option, const char *word, const char 
 /* Rows that --variant does not name go; each of its words is a row's id. */
 static enum kwhy_status choose_rows(struct lab_bench *bench, struct kwhy_error *error)
 {
-	const char *list = bench->options->variants, *rest = list, *ids[LAB_ROWS_MOST];
+	const char *list = bench->options->variants, *rest = list, *ids[LAB_ROWS_MAX];
 	char word[KWHY_LIST_WORD_BYTES] = "", all[200];
 	size_t count = 0, kept = 0, at;
 	bool is_known = !list || *list;
@@ -138,9 +138,9 @@ enum kwhy_status lab_row_add(struct lab_bench *bench, const struct lab_row *like
 	const struct lab_workload *workload = bench->workload;
 	struct lab_row *row;
 
-	if (bench->row_count == LAB_ROWS_MOST)
+	if (bench->row_count == LAB_ROWS_MAX)
 		return kwhy_fail(error, KWHY_E_USAGE, "%s measures at most %d rows at once; ask for fewer",
-			workload->command.name, LAB_ROWS_MOST);
+			workload->command.name, LAB_ROWS_MAX);
 	row = &bench->rows[bench->row_count];
 	*row = *like;
 	row->facts = kwhy_arena_alloc(&bench->arena, 1, workload->facts_bytes + 1);
@@ -384,7 +384,7 @@ static enum kwhy_status open_meters(struct lab_bench *bench, struct kwhy_error *
 	if (*bench->gauge.missing)
 		bench->nvml_missing = kwhy_arena_copy(&bench->arena, bench->gauge.missing);
 	if (bench->energy_s <= 0) {
-		bench->energy_missing = kwhy_bench_energy_unasked(bench->backend);
+		bench->energy_missing = kwhy_bench_energy_unrequested(bench->backend);
 		bench->nvml_missing = "it is of the runs for energy, which were not asked for";
 		return KWHY_OK;
 	}
@@ -440,7 +440,7 @@ static enum kwhy_status run_all(struct lab_bench *bench, struct kwhy_error *erro
 	NEXT(status, open_meters(bench, error));
 	NEXT(status, run_rows(bench, error));
 	if (!status && bench->options->runs_only)
-		kwhy_bench_gpus_rest(&bench->gpus);
+		kwhy_bench_gpus_settle(&bench->gpus);
 	return status ? status : read_meters(bench, error);
 }
 
@@ -453,7 +453,7 @@ static enum kwhy_status new_bench(
 		return kwhy_fail_memory(error, "a benchmark");
 	bench->workload = options->workload;
 	bench->options = options;
-	bench->rows = kwhy_arena_alloc(&bench->arena, LAB_ROWS_MOST, sizeof(*bench->rows));
+	bench->rows = kwhy_arena_alloc(&bench->arena, LAB_ROWS_MAX, sizeof(*bench->rows));
 	bench->context = kwhy_arena_alloc(&bench->arena, 1, options->workload->context_bytes + 1);
 	*out = bench;
 	return bench->rows && bench->context ? KWHY_OK : kwhy_fail_memory(error, "the rows of a benchmark");

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { COLUMNS_MOST = 16 };
+enum { COLUMNS_MAX = 16 };
 
 /* --- What the rows of all workloads have --- */
 
@@ -133,14 +133,14 @@ static void add_cell(
 }
 
 static void write_table(
-	const struct lab_bench *bench, const struct lab_table *of, const struct kwhy_sheet *sheet)
+	const struct lab_bench *bench, const struct lab_table *of, const struct kwhy_text_context *context)
 {
-	struct kwhy_table_column columns[COLUMNS_MOST] = {{"", KWHY_COLUMN_NAME}};
-	const struct lab_column *shown[COLUMNS_MOST];
+	struct kwhy_table_column columns[COLUMNS_MAX] = {{"", KWHY_COLUMN_NAME}};
+	const struct lab_column *shown[COLUMNS_MAX];
 	size_t count = 1;
 	struct kwhy_table table;
 
-	for (size_t c = 0; c < of->column_count && count < COLUMNS_MOST; c++) {
+	for (size_t c = 0; c < of->column_count && count < COLUMNS_MAX; c++) {
 		const struct lab_column *column = &of->columns[c];
 
 		if (!is_column_shown(bench, of, column))
@@ -156,7 +156,7 @@ static void write_table(
 	if (count == 1)
 		return;
 	if (of->heading)
-		kwhy_sheet_heading(sheet, of->heading, NULL);
+		kwhy_text_context_heading(context, of->heading, NULL);
 	kwhy_table_init(&table, columns, count);
 	for (size_t i = 0; i < bench->row_count; i++)
 		for (size_t p = 0; p < bench->rows[i].phase_count; p++) {
@@ -166,7 +166,7 @@ static void write_table(
 			for (size_t c = 1; c < count; c++)
 				add_cell(&table, &bench->rows[i], p, shown[c]);
 		}
-	kwhy_table_write(&table, sheet->style, sheet->out);
+	kwhy_table_write(&table, context->style, context->out);
 }
 
 static struct kwhy_workload_energies energies_of(const struct lab_bench *bench)
@@ -181,44 +181,44 @@ static struct kwhy_workload_energies energies_of(const struct lab_bench *bench)
 	return found;
 }
 
-static void write_notes(const struct lab_bench *bench, const struct kwhy_sheet *sheet)
+static void write_notes(const struct lab_bench *bench, const struct kwhy_text_context *context)
 {
 	const struct kwhy_workload_energies found = energies_of(bench);
 
-	kwhy_text_add(sheet->out, "\n");
+	kwhy_text_add(context->out, "\n");
 	if (bench->workload->verdict && lab_bench_is_right(bench))
-		kwhy_sheet_linef(sheet, "check  ", "%s", bench->workload->verdict);
+		kwhy_text_context_linef(context, "check  ", "%s", bench->workload->verdict);
 	if (bench->workload->notes)
-		bench->workload->notes(bench, sheet);
+		bench->workload->notes(bench, context);
 	for (size_t i = 0; i < bench->row_count; i++) {
 		const struct lab_row *row = &bench->rows[i];
 
-		kwhy_workload_missing_note(sheet, row->name, row->missing);
+		kwhy_workload_missing_note(context, row->name, row->missing);
 		if (row->wrong)
-			kwhy_sheet_linef(sheet, "WRONG  ", "%s: %s", row->name, row->wrong);
+			kwhy_text_context_linef(context, "WRONG  ", "%s: %s", row->name, row->wrong);
 	}
-	kwhy_workload_end_notes(sheet, &found, bench->energy_missing, bench->ended);
+	kwhy_workload_end_notes(context, &found, bench->energy_missing, bench->ended);
 }
 
 void lab_show_text(const struct lab_bench *bench, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
 	const struct lab_workload *workload = bench->workload;
-	const struct kwhy_sheet sheet = {.style = style, .out = out};
+	const struct kwhy_text_context context = {.style = style, .out = out};
 	struct kwhy_text line = {0};
 
 	kwhy_text_addf(&line, "%s on %s%s (%s): ", workload->command.name, bench->gpu_facts[0].name,
 		bench->gpus.count > 1 ? " and others" : "", kwhy_gpu_backend_name(bench->backend));
 	workload->describe(bench, &line);
 	kwhy_text_addf(&line, "; an item is a %s", workload->item);
-	kwhy_sheet_paragraph(&sheet, "", line.data ? line.data : "");
+	kwhy_text_context_paragraph(&context, "", line.data ? line.data : "");
 	kwhy_text_done(&line);
 	kwhy_text_add(out, "\n");
-	write_table(bench, &times, &sheet);
+	write_table(bench, &times, &context);
 	for (size_t t = 0; t < workload->table_count; t++)
 		if (workload->tables[t].heading)
-			write_table(bench, &workload->tables[t], &sheet);
-	write_table(bench, &energies, &sheet);
-	write_notes(bench, &sheet);
+			write_table(bench, &workload->tables[t], &context);
+	write_table(bench, &energies, &context);
+	write_notes(bench, &context);
 }
 
 /* --- JSON --- */

@@ -17,7 +17,7 @@
  */
 struct lab_workload;
 
-enum { LAB_ROWS_MOST = 160, LAB_PHASES_MOST = 6, LAB_RUNS_KEPT = 64 };
+enum { LAB_ROWS_MAX = 160, LAB_PHASES_MAX = 6, LAB_RUNS_KEPT = 64 };
 
 /* A count that is not known; a real that is not known is NAN, a text NULL. */
 #define LAB_UNKNOWN UINT64_MAX
@@ -142,7 +142,7 @@ struct lab_row {
 	const char *step_clock;	    /* "device", else "host" */
 	const void *variant;	    /* the workload's own */
 	void *facts;		    /* the workload's own, as its tables say; unknown until they are set */
-	struct lab_phase phases[LAB_PHASES_MOST];
+	struct lab_phase phases[LAB_PHASES_MAX];
 	size_t phase_count;
 	/* Of the first phase: */
 	double *step_times; /* [kept_runs][steps], seconds */
@@ -159,11 +159,11 @@ struct lab_bench {
 	const struct lab_options *options; /* the workload's own, with all behind the shared ones */
 	enum kwhy_gpu_backend backend;
 	struct kwhy_arena arena; /* of all that rows point to */
-	struct lab_row *rows;	 /* [LAB_ROWS_MOST] */
+	struct lab_row *rows;	 /* [LAB_ROWS_MAX] */
 	size_t row_count;
 	void *context; /* the workload's own */
 	struct kwhy_bench_gpus gpus;
-	struct kwhy_gpu_facts gpu_facts[KWHY_DEVICE_ENERGY_GPUS_MOST];
+	struct kwhy_gpu_facts gpu_facts[KWHY_DEVICE_ENERGY_GPUS_MAX];
 	struct kwhy_device_energy *energy; /* NULL: not asked for */
 	double energy_s;
 	struct kwhy_busy_gauge gauge;
@@ -218,7 +218,8 @@ struct lab_workload {
 	/* "288 steps, 1 rank": of the page's first line. */
 	void (*describe)(const struct lab_bench *bench, struct kwhy_text *out);
 	void (*head)(const struct lab_bench *bench, struct kwhy_json *json); /* members of the document */
-	void (*notes)(const struct lab_bench *bench, const struct kwhy_sheet *sheet); /* of the page; NULL */
+	void (*notes)(const struct lab_bench *bench,
+		const struct kwhy_text_context *context);		   /* of the page; NULL */
 	void (*csv)(const struct lab_bench *bench, struct kwhy_text *out); /* NULL: all steps' times */
 };
 
@@ -238,7 +239,7 @@ KWHY_MUST_USE enum kwhy_status lab_row_add(struct lab_bench *bench, const struct
 #define LAB_ROW_OF(of) \
 	.id = (of)->id, .title = (of)->title, .after = (of)->after, .change = (of)->change, .variant = (of)
 
-/* One more phase of a row; LAB_PHASES_MOST at most. */
+/* One more phase of a row; LAB_PHASES_MAX at most. */
 struct lab_phase *lab_phase_add(struct lab_row *row, const char *name, double items);
 
 /* How many GPUs --device names; 1 where it is not given. */

@@ -118,7 +118,7 @@ KWHY_API int kwhy_session_meter(
 KWHY_API const char *kwhy_session_absence(const struct kwhy_session *session, size_t number);
 
 /* Beyond so many names there is no further. */
-#define KWHY_NAMES_MOST 4096
+#define KWHY_NAMES_MAX 4096
 #define KWHY_NO_NAME UINT32_MAX
 
 /*

@@ -18,9 +18,9 @@
  * nor shift: engines fold both into the matrix behind it.
  */
 enum {
-	LAB_DECODE_HEAD = 64,	       /* width of a head */
-	LAB_DECODE_GPUS_MOST = 8,      /* that share a decoder; and decoders of one benchmark */
-	LAB_DECODE_REFERENCE_MOST = 64 /* tokens of a sequence that the reference takes */
+	LAB_DECODE_HEAD = 64,	      /* width of a head */
+	LAB_DECODE_GPUS_MAX = 8,      /* that share a decoder; and decoders of one benchmark */
+	LAB_DECODE_REFERENCE_MAX = 64 /* tokens of a sequence that the reference takes */
 };
 
 struct lab_decode_shape {
@@ -39,7 +39,7 @@ extern const struct lab_decode_shape lab_decode_shapes[LAB_DECODE_SHAPE_COUNT]; 
  */
 struct lab_decode_sequence {
 	const uint32_t *tokens; /* of the vocabulary */
-	uint32_t count, first;	/* LAB_DECODE_REFERENCE_MOST at most */
+	uint32_t count, first;	/* LAB_DECODE_REFERENCE_MAX at most */
 	bool is_pruned;
 };
 
@@ -86,7 +86,7 @@ enum lab_decode_launching {
 extern const char *const lab_decode_launching_names[LAB_DECODE_LAUNCHING_COUNT]; /* "calls", "graph" */
 
 enum {
-	LAB_DECODE_BATCH_MOST = 1024,
+	LAB_DECODE_BATCH_MAX = 1024,
 	LAB_DECODE_CHECK_PROMPT = 32, /* tokens that a check reads */
 	LAB_DECODE_CHECK_STEPS = 7    /* and then is given, one after the other */
 };

@@ -32,7 +32,7 @@ struct lab_decode_replica {
 	const struct lab_decode_kind *kind;
 	struct lab_decode_shape part; /* what each GPU has of the model */
 	uint32_t slots, first_sequence;
-	struct lab_decode_rank ranks[LAB_DECODE_GPUS_MOST];
+	struct lab_decode_rank ranks[LAB_DECODE_GPUS_MAX];
 	uint32_t rank_count;
 	struct kwhy_collectives *group;			      /* NULL: one GPU */
 	struct kwhy_gpu_graph *graphs[LAB_DECODE_WORK_COUNT]; /* NULL: calls */
@@ -44,7 +44,7 @@ struct lab_decode_replica {
 struct lab_decode {
 	struct lab_tries tries; /* of the call at hand */
 	struct lab_decode_request request;
-	struct lab_decode_replica replicas[LAB_DECODE_GPUS_MOST];
+	struct lab_decode_replica replicas[LAB_DECODE_GPUS_MAX];
 	uint32_t replica_count;
 	bool is_prefilled, is_written;
 };

@@ -82,7 +82,7 @@ static void open_replica(struct lab_decode *decode, uint32_t number)
 {
 	const struct lab_decode_request *request = &decode->request;
 	struct lab_decode_replica *replica = &decode->replicas[decode->replica_count++];
-	struct kwhy_collectives_member members[LAB_DECODE_GPUS_MOST];
+	struct kwhy_collectives_member members[LAB_DECODE_GPUS_MAX];
 
 	replica->tries = &decode->tries;
 	replica->request = request;

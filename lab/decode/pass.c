@@ -149,7 +149,7 @@ static void multiply(struct lab_decode_replica *replica, uint32_t layer, uint32_
 static void add_up(struct lab_decode_replica *replica, uint32_t layer, uint32_t matrix)
 {
 	const struct lab_decode_args *a = &replica->ranks[0].args;
-	uint64_t places[LAB_DECODE_GPUS_MOST];
+	uint64_t places[LAB_DECODE_GPUS_MAX];
 
 	if (!replica->group)
 		return;
@@ -161,7 +161,7 @@ static void add_up(struct lab_decode_replica *replica, uint32_t layer, uint32_t 
 
 static void share_words(struct lab_decode_replica *replica)
 {
-	uint64_t best[LAB_DECODE_GPUS_MOST], from[LAB_DECODE_GPUS_MOST], to[LAB_DECODE_GPUS_MOST];
+	uint64_t best[LAB_DECODE_GPUS_MAX], from[LAB_DECODE_GPUS_MAX], to[LAB_DECODE_GPUS_MAX];
 	const struct lab_decode_args *a = &replica->ranks[0].args;
 
 	if (!replica->group)
@@ -197,7 +197,7 @@ static void run_layer(struct lab_decode_replica *replica, uint32_t layer)
 
 	if (layer)
 		launch(replica, LAB_DECODE_NORMALISE, tokens,
-			behind(replica, layer - 1, LAB_DECODE_NARROWING));
+			behind(replica, layer - 1, LAB_DECODE_DOWN_PROJECTION));
 	else
 		LAUNCH(replica, NORMALISE, tokens, 0);
 	multiply(replica, layer, LAB_DECODE_ATTENTION);
@@ -205,17 +205,17 @@ static void run_layer(struct lab_decode_replica *replica, uint32_t layer)
 	multiply(replica, layer, LAB_DECODE_PROJECTION);
 	add_up(replica, layer, LAB_DECODE_PROJECTION);
 	launch(replica, LAB_DECODE_NORMALISE, tokens, behind(replica, layer, LAB_DECODE_PROJECTION));
-	multiply(replica, layer, LAB_DECODE_WIDENING);
-	launch(replica, LAB_DECODE_ACTIVATE, tokens, behind(replica, layer, LAB_DECODE_WIDENING));
-	multiply(replica, layer, LAB_DECODE_NARROWING);
-	add_up(replica, layer, LAB_DECODE_NARROWING);
+	multiply(replica, layer, LAB_DECODE_UP_PROJECTION);
+	launch(replica, LAB_DECODE_ACTIVATE, tokens, behind(replica, layer, LAB_DECODE_UP_PROJECTION));
+	multiply(replica, layer, LAB_DECODE_DOWN_PROJECTION);
+	add_up(replica, layer, LAB_DECODE_DOWN_PROJECTION);
 }
 
 /* Through all layers: a token of each slot, or their prompts, as the args say. */
 static void issue_pass(struct lab_decode_replica *replica)
 {
 	const struct lab_decode_args *a = &replica->ranks[0].args;
-	struct lab_decode_call last = behind(replica, replica->part.layers - 1, LAB_DECODE_NARROWING);
+	struct lab_decode_call last = behind(replica, replica->part.layers - 1, LAB_DECODE_DOWN_PROJECTION);
 
 	last.is_last = 1;
 	replica->kernel_count = 0;

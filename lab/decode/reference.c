@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = LAB_DECODE_REFERENCE_MOST, HEAD = LAB_DECODE_HEAD };
+enum { MAX = LAB_DECODE_REFERENCE_MAX, HEAD = LAB_DECODE_HEAD };
 
 const struct lab_decode_shape lab_decode_shapes[LAB_DECODE_SHAPE_COUNT] = {
 	{"opt-125m", 12, 768, 12, 3072, 50272, 2048},
@@ -52,19 +52,19 @@ static void multiply(const struct product *product)
 	uint32_t hash = lab_decode_mix(product->tensor);
 
 	for (uint32_t row = 0; row < product->rows; row++) {
-		float sums[MOST] = {0}, four[4];
+		float sums[MAX] = {0}, four[4];
 
 		for (uint32_t k = 0; k < product->columns; k++) {
-			const float *input = product->input + (size_t)k * MOST;
+			const float *input = product->input + (size_t)k * MAX;
 			float weight;
 
 			if (k % 4 == 0)
 				load_four(product, hash, row * product->columns + k, four);
 			weight = four[k % 4];
-			for (uint32_t i = 0; i < MOST; i++)
+			for (uint32_t i = 0; i < MAX; i++)
 				sums[i] += weight * input[i];
 		}
-		memcpy(product->output + (size_t)row * MOST, sums, sizeof(sums));
+		memcpy(product->output + (size_t)row * MAX, sums, sizeof(sums));
 	}
 }
 
@@ -86,8 +86,8 @@ static void run_matrix(
 	for (uint32_t row = 0; row < product.rows; row++) {
 		float bias = LAB_DECODE_BIAS_BOUND * lab_decode_unit(hash, first + row);
 
-		for (uint32_t i = 0; i < MOST; i++)
-			output[(size_t)row * MOST + i] += bias;
+		for (uint32_t i = 0; i < MAX; i++)
+			output[(size_t)row * MAX + i] += bias;
 	}
 }
 
@@ -103,7 +103,7 @@ static void begin(const struct passage *passage, const uint32_t *tokens)
 		for (uint32_t k = 0; k < width; k++) {
 			if (k % 4 == 0)
 				load_four(&table, words, tokens[i] * width + k, four);
-			passage->x[(size_t)k * MOST + i] = four[k % 4] +
+			passage->x[(size_t)k * MAX + i] = four[k % 4] +
 				LAB_DECODE_POSITION_BOUND * lab_decode_unit(places, i * width + k);
 		}
 }
@@ -116,17 +116,17 @@ static void normalise(const struct passage *passage)
 		double sum = 0, squares = 0, mean, scale;
 
 		for (uint32_t k = 0; k < width; k++)
-			sum += passage->x[(size_t)k * MOST + i];
+			sum += passage->x[(size_t)k * MAX + i];
 		mean = sum / width;
 		for (uint32_t k = 0; k < width; k++) {
-			double off = passage->x[(size_t)k * MOST + i] - mean;
+			double off = passage->x[(size_t)k * MAX + i] - mean;
 
 			squares += off * off;
 		}
-		scale = 1 / sqrt(squares / width + LAB_DECODE_NORM_LEAST);
+		scale = 1 / sqrt(squares / width + LAB_DECODE_NORM_MIN);
 		for (uint32_t k = 0; k < width; k++)
-			passage->normal[(size_t)k * MOST + i] = (float)((passage->x[(size_t)k * MOST + i] -
-										mean) *
+			passage->normal[(size_t)k * MAX + i] = (float)((passage->x[(size_t)k * MAX + i] -
+									       mean) *
 				scale);
 	}
 }
@@ -134,16 +134,16 @@ static void normalise(const struct passage *passage)
 /* One head of one token over the tokens up to itself. */
 static void attend(const struct passage *passage, uint32_t head, uint32_t token)
 {
-	const float *queries = passage->states + (size_t)head * HEAD * MOST,
-		    *keys = queries + (size_t)passage->shape->width * MOST,
-		    *values = keys + (size_t)passage->shape->width * MOST;
-	float *out = passage->mixed + (size_t)head * HEAD * MOST, shares[MOST], most = -INFINITY, sum = 0;
+	const float *queries = passage->states + (size_t)head * HEAD * MAX,
+		    *keys = queries + (size_t)passage->shape->width * MAX,
+		    *values = keys + (size_t)passage->shape->width * MAX;
+	float *out = passage->mixed + (size_t)head * HEAD * MAX, shares[MAX], most = -INFINITY, sum = 0;
 
 	for (uint32_t j = 0; j <= token; j++) {
 		float score = 0;
 
 		for (uint32_t k = 0; k < HEAD; k++)
-			score += queries[(size_t)k * MOST + token] * keys[(size_t)k * MOST + j];
+			score += queries[(size_t)k * MAX + token] * keys[(size_t)k * MAX + j];
 		shares[j] = score * 0.125F;
 		most = fmaxf(most, shares[j]);
 	}
@@ -155,14 +155,14 @@ static void attend(const struct passage *passage, uint32_t head, uint32_t token)
 		float total = 0;
 
 		for (uint32_t j = 0; j <= token; j++)
-			total += shares[j] * values[(size_t)k * MOST + j];
-		out[(size_t)k * MOST + token] = total / sum;
+			total += shares[j] * values[(size_t)k * MAX + j];
+		out[(size_t)k * MAX + token] = total / sum;
 	}
 }
 
 static void add(const struct passage *passage)
 {
-	size_t count = (size_t)passage->shape->width * MOST;
+	size_t count = (size_t)passage->shape->width * MAX;
 
 	for (size_t i = 0; i < count; i++)
 		passage->x[i] += passage->normal[i];
@@ -170,7 +170,7 @@ static void add(const struct passage *passage)
 
 static void run_layer(const struct passage *passage, uint32_t layer)
 {
-	size_t inner = (size_t)passage->shape->inner * MOST;
+	size_t inner = (size_t)passage->shape->inner * MAX;
 
 	normalise(passage);
 	run_matrix(passage, layer, LAB_DECODE_ATTENTION, passage->normal, passage->states);
@@ -180,10 +180,10 @@ static void run_layer(const struct passage *passage, uint32_t layer)
 	run_matrix(passage, layer, LAB_DECODE_PROJECTION, passage->mixed, passage->normal);
 	add(passage);
 	normalise(passage);
-	run_matrix(passage, layer, LAB_DECODE_WIDENING, passage->normal, passage->inner);
+	run_matrix(passage, layer, LAB_DECODE_UP_PROJECTION, passage->normal, passage->inner);
 	for (size_t i = 0; i < inner; i++)
 		passage->inner[i] = fmaxf(passage->inner[i], 0);
-	run_matrix(passage, layer, LAB_DECODE_NARROWING, passage->inner, passage->normal);
+	run_matrix(passage, layer, LAB_DECODE_DOWN_PROJECTION, passage->inner, passage->normal);
 	add(passage);
 }
 
@@ -191,7 +191,7 @@ static enum kwhy_status conclude(
 	const struct passage *passage, uint32_t first, float *out, struct kwhy_error *error)
 {
 	const struct lab_decode_shape *shape = passage->shape;
-	float *logits = malloc((size_t)shape->vocabulary * MOST * sizeof(*logits));
+	float *logits = malloc((size_t)shape->vocabulary * MAX * sizeof(*logits));
 	const struct product product = {.passage = passage,
 		.tensor = LAB_DECODE_EMBEDDING,
 		.rows = shape->vocabulary,
@@ -206,7 +206,7 @@ static enum kwhy_status conclude(
 	multiply(&product);
 	for (uint32_t i = first; i < passage->count; i++)
 		for (uint32_t row = 0; row < shape->vocabulary; row++)
-			out[(size_t)(i - first) * shape->vocabulary + row] = logits[(size_t)row * MOST + i];
+			out[(size_t)(i - first) * shape->vocabulary + row] = logits[(size_t)row * MAX + i];
 	free(logits);
 	return KWHY_OK;
 }
@@ -214,9 +214,9 @@ static enum kwhy_status conclude(
 enum kwhy_status lab_decode_reference(const struct lab_decode_shape *shape,
 	const struct lab_decode_sequence *sequence, float *out_logits, struct kwhy_error *error)
 {
-	size_t width = (size_t)shape->width * MOST;
+	size_t width = (size_t)shape->width * MAX;
 	struct passage passage = {.shape = shape, .count = sequence->count, .is_pruned = sequence->is_pruned};
-	float *memory = calloc(6 * width + (size_t)shape->inner * MOST, sizeof(*memory));
+	float *memory = calloc(6 * width + (size_t)shape->inner * MAX, sizeof(*memory));
 	enum kwhy_status status;
 
 	if (!memory)

@@ -14,8 +14,8 @@
 enum lab_decode_tensor {
 	LAB_DECODE_ATTENTION, /* queries, keys, values: [3 width][width] */
 	LAB_DECODE_PROJECTION,
-	LAB_DECODE_WIDENING,
-	LAB_DECODE_NARROWING,
+	LAB_DECODE_UP_PROJECTION,
+	LAB_DECODE_DOWN_PROJECTION,
 	LAB_DECODE_BIASES, /* of these four, one behind the other */
 	LAB_DECODE_MATRICES = 4,
 	LAB_DECODE_WORDS = LAB_DECODE_MATRICES, /* the last product: with LAB_DECODE_EMBEDDING */
@@ -27,7 +27,7 @@ enum lab_decode_tensor {
 
 #define LAB_DECODE_BIAS_BOUND 0.1F
 #define LAB_DECODE_POSITION_BOUND 0.05F
-#define LAB_DECODE_NORM_LEAST 1e-5F /* added to the variance, as OPT does */
+#define LAB_DECODE_NORM_MIN 1e-5F /* added to the variance, as OPT does */
 
 static inline uint32_t lab_decode_mix(uint32_t x)
 {
@@ -67,16 +67,16 @@ static inline uint32_t lab_decode_prompt_token(
  */
 static inline uint32_t lab_decode_rows(const struct lab_decode_shape *shape, uint32_t matrix)
 {
-	return matrix == LAB_DECODE_ATTENTION	? 3 * shape->heads * LAB_DECODE_HEAD
-		: matrix == LAB_DECODE_WIDENING ? shape->inner
-						: shape->width;
+	return matrix == LAB_DECODE_ATTENTION	     ? 3 * shape->heads * LAB_DECODE_HEAD
+		: matrix == LAB_DECODE_UP_PROJECTION ? shape->inner
+						     : shape->width;
 }
 
 static inline uint32_t lab_decode_columns(const struct lab_decode_shape *shape, uint32_t matrix)
 {
-	return matrix == LAB_DECODE_NARROWING	  ? shape->inner
-		: matrix == LAB_DECODE_PROJECTION ? shape->heads * LAB_DECODE_HEAD
-						  : shape->width;
+	return matrix == LAB_DECODE_DOWN_PROJECTION ? shape->inner
+		: matrix == LAB_DECODE_PROJECTION   ? shape->heads * LAB_DECODE_HEAD
+						    : shape->width;
 }
 
 /* Where a matrix's rows begin among those of its layer; for LAB_DECODE_MATRICES: how many there are. */

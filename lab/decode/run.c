@@ -188,7 +188,7 @@ static void compare_all(struct checking *c, uint32_t step)
 /* Gives each slot the token that its sequence has there. */
 static void check_step(struct checking *c, uint32_t step)
 {
-	uint64_t next[LAB_DECODE_BATCH_MOST];
+	uint64_t next[LAB_DECODE_BATCH_MAX];
 	uint32_t slots = c->replica->slots;
 
 	for (uint32_t slot = 0; slot < slots; slot++)

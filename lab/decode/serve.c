@@ -17,7 +17,7 @@ struct service {
 	struct lab_decode_replica *replica;
 	const struct lab_decode_arrivals *arrivals;
 	struct lab_decode_served *out;
-	struct seat seats[LAB_DECODE_BATCH_MOST];
+	struct seat seats[LAB_DECODE_BATCH_MAX];
 	double *first_s, *whole_s; /* [arrivals->count] from arrival to the first token, and to the last */
 	uint32_t next, busy;	   /* the sequence that comes next; seats that are taken */
 	double next_s;		   /* when it comes */
@@ -70,7 +70,7 @@ static struct lab_decode_args args_of_slot(
 /* Reads a slot's prompt, or where each is 0 puts it at the beginning. */
 static void issue_slot(struct lab_decode_replica *replica, uint32_t slot, uint32_t each)
 {
-	struct lab_decode_args all[LAB_DECODE_GPUS_MOST];
+	struct lab_decode_args all[LAB_DECODE_GPUS_MAX];
 
 	for (uint32_t i = 0; i < replica->rank_count; i++) {
 		all[i] = replica->ranks[i].args;

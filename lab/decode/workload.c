@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROMPT = 128, TOKENS = 128, SEQUENCES_MOST = 100000 };
+enum { PROMPT = 128, TOKENS = 128, SEQUENCES_MAX = 100000 };
 
 struct options {
 	struct lab_options shared;
@@ -177,10 +177,10 @@ struct list {
 
 static const struct list lists[] = {
 	{"weights", "bf16", "bf16", LIST(weights), lab_decode_weights_names, LAB_DECODE_WEIGHTS_COUNT},
-	{"batch", "1,8,64,256", "1,8", LIST(batch), NULL, LAB_DECODE_BATCH_MOST},
+	{"batch", "1,8,64,256", "1,8", LIST(batch), NULL, LAB_DECODE_BATCH_MAX},
 	{"launch", NULL, NULL, LIST(launching), lab_decode_launching_names, LAB_DECODE_LAUNCHING_COUNT},
-	{"tp", "1", "1", LIST(tp), NULL, LAB_DECODE_GPUS_MOST},
-	{"dp", "1", "1", LIST(dp), NULL, LAB_DECODE_GPUS_MOST},
+	{"tp", "1", "1", LIST(tp), NULL, LAB_DECODE_GPUS_MAX},
+	{"dp", "1", "1", LIST(dp), NULL, LAB_DECODE_GPUS_MAX},
 };
 
 static enum kwhy_status read_word(
@@ -313,7 +313,7 @@ static enum kwhy_status serve(
 	double seconds = opened->bench->energy_s > 0 ? opened->bench->energy_s : 1,
 	       rate_per_s = options_of(opened->bench)->arrivals;
 	const struct lab_decode_arrivals arrivals = {.rate_per_s = rate_per_s,
-		.count = (uint32_t)fmax(fmin(rate_per_s * seconds, SEQUENCES_MOST), 2 * batch),
+		.count = (uint32_t)fmax(fmin(rate_per_s * seconds, SEQUENCES_MAX), 2 * batch),
 		.continuous = continuous};
 	struct facts *facts = opened->row->facts;
 	struct lab_decode_served *served = continuous ? &facts->continuous : &facts->together;
@@ -383,12 +383,12 @@ static void write_head(const struct lab_bench *bench, struct kwhy_json *json)
 	kwhy_json_real(json, "arrivals_per_s", options->arrivals);
 }
 
-static void write_notes(const struct lab_bench *bench, const struct kwhy_sheet *sheet)
+static void write_notes(const struct lab_bench *bench, const struct kwhy_text_context *context)
 {
 	const struct options *options = options_of(bench);
 
 	if (options->temperature > 0)
-		kwhy_sheet_linef(sheet, "drawn  ", "at temperature %.4g, top-k %llu, top-p %.4g",
+		kwhy_text_context_linef(context, "drawn  ", "at temperature %.4g, top-k %llu, top-p %.4g",
 			options->temperature, (unsigned long long)options->top_k, options->top_p);
 }
 

@@ -20,15 +20,15 @@ enum {
 	LAB_FLOW_DEPTH = 50, /* a step goes one deeper */
 	LAB_FLOW_FLOWS = 1000,
 	LAB_FLOW_STEPS = 60,
-	LAB_FLOW_FLOWS_MOST = 100000,
-	LAB_FLOW_STEPS_MOST = 4000,
+	LAB_FLOW_FLOWS_MAX = 100000,
+	LAB_FLOW_STEPS_MAX = 4000,
 	/* Of a flow-step: multiplications and additions of all its matrices. */
 	LAB_FLOW_FLOP = 523264
 };
 
 struct lab_flow_shape {
-	uint32_t flows; /* at the start of each step: who left or merged is replaced. 0 to FLOWS_MOST */
-	uint32_t steps; /* 1 to STEPS_MOST */
+	uint32_t flows; /* at the start of each step: who left or merged is replaced. 0 to FLOWS_MAX */
+	uint32_t steps; /* 1 to STEPS_MAX */
 	bool by_argmax; /* where a flow goes depends on its state; else on its number and the step alone */
 	uint32_t width, height, depth; /* 1 to 1000 each */
 };

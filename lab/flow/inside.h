@@ -40,7 +40,7 @@ struct lab_flow {
 	struct lab_flow *first_rank;
 	uint32_t first, count;
 	/* Of the first. */
-	struct lab_flow *ranks[LAB_FLOW_GPUS_MOST];
+	struct lab_flow *ranks[LAB_FLOW_GPUS_MAX];
 	uint32_t rank_count;
 	struct kwhy_collectives *group; /* NULL: it is alone */
 };

@@ -206,10 +206,10 @@ static const char *refusal(const struct lab_flow_request *request)
 {
 	const struct lab_flow_shape *shape = &request->shape;
 	const struct kwhy_gpu *gpu = request->gpus[0];
-	enum lab_flow_way way = request->variant->way;
+	enum lab_flow_method way = request->variant->way;
 
 	if (way == LAB_FLOW_SPLIT &&
-		(request->gpu_count > LAB_FLOW_GPUS_MOST || shape->flows % request->gpu_count))
+		(request->gpu_count > LAB_FLOW_GPUS_MAX || shape->flows % request->gpu_count))
 		return "GPUs have parts of one size, and there may be 8; take --flows that they divide";
 	if (way == LAB_FLOW_EACH && (uint64_t)shape->flows * shape->steps > EACH_FLOW_STEPS)
 		return "so many flow-steps one by one take too long; take fewer --steps or --flows";
@@ -250,7 +250,7 @@ static enum kwhy_status open_rank(const struct lab_flow_request *request, struct
 static enum kwhy_status open_ranks(
 	struct lab_flow *flow, const struct lab_flow_request *request, struct kwhy_error *error)
 {
-	struct kwhy_collectives_member members[LAB_FLOW_GPUS_MOST];
+	struct kwhy_collectives_member members[LAB_FLOW_GPUS_MAX];
 	uint32_t count = request->variant->way == LAB_FLOW_SPLIT ? request->gpu_count : 1;
 	enum kwhy_status status = KWHY_OK;
 

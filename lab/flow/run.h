@@ -9,7 +9,7 @@
  * `flow` on a GPU, in every variant (lab/README.md). A variant is opened once and then runs as often as
  * wanted; where its flows are is held against the reference in every run. One thread.
  */
-enum lab_flow_way {
+enum lab_flow_method {
 	LAB_FLOW_EACH,	/* each flow by itself, ten launches */
 	LAB_FLOW_DENSE, /* every cell of the lattice */
 	LAB_FLOW_BATCH, /* all flows at once; the host says who merges */
@@ -24,7 +24,7 @@ struct lab_flow_variant {
 	const char *id, *title;
 	const char *after;  /* the variant that it changes; NULL: the first */
 	const char *change; /* what it changes */
-	enum lab_flow_way way;
+	enum lab_flow_method way;
 	enum lab_flow_workspace workspace; /* in each step */
 	bool graph;			   /* the whole run is one */
 };
@@ -38,7 +38,7 @@ enum lab_flow_precision { LAB_FLOW_FP32, LAB_FLOW_TF32, LAB_FLOW_BF16, LAB_FLOW_
 
 extern const char *const lab_flow_precision_names[LAB_FLOW_PRECISION_COUNT];
 
-enum { LAB_FLOW_GPUS_MOST = 8 };
+enum { LAB_FLOW_GPUS_MAX = 8 };
 
 struct lab_flow_request {
 	struct kwhy_gpu *const *gpus;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { BLOCKS_MOST = 1 << 16 };
+enum { BLOCKS_MAX = 1 << 16 };
 
 #define WIDTH(upper, lower, threads) threads,
 
@@ -32,7 +32,7 @@ static struct kwhy_gpu_launch launch_of(
 	uint64_t blocks = (count * width_of(flow, kernel, step) + THREADS - 1) / THREADS;
 	bool is_run = kernel == LAB_FLOW_RUN;
 
-	blocks = blocks < BLOCKS_MOST ? blocks : BLOCKS_MOST;
+	blocks = blocks < BLOCKS_MAX ? blocks : BLOCKS_MAX;
 	return (struct kwhy_gpu_launch){.kernel = flow->kernels[kernel],
 		.blocks = is_run ? blocks_of_run(flow) : (uint32_t)blocks,
 		.threads_per_block = kernel == LAB_FLOW_FRONT ? IN : THREADS,
@@ -56,7 +56,7 @@ enum kwhy_status lab_flow_launch(struct lab_flow *flow, enum lab_flow_kernel ker
 	launch.arguments = arguments;
 	tally->calls++;
 	tally->kernels++;
-	status = lab_gate_make_room(&flow->gate, error);
+	status = lab_gate_reserve(&flow->gate, error);
 	return status ? status : flow->gpu->ops->launch(flow->gpu, &launch, error);
 }
 
@@ -80,7 +80,7 @@ static enum kwhy_status multiply(
 		return lab_flow_launch(flow, LAB_FLOW_PRODUCT, matrix, first, count, error);
 	tally->calls++;
 	tally->kernels++;
-	status = lab_gate_make_room(&flow->gate, error);
+	status = lab_gate_reserve(&flow->gate, error);
 	NEXT(status, lab_blaslt_plan(flow->blaslt, &product, NULL, &plan, error));
 	return status ? status : lab_blaslt_multiply(flow->blaslt, plan, &at, error);
 }
@@ -99,7 +99,7 @@ static enum kwhy_status copy(
 	struct lab_flow *flow, uint64_t to, uint64_t from, size_t bytes, struct kwhy_error *error)
 {
 	const struct kwhy_gpu_copy one = {to, from, bytes};
-	enum kwhy_status status = lab_gate_make_room(&flow->gate, error);
+	enum kwhy_status status = lab_gate_reserve(&flow->gate, error);
 
 	flow->first_rank->tally.calls++;
 	return status ? status : flow->gpu->ops->copy(flow->gpu, flow->stream, &one, error);
@@ -265,7 +265,7 @@ static enum kwhy_status compute(struct lab_flow *rank, uint32_t step, struct kwh
 /* All GPUs get what the rows of the others put out: flows of different GPUs meet, too. */
 static enum kwhy_status gather(struct lab_flow *flow, struct kwhy_error *error)
 {
-	uint64_t from[LAB_FLOW_GPUS_MOST], to[LAB_FLOW_GPUS_MOST], bytes = flow->count * OUT * sizeof(float);
+	uint64_t from[LAB_FLOW_GPUS_MAX], to[LAB_FLOW_GPUS_MAX], bytes = flow->count * OUT * sizeof(float);
 
 	for (uint32_t i = 0; i < flow->rank_count; i++) {
 		to[i] = flow->ranks[i]->args.outputs_rows;

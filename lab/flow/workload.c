@@ -92,9 +92,9 @@ static enum kwhy_status add_rows(struct lab_bench *bench, const char *word, stru
 	unsigned long flows = strtoul(word, &end, 10);
 	enum kwhy_status status = KWHY_OK;
 
-	if (word[0] < '0' || word[0] > '9' || *end || flows < 1 || flows > LAB_FLOW_FLOWS_MOST)
+	if (word[0] < '0' || word[0] > '9' || *end || flows < 1 || flows > LAB_FLOW_FLOWS_MAX)
 		return kwhy_fail(error, KWHY_E_USAGE, "--flows takes numbers from 1 to %d, not '%.40s'",
-			LAB_FLOW_FLOWS_MOST, word);
+			LAB_FLOW_FLOWS_MAX, word);
 	for (size_t i = 0; !status && i < lab_flow_variant_count; i++)
 		status = add_row(bench, &lab_flow_variants[i], (uint32_t)flows, error);
 	return status;
@@ -103,7 +103,7 @@ static enum kwhy_status add_rows(struct lab_bench *bench, const char *word, stru
 static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *error)
 {
 	static const struct lab_bounds bounds[] = {
-		{"steps", offsetof(struct options, steps), 1, LAB_FLOW_STEPS_MOST}};
+		{"steps", offsetof(struct options, steps), 1, LAB_FLOW_STEPS_MAX}};
 	static const char *const paths[] = {"fixed", "argmax"};
 	const struct options *options = (const struct options *)bench->options;
 	struct context *context = bench->context;

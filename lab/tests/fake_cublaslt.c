@@ -216,7 +216,7 @@ enum kwhy_cublas_result cublasLtMatmulPreferenceDestroy(kwhy_cublaslt_wish wish)
 enum kwhy_cublas_result cublasLtMatmulPreferenceSetAttribute(
 	kwhy_cublaslt_wish wish, enum kwhy_cublaslt_preference attribute, const void *value, size_t bytes)
 {
-	if (attribute != KWHY_CUBLASLT_WORKSPACE_MOST || bytes != sizeof(wish->workspace))
+	if (attribute != KWHY_CUBLASLT_WORKSPACE_MAX || bytes != sizeof(wish->workspace))
 		return KWHY_CUBLAS_EXECUTION_FAILED;
 	memcpy(&wish->workspace, value, bytes);
 	return KWHY_CUBLAS_SUCCESS;

@@ -20,7 +20,7 @@ void kwhy_fake_gpu_all(void (*give)(const struct kwhy_gpu_host_kernel *kernels))
 	give(kwhy_bench_source.on_host);
 	give(kwhy_ops_source.on_host);
 	give(kwhy_pair_source.on_host);
-	give(kwhy_standin_source.on_host);
+	give(kwhy_proxy_source.on_host);
 	give(kwhy_transfer_kernels.on_host);
 	give(kwhy_transfer_convert_kernels.on_host);
 	give(kwhy_collectives_host_kernels);

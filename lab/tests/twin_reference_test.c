@@ -54,10 +54,10 @@ static void a_short_run_is_the_beginning_of_a_long_one(void **state)
 
 static void packed_observations_fill_their_room_without_overlap(void **state)
 {
-	unsigned char used[WIDE * 8 + (LAB_TWIN_OBSERVED_MOST - WIDE) * 4] = {0};
+	unsigned char used[WIDE * 8 + (LAB_TWIN_OBSERVED_MAX - WIDE) * 4] = {0};
 
 	(void)state;
-	for (uint32_t q = 0; q < LAB_TWIN_OBSERVED_MOST; q++) {
+	for (uint32_t q = 0; q < LAB_TWIN_OBSERVED_MAX; q++) {
 		uint32_t at = packed_at(q), bytes = is_wide(q) ? 8 : 4;
 
 		assert_int_equal(at % bytes, 0);

@@ -59,7 +59,7 @@ enum kwhy_status lab_train_check(const struct lab_train_request *request,
 {
 	uint32_t steps = request->shape.steps, last = request->variant->parallel ? request->gpu_count - 1 : 0;
 	struct lab_train_state found = {0};
-	float losses[LAB_TRAIN_STEPS_MOST];
+	float losses[LAB_TRAIN_STEPS_MAX];
 	struct lab_train *train = NULL;
 	double run_s;
 	enum kwhy_status status = lab_train_open(request, &train, error);

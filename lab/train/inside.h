@@ -31,7 +31,7 @@ struct lab_train_rank {
 struct lab_train {
 	const struct lab_train_variant *variant;
 	struct lab_train_shape shape; /* parts 1 where the variant has none */
-	struct lab_train_rank ranks[LAB_TRAIN_RANKS_MOST];
+	struct lab_train_rank ranks[LAB_TRAIN_RANKS_MAX];
 	uint32_t rank_count, opened;
 	uint32_t segment;		/* layers from one whose inputs are kept to the next */
 	uint32_t slots;			/* of hidden */

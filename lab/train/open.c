@@ -130,7 +130,7 @@ static void open_rank(struct lab_train *train, struct kwhy_gpu *gpu)
 
 static void open_group(struct lab_train *train)
 {
-	struct kwhy_collectives_member members[LAB_TRAIN_RANKS_MOST];
+	struct kwhy_collectives_member members[LAB_TRAIN_RANKS_MAX];
 
 	for (uint32_t r = 0; r < train->rank_count; r++)
 		members[r] = (struct kwhy_collectives_member){

@@ -122,7 +122,7 @@ static void queue_gradients(struct lab_train_rank *rank)
 
 static void sum_gradients(struct lab_train *train)
 {
-	uint64_t places[LAB_TRAIN_RANKS_MOST];
+	uint64_t places[LAB_TRAIN_RANKS_MAX];
 
 	for (uint32_t r = 0; r < train->rank_count; r++)
 		places[r] = train->ranks[r].args.gradients;
@@ -215,7 +215,7 @@ static void run_step(struct lab_train *train)
 /* Each GPU has the losses of its own samples, over the whole batch. */
 static void read_losses(struct lab_train *train, float *losses, uint32_t first, uint32_t count)
 {
-	float part[LAB_TRAIN_STEPS_MOST];
+	float part[LAB_TRAIN_STEPS_MAX];
 
 	for (uint32_t i = 0; i < count; i++)
 		losses[first + i] = 0;

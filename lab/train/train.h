@@ -10,8 +10,8 @@
  * `steps` steps from the same beginning, over the samples again and again. */
 enum { LAB_TRAIN_WIDTH = 4096, LAB_TRAIN_LAYERS = 2, LAB_TRAIN_BATCH = 64, LAB_TRAIN_PARTS = 4 };
 enum { LAB_TRAIN_SAMPLES = 2048, LAB_TRAIN_STEPS = 96 /* three times over them */, LAB_TRAIN_SEED = 42 };
-enum { LAB_TRAIN_WIDTH_MOST = 32768, LAB_TRAIN_LAYERS_MOST = 64, LAB_TRAIN_BATCH_MOST = 65536 };
-enum { LAB_TRAIN_STEPS_MOST = 4096, LAB_TRAIN_RANKS_MOST = 8 };
+enum { LAB_TRAIN_WIDTH_MAX = 32768, LAB_TRAIN_LAYERS_MAX = 64, LAB_TRAIN_BATCH_MAX = 65536 };
+enum { LAB_TRAIN_STEPS_MAX = 4096, LAB_TRAIN_RANKS_MAX = 8 };
 
 /* torch.optim.AdamW's defaults. */
 #define LAB_TRAIN_RATE 1e-3f

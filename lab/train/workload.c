@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { CHECK_WIDTH = 512, CHECK_BATCH_MOST = 512, CHECK_STEPS = 3, HOST_WIDTH = 128, HOST_STEPS = 8 };
+enum { CHECK_WIDTH = 512, CHECK_BATCH_MAX = 512, CHECK_STEPS = 3, HOST_WIDTH = 128, HOST_STEPS = 8 };
 
 /* Of the benchmark. */
 struct context {
@@ -41,15 +41,15 @@ static const struct context *context_of(const struct lab_bench *bench)
 /* --- What is asked for --- */
 
 /* Options that are counts: name, member, bounds, help. */
-#define COUNTS(X)                                                                                         \
-	X("dp", dp, 2, LAB_TRAIN_RANKS_MOST, "GPUs of 'parallel', which share the batch; default 2")      \
-	X("width", width, 32, LAB_TRAIN_WIDTH_MOST, "features of a layer; default 4096, on the host 128") \
-	X("layers", layers, 1, LAB_TRAIN_LAYERS_MOST, "default 2")                                        \
-	X("batch", batch, 8, LAB_TRAIN_BATCH_MOST, "samples a step; default 64")                          \
-	X("parts", parts, 1, UINT32_MAX / 8, "of a batch in 'accumulate'; default 4")                     \
-	X("samples", samples, 8, UINT32_MAX, "of the data; default 2048")                                 \
-	X("steps", steps, 1, LAB_TRAIN_STEPS_MOST, "of a run; default 96, on the host 8")                 \
-	X("check-width", check_width, 0, LAB_TRAIN_WIDTH_MOST, "most of the check; default 512, 0: no check")
+#define COUNTS(X)                                                                                        \
+	X("dp", dp, 2, LAB_TRAIN_RANKS_MAX, "GPUs of 'parallel', which share the batch; default 2")      \
+	X("width", width, 32, LAB_TRAIN_WIDTH_MAX, "features of a layer; default 4096, on the host 128") \
+	X("layers", layers, 1, LAB_TRAIN_LAYERS_MAX, "default 2")                                        \
+	X("batch", batch, 8, LAB_TRAIN_BATCH_MAX, "samples a step; default 64")                          \
+	X("parts", parts, 1, UINT32_MAX / 8, "of a batch in 'accumulate'; default 4")                    \
+	X("samples", samples, 8, UINT32_MAX, "of the data; default 2048")                                \
+	X("steps", steps, 1, LAB_TRAIN_STEPS_MAX, "of a run; default 96, on the host 8")                 \
+	X("check-width", check_width, 0, LAB_TRAIN_WIDTH_MAX, "most of the check; default 512, 0: no check")
 
 static void set_defaults(void *options)
 {
@@ -64,7 +64,7 @@ static struct lab_train_shape checked_of(const struct lab_train_shape *shape, ui
 	struct lab_train_shape checked = *shape;
 
 	checked.width = width < shape->width ? width : shape->width;
-	while (checked.batch > CHECK_BATCH_MOST && checked.batch / 2 % (8 * checked.parts) == 0)
+	while (checked.batch > CHECK_BATCH_MAX && checked.batch / 2 % (8 * checked.parts) == 0)
 		checked.batch /= 2;
 	checked.steps = shape->steps < CHECK_STEPS ? shape->steps : CHECK_STEPS;
 	checked.samples = checked.batch * checked.steps;

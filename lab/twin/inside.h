@@ -60,9 +60,9 @@ struct lab_twin {
 	struct lab_twin_shape shape;
 	struct kwhy_gpu *gpu; /* of the first field, and its stream */
 	struct kwhy_gpu_stream *stream;
-	struct lab_rank places[LAB_TWIN_RANKS_MOST];
+	struct lab_rank places[LAB_TWIN_RANKS_MAX];
 	uint32_t place_count;
-	struct lab_twin_field fields[LAB_TWIN_RANKS_MOST];
+	struct lab_twin_field fields[LAB_TWIN_RANKS_MAX];
 	uint32_t field_count;
 	struct kwhy_collectives *group;
 	struct kwhy_gpu_host mail_memory;
@@ -70,8 +70,8 @@ struct lab_twin {
 	struct kwhy_gpu_graph *graph;
 	struct lab_twin_tally graph_tally; /* what a launch of it does */
 	struct kwhy_gpu_event *fetched;
-	struct lab_gate gate;				    /* of the first field */
-	struct kwhy_gpu_copy batch[LAB_TWIN_OBSERVED_MOST]; /* pieces that a step copies */
+	struct lab_gate gate;				   /* of the first field */
+	struct kwhy_gpu_copy batch[LAB_TWIN_OBSERVED_MAX]; /* pieces that a step copies */
 	size_t batch_count;
 	uint64_t checks[STEPS + 1], times[STEPS + 1]; /* of the device, after a run */
 	int64_t seen[STEPS][AGENTS];

@@ -56,7 +56,7 @@ static void open_fields(struct lab_twin *twin, const struct lab_twin_request *re
 
 static void open_group(struct lab_twin *twin, bool by_nccl)
 {
-	struct kwhy_collectives_member members[KWHY_COLLECTIVES_MEMBERS_MOST];
+	struct kwhy_collectives_member members[KWHY_COLLECTIVES_MEMBERS_MAX];
 
 	for (uint32_t i = 0; i < twin->field_count; i++)
 		members[i] = (struct kwhy_collectives_member){

@@ -138,11 +138,11 @@ static void run(struct world *world, uint32_t steps, struct lab_twin_answer *out
 
 enum kwhy_status lab_twin_shape_check(const struct lab_twin_shape *shape, struct kwhy_error *error)
 {
-	if (shape->steps >= 1 && shape->steps <= STEPS && shape->ranks >= 1 && shape->ranks <= RANKS_MOST)
+	if (shape->steps >= 1 && shape->steps <= STEPS && shape->ranks >= 1 && shape->ranks <= RANKS_MAX)
 		return KWHY_OK;
 	return kwhy_fail(error, KWHY_E_INPUT,
 		"twin: %u steps of %u ranks; there may be 1 to %d steps and 1 to %d ranks", shape->steps,
-		shape->ranks, STEPS, RANKS_MOST);
+		shape->ranks, STEPS, RANKS_MAX);
 }
 
 void lab_twin_answer_done(struct lab_twin_answer *answer)

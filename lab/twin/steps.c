@@ -38,7 +38,7 @@ void lab_twin_launch(
 	}
 	twin->tally.calls++;
 	twin->tally.kernels++;
-	TRY(&twin->tries, lab_gate_make_room, &twin->gate);
+	TRY(&twin->tries, lab_gate_reserve, &twin->gate);
 	TRY(&twin->tries, place->gpu->ops->launch, place->gpu, &launch);
 }
 
@@ -59,7 +59,7 @@ static void count_copy(struct lab_twin *twin, enum lab_twin_way way, size_t byte
 static void issue(struct lab_twin *twin, const struct kwhy_gpu_copy *copy)
 {
 	twin->tally.calls++;
-	TRY(&twin->tries, lab_gate_make_room, &twin->gate);
+	TRY(&twin->tries, lab_gate_reserve, &twin->gate);
 	TRY(&twin->tries, twin->gpu->ops->copy, twin->gpu, twin->stream, copy);
 }
 
@@ -160,7 +160,7 @@ static void count_collective(struct lab_twin *twin)
 
 static void sum_up(struct lab_twin *twin)
 {
-	uint64_t sums[RANKS_MOST], peaks[RANKS_MOST];
+	uint64_t sums[RANKS_MAX], peaks[RANKS_MAX];
 
 	for (uint32_t i = 0; i < twin->field_count; i++) {
 		sums[i] = twin->fields[i].args.sums;
@@ -174,7 +174,7 @@ static void sum_up(struct lab_twin *twin)
 
 static void exchange(struct lab_twin *twin, uint32_t step)
 {
-	struct kwhy_collectives_edges edges[RANKS_MOST];
+	struct kwhy_collectives_edges edges[RANKS_MAX];
 	const size_t row = WIDTH * sizeof(float);
 
 	for (uint32_t i = 0; i < twin->field_count; i++) {
@@ -191,7 +191,7 @@ static void exchange(struct lab_twin *twin, uint32_t step)
 
 static void broadcast(struct lab_twin *twin)
 {
-	uint64_t gains[RANKS_MOST];
+	uint64_t gains[RANKS_MAX];
 
 	for (uint32_t i = 0; i < twin->field_count; i++)
 		gains[i] = twin->fields[i].args.gains;
@@ -201,7 +201,7 @@ static void broadcast(struct lab_twin *twin)
 
 static void gather(struct lab_twin *twin)
 {
-	uint64_t from[RANKS_MOST], to[RANKS_MOST];
+	uint64_t from[RANKS_MAX], to[RANKS_MAX];
 
 	for (uint32_t i = 0; i < twin->field_count; i++) {
 		from[i] = twin->fields[i].args.sums;

@@ -12,15 +12,15 @@
  */
 enum {
 	LAB_TWIN_STEPS = 288, /* of a whole run */
-	LAB_TWIN_RANKS_MOST = 8,
-	LAB_TWIN_OBSERVED_MOST = 1878, /* values that agents see in a step */
+	LAB_TWIN_RANKS_MAX = 8,
+	LAB_TWIN_OBSERVED_MAX = 1878, /* values that agents see in a step */
 	LAB_TWIN_SLOT_FLOATS = 5 *
 		70 /* of a step in the history: 70 cells of T, U, W, F and now and then V */
 };
 
 struct lab_twin_shape {
 	uint32_t steps; /* 1 to LAB_TWIN_STEPS */
-	uint32_t ranks; /* 1 to LAB_TWIN_RANKS_MOST, stacked as a ring */
+	uint32_t ranks; /* 1 to LAB_TWIN_RANKS_MAX, stacked as a ring */
 	bool closed;	/* what agents send depends on what they saw */
 };
 

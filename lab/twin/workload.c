@@ -47,7 +47,7 @@ static enum kwhy_status read_options(
 {
 	static const struct lab_bounds bounds[] = {
 		{"steps", offsetof(struct options, steps), 1, LAB_TWIN_STEPS},
-		{"ranks", offsetof(struct options, ranks), 1, LAB_TWIN_RANKS_MOST}};
+		{"ranks", offsetof(struct options, ranks), 1, LAB_TWIN_RANKS_MAX}};
 	static const char *const loops[] = {"open", "closed"}, *const collectives[] = {"own", "nccl"};
 	size_t loop = 0, group = 0;
 	enum kwhy_status status = lab_bounds_check(options, bounds, 2, error);

@@ -30,13 +30,13 @@ int64_t kwhy_clock_thread_cpu_ns(void)
 
 struct kwhy_clock_relation kwhy_clock_relate(void)
 {
-	struct kwhy_clock_relation best = {.spread_ns = INT64_MAX};
+	struct kwhy_clock_relation best = {.width_ns = INT64_MAX};
 
 	for (int i = 0; i < SANDWICHES; i++) {
 		int64_t before = kwhy_clock_mono_ns(), unix_ns = kwhy_clock_unix_ns();
 		int64_t spread = kwhy_clock_mono_ns() - before, middle = before + spread / 2;
 
-		if (spread < best.spread_ns)
+		if (spread < best.width_ns)
 			best = (struct kwhy_clock_relation){middle, unix_ns - middle, spread};
 	}
 	return best;

@@ -12,7 +12,7 @@ int64_t kwhy_clock_thread_cpu_ns(void);
 
 /* How the two clocks lie at one moment: unix = mono + offset, known within +- spread / 2. */
 struct kwhy_clock_relation {
-	int64_t mono_ns, offset_ns, spread_ns;
+	int64_t mono_ns, offset_ns, width_ns;
 };
 
 /* The closest of several sandwiched readings. */

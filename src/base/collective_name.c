@@ -18,17 +18,17 @@ static char folded(char c)
 /* '*' stands for any text. Returns to the last star alone: at most pattern times text steps. */
 static bool fits(const char *pattern, const char *text)
 {
-	const char *behind_star = NULL, *retry = NULL;
+	const char *after_star = NULL, *retry = NULL;
 
 	while (*text) {
 		if (*pattern == '*') {
-			behind_star = ++pattern;
+			after_star = ++pattern;
 			retry = text;
 		} else if (*pattern && folded(*pattern) == folded(*text)) {
 			pattern++;
 			text++;
-		} else if (behind_star) {
-			pattern = behind_star;
+		} else if (after_star) {
+			pattern = after_star;
 			text = ++retry;
 		} else {
 			return false;

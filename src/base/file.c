@@ -56,14 +56,14 @@ static enum kwhy_status write_whole(void *context, const char *to, struct kwhy_e
 
 /* Writers know only the file beside; who reads the sentence knows the other. */
 static enum kwhy_status name_as_given(
-	enum kwhy_status status, const char *beside, const char *path, struct kwhy_error *error)
+	enum kwhy_status status, const char *temporary, const char *path, struct kwhy_error *error)
 {
-	const char *at = error ? strstr(error->text, beside) : NULL;
+	const char *at = error ? strstr(error->text, temporary) : NULL;
 	char *words;
 
 	if (!at ||
 		asprintf(&words, "%.*s%s%s", (int)(at - error->text), error->text, path,
-			at + strlen(beside)) < 0)
+			at + strlen(temporary)) < 0)
 		return status;
 	status = kwhy_fail(error, status, "%s", words);
 	free(words);
@@ -71,7 +71,7 @@ static enum kwhy_status name_as_given(
 }
 
 /* A file that nobody else has or sees by now, next to where the output goes. */
-struct beside {
+struct temporary {
 	const struct kwhy_output *output;
 	int file;
 	mode_t mode; /* that it gets at the end */
@@ -79,62 +79,62 @@ struct beside {
 	char path[sizeof("/proc/self/fd/-2147483648/") + sizeof(((struct kwhy_output *)0)->name) + 8];
 };
 
-static int create(const struct beside *beside, mode_t mode)
+static int create(const struct temporary *temporary, mode_t mode)
 {
-	return openat(beside->output->folder, beside->name,
+	return openat(temporary->output->folder, temporary->name,
 		O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 }
 
 /* By the folder that was opened, whatever its name leads to by now. False: errno says why. */
-static bool beside_open(struct beside *beside)
+static bool temporary_open(struct temporary *temporary)
 {
-	const bool keeps_mode = kwhy_output_keeps_mode(beside->output);
+	const bool keeps_mode = kwhy_output_keeps_mode(temporary->output);
 	struct stat facts;
 	uint32_t number;
 
 	do {
 		if (getrandom(&number, sizeof(number), 0) != sizeof(number))
 			return false;
-		snprintf(beside->name, sizeof(beside->name), "%s.%06" PRIx32, beside->output->name,
+		snprintf(temporary->name, sizeof(temporary->name), "%s.%06" PRIx32, temporary->output->name,
 			number & 0xffffff);
-		beside->file = create(beside, keeps_mode ? 0600 : 0666);
-	} while (beside->file < 0 && errno == EEXIST);
-	if (beside->file < 0 || fstat(beside->file, &facts))
+		temporary->file = create(temporary, keeps_mode ? 0600 : 0666);
+	} while (temporary->file < 0 && errno == EEXIST);
+	if (temporary->file < 0 || fstat(temporary->file, &facts))
 		return false;
-	beside->mode = (keeps_mode ? beside->output->facts.st_mode : facts.st_mode) & 0777;
-	snprintf(beside->path, sizeof(beside->path), "/proc/self/fd/%d/%s", beside->output->folder,
-		beside->name);
-	return fchmod(beside->file, 0600) == 0;
+	temporary->mode = (keeps_mode ? temporary->output->facts.st_mode : facts.st_mode) & 0777;
+	snprintf(temporary->path, sizeof(temporary->path), "/proc/self/fd/%d/%s", temporary->output->folder,
+		temporary->name);
+	return fchmod(temporary->file, 0600) == 0;
 }
 
 /* The mode comes last: it may be one that nobody can write to. */
-static bool beside_keep(const struct beside *beside)
+static bool temporary_keep(const struct temporary *temporary)
 {
-	const struct kwhy_output *output = beside->output;
+	const struct kwhy_output *output = temporary->output;
 
-	return !fchmod(beside->file, beside->mode) &&
-		!renameat(output->folder, beside->name, output->folder, output->name);
+	return !fchmod(temporary->file, temporary->mode) &&
+		!renameat(output->folder, temporary->name, output->folder, output->name);
 }
 
-static enum kwhy_status make_beside(const char *path, const struct kwhy_output *output,
+static enum kwhy_status make_temporary(const char *path, const struct kwhy_output *output,
 	kwhy_file_writer *write_it, void *context, struct kwhy_error *error)
 {
-	struct beside beside = {.output = output, .file = -1};
+	struct temporary temporary = {.output = output, .file = -1};
 	enum kwhy_status status;
 
-	if (!beside_open(&beside)) {
+	if (!temporary_open(&temporary)) {
 		status = kwhy_output_fail(path, error);
 	} else {
-		status = write_it(context, beside.path, error);
+		status = write_it(context, temporary.path, error);
 		if (status)
-			status = name_as_given(status, beside.path, path, error);
-		else if (!beside_keep(&beside))
+			status = name_as_given(status, temporary.path, path, error);
+		else if (!temporary_keep(&temporary))
 			status = kwhy_output_fail(path, error);
 	}
-	if (beside.file >= 0) {
-		close(beside.file);
+	if (temporary.file >= 0) {
+		close(temporary.file);
 		if (status)
-			unlinkat(output->folder, beside.name, 0);
+			unlinkat(output->folder, temporary.name, 0);
 	}
 	return status;
 }
@@ -143,7 +143,7 @@ static enum kwhy_status make_found(const char *path, const struct kwhy_output *o
 	kwhy_file_writer *write_it, void *context, struct kwhy_error *error)
 {
 	if (!kwhy_output_is_direct(output))
-		return make_beside(path, output, write_it, context, error);
+		return make_temporary(path, output, write_it, context, error);
 	errno = S_ISDIR(output->facts.st_mode) ? EISDIR : EINVAL;
 	return kwhy_output_fail(path, error);
 }

@@ -16,7 +16,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_file_write(
 	const char *path, const void *bytes, size_t length, struct kwhy_error *error);
 
 /* Writes everything to the file `beside`, which exists and is empty. */
-typedef enum kwhy_status kwhy_file_writer(void *context, const char *beside, struct kwhy_error *error);
+typedef enum kwhy_status kwhy_file_writer(void *context, const char *temporary, struct kwhy_error *error);
 
 /*
  * As kwhy_file_write(), for files that are written in pieces or by a library: `write` fills a file beside

@@ -11,7 +11,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-enum { LINKS_MOST = 40 };
+enum { LINKS_MAX = 40 };
 
 enum kwhy_status kwhy_output_fail(const char *path, struct kwhy_error *error)
 {
@@ -131,8 +131,8 @@ static enum kwhy_status follow(
 
 	for (int links = 0; !status && is_link(out); links++) {
 		errno = ELOOP;
-		status = links < LINKS_MOST ? read_link(out, path, rest, error)
-					    : kwhy_output_fail(path, error);
+		status = links < LINKS_MAX ? read_link(out, path, rest, error)
+					   : kwhy_output_fail(path, error);
 		if (!status)
 			status = step(out->folder, rest, path, out, error);
 	}

@@ -13,12 +13,12 @@
  */
 #define KWHY_PROBE_MODEL_NS 270e6
 #define KWHY_PROBE_MODEL_RATIO 0.035
-#define KWHY_PROBE_BURSTS_LEAST 4
+#define KWHY_PROBE_BURSTS_MIN 4
 
 /* The square of the half-width, as a ratio of the power; 1e9: nothing is known. */
 static inline double kwhy_probe_width_squared(uint64_t bursts, int64_t repeated_ns)
 {
-	return bursts < KWHY_PROBE_BURSTS_LEAST || repeated_ns <= 0
+	return bursts < KWHY_PROBE_BURSTS_MIN || repeated_ns <= 0
 		? 1e9
 		: KWHY_PROBE_MODEL_RATIO * KWHY_PROBE_MODEL_RATIO * KWHY_PROBE_MODEL_NS / (double)repeated_ns;
 }

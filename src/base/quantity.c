@@ -179,7 +179,7 @@ static int digits_of(double percent)
 	return percent < 9.95 ? 2 : 0;
 }
 
-const char *kwhy_quantity_spread(char out[KWHY_QUANTITY_BYTES], double value, double low, double high)
+const char *kwhy_quantity_interval(char out[KWHY_QUANTITY_BYTES], double value, double low, double high)
 {
 	double down = 100 * (value - low) / fabs(value), up = 100 * (high - value) / fabs(value);
 	double half = (down + up) / 2;

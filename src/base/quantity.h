@@ -28,6 +28,6 @@ const char *kwhy_quantity_amount(
 const char *kwhy_quantity_percent(char out[KWHY_QUANTITY_BYTES], double ratio); /* 15.8 % */
 /* How far the ends of an interval lie from its value: "±1.20 %", or "-42 +73 %" where they lie differently
  * far; "" where one is not known. */
-const char *kwhy_quantity_spread(char out[KWHY_QUANTITY_BYTES], double value, double low, double high);
+const char *kwhy_quantity_interval(char out[KWHY_QUANTITY_BYTES], double value, double low, double high);
 
 #endif

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <time.h>
 
-void kwhy_rest(int64_t length_ns)
+void kwhy_settle(int64_t length_ns)
 {
 	struct timespec left = {length_ns / 1000000000, length_ns % 1000000000};
 

@@ -6,9 +6,9 @@
 
 /* As long as a device must be left alone for its meter to show what it idles at: the memory of the 20 ms
  * samples, 0.09 s, and ten of them. */
-enum { KWHY_REST_SHOWN_NS = 300000000 };
+enum { KWHY_SETTLE_SHOWN_NS = 300000000 };
 
 /* Sleeps that long, whatever signals come. */
-void kwhy_rest(int64_t length_ns);
+void kwhy_settle(int64_t length_ns);
 
 #endif

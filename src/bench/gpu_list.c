@@ -55,9 +55,9 @@ enum kwhy_status kwhy_bench_gpus_add(struct kwhy_bench_gpus *gpus, enum kwhy_gpu
 	struct kwhy_gpu *gpu;
 	enum kwhy_status status;
 
-	if (gpus->count == KWHY_DEVICE_ENERGY_GPUS_MOST)
+	if (gpus->count == KWHY_DEVICE_ENERGY_GPUS_MAX)
 		return kwhy_fail(error, KWHY_E_USAGE, "--device names more than %d GPUs; name fewer",
-			KWHY_DEVICE_ENERGY_GPUS_MOST);
+			KWHY_DEVICE_ENERGY_GPUS_MAX);
 	status = kwhy_gpu_open(backend, word, &gpu, error);
 	if (status)
 		return status;
@@ -90,8 +90,8 @@ void kwhy_bench_gpus_close(const struct kwhy_bench_gpus *gpus)
 		gpus->items[i]->ops->close(gpus->items[i]);
 }
 
-void kwhy_bench_gpus_rest(const struct kwhy_bench_gpus *gpus)
+void kwhy_bench_gpus_settle(const struct kwhy_bench_gpus *gpus)
 {
 	if (gpus->count && gpus->items[0]->facts.architecture)
-		kwhy_rest(KWHY_REST_SHOWN_NS);
+		kwhy_settle(KWHY_SETTLE_SHOWN_NS);
 }

@@ -23,7 +23,7 @@ bool kwhy_bench_list_unknown(
 
 /* Opened GPUs: `count` of them are the caller's to close, also after a failure. */
 struct kwhy_bench_gpus {
-	struct kwhy_gpu *items[KWHY_DEVICE_ENERGY_GPUS_MOST];
+	struct kwhy_gpu *items[KWHY_DEVICE_ENERGY_GPUS_MAX];
 	uint32_t count;
 };
 
@@ -38,6 +38,6 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_gpus_open(enum kwhy_gpu_backend backen
 void kwhy_bench_gpus_close(const struct kwhy_bench_gpus *gpus);
 
 /* Leaves GPUs alone while they are still open, so that who records it sees the level that they idle at. */
-void kwhy_bench_gpus_rest(const struct kwhy_bench_gpus *gpus);
+void kwhy_bench_gpus_settle(const struct kwhy_bench_gpus *gpus);
 
 #endif

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILE_MOST_BYTES = 512 << 20 };
+enum { FILE_MAX_BYTES = 512 << 20 };
 
 static enum kwhy_status cannot_write(const char *path, struct kwhy_error *error)
 {
@@ -42,7 +42,7 @@ enum kwhy_status kwhy_kept_folder_make(const char *folder, struct kwhy_error *er
 
 enum kwhy_status kwhy_kept_read(const char *path, struct kwhy_text *out, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_file_read(path, FILE_MOST_BYTES, out, error);
+	enum kwhy_status status = kwhy_file_read(path, FILE_MAX_BYTES, out, error);
 
 	while (!status && out->length > 0 && out->data[out->length - 1] != '\n')
 		out->length--;

@@ -85,7 +85,7 @@ enum kwhy_status kwhy_bench_steps_sum_up(const double *steps_s, size_t count, st
 	return KWHY_OK;
 }
 
-const char *kwhy_bench_energy_unasked(enum kwhy_gpu_backend backend)
+const char *kwhy_bench_energy_unrequested(enum kwhy_gpu_backend backend)
 {
 	return backend == KWHY_GPU_HOST ? "the host back end has no GPU's meters" : "not asked for";
 }

@@ -39,7 +39,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_steps_sum_up(const double *steps_s, si
 double kwhy_bench_busy_ratio(double busy_s, double usual_run_s);
 
 /* Why the energy is unknown where nobody asked for it. */
-const char *kwhy_bench_energy_unasked(enum kwhy_gpu_backend backend);
+const char *kwhy_bench_energy_unrequested(enum kwhy_gpu_backend backend);
 
 /* With a look at the idle level. End with kwhy_device_energy_close(). */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_meters_open(struct kwhy_gpu *const *gpus, uint32_t gpu_count,

@@ -64,7 +64,7 @@ static enum kwhy_status write_out(const struct kwhy_doctor_report *report,
 	enum kwhy_status status = render(report, options, form, &text, error);
 
 	if (!status)
-		status = kwhy_output_place(options->output, "doctor", form, &place, error);
+		status = kwhy_output_path(options->output, "doctor", form, &place, error);
 	if (!status)
 		status = kwhy_output_write(place, &text, error);
 	free(place);

@@ -73,7 +73,7 @@ enum kwhy_status kwhy_output_form_of(const char *path, enum kwhy_output_form oth
 		"-o '%.200s': no form is known for '%.20s'; use .txt, .json, .csv or .html", path, extension);
 }
 
-enum kwhy_status kwhy_output_place(
+enum kwhy_status kwhy_output_path(
 	const char *path, const char *stem, enum kwhy_output_form form, char **out, struct kwhy_error *error)
 {
 	bool folder = path && is_folder(path);
@@ -104,7 +104,7 @@ enum kwhy_status kwhy_output_result(const char *path, const char *stem, enum kwh
 	enum kwhy_status status = kwhy_text_check(text, error);
 
 	if (!status)
-		status = kwhy_output_place(path, stem, form, &place, error);
+		status = kwhy_output_path(path, stem, form, &place, error);
 	if (!status)
 		status = kwhy_output_write(place, text, error);
 	free(place);

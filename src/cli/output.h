@@ -27,7 +27,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_output_check(
 	const char *option, const char *path, struct kwhy_error *error);
 
 /* PATH itself, or PATH/STEM.EXTENSION where PATH is a folder; the caller frees it. NULL path: NULL. */
-KWHY_MUST_USE enum kwhy_status kwhy_output_place(
+KWHY_MUST_USE enum kwhy_status kwhy_output_path(
 	const char *path, const char *stem, enum kwhy_output_form form, char **out, struct kwhy_error *error);
 
 /* Writes a whole result to a file, or to stdout when path is NULL or "-". */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_W 1e6 /* above any device: a slip of the unit */
+#define MAX_W 1e6 /* above any device: a slip of the unit */
 
 /* A number of watts from `text` up to `end`. */
 static bool read_watts(const char *text, const char *end, double *out)
@@ -16,7 +16,7 @@ static bool read_watts(const char *text, const char *end, double *out)
 	char *stop;
 	double watts = strtod(text, &stop);
 
-	if (stop == text || stop != end || !isfinite(watts) || watts < 0 || watts > MOST_W)
+	if (stop == text || stop != end || !isfinite(watts) || watts < 0 || watts > MAX_W)
 		return false;
 	*out = watts;
 	return true;

@@ -21,15 +21,15 @@ static void add_copy(struct kwhy_tally *tally, size_t row, double kept_ns)
 	const struct kwhy_detect_view *view = tally->context->view;
 	const struct kwhy_activities *rows = &view->recording->activities;
 	const struct kwhy_calls *calls = &view->recording->calls;
-	struct kwhy_place place = kwhy_place_at(rows->start_ns[row], rows->end_ns[row]);
+	struct kwhy_occurrence occurrence = kwhy_occurrence_at(rows->start_ns[row], rows->end_ns[row]);
 
 	kwhy_tally_mark(tally, row, kept_ns);
-	place.row = (uint32_t)row;
+	occurrence.row = (uint32_t)row;
 	if (rows->call[row] != KWHY_NONE) {
-		place.call = view->outer[rows->call[row]];
-		kwhy_tally_idle(tally, calls->start_ns[place.call], calls->end_ns[place.call]);
+		occurrence.call = view->outer[rows->call[row]];
+		kwhy_tally_idle(tally, calls->start_ns[occurrence.call], calls->end_ns[occurrence.call]);
 	}
-	kwhy_tally_place(tally, place);
+	kwhy_tally_add_occurrence(tally, occurrence);
 	tally->count++;
 }
 
@@ -155,7 +155,7 @@ static void visit_pageable(const struct kwhy_detect_view *view, uint32_t call, u
 
 	if (wait == KWHY_NONE || !view->marks[row] || rows->copy_kind[row] != KWHY_COPY_H2D)
 		return;
-	kwhy_tally_idle_behind(tally, row, call, wait);
+	kwhy_tally_idle_after(tally, row, call, wait);
 }
 
 /* "5.1 GB/s up", or that of the link. */

@@ -221,7 +221,7 @@ static bool all_energies_known(const struct kwhy_findings *findings)
 }
 
 /* Equal savings: by device, then name, so that the order never depends on the sort. */
-static int by_place(const struct kwhy_finding *left, const struct kwhy_finding *right)
+static int by_occurrence(const struct kwhy_finding *left, const struct kwhy_finding *right)
 {
 	if (left->device != right->device)
 		return left->device < right->device ? -1 : 1;
@@ -236,7 +236,7 @@ static int by_energy(const void *a, const void *b)
 		return left->leads ? -1 : 1;
 	if (left->saving.energy_nj != right->saving.energy_nj)
 		return left->saving.energy_nj < right->saving.energy_nj ? 1 : -1;
-	return by_place(left, right);
+	return by_occurrence(left, right);
 }
 
 static int by_time(const void *a, const void *b)
@@ -247,7 +247,7 @@ static int by_time(const void *a, const void *b)
 		return left->leads ? -1 : 1;
 	if (left->saving.time_ns != right->saving.time_ns)
 		return left->saving.time_ns < right->saving.time_ns ? 1 : -1;
-	return by_place(left, right);
+	return by_occurrence(left, right);
 }
 
 /* One measure for all. */

@@ -9,9 +9,9 @@
 
 enum { SHOWN_NAME_BYTES = 64 };
 
-struct kwhy_place kwhy_place_at(int64_t start_ns, int64_t end_ns)
+struct kwhy_occurrence kwhy_occurrence_at(int64_t start_ns, int64_t end_ns)
 {
-	return (struct kwhy_place){
+	return (struct kwhy_occurrence){
 		.start_ns = start_ns,
 		.end_ns = end_ns,
 		.row = KWHY_NONE,
@@ -81,10 +81,10 @@ static void add_call(
 }
 
 /* The innermost range that is of no known thread around the middle of the place: the last to start wins. */
-static void add_loose_range(
-	struct kwhy_text *text, const struct kwhy_recording *recording, const struct kwhy_place *place)
+static void add_loose_range(struct kwhy_text *text, const struct kwhy_recording *recording,
+	const struct kwhy_occurrence *occurrence)
 {
-	int64_t middle_ns = place->start_ns + (place->end_ns - place->start_ns) / 2;
+	int64_t middle_ns = occurrence->start_ns + (occurrence->end_ns - occurrence->start_ns) / 2;
 	const struct kwhy_range *found = NULL;
 
 	for (size_t i = 0; i < recording->range_count; i++) {
@@ -101,17 +101,17 @@ static void add_loose_range(
 }
 
 /* The deepest range of the thread that covers half of the place. */
-static void add_range(
-	struct kwhy_text *text, const struct kwhy_recording *recording, const struct kwhy_place *place)
+static void add_range(struct kwhy_text *text, const struct kwhy_recording *recording,
+	const struct kwhy_occurrence *occurrence)
 {
-	uint32_t row = place->call == KWHY_NONE
+	uint32_t row = occurrence->call == KWHY_NONE
 		? KWHY_NONE
-		: kwhy_host_range_over(
-			  recording, recording->calls.thread[place->call], place->start_ns, place->end_ns);
+		: kwhy_host_range_over(recording, recording->calls.thread[occurrence->call],
+			  occurrence->start_ns, occurrence->end_ns);
 
 	kwhy_text_add(text, text->length ? ", " : "");
 	if (row == KWHY_NONE) {
-		add_loose_range(text, recording, place);
+		add_loose_range(text, recording, occurrence);
 		return;
 	}
 	kwhy_text_add(text, "host in range ");
@@ -130,25 +130,25 @@ static void add_caller(struct kwhy_text *text, const struct kwhy_recording *reco
 	kwhy_held_add_range(text, recording, row);
 }
 
-struct kwhy_evidence kwhy_place_evidence(
-	const struct kwhy_detect_context *context, const struct kwhy_place *place)
+struct kwhy_evidence kwhy_occurrence_evidence(
+	const struct kwhy_detect_context *context, const struct kwhy_occurrence *occurrence)
 {
 	const struct kwhy_recording *recording = context->recording;
-	struct kwhy_evidence evidence = {.start_ns = place->start_ns, .end_ns = place->end_ns};
+	struct kwhy_evidence evidence = {.start_ns = occurrence->start_ns, .end_ns = occurrence->end_ns};
 	struct kwhy_text text = {0};
 
-	if (place->row != KWHY_NONE)
-		evidence.kernels[0] = add_activity(&text, recording, place->row);
-	if (place->row_after != KWHY_NONE) {
+	if (occurrence->row != KWHY_NONE)
+		evidence.kernels[0] = add_activity(&text, recording, occurrence->row);
+	if (occurrence->row_after != KWHY_NONE) {
 		kwhy_text_add(&text, ", then ");
-		evidence.kernels[1] = add_activity(&text, recording, place->row_after);
+		evidence.kernels[1] = add_activity(&text, recording, occurrence->row_after);
 	}
-	add_call(&text, recording, place->host ? "until " : text.length ? "by " : "", place->call);
-	add_call(&text, recording, "then ", place->wait);
-	if (place->host)
-		add_range(&text, recording, place);
-	else if (place->call != KWHY_NONE)
-		add_caller(&text, recording, place->call);
+	add_call(&text, recording, occurrence->host ? "until " : text.length ? "by " : "", occurrence->call);
+	add_call(&text, recording, "then ", occurrence->wait);
+	if (occurrence->host)
+		add_range(&text, recording, occurrence);
+	else if (occurrence->call != KWHY_NONE)
+		add_caller(&text, recording, occurrence->call);
 	if (!text.failed)
 		evidence.what = kwhy_arena_copy(&context->findings->arena, text.data ? text.data : "idle");
 	kwhy_text_done(&text);

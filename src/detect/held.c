@@ -250,14 +250,14 @@ void kwhy_held_add_title(const struct kwhy_held *held, struct kwhy_text *out)
 }
 
 /* The cause that took most of the time beside those in `told`, a bit each; what is left is too small else. */
-static enum kwhy_held_cause most(const struct kwhy_held *held, unsigned told)
+static enum kwhy_held_cause most(const struct kwhy_held *held, unsigned reported)
 {
 	enum kwhy_held_cause found = KWHY_HELD_CAUSE_COUNT;
 	int64_t sum_ns = 0, found_ns = 0;
 
 	for (int i = 0; i < KWHY_HELD_CAUSE_COUNT; i++) {
 		sum_ns += held->cause_ns[i];
-		if (!(told >> i & 1) && held->cause_ns[i] > found_ns) {
+		if (!(reported >> i & 1) && held->cause_ns[i] > found_ns) {
 			found = (enum kwhy_held_cause)i;
 			found_ns = held->cause_ns[i];
 		}
@@ -282,13 +282,13 @@ const char *kwhy_held_cure(const struct kwhy_held *held, struct kwhy_arena *aren
 						 : most(held, 0);
 	struct kwhy_text text = {0};
 	const char *cure = NULL;
-	unsigned told = 0;
+	unsigned reported = 0;
 
-	for (; cause != KWHY_HELD_CAUSE_COUNT; cause = most(held, told)) {
+	for (; cause != KWHY_HELD_CAUSE_COUNT; cause = most(held, reported)) {
 		add_cure(held, &text, cause, otherwise);
-		told |= 1u << cause;
+		reported |= 1u << cause;
 	}
-	if ((told & ~(1u << KWHY_HELD_UNKNOWN)) && !text.failed)
+	if ((reported & ~(1u << KWHY_HELD_UNKNOWN)) && !text.failed)
 		cure = kwhy_arena_copy(arena, text.data);
 	kwhy_text_done(&text);
 	return cure;

@@ -11,14 +11,14 @@
 
 /* Idle time of the device by what the host did meanwhile. */
 
-static struct kwhy_place place_of(const struct kwhy_gap *gap, const struct kwhy_gap_cause *cause)
+static struct kwhy_occurrence occurrence_of(const struct kwhy_gap *gap, const struct kwhy_gap_cause *cause)
 {
-	struct kwhy_place place = kwhy_place_at(
+	struct kwhy_occurrence occurrence = kwhy_occurrence_at(
 		cause->host_ns > 0 ? cause->host_end_ns : cause->start_ns, cause->end_ns);
 
-	place.row = gap->after;
-	place.call = cause->call;
-	return place;
+	occurrence.row = gap->after;
+	occurrence.call = cause->call;
+	return occurrence;
 }
 
 /* Title and cure, as far as ranges of the host tell: the name of what held it, and what follows from that. */
@@ -48,7 +48,7 @@ static void tally_launches(struct kwhy_tally *tally, struct kwhy_held *held)
 		if (!cause.late || cause.wait != KWHY_NONE || cause.launch_ns == 0)
 			continue;
 		kwhy_tally_gap(tally, &seen->gaps[i], cause.launch_ns, seen->floor_ns);
-		kwhy_tally_place(tally, place_of(&seen->gaps[i], &cause));
+		kwhy_tally_add_occurrence(tally, occurrence_of(&seen->gaps[i], &cause));
 		kwhy_held_add(held, cause.call, cause.start_ns, cause.end_ns, cause.launch_ns);
 		tally->count++;
 	}
@@ -83,17 +83,17 @@ static void tally_host_gaps(struct kwhy_tally *tally, struct kwhy_held *held)
 
 	for (size_t i = 0; i < seen->gap_count; i++) {
 		struct kwhy_gap_cause cause;
-		struct kwhy_place place;
+		struct kwhy_occurrence occurrence;
 
 		kwhy_gap_explain(context->view, &seen->gaps[i], kwhy_tally_threshold(tally, 0) * 1e3, &cause);
 		if (!cause.late || cause.host_ns == 0 ||
 			(double)(cause.end_ns - cause.start_ns) > kwhy_tally_threshold(tally, 1) * 1e6)
 			continue;
 		kwhy_tally_gap(tally, &seen->gaps[i], cause.host_ns, 0);
-		place = kwhy_place_at(cause.host_start_ns, cause.host_end_ns);
-		place.call = cause.call;
-		place.host = true;
-		kwhy_tally_place(tally, place);
+		occurrence = kwhy_occurrence_at(cause.host_start_ns, cause.host_end_ns);
+		occurrence.call = cause.call;
+		occurrence.host = true;
+		kwhy_tally_add_occurrence(tally, occurrence);
 		kwhy_held_add(held, cause.call, cause.host_start_ns, cause.host_end_ns, cause.host_ns);
 		tally->count++;
 	}
@@ -133,7 +133,7 @@ enum kwhy_status kwhy_detect_late_starts(const struct kwhy_detect_context *conte
 	kwhy_tally_init(&tally, context);
 	for (size_t i = 0; i < seen->gap_count; i++) {
 		struct kwhy_gap_cause cause;
-		struct kwhy_place place;
+		struct kwhy_occurrence occurrence;
 
 		kwhy_gap_explain(context->view, &seen->gaps[i], HUGE_VAL, &cause);
 		if (!cause.delayed_ns ||
@@ -141,10 +141,10 @@ enum kwhy_status kwhy_detect_late_starts(const struct kwhy_detect_context *conte
 			continue;
 		kwhy_tally_idle(&tally, cause.end_ns - cause.delayed_ns, cause.end_ns);
 		sum_ns += cause.delayed_ns;
-		place = kwhy_place_at(cause.end_ns - cause.delayed_ns, cause.end_ns);
-		place.row = seen->gaps[i].after;
-		place.call = cause.call;
-		kwhy_tally_place(&tally, place);
+		occurrence = kwhy_occurrence_at(cause.end_ns - cause.delayed_ns, cause.end_ns);
+		occurrence.row = seen->gaps[i].after;
+		occurrence.call = cause.call;
+		kwhy_tally_add_occurrence(&tally, occurrence);
 		tally.count++;
 	}
 	if ((double)tally.count < kwhy_tally_threshold(&tally, 0))
@@ -180,13 +180,13 @@ enum kwhy_status kwhy_detect_idle_context(const struct kwhy_detect_context *cont
 	for (size_t i = 0; i < seen->gap_count; i++) {
 		int64_t start_ns = kwhy_gap_start_ns(context->view, &seen->gaps[i]);
 		int64_t end_ns = kwhy_gap_end_ns(context->view, &seen->gaps[i]);
-		struct kwhy_place place = kwhy_place_at(start_ns, end_ns);
+		struct kwhy_occurrence occurrence = kwhy_occurrence_at(start_ns, end_ns);
 
 		if ((double)(end_ns - start_ns) < kwhy_tally_threshold(&tally, 0) * 1e6)
 			continue;
 		kwhy_tally_gap(&tally, &seen->gaps[i], end_ns - start_ns, 0);
-		place.host = true;
-		kwhy_tally_place(&tally, place);
+		occurrence.host = true;
+		kwhy_tally_add_occurrence(&tally, occurrence);
 		tally.count++;
 	}
 	verdict.title = kwhy_tally_words(&tally,

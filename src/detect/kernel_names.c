@@ -78,11 +78,11 @@ static enum sort_of_kernel sort_of(const struct kwhy_detect_view *view, size_t r
 static void add_kernel(struct kwhy_tally *tally, size_t row, double kept_ns)
 {
 	const struct kwhy_activities *rows = &tally->context->recording->activities;
-	struct kwhy_place place = kwhy_place_at(rows->start_ns[row], rows->end_ns[row]);
+	struct kwhy_occurrence occurrence = kwhy_occurrence_at(rows->start_ns[row], rows->end_ns[row]);
 
 	kwhy_tally_mark(tally, row, kept_ns);
-	place.row = (uint32_t)row;
-	kwhy_tally_place(tally, place);
+	occurrence.row = (uint32_t)row;
+	kwhy_tally_add_occurrence(tally, occurrence);
 	tally->count++;
 }
 

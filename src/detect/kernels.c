@@ -43,17 +43,17 @@ static double length_ns(const struct kwhy_activities *rows, size_t row)
 static void add_link(struct chain_finder *finder, uint32_t row, uint32_t before)
 {
 	const struct kwhy_activities *rows = &finder->tally->context->recording->activities;
-	struct kwhy_place place;
+	struct kwhy_occurrence occurrence;
 
 	kwhy_tally_mark(finder->tally, row, length_ns(rows, row));
 	finder->tally->count++;
 	if (before == KWHY_NONE)
 		return;
 	kwhy_tally_idle(finder->tally, rows->end_ns[before], rows->start_ns[row]);
-	place = kwhy_place_at(rows->start_ns[before], rows->end_ns[row]);
-	place.row = before;
-	place.row_after = row;
-	kwhy_tally_place(finder->tally, place);
+	occurrence = kwhy_occurrence_at(rows->start_ns[before], rows->end_ns[row]);
+	occurrence.row = before;
+	occurrence.row_after = row;
+	kwhy_tally_add_occurrence(finder->tally, occurrence);
 }
 
 static void extend(struct chain_finder *finder, struct kwhy_stream_state *chain, uint32_t row)
@@ -146,13 +146,13 @@ static void mark_under_filled(struct kwhy_tally *tally, double max_fill, double 
 
 	for (size_t i = seen->begin; i < seen->end; i++) {
 		double fill = fill_ratio(tally->context->recording, i);
-		struct kwhy_place place = kwhy_place_at(rows->start_ns[i], rows->end_ns[i]);
+		struct kwhy_occurrence occurrence = kwhy_occurrence_at(rows->start_ns[i], rows->end_ns[i]);
 
 		if (fill >= max_fill || length_ns(rows, i) < min_ns)
 			continue;
 		kwhy_tally_mark(tally, i, length_ns(rows, i) * fmax(fill, floor));
-		place.row = (uint32_t)i;
-		kwhy_tally_place(tally, place);
+		occurrence.row = (uint32_t)i;
+		kwhy_tally_add_occurrence(tally, occurrence);
 		tally->count++;
 	}
 }

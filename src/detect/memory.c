@@ -34,14 +34,14 @@ static void add_memory_call(struct kwhy_tally *tally, struct churn *churn, uint3
 	const struct kwhy_device_view *seen = &tally->context->view->devices[tally->device];
 	int64_t start_ns = calls->start_ns[call] > seen->first_ns ? calls->start_ns[call] : seen->first_ns;
 	int64_t end_ns = calls->end_ns[call] < seen->last_ns ? calls->end_ns[call] : seen->last_ns;
-	struct kwhy_place place = kwhy_place_at(start_ns, end_ns);
+	struct kwhy_occurrence occurrence = kwhy_occurrence_at(start_ns, end_ns);
 
 	if (start_ns >= end_ns)
 		return;
 	churn->host_ns += end_ns - start_ns;
 	kwhy_tally_idle(tally, start_ns, end_ns);
-	place.call = call;
-	kwhy_tally_place(tally, place);
+	occurrence.call = call;
+	kwhy_tally_add_occurrence(tally, occurrence);
 	tally->count++;
 }
 
@@ -87,17 +87,18 @@ enum kwhy_status kwhy_detect_memset_churn(const struct kwhy_detect_context *cont
 
 	kwhy_tally_init(&tally, context);
 	for (size_t i = seen->begin; i < seen->end; i++) {
-		struct kwhy_place place = kwhy_place_at(rows->start_ns[i], rows->end_ns[i]);
+		struct kwhy_occurrence occurrence = kwhy_occurrence_at(rows->start_ns[i], rows->end_ns[i]);
 
 		if (rows->kind[i] != KWHY_ACTIVITY_MEMSET)
 			continue;
 		kwhy_tally_mark(&tally, i, 0);
-		place.row = (uint32_t)i;
+		occurrence.row = (uint32_t)i;
 		if (rows->call[i] != KWHY_NONE) {
-			place.call = context->view->outer[rows->call[i]];
-			kwhy_tally_idle(&tally, calls->start_ns[place.call], calls->end_ns[place.call]);
+			occurrence.call = context->view->outer[rows->call[i]];
+			kwhy_tally_idle(
+				&tally, calls->start_ns[occurrence.call], calls->end_ns[occurrence.call]);
 		}
-		kwhy_tally_place(&tally, place);
+		kwhy_tally_add_occurrence(&tally, occurrence);
 		tally.count++;
 	}
 	if ((double)tally.count < kwhy_tally_threshold(&tally, 0))

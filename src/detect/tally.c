@@ -64,7 +64,7 @@ static int64_t blocked_ns(const struct kwhy_calls *calls, uint32_t call, uint32_
 						 : time_ns + calls->end_ns[wait] - calls->start_ns[wait];
 }
 
-int64_t kwhy_tally_idle_behind(struct kwhy_tally *tally, size_t row, uint32_t call, uint32_t wait)
+int64_t kwhy_tally_idle_after(struct kwhy_tally *tally, size_t row, uint32_t call, uint32_t wait)
 {
 	const struct kwhy_detect_view *view = tally->context->view;
 	const struct kwhy_device_view *seen = &view->devices[tally->device];
@@ -99,13 +99,13 @@ static void count_if_exposed(
 	struct kwhy_tally *tally, const struct kwhy_exposure *exposure, size_t row, double share)
 {
 	const struct kwhy_activities *rows = &tally->context->recording->activities;
-	struct kwhy_place place = kwhy_place_at(rows->start_ns[row], rows->end_ns[row]);
-	int64_t bare_ns = kwhy_exposure_ns(exposure, place.start_ns, place.end_ns);
+	struct kwhy_occurrence occurrence = kwhy_occurrence_at(rows->start_ns[row], rows->end_ns[row]);
+	int64_t bare_ns = kwhy_exposure_ns(exposure, occurrence.start_ns, occurrence.end_ns);
 
-	if (bare_ns <= 0 || (double)bare_ns < share * (double)(place.end_ns - place.start_ns))
+	if (bare_ns <= 0 || (double)bare_ns < share * (double)(occurrence.end_ns - occurrence.start_ns))
 		return;
-	place.row = (uint32_t)row;
-	kwhy_tally_place(tally, place);
+	occurrence.row = (uint32_t)row;
+	kwhy_tally_add_occurrence(tally, occurrence);
 	tally->count++;
 }
 
@@ -148,61 +148,64 @@ const char *kwhy_tally_exposed_words(const struct kwhy_tally *tally)
 	return tally->is_partly_exposed ? "ran for less than half their time with no" : "ran with no";
 }
 
-static int64_t place_length(const struct kwhy_place *place)
+static int64_t occurrence_length(const struct kwhy_occurrence *occurrence)
 {
-	return place->end_ns - place->start_ns;
+	return occurrence->end_ns - occurrence->start_ns;
 }
 
 /* The root, its place taken by a new item, sinks to where it belongs. */
-static void sink(struct kwhy_place *places, size_t count)
+static void sink(struct kwhy_occurrence *occurrences, size_t count)
 {
 	size_t at = 0;
 
 	for (;;) {
 		size_t child = 2 * at + 1;
-		struct kwhy_place swap = places[at];
+		struct kwhy_occurrence swap = occurrences[at];
 
-		if (child + 1 < count && place_length(&places[child + 1]) < place_length(&places[child]))
+		if (child + 1 < count &&
+			occurrence_length(&occurrences[child + 1]) < occurrence_length(&occurrences[child]))
 			child++;
-		if (child >= count || place_length(&places[child]) >= place_length(&swap))
+		if (child >= count || occurrence_length(&occurrences[child]) >= occurrence_length(&swap))
 			return;
-		places[at] = places[child];
-		places[child] = swap;
+		occurrences[at] = occurrences[child];
+		occurrences[child] = swap;
 		at = child;
 	}
 }
 
-static void rise(struct kwhy_place *places, size_t at)
+static void rise(struct kwhy_occurrence *occurrences, size_t at)
 {
-	while (at > 0 && place_length(&places[at]) < place_length(&places[(at - 1) / 2])) {
-		struct kwhy_place swap = places[at];
+	while (at > 0 &&
+		occurrence_length(&occurrences[at]) < occurrence_length(&occurrences[(at - 1) / 2])) {
+		struct kwhy_occurrence swap = occurrences[at];
 
-		places[at] = places[(at - 1) / 2];
-		places[(at - 1) / 2] = swap;
+		occurrences[at] = occurrences[(at - 1) / 2];
+		occurrences[(at - 1) / 2] = swap;
 		at = (at - 1) / 2;
 	}
 }
 
-void kwhy_tally_place(struct kwhy_tally *tally, struct kwhy_place place)
+void kwhy_tally_add_occurrence(struct kwhy_tally *tally, struct kwhy_occurrence occurrence)
 {
 	size_t limit = tally->context->options->evidence_limit;
 
 	limit = limit < EVIDENCE_MAX ? limit : EVIDENCE_MAX;
 	if (tally->status || limit == 0)
 		return;
-	if (tally->place_count == limit) {
-		if (place_length(&place) <= place_length(&tally->places[0]))
+	if (tally->occurrence_count == limit) {
+		if (occurrence_length(&occurrence) <= occurrence_length(&tally->occurrences[0]))
 			return;
-		tally->places[0] = place;
-		sink(tally->places, limit);
+		tally->occurrences[0] = occurrence;
+		sink(tally->occurrences, limit);
 		return;
 	}
-	tally->status = kwhy_column_reserve((void **)&tally->places, &tally->place_capacity,
-		tally->place_count + 1, sizeof(*tally->places), "the evidence", tally->context->error);
+	tally->status = kwhy_column_reserve((void **)&tally->occurrences, &tally->occurrence_capacity,
+		tally->occurrence_count + 1, sizeof(*tally->occurrences), "the evidence",
+		tally->context->error);
 	if (tally->status)
 		return;
-	tally->places[tally->place_count++] = place;
-	rise(tally->places, tally->place_count - 1);
+	tally->occurrences[tally->occurrence_count++] = occurrence;
+	rise(tally->occurrences, tally->occurrence_count - 1);
 }
 
 struct kwhy_finding_terms kwhy_finding_terms_default(void)
@@ -339,7 +342,7 @@ static int64_t known_nj(const struct kwhy_tally *tally, double nj, double limit_
 }
 
 /* Room to hide the exposed part in: time of those kinds that hides nothing yet. */
-static double room_ns(
+static double space_ns(
 	const struct kwhy_tally *tally, const struct kwhy_finding_terms *verdict, const struct sums *sums)
 {
 	if (!verdict->hiding_kinds)
@@ -355,18 +358,18 @@ static void bound_saving(const struct kwhy_tally *tally, const struct kwhy_findi
 	double kept = fmin(1, ratio(tally->kept_total_ns, (double)sums->busy_ns));
 	double busy_ns = (double)sums->alone_ns * (1 - kept) * (1 - verdict->kept_share);
 	double idle_ns = (double)(sums->idle_ns - tally->gap_kept_ns) * (1 - verdict->kept_share);
-	double room = fmin(1, fmax(0, ratio(room_ns(tally, verdict, sums), busy_ns + idle_ns)));
+	double space = fmin(1, fmax(0, ratio(space_ns(tally, verdict, sums), busy_ns + idle_ns)));
 	struct kwhy_energy_ci90 work = sums->busy;
-	double work_share = ratio(busy_ns * room, (double)sums->busy_ns);
+	double work_share = ratio(busy_ns * space, (double)sums->busy_ns);
 	struct kwhy_energy_ci90 saved;
 
 	if (verdict->work_remains) {
-		work = kwhy_energy_idle_mean(&tally->source, busy_ns * room);
+		work = kwhy_energy_idle_mean(&tally->source, busy_ns * space);
 		work_share = 1;
 	}
 	saved = kwhy_energy_sum(work, work_share, sums->idle,
-		ratio(idle_ns * room, (double)sums->idle_ns) * verdict->idle_energy_share);
-	out->time_ns = (int64_t)((busy_ns + idle_ns) * room);
+		ratio(idle_ns * space, (double)sums->idle_ns) * verdict->idle_energy_share);
+	out->time_ns = (int64_t)((busy_ns + idle_ns) * space);
 	out->energy_nj = known_nj(tally, saved.nj, tally->source.recorded_nj);
 	out->low_nj = known_nj(tally, saved.low_nj, HUGE_VAL);
 	out->high_nj = known_nj(tally, saved.high_nj, HUGE_VAL);
@@ -392,12 +395,12 @@ static void set_cost(struct kwhy_tally *tally, const struct kwhy_finding_terms *
 
 static int longest_first(const void *a, const void *b)
 {
-	int64_t left = place_length(a), right = place_length(b);
+	int64_t left = occurrence_length(a), right = occurrence_length(b);
 
 	if (left != right)
 		return left < right ? 1 : -1;
-	left = ((const struct kwhy_place *)a)->start_ns;
-	right = ((const struct kwhy_place *)b)->start_ns;
+	left = ((const struct kwhy_occurrence *)a)->start_ns;
+	right = ((const struct kwhy_occurrence *)b)->start_ns;
 	return (left > right) - (left < right);
 }
 
@@ -405,19 +408,19 @@ static enum kwhy_status write_evidence(struct kwhy_tally *tally, struct kwhy_fin
 {
 	const struct kwhy_detect_context *context = tally->context;
 
-	if (tally->place_count == 0)
+	if (tally->occurrence_count == 0)
 		return KWHY_OK;
-	qsort(tally->places, tally->place_count, sizeof(*tally->places), longest_first);
+	qsort(tally->occurrences, tally->occurrence_count, sizeof(*tally->occurrences), longest_first);
 	out->evidence = kwhy_arena_alloc(
-		&context->findings->arena, tally->place_count, sizeof(*out->evidence));
+		&context->findings->arena, tally->occurrence_count, sizeof(*out->evidence));
 	if (!out->evidence)
 		return kwhy_fail_memory(context->error, "the evidence");
-	for (size_t i = 0; i < tally->place_count; i++) {
-		out->evidence[i] = kwhy_place_evidence(context, &tally->places[i]);
+	for (size_t i = 0; i < tally->occurrence_count; i++) {
+		out->evidence[i] = kwhy_occurrence_evidence(context, &tally->occurrences[i]);
 		if (!out->evidence[i].what)
 			return kwhy_fail_memory(context->error, "the evidence");
 	}
-	out->evidence_count = tally->place_count;
+	out->evidence_count = tally->occurrence_count;
 	return KWHY_OK;
 }
 
@@ -497,9 +500,9 @@ enum kwhy_status kwhy_tally_drop(struct kwhy_tally *tally)
 {
 	kwhy_host_wait_done(&tally->host);
 	free(tally->spans);
-	free(tally->places);
+	free(tally->occurrences);
 	tally->spans = NULL;
-	tally->places = NULL;
+	tally->occurrences = NULL;
 	return tally->status;
 }
 

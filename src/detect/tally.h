@@ -8,7 +8,7 @@
 #include "model/host_wait.h"
 
 /* A place before it has words: what was there, most telling first. Unused: KWHY_NONE, NULL. */
-struct kwhy_place {
+struct kwhy_occurrence {
 	int64_t start_ns, end_ns;
 	uint32_t row;	    /* the activity */
 	uint32_t row_after; /* an activity behind it */
@@ -17,7 +17,7 @@ struct kwhy_place {
 	bool host;	    /* the host was elsewhere: name the range it was in */
 };
 
-struct kwhy_place kwhy_place_at(int64_t start_ns, int64_t end_ns);
+struct kwhy_occurrence kwhy_occurrence_at(int64_t start_ns, int64_t end_ns);
 
 struct kwhy_idle_span {
 	int64_t start_ns, end_ns;
@@ -50,8 +50,8 @@ struct kwhy_tally {
 	bool is_partly_exposed; /* what is counted: bare for less than half its time */
 	bool takes_host_first;	/* of a gap, time of the host elsewhere, else that inside calls */
 
-	struct kwhy_place *places; /* min-heap by length */
-	size_t place_count, place_capacity;
+	struct kwhy_occurrence *occurrences; /* min-heap by length */
+	size_t occurrence_count, occurrence_capacity;
 };
 
 /* For the context's device, whose marks it clears. */
@@ -67,14 +67,14 @@ void kwhy_tally_idle(struct kwhy_tally *tally, int64_t start_ns, int64_t end_ns)
  * than the host was blocked, since unblocked it would be ahead by so much. `wait`: KWHY_NONE, or as `call`,
  * where the call itself blocked. Gives the end of that idle time, or the activity's.
  */
-int64_t kwhy_tally_idle_behind(struct kwhy_tally *tally, size_t row, uint32_t call, uint32_t wait);
+int64_t kwhy_tally_idle_after(struct kwhy_tally *tally, size_t row, uint32_t call, uint32_t wait);
 /*
  * length_ns of one gap belong to the waste, of which kept_ns would remain. Gaps in the order of time, each at
  * most once, and no kwhy_tally_idle() over it.
  */
 void kwhy_tally_gap(struct kwhy_tally *tally, const struct kwhy_gap *gap, int64_t length_ns, int64_t kept_ns);
 /* A candidate for the evidence: the longest ones are shown. */
-void kwhy_tally_place(struct kwhy_tally *tally, struct kwhy_place place);
+void kwhy_tally_add_occurrence(struct kwhy_tally *tally, struct kwhy_occurrence occurrence);
 
 /*
  * Marks every activity that `match` takes, and counts those that run bare of the kinds in `covers` for half
@@ -147,7 +147,7 @@ void kwhy_saving_tell_lost(
 	const struct kwhy_detect_context *context, struct kwhy_saving *saving, const char *effect);
 
 /* A place with its words (evidence.c), which lie in the findings' arena; `what` NULL: no memory. */
-struct kwhy_evidence kwhy_place_evidence(
-	const struct kwhy_detect_context *context, const struct kwhy_place *place);
+struct kwhy_evidence kwhy_occurrence_evidence(
+	const struct kwhy_detect_context *context, const struct kwhy_occurrence *occurrence);
 
 #endif

@@ -12,29 +12,29 @@ static bool is_copy(const struct kwhy_activities *rows, size_t row, enum kwhy_co
 	return rows->kind[row] == KWHY_ACTIVITY_COPY && rows->copy_kind[row] == kind;
 }
 
-static bool is_trip(const struct kwhy_activities *rows, uint32_t down, size_t up, double max_gap_ns)
+static bool is_round_trip(const struct kwhy_activities *rows, uint32_t down, size_t up, double max_gap_ns)
 {
 	return down != KWHY_NONE && is_copy(rows, up, KWHY_COPY_H2D) &&
 		rows->bytes[up] == rows->bytes[down] && rows->start_ns[up] >= rows->end_ns[down] &&
 		(double)(rows->start_ns[up] - rows->end_ns[down]) <= max_gap_ns;
 }
 
-static void add_trip(struct kwhy_tally *tally, uint32_t down, uint32_t up)
+static void add_round_trip(struct kwhy_tally *tally, uint32_t down, uint32_t up)
 {
 	const struct kwhy_activities *rows = &tally->context->recording->activities;
-	struct kwhy_place place = kwhy_place_at(rows->start_ns[down], rows->end_ns[up]);
+	struct kwhy_occurrence occurrence = kwhy_occurrence_at(rows->start_ns[down], rows->end_ns[up]);
 
 	kwhy_tally_mark(tally, down, 0);
 	kwhy_tally_mark(tally, up, 0);
 	kwhy_tally_idle(tally, rows->end_ns[down], rows->start_ns[up]);
-	place.row = down;
-	place.row_after = up;
-	kwhy_tally_place(tally, place);
+	occurrence.row = down;
+	occurrence.row_after = up;
+	kwhy_tally_add_occurrence(tally, occurrence);
 	tally->count++;
 }
 
 /* One pass: a stream's state holds the copy down that nothing on it has followed yet. */
-static void find_trips(struct kwhy_tally *tally)
+static void find_round_trips(struct kwhy_tally *tally)
 {
 	const struct kwhy_detect_view *view = tally->context->view;
 	const struct kwhy_activities *rows = &view->recording->activities;
@@ -44,8 +44,8 @@ static void find_trips(struct kwhy_tally *tally)
 	for (size_t i = seen->begin; i < seen->end; i++) {
 		uint32_t *down = &view->streams[rows->stream[i]].row;
 
-		if (is_trip(rows, *down, i, max_gap_ns))
-			add_trip(tally, *down, (uint32_t)i);
+		if (is_round_trip(rows, *down, i, max_gap_ns))
+			add_round_trip(tally, *down, (uint32_t)i);
 		*down = is_copy(rows, i, KWHY_COPY_D2H) && rows->bytes[i] != KWHY_UNKNOWN_BYTES &&
 				(double)rows->bytes[i] >= min_bytes
 			? (uint32_t)i
@@ -61,7 +61,7 @@ enum kwhy_status kwhy_detect_round_trips(const struct kwhy_detect_context *conte
 
 	kwhy_tally_init(&tally, context);
 	kwhy_detect_view_reset_streams(context->view, context->device);
-	find_trips(&tally);
+	find_round_trips(&tally);
 	verdict.title = kwhy_tally_words(&tally,
 		"Round trips: %s data went to the host and came straight back",
 		kwhy_quantity_times(count, tally.count));
@@ -163,13 +163,14 @@ static void match_legs(const struct kwhy_detect_context *context, struct legs *l
 static void add_relay(struct kwhy_tally *tally, const struct relay *relay)
 {
 	const struct kwhy_activities *rows = &tally->context->recording->activities;
-	struct kwhy_place place = kwhy_place_at(rows->start_ns[relay->down], rows->end_ns[relay->up]);
+	struct kwhy_occurrence occurrence = kwhy_occurrence_at(
+		rows->start_ns[relay->down], rows->end_ns[relay->up]);
 
 	kwhy_tally_mark(tally, relay->up, 0);
 	kwhy_tally_idle(tally, rows->end_ns[relay->down], rows->start_ns[relay->up]);
-	place.row = relay->down;
-	place.row_after = relay->up;
-	kwhy_tally_place(tally, place);
+	occurrence.row = relay->down;
+	occurrence.row_after = relay->up;
+	kwhy_tally_add_occurrence(tally, occurrence);
 	tally->count++;
 }
 

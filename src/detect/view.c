@@ -20,13 +20,15 @@ static size_t count_gaps(const struct kwhy_activities *rows, size_t begin, size_
 
 /* `books`: NULL, or what tells which gaps lie in known time. */
 static void fill_gaps(struct kwhy_device_view *device, const struct kwhy_activities *rows,
-	const struct kwhy_device_ledger *books)
+	const struct kwhy_device_ledger *device_ledger)
 {
 	size_t last = device->begin;
 
 	for (size_t i = device->begin; i < device->end; i++) {
 		if (rows->start_ns[i] > rows->end_ns[last] &&
-			!(books && kwhy_ledger_is_hidden(books, rows->end_ns[last], rows->start_ns[i])))
+			!(device_ledger &&
+				kwhy_ledger_is_unrecorded(
+					device_ledger, rows->end_ns[last], rows->start_ns[i])))
 			device->gaps[device->gap_count++] = (struct kwhy_gap){(uint32_t)last, (uint32_t)i};
 		if (rows->end_ns[i] > rows->end_ns[last])
 			last = i;
@@ -62,7 +64,7 @@ static int64_t smallest_queued_gap_ns(
 static enum kwhy_status view_device(struct kwhy_detect_view *view, size_t index, struct kwhy_error *error)
 {
 	const struct kwhy_activities *rows = &view->recording->activities;
-	const struct kwhy_device_ledger *books = view->ledger && index < view->ledger->device_count
+	const struct kwhy_device_ledger *device_ledger = view->ledger && index < view->ledger->device_count
 		? &view->ledger->devices[index]
 		: NULL;
 	struct kwhy_device_view *device = &view->devices[index];
@@ -77,8 +79,10 @@ static enum kwhy_status view_device(struct kwhy_detect_view *view, size_t index,
 	if (!device->gaps)
 		return kwhy_fail_memory(error, "idle gaps");
 	device->first_ns = rows->start_ns[device->begin];
-	device->hidden_ns = books ? books->time.unrecorded_ns + books->time.probing_ns : 0;
-	fill_gaps(device, rows, books);
+	device->unrecorded_ns = device_ledger
+		? device_ledger->time.unrecorded_ns + device_ledger->time.probing_ns
+		: 0;
+	fill_gaps(device, rows, device_ledger);
 	device->floor_ns = smallest_queued_gap_ns(view, device);
 	return KWHY_OK;
 }
@@ -134,10 +138,10 @@ static void find_uses(struct kwhy_detect_view *view)
 	view->use_count = kept;
 }
 
-static bool has_room(const struct kwhy_detect_view *view)
+static bool has_space(const struct kwhy_detect_view *view)
 {
 	return view->devices && view->outer && view->issued && view->uses && view->marks && view->streams &&
-		view->habits && view->name_sorts;
+		view->wait_patterns && view->name_sorts;
 }
 
 static enum kwhy_status link_calls(struct kwhy_detect_view *view, struct kwhy_error *error)
@@ -162,10 +166,10 @@ enum kwhy_status kwhy_detect_view_init(struct kwhy_detect_view *view, const stru
 		.uses = malloc((recording->stream_count + 1) * sizeof(*view->uses)),
 		.marks = calloc(recording->activities.count + 1, sizeof(*view->marks)),
 		.streams = calloc(recording->stream_count + 1, sizeof(*view->streams)),
-		.habits = calloc(recording->thread_count + 1, sizeof(*view->habits)),
+		.wait_patterns = calloc(recording->thread_count + 1, sizeof(*view->wait_patterns)),
 		.name_sorts = calloc(recording->names.count + 1, sizeof(*view->name_sorts)),
 	};
-	if (!has_room(view))
+	if (!has_space(view))
 		status = kwhy_fail_memory(error, "the view of the recording");
 	for (size_t i = 0; !status && i < recording->device_count; i++)
 		status = view_device(view, i, error);
@@ -187,7 +191,7 @@ void kwhy_detect_view_done(struct kwhy_detect_view *view)
 	free(view->segments);
 	free(view->marks);
 	free(view->streams);
-	free(view->habits);
+	free(view->wait_patterns);
 	free(view->name_sorts);
 	*view = (struct kwhy_detect_view){0};
 }

@@ -26,8 +26,8 @@ struct kwhy_device_view {
 	int64_t first_ns, last_ns; /* its window: first start, last end; equal when it has no rows */
 	struct kwhy_gap *gaps;	   /* in time */
 	size_t gap_count;
-	int64_t hidden_ns; /* of the window: between the stretches in which it is known what ran */
-	int64_t floor_ns;  /* the smallest gap before work that was queued in time; 0: none was seen */
+	int64_t unrecorded_ns; /* of the window: between the stretches in which it is known what ran */
+	int64_t floor_ns;      /* the smallest gap before work that was queued in time; 0: none was seen */
 };
 
 /* Calls [begin, end) of one thread during which its last work went to one device. */
@@ -41,7 +41,7 @@ struct kwhy_stream_state {
 };
 
 /* Room for how a thread uses waits. */
-struct kwhy_habit {
+struct kwhy_wait_pattern {
 	uint64_t operations; /* device work issued */
 	uint64_t waited_for; /* of that, followed by a wait before the thread issued anything else */
 };
@@ -58,10 +58,10 @@ struct kwhy_detect_view {
 	size_t segment_count, segment_capacity;
 
 	/* scratch of the running detector: nobody clears what lies beyond its own device */
-	uint8_t *marks;			   /* [activities] */
-	struct kwhy_stream_state *streams; /* [streams] */
-	struct kwhy_habit *habits;	   /* [threads] */
-	uint8_t *name_sorts;		   /* [names] what a name says of a kernel; 0: not looked at yet */
+	uint8_t *marks;				 /* [activities] */
+	struct kwhy_stream_state *streams;	 /* [streams] */
+	struct kwhy_wait_pattern *wait_patterns; /* [threads] */
+	uint8_t *name_sorts; /* [names] what a name says of a kernel; 0: not looked at yet */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_detect_view_init(struct kwhy_detect_view *view,
@@ -72,7 +72,7 @@ void kwhy_detect_view_done(struct kwhy_detect_view *view);
 static inline int64_t kwhy_detect_view_span_ns(const struct kwhy_detect_view *view, uint32_t device)
 {
 	return view->devices[device].last_ns - view->devices[device].first_ns -
-		view->devices[device].hidden_ns;
+		view->devices[device].unrecorded_ns;
 }
 
 static inline int64_t kwhy_gap_start_ns(const struct kwhy_detect_view *view, const struct kwhy_gap *gap)

@@ -15,18 +15,18 @@ static void visit_readback(const struct kwhy_detect_view *view, uint32_t call, u
 	struct kwhy_tally *tally = context;
 	const struct kwhy_activities *rows = &view->recording->activities;
 	uint32_t row = view->issued[call];
-	struct kwhy_place place = kwhy_place_at(rows->start_ns[row], rows->end_ns[row]);
+	struct kwhy_occurrence occurrence = kwhy_occurrence_at(rows->start_ns[row], rows->end_ns[row]);
 
 	if (wait == KWHY_NONE || rows->kind[row] != KWHY_ACTIVITY_COPY ||
 		rows->copy_kind[row] != KWHY_COPY_D2H || rows->bytes[row] == KWHY_UNKNOWN_BYTES ||
 		(double)rows->bytes[row] > kwhy_tally_threshold(tally, 0))
 		return;
 	kwhy_tally_mark(tally, row, 0);
-	place.end_ns = kwhy_tally_idle_behind(tally, row, call, wait);
-	place.row = row;
-	place.call = call;
-	place.wait = wait == call ? KWHY_NONE : wait;
-	kwhy_tally_place(tally, place);
+	occurrence.end_ns = kwhy_tally_idle_after(tally, row, call, wait);
+	occurrence.row = row;
+	occurrence.call = call;
+	occurrence.wait = wait == call ? KWHY_NONE : wait;
+	kwhy_tally_add_occurrence(tally, occurrence);
 	tally->count++;
 }
 
@@ -64,15 +64,15 @@ enum kwhy_status kwhy_detect_redundant_syncs(const struct kwhy_detect_context *c
 	kwhy_walk_init(&walk, view, tally.device);
 	while (kwhy_walk_next(&walk, &call)) {
 		int64_t start_ns = calls->start_ns[call], end_ns = calls->end_ns[call];
-		struct kwhy_place place = kwhy_place_at(start_ns, end_ns);
+		struct kwhy_occurrence occurrence = kwhy_occurrence_at(start_ns, end_ns);
 
 		if (calls->class[call] != KWHY_CALL_SYNC || walk.device != tally.device ||
 			!kwhy_detect_view_process_idle(view,
 				context->recording->threads[calls->thread[call]].process, start_ns, end_ns))
 			continue;
 		kwhy_tally_idle(&tally, start_ns, end_ns);
-		place.call = call;
-		kwhy_tally_place(&tally, place);
+		occurrence.call = call;
+		kwhy_tally_add_occurrence(&tally, occurrence);
 		tally.count++;
 	}
 	if ((double)tally.count < kwhy_tally_threshold(&tally, 0))
@@ -83,17 +83,18 @@ enum kwhy_status kwhy_detect_redundant_syncs(const struct kwhy_detect_context *c
 	return kwhy_tally_finish(&tally, verdict);
 }
 
-static void visit_habit(const struct kwhy_detect_view *view, uint32_t call, uint32_t wait, void *context)
+static void visit_wait_pattern(
+	const struct kwhy_detect_view *view, uint32_t call, uint32_t wait, void *context)
 {
-	struct kwhy_habit *habit = &view->habits[view->recording->calls.thread[call]];
+	struct kwhy_wait_pattern *wait_pattern = &view->wait_patterns[view->recording->calls.thread[call]];
 
 	(void)context;
-	habit->operations++;
-	habit->waited_for += wait != KWHY_NONE;
+	wait_pattern->operations++;
+	wait_pattern->waited_for += wait != KWHY_NONE;
 }
 
 /* The habits on one device of the threads that drive it. Segments of one thread lie together. */
-static void learn_habits(const struct kwhy_detect_view *view, uint32_t device)
+static void learn_wait_patterns(const struct kwhy_detect_view *view, uint32_t device)
 {
 	struct kwhy_walk walk;
 	uint32_t call;
@@ -101,13 +102,15 @@ static void learn_habits(const struct kwhy_detect_view *view, uint32_t device)
 	kwhy_walk_init(&walk, view, device);
 	while (kwhy_walk_next(&walk, &call))
 		if (walk.fresh)
-			view->habits[view->recording->calls.thread[call]] = (struct kwhy_habit){0};
-	kwhy_detect_view_visit_issues(view, device, visit_habit, NULL);
+			view->wait_patterns[view->recording->calls.thread[call]] = (struct kwhy_wait_pattern){
+				0};
+	kwhy_detect_view_visit_issues(view, device, visit_wait_pattern, NULL);
 }
 
-static bool is_cautious(const struct kwhy_habit *habit, double min_share)
+static bool is_cautious(const struct kwhy_wait_pattern *wait_pattern, double min_share)
 {
-	return habit->operations > 0 && (double)habit->waited_for >= min_share * (double)habit->operations;
+	return wait_pattern->operations > 0 &&
+		(double)wait_pattern->waited_for >= min_share * (double)wait_pattern->operations;
 }
 
 /* Sums over cautious threads: the waits are the tally's count. */
@@ -120,15 +123,16 @@ static uint64_t count_waits(struct kwhy_tally *tally)
 
 	kwhy_walk_init(&walk, view, tally->device);
 	while (kwhy_walk_next(&walk, &call)) {
-		const struct kwhy_habit *habit = &view->habits[view->recording->calls.thread[call]];
+		const struct kwhy_wait_pattern
+			*wait_pattern = &view->wait_patterns[view->recording->calls.thread[call]];
 
 		if (view->recording->calls.thread[call] == thread)
 			continue;
 		thread = view->recording->calls.thread[call];
-		if (!is_cautious(habit, kwhy_tally_threshold(tally, 0)))
+		if (!is_cautious(wait_pattern, kwhy_tally_threshold(tally, 0)))
 			continue;
-		tally->count += habit->waited_for;
-		operations += habit->operations;
+		tally->count += wait_pattern->waited_for;
+		operations += wait_pattern->operations;
 	}
 	return operations;
 }
@@ -141,18 +145,19 @@ static void add_drained_gaps(struct kwhy_tally *tally)
 
 	for (size_t i = 0; i < seen->gap_count; i++) {
 		struct kwhy_gap_cause cause;
-		struct kwhy_place place;
+		struct kwhy_occurrence occurrence;
 
 		kwhy_gap_explain(view, &seen->gaps[i], kwhy_tally_threshold(tally, 2) * 1e3, &cause);
 		if (!cause.late || cause.wait == KWHY_NONE ||
-			!is_cautious(&view->habits[view->recording->calls.thread[cause.call]],
+			!is_cautious(&view->wait_patterns[view->recording->calls.thread[cause.call]],
 				kwhy_tally_threshold(tally, 0)))
 			continue;
 		kwhy_tally_gap(tally, &seen->gaps[i], cause.launch_ns + cause.wait_ns, seen->floor_ns);
-		place = kwhy_place_at(cause.start_ns, cause.host_ns > 0 ? cause.host_start_ns : cause.end_ns);
-		place.row = seen->gaps[i].before;
-		place.wait = cause.wait;
-		kwhy_tally_place(tally, place);
+		occurrence = kwhy_occurrence_at(
+			cause.start_ns, cause.host_ns > 0 ? cause.host_start_ns : cause.end_ns);
+		occurrence.row = seen->gaps[i].before;
+		occurrence.wait = cause.wait;
+		kwhy_tally_add_occurrence(tally, occurrence);
 	}
 }
 
@@ -164,7 +169,7 @@ enum kwhy_status kwhy_detect_sync_after_every_op(const struct kwhy_detect_contex
 	uint64_t operations;
 
 	kwhy_tally_init(&tally, context);
-	learn_habits(context->view, context->device);
+	learn_wait_patterns(context->view, context->device);
 	operations = count_waits(&tally);
 	if (tally.count == 0 || (double)tally.count < kwhy_tally_threshold(&tally, 1))
 		return kwhy_tally_drop(&tally);

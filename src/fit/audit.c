@@ -8,19 +8,19 @@
 /* Both sides of a comparison are widened by so much: the ends of intervals are rounded, too. */
 #define SLACK 1e-6
 /* Figures that say less than that of their own size cannot be told from one another by a factor. */
-#define WIDTH_MOST 3.0
+#define WIDTH_MAX 3.0
 #define LOOSE_FACTOR 10.0
 #define MEBI 1.048576
 
-enum { CHAIN_MOST = 100 }; /* claims that are made of each other: each takes some room on the stack */
+enum { CHAIN_MAX = 100 }; /* claims that are made of each other: each takes some room on the stack */
 
 enum progress { UNSEEN, UNDER_WAY, SEEN };
 
 struct entry {
 	enum progress progress;
-	struct kwhy_formula_figure said, made; /* as printed; as it follows from what it is made of */
-	char bound;			       /* printed before the value, or before the formula; 0 */
-	const char *formula;		       /* NULL: none */
+	struct kwhy_formula_figure noted, made; /* as printed; as it follows from what it is made of */
+	char bound;				/* printed before the value, or before the formula; 0 */
+	const char *formula;			/* NULL: none */
 	bool formula_is_bound, is_strict, is_confirmed;
 };
 
@@ -48,7 +48,7 @@ const char *kwhy_audit_kind_name(enum kwhy_audit_kind kind)
 		[KWHY_AUDIT_ENERGY] = "too much energy",
 		[KWHY_AUDIT_POWER] = "too much power",
 		[KWHY_AUDIT_CONTRADICTION] = "contradiction",
-		[KWHY_AUDIT_RESTS] = "rests on wrong",
+		[KWHY_AUDIT_DEPENDS] = "rests on wrong",
 	};
 
 	return names[kind];
@@ -68,7 +68,7 @@ static enum kwhy_status add_finding(struct auditor *auditor, struct kwhy_audit_f
 		out->capacity = capacity;
 	}
 	finding.factor = isfinite(finding.should.low)
-		? (finding.said.low + finding.said.high) / (finding.should.low + finding.should.high)
+		? (finding.noted.low + finding.noted.high) / (finding.should.low + finding.should.high)
 		: NAN;
 	out->findings[out->finding_count++] = finding;
 	return KWHY_OK;
@@ -81,7 +81,7 @@ static enum kwhy_status find_wrong(struct auditor *auditor, size_t at, enum kwhy
 
 	return add_finding(auditor,
 		(struct kwhy_audit_finding){
-			kind, at, auditor->entries[at].said, should ? *should : none, NAN, at});
+			kind, at, auditor->entries[at].noted, should ? *should : none, NAN, at});
 }
 
 /* Do they overlap once one is taken so many times? */
@@ -106,20 +106,20 @@ static enum kwhy_status read_claim(struct auditor *auditor, size_t at)
 	struct entry *entry = &auditor->entries[at];
 	const char *from = claim->from + strspn(claim->from, " ");
 
-	if (!kwhy_unit_parse(claim->unit, &entry->said.unit))
+	if (!kwhy_unit_parse(claim->unit, &entry->noted.unit))
 		return kwhy_fail(wrong_in(auditor, at), KWHY_E_INPUT,
 			"claim '%.60s': unit '%.40s' is not known; write it as in mJ, uJ/GFLOP or MB/s",
 			claim->id, claim->unit);
-	if (!kwhy_audit_value_parse(claim->value, &entry->said.low, &entry->said.high, &entry->bound))
+	if (!kwhy_audit_value_parse(claim->value, &entry->noted.low, &entry->noted.high, &entry->bound))
 		return kwhy_fail(wrong_in(auditor, at), KWHY_E_INPUT,
 			"claim '%.60s': '%.40s' is no figure; write it as in 45.1, ~6.3, 25-35 or <5",
 			claim->id, claim->value);
-	entry->said.low *= entry->said.unit.factor;
-	entry->said.high *= entry->said.unit.factor;
+	entry->noted.low *= entry->noted.unit.factor;
+	entry->noted.high *= entry->noted.unit.factor;
 	if (*claim->window)
-		entry->said.windows[entry->said.window_count++] = claim->window;
+		entry->noted.windows[entry->noted.window_count++] = claim->window;
 	if (strcmp(claim->role, "measured_power") == 0)
-		auditor->most_w = fmax(auditor->most_w, entry->said.high);
+		auditor->most_w = fmax(auditor->most_w, entry->noted.high);
 	if (!*from)
 		return KWHY_OK;
 	if (*from == '<' || *from == '>') {
@@ -138,7 +138,7 @@ static enum kwhy_status see(struct auditor *auditor, size_t at);
 struct lookup {
 	struct auditor *auditor;
 	bool as_printed;
-	bool is_told; /* what is wrong lies in another claim, and auditor->error says it */
+	bool is_reported; /* what is wrong lies in another claim, and auditor->error says it */
 };
 
 /* The first claim of that name from a row on; `count`: there is none. */
@@ -165,11 +165,11 @@ static enum kwhy_status find_figure(
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"two claims are called '%.60s'; give one of them another id", name);
 	if (see(auditor, at)) {
-		lookup->is_told = true;
+		lookup->is_reported = true;
 		return auditor->error->status;
 	}
-	*out = lookup->as_printed ? auditor->entries[at].said : auditor->entries[at].made;
-	out->rests_on_wrong = auditor->entries[at].made.rests_on_wrong;
+	*out = lookup->as_printed ? auditor->entries[at].noted : auditor->entries[at].made;
+	out->depends_on_wrong = auditor->entries[at].made.depends_on_wrong;
 	return KWHY_OK;
 }
 
@@ -181,16 +181,16 @@ static enum kwhy_status work_out(
 
 	if (!kwhy_formula_of(auditor->entries[at].formula, find_figure, &lookup, out, &inner))
 		return KWHY_OK;
-	if (lookup.is_told)
+	if (lookup.is_reported)
 		return auditor->error->status;
 	return kwhy_fail(wrong_in(auditor, at), inner.status, "claim '%.60s': %.500s", auditor->claims[at].id,
 		inner.text);
 }
 
 static bool differ_by(
-	const struct kwhy_formula_figure *said, const struct kwhy_formula_figure *made, double factor)
+	const struct kwhy_formula_figure *noted, const struct kwhy_formula_figure *made, double factor)
 {
-	return agrees(said, made, factor) || agrees(said, made, 1 / factor);
+	return agrees(noted, made, factor) || agrees(noted, made, 1 / factor);
 }
 
 /* Says its own size, on whichever side of 0. */
@@ -198,46 +198,47 @@ static bool has_size(const struct kwhy_formula_figure *figure)
 {
 	double low = fabs(figure->low), high = fabs(figure->high);
 
-	return (figure->low > 0) == (figure->high > 0) && fmax(low, high) < WIDTH_MOST * fmin(low, high);
+	return (figure->low > 0) == (figure->high > 0) && fmax(low, high) < WIDTH_MAX * fmin(low, high);
 }
 
 /* Which kind of difference no rounding explains. */
 static enum kwhy_audit_kind kind_of(
-	const struct kwhy_formula_figure *said, const struct kwhy_formula_figure *made)
+	const struct kwhy_formula_figure *noted, const struct kwhy_formula_figure *made)
 {
 	bool of_bytes = made->unit.powers[KWHY_DIMENSION_BYTE] != 0;
 
-	if (of_bytes && differ_by(said, made, MEBI))
+	if (of_bytes && differ_by(noted, made, MEBI))
 		return KWHY_AUDIT_MEBI;
 	for (double factor = 1e3; factor < 1e16 && has_size(made); factor *= 1e3)
-		if (differ_by(said, made, factor) ||
+		if (differ_by(noted, made, factor) ||
 			(of_bytes &&
-				(differ_by(said, made, factor * MEBI) ||
-					differ_by(said, made, factor / MEBI))))
+				(differ_by(noted, made, factor * MEBI) ||
+					differ_by(noted, made, factor / MEBI))))
 			return KWHY_AUDIT_SLIP;
 	return KWHY_AUDIT_ARITHMETIC;
 }
 
 /* Beyond a bound by more than rounding; a figure printed as its own strict bound is, too. */
-static bool breaks_bound(char bound, bool is_strict, const struct kwhy_formula_figure *said,
+static bool breaks_bound(char bound, bool is_strict, const struct kwhy_formula_figure *noted,
 	const struct kwhy_formula_figure *limit)
 {
-	double difference = said->low + said->high - limit->low - limit->high;
+	double difference = noted->low + noted->high - limit->low - limit->high;
 
 	if (is_strict && (bound == '<' ? difference >= 0 : difference <= 0))
 		return true;
-	return bound == '<' ? said->low > limit->high + SLACK * fabs(limit->high)
-			    : said->high < limit->low - SLACK * fabs(limit->low);
+	return bound == '<' ? noted->low > limit->high + SLACK * fabs(limit->high)
+			    : noted->high < limit->low - SLACK * fabs(limit->low);
 }
 
 /* "<5 %" of what is 0.2 %: true, but no figure. */
 static bool is_loose(
-	char bound, const struct kwhy_formula_figure *said, const struct kwhy_formula_figure *made)
+	char bound, const struct kwhy_formula_figure *noted, const struct kwhy_formula_figure *made)
 {
 	if (bound == '<')
-		return said->low > 0 ? made->high * LOOSE_FACTOR < said->low
-				     : made->high < LOOSE_FACTOR * said->low;
-	return said->high > 0 ? made->low > LOOSE_FACTOR * said->high : made->low * LOOSE_FACTOR > said->high;
+		return noted->low > 0 ? made->high * LOOSE_FACTOR < noted->low
+				      : made->high < LOOSE_FACTOR * noted->low;
+	return noted->high > 0 ? made->low > LOOSE_FACTOR * noted->high
+			       : made->low * LOOSE_FACTOR > noted->high;
 }
 
 static enum kwhy_status compare_bound(
@@ -246,13 +247,13 @@ static enum kwhy_status compare_bound(
 	struct entry *entry = &auditor->entries[at];
 
 	if (entry->formula_is_bound)
-		return breaks_bound(entry->bound, entry->is_strict, &entry->said, made)
+		return breaks_bound(entry->bound, entry->is_strict, &entry->noted, made)
 			? find_wrong(auditor, at, KWHY_AUDIT_BOUND, made)
 			: KWHY_OK;
-	if (breaks_bound(entry->bound, false, made, &entry->said))
+	if (breaks_bound(entry->bound, false, made, &entry->noted))
 		return find_wrong(auditor, at, KWHY_AUDIT_BOUND, made);
-	return is_loose(entry->bound, &entry->said, made) ? find_wrong(auditor, at, KWHY_AUDIT_LOOSE, made)
-							  : KWHY_OK;
+	return is_loose(entry->bound, &entry->noted, made) ? find_wrong(auditor, at, KWHY_AUDIT_LOOSE, made)
+							   : KWHY_OK;
 }
 
 static enum kwhy_status compare(struct auditor *auditor, size_t at, const struct kwhy_formula_figure *printed,
@@ -260,18 +261,18 @@ static enum kwhy_status compare(struct auditor *auditor, size_t at, const struct
 {
 	struct entry *entry = &auditor->entries[at];
 
-	if (printed->mixes_units || !kwhy_unit_is_alike(&printed->unit, &entry->said.unit))
+	if (printed->mixes_units || !kwhy_unit_is_alike(&printed->unit, &entry->noted.unit))
 		return find_wrong(auditor, at, KWHY_AUDIT_UNLIKE, NULL);
 	if (printed->mixes_windows)
 		return KWHY_OK; /* nothing follows from that, and check_formula() says so */
 	if (entry->bound)
 		return compare_bound(auditor, at, made);
-	entry->is_confirmed = agrees(&entry->said, made, 1) && !made->rests_on_wrong;
-	if (!agrees(&entry->said, made, 1))
+	entry->is_confirmed = agrees(&entry->noted, made, 1) && !made->depends_on_wrong;
+	if (!agrees(&entry->noted, made, 1))
 		return find_wrong(auditor, at,
-			agrees(&entry->said, printed, 1) ? KWHY_AUDIT_RESTS : kind_of(&entry->said, made),
+			agrees(&entry->noted, printed, 1) ? KWHY_AUDIT_DEPENDS : kind_of(&entry->noted, made),
 			made);
-	return made->rests_on_wrong ? find_wrong(auditor, at, KWHY_AUDIT_RESTS, NULL) : KWHY_OK;
+	return made->depends_on_wrong ? find_wrong(auditor, at, KWHY_AUDIT_DEPENDS, NULL) : KWHY_OK;
 }
 
 static double duration_of(const struct auditor *auditor, const char *window)
@@ -279,7 +280,7 @@ static double duration_of(const struct auditor *auditor, const char *window)
 	for (size_t i = 0; i < auditor->count; i++)
 		if (strcmp(auditor->claims[i].role, "duration") == 0 &&
 			strcmp(auditor->claims[i].window, window) == 0)
-			return auditor->entries[i].said.high;
+			return auditor->entries[i].noted.high;
 	return NAN;
 }
 
@@ -301,16 +302,16 @@ static enum kwhy_status check_role(struct auditor *auditor, size_t at)
 {
 	const struct kwhy_claim *claim = &auditor->claims[at];
 	const struct entry *entry = &auditor->entries[at];
-	struct kwhy_formula_figure most = entry->said;
+	struct kwhy_formula_figure most = entry->noted;
 
 	if (strcmp(claim->role, "energy") == 0) {
 		most.low = most.high = auditor->most_w * duration_of(auditor, claim->window);
-		if (entry->said.low > most.high * (1 + SLACK))
+		if (entry->noted.low > most.high * (1 + SLACK))
 			return find_wrong(auditor, at, KWHY_AUDIT_ENERGY, &most);
 	}
 	if (strcmp(claim->role, "power") == 0) {
 		most.low = most.high = auditor->most_w;
-		if (entry->said.low > most.high * (1 + SLACK))
+		if (entry->noted.low > most.high * (1 + SLACK))
 			return find_wrong(auditor, at, KWHY_AUDIT_POWER, &most);
 	}
 	return KWHY_OK;
@@ -331,13 +332,13 @@ static enum kwhy_status check_formula(struct auditor *auditor, size_t at)
 	if (!status && overlaps(auditor, at, &printed))
 		status = find_wrong(auditor, at, KWHY_AUDIT_OVERLAP, NULL);
 	if (!status && !entry->bound && !printed.mixes_windows &&
-		kwhy_unit_is_alike(&made.unit, &entry->said.unit)) {
+		kwhy_unit_is_alike(&made.unit, &entry->noted.unit)) {
 		entry->made.low = made.low;
 		entry->made.high = made.high;
 	}
 	/* What is merely misprinted is put right by what it is made of; the rest spoils what is made of it.
 	 */
-	entry->made.rests_on_wrong = made.rests_on_wrong || printed.mixes_windows || printed.mixes_units;
+	entry->made.depends_on_wrong = made.depends_on_wrong || printed.mixes_windows || printed.mixes_units;
 	return status;
 }
 
@@ -354,13 +355,13 @@ static enum kwhy_status see(struct auditor *auditor, size_t at)
 		return kwhy_fail(wrong_in(auditor, at), KWHY_E_INPUT,
 			"claim '%.60s' is made of itself; give one of those between a figure without it",
 			auditor->claims[at].id);
-	if (auditor->depth == CHAIN_MOST)
+	if (auditor->depth == CHAIN_MAX)
 		return kwhy_fail(wrong_in(auditor, at), KWHY_E_INPUT,
 			"claim '%.60s' ends a chain of more than %d claims made of each other; move "
 			"what they are made of before them",
-			auditor->claims[at].id, (int)CHAIN_MOST);
+			auditor->claims[at].id, (int)CHAIN_MAX);
 	entry->progress = UNDER_WAY;
-	entry->made = entry->said;
+	entry->made = entry->noted;
 	auditor->depth++;
 	status = entry->formula ? check_formula(auditor, at) : KWHY_OK;
 	auditor->depth--;
@@ -368,7 +369,7 @@ static enum kwhy_status see(struct auditor *auditor, size_t at)
 		before = auditor->out->finding_count;
 	if (!status)
 		status = check_role(auditor, at);
-	entry->made.rests_on_wrong |= auditor->out->finding_count > before;
+	entry->made.depends_on_wrong |= auditor->out->finding_count > before;
 	entry->progress = SEEN;
 	return status;
 }
@@ -392,9 +393,9 @@ static size_t find_other(const struct auditor *auditor, size_t at)
 }
 
 /* What a claim says: what is confirmed as it is printed, else what it should be. */
-static const struct kwhy_formula_figure *told(const struct entry *entry)
+static const struct kwhy_formula_figure *reported(const struct entry *entry)
 {
-	return entry->is_confirmed ? &entry->said : &entry->made;
+	return entry->is_confirmed ? &entry->noted : &entry->made;
 }
 
 static enum kwhy_status check_contradictions(struct auditor *auditor)
@@ -407,7 +408,7 @@ static enum kwhy_status check_contradictions(struct auditor *auditor)
 		if (other != auditor->count && !auditor->entries[i].is_confirmed)
 			status = add_finding(auditor,
 				(struct kwhy_audit_finding){KWHY_AUDIT_CONTRADICTION, i,
-					auditor->entries[i].said, *told(&auditor->entries[other]), NAN,
+					auditor->entries[i].noted, *reported(&auditor->entries[other]), NAN,
 					other});
 	}
 	return status;

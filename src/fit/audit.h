@@ -31,7 +31,7 @@ enum kwhy_audit_kind {
 	KWHY_AUDIT_ENERGY,	  /* more than the highest power times the time allows */
 	KWHY_AUDIT_POWER,	  /* more than any measured */
 	KWHY_AUDIT_CONTRADICTION, /* another value for the same thing */
-	KWHY_AUDIT_RESTS,	  /* rests on a figure that is wrong */
+	KWHY_AUDIT_DEPENDS,	  /* rests on a figure that is wrong */
 	KWHY_AUDIT_KIND_COUNT
 };
 
@@ -40,7 +40,7 @@ const char *kwhy_audit_kind_name(enum kwhy_audit_kind kind); /* "unit slip" */
 struct kwhy_audit_finding {
 	enum kwhy_audit_kind kind;
 	size_t claim; /* its row */
-	struct kwhy_formula_figure said;
+	struct kwhy_formula_figure noted;
 	struct kwhy_formula_figure should; /* low NAN: nothing better can be said */
 	double factor;			   /* said over should; NAN */
 	size_t other;			   /* claim that contradicts it, or its own row */

@@ -9,10 +9,10 @@
 /* The simple form stays unless another predicts so much better; a rival predicts almost as well as the best.
  */
 #define GAIN_WANTED 0.9
-#define RIVAL_WITHIN 1.25
+#define ALTERNATIVE_WITHIN 1.25
 
-enum { GRID = 17, ROUNDS_MOST = 60, REACH = 2 };
-#define STEP_LEAST 1e-7
+enum { GRID = 17, ROUNDS_MAX = 60, REACH = 2 };
+#define STEP_MIN 1e-7
 
 const char *kwhy_cap_form_name(enum kwhy_cap_form form)
 {
@@ -96,7 +96,7 @@ static void refine(const struct view *view, double step, struct place *best)
 {
 	int width = view->form == KWHY_CAP_POWER ? 0 : REACH;
 
-	for (int round = 0; round < ROUNDS_MOST && step > STEP_LEAST; round++) {
+	for (int round = 0; round < ROUNDS_MAX && step > STEP_MIN; round++) {
 		struct place centre = *best;
 
 		for (int i = -width; i <= width; i++)
@@ -142,9 +142,9 @@ static void fit_form(const struct kwhy_cap *cap, enum kwhy_cap_form form, struct
 static enum kwhy_status check(
 	const struct kwhy_cap_point *points, size_t count, struct kwhy_cap *out, struct kwhy_error *error)
 {
-	if (count < KWHY_CAP_POINTS_LEAST || count > KWHY_CAP_POINTS_MOST)
+	if (count < KWHY_CAP_POINTS_MIN || count > KWHY_CAP_POINTS_MAX)
 		return kwhy_fail(error, KWHY_E_INPUT, "a sweep has %d to %d points, not %zu",
-			(int)KWHY_CAP_POINTS_LEAST, (int)KWHY_CAP_POINTS_MOST, count);
+			(int)KWHY_CAP_POINTS_MIN, (int)KWHY_CAP_POINTS_MAX, count);
 	*out = (struct kwhy_cap){.count = count, .least_w = INFINITY};
 	for (size_t i = 0; i < count; i++) {
 		if (!(points[i].power_w > 0) || !(points[i].throughput > 0) || points[i].cap_w <= 0)
@@ -184,6 +184,6 @@ enum kwhy_status kwhy_cap_of(
 	if (best > GAIN_WANTED * out->fits[KWHY_CAP_POWER].held_out_ratio)
 		out->chosen = KWHY_CAP_POWER;
 	for (int form = 0; form < KWHY_CAP_FORM_COUNT; form++)
-		out->is_rival[form] = out->fits[form].held_out_ratio <= RIVAL_WITHIN * best;
+		out->is_alternative[form] = out->fits[form].held_out_ratio <= ALTERNATIVE_WITHIN * best;
 	return KWHY_OK;
 }

@@ -33,7 +33,7 @@ enum kwhy_cap_form {
 
 const char *kwhy_cap_form_name(enum kwhy_cap_form form); /* "saturating" */
 
-enum { KWHY_CAP_POINTS_LEAST = 5, KWHY_CAP_POINTS_MOST = 64 };
+enum { KWHY_CAP_POINTS_MIN = 5, KWHY_CAP_POINTS_MAX = 64 };
 
 struct kwhy_cap_curve {
 	enum kwhy_cap_form form;
@@ -46,7 +46,7 @@ struct kwhy_cap_curve {
 struct kwhy_cap_fit {
 	struct kwhy_cap_curve curve;
 	double rms_ratio, held_out_ratio;
-	struct kwhy_cap_curve without[KWHY_CAP_POINTS_MOST]; /* fitted without point i */
+	struct kwhy_cap_curve without[KWHY_CAP_POINTS_MAX]; /* fitted without point i */
 };
 
 struct kwhy_cap {
@@ -55,8 +55,8 @@ struct kwhy_cap {
 	double least_w, most_w;
 	struct kwhy_cap_fit fits[KWHY_CAP_FORM_COUNT];
 	enum kwhy_cap_form chosen;
-	bool is_rival[KWHY_CAP_FORM_COUNT]; /* predicts almost as well as the chosen one */
-	struct kwhy_cap_point points[KWHY_CAP_POINTS_MOST];
+	bool is_alternative[KWHY_CAP_FORM_COUNT]; /* predicts almost as well as the chosen one */
+	struct kwhy_cap_point points[KWHY_CAP_POINTS_MAX];
 };
 
 /* KWHY_E_INPUT: too few or too many points, values that are not above 0, or powers that hardly differ. */

@@ -5,11 +5,11 @@
 
 #include <math.h>
 
-enum { STEPS = 2000, BOUND_LEAST = 4 };
+enum { STEPS = 2000, BOUND_MIN = 4 };
 
 /* An optimum nearer to an end of the range is at that end; an interval wider than this share says nothing. */
 #define NEAR_END 0.03
-#define WIDTH_MOST 0.5
+#define WIDTH_MAX 0.5
 #define SHARE_BELOW 0.975
 #define UNBOUND_BELOW 0.95
 
@@ -79,17 +79,18 @@ static struct kwhy_interval interval_of(const struct target *target, double powe
 		power_w, fmax(power_w - half_w, cap->least_w), fmin(power_w + half_w, cap->most_w)};
 }
 
-static bool rivals_agree(
+static bool alternatives_agree(
 	const struct target *target, enum kwhy_cap_verdict verdict, struct kwhy_interval power_w)
 {
 	const struct kwhy_cap *cap = target->cap;
 	double allowed_w = fmax(NEAR_END * 3 * (cap->most_w - cap->least_w), power_w.high - power_w.low);
 
 	for (int form = 0; form < KWHY_CAP_FORM_COUNT; form++) {
-		double rival_w = best_w(target, &cap->fits[form].curve);
+		double alternative_w = best_w(target, &cap->fits[form].curve);
 
-		if (cap->is_rival[form] &&
-			(place_of(target, rival_w) != verdict || fabs(rival_w - power_w.value) > allowed_w))
+		if (cap->is_alternative[form] &&
+			(place_of(target, alternative_w) != verdict ||
+				fabs(alternative_w - power_w.value) > allowed_w))
 			return false;
 	}
 	return true;
@@ -136,10 +137,10 @@ static enum kwhy_cap_verdict judge(const struct target *target, struct kwhy_inte
 	const struct kwhy_cap *cap = target->cap;
 	enum kwhy_cap_verdict verdict = place_of(target, power_w.value);
 
-	if (cap->unbound_count && cap->count - cap->unbound_count < BOUND_LEAST)
+	if (cap->unbound_count && cap->count - cap->unbound_count < BOUND_MIN)
 		return KWHY_CAP_VERDICT_UNBOUND;
-	if (!rivals_agree(target, verdict, power_w) ||
-		power_w.high - power_w.low > WIDTH_MOST * (cap->most_w - cap->least_w))
+	if (!alternatives_agree(target, verdict, power_w) ||
+		power_w.high - power_w.low > WIDTH_MAX * (cap->most_w - cap->least_w))
 		return KWHY_CAP_VERDICT_UNSURE;
 	if (verdict == KWHY_CAP_VERDICT_INSIDE && target->goal != KWHY_CAP_GOAL_SLOWDOWN &&
 		!is_worth_it(target, power_w.value))

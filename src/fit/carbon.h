@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 /* A yearly mean of what a kWh of a place emits; source and licence stand in the .def files. */
-struct kwhy_carbon_place {
+struct kwhy_carbon_region {
 	const char *key;  /* "THA" (ISO 3166), "EU", "gcp:us-central1" */
 	const char *name; /* "Thailand" */
 	int year;
@@ -16,11 +16,11 @@ struct kwhy_carbon_place {
 };
 
 /* Countries, then cloud regions; *out_count rows that live as long as the program. */
-const struct kwhy_carbon_place *kwhy_carbon_places(size_t *out_count);
+const struct kwhy_carbon_region *kwhy_carbon_regions(size_t *out_count);
 
 /* By key or name, letters of either case; KWHY_E_USAGE for a place that is in neither table. */
 KWHY_MUST_USE enum kwhy_status kwhy_carbon_find(
-	const char *place, const struct kwhy_carbon_place **out, struct kwhy_error *error);
+	const char *region, const struct kwhy_carbon_region **out, struct kwhy_error *error);
 
 /*
  * Grams CO2 that an average passenger car in the USA emits from its exhaust on a mile: 4.6 t a year

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_BYTES = 64, DEPTH_MOST = 32, NAMES_MOST = 8 };
+enum { NAME_BYTES = 64, DEPTH_MAX = 32, NAMES_MAX = 8 };
 
 /* A name in a formula. */
 struct named {
@@ -25,7 +25,7 @@ struct reader {
 	void *context;
 	struct kwhy_error *error;
 	int depth;
-	struct named names[NAMES_MOST];
+	struct named names[NAMES_MAX];
 	size_t name_count;
 	bool has_more_names; /* than there is room for */
 };
@@ -33,7 +33,7 @@ struct reader {
 /* A part of a formula that has been read. */
 struct term {
 	struct kwhy_formula_figure figure;
-	struct kwhy_slope_bounds slopes[NAMES_MOST]; /* with each name */
+	struct kwhy_slope_bounds slopes[NAMES_MAX]; /* with each name */
 };
 
 static struct kwhy_slope_bounds range_of(const struct kwhy_formula_figure *figure)
@@ -80,7 +80,7 @@ static void join(struct kwhy_formula_figure *into, const struct kwhy_formula_fig
 {
 	into->mixes_windows |= other->mixes_windows;
 	into->mixes_units |= other->mixes_units;
-	into->rests_on_wrong |= other->rests_on_wrong;
+	into->depends_on_wrong |= other->depends_on_wrong;
 	for (size_t i = 0; i < other->window_count; i++)
 		if (!has_window(into, other->windows[i]) && into->window_count < KWHY_FORMULA_WINDOWS_MAX)
 			into->windows[into->window_count++] = other->windows[i];
@@ -106,7 +106,7 @@ static void add(struct term *a, const struct term *b, int sign)
 {
 	a->figure.mixes_windows |= are_of_different_windows(&a->figure, &b->figure);
 	a->figure.mixes_units |= !kwhy_unit_is_alike(&a->figure.unit, &b->figure.unit);
-	for (size_t i = 0; i < NAMES_MOST; i++)
+	for (size_t i = 0; i < NAMES_MAX; i++)
 		a->slopes[i] = kwhy_range_sum(a->slopes[i], b->slopes[i], sign);
 	set_range(&a->figure, kwhy_range_sum(range_of(&a->figure), range_of(&b->figure), sign));
 	a->figure.is_sum = true;
@@ -119,7 +119,7 @@ static void multiply(struct term *a, const struct term *b)
 
 	for (int i = 0; i < KWHY_DIMENSION_COUNT; i++)
 		a->figure.unit.powers[i] += b->figure.unit.powers[i];
-	for (size_t i = 0; i < NAMES_MOST; i++)
+	for (size_t i = 0; i < NAMES_MAX; i++)
 		a->slopes[i] = kwhy_slope_product(range_of(&a->figure), a->slopes[i], by, b->slopes[i]);
 	set_range(&a->figure, kwhy_range_product(range_of(&a->figure), by));
 	a->figure.is_sum = false;
@@ -136,7 +136,7 @@ static enum kwhy_status divide(struct reader *reader, struct term *a, const stru
 	for (int i = 0; i < KWHY_DIMENSION_COUNT; i++)
 		a->figure.unit.powers[i] -= b->figure.unit.powers[i];
 	set_range(&a->figure, kwhy_range_quotient(range_of(&a->figure), by));
-	for (size_t i = 0; i < NAMES_MOST; i++)
+	for (size_t i = 0; i < NAMES_MAX; i++)
 		a->slopes[i] = kwhy_slope_quotient(range_of(&a->figure), a->slopes[i], by, b->slopes[i]);
 	a->figure.is_sum = false;
 	join(&a->figure, &b->figure);
@@ -173,7 +173,7 @@ static enum kwhy_status read_bracket(struct reader *reader, struct term *out)
 {
 	enum kwhy_status status;
 
-	if (++reader->depth > DEPTH_MOST)
+	if (++reader->depth > DEPTH_MAX)
 		return wrong(reader, "is nested too deep; give a part of it a row of its own");
 	reader->at++;
 	status = read_sum(reader, out);
@@ -201,7 +201,7 @@ static enum kwhy_status read_function(struct reader *reader, const char *name, s
 		return wrong(reader, "takes a figure above 0 without a unit; give it such a one");
 	slope = is_log ? (struct kwhy_slope_bounds){1 / (high * log(10)), 1 / (low * log(10))}
 		       : (struct kwhy_slope_bounds){0.5 / sqrt(high), 0.5 / sqrt(low)};
-	for (size_t i = 0; i < NAMES_MOST; i++)
+	for (size_t i = 0; i < NAMES_MAX; i++)
 		out->slopes[i] = kwhy_range_product(out->slopes[i], slope);
 	out->figure.low = is_log ? log10(low) : sqrt(low);
 	out->figure.high = is_log ? log10(high) : sqrt(high);
@@ -223,7 +223,7 @@ static enum kwhy_status find_name(struct reader *reader, const char *name, struc
 	enum kwhy_status status = KWHY_OK;
 
 	*out = (struct term){0};
-	if (!named && reader->name_count == NAMES_MOST) {
+	if (!named && reader->name_count == NAMES_MAX) {
 		reader->has_more_names = true;
 		return reader->find(reader->context, name, &out->figure, reader->error);
 	}

@@ -20,10 +20,10 @@ struct kwhy_formula_figure {
 	const char *windows[KWHY_FORMULA_WINDOWS_MAX];
 	size_t window_count;
 	/* Found while it was worked out: */
-	bool mixes_windows;  /* amounts of different windows were added, or divided by one another */
-	bool mixes_units;    /* unlike units were added */
-	bool is_sum;	     /* its last step was an addition */
-	bool rests_on_wrong; /* a figure that went into it is known to be wrong */
+	bool mixes_windows;    /* amounts of different windows were added, or divided by one another */
+	bool mixes_units;      /* unlike units were added */
+	bool is_sum;	       /* its last step was an addition */
+	bool depends_on_wrong; /* a figure that went into it is known to be wrong */
 };
 
 /* The figure of a name; KWHY_E_INPUT: there is none. `context` is the caller's. */

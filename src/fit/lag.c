@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-enum { SIDE = 21, ROUNDS = 8, REWEIGHTS = 12, READINGS_LEAST = 12, LAGS_MOST = 50 };
+enum { SIDE = 21, ROUNDS = 8, REWEIGHTS = 12, READINGS_MIN = 12, LAGS_MAX = 50 };
 
-#define FREEDOM 4.0	   /* of the Student-t errors */
-#define NOISE_LEAST_W 0.02 /* meters tell milliwatts */
+#define FREEDOM 4.0	 /* of the Student-t errors */
+#define NOISE_MIN_W 0.02 /* meters tell milliwatts */
 
 /* One stretch at one width and delay. */
 struct point {
@@ -149,7 +149,7 @@ static double scale_of(const struct kwhy_lag_stretch *stretch, const double *sho
 
 		sum += left * left * weight_of(left, point->scale_w);
 	}
-	return fmax(sqrt(sum / (double)stretch->reading_count), NOISE_LEAST_W);
+	return fmax(sqrt(sum / (double)stretch->reading_count), NOISE_MIN_W);
 }
 
 static double log_likelihood(
@@ -259,7 +259,7 @@ static void add_moment(struct moments *moments, double weight, double value)
 	moments->squares += weight * value * value;
 }
 
-static double spread_of(const struct moments *moments)
+static double sd_of(const struct moments *moments)
 {
 	double mean = moments->sum / moments->weight;
 
@@ -287,16 +287,16 @@ static struct moments summarise(const struct work *work, double highest, struct 
 			add_moment(&delay, weight, centre_s - smoothing_share(work) * width_s);
 		}
 	out->width_s = mean_of(&width);
-	out->width_spread_s = spread_of(&width);
+	out->width_sd_s = sd_of(&width);
 	out->delay_s = mean_of(&delay);
-	out->delay_spread_s = spread_of(&delay);
+	out->delay_sd_s = sd_of(&delay);
 	return centre;
 }
 
 /* Narrows a range of the grid round what was found, never beyond where the caller wants to look. */
-static void narrow(double *low, double *high, double mean, double spread, double least, double most)
+static void narrow(double *low, double *high, double mean, double sd, double least, double most)
 {
-	double half = fmax(4 * spread, 2.5 * (*high - *low) / (SIDE - 1));
+	double half = fmax(4 * sd, 2.5 * (*high - *low) / (SIDE - 1));
 
 	*low = fmax(mean - half, least);
 	*high = fmin(mean + half, most);
@@ -312,7 +312,7 @@ static double temper_of(const struct kwhy_lag_stretch *stretch, double *shown, c
 		shown[k] = fmin(fmax(left_of(stretch, shown, point, k), -limit), limit);
 		squares += shown[k] * shown[k];
 	}
-	for (size_t lag = 1; lag <= LAGS_MOST && lag < count && squares > 0; lag++) {
+	for (size_t lag = 1; lag <= LAGS_MAX && lag < count && squares > 0; lag++) {
 		double product = 0;
 
 		for (size_t k = lag; k < count; k++)
@@ -338,9 +338,9 @@ static void settle_levels(struct work *work, struct kwhy_lag *out)
 		work->temper[i] = temper_of(&work->data->stretches[i], work->shown, &point);
 		*levels = (struct kwhy_lag_levels){
 			.off_w = point.off_w,
-			.off_spread_w = sqrt(point.off_var / work->temper[i]),
+			.off_sd_w = sqrt(point.off_var / work->temper[i]),
 			.on_w = point.off_w + point.rise_w,
-			.on_spread_w = sqrt(point.on_var / work->temper[i]),
+			.on_sd_w = sqrt(point.on_var / work->temper[i]),
 			.noise_w = point.scale_w,
 			.temper = work->temper[i],
 		};
@@ -352,9 +352,9 @@ static void zoom(struct work *work, const struct kwhy_lag *lag, const struct mom
 	const struct kwhy_lag_data *data = work->data;
 	double share = smoothing_share(work);
 
-	narrow(&work->grid.width_low, &work->grid.width_high, lag->width_s, lag->width_spread_s,
+	narrow(&work->grid.width_low, &work->grid.width_high, lag->width_s, lag->width_sd_s,
 		data->width_low_s, data->width_high_s);
-	narrow(&work->grid.centre_low, &work->grid.centre_high, mean_of(centre), spread_of(centre),
+	narrow(&work->grid.centre_low, &work->grid.centre_high, mean_of(centre), sd_of(centre),
 		data->delay_low_s + share * data->width_low_s,
 		data->delay_high_s + share * data->width_high_s);
 }
@@ -385,7 +385,7 @@ static enum kwhy_status check(const struct kwhy_lag_data *data, size_t *out_long
 	for (size_t i = 0; i < data->stretch_count; i++) {
 		const struct kwhy_lag_stretch *stretch = &data->stretches[i];
 
-		if (stretch->reading_count < READINGS_LEAST || !stretch->pulse_count)
+		if (stretch->reading_count < READINGS_MIN || !stretch->pulse_count)
 			return kwhy_fail(error, KWHY_E_INPUT,
 				"%zu readings of %zu pulses are too few to see a meter's lag",
 				stretch->reading_count, stretch->pulse_count);

@@ -43,13 +43,13 @@ struct kwhy_lag_data {
 enum { KWHY_LAG_STRETCHES_MAX = 16 };
 
 struct kwhy_lag_levels {
-	double off_w, off_spread_w, on_w, on_spread_w;
+	double off_w, off_sd_w, on_w, on_sd_w;
 	double noise_w; /* scale of what the fit leaves */
 	double temper;	/* effective share of the readings: 1 when residuals are independent */
 };
 
 struct kwhy_lag {
-	double width_s, width_spread_s, delay_s, delay_spread_s;
+	double width_s, width_sd_s, delay_s, delay_sd_s;
 	double log_likelihood; /* of all readings: says which kind of meter fits the same readings better */
 	struct kwhy_lag_levels levels[KWHY_LAG_STRETCHES_MAX]; /* of each stretch */
 };

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST = KWHY_LEAST_SQUARES_COLUMNS_MAX, ROUNDS_MOST = 10 * MOST };
+enum { MAX = KWHY_MIN_SQUARES_COLUMNS_MAX, ROUNDS_MAX = 10 * MAX };
 
 /* A pivot below this share of its column's length: the column is made of the others. */
 #define DEPENDENT 1e-10
@@ -14,8 +14,8 @@ enum { MOST = KWHY_LEAST_SQUARES_COLUMNS_MAX, ROUNDS_MOST = 10 * MOST };
 /* The normal equations of columns scaled to length 1, and what is free in them. */
 struct normal {
 	size_t count;
-	double gram[MOST][MOST], target[MOST], scale[MOST];
-	bool is_free[MOST], is_dependent[MOST];
+	double gram[MAX][MAX], target[MAX], scale[MAX];
+	bool is_free[MAX], is_dependent[MAX];
 };
 
 static enum kwhy_status check(const struct kwhy_least_squares_data *data, struct kwhy_error *error)
@@ -27,9 +27,9 @@ static enum kwhy_status check(const struct kwhy_least_squares_data *data, struct
 		finite &= isfinite(data->rows[i]);
 	for (size_t i = 0; i < data->row_count; i++)
 		finite &= isfinite(data->targets[i]);
-	if (!data->row_count || !data->column_count || data->column_count > MOST || !finite)
+	if (!data->row_count || !data->column_count || data->column_count > MAX || !finite)
 		return kwhy_fail(
-			error, KWHY_E_INPUT, "least squares need rows of 1 to %d finite values", (int)MOST);
+			error, KWHY_E_INPUT, "least squares need rows of 1 to %d finite values", (int)MAX);
 	return KWHY_OK;
 }
 
@@ -55,9 +55,9 @@ static void build(struct normal *normal, const struct kwhy_least_squares_data *d
 }
 
 /* Cholesky factor of the free part, rows and columns that are not free left as those of the identity. */
-static bool factor(const struct normal *normal, double lower[MOST][MOST])
+static bool factor(const struct normal *normal, double lower[MAX][MAX])
 {
-	memset(lower, 0, sizeof(double[MOST][MOST]));
+	memset(lower, 0, sizeof(double[MAX][MAX]));
 	for (size_t j = 0; j < normal->count; j++) {
 		double pivot = normal->is_free[j] ? normal->gram[j][j] : 1;
 
@@ -77,7 +77,7 @@ static bool factor(const struct normal *normal, double lower[MOST][MOST])
 	return true;
 }
 
-static void substitute(const double lower[MOST][MOST], size_t n, const double *target, double *out)
+static void substitute(const double lower[MAX][MAX], size_t n, const double *target, double *out)
 {
 	for (size_t i = 0; i < n; i++) {
 		out[i] = target[i];
@@ -95,7 +95,7 @@ static void substitute(const double lower[MOST][MOST], size_t n, const double *t
 /* The free coefficients without their bound; false where columns depend on each other. */
 static bool solve(const struct normal *normal, double *out)
 {
-	double lower[MOST][MOST], target[MOST];
+	double lower[MAX][MAX], target[MAX];
 
 	if (!factor(normal, lower))
 		return false;
@@ -152,9 +152,9 @@ static bool step_to_bound(struct normal *normal, double *values, const double *w
 
 static void solve_bounded(struct normal *normal, double *values)
 {
-	double wanted[MOST];
+	double wanted[MAX];
 
-	for (int round = 0; round < ROUNDS_MOST; round++) {
+	for (int round = 0; round < ROUNDS_MAX; round++) {
 		size_t released = steepest(normal, values);
 
 		if (released == normal->count)
@@ -173,7 +173,7 @@ static void solve_bounded(struct normal *normal, double *values)
 /* Covariance of the free coefficients from the noise that is left. */
 static void spread(const struct normal *normal, double squares, struct kwhy_least_squares *out)
 {
-	double lower[MOST][MOST], unit[MOST], column[MOST] = {0};
+	double lower[MAX][MAX], unit[MAX], column[MAX] = {0};
 	double variance = out->freedom > 0 && factor(normal, lower) ? squares / out->freedom : NAN;
 
 	for (size_t j = 0; j < normal->count; j++) {
@@ -206,7 +206,7 @@ enum kwhy_status kwhy_least_squares_fit(
 	const struct kwhy_least_squares_data *data, struct kwhy_least_squares *out, struct kwhy_error *error)
 {
 	enum kwhy_status status = check(data, error);
-	double values[MOST] = {0}, squares;
+	double values[MAX] = {0}, squares;
 	struct normal normal;
 
 	if (status)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KWHY_FIT_LEAST_SQUARES_H
-#define KWHY_FIT_LEAST_SQUARES_H
+#ifndef KWHY_FIT_MIN_SQUARES_H
+#define KWHY_FIT_MIN_SQUARES_H
 
 #include "base/status.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { KWHY_LEAST_SQUARES_COLUMNS_MAX = 13 };
+enum { KWHY_MIN_SQUARES_COLUMNS_MAX = 13 };
 
 /* Rows of a linear model: target = sum over columns of value * coefficient. */
 struct kwhy_least_squares_data {
@@ -17,10 +17,10 @@ struct kwhy_least_squares_data {
 };
 
 struct kwhy_least_squares {
-	double values[KWHY_LEAST_SQUARES_COLUMNS_MAX]; /* none negative */
-	bool is_free[KWHY_LEAST_SQUARES_COLUMNS_MAX];  /* above 0; the others are held at 0 */
+	double values[KWHY_MIN_SQUARES_COLUMNS_MAX]; /* none negative */
+	bool is_free[KWHY_MIN_SQUARES_COLUMNS_MAX];  /* above 0; the others are held at 0 */
 	/* Of the free coefficients, from what the fit leaves; NAN where there are as many of them as rows. */
-	double covariance[KWHY_LEAST_SQUARES_COLUMNS_MAX][KWHY_LEAST_SQUARES_COLUMNS_MAX];
+	double covariance[KWHY_MIN_SQUARES_COLUMNS_MAX][KWHY_MIN_SQUARES_COLUMNS_MAX];
 	double rms;	/* of what the fit leaves, over rows */
 	double freedom; /* rows less free coefficients */
 };

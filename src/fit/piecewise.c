@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-enum { POINTS_LEAST = 3, HELD_OUT_LEAST = 8 }; /* of a segment, where there are that many; of a hold-out */
+enum { POINTS_MIN = 3, HELD_OUT_MIN = 8 }; /* of a segment, where there are that many; of a hold-out */
 
 /* Sums over the points before each, weighted by 1 / y^2: those of a range are differences. */
 struct sums {
@@ -71,7 +71,7 @@ static struct line line_of(const struct work *work, size_t from, size_t to)
 
 static size_t least_points(size_t count)
 {
-	return count < POINTS_LEAST ? count : POINTS_LEAST;
+	return count < POINTS_MIN ? count : POINTS_MIN;
 }
 
 /* best[k][end] for all k: over where the last segment begins. */
@@ -213,7 +213,7 @@ enum kwhy_status kwhy_piecewise_fit(const struct kwhy_piecewise_point *points, s
 			"out",
 			KWHY_PIECEWISE_POINTS_MAX);
 	status = fit(points, count, floor_ratio, &curve, error);
-	if (!status && count >= HELD_OUT_LEAST)
+	if (!status && count >= HELD_OUT_MIN)
 		status = hold_out(points, count, floor_ratio, &curve, error);
 	if (!status)
 		*out = curve;

@@ -244,7 +244,7 @@ static void note_range(const struct kwhy_power_data *data, struct kwhy_power_mod
 enum kwhy_status kwhy_power_fit(
 	const struct kwhy_power_data *data, struct kwhy_power_model *out, struct kwhy_error *error)
 {
-	enum kwhy_status status = check(data, KWHY_POWER_ROWS_LEAST, error);
+	enum kwhy_status status = check(data, KWHY_POWER_ROWS_MIN, error);
 	struct kwhy_power_factors by_meter;
 	struct columns columns;
 	double *rows;
@@ -270,8 +270,9 @@ enum kwhy_status kwhy_power_fit(
 }
 
 /* Whether a fit of these columns leaves no more of blocks held out than noise alone would have it. */
-static enum kwhy_status check_rival(const struct kwhy_power_data *data, const struct kwhy_power_model *model,
-	const struct columns *columns, double *rows, bool *out, struct kwhy_error *error)
+static enum kwhy_status check_alternative(const struct kwhy_power_data *data,
+	const struct kwhy_power_model *model, const struct columns *columns, double *rows, bool *out,
+	struct kwhy_error *error)
 {
 	double count = (double)data->row_count, freedom = count - (double)columns->count;
 	double noise = pow(model->held_out_ratio, 2) / freedom, left = 0;
@@ -311,25 +312,25 @@ static size_t most_risen(const struct kwhy_power_data *data, const struct column
 }
 
 /* Does without a column, then without what took its power, and so on while the fit is as good. */
-static enum kwhy_status find_rivals_without(const struct kwhy_power_data *data, size_t column,
+static enum kwhy_status find_alternatives_without(const struct kwhy_power_data *data, size_t column,
 	struct kwhy_power_model *model, double *rows, struct kwhy_error *error)
 {
 	struct columns columns = all_columns(data);
 	struct kwhy_power_factors before = model->all, now, by_meter;
 	enum kwhy_status status = KWHY_OK;
-	bool is_rival = true;
+	bool is_alternative = true;
 
 	while (!status && column < columns.count && columns.count > 1 &&
-		model->rival_count < KWHY_POWER_RIVALS_MAX) {
+		model->alternative_count < KWHY_POWER_ALTERNATIVES_MAX) {
 		columns.count--;
 		memmove(columns.items + column, columns.items + column + 1,
 			(columns.count - column) * sizeof(*columns.items));
-		status = check_rival(data, model, &columns, rows, &is_rival, error);
-		if (!status && is_rival)
+		status = check_alternative(data, model, &columns, rows, &is_alternative, error);
+		if (!status && is_alternative)
 			status = fit_without(data, &columns, NO_BLOCK, rows, &now, &by_meter, error);
-		if (status || !is_rival)
+		if (status || !is_alternative)
 			break;
-		model->rivals[model->rival_count++] = now;
+		model->alternatives[model->alternative_count++] = now;
 		column = most_risen(data, &columns, &before, &now);
 		before = now;
 	}
@@ -337,12 +338,12 @@ static enum kwhy_status find_rivals_without(const struct kwhy_power_data *data, 
 }
 
 /* Whether a rival has a figure quite beyond its interval; of `whole`, the mean power. */
-static bool is_beyond(struct kwhy_interval figure, double rival, double whole)
+static bool is_beyond(struct kwhy_interval figure, double alternative, double whole)
 {
 	double low = isfinite(figure.low) ? figure.low : figure.value;
 	double high = isfinite(figure.high) ? figure.high : figure.value;
 
-	return rival < low - BEYOND * whole || rival > high + BEYOND * whole;
+	return alternative < low - BEYOND * whole || alternative > high + BEYOND * whole;
 }
 
 /* Mean watts of each term in the windows. */
@@ -361,7 +362,7 @@ static void mean_terms(const struct kwhy_power_factors *factors, const struct kw
 
 /* Marks terms that a rival has otherwise, and those between which it moved most. */
 static void mark_moved(const struct kwhy_interval terms_w[KWHY_POWER_TERM_COUNT],
-	const double rival_w[KWHY_POWER_TERM_COUNT], struct kwhy_power_model *model)
+	const double alternative_w[KWHY_POWER_TERM_COUNT], struct kwhy_power_model *model)
 {
 	double moved[KWHY_POWER_TERM_COUNT];
 	int risen = 0, fallen = 0;
@@ -370,23 +371,23 @@ static void mark_moved(const struct kwhy_interval terms_w[KWHY_POWER_TERM_COUNT]
 	for (int term = 0; term < KWHY_POWER_TERM_COUNT; term++) {
 		bool is_other;
 
-		moved[term] = rival_w[term] - terms_w[term].value;
+		moved[term] = alternative_w[term] - terms_w[term].value;
 		is_other = fabs(moved[term]) > APART * model->mean_w ||
-			is_beyond(terms_w[term], rival_w[term], model->mean_w);
-		model->is_joint[term] |= is_other;
+			is_beyond(terms_w[term], alternative_w[term], model->mean_w);
+		model->is_grouped[term] |= is_other;
 		is_any |= is_other;
 		risen = moved[term] > moved[risen] ? term : risen;
 		fallen = moved[term] < moved[fallen] ? term : fallen;
 	}
-	model->is_joint[risen] |= is_any;
-	model->is_joint[fallen] |= is_any;
+	model->is_grouped[risen] |= is_any;
+	model->is_grouped[fallen] |= is_any;
 }
 
 static enum kwhy_status mark_joint(
 	const struct kwhy_power_data *data, struct kwhy_power_model *model, struct kwhy_error *error)
 {
 	double all[KWHY_POWER_TERM_COUNT], watts[KWHY_POWER_TERM_COUNT],
-		without[KWHY_POWER_TERM_COUNT][KWHY_POWER_BLOCKS], told_w = 0;
+		without[KWHY_POWER_TERM_COUNT][KWHY_POWER_BLOCKS], reported_w = 0;
 	struct kwhy_interval terms_w[KWHY_POWER_TERM_COUNT];
 
 	for (size_t block = 0; block < KWHY_POWER_BLOCKS; block++) {
@@ -397,13 +398,13 @@ static enum kwhy_status mark_joint(
 	mean_terms(&model->all, data, all);
 	for (int term = 0; term < KWHY_POWER_TERM_COUNT; term++)
 		terms_w[term] = interval_of(all[term], without[term]);
-	for (size_t r = 0; r < model->rival_count; r++) {
-		mean_terms(&model->rivals[r], data, watts);
+	for (size_t r = 0; r < model->alternative_count; r++) {
+		mean_terms(&model->alternatives[r], data, watts);
 		mark_moved(terms_w, watts, model);
 	}
 	for (int term = 0; term < KWHY_POWER_TERM_COUNT; term++)
-		told_w += model->is_joint[term] ? 0 : all[term];
-	if (told_w > 0)
+		reported_w += model->is_grouped[term] ? 0 : all[term];
+	if (reported_w > 0)
 		return KWHY_OK;
 	return kwhy_fail(error, KWHY_E_INPUT,
 		"the windows are too much alike to tell the parts from one another: only their sum is known; "
@@ -411,27 +412,27 @@ static enum kwhy_status mark_joint(
 }
 
 /* A factor is not known where a rival has quite another, or where what draws by it is joint and moved. */
-static void forget_untold(const struct kwhy_power_data *data, struct kwhy_power_model *model)
+static void forget_unreported(const struct kwhy_power_data *data, struct kwhy_power_model *model)
 {
 	for (size_t column = 0; column <= data->gauge_count; column++) {
-		bool is_joint = model->is_joint[column ? data->terms[column - 1] : KWHY_POWER_BASE];
+		bool is_grouped = model->is_grouped[column ? data->terms[column - 1] : KWHY_POWER_BASE];
 		struct kwhy_interval *factor = column ? &model->watts_per_unit[column - 1]
 						      : &model->constant_w;
 		double value = factor->value, mean = 0;
 
 		for (size_t i = 0; i < data->row_count; i++)
 			mean += in_column(data, i, column) / (double)data->row_count;
-		for (size_t r = 0; r < model->rival_count; r++) {
-			double rival = *factor_of(&model->rivals[r], column);
+		for (size_t r = 0; r < model->alternative_count; r++) {
+			double alternative = *factor_of(&model->alternatives[r], column);
 
-			if (is_beyond(*factor, rival, model->mean_w / mean) ||
-				(is_joint && fabs(rival - value) > APART * model->mean_w / mean))
+			if (is_beyond(*factor, alternative, model->mean_w / mean) ||
+				(is_grouped && fabs(alternative - value) > APART * model->mean_w / mean))
 				*factor = kwhy_interval_unknown();
 		}
 	}
 }
 
-enum kwhy_status kwhy_power_find_rivals(
+enum kwhy_status kwhy_power_find_alternatives(
 	const struct kwhy_power_data *data, struct kwhy_power_model *model, struct kwhy_error *error)
 {
 	double *rows = calloc(data->row_count * (data->gauge_count + 3), sizeof(*rows));
@@ -441,12 +442,12 @@ enum kwhy_status kwhy_power_find_rivals(
 		return kwhy_fail_memory(error, "a power model");
 	for (size_t column = 0; !status && column <= data->gauge_count; column++)
 		if (*factor_of(&model->all, column) > 0)
-			status = find_rivals_without(data, column, model, rows, error);
+			status = find_alternatives_without(data, column, model, rows, error);
 	free(rows);
 	if (status)
 		return status;
 	status = mark_joint(data, model, error);
-	forget_untold(data, model);
+	forget_unreported(data, model);
 	return status;
 }
 
@@ -511,7 +512,7 @@ static void join_terms(const struct kwhy_power_model *model, const struct kwhy_p
 	for (int term = 0; term < KWHY_POWER_TERM_COUNT; term++) {
 		struct kwhy_interval *joules = &split->joules[term];
 
-		if (!model->is_joint[term] || isnan(joules->value))
+		if (!model->is_grouped[term] || isnan(joules->value))
 			continue;
 		is_any = true;
 		sum += joules->value;
@@ -520,18 +521,18 @@ static void join_terms(const struct kwhy_power_model *model, const struct kwhy_p
 		*joules = (struct kwhy_interval){
 			NAN, fmin(joules->low, joules->value), fmax(joules->high, joules->value)};
 	}
-	for (size_t r = 0; is_any && r < model->rival_count; r++) {
-		if (divide(&model->rivals[r], data, parts, &ignored))
+	for (size_t r = 0; is_any && r < model->alternative_count; r++) {
+		if (divide(&model->alternatives[r], data, parts, &ignored))
 			continue;
 		for (int term = 0; term < KWHY_POWER_TERM_COUNT; term++)
-			if (model->is_joint[term]) {
+			if (model->is_grouped[term]) {
 				split->joules[term].low = fmin(split->joules[term].low, parts[term]);
 				split->joules[term].high = fmax(split->joules[term].high, parts[term]);
 			}
 	}
 	split->joint_j = is_any ? interval_of(sum, sums) : kwhy_interval_unknown();
 	for (int term = 0; term < KWHY_POWER_TERM_COUNT; term++)
-		if (model->is_joint[term])
+		if (model->is_grouped[term])
 			split->joules[term].high = fmin(split->joules[term].high, split->joint_j.high);
 }
 

@@ -28,8 +28,8 @@ const char *kwhy_power_term_name(enum kwhy_power_term term); /* "compute" */
 enum {
 	KWHY_POWER_GAUGES_MAX = 12,
 	KWHY_POWER_BLOCKS = 8,
-	KWHY_POWER_ROWS_LEAST = 24,
-	KWHY_POWER_RIVALS_MAX = 64
+	KWHY_POWER_ROWS_MIN = 24,
+	KWHY_POWER_ALTERNATIVES_MAX = 64
 };
 
 struct kwhy_power_data {
@@ -60,12 +60,12 @@ struct kwhy_power_model {
 	 * differ the windows do not tell. Gauges that rise and fall together make such fits, which no
 	 * jackknife shows, since each block leaves the same ones at 0.
 	 */
-	struct kwhy_power_factors rivals[KWHY_POWER_RIVALS_MAX];
-	size_t rival_count;
-	bool is_joint[KWHY_POWER_TERM_COUNT]; /* terms that some rival divides quite otherwise */
-	double most[KWHY_POWER_GAUGES_MAX];   /* that a gauge reached in the fitted windows */
-	double rms_ratio;		      /* of what the fit leaves, over the mean power */
-	double held_out_ratio;		      /* the same of windows in blocks that the fit did not see */
+	struct kwhy_power_factors alternatives[KWHY_POWER_ALTERNATIVES_MAX];
+	size_t alternative_count;
+	bool is_grouped[KWHY_POWER_TERM_COUNT]; /* terms that some rival divides quite otherwise */
+	double most[KWHY_POWER_GAUGES_MAX];	/* that a gauge reached in the fitted windows */
+	double rms_ratio;			/* of what the fit leaves, over the mean power */
+	double held_out_ratio;			/* the same of windows in blocks that the fit did not see */
 	double mean_w;
 };
 
@@ -77,7 +77,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_power_fit(
  * The rivals of a fit to `data`, and which terms are joint by them; factors for which one has quite another
  * become NAN. KWHY_E_INPUT: all terms are joint.
  */
-KWHY_MUST_USE enum kwhy_status kwhy_power_find_rivals(
+KWHY_MUST_USE enum kwhy_status kwhy_power_find_alternatives(
 	const struct kwhy_power_data *data, struct kwhy_power_model *model, struct kwhy_error *error);
 
 /* Joules of each term in windows that need not be the fitted ones: each window's measured energy, divided by

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { POINTS_LEAST = 3, HELD_OUT_LEAST = 4 };
+enum { POINTS_MIN = 3, HELD_OUT_MIN = 4 };
 
 /* The form with one parameter more must be so much better on points it has not seen. */
 #define GAIN_WANTED 0.9
@@ -133,7 +133,7 @@ static enum kwhy_status hold_out(const struct kwhy_scale_point *points, size_t c
 	bool bound;
 
 	*out_ratio = NAN;
-	if (different_of(points, count) < HELD_OUT_LEAST)
+	if (different_of(points, count) < HELD_OUT_MIN)
 		return KWHY_OK;
 	for (size_t i = 0; !status && i < count; i++) {
 		status = fit_rows(points, count, points[i].workers, agrees, &fit, &bound, error);
@@ -181,7 +181,7 @@ static enum kwhy_status check(
 		out->most_workers = fmax(out->most_workers, points[i].workers);
 	}
 	different = different_of(points, count);
-	if (different < POINTS_LEAST)
+	if (different < POINTS_MIN)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"scaling needs at least three different numbers of workers, not %zu", different);
 	return KWHY_OK;

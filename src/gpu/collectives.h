@@ -9,7 +9,7 @@
  * queue; each is done for a member when its stream gets there. One thread drives all members. Arrays of
  * addresses have one for each member, in their order.
  */
-enum { KWHY_COLLECTIVES_MEMBERS_MOST = 8 };
+enum { KWHY_COLLECTIVES_MEMBERS_MAX = 8 };
 
 struct kwhy_collectives_member {
 	struct kwhy_gpu *gpu;
@@ -48,7 +48,7 @@ struct kwhy_collectives_ops {
 
 struct kwhy_collectives {
 	const struct kwhy_collectives_ops *ops;
-	struct kwhy_collectives_member members[KWHY_COLLECTIVES_MEMBERS_MOST];
+	struct kwhy_collectives_member members[KWHY_COLLECTIVES_MEMBERS_MAX];
 	uint32_t count;
 };
 

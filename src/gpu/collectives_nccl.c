@@ -8,7 +8,7 @@
 struct by_nccl {
 	struct kwhy_collectives group; /* first: what callers hold */
 	struct kwhy_nccl nccl;
-	kwhy_nccl_communicator communicators[KWHY_COLLECTIVES_MEMBERS_MOST];
+	kwhy_nccl_communicator communicators[KWHY_COLLECTIVES_MEMBERS_MAX];
 };
 
 static enum kwhy_status check(
@@ -151,9 +151,9 @@ static const struct kwhy_collectives_ops nccl_ops = {
 static enum kwhy_status check_members(
 	const struct kwhy_collectives_member *members, uint32_t count, struct kwhy_error *error)
 {
-	if (count < 1 || count > KWHY_COLLECTIVES_MEMBERS_MOST)
+	if (count < 1 || count > KWHY_COLLECTIVES_MEMBERS_MAX)
 		return kwhy_fail(error, KWHY_E_INPUT, "a group of %u members; there may be 1 to %d", count,
-			KWHY_COLLECTIVES_MEMBERS_MOST);
+			KWHY_COLLECTIVES_MEMBERS_MAX);
 	if (strcmp(members[0].gpu->ops->name, "cuda") != 0)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "NCCL works on CUDA alone, not on %s; use own",
 			members[0].gpu->ops->name);
@@ -168,7 +168,7 @@ static enum kwhy_status check_members(
 static enum kwhy_status open_communicators(struct by_nccl *by, struct kwhy_error *error)
 {
 	struct kwhy_gpu *first = by->group.members[0].gpu;
-	int devices[KWHY_COLLECTIVES_MEMBERS_MOST];
+	int devices[KWHY_COLLECTIVES_MEMBERS_MAX];
 	enum kwhy_status status;
 
 	for (uint32_t i = 0; i < by->group.count; i++)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLACES = 2 * KWHY_COLLECTIVES_MEMBERS_MOST, THREADS = 256, BLOCK_WORDS = 1024, BLOCKS_MOST = 256 };
+enum { PLACES = 2 * KWHY_COLLECTIVES_MEMBERS_MAX, THREADS = 256, BLOCK_WORDS = 1024, BLOCKS_MAX = 256 };
 
 /* As struct places of kernels/collectives.cu. */
 struct places {
@@ -19,7 +19,7 @@ struct own {
 	struct kwhy_collectives group; /* first: what callers hold */
 	struct kwhy_gpu_module *module;
 	const struct kwhy_gpu_kernel *kernels[KERNEL_COUNT];
-	struct kwhy_gpu_event *ready[KWHY_COLLECTIVES_MEMBERS_MOST], *done;
+	struct kwhy_gpu_event *ready[KWHY_COLLECTIVES_MEMBERS_MAX], *done;
 };
 
 static const uint64_t *host_words(uint64_t address)
@@ -142,7 +142,7 @@ static enum kwhy_status run(
 	uint32_t blocks = places->length / BLOCK_WORDS + 1;
 	void *arguments[] = {places};
 	const struct kwhy_gpu_launch launch = {.kernel = own->kernels[kernel],
-		.blocks = blocks < BLOCKS_MOST ? blocks : BLOCKS_MOST,
+		.blocks = blocks < BLOCKS_MAX ? blocks : BLOCKS_MAX,
 		.threads_per_block = THREADS,
 		.arguments = arguments,
 		.stream = leader->stream};
@@ -297,9 +297,9 @@ enum kwhy_status kwhy_collectives_own_new(const struct kwhy_collectives_member *
 	struct own *own;
 	enum kwhy_status status;
 
-	if (count < 1 || count > KWHY_COLLECTIVES_MEMBERS_MOST)
+	if (count < 1 || count > KWHY_COLLECTIVES_MEMBERS_MAX)
 		return kwhy_fail(error, KWHY_E_INPUT, "a group of %u members; there may be 1 to %d", count,
-			KWHY_COLLECTIVES_MEMBERS_MOST);
+			KWHY_COLLECTIVES_MEMBERS_MAX);
 	own = calloc(1, sizeof(*own));
 	if (!own)
 		return kwhy_fail_memory(error, "a group of GPUs");

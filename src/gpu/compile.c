@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { HOPPER = 90, OPTIONS_MOST = 16, CODE_MOST_BYTES = 64 << 20, PATH_BYTES = 4096 };
+enum { HOPPER = 90, OPTIONS_MAX = 16, CODE_MAX_BYTES = 64 << 20, PATH_BYTES = 4096 };
 
 /* The head of a kept file; the key and the code follow. */
 struct kept {
@@ -97,7 +97,7 @@ static bool read_kept(const char *path, const struct kwhy_text *key, struct kwhy
 	struct kwhy_text file = {0};
 	struct kwhy_error unused;
 	bool found = access(path, R_OK) == 0 &&
-		kwhy_file_read(path, CODE_MOST_BYTES, &file, &unused) == KWHY_OK && take(&file, key, out);
+		kwhy_file_read(path, CODE_MAX_BYTES, &file, &unused) == KWHY_OK && take(&file, key, out);
 
 	kwhy_text_done(&file);
 	return found;
@@ -151,7 +151,7 @@ static void keep(const char *path, const struct kwhy_text *key, const struct kwh
 enum kwhy_status kwhy_gpu_compile(const struct kwhy_rtc *rtc, const struct kwhy_gpu_source *source,
 	const struct kwhy_gpu_facts *facts, struct kwhy_rtc_code *out, struct kwhy_error *error)
 {
-	const char *options[OPTIONS_MOST + 2] = {NULL};
+	const char *options[OPTIONS_MAX + 2] = {NULL};
 	char target[48], path[PATH_BYTES];
 	struct kwhy_text key = {0};
 	enum kwhy_status status;
@@ -164,9 +164,9 @@ enum kwhy_status kwhy_gpu_compile(const struct kwhy_rtc *rtc, const struct kwhy_
 	if (rtc->vendor == KWHY_DRIVER_CUDA)
 		options[count++] = target;
 	for (size_t i = 0; source->options && source->options[i]; i++) {
-		if (i == OPTIONS_MOST)
+		if (i == OPTIONS_MAX)
 			return kwhy_fail(error, KWHY_E_USAGE, "%s is compiled with more than %d options",
-				source->title, OPTIONS_MOST);
+				source->title, OPTIONS_MAX);
 		options[count++] = source->options[i];
 	}
 	write_key(&key, rtc, options, source, facts);

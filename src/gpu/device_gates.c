@@ -13,7 +13,7 @@ struct latch {
 
 struct kwhy_gpu_gate {
 	struct kwhy_gpu_host host; /* a struct latch */
-	uint32_t turn;		   /* how often it will have been opened once what it holds may run */
+	uint32_t opening;	   /* how often it will have been opened once what it holds may run */
 };
 
 static struct latch *latch_of(const struct kwhy_gpu_gate *gate)
@@ -42,7 +42,7 @@ static void gate_free(struct kwhy_gpu *gpu, struct kwhy_gpu_gate *gate)
 	if (!gate)
 		return;
 	if (gate->host.memory)
-		atomic_store(&latch_of(gate)->opened, gate->turn);
+		atomic_store(&latch_of(gate)->opened, gate->opening);
 	gpu->ops->host_free(gpu, &gate->host);
 	free(gate);
 }
@@ -61,7 +61,7 @@ static enum kwhy_status gate_new(struct kwhy_gpu *gpu, struct kwhy_gpu_gate **ou
 	}
 	atomic_init(&latch_of(gate)->opened, 0);
 	atomic_init(&latch_of(gate)->timed_out, 0);
-	gate->turn = 1;
+	gate->opening = 1;
 	*out = gate;
 	return KWHY_OK;
 }
@@ -69,7 +69,7 @@ static enum kwhy_status gate_new(struct kwhy_gpu *gpu, struct kwhy_gpu_gate **ou
 static enum kwhy_status gate_hold(struct kwhy_gpu *gpu, struct kwhy_gpu_gate *gate,
 	struct kwhy_gpu_stream *stream, struct kwhy_error *error)
 {
-	void *arguments[] = {&gate->host.address, &gate->turn};
+	void *arguments[] = {&gate->host.address, &gate->opening};
 	struct kwhy_gpu_launch launch = {.kernel = kwhy_gpu_device(gpu)->gate_kernel,
 		.blocks = 1,
 		.threads_per_block = 1,
@@ -82,9 +82,9 @@ static enum kwhy_status gate_hold(struct kwhy_gpu *gpu, struct kwhy_gpu_gate *ga
 static enum kwhy_status gate_open(struct kwhy_gpu *gpu, struct kwhy_gpu_gate *gate, struct kwhy_error *error)
 {
 	struct latch *latch = latch_of(gate);
-	bool is_late = atomic_load(&latch->timed_out) == gate->turn;
+	bool is_late = atomic_load(&latch->timed_out) == gate->opening;
 
-	atomic_store(&latch->opened, gate->turn++);
+	atomic_store(&latch->opened, gate->opening++);
 	if (!is_late)
 		return KWHY_OK;
 	return kwhy_fail(error, KWHY_E_UNSUPPORTED,

@@ -50,15 +50,15 @@ struct kwhy_gpu_grid {
 	uint32_t shared_bytes; /* dynamic, a block */
 };
 
-enum { KWHY_GPU_HOST_ARGUMENTS_MOST = 16, KWHY_GPU_HOST_ARGUMENT_BYTES_MOST = 4096 };
+enum { KWHY_GPU_HOST_ARGUMENTS_MAX = 16, KWHY_GPU_HOST_ARGUMENT_BYTES_MAX = 4096 };
 
 /* What the host back end runs for a kernel: the whole grid, with the addresses of the arguments. */
 struct kwhy_gpu_host_kernel {
 	const char *name;
 	void (*run)(const struct kwhy_gpu_grid *grid, void **arguments);
 	/* {8, 4}: a pointer and an int, copied when it is launched; ends with 0. In all, each rounded up to
-	 * 8, no more than KWHY_GPU_HOST_ARGUMENT_BYTES_MOST. */
-	uint16_t argument_bytes[KWHY_GPU_HOST_ARGUMENTS_MOST + 1];
+	 * 8, no more than KWHY_GPU_HOST_ARGUMENT_BYTES_MAX. */
+	uint16_t argument_bytes[KWHY_GPU_HOST_ARGUMENTS_MAX + 1];
 };
 
 /* Kernels in CUDA C, which hiprtc takes too, and the same in C for the host. */

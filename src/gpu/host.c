@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GPUS_LEAST = 2 }; /* pairs need two ends */
+enum { GPUS_MIN = 2 }; /* pairs need two ends */
 
 struct kwhy_gpu_module {
 	struct kwhy_gpu_host_owned owned;
@@ -239,7 +239,7 @@ static void learn_facts(struct kwhy_gpu_host_gpu *self, uint32_t index)
 
 static uint32_t gpus_of(const struct kwhy_numa *numa)
 {
-	return numa->count > GPUS_LEAST ? numa->count : GPUS_LEAST;
+	return numa->count > GPUS_MIN ? numa->count : GPUS_MIN;
 }
 
 enum kwhy_status kwhy_gpu_host_count(uint32_t *out, struct kwhy_error *error)

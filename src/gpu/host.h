@@ -73,7 +73,7 @@ struct kwhy_gpu_host_operation {
 			void (*run)(const struct kwhy_gpu_grid *grid, void **arguments);
 			struct kwhy_gpu_grid grid;
 			const uint16_t *argument_bytes;
-			uint64_t arguments[KWHY_GPU_HOST_ARGUMENT_BYTES_MOST / 8]; /* each rounded up */
+			uint64_t arguments[KWHY_GPU_HOST_ARGUMENT_BYTES_MAX / 8]; /* each rounded up */
 		} launch;
 		struct {
 			struct kwhy_gpu_event *event; /* held */

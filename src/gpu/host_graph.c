@@ -3,13 +3,13 @@
 
 #include <stdlib.h>
 
-enum { FIRST_ROOM = 16 };
+enum { FIRST_SPACE = 16 };
 
 struct kwhy_gpu_graph {
 	struct kwhy_gpu_host_owned owned;
 	atomic_uint holders;
 	struct kwhy_gpu_host_operation *operations;
-	size_t count, room;
+	size_t count, space;
 };
 
 static void graph_drop(struct kwhy_gpu_graph *graph)
@@ -39,15 +39,15 @@ void kwhy_gpu_host_graph_free(struct kwhy_gpu *gpu, struct kwhy_gpu_graph *graph
 enum kwhy_status kwhy_gpu_host_record(struct kwhy_gpu_graph *graph,
 	const struct kwhy_gpu_host_operation *operation, struct kwhy_error *error)
 {
-	if (graph->count == graph->room) {
-		size_t room = graph->room ? 2 * graph->room : FIRST_ROOM;
+	if (graph->count == graph->space) {
+		size_t space = graph->space ? 2 * graph->space : FIRST_SPACE;
 		struct kwhy_gpu_host_operation *operations = realloc(
-			graph->operations, room * sizeof(*operations));
+			graph->operations, space * sizeof(*operations));
 
 		if (!operations)
 			return kwhy_fail_memory(error, "a graph");
 		graph->operations = operations;
-		graph->room = room;
+		graph->space = space;
 	}
 	graph->operations[graph->count++] = *operation;
 	return KWHY_OK;

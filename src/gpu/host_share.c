@@ -167,7 +167,7 @@ static int take(int socket)
 }
 
 /* A file of memory, of that size for good: what is mapped of it is there. */
-static bool is_as_said(int file, uint64_t bytes)
+static bool is_as_noted(int file, uint64_t bytes)
 {
 	const int seals = fcntl(file, F_GET_SEALS);
 	struct stat facts;
@@ -189,7 +189,7 @@ static int borrow_from(int number, const struct sockaddr_un *address, socklen_t 
 		return -1;
 	}
 	file = take(number);
-	if (file >= 0 && !is_as_said(file, bytes)) {
+	if (file >= 0 && !is_as_noted(file, bytes)) {
 		close(file);
 		errno = EPROTO;
 		return -1;

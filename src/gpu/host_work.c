@@ -85,8 +85,8 @@ static size_t words_of(uint16_t bytes)
 
 static void run_launch(const struct kwhy_gpu_host_operation *operation)
 {
-	uint64_t values[KWHY_GPU_HOST_ARGUMENT_BYTES_MOST / 8];
-	void *arguments[KWHY_GPU_HOST_ARGUMENTS_MOST];
+	uint64_t values[KWHY_GPU_HOST_ARGUMENT_BYTES_MAX / 8];
+	void *arguments[KWHY_GPU_HOST_ARGUMENTS_MAX];
 	size_t used = 0;
 
 	/* A kernel may change its arguments, which a graph needs again. */
@@ -107,7 +107,7 @@ static bool take_arguments(
 	for (size_t i = 0; kernel->argument_bytes[i]; i++) {
 		size_t words = words_of(kernel->argument_bytes[i]);
 
-		if (i == KWHY_GPU_HOST_ARGUMENTS_MOST || used + words > KWHY_GPU_HOST_ARGUMENT_BYTES_MOST / 8)
+		if (i == KWHY_GPU_HOST_ARGUMENTS_MAX || used + words > KWHY_GPU_HOST_ARGUMENT_BYTES_MAX / 8)
 			return false;
 		memcpy(&out_values[used], arguments[i], kernel->argument_bytes[i]);
 		used += words;
@@ -136,6 +136,6 @@ enum kwhy_status kwhy_gpu_host_launch(
 			"and "
 			"%d bytes of arguments at most",
 			kernel->name, launch->blocks, launch->threads_per_block,
-			(int)KWHY_GPU_HOST_ARGUMENT_BYTES_MOST);
+			(int)KWHY_GPU_HOST_ARGUMENT_BYTES_MAX);
 	return kwhy_gpu_host_queue(gpu, launch->stream, &operation, error);
 }

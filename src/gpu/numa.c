@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { NUMBERS_MOST = CPU_SETSIZE };
+enum { NUMBERS_MAX = CPU_SETSIZE };
 
 /* The first line of a file below `sys`; false: there is none. */
 static bool read_line(const char *sys, const char *name, char *line, size_t line_bytes)
@@ -36,7 +36,7 @@ static void parse_list(const char *list, cpu_set_t *out)
 
 		if (*end == '-')
 			last = strtoul(end + 1, &end, 10);
-		for (; first <= last && first < NUMBERS_MOST; first++)
+		for (; first <= last && first < NUMBERS_MAX; first++)
 			CPU_SET(first, out);
 		list = *end == ',' ? end + 1 : end;
 	}
@@ -66,7 +66,7 @@ void kwhy_numa_read(const char *sys, struct kwhy_numa *out)
 	if (!read_line(sys, "has_memory", line, sizeof(line)))
 		return;
 	parse_list(line, &nodes);
-	for (int node = 0; node < NUMBERS_MOST && out->count < KWHY_NUMA_NODES_MOST; node++) {
+	for (int node = 0; node < NUMBERS_MAX && out->count < KWHY_NUMA_NODES_MAX; node++) {
 		if (!CPU_ISSET(node, &nodes))
 			continue;
 		out->nodes[out->count].node = node;
@@ -75,13 +75,13 @@ void kwhy_numa_read(const char *sys, struct kwhy_numa *out)
 }
 
 /* The kernel takes one bit less than it is told. */
-static const unsigned long mask_bits = NUMBERS_MOST + 1UL;
+static const unsigned long mask_bits = NUMBERS_MAX + 1UL;
 
 static bool prefer(int node, struct kwhy_numa_policy *out)
 {
 	const size_t bits = 8 * sizeof(out->mask[0]);
 
-	if (node < 0 || node >= NUMBERS_MOST)
+	if (node < 0 || node >= NUMBERS_MAX)
 		return false;
 	*out = (struct kwhy_numa_policy){.mode = MPOL_PREFERRED};
 	out->mask[(size_t)node / bits] = 1UL << ((size_t)node % bits);

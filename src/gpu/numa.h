@@ -12,7 +12,7 @@
  * what the library that programs link needs, without a library of its own.
  */
 
-enum { KWHY_NUMA_NODES_MOST = 64 };
+enum { KWHY_NUMA_NODES_MAX = 64 };
 
 struct kwhy_numa_node {
 	int node;	       /* as the system numbers it */
@@ -21,8 +21,8 @@ struct kwhy_numa_node {
 };
 
 struct kwhy_numa {
-	struct kwhy_numa_node nodes[KWHY_NUMA_NODES_MOST]; /* those with memory, ascending */
-	uint32_t count;					   /* 0: the system does not tell */
+	struct kwhy_numa_node nodes[KWHY_NUMA_NODES_MAX]; /* those with memory, ascending */
+	uint32_t count;					  /* 0: the system does not tell */
 };
 
 /* `sys` is "/sys", or a made-up tree. */

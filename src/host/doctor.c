@@ -113,7 +113,7 @@ static size_t count_kinds(const struct kwhy_check_kind *kinds)
 	return count;
 }
 
-static enum kwhy_status make_room(
+static enum kwhy_status reserve(
 	struct kwhy_doctor_report *report, const struct kwhy_host_facts *facts, struct kwhy_error *error)
 {
 	size_t variables = 0;
@@ -130,7 +130,7 @@ static enum kwhy_status make_room(
 static enum kwhy_status run_checks(
 	struct kwhy_doctor_report *report, const struct kwhy_host_facts *facts, struct kwhy_error *error)
 {
-	enum kwhy_status status = make_room(report, facts, error);
+	enum kwhy_status status = reserve(report, facts, error);
 
 	for (size_t i = 0; !status && i < facts->gpu_count; i++) {
 		const struct kwhy_host_gpu *gpu = &facts->gpus[i];

@@ -14,7 +14,7 @@
 enum { KWHY_HOST_UNKNOWN = -1, KWHY_HOST_REFUSED = -2 /* the driver denies permission */ };
 
 /* Where a GPU hangs, and where this process may run. */
-struct kwhy_gpu_place {
+struct kwhy_gpu_locality {
 	bool known;
 	int numa_nodes;	      /* of the machine */
 	int node;	      /* the GPU's; -1: it is as far from all */
@@ -32,7 +32,7 @@ struct kwhy_host_gpu {
 	int64_t ecc, ecc_uncorrected, remap_pending, remap_failed;
 	int64_t pcie_generation, pcie_generation_most, pcie_lanes, pcie_lanes_most;
 	int64_t mig, compute_mode, process_count;
-	struct kwhy_gpu_place place;
+	struct kwhy_gpu_locality locality;
 };
 
 struct kwhy_host_facts {

@@ -17,7 +17,7 @@
 enum { BUSY_PERCENT = 5 };
 
 /* Of a value that is not known, or two of which one is not. */
-static const char *not_told(int64_t value, int64_t other)
+static const char *not_reported(int64_t value, int64_t other)
 {
 	return value == KWHY_HOST_REFUSED || other == KWHY_HOST_REFUSED
 		? "permission denied; run as root, or let an administrator grant access to /dev/nvidia*"
@@ -35,7 +35,7 @@ static void judge_meters(const struct kwhy_judging *judging)
 
 	if (energy_mj == KWHY_HOST_REFUSED || power_mw == KWHY_HOST_REFUSED ||
 		(energy_mj < 0 && power_mw < 0))
-		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told(energy_mj, power_mw));
+		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_reported(energy_mj, power_mw));
 	else
 		kwhy_judge(judging, KWHY_DOCTOR_GOOD, "%s can be read",
 			energy_mj < 0	       ? "power (no energy counter)"
@@ -48,7 +48,7 @@ static void judge_persistence(const struct kwhy_judging *judging)
 	int64_t mode = judging->gpu->persistence;
 
 	if (mode < 0)
-		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told(mode, 0));
+		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_reported(mode, 0));
 	else if (mode == KWHY_NVML_ENABLED)
 		kwhy_judge(judging, KWHY_DOCTOR_GOOD, "on: the GPU stays initialised between programs");
 	else
@@ -62,7 +62,7 @@ static void judge_power_limit(const struct kwhy_judging *judging)
 	int64_t limit_mw = judging->gpu->limit_mw, default_mw = judging->gpu->default_limit_mw;
 
 	if (limit_mw < 0)
-		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told(limit_mw, 0));
+		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_reported(limit_mw, 0));
 	else if (default_mw < 0)
 		kwhy_judge(judging, KWHY_DOCTOR_GOOD, "%.0f W; the default is not known",
 			(double)limit_mw / 1e3);
@@ -79,7 +79,7 @@ static void judge_clocks(const struct kwhy_judging *judging)
 	const struct kwhy_host_gpu *gpu = judging->gpu;
 
 	if (gpu->sm_clock_mhz < 0 || gpu->sm_clock_most_mhz < 0 || gpu->reasons < 0)
-		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told(gpu->reasons, gpu->sm_clock_mhz));
+		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_reported(gpu->reasons, gpu->sm_clock_mhz));
 	else if (gpu->reasons & KWHY_NVML_REASON_APPLICATION_CLOCKS)
 		kwhy_judge(judging, KWHY_DOCTOR_ADVICE,
 			"%" PRId64 " MHz of %" PRId64 " MHz, held there by clocks that were set",
@@ -98,7 +98,7 @@ static void judge_throttling_now(const struct kwhy_judging *judging)
 	int64_t reasons = judging->gpu->reasons;
 
 	if (reasons < 0)
-		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told(reasons, 0));
+		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_reported(reasons, 0));
 	else if (reasons & KWHY_NVML_REASON_HARDWARE_POWER_BRAKE)
 		kwhy_judge(judging, KWHY_DOCTOR_ADVICE, "the power supply asks for less (power brake)");
 	else if (reasons & REASONS_OF_HEAT)
@@ -114,7 +114,7 @@ static void judge_throttling_before(const struct kwhy_judging *judging)
 	int64_t power_ns = judging->gpu->power_violation_ns, heat_ns = judging->gpu->thermal_violation_ns;
 
 	if (power_ns < 0 && heat_ns < 0)
-		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told(power_ns, heat_ns));
+		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_reported(power_ns, heat_ns));
 	else if (heat_ns >= THERMAL_NS)
 		kwhy_judge(judging, KWHY_DOCTOR_ADVICE, "%.1f s for heat since the driver was loaded",
 			(double)heat_ns / NS_PER_S);
@@ -132,7 +132,7 @@ static void judge_ecc(const struct kwhy_judging *judging)
 	const struct kwhy_host_gpu *gpu = judging->gpu;
 
 	if (gpu->ecc < 0)
-		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told(gpu->ecc, 0));
+		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_reported(gpu->ecc, 0));
 	else if (gpu->ecc == KWHY_NVML_DISABLED)
 		kwhy_judge(judging, KWHY_DOCTOR_GOOD, "off: errors of the memory go unnoticed");
 	else
@@ -152,7 +152,7 @@ static void judge_memory(const struct kwhy_judging *judging)
 			"%" PRId64 " uncorrected errors since the driver was loaded", gpu->ecc_uncorrected);
 	else if (gpu->ecc_uncorrected < 0 && gpu->remap_pending < 0)
 		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s",
-			not_told(gpu->ecc_uncorrected, gpu->remap_pending));
+			not_reported(gpu->ecc_uncorrected, gpu->remap_pending));
 	else
 		kwhy_judge(judging, KWHY_DOCTOR_GOOD, "no uncorrected errors");
 }
@@ -163,7 +163,7 @@ static void judge_pcie_generation(const struct kwhy_judging *judging)
 	int64_t now = gpu->pcie_generation, most = gpu->pcie_generation_most;
 
 	if (now < 0 || most < 0)
-		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told(now, most));
+		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_reported(now, most));
 	else if (now >= most)
 		kwhy_judge(judging, KWHY_DOCTOR_GOOD, "%" PRId64 ", the most this machine can do", now);
 	else if (is_idle(gpu))
@@ -180,35 +180,36 @@ static void judge_pcie_width(const struct kwhy_judging *judging)
 	int64_t now = judging->gpu->pcie_lanes, most = judging->gpu->pcie_lanes_most;
 
 	if (now < 0 || most < 0)
-		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told(now, most));
+		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_reported(now, most));
 	else
 		kwhy_judge(judging, now < most ? KWHY_DOCTOR_ADVICE : KWHY_DOCTOR_GOOD,
 			"%" PRId64 " lanes of %" PRId64, now, most);
 }
 
-static void judge_place(const struct kwhy_judging *judging)
+static void judge_locality(const struct kwhy_judging *judging)
 {
-	const struct kwhy_gpu_place *place = &judging->gpu->place;
+	const struct kwhy_gpu_locality *locality = &judging->gpu->locality;
 
-	if (!place->known)
+	if (!locality->known)
 		kwhy_judge(
 			judging, KWHY_DOCTOR_UNKNOWN, "the GPU is not in the machine's map of PCI devices");
-	else if (place->numa_nodes < 2)
+	else if (locality->numa_nodes < 2)
 		kwhy_judge(judging, KWHY_DOCTOR_GOOD, "one memory node, as near as it gets");
-	else if (place->node < 0)
+	else if (locality->node < 0)
 		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN,
-			"the system does not say which of %d memory nodes the GPU is at", place->numa_nodes);
-	else if (place->local_cpus == 0)
+			"the system does not say which of %d memory nodes the GPU is at",
+			locality->numa_nodes);
+	else if (locality->local_cpus == 0)
 		kwhy_judge(judging, KWHY_DOCTOR_ADVICE,
-			"the GPU is at memory node %d, and none of the %d CPUs allowed here is", place->node,
-			place->cpus);
-	else if (place->local_cpus < place->cpus)
+			"the GPU is at memory node %d, and none of the %d CPUs allowed here is",
+			locality->node, locality->cpus);
+	else if (locality->local_cpus < locality->cpus)
 		kwhy_judge(judging, KWHY_DOCTOR_ADVICE,
-			"the GPU is at memory node %d with %d of the %d CPUs allowed here", place->node,
-			place->local_cpus, place->cpus);
+			"the GPU is at memory node %d with %d of the %d CPUs allowed here", locality->node,
+			locality->local_cpus, locality->cpus);
 	else
 		kwhy_judge(judging, KWHY_DOCTOR_GOOD, "memory node %d, where all %d CPUs allowed here are",
-			place->node, place->cpus);
+			locality->node, locality->cpus);
 }
 
 /* ", 7 % busy"; "" where that is not known. */
@@ -227,7 +228,7 @@ static void judge_sharing(const struct kwhy_judging *judging)
 	char busy[32];
 
 	if (gpu->process_count < 0)
-		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told(gpu->process_count, 0));
+		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_reported(gpu->process_count, 0));
 	else if (gpu->process_count > 0)
 		kwhy_judge(judging, KWHY_DOCTOR_ADVICE, "%" PRId64 " %s a context%s", gpu->process_count,
 			one ? "process has" : "processes have", busy_words(busy, gpu));
@@ -244,7 +245,7 @@ static void judge_mig(const struct kwhy_judging *judging)
 	int64_t mode = judging->gpu->mig;
 
 	if (mode < 0)
-		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told(mode, 0));
+		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_reported(mode, 0));
 	else if (mode == KWHY_NVML_ENABLED)
 		kwhy_judge(
 			judging, KWHY_DOCTOR_GOOD, "divided (MIG): power is metered for the whole GPU alone");
@@ -257,7 +258,7 @@ static void judge_compute_mode(const struct kwhy_judging *judging)
 	int64_t mode = judging->gpu->compute_mode;
 
 	if (mode < 0)
-		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_told(mode, 0));
+		kwhy_judge(judging, KWHY_DOCTOR_UNKNOWN, "%s", not_reported(mode, 0));
 	else if (mode == KWHY_NVML_COMPUTE_PROHIBITED)
 		kwhy_judge(judging, KWHY_DOCTOR_ADVICE, "prohibited: no program can use this GPU");
 	else
@@ -304,7 +305,7 @@ const struct kwhy_check_kind kwhy_gpu_checks[] = {
 	{"place", "nearest CPUs",
 		"Copies and launches from a CPU at another memory node pass between the sockets.",
 		"hwloc, the machine's map",
-		"numactl --cpunodebind=N --membind=N COMMAND, with N the GPU's node", judge_place},
+		"numactl --cpunodebind=N --membind=N COMMAND, with N the GPU's node", judge_locality},
 	{"sharing", "shared or busy",
 		"Measured joules are those of all. A context that does nothing costs too: an H200 drew "
 		"119-124 W with one, "

@@ -22,7 +22,7 @@ static int node_of(hwloc_obj_t near)
 	return hwloc_bitmap_weight(near->nodeset) == 1 ? hwloc_bitmap_first(near->nodeset) : -1;
 }
 
-static void place(hwloc_topology_t topology, hwloc_const_bitmap_t allowed, struct kwhy_host_gpu *gpu)
+static void locality(hwloc_topology_t topology, hwloc_const_bitmap_t allowed, struct kwhy_host_gpu *gpu)
 {
 	hwloc_obj_t device = hwloc_get_pcidev_by_busid(
 		topology, gpu->pci_domain, gpu->pci_bus, gpu->pci_device, 0);
@@ -32,7 +32,7 @@ static void place(hwloc_topology_t topology, hwloc_const_bitmap_t allowed, struc
 	if (!local)
 		return;
 	hwloc_bitmap_and(local, allowed, near->cpuset);
-	gpu->place = (struct kwhy_gpu_place){
+	gpu->locality = (struct kwhy_gpu_locality){
 		.known = true,
 		.numa_nodes = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE),
 		.node = node_of(near),
@@ -52,7 +52,7 @@ static void read_loaded(struct kwhy_host_facts *facts, hwloc_topology_t topology
 	facts->cpus_allowed = hwloc_bitmap_weight(allowed);
 	for (size_t i = 0; i < facts->gpu_count; i++)
 		if (facts->gpus[i].pci_address)
-			place(topology, allowed, &facts->gpus[i]);
+			locality(topology, allowed, &facts->gpus[i]);
 	hwloc_bitmap_free(allowed);
 }
 

@@ -314,7 +314,7 @@ static void set_ranks(struct reader *reader)
 	recording->processes[reader->process].rank = same ? rank : KWHY_NONE;
 }
 
-static enum kwhy_status close_books(struct reader *reader, struct kwhy_error *error)
+static enum kwhy_status close_files(struct reader *reader, struct kwhy_error *error)
 {
 	enum kwhy_status status = check_devices(reader, error);
 
@@ -379,7 +379,7 @@ static enum kwhy_status read_csv(struct kwhy_recording *recording, const char *p
 	if (!status)
 		status = kwhy_csv_each(reader->csv, read_item, reader, error);
 	if (!status)
-		status = close_books(reader, error);
+		status = close_files(reader, error);
 	kwhy_csv_close(reader->csv);
 	kwhy_csv_comments_done(&reader->comments);
 	kwhy_tracks_done(&reader->tracks);

@@ -5,17 +5,17 @@
 #include <string.h>
 
 /* CUTLASS has the longest that are known, some 10 KiB. */
-enum { BYTES_MOST = 32768 };
+enum { BYTES_MAX = 32768 };
 
 /* Of the C++ ABI (itanium-cxx-abi, section 3.4), which every C++ library has for C to call. */
-extern char *cxa_demangle(const char *mangled, char *room, size_t *room_bytes, int *status) __asm__(
+extern char *cxa_demangle(const char *mangled, char *space, size_t *space_bytes, int *status) __asm__(
 	"__cxa_demangle");
 
 char *kwhy_demangle(const char *bytes, size_t length)
 {
 	char *copy, *plain;
 
-	if (length < 3 || length > BYTES_MOST || memcmp(bytes, "_Z", 2) != 0)
+	if (length < 3 || length > BYTES_MAX || memcmp(bytes, "_Z", 2) != 0)
 		return NULL;
 	copy = strndup(bytes, length);
 	if (!copy)

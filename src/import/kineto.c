@@ -8,15 +8,15 @@
 #include <string.h>
 
 /* Where in the document the next token stands. */
-enum place {
-	PLACE_START,
-	PLACE_FIRST_MEMBER, /* after the '{' of the top object */
-	PLACE_MEMBER,	    /* after a ',' there */
-	PLACE_MEMBER_END,   /* after a value there */
-	PLACE_FIRST_EVENT,  /* after the '[' of the events */
-	PLACE_EVENT,	    /* after a ',' there */
-	PLACE_EVENT_END,    /* after an event */
-	PLACE_END	    /* after the top value */
+enum position {
+	AT_START,
+	AT_FIRST_MEMBER, /* after the '{' of the top object */
+	AT_MEMBER,	 /* after a ',' there */
+	AT_MEMBER_END,	 /* after a value there */
+	AT_FIRST_EVENT,	 /* after the '[' of the events */
+	AT_EVENT,	 /* after a ',' there */
+	AT_EVENT_END,	 /* after an event */
+	AT_END		 /* after the top value */
 };
 
 /* Places that break the grammar and are passed under `partial`; more, and the file is taken as ending there.
@@ -28,7 +28,7 @@ struct document {
 	struct kwhy_kineto_window window;
 	struct kwhy_kineto_walk walk;
 	struct kwhy_kineto_event event;
-	enum place place;
+	enum position position;
 	bool in_object; /* the top value is an object, not a bare list of events */
 	bool has_events;
 	bool seeking; /* the text is broken; looking for where events go on */
@@ -38,7 +38,7 @@ struct document {
 	enum kwhy_status status; /* a failure that is not one of grammar */
 };
 
-static uint64_t place_of(const struct document *document, size_t at)
+static uint64_t position_of(const struct document *document, size_t at)
 {
 	return document->window.offset + at;
 }
@@ -71,7 +71,7 @@ static bool read_start(struct document *document)
 		return kwhy_kineto_walk_fail(&document->walk, "'{' or '['");
 	document->in_object = first == '{';
 	document->has_events = first == '[';
-	document->place = document->in_object ? PLACE_FIRST_MEMBER : PLACE_FIRST_EVENT;
+	document->position = document->in_object ? AT_FIRST_MEMBER : AT_FIRST_EVENT;
 	document->walk.token++;
 	return true;
 }
@@ -91,10 +91,10 @@ static bool read_meta(struct document *document, struct kwhy_kineto_span key)
 			"%s: \"%.*s\" %s at byte %" PRIu64
 			"; correct it, or read the trace without it with --partial",
 			file->path, key.length < 60 ? (int)key.length : 60, document->walk.text + key.at,
-			why.text, place_of(document, *before.token));
+			why.text, position_of(document, *before.token));
 	else if (status)
 		*document->error = why;
-	document->place = PLACE_MEMBER_END;
+	document->position = AT_MEMBER_END;
 	return pass_over(document, status);
 }
 
@@ -110,8 +110,8 @@ static bool read_member(struct document *document)
 {
 	struct kwhy_kineto_span key;
 
-	if (document->place == PLACE_FIRST_MEMBER && kwhy_kineto_walk_peek(&document->walk) == '}') {
-		document->place = PLACE_MEMBER_END;
+	if (document->position == AT_FIRST_MEMBER && kwhy_kineto_walk_peek(&document->walk) == '}') {
+		document->position = AT_MEMBER_END;
 		return true;
 	}
 	if (!kwhy_kineto_walk_key(&document->walk, &key))
@@ -120,20 +120,20 @@ static bool read_member(struct document *document)
 		return read_meta(document, key);
 	document->walk.token++;
 	document->has_events = true;
-	document->place = PLACE_FIRST_EVENT;
+	document->position = AT_FIRST_EVENT;
 	return true;
 }
 
 static bool read_event(struct document *document)
 {
-	if (document->place == PLACE_FIRST_EVENT && kwhy_kineto_walk_peek(&document->walk) == ']') {
-		document->place = PLACE_EVENT_END;
+	if (document->position == AT_FIRST_EVENT && kwhy_kineto_walk_peek(&document->walk) == ']') {
+		document->position = AT_EVENT_END;
 		return true;
 	}
 	if (!kwhy_kineto_event_read(&document->event, &document->walk, &document->file->words))
 		return false;
 	document->file->counts.events++;
-	document->place = PLACE_EVENT_END;
+	document->position = AT_EVENT_END;
 	if (document->event.kind == KWHY_KINETO_OTHER)
 		return true;
 	document->event.text_offset = document->window.offset;
@@ -142,9 +142,9 @@ static bool read_event(struct document *document)
 
 static bool read_member_end(struct document *document)
 {
-	document->place = PLACE_MEMBER;
+	document->position = AT_MEMBER;
 	if (kwhy_kineto_walk_peek(&document->walk) == '}')
-		document->place = PLACE_END;
+		document->position = AT_END;
 	else if (kwhy_kineto_walk_peek(&document->walk) != ',')
 		return kwhy_kineto_walk_fail(&document->walk, "',' or '}' after a value");
 	document->walk.token++;
@@ -153,9 +153,9 @@ static bool read_member_end(struct document *document)
 
 static bool read_event_end(struct document *document)
 {
-	document->place = PLACE_EVENT;
+	document->position = AT_EVENT;
 	if (kwhy_kineto_walk_peek(&document->walk) == ']')
-		document->place = document->in_object ? PLACE_MEMBER_END : PLACE_END;
+		document->position = document->in_object ? AT_MEMBER_END : AT_END;
 	else if (kwhy_kineto_walk_peek(&document->walk) != ',')
 		return kwhy_kineto_walk_fail(&document->walk, "',' or ']' after an event");
 	document->walk.token++;
@@ -171,17 +171,17 @@ static bool read_end(struct document *document)
 static bool read_unit(struct document *document)
 {
 	static bool (*const read[])(struct document *) = {
-		[PLACE_START] = read_start,
-		[PLACE_FIRST_MEMBER] = read_member,
-		[PLACE_MEMBER] = read_member,
-		[PLACE_MEMBER_END] = read_member_end,
-		[PLACE_FIRST_EVENT] = read_event,
-		[PLACE_EVENT] = read_event,
-		[PLACE_EVENT_END] = read_event_end,
-		[PLACE_END] = read_end,
+		[AT_START] = read_start,
+		[AT_FIRST_MEMBER] = read_member,
+		[AT_MEMBER] = read_member,
+		[AT_MEMBER_END] = read_member_end,
+		[AT_FIRST_EVENT] = read_event,
+		[AT_EVENT] = read_event,
+		[AT_EVENT_END] = read_event_end,
+		[AT_END] = read_end,
 	};
 
-	return read[document->place](document);
+	return read[document->position](document);
 }
 
 static void set_truncated(struct document *document)
@@ -214,52 +214,52 @@ static enum kwhy_status end_early(struct document *document, uint64_t at)
 static enum kwhy_status fail_grammar(struct document *document, size_t at, const char *fault)
 {
 	char found = document->walk.text[at];
-	uint64_t place = place_of(document, at);
+	uint64_t position = position_of(document, at);
 
-	if (document->place == PLACE_START)
+	if (document->position == AT_START)
 		return kwhy_fail(document->error, KWHY_E_INPUT,
 			"%s is not a trace: its text does not begin with '{' or '[' at byte %" PRIu64
 			"; name the file that export_chrome_trace() wrote",
-			document->file->path, place);
-	if (place >= document->window.mended_first)
+			document->file->path, position);
+	if (position >= document->window.mended_first)
 		return kwhy_fail(document->error, KWHY_E_INPUT,
 			"%s is not valid JSON: broken UTF-8 or a control character inside a string at byte "
 			"%" PRIu64 "; export it again, or read it without such events with --partial",
 			document->file->path, document->window.mended_first);
-	if (document->place == PLACE_END)
+	if (document->position == AT_END)
 		return kwhy_fail(document->error, KWHY_E_INPUT,
 			"%s: %s behind the end of the trace, at byte %" PRIu64
 			"; cut the file off there, or read it without that with --partial",
-			document->file->path, found ? "more text stands" : "zero bytes stand", place);
+			document->file->path, found ? "more text stands" : "zero bytes stand", position);
 	if (found == '\0')
 		return kwhy_fail(document->error, KWHY_E_INPUT,
 			"%s holds zero bytes at byte %" PRIu64
 			": the copy or the disk lost text; copy or export it again, or read what is whole "
 			"with --partial",
-			document->file->path, place);
+			document->file->path, position);
 	return kwhy_fail(document->error, KWHY_E_INPUT,
 		"%s is not valid JSON: expected %s at byte %" PRIu64
 		", found '%c' (a quote left unescaped by "
 		"the profiler does this)\nexport it again with a newer PyTorch, or leave such events out "
 		"with --partial",
-		document->file->path, fault, place, found >= ' ' && found < 0x7F ? found : '?');
+		document->file->path, fault, position, found >= ' ' && found < 0x7F ? found : '?');
 }
 
 /* Broken text. Among the events another one is found to go on with; elsewhere there is no telling. */
 static enum kwhy_status break_off(struct document *document, size_t at, size_t *out_used)
 {
-	bool among_events = document->place >= PLACE_FIRST_EVENT && document->place <= PLACE_EVENT_END;
+	bool among_events = document->position >= AT_FIRST_EVENT && document->position <= AT_EVENT_END;
 
 	if (!document->file->partial)
 		return fail_grammar(document, at, document->walk.fault);
 	document->file->counts.breaks++;
 	document->file->counts.skipped++;
 	if (!among_events || document->file->counts.breaks > BREAKS_MAX)
-		return note_truncated(document, place_of(document, at), "the text is broken");
+		return note_truncated(document, position_of(document, at), "the text is broken");
 	if (*out_used != at || document->walk.text[at] != ']') /* else a ',' too many, no more */
 		document->seeking = !kwhy_kineto_window_resume(&document->window, at, out_used);
 	document->resumed = true;
-	document->place = PLACE_EVENT;
+	document->position = AT_EVENT;
 	return KWHY_OK;
 }
 
@@ -268,8 +268,8 @@ static bool is_cut_word(const struct document *document, size_t token)
 {
 	char first = kwhy_kineto_walk_peek(&document->walk);
 
-	return token + 1 == document->window.token_count && first >= 'A' && document->place != PLACE_START &&
-		document->place != PLACE_END && !strchr("[]{}", first);
+	return token + 1 == document->window.token_count && first >= 'A' && document->position != AT_START &&
+		document->position != AT_END && !strchr("[]{}", first);
 }
 
 /* The walk stopped before the end of the window's tokens, or at it with a unit that is not whole. */
@@ -286,7 +286,7 @@ static enum kwhy_status stop(struct document *document, size_t unit_at, size_t *
 	if (last >= window->token_count && !whole)
 		return KWHY_OK; /* the next window begins with this unit */
 	if (whole && (last >= window->token_count || is_cut_word(document, last)))
-		return end_early(document, place_of(document, window->cut));
+		return end_early(document, position_of(document, window->cut));
 	return break_off(document, at, out_used);
 }
 
@@ -294,7 +294,7 @@ static enum kwhy_status stop(struct document *document, size_t unit_at, size_t *
 static void resume(struct document *document)
 {
 	if (document->resumed && kwhy_kineto_walk_peek(&document->walk) == ']')
-		document->place = PLACE_EVENT_END;
+		document->position = AT_EVENT_END;
 	document->resumed = false;
 }
 
@@ -308,11 +308,11 @@ static enum kwhy_status walk_window(struct document *document, size_t *out_used)
 	resume(document);
 	while (document->walk.token < end) {
 		const uint32_t *unit = document->walk.token;
-		enum place place = document->place;
+		enum position position = document->position;
 
 		if (!read_unit(document)) {
 			if (document->walk.token >= end)
-				document->place = place;
+				document->position = position;
 			return stop(document, *unit, out_used);
 		}
 	}
@@ -335,7 +335,7 @@ static enum kwhy_status read_window(struct document *document, size_t *out_used)
 	if (document->seeking) {
 		document->seeking = !kwhy_kineto_window_resume(&document->window, 0, out_used);
 		if (document->seeking && kwhy_kineto_window_whole(&document->window))
-			return end_early(document, place_of(document, document->window.cut));
+			return end_early(document, position_of(document, document->window.cut));
 		return KWHY_OK;
 	}
 	status = walk_window(document, out_used);
@@ -345,8 +345,8 @@ static enum kwhy_status read_window(struct document *document, size_t *out_used)
 /* The end of the file where a unit is expected. */
 static enum kwhy_status check_end(struct document *document)
 {
-	if (document->place != PLACE_END || document->window.failed)
-		return end_early(document, place_of(document, document->window.cut));
+	if (document->position != AT_END || document->window.failed)
+		return end_early(document, position_of(document, document->window.cut));
 	document->stopped = true;
 	return KWHY_OK;
 }

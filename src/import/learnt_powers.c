@@ -79,7 +79,7 @@ static enum kwhy_status read_watts(
 		return wrong(reader, number, "above_idle_w has not the unit \"W\"");
 	if (!is_number_within(json_object_get(object, "value"), POWER_MIN_W, POWER_MAX_W, &out->above_idle_w))
 		return wrong(reader, number, "above_idle_w has no value between 0.001 and 1000000 W");
-	if (!is_number_within(json_object_get(object, "spread"), 0, POWER_MAX_W, &out->spread_w))
+	if (!is_number_within(json_object_get(object, "spread"), 0, POWER_MAX_W, &out->sd_w))
 		return wrong(reader, number, "above_idle_w has no spread from 0 W");
 	return KWHY_OK;
 }

@@ -24,7 +24,7 @@ struct reader {
 	const char *folder;
 	struct kwhy_pairs *pairs;
 	struct transfer *transfers;
-	size_t count, room;
+	size_t count, space;
 	size_t left_out; /* of configurations that have as many samples as can be kept */
 	bool has_device;
 };
@@ -40,7 +40,7 @@ static int rank_of(const char *name)
 		return -1;
 	rank = strtol(name + 5, &end, 10);
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		if (strcmp(end, ends[i]) == 0 && rank < KWHY_PAIR_GPUS_MOST)
+		if (strcmp(end, ends[i]) == 0 && rank < KWHY_PAIR_GPUS_MAX)
 			return (int)rank;
 	return -1;
 }
@@ -76,9 +76,9 @@ static bool parse_name(const char *name, struct transfer *out)
 	uint64_t config, source, target, bytes, repetition;
 
 	if (!take_number(&name, "p2p_cfg", CONFIGS_MAX - 1, &config) ||
-		!take_number(&name, "_s", KWHY_PAIR_GPUS_MOST - 1, &source) ||
-		!take_number(&name, "d", KWHY_PAIR_GPUS_MOST - 1, &target) ||
-		!take_number(&name, "_sz", KWHY_PAIR_BYTES_MOST, &bytes) ||
+		!take_number(&name, "_s", KWHY_PAIR_GPUS_MAX - 1, &source) ||
+		!take_number(&name, "d", KWHY_PAIR_GPUS_MAX - 1, &target) ||
+		!take_number(&name, "_sz", KWHY_PAIR_BYTES_MAX, &bytes) ||
 		!take_number(&name, "_r", UINT32_MAX, &repetition) || *name || source == target || !bytes)
 		return false;
 	*out = (struct transfer){.config = (uint32_t)config,
@@ -92,14 +92,14 @@ static bool parse_name(const char *name, struct transfer *out)
 
 static enum kwhy_status add(struct reader *reader, const struct transfer *transfer, struct kwhy_error *error)
 {
-	if (reader->count == reader->room) {
-		size_t room = reader->room ? 2 * reader->room : 1024;
-		struct transfer *more = realloc(reader->transfers, room * sizeof(*more));
+	if (reader->count == reader->space) {
+		size_t space = reader->space ? 2 * reader->space : 1024;
+		struct transfer *more = realloc(reader->transfers, space * sizeof(*more));
 
 		if (!more)
 			return kwhy_fail_memory(error, "transfers of traces");
 		reader->transfers = more;
-		reader->room = room;
+		reader->space = space;
 	}
 	reader->transfers[reader->count++] = *transfer;
 	return KWHY_OK;
@@ -381,7 +381,7 @@ enum kwhy_status kwhy_import_pair_traces(
 	reader.pairs->is_foreign = true;
 	reader.pairs->route_missing = "traces do not tell of links";
 	reader.pairs->settings = "traces of torch.profiler";
-	for (int i = 0; i < KWHY_PAIR_GPUS_MOST; i++)
+	for (int i = 0; i < KWHY_PAIR_GPUS_MAX; i++)
 		reader.pairs->gpus[i].numa_node = -1;
 	status = read_all(&reader, error);
 	free(reader.transfers);

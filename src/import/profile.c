@@ -77,7 +77,7 @@ static bool number_within(const json_t *value, double low, double high, double *
 static enum kwhy_status read_measured(const struct reader *reader, const struct kwhy_profile_figure *figure,
 	const json_t *object, struct kwhy_measured *out)
 {
-	const json_t *unit = json_object_get(object, "unit"), *spread = json_object_get(object, "spread");
+	const json_t *unit = json_object_get(object, "unit"), *sd = json_object_get(object, "spread");
 	char words[128];
 
 	if (!json_is_object(object))
@@ -93,7 +93,7 @@ static enum kwhy_status read_measured(const struct reader *reader, const struct 
 			figure->unit);
 		return wrong(reader, figure->part, figure->key, words);
 	}
-	if (spread && !number_within(spread, 0, figure->high, &out->spread))
+	if (sd && !number_within(sd, 0, figure->high, &out->sd))
 		return wrong(reader, figure->part, figure->key, "has a spread that is no number from 0");
 	return KWHY_OK;
 }

@@ -80,7 +80,7 @@ static enum kwhy_status read_kind(
 		status = read_number(reader, power, "value", 1e-3, POWER_MAX_W, &kind->above_idle_w.value);
 	return status ? status
 		      : read_number(reader, power, "spread", 1e-3 * kind->above_idle_w.value, POWER_MAX_W,
-				&kind->above_idle_w.spread);
+				&kind->above_idle_w.sd);
 }
 
 enum kwhy_status kwhy_import_profile_kinds(

@@ -193,7 +193,7 @@ enum kwhy_status kwhy_import_profile_transfers(const char *path, const json_t *p
 		status = read_choices(&reader, part, transfers);
 	if (status)
 		return status;
-	transfers->overtaking = (struct kwhy_transfer_overtaking){limit_of(limits, "put_packed_bytes"),
+	transfers->crossover = (struct kwhy_transfer_crossover){limit_of(limits, "put_packed_bytes"),
 		limit_of(limits, "get_packed_bytes"), limit_of(limits, "batch_bytes")};
 	*out = transfers;
 	return KWHY_OK;

@@ -15,7 +15,7 @@
  */
 
 /* A counter's tick: the launcher reads it just before the start of the run and just after its end. */
-#define KWHY_RECORDED_TICK_NS 200000000
+#define KWHY_RECORDED_FLUSH_NS 200000000
 /* What an interpreter takes to end after its use of the device. */
 #define KWHY_RECORDED_JUST_BEFORE_NS 1000000000
 
@@ -61,7 +61,7 @@ struct kwhy_recorded_frame {
 struct kwhy_recorded_writer {
 	uint64_t id;
 	uint64_t next_sequence, missing_blocks;
-	struct kwhy_wire_clock clock; /* its closest relation of the clocks; spread_ns -1: none */
+	struct kwhy_wire_clock clock; /* its closest relation of the clocks; width_ns -1: none */
 	uint32_t host, boot;	      /* names: of the machine, of its start; 0: not stated */
 	uint32_t machine;	      /* index in the recording */
 	uint32_t rank;		      /* KWHY_NONE: unknown */

@@ -103,7 +103,7 @@ void kwhy_tracks_done(struct kwhy_tracks *tracks)
 	kwhy_track_map_done(&tracks->streams);
 }
 
-static enum kwhy_status check_room(const struct kwhy_tracks *tracks, const struct kwhy_track_map *map,
+static enum kwhy_status check_space(const struct kwhy_tracks *tracks, const struct kwhy_track_map *map,
 	const char *what, struct kwhy_error *error)
 {
 	if (map->count < KWHY_TRACKS_MAX)
@@ -170,7 +170,7 @@ enum kwhy_status kwhy_tracks_device(struct kwhy_tracks *tracks, const struct kwh
 
 	if (kwhy_track_map_find(&tracks->devices, key, out))
 		return KWHY_OK;
-	status = check_room(tracks, &tracks->devices, "devices", error);
+	status = check_space(tracks, &tracks->devices, "devices", error);
 	added = find_device(tracks->recording, device);
 	if (!status && added == KWHY_NONE)
 		status = add_device(tracks->recording, device, &added, error);
@@ -192,7 +192,7 @@ enum kwhy_status kwhy_tracks_process(
 
 	if (kwhy_track_map_find(&tracks->processes, track, out))
 		return KWHY_OK;
-	status = check_room(tracks, &tracks->processes, "processes", error);
+	status = check_space(tracks, &tracks->processes, "processes", error);
 	if (!status)
 		status = kwhy_recording_add_process(tracks->recording, &process, &added, error);
 	if (!status)
@@ -211,7 +211,7 @@ enum kwhy_status kwhy_tracks_thread(
 
 	if (kwhy_track_map_find(&tracks->threads, key, out))
 		return KWHY_OK;
-	status = check_room(tracks, &tracks->threads, "threads", error);
+	status = check_space(tracks, &tracks->threads, "threads", error);
 	if (!status)
 		status = kwhy_recording_add_thread(tracks->recording, thread, &added, error);
 	if (!status)
@@ -232,7 +232,7 @@ enum kwhy_status kwhy_tracks_stream(
 
 	if (kwhy_track_map_find(&tracks->streams, key, out))
 		return KWHY_OK;
-	status = check_room(tracks, &tracks->streams, "streams", error);
+	status = check_space(tracks, &tracks->streams, "streams", error);
 	if (!status)
 		status = kwhy_recording_add_stream(tracks->recording, stream, &added, error);
 	if (!status)

@@ -31,7 +31,7 @@ static uint64_t clock_of_records(void)
 /* From CUPTI's own clock to ours, where it cannot be given ours: the closest of several sandwiches. */
 static int64_t offset_of(const struct kwhy_cupti *cupti)
 {
-	int64_t best_spread_ns = INT64_MAX, offset_ns = 0;
+	int64_t best_width_ns = INT64_MAX, offset_ns = 0;
 
 	for (int i = 0; i < 5; i++) {
 		const int64_t before_ns = kwhy_clock_mono_ns();
@@ -39,11 +39,11 @@ static int64_t offset_of(const struct kwhy_cupti *cupti)
 
 		if (cupti->cuptiGetTimestamp(&cupti_ns))
 			return 0;
-		const int64_t spread_ns = kwhy_clock_mono_ns() - before_ns;
+		const int64_t width_ns = kwhy_clock_mono_ns() - before_ns;
 
-		if (spread_ns < best_spread_ns) {
-			best_spread_ns = spread_ns;
-			offset_ns = before_ns + spread_ns / 2 - (int64_t)cupti_ns;
+		if (width_ns < best_width_ns) {
+			best_width_ns = width_ns;
+			offset_ns = before_ns + width_ns / 2 - (int64_t)cupti_ns;
 		}
 	}
 	return offset_ns;
@@ -84,7 +84,7 @@ static enum kwhy_cupti_result switch_kind(const struct kwhy_cupti *cupti, int ki
 static void switch_calls(struct kwhy_inject_activity *activity, bool is_on)
 {
 	if (activity->kinds & KWHY_INJECT_CALL)
-		kwhy_inject_call_switch_turn(&activity->calls, is_on);
+		kwhy_inject_call_switch_set(&activity->calls, is_on);
 }
 
 /*

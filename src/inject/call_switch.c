@@ -43,7 +43,7 @@ void kwhy_inject_call_switch_init(struct kwhy_inject_call_switch *calls, const s
 		read_names(calls, domains[i].domain, domains[i].stays);
 }
 
-static __typeof__(cuptiActivityEnableRuntimeApi) *turn_of(
+static __typeof__(cuptiActivityEnableRuntimeApi) *setter_of(
 	const struct kwhy_inject_call_switch *calls, int domain)
 {
 	return domain == KWHY_CUPTI_DOMAIN_RUNTIME ? calls->cupti->cuptiActivityEnableRuntimeApi
@@ -53,11 +53,11 @@ static __typeof__(cuptiActivityEnableRuntimeApi) *turn_of(
 /* Those of a domain that matter, or all that do not. */
 static void switch_each(const struct kwhy_inject_call_switch *calls, int domain, bool matter, bool is_on)
 {
-	__typeof__(cuptiActivityEnableRuntimeApi) *turn = turn_of(calls, domain);
+	__typeof__(cuptiActivityEnableRuntimeApi) *set = setter_of(calls, domain);
 
 	for (uint32_t id = 1; id < calls->domains[domain - 1].count; id++)
 		if (calls->domains[domain - 1].matters[id] == matter)
-			turn(id, is_on);
+			set(id, is_on);
 }
 
 void kwhy_inject_call_switch_begin(struct kwhy_inject_call_switch *calls)
@@ -65,11 +65,12 @@ void kwhy_inject_call_switch_begin(struct kwhy_inject_call_switch *calls)
 	calls->is_alone = calls->can_choose;
 	for (int i = 0; i < DOMAINS && calls->is_alone; i++)
 		if (calls->domains[domains[i].domain - 1].stays)
-			turn_of(calls, domains[i].domain)(calls->domains[domains[i].domain - 1].stays, true);
-	kwhy_inject_call_switch_turn(calls, true);
+			setter_of(calls, domains[i].domain)(
+				calls->domains[domains[i].domain - 1].stays, true);
+	kwhy_inject_call_switch_set(calls, true);
 }
 
-static void turn_whole(const struct kwhy_inject_call_switch *calls, int domain, int kind, bool is_on)
+static void set_domain(const struct kwhy_inject_call_switch *calls, int domain, int kind, bool is_on)
 {
 	if (!is_on)
 		calls->cupti->cuptiActivityDisable(kind);
@@ -79,13 +80,13 @@ static void turn_whole(const struct kwhy_inject_call_switch *calls, int domain, 
 		switch_each(calls, domain, false, false);
 }
 
-void kwhy_inject_call_switch_turn(struct kwhy_inject_call_switch *calls, bool is_on)
+void kwhy_inject_call_switch_set(struct kwhy_inject_call_switch *calls, bool is_on)
 {
 	for (int i = 0; i < DOMAINS; i++)
 		if (calls->is_alone)
 			switch_each(calls, domains[i].domain, true, is_on);
 		else
-			turn_whole(calls, domains[i].domain, domains[i].kind, is_on);
+			set_domain(calls, domains[i].domain, domains[i].kind, is_on);
 }
 
 void kwhy_inject_call_switch_give_up_alone(struct kwhy_inject_call_switch *calls)

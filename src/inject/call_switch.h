@@ -33,7 +33,7 @@ void kwhy_inject_call_switch_init(struct kwhy_inject_call_switch *calls, const s
 void kwhy_inject_call_switch_begin(struct kwhy_inject_call_switch *calls);
 
 /* Records those that matter, or none; where they are not chosen alone for a moment others, too. */
-void kwhy_inject_call_switch_turn(struct kwhy_inject_call_switch *calls, bool is_on);
+void kwhy_inject_call_switch_set(struct kwhy_inject_call_switch *calls, bool is_on);
 
 /*
  * For a CUPTI that records none of those chosen alone after all: from now on all of a domain less those that

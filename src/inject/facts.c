@@ -29,11 +29,11 @@ struct kwhy_inject_ranks kwhy_inject_ranks(char *(*get)(const char *name))
 		number_of(ranks.rank), number_of(ranks.world_size), number_of(ranks.local_rank)};
 }
 
-void kwhy_inject_host(char *out, size_t room)
+void kwhy_inject_host(char *out, size_t space)
 {
-	if (gethostname(out, room) || !out[0])
-		snprintf(out, room, "host");
-	out[room - 1] = '\0';
+	if (gethostname(out, space) || !out[0])
+		snprintf(out, space, "host");
+	out[space - 1] = '\0';
 }
 
 /* The words of the command with spaces between; "" where the system does not say. */
@@ -85,7 +85,7 @@ void kwhy_inject_fact_clock(struct kwhy_block_writer *writer)
 	struct kwhy_wire_clock *out = kwhy_block_writer_add(writer, KWHY_WIRE_CLOCK);
 
 	if (out)
-		*out = (struct kwhy_wire_clock){now.mono_ns, now.offset_ns, now.spread_ns};
+		*out = (struct kwhy_wire_clock){now.mono_ns, now.offset_ns, now.width_ns};
 }
 
 void kwhy_inject_fact_note(struct kwhy_inject_labels *labels, const char *id, const char *text)
@@ -216,7 +216,7 @@ static bool read_device(const struct kwhy_cuda *cuda, int index, struct kwhy_inj
 	return true;
 }
 
-int kwhy_inject_devices_read(struct kwhy_inject_device out[KWHY_INJECT_DEVICES_MOST])
+int kwhy_inject_devices_read(struct kwhy_inject_device out[KWHY_INJECT_DEVICES_MAX])
 {
 	struct kwhy_cuda cuda;
 	struct kwhy_error error;
@@ -226,7 +226,7 @@ int kwhy_inject_devices_read(struct kwhy_inject_device out[KWHY_INJECT_DEVICES_M
 		return 0;
 	if (!cuda.cuDeviceGetCount || cuda.cuDeviceGetCount(&count))
 		count = 0;
-	for (int i = 0; i < count && known < KWHY_INJECT_DEVICES_MOST; i++)
+	for (int i = 0; i < count && known < KWHY_INJECT_DEVICES_MAX; i++)
 		known += read_device(&cuda, i, &out[known]);
 	return known; /* the driver stays: the process has it anyway */
 }

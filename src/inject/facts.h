@@ -21,7 +21,7 @@ struct kwhy_inject_ranks {
 struct kwhy_inject_ranks kwhy_inject_ranks(char *(*get)(const char *name));
 
 /* The host's name as writers of one machine say it. */
-void kwhy_inject_host(char *out, size_t room);
+void kwhy_inject_host(char *out, size_t space);
 
 /* Unix time against CLOCK_MONOTONIC, now. */
 void kwhy_inject_fact_clock(struct kwhy_block_writer *writer);
@@ -55,7 +55,7 @@ struct kwhy_inject_device {
 	double memory_rate_bytes_per_s;
 };
 
-enum { KWHY_INJECT_DEVICES_MOST = 64 };
+enum { KWHY_INJECT_DEVICES_MAX = 64 };
 
 /* Whether the process has a primary context, as all of the CUDA runtime are; false where the driver does not
  * say. */
@@ -66,7 +66,7 @@ bool kwhy_inject_has_context(void);
  * initialised: not to be called on a thread that the driver has called, nor under a lock that such a thread
  * may want.
  */
-int kwhy_inject_devices_read(struct kwhy_inject_device out[KWHY_INJECT_DEVICES_MOST]);
+int kwhy_inject_devices_read(struct kwhy_inject_device out[KWHY_INJECT_DEVICES_MAX]);
 
 void kwhy_inject_fact_device(struct kwhy_inject_labels *labels, const struct kwhy_inject_device *device);
 

@@ -69,7 +69,7 @@ uint32_t kwhy_inject_label(struct kwhy_inject_labels *labels, const char *text)
  */
 static const char *read_text(struct kwhy_inject_labels *labels, const char *text)
 {
-	const struct iovec room = {labels->text, KWHY_INJECT_LABEL_BYTES};
+	const struct iovec space = {labels->text, KWHY_INJECT_LABEL_BYTES};
 	const int errno_before = errno;
 	struct iovec pieces[PIECES];
 	size_t bytes = PIECE_BYTES - (uintptr_t)text % PIECE_BYTES;
@@ -78,7 +78,7 @@ static const char *read_text(struct kwhy_inject_labels *labels, const char *text
 
 	for (int i = 0; i < PIECES; i++, at += bytes, bytes = PIECE_BYTES)
 		pieces[i] = (struct iovec){(void *)(uintptr_t)at, bytes};
-	got = process_vm_readv(getpid(), &room, 1, pieces, PIECES, 0);
+	got = process_vm_readv(getpid(), &space, 1, pieces, PIECES, 0);
 	if (got < 0 && errno != EFAULT)
 		got = -2; /* not allowed here: as it is, then */
 	errno = errno_before;

@@ -42,12 +42,12 @@ static const char *narrow(const wchar_t *wide, char out[KWHY_INJECT_RANGE_NAME_B
 }
 
 /* What an event is called; a registered name is the text that we gave back for it. */
-static const char *name_of(const struct kwhy_nvtx_event *event, char room[KWHY_INJECT_RANGE_NAME_BYTES])
+static const char *name_of(const struct kwhy_nvtx_event *event, char space[KWHY_INJECT_RANGE_NAME_BYTES])
 {
 	const char *name = NULL;
 
 	if (event && event->message_type == KWHY_NVTX_MESSAGE_UNICODE)
-		name = narrow(event->message, room);
+		name = narrow(event->message, space);
 	else if (event &&
 		(event->message_type == KWHY_NVTX_MESSAGE_ASCII ||
 			event->message_type == KWHY_NVTX_MESSAGE_REGISTERED))
@@ -58,20 +58,20 @@ static const char *name_of(const struct kwhy_nvtx_event *event, char room[KWHY_I
 /* A range that selects opens before it begins: switching is no part of it. */
 static bool enter(const char *name)
 {
-	struct kwhy_inject_gate *gate = kwhy_inject_session_gate();
-	const bool selects = gate && kwhy_inject_gate_wants(gate, name);
+	struct kwhy_inject_collection *collection = kwhy_inject_session_collection();
+	const bool selects = collection && kwhy_inject_collection_wants(collection, name);
 
 	if (selects)
-		kwhy_inject_gate_enter(gate, kwhy_clock_mono_ns());
+		kwhy_inject_collection_enter(collection, kwhy_clock_mono_ns());
 	return selects;
 }
 
 static void leave(int64_t now_mono_ns)
 {
-	struct kwhy_inject_gate *gate = kwhy_inject_session_gate();
+	struct kwhy_inject_collection *collection = kwhy_inject_session_collection();
 
-	if (gate)
-		kwhy_inject_gate_leave(gate, now_mono_ns);
+	if (collection)
+		kwhy_inject_collection_leave(collection, now_mono_ns);
 }
 
 static int push(const void *domain, const char *name)
@@ -130,9 +130,9 @@ static void on_end(uint64_t id)
 
 static int on_push(const struct kwhy_nvtx_event *event)
 {
-	char room[KWHY_INJECT_RANGE_NAME_BYTES];
+	char space[KWHY_INJECT_RANGE_NAME_BYTES];
 
-	return push(NULL, name_of(event, room));
+	return push(NULL, name_of(event, space));
 }
 
 static int on_push_ascii(const char *name)
@@ -142,9 +142,9 @@ static int on_push_ascii(const char *name)
 
 static int on_push_wide(const wchar_t *name)
 {
-	char room[KWHY_INJECT_RANGE_NAME_BYTES];
+	char space[KWHY_INJECT_RANGE_NAME_BYTES];
 
-	return push(NULL, narrow(name, room));
+	return push(NULL, narrow(name, space));
 }
 
 static int on_pop(void)
@@ -154,9 +154,9 @@ static int on_pop(void)
 
 static uint64_t on_start(const struct kwhy_nvtx_event *event)
 {
-	char room[KWHY_INJECT_RANGE_NAME_BYTES];
+	char space[KWHY_INJECT_RANGE_NAME_BYTES];
 
-	return start(name_of(event, room));
+	return start(name_of(event, space));
 }
 
 static uint64_t on_start_ascii(const char *name)
@@ -166,16 +166,16 @@ static uint64_t on_start_ascii(const char *name)
 
 static uint64_t on_start_wide(const wchar_t *name)
 {
-	char room[KWHY_INJECT_RANGE_NAME_BYTES];
+	char space[KWHY_INJECT_RANGE_NAME_BYTES];
 
-	return start(narrow(name, room));
+	return start(narrow(name, space));
 }
 
 static int on_domain_push(const void *domain, const struct kwhy_nvtx_event *event)
 {
-	char room[KWHY_INJECT_RANGE_NAME_BYTES];
+	char space[KWHY_INJECT_RANGE_NAME_BYTES];
 
-	return push(domain, name_of(event, room));
+	return push(domain, name_of(event, space));
 }
 
 static int on_domain_pop(const void *domain)
@@ -204,10 +204,10 @@ static void *on_register_ascii(const void *domain, const char *name)
 
 static void *on_register_wide(const void *domain, const wchar_t *name)
 {
-	char room[KWHY_INJECT_RANGE_NAME_BYTES];
+	char space[KWHY_INJECT_RANGE_NAME_BYTES];
 
 	(void)domain;
-	return strdup(narrow(name, room));
+	return strdup(narrow(name, space));
 }
 
 static void *on_domain_create_ascii(const char *name)
@@ -217,9 +217,9 @@ static void *on_domain_create_ascii(const char *name)
 
 static void *on_domain_create_wide(const wchar_t *name)
 {
-	char room[KWHY_INJECT_RANGE_NAME_BYTES];
+	char space[KWHY_INJECT_RANGE_NAME_BYTES];
 
-	return strdup(narrow(name, room));
+	return strdup(narrow(name, space));
 }
 
 /* Functions of several forms become one, as NVTX keeps them. */

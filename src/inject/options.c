@@ -56,11 +56,11 @@ static uint64_t read_number(const char *text, uint64_t least, uint64_t most, uin
 	return errno || *end || number < least || number > most ? otherwise : number;
 }
 
-static bool read_text(char *out, size_t room, const char *text)
+static bool read_text(char *out, size_t space, const char *text)
 {
-	const int length = snprintf(out, room, "%s", text ? text : "");
+	const int length = snprintf(out, space, "%s", text ? text : "");
 
-	return length > 0 && (size_t)length < room;
+	return length > 0 && (size_t)length < space;
 }
 
 static unsigned read_graphs(const char *text)

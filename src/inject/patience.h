@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KWHY_INJECT_PATIENCE_H
-#define KWHY_INJECT_PATIENCE_H
+#ifndef KWHY_INJECT_TIMEOUT_H
+#define KWHY_INJECT_TIMEOUT_H
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -12,12 +12,12 @@
  */
 
 /* When that is over, on CLOCK_REALTIME. */
-struct timespec kwhy_inject_patience(void);
+struct timespec kwhy_inject_lock_deadline(void);
 
 /* False: the lock was not to be had. */
-bool kwhy_inject_lock_patiently(pthread_mutex_t *lock);
+bool kwhy_inject_timed_lock(pthread_mutex_t *lock);
 
 /* Could it be had? It is not held then. */
-bool kwhy_inject_lock_comes(pthread_mutex_t *lock);
+bool kwhy_inject_lock_becomes_free(pthread_mutex_t *lock);
 
 #endif

@@ -19,7 +19,7 @@ void *kwhy_inject_pool_memory(size_t bytes)
 
 bool kwhy_inject_pool_init(struct kwhy_inject_pool *pool, size_t bytes, size_t count)
 {
-	if (count > KWHY_INJECT_POOL_MOST)
+	if (count > KWHY_INJECT_POOL_MAX)
 		return false;
 	pool->memory = kwhy_inject_pool_memory(bytes * count);
 	pool->bytes = bytes;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KWHY_INJECT_POOL_MOST = 256 };
+enum { KWHY_INJECT_POOL_MAX = 256 };
 
 /*
  * CUPTI's buffers: made and touched once, lent and taken back without a lock by any thread, always zeroed
@@ -16,8 +16,8 @@ enum { KWHY_INJECT_POOL_MOST = 256 };
  */
 struct kwhy_inject_pool {
 	uint8_t *memory;
-	size_t bytes, count;			    /* of one; buffers */
-	atomic_uchar states[KWHY_INJECT_POOL_MOST]; /* here, lent, or come back and being read */
+	size_t bytes, count;			   /* of one; buffers */
+	atomic_uchar states[KWHY_INJECT_POOL_MAX]; /* here, lent, or come back and being read */
 };
 
 /* Memory that is there (touched), zeroed; NULL: none. For use before anything is recorded. */

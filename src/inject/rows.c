@@ -90,7 +90,7 @@ static bool needs_devices(void)
 {
 	bool needs;
 
-	if (!kwhy_inject_lock_patiently(&session->lock))
+	if (!kwhy_inject_timed_lock(&session->lock))
 		return false;
 	needs = !session->has_devices && atomic_load(&session->activity_state) != KWHY_INJECT_OFF;
 	pthread_mutex_unlock(&session->lock);
@@ -101,13 +101,13 @@ static bool needs_devices(void)
  */
 void kwhy_inject_write_devices(void)
 {
-	struct kwhy_inject_device devices[KWHY_INJECT_DEVICES_MOST];
+	struct kwhy_inject_device devices[KWHY_INJECT_DEVICES_MAX];
 	int count;
 
 	if (!needs_devices())
 		return;
 	count = kwhy_inject_devices_read(devices);
-	if (!kwhy_inject_lock_patiently(&session->lock))
+	if (!kwhy_inject_timed_lock(&session->lock))
 		return;
 	for (int i = 0; i < count && !session->has_devices; i++)
 		kwhy_inject_fact_device(&session->memory->labels, &devices[i]);
@@ -128,15 +128,15 @@ static void write_window(struct kwhy_inject_window window)
 		kwhy_inject_fact_coverage(&session->writer, &window, session->choice);
 }
 
-static bool has_room(void)
+static bool has_space(void)
 {
-	bool has_room;
+	bool has_space;
 
-	if (!kwhy_inject_lock_patiently(&session->lock))
+	if (!kwhy_inject_timed_lock(&session->lock))
 		return false;
-	has_room = !session->writer.full && !session->writer.failure;
+	has_space = !session->writer.full && !session->writer.failure;
 	pthread_mutex_unlock(&session->lock);
-	return has_room;
+	return has_space;
 }
 
 /* Those that ended by a time. Never under the lock: who switches may be waiting for it. */
@@ -144,8 +144,9 @@ void kwhy_inject_write_windows(int64_t ended_by_mono_ns)
 {
 	struct kwhy_inject_window window;
 
-	while (has_room() && kwhy_inject_gate_take(&session->memory->gate, ended_by_mono_ns, &window)) {
-		if (!kwhy_inject_lock_patiently(&session->lock))
+	while (has_space() &&
+		kwhy_inject_collection_take(&session->memory->collection, ended_by_mono_ns, &window)) {
+		if (!kwhy_inject_timed_lock(&session->lock))
 			return;
 		if (atomic_load(&session->state) == KWHY_INJECT_ON)
 			write_window(window);

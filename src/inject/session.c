@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 /* Programs count on low numbers of descriptors, and close or take those that they have not opened. */
-enum { FILES_OF_ONE_PID = 100, DESCRIPTOR_LEAST = 500 };
+enum { FILES_OF_ONE_PID = 100, DESCRIPTOR_MIN = 500 };
 
 struct kwhy_inject_state kwhy_inject_state = {.begins = PTHREAD_MUTEX_INITIALIZER,
 	.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -36,7 +36,7 @@ static void on_buffer_wanted(uint8_t **out_buffer, size_t *out_bytes, size_t *ou
 static bool lock_for_buffer(void)
 {
 	while (atomic_load(&session->state) == KWHY_INJECT_ON) {
-		if (kwhy_inject_lock_patiently(&session->lock))
+		if (kwhy_inject_timed_lock(&session->lock))
 			return true;
 		if (atomic_load(&session->is_ending))
 			return false;
@@ -78,8 +78,8 @@ static void close_file(int64_t started_mono_ns)
 	int64_t switch_ns;
 	uint64_t switches;
 
-	if (!kwhy_inject_gate_cost(&session->memory->gate, &switch_ns, &switches) ||
-		!kwhy_inject_lock_patiently(&session->lock))
+	if (!kwhy_inject_collection_cost(&session->memory->collection, &switch_ns, &switches) ||
+		!kwhy_inject_timed_lock(&session->lock))
 		return;
 	if (atomic_load(&session->state) == KWHY_INJECT_ON) {
 		if (session->activity_start_mono_ns)
@@ -97,12 +97,12 @@ static void close_file(int64_t started_mono_ns)
  * Without its context a device draws other power than it idled at, and many programs end right behind their
  * work: so they stay for as long as a meter needs to show the level (docs/adr/0027).
  */
-static void let_devices_rest(void)
+static void let_devices_settle(void)
 {
 	if (session->choice != KWHY_WIRE_CHOICE_ALL ||
 		atomic_load(&session->activity_state) != KWHY_INJECT_ON || !kwhy_inject_has_context())
 		return;
-	kwhy_rest(KWHY_REST_SHOWN_NS);
+	kwhy_settle(KWHY_SETTLE_SHOWN_NS);
 }
 
 /* Takes what CUPTI still has, says what was covered, and ends the file in order. */
@@ -113,10 +113,10 @@ static void end_file(void)
 
 	kwhy_inject_write_devices();
 	now_mono_ns = kwhy_clock_mono_ns();
-	if (!kwhy_inject_gate_end(&session->memory->gate, now_mono_ns))
+	if (!kwhy_inject_collection_end(&session->memory->collection, now_mono_ns))
 		return;
-	dropped = kwhy_inject_tick_flush(true);
-	if (!kwhy_inject_lock_patiently(&session->lock))
+	dropped = kwhy_inject_collector_flush(true);
+	if (!kwhy_inject_timed_lock(&session->lock))
 		return;
 	session->dropped += dropped;
 	kwhy_inject_write_end(now_mono_ns);
@@ -137,15 +137,15 @@ static void finish(void)
 	kwhy_stacks_begin(NULL);
 	if (atomic_load(&session->state) != KWHY_INJECT_ON)
 		return;
-	can_end = kwhy_inject_lock_comes(&session->lock) &&
-		kwhy_inject_lock_comes(&session->memory->gate.lock);
+	can_end = kwhy_inject_lock_becomes_free(&session->lock) &&
+		kwhy_inject_lock_becomes_free(&session->memory->collection.lock);
 	if (can_end)
-		let_devices_rest();
+		let_devices_settle();
 	atomic_store(&session->is_ending, true);
 	if (can_end)
 		end_file();
 	atomic_store(&session->state, KWHY_INJECT_ENDED);
-	kwhy_inject_tick_end_thread();
+	kwhy_inject_collector_stop();
 }
 
 /* A child of fork has one thread and none of our promises: it begins anew when it needs to. */
@@ -170,7 +170,7 @@ static void on_fork_child(void)
 /* The descriptor stays as it is where the process may have no such number. */
 static int move_high(int file)
 {
-	const int high = fcntl(file, F_DUPFD_CLOEXEC, DESCRIPTOR_LEAST);
+	const int high = fcntl(file, F_DUPFD_CLOEXEC, DESCRIPTOR_MIN);
 
 	if (high < 0)
 		return file;
@@ -207,7 +207,8 @@ static void reset(struct kwhy_inject_memory *memory)
 
 	session->memory = memory;
 	session->choice = kwhy_inject_choice(&session->options);
-	kwhy_inject_gate_init(&memory->gate, &plan, session->options.range, kwhy_inject_tick_switch, NULL);
+	kwhy_inject_collection_init(
+		&memory->collection, &plan, session->options.range, kwhy_inject_collector_switch, NULL);
 	session->coverage_end_mono_ns = memory->translate.earliest_mono_ns = INT64_MAX;
 	session->activity_start_mono_ns = session->last_buffer_mono_ns = session->last_clock_mono_ns = 0;
 	session->dropped = session->ticks = session->buffers = 0;
@@ -269,7 +270,7 @@ static void begin(int64_t now_mono_ns)
 	kwhy_block_writer_flush(&session->writer);
 	atomic_store(&session->state, KWHY_INJECT_ON);
 	register_handlers();
-	kwhy_inject_tick_start_thread();
+	kwhy_inject_collector_start();
 }
 
 bool kwhy_inject_session_begin(void)
@@ -323,7 +324,7 @@ static void start_activity(void)
 			(KWHY_INJECT_LINE | KWHY_INJECT_CALL))
 		kwhy_stacks_begin(&session->memory->stacks);
 	if (!status)
-		kwhy_inject_gate_begin(&session->memory->gate, now_mono_ns);
+		kwhy_inject_collection_begin(&session->memory->collection, now_mono_ns);
 	pthread_mutex_lock(&session->lock);
 	if (status) {
 		note_refusal(&error);
@@ -360,7 +361,8 @@ struct kwhy_inject_ranges *kwhy_inject_session_ranges(void)
 	return &session->memory->ranges;
 }
 
-struct kwhy_inject_gate *kwhy_inject_session_gate(void)
+struct kwhy_inject_collection *kwhy_inject_session_collection(void)
 {
-	return kwhy_inject_session_ranges() && session->options.range[0] ? &session->memory->gate : NULL;
+	return kwhy_inject_session_ranges() && session->options.range[0] ? &session->memory->collection
+									 : NULL;
 }

@@ -23,7 +23,7 @@ void kwhy_inject_session_begin_activity(void);
 struct kwhy_inject_ranges *kwhy_inject_session_ranges(void);
 
 /* Does it depend on ranges what is collected? Then who is to be told of them; else NULL. */
-struct kwhy_inject_gate *kwhy_inject_session_gate(void);
+struct kwhy_inject_collection *kwhy_inject_session_collection(void);
 
 /* A range of the program's own that has ended; any thread that may wait for the file. */
 void kwhy_inject_session_take_range(const char *name, int64_t start_mono_ns, int64_t end_mono_ns);
@@ -32,6 +32,6 @@ void kwhy_inject_session_take_range(const char *name, int64_t start_mono_ns, int
  * Everything that is known by now goes to the file; `now_mono_ns` is the time. Called every period by a
  * thread of the session.
  */
-void kwhy_inject_session_tick(int64_t now_mono_ns);
+void kwhy_inject_session_flush(int64_t now_mono_ns);
 
 #endif

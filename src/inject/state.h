@@ -20,7 +20,7 @@ struct kwhy_inject_memory {
 	struct kwhy_inject_labels labels;
 	struct kwhy_inject_translate translate;
 	struct kwhy_inject_ranges ranges;
-	struct kwhy_inject_gate gate;
+	struct kwhy_inject_collection collection;
 	struct kwhy_stacks stacks;
 	struct kwhy_stack_nodes nodes;
 	unsigned char shares[KWHY_BLOCK_WRITER_BYTES(KWHY_INJECT_SHARE_BYTES)];

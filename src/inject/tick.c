@@ -12,7 +12,7 @@
 #include <time.h>
 
 #define STACK_BYTES ((size_t)256 << 10)
-#define STACK_MOST_BYTES ((size_t)1 << 30)
+#define STACK_MAX_BYTES ((size_t)1 << 30)
 /* A moment's launches may miss their calls: kernels are switched on first, and off last. */
 enum { LAUNCHES_WITHOUT_CALL = 16 };
 
@@ -55,7 +55,7 @@ static bool are_calls_missing(void)
 /* What another client has switched is left alone, and CUPTI at the end: switching takes long, and what CUPTI
  * needs goes meanwhile.
  */
-int64_t kwhy_inject_tick_switch(void *context, bool is_on)
+int64_t kwhy_inject_collector_switch(void *context, bool is_on)
 {
 	(void)context;
 	if (!atomic_load(&session->is_ending) && see_whether_ours()) {
@@ -71,14 +71,14 @@ int64_t kwhy_inject_tick_switch(void *context, bool is_on)
  * another still takes over would be lost. Who has waited for the end's, the last one, leaves CUPTI alone: the
  * program ends, and with it what CUPTI needs.
  */
-uint64_t kwhy_inject_tick_flush(bool forced)
+uint64_t kwhy_inject_collector_flush(bool forced)
 {
 	uint64_t dropped = 0;
 	bool is_locked;
 
 	if (atomic_load(&session->activity_state) != KWHY_INJECT_ON)
 		return 0;
-	is_locked = kwhy_inject_lock_patiently(&session->flushes);
+	is_locked = kwhy_inject_timed_lock(&session->flushes);
 	if (forced || !atomic_load(&session->is_ending)) {
 		see_whether_ours();
 		kwhy_inject_activity_flush(&session->activity, forced);
@@ -90,13 +90,13 @@ uint64_t kwhy_inject_tick_flush(bool forced)
 }
 
 /* Is the recording to end? */
-static bool write_tick(int64_t now_mono_ns, uint64_t dropped)
+static bool write_flush(int64_t now_mono_ns, uint64_t dropped)
 {
 	int64_t switch_ns;
 	uint64_t switches;
 	bool is_full = false;
 
-	if (!kwhy_inject_gate_cost(&session->memory->gate, &switch_ns, &switches))
+	if (!kwhy_inject_collection_cost(&session->memory->collection, &switch_ns, &switches))
 		return false;
 	pthread_mutex_lock(&session->lock);
 	if (atomic_load(&session->state) == KWHY_INJECT_ON) {
@@ -118,7 +118,7 @@ static bool write_tick(int64_t now_mono_ns, uint64_t dropped)
 	return is_full;
 }
 
-void kwhy_inject_session_tick(int64_t now_mono_ns)
+void kwhy_inject_session_flush(int64_t now_mono_ns)
 {
 	const int64_t settled_mono_ns = now_mono_ns - 2 * session->options.period_ms * INT64_C(1000000);
 	uint64_t dropped = 0;
@@ -126,31 +126,31 @@ void kwhy_inject_session_tick(int64_t now_mono_ns)
 	if (atomic_load(&session->state) != KWHY_INJECT_ON)
 		return;
 	kwhy_inject_write_devices();
-	if (!kwhy_inject_gate_rests(&session->memory->gate, now_mono_ns))
-		dropped = kwhy_inject_tick_flush(false);
+	if (!kwhy_inject_collection_is_idle(&session->memory->collection, now_mono_ns))
+		dropped = kwhy_inject_collector_flush(false);
 	kwhy_inject_write_windows(settled_mono_ns);
-	if (write_tick(now_mono_ns, dropped))
-		kwhy_inject_gate_end(&session->memory->gate, now_mono_ns);
+	if (write_flush(now_mono_ns, dropped))
+		kwhy_inject_collection_end(&session->memory->collection, now_mono_ns);
 }
 
 static void *run(void *unused)
 {
 	const int64_t period_ns = session->options.period_ms * INT64_C(1000000);
-	int64_t next_tick_ns = kwhy_clock_mono_ns() + period_ns, next_ns, now_ns;
+	int64_t next_flush_ns = kwhy_clock_mono_ns() + period_ns, next_ns, now_ns;
 
 	(void)unused;
 	kwhy_inject_is_own_thread = true;
 	kwhy_stacks_leave_thread_out();
 	while (atomic_load(&session->state) == KWHY_INJECT_ON) {
 		now_ns = kwhy_clock_mono_ns();
-		next_ns = kwhy_inject_gate_advance(&session->memory->gate, now_ns);
+		next_ns = kwhy_inject_collection_advance(&session->memory->collection, now_ns);
 		session->clock.sleep_until(
-			session->clock.context, next_ns < next_tick_ns ? next_ns : next_tick_ns);
+			session->clock.context, next_ns < next_flush_ns ? next_ns : next_flush_ns);
 		now_ns = kwhy_clock_mono_ns();
-		if (now_ns < next_tick_ns)
+		if (now_ns < next_flush_ns)
 			continue;
-		kwhy_inject_session_tick(now_ns);
-		next_tick_ns = kwhy_clock_mono_ns() + period_ns;
+		kwhy_inject_session_flush(now_ns);
+		next_flush_ns = kwhy_clock_mono_ns() + period_ns;
 	}
 	return NULL;
 }
@@ -167,7 +167,7 @@ static bool start_thread(pthread_attr_t *attributes)
 	pthread_attr_getstacksize(attributes, &bytes);
 	pthread_attr_setstacksize(attributes, STACK_BYTES);
 	result = pthread_create(&session->thread, attributes, run, NULL);
-	for (; result == EINVAL && bytes <= STACK_MOST_BYTES;
+	for (; result == EINVAL && bytes <= STACK_MAX_BYTES;
 		bytes *= 2) { /* no other failure is the stack's */
 		pthread_attr_setstacksize(attributes, bytes);
 		result = pthread_create(&session->thread, attributes, run, NULL);
@@ -177,7 +177,7 @@ static bool start_thread(pthread_attr_t *attributes)
 
 /* The thread takes no signal: those are the program's. Without a thread what is lost is more, not the whole.
  */
-void kwhy_inject_tick_start_thread(void)
+void kwhy_inject_collector_start(void)
 {
 	pthread_attr_t attributes;
 	sigset_t all, before;
@@ -195,9 +195,9 @@ void kwhy_inject_tick_start_thread(void)
 }
 
 /* It may be in the driver, whose end is next. */
-void kwhy_inject_tick_end_thread(void)
+void kwhy_inject_collector_stop(void)
 {
-	const struct timespec latest = kwhy_inject_patience();
+	const struct timespec latest = kwhy_inject_lock_deadline();
 
 	if (!atomic_exchange(&session->has_thread, false))
 		return;

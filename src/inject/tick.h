@@ -5,16 +5,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Starts the thread of the session: it opens and closes windows and calls kwhy_inject_session_tick(). */
-void kwhy_inject_tick_start_thread(void);
+/* Starts the thread of the session: it opens and closes windows and calls kwhy_inject_session_flush(). */
+void kwhy_inject_collector_start(void);
 
 /* Waits until it is gone, two seconds at most; behind the end of the session. */
-void kwhy_inject_tick_end_thread(void);
+void kwhy_inject_collector_stop(void);
 
 /* The gate's switch: collection on or off, unless another client has taken CUPTI over. */
-int64_t kwhy_inject_tick_switch(void *context, bool is_on);
+int64_t kwhy_inject_collector_switch(void *context, bool is_on);
 
 /* Lets CUPTI hand over what it has; gives how many records it dropped. */
-uint64_t kwhy_inject_tick_flush(bool forced);
+uint64_t kwhy_inject_collector_flush(bool forced);
 
 #endif

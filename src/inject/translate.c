@@ -189,7 +189,7 @@ static uint32_t call_of(struct kwhy_inject_translate *translate, const struct kw
 	char name[KWHY_INJECT_CALL_NAME_BYTES];
 	const char *long_name = NULL;
 
-	if (call->id >= KWHY_INJECT_CALLS_MOST)
+	if (call->id >= KWHY_INJECT_CALLS_MAX)
 		return 0;
 	__typeof__(translate->calls[0][0]) *known = &translate->calls[domain - 1][call->id];
 

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-enum { KWHY_INJECT_CALLS_MOST = 2048 };
+enum { KWHY_INJECT_CALLS_MAX = 2048 };
 
 /* CUPTI's records to ours. One thread at a time. */
 struct kwhy_inject_translate {
@@ -24,8 +24,8 @@ struct kwhy_inject_translate {
 	uint64_t incomplete;		      /* without an end, as when the program ends under a kernel */
 	struct {
 		uint32_t number;
-		uint8_t state;		    /* 0: not asked, 1: recorded, 2: not recorded */
-	} calls[2][KWHY_INJECT_CALLS_MOST]; /* by domain and CUPTI's number of this version */
+		uint8_t state;		   /* 0: not asked, 1: recorded, 2: not recorded */
+	} calls[2][KWHY_INJECT_CALLS_MAX]; /* by domain and CUPTI's number of this version */
 };
 
 /* All records of a buffer. */

@@ -202,7 +202,7 @@ static void attend(struct child *child, struct kwhy_child_end *out)
 		next_tick_ns = kwhy_clock_mono_ns() + request->tick_ns;
 	}
 	drain(child);
-	out->left_behind = reap();
+	out->left_running = reap();
 }
 
 enum kwhy_status kwhy_child_run(const struct kwhy_child_request *request, struct kwhy_signals *signals,

@@ -32,7 +32,7 @@ struct kwhy_child_end {
 	int exit;		    /* as a shell tells it: 128 + signal when it was killed */
 	int signal;		    /* that killed it; 0: none */
 	bool has_run;		    /* it could be started */
-	bool left_behind;	    /* processes that it started live on */
+	bool left_running;	    /* processes that it started live on */
 };
 
 /*

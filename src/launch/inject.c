@@ -15,9 +15,9 @@
 static const char *const places[] = {
 	KWHY_LIBDIR "/kwhy/" LIBRARY, "../lib/kwhy/" LIBRARY, "../inject/" LIBRARY};
 
-static bool folder_of_program(char *out, size_t room)
+static bool folder_of_program(char *out, size_t space)
 {
-	ssize_t length = readlink("/proc/self/exe", out, room - 1);
+	ssize_t length = readlink("/proc/self/exe", out, space - 1);
 	char *slash;
 
 	if (length <= 0)
@@ -55,17 +55,17 @@ static bool is_taken(struct kwhy_inject *inject)
 
 void kwhy_inject_find(struct kwhy_inject *inject)
 {
-	const char *said = getenv("KWHY_INJECT");
+	const char *noted = getenv("KWHY_INJECT");
 	char folder[KWHY_INJECT_PATH_BYTES / 2], path[KWHY_INJECT_PATH_BYTES];
 
 	*inject = (struct kwhy_inject){0};
 	if (is_taken(inject))
 		return;
-	if (said && *said) {
-		if (!is_here(inject, said))
+	if (noted && *noted) {
+		if (!is_here(inject, noted))
 			snprintf(inject->absence, sizeof(inject->absence),
 				"KWHY_INJECT names %.300s, which cannot be read; unset it or correct it",
-				said);
+				noted);
 		return;
 	}
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
@@ -94,10 +94,10 @@ static enum kwhy_status set(const struct variable *variables, size_t count,
 	return status;
 }
 
-static const char *number(char room[32], uint64_t value)
+static const char *number(char space[32], uint64_t value)
 {
-	snprintf(room, 32, "%" PRIu64, value);
-	return room;
+	snprintf(space, 32, "%" PRIu64, value);
+	return space;
 }
 
 static enum kwhy_status prepare_probe(

@@ -40,7 +40,7 @@ static size_t up_to_end(const char *bytes, size_t length)
 static void hold(struct kwhy_lines *lines, const char *bytes, size_t length)
 {
 	while (length) {
-		size_t room = KWHY_LINE_BYTES - lines->length, part = length < room ? length : room;
+		size_t space = KWHY_LINE_BYTES - lines->length, part = length < space ? length : space;
 
 		memcpy(lines->held + lines->length, bytes, part);
 		lines->length += part;

@@ -16,22 +16,22 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { COMMAND_MOST_BYTES = 1 << 20, WORDS_MOST = 1024 };
+enum { COMMAND_MAX_BYTES = 1 << 20, WORDS_MAX = 1024 };
 
-#define PATIENCE_NS INT64_C(5000000000)
+#define TIMEOUT_NS INT64_C(5000000000)
 
 static const char *const names[] = {"RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT"};
 
 /* The words that this program was started by, which end with NULL. */
 static enum kwhy_status read_words(
-	struct kwhy_text *command, char *words[WORDS_MOST], struct kwhy_error *error)
+	struct kwhy_text *command, char *words[WORDS_MAX], struct kwhy_error *error)
 {
 	static const char path[] = "/proc/self/cmdline";
 	size_t count = 0;
-	enum kwhy_status status = kwhy_file_read(path, COMMAND_MOST_BYTES, command, error);
+	enum kwhy_status status = kwhy_file_read(path, COMMAND_MAX_BYTES, command, error);
 
 	for (size_t at = 0; !status && at < command->length; at += strlen(command->data + at) + 1) {
-		if (count + 1 == WORDS_MOST)
+		if (count + 1 == WORDS_MAX)
 			return kwhy_fail(
 				error, KWHY_E_USAGE, "%s has too many words to be started again", path);
 		words[count++] = command->data + at;
@@ -73,13 +73,13 @@ enum kwhy_status kwhy_launch_ranks_start(uint32_t size, uint16_t port, const cha
 {
 	struct kwhy_environment environment = {0};
 	struct kwhy_text command = {0};
-	char *words[WORDS_MOST];
+	char *words[WORDS_MAX];
 	enum kwhy_status status = read_words(&command, words, error);
 
 	out->count = 0;
 	if (!status)
 		status = kwhy_environment_set(&environment, KWHY_LAUNCH_SECRET_VARIABLE, secret, error);
-	for (uint32_t rank = 1; !status && rank < size && rank <= KWHY_LAUNCH_RANKS_MOST; rank++) {
+	for (uint32_t rank = 1; !status && rank < size && rank <= KWHY_LAUNCH_RANKS_MAX; rank++) {
 		status = tell(rank, size, port, &environment, error);
 		if (!status)
 			status = start(rank, size, words, &environment, out, error);
@@ -94,7 +94,7 @@ enum kwhy_status kwhy_launch_ranks_start(uint32_t size, uint16_t port, const cha
 void kwhy_launch_ranks_end(struct kwhy_launch_ranks *ranks)
 {
 	const struct timespec pause = {.tv_nsec = 5000000};
-	int64_t end_ns = kwhy_clock_mono_ns() + PATIENCE_NS;
+	int64_t end_ns = kwhy_clock_mono_ns() + TIMEOUT_NS;
 
 	for (uint32_t i = 0; i < ranks->count; i++) {
 		while (waitpid(ranks->processes[i], NULL, WNOHANG) == 0) {

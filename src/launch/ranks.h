@@ -8,10 +8,10 @@
 #include <sys/types.h>
 
 /* Copies of this program on this host, which learn who they are as torchrun would tell them. One thread. */
-enum { KWHY_LAUNCH_RANKS_MOST = 64 };
+enum { KWHY_LAUNCH_RANKS_MAX = 64 };
 
 struct kwhy_launch_ranks {
-	pid_t processes[KWHY_LAUNCH_RANKS_MOST]; /* of rank 1 and on */
+	pid_t processes[KWHY_LAUNCH_RANKS_MAX]; /* of rank 1 and on */
 	uint32_t count;
 };
 

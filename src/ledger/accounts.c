@@ -102,7 +102,7 @@ static enum kwhy_category category_of(const struct kwhy_activities *rows, size_t
 							: KWHY_CATEGORY_PROBING;
 }
 
-static enum kwhy_status post_row(struct opening *opening, size_t row, struct kwhy_error *error)
+static enum kwhy_status apportion_row(struct opening *opening, size_t row, struct kwhy_error *error)
 {
 	const struct kwhy_activities *rows = &opening->recording->activities;
 	struct kwhy_account *account;
@@ -125,7 +125,7 @@ static enum kwhy_status post_row(struct opening *opening, size_t row, struct kwh
 	return KWHY_OK;
 }
 
-static enum kwhy_status post_rows(struct opening *opening, struct kwhy_error *error)
+static enum kwhy_status apportion_rows(struct opening *opening, struct kwhy_error *error)
 {
 	const struct kwhy_activities *rows = &opening->recording->activities;
 	size_t first = rows->first[opening->device], end = rows->first[opening->device + 1];
@@ -136,12 +136,12 @@ static enum kwhy_status post_rows(struct opening *opening, struct kwhy_error *er
 	if (!opening->account_of)
 		return kwhy_fail_memory(error, "accounts");
 	for (size_t row = first; !status && row < end; row++)
-		status = post_row(opening, row, error);
+		status = apportion_row(opening, row, error);
 	return status;
 }
 
 /* Opens an account for time without activities; nothing where there is none. */
-static enum kwhy_status post_idle(struct opening *opening, enum kwhy_category category, int64_t time_ns,
+static enum kwhy_status apportion_idle(struct opening *opening, enum kwhy_category category, int64_t time_ns,
 	uint64_t count, struct kwhy_error *error)
 {
 	static const char *const names[KWHY_CATEGORY_COUNT] = {
@@ -166,7 +166,7 @@ static enum kwhy_status post_idle(struct opening *opening, enum kwhy_category ca
 	return KWHY_OK;
 }
 
-static enum kwhy_status post_gaps(struct opening *opening, struct kwhy_error *error)
+static enum kwhy_status apportion_gaps(struct opening *opening, struct kwhy_error *error)
 {
 	const struct kwhy_device_time *time = &opening->ledger->devices[opening->device].time;
 	const struct {
@@ -182,13 +182,14 @@ static enum kwhy_status post_gaps(struct opening *opening, struct kwhy_error *er
 	enum kwhy_status status = KWHY_OK;
 
 	if (time->sync_ns == KWHY_UNKNOWN_NS)
-		return post_idle(opening, KWHY_CATEGORY_IDLE, time->idle_ns, time->idle_gaps, error);
+		return apportion_idle(opening, KWHY_CATEGORY_IDLE, time->idle_ns, time->idle_gaps, error);
 	for (size_t i = 0; !status && i < sizeof(reasons) / sizeof(reasons[0]); i++)
-		status = post_idle(opening, reasons[i].category, reasons[i].time_ns, reasons[i].count, error);
+		status = apportion_idle(
+			opening, reasons[i].category, reasons[i].time_ns, reasons[i].count, error);
 	return status;
 }
 
-static enum kwhy_status post_clean(
+static enum kwhy_status apportion_clean(
 	struct opening *opening, int64_t time_ns, size_t count, struct kwhy_error *error)
 {
 	struct kwhy_account *account;
@@ -204,19 +205,19 @@ static enum kwhy_status post_clean(
 }
 
 /* Open even when empty: whoever posts the energy may find metered time there. */
-static enum kwhy_status post_outside(struct opening *opening, struct kwhy_error *error)
+static enum kwhy_status apportion_outside(struct opening *opening, struct kwhy_error *error)
 {
-	const struct kwhy_device_ledger *books = &opening->ledger->devices[opening->device];
+	const struct kwhy_device_ledger *device_ledger = &opening->ledger->devices[opening->device];
 	struct kwhy_metered_outside outside;
 	enum kwhy_status status;
 
-	status = kwhy_metered_outside(opening->recording, opening->device, books, &outside, error);
+	status = kwhy_metered_outside(opening->recording, opening->device, device_ledger, &outside, error);
 	if (status || !outside.metered)
 		return status;
 	if (outside.clean_ns > 0)
-		status = post_clean(opening, outside.clean_ns, books->clean_count, error);
+		status = apportion_clean(opening, outside.clean_ns, device_ledger->clean_count, error);
 	if (!status)
-		status = post_idle(opening, KWHY_CATEGORY_OUTSIDE,
+		status = apportion_idle(opening, KWHY_CATEGORY_OUTSIDE,
 			outside.before_ns + outside.after_ns - outside.clean_ns,
 			(uint64_t)(outside.before_ns > 0) + (outside.after_ns > 0), error);
 	if (!status && opening->count == 1)
@@ -224,18 +225,18 @@ static enum kwhy_status post_outside(struct opening *opening, struct kwhy_error 
 	return status;
 }
 
-static enum kwhy_status post_hidden(struct opening *opening, struct kwhy_error *error)
+static enum kwhy_status apportion_unrecorded(struct opening *opening, struct kwhy_error *error)
 {
 	const struct kwhy_coverage_sum *coverage = &opening->ledger->devices[opening->device].coverage;
 
-	return post_idle(opening, KWHY_CATEGORY_UNRECORDED,
+	return apportion_idle(opening, KWHY_CATEGORY_UNRECORDED,
 		coverage->end_ns - coverage->start_ns - coverage->known_ns -
 			opening->ledger->devices[opening->device].time.probing_ns,
-		coverage->hidden_count, error);
+		coverage->unrecorded_count, error);
 }
 
 /* What nothing ran in of a probe's time. */
-static enum kwhy_status post_probing(struct opening *opening, struct kwhy_error *error)
+static enum kwhy_status apportion_probing(struct opening *opening, struct kwhy_error *error)
 {
 	const struct kwhy_device_time *time = &opening->ledger->devices[opening->device].time;
 	struct kwhy_account *account;
@@ -271,16 +272,16 @@ enum kwhy_status kwhy_ledger_accounts(struct kwhy_ledger *ledger, const struct k
 	uint32_t device, struct kwhy_error *error)
 {
 	struct opening opening = {.ledger = ledger, .recording = recording, .device = device};
-	enum kwhy_status status = post_rows(&opening, error);
+	enum kwhy_status status = apportion_rows(&opening, error);
 
 	if (!status)
-		status = post_gaps(&opening, error);
+		status = apportion_gaps(&opening, error);
 	if (!status)
-		status = post_outside(&opening, error);
+		status = apportion_outside(&opening, error);
 	if (!status)
-		status = post_probing(&opening, error);
+		status = apportion_probing(&opening, error);
 	if (!status)
-		status = post_hidden(&opening, error);
+		status = apportion_unrecorded(&opening, error);
 	if (!status)
 		status = keep(&opening, error);
 	kwhy_keys_done(&opening.keys);

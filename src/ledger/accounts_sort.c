@@ -70,21 +70,21 @@ static void place_accounts(struct kwhy_device_ledger *device, const uint32_t *or
 enum kwhy_status kwhy_accounts_sort(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
 	uint32_t device, struct kwhy_error *error)
 {
-	struct kwhy_device_ledger *books = &ledger->devices[device];
+	struct kwhy_device_ledger *device_ledger = &ledger->devices[device];
 	size_t rows = recording->activities.first[device + 1] - recording->activities.first[device];
-	struct kwhy_account *sorted = malloc((books->account_count + 1) * sizeof(*sorted));
-	uint32_t *place = malloc((books->account_count + 1) * sizeof(*place));
+	struct kwhy_account *sorted = malloc((device_ledger->account_count + 1) * sizeof(*sorted));
+	uint32_t *place = malloc((device_ledger->account_count + 1) * sizeof(*place));
 	uint32_t *order = NULL;
 	enum kwhy_status status = KWHY_OK;
 
 	if (!sorted || !place)
 		status = kwhy_fail_memory(error, "accounts");
 	if (!status)
-		status = kwhy_sort_order(
-			books->account_count, compare_accounts, books->accounts, &order, error);
+		status = kwhy_sort_order(device_ledger->account_count, compare_accounts,
+			device_ledger->accounts, &order, error);
 	if (!status) {
-		place_accounts(books, order, sorted, place);
-		remap(books, place, rows);
+		place_accounts(device_ledger, order, sorted, place);
+		remap(device_ledger, place, rows);
 	}
 	free(order);
 	free(sorted);

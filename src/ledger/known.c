@@ -7,13 +7,13 @@
 static void copy_windows(struct kwhy_coverage_sum *sum, const struct kwhy_covered *covered)
 {
 	for (size_t i = 0; i < covered->count; i++) {
-		struct kwhy_known_window window = {
+		struct kwhy_covered_window window = {
 			.start_ns = covered->windows[i].start_ns, .end_ns = covered->windows[i].end_ns};
 
 		sum->known_ns += window.end_ns - window.start_ns;
 		if (sum->choice != KWHY_CHOICE_ALL && window.start_ns < sum->select_end_ns &&
 			window.end_ns > sum->select_end_ns) {
-			sum->windows[sum->window_count++] = (struct kwhy_known_window){
+			sum->windows[sum->window_count++] = (struct kwhy_covered_window){
 				.start_ns = window.start_ns, .end_ns = sum->select_end_ns};
 			window.start_ns = sum->select_end_ns;
 		}
@@ -24,7 +24,7 @@ static void copy_windows(struct kwhy_coverage_sum *sum, const struct kwhy_covere
 static void count_drawn(struct kwhy_coverage_sum *sum)
 {
 	for (size_t i = 0; i < sum->window_count; i++) {
-		const struct kwhy_known_window *window = &sum->windows[i];
+		const struct kwhy_covered_window *window = &sum->windows[i];
 
 		if (!kwhy_window_is_drawn(sum, window))
 			continue;
@@ -91,17 +91,18 @@ enum kwhy_status kwhy_ledger_coverage(struct kwhy_ledger *ledger, const struct k
 		.share_error_ratio = NAN};
 	find_selection(sum, recording, device);
 	sum->windows = kwhy_arena_alloc(&ledger->arena, 2 * covered->count + 1, sizeof(*sum->windows));
-	sum->hidden = kwhy_arena_alloc(&ledger->arena, covered->hidden_count + 1, sizeof(*sum->hidden));
-	if (!sum->windows || !sum->hidden)
+	sum->unrecorded = kwhy_arena_alloc(
+		&ledger->arena, covered->unrecorded_count + 1, sizeof(*sum->unrecorded));
+	if (!sum->windows || !sum->unrecorded)
 		return kwhy_fail_memory(error, "coverage");
 	copy_windows(sum, covered);
 	count_drawn(sum);
-	for (size_t i = 0; i < covered->hidden_count; i++)
-		sum->hidden[i] = (struct kwhy_hidden_stretch){
-			covered->hidden[i].start_ns, covered->hidden[i].end_ns};
-	sum->hidden_count = covered->hidden_count;
+	for (size_t i = 0; i < covered->unrecorded_count; i++)
+		sum->unrecorded[i] = (struct kwhy_unrecorded_interval){
+			covered->unrecorded[i].start_ns, covered->unrecorded[i].end_ns};
+	sum->unrecorded_count = covered->unrecorded_count;
 	sum->is_in_windows = covered->is_in_windows;
 	if (covered->probing_count)
 		return note_probing(ledger, recording, device, covered, error);
-	return sum->hidden_count ? note_windows(ledger, recording, device, error) : KWHY_OK;
+	return sum->unrecorded_count ? note_windows(ledger, recording, device, error) : KWHY_OK;
 }

@@ -96,7 +96,7 @@ static enum kwhy_status keep_devices(struct kwhy_ledger *ledger, const struct kw
 }
 
 /* `program`: the same recording where what a probe did may be taken out of it, else NULL. */
-static enum kwhy_status keep_books(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
+static enum kwhy_status keep_ledger(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
 	struct kwhy_recording *program, const struct kwhy_ledger_options *options, struct kwhy_error *error)
 {
 	enum kwhy_status status = keep_devices(ledger, recording, options, error);
@@ -116,7 +116,7 @@ static enum kwhy_status ledger_new(const struct kwhy_recording *recording, struc
 
 	if (!ledger)
 		return kwhy_fail_memory(error, "the ledger");
-	status = keep_books(ledger, recording, program, options, error);
+	status = keep_ledger(ledger, recording, program, options, error);
 	if (status) {
 		kwhy_ledger_free(ledger);
 		return status;

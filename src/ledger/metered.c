@@ -50,9 +50,10 @@ static int64_t earlier(int64_t a_ns, int64_t b_ns)
 }
 
 enum kwhy_status kwhy_metered_outside(const struct kwhy_recording *recording, uint32_t device,
-	const struct kwhy_device_ledger *books, struct kwhy_metered_outside *out, struct kwhy_error *error)
+	const struct kwhy_device_ledger *device_ledger, struct kwhy_metered_outside *out,
+	struct kwhy_error *error)
 {
-	const struct kwhy_device_time *time = &books->time;
+	const struct kwhy_device_time *time = &device_ledger->time;
 	struct kwhy_window metered, before, after;
 	struct kwhy_covered covered;
 	bool any = recording->activities.first[device] < recording->activities.first[device + 1];
@@ -72,9 +73,10 @@ enum kwhy_status kwhy_metered_outside(const struct kwhy_recording *recording, ui
 	out->metered = true;
 	out->before_ns = kwhy_covered_ns(&covered, before.start_ns, before.end_ns);
 	out->after_ns = any ? kwhy_covered_ns(&covered, after.start_ns, after.end_ns) : 0;
-	for (size_t i = 0; i < books->clean_count; i++)
-		out->clean_ns += kwhy_covered_ns(&covered, later(books->clean[i].start_ns, metered.start_ns),
-			earlier(books->clean[i].end_ns, metered.end_ns));
+	for (size_t i = 0; i < device_ledger->clean_count; i++)
+		out->clean_ns += kwhy_covered_ns(&covered,
+			later(device_ledger->clean[i].start_ns, metered.start_ns),
+			earlier(device_ledger->clean[i].end_ns, metered.end_ns));
 	kwhy_covered_done(&covered);
 	return KWHY_OK;
 }

@@ -18,6 +18,7 @@ struct kwhy_metered_outside {
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_metered_outside(const struct kwhy_recording *recording, uint32_t device,
-	const struct kwhy_device_ledger *books, struct kwhy_metered_outside *out, struct kwhy_error *error);
+	const struct kwhy_device_ledger *device_ledger, struct kwhy_metered_outside *out,
+	struct kwhy_error *error);
 
 #endif

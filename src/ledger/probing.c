@@ -202,16 +202,16 @@ enum kwhy_status kwhy_probing_throttled(const struct kwhy_recording *recording, 
 	return KWHY_OK;
 }
 
-void kwhy_probing_twins(const struct kwhy_device_ledger *books, uint32_t *out_twins)
+void kwhy_probing_twins(const struct kwhy_device_ledger *device_ledger, uint32_t *out_twins)
 {
-	for (size_t i = 0; i < books->account_count; i++) {
+	for (size_t i = 0; i < device_ledger->account_count; i++) {
 		out_twins[i] = KWHY_NONE;
-		if (books->accounts[i].category != KWHY_CATEGORY_PROBING ||
-			books->accounts[i].is_probing_idle)
+		if (device_ledger->accounts[i].category != KWHY_CATEGORY_PROBING ||
+			device_ledger->accounts[i].is_probing_idle)
 			continue;
-		for (size_t k = 0; k < books->account_count && out_twins[i] == KWHY_NONE; k++)
-			if (books->accounts[k].category <= KWHY_CATEGORY_MEMSET &&
-				!strcmp(books->accounts[k].name, books->accounts[i].name))
+		for (size_t k = 0; k < device_ledger->account_count && out_twins[i] == KWHY_NONE; k++)
+			if (device_ledger->accounts[k].category <= KWHY_CATEGORY_MEMSET &&
+				!strcmp(device_ledger->accounts[k].name, device_ledger->accounts[i].name))
 				out_twins[i] = (uint32_t)k;
 	}
 }

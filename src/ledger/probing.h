@@ -33,7 +33,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_probing_throttled(const struct kwhy_recordin
  * The program's account of the kernel that each account of repeats is of, [account_count]; KWHY_NONE: the
  * program's own accounts, and repeats of what the program never ran. Both have one power.
  */
-void kwhy_probing_twins(const struct kwhy_device_ledger *books, uint32_t *out_twins);
+void kwhy_probing_twins(const struct kwhy_device_ledger *device_ledger, uint32_t *out_twins);
 
 /*
  * Takes the activities of the probe out of a recording whose books are made: whoever looks for waste, plans

@@ -13,7 +13,7 @@
  */
 
 /* Fewer windows say nothing of how different windows are. */
-enum { WINDOWS_LEAST = 3 };
+enum { WINDOWS_MIN = 3 };
 
 #define BOTH_SIDES 0.95 /* 90 % between */
 
@@ -35,7 +35,7 @@ struct sum {
 
 struct sampling {
 	const struct kwhy_recording *recording;
-	struct kwhy_device_ledger *books;
+	struct kwhy_device_ledger *device_ledger;
 	uint32_t device;
 	struct sum *sums; /* [account_count] */
 	uint32_t *listed; /* accounts with time in the window at hand, or that run */
@@ -66,7 +66,7 @@ static struct sum *list(struct sampling *sampling, uint32_t account)
 
 static void follow(struct sampling *sampling, const struct kwhy_sweep_interval *stretch)
 {
-	const uint32_t *account_of = sampling->books->account_of;
+	const uint32_t *account_of = sampling->device_ledger->account_of;
 	const size_t first = sampling->recording->activities.first[sampling->device];
 
 	for (size_t i = 0; i < stretch->ended_count; i++) {
@@ -97,17 +97,17 @@ static void begin_window(struct sampling *sampling, int64_t start_ns)
 /* Energy of an account's time, at its mean power; the time itself where no energy is known. */
 static double weigh(const struct sampling *sampling, uint32_t account, double time_ns)
 {
-	const struct kwhy_account *row = &sampling->books->accounts[account];
+	const struct kwhy_account *row = &sampling->device_ledger->accounts[account];
 
-	if (!sampling->books->energy.known)
+	if (!sampling->device_ledger->energy.known)
 		return time_ns;
 	return row->mean_power_mw > 0 ? (double)row->mean_power_mw * 1e-3 * time_ns : 0;
 }
 
-static void take_idle(struct sampling *sampling, const struct kwhy_known_window *window)
+static void take_idle(struct sampling *sampling, const struct kwhy_covered_window *window)
 {
-	for (size_t i = 0; i < sampling->books->account_count; i++) {
-		const uint32_t category = sampling->books->accounts[i].category;
+	for (size_t i = 0; i < sampling->device_ledger->account_count; i++) {
+		const uint32_t category = sampling->device_ledger->accounts[i].category;
 
 		if (kwhy_category_is_idle((enum kwhy_category)category))
 			list(sampling, (uint32_t)i)
@@ -118,7 +118,7 @@ static void take_idle(struct sampling *sampling, const struct kwhy_known_window 
 /* A step of an account up to a drawn window, beside that of all accounts together. */
 static void add_step(const struct sampling *sampling, struct sum *sum, size_t drawn, double step)
 {
-	if (drawn == 0 || drawn >= sampling->books->coverage.drawn_count)
+	if (drawn == 0 || drawn >= sampling->device_ledger->coverage.drawn_count)
 		return;
 	sum->squares += step * step;
 	sum->products += step * (sampling->wholes[drawn] - sampling->wholes[drawn - 1]);
@@ -159,9 +159,9 @@ static void count_drawn(struct sampling *sampling, double whole)
 	sampling->squares += step * step;
 }
 
-static void end_window(struct sampling *sampling, const struct kwhy_known_window *window)
+static void end_window(struct sampling *sampling, const struct kwhy_covered_window *window)
 {
-	const bool is_drawn = kwhy_window_is_drawn(&sampling->books->coverage, window);
+	const bool is_drawn = kwhy_window_is_drawn(&sampling->device_ledger->coverage, window);
 	double whole = 0;
 	size_t kept = 0;
 
@@ -174,7 +174,7 @@ static void end_window(struct sampling *sampling, const struct kwhy_known_window
 		sum->now = weigh(sampling, sampling->listed[i], sum->now_ns);
 		whole += sum->now;
 	}
-	if (!sampling->books->energy.known)
+	if (!sampling->device_ledger->energy.known)
 		whole = (double)(window->end_ns - window->start_ns);
 	if (is_drawn)
 		count_drawn(sampling, whole);
@@ -194,7 +194,7 @@ static void end_window(struct sampling *sampling, const struct kwhy_known_window
 static enum kwhy_status walk_windows(
 	struct sampling *sampling, const int64_t *edges, struct kwhy_error *error)
 {
-	const struct kwhy_coverage_sum *coverage = &sampling->books->coverage;
+	const struct kwhy_coverage_sum *coverage = &sampling->device_ledger->coverage;
 	struct kwhy_sweep_interval stretch;
 	struct kwhy_sweep sweep;
 	size_t window = 0;
@@ -215,7 +215,7 @@ static enum kwhy_status walk_windows(
 
 static enum kwhy_status walk(struct sampling *sampling, struct kwhy_error *error)
 {
-	const struct kwhy_coverage_sum *coverage = &sampling->books->coverage;
+	const struct kwhy_coverage_sum *coverage = &sampling->device_ledger->coverage;
 	int64_t *edges = calloc(2 * coverage->window_count + 1, sizeof(*edges));
 	enum kwhy_status status;
 
@@ -236,7 +236,7 @@ static enum kwhy_status walk(struct sampling *sampling, struct kwhy_error *error
  */
 static double share_error(const struct sampling *sampling, const struct sum *sum)
 {
-	const struct kwhy_coverage_sum *coverage = &sampling->books->coverage;
+	const struct kwhy_coverage_sum *coverage = &sampling->device_ledger->coverage;
 	const double count = (double)coverage->drawn_count, share = sum->all / sampling->all;
 	const double seen = fmin(1,
 		(double)coverage->drawn_ns / (double)(coverage->select_end_ns - coverage->select_start_ns));
@@ -264,33 +264,35 @@ static void write_interval(const struct sampling *sampling, struct kwhy_account 
 	const double high = whole + hypot(sampled, times * ((double)account->high_nj - gross));
 
 	account->whole_low_nj = llround(fmax(low, 0));
-	account->whole_high_nj = llround(fmin(high, (double)sampling->books->energy.measured_nj));
+	account->whole_high_nj = llround(fmin(high, (double)sampling->device_ledger->energy.measured_nj));
 	if (account->whole_high_nj < account->whole_nj)
 		account->whole_high_nj = account->whole_nj;
 }
 
 static enum kwhy_status write_energy(const struct sampling *sampling, struct kwhy_error *error)
 {
-	struct kwhy_device_ledger *books = sampling->books;
-	const double whole_nj = (double)books->energy.measured_nj;
+	struct kwhy_device_ledger *device_ledger = sampling->device_ledger;
+	const double whole_nj = (double)device_ledger->energy.measured_nj;
 	const double rest_nj = fmax(0, whole_nj - sampling->certain);
-	double *shares = calloc(books->account_count + 1, sizeof(*shares));
-	int64_t *sums_nj = calloc(books->account_count + 1, sizeof(*sums_nj));
-	struct kwhy_post post = {0};
-	enum kwhy_status status = shares && sums_nj ? kwhy_post_init(&post, books->account_count + 1, error)
-						    : kwhy_fail_memory(error, "samples of a run");
+	double *shares = calloc(device_ledger->account_count + 1, sizeof(*shares));
+	int64_t *sums_nj = calloc(device_ledger->account_count + 1, sizeof(*sums_nj));
+	struct kwhy_apportioner apportioner = {0};
+	enum kwhy_status status = shares && sums_nj
+		? kwhy_apportioner_init(&apportioner, device_ledger->account_count + 1, error)
+		: kwhy_fail_memory(error, "samples of a run");
 
-	for (size_t i = 0; !status && i < books->account_count; i++)
+	for (size_t i = 0; !status && i < device_ledger->account_count; i++)
 		shares[i] = whole_share(sampling, i, rest_nj);
 	if (!status)
-		kwhy_post_divide(&post, books->energy.measured_nj, shares, books->account_count, 0, sums_nj);
-	for (size_t i = 0; !status && i < books->account_count; i++) {
-		if (books->accounts[i].category == KWHY_CATEGORY_UNRECORDED)
+		kwhy_apportion(&apportioner, device_ledger->energy.measured_nj, shares,
+			device_ledger->account_count, 0, sums_nj);
+	for (size_t i = 0; !status && i < device_ledger->account_count; i++) {
+		if (device_ledger->accounts[i].category == KWHY_CATEGORY_UNRECORDED)
 			continue;
-		books->accounts[i].whole_nj = sums_nj[i];
-		write_interval(sampling, &books->accounts[i], rest_nj);
+		device_ledger->accounts[i].whole_nj = sums_nj[i];
+		write_interval(sampling, &device_ledger->accounts[i], rest_nj);
 	}
-	kwhy_post_done(&post);
+	kwhy_apportioner_done(&apportioner);
 	free(shares);
 	free(sums_nj);
 	return status;
@@ -299,12 +301,12 @@ static enum kwhy_status write_energy(const struct sampling *sampling, struct kwh
 /* Times are estimated by the share of the drawn windows' time that they take. */
 static void write_times(const struct sampling *sampling)
 {
-	struct kwhy_coverage_sum *coverage = &sampling->books->coverage;
+	struct kwhy_coverage_sum *coverage = &sampling->device_ledger->coverage;
 	const double times = (double)(coverage->select_end_ns - coverage->select_start_ns) /
 		(double)coverage->drawn_ns;
 
-	for (size_t i = 0; i < sampling->books->account_count; i++) {
-		struct kwhy_account *account = &sampling->books->accounts[i];
+	for (size_t i = 0; i < sampling->device_ledger->account_count; i++) {
+		struct kwhy_account *account = &sampling->device_ledger->accounts[i];
 		struct sum *sum = &sampling->sums[i];
 
 		if (sum->all > 0)
@@ -321,18 +323,18 @@ static void write_times(const struct sampling *sampling)
 
 static enum kwhy_status estimate(struct sampling *sampling, struct kwhy_error *error)
 {
-	const size_t accounts = sampling->books->account_count;
+	const size_t accounts = sampling->device_ledger->account_count;
 	enum kwhy_status status;
 
 	sampling->sums = calloc(accounts + 1, sizeof(*sampling->sums));
 	sampling->listed = calloc(accounts + 1, sizeof(*sampling->listed));
-	sampling->wholes = calloc(sampling->books->coverage.drawn_count, sizeof(*sampling->wholes));
+	sampling->wholes = calloc(sampling->device_ledger->coverage.drawn_count, sizeof(*sampling->wholes));
 	status = sampling->sums && sampling->listed && sampling->wholes
 		? walk(sampling, error)
 		: kwhy_fail_memory(error, "samples of a run");
 	if (!status && sampling->all > 0) {
 		write_times(sampling);
-		if (sampling->books->energy.known && !sampling->books->energy.modelled)
+		if (sampling->device_ledger->energy.known && !sampling->device_ledger->energy.modelled)
 			status = write_energy(sampling, error);
 	}
 	free(sampling->sums);
@@ -345,10 +347,10 @@ enum kwhy_status kwhy_ledger_sampling(struct kwhy_ledger *ledger, const struct k
 	uint32_t device, struct kwhy_error *error)
 {
 	struct sampling sampling = {
-		.recording = recording, .books = &ledger->devices[device], .device = device};
-	const struct kwhy_coverage_sum *coverage = &sampling.books->coverage;
+		.recording = recording, .device_ledger = &ledger->devices[device], .device = device};
+	const struct kwhy_coverage_sum *coverage = &sampling.device_ledger->coverage;
 
-	if (coverage->choice != KWHY_CHOICE_DUTY || coverage->drawn_count < WINDOWS_LEAST)
+	if (coverage->choice != KWHY_CHOICE_DUTY || coverage->drawn_count < WINDOWS_MIN)
 		return KWHY_OK;
 	return estimate(&sampling, error);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KWHY_LIVE_BOOK_H
-#define KWHY_LIVE_BOOK_H
+#ifndef KWHY_LIVE_TOTALS_H
+#define KWHY_LIVE_TOTALS_H
 
 #include "live/snapshot.h"
 
 /* Energy and power of one metered thing, brought forward from tick to tick. Zero-initialise. */
-struct kwhy_live_book {
+struct kwhy_live_totals {
 	int64_t settled_ns; /* counted for good up to here; 0: not begun */
 	int64_t seen_ns;    /* the newest power reading taken into the history; 0: none */
 	double settled_j;
@@ -32,7 +32,7 @@ struct kwhy_live_entry {
  * what the samples said since the last tick is put right at the next, so it is counted for good up to there
  * only.
  */
-void kwhy_live_book_settle(
-	struct kwhy_live_book *book, const struct kwhy_live_entry *entry, struct kwhy_live_metered *out);
+void kwhy_live_totals_settle(
+	struct kwhy_live_totals *totals, const struct kwhy_live_entry *entry, struct kwhy_live_metered *out);
 
 #endif

@@ -15,12 +15,12 @@
 /* Readings before the settled energy that its curve is still drawn from, and the most that a meter which
  * fell silent makes us keep. */
 #define KEEP_NS INT64_C(3000000000)
-#define KEEP_MOST_NS INT64_C(120000000000)
+#define KEEP_MAX_NS INT64_C(120000000000)
 /* A gauge that was not read for so long says nothing of now: the slowest are read every 10 s. */
 #define GAUGE_STALE_NS INT64_C(60000000000)
 
 /* Shares are taken out once so much CPU time was used: the system counts it in steps of 10 ms a CPU. */
-#define BUSY_LEAST_S 1.0
+#define BUSY_MIN_S 1.0
 
 /* What was known when the sampler's last share was taken out. */
 struct shared {
@@ -35,7 +35,7 @@ struct kwhy_live {
 	struct kwhy_live_device *devices;
 	struct kwhy_live_metered *metered;
 	struct kwhy_live_source *sources;
-	struct kwhy_live_book *books;
+	struct kwhy_live_totals *device_ledger;
 	struct kwhy_live_process (*processes)[KWHY_SENSOR_PROCESSES];
 	int64_t started_ns, processes_ns; /* when processes are listed next */
 	struct shared shared;
@@ -97,8 +97,8 @@ static enum kwhy_status describe_metered(struct kwhy_live *live, struct kwhy_err
 	const struct kwhy_metered *metered = kwhy_history_metered(live->history, &count);
 
 	live->metered = kwhy_arena_alloc(&live->arena, count + 1, sizeof(*live->metered));
-	live->books = kwhy_arena_alloc(&live->arena, count + 1, sizeof(*live->books));
-	if (!live->metered || !live->books)
+	live->device_ledger = kwhy_arena_alloc(&live->arena, count + 1, sizeof(*live->device_ledger));
+	if (!live->metered || !live->device_ledger)
 		return kwhy_fail_memory(error, "the live figures");
 	for (size_t i = 0; i < count; i++) {
 		live->metered[i] = (struct kwhy_live_metered){.kind = metered[i].kind,
@@ -245,7 +245,7 @@ static enum kwhy_status settle(struct kwhy_live *live, size_t i, int64_t now_ns,
 		entry.idle_known = busy->known;
 		entry.idle = busy->value == 0;
 	}
-	kwhy_live_book_settle(&live->books[i], &entry, &live->metered[i]);
+	kwhy_live_totals_settle(&live->device_ledger[i], &entry, &live->metered[i]);
 	kwhy_curve_free(curve);
 	return KWHY_OK;
 }
@@ -256,10 +256,10 @@ static void forget(struct kwhy_live *live, int64_t now_ns)
 	int64_t before_ns = now_ns;
 
 	for (size_t i = 0; i < live->snapshot.metered_count; i++)
-		if (live->books[i].settled_ns && live->books[i].settled_ns < before_ns)
-			before_ns = live->books[i].settled_ns;
-	if (before_ns < now_ns - KEEP_MOST_NS)
-		before_ns = now_ns - KEEP_MOST_NS;
+		if (live->device_ledger[i].settled_ns && live->device_ledger[i].settled_ns < before_ns)
+			before_ns = live->device_ledger[i].settled_ns;
+	if (before_ns < now_ns - KEEP_MAX_NS)
+		before_ns = now_ns - KEEP_MAX_NS;
 	kwhy_history_forget(live->history, before_ns - KEEP_NS);
 }
 
@@ -293,8 +293,7 @@ static void share_out(struct kwhy_live *live, double cpu_s, double busy_s)
 	const struct shared now = {packages_j(live), cpu_s, busy_s, true}, *before = &live->shared;
 	double part_j;
 
-	if (isnan(now.packages_j) || isnan(busy_s) ||
-		(before->begun && busy_s - before->busy_s < BUSY_LEAST_S))
+	if (isnan(now.packages_j) || isnan(busy_s) || (before->begun && busy_s - before->busy_s < BUSY_MIN_S))
 		return;
 	part_j = kwhy_cpu_part_j(
 		now.packages_j - before->packages_j, cpu_s - before->cpu_s, busy_s - before->busy_s);

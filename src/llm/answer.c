@@ -55,7 +55,7 @@ static void add_chunk(struct kwhy_llm_answer *answer)
 		answer->chunk_capacity = capacity;
 	}
 	answer->chunk_ns[answer->chunk_count++] = answer->now_ns;
-	if (answer->chunk_count == KWHY_LLM_CHUNKS_MOST)
+	if (answer->chunk_count == KWHY_LLM_CHUNKS_MAX)
 		answer->malformed = true;
 }
 

@@ -23,7 +23,7 @@ enum kwhy_llm_outcome {
 const char *kwhy_llm_outcome_name(enum kwhy_llm_outcome outcome);
 const char *kwhy_llm_outcome_words(enum kwhy_llm_outcome outcome);
 
-enum { KWHY_LLM_CHUNKS_MOST = 1 << 20 };
+enum { KWHY_LLM_CHUNKS_MAX = 1 << 20 };
 
 /* An answer while it streams in. Times are CLOCK_MONOTONIC. Zero-initialise with tokens -1. */
 struct kwhy_llm_answer {

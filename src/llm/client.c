@@ -310,7 +310,7 @@ static enum kwhy_status send_due(struct sender *sender, int64_t now_ns, struct k
 
 /* Rounded down: the last millisecond before an arrival is spent awake. What was just queued wakes by itself.
  */
-static int patience_ms(const struct sender *sender, int64_t now_ns)
+static int timeout_ms(const struct sender *sender, int64_t now_ns)
 {
 	int64_t due_ms = (sender->arrivals.next_ns - now_ns) / 1000000;
 
@@ -371,7 +371,7 @@ static enum kwhy_status send_all(
 		status = step(sender, error);
 		if (!status)
 			sender->client->curl.multi_poll(
-				sender->multi, NULL, 0, patience_ms(sender, kwhy_clock_mono_ns()), NULL);
+				sender->multi, NULL, 0, timeout_ms(sender, kwhy_clock_mono_ns()), NULL);
 		now_ns = kwhy_clock_mono_ns();
 		if (!status && tick && now_ns - ticked_ns >= TICK_NS) {
 			status = tick(context, error);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define BODY_BYTES_MOST (16 << 20)
+#define BODY_BYTES_MAX (16 << 20)
 
 #define ROW(slot)                                                                  \
 	{                                                                          \
@@ -114,7 +114,7 @@ static size_t keep_bytes(char *bytes, size_t size, size_t count, void *context)
 {
 	struct kwhy_text *text = context;
 
-	if (text->length + size * count > BODY_BYTES_MOST)
+	if (text->length + size * count > BODY_BYTES_MAX)
 		return 0;
 	kwhy_text_add_bytes(text, bytes, size * count);
 	return text->failed ? 0 : size * count;

@@ -93,7 +93,7 @@ static struct kwhy_llm_scrape_device *device_of(struct kwhy_llm_scrape *scrape, 
 	if (scrape->device_count == KWHY_LLM_SCRAPE_DEVICES || strlen(name) >= KWHY_LLM_SCRAPE_NAME_BYTES)
 		return NULL;
 	device = &scrape->devices[scrape->device_count++];
-	*device = (struct kwhy_llm_scrape_device){.joules = NAN, .behind_s = NAN};
+	*device = (struct kwhy_llm_scrape_device){.joules = NAN, .lag_s = NAN};
 	memcpy(device->name, name, strlen(name) + 1);
 	return device;
 }
@@ -134,7 +134,7 @@ static bool take(struct kwhy_llm_scrape *scrape, const struct sample *sample)
 	else if (is_lost)
 		device->lost = sample->value != 0;
 	else
-		device->behind_s = fmin(device->behind_s, sample->value);
+		device->lag_s = fmin(device->lag_s, sample->value);
 	return true;
 }
 

@@ -16,7 +16,7 @@ struct kwhy_llm_scrape_device {
 						*/
 	double joules;			       /* NAN: not told yet */
 	bool lost;			       /* it answers no more */
-	double behind_s;		       /* age of the newest reading that they hold; NAN: not told */
+	double lag_s;			       /* age of the newest reading that they hold; NAN: not told */
 };
 
 struct kwhy_llm_scrape {

@@ -13,8 +13,8 @@
 
 #define SECOND_NS INT64_C(1000000000)
 #define PERIOD_NS (SECOND_NS / 4)
-#define PATIENCE_NS (10 * SECOND_NS) /* after a window's end */
-#define FIRST_NS (5 * SECOND_NS)     /* a kwhy serve that has just begun tells no energy yet */
+#define TIMEOUT_NS (10 * SECOND_NS) /* after a window's end */
+#define FIRST_NS (5 * SECOND_NS)    /* a kwhy serve that has just begun tells no energy yet */
 #define ANSWER_MS 5000L
 #define URL_BYTES 2048
 
@@ -302,12 +302,11 @@ static enum kwhy_status tell_missing(const struct kwhy_llm_scraper *scraper, str
 enum kwhy_status kwhy_llm_scraper_window(struct kwhy_llm_scraper *scraper, int64_t start_ns, int64_t end_ns,
 	struct kwhy_llm_track_energy *out, struct kwhy_error *error)
 {
-	struct timespec until = timespec_of(end_ns + PATIENCE_NS);
+	struct timespec until = timespec_of(end_ns + TIMEOUT_NS);
 	enum kwhy_status status = KWHY_OK;
 
 	pthread_mutex_lock(&scraper->lock);
-	while (!kwhy_llm_track_reaches(&scraper->track, end_ns) &&
-		kwhy_clock_mono_ns() < end_ns + PATIENCE_NS)
+	while (!kwhy_llm_track_reaches(&scraper->track, end_ns) && kwhy_clock_mono_ns() < end_ns + TIMEOUT_NS)
 		pthread_cond_timedwait(&scraper->changed, &scraper->lock, &until);
 	if (!kwhy_llm_track_window(&scraper->track, start_ns, end_ns, out))
 		status = tell_missing(scraper, error);

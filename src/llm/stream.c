@@ -43,7 +43,7 @@ static enum kwhy_llm_fed end_line(struct kwhy_llm_stream *stream, kwhy_llm_take 
 
 static bool is_too_long(const struct kwhy_llm_stream *stream, size_t more)
 {
-	return stream->line.length + stream->data.length + more > KWHY_LLM_EVENT_BYTES_MOST;
+	return stream->line.length + stream->data.length + more > KWHY_LLM_EVENT_BYTES_MAX;
 }
 
 enum kwhy_llm_fed kwhy_llm_stream_feed(

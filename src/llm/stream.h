@@ -17,11 +17,11 @@ struct kwhy_llm_stream {
 	bool has_data;
 };
 
-enum { KWHY_LLM_EVENT_BYTES_MOST = 1 << 20 };
+enum { KWHY_LLM_EVENT_BYTES_MAX = 1 << 20 };
 
 enum kwhy_llm_fed {
 	KWHY_LLM_FED,
-	KWHY_LLM_FED_TOO_LONG, /* an event beyond KWHY_LLM_EVENT_BYTES_MOST */
+	KWHY_LLM_FED_TOO_LONG, /* an event beyond KWHY_LLM_EVENT_BYTES_MAX */
 	KWHY_LLM_FED_REFUSED,  /* what the taker said */
 	KWHY_LLM_FED_NO_MEMORY
 };

@@ -10,7 +10,7 @@ struct values {
 	size_t count;
 };
 
-struct sheet {
+struct measured {
 	struct values first, token, gap, answer;
 };
 
@@ -30,9 +30,9 @@ static double percentile(const struct values *values, unsigned percent)
 		: NAN;
 }
 
-static struct kwhy_llm_spread spread_of(const struct values *values)
+static struct kwhy_llm_distribution spread_of(const struct values *values)
 {
-	struct kwhy_llm_spread spread = {values->count, NAN, NAN, NAN, NAN};
+	struct kwhy_llm_distribution spread = {values->count, NAN, NAN, NAN, NAN};
 	double sum = 0;
 
 	if (!values->count)
@@ -64,19 +64,19 @@ static double tokens_of(const struct kwhy_llm_record *record)
 					      : (double)record->chunk_count;
 }
 
-static void add_times(struct sheet *sheet, const struct kwhy_llm_record *record)
+static void add_times(struct measured *measured, const struct kwhy_llm_record *record)
 {
 	size_t last = record->chunk_count - 1;
 	double tokens = tokens_of(record);
 
-	add(&sheet->answer, record->due_ns, record->end_ns, 1);
+	add(&measured->answer, record->due_ns, record->end_ns, 1);
 	if (!record->chunk_count)
 		return;
-	add(&sheet->first, record->due_ns, record->chunk_ns[0], 1);
+	add(&measured->first, record->due_ns, record->chunk_ns[0], 1);
 	if (tokens > 1 && last > 0)
-		add(&sheet->token, record->chunk_ns[0], record->chunk_ns[last], tokens - 1);
+		add(&measured->token, record->chunk_ns[0], record->chunk_ns[last], tokens - 1);
 	for (size_t i = 1; i <= last; i++)
-		add(&sheet->gap, record->chunk_ns[i - 1], record->chunk_ns[i], 1);
+		add(&measured->gap, record->chunk_ns[i - 1], record->chunk_ns[i], 1);
 }
 
 static void add_counts(struct kwhy_llm_summary *summary, const struct kwhy_llm_record *record)
@@ -107,8 +107,8 @@ static void add_work(const struct kwhy_llm_run *run, struct kwhy_llm_summary *su
 	summary->prompt_tokens += share * (record->prompt_tokens >= 0 ? (double)record->prompt_tokens : NAN);
 }
 
-static void add_record(const struct kwhy_llm_run *run, struct kwhy_llm_summary *summary, struct sheet *sheet,
-	const struct kwhy_llm_record *record)
+static void add_record(const struct kwhy_llm_run *run, struct kwhy_llm_summary *summary,
+	struct measured *measured, const struct kwhy_llm_record *record)
 {
 	add_work(run, summary, record);
 	if (!is_inside(run, record->due_ns))
@@ -121,33 +121,33 @@ static void add_record(const struct kwhy_llm_run *run, struct kwhy_llm_summary *
 	if (record->outcome != KWHY_LLM_DONE)
 		return;
 	add_counts(summary, record);
-	add_times(sheet, record);
+	add_times(measured, record);
 }
 
 enum kwhy_status kwhy_llm_summarise(
 	const struct kwhy_llm_run *run, struct kwhy_llm_summary *out, struct kwhy_error *error)
 {
 	size_t pieces = 0;
-	double *room;
-	struct sheet sheet = {0};
+	double *space;
+	struct measured measured = {0};
 
 	for (size_t i = 0; i < run->count; i++)
 		pieces += run->records[i].chunk_count;
-	room = malloc((3 * run->count + pieces + 1) * sizeof(*room));
-	if (!room)
+	space = malloc((3 * run->count + pieces + 1) * sizeof(*space));
+	if (!space)
 		return kwhy_fail_memory(error, "the times of the requests");
-	sheet.first.items = room;
-	sheet.token.items = room + run->count;
-	sheet.answer.items = room + 2 * run->count;
-	sheet.gap.items = room + 3 * run->count;
+	measured.first.items = space;
+	measured.token.items = space + run->count;
+	measured.answer.items = space + 2 * run->count;
+	measured.gap.items = space + 3 * run->count;
 	*out = (struct kwhy_llm_summary){
 		.seconds = (double)(run->steady_end_ns - run->steady_start_ns) * 1e-9};
 	for (size_t i = 0; i < run->count; i++)
-		add_record(run, out, &sheet, &run->records[i]);
-	out->first_s = spread_of(&sheet.first);
-	out->token_s = spread_of(&sheet.token);
-	out->gap_s = spread_of(&sheet.gap);
-	out->answer_s = spread_of(&sheet.answer);
-	free(room);
+		add_record(run, out, &measured, &run->records[i]);
+	out->first_s = spread_of(&measured.first);
+	out->token_s = spread_of(&measured.token);
+	out->gap_s = spread_of(&measured.gap);
+	out->answer_s = spread_of(&measured.answer);
+	free(space);
 	return KWHY_OK;
 }

@@ -68,7 +68,7 @@ void kwhy_llm_track_done(struct kwhy_llm_track *track)
 
 /* --- Scrapes --- */
 
-static enum kwhy_status make_room(struct kwhy_llm_track *track, struct kwhy_error *error)
+static enum kwhy_status reserve(struct kwhy_llm_track *track, struct kwhy_error *error)
 {
 	size_t capacity = track->capacity ? 2 * track->capacity : POINTS_FIRST;
 	struct kwhy_llm_track_point *points;
@@ -91,17 +91,17 @@ static enum kwhy_status sum_devices(const struct kwhy_llm_track *track, const st
 	for (size_t i = 0; i < track->device_count; i++) {
 		const struct kwhy_llm_scrape_device *device = kwhy_llm_scrape_find(
 			scrape, track->devices[i].name);
-		int64_t behind_most_ns = KWHY_LLM_TRACK_BEHIND_NS, behind_least_ns = 0, early_ns, late_ns;
+		int64_t lag_most_ns = KWHY_LLM_TRACK_LAG_NS, lag_least_ns = 0, early_ns, late_ns;
 
 		if (!device || device->lost)
 			return kwhy_fail(error, KWHY_E_INPUT, "GPU %s %s; see dmesg of that host",
 				track->devices[i].name,
 				device ? "answers no more, by kwhy_device_lost of the server's metrics"
 				       : "is gone from the server's metrics");
-		if (device->behind_s >= 0)
-			behind_most_ns = behind_least_ns = (int64_t)(fmin(device->behind_s, 3600) * 1e9);
-		early_ns = sent_ns - KWHY_LLM_TRACK_FRESH_NS - behind_most_ns;
-		late_ns = got_ns - behind_least_ns;
+		if (device->lag_s >= 0)
+			lag_most_ns = lag_least_ns = (int64_t)(fmin(device->lag_s, 3600) * 1e9);
+		early_ns = sent_ns - KWHY_LLM_TRACK_FRESH_NS - lag_most_ns;
+		late_ns = got_ns - lag_least_ns;
 		out->joules += device->joules;
 		out->early_ns = early_ns < out->early_ns ? early_ns : out->early_ns;
 		out->late_ns = late_ns > out->late_ns ? late_ns : out->late_ns;
@@ -140,7 +140,7 @@ enum kwhy_status kwhy_llm_track_add(struct kwhy_llm_track *track, const struct k
 	enum kwhy_status status = sum_devices(track, scrape, sent_ns, got_ns, &point, error), goes_on;
 
 	if (!status)
-		status = make_room(track, error);
+		status = reserve(track, error);
 	if (status)
 		return status;
 	goes_on = check_goes_on(track, scrape, error);

@@ -15,7 +15,7 @@
 #define KWHY_LLM_TRACK_FRESH_NS INT64_C(100000000) /* kwhy serve brings up to date what is older */
 
 /* Where a kwhy serve does not tell the age of its readings: docs/monitoring.md has this as the most. */
-#define KWHY_LLM_TRACK_BEHIND_NS INT64_C(500000000)
+#define KWHY_LLM_TRACK_LAG_NS INT64_C(500000000)
 
 struct kwhy_llm_track_point {
 	int64_t early_ns, late_ns;

@@ -38,30 +38,33 @@ static bool is_news(const struct kwhy_readings *counter, const struct kwhy_readi
 		(counter->meter != KWHY_METER_NVML_ENERGY || reading->value != last->value);
 }
 
-static void add_anchor(struct kwhy_anchors *anchors, const struct kwhy_readings *counter,
-	const struct kwhy_reading *last, const struct kwhy_reading *reading)
+static void add_counter_sample(struct kwhy_counter_samples *counter_samples,
+	const struct kwhy_readings *counter, const struct kwhy_reading *last,
+	const struct kwhy_reading *reading)
 {
-	size_t at = anchors->count++;
+	size_t at = counter_samples->count++;
 	struct kwhy_counter_span span = {.after = reading->value,
 		.wrap = counter->wrap,
 		.unit_nj = kwhy_meter_unit_nj(counter->meter)};
 	enum kwhy_counter_step step;
 	int64_t rise = 0;
 
-	anchors->time_ns[at] = reading->time_mono_ns;
+	counter_samples->time_ns[at] = reading->time_mono_ns;
 	if (!last)
 		return;
 	span.before = last->value;
 	span.length_ns = (double)(reading->time_mono_ns - last->time_mono_ns);
 	step = kwhy_counter_rise(&span, &rise);
-	anchors->broken[at] = step == KWHY_COUNTER_FELL;
-	anchors->resets += step == KWHY_COUNTER_FELL;
-	anchors->wraps += step == KWHY_COUNTER_WRAPPED;
-	anchors->joules[at] = anchors->joules[at - 1] + (double)rise * (double)span.unit_nj / NJ_PER_J;
+	counter_samples->broken[at] = step == KWHY_COUNTER_FELL;
+	counter_samples->resets += step == KWHY_COUNTER_FELL;
+	counter_samples->wraps += step == KWHY_COUNTER_WRAPPED;
+	counter_samples->joules[at] = counter_samples->joules[at - 1] +
+		(double)rise * (double)span.unit_nj / NJ_PER_J;
 }
 
 /* The readings that say something new, in order of time: their places in `counter`. */
-static size_t list_news(const struct kwhy_readings *counter, struct kwhy_anchors *anchors, size_t *out_at)
+static size_t list_news(
+	const struct kwhy_readings *counter, struct kwhy_counter_samples *counter_samples, size_t *out_at)
 {
 	const struct kwhy_reading *last = NULL;
 	size_t listed = 0;
@@ -69,20 +72,20 @@ static size_t list_news(const struct kwhy_readings *counter, struct kwhy_anchors
 	for (size_t i = 0; counter && i < counter->count; i++) {
 		const struct kwhy_reading *reading = &counter->items[i];
 
-		anchors->unordered += last && reading->time_mono_ns < last->time_mono_ns;
+		counter_samples->unordered += last && reading->time_mono_ns < last->time_mono_ns;
 		if (is_news(counter, reading, last)) {
 			out_at[listed++] = i;
 			last = reading;
 		} else if (reading->time_mono_ns > last->time_mono_ns) {
-			anchors->still_ns = reading->time_mono_ns;
+			counter_samples->still_ns = reading->time_mono_ns;
 		}
 	}
 	return listed;
 }
 
 /* Drops readings that left the counter's course; the last ones that fell wait for the next to be judged. */
-static enum kwhy_status keep_right(const struct kwhy_readings *counter, struct kwhy_anchors *anchors,
-	size_t *at, size_t *count, struct kwhy_error *error)
+static enum kwhy_status keep_right(const struct kwhy_readings *counter,
+	struct kwhy_counter_samples *counter_samples, size_t *at, size_t *count, struct kwhy_error *error)
 {
 	int64_t *time_ns = calloc(2 * *count + 1, sizeof(*time_ns)), *value = time_ns + *count;
 	uint8_t *verdict = calloc(*count + 1, sizeof(*verdict));
@@ -99,7 +102,7 @@ static enum kwhy_status keep_right(const struct kwhy_readings *counter, struct k
 					   kwhy_meter_unit_nj(counter->meter)},
 			verdict);
 	for (size_t i = 0; !status && i < *count; i++) {
-		anchors->misread += verdict[i] == KWHY_COUNTER_WRONG;
+		counter_samples->misread += verdict[i] == KWHY_COUNTER_WRONG;
 		if (verdict[i] == KWHY_COUNTER_RIGHT)
 			at[kept++] = at[i];
 	}
@@ -109,61 +112,65 @@ static enum kwhy_status keep_right(const struct kwhy_readings *counter, struct k
 	return status;
 }
 
-static enum kwhy_status add_anchors(
-	const struct kwhy_readings *counter, struct kwhy_anchors *anchors, struct kwhy_error *error)
+static enum kwhy_status add_counter_samples(const struct kwhy_readings *counter,
+	struct kwhy_counter_samples *counter_samples, struct kwhy_error *error)
 {
 	size_t *at = calloc((counter ? counter->count : 0) + 1, sizeof(*at)), count = 0;
 	enum kwhy_status status = at ? KWHY_OK : kwhy_fail_memory(error, "the readings of a counter");
 
 	if (!status) {
-		count = list_news(counter, anchors, at);
-		status = keep_right(counter, anchors, at, &count, error);
+		count = list_news(counter, counter_samples, at);
+		status = keep_right(counter, counter_samples, at, &count, error);
 	}
 	for (size_t i = 0; !status && i < count; i++)
-		add_anchor(anchors, counter, i ? &counter->items[at[i - 1]] : NULL, &counter->items[at[i]]);
+		add_counter_sample(counter_samples, counter, i ? &counter->items[at[i - 1]] : NULL,
+			&counter->items[at[i]]);
 	free(at);
 	return status;
 }
 
-enum kwhy_status kwhy_anchors_make(
-	const struct kwhy_readings *counter, struct kwhy_anchors *out, struct kwhy_error *error)
+enum kwhy_status kwhy_counter_samples_make(
+	const struct kwhy_readings *counter, struct kwhy_counter_samples *out, struct kwhy_error *error)
 {
-	struct kwhy_anchors anchors = {0};
+	struct kwhy_counter_samples counter_samples = {0};
 	size_t count = counter ? counter->count : 0;
 	enum kwhy_status status = KWHY_OK;
 
-	anchors.time_ns = calloc(count + 1, sizeof(*anchors.time_ns));
-	anchors.joules = calloc(count + 1, sizeof(*anchors.joules));
-	anchors.broken = calloc(count + 1, sizeof(*anchors.broken));
-	if (!anchors.time_ns || !anchors.joules || !anchors.broken)
+	counter_samples.time_ns = calloc(count + 1, sizeof(*counter_samples.time_ns));
+	counter_samples.joules = calloc(count + 1, sizeof(*counter_samples.joules));
+	counter_samples.broken = calloc(count + 1, sizeof(*counter_samples.broken));
+	if (!counter_samples.time_ns || !counter_samples.joules || !counter_samples.broken)
 		status = kwhy_fail_memory(error, "the readings of a counter");
 	if (!status)
-		status = add_anchors(counter, &anchors, error);
+		status = add_counter_samples(counter, &counter_samples, error);
 	if (status) {
-		kwhy_anchors_done(&anchors);
+		kwhy_counter_samples_done(&counter_samples);
 		return status;
 	}
-	anchors.period_ns = kwhy_period_typical(anchors.time_ns, anchors.count);
-	if (counter && counter->period_ns > anchors.period_ns)
-		anchors.period_ns = counter->period_ns;
-	*out = anchors;
+	counter_samples.period_ns = kwhy_period_typical(counter_samples.time_ns, counter_samples.count);
+	if (counter && counter->period_ns > counter_samples.period_ns)
+		counter_samples.period_ns = counter->period_ns;
+	*out = counter_samples;
 	return KWHY_OK;
 }
 
-void kwhy_anchors_drop(struct kwhy_anchors *anchors, size_t count)
+void kwhy_counter_samples_drop(struct kwhy_counter_samples *counter_samples, size_t count)
 {
-	anchors->count -= count;
-	memmove(anchors->time_ns, anchors->time_ns + count, anchors->count * sizeof(*anchors->time_ns));
-	memmove(anchors->joules, anchors->joules + count, anchors->count * sizeof(*anchors->joules));
-	memmove(anchors->broken, anchors->broken + count, anchors->count * sizeof(*anchors->broken));
-	if (anchors->count > 0)
-		anchors->broken[0] = false;
+	counter_samples->count -= count;
+	memmove(counter_samples->time_ns, counter_samples->time_ns + count,
+		counter_samples->count * sizeof(*counter_samples->time_ns));
+	memmove(counter_samples->joules, counter_samples->joules + count,
+		counter_samples->count * sizeof(*counter_samples->joules));
+	memmove(counter_samples->broken, counter_samples->broken + count,
+		counter_samples->count * sizeof(*counter_samples->broken));
+	if (counter_samples->count > 0)
+		counter_samples->broken[0] = false;
 }
 
-void kwhy_anchors_done(struct kwhy_anchors *anchors)
+void kwhy_counter_samples_done(struct kwhy_counter_samples *counter_samples)
 {
-	free(anchors->time_ns);
-	free(anchors->joules);
-	free(anchors->broken);
-	*anchors = (struct kwhy_anchors){0};
+	free(counter_samples->time_ns);
+	free(counter_samples->joules);
+	free(counter_samples->broken);
+	*counter_samples = (struct kwhy_counter_samples){0};
 }

@@ -8,8 +8,8 @@
 enum { KWHY_PERIOD_OF = 65 };
 int64_t kwhy_period_typical(const int64_t *time_ns, size_t count);
 
-/* A counter's readings with wraps undone. Zero-initialise; free with kwhy_anchors_done(). */
-struct kwhy_anchors {
+/* A counter's readings with wraps undone. Zero-initialise; free with kwhy_counter_samples_done(). */
+struct kwhy_counter_samples {
 	int64_t *time_ns;
 	double *joules; /* since the first; NAN-free */
 	bool *broken;	/* the rise from the reading before is not known: a reset */
@@ -20,11 +20,11 @@ struct kwhy_anchors {
 	uint64_t misread; /* readings that left the counter's course, which then went on: left out */
 };
 
-KWHY_MUST_USE enum kwhy_status kwhy_anchors_make(
-	const struct kwhy_readings *counter, struct kwhy_anchors *out, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_counter_samples_make(
+	const struct kwhy_readings *counter, struct kwhy_counter_samples *out, struct kwhy_error *error);
 /* Forgets the first ones. */
-void kwhy_anchors_drop(struct kwhy_anchors *anchors, size_t count);
-void kwhy_anchors_done(struct kwhy_anchors *anchors);
+void kwhy_counter_samples_drop(struct kwhy_counter_samples *counter_samples, size_t count);
+void kwhy_counter_samples_done(struct kwhy_counter_samples *counter_samples);
 
 /*
  * A power meter's readings, and a power from which they could have come: in the stretch up to the next

@@ -17,8 +17,8 @@
 /* A tick is so far outside the samples at most that it holds them to a sum. */
 #define MARGIN_PERIODS 3
 /* Counter and samples that differ by more say nothing of each other in that stretch. */
-#define GAIN_LEAST 0.6
-#define GAIN_MOST 1.6
+#define GAIN_MIN 0.6
+#define GAIN_MAX 1.6
 
 /*
  * A meter that lags as a first-order low-pass (tau) behind a delay (d) shows m, and
@@ -28,7 +28,7 @@
  * in.
  */
 struct builder {
-	struct kwhy_anchors anchors;
+	struct kwhy_counter_samples counter_samples;
 	struct kwhy_samples samples;
 	bool shaped; /* samples are dense enough to say what goes on between ticks */
 	struct kwhy_curve *curve;
@@ -60,15 +60,15 @@ static bool is_sampled(const struct kwhy_samples *samples, int64_t time_ns)
 }
 
 /* Mean power of the known tick intervals around an anchor. */
-static double watts_around(const struct kwhy_anchors *anchors, size_t i)
+static double watts_around(const struct kwhy_counter_samples *counter_samples, size_t i)
 {
 	double joules = 0, seconds = 0;
 
-	for (size_t k = i > 0 ? i : 1; k <= i + 1 && k < anchors->count; k++) {
-		if (anchors->broken[k])
+	for (size_t k = i > 0 ? i : 1; k <= i + 1 && k < counter_samples->count; k++) {
+		if (counter_samples->broken[k])
 			continue;
-		joules += anchors->joules[k] - anchors->joules[k - 1];
-		seconds += (double)(anchors->time_ns[k] - anchors->time_ns[k - 1]) * 1e-9;
+		joules += counter_samples->joules[k] - counter_samples->joules[k - 1];
+		seconds += (double)(counter_samples->time_ns[k] - counter_samples->time_ns[k - 1]) * 1e-9;
 	}
 	return seconds > 0 ? joules / seconds : 0;
 }
@@ -90,65 +90,67 @@ static double sampled_rise(const struct builder *builder, int64_t from_ns, int64
  */
 static void bridge_resets(struct builder *builder)
 {
-	struct kwhy_anchors *anchors = &builder->anchors;
+	struct kwhy_counter_samples *counter_samples = &builder->counter_samples;
 	double bridged_j = 0;
 
-	for (size_t i = 1; i < anchors->count; i++) {
-		int64_t from_ns = anchors->time_ns[i - 1], to_ns = anchors->time_ns[i];
-		double rise_j = anchors->joules[i] + bridged_j - anchors->joules[i - 1];
+	for (size_t i = 1; i < counter_samples->count; i++) {
+		int64_t from_ns = counter_samples->time_ns[i - 1], to_ns = counter_samples->time_ns[i];
+		double rise_j = counter_samples->joules[i] + bridged_j - counter_samples->joules[i - 1];
 		double sampled_j = sampled_rise(builder, from_ns, to_ns);
 
-		if (!anchors->broken[i] &&
-			(rise_j < GAIN_LEAST * sampled_j || rise_j > GAIN_MOST * sampled_j)) {
-			anchors->broken[i] = true;
+		if (!counter_samples->broken[i] &&
+			(rise_j < GAIN_MIN * sampled_j || rise_j > GAIN_MAX * sampled_j)) {
+			counter_samples->broken[i] = true;
 			builder->curve->faults.mistrusted++;
 		}
-		if (anchors->broken[i] && isnan(sampled_j))
-			sampled_j = (watts_around(anchors, i - 1) + watts_around(anchors, i)) / 2 *
-				(double)(to_ns - from_ns) * 1e-9;
-		if (anchors->broken[i])
+		if (counter_samples->broken[i] && isnan(sampled_j))
+			sampled_j = (watts_around(counter_samples, i - 1) +
+					    watts_around(counter_samples, i)) /
+				2 * (double)(to_ns - from_ns) * 1e-9;
+		if (counter_samples->broken[i])
 			bridged_j += sampled_j - rise_j;
-		anchors->joules[i] += bridged_j;
+		counter_samples->joules[i] += bridged_j;
 	}
 }
 
 /* Read again after a while it said the same, though the samples tell of more than a joule. */
 static bool is_still(const struct builder *builder)
 {
-	const struct kwhy_anchors *anchors = &builder->anchors;
-	int64_t from_ns = anchors->count ? anchors->time_ns[anchors->count - 1] : INT64_MAX;
+	const struct kwhy_counter_samples *counter_samples = &builder->counter_samples;
+	int64_t from_ns = counter_samples->count ? counter_samples->time_ns[counter_samples->count - 1]
+						 : INT64_MAX;
 
-	return anchors->still_ns > from_ns && anchors->still_ns - from_ns >= STILL_NS &&
-		sampled_rise(builder, from_ns, anchors->still_ns) > STILL_J;
+	return counter_samples->still_ns > from_ns && counter_samples->still_ns - from_ns >= STILL_NS &&
+		sampled_rise(builder, from_ns, counter_samples->still_ns) > STILL_J;
 }
 
 /* The last readings of a counter that stopped: asked out of turn it tells its old value at a new time. */
 static void leave_out_still(struct builder *builder)
 {
-	struct kwhy_anchors *anchors = &builder->anchors;
+	struct kwhy_counter_samples *counter_samples = &builder->counter_samples;
 
 	builder->curve->faults.counter_stuck = is_still(builder);
-	for (; anchors->count >= 2; anchors->count--) {
-		size_t last = anchors->count - 1;
-		int64_t from_ns = anchors->time_ns[last - 1], to_ns = anchors->time_ns[last];
-		double rise_j = anchors->joules[last] - anchors->joules[last - 1];
+	for (; counter_samples->count >= 2; counter_samples->count--) {
+		size_t last = counter_samples->count - 1;
+		int64_t from_ns = counter_samples->time_ns[last - 1], to_ns = counter_samples->time_ns[last];
+		double rise_j = counter_samples->joules[last] - counter_samples->joules[last - 1];
 
-		if (anchors->broken[last] || to_ns - from_ns < STILL_NS ||
-			!(rise_j < GAIN_LEAST * sampled_rise(builder, from_ns, to_ns)))
+		if (counter_samples->broken[last] || to_ns - from_ns < STILL_NS ||
+			!(rise_j < GAIN_MIN * sampled_rise(builder, from_ns, to_ns)))
 			return;
 		builder->curve->faults.counter_stuck = true;
 	}
 }
 
 /* Used up to the moment that the meter shows at a tick. */
-static double used_at_anchor(const struct builder *builder, size_t i)
+static double used_at_counter_sample(const struct builder *builder, size_t i)
 {
-	int64_t time_ns = builder->anchors.time_ns[i];
+	int64_t time_ns = builder->counter_samples.time_ns[i];
 	double watts = builder->shaped && is_sampled(&builder->samples, time_ns)
 		? kwhy_samples_between(&builder->samples, time_ns).watts
-		: watts_around(&builder->anchors, i);
+		: watts_around(&builder->counter_samples, i);
 
-	return builder->anchors.joules[i] + builder->curve->response.time_constant_s * watts;
+	return builder->counter_samples.joules[i] + builder->curve->response.time_constant_s * watts;
 }
 
 static int64_t delay_ns(const struct builder *builder)
@@ -169,17 +171,19 @@ static void add_samples(struct builder *builder, size_t from, size_t to, double 
 static double gain_between(const struct builder *builder, size_t i)
 {
 	double sampled_j = sampled_rise(
-		builder, builder->anchors.time_ns[i], builder->anchors.time_ns[i + 1]);
-	double gain = (used_at_anchor(builder, i + 1) - used_at_anchor(builder, i)) / sampled_j;
+		builder, builder->counter_samples.time_ns[i], builder->counter_samples.time_ns[i + 1]);
+	double gain = (used_at_counter_sample(builder, i + 1) - used_at_counter_sample(builder, i)) /
+		sampled_j;
 
-	return gain > GAIN_LEAST / 2 && gain < GAIN_MOST * 2 ? gain : 0;
+	return gain > GAIN_MIN / 2 && gain < GAIN_MAX * 2 ? gain : 0;
 }
 
 /* The samples between two ticks, raised or lowered so that they sum up to the counter; false: not sampled. */
 static bool add_between(struct builder *builder, size_t i)
 {
 	const struct kwhy_samples *samples = &builder->samples;
-	int64_t from_ns = builder->anchors.time_ns[i], to_ns = builder->anchors.time_ns[i + 1];
+	int64_t from_ns = builder->counter_samples.time_ns[i],
+		to_ns = builder->counter_samples.time_ns[i + 1];
 	double gain = gain_between(builder, i);
 	size_t first;
 
@@ -188,28 +192,30 @@ static bool add_between(struct builder *builder, size_t i)
 	first = kwhy_samples_at(samples, from_ns);
 	add_samples(builder, first + (samples->items[first].time_ns < from_ns),
 		kwhy_samples_at(samples, to_ns) + 1,
-		used_at_anchor(builder, i) - gain * kwhy_samples_between(samples, from_ns).joules, gain);
+		used_at_counter_sample(builder, i) - gain * kwhy_samples_between(samples, from_ns).joules,
+		gain);
 	return true;
 }
 
-static void add_anchor_knot(struct builder *builder, size_t i)
+static void add_counter_knot(struct builder *builder, size_t i)
 {
-	add_knot(builder->curve, builder->anchors.time_ns[i] - delay_ns(builder), used_at_anchor(builder, i),
-		NAN);
+	add_knot(builder->curve, builder->counter_samples.time_ns[i] - delay_ns(builder),
+		used_at_counter_sample(builder, i), NAN);
 }
 
 static double ratio_of(const struct builder *builder)
 {
-	const struct kwhy_anchors *anchors = &builder->anchors;
+	const struct kwhy_counter_samples *counter_samples = &builder->counter_samples;
 	const struct kwhy_samples *samples = &builder->samples;
 	double counted_j = 0, sampled_j = 0;
 
-	for (size_t i = 1; i < anchors->count; i++) {
-		int64_t from_ns = anchors->time_ns[i - 1], to_ns = anchors->time_ns[i];
+	for (size_t i = 1; i < counter_samples->count; i++) {
+		int64_t from_ns = counter_samples->time_ns[i - 1], to_ns = counter_samples->time_ns[i];
 
-		if (anchors->broken[i] || !is_sampled(samples, from_ns) || !is_sampled(samples, to_ns))
+		if (counter_samples->broken[i] || !is_sampled(samples, from_ns) ||
+			!is_sampled(samples, to_ns))
 			continue;
-		counted_j += used_at_anchor(builder, i) - used_at_anchor(builder, i - 1);
+		counted_j += used_at_counter_sample(builder, i) - used_at_counter_sample(builder, i - 1);
 		sampled_j += kwhy_samples_between(&builder->samples, to_ns).joules -
 			kwhy_samples_between(&builder->samples, from_ns).joules;
 	}
@@ -221,37 +227,39 @@ static double gain_outside(const struct builder *builder)
 {
 	double ratio = ratio_of(builder);
 
-	return ratio > GAIN_LEAST && ratio < GAIN_MOST ? ratio : 1;
+	return ratio > GAIN_MIN && ratio < GAIN_MAX ? ratio : 1;
 }
 
 static void add_before(struct builder *builder)
 {
 	const struct kwhy_samples *samples = &builder->samples;
-	int64_t tick_ns = builder->anchors.time_ns[0];
+	int64_t update_ns = builder->counter_samples.time_ns[0];
 	double gain = gain_outside(builder);
 
-	if (builder->shaped && is_sampled(samples, tick_ns))
-		add_samples(builder, 0, kwhy_samples_at(samples, tick_ns) + 1,
-			used_at_anchor(builder, 0) - gain * kwhy_samples_between(samples, tick_ns).joules,
+	if (builder->shaped && is_sampled(samples, update_ns))
+		add_samples(builder, 0, kwhy_samples_at(samples, update_ns) + 1,
+			used_at_counter_sample(builder, 0) -
+				gain * kwhy_samples_between(samples, update_ns).joules,
 			gain);
 }
 
 static void add_after(struct builder *builder)
 {
 	const struct kwhy_samples *samples = &builder->samples;
-	size_t last = builder->anchors.count - 1;
-	int64_t tick_ns = builder->anchors.time_ns[last];
+	size_t last = builder->counter_samples.count - 1;
+	int64_t update_ns = builder->counter_samples.time_ns[last];
 	double gain = gain_outside(builder);
 
-	if (builder->shaped && is_sampled(samples, tick_ns))
-		add_samples(builder, kwhy_samples_at(samples, tick_ns) + 1, samples->count,
-			used_at_anchor(builder, last) - gain * kwhy_samples_between(samples, tick_ns).joules,
+	if (builder->shaped && is_sampled(samples, update_ns))
+		add_samples(builder, kwhy_samples_at(samples, update_ns) + 1, samples->count,
+			used_at_counter_sample(builder, last) -
+				gain * kwhy_samples_between(samples, update_ns).joules,
 			gain);
 }
 
 static void build_counted(struct builder *builder)
 {
-	size_t count = builder->anchors.count;
+	size_t count = builder->counter_samples.count;
 	bool sampled; /* samples lead up to this tick */
 
 	bridge_resets(builder);
@@ -259,11 +267,11 @@ static void build_counted(struct builder *builder)
 	sampled = builder->curve->count > 0;
 	for (size_t i = 0; i < count; i++) {
 		if (!sampled)
-			add_anchor_knot(builder, i);
+			add_counter_knot(builder, i);
 		if (i + 1 == count)
 			break;
 		if (sampled && gain_between(builder, i) == 0)
-			add_anchor_knot(builder, i);
+			add_counter_knot(builder, i);
 		sampled = add_between(builder, i);
 	}
 	if (sampled)
@@ -272,14 +280,15 @@ static void build_counted(struct builder *builder)
 
 static bool is_stuck(const struct builder *builder)
 {
-	const struct kwhy_anchors *anchors = &builder->anchors;
+	const struct kwhy_counter_samples *counter_samples = &builder->counter_samples;
 	const struct kwhy_samples *samples = &builder->samples;
 	int64_t silent_ns;
 
 	if (!builder->shaped)
 		return false;
-	silent_ns = samples->items[samples->count - 1].time_ns - anchors->time_ns[anchors->count - 1];
-	return silent_ns > STUCK_PERIODS * anchors->period_ns && silent_ns > STUCK_NS;
+	silent_ns = samples->items[samples->count - 1].time_ns -
+		counter_samples->time_ns[counter_samples->count - 1];
+	return silent_ns > STUCK_PERIODS * counter_samples->period_ns && silent_ns > STUCK_NS;
 }
 
 static enum kwhy_energy_basis basis_of_power(enum kwhy_meter meter)
@@ -300,14 +309,14 @@ static void finish(
 	struct builder *builder, const struct kwhy_readings *counter, const struct kwhy_readings *power)
 {
 	struct kwhy_curve *curve = builder->curve;
-	const struct kwhy_anchors *anchors = &builder->anchors;
-	bool counted = anchors->count >= 2;
+	const struct kwhy_counter_samples *counter_samples = &builder->counter_samples;
+	bool counted = counter_samples->count >= 2;
 
-	curve->faults.wraps = anchors->wraps;
-	curve->faults.resets = anchors->resets;
-	curve->faults.misread = anchors->misread;
+	curve->faults.wraps = counter_samples->wraps;
+	curve->faults.resets = counter_samples->resets;
+	curve->faults.misread = counter_samples->misread;
 	curve->faults.late = builder->samples.late;
-	curve->faults.unordered = anchors->unordered + builder->samples.unordered;
+	curve->faults.unordered = counter_samples->unordered + builder->samples.unordered;
 	curve->faults.counter_ratio = counted && builder->shaped ? ratio_of(builder) : NAN;
 	if (curve->count < 2) {
 		curve->count = 0;
@@ -321,15 +330,15 @@ static void finish(
 	curve->basis = builder->shaped ? KWHY_ENERGY_COUNTER_AND_POWER : KWHY_ENERGY_COUNTER;
 	curve->quantum_j = (double)kwhy_meter_unit_nj(counter->meter) * 1e-9;
 	curve->faults.counter_stuck |= is_stuck(builder);
-	for (size_t i = 0; i < anchors->count; i++) {
-		double gain = i + 1 < anchors->count ? gain_between(builder, i) : 1;
+	for (size_t i = 0; i < counter_samples->count; i++) {
+		double gain = i + 1 < counter_samples->count ? gain_between(builder, i) : 1;
 
 		curve->gains[i] = gain > 0 ? gain : 1;
-		curve->ticks_ns[curve->tick_count++] = anchors->time_ns[i] - delay_ns(builder);
+		curve->ticks_ns[curve->update_count++] = counter_samples->time_ns[i] - delay_ns(builder);
 	}
 }
 
-static bool make_room(struct kwhy_curve *curve, size_t capacity, size_t ticks)
+static bool reserve(struct kwhy_curve *curve, size_t capacity, size_t ticks)
 {
 	curve->ticks_ns = calloc(ticks + 1, sizeof(*curve->ticks_ns));
 	curve->gains = calloc(ticks + 1, sizeof(*curve->gains));
@@ -347,9 +356,9 @@ static bool is_dense(const struct builder *builder)
 
 	if (samples->count < 2)
 		return false;
-	return builder->anchors.count < 2 ||
+	return builder->counter_samples.count < 2 ||
 		(builder->curve->response.average_window_s == 0 &&
-			samples->period_ns * 2 <= builder->anchors.period_ns);
+			samples->period_ns * 2 <= builder->counter_samples.period_ns);
 }
 
 /*
@@ -358,27 +367,28 @@ static bool is_dense(const struct builder *builder)
  */
 static void leave_out_unsampled(struct builder *builder)
 {
-	struct kwhy_anchors *anchors = &builder->anchors;
+	struct kwhy_counter_samples *counter_samples = &builder->counter_samples;
 	const struct kwhy_samples *samples = &builder->samples;
 	int64_t margin_ns = MARGIN_PERIODS * samples->period_ns;
 	int64_t first_ns = samples->items[0].time_ns - margin_ns;
 	int64_t last_ns = samples->items[samples->count - 1].time_ns + margin_ns;
 	size_t first = 0;
 
-	if (anchors->count == 0 || anchors->time_ns[anchors->count - 1] > last_ns + ENDED_NS ||
-		anchors->time_ns[0] < first_ns - STUCK_NS)
+	if (counter_samples->count == 0 ||
+		counter_samples->time_ns[counter_samples->count - 1] > last_ns + ENDED_NS ||
+		counter_samples->time_ns[0] < first_ns - STUCK_NS)
 		return;
-	while (anchors->count > 0 && anchors->time_ns[anchors->count - 1] > last_ns)
-		anchors->count--;
-	while (first < anchors->count && anchors->time_ns[first] < first_ns)
+	while (counter_samples->count > 0 && counter_samples->time_ns[counter_samples->count - 1] > last_ns)
+		counter_samples->count--;
+	while (first < counter_samples->count && counter_samples->time_ns[first] < first_ns)
 		first++;
-	kwhy_anchors_drop(anchors, first);
+	kwhy_counter_samples_drop(counter_samples, first);
 }
 
 static enum kwhy_status build(struct builder *builder, const struct kwhy_readings *counter,
 	const struct kwhy_readings *power, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_anchors_make(counter, &builder->anchors, error);
+	enum kwhy_status status = kwhy_counter_samples_make(counter, &builder->counter_samples, error);
 
 	if (!status)
 		status = kwhy_samples_make(
@@ -390,12 +400,12 @@ static enum kwhy_status build(struct builder *builder, const struct kwhy_reading
 		leave_out_unsampled(builder);
 		leave_out_still(builder);
 	}
-	if (builder->anchors.count >= 2 && !builder->shaped)
+	if (builder->counter_samples.count >= 2 && !builder->shaped)
 		builder->curve->response.average_window_s = 0; /* of a meter that is not used */
-	if (!make_room(builder->curve, builder->anchors.count + builder->samples.count + 2,
-		    builder->anchors.count))
+	if (!reserve(builder->curve, builder->counter_samples.count + builder->samples.count + 2,
+		    builder->counter_samples.count))
 		return kwhy_fail_memory(error, "the energy curve of a device");
-	if (builder->anchors.count >= 2)
+	if (builder->counter_samples.count >= 2)
 		build_counted(builder);
 	else
 		add_samples(builder, 0, builder->samples.count, 0, 1);
@@ -413,7 +423,7 @@ enum kwhy_status kwhy_curve_new(const struct kwhy_readings *counter, const struc
 		return kwhy_fail_memory(error, "the energy curve of a device");
 	builder.curve->response = *response;
 	status = build(&builder, counter, power, error);
-	kwhy_anchors_done(&builder.anchors);
+	kwhy_counter_samples_done(&builder.counter_samples);
 	kwhy_samples_done(&builder.samples);
 	if (status)
 		kwhy_curve_free(builder.curve);
@@ -446,7 +456,7 @@ int64_t kwhy_curve_last_ns(const struct kwhy_curve *curve)
 
 int64_t kwhy_curve_counted_ns(const struct kwhy_curve *curve)
 {
-	return curve->tick_count ? curve->ticks_ns[curve->tick_count - 1] : kwhy_curve_last_ns(curve);
+	return curve->update_count ? curve->ticks_ns[curve->update_count - 1] : kwhy_curve_last_ns(curve);
 }
 
 struct kwhy_curve_faults kwhy_curve_faults(const struct kwhy_curve *curve)

@@ -14,7 +14,7 @@ struct kwhy_curve {
 	int64_t *ticks_ns; /* of the counter, lag taken back */
 	double *gains; /* of the counter over the samples, from each tick to the next; 1: they agree or are
 			  silent */
-	size_t tick_count;
+	size_t update_count;
 	double quantum_j;
 	struct kwhy_response response;
 	enum kwhy_energy_basis basis; /* while the counter counts */

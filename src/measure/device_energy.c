@@ -27,10 +27,10 @@ struct kwhy_device_energy {
 	struct kwhy_session *session;
 	struct kwhy_results *results; /* NULL: not read yet */
 	struct window *windows;
-	size_t window_count, window_room, look_count;
+	size_t window_count, window_space, look_count;
 	int64_t looked_ns;
 	uint32_t gpu_count, window;
-	size_t meters[KWHY_DEVICE_ENERGY_GPUS_MOST];   /* of each GPU; KWHY_ALL_GPUS: it has none */
+	size_t meters[KWHY_DEVICE_ENERGY_GPUS_MAX];    /* of each GPU; KWHY_ALL_GPUS: it has none */
 	char missing[KWHY_DEVICE_ENERGY_REASON_BYTES]; /* why a GPU has no meter; "": all have one */
 	const char *lacking; /* why a window that was read has no energy although all have; NULL: all do */
 };
@@ -101,8 +101,7 @@ enum kwhy_status kwhy_device_energy_open(struct kwhy_gpu *const *gpus, uint32_t 
 
 	if (!energy)
 		return kwhy_fail_memory(error, "the meters");
-	energy->gpu_count = gpu_count < KWHY_DEVICE_ENERGY_GPUS_MOST ? gpu_count
-								     : KWHY_DEVICE_ENERGY_GPUS_MOST;
+	energy->gpu_count = gpu_count < KWHY_DEVICE_ENERGY_GPUS_MAX ? gpu_count : KWHY_DEVICE_ENERGY_GPUS_MAX;
 	status = fail(
 		kwhy_session_open(&options, &energy->session, message, sizeof(message)), message, error);
 	if (status) {
@@ -147,7 +146,7 @@ enum kwhy_status kwhy_device_energy_idle(
 	if (name == KWHY_NO_NAME)
 		return kwhy_fail_memory(error, "the names of windows");
 	kwhy_region_begin(energy->session, name);
-	kwhy_rest(llround(seconds * 1e9));
+	kwhy_settle(llround(seconds * 1e9));
 	kwhy_region_end(energy->session, name);
 	energy->looked_ns = kwhy_clock_mono_ns();
 	return KWHY_OK;
@@ -173,14 +172,14 @@ static enum kwhy_status note_window(struct kwhy_device_energy *energy, struct kw
 		before->last_look = look;
 		return KWHY_OK;
 	}
-	if (energy->window_count == energy->window_room) {
-		const size_t room = 2 * energy->window_room + 16;
-		struct window *windows = realloc(energy->windows, room * sizeof(*windows));
+	if (energy->window_count == energy->window_space) {
+		const size_t space = 2 * energy->window_space + 16;
+		struct window *windows = realloc(energy->windows, space * sizeof(*windows));
 
 		if (!windows)
 			return kwhy_fail_memory(error, "the windows of a benchmark");
 		energy->windows = windows;
-		energy->window_room = room;
+		energy->window_space = space;
 	}
 	energy->windows[energy->window_count++] = (struct window){energy->window, look, look};
 	return KWHY_OK;

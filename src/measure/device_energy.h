@@ -11,7 +11,7 @@
  */
 struct kwhy_device_energy;
 
-enum { KWHY_DEVICE_ENERGY_GPUS_MOST = 16, KWHY_DEVICE_ENERGY_REASON_BYTES = 240 };
+enum { KWHY_DEVICE_ENERGY_GPUS_MAX = 16, KWHY_DEVICE_ENERGY_REASON_BYTES = 240 };
 
 /* NAN: unknown. Intervals are 95 %. */
 struct kwhy_joules {

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /* Regions that are open at a time, in all threads; units of work. More are not forwarded. */
-enum { OPEN_MOST = 4096, UNITS_MOST = 64, UNIT_BYTES = 64 };
+enum { OPEN_MAX = 4096, UNITS_MAX = 64, UNIT_BYTES = 64 };
 
 /* As in src/inject/inject.c. */
 typedef void recorded_range(const char *name, int64_t start_mono_ns, int64_t end_mono_ns);
@@ -22,12 +22,12 @@ struct kwhy_forward {
 		int64_t start_mono_ns;
 		uint32_t name;
 		uint16_t thread;
-	} open[OPEN_MOST];
+	} open[OPEN_MAX];
 	size_t open_count;
 	struct {
 		char unit[UNIT_BYTES];
 		double amount;
-	} work[UNITS_MOST];
+	} work[UNITS_MAX];
 	size_t work_count;
 };
 
@@ -69,7 +69,7 @@ struct kwhy_forward *kwhy_forward_open(void)
 
 static void begin(struct kwhy_forward *forward, const struct kwhy_event *event)
 {
-	if (forward->open_count == OPEN_MOST)
+	if (forward->open_count == OPEN_MAX)
 		return;
 	forward->open[forward->open_count].start_mono_ns = event->time_ns;
 	forward->open[forward->open_count].name = event->name;
@@ -98,7 +98,7 @@ static void work(struct kwhy_forward *forward, const char *unit, double amount)
 
 	while (at < forward->work_count && strcmp(forward->work[at].unit, unit) != 0)
 		at++;
-	if (at == UNITS_MOST || strlen(unit) >= UNIT_BYTES || strpbrk(unit, " \t\n"))
+	if (at == UNITS_MAX || strlen(unit) >= UNIT_BYTES || strpbrk(unit, " \t\n"))
 		return;
 	if (at == forward->work_count) {
 		memcpy(forward->work[at].unit, unit, strlen(unit) + 1);

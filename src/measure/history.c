@@ -10,9 +10,9 @@
 #include <string.h>
 
 /* A meter that is so far behind is not waited for. */
-#define BEHIND_NS INT64_C(45000000000)
+#define AFTER_NS INT64_C(45000000000)
 
-enum { READINGS_MOST = 1 << 20, READ_AT_ONCE = 256 };
+enum { READINGS_MAX = 1 << 20, READ_AT_ONCE = 256 };
 
 struct series {
 	struct kwhy_reading *items;
@@ -36,7 +36,7 @@ enum kwhy_status kwhy_history_new(const struct kwhy_sensors *sensors, size_t rea
 	if (!history)
 		return kwhy_fail_memory(error, "the readings of a session");
 	history->sensors = sensors;
-	history->readings_most = readings_most ? readings_most : READINGS_MOST;
+	history->readings_most = readings_most ? readings_most : READINGS_MAX;
 	history->series = calloc(sensors->source_count + 1, sizeof(*history->series));
 	history->metered = calloc(sensors->source_count + 1, sizeof(*history->metered));
 	if (!history->series || !history->metered) {
@@ -68,8 +68,7 @@ static void compact(struct series *series)
 	series->first = 0;
 }
 
-static enum kwhy_status make_room(
-	struct kwhy_history *history, struct series *series, struct kwhy_error *error)
+static enum kwhy_status reserve(struct kwhy_history *history, struct series *series, struct kwhy_error *error)
 {
 	void *items = series->items;
 	enum kwhy_status status;
@@ -94,7 +93,7 @@ static enum kwhy_status drain(struct kwhy_history *history, size_t source, struc
 	size_t taken;
 
 	do {
-		enum kwhy_status status = make_room(history, series, error);
+		enum kwhy_status status = reserve(history, series, error);
 
 		if (status)
 			return status;
@@ -169,7 +168,7 @@ static struct kwhy_response response_of(const struct kwhy_history *history,
 		history->sensors->sources[source].meter, profile);
 
 	if (counter != KWHY_HISTORY_NO_SOURCE)
-		response.stamp_spread_s = fmax(response.stamp_spread_s,
+		response.stamp_sd_s = fmax(response.stamp_sd_s,
 			1e-9 / sqrt(3) *
 				(double)atomic_load_explicit(
 					&history->sensors->sources[counter].unsure_ns, memory_order_relaxed));
@@ -203,7 +202,7 @@ bool kwhy_history_is_lost(const struct kwhy_history *history, size_t metered)
 
 bool kwhy_history_goes_on(const struct kwhy_history *history, size_t metered, int64_t last_ns, int64_t now_ns)
 {
-	return last_ns && last_ns > now_ns - BEHIND_NS && !kwhy_history_is_lost(history, metered);
+	return last_ns && last_ns > now_ns - AFTER_NS && !kwhy_history_is_lost(history, metered);
 }
 
 enum kwhy_status kwhy_history_curve(const struct kwhy_history *history, size_t metered,

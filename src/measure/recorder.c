@@ -145,7 +145,7 @@ static struct ring *ring_of(struct kwhy_recorder *recorder)
 	return ring;
 }
 
-static bool has_room(struct ring *ring, uint64_t written, uint64_t reserve)
+static bool has_space(struct ring *ring, uint64_t written, uint64_t reserve)
 {
 	uint64_t most = ring->mask + 1 - reserve;
 
@@ -176,7 +176,7 @@ void kwhy_recorder_begin(struct kwhy_recorder *recorder, uint32_t name)
 	if (!ring)
 		return;
 	written = atomic_load_explicit(&ring->written, memory_order_relaxed);
-	if (__builtin_expect(!has_room(ring, written, RESERVE_EVENTS), 0)) {
+	if (__builtin_expect(!has_space(ring, written, RESERVE_EVENTS), 0)) {
 		ring->skipped[name]++;
 		ring->skipped_open++;
 		drop(ring);
@@ -200,7 +200,7 @@ void kwhy_recorder_end(struct kwhy_recorder *recorder, uint32_t name)
 		return;
 	}
 	written = atomic_load_explicit(&ring->written, memory_order_relaxed);
-	if (__builtin_expect(has_room(ring, written, 0), 1))
+	if (__builtin_expect(has_space(ring, written, 0), 1))
 		put(ring, written, &(struct kwhy_event){time_ns, name, KWHY_EVENT_END, ring->thread, 0});
 	else
 		drop(ring);
@@ -214,7 +214,7 @@ void kwhy_recorder_work(struct kwhy_recorder *recorder, uint32_t unit, double am
 	if (!ring)
 		return;
 	written = atomic_load_explicit(&ring->written, memory_order_relaxed);
-	if (has_room(ring, written, RESERVE_EVENTS))
+	if (has_space(ring, written, RESERVE_EVENTS))
 		put(ring, written,
 			&(struct kwhy_event){
 				kwhy_clock_mono_ns(), unit, KWHY_EVENT_WORK, ring->thread, amount});

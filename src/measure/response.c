@@ -11,10 +11,10 @@
  */
 static const struct kwhy_response nvml = {
 	.delay_s = 0.0035,
-	.delay_spread_s = 0.001,
+	.delay_sd_s = 0.001,
 	.time_constant_s = 0.0145,
-	.time_constant_spread_s = 0.0015,
-	.stamp_spread_s = 0.0015,
+	.time_constant_sd_s = 0.0015,
+	.stamp_sd_s = 0.0015,
 	.counter_ratio = 0.001,
 	.power_ratio = 0.012,
 	.power_alone_ratio = 0.02,
@@ -22,8 +22,8 @@ static const struct kwhy_response nvml = {
 
 /* Read when asked and up to date: a reading holds for the moment of the call. */
 static const struct kwhy_response prompt = {
-	.delay_spread_s = 0.001,
-	.stamp_spread_s = 0.0005,
+	.delay_sd_s = 0.001,
+	.stamp_sd_s = 0.0005,
 	.counter_ratio = 0.001,
 	.power_ratio = 0.005,
 	.power_alone_ratio = 0.02,
@@ -38,17 +38,17 @@ struct kwhy_response kwhy_response_of(enum kwhy_meter power)
 	if (power == KWHY_METER_NVML_AVERAGE || power == KWHY_METER_NVML_MEMORY_AVERAGE)
 		response.average_window_s = 1;
 	if (power == KWHY_METER_WALL) /* meters of the desk: an update a second, of the second before */
-		response.delay_spread_s = 0.3;
+		response.delay_sd_s = 0.3;
 	return response;
 }
 
-static void learn(double *value, double *spread, const struct kwhy_measured *measured)
+static void learn(double *value, double *sd, const struct kwhy_measured *measured)
 {
 	if (isnan(measured->value))
 		return;
 	*value = measured->value;
-	if (!isnan(measured->spread))
-		*spread = measured->spread;
+	if (!isnan(measured->sd))
+		*sd = measured->sd;
 }
 
 struct kwhy_response kwhy_response_of_profile(enum kwhy_meter power, const struct kwhy_profile *profile)
@@ -57,8 +57,8 @@ struct kwhy_response kwhy_response_of_profile(enum kwhy_meter power, const struc
 
 	if (!profile || power > KWHY_METER_NVML_MEMORY_AVERAGE)
 		return response;
-	learn(&response.delay_s, &response.delay_spread_s, &profile->sensor.delay_s);
-	learn(&response.time_constant_s, &response.time_constant_spread_s, &profile->sensor.time_constant_s);
+	learn(&response.delay_s, &response.delay_sd_s, &profile->sensor.delay_s);
+	learn(&response.time_constant_s, &response.time_constant_sd_s, &profile->sensor.time_constant_s);
 	if (response.average_window_s > 0 && profile->sensor.average_window_s > 0)
 		response.average_window_s = profile->sensor.average_window_s;
 	return response;

@@ -10,9 +10,9 @@
  * uncertainties. Seconds.
  */
 struct kwhy_response {
-	double delay_s, delay_spread_s;
-	double time_constant_s, time_constant_spread_s;
-	double stamp_spread_s;		   /* of the time that a counter's tick is given */
+	double delay_s, delay_sd_s;
+	double time_constant_s, time_constant_sd_s;
+	double stamp_sd_s;		   /* of the time that a counter's tick is given */
 	double average_window_s;	   /* of a power meter that tells a trailing mean; 0: it does not */
 	double counter_ratio, power_ratio; /* how far counted and integrated energies stray, gain apart */
 	double power_alone_ratio;	   /* the same, where no counter holds the samples to their sum */

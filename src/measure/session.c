@@ -21,7 +21,7 @@ enum { EVENTS_PER_THREAD = 1 << 17 }; /* 3 MiB, touched as they are used */
 #define COLLECT_NS (50 * MS)
 #define COLLECT_BUSY_NS (5 * MS)
 #define FOLD_NS SECOND
-#define COUNTER_PERIOD_MOST_S 20 /* readings are kept a little longer */
+#define COUNTER_PERIOD_MAX_S 20 /* readings are kept a little longer */
 #define FIRST_READINGS_NS (2 * SECOND)
 
 _Static_assert(KWHY_MEASURE_E_INPUT == (int)KWHY_E_INPUT && KWHY_MEASURE_E_IO == (int)KWHY_E_IO &&
@@ -30,7 +30,7 @@ _Static_assert(KWHY_MEASURE_E_INPUT == (int)KWHY_E_INPUT && KWHY_MEASURE_E_IO ==
 		KWHY_MEASURE_E_USAGE == (int)KWHY_E_USAGE,
 	"statuses");
 _Static_assert(sizeof(((struct kwhy_error *)NULL)->text) == KWHY_MESSAGE_BYTES, "messages");
-_Static_assert(KWHY_NAMES_MOST == (int)KWHY_RECORDER_NAMES, "names");
+_Static_assert(KWHY_NAMES_MAX == (int)KWHY_RECORDER_NAMES, "names");
 
 static _Atomic uint64_t forks;
 
@@ -136,7 +136,7 @@ static enum kwhy_status wait_for_first(struct kwhy_session *session, struct kwhy
 			status = kwhy_session_make_curves(session, error);
 		if (status || all_begun(session))
 			break;
-		kwhy_rest(20 * MS);
+		kwhy_settle(20 * MS);
 	} while (kwhy_clock_mono_ns() < give_up_ns);
 	return status;
 }
@@ -262,9 +262,9 @@ static enum kwhy_status read_options(const struct kwhy_session_options *given,
 			given->size);
 	if (given)
 		memcpy(options, given, given->size < sizeof(*options) ? given->size : sizeof(*options));
-	if (!(options->counter_period_s >= 0 && options->counter_period_s <= COUNTER_PERIOD_MOST_S))
+	if (!(options->counter_period_s >= 0 && options->counter_period_s <= COUNTER_PERIOD_MAX_S))
 		return kwhy_fail(error, KWHY_E_USAGE, "counters cannot be read every %g s; take 0 to %d",
-			options->counter_period_s, COUNTER_PERIOD_MOST_S);
+			options->counter_period_s, COUNTER_PERIOD_MAX_S);
 	if (!(options->enough_ratio >= 0 && isfinite(options->enough_ratio)))
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"enough_ratio cannot be %g; take a share of the figure, such as 0.1, or 0 for that "
@@ -392,7 +392,7 @@ uint32_t kwhy_session_name(struct kwhy_session *session, const char *name)
 		return KWHY_NO_NAME;
 	pthread_mutex_lock(&session->names_lock);
 	if (kwhy_names_intern(&session->names, name, strlen(name), &number, &error) ||
-		number >= KWHY_NAMES_MOST)
+		number >= KWHY_NAMES_MAX)
 		number = KWHY_NO_NAME;
 	pthread_mutex_unlock(&session->names_lock);
 	return number;
@@ -400,13 +400,13 @@ uint32_t kwhy_session_name(struct kwhy_session *session, const char *name)
 
 void kwhy_region_begin(struct kwhy_session *session, uint32_t region)
 {
-	if (region < KWHY_NAMES_MOST && !kwhy_session_is_forked(session))
+	if (region < KWHY_NAMES_MAX && !kwhy_session_is_forked(session))
 		kwhy_recorder_begin(session->recorder, region);
 }
 
 void kwhy_region_end(struct kwhy_session *session, uint32_t region)
 {
-	if (region < KWHY_NAMES_MOST && !kwhy_session_is_forked(session))
+	if (region < KWHY_NAMES_MAX && !kwhy_session_is_forked(session))
 		kwhy_recorder_end(session->recorder, region);
 }
 
@@ -418,7 +418,7 @@ static bool is_amount(double amount)
 
 void kwhy_region_work(struct kwhy_session *session, uint32_t unit, double amount)
 {
-	if (unit < KWHY_NAMES_MOST && is_amount(amount) && !kwhy_session_is_forked(session))
+	if (unit < KWHY_NAMES_MAX && is_amount(amount) && !kwhy_session_is_forked(session))
 		kwhy_recorder_work(session->recorder, unit, amount);
 }
 
@@ -447,7 +447,7 @@ int kwhy_session_idle(struct kwhy_session *session, double seconds, char *messag
 		return kwhy_session_say(&error, message, message_bytes);
 	}
 	kwhy_region_begin(session, session->idle_name);
-	kwhy_rest((int64_t)(seconds * 1e9));
+	kwhy_settle((int64_t)(seconds * 1e9));
 	kwhy_region_end(session, session->idle_name);
 	return KWHY_MEASURE_OK;
 }

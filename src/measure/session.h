@@ -14,7 +14,7 @@
 
 /* The inside of a session, for session*.c. */
 
-enum { KWHY_SESSION_EVENTS_MOST = 4 << 20 }; /* waiting for the meters */
+enum { KWHY_SESSION_EVENTS_MAX = 4 << 20 }; /* waiting for the meters */
 
 struct kwhy_session {
 	uint64_t forks; /* as many as there were when it was opened */

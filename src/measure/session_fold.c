@@ -98,7 +98,7 @@ enum kwhy_status kwhy_session_collect(struct kwhy_session *session, bool *out_bu
 {
 	const size_t known = session->event_count;
 	enum kwhy_status status = kwhy_recorder_collect(session->recorder, &session->events,
-		&session->event_count, &session->event_capacity, KWHY_SESSION_EVENTS_MOST, out_busy, error);
+		&session->event_count, &session->event_capacity, KWHY_SESSION_EVENTS_MAX, out_busy, error);
 
 	forward_events(session, known);
 	return status ? status : kwhy_history_drain(session->history, error);
@@ -115,7 +115,7 @@ enum kwhy_status kwhy_session_fold(struct kwhy_session *session, struct kwhy_err
 	kwhy_forward_flush(session->forward);
 	if (status)
 		return status;
-	crowded = session->event_count > KWHY_SESSION_EVENTS_MOST / 2;
+	crowded = session->event_count > KWHY_SESSION_EVENTS_MAX / 2;
 	until_ns = kwhy_session_known_until(session, now_ns, !crowded) - SETTLED_NS -
 		2 * session->period_most_ns;
 	if (until_ns <= session->folded_ns)

@@ -19,7 +19,7 @@ static enum kwhy_status wait_for_last(struct kwhy_session *session, int64_t end_
 		int64_t now_ns = kwhy_clock_mono_ns();
 
 		pthread_mutex_unlock(&session->fold_lock);
-		kwhy_rest(now_ns < ready_ns ? ready_ns - now_ns : 20 * MS);
+		kwhy_settle(now_ns < ready_ns ? ready_ns - now_ns : 20 * MS);
 		kwhy_sampler_flush(session->sampler);
 		pthread_mutex_lock(&session->fold_lock);
 		status = session->status ? session->status : kwhy_session_collect(session, &busy, error);

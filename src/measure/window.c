@@ -151,7 +151,7 @@ void kwhy_window_sum_init(struct kwhy_window_sum *sum)
 }
 
 /* What is not known of a stretch that windows cover in part: anything between the least and the most. */
-static double cell_spread_j(const struct kwhy_window_sum *sum)
+static double cell_sd_j(const struct kwhy_window_sum *sum)
 {
 	double length_s = (double)(sum->cell_end_ns - sum->cell_start_ns) * 1e-9;
 	double share = length_s > 0 ? fmin(sum->cell_covered_s / length_s, 1) : 0;
@@ -163,13 +163,13 @@ static double cell_spread_j(const struct kwhy_window_sum *sum)
 
 static void flush_cell(struct kwhy_window_sum *sum)
 {
-	double spread_j = cell_spread_j(sum);
+	double sd_j = cell_sd_j(sum);
 
 	if (sum->cell_hides) {
-		sum->hidden_j += spread_j;
+		sum->hidden_j += sd_j;
 	} else {
-		sum->alike_j += spread_j;
-		sum->variance_j2 += spread_j * spread_j;
+		sum->alike_j += sd_j;
+		sum->variance_j2 += sd_j * sd_j;
 	}
 	sum->cell_hides = false;
 	sum->cell_edges = 0;
@@ -243,7 +243,7 @@ static double watts_near(const struct kwhy_curve *curve, int64_t time_ns)
 
 static size_t ticks_before(const struct kwhy_curve *curve, int64_t time_ns)
 {
-	size_t low = 0, high = curve->tick_count;
+	size_t low = 0, high = curve->update_count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -257,16 +257,16 @@ static size_t ticks_before(const struct kwhy_curve *curve, int64_t time_ns)
 }
 
 /* Ticks are known to a millisecond or two: at both ends of a window, or spread over all between them. */
-static double tick_variance_j2(
+static double update_variance_j2(
 	const struct kwhy_curve *curve, int64_t start_ns, int64_t end_ns, double joules)
 {
 	size_t first = ticks_before(curve, start_ns), last = ticks_before(curve, end_ns);
 	double seconds = (double)(end_ns - start_ns) * 1e-9, part = 1;
-	double tick_j = curve->response.stamp_spread_s * joules / seconds;
+	double update_j = curve->response.stamp_sd_s * joules / seconds;
 
-	if (first == last && first > 0 && last < curve->tick_count)
+	if (first == last && first > 0 && last < curve->update_count)
 		part = seconds / ((double)(curve->ticks_ns[last] - curve->ticks_ns[first - 1]) * 1e-9);
-	return 2 * part * part * tick_j * tick_j + curve->quantum_j * curve->quantum_j / 6;
+	return 2 * part * part * update_j * update_j + curve->quantum_j * curve->quantum_j / 6;
 }
 
 /*
@@ -289,7 +289,7 @@ static double apart_ratio(const struct kwhy_curve *curve, size_t i)
 
 	if (length_s < APART_S)
 		return 0;
-	return fmax(0, fabs(curve->gains[i] - 1) - APART_SPREADS * curve->response.stamp_spread_s / length_s);
+	return fmax(0, fabs(curve->gains[i] - 1) - APART_SPREADS * curve->response.stamp_sd_s / length_s);
 }
 
 static void begin_gap(struct kwhy_window_sum *sum, size_t i)
@@ -305,7 +305,7 @@ static void begin_gap(struct kwhy_window_sum *sum, size_t i)
 static void cover_gap(struct kwhy_window_sum *sum, size_t next, int64_t start_ns, int64_t end_ns)
 {
 	const struct kwhy_curve *curve = sum->curve;
-	bool begun = next > 0, ends = next < curve->tick_count;
+	bool begun = next > 0, ends = next < curve->update_count;
 	int64_t from_ns = begun && curve->ticks_ns[next - 1] > start_ns ? curve->ticks_ns[next - 1]
 									: start_ns;
 	int64_t to_ns = ends && curve->ticks_ns[next] < end_ns ? curve->ticks_ns[next] : end_ns;
@@ -328,18 +328,18 @@ static void add_spreads(struct kwhy_window_sum *sum, int64_t start_ns, int64_t e
 	const struct kwhy_response *response = &curve->response;
 	size_t first = ticks_before(curve, start_ns), last = ticks_before(curve, end_ns);
 
-	if (curve->tick_count < 2) {
+	if (curve->update_count < 2) {
 		sum->ratio_j += response->power_alone_ratio * joules;
 	} else {
 		sum->ratio_j += response->counter_ratio * joules;
-		sum->variance_j2 += tick_variance_j2(curve, start_ns, end_ns, joules);
+		sum->variance_j2 += update_variance_j2(curve, start_ns, end_ns, joules);
 		cover_gap(sum, first, start_ns, end_ns);
 		if (last != first)
 			cover_gap(sum, last, start_ns, end_ns);
 	}
 	sum->drift_j += (watts_near(curve, end_ns) - watts_near(curve, start_ns)) *
-		hypot(response->delay_spread_s,
-			hypot(response->time_constant_spread_s, response->average_window_s / sqrt(12)));
+		hypot(response->delay_sd_s,
+			hypot(response->time_constant_sd_s, response->average_window_s / sqrt(12)));
 }
 
 static enum kwhy_energy_state state_of(const struct kwhy_curve *curve, int64_t start_ns, int64_t end_ns)
@@ -386,18 +386,18 @@ void kwhy_window_sum_add(struct kwhy_window_sum *sum, int64_t start_ns, int64_t 
 static uint64_t repetitions(const struct kwhy_window_sum *sum, double edges_j, double enough_ratio)
 {
 	double ratio = QUANTILE_95 * sum->ratio_j / sum->joules,
-	       room = enough_ratio * enough_ratio - ratio * ratio;
+	       space = enough_ratio * enough_ratio - ratio * ratio;
 	double stretch_s = (double)(sum->cell_end_ns - sum->cell_start_ns) * 1e-9, times;
 
-	if (!(sum->joules > 0) || room <= 0)
+	if (!(sum->joules > 0) || space <= 0)
 		return 0;
-	times = EDGES_WORSE * edges_j / sum->joules / sqrt(room);
-	times = fmax(times, EDGE_STRETCHES * stretch_s * (double)sum->windows / sum->seconds / sqrt(room));
+	times = EDGES_WORSE * edges_j / sum->joules / sqrt(space);
+	times = fmax(times, EDGE_STRETCHES * stretch_s * (double)sum->windows / sum->seconds / sqrt(space));
 	return times > 1e15 ? 0 : (uint64_t)ceil(times);
 }
 
 /* The standard uncertainty of what happens at edges. */
-static double edges_spread_j(const struct kwhy_window_sum *sum)
+static double edges_sd_j(const struct kwhy_window_sum *sum)
 {
 	double alike_j2 = sum->windows > 1 ? ALIKE_RATIO * sum->alike_j * sum->alike_j : 0;
 
@@ -422,7 +422,7 @@ void kwhy_window_sum_result(
 		return;
 	flush_cell(&sum);
 	flush_gap(&sum);
-	edges_j = QUANTILE_95 * edges_spread_j(&sum);
+	edges_j = QUANTILE_95 * edges_sd_j(&sum);
 	half_j = hypot(edges_j, QUANTILE_95 * sum.ratio_j);
 	out->basis = sum.basis;
 	out->joules = sum.joules;
@@ -450,11 +450,11 @@ void kwhy_window_energy(const struct kwhy_curve *curve, int64_t start_ns, int64_
 int64_t kwhy_window_ready_ns(int64_t end_ns, const struct kwhy_readings *counter,
 	const struct kwhy_readings *power, const struct kwhy_response *response)
 {
-	const int64_t slack_ns = 10000000;	/* late stamps and polls */
-	const int64_t tick_most_ns = 150000000; /* a counter that is read more rarely is read when asked */
-	int64_t tick_ns = counter ? counter->period_ns : 0, sample_ns = power ? 2 * power->period_ns : 0;
+	const int64_t slack_ns = 10000000;	  /* late stamps and polls */
+	const int64_t update_most_ns = 150000000; /* a counter that is read more rarely is read when asked */
+	int64_t update_ns = counter ? counter->period_ns : 0, sample_ns = power ? 2 * power->period_ns : 0;
 	double lag_s = response->delay_s + response->average_window_s / 2;
 
-	tick_ns = tick_ns < tick_most_ns ? tick_ns : tick_most_ns;
-	return end_ns + (int64_t)(lag_s * 1e9) + (tick_ns > sample_ns ? tick_ns : sample_ns) + slack_ns;
+	update_ns = update_ns < update_most_ns ? update_ns : update_most_ns;
+	return end_ns + (int64_t)(lag_s * 1e9) + (update_ns > sample_ns ? update_ns : sample_ns) + slack_ns;
 }

@@ -60,7 +60,7 @@ static bool matches(const char *pattern, const char *text)
 	return false;
 }
 
-static const char *behind_prefix(const char *name)
+static const char *after_prefix(const char *name)
 {
 	static const char *const prefixes[] = {"cuda", "hip", "cu"};
 
@@ -75,7 +75,7 @@ static const char *behind_prefix(const char *name)
 
 enum kwhy_call_class kwhy_call_class_of(const char *name)
 {
-	const char *rest = behind_prefix(name);
+	const char *rest = after_prefix(name);
 
 	for (size_t i = 0; rest && i < sizeof(rules) / sizeof(rules[0]); i++)
 		if (matches(rules[i].pattern, rest))

@@ -10,7 +10,7 @@
 
 static bool is_plausible(const struct kwhy_counter_span *span, int64_t counts)
 {
-	return (double)counts * (double)span->unit_nj <= span->length_ns * KWHY_POWER_MOST_W;
+	return (double)counts * (double)span->unit_nj <= span->length_ns * KWHY_POWER_MAX_W;
 }
 
 enum kwhy_counter_step kwhy_counter_rise(const struct kwhy_counter_span *span, int64_t *out_counts)

@@ -9,7 +9,7 @@
 struct kwhy_power_series;
 
 /* More than any device or host draws: larger figures are wrong units or a wrong clock. */
-#define KWHY_POWER_MOST_W 100000.0
+#define KWHY_POWER_MAX_W 100000.0
 
 /* What a cumulative meter did between two readings. */
 enum kwhy_counter_step {
@@ -27,7 +27,7 @@ struct kwhy_counter_span {
 
 /*
  * *out_counts is the rise, never negative, and untouched where it is unknown. A wrap whose rise no device
- * can draw in that time (KWHY_POWER_MOST_W) is a reset.
+ * can draw in that time (KWHY_POWER_MAX_W) is a reset.
  */
 enum kwhy_counter_step kwhy_counter_rise(const struct kwhy_counter_span *span, int64_t *out_counts);
 

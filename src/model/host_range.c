@@ -51,7 +51,7 @@ enum kwhy_status kwhy_recording_add_host_range(
 
 /* Calls around the time of a stack are nested no deeper than this: a runtime's in a driver's in a library's.
  */
-enum { CALL_DEPTH_MOST = 16 };
+enum { CALL_DEPTH_MAX = 16 };
 
 /* The end of the last call of the thread that ended by time_ns; without one, time_ns. */
 static int64_t last_call_end_ns(const struct kwhy_calls *calls, uint32_t thread, int64_t time_ns)
@@ -66,7 +66,7 @@ static int64_t last_call_end_ns(const struct kwhy_calls *calls, uint32_t thread,
 		else
 			high = middle;
 	}
-	for (size_t i = 0; i < CALL_DEPTH_MOST && low - i > first; i++)
+	for (size_t i = 0; i < CALL_DEPTH_MAX && low - i > first; i++)
 		if (calls->end_ns[low - i - 1] <= time_ns)
 			return calls->end_ns[low - i - 1];
 	return time_ns;

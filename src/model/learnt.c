@@ -66,20 +66,21 @@ static void count(
 }
 
 enum kwhy_status kwhy_learnt_grids_find(const struct kwhy_recording *recording, uint32_t device,
-	const struct kwhy_device_ledger *books, struct kwhy_learnt_grid *out_grids, struct kwhy_error *error)
+	const struct kwhy_device_ledger *device_ledger, struct kwhy_learnt_grid *out_grids,
+	struct kwhy_error *error)
 {
 	const struct kwhy_learnt_grid unknown = {KWHY_UNKNOWN_BLOCKS, KWHY_NONE};
 	const struct kwhy_activities *rows = &recording->activities;
 	const size_t first = rows->first[device], end = rows->first[device + 1];
-	struct vote *votes = calloc(books->account_count + 1, sizeof(*votes));
+	struct vote *votes = calloc(device_ledger->account_count + 1, sizeof(*votes));
 
 	if (!votes)
 		return kwhy_fail_memory(error, "grids of accounts");
-	for (size_t i = 0; i < books->account_count; i++)
+	for (size_t i = 0; i < device_ledger->account_count; i++)
 		out_grids[i] = unknown;
 	for (int pass = 0; pass < 2; pass++) {
 		for (size_t row = first; row < end; row++) {
-			const uint32_t i = books->account_of[row - first];
+			const uint32_t i = device_ledger->account_of[row - first];
 			const double length_ns = (double)rows->end_ns[row] - (double)rows->start_ns[row];
 
 			if (pass == 0)
@@ -88,7 +89,7 @@ enum kwhy_status kwhy_learnt_grids_find(const struct kwhy_recording *recording, 
 				count(&votes[i], out_grids[i], grid_of(rows, row), length_ns);
 		}
 	}
-	for (size_t i = 0; i < books->account_count; i++)
+	for (size_t i = 0; i < device_ledger->account_count; i++)
 		if (votes[i].grid_ns <= votes[i].all_ns / 2)
 			out_grids[i] = unknown;
 	free(votes);
@@ -101,18 +102,18 @@ static double half_ratio_of(const struct kwhy_account *account)
 }
 
 /* What is narrow since another recording taught it is nothing new. */
-static bool is_taught(const struct kwhy_device_ledger *books, const struct kwhy_account *account)
+static bool is_taught(const struct kwhy_device_ledger *device_ledger, const struct kwhy_account *account)
 {
-	return account->power_class != KWHY_NONE && books->classes[account->power_class].is_learnt;
+	return account->power_class != KWHY_NONE && device_ledger->classes[account->power_class].is_learnt;
 }
 
-static bool is_learnt(const struct kwhy_device_ledger *books, const struct kwhy_account *account)
+static bool is_learnt(const struct kwhy_device_ledger *device_ledger, const struct kwhy_account *account)
 {
 	if (account->category > KWHY_CATEGORY_MEMSET || account->mean_power_mw <= 0 || account->gross_nj <= 0)
 		return false;
 	return account->basis == KWHY_BASIS_DATA ||
-		((account->basis == KWHY_BASIS_JOINT || account->basis == KWHY_BASIS_PRIOR) &&
-			half_ratio_of(account) <= HALF_MAX_RATIO && !is_taught(books, account));
+		((account->basis == KWHY_BASIS_GROUPED || account->basis == KWHY_BASIS_ASSUMED) &&
+			half_ratio_of(account) <= HALF_MAX_RATIO && !is_taught(device_ledger, account));
 }
 
 /* False: it says nothing above the idle level. */
@@ -122,30 +123,31 @@ static bool learn(struct kwhy_learnt_power *out, const struct kwhy_account *acco
 
 	*out = (struct kwhy_learnt_power){
 		.above_idle_w = power_w - idle_w,
-		.spread_w = half_ratio_of(account) * power_w / HALF_CI90_SDS,
+		.sd_w = half_ratio_of(account) * power_w / HALF_CI90_SDS,
 		.count = account->count,
 		.time_ns = account->time_ns,
 	};
-	return out->above_idle_w > ABOVE_IDLE_MIN_W && out->spread_w < out->above_idle_w;
+	return out->above_idle_w > ABOVE_IDLE_MIN_W && out->sd_w < out->above_idle_w;
 }
 
 static enum kwhy_status collect_device(struct kwhy_learnt_powers *powers,
 	const struct kwhy_recording *recording, const struct kwhy_ledger *ledger, uint32_t device,
 	struct kwhy_error *error)
 {
-	const struct kwhy_device_ledger *books = &ledger->devices[device];
-	struct kwhy_learnt_grid *grids = calloc(books->account_count + 1, sizeof(*grids));
-	enum kwhy_status status = grids ? kwhy_learnt_grids_find(recording, device, books, grids, error)
-					: kwhy_fail_memory(error, "learnt powers");
+	const struct kwhy_device_ledger *device_ledger = &ledger->devices[device];
+	struct kwhy_learnt_grid *grids = calloc(device_ledger->account_count + 1, sizeof(*grids));
+	enum kwhy_status status = grids
+		? kwhy_learnt_grids_find(recording, device, device_ledger, grids, error)
+		: kwhy_fail_memory(error, "learnt powers");
 
-	for (size_t i = 0; !status && i < books->account_count; i++) {
+	for (size_t i = 0; !status && i < device_ledger->account_count; i++) {
 		struct kwhy_learnt_power power, *items;
 
-		if (!is_learnt(books, &books->accounts[i]) ||
-			!learn(&power, &books->accounts[i], books->energy.context_idle_w))
+		if (!is_learnt(device_ledger, &device_ledger->accounts[i]) ||
+			!learn(&power, &device_ledger->accounts[i], device_ledger->energy.context_idle_w))
 			continue;
 		power.grid = grids[i];
-		power.name = kwhy_arena_copy(&powers->arena, books->accounts[i].name);
+		power.name = kwhy_arena_copy(&powers->arena, device_ledger->accounts[i].name);
 		items = kwhy_arena_grow(&powers->arena, powers->items, powers->count, sizeof(*items));
 		if (!power.name || !items)
 			status = kwhy_fail_memory(error, "learnt powers");

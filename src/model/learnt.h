@@ -27,7 +27,7 @@ struct kwhy_learnt_power {
 	const char *name; /* of the account */
 	struct kwhy_learnt_grid grid;
 	double above_idle_w; /* while it runs alone, above 0 */
-	double spread_w;     /* standard uncertainty */
+	double sd_w;	     /* standard uncertainty */
 	uint64_t count;	     /* of launches */
 	int64_t time_ns;     /* of all of them */
 };
@@ -46,7 +46,8 @@ bool kwhy_device_names_agree(const char *a, const char *b);
 
 /* The grid in which an account spends more than half of its time, [account_count] of the device. */
 KWHY_MUST_USE enum kwhy_status kwhy_learnt_grids_find(const struct kwhy_recording *recording, uint32_t device,
-	const struct kwhy_device_ledger *books, struct kwhy_learnt_grid *out_grids, struct kwhy_error *error);
+	const struct kwhy_device_ledger *device_ledger, struct kwhy_learnt_grid *out_grids,
+	struct kwhy_error *error);
 
 /*
  * The powers that the readings of a ledger decided (KWHY_BASIS_DATA), and others whose energy is

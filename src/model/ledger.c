@@ -27,26 +27,26 @@ double kwhy_ledger_activity_nj(
 	const struct kwhy_ledger *ledger, const struct kwhy_recording *recording, size_t activity)
 {
 	uint32_t device = kwhy_recording_device_of(recording, activity);
-	const struct kwhy_device_ledger *books = &ledger->devices[device];
+	const struct kwhy_device_ledger *device_ledger = &ledger->devices[device];
 	size_t row = activity - recording->activities.first[device];
 	uint32_t class;
 
-	if (!books->energy.known)
+	if (!device_ledger->energy.known)
 		return NAN;
-	class = books->accounts[books->account_of[row]].power_class;
+	class = device_ledger->accounts[device_ledger->account_of[row]].power_class;
 	if (class == KWHY_NONE)
 		return NAN;
-	return books->classes[class].power_w *
-		scaled_ns(&books->curve, recording->activities.start_ns[activity],
+	return device_ledger->classes[class].power_w *
+		scaled_ns(&device_ledger->curve, recording->activities.start_ns[activity],
 			recording->activities.end_ns[activity]);
 }
 
 double kwhy_ledger_idle_nj(
 	const struct kwhy_ledger *ledger, uint32_t device, int64_t start_ns, int64_t end_ns)
 {
-	const struct kwhy_device_ledger *books = &ledger->devices[device];
+	const struct kwhy_device_ledger *device_ledger = &ledger->devices[device];
 
-	if (!books->energy.known || end_ns < start_ns)
+	if (!device_ledger->energy.known || end_ns < start_ns)
 		return NAN;
-	return books->energy.context_idle_w * scaled_ns(&books->curve, start_ns, end_ns);
+	return device_ledger->energy.context_idle_w * scaled_ns(&device_ledger->curve, start_ns, end_ns);
 }

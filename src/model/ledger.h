@@ -116,8 +116,8 @@ static inline bool kwhy_device_was_active(const struct kwhy_device_time *time)
 enum kwhy_basis {
 	KWHY_BASIS_DATA,     /* the meter readings decide the figure */
 	KWHY_BASIS_LEARNT,   /* another recording taught it (--powers), and the readings hardly moved it */
-	KWHY_BASIS_PRIOR,    /* the readings hardly moved it from what was assumed */
-	KWHY_BASIS_JOINT,    /* only the sum of its group is known */
+	KWHY_BASIS_ASSUMED,  /* the readings hardly moved it from what was assumed */
+	KWHY_BASIS_GROUPED,  /* only the sum of its group is known */
 	KWHY_BASIS_MODELLED, /* no meter at all: powers were assumed by the user */
 	KWHY_BASIS_NONE,     /* no energy known */
 	KWHY_BASIS_COUNT
@@ -157,12 +157,12 @@ struct kwhy_account {
 };
 
 /* A stretch in which everything that ran is known, and for each reason to idle how long the device did. */
-struct kwhy_known_window {
+struct kwhy_covered_window {
 	int64_t start_ns, end_ns;
 	int64_t idle_ns[KWHY_CATEGORY_OUTSIDE - KWHY_CATEGORY_SYNC + 1];
 };
 
-struct kwhy_hidden_stretch {
+struct kwhy_unrecorded_interval {
 	int64_t start_ns, end_ns;
 };
 
@@ -174,10 +174,10 @@ struct kwhy_clean_stretch {
 	int64_t start_ns, end_ns;
 };
 
-enum { KWHY_CLEAN_STRETCHES_MOST = 2 }; /* one before, one after */
+enum { KWHY_CLEAN_STRETCHES_MAX = 2 }; /* one before, one after */
 
 /* Such time in which it had not come to rest: it drew more than with a context. */
-struct kwhy_unrested_stretch {
+struct kwhy_elevated_idle {
 	int64_t start_ns, end_ns;
 	double power_w; /* mean of its samples */
 };
@@ -191,10 +191,10 @@ struct kwhy_coverage_sum {
 	size_t drawn_count;			/* windows in there, and the time that they hold */
 	int64_t drawn_ns;
 	double share_error_ratio; /* largest whole_error_ratio of an account; NAN: windows do not tell */
-	struct kwhy_known_window *windows;
+	struct kwhy_covered_window *windows;
 	size_t window_count;
-	struct kwhy_hidden_stretch *hidden; /* between the windows, in order */
-	size_t hidden_count;
+	struct kwhy_unrecorded_interval *unrecorded; /* between the windows, in order */
+	size_t unrecorded_count;
 	bool is_in_windows; /* some of that was not recorded; else a probe was at work in all of it */
 };
 
@@ -267,7 +267,7 @@ struct kwhy_power_curve {
 
 /* Whether a window lies where windows could lie, and not behind it, where all is known. */
 static inline bool kwhy_window_is_drawn(
-	const struct kwhy_coverage_sum *coverage, const struct kwhy_known_window *window)
+	const struct kwhy_coverage_sum *coverage, const struct kwhy_covered_window *window)
 {
 	return window->start_ns >= coverage->select_start_ns && window->end_ns <= coverage->select_end_ns;
 }
@@ -276,16 +276,17 @@ static inline bool kwhy_window_is_drawn(
  * The account as it is told: where no reading saw any of it no energy of it is known, though the books, which
  * add up to what was metered, have 0.
  */
-static inline struct kwhy_account kwhy_account_told(
+static inline struct kwhy_account kwhy_account_reported(
 	const struct kwhy_device_energy *energy, const struct kwhy_account *account)
 {
-	struct kwhy_account told = *account;
+	struct kwhy_account reported = *account;
 
 	if (!energy->modelled && account->gross_nj == 0 && account->time_ns > 0) {
-		told.gross_nj = told.idle_nj = told.net_nj = told.low_nj = told.high_nj = KWHY_UNKNOWN_NJ;
-		told.basis = KWHY_BASIS_NONE;
+		reported.gross_nj = reported.idle_nj = reported.net_nj = reported.low_nj = reported.high_nj =
+			KWHY_UNKNOWN_NJ;
+		reported.basis = KWHY_BASIS_NONE;
 	}
-	return told;
+	return reported;
 }
 
 /* What an idle device waited for, as far as host ranges tell. */
@@ -316,10 +317,10 @@ struct kwhy_host_sum {
 struct kwhy_device_ledger {
 	struct kwhy_coverage_sum coverage;
 	struct kwhy_device_time time;
-	struct kwhy_clean_stretch clean[KWHY_CLEAN_STRETCHES_MOST];
+	struct kwhy_clean_stretch clean[KWHY_CLEAN_STRETCHES_MAX];
 	size_t clean_count;
-	struct kwhy_unrested_stretch unrested[KWHY_CLEAN_STRETCHES_MOST];
-	size_t unrested_count;
+	struct kwhy_elevated_idle elevated_idle[KWHY_CLEAN_STRETCHES_MAX];
+	size_t elevated_idle_count;
 	struct kwhy_device_energy energy;
 	struct kwhy_account *accounts; /* sorted by gross energy, or by time without energy, descending */
 	size_t account_count;
@@ -486,21 +487,21 @@ static inline size_t kwhy_energy_curve_piece(const struct kwhy_energy_curve *cur
 }
 
 /* True when some of [start_ns, end_ns) is hidden: between the windows in which it is known what ran. */
-static inline bool kwhy_ledger_is_hidden(
-	const struct kwhy_device_ledger *books, int64_t start_ns, int64_t end_ns)
+static inline bool kwhy_ledger_is_unrecorded(
+	const struct kwhy_device_ledger *device_ledger, int64_t start_ns, int64_t end_ns)
 {
-	const struct kwhy_coverage_sum *sum = &books->coverage;
-	size_t low = 0, high = sum->hidden_count;
+	const struct kwhy_coverage_sum *sum = &device_ledger->coverage;
+	size_t low = 0, high = sum->unrecorded_count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (sum->hidden[middle].end_ns <= start_ns)
+		if (sum->unrecorded[middle].end_ns <= start_ns)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < sum->hidden_count && sum->hidden[low].start_ns < end_ns;
+	return low < sum->unrecorded_count && sum->unrecorded[low].start_ns < end_ns;
 }
 
 /* Energy that an idle stretch of a device drew; NAN when unknown. */

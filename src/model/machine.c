@@ -6,12 +6,12 @@
 static const char *name_machine(struct kwhy_recording *recording, uint32_t host)
 {
 	const char *name = kwhy_names_get(&recording->names, host);
-	size_t namesakes = 0;
+	size_t duplicates = 0;
 
 	for (size_t i = 0; i < recording->machine_count; i++)
-		namesakes += recording->machines[i].host == host;
-	return namesakes ? kwhy_arena_printf(&recording->arena, "%s (%zu)", name, namesakes + 1)
-			 : kwhy_arena_printf(&recording->arena, "%s", name);
+		duplicates += recording->machines[i].host == host;
+	return duplicates ? kwhy_arena_printf(&recording->arena, "%s (%zu)", name, duplicates + 1)
+			  : kwhy_arena_printf(&recording->arena, "%s", name);
 }
 
 enum kwhy_status kwhy_recording_add_machine(struct kwhy_recording *recording,

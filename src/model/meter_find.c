@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { DOMAIN_MOST = 9999 };
+enum { DOMAIN_MAX = 9999 };
 
 /* "rapl.package-12_uj": the meter's name with a number for its N. */
 static bool match_domain(
@@ -14,10 +14,10 @@ static bool match_domain(
 
 	if (length <= front + tail || memcmp(text, name, front) != 0)
 		return false;
-	for (; at < length && text[at] >= '0' && text[at] <= '9' && domain <= DOMAIN_MOST; at++)
+	for (; at < length && text[at] >= '0' && text[at] <= '9' && domain <= DOMAIN_MAX; at++)
 		domain = domain * 10 + (uint32_t)(text[at] - '0');
 	*out_domain = domain;
-	return at > front && domain <= DOMAIN_MOST && length - at == tail &&
+	return at > front && domain <= DOMAIN_MAX && length - at == tail &&
 		!memcmp(text + at, mark + 2, tail);
 }
 

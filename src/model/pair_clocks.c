@@ -20,7 +20,7 @@ static enum kwhy_pair_clock_grade grade_of(double ppm)
 {
 	if (ppm < KWHY_PAIR_DRIFT_WARN_PPM)
 		return KWHY_PAIR_CLOCK_EXCELLENT;
-	return ppm < KWHY_PAIR_DRIFT_MOST_PPM ? KWHY_PAIR_CLOCK_GOOD : KWHY_PAIR_CLOCK_INVESTIGATE;
+	return ppm < KWHY_PAIR_DRIFT_MAX_PPM ? KWHY_PAIR_CLOCK_GOOD : KWHY_PAIR_CLOCK_INVESTIGATE;
 }
 
 double kwhy_pair_drift_least(const struct kwhy_pair_drift *drift)

@@ -60,9 +60,9 @@ const char *kwhy_pair_verdict_name(enum kwhy_pair_verdict verdict)
 	return names[verdict];
 }
 
-const char *kwhy_pair_way_name(enum kwhy_pair_way way)
+const char *kwhy_pair_link_kind_name(enum kwhy_pair_link_kind way)
 {
-	static const char *const names[KWHY_PAIR_WAY_COUNT] = {"unknown", "nvswitch", "nvlink", "pcie"};
+	static const char *const names[KWHY_PAIR_LINK_KIND_COUNT] = {"unknown", "nvswitch", "nvlink", "pcie"};
 
 	return names[way];
 }
@@ -95,7 +95,7 @@ const char *kwhy_pair_route_text(char out[KWHY_PAIR_ROUTE_BYTES], const struct k
 	return out;
 }
 
-const char *kwhy_pair_limit_source(enum kwhy_pair_way way)
+const char *kwhy_pair_limit_source(enum kwhy_pair_link_kind way)
 {
 	switch (way) {
 	case KWHY_PAIR_NVSWITCH:
@@ -111,7 +111,7 @@ const char *kwhy_pair_limit_source(enum kwhy_pair_way way)
 }
 
 const struct kwhy_pair_config *kwhy_pairs_fastest(
-	const struct kwhy_pairs *pairs, uint32_t source, uint32_t target, bool both_ways)
+	const struct kwhy_pairs *pairs, uint32_t source, uint32_t target, bool both_directions)
 {
 	const struct kwhy_pair_config *best = NULL;
 
@@ -121,7 +121,7 @@ const struct kwhy_pair_config *kwhy_pairs_fastest(
 		if (config->sample_count && config->source == source && config->target == target &&
 			config->load == KWHY_PAIR_ALONE && config->clock != KWHY_PAIR_CALL &&
 			!kwhy_pair_is_collective(config->engine) &&
-			kwhy_pair_is_exchange(config->engine) == both_ways &&
+			kwhy_pair_is_exchange(config->engine) == both_directions &&
 			(!best || kwhy_pair_rate(config) > kwhy_pair_rate(best)))
 			best = config;
 	}
@@ -139,7 +139,7 @@ double kwhy_pairs_of_limit(const struct kwhy_pairs *pairs, const struct kwhy_pai
 		(ways * pairs->routes[config->source][config->target].limit_bytes_per_s);
 }
 
-bool kwhy_pairs_have_way(const struct kwhy_pairs *pairs, enum kwhy_pair_way way)
+bool kwhy_pairs_have_link_kind(const struct kwhy_pairs *pairs, enum kwhy_pair_link_kind way)
 {
 	for (uint32_t i = 0; i < pairs->gpu_count; i++)
 		for (uint32_t k = 0; k < pairs->gpu_count; k++)
@@ -178,13 +178,13 @@ struct kwhy_pairs *kwhy_pairs_new(void)
 	if (!pairs)
 		return NULL;
 	pairs->time_pass_s = pairs->warm_s = pairs->clocks_s = NAN;
-	for (int i = 0; i < KWHY_PAIR_GPUS_MOST; i++) {
+	for (int i = 0; i < KWHY_PAIR_GPUS_MAX; i++) {
 		pairs->drifts[i] = (struct kwhy_pair_drift){NAN, NAN};
 		pairs->ranks[i] = (struct kwhy_pair_rank){
 			.offset_ns = NAN, .offset_half_width_ns = NAN, .drift = {NAN, NAN}};
 	}
-	for (int i = 0; i < KWHY_PAIR_GPUS_MOST * KWHY_PAIR_GPUS_MOST; i++)
-		pairs->routes[i / KWHY_PAIR_GPUS_MOST][i % KWHY_PAIR_GPUS_MOST] = (struct kwhy_pair_route){
+	for (int i = 0; i < KWHY_PAIR_GPUS_MAX * KWHY_PAIR_GPUS_MAX; i++)
+		pairs->routes[i / KWHY_PAIR_GPUS_MAX][i % KWHY_PAIR_GPUS_MAX] = (struct kwhy_pair_route){
 			.limit_bytes_per_s = NAN, .ancestor = -1};
 	return pairs;
 }

@@ -63,8 +63,8 @@ const char *kwhy_pair_engine_title(enum kwhy_pair_engine engine);
 const char *kwhy_pair_load_name(enum kwhy_pair_load load);    /* "alone" */
 const char *kwhy_pair_clock_name(enum kwhy_pair_clock clock); /* "back-to-back" */
 
-enum { KWHY_PAIR_GPUS_MOST = 16, KWHY_PAIR_SAMPLES_MAX = 256 };
-#define KWHY_PAIR_BYTES_MOST (UINT64_C(1) << 53) /* of a transfer: exact as a double */
+enum { KWHY_PAIR_GPUS_MAX = 16, KWHY_PAIR_SAMPLES_MAX = 256 };
+#define KWHY_PAIR_BYTES_MAX (UINT64_C(1) << 53) /* of a transfer: exact as a double */
 
 struct kwhy_pair_sample {
 	int64_t start_unix_ns, end_unix_ns; /* of what was run for it on the host's clock, bursts whole */
@@ -96,17 +96,17 @@ struct kwhy_pair_gpu {
 };
 
 /* What the bytes of a pair go over, as the driver tells. */
-enum kwhy_pair_way {
-	KWHY_PAIR_WAY_UNKNOWN,
+enum kwhy_pair_link_kind {
+	KWHY_PAIR_LINK_KIND_UNKNOWN,
 	KWHY_PAIR_NVSWITCH, /* NVLinks to switches */
 	KWHY_PAIR_NVLINK,   /* NVLinks of the two to each other */
 	KWHY_PAIR_PCIE,
-	KWHY_PAIR_WAY_COUNT
+	KWHY_PAIR_LINK_KIND_COUNT
 };
-const char *kwhy_pair_way_name(enum kwhy_pair_way way); /* "nvswitch" */
+const char *kwhy_pair_link_kind_name(enum kwhy_pair_link_kind way); /* "nvswitch" */
 
 struct kwhy_pair_route {
-	enum kwhy_pair_way way;
+	enum kwhy_pair_link_kind way;
 	unsigned lanes;	     /* NVLinks between the two, or lanes of PCIe of the narrower end; 0: unknown */
 	unsigned lanes_most; /* that could be up; 0: unknown */
 	unsigned generation; /* of NVLink or PCIe; 0: unknown */
@@ -128,7 +128,7 @@ enum kwhy_pair_clock_grade {
 	KWHY_PAIR_CLOCK_GRADE_COUNT
 };
 #define KWHY_PAIR_DRIFT_WARN_PPM 1
-#define KWHY_PAIR_DRIFT_MOST_PPM 10
+#define KWHY_PAIR_DRIFT_MAX_PPM 10
 const char *kwhy_pair_clock_grade_name(enum kwhy_pair_clock_grade grade); /* "excellent" */
 enum kwhy_pair_clock_grade kwhy_pair_drift_grade(const struct kwhy_pair_drift *drift);
 /* The ends of the interval of one that was measured, whichever way; 0 at least. */
@@ -263,13 +263,13 @@ struct kwhy_pairs {
 	const char *folder;					      /* NULL: nothing is kept */
 	bool is_foreign; /* from another program's traces: what they do not tell is unknown */
 	uint64_t seed;
-	struct kwhy_pair_gpu gpus[KWHY_PAIR_GPUS_MOST];
+	struct kwhy_pair_gpu gpus[KWHY_PAIR_GPUS_MAX];
 	uint32_t gpu_count;
-	bool is_direct[KWHY_PAIR_GPUS_MOST][KWHY_PAIR_GPUS_MOST]; /* the first reaches the second's memory */
-	struct kwhy_pair_route routes[KWHY_PAIR_GPUS_MOST][KWHY_PAIR_GPUS_MOST];
+	bool is_direct[KWHY_PAIR_GPUS_MAX][KWHY_PAIR_GPUS_MAX]; /* the first reaches the second's memory */
+	struct kwhy_pair_route routes[KWHY_PAIR_GPUS_MAX][KWHY_PAIR_GPUS_MAX];
 	const char *route_missing; /* why they are not known; NULL: they are, or were not asked */
-	struct kwhy_pair_drift drifts[KWHY_PAIR_GPUS_MOST];
-	struct kwhy_pair_rank ranks[KWHY_PAIR_GPUS_MOST];
+	struct kwhy_pair_drift drifts[KWHY_PAIR_GPUS_MAX];
+	struct kwhy_pair_rank ranks[KWHY_PAIR_GPUS_MAX];
 	uint32_t rank_count;	    /* 0: one process drove all */
 	const char *nccl;	    /* its version; NULL: not used or unknown */
 	const char **nccl_settings; /* "NCCL_DEBUG=WARN", as this process was given them */
@@ -317,8 +317,8 @@ struct kwhy_pair_compared_clock {
 	bool is_host;
 	const struct kwhy_pair_drift *drift;
 };
-enum { KWHY_PAIR_CLOCKS_MOST = 2 * KWHY_PAIR_GPUS_MOST };
-/* All whose drift was measured, into room for KWHY_PAIR_CLOCKS_MOST; how many. */
+enum { KWHY_PAIR_CLOCKS_MAX = 2 * KWHY_PAIR_GPUS_MAX };
+/* All whose drift was measured, into room for KWHY_PAIR_CLOCKS_MAX; how many. */
 size_t kwhy_pairs_list_clocks(const struct kwhy_pairs *pairs, struct kwhy_pair_compared_clock *out);
 
 #define KWHY_PAIRS_SCHEMA "kwhy.pairs/1"
@@ -358,16 +358,16 @@ const struct kwhy_pair_curve *kwhy_pairs_curve(const struct kwhy_pairs *pairs, e
 /* "18 NVLink 4, switched", "PCIe 5 x16, host bridge", "unknown"; what its limit rests on. */
 enum { KWHY_PAIR_ROUTE_BYTES = 96 };
 const char *kwhy_pair_route_text(char out[KWHY_PAIR_ROUTE_BYTES], const struct kwhy_pair_route *route);
-const char *kwhy_pair_limit_source(enum kwhy_pair_way way); /* NULL: no limit */
+const char *kwhy_pair_limit_source(enum kwhy_pair_link_kind way); /* NULL: no limit */
 
 /* Of this pair alone, the one with the highest rate, one way or both; NULL: none was measured. */
 const struct kwhy_pair_config *kwhy_pairs_fastest(
-	const struct kwhy_pairs *pairs, uint32_t source, uint32_t target, bool both_ways);
+	const struct kwhy_pairs *pairs, uint32_t source, uint32_t target, bool both_directions);
 /* What it reaches of the limit of its link; NAN: one of the two is not known. */
 double kwhy_pairs_of_limit(const struct kwhy_pairs *pairs, const struct kwhy_pair_config *config);
 
 /* Whether any pair is joined by it. */
-bool kwhy_pairs_have_way(const struct kwhy_pairs *pairs, enum kwhy_pair_way way);
+bool kwhy_pairs_have_link_kind(const struct kwhy_pairs *pairs, enum kwhy_pair_link_kind way);
 
 /* Whether two pairs are joined by the same kind of link, so that one stands for the other. */
 bool kwhy_pairs_are_alike(const struct kwhy_pairs *pairs, uint32_t a_source, uint32_t a_target,

@@ -14,9 +14,9 @@ static const struct {
 };
 
 /* 10^15 mJ or uJ are years of any machine; a power above 10^9 mW is of no machine that has a GPU in it. */
-#define COUNTER_MOST INT64_C(1000000000000000000)
-#define POWER_MOST INT64_C(1000000000)
-#define TIME_LEAST (INT64_MIN + INT64_C(2000000000)) /* so that a whole second lies below */
+#define COUNTER_MAX INT64_C(1000000000000000000)
+#define POWER_MAX INT64_C(1000000000)
+#define TIME_MIN (INT64_MIN + INT64_C(2000000000)) /* so that a whole second lies below */
 
 const char *kwhy_power_column_name(enum kwhy_power_column column)
 {
@@ -52,7 +52,7 @@ static bool read_time(
 	if (fields[KWHY_POWER_COLUMN_TIME].length == 0)
 		return fail(
 			wrong, KWHY_POWER_COLUMN_TIME, "is no time; a row without its times is of no use");
-	return read_number(fields, KWHY_POWER_COLUMN_TIME, TIME_LEAST, INT64_MAX, &row->time_ns, wrong);
+	return read_number(fields, KWHY_POWER_COLUMN_TIME, TIME_MIN, INT64_MAX, &row->time_ns, wrong);
 }
 
 static bool read_value(
@@ -61,7 +61,7 @@ static bool read_value(
 	row->has_value = fields[KWHY_POWER_COLUMN_VALUE].length > 0;
 	return !row->has_value ||
 		read_number(fields, KWHY_POWER_COLUMN_VALUE, 0,
-			kwhy_meter_is_counter(row->meter) ? COUNTER_MOST : POWER_MOST, &row->value, wrong);
+			kwhy_meter_is_counter(row->meter) ? COUNTER_MAX : POWER_MAX, &row->value, wrong);
 }
 
 /* What the host's meters say there is their own matter, as long as it is a number. */
@@ -72,7 +72,7 @@ static bool read_device(
 	int64_t index = -1;
 
 	if (fields[KWHY_POWER_COLUMN_DEVICE].length > 0 &&
-		!read_number(fields, KWHY_POWER_COLUMN_DEVICE, 0, KWHY_POWER_DEVICES_MOST - 1, &index, wrong))
+		!read_number(fields, KWHY_POWER_COLUMN_DEVICE, 0, KWHY_POWER_DEVICES_MAX - 1, &index, wrong))
 		return false;
 	if (index < 0 && !is_of_host && row->meter != KWHY_METER_WALL)
 		return fail(wrong, KWHY_POWER_COLUMN_DEVICE,

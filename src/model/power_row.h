@@ -21,7 +21,7 @@ enum kwhy_power_column {
 const char *kwhy_power_column_name(enum kwhy_power_column column); /* "time_ns" */
 bool kwhy_power_column_is_required(enum kwhy_power_column column);
 
-enum { KWHY_POWER_DEVICES_MOST = 1024 }; /* numbers from 0 */
+enum { KWHY_POWER_DEVICES_MAX = 1024 }; /* numbers from 0 */
 
 struct kwhy_power_row {
 	enum kwhy_meter meter;

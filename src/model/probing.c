@@ -260,7 +260,7 @@ size_t kwhy_probing_list_unprobed(
 	const struct kwhy_probing *probing, struct kwhy_probing_part *out, size_t most)
 {
 	struct kwhy_probing_part parts[64] = {{0}};
-	const size_t room = sizeof(parts) / sizeof(*parts);
+	const size_t space = sizeof(parts) / sizeof(*parts);
 	size_t found = 0;
 
 	for (size_t i = 0; i < probing->count; i++) {
@@ -271,7 +271,7 @@ size_t kwhy_probing_list_unprobed(
 			continue;
 		while (at < found && strcmp(parts[at].reason, reason_of(account)) != 0)
 			at++;
-		if (at == room)
+		if (at == space)
 			continue;
 		found += at == found;
 		parts[at].reason = reason_of(account);

@@ -14,7 +14,7 @@
 /* A measured figure: value and standard uncertainty, both NAN where unknown. */
 struct kwhy_measured {
 	double value;
-	double spread;
+	double sd;
 };
 
 /* A power known for kernels whose name contains `pattern`, while the device runs nothing else. */

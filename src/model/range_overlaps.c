@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS = KWHY_RANGE_OVERLAPS_WORDS, UNTOLD = KWHY_RANGE_OVERLAPS_MOST };
+enum { WORDS = KWHY_RANGE_OVERLAPS_WORDS, UNREPORTED = KWHY_RANGE_OVERLAPS_MAX };
 
 struct edge {
 	int64_t time_ns;
@@ -25,7 +25,7 @@ struct lists {
 /* The ranges on their way through time. */
 struct walk {
 	uint64_t open[WORDS];
-	size_t counts[KWHY_RANGE_OVERLAPS_MOST];
+	size_t counts[KWHY_RANGE_OVERLAPS_MAX];
 	uint64_t (*seen)[WORDS]; /* what was open when each began */
 };
 
@@ -52,7 +52,7 @@ static void set_places(
 	uint16_t *places, size_t place_count, const struct kwhy_range_sum *sums, size_t sum_count)
 {
 	for (size_t i = 0; i < place_count; i++)
-		places[i] = UNTOLD;
+		places[i] = UNREPORTED;
 	for (size_t i = 0; i < sum_count; i++)
 		places[sums[i].name * (size_t)KWHY_RANGE_KIND_COUNT + sums[i].kind] = (uint16_t)i;
 }
@@ -99,7 +99,7 @@ static void list_edges(const struct kwhy_recording *recording, struct lists *lis
 		uint16_t sum = lists->places[range->name * (size_t)KWHY_RANGE_KIND_COUNT + range->kind];
 		uint32_t group;
 
-		if (sum == UNTOLD || range->start_ns >= range->end_ns)
+		if (sum == UNREPORTED || range->start_ns >= range->end_ns)
 			continue;
 		group = group_of_range(recording, lists, range);
 		lists->edges[lists->edge_count++] = (struct edge){range->start_ns, group, sum, false};
@@ -126,7 +126,7 @@ static void pass(struct walk *walk, const struct edge *edge)
 static void walk_time(struct lists *lists, struct kwhy_range_overlaps *out)
 {
 	struct walk walk = {.seen = out->beside};
-	int64_t since_ns[KWHY_RANGE_OVERLAPS_MOST] = {0};
+	int64_t since_ns[KWHY_RANGE_OVERLAPS_MAX] = {0};
 
 	qsort(lists->edges, lists->edge_count, sizeof(*lists->edges), compare_times);
 	for (size_t i = 0; i < lists->edge_count; i++) {
@@ -216,7 +216,7 @@ bool kwhy_range_overlaps_of(const struct kwhy_recording *recording, const struct
 
 	memset(out, 0, sizeof(*out));
 	if (has_memory) {
-		out->count = sum_count < KWHY_RANGE_OVERLAPS_MOST ? sum_count : KWHY_RANGE_OVERLAPS_MOST;
+		out->count = sum_count < KWHY_RANGE_OVERLAPS_MAX ? sum_count : KWHY_RANGE_OVERLAPS_MAX;
 		set_places(lists.places, place_count, sums, out->count);
 		tell(recording, &lists, out);
 	}

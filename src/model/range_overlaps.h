@@ -11,13 +11,13 @@
  * processes share them also through others. Apart from those: which run at the same time, as the ranks of a
  * run do; their joules add up, their times do not.
  */
-enum { KWHY_RANGE_OVERLAPS_MOST = 256, KWHY_RANGE_OVERLAPS_WORDS = KWHY_RANGE_OVERLAPS_MOST / 64 };
+enum { KWHY_RANGE_OVERLAPS_MAX = 256, KWHY_RANGE_OVERLAPS_WORDS = KWHY_RANGE_OVERLAPS_MAX / 64 };
 
 struct kwhy_range_overlaps {
 	size_t count; /* sums told of */
-	uint64_t bits[KWHY_RANGE_OVERLAPS_MOST][KWHY_RANGE_OVERLAPS_WORDS];
-	uint64_t beside[KWHY_RANGE_OVERLAPS_MOST][KWHY_RANGE_OVERLAPS_WORDS]; /* at the same time at all */
-	int64_t union_ns[KWHY_RANGE_OVERLAPS_MOST]; /* in which at least one of the sum's ranges runs */
+	uint64_t bits[KWHY_RANGE_OVERLAPS_MAX][KWHY_RANGE_OVERLAPS_WORDS];
+	uint64_t beside[KWHY_RANGE_OVERLAPS_MAX][KWHY_RANGE_OVERLAPS_WORDS]; /* at the same time at all */
+	int64_t union_ns[KWHY_RANGE_OVERLAPS_MAX]; /* in which at least one of the sum's ranges runs */
 };
 
 static inline bool kwhy_range_overlaps_has(const struct kwhy_range_overlaps *overlaps, size_t a, size_t b)

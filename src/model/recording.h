@@ -110,7 +110,7 @@ struct kwhy_machine {
 	const char *name;    /* of its host, numbered from the second of a name on; NULL: unknown */
 	uint32_t host, boot; /* names as stated: of the host, of the start; 0: not stated */
 	int64_t offset_ns;   /* Unix time less the machine's clock */
-	int64_t spread_ns;   /* how well that is known; -1: not at all */
+	int64_t width_ns;    /* how well that is known; -1: not at all */
 };
 
 struct kwhy_process {
@@ -341,7 +341,7 @@ struct kwhy_power_file {
 enum kwhy_burst_form {
 	KWHY_BURST_BACK_TO_BACK, /* one repeat behind the other: the kernel is idempotent */
 	KWHY_BURST_PUT_BACK,	 /* the memory was put back before each repeat */
-	KWHY_BURST_BEHIND,	 /* back to back behind a graph or copy of the program's own */
+	KWHY_BURST_AFTER,	 /* back to back behind a graph or copy of the program's own */
 	KWHY_BURST_FORM_COUNT
 };
 

@@ -4,11 +4,13 @@
 #include <math.h>
 
 /* How long readings saw the run; not above 0: not at all. */
-static int64_t seen_ns(const struct kwhy_device_ledger *books)
+static int64_t seen_ns(const struct kwhy_device_ledger *device_ledger)
 {
-	const struct kwhy_device_energy *energy = &books->energy;
-	int64_t from_ns = energy->start_ns > books->time.first_ns ? energy->start_ns : books->time.first_ns;
-	int64_t to_ns = energy->end_ns < books->time.last_ns ? energy->end_ns : books->time.last_ns;
+	const struct kwhy_device_energy *energy = &device_ledger->energy;
+	int64_t from_ns = energy->start_ns > device_ledger->time.first_ns ? energy->start_ns
+									  : device_ledger->time.first_ns;
+	int64_t to_ns = energy->end_ns < device_ledger->time.last_ns ? energy->end_ns
+								     : device_ledger->time.last_ns;
 
 	return to_ns - from_ns;
 }
@@ -20,24 +22,24 @@ static double gross_nj(const struct kwhy_account *account)
 }
 
 /* The run's time that was not recorded: at the mean power of what was metered of that; NAN: nothing was. */
-static double between_nj(const struct kwhy_device_ledger *books)
+static double between_nj(const struct kwhy_device_ledger *device_ledger)
 {
-	double metered_ns = (double)books->energy.between_ns;
+	double metered_ns = (double)device_ledger->energy.between_ns;
 
-	if (books->time.unrecorded_ns <= 0)
+	if (device_ledger->time.unrecorded_ns <= 0)
 		return 0;
-	return metered_ns > 0
-		? (double)books->energy.between_nj * fmax(1, (double)books->time.unrecorded_ns / metered_ns)
-		: NAN;
+	return metered_ns > 0 ? (double)device_ledger->energy.between_nj *
+			fmax(1, (double)device_ledger->time.unrecorded_ns / metered_ns)
+			      : NAN;
 }
 
 /* Half of the interval of the energy before and behind the run, which is taken away. */
-static double outside_half_nj(const struct kwhy_device_ledger *books)
+static double outside_half_nj(const struct kwhy_device_ledger *device_ledger)
 {
 	double half_nj = 0;
 
-	for (size_t i = 0; i < books->account_count; i++) {
-		const struct kwhy_account *account = &books->accounts[i];
+	for (size_t i = 0; i < device_ledger->account_count; i++) {
+		const struct kwhy_account *account = &device_ledger->accounts[i];
 
 		if (account->category == KWHY_CATEGORY_OUTSIDE && account->low_nj != KWHY_UNKNOWN_NJ &&
 			account->high_nj != KWHY_UNKNOWN_NJ)
@@ -50,11 +52,11 @@ static double outside_half_nj(const struct kwhy_device_ledger *books)
  * Time of the run that no reading saw may have drawn anything from the idle level to the highest reading: 90
  * % of a uniform energy between, and as much as lacks there to each side of what was worked out.
  */
-static void set_interval(struct kwhy_run_energy *run, const struct kwhy_device_ledger *books)
+static void set_interval(struct kwhy_run_energy *run, const struct kwhy_device_ledger *device_ledger)
 {
-	const struct kwhy_device_energy *energy = &books->energy;
+	const struct kwhy_device_energy *energy = &device_ledger->energy;
 	double unseen_ns = (double)energy->edge_ns;
-	double half_nj = hypot(outside_half_nj(books), energy->sampling_ratio * run->recorded_nj);
+	double half_nj = hypot(outside_half_nj(device_ledger), energy->sampling_ratio * run->recorded_nj);
 	double range_nj = (energy->highest_sample_w - energy->context_idle_w) * unseen_ns;
 	double above_idle_nj = run->unmetered_nj - energy->context_idle_w * unseen_ns;
 
@@ -65,31 +67,31 @@ static void set_interval(struct kwhy_run_energy *run, const struct kwhy_device_l
 	run->above_nj = hypot(run->above_nj, fmax(0.95 * range_nj - above_idle_nj, 0.05 * range_nj));
 }
 
-struct kwhy_run_energy kwhy_run_energy_of(const struct kwhy_device_ledger *books)
+struct kwhy_run_energy kwhy_run_energy_of(const struct kwhy_device_ledger *device_ledger)
 {
-	const struct kwhy_device_energy *energy = &books->energy;
+	const struct kwhy_device_energy *energy = &device_ledger->energy;
 	struct kwhy_run_energy run = {NAN, NAN, NAN, NAN, NAN, NAN};
 
-	if (!kwhy_device_was_active(&books->time))
+	if (!kwhy_device_was_active(&device_ledger->time))
 		return (struct kwhy_run_energy){0};
-	if (!energy->known || seen_ns(books) <= 0)
+	if (!energy->known || seen_ns(device_ledger) <= 0)
 		return run;
 	run.recorded_unmetered_nj = energy->edge_nj == KWHY_UNKNOWN_NJ ? 0 : (double)energy->edge_nj;
 	run.recorded_nj = (double)energy->attributed_nj + run.recorded_unmetered_nj;
-	for (size_t i = 0; i < books->account_count; i++) {
-		const struct kwhy_account *account = &books->accounts[i];
+	for (size_t i = 0; i < device_ledger->account_count; i++) {
+		const struct kwhy_account *account = &device_ledger->accounts[i];
 
 		if (account->category == KWHY_CATEGORY_OUTSIDE ||
 			account->category == KWHY_CATEGORY_PROBING ||
 			account->category == KWHY_CATEGORY_UNRECORDED)
 			run.recorded_nj -= gross_nj(account);
 	}
-	run.run_nj = run.recorded_nj + between_nj(books);
+	run.run_nj = run.recorded_nj + between_nj(device_ledger);
 	if (isnan(run.run_nj))
 		return run;
 	run.unmetered_nj = run.recorded_unmetered_nj;
-	if (books->time.unrecorded_ns > 0)
-		run.unmetered_nj += between_nj(books) - (double)energy->between_nj;
-	set_interval(&run, books);
+	if (device_ledger->time.unrecorded_ns > 0)
+		run.unmetered_nj += between_nj(device_ledger) - (double)energy->between_nj;
+	set_interval(&run, device_ledger);
 	return run;
 }

@@ -24,6 +24,6 @@ struct kwhy_run_energy {
 	double below_nj, above_nj;
 };
 
-struct kwhy_run_energy kwhy_run_energy_of(const struct kwhy_device_ledger *books);
+struct kwhy_run_energy kwhy_run_energy_of(const struct kwhy_device_ledger *device_ledger);
 
 #endif

@@ -57,7 +57,7 @@ struct kwhy_stat_energy {
 
 struct kwhy_stat_run {
 	bool counted; /* in the means: it ended by itself with status 0, or nothing better ran */
-	bool interrupted, left_behind;
+	bool interrupted, left_running;
 	int exit, signal; /* as a shell tells it; the signal that killed it, 0: none */
 	double start_s;	  /* since the first run's start */
 	double seconds, user_s, system_s, max_rss_bytes;
@@ -92,7 +92,7 @@ struct kwhy_stat_metric {
 	const char *name, *pattern;
 	struct kwhy_stat_point *points; /* grown */
 	size_t count, capacity;
-	uint64_t unreadable, dropped; /* dropped: beyond KWHY_STAT_POINTS_MOST */
+	uint64_t unreadable, dropped; /* dropped: beyond KWHY_STAT_POINTS_MAX */
 };
 
 /* A stretch of a run: --interval. */
@@ -101,7 +101,7 @@ struct kwhy_stat_interval {
 	double start_s, end_s; /* since the run's start */
 };
 
-enum { KWHY_STAT_POINTS_MOST = 1 << 20, KWHY_STAT_INTERVALS_MOST = 1 << 20, KWHY_STAT_RUNS_MOST = 1 << 20 };
+enum { KWHY_STAT_POINTS_MAX = 1 << 20, KWHY_STAT_INTERVALS_MAX = 1 << 20, KWHY_STAT_RUNS_MAX = 1 << 20 };
 
 /* What measuring took. */
 struct kwhy_stat_cost {

@@ -124,7 +124,7 @@ struct kwhy_transfer_stretch {
 enum { KWHY_TRANSFER_STRETCHES_MAX = 8 };
 
 /* Where `better` beats `than`, by a clock that both have. */
-struct kwhy_transfer_rivalry {
+struct kwhy_transfer_baseline {
 	const char *question; /* "is converting to fp16 first worth it?" */
 	const char *better, *than;
 	enum kwhy_transfer_direction direction;
@@ -163,7 +163,7 @@ struct kwhy_transfer_compression {
  * Where one way of moving many pieces overtakes another: the limits at which the measured times together lose
  * least against the fastest. Twice the largest size: nowhere. 0: not measured.
  */
-struct kwhy_transfer_overtaking {
+struct kwhy_transfer_crossover {
 	uint64_t put_packed_bytes; /* all pieces: from here on a copy beats reads over the link, to the device
 				    */
 	uint64_t get_packed_bytes; /* the same to the host */
@@ -196,10 +196,10 @@ struct kwhy_transfers {
 	size_t curve_count;
 	struct kwhy_transfer_choice *choices;
 	size_t choice_count;
-	struct kwhy_transfer_overtaking overtaking;
+	struct kwhy_transfer_crossover crossover;
 	struct kwhy_transfer_compression compression;
-	struct kwhy_transfer_rivalry *rivalries;
-	size_t rivalry_count;
+	struct kwhy_transfer_baseline *baselines;
+	size_t baseline_count;
 	struct kwhy_transfer_pinning *pinnings;
 	size_t pinning_count;
 };

@@ -213,8 +213,8 @@ const char *kwhy_basis_name(enum kwhy_basis basis)
 	static const char *const names[KWHY_BASIS_COUNT] = {
 		[KWHY_BASIS_DATA] = "data",
 		[KWHY_BASIS_LEARNT] = "learnt",
-		[KWHY_BASIS_PRIOR] = "prior",
-		[KWHY_BASIS_JOINT] = "joint",
+		[KWHY_BASIS_ASSUMED] = "prior",
+		[KWHY_BASIS_GROUPED] = "joint",
 		[KWHY_BASIS_MODELLED] = "modelled",
 		[KWHY_BASIS_NONE] = "none",
 	};

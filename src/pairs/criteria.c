@@ -9,13 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define VARIATION_MOST 0.05
-#define DRIFT_MOST 0.001
+#define VARIATION_MAX 0.05
+#define DRIFT_MAX 0.001
 #define REPEAT_RATIO 0.02
 #define REPEAT_SHARE 0.95
 #define SMALL_BYTES (UINT64_C(4) << 10)
-#define WIDTH_MOST 0.02
-#define LINE_ERROR_MOST 0.05
+#define WIDTH_MAX 0.02
+#define LINE_ERROR_MAX 0.05
 #define LIMIT_SHARE 0.8
 
 static enum kwhy_status add(struct kwhy_pairs *pairs, const char *name, enum kwhy_pair_verdict verdict,
@@ -46,14 +46,14 @@ static enum kwhy_status judge_completeness(struct kwhy_pairs *pairs, struct kwhy
 		const struct kwhy_pair_config *config = &pairs->configs[i];
 
 		run += config->sample_count > 0;
-		thin += config->sample_count > 0 && config->sample_count < KWHY_PAIR_SAMPLES_LEAST &&
+		thin += config->sample_count > 0 && config->sample_count < KWHY_PAIR_SAMPLES_MIN &&
 			config->load != KWHY_PAIR_REFERENCE;
 	}
 	if (pairs->is_foreign) /* how many samples were asked for is not told */
 		thin = 0;
 	return add(pairs, "all configurations were run", passes(run == count && !thin),
 		thin ? kwhy_arena_printf(&pairs->arena, "%zu of %zu, %zu of them with fewer than %d samples",
-			       run, count, thin, KWHY_PAIR_SAMPLES_LEAST)
+			       run, count, thin, KWHY_PAIR_SAMPLES_MIN)
 		     : kwhy_arena_printf(&pairs->arena, "%zu of %zu", run, count),
 		error);
 }
@@ -73,11 +73,11 @@ static enum kwhy_status judge_variation(struct kwhy_pairs *pairs, struct kwhy_er
 
 		if (pairs->configs[i].sample_count < 2 || !isfinite(ratio))
 			continue;
-		wide += ratio > VARIATION_MOST;
+		wide += ratio > VARIATION_MAX;
 		values[count++] = ratio;
 		if (pairs->configs[i].clock == KWHY_PAIR_BACK_TO_BACK) {
 			rows++;
-			wide_rows += ratio > VARIATION_MOST;
+			wide_rows += ratio > VARIATION_MAX;
 		}
 	}
 	kwhy_median_of(values, count, &median);
@@ -103,7 +103,7 @@ static enum kwhy_status judge_latency(struct kwhy_pairs *pairs, struct kwhy_erro
 		if (!config->sample_count || config->bytes > SMALL_BYTES || config->load != KWHY_PAIR_ALONE)
 			continue;
 		count++;
-		narrow += width <= WIDTH_MOST;
+		narrow += width <= WIDTH_MAX;
 	}
 	return add(pairs, "latencies are stable",
 		count ? passes((double)narrow >= REPEAT_SHARE * (double)count) : KWHY_PAIR_UNKNOWN,
@@ -139,7 +139,7 @@ static enum kwhy_status judge_drift(struct kwhy_pairs *pairs, struct kwhy_error 
 		ratio = median_part(config, count - count / 3, count, 1) /
 				median_part(config, 0, count / 3, 1) -
 			1;
-		return add(pairs, name, passes(fabs(ratio) < DRIFT_MOST),
+		return add(pairs, name, passes(fabs(ratio) < DRIFT_MAX),
 			kwhy_arena_printf(&pairs->arena,
 				"the reference's last third took %+.2g %% of its first", 100 * ratio),
 			error);
@@ -150,7 +150,7 @@ static enum kwhy_status judge_drift(struct kwhy_pairs *pairs, struct kwhy_error 
 static enum kwhy_status judge_clocks(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
 	static const char name[] = "clocks drift by less than 10 ppm";
-	struct kwhy_pair_compared_clock clocks[KWHY_PAIR_CLOCKS_MOST], *worst = clocks;
+	struct kwhy_pair_compared_clock clocks[KWHY_PAIR_CLOCKS_MAX], *worst = clocks;
 	size_t count = kwhy_pairs_list_clocks(pairs, clocks), grades[KWHY_PAIR_CLOCK_GRADE_COUNT] = {0};
 	double least = 0, most = 0;
 
@@ -165,9 +165,9 @@ static enum kwhy_status judge_clocks(struct kwhy_pairs *pairs, struct kwhy_error
 			worst = &clocks[i];
 	}
 	return add(pairs, name,
-		least >= KWHY_PAIR_DRIFT_MOST_PPM	  ? KWHY_PAIR_FAIL
-			: most < KWHY_PAIR_DRIFT_MOST_PPM ? KWHY_PAIR_PASS
-							  : KWHY_PAIR_UNKNOWN,
+		least >= KWHY_PAIR_DRIFT_MAX_PPM	 ? KWHY_PAIR_FAIL
+			: most < KWHY_PAIR_DRIFT_MAX_PPM ? KWHY_PAIR_PASS
+							 : KWHY_PAIR_UNKNOWN,
 		kwhy_arena_printf(&pairs->arena,
 			"%zu excellent, %zu good, %zu to investigate, %zu unknown; most %.3g ± %.2g ppm, %s "
 			"%u",
@@ -180,7 +180,7 @@ static enum kwhy_status judge_clocks(struct kwhy_pairs *pairs, struct kwhy_error
 /* Those that surely drift by more than is usual. */
 static enum kwhy_status warn_of_clocks(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
-	struct kwhy_pair_compared_clock clocks[KWHY_PAIR_CLOCKS_MOST];
+	struct kwhy_pair_compared_clock clocks[KWHY_PAIR_CLOCKS_MAX];
 	size_t count = kwhy_pairs_list_clocks(pairs, clocks);
 	enum kwhy_status status = KWHY_OK;
 
@@ -283,7 +283,7 @@ static enum kwhy_status judge_simulators(struct kwhy_pairs *pairs, struct kwhy_e
 				1));
 	}
 	return add(pairs, "a latency and a rate describe it within 5 % from 64 KiB up",
-		isfinite(worst) ? passes(worst <= LINE_ERROR_MOST) : KWHY_PAIR_UNKNOWN,
+		isfinite(worst) ? passes(worst <= LINE_ERROR_MAX) : KWHY_PAIR_UNKNOWN,
 		isfinite(worst) ? kwhy_arena_printf(&pairs->arena, "worst %.2g %%", 100 * worst)
 				: "too few sizes from 64 KiB up",
 		error);

@@ -8,12 +8,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { LINE_LEAST = 3, HELD_LEAST = 4, SIZES_MOST = KWHY_PIECEWISE_POINTS_MAX };
+enum { LINE_MIN = 3, HELD_MIN = 4, SIZES_MAX = KWHY_PIECEWISE_POINTS_MAX };
 
 #define FLOOR_RATIO 0.005
 
 struct points {
-	struct kwhy_piecewise_point items[SIZES_MOST];
+	struct kwhy_piecewise_point items[SIZES_MAX];
 	size_t count;
 };
 
@@ -45,7 +45,7 @@ static void gather(const struct kwhy_pairs *pairs, const struct kwhy_pair_config
 	struct points *out)
 {
 	out->count = 0;
-	for (size_t i = 0; i < pairs->config_count && out->count < SIZES_MOST; i++) {
+	for (size_t i = 0; i < pairs->config_count && out->count < SIZES_MAX; i++) {
 		const struct kwhy_pair_config *config = &pairs->configs[i];
 
 		if (is_of(config, key) && (double)config->bytes >= from_bytes && config->summary.median_s > 0)
@@ -73,7 +73,7 @@ static void divide(const struct points *all, struct points *kept, struct points 
 		random += !is_power_of_two(all->items[i].x);
 	for (size_t i = 0; i < all->count; i++) {
 		bool is_end = i == 0 || i + 1 == all->count,
-		     is_held = random >= HELD_LEAST ? !is_power_of_two(all->items[i].x) : i % 2 == 1;
+		     is_held = random >= HELD_MIN ? !is_power_of_two(all->items[i].x) : i % 2 == 1;
 		struct points *to = is_held && !is_end ? held : kept;
 
 		to->items[to->count++] = all->items[i];
@@ -86,12 +86,12 @@ static enum kwhy_status hold_out(
 	struct points kept, held;
 	struct kwhy_piecewise fit;
 	struct kwhy_median median;
-	double ratios[SIZES_MOST];
+	double ratios[SIZES_MAX];
 	enum kwhy_status status;
 
 	curve->held_out_median_ratio = curve->held_out_worst_ratio = NAN;
 	divide(all, &kept, &held);
-	if (held.count < HELD_LEAST || kept.count < HELD_LEAST)
+	if (held.count < HELD_MIN || kept.count < HELD_MIN)
 		return KWHY_OK;
 	status = kwhy_piecewise_fit(kept.items, kept.count, FLOOR_RATIO, &fit, error);
 	if (status)
@@ -216,13 +216,13 @@ static void widen(struct kwhy_pair_figure *figure, const double *values, size_t 
 void kwhy_pair_line_fit(const struct kwhy_pairs *pairs, const struct kwhy_pair_config *key,
 	uint64_t from_bytes, struct kwhy_pair_line *out)
 {
-	double alphas[SIZES_MOST], betas[SIZES_MOST];
+	double alphas[SIZES_MAX], betas[SIZES_MAX];
 	struct points points;
 
 	*out = (struct kwhy_pair_line){{NAN, NAN, NAN}, {NAN, NAN, NAN}, 0};
 	gather(pairs, key, (double)from_bytes, &points);
 	out->count = points.count;
-	if (points.count < LINE_LEAST)
+	if (points.count < LINE_MIN)
 		return;
 	line_of(&points, points.count, &out->alpha.value, &out->beta.value);
 	for (size_t i = 0; i < points.count; i++)

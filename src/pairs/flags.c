@@ -9,7 +9,7 @@
 
 #define APART_RATIO 0.1 /* what is worth a look */
 
-enum { PAIRS_MOST = KWHY_PAIR_GPUS_MOST * KWHY_PAIR_GPUS_MOST };
+enum { PAIRS_MAX = KWHY_PAIR_GPUS_MAX * KWHY_PAIR_GPUS_MAX };
 
 static const char *throttle_text(struct kwhy_pairs *pairs, unsigned bits)
 {
@@ -83,11 +83,11 @@ static enum kwhy_status look_at_asymmetry(
 
 static double median_of_pairs(const struct kwhy_pairs *pairs, const struct kwhy_pair_config *like)
 {
-	double values[PAIRS_MOST];
+	double values[PAIRS_MAX];
 	struct kwhy_median median;
 	size_t count = 0;
 
-	for (size_t i = 0; i < pairs->config_count && count < PAIRS_MOST; i++) {
+	for (size_t i = 0; i < pairs->config_count && count < PAIRS_MAX; i++) {
 		const struct kwhy_pair_config *config = &pairs->configs[i];
 
 		if (config->sample_count && config->engine == like->engine && config->clock == like->clock &&

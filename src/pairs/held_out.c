@@ -11,7 +11,7 @@
 /* The model of most simulators: a port sends and receives at once, and its flows share it in equal parts. */
 static unsigned flows_of(const struct kwhy_pairs *pairs, const struct kwhy_pair_config *config)
 {
-	enum kwhy_pair_way way = pairs->routes[config->source][config->target].way;
+	enum kwhy_pair_link_kind way = pairs->routes[config->source][config->target].way;
 
 	switch (config->load) {
 	case KWHY_PAIR_SAME_SOURCE:
@@ -39,12 +39,12 @@ static const struct kwhy_pair_link *link_of(
 static double error_of(const struct kwhy_pairs *pairs, const struct kwhy_pair_config *config)
 {
 	const struct kwhy_pair_link *link = link_of(pairs, config);
-	double foretold_s;
+	double predicted_s;
 
 	if (!link || config->bytes < KWHY_PAIR_LINE_FROM_BYTES)
 		return NAN;
-	foretold_s = link->alpha.value + flows_of(pairs, config) * link->beta.value * (double)config->bytes;
-	return foretold_s / config->summary.median_s - 1;
+	predicted_s = link->alpha.value + flows_of(pairs, config) * link->beta.value * (double)config->bytes;
+	return predicted_s / config->summary.median_s - 1;
 }
 
 static enum kwhy_status add(struct kwhy_pairs *pairs, const char *what, const char *model, unsigned flows,

@@ -8,7 +8,7 @@
 #define READING_LASTS_NS INT64_C(1500000000) /* one is taken every second, between two visits */
 #define NORMAL_97_5 1.959964
 
-enum { READINGS_LEAST = 8, SAMPLES_LEAST = 5 };
+enum { READINGS_MIN = 8, SAMPLES_MIN = 5 };
 
 /* The relative distance of a sample from the median of its configuration, at a reading of its GPU. */
 struct distance {
@@ -61,7 +61,7 @@ static size_t list_distances(const struct kwhy_pairs *pairs, uint32_t gpu, struc
 	for (size_t i = 0; i < pairs->config_count; i++) {
 		const struct kwhy_pair_config *config = &pairs->configs[i];
 
-		if (config->source != gpu || config->sample_count < SAMPLES_LEAST)
+		if (config->source != gpu || config->sample_count < SAMPLES_MIN)
 			continue;
 		for (size_t k = 0; k < config->sample_count; k++) {
 			size_t reading = reading_at(pairs, gpu, config->samples[k].start_unix_ns);
@@ -138,7 +138,7 @@ static void relate(const struct points *points, struct kwhy_pair_relation *out)
 		out->least = fmin(out->least, points->x[i]);
 		out->most = fmax(out->most, points->x[i]);
 	}
-	if (points->count < READINGS_LEAST) {
+	if (points->count < READINGS_MIN) {
 		out->missing = "fewer than 8 readings of this gauge fell between samples";
 		return;
 	}

@@ -41,7 +41,7 @@ static void say_clock(struct kwhy_record_meters *meters)
 	struct kwhy_wire_clock *clock = kwhy_block_writer_add(&meters->writer, KWHY_WIRE_CLOCK);
 
 	if (clock)
-		*clock = (struct kwhy_wire_clock){relation.mono_ns, relation.offset_ns, relation.spread_ns};
+		*clock = (struct kwhy_wire_clock){relation.mono_ns, relation.offset_ns, relation.width_ns};
 }
 
 static void say_process(struct kwhy_record_meters *meters, const struct kwhy_record_meters_request *request)

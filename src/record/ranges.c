@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMES_MOST = 1 << 24, NAME_BYTES = 512 };
+enum { NAMES_MAX = 1 << 24, NAME_BYTES = 512 };
 
 /* One file while it is counted. */
 struct counting {
 	const struct kwhy_record_ranges *ranges;
 	uint32_t *matches; /* by number of a name: a bit for each pattern */
 	size_t capacity, name_count;
-	uint64_t counts[KWHY_RECORD_RANGES_MOST];
+	uint64_t counts[KWHY_RECORD_RANGES_MAX];
 };
 
 static uint32_t match(const struct kwhy_record_ranges *ranges, const char *bytes, size_t length)
@@ -44,7 +44,7 @@ static enum kwhy_status take_names(
 	uint32_t number, bits;
 
 	while (!status && kwhy_block_name(block, &at, &number, &bytes, &length)) {
-		bits = number < NAMES_MOST ? match(counting->ranges, bytes, length) : 0;
+		bits = number < NAMES_MAX ? match(counting->ranges, bytes, length) : 0;
 		if (!bits)
 			continue;
 		status = kwhy_column_reserve((void **)&counting->matches, &counting->capacity,

@@ -7,11 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KWHY_RECORD_RANGES_MOST = 32 };
+enum { KWHY_RECORD_RANGES_MAX = 32 };
 
 /*
  * How many ranges of a name ended within a time of CLOCK_MONOTONIC in the recording at `path`, by pattern as
- * in fnmatch(3), up to KWHY_RECORD_RANGES_MOST: those of the file that has most, because the processes of a
+ * in fnmatch(3), up to KWHY_RECORD_RANGES_MAX: those of the file that has most, because the processes of a
  * distributed program take the same steps. Only a recording of this machine, since its start.
  */
 struct kwhy_record_ranges {

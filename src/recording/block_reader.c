@@ -166,7 +166,7 @@ static int give_short(struct kwhy_block_reader *reader, struct kwhy_block *out, 
 }
 
 /* Room for a packed block's records. */
-static int make_room(struct kwhy_block_reader *reader, size_t bytes, struct kwhy_error *error)
+static int reserve(struct kwhy_block_reader *reader, size_t bytes, struct kwhy_error *error)
 {
 	if (!reader->zstd)
 		reader->zstd = ZSTD_createDCtx();
@@ -186,7 +186,7 @@ static int unpack(struct kwhy_block_reader *reader, const struct kwhy_wire_heade
 {
 	size_t got;
 
-	if (make_room(reader, header->raw_bytes, error))
+	if (reserve(reader, header->raw_bytes, error))
 		return -1;
 	got = ZSTD_decompressDCtx(
 		reader->zstd, reader->unpacked, header->raw_bytes, payload, header->stored_bytes);

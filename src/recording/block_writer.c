@@ -134,7 +134,7 @@ static void write_block(struct kwhy_block_writer *writer, unsigned kind)
 
 static void *take(struct kwhy_block_writer *writer, enum kwhy_wire_kind kind, uint32_t bytes)
 {
-	unsigned char *room;
+	unsigned char *space;
 
 	if (writer->used_bytes[kind] + bytes > writer->share_bytes)
 		write_block(writer, kind);
@@ -142,11 +142,11 @@ static void *take(struct kwhy_block_writer *writer, enum kwhy_wire_kind kind, ui
 		writer->lost_records++;
 		return NULL;
 	}
-	room = share_of(writer, kind) + sizeof(struct kwhy_wire_header) + writer->used_bytes[kind];
-	memset(room, 0, bytes);
+	space = share_of(writer, kind) + sizeof(struct kwhy_wire_header) + writer->used_bytes[kind];
+	memset(space, 0, bytes);
 	writer->used_bytes[kind] += bytes;
 	writer->counts[kind]++;
-	return room;
+	return space;
 }
 
 void *kwhy_block_writer_add(struct kwhy_block_writer *writer, enum kwhy_wire_kind kind)

@@ -30,7 +30,7 @@ struct kwhy_block_writer {
 	uint32_t used_bytes[KWHY_WIRE_KIND_COUNT], counts[KWHY_WIRE_KIND_COUNT];
 	/* Packs a payload into `room` bytes and gives its length; 0: does not get smaller. NULL: stored
 	 * plain. */
-	size_t (*pack)(void *context, void *packed, size_t room, const void *payload, size_t length);
+	size_t (*pack)(void *context, void *packed, size_t space, const void *payload, size_t length);
 	void *pack_context;
 	unsigned char *packed; /* share_bytes of room for it */
 };

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 /* A run of that many processes is recorded in pieces. */
-enum { FILES_MOST = 65536 };
+enum { FILES_MAX = 65536 };
 
 static int is_blocks(const struct dirent *entry)
 {
@@ -65,7 +65,7 @@ static enum kwhy_status add_folder(struct kwhy_bundle *bundle, const char *path,
 
 	if (count < 0)
 		return kwhy_fail(error, KWHY_E_IO, "cannot read folder '%.300s': %s", path, strerror(errno));
-	if (count == 0 || count > FILES_MOST)
+	if (count == 0 || count > FILES_MAX)
 		status = kwhy_fail(error, KWHY_E_INPUT,
 			"folder '%.300s' holds %s %s files: it is no recording", path,
 			count ? "too many" : "no", KWHY_BUNDLE_SUFFIX);

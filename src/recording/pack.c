@@ -22,7 +22,7 @@ struct packing {
 	uint64_t written_bytes;
 	ZSTD_CCtx *zstd;
 	unsigned char *packed;
-	size_t packed_room;
+	size_t packed_space;
 };
 
 static enum kwhy_status fail_system(const struct packing *packing, struct kwhy_error *error)
@@ -47,16 +47,16 @@ static enum kwhy_status align(struct packing *packing, struct kwhy_error *error)
 	return put(packing, zeros, -packing->written_bytes & 7, error);
 }
 
-static bool make_room(struct packing *packing, size_t raw_bytes)
+static bool reserve(struct packing *packing, size_t raw_bytes)
 {
-	const size_t room = ZSTD_compressBound(raw_bytes);
+	const size_t space = ZSTD_compressBound(raw_bytes);
 
 	if (!packing->zstd)
 		packing->zstd = ZSTD_createCCtx();
-	if (packing->packed_room < room) {
+	if (packing->packed_space < space) {
 		free(packing->packed);
-		packing->packed = malloc(room);
-		packing->packed_room = packing->packed ? room : 0;
+		packing->packed = malloc(space);
+		packing->packed_space = packing->packed ? space : 0;
 	}
 	return packing->zstd && packing->packed;
 }
@@ -64,7 +64,7 @@ static bool make_room(struct packing *packing, size_t raw_bytes)
 /* 0: it does not get smaller. */
 static size_t pack(struct packing *packing, const struct kwhy_block *block)
 {
-	const size_t got = ZSTD_compressCCtx(packing->zstd, packing->packed, packing->packed_room,
+	const size_t got = ZSTD_compressCCtx(packing->zstd, packing->packed, packing->packed_space,
 		block->records, block->raw_bytes, LEVEL);
 
 	return ZSTD_isError(got) || got >= block->raw_bytes ? 0 : got;
@@ -94,7 +94,7 @@ static enum kwhy_status put_block(struct packing *packing, const unsigned char *
 	if (!block->damage) {
 		memcpy(&header, stored, sizeof(header));
 		if (header.codec == KWHY_WIRE_PLAIN) {
-			if (!make_room(packing, block->raw_bytes))
+			if (!reserve(packing, block->raw_bytes))
 				return kwhy_fail_memory(error, "a block of a recording");
 			packed_bytes = pack(packing, block);
 		}

@@ -128,7 +128,7 @@ struct kwhy_wire_reading {
 };
 
 struct kwhy_wire_clock {
-	int64_t mono_ns, offset_ns, spread_ns; /* unix = mono + offset, known within +- spread / 2 */
+	int64_t mono_ns, offset_ns, width_ns; /* unix = mono + offset, known within +- spread / 2 */
 };
 
 /* Why a stretch of a run is known and another is not: what was asked for. */

@@ -19,8 +19,8 @@ struct kwhy_replay_builder {
 	uint32_t *work_of;   /* [activities] KWHY_NONE: is not asked for again */
 	uint32_t *row_of;    /* [works] KWHY_NONE: there is none */
 	size_t row_capacity; /* of row_of */
-	uint32_t *lane_of;   /* [3 * streams] KWHY_NONE: not yet one */
-	uint8_t *apart;	     /* [streams] bits of enum kwhy_replay_group that have lanes of their own */
+	uint32_t *replay_stream_of; /* [3 * streams] KWHY_NONE: not yet one */
+	uint8_t *apart; /* [streams] bits of enum kwhy_replay_group that have lanes of their own */
 };
 
 /* Work of a stream that a change may move out of it. */
@@ -41,9 +41,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_replay_list_rows(
 /* The threads' calls, with their work. */
 KWHY_MUST_USE enum kwhy_status kwhy_replay_read_threads(
 	struct kwhy_replay_builder *builder, struct kwhy_error *error);
-/* One row behind the work that there is; `lane_row`: in the lane of that row. */
-KWHY_MUST_USE enum kwhy_status kwhy_replay_add_row(
-	struct kwhy_replay_builder *builder, uint32_t row, uint32_t lane_row, struct kwhy_error *error);
+/* One row behind the work that there is; `replay_stream_row`: in the lane of that row. */
+KWHY_MUST_USE enum kwhy_status kwhy_replay_add_row(struct kwhy_replay_builder *builder, uint32_t row,
+	uint32_t replay_stream_row, struct kwhy_error *error);
 /* What each call waits for and each work follows, in the order in which calls begin. */
 KWHY_MUST_USE enum kwhy_status kwhy_replay_order(
 	struct kwhy_replay_builder *builder, struct kwhy_error *error);

@@ -138,8 +138,9 @@ static enum kwhy_status copy_columns(
 	return KWHY_OK;
 }
 
-enum kwhy_status kwhy_replay_change(struct kwhy_whatif *whatif, const struct kwhy_whatif_ask *asks,
-	size_t ask_count, struct kwhy_replay_changes *out, struct kwhy_error *error)
+enum kwhy_status kwhy_replay_change(struct kwhy_whatif *whatif,
+	const struct kwhy_whatif_request *change_requests, size_t change_request_count,
+	struct kwhy_replay_changes *out, struct kwhy_error *error)
 {
 	struct merge merge = {.changes = out, .whatif = whatif};
 	enum kwhy_status status;
@@ -149,14 +150,14 @@ enum kwhy_status kwhy_replay_change(struct kwhy_whatif *whatif, const struct kwh
 	kwhy_whatif_undo(whatif->graph, 0);
 	if (!status)
 		status = kwhy_whatif_play(whatif->graph, error);
-	for (size_t i = 0; !status && i < ask_count; i++) {
+	for (size_t i = 0; !status && i < change_request_count; i++) {
 		struct kwhy_whatif_effect effect;
 
 		merge.from = whatif->graph->journal_count;
-		merge.number = asks[i].number;
-		status = kwhy_whatif_make(whatif, &asks[i], &effect, error);
+		merge.number = change_requests[i].number;
+		status = kwhy_whatif_make(whatif, &change_requests[i], &effect, error);
 		if (!status && effect.places)
-			follow(&merge, asks[i].change->id);
+			follow(&merge, change_requests[i].change->id);
 	}
 	/* the last one may have been refused and left times that are not those of the graph */
 	if (!status)

@@ -27,8 +27,8 @@ struct kwhy_replay_changes {
  * out. End with kwhy_replay_changes_done().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_replay_change(struct kwhy_whatif *whatif,
-	const struct kwhy_whatif_ask *asks, size_t ask_count, struct kwhy_replay_changes *out,
-	struct kwhy_error *error);
+	const struct kwhy_whatif_request *change_requests, size_t change_request_count,
+	struct kwhy_replay_changes *out, struct kwhy_error *error);
 void kwhy_replay_changes_done(struct kwhy_replay_changes *changes);
 
 #endif

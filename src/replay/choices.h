@@ -13,27 +13,27 @@
  * many of out[KWHY_REPLAY_GRIDS_MEASURED] it filled. `grids`: those of the pattern on this GPU.
  */
 size_t kwhy_replay_grids_that_matter(const struct kwhy_replay_pattern *pattern,
-	const struct kwhy_standin_grid *grids, double idle_w, uint32_t *out);
+	const struct kwhy_proxy_grid *grids, double idle_w, uint32_t *out);
 
 /* The first that has about as many threads and as long kernels; NULL: none. */
-const struct kwhy_standin_grid *kwhy_replay_alike(
-	const struct kwhy_standin_grid *grids, size_t count, const struct kwhy_standin_grid *grid);
+const struct kwhy_proxy_grid *kwhy_replay_alike(
+	const struct kwhy_proxy_grid *grids, size_t count, const struct kwhy_proxy_grid *grid);
 
 /* Grids that were not measured take the powers of the measured one that is nearest by threads and length. */
 void kwhy_replay_spread_powers(
-	struct kwhy_standin_grid *grids, size_t grid_count, const uint32_t *measured, size_t measured_count);
+	struct kwhy_proxy_grid *grids, size_t grid_count, const uint32_t *measured, size_t measured_count);
 
 /*
  * The class that draws just as much as asked, or more and then not all of the time, by the grid's powers; all
  * of the time of the strongest where none draws so much. Waits where powers are unknown.
  */
-struct kwhy_standin_choice kwhy_replay_choose(const struct kwhy_standin_grid *grid, double wanted_w);
+struct kwhy_proxy_choice kwhy_replay_choose(const struct kwhy_proxy_grid *grid, double wanted_w);
 
 /* An end of what stand-ins can draw. */
 enum kwhy_replay_bound { KWHY_REPLAY_NO_BOUND, KWHY_REPLAY_ALL_WAIT, KWHY_REPLAY_ALL_WORK };
 
 /* Whether the choices are at that end: nothing draws less, or more, whatever is asked of it. Pure. */
 bool kwhy_replay_is_at(enum kwhy_replay_bound bound, const struct kwhy_replay_pattern *pattern,
-	const struct kwhy_standin_grid *grids, const struct kwhy_standin_choice *choices);
+	const struct kwhy_proxy_grid *grids, const struct kwhy_proxy_choice *choices);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 /* A factor of what is asked of stand-ins, and what a replay drew above idle with it. */
-struct kwhy_replay_try {
+struct kwhy_replay_attempt {
 	double factor, net_j;
 };
 
@@ -13,7 +13,7 @@ struct kwhy_replay_try {
  * The factor to try after some, so that wanted_j, above 0, comes out: between the nearest below and above on
  * the line through them, else on that through the last two, by four times the last at most. Pure.
  */
-double kwhy_replay_next_factor(const struct kwhy_replay_try *tries, size_t count, double wanted_j);
+double kwhy_replay_next_factor(const struct kwhy_replay_attempt *attempts, size_t count, double wanted_j);
 
 /*
  * Of a factor that was found, what a changed replay takes: no more, or less, than the first window was off.

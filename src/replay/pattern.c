@@ -41,17 +41,18 @@ static enum kwhy_status reserve(struct kwhy_replay_builder *builder, struct kwhy
 	builder->is_followed = calloc(calls + 1, sizeof(*builder->is_followed));
 	builder->op_of = malloc((calls + 1) * sizeof(*builder->op_of));
 	builder->work_of = malloc((rows + 1) * sizeof(*builder->work_of));
-	builder->lane_of = malloc((KWHY_REPLAY_GROUPS * streams + 1) * sizeof(*builder->lane_of));
+	builder->replay_stream_of = malloc(
+		(KWHY_REPLAY_GROUPS * streams + 1) * sizeof(*builder->replay_stream_of));
 	builder->apart = calloc(streams + 1, sizeof(*builder->apart));
 	if (!builder->first_row || !builder->rows || !builder->is_followed || !builder->op_of ||
-		!builder->work_of || !builder->lane_of || !builder->apart)
+		!builder->work_of || !builder->replay_stream_of || !builder->apart)
 		return kwhy_fail_memory(error, "the calls of a recording");
 	for (size_t i = 0; i < calls; i++)
 		builder->op_of[i] = KWHY_NONE;
 	for (size_t i = 0; i < rows; i++)
 		builder->work_of[i] = KWHY_NONE;
 	for (size_t i = 0; i < KWHY_REPLAY_GROUPS * streams; i++)
-		builder->lane_of[i] = KWHY_NONE;
+		builder->replay_stream_of[i] = KWHY_NONE;
 	return KWHY_OK;
 }
 
@@ -63,7 +64,7 @@ static void release(struct kwhy_replay_builder *builder)
 	free(builder->op_of);
 	free(builder->work_of);
 	free(builder->row_of);
-	free(builder->lane_of);
+	free(builder->replay_stream_of);
 	free(builder->apart);
 }
 
@@ -82,17 +83,17 @@ static enum kwhy_status read_accounts(struct kwhy_replay_builder *builder, struc
 {
 	struct kwhy_replay_pattern *pattern = builder->pattern;
 	const struct kwhy_ledger *ledger = builder->whatif->ledger;
-	const struct kwhy_device_ledger *books = ledger ? &ledger->devices[pattern->device] : NULL;
+	const struct kwhy_device_ledger *device_ledger = ledger ? &ledger->devices[pattern->device] : NULL;
 
-	if (!books || !books->account_count)
+	if (!device_ledger || !device_ledger->account_count)
 		return KWHY_OK;
 	pattern->accounts = kwhy_arena_alloc(
-		&pattern->arena, books->account_count, sizeof(*pattern->accounts));
+		&pattern->arena, device_ledger->account_count, sizeof(*pattern->accounts));
 	if (!pattern->accounts)
 		return kwhy_fail_memory(error, "the accounts of kernels");
-	pattern->account_count = books->account_count;
-	for (size_t i = 0; i < books->account_count; i++) {
-		const struct kwhy_account *account = &books->accounts[i];
+	pattern->account_count = device_ledger->account_count;
+	for (size_t i = 0; i < device_ledger->account_count; i++) {
+		const struct kwhy_account *account = &device_ledger->accounts[i];
 		bool known = account->gross_nj != KWHY_UNKNOWN_NJ && account->time_ns > 0;
 
 		pattern->accounts[i] = (struct kwhy_replay_account){
@@ -215,7 +216,7 @@ void kwhy_replay_pattern_free(struct kwhy_replay_pattern *pattern)
 	free(pattern->threads);
 	free(pattern->ops);
 	free(pattern->works);
-	free(pattern->lanes);
+	free(pattern->replay_streams);
 	free(pattern->grids);
 	free(pattern->graphs);
 	free(pattern);

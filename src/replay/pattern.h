@@ -14,27 +14,27 @@
 
 enum kwhy_replay_kind { KWHY_REPLAY_KERNEL, KWHY_REPLAY_COPY, KWHY_REPLAY_FILL };
 
-enum kwhy_replay_way { KWHY_REPLAY_H2D, KWHY_REPLAY_D2H, KWHY_REPLAY_D2D };
+enum kwhy_replay_direction { KWHY_REPLAY_H2D, KWHY_REPLAY_D2H, KWHY_REPLAY_D2D };
 
 /* One thing that the device does. A kernel stands for one of that length and grid. */
 struct kwhy_replay_work {
 	int64_t length_ns;
-	int64_t issue_ns;  /* from the start of the call to its own, where nothing else held it back */
-	uint64_t bytes;	   /* of copies and fills */
-	uint32_t lane;	   /* a stream, or what a change moved out of one */
-	uint32_t grid;	   /* of a kernel: row of the grids */
-	uint32_t account;  /* of a kernel: row of the accounts; KWHY_NONE */
-	uint32_t after[2]; /* work of other lanes that comes before it; KWHY_NONE */
-	uint32_t mark;	   /* the event behind it; KWHY_NONE: nobody waits for it alone */
-	uint8_t kind;	   /* enum kwhy_replay_kind */
-	uint8_t way;	   /* enum kwhy_replay_way, of a copy */
-	uint8_t host;	   /* enum kwhy_gpu_host_kind, of its host memory */
+	int64_t issue_ns;	/* from the start of the call to its own, where nothing else held it back */
+	uint64_t bytes;		/* of copies and fills */
+	uint32_t replay_stream; /* a stream, or what a change moved out of one */
+	uint32_t grid;		/* of a kernel: row of the grids */
+	uint32_t account;	/* of a kernel: row of the accounts; KWHY_NONE */
+	uint32_t after[2];	/* work of other lanes that comes before it; KWHY_NONE */
+	uint32_t mark;		/* the event behind it; KWHY_NONE: nobody waits for it alone */
+	uint8_t kind;		/* enum kwhy_replay_kind */
+	uint8_t way;		/* enum kwhy_replay_direction, of a copy */
+	uint8_t host;		/* enum kwhy_gpu_host_kind, of its host memory */
 };
 
 enum kwhy_replay_wait {
 	KWHY_REPLAY_WAIT_NONE,
-	KWHY_REPLAY_WAIT_LANE, /* until everything in the lane of that work has run */
-	KWHY_REPLAY_WAIT_WORK  /* until that work has run */
+	KWHY_REPLAY_WAIT_REPLAY_STREAM, /* until everything in the lane of that work has run */
+	KWHY_REPLAY_WAIT_WORK		/* until that work has run */
 };
 
 /* A call of a host thread. */
@@ -55,7 +55,7 @@ struct kwhy_replay_thread {
 	uint32_t op, op_count;
 };
 
-struct kwhy_replay_lane {
+struct kwhy_replay_replay_stream {
 	uint32_t last_work; /* as issued */
 };
 
@@ -101,18 +101,19 @@ struct kwhy_replay_pattern {
 	struct kwhy_replay_thread *threads;
 	struct kwhy_replay_op *ops;
 	struct kwhy_replay_work *works; /* those of an op follow each other */
-	struct kwhy_replay_lane *lanes;
+	struct kwhy_replay_replay_stream *replay_streams;
 	struct kwhy_replay_grid *grids;
 	struct kwhy_replay_account *accounts;
 	struct kwhy_replay_graph *graphs;
-	size_t thread_count, op_count, work_count, lane_count, grid_count, account_count, graph_count;
-	size_t op_capacity, work_capacity, lane_capacity, grid_capacity, graph_capacity;
+	size_t thread_count, op_count, work_count, replay_stream_count, grid_count, account_count,
+		graph_count;
+	size_t op_capacity, work_capacity, replay_stream_capacity, grid_capacity, graph_capacity;
 	uint32_t mark_count, first_work; /* the work that starts first */
 	uint64_t kernels, copies, fills, waits;
 	struct kwhy_replay_left left;
 };
 
-enum { KWHY_REPLAY_GRIDS_MOST = 256 };
+enum { KWHY_REPLAY_GRIDS_MAX = 256 };
 
 /* The device of a recording that has most to do, which is replayed; KWHY_NONE: none has anything. */
 uint32_t kwhy_replay_device(const struct kwhy_recording *recording);

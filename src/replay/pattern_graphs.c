@@ -20,8 +20,8 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 
 static bool is_alike(const struct kwhy_replay_work *a, const struct kwhy_replay_work *b)
 {
-	return a->kind == b->kind && a->way == b->way && a->host == b->host && a->lane == b->lane &&
-		a->grid == b->grid && a->account == b->account &&
+	return a->kind == b->kind && a->way == b->way && a->host == b->host &&
+		a->replay_stream == b->replay_stream && a->grid == b->grid && a->account == b->account &&
 		(a->kind == KWHY_REPLAY_KERNEL || a->bytes == b->bytes);
 }
 
@@ -33,7 +33,7 @@ static uint64_t hash_of(const struct kwhy_replay_pattern *pattern, const struct 
 		const struct kwhy_replay_work *work = &pattern->works[op->work + i];
 
 		hash = mix(hash, (uint64_t)work->kind << 16 | (uint64_t)work->way << 8 | work->host);
-		hash = mix(hash, (uint64_t)work->lane << 32 | work->grid);
+		hash = mix(hash, (uint64_t)work->replay_stream << 32 | work->grid);
 		hash = mix(hash, (uint64_t)work->account);
 		hash = mix(hash, work->kind == KWHY_REPLAY_KERNEL ? 0 : work->bytes);
 	}

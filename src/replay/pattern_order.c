@@ -47,13 +47,13 @@ static void order_op(struct ordering *ordering, struct kwhy_replay_op *op)
 }
 
 /* The work of a row that stands in another lane and is issued; KWHY_NONE: there is nothing to wait for. */
-static uint32_t followed_work(const struct ordering *ordering, uint32_t from, uint32_t lane)
+static uint32_t followed_work(const struct ordering *ordering, uint32_t from, uint32_t replay_stream)
 {
 	const struct kwhy_replay_builder *builder = ordering->builder;
 	uint32_t row = kwhy_replay_left_of(builder, from), work;
 
 	work = row == KWHY_NONE ? KWHY_NONE : builder->work_of[row];
-	if (work == KWHY_NONE || builder->pattern->works[work].lane == lane)
+	if (work == KWHY_NONE || builder->pattern->works[work].replay_stream == replay_stream)
 		return KWHY_NONE;
 	if (ordering->work_is_issued[work])
 		return work;
@@ -74,7 +74,7 @@ static void order_row(struct ordering *ordering, uint32_t row, uint32_t first)
 
 		if (from == KWHY_NONE || kwhy_whatif_follows_start(node, links[i]))
 			continue;
-		before = followed_work(ordering, from, work->lane);
+		before = followed_work(ordering, from, work->replay_stream);
 		if (before == KWHY_NONE || work->after[0] == before || work->after[1] == before)
 			continue;
 		if (work->after[0] != KWHY_NONE && work->after[1] != KWHY_NONE) {
@@ -90,10 +90,10 @@ static void issue(struct ordering *ordering, uint32_t at)
 {
 	struct kwhy_replay_pattern *pattern = ordering->builder->pattern;
 	struct kwhy_replay_work *work = &pattern->works[at];
-	struct kwhy_replay_lane *lane = &pattern->lanes[work->lane];
+	struct kwhy_replay_replay_stream *replay_stream = &pattern->replay_streams[work->replay_stream];
 
-	lane->last_work = at;
-	ordering->tail[work->lane] = at;
+	replay_stream->last_work = at;
+	ordering->tail[work->replay_stream] = at;
 	ordering->work_is_issued[at] = true;
 }
 
@@ -110,10 +110,10 @@ static void issue_all(struct ordering *ordering, const struct kwhy_replay_op *op
 }
 
 /* Work behind it in its lane must not be waited for, too, but for the kernel that unpacks it. */
-static bool is_last_of_lane(const struct ordering *ordering, uint32_t work)
+static bool is_last_of_replay_stream(const struct ordering *ordering, uint32_t work)
 {
 	const struct kwhy_replay_builder *builder = ordering->builder;
-	uint32_t tail = ordering->tail[builder->pattern->works[work].lane];
+	uint32_t tail = ordering->tail[builder->pattern->works[work].replay_stream];
 
 	return tail == work || (tail == work + 1 && builder->row_of[tail] == KWHY_NONE);
 }
@@ -130,8 +130,8 @@ static void order_wait(struct ordering *ordering, struct kwhy_replay_op *op)
 	if (work == KWHY_NONE || !ordering->work_is_issued[work]) {
 		op->wait = KWHY_NONE;
 		pattern->left.orders++;
-	} else if (is_own || is_last_of_lane(ordering, work)) {
-		op->wait_kind = KWHY_REPLAY_WAIT_LANE;
+	} else if (is_own || is_last_of_replay_stream(ordering, work)) {
+		op->wait_kind = KWHY_REPLAY_WAIT_REPLAY_STREAM;
 	} else {
 		op->wait_kind = KWHY_REPLAY_WAIT_WORK;
 		mark(pattern, work);
@@ -161,13 +161,13 @@ enum kwhy_status kwhy_replay_order(struct kwhy_replay_builder *builder, struct k
 {
 	const struct kwhy_replay_pattern *pattern = builder->pattern;
 	struct ordering ordering = {.builder = builder,
-		.tail = malloc((pattern->lane_count + 1) * sizeof(*ordering.tail)),
+		.tail = malloc((pattern->replay_stream_count + 1) * sizeof(*ordering.tail)),
 		.work_is_issued = calloc(pattern->work_count + 1, sizeof(*ordering.work_is_issued)),
 		.op_has_begun = calloc(pattern->op_count + 1, sizeof(*ordering.op_has_begun))};
 	enum kwhy_status status;
 
 	if (ordering.tail && ordering.work_is_issued && ordering.op_has_begun) {
-		for (size_t i = 0; i < pattern->lane_count; i++)
+		for (size_t i = 0; i < pattern->replay_stream_count; i++)
 			ordering.tail[i] = KWHY_NONE;
 		status = walk(&ordering, error);
 	} else {

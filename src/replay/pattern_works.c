@@ -63,23 +63,25 @@ void kwhy_replay_part_streams(struct kwhy_replay_builder *builder, uint32_t *las
 	}
 }
 
-static enum kwhy_status find_lane(
+static enum kwhy_status find_replay_stream(
 	struct kwhy_replay_builder *builder, uint32_t row, uint32_t *out, struct kwhy_error *error)
 {
 	struct kwhy_replay_pattern *pattern = builder->pattern;
-	uint32_t *lane = &builder->lane_of[KWHY_REPLAY_GROUPS * rows_of(builder)->stream[row] +
-		group_of(builder, row)];
+	uint32_t *replay_stream =
+		&builder->replay_stream_of[KWHY_REPLAY_GROUPS * rows_of(builder)->stream[row] +
+			group_of(builder, row)];
 	enum kwhy_status status = KWHY_OK;
 
-	if (*lane == KWHY_NONE) {
-		status = kwhy_column_reserve((void **)&pattern->lanes, &pattern->lane_capacity,
-			pattern->lane_count + 1, sizeof(*pattern->lanes), "streams", error);
+	if (*replay_stream == KWHY_NONE) {
+		status = kwhy_column_reserve((void **)&pattern->replay_streams,
+			&pattern->replay_stream_capacity, pattern->replay_stream_count + 1,
+			sizeof(*pattern->replay_streams), "streams", error);
 		if (status)
 			return status;
-		*lane = (uint32_t)pattern->lane_count++;
-		pattern->lanes[*lane] = (struct kwhy_replay_lane){KWHY_NONE};
+		*replay_stream = (uint32_t)pattern->replay_stream_count++;
+		pattern->replay_streams[*replay_stream] = (struct kwhy_replay_replay_stream){KWHY_NONE};
 	}
-	*out = *lane;
+	*out = *replay_stream;
 	return status;
 }
 
@@ -117,7 +119,7 @@ static enum kwhy_status find_grid(struct kwhy_replay_pattern *pattern, struct kw
 			*out = i;
 			return KWHY_OK;
 		}
-	if (pattern->grid_count == KWHY_REPLAY_GRIDS_MOST) {
+	if (pattern->grid_count == KWHY_REPLAY_GRIDS_MAX) {
 		*out = nearest_grid(pattern, &wanted);
 		return KWHY_OK;
 	}
@@ -130,7 +132,7 @@ static enum kwhy_status find_grid(struct kwhy_replay_pattern *pattern, struct kw
 	return KWHY_OK;
 }
 
-enum { UNKNOWN_THREADS = 128, THREADS_MOST = 1024 };
+enum { UNKNOWN_THREADS = 128, THREADS_MAX = 1024 };
 
 /* Unknown: one block on every multiprocessor, as far as those are known. */
 static struct kwhy_replay_grid grid_of(const struct kwhy_replay_builder *builder, uint32_t row)
@@ -142,7 +144,7 @@ static struct kwhy_replay_grid grid_of(const struct kwhy_replay_builder *builder
 		blocks = sms ? sms : 1;
 	if (threads == KWHY_UNKNOWN_U16 || !threads)
 		threads = UNKNOWN_THREADS;
-	return (struct kwhy_replay_grid){blocks, threads > THREADS_MOST ? THREADS_MOST : threads};
+	return (struct kwhy_replay_grid){blocks, threads > THREADS_MAX ? THREADS_MAX : threads};
 }
 
 /* Page-locked or not, as recorded or as changed; what is not known is taken as not. */
@@ -244,7 +246,7 @@ static enum kwhy_status add_packing(
 {
 	struct kwhy_replay_work kernel = {
 		.kind = KWHY_REPLAY_KERNEL,
-		.lane = copy->lane,
+		.replay_stream = copy->replay_stream,
 		.account = KWHY_NONE,
 		.after = {KWHY_NONE, KWHY_NONE},
 		.mark = KWHY_NONE,
@@ -255,8 +257,8 @@ static enum kwhy_status add_packing(
 	return status ? status : add_work(builder, KWHY_NONE, &kernel, error);
 }
 
-enum kwhy_status kwhy_replay_add_row(
-	struct kwhy_replay_builder *builder, uint32_t row, uint32_t lane_row, struct kwhy_error *error)
+enum kwhy_status kwhy_replay_add_row(struct kwhy_replay_builder *builder, uint32_t row,
+	uint32_t replay_stream_row, struct kwhy_error *error)
 {
 	const struct kwhy_whatif_node *node = &builder->graph->nodes[row];
 	struct kwhy_replay_work work = {
@@ -268,7 +270,7 @@ enum kwhy_status kwhy_replay_add_row(
 		.mark = KWHY_NONE,
 	};
 	bool is_packed;
-	enum kwhy_status status = find_lane(builder, lane_row, &work.lane, error);
+	enum kwhy_status status = find_replay_stream(builder, replay_stream_row, &work.replay_stream, error);
 
 	if (node->from[KWHY_LINK_ISSUE] != KWHY_NONE && node->lag_ns[KWHY_LINK_ISSUE] > 0)
 		work.issue_ns = node->lag_ns[KWHY_LINK_ISSUE];

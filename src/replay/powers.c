@@ -10,45 +10,45 @@
 
 #define POWER_S 0.4
 #define AHEAD_NS 10e6
-#define LENGTH_MOST_NS 1e6
+#define LENGTH_MAX_NS 1e6
 
-enum { AHEAD_MOST = 512 };
+enum { AHEAD_MAX = 512 };
 
 /* What runs in a window of a class and grid. */
 struct burn {
 	char name[32];
-	struct kwhy_standin_launch launch;
+	struct kwhy_proxy_launch launch;
 	uint64_t launches;
 };
 
 /* Its window has a name of its own: those of one name add up. */
 static struct burn burn_of(
-	struct kwhy_standins *standins, const struct kwhy_replay_burns *burns, size_t i, uint32_t class)
+	struct kwhy_proxies *proxies, const struct kwhy_replay_burns *burns, size_t i, uint32_t class)
 {
 	uint32_t grid = burns->grids[i];
-	struct burn burn = {.launch = {.stream = standins->stream,
+	struct burn burn = {.launch = {.stream = proxies->stream,
 				    .grid = grid,
-				    .choice = {class, KWHY_STANDIN_BUSY, NAN},
-				    .length_ns = fmin(standins->grids[grid].length_ns, LENGTH_MOST_NS),
+				    .choice = {class, KWHY_PROXY_BUSY, NAN},
+				    .length_ns = fmin(proxies->grids[grid].length_ns, LENGTH_MAX_NS),
 				    .queued_ns = burns->queued_ns}};
 
-	snprintf(burn.name, sizeof(burn.name), "power %u", standins->windows++);
+	snprintf(burn.name, sizeof(burn.name), "power %u", proxies->windows++);
 	return burn;
 }
 
 static enum kwhy_status run_burn(
-	const struct kwhy_standins *standins, struct burn *burn, struct kwhy_error *error)
+	const struct kwhy_proxies *proxies, struct burn *burn, struct kwhy_error *error)
 {
-	struct kwhy_gpu *gpu = standins->gpu;
-	const int ahead = (int)fmin(ceil(AHEAD_NS / fmax(burn->launch.length_ns, 1)), AHEAD_MOST);
+	struct kwhy_gpu *gpu = proxies->gpu;
+	const int ahead = (int)fmin(ceil(AHEAD_NS / fmax(burn->launch.length_ns, 1)), AHEAD_MAX);
 	int64_t end_ns = kwhy_clock_mono_ns() + (int64_t)(POWER_S * 1e9);
 	enum kwhy_status status = KWHY_OK;
 
 	while (!status && kwhy_clock_mono_ns() < end_ns) {
 		for (int i = 0; !status && i < ahead; i++)
-			status = kwhy_standins_launch(standins, &burn->launch, error);
+			status = kwhy_proxies_launch(proxies, &burn->launch, error);
 		if (!status)
-			status = gpu->ops->synchronize(gpu, standins->stream, error);
+			status = gpu->ops->synchronize(gpu, proxies->stream, error);
 		burn->launches += (uint64_t)ahead;
 	}
 	return status;
@@ -59,26 +59,26 @@ static enum kwhy_status run_burn(
  * draws before and behind its kernel is part of that, and the time between kernels is not.
  */
 static void read_power(
-	struct kwhy_standins *standins, const struct kwhy_device_energy *energy, const struct burn *burn)
+	struct kwhy_proxies *proxies, const struct kwhy_device_energy *energy, const struct burn *burn)
 {
-	struct kwhy_standin_grid *grid = &standins->grids[burn->launch.grid];
+	struct kwhy_proxy_grid *grid = &proxies->grids[burn->launch.grid];
 	struct kwhy_window_joules window;
 
 	kwhy_device_energy_of(energy, burn->name, 1, &window);
-	standins->idle_w = (window.gross.value - window.net.value) / window.seconds;
-	grid->power_w[burn->launch.choice.class] = standins->idle_w +
+	proxies->idle_w = (window.gross.value - window.net.value) / window.seconds;
+	grid->power_w[burn->launch.choice.class] = proxies->idle_w +
 		window.net.value / ((double)burn->launches * burn->launch.length_ns * 1e-9);
 }
 
 /* Grids like those of the pattern before draw what those did; gives how many of out[] are left to measure. */
-static size_t find_new(struct kwhy_standins *standins, const struct kwhy_replay_burns *burns, uint32_t *out)
+static size_t find_new(struct kwhy_proxies *proxies, const struct kwhy_replay_burns *burns, uint32_t *out)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < burns->count; i++) {
-		struct kwhy_standin_grid *grid = &standins->grids[burns->grids[i]];
-		const struct kwhy_standin_grid *known = kwhy_replay_alike(
-			standins->measured, standins->measured_count, grid);
+		struct kwhy_proxy_grid *grid = &proxies->grids[burns->grids[i]];
+		const struct kwhy_proxy_grid *known = kwhy_replay_alike(
+			proxies->measured, proxies->measured_count, grid);
 
 		if (known)
 			memcpy(grid->power_w, known->power_w, sizeof(grid->power_w));
@@ -88,31 +88,31 @@ static size_t find_new(struct kwhy_standins *standins, const struct kwhy_replay_
 	return count;
 }
 
-static void keep(struct kwhy_standins *standins, const struct kwhy_replay_burns *burns)
+static void keep(struct kwhy_proxies *proxies, const struct kwhy_replay_burns *burns)
 {
 	for (size_t i = 0; i < burns->count; i++)
-		standins->measured[i] = standins->grids[burns->grids[i]];
-	standins->measured_count = burns->count;
+		proxies->measured[i] = proxies->grids[burns->grids[i]];
+	proxies->measured_count = burns->count;
 }
 
-enum kwhy_status kwhy_standins_measure_powers(struct kwhy_standins *standins,
-	struct kwhy_device_energy *energy, const struct kwhy_replay_burns *burns, struct kwhy_error *error)
+enum kwhy_status kwhy_proxies_measure_powers(struct kwhy_proxies *proxies, struct kwhy_device_energy *energy,
+	const struct kwhy_replay_burns *burns, struct kwhy_error *error)
 {
-	struct burn all[KWHY_REPLAY_GRIDS_MEASURED * KWHY_STANDIN_CLASS_COUNT];
+	struct burn all[KWHY_REPLAY_GRIDS_MEASURED * KWHY_PROXY_CLASS_COUNT];
 	uint32_t grids[KWHY_REPLAY_GRIDS_MEASURED];
-	const struct kwhy_replay_burns fresh = {grids, find_new(standins, burns, grids), burns->queued_ns};
-	const size_t count = fresh.count * KWHY_STANDIN_CLASS_COUNT;
+	const struct kwhy_replay_burns fresh = {grids, find_new(proxies, burns, grids), burns->queued_ns};
+	const size_t count = fresh.count * KWHY_PROXY_CLASS_COUNT;
 	enum kwhy_status status = KWHY_OK;
 
 	for (size_t i = 0; !status && i < count; i++) {
-		all[i] = burn_of(standins, &fresh, i / KWHY_STANDIN_CLASS_COUNT,
-			(uint32_t)(i % KWHY_STANDIN_CLASS_COUNT));
+		all[i] = burn_of(
+			proxies, &fresh, i / KWHY_PROXY_CLASS_COUNT, (uint32_t)(i % KWHY_PROXY_CLASS_COUNT));
 		status = kwhy_stop_check(error);
 		if (!status)
 			status = kwhy_device_energy_begin(energy, all[i].name, error);
 		if (status)
 			return status;
-		status = run_burn(standins, &all[i], error);
+		status = run_burn(proxies, &all[i], error);
 		kwhy_device_energy_end(energy);
 	}
 	if (!status && count)
@@ -120,8 +120,8 @@ enum kwhy_status kwhy_standins_measure_powers(struct kwhy_standins *standins,
 	if (status)
 		return status;
 	for (size_t i = 0; i < count; i++)
-		read_power(standins, energy, &all[i]);
-	keep(standins, burns);
-	kwhy_replay_spread_powers(standins->grids, standins->grid_count, burns->grids, burns->count);
+		read_power(proxies, energy, &all[i]);
+	keep(proxies, burns);
+	kwhy_replay_spread_powers(proxies->grids, proxies->grid_count, burns->grids, burns->count);
 	return KWHY_OK;
 }

@@ -12,64 +12,64 @@
 #define IDLE_S 2.0
 #define NET_KNOWN_RATIO 0.25
 #define RUNS_S 60.0 /* what a replay whose runs nobody counted takes, about */
-#define WARM_MOST_S 10.0
+#define WARM_MAX_S 10.0
 
-enum { RUNS = 6, STANDINS_SHOWN = 16 };
+enum { RUNS = 6, PROXIES_SHOWN = 16 };
 
 /* --- Powers of the stand-ins --- */
 
 /* Of the grids that matter; without a meter none is known. */
-static enum kwhy_status measure_powers(struct kwhy_replay_subject *subject, struct kwhy_error *error)
+static enum kwhy_status measure_powers(struct kwhy_replay_case *replay_case, struct kwhy_error *error)
 {
-	struct kwhy_replay_job *job = subject->job;
+	struct kwhy_replay_job *job = replay_case->job;
 	uint32_t grids[KWHY_REPLAY_GRIDS_MEASURED];
 	struct kwhy_replay_burns burns;
 	size_t count = kwhy_replay_net_is_known(job->replay)
 		? kwhy_replay_grids_that_matter(
-			  subject->pattern, job->standins->grids, job->replay->recorded_idle_w, grids)
+			  replay_case->pattern, job->proxies->grids, job->replay->recorded_idle_w, grids)
 		: 0;
 
 	if (!job->energy || kwhy_device_energy_missing(job->energy) || !count)
 		return KWHY_OK;
 	kwhy_replay_tell(job, "powers");
-	burns = (struct kwhy_replay_burns){grids, count, (double)subject->pattern->queued_ns};
-	return kwhy_standins_measure_powers(job->standins, job->energy, &burns, error);
+	burns = (struct kwhy_replay_burns){grids, count, (double)replay_case->pattern->queued_ns};
+	return kwhy_proxies_measure_powers(job->proxies, job->energy, &burns, error);
 }
 
-static enum kwhy_status choose(struct kwhy_replay_subject *subject, struct kwhy_error *error)
+static enum kwhy_status choose(struct kwhy_replay_case *replay_case, struct kwhy_error *error)
 {
-	const struct kwhy_replay_pattern *pattern = subject->pattern;
+	const struct kwhy_replay_pattern *pattern = replay_case->pattern;
 
-	subject->choices = calloc(pattern->account_count + 1, sizeof(*subject->choices));
-	if (!subject->choices)
+	replay_case->choices = calloc(pattern->account_count + 1, sizeof(*replay_case->choices));
+	if (!replay_case->choices)
 		return kwhy_fail_memory(error, "the accounts of kernels");
-	kwhy_replay_choose_all(subject);
+	kwhy_replay_choose_all(replay_case);
 	return KWHY_OK;
 }
 
 /* As much above this GPU's idle level as it was above that of the recording, times the factor. */
-void kwhy_replay_choose_all(struct kwhy_replay_subject *subject)
+void kwhy_replay_choose_all(struct kwhy_replay_case *replay_case)
 {
-	const struct kwhy_replay_pattern *pattern = subject->pattern;
-	const struct kwhy_replay_job *job = subject->job;
+	const struct kwhy_replay_pattern *pattern = replay_case->pattern;
+	const struct kwhy_replay_job *job = replay_case->job;
 
 	for (size_t i = 0; i < pattern->account_count; i++) {
 		const struct kwhy_replay_account *account = &pattern->accounts[i];
 
 		if (account->count)
-			subject->choices[i] = kwhy_replay_choose(&job->standins->grids[account->grid],
-				job->standins->idle_w +
+			replay_case->choices[i] = kwhy_replay_choose(&job->proxies->grids[account->grid],
+				job->proxies->idle_w +
 					job->work_factor * (account->power_w - job->replay->recorded_idle_w));
 	}
 }
 
 /* --- What is shown --- */
 
-static void count_short(struct kwhy_replay_subject *subject)
+static void count_short(struct kwhy_replay_case *replay_case)
 {
-	const struct kwhy_replay_pattern *pattern = subject->pattern;
-	const struct kwhy_standins *standins = subject->job->standins;
-	struct kwhy_replay_outcome *outcome = subject->outcome;
+	const struct kwhy_replay_pattern *pattern = replay_case->pattern;
+	const struct kwhy_proxies *proxies = replay_case->job->proxies;
+	struct kwhy_replay_outcome *outcome = replay_case->outcome;
 
 	for (size_t i = 0; i < pattern->work_count; i++) {
 		const struct kwhy_replay_work *work = &pattern->works[i];
@@ -77,22 +77,22 @@ static void count_short(struct kwhy_replay_subject *subject)
 
 		if (work->kind != KWHY_REPLAY_KERNEL)
 			continue;
-		longer_ns = kwhy_standin_floor_ns(standins, work->grid, (double)pattern->queued_ns) -
+		longer_ns = kwhy_proxy_floor_ns(proxies, work->grid, (double)pattern->queued_ns) -
 			(double)work->length_ns;
 		if (longer_ns <= 0)
 			continue;
 		outcome->short_kernels++;
 		outcome->short_ns += (int64_t)longer_ns;
 	}
-	for (size_t i = 0; i < standins->grid_count; i++)
-		outcome->capped_grids += standins->grids[i].is_capped;
+	for (size_t i = 0; i < proxies->grid_count; i++)
+		outcome->capped_grids += proxies->grids[i].is_capped;
 }
 
-static void describe(struct kwhy_replay_subject *subject)
+static void describe(struct kwhy_replay_case *replay_case)
 {
-	const struct kwhy_replay_pattern *pattern = subject->pattern;
+	const struct kwhy_replay_pattern *pattern = replay_case->pattern;
 
-	*subject->outcome = (struct kwhy_replay_outcome){.pattern_span_ns = pattern->span_ns,
+	*replay_case->outcome = (struct kwhy_replay_outcome){.pattern_span_ns = pattern->span_ns,
 		.gross = {NAN, NAN, NAN},
 		.net = {NAN, NAN, NAN},
 		.threads = pattern->thread_count,
@@ -102,95 +102,96 @@ static void describe(struct kwhy_replay_subject *subject)
 		.fills = pattern->fills,
 		.waits = pattern->waits,
 		.graphs = pattern->graph_count,
-		.lanes = pattern->lane_count,
-		.loose_graphs = kwhy_replay_run_loose_graphs(subject->run),
+		.replay_streams = pattern->replay_stream_count,
+		.loose_graphs = kwhy_replay_run_loose_graphs(replay_case->run),
 		.left = pattern->left};
-	count_short(subject);
+	count_short(replay_case);
 }
 
 static int by_time(const void *a, const void *b)
 {
-	const struct kwhy_replay_standin *left = a, *right = b;
+	const struct kwhy_replay_proxy *left = a, *right = b;
 
 	return (left->time_ns < right->time_ns) - (left->time_ns > right->time_ns);
 }
 
-static enum kwhy_status list_standins(struct kwhy_replay_subject *subject, struct kwhy_error *error)
+static enum kwhy_status list_proxies(struct kwhy_replay_case *replay_case, struct kwhy_error *error)
 {
-	const struct kwhy_replay_pattern *pattern = subject->pattern;
-	struct kwhy_replay *replay = subject->job->replay;
+	const struct kwhy_replay_pattern *pattern = replay_case->pattern;
+	struct kwhy_replay *replay = replay_case->job->replay;
 
-	replay->standins = kwhy_arena_alloc(
-		&replay->arena, pattern->account_count + 1, sizeof(*replay->standins));
-	if (!replay->standins)
+	replay->proxies = kwhy_arena_alloc(
+		&replay->arena, pattern->account_count + 1, sizeof(*replay->proxies));
+	if (!replay->proxies)
 		return kwhy_fail_memory(error, "the accounts of kernels");
 	for (size_t i = 0; i < pattern->account_count; i++) {
 		const struct kwhy_replay_account *account = &pattern->accounts[i];
 
 		if (!account->count)
 			continue;
-		replay->standins[replay->standin_count++] = (struct kwhy_replay_standin){
+		replay->proxies[replay->proxy_count++] = (struct kwhy_replay_proxy){
 			.account = kwhy_arena_copy(&replay->arena, account->name),
 			.count = account->count,
 			.time_ns = account->time_ns,
 			.recorded_w = account->power_w,
-			.choice = subject->choices[i]};
+			.choice = replay_case->choices[i]};
 	}
-	qsort(replay->standins, replay->standin_count, sizeof(*replay->standins), by_time);
-	if (replay->standin_count > STANDINS_SHOWN)
-		replay->standin_count = STANDINS_SHOWN;
+	qsort(replay->proxies, replay->proxy_count, sizeof(*replay->proxies), by_time);
+	if (replay->proxy_count > PROXIES_SHOWN)
+		replay->proxy_count = PROXIES_SHOWN;
 	return KWHY_OK;
 }
 
 /* --- Runs --- */
 
 /* Six make an interval. */
-static size_t runs_wanted(const struct kwhy_replay_subject *subject)
+static size_t runs_wanted(const struct kwhy_replay_case *replay_case)
 {
-	double span_s = (double)subject->pattern->span_ns * 1e-9;
+	double span_s = (double)replay_case->pattern->span_ns * 1e-9;
 
-	if (subject->job->request->repeat)
-		return subject->job->request->repeat;
+	if (replay_case->job->request->repeat)
+		return replay_case->job->request->repeat;
 	if (span_s * RUNS <= RUNS_S)
 		return RUNS;
 	return span_s < RUNS_S ? (size_t)(RUNS_S / span_s) : 1;
 }
 
-static void note_runs(struct kwhy_replay_subject *subject)
+static void note_runs(struct kwhy_replay_case *replay_case)
 {
-	struct kwhy_replay_outcome *outcome = subject->outcome;
+	struct kwhy_replay_outcome *outcome = replay_case->outcome;
 	double spans_s[KWHY_REPLAY_RUNS_KEPT];
 	size_t kept = outcome->runs < KWHY_REPLAY_RUNS_KEPT ? outcome->runs : KWHY_REPLAY_RUNS_KEPT;
 
 	for (size_t i = 0; i < kept; i++)
-		spans_s[i] = subject->window.spans[i].span_s;
+		spans_s[i] = replay_case->window.spans[i].span_s;
 	kwhy_median_of(spans_s, kept, &outcome->span_s);
-	memcpy(outcome->spans, subject->window.spans, sizeof(outcome->spans));
+	memcpy(outcome->spans, replay_case->window.spans, sizeof(outcome->spans));
 }
 
-static enum kwhy_status run_all(struct kwhy_replay_subject *subject, struct kwhy_error *error)
+static enum kwhy_status run_all(struct kwhy_replay_case *replay_case, struct kwhy_error *error)
 {
-	struct kwhy_replay_job *job = subject->job;
-	struct kwhy_replay_window *window = &subject->window;
+	struct kwhy_replay_job *job = replay_case->job;
+	struct kwhy_replay_window *window = &replay_case->window;
 	enum kwhy_status status = KWHY_OK;
 
-	kwhy_replay_tell(job, subject->name);
-	snprintf(window->name, sizeof(window->name), "%s", subject->name);
+	kwhy_replay_tell(job, replay_case->name);
+	snprintf(window->name, sizeof(window->name), "%s", replay_case->name);
 	window->seconds = job->request->energy_s;
 	if (job->energy)
-		status = kwhy_replay_window_run(job->energy, subject->run, window, error);
-	subject->window_is_whole = !status;
-	for (subject->outcome->runs = window->runs; !status && subject->outcome->runs < runs_wanted(subject);
-		subject->outcome->runs++) {
+		status = kwhy_replay_window_run(job->energy, replay_case->run, window, error);
+	replay_case->window_is_whole = !status;
+	for (replay_case->outcome->runs = window->runs;
+		!status && replay_case->outcome->runs < runs_wanted(replay_case);
+		replay_case->outcome->runs++) {
 		struct kwhy_replay_span span = {0};
 
-		status = kwhy_replay_run_once(subject->run, &span, error);
+		status = kwhy_replay_run_once(replay_case->run, &span, error);
 		if (status)
 			break;
-		if (subject->outcome->runs < KWHY_REPLAY_RUNS_KEPT)
-			window->spans[subject->outcome->runs] = span;
+		if (replay_case->outcome->runs < KWHY_REPLAY_RUNS_KEPT)
+			window->spans[replay_case->outcome->runs] = span;
 	}
-	note_runs(subject);
+	note_runs(replay_case);
 	return status;
 }
 
@@ -203,113 +204,119 @@ static void learn_missing(struct kwhy_replay_job *job)
 		job->replay->energy_missing = kwhy_arena_copy(&job->replay->arena, missing);
 }
 
-static enum kwhy_status read_energy(struct kwhy_replay_subject *subject, struct kwhy_error *error)
+static enum kwhy_status read_energy(struct kwhy_replay_case *replay_case, struct kwhy_error *error)
 {
-	struct kwhy_replay_job *job = subject->job;
+	struct kwhy_replay_job *job = replay_case->job;
 	struct kwhy_replay_joules joules;
 	enum kwhy_status status = KWHY_OK;
 
-	if (!job->energy || !subject->window_is_whole)
+	if (!job->energy || !replay_case->window_is_whole)
 		return KWHY_OK;
 	status = kwhy_device_energy_read(job->energy, error);
 	if (status)
 		return status;
-	joules = kwhy_replay_window_joules(job->energy, &subject->window);
+	joules = kwhy_replay_window_joules(job->energy, &replay_case->window);
 	learn_missing(job);
 	if (!isfinite(joules.gross.value))
 		return KWHY_OK;
 	job->replay->replayed_idle_w = joules.idle_w;
-	subject->outcome->gross = joules.gross;
-	subject->outcome->net = joules.net;
+	replay_case->outcome->gross = joules.gross;
+	replay_case->outcome->net = joules.net;
 	return KWHY_OK;
 }
 
 /* What is there of a part that ended early stands; how it ended is given all the same, whatever went wrong
  * since. */
 static enum kwhy_status sum_up(
-	struct kwhy_replay_subject *subject, enum kwhy_status ended, struct kwhy_error *error)
+	struct kwhy_replay_case *replay_case, enum kwhy_status ended, struct kwhy_error *error)
 {
-	struct kwhy_replay_job *job = subject->job;
+	struct kwhy_replay_job *job = replay_case->job;
 	struct kwhy_error second;
-	enum kwhy_status status = read_energy(subject, ended ? &second : error);
+	enum kwhy_status status = read_energy(replay_case, ended ? &second : error);
 
-	if (!status && subject->outcome == &job->replay->as_recorded)
-		status = list_standins(subject, ended ? &second : error);
-	if (!status && subject->outcome == &job->replay->as_recorded)
-		status = kwhy_replay_run_call_times(subject->run, job->trips.calls, ended ? &second : error);
-	memcpy(job->replay->calls, job->trips.calls, sizeof(job->replay->calls));
+	if (!status && replay_case->outcome == &job->replay->as_recorded)
+		status = list_proxies(replay_case, ended ? &second : error);
+	if (!status && replay_case->outcome == &job->replay->as_recorded)
+		status = kwhy_replay_run_call_times(
+			replay_case->run, job->latencies.calls, ended ? &second : error);
+	memcpy(job->replay->calls, job->latencies.calls, sizeof(job->replay->calls));
 	return ended ? ended : status;
 }
 
 /* --- A pattern, as recorded or changed --- */
 
-static enum kwhy_status prepare(struct kwhy_replay_subject *subject, const struct kwhy_whatif_ask *asks,
-	size_t ask_count, struct kwhy_error *error)
+static enum kwhy_status prepare(struct kwhy_replay_case *replay_case,
+	const struct kwhy_whatif_request *change_requests, size_t change_request_count,
+	struct kwhy_error *error)
 {
-	struct kwhy_replay_job *job = subject->job;
-	struct kwhy_replay_runner runner = {.gpu = job->gpu, .standins = job->standins, .trips = &job->trips};
-	enum kwhy_status status = kwhy_replay_change(job->whatif, asks, ask_count, &subject->changes, error);
+	struct kwhy_replay_job *job = replay_case->job;
+	struct kwhy_replay_runner runner = {
+		.gpu = job->gpu, .proxies = job->proxies, .latencies = &job->latencies};
+	enum kwhy_status status = kwhy_replay_change(
+		job->whatif, change_requests, change_request_count, &replay_case->changes, error);
 
 	if (!status)
-		status = kwhy_replay_pattern_new(job->whatif, &subject->changes, &subject->pattern, error);
+		status = kwhy_replay_pattern_new(
+			job->whatif, &replay_case->changes, &replay_case->pattern, error);
 	if (!status)
-		status = kwhy_standins_measure_grids(job->standins, subject->pattern, error);
+		status = kwhy_proxies_measure_grids(job->proxies, replay_case->pattern, error);
 	if (!status)
-		status = measure_powers(subject, error);
+		status = measure_powers(replay_case, error);
 	if (!status)
-		status = choose(subject, error);
+		status = choose(replay_case, error);
 	if (status)
 		return status;
-	runner.pattern = subject->pattern;
-	runner.choices = subject->choices;
-	runner.is_timed = subject->outcome == &job->replay->changed;
+	runner.pattern = replay_case->pattern;
+	runner.choices = replay_case->choices;
+	runner.is_timed = replay_case->outcome == &job->replay->changed;
 	if (runner.is_timed)
-		job->trips.late_ns = kwhy_replay_late_of_waits_ns(&job->trips);
-	return kwhy_replay_run_new(&runner, &subject->run, error);
+		job->latencies.late_ns = kwhy_replay_late_of_waits_ns(&job->latencies);
+	return kwhy_replay_run_new(&runner, &replay_case->run, error);
 }
 
-static void release(struct kwhy_replay_subject *subject)
+static void release(struct kwhy_replay_case *replay_case)
 {
-	kwhy_replay_run_free(subject->run);
-	kwhy_replay_pattern_free(subject->pattern);
-	kwhy_replay_changes_done(&subject->changes);
-	free(subject->choices);
-	free(subject);
+	kwhy_replay_run_free(replay_case->run);
+	kwhy_replay_pattern_free(replay_case->pattern);
+	kwhy_replay_changes_done(&replay_case->changes);
+	free(replay_case->choices);
+	free(replay_case);
 }
 
 /* The first run loads code and is not timed, where that could matter. */
-static enum kwhy_status warm_up(struct kwhy_replay_subject *subject, struct kwhy_error *error)
+static enum kwhy_status warm_up(struct kwhy_replay_case *replay_case, struct kwhy_error *error)
 {
 	struct kwhy_replay_span ignored;
 
-	return (double)subject->pattern->span_ns * 1e-9 > WARM_MOST_S
+	return (double)replay_case->pattern->span_ns * 1e-9 > WARM_MAX_S
 		? KWHY_OK
-		: kwhy_replay_run_once(subject->run, &ignored, error);
+		: kwhy_replay_run_once(replay_case->run, &ignored, error);
 }
 
-static enum kwhy_status replay_one(struct kwhy_replay_job *job, const char *name, size_t ask_count,
+static enum kwhy_status replay_one(struct kwhy_replay_job *job, const char *name, size_t change_request_count,
 	struct kwhy_replay_outcome *outcome, struct kwhy_error *error)
 {
-	struct kwhy_replay_subject *subject = calloc(1, sizeof(*subject));
+	struct kwhy_replay_case *replay_case = calloc(1, sizeof(*replay_case));
 	enum kwhy_status status;
 
-	if (!subject)
+	if (!replay_case)
 		return kwhy_fail_memory(error, "a replay");
-	subject->job = job;
-	subject->name = name;
-	subject->outcome = outcome;
-	status = prepare(subject, job->request->asks, ask_count, error);
+	replay_case->job = job;
+	replay_case->name = name;
+	replay_case->outcome = outcome;
+	status = prepare(replay_case, job->request->change_requests, change_request_count, error);
 	if (!status)
-		status = warm_up(subject, error);
+		status = warm_up(replay_case, error);
 	if (!status) {
-		describe(subject);
-		status = outcome == &job->replay->as_recorded ? kwhy_replay_settle(subject, error) : KWHY_OK;
+		describe(replay_case);
+		status = outcome == &job->replay->as_recorded ? kwhy_replay_settle(replay_case, error)
+							      : KWHY_OK;
 	}
 	if (!status)
-		status = run_all(subject, error);
+		status = run_all(replay_case, error);
 	if (!status || (status == KWHY_E_LOST && outcome->runs))
-		status = sum_up(subject, status, error);
-	release(subject);
+		status = sum_up(replay_case, status, error);
+	release(replay_case);
 	return status;
 }
 
@@ -328,10 +335,10 @@ static enum kwhy_status end_early(struct kwhy_replay_job *job, const char *name,
 	return replay->ended ? KWHY_OK : KWHY_E_MEMORY;
 }
 
-static enum kwhy_status replay_part(struct kwhy_replay_job *job, const char *name, size_t ask_count,
-	struct kwhy_replay_outcome *outcome, struct kwhy_error *error)
+static enum kwhy_status replay_part(struct kwhy_replay_job *job, const char *name,
+	size_t change_request_count, struct kwhy_replay_outcome *outcome, struct kwhy_error *error)
 {
-	enum kwhy_status status = replay_one(job, name, ask_count, outcome, error);
+	enum kwhy_status status = replay_one(job, name, change_request_count, outcome, error);
 
 	return status == KWHY_E_LOST ? end_early(job, name, outcome, error) : status;
 }
@@ -371,15 +378,15 @@ static void read_recording(struct kwhy_replay_job *job)
 		if (recording->activities.first[d + 1] == recording->activities.first[d])
 			continue;
 		job->has_others |= d != device;
-		replay->recorded_idle_spread_j += job->whatif->idle_spread_w[d] *
+		replay->recorded_idle_half_ci90_j += job->whatif->idle_half_ci90_w[d] *
 			(double)(job->whatif->last_ns - job->whatif->first_ns) * 1e-9;
 	}
 }
 
 static enum kwhy_status project(struct kwhy_replay_job *job, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_whatif_project(
-		job->whatif, job->request->asks, job->request->ask_count, &job->replay->plan, error);
+	enum kwhy_status status = kwhy_whatif_project(job->whatif, job->request->change_requests,
+		job->request->change_request_count, &job->replay->plan, error);
 
 	if (status)
 		return status;
@@ -410,9 +417,9 @@ static enum kwhy_status replay_all(struct kwhy_replay_job *job, struct kwhy_erro
 		return status;
 	replay->gpu = job->gpu->facts;
 	kwhy_replay_tell(job, "stand-ins");
-	status = kwhy_standins_new(job->gpu, &job->standins, error);
+	status = kwhy_proxies_new(job->gpu, &job->proxies, error);
 	if (!status)
-		status = kwhy_replay_trips_measure(job->standins, &job->trips, error);
+		status = kwhy_replay_latencies_measure(job->proxies, &job->latencies, error);
 	if (!status)
 		status = open_meters(job, error);
 	if (!status)
@@ -420,7 +427,8 @@ static enum kwhy_status replay_all(struct kwhy_replay_job *job, struct kwhy_erro
 	/* where every change was refused there is nothing else to run */
 	if (!status && !replay->ended && replay->plan->change_count) {
 		carry_factor(job);
-		status = replay_part(job, "changed", job->request->ask_count, &replay->changed, error);
+		status = replay_part(
+			job, "changed", job->request->change_request_count, &replay->changed, error);
 	}
 	replay->has_changed = replay->changed.runs > 0;
 	return status;
@@ -444,7 +452,7 @@ enum kwhy_status kwhy_replay(struct kwhy_whatif *whatif, const struct kwhy_repla
 	if (!status)
 		status = replay_all(&job, error);
 	kwhy_whatif_undo(whatif->graph, 0);
-	kwhy_standins_free(job.standins);
+	kwhy_proxies_free(job.proxies);
 	kwhy_device_energy_close(job.energy);
 	if (job.gpu)
 		job.gpu->ops->close(job.gpu);
@@ -485,7 +493,7 @@ bool kwhy_replay_net_is_known(const struct kwhy_replay *replay)
 	int64_t net_nj = replay->plan->before.net_nj;
 
 	return net_nj != KWHY_UNKNOWN_NJ &&
-		replay->recorded_idle_spread_j <= NET_KNOWN_RATIO * (double)net_nj * 1e-9;
+		replay->recorded_idle_half_ci90_j <= NET_KNOWN_RATIO * (double)net_nj * 1e-9;
 }
 
 double kwhy_replay_net_off_ratio(const struct kwhy_replay *replay, double is_j, double should_j)

@@ -15,15 +15,15 @@
 struct kwhy_replay_request {
 	enum kwhy_gpu_backend backend;
 	const char *device; /* number or PCI address; NULL: the first */
-	const struct kwhy_whatif_ask *asks;
-	size_t ask_count; /* 0: only as it was */
-	uint32_t repeat;  /* timed runs of each, at least; 0: six, or fewer of those that take long */
-	double energy_s;  /* each is run again and again for so long; 0: no energy */
+	const struct kwhy_whatif_request *change_requests;
+	size_t change_request_count; /* 0: only as it was */
+	uint32_t repeat; /* timed runs of each, at least; 0: six, or fewer of those that take long */
+	double energy_s; /* each is run again and again for so long; 0: no energy */
 	void (*progress)(void *context, const char *what); /* as each part begins; NULL: not */
 	void *context;
 };
 
-enum { KWHY_REPLAY_RUNS_KEPT = 1024, KWHY_REPLAY_RUNS_SHOWN = 16, KWHY_REPLAY_STEPS_MOST = 16 };
+enum { KWHY_REPLAY_RUNS_KEPT = 1024, KWHY_REPLAY_RUNS_SHOWN = 16, KWHY_REPLAY_STEPS_MAX = 16 };
 
 /* A pattern and what came of its runs. Energies are of one run's span. */
 struct kwhy_replay_outcome {
@@ -32,7 +32,7 @@ struct kwhy_replay_outcome {
 	size_t runs;
 	struct kwhy_replay_span spans[KWHY_REPLAY_RUNS_SHOWN]; /* of the first runs */
 	struct kwhy_joules gross, net; /* net: above the GPU's idle level; NAN: unknown */
-	uint64_t threads, calls, kernels, copies, fills, waits, graphs, lanes;
+	uint64_t threads, calls, kernels, copies, fills, waits, graphs, replay_streams;
 	uint64_t short_kernels;	      /* shorter than any kernel of their grid here */
 	int64_t short_ns;	      /* by which they are longer, together */
 	uint64_t capped_grids;	      /* of more blocks than the GPU holds at once */
@@ -41,12 +41,12 @@ struct kwhy_replay_outcome {
 };
 
 /* How kernels of an account were stood for. */
-struct kwhy_replay_standin {
+struct kwhy_replay_proxy {
 	const char *account;
 	uint64_t count;
 	int64_t time_ns;
 	double recorded_w; /* NAN: unknown */
-	struct kwhy_standin_choice choice;
+	struct kwhy_proxy_choice choice;
 };
 
 /* A step of settling, with the numbers that it was run with. */
@@ -63,7 +63,7 @@ struct kwhy_replay {
 	const char *recorded_on;		 /* NULL: the recording does not say */
 	double recorded_j;			 /* of the device that is replayed; NAN: unknown */
 	double recorded_idle_w, replayed_idle_w; /* levels above which net energies are; NAN: unknown */
-	double recorded_idle_spread_j; /* half of the 90 % interval of what all its devices idling drew */
+	double recorded_idle_half_ci90_j; /* half of the 90 % interval of what all its devices idling drew */
 	/* The first run as recorded over its recording, less one; NAN: waits were not settled by it. */
 	double first_off_ratio;
 	double wait_late_ns; /* by which waits returned later than they did: taken off in all later runs; NAN:
@@ -76,15 +76,15 @@ struct kwhy_replay {
 	double changed_work_factor;   /* the same of a changed replay; NAN: as above, or there is none */
 	enum kwhy_replay_bound bound; /* that settling came up against */
 	struct kwhy_replay_call_times calls[KWHY_REPLAY_CALL_COUNT]; /* of the last run as recorded */
-	struct kwhy_replay_step steps[KWHY_REPLAY_STEPS_MOST];
+	struct kwhy_replay_step steps[KWHY_REPLAY_STEPS_MAX];
 	size_t step_count;
 	struct kwhy_replay_outcome as_recorded, changed;
 	bool has_changed;
 	struct kwhy_plan *plan;	    /* what the changes should bring; NULL: none was asked for */
 	const char *energy_missing; /* NULL: the GPU's energy is known */
 	const char *ended;	    /* why, and behind which runs, before all were made; NULL: all were */
-	struct kwhy_replay_standin *standins; /* those with the most time first */
-	size_t standin_count;
+	struct kwhy_replay_proxy *proxies; /* those with the most time first */
+	size_t proxy_count;
 };
 
 /*

@@ -7,16 +7,16 @@
 
 #include <stdlib.h>
 
-#define WHOLE_MOST_NS 2000000000 /* shorter runs are ended by an interrupt between them alone */
+#define WHOLE_MAX_NS 2000000000 /* shorter runs are ended by an interrupt between them alone */
 
 /* --- Making one --- */
 
-static enum kwhy_status make_lanes(struct kwhy_replay_run *run, struct kwhy_error *error)
+static enum kwhy_status make_replay_streams(struct kwhy_replay_run *run, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = run->runner.gpu;
 	enum kwhy_status status = gpu->ops->event_new(gpu, true, &run->start, error);
 
-	for (size_t i = 0; !status && i < run->runner.pattern->lane_count; i++) {
+	for (size_t i = 0; !status && i < run->runner.pattern->replay_stream_count; i++) {
 		status = gpu->ops->stream_new(gpu, &run->streams[i], error);
 		if (!status)
 			status = gpu->ops->event_new(gpu, true, &run->ends[i], error);
@@ -52,8 +52,9 @@ static enum kwhy_status make_graphs(struct kwhy_replay_run *run, struct kwhy_err
 		const struct kwhy_replay_graph *graph = &pattern->graphs[i];
 		struct graph_work work = {run, graph};
 
-		status = kwhy_gpu_capture(run->runner.gpu, run->streams[pattern->works[graph->work].lane],
-			issue_graph, &work, &run->graphs[i], error);
+		status = kwhy_gpu_capture(run->runner.gpu,
+			run->streams[pattern->works[graph->work].replay_stream], issue_graph, &work,
+			&run->graphs[i], error);
 		if (status != KWHY_E_UNSUPPORTED)
 			continue;
 		run->loose_graphs += graph->launches;
@@ -66,8 +67,8 @@ static enum kwhy_status reserve(struct kwhy_replay_run *run, struct kwhy_error *
 {
 	const struct kwhy_replay_pattern *pattern = run->runner.pattern;
 
-	run->streams = calloc(pattern->lane_count + 1, sizeof(void *));
-	run->ends = calloc(pattern->lane_count + 1, sizeof(void *));
+	run->streams = calloc(pattern->replay_stream_count + 1, sizeof(void *));
+	run->ends = calloc(pattern->replay_stream_count + 1, sizeof(void *));
 	run->marks = calloc((size_t)pattern->mark_count + 1, sizeof(void *));
 	run->mark_is_set = calloc((size_t)pattern->mark_count + 1, sizeof(*run->mark_is_set));
 	run->graphs = calloc(pattern->graph_count + 1, sizeof(void *));
@@ -91,12 +92,12 @@ enum kwhy_status kwhy_replay_run_new(
 	if (!run)
 		return kwhy_fail_memory(error, "a replay");
 	run->runner = *runner;
-	run->ends_inside = runner->pattern->span_ns > WHOLE_MOST_NS;
+	run->ends_inside = runner->pattern->span_ns > WHOLE_MAX_NS;
 	status = reserve(run, error);
 	if (!status)
 		status = kwhy_replay_buffers_init(&run->buffers, runner->gpu, runner->pattern, error);
 	if (!status)
-		status = make_lanes(run, error);
+		status = make_replay_streams(run, error);
 	if (!status)
 		status = make_graphs(run, error);
 	if (status)
@@ -129,15 +130,15 @@ static void free_work(struct kwhy_replay_run *run)
 	struct kwhy_error ignored;
 
 	/* what is still queued, after a failure, must not find its memory gone */
-	for (size_t i = 0; run->streams && i < pattern->lane_count; i++)
+	for (size_t i = 0; run->streams && i < pattern->replay_stream_count; i++)
 		if (run->streams[i])
 			(void)gpu->ops->synchronize(gpu, run->streams[i], &ignored);
 	free_graphs(run);
 	for (size_t i = 0; run->marks && i < pattern->mark_count; i++)
 		gpu->ops->event_free(gpu, run->marks[i]);
-	for (size_t i = 0; run->ends && i < pattern->lane_count; i++)
+	for (size_t i = 0; run->ends && i < pattern->replay_stream_count; i++)
 		gpu->ops->event_free(gpu, run->ends[i]);
-	for (size_t i = 0; run->streams && i < pattern->lane_count; i++)
+	for (size_t i = 0; run->streams && i < pattern->replay_stream_count; i++)
 		gpu->ops->stream_free(gpu, run->streams[i]);
 	gpu->ops->event_free(gpu, run->start);
 	kwhy_replay_buffers_done(&run->buffers);
@@ -213,7 +214,7 @@ static enum kwhy_status read_span(struct kwhy_replay_run *run, double *out_s, st
 	double longest_ns = 0, one_ns = 0;
 	enum kwhy_status status = KWHY_OK;
 
-	for (size_t i = 0; !status && i < run->runner.pattern->lane_count; i++) {
+	for (size_t i = 0; !status && i < run->runner.pattern->replay_stream_count; i++) {
 		status = gpu->ops->synchronize(gpu, run->streams[i], error);
 		if (!status)
 			status = gpu->ops->event_elapsed_ns(gpu, run->start, run->ends[i], &one_ns, error);

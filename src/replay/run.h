@@ -15,9 +15,9 @@ struct kwhy_replay_run;
 struct kwhy_replay_runner {
 	struct kwhy_gpu *gpu;
 	const struct kwhy_replay_pattern *pattern;
-	const struct kwhy_standins *standins;	   /* with the pattern's grids */
-	const struct kwhy_standin_choice *choices; /* [accounts] */
-	const struct kwhy_replay_trips *trips;
+	const struct kwhy_proxies *proxies;	 /* with the pattern's grids */
+	const struct kwhy_proxy_choice *choices; /* [accounts] */
+	const struct kwhy_replay_latencies *latencies;
 	bool is_timed; /* calls that wait for nothing, of a kind that was recorded, take what they take here
 			  and what a recording adds; else they take as long as recorded or projected at least
 			*/

@@ -8,12 +8,12 @@
 #include <time.h>
 
 enum {
-	NAP_NS = 2000000,	 /* longer pauses are slept through, but for their end */
-	NAP_MOST_NS = 100000000, /* then there may have been an interrupt */
-	NAP_LATE_NS = 1000000,	 /* by which a sleeper may be woken late */
-	YIELD_NS = 20000,	 /* before shorter ones others get the processor if they want it */
-	SPINS = 1000,		 /* then others get it */
-	DEBT_MOST_NS = 100000	 /* by which a thread may be late and still catch up */
+	NAP_NS = 2000000,	/* longer pauses are slept through, but for their end */
+	NAP_MAX_NS = 100000000, /* then there may have been an interrupt */
+	NAP_LATE_NS = 1000000,	/* by which a sleeper may be woken late */
+	YIELD_NS = 20000,	/* before shorter ones others get the processor if they want it */
+	SPINS = 1000,		/* then others get it */
+	DEBT_MAX_NS = 100000	/* by which a thread may be late and still catch up */
 };
 
 static void relax(void)
@@ -39,7 +39,7 @@ static void wait_until(const struct kwhy_replay_run *run, int64_t mono_ns)
 		if (left_ns > NAP_NS && run->ends_inside && kwhy_stop_asked())
 			return;
 		if (left_ns > NAP_NS)
-			nap(left_ns - NAP_LATE_NS < NAP_MOST_NS ? left_ns - NAP_LATE_NS : NAP_MOST_NS);
+			nap(left_ns - NAP_LATE_NS < NAP_MAX_NS ? left_ns - NAP_LATE_NS : NAP_MAX_NS);
 		else if (left_ns > YIELD_NS)
 			sched_yield();
 		else
@@ -91,21 +91,21 @@ static enum kwhy_status wait_for_op(const struct kwhy_replay_run *run, uint32_t 
 static enum kwhy_status issue_kernel(
 	struct kwhy_replay_run *run, const struct kwhy_replay_work *work, struct kwhy_error *error)
 {
-	static const struct kwhy_standin_choice wait = {KWHY_STANDIN_WAIT, KWHY_STANDIN_BUSY, 0};
-	const struct kwhy_standin_launch launch = {.stream = run->streams[work->lane],
+	static const struct kwhy_proxy_choice wait = {KWHY_PROXY_WAIT, KWHY_PROXY_BUSY, 0};
+	const struct kwhy_proxy_launch launch = {.stream = run->streams[work->replay_stream],
 		.grid = work->grid,
 		.choice = work->account == KWHY_NONE ? wait : run->runner.choices[work->account],
 		.length_ns = (double)work->length_ns,
 		.queued_ns = (double)run->runner.pattern->queued_ns};
 
-	return kwhy_standins_launch(run->runner.standins, &launch, error);
+	return kwhy_proxies_launch(run->runner.proxies, &launch, error);
 }
 
 enum kwhy_status kwhy_replay_issue(
 	struct kwhy_replay_run *run, const struct kwhy_replay_work *work, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = run->runner.gpu;
-	struct kwhy_gpu_stream *stream = run->streams[work->lane];
+	struct kwhy_gpu_stream *stream = run->streams[work->replay_stream];
 	struct kwhy_gpu_copy copy;
 
 	switch (work->kind) {
@@ -135,7 +135,7 @@ static enum kwhy_status follow_others(
 		status = wait_for_mark(run, mark);
 		if (!status)
 			status = gpu->ops->stream_wait(
-				gpu, run->streams[work->lane], run->marks[mark], error);
+				gpu, run->streams[work->replay_stream], run->marks[mark], error);
 	}
 	return status;
 }
@@ -147,11 +147,13 @@ static enum kwhy_status mark_end(struct kwhy_replay_run *run, uint32_t at, struc
 	struct kwhy_gpu *gpu = run->runner.gpu;
 	enum kwhy_status status = KWHY_OK;
 
-	if (run->runner.pattern->lanes[work->lane].last_work == at)
-		status = gpu->ops->event_record(gpu, run->ends[work->lane], run->streams[work->lane], error);
+	if (run->runner.pattern->replay_streams[work->replay_stream].last_work == at)
+		status = gpu->ops->event_record(
+			gpu, run->ends[work->replay_stream], run->streams[work->replay_stream], error);
 	if (status || work->mark == KWHY_NONE)
 		return status;
-	status = gpu->ops->event_record(gpu, run->marks[work->mark], run->streams[work->lane], error);
+	status = gpu->ops->event_record(
+		gpu, run->marks[work->mark], run->streams[work->replay_stream], error);
 	if (!status)
 		atomic_store_explicit(&run->mark_is_set[work->mark], true, memory_order_release);
 	return status;
@@ -166,7 +168,7 @@ static enum kwhy_status mark_start(
 	if (pattern->first_work < op->work || pattern->first_work >= op->work + op->work_count)
 		return KWHY_OK;
 	return gpu->ops->event_record(
-		gpu, run->start, run->streams[pattern->works[pattern->first_work].lane], error);
+		gpu, run->start, run->streams[pattern->works[pattern->first_work].replay_stream], error);
 }
 
 /* took_ns[at] is of the calls themselves, without waiting for other threads and the events of a replay. */
@@ -201,7 +203,7 @@ static enum kwhy_status issue_graph(struct kwhy_replay_run *run, uint32_t at, st
 
 	if (!status)
 		status = gpu->ops->graph_launch(
-			gpu, run->streams[first->lane], run->graphs[op->graph], error);
+			gpu, run->streams[first->replay_stream], run->graphs[op->graph], error);
 	run->took_ns[at] = kwhy_clock_mono_ns() - start_ns;
 	for (uint32_t i = 0; !status && i < op->work_count; i++)
 		status = mark_end(run, op->work + i, error);
@@ -210,24 +212,25 @@ static enum kwhy_status issue_graph(struct kwhy_replay_run *run, uint32_t at, st
 
 /* --- Calls --- */
 
-static struct kwhy_replay_beside beside_of(const struct kwhy_replay_worker *worker, uint32_t work)
+static struct kwhy_replay_overhead overhead_of(const struct kwhy_replay_worker *worker, uint32_t work)
 {
 	const struct kwhy_replay_runner *runner = &worker->run->runner;
 
-	return kwhy_replay_beside_of(
-		runner->trips, runner->standins, runner->pattern, &runner->pattern->works[work]);
+	return kwhy_replay_overhead_of(
+		runner->latencies, runner->proxies, runner->pattern, &runner->pattern->works[work]);
 }
 
 /* Takes its own time, not that of the recording; where that has none of its kind, that of the projection. */
 static bool is_timed(const struct kwhy_replay_run *run, const struct kwhy_replay_op *op)
 {
 	return run->runner.is_timed && op->work_count && op->wait_kind == KWHY_REPLAY_WAIT_NONE &&
-		run->runner.trips->calls[kwhy_replay_call_of(run, op)].count;
+		run->runner.latencies->calls[kwhy_replay_call_of(run, op)].count;
 }
 
 static int64_t added_ns(const struct kwhy_replay_run *run, const struct kwhy_replay_op *op)
 {
-	return (int64_t)kwhy_replay_added_ns(run->runner.trips, kwhy_replay_call_of(run, op), op->work_count);
+	return (int64_t)kwhy_replay_added_ns(
+		run->runner.latencies, kwhy_replay_call_of(run, op), op->work_count);
 }
 
 /*
@@ -240,10 +243,10 @@ static void wait_for_issue(const struct kwhy_replay_worker *worker, const struct
 	bool timed = is_timed(worker->run, op);
 	int64_t most_ns = timed ? added_ns(worker->run, op) : op->own_ns;
 	double later_ns = (double)runner->pattern->works[op->work].issue_ns -
-		beside_of(worker, op->work).issue_ns;
+		overhead_of(worker, op->work).issue_ns;
 
 	if (op->graph != KWHY_NONE)
-		later_ns -= runner->trips->graph_ns - runner->trips->kernel_ns;
+		later_ns -= runner->latencies->graph_ns - runner->latencies->kernel_ns;
 	/* a graph's work begins when all of it is put together */
 	if (timed && op->graph != KWHY_NONE)
 		later_ns = (double)most_ns;
@@ -277,7 +280,7 @@ static bool has_waited(
 	return op->graph == KWHY_NONE && op->work_count && op->wait == op->work + op->work_count - 1 &&
 		work->kind == KWHY_REPLAY_COPY &&
 		kwhy_replay_ends_with_call(
-			gpu, (enum kwhy_replay_way)work->way, (enum kwhy_gpu_host_kind)work->host);
+			gpu, (enum kwhy_replay_direction)work->way, (enum kwhy_gpu_host_kind)work->host);
 }
 
 static enum kwhy_status wait_for_device(
@@ -289,8 +292,8 @@ static enum kwhy_status wait_for_device(
 
 	if (has_waited(gpu, op, work))
 		return KWHY_OK;
-	if (op->wait_kind == KWHY_REPLAY_WAIT_LANE)
-		return gpu->ops->synchronize(gpu, run->streams[work->lane], error);
+	if (op->wait_kind == KWHY_REPLAY_WAIT_REPLAY_STREAM)
+		return gpu->ops->synchronize(gpu, run->streams[work->replay_stream], error);
 	status = wait_for_mark(run, work->mark);
 	return status ? status : gpu->ops->event_synchronize(gpu, run->marks[work->mark], error);
 }
@@ -299,7 +302,7 @@ static enum kwhy_status wait_for_device(
  */
 static int64_t returned_ns(const struct kwhy_replay_worker *worker, const struct kwhy_replay_op *op)
 {
-	double sooner_ns = beside_of(worker, op->wait).return_ns + worker->run->runner.trips->late_ns;
+	double sooner_ns = overhead_of(worker, op->wait).return_ns + worker->run->runner.latencies->late_ns;
 
 	return kwhy_clock_mono_ns() + op->return_ns - (int64_t)sooner_ns;
 }
@@ -327,9 +330,9 @@ static void end(struct kwhy_replay_worker *worker, uint32_t at)
 
 	wait_until(worker->run, worker->due_ns);
 	now_ns = kwhy_clock_mono_ns();
-	if (worker->due_ns < now_ns - DEBT_MOST_NS) {
-		worker->late_ns += now_ns - DEBT_MOST_NS - worker->due_ns;
-		worker->due_ns = now_ns - DEBT_MOST_NS;
+	if (worker->due_ns < now_ns - DEBT_MAX_NS) {
+		worker->late_ns += now_ns - DEBT_MAX_NS - worker->due_ns;
+		worker->due_ns = now_ns - DEBT_MAX_NS;
 	}
 	atomic_store_explicit(&worker->run->done_ns[at], worker->due_ns, memory_order_release);
 }

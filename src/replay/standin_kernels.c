@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-extern const char kwhy_kernels_standin[];
+extern const char kwhy_kernels_proxy[];
 
 enum { NAP_NS = 200000, NAP_LATE_NS = 100000 };
 
@@ -35,7 +35,7 @@ static void run_fill(const struct kwhy_gpu_grid *grid, void **arguments)
 	memset(out, 0x5a, *(const uint64_t *)arguments[2] * sizeof(uint32_t));
 }
 
-#define STANDIN(name)                       \
+#define PROXY(name)                         \
 	{                                   \
 		name, run_wait,             \
 		{                           \
@@ -44,13 +44,13 @@ static void run_fill(const struct kwhy_gpu_grid *grid, void **arguments)
 	}
 
 static const struct kwhy_gpu_host_kernel host_kernels[] = {
-	STANDIN("kwhy_standin_wait"),
-	STANDIN("kwhy_standin_fma"),
-	STANDIN("kwhy_standin_memory"),
-	STANDIN("kwhy_standin_matrix"),
-	{"kwhy_standin_fill", run_fill, {4, 8, 8}},
+	PROXY("kwhy_proxy_wait"),
+	PROXY("kwhy_proxy_fma"),
+	PROXY("kwhy_proxy_memory"),
+	PROXY("kwhy_proxy_matrix"),
+	{"kwhy_proxy_fill", run_fill, {4, 8, 8}},
 	{NULL, NULL, {0}},
 };
 
-const struct kwhy_gpu_source kwhy_standin_source = {
-	.title = "standin.cu", .text = kwhy_kernels_standin, .on_host = host_kernels};
+const struct kwhy_gpu_source kwhy_proxy_source = {
+	.title = "standin.cu", .text = kwhy_kernels_proxy, .on_host = host_kernels};

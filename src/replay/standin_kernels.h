@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KWHY_REPLAY_STANDIN_KERNELS_H
-#define KWHY_REPLAY_STANDIN_KERNELS_H
+#ifndef KWHY_REPLAY_PROXY_KERNELS_H
+#define KWHY_REPLAY_PROXY_KERNELS_H
 
 #include "gpu/gpu.h"
 
 /* The kernels of kernels/standin.cu with their host forms, which wait whatever their class: a tick is 1 ns.
  */
-extern const struct kwhy_gpu_source kwhy_standin_source;
+extern const struct kwhy_gpu_source kwhy_proxy_source;
 
 #endif

@@ -26,7 +26,7 @@ struct kwhy_replay_call_times {
 	double recorded_ns, here_ns;
 };
 
-struct kwhy_replay_trips {
+struct kwhy_replay_latencies {
 	double kernel_ns; /* less what the kernel waits */
 	double graph_ns;  /* of a graph of two kernels, less what those take beyond one; as kernel_ns without
 			     graphs */
@@ -40,14 +40,14 @@ struct kwhy_replay_trips {
  * to pageable memory (CUDA Driver API, API synchronization behavior).
  */
 static inline bool kwhy_replay_ends_with_call(
-	const struct kwhy_gpu *gpu, enum kwhy_replay_way way, enum kwhy_gpu_host_kind host)
+	const struct kwhy_gpu *gpu, enum kwhy_replay_direction way, enum kwhy_gpu_host_kind host)
 {
 	return way == KWHY_REPLAY_D2H && host == KWHY_GPU_HOST_PAGEABLE &&
 		strcmp(gpu->ops->name, "cuda") == 0;
 }
 
 /* The part before the work begins, and the part behind its end. */
-struct kwhy_replay_beside {
+struct kwhy_replay_overhead {
 	double issue_ns, return_ns;
 };
 
@@ -58,20 +58,20 @@ const char *kwhy_replay_call_name(enum kwhy_replay_call call); /* "launch", "pag
  * Negative on a slower machine; 0 where the recording has none of its kind. Pure.
  */
 double kwhy_replay_added_ns(
-	const struct kwhy_replay_trips *trips, enum kwhy_replay_call kind, uint32_t pieces);
+	const struct kwhy_replay_latencies *latencies, enum kwhy_replay_call kind, uint32_t pieces);
 
 /* What of late_ns a round trip can explain: no other pattern has the rest. Pure. */
-double kwhy_replay_late_of_waits_ns(const struct kwhy_replay_trips *trips);
+double kwhy_replay_late_of_waits_ns(const struct kwhy_replay_latencies *latencies);
 
-KWHY_MUST_USE enum kwhy_status kwhy_replay_trips_measure(
-	const struct kwhy_standins *standins, struct kwhy_replay_trips *out, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_replay_latencies_measure(
+	const struct kwhy_proxies *proxies, struct kwhy_replay_latencies *out, struct kwhy_error *error);
 
 /*
  * Of one piece of work of a pattern. A round trip shows its two parts together alone: they are divided as in
  * the recording, evenly where that does not tell. Pure.
  */
-struct kwhy_replay_beside kwhy_replay_beside_of(const struct kwhy_replay_trips *trips,
-	const struct kwhy_standins *standins, const struct kwhy_replay_pattern *pattern,
+struct kwhy_replay_overhead kwhy_replay_overhead_of(const struct kwhy_replay_latencies *latencies,
+	const struct kwhy_proxies *proxies, const struct kwhy_replay_pattern *pattern,
 	const struct kwhy_replay_work *work);
 
 #endif

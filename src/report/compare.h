@@ -74,13 +74,14 @@ struct kwhy_account_pair {
 	bool significant;      /* the change is larger than that */
 };
 
-struct kwhy_foretold;
+struct kwhy_projection_check;
 
 struct kwhy_comparison {
 	const struct kwhy_side *a, *b;
 	struct kwhy_account_pair *pairs; /* largest change first */
 	size_t pair_count;
-	const struct kwhy_foretold *foretold; /* a projection of B from A (report/foretold.h); NULL: none */
+	const struct kwhy_projection_check
+		*check; /* a projection of B from A (report/foretold.h); NULL: none */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_compare(struct kwhy_comparison *comparison, const struct kwhy_side *a,
@@ -102,17 +103,17 @@ const char *kwhy_figure_name(enum kwhy_figure figure);
 const char *kwhy_figure_unit(enum kwhy_figure figure); /* "" for a ratio */
 double kwhy_figure_of(const struct kwhy_side *side, enum kwhy_figure figure);
 
-enum kwhy_subject {
-	KWHY_SUBJECT_FIGURE,
-	KWHY_SUBJECT_ACCOUNT, /* joules of one, by name */
-	KWHY_SUBJECT_EACH     /* joules for each unit of work, by unit */
+enum kwhy_condition_kind {
+	KWHY_CONDITION_FIGURE,
+	KWHY_CONDITION_ACCOUNT, /* joules of one, by name */
+	KWHY_CONDITION_EACH	/* joules for each unit of work, by unit */
 };
 
 /* A condition of --fail-if: "energy>+3%", "power>300W", "account:gemm>+1J", "each:tokens>20mJ". */
 struct kwhy_condition {
 	const char *text;
-	enum kwhy_subject subject;
-	enum kwhy_figure figure; /* of KWHY_SUBJECT_FIGURE */
+	enum kwhy_condition_kind kind;
+	enum kwhy_figure figure; /* of KWHY_CONDITION_FIGURE */
 	char name[200];		 /* of the others: account or unit */
 	bool above;		 /* '>' */
 	bool change;		 /* of the change from A to B, not of B's value */

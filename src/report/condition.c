@@ -53,15 +53,15 @@ static bool read_figure(struct kwhy_condition *condition, const char *text, size
 {
 	static const struct {
 		const char *lead;
-		enum kwhy_subject subject;
-	} named[] = {{"account:", KWHY_SUBJECT_ACCOUNT}, {"each:", KWHY_SUBJECT_EACH}};
+		enum kwhy_condition_kind kind;
+	} named[] = {{"account:", KWHY_CONDITION_ACCOUNT}, {"each:", KWHY_CONDITION_EACH}};
 
 	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
 		size_t skip = strlen(named[i].lead);
 
 		if (length <= skip || strncmp(text, named[i].lead, skip) != 0)
 			continue;
-		condition->subject = named[i].subject;
+		condition->kind = named[i].kind;
 		snprintf(condition->name, sizeof(condition->name), "%.*s", (int)(length - skip), text + skip);
 		return length - skip < sizeof(condition->name);
 	}
@@ -76,8 +76,8 @@ static bool read_figure(struct kwhy_condition *condition, const char *text, size
 
 static bool read_limit(struct kwhy_condition *condition, const char *text)
 {
-	const char *base = condition->subject == KWHY_SUBJECT_FIGURE ? kwhy_figure_unit(condition->figure)
-								     : "J";
+	const char *base = condition->kind == KWHY_CONDITION_FIGURE ? kwhy_figure_unit(condition->figure)
+								    : "J";
 	char *end;
 	double number = strtod(text, &end);
 
@@ -175,12 +175,12 @@ static enum kwhy_status read_values(const struct kwhy_condition *condition,
 	const struct kwhy_account_pair *pair = NULL;
 	enum kwhy_status status;
 
-	if (condition->subject == KWHY_SUBJECT_FIGURE) {
+	if (condition->kind == KWHY_CONDITION_FIGURE) {
 		values[0] = kwhy_figure_of(comparison->a, condition->figure);
 		values[1] = kwhy_figure_of(comparison->b, condition->figure);
 		return KWHY_OK;
 	}
-	if (condition->subject == KWHY_SUBJECT_EACH)
+	if (condition->kind == KWHY_CONDITION_EACH)
 		return read_each(condition, comparison, values, error);
 	status = find_pair(condition, comparison, &pair, error);
 	if (status)

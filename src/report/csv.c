@@ -64,12 +64,13 @@ enum kwhy_status kwhy_report_accounts_csv(
 		"device,rank,category,name,count,bytes,time_ns,gross_nj,idle_nj,net_nj,low_nj,high_nj,"
 		"mean_power_mw,basis,group,whole_ns,whole_nj,whole_low_nj,whole_high_nj\n");
 	for (size_t d = 0; d < report->ledger->device_count; d++) {
-		const struct kwhy_device_ledger *books = &report->ledger->devices[d];
+		const struct kwhy_device_ledger *device_ledger = &report->ledger->devices[d];
 
-		for (size_t i = 0; i < books->account_count; i++) {
-			struct kwhy_account told = kwhy_account_told(&books->energy, &books->accounts[i]);
+		for (size_t i = 0; i < device_ledger->account_count; i++) {
+			struct kwhy_account reported = kwhy_account_reported(
+				&device_ledger->energy, &device_ledger->accounts[i]);
 
-			add_account(out, &report->recording->devices[d], &told);
+			add_account(out, &report->recording->devices[d], &reported);
 		}
 	}
 	return kwhy_text_check(out, error);

@@ -19,24 +19,24 @@ static const char *lead_of(char out[LEAD_BYTES], const struct kwhy_doctor_check 
 	return out;
 }
 
-static void write_cost(const struct kwhy_sheet *sheet, const struct kwhy_doctor_check *check)
+static void write_cost(const struct kwhy_text_context *context, const struct kwhy_doctor_check *check)
 {
 	if (check->effect)
-		kwhy_sheet_linef(sheet, indent, "%s (%s)", check->effect, check->source);
+		kwhy_text_context_linef(context, indent, "%s (%s)", check->effect, check->source);
 	if (check->cure)
-		kwhy_sheet_linef(sheet, indent, "Cure: %s", check->cure);
+		kwhy_text_context_linef(context, indent, "Cure: %s", check->cure);
 }
 
-static void write_check(const struct kwhy_sheet *sheet, const struct kwhy_doctor_check *check)
+static void write_check(const struct kwhy_text_context *context, const struct kwhy_doctor_check *check)
 {
 	char lead[LEAD_BYTES];
 
-	kwhy_sheet_linef(sheet, lead_of(lead, check), "%s: %s", check->title, check->fact);
+	kwhy_text_context_linef(context, lead_of(lead, check), "%s: %s", check->title, check->fact);
 	if (check->verdict == KWHY_DOCTOR_ADVICE)
-		write_cost(sheet, check);
+		write_cost(context, check);
 }
 
-static void write_section(const struct kwhy_sheet *sheet, const struct kwhy_doctor_report *report,
+static void write_section(const struct kwhy_text_context *context, const struct kwhy_doctor_report *report,
 	enum kwhy_doctor_verdict verdict)
 {
 	static const char *const titles[] = {[KWHY_DOCTOR_GOOD] = "Good",
@@ -46,34 +46,34 @@ static void write_section(const struct kwhy_sheet *sheet, const struct kwhy_doct
 
 	if (kwhy_doctor_count(report, verdict) == 0)
 		return;
-	kwhy_sheet_heading(sheet, titles[verdict], NULL);
+	kwhy_text_context_heading(context, titles[verdict], NULL);
 	for (size_t i = 0; i < report->check_count; i++) {
 		const struct kwhy_doctor_check *check = &report->checks[i];
 
 		if (check->verdict != verdict)
 			continue;
-		if (check->minor && !sheet->style->verbose)
+		if (check->minor && !context->style->verbose)
 			minor++;
 		else
-			write_check(sheet, check);
+			write_check(context, check);
 	}
 	if (minor > 0)
-		kwhy_sheet_linef(sheet, "  host    ",
+		kwhy_text_context_linef(context, "  host    ",
 			"environment: %zu variables that can cost time are not set (see -v)", minor);
 }
 
-static void write_head(const struct kwhy_sheet *sheet, const struct kwhy_doctor_report *report)
+static void write_head(const struct kwhy_text_context *context, const struct kwhy_doctor_report *report)
 {
 	size_t advice = kwhy_doctor_count(report, KWHY_DOCTOR_ADVICE);
 
 	if (advice == 0)
-		kwhy_text_add(sheet->out, "nothing");
+		kwhy_text_add(context->out, "nothing");
 	else
-		kwhy_text_addf(sheet->out, "%zu %s", advice, advice == 1 ? "thing" : "things");
-	kwhy_text_addf(sheet->out, " to change, %zu good, %zu not known\n",
+		kwhy_text_addf(context->out, "%zu %s", advice, advice == 1 ? "thing" : "things");
+	kwhy_text_addf(context->out, " to change, %zu good, %zu not known\n",
 		kwhy_doctor_count(report, KWHY_DOCTOR_GOOD), kwhy_doctor_count(report, KWHY_DOCTOR_UNKNOWN));
 	for (size_t i = 0; i < report->gpu_count; i++)
-		kwhy_sheet_linef(sheet, "", "GPU %d: %s, %s", report->gpus[i].index,
+		kwhy_text_context_linef(context, "", "GPU %d: %s, %s", report->gpus[i].index,
 			report->gpus[i].name ? report->gpus[i].name : "without a name",
 			report->gpus[i].pci_address ? report->gpus[i].pci_address : "PCI address not known");
 }
@@ -81,11 +81,11 @@ static void write_head(const struct kwhy_sheet *sheet, const struct kwhy_doctor_
 enum kwhy_status kwhy_doctor_text(const struct kwhy_doctor_report *report,
 	const struct kwhy_text_style *style, struct kwhy_text *out, struct kwhy_error *error)
 {
-	struct kwhy_sheet sheet = {.style = style, .out = out};
+	struct kwhy_text_context context = {.style = style, .out = out};
 
-	write_head(&sheet, report);
-	write_section(&sheet, report, KWHY_DOCTOR_ADVICE);
-	write_section(&sheet, report, KWHY_DOCTOR_GOOD);
-	write_section(&sheet, report, KWHY_DOCTOR_UNKNOWN);
+	write_head(&context, report);
+	write_section(&context, report, KWHY_DOCTOR_ADVICE);
+	write_section(&context, report, KWHY_DOCTOR_GOOD);
+	write_section(&context, report, KWHY_DOCTOR_UNKNOWN);
 	return kwhy_text_check(out, error);
 }

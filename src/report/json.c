@@ -25,7 +25,7 @@ static void (*const parts_in_order[])(struct kwhy_json_report *parts) = {
 	kwhy_json_overhead,
 	kwhy_json_probing,
 	kwhy_json_operations,
-	kwhy_json_ladders,
+	kwhy_json_cost_rankings,
 	kwhy_json_price,
 	kwhy_json_plan,
 	kwhy_json_lost,
@@ -36,15 +36,15 @@ enum kwhy_status kwhy_report_json(
 {
 	struct kwhy_totals totals;
 	struct kwhy_operations *operations = NULL;
-	struct kwhy_ladder *ladders = NULL;
+	struct kwhy_cost_ranking *rankings = NULL;
 	enum kwhy_status status = kwhy_totals_init(&totals, report->ledger, error);
 
 	if (!status)
 		status = kwhy_operations_new(report->recording, report->ledger, &operations, error);
 	if (!status)
-		status = kwhy_ladders_new(report, &ladders, error);
+		status = kwhy_cost_rankings_new(report, &rankings, error);
 	if (!status) {
-		struct kwhy_json_report parts = {report, &totals, operations, ladders, {0}};
+		struct kwhy_json_report parts = {report, &totals, operations, rankings, {0}};
 
 		kwhy_json_init(&parts.json, out);
 		kwhy_json_object(&parts.json, NULL);
@@ -54,7 +54,7 @@ enum kwhy_status kwhy_report_json(
 		kwhy_json_object_end(&parts.json);
 		status = kwhy_text_check(out, error);
 	}
-	kwhy_ladders_free(ladders, report->ledger->device_count);
+	kwhy_cost_rankings_free(rankings, report->ledger->device_count);
 	free(operations);
 	kwhy_totals_done(&totals);
 	return status;

@@ -9,17 +9,17 @@
 #include <string.h>
 
 /* Whether every copy and memset of an account says its bytes. */
-static void find_silent(const struct kwhy_recording *recording, const struct kwhy_device_ledger *books,
-	uint32_t device, bool *silent)
+static void find_silent(const struct kwhy_recording *recording,
+	const struct kwhy_device_ledger *device_ledger, uint32_t device, bool *silent)
 {
 	const struct kwhy_activities *rows = &recording->activities;
 	size_t first = rows->first[device], end = rows->first[device + 1];
 
-	memset(silent, 0, books->account_count);
-	for (size_t row = first; row < end && books->account_of; row++)
+	memset(silent, 0, device_ledger->account_count);
+	for (size_t row = first; row < end && device_ledger->account_of; row++)
 		if (rows->bytes[row] == KWHY_UNKNOWN_BYTES &&
-			books->account_of[row - first] < books->account_count)
-			silent[books->account_of[row - first]] = true;
+			device_ledger->account_of[row - first] < device_ledger->account_count)
+			silent[device_ledger->account_of[row - first]] = true;
 }
 
 static double known_rate(double rate_bytes_per_s)
@@ -53,27 +53,27 @@ static double peak_of(
 	}
 }
 
-static struct kwhy_rung rung_of(const struct kwhy_account *account, double peak_bytes_per_s)
+static struct kwhy_ranked_cost cost_of(const struct kwhy_account *account, double peak_bytes_per_s)
 {
 	double seconds = (double)account->time_ns * 1e-9, bytes = (double)account->bytes;
-	struct kwhy_rung rung = {.account = account,
+	struct kwhy_ranked_cost cost = {.account = account,
 		.rate_bytes_per_s = seconds > 0 ? bytes / seconds : NAN,
 		.peak_bytes_per_s = peak_bytes_per_s,
 		.gross_j_per_byte = NAN,
 		.net_j_per_byte = NAN};
 
 	if (account->mean_power_mw >= 0)
-		rung.gross_j_per_byte = (double)account->mean_power_mw * 1e-3 * seconds / bytes;
+		cost.gross_j_per_byte = (double)account->mean_power_mw * 1e-3 * seconds / bytes;
 	if (account->net_nj != KWHY_UNKNOWN_NJ && account->gross_nj > 0)
-		rung.net_j_per_byte = rung.gross_j_per_byte * (double)account->net_nj /
+		cost.net_j_per_byte = cost.gross_j_per_byte * (double)account->net_nj /
 			(double)account->gross_nj;
-	return rung;
+	return cost;
 }
 
 /* What a rung is ranked by: less is better. */
-static double price(const struct kwhy_rung *rung, bool energy)
+static double price(const struct kwhy_ranked_cost *cost, bool energy)
 {
-	return energy ? rung->gross_j_per_byte : 1 / rung->rate_bytes_per_s;
+	return energy ? cost->gross_j_per_byte : 1 / cost->rate_bytes_per_s;
 }
 
 static int compare_price(double a, double b)
@@ -85,7 +85,7 @@ static int compare_price(double a, double b)
 
 static int cheapest_first(const void *left, const void *right)
 {
-	const struct kwhy_rung *a = left, *b = right;
+	const struct kwhy_ranked_cost *a = left, *b = right;
 	int order = compare_price(a->gross_j_per_byte, b->gross_j_per_byte);
 
 	if (!order)
@@ -93,78 +93,79 @@ static int cheapest_first(const void *left, const void *right)
 	return order ? order : strcmp(a->account->name, b->account->name);
 }
 
-static void rank(struct kwhy_ladder *ladder)
+static void rank(struct kwhy_cost_ranking *ranking)
 {
 	bool energy;
 
-	if (!ladder->count)
+	if (!ranking->count)
 		return;
-	qsort(ladder->rungs, ladder->count, sizeof(*ladder->rungs), cheapest_first);
-	energy = isfinite(ladder->rungs[0].gross_j_per_byte);
-	for (size_t i = 0; i < ladder->count; i++)
-		ladder->rungs[i].ratio_to_best = price(&ladder->rungs[i], energy) /
-			price(&ladder->rungs[0], energy);
+	qsort(ranking->costs, ranking->count, sizeof(*ranking->costs), cheapest_first);
+	energy = isfinite(ranking->costs[0].gross_j_per_byte);
+	for (size_t i = 0; i < ranking->count; i++)
+		ranking->costs[i].ratio_to_best = price(&ranking->costs[i], energy) /
+			price(&ranking->costs[0], energy);
 }
 
-enum kwhy_status kwhy_ladder_init(struct kwhy_ladder *ladder, const struct kwhy_report *report,
+enum kwhy_status kwhy_cost_ranking_init(struct kwhy_cost_ranking *ranking, const struct kwhy_report *report,
 	uint32_t device, struct kwhy_error *error)
 {
-	const struct kwhy_device_ledger *books = &report->ledger->devices[device];
-	uint8_t *kinds = malloc(books->account_count + 1);
-	bool *silent = malloc(books->account_count + 1);
-	struct kwhy_rung *rungs = calloc(books->account_count + 1, sizeof(*rungs));
+	const struct kwhy_device_ledger *device_ledger = &report->ledger->devices[device];
+	uint8_t *kinds = malloc(device_ledger->account_count + 1);
+	bool *silent = malloc(device_ledger->account_count + 1);
+	struct kwhy_ranked_cost *costs = calloc(device_ledger->account_count + 1, sizeof(*costs));
 
-	*ladder = (struct kwhy_ladder){.rungs = rungs};
-	if (!kinds || !silent || !rungs) {
+	*ranking = (struct kwhy_cost_ranking){.costs = costs};
+	if (!kinds || !silent || !costs) {
 		free(kinds);
 		free(silent);
-		kwhy_ladder_done(ladder);
+		kwhy_cost_ranking_done(ranking);
 		return kwhy_fail_memory(error, "the ladder of transfers");
 	}
-	kwhy_operations_kinds(report->recording, books, device, kinds);
-	find_silent(report->recording, books, device, silent);
-	for (size_t i = 0; i < books->account_count; i++) {
-		const struct kwhy_account *account = &books->accounts[i];
+	kwhy_operations_kinds(report->recording, device_ledger, device, kinds);
+	find_silent(report->recording, device_ledger, device, silent);
+	for (size_t i = 0; i < device_ledger->account_count; i++) {
+		const struct kwhy_account *account = &device_ledger->accounts[i];
 
 		if ((account->category == KWHY_CATEGORY_COPY || account->category == KWHY_CATEGORY_MEMSET) &&
 			account->bytes && !silent[i])
-			rungs[ladder->count++] = rung_of(account, peak_of(report, device, account, kinds[i]));
+			costs[ranking->count++] = cost_of(
+				account, peak_of(report, device, account, kinds[i]));
 	}
 	free(kinds);
 	free(silent);
-	rank(ladder);
+	rank(ranking);
 	return KWHY_OK;
 }
 
-void kwhy_ladder_done(struct kwhy_ladder *ladder)
+void kwhy_cost_ranking_done(struct kwhy_cost_ranking *ranking)
 {
-	free(ladder->rungs);
-	*ladder = (struct kwhy_ladder){0};
+	free(ranking->costs);
+	*ranking = (struct kwhy_cost_ranking){0};
 }
 
-enum kwhy_status kwhy_ladders_new(
-	const struct kwhy_report *report, struct kwhy_ladder **out, struct kwhy_error *error)
+enum kwhy_status kwhy_cost_rankings_new(
+	const struct kwhy_report *report, struct kwhy_cost_ranking **out, struct kwhy_error *error)
 {
 	size_t count = report->ledger->device_count;
-	struct kwhy_ladder *ladders = calloc(count + 1, sizeof(*ladders));
+	struct kwhy_cost_ranking *rankings = calloc(count + 1, sizeof(*rankings));
 	enum kwhy_status status = KWHY_OK;
 
-	if (!ladders)
+	if (!rankings)
 		return kwhy_fail_memory(error, "the ladder of transfers");
 	for (uint32_t device = 0; !status && device < count; device++)
-		status = kwhy_ladder_init(&ladders[device], report, device, error);
+		status = kwhy_cost_ranking_init(&rankings[device], report, device, error);
 	if (status)
-		kwhy_ladders_free(ladders, count);
+		kwhy_cost_rankings_free(rankings, count);
 	else
-		*out = ladders;
+		*out = rankings;
 	return status;
 }
 
-void kwhy_ladders_free(struct kwhy_ladder *ladders, size_t count)
+void kwhy_cost_rankings_free(struct kwhy_cost_ranking *rankings, size_t count)
 {
-	for (size_t i = 0; ladders && i < count; i++)
-		kwhy_ladder_done(&ladders[i]);
-	free(ladders);
+	for (size_t i = 0; rankings && i < count; i++)
+		kwhy_cost_ranking_done(&rankings[i]);
+	free(rankings);
 }
 
 static double compute_j(const struct kwhy_ledger *ledger)

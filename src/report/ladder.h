@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KWHY_REPORT_LADDER_H
-#define KWHY_REPORT_LADDER_H
+#ifndef KWHY_REPORT_COST_RANKING_H
+#define KWHY_REPORT_COST_RANKING_H
 
 #include "base/status.h"
 #include "report/report.h"
@@ -10,7 +10,7 @@
  * the account's mean power over all of its time, so that they belong to all of its bytes, metered or not.
  * Best first: by gross energy a byte, without energy by rate.
  */
-struct kwhy_rung {
+struct kwhy_ranked_cost {
 	const struct kwhy_account *account;
 	double rate_bytes_per_s;
 	/* Of the link as the machine profile measured it with pinned memory, or half the rate of the device's
@@ -20,19 +20,19 @@ struct kwhy_rung {
 	double ratio_to_best; /* of gross energy a byte, without energy of rates; at least 1 */
 };
 
-struct kwhy_ladder {
-	struct kwhy_rung *rungs;
+struct kwhy_cost_ranking {
+	struct kwhy_ranked_cost *costs;
 	size_t count;
 };
 
-KWHY_MUST_USE enum kwhy_status kwhy_ladder_init(struct kwhy_ladder *ladder, const struct kwhy_report *report,
-	uint32_t device, struct kwhy_error *error);
-void kwhy_ladder_done(struct kwhy_ladder *ladder);
+KWHY_MUST_USE enum kwhy_status kwhy_cost_ranking_init(struct kwhy_cost_ranking *ranking,
+	const struct kwhy_report *report, uint32_t device, struct kwhy_error *error);
+void kwhy_cost_ranking_done(struct kwhy_cost_ranking *ranking);
 
 /* Of all devices: an array of device_count. */
-KWHY_MUST_USE enum kwhy_status kwhy_ladders_new(
-	const struct kwhy_report *report, struct kwhy_ladder **out, struct kwhy_error *error);
-void kwhy_ladders_free(struct kwhy_ladder *ladders, size_t count);
+KWHY_MUST_USE enum kwhy_status kwhy_cost_rankings_new(
+	const struct kwhy_report *report, struct kwhy_cost_ranking **out, struct kwhy_error *error);
+void kwhy_cost_rankings_free(struct kwhy_cost_ranking *rankings, size_t count);
 
 /*
  * What a floating-point operation costs: gross energy of kernels that are no collectives, over the "flop" of

@@ -37,17 +37,18 @@ static void forget_unseen(struct kwhy_operation *operation)
 		operation->gross_nj = operation->low_nj = operation->high_nj = KWHY_UNKNOWN_NJ;
 }
 
-void kwhy_operations_kinds(const struct kwhy_recording *recording, const struct kwhy_device_ledger *books,
-	uint32_t device, uint8_t *kinds)
+void kwhy_operations_kinds(const struct kwhy_recording *recording,
+	const struct kwhy_device_ledger *device_ledger, uint32_t device, uint8_t *kinds)
 {
 	const struct kwhy_activities *rows = &recording->activities;
 	size_t first = rows->first[device], end = rows->first[device + 1];
 
-	memset(kinds, KWHY_COPY_KIND_COUNT, books->account_count);
+	memset(kinds, KWHY_COPY_KIND_COUNT, device_ledger->account_count);
 	for (size_t row = first; row < end; row++) {
-		uint32_t account = books->account_of ? books->account_of[row - first] : KWHY_NONE;
+		uint32_t account = device_ledger->account_of ? device_ledger->account_of[row - first]
+							     : KWHY_NONE;
 
-		if (rows->kind[row] != KWHY_ACTIVITY_COPY || account >= books->account_count)
+		if (rows->kind[row] != KWHY_ACTIVITY_COPY || account >= device_ledger->account_count)
 			continue;
 		if (kinds[account] == KWHY_COPY_KIND_COUNT)
 			kinds[account] = rows->copy_kind[row];
@@ -57,10 +58,10 @@ void kwhy_operations_kinds(const struct kwhy_recording *recording, const struct 
 }
 
 static void sum_accounts(
-	const struct kwhy_device_ledger *books, const uint8_t *kinds, struct kwhy_operations *out)
+	const struct kwhy_device_ledger *device_ledger, const uint8_t *kinds, struct kwhy_operations *out)
 {
-	for (size_t i = 0; i < books->account_count; i++) {
-		const struct kwhy_account *account = &books->accounts[i];
+	for (size_t i = 0; i < device_ledger->account_count; i++) {
+		const struct kwhy_account *account = &device_ledger->accounts[i];
 		size_t kind = kinds[i] < KWHY_COPY_KIND_COUNT ? kinds[i] : KWHY_COPY_UNKNOWN;
 		bool copy = account->category == KWHY_CATEGORY_COPY;
 
@@ -157,7 +158,7 @@ static void walk(struct splitting *splitting)
 
 	for (size_t row = first; row < end; row++) {
 		if (rows->start_ns[row] > rows->end_ns[last] && rows->kind[last] == KWHY_ACTIVITY_COPY &&
-			!kwhy_ledger_is_hidden(&splitting->ledger->devices[splitting->device],
+			!kwhy_ledger_is_unrecorded(&splitting->ledger->devices[splitting->device],
 				rows->end_ns[last], rows->start_ns[row]))
 			take_gap(splitting, last, rows->end_ns[last], rows->start_ns[row]);
 		if (rows->end_ns[row] >= rows->end_ns[last])
@@ -211,14 +212,14 @@ static enum kwhy_status split(const struct kwhy_recording *recording, const stru
 enum kwhy_status kwhy_operations_of(const struct kwhy_recording *recording, const struct kwhy_ledger *ledger,
 	uint32_t device, struct kwhy_operations *out, struct kwhy_error *error)
 {
-	const struct kwhy_device_ledger *books = &ledger->devices[device];
-	uint8_t *kinds = malloc(books->account_count + 1);
+	const struct kwhy_device_ledger *device_ledger = &ledger->devices[device];
+	uint8_t *kinds = malloc(device_ledger->account_count + 1);
 
 	if (!kinds)
 		return kwhy_fail_memory(error, "the table of operations");
 	*out = (struct kwhy_operations){0};
-	kwhy_operations_kinds(recording, books, device, kinds);
-	sum_accounts(books, kinds, out);
+	kwhy_operations_kinds(recording, device_ledger, device, kinds);
+	sum_accounts(device_ledger, kinds, out);
 	free(kinds);
 	return recording->has_calls ? split(recording, ledger, device, out, error) : KWHY_OK;
 }

@@ -48,8 +48,8 @@ struct kwhy_operations {
 
 /* Copy kind of each account, from the activities posted to it; unknown where they differ,
    KWHY_COPY_KIND_COUNT where there are none. */
-void kwhy_operations_kinds(const struct kwhy_recording *recording, const struct kwhy_device_ledger *books,
-	uint32_t device, uint8_t *out_kinds);
+void kwhy_operations_kinds(const struct kwhy_recording *recording,
+	const struct kwhy_device_ledger *device_ledger, uint32_t device, uint8_t *out_kinds);
 
 KWHY_MUST_USE enum kwhy_status kwhy_operations_of(const struct kwhy_recording *recording,
 	const struct kwhy_ledger *ledger, uint32_t device, struct kwhy_operations *out,

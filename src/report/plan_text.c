@@ -15,7 +15,7 @@
 struct page {
 	const struct kwhy_plan *plan;
 	const struct kwhy_report *report;
-	struct kwhy_sheet sheet;
+	struct kwhy_text_context context;
 };
 
 static bool has_energy(const struct page *page)
@@ -62,7 +62,7 @@ static void write_lost(const struct page *page)
 	const char *lost = kwhy_plan_lost(page->report);
 
 	if (lost)
-		kwhy_sheet_linef(&page->sheet, "", "%s", lost);
+		kwhy_text_context_linef(&page->context, "", "%s", lost);
 }
 
 static void write_before(const struct page *page)
@@ -74,12 +74,12 @@ static void write_before(const struct page *page)
 
 	kwhy_quantity_time(time, before->time_ns);
 	if (has_energy(page))
-		kwhy_sheet_linef(&page->sheet, "", "%s: %s and %s as recorded%s", path, time,
+		kwhy_text_context_linef(&page->context, "", "%s: %s and %s as recorded%s", path, time,
 			kwhy_quantity_energy(energy, before->energy_nj),
 			worked_out(page->report, rest, sizeof(rest)));
 	else
-		kwhy_sheet_linef(&page->sheet, "", "%s: %s as recorded; energy of the run: %s", path, time,
-			kwhy_plan_no_energy(page->plan, page->report));
+		kwhy_text_context_linef(&page->context, "", "%s: %s as recorded; energy of the run: %s", path,
+			time, kwhy_plan_no_energy(page->plan, page->report));
 }
 
 /* Share of what there was before any change. */
@@ -137,7 +137,7 @@ static void write_table(const struct page *page)
 		kwhy_table_cell(&table, kwhy_effort_name(change->effort));
 		kwhy_table_cell(&table, kwhy_risk_name(change->risk));
 	}
-	kwhy_table_write(&table, page->sheet.style, page->sheet.out);
+	kwhy_table_write(&table, page->context.style, page->context.out);
 }
 
 /* What the table's short words mean, of those that stand in it. */
@@ -147,20 +147,20 @@ static void explain_words(const struct page *page)
 		[KWHY_RISK_ORDER] = "right only if nothing relies on the order, or on the wait, that goes",
 		[KWHY_RISK_NUMERICS] = "results are other numbers",
 	};
-	bool told[KWHY_RISK_COUNT] = {false};
+	bool reported[KWHY_RISK_COUNT] = {false};
 	struct kwhy_text text = {0};
 
 	for (size_t i = 0; i < page->plan->change_count; i++) {
 		const enum kwhy_risk risk = page->plan->changes[i].risk;
 
-		if (risks[risk] && !told[risk])
+		if (risks[risk] && !reported[risk])
 			kwhy_text_addf(&text, "%s%s: %s", text.length ? "; " : "", kwhy_risk_name(risk),
 				risks[risk]);
-		told[risk] = true;
+		reported[risk] = true;
 	}
 	if (text.length)
-		kwhy_sheet_linef(&page->sheet, "  ", "risk: %s.", text.failed ? "" : text.data);
-	page->sheet.out->failed |= text.failed;
+		kwhy_text_context_linef(&page->context, "  ", "risk: %s.", text.failed ? "" : text.data);
+	page->context.out->failed |= text.failed;
 	kwhy_text_done(&text);
 }
 
@@ -183,8 +183,8 @@ static void write_after(const struct page *page, const struct kwhy_projection *a
 			kwhy_quantity_energy(low, after->energy_low_nj),
 			kwhy_quantity_energy(high, after->energy_high_nj));
 	}
-	kwhy_sheet_paragraph(&page->sheet, lead, text.data ? text.data : "");
-	page->sheet.out->failed |= text.failed;
+	kwhy_text_context_paragraph(&page->context, lead, text.data ? text.data : "");
+	page->context.out->failed |= text.failed;
 	kwhy_text_done(&text);
 }
 
@@ -202,7 +202,7 @@ static const char *bound_words(enum kwhy_bound bound)
 
 static void write_details(const struct page *page)
 {
-	kwhy_sheet_heading(&page->sheet, "Assumptions", "after: this change and those above it");
+	kwhy_text_context_heading(&page->context, "Assumptions", "after: this change and those above it");
 	for (size_t i = 0; i < page->plan->change_count; i++) {
 		const struct kwhy_projected_change *change = &page->plan->changes[i];
 		char lead[24], number[24] = "";
@@ -210,9 +210,9 @@ static void write_details(const struct page *page)
 		snprintf(lead, sizeof(lead), "%3zu. ", i + 1);
 		if (change->number)
 			snprintf(number, sizeof(number), "=%u", change->number);
-		kwhy_sheet_linef(&page->sheet, lead, "%s [--%s%s], %s", change->title, change->id, number,
-			bound_words(change->bound));
-		kwhy_sheet_paragraph(&page->sheet, "     if     ", change->assumption);
+		kwhy_text_context_linef(&page->context, lead, "%s [--%s%s], %s", change->title, change->id,
+			number, bound_words(change->bound));
+		kwhy_text_context_paragraph(&page->context, "     if     ", change->assumption);
 		write_after(page, &change->after, "     after  ");
 	}
 }
@@ -270,11 +270,12 @@ static void write_costs(const struct page *page)
 	if (isfinite(report->intensity_g_per_kwh))
 		columns[count++] = (struct kwhy_table_column){"CO2e, g", KWHY_COLUMN_RIGHT};
 	columns[count++] = (struct kwhy_table_column){"saved so far", KWHY_COLUMN_RIGHT};
-	kwhy_sheet_heading(&page->sheet, "Cost and CO2e", "each with this change and those above it");
+	kwhy_text_context_heading(
+		&page->context, "Cost and CO2e", "each with this change and those above it");
 	kwhy_table_init(&table, columns, count);
 	for (size_t i = 0; i <= page->plan->change_count; i++)
 		add_cost_row(page, &table, i);
-	kwhy_table_write(&table, page->sheet.style, page->sheet.out);
+	kwhy_table_write(&table, page->context.style, page->context.out);
 }
 
 static void write_total(const struct page *page)
@@ -290,8 +291,8 @@ static void write_total(const struct page *page)
 		kwhy_text_addf(&text, ", %s of the energy",
 			kwhy_plan_share(
 				words, bound, before->energy_nj - after->energy_nj, before->energy_nj));
-	kwhy_sheet_paragraph(&page->sheet, "  ", text.data ? text.data : "");
-	page->sheet.out->failed |= text.failed;
+	kwhy_text_context_paragraph(&page->context, "  ", text.data ? text.data : "");
+	page->context.out->failed |= text.failed;
 	kwhy_text_done(&text);
 }
 
@@ -301,7 +302,8 @@ static void write_busy(const struct page *page)
 	const struct kwhy_plan *plan = page->plan;
 
 	if (isfinite(plan->busy_before_ratio) && isfinite(plan->busy_after_ratio))
-		kwhy_sheet_linef(&page->sheet, "  ", "busy: %s of the time as recorded, %s with all of them",
+		kwhy_text_context_linef(&page->context, "  ",
+			"busy: %s of the time as recorded, %s with all of them",
 			kwhy_quantity_percent(before, plan->busy_before_ratio),
 			kwhy_quantity_percent(after, plan->busy_after_ratio));
 }
@@ -329,16 +331,17 @@ static void write_too_little(const struct page *page, const struct kwhy_refused_
 	add_saved(page, refused, saves, sizeof(saves));
 	kwhy_quantity_percent(longer, share(-refused->saved_ns, page->plan->before.time_ns));
 	if (refused->saved_ns < 0)
-		kwhy_sheet_linef(&page->sheet, "  - ", "%s: beside the others the run would take %s longer",
-			refused->id, longer);
+		kwhy_text_context_linef(&page->context, "  - ",
+			"%s: beside the others the run would take %s longer", refused->id, longer);
 	else if (!refused->saved_ns && refused->saved_nj <= 0)
-		kwhy_sheet_linef(&page->sheet, "  - ", "%s: saves nothing beyond the others", refused->id);
+		kwhy_text_context_linef(
+			&page->context, "  - ", "%s: saves nothing beyond the others", refused->id);
 	else if (refused->premise)
-		kwhy_sheet_linef(&page->sheet, "  - ",
+		kwhy_text_context_linef(&page->context, "  - ",
 			"%s: would save %s beyond the others if %s, which no recording shows", refused->id,
 			saves, refused->premise);
 	else
-		kwhy_sheet_linef(&page->sheet, "  - ",
+		kwhy_text_context_linef(&page->context, "  - ",
 			"%s: saves %s beyond the others, too little (--min-gain)", refused->id, saves);
 }
 
@@ -348,12 +351,13 @@ static void write_refused(const struct page *page)
 
 	if (!plan->refused_count)
 		return;
-	kwhy_sheet_heading(&page->sheet, "Left out", NULL);
+	kwhy_text_context_heading(&page->context, "Left out", NULL);
 	for (size_t i = 0; i < plan->refused_count; i++) {
 		const struct kwhy_refused_change *refused = &plan->refused[i];
 
 		if (refused->saved_ns == KWHY_UNKNOWN_NS)
-			kwhy_sheet_linef(&page->sheet, "  - ", "%s: %s", refused->id, refused->reason);
+			kwhy_text_context_linef(
+				&page->context, "  - ", "%s: %s", refused->id, refused->reason);
 		else
 			write_too_little(page, refused);
 	}
@@ -367,8 +371,8 @@ enum kwhy_status kwhy_plan_text(const struct kwhy_plan *plan, const struct kwhy_
 	write_before(&page);
 	write_lost(&page);
 	if (plan->change_count) {
-		kwhy_sheet_heading(
-			&page.sheet, "Changes", "each beside those above it; shares are of the run");
+		kwhy_text_context_heading(
+			&page.context, "Changes", "each beside those above it; shares are of the run");
 		write_table(&page);
 		write_total(&page);
 		write_busy(&page);
@@ -379,7 +383,7 @@ enum kwhy_status kwhy_plan_text(const struct kwhy_plan *plan, const struct kwhy_
 	write_refused(&page);
 	if (plan->change_count) {
 		kwhy_text_add(out, "\n");
-		kwhy_sheet_paragraph(&page.sheet, "",
+		kwhy_text_context_paragraph(&page.context, "",
 			"Times are from the first start to the last end of device work, energies are of the "
 			"devices. In brackets: all costs and powers at one "
 			"end of their spreads, and what differs from run to run as far as this one shows "

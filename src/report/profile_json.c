@@ -35,7 +35,7 @@ static void add_measured(struct kwhy_json *json, const char *key, struct kwhy_me
 		return;
 	kwhy_json_row(json, key);
 	kwhy_json_real(json, "value", measured.value);
-	add_real(json, "spread", measured.spread);
+	add_real(json, "spread", measured.sd);
 	kwhy_json_string(json, "unit", unit);
 	if (note) {
 		add_text(json, "source", note->source);

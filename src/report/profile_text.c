@@ -21,12 +21,11 @@ enum { CELL_BYTES = 80 };
 /* "14.5 ms ± 1.5 ms"; "n/a" where unknown. */
 static const char *figure_text(char out[CELL_BYTES], struct kwhy_measured measured, const char *unit)
 {
-	char value[KWHY_QUANTITY_BYTES], spread[KWHY_QUANTITY_BYTES];
+	char value[KWHY_QUANTITY_BYTES], sd[KWHY_QUANTITY_BYTES];
 
 	kwhy_quantity_si(value, measured.value, unit, 4);
-	if (isfinite(measured.value) && isfinite(measured.spread))
-		snprintf(out, CELL_BYTES, "%s ± %s", value,
-			kwhy_quantity_si(spread, measured.spread, unit, 2));
+	if (isfinite(measured.value) && isfinite(measured.sd))
+		snprintf(out, CELL_BYTES, "%s ± %s", value, kwhy_quantity_si(sd, measured.sd, unit, 2));
 	else
 		snprintf(out, CELL_BYTES, "%s", value);
 	return out;
@@ -34,9 +33,9 @@ static const char *figure_text(char out[CELL_BYTES], struct kwhy_measured measur
 
 static void heading(const struct page *page, const char *title)
 {
-	const struct kwhy_sheet sheet = {.style = page->style, .out = page->out};
+	const struct kwhy_text_context context = {.style = page->style, .out = page->out};
 
-	kwhy_sheet_heading(&sheet, title, NULL);
+	kwhy_text_context_heading(&context, title, NULL);
 }
 
 static const char *title_of(const struct kwhy_profile_figure *figure)

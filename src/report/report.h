@@ -27,7 +27,7 @@ struct kwhy_report {
 	const char *currency;			    /* "EUR"; NULL: none named */
 	double intensity_g_per_kwh;		    /* NAN: not given */
 	const char *place; /* whose mean of a year that is; NULL: given as a number */
-	int place_year;
+	int carbon_year;
 	double own_seconds; /* time kwhy itself took; NAN unknown */
 };
 

@@ -53,7 +53,7 @@ static void read_places(uint64_t bits[KWHY_RANGE_OVERLAPS_WORDS], const json_t *
 	{
 		json_int_t place = json_integer_value(item);
 
-		if (json_is_integer(item) && place >= 0 && place < KWHY_RANGE_OVERLAPS_MOST)
+		if (json_is_integer(item) && place >= 0 && place < KWHY_RANGE_OVERLAPS_MAX)
 			bits[place / 64] |= (uint64_t)1 << place % 64;
 	}
 }
@@ -69,7 +69,7 @@ static bool add_phase(struct kwhy_read_run *run, const json_t *range)
 		.low_j = NAN,
 		.high_j = NAN,
 		.seconds = (isnan(union_ns) ? host_ns : union_ns) * 1e-9,
-		.is_told_apart = json_is_array(json_object_get(range, "overlaps"))};
+		.is_distinct = json_is_array(json_object_get(range, "overlaps"))};
 	read_places(phase->overlaps, json_object_get(range, "overlaps"));
 	read_places(phase->beside, json_object_get(range, "beside"));
 	return phase->name != NULL;
@@ -128,7 +128,7 @@ enum kwhy_status kwhy_read_run_of(struct kwhy_read_run *run, const char *label, 
 {
 	json_t *root = json_loadb(json, length, 0, NULL);
 	const char *schema = kwhy_json_text_of(root, "schema");
-	size_t work_room = json_array_size(json_object_get(root, "work"));
+	size_t work_space = json_array_size(json_object_get(root, "work"));
 	bool is_report = strcmp(schema, "kwhy.report/1") == 0, kept = false;
 
 	*run = (struct kwhy_read_run){.label = label, .is_report = is_report};
@@ -147,7 +147,7 @@ enum kwhy_status kwhy_read_run_of(struct kwhy_read_run *run, const char *label, 
 			"kwhy report --json",
 			label);
 	}
-	run->work = kwhy_arena_alloc(&run->arena, work_room + 1, sizeof(*run->work));
+	run->work = kwhy_arena_alloc(&run->arena, work_space + 1, sizeof(*run->work));
 	if (run->work)
 		kept = is_report ? read_report(run, root) : read_stat(run, root);
 	json_decref(root);

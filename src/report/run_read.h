@@ -21,7 +21,7 @@ struct kwhy_read_work {
 struct kwhy_read_phase {
 	const char *name;
 	double joules, low_j, high_j, seconds; /* NAN: not known; seconds in which at least one of it runs */
-	bool is_told_apart; /* the report tells of the others that hold time of the same devices; and: */
+	bool is_distinct; /* the report tells of the others that hold time of the same devices; and: */
 	uint64_t overlaps[KWHY_RANGE_OVERLAPS_WORDS]; /* bits: their places among the phases, and its own
 							 where it holds some time twice */
 	uint64_t beside[KWHY_RANGE_OVERLAPS_WORDS];   /* of those at the same time, but on other devices */
@@ -29,12 +29,12 @@ struct kwhy_read_phase {
 
 static inline bool kwhy_read_phase_overlaps(const struct kwhy_read_phase *phase, size_t place)
 {
-	return place < KWHY_RANGE_OVERLAPS_MOST && (phase->overlaps[place / 64] >> place % 64 & 1);
+	return place < KWHY_RANGE_OVERLAPS_MAX && (phase->overlaps[place / 64] >> place % 64 & 1);
 }
 
 static inline bool kwhy_read_phase_beside(const struct kwhy_read_phase *phase, size_t place)
 {
-	return place < KWHY_RANGE_OVERLAPS_MOST && (phase->beside[place / 64] >> place % 64 & 1);
+	return place < KWHY_RANGE_OVERLAPS_MAX && (phase->beside[place / 64] >> place % 64 & 1);
 }
 
 /*

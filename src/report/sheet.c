@@ -9,12 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-void kwhy_sheet_heading(const struct kwhy_sheet *sheet, const char *title, const char *remark)
+void kwhy_text_context_heading(const struct kwhy_text_context *context, const char *title, const char *remark)
 {
-	const char *bold = sheet->style->color ? "\033[1m" : "", *end = sheet->style->color ? "\033[0m" : "";
+	const char *bold = context->style->color ? "\033[1m" : "",
+		   *end = context->style->color ? "\033[0m" : "";
 
 	kwhy_text_addf(
-		sheet->out, "\n%s%s%s%s%s\n", bold, title, end, remark ? "  " : "", remark ? remark : "");
+		context->out, "\n%s%s%s%s%s\n", bold, title, end, remark ? "  " : "", remark ? remark : "");
 }
 
 /* Bytes of the next line of at most `columns`: up to the last space that fits, or cut within a long word. */
@@ -29,35 +30,36 @@ static size_t line_bytes(const char *text, size_t columns)
 	return at ? at : fit;
 }
 
-static void wrap(const struct kwhy_sheet *sheet, const char *lead, const char *text)
+static void wrap(const struct kwhy_text_context *context, const char *lead, const char *text)
 {
-	size_t indent = kwhy_shown_columns(lead), columns = sheet->style->columns - indent;
+	size_t indent = kwhy_shown_columns(lead), columns = context->style->columns - indent;
 
-	kwhy_text_add(sheet->out, lead);
+	kwhy_text_add(context->out, lead);
 	do {
 		size_t bytes = line_bytes(text, columns);
 
-		kwhy_text_add_bytes(sheet->out, text, bytes);
-		kwhy_text_add(sheet->out, "\n");
+		kwhy_text_add_bytes(context->out, text, bytes);
+		kwhy_text_add(context->out, "\n");
 		text += bytes + strspn(text + bytes, " ");
 		if (*text)
-			kwhy_text_repeat(sheet->out, ' ', indent);
+			kwhy_text_repeat(context->out, ' ', indent);
 	} while (*text);
 }
 
-void kwhy_sheet_paragraph(const struct kwhy_sheet *sheet, const char *lead, const char *text)
+void kwhy_text_context_paragraph(const struct kwhy_text_context *context, const char *lead, const char *text)
 {
 	struct kwhy_arena arena = {0};
 	char *clean = kwhy_shown_clean(&arena, text);
 
 	if (clean)
-		wrap(sheet, lead, clean);
+		wrap(context, lead, clean);
 	else
-		sheet->out->failed = true;
+		context->out->failed = true;
 	kwhy_arena_done(&arena);
 }
 
-void kwhy_sheet_linef(const struct kwhy_sheet *sheet, const char *lead, const char *format, ...)
+void kwhy_text_context_linef(
+	const struct kwhy_text_context *context, const char *lead, const char *format, ...)
 {
 	char *text;
 	va_list args;
@@ -67,10 +69,10 @@ void kwhy_sheet_linef(const struct kwhy_sheet *sheet, const char *lead, const ch
 	length = vasprintf(&text, format, args);
 	va_end(args);
 	if (length < 0) {
-		sheet->out->failed = true;
+		context->out->failed = true;
 		return;
 	}
-	kwhy_sheet_paragraph(sheet, lead, text);
+	kwhy_text_context_paragraph(context, lead, text);
 	free(text);
 }
 
@@ -84,30 +86,30 @@ const char *kwhy_device_label(char out[KWHY_DEVICE_LABEL_BYTES], const struct kw
 	return out;
 }
 
-size_t kwhy_sheet_shown(const struct kwhy_sheet *sheet, size_t count, size_t limit)
+size_t kwhy_text_context_shown(const struct kwhy_text_context *context, size_t count, size_t limit)
 {
-	return sheet->style->verbose || count <= limit ? count : limit;
+	return context->style->verbose || count <= limit ? count : limit;
 }
 
-void kwhy_sheet_more(const struct kwhy_sheet *sheet, size_t count, size_t shown)
+void kwhy_text_context_more(const struct kwhy_text_context *context, size_t count, size_t shown)
 {
 	char text[KWHY_QUANTITY_BYTES];
 
 	if (shown < count)
-		kwhy_text_addf(sheet->out, "  ... and %s more (-v shows all)\n",
+		kwhy_text_addf(context->out, "  ... and %s more (-v shows all)\n",
 			kwhy_quantity_count(text, count - shown));
 }
 
-void kwhy_sheet_add_unmetered(struct kwhy_text *out, const struct kwhy_sheet *sheet)
+void kwhy_text_context_add_unmetered(struct kwhy_text *out, const struct kwhy_text_context *context)
 {
-	const struct kwhy_ledger *ledger = sheet->report->ledger;
+	const struct kwhy_ledger *ledger = context->report->ledger;
 	char energy[KWHY_QUANTITY_BYTES], time[KWHY_QUANTITY_BYTES];
 	int64_t edge_ns = 0;
 
 	for (size_t d = 0; d < ledger->device_count; d++)
 		if (kwhy_device_was_active(&ledger->devices[d].time))
 			kwhy_time_add(&edge_ns, ledger->devices[d].energy.edge_ns);
-	kwhy_text_add(out, kwhy_quantity_si(energy, sheet->totals->unmetered_nj * 1e-9, "J", 3));
-	if (sheet->totals->active_count == 1 && edge_ns > 0)
+	kwhy_text_add(out, kwhy_quantity_si(energy, context->totals->unmetered_nj * 1e-9, "J", 3));
+	if (context->totals->active_count == 1 && edge_ns > 0)
 		kwhy_text_addf(out, " in %s", kwhy_quantity_time(time, edge_ns));
 }

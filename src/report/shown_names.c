@@ -108,11 +108,11 @@ static const char *from_difference(const struct shortening *work, const char *na
 static const char *with_number(const struct shortening *work, const char *shown, size_t number)
 {
 	char suffix[24];
-	size_t columns = kwhy_shown_columns(shown), room;
+	size_t columns = kwhy_shown_columns(shown), space;
 
 	snprintf(suffix, sizeof(suffix), " ~%zu", number);
-	room = work->columns > strlen(suffix) ? work->columns - strlen(suffix) : 0;
-	shown = columns <= room ? shown : kwhy_shown_cut(work->arena, shown, room);
+	space = work->columns > strlen(suffix) ? work->columns - strlen(suffix) : 0;
+	shown = columns <= space ? shown : kwhy_shown_cut(work->arena, shown, space);
 	return shown ? kwhy_arena_printf(work->arena, "%s%s", shown, suffix) : NULL;
 }
 

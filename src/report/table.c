@@ -12,7 +12,7 @@
 #define INDENT 2
 #define GAP 2
 
-enum { NAME_LEAST = 12, BAR_STEPS = 8 };
+enum { NAME_MIN = 12, BAR_STEPS = 8 };
 
 void kwhy_table_init(struct kwhy_table *table, const struct kwhy_table_column *columns, size_t column_count)
 {
@@ -81,7 +81,7 @@ void kwhy_table_bytes(struct kwhy_table *table, uint64_t bytes)
 	kwhy_table_cell(table, bytes == KWHY_UNKNOWN_BYTES ? NULL : kwhy_quantity_bytes(text, bytes));
 }
 
-void kwhy_table_spread(struct kwhy_table *table, int64_t low_nj, int64_t high_nj)
+void kwhy_table_interval(struct kwhy_table *table, int64_t low_nj, int64_t high_nj)
 {
 	char number[KWHY_QUANTITY_BYTES], text[KWHY_QUANTITY_BYTES + 4];
 
@@ -148,13 +148,13 @@ static void measure(struct layout *layout)
 }
 
 /* What the other columns leave to column `name`. */
-static size_t room_for(const struct layout *layout, size_t name)
+static size_t space_for(const struct layout *layout, size_t name)
 {
 	size_t used = INDENT + GAP * (layout->table->column_count - 1);
 
 	for (size_t c = 0; c < layout->table->column_count; c++)
 		used += c == name ? 0 : layout->widths[c];
-	return used + NAME_LEAST > layout->style->columns ? NAME_LEAST : layout->style->columns - used;
+	return used + NAME_MIN > layout->style->columns ? NAME_MIN : layout->style->columns - used;
 }
 
 /* Shortens the names and sets their column's width to the longest. */
@@ -170,7 +170,7 @@ static bool fit_names(struct layout *layout, size_t name)
 	for (size_t row = 0; row < layout->rows; row++)
 		names[row] = layout->cells[row * stride + name];
 	done = kwhy_shown_names(&layout->arena, names, (const bool *)layout->table->kernels.data,
-		layout->rows, room_for(layout, name), shown);
+		layout->rows, space_for(layout, name), shown);
 	for (size_t row = 0; done && row < layout->rows; row++) {
 		size_t width = kwhy_shown_columns(shown[row]);
 

@@ -44,7 +44,7 @@ void kwhy_table_energy(struct kwhy_table *table, int64_t energy_nj);		/* KWHY_UN
 void kwhy_table_real(struct kwhy_table *table, double value, const char *unit); /* not finite: n/a */
 void kwhy_table_percent(struct kwhy_table *table, double ratio);		/* not finite: n/a */
 void kwhy_table_bytes(struct kwhy_table *table, uint64_t bytes);		/* KWHY_UNKNOWN_BYTES: n/a */
-void kwhy_table_spread(
+void kwhy_table_interval(
 	struct kwhy_table *table, int64_t low_nj, int64_t high_nj); /* "±4.2 J"; nothing without a width */
 void kwhy_table_bar(struct kwhy_table *table, double ratio, size_t columns);
 

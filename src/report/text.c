@@ -6,7 +6,7 @@
 enum { FIRST_SECTIONS = 3 };
 
 /* First screen, then the details: the report from top to bottom. */
-static void (*const sections[])(const struct kwhy_sheet *sheet) = {
+static void (*const sections[])(const struct kwhy_text_context *context) = {
 	kwhy_section_cost,
 	kwhy_section_where,
 	kwhy_section_advice,
@@ -21,7 +21,7 @@ static void (*const sections[])(const struct kwhy_sheet *sheet) = {
 	kwhy_section_copies,
 	kwhy_section_operations,
 	kwhy_section_split,
-	kwhy_section_ladder,
+	kwhy_section_cost_ranking,
 	kwhy_section_work,
 	kwhy_section_api,
 	kwhy_section_steps,
@@ -39,12 +39,12 @@ static void (*const sections[])(const struct kwhy_sheet *sheet) = {
 	kwhy_section_method,
 };
 
-static void write_sections(const struct kwhy_sheet *sheet)
+static void write_sections(const struct kwhy_text_context *context)
 {
-	size_t count = sheet->style->first_screen ? FIRST_SECTIONS : sizeof(sections) / sizeof(sections[0]);
+	size_t count = context->style->first_screen ? FIRST_SECTIONS : sizeof(sections) / sizeof(sections[0]);
 
 	for (size_t i = 0; i < count; i++)
-		sections[i](sheet);
+		sections[i](context);
 }
 
 enum kwhy_status kwhy_report_text(const struct kwhy_report *report, const struct kwhy_text_style *style,
@@ -52,20 +52,20 @@ enum kwhy_status kwhy_report_text(const struct kwhy_report *report, const struct
 {
 	struct kwhy_totals totals;
 	struct kwhy_operations *operations = NULL;
-	struct kwhy_ladder *ladders = NULL;
+	struct kwhy_cost_ranking *rankings = NULL;
 	enum kwhy_status status = kwhy_totals_init(&totals, report->ledger, error);
 
 	if (!status)
 		status = kwhy_operations_new(report->recording, report->ledger, &operations, error);
 	if (!status)
-		status = kwhy_ladders_new(report, &ladders, error);
+		status = kwhy_cost_rankings_new(report, &rankings, error);
 	if (!status) {
-		struct kwhy_sheet sheet = {report, style, &totals, operations, ladders, out};
+		struct kwhy_text_context context = {report, style, &totals, operations, rankings, out};
 
-		write_sections(&sheet);
+		write_sections(&context);
 		status = kwhy_text_check(out, error);
 	}
-	kwhy_ladders_free(ladders, report->ledger->device_count);
+	kwhy_cost_rankings_free(rankings, report->ledger->device_count);
 	free(operations);
 	kwhy_totals_done(&totals);
 	return status;

@@ -23,43 +23,45 @@ void kwhy_time_add(int64_t *sum_ns, int64_t more_ns)
 }
 
 /* Its run; where that is unknown, the run of all devices is. */
-static void add_run(struct kwhy_totals *totals, const struct kwhy_device_ledger *books)
+static void add_run(struct kwhy_totals *totals, const struct kwhy_device_ledger *device_ledger)
 {
-	const struct kwhy_run_energy run = kwhy_run_energy_of(books);
+	const struct kwhy_run_energy run = kwhy_run_energy_of(device_ledger);
 
 	totals->run_nj += run.run_nj;
 	totals->run_below_nj = hypot(totals->run_below_nj, run.below_nj);
 	totals->run_above_nj = hypot(totals->run_above_nj, run.above_nj);
-	if (isnan(run.recorded_nj) || !kwhy_device_was_active(&books->time))
+	if (isnan(run.recorded_nj) || !kwhy_device_was_active(&device_ledger->time))
 		return;
 	totals->recorded_nj = run.recorded_nj + (isnan(totals->recorded_nj) ? 0 : totals->recorded_nj);
 	totals->unmetered_nj += isnan(run.run_nj) ? run.recorded_unmetered_nj : run.unmetered_nj;
 }
 
 /* What a probe drew is in no sum but its own. */
-static int64_t probing_nj(const struct kwhy_device_ledger *books)
+static int64_t probing_nj(const struct kwhy_device_ledger *device_ledger)
 {
 	int64_t sum_nj = 0;
 
-	for (size_t i = 0; i < books->account_count; i++)
-		if (books->accounts[i].category == KWHY_CATEGORY_PROBING)
-			kwhy_known_add(&sum_nj, books->accounts[i].gross_nj);
+	for (size_t i = 0; i < device_ledger->account_count; i++)
+		if (device_ledger->accounts[i].category == KWHY_CATEGORY_PROBING)
+			kwhy_known_add(&sum_nj, device_ledger->accounts[i].gross_nj);
 	return sum_nj;
 }
 
-static void add_device(struct kwhy_totals *totals, const struct kwhy_device_ledger *books)
+static void add_device(struct kwhy_totals *totals, const struct kwhy_device_ledger *device_ledger)
 {
-	const struct kwhy_device_energy *energy = &books->energy;
-	int64_t window_ns = energy->metered_ns - books->time.probing_ns;
+	const struct kwhy_device_energy *energy = &device_ledger->energy;
+	int64_t window_ns = energy->metered_ns - device_ledger->time.probing_ns;
 
-	totals->active_count += kwhy_device_was_active(&books->time);
-	add_run(totals, books);
-	if (books->time.span_ns > 0)
-		totals->run_s = fmax(totals->run_s, (double)kwhy_run_ns(&books->time) * 1e-9);
-	kwhy_time_add(&totals->span_ns, kwhy_run_ns(&books->time) - books->time.unrecorded_ns);
-	kwhy_time_add(&totals->whole_ns, books->coverage.select_end_ns - books->coverage.select_start_ns);
-	kwhy_time_add(&totals->busy_ns, books->time.busy_ns);
-	kwhy_time_add(&totals->probing_ns, books->time.probing_ns);
+	totals->active_count += kwhy_device_was_active(&device_ledger->time);
+	add_run(totals, device_ledger);
+	if (device_ledger->time.span_ns > 0)
+		totals->run_s = fmax(totals->run_s, (double)kwhy_run_ns(&device_ledger->time) * 1e-9);
+	kwhy_time_add(
+		&totals->span_ns, kwhy_run_ns(&device_ledger->time) - device_ledger->time.unrecorded_ns);
+	kwhy_time_add(&totals->whole_ns,
+		device_ledger->coverage.select_end_ns - device_ledger->coverage.select_start_ns);
+	kwhy_time_add(&totals->busy_ns, device_ledger->time.busy_ns);
+	kwhy_time_add(&totals->probing_ns, device_ledger->time.probing_ns);
 	if (!energy->known)
 		return;
 	if (!totals->known_count++) {
@@ -68,18 +70,18 @@ static void add_device(struct kwhy_totals *totals, const struct kwhy_device_ledg
 		totals->least_window_ns = window_ns;
 	}
 	totals->modelled |= energy->modelled;
-	kwhy_known_add(&totals->energy_nj, energy->attributed_nj - probing_nj(books));
-	kwhy_known_add(&totals->probing_nj, probing_nj(books));
+	kwhy_known_add(&totals->energy_nj, energy->attributed_nj - probing_nj(device_ledger));
+	kwhy_known_add(&totals->probing_nj, probing_nj(device_ledger));
 	totals->window_ns = window_ns > totals->window_ns ? window_ns : totals->window_ns;
 	totals->least_window_ns = window_ns < totals->least_window_ns ? window_ns : totals->least_window_ns;
 	totals->power_w += window_ns > 0
-		? (double)(energy->attributed_nj - probing_nj(books)) / (double)window_ns
+		? (double)(energy->attributed_nj - probing_nj(device_ledger)) / (double)window_ns
 		: NAN;
-	for (size_t i = 0; i < books->account_count; i++) {
-		if (kwhy_category_is_idle((enum kwhy_category)books->accounts[i].category))
-			kwhy_known_add(&totals->idle_nj, books->accounts[i].gross_nj);
-		if (books->accounts[i].category == KWHY_CATEGORY_UNRECORDED)
-			kwhy_known_add(&totals->unrecorded_nj, books->accounts[i].gross_nj);
+	for (size_t i = 0; i < device_ledger->account_count; i++) {
+		if (kwhy_category_is_idle((enum kwhy_category)device_ledger->accounts[i].category))
+			kwhy_known_add(&totals->idle_nj, device_ledger->accounts[i].gross_nj);
+		if (device_ledger->accounts[i].category == KWHY_CATEGORY_UNRECORDED)
+			kwhy_known_add(&totals->unrecorded_nj, device_ledger->accounts[i].gross_nj);
 	}
 }
 

@@ -103,7 +103,7 @@ static int compare(const void *a, const void *b)
 	return (first > second) - (first < second);
 }
 
-int kwhy_attribute_list(const char *folder, const char *prefix, int64_t *out, int room)
+int kwhy_attribute_list(const char *folder, const char *prefix, int64_t *out, int space)
 {
 	DIR *listing = opendir(folder);
 	const struct dirent *entry;
@@ -111,7 +111,7 @@ int kwhy_attribute_list(const char *folder, const char *prefix, int64_t *out, in
 
 	if (!listing)
 		return -1;
-	while (count < room && (entry = readdir(listing)) != NULL) {
+	while (count < space && (entry = readdir(listing)) != NULL) {
 		int64_t number = kwhy_attribute_number(entry->d_name, prefix);
 
 		if (number >= 0)

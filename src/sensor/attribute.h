@@ -28,6 +28,6 @@ int64_t kwhy_attribute_number(const char *name, const char *prefix);
  * The names in a folder that are `prefix` and a number, such as hwmon0 and hwmon12: their numbers, rising,
  * at most `room`. Gives how many; -1 with errno where there is no such folder.
  */
-int kwhy_attribute_list(const char *folder, const char *prefix, int64_t *out, int room);
+int kwhy_attribute_list(const char *folder, const char *prefix, int64_t *out, int space);
 
 #endif

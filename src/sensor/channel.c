@@ -51,9 +51,9 @@ static uint64_t written(const struct kwhy_channel *channel)
 /* The oldest reading whose slot the writer is not about to use: one less than there are slots. */
 static uint64_t oldest_kept(const struct kwhy_channel *channel)
 {
-	uint64_t count = written(channel), room = channel->capacity - 1;
+	uint64_t count = written(channel), space = channel->capacity - 1;
 
-	return count > room ? count - room : 0;
+	return count > space ? count - space : 0;
 }
 
 static void skip_lost(const struct kwhy_channel *channel, struct kwhy_channel_cursor *cursor)
@@ -67,12 +67,12 @@ static void skip_lost(const struct kwhy_channel *channel, struct kwhy_channel_cu
 }
 
 size_t kwhy_channel_read(const struct kwhy_channel *channel, struct kwhy_channel_cursor *cursor,
-	struct kwhy_reading *out, size_t room)
+	struct kwhy_reading *out, size_t space)
 {
 	size_t count = 0;
 
 	skip_lost(channel, cursor);
-	while (count < room && cursor->taken < written(channel)) {
+	while (count < space && cursor->taken < written(channel)) {
 		struct kwhy_reading reading = load(channel, cursor->taken);
 
 		if (cursor->taken < oldest_kept(channel)) { /* overwritten while it was copied */

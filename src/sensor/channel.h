@@ -46,7 +46,7 @@ struct kwhy_channel_cursor {
 /* Up to `room` further readings, oldest first; gives how many. Counts in cursor->lost what was overwritten.
  */
 size_t kwhy_channel_read(const struct kwhy_channel *channel, struct kwhy_channel_cursor *cursor,
-	struct kwhy_reading *out, size_t room);
+	struct kwhy_reading *out, size_t space);
 
 /* The newest reading; false: none yet. */
 bool kwhy_channel_last(const struct kwhy_channel *channel, struct kwhy_reading *out);

@@ -15,7 +15,7 @@
  * module its CPU): they are shown side by side and nobody adds them up.
  */
 
-enum { CHIPS_MOST = 256, SENSORS_MOST = 64, INDEX_MOST = 32 };
+enum { CHIPS_MAX = 256, SENSORS_MAX = 64, INDEX_MAX = 32 };
 
 #define ROOT "/sys/class/hwmon"
 #define PERIOD_NS INT64_C(500000000) /* ACPI meters answer through firmware, in milliseconds */
@@ -42,7 +42,7 @@ struct attribute {
 struct hwmon {
 	struct kwhy_sensors *sensors;
 	const struct kwhy_sensor_request *request; /* while opening alone */
-	struct attribute attributes[SENSORS_MOST];
+	struct attribute attributes[SENSORS_MAX];
 	size_t count;
 	uint32_t domains; /* sensors so far: an energy and a power of one sensor share their number */
 	bool refused;	  /* a sensor was there and not readable, and that was told */
@@ -178,7 +178,7 @@ static enum kwhy_status add_index(
 	size_t before = hwmon->count;
 	bool found, power_found = false;
 
-	for (size_t i = 0; !status && i < FORM_COUNT && hwmon->count < SENSORS_MOST; i++) {
+	for (size_t i = 0; !status && i < FORM_COUNT && hwmon->count < SENSORS_MAX; i++) {
 		struct place place = {folder, driver, &forms[i], index};
 
 		if (forms[i].meter == KWHY_METER_HWMON_POWER && power_found)
@@ -206,9 +206,9 @@ static enum kwhy_status add_chip(
 		snprintf(driver, sizeof(driver), "%s", name);
 	if (is_metered_apart(hwmon->sensors, driver))
 		return KWHY_OK;
-	for (int index = 1; !status && index <= INDEX_MOST; index++)
+	for (int index = 1; !status && index <= INDEX_MAX; index++)
 		status = add_index(hwmon, folder, driver, index, error);
-	for (int index = 1; !status && hwmon->count == before && index <= INDEX_MOST; index++)
+	for (int index = 1; !status && hwmon->count == before && index <= INDEX_MAX; index++)
 		status = add_index(hwmon, device, driver, index, error);
 	return status;
 }
@@ -218,8 +218,8 @@ static enum kwhy_status add_all(struct hwmon *hwmon, const char *root, struct kw
 	struct kwhy_sensor_task task = {
 		.title = "hwmon", .state = hwmon, .period_ns = PERIOD_NS, .read = hwmon_read};
 	enum kwhy_status status = KWHY_OK;
-	int64_t chips[CHIPS_MOST];
-	int count = kwhy_attribute_list(root, "hwmon", chips, CHIPS_MOST);
+	int64_t chips[CHIPS_MAX];
+	int count = kwhy_attribute_list(root, "hwmon", chips, CHIPS_MAX);
 
 	for (int i = 0; !status && i < count; i++)
 		status = add_chip(hwmon, root, chips[i], error);

@@ -20,7 +20,7 @@
 #define HISTORY_DEFAULT_S 60
 #define AHEAD_NS INT64_C(1000000000) /* between asking for the time and reading the row */
 
-enum { FILES_MOST = 16 };
+enum { FILES_MAX = 16 };
 
 struct file {
 	const char *path;
@@ -37,7 +37,7 @@ struct meter_files {
 	struct kwhy_sensors *sensors;
 	int64_t history_ns;
 	size_t count;
-	struct file files[FILES_MOST];
+	struct file files[FILES_MAX];
 };
 
 static void meter_file_close(void *state)
@@ -268,8 +268,8 @@ static enum kwhy_status add_all(
 		.title = "meter files", .state = files, .period_ns = PERIOD_NS, .read = meter_file_read};
 	enum kwhy_status status = KWHY_OK;
 
-	if (request->meter_file_count > FILES_MOST)
-		return kwhy_fail(error, KWHY_E_USAGE, "at most %d meter files can be followed", FILES_MOST);
+	if (request->meter_file_count > FILES_MAX)
+		return kwhy_fail(error, KWHY_E_USAGE, "at most %d meter files can be followed", FILES_MAX);
 	for (size_t i = 0; !status && i < request->meter_file_count; i++)
 		status = add_file(files, request->meter_files[i], request, error);
 	return status ? status : kwhy_sensors_add_task(files->sensors, &task, error);

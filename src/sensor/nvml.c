@@ -155,7 +155,7 @@ static enum kwhy_status add_gpu(struct state *state, struct kwhy_sensors *sensor
 static enum kwhy_status add_gpus(struct state *state, struct kwhy_sensors *sensors,
 	const struct kwhy_sensor_request *request, struct kwhy_error *error)
 {
-	bool seen[KWHY_SENSOR_INDEX_MOST + 1] = {false};
+	bool seen[KWHY_SENSOR_INDEX_MAX + 1] = {false};
 	unsigned count = 0;
 	enum kwhy_nvml_result result = state->nvml.nvmlDeviceGetCount_v2(&count);
 	enum kwhy_status status = KWHY_OK;
@@ -168,7 +168,7 @@ static enum kwhy_status add_gpus(struct state *state, struct kwhy_sensors *senso
 			"the NVIDIA driver runs but shows no GPU; look at nvidia-smi, and in a container at "
 			"NVIDIA_VISIBLE_DEVICES");
 	status = kwhy_nvml_visible(&state->nvml, sensors, request, count, seen, error);
-	for (unsigned i = 0; !status && i < count && i <= KWHY_SENSOR_INDEX_MOST; i++)
+	for (unsigned i = 0; !status && i < count && i <= KWHY_SENSOR_INDEX_MAX; i++)
 		if (kwhy_sensors_wants_device(sensors, request, (int32_t)i) && seen[i])
 			status = add_gpu(state, sensors, request, (int32_t)i, error);
 	return status;

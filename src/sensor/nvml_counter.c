@@ -22,7 +22,7 @@ struct kwhy_nvml_counter {
 	uint32_t source;
 	unsigned long long value_mj;
 	bool has_moved; /* since its first read */
-	struct kwhy_nvml_tick tick;
+	struct kwhy_nvml_update update;
 };
 
 /* How far off the times of recent edges may be: of the last some eight. */
@@ -30,7 +30,7 @@ static void note_unsure(const struct kwhy_nvml_counter *counter)
 {
 	_Atomic int64_t *unsure_ns = &counter->unit->sensors->sources[counter->source].unsure_ns;
 	const int64_t before_ns = atomic_load_explicit(unsure_ns, memory_order_relaxed);
-	const int64_t kept_ns = before_ns - before_ns / 8, now_ns = counter->tick.told_unsure_ns;
+	const int64_t kept_ns = before_ns - before_ns / 8, now_ns = counter->update.reported_unsure_ns;
 
 	atomic_store_explicit(unsure_ns, now_ns > kept_ns ? now_ns : kept_ns, memory_order_relaxed);
 }
@@ -42,7 +42,7 @@ static int64_t read_counter(void *state, uint32_t argument, int64_t now_ns)
 	unsigned long long value_mj;
 	enum kwhy_nvml_result result;
 	int64_t edge_ns;
-	bool told, changed;
+	bool reported, changed;
 
 	(void)argument;
 	if (kwhy_nvml_unit_is_lost(unit))
@@ -53,22 +53,23 @@ static int64_t read_counter(void *state, uint32_t argument, int64_t now_ns)
 		return 0;
 	}
 	changed = value_mj != counter->value_mj;
-	counter->has_moved |= changed && counter->tick.has_value;
-	told = kwhy_nvml_tick_read(&counter->tick, now_ns, kwhy_nvml_unit_now_ns(unit), changed, &edge_ns);
+	counter->has_moved |= changed && counter->update.has_value;
+	reported = kwhy_nvml_update_read(
+		&counter->update, now_ns, kwhy_nvml_unit_now_ns(unit), changed, &edge_ns);
 	counter->value_mj = value_mj;
-	if (told) {
+	if (reported) {
 		note_unsure(counter);
 		kwhy_nvml_unit_push(unit, counter->source, edge_ns, (int64_t)value_mj);
-	} else if (!counter->has_moved && counter->tick.phase == KWHY_NVML_TICK_STILL) {
+	} else if (!counter->has_moved && counter->update.phase == KWHY_NVML_UPDATE_STILL) {
 		/* No tick to tell: the readings say all the same that it stands still. */
 		kwhy_nvml_unit_push(unit, counter->source, now_ns, (int64_t)value_mj);
 	}
-	return counter->tick.next_ns;
+	return counter->update.next_ns;
 }
 
 void kwhy_nvml_counter_stand_in(struct kwhy_nvml_unit *unit, int64_t now_ns)
 {
-	if (unit->counter && now_ns >= unit->counter->tick.told_ns + ALONE_NS)
+	if (unit->counter && now_ns >= unit->counter->update.reported_ns + ALONE_NS)
 		read_counter(unit->counter, 0, now_ns);
 }
 
@@ -86,10 +87,10 @@ enum kwhy_status kwhy_nvml_counter_add(struct kwhy_nvml_unit *unit, struct kwhy_
 		return kwhy_nvml_unit_add_absence(unit, "the energy counter", result, error);
 	counter->unit = unit;
 	unit->counter = counter;
-	counter->tick.wanted_ns = asked_ns ? asked_ns : CATCH_NS;
+	counter->update.wanted_ns = asked_ns ? asked_ns : CATCH_NS;
 	if (kwhy_nvml_unit_add_meter(
 		    unit, KWHY_METER_NVML_ENERGY, PERIOD_NS, UPDATES_PER_S, &counter->source, error))
 		return error->status;
 	return kwhy_nvml_unit_add_task(
-		unit, "counter", counter, counter->tick.wanted_ns, read_counter, error);
+		unit, "counter", counter, counter->update.wanted_ns, read_counter, error);
 }

@@ -5,11 +5,11 @@
  */
 #include "sensor/nvml_parts.h"
 
-enum { VALUES_MOST = 2, SELDOM = 10 };
+enum { VALUES_MAX = 2, SELDOM = 10 };
 
-typedef enum kwhy_nvml_result gauge_read(const struct kwhy_nvml_unit *unit, int64_t out[VALUES_MOST]);
+typedef enum kwhy_nvml_result gauge_read(const struct kwhy_nvml_unit *unit, int64_t out[VALUES_MAX]);
 
-static enum kwhy_nvml_result read_clocks(const struct kwhy_nvml_unit *unit, int64_t out[VALUES_MOST])
+static enum kwhy_nvml_result read_clocks(const struct kwhy_nvml_unit *unit, int64_t out[VALUES_MAX])
 {
 	static const unsigned clocks[] = {KWHY_NVML_CLOCK_SM, KWHY_NVML_CLOCK_MEMORY};
 	enum kwhy_nvml_result result = KWHY_NVML_SUCCESS;
@@ -23,7 +23,7 @@ static enum kwhy_nvml_result read_clocks(const struct kwhy_nvml_unit *unit, int6
 	return result;
 }
 
-static enum kwhy_nvml_result read_temperature(const struct kwhy_nvml_unit *unit, int64_t out[VALUES_MOST])
+static enum kwhy_nvml_result read_temperature(const struct kwhy_nvml_unit *unit, int64_t out[VALUES_MAX])
 {
 	unsigned degree_c = 0;
 	enum kwhy_nvml_result result = kwhy_nvml_call(
@@ -48,7 +48,7 @@ static int64_t throttle_of(unsigned long long reasons)
 	return ours;
 }
 
-static enum kwhy_nvml_result read_throttle(const struct kwhy_nvml_unit *unit, int64_t out[VALUES_MOST])
+static enum kwhy_nvml_result read_throttle(const struct kwhy_nvml_unit *unit, int64_t out[VALUES_MAX])
 {
 	unsigned long long reasons = 0;
 	enum kwhy_nvml_result result = kwhy_nvml_call(
@@ -61,7 +61,7 @@ static enum kwhy_nvml_result read_throttle(const struct kwhy_nvml_unit *unit, in
 	return result;
 }
 
-static enum kwhy_nvml_result read_memory(const struct kwhy_nvml_unit *unit, int64_t out[VALUES_MOST])
+static enum kwhy_nvml_result read_memory(const struct kwhy_nvml_unit *unit, int64_t out[VALUES_MAX])
 {
 	struct kwhy_nvml_memory memory;
 	enum kwhy_nvml_result result = kwhy_nvml_memory(unit->nvml, unit->handle, &memory);
@@ -71,7 +71,7 @@ static enum kwhy_nvml_result read_memory(const struct kwhy_nvml_unit *unit, int6
 	return result;
 }
 
-static enum kwhy_nvml_result read_limit(const struct kwhy_nvml_unit *unit, int64_t out[VALUES_MOST])
+static enum kwhy_nvml_result read_limit(const struct kwhy_nvml_unit *unit, int64_t out[VALUES_MAX])
 {
 	unsigned limit_mw = 0;
 	enum kwhy_nvml_result result = kwhy_nvml_call(
@@ -81,7 +81,7 @@ static enum kwhy_nvml_result read_limit(const struct kwhy_nvml_unit *unit, int64
 	return result;
 }
 
-static enum kwhy_nvml_result read_fan(const struct kwhy_nvml_unit *unit, int64_t out[VALUES_MOST])
+static enum kwhy_nvml_result read_fan(const struct kwhy_nvml_unit *unit, int64_t out[VALUES_MAX])
 {
 	unsigned percent = 0;
 	enum kwhy_nvml_result result = kwhy_nvml_call(
@@ -91,7 +91,7 @@ static enum kwhy_nvml_result read_fan(const struct kwhy_nvml_unit *unit, int64_t
 	return result;
 }
 
-static enum kwhy_nvml_result read_busy(const struct kwhy_nvml_unit *unit, int64_t out[VALUES_MOST])
+static enum kwhy_nvml_result read_busy(const struct kwhy_nvml_unit *unit, int64_t out[VALUES_MAX])
 {
 	struct kwhy_nvml_utilization busy = {0};
 	enum kwhy_nvml_result result = kwhy_nvml_call(
@@ -102,7 +102,7 @@ static enum kwhy_nvml_result read_busy(const struct kwhy_nvml_unit *unit, int64_
 	return result;
 }
 
-static enum kwhy_nvml_result read_link(const struct kwhy_nvml_unit *unit, int64_t out[VALUES_MOST])
+static enum kwhy_nvml_result read_link(const struct kwhy_nvml_unit *unit, int64_t out[VALUES_MAX])
 {
 	unsigned generation = 0, lanes = 0;
 	enum kwhy_nvml_result result = kwhy_nvml_call(
@@ -116,7 +116,7 @@ static enum kwhy_nvml_result read_link(const struct kwhy_nvml_unit *unit, int64_
 }
 
 static enum kwhy_nvml_result read_memory_temperature(
-	const struct kwhy_nvml_unit *unit, int64_t out[VALUES_MOST])
+	const struct kwhy_nvml_unit *unit, int64_t out[VALUES_MAX])
 {
 	struct kwhy_nvml_field field = {.field = KWHY_NVML_FIELD_MEMORY_TEMPERATURE};
 	enum kwhy_nvml_result result = kwhy_nvml_call(
@@ -135,7 +135,7 @@ static const struct row {
 	gauge_read *read;
 	uint32_t rounds; /* read every so many */
 	int count;
-	enum kwhy_gauge gauges[VALUES_MOST];
+	enum kwhy_gauge gauges[VALUES_MAX];
 } rows[] = {
 	{"the clocks", read_clocks, 1, 2, {KWHY_GAUGE_SM_CLOCK, KWHY_GAUGE_MEMORY_CLOCK}},
 	{"the temperature", read_temperature, 1, 1, {KWHY_GAUGE_TEMPERATURE}},
@@ -153,12 +153,12 @@ enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
 struct gauges {
 	struct kwhy_nvml_unit *unit;
 	uint32_t round;
-	uint32_t sources[ROW_COUNT][VALUES_MOST]; /* KWHY_NVML_NO_SOURCE: not offered */
+	uint32_t sources[ROW_COUNT][VALUES_MAX]; /* KWHY_NVML_NO_SOURCE: not offered */
 };
 
 static void read_row(struct gauges *gauges, size_t row)
 {
-	int64_t values[VALUES_MOST], time_ns = kwhy_nvml_unit_now_ns(gauges->unit);
+	int64_t values[VALUES_MAX], time_ns = kwhy_nvml_unit_now_ns(gauges->unit);
 	enum kwhy_nvml_result result = rows[row].read(gauges->unit, values);
 
 	for (int i = 0; i < rows[row].count; i++)
@@ -187,7 +187,7 @@ static int64_t read_gauges(void *state, uint32_t argument, int64_t now_ns)
 static enum kwhy_status add_row(struct gauges *gauges, size_t row, struct kwhy_error *error)
 {
 	struct kwhy_nvml_unit *unit = gauges->unit;
-	int64_t values[VALUES_MOST];
+	int64_t values[VALUES_MAX];
 	enum kwhy_nvml_result result = rows[row].read(unit, values);
 	enum kwhy_status status = KWHY_OK;
 

@@ -7,8 +7,8 @@
 
 #include <math.h>
 
-#define LEAST_NS INT64_C(100000000)
-#define PERIOD_LEAST_NS INT64_C(120000000) /* so that a read that comes a little early is not in vain */
+#define MIN_NS INT64_C(100000000)
+#define PERIOD_MIN_NS INT64_C(120000000) /* so that a read that comes a little early is not in vain */
 #define MIB 1048576.0
 
 static const struct {
@@ -85,7 +85,7 @@ static int64_t read_gpm(void *state, uint32_t argument, int64_t now_ns)
 	(void)argument;
 	if (kwhy_nvml_unit_is_lost(unit))
 		return INT64_MAX;
-	if (gpm->has_newer && now_ns - gpm->taken_ns < LEAST_NS)
+	if (gpm->has_newer && now_ns - gpm->taken_ns < MIN_NS)
 		return 0;
 	result = unit->nvml->nvmlGpmSampleGet(unit->handle, unit->gpm[older]);
 	if (result) {
@@ -155,7 +155,7 @@ enum kwhy_status kwhy_nvml_gpm_add(struct kwhy_nvml_unit *unit, struct kwhy_erro
 	if (add_rows(gpm, error))
 		return error->status;
 	return kwhy_nvml_unit_add_task(
-		unit, "gpm", gpm, period_ns > PERIOD_LEAST_NS ? period_ns : PERIOD_LEAST_NS, read_gpm, error);
+		unit, "gpm", gpm, period_ns > PERIOD_MIN_NS ? period_ns : PERIOD_MIN_NS, read_gpm, error);
 }
 
 void kwhy_nvml_gpm_done(struct kwhy_nvml_unit *unit)

@@ -7,7 +7,7 @@
 
 #define PERIOD_NS INT64_C(100000000)
 
-enum { FIELDS_MOST = 2 };
+enum { FIELDS_MAX = 2 };
 
 struct row {
 	unsigned field, scope;
@@ -26,8 +26,8 @@ static const struct row memory_rows[] = {
 struct power {
 	struct kwhy_nvml_unit *unit;
 	int count; /* 0: nvmlDeviceGetPowerUsage(), for drivers without these fields */
-	struct kwhy_nvml_field fields[FIELDS_MOST];
-	uint32_t sources[FIELDS_MOST];
+	struct kwhy_nvml_field fields[FIELDS_MAX];
+	uint32_t sources[FIELDS_MAX];
 };
 
 static int64_t period_ns(const struct kwhy_nvml_unit *unit)

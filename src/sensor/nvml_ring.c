@@ -19,12 +19,12 @@
 #define CLOCK_SET_NS (50 * MS) /* Unix time moved by that much against monotonic: it was set */
 #define AHEAD_NS (100 * MS)    /* stamps further in the future are wrong */
 
-enum { ROOM_LEAST = 256 };
+enum { SPACE_MIN = 256 };
 
 struct ring {
 	struct kwhy_nvml_unit *unit;
 	uint32_t source;
-	unsigned room;
+	unsigned space;
 	struct kwhy_nvml_sample *samples;    /* [room] */
 	unsigned long long seen_unix_us;     /* the newest stamp; 0: take all there is */
 	int64_t seen_mono_ns;		     /* the same on our clock; INT64_MIN: none yet */
@@ -81,7 +81,7 @@ static int64_t read_ring(void *state, uint32_t argument, int64_t now_ns)
 {
 	struct ring *ring = state;
 	struct kwhy_nvml_unit *unit = ring->unit;
-	unsigned count = ring->room, type = KWHY_NVML_TYPE_UNSIGNED_INT;
+	unsigned count = ring->space, type = KWHY_NVML_TYPE_UNSIGNED_INT;
 	enum kwhy_nvml_result result;
 
 	(void)argument;
@@ -98,7 +98,7 @@ static int64_t read_ring(void *state, uint32_t argument, int64_t now_ns)
 		return now_ns + RETRY_NS;
 	}
 	now_ns = kwhy_nvml_unit_now_ns(unit);
-	for (unsigned i = 0; i < count && i < ring->room; i++)
+	for (unsigned i = 0; i < count && i < ring->space; i++)
 		take(ring, &ring->samples[i], type, now_ns);
 	return 0;
 }
@@ -109,8 +109,8 @@ static enum kwhy_status add(
 	int64_t asked_ns = unit->request->ring_period_ns, period_ns = asked_ns ? asked_ns : READ_NS;
 
 	ring->unit = unit;
-	ring->room = count > ROOM_LEAST ? count : ROOM_LEAST;
-	ring->samples = kwhy_arena_alloc(&unit->sensors->arena, ring->room, sizeof(*ring->samples));
+	ring->space = count > SPACE_MIN ? count : SPACE_MIN;
+	ring->samples = kwhy_arena_alloc(&unit->sensors->arena, ring->space, sizeof(*ring->samples));
 	if (!ring->samples)
 		return kwhy_fail_memory(error, "the meters");
 	ring->seen_mono_ns = INT64_MIN;

@@ -35,209 +35,214 @@ static int64_t nearest(int64_t way_ns, int64_t period_ns)
 }
 
 /* How far off the grid may be that many ticks after its last edge. */
-static int64_t unsure_after(const struct kwhy_nvml_tick *tick, int64_t ticks)
+static int64_t unsure_after(const struct kwhy_nvml_update *update, int64_t updates)
 {
-	return tick->unsure_ns + ticks * (tick->period_unsure_ns + tick->period_ns / DRIFT_RATIO);
+	return update->unsure_ns + updates * (update->period_unsure_ns + update->period_ns / DRIFT_RATIO);
 }
 
-static void start_catch(struct kwhy_nvml_tick *tick, int64_t end_ns)
+static void start_catch(struct kwhy_nvml_update *update, int64_t end_ns)
 {
-	tick->phase = KWHY_NVML_TICK_CATCH;
-	tick->since_ns = end_ns;
-	tick->changes = tick->reads = 0;
-	tick->next_ns = end_ns + GAP_NS;
+	update->phase = KWHY_NVML_UPDATE_SEARCH;
+	update->since_ns = end_ns;
+	update->changes = update->reads = 0;
+	update->next_ns = end_ns + GAP_NS;
 }
 
-static void start_grid(struct kwhy_nvml_tick *tick, int64_t edge_ns, int64_t unsure_ns)
+static void start_grid(struct kwhy_nvml_update *update, int64_t edge_ns, int64_t unsure_ns)
 {
-	tick->edge_ns = tick->first_ns = edge_ns;
-	tick->unsure_ns = tick->first_unsure_ns = unsure_ns;
-	tick->ticks = 0;
-	tick->stride = 1;
+	update->edge_ns = update->first_ns = edge_ns;
+	update->unsure_ns = update->first_unsure_ns = unsure_ns;
+	update->updates = 0;
+	update->stride = 1;
 }
 
 /* The next catch begins before the first place where its edge may be, and comes as far ahead as can be
  * foretold. */
-static void rest(struct kwhy_nvml_tick *tick, int64_t end_ns)
+static void rest(struct kwhy_nvml_update *update, int64_t end_ns)
 {
-	const int64_t wanted = most(nearest(tick->wanted_ns, tick->period_ns), 1);
+	const int64_t wanted = most(nearest(update->wanted_ns, update->period_ns), 1);
 	int64_t early_ns;
 
-	tick->stride = least(8 * tick->stride, wanted);
-	while (tick->stride > 1 && unsure_after(tick, tick->stride) > TRUST_NS)
-		tick->stride /= 2; /* until then, a read at any time is told */
-	early_ns = least(unsure_after(tick, tick->stride) + MARGIN_NS + tick->took_ns, tick->period_ns / 3);
-	tick->phase = KWHY_NVML_TICK_REST;
-	tick->next_ns = most(tick->edge_ns + tick->stride * tick->period_ns - early_ns, end_ns + GAP_NS);
+	update->stride = least(8 * update->stride, wanted);
+	while (update->stride > 1 && unsure_after(update, update->stride) > TRUST_NS)
+		update->stride /= 2; /* until then, a read at any time is told */
+	early_ns = least(
+		unsure_after(update, update->stride) + MARGIN_NS + update->took_ns, update->period_ns / 3);
+	update->phase = KWHY_NVML_UPDATE_WAIT;
+	update->next_ns = most(
+		update->edge_ns + update->stride * update->period_ns - early_ns, end_ns + GAP_NS);
 }
 
 /*
  * The period from the grid's first edge to its last. While the usual one fits and is known better, that one:
  * the next catch may then come much later. A grid that it misled is not trusted with it again.
  */
-static void learn_period(struct kwhy_nvml_tick *tick)
+static void learn_period(struct kwhy_nvml_update *update)
 {
-	const int64_t period_ns = (tick->edge_ns - tick->first_ns) / tick->ticks;
-	const int64_t unsure_ns = (tick->unsure_ns + tick->first_unsure_ns) / tick->ticks;
+	const int64_t period_ns = (update->edge_ns - update->first_ns) / update->updates;
+	const int64_t unsure_ns = (update->unsure_ns + update->first_unsure_ns) / update->updates;
 	const int64_t off_ns = period_ns - USUAL_NS;
 	const bool is_usual = off_ns <= unsure_ns && off_ns >= -unsure_ns && unsure_ns > USUAL_UNSURE_NS;
 
-	tick->period_ns = is_usual && !tick->is_unusual ? USUAL_NS : period_ns;
-	tick->period_unsure_ns = is_usual && !tick->is_unusual ? USUAL_UNSURE_NS : unsure_ns;
+	update->period_ns = is_usual && !update->is_unusual ? USUAL_NS : period_ns;
+	update->period_unsure_ns = is_usual && !update->is_unusual ? USUAL_UNSURE_NS : unsure_ns;
 }
 
 /* An edge that was caught joins the grid, moves it a little, or begins another. */
-static void join(struct kwhy_nvml_tick *tick, int64_t edge_ns, int64_t unsure_ns)
+static void join(struct kwhy_nvml_update *update, int64_t edge_ns, int64_t unsure_ns)
 {
-	const int64_t way_ns = edge_ns - tick->edge_ns;
-	const int64_t ticks = tick->period_ns ? most(nearest(way_ns, tick->period_ns), 1) : 1;
-	const int64_t off_ns = tick->period_ns ? way_ns - ticks * tick->period_ns : 0;
-	const int64_t foretold_ns = tick->period_ns ? unsure_after(tick, ticks) : 4 * unsure_ns;
-	const int64_t room_ns = unsure_ns + foretold_ns + MARGIN_NS;
+	const int64_t way_ns = edge_ns - update->edge_ns;
+	const int64_t updates = update->period_ns ? most(nearest(way_ns, update->period_ns), 1) : 1;
+	const int64_t off_ns = update->period_ns ? way_ns - updates * update->period_ns : 0;
+	const int64_t predicted_ns = update->period_ns ? unsure_after(update, updates) : 4 * unsure_ns;
+	const int64_t space_ns = unsure_ns + predicted_ns + MARGIN_NS;
 	int64_t low_ns, high_ns;
 
-	if (off_ns > room_ns || off_ns < -room_ns) {
-		start_grid(tick, edge_ns, unsure_ns);
-		tick->is_unusual = true;
-		tick->period_ns = 0; /* learnt again from the next edge */
+	if (off_ns > space_ns || off_ns < -space_ns) {
+		start_grid(update, edge_ns, unsure_ns);
+		update->is_unusual = true;
+		update->period_ns = 0; /* learnt again from the next edge */
 		return;
 	}
-	tick->ticks += ticks;
+	update->updates += updates;
 	/* It lies where both say that it may. */
-	low_ns = most(-unsure_ns, -off_ns - foretold_ns);
-	high_ns = least(unsure_ns, -off_ns + foretold_ns);
-	tick->edge_ns = edge_ns + (low_ns + high_ns) / 2;
-	tick->unsure_ns = most((high_ns - low_ns) / 2, MS);
-	learn_period(tick);
+	low_ns = most(-unsure_ns, -off_ns - predicted_ns);
+	high_ns = least(unsure_ns, -off_ns + predicted_ns);
+	update->edge_ns = edge_ns + (low_ns + high_ns) / 2;
+	update->unsure_ns = most((high_ns - low_ns) / 2, MS);
+	learn_period(update);
 }
 
-static bool tell(struct kwhy_nvml_tick *tick, int64_t edge_ns, int64_t unsure_ns, int64_t *out_edge_ns)
+static bool tell(struct kwhy_nvml_update *update, int64_t edge_ns, int64_t unsure_ns, int64_t *out_edge_ns)
 {
-	const bool is_new = !tick->told_ns || edge_ns > tick->told_ns + MARGIN_NS;
+	const bool is_new = !update->reported_ns || edge_ns > update->reported_ns + MARGIN_NS;
 
 	if (!is_new || unsure_ns > TRUST_NS)
 		return false;
-	tick->told_ns = *out_edge_ns = edge_ns;
-	tick->told_unsure_ns = unsure_ns;
+	update->reported_ns = *out_edge_ns = edge_ns;
+	update->reported_unsure_ns = unsure_ns;
 	return true;
 }
 
 /* Reads one after the other between which the value changed. */
-static bool caught(struct kwhy_nvml_tick *tick, int64_t end_ns, int64_t *out_edge_ns)
+static bool caught(struct kwhy_nvml_update *update, int64_t end_ns, int64_t *out_edge_ns)
 {
-	const int64_t unsure_ns = (end_ns - tick->old_begin_ns) / 2, edge_ns = tick->old_begin_ns + unsure_ns;
-	const bool is_first = !tick->unsure_ns;
+	const int64_t unsure_ns = (end_ns - update->old_begin_ns) / 2,
+		      edge_ns = update->old_begin_ns + unsure_ns;
+	const bool is_first = !update->unsure_ns;
 
 	if (is_first)
-		start_grid(tick, edge_ns, unsure_ns);
+		start_grid(update, edge_ns, unsure_ns);
 	else
-		join(tick, edge_ns, unsure_ns);
-	if (tick->period_ns) /* else the next edge is caught, too */
-		rest(tick, end_ns);
-	return tell(tick, tick->edge_ns, tick->unsure_ns, out_edge_ns);
+		join(update, edge_ns, unsure_ns);
+	if (update->period_ns) /* else the next edge is caught, too */
+		rest(update, end_ns);
+	return tell(update, update->edge_ns, update->unsure_ns, out_edge_ns);
 }
 
 /* A catch that found no edge: the counter moves at most reads, or it does not move. */
-static void give_up(struct kwhy_nvml_tick *tick, int64_t end_ns)
+static void give_up(struct kwhy_nvml_update *update, int64_t end_ns)
 {
-	const bool is_fast = 2 * tick->changes > tick->reads;
+	const bool is_fast = 2 * update->changes > update->reads;
 
-	tick->phase = is_fast ? KWHY_NVML_TICK_FAST : KWHY_NVML_TICK_STILL;
-	tick->unsure_ns = tick->period_ns = 0;
-	tick->next_ns = end_ns + (is_fast ? tick->wanted_ns : STILL_STEP_NS);
+	update->phase = is_fast ? KWHY_NVML_UPDATE_FAST : KWHY_NVML_UPDATE_STILL;
+	update->unsure_ns = update->period_ns = 0;
+	update->next_ns = end_ns + (is_fast ? update->wanted_ns : STILL_STEP_NS);
 }
 
 /* The last edge of the grid that surely lies before a read, unless another may lie inside it. */
-static bool place(struct kwhy_nvml_tick *tick, int64_t begin_ns, int64_t end_ns, int64_t *out_edge_ns)
+static bool place(struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end_ns, int64_t *out_edge_ns)
 {
-	const int64_t ticks = (begin_ns - tick->edge_ns) / tick->period_ns;
-	const int64_t edge_ns = tick->edge_ns + ticks * tick->period_ns,
-		      unsure_ns = unsure_after(tick, ticks);
-	const int64_t room_ns = unsure_ns + MARGIN_NS;
+	const int64_t updates = (begin_ns - update->edge_ns) / update->period_ns;
+	const int64_t edge_ns = update->edge_ns + updates * update->period_ns,
+		      unsure_ns = unsure_after(update, updates);
+	const int64_t space_ns = unsure_ns + MARGIN_NS;
 
-	if (begin_ns < edge_ns + room_ns || end_ns > edge_ns + tick->period_ns - room_ns)
+	if (begin_ns < edge_ns + space_ns || end_ns > edge_ns + update->period_ns - space_ns)
 		return false;
-	return tell(tick, edge_ns, unsure_ns, out_edge_ns);
+	return tell(update, edge_ns, unsure_ns, out_edge_ns);
 }
 
 /* Too late after the read before: an edge between them is not caught, but that there was none is known. */
 static bool read_late(
-	struct kwhy_nvml_tick *tick, int64_t begin_ns, int64_t end_ns, bool changed, int64_t *out_edge_ns)
+	struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end_ns, bool changed, int64_t *out_edge_ns)
 {
-	if (!changed && !tick->changes && begin_ns - tick->since_ns > CATCH_LENGTH_NS) {
-		give_up(tick, end_ns);
+	if (!changed && !update->changes && begin_ns - update->since_ns > CATCH_LENGTH_NS) {
+		give_up(update, end_ns);
 		return false;
 	}
-	if (changed || tick->changes)
-		start_catch(tick, end_ns);
+	if (changed || update->changes)
+		start_catch(update, end_ns);
 	else
-		tick->reads++;
-	tick->next_ns = end_ns + GAP_NS;
-	if (changed && !tick->period_ns)
-		tick->unsure_ns = 0; /* to the next that is caught it would be two periods, not one */
-	return tick->period_ns && place(tick, begin_ns, end_ns, out_edge_ns);
+		update->reads++;
+	update->next_ns = end_ns + GAP_NS;
+	if (changed && !update->period_ns)
+		update->unsure_ns = 0; /* to the next that is caught it would be two periods, not one */
+	return update->period_ns && place(update, begin_ns, end_ns, out_edge_ns);
 }
 
 static bool read_catching(
-	struct kwhy_nvml_tick *tick, int64_t begin_ns, int64_t end_ns, bool changed, int64_t *out_edge_ns)
+	struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end_ns, bool changed, int64_t *out_edge_ns)
 {
-	if (end_ns - tick->old_begin_ns > CATCH_NS)
-		return read_late(tick, begin_ns, end_ns, changed, out_edge_ns);
-	tick->reads++;
-	tick->changes += changed;
-	tick->next_ns = end_ns + GAP_NS;
-	if (begin_ns - tick->since_ns > CATCH_LENGTH_NS) {
-		give_up(tick, end_ns);
+	if (end_ns - update->old_begin_ns > CATCH_NS)
+		return read_late(update, begin_ns, end_ns, changed, out_edge_ns);
+	update->reads++;
+	update->changes += changed;
+	update->next_ns = end_ns + GAP_NS;
+	if (begin_ns - update->since_ns > CATCH_LENGTH_NS) {
+		give_up(update, end_ns);
 		return false;
 	}
-	if (changed && tick->unsure_ns && !tick->period_ns && end_ns - tick->edge_ns < FAST_NS) {
-		tick->unsure_ns = 0; /* two edges that close: not caught one by one */
+	if (changed && update->unsure_ns && !update->period_ns && end_ns - update->edge_ns < FAST_NS) {
+		update->unsure_ns = 0; /* two edges that close: not caught one by one */
 		return false;
 	}
-	return changed && caught(tick, end_ns, out_edge_ns);
+	return changed && caught(update, end_ns, out_edge_ns);
 }
 
 /* Out of turn, or the first read of a catch. Where it tells nothing, an edge is near: that one is caught. */
-static bool read_resting(struct kwhy_nvml_tick *tick, int64_t begin_ns, int64_t end_ns, int64_t *out_edge_ns)
+static bool read_resting(
+	struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end_ns, int64_t *out_edge_ns)
 {
-	const bool told = place(tick, begin_ns, end_ns, out_edge_ns);
+	const bool reported = place(update, begin_ns, end_ns, out_edge_ns);
 
-	if (begin_ns >= tick->next_ns || !told)
-		start_catch(tick, end_ns);
-	return told;
+	if (begin_ns >= update->next_ns || !reported)
+		start_catch(update, end_ns);
+	return reported;
 }
 
 static bool read_any(
-	struct kwhy_nvml_tick *tick, int64_t begin_ns, int64_t end_ns, bool changed, int64_t *out_edge_ns)
+	struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end_ns, bool changed, int64_t *out_edge_ns)
 {
-	switch (tick->phase) {
-	case KWHY_NVML_TICK_CATCH:
-		return read_catching(tick, begin_ns, end_ns, changed, out_edge_ns);
-	case KWHY_NVML_TICK_REST:
-		return read_resting(tick, begin_ns, end_ns, out_edge_ns);
-	case KWHY_NVML_TICK_STILL:
-		tick->next_ns = end_ns + STILL_STEP_NS;
+	switch (update->phase) {
+	case KWHY_NVML_UPDATE_SEARCH:
+		return read_catching(update, begin_ns, end_ns, changed, out_edge_ns);
+	case KWHY_NVML_UPDATE_WAIT:
+		return read_resting(update, begin_ns, end_ns, out_edge_ns);
+	case KWHY_NVML_UPDATE_STILL:
+		update->next_ns = end_ns + STILL_STEP_NS;
 		if (changed)
-			start_catch(tick, end_ns);
+			start_catch(update, end_ns);
 		return false;
 	default: /* fast */
-		tick->next_ns = begin_ns + tick->wanted_ns;
+		update->next_ns = begin_ns + update->wanted_ns;
 		return changed &&
-			tell(tick, begin_ns + (end_ns - begin_ns) / 2, (end_ns - begin_ns) / 2, out_edge_ns);
+			tell(update, begin_ns + (end_ns - begin_ns) / 2, (end_ns - begin_ns) / 2,
+				out_edge_ns);
 	}
 }
 
-bool kwhy_nvml_tick_read(
-	struct kwhy_nvml_tick *tick, int64_t begin_ns, int64_t end_ns, bool changed, int64_t *out_edge_ns)
+bool kwhy_nvml_update_read(
+	struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end_ns, bool changed, int64_t *out_edge_ns)
 {
-	bool told = false;
+	bool reported = false;
 
-	tick->took_ns = end_ns - begin_ns;
-	if (tick->has_value)
-		told = read_any(tick, begin_ns, end_ns, changed, out_edge_ns);
+	update->took_ns = end_ns - begin_ns;
+	if (update->has_value)
+		reported = read_any(update, begin_ns, end_ns, changed, out_edge_ns);
 	else
-		start_catch(tick, end_ns);
-	tick->has_value = true;
-	tick->old_begin_ns = begin_ns;
-	return told;
+		start_catch(update, end_ns);
+	update->has_value = true;
+	update->old_begin_ns = begin_ns;
+	return reported;
 }

@@ -66,11 +66,11 @@ static enum kwhy_status tell_unknown(
 static enum kwhy_status tell_left_out(struct kwhy_sensors *sensors, const char *visible, unsigned count,
 	const bool *seen, struct kwhy_error *error)
 {
-	bool left_out[KWHY_SENSOR_INDEX_MOST + 1] = {false};
+	bool left_out[KWHY_SENSOR_INDEX_MAX + 1] = {false};
 	char list[LIST_BYTES];
 	enum kwhy_status status;
 
-	for (unsigned i = 0; i < count && i <= KWHY_SENSOR_INDEX_MOST; i++)
+	for (unsigned i = 0; i < count && i <= KWHY_SENSOR_INDEX_MAX; i++)
 		left_out[i] = !seen[i];
 	kwhy_sensor_indices_write(left_out, list, sizeof(list));
 	if (!*list)
@@ -85,23 +85,23 @@ static enum kwhy_status tell_left_out(struct kwhy_sensors *sensors, const char *
 }
 
 enum kwhy_status kwhy_nvml_visible(const struct kwhy_nvml *nvml, struct kwhy_sensors *sensors,
-	const struct kwhy_sensor_request *request, unsigned count, bool seen[KWHY_SENSOR_INDEX_MOST + 1],
+	const struct kwhy_sensor_request *request, unsigned count, bool seen[KWHY_SENSOR_INDEX_MAX + 1],
 	struct kwhy_error *error)
 {
 	struct kwhy_visible_unit *units;
 	size_t unit_count = 0;
 
 	if (request->devices || !request->visible) {
-		memset(seen, true, (KWHY_SENSOR_INDEX_MOST + 1) * sizeof(*seen));
+		memset(seen, true, (KWHY_SENSOR_INDEX_MAX + 1) * sizeof(*seen));
 		return KWHY_OK;
 	}
 	units = kwhy_arena_alloc(&sensors->arena, (size_t)count * UNITS_PER_GPU, sizeof(*units));
 	if (!units)
 		return kwhy_fail_memory(error, "the GPUs");
-	for (unsigned i = 0; i < count && i <= KWHY_SENSOR_INDEX_MOST; i++)
+	for (unsigned i = 0; i < count && i <= KWHY_SENSOR_INDEX_MAX; i++)
 		unit_count += list_gpu(nvml, i, units + unit_count);
 	if (kwhy_visible_find(request, units, unit_count, seen))
 		return tell_left_out(sensors, request->visible, count, seen, error);
-	memset(seen, true, (KWHY_SENSOR_INDEX_MOST + 1) * sizeof(*seen));
+	memset(seen, true, (KWHY_SENSOR_INDEX_MAX + 1) * sizeof(*seen));
 	return tell_unknown(sensors, request->visible, error);
 }

@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { CPUS_MOST = 1 << 16 };
+enum { CPUS_MAX = 1 << 16 };
 
 /* Takes "3" or "3-5" and the comma behind it off the list; false: it is none, or at its end. */
 static bool take_range(const char **list, long *out_first, long *out_last)
@@ -25,10 +25,10 @@ static bool take_range(const char **list, long *out_first, long *out_last)
 	if (*end == '-' && isdigit((unsigned char)end[1]))
 		*out_last = strtol(end + 1, &end, 10);
 	*list = *end == ',' ? end + 1 : end;
-	return *out_first <= *out_last && *out_last < CPUS_MOST;
+	return *out_first <= *out_last && *out_last < CPUS_MAX;
 }
 
-int kwhy_perf_power_cpus(const char *folder, int *out, int room)
+int kwhy_perf_power_cpus(const char *folder, int *out, int space)
 {
 	char text[KWHY_ATTRIBUTE_BYTES];
 	const char *list = text;
@@ -38,7 +38,7 @@ int kwhy_perf_power_cpus(const char *folder, int *out, int room)
 	if (!kwhy_attribute_text(text, folder, "cpumask"))
 		return 0;
 	while (take_range(&list, &first, &last))
-		for (long cpu = first; cpu <= last && count < room; cpu++)
+		for (long cpu = first; cpu <= last && count < space; cpu++)
 			out[count++] = (int)cpu;
 	return count;
 }

@@ -12,7 +12,7 @@
 
 /* The CPUs to ask, one for each package, as the device's "cpumask" lists them; gives how many, 0: no such
  * device. */
-int kwhy_perf_power_cpus(const char *folder, int *out, int room);
+int kwhy_perf_power_cpus(const char *folder, int *out, int space);
 
 /*
  * Opens an event such as "energy-pkg" on a CPU, for the whole machine. -1 with errno: ENOENT, there is no

@@ -10,8 +10,8 @@
 enum { SHOWN_BYTES = 40 };
 
 /* Of a Unix time in nanoseconds: 2001 to 2096. Others are of another unit or another clock. */
-#define TIME_LEAST_NS INT64_C(1000000000000000000)
-#define TIME_MOST_NS INT64_C(4000000000000000000)
+#define TIME_MIN_NS INT64_C(1000000000000000000)
+#define TIME_MAX_NS INT64_C(4000000000000000000)
 
 static enum kwhy_status line_wrong(const struct kwhy_power_lines *lines, struct kwhy_span text,
 	const char *words, struct kwhy_error *error)
@@ -56,7 +56,7 @@ static enum kwhy_status read_row(const struct kwhy_power_lines *lines, const str
 						       : (struct kwhy_span){"", 0};
 	if (!kwhy_power_row_read(fields, &row, &wrong))
 		return line_wrong(lines, fields[wrong.column], wrong.words, error);
-	if (row.time_ns < TIME_LEAST_NS || row.time_ns > TIME_MOST_NS)
+	if (row.time_ns < TIME_MIN_NS || row.time_ns > TIME_MAX_NS)
 		return line_wrong(
 			lines, fields[KWHY_POWER_COLUMN_TIME], "is no Unix time in whole nanoseconds", error);
 	if (!row.has_value)

@@ -16,13 +16,13 @@
  * package; "psys" holds the packages, and intel-rapl-mmio is the same counter once more: neither is read.
  */
 
-enum { ZONES_MOST = 64, PARTS_MOST = 16, DOMAINS_MOST = 2 * ZONES_MOST, TRIES = 3 };
+enum { ZONES_MAX = 64, PARTS_MAX = 16, DOMAINS_MAX = 2 * ZONES_MAX, TRIES = 3 };
 
 #define ROOT "/sys/class/powercap"
 #define PERF_ROOT "/sys/bus/event_source/devices/power"
-#define WRAP_MOST_UJ (INT64_C(1) << 48) /* real ones are near 2^38; sums of rounds must fit 64 bits */
+#define WRAP_MAX_UJ (INT64_C(1) << 48) /* real ones are near 2^38; sums of rounds must fit 64 bits */
 #define PERIOD_NS INT64_C(100000000)
-#define TOOK_MOST_NS INT64_C(2000000)
+#define TOOK_MAX_NS INT64_C(2000000)
 #define UPDATE_NS                                                                                            \
 	INT64_C(1000000) /* Intel's developer manual on RAPL: about 1 ms; the same in Linux's amd_energy.rst \
 			  */
@@ -38,7 +38,7 @@ struct rapl {
 	const struct kwhy_sensor_request *request;
 	const char *root, *perf_root;
 	int64_t period_ns;
-	struct domain domains[DOMAINS_MOST];
+	struct domain domains[DOMAINS_MAX];
 	size_t count;
 	uint32_t packages;		    /* found so far, readable or not */
 	int refusal;			    /* why a counter that is there could not be read; 0: none such */
@@ -69,7 +69,7 @@ static bool read_dated(const struct rapl *rapl, const struct domain *domain, str
 	int64_t begin_ns, took_ns = INT64_MAX;
 	bool good = true;
 
-	for (int i = 0; good && i < TRIES && took_ns > TOOK_MOST_NS; i++) {
+	for (int i = 0; good && i < TRIES && took_ns > TOOK_MAX_NS; i++) {
 		begin_ns = kwhy_sensors_now_ns(rapl->sensors);
 		good = read_domain(domain, &out->value) && out->value >= 0;
 		took_ns = kwhy_sensors_now_ns(rapl->sensors) - begin_ns;
@@ -131,7 +131,7 @@ static enum kwhy_status add_domain(struct rapl *rapl, const char *folder,
 	int64_t value;
 	int fd;
 
-	if (rapl->count == DOMAINS_MOST)
+	if (rapl->count == DOMAINS_MAX)
 		return KWHY_OK;
 	fd = kwhy_attribute_open(folder, "energy_uj");
 	if (fd < 0 || !kwhy_attribute_read(fd, &value)) {
@@ -143,7 +143,7 @@ static enum kwhy_status add_domain(struct rapl *rapl, const char *folder,
 	*domain = (struct domain){.fd = fd};
 	rapl->count++;
 	if (!kwhy_attribute_integer(&kept.wrap, folder, "max_energy_range_uj") || kept.wrap < 0 ||
-		kept.wrap > WRAP_MOST_UJ)
+		kept.wrap > WRAP_MAX_UJ)
 		kept.wrap = 0;
 	return kwhy_sensors_add_source(
 		rapl->sensors, &kept, 1e9 / (double)rapl->period_ns, rapl->request, &domain->source, error);
@@ -170,11 +170,11 @@ static enum kwhy_status add_memory(
 {
 	char prefix[40], name[64], folder[KWHY_ATTRIBUTE_BYTES], text[KWHY_ATTRIBUTE_BYTES], label[64];
 	enum kwhy_status status = KWHY_OK;
-	int64_t parts[PARTS_MOST];
+	int64_t parts[PARTS_MAX];
 	int count;
 
 	snprintf(prefix, sizeof(prefix), "intel-rapl:%" PRId64 ":", zone);
-	count = kwhy_attribute_list(rapl->root, prefix, parts, PARTS_MOST);
+	count = kwhy_attribute_list(rapl->root, prefix, parts, PARTS_MAX);
 	for (int i = 0; !status && i < count; i++) {
 		snprintf(name, sizeof(name), "%s%" PRId64, prefix, parts[i]);
 		if (!kwhy_attribute_path(folder, rapl->root, name) ||
@@ -202,7 +202,7 @@ static enum kwhy_status add_package(struct rapl *rapl, int64_t zone, struct kwhy
 		strncmp(label, "package-", 8) != 0)
 		return KWHY_OK;
 	number = kwhy_attribute_number(label, "package-");
-	package = number >= 0 && number < ZONES_MOST ? (uint32_t)number : rapl->packages;
+	package = number >= 0 && number < ZONES_MAX ? (uint32_t)number : rapl->packages;
 	rapl->packages++;
 	status = add_zone(rapl, folder, KWHY_METER_RAPL_PACKAGE, package, label, error);
 	return status ? status : add_memory(rapl, zone, package, error);
@@ -211,8 +211,8 @@ static enum kwhy_status add_package(struct rapl *rapl, int64_t zone, struct kwhy
 static enum kwhy_status add_zones(struct rapl *rapl, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
-	int64_t zones[ZONES_MOST];
-	int count = kwhy_attribute_list(rapl->root, "intel-rapl:", zones, ZONES_MOST);
+	int64_t zones[ZONES_MAX];
+	int count = kwhy_attribute_list(rapl->root, "intel-rapl:", zones, ZONES_MAX);
 
 	for (int i = 0; !status && i < count; i++)
 		status = add_package(rapl, zones[i], error);
@@ -232,7 +232,7 @@ static enum kwhy_status add_event(struct rapl *rapl, const char *event, enum kwh
 		.period_ns = UPDATE_NS,
 	};
 
-	if (rapl->count == DOMAINS_MOST)
+	if (rapl->count == DOMAINS_MAX)
 		return KWHY_OK;
 	domain->fd = kwhy_perf_power_open(rapl->perf_root, event, cpu, &domain->scale_uj);
 	if (domain->fd < 0)
@@ -245,7 +245,7 @@ static enum kwhy_status add_event(struct rapl *rapl, const char *event, enum kwh
 static enum kwhy_status add_events(struct rapl *rapl, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
-	int cpus[ZONES_MOST], count = kwhy_perf_power_cpus(rapl->perf_root, cpus, ZONES_MOST);
+	int cpus[ZONES_MAX], count = kwhy_perf_power_cpus(rapl->perf_root, cpus, ZONES_MAX);
 
 	for (int i = 0; !status && i < count; i++) {
 		status = add_event(rapl, "energy-pkg", KWHY_METER_RAPL_PACKAGE, cpus[i], (uint32_t)i, error);

@@ -16,7 +16,7 @@
  * meter. */
 #define REST_NS INT64_C(50000000)
 
-enum { SOURCES_MOST = 4096, NAMES_MOST = 64, NAME_BYTES = 96 };
+enum { SOURCES_MAX = 4096, NAMES_MAX = 64, NAME_BYTES = 96 };
 
 struct reading {
 	int64_t time_unix_ns, value;
@@ -38,7 +38,7 @@ struct naming {
 
 struct replay {
 	struct kwhy_sensors *sensors;
-	struct naming namings[NAMES_MOST];
+	struct naming namings[NAMES_MAX];
 	size_t naming_count;
 	struct reading *readings; /* in time order */
 	size_t count, at;
@@ -71,10 +71,10 @@ static enum kwhy_status find_series(struct replay *replay, const struct kwhy_pow
 			return KWHY_OK;
 		}
 	}
-	if (replay->series_count == SOURCES_MOST)
+	if (replay->series_count == SOURCES_MAX)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%s holds readings of more than %d meters; keep those of one machine", path,
-			SOURCES_MOST);
+			SOURCES_MAX);
 	replay->series[replay->series_count].row = *row;
 	*out = (uint32_t)replay->series_count++;
 	return KWHY_OK;
@@ -100,7 +100,7 @@ static void read_comment(struct replay *replay, const char *line, size_t length)
 	const char *end, *name;
 	char text[256];
 
-	if (replay->naming_count == NAMES_MOST || length >= sizeof(text) || length < sizeof(word) ||
+	if (replay->naming_count == NAMES_MAX || length >= sizeof(text) || length < sizeof(word) ||
 		memcmp(line, word, sizeof(word) - 1) != 0)
 		return;
 	memcpy(text, line, length);
@@ -187,7 +187,7 @@ static enum kwhy_status read_file(
 
 	if (!status) {
 		replay->readings = calloc(count_lines(&text), sizeof(*replay->readings));
-		replay->series = calloc(SOURCES_MOST, sizeof(*replay->series));
+		replay->series = calloc(SOURCES_MAX, sizeof(*replay->series));
 		if (!replay->readings || !replay->series)
 			status = kwhy_fail_memory(error, "the readings to play back");
 	}

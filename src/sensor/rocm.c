@@ -14,7 +14,7 @@
  * Written from the vendor's documentation and tried on a fake library alone: no such card has been here.
  */
 
-enum { CARDS_MOST = 64, DEVICES_MOST = 64, VENDOR_AMD = 0x1002 };
+enum { CARDS_MAX = 64, DEVICES_MAX = 64, VENDOR_AMD = 0x1002 };
 
 #define DRM_ROOT "/sys/class/drm"
 #define COUNTER_PERIOD_NS INT64_C(100000000)
@@ -26,7 +26,7 @@ enum { CARDS_MOST = 64, DEVICES_MOST = 64, VENDOR_AMD = 0x1002 };
  * to 15.3, which would be 0.27 % too much.
  */
 #define RESOLUTION_UJ (1e6 / 65536)
-#define RESOLUTION_TOLD_UJ 15.3
+#define RESOLUTION_REPORTED_UJ 15.3
 #define RESOLUTION_NEAR_UJ 0.06
 
 #define STAMP_NEAR_NS INT64_C(1000000000)
@@ -47,7 +47,7 @@ struct rocm {
 	struct kwhy_rocm_smi smi;
 	int64_t boot_minus_mono_ns;
 	uint32_t count;
-	struct unit units[DEVICES_MOST];
+	struct unit units[DEVICES_MAX];
 };
 
 /* One reading of the accumulator in uJ, and when the driver took it. */
@@ -55,16 +55,16 @@ static int read_energy(
 	const struct kwhy_rocm_smi *smi, uint32_t device, int64_t *out_uj, uint64_t *out_stamp_ns)
 {
 	uint64_t counts = 0;
-	float told_uj = 0;
+	float reported_uj = 0;
 	double resolution_uj;
 	int result = kwhy_rocm_smi_call(
-		smi, rsmi_dev_energy_count_get, device, &counts, &told_uj, out_stamp_ns);
+		smi, rsmi_dev_energy_count_get, device, &counts, &reported_uj, out_stamp_ns);
 
 	if (result != KWHY_RSMI_SUCCESS)
 		return result;
-	resolution_uj = (double)told_uj;
-	if (resolution_uj > RESOLUTION_TOLD_UJ - RESOLUTION_NEAR_UJ &&
-		resolution_uj < RESOLUTION_TOLD_UJ + RESOLUTION_NEAR_UJ)
+	resolution_uj = (double)reported_uj;
+	if (resolution_uj > RESOLUTION_REPORTED_UJ - RESOLUTION_NEAR_UJ &&
+		resolution_uj < RESOLUTION_REPORTED_UJ + RESOLUTION_NEAR_UJ)
 		resolution_uj = RESOLUTION_UJ;
 	if (!(resolution_uj > 0) || counts == UINT64_MAX ||
 		(double)counts * resolution_uj >= (double)INT64_MAX)
@@ -307,7 +307,7 @@ static enum kwhy_status add_all(struct rocm *rocm, struct kwhy_error *error)
 	if (result != KWHY_RSMI_SUCCESS)
 		return kwhy_sensors_add_absence(rocm->sensors, "rocm", error, "ROCm SMI lists no GPUs: %s",
 			kwhy_rocm_smi_words(&rocm->smi, result));
-	for (uint32_t i = 0; !status && i < count && rocm->count < DEVICES_MOST; i++)
+	for (uint32_t i = 0; !status && i < count && rocm->count < DEVICES_MAX; i++)
 		if (kwhy_sensors_wants_device(rocm->sensors, rocm->request, (int32_t)i))
 			status = add_unit(rocm, i, error);
 	return status;
@@ -316,8 +316,8 @@ static enum kwhy_status add_all(struct rocm *rocm, struct kwhy_error *error)
 /* Whether a display or render device of that vendor is there; the library need not be loaded to know. */
 static bool has_amd_card(const char *root)
 {
-	int64_t cards[CARDS_MOST];
-	int count = kwhy_attribute_list(root, "card", cards, CARDS_MOST);
+	int64_t cards[CARDS_MAX];
+	int count = kwhy_attribute_list(root, "card", cards, CARDS_MAX);
 	char folder[KWHY_ATTRIBUTE_BYTES], text[KWHY_ATTRIBUTE_BYTES], name[64];
 
 	for (int i = 0; i < count; i++) {

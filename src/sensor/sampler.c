@@ -9,17 +9,17 @@
 #include <stdlib.h>
 
 #define RELATE_PERIOD_NS INT64_C(1000000000)
-#define DRIFT_LEAST_NS INT64_C(10000000000)
+#define DRIFT_MIN_NS INT64_C(10000000000)
 
 /* The two clocks of a machine are steered alike: what moves one alone by more than this was set. */
-#define STEP_LEAST_NS INT64_C(1000000)
+#define STEP_MIN_NS INT64_C(1000000)
 
 /* What any thread may read while the sampler's writes: each value alone, the relation under its `turn`. */
 struct published {
 	_Atomic int64_t running_ns, cpu_ns, longest_read_ns, step_ns, stepped_ns;
 	_Atomic uint64_t reads, missed;
 	_Atomic uint64_t turn; /* odd while the relation is written */
-	_Atomic int64_t mono_ns, offset_ns, spread_ns;
+	_Atomic int64_t mono_ns, offset_ns, width_ns;
 };
 
 struct kwhy_sampler {
@@ -52,7 +52,7 @@ static void publish_relation(struct published *out, const struct kwhy_clock_rela
 	atomic_fetch_add_explicit(&out->turn, 1, memory_order_acq_rel);
 	atomic_store_explicit(&out->mono_ns, relation->mono_ns, memory_order_release);
 	atomic_store_explicit(&out->offset_ns, relation->offset_ns, memory_order_release);
-	atomic_store_explicit(&out->spread_ns, relation->spread_ns, memory_order_release);
+	atomic_store_explicit(&out->width_ns, relation->width_ns, memory_order_release);
 	atomic_fetch_add_explicit(&out->turn, 1, memory_order_release);
 }
 
@@ -65,7 +65,7 @@ static struct kwhy_clock_relation read_relation(const struct published *publishe
 		turn = atomic_load_explicit(&published->turn, memory_order_acquire);
 		relation.mono_ns = atomic_load_explicit(&published->mono_ns, memory_order_acquire);
 		relation.offset_ns = atomic_load_explicit(&published->offset_ns, memory_order_acquire);
-		relation.spread_ns = atomic_load_explicit(&published->spread_ns, memory_order_acquire);
+		relation.width_ns = atomic_load_explicit(&published->width_ns, memory_order_acquire);
 	} while (turn % 2 || turn != atomic_load_explicit(&published->turn, memory_order_acquire));
 	return relation;
 }
@@ -76,7 +76,7 @@ static void relate(struct kwhy_sampler *sampler)
 	struct kwhy_clock_relation now = sampler->clock.relate(sampler->clock.context);
 	int64_t change = now.offset_ns - sampler->last.offset_ns, size = change < 0 ? -change : change;
 
-	if (size > STEP_LEAST_NS + now.spread_ns + sampler->last.spread_ns) {
+	if (size > STEP_MIN_NS + now.width_ns + sampler->last.width_ns) {
 		raise_to(&sampler->published.step_ns, size);
 		atomic_fetch_add_explicit(&sampler->published.stepped_ns, change, memory_order_relaxed);
 	}
@@ -263,7 +263,7 @@ static double drift_of(const struct kwhy_sampler *sampler, const struct kwhy_clo
 	int64_t length_ns = last->mono_ns - sampler->first.mono_ns;
 	int64_t stepped_ns = atomic_load_explicit(&sampler->published.stepped_ns, memory_order_relaxed);
 
-	if (length_ns < DRIFT_LEAST_NS)
+	if (length_ns < DRIFT_MIN_NS)
 		return NAN;
 	return (double)(last->offset_ns - sampler->first.offset_ns - stepped_ns) / (double)length_ns;
 }

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HISTORY_DEFAULT_S = 60, CHANNEL_LEAST = 64, CHANNEL_MOST = 1 << 20, CAPACITY_FIRST = 8 };
+enum { HISTORY_DEFAULT_S = 60, CHANNEL_MIN = 64, CHANNEL_MAX = 1 << 20, CAPACITY_FIRST = 8 };
 
 /* No meter is new more often, and nobody is to be asked without a rest. */
-#define PERIOD_LEAST_NS INT64_C(1000000)
+#define PERIOD_MIN_NS INT64_C(1000000)
 
 static bool wants_replay(const struct kwhy_sensor_request *request)
 {
@@ -61,8 +61,7 @@ static bool take_index(const char **list, int32_t *out)
 	if (!isdigit((unsigned char)**list))
 		return false;
 	value = strtol(*list, &end, 10);
-	if (value > KWHY_SENSOR_INDEX_MOST || (*end != ',' && *end != '\0') ||
-		(*end == ',' && end[1] == '\0'))
+	if (value > KWHY_SENSOR_INDEX_MAX || (*end != ',' && *end != '\0') || (*end == ',' && end[1] == '\0'))
 		return false;
 	*list = *end == ',' ? end + 1 : end;
 	*out = (int32_t)value;
@@ -75,7 +74,7 @@ bool kwhy_sensors_wants_device(
 	const char *list = request->devices;
 	int32_t wanted = -1;
 
-	if (index >= 0 && index <= KWHY_SENSOR_INDEX_MOST)
+	if (index >= 0 && index <= KWHY_SENSOR_INDEX_MAX)
 		sensors->is_there[index] = true;
 	if (!list)
 		return true;
@@ -106,17 +105,17 @@ static enum kwhy_status check_list(const char *devices, struct kwhy_error *error
 	return KWHY_OK;
 }
 
-void kwhy_sensor_indices_write(const bool is_in[KWHY_SENSOR_INDEX_MOST + 1], char *out, size_t out_bytes)
+void kwhy_sensor_indices_write(const bool is_in[KWHY_SENSOR_INDEX_MAX + 1], char *out, size_t out_bytes)
 {
 	size_t length = 0;
 
 	*out = '\0';
-	for (int first = 0; first <= KWHY_SENSOR_INDEX_MOST && length < out_bytes; first++) {
+	for (int first = 0; first <= KWHY_SENSOR_INDEX_MAX && length < out_bytes; first++) {
 		int last = first;
 
 		if (!is_in[first])
 			continue;
-		while (last < KWHY_SENSOR_INDEX_MOST && is_in[last + 1])
+		while (last < KWHY_SENSOR_INDEX_MAX && is_in[last + 1])
 			last++;
 		length += (size_t)snprintf(
 			out + length, out_bytes - length, "%s%d", length ? ", " : "", first);
@@ -296,9 +295,9 @@ enum kwhy_status kwhy_sensors_add_device(struct kwhy_sensors *sensors,
 static uint64_t slots_for(double updates_per_s, size_t history_s)
 {
 	double wanted = updates_per_s * (double)(history_s ? history_s : HISTORY_DEFAULT_S);
-	uint64_t slots = CHANNEL_LEAST;
+	uint64_t slots = CHANNEL_MIN;
 
-	while ((double)slots < wanted && slots < CHANNEL_MOST)
+	while ((double)slots < wanted && slots < CHANNEL_MAX)
 		slots *= 2;
 	return slots;
 }
@@ -337,8 +336,8 @@ enum kwhy_status kwhy_sensors_add_task(
 	*kept = *task;
 	if (!keep(sensors, &kept->title))
 		return kwhy_fail_memory(error, "the meters");
-	if (kept->period_ns < PERIOD_LEAST_NS)
-		kept->period_ns = PERIOD_LEAST_NS;
+	if (kept->period_ns < PERIOD_MIN_NS)
+		kept->period_ns = PERIOD_MIN_NS;
 	sensors->task_count++;
 	return KWHY_OK;
 }

@@ -21,7 +21,7 @@
  */
 
 #define KWHY_SENSOR_NO_DEVICE UINT32_MAX
-enum { KWHY_SENSOR_INDEX_MOST = 1023 }; /* as a list of devices may name them */
+enum { KWHY_SENSOR_INDEX_MAX = 1023 }; /* as a list of devices may name them */
 
 enum kwhy_vendor { KWHY_VENDOR_NVIDIA, KWHY_VENDOR_AMD, KWHY_VENDOR_OTHER };
 
@@ -85,7 +85,7 @@ struct kwhy_sensor_request {
 };
 
 /* "0", "0 to 3", "0, 2 to 5": the numbers that are true; "": none is. */
-void kwhy_sensor_indices_write(const bool is_in[KWHY_SENSOR_INDEX_MOST + 1], char *out, size_t out_bytes);
+void kwhy_sensor_indices_write(const bool is_in[KWHY_SENSOR_INDEX_MAX + 1], char *out, size_t out_bytes);
 
 /* `visible` and its order as the environment of this process tells them; lent by it. */
 void kwhy_sensor_request_see(struct kwhy_sensor_request *request);
@@ -123,8 +123,8 @@ struct kwhy_sensors {
 	struct kwhy_sensor_absence *absences;
 	size_t device_count, source_count, task_count, absence_count;
 	size_t device_capacity, source_capacity, task_capacity, absence_capacity;
-	bool is_there[KWHY_SENSOR_INDEX_MOST + 1]; /* by index: whether asked for or not */
-	void *states[8];			   /* of the back ends, in the order of their table */
+	bool is_there[KWHY_SENSOR_INDEX_MAX + 1]; /* by index: whether asked for or not */
+	void *states[8];			  /* of the back ends, in the order of their table */
 	const struct kwhy_clock *clock;
 };
 

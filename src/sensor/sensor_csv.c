@@ -14,7 +14,7 @@ enum { BATCH = 256 };
 /* How far a source is written. */
 struct place {
 	struct kwhy_channel_cursor cursor;
-	uint64_t lost_told;
+	uint64_t lost_reported;
 	struct kwhy_reading last;
 	bool begun;
 	int64_t wrapped; /* counts that wraps have swallowed */
@@ -175,11 +175,12 @@ static void tell_lost(
 {
 	char name[KWHY_METER_NAME_BYTES];
 
-	if (place->cursor.lost == place->lost_told)
+	if (place->cursor.lost == place->lost_reported)
 		return;
-	fprintf(csv->file, "# lost %" PRIu64 " readings of %s here\n", place->cursor.lost - place->lost_told,
+	fprintf(csv->file, "# lost %" PRIu64 " readings of %s here\n",
+		place->cursor.lost - place->lost_reported,
 		kwhy_meter_source(name, source->meter, source->domain));
-	place->lost_told = place->cursor.lost;
+	place->lost_reported = place->cursor.lost;
 }
 
 static void drain(struct kwhy_sensor_csv *csv, const struct kwhy_source_channel *source, struct place *place)

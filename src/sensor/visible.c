@@ -67,7 +67,7 @@ static enum found find_number(const struct look *look, const struct entry *entry
 	int32_t number = 0;
 
 	for (size_t i = 0; i < entry->length; i++) {
-		if (!isdigit((unsigned char)entry->text[i]) || number > KWHY_SENSOR_INDEX_MOST)
+		if (!isdigit((unsigned char)entry->text[i]) || number > KWHY_SENSOR_INDEX_MAX)
 			return FOUND_NONE;
 		number = 10 * number + entry->text[i] - '0';
 	}
@@ -111,7 +111,7 @@ static enum found find_entry(const struct look *look, const struct entry *entry,
 }
 
 bool kwhy_visible_find(const struct kwhy_sensor_request *request, const struct kwhy_visible_unit *units,
-	size_t unit_count, bool seen[KWHY_SENSOR_INDEX_MOST + 1])
+	size_t unit_count, bool seen[KWHY_SENSOR_INDEX_MAX + 1])
 {
 	struct look look = {.units = units, .unit_count = unit_count};
 	const char *list = request->visible;
@@ -126,6 +126,6 @@ bool kwhy_visible_find(const struct kwhy_sensor_request *request, const struct k
 			seen[gpu] = true;
 	}
 	if (found == FOUND_UNKNOWN)
-		memset(seen, 0, (KWHY_SENSOR_INDEX_MOST + 1) * sizeof(*seen));
+		memset(seen, 0, (KWHY_SENSOR_INDEX_MAX + 1) * sizeof(*seen));
 	return found != FOUND_UNKNOWN;
 }

@@ -30,6 +30,6 @@ struct kwhy_visible_unit {
  * known. False: the list has numbers that may mean other GPUs than the driver's, and nothing is marked.
  */
 bool kwhy_visible_find(const struct kwhy_sensor_request *request, const struct kwhy_visible_unit *units,
-	size_t unit_count, bool seen[KWHY_SENSOR_INDEX_MOST + 1]);
+	size_t unit_count, bool seen[KWHY_SENSOR_INDEX_MAX + 1]);
 
 #endif

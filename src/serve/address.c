@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { HOST_BYTES = 256, BACKLOG = 64, PORT_MOST = 65535 };
+enum { HOST_BYTES = 256, BACKLOG = 64, PORT_MAX = 65535 };
 
 /* The parts of HOST:PORT; brackets of an IPv6 address taken off. */
 static bool split(const char *text, char host[HOST_BYTES], uint16_t *out_port)
@@ -23,7 +23,7 @@ static bool split(const char *text, char host[HOST_BYTES], uint16_t *out_port)
 	if (!colon || colon[1] < '0' || colon[1] > '9')
 		return false;
 	port = strtoul(colon + 1, &end, 10);
-	if (*end || port > PORT_MOST || length >= HOST_BYTES)
+	if (*end || port > PORT_MAX || length >= HOST_BYTES)
 		return false;
 	if (length >= 2 && *begin == '[' && begin[length - 1] == ']') {
 		begin++;

@@ -15,7 +15,7 @@ static struct kwhy_connection *longest_of_crowd(struct kwhy_connections *connect
 	struct kwhy_connection *longest = NULL;
 	size_t open = 0;
 
-	for (size_t i = 0; i < KWHY_CONNECTIONS_MOST; i++) {
+	for (size_t i = 0; i < KWHY_CONNECTIONS_MAX; i++) {
 		struct kwhy_connection *connection = &connections->items[i];
 
 		if (!connection->used || connection->shut)
@@ -32,7 +32,7 @@ struct kwhy_connection *kwhy_connections_add(
 {
 	struct kwhy_connection *longest;
 
-	for (size_t i = 0; i < KWHY_CONNECTIONS_MOST; i++) {
+	for (size_t i = 0; i < KWHY_CONNECTIONS_MAX; i++) {
 		if (connections->items[i].used)
 			continue;
 		connections->items[i] = (struct kwhy_connection){socket, now_mono_ns, true, false};
@@ -58,7 +58,7 @@ void kwhy_connections_remove(struct kwhy_connection *connection)
 
 void kwhy_connections_expire(struct kwhy_connections *connections, int64_t now_mono_ns)
 {
-	for (size_t i = 0; i < KWHY_CONNECTIONS_MOST; i++) {
+	for (size_t i = 0; i < KWHY_CONNECTIONS_MAX; i++) {
 		struct kwhy_connection *connection = &connections->items[i];
 
 		if (connection->used && !connection->shut &&

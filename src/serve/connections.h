@@ -11,7 +11,7 @@
  * to end is shut down; whoever owns its socket then reads its end and closes it. One thread. Zeroed: empty.
  */
 
-#define KWHY_CONNECTIONS_MOST 64
+#define KWHY_CONNECTIONS_MAX 64
 /* Beyond so many the one that has waited longest is shut down. The rest is room for those that come before
  * their owner has closed it: libmicrohttpd accepts about ten at once. */
 #define KWHY_CONNECTIONS_CROWD 40
@@ -25,7 +25,7 @@ struct kwhy_connection {
 };
 
 struct kwhy_connections {
-	struct kwhy_connection items[KWHY_CONNECTIONS_MOST];
+	struct kwhy_connection items[KWHY_CONNECTIONS_MAX];
 };
 
 /* NULL: there is no room, and the connection is shut down. */

@@ -34,7 +34,7 @@ struct kwhy_label {
 	const char *name, *value; /* value NULL: the label is left out */
 };
 
-enum { KWHY_LABELS_MOST = 8 }; /* with the end */
+enum { KWHY_LABELS_MAX = 8 }; /* with the end */
 
 /* `labels` end with a NULL name. A value that is not a number is unknown: nothing is written. */
 void kwhy_exposition_add(struct kwhy_exposition *exposition, const struct kwhy_family *family,

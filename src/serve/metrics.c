@@ -30,7 +30,7 @@ static void add_device(struct kwhy_exposition *to, const struct kwhy_family *fam
 	const struct kwhy_live_device *device, struct kwhy_label extra, double value)
 {
 	struct device_number number = number_of(device);
-	const struct kwhy_label labels[KWHY_LABELS_MOST] = {
+	const struct kwhy_label labels[KWHY_LABELS_MAX] = {
 		{"device", number.text}, {"uuid", device->uuid}, {"name", device->name}, extra, {NULL, NULL}};
 
 	kwhy_exposition_add(to, family, labels, value);
@@ -125,7 +125,7 @@ static void write_metered(struct kwhy_exposition *to, const struct kwhy_live_sna
 	for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++)
 		for (size_t m = 0; m < snapshot->metered_count; m++) {
 			const struct kwhy_live_metered *metered = &snapshot->metered[m];
-			const struct kwhy_label labels[KWHY_LABELS_MOST] = {
+			const struct kwhy_label labels[KWHY_LABELS_MAX] = {
 				{rows[r].label, metered->name}, {NULL, NULL}};
 
 			if (metered->kind == rows[r].kind)
@@ -219,7 +219,7 @@ static void write_devices(struct kwhy_exposition *to, const struct kwhy_live_sna
 	for (size_t d = 0; d < snapshot->device_count; d++) {
 		const struct kwhy_live_device *device = &snapshot->devices[d];
 		struct device_number number = number_of(device);
-		const struct kwhy_label labels[KWHY_LABELS_MOST] = {{"device", number.text},
+		const struct kwhy_label labels[KWHY_LABELS_MAX] = {{"device", number.text},
 			{"uuid", device->uuid}, {"name", device->name}, {"pci_address", device->pci_address},
 			{"driver", device->driver}, {NULL, NULL}};
 
@@ -243,7 +243,7 @@ static void write_processes(struct kwhy_exposition *to, const struct kwhy_live_s
 			const struct kwhy_live_process *process = &snapshot->devices[d].processes[p];
 			struct device_number number = number_of(&snapshot->devices[d]);
 			char pid[24];
-			const struct kwhy_label labels[KWHY_LABELS_MOST] = {{"device", number.text},
+			const struct kwhy_label labels[KWHY_LABELS_MAX] = {{"device", number.text},
 				{"uuid", snapshot->devices[d].uuid}, {"pid", pid},
 				{"command", *process->command ? process->command : NULL}, {NULL, NULL}};
 
@@ -295,7 +295,7 @@ static void write_sources(struct kwhy_exposition *to, const struct kwhy_live_sna
 		for (size_t s = 0; s < snapshot->source_count; s++) {
 			const struct kwhy_live_source *source = &snapshot->sources[s];
 			struct device_number number = number_of(source->device);
-			const struct kwhy_label labels[KWHY_LABELS_MOST] = {{"source", source->name},
+			const struct kwhy_label labels[KWHY_LABELS_MAX] = {{"source", source->name},
 				{"device", source->device ? number.text : NULL}, {"label", source->label},
 				{NULL, NULL}};
 			kwhy_exposition_add(to, &rows[r].family, labels, rows[r].value(source));
@@ -322,13 +322,13 @@ static void write_availability(struct kwhy_exposition *to, const struct kwhy_liv
 	for (size_t s = 0; s < snapshot->source_count; s++) {
 		const struct kwhy_live_source *source = &snapshot->sources[s];
 		struct device_number number = number_of(source->device);
-		const struct kwhy_label labels[KWHY_LABELS_MOST] = {{"source", source->name},
+		const struct kwhy_label labels[KWHY_LABELS_MAX] = {{"source", source->name},
 			{"device", source->device ? number.text : NULL}, {"label", source->label},
 			{NULL, NULL}};
 		kwhy_exposition_add(to, &family, labels, source->device ? !source->device->lost : 1);
 	}
 	for (size_t a = 0; a < snapshot->absence_count; a++) {
-		const struct kwhy_label labels[KWHY_LABELS_MOST] = {{"source", snapshot->absences[a].backend},
+		const struct kwhy_label labels[KWHY_LABELS_MAX] = {{"source", snapshot->absences[a].backend},
 			{"reason", snapshot->absences[a].text}, {NULL, NULL}};
 
 		if (!is_repeated(snapshot, a))
@@ -377,7 +377,7 @@ void kwhy_metrics_write(const struct kwhy_live_snapshot *snapshot, enum kwhy_exp
 {
 	static const struct kwhy_family build = {"kwhy_build", KWHY_FAMILY_INFO, "", "Which kwhy this is."};
 	struct kwhy_exposition to = {.out = out, .form = form};
-	const struct kwhy_label labels[KWHY_LABELS_MOST] = {{"version", version}, {NULL, NULL}};
+	const struct kwhy_label labels[KWHY_LABELS_MAX] = {{"version", version}, {NULL, NULL}};
 
 	kwhy_exposition_add(&to, &build, labels, 1);
 	write_devices(&to, snapshot);

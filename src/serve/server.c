@@ -12,7 +12,7 @@
 
 /* Far more than a few scrapers need. A request longer than its memory is refused by the library (414, 431).
  */
-enum { REQUEST_BYTES_MOST = 32768, OPTIONS = 9 };
+enum { REQUEST_BYTES_MAX = 32768, OPTIONS = 9 };
 
 struct kwhy_server {
 	struct MHD_Daemon *daemon;
@@ -179,10 +179,10 @@ static void note_answered(void *context, struct MHD_Connection *connection, void
 static enum kwhy_status start(struct kwhy_server *server, int listener, struct kwhy_error *error)
 {
 	struct MHD_OptionItem options[OPTIONS] = {
-		{MHD_OPTION_CONNECTION_LIMIT, KWHY_CONNECTIONS_MOST, NULL},
+		{MHD_OPTION_CONNECTION_LIMIT, KWHY_CONNECTIONS_MAX, NULL},
 		{MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)note_connection, server},
 		{MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)note_answered, server},
-		{MHD_OPTION_CONNECTION_MEMORY_LIMIT, REQUEST_BYTES_MOST, NULL},
+		{MHD_OPTION_CONNECTION_MEMORY_LIMIT, REQUEST_BYTES_MAX, NULL},
 		{MHD_OPTION_LISTEN_SOCKET, listener, NULL},
 		{MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
 		{MHD_OPTION_END, 0, NULL},

@@ -13,36 +13,36 @@ static bool fits_inline(const struct kwhy_transfer_case *at_hand, uint64_t most)
 		at_hand->inlined <= most;
 }
 
-static enum kwhy_transfer_way choose_freely(
+static enum kwhy_transfer_method choose_freely(
 	const struct kwhy_transfer_limits *limits, const struct kwhy_transfer_case *at_hand)
 {
 	uint64_t packed_bytes = at_hand->direction == KWHY_TRANSFER_PUT ? limits->put_packed_bytes
 									: limits->get_packed_bytes;
 
 	if (at_hand->count == 1)
-		return KWHY_TRANSFER_WAY_PLAIN;
+		return KWHY_TRANSFER_METHOD_PLAIN;
 	if (can_batch(at_hand) && at_hand->bytes / at_hand->count >= limits->batch_bytes)
-		return KWHY_TRANSFER_WAY_BATCH;
+		return KWHY_TRANSFER_METHOD_BATCH;
 	if (fits_inline(at_hand, limits->inline_bytes))
-		return KWHY_TRANSFER_WAY_INLINE;
-	return at_hand->staged >= packed_bytes ? KWHY_TRANSFER_WAY_PACKED : KWHY_TRANSFER_WAY_MAPPED;
+		return KWHY_TRANSFER_METHOD_INLINE;
+	return at_hand->staged >= packed_bytes ? KWHY_TRANSFER_METHOD_PACKED : KWHY_TRANSFER_METHOD_MAPPED;
 }
 
-enum kwhy_transfer_way kwhy_transfer_choose(
+enum kwhy_transfer_method kwhy_transfer_choose(
 	const struct kwhy_transfer_limits *limits, const struct kwhy_transfer_case *at_hand)
 {
 	switch (at_hand->wanted) {
 	case KWHY_TRANSFER_PACKED:
-		return at_hand->staged > 0 ? KWHY_TRANSFER_WAY_PACKED : KWHY_TRANSFER_WAY_MAPPED;
+		return at_hand->staged > 0 ? KWHY_TRANSFER_METHOD_PACKED : KWHY_TRANSFER_METHOD_MAPPED;
 	case KWHY_TRANSFER_MAPPED:
-		return KWHY_TRANSFER_WAY_MAPPED;
+		return KWHY_TRANSFER_METHOD_MAPPED;
 	case KWHY_TRANSFER_BATCH:
 		if (can_batch(at_hand))
-			return KWHY_TRANSFER_WAY_BATCH;
+			return KWHY_TRANSFER_METHOD_BATCH;
 		break;
 	case KWHY_TRANSFER_INLINE:
 		if (fits_inline(at_hand, UINT64_MAX))
-			return KWHY_TRANSFER_WAY_INLINE;
+			return KWHY_TRANSFER_METHOD_INLINE;
 		break;
 	default:
 		break;

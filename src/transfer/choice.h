@@ -7,13 +7,13 @@
 
 /* Which way a slot goes; pure. */
 
-enum kwhy_transfer_way {
-	KWHY_TRANSFER_WAY_PLAIN, /* one copy of the one piece */
-	KWHY_TRANSFER_WAY_PACKED,
-	KWHY_TRANSFER_WAY_MAPPED,
-	KWHY_TRANSFER_WAY_BATCH,
-	KWHY_TRANSFER_WAY_INLINE, /* list and data, or the list, are the kernel's argument */
-	KWHY_TRANSFER_WAY_COUNT
+enum kwhy_transfer_method {
+	KWHY_TRANSFER_METHOD_PLAIN, /* one copy of the one piece */
+	KWHY_TRANSFER_METHOD_PACKED,
+	KWHY_TRANSFER_METHOD_MAPPED,
+	KWHY_TRANSFER_METHOD_BATCH,
+	KWHY_TRANSFER_METHOD_INLINE, /* list and data, or the list, are the kernel's argument */
+	KWHY_TRANSFER_METHOD_COUNT
 };
 
 struct kwhy_transfer_case {
@@ -26,7 +26,7 @@ struct kwhy_transfer_case {
 		inlined_most; /* bytes of such an argument, and of the largest; 0: none can be given */
 };
 
-enum kwhy_transfer_way kwhy_transfer_choose(
+enum kwhy_transfer_method kwhy_transfer_choose(
 	const struct kwhy_transfer_limits *limits, const struct kwhy_transfer_case *at_hand);
 
 #endif

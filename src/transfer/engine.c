@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS_MOST = 4096, PIECES_MOST = 1 << 20 };
+enum { SLOTS_MAX = 4096, PIECES_MAX = 1 << 20 };
 
-#define SLOT_BYTES_MOST (UINT64_C(1) << 30)
+#define SLOT_BYTES_MAX (UINT64_C(1) << 30)
 
 static const struct kwhy_transfer_options defaults = {
 	.slot_bytes = 256 << 10,
@@ -134,14 +134,14 @@ static enum kwhy_status check_options(const struct kwhy_transfer_options *option
 			"a transfer engine cannot have back end %d, way %d and numa %d; give constants of "
 			"kwhy/transfer.h",
 			options->backend, options->way, options->numa);
-	if (options->slot_bytes < KWHY_TRANSFER_SLOT_BYTES_LEAST || options->slot_bytes > SLOT_BYTES_MOST ||
-		options->slots > SLOTS_MOST || options->slots < 2 || options->pieces > PIECES_MOST)
+	if (options->slot_bytes < KWHY_TRANSFER_SLOT_BYTES_MIN || options->slot_bytes > SLOT_BYTES_MAX ||
+		options->slots > SLOTS_MAX || options->slots < 2 || options->pieces > PIECES_MAX)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"a transfer engine cannot have %u slots of %llu bytes and %u pieces; give 2 to %d "
 			"slots of "
 			"%d bytes to 1 GiB and up to %d pieces",
 			options->slots, (unsigned long long)options->slot_bytes, options->pieces,
-			(int)SLOTS_MOST, (int)KWHY_TRANSFER_SLOT_BYTES_LEAST, (int)PIECES_MOST);
+			(int)SLOTS_MAX, (int)KWHY_TRANSFER_SLOT_BYTES_MIN, (int)PIECES_MAX);
 	return KWHY_OK;
 }
 

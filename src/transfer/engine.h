@@ -20,7 +20,7 @@
  */
 
 /* The slots that lie on one node, used in turn; slots[at] is the open one or the next to open. */
-struct kwhy_transfer_turn {
+struct kwhy_transfer_node_ring {
 	struct kwhy_transfer_slot *slots;
 	uint32_t at;
 	uint32_t under_way; /* sent and not yet back: those before `at` */
@@ -32,9 +32,9 @@ struct kwhy_transfer_turn {
  */
 struct kwhy_transfer_ring {
 	enum kwhy_transfer_operation direction;
-	struct kwhy_transfer_turn turns[KWHY_TRANSFER_NODES_MOST];
-	uint32_t count;			 /* of slots in each */
-	struct kwhy_transfer_turn *open; /* whose slots[at] is open; NULL: none is */
+	struct kwhy_transfer_node_ring node_rings[KWHY_TRANSFER_NODES_MAX];
+	uint32_t count;			      /* of slots in each */
+	struct kwhy_transfer_node_ring *open; /* whose slots[at] is open; NULL: none is */
 };
 
 /* A call that moves pieces. */
@@ -63,9 +63,9 @@ struct kwhy_transfer {
 	struct kwhy_transfer_options options; /* none is 0 but by its meaning */
 	struct kwhy_transfer_nodes nodes;     /* of the rings; the first is nearest to the device */
 
-	struct kwhy_transfer_lock lock;			      /* of all below */
-	struct kwhy_gpu_host slabs[KWHY_TRANSFER_NODES_MOST]; /* of both directions */
-	uint64_t staging[KWHY_TRANSFER_NODES_MOST];
+	struct kwhy_transfer_lock lock;			     /* of all below */
+	struct kwhy_gpu_host slabs[KWHY_TRANSFER_NODES_MAX]; /* of both directions */
+	uint64_t staging[KWHY_TRANSFER_NODES_MAX];
 	struct kwhy_transfer_ring rings[KWHY_TRANSFER_OPERATION_COUNT];
 	struct kwhy_gpu_copy *copies;	      /* room for a batch of a slot */
 	struct kwhy_transfer_extent *extents; /* and to look for overlaps */
@@ -117,7 +117,7 @@ int kwhy_transfer_slot_open(struct kwhy_transfer *transfer, struct kwhy_transfer
 	struct kwhy_transfer_call *call, struct kwhy_transfer_slot **out);
 
 /* Whether `bytes` fit without waiting into the open slot and those that the call can open now. */
-int kwhy_transfer_has_room(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
+int kwhy_transfer_has_space(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
 	struct kwhy_transfer_call *call, uint64_t bytes, bool *out);
 
 /* Until all slots of tickets up to this one have run; what was fetched is put in place. */

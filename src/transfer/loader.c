@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS = 4, SLOTS_MOST = 1024, THREADS_MOST = 64 };
+enum { SLOTS = 4, SLOTS_MAX = 1024, THREADS_MAX = 64 };
 
 #define CHUNK_BYTES (UINT64_C(4) << 20)
 #define OVERHEAD_S 8e-6 /* five calls of the driver a chunk: a guess from other machines */
@@ -123,7 +123,7 @@ static bool is_sensible(const struct kwhy_transfer_loader_options *options)
 	bool converts = options->format != KWHY_TRANSFER_F32;
 
 	return options->bytes > 0 && (options->from != NULL) != (options->read != NULL) &&
-		options->slots <= SLOTS_MOST && options->threads <= (options->read ? 1 : THREADS_MOST) &&
+		options->slots <= SLOTS_MAX && options->threads <= (options->read ? 1 : THREADS_MAX) &&
 		kwhy_transfer_can_convert(options->format, options->scale) &&
 		!(options->pinned && ((converts && !options->on_device) || !options->from)) &&
 		!(converts && (chunk_bytes % sizeof(float) != 0 || options->bytes % sizeof(float) != 0));
@@ -143,7 +143,7 @@ static enum kwhy_status take_options(struct kwhy_transfer_loader_options *out,
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"a loader needs bytes, either data or a reader, at most %d slots, and whole numbers "
 			"where it converts them, which page-locked data cannot be; see kwhy/transfer.h",
-			(int)SLOTS_MOST);
+			(int)SLOTS_MAX);
 	return KWHY_OK;
 }
 

@@ -4,7 +4,7 @@
 #include "transfer/kernels.h"
 #include "transfer/loader.h"
 
-enum { THREADS = 256, BLOCKS_MOST = 2048 };
+enum { THREADS = 256, BLOCKS_MAX = 2048 };
 
 enum kwhy_status kwhy_transfer_loader_prepare_converting(
 	struct kwhy_transfer_loader *loader, struct kwhy_error *error)
@@ -44,7 +44,7 @@ enum kwhy_status kwhy_transfer_loader_convert(
 	void *arguments[] = {&from, &to, &floats, &inverse};
 	struct kwhy_gpu_launch launch = {
 		.kernel = loader->kernel,
-		.blocks = (uint32_t)(blocks < BLOCKS_MOST ? blocks : BLOCKS_MOST),
+		.blocks = (uint32_t)(blocks < BLOCKS_MAX ? blocks : BLOCKS_MAX),
 		.threads_per_block = THREADS,
 		.arguments = arguments,
 		.stream = loader->transfer->stream,

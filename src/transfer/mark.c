@@ -52,7 +52,7 @@ int kwhy_transfer_mark_check(struct kwhy_transfer *transfer)
 	if (code)
 		return code;
 	return kwhy_transfer_check(transfer,
-		transfer->ops->event_reached(transfer->gpu, transfer->rings[0].turns[0].slots[0].event,
+		transfer->ops->event_reached(transfer->gpu, transfer->rings[0].node_rings[0].slots[0].event,
 			&reached, &transfer->error));
 }
 

@@ -26,7 +26,7 @@ static uint32_t of_thread_now(const struct kwhy_transfer_nodes *nodes)
 /* Nodes that threads can be on. */
 static void add_others(struct kwhy_transfer_nodes *out, const struct kwhy_numa *numa)
 {
-	for (uint32_t i = 0; i < numa->count && out->count < KWHY_TRANSFER_NODES_MOST; i++)
+	for (uint32_t i = 0; i < numa->count && out->count < KWHY_TRANSFER_NODES_MAX; i++)
 		if (numa->nodes[i].node != out->node[0] && CPU_COUNT(&numa->nodes[i].cpus) > 0)
 			out->node[out->count++] = numa->nodes[i].node;
 }

@@ -10,11 +10,11 @@
  * The NUMA nodes that rings lie on: the one nearest to the device first, or one alone where the program named
  * it, the device's is not known, or there is but one.
  */
-enum { KWHY_TRANSFER_NODES_MOST = 8 }; /* threads on further ones use the first's ring */
+enum { KWHY_TRANSFER_NODES_MAX = 8 }; /* threads on further ones use the first's ring */
 
 struct kwhy_transfer_nodes {
 	uint32_t count;
-	int node[KWHY_TRANSFER_NODES_MOST]; /* as the system numbers them; -1: wherever it puts memory */
+	int node[KWHY_TRANSFER_NODES_MAX]; /* as the system numbers them; -1: wherever it puts memory */
 	/* Which of them the calling thread is on now. */
 	uint32_t (*of_thread)(const struct kwhy_transfer_nodes *nodes);
 };

@@ -37,13 +37,13 @@ static struct kwhy_transfer_call call_of(struct kwhy_transfer *transfer)
 static size_t part_of(const struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot,
 	uint64_t beside, uint64_t bytes)
 {
-	uint64_t place = kwhy_transfer_slot_place(slot, beside), room;
+	uint64_t place = kwhy_transfer_slot_reserve(slot, beside), space;
 
 	if (slot->count == transfer->options.pieces || place >= transfer->options.slot_bytes ||
 		slot->bytes >= KWHY_TRANSFER_SLOT_ENOUGH_BYTES)
 		return 0;
-	room = transfer->options.slot_bytes - place;
-	return kwhy_transfer_part_bytes(room, bytes);
+	space = transfer->options.slot_bytes - place;
+	return kwhy_transfer_part_bytes(space, bytes);
 }
 
 /*
@@ -71,7 +71,7 @@ static int slot_for(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *r
 }
 
 /* A piece is taken whole or not at all where the engine does not wait. */
-static int look_for_room(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
+static int look_for_space(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
 	struct kwhy_transfer_call *call, uint64_t bytes)
 {
 	bool fits = true;
@@ -85,7 +85,7 @@ static int look_for_room(struct kwhy_transfer *transfer, struct kwhy_transfer_ri
 			"slots, or "
 			"let it wait for room",
 			(unsigned long long)bytes);
-	code = kwhy_transfer_has_room(transfer, ring, call, bytes, &fits);
+	code = kwhy_transfer_has_space(transfer, ring, call, bytes, &fits);
 	if (code || fits)
 		return code;
 	return kwhy_transfer_fail(transfer, KWHY_TRANSFER_FULL,
@@ -118,7 +118,7 @@ static bool put_small(struct kwhy_transfer *transfer, struct kwhy_transfer_ring 
 	if (!slot || bytes - 1 >= SMALL_BYTES || slot->count == transfer->options.pieces ||
 		slot->bytes >= KWHY_TRANSFER_SLOT_ENOUGH_BYTES)
 		return false;
-	place = kwhy_transfer_slot_place(slot, to);
+	place = kwhy_transfer_slot_reserve(slot, to);
 	if (place + bytes > transfer->options.slot_bytes)
 		return false;
 	place_put(slot, place, to, source, 0, bytes);
@@ -133,7 +133,7 @@ static int put(struct kwhy_transfer *transfer, uint64_t to, const struct source 
 
 	if (put_small(transfer, ring, to, source, bytes))
 		return KWHY_TRANSFER_OK;
-	code = look_for_room(transfer, ring, call, bytes);
+	code = look_for_space(transfer, ring, call, bytes);
 	for (uint64_t done = 0; done < bytes && !code;) {
 		struct kwhy_transfer_slot *slot;
 		size_t part;
@@ -141,7 +141,7 @@ static int put(struct kwhy_transfer *transfer, uint64_t to, const struct source 
 		code = slot_for(transfer, ring, call, to + done, bytes - done, &slot, &part);
 		if (code)
 			return code;
-		place_put(slot, kwhy_transfer_slot_place(slot, to + done), to + done, source, done, part);
+		place_put(slot, kwhy_transfer_slot_reserve(slot, to + done), to + done, source, done, part);
 		done += part;
 	}
 	return code;
@@ -207,7 +207,7 @@ static int add_pinned(struct kwhy_transfer *transfer, struct kwhy_transfer_ring 
 {
 	struct kwhy_transfer_slot *slot;
 	size_t part;
-	int code = look_for_room(transfer, ring, call, 1);
+	int code = look_for_space(transfer, ring, call, 1);
 
 	if (!code)
 		code = slot_for(transfer, ring, call, 0, 1, &slot, &part);
@@ -260,7 +260,7 @@ static int get(struct kwhy_transfer *transfer, char *to, uint64_t from, uint64_t
 	struct kwhy_transfer_call *call)
 {
 	struct kwhy_transfer_ring *ring = &transfer->rings[KWHY_TRANSFER_GET];
-	int code = look_for_room(transfer, ring, call, bytes);
+	int code = look_for_space(transfer, ring, call, bytes);
 
 	for (uint64_t done = 0; done < bytes && !code;) {
 		struct kwhy_transfer_slot *slot;
@@ -268,7 +268,7 @@ static int get(struct kwhy_transfer *transfer, char *to, uint64_t from, uint64_t
 
 		code = slot_for(transfer, ring, call, from + done, bytes - done, &slot, &part);
 		if (!code) {
-			uint64_t place = kwhy_transfer_slot_place(slot, from + done);
+			uint64_t place = kwhy_transfer_slot_reserve(slot, from + done);
 			struct kwhy_transfer_piece piece = {.to = slot->mapped + place,
 				.from = from + done,
 				.bytes = (uint32_t)part,

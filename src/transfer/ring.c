@@ -36,17 +36,17 @@ static enum kwhy_status slot_init(struct kwhy_transfer *transfer, struct kwhy_tr
 	return transfer->ops->event_new(transfer->gpu, false, &slot->event, error);
 }
 
-static enum kwhy_status turn_new(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
+static enum kwhy_status node_ring_new(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
 	uint32_t node, struct kwhy_error *error)
 {
-	struct kwhy_transfer_turn *turn = &ring->turns[node];
+	struct kwhy_transfer_node_ring *node_ring = &ring->node_rings[node];
 	enum kwhy_status status = KWHY_OK;
 
-	turn->slots = calloc(ring->count, sizeof(*turn->slots));
-	if (!turn->slots)
+	node_ring->slots = calloc(ring->count, sizeof(*node_ring->slots));
+	if (!node_ring->slots)
 		return kwhy_fail_memory(error, "the ring of the transfer engine");
 	for (uint32_t i = 0; i < ring->count && !status; i++)
-		status = slot_init(transfer, &turn->slots[i], ring->direction, node,
+		status = slot_init(transfer, &node_ring->slots[i], ring->direction, node,
 			((uint64_t)ring->direction * ring->count + i) * stride(transfer) +
 				list_bytes(transfer),
 			error);
@@ -75,7 +75,7 @@ static enum kwhy_status node_new(struct kwhy_transfer *transfer, uint32_t node, 
 	enum kwhy_status status = slab_new(transfer, node, error);
 
 	for (int i = 0; i < KWHY_TRANSFER_OPERATION_COUNT && !status; i++)
-		status = turn_new(transfer, &transfer->rings[i], node, error);
+		status = node_ring_new(transfer, &transfer->rings[i], node, error);
 	return status;
 }
 
@@ -99,9 +99,10 @@ enum kwhy_status kwhy_transfer_rings_new(struct kwhy_transfer *transfer, struct 
 	return KWHY_OK;
 }
 
-static void turn_free(struct kwhy_transfer *transfer, const struct kwhy_transfer_ring *ring, uint32_t node)
+static void node_ring_free(
+	struct kwhy_transfer *transfer, const struct kwhy_transfer_ring *ring, uint32_t node)
 {
-	struct kwhy_transfer_slot *slots = ring->turns[node].slots;
+	struct kwhy_transfer_slot *slots = ring->node_rings[node].slots;
 
 	for (uint32_t k = 0; slots && k < ring->count; k++) {
 		transfer->ops->event_free(transfer->gpu, slots[k].event);
@@ -114,7 +115,7 @@ void kwhy_transfer_rings_free(struct kwhy_transfer *transfer)
 {
 	for (uint32_t node = 0; node < transfer->nodes.count; node++) {
 		for (int i = 0; i < KWHY_TRANSFER_OPERATION_COUNT; i++)
-			turn_free(transfer, &transfer->rings[i], node);
+			node_ring_free(transfer, &transfer->rings[i], node);
 		transfer->ops->memory_free(transfer->gpu, transfer->staging[node]);
 		transfer->ops->host_free(transfer->gpu, &transfer->slabs[node]);
 	}
@@ -164,24 +165,25 @@ static int wait_for(struct kwhy_transfer *transfer, const struct kwhy_transfer_s
 
 /* The next to come back of those that lie on a node; NULL: none is under way. */
 static struct kwhy_transfer_slot *oldest_of(
-	const struct kwhy_transfer_ring *ring, const struct kwhy_transfer_turn *turn)
+	const struct kwhy_transfer_ring *ring, const struct kwhy_transfer_node_ring *node_ring)
 {
-	return turn->under_way ? &turn->slots[(turn->at + ring->count - turn->under_way) % ring->count]
-			       : NULL;
+	return node_ring->under_way
+		? &node_ring->slots[(node_ring->at + ring->count - node_ring->under_way) % ring->count]
+		: NULL;
 }
 
 /* The node whose oldest slot was sent first; NULL: none is under way. */
-static struct kwhy_transfer_turn *first_sent(
+static struct kwhy_transfer_node_ring *first_sent(
 	const struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring)
 {
-	struct kwhy_transfer_turn *first = NULL;
+	struct kwhy_transfer_node_ring *first = NULL;
 
 	for (uint32_t node = 0; node < transfer->nodes.count; node++) {
-		struct kwhy_transfer_turn *turn = &ring->turns[node];
+		struct kwhy_transfer_node_ring *node_ring = &ring->node_rings[node];
 
-		if (turn->under_way &&
-			(!first || oldest_of(ring, turn)->number < oldest_of(ring, first)->number))
-			first = turn;
+		if (node_ring->under_way &&
+			(!first || oldest_of(ring, node_ring)->number < oldest_of(ring, first)->number))
+			first = node_ring;
 	}
 	return first;
 }
@@ -189,15 +191,16 @@ static struct kwhy_transfer_turn *first_sent(
 /* What has run is put in place and free, oldest first: of gets to the same place the later one stays. */
 static void release_reached(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring)
 {
-	struct kwhy_transfer_turn *turn;
+	struct kwhy_transfer_node_ring *node_ring;
 
-	while ((turn = first_sent(transfer, ring)) && oldest_of(ring, turn)->number <= transfer->reached) {
-		struct kwhy_transfer_slot *slot = oldest_of(ring, turn);
+	while ((node_ring = first_sent(transfer, ring)) &&
+		oldest_of(ring, node_ring)->number <= transfer->reached) {
+		struct kwhy_transfer_slot *slot = oldest_of(ring, node_ring);
 
 		if (slot->deliveries)
 			kwhy_transfer_slot_deliver(slot);
 		kwhy_transfer_slot_clear(slot);
-		turn->under_way--;
+		node_ring->under_way--;
 	}
 }
 
@@ -213,15 +216,16 @@ static uint32_t home_of(struct kwhy_transfer *transfer, struct kwhy_transfer_cal
  * half of it, else the one whose turn it is, waited for.
  */
 static int find_run(struct kwhy_transfer *transfer, const struct kwhy_transfer_ring *ring,
-	const struct kwhy_transfer_turn *turn, const struct kwhy_transfer_slot **out, bool *out_reached)
+	const struct kwhy_transfer_node_ring *node_ring, const struct kwhy_transfer_slot **out,
+	bool *out_reached)
 {
 	int code;
 
-	*out = &turn->slots[(turn->at + ring->count / 2) % ring->count];
+	*out = &node_ring->slots[(node_ring->at + ring->count / 2) % ring->count];
 	code = has_run(transfer, *out, out_reached);
 	if (code || *out_reached)
 		return code;
-	*out = &turn->slots[turn->at];
+	*out = &node_ring->slots[node_ring->at];
 	if (transfer->options.refuse_full)
 		return has_run(transfer, *out, out_reached);
 	*out_reached = true;
@@ -230,11 +234,11 @@ static int find_run(struct kwhy_transfer *transfer, const struct kwhy_transfer_r
 
 /* Makes room in the slot whose turn it is. */
 static int reclaim(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
-	const struct kwhy_transfer_turn *turn, const struct kwhy_transfer_call *call)
+	const struct kwhy_transfer_node_ring *node_ring, const struct kwhy_transfer_call *call)
 {
 	const struct kwhy_transfer_slot *slot;
 	bool reached;
-	int code = find_run(transfer, ring, turn, &slot, &reached);
+	int code = find_run(transfer, ring, node_ring, &slot, &reached);
 
 	if (code)
 		return code;
@@ -255,14 +259,16 @@ static int reclaim(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ri
 int kwhy_transfer_slot_open(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
 	struct kwhy_transfer_call *call, struct kwhy_transfer_slot **out)
 {
-	struct kwhy_transfer_turn *turn = ring->open ? ring->open : &ring->turns[home_of(transfer, call)];
-	struct kwhy_transfer_slot *slot = &turn->slots[turn->at];
-	int code = slot->state == KWHY_TRANSFER_SENT ? reclaim(transfer, ring, turn, call) : KWHY_TRANSFER_OK;
+	struct kwhy_transfer_node_ring *node_ring = ring->open ? ring->open
+							       : &ring->node_rings[home_of(transfer, call)];
+	struct kwhy_transfer_slot *slot = &node_ring->slots[node_ring->at];
+	int code = slot->state == KWHY_TRANSFER_SENT ? reclaim(transfer, ring, node_ring, call)
+						     : KWHY_TRANSFER_OK;
 
 	if (code)
 		return code;
 	slot->state = KWHY_TRANSFER_OPEN;
-	ring->open = turn;
+	ring->open = node_ring;
 	*out = slot;
 	return KWHY_TRANSFER_OK;
 }
@@ -282,10 +288,11 @@ static uint64_t part_in(
 	return kwhy_transfer_part_bytes(transfer->options.slot_bytes - used, bytes);
 }
 
-int kwhy_transfer_has_room(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
+int kwhy_transfer_has_space(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
 	struct kwhy_transfer_call *call, uint64_t bytes, bool *out)
 {
-	const struct kwhy_transfer_turn *home = &ring->turns[home_of(transfer, call)], *open = ring->open;
+	const struct kwhy_transfer_node_ring *home = &ring->node_rings[home_of(transfer, call)],
+					     *open = ring->open;
 
 	if (open)
 		bytes -= part_in(transfer, &open->slots[open->at], bytes);
@@ -323,7 +330,7 @@ static const struct kwhy_transfer_slot *slot_of(
 {
 	for (uint32_t node = 0; node < transfer->nodes.count; node++)
 		for (uint32_t k = 0; k < ring->count; k++) {
-			const struct kwhy_transfer_slot *slot = &ring->turns[node].slots[k];
+			const struct kwhy_transfer_slot *slot = &ring->node_rings[node].slots[k];
 
 			if (slot->state == KWHY_TRANSFER_SENT && slot->number == number)
 				return slot;

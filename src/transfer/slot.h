@@ -57,13 +57,13 @@ struct kwhy_transfer_slot {
 };
 
 /* Where data of a piece at device address `beside` begins, aligned alike, so that vectors can move it. */
-static inline uint64_t kwhy_transfer_slot_place(const struct kwhy_transfer_slot *slot, uint64_t beside)
+static inline uint64_t kwhy_transfer_slot_reserve(const struct kwhy_transfer_slot *slot, uint64_t beside)
 {
 	return slot->staged + ((beside - slot->staged) & 15);
 }
 
 /* A slot may lose so many bytes to alignment and to where pieces are cut. */
-enum { KWHY_TRANSFER_SLOT_LOSS = 15 + 63, KWHY_TRANSFER_SLOT_BYTES_LEAST = 8192 };
+enum { KWHY_TRANSFER_SLOT_LOSS = 15 + 63, KWHY_TRANSFER_SLOT_BYTES_MIN = 8192 };
 
 /*
  * So much keeps a PCIe link of 50 GB/s busy for 80 us, in which more can be collected: a slot is sent then,
@@ -72,13 +72,13 @@ enum { KWHY_TRANSFER_SLOT_LOSS = 15 + 63, KWHY_TRANSFER_SLOT_BYTES_LEAST = 8192 
 enum { KWHY_TRANSFER_SLOT_ENOUGH_BYTES = 4 << 20 };
 
 /* Of a piece, what goes where there is `room`; 0: nothing, it is not worth cutting. */
-static inline uint64_t kwhy_transfer_part_bytes(uint64_t room, uint64_t bytes)
+static inline uint64_t kwhy_transfer_part_bytes(uint64_t space, uint64_t bytes)
 {
 	const uint64_t least = 4096, unit = 64;
 
-	if (room >= bytes)
+	if (space >= bytes)
 		return bytes;
-	return room >= least ? room / unit * unit : 0;
+	return space >= least ? space / unit * unit : 0;
 }
 
 void kwhy_transfer_slot_clear(struct kwhy_transfer_slot *slot);

@@ -42,7 +42,7 @@ static int work_on(struct kwhy_transfer *transfer, kwhy_transfer_compute *comput
 	return KWHY_TRANSFER_OK;
 }
 
-static int go_through(struct kwhy_transfer_loader *loader, kwhy_transfer_compute *compute, void *context,
+static int run_pipeline(struct kwhy_transfer_loader *loader, kwhy_transfer_compute *compute, void *context,
 	atomic_int *failed)
 {
 	struct kwhy_transfer_chunk chunk = {.size = sizeof(chunk)};
@@ -67,7 +67,7 @@ int kwhy_transfer_stream_through(struct kwhy_transfer *transfer,
 
 	if (code)
 		return code;
-	code = go_through(loader, compute, context, &failed);
+	code = run_pipeline(loader, compute, context, &failed);
 	kwhy_transfer_loader_close(loader); /* waits for the work, too */
 	if (code || !atomic_load(&failed))
 		return code;

@@ -7,10 +7,10 @@
 
 enum {
 	BLOCK_THREADS = 256,
-	BLOCK_THREADS_MOST = 1024,
+	BLOCK_THREADS_MAX = 1024,
 	WARP_THREADS = 32,
-	PIECE_THREADS_MOST = 4096, /* a power of two, as are the others */
-	BLOCKS_MOST = 1024,
+	PIECE_THREADS_MAX = 4096, /* a power of two, as are the others */
+	BLOCKS_MAX = 1024,
 	VECTOR_BYTES = 16,
 	WIDE_BYTES = 2048, /* from here on the mean piece has work for a whole block: 8 B a thread and more */
 };
@@ -66,7 +66,7 @@ static uint32_t threads_for(uint64_t mean_bytes)
 {
 	uint32_t threads = mean_bytes >= WIDE_BYTES ? BLOCK_THREADS : WARP_THREADS;
 
-	while (threads >= BLOCK_THREADS && threads < PIECE_THREADS_MOST &&
+	while (threads >= BLOCK_THREADS && threads < PIECE_THREADS_MAX &&
 		2 * (uint64_t)threads * VECTOR_BYTES <= mean_bytes)
 		threads *= 2;
 	return threads;
@@ -79,12 +79,12 @@ static int launch(struct kwhy_transfer *transfer, const struct kwhy_transfer_slo
 {
 	uint64_t threads = (uint64_t)slot->count * threads_for(slot->bytes / slot->count),
 		 blocks = (threads + BLOCK_THREADS - 1) / BLOCK_THREADS;
-	bool alone = !wide || threads <= BLOCK_THREADS_MOST;
+	bool alone = !wide || threads <= BLOCK_THREADS_MAX;
 	struct kwhy_gpu_launch launch = {
 		.kernel = kernel,
-		.blocks = alone		       ? 1
-			: blocks < BLOCKS_MOST ? (uint32_t)blocks
-					       : BLOCKS_MOST,
+		.blocks = alone		      ? 1
+			: blocks < BLOCKS_MAX ? (uint32_t)blocks
+					      : BLOCKS_MAX,
 		.threads_per_block = wide && alone ? (uint32_t)threads : BLOCK_THREADS,
 		.arguments = arguments,
 		.stream = transfer->stream,
@@ -182,13 +182,13 @@ static int send_packed(struct kwhy_transfer *transfer, const struct kwhy_transfe
 	return slot->deliveries ? get_packed(transfer, slot, in_order) : put_packed(transfer, slot, in_order);
 }
 
-static int (*const ways[KWHY_TRANSFER_WAY_COUNT])(
+static int (*const ways[KWHY_TRANSFER_METHOD_COUNT])(
 	struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot, bool in_order) = {
-	[KWHY_TRANSFER_WAY_PLAIN] = send_plain,
-	[KWHY_TRANSFER_WAY_PACKED] = send_packed,
-	[KWHY_TRANSFER_WAY_MAPPED] = send_mapped,
-	[KWHY_TRANSFER_WAY_BATCH] = send_batch,
-	[KWHY_TRANSFER_WAY_INLINE] = send_inline,
+	[KWHY_TRANSFER_METHOD_PLAIN] = send_plain,
+	[KWHY_TRANSFER_METHOD_PACKED] = send_packed,
+	[KWHY_TRANSFER_METHOD_MAPPED] = send_mapped,
+	[KWHY_TRANSFER_METHOD_BATCH] = send_batch,
+	[KWHY_TRANSFER_METHOD_INLINE] = send_inline,
 };
 
 static struct kwhy_transfer_case case_of(
@@ -213,14 +213,14 @@ static struct kwhy_transfer_case case_of(
 }
 
 /* Whether a kernel is the last that a slot needs, which then tells that it has run. */
-static bool ends_by_kernel(const struct kwhy_transfer_slot *slot, enum kwhy_transfer_way way)
+static bool ends_by_kernel(const struct kwhy_transfer_slot *slot, enum kwhy_transfer_method way)
 {
-	return way == KWHY_TRANSFER_WAY_MAPPED || way == KWHY_TRANSFER_WAY_INLINE ||
-		(way == KWHY_TRANSFER_WAY_PACKED && !slot->deliveries);
+	return way == KWHY_TRANSFER_METHOD_MAPPED || way == KWHY_TRANSFER_METHOD_INLINE ||
+		(way == KWHY_TRANSFER_METHOD_PACKED && !slot->deliveries);
 }
 
 static int issue(struct kwhy_transfer *transfer, struct kwhy_transfer_slot *slot,
-	const struct kwhy_transfer_case *at_hand, enum kwhy_transfer_way way)
+	const struct kwhy_transfer_case *at_hand, enum kwhy_transfer_method way)
 {
 	int code = kwhy_transfer_enter(transfer);
 
@@ -236,10 +236,10 @@ static int issue(struct kwhy_transfer *transfer, struct kwhy_transfer_slot *slot
 
 int kwhy_transfer_send(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring)
 {
-	struct kwhy_transfer_turn *turn = ring->open;
-	struct kwhy_transfer_slot *slot = turn ? &turn->slots[turn->at] : NULL;
+	struct kwhy_transfer_node_ring *node_ring = ring->open;
+	struct kwhy_transfer_slot *slot = node_ring ? &node_ring->slots[node_ring->at] : NULL;
 	struct kwhy_transfer_case at_hand;
-	enum kwhy_transfer_way way;
+	enum kwhy_transfer_method way;
 	int code;
 
 	if (!slot || slot->count == 0)
@@ -251,12 +251,12 @@ int kwhy_transfer_send(struct kwhy_transfer *transfer, struct kwhy_transfer_ring
 		return code;
 	slot->number = ++transfer->sent;
 	ring->open = NULL;
-	if (way == KWHY_TRANSFER_WAY_INLINE && !slot->deliveries) {
+	if (way == KWHY_TRANSFER_METHOD_INLINE && !slot->deliveries) {
 		kwhy_transfer_slot_clear(slot); /* the driver has taken all of it */
 		return KWHY_TRANSFER_OK;
 	}
 	slot->state = KWHY_TRANSFER_SENT;
-	turn->at = (turn->at + 1) % ring->count;
-	turn->under_way++;
+	node_ring->at = (node_ring->at + 1) % ring->count;
+	node_ring->under_way++;
 	return KWHY_TRANSFER_OK;
 }

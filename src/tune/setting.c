@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { PROCESSES_ASKED = 64, CLOCK_LEAST_MHZ = 210 };
+enum { PROCESSES_ASKED = 64, CLOCK_MIN_MHZ = 210 };
 
 static enum kwhy_status refuse(const struct kwhy_tune_setting *setting, const char *what,
 	enum kwhy_nvml_result result, struct kwhy_error *error)
@@ -53,7 +53,7 @@ static enum kwhy_status read_limits(struct kwhy_tune_setting *setting, struct kw
 	enum kwhy_nvml_result result;
 
 	if (setting->order.kind == KWHY_TUNE_CLOCK) {
-		setting->least = CLOCK_LEAST_MHZ;
+		setting->least = CLOCK_MIN_MHZ;
 		result = kwhy_nvml_call(&setting->nvml, nvmlDeviceGetMaxClockInfo, setting->device,
 			KWHY_NVML_CLOCK_SM, &setting->most);
 		if (!result && !setting->nvml.nvmlDeviceResetGpuLockedClocks)

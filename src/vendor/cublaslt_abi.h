@@ -30,7 +30,7 @@ enum kwhy_cublaslt_attribute {	       /* of a product */
 	KWHY_CUBLASLT_TRANSPOSE_A = 3, /* int32_t, as enum kwhy_cublas_operation */
 	KWHY_CUBLASLT_TRANSPOSE_B = 4
 };
-enum kwhy_cublaslt_preference { KWHY_CUBLASLT_WORKSPACE_MOST = 1 }; /* uint64_t, bytes */
+enum kwhy_cublaslt_preference { KWHY_CUBLASLT_WORKSPACE_MAX = 1 }; /* uint64_t, bytes */
 
 typedef struct CUstream_st *kwhy_cublas_stream;
 typedef struct cublasLtContext *kwhy_cublaslt_handle;

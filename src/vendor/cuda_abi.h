@@ -71,7 +71,7 @@ enum { KWHY_CUDA_HOST_PORTABLE = 1, KWHY_CUDA_HOST_MAPPED = 2, KWHY_CUDA_HOST_WR
 enum { KWHY_CUDA_REGISTER_PORTABLE = 1, KWHY_CUDA_REGISTER_MAPPED = 2 };
 enum { KWHY_CUDA_MANAGED_GLOBAL = 1 };
 /* Shared memory of a block: what the kernel has by itself, and what launches may ask for besides. */
-enum { KWHY_CUDA_FUNCTION_SHARED_BYTES = 1, KWHY_CUDA_FUNCTION_SHARED_BYTES_MOST = 8 };
+enum { KWHY_CUDA_FUNCTION_SHARED_BYTES = 1, KWHY_CUDA_FUNCTION_SHARED_BYTES_MAX = 8 };
 enum { KWHY_CUDA_POINTER_MEMORY_TYPE = 2, KWHY_CUDA_POINTER_IS_MANAGED = 8, KWHY_CUDA_POINTER_DEVICE = 9 };
 enum { KWHY_CUDA_MEMORY_HOST = 1, KWHY_CUDA_MEMORY_DEVICE = 2 };
 enum { KWHY_CUDA_BATCH_IN_STREAM_ORDER = 1 };
@@ -165,12 +165,12 @@ enum kwhy_cuda_result cuGetErrorString(enum kwhy_cuda_result result, const char 
 enum kwhy_cuda_result cuDriverGetVersion(int *out_version);
 enum kwhy_cuda_result cuDeviceGet(kwhy_cuda_device *out_device, int ordinal);
 enum kwhy_cuda_result cuDeviceGetByPCIBusId(kwhy_cuda_device *out_device, const char *pci_address);
-enum kwhy_cuda_result cuDeviceGetPCIBusId(char *out_address, int room_bytes, kwhy_cuda_device device);
+enum kwhy_cuda_result cuDeviceGetPCIBusId(char *out_address, int space_bytes, kwhy_cuda_device device);
 enum kwhy_cuda_result cuDeviceGetCount(int *out_count);
 enum kwhy_cuda_result cuDeviceGetUuid(struct kwhy_cuda_uuid *out_uuid, kwhy_cuda_device device);
 enum kwhy_cuda_result cuDeviceGetUuid_v2(struct kwhy_cuda_uuid *out_uuid, kwhy_cuda_device device);
 enum kwhy_cuda_result cuDeviceTotalMem_v2(size_t *out_bytes, kwhy_cuda_device device);
-enum kwhy_cuda_result cuDeviceGetName(char *out_name, int room_bytes, kwhy_cuda_device device);
+enum kwhy_cuda_result cuDeviceGetName(char *out_name, int space_bytes, kwhy_cuda_device device);
 enum kwhy_cuda_result cuDeviceGetAttribute(int *out_value, int attribute, kwhy_cuda_device device);
 enum kwhy_cuda_result cuDevicePrimaryCtxGetState(
 	kwhy_cuda_device device, unsigned *out_flags, int *out_is_active);
@@ -271,7 +271,7 @@ enum kwhy_cuda_result cuGraphKernelNodeGetAttribute(
 enum kwhy_cuda_result cuFuncGetName(const char **out_name, kwhy_cuda_function function);
 enum kwhy_cuda_result cuKernelGetName(const char **out_name, kwhy_cuda_function kernel);
 enum kwhy_cuda_result cuGraphAddChildGraphNode(kwhy_cuda_graph_node *out_node, kwhy_cuda_graph graph,
-	const kwhy_cuda_graph_node *behind, size_t behind_count, kwhy_cuda_graph child);
+	const kwhy_cuda_graph_node *after, size_t after_count, kwhy_cuda_graph child);
 enum kwhy_cuda_result cuGraphExecKernelNodeSetParams_v2(
 	kwhy_cuda_graph_exec exec, kwhy_cuda_graph_node node, const struct kwhy_cuda_kernel_node *parameters);
 enum kwhy_cuda_result cuGraphExecChildGraphNodeSetParams(

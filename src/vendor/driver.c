@@ -236,7 +236,7 @@ enum kwhy_cuda_result kwhy_driver_allow_shared(
 		own_bytes = 0; /* a launch says what is wrong */
 	if ((unsigned)own_bytes + shared_bytes <= EVERY_KERNEL_BYTES)
 		return KWHY_CUDA_SUCCESS;
-	return driver->cuda.function_set(function, KWHY_CUDA_FUNCTION_SHARED_BYTES_MOST, (int)shared_bytes);
+	return driver->cuda.function_set(function, KWHY_CUDA_FUNCTION_SHARED_BYTES_MAX, (int)shared_bytes);
 }
 
 enum kwhy_cuda_result kwhy_driver_launch_early(const struct kwhy_driver *driver, kwhy_cuda_function function,

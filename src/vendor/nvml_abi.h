@@ -71,7 +71,7 @@ enum {
 	KWHY_NVML_FIELD_POWER_INSTANT = 186	 /* mW */
 };
 
-enum { KWHY_NVML_LINKS_MOST = 18 }; /* NVLinks of a device */
+enum { KWHY_NVML_LINKS_MAX = 18 }; /* NVLinks of a device */
 
 /* What an NVLink leads to. */
 enum { KWHY_NVML_LINK_TO_GPU = 0, KWHY_NVML_LINK_TO_SWITCH = 2 };

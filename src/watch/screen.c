@@ -18,7 +18,7 @@ void kwhy_screen_clear(struct kwhy_screen *screen)
 	screen->lines = 0;
 }
 
-static bool make_room(struct kwhy_screen *screen)
+static bool reserve(struct kwhy_screen *screen)
 {
 	size_t wider = screen->capacity ? 2 * screen->capacity : LINES_FIRST;
 	struct kwhy_cell *cells;
@@ -40,7 +40,7 @@ static struct kwhy_cell *at(const struct kwhy_screen *screen, size_t line, size_
 
 void kwhy_screen_begin_line(struct kwhy_screen *screen, enum kwhy_style style)
 {
-	if (!make_room(screen))
+	if (!reserve(screen))
 		screen->failed = true;
 	if (screen->failed)
 		return;

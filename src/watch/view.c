@@ -259,21 +259,21 @@ static size_t smaller(size_t a, size_t b)
 static void draw_curve(struct drawing *drawing, const struct kwhy_live_device *device)
 {
 	const struct kwhy_live_metered *metered = device->metered;
-	size_t columns = drawing->screen->columns, room = columns - INDENT - INDENT - REMARK;
-	size_t steps = smaller(metered->history_count, room);
+	size_t columns = drawing->screen->columns, space = columns - INDENT - INDENT - REMARK;
+	size_t steps = smaller(metered->history_count, space);
 	double most_w = highest(metered, metered->history_count - steps);
 	char remark[WORDS];
 	enum kwhy_style style = remark_of(device, most_w, steps, remark);
 
 	if (strlen(remark) > REMARK)
-		room -= smaller(strlen(remark) - REMARK, room);
-	steps = smaller(steps, room);
+		space -= smaller(strlen(remark) - REMARK, space);
+	steps = smaller(steps, space);
 	kwhy_screen_begin_line(drawing->screen, KWHY_STYLE_PLAIN);
 	for (size_t i = 0; i < steps; i++)
-		kwhy_screen_put_code(drawing->screen, INDENT + room - steps + i, KWHY_STYLE_CURVE,
+		kwhy_screen_put_code(drawing->screen, INDENT + space - steps + i, KWHY_STYLE_CURVE,
 			curve_code(drawing->screen,
 				(double)metered->history_w[metered->history_count - steps + i] / most_w));
-	kwhy_screen_put(drawing->screen, INDENT + room + INDENT, style, remark);
+	kwhy_screen_put(drawing->screen, INDENT + space + INDENT, style, remark);
 }
 
 static void draw_devices(struct drawing *drawing)
@@ -338,13 +338,13 @@ static void draw_process(struct drawing *drawing, const struct kwhy_live_device 
 	kwhy_screen_put(drawing->screen, 0, KWHY_STYLE_PLAIN, text);
 }
 
-enum { DEVICES_MOST = 64 };
+enum { DEVICES_MAX = 64 };
 
 static void draw_processes(struct drawing *drawing, size_t most)
 {
-	size_t devices = drawing->snapshot->device_count < DEVICES_MOST ? drawing->snapshot->device_count
-									: DEVICES_MOST;
-	size_t taken[DEVICES_MOST] = {0}, d = 0;
+	size_t devices = drawing->snapshot->device_count < DEVICES_MAX ? drawing->snapshot->device_count
+								       : DEVICES_MAX;
+	size_t taken[DEVICES_MAX] = {0}, d = 0;
 	const struct kwhy_live_process *process;
 
 	for (size_t drawn = 0; drawn < most && next_process(drawing->snapshot, taken, devices, &d, &process);

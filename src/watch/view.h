@@ -9,9 +9,9 @@
  * Draws a snapshot: a title, three lines a device, one a CPU domain or wall meter, the processes with the
  * most memory, and what the reading itself took. Pure. Four devices fit 80 columns by 24 lines. Below 80
  * columns the first line of a device is what matters: that it is lost, its power and limit, its energy. At
- * least KWHY_VIEW_COLUMNS_LEAST columns.
+ * least KWHY_VIEW_COLUMNS_MIN columns.
  */
-enum { KWHY_VIEW_COLUMNS_LEAST = 32 };
+enum { KWHY_VIEW_COLUMNS_MIN = 32 };
 
 struct kwhy_view {
 	size_t processes_most;

@@ -44,8 +44,8 @@ extern const struct kwhy_whatif_change kwhy_whatif_changes[];
 extern const size_t kwhy_whatif_change_count;
 
 /* A call that took far longer than its kind does; `behind` is the one of its kind before it on its thread. */
-struct kwhy_whatif_cold {
-	uint32_t call, behind;
+struct kwhy_whatif_warmup {
+	uint32_t call, after;
 	int64_t usual_ns;
 };
 
@@ -69,16 +69,16 @@ struct kwhy_whatif {
 
 	uint64_t *packed_bytes; /* [activities] of those that are KWHY_NODE_PACKED; NULL: none ever was */
 
-	struct kwhy_whatif_cold *cold; /* [cold_count] */
-	size_t cold_count;
+	struct kwhy_whatif_warmup *warmups; /* [warmup_count] */
+	size_t warmup_count;
 
 	int64_t first_ns, last_ns; /* of all device work as recorded; equal where there is none */
 	float *net_w;		   /* [activities] power above idle; NAN unknown */
-	float *spread_ratio;   /* [activities] half of the 90 % interval of its account's energy to that */
-	double *idle_w;	       /* [devices] while nothing runs; NAN unknown */
-	double *idle_spread_w; /* [devices] half of its 90 % interval */
-	double scatter_ratio;  /* by which a run of the same program would take longer or shorter, 90 % */
-	bool has_energy;       /* known for every device that worked */
+	float *half_ci90_ratio;	  /* [activities] half of the 90 % interval of its account's energy to that */
+	double *idle_w;		  /* [devices] while nothing runs; NAN unknown */
+	double *idle_half_ci90_w; /* [devices] half of its 90 % interval */
+	double scatter_ratio;	  /* by which a run of the same program would take longer or shorter, 90 % */
+	bool has_energy;	  /* known for every device that worked */
 	bool out_of_memory;
 };
 

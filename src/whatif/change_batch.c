@@ -86,12 +86,12 @@ static struct loop find_loop(
 	struct loop best = {1, 1};
 
 	for (size_t period = 1; period <= PERIOD_ROWS && 2 * period <= count; period++) {
-		size_t room = period * most < count ? period * most : count;
+		size_t space = period * most < count ? period * most : count;
 		struct loop loop;
 
 		if (!is_same_launch(whatif, rows[0], rows[period]))
 			continue;
-		loop = loop_of(whatif, rows, room, period);
+		loop = loop_of(whatif, rows, space, period);
 		if ((loop.times - 1) * period > (best.times - 1) * best.period)
 			best = loop;
 	}

@@ -58,15 +58,15 @@ static double packed_ns(struct pack *pack)
 		kwhy_whatif_cost_at(&whatif->costs.small_kernel, whatif->corner);
 }
 
-static uint32_t call_behind(const struct kwhy_whatif *whatif, uint32_t call)
+static uint32_t call_after(const struct kwhy_whatif *whatif, uint32_t call)
 {
 	const struct kwhy_calls *calls = &whatif->recording->calls;
-	uint32_t behind = call + 1;
+	uint32_t after = call + 1;
 
-	while (behind < calls->count && calls->thread[behind] == calls->thread[call] &&
-		whatif->graph->outer[behind] != behind)
-		behind++;
-	return behind < calls->count && calls->thread[behind] == calls->thread[call] ? behind : KWHY_NONE;
+	while (after < calls->count && calls->thread[after] == calls->thread[call] &&
+		whatif->graph->outer[after] != after)
+		after++;
+	return after < calls->count && calls->thread[after] == calls->thread[call] ? after : KWHY_NONE;
 }
 
 /*
@@ -76,7 +76,7 @@ static uint32_t call_behind(const struct kwhy_whatif *whatif, uint32_t call)
 static double host_ns(const struct kwhy_whatif *whatif, uint32_t row)
 {
 	const struct kwhy_whatif_graph *graph = whatif->graph;
-	uint32_t call = kwhy_whatif_call_of(whatif, row), behind;
+	uint32_t call = kwhy_whatif_call_of(whatif, row), after;
 	double sum;
 
 	if (call == KWHY_NONE || whatif->first_issued[call + 1] - whatif->first_issued[call] > 1 ||
@@ -84,12 +84,12 @@ static double host_ns(const struct kwhy_whatif *whatif, uint32_t row)
 		return 0;
 	sum = (double)kwhy_whatif_goes_with_call_ns(whatif, call) - (double)graph->nodes[row].own_ns;
 	sum = fmax(sum, 0);
-	behind = call_behind(whatif, call);
-	if (behind == KWHY_NONE || whatif->recording->calls.class[behind] != KWHY_CALL_SYNC ||
-		graph->nodes[kwhy_whatif_call_node(graph, behind)].from[KWHY_LINK_JOIN] != row ||
-		kwhy_whatif_call_is_dropped(whatif, behind))
+	after = call_after(whatif, call);
+	if (after == KWHY_NONE || whatif->recording->calls.class[after] != KWHY_CALL_SYNC ||
+		graph->nodes[kwhy_whatif_call_node(graph, after)].from[KWHY_LINK_JOIN] != row ||
+		kwhy_whatif_call_is_dropped(whatif, after))
 		return sum;
-	return sum + (double)kwhy_whatif_goes_with_call_ns(whatif, behind);
+	return sum + (double)kwhy_whatif_goes_with_call_ns(whatif, after);
 }
 
 /*
@@ -270,25 +270,25 @@ static bool is_pageable(const struct kwhy_activities *rows, uint32_t row)
 }
 
 /* What comes behind a call of a thread until it waits. */
-enum behind { BEHIND_OTHER_WORK, BEHIND_WAIT };
+enum after { AFTER_OTHER_WORK, AFTER_WAIT };
 
-static enum behind look_back(const struct kwhy_whatif *whatif, uint32_t call, enum behind behind)
+static enum after look_back(const struct kwhy_whatif *whatif, uint32_t call, enum after after)
 {
 	const struct kwhy_whatif_graph *graph = whatif->graph;
 	bool issues = false;
 
 	if (graph->outer[call] != call || kwhy_whatif_call_is_dropped(whatif, call))
-		return behind;
+		return after;
 	if (whatif->recording->calls.class[call] == KWHY_CALL_SYNC)
 		return graph->nodes[kwhy_whatif_call_node(graph, call)].from[KWHY_LINK_JOIN] == KWHY_NONE
-			? behind
-			: BEHIND_WAIT;
+			? after
+			: AFTER_WAIT;
 	for (size_t i = whatif->first_issued[call]; i < whatif->first_issued[call + 1]; i++) {
 		if (!kwhy_whatif_is_copy(whatif, whatif->issued[i], KWHY_COPY_D2H))
-			return BEHIND_OTHER_WORK;
+			return AFTER_OTHER_WORK;
 		issues = true;
 	}
-	return issues || whatif->recording->calls.class[call] == KWHY_CALL_OTHER ? behind : BEHIND_OTHER_WORK;
+	return issues || whatif->recording->calls.class[call] == KWHY_CALL_OTHER ? after : AFTER_OTHER_WORK;
 }
 
 /*
@@ -302,12 +302,12 @@ static bool *find_waited_for(struct kwhy_whatif *whatif)
 
 	whatif->out_of_memory |= !waited;
 	for (size_t t = 0; waited && t < whatif->recording->thread_count; t++) {
-		enum behind behind = BEHIND_OTHER_WORK;
+		enum after after = AFTER_OTHER_WORK;
 
 		for (size_t i = calls->first[t + 1]; i-- > calls->first[t];) {
-			kwhy_whatif_fetch_calls_behind(whatif, i, calls->first[t], KWHY_CALL_SYNC);
-			waited[i] = behind == BEHIND_WAIT;
-			behind = look_back(whatif, (uint32_t)i, behind);
+			kwhy_whatif_fetch_calls_after(whatif, i, calls->first[t], KWHY_CALL_SYNC);
+			waited[i] = after == AFTER_WAIT;
+			after = look_back(whatif, (uint32_t)i, after);
 		}
 	}
 	return waited;
@@ -342,15 +342,14 @@ static void unblock(struct kwhy_whatif *whatif, uint32_t row, uint32_t call, boo
  * A wait right behind a copy to the device, for that copy alone, is what a copy without non_blocking is made
  * of: nobody needs it once the copy blocks no longer. At the slow end it stays.
  */
-static void drop_wait_behind(struct kwhy_whatif *whatif, uint32_t row, uint32_t call)
+static void drop_wait_after(struct kwhy_whatif *whatif, uint32_t row, uint32_t call)
 {
-	uint32_t behind = call == KWHY_NONE ? KWHY_NONE : call_behind(whatif, call);
+	uint32_t after = call == KWHY_NONE ? KWHY_NONE : call_after(whatif, call);
 
-	if (behind != KWHY_NONE && whatif->corner != KWHY_CORNER_SLOW &&
-		whatif->recording->calls.class[behind] == KWHY_CALL_SYNC &&
-		whatif->graph->nodes[kwhy_whatif_call_node(whatif->graph, behind)].from[KWHY_LINK_JOIN] ==
-			row)
-		kwhy_whatif_drop_call(whatif, behind);
+	if (after != KWHY_NONE && whatif->corner != KWHY_CORNER_SLOW &&
+		whatif->recording->calls.class[after] == KWHY_CALL_SYNC &&
+		whatif->graph->nodes[kwhy_whatif_call_node(whatif->graph, after)].from[KWHY_LINK_JOIN] == row)
+		kwhy_whatif_drop_call(whatif, after);
 }
 
 /* The copy from page-locked memory. */
@@ -375,7 +374,7 @@ static void pin(
 		kwhy_whatif_resize_row(whatif, row, own_ns);
 	unblock(whatif, row, call, up || (call != KWHY_NONE && waited[call]));
 	if (up)
-		drop_wait_behind(whatif, row, call);
+		drop_wait_after(whatif, row, call);
 }
 
 static void say_pinned(const struct kwhy_whatif *whatif, const struct kwhy_whatif_cost *cost,

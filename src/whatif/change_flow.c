@@ -44,9 +44,9 @@ static bool is_array(const struct kwhy_whatif *whatif, uint32_t row, enum kwhy_c
 		kwhy_whatif_is_copy(whatif, row, kind);
 }
 
-static void collect_copies(struct round_trips *trips)
+static void collect_copies(struct round_trips *round_trips)
 {
-	const struct kwhy_whatif *whatif = trips->whatif;
+	const struct kwhy_whatif *whatif = round_trips->whatif;
 	const struct kwhy_activities *rows = &whatif->recording->activities;
 	uint32_t computed = 0;
 
@@ -56,15 +56,15 @@ static void collect_copies(struct round_trips *trips)
 
 			computed += computes(whatif, row) && !kwhy_whatif_row_is_dropped(whatif, row);
 			if (is_array(whatif, row, KWHY_COPY_D2H) || is_array(whatif, row, KWHY_COPY_H2D))
-				trips->copies[trips->count++] = (struct passage){row, computed};
+				round_trips->copies[round_trips->count++] = (struct passage){row, computed};
 		}
 }
 
 static int by_work_and_bytes(const void *context, uint32_t a, uint32_t b)
 {
-	const struct round_trips *trips = context;
-	const uint64_t *bytes = trips->whatif->recording->activities.bytes;
-	const struct passage *left = &trips->copies[a], *right = &trips->copies[b];
+	const struct round_trips *round_trips = context;
+	const uint64_t *bytes = round_trips->whatif->recording->activities.bytes;
+	const struct passage *left = &round_trips->copies[a], *right = &round_trips->copies[b];
 
 	if (left->computed != right->computed)
 		return left->computed < right->computed ? -1 : 1;
@@ -72,42 +72,42 @@ static int by_work_and_bytes(const void *context, uint32_t a, uint32_t b)
 }
 
 /* Of copies of one size with no work between, the oldest read-back and the next copy back go. */
-static void drop_pairs(struct round_trips *trips, struct passage *copies, size_t count)
+static void drop_pairs(struct round_trips *round_trips, struct passage *copies, size_t count)
 {
 	size_t oldest = 0, held = 0; /* the read-backs among those that were seen come to the front */
 
 	for (size_t i = 0; i < count; i++) {
-		if (kwhy_whatif_is_copy(trips->whatif, copies[i].row, KWHY_COPY_D2H)) {
+		if (kwhy_whatif_is_copy(round_trips->whatif, copies[i].row, KWHY_COPY_D2H)) {
 			copies[held++] = copies[i];
 			continue;
 		}
 		if (oldest == held)
 			continue;
-		kwhy_whatif_drop_row(trips->whatif, copies[oldest++].row);
-		kwhy_whatif_drop_row(trips->whatif, copies[i].row);
+		kwhy_whatif_drop_row(round_trips->whatif, copies[oldest++].row);
+		kwhy_whatif_drop_row(round_trips->whatif, copies[i].row);
 	}
-	trips->pairs += oldest;
-	if (oldest && trips->whatif->recording->activities.bytes[copies[0].row] > trips->bytes)
-		trips->bytes = trips->whatif->recording->activities.bytes[copies[0].row];
+	round_trips->pairs += oldest;
+	if (oldest && round_trips->whatif->recording->activities.bytes[copies[0].row] > round_trips->bytes)
+		round_trips->bytes = round_trips->whatif->recording->activities.bytes[copies[0].row];
 }
 
-static enum kwhy_status drop_round_trips(struct round_trips *trips, struct kwhy_error *error)
+static enum kwhy_status drop_round_trips(struct round_trips *round_trips, struct kwhy_error *error)
 {
 	uint32_t *order;
 	enum kwhy_status status;
 
-	collect_copies(trips);
-	status = kwhy_sort_order(trips->count, by_work_and_bytes, trips, &order, error);
+	collect_copies(round_trips);
+	status = kwhy_sort_order(round_trips->count, by_work_and_bytes, round_trips, &order, error);
 	if (!status)
-		status = kwhy_sort_apply(
-			(void **)&trips->copies, sizeof(*trips->copies), trips->count, order, error);
+		status = kwhy_sort_apply((void **)&round_trips->copies, sizeof(*round_trips->copies),
+			round_trips->count, order, error);
 	free(order);
-	for (size_t begin = 0, end; !status && begin < trips->count; begin = end) {
-		for (end = begin + 1;
-			end < trips->count && by_work_and_bytes(trips, (uint32_t)begin, (uint32_t)end) == 0;
+	for (size_t begin = 0, end; !status && begin < round_trips->count; begin = end) {
+		for (end = begin + 1; end < round_trips->count &&
+			by_work_and_bytes(round_trips, (uint32_t)begin, (uint32_t)end) == 0;
 			end++)
 			;
-		drop_pairs(trips, &trips->copies[begin], end - begin);
+		drop_pairs(round_trips, &round_trips->copies[begin], end - begin);
 	}
 	return status;
 }
@@ -153,17 +153,17 @@ static void spread_kept(struct kwhy_whatif *whatif, enum kwhy_copy_kind kind, ui
 void kwhy_whatif_keep_on_device(
 	struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
 {
-	struct round_trips trips = {.whatif = whatif};
+	struct round_trips round_trips = {.whatif = whatif};
 	struct kwhy_error error;
 	uint64_t unneeded = 0;
 	char last[96] = "";
 
-	trips.copies = malloc((whatif->recording->activities.count + 1) * sizeof(*trips.copies));
-	whatif->out_of_memory |= !trips.copies || drop_round_trips(&trips, &error);
-	free(trips.copies);
+	round_trips.copies = malloc((whatif->recording->activities.count + 1) * sizeof(*round_trips.copies));
+	whatif->out_of_memory |= !round_trips.copies || drop_round_trips(&round_trips, &error);
+	free(round_trips.copies);
 	for (uint32_t d = 0; number && d < whatif->recording->device_count; d++)
 		unneeded += drop_last_read_backs(whatif, d, number);
-	if (!trips.pairs) {
+	if (!round_trips.pairs) {
 		kwhy_whatif_refuse(effect,
 			"nothing is read back and copied to the device again before the "
 			"device computes");
@@ -171,17 +171,17 @@ void kwhy_whatif_keep_on_device(
 	}
 	kwhy_whatif_drop_idle_waits(whatif);
 	if (whatif->corner != KWHY_CORNER_EXPECTED) {
-		spread_kept(whatif, KWHY_COPY_H2D, trips.bytes);
-		spread_kept(whatif, KWHY_COPY_D2H, trips.bytes);
+		spread_kept(whatif, KWHY_COPY_H2D, round_trips.bytes);
+		spread_kept(whatif, KWHY_COPY_D2H, round_trips.bytes);
 	}
-	effect->places = trips.pairs;
+	effect->places = round_trips.pairs;
 	if (unneeded)
 		snprintf(last, sizeof(last), "; %s last read-backs go as not needed",
 			KWHY_WHATIF_COUNT(unneeded));
 	kwhy_whatif_say(effect,
 		"%s read-backs that are copied to the device again go with that copy, if the host only "
 		"passes them on%s",
-		KWHY_WHATIF_COUNT(trips.pairs), last);
+		KWHY_WHATIF_COUNT(round_trips.pairs), last);
 }
 
 /* Copies to the device between two pieces of work of a stream. */
@@ -208,7 +208,7 @@ static struct kwhy_whatif_node *edit(struct kwhy_whatif *whatif, uint32_t row)
 	return node;
 }
 
-static void queue_behind(struct kwhy_whatif *whatif, uint32_t row, enum kwhy_whatif_link link, uint32_t from)
+static void queue_after(struct kwhy_whatif *whatif, uint32_t row, enum kwhy_whatif_link link, uint32_t from)
 {
 	kwhy_whatif_follow(
 		whatif->graph, row, link, from, kwhy_whatif_queued_at_corner_ns(whatif, from, row));
@@ -232,12 +232,12 @@ static void move_copy(struct overlap *overlap, uint32_t row)
 	if (!node)
 		return;
 	if (overlap->last_copy != KWHY_NONE)
-		queue_behind(overlap->whatif, row, KWHY_LINK_ORDER, overlap->last_copy);
+		queue_after(overlap->whatif, row, KWHY_LINK_ORDER, overlap->last_copy);
 	if (batch >= ahead) {
 		const struct batch *used = &overlap->batches[batch - ahead];
 
 		if (used->before != KWHY_NONE && node->from[KWHY_LINK_CROSS] == KWHY_NONE)
-			queue_behind(overlap->whatif, row, KWHY_LINK_CROSS, used->before);
+			queue_after(overlap->whatif, row, KWHY_LINK_CROSS, used->before);
 		if (used->issue != KWHY_NONE && node->from[KWHY_LINK_ISSUE] != KWHY_NONE)
 			kwhy_whatif_follow(overlap->whatif->graph, row, KWHY_LINK_ISSUE, used->issue,
 				kwhy_whatif_issue_ns(overlap->whatif->graph, row));
@@ -254,9 +254,9 @@ static void move_work(struct overlap *overlap, uint32_t row)
 		return;
 	node = edit(overlap->whatif, row);
 	if (node && node->from[KWHY_LINK_CROSS] == KWHY_NONE)
-		queue_behind(overlap->whatif, row, KWHY_LINK_CROSS, overlap->last_work);
+		queue_after(overlap->whatif, row, KWHY_LINK_CROSS, overlap->last_work);
 	else if (node)
-		queue_behind(overlap->whatif, row, KWHY_LINK_ORDER, overlap->last_work);
+		queue_after(overlap->whatif, row, KWHY_LINK_ORDER, overlap->last_work);
 }
 
 static bool is_blocking(const struct kwhy_whatif *whatif, uint32_t row)

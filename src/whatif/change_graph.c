@@ -16,7 +16,7 @@
  */
 
 enum {
-	GRAPH_LEAST = 4, /* launches; fewer are not worth a graph */
+	GRAPH_MIN = 4, /* launches; fewer are not worth a graph */
 	TOGETHER = 16 /* nodes that are put together before any begins: the shorter of the profile's chains */
 };
 
@@ -191,7 +191,7 @@ static void walk(struct capture *capture, void (*visit)(struct capture *, const 
 		return;
 	segments.steps = capture->steps;
 	while (kwhy_whatif_segments_next(&segments, &segment))
-		if (segment.row_count >= GRAPH_LEAST)
+		if (segment.row_count >= GRAPH_MIN)
 			visit(capture, &segment);
 	kwhy_whatif_segments_done(&segments);
 }
@@ -226,7 +226,7 @@ static void say(const struct capture *capture, struct kwhy_whatif_effect *effect
 void kwhy_whatif_capture_graph(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
 {
 	struct capture capture = {.whatif = whatif,
-		.slots = slots_for(whatif->recording->activities.count / GRAPH_LEAST),
+		.slots = slots_for(whatif->recording->activities.count / GRAPH_MIN),
 		.steps = number,
 		.call_ns = kwhy_whatif_cost_at(&whatif->costs.graph_launch, whatif->corner),
 		.call_node_ns = kwhy_whatif_cost_at(&whatif->costs.graph_launch_node, whatif->corner),
@@ -252,6 +252,5 @@ void kwhy_whatif_capture_graph(struct kwhy_whatif *whatif, uint32_t number, stru
 	if (capture.graphs)
 		say(&capture, effect);
 	else
-		kwhy_whatif_refuse(
-			effect, "no stretch of %d launches without a wait comes twice", GRAPH_LEAST);
+		kwhy_whatif_refuse(effect, "no stretch of %d launches without a wait comes twice", GRAPH_MIN);
 }

@@ -213,7 +213,7 @@ static uint64_t join_waits_of_thread(struct kwhy_whatif *whatif, size_t thread)
 	for (size_t i = calls->first[thread + 1]; i-- > calls->first[thread];) {
 		bool issues, alone = issues_read_backs_alone(whatif, i, &issues);
 
-		kwhy_whatif_fetch_calls_behind(whatif, i, calls->first[thread], KWHY_CALL_SYNC);
+		kwhy_whatif_fetch_calls_after(whatif, i, calls->first[thread], KWHY_CALL_SYNC);
 		if (issues)
 			reads_next = alone;
 		else if (reads_next && is_left(whatif, i) && calls->class[i] == KWHY_CALL_SYNC &&
@@ -351,7 +351,7 @@ void kwhy_whatif_use_pool(struct kwhy_whatif *whatif, uint32_t number, struct kw
 		kwhy_whatif_refuse(effect, "no memory of a device is freed");
 }
 
-enum { PAUSE_LEAST_NS = 100000, PAUSE_MOST_NS = 1000000000 };
+enum { PAUSE_MIN_NS = 100000, PAUSE_MAX_NS = 1000000000 };
 
 /*
  * What is left of the pause before a call: what is usual there, unless that is such a pause itself. Of one
@@ -361,7 +361,7 @@ static int64_t prefetched_ns(const struct kwhy_whatif *whatif, uint32_t call)
 {
 	int64_t usual_ns = whatif->costs.usual_gap_ns[whatif->recording->calls.class[call]];
 
-	return usual_ns < PAUSE_LEAST_NS && !kwhy_whatif_call_is_dropped(whatif, call) ? usual_ns : 0;
+	return usual_ns < PAUSE_MIN_NS && !kwhy_whatif_call_is_dropped(whatif, call) ? usual_ns : 0;
 }
 
 static int64_t longer_of(int64_t a, int64_t b)
@@ -418,7 +418,7 @@ static bool is_prefetched(const struct kwhy_whatif *whatif, uint32_t call, struc
 	const int64_t pause_ns = node->lag_ns[KWHY_LINK_ORDER];
 
 	return whatif->graph->outer[call] == call && node->from[KWHY_LINK_ORDER] != KWHY_NONE &&
-		pause_ns >= PAUSE_LEAST_NS && pause_ns <= PAUSE_MOST_NS && start_ns >= steps.start &&
+		pause_ns >= PAUSE_MIN_NS && pause_ns <= PAUSE_MAX_NS && start_ns >= steps.start &&
 		start_ns <= steps.end;
 }
 

@@ -8,7 +8,7 @@
  * device and the way to it take stays, and so does all before the device's first work, in which no run is.
  */
 
-enum { PAUSE_MOST_NS = 1000000000 /* longer, and nobody computed */ };
+enum { PAUSE_MAX_NS = 1000000000 /* longer, and nobody computed */ };
 
 static int64_t scaled(int64_t length_ns, uint32_t percent)
 {
@@ -35,7 +35,7 @@ static int64_t change_pauses(struct kwhy_whatif_node *node, uint32_t percent)
 
 	for (size_t link = 0; link < KWHY_LINK_JOIN; link++) {
 		if (node->from[link] == KWHY_NONE || node->lag_ns[link] <= 0 ||
-			node->lag_ns[link] > PAUSE_MOST_NS)
+			node->lag_ns[link] > PAUSE_MAX_NS)
 			continue;
 		saved_ns += node->lag_ns[link] - scaled(node->lag_ns[link], percent);
 		node->lag_ns[link] = scaled(node->lag_ns[link], percent);

@@ -15,8 +15,8 @@
  */
 
 enum {
-	SORTS_MOST = 64, /* of calls: programs make a dozen; what is beyond stays as it is */
-	SAMPLES_LEAST = 8
+	SORTS_MAX = 64, /* of calls: programs make a dozen; what is beyond stays as it is */
+	SAMPLES_MIN = 8
 };
 
 /* Calls of one name that issue the same and wait for nothing. */
@@ -58,7 +58,7 @@ static struct sort *sort_of(struct sorts *sorts, const struct kwhy_whatif *whati
 	for (; sort < sorts->items + sorts->count; sort++)
 		if (sort->name == name && sort->piece == piece)
 			return sort;
-	if (sorts->count == SORTS_MOST)
+	if (sorts->count == SORTS_MAX)
 		return NULL;
 	sorts->count++;
 	sort->name = name;
@@ -80,7 +80,7 @@ static void find_usual(struct sort *sort)
 	sort->far_ns = high_ns + 3 * (high_ns - low_ns);
 	if (sort->far_ns < 2 * sort->usual_ns)
 		sort->far_ns = 2 * sort->usual_ns;
-	if (sort->lengths.count < SAMPLES_LEAST)
+	if (sort->lengths.count < SAMPLES_MIN)
 		sort->far_ns = INT64_MAX;
 }
 
@@ -120,10 +120,11 @@ static enum kwhy_status list_thread(struct kwhy_whatif *whatif, size_t thread, s
 			continue;
 		if (length_of(whatif, call) > sort->far_ns && sort->last != KWHY_NONE &&
 			sort->last + 1 < call) {
-			status = kwhy_column_reserve((void **)&whatif->cold, capacity, whatif->cold_count + 1,
-				sizeof(*whatif->cold), "calls that took long", error);
+			status = kwhy_column_reserve((void **)&whatif->warmups, capacity,
+				whatif->warmup_count + 1, sizeof(*whatif->warmups), "calls that took long",
+				error);
 			if (!status)
-				whatif->cold[whatif->cold_count++] = (struct kwhy_whatif_cold){
+				whatif->warmups[whatif->warmup_count++] = (struct kwhy_whatif_warmup){
 					(uint32_t)call, sort->last, sort->usual_ns};
 		}
 		sort->last = (uint32_t)call;
@@ -144,9 +145,9 @@ static void sample_all(const struct kwhy_whatif *whatif, struct sorts *sorts)
 	take_memsets_for_launches(sorts);
 }
 
-enum kwhy_status kwhy_whatif_find_cold(struct kwhy_whatif *whatif, struct kwhy_error *error)
+enum kwhy_status kwhy_whatif_find_warmups(struct kwhy_whatif *whatif, struct kwhy_error *error)
 {
-	struct sorts sorts = {.items = calloc(SORTS_MOST, sizeof(*sorts.items))};
+	struct sorts sorts = {.items = calloc(SORTS_MAX, sizeof(*sorts.items))};
 	size_t capacity = 0;
 	enum kwhy_status status = KWHY_OK;
 
@@ -160,11 +161,11 @@ enum kwhy_status kwhy_whatif_find_cold(struct kwhy_whatif *whatif, struct kwhy_e
 }
 
 /* Does most of what lay between it and a call of its kind go? */
-static bool is_near_now(const struct kwhy_whatif *whatif, const struct kwhy_whatif_cold *cold)
+static bool is_near_now(const struct kwhy_whatif *whatif, const struct kwhy_whatif_warmup *warmups)
 {
 	size_t gone = 0, between = 0;
 
-	for (uint32_t call = cold->behind + 1; call < cold->call; call++) {
+	for (uint32_t call = warmups->after + 1; call < warmups->call; call++) {
 		if (whatif->graph->outer[call] != call)
 			continue;
 		between++;
@@ -188,25 +189,25 @@ static void warm_issued(struct kwhy_whatif *whatif, uint32_t row, int64_t saved_
 		node->lag_ns[KWHY_LINK_ISSUE] = lag_ns - saved_ns > usual_ns ? lag_ns - saved_ns : usual_ns;
 }
 
-static void warm(struct kwhy_whatif *whatif, const struct kwhy_whatif_cold *cold)
+static void warm(struct kwhy_whatif *whatif, const struct kwhy_whatif_warmup *warmups)
 {
-	int64_t saved_ns = length_of(whatif, cold->call) - cold->usual_ns;
+	int64_t saved_ns = length_of(whatif, warmups->call) - warmups->usual_ns;
 
-	kwhy_whatif_unblock_call(whatif, cold->call, (double)cold->usual_ns);
-	for (size_t i = whatif->first_issued[cold->call]; i < whatif->first_issued[cold->call + 1]; i++)
+	kwhy_whatif_unblock_call(whatif, warmups->call, (double)warmups->usual_ns);
+	for (size_t i = whatif->first_issued[warmups->call]; i < whatif->first_issued[warmups->call + 1]; i++)
 		warm_issued(whatif, whatif->issued[i], saved_ns);
 }
 
-void kwhy_whatif_warm_calls(struct kwhy_whatif *whatif)
+void kwhy_whatif_drop_warmups(struct kwhy_whatif *whatif)
 {
 	if (whatif->corner == KWHY_CORNER_SLOW)
 		return;
-	for (size_t i = 0; i < whatif->cold_count; i++) {
-		const struct kwhy_whatif_cold *cold = &whatif->cold[i];
-		uint32_t at = kwhy_whatif_call_node(whatif->graph, cold->call);
+	for (size_t i = 0; i < whatif->warmup_count; i++) {
+		const struct kwhy_whatif_warmup *warmups = &whatif->warmups[i];
+		uint32_t at = kwhy_whatif_call_node(whatif->graph, warmups->call);
 
-		if (whatif->graph->nodes[at].own_ns == length_of(whatif, cold->call) &&
-			!kwhy_whatif_is_dropped(whatif->graph, at) && is_near_now(whatif, cold))
-			warm(whatif, cold);
+		if (whatif->graph->nodes[at].own_ns == length_of(whatif, warmups->call) &&
+			!kwhy_whatif_is_dropped(whatif->graph, at) && is_near_now(whatif, warmups))
+			warm(whatif, warmups);
 	}
 }

@@ -88,9 +88,9 @@ static void fit_line(const struct line *line, struct kwhy_whatif_copy_fit *fit)
 	fit->residual_ratio = sqrt(fmax(squares, 0) / (double)line->count);
 }
 
-static struct kwhy_whatif_anchor least_copy(const struct kwhy_whatif_costs *costs, unsigned kind)
+static struct kwhy_whatif_known_copy least_copy(const struct kwhy_whatif_costs *costs, unsigned kind)
 {
-	struct kwhy_whatif_anchor least = {NAN, NAN};
+	struct kwhy_whatif_known_copy least = {NAN, NAN};
 
 	for (size_t i = fit_index(kind, 0, 0); i < fit_index(kind + 1, 0, 0); i++) {
 		const struct kwhy_whatif_copy_fit *fit = &costs->copies[i];
@@ -99,7 +99,7 @@ static struct kwhy_whatif_anchor least_copy(const struct kwhy_whatif_costs *cost
 
 		if (!fit->count || (!fitted && fit->mean_bytes >= SMALL_BYTES) || least.time_ns <= time_ns)
 			continue;
-		least = (struct kwhy_whatif_anchor){fitted ? 0 : fit->mean_bytes, time_ns};
+		least = (struct kwhy_whatif_known_copy){fitted ? 0 : fit->mean_bytes, time_ns};
 	}
 	return least;
 }
@@ -123,12 +123,12 @@ static void fit_copies(struct kwhy_whatif_costs *costs, const struct kwhy_record
 
 static struct kwhy_whatif_cost measured(struct kwhy_measured seconds)
 {
-	double spread = isfinite(seconds.spread) ? SPREADS * seconds.spread : 0;
+	double sd = isfinite(seconds.sd) ? SPREADS * seconds.sd : 0;
 
 	if (!isfinite(seconds.value))
 		return unknown;
-	return cost_of(seconds.value * 1e9, fmax(seconds.value - spread, 0) * 1e9,
-		(seconds.value + spread) * 1e9, "the machine profile");
+	return cost_of(seconds.value * 1e9, fmax(seconds.value - sd, 0) * 1e9, (seconds.value + sd) * 1e9,
+		"the machine profile");
 }
 
 /* Median, and the quartiles as corners, of what was sampled; unknown of too few. */
@@ -326,15 +326,15 @@ static double fitted_ns(const struct kwhy_whatif_copy_fit *fit, double bytes)
 }
 
 /* Of the same kind and memory, where the recording has one: the largest of a fit, else the mean. */
-static struct kwhy_whatif_anchor anchor_of(
-	const struct kwhy_whatif_copy_fit *fit, const struct kwhy_whatif_anchor *least)
+static struct kwhy_whatif_known_copy known_copy_of(
+	const struct kwhy_whatif_copy_fit *fit, const struct kwhy_whatif_known_copy *least)
 {
 	if (!fit->count)
 		return *least;
 	if (isfinite(fit->alpha_ns))
-		return (struct kwhy_whatif_anchor){
+		return (struct kwhy_whatif_known_copy){
 			(double)fit->bytes_most, fitted_ns(fit, (double)fit->bytes_most)};
-	return (struct kwhy_whatif_anchor){fit->mean_bytes, fit->mean_ns};
+	return (struct kwhy_whatif_known_copy){fit->mean_bytes, fit->mean_ns};
 }
 
 static struct kwhy_whatif_cost with_spread(double expected_ns, double ratio, const char *source)
@@ -347,16 +347,17 @@ static struct kwhy_whatif_cost with_spread(double expected_ns, double ratio, con
  * Recorded times leave out what a copy takes beside the moving of its bytes, and curves hold it: so the time
  * is one that was recorded, and longer by what the curve says for more bytes.
  */
-static struct kwhy_whatif_cost by_curve(
-	const struct kwhy_transfer_curve *curve, const struct kwhy_whatif_anchor *anchor, double bytes)
+static struct kwhy_whatif_cost by_curve(const struct kwhy_transfer_curve *curve,
+	const struct kwhy_whatif_known_copy *known_copy, double bytes)
 {
 	double curve_ns = kwhy_whatif_curve_ns(curve, bytes), expected_ns = curve_ns;
-	double spread = isfinite(curve->residual_ratio) ? SPREADS * curve->residual_ratio : 0;
+	double sd = isfinite(curve->residual_ratio) ? SPREADS * curve->residual_ratio : 0;
 
-	if (isfinite(anchor->time_ns))
-		expected_ns = fmax(anchor->time_ns + curve_ns - kwhy_whatif_curve_ns(curve, anchor->bytes),
-			fmin(anchor->time_ns, curve_ns));
-	return with_spread(expected_ns, spread, "the machine profile's curve");
+	if (isfinite(known_copy->time_ns))
+		expected_ns = fmax(
+			known_copy->time_ns + curve_ns - kwhy_whatif_curve_ns(curve, known_copy->bytes),
+			fmin(known_copy->time_ns, curve_ns));
+	return with_spread(expected_ns, sd, "the machine profile's curve");
 }
 
 struct kwhy_whatif_cost kwhy_whatif_copy_cost(const struct kwhy_whatif_costs *costs, enum kwhy_copy_kind kind,
@@ -366,20 +367,20 @@ struct kwhy_whatif_cost kwhy_whatif_copy_cost(const struct kwhy_whatif_costs *co
 	bool pageable = src == KWHY_MEMORY_PAGEABLE || dst == KWHY_MEMORY_PAGEABLE;
 	const struct kwhy_transfer_curve *curve = kwhy_whatif_copy_curve(costs->profile, kind, pageable);
 	struct kwhy_measured rate = profile_rate(costs->profile, kind, pageable);
-	const struct kwhy_whatif_anchor *least = &costs->least_copy[kind];
-	struct kwhy_whatif_anchor anchor = anchor_of(fit, least);
+	const struct kwhy_whatif_known_copy *least = &costs->least_copy[kind];
+	struct kwhy_whatif_known_copy known_copy = known_copy_of(fit, least);
 	bool fitted = fit->count && isfinite(fit->alpha_ns);
 	bool in_range = bytes <= FIT_RANGE * (double)fit->bytes_most;
 
 	if (fitted && (in_range || (!curve && !isfinite(rate.value))))
 		return with_spread(fitted_ns(fit, bytes), fit->residual_ratio, "this recording");
 	if (curve)
-		return by_curve(curve, &anchor, bytes);
+		return by_curve(curve, &known_copy, bytes);
 	if (isfinite(rate.value)) {
-		double spread = isfinite(rate.spread) ? SPREADS * rate.spread / rate.value : 0;
+		double sd = isfinite(rate.sd) ? SPREADS * rate.sd / rate.value : 0;
 		double least_ns = isfinite(least->time_ns) ? least->time_ns : 0;
 
-		return with_spread(least_ns + bytes / rate.value * 1e9, spread, "the machine profile");
+		return with_spread(least_ns + bytes / rate.value * 1e9, sd, "the machine profile");
 	}
 	if (fit->count && fit->mean_bytes >= SMALL_BYTES)
 		return with_spread(bytes * fit->mean_ns / fit->mean_bytes, 0, "the rate of this recording");

@@ -31,7 +31,7 @@ struct kwhy_whatif_copy_fit {
 enum { KWHY_WHATIF_COPY_FITS = KWHY_COPY_KIND_COUNT * KWHY_MEMORY_KIND_COUNT * KWHY_MEMORY_KIND_COUNT };
 
 /* A copy of which the recording shows how long it takes. */
-struct kwhy_whatif_anchor {
+struct kwhy_whatif_known_copy {
 	double bytes, time_ns; /* NAN: it shows none */
 };
 
@@ -39,7 +39,7 @@ struct kwhy_whatif_costs {
 	struct kwhy_whatif_copy_fit copies[KWHY_WHATIF_COPY_FITS];
 	/* the shortest mean of any kind of small copies in a direction: what a copy takes whatever its size
 	 */
-	struct kwhy_whatif_anchor least_copy[KWHY_COPY_KIND_COUNT];
+	struct kwhy_whatif_known_copy least_copy[KWHY_COPY_KIND_COUNT];
 	struct kwhy_whatif_cost graph_launch;	   /* call */
 	double graph_nodes;			   /* mean of the graphs that graph_launch is of */
 	struct kwhy_whatif_cost graph_launch_node; /* the call for each node more */

@@ -8,7 +8,7 @@
 
 enum {
 	KINDS = KWHY_ACTIVITY_KIND_COUNT,
-	SAMPLES_LEAST = 8,
+	SAMPLES_MIN = 8,
 	/* Where a recording has too little that was queued in time: between kernels of a stream, 1.0 us on a
 	   V100, 1.15 on an A100 and an H200, 1.4 to 1.6 on H100s (medians of traces in docs/projections.md).
 	 */
@@ -124,8 +124,8 @@ static void sample_calls(
 static void fill_queued(struct kwhy_whatif_delays *delays, struct sampled *sampled)
 {
 	struct kwhy_whatif_samples *kernels = &sampled->queued[KWHY_ACTIVITY_KERNEL][KWHY_ACTIVITY_KERNEL];
-	bool seen = kernels->count >= SAMPLES_LEAST && median(kernels) > 0;
-	int64_t kernels_ns = kernels->count < SAMPLES_LEAST ? QUEUED_NS : median(kernels);
+	bool seen = kernels->count >= SAMPLES_MIN && median(kernels) > 0;
+	int64_t kernels_ns = kernels->count < SAMPLES_MIN ? QUEUED_NS : median(kernels);
 	int64_t fast_ns = seen ? kwhy_whatif_quantile(kernels, 0.25) : QUEUED_FAST_NS;
 	int64_t slow_ns = seen ? kwhy_whatif_quantile(kernels, 0.75) : QUEUED_SLOW_NS;
 
@@ -135,8 +135,8 @@ static void fill_queued(struct kwhy_whatif_delays *delays, struct sampled *sampl
 	for (size_t i = 0; i < KINDS * KINDS; i++) {
 		struct kwhy_whatif_samples *samples = &sampled->queued[i / KINDS][i % KINDS];
 
-		delays->queued_ns[i / KINDS][i % KINDS] = samples->count < SAMPLES_LEAST ? kernels_ns
-											 : median(samples);
+		delays->queued_ns[i / KINDS][i % KINDS] = samples->count < SAMPLES_MIN ? kernels_ns
+										       : median(samples);
 	}
 }
 
@@ -145,7 +145,7 @@ static int64_t usual_issue_ns(struct kwhy_whatif_samples *kernels, int64_t launc
 {
 	int64_t usual_ns = median(kernels), least_ns = kwhy_whatif_quantile(kernels, 0);
 
-	if (usual_ns < KWHY_WHATIF_STALL_NS || kernels->count >= SAMPLES_LEAST)
+	if (usual_ns < KWHY_WHATIF_STALL_NS || kernels->count >= SAMPLES_MIN)
 		return usual_ns;
 	return least_ns < KWHY_WHATIF_STALL_NS ? least_ns : launch_call_ns;
 }
@@ -153,7 +153,7 @@ static int64_t usual_issue_ns(struct kwhy_whatif_samples *kernels, int64_t launc
 static void fill_names(struct kwhy_whatif_graph *graph, const struct name_gaps *names)
 {
 	for (size_t i = 0; i < graph->recording->names.count; i++)
-		graph->delays.queued_of_name[i] = names[i].count < SAMPLES_LEAST
+		graph->delays.queued_of_name[i] = names[i].count < SAMPLES_MIN
 			? -1
 			: (int32_t)(names[i].sum_ns / names[i].count);
 }
@@ -202,9 +202,8 @@ enum kwhy_status kwhy_whatif_find_delays(struct kwhy_whatif_graph *graph, struct
 	for (size_t i = 0; i < graph->activity_count; i++)
 		sample_gap(graph, (uint32_t)i, sampled);
 	fill_queued(delays, sampled);
-	delays->graph_queued_ns = sampled->graph_queued.count < SAMPLES_LEAST
-		? -1
-		: median(&sampled->graph_queued);
+	delays->graph_queued_ns = sampled->graph_queued.count < SAMPLES_MIN ? -1
+									    : median(&sampled->graph_queued);
 	fill_names(graph, sampled->names);
 	sampled_free(sampled);
 	return KWHY_OK;

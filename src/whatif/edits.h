@@ -88,7 +88,7 @@ KWHY_WHATIF_FETCHES void kwhy_whatif_fetch_calls_ahead(
 }
 
 /* Of a walk back to `first`. */
-KWHY_WHATIF_FETCHES void kwhy_whatif_fetch_calls_behind(
+KWHY_WHATIF_FETCHES void kwhy_whatif_fetch_calls_after(
 	const struct kwhy_whatif *whatif, size_t call, size_t first, enum kwhy_call_class class)
 {
 	if (call >= first + KWHY_WHATIF_AHEAD &&

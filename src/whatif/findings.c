@@ -102,13 +102,13 @@ static enum kwhy_status project(struct kwhy_whatif *whatif, struct kwhy_findings
 	struct kwhy_finding *finding, struct kwhy_error *error)
 {
 	const struct kwhy_whatif_change *change = cure_of(finding);
-	struct kwhy_whatif_ask ask = {change, change ? change->number : 0};
+	struct kwhy_whatif_request change_request = {change, change ? change->number : 0};
 	enum kwhy_status status;
 	struct kwhy_plan *plan;
 
 	if (!change)
 		return KWHY_OK;
-	status = kwhy_whatif_project(whatif, &ask, 1, &plan, error);
+	status = kwhy_whatif_project(whatif, &change_request, 1, &plan, error);
 	if (status)
 		return status;
 	status = plan->change_count ? set_saving(findings, finding, plan, error)

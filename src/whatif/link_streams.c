@@ -26,7 +26,7 @@ static void find_first_issued(const struct kwhy_whatif_graph *graph, uint32_t *i
 /* The rows that a thread issued last: of all, and of another stream than that one. */
 struct trail {
 	uint32_t last, other;
-	bool told; /* to wait for an event since */
+	bool reported; /* to wait for an event since */
 };
 
 static void follow(struct kwhy_whatif_graph *graph, struct trail *trail, uint32_t row)
@@ -35,21 +35,21 @@ static void follow(struct kwhy_whatif_graph *graph, struct trail *trail, uint32_
 	bool changes = trail->last != KWHY_NONE && rows->stream[trail->last] != rows->stream[row];
 	uint32_t before = changes ? trail->last : trail->other;
 
-	if (trail->told && before != KWHY_NONE && before < row &&
+	if (trail->reported && before != KWHY_NONE && before < row &&
 		rows->end_ns[before] <= rows->start_ns[row] && rows->stream[before] != rows->stream[row])
 		graph->nodes[row].from[KWHY_LINK_CROSS] = before;
 	trail->other = changes ? trail->last : trail->other;
 	trail->last = row;
-	trail->told = false;
+	trail->reported = false;
 }
 
-static void link_told(struct kwhy_whatif_graph *graph, const uint32_t *issued, size_t thread)
+static void link_reported(struct kwhy_whatif_graph *graph, const uint32_t *issued, size_t thread)
 {
 	const struct kwhy_calls *calls = &graph->recording->calls;
 	struct trail trail = {KWHY_NONE, KWHY_NONE, false};
 
 	for (size_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {
-		trail.told |= kwhy_whatif_call_is(graph, i, KWHY_MARK_STREAM_WAIT);
+		trail.reported |= kwhy_whatif_call_is(graph, i, KWHY_MARK_STREAM_WAIT);
 		if (graph->outer[i] == i && issued[i] != KWHY_NONE)
 			follow(graph, &trail, issued[i]);
 	}
@@ -105,7 +105,7 @@ enum kwhy_status kwhy_whatif_link_streams(struct kwhy_whatif_graph *graph, struc
 		return kwhy_fail_memory(error, "what calls issued");
 	find_first_issued(graph, issued);
 	for (size_t t = 0; t < recording->thread_count; t++)
-		link_told(graph, issued, t);
+		link_reported(graph, issued, t);
 	free(issued);
 	for (uint32_t d = 0; d < recording->device_count; d++)
 		for (size_t i = recording->activities.first[d]; i < recording->activities.first[d + 1]; i++)

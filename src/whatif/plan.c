@@ -75,12 +75,12 @@ static enum kwhy_bound bound_of(const struct kwhy_whatif *whatif, const struct k
 }
 
 /* Behind all that is in the plan already. */
-static enum kwhy_status add_change(struct planner *planner, const struct kwhy_whatif_ask *ask,
+static enum kwhy_status add_change(struct planner *planner, const struct kwhy_whatif_request *change_request,
 	const struct kwhy_whatif_effect *effect, const struct kwhy_projection *after)
 {
 	struct kwhy_plan *plan = planner->plan;
 	const struct kwhy_projection *before = kwhy_plan_after(plan);
-	const struct kwhy_whatif_change *change = ask->change;
+	const struct kwhy_whatif_change *change = change_request->change;
 	char *words = kwhy_arena_copy(&plan->arena, effect->words);
 
 	if (!words)
@@ -89,7 +89,7 @@ static enum kwhy_status add_change(struct planner *planner, const struct kwhy_wh
 		.id = change->id,
 		.title = change->title,
 		.finding = change->finding,
-		.number = change->argument ? ask->number : 0,
+		.number = change->argument ? change_request->number : 0,
 		.bound = bound_of(planner->whatif, change, effect),
 		.effort = change->effort,
 		.risk = change->risk,
@@ -142,11 +142,12 @@ static enum kwhy_status widen_to(struct planner *planner, enum kwhy_whatif_corne
 	planner->whatif->corner = corner;
 	for (size_t i = 0; !status && i < plan->change_count; i++) {
 		struct kwhy_projected_change *change = &plan->changes[i];
-		struct kwhy_whatif_ask ask = {kwhy_whatif_change_find(change->id), change->number};
+		struct kwhy_whatif_request change_request = {
+			kwhy_whatif_change_find(change->id), change->number};
 		struct kwhy_whatif_effect effect;
 		struct kwhy_projection played;
 
-		status = kwhy_whatif_make(planner->whatif, &ask, &effect, planner->error);
+		status = kwhy_whatif_make(planner->whatif, &change_request, &effect, planner->error);
 		if (status)
 			break;
 		played = kwhy_whatif_as_played(planner->whatif);
@@ -163,11 +164,11 @@ enum kwhy_status kwhy_whatif_play_plan(
 
 	kwhy_whatif_undo(whatif->graph, 0);
 	for (size_t i = 0; !status && i < plan->change_count; i++) {
-		struct kwhy_whatif_ask ask = {
+		struct kwhy_whatif_request change_request = {
 			kwhy_whatif_change_find(plan->changes[i].id), plan->changes[i].number};
 		struct kwhy_whatif_effect effect;
 
-		status = kwhy_whatif_edit_graph(whatif, &ask, &effect, error);
+		status = kwhy_whatif_edit_graph(whatif, &change_request, &effect, error);
 	}
 	return status ? status : kwhy_whatif_play(whatif->graph, error);
 }
@@ -186,27 +187,28 @@ static enum kwhy_status finish(struct planner *planner, enum kwhy_status status,
 	return status;
 }
 
-enum kwhy_status kwhy_whatif_project(struct kwhy_whatif *whatif, const struct kwhy_whatif_ask *asks,
-	size_t ask_count, struct kwhy_plan **out, struct kwhy_error *error)
+enum kwhy_status kwhy_whatif_project(struct kwhy_whatif *whatif,
+	const struct kwhy_whatif_request *change_requests, size_t change_request_count,
+	struct kwhy_plan **out, struct kwhy_error *error)
 {
 	struct planner planner = {.whatif = whatif, .error = error};
-	enum kwhy_status status = plan_new(&planner.plan, ask_count, error);
+	enum kwhy_status status = plan_new(&planner.plan, change_request_count, error);
 
 	if (status)
 		return status;
 	kwhy_whatif_undo(whatif->graph, 0);
 	planner.plan->before = kwhy_whatif_baseline(whatif);
-	for (size_t i = 0; !status && i < ask_count; i++) {
+	for (size_t i = 0; !status && i < change_request_count; i++) {
 		struct kwhy_whatif_effect effect;
 		struct kwhy_projection played;
 
-		status = kwhy_whatif_make(whatif, &asks[i], &effect, error);
+		status = kwhy_whatif_make(whatif, &change_requests[i], &effect, error);
 		if (status)
 			break;
 		played = kwhy_whatif_as_played(whatif);
-		status = effect.places ? add_change(&planner, &asks[i], &effect, &played)
-				       : add_refusal(&planner, asks[i].change, effect.words, KWHY_UNKNOWN_NS,
-						 KWHY_UNKNOWN_NJ);
+		status = effect.places ? add_change(&planner, &change_requests[i], &effect, &played)
+				       : add_refusal(&planner, change_requests[i].change, effect.words,
+						 KWHY_UNKNOWN_NS, KWHY_UNKNOWN_NJ);
 	}
 	return finish(&planner, status, out);
 }
@@ -231,12 +233,12 @@ static double gain_ratio(const struct kwhy_plan *plan, const struct kwhy_project
 static enum kwhy_status try_candidate(struct planner *planner, struct candidate *candidate)
 {
 	struct kwhy_whatif *whatif = planner->whatif;
-	struct kwhy_whatif_ask ask = {candidate->change, candidate->change->number};
+	struct kwhy_whatif_request change_request = {candidate->change, candidate->change->number};
 	enum kwhy_status status;
 
 	kwhy_whatif_undo(whatif->graph, planner->edits_taken);
 	planner->made = candidate;
-	status = kwhy_whatif_make(whatif, &ask, &candidate->effect, planner->error);
+	status = kwhy_whatif_make(whatif, &change_request, &candidate->effect, planner->error);
 	if (status)
 		return status;
 	candidate->tried = planner->plan->change_count;
@@ -289,12 +291,13 @@ static enum kwhy_status try_all(struct planner *planner)
 static enum kwhy_status take(struct planner *planner, struct candidate *candidate)
 {
 	struct kwhy_whatif_graph *graph = planner->whatif->graph;
-	struct kwhy_whatif_ask ask = {candidate->change, candidate->change->number};
-	enum kwhy_status status = add_change(planner, &ask, &candidate->effect, &candidate->after);
+	struct kwhy_whatif_request change_request = {candidate->change, candidate->change->number};
+	enum kwhy_status status = add_change(planner, &change_request, &candidate->effect, &candidate->after);
 
 	if (!status && planner->made != candidate) {
 		kwhy_whatif_undo(graph, planner->edits_taken);
-		status = kwhy_whatif_edit_graph(planner->whatif, &ask, &candidate->effect, planner->error);
+		status = kwhy_whatif_edit_graph(
+			planner->whatif, &change_request, &candidate->effect, planner->error);
 	}
 	candidate->taken = true;
 	planner->made = NULL;

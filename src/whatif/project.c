@@ -13,7 +13,7 @@
  * idle power of the time that goes. Work that takes shorter draws its power for shorter.
  */
 
-#define IDLE_LEAST_RATIO 0.1
+#define IDLE_MIN_RATIO 0.1
 
 /* Energy of time that no graph holds. */
 static bool is_elsewhere(const struct kwhy_account *account)
@@ -48,7 +48,7 @@ static void read_idle_power(struct kwhy_whatif *whatif, uint32_t device)
 {
 	const struct kwhy_device_ledger *ledger = &whatif->ledger->devices[device];
 	double energy_nj = 0, spread_nj = 0, time_ns = 0;
-	bool is_told;
+	bool is_reported;
 
 	if (!is_seen(ledger) || isnan(kwhy_run_energy_of(ledger).recorded_nj))
 		return;
@@ -64,9 +64,10 @@ static void read_idle_power(struct kwhy_whatif *whatif, uint32_t device)
 		time_ns += (double)account->time_ns;
 	}
 	/* of little idling the meter cannot tell what it drew */
-	is_told = energy_nj > 0 && time_ns > 0 && time_ns >= IDLE_LEAST_RATIO * (double)ledger->time.span_ns;
-	whatif->idle_w[device] = is_told ? energy_nj / time_ns : ledger->energy.context_idle_w;
-	whatif->idle_spread_w[device] = is_told ? spread_nj / time_ns : 0;
+	is_reported = energy_nj > 0 && time_ns > 0 &&
+		time_ns >= IDLE_MIN_RATIO * (double)ledger->time.span_ns;
+	whatif->idle_w[device] = is_reported ? energy_nj / time_ns : ledger->energy.context_idle_w;
+	whatif->idle_half_ci90_w[device] = is_reported ? spread_nj / time_ns : 0;
 }
 
 static void read_device_powers(struct kwhy_whatif *whatif, uint32_t device)
@@ -83,7 +84,7 @@ static void read_device_powers(struct kwhy_whatif *whatif, uint32_t device)
 
 		whatif->net_w[i] = length_ns > 0 ? (float)(energy_nj / length_ns - idle_w) : 0;
 		if (ledger && isfinite(energy_nj))
-			whatif->spread_ratio[i] = (float)spread_of(
+			whatif->half_ci90_ratio[i] = (float)spread_of(
 				&ledger->accounts[ledger->account_of[i - rows->first[device]]]);
 	}
 }
@@ -154,7 +155,7 @@ static struct played_energy changed_work(const struct kwhy_whatif *whatif)
 		if (!isfinite(change_nj))
 			continue;
 		work.energy_nj += change_nj;
-		work.spread_nj += fabs(change_nj) * (double)whatif->spread_ratio[changed->row];
+		work.spread_nj += fabs(change_nj) * (double)whatif->half_ci90_ratio[changed->row];
 	}
 	return work;
 }
@@ -170,7 +171,7 @@ static struct played_energy played_energy(
 		if (first[d] == first[d + 1])
 			continue;
 		energy.energy_nj += recorded_nj(whatif, d) - whatif->idle_w[d] * (double)saved_ns;
-		energy.spread_nj += whatif->idle_spread_w[d] * fabs((double)saved_ns);
+		energy.spread_nj += whatif->idle_half_ci90_w[d] * fabs((double)saved_ns);
 	}
 	return energy;
 }
@@ -191,7 +192,7 @@ static struct played_energy idle_energy(const struct kwhy_whatif *whatif, int64_
 		if (first[d] == first[d + 1])
 			continue;
 		idle.energy_nj += whatif->idle_w[d] * (double)time_ns;
-		idle.spread_nj += whatif->idle_spread_w[d] * (double)(whatif->last_ns - whatif->first_ns);
+		idle.spread_nj += whatif->idle_half_ci90_w[d] * (double)(whatif->last_ns - whatif->first_ns);
 	}
 	return idle;
 }
@@ -243,14 +244,15 @@ struct kwhy_projection kwhy_whatif_as_played(const struct kwhy_whatif *whatif)
 	return projection;
 }
 
-enum kwhy_status kwhy_whatif_edit_graph(struct kwhy_whatif *whatif, const struct kwhy_whatif_ask *ask,
-	struct kwhy_whatif_effect *effect, struct kwhy_error *error)
+enum kwhy_status kwhy_whatif_edit_graph(struct kwhy_whatif *whatif,
+	const struct kwhy_whatif_request *change_request, struct kwhy_whatif_effect *effect,
+	struct kwhy_error *error)
 {
 	size_t before = whatif->graph->journal_count;
 
 	*effect = (struct kwhy_whatif_effect){0};
-	ask->change->apply(whatif, ask->number, effect);
-	kwhy_whatif_warm_calls(whatif);
+	change_request->change->apply(whatif, change_request->number, effect);
+	kwhy_whatif_drop_warmups(whatif);
 	if (whatif->out_of_memory)
 		return kwhy_fail_memory(error, "the changed graph");
 	if (!effect->places)
@@ -258,11 +260,12 @@ enum kwhy_status kwhy_whatif_edit_graph(struct kwhy_whatif *whatif, const struct
 	return KWHY_OK;
 }
 
-enum kwhy_status kwhy_whatif_make(struct kwhy_whatif *whatif, const struct kwhy_whatif_ask *ask,
-	struct kwhy_whatif_effect *effect, struct kwhy_error *error)
+enum kwhy_status kwhy_whatif_make(struct kwhy_whatif *whatif,
+	const struct kwhy_whatif_request *change_request, struct kwhy_whatif_effect *effect,
+	struct kwhy_error *error)
 {
 	size_t before = whatif->graph->journal_count;
-	enum kwhy_status status = kwhy_whatif_edit_graph(whatif, ask, effect, error);
+	enum kwhy_status status = kwhy_whatif_edit_graph(whatif, change_request, effect, error);
 
 	if (status || !effect->places)
 		return status;

@@ -15,11 +15,13 @@ struct kwhy_projection kwhy_whatif_as_played(const struct kwhy_whatif *whatif);
 
 /* Makes one change; the effect has no places where it was refused. */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_edit_graph(struct kwhy_whatif *whatif,
-	const struct kwhy_whatif_ask *ask, struct kwhy_whatif_effect *effect, struct kwhy_error *error);
+	const struct kwhy_whatif_request *change_request, struct kwhy_whatif_effect *effect,
+	struct kwhy_error *error);
 
 /* Makes one change and plays; the effect has no places where it was refused, and then nothing was played. */
-KWHY_MUST_USE enum kwhy_status kwhy_whatif_make(struct kwhy_whatif *whatif, const struct kwhy_whatif_ask *ask,
-	struct kwhy_whatif_effect *effect, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_whatif_make(struct kwhy_whatif *whatif,
+	const struct kwhy_whatif_request *change_request, struct kwhy_whatif_effect *effect,
+	struct kwhy_error *error);
 
 /* The graph with all changes of a plan that is made, played at the costs that are to be expected. */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_play_plan(

@@ -21,7 +21,7 @@
 #define OUTSIDE_RATIO 0.065
 
 enum {
-	STEPS_LEAST = 4,
+	STEPS_MIN = 4,
 	PAUSE_RATIO = 4 /* A step that takes longer than that many usual ones has a pause in it. Ours. */
 };
 
@@ -93,7 +93,7 @@ static double ratio_of_steps(const struct kwhy_whatif *whatif)
 
 		best = moments.count > best.count ? moments : best;
 	}
-	if (best.count < STEPS_LEAST || run_ns <= 0)
+	if (best.count < STEPS_MIN || run_ns <= 0)
 		return NAN;
 	outside_ns = fmax(run_ns - best.count * best.mean, 0);
 	return hypot(sqrt(variance_of_sum(&best)), OUTSIDE_RATIO * outside_ns) / run_ns;

@@ -17,8 +17,8 @@ struct rhythm {
 };
 
 enum {
-	EVEN_LEAST = 3,
-	PERIOD_LEAST = 2,   /* one activity is no step */
+	EVEN_MIN = 3,
+	PERIOD_MIN = 2,	    /* one activity is no step */
 	LENGTH_PERIODS = 2, /* Longest step, in periods; what comes later belongs to none. Ours. */
 	FAR_RATIO = 4	    /* A step that takes longer than that many usual ones is none. Ours. */
 };
@@ -70,7 +70,7 @@ static uint32_t choose_name(const struct rhythm *rhythms, size_t names, uint32_t
 	for (uint32_t name = 0; name < names; name++) {
 		const struct rhythm *rhythm = &rhythms[name];
 
-		if (rhythm->even < EVEN_LEAST || rhythm->period < PERIOD_LEAST ||
+		if (rhythm->even < EVEN_MIN || rhythm->period < PERIOD_MIN ||
 			(uint64_t)rhythm->even * 2 < rhythm->count - 1 ||
 			(uint64_t)rhythm->even * rhythm->period * 2 < length)
 			continue;

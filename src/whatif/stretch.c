@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-enum { STEPS_MOST = 4, MIDDLE_ROWS = 120 };
+enum { STEPS_MAX = 4, MIDDLE_ROWS = 120 };
 
 /* What is chosen: rows, and on each thread the calls from the first to the last that issued one of them. */
 struct choice {
@@ -109,7 +109,7 @@ static enum kwhy_status choose_step(struct choice *choice)
 	choice->step = nearest_step(lengths, count, median_length(lengths, count, sorted));
 	free(lengths);
 	free(sorted);
-	take_steps(choice, STEPS_MOST);
+	take_steps(choice, STEPS_MAX);
 	return KWHY_OK;
 }
 
@@ -274,7 +274,7 @@ static enum kwhy_status choose(struct choice *choice)
 		choose_middle(choice);
 	if (!status)
 		status = collect(choice);
-	for (uint32_t length = STEPS_MOST / 2;
+	for (uint32_t length = STEPS_MAX / 2;
 		!status && choice->whatif->step_count && length && choice->count > KWHY_WHATIF_STRETCH_ITEMS;
 		length /= 2) {
 		take_steps(choice, length);

@@ -19,12 +19,12 @@ static enum kwhy_status reserve(struct kwhy_whatif *whatif, struct kwhy_error *e
 	whatif->first_of_stream = malloc((recording->stream_count + 1) * sizeof(*whatif->first_of_stream));
 	whatif->step = malloc(rows * sizeof(*whatif->step));
 	whatif->net_w = malloc(rows * sizeof(*whatif->net_w));
-	whatif->spread_ratio = calloc(rows, sizeof(*whatif->spread_ratio));
+	whatif->half_ci90_ratio = calloc(rows, sizeof(*whatif->half_ci90_ratio));
 	whatif->idle_w = malloc((recording->device_count + 1) * sizeof(*whatif->idle_w));
-	whatif->idle_spread_w = calloc(recording->device_count + 1, sizeof(*whatif->idle_spread_w));
+	whatif->idle_half_ci90_w = calloc(recording->device_count + 1, sizeof(*whatif->idle_half_ci90_w));
 	if (!whatif->first_issued || !whatif->issued || !whatif->next || !whatif->first_of_stream ||
-		!whatif->step || !whatif->net_w || !whatif->spread_ratio || !whatif->idle_w ||
-		!whatif->idle_spread_w)
+		!whatif->step || !whatif->net_w || !whatif->half_ci90_ratio || !whatif->idle_w ||
+		!whatif->idle_half_ci90_w)
 		return kwhy_fail_memory(error, "what changes look at");
 	return KWHY_OK;
 }
@@ -115,7 +115,7 @@ enum kwhy_status kwhy_whatif_new(const struct kwhy_recording *recording, const s
 	if (!status)
 		status = kwhy_whatif_find_scatter(whatif, error);
 	if (!status)
-		status = kwhy_whatif_find_cold(whatif, error);
+		status = kwhy_whatif_find_warmups(whatif, error);
 	if (!status)
 		status = kwhy_whatif_costs_init(&whatif->costs, whatif->graph, profile, error);
 	if (status) {
@@ -133,14 +133,14 @@ void kwhy_whatif_free(struct kwhy_whatif *whatif)
 	kwhy_whatif_graph_free(whatif->graph);
 	free(whatif->first_issued);
 	free(whatif->issued);
-	free(whatif->cold);
+	free(whatif->warmups);
 	free(whatif->packed_bytes);
 	free(whatif->next);
 	free(whatif->first_of_stream);
 	free(whatif->step);
 	free(whatif->net_w);
-	free(whatif->spread_ratio);
+	free(whatif->half_ci90_ratio);
 	free(whatif->idle_w);
-	free(whatif->idle_spread_w);
+	free(whatif->idle_half_ci90_w);
 	free(whatif);
 }

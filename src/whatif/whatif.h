@@ -19,7 +19,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_whatif_new(const struct kwhy_recording *reco
 void kwhy_whatif_free(struct kwhy_whatif *whatif);
 
 /* One change that is asked for. */
-struct kwhy_whatif_ask {
+struct kwhy_whatif_request {
 	const struct kwhy_whatif_change *change;
 	uint32_t number; /* its argument */
 };
@@ -29,8 +29,8 @@ struct kwhy_whatif_ask {
  * needs the whatif no longer.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_project(struct kwhy_whatif *whatif,
-	const struct kwhy_whatif_ask *asks, size_t ask_count, struct kwhy_plan **out,
-	struct kwhy_error *error);
+	const struct kwhy_whatif_request *change_requests, size_t change_request_count,
+	struct kwhy_plan **out, struct kwhy_error *error);
 
 /*
  * Takes the change that saves most beyond those taken, until none saves anything, or min_gain_ratio of the

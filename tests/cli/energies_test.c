@@ -13,12 +13,12 @@
 static char folder[] = "kwhy-energies-XXXXXX";
 static struct kwhy_error error;
 
-enum { WORDS_MOST = 8 };
+enum { WORDS_MAX = 8 };
 
 /* A command on a recording: `before` and `after` stand around its words. */
 static struct spawned run(const char *const *before, const char *const *words)
 {
-	const char *all[2 * WORDS_MOST + 1] = {0};
+	const char *all[2 * WORDS_MAX + 1] = {0};
 	size_t count = 0;
 
 	for (; *before; before++)

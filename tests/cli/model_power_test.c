@@ -26,7 +26,7 @@ static int end(void **state)
 
 #define COUNTERS KWHY_SOURCE_DIR "/examples/h200-counters/"
 
-static void the_power_of_a_second_recording_is_foretold_within_five_percent(void **state)
+static void the_power_of_a_second_recording_is_predicted_within_five_percent(void **state)
 {
 	json_t *answer = json_of(
 		SPAWN("model", "power", "--json", "--fit", COUNTERS "mixed-1.kwhy", COUNTERS "mixed-2.kwhy"));
@@ -53,7 +53,7 @@ static void the_power_of_a_second_recording_is_foretold_within_five_percent(void
 }
 
 /* Every kind of work is in every block, and the clock is known five times a second. */
-static void blocks_of_balanced_work_and_the_other_recording_are_foretold_within_five_percent(void **state)
+static void blocks_of_balanced_work_and_the_other_recording_are_predicted_within_five_percent(void **state)
 {
 	static const char *const paths[] = {KWHY_SOURCE_DIR "/examples/h100-counters/mixed-1.kwhy",
 		KWHY_SOURCE_DIR "/examples/h100-counters/mixed-2.kwhy"};
@@ -75,7 +75,7 @@ static void blocks_of_balanced_work_and_the_other_recording_are_foretold_within_
 #define KINDS KWHY_SOURCE_DIR "/examples/h200-power/"
 
 /* Without the counter of integer units the blocks held out would give 9 %. */
-static void a_decoder_s_power_is_foretold_for_other_numbers_of_sequences(void **state)
+static void a_decoder_s_power_is_predicted_for_other_numbers_of_sequences(void **state)
 {
 	json_t *answer = json_of(
 		SPAWN("model", "power", "--json", "--fit", KINDS "decode-1.kwhy", KINDS "decode-2.kwhy"));
@@ -88,7 +88,7 @@ static void a_decoder_s_power_is_foretold_for_other_numbers_of_sequences(void **
 
 /* Attention, convolutions, sorting and training, by a fit to none of them; and what the memory draws of its
  * traffic is at least what its own meter says. */
-static void kinds_of_work_that_were_not_fitted_are_foretold_by_many_that_were(void **state)
+static void kinds_of_work_that_were_not_fitted_are_predicted_by_many_that_were(void **state)
 {
 	json_t *answer = json_of(
 		SPAWN("model", "power", "--json", "--fit", KINDS "mixed-1.kwhy", KINDS "other.kwhy"));
@@ -197,11 +197,11 @@ static void watts_by_the_square_of_the_clock(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_power_of_a_second_recording_is_foretold_within_five_percent),
+		cmocka_unit_test(the_power_of_a_second_recording_is_predicted_within_five_percent),
 		cmocka_unit_test(
-			blocks_of_balanced_work_and_the_other_recording_are_foretold_within_five_percent),
-		cmocka_unit_test(a_decoder_s_power_is_foretold_for_other_numbers_of_sequences),
-		cmocka_unit_test(kinds_of_work_that_were_not_fitted_are_foretold_by_many_that_were),
+			blocks_of_balanced_work_and_the_other_recording_are_predicted_within_five_percent),
+		cmocka_unit_test(a_decoder_s_power_is_predicted_for_other_numbers_of_sequences),
+		cmocka_unit_test(kinds_of_work_that_were_not_fitted_are_predicted_by_many_that_were),
 		cmocka_unit_test(watts_of_base_compute_and_memory),
 		cmocka_unit_test(counters_that_windows_do_not_tell_apart_are_one_part),
 		cmocka_unit_test(watts_by_the_square_of_the_clock),

@@ -12,9 +12,9 @@ struct probed {
 	char out[512], err[2048], log[65536];
 };
 
-static void take_text(char *out, size_t room, const struct kwhy_text *text)
+static void take_text(char *out, size_t space, const struct kwhy_text *text)
 {
-	snprintf(out, room, "%s", text->data ? text->data : "");
+	snprintf(out, space, "%s", text->data ? text->data : "");
 }
 
 static void read_log(struct probed *out, const char *path)

@@ -72,7 +72,7 @@ static void add_facts(struct kwhy_block_writer *writer)
 
 	*process = (struct kwhy_wire_process){.pid = 9, .host = HOST, .rank = KWHY_WIRE_UNKNOWN_U32};
 	clock = kwhy_block_writer_add(writer, KWHY_WIRE_CLOCK);
-	*clock = (struct kwhy_wire_clock){.offset_ns = BOOT_UNIX_NS, .spread_ns = 1};
+	*clock = (struct kwhy_wire_clock){.offset_ns = BOOT_UNIX_NS, .width_ns = 1};
 	run = kwhy_block_writer_add(writer, KWHY_WIRE_RUN);
 	*run = (struct kwhy_wire_run){.start_mono_ns = 0, .end_mono_ns = 5000 * MS, .command = HOST};
 }

@@ -70,7 +70,7 @@ static const char *on_fakes(void)
 static void a_meter_tells_powers_and_energy(void **state)
 {
 	struct spawned spawned;
-	json_t *replay, *standin, *energy;
+	json_t *replay, *proxy, *energy;
 
 	(void)state;
 	setenv("LD_LIBRARY_PATH", on_fakes(), 1);
@@ -78,12 +78,12 @@ static void a_meter_tells_powers_and_energy(void **state)
 		"compute=300,collective=300,copy=150,memset=150,idle=100", TINY);
 	unsetenv("LD_LIBRARY_PATH");
 	replay = load(&spawned);
-	standin = json_array_get(json_object_get(replay, "standins"), 0);
+	proxy = json_array_get(json_object_get(replay, "standins"), 0);
 	energy = json_object_get(json_object_get(replay, "as_recorded"), "energy_j");
 	assert_true(json_is_null(json_object_get(replay, "energy_missing")));
 	assert_true(json_number_value(json_object_get(energy, "value")) > 0);
-	assert_true(json_number_value(json_object_get(standin, "recorded_w")) > 290);
-	assert_true(json_number_value(json_object_get(standin, "power_w")) > 60);
+	assert_true(json_number_value(json_object_get(proxy, "recorded_w")) > 290);
+	assert_true(json_number_value(json_object_get(proxy, "power_w")) > 60);
 	json_decref(replay);
 	spawned_done(&spawned);
 }
@@ -242,7 +242,7 @@ static void what_changed_replays_write_holds_to_the_schema(void **state)
 	spawned_done(&spawned);
 }
 
-static void wrong_usage_is_told(void **state)
+static void wrong_usage_is_reported(void **state)
 {
 	(void)state;
 	assert_fails(SPAWN("replay"), 2, "needs a recording");
@@ -278,7 +278,7 @@ int main(void)
 		cmocka_unit_test(a_power_that_no_stand_in_reaches_is_told),
 		cmocka_unit_test(an_interrupt_leaves_the_runs_before),
 		cmocka_unit_test(what_changed_replays_write_holds_to_the_schema),
-		cmocka_unit_test(wrong_usage_is_told),
+		cmocka_unit_test(wrong_usage_is_reported),
 		cmocka_unit_test(a_gpu_that_is_not_there_is_told_with_the_cure),
 	};
 

@@ -316,7 +316,7 @@ static void wrong_usage_is_told_before_anything_runs(void **state)
 }
 
 /* The one left behind lives for longer than any test runs. */
-static void processes_left_behind_are_noted(void **state)
+static void processes_left_after_are_noted(void **state)
 {
 	struct kwhy_text pid = {0};
 	struct spawned spawned;
@@ -410,7 +410,7 @@ int main(void)
 		cmocka_unit_test(the_commands_output_passes_untouched),
 		cmocka_unit_test(options_behind_the_command_are_its_own),
 		cmocka_unit_test(wrong_usage_is_told_before_anything_runs),
-		cmocka_unit_test(processes_left_behind_are_noted),
+		cmocka_unit_test(processes_left_after_are_noted),
 		cmocka_unit_test(the_text_fits_80_columns_and_csv_has_its_columns),
 		cmocka_unit_test(two_results_are_compared),
 	};

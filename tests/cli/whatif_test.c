@@ -245,7 +245,7 @@ static void a_host_of_another_speed_than_supposed_is_told(void **state)
 {
 	static const struct {
 		const char *speed;
-		bool is_told;
+		bool is_reported;
 	} cases[] = {{"100", false}, {"200", true}};
 
 	(void)state;
@@ -263,13 +263,13 @@ static void a_host_of_another_speed_than_supposed_is_told(void **state)
 		assert_int_equal(made.exit, 0);
 		assert_int_equal(compared.exit, 0);
 		assert_int_equal(
-			strstr(compared.out.data, "took 1.00 times as long") != NULL, cases[i].is_told);
+			strstr(compared.out.data, "took 1.00 times as long") != NULL, cases[i].is_reported);
 		spawned_done(&made);
 		spawned_done(&compared);
 	}
 }
 
-static void wrong_usage_is_told(void **state)
+static void wrong_usage_is_reported(void **state)
 {
 	(void)state;
 	assert_fails(SPAWN("whatif", TRACE), 2, "needs --plan or changes");
@@ -314,7 +314,7 @@ int main(void)
 		cmocka_unit_test(compare_says_how_far_a_projection_was_off),
 		cmocka_unit_test(energies_are_compared_of_the_work_alone),
 		cmocka_unit_test(a_host_of_another_speed_than_supposed_is_told),
-		cmocka_unit_test(wrong_usage_is_told),
+		cmocka_unit_test(wrong_usage_is_reported),
 		cmocka_unit_test(what_holds_no_work_of_a_device_cannot_be_changed),
 	};
 

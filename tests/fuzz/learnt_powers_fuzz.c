@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 	}
 	for (size_t i = 0; powers && i < powers->count; i++)
 		if (!powers->items[i].name || !(powers->items[i].above_idle_w > 0) ||
-			!(powers->items[i].spread_w >= 0) || isinf(powers->items[i].above_idle_w))
+			!(powers->items[i].sd_w >= 0) || isinf(powers->items[i].above_idle_w))
 			abort();
 	kwhy_learnt_powers_free(powers);
 	close(file);

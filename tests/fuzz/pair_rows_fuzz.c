@@ -17,7 +17,7 @@ static void expect(bool holds)
 /* What is concluded from samples that were accepted is of them. */
 static void check(const struct kwhy_pairs *pairs)
 {
-	expect(pairs->gpu_count <= KWHY_PAIR_GPUS_MOST);
+	expect(pairs->gpu_count <= KWHY_PAIR_GPUS_MAX);
 	for (size_t i = 0; i < pairs->config_count; i++) {
 		const struct kwhy_pair_config *config = &pairs->configs[i];
 

@@ -26,17 +26,17 @@ static void check_config(const struct kwhy_rank_key *key, const struct kwhy_rank
 	expect(!config.samples && config.sample_count == 0);
 }
 
-static void check_visit(const unsigned char *bytes, const struct kwhy_rank_limits *limits)
+static void check_batch(const unsigned char *bytes, const struct kwhy_rank_limits *limits)
 {
-	struct kwhy_rank_visit wire;
-	struct kwhy_pair_visit visit;
+	struct kwhy_rank_batch wire;
+	struct kwhy_pair_batch batch;
 
 	memcpy(&wire, bytes, sizeof(wire));
-	visit = kwhy_rank_visit_back(&wire);
+	batch = kwhy_rank_batch_back(&wire);
 	check_config(&wire.key, limits);
-	expect(visit.most <= KWHY_PAIR_VISIT_SAMPLES && visit.count <= visit.most);
-	for (uint32_t i = 0; i < visit.count; i++)
-		expect(visit.samples[i].start_unix_ns <= visit.samples[i].end_unix_ns);
+	expect(batch.most <= KWHY_PAIR_BATCH_SAMPLES && batch.count <= batch.most);
+	for (uint32_t i = 0; i < batch.count; i++)
+		expect(batch.samples[i].start_unix_ns <= batch.samples[i].end_unix_ns);
 }
 
 static void check_facts(const unsigned char *bytes, uint32_t count)
@@ -67,8 +67,8 @@ static void check(enum kwhy_rank_word word, bool is_answer, const unsigned char 
 {
 	struct kwhy_rank_begin begin;
 
-	if (word == KWHY_RANK_VISIT)
-		check_visit(bytes, limits);
+	if (word == KWHY_RANK_BATCH)
+		check_batch(bytes, limits);
 	if (word == KWHY_RANK_FACTS && is_answer)
 		check_facts(bytes, 1);
 	if (word == KWHY_RANK_LEARN && !is_answer)
@@ -90,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 		return 0;
 	const enum kwhy_rank_word word = (enum kwhy_rank_word)data[0];
 	const bool is_answer = data[1] & 1;
-	const struct kwhy_rank_limits limits = {2 + data[2] % (KWHY_PAIR_GPUS_MOST - 1), 1 << 20};
+	const struct kwhy_rank_limits limits = {2 + data[2] % (KWHY_PAIR_GPUS_MAX - 1), 1 << 20};
 
 	if (kwhy_rank_wire_check(word, is_answer, data + HEAD_BYTES, length - HEAD_BYTES, &limits, &error))
 		expect(error.text[0] != '\0');

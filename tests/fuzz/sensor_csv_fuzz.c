@@ -10,7 +10,7 @@
  * readings come in order of time when played back, and every message ends.
  */
 
-enum { ROUNDS_MOST = 4096 };
+enum { ROUNDS_MAX = 4096 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length);
 
@@ -41,7 +41,7 @@ static void play(const char *path)
 			abort();
 		return;
 	}
-	for (int round = 0; round < ROUNDS_MOST && now_ns < INT64_MAX; round++)
+	for (int round = 0; round < ROUNDS_MAX && now_ns < INT64_MAX; round++)
 		now_ns = sensors->tasks[0].read(sensors->tasks[0].state, 0, now_ns);
 	check_order(sensors);
 	kwhy_sensors_close(sensors);

@@ -18,10 +18,10 @@ static void check(const struct kwhy_transfers *transfers)
 			!(point->summary.median_s >= point->summary.least_s))
 			abort();
 	}
-	for (size_t i = 0; i < transfers->rivalry_count; i++)
-		for (size_t k = 0; k < transfers->rivalries[i].stretch_count; k++)
-			if (transfers->rivalries[i].stretches[k].from_bytes >
-				transfers->rivalries[i].stretches[k].to_bytes)
+	for (size_t i = 0; i < transfers->baseline_count; i++)
+		for (size_t k = 0; k < transfers->baselines[i].stretch_count; k++)
+			if (transfers->baselines[i].stretches[k].from_bytes >
+				transfers->baselines[i].stretches[k].to_bytes)
 				abort();
 	for (size_t i = 0; i < transfers->curve_count; i++)
 		if (transfers->curves[i].segment_count == 0)

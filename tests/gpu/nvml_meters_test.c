@@ -7,17 +7,17 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { SECONDS = 10, READINGS_MOST = 4096 };
+enum { SECONDS = 10, READINGS_MAX = 4096 };
 
 static struct kwhy_sensors *sensors;
 static struct kwhy_sampler_cost cost;
-static struct kwhy_reading readings[READINGS_MOST];
+static struct kwhy_reading readings[READINGS_MAX];
 
 static size_t read_all(const struct kwhy_source_channel *source)
 {
 	struct kwhy_channel_cursor cursor = {0};
 
-	return kwhy_channel_read(&source->channel, &cursor, readings, READINGS_MOST);
+	return kwhy_channel_read(&source->channel, &cursor, readings, READINGS_MAX);
 }
 
 /* Ten seconds of all meters; 77 where there are none. */

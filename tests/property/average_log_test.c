@@ -21,7 +21,7 @@
 
 enum log { LOG_EXACT, LOG_NOISY, LOG_STALE };
 
-enum { STEPS_MOST = 12, PARTS_MOST = 8000, RUNS = 60 };
+enum { STEPS_MAX = 12, PARTS_MAX = 8000, RUNS = 60 };
 
 struct part {
 	double start_s, power_w; /* up to the next part */
@@ -35,8 +35,8 @@ struct plan {
 	enum log log;
 	bool reads_before, reads_after;
 	size_t steps, part_count;
-	struct part parts[PARTS_MOST];
-	double step_s[STEPS_MOST + 1];
+	struct part parts[PARTS_MAX];
+	double step_s[STEPS_MAX + 1];
 };
 
 struct figures {
@@ -56,7 +56,7 @@ static double even(struct plan *plan, double low, double high)
 
 static void add_part(struct plan *plan, double start_s, double power_w)
 {
-	assert_true(plan->part_count < PARTS_MOST);
+	assert_true(plan->part_count < PARTS_MAX);
 	plan->parts[plan->part_count++] = (struct part){start_s, power_w};
 }
 
@@ -150,7 +150,7 @@ static struct kwhy_recording *make(struct plan *plan, uint64_t seed)
 	plan->length_s = 0.5 * pow(40, even(plan, 0, 1));
 	plan->start_s = 10;
 	plan->end_s = 10 + plan->length_s;
-	plan->steps = 1 + (size_t)even(plan, 0, STEPS_MOST);
+	plan->steps = 1 + (size_t)even(plan, 0, STEPS_MAX);
 	plan->reads_before = even(plan, 0, 1) < 0.7;
 	plan->reads_after = even(plan, 0, 1) < 0.7;
 	for (size_t s = 0; s <= plan->steps; s++)

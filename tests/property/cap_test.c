@@ -101,7 +101,7 @@ static void with_half_a_percent_the_right_form_is_chosen_or_named_as_almost_as_g
 			double best_w, least;
 
 			sweep(&truths[t], 0.005);
-			right += cap.chosen == truths[t].form || cap.is_rival[truths[t].form];
+			right += cap.chosen == truths[t].form || cap.is_alternative[truths[t].form];
 			kwhy_cap_advise(&cap, KWHY_CAP_GOAL_ENERGY, 0, &advice);
 			if (isnan(advice.power_w.value))
 				continue;

@@ -9,7 +9,7 @@
  * a step it is found and the joules come out right; where there is none, nothing is made of it.
  */
 
-enum { CASES = 40, RUNS = 150, KINDS = 4, DRIFTS = 6, LEVELS_MOST = 40 };
+enum { CASES = 40, RUNS = 150, KINDS = 4, DRIFTS = 6, LEVELS_MAX = 40 };
 
 static const char *const names[KINDS] = {"a", "b", "c", "d"};
 
@@ -25,7 +25,7 @@ static double between(struct random *random, double low, double high)
 
 /* A device: its levels, and how many joules of each kind of work and of each level there are. */
 struct made {
-	struct metered_level levels[LEVELS_MOST];
+	struct metered_level levels[LEVELS_MAX];
 	struct metered_run runs[RUNS];
 	struct metered_plan plan;
 	double clean_w, context_w, context_s; /* when the context comes */
@@ -79,11 +79,11 @@ static void make_pulses(struct made *made, struct random *random)
 {
 	double at_s = 0;
 
-	for (int i = 0; i < LEVELS_MOST; i++) {
+	for (int i = 0; i < LEVELS_MAX; i++) {
 		made->levels[i] = (struct metered_level){at_s, i % 2 ? made->context_w : made->clean_w};
 		at_s += i % 2 ? between(random, 0.08, 0.3) : between(random, 0.1, 0.6);
 	}
-	made->plan.level_count = LEVELS_MOST;
+	made->plan.level_count = LEVELS_MAX;
 	make_work(made, random, at_s);
 }
 
@@ -123,13 +123,13 @@ static double wrong_ratio(
 	return wrong_j / ((double)ledger->devices[0].energy.measured_nj * 1e-9);
 }
 
-static void balances(const struct kwhy_device_ledger *books)
+static void balances(const struct kwhy_device_ledger *device_ledger)
 {
 	int64_t gross_nj = 0;
 
-	for (size_t i = 0; i < books->account_count; i++)
-		gross_nj += books->accounts[i].gross_nj;
-	assert_int_equal(gross_nj, books->energy.measured_nj);
+	for (size_t i = 0; i < device_ledger->account_count; i++)
+		gross_nj += device_ledger->accounts[i].gross_nj;
+	assert_int_equal(gross_nj, device_ledger->energy.measured_nj);
 }
 
 static void a_step_is_found_and_work_has_its_energy(void **state)
@@ -141,13 +141,13 @@ static void a_step_is_found_and_work_has_its_energy(void **state)
 		struct made *made = make(seed, make_steps);
 		struct kwhy_recording *recording = metered_build(&made->plan);
 		struct kwhy_ledger *ledger = build_ledger(recording);
-		const struct kwhy_device_ledger *books = &ledger->devices[0];
+		const struct kwhy_device_ledger *device_ledger = &ledger->devices[0];
 
-		balances(books);
-		assert_int_equal(books->clean_count, 1);
-		assert_true(fabs((double)books->clean[0].end_ns * 1e-9 - made->context_s) < 0.02);
-		assert_true(fabs(books->energy.clean_idle_w / made->clean_w - 1) < 0.03);
-		assert_true(fabs(books->energy.context_idle_w / made->context_w - 1) < 0.03);
+		balances(device_ledger);
+		assert_int_equal(device_ledger->clean_count, 1);
+		assert_true(fabs((double)device_ledger->clean[0].end_ns * 1e-9 - made->context_s) < 0.02);
+		assert_true(fabs(device_ledger->energy.clean_idle_w / made->clean_w - 1) < 0.03);
+		assert_true(fabs(device_ledger->energy.context_idle_w / made->context_w - 1) < 0.03);
 		assert_true(wrong_ratio(made, ledger, &held, &rows) < 0.04);
 		build_free(recording, ledger);
 		free(made);

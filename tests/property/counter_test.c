@@ -28,7 +28,7 @@ struct counter {
 static int64_t draw(struct counter *counter, uint64_t *seed, double *out_length_ns)
 {
 	int64_t counts = below(seed, counter->wrap), length_ns = 1 + below(seed, 100000000000);
-	int64_t most = (int64_t)((double)length_ns * KWHY_POWER_MOST_W / (double)counter->unit_nj);
+	int64_t most = (int64_t)((double)length_ns * KWHY_POWER_MAX_W / (double)counter->unit_nj);
 
 	if (counts > most)
 		counts = most;
@@ -80,8 +80,7 @@ static void whatever_two_readings_are_the_rise_is_never_negative_and_no_fall_has
 
 		assert_true(step == KWHY_COUNTER_FELL ? rise == -1 : rise >= 0);
 		if (step == KWHY_COUNTER_WRAPPED)
-			assert_true(
-				(double)rise * (double)span.unit_nj <= span.length_ns * KWHY_POWER_MOST_W);
+			assert_true((double)rise * (double)span.unit_nj <= span.length_ns * KWHY_POWER_MAX_W);
 	}
 }
 

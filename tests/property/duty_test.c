@@ -18,12 +18,12 @@
 #define RUN_NS 60e9
 #define WINDOW_NS 300e6
 
-enum { KERNELS = 3, PHASES = 4, RUNS = 120, WINDOWS_MOST = 100 };
+enum { KERNELS = 3, PHASES = 4, RUNS = 120, WINDOWS_MAX = 100 };
 
 static struct kwhy_error error;
 
 struct windows {
-	int64_t start_ns[WINDOWS_MOST], end_ns[WINDOWS_MOST];
+	int64_t start_ns[WINDOWS_MAX], end_ns[WINDOWS_MAX];
 	size_t count;
 };
 
@@ -38,7 +38,7 @@ static void draw_windows(struct windows *windows, struct kwhy_random *random, do
 	double at_ns = -200e9;
 
 	windows->count = 0;
-	while (at_ns < RUN_NS && windows->count < WINDOWS_MOST) {
+	while (at_ns < RUN_NS && windows->count < WINDOWS_MAX) {
 		double start_ns = at_ns + between(random, 0.5, 1.5) * WINDOW_NS * (1 / share - 1);
 
 		at_ns = start_ns + between(random, 0.5, 1.5) * WINDOW_NS;

@@ -13,33 +13,33 @@
 
 /* Idle time by what the host was in: sums that add up, against a reference that tries every nanosecond. */
 
-enum { CASES = 20000, SUMS_MOST = 64 };
+enum { CASES = 20000, SUMS_MAX = 64 };
 
 static struct kwhy_error error;
 
 static void assert_adds_up(const struct kwhy_ledger *ledger, const char *where)
 {
 	for (size_t d = 0; d < ledger->device_count; d++) {
-		const struct kwhy_device_ledger *books = &ledger->devices[d];
+		const struct kwhy_device_ledger *device_ledger = &ledger->devices[d];
 		int64_t sum_ns = 0;
 
-		for (size_t i = 0; i < books->host_sum_count; i++) {
-			const struct kwhy_host_sum *sum = &books->host_sums[i];
+		for (size_t i = 0; i < device_ledger->host_sum_count; i++) {
+			const struct kwhy_host_sum *sum = &device_ledger->host_sums[i];
 
 			sum_ns += sum->time_ns;
 			assert_true(sum->time_ns > 0 && sum->gaps > 0);
 			assert_true(sum->longest_ns > 0 && sum->longest_ns <= sum->time_ns);
 			assert_true(i == 0 || sum->time_ns <= sum[-1].time_ns);
 		}
-		if (sum_ns != books->time.idle_ns)
+		if (sum_ns != device_ledger->time.idle_ns)
 			fail_msg("%s: device %zu: rows come to %" PRId64 " ns of %" PRId64, where, d, sum_ns,
-				books->time.idle_ns);
+				device_ledger->time.idle_ns);
 	}
 }
 
 /* What the reference found, by reason and name. */
 struct found {
-	struct kwhy_host_sum sums[SUMS_MOST];
+	struct kwhy_host_sum sums[SUMS_MAX];
 	size_t count;
 };
 
@@ -49,7 +49,7 @@ static void count_one(struct found *found, uint32_t what, uint32_t name)
 
 	while (i < found->count && (found->sums[i].what != what || found->sums[i].name != name))
 		i++;
-	assert_in_range(i, 0, SUMS_MOST - 1);
+	assert_in_range(i, 0, SUMS_MAX - 1);
 	if (i == found->count)
 		found->sums[found->count++] = (struct kwhy_host_sum){.what = what, .name = name};
 	found->sums[i].time_ns++;
@@ -141,23 +141,23 @@ static void look_at(struct found *found, const struct kwhy_recording *recording,
 	count_range(found, recording, row);
 }
 
-static int64_t time_of(const struct kwhy_device_ledger *books, uint32_t what, uint32_t name)
+static int64_t time_of(const struct kwhy_device_ledger *device_ledger, uint32_t what, uint32_t name)
 {
 	int64_t sum_ns = 0;
 
-	for (size_t i = 0; i < books->host_sum_count; i++)
-		if (books->host_sums[i].what == what && books->host_sums[i].name == name)
-			sum_ns += books->host_sums[i].time_ns;
+	for (size_t i = 0; i < device_ledger->host_sum_count; i++)
+		if (device_ledger->host_sums[i].what == what && device_ledger->host_sums[i].name == name)
+			sum_ns += device_ledger->host_sums[i].time_ns;
 	return sum_ns;
 }
 
 static void assert_as_found(const struct kwhy_recording *recording, const struct kwhy_ledger *ledger,
 	uint32_t device, uint64_t seed)
 {
-	const struct kwhy_device_ledger *books = &ledger->devices[device];
+	const struct kwhy_device_ledger *device_ledger = &ledger->devices[device];
 	struct found found = {0};
 
-	for (int64_t t = books->time.first_ns; t < books->time.last_ns; t++) {
+	for (int64_t t = device_ledger->time.first_ns; t < device_ledger->time.last_ns; t++) {
 		struct around around = look_around(recording, device, t);
 
 		if (around.tied)
@@ -166,11 +166,11 @@ static void assert_as_found(const struct kwhy_recording *recording, const struct
 			look_at(&found, recording, &around, t);
 	}
 	for (size_t i = 0; i < found.count; i++)
-		if (time_of(books, found.sums[i].what, found.sums[i].name) != found.sums[i].time_ns)
+		if (time_of(device_ledger, found.sums[i].what, found.sums[i].name) != found.sums[i].time_ns)
 			fail_msg("seed %" PRIu64 ", device %u: \"%s\" (%u): %" PRId64 " ns, not %" PRId64,
 				seed, (unsigned)device, kwhy_names_get(&recording->names, found.sums[i].name),
 				(unsigned)found.sums[i].what,
-				time_of(books, found.sums[i].what, found.sums[i].name),
+				time_of(device_ledger, found.sums[i].what, found.sums[i].name),
 				found.sums[i].time_ns);
 }
 

@@ -10,7 +10,7 @@
 
 static struct kwhy_error error;
 
-enum { CASES = 400, ROWS_MOST = 60, READINGS_MOST = 60, NAMES = 6 };
+enum { CASES = 400, ROWS_MAX = 60, READINGS_MAX = 60, NAMES = 6 };
 
 struct random {
 	uint64_t state;
@@ -48,7 +48,7 @@ static void add_row(struct kwhy_recording *recording, struct random *random, con
 static void add_rows(struct kwhy_recording *recording, uint64_t seed, const struct variant *variant)
 {
 	struct random random = {seed};
-	size_t count = below(&random, ROWS_MOST);
+	size_t count = below(&random, ROWS_MAX);
 
 	for (size_t i = 0; i < count; i++) {
 		struct random own = {seed * 1000 + (variant->backwards ? count - 1 - i : i)};
@@ -61,7 +61,7 @@ static void add_rows(struct kwhy_recording *recording, uint64_t seed, const stru
 static void add_readings(struct kwhy_recording *recording, uint64_t seed, const struct variant *variant)
 {
 	struct random random = {seed ^ 77};
-	size_t count = below(&random, READINGS_MOST);
+	size_t count = below(&random, READINGS_MAX);
 	bool counter = below(&random, 3) > 0, samples = below(&random, 3) > 0,
 	     stuck = below(&random, 12) == 0;
 	int64_t total_mj = (int64_t)below(&random, 1000000), at_ns = variant->shift_ns;
@@ -108,7 +108,7 @@ static struct kwhy_recording *build(uint64_t seed, const struct variant *variant
 }
 
 /* NULL: the ledger refused (a row above any device's limit), with a sentence. */
-static struct kwhy_ledger *books_of(const struct kwhy_recording *recording)
+static struct kwhy_ledger *ledger_of(const struct kwhy_recording *recording)
 {
 	struct kwhy_ledger_options options = kwhy_ledger_options_default();
 	struct kwhy_ledger *ledger = NULL;
@@ -155,7 +155,7 @@ static void what_is_attributed_is_what_was_measured_to_the_nanojoule(void **stat
 	(void)state;
 	for (uint64_t seed = 1; seed <= CASES; seed++) {
 		struct kwhy_recording *recording = build(seed, &(struct variant){0});
-		struct kwhy_ledger *ledger = books_of(recording);
+		struct kwhy_ledger *ledger = ledger_of(recording);
 
 		if (ledger && ledger->devices[0].energy.known) {
 			check_balance(&ledger->devices[0], seed);
@@ -189,7 +189,7 @@ static void check_same(
 static void check_variant(uint64_t seed, const struct variant *variant)
 {
 	struct kwhy_recording *plain = build(seed, &(struct variant){0}), *other = build(seed, variant);
-	struct kwhy_ledger *left = books_of(plain), *right = books_of(other);
+	struct kwhy_ledger *left = ledger_of(plain), *right = ledger_of(other);
 
 	assert_int_equal(left != NULL, right != NULL);
 	if (left) {

@@ -206,12 +206,12 @@ static struct kwhy_ledger *ledger_of(const struct kwhy_mixture *mixture, uint64_
 }
 
 static const struct kwhy_account *same_account(
-	const struct kwhy_device_ledger *books, const struct kwhy_account *asked)
+	const struct kwhy_device_ledger *device_ledger, const struct kwhy_account *asked)
 {
-	for (size_t i = 0; i < books->account_count; i++)
-		if (books->accounts[i].category == asked->category &&
-			!strcmp(books->accounts[i].name, asked->name))
-			return &books->accounts[i];
+	for (size_t i = 0; i < device_ledger->account_count; i++)
+		if (device_ledger->accounts[i].category == asked->category &&
+			!strcmp(device_ledger->accounts[i].name, asked->name))
+			return &device_ledger->accounts[i];
 	fail_msg("no account of %s", asked->name);
 	return NULL;
 }
@@ -258,7 +258,7 @@ static struct kwhy_learnt_powers *guess_powers(const struct kwhy_mixture *mixtur
 		powers->items[powers->count++] = (struct kwhy_learnt_power){.name = mixture->kinds[i].name,
 			.grid = {KWHY_UNKNOWN_BLOCKS, KWHY_NONE},
 			.above_idle_w = above_idle_w,
-			.spread_w = above_idle_w / 20};
+			.sd_w = above_idle_w / 20};
 	}
 	return powers;
 }
@@ -342,17 +342,17 @@ static void scatter_origins(struct kwhy_mixture *mixture, uint64_t state)
 
 static void check_probed(const struct kwhy_mixture *mixture, const struct kwhy_ledger *ledger)
 {
-	const struct kwhy_device_ledger *books = &ledger->devices[0];
-	const struct kwhy_device_time *time = &books->time;
+	const struct kwhy_device_ledger *device_ledger = &ledger->devices[0];
+	const struct kwhy_device_time *time = &device_ledger->time;
 	const struct kwhy_activities *rows = &mixture->recording->activities;
 	int64_t sum_nj = 0;
 
-	for (size_t a = 0; a < books->account_count; a++) {
-		sum_nj += books->accounts[a].gross_nj;
-		assert_true(books->accounts[a].low_nj <= books->accounts[a].gross_nj &&
-			books->accounts[a].gross_nj <= books->accounts[a].high_nj);
+	for (size_t a = 0; a < device_ledger->account_count; a++) {
+		sum_nj += device_ledger->accounts[a].gross_nj;
+		assert_true(device_ledger->accounts[a].low_nj <= device_ledger->accounts[a].gross_nj &&
+			device_ledger->accounts[a].gross_nj <= device_ledger->accounts[a].high_nj);
 	}
-	assert_int_equal(sum_nj, books->energy.measured_nj);
+	assert_int_equal(sum_nj, device_ledger->energy.measured_nj);
 	assert_int_equal(
 		time->span_ns, time->busy_ns + time->idle_ns + time->probing_ns + time->unrecorded_ns);
 	assert_true(time->probing_ns > 0 && time->probing_idle_ns >= 0 && time->idle_ns >= 0);
@@ -360,11 +360,12 @@ static void check_probed(const struct kwhy_mixture *mixture, const struct kwhy_l
 	assert_int_equal(rows->first[1], rows->count);
 	for (size_t row = 0; row < rows->count; row++) {
 		assert_int_equal(rows->origin[row], KWHY_ORIGIN_PROGRAM);
-		assert_true(books->accounts[books->account_of[row]].category <= KWHY_CATEGORY_MEMSET);
+		assert_true(device_ledger->accounts[device_ledger->account_of[row]].category <=
+			KWHY_CATEGORY_MEMSET);
 	}
 }
 
-static void books_balance_whatever_is_called_a_repeat(void **state)
+static void ledger_balances_whatever_is_called_a_repeat(void **state)
 {
 	(void)state;
 	for (int schedule = 0; schedule < KWHY_MIXTURE_SCHEDULE_COUNT; schedule++) {
@@ -393,7 +394,7 @@ int main(void)
 		cmocka_unit_test(the_seed_of_the_draws_moves_a_figure_by_less_than_a_fifth_of_its_interval),
 		cmocka_unit_test(learnt_powers_move_energy_between_accounts_and_none_beyond),
 		cmocka_unit_test(bursts_overrule_whatever_was_learnt),
-		cmocka_unit_test(books_balance_whatever_is_called_a_repeat),
+		cmocka_unit_test(ledger_balances_whatever_is_called_a_repeat),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);

@@ -172,14 +172,14 @@ static void assert_partition(const struct kwhy_device_time *time)
 }
 
 /* Accounts hold every activity's time once, and all idle time. */
-static void assert_accounts(const struct kwhy_device_ledger *books)
+static void assert_accounts(const struct kwhy_device_ledger *device_ledger)
 {
-	const struct kwhy_device_time *time = &books->time;
+	const struct kwhy_device_time *time = &device_ledger->time;
 	int64_t work_ns = 0, idle_ns = 0;
 	uint64_t count = 0;
 
-	for (size_t i = 0; i < books->account_count; i++) {
-		const struct kwhy_account *account = &books->accounts[i];
+	for (size_t i = 0; i < device_ledger->account_count; i++) {
+		const struct kwhy_account *account = &device_ledger->accounts[i];
 		bool idle = kwhy_category_is_idle(account->category);
 
 		idle_ns += idle ? account->time_ns : 0;

@@ -18,9 +18,9 @@ enum {
 	CASES = 60,
 	FLUSHES = 12,
 	DEVICE_BYTES = 200000,
-	PIECE_MOST = 65536,
+	PIECE_MAX = 65536,
 	PINNED_BYTES = 1 << 20,
-	GETS_MOST = 40
+	GETS_MAX = 40
 };
 
 struct random {
@@ -44,14 +44,14 @@ struct world {
 	struct {
 		char *to, *expected;
 		size_t bytes;
-	} gets[GETS_MOST];
+	} gets[GETS_MAX];
 	int get_count;
 };
 
 /* Mostly short ones. */
 static size_t random_bytes(struct random *random)
 {
-	static const size_t mosts[] = {40, 40, 40, 500, 5000, PIECE_MOST + 1};
+	static const size_t mosts[] = {40, 40, 40, 500, 5000, PIECE_MAX + 1};
 
 	return (size_t)below(random, mosts[below(random, 6)]);
 }
@@ -60,7 +60,7 @@ static void put_one(struct world *world)
 {
 	struct random *random = &world->random;
 	size_t bytes = random_bytes(random), to = (size_t)below(random, DEVICE_BYTES - bytes),
-	       from = (size_t)below(random, PIECE_MOST);
+	       from = (size_t)below(random, PIECE_MAX);
 	const char *source = world->source + from;
 
 	if (below(random, 3) == 0 && world->pinned_used + bytes <= PINNED_BYTES) {
@@ -113,15 +113,15 @@ static void check_gets(struct world *world)
 static void one_flush(struct world *world)
 {
 	struct random *random = &world->random;
-	int puts = (int)below(random, 30), gets = (int)below(random, GETS_MOST / 4);
+	int puts = (int)below(random, 30), gets = (int)below(random, GETS_MAX / 4);
 	uint64_t ticket;
 
 	for (int i = 0; i < puts; i++)
 		put_one(world);
-	for (int i = 0; i < gets && world->get_count < GETS_MOST; i++)
+	for (int i = 0; i < gets && world->get_count < GETS_MAX; i++)
 		get_one(world);
 	succeeds(world->transfer, kwhy_transfer_flush(world->transfer, &ticket));
-	if (below(random, 3) > 0 && world->get_count < GETS_MOST)
+	if (below(random, 3) > 0 && world->get_count < GETS_MAX)
 		return;
 	succeeds(world->transfer, kwhy_transfer_wait(world->transfer, ticket));
 	check_gets(world);
@@ -171,9 +171,9 @@ static void open_world(struct world *world, uint64_t seed)
 		kwhy_transfer_memory_new(world->transfer, KWHY_TRANSFER_PINNED, PINNED_BYTES, &pinned));
 	world->pinned = (char *)(uintptr_t)pinned;
 	world->expected = calloc(1, DEVICE_BYTES);
-	world->source = malloc(2 * PIECE_MOST + 1);
+	world->source = malloc(2 * PIECE_MAX + 1);
 	assert_true(world->expected && world->source);
-	for (size_t i = 0; i < 2 * PIECE_MOST + 1; i++)
+	for (size_t i = 0; i < 2 * PIECE_MAX + 1; i++)
 		world->source[i] = (char)below(random, 256);
 	succeeds(world->transfer,
 		kwhy_transfer_put(world->transfer, world->device, world->expected, DEVICE_BYTES));

@@ -108,11 +108,11 @@ static void check_played(const struct subject *subject)
 
 static void check_change(struct subject *subject, const struct kwhy_whatif_change *change)
 {
-	struct kwhy_whatif_ask ask = {change, change->number ? change->number : change->least};
+	struct kwhy_whatif_request change_request = {change, change->number ? change->number : change->least};
 	struct kwhy_whatif_effect effect;
 
 	subject->what = change->id;
-	OK(kwhy_whatif_make(subject->whatif, &ask, &effect, &error));
+	OK(kwhy_whatif_make(subject->whatif, &change_request, &effect, &error));
 	if (effect.places)
 		check_played(subject);
 	kwhy_whatif_undo(subject->whatif->graph, 0);
@@ -159,12 +159,12 @@ static const struct kwhy_whatif_change *cure_of(const struct kwhy_finding *findi
 static void check_finding(const struct subject *subject, const struct kwhy_finding *finding)
 {
 	const struct kwhy_whatif_change *change = cure_of(finding);
-	struct kwhy_whatif_ask ask = {change, change ? change->number : 0};
+	struct kwhy_whatif_request change_request = {change, change ? change->number : 0};
 	struct kwhy_plan *plan;
 
 	if (!change)
 		return;
-	OK(kwhy_whatif_project(subject->whatif, &ask, 1, &plan, &error));
+	OK(kwhy_whatif_project(subject->whatif, &change_request, 1, &plan, &error));
 	if (plan->change_count &&
 		(plan->changes[0].saved_ns != finding->saving.time_ns ||
 			plan->changes[0].bound != finding->saving.bound))

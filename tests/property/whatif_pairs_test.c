@@ -366,16 +366,16 @@ static int64_t span_ns(const struct kwhy_recording *recording)
 	return rows->end_ns[rows->count - 1] - rows->start_ns[0];
 }
 
-struct ask {
+struct change_request {
 	const char *id;
 	uint32_t number;
 };
 
 /* What the projection is off by, as a share of what came. */
 static double error_of(
-	const struct kwhy_recording *before, int64_t after_ns, const struct ask *ids, size_t count)
+	const struct kwhy_recording *before, int64_t after_ns, const struct change_request *ids, size_t count)
 {
-	struct kwhy_whatif_ask asks[8];
+	struct kwhy_whatif_request change_requests[8];
 	struct kwhy_profile profile;
 	struct kwhy_whatif *whatif;
 	struct kwhy_plan *plan;
@@ -385,9 +385,10 @@ static double error_of(
 	profile.graph_launch_s.value = GRAPH_NS * 1e-9;
 	profile.h2d_pinned_rate_bytes_per_s.value = profile.d2h_pinned_rate_bytes_per_s.value = 50e9;
 	for (size_t i = 0; i < count; i++)
-		asks[i] = (struct kwhy_whatif_ask){kwhy_whatif_change_find(ids[i].id), ids[i].number};
+		change_requests[i] = (struct kwhy_whatif_request){
+			kwhy_whatif_change_find(ids[i].id), ids[i].number};
 	must(kwhy_whatif_new(before, NULL, &profile, &whatif, &error));
-	must(kwhy_whatif_project(whatif, asks, count, &plan, &error));
+	must(kwhy_whatif_project(whatif, change_requests, count, &plan, &error));
 	if (plan->refused_count)
 		fail_msg("%s: %s", plan->refused[0].id, plan->refused[0].reason);
 	off = (double)(kwhy_plan_after(plan)->time_ns - after_ns) / (double)after_ns;
@@ -397,8 +398,8 @@ static double error_of(
 }
 
 /* Frees both. */
-static void foretells(
-	struct kwhy_recording *a, struct kwhy_recording *b, const struct ask *ids, size_t count, double limit)
+static void foretells(struct kwhy_recording *a, struct kwhy_recording *b, const struct change_request *ids,
+	size_t count, double limit)
 {
 	double off = error_of(a, span_ns(b), ids, count);
 
@@ -411,9 +412,9 @@ static void foretells(
 	kwhy_recording_free(b);
 }
 
-#define FORETELLS(before, after, limit, ...)                                \
-	foretells(record(before), after, (const struct ask[]){__VA_ARGS__}, \
-		sizeof((const struct ask[]){__VA_ARGS__}) / sizeof(struct ask), limit)
+#define FORETELLS(before, after, limit, ...)                                           \
+	foretells(record(before), after, (const struct change_request[]){__VA_ARGS__}, \
+		sizeof((const struct change_request[]){__VA_ARGS__}) / sizeof(struct change_request), limit)
 
 static void copies_from_page_locked_memory_without_waits(void **state)
 {

@@ -100,15 +100,15 @@ static void times_of_a_plan_lie_within_its_bounds(void **state)
 /* What a plan chose, asked for in its order, comes to the same. */
 static void check_again(struct kwhy_whatif *whatif, uint64_t seed)
 {
-	struct kwhy_whatif_ask asks[32];
+	struct kwhy_whatif_request change_requests[32];
 	struct kwhy_plan *plan, *again;
 
 	must(kwhy_whatif_plan(whatif, 0, true, &plan, &error), seed);
-	assert_true(plan->change_count <= sizeof(asks) / sizeof(*asks));
+	assert_true(plan->change_count <= sizeof(change_requests) / sizeof(*change_requests));
 	for (size_t i = 0; i < plan->change_count; i++)
-		asks[i] = (struct kwhy_whatif_ask){
+		change_requests[i] = (struct kwhy_whatif_request){
 			kwhy_whatif_change_find(plan->changes[i].id), plan->changes[i].number};
-	must(kwhy_whatif_project(whatif, asks, plan->change_count, &again, &error), seed);
+	must(kwhy_whatif_project(whatif, change_requests, plan->change_count, &again, &error), seed);
 	assert_int_equal(again->change_count, plan->change_count);
 	for (size_t i = 0; i < plan->change_count; i++)
 		if (again->changes[i].after.time_ns != plan->changes[i].after.time_ns ||

@@ -16,7 +16,7 @@
 
 static struct kwhy_error error;
 
-enum { STEP_NS = 100000, SPAN_S = 8, STEPS = SPAN_S * 10000, READINGS_MOST = 1000 };
+enum { STEP_NS = 100000, SPAN_S = 8, STEPS = SPAN_S * 10000, READINGS_MAX = 1000 };
 
 struct random {
 	uint64_t state;
@@ -33,13 +33,13 @@ static double between(struct random *random, double low, double high)
 	return low + (high - low) * unit(random);
 }
 
-static double normal(struct random *random, double mean, double spread)
+static double normal(struct random *random, double mean, double sd)
 {
 	double sum = -6;
 
 	for (int i = 0; i < 12; i++)
 		sum += unit(random);
-	return mean + spread * sum;
+	return mean + sd * sum;
 }
 
 /* Power and what was used, in steps of 0.1 ms from time 0. */
@@ -101,7 +101,7 @@ static double truth_j(const struct load *load, int64_t start_ns, int64_t end_ns)
 }
 
 struct meter {
-	struct kwhy_reading samples[READINGS_MOST], ticks[READINGS_MOST];
+	struct kwhy_reading samples[READINGS_MAX], ticks[READINGS_MAX];
 	struct kwhy_readings power, counter;
 };
 
@@ -170,7 +170,7 @@ static const char *const use_names[] = {"counter and power", "rare ticks and pow
 /* A counter that is read every 2.5 s, as it costs the driver milliseconds. */
 static struct kwhy_readings rare_ticks(const struct kwhy_readings *counter)
 {
-	static struct kwhy_reading items[READINGS_MOST];
+	static struct kwhy_reading items[READINGS_MAX];
 	struct kwhy_readings rare = *counter;
 
 	rare.items = items;

@@ -29,7 +29,7 @@
 enum { MEMCPY = 1, MEMSET = 2, DRIVER = 4, RUNTIME = 5, CONCURRENT_KERNEL = 10, OVERHEAD = 17, PER_SYNC = 200 };
 static int other_calls = 5;
 enum { DOMAIN_DRIVER = 1, DOMAIN_RUNTIME = 2 };
-enum { BUFFER_BYTES = 1 << 20, BUFFERS = 32, CALLS_MOST = 2048, RING = 1 << 16 };
+enum { BUFFER_BYTES = 1 << 20, BUFFERS = 32, CALLS_MAX = 2048, RING = 1 << 16 };
 
 struct callback_data {
 	int site;
@@ -143,7 +143,7 @@ static void on_call(void *, int domain, uint32_t id, const callback_data *data)
 	if (count_handled) seen[data->correlation & ((1 << 26) - 1)].store(1, std::memory_order_relaxed), handled[domain]++;
 }
 
-static bool matters[3][CALLS_MOST];
+static bool matters[3][CALLS_MAX];
 static uint32_t calls_of[3];
 static void read_calls(void)
 {
@@ -152,7 +152,7 @@ static void read_calls(void)
 		"cuEventSynchronize", "cuMemAlloc", "cuMemFree"};
 	const char *name;
 	for (int d = 1; d <= 2; d++)
-		for (calls_of[d] = 1; calls_of[d] < CALLS_MOST && !cupti.name(d, calls_of[d], &name); calls_of[d]++)
+		for (calls_of[d] = 1; calls_of[d] < CALLS_MAX && !cupti.name(d, calls_of[d], &name); calls_of[d]++)
 			for (const char *s : some) matters[d][calls_of[d]] |= name && !strncmp(name, s, strlen(s)) && !strstr(name, "HostFunc");
 }
 

@@ -27,7 +27,7 @@ enum {
 	SLOT = 350,
 	WIDE = 235, /* observations of 8 bytes a step */
 	OUTBOX_BYTES = 16 * 1878,
-	RANKS_MOST = 8
+	RANKS_MAX = 8
 };
 
 /* The memory of a field of so many cells: type, name, how many. */
@@ -47,7 +47,7 @@ enum {
 	X(i64, seen, STEPS * AGENTS) /* what each agent saw */ \
 	X(u64, times, STEPS + 1) /* its start and each step's end, ns */ \
 	X(u32, arrived, 1) /* blocks at its barrier */ \
-	X(const i64, gathered, RANKS_MOST * (AGENTS + 1)) /* sums of all fields */
+	X(const i64, gathered, RANKS_MAX * (AGENTS + 1)) /* sums of all fields */
 
 /* `cells` from `first_cell` on are one field: of one rank or of several. */
 #define LAB_TWIN_MEMBER(type, name, count) AT(type) name;

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 
 #define MS INT64_C(1000000)
-#define IDLE_NS (1500 * MS)   /* of the idle levels */
-#define SETTLE_NS (1000 * MS) /* after a context was made, before its idle level is taken */
-#define REST_NS (1200 * MS)   /* after each load: longer than any trailing window */
-#define SHIFT_NS (20 * MS)    /* the period of the finest meter known */
+#define IDLE_NS (1500 * MS)	    /* of the idle levels */
+#define SETTLE_NS (1000 * MS)	    /* after a context was made, before its idle level is taken */
+#define METER_SETTLE_NS (1200 * MS) /* after each load: longer than any trailing window */
+#define SHIFT_NS (20 * MS)	    /* the period of the finest meter known */
 #define AVERAGE_PERIOD_NS (50 * MS)
 #define CALLS_S 1.0
 #define OPEN_S 2.0
@@ -64,7 +64,7 @@ double kwhy_calibration_seconds(const struct kwhy_calibration_request *request)
 
 	for (size_t i = 0; i < PLAN_COUNT; i++)
 		if (is_planned(request, i))
-			seconds += request->load_s + (double)REST_NS * 1e-9;
+			seconds += request->load_s + (double)METER_SETTLE_NS * 1e-9;
 	return seconds;
 }
 
@@ -90,7 +90,7 @@ static void idle_phase(struct session *session, enum kwhy_phase_kind kind, const
 
 	tell(session, what);
 	phase = begin_phase(session, kind);
-	kwhy_rest(IDLE_NS);
+	kwhy_settle(IDLE_NS);
 	phase->end_ns = kwhy_clock_mono_ns();
 }
 
@@ -122,7 +122,7 @@ static enum kwhy_status load_phase(struct session *session, size_t which, struct
 	status = kwhy_load_run(session->loads, &phase->load, out->pulses + out->pulse_count, error);
 	out->pulse_count += phase->pulse_count;
 	if (!status)
-		kwhy_rest(REST_NS);
+		kwhy_settle(METER_SETTLE_NS);
 	phase->end_ns = kwhy_clock_mono_ns();
 	return status;
 }
@@ -206,11 +206,11 @@ static enum kwhy_status run_phases(struct session *session, struct kwhy_error *e
 	status = open_gpu(session, error);
 	if (status)
 		return status;
-	kwhy_rest(SETTLE_NS);
+	kwhy_settle(SETTLE_NS);
 	idle_phase(session, KWHY_PHASE_CONTEXT_IDLE, "idle with a context");
 	status = kwhy_loads_new(session->gpu, session->request->seed, &session->loads, error);
 	if (!status)
-		kwhy_rest(REST_NS);
+		kwhy_settle(METER_SETTLE_NS);
 	for (size_t i = 0; !status && i < PLAN_COUNT; i++)
 		if (is_planned(session->request, i))
 			status = load_phase(session, i, error);

@@ -62,7 +62,7 @@ struct kwhy_measured kwhy_cost_summary(double *values, size_t count)
 {
 	qsort(values, count, sizeof(*values), by_value);
 	return (struct kwhy_measured){
-		.value = values[count / 2], .spread = (values[count * 3 / 4] - values[count / 4]) / 2};
+		.value = values[count / 2], .sd = (values[count * 3 / 4] - values[count / 4]) / 2};
 }
 
 /* Seconds of one call; the queue is emptied now and then, outside what is timed. */
@@ -81,7 +81,7 @@ static enum kwhy_status time_calls(struct trial *trial, trial_run *run, size_t c
 		if (!status && i % QUEUE == QUEUE - 1)
 			status = trial->gpu->ops->synchronize(trial->gpu, NULL, error);
 		if (!status && i % TURN == TURN - 1)
-			kwhy_rest(KWHY_COST_REST_NS);
+			kwhy_settle(KWHY_COST_SETTLE_NS);
 	}
 	if (!status)
 		status = trial->gpu->ops->synchronize(trial->gpu, NULL, error);
@@ -135,7 +135,7 @@ static enum kwhy_status time_copies(
 	if (status)
 		return status;
 	out->value = (double)trial->bytes / seconds.value;
-	out->spread = out->value * seconds.spread / seconds.value;
+	out->sd = out->value * seconds.sd / seconds.value;
 	return KWHY_OK;
 }
 
@@ -165,7 +165,7 @@ static enum kwhy_status time_both(struct trial *trial, void *host, uint32_t seed
 
 struct kwhy_call_costs kwhy_call_costs_unknown(void)
 {
-	const struct kwhy_measured unknown = {.value = NAN, .spread = NAN};
+	const struct kwhy_measured unknown = {.value = NAN, .sd = NAN};
 
 	return (struct kwhy_call_costs){unknown, unknown, unknown, unknown, unknown, unknown, unknown,
 		unknown, kwhy_graph_costs_unknown()};

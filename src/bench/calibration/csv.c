@@ -85,7 +85,7 @@ static void add_machine(const struct kwhy_calibration *calibration, struct kwhy_
 		case KWHY_FACT_MEASURED:
 			kwhy_text_addf(out, "%s,%.9g,%.9g\n", facts[i].key,
 				((struct kwhy_measured *)facts[i].place)->value,
-				((struct kwhy_measured *)facts[i].place)->spread);
+				((struct kwhy_measured *)facts[i].place)->sd);
 			break;
 		}
 }

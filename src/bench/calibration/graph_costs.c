@@ -136,7 +136,7 @@ static enum kwhy_status measure_launches(const struct chains *chains, struct kwh
 		bool rested = i && i % TURN == 0;
 
 		if (rested)
-			kwhy_rest(KWHY_COST_REST_NS);
+			kwhy_settle(KWHY_COST_SETTLE_NS);
 		status = time_launches(chains, rested ? 2 : 1, call_ns, done_ns, error);
 		call_s[i] = each_s(call_ns);
 		done_s[i] = each_s(done_ns);
@@ -185,7 +185,7 @@ static enum kwhy_status measure_graphs(
 
 struct kwhy_graph_costs kwhy_graph_costs_unknown(void)
 {
-	const struct kwhy_measured unknown = {.value = NAN, .spread = NAN};
+	const struct kwhy_measured unknown = {.value = NAN, .sd = NAN};
 
 	return (struct kwhy_graph_costs){unknown, unknown, unknown, unknown};
 }

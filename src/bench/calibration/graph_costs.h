@@ -7,7 +7,7 @@
 
 /* Neighbours hold up a host for tenths of seconds at a time: what is timed on it is timed with such rests
  * between. */
-enum { KWHY_COST_REST_NS = 100000000 };
+enum { KWHY_COST_SETTLE_NS = 100000000 };
 
 /*
  * What one more kernel costs that does nothing, by chains of 16 and of 80 of them: medians of many pairs,

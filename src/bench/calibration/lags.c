@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { READINGS_LEAST = 15 };
+enum { READINGS_MIN = 15 };
 
 #define WORTH_RATIO 0.1 /* a load alone says something of a lag if its spread is below that share */
 
@@ -69,7 +69,7 @@ static void gather(struct gathering *gathering, size_t which, struct kwhy_meter_
 	struct kwhy_lag_reading *readings = gathering->readings + gathering->used;
 	size_t count = gather_readings(gathering, phase, readings);
 
-	if (count < READINGS_LEAST)
+	if (count < READINGS_MIN)
 		return;
 	gathering->stretches[out->phase_count] = (struct kwhy_lag_stretch){
 		gathering->calibration->pulses + phase->first_pulse, phase->pulse_count, readings, count};
@@ -114,15 +114,15 @@ static void add_scatter(
 		data.width_high_s = lag->width_s * 3;
 		data.delay_high_s = lag->delay_s + lag->width_s;
 		if (kwhy_lag_fit(&data, &alone, &ignored) != KWHY_OK ||
-			alone.width_spread_s > WORTH_RATIO * lag->width_s)
+			alone.width_sd_s > WORTH_RATIO * lag->width_s)
 			continue;
 		kwhy_moments_add(&width, alone.width_s);
 		kwhy_moments_add(&delay, alone.delay_s);
 	}
 	if (width.count < 2)
 		return;
-	lag->width_spread_s = hypot(lag->width_spread_s, spread_of(&width));
-	lag->delay_spread_s = hypot(lag->delay_spread_s, spread_of(&delay));
+	lag->width_sd_s = hypot(lag->width_sd_s, spread_of(&width));
+	lag->delay_sd_s = hypot(lag->delay_sd_s, spread_of(&delay));
 }
 
 /* Keeps the kind of the higher likelihood; a kind that shows nothing is no error. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_MOST_BYTES = 256 << 20, CELLS_MAX = 9, PATH_BYTES = 4096 };
+enum { FILE_MAX_BYTES = 256 << 20, CELLS_MAX = 9, PATH_BYTES = 4096 };
 
 /* One table on its way in. */
 struct table {
@@ -43,9 +43,9 @@ static enum kwhy_status append(struct kwhy_meter_series *series, struct kwhy_rea
 
 	/* Doubles: the length itself says when the room is used up. */
 	if ((series->count & (series->count - 1)) == 0) {
-		size_t room = series->count ? 2 * series->count : 1;
+		size_t space = series->count ? 2 * series->count : 1;
 
-		items = kwhy_arena_alloc(&calibration->arena, room, sizeof(*items));
+		items = kwhy_arena_alloc(&calibration->arena, space, sizeof(*items));
 		if (!items)
 			return kwhy_fail_memory(error, "the readings of a self-test");
 		if (series->count)
@@ -174,7 +174,7 @@ static enum kwhy_status set_fact(const struct table *table, const struct kwhy_ca
 		return integer(text, fact->place) ? KWHY_OK : wrong(table, "not a whole number");
 	case KWHY_FACT_MEASURED:
 		measured->value = strtod(text, NULL);
-		measured->spread = strtod(table->cells[2], NULL);
+		measured->sd = strtod(table->cells[2], NULL);
 		return KWHY_OK;
 	}
 	return KWHY_OK;
@@ -214,7 +214,7 @@ static enum kwhy_status read_table(
 
 	snprintf(table->path, sizeof(table->path), "%s/%s", folder, kwhy_calibration_table_name(which));
 	table->line = 0;
-	status = kwhy_file_read(table->path, FILE_MOST_BYTES, &text, table->error);
+	status = kwhy_file_read(table->path, FILE_MAX_BYTES, &text, table->error);
 	rest = text.data;
 	while (!status && rest && *rest) {
 		line = strsep(&rest, "\n");

@@ -194,8 +194,8 @@ static void tell_ring(struct findings *findings)
 	}
 	if (!lag->found || lag->kind != KWHY_LAG_LOW_PASS)
 		return;
-	profile->sensor.time_constant_s = (struct kwhy_measured){lag->lag.width_s, lag->lag.width_spread_s};
-	profile->sensor.delay_s = (struct kwhy_measured){lag->lag.delay_s, lag->lag.delay_spread_s};
+	profile->sensor.time_constant_s = (struct kwhy_measured){lag->lag.width_s, lag->lag.width_sd_s};
+	profile->sensor.delay_s = (struct kwhy_measured){lag->lag.delay_s, lag->lag.delay_sd_s};
 	note(findings, "sensor", "time_constant_s", "the energy counter integrates the same signal",
 		"low-pass fitted to the ring over %zu loads of known times, late stamps left out",
 		lag->phase_count);
@@ -256,7 +256,7 @@ static void tell_powers(struct findings *findings)
 
 static void tell_costs(struct findings *findings)
 {
-	static const char *const spread = "median; the spread is half the distance of the quartiles";
+	static const char *const sd = "median; the spread is half the distance of the quartiles";
 	const struct kwhy_call_costs *costs = &findings->calibration->costs;
 	struct kwhy_profile *profile = findings->profile;
 	const struct {
@@ -301,7 +301,7 @@ static void tell_costs(struct findings *findings)
 		if (!isfinite(rows[i].from->value))
 			continue;
 		*rows[i].to = *rows[i].from;
-		note(findings, rows[i].part, rows[i].key, spread, "%s", rows[i].source);
+		note(findings, rows[i].part, rows[i].key, sd, "%s", rows[i].source);
 	}
 }
 
@@ -313,7 +313,7 @@ static void tell_sources(struct findings *findings)
 		enum kwhy_meter meter = tested[i];
 		const struct kwhy_updates *updates = &findings->updates[meter];
 		const struct kwhy_meter_lag *lag = &findings->lags[meter];
-		struct kwhy_measured width = {lag->lag.width_s, lag->lag.width_spread_s};
+		struct kwhy_measured width = {lag->lag.width_s, lag->lag.width_sd_s};
 
 		if (!findings->calibration->meters[meter].count)
 			continue;
@@ -325,9 +325,8 @@ static void tell_sources(struct findings *findings)
 			.update_high_s = updates->longest_s,
 			.time_constant_s = lag->found && lag->kind == KWHY_LAG_LOW_PASS ? width : unknown,
 			.window_s = lag->found && lag->kind == KWHY_LAG_MEAN ? width : unknown,
-			.delay_s = lag->found
-				? (struct kwhy_measured){lag->lag.delay_s, lag->lag.delay_spread_s}
-				: unknown,
+			.delay_s = lag->found ? (struct kwhy_measured){lag->lag.delay_s, lag->lag.delay_sd_s}
+					      : unknown,
 		};
 	}
 }
@@ -360,8 +359,8 @@ static struct kwhy_measured expected_joules(
 	off_s = window_s - early_s - late_s;
 	return (struct kwhy_measured){findings->early_w.value * early_s + findings->late_w.value * late_s +
 			findings->off_w.value * off_s,
-		hypot(hypot(findings->early_w.spread * early_s, findings->late_w.spread * late_s),
-			findings->off_w.spread * off_s)};
+		hypot(hypot(findings->early_w.sd * early_s, findings->late_w.sd * late_s),
+			findings->off_w.sd * off_s)};
 }
 
 static enum kwhy_status tell_load(
@@ -495,7 +494,7 @@ static enum kwhy_status find_all(struct findings *findings, struct kwhy_error *e
 }
 
 /* Room for everything that may be found. */
-static enum kwhy_status make_room(struct findings *findings, struct kwhy_error *error)
+static enum kwhy_status reserve(struct findings *findings, struct kwhy_error *error)
 {
 	struct kwhy_arena *arena = &findings->profile->arena;
 
@@ -535,7 +534,7 @@ enum kwhy_status kwhy_self_test_profile(
 		kwhy_profile_init(profile);
 		findings->calibration = calibration;
 		findings->profile = profile;
-		status = make_room(findings, error);
+		status = reserve(findings, error);
 	}
 	if (!status)
 		status = find_all(findings, error);

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { INTERVALS_LEAST = 8 };
+enum { INTERVALS_MIN = 8 };
 
 #define LATE_RATIO 0.1 /* of a period: later than this is late */
 
@@ -89,7 +89,7 @@ static void find_late(
 	if (late < 2)
 		return;
 	out->late_s = mean_of(lates, late);
-	out->late_s.spread *= sqrt((double)late); /* how single ones vary */
+	out->late_s.sd *= sqrt((double)late); /* how single ones vary */
 }
 
 enum kwhy_status kwhy_updates_find(const struct kwhy_reading *readings, size_t count, bool stamped,
@@ -107,7 +107,7 @@ enum kwhy_status kwhy_updates_find(const struct kwhy_reading *readings, size_t c
 		.late_share = NAN,
 		.late_s = unknown};
 	found = find_intervals(readings, count, stamped, intervals);
-	if (found >= INTERVALS_LEAST) {
+	if (found >= INTERVALS_MIN) {
 		qsort(intervals, found, sizeof(*intervals), by_value);
 		out->shortest_s = at(intervals, found, 0.01);
 		out->longest_s = at(intervals, found, 0.99);

@@ -14,7 +14,7 @@
 
 #define LAUNCH_S 4e-3 /* of one launch of a kernel, about */
 
-enum { FIRST_ROUNDS = 16, ROUNDS_MOST = 1 << 24, AHEAD = 4 };
+enum { FIRST_ROUNDS = 16, ROUNDS_MAX = 1 << 24, AHEAD = 4 };
 
 /* A benchmark under way. */
 struct work {
@@ -269,7 +269,7 @@ static enum kwhy_status find_rounds(
 	kit->rounds = row->byte_count > 0 ? 1 : FIRST_ROUNDS;
 	for (int i = 0; !status && i < 12; i++) {
 		status = time_batch(kit, row, &batch_s, error);
-		if (!row->kernel || batch_s >= LAUNCH_S / 2 || kit->rounds > ROUNDS_MOST / 8)
+		if (!row->kernel || batch_s >= LAUNCH_S / 2 || kit->rounds > ROUNDS_MAX / 8)
 			continue;
 		kit->rounds *= batch_s > LAUNCH_S / 16 ? 2 : 8;
 	}
@@ -350,7 +350,7 @@ static enum kwhy_status run_rows(struct work *work, struct kwhy_error *error)
 static enum kwhy_status open_meters(struct work *work, struct kwhy_error *error)
 {
 	if (!work->request->energy) {
-		work->bench->energy_missing = kwhy_bench_energy_unasked(work->request->backend);
+		work->bench->energy_missing = kwhy_bench_energy_unrequested(work->request->backend);
 		return KWHY_OK;
 	}
 	return kwhy_bench_meters_open(work->kit.gpus, work->kit.gpu_count, &work->energy, error);

@@ -54,18 +54,18 @@ struct kwhy_bench_ops_roof {
 	double energy_balance; /* ... equal net energy */
 };
 
-enum { KWHY_BENCH_OPS_ROWS_MOST = 32 };
+enum { KWHY_BENCH_OPS_ROWS_MAX = 32 };
 
 struct kwhy_bench_ops {
 	struct kwhy_arena arena;
-	struct kwhy_gpu_facts gpus[KWHY_DEVICE_ENERGY_GPUS_MOST];
+	struct kwhy_gpu_facts gpus[KWHY_DEVICE_ENERGY_GPUS_MAX];
 	uint32_t gpu_count;
 	enum kwhy_gpu_backend backend;
 	uint64_t memory_bytes;
 	uint32_t seed;
-	struct kwhy_bench_ops_row rows[KWHY_BENCH_OPS_ROWS_MOST];
+	struct kwhy_bench_ops_row rows[KWHY_BENCH_OPS_ROWS_MAX];
 	size_t row_count;
-	struct kwhy_bench_ops_roof roofs[KWHY_BENCH_OPS_ROWS_MOST];
+	struct kwhy_bench_ops_roof roofs[KWHY_BENCH_OPS_ROWS_MAX];
 	size_t roof_count;
 	const char *energy_missing; /* NULL: the GPUs' energy is known */
 	const char *ended;	    /* why before all were run, in words; NULL: all were */

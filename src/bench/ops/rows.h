@@ -8,7 +8,7 @@
 /* The inside of bench ops, for ops*.c: what is run, and what it needs. */
 
 struct kwhy_ops_kit {
-	struct kwhy_gpu *gpus[KWHY_DEVICE_ENERGY_GPUS_MOST];
+	struct kwhy_gpu *gpus[KWHY_DEVICE_ENERGY_GPUS_MAX];
 	uint32_t gpu_count, seed;
 	struct kwhy_gpu_module *module;
 	struct kwhy_gpu_stream *stream, *other, *peer_stream;
@@ -17,7 +17,7 @@ struct kwhy_ops_kit {
 	struct kwhy_gpu_host host;
 	struct kwhy_gpu_graph *graph;	/* of empty kernels; NULL: not yet */
 	struct kwhy_collectives *group; /* NULL: none */
-	uint64_t group_places[KWHY_COLLECTIVES_MEMBERS_MOST];
+	uint64_t group_places[KWHY_COLLECTIVES_MEMBERS_MAX];
 	const struct kwhy_gpu_kernel *kernel; /* of the row at hand */
 	uint32_t blocks, rounds;	      /* of one launch */
 };

@@ -9,8 +9,8 @@
 static enum kwhy_status check_ranks(const struct kwhy_pair_work *work, struct kwhy_error *error)
 {
 	const struct kwhy_pair_config *config = work->config;
-	const struct kwhy_pair_place *place = work->place;
-	uint32_t other = place->own == config->source ? config->target : config->source;
+	const struct kwhy_pair_testbed *testbed = work->testbed;
+	uint32_t other = testbed->own == config->source ? config->target : config->source;
 
 	switch (config->engine) {
 	case KWHY_PAIR_STAGED:
@@ -23,13 +23,13 @@ static enum kwhy_status check_ranks(const struct kwhy_pair_work *work, struct kw
 	case KWHY_PAIR_KERNEL:
 	case KWHY_PAIR_PUT:
 	case KWHY_PAIR_EXCHANGE:
-		if (place->is_direct[place->own][other] ||
+		if (testbed->is_direct[testbed->own][other] ||
 			(!kwhy_pair_is_shared(config) && !kwhy_pair_leads(work)))
 			return KWHY_OK;
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"rank %u does not reach the memory of rank %u, which is on another host or shares "
 			"none",
-			place->own, other);
+			testbed->own, other);
 	default:
 		return KWHY_OK;
 	}
@@ -37,23 +37,23 @@ static enum kwhy_status check_ranks(const struct kwhy_pair_work *work, struct kw
 
 static enum kwhy_status check_engine(const struct kwhy_pair_work *work, struct kwhy_error *error)
 {
-	const struct kwhy_pair_place *place = work->place;
+	const struct kwhy_pair_testbed *testbed = work->testbed;
 	const struct kwhy_pair_config *config = work->config;
-	bool is_direct = place->is_direct[config->source][config->target],
-	     is_direct_back = place->is_direct[config->target][config->source];
+	bool is_direct = testbed->is_direct[config->source][config->target],
+	     is_direct_back = testbed->is_direct[config->target][config->source];
 
 	if (kwhy_pair_is_collective(config->engine))
 		return KWHY_OK; /* looks itself */
 	if (config->engine == KWHY_PAIR_NCCL_FULL)
-		return kwhy_pair_nccl_start_all(work->place, error);
+		return kwhy_pair_nccl_start_all(work->testbed, error);
 	if (config->engine == KWHY_PAIR_NCCL || config->engine == KWHY_PAIR_NCCL_EXCHANGE)
-		return kwhy_pair_nccl_start(work->place, config->source, config->target, error);
-	if (config->engine == KWHY_PAIR_SOCKET && !place->ranks)
+		return kwhy_pair_nccl_start(work->testbed, config->source, config->target, error);
+	if (config->engine == KWHY_PAIR_SOCKET && !testbed->ranks)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"a socket lies between processes; start several, as with --ranks 2");
-	if (config->engine == KWHY_PAIR_PUT && *place->no_put)
-		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s", place->no_put);
-	if (!place->ranks &&
+	if (config->engine == KWHY_PAIR_PUT && *testbed->no_put)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s", testbed->no_put);
+	if (!testbed->ranks &&
 		((config->engine == KWHY_PAIR_KERNEL && !is_direct) ||
 			(config->engine == KWHY_PAIR_PUT && (!is_direct || !is_direct_back))))
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
@@ -68,14 +68,14 @@ static enum kwhy_status check_engine(const struct kwhy_pair_work *work, struct k
 static enum kwhy_status find_buffer(const struct kwhy_pair_work *work, uint32_t i, enum kwhy_bench_role role,
 	uint64_t *out, struct kwhy_error *error)
 {
-	struct kwhy_bench_room *room = work->place->rooms[i];
+	struct kwhy_bench_buffers *buffers = work->testbed->gpu_buffers[i];
 	enum kwhy_status status;
 
-	*out = room->device[role];
-	if (!kwhy_pair_is_own(work->place, i))
+	*out = buffers->device[role];
+	if (!kwhy_pair_is_own(work->testbed, i))
 		return KWHY_OK;
-	status = kwhy_pair_turn(room, error);
-	return status ? status : kwhy_bench_device(room, role, out, error);
+	status = kwhy_pair_set_current(buffers, error);
+	return status ? status : kwhy_bench_device(buffers, role, out, error);
 }
 
 static enum kwhy_status find_ends(struct kwhy_pair_work *work, struct kwhy_error *error)
@@ -104,16 +104,17 @@ static enum kwhy_status find_load(struct kwhy_pair_work *work, struct kwhy_error
 
 	if (work->config->load == KWHY_PAIR_ALONE || work->config->load == KWHY_PAIR_REFERENCE)
 		return KWHY_OK;
-	for (uint32_t i = 0; !status && i < work->place->count; i++) {
-		status = kwhy_pair_turn(work->place->rooms[i], error);
-		if (!status)
-			status = kwhy_bench_device(work->place->rooms[i], KWHY_BENCH_SOURCE, &address, error);
+	for (uint32_t i = 0; !status && i < work->testbed->count; i++) {
+		status = kwhy_pair_set_current(work->testbed->gpu_buffers[i], error);
 		if (!status)
 			status = kwhy_bench_device(
-				work->place->rooms[i], KWHY_BENCH_STAGING, &address, error);
+				work->testbed->gpu_buffers[i], KWHY_BENCH_SOURCE, &address, error);
+		if (!status)
+			status = kwhy_bench_device(
+				work->testbed->gpu_buffers[i], KWHY_BENCH_STAGING, &address, error);
 	}
 	if (!status && work->config->load == KWHY_PAIR_FROM_HOST) {
-		status = kwhy_pair_turn(work->target, error);
+		status = kwhy_pair_set_current(work->target, error);
 		if (!status)
 			status = kwhy_bench_host(
 				work->target, KWHY_BENCH_PINNED, KWHY_BENCH_SOURCE, &host, error);
@@ -122,11 +123,11 @@ static enum kwhy_status find_load(struct kwhy_pair_work *work, struct kwhy_error
 }
 
 /* The complement of the first byte that will come. */
-static enum kwhy_status spoil(const struct kwhy_bench_room *source, const struct kwhy_bench_room *target,
-	uint64_t sink, uint64_t bytes, struct kwhy_error *error)
+static enum kwhy_status spoil(const struct kwhy_bench_buffers *source,
+	const struct kwhy_bench_buffers *target, uint64_t sink, uint64_t bytes, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = target->gpu;
-	enum kwhy_status status = kwhy_pair_turn(target, error);
+	enum kwhy_status status = kwhy_pair_set_current(target, error);
 	uint8_t byte;
 
 	kwhy_bench_pattern_write(&byte, 1, source->seed, 0);
@@ -147,9 +148,9 @@ static enum kwhy_status spoil_ends(struct kwhy_pair_work *work, struct kwhy_erro
 	const struct kwhy_pair_config *config = work->config;
 	enum kwhy_status status = KWHY_OK;
 
-	if (kwhy_pair_is_own(work->place, config->target))
+	if (kwhy_pair_is_own(work->testbed, config->target))
 		status = spoil(work->source, work->target, work->there.to, config->bytes, error);
-	if (!status && kwhy_pair_goes_back(work) && kwhy_pair_is_own(work->place, config->source))
+	if (!status && kwhy_pair_goes_back(work) && kwhy_pair_is_own(work->testbed, config->source))
 		status = spoil(work->target, work->source, work->back.to, config->bytes, error);
 	return status;
 }
@@ -157,7 +158,7 @@ static enum kwhy_status spoil_ends(struct kwhy_pair_work *work, struct kwhy_erro
 /* Host memory at our end; the sink holds the complement of the first byte that will come. */
 static enum kwhy_status begin_socket(const struct kwhy_pair_work *work, bool spoils, struct kwhy_error *error)
 {
-	struct kwhy_pair_ranks *ranks = work->place->ranks;
+	struct kwhy_pair_ranks *ranks = work->testbed->ranks;
 	enum kwhy_status status = kwhy_pair_ranks_buffers(ranks, work->config->bytes, error);
 	uint8_t byte;
 
@@ -176,17 +177,18 @@ static enum kwhy_status begin_ends(struct kwhy_pair_work *work, bool spoils, str
 	return status || !spoils ? status : spoil_ends(work, error);
 }
 
-enum kwhy_status kwhy_pair_work_begin(struct kwhy_pair_place *place, const struct kwhy_pair_config *config,
-	bool spoils, struct kwhy_pair_work *out, struct kwhy_error *error)
+enum kwhy_status kwhy_pair_work_begin(struct kwhy_pair_testbed *testbed,
+	const struct kwhy_pair_config *config, bool spoils, struct kwhy_pair_work *out,
+	struct kwhy_error *error)
 {
 	enum kwhy_status status;
 
-	*out = (struct kwhy_pair_work){.place = place,
+	*out = (struct kwhy_pair_work){.testbed = testbed,
 		.config = config,
-		.source = place->rooms[config->source],
-		.target = place->rooms[config->target]};
+		.source = testbed->gpu_buffers[config->source],
+		.target = testbed->gpu_buffers[config->target]};
 	out->main = config->engine == KWHY_PAIR_READ ? out->target : out->source;
-	status = place->ranks ? check_ranks(out, error) : KWHY_OK;
+	status = testbed->ranks ? check_ranks(out, error) : KWHY_OK;
 	if (!status)
 		status = check_engine(out, error);
 	if (status)

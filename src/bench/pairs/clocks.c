@@ -6,16 +6,16 @@
 enum { TRIES = 16 };
 
 static enum kwhy_status try_once(
-	const struct kwhy_bench_room *room, struct kwhy_pair_mark *out, struct kwhy_error *error)
+	const struct kwhy_bench_buffers *buffers, struct kwhy_pair_mark *out, struct kwhy_error *error)
 {
-	struct kwhy_gpu *gpu = room->gpu;
+	struct kwhy_gpu *gpu = buffers->gpu;
 	enum kwhy_status status = gpu->ops->event_new(gpu, true, &out->event, error);
 
 	if (!status)
-		status = gpu->ops->synchronize(gpu, room->streams[0], error);
+		status = gpu->ops->synchronize(gpu, buffers->streams[0], error);
 	out->before_ns = kwhy_clock_mono_ns();
 	if (!status)
-		status = gpu->ops->event_record(gpu, out->event, room->streams[0], error);
+		status = gpu->ops->event_record(gpu, out->event, buffers->streams[0], error);
 	if (!status)
 		status = gpu->ops->event_synchronize(gpu, out->event, error);
 	out->after_ns = kwhy_clock_mono_ns();
@@ -23,14 +23,14 @@ static enum kwhy_status try_once(
 }
 
 static enum kwhy_status take(
-	const struct kwhy_bench_room *room, struct kwhy_pair_mark *out, struct kwhy_error *error)
+	const struct kwhy_bench_buffers *buffers, struct kwhy_pair_mark *out, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_pair_turn(room, error);
+	enum kwhy_status status = kwhy_pair_set_current(buffers, error);
 
 	for (int i = 0; !status && i < TRIES; i++) {
 		struct kwhy_pair_mark mark = {.event = NULL};
 
-		status = try_once(room, &mark, error);
+		status = try_once(buffers, &mark, error);
 		if (!status &&
 			(!out->event || mark.after_ns - mark.before_ns < out->after_ns - out->before_ns)) {
 			struct kwhy_pair_mark worse = *out;
@@ -38,63 +38,63 @@ static enum kwhy_status take(
 			*out = mark;
 			mark = worse;
 		}
-		room->gpu->ops->event_free(room->gpu, mark.event);
+		buffers->gpu->ops->event_free(buffers->gpu, mark.event);
 	}
 	return status;
 }
 
 enum kwhy_status kwhy_pair_marks_take(
-	struct kwhy_pair_place *place, struct kwhy_pair_marks *out, struct kwhy_error *error)
+	struct kwhy_pair_testbed *testbed, struct kwhy_pair_marks *out, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 
-	for (uint32_t i = 0; !status && i < place->count; i++)
-		if (kwhy_pair_is_own(place, i))
-			status = take(place->rooms[i], &out->marks[i], error);
+	for (uint32_t i = 0; !status && i < testbed->count; i++)
+		if (kwhy_pair_is_own(testbed, i))
+			status = take(testbed->gpu_buffers[i], &out->marks[i], error);
 	return status;
 }
 
-void kwhy_pair_marks_free(struct kwhy_pair_place *place, struct kwhy_pair_marks *marks)
+void kwhy_pair_marks_free(struct kwhy_pair_testbed *testbed, struct kwhy_pair_marks *marks)
 {
 	struct kwhy_error error;
 
-	for (uint32_t i = 0; i < place->count; i++) {
+	for (uint32_t i = 0; i < testbed->count; i++) {
 		struct kwhy_gpu *gpu;
 
 		if (!marks->marks[i].event)
 			continue;
-		gpu = place->rooms[i]->gpu;
+		gpu = testbed->gpu_buffers[i]->gpu;
 		if (!gpu->ops->enter(gpu, &error))
 			gpu->ops->event_free(gpu, marks->marks[i].event);
 		marks->marks[i].event = NULL;
 	}
 }
 
-enum kwhy_status kwhy_pair_drifts(struct kwhy_pair_place *place, const struct kwhy_pair_marks *begin,
+enum kwhy_status kwhy_pair_drifts(struct kwhy_pair_testbed *testbed, const struct kwhy_pair_marks *begin,
 	const struct kwhy_pair_marks *end, struct kwhy_pair_drift *out, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 
-	for (uint32_t i = 0; !status && i < place->count; i++) {
+	for (uint32_t i = 0; !status && i < testbed->count; i++) {
 		const struct kwhy_pair_mark *first = &begin->marks[i], *last = &end->marks[i];
-		struct kwhy_gpu *gpu = place->rooms[i]->gpu;
+		struct kwhy_gpu *gpu = testbed->gpu_buffers[i]->gpu;
 		double device_ns,
 			host_ns = (double)(last->before_ns - first->before_ns + last->after_ns -
 					  first->after_ns) /
 			2,
-			spread_ns = (double)(first->after_ns - first->before_ns + last->after_ns -
+			width_ns = (double)(first->after_ns - first->before_ns + last->after_ns -
 				last->before_ns);
 
-		if (!kwhy_pair_is_own(place, i))
+		if (!kwhy_pair_is_own(testbed, i))
 			continue;
-		status = kwhy_pair_turn(place->rooms[i], error);
+		status = kwhy_pair_set_current(testbed->gpu_buffers[i], error);
 		if (!status)
 			status = gpu->ops->event_elapsed_ns(
 				gpu, first->event, last->event, &device_ns, error);
 		if (status || !(host_ns > 0))
 			continue;
 		out[i].ppm = (device_ns - host_ns) / host_ns * 1e6;
-		out[i].half_width_ppm = spread_ns / 2 / host_ns * 1e6;
+		out[i].half_width_ppm = width_ns / 2 / host_ns * 1e6;
 	}
 	return status;
 }

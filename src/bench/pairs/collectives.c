@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD = 4, PHASES = 2, PIECE_BYTES = 512 << 10, PIECES_MOST = 16 };
+enum { WORD = 4, PHASES = 2, PIECE_BYTES = 512 << 10, PIECES_MAX = 16 };
 
 /* What one GPU of the host's needs of all of them. */
 struct together {
-	uint64_t sources[KWHY_PAIR_GPUS_MOST], sinks[KWHY_PAIR_GPUS_MOST], flags[KWHY_PAIR_GPUS_MOST];
+	uint64_t sources[KWHY_PAIR_GPUS_MAX], sinks[KWHY_PAIR_GPUS_MAX], flags[KWHY_PAIR_GPUS_MAX];
 	uint64_t bytes, round;
 	uint32_t count, own;
 	enum kwhy_pair_engine engine;
@@ -177,137 +177,139 @@ static const struct kwhy_gpu_host_kernel on_host[] = {
 static const struct kwhy_gpu_source host_source = {
 	.title = "collectives of the host", .text = "", .on_host = on_host};
 
-static bool is_host(const struct kwhy_pair_place *place, uint32_t i)
+static bool is_host(const struct kwhy_pair_testbed *testbed, uint32_t i)
 {
-	return strcmp(place->rooms[i]->gpu->ops->name, "host") == 0;
+	return strcmp(testbed->gpu_buffers[i]->gpu->ops->name, "host") == 0;
 }
 
-static enum kwhy_status find_kernel(struct kwhy_pair_place *place, uint32_t i, struct kwhy_error *error)
+static enum kwhy_status find_kernel(struct kwhy_pair_testbed *testbed, uint32_t i, struct kwhy_error *error)
 {
-	struct kwhy_gpu *gpu = place->rooms[i]->gpu;
+	struct kwhy_gpu *gpu = testbed->gpu_buffers[i]->gpu;
 	enum kwhy_status status = KWHY_OK;
 
-	if (!place->together_modules[i])
-		status = gpu->ops->module_new(gpu, &host_source, &place->together_modules[i], error);
+	if (!testbed->together_modules[i])
+		status = gpu->ops->module_new(gpu, &host_source, &testbed->together_modules[i], error);
 	return status ? status
-		      : gpu->ops->kernel_find(gpu, place->together_modules[i], "kwhy_pair_together",
-				&place->together[i], error);
+		      : gpu->ops->kernel_find(gpu, testbed->together_modules[i], "kwhy_pair_together",
+				&testbed->together[i], error);
 }
 
 /* Its sink holds the complement of the first byte that will come. */
 static enum kwhy_status spoil(const struct kwhy_pair_work *work, uint32_t i, struct kwhy_error *error)
 {
-	const struct kwhy_pair_place *place = work->place;
-	struct kwhy_bench_room *room = place->rooms[i];
+	const struct kwhy_pair_testbed *testbed = work->testbed;
+	struct kwhy_bench_buffers *own_buffers = testbed->gpu_buffers[i];
 	uint64_t bytes = kwhy_pair_collective_result_bytes(
-		work->config->engine, work->config->bytes, place->count);
+		work->config->engine, work->config->bytes, testbed->count);
 	unsigned char first[WORD];
-	uint32_t seeds[KWHY_PAIR_GPUS_MOST];
+	uint32_t seeds[KWHY_PAIR_GPUS_MAX];
 	enum kwhy_status status;
 
-	for (uint32_t k = 0; k < place->count; k++)
-		seeds[k] = place->rooms[k]->seed;
-	kwhy_pair_collective_expect(work->config, seeds, place->count, i, 0, WORD, first);
-	status = room->gpu->ops->fill(
-		room->gpu, room->streams[0], room->device[KWHY_BENCH_SINK], (uint8_t)~first[0], bytes, error);
-	return status ? status : room->gpu->ops->synchronize(room->gpu, room->streams[0], error);
+	for (uint32_t k = 0; k < testbed->count; k++)
+		seeds[k] = testbed->gpu_buffers[k]->seed;
+	kwhy_pair_collective_expect(work->config, seeds, testbed->count, i, 0, WORD, first);
+	status = own_buffers->gpu->ops->fill(own_buffers->gpu, own_buffers->streams[0],
+		own_buffers->device[KWHY_BENCH_SINK], (uint8_t)~first[0], bytes, error);
+	return status ? status
+		      : own_buffers->gpu->ops->synchronize(own_buffers->gpu, own_buffers->streams[0], error);
 }
 
 static enum kwhy_status begin_one(
 	struct kwhy_pair_work *work, uint32_t i, bool spoils, struct kwhy_error *error)
 {
-	struct kwhy_bench_room *room = work->place->rooms[i];
+	struct kwhy_bench_buffers *own_buffers = work->testbed->gpu_buffers[i];
 	uint64_t address;
-	enum kwhy_status status = kwhy_pair_turn(room, error);
+	enum kwhy_status status = kwhy_pair_set_current(own_buffers, error);
 
 	if (!status)
-		status = kwhy_bench_device(room, KWHY_BENCH_SOURCE, &address, error);
+		status = kwhy_bench_device(own_buffers, KWHY_BENCH_SOURCE, &address, error);
 	if (!status)
-		status = kwhy_bench_device(room, KWHY_BENCH_SINK, &address, error);
-	if (!status && is_host(work->place, i))
-		status = find_kernel(work->place, i, error);
+		status = kwhy_bench_device(own_buffers, KWHY_BENCH_SINK, &address, error);
+	if (!status && is_host(work->testbed, i))
+		status = find_kernel(work->testbed, i, error);
 	return status || !spoils ? status : spoil(work, i, error);
 }
 
 /* Ours reads what lies with the others. */
-static enum kwhy_status check_reach(const struct kwhy_pair_place *place, struct kwhy_error *error)
+static enum kwhy_status check_reach(const struct kwhy_pair_testbed *testbed, struct kwhy_error *error)
 {
-	for (uint32_t i = 0; place->ranks && i < place->count; i++)
-		if (i != place->own && !place->is_direct[place->own][i])
+	for (uint32_t i = 0; testbed->ranks && i < testbed->count; i++)
+		if (i != testbed->own && !testbed->is_direct[testbed->own][i])
 			return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 				"collectives of the host work on one host, and rank %u does not reach the "
 				"memory of rank %u",
-				place->own, i);
+				testbed->own, i);
 	return KWHY_OK;
 }
 
 enum kwhy_status kwhy_pair_collective_begin(
 	struct kwhy_pair_work *work, bool spoils, struct kwhy_error *error)
 {
-	struct kwhy_pair_place *place = work->place;
-	enum kwhy_status status = is_host(place, kwhy_pair_first_own(place))
-		? check_reach(place, error)
-		: kwhy_pair_nccl_start_all(place, error);
+	struct kwhy_pair_testbed *testbed = work->testbed;
+	enum kwhy_status status = is_host(testbed, kwhy_pair_first_own(testbed))
+		? check_reach(testbed, error)
+		: kwhy_pair_nccl_start_all(testbed, error);
 
-	for (uint32_t i = 0; !status && i < place->count; i++)
-		if (kwhy_pair_is_own(place, i))
+	for (uint32_t i = 0; !status && i < testbed->count; i++)
+		if (kwhy_pair_is_own(testbed, i))
 			status = begin_one(work, i, spoils, error);
 	return status;
 }
 
 static enum kwhy_status launch_host(struct kwhy_pair_work *work, uint32_t i, struct kwhy_error *error)
 {
-	struct kwhy_pair_place *place = work->place;
-	struct kwhy_bench_room *room = place->rooms[i];
+	struct kwhy_pair_testbed *testbed = work->testbed;
+	struct kwhy_bench_buffers *own_buffers = testbed->gpu_buffers[i];
 	struct together all = {.bytes = work->config->bytes,
-		.round = place->together_rounds,
-		.count = place->count,
+		.round = testbed->together_rounds,
+		.count = testbed->count,
 		.own = i,
 		.engine = work->config->engine};
 	void *arguments[] = {&all};
-	struct kwhy_gpu_launch launch = {.kernel = place->together[i],
+	struct kwhy_gpu_launch launch = {.kernel = testbed->together[i],
 		.blocks = 1,
 		.threads_per_block = 1,
 		.arguments = arguments,
-		.stream = room->streams[0]};
+		.stream = own_buffers->streams[0]};
 
-	for (uint32_t k = 0; k < place->count; k++) {
-		all.sources[k] = place->rooms[k]->device[KWHY_BENCH_SOURCE];
-		all.sinks[k] = place->rooms[k]->device[KWHY_BENCH_SINK];
-		all.flags[k] = place->flags[k];
+	for (uint32_t k = 0; k < testbed->count; k++) {
+		all.sources[k] = testbed->gpu_buffers[k]->device[KWHY_BENCH_SOURCE];
+		all.sinks[k] = testbed->gpu_buffers[k]->device[KWHY_BENCH_SINK];
+		all.flags[k] = testbed->flags[k];
 	}
-	return room->gpu->ops->launch(room->gpu, &launch, error);
+	return own_buffers->gpu->ops->launch(own_buffers->gpu, &launch, error);
 }
 
 static enum kwhy_status issue_once(struct kwhy_pair_work *work, uint32_t number, struct kwhy_error *error)
 {
-	struct kwhy_pair_place *place = work->place;
+	struct kwhy_pair_testbed *testbed = work->testbed;
 	enum kwhy_status status = KWHY_OK;
 
-	if (!is_host(place, kwhy_pair_first_own(place)))
+	if (!is_host(testbed, kwhy_pair_first_own(testbed)))
 		return kwhy_pair_nccl_together(work, number, error);
-	for (uint32_t i = 0; !status && i < place->count; i++)
-		if (kwhy_pair_is_own(place, i))
+	for (uint32_t i = 0; !status && i < testbed->count; i++)
+		if (kwhy_pair_is_own(testbed, i))
 			status = launch_host(work, i, error);
-	place->together_rounds += PHASES;
+	testbed->together_rounds += PHASES;
 	return status;
 }
 
 enum kwhy_status kwhy_pair_fork_all(struct kwhy_pair_work *work, struct kwhy_error *error)
 {
-	struct kwhy_bench_room *main = work->main;
-	enum kwhy_status status = kwhy_pair_turn(main, error);
+	struct kwhy_bench_buffers *main = work->main;
+	enum kwhy_status status = kwhy_pair_set_current(main, error);
 
 	if (!status)
 		status = main->gpu->ops->event_record(main->gpu, main->fork, main->streams[0], error);
-	for (uint32_t i = 0; !status && i < work->place->count; i++) {
-		struct kwhy_bench_room *room = work->place->rooms[i];
+	for (uint32_t i = 0; !status && i < work->testbed->count; i++) {
+		struct kwhy_bench_buffers *own_buffers = work->testbed->gpu_buffers[i];
 
-		if (room == main || work->place->ranks)
+		if (own_buffers == main || work->testbed->ranks)
 			continue;
-		status = kwhy_pair_turn(room, error);
+		status = kwhy_pair_set_current(own_buffers, error);
 		if (!status)
-			status = room->gpu->ops->stream_wait(room->gpu, room->streams[0], main->fork, error);
+			status = own_buffers->gpu->ops->stream_wait(
+				own_buffers->gpu, own_buffers->streams[0], main->fork, error);
 	}
 	return status;
 }
@@ -315,23 +317,23 @@ enum kwhy_status kwhy_pair_fork_all(struct kwhy_pair_work *work, struct kwhy_err
 /* The main one goes on when all of them are as far as now. */
 static enum kwhy_status join_all(struct kwhy_pair_work *work, struct kwhy_error *error)
 {
-	struct kwhy_bench_room *main = work->main;
+	struct kwhy_bench_buffers *main = work->main;
 	enum kwhy_status status = KWHY_OK;
 
-	for (uint32_t i = 0; !status && i < work->place->count; i++) {
-		struct kwhy_bench_room *room = work->place->rooms[i];
+	for (uint32_t i = 0; !status && i < work->testbed->count; i++) {
+		struct kwhy_bench_buffers *own_buffers = work->testbed->gpu_buffers[i];
 
-		if (room == main || work->place->ranks)
+		if (own_buffers == main || work->testbed->ranks)
 			continue;
-		status = kwhy_pair_turn(room, error);
+		status = kwhy_pair_set_current(own_buffers, error);
 		if (!status)
-			status = room->gpu->ops->event_record(
-				room->gpu, room->joins[0], room->streams[0], error);
+			status = own_buffers->gpu->ops->event_record(
+				own_buffers->gpu, own_buffers->joins[0], own_buffers->streams[0], error);
 		if (!status)
-			status = kwhy_pair_turn(main, error);
+			status = kwhy_pair_set_current(main, error);
 		if (!status)
 			status = main->gpu->ops->stream_wait(
-				main->gpu, main->streams[0], room->joins[0], error);
+				main->gpu, main->streams[0], own_buffers->joins[0], error);
 	}
 	return status;
 }
@@ -348,11 +350,11 @@ enum kwhy_status kwhy_pair_collective_issue(
 
 enum kwhy_status kwhy_pair_collective_check(const struct kwhy_pair_work *work, struct kwhy_error *error)
 {
-	const struct kwhy_pair_place *place = work->place;
+	const struct kwhy_pair_testbed *testbed = work->testbed;
 
-	for (uint32_t i = 0; i < place->count; i++)
-		if (kwhy_pair_is_own(place, i) && is_host(place, i) &&
-			__atomic_load_n(flag_at(place->flags[i], KWHY_PAIR_LATE_WORD), __ATOMIC_RELAXED))
+	for (uint32_t i = 0; i < testbed->count; i++)
+		if (kwhy_pair_is_own(testbed, i) && is_host(testbed, i) &&
+			__atomic_load_n(flag_at(testbed->flags[i], KWHY_PAIR_LATE_WORD), __ATOMIC_RELAXED))
 			return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 				"GPU %u waited for seconds for the others of a collective; close other "
 				"programs",
@@ -363,17 +365,17 @@ enum kwhy_status kwhy_pair_collective_check(const struct kwhy_pair_work *work, s
 static enum kwhy_status verify_piece(const struct kwhy_pair_work *work, uint32_t i, uint64_t first,
 	size_t count, unsigned char *buffers, bool *out_same, struct kwhy_error *error)
 {
-	const struct kwhy_pair_place *place = work->place;
-	struct kwhy_bench_room *room = place->rooms[i];
+	const struct kwhy_pair_testbed *testbed = work->testbed;
+	struct kwhy_bench_buffers *own_buffers = testbed->gpu_buffers[i];
 	struct kwhy_gpu_copy copy = {.to = kwhy_gpu_address(buffers),
-		.from = room->device[KWHY_BENCH_SINK] + first,
+		.from = own_buffers->device[KWHY_BENCH_SINK] + first,
 		.bytes = count};
-	uint32_t seeds[KWHY_PAIR_GPUS_MOST];
-	enum kwhy_status status = room->gpu->ops->copy_now(room->gpu, &copy, error);
+	uint32_t seeds[KWHY_PAIR_GPUS_MAX];
+	enum kwhy_status status = own_buffers->gpu->ops->copy_now(own_buffers->gpu, &copy, error);
 
-	for (uint32_t k = 0; k < place->count; k++)
-		seeds[k] = place->rooms[k]->seed;
-	kwhy_pair_collective_expect(work->config, seeds, place->count, i, first, count, buffers + count);
+	for (uint32_t k = 0; k < testbed->count; k++)
+		seeds[k] = testbed->gpu_buffers[k]->seed;
+	kwhy_pair_collective_expect(work->config, seeds, testbed->count, i, first, count, buffers + count);
 	if (!status)
 		*out_same = memcmp(buffers, buffers + count, count) == 0;
 	return status;
@@ -383,15 +385,15 @@ static enum kwhy_status verify_one(
 	const struct kwhy_pair_work *work, uint32_t i, bool *out_same, struct kwhy_error *error)
 {
 	uint64_t bytes = kwhy_pair_collective_result_bytes(
-			 work->config->engine, work->config->bytes, work->place->count),
+			 work->config->engine, work->config->bytes, work->testbed->count),
 		 pieces = (bytes + PIECE_BYTES - 1) / PIECE_BYTES;
 	size_t length = bytes < PIECE_BYTES ? (size_t)bytes : PIECE_BYTES;
 	unsigned char *buffers = malloc(2 * length);
-	enum kwhy_status status = buffers ? kwhy_pair_turn(work->place->rooms[i], error)
+	enum kwhy_status status = buffers ? kwhy_pair_set_current(work->testbed->gpu_buffers[i], error)
 					  : kwhy_fail_memory(error, "what a collective is checked by");
 
-	if (pieces > PIECES_MOST)
-		pieces = PIECES_MOST;
+	if (pieces > PIECES_MAX)
+		pieces = PIECES_MAX;
 	*out_same = true;
 	for (uint64_t k = 0; !status && *out_same && k < pieces; k++) {
 		uint64_t first = pieces > 1 ? (bytes - length) / WORD * k / (pieces - 1) * WORD : 0;
@@ -408,8 +410,8 @@ enum kwhy_status kwhy_pair_collective_verify(
 	enum kwhy_status status = KWHY_OK;
 
 	*out_same = true;
-	for (uint32_t i = 0; !status && *out_same && i < work->place->count; i++)
-		if (kwhy_pair_is_own(work->place, i))
+	for (uint32_t i = 0; !status && *out_same && i < work->testbed->count; i++)
+		if (kwhy_pair_is_own(work->testbed, i))
 			status = verify_one(work, i, out_same, error);
 	return status;
 }

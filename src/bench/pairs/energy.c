@@ -13,7 +13,7 @@
 #define IDLE_S 1.5
 #define ROW_BYTES (UINT64_C(64) << 20)
 
-enum { NAME_BYTES = 96, ROW_LEAST = 4, ROW_MOST = 64 };
+enum { NAME_BYTES = 96, ROW_MIN = 4, ROW_MAX = 64 };
 
 static const uint64_t sizes[] = {
 	UINT64_C(64) << 10, UINT64_C(1) << 20, UINT64_C(16) << 20, UINT64_C(256) << 20};
@@ -26,7 +26,7 @@ struct burst {
 
 struct pass {
 	const struct kwhy_pair_request *request;
-	struct kwhy_pair_place *place;
+	struct kwhy_pair_testbed *testbed;
 	struct kwhy_pair_store *store; /* NULL: none */
 	struct kwhy_pairs *pairs;
 	struct kwhy_device_energy *energy;
@@ -105,14 +105,14 @@ static uint32_t row_of(uint64_t bytes)
 {
 	uint64_t row = ROW_BYTES / bytes;
 
-	return row < ROW_LEAST ? ROW_LEAST : row > ROW_MOST ? ROW_MOST : (uint32_t)row;
+	return row < ROW_MIN ? ROW_MIN : row > ROW_MAX ? ROW_MAX : (uint32_t)row;
 }
 
 static enum kwhy_status mark(
 	const struct kwhy_pair_work *work, struct kwhy_gpu_event *event, struct kwhy_error *error)
 {
-	struct kwhy_bench_room *main = work->main;
-	enum kwhy_status status = kwhy_pair_turn(main, error);
+	struct kwhy_bench_buffers *main = work->main;
+	enum kwhy_status status = kwhy_pair_set_current(main, error);
 
 	return status ? status : main->gpu->ops->event_record(main->gpu, event, main->streams[0], error);
 }
@@ -120,7 +120,7 @@ static enum kwhy_status mark(
 static enum kwhy_status wait_for(
 	const struct kwhy_pair_work *work, struct kwhy_gpu_event *event, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_pair_turn(work->main, error);
+	enum kwhy_status status = kwhy_pair_set_current(work->main, error);
 
 	return status ? status : work->main->gpu->ops->event_synchronize(work->main->gpu, event, error);
 }
@@ -148,7 +148,7 @@ static enum kwhy_status repeat(
 static enum kwhy_status run_burst(struct pass *pass, struct burst *burst, struct kwhy_error *error)
 {
 	struct kwhy_pair_work work;
-	enum kwhy_status status = kwhy_pair_work_begin(pass->place, &burst->key, false, &work, error);
+	enum kwhy_status status = kwhy_pair_work_begin(pass->testbed, &burst->key, false, &work, error);
 
 	if (!status)
 		status = kwhy_pair_warm_up(&work, error);
@@ -220,20 +220,20 @@ static enum kwhy_status run_pass(struct pass *pass, struct kwhy_error *error)
 }
 
 enum kwhy_status kwhy_pair_energies_measure(const struct kwhy_pair_request *request,
-	struct kwhy_pair_place *place, struct kwhy_pair_store *store, struct kwhy_pairs *pairs,
+	struct kwhy_pair_testbed *testbed, struct kwhy_pair_store *store, struct kwhy_pairs *pairs,
 	struct kwhy_error *error)
 {
-	struct pass pass = {.request = request, .place = place, .store = store, .pairs = pairs};
-	struct kwhy_gpu *gpus[KWHY_PAIR_GPUS_MOST];
+	struct pass pass = {.request = request, .testbed = testbed, .store = store, .pairs = pairs};
+	struct kwhy_gpu *gpus[KWHY_PAIR_GPUS_MAX];
 	enum kwhy_status status;
 
 	pass.bursts = calloc(pairs->config_count, sizeof(*pass.bursts));
 	if (!pass.bursts)
 		return kwhy_fail_memory(error, "energies of pairs");
-	for (uint32_t i = 0; i < place->count; i++)
-		gpus[i] = place->rooms[i]->gpu;
+	for (uint32_t i = 0; i < testbed->count; i++)
+		gpus[i] = testbed->gpu_buffers[i]->gpu;
 	list_bursts(&pass);
-	status = pass.count ? kwhy_device_energy_open(gpus, place->count, &pass.energy, error) : KWHY_OK;
+	status = pass.count ? kwhy_device_energy_open(gpus, testbed->count, &pass.energy, error) : KWHY_OK;
 	if (!status && pass.count) {
 		status = run_pass(&pass, error);
 		kwhy_device_energy_close(pass.energy);

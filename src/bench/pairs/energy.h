@@ -12,7 +12,7 @@
  * Where a GPU has no meter its figures are unknown and pairs->energy_missing says why.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_energies_measure(const struct kwhy_pair_request *request,
-	struct kwhy_pair_place *place, struct kwhy_pair_store *store, struct kwhy_pairs *pairs,
+	struct kwhy_pair_testbed *testbed, struct kwhy_pair_store *store, struct kwhy_pairs *pairs,
 	struct kwhy_error *error);
 
 #endif

@@ -56,7 +56,7 @@ static bool parse_key(const struct reader *reader, struct kwhy_pair_energy *out)
 	out->source = (uint32_t)source;
 	out->target = (uint32_t)target;
 	return source < reader->pairs->gpu_count && target < reader->pairs->gpu_count && source != target &&
-		out->bytes > 0 && out->bytes <= KWHY_PAIR_BYTES_MOST && out->transfers > 0;
+		out->bytes > 0 && out->bytes <= KWHY_PAIR_BYTES_MAX && out->transfers > 0;
 }
 
 static bool parse(const struct reader *reader, struct kwhy_pair_energy *out)

@@ -5,10 +5,10 @@
 
 enum { PUT_THREADS = 1024, SLOTS = 2 };
 
-#define PIECE_LEAST_BYTES (UINT64_C(64) << 10)
-#define PIECE_MOST_BYTES (UINT64_C(4) << 20)
+#define PIECE_MIN_BYTES (UINT64_C(64) << 10)
+#define PIECE_MAX_BYTES (UINT64_C(4) << 20)
 #define PIECES_WANTED 8
-#define PUT_MOST_BYTES (UINT64_C(256) << 10)
+#define PUT_MAX_BYTES (UINT64_C(256) << 10)
 
 struct engine {
 	enum kwhy_status (*issue)(struct kwhy_pair_work *work, uint32_t count, struct kwhy_error *error);
@@ -16,27 +16,27 @@ struct engine {
 	uint64_t most_bytes;
 };
 
-static enum kwhy_status copy(const struct kwhy_bench_room *room, uint32_t stream,
+static enum kwhy_status copy(const struct kwhy_bench_buffers *buffers, uint32_t stream,
 	const struct kwhy_gpu_copy *bytes, struct kwhy_error *error)
 {
-	return room->gpu->ops->copy(room->gpu, room->streams[stream], bytes, error);
+	return buffers->gpu->ops->copy(buffers->gpu, buffers->streams[stream], bytes, error);
 }
 
-static enum kwhy_status record(const struct kwhy_bench_room *room, uint32_t stream,
+static enum kwhy_status record(const struct kwhy_bench_buffers *buffers, uint32_t stream,
 	struct kwhy_gpu_event *event, struct kwhy_error *error)
 {
-	return room->gpu->ops->event_record(room->gpu, event, room->streams[stream], error);
+	return buffers->gpu->ops->event_record(buffers->gpu, event, buffers->streams[stream], error);
 }
 
-static enum kwhy_status wait_for(const struct kwhy_bench_room *room, uint32_t stream,
+static enum kwhy_status wait_for(const struct kwhy_bench_buffers *buffers, uint32_t stream,
 	const struct kwhy_gpu_event *event, struct kwhy_error *error)
 {
-	return room->gpu->ops->stream_wait(room->gpu, room->streams[stream], event, error);
+	return buffers->gpu->ops->stream_wait(buffers->gpu, buffers->streams[stream], event, error);
 }
 
 static enum kwhy_status issue_copies(struct kwhy_pair_work *work, uint32_t count, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_pair_turn(work->main, error);
+	enum kwhy_status status = kwhy_pair_set_current(work->main, error);
 
 	for (uint32_t i = 0; !status && i < count; i++)
 		status = copy(work->main, 0, &work->there, error);
@@ -47,7 +47,7 @@ static enum kwhy_status issue_kernels(struct kwhy_pair_work *work, uint32_t coun
 {
 	uint64_t bytes = work->there.bytes;
 	void *arguments[] = {&work->there.to, &work->there.from, &bytes};
-	enum kwhy_status status = kwhy_pair_turn(work->main, error);
+	enum kwhy_status status = kwhy_pair_set_current(work->main, error);
 
 	for (uint32_t i = 0; !status && i < count; i++)
 		status = kwhy_bench_launch(work->main, KWHY_BENCH_KERNEL_COPY, bytes / 16, arguments,
@@ -61,11 +61,11 @@ enum kwhy_status kwhy_pair_fork(struct kwhy_pair_work *work, struct kwhy_error *
 
 	if (work->is_forked)
 		return KWHY_OK;
-	status = kwhy_pair_turn(work->main, error);
+	status = kwhy_pair_set_current(work->main, error);
 	if (!status)
 		status = record(work->main, 0, work->main->fork, error);
 	if (!status)
-		status = kwhy_pair_turn(work->target, error);
+		status = kwhy_pair_set_current(work->target, error);
 	return status ? status : wait_for(work->target, 0, work->main->fork, error);
 }
 
@@ -75,24 +75,24 @@ enum kwhy_status kwhy_pair_join(struct kwhy_pair_work *work, struct kwhy_error *
 
 	if (work->is_forked)
 		return KWHY_OK;
-	status = kwhy_pair_turn(work->target, error);
+	status = kwhy_pair_set_current(work->target, error);
 	if (!status)
 		status = record(work->target, 0, work->target->joins[0], error);
 	if (!status)
-		status = kwhy_pair_turn(work->main, error);
+		status = kwhy_pair_set_current(work->main, error);
 	return status ? status : wait_for(work->main, 0, work->target->joins[0], error);
 }
 
 static enum kwhy_status issue_exchange(struct kwhy_pair_work *work, uint32_t count, struct kwhy_error *error)
 {
-	bool is_there = kwhy_pair_is_own(work->place, work->config->source),
-	     is_back = kwhy_pair_is_own(work->place, work->config->target);
+	bool is_there = kwhy_pair_is_own(work->testbed, work->config->source),
+	     is_back = kwhy_pair_is_own(work->testbed, work->config->target);
 	enum kwhy_status status = kwhy_pair_fork(work, error);
 
 	for (uint32_t i = 0; !status && is_back && i < count; i++)
 		status = copy(work->target, 0, &work->back, error);
 	if (!status)
-		status = kwhy_pair_turn(work->main, error);
+		status = kwhy_pair_set_current(work->main, error);
 	for (uint32_t i = 0; !status && is_there && i < count; i++)
 		status = copy(work->main, 0, &work->there, error);
 	return status ? status : kwhy_pair_join(work, error);
@@ -103,7 +103,7 @@ static enum kwhy_status issue_ping_pong(struct kwhy_pair_work *work, uint32_t co
 	enum kwhy_status status = KWHY_OK;
 
 	for (uint32_t i = 0; !status && i < count; i++) {
-		status = kwhy_pair_turn(work->main, error);
+		status = kwhy_pair_set_current(work->main, error);
 		if (!status)
 			status = copy(work->main, 0, &work->there, error);
 		if (!status)
@@ -120,20 +120,20 @@ static enum kwhy_status issue_ping_pong(struct kwhy_pair_work *work, uint32_t co
 static enum kwhy_status launch_put(struct kwhy_pair_work *work, const struct kwhy_gpu_copy *bytes,
 	uint32_t own, uint32_t other, uint32_t rounds, struct kwhy_error *error)
 {
-	struct kwhy_pair_place *place = work->place;
-	struct kwhy_bench_room *room = place->rooms[own];
-	uint64_t size = bytes->bytes, to = bytes->to, from = bytes->from, theirs = place->flags[other],
-		 mine = place->flags[own], late = mine + 8 * sizeof(uint64_t), first = place->put_rounds;
-	uint32_t leads = room == work->main;
+	struct kwhy_pair_testbed *testbed = work->testbed;
+	struct kwhy_bench_buffers *buffers = testbed->gpu_buffers[own];
+	uint64_t size = bytes->bytes, to = bytes->to, from = bytes->from, theirs = testbed->flags[other],
+		 mine = testbed->flags[own], late = mine + 8 * sizeof(uint64_t), first = testbed->put_rounds;
+	uint32_t leads = buffers == work->main;
 	void *arguments[] = {&to, &from, &size, &theirs, &mine, &first, &rounds, &leads, &late};
-	struct kwhy_gpu_launch launch = {.kernel = place->puts[own],
+	struct kwhy_gpu_launch launch = {.kernel = testbed->puts[own],
 		.blocks = 1,
 		.threads_per_block = PUT_THREADS,
 		.arguments = arguments,
-		.stream = room->streams[0]};
-	enum kwhy_status status = kwhy_pair_turn(room, error);
+		.stream = buffers->streams[0]};
+	enum kwhy_status status = kwhy_pair_set_current(buffers, error);
 
-	return status ? status : room->gpu->ops->launch(room->gpu, &launch, error);
+	return status ? status : buffers->gpu->ops->launch(buffers->gpu, &launch, error);
 }
 
 static enum kwhy_status issue_puts(struct kwhy_pair_work *work, uint32_t count, struct kwhy_error *error)
@@ -141,11 +141,11 @@ static enum kwhy_status issue_puts(struct kwhy_pair_work *work, uint32_t count, 
 	uint32_t source = work->config->source, target = work->config->target;
 	enum kwhy_status status = kwhy_pair_fork(work, error);
 
-	if (!status && kwhy_pair_is_own(work->place, target))
+	if (!status && kwhy_pair_is_own(work->testbed, target))
 		status = launch_put(work, &work->back, target, source, count, error);
-	if (!status && kwhy_pair_is_own(work->place, source))
+	if (!status && kwhy_pair_is_own(work->testbed, source))
 		status = launch_put(work, &work->there, source, target, count, error);
-	work->place->put_rounds += count;
+	work->testbed->put_rounds += count;
 	return status ? status : kwhy_pair_join(work, error);
 }
 
@@ -162,7 +162,7 @@ static enum kwhy_status stage_once(
 
 		out.bytes = in.bytes = left < piece_bytes ? left : piece_bytes;
 		out.to = in.from = kwhy_gpu_address(work->staging.memory) + slot * piece_bytes;
-		status = kwhy_pair_turn(work->source, error);
+		status = kwhy_pair_set_current(work->source, error);
 		if (!status && i >= SLOTS)
 			status = wait_for(work->source, 0, work->target->joins[slot], error);
 		if (!status)
@@ -170,7 +170,7 @@ static enum kwhy_status stage_once(
 		if (!status)
 			status = record(work->source, 0, work->source->joins[slot], error);
 		if (!status)
-			status = kwhy_pair_turn(work->target, error);
+			status = kwhy_pair_set_current(work->target, error);
 		if (!status)
 			status = wait_for(work->target, 0, work->source->joins[slot], error);
 		if (!status)
@@ -189,10 +189,10 @@ static enum kwhy_status issue_staged(struct kwhy_pair_work *work, uint32_t count
 	uint64_t piece_bytes = work->there.bytes / PIECES_WANTED / 256 * 256;
 	enum kwhy_status status = KWHY_OK;
 
-	if (piece_bytes < PIECE_LEAST_BYTES)
-		piece_bytes = PIECE_LEAST_BYTES;
-	if (piece_bytes > PIECE_MOST_BYTES)
-		piece_bytes = PIECE_MOST_BYTES;
+	if (piece_bytes < PIECE_MIN_BYTES)
+		piece_bytes = PIECE_MIN_BYTES;
+	if (piece_bytes > PIECE_MAX_BYTES)
+		piece_bytes = PIECE_MAX_BYTES;
 	for (uint32_t i = 0; !status && i < count; i++)
 		status = stage_once(work, piece_bytes, error);
 	return status;
@@ -209,7 +209,7 @@ static const struct engine engines[KWHY_PAIR_ENGINE_COUNT] = {
 	[KWHY_PAIR_READ] = {issue_copies, BIT(KWHY_PAIR_BACK_TO_BACK), 0},
 	[KWHY_PAIR_KERNEL] = {issue_kernels, BIT(KWHY_PAIR_BACK_TO_BACK), 0},
 	[KWHY_PAIR_STAGED] = {issue_staged, BIT(KWHY_PAIR_BY_HOST), 0},
-	[KWHY_PAIR_PUT] = {issue_puts, BIT(KWHY_PAIR_BACK_TO_BACK), PUT_MOST_BYTES},
+	[KWHY_PAIR_PUT] = {issue_puts, BIT(KWHY_PAIR_BACK_TO_BACK), PUT_MAX_BYTES},
 	[KWHY_PAIR_PING_PONG] = {issue_ping_pong, BIT(KWHY_PAIR_BACK_TO_BACK), 0},
 	[KWHY_PAIR_EXCHANGE] = {issue_exchange, BIT(KWHY_PAIR_BACK_TO_BACK), 0},
 	[KWHY_PAIR_NCCL] = {kwhy_pair_issue_nccl, ROWS | BIT(KWHY_PAIR_ISOLATED), 0},
@@ -217,7 +217,7 @@ static const struct engine engines[KWHY_PAIR_ENGINE_COUNT] = {
 	[KWHY_PAIR_NCCL_FULL] = {kwhy_pair_issue_nccl, ROWS, 0},
 	/* Sends while it is timed: nothing is queued. */
 	[KWHY_PAIR_SOCKET] = {NULL, BIT(KWHY_PAIR_BACK_TO_BACK) | BIT(KWHY_PAIR_BY_HOST),
-		KWHY_PAIR_SOCKET_BYTES_MOST},
+		KWHY_PAIR_SOCKET_BYTES_MAX},
 	[KWHY_PAIR_ALL_REDUCE] = {kwhy_pair_collective_issue, ROWS, 0},
 	[KWHY_PAIR_ALL_GATHER] = {kwhy_pair_collective_issue, ROWS, 0},
 	[KWHY_PAIR_REDUCE_SCATTER] = {kwhy_pair_collective_issue, ROWS, 0},
@@ -244,12 +244,13 @@ enum kwhy_status kwhy_pair_issue(struct kwhy_pair_work *work, uint32_t count, st
 static enum kwhy_status issue_beside(struct kwhy_pair_work *work, uint32_t source, uint32_t target,
 	uint32_t count, struct kwhy_error *error)
 {
-	struct kwhy_bench_room *from = work->place->rooms[source], *to = work->place->rooms[target];
+	struct kwhy_bench_buffers *from = work->testbed->gpu_buffers[source],
+				  *to = work->testbed->gpu_buffers[target];
 	uint32_t stream = 1 + target % (KWHY_BENCH_STREAMS - 1);
 	struct kwhy_gpu_copy bytes = {.to = to->device[KWHY_BENCH_STAGING],
 		.from = from->device[KWHY_BENCH_SOURCE],
 		.bytes = work->config->bytes};
-	enum kwhy_status status = kwhy_pair_turn(from, error);
+	enum kwhy_status status = kwhy_pair_set_current(from, error);
 
 	if (!status)
 		status = wait_for(from, stream, work->main->fork, error);
@@ -260,11 +261,11 @@ static enum kwhy_status issue_beside(struct kwhy_pair_work *work, uint32_t sourc
 
 static enum kwhy_status issue_from_host(struct kwhy_pair_work *work, uint32_t count, struct kwhy_error *error)
 {
-	struct kwhy_bench_room *to = work->target;
+	struct kwhy_bench_buffers *to = work->target;
 	struct kwhy_gpu_copy bytes = {.to = to->device[KWHY_BENCH_STAGING],
 		.from = kwhy_gpu_address(to->host[KWHY_BENCH_PINNED][KWHY_BENCH_SOURCE].memory),
 		.bytes = work->config->bytes};
-	enum kwhy_status status = kwhy_pair_turn(to, error);
+	enum kwhy_status status = kwhy_pair_set_current(to, error);
 
 	if (!status)
 		status = wait_for(to, 1, work->main->fork, error);
@@ -285,8 +286,8 @@ static enum kwhy_status issue_to_all(struct kwhy_pair_work *work, uint32_t count
 {
 	enum kwhy_status status = KWHY_OK;
 
-	for (uint32_t i = 0; !status && i < work->place->count; i++)
-		for (uint32_t k = 0; !status && k < work->place->count; k++)
+	for (uint32_t i = 0; !status && i < work->testbed->count; i++)
+		for (uint32_t k = 0; !status && k < work->testbed->count; k++)
 			if (i != k && (i != work->config->source || k != work->config->target))
 				status = issue_beside(work, i, k, count, error);
 	return status;
@@ -296,7 +297,7 @@ enum kwhy_status kwhy_pair_load_issue(struct kwhy_pair_work *work, uint32_t coun
 {
 	const struct kwhy_pair_config *config = work->config;
 	uint32_t third = another(work, 0);
-	enum kwhy_status status = kwhy_pair_turn(work->main, error);
+	enum kwhy_status status = kwhy_pair_set_current(work->main, error);
 
 	if (!status)
 		status = record(work->main, 0, work->main->fork, error);

@@ -11,14 +11,14 @@
 enum { HISTORY_S = 30, PAUSES = 25, PAUSE_NS = 40000000 };
 
 enum kwhy_status kwhy_pair_gauges_open(
-	const struct kwhy_pair_place *place, struct kwhy_pair_gauges *gauges, struct kwhy_error *error)
+	const struct kwhy_pair_testbed *testbed, struct kwhy_pair_gauges *gauges, struct kwhy_error *error)
 {
 	enum kwhy_status status = kwhy_bench_sensors_open(
-		place->rooms[0]->gpu, HISTORY_S, &gauges->sensors[0], error);
+		testbed->gpu_buffers[0]->gpu, HISTORY_S, &gauges->sensors[0], error);
 
-	for (uint32_t i = 1; !status && i < place->count; i++) {
+	for (uint32_t i = 1; !status && i < testbed->count; i++) {
 		gauges->sensors[i] = gauges->sensors[0];
-		kwhy_bench_sensors_find(place->rooms[i]->gpu, &gauges->sensors[i]);
+		kwhy_bench_sensors_find(testbed->gpu_buffers[i]->gpu, &gauges->sensors[i]);
 	}
 	return status;
 }

@@ -8,15 +8,15 @@
 
 /* What the gauges of all GPUs show while pairs are measured. */
 struct kwhy_pair_gauges {
-	struct kwhy_pair_ranks *ranks;				/* whose gauges they are; NULL: ours */
-	uint32_t count;						/* of GPUs */
-	struct kwhy_bench_sensors sensors[KWHY_PAIR_GPUS_MOST]; /* ours; the first owns them */
-	int64_t due_ns;						/* when readings are kept again */
+	struct kwhy_pair_ranks *ranks;			       /* whose gauges they are; NULL: ours */
+	uint32_t count;					       /* of GPUs */
+	struct kwhy_bench_sensors sensors[KWHY_PAIR_GPUS_MAX]; /* ours; the first owns them */
+	int64_t due_ns;					       /* when readings are kept again */
 };
 
 /* Ours; ranks have opened theirs. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_gauges_open(
-	const struct kwhy_pair_place *place, struct kwhy_pair_gauges *gauges, struct kwhy_error *error);
+	const struct kwhy_pair_testbed *testbed, struct kwhy_pair_gauges *gauges, struct kwhy_error *error);
 void kwhy_pair_gauges_close(struct kwhy_pair_gauges *gauges);
 
 /* As kwhy_bench_conditions_fold(), of that GPU. */

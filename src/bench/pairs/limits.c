@@ -6,7 +6,7 @@
 #include <math.h>
 #include <strings.h>
 
-enum { GPUS = KWHY_PAIR_GPUS_MOST };
+enum { GPUS = KWHY_PAIR_GPUS_MAX };
 
 /* One GPU as NVML knows it. */
 struct end {
@@ -105,7 +105,7 @@ static void read_links(const struct machine *machine, struct end *end)
 	int64_t count = 0;
 
 	end->link_bytes_per_s = NAN;
-	for (unsigned link = 0; link < KWHY_NVML_LINKS_MOST; link++) {
+	for (unsigned link = 0; link < KWHY_NVML_LINKS_MAX; link++) {
 		unsigned is_up = 0;
 
 		if (!kwhy_nvml_call(machine->nvml, nvmlDeviceGetNvLinkState, end->handle, link, &is_up) &&
@@ -185,7 +185,7 @@ static enum kwhy_status find_routes(struct machine *machine, struct kwhy_error *
 		for (uint32_t k = 0; k < pairs->gpu_count; k++)
 			if (i != k) {
 				find_route(machine, i, k);
-				is_known = is_known && pairs->routes[i][k].way != KWHY_PAIR_WAY_UNKNOWN;
+				is_known = is_known && pairs->routes[i][k].way != KWHY_PAIR_LINK_KIND_UNKNOWN;
 			}
 	return is_known ? KWHY_OK
 			: tell_missing(pairs, "NVML does not tell where NVLinks lead, or of PCIe", error);

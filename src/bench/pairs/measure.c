@@ -15,7 +15,7 @@ enum { PUT_WARM = 8, PUT_TIMED = 64, WARM_FEW = 1, TIMED_FEW = 4, LOAD_BEYOND = 
 /* Above that a start and an end are nothing beside a row of few; nvbandwidth's own size is not. */
 #define FEW_BYTES (UINT64_C(512) << 20)
 
-enum { PAUSE_NS = 20000, PATIENCE_NS = 200000, CHECK_BYTES = 4096 };
+enum { PAUSE_NS = 20000, TIMEOUT_NS = 200000, CHECK_BYTES = 4096 };
 
 static bool is_collective(const struct kwhy_pair_work *work)
 {
@@ -32,18 +32,19 @@ static enum kwhy_status check_put(const struct kwhy_pair_work *work, struct kwhy
 {
 	uint64_t late = 0;
 	struct kwhy_gpu_copy copy = {.to = kwhy_gpu_address(&late),
-		.from = work->place->flags[work->config->source] + KWHY_PAIR_PUT_LATE_WORD * sizeof(uint64_t),
+		.from = work->testbed->flags[work->config->source] +
+			KWHY_PAIR_PUT_LATE_WORD * sizeof(uint64_t),
 		.bytes = sizeof(late)};
-	enum kwhy_status status = kwhy_pair_turn(work->source, error);
+	enum kwhy_status status = kwhy_pair_set_current(work->source, error);
 
 	if (!status)
 		status = work->source->gpu->ops->copy_now(work->source->gpu, &copy, error);
 	if (!status && late) {
-		snprintf(work->place->no_put, sizeof(work->place->no_put),
+		snprintf(work->testbed->no_put, sizeof(work->testbed->no_put),
 			"GPU %u waited for seconds for a flag of GPU %u: kernels of both do not run at once "
 			"here",
 			work->config->source, work->config->target);
-		status = kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s", work->place->no_put);
+		status = kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s", work->testbed->no_put);
 	}
 	return status;
 }
@@ -56,38 +57,39 @@ static enum kwhy_status check_late(const struct kwhy_pair_work *work, struct kwh
 }
 
 /* Of what another process has a part in: looks whether that process lives on while it waits. */
-static enum kwhy_status await_stream(
-	const struct kwhy_pair_place *place, const struct kwhy_bench_room *room, struct kwhy_error *error)
+static enum kwhy_status await_stream(const struct kwhy_pair_testbed *testbed,
+	const struct kwhy_bench_buffers *buffers, struct kwhy_error *error)
 {
 	const struct timespec pause = {.tv_nsec = PAUSE_NS};
-	struct kwhy_gpu_event *event = room->joins[KWHY_BENCH_STREAMS - 1];
+	struct kwhy_gpu_event *event = buffers->joins[KWHY_BENCH_STREAMS - 1];
 	int64_t start_ns = kwhy_clock_mono_ns();
-	enum kwhy_status status = room->gpu->ops->event_record(room->gpu, event, room->streams[0], error);
+	enum kwhy_status status = buffers->gpu->ops->event_record(
+		buffers->gpu, event, buffers->streams[0], error);
 	bool done = false;
 
 	while (!status && !done) {
-		status = room->gpu->ops->event_reached(room->gpu, event, &done, error);
-		if (status || done || kwhy_clock_mono_ns() - start_ns < PATIENCE_NS)
+		status = buffers->gpu->ops->event_reached(buffers->gpu, event, &done, error);
+		if (status || done || kwhy_clock_mono_ns() - start_ns < TIMEOUT_NS)
 			continue;
-		status = kwhy_rank_link_check(&place->ranks->calls.link, error);
+		status = kwhy_rank_link_check(&testbed->ranks->calls.link, error);
 		nanosleep(&pause, NULL);
 	}
 	return status;
 }
 
-static enum kwhy_status drain_room(
+static enum kwhy_status drain_space(
 	const struct kwhy_pair_work *work, uint32_t i, uint32_t streams, struct kwhy_error *error)
 {
-	const struct kwhy_bench_room *room = work->place->rooms[i];
+	const struct kwhy_bench_buffers *buffers = work->testbed->gpu_buffers[i];
 	enum kwhy_status status;
 
-	if (!kwhy_pair_is_own(work->place, i))
+	if (!kwhy_pair_is_own(work->testbed, i))
 		return KWHY_OK;
-	status = kwhy_pair_turn(room, error);
-	if (!status && work->place->ranks && kwhy_pair_is_shared(work->config))
-		status = await_stream(work->place, room, error);
+	status = kwhy_pair_set_current(buffers, error);
+	if (!status && work->testbed->ranks && kwhy_pair_is_shared(work->config))
+		status = await_stream(work->testbed, buffers, error);
 	for (uint32_t k = 0; !status && k < streams; k++)
-		status = room->gpu->ops->synchronize(room->gpu, room->streams[k], error);
+		status = buffers->gpu->ops->synchronize(buffers->gpu, buffers->streams[k], error);
 	return status;
 }
 
@@ -98,29 +100,29 @@ enum kwhy_status kwhy_pair_drain(struct kwhy_pair_work *work, struct kwhy_error 
 	enum kwhy_status status = KWHY_OK;
 
 	if (is_alone && !is_collective(work)) {
-		status = drain_room(work, config->source, 1, error);
-		return status ? status : drain_room(work, config->target, 1, error);
+		status = drain_space(work, config->source, 1, error);
+		return status ? status : drain_space(work, config->target, 1, error);
 	}
-	for (uint32_t i = 0; !status && i < work->place->count; i++)
-		status = drain_room(work, i, KWHY_BENCH_STREAMS, error);
+	for (uint32_t i = 0; !status && i < work->testbed->count; i++)
+		status = drain_space(work, i, KWHY_BENCH_STREAMS, error);
 	return status;
 }
 
 /* Opens our gate, NULL: there is none, and those of others, all as close to now as can be. */
 static enum kwhy_status let_go(
-	struct kwhy_pair_work *work, struct kwhy_bench_room *gated, struct kwhy_error *error)
+	struct kwhy_pair_work *work, struct kwhy_bench_buffers *gated, struct kwhy_error *error)
 {
 	struct kwhy_error other;
-	enum kwhy_status status = gated ? kwhy_pair_turn(gated, error) : KWHY_OK,
-			 asked = kwhy_pair_ranks_go(work, status ? &other : error), opened = KWHY_OK;
+	enum kwhy_status status = gated ? kwhy_pair_set_current(gated, error) : KWHY_OK,
+			 requested = kwhy_pair_ranks_go(work, status ? &other : error), opened = KWHY_OK;
 
 	if (gated)
 		opened = gated->gpu->ops->gate_open(
-			gated->gpu, gated->gate, status || asked ? &other : error);
+			gated->gpu, gated->gate, status || requested ? &other : error);
 	if (!status)
-		status = asked ? asked : opened;
-	asked = kwhy_pair_ranks_gone(work, status ? &other : error);
-	return status ? status : asked;
+		status = requested ? requested : opened;
+	requested = kwhy_pair_ranks_gone(work, status ? &other : error);
+	return status ? status : requested;
 }
 
 /* The others queue while we do: a library may join them first. */
@@ -162,18 +164,18 @@ static bool is_of_all_ends(const struct kwhy_pair_work *work)
 {
 	return is_collective(work) ||
 		(kwhy_pair_is_shared(work->config) &&
-			!(work->place->ranks && work->config->engine == KWHY_PAIR_PUT));
+			!(work->testbed->ranks && work->config->engine == KWHY_PAIR_PUT));
 }
 
 /* Whether the first stream of that GPU tells a time of ours. */
 static bool tells_time(const struct kwhy_pair_work *work, uint32_t i)
 {
-	const struct kwhy_pair_place *place = work->place;
+	const struct kwhy_pair_testbed *testbed = work->testbed;
 
-	if (place->ranks)
-		return i == place->own;
+	if (testbed->ranks)
+		return i == testbed->own;
 	if (!is_of_all_ends(work))
-		return place->rooms[i] == work->main;
+		return testbed->gpu_buffers[i] == work->main;
 	return is_collective(work) || i == work->config->source || i == work->config->target;
 }
 
@@ -181,28 +183,28 @@ static enum kwhy_status record(const struct kwhy_pair_work *work, bool is_end, s
 {
 	enum kwhy_status status = KWHY_OK;
 
-	for (uint32_t i = 0; !status && i < work->place->count; i++) {
-		struct kwhy_bench_room *room = work->place->rooms[i];
+	for (uint32_t i = 0; !status && i < work->testbed->count; i++) {
+		struct kwhy_bench_buffers *buffers = work->testbed->gpu_buffers[i];
 
 		if (!tells_time(work, i))
 			continue;
-		status = kwhy_pair_turn(room, error);
+		status = kwhy_pair_set_current(buffers, error);
 		if (!status)
-			status = room->gpu->ops->event_record(
-				room->gpu, is_end ? room->end : room->begin, room->streams[0], error);
+			status = buffers->gpu->ops->event_record(buffers->gpu,
+				is_end ? buffers->end : buffers->begin, buffers->streams[0], error);
 	}
 	return status;
 }
 
-static enum kwhy_status room_elapsed(
-	const struct kwhy_bench_room *room, double *out_ns, struct kwhy_error *error)
+static enum kwhy_status space_elapsed(
+	const struct kwhy_bench_buffers *buffers, double *out_ns, struct kwhy_error *error)
 {
-	struct kwhy_gpu *gpu = room->gpu;
-	enum kwhy_status status = kwhy_pair_turn(room, error);
+	struct kwhy_gpu *gpu = buffers->gpu;
+	enum kwhy_status status = kwhy_pair_set_current(buffers, error);
 
 	if (!status)
-		status = gpu->ops->event_synchronize(gpu, room->end, error);
-	return status ? status : gpu->ops->event_elapsed_ns(gpu, room->begin, room->end, out_ns, error);
+		status = gpu->ops->event_synchronize(gpu, buffers->end, error);
+	return status ? status : gpu->ops->event_elapsed_ns(gpu, buffers->begin, buffers->end, out_ns, error);
 }
 
 /* Of the slowest end of ours. */
@@ -212,11 +214,11 @@ static enum kwhy_status elapsed(struct kwhy_pair_work *work, double *out_s, stru
 	enum kwhy_status status = KWHY_OK;
 
 	/* Another process may be gone that it waits for. */
-	if (work->place->ranks && kwhy_pair_is_shared(work->config))
+	if (work->testbed->ranks && kwhy_pair_is_shared(work->config))
 		status = kwhy_pair_drain(work, error);
-	for (uint32_t i = 0; !status && i < work->place->count; i++)
+	for (uint32_t i = 0; !status && i < work->testbed->count; i++)
 		if (tells_time(work, i)) {
-			status = room_elapsed(work->place->rooms[i], &time_ns, error);
+			status = space_elapsed(work->testbed->gpu_buffers[i], &time_ns, error);
 			most_ns = fmax(most_ns, time_ns);
 		}
 	*out_s = most_ns * 1e-9;
@@ -240,7 +242,7 @@ static enum kwhy_status timed(
 {
 	enum kwhy_status status;
 
-	if (!is_of_all_ends(work) || work->place->ranks)
+	if (!is_of_all_ends(work) || work->testbed->ranks)
 		return timed_row(work, warm, count, error);
 	status = is_collective(work) ? kwhy_pair_fork_all(work, error) : kwhy_pair_fork(work, error);
 	work->is_forked = true;
@@ -280,12 +282,12 @@ static enum kwhy_status sample_row(struct kwhy_pair_work *work, double *out_s, s
 		 count = few ? TIMED_FEW
 		: put	     ? PUT_TIMED
 			     : KWHY_BENCH_TIMED_COPIES;
-	struct kwhy_bench_room *main = work->main;
+	struct kwhy_bench_buffers *main = work->main;
 	struct kwhy_error other;
 	enum kwhy_status status = kwhy_pair_ranks_issue(work, warm, count, true, error), opened;
 
 	if (!status)
-		status = kwhy_pair_turn(main, error);
+		status = kwhy_pair_set_current(main, error);
 	if (!status)
 		status = main->gpu->ops->gate_hold(main->gpu, main->gate, main->streams[0], error);
 	if (status)
@@ -386,13 +388,13 @@ enum kwhy_status kwhy_pair_part_elapsed(struct kwhy_pair_work *work, double *out
 	return status;
 }
 
-static enum kwhy_status verify_way(const struct kwhy_bench_room *source, struct kwhy_bench_room *target,
+static enum kwhy_status verify_way(const struct kwhy_bench_buffers *source, struct kwhy_bench_buffers *target,
 	uint64_t sink, uint64_t bytes, bool *out_same, struct kwhy_error *error)
 {
 	uint32_t seed = source->seed;
 	uint64_t first = 0, wrong = 1;
 	void *arguments[] = {&sink, &bytes, &seed, &first, &bytes, &bytes, &target->counter};
-	enum kwhy_status status = kwhy_pair_turn(target, error);
+	enum kwhy_status status = kwhy_pair_set_current(target, error);
 
 	if (!status)
 		status = kwhy_bench_counter_clear(target, error);
@@ -414,7 +416,7 @@ static bool is_socket_same(const struct kwhy_pair_work *work)
 		size_t length = left < CHECK_BYTES ? (size_t)left : CHECK_BYTES;
 
 		kwhy_bench_pattern_write(expected, length, work->source->seed, at);
-		if (memcmp(work->place->ranks->socket_sink + at, expected, length) != 0)
+		if (memcmp(work->testbed->ranks->socket_sink + at, expected, length) != 0)
 			return false;
 	}
 	return true;
@@ -432,11 +434,11 @@ enum kwhy_status kwhy_pair_part_verify(struct kwhy_pair_work *work, bool *out_sa
 		*out_same = is_socket_same(work);
 		return KWHY_OK;
 	}
-	if (kwhy_pair_is_own(work->place, config->target))
+	if (kwhy_pair_is_own(work->testbed, config->target))
 		status = verify_way(
 			work->source, work->target, work->there.to, config->bytes, out_same, error);
 	if (!status && *out_same && kwhy_pair_goes_back(work) &&
-		kwhy_pair_is_own(work->place, config->source))
+		kwhy_pair_is_own(work->testbed, config->source))
 		status = verify_way(
 			work->target, work->source, work->back.to, config->bytes, out_same, error);
 	return status;

@@ -11,11 +11,11 @@
 #define SMALL_BYTES UINT64_C(8)
 #define LARGE_BYTES (UINT64_C(1) << 20)
 
-enum { ROUNDS = 10, SAMPLES_MOST = ROUNDS * KWHY_PAIR_VISIT_SAMPLES };
+enum { ROUNDS = 10, SAMPLES_MAX = ROUNDS * KWHY_PAIR_BATCH_SAMPLES };
 
 struct pass {
 	const struct kwhy_pair_request *request;
-	struct kwhy_pair_place *place;
+	struct kwhy_pair_testbed *testbed;
 	struct kwhy_pair_store *store; /* NULL: none */
 	struct kwhy_pairs *pairs;
 	struct kwhy_numa numa;
@@ -23,9 +23,9 @@ struct pass {
 };
 
 /* One configuration: where its thread may run, and what it then took. */
-struct turn {
+struct pass_state {
 	cpu_set_t cpus[KWHY_PAIR_PIN_COUNT];
-	double seconds[KWHY_PAIR_PIN_COUNT][SAMPLES_MOST];
+	double seconds[KWHY_PAIR_PIN_COUNT][SAMPLES_MAX];
 	size_t counts[KWHY_PAIR_PIN_COUNT];
 };
 
@@ -64,38 +64,38 @@ static bool cpus_of(const struct pass *pass, int node, cpu_set_t *out)
 	return false;
 }
 
-static bool find_cpus(
-	const struct pass *pass, uint32_t source, struct turn *turn, struct kwhy_pair_pinning *row)
+static bool find_cpus(const struct pass *pass, uint32_t source, struct pass_state *pass_state,
+	struct kwhy_pair_pinning *row)
 {
 	row->near_node = pass->pairs->gpus[source].numa_node;
-	turn->cpus[KWHY_PAIR_FREE] = pass->before;
-	if (!cpus_of(pass, row->near_node, &turn->cpus[KWHY_PAIR_NEAR]))
+	pass_state->cpus[KWHY_PAIR_FREE] = pass->before;
+	if (!cpus_of(pass, row->near_node, &pass_state->cpus[KWHY_PAIR_NEAR]))
 		return false;
 	for (uint32_t i = 0; i < pass->numa.count; i++) {
 		row->far_node = pass->numa.nodes[i].node;
 		if (row->far_node != row->near_node &&
-			cpus_of(pass, row->far_node, &turn->cpus[KWHY_PAIR_FAR]))
+			cpus_of(pass, row->far_node, &pass_state->cpus[KWHY_PAIR_FAR]))
 			return true;
 	}
 	return false;
 }
 
 static enum kwhy_status take_samples(struct pass *pass, const struct kwhy_pair_config *config,
-	enum kwhy_pair_pin pin, struct turn *turn, struct kwhy_error *error)
+	enum kwhy_pair_pin pin, struct pass_state *pass_state, struct kwhy_error *error)
 {
-	struct kwhy_pair_visit visit = {.config = *config, .most = KWHY_PAIR_VISIT_SAMPLES};
+	struct kwhy_pair_batch batch = {.config = *config, .most = KWHY_PAIR_BATCH_SAMPLES};
 	enum kwhy_status status;
 
-	sched_setaffinity(0, sizeof(turn->cpus[pin]), &turn->cpus[pin]);
-	status = kwhy_pair_visit(pass->place, &visit, error);
+	sched_setaffinity(0, sizeof(pass_state->cpus[pin]), &pass_state->cpus[pin]);
+	status = kwhy_pair_batch(pass->testbed, &batch, error);
 	sched_setaffinity(0, sizeof(pass->before), &pass->before);
-	for (uint32_t i = 0; !status && i < visit.count && turn->counts[pin] < SAMPLES_MOST; i++)
-		turn->seconds[pin][turn->counts[pin]++] = visit.samples[i].seconds;
+	for (uint32_t i = 0; !status && i < batch.count && pass_state->counts[pin] < SAMPLES_MAX; i++)
+		pass_state->seconds[pin][pass_state->counts[pin]++] = batch.samples[i].seconds;
 	return status;
 }
 
-static enum kwhy_status measure_one(
-	struct pass *pass, const struct kwhy_pair_config *config, struct turn *turn, struct kwhy_error *error)
+static enum kwhy_status measure_one(struct pass *pass, const struct kwhy_pair_config *config,
+	struct pass_state *pass_state, struct kwhy_error *error)
 {
 	struct kwhy_pair_pinning row = {.engine = config->engine,
 		.clock = config->clock,
@@ -104,8 +104,8 @@ static enum kwhy_status measure_one(
 		.bytes = config->bytes};
 	enum kwhy_status status = KWHY_OK;
 
-	*turn = (struct turn){.counts = {0}};
-	if (!find_cpus(pass, config->source, turn, &row)) {
+	*pass_state = (struct pass_state){.counts = {0}};
+	if (!find_cpus(pass, config->source, pass_state, &row)) {
 		pass->pairs->pinning_missing = "the system does not say which NUMA node a GPU is near to, or "
 					       "this process may not use "
 					       "processors of two nodes";
@@ -113,11 +113,11 @@ static enum kwhy_status measure_one(
 	}
 	for (int i = 0; !status && i < ROUNDS * KWHY_PAIR_PIN_COUNT; i++)
 		status = take_samples(
-			pass, config, (enum kwhy_pair_pin)(i % KWHY_PAIR_PIN_COUNT), turn, error);
+			pass, config, (enum kwhy_pair_pin)(i % KWHY_PAIR_PIN_COUNT), pass_state, error);
 	for (int pin = 0; !status && pin < KWHY_PAIR_PIN_COUNT; pin++) {
 		struct kwhy_median median;
 
-		kwhy_median_of(turn->seconds[pin], turn->counts[pin], &median);
+		kwhy_median_of(pass_state->seconds[pin], pass_state->counts[pin], &median);
 		row.times[pin] = (struct kwhy_pair_figure){median.median, median.low, median.high};
 	}
 	if (!status)
@@ -127,8 +127,8 @@ static enum kwhy_status measure_one(
 
 static enum kwhy_status measure_all(struct pass *pass, struct kwhy_error *error)
 {
-	struct turn *turn = malloc(sizeof(*turn));
-	enum kwhy_status status = turn ? KWHY_OK : kwhy_fail_memory(error, "the NUMA pass of pairs");
+	struct pass_state *pass_state = malloc(sizeof(*pass_state));
+	enum kwhy_status status = pass_state ? KWHY_OK : kwhy_fail_memory(error, "the NUMA pass of pairs");
 
 	for (size_t i = 0; !status && !pass->pairs->pinning_missing && i < pass->pairs->config_count; i++) {
 		const struct kwhy_pair_config *config = &pass->pairs->configs[i];
@@ -138,14 +138,14 @@ static enum kwhy_status measure_all(struct pass *pass, struct kwhy_error *error)
 		if (pass->request->progress)
 			pass->request->progress(pass->request->context, "NUMA nodes",
 				(double)i / (double)pass->pairs->config_count);
-		status = measure_one(pass, config, turn, error);
+		status = measure_one(pass, config, pass_state, error);
 	}
-	free(turn);
+	free(pass_state);
 	return status;
 }
 
 enum kwhy_status kwhy_pair_pinning_measure(const struct kwhy_pair_request *request,
-	struct kwhy_pair_place *place, struct kwhy_pair_store *store, struct kwhy_pairs *pairs,
+	struct kwhy_pair_testbed *testbed, struct kwhy_pair_store *store, struct kwhy_pairs *pairs,
 	struct kwhy_error *error)
 {
 	struct pass *pass = calloc(1, sizeof(*pass));
@@ -154,7 +154,7 @@ enum kwhy_status kwhy_pair_pinning_measure(const struct kwhy_pair_request *reque
 	if (!pass)
 		return kwhy_fail_memory(error, "the NUMA pass of pairs");
 	pass->request = request;
-	pass->place = place;
+	pass->testbed = testbed;
 	pass->store = store;
 	pass->pairs = pairs;
 	kwhy_numa_read(request->sys ? request->sys : "/sys", &pass->numa);

@@ -13,7 +13,7 @@
  * afterwards what they were. Those that the pairs hold already are left out.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_pinning_measure(const struct kwhy_pair_request *request,
-	struct kwhy_pair_place *place, struct kwhy_pair_store *store, struct kwhy_pairs *pairs,
+	struct kwhy_pair_testbed *testbed, struct kwhy_pair_store *store, struct kwhy_pairs *pairs,
 	struct kwhy_error *error);
 
 #endif

@@ -59,7 +59,7 @@ static bool parse_key(const struct reader *reader, struct kwhy_pair_pinning *out
 	out->near_node = (int)near;
 	out->far_node = (int)far;
 	return source < reader->pairs->gpu_count && target < reader->pairs->gpu_count && source != target &&
-		out->bytes > 0 && out->bytes <= KWHY_PAIR_BYTES_MOST;
+		out->bytes > 0 && out->bytes <= KWHY_PAIR_BYTES_MAX;
 }
 
 static bool parse(const struct reader *reader, struct kwhy_pair_pinning *out)

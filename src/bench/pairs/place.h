@@ -12,21 +12,21 @@ extern const struct kwhy_gpu_source kwhy_pair_source;
 struct kwhy_pair_ranks;
 
 /* Where pairs are measured: a room on each GPU, made once, and what joins them. One thread. */
-struct kwhy_pair_place {
-	struct kwhy_bench_room *rooms[KWHY_PAIR_GPUS_MOST];
+struct kwhy_pair_testbed {
+	struct kwhy_bench_buffers *gpu_buffers[KWHY_PAIR_GPUS_MAX];
 	uint32_t count;
-	bool is_direct[KWHY_PAIR_GPUS_MOST][KWHY_PAIR_GPUS_MOST]; /* the first reaches the second's memory */
-	struct kwhy_gpu_module *modules[KWHY_PAIR_GPUS_MOST];	  /* NULL: no kernels of pairs */
-	const struct kwhy_gpu_kernel *puts[KWHY_PAIR_GPUS_MOST];
-	uint64_t flags[KWHY_PAIR_GPUS_MOST]; /* on each: a flag, and where a put that was late says so */
-	uint64_t put_rounds;		     /* so far, by which flags count */
-	struct kwhy_nccl nccl;		     /* library NULL: not open */
+	bool is_direct[KWHY_PAIR_GPUS_MAX][KWHY_PAIR_GPUS_MAX]; /* the first reaches the second's memory */
+	struct kwhy_gpu_module *modules[KWHY_PAIR_GPUS_MAX];	/* NULL: no kernels of pairs */
+	const struct kwhy_gpu_kernel *puts[KWHY_PAIR_GPUS_MAX];
+	uint64_t flags[KWHY_PAIR_GPUS_MAX]; /* on each: a flag, and where a put that was late says so */
+	uint64_t put_rounds;		    /* so far, by which flags count */
+	struct kwhy_nccl nccl;		    /* library NULL: not open */
 	/* Of two GPUs: [one][other] is the communicator of `one` with `other`; NULL: not started. */
-	kwhy_nccl_communicator communicators[KWHY_PAIR_GPUS_MOST][KWHY_PAIR_GPUS_MOST];
-	kwhy_nccl_communicator all[KWHY_PAIR_GPUS_MOST]; /* of all GPUs; NULL: not started */
-	char no_put[200]; /* why there are no kernels of pairs; "": there are */
-	struct kwhy_gpu_module *together_modules[KWHY_PAIR_GPUS_MOST]; /* of collectives, on the host alone */
-	const struct kwhy_gpu_kernel *together[KWHY_PAIR_GPUS_MOST];
+	kwhy_nccl_communicator communicators[KWHY_PAIR_GPUS_MAX][KWHY_PAIR_GPUS_MAX];
+	kwhy_nccl_communicator all[KWHY_PAIR_GPUS_MAX]; /* of all GPUs; NULL: not started */
+	char no_put[200];				/* why there are no kernels of pairs; "": there are */
+	struct kwhy_gpu_module *together_modules[KWHY_PAIR_GPUS_MAX]; /* of collectives, on the host alone */
+	const struct kwhy_gpu_kernel *together[KWHY_PAIR_GPUS_MAX];
 	uint64_t together_rounds; /* so far, by which flags count */
 	/* Of several processes, each with one GPU: NULL, there is this one alone. The rooms of others are
 	 * this GPU's own, but for their buffers and flags, which lie in the others' memory; 0: out of reach.
@@ -36,8 +36,8 @@ struct kwhy_pair_place {
 };
 
 /* Whether it is driven by this process; the first that is. */
-bool kwhy_pair_is_own(const struct kwhy_pair_place *place, uint32_t i);
-uint32_t kwhy_pair_first_own(const struct kwhy_pair_place *place);
+bool kwhy_pair_is_own(const struct kwhy_pair_testbed *testbed, uint32_t i);
+uint32_t kwhy_pair_first_own(const struct kwhy_pair_testbed *testbed);
 
 /* A flag in host memory; false, and *late is 1: it took seconds, or somebody else says that it is late. */
 bool kwhy_pair_flag_wait(const uint64_t *flag, uint64_t wanted, uint64_t *late);
@@ -47,43 +47,45 @@ enum { KWHY_PAIR_ROUND_WORD = 16, KWHY_PAIR_PUT_LATE_WORD = 8, KWHY_PAIR_LATE_WO
 
 /* NCCL between these two, started when first asked for; KWHY_E_UNSUPPORTED, with the cure, without it. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_nccl_start(
-	struct kwhy_pair_place *place, uint32_t one, uint32_t other, struct kwhy_error *error);
+	struct kwhy_pair_testbed *testbed, uint32_t one, uint32_t other, struct kwhy_error *error);
 /* The same of all of them. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_nccl_start_all(
-	struct kwhy_pair_place *place, struct kwhy_error *error);
+	struct kwhy_pair_testbed *testbed, struct kwhy_error *error);
 /* The library alone; a name by which ranks find each other; our part in that, with `other` or, where that is
  * us, with all. */
-KWHY_MUST_USE enum kwhy_status kwhy_pair_nccl_load(struct kwhy_pair_place *place, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_pair_nccl_load(
+	struct kwhy_pair_testbed *testbed, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_nccl_name(
-	struct kwhy_pair_place *place, struct kwhy_nccl_id *out, struct kwhy_error *error);
-KWHY_MUST_USE enum kwhy_status kwhy_pair_nccl_join(struct kwhy_pair_place *place,
+	struct kwhy_pair_testbed *testbed, struct kwhy_nccl_id *out, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_pair_nccl_join(struct kwhy_pair_testbed *testbed,
 	const struct kwhy_nccl_id *id, uint32_t other, struct kwhy_error *error);
 /* Ends all communicators; what asks for one again starts it anew. */
-void kwhy_pair_nccl_drop(struct kwhy_pair_place *place);
-void kwhy_pair_nccl_stop(struct kwhy_pair_place *place);
+void kwhy_pair_nccl_drop(struct kwhy_pair_testbed *testbed);
+void kwhy_pair_nccl_stop(struct kwhy_pair_testbed *testbed);
 /* "2.28.3"; "": not open. */
-void kwhy_pair_nccl_version(const struct kwhy_pair_place *place, char out[16]);
+void kwhy_pair_nccl_version(const struct kwhy_pair_testbed *testbed, char out[16]);
 
 /* One room, as number `i`. */
-KWHY_MUST_USE enum kwhy_status kwhy_pair_place_open(struct kwhy_pair_place *place, uint32_t i,
+KWHY_MUST_USE enum kwhy_status kwhy_pair_testbed_open(struct kwhy_pair_testbed *testbed, uint32_t i,
 	enum kwhy_gpu_backend backend, const char *device, size_t capacity, uint64_t seed,
 	struct kwhy_error *error);
 
-/* `devices` as kwhy_gpu_open() takes them, NULL: the first `count`. End with kwhy_pair_place_done(). */
-KWHY_MUST_USE enum kwhy_status kwhy_pair_place_init(enum kwhy_gpu_backend backend, const char *const *devices,
-	uint32_t count, size_t capacity, uint64_t seed, struct kwhy_pair_place *out,
-	struct kwhy_error *error);
-void kwhy_pair_place_done(struct kwhy_pair_place *place);
+/* `devices` as kwhy_gpu_open() takes them, NULL: the first `count`. End with kwhy_pair_testbed_done(). */
+KWHY_MUST_USE enum kwhy_status kwhy_pair_testbed_init(enum kwhy_gpu_backend backend,
+	const char *const *devices, uint32_t count, size_t capacity, uint64_t seed,
+	struct kwhy_pair_testbed *out, struct kwhy_error *error);
+void kwhy_pair_testbed_done(struct kwhy_pair_testbed *testbed);
 
 /* Makes a room's GPU the one that calls are for. */
-KWHY_MUST_USE enum kwhy_status kwhy_pair_turn(const struct kwhy_bench_room *room, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_pair_set_current(
+	const struct kwhy_bench_buffers *buffers, struct kwhy_error *error);
 
 /* A transfer of a configuration at work. */
 struct kwhy_pair_work {
-	struct kwhy_pair_place *place;
+	struct kwhy_pair_testbed *testbed;
 	const struct kwhy_pair_config *config;
-	struct kwhy_bench_room *source, *target;
-	struct kwhy_bench_room *main;	  /* whose first stream tells the time */
+	struct kwhy_bench_buffers *source, *target;
+	struct kwhy_bench_buffers *main;  /* whose first stream tells the time */
 	struct kwhy_gpu_copy there, back; /* back: of those that go to and fro */
 	struct kwhy_gpu_host staging;	  /* of KWHY_PAIR_STAGED */
 	uint32_t part_count;		  /* of a part in what another process leads: transfers timed */
@@ -94,7 +96,7 @@ struct kwhy_pair_work {
  * KWHY_E_UNSUPPORTED: this engine cannot work between these two. The bytes of the sinks are spoilt where
  * `spoils`.
  */
-KWHY_MUST_USE enum kwhy_status kwhy_pair_work_begin(struct kwhy_pair_place *place,
+KWHY_MUST_USE enum kwhy_status kwhy_pair_work_begin(struct kwhy_pair_testbed *testbed,
 	const struct kwhy_pair_config *config, bool spoils, struct kwhy_pair_work *out,
 	struct kwhy_error *error);
 

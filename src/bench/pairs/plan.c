@@ -10,11 +10,11 @@
 #include <math.h>
 #include <stdio.h>
 
-#define MOST_BYTES (UINT64_C(1) << 30)
-#define HOST_MOST_BYTES (UINT64_C(1) << 24)
+#define MAX_BYTES (UINT64_C(1) << 30)
+#define HOST_MAX_BYTES (UINT64_C(1) << 24)
 #define LIMIT_BYTES (UINT64_C(1) << 32)
 #define REFERENCE_BYTES (UINT64_C(1) << 20)
-#define EXCHANGE_LEAST_BYTES (UINT64_C(4) << 20)
+#define EXCHANGE_MIN_BYTES (UINT64_C(4) << 20)
 #define TIME_S 120
 #define BURST_S 1
 
@@ -36,7 +36,7 @@ enum kwhy_status kwhy_pair_request_complete(struct kwhy_pair_request *request, s
 	if (!request->least_bytes)
 		request->least_bytes = 1;
 	if (!request->most_bytes)
-		request->most_bytes = request->backend == KWHY_GPU_HOST ? HOST_MOST_BYTES : MOST_BYTES;
+		request->most_bytes = request->backend == KWHY_GPU_HOST ? HOST_MAX_BYTES : MAX_BYTES;
 	if (!(request->time_s > 0))
 		request->time_s = TIME_S;
 	if (!(request->burst_s > 0))
@@ -142,7 +142,7 @@ static uint64_t size_of(const struct maker *maker, enum kwhy_pair_engine engine,
 	uint32_t gpus = maker->pairs->gpu_count;
 	uint64_t bytes = maker->sizes[i];
 
-	if (engine == KWHY_PAIR_EXCHANGE && maker->request->ranks && bytes < EXCHANGE_LEAST_BYTES)
+	if (engine == KWHY_PAIR_EXCHANGE && maker->request->ranks && bytes < EXCHANGE_MIN_BYTES)
 		return 0; /* both ends begin some microseconds apart */
 	if (!kwhy_pair_is_collective(engine))
 		return bytes;

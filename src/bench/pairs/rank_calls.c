@@ -12,7 +12,7 @@ enum kwhy_status kwhy_pair_calls_init(
 	struct kwhy_pair_calls *calls, const struct kwhy_rank_link *link, struct kwhy_error *error)
 {
 	calls->link = *link;
-	calls->answers = calloc(KWHY_PAIR_GPUS_MOST, sizeof(*calls->answers));
+	calls->answers = calloc(KWHY_PAIR_GPUS_MAX, sizeof(*calls->answers));
 	return calls->answers ? KWHY_OK : kwhy_fail_memory(error, "messages between ranks");
 }
 
@@ -62,16 +62,16 @@ static void answer_failure(
 }
 
 static enum kwhy_status serve_one(struct kwhy_pair_calls *calls, uint32_t from,
-	const struct kwhy_pair_message *asked, struct kwhy_error *error)
+	const struct kwhy_pair_message *requested, struct kwhy_error *error)
 {
 	struct kwhy_pair_message answer = {.head = {.what = ANSWER}};
 	struct kwhy_error why;
 	enum kwhy_status status = calls->check
-		? calls->check(calls->context, asked->head.what, false, asked, &why)
+		? calls->check(calls->context, requested->head.what, false, requested, &why)
 		: KWHY_OK;
 
 	if (!status)
-		status = calls->serve(calls->context, from, asked, &answer, &why);
+		status = calls->serve(calls->context, from, requested, &answer, &why);
 	if (status)
 		answer_failure(&answer, status, &why);
 	return send_message(calls, from, &answer, error);
@@ -96,12 +96,12 @@ static enum kwhy_status keep_answer(struct kwhy_pair_calls *calls, uint32_t from
 {
 	struct kwhy_error why = {.text = ""};
 
-	if (!calls->is_asked[from] || calls->has_answered[from])
+	if (!calls->is_requested[from] || calls->has_answered[from])
 		return kwhy_fail(error, KWHY_E_LOST, "rank %u answers what nobody asked", from);
 	if (message->head.status && !is_failure(message))
 		return refuse(from, error);
 	if (!message->head.status && calls->check &&
-		calls->check(calls->context, calls->asked[from], true, message, &why))
+		calls->check(calls->context, calls->requested[from], true, message, &why))
 		return kwhy_fail(error, KWHY_E_LOST, "rank %u: %.600s", from, why.text);
 	memcpy(&calls->answers[from], message, sizeof(message->head) + message->head.bytes);
 	calls->has_answered[from] = true;
@@ -138,8 +138,8 @@ static enum kwhy_status take_next(
 												 : status;
 }
 
-enum kwhy_status kwhy_pair_ask(struct kwhy_pair_calls *calls, uint32_t to, uint32_t what, const void *body,
-	size_t bytes, struct kwhy_error *error)
+enum kwhy_status kwhy_rank_request(struct kwhy_pair_calls *calls, uint32_t to, uint32_t what,
+	const void *body, size_t bytes, struct kwhy_error *error)
 {
 	struct kwhy_pair_message message = {.head = {.what = what, .bytes = bytes}};
 	enum kwhy_status status;
@@ -148,8 +148,8 @@ enum kwhy_status kwhy_pair_ask(struct kwhy_pair_calls *calls, uint32_t to, uint3
 		memcpy(message.body, body, bytes);
 	status = send_message(calls, to, &message, error);
 	if (!status) {
-		calls->is_asked[to] = true;
-		calls->asked[to] = what;
+		calls->is_requested[to] = true;
+		calls->requested[to] = what;
 	}
 	return status;
 }
@@ -170,18 +170,18 @@ enum kwhy_status kwhy_pair_await(
 {
 	enum kwhy_status status = KWHY_OK;
 
-	if (!calls->is_asked[from]) /* that it could not be asked was told */
+	if (!calls->is_requested[from]) /* that it could not be asked was told */
 		return kwhy_fail(error, KWHY_E_LOST, "rank %u ended in the middle", from);
 	while (!status && !calls->has_answered[from])
 		status = take_next(calls, from, SILENCE_NS, error);
-	calls->is_asked[from] = calls->has_answered[from] = false;
+	calls->is_requested[from] = calls->has_answered[from] = false;
 	return status ? status : open_answer(&calls->answers[from], from, out, bytes, error);
 }
 
 enum kwhy_status kwhy_pair_call(struct kwhy_pair_calls *calls, uint32_t to, uint32_t what, const void *body,
 	size_t bytes, void *out, size_t out_bytes, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_pair_ask(calls, to, what, body, bytes, error);
+	enum kwhy_status status = kwhy_rank_request(calls, to, what, body, bytes, error);
 
 	return status ? status : kwhy_pair_await(calls, to, out, out_bytes, error);
 }

@@ -9,7 +9,7 @@
  * ask of it, so that any of them may lead; several may be asked before the first answer is awaited, each
  * once.
  */
-enum { KWHY_PAIR_CALL_BYTES_MOST = 16 << 10 };
+enum { KWHY_PAIR_CALL_BYTES_MAX = 16 << 10 };
 
 struct kwhy_pair_message {
 	struct {
@@ -17,7 +17,7 @@ struct kwhy_pair_message {
 		uint32_t status;
 		uint64_t bytes;
 	} head;
-	_Alignas(16) unsigned char body[KWHY_PAIR_CALL_BYTES_MOST];
+	_Alignas(16) unsigned char body[KWHY_PAIR_CALL_BYTES_MAX];
 };
 
 struct kwhy_pair_calls {
@@ -27,12 +27,12 @@ struct kwhy_pair_calls {
 	enum kwhy_status (*check)(void *context, uint32_t what, bool is_answer,
 		const struct kwhy_pair_message *message, struct kwhy_error *error);
 	/* Does what `from` asks: answers by kwhy_pair_answer(), or fails and the asker fails with it. */
-	enum kwhy_status (*serve)(void *context, uint32_t from, const struct kwhy_pair_message *asked,
+	enum kwhy_status (*serve)(void *context, uint32_t from, const struct kwhy_pair_message *requested,
 		struct kwhy_pair_message *answer, struct kwhy_error *error);
 	void *context;
-	struct kwhy_pair_message *answers;   /* of each rank, that came while another's was awaited */
-	uint32_t asked[KWHY_PAIR_GPUS_MOST]; /* what */
-	bool is_asked[KWHY_PAIR_GPUS_MOST], has_answered[KWHY_PAIR_GPUS_MOST];
+	struct kwhy_pair_message *answers;	/* of each rank, that came while another's was awaited */
+	uint32_t requested[KWHY_PAIR_GPUS_MAX]; /* what */
+	bool is_requested[KWHY_PAIR_GPUS_MAX], has_answered[KWHY_PAIR_GPUS_MAX];
 };
 
 /* The link is theirs from now on, also where it fails. End with kwhy_pair_calls_done(). */
@@ -41,7 +41,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_calls_init(
 void kwhy_pair_calls_done(struct kwhy_pair_calls *calls);
 
 /* Asks; the answer is to be awaited once, whatever else fails meanwhile. */
-KWHY_MUST_USE enum kwhy_status kwhy_pair_ask(struct kwhy_pair_calls *calls, uint32_t to, uint32_t what,
+KWHY_MUST_USE enum kwhy_status kwhy_rank_request(struct kwhy_pair_calls *calls, uint32_t to, uint32_t what,
 	const void *body, size_t bytes, struct kwhy_error *error);
 /* KWHY_E_LOST where that rank ends before. The answer must be of `bytes`. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_await(

@@ -11,9 +11,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { LEAST = 64 };
+enum { MIN = 64 };
 
-static enum kwhy_status ask_once(
+static enum kwhy_status request_once(
 	struct kwhy_pair_ranks *ranks, uint32_t rank, struct kwhy_pair_offset *out, struct kwhy_error *error)
 {
 	int64_t before_unix_ns = kwhy_clock_unix_ns(), before_ns = kwhy_clock_mono_ns(), after_ns;
@@ -34,7 +34,7 @@ static enum kwhy_status ask_once(
 	return KWHY_OK;
 }
 
-static enum kwhy_status ask_clocks(
+static enum kwhy_status request_clocks(
 	struct kwhy_pair_ranks *ranks, struct kwhy_pair_offset *out, struct kwhy_error *error)
 {
 	int64_t end_ns = kwhy_clock_mono_ns() + (int64_t)(ranks->clock_s * 1e9);
@@ -42,19 +42,19 @@ static enum kwhy_status ask_clocks(
 
 	for (uint32_t i = 0; i < ranks->calls.link.size; i++)
 		out[i] = (struct kwhy_pair_offset){.half_width_ns = i ? INFINITY : 0};
-	for (int round = 0; !status && (round < LEAST || kwhy_clock_mono_ns() < end_ns); round++)
+	for (int round = 0; !status && (round < MIN || kwhy_clock_mono_ns() < end_ns); round++)
 		for (uint32_t i = 1; !status && i < ranks->calls.link.size; i++)
-			status = ask_once(ranks, i, &out[i], error);
+			status = request_once(ranks, i, &out[i], error);
 	return status;
 }
 
 enum kwhy_status kwhy_pair_ranks_mark(struct kwhy_pair_ranks *ranks, bool at_end, struct kwhy_error *error)
 {
 	const uint32_t body = at_end;
-	enum kwhy_status status = ask_clocks(ranks, at_end ? ranks->last : ranks->first, error);
+	enum kwhy_status status = request_clocks(ranks, at_end ? ranks->last : ranks->first, error);
 
 	if (!status)
-		status = kwhy_pair_marks_take(ranks->place, at_end ? &ranks->end : &ranks->begin, error);
+		status = kwhy_pair_marks_take(ranks->testbed, at_end ? &ranks->end : &ranks->begin, error);
 	for (uint32_t i = 1; !status && i < ranks->calls.link.size; i++)
 		status = kwhy_pair_call(
 			&ranks->calls, i, KWHY_RANK_MARK, &body, sizeof(body), NULL, 0, error);
@@ -65,7 +65,7 @@ enum kwhy_status kwhy_pair_ranks_drifts(
 	struct kwhy_pair_ranks *ranks, struct kwhy_pairs *out, struct kwhy_error *error)
 {
 	enum kwhy_status status = kwhy_pair_drifts(
-		ranks->place, &ranks->begin, &ranks->end, out->drifts, error);
+		ranks->testbed, &ranks->begin, &ranks->end, out->drifts, error);
 
 	for (uint32_t i = 0; !status && i < ranks->calls.link.size; i++) {
 		const struct kwhy_pair_offset *first = &ranks->first[i], *last = &ranks->last[i];

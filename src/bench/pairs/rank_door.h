@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KWHY_BENCH_PAIRS_RANK_DOOR_H
-#define KWHY_BENCH_PAIRS_RANK_DOOR_H
+#ifndef KWHY_BENCH_PAIRS_RANK_ACCEPTOR_H
+#define KWHY_BENCH_PAIRS_RANK_ACCEPTOR_H
 
 #include "bench/pairs/rank_link.h"
 #include "bench/pairs/rank_wire.h"
@@ -16,15 +16,15 @@ struct kwhy_rank_arrival {
 	int socket; /* -1: none */
 	int64_t end_ns;
 	size_t got; /* bytes of what is awaited */
-	bool is_greeted;
-	struct kwhy_rank_greeting ours, theirs;
+	bool has_hello;
+	struct kwhy_rank_hello ours, theirs;
 	unsigned char proof[KWHY_SHA256_BYTES];
 };
 
 /* Connections at once; a further one replaces the oldest. */
 enum { KWHY_RANK_ARRIVALS = 32 };
 
-struct kwhy_rank_door {
+struct kwhy_rank_acceptor {
 	const struct kwhy_rank_link *link;
 	const char *secret; /* NULL: none */
 	uint32_t port;	    /* that our greetings name */
@@ -33,13 +33,15 @@ struct kwhy_rank_door {
 	struct kwhy_rank_arrival arrivals[KWHY_RANK_ARRIVALS];
 };
 
-void kwhy_rank_door_init(struct kwhy_rank_door *door, const struct kwhy_rank_link *link, const char *secret);
-void kwhy_rank_door_done(struct kwhy_rank_door *door);
+void kwhy_rank_acceptor_init(
+	struct kwhy_rank_acceptor *acceptor, const struct kwhy_rank_link *link, const char *secret);
+void kwhy_rank_acceptor_done(struct kwhy_rank_acceptor *acceptor);
 
 /* The next that proves itself; false: nobody by then. Everybody else is let go. */
-bool kwhy_rank_door_accept(
-	struct kwhy_rank_door *door, int64_t end_ns, struct kwhy_rank_greeting *out, int *out_socket);
+bool kwhy_rank_acceptor_accept(
+	struct kwhy_rank_acceptor *acceptor, int64_t end_ns, struct kwhy_rank_hello *out, int *out_socket);
 /* Of a connection that we made; false: the other end did not prove itself. */
-bool kwhy_rank_door_greet(struct kwhy_rank_door *door, int socket, struct kwhy_rank_greeting *out);
+bool kwhy_rank_acceptor_handshake(
+	struct kwhy_rank_acceptor *acceptor, int socket, struct kwhy_rank_hello *out);
 
 #endif

@@ -53,45 +53,44 @@ static enum kwhy_status check_secret(
 			"ranks that are not all on this host, by MASTER_ADDR, need a secret; set "
 			"KWHY_RANKS_SECRET to the same random characters for all of them, as by openssl rand "
 			"-hex 32");
-	if (secret && strlen(secret) < KWHY_RANK_SECRET_LEAST)
+	if (secret && strlen(secret) < KWHY_RANK_SECRET_MIN)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"KWHY_RANKS_SECRET has %zu characters; set it to %d random ones or more, as by "
 			"openssl rand -hex 32",
-			strlen(secret), (int)KWHY_RANK_SECRET_LEAST);
+			strlen(secret), (int)KWHY_RANK_SECRET_MIN);
 	return KWHY_OK;
 }
 
-static enum kwhy_status keep(struct kwhy_rank_link *link, const struct kwhy_rank_greeting *greeting,
+static enum kwhy_status keep(struct kwhy_rank_link *link, const struct kwhy_rank_hello *hello,
 	int socket_number, struct kwhy_error *error)
 {
-	uint32_t rank = greeting->rank;
+	uint32_t rank = hello->rank;
 
-	if (greeting->size != link->size || rank >= link->size || rank == link->rank ||
+	if (hello->size != link->size || rank >= link->size || rank == link->rank ||
 		link->sockets[rank] >= 0) {
 		close(socket_number);
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"a process came as rank %u of %u, and this is rank %u of %u; start all of them by "
 			"one launcher, with one number of ranks",
-			rank, greeting->size, link->rank, link->size);
+			rank, hello->size, link->rank, link->size);
 	}
 	link->sockets[rank] = socket_number;
-	link->processes[rank] = greeting->process;
-	memcpy(link->hosts[rank], greeting->host, sizeof(greeting->host));
+	link->processes[rank] = hello->process;
+	memcpy(link->hosts[rank], hello->host, sizeof(hello->host));
 	kwhy_rank_socket_silence(socket_number, KWHY_RANK_SILENCE_S);
 	return KWHY_OK;
 }
 
 /* Where that rank listens, as this one sees it. */
-static void note_place(
-	struct kwhy_rank_place *out, const struct kwhy_rank_greeting *greeting, int socket_number)
+static void note_place(struct kwhy_rank_address *out, const struct kwhy_rank_hello *hello, int socket_number)
 {
 	struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
 	const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)&address;
 	socklen_t length = sizeof(address);
 
-	*out = (struct kwhy_rank_place){
-		.rank = greeting->rank, .port = greeting->port, .process = greeting->process};
-	memcpy(out->host, greeting->host, sizeof(out->host));
+	*out = (struct kwhy_rank_address){
+		.rank = hello->rank, .port = hello->port, .process = hello->process};
+	memcpy(out->host, hello->host, sizeof(out->host));
 	getpeername(socket_number, (struct sockaddr *)&address, &length);
 	if (kwhy_rank_address_is_loopback(&address))
 		return;
@@ -105,43 +104,44 @@ static void note_place(
 }
 
 static struct sockaddr_storage address_of(
-	const struct kwhy_rank_place *place, const struct sockaddr_storage *first)
+	const struct kwhy_rank_address *rank_address, const struct sockaddr_storage *first)
 {
 	struct sockaddr_storage address = *first;
 	struct sockaddr_in6 *six = (struct sockaddr_in6 *)&address;
 
-	if (place->family == 6) {
-		*six = (struct sockaddr_in6){.sin6_family = AF_INET6, .sin6_scope_id = place->scope};
-		memcpy(&six->sin6_addr, place->address, sizeof(six->sin6_addr));
-	} else if (place->family == 4) {
+	if (rank_address->family == 6) {
+		*six = (struct sockaddr_in6){.sin6_family = AF_INET6, .sin6_scope_id = rank_address->scope};
+		memcpy(&six->sin6_addr, rank_address->address, sizeof(six->sin6_addr));
+	} else if (rank_address->family == 4) {
 		address.ss_family = AF_INET;
-		memcpy(&((struct sockaddr_in *)&address)->sin_addr, place->address, sizeof(struct in_addr));
+		memcpy(&((struct sockaddr_in *)&address)->sin_addr, rank_address->address,
+			sizeof(struct in_addr));
 	}
-	kwhy_rank_address_port_set(&address, (uint16_t)place->port);
+	kwhy_rank_address_port_set(&address, (uint16_t)rank_address->port);
 	return address;
 }
 
-static enum kwhy_status take_others(struct kwhy_rank_link *link, struct kwhy_rank_door *door, uint32_t count,
-	int64_t end_ns, struct kwhy_rank_place *places, struct kwhy_error *error)
+static enum kwhy_status take_others(struct kwhy_rank_link *link, struct kwhy_rank_acceptor *acceptor,
+	uint32_t count, int64_t end_ns, struct kwhy_rank_address *addresses, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
-	struct kwhy_rank_greeting greeting;
+	struct kwhy_rank_hello hello;
 	int socket_number;
 
 	for (uint32_t i = 0; !status && i < count; i++) {
-		if (!kwhy_rank_door_accept(door, end_ns, &greeting, &socket_number))
+		if (!kwhy_rank_acceptor_accept(acceptor, end_ns, &hello, &socket_number))
 			return kwhy_fail(error, KWHY_E_IO,
 				"%u of %u ranks came in time%s; start as many as the launcher's variables "
 				"say, "
 				"or give --ranks 1 to measure with this process alone",
 				i + 1, link->size,
-				!door->refused	       ? ""
-					: door->secret ? ", and some had another KWHY_RANKS_SECRET"
-						       : ", and some were of another user: set "
-							 "KWHY_RANKS_SECRET");
-		status = keep(link, &greeting, socket_number, error);
-		if (!status && places)
-			note_place(&places[greeting.rank], &greeting, socket_number);
+				!acceptor->refused	   ? ""
+					: acceptor->secret ? ", and some had another KWHY_RANKS_SECRET"
+							   : ", and some were of another user: set "
+							     "KWHY_RANKS_SECRET");
+		status = keep(link, &hello, socket_number, error);
+		if (!status && addresses)
+			note_place(&addresses[hello.rank], &hello, socket_number);
 	}
 	return status;
 }
@@ -166,35 +166,35 @@ static int reach(const struct sockaddr_storage *address, int *out_socket)
 }
 
 /* Before it greets for the first time: others reach it by the interface that leads to rank 0. */
-static enum kwhy_status open_door(
-	struct kwhy_rank_door *door, int socket_number, int64_t end_ns, struct kwhy_error *error)
+static enum kwhy_status open_acceptor(
+	struct kwhy_rank_acceptor *acceptor, int socket_number, int64_t end_ns, struct kwhy_error *error)
 {
 	struct sockaddr_storage here = {.ss_family = AF_UNSPEC};
 	socklen_t length = sizeof(here);
 
-	if (door->listener >= 0)
+	if (acceptor->listener >= 0)
 		return KWHY_OK;
 	if (getsockname(socket_number, (struct sockaddr *)&here, &length))
 		return kwhy_fail(error, KWHY_E_IO, "rank 0 was lost: %s; is it running?", strerror(errno));
-	return kwhy_rank_socket_listen(&here, 0, end_ns, &door->listener, &door->port, error);
+	return kwhy_rank_socket_listen(&here, 0, end_ns, &acceptor->listener, &acceptor->port, error);
 }
 
 /* Tries until it listens there and proves that it is a rank. */
-static enum kwhy_status join_one(struct kwhy_rank_link *link, struct kwhy_rank_door *door,
+static enum kwhy_status join_one(struct kwhy_rank_link *link, struct kwhy_rank_acceptor *acceptor,
 	const struct sockaddr_storage *address, uint32_t rank, int64_t end_ns, struct kwhy_error *error)
 {
 	const struct timespec pause = {.tv_nsec = RETRY_NS};
-	struct kwhy_rank_greeting greeting;
+	struct kwhy_rank_hello hello;
 	int socket_number = -1, reason;
 	enum kwhy_status status = KWHY_OK;
 
 	do {
 		reason = reach(address, &socket_number);
 		if (!reason)
-			status = open_door(door, socket_number, end_ns, error);
-		if (!reason && !status && kwhy_rank_door_greet(door, socket_number, &greeting)) {
-			if (greeting.rank == rank)
-				return keep(link, &greeting, socket_number, error);
+			status = open_acceptor(acceptor, socket_number, end_ns, error);
+		if (!reason && !status && kwhy_rank_acceptor_handshake(acceptor, socket_number, &hello)) {
+			if (hello.rank == rank)
+				return keep(link, &hello, socket_number, error);
 		}
 		if (!reason)
 			close(socket_number);
@@ -209,47 +209,49 @@ static enum kwhy_status join_one(struct kwhy_rank_link *link, struct kwhy_rank_d
 			 "without one the same user?");
 }
 
-static enum kwhy_status receive_places(struct kwhy_rank_link *link,
-	struct kwhy_rank_place places[KWHY_PAIR_GPUS_MOST], struct kwhy_error *error)
+static enum kwhy_status receive_addresses(struct kwhy_rank_link *link,
+	struct kwhy_rank_address addresses[KWHY_PAIR_GPUS_MAX], struct kwhy_error *error)
 {
 	const struct kwhy_rank_limits limits = {.ranks = link->size};
-	const size_t bytes = link->size * sizeof(*places);
-	enum kwhy_status status = kwhy_rank_link_receive(link, 0, places, bytes, error);
+	const size_t bytes = link->size * sizeof(*addresses);
+	enum kwhy_status status = kwhy_rank_link_receive(link, 0, addresses, bytes, error);
 
-	return status ? status : kwhy_rank_wire_check(KWHY_RANK_PLACES, false, places, bytes, &limits, error);
+	return status ? status
+		      : kwhy_rank_wire_check(KWHY_RANK_ADDRESSES, false, addresses, bytes, &limits, error);
 }
 
 /* Of all but the first: it tells where it is, learns where the others are, and turns to them. */
-static enum kwhy_status join(struct kwhy_rank_link *link, struct kwhy_rank_door *door,
+static enum kwhy_status join(struct kwhy_rank_link *link, struct kwhy_rank_acceptor *acceptor,
 	const struct sockaddr_storage *first, int64_t end_ns, struct kwhy_error *error)
 {
-	struct kwhy_rank_place places[KWHY_PAIR_GPUS_MOST];
-	enum kwhy_status status = join_one(link, door, first, 0, end_ns, error);
+	struct kwhy_rank_address addresses[KWHY_PAIR_GPUS_MAX];
+	enum kwhy_status status = join_one(link, acceptor, first, 0, end_ns, error);
 
 	if (!status)
-		status = receive_places(link, places, error);
+		status = receive_addresses(link, addresses, error);
 	for (uint32_t i = 1; !status && i < link->rank; i++) {
-		struct sockaddr_storage address = address_of(&places[i], first);
+		struct sockaddr_storage address = address_of(&addresses[i], first);
 
-		status = join_one(link, door, &address, i, end_ns, error);
+		status = join_one(link, acceptor, &address, i, end_ns, error);
 	}
-	return status ? status : take_others(link, door, link->size - 1 - link->rank, end_ns, NULL, error);
+	return status ? status
+		      : take_others(link, acceptor, link->size - 1 - link->rank, end_ns, NULL, error);
 }
 
-static enum kwhy_status lead(struct kwhy_rank_link *link, struct kwhy_rank_door *door,
+static enum kwhy_status lead(struct kwhy_rank_link *link, struct kwhy_rank_acceptor *acceptor,
 	const struct sockaddr_storage *first, int64_t end_ns, struct kwhy_error *error)
 {
-	struct kwhy_rank_place places[KWHY_PAIR_GPUS_MOST] = {{.process = link->processes[0]}};
+	struct kwhy_rank_address addresses[KWHY_PAIR_GPUS_MAX] = {{.process = link->processes[0]}};
 	enum kwhy_status status = KWHY_OK;
 
-	memcpy(places[0].host, link->hosts[0], sizeof(places[0].host));
-	if (door->listener < 0)
-		status = kwhy_rank_socket_listen(
-			first, kwhy_rank_address_port(first), end_ns, &door->listener, &door->port, error);
+	memcpy(addresses[0].host, link->hosts[0], sizeof(addresses[0].host));
+	if (acceptor->listener < 0)
+		status = kwhy_rank_socket_listen(first, kwhy_rank_address_port(first), end_ns,
+			&acceptor->listener, &acceptor->port, error);
 	if (!status)
-		status = take_others(link, door, link->size - 1, end_ns, places, error);
+		status = take_others(link, acceptor, link->size - 1, end_ns, addresses, error);
 	for (uint32_t i = 1; !status && i < link->size; i++)
-		status = kwhy_rank_link_send(link, i, places, link->size * sizeof(*places), error);
+		status = kwhy_rank_link_send(link, i, addresses, link->size * sizeof(*addresses), error);
 	return status;
 }
 
@@ -257,18 +259,18 @@ static enum kwhy_status gather(struct kwhy_rank_link *link, const struct kwhy_ra
 	int64_t end_ns, struct kwhy_error *error)
 {
 	struct sockaddr_storage first;
-	struct kwhy_rank_door door;
+	struct kwhy_rank_acceptor acceptor;
 	enum kwhy_status status;
 
-	kwhy_rank_door_init(&door, link, request->secret);
-	door.listener = request->rank ? -1 : request->listener;
+	kwhy_rank_acceptor_init(&acceptor, link, request->secret);
+	acceptor.listener = request->rank ? -1 : request->listener;
 	status = find_first(request, &first, error);
 	if (!status)
 		status = check_secret(request->secret, &first, error);
 	if (!status)
-		status = request->rank ? join(link, &door, &first, end_ns, error)
-				       : lead(link, &door, &first, end_ns, error);
-	kwhy_rank_door_done(&door);
+		status = request->rank ? join(link, &acceptor, &first, end_ns, error)
+				       : lead(link, &acceptor, &first, end_ns, error);
+	kwhy_rank_acceptor_done(&acceptor);
 	return status;
 }
 
@@ -279,12 +281,12 @@ enum kwhy_status kwhy_rank_link_open(
 	enum kwhy_status status;
 
 	*out = (struct kwhy_rank_link){.rank = request->rank, .size = request->size};
-	for (int i = 0; i < KWHY_PAIR_GPUS_MOST; i++)
+	for (int i = 0; i < KWHY_PAIR_GPUS_MAX; i++)
 		out->sockets[i] = -1;
-	if (request->size < 2 || request->size > KWHY_PAIR_GPUS_MOST || request->rank >= request->size)
+	if (request->size < 2 || request->size > KWHY_PAIR_GPUS_MAX || request->rank >= request->size)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"rank %u of %u cannot be: 2 to %d ranks measure together, counted from 0",
-			request->rank, request->size, (int)KWHY_PAIR_GPUS_MOST);
+			request->rank, request->size, (int)KWHY_PAIR_GPUS_MAX);
 	if (gethostname(out->hosts[out->rank], sizeof(out->hosts[0])))
 		snprintf(out->hosts[out->rank], sizeof(out->hosts[0]), "host");
 	out->hosts[out->rank][sizeof(out->hosts[0]) - 1] = '\0';
@@ -297,7 +299,7 @@ enum kwhy_status kwhy_rank_link_open(
 
 void kwhy_rank_link_close(struct kwhy_rank_link *link)
 {
-	for (int i = 0; i < KWHY_PAIR_GPUS_MOST; i++) {
+	for (int i = 0; i < KWHY_PAIR_GPUS_MAX; i++) {
 		if (link->sockets[i] >= 0)
 			close(link->sockets[i]);
 		link->sockets[i] = -1;
@@ -350,7 +352,7 @@ enum kwhy_status kwhy_rank_link_receive(
 
 int kwhy_rank_link_await(struct kwhy_rank_link *link, int64_t wait_ns)
 {
-	struct pollfd waits[KWHY_PAIR_GPUS_MOST];
+	struct pollfd waits[KWHY_PAIR_GPUS_MAX];
 	int count;
 
 	for (uint32_t i = 0; i < link->size; i++)

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KWHY_RANK_SILENCE_S = 120 };   /* then a rank whose message is not complete counts as lost */
-enum { KWHY_RANK_SECRET_LEAST = 16 }; /* characters */
+enum { KWHY_RANK_SILENCE_S = 120 }; /* then a rank whose message is not complete counts as lost */
+enum { KWHY_RANK_SECRET_MIN = 16 }; /* characters */
 
 /*
  * Processes that measure together, each joined with each by a TCP connection. Rank 0 listens where all know
@@ -23,9 +23,9 @@ enum { KWHY_RANK_SECRET_LEAST = 16 }; /* characters */
  */
 struct kwhy_rank_link {
 	uint32_t rank, size;
-	int sockets[KWHY_PAIR_GPUS_MOST]; /* -1: our own, and of those that are gone */
-	char hosts[KWHY_PAIR_GPUS_MOST][64];
-	int64_t processes[KWHY_PAIR_GPUS_MOST];
+	int sockets[KWHY_PAIR_GPUS_MAX]; /* -1: our own, and of those that are gone */
+	char hosts[KWHY_PAIR_GPUS_MAX][64];
+	int64_t processes[KWHY_PAIR_GPUS_MAX];
 };
 
 struct kwhy_rank_link_request {

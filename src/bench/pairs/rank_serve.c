@@ -11,7 +11,7 @@
 struct request {
 	struct kwhy_pair_ranks *ranks;
 	uint32_t from;
-	const struct kwhy_pair_message *asked;
+	const struct kwhy_pair_message *requested;
 	struct kwhy_pair_message *answer;
 };
 
@@ -20,23 +20,23 @@ static enum kwhy_status serve_facts(const struct request *request, struct kwhy_e
 	const struct kwhy_pair_ranks *ranks = request->ranks;
 
 	(void)error;
-	kwhy_pair_answer(request->answer, &ranks->facts[ranks->place->own], sizeof(ranks->facts[0]));
+	kwhy_pair_answer(request->answer, &ranks->facts[ranks->testbed->own], sizeof(ranks->facts[0]));
 	return KWHY_OK;
 }
 
 static enum kwhy_status serve_learn(const struct request *request, struct kwhy_error *error)
 {
 	struct kwhy_pair_ranks *ranks = request->ranks;
-	struct kwhy_pair_place *place = ranks->place;
-	const struct kwhy_pair_rank_facts own = ranks->facts[place->own];
+	struct kwhy_pair_testbed *testbed = ranks->testbed;
+	const struct kwhy_pair_rank_facts own = ranks->facts[testbed->own];
 	enum kwhy_status status = kwhy_pair_body(
-		request->asked, ranks->facts, ranks->calls.link.size * sizeof(ranks->facts[0]), error);
+		request->requested, ranks->facts, ranks->calls.link.size * sizeof(ranks->facts[0]), error);
 
-	ranks->facts[place->own] = own; /* nobody else knows them better */
+	ranks->facts[testbed->own] = own; /* nobody else knows them better */
 	if (!status)
 		status = kwhy_pair_ranks_learn(ranks, error);
 	ranks->has_learned = !status;
-	kwhy_pair_answer(request->answer, place->is_direct[place->own], sizeof(place->is_direct[0]));
+	kwhy_pair_answer(request->answer, testbed->is_direct[testbed->own], sizeof(testbed->is_direct[0]));
 	return status;
 }
 
@@ -51,42 +51,43 @@ static enum kwhy_status refuse(const struct request *request, const char *what, 
 static bool is_ours(
 	const struct kwhy_pair_ranks *ranks, const struct kwhy_pair_config *config, uint32_t leader)
 {
-	const uint32_t own = ranks->place->own;
+	const uint32_t own = ranks->testbed->own;
 
 	if (kwhy_pair_ranks_leader(config) != leader)
 		return false;
 	if (kwhy_pair_is_collective(config->engine))
-		return kwhy_pair_collective_bytes(config->engine, config->bytes, ranks->place->count) ==
+		return kwhy_pair_collective_bytes(config->engine, config->bytes, ranks->testbed->count) ==
 			config->bytes;
 	return config->source != config->target && (own == config->source || own == config->target);
 }
 
-static enum kwhy_status serve_visit(const struct request *request, struct kwhy_error *error)
+static enum kwhy_status serve_batch(const struct request *request, struct kwhy_error *error)
 {
 	struct kwhy_pair_ranks *ranks = request->ranks;
-	struct kwhy_rank_visit wire;
-	struct kwhy_pair_visit visit;
-	enum kwhy_status status = kwhy_pair_body(request->asked, &wire, sizeof(wire), error);
+	struct kwhy_rank_batch wire;
+	struct kwhy_pair_batch batch;
+	enum kwhy_status status = kwhy_pair_body(request->requested, &wire, sizeof(wire), error);
 
 	if (status)
 		return status;
-	visit = kwhy_rank_visit_back(&wire);
-	if (!is_ours(ranks, &visit.config, ranks->place->own))
+	batch = kwhy_rank_batch_back(&wire);
+	if (!is_ours(ranks, &batch.config, ranks->testbed->own))
 		return refuse(request, "for a configuration that this rank does not lead", error);
-	status = kwhy_pair_visit(ranks->place, &visit, error);
-	wire = kwhy_rank_visit_of(&visit);
+	status = kwhy_pair_batch(ranks->testbed, &batch, error);
+	wire = kwhy_rank_batch_of(&batch);
 	kwhy_pair_answer(request->answer, &wire, sizeof(wire));
 	return status;
 }
 
 static enum kwhy_status serve_nccl(const struct request *request, struct kwhy_error *error)
 {
-	struct kwhy_pair_place *place = request->ranks->place;
+	struct kwhy_pair_testbed *testbed = request->ranks->testbed;
 	struct kwhy_rank_nccl nccl;
-	enum kwhy_status status = kwhy_pair_body(request->asked, &nccl, sizeof(nccl), error);
+	enum kwhy_status status = kwhy_pair_body(request->requested, &nccl, sizeof(nccl), error);
 
-	return status ? status
-		      : kwhy_pair_nccl_join(place, &nccl.id, nccl.all ? place->own : request->from, error);
+	return status
+		? status
+		: kwhy_pair_nccl_join(testbed, &nccl.id, nccl.all ? testbed->own : request->from, error);
 }
 
 static enum kwhy_status serve_begin(const struct request *request, struct kwhy_error *error)
@@ -94,18 +95,18 @@ static enum kwhy_status serve_begin(const struct request *request, struct kwhy_e
 	struct kwhy_pair_ranks *ranks = request->ranks;
 	struct kwhy_rank_begin begin;
 	struct kwhy_rank_rounds rounds;
-	enum kwhy_status status = kwhy_pair_body(request->asked, &begin, sizeof(begin), error);
+	enum kwhy_status status = kwhy_pair_body(request->requested, &begin, sizeof(begin), error);
 
 	if (status)
 		return status;
-	ranks->asked = kwhy_rank_config_of(&begin.key);
+	ranks->requested = kwhy_rank_config_of(&begin.key);
 	ranks->part = (struct kwhy_pair_work){.config = NULL};
-	if (!is_ours(ranks, &ranks->asked, request->from))
+	if (!is_ours(ranks, &ranks->requested, request->from))
 		return refuse(request, "for a part in what it does not lead", error);
-	status = kwhy_pair_work_begin(ranks->place, &ranks->asked, begin.spoils, &ranks->part, error);
+	status = kwhy_pair_work_begin(ranks->testbed, &ranks->requested, begin.spoils, &ranks->part, error);
 	if (status)
 		ranks->part.config = NULL;
-	rounds = (struct kwhy_rank_rounds){ranks->place->put_rounds, ranks->place->together_rounds};
+	rounds = (struct kwhy_rank_rounds){ranks->testbed->put_rounds, ranks->testbed->together_rounds};
 	kwhy_pair_answer(request->answer, &rounds, sizeof(rounds));
 	return status;
 }
@@ -113,25 +114,26 @@ static enum kwhy_status serve_begin(const struct request *request, struct kwhy_e
 static enum kwhy_status serve_issue(const struct request *request, struct kwhy_error *error)
 {
 	struct kwhy_pair_ranks *ranks = request->ranks;
-	struct kwhy_bench_room *room = ranks->place->rooms[ranks->place->own];
+	struct kwhy_bench_buffers *buffers = ranks->testbed->gpu_buffers[ranks->testbed->own];
 	struct kwhy_rank_issue issue;
-	enum kwhy_status status = kwhy_pair_body(request->asked, &issue, sizeof(issue), error);
+	enum kwhy_status status = kwhy_pair_body(request->requested, &issue, sizeof(issue), error);
 
 	if (status)
 		return status;
-	ranks->place->put_rounds = issue.put_rounds;
-	ranks->place->together_rounds = issue.together_rounds;
+	ranks->testbed->put_rounds = issue.put_rounds;
+	ranks->testbed->together_rounds = issue.together_rounds;
 	if (issue.is_held)
-		status = room->gpu->ops->gate_hold(room->gpu, room->gate, room->streams[0], error);
+		status = buffers->gpu->ops->gate_hold(
+			buffers->gpu, buffers->gate, buffers->streams[0], error);
 	return status ? status : kwhy_pair_part_issue(&ranks->part, issue.warm, issue.count, error);
 }
 
 static enum kwhy_status serve_go(const struct request *request, struct kwhy_error *error)
 {
-	const struct kwhy_pair_place *place = request->ranks->place;
-	struct kwhy_bench_room *room = place->rooms[place->own];
+	const struct kwhy_pair_testbed *testbed = request->ranks->testbed;
+	struct kwhy_bench_buffers *buffers = testbed->gpu_buffers[testbed->own];
 
-	return room->gpu->ops->gate_open(room->gpu, room->gate, error);
+	return buffers->gpu->ops->gate_open(buffers->gpu, buffers->gate, error);
 }
 
 static enum kwhy_status serve_drain(const struct request *request, struct kwhy_error *error)
@@ -163,16 +165,16 @@ static enum kwhy_status serve_stream(const struct request *request, struct kwhy_
 	struct kwhy_pair_ranks *ranks = request->ranks;
 	struct kwhy_rank_link *link = &ranks->calls.link;
 	struct kwhy_rank_stream stream;
-	enum kwhy_status status = kwhy_pair_body(request->asked, &stream, sizeof(stream), error);
+	enum kwhy_status status = kwhy_pair_body(request->requested, &stream, sizeof(stream), error);
 
 	if (!status)
-		status = kwhy_pair_ranks_buffers(ranks, ranks->asked.bytes, error);
+		status = kwhy_pair_ranks_buffers(ranks, ranks->requested.bytes, error);
 	for (uint32_t i = 0; !status && i < stream.count; i++) {
 		status = kwhy_rank_link_receive(
-			link, request->from, ranks->socket_sink, ranks->asked.bytes, error);
+			link, request->from, ranks->socket_sink, ranks->requested.bytes, error);
 		if (!status && stream.returns)
 			status = kwhy_rank_link_send(
-				link, request->from, ranks->socket_sink, ranks->asked.bytes, error);
+				link, request->from, ranks->socket_sink, ranks->requested.bytes, error);
 	}
 	return status;
 }
@@ -189,7 +191,7 @@ static enum kwhy_status serve_clock(const struct request *request, struct kwhy_e
 static enum kwhy_status serve_sense(const struct request *request, struct kwhy_error *error)
 {
 	struct kwhy_rank_sense sense;
-	enum kwhy_status status = kwhy_pair_body(request->asked, &sense, sizeof(sense), error);
+	enum kwhy_status status = kwhy_pair_body(request->requested, &sense, sizeof(sense), error);
 
 	if (status)
 		return status;
@@ -202,10 +204,10 @@ static enum kwhy_status serve_mark(const struct request *request, struct kwhy_er
 {
 	struct kwhy_pair_ranks *ranks = request->ranks;
 	uint32_t at_end;
-	enum kwhy_status status = kwhy_pair_body(request->asked, &at_end, sizeof(at_end), error);
+	enum kwhy_status status = kwhy_pair_body(request->requested, &at_end, sizeof(at_end), error);
 
 	if (!status)
-		status = kwhy_pair_marks_take(ranks->place, at_end ? &ranks->end : &ranks->begin, error);
+		status = kwhy_pair_marks_take(ranks->testbed, at_end ? &ranks->end : &ranks->begin, error);
 	if (!status)
 		ranks->has_marked[at_end] = true;
 	return status;
@@ -214,13 +216,13 @@ static enum kwhy_status serve_mark(const struct request *request, struct kwhy_er
 static enum kwhy_status serve_drift(const struct request *request, struct kwhy_error *error)
 {
 	struct kwhy_pair_ranks *ranks = request->ranks;
-	struct kwhy_pair_drift drifts[KWHY_PAIR_GPUS_MOST];
+	struct kwhy_pair_drift drifts[KWHY_PAIR_GPUS_MAX];
 	enum kwhy_status status;
 
 	if (!ranks->has_marked[0] || !ranks->has_marked[1])
 		return refuse(request, "how clocks drifted before they were compared twice", error);
-	status = kwhy_pair_drifts(ranks->place, &ranks->begin, &ranks->end, drifts, error);
-	kwhy_pair_answer(request->answer, &drifts[ranks->place->own], sizeof(drifts[0]));
+	status = kwhy_pair_drifts(ranks->testbed, &ranks->begin, &ranks->end, drifts, error);
+	kwhy_pair_answer(request->answer, &drifts[ranks->testbed->own], sizeof(drifts[0]));
 	return status;
 }
 
@@ -244,10 +246,12 @@ enum kwhy_status kwhy_pair_rank_check(void *context, uint32_t what, bool is_answ
 	const struct kwhy_pair_message *message, struct kwhy_error *error)
 {
 	const struct kwhy_pair_ranks *ranks = context;
-	const struct kwhy_bench_room *room = ranks->place ? ranks->place->rooms[ranks->place->own] : NULL;
-	const struct kwhy_rank_limits limits = {ranks->calls.link.size, room ? room->capacity : 0};
+	const struct kwhy_bench_buffers *buffers = ranks->testbed
+		? ranks->testbed->gpu_buffers[ranks->testbed->own]
+		: NULL;
+	const struct kwhy_rank_limits limits = {ranks->calls.link.size, buffers ? buffers->capacity : 0};
 
-	if (what >= KWHY_RANK_ASKED_COUNT)
+	if (what >= KWHY_RANK_REQUESTED_COUNT)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"a rank asks what nobody knows; run one version of kwhy on all ranks");
 	return kwhy_rank_wire_check(
@@ -285,17 +289,17 @@ static bool is_at(const struct kwhy_pair_ranks *ranks, enum stage stage, uint32_
 	}
 }
 
-enum kwhy_status kwhy_pair_rank_serve(void *context, uint32_t from, const struct kwhy_pair_message *asked,
+enum kwhy_status kwhy_pair_rank_serve(void *context, uint32_t from, const struct kwhy_pair_message *requested,
 	struct kwhy_pair_message *answer, struct kwhy_error *error)
 {
 	static const struct {
 		enum kwhy_status (*serve)(const struct request *request, struct kwhy_error *error);
 		enum stage stage;
 		bool of_first; /* only rank 0 asks it */
-	} rows[KWHY_RANK_ASKED_COUNT] = {
+	} rows[KWHY_RANK_REQUESTED_COUNT] = {
 		[KWHY_RANK_FACTS] = {serve_facts, ALWAYS, true},
 		[KWHY_RANK_LEARN] = {serve_learn, ONCE, true},
-		[KWHY_RANK_VISIT] = {serve_visit, KNOWN, true},
+		[KWHY_RANK_BATCH] = {serve_batch, KNOWN, true},
 		[KWHY_RANK_NCCL] = {serve_nccl, KNOWN, false},
 		[KWHY_RANK_BEGIN] = {serve_begin, KNOWN, false},
 		[KWHY_RANK_ISSUE] = {serve_issue, SHARED, false},
@@ -310,10 +314,10 @@ enum kwhy_status kwhy_pair_rank_serve(void *context, uint32_t from, const struct
 		[KWHY_RANK_PART] = {serve_part, ALWAYS, true},
 		[KWHY_RANK_STOP] = {serve_stop, ALWAYS, true},
 	};
-	const struct request request = {context, from, asked, answer};
-	const uint32_t what = asked->head.what;
+	const struct request request = {context, from, requested, answer};
+	const uint32_t what = requested->head.what;
 
-	if (what >= KWHY_RANK_ASKED_COUNT || !rows[what].serve)
+	if (what >= KWHY_RANK_REQUESTED_COUNT || !rows[what].serve)
 		return refuse(&request, "what nobody knows", error);
 	if ((rows[what].of_first && from != 0) || !is_at(request.ranks, rows[what].stage, from))
 		return refuse(&request, "something at a time when no rank does", error);

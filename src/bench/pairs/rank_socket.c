@@ -36,7 +36,7 @@ void kwhy_rank_socket_prepare(int socket)
 	setsockopt(socket, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
 	setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-	kwhy_rank_socket_silence(socket, KWHY_RANK_GREETING_S);
+	kwhy_rank_socket_silence(socket, KWHY_RANK_HELLO_S);
 }
 
 bool kwhy_rank_socket_send(int socket, const void *bytes, size_t count, int64_t end_ns)
@@ -192,7 +192,7 @@ static bool is_served(const struct sockaddr_storage *address)
 
 	if (socket_number < 0)
 		return false;
-	kwhy_rank_socket_silence(socket_number, KWHY_RANK_GREETING_S);
+	kwhy_rank_socket_silence(socket_number, KWHY_RANK_HELLO_S);
 	is_taken = (connect(socket_number, (const struct sockaddr *)address,
 			    kwhy_rank_address_length(address)) == 0 &&
 			   !kwhy_rank_socket_is_to_itself(socket_number)) ||

@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-/* TCP sockets of ranks; for rank_link.c and rank_door.c alone. */
-enum { KWHY_RANK_GREETING_S = 5 }; /* in all, until a rank has proved itself */
+/* TCP sockets of ranks; for rank_link.c and rank_acceptor.c alone. */
+enum { KWHY_RANK_HELLO_S = 5 }; /* in all, until a rank has proved itself */
 
 uint16_t kwhy_rank_address_port(const struct sockaddr_storage *address);
 void kwhy_rank_address_port_set(struct sockaddr_storage *address, uint16_t port);

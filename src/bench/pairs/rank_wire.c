@@ -41,7 +41,7 @@ struct message {
 #define LARGE 9007199254740992.0
 #define NUMBER_32 4294967295.0
 
-enum { ROW_MOST = 1024, NUMA_MOST = 65535 };
+enum { ROW_MAX = 1024, NUMA_MAX = 65535 };
 
 #define AT(type, field, k, b, low, high)                          \
 	{                                                         \
@@ -65,10 +65,10 @@ enum { ROW_MOST = 1024, NUMA_MOST = 65535 };
 		AT(type, member.bytes, UNSIGNED_64, CAPACITY, 1, 0)
 
 #define SAMPLE_FIELDS(i)                                                                               \
-	AT(struct kwhy_rank_visit, samples[i].start_unix_ns, SIGNED_64, ANOTHER_FIELD, 0,              \
-		offsetof(struct kwhy_rank_visit, samples[i].end_unix_ns)),                             \
-		AT(struct kwhy_rank_visit, samples[i].end_unix_ns, SIGNED_64, CONSTANT, 0, INT64_MAX), \
-		AT(struct kwhy_rank_visit, samples[i].seconds, REAL, CONSTANT, -1e9, 1e9)
+	AT(struct kwhy_rank_batch, samples[i].start_unix_ns, SIGNED_64, ANOTHER_FIELD, 0,              \
+		offsetof(struct kwhy_rank_batch, samples[i].end_unix_ns)),                             \
+		AT(struct kwhy_rank_batch, samples[i].end_unix_ns, SIGNED_64, CONSTANT, 0, INT64_MAX), \
+		AT(struct kwhy_rank_batch, samples[i].seconds, REAL, CONSTANT, -1e9, 1e9)
 
 #define CONDITION_FIELDS(type, member)                                         \
 	AT(type, member temperature_c, REAL, CONSTANT, -1e3, 1e6),             \
@@ -77,19 +77,20 @@ enum { ROW_MOST = 1024, NUMA_MOST = 65535 };
 		AT(type, member power_w, REAL, CONSTANT, -1e9, 1e9),           \
 		AT(type, member throttle_bits, UNSIGNED_32, CONSTANT, 0, NUMBER_32)
 
-static const struct field greeting_fields[] = {
+static const struct field hello_fields[] = {
 	/* That they fit to ours the link says in words of its own. */
-	AT(struct kwhy_rank_greeting, rank, UNSIGNED_32, CONSTANT, 0, KWHY_PAIR_GPUS_MOST - 1),
-	AT(struct kwhy_rank_greeting, size, UNSIGNED_32, CONSTANT, 2, KWHY_PAIR_GPUS_MOST),
-	AT(struct kwhy_rank_greeting, port, UNSIGNED_32, CONSTANT, 0, UINT16_MAX),
-	AT(struct kwhy_rank_greeting, process, SIGNED_64, CONSTANT, 1, INT32_MAX),
-	TEXT_AT(struct kwhy_rank_greeting, host), END};
-static const struct field place_fields[] = {AT(struct kwhy_rank_place, rank, UNSIGNED_32, BELOW_RANKS, 0, 0),
-	AT(struct kwhy_rank_place, port, UNSIGNED_32, CONSTANT, 0, UINT16_MAX),
-	AT(struct kwhy_rank_place, family, UNSIGNED_32, CONSTANT, 0, 6),
-	AT(struct kwhy_rank_place, scope, UNSIGNED_32, CONSTANT, 0, NUMBER_32),
-	AT(struct kwhy_rank_place, process, SIGNED_64, CONSTANT, 1, INT32_MAX),
-	TEXT_AT(struct kwhy_rank_place, host), END};
+	AT(struct kwhy_rank_hello, rank, UNSIGNED_32, CONSTANT, 0, KWHY_PAIR_GPUS_MAX - 1),
+	AT(struct kwhy_rank_hello, size, UNSIGNED_32, CONSTANT, 2, KWHY_PAIR_GPUS_MAX),
+	AT(struct kwhy_rank_hello, port, UNSIGNED_32, CONSTANT, 0, UINT16_MAX),
+	AT(struct kwhy_rank_hello, process, SIGNED_64, CONSTANT, 1, INT32_MAX),
+	TEXT_AT(struct kwhy_rank_hello, host), END};
+static const struct field address_fields[] = {
+	AT(struct kwhy_rank_address, rank, UNSIGNED_32, BELOW_RANKS, 0, 0),
+	AT(struct kwhy_rank_address, port, UNSIGNED_32, CONSTANT, 0, UINT16_MAX),
+	AT(struct kwhy_rank_address, family, UNSIGNED_32, CONSTANT, 0, 6),
+	AT(struct kwhy_rank_address, scope, UNSIGNED_32, CONSTANT, 0, NUMBER_32),
+	AT(struct kwhy_rank_address, process, SIGNED_64, CONSTANT, 1, INT32_MAX),
+	TEXT_AT(struct kwhy_rank_address, host), END};
 static const struct field facts_fields[] = {TEXT_AT(struct kwhy_pair_rank_facts, name),
 	TEXT_AT(struct kwhy_pair_rank_facts, pci_address), TEXT_AT(struct kwhy_pair_rank_facts, driver_api),
 	TEXT_AT(struct kwhy_pair_rank_facts, driver), TEXT_AT(struct kwhy_pair_rank_facts, nccl),
@@ -97,20 +98,20 @@ static const struct field facts_fields[] = {TEXT_AT(struct kwhy_pair_rank_facts,
 	TEXT_AT(struct kwhy_pair_rank_facts, no_nccl),
 	AT(struct kwhy_pair_rank_facts, process, SIGNED_64, CONSTANT, 1, INT32_MAX),
 	AT(struct kwhy_pair_rank_facts, memory_bytes, UNSIGNED_64, CONSTANT, 0, LARGE),
-	AT(struct kwhy_pair_rank_facts, numa_node, SIGNED_32, CONSTANT, -1, NUMA_MOST),
+	AT(struct kwhy_pair_rank_facts, numa_node, SIGNED_32, CONSTANT, -1, NUMA_MAX),
 	AT(struct kwhy_pair_rank_facts, architecture, SIGNED_32, CONSTANT, 0, INT32_MAX),
 	AT(struct kwhy_pair_rank_facts, sm_count, UNSIGNED_32, CONSTANT, 0, UINT16_MAX),
 	AT(struct kwhy_pair_rank_facts, seed, UNSIGNED_32, CONSTANT, 0, NUMBER_32),
 	AT(struct kwhy_pair_rank_facts, shares, UNSIGNED_32, CONSTANT, 0, 1), END};
-static const struct field reach_fields[] = {{"is_direct", 0, KWHY_PAIR_GPUS_MOST, BYTE, CONSTANT, 0, 1}, END};
-static const struct field visit_fields[] = {KEY_FIELDS(struct kwhy_rank_visit, key),
-	AT(struct kwhy_rank_visit, verifies, UNSIGNED_32, CONSTANT, 0, 1),
-	AT(struct kwhy_rank_visit, most, UNSIGNED_32, CONSTANT, 0, KWHY_PAIR_VISIT_SAMPLES),
-	AT(struct kwhy_rank_visit, count, UNSIGNED_32, ANOTHER_FIELD, 0,
-		offsetof(struct kwhy_rank_visit, most)),
-	AT(struct kwhy_rank_visit, verified, UNSIGNED_32, CONSTANT, 0, 1), SAMPLE_FIELDS(0), SAMPLE_FIELDS(1),
+static const struct field reach_fields[] = {{"is_direct", 0, KWHY_PAIR_GPUS_MAX, BYTE, CONSTANT, 0, 1}, END};
+static const struct field batch_fields[] = {KEY_FIELDS(struct kwhy_rank_batch, key),
+	AT(struct kwhy_rank_batch, verifies, UNSIGNED_32, CONSTANT, 0, 1),
+	AT(struct kwhy_rank_batch, most, UNSIGNED_32, CONSTANT, 0, KWHY_PAIR_BATCH_SAMPLES),
+	AT(struct kwhy_rank_batch, count, UNSIGNED_32, ANOTHER_FIELD, 0,
+		offsetof(struct kwhy_rank_batch, most)),
+	AT(struct kwhy_rank_batch, verified, UNSIGNED_32, CONSTANT, 0, 1), SAMPLE_FIELDS(0), SAMPLE_FIELDS(1),
 	SAMPLE_FIELDS(2), SAMPLE_FIELDS(3), SAMPLE_FIELDS(4), END};
-_Static_assert(KWHY_PAIR_VISIT_SAMPLES == 5, "a row for each sample");
+_Static_assert(KWHY_PAIR_BATCH_SAMPLES == 5, "a row for each sample");
 static const struct field nccl_fields[] = {AT(struct kwhy_rank_nccl, all, UNSIGNED_32, CONSTANT, 0, 1), END};
 static const struct field begin_fields[] = {KEY_FIELDS(struct kwhy_rank_begin, key),
 	AT(struct kwhy_rank_begin, spoils, UNSIGNED_32, CONSTANT, 0, 1), END};
@@ -118,15 +119,15 @@ static const struct field rounds_fields[] = {
 	AT(struct kwhy_rank_rounds, put, UNSIGNED_64, CONSTANT, 0, LARGE),
 	AT(struct kwhy_rank_rounds, together, UNSIGNED_64, CONSTANT, 0, LARGE), END};
 static const struct field issue_fields[] = {
-	AT(struct kwhy_rank_issue, warm, UNSIGNED_32, CONSTANT, 0, ROW_MOST),
-	AT(struct kwhy_rank_issue, count, UNSIGNED_32, CONSTANT, 1, ROW_MOST),
+	AT(struct kwhy_rank_issue, warm, UNSIGNED_32, CONSTANT, 0, ROW_MAX),
+	AT(struct kwhy_rank_issue, count, UNSIGNED_32, CONSTANT, 1, ROW_MAX),
 	AT(struct kwhy_rank_issue, is_held, UNSIGNED_32, CONSTANT, 0, 1),
 	AT(struct kwhy_rank_issue, put_rounds, UNSIGNED_64, CONSTANT, 0, LARGE),
 	AT(struct kwhy_rank_issue, together_rounds, UNSIGNED_64, CONSTANT, 0, LARGE), END};
 static const struct field seconds_fields[] = {{"seconds", 0, 1, REAL, CONSTANT, -1e9, 1e9}, END};
 static const struct field flag_fields[] = {{"flag", 0, 1, UNSIGNED_32, CONSTANT, 0, 1}, END};
 static const struct field stream_fields[] = {
-	AT(struct kwhy_rank_stream, count, UNSIGNED_32, CONSTANT, 1, ROW_MOST),
+	AT(struct kwhy_rank_stream, count, UNSIGNED_32, CONSTANT, 1, ROW_MAX),
 	AT(struct kwhy_rank_stream, returns, UNSIGNED_32, CONSTANT, 0, 1), END};
 static const struct field clock_fields[] = {
 	AT(struct kwhy_rank_clock, unix_ns, SIGNED_64, CONSTANT, 0, INT64_MAX),
@@ -142,9 +143,9 @@ static const struct field no_fields[] = {END};
 static const struct message messages[][2] = {
 	[KWHY_RANK_FACTS] = {{0, no_fields}, {sizeof(struct kwhy_pair_rank_facts), facts_fields}},
 	[KWHY_RANK_LEARN] = {{sizeof(struct kwhy_pair_rank_facts), facts_fields, true},
-		{KWHY_PAIR_GPUS_MOST, reach_fields}},
-	[KWHY_RANK_VISIT] = {{sizeof(struct kwhy_rank_visit), visit_fields},
-		{sizeof(struct kwhy_rank_visit), visit_fields}},
+		{KWHY_PAIR_GPUS_MAX, reach_fields}},
+	[KWHY_RANK_BATCH] = {{sizeof(struct kwhy_rank_batch), batch_fields},
+		{sizeof(struct kwhy_rank_batch), batch_fields}},
 	[KWHY_RANK_NCCL] = {{sizeof(struct kwhy_rank_nccl), nccl_fields}, {0, no_fields}},
 	[KWHY_RANK_BEGIN] = {{sizeof(struct kwhy_rank_begin), begin_fields},
 		{sizeof(struct kwhy_rank_rounds), rounds_fields}},
@@ -160,8 +161,8 @@ static const struct message messages[][2] = {
 	[KWHY_RANK_DRIFT] = {{0, no_fields}, {sizeof(struct kwhy_pair_drift), drift_fields}},
 	[KWHY_RANK_PART] = {{0, no_fields}, {0, no_fields}},
 	[KWHY_RANK_STOP] = {{0, no_fields}, {0, no_fields}},
-	[KWHY_RANK_GREETING] = {{sizeof(struct kwhy_rank_greeting), greeting_fields}, {0, no_fields}},
-	[KWHY_RANK_PLACES] = {{sizeof(struct kwhy_rank_place), place_fields, true}, {0, no_fields}},
+	[KWHY_RANK_HELLO] = {{sizeof(struct kwhy_rank_hello), hello_fields}, {0, no_fields}},
+	[KWHY_RANK_ADDRESSES] = {{sizeof(struct kwhy_rank_address), address_fields, true}, {0, no_fields}},
 };
 
 #define READ_AS(type)                              \

@@ -10,7 +10,7 @@
  * used before kwhy_rank_wire_check() has passed it. All are laid out as in memory, of one version of kwhy on
  * one kind of machine; the greeting's version and size tell others apart.
  */
-struct kwhy_rank_greeting {
+struct kwhy_rank_hello {
 	char mark[8];
 	uint32_t version, rank, size, port; /* port: it listens there */
 	int64_t process;
@@ -19,7 +19,7 @@ struct kwhy_rank_greeting {
 };
 
 /* Where each rank listens, as rank 0 sees it. */
-struct kwhy_rank_place {
+struct kwhy_rank_address {
 	uint32_t rank, port;
 	uint32_t family; /* 4 or 6; 0: on the host of rank 0 */
 	uint32_t scope;	 /* of a link-local address */

@@ -8,7 +8,7 @@
 enum kwhy_rank_word {
 	KWHY_RANK_FACTS = 1, /* answer: struct kwhy_pair_rank_facts */
 	KWHY_RANK_LEARN,     /* those of all ranks; answer: a row of is_direct */
-	KWHY_RANK_VISIT,     /* struct kwhy_rank_visit, there and back */
+	KWHY_RANK_BATCH,     /* struct kwhy_rank_batch, there and back */
 	KWHY_RANK_NCCL,	     /* struct kwhy_rank_nccl */
 	KWHY_RANK_BEGIN,     /* struct kwhy_rank_begin; answer: struct kwhy_rank_rounds */
 	KWHY_RANK_ISSUE,     /* struct kwhy_rank_issue */
@@ -22,10 +22,10 @@ enum kwhy_rank_word {
 	KWHY_RANK_DRIFT,     /* answer: struct kwhy_pair_drift */
 	KWHY_RANK_PART,	     /* ends what others have a part in */
 	KWHY_RANK_STOP,
-	KWHY_RANK_ASKED_COUNT,
+	KWHY_RANK_REQUESTED_COUNT,
 	/* Before any of these: rank_link.c. */
-	KWHY_RANK_GREETING = KWHY_RANK_ASKED_COUNT,
-	KWHY_RANK_PLACES
+	KWHY_RANK_HELLO = KWHY_RANK_REQUESTED_COUNT,
+	KWHY_RANK_ADDRESSES
 };
 
 /* What names a configuration. */
@@ -34,10 +34,10 @@ struct kwhy_rank_key {
 	uint64_t bytes;
 };
 
-struct kwhy_rank_visit {
+struct kwhy_rank_batch {
 	struct kwhy_rank_key key;
-	uint32_t verifies, most, count, verified; /* as in struct kwhy_pair_visit */
-	struct kwhy_pair_sample samples[KWHY_PAIR_VISIT_SAMPLES];
+	uint32_t verifies, most, count, verified; /* as in struct kwhy_pair_batch */
+	struct kwhy_pair_sample samples[KWHY_PAIR_BATCH_SAMPLES];
 };
 
 struct kwhy_rank_nccl {
@@ -70,13 +70,13 @@ struct kwhy_rank_sense {
 struct kwhy_rank_key kwhy_rank_key_of(const struct kwhy_pair_config *config);
 struct kwhy_pair_config kwhy_rank_config_of(const struct kwhy_rank_key *key);
 /* What is asked of whoever leads it, and what came of it. */
-struct kwhy_rank_visit kwhy_rank_visit_of(const struct kwhy_pair_visit *visit);
-struct kwhy_pair_visit kwhy_rank_visit_back(const struct kwhy_rank_visit *visit);
+struct kwhy_rank_batch kwhy_rank_batch_of(const struct kwhy_pair_batch *batch);
+struct kwhy_pair_batch kwhy_rank_batch_back(const struct kwhy_rank_batch *batch);
 
 /* As struct kwhy_pair_calls wants them; their context are the ranks. */
 enum kwhy_status kwhy_pair_rank_check(void *context, uint32_t what, bool is_answer,
 	const struct kwhy_pair_message *message, struct kwhy_error *error);
-enum kwhy_status kwhy_pair_rank_serve(void *context, uint32_t from, const struct kwhy_pair_message *asked,
+enum kwhy_status kwhy_pair_rank_serve(void *context, uint32_t from, const struct kwhy_pair_message *requested,
 	struct kwhy_pair_message *answer, struct kwhy_error *error);
 
 /* What the facts of all say: rooms of the others, how far we reach. */

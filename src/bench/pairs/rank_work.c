@@ -34,33 +34,33 @@ struct kwhy_pair_config kwhy_rank_config_of(const struct kwhy_rank_key *key)
 		.bytes = key->bytes};
 }
 
-struct kwhy_rank_visit kwhy_rank_visit_of(const struct kwhy_pair_visit *visit)
+struct kwhy_rank_batch kwhy_rank_batch_of(const struct kwhy_pair_batch *batch)
 {
-	struct kwhy_rank_visit out = {.key = kwhy_rank_key_of(&visit->config),
-		.verifies = visit->verifies,
-		.most = visit->most,
-		.count = visit->count,
-		.verified = visit->verified};
+	struct kwhy_rank_batch out = {.key = kwhy_rank_key_of(&batch->config),
+		.verifies = batch->verifies,
+		.most = batch->most,
+		.count = batch->count,
+		.verified = batch->verified};
 
-	memcpy(out.samples, visit->samples, visit->count * sizeof(*out.samples));
+	memcpy(out.samples, batch->samples, batch->count * sizeof(*out.samples));
 	return out;
 }
 
-struct kwhy_pair_visit kwhy_rank_visit_back(const struct kwhy_rank_visit *visit)
+struct kwhy_pair_batch kwhy_rank_batch_back(const struct kwhy_rank_batch *batch)
 {
-	struct kwhy_pair_visit out = {.config = kwhy_rank_config_of(&visit->key),
-		.verifies = visit->verifies,
-		.most = visit->most,
-		.count = visit->count,
-		.verified = visit->verified};
+	struct kwhy_pair_batch out = {.config = kwhy_rank_config_of(&batch->key),
+		.verifies = batch->verifies,
+		.most = batch->most,
+		.count = batch->count,
+		.verified = batch->verified};
 
-	memcpy(out.samples, visit->samples, sizeof(out.samples));
+	memcpy(out.samples, batch->samples, sizeof(out.samples));
 	return out;
 }
 
 bool kwhy_pair_leads(const struct kwhy_pair_work *work)
 {
-	return work->place->ranks && work->place->own == kwhy_pair_ranks_leader(work->config);
+	return work->testbed->ranks && work->testbed->own == kwhy_pair_ranks_leader(work->config);
 }
 
 bool kwhy_pair_is_shared(const struct kwhy_pair_config *config)
@@ -81,20 +81,20 @@ static bool takes_part(const struct kwhy_pair_work *work, uint32_t rank)
 {
 	const struct kwhy_pair_config *config = work->config;
 
-	return rank != work->place->own &&
+	return rank != work->testbed->own &&
 		(rank == config->source || rank == config->target || kwhy_pair_is_collective(config->engine));
 }
 
 /* The same of all who take part; each is asked before the first is awaited. */
-static enum kwhy_status ask_all(struct kwhy_pair_work *work, enum kwhy_rank_word word, const void *body,
+static enum kwhy_status request_all(struct kwhy_pair_work *work, enum kwhy_rank_word word, const void *body,
 	size_t bytes, struct kwhy_error *error)
 {
-	struct kwhy_pair_place *place = work->place;
+	struct kwhy_pair_testbed *testbed = work->testbed;
 	enum kwhy_status status = KWHY_OK;
 
-	for (uint32_t i = 0; !status && i < place->count; i++)
+	for (uint32_t i = 0; !status && i < testbed->count; i++)
 		if (takes_part(work, i))
-			status = kwhy_pair_ask(&place->ranks->calls, i, word, body, bytes, error);
+			status = kwhy_rank_request(&testbed->ranks->calls, i, word, body, bytes, error);
 	return status;
 }
 
@@ -102,13 +102,13 @@ static enum kwhy_status ask_all(struct kwhy_pair_work *work, enum kwhy_rank_word
 static enum kwhy_status await_all(
 	struct kwhy_pair_work *work, void *out, size_t bytes, struct kwhy_error *error)
 {
-	struct kwhy_pair_place *place = work->place;
-	struct kwhy_pair_calls *calls = &place->ranks->calls;
+	struct kwhy_pair_testbed *testbed = work->testbed;
+	struct kwhy_pair_calls *calls = &testbed->ranks->calls;
 	enum kwhy_status status = KWHY_OK, one;
 	struct kwhy_error other;
 
-	for (uint32_t i = 0; i < place->count; i++) {
-		if (!takes_part(work, i) || !calls->is_asked[i])
+	for (uint32_t i = 0; i < testbed->count; i++) {
+		if (!takes_part(work, i) || !calls->is_requested[i])
 			continue;
 		one = kwhy_pair_await(
 			calls, i, out ? (char *)out + i * bytes : NULL, bytes, status ? &other : error);
@@ -122,7 +122,7 @@ static enum kwhy_status call_all(struct kwhy_pair_work *work, enum kwhy_rank_wor
 	size_t bytes, void *out, size_t out_bytes, struct kwhy_error *error)
 {
 	struct kwhy_error other;
-	enum kwhy_status status = ask_all(work, word, body, bytes, error),
+	enum kwhy_status status = request_all(work, word, body, bytes, error),
 			 awaited = await_all(work, out, out_bytes, status ? &other : error);
 
 	return status ? status : awaited;
@@ -136,17 +136,17 @@ static uint64_t larger(uint64_t a, uint64_t b)
 enum kwhy_status kwhy_pair_ranks_begin(struct kwhy_pair_work *work, bool spoils, struct kwhy_error *error)
 {
 	const struct kwhy_rank_begin begin = {kwhy_rank_key_of(work->config), spoils};
-	struct kwhy_rank_rounds rounds[KWHY_PAIR_GPUS_MOST];
-	struct kwhy_pair_place *place = work->place;
+	struct kwhy_rank_rounds rounds[KWHY_PAIR_GPUS_MAX];
+	struct kwhy_pair_testbed *testbed = work->testbed;
 	enum kwhy_status status;
 
 	if (!kwhy_pair_leads(work))
 		return KWHY_OK;
 	status = call_all(work, KWHY_RANK_BEGIN, &begin, sizeof(begin), rounds, sizeof(rounds[0]), error);
-	for (uint32_t i = 0; !status && i < place->count; i++)
+	for (uint32_t i = 0; !status && i < testbed->count; i++)
 		if (takes_part(work, i)) {
-			place->put_rounds = larger(place->put_rounds, rounds[i].put);
-			place->together_rounds = larger(place->together_rounds, rounds[i].together);
+			testbed->put_rounds = larger(testbed->put_rounds, rounds[i].put);
+			testbed->together_rounds = larger(testbed->together_rounds, rounds[i].together);
 		}
 	return status;
 }
@@ -159,7 +159,8 @@ static bool is_held(const struct kwhy_pair_work *work)
 
 enum kwhy_status kwhy_pair_ranks_go(struct kwhy_pair_work *work, struct kwhy_error *error)
 {
-	return kwhy_pair_leads(work) && is_held(work) ? ask_all(work, KWHY_RANK_GO, NULL, 0, error) : KWHY_OK;
+	return kwhy_pair_leads(work) && is_held(work) ? request_all(work, KWHY_RANK_GO, NULL, 0, error)
+						      : KWHY_OK;
 }
 
 enum kwhy_status kwhy_pair_ranks_gone(struct kwhy_pair_work *work, struct kwhy_error *error)
@@ -171,12 +172,12 @@ enum kwhy_status kwhy_pair_ranks_issue(
 	struct kwhy_pair_work *work, uint32_t warm, uint32_t count, bool waits, struct kwhy_error *error)
 {
 	const struct kwhy_rank_issue issue = {
-		warm, count, is_held(work), work->place->put_rounds, work->place->together_rounds};
+		warm, count, is_held(work), work->testbed->put_rounds, work->testbed->together_rounds};
 	enum kwhy_status status;
 
 	if (!kwhy_pair_leads(work) || !kwhy_pair_is_shared(work->config))
 		return KWHY_OK;
-	status = ask_all(work, KWHY_RANK_ISSUE, &issue, sizeof(issue), error);
+	status = request_all(work, KWHY_RANK_ISSUE, &issue, sizeof(issue), error);
 	return status || !waits ? status : kwhy_pair_ranks_issued(work, error);
 }
 
@@ -188,14 +189,14 @@ enum kwhy_status kwhy_pair_ranks_issued(struct kwhy_pair_work *work, struct kwhy
 
 enum kwhy_status kwhy_pair_ranks_drain(struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error)
 {
-	double seconds[KWHY_PAIR_GPUS_MOST];
+	double seconds[KWHY_PAIR_GPUS_MAX];
 	enum kwhy_status status;
 
 	*out_s = NAN;
 	if (!kwhy_pair_leads(work) || !kwhy_pair_is_shared(work->config))
 		return KWHY_OK;
 	status = call_all(work, KWHY_RANK_DRAIN, NULL, 0, seconds, sizeof(seconds[0]), error);
-	for (uint32_t i = 0; !status && i < work->place->count; i++)
+	for (uint32_t i = 0; !status && i < work->testbed->count; i++)
 		if (takes_part(work, i))
 			*out_s = fmax(*out_s, seconds[i]);
 	return status;
@@ -203,14 +204,14 @@ enum kwhy_status kwhy_pair_ranks_drain(struct kwhy_pair_work *work, double *out_
 
 enum kwhy_status kwhy_pair_ranks_verify(struct kwhy_pair_work *work, bool *out_same, struct kwhy_error *error)
 {
-	uint32_t same[KWHY_PAIR_GPUS_MOST];
+	uint32_t same[KWHY_PAIR_GPUS_MAX];
 	enum kwhy_status status;
 
 	*out_same = true;
 	if (!kwhy_pair_leads(work))
 		return KWHY_OK;
 	status = call_all(work, KWHY_RANK_VERIFY, NULL, 0, same, sizeof(same[0]), error);
-	for (uint32_t i = 0; !status && i < work->place->count; i++)
+	for (uint32_t i = 0; !status && i < work->testbed->count; i++)
 		if (takes_part(work, i) && !same[i])
 			*out_same = false;
 	return status;
@@ -219,9 +220,9 @@ enum kwhy_status kwhy_pair_ranks_verify(struct kwhy_pair_work *work, bool *out_s
 enum kwhy_status kwhy_pair_ranks_buffers(
 	struct kwhy_pair_ranks *ranks, uint64_t bytes, struct kwhy_error *error)
 {
-	const struct kwhy_bench_room *room = ranks->place->rooms[ranks->place->own];
-	size_t most = room->capacity < KWHY_PAIR_SOCKET_BYTES_MOST ? room->capacity
-								   : (size_t)KWHY_PAIR_SOCKET_BYTES_MOST;
+	const struct kwhy_bench_buffers *buffers = ranks->testbed->gpu_buffers[ranks->testbed->own];
+	size_t most = buffers->capacity < KWHY_PAIR_SOCKET_BYTES_MAX ? buffers->capacity
+								     : (size_t)KWHY_PAIR_SOCKET_BYTES_MAX;
 
 	if (bytes > most)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
@@ -234,7 +235,7 @@ enum kwhy_status kwhy_pair_ranks_buffers(
 		ranks->socket_sink = malloc(most);
 	if (!ranks->socket_sink)
 		return kwhy_fail_memory(error, "what is sent by sockets");
-	kwhy_bench_pattern_write(ranks->socket_source, most, room->seed, 0);
+	kwhy_bench_pattern_write(ranks->socket_source, most, buffers->seed, 0);
 	memset(ranks->socket_sink, 0, most); /* its pages are there before anything is timed */
 	return KWHY_OK;
 }
@@ -242,7 +243,7 @@ enum kwhy_status kwhy_pair_ranks_buffers(
 static enum kwhy_status send_rounds(
 	struct kwhy_pair_work *work, uint32_t count, bool returns, struct kwhy_error *error)
 {
-	struct kwhy_pair_ranks *ranks = work->place->ranks;
+	struct kwhy_pair_ranks *ranks = work->testbed->ranks;
 	struct kwhy_rank_link *link = &ranks->calls.link;
 	uint32_t target = work->config->target;
 	enum kwhy_status status = KWHY_OK;
@@ -261,7 +262,7 @@ enum kwhy_status kwhy_pair_ranks_stream(
 {
 	const struct kwhy_rank_stream stream = {count, returns};
 	int64_t start_ns;
-	enum kwhy_status status = ask_all(work, KWHY_RANK_STREAM, &stream, sizeof(stream), error);
+	enum kwhy_status status = request_all(work, KWHY_RANK_STREAM, &stream, sizeof(stream), error);
 
 	start_ns = kwhy_clock_mono_ns();
 	if (!status)
@@ -273,50 +274,50 @@ enum kwhy_status kwhy_pair_ranks_stream(
 }
 
 enum kwhy_status kwhy_pair_ranks_nccl(
-	struct kwhy_pair_place *place, uint32_t one, uint32_t other, struct kwhy_error *error)
+	struct kwhy_pair_testbed *testbed, uint32_t one, uint32_t other, struct kwhy_error *error)
 {
-	struct kwhy_pair_ranks *ranks = place->ranks;
+	struct kwhy_pair_ranks *ranks = testbed->ranks;
 	bool all = one == other;
 	struct kwhy_pair_config config = {
 		.engine = all ? KWHY_PAIR_ALL_REDUCE : KWHY_PAIR_NCCL, .source = one, .target = other};
-	struct kwhy_pair_work work = {.place = place, .config = &config};
+	struct kwhy_pair_work work = {.testbed = testbed, .config = &config};
 	struct kwhy_rank_nccl nccl = {.all = all};
 	struct kwhy_error why;
 	enum kwhy_status status, awaited;
 
-	for (uint32_t i = 0; i < place->count; i++)
-		if ((takes_part(&work, i) || i == place->own) && *ranks->facts[i].no_nccl)
+	for (uint32_t i = 0; i < testbed->count; i++)
+		if ((takes_part(&work, i) || i == testbed->own) && *ranks->facts[i].no_nccl)
 			return kwhy_fail(
 				error, KWHY_E_UNSUPPORTED, "rank %u: %s", i, ranks->facts[i].no_nccl);
-	status = kwhy_pair_nccl_name(place, &nccl.id, error);
+	status = kwhy_pair_nccl_name(testbed, &nccl.id, error);
 	if (!status)
-		status = ask_all(&work, KWHY_RANK_NCCL, &nccl, sizeof(nccl), error);
+		status = request_all(&work, KWHY_RANK_NCCL, &nccl, sizeof(nccl), error);
 	if (!status)
-		status = kwhy_pair_nccl_join(place, &nccl.id,
-			all			    ? place->own
-				: place->own == one ? other
-						    : one,
+		status = kwhy_pair_nccl_join(testbed, &nccl.id,
+			all			      ? testbed->own
+				: testbed->own == one ? other
+						      : one,
 			error);
 	awaited = await_all(&work, NULL, 0, status ? &why : error);
 	return status ? status : awaited;
 }
 
-enum kwhy_status kwhy_pair_ranks_visit(
-	struct kwhy_pair_ranks *ranks, struct kwhy_pair_visit *visit, struct kwhy_error *error)
+enum kwhy_status kwhy_pair_ranks_batch(
+	struct kwhy_pair_ranks *ranks, struct kwhy_pair_batch *batch, struct kwhy_error *error)
 {
-	uint32_t leader = kwhy_pair_ranks_leader(&visit->config);
-	struct kwhy_rank_visit wire;
+	uint32_t leader = kwhy_pair_ranks_leader(&batch->config);
+	struct kwhy_rank_batch wire;
 	enum kwhy_status status;
 
-	visit->count = 0;
-	wire = kwhy_rank_visit_of(visit);
-	visit->config = kwhy_rank_config_of(&wire.key);
-	if (leader == ranks->place->own)
-		return kwhy_pair_visit(ranks->place, visit, error);
+	batch->count = 0;
+	wire = kwhy_rank_batch_of(batch);
+	batch->config = kwhy_rank_config_of(&wire.key);
+	if (leader == ranks->testbed->own)
+		return kwhy_pair_batch(ranks->testbed, batch, error);
 	status = kwhy_pair_call(
-		&ranks->calls, leader, KWHY_RANK_VISIT, &wire, sizeof(wire), &wire, sizeof(wire), error);
+		&ranks->calls, leader, KWHY_RANK_BATCH, &wire, sizeof(wire), &wire, sizeof(wire), error);
 	if (!status)
-		*visit = kwhy_rank_visit_back(&wire);
+		*batch = kwhy_rank_batch_back(&wire);
 	return status;
 }
 
@@ -325,7 +326,7 @@ enum kwhy_status kwhy_pair_ranks_sense(struct kwhy_pair_ranks *ranks, uint32_t r
 {
 	const struct kwhy_rank_sense sense = {*conditions, readings};
 
-	if (rank != ranks->place->own)
+	if (rank != ranks->testbed->own)
 		return kwhy_pair_call(&ranks->calls, rank, KWHY_RANK_SENSE, &sense, sizeof(sense), conditions,
 			sizeof(*conditions), error);
 	kwhy_bench_conditions_fold(&ranks->sensors, readings, conditions);

@@ -11,7 +11,7 @@
 
 enum { HISTORY_S = 30, CHOICE_BYTES = 64 };
 
-_Static_assert(sizeof(((struct kwhy_pair_ranks *)0)->facts) <= KWHY_PAIR_CALL_BYTES_MOST, "facts of all fit");
+_Static_assert(sizeof(((struct kwhy_pair_ranks *)0)->facts) <= KWHY_PAIR_CALL_BYTES_MAX, "facts of all fit");
 
 enum kwhy_status kwhy_pair_ranks_open(
 	const struct kwhy_rank_link_request *request, struct kwhy_pair_ranks **out, struct kwhy_error *error)
@@ -36,21 +36,21 @@ enum kwhy_status kwhy_pair_ranks_open(
 }
 
 /* What still runs here may wait for a rank that is gone, and must not meet memory that is gone. */
-static void end_work(const struct kwhy_pair_place *place)
+static void end_work(const struct kwhy_pair_testbed *testbed)
 {
-	const struct kwhy_bench_room *room = place->rooms[place->own];
-	uint64_t *flags = kwhy_gpu_at(place->flags[place->own]);
+	const struct kwhy_bench_buffers *buffers = testbed->gpu_buffers[testbed->own];
+	uint64_t *flags = kwhy_gpu_at(testbed->flags[testbed->own]);
 	struct kwhy_error why;
 	enum kwhy_status status;
 
-	if (!room || kwhy_pair_turn(room, &why))
+	if (!buffers || kwhy_pair_set_current(buffers, &why))
 		return;
-	if (strcmp(room->gpu->ops->name, "host") == 0) {
+	if (strcmp(buffers->gpu->ops->name, "host") == 0) {
 		__atomic_store_n(&flags[KWHY_PAIR_LATE_WORD], 1, __ATOMIC_RELAXED);
 		__atomic_store_n(&flags[KWHY_PAIR_PUT_LATE_WORD], 1, __ATOMIC_RELAXED);
 	}
 	for (int i = 0; i < KWHY_BENCH_STREAMS; i++) {
-		status = room->gpu->ops->synchronize(room->gpu, room->streams[i], &why);
+		status = buffers->gpu->ops->synchronize(buffers->gpu, buffers->streams[i], &why);
 		if (status) /* it is lost, and nothing runs */
 			return;
 	}
@@ -58,26 +58,27 @@ static void end_work(const struct kwhy_pair_place *place)
 
 void kwhy_pair_ranks_forget(struct kwhy_pair_ranks *ranks)
 {
-	struct kwhy_pair_place *place = ranks->place;
+	struct kwhy_pair_testbed *testbed = ranks->testbed;
 	struct kwhy_error why;
 
-	if (!place)
+	if (!testbed)
 		return;
 	if (kwhy_rank_link_check(&ranks->calls.link, &why))
 		ranks->is_lost = true;
-	kwhy_pair_nccl_stop(place);
-	end_work(place);
-	kwhy_pair_marks_free(place, &ranks->begin);
-	kwhy_pair_marks_free(place, &ranks->end);
-	for (uint32_t i = 0; i < place->count; i++) {
-		struct kwhy_bench_room *room = &ranks->rooms[i];
+	kwhy_pair_nccl_stop(testbed);
+	end_work(testbed);
+	kwhy_pair_marks_free(testbed, &ranks->begin);
+	kwhy_pair_marks_free(testbed, &ranks->end);
+	for (uint32_t i = 0; i < testbed->count; i++) {
+		struct kwhy_bench_buffers *buffers = &ranks->gpu_buffers[i];
 
-		if (!room->gpu || !room->device[KWHY_BENCH_SOURCE] || kwhy_pair_turn(room, &why))
+		if (!buffers->gpu || !buffers->device[KWHY_BENCH_SOURCE] ||
+			kwhy_pair_set_current(buffers, &why))
 			continue;
-		room->gpu->ops->memory_close(room->gpu, room->device[KWHY_BENCH_SOURCE]);
-		room->gpu->ops->memory_close(room->gpu, room->device[KWHY_BENCH_SINK]);
-		room->gpu->ops->memory_close(room->gpu, place->flags[i]);
-		room->device[KWHY_BENCH_SOURCE] = room->device[KWHY_BENCH_SINK] = 0;
+		buffers->gpu->ops->memory_close(buffers->gpu, buffers->device[KWHY_BENCH_SOURCE]);
+		buffers->gpu->ops->memory_close(buffers->gpu, buffers->device[KWHY_BENCH_SINK]);
+		buffers->gpu->ops->memory_close(buffers->gpu, testbed->flags[i]);
+		buffers->device[KWHY_BENCH_SOURCE] = buffers->device[KWHY_BENCH_SINK] = 0;
 	}
 }
 
@@ -85,15 +86,15 @@ void kwhy_pair_ranks_forget(struct kwhy_pair_ranks *ranks)
 void kwhy_pair_ranks_part(struct kwhy_pair_ranks *ranks)
 {
 	struct kwhy_pair_calls *calls = &ranks->calls;
-	bool asked[KWHY_PAIR_GPUS_MOST] = {false};
+	bool requested[KWHY_PAIR_GPUS_MAX] = {false};
 	struct kwhy_error error;
 
 	for (uint32_t i = 1; calls->link.rank == 0 && i < calls->link.size; i++)
-		if (calls->link.sockets[i] >= 0 && !calls->is_asked[i])
-			asked[i] = !kwhy_pair_ask(calls, i, KWHY_RANK_PART, NULL, 0, &error);
+		if (calls->link.sockets[i] >= 0 && !calls->is_requested[i])
+			requested[i] = !kwhy_rank_request(calls, i, KWHY_RANK_PART, NULL, 0, &error);
 	kwhy_pair_ranks_forget(ranks);
 	for (uint32_t i = 1; i < calls->link.size; i++)
-		if (asked[i])
+		if (requested[i])
 			ranks->is_lost |= kwhy_pair_await(calls, i, NULL, 0, &error) != KWHY_OK;
 }
 
@@ -103,7 +104,7 @@ static void let_go(struct kwhy_pair_ranks *ranks)
 	struct kwhy_error error;
 
 	for (uint32_t i = 1; ranks->calls.link.rank == 0 && i < ranks->calls.link.size; i++)
-		if (ranks->calls.link.sockets[i] >= 0 && !ranks->calls.is_asked[i])
+		if (ranks->calls.link.sockets[i] >= 0 && !ranks->calls.is_requested[i])
 			ranks->is_lost |= kwhy_pair_call(&ranks->calls, i, KWHY_RANK_STOP, NULL, 0, NULL, 0,
 						  &error) != KWHY_OK;
 }
@@ -130,31 +131,31 @@ bool kwhy_pair_ranks_is_lost(const struct kwhy_pair_ranks *ranks)
 
 static enum kwhy_status share_memory(struct kwhy_pair_ranks *ranks, struct kwhy_error *error)
 {
-	struct kwhy_pair_place *place = ranks->place;
-	struct kwhy_bench_room *room = place->rooms[place->own];
-	struct kwhy_pair_rank_facts *facts = &ranks->facts[place->own];
-	const struct kwhy_gpu_ops *ops = room->gpu->ops;
+	struct kwhy_pair_testbed *testbed = ranks->testbed;
+	struct kwhy_bench_buffers *buffers = testbed->gpu_buffers[testbed->own];
+	struct kwhy_pair_rank_facts *facts = &ranks->facts[testbed->own];
+	const struct kwhy_gpu_ops *ops = buffers->gpu->ops;
 	uint64_t source = 0, sink = 0;
 	struct kwhy_error why;
-	enum kwhy_status status = kwhy_bench_device(room, KWHY_BENCH_SOURCE, &source, error);
+	enum kwhy_status status = kwhy_bench_device(buffers, KWHY_BENCH_SOURCE, &source, error);
 
 	if (!status)
-		status = kwhy_bench_device(room, KWHY_BENCH_SINK, &sink, error);
+		status = kwhy_bench_device(buffers, KWHY_BENCH_SINK, &sink, error);
 	if (status)
 		return status;
 	/* A device that shares nothing is reached by NCCL and by sockets alone. */
-	facts->shares = ops->memory_share && !ops->memory_share(room->gpu, source, &facts->source, &why) &&
-		!ops->memory_share(room->gpu, sink, &facts->sink, &why) &&
-		!ops->memory_share(room->gpu, place->flags[place->own], &facts->flags, &why);
+	facts->shares = ops->memory_share && !ops->memory_share(buffers->gpu, source, &facts->source, &why) &&
+		!ops->memory_share(buffers->gpu, sink, &facts->sink, &why) &&
+		!ops->memory_share(buffers->gpu, testbed->flags[testbed->own], &facts->flags, &why);
 	return KWHY_OK;
 }
 
 static void tell(struct kwhy_pair_ranks *ranks, const char *settings)
 {
-	struct kwhy_pair_place *place = ranks->place;
-	const struct kwhy_bench_room *room = place->rooms[place->own];
-	const struct kwhy_gpu_facts *gpu = &room->gpu->facts;
-	struct kwhy_pair_rank_facts *facts = &ranks->facts[place->own];
+	struct kwhy_pair_testbed *testbed = ranks->testbed;
+	const struct kwhy_bench_buffers *buffers = testbed->gpu_buffers[testbed->own];
+	const struct kwhy_gpu_facts *gpu = &buffers->gpu->facts;
+	struct kwhy_pair_rank_facts *facts = &ranks->facts[testbed->own];
 	struct kwhy_error why;
 
 	snprintf(facts->name, sizeof(facts->name), "%s", gpu->name);
@@ -162,17 +163,17 @@ static void tell(struct kwhy_pair_ranks *ranks, const char *settings)
 	snprintf(facts->driver_api, sizeof(facts->driver_api), "%s", gpu->driver_api);
 	snprintf(facts->driver, sizeof(facts->driver), "%s",
 		ranks->sensors.driver ? ranks->sensors.driver : "");
-	memcpy(facts->host, ranks->calls.link.hosts[place->own], sizeof(facts->host));
+	memcpy(facts->host, ranks->calls.link.hosts[testbed->own], sizeof(facts->host));
 	snprintf(facts->settings, sizeof(facts->settings), "%s", settings);
-	if (kwhy_pair_nccl_load(place, &why))
+	if (kwhy_pair_nccl_load(testbed, &why))
 		snprintf(facts->no_nccl, sizeof(facts->no_nccl), "%.199s", why.text);
-	kwhy_pair_nccl_version(place, facts->nccl);
-	facts->process = ranks->calls.link.processes[place->own];
+	kwhy_pair_nccl_version(testbed, facts->nccl);
+	facts->process = ranks->calls.link.processes[testbed->own];
 	facts->numa_node = gpu->numa_node;
 	facts->architecture = gpu->architecture;
 	facts->sm_count = gpu->sm_count;
 	facts->memory_bytes = gpu->memory_bytes;
-	facts->seed = room->seed;
+	facts->seed = buffers->seed;
 }
 
 /* The one that --device names for this rank, or the one of its number on this host. */
@@ -202,21 +203,21 @@ static enum kwhy_status choose(const struct kwhy_pair_ranks *ranks, const struct
 	return KWHY_OK;
 }
 
-enum kwhy_status kwhy_pair_ranks_place(struct kwhy_pair_ranks *ranks, const struct kwhy_pair_request *request,
-	struct kwhy_pair_place *out, struct kwhy_error *error)
+enum kwhy_status kwhy_pair_ranks_testbed(struct kwhy_pair_ranks *ranks,
+	const struct kwhy_pair_request *request, struct kwhy_pair_testbed *out, struct kwhy_error *error)
 {
 	char device[CHOICE_BYTES], settings[KWHY_PAIR_REQUEST_BYTES];
 	enum kwhy_status status = choose(ranks, request, device, error);
 
-	*out = (struct kwhy_pair_place){.ranks = ranks, .own = ranks->calls.link.rank};
-	ranks->place = out;
+	*out = (struct kwhy_pair_testbed){.ranks = ranks, .own = ranks->calls.link.rank};
+	ranks->testbed = out;
 	ranks->clock_s = request->clock_s;
 	if (!status)
-		status = kwhy_pair_place_open(out, out->own, request->backend, device,
+		status = kwhy_pair_testbed_open(out, out->own, request->backend, device,
 			(size_t)request->most_bytes, request->seed, error);
 	if (!status)
 		status = kwhy_bench_sensors_open(
-			out->rooms[out->own]->gpu, HISTORY_S, &ranks->sensors, error);
+			out->gpu_buffers[out->own]->gpu, HISTORY_S, &ranks->sensors, error);
 	if (!status)
 		status = share_memory(ranks, error);
 	if (!status)
@@ -225,31 +226,32 @@ enum kwhy_status kwhy_pair_ranks_place(struct kwhy_pair_ranks *ranks, const stru
 }
 
 /* Another's room: our GPU, its buffers as far as we reach them. */
-static void make_room(struct kwhy_pair_ranks *ranks, uint32_t i)
+static void reserve(struct kwhy_pair_ranks *ranks, uint32_t i)
 {
-	struct kwhy_pair_place *place = ranks->place;
+	struct kwhy_pair_testbed *testbed = ranks->testbed;
 	const struct kwhy_pair_rank_facts *facts = &ranks->facts[i];
-	struct kwhy_bench_room *own = place->rooms[place->own], *room = &ranks->rooms[i];
+	struct kwhy_bench_buffers *own = testbed->gpu_buffers[testbed->own],
+				  *buffers = &ranks->gpu_buffers[i];
 	struct kwhy_gpu *gpu = own->gpu;
 	uint64_t addresses[3] = {0, 0, 0};
 	const struct kwhy_gpu_shared *shared[] = {&facts->source, &facts->sink, &facts->flags};
 	struct kwhy_error why;
 	bool reaches = facts->shares && gpu->ops->memory_open &&
-		strcmp(facts->host, ranks->facts[place->own].host) == 0;
+		strcmp(facts->host, ranks->facts[testbed->own].host) == 0;
 
 	for (int k = 0; reaches && k < 3; k++)
 		reaches = !gpu->ops->memory_open(gpu, shared[k], &addresses[k], &why);
-	*room = *own;
-	room->seed = facts->seed;
-	memset(room->host, 0, sizeof(room->host));
-	memset(room->device, 0, sizeof(room->device));
+	*buffers = *own;
+	buffers->seed = facts->seed;
+	memset(buffers->host, 0, sizeof(buffers->host));
+	memset(buffers->device, 0, sizeof(buffers->device));
 	if (reaches) {
-		room->device[KWHY_BENCH_SOURCE] = addresses[0];
-		room->device[KWHY_BENCH_SINK] = addresses[1];
-		place->flags[i] = addresses[2];
+		buffers->device[KWHY_BENCH_SOURCE] = addresses[0];
+		buffers->device[KWHY_BENCH_SINK] = addresses[1];
+		testbed->flags[i] = addresses[2];
 	}
-	place->rooms[i] = room;
-	place->is_direct[place->own][i] = reaches;
+	testbed->gpu_buffers[i] = buffers;
+	testbed->is_direct[testbed->own][i] = reaches;
 }
 
 /* Asked for one thing, each with a GPU of its own. */
@@ -274,23 +276,23 @@ static enum kwhy_status check_facts(
 
 enum kwhy_status kwhy_pair_ranks_learn(struct kwhy_pair_ranks *ranks, struct kwhy_error *error)
 {
-	struct kwhy_pair_place *place = ranks->place;
+	struct kwhy_pair_testbed *testbed = ranks->testbed;
 	uint32_t size = ranks->calls.link.size;
-	enum kwhy_status status = kwhy_pair_turn(place->rooms[place->own], error);
+	enum kwhy_status status = kwhy_pair_set_current(testbed->gpu_buffers[testbed->own], error);
 
 	for (uint32_t i = 0; !status && i < size; i++)
 		status = check_facts(ranks, i, error);
 	for (uint32_t i = 0; !status && i < size; i++)
-		if (i != place->own)
-			make_room(ranks, i);
+		if (i != testbed->own)
+			reserve(ranks, i);
 	if (!status)
-		place->count = size;
+		testbed->count = size;
 	return status;
 }
 
 enum kwhy_status kwhy_pair_ranks_meet(struct kwhy_pair_ranks *ranks, struct kwhy_error *error)
 {
-	struct kwhy_pair_place *place = ranks->place;
+	struct kwhy_pair_testbed *testbed = ranks->testbed;
 	uint32_t size = ranks->calls.link.size;
 	enum kwhy_status status = KWHY_OK;
 
@@ -302,7 +304,7 @@ enum kwhy_status kwhy_pair_ranks_meet(struct kwhy_pair_ranks *ranks, struct kwhy
 	ranks->has_learned = !status;
 	for (uint32_t i = 1; !status && i < size; i++)
 		status = kwhy_pair_call(&ranks->calls, i, KWHY_RANK_LEARN, ranks->facts,
-			size * sizeof(ranks->facts[0]), place->is_direct[i], sizeof(place->is_direct[i]),
+			size * sizeof(ranks->facts[0]), testbed->is_direct[i], sizeof(testbed->is_direct[i]),
 			error);
 	return status;
 }

@@ -35,20 +35,20 @@ struct kwhy_pair_offset {
 
 struct kwhy_pair_ranks {
 	struct kwhy_pair_calls calls;
-	struct kwhy_pair_place *place;
+	struct kwhy_pair_testbed *testbed;
 	struct kwhy_bench_sensors sensors; /* of our GPU */
-	struct kwhy_pair_rank_facts facts[KWHY_PAIR_GPUS_MOST];
-	struct kwhy_bench_room rooms[KWHY_PAIR_GPUS_MOST]; /* of the others */
-	struct kwhy_pair_config asked;			   /* what another leads, and our part in it */
+	struct kwhy_pair_rank_facts facts[KWHY_PAIR_GPUS_MAX];
+	struct kwhy_bench_buffers gpu_buffers[KWHY_PAIR_GPUS_MAX]; /* of the others */
+	struct kwhy_pair_config requested; /* what another leads, and our part in it */
 	struct kwhy_pair_work part;
 	struct kwhy_pair_marks begin, end;
-	unsigned char *socket_source, *socket_sink; /* NULL: not made yet */
-	struct kwhy_pair_offset first[KWHY_PAIR_GPUS_MOST], last[KWHY_PAIR_GPUS_MOST]; /* of rank 0 */
+	unsigned char *socket_source, *socket_sink;				     /* NULL: not made yet */
+	struct kwhy_pair_offset first[KWHY_PAIR_GPUS_MAX], last[KWHY_PAIR_GPUS_MAX]; /* of rank 0 */
 	double clock_s;
 	bool done, is_lost, has_learned, has_marked[2]; /* has_marked: at the begin, at the end */
 };
 
-#define KWHY_PAIR_SOCKET_BYTES_MOST (UINT64_C(64) << 20)
+#define KWHY_PAIR_SOCKET_BYTES_MAX (UINT64_C(64) << 20)
 
 /* Joins the others; `settings` must be the same everywhere. End with kwhy_pair_ranks_close(). */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_open(
@@ -59,17 +59,17 @@ void kwhy_pair_ranks_part(struct kwhy_pair_ranks *ranks);
 void kwhy_pair_ranks_close(struct kwhy_pair_ranks *ranks);
 bool kwhy_pair_ranks_is_lost(const struct kwhy_pair_ranks *ranks);
 
-/* Our room; what others need of it is shared. End with kwhy_pair_place_done(), before the ranks. */
-KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_place(struct kwhy_pair_ranks *ranks,
-	const struct kwhy_pair_request *request, struct kwhy_pair_place *out, struct kwhy_error *error);
+/* Our room; what others need of it is shared. End with kwhy_pair_testbed_done(), before the ranks. */
+KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_testbed(struct kwhy_pair_ranks *ranks,
+	const struct kwhy_pair_request *request, struct kwhy_pair_testbed *out, struct kwhy_error *error);
 /* Rank 0: everybody learns of everybody; KWHY_E_USAGE where they were asked for different things. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_meet(struct kwhy_pair_ranks *ranks, struct kwhy_error *error);
 /* The others: does what it is asked until rank 0 is done. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_serve(struct kwhy_pair_ranks *ranks, struct kwhy_error *error);
 
-/* Rank 0: as kwhy_pair_visit(), led by whoever queues it. Times are on the clock of who leads. */
-KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_visit(
-	struct kwhy_pair_ranks *ranks, struct kwhy_pair_visit *visit, struct kwhy_error *error);
+/* Rank 0: as kwhy_pair_batch(), led by whoever queues it. Times are on the clock of who leads. */
+KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_batch(
+	struct kwhy_pair_ranks *ranks, struct kwhy_pair_batch *batch, struct kwhy_error *error);
 /* Who leads it. */
 uint32_t kwhy_pair_ranks_leader(const struct kwhy_pair_config *config);
 /* Rank 0: as kwhy_bench_conditions_fold() of that rank's GPU. */
@@ -119,6 +119,6 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_part_verify(
 
 /* NCCL between these two, or of all where both are one: whoever leads asks the others to join. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_nccl(
-	struct kwhy_pair_place *place, uint32_t one, uint32_t other, struct kwhy_error *error);
+	struct kwhy_pair_testbed *testbed, uint32_t one, uint32_t other, struct kwhy_error *error);
 
 #endif

@@ -18,7 +18,7 @@ struct reader {
 	struct kwhy_bench_rows rows;
 	bool add;
 	struct kwhy_pairs *pairs;
-	size_t room; /* of configurations that are made as they come */
+	size_t space; /* of configurations that are made as they come */
 };
 
 void kwhy_pair_row_write(const struct kwhy_pairs *pairs, size_t id, size_t sample, struct kwhy_text *out)
@@ -59,7 +59,7 @@ void kwhy_pair_settings_write(const struct kwhy_pairs *pairs, struct kwhy_text *
 	}
 }
 
-/* SRC DST WAY LANES LANES_MOST GENERATION LIMIT ANCESTOR; a limit of 0 is none. */
+/* SRC DST WAY LANES LANES_MAX GENERATION LIMIT ANCESTOR; a limit of 0 is none. */
 void kwhy_pair_routes_write(const struct kwhy_pairs *pairs, struct kwhy_text *out)
 {
 	if (pairs->route_missing)
@@ -68,10 +68,10 @@ void kwhy_pair_routes_write(const struct kwhy_pairs *pairs, struct kwhy_text *ou
 		for (uint32_t k = 0; k < pairs->gpu_count; k++) {
 			const struct kwhy_pair_route *route = &pairs->routes[i][k];
 
-			if (i == k || (route->way == KWHY_PAIR_WAY_UNKNOWN && route->ancestor < 0))
+			if (i == k || (route->way == KWHY_PAIR_LINK_KIND_UNKNOWN && route->ancestor < 0))
 				continue;
 			kwhy_text_addf(out, "# route: %" PRIu32 " %" PRIu32 " %s %u %u %u %.9g %d\n", i, k,
-				kwhy_pair_way_name(route->way), route->lanes, route->lanes_most,
+				kwhy_pair_link_kind_name(route->way), route->lanes, route->lanes_most,
 				route->generation,
 				isfinite(route->limit_bytes_per_s) ? route->limit_bytes_per_s : 0,
 				route->ancestor);
@@ -112,7 +112,7 @@ static bool parse_key(const struct reader *reader, uint64_t *out_id, struct kwhy
 	out->source = (uint32_t)source;
 	out->target = (uint32_t)target;
 	return source < reader->pairs->gpu_count && target < reader->pairs->gpu_count && source != target &&
-		out->bytes > 0 && out->bytes <= KWHY_PAIR_BYTES_MOST && *out_id < CONFIGS_MAX;
+		out->bytes > 0 && out->bytes <= KWHY_PAIR_BYTES_MAX && *out_id < CONFIGS_MAX;
 }
 
 static bool parse_sample(
@@ -150,18 +150,18 @@ static enum kwhy_status grow(struct reader *reader, size_t id)
 {
 	struct kwhy_pairs *pairs = reader->pairs;
 	struct kwhy_pair_config *configs;
-	size_t room = reader->room ? reader->room : 256;
+	size_t space = reader->space ? reader->space : 256;
 
-	while (room <= id)
-		room *= 2;
-	if (room != reader->room) {
-		configs = kwhy_arena_alloc(&pairs->arena, room, sizeof(*configs));
+	while (space <= id)
+		space *= 2;
+	if (space != reader->space) {
+		configs = kwhy_arena_alloc(&pairs->arena, space, sizeof(*configs));
 		if (!configs)
 			return kwhy_fail_memory(reader->rows.error, "configurations of a benchmark");
 		if (pairs->config_count)
 			memcpy(configs, pairs->configs, pairs->config_count * sizeof(*configs));
 		pairs->configs = configs;
-		reader->room = room;
+		reader->space = space;
 	}
 	if (id >= pairs->config_count)
 		pairs->config_count = id + 1;
@@ -206,10 +206,10 @@ static enum kwhy_status take_gpu(struct reader *reader, char *text)
 {
 	struct kwhy_pairs *pairs = reader->pairs;
 	uint32_t row = pairs->gpu_count;
-	char *place = NULL, *node = strtok_r(text, " ", &place), *address = strtok_r(NULL, " ", &place),
-	     *peers = strtok_r(NULL, " ", &place), *name = strtok_r(NULL, "", &place);
+	char *testbed = NULL, *node = strtok_r(text, " ", &testbed), *address = strtok_r(NULL, " ", &testbed),
+	     *peers = strtok_r(NULL, " ", &testbed), *name = strtok_r(NULL, "", &testbed);
 
-	if (!node || !address || !peers || row == KWHY_PAIR_GPUS_MOST || strlen(peers) > KWHY_PAIR_GPUS_MOST)
+	if (!node || !address || !peers || row == KWHY_PAIR_GPUS_MAX || strlen(peers) > KWHY_PAIR_GPUS_MAX)
 		return kwhy_bench_rows_wrong(&reader->rows, "no GPU");
 	pairs->gpus[row].numa_node = (int)strtol(node, NULL, 10);
 	if (strcmp(address, "unknown") != 0)
@@ -224,7 +224,7 @@ static enum kwhy_status take_gpu(struct reader *reader, char *text)
 
 static const char *way_name(unsigned i)
 {
-	return kwhy_pair_way_name((enum kwhy_pair_way)i);
+	return kwhy_pair_link_kind_name((enum kwhy_pair_link_kind)i);
 }
 
 /* The words of a route as numbers: all but the way, the limit and the ancestor are whole. */
@@ -233,13 +233,13 @@ static bool parse_route(char *const words[8], struct kwhy_pair_route *out)
 	uint64_t lanes, lanes_most, generation;
 	unsigned way;
 
-	if (!kwhy_bench_cell_find(words[2], way_name, KWHY_PAIR_WAY_COUNT, &way) ||
+	if (!kwhy_bench_cell_find(words[2], way_name, KWHY_PAIR_LINK_KIND_COUNT, &way) ||
 		!kwhy_bench_cell_whole(words[3], &lanes) || !kwhy_bench_cell_whole(words[4], &lanes_most) ||
 		!kwhy_bench_cell_whole(words[5], &generation) ||
 		!kwhy_bench_cell_real(words[6], &out->limit_bytes_per_s) || lanes > UINT16_MAX ||
 		lanes_most > UINT16_MAX || generation > UINT16_MAX || out->limit_bytes_per_s < 0)
 		return false;
-	out->way = (enum kwhy_pair_way)way;
+	out->way = (enum kwhy_pair_link_kind)way;
 	out->lanes = (unsigned)lanes;
 	out->lanes_most = (unsigned)lanes_most;
 	out->generation = (unsigned)generation;
@@ -254,11 +254,11 @@ static enum kwhy_status take_route(struct reader *reader, char *text)
 {
 	struct kwhy_pairs *pairs = reader->pairs;
 	struct kwhy_pair_route route;
-	char *words[8], *place = NULL;
+	char *words[8], *testbed = NULL;
 	uint64_t source, target;
 
 	for (size_t i = 0; i < 8; i++) {
-		words[i] = strtok_r(i ? NULL : text, " ", &place);
+		words[i] = strtok_r(i ? NULL : text, " ", &testbed);
 		if (!words[i])
 			return kwhy_bench_rows_wrong(&reader->rows, "no link of a pair");
 	}

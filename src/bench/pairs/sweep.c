@@ -28,18 +28,18 @@ enum { REFERENCE_EVERY = 20, FOLDER_BYTES = 3072 };
 /* Warming again goes that far above what was asked for, a piece at a time, or takes as long as that. */
 #define REWARM_C 3
 #define REWARM_STEP_S 0.5
-#define REWARM_MOST_NS INT64_C(10000000000)
+#define REWARM_MAX_NS INT64_C(10000000000)
 
 struct sweep {
 	const struct kwhy_pair_request *request;
 	struct kwhy_pairs *pairs;
-	struct kwhy_pair_place place;
+	struct kwhy_pair_testbed testbed;
 	struct kwhy_pair_gauges gauges;
 	struct kwhy_pair_store *store; /* NULL: none */
 	struct kwhy_pair_marks begin, end;
 	bool *closed;
 	double *spent_s;
-	size_t closed_count, visits;
+	size_t closed_count, batches;
 	int64_t end_ns;
 	bool keeps_warm;
 	char folder[FOLDER_BYTES];
@@ -61,7 +61,7 @@ static bool is_done(struct sweep *sweep, size_t id)
 	config->capped = false;
 	if (config->load == KWHY_PAIR_REFERENCE)
 		return true; /* measured in between, whatever there is */
-	if (config->sample_count < KWHY_PAIR_SAMPLES_LEAST || config->sample_count < communicators)
+	if (config->sample_count < KWHY_PAIR_SAMPLES_MIN || config->sample_count < communicators)
 		return false;
 	if (kwhy_pair_width(config) <= WIDTH_RATIO)
 		return true;
@@ -79,39 +79,39 @@ static void close_config(struct sweep *sweep, size_t id)
 
 /* Samples of a rank are on the clock of its host. */
 static void keep_samples(
-	struct sweep *sweep, struct kwhy_pair_config *config, const struct kwhy_pair_visit *visit)
+	struct sweep *sweep, struct kwhy_pair_config *config, const struct kwhy_pair_batch *batch)
 {
 	int64_t offset_ns = sweep->request->ranks
 		? kwhy_pair_ranks_unix_offset(sweep->request->ranks, kwhy_pair_ranks_leader(config))
 		: 0;
 
-	for (uint32_t i = 0; i < visit->count; i++) {
+	for (uint32_t i = 0; i < batch->count; i++) {
 		struct kwhy_pair_sample *sample = &config->samples[config->sample_count++];
 
-		*sample = visit->samples[i];
+		*sample = batch->samples[i];
 		sample->start_unix_ns -= offset_ns;
 		sample->end_unix_ns -= offset_ns;
 	}
-	config->verified |= visit->verified;
+	config->verified |= batch->verified;
 }
 
 static enum kwhy_status measure(struct sweep *sweep, size_t id, struct kwhy_error *error)
 {
 	struct kwhy_pair_config *config = &sweep->pairs->configs[id];
-	size_t room = KWHY_PAIR_SAMPLES_MAX - config->sample_count;
+	size_t buffers = KWHY_PAIR_SAMPLES_MAX - config->sample_count;
 	uint32_t communicators = communicators_of(sweep, config),
-		 share = (KWHY_PAIR_SAMPLES_LEAST + communicators - 1) / communicators,
-		 most = share < KWHY_PAIR_VISIT_SAMPLES ? share : KWHY_PAIR_VISIT_SAMPLES;
-	struct kwhy_pair_visit visit = {.config = *config,
+		 share = (KWHY_PAIR_SAMPLES_MIN + communicators - 1) / communicators,
+		 most = share < KWHY_PAIR_BATCH_SAMPLES ? share : KWHY_PAIR_BATCH_SAMPLES;
+	struct kwhy_pair_batch batch = {.config = *config,
 		.verifies = !config->verified,
-		.most = room < most ? (uint32_t)room : most};
+		.most = buffers < most ? (uint32_t)buffers : most};
 	enum kwhy_status status;
 
 	if (!kwhy_pair_samples(sweep->pairs, config))
 		return kwhy_fail_memory(error, "samples");
-	status = sweep->request->ranks ? kwhy_pair_ranks_visit(sweep->request->ranks, &visit, error)
-				       : kwhy_pair_visit(&sweep->place, &visit, error);
-	keep_samples(sweep, config, &visit);
+	status = sweep->request->ranks ? kwhy_pair_ranks_batch(sweep->request->ranks, &batch, error)
+				       : kwhy_pair_batch(&sweep->testbed, &batch, error);
+	keep_samples(sweep, config, &batch);
 	return status;
 }
 
@@ -133,7 +133,7 @@ static enum kwhy_status leave_out(struct sweep *sweep, size_t id, struct kwhy_er
 	return kwhy_pairs_add_absence(pairs, name, error->text, error);
 }
 
-static enum kwhy_status visit(struct sweep *sweep, size_t id, struct kwhy_error *error)
+static enum kwhy_status batch(struct sweep *sweep, size_t id, struct kwhy_error *error)
 {
 	struct kwhy_pair_config *config = &sweep->pairs->configs[id];
 	size_t before = config->sample_count;
@@ -164,7 +164,7 @@ static enum kwhy_status visit(struct sweep *sweep, size_t id, struct kwhy_error 
 static enum kwhy_status warm_devices(struct sweep *sweep, double seconds, struct kwhy_error *error)
 {
 	int64_t start_ns = kwhy_clock_mono_ns(), taken_ns;
-	enum kwhy_status status = kwhy_pair_warm(sweep->request, &sweep->place, seconds, error);
+	enum kwhy_status status = kwhy_pair_warm(sweep->request, &sweep->testbed, seconds, error);
 
 	taken_ns = kwhy_clock_mono_ns() - start_ns;
 	sweep->pairs->warm_s += (double)taken_ns * 1e-9;
@@ -178,7 +178,7 @@ static enum kwhy_status warm_devices(struct sweep *sweep, double seconds, struct
 /* Warms all where one became colder than was asked for. */
 static enum kwhy_status keep_warm(struct sweep *sweep, struct kwhy_error *error)
 {
-	int64_t end_ns = kwhy_clock_mono_ns() + REWARM_MOST_NS;
+	int64_t end_ns = kwhy_clock_mono_ns() + REWARM_MAX_NS;
 	double least_c = sweep->request->keep_warm_c, wanted_c = least_c, first_c, coldest_c;
 	enum kwhy_status status = kwhy_pair_gauges_await_coldest(&sweep->gauges, &first_c, error);
 
@@ -209,13 +209,13 @@ static enum kwhy_status step(struct sweep *sweep, size_t id, struct kwhy_error *
 	if (sweep->request->progress)
 		sweep->request->progress(sweep->request->context, kwhy_pair_engine_name(config->engine),
 			(double)sweep->closed_count / (double)sweep->pairs->config_count);
-	if (!status && sweep->visits++ % REFERENCE_EVERY == 0) {
+	if (!status && sweep->batches++ % REFERENCE_EVERY == 0) {
 		status = sweep->keeps_warm ? keep_warm(sweep, error) : KWHY_OK;
 		if (!status)
-			status = visit(sweep, 0, error);
+			status = batch(sweep, 0, error);
 	}
 	if (!status)
-		status = visit(sweep, id, error);
+		status = batch(sweep, id, error);
 	return status ? status : kwhy_pair_gauges_keep(&sweep->gauges, sweep->pairs, sweep->store, error);
 }
 
@@ -231,7 +231,7 @@ static enum kwhy_status run_rounds(struct sweep *sweep, size_t *order, struct kw
 			break;
 		kwhy_bench_shuffle(order, count, &random);
 		if (sweep->request->communicators > 1) /* the next ones lie elsewhere */
-			kwhy_pair_nccl_drop(&sweep->place);
+			kwhy_pair_nccl_drop(&sweep->testbed);
 		for (size_t i = 0; !status && !late && i < count; i++) {
 			if (sweep->closed[order[i]])
 				continue;
@@ -244,7 +244,7 @@ static enum kwhy_status run_rounds(struct sweep *sweep, size_t *order, struct kw
 			"the time was over (%.0f s): %zu of %zu configurations have fewer than %d samples or "
 			"wider "
 			"intervals than 2 %%; give more with --time",
-			sweep->request->time_s, count - sweep->closed_count, count, KWHY_PAIR_SAMPLES_LEAST);
+			sweep->request->time_s, count - sweep->closed_count, count, KWHY_PAIR_SAMPLES_MIN);
 	return status;
 }
 
@@ -254,7 +254,7 @@ static enum kwhy_status mark(struct sweep *sweep, bool at_end, struct kwhy_error
 	int64_t start_ns = kwhy_clock_mono_ns();
 	enum kwhy_status status = sweep->request->ranks
 		? kwhy_pair_ranks_mark(sweep->request->ranks, at_end, error)
-		: kwhy_pair_marks_take(&sweep->place, at_end ? &sweep->end : &sweep->begin, error);
+		: kwhy_pair_marks_take(&sweep->testbed, at_end ? &sweep->end : &sweep->begin, error);
 
 	sweep->pairs->clocks_s += (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
 	return status;
@@ -264,7 +264,7 @@ static enum kwhy_status find_drifts(struct sweep *sweep, struct kwhy_error *erro
 {
 	enum kwhy_status status = sweep->request->ranks
 		? kwhy_pair_ranks_drifts(sweep->request->ranks, sweep->pairs, error)
-		: kwhy_pair_drifts(&sweep->place, &sweep->begin, &sweep->end, sweep->pairs->drifts, error);
+		: kwhy_pair_drifts(&sweep->testbed, &sweep->begin, &sweep->end, sweep->pairs->drifts, error);
 
 	return status || !sweep->store ? status : kwhy_pair_store_clocks(sweep->store, sweep->pairs, error);
 }
@@ -276,14 +276,14 @@ static enum kwhy_status measure_energy(struct sweep *sweep, struct kwhy_error *e
 		return KWHY_OK;
 	}
 	kwhy_pair_gauges_close(&sweep->gauges); /* one reader of the meters is enough */
-	return kwhy_pair_energies_measure(sweep->request, &sweep->place, sweep->store, sweep->pairs, error);
+	return kwhy_pair_energies_measure(sweep->request, &sweep->testbed, sweep->store, sweep->pairs, error);
 }
 
 static enum kwhy_status measure_pinning(struct sweep *sweep, struct kwhy_error *error)
 {
 	if (!sweep->request->ranks)
 		return kwhy_pair_pinning_measure(
-			sweep->request, &sweep->place, sweep->store, sweep->pairs, error);
+			sweep->request, &sweep->testbed, sweep->store, sweep->pairs, error);
 	sweep->pairs->pinning_missing = "NUMA nodes are compared by one process; give --ranks 1";
 	return KWHY_OK;
 }
@@ -343,11 +343,11 @@ static void describe(struct sweep *sweep)
 	pairs->driver = kwhy_bench_known(arena,
 		sweep->request->ranks ? sweep->request->ranks->sensors.driver
 				      : sweep->gauges.sensors[0].driver);
-	pairs->cuda = kwhy_bench_known(arena, sweep->place.rooms[0]->gpu->facts.driver_api);
+	pairs->cuda = kwhy_bench_known(arena, sweep->testbed.gpu_buffers[0]->gpu->facts.driver_api);
 	pairs->measured_on = kwhy_bench_now_text(arena);
-	pairs->gpu_count = sweep->place.count;
+	pairs->gpu_count = sweep->testbed.count;
 	for (uint32_t i = 0; i < pairs->gpu_count; i++) {
-		const struct kwhy_gpu_facts *facts = &sweep->place.rooms[i]->gpu->facts;
+		const struct kwhy_gpu_facts *facts = &sweep->testbed.gpu_buffers[i]->gpu->facts;
 
 		pairs->gpus[i] = (struct kwhy_pair_gpu){.name = kwhy_bench_known(arena, facts->name),
 			.pci_address = kwhy_bench_known(arena, facts->pci_address),
@@ -358,15 +358,15 @@ static void describe(struct sweep *sweep)
 	}
 	if (sweep->request->ranks)
 		kwhy_pair_ranks_describe(sweep->request->ranks, pairs);
-	memcpy(pairs->is_direct, sweep->place.is_direct, sizeof(pairs->is_direct));
+	memcpy(pairs->is_direct, sweep->testbed.is_direct, sizeof(pairs->is_direct));
 }
 
 /* Letters, digits, - and . of a name; anything else is _. */
-static void add_plain(char *out, size_t room, const char *text)
+static void add_plain(char *out, size_t buffers, const char *text)
 {
 	size_t length = strlen(out);
 
-	for (; *text && length + 1 < room; text++)
+	for (; *text && length + 1 < buffers; text++)
 		out[length++] = (char)(isalnum((unsigned char)*text) || strchr("-.", *text) ? *text : '_');
 	out[length] = '\0';
 }
@@ -398,7 +398,7 @@ static enum kwhy_status note_others(struct sweep *sweep, struct kwhy_error *erro
 {
 	enum kwhy_status status = KWHY_OK;
 
-	for (uint32_t i = 0; !status && i < sweep->place.count && !sweep->request->ranks; i++) {
+	for (uint32_t i = 0; !status && i < sweep->testbed.count && !sweep->request->ranks; i++) {
 		struct kwhy_sensor_process processes[KWHY_SENSOR_PROCESSES];
 		size_t count = sweep->gauges.sensors[i].device == KWHY_SENSOR_NO_DEVICE
 			? 0
@@ -437,7 +437,7 @@ static enum kwhy_status count_gpus(
 			"a pair needs two GPUs, and there is %s; run it where there are more, or with "
 			"--backend host",
 			count ? "one" : "none");
-	*out = count < KWHY_PAIR_GPUS_MOST ? count : KWHY_PAIR_GPUS_MOST;
+	*out = count < KWHY_PAIR_GPUS_MAX ? count : KWHY_PAIR_GPUS_MAX;
 	return status;
 }
 
@@ -448,14 +448,14 @@ static enum kwhy_status open_place(struct sweep *sweep, struct kwhy_error *error
 	enum kwhy_status status;
 
 	if (request->ranks) {
-		status = kwhy_pair_ranks_place(request->ranks, request, &sweep->place, error);
+		status = kwhy_pair_ranks_testbed(request->ranks, request, &sweep->testbed, error);
 		return status ? status : kwhy_pair_ranks_meet(request->ranks, error);
 	}
 	status = count_gpus(request, &count, error);
 	if (!status)
-		status = kwhy_pair_place_init(request->backend, request->devices, count,
-			(size_t)request->most_bytes, request->seed, &sweep->place, error);
-	return status ? status : kwhy_pair_gauges_open(&sweep->place, &sweep->gauges, error);
+		status = kwhy_pair_testbed_init(request->backend, request->devices, count,
+			(size_t)request->most_bytes, request->seed, &sweep->testbed, error);
+	return status ? status : kwhy_pair_gauges_open(&sweep->testbed, &sweep->gauges, error);
 }
 
 static enum kwhy_status set_up(struct sweep *sweep, struct kwhy_error *error)
@@ -466,7 +466,7 @@ static enum kwhy_status set_up(struct sweep *sweep, struct kwhy_error *error)
 	if (status)
 		return status;
 	sweep->gauges.ranks = request->ranks;
-	sweep->gauges.count = sweep->place.count;
+	sweep->gauges.count = sweep->testbed.count;
 	describe(sweep);
 	if (request->backend == KWHY_GPU_CUDA)
 		status = kwhy_pair_limits_read(sweep->pairs, error);
@@ -486,13 +486,13 @@ static void tear_down(struct sweep *sweep)
 {
 	char nccl[16];
 
-	kwhy_pair_nccl_version(&sweep->place, nccl);
+	kwhy_pair_nccl_version(&sweep->testbed, nccl);
 	sweep->pairs->nccl = kwhy_bench_known(&sweep->pairs->arena, nccl);
 	if (sweep->request->ranks)
 		kwhy_pair_ranks_part(sweep->request->ranks);
-	kwhy_pair_marks_free(&sweep->place, &sweep->begin);
-	kwhy_pair_marks_free(&sweep->place, &sweep->end);
-	kwhy_pair_place_done(&sweep->place);
+	kwhy_pair_marks_free(&sweep->testbed, &sweep->begin);
+	kwhy_pair_marks_free(&sweep->testbed, &sweep->end);
+	kwhy_pair_testbed_done(&sweep->testbed);
 	kwhy_pair_store_close(sweep->store);
 	kwhy_pair_gauges_close(&sweep->gauges);
 	free(sweep->closed);
@@ -502,15 +502,15 @@ static void tear_down(struct sweep *sweep)
 enum kwhy_status kwhy_pairs_follow(const struct kwhy_pair_request *given, struct kwhy_error *error)
 {
 	struct kwhy_pair_request request = *given;
-	struct kwhy_pair_place place = {.count = 0};
+	struct kwhy_pair_testbed testbed = {.count = 0};
 	enum kwhy_status status = kwhy_pair_request_complete(&request, error);
 
 	if (!status)
-		status = kwhy_pair_ranks_place(request.ranks, &request, &place, error);
+		status = kwhy_pair_ranks_testbed(request.ranks, &request, &testbed, error);
 	if (!status)
 		status = kwhy_pair_ranks_serve(request.ranks, error);
 	kwhy_pair_ranks_part(request.ranks);
-	kwhy_pair_place_done(&place);
+	kwhy_pair_testbed_done(&testbed);
 	return status;
 }
 

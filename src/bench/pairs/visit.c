@@ -3,32 +3,32 @@
 
 #include "base/clock.h"
 
-#define VISIT_NS INT64_C(4000000)
-#define WARM_SAMPLE_MOST_BYTES (UINT64_C(16) << 20)
+#define BATCH_NS INT64_C(4000000)
+#define WARM_SAMPLE_MAX_BYTES (UINT64_C(16) << 20)
 
 static enum kwhy_status take_samples(
-	struct kwhy_pair_work *work, struct kwhy_pair_visit *visit, struct kwhy_error *error)
+	struct kwhy_pair_work *work, struct kwhy_pair_batch *batch, struct kwhy_error *error)
 {
 	int64_t start_ns = kwhy_clock_mono_ns();
 	enum kwhy_status status = KWHY_OK;
 
-	while (!status && visit->count < visit->most) {
-		if (visit->count > 0 && kwhy_clock_mono_ns() - start_ns > VISIT_NS)
+	while (!status && batch->count < batch->most) {
+		if (batch->count > 0 && kwhy_clock_mono_ns() - start_ns > BATCH_NS)
 			break;
-		status = kwhy_pair_sample(work, &visit->samples[visit->count], error);
+		status = kwhy_pair_sample(work, &batch->samples[batch->count], error);
 		if (!status)
-			visit->count++;
+			batch->count++;
 	}
 	return status;
 }
 
 static enum kwhy_status verify(
-	struct kwhy_pair_work *work, struct kwhy_pair_visit *visit, struct kwhy_error *error)
+	struct kwhy_pair_work *work, struct kwhy_pair_batch *batch, struct kwhy_error *error)
 {
-	const struct kwhy_pair_config *config = &visit->config;
-	enum kwhy_status status = kwhy_pair_verify(work, &visit->verified, error);
+	const struct kwhy_pair_config *config = &batch->config;
+	enum kwhy_status status = kwhy_pair_verify(work, &batch->verified, error);
 
-	if (!status && !visit->verified)
+	if (!status && !batch->verified)
 		status = kwhy_fail(error, KWHY_E_INPUT,
 			"%s from GPU %u to GPU %u, %llu bytes: what came is not what went; the link or the "
 			"driver of this machine is not to be trusted",
@@ -43,21 +43,22 @@ static enum kwhy_status warm_up(struct kwhy_pair_work *work, struct kwhy_error *
 	struct kwhy_pair_sample sample;
 	enum kwhy_status status = kwhy_pair_warm_up(work, error);
 
-	if (!status && work->config->bytes <= WARM_SAMPLE_MOST_BYTES)
+	if (!status && work->config->bytes <= WARM_SAMPLE_MAX_BYTES)
 		status = kwhy_pair_sample(work, &sample, error);
 	return status;
 }
 
-enum kwhy_status kwhy_pair_visit(
-	struct kwhy_pair_place *place, struct kwhy_pair_visit *visit, struct kwhy_error *error)
+enum kwhy_status kwhy_pair_batch(
+	struct kwhy_pair_testbed *testbed, struct kwhy_pair_batch *batch, struct kwhy_error *error)
 {
 	struct kwhy_pair_work work;
-	enum kwhy_status status = kwhy_pair_work_begin(place, &visit->config, visit->verifies, &work, error);
+	enum kwhy_status status = kwhy_pair_work_begin(
+		testbed, &batch->config, batch->verifies, &work, error);
 
-	visit->count = 0;
+	batch->count = 0;
 	if (!status)
 		status = warm_up(&work, error);
 	if (!status)
-		status = take_samples(&work, visit, error);
-	return !status && visit->verifies ? verify(&work, visit, error) : status;
+		status = take_samples(&work, batch, error);
+	return !status && batch->verifies ? verify(&work, batch, error) : status;
 }

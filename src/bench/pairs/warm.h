@@ -10,6 +10,6 @@
  * ranks that do not reach each other.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_warm(const struct kwhy_pair_request *request,
-	struct kwhy_pair_place *place, double seconds, struct kwhy_error *error);
+	struct kwhy_pair_testbed *testbed, double seconds, struct kwhy_error *error);
 
 #endif

@@ -26,8 +26,8 @@
 #define HOST KWHY_BENCH_BIT(KWHY_TRANSFER_BY_HOST)
 
 enum { CHUNK_BYTES = 1 << 16, THREADS = 32, DATA_MAX_BYTES = 1 << 30 };
-#define STRETCH_BYTES 500e3			 /* 10 us of 50 GB/s */
-#define COMPRESS_MOST_BYTES (UINT64_C(16) << 20) /* a CPU takes a second for a gigabyte */
+#define STRETCH_BYTES 500e3			/* 10 us of 50 GB/s */
+#define COMPRESS_MAX_BYTES (UINT64_C(16) << 20) /* a CPU takes a second for a gigabyte */
 
 struct kwhy_bench_packet {
 	struct kwhy_gpu *gpu;
@@ -54,21 +54,21 @@ void kwhy_bench_packet_free(struct kwhy_bench_packet *packet)
 }
 
 static enum kwhy_status read_data(
-	const struct kwhy_bench_room *room, uint8_t *data, uint64_t bytes, struct kwhy_error *error)
+	const struct kwhy_bench_buffers *buffers, uint8_t *data, uint64_t bytes, struct kwhy_error *error)
 {
 	struct kwhy_text file = {0};
 	enum kwhy_status status;
 
-	if (!room->data_path) {
-		kwhy_bench_pattern_write(data, bytes, room->seed, 0);
+	if (!buffers->data_path) {
+		kwhy_bench_pattern_write(data, bytes, buffers->seed, 0);
 		return KWHY_OK;
 	}
-	status = kwhy_file_read(room->data_path, DATA_MAX_BYTES, &file, error);
+	status = kwhy_file_read(buffers->data_path, DATA_MAX_BYTES, &file, error);
 	if (!status && file.length < CHUNK_BYTES)
 		status = kwhy_fail(error, KWHY_E_INPUT,
 			"%s has less than 64 KiB, and repeating it would flatter compression; name a larger "
 			"file for --data",
-			room->data_path);
+			buffers->data_path);
 	for (uint64_t done = 0; !status && done < bytes; done += file.length)
 		memcpy(data + done, file.data, bytes - done < file.length ? bytes - done : file.length);
 	kwhy_text_done(&file);
@@ -90,7 +90,7 @@ static void compress_all(struct kwhy_bench_packet *packet)
 }
 
 static enum kwhy_status fill_packet(
-	struct kwhy_bench_room *room, struct kwhy_bench_packet *packet, struct kwhy_error *error)
+	struct kwhy_bench_buffers *buffers, struct kwhy_bench_packet *packet, struct kwhy_error *error)
 {
 	uint64_t chunks = packet->chunk_count, data_bytes = chunks * CHUNK_BYTES;
 	enum kwhy_status status;
@@ -98,9 +98,9 @@ static enum kwhy_status fill_packet(
 	packet->data = malloc(data_bytes + 1);
 	if (!packet->data)
 		return kwhy_fail_memory(error, "data to compress");
-	status = read_data(room, packet->data, data_bytes, error);
+	status = read_data(buffers, packet->data, data_bytes, error);
 	if (!status)
-		status = room->gpu->ops->host_new(room->gpu, KWHY_GPU_HOST_PINNED,
+		status = buffers->gpu->ops->host_new(buffers->gpu, KWHY_GPU_HOST_PINNED,
 			packet->head_bytes + chunks * LZ4_COMPRESSBOUND(CHUNK_BYTES), -1, &packet->host,
 			error);
 	if (status)
@@ -117,10 +117,11 @@ static uint64_t compressed_bytes(const struct kwhy_bench_packet *packet, uint32_
 	return chunks ? packet->chunks[chunks - 1].from + packet->chunks[chunks - 1].compressed_bytes : 0;
 }
 
-static enum kwhy_status try_packet(struct kwhy_bench_room *room, uint64_t bytes, struct kwhy_error *error)
+static enum kwhy_status try_packet(
+	struct kwhy_bench_buffers *buffers, uint64_t bytes, struct kwhy_error *error)
 {
 	struct kwhy_bench_packet *packet = calloc(1, sizeof(*packet));
-	struct kwhy_gpu *gpu = room->gpu;
+	struct kwhy_gpu *gpu = buffers->gpu;
 	enum kwhy_status status;
 
 	if (!packet)
@@ -128,7 +129,7 @@ static enum kwhy_status try_packet(struct kwhy_bench_room *room, uint64_t bytes,
 	packet->gpu = gpu;
 	packet->chunk_count = (uint32_t)(bytes / CHUNK_BYTES);
 	packet->head_bytes = packet->chunk_count * sizeof(*packet->chunks);
-	status = fill_packet(room, packet, error);
+	status = fill_packet(buffers, packet, error);
 	if (!status)
 		status = gpu->ops->memory_new(gpu,
 			packet->head_bytes + compressed_bytes(packet, packet->chunk_count), &packet->device,
@@ -138,23 +139,24 @@ static enum kwhy_status try_packet(struct kwhy_bench_room *room, uint64_t bytes,
 	if (status)
 		kwhy_bench_packet_free(packet);
 	else
-		room->packet = packet;
+		buffers->packet = packet;
 	return status;
 }
 
 /* The room has a whole one or none; where memory is short, one for the work in hand alone. */
 static enum kwhy_status need_packet(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	struct kwhy_bench_room *room = work->room;
+	struct kwhy_bench_buffers *buffers = work->buffers;
 	enum kwhy_status status;
 
-	if (room->packet && (uint64_t)room->packet->chunk_count * CHUNK_BYTES >= work->bytes)
+	if (buffers->packet && (uint64_t)buffers->packet->chunk_count * CHUNK_BYTES >= work->bytes)
 		return KWHY_OK;
-	kwhy_bench_packet_free(room->packet);
-	room->packet = NULL;
-	status = try_packet(room, room->capacity, error);
-	return status == KWHY_E_MEMORY && work->bytes < room->capacity ? try_packet(room, work->bytes, error)
-								       : status;
+	kwhy_bench_packet_free(buffers->packet);
+	buffers->packet = NULL;
+	status = try_packet(buffers, buffers->capacity, error);
+	return status == KWHY_E_MEMORY && work->bytes < buffers->capacity
+		? try_packet(buffers, work->bytes, error)
+		: status;
 }
 
 static uint32_t chunks_of(const struct kwhy_bench_work *work)
@@ -167,9 +169,9 @@ static enum kwhy_status prepare(struct kwhy_bench_work *work, struct kwhy_error 
 	enum kwhy_status status = need_packet(work, error);
 
 	if (!status)
-		status = kwhy_bench_device(work->room, KWHY_BENCH_SINK, &work->to_device.to, error);
+		status = kwhy_bench_device(work->buffers, KWHY_BENCH_SINK, &work->to_device.to, error);
 	if (!status)
-		work->link_bytes = (double)(compressed_bytes(work->room->packet, chunks_of(work)) +
+		work->link_bytes = (double)(compressed_bytes(work->buffers->packet, chunks_of(work)) +
 			chunks_of(work) * sizeof(struct kwhy_bench_chunk));
 	return status;
 }
@@ -177,41 +179,41 @@ static enum kwhy_status prepare(struct kwhy_bench_work *work, struct kwhy_error 
 /* Where every chunk lies; before the first of them is expanded. */
 static enum kwhy_status send_table(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	const struct kwhy_bench_packet *packet = work->room->packet;
-	struct kwhy_gpu *gpu = work->room->gpu;
+	const struct kwhy_bench_packet *packet = work->buffers->packet;
+	struct kwhy_gpu *gpu = work->buffers->gpu;
 	struct kwhy_gpu_copy table = {
 		packet->device, kwhy_gpu_address(packet->chunks), chunks_of(work) * sizeof(*packet->chunks)};
 
-	return gpu->ops->copy(gpu, work->room->streams[0], &table, error);
+	return gpu->ops->copy(gpu, work->buffers->streams[0], &table, error);
 }
 
 /* The chunks from `first` to before `end`. */
 static enum kwhy_status send_chunks(
 	struct kwhy_bench_work *work, uint32_t first, uint32_t end, struct kwhy_error *error)
 {
-	const struct kwhy_bench_packet *packet = work->room->packet;
+	const struct kwhy_bench_packet *packet = work->buffers->packet;
 	uint64_t from = compressed_bytes(packet, first);
-	struct kwhy_gpu *gpu = work->room->gpu;
+	struct kwhy_gpu *gpu = work->buffers->gpu;
 	struct kwhy_gpu_copy data = {packet->device + packet->head_bytes + from,
 		kwhy_gpu_address(packet->compressed) + from, compressed_bytes(packet, end) - from};
 
-	return gpu->ops->copy(gpu, work->room->streams[0], &data, error);
+	return gpu->ops->copy(gpu, work->buffers->streams[0], &data, error);
 }
 
 static enum kwhy_status expand_chunks(struct kwhy_bench_work *work, uint32_t first, uint32_t end,
 	struct kwhy_gpu_stream *stream, struct kwhy_error *error)
 {
-	struct kwhy_bench_room *room = work->room;
-	uint64_t table = room->packet->device + first * sizeof(struct kwhy_bench_chunk),
-		 from = room->packet->device + room->packet->head_bytes;
-	void *arguments[] = {&table, &from, &work->to_device.to, &room->counter};
-	struct kwhy_gpu_launch launch = {.kernel = room->kernels[KWHY_BENCH_KERNEL_EXPAND],
+	struct kwhy_bench_buffers *buffers = work->buffers;
+	uint64_t table = buffers->packet->device + first * sizeof(struct kwhy_bench_chunk),
+		 from = buffers->packet->device + buffers->packet->head_bytes;
+	void *arguments[] = {&table, &from, &work->to_device.to, &buffers->counter};
+	struct kwhy_gpu_launch launch = {.kernel = buffers->kernels[KWHY_BENCH_KERNEL_EXPAND],
 		.blocks = end - first,
 		.threads_per_block = THREADS,
 		.arguments = arguments,
 		.stream = stream};
 
-	return room->gpu->ops->launch(room->gpu, &launch, error);
+	return buffers->gpu->ops->launch(buffers->gpu, &launch, error);
 }
 
 static enum kwhy_status send(struct kwhy_bench_work *work, struct kwhy_error *error)
@@ -223,7 +225,7 @@ static enum kwhy_status send(struct kwhy_bench_work *work, struct kwhy_error *er
 
 static enum kwhy_status expand(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	return expand_chunks(work, 0, chunks_of(work), work->room->streams[0], error);
+	return expand_chunks(work, 0, chunks_of(work), work->buffers->streams[0], error);
 }
 
 static enum kwhy_status issue(struct kwhy_bench_work *work, struct kwhy_error *error)
@@ -243,15 +245,15 @@ static enum kwhy_status prepare_overlap(struct kwhy_bench_work *work, struct kwh
 static enum kwhy_status issue_stretch(
 	struct kwhy_bench_work *work, uint32_t which, uint32_t first, uint32_t end, struct kwhy_error *error)
 {
-	struct kwhy_bench_room *room = work->room;
-	struct kwhy_gpu_stream *expanding = room->streams[1 + which % (KWHY_BENCH_STREAMS - 1)];
-	struct kwhy_gpu_event *copied = room->packet->copied;
+	struct kwhy_bench_buffers *buffers = work->buffers;
+	struct kwhy_gpu_stream *expanding = buffers->streams[1 + which % (KWHY_BENCH_STREAMS - 1)];
+	struct kwhy_gpu_event *copied = buffers->packet->copied;
 	enum kwhy_status status = send_chunks(work, first, end, error);
 
 	if (!status)
-		status = room->gpu->ops->event_record(room->gpu, copied, room->streams[0], error);
+		status = buffers->gpu->ops->event_record(buffers->gpu, copied, buffers->streams[0], error);
 	if (!status)
-		status = room->gpu->ops->stream_wait(room->gpu, expanding, copied, error);
+		status = buffers->gpu->ops->stream_wait(buffers->gpu, expanding, copied, error);
 	return status ? status : expand_chunks(work, first, end, expanding, error);
 }
 
@@ -278,8 +280,9 @@ static enum kwhy_status prepare_expand(struct kwhy_bench_work *work, struct kwhy
 	work->link_bytes = 0;
 	if (!status)
 		status = send(work, error);
-	return status ? status
-		      : work->room->gpu->ops->synchronize(work->room->gpu, work->room->streams[0], error);
+	return status
+		? status
+		: work->buffers->gpu->ops->synchronize(work->buffers->gpu, work->buffers->streams[0], error);
 }
 
 static enum kwhy_status verify(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error)
@@ -287,13 +290,13 @@ static enum kwhy_status verify(struct kwhy_bench_work *work, bool *out_same, str
 	struct kwhy_gpu_host sink;
 	struct kwhy_gpu_copy back = {.from = work->to_device.to, .bytes = work->bytes};
 	enum kwhy_status status = kwhy_bench_host(
-		work->room, KWHY_BENCH_PAGEABLE, KWHY_BENCH_SINK, &sink, error);
+		work->buffers, KWHY_BENCH_PAGEABLE, KWHY_BENCH_SINK, &sink, error);
 
 	if (status)
 		return status;
 	back.to = kwhy_gpu_address(sink.memory);
-	status = work->room->gpu->ops->copy_now(work->room->gpu, &back, error);
-	*out_same = !status && memcmp(sink.memory, work->room->packet->data, work->bytes) == 0;
+	status = work->buffers->gpu->ops->copy_now(work->buffers->gpu, &back, error);
+	*out_same = !status && memcmp(sink.memory, work->buffers->packet->data, work->bytes) == 0;
 	return status;
 }
 
@@ -309,7 +312,7 @@ static enum kwhy_status prepare_compress(struct kwhy_bench_work *work, struct kw
 
 static enum kwhy_status issue_compress(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	const char *data = (const char *)work->room->packet->data;
+	const char *data = (const char *)work->buffers->packet->data;
 
 	(void)error;
 	for (uint64_t done = 0; done < work->bytes; done += CHUNK_BYTES)
@@ -363,7 +366,7 @@ const struct kwhy_bench_strategy kwhy_bench_compression[] = {
 		.is_not_a_transfer = true,
 		.least_bytes = CHUNK_BYTES,
 		.step_bytes = CHUNK_BYTES,
-		.most_bytes = COMPRESS_MOST_BYTES,
+		.most_bytes = COMPRESS_MAX_BYTES,
 		.prepare = prepare_compress,
 		.issue = issue_compress,
 		.release = release_compress},

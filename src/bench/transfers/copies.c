@@ -16,7 +16,7 @@
 #define HOST KWHY_BENCH_BIT(KWHY_TRANSFER_BY_HOST)
 #define ALL (BACK_TO_BACK | ISOLATED | HOST)
 
-enum { SHIFT_FROM_BYTES = 1, SHIFT_TO_BYTES = 3, CHUNK_LEAST_BYTES = 1024, PAGE_BYTES = 4096 };
+enum { SHIFT_FROM_BYTES = 1, SHIFT_TO_BYTES = 3, CHUNK_MIN_BYTES = 1024, PAGE_BYTES = 4096 };
 
 /* The variant is the memory. */
 static enum kwhy_status prepare(struct kwhy_bench_work *work, struct kwhy_error *error)
@@ -39,11 +39,11 @@ static const struct kwhy_gpu_copy *only_copy(const struct kwhy_bench_work *work)
 
 static enum kwhy_status issue(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	struct kwhy_gpu *gpu = work->room->gpu;
-	enum kwhy_status status = gpu->ops->copy(gpu, work->room->streams[0], only_copy(work), error);
+	struct kwhy_gpu *gpu = work->buffers->gpu;
+	enum kwhy_status status = gpu->ops->copy(gpu, work->buffers->streams[0], only_copy(work), error);
 
 	if (!status && work->direction == KWHY_TRANSFER_BOTH)
-		status = gpu->ops->copy(gpu, work->room->streams[1], &work->to_host, error);
+		status = gpu->ops->copy(gpu, work->buffers->streams[1], &work->to_host, error);
 	return status;
 }
 
@@ -51,7 +51,7 @@ static enum kwhy_status issue(struct kwhy_bench_work *work, struct kwhy_error *e
  * overwritten. */
 static enum kwhy_status issue_now(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	return work->room->gpu->ops->copy_host_now(work->room->gpu, only_copy(work), error);
+	return work->buffers->gpu->ops->copy_host_now(work->buffers->gpu, only_copy(work), error);
 }
 
 /* The ends of both odd, and differently so: no vector access fits both. */
@@ -75,14 +75,14 @@ static enum kwhy_status prepare_streams(struct kwhy_bench_work *work, struct kwh
 
 static enum kwhy_status issue_streams(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	struct kwhy_gpu *gpu = work->room->gpu;
+	struct kwhy_gpu *gpu = work->buffers->gpu;
 	struct kwhy_gpu_copy part = *only_copy(work);
 	uint64_t left = work->bytes, step = (left / KWHY_BENCH_STREAMS + 15) / 16 * 16;
 	enum kwhy_status status = KWHY_OK;
 
 	for (uint32_t i = 0; !status && left > 0; i++) {
 		part.bytes = left < step ? left : step;
-		status = gpu->ops->copy(gpu, work->room->streams[i], &part, error);
+		status = gpu->ops->copy(gpu, work->buffers->streams[i], &part, error);
 		part.to += part.bytes;
 		part.from += part.bytes;
 		left -= part.bytes;
@@ -105,7 +105,7 @@ static enum kwhy_status prepare_managed(struct kwhy_bench_work *work, struct kwh
 {
 	struct kwhy_gpu_host host;
 	enum kwhy_status status = kwhy_bench_host(
-		work->room, KWHY_BENCH_MANAGED, KWHY_BENCH_SOURCE, &host, error);
+		work->buffers, KWHY_BENCH_MANAGED, KWHY_BENCH_SOURCE, &host, error);
 
 	if (!status)
 		work->to_device.from = work->to_host.from = kwhy_gpu_address(host.memory);
@@ -122,10 +122,10 @@ static void touch(struct kwhy_bench_work *work)
 
 static enum kwhy_status read_managed(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	void *arguments[] = {&work->to_device.from, &work->bytes, &work->room->counter};
+	void *arguments[] = {&work->to_device.from, &work->bytes, &work->buffers->counter};
 
-	return kwhy_bench_launch(work->room, KWHY_BENCH_KERNEL_READ, work->bytes / 16, arguments,
-		work->room->streams[0], error);
+	return kwhy_bench_launch(work->buffers, KWHY_BENCH_KERNEL_READ, work->bytes / 16, arguments,
+		work->buffers->streams[0], error);
 }
 
 static enum kwhy_status rewind_managed(struct kwhy_bench_work *work, struct kwhy_error *error)
@@ -137,8 +137,9 @@ static enum kwhy_status rewind_managed(struct kwhy_bench_work *work, struct kwhy
 		return KWHY_OK;
 	}
 	status = read_managed(work, error);
-	return status ? status
-		      : work->room->gpu->ops->synchronize(work->room->gpu, work->room->streams[0], error);
+	return status
+		? status
+		: work->buffers->gpu->ops->synchronize(work->buffers->gpu, work->buffers->streams[0], error);
 }
 
 static enum kwhy_status issue_managed(struct kwhy_bench_work *work, struct kwhy_error *error)
@@ -152,7 +153,7 @@ static enum kwhy_status issue_managed(struct kwhy_bench_work *work, struct kwhy_
 /* What the device reads of it is the pattern. */
 static enum kwhy_status verify_managed(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_bench_counter_clear(work->room, error);
+	enum kwhy_status status = kwhy_bench_counter_clear(work->buffers, error);
 
 	if (!status)
 		status = read_managed(work, error);
@@ -162,7 +163,7 @@ static enum kwhy_status verify_managed(struct kwhy_bench_work *work, bool *out_s
 /* What the last call took is there first: streams do not wait for it. */
 static enum kwhy_status verify_now(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error)
 {
-	enum kwhy_status status = work->room->gpu->ops->synchronize(work->room->gpu, NULL, error);
+	enum kwhy_status status = work->buffers->gpu->ops->synchronize(work->buffers->gpu, NULL, error);
 
 	return status ? status : kwhy_bench_verify_sinks(work, out_same, error);
 }
@@ -224,7 +225,7 @@ const struct kwhy_bench_strategy kwhy_bench_copies[] = {
 		.memory = "pinned",
 		.directions = H2D | D2H,
 		.clocks = BACK_TO_BACK | HOST,
-		.least_bytes = CHUNK_LEAST_BYTES,
+		.least_bytes = CHUNK_MIN_BYTES,
 		.prepare = prepare_streams,
 		.issue = issue_streams,
 		.verify = kwhy_bench_verify_sinks},

@@ -10,7 +10,7 @@
 
 #define FLOOR_RATIO 0.005 /* errors of a fit below half a percent say nothing about a knot */
 
-enum { CURVE_POINTS_LEAST = 4, ENERGY_POINTS_LEAST = 3 };
+enum { CURVE_POINTS_MIN = 4, ENERGY_POINTS_MIN = 3 };
 
 static enum kwhy_status add_curve(struct kwhy_transfers *transfers, const struct kwhy_piecewise_point *points,
 	size_t count, struct kwhy_transfer_curve *curve, struct kwhy_error *error)
@@ -43,7 +43,7 @@ static enum kwhy_status fit_row(
 	struct kwhy_piecewise_point points[KWHY_PIECEWISE_POINTS_MAX];
 	struct kwhy_transfer_curve curve = {0};
 
-	if (row->count < CURVE_POINTS_LEAST || row->count > KWHY_PIECEWISE_POINTS_MAX)
+	if (row->count < CURVE_POINTS_MIN || row->count > KWHY_PIECEWISE_POINTS_MAX)
 		return KWHY_OK;
 	curve.strategy = row->items[0].point->strategy;
 	curve.direction = row->items[0].point->direction;
@@ -55,7 +55,7 @@ static enum kwhy_status fit_row(
 }
 
 static enum kwhy_status fit_times(
-	struct kwhy_transfers *transfers, struct kwhy_transfer_place *places, struct kwhy_error *error)
+	struct kwhy_transfers *transfers, struct kwhy_transfer_row_point *places, struct kwhy_error *error)
 {
 	const struct kwhy_bench_strategy *strategy;
 	enum kwhy_status status = KWHY_OK;
@@ -100,7 +100,7 @@ static enum kwhy_status fit_energy(struct kwhy_transfers *transfers, const char 
 				(double)energy->bytes, energy->gross_j};
 	}
 	qsort(points, count, sizeof(*points), by_x);
-	return count < ENERGY_POINTS_LEAST ? KWHY_OK : add_curve(transfers, points, count, &curve, error);
+	return count < ENERGY_POINTS_MIN ? KWHY_OK : add_curve(transfers, points, count, &curve, error);
 }
 
 static enum kwhy_status fit_energies(struct kwhy_transfers *transfers, struct kwhy_error *error)
@@ -117,7 +117,7 @@ static enum kwhy_status fit_energies(struct kwhy_transfers *transfers, struct kw
 
 enum kwhy_status kwhy_transfers_fit_curves(struct kwhy_transfers *transfers, struct kwhy_error *error)
 {
-	struct kwhy_transfer_place *places = calloc(transfers->point_count + 1, sizeof(*places));
+	struct kwhy_transfer_row_point *places = calloc(transfers->point_count + 1, sizeof(*places));
 	enum kwhy_status status = places ? fit_times(transfers, places, error)
 					 : kwhy_fail_memory(error, "the study of transfers");
 

@@ -30,7 +30,7 @@ struct burst {
 
 struct pass {
 	const struct kwhy_bench_request *request;
-	struct kwhy_bench_room *room;
+	struct kwhy_bench_buffers *buffers;
 	struct kwhy_transfers *transfers;
 	struct kwhy_device_energy *energy;
 	struct burst *bursts; /* [BURSTS_MAX] */
@@ -77,11 +77,11 @@ static void add_strategy(struct pass *pass, const char *id)
 
 	if (!strategy)
 		return;
-	if (strategy->is_of_pieces && pass->room->capacity >= (uint64_t)PIECES * PIECE_BYTES)
+	if (strategy->is_of_pieces && pass->buffers->capacity >= (uint64_t)PIECES * PIECE_BYTES)
 		add_burst(pass, strategy, (uint64_t)PIECES * PIECE_BYTES, PIECES);
 	for (size_t i = 0; !strategy->is_of_pieces && i < sizeof(sizes) / sizeof(sizes[0]); i++)
 		if (sizes[i] >= pass->request->least_bytes && sizes[i] <= pass->request->most_bytes &&
-			sizes[i] <= pass->room->capacity)
+			sizes[i] <= pass->buffers->capacity)
 			add_burst(pass, strategy, sizes[i], 1);
 }
 
@@ -101,14 +101,14 @@ static enum kwhy_status repeat(
 {
 	int row = work->strategy->clocks & KWHY_BENCH_BIT(KWHY_TRANSFER_BACK_TO_BACK) ? IN_A_ROW : 1;
 	int64_t end_ns = kwhy_clock_mono_ns() + (int64_t)(seconds * 1e9);
-	struct kwhy_gpu *gpu = work->room->gpu;
+	struct kwhy_gpu *gpu = work->buffers->gpu;
 	enum kwhy_status status = KWHY_OK;
 
 	while (!status && kwhy_clock_mono_ns() < end_ns) {
 		for (int i = 0; !status && i < row; i++)
 			status = kwhy_bench_issue(work, error);
 		if (!status)
-			status = gpu->ops->synchronize(gpu, work->room->streams[0], error);
+			status = gpu->ops->synchronize(gpu, work->buffers->streams[0], error);
 		if (!status && work->strategy->finish)
 			status = work->strategy->finish(work, error);
 		*out_count += (uint64_t)row;
@@ -120,7 +120,7 @@ static enum kwhy_status run_burst(struct pass *pass, struct burst *burst, struct
 {
 	struct kwhy_bench_work work;
 	enum kwhy_status status = kwhy_bench_work_begin(
-		pass->room, burst->strategy, &burst->point, &work, error);
+		pass->buffers, burst->strategy, &burst->point, &work, error);
 
 	if (status == KWHY_E_UNSUPPORTED || status == KWHY_E_MEMORY)
 		return KWHY_OK; /* the pass of times says so */
@@ -208,17 +208,17 @@ static enum kwhy_status run_pass(struct pass *pass, struct kwhy_bench_store *sto
 }
 
 enum kwhy_status kwhy_bench_energies_measure(const struct kwhy_bench_request *request,
-	struct kwhy_bench_room *room, struct kwhy_bench_store *store, struct kwhy_transfers *transfers,
+	struct kwhy_bench_buffers *buffers, struct kwhy_bench_store *store, struct kwhy_transfers *transfers,
 	struct kwhy_error *error)
 {
-	struct pass pass = {.request = request, .room = room, .transfers = transfers};
+	struct pass pass = {.request = request, .buffers = buffers, .transfers = transfers};
 	enum kwhy_status status;
 
 	pass.bursts = calloc(BURSTS_MAX, sizeof(*pass.bursts));
 	if (!pass.bursts)
 		return kwhy_fail_memory(error, "energies of transfers");
 	list_bursts(&pass);
-	status = pass.count ? kwhy_device_energy_open(&room->gpu, 1, &pass.energy, error) : KWHY_OK;
+	status = pass.count ? kwhy_device_energy_open(&buffers->gpu, 1, &pass.energy, error) : KWHY_OK;
 	if (!status && pass.count) {
 		status = run_pass(&pass, store, error);
 		kwhy_device_energy_close(pass.energy);

@@ -12,7 +12,7 @@
  * transfers->energy_missing says why.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_energies_measure(const struct kwhy_bench_request *request,
-	struct kwhy_bench_room *room, struct kwhy_bench_store *store, struct kwhy_transfers *transfers,
+	struct kwhy_bench_buffers *buffers, struct kwhy_bench_store *store, struct kwhy_transfers *transfers,
 	struct kwhy_error *error);
 
 #endif

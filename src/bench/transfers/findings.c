@@ -13,7 +13,7 @@
 /* Everything that is under way. */
 struct study {
 	struct kwhy_transfers *transfers;
-	struct kwhy_transfer_place *better, *than; /* [point_count] */
+	struct kwhy_transfer_row_point *better, *than; /* [point_count] */
 	struct kwhy_error *error;
 };
 
@@ -110,45 +110,45 @@ static enum kwhy_status choose(struct study *study)
 }
 
 /* Takes one size into account; `open`: the size before was won, too. */
-static bool compare_at(struct kwhy_transfer_rivalry *rivalry, const struct kwhy_transfer_point *better,
+static bool compare_at(struct kwhy_transfer_baseline *baseline, const struct kwhy_transfer_point *better,
 	const struct kwhy_transfer_point *than, bool open)
 {
 	double ratio = than->summary.median_s / better->summary.median_s;
 	uint64_t bytes = kwhy_transfer_piece_bytes(better);
 	struct kwhy_transfer_stretch *stretch;
 
-	rivalry->sizes_compared++;
-	if (!(ratio <= rivalry->best_ratio)) {
-		rivalry->best_ratio = ratio;
-		rivalry->best_bytes = bytes;
+	baseline->sizes_compared++;
+	if (!(ratio <= baseline->best_ratio)) {
+		baseline->best_ratio = ratio;
+		baseline->best_bytes = bytes;
 	}
 	if (!surely_beats(better, than))
 		return false;
-	if (!open && rivalry->stretch_count == KWHY_TRANSFER_STRETCHES_MAX)
+	if (!open && baseline->stretch_count == KWHY_TRANSFER_STRETCHES_MAX)
 		return false;
 	if (!open)
-		rivalry->stretches[rivalry->stretch_count++].from_bytes = bytes;
-	stretch = &rivalry->stretches[rivalry->stretch_count - 1];
+		baseline->stretches[baseline->stretch_count++].from_bytes = bytes;
+	stretch = &baseline->stretches[baseline->stretch_count - 1];
 	stretch->to_bytes = bytes;
 	return true;
 }
 
-static enum kwhy_status compare(struct study *study, const struct kwhy_bench_rivals *rivals,
+static enum kwhy_status compare(struct study *study, const struct kwhy_bench_baselines *baselines,
 	enum kwhy_transfer_direction direction, uint32_t pieces)
 {
 	struct kwhy_transfers *transfers = study->transfers;
 	struct kwhy_transfer_row better = kwhy_transfer_row_select(study->transfers, study->better,
-					 rivals->better, direction, rivals->clock, pieces),
-				 than = kwhy_transfer_row_select(study->transfers, study->than, rivals->than,
-					 direction, rivals->clock, pieces);
-	struct kwhy_transfer_rivalry rivalry = {.question = rivals->question,
-		.better = rivals->better,
-		.than = rivals->than,
+					 baselines->better, direction, baselines->clock, pieces),
+				 than = kwhy_transfer_row_select(study->transfers, study->than,
+					 baselines->than, direction, baselines->clock, pieces);
+	struct kwhy_transfer_baseline baseline = {.question = baselines->question,
+		.better = baselines->better,
+		.than = baselines->than,
 		.direction = direction,
-		.clock = rivals->clock,
+		.clock = baselines->clock,
 		.pieces = pieces,
 		.best_ratio = NAN};
-	struct kwhy_transfer_rivalry *items;
+	struct kwhy_transfer_baseline *items;
 	bool open = false;
 
 	for (size_t i = 0, k = 0; i < better.count && k < than.count;) {
@@ -156,22 +156,22 @@ static enum kwhy_status compare(struct study *study, const struct kwhy_bench_riv
 			better.items[i].point->bytes < than.items[k].point->bytes ? i++ : k++;
 			continue;
 		}
-		open = compare_at(&rivalry, better.items[i++].point, than.items[k++].point, open);
+		open = compare_at(&baseline, better.items[i++].point, than.items[k++].point, open);
 	}
-	if (rivalry.sizes_compared == 0)
+	if (baseline.sizes_compared == 0)
 		return KWHY_OK;
 	items = kwhy_arena_grow(
-		&transfers->arena, transfers->rivalries, transfers->rivalry_count, sizeof(*items));
+		&transfers->arena, transfers->baselines, transfers->baseline_count, sizeof(*items));
 	if (!items)
 		return kwhy_fail_memory(study->error, "comparisons of transfers");
-	transfers->rivalries = items;
-	items[transfers->rivalry_count++] = rivalry;
+	transfers->baselines = items;
+	items[transfers->baseline_count++] = baseline;
 	return KWHY_OK;
 }
 
 /* For each number of pieces that was measured, in rising order. */
-static enum kwhy_status compare_pieces(
-	struct study *study, const struct kwhy_bench_rivals *rivals, enum kwhy_transfer_direction direction)
+static enum kwhy_status compare_pieces(struct study *study, const struct kwhy_bench_baselines *baselines,
+	enum kwhy_transfer_direction direction)
 {
 	uint32_t pieces = 0;
 	enum kwhy_status status = KWHY_OK;
@@ -183,13 +183,13 @@ static enum kwhy_status compare_pieces(
 			const struct kwhy_transfer_point *point = &study->transfers->points[i];
 
 			if (point->pieces > pieces && point->pieces < next &&
-				strcmp(point->strategy, rivals->better) == 0)
+				strcmp(point->strategy, baselines->better) == 0)
 				next = point->pieces;
 		}
 		if (status || next == UINT32_MAX)
 			return status;
 		pieces = next;
-		status = compare(study, rivals, direction, pieces);
+		status = compare(study, baselines, direction, pieces);
 	}
 }
 
@@ -197,10 +197,10 @@ static enum kwhy_status compare_all(struct study *study)
 {
 	enum kwhy_status status = KWHY_OK;
 
-	for (size_t i = 0; !status && kwhy_bench_rivals[i].question; i++)
+	for (size_t i = 0; !status && kwhy_bench_baselines[i].question; i++)
 		for (int way = 0; !status && way < KWHY_TRANSFER_DIRECTION_COUNT; way++)
 			status = compare_pieces(
-				study, &kwhy_bench_rivals[i], (enum kwhy_transfer_direction)way);
+				study, &kwhy_bench_baselines[i], (enum kwhy_transfer_direction)way);
 	return status;
 }
 
@@ -315,7 +315,7 @@ enum kwhy_status kwhy_transfers_conclude(struct kwhy_transfers *transfers, struc
 	if (!status)
 		status = choose(&study);
 	if (!status)
-		status = kwhy_transfers_find_overtaking(transfers, error);
+		status = kwhy_transfers_find_crossovers(transfers, error);
 	if (!status)
 		status = compare_all(&study);
 	if (!status)

@@ -5,11 +5,11 @@
 #include "model/transfers.h"
 
 /* Ways that are compared, and the question that this answers; ended by one without. */
-struct kwhy_bench_rivals {
+struct kwhy_bench_baselines {
 	const char *question, *better, *than;
 	enum kwhy_transfer_clock clock;
 };
-extern const struct kwhy_bench_rivals kwhy_bench_rivals[];
+extern const struct kwhy_bench_baselines kwhy_bench_baselines[];
 
 /*
  * What follows from measured points and energies, put beside them: curves, the fastest way for each size,

@@ -18,10 +18,10 @@ enum use { USE_MAPPED, USE_COPIED, USE_KEPT };
 static enum kwhy_status prepare_to_device(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	enum kwhy_status status = kwhy_bench_mapped(
-		work->room, KWHY_BENCH_PINNED, KWHY_BENCH_SOURCE, &work->to_device.from, error);
+		work->buffers, KWHY_BENCH_PINNED, KWHY_BENCH_SOURCE, &work->to_device.from, error);
 
 	if (!status)
-		status = kwhy_bench_device(work->room, KWHY_BENCH_SINK, &work->to_device.to, error);
+		status = kwhy_bench_device(work->buffers, KWHY_BENCH_SINK, &work->to_device.to, error);
 	work->to_device.bytes = work->bytes;
 	return status;
 }
@@ -31,12 +31,12 @@ static enum kwhy_status prepare_to_host(struct kwhy_bench_work *work, struct kwh
 {
 	struct kwhy_gpu_host sink;
 	enum kwhy_status status = kwhy_bench_host(
-		work->room, KWHY_BENCH_PINNED, KWHY_BENCH_SINK, &sink, error);
+		work->buffers, KWHY_BENCH_PINNED, KWHY_BENCH_SINK, &sink, error);
 
 	if (!status && !sink.address)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "kernels do not reach host memory here");
 	if (!status)
-		status = kwhy_bench_device(work->room, KWHY_BENCH_SOURCE, &work->to_host.from, error);
+		status = kwhy_bench_device(work->buffers, KWHY_BENCH_SOURCE, &work->to_host.from, error);
 	if (status)
 		return status;
 	work->to_host.to = kwhy_gpu_address(sink.memory);
@@ -63,12 +63,12 @@ static enum kwhy_status launch_copy(struct kwhy_bench_work *work, uint64_t to, u
 	void *arguments[] = {&to, &from, &work->bytes};
 
 	return kwhy_bench_launch(
-		work->room, KWHY_BENCH_KERNEL_COPY, work->bytes / 16, arguments, stream, error);
+		work->buffers, KWHY_BENCH_KERNEL_COPY, work->bytes / 16, arguments, stream, error);
 }
 
 static enum kwhy_status issue_copy(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	struct kwhy_gpu_stream **streams = work->room->streams;
+	struct kwhy_gpu_stream **streams = work->buffers->streams;
 	enum kwhy_status status = KWHY_OK;
 
 	if (work->direction != KWHY_TRANSFER_D2H)
@@ -81,27 +81,27 @@ static enum kwhy_status issue_copy(struct kwhy_bench_work *work, struct kwhy_err
 
 static enum kwhy_status launch_read(struct kwhy_bench_work *work, uint64_t from, struct kwhy_error *error)
 {
-	void *arguments[] = {&from, &work->bytes, &work->room->counter};
+	void *arguments[] = {&from, &work->bytes, &work->buffers->counter};
 
-	return kwhy_bench_launch(work->room, KWHY_BENCH_KERNEL_READ, work->bytes / 16, arguments,
-		work->room->streams[0], error);
+	return kwhy_bench_launch(work->buffers, KWHY_BENCH_KERNEL_READ, work->bytes / 16, arguments,
+		work->buffers->streams[0], error);
 }
 
 /* Reads each byte once: over the link, or from the device after a copy or without one. */
 static enum kwhy_status issue_use(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	struct kwhy_gpu *gpu = work->room->gpu;
+	struct kwhy_gpu *gpu = work->buffers->gpu;
 	enum kwhy_status status;
 
 	if (work->strategy->variant != USE_COPIED)
 		return launch_read(work, work->to_device.from, error);
-	status = gpu->ops->copy(gpu, work->room->streams[0], &work->to_device, error);
+	status = gpu->ops->copy(gpu, work->buffers->streams[0], &work->to_device, error);
 	return status ? status : launch_read(work, work->to_device.to, error);
 }
 
 static enum kwhy_status verify_use(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_bench_counter_clear(work->room, error);
+	enum kwhy_status status = kwhy_bench_counter_clear(work->buffers, error);
 
 	if (!status)
 		status = issue_use(work, error);
@@ -111,12 +111,12 @@ static enum kwhy_status verify_use(struct kwhy_bench_work *work, bool *out_same,
 /* To the host a kernel writes what it makes straight there. */
 static enum kwhy_status issue_mapped(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	void *arguments[] = {&work->mapped_sink, &work->bytes, &work->room->seed};
+	void *arguments[] = {&work->mapped_sink, &work->bytes, &work->buffers->seed};
 
 	if (work->direction == KWHY_TRANSFER_H2D)
 		return issue_use(work, error);
-	return kwhy_bench_launch(work->room, KWHY_BENCH_KERNEL_PATTERN, work->bytes / 16, arguments,
-		work->room->streams[0], error);
+	return kwhy_bench_launch(work->buffers, KWHY_BENCH_KERNEL_PATTERN, work->bytes / 16, arguments,
+		work->buffers->streams[0], error);
 }
 
 static enum kwhy_status verify_mapped(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error)
@@ -130,7 +130,7 @@ static enum kwhy_status verify_mapped(struct kwhy_bench_work *work, bool *out_sa
 static enum kwhy_status prepare_kept(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	work->link_bytes = 0;
-	return kwhy_bench_device(work->room, KWHY_BENCH_SOURCE, &work->to_device.from, error);
+	return kwhy_bench_device(work->buffers, KWHY_BENCH_SOURCE, &work->to_device.from, error);
 }
 
 /* On the device nothing is written. */

@@ -18,8 +18,8 @@
 
 #define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)
 #define HOST KWHY_BENCH_BIT(KWHY_TRANSFER_BY_HOST)
-#define LEAST_BYTES (UINT64_C(1) << 18)
-#define MOST_BYTES (UINT64_C(256) << 20)
+#define MIN_BYTES (UINT64_C(1) << 18)
+#define MAX_BYTES (UINT64_C(256) << 20)
 
 enum { SLOTS = 4, PAGE_BYTES = 4096 };
 #define CHUNK_BYTES (UINT64_C(1) << 20)
@@ -73,12 +73,12 @@ static bool write_pattern(FILE *file, uint64_t bytes, uint32_t seed)
 	return fflush(file) == 0;
 }
 
-static enum kwhy_status write_file(struct kwhy_bench_room *room, struct kwhy_error *error)
+static enum kwhy_status write_file(struct kwhy_bench_buffers *buffers, struct kwhy_error *error)
 {
-	uint64_t bytes = room->capacity < MOST_BYTES ? room->capacity : MOST_BYTES;
+	uint64_t bytes = buffers->capacity < MAX_BYTES ? buffers->capacity : MAX_BYTES;
 
-	room->file = tmpfile();
-	if (!room->file || !write_pattern(room->file, bytes, room->seed))
+	buffers->file = tmpfile();
+	if (!buffers->file || !write_pattern(buffers->file, bytes, buffers->seed))
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"a file for the loaders cannot be written: %s; free space in TMPDIR",
 			strerror(errno));
@@ -89,13 +89,13 @@ static enum kwhy_status write_file(struct kwhy_bench_room *room, struct kwhy_err
 static enum kwhy_status prepare(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	struct kwhy_gpu_host staging;
-	enum kwhy_status status = work->room->file ? KWHY_OK : write_file(work->room, error);
+	enum kwhy_status status = work->buffers->file ? KWHY_OK : write_file(work->buffers, error);
 
 	if (!status)
-		status = kwhy_bench_host(work->room, (enum kwhy_bench_memory)work->strategy->variant,
+		status = kwhy_bench_host(work->buffers, (enum kwhy_bench_memory)work->strategy->variant,
 			KWHY_BENCH_STAGING, &staging, error);
 	if (!status)
-		status = kwhy_bench_device(work->room, KWHY_BENCH_SINK, &work->to_device.to, error);
+		status = kwhy_bench_device(work->buffers, KWHY_BENCH_SINK, &work->to_device.to, error);
 	if (!status)
 		work->own = staging.memory;
 	return status;
@@ -103,13 +103,13 @@ static enum kwhy_status prepare(struct kwhy_bench_work *work, struct kwhy_error 
 
 static enum kwhy_status issue_plain(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	struct kwhy_gpu *gpu = work->room->gpu;
+	struct kwhy_gpu *gpu = work->buffers->gpu;
 	enum kwhy_status status = KWHY_OK;
 
 	for (uint64_t done = 0; !status && done < work->bytes; done += CHUNK_BYTES) {
 		struct kwhy_gpu_copy copy = {
 			work->to_device.to + done, kwhy_gpu_address(work->own), chunk_at(work, done)};
-		int why = read_chunk(fileno(work->room->file), work->own, copy.bytes, done);
+		int why = read_chunk(fileno(work->buffers->file), work->own, copy.bytes, done);
 
 		if (why)
 			return cannot_read(why, error);
@@ -127,7 +127,7 @@ static void *read_ahead(void *context)
 	for (uint64_t done = 0; done < work->bytes && !ahead->error; done += CHUNK_BYTES, which++) {
 		while (sem_wait(&ahead->empty))
 			;
-		ahead->error = read_chunk(fileno(work->room->file),
+		ahead->error = read_chunk(fileno(work->buffers->file),
 			ahead->slots + which % SLOTS * CHUNK_BYTES, chunk_at(work, done), done);
 		sem_post(&ahead->filled);
 	}
@@ -138,8 +138,8 @@ static void *read_ahead(void *context)
 static enum kwhy_status send_slots(
 	struct kwhy_bench_work *work, struct ahead *ahead, struct kwhy_error *error)
 {
-	struct kwhy_bench_room *room = work->room;
-	struct kwhy_gpu *gpu = room->gpu;
+	struct kwhy_bench_buffers *buffers = work->buffers;
+	struct kwhy_gpu *gpu = buffers->gpu;
 	enum kwhy_status status = KWHY_OK;
 	uint32_t which = 0;
 
@@ -151,12 +151,12 @@ static enum kwhy_status send_slots(
 			;
 		if (ahead->error)
 			return cannot_read(ahead->error, error);
-		status = gpu->ops->copy(gpu, room->streams[0], &copy, error);
+		status = gpu->ops->copy(gpu, buffers->streams[0], &copy, error);
 		if (!status)
 			status = gpu->ops->event_record(
-				gpu, room->joins[which % SLOTS], room->streams[0], error);
+				gpu, buffers->joins[which % SLOTS], buffers->streams[0], error);
 		if (!status && which > 0)
-			status = gpu->ops->event_synchronize(gpu, room->joins[(which - 1) % SLOTS], error);
+			status = gpu->ops->event_synchronize(gpu, buffers->joins[(which - 1) % SLOTS], error);
 		if (which > 0)
 			sem_post(&ahead->empty);
 	}
@@ -193,7 +193,7 @@ static enum kwhy_status prepare_lock(struct kwhy_bench_work *work, struct kwhy_e
 
 static enum kwhy_status issue_lock(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	struct kwhy_gpu *gpu = work->room->gpu;
+	struct kwhy_gpu *gpu = work->buffers->gpu;
 	struct kwhy_gpu_host host;
 	enum kwhy_status status = gpu->ops->host_new(
 		gpu, KWHY_GPU_HOST_PINNED, work->bytes, -1, &host, error);
@@ -209,8 +209,8 @@ const struct kwhy_bench_strategy kwhy_bench_loaders[] = {
 		.memory = "pageable",
 		.directions = H2D,
 		.clocks = HOST,
-		.least_bytes = LEAST_BYTES,
-		.most_bytes = MOST_BYTES,
+		.least_bytes = MIN_BYTES,
+		.most_bytes = MAX_BYTES,
 		.prepare = prepare,
 		.issue = issue_plain,
 		.verify = kwhy_bench_verify_sinks,
@@ -220,8 +220,8 @@ const struct kwhy_bench_strategy kwhy_bench_loaders[] = {
 		.memory = "pinned",
 		.directions = H2D,
 		.clocks = HOST,
-		.least_bytes = LEAST_BYTES,
-		.most_bytes = MOST_BYTES,
+		.least_bytes = MIN_BYTES,
+		.most_bytes = MAX_BYTES,
 		.prepare = prepare,
 		.issue = issue_ahead,
 		.verify = kwhy_bench_verify_sinks,
@@ -233,7 +233,7 @@ const struct kwhy_bench_strategy kwhy_bench_loaders[] = {
 		.clocks = HOST,
 		.is_not_a_transfer = true,
 		.least_bytes = PAGE_BYTES,
-		.most_bytes = MOST_BYTES,
+		.most_bytes = MAX_BYTES,
 		.prepare = prepare_lock,
 		.issue = issue_lock},
 	{.id = NULL},

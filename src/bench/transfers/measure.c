@@ -5,13 +5,13 @@
 
 enum { WARM_FEW = 1, TIMED_FEW = 4 };
 
-enum kwhy_status kwhy_bench_work_begin(struct kwhy_bench_room *room,
+enum kwhy_status kwhy_bench_work_begin(struct kwhy_bench_buffers *buffers,
 	const struct kwhy_bench_strategy *strategy, const struct kwhy_transfer_point *point,
 	struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 
-	*work = (struct kwhy_bench_work){.room = room,
+	*work = (struct kwhy_bench_work){.buffers = buffers,
 		.strategy = strategy,
 		.direction = point->direction,
 		.bytes = point->bytes,
@@ -20,7 +20,7 @@ enum kwhy_status kwhy_bench_work_begin(struct kwhy_bench_room *room,
 		.stream_count = 1,
 		.link_bytes = (double)point->bytes};
 	work->stride = kwhy_bench_stride(work->piece_bytes, point->pieces);
-	kwhy_bench_room_turn(room, work->pieces * work->stride);
+	kwhy_bench_buffers_begin(buffers, work->pieces * work->stride);
 	if (strategy->prepare)
 		status = strategy->prepare(work, error);
 	if (status)
@@ -39,7 +39,8 @@ static enum kwhy_status complete(struct kwhy_bench_work *work, struct kwhy_error
 	enum kwhy_status status = kwhy_bench_issue(work, error);
 
 	if (!status && !work->strategy->returns_done)
-		status = work->room->gpu->ops->synchronize(work->room->gpu, work->room->streams[0], error);
+		status = work->buffers->gpu->ops->synchronize(
+			work->buffers->gpu, work->buffers->streams[0], error);
 	if (!status && work->strategy->finish)
 		status = work->strategy->finish(work, error);
 	return status;
@@ -65,12 +66,13 @@ static enum kwhy_status sample_host(struct kwhy_bench_work *work, double *out_s,
 
 static enum kwhy_status elapsed(struct kwhy_bench_work *work, double *out_s, struct kwhy_error *error)
 {
-	struct kwhy_bench_room *room = work->room;
+	struct kwhy_bench_buffers *buffers = work->buffers;
 	double time_ns;
-	enum kwhy_status status = room->gpu->ops->event_synchronize(room->gpu, room->end, error);
+	enum kwhy_status status = buffers->gpu->ops->event_synchronize(buffers->gpu, buffers->end, error);
 
 	if (!status)
-		status = room->gpu->ops->event_elapsed_ns(room->gpu, room->begin, room->end, &time_ns, error);
+		status = buffers->gpu->ops->event_elapsed_ns(
+			buffers->gpu, buffers->begin, buffers->end, &time_ns, error);
 	if (!status)
 		*out_s = time_ns * 1e-9;
 	return status;
@@ -79,17 +81,18 @@ static enum kwhy_status elapsed(struct kwhy_bench_work *work, double *out_s, str
 static enum kwhy_status record(
 	struct kwhy_bench_work *work, struct kwhy_gpu_event *event, struct kwhy_error *error)
 {
-	return work->room->gpu->ops->event_record(work->room->gpu, event, work->room->streams[0], error);
+	return work->buffers->gpu->ops->event_record(
+		work->buffers->gpu, event, work->buffers->streams[0], error);
 }
 
 static enum kwhy_status sample_isolated(struct kwhy_bench_work *work, double *out_s, struct kwhy_error *error)
 {
-	enum kwhy_status status = record(work, work->room->begin, error);
+	enum kwhy_status status = record(work, work->buffers->begin, error);
 
 	if (!status)
 		status = kwhy_bench_issue(work, error);
 	if (!status)
-		status = record(work, work->room->end, error);
+		status = record(work, work->buffers->end, error);
 	return status ? status : elapsed(work, out_s, error);
 }
 
@@ -107,10 +110,10 @@ static enum kwhy_status queue_row(struct kwhy_bench_work *work, int warm, int ti
 	enum kwhy_status status = issue_row(work, warm, error);
 
 	if (!status)
-		status = record(work, work->room->begin, error);
+		status = record(work, work->buffers->begin, error);
 	if (!status)
 		status = issue_row(work, timed, error);
-	return status ? status : record(work, work->room->end, error);
+	return status ? status : record(work, work->buffers->end, error);
 }
 
 static enum kwhy_status sample_back_to_back(
@@ -118,15 +121,16 @@ static enum kwhy_status sample_back_to_back(
 {
 	bool few = work->bytes > KWHY_BENCH_FEW_BYTES;
 	int warm = few ? WARM_FEW : KWHY_BENCH_WARM_COPIES, timed = few ? TIMED_FEW : KWHY_BENCH_TIMED_COPIES;
-	struct kwhy_bench_room *room = work->room;
+	struct kwhy_bench_buffers *buffers = work->buffers;
 	struct kwhy_error other;
-	enum kwhy_status status = room->gpu->ops->gate_hold(room->gpu, room->gate, room->streams[0], error),
+	enum kwhy_status status = buffers->gpu->ops->gate_hold(
+				 buffers->gpu, buffers->gate, buffers->streams[0], error),
 			 opened;
 
 	if (status)
 		return status;
 	status = queue_row(work, warm, timed, error);
-	opened = room->gpu->ops->gate_open(room->gpu, room->gate, status ? &other : error);
+	opened = buffers->gpu->ops->gate_open(buffers->gpu, buffers->gate, status ? &other : error);
 	if (!status)
 		status = opened;
 	if (!status)

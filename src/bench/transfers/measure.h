@@ -9,7 +9,7 @@
 enum { KWHY_BENCH_WARM_COPIES = 4, KWHY_BENCH_TIMED_COPIES = 16 };
 
 /* Fills `work` and prepares its strategy. After KWHY_OK end with kwhy_bench_work_end(). */
-KWHY_MUST_USE enum kwhy_status kwhy_bench_work_begin(struct kwhy_bench_room *room,
+KWHY_MUST_USE enum kwhy_status kwhy_bench_work_begin(struct kwhy_bench_buffers *buffers,
 	const struct kwhy_bench_strategy *strategy, const struct kwhy_transfer_point *point,
 	struct kwhy_bench_work *work, struct kwhy_error *error);
 void kwhy_bench_work_end(struct kwhy_bench_work *work);

@@ -12,10 +12,10 @@
 
 #define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)
 #define HOST KWHY_BENCH_BIT(KWHY_TRANSFER_BY_HOST)
-#define MOST_BYTES (UINT64_C(256) << 20)
+#define MAX_BYTES (UINT64_C(256) << 20)
 #define INT8_SCALE (1 / 127.0f) /* a value is divided by it */
 
-enum { LEAST_BYTES = 64, STEP_BYTES = 4 };
+enum { MIN_BYTES = 64, STEP_BYTES = 4 };
 
 static float scale_of(const struct kwhy_bench_work *work)
 {
@@ -28,20 +28,20 @@ static size_t narrow_bytes(const struct kwhy_bench_work *work)
 }
 
 /* From -1 to below 1, as weights are. */
-static enum kwhy_status make_numbers(struct kwhy_bench_room *room, struct kwhy_error *error)
+static enum kwhy_status make_numbers(struct kwhy_bench_buffers *buffers, struct kwhy_error *error)
 {
-	size_t bytes = room->capacity < MOST_BYTES ? room->capacity : MOST_BYTES,
+	size_t bytes = buffers->capacity < MAX_BYTES ? buffers->capacity : MAX_BYTES,
 	       count = bytes / sizeof(float);
 
-	room->numbers = malloc(bytes);
-	if (!room->numbers)
+	buffers->numbers = malloc(bytes);
+	if (!buffers->numbers)
 		return kwhy_fail_memory(error, "numbers to convert");
-	kwhy_bench_pattern_write(room->numbers, bytes, room->seed, 0);
+	kwhy_bench_pattern_write(buffers->numbers, bytes, buffers->seed, 0);
 	for (size_t i = 0; i < count; i++) {
 		int32_t word;
 
-		memcpy(&word, &room->numbers[i], sizeof(word));
-		room->numbers[i] = (float)word * 0x1p-31f;
+		memcpy(&word, &buffers->numbers[i], sizeof(word));
+		buffers->numbers[i] = (float)word * 0x1p-31f;
 	}
 	return KWHY_OK;
 }
@@ -49,12 +49,13 @@ static enum kwhy_status make_numbers(struct kwhy_bench_room *room, struct kwhy_e
 static enum kwhy_status prepare(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	struct kwhy_gpu_host staging;
-	enum kwhy_status status = work->room->numbers ? KWHY_OK : make_numbers(work->room, error);
+	enum kwhy_status status = work->buffers->numbers ? KWHY_OK : make_numbers(work->buffers, error);
 
 	if (!status)
-		status = kwhy_bench_host(work->room, KWHY_BENCH_PINNED, KWHY_BENCH_STAGING, &staging, error);
+		status = kwhy_bench_host(
+			work->buffers, KWHY_BENCH_PINNED, KWHY_BENCH_STAGING, &staging, error);
 	if (!status)
-		status = kwhy_bench_device(work->room, KWHY_BENCH_SINK, &work->to_device.to, error);
+		status = kwhy_bench_device(work->buffers, KWHY_BENCH_SINK, &work->to_device.to, error);
 	if (status)
 		return status;
 	work->own = staging.memory;
@@ -66,7 +67,7 @@ static enum kwhy_status prepare(struct kwhy_bench_work *work, struct kwhy_error 
 
 static enum kwhy_status convert(const struct kwhy_bench_work *work, void *to, struct kwhy_error *error)
 {
-	if (kwhy_transfer_convert(to, work->room->numbers, work->bytes / sizeof(float),
+	if (kwhy_transfer_convert(to, work->buffers->numbers, work->bytes / sizeof(float),
 		    (int)work->strategy->variant, scale_of(work)) != KWHY_TRANSFER_OK)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "numbers are not converted to this format");
 	return KWHY_OK;
@@ -74,10 +75,10 @@ static enum kwhy_status convert(const struct kwhy_bench_work *work, void *to, st
 
 static enum kwhy_status issue(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	struct kwhy_gpu *gpu = work->room->gpu;
+	struct kwhy_gpu *gpu = work->buffers->gpu;
 	enum kwhy_status status = convert(work, work->own, error);
 
-	return status ? status : gpu->ops->copy(gpu, work->room->streams[0], &work->to_device, error);
+	return status ? status : gpu->ops->copy(gpu, work->buffers->streams[0], &work->to_device, error);
 }
 
 /* What is on the device, against the same numbers converted again. */
@@ -86,24 +87,23 @@ static enum kwhy_status verify(struct kwhy_bench_work *work, bool *out_same, str
 	struct kwhy_gpu_copy back = {.from = work->to_device.to, .bytes = work->to_device.bytes};
 	struct kwhy_gpu_host sink;
 	enum kwhy_status status = kwhy_bench_host(
-		work->room, KWHY_BENCH_PAGEABLE, KWHY_BENCH_SINK, &sink, error);
+		work->buffers, KWHY_BENCH_PAGEABLE, KWHY_BENCH_SINK, &sink, error);
 
 	if (status)
 		return status;
 	back.to = kwhy_gpu_address(sink.memory);
-	status = work->room->gpu->ops->copy_now(work->room->gpu, &back, error);
+	status = work->buffers->gpu->ops->copy_now(work->buffers->gpu, &back, error);
 	if (!status)
 		status = convert(work, work->own, error);
 	*out_same = !status && memcmp(sink.memory, work->own, back.bytes) == 0;
 	return status;
 }
 
-#define NARROW_ROW(name, words, format)                                                                   \
-	{                                                                                                 \
-		.id = name, .title = words, .memory = "pageable, converted to pinned", .directions = H2D, \
-		.clocks = HOST, .least_bytes = LEAST_BYTES, .most_bytes = MOST_BYTES,                     \
-		.step_bytes = STEP_BYTES, .prepare = prepare, .issue = issue, .verify = verify,           \
-		.variant = format                                                                         \
+#define NARROW_ROW(name, words, format)                                                                      \
+	{                                                                                                    \
+		.id = name, .title = words, .memory = "pageable, converted to pinned", .directions = H2D,    \
+		.clocks = HOST, .least_bytes = MIN_BYTES, .most_bytes = MAX_BYTES, .step_bytes = STEP_BYTES, \
+		.prepare = prepare, .issue = issue, .verify = verify, .variant = format                      \
 	}
 
 const struct kwhy_bench_strategy kwhy_bench_narrowings[] = {

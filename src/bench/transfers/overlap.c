@@ -15,7 +15,7 @@
 
 #define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)
 #define HOST KWHY_BENCH_BIT(KWHY_TRANSFER_BY_HOST)
-#define LEAST_BYTES (UINT64_C(1) << 20)
+#define MIN_BYTES (UINT64_C(1) << 20)
 #define TRIAL_BYTES (UINT64_C(16) << 20)
 #define CHUNK_COST_S 10e-6 /* of a copy, a launch and their events: a few driver calls */
 
@@ -31,16 +31,16 @@ struct overlap {
 static enum kwhy_status launch_work(struct kwhy_bench_work *work, uint64_t from, uint64_t bytes,
 	uint32_t rounds, struct kwhy_gpu_stream *stream, struct kwhy_error *error)
 {
-	void *arguments[] = {&from, &bytes, &rounds, &work->room->counter};
+	void *arguments[] = {&from, &bytes, &rounds, &work->buffers->counter};
 
-	return kwhy_bench_launch(work->room, KWHY_BENCH_KERNEL_WORK, bytes / 4, arguments, stream, error);
+	return kwhy_bench_launch(work->buffers, KWHY_BENCH_KERNEL_WORK, bytes / 4, arguments, stream, error);
 }
 
 /* Of trials: what prepare() asked for is that large. */
-static uint64_t trial_bytes(const struct kwhy_bench_room *room)
+static uint64_t trial_bytes(const struct kwhy_bench_buffers *buffers)
 {
-	uint64_t device = room->device_buffers[KWHY_BENCH_STAGING].bytes,
-		 host = room->host_buffers[KWHY_BENCH_PINNED][KWHY_BENCH_SOURCE].bytes,
+	uint64_t device = buffers->device_buffers[KWHY_BENCH_STAGING].bytes,
+		 host = buffers->host_buffers[KWHY_BENCH_PINNED][KWHY_BENCH_SOURCE].bytes,
 		 both = device < host ? device : host;
 
 	return both < TRIAL_BYTES ? both : TRIAL_BYTES;
@@ -50,9 +50,9 @@ static uint64_t trial_bytes(const struct kwhy_bench_room *room)
 static enum kwhy_status time_trial(
 	struct kwhy_bench_work *work, uint32_t rounds, double *out_s, struct kwhy_error *error)
 {
-	struct kwhy_bench_room *room = work->room;
+	struct kwhy_bench_buffers *buffers = work->buffers;
 	struct kwhy_gpu_copy copy = work->to_device;
-	uint64_t bytes = trial_bytes(room);
+	uint64_t bytes = trial_bytes(buffers);
 	enum kwhy_status status = KWHY_OK;
 
 	copy.bytes = bytes;
@@ -60,10 +60,10 @@ static enum kwhy_status time_trial(
 	for (int i = 0; !status && i < TRIALS; i++) {
 		int64_t start_ns = kwhy_clock_mono_ns();
 
-		status = rounds ? launch_work(work, copy.to, bytes, rounds, room->streams[0], error)
-				: room->gpu->ops->copy(room->gpu, room->streams[0], &copy, error);
+		status = rounds ? launch_work(work, copy.to, bytes, rounds, buffers->streams[0], error)
+				: buffers->gpu->ops->copy(buffers->gpu, buffers->streams[0], &copy, error);
 		if (!status)
-			status = room->gpu->ops->synchronize(room->gpu, room->streams[0], error);
+			status = buffers->gpu->ops->synchronize(buffers->gpu, buffers->streams[0], error);
 		*out_s = fmin(*out_s, (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9);
 	}
 	return status;
@@ -72,7 +72,7 @@ static enum kwhy_status time_trial(
 /* How many rounds of work take as long as a copy does. */
 static enum kwhy_status find_rounds(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	struct kwhy_bench_room *room = work->room;
+	struct kwhy_bench_buffers *buffers = work->buffers;
 	double copy_s, few_s, many_s, round_s;
 	enum kwhy_status status = time_trial(work, 0, &copy_s, error);
 
@@ -83,8 +83,8 @@ static enum kwhy_status find_rounds(struct kwhy_bench_work *work, struct kwhy_er
 	if (status)
 		return status;
 	round_s = fmax((many_s - few_s) / (TRIAL_ROUNDS - 1), 1e-9);
-	room->rounds = (uint32_t)fmin(fmax((copy_s - few_s) / round_s, 1), 1e6);
-	room->copy_s_per_byte = copy_s / (double)trial_bytes(room);
+	buffers->rounds = (uint32_t)fmin(fmax((copy_s - few_s) / round_s, 1), 1e6);
+	buffers->copy_s_per_byte = copy_s / (double)trial_bytes(buffers);
 	return KWHY_OK;
 }
 
@@ -92,30 +92,31 @@ static enum kwhy_status prepare(struct kwhy_bench_work *work, struct kwhy_error 
 {
 	struct kwhy_gpu_host source;
 	enum kwhy_status status = kwhy_bench_host(
-		work->room, KWHY_BENCH_PINNED, KWHY_BENCH_SOURCE, &source, error);
+		work->buffers, KWHY_BENCH_PINNED, KWHY_BENCH_SOURCE, &source, error);
 
 	if (!status)
-		status = kwhy_bench_device(work->room, KWHY_BENCH_STAGING, &work->to_device.to, error);
+		status = kwhy_bench_device(work->buffers, KWHY_BENCH_STAGING, &work->to_device.to, error);
 	if (status)
 		return status;
 	work->to_device.from = kwhy_gpu_address(source.memory);
 	work->to_device.bytes = work->bytes;
-	return work->room->rounds ? KWHY_OK : find_rounds(work, error);
+	return work->buffers->rounds ? KWHY_OK : find_rounds(work, error);
 }
 
 static enum kwhy_status issue_serial(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	struct kwhy_gpu *gpu = work->room->gpu;
-	struct kwhy_gpu_stream *stream = work->room->streams[0];
+	struct kwhy_gpu *gpu = work->buffers->gpu;
+	struct kwhy_gpu_stream *stream = work->buffers->streams[0];
 	enum kwhy_status status = gpu->ops->copy(gpu, stream, &work->to_device, error);
 
-	return status ? status
-		      : launch_work(work, work->to_device.to, work->bytes, work->room->rounds, stream, error);
+	return status
+		? status
+		: launch_work(work, work->to_device.to, work->bytes, work->buffers->rounds, stream, error);
 }
 
 static void release(struct kwhy_bench_work *work)
 {
-	struct kwhy_gpu *gpu = work->room->gpu;
+	struct kwhy_gpu *gpu = work->buffers->gpu;
 	struct overlap *overlap = work->own;
 
 	for (uint32_t i = 0; overlap && i < SLOTS_MAX; i++) {
@@ -129,7 +130,7 @@ static void release(struct kwhy_bench_work *work)
 /* The variant is the number of buffers. */
 static enum kwhy_status prepare_overlap(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	struct kwhy_gpu *gpu = work->room->gpu;
+	struct kwhy_gpu *gpu = work->buffers->gpu;
 	struct overlap *overlap = calloc(1, sizeof(*overlap));
 	enum kwhy_status status = overlap ? prepare(work, error) : kwhy_fail_memory(error, "an overlap");
 	double chunks;
@@ -137,7 +138,7 @@ static enum kwhy_status prepare_overlap(struct kwhy_bench_work *work, struct kwh
 	work->own = overlap;
 	if (status)
 		return status;
-	chunks = fmax(sqrt((double)work->bytes * work->room->copy_s_per_byte / CHUNK_COST_S), 2);
+	chunks = fmax(sqrt((double)work->bytes * work->buffers->copy_s_per_byte / CHUNK_COST_S), 2);
 	overlap->slots = (uint32_t)work->strategy->variant;
 	overlap->chunk_bytes = ((uint64_t)((double)work->bytes / chunks) / CHUNK_STEP_BYTES + 1) *
 		CHUNK_STEP_BYTES;
@@ -154,8 +155,8 @@ static enum kwhy_status prepare_overlap(struct kwhy_bench_work *work, struct kwh
 static enum kwhy_status issue_chunk(
 	struct kwhy_bench_work *work, uint32_t which, uint64_t done, struct kwhy_error *error)
 {
-	struct kwhy_gpu *gpu = work->room->gpu;
-	struct kwhy_gpu_stream *copying = work->room->streams[0], *working = work->room->streams[1];
+	struct kwhy_gpu *gpu = work->buffers->gpu;
+	struct kwhy_gpu_stream *copying = work->buffers->streams[0], *working = work->buffers->streams[1];
 	const struct overlap *overlap = work->own;
 	uint32_t slot = which % overlap->slots;
 	uint64_t left = work->bytes - done;
@@ -172,7 +173,7 @@ static enum kwhy_status issue_chunk(
 	if (!status)
 		status = gpu->ops->stream_wait(gpu, working, overlap->copied[slot], error);
 	if (!status)
-		status = launch_work(work, copy.to, copy.bytes, work->room->rounds, working, error);
+		status = launch_work(work, copy.to, copy.bytes, work->buffers->rounds, working, error);
 	return status ? status : gpu->ops->event_record(gpu, overlap->used[slot], working, error);
 }
 
@@ -191,21 +192,21 @@ static enum kwhy_status issue_overlap(struct kwhy_bench_work *work, struct kwhy_
 static enum kwhy_status verify(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error)
 {
 	uint64_t device, sum = 0, expected = 1;
-	enum kwhy_status status = kwhy_bench_device(work->room, KWHY_BENCH_SOURCE, &device, error);
+	enum kwhy_status status = kwhy_bench_device(work->buffers, KWHY_BENCH_SOURCE, &device, error);
 
 	if (!status)
-		status = kwhy_bench_counter_clear(work->room, error);
+		status = kwhy_bench_counter_clear(work->buffers, error);
 	if (!status)
 		status = kwhy_bench_issue(work, error);
 	if (!status)
-		status = kwhy_bench_counter_read(work->room, &sum, error);
+		status = kwhy_bench_counter_read(work->buffers, &sum, error);
 	if (!status)
-		status = kwhy_bench_counter_clear(work->room, error);
+		status = kwhy_bench_counter_clear(work->buffers, error);
 	if (!status)
 		status = launch_work(
-			work, device, work->bytes, work->room->rounds, work->room->streams[0], error);
+			work, device, work->bytes, work->buffers->rounds, work->buffers->streams[0], error);
 	if (!status)
-		status = kwhy_bench_counter_read(work->room, &expected, error);
+		status = kwhy_bench_counter_read(work->buffers, &expected, error);
 	*out_same = sum == expected;
 	return status;
 }
@@ -213,7 +214,7 @@ static enum kwhy_status verify(struct kwhy_bench_work *work, bool *out_same, str
 #define OVERLAP_ROW(name, words, slots)                                                            \
 	{                                                                                          \
 		.id = name, .title = words, .memory = "pinned", .directions = H2D, .clocks = HOST, \
-		.least_bytes = LEAST_BYTES, .step_bytes = 4, .prepare = prepare_overlap,           \
+		.least_bytes = MIN_BYTES, .step_bytes = 4, .prepare = prepare_overlap,             \
 		.issue = issue_overlap, .verify = verify, .release = release, .variant = slots     \
 	}
 
@@ -223,7 +224,7 @@ const struct kwhy_bench_strategy kwhy_bench_overlaps[] = {
 		.memory = "pinned",
 		.directions = H2D,
 		.clocks = HOST,
-		.least_bytes = LEAST_BYTES,
+		.least_bytes = MIN_BYTES,
 		.step_bytes = 4,
 		.prepare = prepare,
 		.issue = issue_serial,

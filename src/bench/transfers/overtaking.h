@@ -5,7 +5,7 @@
 #include "model/transfers.h"
 
 /* From where on the transfer engine had better go another way, by the points that were chosen from. Pure. */
-KWHY_MUST_USE enum kwhy_status kwhy_transfers_find_overtaking(
+KWHY_MUST_USE enum kwhy_status kwhy_transfers_find_crossovers(
 	struct kwhy_transfers *transfers, struct kwhy_error *error);
 
 #endif

@@ -55,13 +55,13 @@ static enum kwhy_status prepare_copies(struct kwhy_bench_work *work, struct kwhy
 
 static enum kwhy_status issue_copies(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	struct kwhy_gpu *gpu = work->room->gpu;
+	struct kwhy_gpu *gpu = work->buffers->gpu;
 	enum kwhy_status status = KWHY_OK;
 
 	for (uint32_t i = 0; !status && i < work->pieces; i++) {
 		struct kwhy_gpu_copy copy = piece_copy(work, i);
 
-		status = gpu->ops->copy(gpu, work->room->streams[0], &copy, error);
+		status = gpu->ops->copy(gpu, work->buffers->streams[0], &copy, error);
 	}
 	return status;
 }
@@ -72,22 +72,22 @@ static enum kwhy_status prepare_batch(struct kwhy_bench_work *work, struct kwhy_
 	struct kwhy_gpu_host staging;
 	enum kwhy_status status;
 
-	if (!work->room->gpu->ops->copy_batch)
+	if (!work->buffers->gpu->ops->copy_batch)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"the driver has no call for batches of copies (CUDA 12.8 brought it)");
-	status = kwhy_bench_host(work->room, KWHY_BENCH_PAGEABLE, KWHY_BENCH_STAGING, &staging, error);
+	status = kwhy_bench_host(work->buffers, KWHY_BENCH_PAGEABLE, KWHY_BENCH_STAGING, &staging, error);
 	work->own = staging.memory;
 	return status ? status : prepare_ends(work, KWHY_BENCH_PINNED, error);
 }
 
 static enum kwhy_status issue_batch(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	struct kwhy_gpu *gpu = work->room->gpu;
+	struct kwhy_gpu *gpu = work->buffers->gpu;
 	struct kwhy_gpu_copy *copies = work->own;
 
 	for (uint32_t i = 0; i < work->pieces; i++)
 		copies[i] = piece_copy(work, i);
-	return gpu->ops->copy_batch(gpu, work->room->streams[0], copies, work->pieces, error);
+	return gpu->ops->copy_batch(gpu, work->buffers->streams[0], copies, work->pieces, error);
 }
 
 static enum kwhy_status prepare_graph(struct kwhy_bench_work *work, struct kwhy_error *error)
@@ -113,7 +113,7 @@ static struct packet packet_of(const struct kwhy_bench_work *work)
 	packet.head_bytes = rounded(work->pieces * sizeof(*packet.pieces));
 	packet.data = (uint8_t *)work->own + packet.head_bytes;
 	packet.bytes = packet.head_bytes + work->pieces * rounded(work->piece_bytes);
-	packet.device = work->room->device[KWHY_BENCH_STAGING];
+	packet.device = work->buffers->device[KWHY_BENCH_STAGING];
 	return packet;
 }
 
@@ -123,16 +123,17 @@ static enum kwhy_status prepare_packed(struct kwhy_bench_work *work, struct kwhy
 	struct kwhy_gpu_host staging;
 	uint64_t device;
 	enum kwhy_status status = kwhy_bench_mapped(
-		work->room, KWHY_BENCH_PINNED, KWHY_BENCH_STAGING, &work->mapped_packet, error);
+		work->buffers, KWHY_BENCH_PINNED, KWHY_BENCH_STAGING, &work->mapped_packet, error);
 
 	if (!status)
-		status = kwhy_bench_host(work->room, KWHY_BENCH_PINNED, KWHY_BENCH_STAGING, &staging, error);
+		status = kwhy_bench_host(
+			work->buffers, KWHY_BENCH_PINNED, KWHY_BENCH_STAGING, &staging, error);
 	if (!status)
-		status = kwhy_bench_device(work->room, KWHY_BENCH_STAGING, &device, error);
+		status = kwhy_bench_device(work->buffers, KWHY_BENCH_STAGING, &device, error);
 	if (!status)
 		status = prepare_ends(work, each ? KWHY_BENCH_PINNED : KWHY_BENCH_PAGEABLE, error);
 	if (!status && each)
-		status = kwhy_bench_mapped(work->room, KWHY_BENCH_PINNED,
+		status = kwhy_bench_mapped(work->buffers, KWHY_BENCH_PINNED,
 			to_host(work) ? KWHY_BENCH_SINK : KWHY_BENCH_SOURCE, &work->mapped_end, error);
 	if (status)
 		return status;
@@ -174,21 +175,21 @@ static enum kwhy_status launch_pieces(struct kwhy_bench_work *work, uint64_t des
 	uint64_t wanted = work->piece_bytes / PART_BYTES;
 	uint32_t parts = (uint32_t)(wanted < 1 ? 1 : wanted > PARTS_MAX ? PARTS_MAX : wanted);
 	void *arguments[] = {&descriptors, &parts, &to, &from};
-	struct kwhy_gpu_launch launch = {.kernel = work->room->kernels[KWHY_BENCH_KERNEL_PIECES],
+	struct kwhy_gpu_launch launch = {.kernel = work->buffers->kernels[KWHY_BENCH_KERNEL_PIECES],
 		.blocks = work->pieces * parts,
 		.threads_per_block = work->piece_bytes <= 16 * THREADS_FEW ? THREADS_FEW : THREADS_MANY,
 		.arguments = arguments,
-		.stream = work->room->streams[0]};
+		.stream = work->buffers->streams[0]};
 
-	return work->room->gpu->ops->launch(work->room->gpu, &launch, error);
+	return work->buffers->gpu->ops->launch(work->buffers->gpu, &launch, error);
 }
 
 static enum kwhy_status send_packet(
 	struct kwhy_bench_work *work, const struct packet *packet, struct kwhy_error *error)
 {
-	struct kwhy_gpu *gpu = work->room->gpu;
+	struct kwhy_gpu *gpu = work->buffers->gpu;
 	struct kwhy_gpu_copy copy = {packet->device, kwhy_gpu_address(packet->pieces), packet->bytes};
-	enum kwhy_status status = gpu->ops->copy(gpu, work->room->streams[0], &copy, error);
+	enum kwhy_status status = gpu->ops->copy(gpu, work->buffers->streams[0], &copy, error);
 
 	return status ? status
 		      : launch_pieces(work, packet->device, work->to_device.to,
@@ -198,13 +199,13 @@ static enum kwhy_status send_packet(
 static enum kwhy_status fetch_packet(
 	struct kwhy_bench_work *work, const struct packet *packet, struct kwhy_error *error)
 {
-	struct kwhy_gpu *gpu = work->room->gpu;
+	struct kwhy_gpu *gpu = work->buffers->gpu;
 	struct kwhy_gpu_copy copy = {kwhy_gpu_address(packet->data), packet->device + packet->head_bytes,
 		packet->bytes - packet->head_bytes};
 	enum kwhy_status status = launch_pieces(
 		work, packet->mapped, packet->device + packet->head_bytes, work->to_host.from, error);
 
-	return status ? status : gpu->ops->copy(gpu, work->room->streams[0], &copy, error);
+	return status ? status : gpu->ops->copy(gpu, work->buffers->streams[0], &copy, error);
 }
 
 static enum kwhy_status issue_packed(struct kwhy_bench_work *work, struct kwhy_error *error)

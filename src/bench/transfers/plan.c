@@ -9,10 +9,10 @@
 #include <string.h>
 #include <time.h>
 
-#define MOST_BYTES (UINT64_C(1) << 30)
-#define HOST_MOST_BYTES (UINT64_C(1) << 24)
-#define CAPACITY_LEAST_BYTES (UINT64_C(1) << 16)
-#define CAPACITY_MOST_BYTES (UINT64_C(1) << 32)
+#define MAX_BYTES (UINT64_C(1) << 30)
+#define HOST_MAX_BYTES (UINT64_C(1) << 24)
+#define CAPACITY_MIN_BYTES (UINT64_C(1) << 16)
+#define CAPACITY_MAX_BYTES (UINT64_C(1) << 32)
 #define TIME_S 170
 #define BURST_S 1
 
@@ -61,7 +61,7 @@ enum kwhy_status kwhy_bench_request_complete(struct kwhy_bench_request *request,
 	if (!request->least_bytes)
 		request->least_bytes = 1;
 	if (!request->most_bytes)
-		request->most_bytes = request->backend == KWHY_GPU_HOST ? HOST_MOST_BYTES : MOST_BYTES;
+		request->most_bytes = request->backend == KWHY_GPU_HOST ? HOST_MAX_BYTES : MAX_BYTES;
 	if (!(request->time_s > 0))
 		request->time_s = TIME_S;
 	if (!(request->burst_s > 0))
@@ -69,7 +69,7 @@ enum kwhy_status kwhy_bench_request_complete(struct kwhy_bench_request *request,
 	if (request->least_bytes > request->most_bytes)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"the smallest size is above the largest one; exchange --min-size and --max-size");
-	if (request->most_bytes > CAPACITY_MOST_BYTES - CAPACITY_LEAST_BYTES)
+	if (request->most_bytes > CAPACITY_MAX_BYTES - CAPACITY_MIN_BYTES)
 		return kwhy_fail(
 			error, KWHY_E_USAGE, "sizes of 4 GiB and above are not measured; lower --max-size");
 	if (request->random_sizes > RANDOM_SIZES_MAX)
@@ -258,8 +258,8 @@ enum kwhy_status kwhy_bench_plan_make(const struct kwhy_bench_request *request,
 		if (point->pieces * stride > out->capacity)
 			out->capacity = point->pieces * stride;
 	}
-	if (out->capacity < CAPACITY_LEAST_BYTES)
-		out->capacity = CAPACITY_LEAST_BYTES;
+	if (out->capacity < CAPACITY_MIN_BYTES)
+		out->capacity = CAPACITY_MIN_BYTES;
 	return maker.failed ? kwhy_fail_memory(error, "the samples of a benchmark") : KWHY_OK;
 }
 

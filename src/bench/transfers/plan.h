@@ -36,7 +36,7 @@ struct kwhy_bench_task {
 	double spent_s; /* on it, warming up as well */
 	double first_s; /* of its first visit in this run, all that belongs to it; 0: there was none */
 	double last_s;	/* of its last visit in this run, warming up as well; 0: there was none */
-	uint32_t visits;
+	uint32_t batches;
 	uint32_t rests; /* rounds that leave it out */
 	bool closed;
 	const char *shortage; /* of memory, in words; NULL: none met it */

@@ -11,14 +11,14 @@ uint64_t kwhy_transfer_piece_bytes(const struct kwhy_transfer_point *point)
 
 static int by_size(const void *left, const void *right)
 {
-	const struct kwhy_transfer_point *a = ((const struct kwhy_transfer_place *)left)->point,
-					 *b = ((const struct kwhy_transfer_place *)right)->point;
+	const struct kwhy_transfer_point *a = ((const struct kwhy_transfer_row_point *)left)->point,
+					 *b = ((const struct kwhy_transfer_row_point *)right)->point;
 
 	return (a->bytes > b->bytes) - (a->bytes < b->bytes);
 }
 
 struct kwhy_transfer_row kwhy_transfer_row_select(const struct kwhy_transfers *transfers,
-	struct kwhy_transfer_place *places, const char *strategy, enum kwhy_transfer_direction direction,
+	struct kwhy_transfer_row_point *places, const char *strategy, enum kwhy_transfer_direction direction,
 	enum kwhy_transfer_clock clock, uint32_t pieces)
 {
 	struct kwhy_transfer_row row = {places, 0};

@@ -6,19 +6,19 @@
 
 /* Measured points, found by what they are of. Pure. */
 
-struct kwhy_transfer_place {
+struct kwhy_transfer_row_point {
 	const struct kwhy_transfer_point *point;
 };
 
 /* Measured points of one way, in order of size. */
 struct kwhy_transfer_row {
-	struct kwhy_transfer_place *items;
+	struct kwhy_transfer_row_point *items;
 	size_t count;
 };
 
 /* Of that strategy, direction, clock and number of pieces; `places` has room for all points. */
 struct kwhy_transfer_row kwhy_transfer_row_select(const struct kwhy_transfers *transfers,
-	struct kwhy_transfer_place *places, const char *strategy, enum kwhy_transfer_direction direction,
+	struct kwhy_transfer_row_point *places, const char *strategy, enum kwhy_transfer_direction direction,
 	enum kwhy_transfer_clock clock, uint32_t pieces);
 
 /* What `choice` is of, by that strategy and the host's clock; NULL: not measured, or `strategy` is NULL. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/transfers/findings.h"
 
-const struct kwhy_bench_rivals kwhy_bench_rivals[] = {
+const struct kwhy_bench_baselines kwhy_bench_baselines[] = {
 	{"page-locked memory", "pinned", "pageable", KWHY_TRANSFER_BY_HOST},
 	{"write-combined memory", "write-combined", "pinned", KWHY_TRANSFER_BACK_TO_BACK},
 	{"page-locking it later", "registered", "pageable", KWHY_TRANSFER_BY_HOST},

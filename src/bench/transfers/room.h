@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KWHY_BENCH_TRANSFERS_ROOM_H
-#define KWHY_BENCH_TRANSFERS_ROOM_H
+#ifndef KWHY_BENCH_TRANSFERS_SPACE_H
+#define KWHY_BENCH_TRANSFERS_SPACE_H
 
 #include "bench/transfers/kernels.h"
 #include "gpu/gpu.h"
@@ -35,11 +35,11 @@ enum kwhy_bench_role {
 
 enum { KWHY_BENCH_STREAMS = 4 };
 
-struct kwhy_bench_room {
+struct kwhy_bench_buffers {
 	struct kwhy_gpu *gpu;
 	size_t capacity; /* of every buffer where memory is not short, beside a megabyte of slack */
 	size_t need;	 /* of the work in hand; 0: all of it */
-	uint32_t turn;	 /* of the work in hand */
+	uint32_t use;	 /* of the work in hand */
 	uint32_t seed;
 	uint64_t places; /* says where in buffers that have room the work in hand lies; 0: at their beginning
 			  */
@@ -47,8 +47,8 @@ struct kwhy_bench_room {
 	uint64_t device[KWHY_BENCH_ROLE_COUNT]; /* 0: not made yet */
 	struct kwhy_gpu_host host[KWHY_BENCH_MEMORY_COUNT][KWHY_BENCH_ROLE_COUNT];
 	struct kwhy_bench_buffer {
-		size_t bytes;  /* that may be used */
-		uint32_t turn; /* the last that asked for it */
+		size_t bytes; /* that may be used */
+		uint32_t use; /* the last that asked for it */
 	} device_buffers[KWHY_BENCH_ROLE_COUNT], host_buffers[KWHY_BENCH_MEMORY_COUNT][KWHY_BENCH_ROLE_COUNT];
 	uint64_t counter; /* 8 bytes on the device, for kernels to add to */
 	struct kwhy_gpu_module *module;
@@ -63,30 +63,33 @@ struct kwhy_bench_room {
 	uint32_t rounds;		  /* of work that takes as long as copying; 0: not found yet */
 };
 
-KWHY_MUST_USE enum kwhy_status kwhy_bench_room_new(struct kwhy_gpu *gpu, size_t capacity, uint32_t seed,
-	struct kwhy_bench_room **out, struct kwhy_error *error);
-void kwhy_bench_room_free(struct kwhy_bench_room *room);
+KWHY_MUST_USE enum kwhy_status kwhy_bench_buffers_new(struct kwhy_gpu *gpu, size_t capacity, uint32_t seed,
+	struct kwhy_bench_buffers **out, struct kwhy_error *error);
+void kwhy_bench_buffers_free(struct kwhy_bench_buffers *buffers);
 
 /* Begins a work that uses so many bytes of any buffer; what others before it held may go. */
-void kwhy_bench_room_turn(struct kwhy_bench_room *room, size_t need);
+void kwhy_bench_buffers_begin(struct kwhy_bench_buffers *buffers, size_t need);
 
 /* The buffers, made when first asked for, or again where they are too small for this work. */
-KWHY_MUST_USE enum kwhy_status kwhy_bench_device(struct kwhy_bench_room *room, enum kwhy_bench_role role,
-	uint64_t *out_address, struct kwhy_error *error);
-KWHY_MUST_USE enum kwhy_status kwhy_bench_host(struct kwhy_bench_room *room, enum kwhy_bench_memory memory,
-	enum kwhy_bench_role role, struct kwhy_gpu_host *out, struct kwhy_error *error);
-/* As kernels reach it; KWHY_E_UNSUPPORTED where they cannot. */
-KWHY_MUST_USE enum kwhy_status kwhy_bench_mapped(struct kwhy_bench_room *room, enum kwhy_bench_memory memory,
+KWHY_MUST_USE enum kwhy_status kwhy_bench_device(struct kwhy_bench_buffers *buffers,
 	enum kwhy_bench_role role, uint64_t *out_address, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_bench_host(struct kwhy_bench_buffers *buffers,
+	enum kwhy_bench_memory memory, enum kwhy_bench_role role, struct kwhy_gpu_host *out,
+	struct kwhy_error *error);
+/* As kernels reach it; KWHY_E_UNSUPPORTED where they cannot. */
+KWHY_MUST_USE enum kwhy_status kwhy_bench_mapped(struct kwhy_bench_buffers *buffers,
+	enum kwhy_bench_memory memory, enum kwhy_bench_role role, uint64_t *out_address,
+	struct kwhy_error *error);
 
 /* On the first stream, as many threads as `items` keep busy. */
-KWHY_MUST_USE enum kwhy_status kwhy_bench_launch(struct kwhy_bench_room *room, enum kwhy_bench_kernel kernel,
-	uint64_t items, void **arguments, struct kwhy_gpu_stream *stream, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_bench_launch(struct kwhy_bench_buffers *buffers,
+	enum kwhy_bench_kernel kernel, uint64_t items, void **arguments, struct kwhy_gpu_stream *stream,
+	struct kwhy_error *error);
 
 KWHY_MUST_USE enum kwhy_status kwhy_bench_counter_clear(
-	struct kwhy_bench_room *room, struct kwhy_error *error);
+	struct kwhy_bench_buffers *buffers, struct kwhy_error *error);
 /* Waits for the first stream. */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_counter_read(
-	struct kwhy_bench_room *room, uint64_t *out, struct kwhy_error *error);
+	struct kwhy_bench_buffers *buffers, uint64_t *out, struct kwhy_error *error);
 
 #endif

@@ -23,7 +23,7 @@ struct reader {
 	struct kwhy_bench_rows rows;
 	struct kwhy_transfers *transfers;
 	bool add;
-	size_t room; /* of points */
+	size_t buffers; /* of points */
 	struct kwhy_transfer_point *last;
 };
 
@@ -110,17 +110,17 @@ static enum kwhy_status add_point(
 	if (transfers->point_count == POINTS_MAX)
 		return kwhy_bench_rows_wrong(
 			&reader->rows, "more different transfers than are ever measured");
-	if (transfers->point_count == reader->room) {
-		size_t room = reader->room ? 2 * reader->room : 256;
+	if (transfers->point_count == reader->buffers) {
+		size_t buffers = reader->buffers ? 2 * reader->buffers : 256;
 		struct kwhy_transfer_point *points = kwhy_arena_alloc(
-			&transfers->arena, room, sizeof(*points));
+			&transfers->arena, buffers, sizeof(*points));
 
 		if (!points)
 			return kwhy_fail_memory(reader->rows.error, "the points of a benchmark");
-		if (reader->room)
-			memcpy(points, transfers->points, reader->room * sizeof(*points));
+		if (reader->buffers)
+			memcpy(points, transfers->points, reader->buffers * sizeof(*points));
 		transfers->points = points;
-		reader->room = room;
+		reader->buffers = buffers;
 	}
 	*out = &transfers->points[transfers->point_count];
 	**out = *key;

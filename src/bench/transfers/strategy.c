@@ -68,20 +68,20 @@ static uint8_t spoiling(const struct kwhy_bench_work *work)
 {
 	uint8_t byte;
 
-	kwhy_bench_pattern_write(&byte, 1, work->room->seed, work->first);
+	kwhy_bench_pattern_write(&byte, 1, work->buffers->seed, work->first);
 	return (uint8_t)~byte;
 }
 
 enum kwhy_status kwhy_bench_spoil_sinks(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	struct kwhy_gpu *gpu = work->room->gpu;
+	struct kwhy_gpu *gpu = work->buffers->gpu;
 	enum kwhy_status status = KWHY_OK;
 
 	if (has_way(work, KWHY_TRANSFER_H2D) && work->to_device.to) {
-		status = gpu->ops->fill(gpu, work->room->streams[0], work->to_device.to, spoiling(work),
+		status = gpu->ops->fill(gpu, work->buffers->streams[0], work->to_device.to, spoiling(work),
 			extent_of(work), error);
 		if (!status)
-			status = gpu->ops->synchronize(gpu, work->room->streams[0], error);
+			status = gpu->ops->synchronize(gpu, work->buffers->streams[0], error);
 	}
 	if (!status && has_way(work, KWHY_TRANSFER_D2H) && work->to_host.to)
 		memset(kwhy_gpu_at(work->to_host.to), spoiling(work), extent_of(work));
@@ -90,17 +90,17 @@ enum kwhy_status kwhy_bench_spoil_sinks(struct kwhy_bench_work *work, struct kwh
 
 static enum kwhy_status verify_device(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error)
 {
-	struct kwhy_bench_room *room = work->room;
+	struct kwhy_bench_buffers *buffers = work->buffers;
 	uint64_t extent = extent_of(work), wrong;
-	void *arguments[] = {&work->to_device.to, &extent, &room->seed, &work->first, &work->stride,
-		&work->piece_bytes, &room->counter};
-	enum kwhy_status status = kwhy_bench_counter_clear(room, error);
+	void *arguments[] = {&work->to_device.to, &extent, &buffers->seed, &work->first, &work->stride,
+		&work->piece_bytes, &buffers->counter};
+	enum kwhy_status status = kwhy_bench_counter_clear(buffers, error);
 
 	if (!status)
 		status = kwhy_bench_launch(
-			room, KWHY_BENCH_KERNEL_CHECK, extent, arguments, room->streams[0], error);
+			buffers, KWHY_BENCH_KERNEL_CHECK, extent, arguments, buffers->streams[0], error);
 	if (!status)
-		status = kwhy_bench_counter_read(room, &wrong, error);
+		status = kwhy_bench_counter_read(buffers, &wrong, error);
 	if (!status)
 		*out_same = wrong == 0;
 	return status;
@@ -111,7 +111,7 @@ static enum kwhy_status verify_host(struct kwhy_bench_work *work, bool *out_same
 	const uint8_t *sink = kwhy_gpu_at(work->to_host.to), *pattern;
 	struct kwhy_gpu_host host;
 	enum kwhy_status status = kwhy_bench_host(
-		work->room, KWHY_BENCH_PAGEABLE, KWHY_BENCH_SOURCE, &host, error);
+		work->buffers, KWHY_BENCH_PAGEABLE, KWHY_BENCH_SOURCE, &host, error);
 
 	if (status)
 		return status;
@@ -140,10 +140,11 @@ enum kwhy_status kwhy_bench_verify_sum(struct kwhy_bench_work *work, bool *out_s
 {
 	struct kwhy_gpu_host source;
 	uint64_t sum = 0;
-	enum kwhy_status status = kwhy_bench_counter_read(work->room, &sum, error);
+	enum kwhy_status status = kwhy_bench_counter_read(work->buffers, &sum, error);
 
 	if (!status)
-		status = kwhy_bench_host(work->room, KWHY_BENCH_PAGEABLE, KWHY_BENCH_SOURCE, &source, error);
+		status = kwhy_bench_host(
+			work->buffers, KWHY_BENCH_PAGEABLE, KWHY_BENCH_SOURCE, &source, error);
 	if (!status)
 		*out_same = sum == kwhy_bench_sum(source.memory, work->bytes);
 	return status;
@@ -156,11 +157,11 @@ enum kwhy_status kwhy_bench_copy_prepare(struct kwhy_bench_work *work, enum kwhy
 	struct kwhy_gpu_host host;
 	uint64_t device;
 	enum kwhy_status status = kwhy_bench_host(
-		work->room, memory, to_host ? KWHY_BENCH_SINK : KWHY_BENCH_SOURCE, &host, error);
+		work->buffers, memory, to_host ? KWHY_BENCH_SINK : KWHY_BENCH_SOURCE, &host, error);
 
 	if (!status)
 		status = kwhy_bench_device(
-			work->room, to_host ? KWHY_BENCH_SOURCE : KWHY_BENCH_SINK, &device, error);
+			work->buffers, to_host ? KWHY_BENCH_SOURCE : KWHY_BENCH_SINK, &device, error);
 	if (status)
 		return status;
 	copy->from = to_host ? device : kwhy_gpu_address(host.memory);
@@ -188,19 +189,19 @@ enum kwhy_status kwhy_bench_capture(struct kwhy_bench_work *work,
 	struct issue recorded = {work, issue};
 
 	return kwhy_gpu_capture(
-		work->room->gpu, work->room->streams[0], run_issue, &recorded, &work->graph, error);
+		work->buffers->gpu, work->buffers->streams[0], run_issue, &recorded, &work->graph, error);
 }
 
 enum kwhy_status kwhy_bench_graph_issue(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	return work->room->gpu->ops->graph_launch(
-		work->room->gpu, work->room->streams[0], work->graph, error);
+	return work->buffers->gpu->ops->graph_launch(
+		work->buffers->gpu, work->buffers->streams[0], work->graph, error);
 }
 
 void kwhy_bench_graph_release(struct kwhy_bench_work *work)
 {
 	if (work->graph)
-		work->room->gpu->ops->graph_free(work->room->gpu, work->graph);
+		work->buffers->gpu->ops->graph_free(work->buffers->gpu, work->graph);
 	work->graph = NULL;
 }
 
@@ -215,27 +216,27 @@ enum kwhy_status kwhy_bench_issue(struct kwhy_bench_work *work, struct kwhy_erro
 
 enum kwhy_status kwhy_bench_fork(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	struct kwhy_bench_room *room = work->room;
-	struct kwhy_gpu *gpu = room->gpu;
+	struct kwhy_bench_buffers *buffers = work->buffers;
+	struct kwhy_gpu *gpu = buffers->gpu;
 	enum kwhy_status status = KWHY_OK;
 
 	if (work->stream_count > 1)
-		status = gpu->ops->event_record(gpu, room->fork, room->streams[0], error);
+		status = gpu->ops->event_record(gpu, buffers->fork, buffers->streams[0], error);
 	for (uint32_t i = 1; !status && i < work->stream_count; i++)
-		status = gpu->ops->stream_wait(gpu, room->streams[i], room->fork, error);
+		status = gpu->ops->stream_wait(gpu, buffers->streams[i], buffers->fork, error);
 	return status;
 }
 
 enum kwhy_status kwhy_bench_join(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
-	struct kwhy_bench_room *room = work->room;
-	struct kwhy_gpu *gpu = room->gpu;
+	struct kwhy_bench_buffers *buffers = work->buffers;
+	struct kwhy_gpu *gpu = buffers->gpu;
 	enum kwhy_status status = KWHY_OK;
 
 	for (uint32_t i = 1; !status && i < work->stream_count; i++) {
-		status = gpu->ops->event_record(gpu, room->joins[i], room->streams[i], error);
+		status = gpu->ops->event_record(gpu, buffers->joins[i], buffers->streams[i], error);
 		if (!status)
-			status = gpu->ops->stream_wait(gpu, room->streams[0], room->joins[i], error);
+			status = gpu->ops->stream_wait(gpu, buffers->streams[0], buffers->joins[i], error);
 	}
 	return status;
 }

@@ -51,7 +51,7 @@ struct kwhy_bench_strategy {
 
 /* A strategy at work on one size. */
 struct kwhy_bench_work {
-	struct kwhy_bench_room *room;
+	struct kwhy_bench_buffers *buffers;
 	const struct kwhy_bench_strategy *strategy;
 	enum kwhy_transfer_direction direction;
 	uint64_t bytes;

@@ -18,16 +18,16 @@
 #include <string.h>
 
 enum {
-	VISIT_SAMPLES = 2,
-	VISITS_LEAST = 80, /* of cheap points: what one visit took is alike, and drift shows between them */
-	RESTS_MOST = 40,
+	BATCH_SAMPLES = 2,
+	BATCHES_MIN = 80, /* of cheap points: what one visit took is alike, and drift shows between them */
+	RESTS_MAX = 40,
 	WARM_UPS = 8,
 	HISTORY_S = 30
 };
 
-#define VISIT_NS INT64_C(2000000) /* a visit takes no further sample after that */
+#define BATCH_NS INT64_C(2000000) /* a visit takes no further sample after that */
 #define WARM_NS INT64_C(200000)	  /* for warming up, but for the first */
-#define DEAR_S 0.0005		  /* of a visit */
+#define EXPENSIVE_S 0.0005	  /* of a visit */
 #define ENOUGH_S 0.03		  /* of a point with its interval, however few its visits */
 #define POINT_SHARE (1.0 / 200)	  /* of the time that one point may take once it has an interval */
 
@@ -36,7 +36,7 @@ struct sweep {
 	struct kwhy_transfers *transfers;
 	struct kwhy_bench_plan plan;
 	struct kwhy_gpu *gpu;
-	struct kwhy_bench_room *room;
+	struct kwhy_bench_buffers *buffers;
 	struct kwhy_bench_sensors sensors;
 	struct kwhy_bench_cpus cpus;
 	struct kwhy_bench_store *store; /* NULL: none */
@@ -47,7 +47,7 @@ struct sweep {
 
 static bool is_narrow(const struct kwhy_transfer_point *point)
 {
-	return point->sample_count >= KWHY_BENCH_SAMPLES_LEAST &&
+	return point->sample_count >= KWHY_BENCH_SAMPLES_MIN &&
 		kwhy_bench_point_width(point) <= KWHY_BENCH_WIDTH_RATIO;
 }
 
@@ -57,10 +57,10 @@ static bool is_done(const struct sweep *sweep, struct kwhy_bench_task *task)
 	struct kwhy_transfer_point *point = task->point;
 
 	point->capped = false;
-	if (point->sample_count < KWHY_BENCH_SAMPLES_LEAST)
+	if (point->sample_count < KWHY_BENCH_SAMPLES_MIN)
 		return false;
 	if (is_narrow(point))
-		return task->visits >= VISITS_LEAST || task->spent_s > ENOUGH_S;
+		return task->batches >= BATCHES_MIN || task->spent_s > ENOUGH_S;
 	point->capped = true;
 	return point->sample_count == KWHY_TRANSFER_SAMPLES_MAX ||
 		task->spent_s > sweep->request->time_s * POINT_SHARE;
@@ -97,9 +97,9 @@ static enum kwhy_status take_samples(
 	int64_t start_ns = kwhy_clock_mono_ns();
 	enum kwhy_status status = KWHY_OK;
 
-	for (int i = 0; !status && i < VISIT_SAMPLES; i++) {
+	for (int i = 0; !status && i < BATCH_SAMPLES; i++) {
 		if (point->sample_count == KWHY_TRANSFER_SAMPLES_MAX ||
-			(i > 0 && kwhy_clock_mono_ns() - start_ns > VISIT_NS))
+			(i > 0 && kwhy_clock_mono_ns() - start_ns > BATCH_NS))
 			break;
 		status = kwhy_bench_sample(work, point->clock, &point->samples_s[point->sample_count], error);
 		if (!status)
@@ -137,7 +137,7 @@ static enum kwhy_status measure_point(
 {
 	struct kwhy_transfer_point *point = task->point;
 	struct kwhy_bench_work work;
-	enum kwhy_status status = kwhy_bench_work_begin(sweep->room, task->strategy, point, &work, error);
+	enum kwhy_status status = kwhy_bench_work_begin(sweep->buffers, task->strategy, point, &work, error);
 	int64_t start_ns;
 	bool verifies;
 
@@ -223,18 +223,18 @@ static const char *list_shortages(struct sweep *sweep, size_t first)
 /* Tasks of a strategy stand together, its sizes rising. */
 static enum kwhy_status tell_shortages(struct sweep *sweep, struct kwhy_error *error)
 {
-	const struct kwhy_bench_strategy *told = NULL;
+	const struct kwhy_bench_strategy *reported = NULL;
 	enum kwhy_status status = KWHY_OK;
 
 	for (size_t i = 0; !status && i < sweep->plan.count; i++) {
 		const struct kwhy_bench_task *task = &sweep->plan.tasks[i];
 		const char *words;
 
-		if (!task->shortage || task->strategy == told)
+		if (!task->shortage || task->strategy == reported)
 			continue;
-		told = task->strategy;
+		reported = task->strategy;
 		words = list_shortages(sweep, i);
-		status = words ? kwhy_transfers_add_absence(sweep->transfers, told->id, words, error)
+		status = words ? kwhy_transfers_add_absence(sweep->transfers, reported->id, words, error)
 			       : kwhy_fail_memory(error, "what a benchmark lacks");
 	}
 	return status;
@@ -251,13 +251,14 @@ static enum kwhy_status leave_out(
 }
 
 /*
- * A dear point leaves out as many rounds as its visit took times DEAR_S, so that a round takes no longer than
- * that for each point and cheap ones are visited often; the first time fewer, not all until the same round.
+ * A dear point leaves out as many rounds as its visit took times EXPENSIVE_S, so that a round takes no longer
+ * than that for each point and cheap ones are visited often; the first time fewer, not all until the same
+ * round.
  */
 static void rest(struct kwhy_bench_task *task, double took_s, uint32_t number)
 {
-	task->rests = (uint32_t)fmin(took_s / DEAR_S, RESTS_MOST);
-	if (task->visits == 0)
+	task->rests = (uint32_t)fmin(took_s / EXPENSIVE_S, RESTS_MAX);
+	if (task->batches == 0)
 		task->rests = number % (task->rests + 1);
 }
 
@@ -268,7 +269,7 @@ static double cpu_now(void)
 	return cpu < 0 ? NAN : cpu;
 }
 
-static enum kwhy_status visit(struct sweep *sweep, struct kwhy_bench_task *task, struct kwhy_error *error)
+static enum kwhy_status batch(struct sweep *sweep, struct kwhy_bench_task *task, struct kwhy_error *error)
 {
 	struct kwhy_transfer_point *point = task->point;
 	size_t before = point->sample_count, taken;
@@ -280,9 +281,9 @@ static enum kwhy_status visit(struct sweep *sweep, struct kwhy_bench_task *task,
 
 	kwhy_bench_cpus_next(&sweep->cpus);
 	moment.cpu = cpu_now();
-	sweep->room->places = point->verified ? kwhy_bench_random(&sweep->random) : 0;
+	sweep->buffers->places = point->verified ? kwhy_bench_random(&sweep->random) : 0;
 	status = measure_point(sweep, task, &took_s, error);
-	sweep->room->places = 0;
+	sweep->buffers->places = 0;
 	if (status == KWHY_E_UNSUPPORTED && point->sample_count == 0)
 		return leave_out(sweep, task->strategy, error);
 	if (status == KWHY_E_MEMORY && point->sample_count == 0)
@@ -302,7 +303,7 @@ static enum kwhy_status visit(struct sweep *sweep, struct kwhy_bench_task *task,
 	kwhy_bench_point_sum_up(point);
 	task->spent_s += took_s;
 	rest(task, took_s, (uint32_t)(task - sweep->plan.tasks));
-	task->visits++;
+	task->batches++;
 	kept = sweep->store ? kwhy_bench_store_add(sweep->store, point, before, status ? &other : error)
 			    : KWHY_OK;
 	task->closed = is_done(sweep, task);
@@ -345,7 +346,7 @@ static enum kwhy_status run_round(
 		tell(sweep, task->strategy->id);
 		status = kwhy_stop_check(error);
 		if (!status)
-			status = visit(sweep, task, error);
+			status = batch(sweep, task, error);
 		*out_late = is_over(sweep, 0);
 	}
 	return status;
@@ -385,7 +386,7 @@ static enum kwhy_status run_rounds(struct sweep *sweep, struct kwhy_error *error
 	for (size_t i = 0; i < sweep->plan.count; i++) {
 		struct kwhy_bench_task *task = &sweep->plan.tasks[i];
 
-		task->visits = (uint32_t)(task->point->sample_count + VISIT_SAMPLES - 1) / VISIT_SAMPLES;
+		task->batches = (uint32_t)(task->point->sample_count + BATCH_SAMPLES - 1) / BATCH_SAMPLES;
 		task->closed = is_done(sweep, task);
 		sweep->closed += task->closed;
 	}
@@ -411,7 +412,7 @@ static enum kwhy_status run_passes(struct sweep *sweep, struct kwhy_error *error
 		return status;
 	kwhy_bench_sensors_close(&sweep->sensors); /* one reader of the meters is enough */
 	return kwhy_bench_energies_measure(
-		sweep->request, sweep->room, sweep->store, sweep->transfers, error);
+		sweep->request, sweep->buffers, sweep->store, sweep->transfers, error);
 }
 
 /* A device that is gone, or an interrupt, ends the sweep, not what was measured before. */
@@ -471,16 +472,16 @@ static enum kwhy_status set_up(struct sweep *sweep, struct kwhy_error *error)
 	if (!status && request->folder)
 		status = kwhy_bench_store_open(request, sweep->transfers, &sweep->store, error);
 	if (!status)
-		status = kwhy_bench_room_new(sweep->gpu, (size_t)sweep->plan.capacity,
-			(uint32_t)request->seed, &sweep->room, error);
+		status = kwhy_bench_buffers_new(sweep->gpu, (size_t)sweep->plan.capacity,
+			(uint32_t)request->seed, &sweep->buffers, error);
 	if (!status)
-		sweep->room->data_path = request->data_path;
+		sweep->buffers->data_path = request->data_path;
 	return status;
 }
 
 static void tear_down(struct sweep *sweep)
 {
-	kwhy_bench_room_free(sweep->room);
+	kwhy_bench_buffers_free(sweep->buffers);
 	kwhy_bench_store_close(sweep->store);
 	kwhy_bench_sensors_close(&sweep->sensors);
 	if (sweep->gpu)

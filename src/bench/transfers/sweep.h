@@ -18,6 +18,6 @@ KWHY_MUST_USE enum kwhy_status kwhy_transfers_measure(
 
 /* When a point is left. */
 #define KWHY_BENCH_WIDTH_RATIO 0.02
-enum { KWHY_BENCH_SAMPLES_LEAST = 6 };
+enum { KWHY_BENCH_SAMPLES_MIN = 6 };
 
 #endif

@@ -132,7 +132,7 @@ static enum kwhy_status check(const struct pairs_options *options, struct kwhy_e
 			error, KWHY_E_USAGE, "--communicators takes 1 to %d", (int)KWHY_PAIR_SAMPLES_MAX);
 	if (options->ranks < 1)
 		return kwhy_fail(
-			error, KWHY_E_USAGE, "--ranks takes 1 to %d processes", (int)KWHY_PAIR_GPUS_MOST);
+			error, KWHY_E_USAGE, "--ranks takes 1 to %d processes", (int)KWHY_PAIR_GPUS_MAX);
 	if (are_several(options))
 		status = check_alone(options, error);
 	return status ? status : check_seconds(options, error);
@@ -170,9 +170,8 @@ static enum kwhy_status fill_request(const struct pairs_options *options,
 		status = kwhy_size_read("min-size", options->least, &out->least_bytes, error);
 	if (!status)
 		status = kwhy_size_read("max-size", options->most, &out->most_bytes, error);
-	if (!status && devices->count > KWHY_PAIR_GPUS_MOST)
-		status = kwhy_fail(
-			error, KWHY_E_USAGE, "--device takes at most %d", (int)KWHY_PAIR_GPUS_MOST);
+	if (!status && devices->count > KWHY_PAIR_GPUS_MAX)
+		status = kwhy_fail(error, KWHY_E_USAGE, "--device takes at most %d", (int)KWHY_PAIR_GPUS_MAX);
 	out->devices = devices->count ? devices->items : NULL;
 	out->device_count = (uint32_t)devices->count;
 	out->random_sizes = (uint32_t)(options->random_sizes > 1000 ? 1000 : options->random_sizes);

@@ -99,7 +99,7 @@ static enum kwhy_status write_profile(const char *output, const struct kwhy_prof
 		: kwhy_report_profile_text(profile, &style, &text, error);
 
 	if (!status)
-		status = kwhy_output_place(output, "profile", form, &path, error);
+		status = kwhy_output_path(output, "profile", form, &path, error);
 	if (!status)
 		status = kwhy_output_write(path, &text, error);
 	free(path);

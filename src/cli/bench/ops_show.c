@@ -74,7 +74,7 @@ static void write_class(const struct kwhy_bench_ops *bench, enum kwhy_ops_class 
 	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT},
 		{"rate", KWHY_COLUMN_RIGHT}, {"power", KWHY_COLUMN_RIGHT}, {"gross each", KWHY_COLUMN_RIGHT},
 		{"above idle", KWHY_COLUMN_RIGHT}, {"", KWHY_COLUMN_LEFT}};
-	const struct kwhy_sheet sheet = {.style = style, .out = out};
+	const struct kwhy_text_context context = {.style = style, .out = out};
 	char title[CELL_BYTES];
 	struct kwhy_table table;
 
@@ -82,7 +82,7 @@ static void write_class(const struct kwhy_bench_ops *bench, enum kwhy_ops_class 
 		return;
 	snprintf(title, sizeof(title), "%s", kwhy_ops_class_name(class));
 	*title = (char)toupper((unsigned char)*title);
-	kwhy_sheet_heading(&sheet, title, NULL);
+	kwhy_text_context_heading(&context, title, NULL);
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < bench->row_count; i++) {
 		const struct kwhy_bench_ops_row *row = &bench->rows[i];
@@ -120,7 +120,7 @@ static void write_windows(
 	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT},
 		{"done", KWHY_COLUMN_RIGHT}, {"moved", KWHY_COLUMN_RIGHT}, {"time", KWHY_COLUMN_RIGHT},
 		{"gross", KWHY_COLUMN_RIGHT}, {"above idle", KWHY_COLUMN_RIGHT}, {"host", KWHY_COLUMN_RIGHT}};
-	const struct kwhy_sheet sheet = {.style = style, .out = out};
+	const struct kwhy_text_context context = {.style = style, .out = out};
 	struct kwhy_table table;
 	size_t count = 0;
 
@@ -131,7 +131,7 @@ static void write_windows(
 			count++;
 		}
 	if (count)
-		kwhy_sheet_heading(&sheet, "Windows", "counts and joules of the whole");
+		kwhy_text_context_heading(&context, "Windows", "counts and joules of the whole");
 	kwhy_table_write(&table, style, out);
 }
 
@@ -163,17 +163,17 @@ static struct kwhy_workload_energies energies_of(const struct kwhy_bench_ops *be
 }
 
 /* Multiples only of the same unit: a byte is no FLOP. */
-static void write_ladder(
+static void write_ranking(
 	const struct kwhy_bench_ops *bench, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
 	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT}, {"a", KWHY_COLUMN_LEFT},
 		{"gross", KWHY_COLUMN_RIGHT}, {"of the least", KWHY_COLUMN_RIGHT}};
-	const struct kwhy_sheet sheet = {.style = style, .out = out};
+	const struct kwhy_text_context context = {.style = style, .out = out};
 	struct kwhy_table table;
 
 	if (!energies_of(bench).known)
 		return;
-	kwhy_sheet_heading(&sheet, "Efficiency", "each unit by itself");
+	kwhy_text_context_heading(&context, "Efficiency", "each unit by itself");
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t u = 0; u < sizeof(units) / sizeof(units[0]); u++) {
 		const struct kwhy_bench_ops_row *best = best_of(bench, units[u]);
@@ -213,7 +213,7 @@ static void write_roofs(
 {
 	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT},
 		{"equal time", KWHY_COLUMN_RIGHT}, {"equal energy", KWHY_COLUMN_RIGHT}};
-	const struct kwhy_sheet sheet = {.style = style, .out = out};
+	const struct kwhy_text_context context = {.style = style, .out = out};
 	struct kwhy_table table;
 	char unit[CELL_BYTES];
 
@@ -228,35 +228,35 @@ static void write_roofs(
 		write_balance(&table, roof->time_balance, unit);
 		write_balance(&table, roof->energy_balance, unit);
 	}
-	kwhy_sheet_heading(&sheet, "Where arithmetic and device memory balance", NULL);
+	kwhy_text_context_heading(&context, "Where arithmetic and device memory balance", NULL);
 	kwhy_table_write(&table, style, out);
 }
 
-static void write_notes(const struct kwhy_bench_ops *bench, const struct kwhy_sheet *sheet)
+static void write_notes(const struct kwhy_bench_ops *bench, const struct kwhy_text_context *context)
 {
 	const struct kwhy_workload_energies energies = energies_of(bench);
 
 	for (size_t i = 0; i < bench->row_count; i++)
-		kwhy_workload_missing_note(sheet, bench->rows[i].id, bench->rows[i].missing);
-	kwhy_workload_end_notes(sheet, &energies, bench->energy_missing, bench->ended);
+		kwhy_workload_missing_note(context, bench->rows[i].id, bench->rows[i].missing);
+	kwhy_workload_end_notes(context, &energies, bench->energy_missing, bench->ended);
 }
 
 void kwhy_bench_ops_text(
 	const struct kwhy_bench_ops *bench, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
-	const struct kwhy_sheet sheet = {.style = style, .out = out};
+	const struct kwhy_text_context context = {.style = style, .out = out};
 	char memory[KWHY_QUANTITY_BYTES];
 
-	kwhy_sheet_linef(&sheet, "", "operations of %s (%s), buffers of %s of random data",
+	kwhy_text_context_linef(&context, "", "operations of %s (%s), buffers of %s of random data",
 		bench->gpus[0].name, kwhy_gpu_backend_name(bench->backend),
 		kwhy_quantity_bytes(memory, bench->memory_bytes));
 	for (int class = 0; class < KWHY_OPS_CLASS_COUNT; class ++)
 		write_class(bench, (enum kwhy_ops_class) class, style, out);
 	write_windows(bench, style, out);
-	write_ladder(bench, style, out);
+	write_ranking(bench, style, out);
 	write_roofs(bench, style, out);
 	kwhy_text_add(out, "\n");
-	write_notes(bench, &sheet);
+	write_notes(bench, &context);
 }
 
 /* --- JSON --- */

@@ -6,7 +6,7 @@
 
 /* Their numbers, as NVML counts. */
 static enum kwhy_status list_devices(
-	unsigned out[KWHY_PAIR_GPUS_MOST], size_t *out_count, struct kwhy_error *error)
+	unsigned out[KWHY_PAIR_GPUS_MAX], size_t *out_count, struct kwhy_error *error)
 {
 	struct kwhy_sensor_request request = {.without_rocm = true, .without_host = true};
 	struct kwhy_sensors *sensors;
@@ -17,7 +17,7 @@ static enum kwhy_status list_devices(
 	status = kwhy_sensors_open(&request, &sensors, error);
 	if (status)
 		return status;
-	for (size_t i = 0; i < sensors->device_count && *out_count < KWHY_PAIR_GPUS_MOST; i++)
+	for (size_t i = 0; i < sensors->device_count && *out_count < KWHY_PAIR_GPUS_MAX; i++)
 		if (sensors->devices[i].vendor == KWHY_VENDOR_NVIDIA)
 			out[(*out_count)++] = (unsigned)sensors->devices[i].index;
 	kwhy_sensors_close(sensors);
@@ -38,7 +38,7 @@ static enum kwhy_status lock_one(struct lock *one, unsigned index, unsigned mhz,
 
 enum kwhy_status kwhy_pairs_lock_begin(struct kwhy_pairs_lock *lock, unsigned mhz, struct kwhy_error *error)
 {
-	unsigned indices[KWHY_PAIR_GPUS_MOST];
+	unsigned indices[KWHY_PAIR_GPUS_MAX];
 	size_t count;
 	enum kwhy_status status;
 

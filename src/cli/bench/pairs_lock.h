@@ -11,7 +11,7 @@ struct kwhy_pairs_lock {
 		struct kwhy_tune_guard guard;
 		struct kwhy_tune_setting setting;
 		bool is_open;
-	} locks[KWHY_PAIR_GPUS_MOST];
+	} locks[KWHY_PAIR_GPUS_MAX];
 	size_t count;
 };
 

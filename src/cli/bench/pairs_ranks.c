@@ -40,27 +40,27 @@ static enum kwhy_status read_port(uint16_t *out, struct kwhy_error *error)
 }
 
 /* Without a secret ranks meet on this host's loopback interface, whatever address the launcher names. */
-static const char *address_of_first(const struct kwhy_launcher_ranks *said, const char *secret)
+static const char *address_of_first(const struct kwhy_launcher_ranks *noted, const char *secret)
 {
 	const char *address = getenv("MASTER_ADDR");
 
-	return address && (secret || said->local_size != said->world_size) ? address : "127.0.0.1";
+	return address && (secret || noted->local_size != noted->world_size) ? address : "127.0.0.1";
 }
 
 static enum kwhy_status join(
-	const struct kwhy_launcher_ranks *said, struct kwhy_pairs_ranks *out, struct kwhy_error *error)
+	const struct kwhy_launcher_ranks *noted, struct kwhy_pairs_ranks *out, struct kwhy_error *error)
 {
 	const char *secret = getenv(KWHY_LAUNCH_SECRET_VARIABLE);
-	struct kwhy_rank_link_request request = {.rank = (uint32_t)said->rank,
-		.size = (uint32_t)said->world_size,
-		.address = address_of_first(said, secret),
+	struct kwhy_rank_link_request request = {.rank = (uint32_t)noted->rank,
+		.size = (uint32_t)noted->world_size,
+		.address = address_of_first(noted, secret),
 		.secret = secret,
 		.listener = -1,
 		.wait_ns = WAIT_NS};
 	enum kwhy_status status = read_port(&request.port, error);
 
 	out->rank = request.rank;
-	out->local_rank = (uint32_t)(said->local_rank >= 0 ? said->local_rank : said->rank);
+	out->local_rank = (uint32_t)(noted->local_rank >= 0 ? noted->local_rank : noted->rank);
 	return status ? status : kwhy_pair_ranks_open(&request, &out->ranks, error);
 }
 
@@ -96,22 +96,22 @@ static enum kwhy_status start(uint32_t size, struct kwhy_pairs_ranks *out, struc
 enum kwhy_status kwhy_pairs_ranks_init(
 	uint64_t wanted, struct kwhy_pairs_ranks *out, struct kwhy_error *error)
 {
-	const struct kwhy_launcher_ranks said = kwhy_launcher_ranks(getenv);
+	const struct kwhy_launcher_ranks noted = kwhy_launcher_ranks(getenv);
 
 	*out = (struct kwhy_pairs_ranks){.rank = 0};
-	if (wanted == 1 || (wanted == 0 && said.world_size < 2))
+	if (wanted == 1 || (wanted == 0 && noted.world_size < 2))
 		return KWHY_OK;
-	if (wanted > KWHY_PAIR_GPUS_MOST || said.world_size > KWHY_PAIR_GPUS_MOST)
+	if (wanted > KWHY_PAIR_GPUS_MAX || noted.world_size > KWHY_PAIR_GPUS_MAX)
 		return kwhy_fail(error, KWHY_E_USAGE, "at most %d ranks measure together; start fewer",
-			(int)KWHY_PAIR_GPUS_MOST);
-	if (said.world_size < 2)
+			(int)KWHY_PAIR_GPUS_MAX);
+	if (noted.world_size < 2)
 		return start((uint32_t)wanted, out, error);
-	if (wanted && wanted != (uint64_t)said.world_size)
+	if (wanted && wanted != (uint64_t)noted.world_size)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"--ranks says %llu and the launcher's variables say %lld; leave --ranks out, or give "
 			"--ranks 1 to measure with this process alone",
-			(unsigned long long)wanted, (long long)said.world_size);
-	return join(&said, out, error);
+			(unsigned long long)wanted, (long long)noted.world_size);
+	return join(&noted, out, error);
 }
 
 void kwhy_pairs_ranks_done(struct kwhy_pairs_ranks *ranks)

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATH_BYTES = 4096, FILE_MOST_BYTES = 64 << 20, NAME_BYTES = 96 };
+enum { PATH_BYTES = 4096, FILE_MAX_BYTES = 64 << 20, NAME_BYTES = 96 };
 
 static enum kwhy_status write_file(
 	const char *folder, const char *name, const struct kwhy_text *text, struct kwhy_error *error)
@@ -121,7 +121,7 @@ struct sum {
 };
 
 struct held {
-	struct sum regimes[3], pairs[KWHY_PAIR_GPUS_MOST][KWHY_PAIR_GPUS_MOST];
+	struct sum regimes[3], pairs[KWHY_PAIR_GPUS_MAX][KWHY_PAIR_GPUS_MAX];
 	size_t unknown; /* that were not measured */
 };
 
@@ -234,7 +234,7 @@ enum kwhy_status kwhy_pairs_hold_against(
 {
 	struct held held = {.unknown = 0};
 	struct kwhy_text file = {0};
-	enum kwhy_status status = kwhy_file_read(path, FILE_MOST_BYTES, &file, error);
+	enum kwhy_status status = kwhy_file_read(path, FILE_MAX_BYTES, &file, error);
 
 	if (!status && !file.data)
 		status = kwhy_fail(error, KWHY_E_INPUT, "%s is empty; rows are src,dst,size,time_ns", path);

@@ -56,32 +56,33 @@ void kwhy_workload_joules_short_cell(struct kwhy_table *table, const struct kwhy
 	kwhy_table_cell(table, text);
 }
 
-void kwhy_workload_missing_note(const struct kwhy_sheet *sheet, const char *name, const char *missing)
+void kwhy_workload_missing_note(
+	const struct kwhy_text_context *context, const char *name, const char *missing)
 {
 	if (missing)
-		kwhy_sheet_linef(sheet, "note   ", "%s is not available: %s", name, missing);
+		kwhy_text_context_linef(context, "note   ", "%s is not available: %s", name, missing);
 }
 
-static void write_energy_missing(
-	const struct kwhy_sheet *sheet, const struct kwhy_workload_energies *energies, const char *missing)
+static void write_energy_missing(const struct kwhy_text_context *context,
+	const struct kwhy_workload_energies *energies, const char *missing)
 {
 	if (energies->known)
-		kwhy_sheet_linef(sheet, "energy ", "not available in %zu of %zu rows, first in '%s': %s",
-			energies->unknown, energies->known + energies->unknown, energies->first_unknown,
-			missing);
+		kwhy_text_context_linef(context, "energy ",
+			"not available in %zu of %zu rows, first in '%s': %s", energies->unknown,
+			energies->known + energies->unknown, energies->first_unknown, missing);
 	else
-		kwhy_sheet_linef(sheet, "energy ", "not available: %s", missing);
+		kwhy_text_context_linef(context, "energy ", "not available: %s", missing);
 }
 
-void kwhy_workload_end_notes(const struct kwhy_sheet *sheet, const struct kwhy_workload_energies *energies,
-	const char *energy_missing, const char *ended)
+void kwhy_workload_end_notes(const struct kwhy_text_context *context,
+	const struct kwhy_workload_energies *energies, const char *energy_missing, const char *ended)
 {
 	const char *missing = kwhy_workload_energies_missing(energies, energy_missing);
 
 	if (missing)
-		write_energy_missing(sheet, energies, missing);
+		write_energy_missing(context, energies, missing);
 	if (ended)
-		kwhy_sheet_linef(sheet, "ended  ", "%s", ended);
+		kwhy_text_context_linef(context, "ended  ", "%s", ended);
 }
 
 /* --- JSON --- */

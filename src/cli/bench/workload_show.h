@@ -20,7 +20,8 @@ void kwhy_workload_joules_cell(struct kwhy_table *table, const struct kwhy_joule
 void kwhy_workload_joules_short_cell(struct kwhy_table *table, const struct kwhy_joules *joules);
 
 /* That `name` was not to be had; nothing where `missing` is NULL. */
-void kwhy_workload_missing_note(const struct kwhy_sheet *sheet, const char *name, const char *missing);
+void kwhy_workload_missing_note(
+	const struct kwhy_text_context *context, const char *name, const char *missing);
 
 /* Rows that ran, by whether the energy of their GPUs is known. */
 struct kwhy_workload_energies {
@@ -36,8 +37,8 @@ const char *kwhy_workload_energies_missing(
 	const struct kwhy_workload_energies *energies, const char *missing);
 
 /* What goes for all rows, at the end of a page, and which of them lack energy; each text may be NULL. */
-void kwhy_workload_end_notes(const struct kwhy_sheet *sheet, const struct kwhy_workload_energies *energies,
-	const char *energy_missing, const char *ended);
+void kwhy_workload_end_notes(const struct kwhy_text_context *context,
+	const struct kwhy_workload_energies *energies, const char *energy_missing, const char *ended);
 
 void kwhy_workload_median_json(struct kwhy_json *json, const char *key, const struct kwhy_median *median);
 void kwhy_workload_joules_json(struct kwhy_json *json, const char *key, struct kwhy_joules joules);

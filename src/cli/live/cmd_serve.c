@@ -13,10 +13,10 @@
 
 enum {
 	TICK_MS = 1000,
-	FRESH_MS = 100,		/* what is older is brought up to date before it is served */
-	TOKEN_BYTES_LEAST = 16, /* fewer could be guessed */
-	TOKEN_BYTES_MOST = 4096,
-	PEM_BYTES_MOST = 1 << 20
+	FRESH_MS = 100,	      /* what is older is brought up to date before it is served */
+	TOKEN_BYTES_MIN = 16, /* fewer could be guessed */
+	TOKEN_BYTES_MAX = 4096,
+	PEM_BYTES_MAX = 1 << 20
 };
 
 struct serve_options {
@@ -47,7 +47,7 @@ static void set_defaults(void *options)
 
 static enum kwhy_status read_token(const char *path, struct kwhy_text *out, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_file_read(path, TOKEN_BYTES_MOST, out, error);
+	enum kwhy_status status = kwhy_file_read(path, TOKEN_BYTES_MAX, out, error);
 
 	if (status)
 		return status;
@@ -57,10 +57,10 @@ static enum kwhy_status read_token(const char *path, struct kwhy_text *out, stru
 		if (out->data[i] <= ' ' || out->data[i] > '~')
 			return kwhy_fail(error, KWHY_E_INPUT,
 				"%s: a token is one line of letters, digits and signs without blanks", path);
-	if (out->length < TOKEN_BYTES_LEAST)
+	if (out->length < TOKEN_BYTES_MIN)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%s: a token has at least %d characters; make one with: openssl rand -hex 32", path,
-			TOKEN_BYTES_LEAST);
+			TOKEN_BYTES_MIN);
 	return KWHY_OK;
 }
 
@@ -74,9 +74,9 @@ static enum kwhy_status read_secrets(
 	if (options->token)
 		status = read_token(options->token, &out->token, error);
 	if (!status && options->tls_cert)
-		status = kwhy_file_read(options->tls_cert, PEM_BYTES_MOST, &out->cert, error);
+		status = kwhy_file_read(options->tls_cert, PEM_BYTES_MAX, &out->cert, error);
 	if (!status && options->tls_key)
-		status = kwhy_file_read(options->tls_key, PEM_BYTES_MOST, &out->key, error);
+		status = kwhy_file_read(options->tls_key, PEM_BYTES_MAX, &out->key, error);
 	return status;
 }
 

@@ -16,7 +16,7 @@
 enum {
 	TICK_MS = 500,
 	ONCE_MS = 1200, /* so that every gauge was read, those between two readings too */
-	PROCESSES_LEAST = 3,
+	PROCESSES_MIN = 3,
 	PROCESSES_ONCE = 10
 };
 
@@ -87,7 +87,7 @@ static void draw_view(struct watch *watch, const struct kwhy_view *view)
 /* Draws again where there is room left: for sentences in full, then for more processes. */
 static void draw(struct watch *watch, size_t lines)
 {
-	struct kwhy_view view = {.processes_most = PROCESSES_LEAST};
+	struct kwhy_view view = {.processes_most = PROCESSES_MIN};
 
 	draw_view(watch, &view);
 	if (watch->screen.lines >= lines)
@@ -103,8 +103,7 @@ static void draw(struct watch *watch, size_t lines)
 static void show(struct watch *watch)
 {
 	struct kwhy_terminal_size size = kwhy_terminal_size(watch->terminal);
-	size_t columns = size.columns > KWHY_VIEW_COLUMNS_LEAST ? size.columns : KWHY_VIEW_COLUMNS_LEAST,
-	       hidden;
+	size_t columns = size.columns > KWHY_VIEW_COLUMNS_MIN ? size.columns : KWHY_VIEW_COLUMNS_MIN, hidden;
 
 	if (columns != watch->screen.columns) {
 		kwhy_screen_done(&watch->screen);

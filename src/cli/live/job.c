@@ -14,9 +14,9 @@
 
 #define MS_NS INT64_C(1000000)
 #define INTERVAL_DEFAULT_MS 1000
-#define RING_PERIOD_MS 500    /* somebody looks at it; a read takes 0.6 ms of processor time on an H200 */
-#define INTERVAL_LEAST_MS 100 /* the driver has nothing newer, and each reading takes its lock */
-#define INTERVAL_MOST_MS 3600000
+#define RING_PERIOD_MS 500  /* somebody looks at it; a read takes 0.6 ms of processor time on an H200 */
+#define INTERVAL_MIN_MS 100 /* the driver has nothing newer, and each reading takes its lock */
+#define INTERVAL_MAX_MS 3600000
 
 void kwhy_live_options_init(struct kwhy_live_options *options)
 {
@@ -55,9 +55,9 @@ static enum kwhy_status open_sensors(
 		.replay_path = options->replay,
 	};
 
-	if (!(options->interval_ms >= INTERVAL_LEAST_MS && options->interval_ms <= INTERVAL_MOST_MS))
+	if (!(options->interval_ms >= INTERVAL_MIN_MS && options->interval_ms <= INTERVAL_MAX_MS))
 		return kwhy_fail(error, KWHY_E_USAGE, "--interval takes %d to %d milliseconds",
-			INTERVAL_LEAST_MS, INTERVAL_MOST_MS);
+			INTERVAL_MIN_MS, INTERVAL_MAX_MS);
 	return kwhy_sensors_open(&request, &job->sensors, error);
 }
 

@@ -15,11 +15,11 @@
 #include <string.h>
 
 enum {
-	LOADS_MOST = 64,
-	AT_ONCE_MOST = 1024,
-	RATE_MOST = 100000,
-	PROMPT_BYTES_MOST = 64 << 20,
-	TOKEN_BYTES_MOST = 4096
+	LOADS_MAX = 64,
+	AT_ONCE_MAX = 1024,
+	RATE_MAX = 100000,
+	PROMPT_BYTES_MAX = 64 << 20,
+	TOKEN_BYTES_MAX = 4096
 };
 
 struct llm_options {
@@ -36,7 +36,7 @@ struct job {
 	struct kwhy_llm_question question;
 	struct kwhy_llm_client *client;
 	struct kwhy_llm_meter meter;
-	struct kwhy_llm_row rows[LOADS_MOST];
+	struct kwhy_llm_row rows[LOADS_MAX];
 	size_t row_count;
 	struct kwhy_llm_energy idle;
 	char *model;		/* found */
@@ -83,8 +83,8 @@ static enum kwhy_status add_load(struct job *job, double rate_per_s, double at_o
 {
 	const struct llm_options *options = job->options;
 
-	if (job->row_count == LOADS_MOST)
-		return kwhy_fail(error, KWHY_E_USAGE, "at most %d loads at a time", LOADS_MOST);
+	if (job->row_count == LOADS_MAX)
+		return kwhy_fail(error, KWHY_E_USAGE, "at most %d loads at a time", LOADS_MAX);
 	job->rows[job->row_count++].load = (struct kwhy_llm_load){.rate_per_s = rate_per_s,
 		.concurrency = (uint32_t)at_once,
 		.duration_ns = (int64_t)(options->seconds * 1e9),
@@ -96,8 +96,7 @@ static enum kwhy_status add_load(struct job *job, double rate_per_s, double at_o
 
 static bool is_load(double value, bool is_rate)
 {
-	return value > 0 && value <= (is_rate ? RATE_MOST : AT_ONCE_MOST) &&
-		(is_rate || value == floor(value));
+	return value > 0 && value <= (is_rate ? RATE_MAX : AT_ONCE_MAX) && (is_rate || value == floor(value));
 }
 
 /* "1,2,4"; a number is at most `most`, and whole where it counts. */
@@ -115,8 +114,8 @@ static enum kwhy_status add_loads(struct job *job, const char *list, bool is_rat
 				"--%s takes %s up to %d with commas between, not '%.40s'",
 				is_rate ? "rate" : "concurrency",
 				is_rate ? "requests a second" : "whole numbers",
-				is_rate ? RATE_MOST : AT_ONCE_MOST, list);
-		status = is_rate ? add_load(job, value, AT_ONCE_MOST, error)
+				is_rate ? RATE_MAX : AT_ONCE_MAX, list);
+		status = is_rate ? add_load(job, value, AT_ONCE_MAX, error)
 				 : add_load(job, NAN, value, error);
 		at = *end ? end + 1 : end;
 	} while (!status && *at);
@@ -126,7 +125,7 @@ static enum kwhy_status add_loads(struct job *job, const char *list, bool is_rat
 static enum kwhy_status read_prompts(struct job *job, struct kwhy_error *error)
 {
 	size_t lines = 1, count = 0;
-	enum kwhy_status status = kwhy_file_read(job->options->prompts, PROMPT_BYTES_MOST, &job->text, error);
+	enum kwhy_status status = kwhy_file_read(job->options->prompts, PROMPT_BYTES_MAX, &job->text, error);
 
 	if (status)
 		return status;
@@ -215,7 +214,7 @@ static enum kwhy_status find_token(struct job *job, const char **out, struct kwh
 
 	*out = getenv("KWHY_METERS_TOKEN");
 	if (path)
-		status = kwhy_file_read(path, TOKEN_BYTES_MOST, &job->token, error);
+		status = kwhy_file_read(path, TOKEN_BYTES_MAX, &job->token, error);
 	if (!status && path) {
 		while (job->token.length && strchr(" \t\r\n", job->token.data[job->token.length - 1]))
 			job->token.data[--job->token.length] = '\0';

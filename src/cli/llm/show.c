@@ -137,7 +137,7 @@ static void write_request_energies(
 	kwhy_table_write(&table, style, out);
 }
 
-static void write_counts(const struct kwhy_sheet *sheet, const struct kwhy_llm_result *result)
+static void write_counts(const struct kwhy_text_context *context, const struct kwhy_llm_result *result)
 {
 	size_t done = 0, without = 0, fewer = 0;
 	uint64_t tokens = 0, pieces = 0;
@@ -152,22 +152,22 @@ static void write_counts(const struct kwhy_sheet *sheet, const struct kwhy_llm_r
 		pieces += summary->usage_pieces;
 	}
 	if (done > without)
-		kwhy_sheet_linef(sheet, "tokens   ",
+		kwhy_text_context_linef(context, "tokens   ",
 			"as the server counts them%s: %llu, in %llu pieces of text",
 			without ? ", where it does" : "", (unsigned long long)tokens,
 			(unsigned long long)pieces);
 	if (without)
-		kwhy_sheet_linef(sheet, "tokens   ",
+		kwhy_text_context_linef(context, "tokens   ",
 			"%zu of %zu answers came without usage: there a piece of text counts as one token",
 			without, done);
 	if (fewer)
-		kwhy_sheet_linef(sheet, "tokens   ",
+		kwhy_text_context_linef(context, "tokens   ",
 			"%zu answers claim fewer tokens than pieces of text came: counts and text do not "
 			"agree",
 			fewer);
 }
 
-static void write_failures(const struct kwhy_sheet *sheet, const struct kwhy_llm_result *result)
+static void write_failures(const struct kwhy_text_context *context, const struct kwhy_llm_result *result)
 {
 	for (size_t kind = KWHY_LLM_DONE + 1; kind < KWHY_LLM_OUTCOME_COUNT; kind++) {
 		size_t count = 0;
@@ -179,16 +179,16 @@ static void write_failures(const struct kwhy_sheet *sheet, const struct kwhy_llm
 				http = result->rows[i].summary.failed_status;
 		}
 		if (count && http)
-			kwhy_sheet_linef(sheet, "failed   ", "%zu %s: HTTP status %d first", count,
+			kwhy_text_context_linef(context, "failed   ", "%zu %s: HTTP status %d first", count,
 				kwhy_llm_outcome_name((enum kwhy_llm_outcome)kind), http);
 		else if (count)
-			kwhy_sheet_linef(sheet, "failed   ", "%zu %s: %s", count,
+			kwhy_text_context_linef(context, "failed   ", "%zu %s: %s", count,
 				kwhy_llm_outcome_name((enum kwhy_llm_outcome)kind),
 				kwhy_llm_outcome_words((enum kwhy_llm_outcome)kind));
 	}
 }
 
-static void write_late(const struct kwhy_sheet *sheet, const struct kwhy_llm_result *result)
+static void write_late(const struct kwhy_text_context *context, const struct kwhy_llm_result *result)
 {
 	double late_s = 0;
 	char text[KWHY_QUANTITY_BYTES];
@@ -196,7 +196,7 @@ static void write_late(const struct kwhy_sheet *sheet, const struct kwhy_llm_res
 	for (size_t i = 0; i < result->row_count; i++)
 		late_s = fmax(late_s, result->rows[i].summary.late_s);
 	if (late_s > 0.01)
-		kwhy_sheet_linef(sheet, "late     ",
+		kwhy_text_context_linef(context, "late     ",
 			"requests were sent up to %s after they were due; their times count from when they "
 			"were due",
 			kwhy_quantity_si(text, late_s, "s", 3));
@@ -211,76 +211,78 @@ static bool has_energy(const struct kwhy_llm_result *result)
 }
 
 /* Why a load has no energy, each reason once. */
-static void write_missing(const struct kwhy_sheet *sheet, const struct kwhy_llm_result *result)
+static void write_missing(const struct kwhy_text_context *context, const struct kwhy_llm_result *result)
 {
 	for (size_t i = 0; i < result->row_count; i++) {
 		const char *missing = result->rows[i].gross.missing;
-		bool told = false;
+		bool reported = false;
 
-		for (size_t k = 0; missing && k < i && !told; k++)
-			told = result->rows[k].gross.missing &&
+		for (size_t k = 0; missing && k < i && !reported; k++)
+			reported = result->rows[k].gross.missing &&
 				strcmp(result->rows[k].gross.missing, missing) == 0;
-		if (missing && !told)
-			kwhy_sheet_linef(sheet, "energy   ", "not available%s: %s",
+		if (missing && !reported)
+			kwhy_text_context_linef(context, "energy   ", "not available%s: %s",
 				has_energy(result) ? " of all loads" : "", missing);
 	}
 }
 
-static void write_energy_words(const struct kwhy_sheet *sheet, const struct kwhy_llm_result *result)
+static void write_energy_words(const struct kwhy_text_context *context, const struct kwhy_llm_result *result)
 {
 	const struct kwhy_llm_energy *idle = &result->idle;
 	char text[KWHY_QUANTITY_BYTES];
 
-	write_missing(sheet, result);
+	write_missing(context, result);
 	if (!has_energy(result))
 		return;
-	kwhy_sheet_linef(sheet, "energy   ",
+	kwhy_text_context_linef(context, "energy   ",
 		"the GPUs %s in the steady window, prompts included; intervals %s",
 		result->meters ? "whose kwhy serve was asked" : "of this host",
 		result->meters ? "hold when it was asked, not what its meters are off by"
 			       : "are the meters' alone");
 	if (!idle->missing)
-		kwhy_sheet_linef(sheet, "idle     ", "%s with the server up and no request",
+		kwhy_text_context_linef(context, "idle     ", "%s with the server up and no request",
 			kwhy_quantity_si(text, idle->joules / idle->seconds, "W", 4));
 	else
-		kwhy_sheet_linef(sheet, "idle     ", "not available: %s", idle->missing);
+		kwhy_text_context_linef(context, "idle     ", "not available: %s", idle->missing);
 }
 
 void kwhy_llm_text(
 	const struct kwhy_llm_result *result, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
-	const struct kwhy_sheet sheet = {.style = style, .out = out};
+	const struct kwhy_text_context context = {.style = style, .out = out};
 
-	kwhy_sheet_linef(&sheet, "server   ", "%s", result->url);
-	kwhy_sheet_linef(&sheet, "model    ", "%s", result->question->model);
+	kwhy_text_context_linef(&context, "server   ", "%s", result->url);
+	kwhy_text_context_linef(&context, "model    ", "%s", result->question->model);
 	if (result->question->prompts)
-		kwhy_sheet_linef(
-			&sheet, "prompts  ", "%zu from a file, in turn", result->question->prompt_count);
+		kwhy_text_context_linef(
+			&context, "prompts  ", "%zu from a file, in turn", result->question->prompt_count);
 	else
-		kwhy_sheet_linef(&sheet, "prompts  ", "made up, of %llu words",
+		kwhy_text_context_linef(&context, "prompts  ", "made up, of %llu words",
 			(unsigned long long)result->question->words);
-	kwhy_sheet_heading(&sheet, "Tokens", "a token: time of each after the first; median and 95 %");
+	kwhy_text_context_heading(
+		&context, "Tokens", "a token: time of each after the first; median and 95 %");
 	write_times(result, style, out);
-	kwhy_sheet_heading(&sheet, "Latency", "to the first token, and to the end of the answer; medians");
+	kwhy_text_context_heading(
+		&context, "Latency", "to the first token, and to the end of the answer; medians");
 	write_latencies(result, style, out);
 	if (has_energy(result)) {
-		kwhy_sheet_heading(&sheet, "Energy", "above idle: above the server with no request");
+		kwhy_text_context_heading(&context, "Energy", "above idle: above the server with no request");
 		write_energies(result, style, out);
 		kwhy_text_add(out, "\n");
 		write_request_energies(result, style, out);
 	}
 	kwhy_text_add(out, "\n");
-	write_counts(&sheet, result);
-	write_failures(&sheet, result);
-	write_late(&sheet, result);
-	write_energy_words(&sheet, result);
+	write_counts(&context, result);
+	write_failures(&context, result);
+	write_late(&context, result);
+	write_energy_words(&context, result);
 	if (result->ended)
-		kwhy_sheet_linef(&sheet, "ended    ", "%s", result->ended);
+		kwhy_text_context_linef(&context, "ended    ", "%s", result->ended);
 }
 
 /* --- JSON --- */
 
-static void write_spread(struct kwhy_json *json, const char *key, const struct kwhy_llm_spread *spread)
+static void write_spread(struct kwhy_json *json, const char *key, const struct kwhy_llm_distribution *spread)
 {
 	kwhy_json_row(json, key);
 	kwhy_json_count(json, "count", spread->count);

@@ -50,9 +50,9 @@ static void write_forms(const struct kwhy_cap *cap, struct kwhy_model_page *page
 		kwhy_table_percent(&table, fit->rms_ratio);
 		kwhy_table_percent(&table, fit->held_out_ratio);
 		kwhy_table_cell(&table,
-			form == (int)cap->chosen      ? "chosen"
-				: cap->is_rival[form] ? "almost as good"
-						      : "");
+			form == (int)cap->chosen	    ? "chosen"
+				: cap->is_alternative[form] ? "almost as good"
+							    : "");
 	}
 	kwhy_table_write(&table, &page->style, &page->text);
 }
@@ -64,20 +64,21 @@ static void write_advice(const struct kwhy_model_cap *answer, struct kwhy_model_
 		const char *verdict = verdict_names[advice->verdict];
 
 		if (goal == KWHY_CAP_GOAL_SLOWDOWN)
-			kwhy_sheet_linef(&page->sheet, "", "at most %g %% slower:", answer->slower_percent);
+			kwhy_text_context_linef(
+				&page->context, "", "at most %g %% slower:", answer->slower_percent);
 		else
-			kwhy_sheet_linef(&page->sheet, "", "%s:", goal_names[goal]);
+			kwhy_text_context_linef(&page->context, "", "%s:", goal_names[goal]);
 		if (isnan(advice->power_w.value)) {
-			kwhy_sheet_linef(&page->sheet, "  ", "%s", verdict);
+			kwhy_text_context_linef(&page->context, "  ", "%s", verdict);
 			continue;
 		}
-		kwhy_sheet_linef(&page->sheet, "  ",
+		kwhy_text_context_linef(&page->context, "  ",
 			"%.4g W mean power (%.4g to %.4g), %s; energy %+.1f %%, time %+.1f %% against %.4g W",
 			advice->power_w.value, advice->power_w.low, advice->power_w.high, verdict,
 			100 * (advice->energy_ratio - 1), 100 * (advice->time_ratio - 1), answer->cap.most_w);
 		if (isfinite(advice->cap_w))
-			kwhy_sheet_linef(
-				&page->sheet, "  ", "a limit of %.4g W gives that power", advice->cap_w);
+			kwhy_text_context_linef(
+				&page->context, "  ", "a limit of %.4g W gives that power", advice->cap_w);
 	}
 }
 
@@ -88,10 +89,10 @@ static void write_text(const struct kwhy_model_cap *answer, struct kwhy_model_pa
 	write_forms(cap, page);
 	kwhy_text_add(&page->text, "\n");
 	write_advice(answer, page);
-	kwhy_sheet_linef(&page->sheet, "", "holds from %.4g to %.4g W mean power, where it was measured",
-		cap->least_w, cap->most_w);
+	kwhy_text_context_linef(&page->context, "",
+		"holds from %.4g to %.4g W mean power, where it was measured", cap->least_w, cap->most_w);
 	if (cap->unbound_count)
-		kwhy_sheet_linef(&page->sheet, "",
+		kwhy_text_context_linef(&page->context, "",
 			"%zu of %zu limits do not bind: the device draws 5 %% or more below them",
 			cap->unbound_count, cap->count);
 }
@@ -114,7 +115,7 @@ static void write_fits_json(const struct kwhy_cap *cap, struct kwhy_json *json)
 		kwhy_json_real(json, "shape", fit->curve.shape);
 		kwhy_json_real(json, "rms_ratio", fit->rms_ratio);
 		kwhy_json_real(json, "held_out_ratio", fit->held_out_ratio);
-		kwhy_json_bool(json, "rival", cap->is_rival[form]);
+		kwhy_json_bool(json, "rival", cap->is_alternative[form]);
 		kwhy_json_object_end(json);
 	}
 	kwhy_json_array_end(json);

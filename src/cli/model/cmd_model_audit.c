@@ -66,31 +66,33 @@ static const char *figure_text(
 	return out;
 }
 
-static void explain_rest(const struct kwhy_audit_finding *finding, const char *should, char *out, size_t room)
+static void explain_rest(
+	const struct kwhy_audit_finding *finding, const char *should, char *out, size_t space)
 {
 	if (!*should)
-		snprintf(out, room, "what it is made of is wrong");
+		snprintf(out, space, "what it is made of is wrong");
 	else
-		snprintf(out, room, "%s follows%s", should,
-			finding->should.rests_on_wrong ? ", of what is wrong itself"
-						       : " from the right figures");
+		snprintf(out, space, "%s follows%s", should,
+			finding->should.depends_on_wrong ? ", of what is wrong itself"
+							 : " from the right figures");
 }
 
 /* Of figures on two sides of 0 none is so many times the other. */
-static void explain_size(const struct kwhy_audit_finding *finding, const char *should, char *out, size_t room)
+static void explain_size(
+	const struct kwhy_audit_finding *finding, const char *should, char *out, size_t space)
 {
 	double factor = fmax(finding->factor, 1 / finding->factor);
 
 	if (factor > 0 && isfinite(factor))
-		snprintf(out, room, "%s follows; %.4g times too %s", should, factor,
+		snprintf(out, space, "%s follows; %.4g times too %s", should, factor,
 			finding->factor > 1 ? "large" : "small");
 	else
-		snprintf(out, room, "%s follows", should);
+		snprintf(out, space, "%s follows", should);
 }
 
 /* What is wrong with it, in words. */
 static void explain(
-	const struct answer *answer, const struct kwhy_audit_finding *finding, char *out, size_t room)
+	const struct answer *answer, const struct kwhy_audit_finding *finding, char *out, size_t space)
 {
 	char figure[2 * FIGURE_BYTES];
 	const char *unit = word(answer, finding->claim, UNIT);
@@ -100,37 +102,37 @@ static void explain(
 	case KWHY_AUDIT_SLIP:
 	case KWHY_AUDIT_MEBI:
 	case KWHY_AUDIT_ARITHMETIC:
-		explain_size(finding, should, out, room);
+		explain_size(finding, should, out, space);
 		break;
 	case KWHY_AUDIT_BOUND:
-		snprintf(out, room, "the bound is %s", should);
+		snprintf(out, space, "the bound is %s", should);
 		break;
 	case KWHY_AUDIT_LOOSE:
-		snprintf(out, room, "true, but the figure is %s", should);
+		snprintf(out, space, "true, but the figure is %s", should);
 		break;
 	case KWHY_AUDIT_UNLIKE:
-		snprintf(out, room, "compares or adds what has not the same unit");
+		snprintf(out, space, "compares or adds what has not the same unit");
 		break;
 	case KWHY_AUDIT_WINDOW:
-		snprintf(out, room, "amounts of different measurements are added or divided");
+		snprintf(out, space, "amounts of different measurements are added or divided");
 		break;
 	case KWHY_AUDIT_OVERLAP:
-		snprintf(out, room, "its parts lasted longer together than the whole");
+		snprintf(out, space, "its parts lasted longer together than the whole");
 		break;
 	case KWHY_AUDIT_ENERGY:
-		snprintf(out, room, "at most %s: the highest power measured, all the time", should);
+		snprintf(out, space, "at most %s: the highest power measured, all the time", should);
 		break;
 	case KWHY_AUDIT_POWER:
-		snprintf(out, room, "at most %s was ever measured", should);
+		snprintf(out, space, "at most %s was ever measured", should);
 		break;
 	case KWHY_AUDIT_CONTRADICTION:
 		value_text(figure, (finding->should.low + finding->should.high) / 2, &finding->should.unit,
 			word(answer, finding->other, UNIT));
-		snprintf(out, room, "'%s' says %s of the same thing", word(answer, finding->other, ID),
+		snprintf(out, space, "'%s' says %s of the same thing", word(answer, finding->other, ID),
 			figure);
 		break;
 	default:
-		explain_rest(finding, should, out, room);
+		explain_rest(finding, should, out, space);
 	}
 }
 
@@ -144,17 +146,18 @@ static void write_text(const struct answer *answer, struct kwhy_model_page *page
 		size_t row = finding->claim;
 
 		explain(answer, finding, why, sizeof(why));
-		kwhy_sheet_linef(&page->sheet, "", "%s%s%s: %s %s, %s: %s", word(answer, row, SOURCE),
-			*word(answer, row, SOURCE) ? " " : "",
+		kwhy_text_context_linef(&page->context, "", "%s%s%s: %s %s, %s: %s",
+			word(answer, row, SOURCE), *word(answer, row, SOURCE) ? " " : "",
 			*word(answer, row, WHAT) ? word(answer, row, WHAT) : word(answer, row, ID),
 			word(answer, row, VALUE), word(answer, row, UNIT),
 			kwhy_audit_kind_name(finding->kind), why);
 	}
 	if (audit->finding_count)
 		kwhy_text_add(&page->text, "\n");
-	kwhy_sheet_linef(&page->sheet, "", "%zu claim%s, %zu of them compared with something: %zu finding%s",
-		answer->csv.row_count, answer->csv.row_count == 1 ? "" : "s", audit->checked_count,
-		audit->finding_count, audit->finding_count == 1 ? "" : "s");
+	kwhy_text_context_linef(&page->context, "",
+		"%zu claim%s, %zu of them compared with something: %zu finding%s", answer->csv.row_count,
+		answer->csv.row_count == 1 ? "" : "s", audit->checked_count, audit->finding_count,
+		audit->finding_count == 1 ? "" : "s");
 }
 
 static void write_json(const struct answer *answer, struct kwhy_json *json)

@@ -23,11 +23,11 @@ static enum kwhy_status read_sweep(const char *path, struct kwhy_cap *out, struc
 {
 	static const struct kwhy_csv_column columns[COLUMN_COUNT] = {
 		[POWER] = {"power_w", true}, [THROUGHPUT] = {"throughput", true}, [CAP] = {"cap_w", false}};
-	struct kwhy_cap_point points[KWHY_CAP_POINTS_MOST];
+	struct kwhy_cap_point points[KWHY_CAP_POINTS_MAX];
 	struct kwhy_model_csv csv;
 	enum kwhy_status status = kwhy_model_csv_read(path, columns, COLUMN_COUNT, 0, &csv, error);
 
-	for (size_t i = 0; !status && i < csv.row_count && i < KWHY_CAP_POINTS_MOST; i++)
+	for (size_t i = 0; !status && i < csv.row_count && i < KWHY_CAP_POINTS_MAX; i++)
 		points[i] = (struct kwhy_cap_point){kwhy_model_csv_number(&csv, i, CAP),
 			kwhy_model_csv_number(&csv, i, POWER), kwhy_model_csv_number(&csv, i, THROUGHPUT)};
 	if (!status)

@@ -9,7 +9,7 @@
 
 struct carbon_options {
 	struct kwhy_running_options running;
-	const char *place;
+	const char *region;
 	double intensity_g_per_kwh, car_g_per_mile;
 	bool list;
 };
@@ -23,24 +23,25 @@ static void set_defaults(void *options)
 	carbon->car_g_per_mile = KWHY_CARBON_CAR_G_PER_MILE;
 }
 
-static void add_place(const struct kwhy_carbon_place *place, struct kwhy_table *table, struct kwhy_json *json)
+static void add_place(
+	const struct kwhy_carbon_region *region, struct kwhy_table *table, struct kwhy_json *json)
 {
 	char year[16];
 
 	if (!table) {
 		kwhy_json_row(json, NULL);
-		kwhy_json_string(json, "key", place->key);
-		kwhy_json_string(json, "name", place->name);
-		kwhy_json_int(json, "year", place->year);
-		kwhy_json_real(json, "g_per_kwh", place->g_per_kwh);
-		kwhy_json_string(json, "source", place->source);
+		kwhy_json_string(json, "key", region->key);
+		kwhy_json_string(json, "name", region->name);
+		kwhy_json_int(json, "year", region->year);
+		kwhy_json_real(json, "g_per_kwh", region->g_per_kwh);
+		kwhy_json_string(json, "source", region->source);
 		kwhy_json_object_end(json);
 		return;
 	}
-	snprintf(year, sizeof(year), "%d", place->year);
-	kwhy_table_cell(table, place->key);
-	kwhy_table_cell(table, place->name);
-	kwhy_table_real(table, place->g_per_kwh, "g");
+	snprintf(year, sizeof(year), "%d", region->year);
+	kwhy_table_cell(table, region->key);
+	kwhy_table_cell(table, region->name);
+	kwhy_table_real(table, region->g_per_kwh, "g");
 	kwhy_table_cell(table, year);
 }
 
@@ -49,7 +50,7 @@ static enum kwhy_status list_places(const struct kwhy_model_options *model, stru
 	static const struct kwhy_table_column columns[] = {{"place", KWHY_COLUMN_LEFT},
 		{"", KWHY_COLUMN_LEFT}, {"CO2e", KWHY_COLUMN_RIGHT}, {"year", KWHY_COLUMN_RIGHT}};
 	size_t count;
-	const struct kwhy_carbon_place *places = kwhy_carbon_places(&count);
+	const struct kwhy_carbon_region *regions = kwhy_carbon_regions(&count);
 	struct kwhy_model_page page;
 	struct kwhy_table table;
 	enum kwhy_status status = kwhy_model_page_begin(&page, model, "carbon-places", error);
@@ -60,11 +61,11 @@ static enum kwhy_status list_places(const struct kwhy_model_options *model, stru
 	if (page.is_json)
 		kwhy_json_array(&page.json, "places");
 	for (size_t i = 0; i < count; i++)
-		add_place(&places[i], page.is_json ? NULL : &table, &page.json);
+		add_place(&regions[i], page.is_json ? NULL : &table, &page.json);
 	if (page.is_json)
 		kwhy_json_array_end(&page.json);
 	if (!page.is_json)
-		kwhy_sheet_linef(&page.sheet, "", "CO2e of a kWh, mean of the year");
+		kwhy_text_context_linef(&page.context, "", "CO2e of a kWh, mean of the year");
 	kwhy_table_write(&table, &page.style, &page.text);
 	return kwhy_model_page_end(&page, model, KWHY_OK, error);
 }
@@ -82,26 +83,28 @@ static double miles_of(const struct kwhy_runs *runs, double g_per_mile)
 }
 
 static void write_sources(const struct kwhy_runs *runs, const struct carbon_options *options,
-	const struct kwhy_carbon_place *place, struct kwhy_model_page *page)
+	const struct kwhy_carbon_region *region, struct kwhy_model_page *page)
 {
 	double miles = miles_of(runs, options->car_g_per_mile);
 	bool yearly = isfinite(runs->questions[0].runs_per_day);
 
 	if (page->is_json) {
-		kwhy_json_string(&page->json, "place", place ? place->key : NULL);
+		kwhy_json_string(&page->json, "place", region ? region->key : NULL);
 		kwhy_json_real(&page->json, "g_per_kwh", runs->questions[0].per_kwh);
-		kwhy_json_string(&page->json, "source", place ? place->source : "given");
-		kwhy_json_real(&page->json, "year", place ? place->year : NAN);
+		kwhy_json_string(&page->json, "source", region ? region->source : "given");
+		kwhy_json_real(&page->json, "year", region ? region->year : NAN);
 		kwhy_json_real(&page->json, "car_g_per_mile", options->car_g_per_mile);
 		kwhy_json_real(&page->json, "car_miles", miles);
 		return;
 	}
-	if (place)
-		kwhy_sheet_linef(&page->sheet, "", "%s: %.4g g CO2e a kWh, mean of %d (%s)", place->name,
-			place->g_per_kwh, place->year, place->source);
+	if (region)
+		kwhy_text_context_linef(&page->context, "", "%s: %.4g g CO2e a kWh, mean of %d (%s)",
+			region->name, region->g_per_kwh, region->year, region->source);
 	else
-		kwhy_sheet_linef(&page->sheet, "", "%.4g g CO2e a kWh, as given", runs->questions[0].per_kwh);
-	kwhy_sheet_linef(&page->sheet, "", "%s%s: as much as %.3g miles (%.3g km) by car at %.4g g a mile%s",
+		kwhy_text_context_linef(
+			&page->context, "", "%.4g g CO2e a kWh, as given", runs->questions[0].per_kwh);
+	kwhy_text_context_linef(&page->context, "",
+		"%s%s: as much as %.3g miles (%.3g km) by car at %.4g g a mile%s",
 		runs->count < 2	    ? "emitted"
 			: miles < 0 ? "emitted more"
 				    : "saved",
@@ -114,7 +117,7 @@ static void write_sources(const struct kwhy_runs *runs, const struct carbon_opti
 struct answer {
 	const struct kwhy_runs *runs;
 	const struct carbon_options *options;
-	const struct kwhy_carbon_place *place; /* NULL: the intensity was given */
+	const struct kwhy_carbon_region *region; /* NULL: the intensity was given */
 };
 
 static void fill(const void *given, struct kwhy_model_page *page)
@@ -122,15 +125,15 @@ static void fill(const void *given, struct kwhy_model_page *page)
 	const struct answer *answer = given;
 
 	kwhy_runs_write(answer->runs, NULL, "carbon", page);
-	write_sources(answer->runs, answer->options, answer->place, page);
+	write_sources(answer->runs, answer->options, answer->region, page);
 }
 
 static enum kwhy_status choose(const struct carbon_options *options,
-	const struct kwhy_carbon_place **out_place, double *out_g_per_kwh, struct kwhy_error *error)
+	const struct kwhy_carbon_region **out_region, double *out_g_per_kwh, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 
-	if (!options->place == !isfinite(options->intensity_g_per_kwh))
+	if (!options->region == !isfinite(options->intensity_g_per_kwh))
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"model carbon needs --place (see --list) or --intensity G of a kWh, and not both");
 	if (options->intensity_g_per_kwh < 0)
@@ -138,38 +141,38 @@ static enum kwhy_status choose(const struct carbon_options *options,
 	if (!(options->car_g_per_mile > 0))
 		return kwhy_fail(error, KWHY_E_USAGE, "--car takes grams a mile above 0");
 	*out_g_per_kwh = options->intensity_g_per_kwh;
-	if (options->place)
-		status = kwhy_carbon_find(options->place, out_place, error);
-	if (*out_place)
-		*out_g_per_kwh = (*out_place)->g_per_kwh;
+	if (options->region)
+		status = kwhy_carbon_find(options->region, out_region, error);
+	if (*out_region)
+		*out_g_per_kwh = (*out_region)->g_per_kwh;
 	return status;
 }
 
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
 {
 	const struct carbon_options *options = invocation->options;
-	const struct kwhy_carbon_place *place = NULL;
+	const struct kwhy_carbon_region *region = NULL;
 	struct kwhy_runs runs = {0};
 	double g_per_kwh;
 	enum kwhy_status status;
 
 	if (options->list)
 		return list_places(&options->running.model, error);
-	status = choose(options, &place, &g_per_kwh, error);
+	status = choose(options, &region, &g_per_kwh, error);
 	if (!status)
 		status = kwhy_runs_read(&runs, &options->running, &invocation->operands, error);
 	if (!status)
 		status = kwhy_runs_answer(&runs, g_per_kwh, NAN, error);
 	if (!status)
 		status = kwhy_model_page_write(&options->running.model, "carbon", fill,
-			&(struct answer){&runs, options, place}, error);
+			&(struct answer){&runs, options, region}, error);
 	kwhy_runs_done(&runs);
 	return status;
 }
 
 static const struct kwhy_option options_table[] = {
 	{"place", 0, "PLACE", "country or cloud region: THA, Thailand, gcp:us-west1", KWHY_OPTION_TEXT,
-		offsetof(struct carbon_options, place)},
+		offsetof(struct carbon_options, region)},
 	{"intensity", 0, "G", "your own grams CO2e a kWh", KWHY_OPTION_NUMBER,
 		offsetof(struct carbon_options, intensity_g_per_kwh)},
 	{"list", 0, NULL, "list the places, their values and years", KWHY_OPTION_FLAG,

@@ -32,9 +32,10 @@ static void fill(const void *given, struct kwhy_model_page *page)
 	}
 	kwhy_runs_write(answer->runs, currency, "cost", page);
 	if (!page->is_json && !*currency)
-		kwhy_sheet_linef(&page->sheet, "", "in the currency of the price, which was not named");
+		kwhy_text_context_linef(
+			&page->context, "", "in the currency of the price, which was not named");
 	if (!page->is_json && answer->options->hourly_price)
-		kwhy_sheet_linef(&page->sheet, "",
+		kwhy_text_context_linef(&page->context, "",
 			"priced by the hour, which contains the electricity: no joule is paid twice");
 	else if (!page->is_json)
 		kwhy_runs_write_source(answer->runs, &answer->options->running, page);

@@ -157,15 +157,15 @@ static enum kwhy_status work_out(struct answer *answer, const struct power_optio
 			&answer->rows, options, path, options->fit ? answer->fitted_rows.lag_s : NAN, error);
 	if (!status && options->fit)
 		status = make_alike(answer, error);
-	if (!status && answer->fitted->data.row_count < KWHY_POWER_ROWS_LEAST)
+	if (!status && answer->fitted->data.row_count < KWHY_POWER_ROWS_MIN)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"a power model needs %d windows, not %zu: of a recording a longer one, or a shorter "
 			"--window",
-			(int)KWHY_POWER_ROWS_LEAST, answer->fitted->data.row_count);
+			(int)KWHY_POWER_ROWS_MIN, answer->fitted->data.row_count);
 	if (!status)
 		status = kwhy_power_fit(&answer->fitted->data, &answer->model, error);
 	if (!status)
-		status = kwhy_power_find_rivals(&answer->fitted->data, &answer->model, error);
+		status = kwhy_power_find_alternatives(&answer->fitted->data, &answer->model, error);
 	return status ? status
 		      : kwhy_power_split_of(&answer->model, &answer->rows.data, &answer->split, error);
 }
@@ -213,7 +213,7 @@ static void write_metered(const struct answer *answer, size_t j, struct kwhy_mod
 
 	write_gauge(answer, j, gauge);
 	write_range(range, watts);
-	kwhy_sheet_linef(&page->sheet, "  ", "%s of %s by the memory's own meter (%s)%s",
+	kwhy_text_context_linef(&page->context, "  ", "%s of %s by the memory's own meter (%s)%s",
 		kwhy_quantity_si(text, watts.value, "W", 3), gauge, range,
 		watts.value < answer->model.watts_per_unit[j].value
 			? "; what is more is drawn elsewhere in the device, to move the bytes"
@@ -256,15 +256,15 @@ static void write_part(struct kwhy_table *table, const struct kwhy_power_split *
 }
 
 /* "compute and memory", "base, compute and memory"; "" where the windows tell all parts. */
-static void write_joint_names(const struct kwhy_power_model *model, char out[NAMES_BYTES])
+static void write_grouped_names(const struct kwhy_power_model *model, char out[NAMES_BYTES])
 {
 	size_t left = 0, length = 0;
 
 	out[0] = '\0';
 	for (int term = 0; term < KWHY_POWER_TERM_COUNT; term++)
-		left += model->is_joint[term];
+		left += model->is_grouped[term];
 	for (int term = 0; term < KWHY_POWER_TERM_COUNT; term++)
-		if (model->is_joint[term])
+		if (model->is_grouped[term])
 			length += (size_t)snprintf(out + length, NAMES_BYTES - length, "%s%s",
 				kwhy_power_term_name((enum kwhy_power_term)term),
 				--left > 1	    ? ", "
@@ -285,7 +285,7 @@ static void write_split(const struct answer *answer, struct kwhy_model_page *pag
 	for (int term = 0; term < KWHY_POWER_TERM_COUNT; term++)
 		write_part(
 			&table, split, kwhy_power_term_name((enum kwhy_power_term)term), split->joules[term]);
-	write_joint_names(&answer->model, joint);
+	write_grouped_names(&answer->model, joint);
 	if (joint[0])
 		write_part(&table, split, joint, split->joint_j);
 	kwhy_table_rule(&table);
@@ -310,28 +310,28 @@ static void write_trust(const struct answer *answer, struct kwhy_model_page *pag
 	char gauge[64], joint[NAMES_BYTES];
 
 	if (!(answer->model.held_out_ratio < GOOD_RATIO))
-		kwhy_sheet_linef(&page->sheet, "",
+		kwhy_text_context_linef(&page->context, "",
 			"that is much: take the shares as a guess, or fit to more kinds of work");
-	write_joint_names(&answer->model, joint);
+	write_grouped_names(&answer->model, joint);
 	if (joint[0])
-		kwhy_sheet_linef(&page->sheet, "",
+		kwhy_text_context_linef(&page->context, "",
 			"the windows do not tell %s apart: fits without one of them foretell as well; fit to "
 			"more kinds of work",
 			joint);
 	else if (is_base_vague(&answer->split))
-		kwhy_sheet_linef(&page->sheet, "",
+		kwhy_text_context_linef(&page->context, "",
 			"the windows are too much alike to tell the parts from one another: only their sum "
 			"is known");
 	if (answer->left_out)
-		kwhy_sheet_linef(&page->sheet, "", "without what only one of the two has: %zu counters",
-			answer->left_out);
+		kwhy_text_context_linef(&page->context, "",
+			"without what only one of the two has: %zu counters", answer->left_out);
 	if (answer->fitted != &answer->rows)
-		kwhy_sheet_linef(&page->sheet, "", "against the %zu windows split here: %.2g %%",
+		kwhy_text_context_linef(&page->context, "", "against the %zu windows split here: %.2g %%",
 			answer->rows.data.row_count, 100 * answer->split.error_ratio);
 	if (!answer->split.outside_count)
 		return;
 	write_gauge(answer, answer->split.outside_gauge, gauge);
-	kwhy_sheet_linef(&page->sheet, "",
+	kwhy_text_context_linef(&page->context, "",
 		"%zu of them lie outside of what was fitted, most by %s: for these the model is a guess",
 		answer->split.outside_count, gauge);
 }
@@ -342,12 +342,12 @@ static void write_text(const struct answer *answer, struct kwhy_model_page *page
 	kwhy_text_add(&page->text, "\n");
 	write_gauges(answer, page);
 	kwhy_text_add(&page->text, "\n");
-	kwhy_sheet_linef(&page->sheet, "",
+	kwhy_text_context_linef(&page->context, "",
 		"fitted to %zu windows: error %.2g %% of the mean power, %.2g %% of windows it had not seen",
 		answer->fitted->data.row_count, 100 * answer->model.rms_ratio,
 		100 * answer->model.held_out_ratio);
 	write_trust(answer, page);
-	kwhy_sheet_linef(&page->sheet, "",
+	kwhy_text_context_linef(&page->context, "",
 		"modelled: a meter sees the sum alone; which part is whose follows from the fit");
 }
 
@@ -384,7 +384,7 @@ static void write_json(const struct answer *answer, struct kwhy_json *json)
 	kwhy_json_bool(json, "joint", isfinite(answer->split.joint_j.value) || is_base_vague(&answer->split));
 	kwhy_json_array(json, "joint_terms");
 	for (int term = 0; term < KWHY_POWER_TERM_COUNT; term++)
-		if (model->is_joint[term])
+		if (model->is_grouped[term])
 			kwhy_json_string(json, NULL, kwhy_power_term_name((enum kwhy_power_term)term));
 	kwhy_json_array_end(json);
 	kwhy_interval_json(json, "joint_joules", answer->split.joint_j);

@@ -20,7 +20,7 @@ struct roofline_options {
 	double flop_per_s, byte_per_s, joules_per_flop, joules_per_byte, constant_w;
 };
 
-enum { FILE_MOST_BYTES = 1 << 26 };
+enum { FILE_MAX_BYTES = 1 << 26 };
 
 static void set_defaults(void *options)
 {
@@ -70,11 +70,11 @@ static void write_machine(const struct kwhy_roofline *roof, struct kwhy_model_pa
 		kwhy_json_real(&page->json, "energy_balance_flop_per_byte", roof->energy_balance);
 		return;
 	}
-	kwhy_sheet_linef(&page->sheet, "", "memory and arithmetic take equal time at %.4g FLOP a byte",
-		roof->time_balance);
+	kwhy_text_context_linef(&page->context, "",
+		"memory and arithmetic take equal time at %.4g FLOP a byte", roof->time_balance);
 	if (isfinite(roof->energy_balance))
-		kwhy_sheet_linef(
-			&page->sheet, "", "and equal energy at %.4g FLOP a byte", roof->energy_balance);
+		kwhy_text_context_linef(
+			&page->context, "", "and equal energy at %.4g FLOP a byte", roof->energy_balance);
 }
 
 /* Rows in the order of the file; the page stays open. */
@@ -112,7 +112,7 @@ static enum kwhy_status write_rows(const struct kwhy_model_csv *csv, const char 
 	if (!status)
 		write_machine(&roof, page);
 	if (frugal && !page->is_json)
-		kwhy_sheet_linef(&page->sheet, "",
+		kwhy_text_context_linef(&page->context, "",
 			"'%s' took fewer joules than the least: counts, joules or the machine's are wrong, "
 			"or its "
 			"clocks were lower than when the machine's were measured",
@@ -138,7 +138,7 @@ static enum kwhy_status read_machine(
 		options->joules_per_flop, options->joules_per_byte, options->constant_w};
 	if (!options->ops)
 		return KWHY_OK;
-	status = kwhy_file_read(options->ops, FILE_MOST_BYTES, &text, error);
+	status = kwhy_file_read(options->ops, FILE_MAX_BYTES, &text, error);
 	if (!status)
 		status = kwhy_read_ops_of(&ops, options->ops, text.data ? text.data : "", text.length,
 			options->arithmetic, options->memory, error);

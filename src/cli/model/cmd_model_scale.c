@@ -131,11 +131,11 @@ static void write_bounds(const struct answer *answer, struct kwhy_model_page *pa
 	double error_ratio = answer->scale.fits[answer->scale.chosen].rms_ratio;
 
 	if (best.workers < most.workers && best.throughput > most.throughput * (1 + error_ratio))
-		kwhy_sheet_linef(&page->sheet, "",
+		kwhy_text_context_linef(&page->context, "",
 			"measured, %g did more than %g: workers beyond it cost time", best.workers,
 			most.workers);
 	if (answer->scale.fits[answer->scale.chosen].serial_ratio.value >= 1)
-		kwhy_sheet_linef(&page->sheet, "", "the fit takes all of the work to be serial");
+		kwhy_text_context_linef(&page->context, "", "the fit takes all of the work to be serial");
 }
 
 static void write_text(const struct answer *answer, struct kwhy_model_page *page)
@@ -148,13 +148,13 @@ static void write_text(const struct answer *answer, struct kwhy_model_page *page
 	write_fits(answer, page);
 	kwhy_text_add(&page->text, "\n");
 	if (isfinite(answer->at))
-		kwhy_sheet_linef(&page->sheet, "", "at %g workers: %s", answer->at,
+		kwhy_text_context_linef(&page->context, "", "at %g workers: %s", answer->at,
 			kwhy_quantity_si(amount, answer->throughput_at, "/s", 3));
 	write_bounds(answer, page);
 	if (isfinite(scale->peak_workers))
-		kwhy_sheet_linef(
-			&page->sheet, "", "throughput is highest near %.3g workers", scale->peak_workers);
-	kwhy_sheet_linef(&page->sheet, "", "holds from %g to %g workers, where it was measured",
+		kwhy_text_context_linef(
+			&page->context, "", "throughput is highest near %.3g workers", scale->peak_workers);
+	kwhy_text_context_linef(&page->context, "", "holds from %g to %g workers, where it was measured",
 		scale->least_workers, scale->most_workers);
 }
 

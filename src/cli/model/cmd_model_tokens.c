@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PHASES_MOST = 256, FILE_MOST_BYTES = 1 << 30 };
+enum { PHASES_MAX = 256, FILE_MAX_BYTES = 1 << 30 };
 
 struct tokens_options {
 	struct kwhy_model_options model;
@@ -24,8 +24,8 @@ struct tokens_options {
 /* The phases asked for, and who owns their names. */
 struct asking {
 	const struct tokens_options *options;
-	struct kwhy_tokens_phase phases[PHASES_MOST + 1]; /* the sum behind them */
-	const struct kwhy_read_phase *ranges[PHASES_MOST];
+	struct kwhy_tokens_phase phases[PHASES_MAX + 1]; /* the sum behind them */
+	const struct kwhy_read_phase *ranges[PHASES_MAX];
 	size_t count;
 	char no_sum[240];     /* why there is none of several */
 	char no_seconds[240]; /* why the sum has none */
@@ -68,8 +68,8 @@ static enum kwhy_status add(struct asking *asking, struct kwhy_tokens_phase phas
 
 	if (status)
 		return status;
-	if (asking->count == PHASES_MOST)
-		return kwhy_fail(error, KWHY_E_INPUT, "at most %d phases", (int)PHASES_MOST);
+	if (asking->count == PHASES_MAX)
+		return kwhy_fail(error, KWHY_E_INPUT, "at most %d phases", (int)PHASES_MAX);
 	asking->phases[asking->count++] = phase;
 	return KWHY_OK;
 }
@@ -132,7 +132,7 @@ static enum kwhy_status add_range(struct asking *asking, const char *spec, struc
 			"devices, so its joules count some stretches twice; name a range that runs once at a "
 			"time",
 			asking->run.label, name);
-	asking->ranges[asking->count % PHASES_MOST] = range;
+	asking->ranges[asking->count % PHASES_MAX] = range;
 	return add(asking,
 		(struct kwhy_tokens_phase){
 			range->name, tokens, {range->joules, range->low_j, range->high_j}, range->seconds},
@@ -140,10 +140,10 @@ static enum kwhy_status add_range(struct asking *asking, const char *spec, struc
 }
 
 /* Why a report does not tell of a range, and the cure where there is one. */
-static const char *why_untold(const struct kwhy_read_run *run)
+static const char *why_unknown(const struct kwhy_read_run *run)
 {
 	for (size_t i = 0; i < run->phase_count; i++)
-		if (run->phases[i].is_told_apart)
+		if (run->phases[i].is_distinct)
 			return "it tells of the 256 longest ranges alone";
 	return "write it again with kwhy report --json";
 }
@@ -154,10 +154,10 @@ static bool tell_overlap(
 {
 	size_t place = (size_t)(b - asking->run.phases);
 
-	if (!a->is_told_apart || !b->is_told_apart)
+	if (!a->is_distinct || !b->is_distinct)
 		snprintf(asking->no_sum, sizeof(asking->no_sum),
 			"the report does not tell whether '%.40s' and '%.40s' overlap; %s", a->name, b->name,
-			why_untold(&asking->run));
+			why_unknown(&asking->run));
 	else if (kwhy_read_phase_overlaps(a, place))
 		snprintf(asking->no_sum, sizeof(asking->no_sum),
 			"'%.40s' and '%.40s' overlap; what both hold would count twice", a->name, b->name);
@@ -191,7 +191,7 @@ static enum kwhy_status read_json(struct asking *asking, const char *path, struc
 {
 	const struct kwhy_strings *ranges = &asking->options->phases;
 	struct kwhy_text text = {0};
-	enum kwhy_status status = kwhy_file_read(path, FILE_MOST_BYTES, &text, error);
+	enum kwhy_status status = kwhy_file_read(path, FILE_MAX_BYTES, &text, error);
 
 	if (!status)
 		status = kwhy_read_run_of(&asking->run, path, text.data ? text.data : "", text.length, error);
@@ -240,7 +240,7 @@ static void write_text(
 	}
 	kwhy_table_write(&table, &page->style, &page->text);
 	kwhy_interval_level(page, has_interval);
-	kwhy_sheet_linef(&page->sheet, "", "tokens/J is also tokens a second and watt");
+	kwhy_text_context_linef(&page->context, "", "tokens/J is also tokens a second and watt");
 }
 
 static void write_json(const struct kwhy_tokens_phase *phases, size_t count, struct kwhy_json *json)
@@ -283,7 +283,7 @@ static void add_remark(struct kwhy_model_page *page, const char *words)
 	if (page->is_json)
 		kwhy_json_string(&page->json, NULL, words);
 	else
-		kwhy_sheet_linef(&page->sheet, "", "%s", words);
+		kwhy_text_context_linef(&page->context, "", "%s", words);
 }
 
 /* What the figures do not show. */
@@ -292,12 +292,12 @@ static void add_remarks(const struct asking *asking, struct kwhy_model_page *pag
 	char words[280];
 
 	for (size_t i = 0; i < asking->count; i++) {
-		if (!asking->ranges[i] || asking->ranges[i]->is_told_apart)
+		if (!asking->ranges[i] || asking->ranges[i]->is_distinct)
 			continue;
 		snprintf(words, sizeof(words),
 			"the report does not tell whether '%.40s' runs inside or beside another of its name, "
 			"whose joules and seconds would count twice; %s",
-			asking->ranges[i]->name, why_untold(&asking->run));
+			asking->ranges[i]->name, why_unknown(&asking->run));
 		add_remark(page, words);
 	}
 	if (has_sum(asking) && asking->no_seconds[0])
@@ -320,7 +320,7 @@ static void fill(const void *given, struct kwhy_model_page *page)
 	}
 	write_text(asking->phases, asking->count + with_sum, with_sum, page);
 	if (asking->no_sum[0])
-		kwhy_sheet_linef(&page->sheet, "", "no sum: %s", asking->no_sum);
+		kwhy_text_context_linef(&page->context, "", "no sum: %s", asking->no_sum);
 	add_remarks(asking, page);
 }
 

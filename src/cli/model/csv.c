@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBER_BYTES = 64, ROWS_MOST = 1 << 24 };
+enum { NUMBER_BYTES = 64, ROWS_MAX = 1 << 24 };
 
 static enum kwhy_status number_of(
 	const struct kwhy_csv *csv, size_t column, double *out, struct kwhy_error *error)
@@ -29,7 +29,7 @@ static enum kwhy_status number_of(
 	return KWHY_OK;
 }
 
-static enum kwhy_status make_room(struct kwhy_model_csv *table, struct kwhy_error *error)
+static enum kwhy_status reserve(struct kwhy_model_csv *table, struct kwhy_error *error)
 {
 	size_t capacity = table->capacity ? 2 * table->capacity : 64;
 	double *numbers;
@@ -38,8 +38,8 @@ static enum kwhy_status make_room(struct kwhy_model_csv *table, struct kwhy_erro
 
 	if (table->row_count < table->capacity)
 		return KWHY_OK;
-	if (capacity > ROWS_MOST)
-		return kwhy_fail(error, KWHY_E_INPUT, "a table has at most %d rows", (int)ROWS_MOST);
+	if (capacity > ROWS_MAX)
+		return kwhy_fail(error, KWHY_E_INPUT, "a table has at most %d rows", (int)ROWS_MAX);
 	numbers = realloc(table->numbers, capacity * (table->number_count + 1) * sizeof(*numbers));
 	if (numbers)
 		table->numbers = numbers;
@@ -80,7 +80,7 @@ static enum kwhy_status read_item(void *context, enum kwhy_csv_item item, struct
 
 	if (item != KWHY_CSV_ROW)
 		return KWHY_OK;
-	status = make_room(table, error);
+	status = reserve(table, error);
 
 	for (size_t i = 0; !status && i < table->number_count; i++)
 		status = number_of(

@@ -30,7 +30,7 @@ enum kwhy_status kwhy_model_page_begin(struct kwhy_model_page *page, const struc
 	*page = (struct kwhy_model_page){.name = name,
 		.is_json = form == KWHY_OUTPUT_JSON,
 		.style = {.columns = kwhy_output_columns()}};
-	page->sheet = (struct kwhy_sheet){.style = &page->style, .out = &page->text};
+	page->context = (struct kwhy_text_context){.style = &page->style, .out = &page->text};
 	if (page->is_json) {
 		snprintf(schema, sizeof(schema), "kwhy.model.%s/1", name);
 		kwhy_json_init(&page->json, &page->text);
@@ -66,18 +66,18 @@ enum kwhy_status kwhy_model_page_write(const struct kwhy_model_options *options,
 
 void kwhy_interval_cell(struct kwhy_table *table, struct kwhy_interval interval, const char *unit)
 {
-	char number[KWHY_QUANTITY_BYTES], spread[KWHY_QUANTITY_BYTES], text[2 * KWHY_QUANTITY_BYTES + 1];
+	char number[KWHY_QUANTITY_BYTES], sd[KWHY_QUANTITY_BYTES], text[2 * KWHY_QUANTITY_BYTES + 1];
 
 	kwhy_quantity_si(number, interval.value, unit, DIGITS);
-	kwhy_quantity_spread(spread, interval.value, interval.low, interval.high);
-	snprintf(text, sizeof(text), "%s%s%s", number, *spread ? " " : "", spread);
+	kwhy_quantity_interval(sd, interval.value, interval.low, interval.high);
+	snprintf(text, sizeof(text), "%s%s%s", number, *sd ? " " : "", sd);
 	kwhy_table_cell(table, text);
 }
 
 void kwhy_interval_level(struct kwhy_model_page *page, bool has_any)
 {
 	if (has_any)
-		kwhy_sheet_linef(&page->sheet, "", "intervals are of 95 %%");
+		kwhy_text_context_linef(&page->context, "", "intervals are of 95 %%");
 }
 
 void kwhy_interval_json(struct kwhy_json *json, const char *key, struct kwhy_interval interval)

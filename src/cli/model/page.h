@@ -31,8 +31,8 @@ struct kwhy_model_page {
 	bool is_json;
 	struct kwhy_text text;
 	struct kwhy_text_style style;
-	struct kwhy_sheet sheet; /* for the wrapped lines of kwhy_sheet_linef() */
-	struct kwhy_json json;	 /* inside the answer's object */
+	struct kwhy_text_context context; /* for the wrapped lines of kwhy_text_context_linef() */
+	struct kwhy_json json;		  /* inside the answer's object */
 };
 
 /* `name` as "cost", lent: the JSON's schema is "kwhy.model.cost/1". Not to be moved until it ends. */

@@ -26,7 +26,7 @@ const struct kwhy_power_gauge kwhy_power_gauges[KWHY_POWER_GAUGE_KINDS] = {
 	[IO] = {"io", KWHY_POWER_IO, false, NULL},
 };
 
-static enum kwhy_status make_room(struct kwhy_power_rows *rows, size_t row_count, struct kwhy_error *error)
+static enum kwhy_status reserve(struct kwhy_power_rows *rows, size_t row_count, struct kwhy_error *error)
 {
 	rows->power_w = calloc(row_count + 1, sizeof(double));
 	rows->seconds = calloc(row_count + 1, sizeof(double));
@@ -105,7 +105,7 @@ enum kwhy_status kwhy_power_rows_read(
 		if (has_column(&csv, CSV_GAUGES + i))
 			status = use_gauge(rows, i, error);
 	if (!status)
-		status = make_room(rows, csv.row_count, error);
+		status = reserve(rows, csv.row_count, error);
 	if (!status)
 		copy_rows(rows, &csv);
 	kwhy_model_csv_done(&csv);
@@ -154,15 +154,15 @@ static double reading_at(const struct kwhy_gauge_series *series, int64_t time_ns
 	return at < series->count && series->time_ns[at] == time_ns ? (double)series->value[at] : NAN;
 }
 
-/* The reading next to a time; NAN: none within `room_ns`. */
-static double reading_near(const struct kwhy_gauge_series *series, int64_t time_ns, int64_t room_ns)
+/* The reading next to a time; NAN: none within `space_ns`. */
+static double reading_near(const struct kwhy_gauge_series *series, int64_t time_ns, int64_t space_ns)
 {
 	size_t at = place_from(series, time_ns);
 
 	if (at > 0 &&
 		(at == series->count || time_ns - series->time_ns[at - 1] < series->time_ns[at] - time_ns))
 		at--;
-	if (at == series->count || llabs(series->time_ns[at] - time_ns) > room_ns)
+	if (at == series->count || llabs(series->time_ns[at] - time_ns) > space_ns)
 		return NAN;
 	return (double)series->value[at];
 }
@@ -218,12 +218,12 @@ struct joining {
 static double value_of(const struct joining *joining, size_t source, int64_t start_ns, int64_t end_ns)
 {
 	const struct kwhy_gauge_series *const *series = joining->series[source];
-	int64_t room_ns = (end_ns - start_ns) / 2;
+	int64_t space_ns = (end_ns - start_ns) / 2;
 	double sum = 0;
 
 	if (sources[source].is_of_moments)
-		return (reading_near(series[0], start_ns, room_ns) +
-			       reading_near(series[0], end_ns, room_ns)) /
+		return (reading_near(series[0], start_ns, space_ns) +
+			       reading_near(series[0], end_ns, space_ns)) /
 			2;
 	for (int part = 0; part < 2; part++)
 		sum += series[part] ? reading_at(series[part], end_ns) : 0;
@@ -345,7 +345,7 @@ enum kwhy_status kwhy_power_rows_of(struct kwhy_power_rows *rows, const struct k
 			"device %u has no %s in the recording; a Hopper or later records them with kwhy "
 			"record",
 			device, joining.samples ? "GPM gauges" : "20 ms power samples");
-	status = make_room(rows, joining.series[SM][0]->count, error);
+	status = reserve(rows, joining.series[SM][0]->count, error);
 	if (status)
 		return status;
 	rows->data.memory_w = joining.memory ? rows->memory_w : NULL;

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FILE_MOST_BYTES = 1 << 30, AMOUNT_BYTES = 80 };
+enum { FILE_MAX_BYTES = 1 << 30, AMOUNT_BYTES = 80 };
 
 void kwhy_running_options_init(struct kwhy_running_options *options)
 {
@@ -19,7 +19,7 @@ void kwhy_running_options_init(struct kwhy_running_options *options)
 static enum kwhy_status read_file(struct kwhy_read_run *run, const char *path, struct kwhy_error *error)
 {
 	struct kwhy_text text = {0};
-	enum kwhy_status status = kwhy_file_read(path, FILE_MOST_BYTES, &text, error);
+	enum kwhy_status status = kwhy_file_read(path, FILE_MAX_BYTES, &text, error);
 
 	if (!status)
 		status = kwhy_read_run_of(run, path, text.data ? text.data : "", text.length, error);
@@ -75,7 +75,7 @@ enum kwhy_status kwhy_runs_read(struct kwhy_runs *runs, const struct kwhy_runnin
 	*runs = (struct kwhy_runs){0};
 	if (status)
 		return status;
-	if (operands->count > KWHY_RUNS_MOST)
+	if (operands->count > KWHY_RUNS_MAX)
 		return kwhy_fail(error, KWHY_E_USAGE, "one run, or two to compare: not %zu", operands->count);
 	if (operands->count > 0 && is_stated)
 		return kwhy_fail(error, KWHY_E_USAGE, "a run is a file or --joules and --seconds, not both");
@@ -103,7 +103,7 @@ enum kwhy_status kwhy_runs_read(struct kwhy_runs *runs, const struct kwhy_runnin
 
 void kwhy_runs_done(struct kwhy_runs *runs)
 {
-	for (size_t i = 0; i < KWHY_RUNS_MOST; i++)
+	for (size_t i = 0; i < KWHY_RUNS_MAX; i++)
 		kwhy_read_run_done(&runs->runs[i]);
 }
 
@@ -122,16 +122,16 @@ enum kwhy_status kwhy_runs_answer(
 
 static void amount_cell(struct kwhy_table *table, struct kwhy_interval amount, const char *currency)
 {
-	char text[AMOUNT_BYTES], spread[KWHY_QUANTITY_BYTES];
+	char text[AMOUNT_BYTES], sd[KWHY_QUANTITY_BYTES];
 
 	if (!currency) {
 		kwhy_interval_cell(table, amount, "g");
 	} else if (!isfinite(amount.value)) {
 		kwhy_table_cell(table, NULL);
 	} else {
-		kwhy_quantity_spread(spread, amount.value, amount.low, amount.high);
+		kwhy_quantity_interval(sd, amount.value, amount.low, amount.high);
 		snprintf(text, sizeof(text), "%.4g%s%s%s%s", amount.value, *currency ? " " : "", currency,
-			*spread ? " " : "", spread);
+			*sd ? " " : "", sd);
 		kwhy_table_cell(table, text);
 	}
 }
@@ -233,7 +233,7 @@ static void write_text(const struct kwhy_runs *runs, const char *currency, struc
 	kwhy_interval_level(page, has_interval);
 	for (size_t i = 0; i < runs->count; i++)
 		if (runs->runs[i].is_modelled)
-			kwhy_sheet_linef(&page->sheet, "", "%s: energy is modelled, not measured",
+			kwhy_text_context_linef(&page->context, "", "%s: energy is modelled, not measured",
 				runs->runs[i].label);
 }
 
@@ -286,8 +286,8 @@ static void write_unmetered(const struct kwhy_read_run *run, struct kwhy_model_p
 	char unmetered[KWHY_QUANTITY_BYTES], all[KWHY_QUANTITY_BYTES];
 
 	if (run->unmetered_j > 0)
-		kwhy_sheet_linef(&page->sheet, "", "of %s no meter saw %s of the %s: worked out", run->label,
-			kwhy_quantity_si(unmetered, run->unmetered_j, "J", 3),
+		kwhy_text_context_linef(&page->context, "", "of %s no meter saw %s of the %s: worked out",
+			run->label, kwhy_quantity_si(unmetered, run->unmetered_j, "J", 3),
 			kwhy_quantity_si(all, run->joules, "J", 3));
 }
 
@@ -304,9 +304,9 @@ void kwhy_runs_write_source(const struct kwhy_runs *runs, const struct kwhy_runn
 	}
 	of = is_of_run ? "of the run, from first start to last end; " : "of what the meter saw; ";
 	if (options->pue != 1)
-		kwhy_sheet_linef(
-			&page->sheet, "", "amounts are of the energy times a PUE of %.4g", options->pue);
+		kwhy_text_context_linef(
+			&page->context, "", "amounts are of the energy times a PUE of %.4g", options->pue);
 	else
-		kwhy_sheet_linef(
-			&page->sheet, "", "%sthe building's share needs --pue", is_metered ? of : "");
+		kwhy_text_context_linef(
+			&page->context, "", "%sthe building's share needs --pue", is_metered ? of : "");
 }

@@ -30,14 +30,14 @@ void kwhy_running_options_init(struct kwhy_running_options *options);
 			KWHY_OPTION_NUMBER, offsetof(type, member.pue)},                              \
 		KWHY_OPTION_ROWS_MODEL(type, member.model)
 
-enum { KWHY_RUNS_MOST = 2 };
+enum { KWHY_RUNS_MAX = 2 };
 
 /* The runs, and what they come to. */
 struct kwhy_runs {
-	struct kwhy_read_run runs[KWHY_RUNS_MOST];
-	struct kwhy_read_work work[KWHY_RUNS_MOST]; /* that the answers are divided by; count NAN: none */
-	struct kwhy_running answers[KWHY_RUNS_MOST];
-	struct kwhy_running_question questions[KWHY_RUNS_MOST];
+	struct kwhy_read_run runs[KWHY_RUNS_MAX];
+	struct kwhy_read_work work[KWHY_RUNS_MAX]; /* that the answers are divided by; count NAN: none */
+	struct kwhy_running answers[KWHY_RUNS_MAX];
+	struct kwhy_running_question questions[KWHY_RUNS_MAX];
 	char unit[KWHY_WORK_UNIT_BYTES]; /* of the work; "" none */
 	size_t count;
 };

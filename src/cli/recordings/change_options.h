@@ -23,7 +23,8 @@ void kwhy_change_options_init(struct kwhy_change_options *options);
 
 /* What was asked for, in the order of the table; KWHY_E_USAGE for a number that a change does not take. */
 KWHY_MUST_USE enum kwhy_status kwhy_change_options_list(const struct kwhy_change_options *options,
-	struct kwhy_whatif_ask asks[KWHY_CHANGE_OPTIONS], size_t *out_count, struct kwhy_error *error);
+	struct kwhy_whatif_request change_requests[KWHY_CHANGE_OPTIONS], size_t *out_count,
+	struct kwhy_error *error);
 
 #define KWHY_OPTION_ROW_CHANGE_FLAG(type, member, place, id, help)                          \
 	{                                                                                   \

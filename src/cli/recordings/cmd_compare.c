@@ -132,7 +132,7 @@ static enum kwhy_status read_side(struct source *source, const struct run *run,
 /* What is made on the way from two files to a verdict. */
 struct comparing {
 	struct source a, b;
-	struct kwhy_foretold foretold;
+	struct kwhy_projection_check check;
 	struct kwhy_comparison comparison;
 	struct kwhy_condition *conditions;
 	struct kwhy_verdict *verdicts;
@@ -142,7 +142,7 @@ struct comparing {
 static void done(struct comparing *comparing)
 {
 	kwhy_comparison_done(&comparing->comparison);
-	kwhy_foretold_done(&comparing->foretold);
+	kwhy_projection_check_done(&comparing->check);
 	kwhy_side_done(&comparing->a.side);
 	kwhy_side_done(&comparing->b.side);
 	kwhy_text_done(&comparing->a.json);
@@ -224,7 +224,7 @@ static enum kwhy_status write_out(const struct comparing *comparing, const struc
 	enum kwhy_status status = render(comparing, options, form, &text, error);
 
 	if (!status)
-		status = kwhy_output_place(options->output, "compare", form, &place, error);
+		status = kwhy_output_path(options->output, "compare", form, &place, error);
 	if (!status)
 		status = kwhy_output_write(place, &text, error);
 	free(place);
@@ -248,7 +248,8 @@ static enum kwhy_status choose_form(
 }
 
 /* What kwhy whatif wrote of run A. */
-static enum kwhy_status read_foretold(struct comparing *comparing, const char *path, struct kwhy_error *error)
+static enum kwhy_status read_projection(
+	struct comparing *comparing, const char *path, struct kwhy_error *error)
 {
 	struct kwhy_text text = {0};
 	enum kwhy_status status;
@@ -257,9 +258,9 @@ static enum kwhy_status read_foretold(struct comparing *comparing, const char *p
 		return KWHY_OK;
 	status = kwhy_file_read(path, REPORT_LIMIT_BYTES, &text, error);
 	if (!status)
-		status = kwhy_foretold_read(&comparing->foretold, path, text.data, text.length, error);
+		status = kwhy_projection_check_read(&comparing->check, path, text.data, text.length, error);
 	if (!status)
-		comparing->comparison.foretold = &comparing->foretold;
+		comparing->comparison.check = &comparing->check;
 	kwhy_text_done(&text);
 	return status;
 }
@@ -280,7 +281,7 @@ static enum kwhy_status run_steps(struct comparing *comparing, const struct kwhy
 	if (!status)
 		status = kwhy_compare(&comparing->comparison, &comparing->a.side, &comparing->b.side, error);
 	if (!status)
-		status = read_foretold(comparing, options->projected, error);
+		status = read_projection(comparing, options->projected, error);
 	if (!status)
 		status = check_conditions(comparing, &verdict, error);
 	if (!status)

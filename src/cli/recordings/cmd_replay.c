@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { REPEAT_MOST = 100000 };
+enum { REPEAT_MAX = 100000 };
 
 struct replay_options {
 	struct kwhy_job_options job;
@@ -34,31 +34,32 @@ static void set_defaults(void *options)
 
 /* What would be measured is this host. */
 static enum kwhy_status check_changes(
-	const struct kwhy_whatif_ask *asks, size_t count, struct kwhy_error *error)
+	const struct kwhy_whatif_request *change_requests, size_t count, struct kwhy_error *error)
 {
 	for (size_t i = 0; i < count; i++)
-		if (strcmp(asks[i].change->id, "host-speed") == 0)
+		if (strcmp(change_requests[i].change->id, "host-speed") == 0)
 			return kwhy_fail(error, KWHY_E_USAGE,
 				"a replay has the host that it runs on: --host-speed is for kwhy whatif");
 	return KWHY_OK;
 }
 
 static enum kwhy_status make_request(const struct replay_options *options, struct kwhy_replay_request *out,
-	struct kwhy_whatif_ask asks[KWHY_CHANGE_OPTIONS], struct kwhy_error *error)
+	struct kwhy_whatif_request change_requests[KWHY_CHANGE_OPTIONS], struct kwhy_error *error)
 {
 	enum kwhy_status status = kwhy_backend_read(options->backend, &out->backend, error);
 
 	if (!status)
-		status = kwhy_change_options_list(&options->changes, asks, &out->ask_count, error);
+		status = kwhy_change_options_list(
+			&options->changes, change_requests, &out->change_request_count, error);
 	if (!status)
-		status = check_changes(asks, out->ask_count, error);
+		status = check_changes(change_requests, out->change_request_count, error);
 	if (status)
 		return status;
-	if (options->repeat < 1 || (options->repeat > REPEAT_MOST && options->repeat != KWHY_COUNT_NOT_GIVEN))
-		return kwhy_fail(error, KWHY_E_USAGE, "--repeat takes 1 to %d runs", REPEAT_MOST);
+	if (options->repeat < 1 || (options->repeat > REPEAT_MAX && options->repeat != KWHY_COUNT_NOT_GIVEN))
+		return kwhy_fail(error, KWHY_E_USAGE, "--repeat takes 1 to %d runs", REPEAT_MAX);
 	if (options->seconds < 0 || options->seconds > 600)
 		return kwhy_fail(error, KWHY_E_USAGE, "--seconds takes 0 to 600 seconds");
-	out->asks = asks;
+	out->change_requests = change_requests;
 	out->device = options->device;
 	out->repeat = options->repeat == KWHY_COUNT_NOT_GIVEN ? 0 : (uint32_t)options->repeat;
 	out->energy_s = kwhy_bench_energy_s(options->seconds, out->backend, KWHY_BENCH_ENERGY_S);
@@ -113,7 +114,7 @@ static enum kwhy_status replay_job(struct kwhy_replay_request *request, const st
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
 {
 	const struct replay_options *options = invocation->options;
-	struct kwhy_whatif_ask asks[KWHY_CHANGE_OPTIONS];
+	struct kwhy_whatif_request change_requests[KWHY_CHANGE_OPTIONS];
 	struct kwhy_replay_request request = {0};
 	struct kwhy_replay *replay;
 	enum kwhy_output_form form;
@@ -121,7 +122,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	enum kwhy_status status = find_form(options, &form, error);
 
 	if (!status)
-		status = make_request(options, &request, asks, error);
+		status = make_request(options, &request, change_requests, error);
 	if (status)
 		return status;
 	if (!invocation->operands.count)

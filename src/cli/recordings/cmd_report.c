@@ -178,7 +178,7 @@ static enum kwhy_status write_report(const struct kwhy_invocation *invocation, s
 	if (!status)
 		status = render(job, options, form, &text, error);
 	if (!status)
-		status = kwhy_output_place(options->output, "report", form, &place, error);
+		status = kwhy_output_path(options->output, "report", form, &place, error);
 	if (!status)
 		status = kwhy_output_write(place, &text, error);
 	free(place);

@@ -26,10 +26,12 @@ static void set_defaults(void *options)
 }
 
 /* The changes that were asked for; none with --plan. */
-static enum kwhy_status list_asks(const struct whatif_options *options,
-	struct kwhy_whatif_ask asks[KWHY_CHANGE_OPTIONS], size_t *out_count, struct kwhy_error *error)
+static enum kwhy_status list_requests(const struct whatif_options *options,
+	struct kwhy_whatif_request change_requests[KWHY_CHANGE_OPTIONS], size_t *out_count,
+	struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_change_options_list(&options->changes, asks, out_count, error);
+	enum kwhy_status status = kwhy_change_options_list(
+		&options->changes, change_requests, out_count, error);
 
 	if (status)
 		return status;
@@ -73,8 +75,8 @@ static enum kwhy_status finish_plan(const struct whatif_options *options, struct
 }
 
 static enum kwhy_status make_plan(const struct whatif_options *options, const struct kwhy_job *job,
-	const struct kwhy_whatif_ask *asks, size_t ask_count, enum kwhy_output_form form,
-	struct kwhy_plan **out, struct kwhy_error *error)
+	const struct kwhy_whatif_request *change_requests, size_t change_request_count,
+	enum kwhy_output_form form, struct kwhy_plan **out, struct kwhy_error *error)
 {
 	double min_gain = isfinite(options->job.min_gain_percent) ? options->job.min_gain_percent / 100
 								  : 0.01;
@@ -84,8 +86,9 @@ static enum kwhy_status make_plan(const struct whatif_options *options, const st
 
 	if (status)
 		return status;
-	status = options->plan ? kwhy_whatif_plan(whatif, min_gain, options->numerics, &plan, error)
-			       : kwhy_whatif_project(whatif, asks, ask_count, &plan, error);
+	status = options->plan
+		? kwhy_whatif_plan(whatif, min_gain, options->numerics, &plan, error)
+		: kwhy_whatif_project(whatif, change_requests, change_request_count, &plan, error);
 	if (!status) {
 		status = finish_plan(options, whatif, plan, form, error);
 		if (status)
@@ -143,12 +146,12 @@ static enum kwhy_status write_plan(const struct whatif_options *options, enum kw
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
 {
 	const struct whatif_options *options = invocation->options;
-	struct kwhy_whatif_ask asks[KWHY_CHANGE_OPTIONS];
+	struct kwhy_whatif_request change_requests[KWHY_CHANGE_OPTIONS];
 	struct kwhy_plan *plan;
 	struct kwhy_job job;
-	size_t ask_count;
+	size_t change_request_count;
 	enum kwhy_output_form form;
-	enum kwhy_status status = list_asks(options, asks, &ask_count, error);
+	enum kwhy_status status = list_requests(options, change_requests, &change_request_count, error);
 
 	if (!status)
 		status = form_of(options, &form, error);
@@ -168,7 +171,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 			"GPUs, as kwhy record does without --power-only",
 			invocation->operands.items[0]);
 	if (!status)
-		status = make_plan(options, &job, asks, ask_count, form, &plan, error);
+		status = make_plan(options, &job, change_requests, change_request_count, form, &plan, error);
 	if (!status) {
 		status = write_plan(options, form, plan, &job.report, error);
 		kwhy_plan_free(plan);

@@ -51,7 +51,7 @@ static enum kwhy_status write_out(const struct kwhy_stat_comparison *comparison,
 	else
 		status = kwhy_compare_stat_text(comparison, conditions, options->style, &text, error);
 	if (!status)
-		status = kwhy_output_place(options->output, "compare", options->form, &place, error);
+		status = kwhy_output_path(options->output, "compare", options->form, &place, error);
 	if (!status)
 		status = kwhy_output_write(place, &text, error);
 	free(place);

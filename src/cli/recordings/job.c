@@ -34,7 +34,7 @@ static enum kwhy_status choose_intensity(struct work *work)
 {
 	const struct kwhy_job_options *options = work->options;
 	struct kwhy_report *report = &work->job->report;
-	const struct kwhy_carbon_place *place;
+	const struct kwhy_carbon_region *place;
 	enum kwhy_status status;
 
 	report->intensity_g_per_kwh = options->intensity_g_per_kwh;
@@ -49,7 +49,7 @@ static enum kwhy_status choose_intensity(struct work *work)
 	if (!status) {
 		report->intensity_g_per_kwh = place->g_per_kwh;
 		report->place = place->name;
-		report->place_year = place->year;
+		report->carbon_year = place->year;
 	}
 	return status;
 }
@@ -131,7 +131,7 @@ static enum kwhy_status read_powers(struct work *work)
 	return status;
 }
 
-static enum kwhy_status make_books(struct work *work)
+static enum kwhy_status make_ledger(struct work *work)
 {
 	kwhy_progress_step(work->progress, "making the books", NULL);
 	work->ledger_options.profile = work->job->profile;
@@ -195,7 +195,7 @@ static enum kwhy_status run_steps(
 	if (!status)
 		status = read_powers(work);
 	if (!status)
-		status = make_books(work);
+		status = make_ledger(work);
 	if (!status)
 		status = sum_probing(work);
 	if (!status)

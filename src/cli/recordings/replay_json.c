@@ -67,7 +67,7 @@ static void write_outcome(struct kwhy_json *json, const struct kwhy_replay_outco
 	kwhy_json_count(json, "fills", outcome->fills);
 	kwhy_json_count(json, "waits", outcome->waits);
 	kwhy_json_count(json, "graphs", outcome->graphs);
-	kwhy_json_count(json, "streams", outcome->lanes);
+	kwhy_json_count(json, "streams", outcome->replay_streams);
 	kwhy_json_object_end(json);
 	write_left(json, outcome);
 }
@@ -199,24 +199,24 @@ static void write_changed(struct kwhy_json *json, const struct kwhy_replay *repl
 	kwhy_json_object_end(json);
 }
 
-static void write_standins(struct kwhy_json *json, const struct kwhy_replay *replay)
+static void write_proxies(struct kwhy_json *json, const struct kwhy_replay *replay)
 {
 	kwhy_json_array(json, "standins");
-	for (size_t i = 0; i < replay->standin_count; i++) {
-		const struct kwhy_replay_standin *standin = &replay->standins[i];
+	for (size_t i = 0; i < replay->proxy_count; i++) {
+		const struct kwhy_replay_proxy *proxy = &replay->proxies[i];
 
 		kwhy_json_row(json, NULL);
-		kwhy_json_string(json, "account", standin->account);
-		kwhy_json_count(json, "count", standin->count);
-		kwhy_json_int(json, "time_ns", standin->time_ns);
-		kwhy_json_real(json, "recorded_w", standin->recorded_w);
-		kwhy_json_string(json, "class",
-			kwhy_standin_class_name((enum kwhy_standin_class)standin->choice.class));
+		kwhy_json_string(json, "account", proxy->account);
+		kwhy_json_count(json, "count", proxy->count);
+		kwhy_json_int(json, "time_ns", proxy->time_ns);
+		kwhy_json_real(json, "recorded_w", proxy->recorded_w);
+		kwhy_json_string(
+			json, "class", kwhy_proxy_class_name((enum kwhy_proxy_class)proxy->choice.class));
 		kwhy_json_real(json, "busy_ratio",
-			standin->choice.class == KWHY_STANDIN_WAIT
+			proxy->choice.class == KWHY_PROXY_WAIT
 				? 0
-				: (double)standin->choice.busy / KWHY_STANDIN_BUSY);
-		kwhy_json_real(json, "power_w", standin->choice.power_w);
+				: (double)proxy->choice.busy / KWHY_PROXY_BUSY);
+		kwhy_json_real(json, "power_w", proxy->choice.power_w);
 		kwhy_json_object_end(json);
 	}
 	kwhy_json_array_end(json);
@@ -258,7 +258,7 @@ void kwhy_replay_json(
 	write_calls(&json, replay);
 	write_as_recorded(&json, replay);
 	write_changed(&json, replay);
-	write_standins(&json, replay);
+	write_proxies(&json, replay);
 	write_refused(&json, replay->plan);
 	kwhy_json_object_end(&json);
 	kwhy_text_add(out, "\n");

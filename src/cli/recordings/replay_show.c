@@ -13,7 +13,7 @@
 /* What the parts write from and to. */
 struct page {
 	const struct kwhy_replay *replay;
-	struct kwhy_sheet sheet;
+	struct kwhy_text_context context;
 };
 
 static const char *source_of(const struct kwhy_report *report)
@@ -78,7 +78,7 @@ static void write_as_recorded(const struct page *page)
 	add_row(&table, "time", (double)outcome->pattern_span_ns * 1e-9, &time, "s");
 	add_row(&table, "energy", page->replay->recorded_j, &outcome->gross, "J");
 	add_net_row(&table, page->replay, kwhy_replay_recorded_net_j(page->replay), &outcome->net);
-	kwhy_table_write(&table, page->sheet.style, page->sheet.out);
+	kwhy_table_write(&table, page->context.style, page->context.out);
 }
 
 static double joules_of(int64_t energy_nj)
@@ -98,13 +98,13 @@ static void write_changed(const struct page *page)
 
 	if (!replay->has_changed)
 		return;
-	kwhy_text_add(page->sheet.out, "\n");
+	kwhy_text_add(page->context.out, "\n");
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(*columns));
 	add_row(&table, "time", (double)after->time_ns * 1e-9, &time, "s");
 	add_row(&table, "energy", isfinite(replay->recorded_j) ? joules_of(after->energy_nj) : NAN,
 		&replay->changed.gross, "J");
 	add_net_row(&table, replay, kwhy_replay_projected_net_j(replay), &replay->changed.net);
-	kwhy_table_write(&table, page->sheet.style, page->sheet.out);
+	kwhy_table_write(&table, page->context.style, page->context.out);
 }
 
 /* Share of the whole that a change saves, of what stands for the recording. */
@@ -133,7 +133,7 @@ static void write_savings(const struct page *page)
 
 	if (!replay->has_changed)
 		return;
-	kwhy_text_add(page->sheet.out, "\n");
+	kwhy_text_add(page->context.out, "\n");
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(*columns));
 	kwhy_table_cell(&table, "time");
 	kwhy_table_percent(&table, 1 - (double)after->time_ns / (double)before->time_ns);
@@ -142,10 +142,10 @@ static void write_savings(const struct page *page)
 	kwhy_table_percent(&table, 1 - joules_of(after->energy_nj) / joules_of(before->energy_nj));
 	add_saving(&table, kwhy_replay_joules_compare(replay) ? &replay->as_recorded.gross : &unknown,
 		&replay->changed.gross);
-	kwhy_table_write(&table, page->sheet.style, page->sheet.out);
+	kwhy_table_write(&table, page->context.style, page->context.out);
 }
 
-static void write_standins(const struct page *page)
+static void write_proxies(const struct page *page)
 {
 	static const struct kwhy_table_column columns[] = {{"kernels", KWHY_COLUMN_NAME},
 		{"count", KWHY_COLUMN_RIGHT}, {"time", KWHY_COLUMN_RIGHT}, {"power", KWHY_COLUMN_RIGHT},
@@ -153,26 +153,25 @@ static void write_standins(const struct page *page)
 	const struct kwhy_replay *replay = page->replay;
 	struct kwhy_table table;
 
-	if (!replay->standin_count)
+	if (!replay->proxy_count)
 		return;
-	kwhy_text_add(page->sheet.out, "\n");
+	kwhy_text_add(page->context.out, "\n");
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(*columns));
-	for (size_t i = 0; i < replay->standin_count; i++) {
-		const struct kwhy_replay_standin *standin = &replay->standins[i];
+	for (size_t i = 0; i < replay->proxy_count; i++) {
+		const struct kwhy_replay_proxy *proxy = &replay->proxies[i];
 
-		kwhy_table_kernel(&table, standin->account);
-		kwhy_table_count(&table, standin->count);
-		kwhy_table_time(&table, standin->time_ns);
-		kwhy_table_real(&table, standin->recorded_w, "W");
-		kwhy_table_cell(
-			&table, kwhy_standin_class_name((enum kwhy_standin_class)standin->choice.class));
+		kwhy_table_kernel(&table, proxy->account);
+		kwhy_table_count(&table, proxy->count);
+		kwhy_table_time(&table, proxy->time_ns);
+		kwhy_table_real(&table, proxy->recorded_w, "W");
+		kwhy_table_cell(&table, kwhy_proxy_class_name((enum kwhy_proxy_class)proxy->choice.class));
 		kwhy_table_percent(&table,
-			standin->choice.class == KWHY_STANDIN_WAIT
+			proxy->choice.class == KWHY_PROXY_WAIT
 				? 0
-				: (double)standin->choice.busy / KWHY_STANDIN_BUSY);
-		kwhy_table_real(&table, standin->choice.power_w, "W");
+				: (double)proxy->choice.busy / KWHY_PROXY_BUSY);
+		kwhy_table_real(&table, proxy->choice.power_w, "W");
 	}
-	kwhy_table_write(&table, page->sheet.style, page->sheet.out);
+	kwhy_table_write(&table, page->context.style, page->context.out);
 }
 
 /* A note where there is something to count. */
@@ -181,8 +180,8 @@ static void note(const struct page *page, uint64_t count, const char *words)
 	char number[KWHY_QUANTITY_BYTES];
 
 	if (count)
-		kwhy_sheet_linef(
-			&page->sheet, "note    ", "%s: %s", words, kwhy_quantity_count(number, count));
+		kwhy_text_context_linef(
+			&page->context, "note    ", "%s: %s", words, kwhy_quantity_count(number, count));
 }
 
 static void write_left(const struct page *page, const struct kwhy_replay_outcome *outcome)
@@ -204,7 +203,7 @@ static void write_left(const struct page *page, const struct kwhy_replay_outcome
 	note(page, outcome->loose_graphs, "graph launches made piece by piece");
 	note(page, outcome->capped_grids, "grids cut to the blocks that the GPU holds at once");
 	if (outcome->short_kernels)
-		kwhy_sheet_linef(&page->sheet, "note    ",
+		kwhy_text_context_linef(&page->context, "note    ",
 			"kernels shorter than any of their grid here: %s, together by %s",
 			kwhy_quantity_count(count, outcome->short_kernels),
 			kwhy_quantity_time(longer, outcome->short_ns));
@@ -221,7 +220,7 @@ static void write_late(const struct page *page, const struct kwhy_replay_outcome
 		most_s = fmax(most_s, outcome->spans[i].late_s);
 	}
 	if (most_s > LATE_RATIO * outcome->span_s.median)
-		kwhy_sheet_linef(&page->sheet, "note    ",
+		kwhy_text_context_linef(&page->context, "note    ",
 			"calls took longer than recorded, which put runs off by %s to %s",
 			kwhy_quantity_si(from, least_s, "s", 3), kwhy_quantity_si(to, most_s, "s", 3));
 }
@@ -232,14 +231,14 @@ static void write_pattern(const struct page *page)
 	char calls[KWHY_QUANTITY_BYTES], kernels[KWHY_QUANTITY_BYTES], copies[KWHY_QUANTITY_BYTES],
 		fills[KWHY_QUANTITY_BYTES], waits[KWHY_QUANTITY_BYTES];
 
-	kwhy_text_add(page->sheet.out, "\n");
-	kwhy_sheet_linef(&page->sheet, "pattern ",
+	kwhy_text_add(page->context.out, "\n");
+	kwhy_text_context_linef(&page->context, "pattern ",
 		"%s calls of %llu thread%s: %s kernels, %s copies, %s fills, %s waits, in %llu stream%s",
 		kwhy_quantity_count(calls, outcome->calls), (unsigned long long)outcome->threads,
 		outcome->threads == 1 ? "" : "s", kwhy_quantity_count(kernels, outcome->kernels),
 		kwhy_quantity_count(copies, outcome->copies), kwhy_quantity_count(fills, outcome->fills),
-		kwhy_quantity_count(waits, outcome->waits), (unsigned long long)outcome->lanes,
-		outcome->lanes == 1 ? "" : "s");
+		kwhy_quantity_count(waits, outcome->waits), (unsigned long long)outcome->replay_streams,
+		outcome->replay_streams == 1 ? "" : "s");
 	write_left(page, outcome);
 	write_late(page, outcome);
 }
@@ -258,7 +257,7 @@ static void write_settled_work(const struct page *page)
 		snprintf(changed, sizeof(changed),
 			" (changed: %.2f times, so that joules saved are not told)",
 			replay->changed_work_factor);
-	kwhy_sheet_linef(&page->sheet, "settled ",
+	kwhy_text_context_linef(&page->context, "settled ",
 		"a first window was %+.1f %% off the recorded energy above idle; since then %.2f "
 		"times as much is asked of stand-ins%s%s",
 		replay->first_net_off_ratio * 100, replay->work_factor, changed, bounds[replay->bound]);
@@ -270,7 +269,7 @@ static void write_settled(const struct page *page)
 	char wait[KWHY_QUANTITY_BYTES];
 
 	if (isfinite(replay->first_off_ratio))
-		kwhy_sheet_linef(&page->sheet, "settled ",
+		kwhy_text_context_linef(&page->context, "settled ",
 			"a first run was %+.1f %% off the recorded time; since then each wait returns %s "
 			"%s%s",
 			replay->first_off_ratio * 100,
@@ -287,7 +286,7 @@ static void write_calls(const struct page *page)
 
 	for (size_t i = 0; replay->has_changed && i < KWHY_REPLAY_CALL_COUNT; i++)
 		if (replay->calls[i].count)
-			kwhy_sheet_linef(&page->sheet, "calls   ",
+			kwhy_text_context_linef(&page->context, "calls   ",
 				"a %s took %s as recorded, %s here; in the changed replay each takes what it "
 				"takes here and that difference",
 				kwhy_replay_call_name((enum kwhy_replay_call)i),
@@ -300,14 +299,15 @@ static void write_notes(const struct page *page)
 	const struct kwhy_replay *replay = page->replay;
 
 	for (size_t i = 0; i < replay->plan->refused_count; i++)
-		kwhy_sheet_linef(&page->sheet, "refused ", "%s: %s", replay->plan->refused[i].id,
+		kwhy_text_context_linef(&page->context, "refused ", "%s: %s", replay->plan->refused[i].id,
 			replay->plan->refused[i].reason);
 	if (replay->energy_missing)
-		kwhy_sheet_linef(&page->sheet, "energy  ", "not available: %s", replay->energy_missing);
+		kwhy_text_context_linef(
+			&page->context, "energy  ", "not available: %s", replay->energy_missing);
 	if (replay->ended)
-		kwhy_sheet_linef(&page->sheet, "ended   ", "%s", replay->ended);
+		kwhy_text_context_linef(&page->context, "ended   ", "%s", replay->ended);
 	if (replay->backend == KWHY_GPU_HOST)
-		kwhy_sheet_linef(&page->sheet, "note    ",
+		kwhy_text_context_linef(&page->context, "note    ",
 			"a rehearsal: threads of the host stand for the GPU, so the times say nothing of "
 			"one");
 }
@@ -317,7 +317,7 @@ void kwhy_replay_text(const struct kwhy_replay *replay, const struct kwhy_report
 {
 	const struct page page = {replay, {.report = report, .style = style, .out = out}};
 
-	kwhy_sheet_linef(&page.sheet, "", "%s, recorded on %s, replayed on %s (%s), %zu %s",
+	kwhy_text_context_linef(&page.context, "", "%s, recorded on %s, replayed on %s (%s), %zu %s",
 		source_of(report), replay->recorded_on ? replay->recorded_on : "a GPU that it does not name",
 		replay->gpu.name, kwhy_gpu_backend_name(replay->backend), replay->as_recorded.runs,
 		replay->as_recorded.runs == 1 ? "time" : "times");
@@ -325,7 +325,7 @@ void kwhy_replay_text(const struct kwhy_replay *replay, const struct kwhy_report
 	write_as_recorded(&page);
 	write_changed(&page);
 	write_savings(&page);
-	write_standins(&page);
+	write_proxies(&page);
 	write_pattern(&page);
 	write_settled(&page);
 	write_settled_work(&page);

@@ -14,9 +14,9 @@
 #include <string.h>
 
 /* The ring of NVML is as fine as that; shorter stretches would be made up. */
-#define INTERVAL_LEAST_MS 20
-#define IDLE_LEAST_S 0.5
-#define IDLE_MOST_S 3600
+#define INTERVAL_MIN_MS 20
+#define IDLE_MIN_S 0.5
+#define IDLE_MAX_S 3600
 
 struct stat_options {
 	uint64_t runs, warmup;
@@ -52,14 +52,14 @@ static enum kwhy_status check_options(
 {
 	if (!operands->count)
 		return kwhy_fail(error, KWHY_E_USAGE, "stat needs a command: kwhy stat -- CMD [ARGS]");
-	if (options->runs < 1 || options->runs > KWHY_STAT_RUNS_MOST)
-		return kwhy_fail(error, KWHY_E_USAGE, "--repeat takes 1 to %d runs", KWHY_STAT_RUNS_MOST);
-	if (options->interval_ms < INTERVAL_LEAST_MS)
+	if (options->runs < 1 || options->runs > KWHY_STAT_RUNS_MAX)
+		return kwhy_fail(error, KWHY_E_USAGE, "--repeat takes 1 to %d runs", KWHY_STAT_RUNS_MAX);
+	if (options->interval_ms < INTERVAL_MIN_MS)
 		return kwhy_fail(error, KWHY_E_USAGE,
-			"--interval takes %d ms or more: meters show nothing finer", INTERVAL_LEAST_MS);
-	if (options->idle_s < IDLE_LEAST_S || options->idle_s > IDLE_MOST_S)
-		return kwhy_fail(error, KWHY_E_USAGE, "--idle-baseline takes %g to %d seconds", IDLE_LEAST_S,
-			IDLE_MOST_S);
+			"--interval takes %d ms or more: meters show nothing finer", INTERVAL_MIN_MS);
+	if (options->idle_s < IDLE_MIN_S || options->idle_s > IDLE_MAX_S)
+		return kwhy_fail(error, KWHY_E_USAGE, "--idle-baseline takes %g to %d seconds", IDLE_MIN_S,
+			IDLE_MAX_S);
 	if (options->powers.count)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"stat measures a command as a whole and sees none of its kernels, so it takes no "
@@ -166,7 +166,7 @@ static enum kwhy_status write_result(
 	else
 		status = kwhy_stat_text(&job->stat, &style, &text, error);
 	if (!status)
-		status = kwhy_output_place(options->output, "stat", form, &place, error);
+		status = kwhy_output_path(options->output, "stat", form, &place, error);
 	if (!status && place)
 		status = kwhy_output_write(place, &text, error);
 	else if (!status && fwrite(text.data, 1, text.length, stderr) != text.length)

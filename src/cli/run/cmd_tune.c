@@ -41,12 +41,12 @@ static enum kwhy_status check_options(
 			"tune changes a setting of the device while it runs, and puts it back: allow that "
 			"with "
 			"--allow-set");
-	if (options->values < KWHY_CAP_POINTS_LEAST || options->repeats < 1 ||
-		options->values > KWHY_CAP_POINTS_MOST || options->repeats > KWHY_CAP_POINTS_MOST ||
-		options->values * options->repeats > KWHY_CAP_POINTS_MOST)
+	if (options->values < KWHY_CAP_POINTS_MIN || options->repeats < 1 ||
+		options->values > KWHY_CAP_POINTS_MAX || options->repeats > KWHY_CAP_POINTS_MAX ||
+		options->values * options->repeats > KWHY_CAP_POINTS_MAX)
 		return kwhy_fail(error, KWHY_E_USAGE,
-			"tune takes %d values or more, and at most %d runs in all",
-			(int)KWHY_CAP_POINTS_LEAST, (int)KWHY_CAP_POINTS_MOST);
+			"tune takes %d values or more, and at most %d runs in all", (int)KWHY_CAP_POINTS_MIN,
+			(int)KWHY_CAP_POINTS_MAX);
 	if (!(options->slower_percent > 0))
 		return kwhy_fail(error, KWHY_E_USAGE, "--slower takes a percentage above 0");
 	if (options->work.count > 1)
@@ -57,7 +57,7 @@ static enum kwhy_status check_options(
 static enum kwhy_status fit(const struct kwhy_tune_sweep *sweep, enum kwhy_tune_kind kind,
 	struct kwhy_model_cap *answer, struct kwhy_error *error)
 {
-	struct kwhy_cap_point points[KWHY_CAP_POINTS_MOST];
+	struct kwhy_cap_point points[KWHY_CAP_POINTS_MAX];
 	enum kwhy_status status;
 
 	for (size_t i = 0; i < sweep->count; i++) {
@@ -104,7 +104,7 @@ static void write_clocks(const struct kwhy_tune_sweep *sweep, const struct kwhy_
 		if (page->is_json)
 			kwhy_json_real(&page->json, NULL, clock_for(sweep, power_w));
 		else if (isfinite(clock_for(sweep, power_w)))
-			kwhy_sheet_linef(&page->sheet, "", "a clock of %.0f MHz gives %.4g W",
+			kwhy_text_context_linef(&page->context, "", "a clock of %.0f MHz gives %.4g W",
 				clock_for(sweep, power_w), power_w);
 	}
 	if (page->is_json)

@@ -48,7 +48,7 @@ static void list(const struct kwhy_probing *probing, const struct kwhy_record_bu
 		? account_of(probing, kernel)
 		: NULL;
 
-	if (account && account->bursts >= KWHY_PROBE_BURSTS_LEAST && account->repeated_ns > 0)
+	if (account && account->bursts >= KWHY_PROBE_BURSTS_MIN && account->repeated_ns > 0)
 		kwhy_text_addf(out, "%.6f\t%u\t%u\t%s\n",
 			sqrt(kwhy_probe_width_squared(account->bursts, account->repeated_ns)), kernel->blocks,
 			kernel->threads_per_block, kernel->name);

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-enum { REASONS_MOST = 3 };
+enum { REASONS_MAX = 3 };
 
 static double percent(const struct kwhy_probing *probing, int64_t busy_ns)
 {
@@ -41,8 +41,8 @@ static void write_accounts(
 
 static void write_unprobed(const struct kwhy_probing *probing, struct kwhy_text *out)
 {
-	struct kwhy_probing_part parts[REASONS_MOST];
-	const size_t count = kwhy_probing_list_unprobed(probing, parts, REASONS_MOST);
+	struct kwhy_probing_part parts[REASONS_MAX];
+	const size_t count = kwhy_probing_list_unprobed(probing, parts, REASONS_MAX);
 
 	for (size_t i = 0; i < count; i++)
 		kwhy_text_addf(out, "not repeated: %.1f %%, %zu kernel%s: %s\n",

@@ -44,15 +44,15 @@ static void read_rows(struct kwhy_probe_watch *watch)
 		take(watch, &row);
 }
 
-static void write_left(const struct kwhy_probe_progress_row *sum, char *out, size_t room)
+static void write_left(const struct kwhy_probe_progress_row *sum, char *out, size_t space)
 {
 	if (sum->is_over)
-		snprintf(out, room, "no more bursts");
+		snprintf(out, space, "no more bursts");
 	else
-		snprintf(out, room, "%" PRId64 " s left", sum->left_ns / INT64_C(1000000000));
+		snprintf(out, space, "%" PRId64 " s left", sum->left_ns / INT64_C(1000000000));
 }
 
-void kwhy_probe_watch_write(struct kwhy_probe_watch *watch, char *out, size_t room)
+void kwhy_probe_watch_write(struct kwhy_probe_watch *watch, char *out, size_t space)
 {
 	struct kwhy_probe_progress_row sum = {.is_over = true};
 	char left[40];
@@ -73,7 +73,7 @@ void kwhy_probe_watch_write(struct kwhy_probe_watch *watch, char *out, size_t ro
 	if (!sum.accounts)
 		return;
 	write_left(&sum, left, sizeof(left));
-	snprintf(out, room, "%" PRIu64 " of %" PRIu64 " kernels known, %.0f %% of busy; %s", sum.known,
+	snprintf(out, space, "%" PRIu64 " of %" PRIu64 " kernels known, %.0f %% of busy; %s", sum.known,
 		sum.accounts, sum.busy_ns > 0 ? 100.0 * (double)sum.known_ns / (double)sum.busy_ns : 0.0,
 		left);
 }

@@ -21,6 +21,6 @@ void kwhy_probe_watch_open(struct kwhy_probe_watch *watch, const char *folder);
 void kwhy_probe_watch_close(struct kwhy_probe_watch *watch);
 
 /* "12 of 40 kernels known, 81 % of busy; 250 s left"; "" before any process has said anything. */
-void kwhy_probe_watch_write(struct kwhy_probe_watch *watch, char *out, size_t room);
+void kwhy_probe_watch_write(struct kwhy_probe_watch *watch, char *out, size_t space);
 
 #endif

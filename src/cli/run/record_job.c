@@ -45,7 +45,7 @@ struct job {
 	struct kwhy_record_runner runner;
 	struct kwhy_child_end end;
 	struct kwhy_probe_job probe; /* of kwhy probe */
-	bool has_told_probed;
+	bool has_noted_probed;
 };
 
 enum kwhy_status kwhy_record_read_bytes(
@@ -101,9 +101,9 @@ static enum kwhy_status check_windows(const struct kwhy_record_options *options,
 
 static enum kwhy_status check_counts(const struct kwhy_strings *counts, struct kwhy_error *error)
 {
-	if (counts->count > KWHY_RECORD_RANGES_MOST)
+	if (counts->count > KWHY_RECORD_RANGES_MAX)
 		return kwhy_fail(
-			error, KWHY_E_USAGE, "--count may be given %d times", KWHY_RECORD_RANGES_MOST);
+			error, KWHY_E_USAGE, "--count may be given %d times", KWHY_RECORD_RANGES_MAX);
 	for (size_t i = 0; i < counts->count; i++) {
 		const size_t length = strcspn(counts->items[i], "=");
 
@@ -324,7 +324,7 @@ static enum kwhy_status prepare(
 /* What was repeated; where memory was not what it had been, that is the end's status. */
 static void tell_probed(struct job *job, const struct kwhy_recording *recording)
 {
-	job->has_told_probed = true;
+	job->has_noted_probed = true;
 	if (kwhy_probe_job_tell(&job->probe, recording, job->folder.path))
 		job->end.exit = KWHY_EXIT_RESULTS_CHANGED;
 }
@@ -336,15 +336,15 @@ static enum kwhy_status show(struct job *job, struct kwhy_error *error)
 	char *const traces[] = {(char *)job->folder.path};
 	struct kwhy_job_options options;
 	struct kwhy_text text = {0};
-	struct kwhy_job books;
+	struct kwhy_job device_ledger;
 	enum kwhy_status status;
 
 	kwhy_job_options_init(&options);
 	options.quiet = job->options->quiet;
-	status = kwhy_job_run(&books, &options, traces, 1, &options.power, error);
+	status = kwhy_job_run(&device_ledger, &options, traces, 1, &options.power, error);
 	if (status)
 		return status;
-	status = kwhy_report_text(&books.report, &style, &text, error);
+	status = kwhy_report_text(&device_ledger.report, &style, &text, error);
 	if (!job->options->probe)
 		kwhy_text_addf(&text, "\nRecorded in %s; all of it: kwhy report %s\n", job->folder.path,
 			job->folder.path);
@@ -352,8 +352,8 @@ static enum kwhy_status show(struct job *job, struct kwhy_error *error)
 		status = kwhy_fail(error, KWHY_E_IO, "cannot write to standard error: %s", strerror(errno));
 	kwhy_text_done(&text);
 	if (job->options->probe)
-		tell_probed(job, books.recording);
-	kwhy_job_done(&books);
+		tell_probed(job, device_ledger.recording);
+	kwhy_job_done(&device_ledger);
 	return status;
 }
 
@@ -433,7 +433,7 @@ static enum kwhy_status record(
 		kwhy_output_message(second.text);
 	if (!job->options->quiet && show(job, &second) && !status)
 		kwhy_output_message(second.text);
-	if (job->options->probe && !job->has_told_probed)
+	if (job->options->probe && !job->has_noted_probed)
 		tell_probed(job, NULL);
 	return status;
 }

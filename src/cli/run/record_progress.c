@@ -58,10 +58,10 @@ static int64_t total_mw(const struct kwhy_sensors *sensors)
 }
 
 /* How large it is; of a command that is probed how far that is. */
-static void write_state(const struct kwhy_record_progress *progress, char *out, size_t room)
+static void write_state(const struct kwhy_record_progress *progress, char *out, size_t space)
 {
 	if (progress->watch)
-		kwhy_probe_watch_write(progress->watch, out, room);
+		kwhy_probe_watch_write(progress->watch, out, space);
 	else
 		kwhy_quantity_bytes(out, size_of(progress->folder));
 }

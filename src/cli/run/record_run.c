@@ -26,7 +26,7 @@
 /* Kept beyond a window that is asked for: counters are read every 2 s. */
 #define MARGIN_NS (5 * (int64_t)SECOND_NS)
 
-enum { OTHERS_MOST = 64, OTHER_BYTES = 64 };
+enum { OTHERS_MAX = 64, OTHER_BYTES = 64 };
 
 struct costs {
 	int64_t own_ns; /* processor time of this process */
@@ -42,7 +42,7 @@ struct recording {
 	struct {
 		char unit[OTHER_BYTES];
 		double amount;
-	} others[OTHERS_MOST]; /* reported, and not named by --work */
+	} others[OTHERS_MAX]; /* reported, and not named by --work */
 	size_t other_count;
 	struct costs before;
 	struct kwhy_record_progress progress;
@@ -154,7 +154,7 @@ static void add_other(struct recording *recording, const char *unit, size_t leng
 		(strlen(recording->others[at].unit) != length ||
 			memcmp(recording->others[at].unit, unit, length) != 0))
 		at++;
-	if (at == OTHERS_MOST || length >= OTHER_BYTES)
+	if (at == OTHERS_MAX || length >= OTHER_BYTES)
 		return;
 	if (at == recording->other_count) {
 		memcpy(recording->others[at].unit, unit, length);
@@ -290,8 +290,8 @@ static void write_costs(const struct recording *recording)
 static enum kwhy_status write_counts(const struct recording *recording, const struct kwhy_child_end *how)
 {
 	const struct kwhy_record_runner *runner = recording->runner;
-	const char *patterns[KWHY_RECORD_RANGES_MOST];
-	uint64_t counts[KWHY_RECORD_RANGES_MOST];
+	const char *patterns[KWHY_RECORD_RANGES_MAX];
+	uint64_t counts[KWHY_RECORD_RANGES_MAX];
 	const struct kwhy_record_ranges ranges = {.path = runner->folder->path,
 		.patterns = patterns,
 		.count = runner->count_count,

@@ -52,7 +52,7 @@ static void add_point(void *context, double value)
 	struct kwhy_stat_metric *metric = target->metric;
 	void *points = metric->points;
 
-	if (metric->count == KWHY_STAT_POINTS_MOST) {
+	if (metric->count == KWHY_STAT_POINTS_MAX) {
 		metric->dropped++;
 		return;
 	}
@@ -152,7 +152,7 @@ static enum kwhy_status add_interval(struct running *running, int64_t end_ns)
 	void *intervals = stat->intervals, *joules = stat->interval_joules;
 	enum kwhy_status status;
 
-	if (stat->interval_count == KWHY_STAT_INTERVALS_MOST) {
+	if (stat->interval_count == KWHY_STAT_INTERVALS_MAX) {
 		stat->intervals_dropped++;
 		return KWHY_OK;
 	}
@@ -279,7 +279,7 @@ static enum kwhy_status add_run(struct running *running, const struct kwhy_child
 	struct kwhy_stat *stat = runner->stat;
 	struct kwhy_stat_run run = {
 		.interrupted = runner->signals->asked != 0,
-		.left_behind = how->left_behind,
+		.left_running = how->left_running,
 		.exit = how->exit,
 		.signal = how->signal,
 		.seconds = seconds_of(how->end_mono_ns - how->start_mono_ns),

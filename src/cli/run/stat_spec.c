@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_BYTES_MOST = 40 };
+enum { NAME_BYTES_MAX = 40 };
 
 /*
  * "tokens" of "tokens=..."; names stand in tables and in the names of figures. *out_rest stays as it is where
@@ -20,11 +20,11 @@ static enum kwhy_status split(const char *option, const char *spec, struct kwhy_
 	size_t length = strcspn(spec, "=");
 	const char *rest = spec[length] ? spec + length + 1 : NULL;
 
-	if (length == 0 || length > NAME_BYTES_MOST ||
+	if (length == 0 || length > NAME_BYTES_MAX ||
 		strspn(spec, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-") < length)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"%s '%.100s': write NAME=..., with a name of letters, digits and _ . - of up to %d",
-			option, spec, NAME_BYTES_MOST);
+			option, spec, NAME_BYTES_MAX);
 	*out_name = kwhy_arena_printf(&stat->arena, "%.*s", (int)length, spec);
 	if (rest)
 		*out_rest = kwhy_arena_copy(&stat->arena, rest);
@@ -45,7 +45,7 @@ static enum kwhy_status read_amount(struct kwhy_stat_specs *specs, struct kwhy_s
 	const char *rest, struct kwhy_error *error)
 {
 	double stated = number_of(rest);
-	char option[NAME_BYTES_MOST + 16];
+	char option[NAME_BYTES_MAX + 16];
 
 	snprintf(option, sizeof(option), "--work %s", work->unit);
 	if (stated <= 0)
@@ -85,7 +85,7 @@ static enum kwhy_status add_metric(
 	struct kwhy_stat_specs *specs, const char *spec, struct kwhy_stat *stat, struct kwhy_error *error)
 {
 	struct kwhy_stat_metric *metric = &stat->metrics[stat->metric_count];
-	char option[NAME_BYTES_MOST + 16];
+	char option[NAME_BYTES_MAX + 16];
 	enum kwhy_status status = split("--metric", spec, stat, &metric->name, &metric->pattern, error);
 	struct kwhy_pattern *pattern = &specs->metrics[specs->metric_count];
 
@@ -106,7 +106,7 @@ static enum kwhy_status add_metric(
 	return KWHY_OK;
 }
 
-static enum kwhy_status make_room(struct kwhy_stat_specs *specs, const struct kwhy_strings *work,
+static enum kwhy_status reserve(struct kwhy_stat_specs *specs, const struct kwhy_strings *work,
 	const struct kwhy_strings *metrics, struct kwhy_stat *stat, struct kwhy_error *error)
 {
 	specs->work = calloc(work->count + 1, sizeof(*specs->work));
@@ -127,7 +127,7 @@ enum kwhy_status kwhy_stat_specs_init(struct kwhy_stat_specs *specs, const struc
 	enum kwhy_status status;
 
 	*specs = (struct kwhy_stat_specs){0};
-	status = make_room(specs, work, metrics, stat, error);
+	status = reserve(specs, work, metrics, stat, error);
 	for (size_t i = 0; !status && i < work->count; i++)
 		status = add_work(specs, work->items[i], stat, error);
 	for (size_t i = 0; !status && i < metrics->count; i++)

@@ -11,7 +11,7 @@
 /* Clocks below that share of the highest make no sense to sweep unless asked for. */
 #define CLOCK_FROM 0.4
 /* Of a run's energy: a meter that is less sure of it cannot tell settings apart that save a few percent. */
-#define METER_HALF_MOST 0.05
+#define METER_HALF_MAX 0.05
 
 static double unit_of(enum kwhy_tune_kind kind)
 {
@@ -119,14 +119,14 @@ static enum kwhy_status check_run(const struct kwhy_tune_sweep *sweep, const str
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"run %zu: %s is not known; see kwhy stat with the same command", sweep->count + 1,
 			point->joules > 0 ? "its work" : "the device's energy");
-	if (half_ratio > METER_HALF_MOST)
+	if (half_ratio > METER_HALF_MAX)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"run %zu: too short for the meter, which is sure of the energy of these %s to "
 			"\xc2\xb1%.3g %%, not \xc2\xb1%g %%; give a command that runs longer, or that "
 			"repeats "
 			"its work",
 			sweep->count + 1, kwhy_quantity_si(duration, point->seconds, "s", 3),
-			1e2 * half_ratio, 1e2 * METER_HALF_MOST);
+			1e2 * half_ratio, 1e2 * METER_HALF_MAX);
 	return KWHY_OK;
 }
 

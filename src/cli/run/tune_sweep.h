@@ -24,7 +24,7 @@ struct kwhy_tune_sweep {
 	struct kwhy_stat_work_file work_file;
 	struct kwhy_stat_meter meter;
 	struct kwhy_stat_runner runner;
-	struct kwhy_tune_point points[KWHY_CAP_POINTS_MOST]; /* in the order of the runs */
+	struct kwhy_tune_point points[KWHY_CAP_POINTS_MAX]; /* in the order of the runs */
 	size_t count;
 	int exit;		/* of the command where that ended the sweep, or 128 + signal */
 	struct kwhy_error left; /* why the setting is not put back; KWHY_OK: it is */

@@ -22,13 +22,13 @@ __device__ static u64 now_ns()
 }
 #endif
 
-extern "C" __global__ void kwhy_gate(volatile u32 *latch, u32 turn)
+extern "C" __global__ void kwhy_gate(volatile u32 *latch, u32 opening)
 {
 	u64 start = now_ns();
 
-	while ((int)(latch[0] - turn) < 0) {
+	while ((int)(latch[0] - opening) < 0) {
 		if (now_ns() - start > 10000000000ull) {
-			latch[1] = turn;
+			latch[1] = opening;
 			__threadfence_system();
 			return;
 		}

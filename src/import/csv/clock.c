@@ -140,7 +140,7 @@ static enum kwhy_status place_far(const struct kwhy_csv_clock *clock, const stru
 		csv, column, error, "is more than a year from the start of the recording; correct it");
 }
 
-enum kwhy_status kwhy_csv_clock_place(struct kwhy_csv_clock *clock, const struct kwhy_csv *csv, size_t column,
+enum kwhy_status kwhy_csv_clock_apply(struct kwhy_csv_clock *clock, const struct kwhy_csv *csv, size_t column,
 	int64_t time, int64_t *out_ns, struct kwhy_error *error)
 {
 	enum kwhy_status status = clock->started ? KWHY_OK : start(clock, csv, column, time, error);
@@ -172,5 +172,5 @@ enum kwhy_status kwhy_csv_clock_read(struct kwhy_csv_clock *clock, const struct 
 		return status;
 	if (!known)
 		return kwhy_csv_fail(csv, column, error, "is no time; a row without its times is of no use");
-	return kwhy_csv_clock_place(clock, csv, column, time, out_ns, error);
+	return kwhy_csv_clock_apply(clock, csv, column, time, out_ns, error);
 }

@@ -31,7 +31,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_csv_clock_state(struct kwhy_csv_clock *clock
  * A time of the row, in nanoseconds since the recording's origin. Refuses what is plainly of another unit or
  * more than a year from the origin. `column` as for kwhy_csv_fail().
  */
-KWHY_MUST_USE enum kwhy_status kwhy_csv_clock_place(struct kwhy_csv_clock *clock, const struct kwhy_csv *csv,
+KWHY_MUST_USE enum kwhy_status kwhy_csv_clock_apply(struct kwhy_csv_clock *clock, const struct kwhy_csv *csv,
 	size_t column, int64_t time, int64_t *out_ns, struct kwhy_error *error);
 
 /* The time of column `column`, placed; a row without it is wrong. */

@@ -291,7 +291,7 @@ static enum kwhy_status read_window(struct kwhy_csv_comments *comments, const st
 
 		status = kwhy_csv_parse_integer(csv, form, take_word(rest), any, &time, error);
 		if (!status)
-			status = kwhy_csv_clock_place(
+			status = kwhy_csv_clock_apply(
 				comments->clock, csv, KWHY_CSV_COLUMNS_MAX, time, ends[i], error);
 	}
 	if (!status && out->end_ns <= out->start_ns)

@@ -118,18 +118,18 @@ static enum kwhy_status add_diagnostics(struct kwhy_nsys *nsys, struct kwhy_erro
 {
 	struct kwhy_nsys_rows rows = {0};
 	enum kwhy_status status;
-	size_t told = 0, length;
+	size_t reported = 0, length;
 	const char *text;
 	bool more;
 
 	status = kwhy_nsys_rows_open(nsys->db, &diagnostic_table, &rows, &more, error);
-	while (!status && more && told < DIAGNOSTICS_MAX) {
+	while (!status && more && reported < DIAGNOSTICS_MAX) {
 		status = kwhy_nsys_rows_next(&rows, &more, error);
 		if (status || !more || !kwhy_nsys_text(&rows, 0, &text, &length) ||
 			!tells_of_loss(text, length))
 			continue;
 		status = add_diagnostic(nsys, text, length, error);
-		told++;
+		reported++;
 	}
 	kwhy_nsys_rows_close(&rows);
 	return status;

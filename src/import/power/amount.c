@@ -4,8 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
-#define POWER_MOST INT64_C(1000000000)		 /* mW */
-#define ENERGY_MOST INT64_C(1000000000000000000) /* uJ */
+#define POWER_MAX INT64_C(1000000000)		/* mW */
+#define ENERGY_MAX INT64_C(1000000000000000000) /* uJ */
 
 static const struct kwhy_power_unit units[] = {
 	{"W", false, 1, 3},
@@ -58,14 +58,14 @@ static bool is_digit(struct kwhy_span text, size_t at)
 }
 
 /* Digits beyond the 17th say nothing; behind the point they are left away. */
-static void take_digit(struct decimal *out, char c, bool is_behind_point)
+static void take_digit(struct decimal *out, char c, bool is_after_point)
 {
 	const bool fits = out->digits < INT64_C(10000000000000000);
 
 	out->known = true;
 	if (fits)
 		out->digits = out->digits * 10 + (c - '0');
-	out->exponent += fits ? -(int32_t)is_behind_point : (int32_t)!is_behind_point;
+	out->exponent += fits ? -(int32_t)is_after_point : (int32_t)!is_after_point;
 }
 
 static void take_exponent(struct kwhy_span text, struct decimal *out)
@@ -89,15 +89,15 @@ static void take_exponent(struct kwhy_span text, struct decimal *out)
 static struct decimal read_decimal(struct kwhy_span text)
 {
 	struct decimal out = {0};
-	bool is_behind_point = false;
+	bool is_after_point = false;
 
 	for (; out.length < text.length; out.length++) {
 		const char c = text.bytes[out.length];
 
-		if (c == '.' && !is_behind_point)
-			is_behind_point = true;
+		if (c == '.' && !is_after_point)
+			is_after_point = true;
 		else if (is_digit(text, out.length))
-			take_digit(&out, c, is_behind_point);
+			take_digit(&out, c, is_after_point);
 		else
 			break;
 	}
@@ -143,7 +143,7 @@ enum kwhy_power_amount kwhy_power_amount_read(
 		unit = kwhy_power_unit_find(rest);
 	if (!decimal.known || !unit || unit->is_energy != is_energy ||
 		!scale(decimal, unit->factor, unit->exponent, &value) ||
-		value > (is_energy ? ENERGY_MOST : POWER_MOST))
+		value > (is_energy ? ENERGY_MAX : POWER_MAX))
 		return KWHY_POWER_AMOUNT_WRONG;
 	*out = value;
 	return KWHY_POWER_AMOUNT_GOOD;

@@ -12,12 +12,12 @@
 #include <string.h>
 
 /* Steps between readings that tell whether several GPUs take turns in a log that names none. */
-enum { STEPS_LEAST = 8, STEP_RATIO = 4 };
+enum { STEPS_MIN = 8, STEP_RATIO = 4 };
 
 struct booking {
 	struct kwhy_power_log *log;
 	struct kwhy_recording *recording;
-	struct kwhy_power_books books;
+	struct kwhy_power_books device_ledger;
 	uint32_t *devices; /* [key_count] */
 	uint64_t elsewhere;
 	bool by_number;
@@ -101,7 +101,7 @@ static enum kwhy_status has_turns(const struct kwhy_power_log *log, bool *out, s
 		last = i;
 	}
 	qsort(steps, count, sizeof(*steps), compare_steps);
-	if (count >= STEPS_LEAST)
+	if (count >= STEPS_MIN)
 		*out = steps[count / 4] < steps[count - 1 - count / 10] / STEP_RATIO;
 	free(steps);
 	return KWHY_OK;
@@ -179,13 +179,14 @@ static enum kwhy_status add_entries(struct booking *booking, struct kwhy_error *
 			(uint64_t)key->gpu, key->uuid ? text_digest(key->uuid) : 0};
 		struct kwhy_power_reading reading;
 
-		booking->books.digest += kwhy_identity_digest(values, sizeof(values) / sizeof(values[0]));
+		booking->device_ledger.digest += kwhy_identity_digest(
+			values, sizeof(values) / sizeof(values[0]));
 		if (booking->devices[entry->key] == KWHY_NONE) {
 			booking->elsewhere++;
 			continue;
 		}
 		reading = reading_of(booking, entry);
-		status = kwhy_power_books_add(&booking->books, &reading, error);
+		status = kwhy_power_books_add(&booking->device_ledger, &reading, error);
 	}
 	return status;
 }
@@ -286,10 +287,10 @@ static enum kwhy_status book(
 		booking->recording, log, options, booking->devices, &booking->by_number, error);
 	if (!status)
 		status = add_entries(booking, error);
-	if (!status && booking->books.readings == 0)
+	if (!status && booking->device_ledger.readings == 0)
 		return refuse_elsewhere(booking, error);
 	if (!status)
-		status = kwhy_power_books_close(&booking->books, error);
+		status = kwhy_power_books_close(&booking->device_ledger, error);
 	return status ? status : add_notes(booking, error);
 }
 
@@ -319,10 +320,10 @@ enum kwhy_status kwhy_power_log_book(struct kwhy_power_log *log, struct kwhy_rec
 	if (!status)
 		status = check_turns(log, error);
 	if (!status)
-		status = kwhy_power_books_init(&booking.books, recording, log->path, error);
+		status = kwhy_power_books_init(&booking.device_ledger, recording, log->path, error);
 	if (!status)
 		status = book(&booking, options, error);
 	free(booking.devices);
-	kwhy_power_books_done(&booking.books);
+	kwhy_power_books_done(&booking.device_ledger);
 	return status;
 }

@@ -7,61 +7,63 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum kwhy_status kwhy_power_books_init(struct kwhy_power_books *books, struct kwhy_recording *recording,
-	const char *path, struct kwhy_error *error)
+enum kwhy_status kwhy_power_books_init(struct kwhy_power_books *device_ledger,
+	struct kwhy_recording *recording, const char *path, struct kwhy_error *error)
 {
-	*books = (struct kwhy_power_books){.recording = recording, .path = path};
-	books->levels = calloc(recording->device_count * KWHY_METER_COUNT + 1, sizeof(*books->levels));
-	return books->levels ? KWHY_OK : kwhy_fail_memory(error, "reading power");
+	*device_ledger = (struct kwhy_power_books){.recording = recording, .path = path};
+	device_ledger->levels = calloc(
+		recording->device_count * KWHY_METER_COUNT + 1, sizeof(*device_ledger->levels));
+	return device_ledger->levels ? KWHY_OK : kwhy_fail_memory(error, "reading power");
 }
 
-void kwhy_power_books_done(struct kwhy_power_books *books)
+void kwhy_power_books_done(struct kwhy_power_books *device_ledger)
 {
-	free(books->levels);
+	free(device_ledger->levels);
 }
 
 static struct kwhy_power_level *level_of(
-	const struct kwhy_power_books *books, uint32_t device, enum kwhy_meter meter)
+	const struct kwhy_power_books *device_ledger, uint32_t device, enum kwhy_meter meter)
 {
-	return &books->levels[(size_t)device * KWHY_METER_COUNT + meter];
+	return &device_ledger->levels[(size_t)device * KWHY_METER_COUNT + meter];
 }
 
 /* Meters of a host are the one machine's that the recording is of; of several nobody says whose they are. */
-enum kwhy_status kwhy_power_books_add(
-	struct kwhy_power_books *books, const struct kwhy_power_reading *reading, struct kwhy_error *error)
+enum kwhy_status kwhy_power_books_add(struct kwhy_power_books *device_ledger,
+	const struct kwhy_power_reading *reading, struct kwhy_error *error)
 {
-	const bool is_known = reading->device == KWHY_NONE && books->recording->machine_count == 1;
+	const bool is_known = reading->device == KWHY_NONE && device_ledger->recording->machine_count == 1;
 	const struct kwhy_power_source source = {.meter = reading->meter,
 		.device = reading->device,
 		.domain = reading->domain,
 		.machine = is_known ? 0 : KWHY_NONE};
 
 	if (reading->device == KWHY_NONE)
-		kwhy_power_window_add(&books->window, reading->time_ns);
+		kwhy_power_window_add(&device_ledger->window, reading->time_ns);
 	else
-		kwhy_power_level_add(
-			level_of(books, reading->device, reading->meter), reading->time_ns, reading->value);
-	books->readings++;
-	return kwhy_recording_add_power(books->recording, &source, reading->time_ns, reading->value, error);
+		kwhy_power_level_add(level_of(device_ledger, reading->device, reading->meter),
+			reading->time_ns, reading->value);
+	device_ledger->readings++;
+	return kwhy_recording_add_power(
+		device_ledger->recording, &source, reading->time_ns, reading->value, error);
 }
 
 /* A meter without life is none. Beside others it is left out; alone it would make 0 J of the run. */
-static enum kwhy_status leave_out(
-	struct kwhy_power_books *books, uint32_t device, enum kwhy_meter meter, struct kwhy_error *error)
+static enum kwhy_status leave_out(struct kwhy_power_books *device_ledger, uint32_t device,
+	enum kwhy_meter meter, struct kwhy_error *error)
 {
-	const struct kwhy_power_level *level = level_of(books, device, meter);
+	const struct kwhy_power_level *level = level_of(device_ledger, device, meter);
 	const char *does = kwhy_meter_is_counter(meter) ? "does not move" : "reads 0 throughout";
-	const int32_t index = books->recording->devices[device].index;
+	const int32_t index = device_ledger->recording->devices[device].index;
 
-	books->readings -= level->readings;
-	if (books->readings == 0)
+	device_ledger->readings -= level->readings;
+	if (device_ledger->readings == 0)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%s: %s of device %" PRId32 " %s, and no GPU draws nothing; record power again",
-			books->path, kwhy_meter_name(meter), index, does);
-	kwhy_recording_drop_power(books->recording, meter, device, level->readings);
-	return kwhy_recording_add_note(books->recording, KWHY_NOTE_WARNING, "dead-meter", error,
-		"%s: %s of device %" PRId32 " %s, and no GPU draws nothing: it is left out.", books->path,
-		kwhy_meter_name(meter), index, does);
+			device_ledger->path, kwhy_meter_name(meter), index, does);
+	kwhy_recording_drop_power(device_ledger->recording, meter, device, level->readings);
+	return kwhy_recording_add_note(device_ledger->recording, KWHY_NOTE_WARNING, "dead-meter", error,
+		"%s: %s of device %" PRId32 " %s, and no GPU draws nothing: it is left out.",
+		device_ledger->path, kwhy_meter_name(meter), index, does);
 }
 
 static enum kwhy_status refuse_unit(
@@ -81,41 +83,44 @@ static enum kwhy_status refuse_unit(
 }
 
 /* Of its memory alone a GPU may draw little. */
-static enum kwhy_status check_level(
-	struct kwhy_power_books *books, uint32_t device, enum kwhy_meter meter, struct kwhy_error *error)
+static enum kwhy_status check_level(struct kwhy_power_books *device_ledger, uint32_t device,
+	enum kwhy_meter meter, struct kwhy_error *error)
 {
-	const struct kwhy_power_level *level = level_of(books, device, meter);
+	const struct kwhy_power_level *level = level_of(device_ledger, device, meter);
 	const bool may_be_little = meter == KWHY_METER_NVML_MEMORY_AVERAGE;
 	double power_mw = kwhy_power_level_too_low_mw(level, meter);
 
 	if (!may_be_little && kwhy_power_level_is_dead(level, meter))
-		return leave_out(books, device, meter, error);
+		return leave_out(device_ledger, device, meter, error);
 	if (!may_be_little && !isnan(power_mw))
-		return refuse_unit(
-			power_mw, books->recording->devices[device].index, meter, books->path, error);
-	kwhy_power_window_add(&books->window, level->start_ns);
-	kwhy_power_window_add(&books->window, level->end_ns);
+		return refuse_unit(power_mw, device_ledger->recording->devices[device].index, meter,
+			device_ledger->path, error);
+	kwhy_power_window_add(&device_ledger->window, level->start_ns);
+	kwhy_power_window_add(&device_ledger->window, level->end_ns);
 	return KWHY_OK;
 }
 
-static enum kwhy_status check_levels(struct kwhy_power_books *books, struct kwhy_error *error)
+static enum kwhy_status check_levels(struct kwhy_power_books *device_ledger, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 
-	for (uint32_t device = 0; !status && device < books->recording->device_count; device++)
+	for (uint32_t device = 0; !status && device < device_ledger->recording->device_count; device++)
 		for (enum kwhy_meter meter = 0; !status && meter < KWHY_METER_COUNT; meter++)
-			if (level_of(books, device, meter)->readings)
-				status = check_level(books, device, meter, error);
+			if (level_of(device_ledger, device, meter)->readings)
+				status = check_level(device_ledger, device, meter, error);
 	return status;
 }
 
-enum kwhy_status kwhy_power_books_close(struct kwhy_power_books *books, struct kwhy_error *error)
+enum kwhy_status kwhy_power_books_close(struct kwhy_power_books *device_ledger, struct kwhy_error *error)
 {
-	enum kwhy_status status = check_levels(books, error);
+	enum kwhy_status status = check_levels(device_ledger, error);
 
 	if (!status)
-		status = kwhy_identity_check_power(books->recording,
-			&(struct kwhy_power_file){books->path, books->readings, books->digest}, error);
+		status = kwhy_identity_check_power(device_ledger->recording,
+			&(struct kwhy_power_file){
+				device_ledger->path, device_ledger->readings, device_ledger->digest},
+			error);
 	return status ? status
-		      : kwhy_power_window_check(&books->window, books->recording, books->path, error);
+		      : kwhy_power_window_check(
+				&device_ledger->window, device_ledger->recording, device_ledger->path, error);
 }

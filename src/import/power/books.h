@@ -24,18 +24,18 @@ struct kwhy_power_reading {
 };
 
 /* Both are lent until kwhy_power_books_done(); the devices of the recording are known. */
-KWHY_MUST_USE enum kwhy_status kwhy_power_books_init(struct kwhy_power_books *books,
+KWHY_MUST_USE enum kwhy_status kwhy_power_books_init(struct kwhy_power_books *device_ledger,
 	struct kwhy_recording *recording, const char *path, struct kwhy_error *error);
-void kwhy_power_books_done(struct kwhy_power_books *books);
+void kwhy_power_books_done(struct kwhy_power_books *device_ledger);
 
-KWHY_MUST_USE enum kwhy_status kwhy_power_books_add(
-	struct kwhy_power_books *books, const struct kwhy_power_reading *reading, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_power_books_add(struct kwhy_power_books *device_ledger,
+	const struct kwhy_power_reading *reading, struct kwhy_error *error);
 
 /*
  * When all are in: refuses wrong units, another run's time, and a copy of an earlier file; leaves dead meters
  * out and notes them. There was a reading at least.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_books_close(
-	struct kwhy_power_books *books, struct kwhy_error *error);
+	struct kwhy_power_books *device_ledger, struct kwhy_error *error);
 
 #endif

@@ -19,9 +19,9 @@ struct reader {
 	struct kwhy_csv *csv;
 	struct kwhy_csv_clock clock;
 	const struct kwhy_import_options *options;
-	unsigned char places[KWHY_POWER_DEVICES_MOST];
-	uint32_t devices[KWHY_POWER_DEVICES_MOST];
-	struct kwhy_power_books books;
+	unsigned char places[KWHY_POWER_DEVICES_MAX];
+	uint32_t devices[KWHY_POWER_DEVICES_MAX];
+	struct kwhy_power_books device_ledger;
 	uint64_t rows, elsewhere; /* elsewhere: readings of devices that the trace does not show */
 	int32_t absent_index;	  /* one of those devices */
 };
@@ -49,7 +49,7 @@ static enum kwhy_status look_up(struct reader *reader, int32_t index, struct kwh
 	reader->places[index] = place;
 	return status || is_stated
 		? status
-		: kwhy_power_devices_check_number(recording, index, reader->books.path, error);
+		: kwhy_power_devices_check_number(recording, index, reader->device_ledger.path, error);
 }
 
 static enum kwhy_status find_device(struct reader *reader, int32_t index, uint32_t *out_device,
@@ -99,7 +99,7 @@ static enum kwhy_status read_row(struct reader *reader, struct kwhy_error *error
 	enum kwhy_status status = parse_row(reader, &row, error);
 
 	if (!status)
-		status = kwhy_csv_clock_place(
+		status = kwhy_csv_clock_apply(
 			&reader->clock, reader->csv, KWHY_POWER_COLUMN_TIME, row.time_ns, &time_ns, error);
 	if (!status && row.device >= 0)
 		status = find_device(reader, row.device, &device, &absent, error);
@@ -107,11 +107,11 @@ static enum kwhy_status read_row(struct reader *reader, struct kwhy_error *error
 		reader->absent_index = row.device;
 	if (status || !row.has_value)
 		return status;
-	reader->books.digest += digest_of(&row, time_ns);
+	reader->device_ledger.digest += digest_of(&row, time_ns);
 	reader->elsewhere += absent;
 	if (absent)
 		return KWHY_OK;
-	return kwhy_power_books_add(&reader->books,
+	return kwhy_power_books_add(&reader->device_ledger,
 		&(struct kwhy_power_reading){row.meter, row.domain, device, time_ns, row.value}, error);
 }
 
@@ -157,15 +157,15 @@ static enum kwhy_status no_readings(const struct reader *reader, const char *pat
 		path, reader->absent_index, reader->recording->devices[0].index);
 }
 
-static enum kwhy_status close_books(struct reader *reader, const char *path, struct kwhy_error *error)
+static enum kwhy_status close_files(struct reader *reader, const char *path, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = reader->recording;
 	enum kwhy_status status;
 
 	recording->lost.skipped_events += kwhy_csv_skipped(reader->csv);
-	if (reader->books.readings == 0)
+	if (reader->device_ledger.readings == 0)
 		return no_readings(reader, path, error);
-	status = kwhy_power_books_close(&reader->books, error);
+	status = kwhy_power_books_close(&reader->device_ledger, error);
 	if (!status && reader->elsewhere > 0)
 		status = kwhy_recording_add_note(recording, KWHY_NOTE_WARNING, "power-of-other-devices",
 			error,
@@ -197,15 +197,15 @@ enum kwhy_status kwhy_power_csv_read(struct kwhy_recording *recording, const cha
 	reader->options = options;
 	kwhy_csv_clock_init(&reader->clock, recording);
 	reader->clock.keeps_far = !reader->clock.chooses; /* so that both windows can be told */
-	status = kwhy_power_books_init(&reader->books, recording, path, error);
+	status = kwhy_power_books_init(&reader->device_ledger, recording, path, error);
 	if (!status)
 		status = kwhy_csv_open(&csv_options, &reader->csv, error);
 	if (!status)
 		status = kwhy_csv_each(reader->csv, read_item, reader, error);
 	if (!status)
-		status = close_books(reader, path, error);
+		status = close_files(reader, path, error);
 	kwhy_csv_close(reader->csv);
-	kwhy_power_books_done(&reader->books);
+	kwhy_power_books_done(&reader->device_ledger);
 	free(reader);
 	return status;
 }

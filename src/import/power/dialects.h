@@ -41,13 +41,13 @@ struct kwhy_power_name {
 	const char *unit; /* where neither head nor cell names one; NULL: of no reading */
 };
 
-#define KWHY_POWER_NAMES_MOST 8
+#define KWHY_POWER_NAMES_MAX 8
 
 /* One row a tool whose logs are read. */
 struct kwhy_power_dialect {
 	const char *tool;
 	struct kwhy_power_name
-		readings[KWHY_POWER_NAMES_MOST]; /* ends with a NULL name; these tell the tool */
+		readings[KWHY_POWER_NAMES_MAX]; /* ends with a NULL name; these tell the tool */
 	enum kwhy_power_shape shape;
 	bool has_entities; /* lines begin with "GPU 0" under "#Entity": its names are too short for other
 			      forms */

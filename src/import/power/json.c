@@ -13,12 +13,12 @@
  * GPU holds for it, too.
  */
 enum {
-	BYTES_MOST = 64 << 20,
+	BYTES_MAX = 64 << 20,
 	READ_BYTES = 1 << 20,
-	DEPTH_MOST = 16,
-	VALUES_MOST = 8,
+	DEPTH_MAX = 16,
+	VALUES_MAX = 8,
 	NUMBER_BYTES = 64,
-	BAD_MOST = 64
+	BAD_MAX = 64
 };
 
 struct bytes {
@@ -52,7 +52,7 @@ static enum kwhy_status read_all(const char *path, struct bytes *out, struct kwh
 		out->data = grown;
 		status = kwhy_input_read(input, out->data + out->length, READ_BYTES, &got, error);
 		out->length += status ? 0 : got;
-		if (!status && out->length > BYTES_MOST)
+		if (!status && out->length > BYTES_MAX)
 			status = kwhy_fail(error, KWHY_E_INPUT,
 				"%s is JSON of more than 64 MiB; give a shorter range of it", path);
 	}
@@ -86,8 +86,8 @@ struct scope {
 
 /* The readings of one object. */
 struct readings {
-	struct kwhy_power_value values[VALUES_MOST];
-	char texts[VALUES_MOST][NUMBER_BYTES];
+	struct kwhy_power_value values[VALUES_MAX];
+	char texts[VALUES_MAX][NUMBER_BYTES];
 	size_t count;
 };
 
@@ -217,7 +217,7 @@ static enum kwhy_status walk_object(
 	{
 		const struct kwhy_power_meaning meaning = kwhy_power_name_read(NULL, span_of(key));
 
-		if (meaning.role >= KWHY_POWER_ROLE_DRAW && readings.count < VALUES_MOST)
+		if (meaning.role >= KWHY_POWER_ROLE_DRAW && readings.count < VALUES_MAX)
 			take_reading(&readings, value, &meaning);
 		else if (meaning.role)
 			take_part(&scope, meaning.role, value);
@@ -232,7 +232,7 @@ static enum kwhy_status walk_value(
 {
 	enum kwhy_status status = KWHY_OK;
 
-	if (depth == DEPTH_MOST)
+	if (depth == DEPTH_MAX)
 		return KWHY_OK;
 	if (json_is_object(value))
 		return walk_object(walk, value, name, outer, depth + 1);
@@ -263,7 +263,7 @@ static enum kwhy_status walk_documents(struct walk *walk, const struct bytes *by
 	enum kwhy_status status = KWHY_OK;
 	size_t at = find_document(bytes, 0), bad = 0;
 
-	while (!status && at < bytes->length && bad < BAD_MOST) {
+	while (!status && at < bytes->length && bad < BAD_MAX) {
 		json_error_t place;
 		json_t *document = json_loadb(
 			bytes->data + at, bytes->length - at, JSON_DISABLE_EOF_CHECK, &place);

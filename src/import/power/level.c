@@ -5,8 +5,8 @@
 
 /* Power that no reading of a GPU stays below: the smallest idle at 3 W, and watts in the place of milliwatts
  * make less than a watt of the largest. */
-#define DEVICE_LEAST_MW 2000
-#define POWERS_LEAST 10 /* readings; fewer say little */
+#define DEVICE_MIN_MW 2000
+#define POWERS_MIN 10 /* readings; fewer say little */
 
 /* Counters move every 100 ms on an H200; a mean is of ten such steps. */
 #define STILL_NS INT64_C(200000000)
@@ -34,12 +34,12 @@ double kwhy_power_level_too_low_mw(const struct kwhy_power_level *level, enum kw
 {
 	int64_t length_ns = level->end_ns - level->start_ns;
 	double power_mw = (double)level->most;
-	bool tells = level->readings >= POWERS_LEAST;
+	bool tells = level->readings >= POWERS_MIN;
 
 	if (kwhy_meter_is_counter(meter)) {
 		tells = length_ns >= MEAN_NS;
 		power_mw = (double)(level->most - level->least) * (double)kwhy_meter_unit_nj(meter) /
 			(double)length_ns * 1e3;
 	}
-	return tells && power_mw < DEVICE_LEAST_MW ? power_mw : NAN;
+	return tells && power_mw < DEVICE_MIN_MW ? power_mw : NAN;
 }

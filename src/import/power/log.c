@@ -118,10 +118,10 @@ static enum kwhy_status add_key(
 	struct kwhy_power_key key = {.gpu = text->gpu};
 	enum kwhy_status status;
 
-	if (log->key_count == KWHY_POWER_LOG_KEYS_MOST)
+	if (log->key_count == KWHY_POWER_LOG_KEYS_MAX)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%s names more than %d GPUs; is its column of them one?", log->path,
-			KWHY_POWER_LOG_KEYS_MOST);
+			KWHY_POWER_LOG_KEYS_MAX);
 	status = kwhy_column_reserve((void **)&log->keys, &log->key_capacity, log->key_count + 1, sizeof(key),
 		"the GPUs of a power log", error);
 	if (!status)

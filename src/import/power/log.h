@@ -60,9 +60,9 @@ struct kwhy_power_value {
 
 /*
  * Takes a row with its readings. One that cannot be taken is counted, with words of the first; an error is
- * only want of memory, or more GPUs than KWHY_POWER_LOG_KEYS_MOST.
+ * only want of memory, or more GPUs than KWHY_POWER_LOG_KEYS_MAX.
  */
-#define KWHY_POWER_LOG_KEYS_MOST 16384
+#define KWHY_POWER_LOG_KEYS_MAX 16384
 KWHY_MUST_USE enum kwhy_status kwhy_power_log_add(struct kwhy_power_log *log, uint64_t place,
 	const struct kwhy_power_row_text *row, const struct kwhy_power_value *values, size_t count,
 	struct kwhy_error *error);

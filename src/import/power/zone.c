@@ -8,7 +8,7 @@
 
 /* Zones of the world lie a multiple of a quarter of an hour from UTC, between -12:00 and +14:00. */
 static const int64_t second_ns = 1000000000;
-enum { QUARTER_S = 900, QUARTERS_LEAST = -48, QUARTERS_MOST = 56 };
+enum { QUARTER_S = 900, QUARTERS_MIN = -48, QUARTERS_MAX = 56 };
 
 /* The Unix time of a local one on this machine, summer time and all. */
 static int64_t here(int64_t local_ns)
@@ -84,7 +84,7 @@ static size_t count_zones(const struct kwhy_power_log *log, const struct kwhy_po
 {
 	size_t count = 0;
 
-	for (int quarters = QUARTERS_LEAST; quarters <= QUARTERS_MOST; quarters++) {
+	for (int quarters = QUARTERS_MIN; quarters <= QUARTERS_MAX; quarters++) {
 		if (!lies_beside(log, all, work, quarters * QUARTER_S * second_ns + origin_ns))
 			continue;
 		*out_quarters = quarters;

@@ -11,7 +11,7 @@
 #define OWN_KERNELS "kwhy_probe_"
 
 /* Of a copy that is worth repeating (inject/probe/copies.h). */
-enum { COPY_BYTES_LEAST = 65536 };
+enum { COPY_BYTES_MIN = 65536 };
 
 enum kwhy_status kwhy_recorded_burst_keep(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_wire_burst *burst, struct kwhy_error *error)
@@ -167,7 +167,7 @@ static bool is_repeated(
 	const struct kwhy_activities *rows = &recorded->recording->activities;
 
 	if (is_of_copies(&burst->burst))
-		return !is_kernel(rows, row) && rows->bytes[row] >= COPY_BYTES_LEAST;
+		return !is_kernel(rows, row) && rows->bytes[row] >= COPY_BYTES_MIN;
 	return is_kernel(rows, row) && !is_own_kernel(recorded->recording, row) &&
 		rows->name[row] == burst->burst.name;
 }
@@ -176,7 +176,7 @@ static bool is_repeated(
  */
 static bool is_before_all(const struct kwhy_recorded_burst *burst, int64_t start_ns)
 {
-	return burst->burst.form == KWHY_BURST_BEHIND && start_ns < burst->burst.start_ns + burst->launch_ns;
+	return burst->burst.form == KWHY_BURST_AFTER && start_ns < burst->burst.start_ns + burst->launch_ns;
 }
 
 static bool may_be_probers(
@@ -200,7 +200,7 @@ static void find_first(const struct kwhy_recorded *recorded, size_t row)
 
 	if (!may_be_probers(recorded, burst, row))
 		return;
-	if (burst->burst.form != KWHY_BURST_BEHIND && rows->call[row] == burst->correlation &&
+	if (burst->burst.form != KWHY_BURST_AFTER && rows->call[row] == burst->correlation &&
 		is_kernel(rows, row) && !is_own_kernel(recording, row) &&
 		rows->start_ns[row] < burst->first_ns) {
 		burst->first_ns = rows->start_ns[row];

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Writers of one recording: processes. More is no recording of ours. */
-enum { WRITERS_MOST = 65536 };
+enum { WRITERS_MAX = 65536 };
 
 static enum kwhy_status add_writer(
 	struct kwhy_recorded *recorded, uint64_t id, uint32_t *out, struct kwhy_error *error)
@@ -15,10 +15,10 @@ static enum kwhy_status add_writer(
 	const struct kwhy_track_key key = {(int64_t)id, 0, 0};
 	enum kwhy_status status;
 
-	if (recorded->writer_count == WRITERS_MOST)
+	if (recorded->writer_count == WRITERS_MAX)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%s has more than %d writers; it is no recording of kwhy", recorded->tracks.path,
-			WRITERS_MOST);
+			WRITERS_MAX);
 	status = kwhy_column_reserve((void **)&recorded->writers, &recorded->writer_capacity,
 		recorded->writer_count + 1, sizeof(*recorded->writers), "writers of a recording", error);
 	if (!status)
@@ -28,7 +28,7 @@ static enum kwhy_status add_writer(
 		return status;
 	*out = (uint32_t)recorded->writer_count++;
 	recorded->writers[*out] = (struct kwhy_recorded_writer){
-		.id = id, .clock.spread_ns = -1, .rank = KWHY_NONE, .process = KWHY_NONE};
+		.id = id, .clock.width_ns = -1, .rank = KWHY_NONE, .process = KWHY_NONE};
 	return KWHY_OK;
 }
 
@@ -111,7 +111,7 @@ static void take_clocks(
 	for (size_t i = 0; i < block->record_count; i++) {
 		const struct kwhy_wire_clock *clock = kwhy_block_record(block, i, &scratch, sizeof(scratch));
 
-		if (writer->clock.spread_ns < 0 || clock->spread_ns < writer->clock.spread_ns)
+		if (writer->clock.width_ns < 0 || clock->width_ns < writer->clock.width_ns)
 			writer->clock = *clock;
 		if (!__builtin_add_overflow(clock->mono_ns, clock->offset_ns, &unix_ns) &&
 			unix_ns < recorded->first_unix_ns)
@@ -333,7 +333,7 @@ static void fit_to_run(const struct kwhy_recorded *recorded, struct kwhy_recorde
 		row->end_ns = end_ns;
 	else if (writer->has_ended && !writer->selection.is_stated &&
 		row->end_ns > end_ns - KWHY_RECORDED_JUST_BEFORE_NS)
-		row->end_ns = end_ns + KWHY_RECORDED_TICK_NS;
+		row->end_ns = end_ns + KWHY_RECORDED_FLUSH_NS;
 }
 
 static enum kwhy_status apply_coverage(struct kwhy_recorded *recorded, uint32_t writer,

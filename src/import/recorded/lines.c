@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Deeper stacks than the injected library takes are damage. */
-enum { DEPTH_MOST = 128 };
+enum { DEPTH_MAX = 128 };
 
 /* Whose files are not the program's own, by a part of their path. */
 static const char *const library_parts[] = {"/site-packages/", "/dist-packages/", "/lib/python3.",
@@ -103,12 +103,11 @@ static enum kwhy_status add_ranges(struct kwhy_recorded *recorded, const struct 
 }
 
 /* The program's own frames and the innermost: what lies between is how libraries work. */
-static size_t choose_frames(
-	const struct kwhy_recorded *recorded, uint32_t innermost, uint32_t out[DEPTH_MOST])
+static size_t choose_frames(const struct kwhy_recorded *recorded, uint32_t innermost, uint32_t out[DEPTH_MAX])
 {
 	size_t count = 0;
 
-	for (uint32_t at = innermost; at != KWHY_NONE && count < DEPTH_MOST;
+	for (uint32_t at = innermost; at != KWHY_NONE && count < DEPTH_MAX;
 		at = recorded->call_frames[at].caller)
 		if (!recorded->call_frames[at].is_library || (!count && !recorded->call_frames[at].offset))
 			out[count++] = at;
@@ -124,7 +123,7 @@ static enum kwhy_status add_sample(struct kwhy_recorded *recorded, uint32_t writ
 		.end_ns = kwhy_recorded_time(recorded, writer, sample->time_mono_ns),
 		.kind = KWHY_HOST_FRAME};
 	const struct kwhy_track_key key = {writer, sample->frame, 0};
-	uint32_t frames[DEPTH_MOST], innermost;
+	uint32_t frames[DEPTH_MAX], innermost;
 	enum kwhy_status status;
 
 	if (stretch.end_ns == KWHY_UNKNOWN_TIME || stretch.start_ns > stretch.end_ns ||

@@ -10,23 +10,23 @@
 
 static bool is_closer(const struct kwhy_wire_clock *a, const struct kwhy_wire_clock *b)
 {
-	return a->spread_ns >= 0 && (b->spread_ns < 0 || a->spread_ns < b->spread_ns);
+	return a->width_ns >= 0 && (b->width_ns < 0 || a->width_ns < b->width_ns);
 }
 
 /* The offset at least and at most; infinite: not told. In doubles, which do not overflow. */
 static double lowest_ns(const struct kwhy_wire_clock *clock)
 {
-	return clock->spread_ns < 0 ? INFINITY : (double)clock->offset_ns - (double)clock->spread_ns;
+	return clock->width_ns < 0 ? INFINITY : (double)clock->offset_ns - (double)clock->width_ns;
 }
 
 static double highest_ns(const struct kwhy_wire_clock *clock)
 {
-	return clock->spread_ns < 0 ? INFINITY : (double)clock->offset_ns + (double)clock->spread_ns;
+	return clock->width_ns < 0 ? INFINITY : (double)clock->offset_ns + (double)clock->width_ns;
 }
 
 static bool agree(const struct kwhy_wire_clock *a, const struct kwhy_wire_clock *b)
 {
-	return a->spread_ns < 0 || b->spread_ns < 0 ||
+	return a->width_ns < 0 || b->width_ns < 0 ||
 		(lowest_ns(a) <= highest_ns(b) + SET_BY_NS && lowest_ns(b) <= highest_ns(a) + SET_BY_NS);
 }
 
@@ -96,13 +96,12 @@ static struct kwhy_wire_clock share_clock(
 static uint32_t find_machine(
 	const struct kwhy_recording *recording, size_t first, const struct kwhy_machine *machine)
 {
-	const struct kwhy_wire_clock clock = {
-		.offset_ns = machine->offset_ns, .spread_ns = machine->spread_ns};
+	const struct kwhy_wire_clock clock = {.offset_ns = machine->offset_ns, .width_ns = machine->width_ns};
 
 	for (uint32_t i = 0; i < first; i++) {
 		const struct kwhy_machine *known = &recording->machines[i];
 		const struct kwhy_wire_clock known_clock = {
-			.offset_ns = known->offset_ns, .spread_ns = known->spread_ns};
+			.offset_ns = known->offset_ns, .width_ns = known->width_ns};
 
 		if ((known->boot && machine->boot ? known->boot == machine->boot
 						  : known->host == machine->host) &&
@@ -119,7 +118,7 @@ static enum kwhy_status add_machine(struct kwhy_recorded *recorded, const uint32
 	const struct kwhy_machine row = {.host = recorded->writers[writers[0]].host,
 		.boot = recorded->writers[writers[0]].boot,
 		.offset_ns = clock.offset_ns,
-		.spread_ns = clock.spread_ns};
+		.width_ns = clock.width_ns};
 	uint32_t machine = find_machine(recorded->recording, first, &row);
 	enum kwhy_status status = KWHY_OK;
 
@@ -140,14 +139,14 @@ static size_t count_machine(const struct kwhy_recorded *recorded, const uint32_t
 		const struct kwhy_recorded_writer *writer = &recorded->writers[writers[i]];
 
 		if (compare_names(writer, &recorded->writers[writers[0]]) ||
-			(writer->clock.spread_ns >= 0 && lowest_ns(&writer->clock) > reach_ns))
+			(writer->clock.width_ns >= 0 && lowest_ns(&writer->clock) > reach_ns))
 			break;
 		reach_ns = fmax(reach_ns, highest_ns(&writer->clock) + SET_BY_NS);
 	}
 	return i;
 }
 
-static enum kwhy_status note_namesakes(struct kwhy_recorded *recorded, struct kwhy_error *error)
+static enum kwhy_status note_duplicate_names(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
 	return kwhy_recording_add_note(recorded->recording, KWHY_NOTE_WARNING, "host-namesakes", error,
 		"%s: clocks of one machine's name are more than 1 s apart (several machines of that name, a "
@@ -160,16 +159,16 @@ static enum kwhy_status walk_machines(
 {
 	const size_t first = recorded->recording->machine_count;
 	enum kwhy_status status = KWHY_OK;
-	bool has_namesakes = false;
+	bool has_duplicate_names = false;
 	size_t count;
 
 	for (size_t i = 0; !status && i < recorded->writer_count; i += count) {
 		count = count_machine(recorded, order + i, recorded->writer_count - i);
-		has_namesakes |= i &&
+		has_duplicate_names |= i &&
 			!compare_names(&recorded->writers[order[i]], &recorded->writers[order[i - 1]]);
 		status = add_machine(recorded, order + i, count, first, error);
 	}
-	return status || !has_namesakes ? status : note_namesakes(recorded, error);
+	return status || !has_duplicate_names ? status : note_duplicate_names(recorded, error);
 }
 
 static enum kwhy_status sort_machines(struct kwhy_recorded *recorded, struct kwhy_error *error)

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 /* Of more modules places are not looked up. */
-enum { MODULES_MOST = 256 };
+enum { MODULES_MAX = 256 };
 
 /* elfutils' libdwfl.h, as far as it is used; its interface is versioned and has not changed since 0.120. */
 struct dwfl_callbacks {
@@ -119,10 +119,10 @@ static struct kwhy_symbol_module *module_of(struct kwhy_symbols *symbols, const 
 	for (size_t i = 0; i < symbols->count; i++)
 		if (!strcmp(symbols->modules[i].path, path))
 			return &symbols->modules[i];
-	if (symbols->count == MODULES_MOST)
+	if (symbols->count == MODULES_MAX)
 		return NULL;
 	if (!symbols->modules)
-		symbols->modules = calloc(MODULES_MOST, sizeof(*symbols->modules));
+		symbols->modules = calloc(MODULES_MAX, sizeof(*symbols->modules));
 	if (!symbols->modules)
 		return NULL;
 	out = &symbols->modules[symbols->count];

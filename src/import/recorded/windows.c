@@ -224,7 +224,7 @@ static void trimming_done(struct trimming *trimming)
 }
 
 /* Turns to a device: who uses it, and from when its windows are known. */
-static void turn_to(struct trimming *trimming, uint32_t device)
+static void switch_device(struct trimming *trimming, uint32_t device)
 {
 	const struct kwhy_recorded *recorded = trimming->recorded;
 	const struct kwhy_recording *recording = recorded->recording;
@@ -249,7 +249,7 @@ static void turn_to(struct trimming *trimming, uint32_t device)
 /* What changes at a time: windows that are open, and processes that are not looked at. */
 struct change {
 	int64_t time_ns;
-	int open, hidden;
+	int open, unrecorded;
 };
 
 struct changes {
@@ -264,12 +264,12 @@ static int compare_changes(const void *a, const void *b)
 	return (left->time_ns > right->time_ns) - (left->time_ns < right->time_ns);
 }
 
-static void add_stretch(struct changes *changes, int64_t start_ns, int64_t end_ns, int open, int hidden)
+static void add_stretch(struct changes *changes, int64_t start_ns, int64_t end_ns, int open, int unrecorded)
 {
 	if (start_ns >= end_ns)
 		return;
-	changes->items[changes->count++] = (struct change){start_ns, open, hidden};
-	changes->items[changes->count++] = (struct change){end_ns, -open, -hidden};
+	changes->items[changes->count++] = (struct change){start_ns, open, unrecorded};
+	changes->items[changes->count++] = (struct change){end_ns, -open, -unrecorded};
 }
 
 static int64_t within(int64_t time_ns, const struct kwhy_recorded_selection *selection)
@@ -290,7 +290,7 @@ static int64_t known_idle_to(const struct kwhy_recorded *recorded, const struct 
 	return writer->has_ended && llabs(writer->ended_ns - end_ns) < ENDS_WITH_NS &&
 			recorded->run_start_ns <= recorded->run_end_ns &&
 			end_ns > recorded->run_end_ns - KWHY_RECORDED_JUST_BEFORE_NS
-		? recorded->run_end_ns + KWHY_RECORDED_TICK_NS
+		? recorded->run_end_ns + KWHY_RECORDED_FLUSH_NS
 		: end_ns;
 }
 
@@ -327,16 +327,16 @@ static enum kwhy_status cover(struct kwhy_recorded *recorded, uint32_t device, c
 {
 	struct kwhy_coverage row = {.device = device};
 	enum kwhy_status status = KWHY_OK;
-	int64_t open = 0, hidden = 0;
+	int64_t open = 0, unrecorded = 0;
 	bool known = false, any = false;
 
 	for (size_t i = 0; !status && i < changes->count; i++) {
 		const struct change *change = &changes->items[i];
 
 		open += change->open;
-		hidden += change->hidden;
+		unrecorded += change->unrecorded;
 		if ((i + 1 < changes->count && changes->items[i + 1].time_ns == change->time_ns) ||
-			known == (open > 0 && hidden <= 0))
+			known == (open > 0 && unrecorded <= 0))
 			continue;
 		known = !known;
 		if (known) {
@@ -374,7 +374,7 @@ static enum kwhy_status select_all(struct kwhy_recorded *recorded, struct kwhy_e
 	}
 	if (recorded->run_start_ns <= recorded->run_end_ns) {
 		row.start_ns = row.start_ns > recorded->run_start_ns ? row.start_ns : recorded->run_start_ns;
-		if (row.end_ns > recorded->run_end_ns + KWHY_RECORDED_TICK_NS)
+		if (row.end_ns > recorded->run_end_ns + KWHY_RECORDED_FLUSH_NS)
 			row.end_ns = recorded->run_end_ns;
 	}
 	return row.start_ns > row.end_ns ? KWHY_OK
@@ -392,7 +392,7 @@ static enum kwhy_status cover_selected(struct kwhy_recorded *recorded, struct kw
 	if (!status && !changes.items)
 		status = kwhy_fail_memory(error, "windows of a recording");
 	for (uint32_t device = 0; !status && device < recorded->recording->device_count; device++) {
-		turn_to(&trimming, device);
+		switch_device(&trimming, device);
 		changes.count = 0;
 		list_changes(&trimming, device, &changes);
 		status = cover(recorded, device, &changes, error);

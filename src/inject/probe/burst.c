@@ -12,15 +12,15 @@
 #define REST_NS INT64_C(500000000)
 #define END_NS INT64_C(20000000000)
 #define SPIN_NS INT64_C(100000)
-enum { REPEATS_LEAST = 2, REPEATS_MOST = 5000, CHECKS_EVERY = 16 };
+enum { REPEATS_MIN = 2, REPEATS_MAX = 5000, CHECKS_EVERY = 16 };
 /* Of copies on the device, where none has been timed: half of what an H200 reads and writes. */
 enum { COPY_BYTES_PER_NS = 1000, LAUNCH_NS = 5000 };
 
 /* Sums of hashes: of what is reached, and of all other live memory. */
 enum {
 	OUTSIDE_BEFORE, /* the program's own launch */
-	OUTSIDE_BEHIND,
-	INSIDE_BEHIND,
+	OUTSIDE_AFTER,
+	INSIDE_AFTER,
 	INSIDE_ONCE, /* after one repeat, after two */
 	INSIDE_TWICE,
 	INSIDE_BEFORE, /* not read: the chunks' sums are */
@@ -73,7 +73,7 @@ static enum kwhy_probe_reason wait_for_rest(struct kwhy_probe_burst *burst)
 static void look_before(struct kwhy_probe_burst *burst)
 {
 	kwhy_probe_contents_note(burst,
-		burst->driver->cuMemsetD8Async(burst->place->table, 0,
+		burst->driver->cuMemsetD8Async(burst->probe_context->table, 0,
 			kwhy_probe_writes_chunks(&burst->reach) * sizeof(uint64_t), burst->launch.stream));
 	kwhy_probe_contents_look(burst, 1, INSIDE_BEFORE);
 }
@@ -116,9 +116,9 @@ enum kwhy_probe_reason kwhy_probe_burst_begin(struct kwhy_probe_burst *burst, ui
 	burst->outside_count = 0;
 	if (!reason)
 		reason = kwhy_probe_reach_read(
-			burst->driver, burst->memory, burst->place, &burst->launch, &burst->reach);
-	if (!reason && !kwhy_probe_place_prepare(burst->driver, burst->place, limit_bytes)) {
-		kwhy_probe_contents_note(burst, burst->place->failure);
+			burst->driver, burst->memory, burst->probe_context, &burst->launch, &burst->reach);
+	if (!reason && !kwhy_probe_context_prepare(burst->driver, burst->probe_context, limit_bytes)) {
+		kwhy_probe_contents_note(burst, burst->probe_context->failure);
 		reason = KWHY_PROBE_CONTEXT;
 	}
 	if (!reason)
@@ -133,7 +133,7 @@ enum kwhy_probe_reason kwhy_probe_burst_begin(struct kwhy_probe_burst *burst, ui
 		kwhy_probe_contents_list_outside(burst);
 	kwhy_probe_contents_note(burst,
 		burst->driver->cuMemsetD8Async(
-			burst->place->sums, 0, KWHY_PROBE_SUMS_BYTES, burst->launch.stream));
+			burst->probe_context->sums, 0, KWHY_PROBE_SUMS_BYTES, burst->launch.stream));
 	if (burst->is_learning)
 		kwhy_probe_contents_hash_outside(burst, OUTSIDE_BEFORE);
 	if (burst->is_looked_at)
@@ -150,8 +150,9 @@ static bool settle(struct kwhy_probe_burst *burst)
 	enum kwhy_cuda_result result;
 
 	kwhy_probe_contents_note(burst,
-		burst->driver->cuMemcpyDtoHAsync_v2(burst->place->sums_host, burst->place->sums,
-			KWHY_PROBE_SUMS * sizeof(uint64_t), burst->launch.stream));
+		burst->driver->cuMemcpyDtoHAsync_v2(burst->probe_context->sums_host,
+			burst->probe_context->sums, KWHY_PROBE_SUMS * sizeof(uint64_t),
+			burst->launch.stream));
 	while ((result = burst->driver->cuStreamQuery(burst->launch.stream)) == KWHY_CUDA_NOT_READY) {
 		burst->is_late = kwhy_clock_mono_ns() - since_mono_ns > END_NS;
 		if (burst->is_late)
@@ -167,7 +168,8 @@ static int64_t elapsed_ns(struct kwhy_probe_burst *burst)
 	float elapsed_ms = 0;
 
 	kwhy_probe_contents_note(burst,
-		burst->driver->cuEventElapsedTime(&elapsed_ms, burst->place->start, burst->place->end));
+		burst->driver->cuEventElapsedTime(
+			&elapsed_ms, burst->probe_context->start, burst->probe_context->end));
 	return (int64_t)(1e6 * (double)elapsed_ms);
 }
 
@@ -183,15 +185,17 @@ static void repeat(struct kwhy_probe_burst *burst)
 }
 
 /* Did the program's own launch write where nobody foresaw it? Then it is not repeated, but has taught. */
-static enum kwhy_probe_reason look_behind(struct kwhy_probe_burst *burst)
+static enum kwhy_probe_reason look_after(struct kwhy_probe_burst *burst)
 {
-	kwhy_probe_contents_look(burst, -1, INSIDE_BEHIND);
+	kwhy_probe_contents_look(burst, -1, INSIDE_AFTER);
 	kwhy_probe_contents_note(burst,
-		burst->driver->cuMemcpyDtoHAsync_v2(burst->place->table_host, burst->place->table,
+		burst->driver->cuMemcpyDtoHAsync_v2(burst->probe_context->table_host,
+			burst->probe_context->table,
 			kwhy_probe_writes_chunks(&burst->reach) * sizeof(uint64_t), burst->launch.stream));
 	if (!settle(burst))
 		return KWHY_PROBE_FAILED;
-	return kwhy_probe_writes_learn(burst->writes, &burst->reach, &burst->saved, burst->place->table_host)
+	return kwhy_probe_writes_learn(
+		       burst->writes, &burst->reach, &burst->saved, burst->probe_context->table_host)
 		? KWHY_PROBE_NONE
 		: KWHY_PROBE_WRITES;
 }
@@ -199,11 +203,11 @@ static enum kwhy_probe_reason look_behind(struct kwhy_probe_burst *burst)
 /* Did the program's own launch write what is not copied? Then it is not repeated at all. */
 static enum kwhy_probe_reason look_for_hidden_writes(struct kwhy_probe_burst *burst)
 {
-	const uint64_t *sums = burst->place->sums_host;
+	const uint64_t *sums = burst->probe_context->sums_host;
 
 	if (!settle(burst))
 		return KWHY_PROBE_FAILED;
-	return sums[OUTSIDE_BEFORE] == sums[OUTSIDE_BEHIND] ? KWHY_PROBE_NONE : KWHY_PROBE_HIDDEN;
+	return sums[OUTSIDE_BEFORE] == sums[OUTSIDE_AFTER] ? KWHY_PROBE_NONE : KWHY_PROBE_HIDDEN;
 }
 
 /* To put back what is copied, where nothing has timed it. */
@@ -217,12 +221,12 @@ static int64_t copy_ns(const struct kwhy_probe_burst *burst)
 static enum kwhy_probe_reason learn(struct kwhy_probe_burst *burst)
 {
 	const bool may_rerun = kwhy_probe_may_rerun(burst->account->name, burst->launch.grid);
-	const uint64_t *sums = burst->place->sums_host;
+	const uint64_t *sums = burst->probe_context->sums_host;
 
 	kwhy_probe_contents_copy(burst, KWHY_PROBE_COPY_BEFORE, true);
-	mark(burst, burst->place->start);
+	mark(burst, burst->probe_context->start);
 	repeat(burst);
-	mark(burst, burst->place->end);
+	mark(burst, burst->probe_context->end);
 	kwhy_probe_contents_hash_saved(burst, INSIDE_ONCE);
 	if (may_rerun) {
 		repeat(burst);
@@ -243,9 +247,7 @@ static uint32_t repeats_of(const struct kwhy_probe_burst *burst)
 	const int64_t repeats = burst->wanted_ns /
 		(atomic_load(&burst->account->kernel_ns) + atomic_load(&burst->account->copies_ns));
 
-	return repeats < REPEATS_LEAST	 ? REPEATS_LEAST
-		: repeats > REPEATS_MOST ? REPEATS_MOST
-					 : (uint32_t)repeats;
+	return repeats < REPEATS_MIN ? REPEATS_MIN : repeats > REPEATS_MAX ? REPEATS_MAX : (uint32_t)repeats;
 }
 
 static void repeat_all(struct kwhy_probe_burst *burst)
@@ -254,14 +256,14 @@ static void repeat_all(struct kwhy_probe_burst *burst)
 	const uint32_t repeats = repeats_of(burst);
 
 	kwhy_probe_contents_copy(burst, KWHY_PROBE_COPY_BEFORE, true);
-	mark(burst, burst->place->start);
+	mark(burst, burst->probe_context->start);
 	for (uint32_t i = 0; i < repeats && !burst->failure; i++) {
 		if (is_stateful && i)
 			kwhy_probe_contents_copy(burst, KWHY_PROBE_COPY_BEFORE, true);
 		repeat(burst);
 		burst->repeats++;
 	}
-	mark(burst, burst->place->end);
+	mark(burst, burst->probe_context->end);
 }
 
 /* What a burst tells of the time of one repeat; where copies lie between them, of the copies'. */
@@ -280,11 +282,11 @@ static void keep_time(struct kwhy_probe_burst *burst)
 
 static void check(struct kwhy_probe_burst *burst)
 {
-	const uint64_t *sums = burst->place->sums_host;
+	const uint64_t *sums = burst->probe_context->sums_host;
 
 	if (!burst->is_end_checked)
 		return;
-	burst->check = sums[OUTSIDE_BEHIND] == sums[OUTSIDE_END] && sums[INSIDE_BEHIND] == sums[INSIDE_END]
+	burst->check = sums[OUTSIDE_AFTER] == sums[OUTSIDE_END] && sums[INSIDE_AFTER] == sums[INSIDE_END]
 		? KWHY_PROBE_SAME
 		: KWHY_PROBE_DIFFERENT;
 	burst->account->checks += burst->is_checked;
@@ -315,11 +317,11 @@ enum kwhy_probe_reason kwhy_probe_burst_end(struct kwhy_probe_burst *burst)
 	kwhy_probe_contents_copy(burst, KWHY_PROBE_COPY_AFTER, false);
 	burst->is_saved = !burst->failure;
 	if (burst->is_checked)
-		kwhy_probe_contents_hash_outside(burst, OUTSIDE_BEHIND);
+		kwhy_probe_contents_hash_outside(burst, OUTSIDE_AFTER);
 	if (burst->is_looked_at)
-		reason = look_behind(burst);
+		reason = look_after(burst);
 	else if (burst->is_end_checked)
-		kwhy_probe_contents_hash_inside(burst, INSIDE_BEHIND);
+		kwhy_probe_contents_hash_inside(burst, INSIDE_AFTER);
 	if (!reason && burst->is_learning && burst->is_checked)
 		reason = look_for_hidden_writes(burst);
 	if (burst->is_learning && !reason && !burst->failure)

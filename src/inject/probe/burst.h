@@ -21,7 +21,7 @@ enum kwhy_probe_check { KWHY_PROBE_UNCHECKED, KWHY_PROBE_SAME, KWHY_PROBE_DIFFER
 struct kwhy_probe_burst {
 	const struct kwhy_cuda_probe *driver;
 	struct kwhy_probe_memory *memory;
-	struct kwhy_probe_place *place;
+	struct kwhy_probe_context *probe_context;
 	struct kwhy_probe_account *account;
 	struct kwhy_probe_launch launch;
 	struct kwhy_probe_writes *all_writes;

@@ -2,7 +2,7 @@
 #include "inject/probe/contents.h"
 
 /* Above this, copies between repeats take longer than most kernels. */
-#define PUT_BACK_MOST_BYTES (UINT64_C(64) << 20)
+#define PUT_BACK_MAX_BYTES (UINT64_C(64) << 20)
 
 /* Mapped memory may be another device's, or nobody's yet. */
 static bool is_readable(const struct kwhy_probe_burst *burst, const struct kwhy_probe_allocation *allocation,
@@ -44,8 +44,9 @@ void kwhy_probe_contents_hash_outside(struct kwhy_probe_burst *burst, unsigned s
 {
 	for (size_t i = 0; i < burst->outside_count && !burst->failure; i++)
 		kwhy_probe_contents_note(burst,
-			kwhy_probe_place_hash(burst->driver, burst->place, burst->outside[i].address,
-				burst->outside[i].bytes, sum, burst->launch.stream));
+			kwhy_probe_context_hash(burst->driver, burst->probe_context,
+				burst->outside[i].address, burst->outside[i].bytes, sum,
+				burst->launch.stream));
 }
 
 static void hash_ranges(
@@ -53,8 +54,8 @@ static void hash_ranges(
 {
 	for (size_t i = 0; i < count && !burst->failure; i++)
 		kwhy_probe_contents_note(burst,
-			kwhy_probe_place_hash(burst->driver, burst->place, ranges[i].address, ranges[i].bytes,
-				sum, burst->launch.stream));
+			kwhy_probe_context_hash(burst->driver, burst->probe_context, ranges[i].address,
+				ranges[i].bytes, sum, burst->launch.stream));
 }
 
 void kwhy_probe_contents_hash_inside(struct kwhy_probe_burst *burst, unsigned sum)
@@ -78,13 +79,13 @@ bool kwhy_probe_contents_fit(const struct kwhy_probe_burst *burst)
 
 	for (size_t i = 0; i < burst->saved.count; i++)
 		bytes += padded(burst->saved.ranges[i].bytes);
-	return bytes <= burst->place->copies_bytes / 2;
+	return bytes <= burst->probe_context->copies_bytes / 2;
 }
 
 void kwhy_probe_contents_copy(struct kwhy_probe_burst *burst, enum kwhy_probe_stage which, bool is_back)
 {
-	kwhy_cuda_address at = burst->place->copies +
-		(which == KWHY_PROBE_COPY_AFTER ? burst->place->copies_bytes / 2 : 0);
+	kwhy_cuda_address at = burst->probe_context->copies +
+		(which == KWHY_PROBE_COPY_AFTER ? burst->probe_context->copies_bytes / 2 : 0);
 
 	for (size_t i = 0; i < burst->saved.count; i++) {
 		const struct kwhy_probe_range *range = &burst->saved.ranges[i];
@@ -104,8 +105,8 @@ void kwhy_probe_contents_look(struct kwhy_probe_burst *burst, int64_t factor, un
 		chunks.address = burst->reach.ranges[i].address;
 		chunks.bytes = burst->reach.ranges[i].bytes;
 		kwhy_probe_contents_note(burst,
-			kwhy_probe_place_hash_chunks(
-				burst->driver, burst->place, &chunks, burst->launch.stream));
+			kwhy_probe_context_hash_chunks(
+				burst->driver, burst->probe_context, &chunks, burst->launch.stream));
 		chunks.first += (chunks.bytes + KWHY_PROBE_CHUNK_BYTES - 1) / KWHY_PROBE_CHUNK_BYTES;
 	}
 }
@@ -122,7 +123,7 @@ static void save_all(struct kwhy_probe_burst *burst)
 static bool is_large(const struct kwhy_probe_burst *burst)
 {
 	return !kwhy_probe_contents_fit(burst) ||
-		(burst->account->form == KWHY_PROBE_STATEFUL && burst->reach.bytes > PUT_BACK_MOST_BYTES);
+		(burst->account->form == KWHY_PROBE_STATEFUL && burst->reach.bytes > PUT_BACK_MAX_BYTES);
 }
 
 enum kwhy_probe_reason kwhy_probe_contents_choose(struct kwhy_probe_burst *burst)
@@ -143,8 +144,8 @@ enum kwhy_probe_reason kwhy_probe_contents_choose(struct kwhy_probe_burst *burst
 		return kwhy_probe_contents_fit(burst) ? KWHY_PROBE_NONE : KWHY_PROBE_WRITES;
 	}
 	if (burst->writes && !burst->reach.has_lost_pointers &&
-		kwhy_probe_place_has_table(burst->driver, burst->place, chunks)) {
-		kwhy_probe_writes_foretell(burst->writes, &burst->reach, &burst->saved);
+		kwhy_probe_context_has_table(burst->driver, burst->probe_context, chunks)) {
+		kwhy_probe_writes_predict(burst->writes, &burst->reach, &burst->saved);
 		burst->is_looked_at = !kwhy_probe_writes_are_sure(burst->writes, &burst->reach);
 	} else {
 		burst->writes = NULL;

@@ -21,7 +21,7 @@ bool kwhy_probe_copy_read(struct kwhy_probe_launch *out, const struct kwhy_cupti
 	else
 		out->copy = (struct kwhy_probe_copy){
 			.to = copy->to, .from = copy->from, .bytes = copy->bytes};
-	return out->copy.bytes >= KWHY_PROBE_COPY_BYTES_LEAST;
+	return out->copy.bytes >= KWHY_PROBE_COPY_BYTES_MIN;
 }
 
 static unsigned origin_of(const struct kwhy_cuda_probe *driver, const struct kwhy_probe_copy *copy)

@@ -9,7 +9,7 @@
  * Copies to the device and memsets, which are repeated behind the program's own: nothing has to be put back.
  * Their accounts are those of the ledger: where the bytes come from, and the size to a power of two.
  */
-enum { KWHY_PROBE_COPY_BYTES_LEAST = 65536, KWHY_PROBE_COPY_NAME_BYTES = 80 };
+enum { KWHY_PROBE_COPY_BYTES_MIN = 65536, KWHY_PROBE_COPY_NAME_BYTES = 80 };
 
 /* From what CUPTI tells of the call; `width` as in struct kwhy_probe_copy. False: it is too small to be worth
  * it. */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { PARAMETERS_MOST = 512, PARAMETER_BYTES_MOST = 8192 };
+enum { PARAMETERS_MAX = 512, PARAMETER_BYTES_MAX = 8192 };
 
 static void take(struct kwhy_probe_graphs *graphs)
 {
@@ -49,8 +49,8 @@ static void release(const struct kwhy_probe_graph *graph)
 struct list {
 	const struct kwhy_cuda_probe *driver;
 	size_t count, child_count;
-	kwhy_cuda_graph_node handles[KWHY_PROBE_NODES_MOST];
-	struct kwhy_probe_child children[KWHY_PROBE_CHILDREN_MOST];
+	kwhy_cuda_graph_node handles[KWHY_PROBE_NODES_MAX];
+	struct kwhy_probe_child children[KWHY_PROBE_CHILDREN_MAX];
 };
 
 static bool list_graph(struct list *list, kwhy_cuda_graph graph, unsigned depth);
@@ -60,7 +60,7 @@ static bool list_child(struct list *list, kwhy_cuda_graph_node handle, unsigned 
 	const size_t number = list->child_count;
 	kwhy_cuda_graph graph;
 
-	if (depth == KWHY_PROBE_DEPTH_MOST || number == KWHY_PROBE_CHILDREN_MOST ||
+	if (depth == KWHY_PROBE_DEPTH_MAX || number == KWHY_PROBE_CHILDREN_MAX ||
 		!list->driver->cuGraphChildGraphNodeGetGraph ||
 		list->driver->cuGraphChildGraphNodeGetGraph(handle, &graph))
 		return false;
@@ -82,7 +82,7 @@ static bool list_node(struct list *list, kwhy_cuda_graph_node handle, unsigned d
 		return list_child(list, handle, depth);
 	if (type != KWHY_CUDA_GRAPH_NODE_KERNEL)
 		return true;
-	if (list->count == KWHY_PROBE_NODES_MOST)
+	if (list->count == KWHY_PROBE_NODES_MAX)
 		return false;
 	list->handles[list->count++] = handle;
 	return true;
@@ -141,7 +141,7 @@ struct described {
 	struct kwhy_probe_account *account;
 	bool is_fit; /* by its name */
 	size_t count;
-	uint16_t bytes[PARAMETERS_MOST];
+	uint16_t bytes[PARAMETERS_MAX];
 };
 
 static const char *name_of(const struct kwhy_cuda_probe *driver, kwhy_cuda_function function)
@@ -161,10 +161,10 @@ static void describe_parameters(const struct kwhy_cuda_probe *driver, struct des
 
 	if (!ask || ask(out->function, 0, &offset, &bytes))
 		ask = driver->cuKernelGetParamInfo;
-	for (out->count = 0; ask && out->count < PARAMETERS_MOST; out->count++) {
+	for (out->count = 0; ask && out->count < PARAMETERS_MAX; out->count++) {
 		if (ask(out->function, out->count, &offset, &bytes))
 			return;
-		if (bytes > PARAMETER_BYTES_MOST)
+		if (bytes > PARAMETER_BYTES_MAX)
 			break;
 		out->bytes[out->count] = (uint16_t)bytes;
 	}
@@ -272,7 +272,7 @@ static bool make_graph(struct kwhy_probe_graph *out, const struct list *list)
 {
 	*out = (struct kwhy_probe_graph){.count = list->count,
 		.child_count = list->child_count,
-		.bytes = list->count * (sizeof(*out->nodes) + PARAMETER_BYTES_MOST) +
+		.bytes = list->count * (sizeof(*out->nodes) + PARAMETER_BYTES_MAX) +
 			list->child_count * sizeof(*out->children) + 64};
 	out->memory = new_memory(out->bytes);
 	if (!out->memory)
@@ -313,18 +313,18 @@ void kwhy_probe_graphs_add(struct kwhy_probe_graphs *graphs, const struct kwhy_p
 	kwhy_cuda_graph_exec exec, kwhy_cuda_graph graph)
 {
 	struct list *list = new_list(maker->driver, graph);
-	struct kwhy_probe_graph made, *place;
+	struct kwhy_probe_graph made, *probe_context;
 
 	kwhy_probe_graphs_forget(graphs, exec);
 	if (list && list->count && make_graph(&made, list)) {
 		read_nodes(maker, list, &made);
 		made.exec = exec;
 		take(graphs);
-		place = graph_of(graphs, NULL);
-		if (place)
-			*place = made;
+		probe_context = graph_of(graphs, NULL);
+		if (probe_context)
+			*probe_context = made;
 		give(graphs);
-		if (!place)
+		if (!probe_context)
 			release(&made);
 	}
 	free_list(list);
@@ -346,14 +346,14 @@ static void set_nodes(struct kwhy_probe_graphs *graphs, const struct kwhy_probe_
 	struct kwhy_probe_graph *graph;
 
 	for (size_t i = 0; i < list->count; i++) {
-		const bool is_told = !maker->driver->cuGraphKernelNodeGetParams_v2(
+		const bool is_reported = !maker->driver->cuGraphKernelNodeGetParams_v2(
 			list->handles[i], &parameters);
 
-		if (is_told)
+		if (is_reported)
 			describe(maker, &parameters, &described);
 		take(graphs);
 		graph = graph_of(graphs, exec);
-		if (graph && is_told)
+		if (graph && is_reported)
 			keep(graph, &graph->nodes[first + i], &described);
 		else if (graph)
 			leave_out(&graph->nodes[first + i]);
@@ -449,13 +449,13 @@ void kwhy_probe_graphs_set_enabled(struct kwhy_probe_graphs *graphs, kwhy_cuda_g
 
 void kwhy_probe_graphs_forget(struct kwhy_probe_graphs *graphs, kwhy_cuda_graph_exec exec)
 {
-	struct kwhy_probe_graph gone = {0}, *place;
+	struct kwhy_probe_graph gone = {0}, *probe_context;
 
 	take(graphs);
-	place = graph_of(graphs, exec);
-	if (place) {
-		gone = *place;
-		*place = (struct kwhy_probe_graph){0};
+	probe_context = graph_of(graphs, exec);
+	if (probe_context) {
+		gone = *probe_context;
+		*probe_context = (struct kwhy_probe_graph){0};
 	}
 	give(graphs);
 	release(&gone);

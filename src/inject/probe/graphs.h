@@ -15,9 +15,9 @@
  */
 enum {
 	KWHY_PROBE_GRAPHS = 512,
-	KWHY_PROBE_NODES_MOST = 16384, /* kernels of one */
-	KWHY_PROBE_CHILDREN_MOST = 4096,
-	KWHY_PROBE_DEPTH_MOST = 8, /* of graphs within graphs */
+	KWHY_PROBE_NODES_MAX = 16384, /* kernels of one */
+	KWHY_PROBE_CHILDREN_MAX = 4096,
+	KWHY_PROBE_DEPTH_MAX = 8, /* of graphs within graphs */
 	KWHY_PROBE_NODE_ATTRIBUTES = 2
 };
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { ATTRIBUTES_MOST = 32 };
+enum { ATTRIBUTES_MAX = 32 };
 
 kwhy_cuda_stream kwhy_probe_stream_of(kwhy_cuda_stream stream, bool is_of_thread)
 {
@@ -61,7 +61,7 @@ enum kwhy_probe_reason kwhy_probe_launch_refuse(
 
 	if (driver->cuStreamIsCapturing(launch->stream, &capture) || capture != KWHY_CUDA_CAPTURE_NONE)
 		return KWHY_PROBE_CAPTURED;
-	if (config && (!driver->cuLaunchKernelEx || config->attribute_count > ATTRIBUTES_MOST))
+	if (config && (!driver->cuLaunchKernelEx || config->attribute_count > ATTRIBUTES_MAX))
 		return KWHY_PROBE_FAILED;
 	for (unsigned i = 0; config && i < config->attribute_count; i++)
 		if (config->attributes[i].id == KWHY_CUDA_LAUNCH_COOPERATIVE &&
@@ -81,7 +81,7 @@ static bool ties_to_other_work(const struct kwhy_cuda_launch_attribute *attribut
 static enum kwhy_cuda_result repeat_with(
 	const struct kwhy_cuda_probe *driver, const struct kwhy_probe_launch *launch)
 {
-	struct kwhy_cuda_launch_attribute attributes[ATTRIBUTES_MOST];
+	struct kwhy_cuda_launch_attribute attributes[ATTRIBUTES_MAX];
 	struct kwhy_cuda_launch_config config = *launch->config;
 
 	config.stream = launch->stream;

@@ -71,7 +71,7 @@ struct kwhy_probe_reach {
  * reason but NONE: the kernel may reach what cannot be copied and put back.
  */
 enum kwhy_probe_reason kwhy_probe_reach_read(const struct kwhy_cuda_probe *driver,
-	struct kwhy_probe_memory *memory, const struct kwhy_probe_place *place,
+	struct kwhy_probe_memory *memory, const struct kwhy_probe_context *probe_context,
 	const struct kwhy_probe_launch *launch, struct kwhy_probe_reach *out);
 
 bool kwhy_probe_reach_holds(const struct kwhy_probe_reach *reach, kwhy_cuda_address address);

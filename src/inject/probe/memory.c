@@ -72,12 +72,12 @@ bool kwhy_probe_memory_find(
 }
 
 size_t kwhy_probe_memory_list(struct kwhy_probe_memory *memory, kwhy_cuda_context context,
-	struct kwhy_probe_allocation *out, size_t room)
+	struct kwhy_probe_allocation *out, size_t space)
 {
 	size_t count = 0;
 
 	take(memory);
-	for (size_t i = 0; i < memory->allocation_count && count < room; i++)
+	for (size_t i = 0; i < memory->allocation_count && count < space; i++)
 		if (!memory->allocations[i].is_shared &&
 			(!memory->allocations[i].context || memory->allocations[i].context == context))
 			out[count++] = memory->allocations[i];
@@ -120,12 +120,12 @@ void kwhy_probe_memory_remove_context(struct kwhy_probe_memory *memory, kwhy_cud
 }
 
 size_t kwhy_probe_memory_streams(
-	struct kwhy_probe_memory *memory, kwhy_cuda_context context, kwhy_cuda_stream *out, size_t room)
+	struct kwhy_probe_memory *memory, kwhy_cuda_context context, kwhy_cuda_stream *out, size_t space)
 {
 	size_t count = 0;
 
 	take(memory);
-	for (size_t i = 0; i < memory->stream_count && count < room; i++)
+	for (size_t i = 0; i < memory->stream_count && count < space; i++)
 		if (memory->streams[i].context == context)
 			out[count++] = memory->streams[i].stream;
 	give(memory);

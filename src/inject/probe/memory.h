@@ -45,13 +45,13 @@ bool kwhy_probe_memory_find(
 /* Those that a kernel of the context may reach: its own and what is mapped; gives how many, at most `room`.
  */
 size_t kwhy_probe_memory_list(struct kwhy_probe_memory *memory, kwhy_cuda_context context,
-	struct kwhy_probe_allocation *out, size_t room);
+	struct kwhy_probe_allocation *out, size_t space);
 
 void kwhy_probe_memory_add_stream(
 	struct kwhy_probe_memory *memory, kwhy_cuda_context context, kwhy_cuda_stream stream);
 void kwhy_probe_memory_remove_stream(struct kwhy_probe_memory *memory, kwhy_cuda_stream stream);
 void kwhy_probe_memory_remove_context(struct kwhy_probe_memory *memory, kwhy_cuda_context context);
 size_t kwhy_probe_memory_streams(
-	struct kwhy_probe_memory *memory, kwhy_cuda_context context, kwhy_cuda_stream *out, size_t room);
+	struct kwhy_probe_memory *memory, kwhy_cuda_context context, kwhy_cuda_stream *out, size_t space);
 
 #endif

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_NS INT64_C(10000000)
-#define MOST_NS INT64_C(30000000)
+#define MIN_NS INT64_C(10000000)
+#define MAX_NS INT64_C(30000000)
 #define BUDGET_NS INT64_C(300000000000)
 
 static uint64_t number_of(const char *text, uint64_t otherwise)
@@ -24,11 +24,11 @@ static uint64_t number_of(const char *text, uint64_t otherwise)
 	return errno || *end ? otherwise : number;
 }
 
-static void copy_text(char *out, size_t room, const char *text)
+static void copy_text(char *out, size_t space, const char *text)
 {
-	const int length = snprintf(out, room, "%s", text ? text : "");
+	const int length = snprintf(out, space, "%s", text ? text : "");
 
-	if (length < 0 || (size_t)length >= room)
+	if (length < 0 || (size_t)length >= space)
 		out[0] = '\0';
 }
 
@@ -42,14 +42,14 @@ static enum kwhy_probe_verify verify_of(const char *text)
 static struct kwhy_probe_plan plan_of(char *(*get)(const char *name))
 {
 	const uint64_t ratio_ppm = number_of(get("KWHY_PROBE_RATIO_PPM"), 3000000);
-	const uint64_t most_ns = number_of(get("KWHY_PROBE_BURST_NS"), MOST_NS);
+	const uint64_t most_ns = number_of(get("KWHY_PROBE_BURST_NS"), MAX_NS);
 
 	return (struct kwhy_probe_plan){
 		.within = 1e-6 * (double)number_of(get("KWHY_PROBE_WITHIN_PPM"), 50000),
 		.ratio = ratio_ppm ? 1e-6 * (double)ratio_ppm : INFINITY,
 		.budget_ns = (int64_t)number_of(get("KWHY_PROBE_BUDGET_NS"), BUDGET_NS),
 		.share_ppm = (uint32_t)number_of(get("KWHY_PROBE_SHARE_PPM"), 0),
-		.least_ns = (int64_t)(most_ns * LEAST_NS / MOST_NS),
+		.least_ns = (int64_t)(most_ns * MIN_NS / MAX_NS),
 		.most_ns = (int64_t)most_ns,
 		.seed = number_of(get("KWHY_PROBE_SEED"), 0)};
 }

@@ -9,16 +9,16 @@
 /* Of the program's own work between two bursts, in the mean: a share of all there was so far, up to a limit.
  */
 #define GAP_SHARE 0.01
-#define GAP_LEAST_NS 50e3
-#define GAP_MOST_NS 2e6
+#define GAP_MIN_NS 50e3
+#define GAP_MAX_NS 2e6
 /* Of a program's time before its first launch, so much counts at most: one that loads for minutes is not to
  * be held up by three times that at once. */
-#define START_MOST_NS INT64_C(5000000000)
+#define START_MAX_NS INT64_C(5000000000)
 /* Between two reviews: the more accounts there are, the longer one takes. */
 #define REVIEW_NS INT64_C(5000000)
 #define REVIEW_ACCOUNT_NS INT64_C(50000)
 #define WANTED_RATIO 0.95
-enum { REFUSALS_MOST = 12, HALVINGS = 60, FEW_LAUNCHES = 16 };
+enum { REFUSALS_MAX = 12, HALVINGS = 60, FEW_LAUNCHES = 16 };
 
 /* SplitMix64, by any thread: from 0 to 1. */
 static double draw(struct kwhy_probe_pace *pace)
@@ -66,7 +66,7 @@ static bool is_for_good(enum kwhy_probe_reason reason)
 bool kwhy_probe_pace_allows(const struct kwhy_probe_account *account)
 {
 	return !is_for_good((enum kwhy_probe_reason)atomic_load(&account->reason)) &&
-		(atomic_load(&account->bursts) || atomic_load(&account->refusals) < REFUSALS_MOST);
+		(atomic_load(&account->bursts) || atomic_load(&account->refusals) < REFUSALS_MAX);
 }
 
 /*
@@ -96,7 +96,7 @@ static double gap_ns(double own_ns)
 {
 	const double gap_ns = GAP_SHARE * own_ns;
 
-	return gap_ns < GAP_LEAST_NS ? GAP_LEAST_NS : gap_ns > GAP_MOST_NS ? GAP_MOST_NS : gap_ns;
+	return gap_ns < GAP_MIN_NS ? GAP_MIN_NS : gap_ns > GAP_MAX_NS ? GAP_MAX_NS : gap_ns;
 }
 
 /*
@@ -106,14 +106,14 @@ static double gap_ns(double own_ns)
 static double chance(
 	const struct kwhy_probe_pace *pace, const struct kwhy_probe_account *account, int64_t now_mono_ns)
 {
-	const double own = own_ns(pace, now_mono_ns), gaps = (own + GAP_LEAST_NS) / gap_ns(own),
+	const double own = own_ns(pace, now_mono_ns), gaps = (own + GAP_MIN_NS) / gap_ns(own),
 		     its_ns = worth_ns(pace, account), all_ns = (double)atomic_load(&pace->worth_ns);
 
 	return gaps * its_ns / ((its_ns > all_ns ? its_ns : all_ns) + 1) /
 		(double)(atomic_load(&account->launches) + 1);
 }
 
-bool kwhy_probe_pace_rests(const struct kwhy_probe_pace *pace, int64_t now_mono_ns)
+bool kwhy_probe_pace_is_paused(const struct kwhy_probe_pace *pace, int64_t now_mono_ns)
 {
 	return atomic_load_explicit(&pace->is_over, memory_order_relaxed) ||
 		(!pace->plan.share_ppm &&
@@ -125,13 +125,13 @@ bool kwhy_probe_pace_wants(struct kwhy_probe_pace *pace, struct kwhy_probe_accou
 {
 	int64_t never = 0;
 
-	if (kwhy_probe_pace_rests(pace, now_mono_ns))
+	if (kwhy_probe_pace_is_paused(pace, now_mono_ns))
 		return false;
 	if (pace->plan.share_ppm)
 		return draw(pace) * 1e6 < pace->plan.share_ppm && kwhy_probe_pace_allows(account);
 	if (atomic_compare_exchange_strong(&pace->first_mono_ns, &never, now_mono_ns) &&
-		now_mono_ns - atomic_load(&pace->begun_mono_ns) > START_MOST_NS)
-		atomic_store(&pace->begun_mono_ns, now_mono_ns - START_MOST_NS);
+		now_mono_ns - atomic_load(&pace->begun_mono_ns) > START_MAX_NS)
+		atomic_store(&pace->begun_mono_ns, now_mono_ns - START_MAX_NS);
 	if (now_mono_ns - atomic_load(&pace->reviewed_mono_ns) >
 		REVIEW_NS + REVIEW_ACCOUNT_NS * atomic_load(&accounts->count))
 		kwhy_probe_pace_review(pace, accounts, now_mono_ns);

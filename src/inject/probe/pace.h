@@ -37,7 +37,7 @@ void kwhy_probe_pace_init(
 	struct kwhy_probe_pace *pace, const struct kwhy_probe_plan *plan, int64_t begun_mono_ns);
 
 /* Is it of no use to ask about any launch now? */
-bool kwhy_probe_pace_rests(const struct kwhy_probe_pace *pace, int64_t now_mono_ns);
+bool kwhy_probe_pace_is_paused(const struct kwhy_probe_pace *pace, int64_t now_mono_ns);
 
 /* May this launch be the next? By any thread: cheap where it is not. */
 bool kwhy_probe_pace_wants(struct kwhy_probe_pace *pace, struct kwhy_probe_accounts *accounts,

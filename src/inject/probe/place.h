@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KWHY_INJECT_PROBE_PLACE_H
-#define KWHY_INJECT_PROBE_PLACE_H
+#ifndef KWHY_INJECT_PROBE_CONTEXT_H
+#define KWHY_INJECT_PROBE_CONTEXT_H
 
 #include "vendor/cuda_probe.h"
 
@@ -11,7 +11,7 @@
 enum { KWHY_PROBE_SUMS = 8, KWHY_PROBE_SUMS_BYTES = 4096 };
 
 /* What the prober has in a context of the program: taken at the first burst there and kept. */
-struct kwhy_probe_place {
+struct kwhy_probe_context {
 	kwhy_cuda_context context; /* NULL: free */
 	bool is_ready, has_failed;
 	enum kwhy_cuda_result failure; /* why it has */
@@ -27,16 +27,16 @@ struct kwhy_probe_place {
 };
 
 /* `limit_bytes` of copies; 0: a tenth of the free memory, at most 1 GiB. The context is current. */
-bool kwhy_probe_place_prepare(
-	const struct kwhy_cuda_probe *driver, struct kwhy_probe_place *place, uint64_t limit_bytes);
+bool kwhy_probe_context_prepare(
+	const struct kwhy_cuda_probe *driver, struct kwhy_probe_context *probe_context, uint64_t limit_bytes);
 
 /* Is it an address of what was taken there? */
-bool kwhy_probe_place_holds(const struct kwhy_probe_place *place, kwhy_cuda_address address);
+bool kwhy_probe_context_holds(const struct kwhy_probe_context *probe_context, kwhy_cuda_address address);
 
 /* Adds the hash of a stretch of memory to one of the sums. */
-enum kwhy_cuda_result kwhy_probe_place_hash(const struct kwhy_cuda_probe *driver,
-	const struct kwhy_probe_place *place, kwhy_cuda_address address, uint64_t bytes, unsigned sum,
-	kwhy_cuda_stream stream);
+enum kwhy_cuda_result kwhy_probe_context_hash(const struct kwhy_cuda_probe *driver,
+	const struct kwhy_probe_context *probe_context, kwhy_cuda_address address, uint64_t bytes,
+	unsigned sum, kwhy_cuda_stream stream);
 
 /* Sums of chunks of a stretch of memory that are added to a table, times `factor`, and all to one of the
  * sums. */
@@ -48,11 +48,11 @@ struct kwhy_probe_chunks {
 };
 
 /* Makes the table where there is none; false: it cannot be had, or that is more chunks than it has. */
-bool kwhy_probe_place_has_table(
-	const struct kwhy_cuda_probe *driver, struct kwhy_probe_place *place, uint64_t chunks);
+bool kwhy_probe_context_has_table(
+	const struct kwhy_cuda_probe *driver, struct kwhy_probe_context *probe_context, uint64_t chunks);
 
-enum kwhy_cuda_result kwhy_probe_place_hash_chunks(const struct kwhy_cuda_probe *driver,
-	const struct kwhy_probe_place *place, const struct kwhy_probe_chunks *chunks,
+enum kwhy_cuda_result kwhy_probe_context_hash_chunks(const struct kwhy_cuda_probe *driver,
+	const struct kwhy_probe_context *probe_context, const struct kwhy_probe_chunks *chunks,
 	kwhy_cuda_stream stream);
 
 #endif

@@ -100,12 +100,12 @@ static void let_go(struct kwhy_probe *probe)
 	atomic_flag_clear_explicit(&probe->held, memory_order_release);
 }
 
-static struct kwhy_probe_place *place_of(struct kwhy_probe *probe, kwhy_cuda_context context)
+static struct kwhy_probe_context *probe_context_of(struct kwhy_probe *probe, kwhy_cuda_context context)
 {
-	for (size_t i = 0; i < KWHY_PROBE_PLACES; i++)
-		if (probe->places[i].context == context || !probe->places[i].context) {
-			probe->places[i].context = context;
-			return &probe->places[i];
+	for (size_t i = 0; i < KWHY_PROBE_CONTEXTS; i++)
+		if (probe->probe_contexts[i].context == context || !probe->probe_contexts[i].context) {
+			probe->probe_contexts[i].context = context;
+			return &probe->probe_contexts[i];
 		}
 	return NULL;
 }
@@ -190,14 +190,14 @@ static void begin_burst(struct kwhy_probe *probe, struct kwhy_probe_account *acc
 	burst->account = account;
 	burst->all_writes = probe->writes;
 	burst->launch = *launch;
-	burst->place = place_of(probe, launch->context);
+	burst->probe_context = probe_context_of(probe, launch->context);
 	burst->is_checked = is_checked(probe, account);
 	burst->wanted_ns = kwhy_probe_pace_length(&probe->pace, account);
 	burst->reach.count = 0;
 	burst->own_mono_ns = kwhy_clock_mono_ns();
 	own = enter(probe);
-	reason = burst->place ? kwhy_probe_burst_begin(burst, probe->options.memory_bytes)
-			      : KWHY_PROBE_CONTEXT;
+	reason = burst->probe_context ? kwhy_probe_burst_begin(burst, probe->options.memory_bytes)
+				      : KWHY_PROBE_CONTEXT;
 	leave(probe, own);
 	if (!reason) {
 		say(probe, "begin %.200s [%u x %u x %u, %u]\n", account->name, launch->grid[0],
@@ -214,7 +214,7 @@ static void begin_burst(struct kwhy_probe *probe, struct kwhy_probe_account *acc
 static void keep_row(struct kwhy_probe *probe)
 {
 	const struct kwhy_probe_burst *burst = &probe->burst;
-	const bool is_behind = burst->is_of_graph || burst->launch.copy.bytes;
+	const bool is_after = burst->is_of_graph || burst->launch.copy.bytes;
 	const unsigned head = atomic_load(&probe->row_head);
 
 	if (head - atomic_load_explicit(&probe->row_tail, memory_order_acquire) == KWHY_PROBE_ROWS) {
@@ -223,8 +223,8 @@ static void keep_row(struct kwhy_probe *probe)
 	}
 	probe->rows[head % KWHY_PROBE_ROWS] = (struct kwhy_probe_row){.account = burst->account,
 		.start_mono_ns = burst->start_mono_ns,
-		.launch_mono_ns = is_behind ? burst->own_mono_ns : burst->launch_mono_ns,
-		.launched_mono_ns = is_behind ? burst->own_mono_ns : burst->launched_mono_ns,
+		.launch_mono_ns = is_after ? burst->own_mono_ns : burst->launch_mono_ns,
+		.launched_mono_ns = is_after ? burst->own_mono_ns : burst->launched_mono_ns,
 		.end_mono_ns = burst->end_mono_ns,
 		.repeated_ns = burst->repeated_ns,
 		.saved_bytes = burst->saved.bytes,
@@ -232,7 +232,7 @@ static void keep_row(struct kwhy_probe *probe)
 		.context = burst->launch.context_id,
 		.thread = (uint32_t)syscall(SYS_gettid),
 		.repeats = burst->repeats,
-		.form = is_behind ? KWHY_PROBE_ROW_BEHIND : burst->account->form == KWHY_PROBE_STATEFUL,
+		.form = is_after ? KWHY_PROBE_ROW_AFTER : burst->account->form == KWHY_PROBE_STATEFUL,
 		.check = (uint8_t)burst->check};
 	atomic_store_explicit(&probe->row_head, head + 1, memory_order_release);
 }
@@ -306,7 +306,7 @@ struct wish {
 
 /* Behind the graph memory is put back as behind any launch; what runs there must stand what the graph left.
  */
-static bool may_repeat_behind_graph(const struct kwhy_probe_account *account)
+static bool may_repeat_after_graph(const struct kwhy_probe_account *account)
 {
 	return account->form == KWHY_PROBE_IDEMPOTENT || kwhy_probe_may_begin_in_graph(account->name);
 }
@@ -315,7 +315,7 @@ static bool wants_node(void *context, struct kwhy_probe_account *account)
 {
 	const struct wish *wish = context;
 
-	if (!may_repeat_behind_graph(account)) {
+	if (!may_repeat_after_graph(account)) {
 		if (!atomic_load(&account->reason))
 			atomic_store(&account->reason, KWHY_PROBE_GRAPH);
 		return false;
@@ -333,7 +333,7 @@ static void repeat_of_graph(
 	struct kwhy_probe_launch launch;
 	struct kwhy_probe_node node;
 
-	if (kwhy_probe_pace_rests(&probe->pace, wish.now_mono_ns) || !take_hold(probe))
+	if (kwhy_probe_pace_is_paused(&probe->pace, wish.now_mono_ns) || !take_hold(probe))
 		return;
 	if (!kwhy_probe_graphs_choose(&probe->graphs, parameters->exec,
 		    (uint64_t)data->correlation * 2654435761U, wants_node, &wish, &node)) {
@@ -571,9 +571,9 @@ static void on_resource(struct kwhy_probe *probe, uint32_t id, const struct kwhy
 		return;
 	}
 	kwhy_probe_memory_remove_context(&probe->memory, resource->context);
-	for (size_t i = 0; i < KWHY_PROBE_PLACES; i++)
-		if (probe->places[i].context == resource->context)
-			probe->places[i] = (struct kwhy_probe_place){
+	for (size_t i = 0; i < KWHY_PROBE_CONTEXTS; i++)
+		if (probe->probe_contexts[i].context == resource->context)
+			probe->probe_contexts[i] = (struct kwhy_probe_context){
 				.context = (kwhy_cuda_context)(uintptr_t)1, .has_failed = true};
 }
 

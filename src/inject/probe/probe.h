@@ -14,10 +14,15 @@
  * meanwhile wait for its end, since what they do would be undone when memory is put back. Whatever goes wrong
  * ends in less being probed; nothing here fails towards the program.
  */
-enum { KWHY_PROBE_CALLS = 2048, KWHY_PROBE_PLACES = 16, KWHY_PROBE_ROWS = 1024, KWHY_PROBE_NOTE_BYTES = 600 };
+enum {
+	KWHY_PROBE_CALLS = 2048,
+	KWHY_PROBE_CONTEXTS = 16,
+	KWHY_PROBE_ROWS = 1024,
+	KWHY_PROBE_NOTE_BYTES = 600
+};
 
 /* As a recording numbers forms (model/recording.h): 0 back to back, 1 put back before each repeat. */
-enum { KWHY_PROBE_ROW_BEHIND = 2 };
+enum { KWHY_PROBE_ROW_AFTER = 2 };
 
 /* A burst that has ended, until it is written down. */
 struct kwhy_probe_row {
@@ -36,7 +41,7 @@ struct kwhy_probe {
 	struct kwhy_probe_accounts accounts;
 	struct kwhy_probe_memory memory;
 	struct kwhy_probe_pace pace;
-	struct kwhy_probe_place places[KWHY_PROBE_PLACES];
+	struct kwhy_probe_context probe_contexts[KWHY_PROBE_CONTEXTS];
 	struct kwhy_probe_burst burst; /* of whoever holds it */
 	struct kwhy_probe_graphs graphs;
 	struct kwhy_probe_writes writes[KWHY_PROBE_WRITERS];
@@ -52,7 +57,7 @@ struct kwhy_probe {
 	atomic_uint row_head, row_tail;
 	atomic_uint_least64_t lost_rows;
 	char note[KWHY_PROBE_NOTE_BYTES]; /* why the probing has ended early; where has_note */
-	atomic_bool has_note, has_said_note;
+	atomic_bool has_note, has_noted_note;
 	int log; /* -1: none */
 };
 

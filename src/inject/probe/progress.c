@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* As for the recording's own file: programs count on low numbers. */
-enum { DESCRIPTOR_LEAST = 500, PATH_BYTES = 4200 };
+enum { DESCRIPTOR_MIN = 500, PATH_BYTES = 4200 };
 
 static int descriptor = -1;
 static struct stat opened; /* a program may close what it has not opened, and take its number */
@@ -28,7 +28,7 @@ void kwhy_probe_progress_open(char *(*get)(const char *name))
 	if (file < 0)
 		return;
 	if (!fstat(file, &opened))
-		descriptor = fcntl(file, F_DUPFD_CLOEXEC, DESCRIPTOR_LEAST);
+		descriptor = fcntl(file, F_DUPFD_CLOEXEC, DESCRIPTOR_MIN);
 	close(file);
 }
 

@@ -4,14 +4,14 @@
 #include <string.h>
 
 /* Addresses of devices and hosts lie between these; what is outside is a number. */
-#define LEAST_ADDRESS UINT64_C(0x10000)
-#define MOST_ADDRESS (UINT64_C(1) << 57)
-enum { PARAMETERS_MOST = 4096 };
+#define MIN_ADDRESS UINT64_C(0x10000)
+#define MAX_ADDRESS (UINT64_C(1) << 57)
+enum { PARAMETERS_MAX = 4096 };
 
 struct reading {
 	const struct kwhy_cuda_probe *driver;
 	struct kwhy_probe_memory *memory;
-	const struct kwhy_probe_place *place;
+	const struct kwhy_probe_context *probe_context;
 	kwhy_cuda_device device;
 	struct kwhy_probe_reach *reach;
 };
@@ -118,7 +118,8 @@ static enum kwhy_probe_reason read_word(struct reading *reading, uint64_t word, 
 	enum kwhy_probe_reason reason = KWHY_PROBE_NONE;
 
 	/* What looks like an address of ours is what was there before, in a field that is not set. */
-	if (word < LEAST_ADDRESS || word >= MOST_ADDRESS || kwhy_probe_place_holds(reading->place, word))
+	if (word < MIN_ADDRESS || word >= MAX_ADDRESS ||
+		kwhy_probe_context_holds(reading->probe_context, word))
 		return keep_number(reading, word);
 	if (!kwhy_probe_reach_holds(reading->reach, word)) {
 		if (!find_range(reading, word, &range))
@@ -172,7 +173,7 @@ static enum kwhy_probe_reason read_arguments(struct reading *reading, const stru
 		ask = reading->driver->cuKernelGetParamInfo;
 	if (!ask || ask(launch->function, 0, &offset, &bytes))
 		return KWHY_PROBE_PARAMETERS;
-	for (size_t i = 0; !reason && i < PARAMETERS_MOST; i++) {
+	for (size_t i = 0; !reason && i < PARAMETERS_MAX; i++) {
 		if (ask(launch->function, i, &offset, &bytes))
 			break;
 		reason = read_bytes(reading, launch->arguments[i], bytes, (uint32_t)i);
@@ -208,10 +209,11 @@ static bool can_copy(const struct kwhy_cuda_probe *driver)
 }
 
 enum kwhy_probe_reason kwhy_probe_reach_read(const struct kwhy_cuda_probe *driver,
-	struct kwhy_probe_memory *memory, const struct kwhy_probe_place *place,
+	struct kwhy_probe_memory *memory, const struct kwhy_probe_context *probe_context,
 	const struct kwhy_probe_launch *launch, struct kwhy_probe_reach *out)
 {
-	struct reading reading = {.driver = driver, .memory = memory, .place = place, .reach = out};
+	struct reading reading = {
+		.driver = driver, .memory = memory, .probe_context = probe_context, .reach = out};
 
 	out->count = out->pointer_count = 0;
 	out->bytes = out->signature = 0;

@@ -37,7 +37,7 @@ static void write_note(struct kwhy_probe *probe, struct kwhy_inject_labels *labe
 {
 	char text[KWHY_PROBE_NOTE_BYTES + 100];
 
-	if (!atomic_load(&probe->has_note) || atomic_exchange(&probe->has_said_note, true))
+	if (!atomic_load(&probe->has_note) || atomic_exchange(&probe->has_noted_note, true))
 		return;
 	snprintf(text, sizeof(text), "The probing of kernels ended early: %s.", probe->note);
 	kwhy_inject_fact_note(labels, "probe-ended", text);

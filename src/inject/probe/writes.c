@@ -6,7 +6,7 @@
 #define MARGIN_BYTES KWHY_PROBE_CHUNK_BYTES
 /* Up to this much every launch is looked at, which takes some 10 ms at most on an H200. */
 #define LOOKED_AT_BYTES (UINT64_C(8) << 30)
-enum { HITS_ENOUGH = 3, MISSES_MOST = 16 };
+enum { HITS_ENOUGH = 3, MISSES_MAX = 16 };
 
 struct kwhy_probe_writes *kwhy_probe_writes_of(
 	struct kwhy_probe_writes *all, const struct kwhy_probe_account *account)
@@ -75,7 +75,7 @@ static struct kwhy_probe_range stretch_of(
 	return (struct kwhy_probe_range){range->address + (uint64_t)from, (size_t)(to - from)};
 }
 
-void kwhy_probe_writes_foretell(const struct kwhy_probe_writes *writes, const struct kwhy_probe_reach *reach,
+void kwhy_probe_writes_predict(const struct kwhy_probe_writes *writes, const struct kwhy_probe_reach *reach,
 	struct kwhy_probe_saved *out)
 {
 	out->count = 0;
@@ -145,7 +145,7 @@ static bool learn_range(struct kwhy_probe_writes *writes, const struct kwhy_prob
 	const struct kwhy_probe_range *range, const struct kwhy_probe_saved *saved, const uint64_t *changed)
 {
 	const uint64_t chunks = chunks_of(range->bytes);
-	bool is_foretold = true;
+	bool is_predicted = true;
 
 	for (uint64_t i = 0; i < chunks; i++) {
 		const kwhy_cuda_address from = range->address + i * KWHY_PROBE_CHUNK_BYTES;
@@ -156,30 +156,30 @@ static bool learn_range(struct kwhy_probe_writes *writes, const struct kwhy_prob
 			continue;
 		const struct kwhy_probe_pointer *pointer = writer_of(reach, range, from + bytes);
 
-		is_foretold = false;
+		is_predicted = false;
 		if (pointer)
 			widen(writes, pointer->slot, (int64_t)(from - pointer->address),
 				(int64_t)(from + bytes - pointer->address));
 	}
-	return is_foretold;
+	return is_predicted;
 }
 
 bool kwhy_probe_writes_learn(struct kwhy_probe_writes *writes, const struct kwhy_probe_reach *reach,
 	const struct kwhy_probe_saved *saved, const uint64_t *changed)
 {
-	bool is_foretold = true;
+	bool is_predicted = true;
 
 	for (size_t i = 0; i < reach->count; i++) {
-		is_foretold &= learn_range(writes, reach, &reach->ranges[i], saved, changed);
+		is_predicted &= learn_range(writes, reach, &reach->ranges[i], saved, changed);
 		changed += chunks_of(reach->ranges[i].bytes);
 	}
-	writes->hits = is_foretold && (!writes->hits || writes->signature == reach->signature)
+	writes->hits = is_predicted && (!writes->hits || writes->signature == reach->signature)
 		? writes->hits + 1
-		: is_foretold;
-	writes->misses += !is_foretold;
+		: is_predicted;
+	writes->misses += !is_predicted;
 	writes->launches++;
 	writes->signature = reach->signature;
-	return is_foretold;
+	return is_predicted;
 }
 
 bool kwhy_probe_writes_are_sure(const struct kwhy_probe_writes *writes, const struct kwhy_probe_reach *reach)
@@ -190,5 +190,5 @@ bool kwhy_probe_writes_are_sure(const struct kwhy_probe_writes *writes, const st
 
 bool kwhy_probe_writes_are_regular(const struct kwhy_probe_writes *writes)
 {
-	return !writes->is_full && writes->misses <= MISSES_MOST + writes->hits;
+	return !writes->is_full && writes->misses <= MISSES_MAX + writes->hits;
 }

@@ -41,7 +41,7 @@ struct kwhy_probe_writes *kwhy_probe_writes_of(
 uint64_t kwhy_probe_writes_chunks(const struct kwhy_probe_reach *reach);
 
 /* What a launch will write, with a margin, and all small allocations. */
-void kwhy_probe_writes_foretell(const struct kwhy_probe_writes *writes, const struct kwhy_probe_reach *reach,
+void kwhy_probe_writes_predict(const struct kwhy_probe_writes *writes, const struct kwhy_probe_reach *reach,
 	struct kwhy_probe_saved *out);
 
 /* Learns from the chunks of a launch, each 0 where it has not changed; was all of that foretold? */

@@ -10,19 +10,19 @@
 #include <stdlib.h>
 
 /* Samples that must lie at the level without a context, and next to them at that with one. */
-#define CLEAN_LEAST 5
-#define CONTEXT_LEAST 3
+#define CLEAN_MIN 5
+#define CONTEXT_MIN 3
 /* A context adds this share of the level with it at least: 0.35 on the H200. Else levels drift. */
-#define STEP_LEAST 0.15
+#define STEP_MIN 0.15
 /* Spread of the samples of a level over the step, at most. */
-#define SCATTER_MOST 0.2
+#define SCATTER_MAX 0.2
 /* Samples at the lower level elsewhere, over those of its longest run, at most: else it idles in pulses. */
-#define ELSEWHERE_MOST 0.1
+#define ELSEWHERE_MAX 0.1
 /* By which a device that has not come to rest draws more than behind its work: 5 W of 128 on an H100. Idle
  * levels drift by less within a second, and upwards where work is hot. */
-#define UNRESTED_LEAST_W 2.0
+#define ELEVATED_MIN_W 2.0
 /* For as long behind the work, and what the meter remembers of it, a context is taken to be there. */
-#define BEHIND_NS 200000000
+#define AFTER_NS 200000000
 /* From the meter's median deviation to a standard deviation of normal noise. */
 #define DEVIATIONS 1.4826
 /* What the meter remembers of activities, in time constants. */
@@ -176,15 +176,15 @@ static bool is_step(struct quiet *quiet, bool context_comes)
 	size_t count = quiet->clean_end - quiet->clean;
 	double step_w;
 
-	if (count < CLEAN_LEAST || to - from < CONTEXT_LEAST ||
-		(double)(quiet->below_count - count) > ELSEWHERE_MOST * (double)count)
+	if (count < CLEAN_MIN || to - from < CONTEXT_MIN ||
+		(double)(quiet->below_count - count) > ELSEWHERE_MAX * (double)count)
 		return false;
 	quiet->clean_w = median_of(quiet, quiet->clean, quiet->clean_end);
 	quiet->context_w = median_of(quiet, from, to);
 	step_w = quiet->context_w - quiet->clean_w;
-	return quiet->clean_w > 0 && step_w >= STEP_LEAST * quiet->context_w &&
-		scatter_of(quiet, quiet->clean, quiet->clean_end, quiet->clean_w) < SCATTER_MOST * step_w &&
-		scatter_of(quiet, from, to, quiet->context_w) < SCATTER_MOST * step_w;
+	return quiet->clean_w > 0 && step_w >= STEP_MIN * quiet->context_w &&
+		scatter_of(quiet, quiet->clean, quiet->clean_end, quiet->clean_w) < SCATTER_MAX * step_w &&
+		scatter_of(quiet, from, to, quiet->context_w) < SCATTER_MAX * step_w;
 }
 
 /* When the device changed its level between samples i - 1 and i: a low-pass is half way there then. */
@@ -199,8 +199,8 @@ static int64_t step_ns(const struct quiet *quiet, size_t i)
 		llround((quiet->delay_s + quiet->tau_s * log(2)) * 1e9);
 }
 
-static void keep(
-	struct kwhy_device_ledger *books, const struct quiet *quiet, const struct kwhy_window *stretch)
+static void keep(struct kwhy_device_ledger *device_ledger, const struct quiet *quiet,
+	const struct kwhy_window *stretch)
 {
 	struct kwhy_clean_stretch clean = {stretch->start_ns, stretch->end_ns};
 
@@ -213,12 +213,12 @@ static void keep(
 	if (clean.end_ns > stretch->end_ns)
 		clean.end_ns = stretch->end_ns;
 	if (clean.start_ns < clean.end_ns)
-		books->clean[books->clean_count++] = clean;
+		device_ledger->clean[device_ledger->clean_count++] = clean;
 }
 
 /* Looks at a stretch in which nothing ran; `context_comes`: before the activities, else after them. */
-static void look(struct quiet *quiet, struct kwhy_device_ledger *books, const struct kwhy_window *stretch,
-	bool context_comes)
+static void look(struct quiet *quiet, struct kwhy_device_ledger *device_ledger,
+	const struct kwhy_window *stretch, bool context_comes)
 {
 	const int64_t memory_ns = llround((quiet->delay_s + MEMORY_TAUS * quiet->tau_s) * 1e9);
 
@@ -226,14 +226,14 @@ static void look(struct quiet *quiet, struct kwhy_device_ledger *books, const st
 		return;
 	quiet->first = first_from(quiet->series, stretch->start_ns + (context_comes ? 0 : memory_ns));
 	quiet->end = first_from(quiet->series, stretch->end_ns);
-	if (quiet->first + CLEAN_LEAST + CONTEXT_LEAST > quiet->end)
+	if (quiet->first + CLEAN_MIN + CONTEXT_MIN > quiet->end)
 		return;
 	quiet->divide_w = quiet->known_divide_w;
 	if (isnan(quiet->divide_w))
 		quiet->divide_w = divide_by_scatter(quiet);
 	find_runs(quiet);
 	if (is_step(quiet, context_comes))
-		keep(books, quiet, stretch);
+		keep(device_ledger, quiet, stretch);
 }
 
 /* Median of the samples in a stretch that remember nothing else, and their scatter; NAN: fewer than five. */
@@ -243,7 +243,7 @@ static double level_of(const struct quiet *quiet, int64_t start_ns, int64_t end_
 	double level_w;
 
 	*out_scatter_w = NAN;
-	if (from + CLEAN_LEAST > to)
+	if (from + CLEAN_MIN > to)
 		return NAN;
 	level_w = median_of(quiet, from, to);
 	*out_scatter_w = scatter_of(quiet, from, to, level_w);
@@ -260,53 +260,54 @@ static double mean_of(const struct quiet *quiet, int64_t start_ns, int64_t end_n
 	return sum_w / (double)(to - from);
 }
 
-static void keep_unrest(struct quiet *quiet, struct kwhy_device_ledger *books, int64_t start_ns,
-	int64_t end_ns, double level_w, double scatter_w)
+static void keep_elevated_idle(struct quiet *quiet, struct kwhy_device_ledger *device_ledger,
+	int64_t start_ns, int64_t end_ns, double level_w, double scatter_w)
 {
 	double own_scatter_w, own_w = level_of(quiet, start_ns, end_ns, &own_scatter_w);
 
-	if (own_w - level_w >= fmax(UNRESTED_LEAST_W, own_scatter_w + scatter_w))
-		books->unrested[books->unrested_count++] = (struct kwhy_unrested_stretch){
-			start_ns, end_ns, mean_of(quiet, start_ns, end_ns)};
+	if (own_w - level_w >= fmax(ELEVATED_MIN_W, own_scatter_w + scatter_w))
+		device_ledger->elevated_idle[device_ledger->elevated_idle_count++] =
+			(struct kwhy_elevated_idle){start_ns, end_ns, mean_of(quiet, start_ns, end_ns)};
 }
 
 /*
  * Right behind the work its context is there. Where time without one is at the lower level, clocks are down:
  * on that side there is no unrest.
  */
-static void look_for_unrest(struct quiet *quiet, struct kwhy_device_ledger *books,
+static void look_for_elevated_idle(struct quiet *quiet, struct kwhy_device_ledger *device_ledger,
 	const struct kwhy_window *before, const struct kwhy_window *after)
 {
-	const int64_t behind_ns = kwhy_saturate_add(
+	const int64_t after_ns = kwhy_saturate_add(
 		after->start_ns, llround((quiet->delay_s + MEMORY_TAUS * quiet->tau_s) * 1e9));
-	const int64_t later_ns = kwhy_saturate_add(behind_ns, BEHIND_NS);
+	const int64_t later_ns = kwhy_saturate_add(after_ns, AFTER_NS);
 	bool rested_before = false;
 	int64_t end_ns = after->end_ns;
 	double level_w, scatter_w;
 
-	for (size_t i = 0; i < books->clean_count; i++) {
-		if (books->clean[i].end_ns <= books->time.first_ns)
+	for (size_t i = 0; i < device_ledger->clean_count; i++) {
+		if (device_ledger->clean[i].end_ns <= device_ledger->time.first_ns)
 			rested_before = true;
 		else
-			end_ns = books->clean[i].start_ns;
+			end_ns = device_ledger->clean[i].start_ns;
 	}
-	level_w = level_of(quiet, behind_ns, later_ns < end_ns ? later_ns : end_ns, &scatter_w);
+	level_w = level_of(quiet, after_ns, later_ns < end_ns ? later_ns : end_ns, &scatter_w);
 	if (!rested_before)
-		keep_unrest(quiet, books, before->start_ns, before->end_ns, level_w, scatter_w);
-	keep_unrest(quiet, books, later_ns, end_ns, level_w, scatter_w);
+		keep_elevated_idle(
+			quiet, device_ledger, before->start_ns, before->end_ns, level_w, scatter_w);
+	keep_elevated_idle(quiet, device_ledger, later_ns, end_ns, level_w, scatter_w);
 }
 
 static void look_around(
-	struct quiet *quiet, struct kwhy_device_ledger *books, const struct kwhy_covered *covered)
+	struct quiet *quiet, struct kwhy_device_ledger *device_ledger, const struct kwhy_covered *covered)
 {
 	const struct kwhy_window *hull = &covered->hull;
-	int64_t first_ns = books->time.first_ns, last_ns = books->time.last_ns;
+	int64_t first_ns = device_ledger->time.first_ns, last_ns = device_ledger->time.last_ns;
 	struct kwhy_window before = {hull->start_ns, first_ns < hull->end_ns ? first_ns : hull->end_ns};
 	struct kwhy_window after = {last_ns > hull->start_ns ? last_ns : hull->start_ns, hull->end_ns};
 
-	look(quiet, books, &before, true);
-	look(quiet, books, &after, false);
-	look_for_unrest(quiet, books, &before, &after);
+	look(quiet, device_ledger, &before, true);
+	look(quiet, device_ledger, &after, false);
+	look_for_elevated_idle(quiet, device_ledger, &before, &after);
 }
 
 enum kwhy_status kwhy_ledger_clean(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
@@ -320,7 +321,7 @@ enum kwhy_status kwhy_ledger_clean(struct kwhy_ledger *ledger, const struct kwhy
 	enum kwhy_status status = kwhy_device_meters_find(&meters, recording, device, error);
 
 	quiet.series = status ? NULL : meters.series[KWHY_METER_NVML_SAMPLE];
-	if (status || !quiet.series || covered->hidden_count || first[0] == first[1])
+	if (status || !quiet.series || covered->unrecorded_count || first[0] == first[1])
 		return status;
 	quiet.scratch = calloc(quiet.series->count, sizeof(*quiet.scratch));
 	if (!quiet.scratch)
@@ -335,19 +336,20 @@ enum kwhy_status kwhy_ledger_clean(struct kwhy_ledger *ledger, const struct kwhy
 }
 
 size_t kwhy_clean_unsettled(
-	const struct kwhy_device_ledger *books, struct kwhy_window out[KWHY_UNSETTLED_MOST])
+	const struct kwhy_device_ledger *device_ledger, struct kwhy_window out[KWHY_UNSETTLED_MAX])
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < books->unrested_count; i++)
-		out[count++] = (struct kwhy_window){books->unrested[i].start_ns, books->unrested[i].end_ns};
-	for (size_t i = 0; i < books->clean_count; i++) {
-		const struct kwhy_clean_stretch *stretch = &books->clean[i];
+	for (size_t i = 0; i < device_ledger->elevated_idle_count; i++)
+		out[count++] = (struct kwhy_window){
+			device_ledger->elevated_idle[i].start_ns, device_ledger->elevated_idle[i].end_ns};
+	for (size_t i = 0; i < device_ledger->clean_count; i++) {
+		const struct kwhy_clean_stretch *stretch = &device_ledger->clean[i];
 		int64_t made_ns = stretch->end_ns + MAKING_NS;
 
 		/* What runs has its context already. */
-		if (made_ns > books->time.first_ns && stretch->end_ns <= books->time.first_ns)
-			made_ns = books->time.first_ns;
+		if (made_ns > device_ledger->time.first_ns && stretch->end_ns <= device_ledger->time.first_ns)
+			made_ns = device_ledger->time.first_ns;
 		out[count++] = (struct kwhy_window){
 			stretch->start_ns - STEP_UNSURE_NS, stretch->start_ns + STEP_UNSURE_NS};
 		out[count++] = (struct kwhy_window){stretch->end_ns - STEP_UNSURE_NS, made_ns};

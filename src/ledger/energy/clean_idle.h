@@ -18,10 +18,10 @@
 
 /*
  * Where the level changes: what the samples show meanwhile is of neither level. out[] holds up to
- * KWHY_UNSETTLED_MOST; gives their number.
+ * KWHY_UNSETTLED_MAX; gives their number.
  */
-enum { KWHY_UNSETTLED_MOST = 2 * KWHY_CLEAN_STRETCHES_MOST + 2 };
+enum { KWHY_UNSETTLED_MAX = 2 * KWHY_CLEAN_STRETCHES_MAX + 2 };
 size_t kwhy_clean_unsettled(
-	const struct kwhy_device_ledger *books, struct kwhy_window out[KWHY_UNSETTLED_MOST]);
+	const struct kwhy_device_ledger *device_ledger, struct kwhy_window out[KWHY_UNSETTLED_MAX]);
 
 #endif

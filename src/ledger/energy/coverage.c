@@ -66,10 +66,10 @@ static void find_hull(struct kwhy_covered *covered, const struct kwhy_recording 
 static void hide(struct kwhy_covered *covered, int64_t start_ns, int64_t end_ns)
 {
 	if (start_ns < end_ns)
-		covered->hidden[covered->hidden_count++] = (struct kwhy_window){start_ns, end_ns};
+		covered->unrecorded[covered->unrecorded_count++] = (struct kwhy_window){start_ns, end_ns};
 }
 
-static void find_hidden(struct kwhy_covered *covered)
+static void find_unrecorded(struct kwhy_covered *covered)
 {
 	int64_t known_to_ns = covered->hull.start_ns;
 
@@ -87,9 +87,9 @@ enum kwhy_status kwhy_covered_init(struct kwhy_covered *covered, const struct kw
 
 	*covered = (struct kwhy_covered){
 		.windows = calloc(recording->coverage_count + 1, sizeof(*covered->windows)),
-		.hidden = calloc(recording->coverage_count + 2, sizeof(*covered->hidden)),
+		.unrecorded = calloc(recording->coverage_count + 2, sizeof(*covered->unrecorded)),
 		.is_all_idle = !recording->activities.count};
-	if (!covered->windows || !covered->hidden) {
+	if (!covered->windows || !covered->unrecorded) {
 		kwhy_covered_done(covered);
 		return kwhy_fail_memory(error, "coverage");
 	}
@@ -106,8 +106,8 @@ enum kwhy_status kwhy_covered_init(struct kwhy_covered *covered, const struct kw
 	qsort(covered->windows, covered->count, sizeof(*covered->windows), compare_windows);
 	join_windows(covered);
 	find_hull(covered, recording, device);
-	find_hidden(covered);
-	covered->is_in_windows = covered->hidden_count > 0;
+	find_unrecorded(covered);
+	covered->is_in_windows = covered->unrecorded_count > 0;
 	return KWHY_OK;
 }
 
@@ -131,11 +131,11 @@ enum kwhy_status kwhy_covered_hide(struct kwhy_covered *covered, const struct kw
 	size_t next = 0;
 
 	covered->windows = calloc(whole.count + count + 1, sizeof(*covered->windows));
-	covered->hidden = calloc(whole.count + count + 2, sizeof(*covered->hidden));
-	covered->count = covered->hidden_count = 0;
-	if (!covered->windows || !covered->hidden) {
+	covered->unrecorded = calloc(whole.count + count + 2, sizeof(*covered->unrecorded));
+	covered->count = covered->unrecorded_count = 0;
+	if (!covered->windows || !covered->unrecorded) {
 		free(covered->windows);
-		free(covered->hidden);
+		free(covered->unrecorded);
 		*covered = whole;
 		return kwhy_fail_memory(error, "coverage");
 	}
@@ -144,9 +144,9 @@ enum kwhy_status kwhy_covered_hide(struct kwhy_covered *covered, const struct kw
 			next++;
 		cut_window(covered, whole.windows[i], stretches + next, count - next);
 	}
-	find_hidden(covered);
+	find_unrecorded(covered);
 	free(whole.windows);
-	free(whole.hidden);
+	free(whole.unrecorded);
 	return KWHY_OK;
 }
 
@@ -154,7 +154,7 @@ void kwhy_covered_done(struct kwhy_covered *covered)
 {
 	free(covered->probing);
 	free(covered->windows);
-	free(covered->hidden);
+	free(covered->unrecorded);
 	*covered = (struct kwhy_covered){0};
 }
 

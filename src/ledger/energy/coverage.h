@@ -20,8 +20,8 @@ struct kwhy_window {
  * What of it no window holds is hidden: it happened, its energy was metered, and what ran is not known.
  */
 struct kwhy_covered {
-	struct kwhy_window *windows, *hidden;
-	size_t count, hidden_count;
+	struct kwhy_window *windows, *unrecorded;
+	size_t count, unrecorded_count;
 	struct kwhy_window
 		*probing; /* of the hidden ones, where a probe was at work (probing.h); NULL: none */
 	size_t probing_count;

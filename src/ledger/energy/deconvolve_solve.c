@@ -75,8 +75,8 @@ static size_t widest(const struct kwhy_deconvolve_model *model)
 
 static double unit_of(const struct kwhy_deconvolve_model *model, const struct kwhy_deconvolve_cell *cell)
 {
-	return cell->is_recorded ? model->scales.recorded_spread * (cell->prior.net_j + cell->prior.idle_j)
-				 : model->scales.outside_spread * cell->prior.idle_j;
+	return cell->is_recorded ? model->scales.recorded_sd * (cell->prior.net_j + cell->prior.idle_j)
+				 : model->scales.outside_sd * cell->prior.idle_j;
 }
 
 static enum kwhy_status system_init(

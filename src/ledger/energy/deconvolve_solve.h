@@ -30,11 +30,11 @@ struct kwhy_deconvolve_reading {
 
 /* What is not known of the noise and of the deviations. */
 struct kwhy_deconvolve_scales {
-	double noise_w;		/* of a reading */
-	double stamp_s;		/* standard deviation of its stamp */
-	double recorded_spread; /* standard deviation of the power about its prediction, relative */
-	double outside_spread;	/* of the idle level before and after */
-	double length_s;	/* over which deviations are alike */
+	double noise_w;	    /* of a reading */
+	double stamp_s;	    /* standard deviation of its stamp */
+	double recorded_sd; /* standard deviation of the power about its prediction, relative */
+	double outside_sd;  /* of the idle level before and after */
+	double length_s;    /* over which deviations are alike */
 };
 
 /*

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 /* Energy on wrong accounts that the meter shows, from which on it is said. */
-#define MISFIT_SAID 0.01
+#define MISFIT_NOTED 0.01
 
 /* The attribution of one device in the making; docs/attribution.md describes it. */
 struct attribution {
@@ -19,7 +19,7 @@ struct attribution {
 	const struct kwhy_recording *recording;
 	uint32_t device;
 	const struct kwhy_ledger_options *options;
-	struct kwhy_device_ledger *books;
+	struct kwhy_device_ledger *device_ledger;
 	struct kwhy_device_meters meters;
 	struct kwhy_covered covered;
 	struct kwhy_metered_total total;
@@ -28,8 +28,8 @@ struct attribution {
 	struct kwhy_powers powers;
 	double delay_s; /* of the metered intervals */
 	struct kwhy_metered_view view;
-	struct kwhy_posting posting;
-	struct kwhy_spread spread;
+	struct kwhy_apportioned apportioned;
+	struct kwhy_energy_draws draws;
 	double misfit_ratio; /* NAN: not known */
 	struct kwhy_account_times times;
 };
@@ -81,15 +81,15 @@ static enum kwhy_status check_counter(struct attribution *attribution, struct kw
 	status = kwhy_metered_total_init(&counter, series, &attribution->covered, error);
 	if (status)
 		return status;
-	status = kwhy_posting_check(&counter, &attribution->question, &attribution->powers,
-		&attribution->books->energy.counter_check_ratio, error);
+	status = kwhy_apportioned_check(&counter, &attribution->question, &attribution->powers,
+		&attribution->device_ledger->energy.counter_check_ratio, error);
 	kwhy_metered_total_done(&counter);
 	return status;
 }
 
 static enum kwhy_status infer(struct attribution *attribution, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_power_classes_init(&attribution->classes, attribution->books,
+	enum kwhy_status status = kwhy_power_classes_init(&attribution->classes, attribution->device_ledger,
 		attribution->recording, attribution->device, attribution->options, error);
 
 	if (status)
@@ -97,7 +97,7 @@ static enum kwhy_status infer(struct attribution *attribution, struct kwhy_error
 	attribution->question = (struct kwhy_powers_question){
 		.recording = attribution->recording,
 		.device = attribution->device,
-		.books = attribution->books,
+		.device_ledger = attribution->device_ledger,
 		.classes = &attribution->classes,
 		.covered = &attribution->covered,
 		.meters = &attribution->meters,
@@ -125,11 +125,11 @@ static enum kwhy_status divide(struct attribution *attribution, struct kwhy_erro
 			attribution->total.is_deconvolved ? KWHY_METERED_NO_TAU_S : attribution->powers.tau_s,
 			attribution->delay_s, error);
 	if (!status)
-		status = kwhy_posting_init(&attribution->posting, &attribution->total, &attribution->view,
-			&attribution->powers, error);
+		status = kwhy_apportioned_init(&attribution->apportioned, &attribution->total,
+			&attribution->view, &attribution->powers, error);
 	if (!status)
-		status = kwhy_spread_init(&attribution->spread, &attribution->posting, &attribution->powers,
-			attribution->options->seed, error);
+		status = kwhy_energy_draws_init(&attribution->draws, &attribution->apportioned,
+			&attribution->powers, attribution->options->seed, error);
 	if (!status)
 		status = kwhy_energy_misfit(&attribution->total, &attribution->view, &attribution->powers,
 			&attribution->misfit_ratio, error);
@@ -138,7 +138,7 @@ static enum kwhy_status divide(struct attribution *attribution, struct kwhy_erro
 
 static void write_energy(struct attribution *attribution)
 {
-	struct kwhy_device_energy *energy = &attribution->books->energy;
+	struct kwhy_device_energy *energy = &attribution->device_ledger->energy;
 	const struct kwhy_metered_total *total = &attribution->total;
 
 	energy->known = true;
@@ -151,13 +151,13 @@ static void write_energy(struct attribution *attribution)
 	energy->sampling_ratio = total->sampling_ratio;
 	energy->measured_nj = energy->attributed_nj = total->sum_nj;
 	energy->context_idle_measured = attribution->powers.idle_measured;
-	energy->expected_wrong_ratio = fmax(attribution->spread.wrong_ratio, attribution->misfit_ratio);
+	energy->expected_wrong_ratio = fmax(attribution->draws.wrong_ratio, attribution->misfit_ratio);
 	energy->time_constant_s = attribution->powers.tau_s;
 	energy->delay_s = attribution->powers.delay_s;
 	energy->reading_count = attribution->powers.reading_count;
 }
 
-static enum kwhy_status write_books(struct attribution *attribution, struct kwhy_error *error)
+static enum kwhy_status write_device_energy(struct attribution *attribution, struct kwhy_error *error)
 {
 	struct kwhy_energy_findings findings = {
 		.recording = attribution->recording,
@@ -169,13 +169,13 @@ static enum kwhy_status write_books(struct attribution *attribution, struct kwhy
 		.delay_s = attribution->delay_s,
 		.classes = &attribution->classes,
 		.powers = &attribution->powers,
-		.posting = &attribution->posting,
-		.spread = &attribution->spread,
+		.apportioned = &attribution->apportioned,
+		.draws = &attribution->draws,
 	};
 	enum kwhy_status status;
 
 	write_energy(attribution);
-	status = kwhy_energy_times(&attribution->times, &findings, attribution->books, error);
+	status = kwhy_energy_times(&attribution->times, &findings, attribution->device_ledger, error);
 	if (!status)
 		status = kwhy_energy_write_accounts(
 			attribution->ledger, &findings, &attribution->times, error);
@@ -186,9 +186,9 @@ static enum kwhy_status write_books(struct attribution *attribution, struct kwhy
 
 static enum kwhy_status note_misfit(struct attribution *attribution, int32_t index, struct kwhy_error *error)
 {
-	double own_ratio = attribution->spread.wrong_ratio;
+	double own_ratio = attribution->draws.wrong_ratio;
 
-	if (!(attribution->misfit_ratio > MISFIT_SAID && attribution->misfit_ratio > own_ratio))
+	if (!(attribution->misfit_ratio > MISFIT_NOTED && attribution->misfit_ratio > own_ratio))
 		return KWHY_OK;
 	return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_WARNING, "powers-contradicted", error,
 		"the counter of device %d contradicts the powers of its accounts: about %.1f %% of the "
@@ -198,19 +198,20 @@ static enum kwhy_status note_misfit(struct attribution *attribution, int32_t ind
 }
 
 /* What idling there drew is no level: who reads it beside the idle rows should know why. */
-static enum kwhy_status note_unrest(struct attribution *attribution, int32_t index, struct kwhy_error *error)
+static enum kwhy_status note_elevated_idle(
+	struct attribution *attribution, int32_t index, struct kwhy_error *error)
 {
-	const struct kwhy_device_ledger *books = attribution->books;
+	const struct kwhy_device_ledger *device_ledger = attribution->device_ledger;
 
-	if (!books->unrested_count)
+	if (!device_ledger->elevated_idle_count)
 		return KWHY_OK;
 	return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "not-at-rest", error,
 		"device %d drew %.0f W %s its work where it idles at %.0f W, as one does whose last context "
 		"has gone and whose clocks are still up: that time tells no idle level",
-		index, books->unrested[0].power_w,
-		books->unrested_count > 1				    ? "before and behind"
-			: books->unrested[0].end_ns <= books->time.first_ns ? "before"
-									    : "behind",
+		index, device_ledger->elevated_idle[0].power_w,
+		device_ledger->elevated_idle_count > 1 ? "before and behind"
+			: device_ledger->elevated_idle[0].end_ns <= device_ledger->time.first_ns ? "before"
+												 : "behind",
 		attribution->powers.idle_w);
 }
 
@@ -248,13 +249,13 @@ static enum kwhy_status note_response(
 		index);
 }
 
-static int64_t probing_nj(const struct kwhy_device_ledger *books)
+static int64_t probing_nj(const struct kwhy_device_ledger *device_ledger)
 {
 	int64_t sum_nj = 0;
 
-	for (size_t i = 0; i < books->account_count; i++)
-		if (books->accounts[i].category == KWHY_CATEGORY_PROBING)
-			sum_nj += books->accounts[i].gross_nj;
+	for (size_t i = 0; i < device_ledger->account_count; i++)
+		if (device_ledger->accounts[i].category == KWHY_CATEGORY_PROBING)
+			sum_nj += device_ledger->accounts[i].gross_nj;
 	return sum_nj;
 }
 
@@ -268,7 +269,7 @@ static enum kwhy_status note_probing(struct attribution *attribution, int32_t in
 		return KWHY_OK;
 	status = kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "probing-energy", error,
 		"kwhy probe drew %.4g J on device %d, which are in no figure of the run",
-		1e-9 * (double)probing_nj(attribution->books), index);
+		1e-9 * (double)probing_nj(attribution->device_ledger), index);
 	if (status || !powers->throttled_count)
 		return status;
 	return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "bursts-throttled", error,
@@ -315,7 +316,7 @@ static enum kwhy_status note(struct attribution *attribution, struct kwhy_error 
 	if (!status)
 		status = note_assumed(attribution, index, error);
 	if (!status)
-		status = note_unrest(attribution, index, error);
+		status = note_elevated_idle(attribution, index, error);
 	if (!status)
 		status = note_learnt(attribution, index, error);
 	if (!status)
@@ -326,8 +327,8 @@ static enum kwhy_status note(struct attribution *attribution, struct kwhy_error 
 static void attribution_done(struct attribution *attribution)
 {
 	kwhy_account_times_done(&attribution->times);
-	kwhy_spread_done(&attribution->spread);
-	kwhy_posting_done(&attribution->posting);
+	kwhy_energy_draws_done(&attribution->draws);
+	kwhy_apportioned_done(&attribution->apportioned);
 	kwhy_metered_view_done(&attribution->view);
 	kwhy_powers_done(&attribution->powers);
 	kwhy_power_classes_done(&attribution->classes);
@@ -342,7 +343,7 @@ static enum kwhy_status attribute(struct attribution *attribution, struct kwhy_e
 	if (!status)
 		status = divide(attribution, error);
 	if (!status)
-		status = write_books(attribution, error);
+		status = write_device_energy(attribution, error);
 	return status ? status : note(attribution, error);
 }
 
@@ -354,11 +355,11 @@ enum kwhy_status kwhy_ledger_energy(struct kwhy_ledger *ledger, const struct kwh
 		.recording = recording,
 		.device = device,
 		.options = options,
-		.books = &ledger->devices[device],
+		.device_ledger = &ledger->devices[device],
 	};
 	enum kwhy_status status;
 
-	forget(&attribution.books->energy);
+	forget(&attribution.device_ledger->energy);
 	status = find_total(&attribution, error);
 	if (!status && attribution.total.count > 0)
 		status = attribute(&attribution, error);

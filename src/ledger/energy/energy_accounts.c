@@ -8,13 +8,13 @@
 
 /* A row that is surely above this many times the enforced limit is no row but a wrong clock or wrong units.
  */
-#define LIMIT_MOST 1.5
+#define LIMIT_MAX 1.5
 
 struct writing {
 	const struct kwhy_energy_findings *findings;
-	struct kwhy_device_ledger *books;
+	struct kwhy_device_ledger *device_ledger;
 	const struct kwhy_account_times *times;
-	struct kwhy_post post;
+	struct kwhy_apportioner apportioner;
 	int64_t *idle_nj;  /* [class_count + 2] idle layer of each class */
 	double *layers_s;  /* [class_count + 2] seconds of the idle level that the layer is */
 	uint32_t *members; /* accounts of the class being divided */
@@ -24,8 +24,8 @@ struct writing {
 
 static enum kwhy_status writing_init(struct writing *writing, struct kwhy_error *error)
 {
-	size_t accounts = writing->books->account_count + 1;
-	size_t classes = writing->findings->posting->class_count + 2;
+	size_t accounts = writing->device_ledger->account_count + 1;
+	size_t classes = writing->findings->apportioned->class_count + 2;
 
 	writing->idle_nj = calloc(classes, sizeof(*writing->idle_nj));
 	writing->layers_s = calloc(classes, sizeof(*writing->layers_s));
@@ -36,12 +36,12 @@ static enum kwhy_status writing_init(struct writing *writing, struct kwhy_error 
 	if (!writing->idle_nj || !writing->layers_s || !writing->members || !writing->shares ||
 		!writing->gross || !writing->idle)
 		return kwhy_fail_memory(error, "the books");
-	return kwhy_post_init(&writing->post, accounts > classes ? accounts : classes, error);
+	return kwhy_apportioner_init(&writing->apportioner, accounts > classes ? accounts : classes, error);
 }
 
 static void writing_done(struct writing *writing)
 {
-	kwhy_post_done(&writing->post);
+	kwhy_apportioner_done(&writing->apportioner);
 	free(writing->idle_nj);
 	free(writing->layers_s);
 	free(writing->members);
@@ -72,23 +72,23 @@ static double clean_level(const struct kwhy_energy_findings *findings)
 /* Splits the whole metered window into layers and the idle layer among the classes. */
 static void write_layers(struct writing *writing)
 {
-	const struct kwhy_posting *posting = writing->findings->posting;
-	struct kwhy_device_energy *energy = &writing->books->energy;
+	const struct kwhy_apportioned *apportioned = writing->findings->apportioned;
+	struct kwhy_device_energy *energy = &writing->device_ledger->energy;
 	double idle_w = writing->findings->powers->idle_w, clean_w = clean_level(writing->findings);
 	uint32_t clean = writing->findings->classes->clean;
 	double seen_s = 0, layer_s = 0;
 	int64_t idle_nj;
 
-	for (size_t c = 0; c <= posting->class_count + 1; c++) {
-		seen_s += posting->base_unscaled_s[c];
-		writing->layers_s[c] = posting->base_unscaled_s[c];
+	for (size_t c = 0; c <= apportioned->class_count + 1; c++) {
+		seen_s += apportioned->base_unscaled_s[c];
+		writing->layers_s[c] = apportioned->base_unscaled_s[c];
 		if (c == clean && idle_w > 0)
 			writing->layers_s[c] *= clean_w / idle_w;
 		layer_s += writing->layers_s[c];
 	}
 	idle_nj = llround(idle_w * layer_s * 1e9);
-	kwhy_post_divide(&writing->post, idle_nj, writing->layers_s, posting->class_count + 2,
-		posting->class_count, writing->idle_nj);
+	kwhy_apportion(&writing->apportioner, idle_nj, writing->layers_s, apportioned->class_count + 2,
+		apportioned->class_count, writing->idle_nj);
 	energy->clean_idle_measured = clean != KWHY_NONE;
 	energy->clean_idle_w = clean_w;
 	energy->context_idle_w = writing->findings->powers->idle_w;
@@ -105,12 +105,12 @@ static bool is_idle(const struct kwhy_account *account)
 /* Accounts of a class; of entry class_count, the idle ones. Returns their number. */
 static size_t list_members(struct writing *writing, size_t class)
 {
-	const struct kwhy_device_ledger *books = writing->books;
-	bool idle = class == writing->findings->posting->class_count;
+	const struct kwhy_device_ledger *device_ledger = writing->device_ledger;
+	bool idle = class == writing->findings->apportioned->class_count;
 	size_t count = 0;
 
-	for (size_t i = 0; i < books->account_count; i++) {
-		const struct kwhy_account *account = &books->accounts[i];
+	for (size_t i = 0; i < device_ledger->account_count; i++) {
+		const struct kwhy_account *account = &device_ledger->accounts[i];
 
 		if (idle ? !is_idle(account) : account->power_class != class)
 			continue;
@@ -129,18 +129,18 @@ static size_t list_members(struct writing *writing, size_t class)
 static void write_interval(
 	const struct writing *writing, struct kwhy_account *account, size_t class, bool pooled)
 {
-	const struct kwhy_spread *spread = writing->findings->spread;
-	double posted = (double)writing->findings->posting->gross_nj[class];
+	const struct kwhy_energy_draws *draws = writing->findings->draws;
+	double apportioned = (double)writing->findings->apportioned->gross_nj[class];
 	double gross = (double)account->gross_nj, below = 0, above = 0;
 	double sampling = writing->findings->total->sampling_ratio;
 
-	if (posted > 0) {
-		below = 1 - spread->low_nj[class] / posted;
-		above = spread->high_nj[class] / posted - 1;
+	if (apportioned > 0) {
+		below = 1 - draws->low_nj[class] / apportioned;
+		above = draws->high_nj[class] / apportioned - 1;
 	}
 	if (pooled && gross > 0) {
 		double net_ratio = fmax(0, 1 - (double)account->idle_nj / gross);
-		double own = 1.645 * writing->findings->classes->priors[class].spread * net_ratio;
+		double own = 1.645 * writing->findings->classes->priors[class].sd * net_ratio;
 
 		below = fmin(hypot(below, own), net_ratio > 0 ? fmax(below, net_ratio) : below);
 		above = hypot(above, own);
@@ -155,7 +155,7 @@ static void write_interval(
 static void weigh_outside(struct writing *writing, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		const struct kwhy_account *account = &writing->books->accounts[writing->members[i]];
+		const struct kwhy_account *account = &writing->device_ledger->accounts[writing->members[i]];
 
 		if (account->category == KWHY_CATEGORY_OUTSIDE && !account->is_clean)
 			writing->shares[i] *= writing->times->outside_ratio;
@@ -165,18 +165,18 @@ static void weigh_outside(struct writing *writing, size_t count)
 static void write_class(struct writing *writing, size_t class)
 {
 	size_t count = list_members(writing, class);
-	int64_t gross_nj = writing->findings->posting->gross_nj[class];
-	bool pooled = class < writing->findings->posting->class_count &&
+	int64_t gross_nj = writing->findings->apportioned->gross_nj[class];
+	bool pooled = class < writing->findings->apportioned->class_count &&
 		writing->findings->classes->priors[class].account_count > 1;
 
 	if (count == 0)
 		return;
-	kwhy_post_divide(
-		&writing->post, writing->idle_nj[class], writing->shares, count, count - 1, writing->idle);
+	kwhy_apportion(&writing->apportioner, writing->idle_nj[class], writing->shares, count, count - 1,
+		writing->idle);
 	weigh_outside(writing, count);
-	kwhy_post_divide(&writing->post, gross_nj, writing->shares, count, count - 1, writing->gross);
+	kwhy_apportion(&writing->apportioner, gross_nj, writing->shares, count, count - 1, writing->gross);
 	for (size_t i = 0; i < count; i++) {
-		struct kwhy_account *account = &writing->books->accounts[writing->members[i]];
+		struct kwhy_account *account = &writing->device_ledger->accounts[writing->members[i]];
 		double inside_ns = writing->times->inside_ns[writing->members[i]];
 
 		account->gross_nj = writing->gross[i];
@@ -185,31 +185,31 @@ static void write_class(struct writing *writing, size_t class)
 		if (inside_ns > 0)
 			account->mean_power_mw = llround((double)account->gross_nj / inside_ns * 1e3);
 		if (kwhy_category_is_idle(account->category) && account->category != KWHY_CATEGORY_OUTSIDE)
-			writing->books->energy.execution_idle_nj += account->gross_nj;
+			writing->device_ledger->energy.execution_idle_nj += account->gross_nj;
 		write_interval(writing, account, class, pooled);
 	}
 }
 
 /* What was metered and not recorded has an account of its own. */
-static void write_hidden(struct writing *writing)
+static void write_unrecorded(struct writing *writing)
 {
-	const struct kwhy_posting *posting = writing->findings->posting;
-	const struct kwhy_spread *spread = writing->findings->spread;
-	size_t hidden = posting->class_count + 1;
+	const struct kwhy_apportioned *apportioned = writing->findings->apportioned;
+	const struct kwhy_energy_draws *draws = writing->findings->draws;
+	size_t unrecorded = apportioned->class_count + 1;
 
-	writing->books->energy.between_nj = llround(fmin(writing->times->between_nj, 0x1p62));
-	writing->books->energy.between_ns = llround(fmin(writing->times->between_ns, 0x1p62));
-	for (size_t i = 0; i < writing->books->account_count; i++) {
-		struct kwhy_account *account = &writing->books->accounts[i];
+	writing->device_ledger->energy.between_nj = llround(fmin(writing->times->between_nj, 0x1p62));
+	writing->device_ledger->energy.between_ns = llround(fmin(writing->times->between_ns, 0x1p62));
+	for (size_t i = 0; i < writing->device_ledger->account_count; i++) {
+		struct kwhy_account *account = &writing->device_ledger->accounts[i];
 		double inside_ns = writing->times->inside_ns[i];
 
 		if (account->category != KWHY_CATEGORY_UNRECORDED)
 			continue;
-		account->gross_nj = posting->gross_nj[hidden];
-		account->idle_nj = writing->idle_nj[hidden];
+		account->gross_nj = apportioned->gross_nj[unrecorded];
+		account->idle_nj = writing->idle_nj[unrecorded];
 		account->net_nj = account->gross_nj - account->idle_nj;
-		account->low_nj = llround(spread->hidden_low_nj);
-		account->high_nj = llround(fmin(spread->hidden_high_nj, 0x1p62));
+		account->low_nj = llround(draws->unrecorded_low_nj);
+		account->high_nj = llround(fmin(draws->unrecorded_high_nj, 0x1p62));
 		account->basis = KWHY_BASIS_DATA;
 		if (inside_ns > 0)
 			account->mean_power_mw = llround((double)account->gross_nj / inside_ns * 1e3);
@@ -220,7 +220,7 @@ static void write_hidden(struct writing *writing)
 static double unmetered_ns(const struct writing *writing)
 {
 	const struct kwhy_metered_total *total = writing->findings->total;
-	const struct kwhy_device_time *time = &writing->books->time;
+	const struct kwhy_device_time *time = &writing->device_ledger->time;
 	const double lag_ns = (double)kwhy_energy_lag_ns(writing->findings);
 	double rest_ns = (double)time->last_ns - (double)time->first_ns;
 
@@ -237,10 +237,10 @@ static double unmetered_ns(const struct writing *writing)
 static double mean_power_w(const struct writing *writing, size_t class, double inside_ns)
 {
 	const struct kwhy_powers *powers = writing->findings->powers;
-	bool idle = class == writing->findings->posting->class_count;
+	bool idle = class == writing->findings->apportioned->class_count;
 
 	if (inside_ns > 0)
-		return (double)writing->findings->posting->gross_nj[class] / inside_ns;
+		return (double)writing->findings->apportioned->gross_nj[class] / inside_ns;
 	return powers->idle_w + (idle ? 0 : powers->net_w[class]);
 }
 
@@ -253,33 +253,34 @@ static void write_edges(struct writing *writing)
 	const struct kwhy_account_times *times = writing->times;
 	double rest_ns = unmetered_ns(writing), edge_nj = 0, modelled_nj = 0, unseen_ns = 0;
 
-	for (size_t c = 0; c <= writing->findings->posting->class_count; c++) {
+	for (size_t c = 0; c <= writing->findings->apportioned->class_count; c++) {
 		size_t count = list_members(writing, c);
 		double inside_ns = 0, outside_ns = 0;
 
 		for (size_t i = 0; i < count; i++) {
-			const struct kwhy_account *account = &writing->books->accounts[writing->members[i]];
+			const struct kwhy_account *account = &writing->device_ledger
+								      ->accounts[writing->members[i]];
 
 			inside_ns += writing->shares[i];
 			if (account->category != KWHY_CATEGORY_OUTSIDE &&
 				account->category != KWHY_CATEGORY_PROBING)
 				outside_ns += fmax(0,
 					(double)account->time_ns - writing->shares[i] -
-						times->hidden_ns[writing->members[i]]);
+						times->unrecorded_ns[writing->members[i]]);
 		}
 		/* idling is seen as the meter shows it, a little off in time */
-		if (c == writing->findings->posting->class_count)
+		if (c == writing->findings->apportioned->class_count)
 			outside_ns = fmin(outside_ns, rest_ns);
 		edge_nj += outside_ns * mean_power_w(writing, c, inside_ns);
 		modelled_nj += outside_ns * mean_power_w(writing, c, 0);
 		unseen_ns += outside_ns;
 	}
-	writing->books->curve.unmetered_scale = modelled_nj > 0 ? edge_nj / modelled_nj : 1;
+	writing->device_ledger->curve.unmetered_scale = modelled_nj > 0 ? edge_nj / modelled_nj : 1;
 	/* where a probe was at work no time of the run is unseen */
-	if (writing->books->time.probing_ns > 0)
+	if (writing->device_ledger->time.probing_ns > 0)
 		rest_ns = fmin(rest_ns, unseen_ns);
-	writing->books->energy.edge_nj = llround(fmin(edge_nj, 0x1p62));
-	writing->books->energy.edge_ns = llround(fmin(rest_ns, 0x1p62));
+	writing->device_ledger->energy.edge_nj = llround(fmin(edge_nj, 0x1p62));
+	writing->device_ledger->energy.edge_ns = llround(fmin(rest_ns, 0x1p62));
 }
 
 /* Of the powers that the device's meters read, inside the metered window. */
@@ -315,7 +316,7 @@ static enum kwhy_status check_power(
 	struct writing *writing, struct kwhy_account *account, struct kwhy_error *error)
 {
 	const struct kwhy_device *device = &writing->findings->recording->devices[writing->findings->device];
-	double highest_w = writing->books->energy.highest_sample_w;
+	double highest_w = writing->device_ledger->energy.highest_sample_w;
 	double power_w = (double)account->mean_power_mw * 1e-3, limit_w = (double)device->limit_mw * 1e-3,
 	       least_w = (double)account->low_nj / (double)account->time_ns, sure_w = sure_power_w(account);
 
@@ -324,7 +325,7 @@ static enum kwhy_status check_power(
 	account->above_samples = sure_w > highest_w;
 	account->above_limit = device->limit_mw > 0 && sure_w > limit_w;
 	/* a moment that nobody saw has what the others leave: where those are hardly known, far too much */
-	if (!account->above_limit || !(least_w > LIMIT_MOST * limit_w) ||
+	if (!account->above_limit || !(least_w > LIMIT_MAX * limit_w) ||
 		account->category == KWHY_CATEGORY_UNRECORDED)
 		return KWHY_OK;
 	return kwhy_fail(error, KWHY_E_INPUT,
@@ -340,22 +341,22 @@ enum kwhy_status kwhy_energy_write_accounts(struct kwhy_ledger *ledger,
 {
 	struct writing writing = {
 		.findings = findings,
-		.books = &ledger->devices[findings->device],
+		.device_ledger = &ledger->devices[findings->device],
 		.times = times,
 	};
 	enum kwhy_status status = writing_init(&writing, error);
 
 	if (!status) {
-		writing.books->energy.execution_idle_nj = 0;
-		writing.books->energy.highest_sample_w = highest_sample(findings);
+		writing.device_ledger->energy.execution_idle_nj = 0;
+		writing.device_ledger->energy.highest_sample_w = highest_sample(findings);
 		write_layers(&writing);
-		for (size_t c = 0; c <= findings->posting->class_count; c++)
+		for (size_t c = 0; c <= findings->apportioned->class_count; c++)
 			write_class(&writing, c);
-		write_hidden(&writing);
+		write_unrecorded(&writing);
 		write_edges(&writing);
 	}
-	for (size_t i = 0; !status && i < writing.books->account_count; i++)
-		status = check_power(&writing, &writing.books->accounts[i], error);
+	for (size_t i = 0; !status && i < writing.device_ledger->account_count; i++)
+		status = check_power(&writing, &writing.device_ledger->accounts[i], error);
 	writing_done(&writing);
 	return status;
 }

@@ -35,13 +35,13 @@ static double idle_power(const struct kwhy_assumed_powers *assumed)
 
 /* The direction of each account's copies: of the first, as all have one unless a person named them so. */
 static uint8_t *copy_kinds(
-	const struct kwhy_device_ledger *books, const struct kwhy_activities *rows, uint32_t device)
+	const struct kwhy_device_ledger *device_ledger, const struct kwhy_activities *rows, uint32_t device)
 {
-	uint8_t *kinds = calloc(books->account_count + 1, sizeof(*kinds));
+	uint8_t *kinds = calloc(device_ledger->account_count + 1, sizeof(*kinds));
 
 	for (size_t i = rows->first[device + 1]; kinds && i-- > rows->first[device];)
 		if (rows->kind[i] == KWHY_ACTIVITY_COPY)
-			kinds[books->account_of[i - rows->first[device]]] = rows->copy_kind[i];
+			kinds[device_ledger->account_of[i - rows->first[device]]] = rows->copy_kind[i];
 	return kinds;
 }
 
@@ -66,14 +66,14 @@ static void unknown_layers(struct kwhy_device_energy *energy, double idle_w)
 	energy->context_idle_w = idle_w;
 }
 
-static void price_all(
-	struct kwhy_device_ledger *books, const struct kwhy_assumed_powers *assumed, const uint8_t *kinds)
+static void price_all(struct kwhy_device_ledger *device_ledger, const struct kwhy_assumed_powers *assumed,
+	const uint8_t *kinds)
 {
-	struct kwhy_device_energy *energy = &books->energy;
+	struct kwhy_device_energy *energy = &device_ledger->energy;
 	double idle_w = idle_power(assumed);
 
-	for (size_t i = 0; i < books->account_count; i++) {
-		struct kwhy_account *account = &books->accounts[i];
+	for (size_t i = 0; i < device_ledger->account_count; i++) {
+		struct kwhy_account *account = &device_ledger->accounts[i];
 		double power_w = power_of(assumed, account, kinds[i]);
 
 		if (isnan(power_w) || account->category == KWHY_CATEGORY_UNRECORDED)
@@ -87,15 +87,15 @@ static void price_all(
 				energy->execution_idle_nj, account->gross_nj);
 		if (kwhy_category_is_idle(account->category))
 			continue;
-		account->power_class = (uint32_t)books->class_count;
-		books->classes[books->class_count++] = (struct kwhy_power_class){
+		account->power_class = (uint32_t)device_ledger->class_count;
+		device_ledger->classes[device_ledger->class_count++] = (struct kwhy_power_class){
 			power_w, NAN, NAN, power_w, false};
 	}
 }
 
 static bool is_possible(double power_w)
 {
-	return isnan(power_w) || (power_w >= 0 && power_w <= KWHY_POWER_MOST_W);
+	return isnan(power_w) || (power_w >= 0 && power_w <= KWHY_POWER_MAX_W);
 }
 
 static bool are_possible(const struct kwhy_assumed_powers *assumed)
@@ -112,22 +112,24 @@ static bool are_possible(const struct kwhy_assumed_powers *assumed)
 enum kwhy_status kwhy_energy_assume(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
 	uint32_t device, const struct kwhy_assumed_powers *assumed, struct kwhy_error *error)
 {
-	struct kwhy_device_ledger *books = &ledger->devices[device];
+	struct kwhy_device_ledger *device_ledger = &ledger->devices[device];
 	uint8_t *kinds;
 
 	if (!are_possible(assumed))
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"an assumed power is negative or more than any device draws; give watts");
-	books->classes = kwhy_arena_alloc(&ledger->arena, books->account_count + 1, sizeof(*books->classes));
-	kinds = copy_kinds(books, &recording->activities, device);
-	if (!books->classes || !kinds) {
+	device_ledger->classes = kwhy_arena_alloc(
+		&ledger->arena, device_ledger->account_count + 1, sizeof(*device_ledger->classes));
+	kinds = copy_kinds(device_ledger, &recording->activities, device);
+	if (!device_ledger->classes || !kinds) {
 		free(kinds);
 		return kwhy_fail_memory(error, "assumed powers");
 	}
-	price_all(books, assumed, kinds);
-	books->energy.start_ns = books->time.first_ns;
-	books->energy.end_ns = books->time.last_ns;
-	books->energy.metered_ns = books->energy.end_ns - books->energy.start_ns - books->time.unrecorded_ns;
+	price_all(device_ledger, assumed, kinds);
+	device_ledger->energy.start_ns = device_ledger->time.first_ns;
+	device_ledger->energy.end_ns = device_ledger->time.last_ns;
+	device_ledger->energy.metered_ns = device_ledger->energy.end_ns - device_ledger->energy.start_ns -
+		device_ledger->time.unrecorded_ns;
 	free(kinds);
 	return KWHY_OK;
 }

@@ -16,8 +16,8 @@ struct kwhy_energy_findings {
 	double delay_s; /* of its intervals */
 	const struct kwhy_power_classes *classes;
 	const struct kwhy_powers *powers;
-	const struct kwhy_posting *posting;
-	const struct kwhy_spread *spread;
+	const struct kwhy_apportioned *apportioned;
+	const struct kwhy_energy_draws *draws;
 };
 
 /* By how much what an interval tells of is earlier than it: the delay and the low-pass of its meter. */
@@ -28,14 +28,14 @@ int64_t kwhy_energy_lag_ns(const struct kwhy_energy_findings *findings);
  * them, and in hidden time.
  */
 struct kwhy_account_times {
-	double *inside_ns, *hidden_ns;
+	double *inside_ns, *unrecorded_ns;
 	double outside_ratio; /* what time before and after the activities draws over the idle level; 1: that
 			       */
 	double between_ns, between_nj; /* of hidden time that is metered, what lies in the run */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_energy_times(struct kwhy_account_times *times,
-	const struct kwhy_energy_findings *findings, const struct kwhy_device_ledger *books,
+	const struct kwhy_energy_findings *findings, const struct kwhy_device_ledger *device_ledger,
 	struct kwhy_error *error);
 void kwhy_account_times_done(struct kwhy_account_times *times);
 

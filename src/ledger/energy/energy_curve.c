@@ -26,7 +26,7 @@ static void fill(struct kwhy_energy_curve *curve, const struct kwhy_energy_findi
 		if (i > 0 && interval->start_ns != total->intervals[i - 1].end_ns)
 			curve->scale[piece++] = NAN;
 		curve->edge_ns[piece] = interval->start_ns - lag;
-		curve->scale[piece++] = findings->posting->scale[i];
+		curve->scale[piece++] = findings->apportioned->scale[i];
 		curve->edge_ns[piece] = interval->end_ns - lag;
 	}
 	curve->count = piece;

@@ -12,10 +12,10 @@
 #define AVERAGE_WINDOW_S 1.0
 
 /* Cells of a window, and of a recording: more take too much time and memory. */
-#define CELLS_LEAST 10
-#define CELLS_MOST 20
-#define FINE_CELLS_MOST 20000 /* more are as long as cells may be */
-#define ALL_CELLS_MOST 200000
+#define CELLS_MIN 10
+#define CELLS_MAX 20
+#define FINE_CELLS_MAX 20000 /* more are as long as cells may be */
+#define ALL_CELLS_MAX 200000
 
 /* What even powers within cells leave out, relative to the run's energy. */
 #define MODEL_SPREAD 6e-4
@@ -25,12 +25,12 @@
 
 enum scale { LAG, STAMP, RECORDED, OUTSIDE, NOISE, LENGTH, SCALES };
 
-enum { VALUES_MOST = 9, POINTS = 9 * 3 * 4 * 2 * 3 * 2, PASSES = 2 };
+enum { VALUES_MAX = 9, POINTS = 9 * 3 * 4 * 2 * 3 * 2, PASSES = 2 };
 
 /* What is tried of each: by how much a reading is late (s), and struct kwhy_deconvolve_scales. */
 static const struct {
 	size_t count, first;
-	double value[VALUES_MOST];
+	double value[VALUES_MAX];
 } tried[SCALES] = {
 	[LAG] = {9, 0, {0, 4e-3, 8e-3, 12e-3, 17e-3, 25e-3, 40e-3, 60e-3, 80e-3}},
 	[STAMP] = {3, 0, {0.5e-3, 5e-3, 30e-3}},
@@ -104,7 +104,7 @@ static enum kwhy_status list_edges(struct deconvolution *deconvolution, struct k
 {
 	const struct kwhy_power_series *series = deconvolution->series;
 	const struct kwhy_window *hull = &deconvolution->question->covered->hull;
-	const struct kwhy_device_time *time = &deconvolution->question->books->time;
+	const struct kwhy_device_time *time = &deconvolution->question->device_ledger->time;
 	const int64_t lag_ns = llround(tried[LAG].value[tried[LAG].count - 1] * 1e9);
 	const int64_t seen_ns = series->time_ns[deconvolution->first] - deconvolution->window_ns;
 	const int64_t last_ns = series->time_ns[deconvolution->end - 1];
@@ -147,8 +147,8 @@ static int64_t cell_length_ns(const struct deconvolution *deconvolution)
 	const int64_t usual_ns = (series->time_ns[deconvolution->end - 1] -
 					 series->time_ns[deconvolution->first]) /
 		(int64_t)(2 * reading_count(deconvolution));
-	const int64_t least_ns = deconvolution->window_ns / CELLS_MOST,
-		      most_ns = deconvolution->window_ns / CELLS_LEAST;
+	const int64_t least_ns = deconvolution->window_ns / CELLS_MAX,
+		      most_ns = deconvolution->window_ns / CELLS_MIN;
 
 	if (usual_ns < least_ns)
 		return least_ns;
@@ -179,7 +179,7 @@ static bool in_hole(const struct deconvolution *deconvolution, int64_t time_ns)
 static void add_cell(struct deconvolution *deconvolution, int64_t start_ns, int64_t end_ns)
 {
 	const struct kwhy_window *hull = &deconvolution->question->covered->hull;
-	const struct kwhy_device_time *time = &deconvolution->question->books->time;
+	const struct kwhy_device_time *time = &deconvolution->question->device_ledger->time;
 	const size_t at = deconvolution->cell_count++;
 	struct kwhy_deconvolve_cell *cell = &deconvolution->cells[at];
 
@@ -225,9 +225,9 @@ static enum kwhy_status make_cells(struct deconvolution *deconvolution, struct k
 	int64_t length_ns = cell_length_ns(deconvolution);
 	enum kwhy_status status;
 
-	if (count_cells(deconvolution, length_ns) > FINE_CELLS_MOST)
-		length_ns = deconvolution->window_ns / CELLS_LEAST;
-	if (count_cells(deconvolution, length_ns) > ALL_CELLS_MOST)
+	if (count_cells(deconvolution, length_ns) > FINE_CELLS_MAX)
+		length_ns = deconvolution->window_ns / CELLS_MIN;
+	if (count_cells(deconvolution, length_ns) > ALL_CELLS_MAX)
 		return KWHY_OK;
 	status = allocate_cells(deconvolution, count_cells(deconvolution, length_ns), error);
 	if (status)
@@ -348,7 +348,7 @@ static enum kwhy_status predict(struct deconvolution *deconvolution, struct kwhy
 	int64_t *times_ns = calloc(deconvolution->look_count + 1, sizeof(*times_ns));
 	struct kwhy_response_walk walk = {
 		.recording = question->recording,
-		.books = question->books,
+		.device_ledger = question->device_ledger,
 		.classes = question->classes,
 		.covered = question->covered,
 		.device = question->device,
@@ -427,8 +427,8 @@ static enum kwhy_status try(struct deconvolution *deconvolution, const size_t at
 		.reading_count = reading_count(deconvolution),
 		.scales = {.noise_w = tried[NOISE].value[at[NOISE]],
 			.stamp_s = tried[STAMP].value[at[STAMP]],
-			.recorded_spread = tried[RECORDED].value[at[RECORDED]],
-			.outside_spread = tried[OUTSIDE].value[at[OUTSIDE]],
+			.recorded_sd = tried[RECORDED].value[at[RECORDED]],
+			.outside_sd = tried[OUTSIDE].value[at[OUTSIDE]],
 			.length_s = tried[LENGTH].value[at[LENGTH]]},
 	};
 	struct kwhy_deconvolve_answer answer = {.energy_j = deconvolution->energy_j};
@@ -564,8 +564,8 @@ enum kwhy_status kwhy_energy_deconvolve(struct kwhy_metered_total *total,
 		.longest_ns = total->longest_step_ns};
 	enum kwhy_status status;
 
-	if (!kwhy_meter_is_mean(total->meter) || question->covered->hidden_count ||
-		question->covered->is_all_idle || !kwhy_device_was_active(&question->books->time))
+	if (!kwhy_meter_is_mean(total->meter) || question->covered->unrecorded_count ||
+		question->covered->is_all_idle || !kwhy_device_was_active(&question->device_ledger->time))
 		return KWHY_OK;
 	status = deconvolve(&deconvolution, error);
 	deconvolution_done(&deconvolution);

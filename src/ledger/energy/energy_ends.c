@@ -19,7 +19,7 @@
 #define MARGIN_NS 5000000
 
 /* Gains of the ring beyond this are not gains. */
-#define GAIN_MOST 1.1
+#define GAIN_MAX 1.1
 
 /*
  * Standard uncertainties, relative: of the ring's part, beside the counter; of the ring alone; of the level
@@ -379,7 +379,7 @@ static double gain_of(const struct reach *reach)
 		sampled_nj += nj;
 	}
 	gain = sampled_nj > 0 ? counted_nj / sampled_nj : 1;
-	return gain < GAIN_MOST && gain > 1 / GAIN_MOST ? gain : 1;
+	return gain < GAIN_MAX && gain > 1 / GAIN_MAX ? gain : 1;
 }
 
 /* What else is not known: the gain of the ring, the lag where the ends are not alike. */
@@ -435,7 +435,7 @@ enum kwhy_status kwhy_energy_reach_ends(struct kwhy_metered_total *total,
 	struct kwhy_normal tau_s, known_delay_s;
 	size_t first;
 
-	if (total->is_deconvolved || question->covered->hidden_count || question->covered->is_all_idle)
+	if (total->is_deconvolved || question->covered->unrecorded_count || question->covered->is_all_idle)
 		return KWHY_OK;
 	(void)kwhy_priors_response(total->meter, question->options->profile, &tau_s, &known_delay_s);
 	reach.tau_ns = llround(tau_s.mean * 1e9);

@@ -20,22 +20,22 @@ struct clusters {
 	bool *open;	    /* [count] leads a cluster that may join others */
 };
 
-static void find_covariance(struct clusters *clusters, const struct kwhy_spread *spread)
+static void find_covariance(struct clusters *clusters, const struct kwhy_energy_draws *draws)
 {
 	size_t count = clusters->count;
 
-	for (size_t i = 0; i < spread->draw_count; i++) {
-		const double *draw = spread->draws_nj + i * count;
+	for (size_t i = 0; i < draws->draw_count; i++) {
+		const double *draw = draws->draws_nj + i * count;
 
 		for (size_t a = 0; a < count; a++) {
 			/* about the middle of the interval: any fixed point near the mean will do */
-			double far = draw[a] - (spread->low_nj[a] + spread->high_nj[a]) / 2;
+			double far = draw[a] - (draws->low_nj[a] + draws->high_nj[a]) / 2;
 
-			clusters->parts[a] += far / (double)spread->draw_count;
+			clusters->parts[a] += far / (double)draws->draw_count;
 			for (size_t b = 0; b < count; b++)
 				clusters->covariance[a * count + b] += far *
-					(draw[b] - (spread->low_nj[b] + spread->high_nj[b]) / 2) /
-					(double)spread->draw_count;
+					(draw[b] - (draws->low_nj[b] + draws->high_nj[b]) / 2) /
+					(double)draws->draw_count;
 		}
 	}
 	for (size_t a = 0; a < count; a++)
@@ -45,10 +45,10 @@ static void find_covariance(struct clusters *clusters, const struct kwhy_spread 
 		clusters->parts[a] = clusters->covariance[a * count + a];
 }
 
-static bool is_loose(const struct kwhy_spread *spread, size_t class)
+static bool is_loose(const struct kwhy_energy_draws *draws, size_t class)
 {
-	double half_nj = (spread->high_nj[class] - spread->low_nj[class]) / 2;
-	double middle_nj = (spread->high_nj[class] + spread->low_nj[class]) / 2;
+	double half_nj = (draws->high_nj[class] - draws->low_nj[class]) / 2;
+	double middle_nj = (draws->high_nj[class] + draws->low_nj[class]) / 2;
 
 	return half_nj > TIGHT_RATIO * middle_nj;
 }
@@ -123,10 +123,10 @@ static size_t number_groups(const struct clusters *clusters, uint32_t *out_group
 	return groups;
 }
 
-enum kwhy_status kwhy_spread_groups(
-	const struct kwhy_spread *spread, uint32_t *out_group, size_t *out_count, struct kwhy_error *error)
+enum kwhy_status kwhy_energy_draws_groups(const struct kwhy_energy_draws *draws, uint32_t *out_group,
+	size_t *out_count, struct kwhy_error *error)
 {
-	size_t count = spread->class_count + 1, a, b;
+	size_t count = draws->class_count + 1, a, b;
 	struct clusters clusters = {
 		.count = count,
 		.covariance = calloc(count * count, sizeof(double)),
@@ -139,11 +139,11 @@ enum kwhy_status kwhy_spread_groups(
 	if (!clusters.covariance || !clusters.parts || !clusters.leader || !clusters.open)
 		status = kwhy_fail_memory(error, "groups of accounts");
 	if (!status) {
-		find_covariance(&clusters, spread);
+		find_covariance(&clusters, draws);
 		for (size_t c = 0; c < count; c++) {
 			out_group[c] = KWHY_NONE;
 			clusters.leader[c] = (uint32_t)c;
-			clusters.open[c] = is_loose(spread, c);
+			clusters.open[c] = is_loose(draws, c);
 		}
 		while (find_pair(&clusters, &a, &b))
 			join(&clusters, a, b);

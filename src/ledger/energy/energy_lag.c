@@ -8,11 +8,11 @@
 #define TRIED_STEP_S 1e-3
 #define TRIED_SIDE 15
 #define TRIED_COUNT (2 * TRIED_SIDE + 1)
-#define TRIED_SPREAD_S 5e-3
+#define TRIED_SD_S 5e-3
 
 /* Fewer intervals cannot tell a delay; more than this many add nothing. */
-#define INTERVALS_LEAST 10
-#define INTERVALS_MOST 3000
+#define INTERVALS_MIN 10
+#define INTERVALS_MAX 3000
 
 /* The memory of the meter in time constants. */
 #define MEMORY_TAUS 6
@@ -89,7 +89,7 @@ static enum kwhy_status walk(
 	int64_t *times_ns = calloc(count + 1, sizeof(*times_ns));
 	struct kwhy_response_walk walk = {
 		.recording = question->recording,
-		.books = question->books,
+		.device_ledger = question->device_ledger,
 		.classes = question->classes,
 		.covered = question->covered,
 		.device = question->device,
@@ -131,7 +131,7 @@ static double ratio_at(const struct search *search, size_t interval, int tried)
  */
 static double cost_at(const struct search *search, int tried)
 {
-	double sum = 0, squares = 0, far = (tried - TRIED_SIDE) * TRIED_STEP_S / TRIED_SPREAD_S;
+	double sum = 0, squares = 0, far = (tried - TRIED_SIDE) * TRIED_STEP_S / TRIED_SD_S;
 	size_t count = 0;
 
 	for (size_t i = 1; i < search->count; i++) {
@@ -143,7 +143,7 @@ static double cost_at(const struct search *search, int tried)
 		squares += ratio * ratio;
 		count++;
 	}
-	if (count < INTERVALS_LEAST)
+	if (count < INTERVALS_MIN)
 		return NAN;
 	squares = squares / (double)count - pow(sum / (double)count, 2);
 	return (double)count / 2 * log(squares + 1e-8) + 0.5 * far * far;
@@ -195,7 +195,7 @@ static enum kwhy_status search_init(
 	for (size_t i = 0; i < search->count; i++) {
 		const struct kwhy_metered_interval *interval = &search->total->intervals[i];
 
-		search->is_known[i] = question->covered->hidden_count == 0 ||
+		search->is_known[i] = question->covered->unrecorded_count == 0 ||
 			kwhy_covered_holds(
 				question->covered, interval->start_ns - memory_ns, interval->end_ns);
 	}
@@ -209,12 +209,12 @@ enum kwhy_status kwhy_energy_lag_find(const struct kwhy_metered_total *total,
 	struct search search = {
 		.total = total,
 		.powers = powers,
-		.count = total->count < INTERVALS_MOST ? total->count : INTERVALS_MOST,
+		.count = total->count < INTERVALS_MAX ? total->count : INTERVALS_MAX,
 	};
 	enum kwhy_status status;
 
 	*out_delay_s = total->is_deconvolved ? 0 : powers->delay_s;
-	if (!kwhy_meter_is_counter((enum kwhy_meter)total->meter) || total->count < INTERVALS_LEAST ||
+	if (!kwhy_meter_is_counter((enum kwhy_meter)total->meter) || total->count < INTERVALS_MIN ||
 		powers->meter == total->meter)
 		return KWHY_OK;
 	status = search_init(&search, question, error);

@@ -8,12 +8,12 @@
  * A power whose spread the readings narrowed less than this is the prior's: below it they hold four fifths of
  * what is known of it, 1 - 0.45^2.
  */
-#define PRIOR_NARROWING 0.45
+#define PRIOR_POSTERIOR_RATIO 0.45
 
 struct grouping {
 	struct kwhy_ledger *ledger;
 	const struct kwhy_energy_findings *findings;
-	struct kwhy_device_ledger *books;
+	struct kwhy_device_ledger *device_ledger;
 	uint32_t *group_of; /* [class_count + 1] */
 	size_t found;	    /* groups among classes; pools come after */
 	bool *chosen;	    /* [class_count + 1] classes of one group */
@@ -22,7 +22,7 @@ struct grouping {
 /* Hidden time is of no class: what it drew is what the meter and the others leave. */
 static size_t class_of(const struct grouping *grouping, const struct kwhy_account *account)
 {
-	return account->power_class == KWHY_NONE ? grouping->findings->posting->class_count
+	return account->power_class == KWHY_NONE ? grouping->findings->apportioned->class_count
 						 : account->power_class;
 }
 
@@ -38,27 +38,27 @@ static void add_pools(struct grouping *grouping, size_t *count)
 
 static enum kwhy_status write_group(struct grouping *grouping, uint32_t number, struct kwhy_error *error)
 {
-	struct kwhy_device_ledger *books = grouping->books;
-	struct kwhy_account_group *group = &books->groups[number];
-	size_t classes = grouping->findings->posting->class_count;
+	struct kwhy_device_ledger *device_ledger = grouping->device_ledger;
+	struct kwhy_account_group *group = &device_ledger->groups[number];
+	size_t classes = grouping->findings->apportioned->class_count;
 	double low_nj, high_nj;
 	enum kwhy_status status;
 
 	for (size_t c = 0; c <= classes; c++)
 		grouping->chosen[c] = grouping->group_of[c] == number;
 	group->members = kwhy_arena_alloc(
-		&grouping->ledger->arena, books->account_count, sizeof(*group->members));
+		&grouping->ledger->arena, device_ledger->account_count, sizeof(*group->members));
 	if (!group->members)
 		return kwhy_fail_memory(error, "groups of accounts");
-	for (size_t i = 0; i < books->account_count; i++) {
-		if (!grouping->chosen[class_of(grouping, &books->accounts[i])] ||
-			books->accounts[i].category == KWHY_CATEGORY_UNRECORDED)
+	for (size_t i = 0; i < device_ledger->account_count; i++) {
+		if (!grouping->chosen[class_of(grouping, &device_ledger->accounts[i])] ||
+			device_ledger->accounts[i].category == KWHY_CATEGORY_UNRECORDED)
 			continue;
 		group->members[group->member_count++] = (uint32_t)i;
-		group->gross_nj += books->accounts[i].gross_nj;
-		books->accounts[i].group = number;
+		group->gross_nj += device_ledger->accounts[i].gross_nj;
+		device_ledger->accounts[i].group = number;
 	}
-	status = kwhy_spread_sum(grouping->findings->spread, grouping->chosen, &low_nj, &high_nj, error);
+	status = kwhy_energy_draws_sum(grouping->findings->draws, grouping->chosen, &low_nj, &high_nj, error);
 	if (status)
 		return status;
 	group->low_nj = llround(fmin(low_nj, (double)group->gross_nj));
@@ -73,21 +73,21 @@ static enum kwhy_basis basis_of(const struct grouping *grouping, size_t class)
 	const struct kwhy_power_classes *classes = grouping->findings->classes;
 
 	if (class >= powers->class_count || class == classes->clean ||
-		powers->narrowing[class] <= PRIOR_NARROWING)
+		powers->posterior_ratio[class] <= PRIOR_POSTERIOR_RATIO)
 		return KWHY_BASIS_DATA;
-	return classes->priors[class].learnt_w > 0 ? KWHY_BASIS_LEARNT : KWHY_BASIS_PRIOR;
+	return classes->priors[class].learnt_w > 0 ? KWHY_BASIS_LEARNT : KWHY_BASIS_ASSUMED;
 }
 
 static void write_basis(struct grouping *grouping)
 {
 
-	for (size_t i = 0; i < grouping->books->account_count; i++) {
-		struct kwhy_account *account = &grouping->books->accounts[i];
+	for (size_t i = 0; i < grouping->device_ledger->account_count; i++) {
+		struct kwhy_account *account = &grouping->device_ledger->accounts[i];
 
 		if (account->category == KWHY_CATEGORY_UNRECORDED)
 			continue;
 		account->basis = account->group != KWHY_NONE
-			? KWHY_BASIS_JOINT
+			? KWHY_BASIS_GROUPED
 			: basis_of(grouping, class_of(grouping, account));
 	}
 }
@@ -102,23 +102,23 @@ static int compare_powers(const void *a, const void *b)
 static enum kwhy_status write_powers(struct grouping *grouping, struct kwhy_error *error)
 {
 	const struct kwhy_powers *powers = grouping->findings->powers;
-	struct kwhy_device_ledger *books = grouping->books;
+	struct kwhy_device_ledger *device_ledger = grouping->device_ledger;
 	size_t count = powers->draw_count;
 	double *values = malloc((count + 1) * sizeof(*values));
 
-	books->classes = kwhy_arena_alloc(
-		&grouping->ledger->arena, powers->class_count, sizeof(*books->classes));
-	if (!values || !books->classes) {
+	device_ledger->classes = kwhy_arena_alloc(
+		&grouping->ledger->arena, powers->class_count, sizeof(*device_ledger->classes));
+	if (!values || !device_ledger->classes) {
 		free(values);
 		return kwhy_fail_memory(error, "power classes");
 	}
-	books->class_count = powers->class_count;
+	device_ledger->class_count = powers->class_count;
 	for (size_t c = 0; c < powers->class_count; c++) {
 		for (size_t i = 0; i < count; i++)
 			values[i] = powers->draws_idle_w[i] +
 				powers->draws_net_w[i * powers->class_count + c];
 		qsort(values, count, sizeof(*values), compare_powers);
-		books->classes[c] = (struct kwhy_power_class){
+		device_ledger->classes[c] = (struct kwhy_power_class){
 			.power_w = powers->idle_w + powers->net_w[c],
 			.low_w = values[count / 20],
 			.high_w = values[count - 1 - count / 20],
@@ -132,18 +132,19 @@ static enum kwhy_status write_powers(struct grouping *grouping, struct kwhy_erro
 
 static enum kwhy_status find_groups(struct grouping *grouping, struct kwhy_error *error)
 {
-	struct kwhy_device_ledger *books = grouping->books;
+	struct kwhy_device_ledger *device_ledger = grouping->device_ledger;
 	size_t count = 0;
-	enum kwhy_status status = kwhy_spread_groups(
-		grouping->findings->spread, grouping->group_of, &count, error);
+	enum kwhy_status status = kwhy_energy_draws_groups(
+		grouping->findings->draws, grouping->group_of, &count, error);
 
 	if (status)
 		return status;
 	add_pools(grouping, &count);
-	books->groups = kwhy_arena_alloc(&grouping->ledger->arena, count, sizeof(*books->groups));
-	if (!books->groups)
+	device_ledger->groups = kwhy_arena_alloc(
+		&grouping->ledger->arena, count, sizeof(*device_ledger->groups));
+	if (!device_ledger->groups)
 		return kwhy_fail_memory(error, "groups of accounts");
-	books->group_count = count;
+	device_ledger->group_count = count;
 	for (uint32_t number = 0; !status && number < count; number++)
 		status = write_group(grouping, number, error);
 	return status;
@@ -152,11 +153,11 @@ static enum kwhy_status find_groups(struct grouping *grouping, struct kwhy_error
 enum kwhy_status kwhy_energy_write_groups(
 	struct kwhy_ledger *ledger, const struct kwhy_energy_findings *findings, struct kwhy_error *error)
 {
-	size_t entries = findings->posting->class_count + 1;
+	size_t entries = findings->apportioned->class_count + 1;
 	struct grouping grouping = {
 		.ledger = ledger,
 		.findings = findings,
-		.books = &ledger->devices[findings->device],
+		.device_ledger = &ledger->devices[findings->device],
 		.group_of = calloc(entries, sizeof(uint32_t)),
 		.chosen = calloc(entries, sizeof(bool)),
 	};

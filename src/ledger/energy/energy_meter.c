@@ -11,7 +11,7 @@
 #define TRAPEZOID_UNITS_PER_NJ 2000
 
 /* What is longer, and longer than so many usual steps, is no step from one reading to the next. */
-#define HOLE_LEAST_NS 250000000
+#define HOLE_MIN_NS 250000000
 #define HOLE_STEPS 10
 
 /* As far back as a mean may look. */
@@ -23,7 +23,7 @@ static enum kwhy_status check_powers(
 	for (size_t i = 0; i < series->count; i++) {
 		int64_t value_mw = series->value[i];
 
-		if (value_mw >= 0 && (double)value_mw <= KWHY_POWER_MOST_W * 1e3)
+		if (value_mw >= 0 && (double)value_mw <= KWHY_POWER_MAX_W * 1e3)
 			continue;
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%s of device %" PRId32 " reads %" PRId64
@@ -90,7 +90,7 @@ static bool is_possible(const struct kwhy_metered_interval *interval)
 {
 	double length_ns = (double)interval->end_ns - (double)interval->start_ns;
 
-	return (double)interval->energy_nj <= length_ns * KWHY_POWER_MOST_W;
+	return (double)interval->energy_nj <= length_ns * KWHY_POWER_MAX_W;
 }
 
 static enum kwhy_status refuse(const struct kwhy_power_series *series, size_t i, struct kwhy_error *error)
@@ -172,8 +172,8 @@ static bool find_longest_step(const struct kwhy_power_series *series, int64_t *o
 	qsort(steps_ns, count, sizeof(*steps_ns), shorter_first);
 	if (steps_ns[count / 2] < INT64_MAX / HOLE_STEPS)
 		*out_ns = steps_ns[count / 2] * HOLE_STEPS;
-	if (*out_ns < HOLE_LEAST_NS)
-		*out_ns = HOLE_LEAST_NS;
+	if (*out_ns < HOLE_MIN_NS)
+		*out_ns = HOLE_MIN_NS;
 	free(steps_ns);
 	return true;
 }
@@ -185,7 +185,7 @@ static bool is_prompt(uint32_t meter)
 }
 
 /* Squares of what a power may hide between readings: successive differences (von Neumann), as of samples. */
-static double hidden_square(const struct kwhy_power_series *series, size_t i, int64_t step_ns)
+static double unrecorded_square(const struct kwhy_power_series *series, size_t i, int64_t step_ns)
 {
 	double step_nj = ((double)series->value[i] - (double)series->value[i - 1]) * 1e-3 * (double)step_ns;
 
@@ -210,7 +210,7 @@ static enum kwhy_status add_intervals(struct kwhy_metered_total *total,
 		cut_to(&covered->hull, &inside);
 		if (step_ns <= longest_ns) {
 			status = add_interval(total, series, &covered->hull, i, &rest, error);
-			squares += hidden_square(series, i, inside.end_ns - inside.start_ns);
+			squares += unrecorded_square(series, i, inside.end_ns - inside.start_ns);
 		} else {
 			total->hole_ns += inside.end_ns - inside.start_ns;
 			total->hole_count++;
@@ -240,7 +240,7 @@ static void add_between_readings(struct kwhy_metered_total *total, const struct 
 	const struct kwhy_window *hull = &covered->hull;
 	int64_t mean_mw = first_mean_mw(series, hull), length_ns = hull->end_ns - hull->start_ns;
 
-	if (total->count || !kwhy_meter_is_mean(series->meter) || covered->hidden_count ||
+	if (total->count || !kwhy_meter_is_mean(series->meter) || covered->unrecorded_count ||
 		covered->is_all_idle || mean_mw < 0 || length_ns <= 0)
 		return;
 	total->sum_ns = length_ns;

@@ -6,20 +6,21 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define INTERVALS_LEAST 10
+#define INTERVALS_MIN 10
 #define ERRORS_BEYOND 3
 
 /* An interval with nothing hidden, of which the meter remembers nothing uncovered. */
-struct told {
+struct reported {
 	size_t interval;
 	double modelled_nj, beyond_nj; /* beyond: metered, less modelled times the gain */
-	double ran_s, posted_ratio; /* of the work that is asked: its seconds, and its share of the energy */
+	double ran_s,
+		apportioned_ratio; /* of the work that is asked: its seconds, and its share of the energy */
 };
 
 struct misfit {
 	const struct kwhy_metered_view *view;
 	const struct kwhy_powers *powers;
-	struct told *told;
+	struct reported *reported;
 	size_t count;
 	double *energies_nj; /* [class_count + 1] of an interval */
 	double metered_nj;
@@ -31,20 +32,21 @@ static void list(struct misfit *misfit, const struct kwhy_metered_total *total)
 
 	for (size_t i = 0; i < total->count; i++) {
 		const struct kwhy_metered_interval *interval = &total->intervals[i];
-		struct told told = {.interval = i};
+		struct reported reported = {.interval = i};
 
-		told.modelled_nj = kwhy_metered_view_energy_nj(
+		reported.modelled_nj = kwhy_metered_view_energy_nj(
 			misfit->view, i, misfit->powers, misfit->energies_nj);
-		if (!(told.modelled_nj > 0) || kwhy_metered_view_hidden_s(misfit->view, i) > 0 ||
-			!kwhy_posting_sees(misfit->view, interval, i))
+		if (!(reported.modelled_nj > 0) || kwhy_metered_view_unrecorded_s(misfit->view, i) > 0 ||
+			!kwhy_apportioned_is_covered(misfit->view, interval, i))
 			continue;
-		told.beyond_nj = (double)interval->energy_nj;
-		modelled_nj += told.modelled_nj;
-		misfit->metered_nj += told.beyond_nj;
-		misfit->told[misfit->count++] = told;
+		reported.beyond_nj = (double)interval->energy_nj;
+		modelled_nj += reported.modelled_nj;
+		misfit->metered_nj += reported.beyond_nj;
+		misfit->reported[misfit->count++] = reported;
 	}
 	for (size_t i = 0; i < misfit->count; i++)
-		misfit->told[i].beyond_nj -= misfit->told[i].modelled_nj * misfit->metered_nj / modelled_nj;
+		misfit->reported[i].beyond_nj -= misfit->reported[i].modelled_nj * misfit->metered_nj /
+			modelled_nj;
 }
 
 /* Seconds and share of the classes [first, end), those of time without a context apart. */
@@ -53,17 +55,18 @@ static void ask(struct misfit *misfit, size_t first, size_t end)
 	const size_t classes = misfit->view->class_count;
 
 	for (size_t i = 0; i < misfit->count; i++) {
-		struct told *told = &misfit->told[i];
-		const double *seen_s = misfit->view->seen_s + told->interval * KWHY_METERED_CHANNELS(classes);
+		struct reported *reported = &misfit->reported[i];
+		const double *seen_s = misfit->view->seen_s +
+			reported->interval * KWHY_METERED_CHANNELS(classes);
 
-		told->ran_s = told->posted_ratio = 0;
+		reported->ran_s = reported->apportioned_ratio = 0;
 		for (size_t c = first; c < end; c++) {
 			if (misfit->powers->net_w[c] < 0)
 				continue;
-			told->ran_s += seen_s[c];
-			told->posted_ratio += kwhy_metered_view_class_nj(
-						      misfit->view, told->interval, misfit->powers, c) /
-				told->modelled_nj;
+			reported->ran_s += seen_s[c];
+			reported->apportioned_ratio += kwhy_metered_view_class_nj(misfit->view,
+							       reported->interval, misfit->powers, c) /
+				reported->modelled_nj;
 		}
 	}
 }
@@ -77,25 +80,25 @@ static double wrong_nj(const struct misfit *misfit)
 	double both = 0, modelled2 = 0, product = 0, seconds2 = 0, left2 = 0, moved_s = 0, more_w, error_w;
 
 	for (size_t i = 0; i < misfit->count; i++) {
-		both += misfit->told[i].ran_s * misfit->told[i].modelled_nj;
-		modelled2 += misfit->told[i].modelled_nj * misfit->told[i].modelled_nj;
+		both += misfit->reported[i].ran_s * misfit->reported[i].modelled_nj;
+		modelled2 += misfit->reported[i].modelled_nj * misfit->reported[i].modelled_nj;
 	}
 	for (size_t i = 0; i < misfit->count; i++) {
-		const struct told *told = &misfit->told[i];
-		double apart_s = told->ran_s - told->modelled_nj * both / modelled2;
+		const struct reported *reported = &misfit->reported[i];
+		double apart_s = reported->ran_s - reported->modelled_nj * both / modelled2;
 
-		product += apart_s * told->beyond_nj * 1e-9;
+		product += apart_s * reported->beyond_nj * 1e-9;
 		seconds2 += apart_s * apart_s;
-		moved_s += fmax(0, apart_s) * fmax(0, 1 - told->posted_ratio);
+		moved_s += fmax(0, apart_s) * fmax(0, 1 - reported->apportioned_ratio);
 	}
 	if (!(seconds2 > 0))
 		return 0;
 	more_w = product / seconds2;
 	for (size_t i = 0; i < misfit->count; i++) {
-		const struct told *told = &misfit->told[i];
-		double apart_s = told->ran_s - told->modelled_nj * both / modelled2;
+		const struct reported *reported = &misfit->reported[i];
+		double apart_s = reported->ran_s - reported->modelled_nj * both / modelled2;
 
-		left2 += pow(told->beyond_nj * 1e-9 - more_w * apart_s, 2);
+		left2 += pow(reported->beyond_nj * 1e-9 - more_w * apart_s, 2);
 	}
 	error_w = sqrt(left2 / (double)(misfit->count - 2) / seconds2);
 	return fmax(0, fabs(more_w) - ERRORS_BEYOND * error_w) * moved_s * 1e9;
@@ -126,15 +129,15 @@ enum kwhy_status kwhy_energy_misfit(const struct kwhy_metered_total *total,
 	*out_ratio = NAN;
 	if (!kwhy_meter_is_counter((enum kwhy_meter)total->meter))
 		return KWHY_OK;
-	misfit.told = calloc(total->count + 1, sizeof(*misfit.told));
+	misfit.reported = calloc(total->count + 1, sizeof(*misfit.reported));
 	misfit.energies_nj = calloc(view->class_count + 1, sizeof(*misfit.energies_nj));
-	if (!misfit.told || !misfit.energies_nj)
+	if (!misfit.reported || !misfit.energies_nj)
 		status = kwhy_fail_memory(error, "metered intervals");
 	else
 		list(&misfit, total);
-	if (misfit.count >= INTERVALS_LEAST && misfit.metered_nj > 0)
+	if (misfit.count >= INTERVALS_MIN && misfit.metered_nj > 0)
 		*out_ratio = largest_wrong_nj(&misfit) / misfit.metered_nj;
-	free(misfit.told);
+	free(misfit.reported);
 	free(misfit.energies_nj);
 	return status;
 }

@@ -7,95 +7,96 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define CHECKED_LEAST 3
+#define CHECKED_MIN 3
 
 /*
  * How well the powers foretell an interval, relative, and how far the power of hidden time is from its mean:
  * what the two miss of the meter's figure is shared by the squares of these.
  */
 #define POWERS_SPREAD 0.03
-#define HIDDEN_SPREAD 0.5
+#define UNRECORDED_SPREAD 0.5
 
-static enum kwhy_status posting_allocate(
-	struct kwhy_posting *posting, size_t classes, size_t intervals, struct kwhy_error *error)
+static enum kwhy_status apportioned_allocate(
+	struct kwhy_apportioned *apportioned, size_t classes, size_t intervals, struct kwhy_error *error)
 {
-	*posting = (struct kwhy_posting){
+	*apportioned = (struct kwhy_apportioned){
 		.class_count = classes,
 		.gross_nj = calloc(classes + 2, sizeof(int64_t)),
 		.net_s = calloc(classes + 2, sizeof(double)),
 		.base_s = calloc(classes + 2, sizeof(double)),
 		.base_unscaled_s = calloc(classes + 2, sizeof(double)),
 		.scale = calloc(intervals + 1, sizeof(double)),
-		.hidden_nj = calloc(intervals + 1, sizeof(double)),
+		.unrecorded_nj = calloc(intervals + 1, sizeof(double)),
 	};
-	if (posting->gross_nj && posting->net_s && posting->base_s && posting->base_unscaled_s &&
-		posting->scale && posting->hidden_nj)
+	if (apportioned->gross_nj && apportioned->net_s && apportioned->base_s &&
+		apportioned->base_unscaled_s && apportioned->scale && apportioned->unrecorded_nj)
 		return KWHY_OK;
-	kwhy_posting_done(posting);
+	kwhy_apportioned_done(apportioned);
 	return kwhy_fail_memory(error, "the books");
 }
 
-void kwhy_posting_done(struct kwhy_posting *posting)
+void kwhy_apportioned_done(struct kwhy_apportioned *apportioned)
 {
-	free(posting->gross_nj);
-	free(posting->net_s);
-	free(posting->base_s);
-	free(posting->base_unscaled_s);
-	free(posting->scale);
-	free(posting->hidden_nj);
-	*posting = (struct kwhy_posting){0};
+	free(apportioned->gross_nj);
+	free(apportioned->net_s);
+	free(apportioned->base_s);
+	free(apportioned->base_unscaled_s);
+	free(apportioned->scale);
+	free(apportioned->unrecorded_nj);
+	*apportioned = (struct kwhy_apportioned){0};
 }
 
-static void add_seen(struct kwhy_posting *posting, const struct kwhy_metered_view *view, size_t interval)
+static void add_seen(
+	struct kwhy_apportioned *apportioned, const struct kwhy_metered_view *view, size_t interval)
 {
 	size_t classes = view->class_count;
 	const double *seen_s = view->seen_s + interval * KWHY_METERED_CHANNELS(classes);
-	double scale = posting->scale[interval];
+	double scale = apportioned->scale[interval];
 
 	for (size_t c = 0; c < classes; c++)
-		posting->net_s[c] += scale * seen_s[c];
+		apportioned->net_s[c] += scale * seen_s[c];
 	for (size_t c = 0; c <= classes; c++) {
-		posting->base_s[c] += scale * seen_s[classes + c];
-		posting->base_unscaled_s[c] += seen_s[classes + c];
+		apportioned->base_s[c] += scale * seen_s[classes + c];
+		apportioned->base_unscaled_s[c] += seen_s[classes + c];
 	}
 }
 
 /* The metered intervals while they are divided. */
 struct dividing {
-	struct kwhy_posting *posting;
+	struct kwhy_apportioned *apportioned;
 	const struct kwhy_metered_total *total;
 	const struct kwhy_metered_view *view;
 	const struct kwhy_powers *powers;
-	struct kwhy_post post;
+	struct kwhy_apportioner apportioner;
 	double *modelled_nj; /* [class_count + 2] of the interval at hand */
-	double hidden_w;     /* mean power of hidden time: what the powers leave of all intervals with any */
+	double unrecorded_w; /* mean power of hidden time: what the powers leave of all intervals with any */
 	double recorded_nj, decided_nj; /* sums over the intervals; decided: by the meter */
 };
 
 static enum kwhy_status dividing_init(struct dividing *dividing, struct kwhy_error *error)
 {
-	double left_nj = 0, hidden_s = 0;
+	double left_nj = 0, unrecorded_s = 0;
 
 	dividing->modelled_nj = calloc(dividing->view->class_count + 2, sizeof(double));
 	if (!dividing->modelled_nj)
 		return kwhy_fail_memory(error, "the books");
 	for (size_t i = 0; i < dividing->total->count; i++) {
-		double hidden = kwhy_metered_view_hidden_s(dividing->view, i);
+		double unrecorded = kwhy_metered_view_unrecorded_s(dividing->view, i);
 
-		if (!(hidden > 0))
+		if (!(unrecorded > 0))
 			continue;
-		hidden_s += hidden;
+		unrecorded_s += unrecorded;
 		left_nj += (double)dividing->total->intervals[i].energy_nj -
 			kwhy_metered_view_energy_nj(
 				dividing->view, i, dividing->powers, dividing->modelled_nj);
 	}
-	dividing->hidden_w = hidden_s > 0 ? fmax(left_nj * 1e-9 / hidden_s, 0) : 0;
-	return kwhy_post_init(&dividing->post, dividing->view->class_count + 2, error);
+	dividing->unrecorded_w = unrecorded_s > 0 ? fmax(left_nj * 1e-9 / unrecorded_s, 0) : 0;
+	return kwhy_apportioner_init(&dividing->apportioner, dividing->view->class_count + 2, error);
 }
 
 static void dividing_done(struct dividing *dividing)
 {
-	kwhy_post_done(&dividing->post);
+	kwhy_apportioner_done(&dividing->apportioner);
 	free(dividing->modelled_nj);
 }
 
@@ -103,61 +104,65 @@ static void dividing_done(struct dividing *dividing)
  * What of an interval's energy is recorded work and idling, given what the powers say of it and what hidden
  * time draws on average. All of it where nothing is hidden.
  */
-static double recorded_part(struct dividing *dividing, double recorded_nj, double hidden_nj, double energy_nj)
+static double recorded_part(
+	struct dividing *dividing, double recorded_nj, double unrecorded_nj, double energy_nj)
 {
-	double ours = pow(POWERS_SPREAD * recorded_nj, 2), theirs = pow(HIDDEN_SPREAD * hidden_nj, 2);
+	double ours = pow(POWERS_SPREAD * recorded_nj, 2), theirs = pow(UNRECORDED_SPREAD * unrecorded_nj, 2);
 	double share = ours > 0 ? ours / (ours + theirs) : 0;
 
 	dividing->recorded_nj += recorded_nj;
-	dividing->decided_nj += hidden_nj > 0 ? share * recorded_nj : recorded_nj;
-	if (!(hidden_nj > 0))
+	dividing->decided_nj += unrecorded_nj > 0 ? share * recorded_nj : recorded_nj;
+	if (!(unrecorded_nj > 0))
 		return energy_nj;
-	return fmin(fmax(recorded_nj + share * (energy_nj - recorded_nj - hidden_nj), 0), energy_nj);
+	return fmin(fmax(recorded_nj + share * (energy_nj - recorded_nj - unrecorded_nj), 0), energy_nj);
 }
 
 static void divide_interval(struct dividing *dividing, size_t i)
 {
-	struct kwhy_posting *posting = dividing->posting;
-	size_t classes = posting->class_count;
-	double hidden_s = kwhy_metered_view_hidden_s(dividing->view, i);
+	struct kwhy_apportioned *apportioned = dividing->apportioned;
+	size_t classes = apportioned->class_count;
+	double unrecorded_s = kwhy_metered_view_unrecorded_s(dividing->view, i);
 	double recorded_nj = kwhy_metered_view_energy_nj(
 		dividing->view, i, dividing->powers, dividing->modelled_nj);
 	int64_t energy_nj = dividing->total->intervals[i].energy_nj;
 	double part_nj = recorded_part(
-		dividing, recorded_nj, dividing->hidden_w * hidden_s * 1e9, (double)energy_nj);
+		dividing, recorded_nj, dividing->unrecorded_w * unrecorded_s * 1e9, (double)energy_nj);
 
-	posting->scale[i] = recorded_nj > 0 ? part_nj / recorded_nj : NAN;
-	for (size_t c = 0; c <= classes && hidden_s > 0 && recorded_nj > 0; c++)
+	apportioned->scale[i] = recorded_nj > 0 ? part_nj / recorded_nj : NAN;
+	for (size_t c = 0; c <= classes && unrecorded_s > 0 && recorded_nj > 0; c++)
 		dividing->modelled_nj[c] *= part_nj / recorded_nj;
-	posting->hidden_nj[i] = hidden_s > 0 ? (double)energy_nj - part_nj : 0;
-	dividing->modelled_nj[classes + 1] = posting->hidden_nj[i];
-	kwhy_post_divide(&dividing->post, energy_nj, dividing->modelled_nj, classes + 2,
-		hidden_s > 0 ? classes + 1 : classes, posting->gross_nj);
-	posting->base_unscaled_s[classes + 1] += hidden_s;
+	apportioned->unrecorded_nj[i] = unrecorded_s > 0 ? (double)energy_nj - part_nj : 0;
+	dividing->modelled_nj[classes + 1] = apportioned->unrecorded_nj[i];
+	kwhy_apportion(&dividing->apportioner, energy_nj, dividing->modelled_nj, classes + 2,
+		unrecorded_s > 0 ? classes + 1 : classes, apportioned->gross_nj);
+	apportioned->base_unscaled_s[classes + 1] += unrecorded_s;
 	if (recorded_nj > 0)
-		add_seen(posting, dividing->view, i);
+		add_seen(apportioned, dividing->view, i);
 }
 
-enum kwhy_status kwhy_posting_init(struct kwhy_posting *posting, const struct kwhy_metered_total *total,
-	const struct kwhy_metered_view *view, const struct kwhy_powers *powers, struct kwhy_error *error)
+enum kwhy_status kwhy_apportioned_init(struct kwhy_apportioned *apportioned,
+	const struct kwhy_metered_total *total, const struct kwhy_metered_view *view,
+	const struct kwhy_powers *powers, struct kwhy_error *error)
 {
-	struct dividing dividing = {.posting = posting, .total = total, .view = view, .powers = powers};
-	enum kwhy_status status = posting_allocate(posting, view->class_count, total->count, error);
+	struct dividing dividing = {
+		.apportioned = apportioned, .total = total, .view = view, .powers = powers};
+	enum kwhy_status status = apportioned_allocate(apportioned, view->class_count, total->count, error);
 
 	if (!status)
 		status = dividing_init(&dividing, error);
 	for (size_t i = 0; !status && i < total->count; i++)
 		divide_interval(&dividing, i);
 	if (!status)
-		posting->metered_ratio = dividing.recorded_nj > 0 ? dividing.decided_nj / dividing.recorded_nj
-								  : 1;
+		apportioned->metered_ratio = dividing.recorded_nj > 0
+			? dividing.decided_nj / dividing.recorded_nj
+			: 1;
 	dividing_done(&dividing);
 	if (status)
-		kwhy_posting_done(posting);
+		kwhy_apportioned_done(apportioned);
 	return status;
 }
 
-bool kwhy_posting_sees(
+bool kwhy_apportioned_is_covered(
 	const struct kwhy_metered_view *view, const struct kwhy_metered_interval *interval, size_t at)
 {
 	size_t classes = view->class_count;
@@ -169,7 +174,7 @@ bool kwhy_posting_sees(
 	return sum_s > 0.999e-9 * (double)(interval->end_ns - interval->start_ns);
 }
 
-enum kwhy_status kwhy_posting_check(const struct kwhy_metered_total *total,
+enum kwhy_status kwhy_apportioned_check(const struct kwhy_metered_total *total,
 	const struct kwhy_powers_question *question, const struct kwhy_powers *powers, double *out_ratio,
 	struct kwhy_error *error)
 {
@@ -190,9 +195,9 @@ enum kwhy_status kwhy_posting_check(const struct kwhy_metered_total *total,
 
 		/* Before the first use there may be no context yet, and the idle level is that with one. */
 		if (interval->energy_nj <= 0 ||
-			(!question->books->clean_count &&
+			(!question->device_ledger->clean_count &&
 				interval->start_ns < question->recording->start_ns) ||
-			!kwhy_posting_sees(&view, interval, i))
+			!kwhy_apportioned_is_covered(&view, interval, i))
 			continue;
 		squares += each_ns * pow(sum_nj / (double)interval->energy_nj - 1, 2);
 		length_ns += each_ns;
@@ -202,6 +207,6 @@ enum kwhy_status kwhy_posting_check(const struct kwhy_metered_total *total,
 	if (!modelled_nj)
 		return kwhy_fail_memory(error, "metered intervals");
 	free(modelled_nj);
-	*out_ratio = count >= CHECKED_LEAST ? sqrt(squares / length_ns) : NAN;
+	*out_ratio = count >= CHECKED_MIN ? sqrt(squares / length_ns) : NAN;
 	return KWHY_OK;
 }

@@ -12,8 +12,8 @@
 
 /* Readings times classes: 9 features of 4 bytes each, and the time that a draw takes. */
 #define QUANTILE_95_SDS 1.645 /* of a normal density */
-#define CELLS_MOST 60000
-#define READINGS_LEAST 1000
+#define CELLS_MAX 60000
+#define READINGS_MIN 1000
 
 /* So that two seeds agree to a few hundredths of an interval: many classes wander more slowly. */
 #define DRAWS_OF_FEW 800
@@ -22,18 +22,18 @@
 
 /* Steps of the grid of responses: of the prior, but never so wide that interpolation fails. */
 #define TAU_STEP_OF_SPREAD 1.5
-#define TAU_STEP_MOST 0.3
+#define TAU_STEP_MAX 0.3
 #define DELAY_STEP_OF_SPREAD 0.75
-#define DELAY_STEP_MOST_S 0.75e-3
-#define DELAY_STEP_LEAST_S 0.2e-3
-#define TAU_STEP_LEAST 0.02
-#define TAU_LEAST_S 1e-3
+#define DELAY_STEP_MAX_S 0.75e-3
+#define DELAY_STEP_MIN_S 0.2e-3
+#define TAU_STEP_MIN 0.02
+#define TAU_MIN_S 1e-3
 #define DRIFT_PASSES 2
-#define GRIDS_MOST 4
+#define GRIDS_MAX 4
 
 /* Mean length of activities over the spread of the delay, and starts for lengths between. */
-#define AMBIGUOUS_LEAST 0.3
-#define AMBIGUOUS_MOST 4.0
+#define AMBIGUOUS_MIN 0.3
+#define AMBIGUOUS_MAX 4.0
 #define STARTS_SIDE 2
 #define START_SPREADS 0.7
 #define START_STEP_S 0.45e-3
@@ -71,12 +71,12 @@ static enum kwhy_status find_unsettled(
 
 	if (status)
 		return status;
-	all = calloc(powers->throttled_count + KWHY_UNSETTLED_MOST, sizeof(*all));
+	all = calloc(powers->throttled_count + KWHY_UNSETTLED_MAX, sizeof(*all));
 	if (!all) {
 		free(throttled);
 		return kwhy_fail_memory(error, "power readings");
 	}
-	*out_count = kwhy_clean_unsettled(question->books, all);
+	*out_count = kwhy_clean_unsettled(question->device_ledger, all);
 	for (size_t i = 0; i < powers->throttled_count; i++)
 		all[*out_count + i] = throttled[i];
 	*out_count += powers->throttled_count;
@@ -89,12 +89,12 @@ static enum kwhy_status take_readings(struct inference *inference, struct kwhy_e
 {
 	const struct kwhy_powers_question *question = inference->question;
 	const struct kwhy_profile *profile = question->options->profile;
-	size_t most = CELLS_MOST / (question->classes->count + 1), unsettled_count;
+	size_t most = CELLS_MAX / (question->classes->count + 1), unsettled_count;
 	double window_s = profile && profile->sensor.average_window_s > 0 ? profile->sensor.average_window_s
 									  : AVERAGE_WINDOW_S;
 	struct kwhy_window *unsettled;
 	struct kwhy_reading_limits limits = {
-		.most = most > READINGS_LEAST ? most : READINGS_LEAST,
+		.most = most > READINGS_MIN ? most : READINGS_MIN,
 		.memory_ns = llround(1e9 * (inference->delay_s.mean + MEMORY_TAUS * inference->tau_s.mean)),
 		.average_ns = llround(1e9 * window_s),
 		.ignore_counter = question->options->ignore_counter,
@@ -116,7 +116,7 @@ static enum kwhy_status see(struct inference *inference, struct kwhy_error *erro
 	const struct kwhy_powers_question *question = inference->question;
 	struct kwhy_response_walk walk = {
 		.recording = question->recording,
-		.books = question->books,
+		.device_ledger = question->device_ledger,
 		.classes = question->classes,
 		.covered = question->covered,
 		.device = question->device,
@@ -135,10 +135,9 @@ static void first_grid(struct inference *inference)
 		.tau_s = inference->tau_s.mean,
 		.delay_s = inference->delay_s.mean,
 		.tau_step_s = fmin(
-			TAU_STEP_OF_SPREAD * inference->tau_s.spread, TAU_STEP_MOST * inference->tau_s.mean),
-		.delay_step_s = fmin(
-			fmax(DELAY_STEP_OF_SPREAD * inference->delay_s.spread, DELAY_STEP_LEAST_S),
-			DELAY_STEP_MOST_S),
+			TAU_STEP_OF_SPREAD * inference->tau_s.sd, TAU_STEP_MAX * inference->tau_s.mean),
+		.delay_step_s = fmin(fmax(DELAY_STEP_OF_SPREAD * inference->delay_s.sd, DELAY_STEP_MIN_S),
+			DELAY_STEP_MAX_S),
 	};
 }
 
@@ -157,7 +156,7 @@ static void start_mode(struct inference *inference)
 }
 
 /* The grid in the middle of the mode, and no wider than the readings leave the response open. */
-static bool move_grid(struct inference *inference, double tau_spread, double delay_spread)
+static bool move_grid(struct inference *inference, double tau_sd, double delay_sd)
 {
 	struct kwhy_response_grid *grid = &inference->grid, before = *grid;
 	double *other = inference->fit.mode + inference->prior.class_count;
@@ -165,13 +164,13 @@ static bool move_grid(struct inference *inference, double tau_spread, double del
 	double tau_s = grid->tau_s + *tau * grid->tau_step_s;
 	double delay_s = grid->delay_s + *delay * grid->delay_step_s;
 
-	grid->tau_s = fmax(tau_s, TAU_LEAST_S);
+	grid->tau_s = fmax(tau_s, TAU_MIN_S);
 	grid->delay_s = delay_s;
 	grid->tau_step_s = fmin(
-		fmax(TAU_STEP_OF_SPREAD * tau_spread * before.tau_step_s, TAU_STEP_LEAST * grid->tau_s),
-		fmin(before.tau_step_s, TAU_STEP_MOST * grid->tau_s));
+		fmax(TAU_STEP_OF_SPREAD * tau_sd * before.tau_step_s, TAU_STEP_MIN * grid->tau_s),
+		fmin(before.tau_step_s, TAU_STEP_MAX * grid->tau_s));
 	grid->delay_step_s = fmin(before.delay_step_s,
-		fmax(DELAY_STEP_OF_SPREAD * delay_spread * before.delay_step_s, DELAY_STEP_LEAST_S));
+		fmax(DELAY_STEP_OF_SPREAD * delay_sd * before.delay_step_s, DELAY_STEP_MIN_S));
 	if (fabs(*tau) < 1 && fabs(*delay) < 1.5 && grid->delay_step_s > 0.7 * before.delay_step_s) {
 		*grid = before;
 		return false;
@@ -185,16 +184,15 @@ static bool move_grid(struct inference *inference, double tau_spread, double del
 static enum kwhy_status climb(struct inference *inference, struct kwhy_error *error)
 {
 	size_t classes = inference->prior.class_count;
-	double tau_spread, delay_spread;
+	double tau_sd, delay_sd;
 	enum kwhy_status status = kwhy_posterior_fit_climb(&inference->fit, &inference->model, NULL, error);
 
-	while (!status && inference->grids < GRIDS_MOST) {
-		status = kwhy_posterior_fit_spread(
-			&inference->fit, classes + KWHY_PARAMETER_TAU, &tau_spread, error);
+	while (!status && inference->grids < GRIDS_MAX) {
+		status = kwhy_posterior_fit_sd(&inference->fit, classes + KWHY_PARAMETER_TAU, &tau_sd, error);
 		if (!status)
-			status = kwhy_posterior_fit_spread(
-				&inference->fit, classes + KWHY_PARAMETER_DELAY, &delay_spread, error);
-		if (status || !move_grid(inference, tau_spread, delay_spread))
+			status = kwhy_posterior_fit_sd(
+				&inference->fit, classes + KWHY_PARAMETER_DELAY, &delay_sd, error);
+		if (status || !move_grid(inference, tau_sd, delay_sd))
 			break;
 		inference->grids++;
 		status = see(inference, error);
@@ -235,11 +233,11 @@ static bool is_ambiguous(const struct inference *inference)
 {
 	const struct kwhy_powers_question *question = inference->question;
 	const size_t *first = question->recording->activities.first + question->device;
-	double spread_ns = 1e9 * inference->delay_s.spread, length_ns = 0;
+	double sd_ns = 1e9 * inference->delay_s.sd, length_ns = 0;
 
 	for (size_t c = 0; c < question->classes->count; c++)
 		length_ns += question->classes->priors[c].time_ns / (double)(first[1] - first[0]);
-	return length_ns > AMBIGUOUS_LEAST * spread_ns && length_ns < AMBIGUOUS_MOST * spread_ns;
+	return length_ns > AMBIGUOUS_MIN * sd_ns && length_ns < AMBIGUOUS_MAX * sd_ns;
 }
 
 /* Over the delay, each on a fine grid around its own; the highest summit stays, with its grid. */
@@ -252,7 +250,7 @@ static enum kwhy_status start_often(struct inference *inference, double *best, s
 
 	grid->delay_step_s = fmin(grid->delay_step_s, START_STEP_S);
 	for (int side = -STARTS_SIDE; !status && side <= STARTS_SIDE; side++) {
-		grid->delay_s = inference->delay_s.mean + side * START_SPREADS * inference->delay_s.spread;
+		grid->delay_s = inference->delay_s.mean + side * START_SPREADS * inference->delay_s.sd;
 		status = see(inference, error);
 		if (!status)
 			status = start_here(inference, &density, error);
@@ -293,7 +291,7 @@ static enum kwhy_status settle(struct inference *inference, struct kwhy_error *e
 	for (size_t i = 0; !status && i < readings->count; i++)
 		read_w[i] = readings->items[i].power_w;
 	for (int pass = 0; !status && pass < DRIFT_PASSES; pass++) {
-		status = kwhy_posterior_undrift(
+		status = kwhy_posterior_detrend(
 			&inference->model, inference->fit.mode, read_w, readings, error);
 		if (!status)
 			status = climb(inference, error);
@@ -347,11 +345,11 @@ static enum kwhy_status powers_init(struct kwhy_powers *powers, size_t classes, 
 	powers->class_count = classes;
 	powers->net_w = calloc(classes + 1, sizeof(double));
 	powers->prior_net_w = calloc(classes + 1, sizeof(double));
-	powers->narrowing = calloc(classes + 1, sizeof(double));
-	powers->place_ratio = calloc(classes + 1, sizeof(double));
+	powers->posterior_ratio = calloc(classes + 1, sizeof(double));
+	powers->in_place_ratio = calloc(classes + 1, sizeof(double));
 	powers->draws_net_w = calloc(powers->draw_count * (classes + 1), sizeof(double));
 	powers->draws_idle_w = calloc(powers->draw_count + 1, sizeof(double));
-	if (powers->net_w && powers->prior_net_w && powers->narrowing && powers->place_ratio &&
+	if (powers->net_w && powers->prior_net_w && powers->posterior_ratio && powers->in_place_ratio &&
 		powers->draws_net_w && powers->draws_idle_w)
 		return KWHY_OK;
 	kwhy_powers_done(powers);
@@ -359,7 +357,7 @@ static enum kwhy_status powers_init(struct kwhy_powers *powers, size_t classes, 
 }
 
 struct moments {
-	double mean, spread;
+	double mean, sd;
 };
 
 /* Over the draws of one parameter. */
@@ -380,7 +378,7 @@ static struct moments moments_of(const struct inference *inference, size_t param
 }
 
 /* Over the draws of a class's power, in watts. */
-static double spread_w(const struct kwhy_powers *powers, size_t class)
+static double sd_w(const struct kwhy_powers *powers, size_t class)
 {
 	double squares = 0;
 
@@ -400,11 +398,10 @@ static double spread_w(const struct kwhy_powers *powers, size_t class)
 static double narrowing_of(
 	const struct inference *inference, size_t class, double prior_spread, double prior_net_w)
 {
-	const double prior_spread_w = fabs(prior_net_w) * sinh(QUANTILE_95_SDS * prior_spread) /
-		QUANTILE_95_SDS;
+	const double prior_sd_w = fabs(prior_net_w) * sinh(QUANTILE_95_SDS * prior_spread) / QUANTILE_95_SDS;
 
-	return fmin(moments_of(inference, class).spread / prior_spread,
-		spread_w(inference->powers, class) / prior_spread_w);
+	return fmin(
+		moments_of(inference, class).sd / prior_spread, sd_w(inference->powers, class) / prior_sd_w);
 }
 
 static void keep_classes(struct inference *inference)
@@ -419,7 +416,7 @@ static void keep_classes(struct inference *inference)
 		double loose = prior->tied[c] ? KWHY_UNIT_SPREAD : 0;
 		double sign = c == inference->question->classes->clean ? -1 : 1;
 
-		powers->place_ratio[c] = inference->question->classes->priors[c].place_ratio;
+		powers->in_place_ratio[c] = inference->question->classes->priors[c].in_place_ratio;
 		powers->prior_net_w[c] = sign * exp(prior->class_log[c].mean + unit);
 		for (size_t i = 0; i < powers->draw_count; i++) {
 			double net_w = sign * exp(inference->draws[i * inference->fit.size + c]);
@@ -427,8 +424,8 @@ static void keep_classes(struct inference *inference)
 			powers->draws_net_w[i * classes + c] = net_w;
 			powers->net_w[c] += net_w / (double)powers->draw_count;
 		}
-		powers->narrowing[c] = narrowing_of(
-			inference, c, hypot(prior->class_log[c].spread, loose), powers->prior_net_w[c]);
+		powers->posterior_ratio[c] = narrowing_of(
+			inference, c, hypot(prior->class_log[c].sd, loose), powers->prior_net_w[c]);
 	}
 }
 
@@ -513,7 +510,7 @@ static bool is_contradicted(
 {
 	double away = log(powers->net_w[class] / prior->learnt_w);
 
-	return fabs(away) > OVERRULED_SPREADS * hypot(prior->learnt_spread, log_spread(powers, class));
+	return fabs(away) > OVERRULED_SPREADS * hypot(prior->learnt_sd, log_spread(powers, class));
 }
 
 /* Readings are taken again: their drift was taken out by other powers. */
@@ -599,8 +596,8 @@ void kwhy_powers_done(struct kwhy_powers *powers)
 {
 	free(powers->net_w);
 	free(powers->prior_net_w);
-	free(powers->narrowing);
-	free(powers->place_ratio);
+	free(powers->posterior_ratio);
+	free(powers->in_place_ratio);
 	free(powers->draws_net_w);
 	free(powers->draws_idle_w);
 	*powers = (struct kwhy_powers){0};

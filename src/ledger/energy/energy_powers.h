@@ -9,7 +9,7 @@
 struct kwhy_powers_question {
 	const struct kwhy_recording *recording;
 	uint32_t device;
-	const struct kwhy_device_ledger *books;
+	const struct kwhy_device_ledger *device_ledger;
 	struct kwhy_power_classes *classes;
 	const struct kwhy_covered *covered;
 	const struct kwhy_device_meters *meters;
@@ -20,11 +20,11 @@ struct kwhy_powers_question {
 /* Powers of the classes: what was assumed, the best figures, and draws from the posterior. */
 struct kwhy_powers {
 	size_t class_count, draw_count;
-	double *net_w;	     /* [class_count] above idle, posterior means; negative without a context */
-	double *prior_net_w; /* [class_count] medians of the priors */
-	double *narrowing;   /* [class_count] spread of the power after the readings over what it is before
-				them:   of its logarithm, or of its watts where that is less */
-	double *place_ratio; /* [class_count] spread of the log power between place and bursts */
+	double *net_w;		 /* [class_count] above idle, posterior means; negative without a context */
+	double *prior_net_w;	 /* [class_count] medians of the priors */
+	double *posterior_ratio; /* [class_count] spread of the power after the readings over what it is
+			      before them:   of its logarithm, or of its watts where that is less */
+	double *in_place_ratio;	 /* [class_count] spread of the log power between place and bursts */
 	double idle_w;
 	double tau_s, delay_s; /* posterior means */
 	double *draws_net_w;   /* [draw_count * class_count] */

@@ -14,7 +14,7 @@
 /* Of AMD's meters, which nobody has measured: from none at all to about twice that. */
 #define TAU_AMD ((struct kwhy_normal){10e-3, 10e-3})
 #define DELAY_AMD ((struct kwhy_normal){5e-3, 5e-3})
-#define IDLE_SPREAD_W 3.0
+#define IDLE_SD_W 3.0
 #define NOISE_PRIOR ((struct kwhy_normal){1.386294361, 1.0})  /* 4 W */
 #define ALIAS_PRIOR ((struct kwhy_normal){-2.302585093, 1.0}) /* 0.1 */
 #define STAMP_PRIOR ((struct kwhy_normal){-7.600902460, 0.7}) /* 0.5 ms */
@@ -30,15 +30,15 @@
 
 /* A reading is quiet when classes fill less of its window than this. */
 #define QUIET_SHARE 1e-3
-#define QUIET_LEAST 5
+#define QUIET_MIN 5
 
 /* Powers of a unit beyond these are no prior but a slip of units. */
-#define UNIT_LEAST_W 1.0
+#define UNIT_MIN_W 1.0
 
 /* What a full grid draws above idle where readings hardly tell, over the room up to the power limit: loads
  * that saturate an H200 or H100 take 0.4 to 1 of it (`kwhy bench ops`), most work saturates less. */
-#define UNIT_OF_ROOM 0.6
-#define UNIT_OF_ROOM_SPREAD 0.6
+#define UNIT_OF_SPACE 0.6
+#define UNIT_OF_SPACE_SPREAD 0.6
 /* By which readings of idling and those of work may differ without any work: idle levels wander by half of
  * it. */
 #define LEVEL_UNSURE_W 1.0
@@ -50,7 +50,7 @@ static bool is_known(struct kwhy_measured measured)
 
 static struct kwhy_normal normal_of(struct kwhy_measured measured, double spread_least)
 {
-	return (struct kwhy_normal){measured.value, fmax(measured.spread, spread_least)};
+	return (struct kwhy_normal){measured.value, fmax(measured.sd, spread_least)};
 }
 
 bool kwhy_priors_response(uint32_t meter, const struct kwhy_profile *profile, struct kwhy_normal *out_tau_s,
@@ -108,8 +108,8 @@ enum kwhy_status kwhy_priors_quiet(const struct kwhy_response_features *features
 		if (is_quiet(features, i))
 			powers_w[count++] = readings->items[i].power_w;
 	qsort(powers_w, count, sizeof(*powers_w), compare_powers);
-	*out_count = count >= QUIET_LEAST ? count : 0;
-	*out_power_w = count >= QUIET_LEAST ? powers_w[count / 2] : NAN;
+	*out_count = count >= QUIET_MIN ? count : 0;
+	*out_power_w = count >= QUIET_MIN ? powers_w[count / 2] : NAN;
 	free(powers_w);
 	return KWHY_OK;
 }
@@ -137,14 +137,14 @@ static struct kwhy_normal idle_prior(const struct kwhy_powers_question *question
 	double least_w = least_power(question, features, readings), limit_w = (double)device->limit_mw * 1e-3;
 
 	if (device->context_idle_mw > 0)
-		return (struct kwhy_normal){(double)device->context_idle_mw * 1e-3, IDLE_SPREAD_W};
+		return (struct kwhy_normal){(double)device->context_idle_mw * 1e-3, IDLE_SD_W};
 	if (profile && is_known(profile->context_idle_w))
-		return normal_of(profile->context_idle_w, IDLE_SPREAD_W);
+		return normal_of(profile->context_idle_w, IDLE_SD_W);
 	if (!isnan(quiet_w))
-		return (struct kwhy_normal){quiet_w, fmax(IDLE_SPREAD_W, quiet_w / 10)};
+		return (struct kwhy_normal){quiet_w, fmax(IDLE_SD_W, quiet_w / 10)};
 	if (device->limit_mw > 0 && IDLE_OF_LIMIT * limit_w < least_w)
 		return (struct kwhy_normal){IDLE_OF_LIMIT * limit_w, IDLE_OF_LIMIT_SPREAD * limit_w};
-	return (struct kwhy_normal){least_w / 2, fmax(least_w / 4, IDLE_SPREAD_W)};
+	return (struct kwhy_normal){least_w / 2, fmax(least_w / 4, IDLE_SD_W)};
 }
 
 /* Of readings that see nothing else; NAN: there are none. */
@@ -173,11 +173,11 @@ static struct kwhy_normal clean_level(const struct kwhy_powers_question *questio
 	double mean_w = mean_clean_power(question, features, readings);
 
 	if (device->clean_idle_mw > 0)
-		return (struct kwhy_normal){(double)device->clean_idle_mw * 1e-3, IDLE_SPREAD_W};
+		return (struct kwhy_normal){(double)device->clean_idle_mw * 1e-3, IDLE_SD_W};
 	if (profile && is_known(profile->clean_idle_w))
-		return normal_of(profile->clean_idle_w, IDLE_SPREAD_W);
+		return normal_of(profile->clean_idle_w, IDLE_SD_W);
 	if (!isnan(mean_w))
-		return (struct kwhy_normal){mean_w, fmax(IDLE_SPREAD_W, mean_w / 10)};
+		return (struct kwhy_normal){mean_w, fmax(IDLE_SD_W, mean_w / 10)};
 	return (struct kwhy_normal){CLEAN_OF_IDLE * idle.mean, CLEAN_OF_IDLE_SPREAD * idle.mean};
 }
 
@@ -187,9 +187,9 @@ static struct kwhy_normal clean_prior(const struct kwhy_powers_question *questio
 	struct kwhy_normal idle)
 {
 	struct kwhy_normal clean = clean_level(question, features, readings, idle);
-	double below_w = fmax(idle.mean - clean.mean, UNIT_LEAST_W);
+	double below_w = fmax(idle.mean - clean.mean, UNIT_MIN_W);
 
-	return (struct kwhy_normal){log(below_w), fmin(hypot(idle.spread, clean.spread) / below_w, 1)};
+	return (struct kwhy_normal){log(below_w), fmin(hypot(idle.sd, clean.sd) / below_w, 1)};
 }
 
 /* Mean over the readings of fill times what they see of each class. */
@@ -245,14 +245,14 @@ static struct kwhy_normal unit_prior(
 {
 	double idle_w = level.mean,
 	       limit_w = (double)question->recording->devices[question->device].limit_mw * 1e-3;
-	double room_w = fmax((limit_w > idle_w ? limit_w : idle_w / IDLE_OF_LIMIT) - idle_w, UNIT_LEAST_W);
-	double shows = fmax(drawn->above_w, 0) / hypot(LEVEL_UNSURE_W, level.spread),
-	       told = shows * shows / (1 + shows * shows);
-	double unit_w = drawn->fill > 0 ? fmax(drawn->above_w / drawn->fill, UNIT_LEAST_W) : UNIT_LEAST_W;
-	double guess_w = fmax(UNIT_OF_ROOM * room_w, UNIT_LEAST_W);
+	double space_w = fmax((limit_w > idle_w ? limit_w : idle_w / IDLE_OF_LIMIT) - idle_w, UNIT_MIN_W);
+	double shows = fmax(drawn->above_w, 0) / hypot(LEVEL_UNSURE_W, level.sd),
+	       reported = shows * shows / (1 + shows * shows);
+	double unit_w = drawn->fill > 0 ? fmax(drawn->above_w / drawn->fill, UNIT_MIN_W) : UNIT_MIN_W;
+	double guess_w = fmax(UNIT_OF_SPACE * space_w, UNIT_MIN_W);
 
-	return (struct kwhy_normal){told * log(unit_w) + (1 - told) * log(guess_w),
-		told * KWHY_UNIT_SPREAD + (1 - told) * hypot(KWHY_UNIT_SPREAD, UNIT_OF_ROOM_SPREAD)};
+	return (struct kwhy_normal){reported * log(unit_w) + (1 - reported) * log(guess_w),
+		reported * KWHY_UNIT_SPREAD + (1 - reported) * hypot(KWHY_UNIT_SPREAD, UNIT_OF_SPACE_SPREAD)};
 }
 
 static void class_prior(
@@ -263,7 +263,7 @@ static void class_prior(
 
 	if (class->learnt_w > 0) {
 		prior->tied[c] = false;
-		prior->class_log[c] = (struct kwhy_normal){log(class->learnt_w), class->learnt_spread};
+		prior->class_log[c] = (struct kwhy_normal){log(class->learnt_w), class->learnt_sd};
 		return;
 	}
 	if (!(above_w > 1) && class->kind_w > 0) {
@@ -273,13 +273,12 @@ static void class_prior(
 	}
 	prior->tied[c] = !(above_w > 1);
 	if (prior->tied[c]) {
-		prior->class_log[c] = (struct kwhy_normal){log(class->fill), class->spread};
+		prior->class_log[c] = (struct kwhy_normal){log(class->fill), class->sd};
 		return;
 	}
 	/* 5 %: the same kernel draws other power hot, or with other data. */
 	prior->class_log[c].mean = log(above_w);
-	prior->class_log[c].spread = hypot(
-		0.05, (isnan(class->known_sd_w) ? 0 : class->known_sd_w) / above_w);
+	prior->class_log[c].sd = hypot(0.05, (isnan(class->known_sd_w) ? 0 : class->known_sd_w) / above_w);
 }
 
 enum kwhy_status kwhy_priors_init(struct kwhy_posterior_prior *prior,

@@ -94,12 +94,12 @@ static double inside(const struct kwhy_window *windows, size_t count, int64_t st
 
 /* Of `outside_ns`, some of which a device that had not come to rest draws more in. */
 static double outside_ratio(const struct kwhy_energy_findings *findings,
-	const struct kwhy_device_ledger *books, const struct runs *runs, double outside_ns)
+	const struct kwhy_device_ledger *device_ledger, const struct runs *runs, double outside_ns)
 {
 	double more_ns = 0;
 
-	for (size_t i = 0; i < books->unrested_count; i++) {
-		const struct kwhy_unrested_stretch *stretch = &books->unrested[i];
+	for (size_t i = 0; i < device_ledger->elevated_idle_count; i++) {
+		const struct kwhy_elevated_idle *stretch = &device_ledger->elevated_idle[i];
 
 		more_ns += (stretch->power_w / findings->powers->idle_w - 1) *
 			inside(runs->windows, runs->count, stretch->start_ns, stretch->end_ns);
@@ -110,12 +110,12 @@ static double outside_ratio(const struct kwhy_energy_findings *findings,
 /* What the first reading remembers from before is known of nothing: it counts as idle, outside. */
 static double idle_seen_ns(const struct kwhy_energy_findings *findings, double known_ns)
 {
-	const struct kwhy_posting *posting = findings->posting;
-	const double idle_ns = posting->base_unscaled_s[posting->class_count] * 1e9;
+	const struct kwhy_apportioned *apportioned = findings->apportioned;
+	const double idle_ns = apportioned->base_unscaled_s[apportioned->class_count] * 1e9;
 	double unseen_ns = known_ns - idle_ns;
 
-	for (size_t c = 0; c < posting->class_count; c++)
-		unseen_ns -= posting->base_unscaled_s[c] * 1e9;
+	for (size_t c = 0; c < apportioned->class_count; c++)
+		unseen_ns -= apportioned->base_unscaled_s[c] * 1e9;
 	return idle_ns + fmax(0, fmin(unseen_ns, (double)kwhy_energy_lag_ns(findings)));
 }
 
@@ -127,28 +127,29 @@ static bool is_gap(const struct kwhy_account *account)
 }
 
 /* What the idle accounts share: idle seconds seen, those outside of the activities apart. */
-static void share_idle(const struct kwhy_energy_findings *findings, const struct kwhy_device_ledger *books,
-	const struct runs *runs, struct kwhy_account_times *times)
+static void share_idle(const struct kwhy_energy_findings *findings,
+	const struct kwhy_device_ledger *device_ledger, const struct runs *runs,
+	struct kwhy_account_times *times)
 {
-	const struct kwhy_posting *posting = findings->posting;
+	const struct kwhy_apportioned *apportioned = findings->apportioned;
 	double idle_ns, known_ns = 0, gaps_ns = 0;
 	double outside_ns, clean_ns = 0, *out_inside_ns = times->inside_ns;
 
 	for (size_t i = 0; i < runs->count; i++)
 		known_ns += (double)(runs->windows[i].end_ns - runs->windows[i].start_ns);
 	if (findings->classes->clean != KWHY_NONE)
-		clean_ns = posting->base_unscaled_s[findings->classes->clean] * 1e9;
+		clean_ns = apportioned->base_unscaled_s[findings->classes->clean] * 1e9;
 	outside_ns = known_ns - clean_ns -
-		inside(runs->windows, runs->count, books->time.first_ns, books->time.last_ns);
+		inside(runs->windows, runs->count, device_ledger->time.first_ns, device_ledger->time.last_ns);
 	idle_ns = idle_seen_ns(findings, known_ns);
-	times->outside_ratio = outside_ratio(findings, books, runs, outside_ns);
-	for (size_t i = 0; i < books->account_count; i++)
-		if (is_gap(&books->accounts[i]))
-			gaps_ns += (double)books->accounts[i].time_ns;
+	times->outside_ratio = outside_ratio(findings, device_ledger, runs, outside_ns);
+	for (size_t i = 0; i < device_ledger->account_count; i++)
+		if (is_gap(&device_ledger->accounts[i]))
+			gaps_ns += (double)device_ledger->accounts[i].time_ns;
 	/* an account without time is in no books: what is earlier than its time by the lag alone goes to
 	 * others */
-	for (size_t i = 0; i < books->account_count; i++) {
-		const struct kwhy_account *account = &books->accounts[i];
+	for (size_t i = 0; i < device_ledger->account_count; i++) {
+		const struct kwhy_account *account = &device_ledger->accounts[i];
 
 		if (account->category == KWHY_CATEGORY_OUTSIDE)
 			out_inside_ns[i] = account->is_clean ? clean_ns
@@ -163,67 +164,68 @@ static void share_idle(const struct kwhy_energy_findings *findings, const struct
 }
 
 static void add_rows(struct kwhy_account_times *times, const struct kwhy_energy_findings *findings,
-	const struct kwhy_device_ledger *books, const struct runs *runs)
+	const struct kwhy_device_ledger *device_ledger, const struct runs *runs)
 {
 	const struct kwhy_activities *rows = &findings->recording->activities;
 	const struct kwhy_covered *covered = findings->covered;
 	size_t first = rows->first[findings->device], end = rows->first[findings->device + 1];
 
 	for (size_t i = first; i < end; i++) {
-		uint32_t account = books->account_of[i - first];
+		uint32_t account = device_ledger->account_of[i - first];
 
 		times->inside_ns[account] += inside(
 			runs->windows, runs->count, rows->start_ns[i], rows->end_ns[i]);
-		times->hidden_ns[account] += inside(
-			covered->hidden, covered->hidden_count, rows->start_ns[i], rows->end_ns[i]);
+		times->unrecorded_ns[account] += inside(
+			covered->unrecorded, covered->unrecorded_count, rows->start_ns[i], rows->end_ns[i]);
 	}
 }
 
 /* Of an interval that reaches beyond the run, its hidden time's energy is shared by that time. */
 static void add_between(struct kwhy_account_times *times, const struct kwhy_energy_findings *findings,
-	const struct kwhy_device_ledger *books)
+	const struct kwhy_device_ledger *device_ledger)
 {
 	const struct kwhy_metered_total *total = findings->total;
-	const struct kwhy_window *hidden = findings->covered->hidden;
-	const size_t count = findings->covered->hidden_count;
-	const int64_t lag_ns = kwhy_energy_lag_ns(findings), first_ns = books->time.first_ns,
-		      last_ns = books->time.last_ns;
+	const struct kwhy_window *unrecorded = findings->covered->unrecorded;
+	const size_t count = findings->covered->unrecorded_count;
+	const int64_t lag_ns = kwhy_energy_lag_ns(findings), first_ns = device_ledger->time.first_ns,
+		      last_ns = device_ledger->time.last_ns;
 
 	for (size_t i = 0; i < total->count; i++) {
 		const int64_t start_ns = kwhy_saturate_add(total->intervals[i].start_ns, -lag_ns);
 		const int64_t end_ns = kwhy_saturate_add(total->intervals[i].end_ns, -lag_ns);
 		const int64_t from_ns = start_ns > first_ns ? start_ns : first_ns;
 		const int64_t to_ns = end_ns < last_ns ? end_ns : last_ns;
-		double all_ns = inside(hidden, count, start_ns, end_ns);
-		double ours_ns = from_ns < to_ns ? inside(hidden, count, from_ns, to_ns) : 0;
+		double all_ns = inside(unrecorded, count, start_ns, end_ns);
+		double ours_ns = from_ns < to_ns ? inside(unrecorded, count, from_ns, to_ns) : 0;
 
 		if (from_ns >= to_ns)
 			continue;
 		/* as the meter shows it hidden time is a little off: then it may have energy and no time */
-		times->between_nj += findings->posting->hidden_nj[i] * (all_ns > 0 ? ours_ns / all_ns : 1);
+		times->between_nj += findings->apportioned->unrecorded_nj[i] *
+			(all_ns > 0 ? ours_ns / all_ns : 1);
 		times->between_ns += ours_ns;
 	}
 }
 
 enum kwhy_status kwhy_energy_times(struct kwhy_account_times *times,
-	const struct kwhy_energy_findings *findings, const struct kwhy_device_ledger *books,
+	const struct kwhy_energy_findings *findings, const struct kwhy_device_ledger *device_ledger,
 	struct kwhy_error *error)
 {
 	struct runs runs = {0};
 	enum kwhy_status status = KWHY_OK;
 
 	*times = (struct kwhy_account_times){
-		.inside_ns = calloc(books->account_count + 1, sizeof(*times->inside_ns)),
-		.hidden_ns = calloc(books->account_count + 1, sizeof(*times->hidden_ns)),
+		.inside_ns = calloc(device_ledger->account_count + 1, sizeof(*times->inside_ns)),
+		.unrecorded_ns = calloc(device_ledger->account_count + 1, sizeof(*times->unrecorded_ns)),
 		.outside_ratio = 1};
-	if (!times->inside_ns || !times->hidden_ns)
+	if (!times->inside_ns || !times->unrecorded_ns)
 		status = kwhy_fail_memory(error, "the books");
 	if (!status)
 		status = runs_init(&runs, findings, error);
 	if (!status) {
-		add_rows(times, findings, books, &runs);
-		share_idle(findings, books, &runs, times);
-		add_between(times, findings, books);
+		add_rows(times, findings, device_ledger, &runs);
+		share_idle(findings, device_ledger, &runs, times);
+		add_between(times, findings, device_ledger);
 	}
 	free(runs.windows);
 	if (status)
@@ -234,6 +236,6 @@ enum kwhy_status kwhy_energy_times(struct kwhy_account_times *times,
 void kwhy_account_times_done(struct kwhy_account_times *times)
 {
 	free(times->inside_ns);
-	free(times->hidden_ns);
+	free(times->unrecorded_ns);
 	*times = (struct kwhy_account_times){0};
 }

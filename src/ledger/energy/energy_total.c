@@ -21,7 +21,7 @@ static const uint8_t power_meters[] = {
 #define SILENT_RATIO 1.05
 
 /* Meters that share less than this are not compared: the ends of their windows differ. */
-#define COMPARED_LEAST_NS 500000000
+#define COMPARED_MIN_NS 500000000
 
 /* A power whose readings leave its energy open by more is said to be read too rarely. */
 #define RARE_RATIO 0.02
@@ -41,7 +41,7 @@ static double mean_power_within(
 		energy_nj += (double)interval->energy_nj;
 		length_ns += (double)(interval->end_ns - interval->start_ns);
 	}
-	return length_ns >= COMPARED_LEAST_NS ? energy_nj / length_ns : NAN;
+	return length_ns >= COMPARED_MIN_NS ? energy_nj / length_ns : NAN;
 }
 
 static enum kwhy_status choose_power(struct kwhy_metered_total *out_total,

@@ -115,7 +115,7 @@ static enum kwhy_status walk_looks(struct viewing *viewing, const struct kwhy_po
 	int64_t *times_ns = calloc(viewing->count + 1, sizeof(*times_ns));
 	struct kwhy_response_walk walk = {
 		.recording = question->recording,
-		.books = question->books,
+		.device_ledger = question->device_ledger,
 		.classes = question->classes,
 		.covered = question->covered,
 		.device = question->device,
@@ -141,14 +141,14 @@ static enum kwhy_status walk_looks(struct viewing *viewing, const struct kwhy_po
 }
 
 /* As late as the meter shows them; what it remembers at their ends is as much less as more. */
-static void see_unrested(struct kwhy_metered_view *view, const struct kwhy_metered_total *total,
-	const struct kwhy_device_ledger *books, double delay_s)
+static void see_elevated_idle(struct kwhy_metered_view *view, const struct kwhy_metered_total *total,
+	const struct kwhy_device_ledger *device_ledger, double delay_s)
 {
 	const int64_t delay_ns = llround(delay_s * 1e9);
 
 	for (size_t i = 0; i < total->count; i++)
-		for (size_t k = 0; k < books->unrested_count; k++) {
-			const struct kwhy_unrested_stretch *stretch = &books->unrested[k];
+		for (size_t k = 0; k < device_ledger->elevated_idle_count; k++) {
+			const struct kwhy_elevated_idle *stretch = &device_ledger->elevated_idle[k];
 			int64_t start_ns = kwhy_saturate_add(total->intervals[i].start_ns, -delay_ns);
 			int64_t end_ns = kwhy_saturate_add(total->intervals[i].end_ns, -delay_ns);
 
@@ -156,8 +156,8 @@ static void see_unrested(struct kwhy_metered_view *view, const struct kwhy_meter
 			end_ns = end_ns < stretch->end_ns ? end_ns : stretch->end_ns;
 			if (start_ns >= end_ns)
 				continue;
-			view->unrested_s[i] += (double)(end_ns - start_ns) * 1e-9;
-			view->unrested_j[i] += (double)(end_ns - start_ns) * 1e-9 * stretch->power_w;
+			view->elevated_s[i] += (double)(end_ns - start_ns) * 1e-9;
+			view->elevated_j[i] += (double)(end_ns - start_ns) * 1e-9 * stretch->power_w;
 		}
 }
 
@@ -173,11 +173,11 @@ enum kwhy_status kwhy_metered_view_init(struct kwhy_metered_view *view,
 		.interval_count = total->count,
 		.class_count = question->classes->count,
 		.seen_s = calloc(total->count * channels + 1, sizeof(*view->seen_s)),
-		.unrested_s = calloc(total->count + 1, sizeof(*view->unrested_s)),
-		.unrested_j = calloc(total->count + 1, sizeof(*view->unrested_j)),
+		.elevated_s = calloc(total->count + 1, sizeof(*view->elevated_s)),
+		.elevated_j = calloc(total->count + 1, sizeof(*view->elevated_j)),
 	};
 	viewing.looks = calloc(4 * total->count + 1, sizeof(*viewing.looks));
-	if (!view->seen_s || !view->unrested_s || !view->unrested_j || !viewing.looks)
+	if (!view->seen_s || !view->elevated_s || !view->elevated_j || !viewing.looks)
 		status = kwhy_fail_memory(error, "metered intervals");
 	if (!status) {
 		list_looks(&viewing, total, question->options->profile);
@@ -186,7 +186,7 @@ enum kwhy_status kwhy_metered_view_init(struct kwhy_metered_view *view,
 	for (size_t i = 0; !status && i < total->count * channels; i++)
 		view->seen_s[i] = fmax(0, view->seen_s[i]);
 	if (!status)
-		see_unrested(view, total, question->books, delay_s);
+		see_elevated_idle(view, total, question->device_ledger, delay_s);
 	free(viewing.looks);
 	if (status)
 		kwhy_metered_view_done(view);
@@ -196,8 +196,8 @@ enum kwhy_status kwhy_metered_view_init(struct kwhy_metered_view *view,
 void kwhy_metered_view_done(struct kwhy_metered_view *view)
 {
 	free(view->seen_s);
-	free(view->unrested_s);
-	free(view->unrested_j);
+	free(view->elevated_s);
+	free(view->elevated_j);
 	*view = (struct kwhy_metered_view){0};
 }
 
@@ -216,7 +216,7 @@ double kwhy_metered_view_energy_nj(const struct kwhy_metered_view *view, size_t 
 {
 	size_t classes = view->class_count;
 	const double *seen_s = view->seen_s + interval * KWHY_METERED_CHANNELS(classes);
-	double more_j = view->unrested_j[interval] - view->unrested_s[interval] * powers->idle_w;
+	double more_j = view->elevated_j[interval] - view->elevated_s[interval] * powers->idle_w;
 	double sum_nj = fmax(0, (seen_s[2 * classes] * powers->idle_w + more_j) * 1e9);
 
 	out_nj[classes] = sum_nj;

@@ -18,7 +18,7 @@ struct kwhy_metered_view {
 	double *seen_s; /* [interval_count * KWHY_METERED_CHANNELS]: net, base, idle, hidden */
 	/* [interval_count] of the idle seconds those of a device that had not come to rest, and its joules
 	 * then */
-	double *unrested_s, *unrested_j;
+	double *elevated_s, *elevated_j;
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_metered_view_init(struct kwhy_metered_view *view,
@@ -37,7 +37,7 @@ double kwhy_metered_view_class_nj(const struct kwhy_metered_view *view, size_t i
 double kwhy_metered_view_energy_nj(const struct kwhy_metered_view *view, size_t interval,
 	const struct kwhy_powers *powers, double *out_nj);
 
-static inline double kwhy_metered_view_hidden_s(const struct kwhy_metered_view *view, size_t interval)
+static inline double kwhy_metered_view_unrecorded_s(const struct kwhy_metered_view *view, size_t interval)
 {
 	return view->seen_s[(interval + 1) * KWHY_METERED_CHANNELS(view->class_count) - 1];
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KWHY_LEDGER_ENERGY_POST_H
-#define KWHY_LEDGER_ENERGY_POST_H
+#ifndef KWHY_LEDGER_ENERGY_APPORTION_H
+#define KWHY_LEDGER_ENERGY_APPORTION_H
 
 #include "base/status.h"
 
@@ -8,21 +8,22 @@
 #include <stdint.h>
 
 /* Room to divide amounts among at most `most` shares. */
-struct kwhy_post {
+struct kwhy_apportioner {
 	size_t most;
 	uint64_t *weights, *rests;
 	uint32_t *order;
 };
 
-KWHY_MUST_USE enum kwhy_status kwhy_post_init(struct kwhy_post *post, size_t most, struct kwhy_error *error);
-void kwhy_post_done(struct kwhy_post *post);
+KWHY_MUST_USE enum kwhy_status kwhy_apportioner_init(
+	struct kwhy_apportioner *apportioner, size_t most, struct kwhy_error *error);
+void kwhy_apportioner_done(struct kwhy_apportioner *apportioner);
 
 /*
  * Divides amount_nj >= 0 in proportion to the shares (>= 0, finite) by largest remainder and adds each
  * part to sums_nj: the parts add up to the amount exactly, and none is negative. Of equal remainders the
  * first wins. Where all shares are 0 everything goes to `fallback`. Shares count to 2^-40 of the largest.
  */
-void kwhy_post_divide(struct kwhy_post *post, int64_t amount_nj, const double *shares, size_t count,
-	size_t fallback, int64_t *sums_nj);
+void kwhy_apportion(struct kwhy_apportioner *apportioner, int64_t amount_nj, const double *shares,
+	size_t count, size_t fallback, int64_t *sums_nj);
 
 #endif

@@ -22,7 +22,7 @@ enum kwhy_posterior_parameter {
 };
 
 struct kwhy_normal {
-	double mean, spread;
+	double mean, sd;
 };
 
 /* Before the readings. Priors of class powers are around exp(UNIT) * fill, or fixed where tied is false. */
@@ -105,9 +105,9 @@ double kwhy_posterior_log_class(
 	const struct kwhy_posterior_prior *prior, size_t class, double log_power, double unit);
 double kwhy_posterior_log_other(const struct kwhy_posterior_model *model, size_t parameter, double value);
 double kwhy_posterior_log_limit(const struct kwhy_posterior_prior *prior, double power_w);
-/* How far a power is beyond that, in spreads of the limit's prior, of kwhy_posterior_limit_spread_w. */
+/* How far a power is beyond that, in spreads of the limit's prior, of kwhy_posterior_limit_sd_w. */
 double kwhy_posterior_beyond_limit(const struct kwhy_posterior_prior *prior, double power_w);
-double kwhy_posterior_limit_spread_w(const struct kwhy_posterior_prior *prior);
+double kwhy_posterior_limit_sd_w(const struct kwhy_posterior_prior *prior);
 
 double kwhy_posterior_log_prior(const struct kwhy_posterior_model *model, const double *parameters);
 /* Of the readings, given a prediction, untempered. */
@@ -136,7 +136,7 @@ void kwhy_posterior_fit_done(struct kwhy_posterior_fit *fit);
 KWHY_MUST_USE enum kwhy_status kwhy_posterior_fit_climb(struct kwhy_posterior_fit *fit,
 	const struct kwhy_posterior_model *model, double *out_density, struct kwhy_error *error);
 /* Standard deviation of a parameter in the normal density of the fit. */
-KWHY_MUST_USE enum kwhy_status kwhy_posterior_fit_spread(
+KWHY_MUST_USE enum kwhy_status kwhy_posterior_fit_sd(
 	const struct kwhy_posterior_fit *fit, size_t parameter, double *out_spread, struct kwhy_error *error);
 
 /*
@@ -151,7 +151,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_posterior_scan(
  * `readings`, whose powers as read are `read_w`. Without this the residuals hang together for
  * seconds, and the readings seem to tell little.
  */
-KWHY_MUST_USE enum kwhy_status kwhy_posterior_undrift(const struct kwhy_posterior_model *model,
+KWHY_MUST_USE enum kwhy_status kwhy_posterior_detrend(const struct kwhy_posterior_model *model,
 	const double *parameters, const double *read_w, struct kwhy_power_readings *readings,
 	struct kwhy_error *error);
 

@@ -13,7 +13,7 @@
 #define LIMIT_SPREAD 0.1
 
 /* Meters show milliwatts at best: readings that do not move at all would call for a noise of nothing. */
-#define NOISE_LOG_LEAST (-6.907755279) /* 1 mW */
+#define NOISE_LOG_MIN (-6.907755279) /* 1 mW */
 
 enum kwhy_status kwhy_posterior_prediction_init(
 	struct kwhy_posterior_prediction *prediction, size_t count, struct kwhy_error *error)
@@ -110,7 +110,7 @@ struct kwhy_posterior_noise kwhy_posterior_noise_of(double idle_w, const double 
 
 	return (struct kwhy_posterior_noise){
 		.idle_w = idle_w,
-		.noise_w2 = exp(2 * fmax(logs[KWHY_PARAMETER_NOISE], NOISE_LOG_LEAST)),
+		.noise_w2 = exp(2 * fmax(logs[KWHY_PARAMETER_NOISE], NOISE_LOG_MIN)),
 		.alias = exp(logs[KWHY_PARAMETER_ALIAS]),
 		.stamp_s2 = exp(2 * logs[KWHY_PARAMETER_STAMP]),
 		.vary2 = exp(2 * logs[KWHY_PARAMETER_VARY]),
@@ -119,7 +119,7 @@ struct kwhy_posterior_noise kwhy_posterior_noise_of(double idle_w, const double 
 
 static double log_normal(struct kwhy_normal normal, double value)
 {
-	double distance = (value - normal.mean) / normal.spread;
+	double distance = (value - normal.mean) / normal.sd;
 
 	return -0.5 * distance * distance;
 }
@@ -141,7 +141,7 @@ double kwhy_posterior_log_other(const struct kwhy_posterior_model *model, size_t
 	return log_normal(model->prior->other[parameter], value);
 }
 
-double kwhy_posterior_limit_spread_w(const struct kwhy_posterior_prior *prior)
+double kwhy_posterior_limit_sd_w(const struct kwhy_posterior_prior *prior)
 {
 	return LIMIT_SPREAD * prior->limit_w;
 }
@@ -150,7 +150,7 @@ double kwhy_posterior_beyond_limit(const struct kwhy_posterior_prior *prior, dou
 {
 	if (!(prior->limit_w > 0))
 		return 0;
-	return fmax(0, (power_w - LIMIT_HELD * prior->limit_w) / kwhy_posterior_limit_spread_w(prior));
+	return fmax(0, (power_w - LIMIT_HELD * prior->limit_w) / kwhy_posterior_limit_sd_w(prior));
 }
 
 double kwhy_posterior_log_limit(const struct kwhy_posterior_prior *prior, double power_w)

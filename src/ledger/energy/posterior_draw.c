@@ -18,34 +18,34 @@
 #define OTHER_STEP 0.5 /* watts or steps of the grid */
 #define LINE_STEP 1.5  /* spreads of the fit */
 #define STEPS_OUT 6
-#define SHRINKS_MOST 60
+#define SHRINKS_MAX 60
 
 /*
  * Swings (Hamiltonian Monte Carlo, Neal 2011): from a point the chain is thrown in a random direction and
  * follows the density like a ball its bowl, in watts, where the sheet is straight, measured in spreads of the
  * fit. One swing goes all the way across, for what a few lines cost.
  */
-#define SWING_SPREADS 1.6
-#define SWING_STEP_FIRST 0.25
-#define SWING_STEP_LEAST 0.05
-#define SWING_STEPS_MOST 32
+#define TRAJECTORY_SDS 1.6
+#define STEP_SIZE_FIRST 0.25
+#define STEP_SIZE_MIN 0.05
+#define LEAPFROG_STEPS_MAX 32
 #define ACCEPTED_RATIO 0.8
 
 struct chain {
 	const struct kwhy_posterior_fit *fit;
 	const struct kwhy_posterior_model *model;
 	struct kwhy_random random;
-	size_t classes, moving;	   /* parameters without the noise */
-	double *logs;		   /* [classes] of the powers */
-	double *here;		   /* [moving] watts, then the others as they are */
-	double *pull;		   /* [moving] gradient of the quadratic likelihood here */
-	double *line, *bend;	   /* [moving] direction of a line, and the curvature times it */
-	double slope, bow;	   /* of the likelihood along the line */
-	size_t parameter;	   /* that moves alone */
-	double *root;		   /* [moving * moving] Cholesky factor of the fit's precision in watts */
-	double *speed, *force;	   /* [moving] of a swing, in spreads; scratch */
-	double *before;		   /* [2 * moving] here and pull as the swing began */
-	double swing_step, swings; /* in spreads; how many there were while the step was tuned */
+	size_t classes, moving;		     /* parameters without the noise */
+	double *logs;			     /* [classes] of the powers */
+	double *position;		     /* [moving] watts, then the others as they are */
+	double *gradient;		     /* [moving] gradient of the quadratic likelihood here */
+	double *line, *curvature_times_line; /* [moving] direction of a line, and the curvature times it */
+	double slope, line_curvature;	     /* of the likelihood along the line */
+	size_t parameter;		     /* that moves alone */
+	double *root;		       /* [moving * moving] Cholesky factor of the fit's precision in watts */
+	double *momentum, *force;      /* [moving] of a swing, in spreads; scratch */
+	double *before;		       /* [2 * moving] here and pull as the swing began */
+	double step_size, transitions; /* in spreads; how many there were while the step was tuned */
 };
 
 /* Log density over that here, at a distance from here; -INFINITY where none is possible. */
@@ -58,12 +58,12 @@ static const struct kwhy_posterior_prior *prior_of(const struct chain *chain)
 
 static double unit_of(const struct chain *chain)
 {
-	return chain->here[chain->classes + KWHY_PARAMETER_UNIT];
+	return chain->position[chain->classes + KWHY_PARAMETER_UNIT];
 }
 
 static double idle_of(const struct chain *chain)
 {
-	return chain->here[chain->classes + KWHY_PARAMETER_IDLE];
+	return chain->position[chain->classes + KWHY_PARAMETER_IDLE];
 }
 
 /* What the likelihood gains when one parameter moves by a distance. */
@@ -71,7 +71,8 @@ static double gain_alone(const struct chain *chain, double distance)
 {
 	size_t i = chain->parameter;
 
-	return distance * (chain->pull[i] - distance / 2 * chain->fit->curvature[i * chain->fit->size + i]);
+	return distance *
+		(chain->gradient[i] - distance / 2 * chain->fit->curvature[i * chain->fit->size + i]);
 }
 
 static double density_of_power(const struct chain *chain, double distance)
@@ -79,7 +80,7 @@ static double density_of_power(const struct chain *chain, double distance)
 	size_t c = chain->parameter;
 	double log_power = chain->logs[c] + distance, power_w = exp(log_power);
 
-	return gain_alone(chain, power_w - chain->here[c]) +
+	return gain_alone(chain, power_w - chain->position[c]) +
 		kwhy_posterior_log_class(prior_of(chain), c, log_power, unit_of(chain)) +
 		kwhy_posterior_log_limit(prior_of(chain), idle_of(chain) + power_w);
 }
@@ -87,7 +88,7 @@ static double density_of_power(const struct chain *chain, double distance)
 static double density_of_response(const struct chain *chain, double distance)
 {
 	size_t i = chain->parameter - chain->classes;
-	double at = chain->here[chain->parameter] + distance;
+	double at = chain->position[chain->parameter] + distance;
 
 	if (fabs(at) > (i == KWHY_PARAMETER_TAU ? KWHY_TAU_REACH : KWHY_DELAY_REACH))
 		return -INFINITY;
@@ -101,7 +102,7 @@ static double density_of_idle(const struct chain *chain, double distance)
 		kwhy_posterior_log_other(chain->model, KWHY_PARAMETER_IDLE, idle_w);
 
 	for (size_t c = 0; c < chain->classes; c++)
-		sum += kwhy_posterior_log_limit(prior_of(chain), idle_w + chain->here[c]);
+		sum += kwhy_posterior_log_limit(prior_of(chain), idle_w + chain->position[c]);
 	return sum;
 }
 
@@ -109,8 +110,8 @@ static double density_of_idle(const struct chain *chain, double distance)
 static double density_of_line(const struct chain *chain, double distance)
 {
 	const double *line = chain->line, *other_line = line + chain->classes;
-	const double *other = chain->here + chain->classes;
-	double sum = distance * (chain->slope - distance / 2 * chain->bow);
+	const double *other = chain->position + chain->classes;
+	double sum = distance * (chain->slope - distance / 2 * chain->line_curvature);
 	double idle_w = idle_of(chain) + distance * other_line[KWHY_PARAMETER_IDLE];
 	double unit = unit_of(chain) + distance * other_line[KWHY_PARAMETER_UNIT];
 
@@ -119,7 +120,7 @@ static double density_of_line(const struct chain *chain, double distance)
 			KWHY_DELAY_REACH)
 		return -INFINITY;
 	for (size_t c = 0; c < chain->classes; c++) {
-		double power_w = chain->here[c] + distance * line[c], log_power;
+		double power_w = chain->position[c] + distance * line[c], log_power;
 
 		if (!(power_w > 0))
 			return -INFINITY;
@@ -142,7 +143,7 @@ static double slice(struct chain *chain, density_at *density, double step)
 		low -= step;
 	for (int i = 0; i < STEPS_OUT && density(chain, high) > floor; i++)
 		high += step;
-	for (int i = 0; i < SHRINKS_MOST; i++) {
+	for (int i = 0; i < SHRINKS_MAX; i++) {
 		double distance = low + (high - low) * kwhy_random_uniform(&chain->random);
 
 		if (density(chain, distance) > floor)
@@ -156,14 +157,14 @@ static void move_alone(struct chain *chain, double distance)
 {
 	const double *row = chain->fit->curvature + chain->parameter * chain->fit->size;
 
-	chain->here[chain->parameter] += distance;
+	chain->position[chain->parameter] += distance;
 	for (size_t i = 0; i < chain->moving; i++)
-		chain->pull[i] -= distance * row[i];
+		chain->gradient[i] -= distance * row[i];
 }
 
 static void move_power(struct chain *chain, size_t c)
 {
-	double before_w = chain->here[c];
+	double before_w = chain->position[c];
 
 	chain->parameter = c;
 	chain->logs[c] += slice(chain, density_of_power, LOG_STEP);
@@ -183,17 +184,17 @@ static void move_unit(struct chain *chain)
 {
 	const struct kwhy_posterior_prior *prior = prior_of(chain);
 	struct kwhy_normal unit = prior->other[KWHY_PARAMETER_UNIT];
-	double precision = 1 / (unit.spread * unit.spread), sum = precision * unit.mean;
+	double precision = 1 / (unit.sd * unit.sd), sum = precision * unit.mean;
 
 	for (size_t c = 0; c < chain->classes; c++) {
-		double weight = 1 / (prior->class_log[c].spread * prior->class_log[c].spread);
+		double weight = 1 / (prior->class_log[c].sd * prior->class_log[c].sd);
 
 		if (!prior->tied[c])
 			continue;
 		precision += weight;
 		sum += weight * (chain->logs[c] - prior->class_log[c].mean);
 	}
-	chain->here[chain->classes + KWHY_PARAMETER_UNIT] = sum / precision +
+	chain->position[chain->classes + KWHY_PARAMETER_UNIT] = sum / precision +
 		kwhy_random_normal(&chain->random) / sqrt(precision);
 }
 
@@ -206,15 +207,15 @@ static void draw_line(struct chain *chain)
 	kwhy_matrix_solve_upper(fit->factor, fit->size, chain->line);
 	for (size_t c = 0; c < chain->classes; c++)
 		chain->line[c] *= exp(fit->mode[c]);
-	chain->slope = chain->bow = 0;
+	chain->slope = chain->line_curvature = 0;
 	for (size_t a = 0; a < chain->moving; a++) {
 		const double *row = fit->curvature + a * fit->size;
 
-		chain->bend[a] = 0;
+		chain->curvature_times_line[a] = 0;
 		for (size_t b = 0; b < chain->moving; b++)
-			chain->bend[a] += row[b] * chain->line[b];
-		chain->slope += chain->pull[a] * chain->line[a];
-		chain->bow += chain->bend[a] * chain->line[a];
+			chain->curvature_times_line[a] += row[b] * chain->line[b];
+		chain->slope += chain->gradient[a] * chain->line[a];
+		chain->line_curvature += chain->curvature_times_line[a] * chain->line[a];
 	}
 }
 
@@ -225,27 +226,27 @@ static void move_along_line(struct chain *chain)
 	draw_line(chain);
 	distance = slice(chain, density_of_line, LINE_STEP);
 	for (size_t i = 0; i < chain->moving; i++) {
-		chain->here[i] += distance * chain->line[i];
-		chain->pull[i] -= distance * chain->bend[i];
+		chain->position[i] += distance * chain->line[i];
+		chain->gradient[i] -= distance * chain->curvature_times_line[i];
 	}
 	for (size_t c = 0; c < chain->classes; c++)
-		chain->logs[c] = log(chain->here[c]);
+		chain->logs[c] = log(chain->position[c]);
 }
 
 /* Log density here but for the likelihood, by watts. */
 static double prior_density(const struct chain *chain)
 {
-	const double *other = chain->here + chain->classes;
+	const double *other = chain->position + chain->classes;
 	double sum = 0;
 
 	if (fabs(other[KWHY_PARAMETER_TAU]) > KWHY_TAU_REACH ||
 		fabs(other[KWHY_PARAMETER_DELAY]) > KWHY_DELAY_REACH)
 		return -INFINITY;
 	for (size_t c = 0; c < chain->classes; c++) {
-		double log_power = log(chain->here[c]);
+		double log_power = log(chain->position[c]);
 
 		sum += kwhy_posterior_log_class(prior_of(chain), c, log_power, unit_of(chain)) - log_power +
-			kwhy_posterior_log_limit(prior_of(chain), idle_of(chain) + chain->here[c]);
+			kwhy_posterior_log_limit(prior_of(chain), idle_of(chain) + chain->position[c]);
 	}
 	for (size_t i = 0; i < KWHY_PARAMETER_NOISE; i++)
 		sum += kwhy_posterior_log_other(chain->model, i, other[i]);
@@ -255,7 +256,7 @@ static double prior_density(const struct chain *chain)
 /* What a prior of the others pulls at its parameter: normal, so differences over any distance tell. */
 static double other_force(const struct chain *chain, size_t i)
 {
-	double at = chain->here[chain->classes + i];
+	double at = chain->position[chain->classes + i];
 
 	return (kwhy_posterior_log_other(chain->model, i, at + 0.5) -
 		kwhy_posterior_log_other(chain->model, i, at - 0.5));
@@ -265,114 +266,114 @@ static double other_force(const struct chain *chain, size_t i)
 static void find_force(struct chain *chain)
 {
 	const struct kwhy_posterior_prior *prior = prior_of(chain);
-	const double limit_spread_w = kwhy_posterior_limit_spread_w(prior);
+	const double limit_sd_w = kwhy_posterior_limit_sd_w(prior);
 	double *force = chain->force, *other = force + chain->classes;
 
-	memcpy(force, chain->pull, chain->moving * sizeof(*force));
+	memcpy(force, chain->gradient, chain->moving * sizeof(*force));
 	for (size_t i = 0; i < KWHY_PARAMETER_NOISE; i++)
 		other[i] += other_force(chain, i);
 	for (size_t c = 0; c < chain->classes; c++) {
-		const double spread = prior->class_log[c].spread, power_w = chain->here[c];
+		const double sd = prior->class_log[c].sd, power_w = chain->position[c];
 		const double away = (log(power_w) - prior->class_log[c].mean -
 					    (prior->tied[c] ? unit_of(chain) : 0)) /
-			(spread * spread);
+			(sd * sd);
 		const double beyond = kwhy_posterior_beyond_limit(prior, idle_of(chain) + power_w);
 
 		force[c] -= (away + 1) / power_w;
 		other[KWHY_PARAMETER_UNIT] += prior->tied[c] ? away : 0;
 		if (beyond > 0) {
-			force[c] -= beyond / limit_spread_w;
-			other[KWHY_PARAMETER_IDLE] -= beyond / limit_spread_w;
+			force[c] -= beyond / limit_sd_w;
+			other[KWHY_PARAMETER_IDLE] -= beyond / limit_sd_w;
 		}
 	}
 	kwhy_matrix_solve_lower(chain->root, chain->moving, force);
 }
 
-static void push(struct chain *chain, double time)
+static void update_momentum(struct chain *chain, double time)
 {
 	find_force(chain);
 	for (size_t i = 0; i < chain->moving; i++)
-		chain->speed[i] += time * chain->force[i];
+		chain->momentum[i] += time * chain->force[i];
 }
 
 /* Moves with the speed; gives what the likelihood gains. False: a power would not be above 0. */
-static bool glide(struct chain *chain, double time, double *gain)
+static bool update_position(struct chain *chain, double time, double *gain)
 {
 	double *step = chain->line;
 
 	for (size_t i = 0; i < chain->moving; i++)
-		step[i] = time * chain->speed[i];
+		step[i] = time * chain->momentum[i];
 	kwhy_matrix_solve_upper(chain->root, chain->moving, step);
 	for (size_t a = 0; a < chain->moving; a++) {
 		const double *row = chain->fit->curvature + a * chain->fit->size;
 
-		chain->bend[a] = 0;
+		chain->curvature_times_line[a] = 0;
 		for (size_t b = 0; b < chain->moving; b++)
-			chain->bend[a] += row[b] * step[b];
-		*gain += step[a] * (chain->pull[a] - chain->bend[a] / 2);
+			chain->curvature_times_line[a] += row[b] * step[b];
+		*gain += step[a] * (chain->gradient[a] - chain->curvature_times_line[a] / 2);
 	}
 	for (size_t i = 0; i < chain->moving; i++) {
-		chain->here[i] += step[i];
-		chain->pull[i] -= chain->bend[i];
-		if (i < chain->classes && !(chain->here[i] > 0))
+		chain->position[i] += step[i];
+		chain->gradient[i] -= chain->curvature_times_line[i];
+		if (i < chain->classes && !(chain->position[i] > 0))
 			return false;
 	}
 	return true;
 }
 
-static double energy_of_speed(const struct chain *chain)
+static double kinetic_energy(const struct chain *chain)
 {
 	double sum = 0;
 
 	for (size_t i = 0; i < chain->moving; i++)
-		sum += chain->speed[i] * chain->speed[i] / 2;
+		sum += chain->momentum[i] * chain->momentum[i] / 2;
 	return sum;
 }
 
 /* The probability that where the swing ends is taken. */
-static double swing_away(struct chain *chain)
+static double propose(struct chain *chain)
 {
-	const double step = chain->swing_step * (0.8 + 0.4 * kwhy_random_uniform(&chain->random));
-	const double steps = fmin(ceil(SWING_SPREADS / step), SWING_STEPS_MOST);
+	const double step = chain->step_size * (0.8 + 0.4 * kwhy_random_uniform(&chain->random));
+	const double steps = fmin(ceil(TRAJECTORY_SDS / step), LEAPFROG_STEPS_MAX);
 	double gain = -prior_density(chain);
 
 	for (size_t i = 0; i < chain->moving; i++)
-		chain->speed[i] = kwhy_random_normal(&chain->random);
-	gain += energy_of_speed(chain);
-	push(chain, step / 2);
+		chain->momentum[i] = kwhy_random_normal(&chain->random);
+	gain += kinetic_energy(chain);
+	update_momentum(chain, step / 2);
 	for (double i = 1; i <= steps; i++) {
-		if (!glide(chain, step, &gain))
+		if (!update_position(chain, step, &gain))
 			return 0;
-		push(chain, i < steps ? step : step / 2);
+		update_momentum(chain, i < steps ? step : step / 2);
 	}
-	gain += prior_density(chain) - energy_of_speed(chain);
+	gain += prior_density(chain) - kinetic_energy(chain);
 	return isnan(gain) ? 0 : fmin(1, exp(gain));
 }
 
-static double swing(struct chain *chain)
+static double hmc_transition(struct chain *chain)
 {
 	const size_t bytes = chain->moving * sizeof(double);
 	double taken;
 
-	memcpy(chain->before, chain->here, bytes);
-	memcpy(chain->before + chain->moving, chain->pull, bytes);
-	taken = swing_away(chain);
+	memcpy(chain->before, chain->position, bytes);
+	memcpy(chain->before + chain->moving, chain->gradient, bytes);
+	taken = propose(chain);
 	if (kwhy_random_uniform(&chain->random) >= taken) {
-		memcpy(chain->here, chain->before, bytes);
-		memcpy(chain->pull, chain->before + chain->moving, bytes);
+		memcpy(chain->position, chain->before, bytes);
+		memcpy(chain->gradient, chain->before + chain->moving, bytes);
 		return taken;
 	}
 	for (size_t c = 0; c < chain->classes; c++)
-		chain->logs[c] = log(chain->here[c]);
+		chain->logs[c] = log(chain->position[c]);
 	return taken;
 }
 
 /* Before the draws that count: steps that are taken about as often as is best (Robbins and Monro 1951). */
-static void tune_swing(struct chain *chain, double taken)
+static void tune_step_size(struct chain *chain, double taken)
 {
-	chain->swings++;
-	chain->swing_step *= exp((taken - ACCEPTED_RATIO) / sqrt(chain->swings));
-	chain->swing_step = fmin(fmax(chain->swing_step, SWING_STEP_LEAST), 1);
+	chain->transitions++;
+	chain->step_size *= exp((taken - ACCEPTED_RATIO) / sqrt(chain->transitions));
+	chain->step_size = fmin(fmax(chain->step_size, STEP_SIZE_MIN), 1);
 }
 
 static void sweep(struct chain *chain, bool tune)
@@ -387,9 +388,9 @@ static void sweep(struct chain *chain, bool tune)
 	move_other(chain, KWHY_PARAMETER_DELAY);
 	for (int i = 0; i < KWHY_PARAMETER_NOISE; i++)
 		move_along_line(chain);
-	taken = swing(chain);
+	taken = hmc_transition(chain);
 	if (tune)
-		tune_swing(chain, taken);
+		tune_step_size(chain, taken);
 }
 
 /* The fit's precision is by logarithms of powers: here it is by watts. */
@@ -399,7 +400,7 @@ static void find_root(struct chain *chain)
 		for (size_t column = 0; column <= row; column++)
 			chain->root[row * chain->moving + column] =
 				chain->fit->factor[row * chain->fit->size + column] /
-				(row < chain->classes ? chain->here[row] : 1);
+				(row < chain->classes ? chain->position[row] : 1);
 }
 
 static enum kwhy_status chain_init(struct chain *chain, uint64_t seed, struct kwhy_error *error)
@@ -413,19 +414,19 @@ static enum kwhy_status chain_init(struct chain *chain, uint64_t seed, struct kw
 	chain->classes = chain->model->prior->class_count;
 	chain->moving = size - KWHY_NOISE_PARAMETERS;
 	chain->logs = block;
-	chain->here = block + size;
-	chain->pull = block + 2 * size;
+	chain->position = block + size;
+	chain->gradient = block + 2 * size;
 	chain->line = block + 3 * size;
-	chain->bend = block + 4 * size;
-	chain->speed = block + 5 * size;
+	chain->curvature_times_line = block + 4 * size;
+	chain->momentum = block + 5 * size;
 	chain->force = block + 6 * size;
 	chain->before = block + 7 * size;
 	chain->root = block + 9 * size;
-	chain->swing_step = SWING_STEP_FIRST;
+	chain->step_size = STEP_SIZE_FIRST;
 	memcpy(chain->logs, fit->mode, size * sizeof(double));
-	memcpy(chain->pull, fit->gradient, size * sizeof(double));
+	memcpy(chain->gradient, fit->gradient, size * sizeof(double));
 	for (size_t i = 0; i < size; i++)
-		chain->here[i] = i < chain->classes ? exp(fit->mode[i]) : fit->mode[i];
+		chain->position[i] = i < chain->classes ? exp(fit->mode[i]) : fit->mode[i];
 	find_root(chain);
 	kwhy_random_init(&chain->random, seed);
 	return KWHY_OK;
@@ -433,7 +434,7 @@ static enum kwhy_status chain_init(struct chain *chain, uint64_t seed, struct kw
 
 static void keep(const struct chain *chain, double *out_draw)
 {
-	memcpy(out_draw, chain->here, chain->fit->size * sizeof(double));
+	memcpy(out_draw, chain->position, chain->fit->size * sizeof(double));
 	memcpy(out_draw, chain->logs, chain->classes * sizeof(double));
 }
 

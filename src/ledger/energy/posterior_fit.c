@@ -10,9 +10,9 @@
  * Climbs to the most probable parameters: damped Gauss-Newton steps of the powers, idle level and
  * response with the weights of Student-t noise, and Newton steps of the two noise parameters between.
  */
-#define STEPS_MOST 80
-#define GAIN_LEAST 1e-4
-#define DAMPING_MOST 1e8
+#define STEPS_MAX 80
+#define GAIN_MIN 1e-4
+#define DAMPING_MAX 1e8
 #define FREEDOM 4.0
 #define NOISE_DIFFERENCE 0.05 /* of logarithms, for the curvature of the noise parameters */
 
@@ -157,10 +157,10 @@ static void add_readings(struct climb *climb, size_t size)
 	}
 }
 
-static void add_term(struct climb *climb, size_t size, size_t at, double distance, double spread)
+static void add_term(struct climb *climb, size_t size, size_t at, double distance, double sd)
 {
-	climb->precision[at * size + at] += 1 / (spread * spread);
-	climb->gradient[at] -= distance / (spread * spread);
+	climb->precision[at * size + at] += 1 / (sd * sd);
+	climb->gradient[at] -= distance / (sd * sd);
 }
 
 static void add_prior_of_classes(struct climb *climb, size_t size, const double *parameters)
@@ -170,10 +170,10 @@ static void add_prior_of_classes(struct climb *climb, size_t size, const double 
 
 	for (size_t c = 0; c < prior->class_count; c++) {
 		struct kwhy_normal normal = prior->class_log[c];
-		double weight = 1 / (normal.spread * normal.spread);
+		double weight = 1 / (normal.sd * normal.sd);
 		double distance = parameters[c] - normal.mean - (prior->tied[c] ? parameters[unit] : 0);
 
-		add_term(climb, size, c, distance, normal.spread);
+		add_term(climb, size, c, distance, normal.sd);
 		if (!prior->tied[c])
 			continue;
 		climb->precision[unit * size + unit] += weight;
@@ -189,14 +189,14 @@ static void add_limit(struct climb *climb, size_t size, const double *parameters
 	size_t idle = prior->class_count + KWHY_PARAMETER_IDLE;
 
 	for (size_t c = 0; c < prior->class_count; c++) {
-		double net_w = exp(parameters[c]), spread_w = kwhy_posterior_limit_spread_w(prior);
+		double net_w = exp(parameters[c]), sd_w = kwhy_posterior_limit_sd_w(prior);
 		double beyond = kwhy_posterior_beyond_limit(prior, parameters[idle] + net_w);
 
 		if (beyond <= 0)
 			continue;
-		add_term(climb, size, c, beyond * spread_w / net_w, spread_w / net_w);
-		add_term(climb, size, idle, beyond * spread_w, spread_w);
-		climb->precision[idle * size + c] += net_w / (spread_w * spread_w);
+		add_term(climb, size, c, beyond * sd_w / net_w, sd_w / net_w);
+		add_term(climb, size, idle, beyond * sd_w, sd_w);
+		climb->precision[idle * size + c] += net_w / (sd_w * sd_w);
 	}
 }
 
@@ -213,12 +213,12 @@ static void add_prior(struct climb *climb, size_t size, const double *parameters
 
 		if (i == KWHY_PARAMETER_TAU) {
 			normal.mean = (normal.mean - grid->tau_s) / grid->tau_step_s;
-			normal.spread /= grid->tau_step_s;
+			normal.sd /= grid->tau_step_s;
 		} else if (i == KWHY_PARAMETER_DELAY) {
 			normal.mean = (normal.mean - grid->delay_s) / grid->delay_step_s;
-			normal.spread /= grid->delay_step_s;
+			normal.sd /= grid->delay_step_s;
 		}
-		add_term(climb, size, prior->class_count + i, other[i] - normal.mean, normal.spread);
+		add_term(climb, size, prior->class_count + i, other[i] - normal.mean, normal.sd);
 	}
 }
 
@@ -231,7 +231,7 @@ static double noise_cost(const struct climb *climb, double idle_w, const double 
 		kwhy_posterior_log_likelihood(climb->model, &climb->prediction, &noise);
 
 	for (int i = 0; i < KWHY_NOISE_PARAMETERS; i++) {
-		double far = (logs[i] - prior[i].mean) / prior[i].spread;
+		double far = (logs[i] - prior[i].mean) / prior[i].sd;
 
 		cost += 0.5 * far * far;
 	}
@@ -352,7 +352,7 @@ static double step_powers(struct climb *climb, size_t size, double *parameters)
 	double before = climb->density;
 
 	expand(climb, size, parameters);
-	for (; climb->damping < DAMPING_MOST; climb->damping *= 10) {
+	for (; climb->damping < DAMPING_MAX; climb->damping *= 10) {
 		if (!try_step(climb, size, parameters))
 			continue;
 		climb->damping = fmax(climb->damping / 10, 1e-9);
@@ -418,7 +418,7 @@ static bool settle(struct climb *climb, struct kwhy_posterior_fit *fit)
 	return kwhy_matrix_factor(fit->factor, size);
 }
 
-enum kwhy_status kwhy_posterior_fit_spread(
+enum kwhy_status kwhy_posterior_fit_sd(
 	const struct kwhy_posterior_fit *fit, size_t parameter, double *out_spread, struct kwhy_error *error)
 {
 	double *column = calloc(fit->size, sizeof(*column));
@@ -441,7 +441,7 @@ enum kwhy_status kwhy_posterior_fit_climb(struct kwhy_posterior_fit *fit,
 
 	if (status)
 		goto done;
-	for (; step < STEPS_MOST && still < 2; step++) {
+	for (; step < STEPS_MAX && still < 2; step++) {
 		double gain;
 
 		climb.density = kwhy_posterior_log_density(model, &climb.prediction, fit->mode);
@@ -449,7 +449,7 @@ enum kwhy_status kwhy_posterior_fit_climb(struct kwhy_posterior_fit *fit,
 		step_noise(&climb, fit->mode);
 		climb.density = kwhy_posterior_log_density(model, &climb.prediction, fit->mode);
 		gain = climb.density - gain + step_powers(&climb, fit->size, fit->mode);
-		still = gain < GAIN_LEAST ? still + 1 : 0;
+		still = gain < GAIN_MIN ? still + 1 : 0;
 	}
 	if (!settle(&climb, fit))
 		status = kwhy_fail(error, KWHY_E_INPUT,

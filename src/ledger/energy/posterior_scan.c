@@ -40,10 +40,10 @@ static enum kwhy_status scan_init(
 		double unit = prior->tied[c] ? prior->other[KWHY_PARAMETER_UNIT].mean : 0;
 
 		scan->prior_w[c] = exp(prior->class_log[c].mean + unit);
-		scan->tie[c] = pow(LOOSE * prior->class_log[c].spread * scan->prior_w[c], -2);
+		scan->tie[c] = pow(LOOSE * prior->class_log[c].sd * scan->prior_w[c], -2);
 	}
 	scan->prior_w[prior->class_count] = prior->other[KWHY_PARAMETER_IDLE].mean;
-	scan->tie[prior->class_count] = pow(prior->other[KWHY_PARAMETER_IDLE].spread, -2);
+	scan->tie[prior->class_count] = pow(prior->other[KWHY_PARAMETER_IDLE].sd, -2);
 	return KWHY_OK;
 }
 
@@ -84,13 +84,13 @@ static double held(const struct scan *scan, size_t c)
 
 	if (c == scan->model->prior->class_count)
 		return fmax(scan->power_w[c], 0);
-	reach = exp(LOOSE * scan->model->prior->class_log[c].spread);
+	reach = exp(LOOSE * scan->model->prior->class_log[c].sd);
 	return fmin(fmax(scan->power_w[c], scan->prior_w[c] / reach), scan->prior_w[c] * reach);
 }
 
 static double log_normal(struct kwhy_normal normal, double value)
 {
-	double far = (value - normal.mean) / normal.spread;
+	double far = (value - normal.mean) / normal.sd;
 
 	return 0.5 * far * far;
 }
@@ -152,8 +152,8 @@ static void write_start(const struct scan *scan, double *out_parameters)
 	other[KWHY_PARAMETER_IDLE] = scan->best_w[classes];
 	other[KWHY_PARAMETER_TAU] = (double)(scan->best_point / KWHY_GRID_DELAYS) - KWHY_GRID_TAUS / 2;
 	other[KWHY_PARAMETER_DELAY] = (double)(scan->best_point % KWHY_GRID_DELAYS) - KWHY_GRID_DELAYS / 2;
-	other[KWHY_PARAMETER_ALIAS] -= 2 * scan->model->prior->other[KWHY_PARAMETER_ALIAS].spread;
-	other[KWHY_PARAMETER_STAMP] -= scan->model->prior->other[KWHY_PARAMETER_STAMP].spread;
+	other[KWHY_PARAMETER_ALIAS] -= 2 * scan->model->prior->other[KWHY_PARAMETER_ALIAS].sd;
+	other[KWHY_PARAMETER_STAMP] -= scan->model->prior->other[KWHY_PARAMETER_STAMP].sd;
 }
 
 enum kwhy_status kwhy_posterior_scan(

@@ -11,7 +11,7 @@
 #define ALIKE_RATIO 0.05
 
 /* Each reading is compared with this many others, evenly spread. */
-#define COMPARED_MOST 400
+#define COMPARED_MAX 400
 
 /* Power that each class adds to each reading, at the middle of the grid: [count * classes]. */
 static double *class_powers(const struct kwhy_posterior_model *model, const double *parameters)
@@ -51,7 +51,7 @@ enum kwhy_status kwhy_posterior_share(const struct kwhy_posterior_model *model, 
 	double *out_shared_w2, struct kwhy_error *error)
 {
 	size_t count = model->features->reading_count, classes = model->features->class_count;
-	size_t stride = (count + COMPARED_MOST - 1) / COMPARED_MOST;
+	size_t stride = (count + COMPARED_MAX - 1) / COMPARED_MAX;
 	double *powers_w = class_powers(model, parameters), mean_w = 0, alike_w2;
 
 	if (!powers_w)

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 /* Residuals farther apart than this are taken as independent. */
-#define LAGS_MOST 100
+#define LAGS_MAX 100
 /* One wild residual must not make the correlation: standardised ones are cut here. */
-#define RESIDUAL_MOST 4.0
+#define RESIDUAL_MAX 4.0
 
 static double correlation(const double *residuals, size_t count, size_t lag)
 {
@@ -42,9 +42,9 @@ enum kwhy_status kwhy_posterior_temper(const struct kwhy_posterior_model *model,
 		double residual = (model->readings->items[i].power_w - prediction.power_w[i]) /
 			sqrt(variance);
 
-		residuals[i] = fmin(fmax(residual, -RESIDUAL_MOST), RESIDUAL_MOST);
+		residuals[i] = fmin(fmax(residual, -RESIDUAL_MAX), RESIDUAL_MAX);
 	}
-	for (size_t lag = 1; lag <= LAGS_MOST && lag < count / 4; lag++) {
+	for (size_t lag = 1; lag <= LAGS_MAX && lag < count / 4; lag++) {
 		double rho = correlation(residuals, count, lag);
 
 		if (rho < 2 / sqrt((double)count))

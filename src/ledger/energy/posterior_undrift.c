@@ -80,7 +80,7 @@ static void divide_out(const struct walk_state *states, const struct kwhy_poster
 	}
 }
 
-enum kwhy_status kwhy_posterior_undrift(const struct kwhy_posterior_model *model, const double *parameters,
+enum kwhy_status kwhy_posterior_detrend(const struct kwhy_posterior_model *model, const double *parameters,
 	const double *read_w, struct kwhy_power_readings *readings, struct kwhy_error *error)
 {
 	const double *other = parameters + model->prior->class_count;

@@ -30,7 +30,7 @@ enum pool {
  * H200 (368 W against 358 W); the rest are wide guesses, which the readings overrule.
  */
 static const struct {
-	double fill, spread; /* fill NAN: from the grid */
+	double fill, sd; /* fill NAN: from the grid */
 	bool beside;
 } pool_priors[POOL_COUNT] = {
 	[POOL_FULL] = {1, 0.6, false},
@@ -56,7 +56,7 @@ struct account_sum {
 	double repeats_ns;
 	size_t rows; /* with repeats */
 	enum pool pool;
-	double fill, expected, place_ratio;
+	double fill, expected, in_place_ratio;
 	struct kwhy_learnt_prior learnt;
 	uint8_t kind; /* of its rows: enum kwhy_activity_kind */
 	uint32_t account;
@@ -151,16 +151,16 @@ static void sharpen(struct kwhy_power_prior *prior, const struct account_sum *su
 		profile, name, fill, 1e-9 * sum->time_ns / (double)sum->rows);
 
 	prior->kind_w = kind.above_idle_w;
-	prior->kind_spread = kind.spread;
+	prior->kind_spread = kind.sd;
 	prior->learnt_w = sum->learnt.above_idle_w;
-	prior->learnt_spread = sum->learnt.spread;
+	prior->learnt_sd = sum->learnt.sd;
 	for (size_t i = 0; profile && i < profile->known_power_count; i++) {
 		const struct kwhy_known_power *known = &profile->known_powers[i];
 
 		if (isnan(known->power_w.value) || !strstr(name, known->pattern))
 			continue;
 		prior->known_w = known->power_w.value;
-		prior->known_sd_w = known->power_w.spread;
+		prior->known_sd_w = known->power_w.sd;
 		return;
 	}
 }
@@ -170,13 +170,13 @@ static struct kwhy_power_prior *open_class(struct kwhy_power_classes *classes, e
 	struct kwhy_power_prior *prior = &classes->priors[classes->count++];
 
 	*prior = (struct kwhy_power_prior){
-		.spread = pool_priors[pool].spread,
+		.sd = pool_priors[pool].sd,
 		.known_w = NAN,
 		.known_sd_w = NAN,
 		.kind_w = NAN,
 		.kind_spread = NAN,
 		.learnt_w = NAN,
-		.learnt_spread = NAN,
+		.learnt_sd = NAN,
 		.beside = pool_priors[pool].beside,
 	};
 	return prior;
@@ -188,7 +188,8 @@ static void join_class(struct kwhy_power_prior *prior, const struct account_sum 
 
 	if (time_ns > 0) {
 		prior->fill = (prior->fill * prior->time_ns + sum->fill * sum->time_ns) / time_ns;
-		prior->place_ratio = (prior->place_ratio * prior->time_ns + sum->place_ratio * sum->time_ns) /
+		prior->in_place_ratio = (prior->in_place_ratio * prior->time_ns +
+						sum->in_place_ratio * sum->time_ns) /
 			time_ns;
 	} else {
 		prior->fill = sum->fill;
@@ -198,14 +199,14 @@ static void join_class(struct kwhy_power_prior *prior, const struct account_sum 
 }
 
 /* Sums come with most expected energy first. */
-static void form_classes(struct kwhy_power_classes *classes, struct kwhy_device_ledger *books,
+static void form_classes(struct kwhy_power_classes *classes, struct kwhy_device_ledger *device_ledger,
 	const struct account_sum *sums, size_t count, size_t own_most, const struct kwhy_profile *profile)
 {
 	uint32_t class_of_pool[POOL_COUNT];
 
 	memset(class_of_pool, 0xff, sizeof(class_of_pool));
 	for (size_t i = 0; i < count; i++) {
-		struct kwhy_account *account = &books->accounts[sums[i].account];
+		struct kwhy_account *account = &device_ledger->accounts[sums[i].account];
 		uint32_t *pooled = &class_of_pool[sums[i].pool];
 		bool own = i < own_most;
 
@@ -224,12 +225,12 @@ static void form_classes(struct kwhy_power_classes *classes, struct kwhy_device_
 	}
 }
 
-static void form_clean_class(struct kwhy_power_classes *classes, struct kwhy_device_ledger *books)
+static void form_clean_class(struct kwhy_power_classes *classes, struct kwhy_device_ledger *device_ledger)
 {
-	for (size_t i = 0; i < books->account_count; i++) {
-		if (!books->accounts[i].is_clean)
+	for (size_t i = 0; i < device_ledger->account_count; i++) {
+		if (!device_ledger->accounts[i].is_clean)
 			continue;
-		classes->clean = books->accounts[i].power_class = (uint32_t)classes->count;
+		classes->clean = device_ledger->accounts[i].power_class = (uint32_t)classes->count;
 		classes->priors[classes->count++] = (struct kwhy_power_prior){.known_w = NAN,
 			.known_sd_w = NAN,
 			.kind_w = NAN,
@@ -240,9 +241,9 @@ static void form_clean_class(struct kwhy_power_classes *classes, struct kwhy_dev
 
 /* Repeats of a kernel are of the kernel's class, whatever account they are in: it knows the time of both. */
 static void join_twins(
-	struct account_sum *sums, const struct kwhy_device_ledger *books, const uint32_t *twins)
+	struct account_sum *sums, const struct kwhy_device_ledger *device_ledger, const uint32_t *twins)
 {
-	for (size_t i = 0; i < books->account_count; i++) {
+	for (size_t i = 0; i < device_ledger->account_count; i++) {
 		struct account_sum *twin = twins[i] == KWHY_NONE ? NULL : &sums[twins[i]];
 
 		if (!twin)
@@ -257,12 +258,12 @@ static void join_twins(
 
 /* Keeps the accounts of activities, but for repeats; idle accounts have no power of their own. */
 static size_t drop_idle(
-	struct account_sum *sums, const struct kwhy_device_ledger *books, const uint32_t *twins)
+	struct account_sum *sums, const struct kwhy_device_ledger *device_ledger, const uint32_t *twins)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < books->account_count; i++) {
-		const struct kwhy_account *account = &books->accounts[i];
+	for (size_t i = 0; i < device_ledger->account_count; i++) {
+		const struct kwhy_account *account = &device_ledger->accounts[i];
 
 		if (account->category > KWHY_CATEGORY_MEMSET &&
 			(account->category != KWHY_CATEGORY_PROBING || account->is_probing_idle))
@@ -277,35 +278,37 @@ static size_t drop_idle(
 }
 
 /* After the classes of all others. */
-static void class_twins(struct kwhy_device_ledger *books, const uint32_t *twins)
+static void class_twins(struct kwhy_device_ledger *device_ledger, const uint32_t *twins)
 {
-	for (size_t i = 0; i < books->account_count; i++)
+	for (size_t i = 0; i < device_ledger->account_count; i++)
 		if (twins[i] != KWHY_NONE)
-			books->accounts[i].power_class = books->accounts[twins[i]].power_class;
+			device_ledger->accounts[i].power_class = device_ledger->accounts[twins[i]]
+									 .power_class;
 }
 
 /* What is known of each account but its name, [account_count]. */
 struct account_facts {
-	double *place_ratio;
+	double *in_place_ratio;
 	struct kwhy_learnt_prior *learnt;
 };
 
-static enum kwhy_status find_facts(struct account_facts *facts, const struct kwhy_device_ledger *books,
-	const struct kwhy_recording *recording, uint32_t device, const struct kwhy_ledger_options *options,
-	struct kwhy_error *error)
+static enum kwhy_status find_facts(struct account_facts *facts,
+	const struct kwhy_device_ledger *device_ledger, const struct kwhy_recording *recording,
+	uint32_t device, const struct kwhy_ledger_options *options, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 
-	facts->place_ratio = calloc(books->account_count + 1, sizeof(*facts->place_ratio));
-	facts->learnt = calloc(books->account_count + 1, sizeof(*facts->learnt));
-	if (!facts->place_ratio || !facts->learnt)
+	facts->in_place_ratio = calloc(device_ledger->account_count + 1, sizeof(*facts->in_place_ratio));
+	facts->learnt = calloc(device_ledger->account_count + 1, sizeof(*facts->learnt));
+	if (!facts->in_place_ratio || !facts->learnt)
 		return kwhy_fail_memory(error, "power classes");
-	status = kwhy_power_places_find(books, recording, device, facts->place_ratio, error);
-	return status ? status
-		      : kwhy_learnt_priors_find(recording, device, books, options, facts->learnt, error);
+	status = kwhy_power_places_find(device_ledger, recording, device, facts->in_place_ratio, error);
+	return status
+		? status
+		: kwhy_learnt_priors_find(recording, device, device_ledger, options, facts->learnt, error);
 }
 
-static enum kwhy_status sum_accounts(struct account_sum *sums, const struct kwhy_device_ledger *books,
+static enum kwhy_status sum_accounts(struct account_sum *sums, const struct kwhy_device_ledger *device_ledger,
 	const struct kwhy_recording *recording, uint32_t device, const struct kwhy_ledger_options *options,
 	struct kwhy_error *error)
 {
@@ -313,54 +316,56 @@ static enum kwhy_status sum_accounts(struct account_sum *sums, const struct kwhy
 	uint32_t sm_count = kwhy_power_sm_count(recording, device, options->profile);
 	struct account_facts facts = {0};
 	size_t first = rows->first[device];
-	enum kwhy_status status = find_facts(&facts, books, recording, device, options, error);
+	enum kwhy_status status = find_facts(&facts, device_ledger, recording, device, options, error);
 
 	for (size_t i = first; !status && i < rows->first[device + 1]; i++)
-		add_row(&sums[books->account_of[i - first]], rows, i, sm_count);
-	for (size_t i = 0; !status && i < books->account_count; i++) {
-		sums[i].place_ratio = facts.place_ratio[i];
+		add_row(&sums[device_ledger->account_of[i - first]], rows, i, sm_count);
+	for (size_t i = 0; !status && i < device_ledger->account_count; i++) {
+		sums[i].in_place_ratio = facts.in_place_ratio[i];
 		sums[i].learnt = facts.learnt[i];
 	}
-	free(facts.place_ratio);
+	free(facts.in_place_ratio);
 	free(facts.learnt);
 	return status;
 }
 
-static enum kwhy_status fill_classes(struct kwhy_power_classes *classes, struct kwhy_device_ledger *books,
-	const struct kwhy_profile *profile, struct account_sum *sums, struct kwhy_error *error)
+static enum kwhy_status fill_classes(struct kwhy_power_classes *classes,
+	struct kwhy_device_ledger *device_ledger, const struct kwhy_profile *profile,
+	struct account_sum *sums, struct kwhy_error *error)
 {
-	uint32_t *twins = calloc(books->account_count + 1, sizeof(*twins));
+	uint32_t *twins = calloc(device_ledger->account_count + 1, sizeof(*twins));
 	size_t count;
 
 	if (!twins)
 		return kwhy_fail_memory(error, "power classes");
-	kwhy_probing_twins(books, twins);
-	join_twins(sums, books, twins);
-	count = drop_idle(sums, books, twins);
+	kwhy_probing_twins(device_ledger, twins);
+	join_twins(sums, device_ledger, twins);
+	count = drop_idle(sums, device_ledger, twins);
 	qsort(sums, count, sizeof(*sums), compare_sums);
-	form_classes(classes, books, sums, count,
-		books->time.probing_ns > 0 ? KWHY_POWER_CLASS_PROBED_MOST : KWHY_POWER_CLASS_OWN_MOST,
+	form_classes(classes, device_ledger, sums, count,
+		device_ledger->time.probing_ns > 0 ? KWHY_POWER_CLASS_PROBED_MAX : KWHY_POWER_CLASS_OWN_MAX,
 		profile);
-	class_twins(books, twins);
-	form_clean_class(classes, books);
+	class_twins(device_ledger, twins);
+	form_clean_class(classes, device_ledger);
 	free(twins);
 	return KWHY_OK;
 }
 
-enum kwhy_status kwhy_power_classes_init(struct kwhy_power_classes *classes, struct kwhy_device_ledger *books,
-	const struct kwhy_recording *recording, uint32_t device, const struct kwhy_ledger_options *options,
-	struct kwhy_error *error)
+enum kwhy_status kwhy_power_classes_init(struct kwhy_power_classes *classes,
+	struct kwhy_device_ledger *device_ledger, const struct kwhy_recording *recording, uint32_t device,
+	const struct kwhy_ledger_options *options, struct kwhy_error *error)
 {
-	struct account_sum *sums = calloc(books->account_count + 1, sizeof(*sums));
+	struct account_sum *sums = calloc(device_ledger->account_count + 1, sizeof(*sums));
 	enum kwhy_status status;
 
 	*classes = (struct kwhy_power_classes){
-		.priors = calloc(KWHY_POWER_CLASS_PROBED_MOST + POOL_COUNT + 1, sizeof(*classes->priors)),
+		.priors = calloc(KWHY_POWER_CLASS_PROBED_MAX + POOL_COUNT + 1, sizeof(*classes->priors)),
 		.clean = KWHY_NONE};
-	status = sums && classes->priors ? sum_accounts(sums, books, recording, device, options, error)
-					 : kwhy_fail_memory(error, "power classes");
+	status = sums && classes->priors
+		? sum_accounts(sums, device_ledger, recording, device, options, error)
+		: kwhy_fail_memory(error, "power classes");
 	if (!status)
-		status = fill_classes(classes, books, options->profile, sums, error);
+		status = fill_classes(classes, device_ledger, options->profile, sums, error);
 	if (status)
 		kwhy_power_classes_done(classes);
 	free(sums);

@@ -12,27 +12,28 @@
 #include <stdint.h>
 
 /* Accounts with most expected energy have a power class each; the others share a class by their kind. */
-#define KWHY_POWER_CLASS_OWN_MOST 32
-#define KWHY_POWER_CLASS_PROBED_MOST 64 /* where a probe showed them to the meter one by one */
+#define KWHY_POWER_CLASS_OWN_MAX 32
+#define KWHY_POWER_CLASS_PROBED_MAX 64 /* where a probe showed them to the meter one by one */
 
 /*
  * What is assumed of the power of a class above idle before any reading: log-normal around
  * `fill` times the unit power of the device (what a full grid draws above idle), or around known_w.
  */
 struct kwhy_power_prior {
-	double fill;	      /* 0 < fill <= 1; 0: time without a context */
-	double spread;	      /* standard deviation of the logarithm */
-	double known_w;	      /* above idle plus idle (gross), from the machine profile; NAN: not known */
-	double known_sd_w;    /* its standard uncertainty */
-	double kind_w;	      /* above idle, of kernels of its kind, from the profile; NAN: not known */
-	double kind_spread;   /* of its logarithm */
-	double learnt_w;      /* above idle, from other recordings; NAN: none, or the readings overrule it */
-	double learnt_spread; /* of its logarithm */
-	bool beside;	      /* copies and memsets: run beside kernels at full power */
+	double fill;	    /* 0 < fill <= 1; 0: time without a context */
+	double sd;	    /* standard deviation of the logarithm */
+	double known_w;	    /* above idle plus idle (gross), from the machine profile; NAN: not known */
+	double known_sd_w;  /* its standard uncertainty */
+	double kind_w;	    /* above idle, of kernels of its kind, from the profile; NAN: not known */
+	double kind_spread; /* of its logarithm */
+	double learnt_w;    /* above idle, from other recordings; NAN: none, or the readings overrule it */
+	double learnt_sd;   /* of its logarithm */
+	bool beside;	    /* copies and memsets: run beside kernels at full power */
 	size_t account_count;
-	double time_ns;	    /* of its accounts */
-	double place_ratio; /* by how much its power in place is unsure beyond that in bursts (power_place.h)
-			     */
+	double time_ns;	       /* of its accounts */
+	double in_place_ratio; /* by how much its power in place is unsure beyond that in bursts
+				* (power_place.h)
+				*/
 };
 
 /*
@@ -47,7 +48,7 @@ struct kwhy_power_classes {
 
 /* Sets power_class of every account. Grid fill needs the number of multiprocessors: 0 = unknown. */
 KWHY_MUST_USE enum kwhy_status kwhy_power_classes_init(struct kwhy_power_classes *classes,
-	struct kwhy_device_ledger *books, const struct kwhy_recording *recording, uint32_t device,
+	struct kwhy_device_ledger *device_ledger, const struct kwhy_recording *recording, uint32_t device,
 	const struct kwhy_ledger_options *options, struct kwhy_error *error);
 void kwhy_power_classes_done(struct kwhy_power_classes *classes);
 

@@ -5,7 +5,7 @@
 #include <math.h>
 
 /* Shorter ones have no power of their own: beginning and ending is most of them. */
-#define LEAST_S 2e-6
+#define MIN_S 2e-6
 
 static const struct kwhy_kind_power *kind_of(const struct kwhy_kernel_kinds *kinds, const char *name)
 {
@@ -25,10 +25,10 @@ struct kwhy_kind_prior kwhy_kind_prior_of(
 
 	if (!kind)
 		return (struct kwhy_kind_prior){NAN, NAN};
-	ramp = pow(fmin(1, fmax(each_s, LEAST_S) / kinds->ramp_s), kinds->ramp_exponent);
+	ramp = pow(fmin(1, fmax(each_s, MIN_S) / kinds->ramp_s), kinds->ramp_exponent);
 	filled = pow(isnan(fill) ? 1 : fmin(1, fill), kinds->fill_exponent);
 	return (struct kwhy_kind_prior){
 		.above_idle_w = kind->above_idle_w.value * ramp * filled,
-		.spread = kind->above_idle_w.spread / kind->above_idle_w.value,
+		.sd = kind->above_idle_w.sd / kind->above_idle_w.value,
 	};
 }

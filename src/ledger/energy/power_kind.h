@@ -7,7 +7,7 @@
 /* What kernels of a kind draw above idle, before any reading; both NAN: the kind is not known. */
 struct kwhy_kind_prior {
 	double above_idle_w;
-	double spread; /* standard deviation of its logarithm */
+	double sd; /* standard deviation of its logarithm */
 };
 
 /*

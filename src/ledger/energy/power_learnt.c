@@ -32,7 +32,7 @@ static enum match match_of(
 
 static void gather(struct gathering *gathering, const struct kwhy_learnt_power *power, enum match match)
 {
-	const double spread = power->spread_w / power->above_idle_w, weight = 1 / (spread * spread + 1e-6);
+	const double sd = power->sd_w / power->above_idle_w, weight = 1 / (sd * sd + 1e-6);
 
 	if (match > gathering->match)
 		return;
@@ -63,28 +63,29 @@ static struct kwhy_learnt_prior prior_of(const struct kwhy_ledger_options *optio
 		return (struct kwhy_learnt_prior){NAN, NAN};
 	return (struct kwhy_learnt_prior){
 		.above_idle_w = exp(gathering.weighted_log / gathering.weight),
-		.spread = hypot(sqrt(1 / gathering.weight), spread_between_runs[gathering.match]),
+		.sd = hypot(sqrt(1 / gathering.weight), spread_between_runs[gathering.match]),
 	};
 }
 
 enum kwhy_status kwhy_learnt_priors_find(const struct kwhy_recording *recording, uint32_t device,
-	const struct kwhy_device_ledger *books, const struct kwhy_ledger_options *options,
+	const struct kwhy_device_ledger *device_ledger, const struct kwhy_ledger_options *options,
 	struct kwhy_learnt_prior *out_priors, struct kwhy_error *error)
 {
 	const char *device_name = recording->devices[device].name;
 	struct kwhy_learnt_grid *grids;
 	enum kwhy_status status;
 
-	for (size_t i = 0; i < books->account_count; i++)
+	for (size_t i = 0; i < device_ledger->account_count; i++)
 		out_priors[i] = (struct kwhy_learnt_prior){NAN, NAN};
 	if (!options->learnt_count || !device_name)
 		return KWHY_OK;
-	grids = calloc(books->account_count + 1, sizeof(*grids));
-	status = grids ? kwhy_learnt_grids_find(recording, device, books, grids, error)
+	grids = calloc(device_ledger->account_count + 1, sizeof(*grids));
+	status = grids ? kwhy_learnt_grids_find(recording, device, device_ledger, grids, error)
 		       : kwhy_fail_memory(error, "learnt powers");
-	for (size_t i = 0; !status && i < books->account_count; i++)
-		if (books->accounts[i].category <= KWHY_CATEGORY_MEMSET)
-			out_priors[i] = prior_of(options, device_name, books->accounts[i].name, grids[i]);
+	for (size_t i = 0; !status && i < device_ledger->account_count; i++)
+		if (device_ledger->accounts[i].category <= KWHY_CATEGORY_MEMSET)
+			out_priors[i] = prior_of(
+				options, device_name, device_ledger->accounts[i].name, grids[i]);
 	free(grids);
 	return status;
 }

@@ -7,7 +7,7 @@
 /* Power above idle that other recordings taught of an account; all NAN where they know nothing of it. */
 struct kwhy_learnt_prior {
 	double above_idle_w;
-	double spread; /* standard deviation of its logarithm */
+	double sd; /* standard deviation of its logarithm */
 };
 
 /*
@@ -22,7 +22,8 @@ struct kwhy_learnt_prior {
  * - another block: 30 %. An assumption, half of what is assumed of a kernel that nobody knows.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_learnt_priors_find(const struct kwhy_recording *recording,
-	uint32_t device, const struct kwhy_device_ledger *books, const struct kwhy_ledger_options *options,
-	struct kwhy_learnt_prior *out_priors, struct kwhy_error *error);
+	uint32_t device, const struct kwhy_device_ledger *device_ledger,
+	const struct kwhy_ledger_options *options, struct kwhy_learnt_prior *out_priors,
+	struct kwhy_error *error);
 
 #endif

@@ -7,14 +7,14 @@
 #define FILL_UNIT 0x1p32
 
 enum kwhy_status kwhy_power_levels_init(struct kwhy_power_levels *levels,
-	const struct kwhy_device_ledger *books, const struct kwhy_power_classes *classes,
+	const struct kwhy_device_ledger *device_ledger, const struct kwhy_power_classes *classes,
 	const struct kwhy_recording *recording, uint32_t device, uint32_t sm_count, struct kwhy_error *error)
 {
 	size_t count = classes->count + 1;
 
 	*levels = (struct kwhy_power_levels){
 		.recording = recording,
-		.books = books,
+		.device_ledger = device_ledger,
 		.classes = classes,
 		.first = recording->activities.first[device],
 		.sm_count = sm_count,
@@ -42,7 +42,8 @@ void kwhy_power_levels_done(struct kwhy_power_levels *levels)
 
 static uint32_t class_of(const struct kwhy_power_levels *levels, uint32_t row)
 {
-	return levels->books->accounts[levels->books->account_of[row - levels->first]].power_class;
+	return levels->device_ledger->accounts[levels->device_ledger->account_of[row - levels->first]]
+		.power_class;
 }
 
 static void change(struct kwhy_power_levels *levels, uint32_t row, int sign)
@@ -104,5 +105,5 @@ void kwhy_power_levels_weigh(struct kwhy_power_levels *levels, bool covered, boo
 		levels->base[levels->active[i]] = sum > 0 ? levels->net[levels->active[i]] / sum : 0;
 	levels->idle = covered && !clean && sum <= 0 ? 1 : 0;
 	levels->clean = covered && clean && sum <= 0 ? 1 : 0;
-	levels->hidden = covered ? 0 : 1;
+	levels->unrecorded = covered ? 0 : 1;
 }

@@ -13,7 +13,7 @@
  */
 struct kwhy_power_levels {
 	const struct kwhy_recording *recording;
-	const struct kwhy_device_ledger *books;
+	const struct kwhy_device_ledger *device_ledger;
 	const struct kwhy_power_classes *classes;
 	size_t first; /* row of the device's first activity */
 	uint32_t sm_count;
@@ -24,11 +24,11 @@ struct kwhy_power_levels {
 	bool *is_active;    /* [classes] */
 	double *net, *base; /* [classes] */
 	double idle, clean, /* clean: idle without a context */
-		hidden;	    /* hidden: 1 where the recording does not cover the time; all others are 0 then */
+		unrecorded; /* hidden: 1 where the recording does not cover the time; all others are 0 then */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_power_levels_init(struct kwhy_power_levels *levels,
-	const struct kwhy_device_ledger *books, const struct kwhy_power_classes *classes,
+	const struct kwhy_device_ledger *device_ledger, const struct kwhy_power_classes *classes,
 	const struct kwhy_recording *recording, uint32_t device, uint32_t sm_count, struct kwhy_error *error);
 void kwhy_power_levels_done(struct kwhy_power_levels *levels);
 

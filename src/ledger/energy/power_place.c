@@ -145,14 +145,14 @@ static void mean_ratios(struct search *search, double *all_ns, double *out_ratio
 	}
 }
 
-static enum kwhy_status add_rows(struct search *search, const struct kwhy_device_ledger *books,
+static enum kwhy_status add_rows(struct search *search, const struct kwhy_device_ledger *device_ledger,
 	uint32_t device, const uint32_t *twins, struct kwhy_error *error)
 {
 	const size_t first = search->rows->first[device], end = search->rows->first[device + 1];
 	enum kwhy_status status = KWHY_OK;
 
 	for (size_t row = first; !status && row < end; row++) {
-		const uint32_t account = books->account_of[row - first];
+		const uint32_t account = device_ledger->account_of[row - first];
 
 		if (search->rows->origin[row] != KWHY_ORIGIN_PROBER)
 			status = add_row(
@@ -161,27 +161,27 @@ static enum kwhy_status add_rows(struct search *search, const struct kwhy_device
 	return status;
 }
 
-enum kwhy_status kwhy_power_places_find(const struct kwhy_device_ledger *books,
+enum kwhy_status kwhy_power_places_find(const struct kwhy_device_ledger *device_ledger,
 	const struct kwhy_recording *recording, uint32_t device, double *out_ratio, struct kwhy_error *error)
 {
 	struct search search = {
 		.rows = &recording->activities, .is_probed = kwhy_probing_is_there(recording, device)};
-	uint32_t *twins = calloc(books->account_count + 1, sizeof(*twins));
-	double *all_ns = calloc(books->account_count + 1, sizeof(*all_ns));
+	uint32_t *twins = calloc(device_ledger->account_count + 1, sizeof(*twins));
+	double *all_ns = calloc(device_ledger->account_count + 1, sizeof(*all_ns));
 	enum kwhy_status status = KWHY_OK;
 
-	search.latest = malloc((books->account_count + 1) * sizeof(*search.latest));
+	search.latest = malloc((device_ledger->account_count + 1) * sizeof(*search.latest));
 	if (!twins || !all_ns || !search.latest)
 		status = kwhy_fail_memory(error, "power classes");
 
 	if (!status)
-		kwhy_probing_twins(books, twins);
-	for (size_t i = 0; !status && i < books->account_count; i++) {
+		kwhy_probing_twins(device_ledger, twins);
+	for (size_t i = 0; !status && i < device_ledger->account_count; i++) {
 		out_ratio[i] = 0;
 		search.latest[i] = KWHY_NONE;
 	}
 	if (!status)
-		status = add_rows(&search, books, device, twins, error);
+		status = add_rows(&search, device_ledger, device, twins, error);
 	if (!status)
 		mean_ratios(&search, all_ns, out_ratio);
 	free(all_ns);

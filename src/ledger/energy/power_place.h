@@ -18,7 +18,7 @@
  * (set A of docs/attribution.md) powers in bursts differed from those measured in place by 0.3 to 3 times the
  * difference of the durations, by 1.8 times in the root mean square of nine operations.
  */
-KWHY_MUST_USE enum kwhy_status kwhy_power_places_find(const struct kwhy_device_ledger *books,
+KWHY_MUST_USE enum kwhy_status kwhy_power_places_find(const struct kwhy_device_ledger *device_ledger,
 	const struct kwhy_recording *recording, uint32_t device, double *out_ratio, struct kwhy_error *error);
 
 #endif

@@ -40,7 +40,7 @@ static void rebase(struct kwhy_filtered_levels *response, int64_t time_ns)
 /* What a change by 1 at time_ns adds to the lag of each time constant, seen from base_ns. */
 struct moment {
 	double length_s;
-	double growth[KWHY_RESPONSE_TAU_MOST];
+	double growth[KWHY_RESPONSE_TAU_MAX];
 };
 
 static struct moment moment_at(const struct kwhy_filtered_levels *response, int64_t time_ns)
@@ -78,9 +78,9 @@ static bool is_clean(const struct kwhy_response_walk *walk, int64_t start_ns)
 {
 	bool clean = false;
 
-	for (size_t i = 0; walk->classes->clean != KWHY_NONE && i < walk->books->clean_count; i++)
-		clean |= start_ns >= walk->books->clean[i].start_ns &&
-			start_ns < walk->books->clean[i].end_ns;
+	for (size_t i = 0; walk->classes->clean != KWHY_NONE && i < walk->device_ledger->clean_count; i++)
+		clean |= start_ns >= walk->device_ledger->clean[i].start_ns &&
+			start_ns < walk->device_ledger->clean[i].end_ns;
 	return clean;
 }
 
@@ -109,7 +109,7 @@ static void follow(struct walker *walker, const struct kwhy_sweep_interval *stre
 	if (clean != KWHY_NONE && response->with_base)
 		set_level(response, &moment, response->class_count + clean, levels->clean);
 	set_level(response, &moment, response->channel_count - 2, levels->idle);
-	set_level(response, &moment, response->channel_count - 1, levels->hidden);
+	set_level(response, &moment, response->channel_count - 1, levels->unrecorded);
 }
 
 /* Readouts before limit_ns. */
@@ -129,7 +129,7 @@ static void read_out(struct walker *walker, int64_t limit_ns)
 static enum kwhy_status walk_covered(struct walker *walker, const int64_t *edges, struct kwhy_error *error)
 {
 	const struct kwhy_response_walk *walk = walker->walk;
-	size_t edge_count = 2 * walk->covered->count + 2 + 2 * walk->books->clean_count;
+	size_t edge_count = 2 * walk->covered->count + 2 + 2 * walk->device_ledger->clean_count;
 	struct kwhy_sweep_interval stretch;
 	struct kwhy_sweep sweep;
 	int ended;
@@ -168,7 +168,7 @@ static enum kwhy_status allocate(struct walker *walker, struct kwhy_error *error
 	response->area_s = calloc(count, sizeof(*response->area_s));
 	if (!response->level || !response->lag || !response->area_s)
 		return kwhy_fail_memory(error, "the meter response");
-	return kwhy_power_levels_init(&walker->levels, walk->books, walk->classes, walk->recording,
+	return kwhy_power_levels_init(&walker->levels, walk->device_ledger, walk->classes, walk->recording,
 		walk->device, walk->sm_count, error);
 }
 
@@ -182,7 +182,7 @@ static int compare_times(const void *a, const void *b)
 /* Where what is known changes, and whether there is a context; the hull's first and last. NULL: no memory. */
 static int64_t *edges_of(const struct kwhy_response_walk *walk)
 {
-	size_t count = 2 * walk->covered->count + 2, more = 2 * walk->books->clean_count;
+	size_t count = 2 * walk->covered->count + 2, more = 2 * walk->device_ledger->clean_count;
 	int64_t *edges = kwhy_covered_edges(walk->covered), *all;
 
 	if (!edges || !more)
@@ -192,9 +192,9 @@ static int64_t *edges_of(const struct kwhy_response_walk *walk)
 		free(edges);
 		return NULL;
 	}
-	for (size_t i = 0; i < walk->books->clean_count; i++) {
-		all[count++] = walk->books->clean[i].start_ns;
-		all[count++] = walk->books->clean[i].end_ns;
+	for (size_t i = 0; i < walk->device_ledger->clean_count; i++) {
+		all[count++] = walk->device_ledger->clean[i].start_ns;
+		all[count++] = walk->device_ledger->clean[i].end_ns;
 	}
 	qsort(all, count, sizeof(*all), compare_times);
 	return all;

@@ -5,7 +5,7 @@
 #include "ledger/energy/coverage.h"
 #include "ledger/energy/power_level.h"
 
-#define KWHY_RESPONSE_TAU_MOST 3
+#define KWHY_RESPONSE_TAU_MAX 3
 
 /*
  * What ran, as a meter with a first-order low-pass sees it: every channel is the level of one class
@@ -21,7 +21,7 @@
 struct kwhy_filtered_levels {
 	size_t channel_count, class_count, tau_count;
 	bool with_base;
-	double tau_s[KWHY_RESPONSE_TAU_MOST];
+	double tau_s[KWHY_RESPONSE_TAU_MAX];
 	double *level, *lag, *area_s;
 	int64_t base_ns; /* lag and area hold at this time */
 };
@@ -31,13 +31,13 @@ typedef void kwhy_response_visit(void *context, const struct kwhy_filtered_level
 
 struct kwhy_response_walk {
 	const struct kwhy_recording *recording;
-	const struct kwhy_device_ledger *books;
+	const struct kwhy_device_ledger *device_ledger;
 	const struct kwhy_power_classes *classes;
 	const struct kwhy_covered *covered;
 	uint32_t device, sm_count;
 	bool with_base;
 	size_t tau_count;
-	double tau_s[KWHY_RESPONSE_TAU_MOST];
+	double tau_s[KWHY_RESPONSE_TAU_MAX];
 	const int64_t *times_ns; /* of the readouts, ascending */
 	size_t readout_count;
 	kwhy_response_visit *visit;

@@ -7,8 +7,8 @@
 /* Neighbours on each side that vote on where the beat lies: at most two of the nine are late. */
 #define VOTERS 4
 
-#define LATE_LEAST(period_ns) ((period_ns) / 20)
-#define LATE_MOST(period_ns) ((period_ns)*3 / 4)
+#define LATE_MIN(period_ns) ((period_ns) / 20)
+#define LATE_MAX(period_ns) ((period_ns)*3 / 4)
 
 static int compare_times(const void *a, const void *b)
 {
@@ -63,7 +63,7 @@ enum kwhy_status kwhy_beat_restore(
 	for (size_t i = VOTERS; i + VOTERS < count; i++) {
 		int64_t beat_ns = beat_at(time_ns, i, period_ns), late_ns = time_ns[i] - beat_ns;
 
-		if (late_ns > LATE_LEAST(period_ns) && late_ns < LATE_MOST(period_ns))
+		if (late_ns > LATE_MIN(period_ns) && late_ns < LATE_MAX(period_ns))
 			out_ns[i] = beat_ns;
 	}
 	return KWHY_OK;

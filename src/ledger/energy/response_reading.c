@@ -34,7 +34,7 @@ static bool covers(const struct kwhy_covered *covered, const struct kwhy_power_r
 }
 
 /* The mean power of a tick; false: the counter fell. */
-static bool read_tick(const struct kwhy_power_series *series, size_t i, struct kwhy_power_reading *out)
+static bool read_update(const struct kwhy_power_series *series, size_t i, struct kwhy_power_reading *out)
 {
 	double power_w;
 
@@ -50,7 +50,7 @@ static bool read_power(const struct kwhy_power_series *series, size_t i, const i
 	int64_t to_ns = beat_ns ? beat_ns[i] : series->time_ns[i];
 
 	if (kwhy_meter_is_counter(series->meter))
-		return read_tick(series, i, out);
+		return read_update(series, i, out);
 	*out = (struct kwhy_power_reading){to_ns, to_ns, (double)series->value[i] * 1e-3};
 	if (kwhy_meter_is_mean(series->meter))
 		return !__builtin_sub_overflow(to_ns, limits->average_ns, &out->from_ns);

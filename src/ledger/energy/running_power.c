@@ -62,7 +62,7 @@ double kwhy_running_power_nj(struct kwhy_running_power *running, const struct kw
 	for (size_t i = 0; i < stretch->started_count; i++)
 		change(running, stretch->started[i], 1);
 	if (running->unknown_count ||
-		kwhy_ledger_is_hidden(
+		kwhy_ledger_is_unrecorded(
 			&running->ledger->devices[running->device], stretch->start_ns, stretch->end_ns))
 		return NAN;
 	crowd = fmax(1, (double)running->grid_sum / (double)KWHY_RESIDENT_FULL);

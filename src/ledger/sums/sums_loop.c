@@ -114,14 +114,14 @@ static int by_length(const void *left, const void *right)
 }
 
 /* From one start to the next, the median of a process's steps; `room` holds as many. */
-static int64_t usual_period_ns(const struct steps *steps, size_t first, size_t behind, int64_t *room)
+static int64_t usual_period_ns(const struct steps *steps, size_t first, size_t after, int64_t *space)
 {
 	size_t count = 0;
 
-	for (size_t i = first + 1; i < behind; i++)
-		room[count++] = steps->steps[i].start_ns - steps->steps[i - 1].start_ns;
-	qsort(room, count, sizeof(*room), by_length);
-	return count ? room[count / 2] : 0;
+	for (size_t i = first + 1; i < after; i++)
+		space[count++] = steps->steps[i].start_ns - steps->steps[i - 1].start_ns;
+	qsort(space, count, sizeof(*space), by_length);
+	return count ? space[count / 2] : 0;
 }
 
 /* Whether another loop begins with this step, which has one before it. */
@@ -134,21 +134,21 @@ static bool begins_anew(const struct step *step, int64_t period_ns)
 
 /* The loops of one process, whose steps are these. */
 static enum kwhy_status add_loops(struct kwhy_range_items *items, const struct steps *steps, size_t first,
-	size_t behind, int64_t period_ns, struct kwhy_error *error)
+	size_t after, int64_t period_ns, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 
-	for (size_t i = first; !status && i < behind;) {
+	for (size_t i = first; !status && i < after;) {
 		const struct step *step = &steps->steps[i];
 		struct kwhy_range_item item = {.range = step->range,
 			.loop = true,
 			.start_ns = step->start_ns,
 			.end_ns = step->work_ns};
 
-		while (++i < behind && !begins_anew(&steps->steps[i], period_ns))
+		while (++i < after && !begins_anew(&steps->steps[i], period_ns))
 			if (steps->steps[i].work_ns > item.end_ns)
 				item.end_ns = steps->steps[i].work_ns;
-		if (i < behind && item.end_ns > steps->steps[i].start_ns)
+		if (i < after && item.end_ns > steps->steps[i].start_ns)
 			item.end_ns = steps->steps[i].start_ns;
 		status = kwhy_range_items_add(items, &item, error);
 	}
@@ -159,23 +159,23 @@ enum kwhy_status kwhy_range_loops(
 	struct kwhy_range_items *items, const struct kwhy_recording *recording, struct kwhy_error *error)
 {
 	struct steps steps = {malloc((items->count + 1) * sizeof(*steps.steps)), 0};
-	int64_t *room = malloc((items->count + 1) * sizeof(*room));
+	int64_t *space = malloc((items->count + 1) * sizeof(*space));
 	enum kwhy_status status = KWHY_OK;
 
-	if (!steps.steps || !room)
+	if (!steps.steps || !space)
 		status = kwhy_fail_memory(error, "sums of steps");
 	if (!status) {
 		gather(&steps, items, recording);
 		find_work(&steps, recording);
 	}
-	for (size_t first = 0, behind; !status && first < steps.count; first = behind) {
-		for (behind = first + 1;
-			behind < steps.count && steps.steps[behind].process == steps.steps[first].process;)
-			behind++;
+	for (size_t first = 0, after; !status && first < steps.count; first = after) {
+		for (after = first + 1;
+			after < steps.count && steps.steps[after].process == steps.steps[first].process;)
+			after++;
 		status = add_loops(
-			items, &steps, first, behind, usual_period_ns(&steps, first, behind, room), error);
+			items, &steps, first, after, usual_period_ns(&steps, first, after, space), error);
 	}
-	free(room);
+	free(space);
 	free(steps.steps);
 	return status;
 }

@@ -178,7 +178,8 @@ static void walk_gaps(struct meanwhile *walk)
 
 	for (size_t i = rows->first[device]; i < rows->first[device + 1]; i++) {
 		if (rows->start_ns[i] > reach_ns &&
-			!kwhy_ledger_is_hidden(&walk->ledger->devices[device], reach_ns, rows->start_ns[i]))
+			!kwhy_ledger_is_unrecorded(
+				&walk->ledger->devices[device], reach_ns, rows->start_ns[i]))
 			take_gap(walk, reach_ns, rows->start_ns[i]);
 		if (i == rows->first[device] || rows->end_ns[i] > reach_ns)
 			reach_ns = rows->end_ns[i];

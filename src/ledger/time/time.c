@@ -30,8 +30,8 @@ struct tally {
 	const struct kwhy_recording *recording;
 	uint32_t device;
 	const struct kwhy_covered *covered;
-	struct kwhy_known_window *windows; /* [covered->count] */
-	size_t window, hidden, probing;	   /* the ones at hand */
+	struct kwhy_covered_window *windows; /* [covered->count] */
+	size_t window, unrecorded, probing;  /* the ones at hand */
 	struct kwhy_host_wait wait;
 	struct kwhy_host_sums host;
 	uint32_t last; /* activity that ended last; KWHY_NONE: none yet */
@@ -181,15 +181,15 @@ static enum kwhy_status add_gap(
 }
 
 /* Whether a stretch, which is cut where windows begin and end, lies between them. */
-static bool is_hidden(struct tally *tally, const struct kwhy_sweep_interval *stretch)
+static bool is_unrecorded(struct tally *tally, const struct kwhy_sweep_interval *stretch)
 {
 	const struct kwhy_covered *covered = tally->covered;
 
-	while (tally->hidden < covered->hidden_count &&
-		covered->hidden[tally->hidden].end_ns <= stretch->start_ns)
-		tally->hidden++;
-	return tally->hidden < covered->hidden_count &&
-		covered->hidden[tally->hidden].start_ns <= stretch->start_ns;
+	while (tally->unrecorded < covered->unrecorded_count &&
+		covered->unrecorded[tally->unrecorded].end_ns <= stretch->start_ns)
+		tally->unrecorded++;
+	return tally->unrecorded < covered->unrecorded_count &&
+		covered->unrecorded[tally->unrecorded].start_ns <= stretch->start_ns;
 }
 
 static bool is_probing(struct tally *tally, const struct kwhy_sweep_interval *stretch)
@@ -203,7 +203,7 @@ static bool is_probing(struct tally *tally, const struct kwhy_sweep_interval *st
 		covered->probing[tally->probing].start_ns <= stretch->start_ns;
 }
 
-static void add_hidden(struct tally *tally, const struct kwhy_sweep_interval *stretch)
+static void add_unrecorded(struct tally *tally, const struct kwhy_sweep_interval *stretch)
 {
 	const int64_t length_ns = stretch->end_ns - stretch->start_ns;
 
@@ -225,8 +225,8 @@ static enum kwhy_status add_stretch(struct tally *tally, const struct kwhy_sweep
 
 	if (stretch->ended_count)
 		tally->last = stretch->ended[stretch->ended_count - 1];
-	if (is_hidden(tally, stretch)) {
-		add_hidden(tally, stretch);
+	if (is_unrecorded(tally, stretch)) {
+		add_unrecorded(tally, stretch);
 		return KWHY_OK;
 	}
 	tally->set_ns[set] += length_ns;
@@ -242,10 +242,10 @@ static enum kwhy_status walk(struct tally *tally, struct kwhy_error *error)
 	enum kwhy_status status = KWHY_OK;
 	struct kwhy_sweep sweep;
 	struct kwhy_sweep_interval stretch;
-	int64_t *edges = tally->covered->hidden_count ? kwhy_covered_edges(tally->covered) : NULL;
+	int64_t *edges = tally->covered->unrecorded_count ? kwhy_covered_edges(tally->covered) : NULL;
 	int ended = 0;
 
-	if (tally->covered->hidden_count && !edges)
+	if (tally->covered->unrecorded_count && !edges)
 		return kwhy_fail_memory(error, "the time of a device");
 	kwhy_sweep_init(&sweep, tally->recording, tally->device, KWHY_UNKNOWN_TIME, KWHY_UNKNOWN_TIME, edges,
 		edges ? 2 * tally->covered->count + 2 : 0);
@@ -330,7 +330,7 @@ static void add_window_outside(struct tally *tally)
 	const struct kwhy_device_time *time = &tally->time;
 
 	for (size_t i = 0; tally->windows && i < tally->covered->count; i++) {
-		struct kwhy_known_window *window = &tally->windows[i];
+		struct kwhy_covered_window *window = &tally->windows[i];
 		int64_t from_ns = window->start_ns > time->first_ns ? window->start_ns : time->first_ns;
 		int64_t to_ns = window->end_ns < time->last_ns ? window->end_ns : time->last_ns;
 

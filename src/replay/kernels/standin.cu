@@ -87,7 +87,7 @@ __device__ static void wait(u64 ticks, u32 by_time)
 	__syncthreads();
 }
 
-KERNEL void kwhy_standin_wait(ARGUMENTS)
+KERNEL void kwhy_proxy_wait(ARGUMENTS)
 {
 	wait(ticks, by_time);
 }
@@ -116,7 +116,7 @@ __device__ static void turn(u64 ticks, u32 by_time, float *sink)
 		sink[0] = sum;
 }
 
-KERNEL void kwhy_standin_fma(ARGUMENTS)
+KERNEL void kwhy_proxy_fma(ARGUMENTS)
 {
 	if (works(busy))
 		turn(ticks, by_time, sink);
@@ -151,7 +151,7 @@ __device__ static void copy(u64 ticks, u32 by_time, const uint4 *from, uint4 *to
 	}
 }
 
-KERNEL void kwhy_standin_memory(ARGUMENTS)
+KERNEL void kwhy_proxy_memory(ARGUMENTS)
 {
 	if (works(busy))
 		copy(ticks, by_time, from, to, words);
@@ -190,9 +190,9 @@ __device__ static void multiply(u64 ticks, u32 by_time, float *sink)
 #define multiply turn
 #endif
 
-/* Products of small matrices, where threads of a warp that share one are all there; else as kwhy_standin_fma.
+/* Products of small matrices, where threads of a warp that share one are all there; else as kwhy_proxy_fma.
  */
-KERNEL void kwhy_standin_matrix(ARGUMENTS)
+KERNEL void kwhy_proxy_matrix(ARGUMENTS)
 {
 	if (!works(busy))
 		wait(ticks, by_time);
@@ -203,7 +203,7 @@ KERNEL void kwhy_standin_matrix(ARGUMENTS)
 }
 
 /* Random bits. */
-KERNEL void kwhy_standin_fill(u32 seed, u32 *out, u64 count)
+KERNEL void kwhy_proxy_fill(u32 seed, u32 *out, u64 count)
 {
 	for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (u64)gridDim.x * blockDim.x)
 		out[i] = mix(seed ^ mix((u32)i));

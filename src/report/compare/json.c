@@ -144,7 +144,7 @@ enum kwhy_status kwhy_compare_json(const struct kwhy_comparison *comparison,
 	write_side(&json, "b", comparison->b);
 	write_figures(&json, comparison);
 	write_work(&json, comparison);
-	kwhy_foretold_json(comparison, &json);
+	kwhy_projection_check_json(comparison, &json);
 	kwhy_json_array(&json, "accounts");
 	for (size_t i = 0; i < comparison->pair_count; i++)
 		write_pair(&json, &comparison->pairs[i]);

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAUNCHES_LEAST = 1000 };
-#define IDLE_LEAST_RATIO 0.1
+enum { LAUNCHES_MIN = 1000 };
+#define IDLE_MIN_RATIO 0.1
 
 /* Reads what a comparison needs from report.json; what is missing or of another type is unknown. */
 
@@ -69,14 +69,14 @@ static void read_accounts(struct kwhy_side *side, const json_t *accounts)
 /* Sums of all devices while they are read. */
 struct device_sums {
 	int64_t span_ns, busy_ns;
-	double idle_nj, idle_spread_nj; /* NAN: not known of one of them */
-	size_t known_count;		/* devices whose energy is known */
-	bool energy_missing, is_unseen; /* of one of them */
+	double idle_nj, idle_half_ci90_nj; /* NAN: not known of one of them */
+	size_t known_count;		   /* devices whose energy is known */
+	bool energy_missing, is_unseen;	   /* of one of them */
 };
 
 /* What a device drew while it idled between its first and last work. */
 struct idle_level {
-	double power_w, spread_w; /* NAN: not known */
+	double power_w, half_ci90_w; /* NAN: not known */
 };
 
 /* Whether the meter saw half of the time from first to last work or more; what is modelled needs none. */
@@ -95,7 +95,7 @@ static bool is_seen(const json_t *device)
 
 static struct idle_level idle_level_of(const json_t *device)
 {
-	double sum_nj = 0, spread_nj = 0, time_ns = 0;
+	double sum_nj = 0, half_ci90_nj = 0, time_ns = 0;
 	size_t i;
 	json_t *item;
 
@@ -109,14 +109,14 @@ static struct idle_level idle_level_of(const json_t *device)
 		energy_nj = (double)positive_of(item, "mean_power_mw") * 1e-3 *
 			(double)positive_of(item, "time_ns");
 		sum_nj += energy_nj;
-		spread_nj += ((double)known_of(item, "high_nj") - (double)known_of(item, "low_nj")) / 2 *
+		half_ci90_nj += ((double)known_of(item, "high_nj") - (double)known_of(item, "low_nj")) / 2 *
 			energy_nj / gross_nj;
 		time_ns += (double)positive_of(item, "time_ns");
 	}
 	/* of little idling the meter cannot tell what it drew */
 	if (sum_nj > 0 && time_ns > 0 &&
-		time_ns >= IDLE_LEAST_RATIO * (double)positive_of(json_object_get(device, "time"), "span_ns"))
-		return (struct idle_level){sum_nj / time_ns, spread_nj / time_ns};
+		time_ns >= IDLE_MIN_RATIO * (double)positive_of(json_object_get(device, "time"), "span_ns"))
+		return (struct idle_level){sum_nj / time_ns, half_ci90_nj / time_ns};
 	item = json_object_get(json_object_get(device, "energy"), "context_idle_w");
 	return (struct idle_level){json_is_number(item) ? json_number_value(item) : NAN, NAN};
 }
@@ -129,7 +129,7 @@ static void add_idle(struct device_sums *sums, const json_t *device)
 
 	sums->is_unseen |= !is_seen(device);
 	sums->idle_nj += idle.power_w * span_ns;
-	sums->idle_spread_nj += idle.spread_w * span_ns;
+	sums->idle_half_ci90_nj += idle.half_ci90_w * span_ns;
 }
 
 /* All that was metered, of devices without work too; theirs may be unknown. */
@@ -206,10 +206,10 @@ static void set_seen(struct kwhy_side *side, const struct device_sums *sums)
 	net_nj = (double)side->run_nj - sums->idle_nj;
 	side->net_nj = llround(net_nj);
 	/* where the idle level is higher than that, so is what was drawn before and behind the run */
-	if (!isfinite(sums->idle_spread_nj + side->run_below_nj + side->run_above_nj))
+	if (!isfinite(sums->idle_half_ci90_nj + side->run_below_nj + side->run_above_nj))
 		return;
-	side->net_low_nj = llround(net_nj - sums->idle_spread_nj - side->run_below_nj);
-	side->net_high_nj = llround(net_nj + sums->idle_spread_nj + side->run_above_nj);
+	side->net_low_nj = llround(net_nj - sums->idle_half_ci90_nj - side->run_below_nj);
+	side->net_high_nj = llround(net_nj + sums->idle_half_ci90_nj + side->run_above_nj);
 }
 
 static void read_devices(struct kwhy_side *side, const json_t *devices)
@@ -247,7 +247,7 @@ static void read_launches(struct kwhy_side *side, const json_t *calls)
 		sum_ns += (double)positive_of(call, "total_ns");
 		count += (double)positive_of(call, "count");
 	}
-	side->launch_ns = count >= LAUNCHES_LEAST ? sum_ns / count : NAN;
+	side->launch_ns = count >= LAUNCHES_MIN ? sum_ns / count : NAN;
 }
 
 static void read_findings(struct kwhy_side *side, const json_t *findings)

@@ -11,7 +11,7 @@
 struct pairing {
 	struct kwhy_stat_comparison *out;
 	json_t *roots[2];
-	size_t change_room;
+	size_t change_space;
 	bool no_memory;
 };
 
@@ -44,7 +44,7 @@ static void add_change(struct pairing *pairing, const char *name, const char *do
 	struct kwhy_stat_comparison *out = pairing->out;
 	struct kwhy_stat_change change = {.a = estimate_of(figures[0]), .b = estimate_of(figures[1])};
 
-	if (out->change_count == pairing->change_room || !change.a.count || !change.b.count)
+	if (out->change_count == pairing->change_space || !change.a.count || !change.b.count)
 		return;
 	change.name = keep(pairing, name);
 	change.domain = keep(pairing, domain);
@@ -290,15 +290,15 @@ static void pair_up(struct pairing *pairing)
 	add_curves(pairing);
 }
 
-static enum kwhy_status make_room(struct pairing *pairing, struct kwhy_error *error)
+static enum kwhy_status reserve(struct pairing *pairing, struct kwhy_error *error)
 {
 	struct kwhy_stat_comparison *out = pairing->out;
 	size_t domains = json_array_size(json_object_get(pairing->roots[0], "domains"));
 	size_t work = json_array_size(json_object_get(pairing->roots[0], "work"));
 	size_t metrics = json_array_size(json_object_get(pairing->roots[0], "metrics"));
 
-	pairing->change_room = 3 + 3 * domains + work * (2 + domains);
-	out->changes = kwhy_arena_alloc(&out->arena, pairing->change_room, sizeof(*out->changes));
+	pairing->change_space = 3 + 3 * domains + work * (2 + domains);
+	out->changes = kwhy_arena_alloc(&out->arena, pairing->change_space, sizeof(*out->changes));
 	out->curves = kwhy_arena_alloc(&out->arena, metrics + 1, sizeof(*out->curves));
 	if (!out->changes || !out->curves)
 		return kwhy_fail_memory(error, "the comparison");
@@ -315,7 +315,7 @@ enum kwhy_status kwhy_compare_stat(struct kwhy_stat_comparison *out, const char 
 	for (int side = 0; !status && side < 2; side++)
 		status = parse(&pairing, side, labels[side], json[side], error);
 	if (!status)
-		status = make_room(&pairing, error);
+		status = reserve(&pairing, error);
 	if (!status)
 		pair_up(&pairing);
 	if (!status && pairing.no_memory)

@@ -50,7 +50,8 @@ static void add_mean(struct kwhy_table *table, double mean, const char *unit)
 	kwhy_table_cell(table, isfinite(mean) ? text : NULL);
 }
 
-static void write_changes(const struct kwhy_stat_comparison *comparison, const struct kwhy_sheet *sheet)
+static void write_changes(
+	const struct kwhy_stat_comparison *comparison, const struct kwhy_text_context *context)
 {
 	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_NAME}, {"of", KWHY_COLUMN_LEFT},
 		{"A", KWHY_COLUMN_RIGHT}, {"B", KWHY_COLUMN_RIGHT}, {"change", KWHY_COLUMN_RIGHT},
@@ -67,8 +68,8 @@ static void write_changes(const struct kwhy_stat_comparison *comparison, const s
 		add_mean(&table, change->b.mean, change->unit);
 		add_change(&table, change);
 	}
-	kwhy_table_write(&table, sheet->style, sheet->out);
-	kwhy_sheet_paragraph(sheet, "  ",
+	kwhy_table_write(&table, context->style, context->out);
+	kwhy_text_context_paragraph(context, "  ",
 		"means over the runs of each side; the interval is that of the change, in percent of A, "
 		"whose own error is in it: Welch's t over the runs; of a single run beside several, their "
 		"scatter and its meter; of single runs, the meters alone");
@@ -90,7 +91,7 @@ static bool add_reached(struct kwhy_table *table, const struct kwhy_stat_compari
 }
 
 static void write_curve(const struct kwhy_stat_comparison *comparison,
-	const struct kwhy_stat_curve_pair *curve, const struct kwhy_sheet *sheet)
+	const struct kwhy_stat_curve_pair *curve, const struct kwhy_text_context *context)
 {
 	static const struct kwhy_table_column columns[] = {{"reached", KWHY_COLUMN_RIGHT},
 		{"A", KWHY_COLUMN_RIGHT}, {"", KWHY_COLUMN_RIGHT}, {"", KWHY_COLUMN_RIGHT},
@@ -99,9 +100,9 @@ static void write_curve(const struct kwhy_stat_comparison *comparison,
 	struct kwhy_table table;
 	bool by_all = true;
 
-	kwhy_sheet_heading(sheet, curve->name, "first reached after so many joules and seconds");
+	kwhy_text_context_heading(context, curve->name, "first reached after so many joules and seconds");
 	if (!curve->level_count) {
-		kwhy_sheet_paragraph(sheet, "  ", "no value was reached by both after their first");
+		kwhy_text_context_paragraph(context, "  ", "no value was reached by both after their first");
 		return;
 	}
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(*columns));
@@ -117,9 +118,9 @@ static void write_curve(const struct kwhy_stat_comparison *comparison,
 		snprintf(text, sizeof(text), "%+.1f %%", 100 * ratio);
 		kwhy_table_cell(&table, isfinite(ratio) ? text : NULL);
 	}
-	kwhy_table_write(&table, sheet->style, sheet->out);
+	kwhy_table_write(&table, context->style, context->out);
 	if (!by_all)
-		kwhy_sheet_paragraph(sheet, "  ",
+		kwhy_text_context_paragraph(context, "  ",
 			"k of n: only k runs reached the value, and the means are of those; the others would "
 			"have raised them");
 }
@@ -128,19 +129,19 @@ enum kwhy_status kwhy_compare_stat_text(const struct kwhy_stat_comparison *compa
 	const struct kwhy_conditions *conditions, const struct kwhy_text_style *style, struct kwhy_text *out,
 	struct kwhy_error *error)
 {
-	struct kwhy_sheet sheet = {.style = style, .out = out};
+	struct kwhy_text_context context = {.style = style, .out = out};
 
 	for (size_t side = 0; side < 2; side++)
-		kwhy_sheet_linef(&sheet, side ? "B  " : "A  ", "%s: %s", comparison->labels[side],
+		kwhy_text_context_linef(&context, side ? "B  " : "A  ", "%s: %s", comparison->labels[side],
 			comparison->commands[side]);
 	kwhy_text_add(out, "\n");
-	write_changes(comparison, &sheet);
+	write_changes(comparison, &context);
 	for (size_t i = 0; i < comparison->curve_count; i++)
-		write_curve(comparison, &comparison->curves[i], &sheet);
+		write_curve(comparison, &comparison->curves[i], &context);
 	if (conditions->count)
-		kwhy_sheet_heading(&sheet, "Conditions", NULL);
+		kwhy_text_context_heading(&context, "Conditions", NULL);
 	for (size_t i = 0; i < conditions->count; i++)
-		kwhy_sheet_linef(&sheet, "  ", "%s: %s", conditions->items[i].text,
+		kwhy_text_context_linef(&context, "  ", "%s: %s", conditions->items[i].text,
 			conditions->verdicts[i].exceeded ? "holds (exit 3)" : "does not hold");
 	return kwhy_text_check(out, error);
 }

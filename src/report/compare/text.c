@@ -94,7 +94,7 @@ static const char *energy_name(const struct kwhy_comparison *comparison)
 	return names[comparison->a->modelled][comparison->b->modelled];
 }
 
-static void write_figures(const struct kwhy_comparison *comparison, const struct kwhy_sheet *sheet)
+static void write_figures(const struct kwhy_comparison *comparison, const struct kwhy_text_context *context)
 {
 	static const struct {
 		enum kwhy_figure figure;
@@ -115,12 +115,14 @@ static void write_figures(const struct kwhy_comparison *comparison, const struct
 			kwhy_figure_of(comparison->b, rows[i].figure), kwhy_figure_unit(rows[i].figure));
 	add_busy(&table, comparison);
 	add_work(&table, comparison);
-	kwhy_table_write(&table, sheet->style, sheet->out);
+	kwhy_table_write(&table, context->style, context->out);
 }
 
-static void write_side(const struct kwhy_sheet *sheet, const char *lead, const struct kwhy_side *side)
+static void write_side(
+	const struct kwhy_text_context *context, const char *lead, const struct kwhy_side *side)
 {
-	kwhy_sheet_linef(sheet, lead, "%s%s%s%s", side->label, *side->device ? ", " : "", side->device,
+	kwhy_text_context_linef(context, lead, "%s%s%s%s", side->label, *side->device ? ", " : "",
+		side->device,
 		side->energy_nj == KWHY_UNKNOWN_NJ ? ", time only"
 			: side->modelled	   ? ", modelled powers"
 						   : "");
@@ -153,7 +155,7 @@ static void add_energy_pair(struct kwhy_table *table, const struct kwhy_account_
 	kwhy_table_energy(table, a_nj);
 	kwhy_table_energy(table, b_nj);
 	add_change(table, pair->change_nj == KWHY_UNKNOWN_NJ ? NAN : (double)pair->change_nj * 1e-9, "J");
-	kwhy_table_spread(table, width_nj == KWHY_UNKNOWN_NJ ? width_nj : -width_nj, width_nj);
+	kwhy_table_interval(table, width_nj == KWHY_UNKNOWN_NJ ? width_nj : -width_nj, width_nj);
 	add_ratio(table, a_nj == KWHY_UNKNOWN_NJ ? NAN : (double)a_nj,
 		b_nj == KWHY_UNKNOWN_NJ ? NAN : (double)b_nj);
 	kwhy_table_cell(table, pair->significant ? "*" : "");
@@ -189,25 +191,25 @@ static const char *totals_words(const struct kwhy_comparison *comparison)
 	return words[comparison->a->modelled][comparison->b->modelled];
 }
 
-static void write_accounts(const struct kwhy_comparison *comparison, const struct kwhy_sheet *sheet)
+static void write_accounts(const struct kwhy_comparison *comparison, const struct kwhy_text_context *context)
 {
 	bool energy = comparison->a->energy_nj != KWHY_UNKNOWN_NJ &&
 		comparison->b->energy_nj != KWHY_UNKNOWN_NJ;
-	size_t shown = kwhy_sheet_shown(sheet, comparison->pair_count, ACCOUNT_ROWS);
+	size_t shown = kwhy_text_context_shown(context, comparison->pair_count, ACCOUNT_ROWS);
 	struct kwhy_table table;
 
 	if (!comparison->pair_count)
 		return;
-	kwhy_sheet_heading(sheet, "Accounts",
+	kwhy_text_context_heading(context, "Accounts",
 		energy ? "by change of energy; * beyond the 90 % interval of the change"
 		       : "by change of time");
 	kwhy_table_init(&table, energy ? energy_columns : time_columns, energy ? 7 : 5);
 	for (size_t i = 0; i < shown; i++)
 		(energy ? add_energy_pair : add_time_pair)(&table, &comparison->pairs[i]);
-	kwhy_table_write(&table, sheet->style, sheet->out);
-	kwhy_sheet_more(sheet, comparison->pair_count, shown);
+	kwhy_table_write(&table, context->style, context->out);
+	kwhy_text_context_more(context, comparison->pair_count, shown);
 	if (energy)
-		kwhy_sheet_paragraph(sheet, "  ", totals_words(comparison));
+		kwhy_text_context_paragraph(context, "  ", totals_words(comparison));
 }
 
 static bool has_finding(const struct kwhy_side *side, const char *id)
@@ -219,8 +221,8 @@ static bool has_finding(const struct kwhy_side *side, const char *id)
 }
 
 /* Findings of one side whose kind the other does not have. */
-static void write_findings(const struct kwhy_sheet *sheet, const char *title, const struct kwhy_side *of,
-	const struct kwhy_side *other)
+static void write_findings(const struct kwhy_text_context *context, const char *title,
+	const struct kwhy_side *of, const struct kwhy_side *other)
 {
 	bool any = false;
 
@@ -228,16 +230,17 @@ static void write_findings(const struct kwhy_sheet *sheet, const char *title, co
 		if (has_finding(other, of->findings[i].id))
 			continue;
 		if (!any)
-			kwhy_sheet_heading(sheet, title, NULL);
+			kwhy_text_context_heading(context, title, NULL);
 		any = true;
-		kwhy_sheet_linef(sheet, "  - ", "%s [%s]", of->findings[i].title, of->findings[i].id);
+		kwhy_text_context_linef(
+			context, "  - ", "%s [%s]", of->findings[i].title, of->findings[i].id);
 	}
 }
 
-static void write_verdicts(const struct kwhy_sheet *sheet, const struct kwhy_conditions *conditions)
+static void write_verdicts(const struct kwhy_text_context *context, const struct kwhy_conditions *conditions)
 {
 	if (conditions->count)
-		kwhy_sheet_heading(sheet, "Conditions", NULL);
+		kwhy_text_context_heading(context, "Conditions", NULL);
 	for (size_t i = 0; i < conditions->count; i++) {
 		const struct kwhy_condition *condition = &conditions->items[i];
 		const char *unit = condition->figure == KWHY_FIGURE_COUNT
@@ -251,7 +254,7 @@ static void write_verdicts(const struct kwhy_sheet *sheet, const struct kwhy_con
 			snprintf(value, sizeof(value), "%.4g", conditions->verdicts[i].value);
 		else
 			kwhy_quantity_si(value, conditions->verdicts[i].value, unit, 4);
-		kwhy_sheet_linef(sheet, "  ", "%s: %s, %s", condition->text, value,
+		kwhy_text_context_linef(context, "  ", "%s: %s, %s", condition->text, value,
 			conditions->verdicts[i].exceeded ? "EXCEEDED" : "kept");
 	}
 }
@@ -260,16 +263,16 @@ enum kwhy_status kwhy_compare_text(const struct kwhy_comparison *comparison,
 	const struct kwhy_conditions *conditions, const struct kwhy_text_style *style, struct kwhy_text *out,
 	struct kwhy_error *error)
 {
-	struct kwhy_sheet sheet = {.style = style, .out = out};
+	struct kwhy_text_context context = {.style = style, .out = out};
 
-	write_side(&sheet, "A  ", comparison->a);
-	write_side(&sheet, "B  ", comparison->b);
-	kwhy_sheet_heading(&sheet, "The whole", NULL);
-	write_figures(comparison, &sheet);
-	kwhy_foretold_text(comparison, &sheet);
-	write_accounts(comparison, &sheet);
-	write_findings(&sheet, "Findings gone", comparison->a, comparison->b);
-	write_findings(&sheet, "Findings new", comparison->b, comparison->a);
-	write_verdicts(&sheet, conditions);
+	write_side(&context, "A  ", comparison->a);
+	write_side(&context, "B  ", comparison->b);
+	kwhy_text_context_heading(&context, "The whole", NULL);
+	write_figures(comparison, &context);
+	kwhy_projection_check_text(comparison, &context);
+	write_accounts(comparison, &context);
+	write_findings(&context, "Findings gone", comparison->a, comparison->b);
+	write_findings(&context, "Findings new", comparison->b, comparison->a);
+	write_verdicts(&context, conditions);
 	return kwhy_text_check(out, error);
 }

@@ -19,7 +19,7 @@ enum { NAME_BYTES = 64 };
 struct writer {
 	const struct kwhy_report *report;
 	const struct kwhy_recording *recording;
-	struct kwhy_places places;
+	struct kwhy_export_names names;
 	struct kwhy_sink sink;
 	bool first, tells_processes;
 };
@@ -112,10 +112,10 @@ static void add_activity_args(struct writer *writer, size_t row)
 	double energy_nj = kwhy_ledger_activity_nj(writer->report->ledger, writer->recording, row);
 
 	kwhy_text_addf(out, ",\"args\":{\"device\":%" PRId64 ",\"stream\":%" PRId64,
-		kwhy_places_device(&writer->places, stream->device), stream->id);
+		kwhy_export_names_device(&writer->names, stream->device), stream->id);
 	if (writer->tells_processes)
-		kwhy_text_addf(
-			out, ",\"process\":%" PRId64, kwhy_places_process(&writer->places, stream->process));
+		kwhy_text_addf(out, ",\"process\":%" PRId64,
+			kwhy_export_names_process(&writer->names, stream->process));
 	if (stream->context >= 0)
 		kwhy_text_addf(out, ",\"context\":%" PRId64, stream->context);
 	if (rows->call[row] != KWHY_NONE)
@@ -156,26 +156,26 @@ static void write_process_name(struct writer *writer, int64_t pid, struct kwhy_t
 static void write_process_names(struct writer *writer)
 {
 	const struct kwhy_recording *recording = writer->recording;
-	const struct kwhy_places *places = &writer->places;
+	const struct kwhy_export_names *names = &writer->names;
 
 	for (uint32_t d = 0; d < recording->device_count; d++) {
 		struct kwhy_text name = {0};
 
-		if (!kwhy_places_is_device_ambiguous(places, d))
+		if (!kwhy_export_names_is_device_ambiguous(names, d))
 			continue;
-		kwhy_places_name_device(places, d, &name);
-		write_process_name(writer, kwhy_places_device(places, d), &name);
+		kwhy_export_names_name_device(names, d, &name);
+		write_process_name(writer, kwhy_export_names_device(names, d), &name);
 	}
 	for (uint32_t p = 0; p < recording->process_count; p++) {
 		struct kwhy_text name = {0};
 
-		if (!kwhy_places_is_process_ambiguous(places, p))
+		if (!kwhy_export_names_is_process_ambiguous(names, p))
 			continue;
 		kwhy_text_add(&name, "process");
 		if (recording->processes[p].pid >= 0)
 			kwhy_text_addf(&name, " %" PRId64, recording->processes[p].pid);
-		kwhy_places_add_process(places, p, &name);
-		write_process_name(writer, kwhy_places_process(places, p), &name);
+		kwhy_export_names_add_process(names, p, &name);
+		write_process_name(writer, kwhy_export_names_process(names, p), &name);
 	}
 }
 
@@ -202,7 +202,7 @@ static void write_activities(struct writer *writer)
 		}
 		begin_event(writer, categories[rows->kind[i]], name, rows->start_ns[i], rows->end_ns[i]);
 		kwhy_text_addf(&writer->sink.text, ",\"pid\":%" PRId64 ",\"tid\":%" PRId64,
-			kwhy_places_device(&writer->places, stream->device), stream->id);
+			kwhy_export_names_device(&writer->names, stream->device), stream->id);
 		add_activity_args(writer, i);
 		kwhy_sink_drain(&writer->sink, KWHY_SINK_PIECE_BYTES);
 	}
@@ -220,7 +220,7 @@ static void write_calls(struct writer *writer)
 			rows->start_ns[i], rows->end_ns[i]);
 		kwhy_text_addf(&writer->sink.text,
 			",\"pid\":%" PRId64 ",\"tid\":%" PRId64 ",\"args\":{\"correlation\":%zu}}",
-			kwhy_places_process(&writer->places, thread->process), thread->tid, i + 1);
+			kwhy_export_names_process(&writer->names, thread->process), thread->tid, i + 1);
 		kwhy_sink_drain(&writer->sink, KWHY_SINK_PIECE_BYTES);
 	}
 }
@@ -231,10 +231,11 @@ static void write_ranges(struct writer *writer)
 
 	for (size_t i = 0; i < recording->range_count; i++) {
 		const struct kwhy_range *range = &recording->ranges[i];
-		int64_t pid = KWHY_PLACES_HOST, tid = 0;
+		int64_t pid = KWHY_EXPORT_NAMES_HOST, tid = 0;
 
 		if (range->thread != KWHY_NONE) {
-			pid = kwhy_places_process(&writer->places, recording->threads[range->thread].process);
+			pid = kwhy_export_names_process(
+				&writer->names, recording->threads[range->thread].process);
 			tid = recording->threads[range->thread].tid;
 		}
 		begin_event(writer, "user_annotation", kwhy_names_get(&recording->names, range->name),
@@ -246,13 +247,14 @@ static void write_ranges(struct writer *writer)
 
 static void write_series(struct writer *writer, const struct kwhy_power_series *series)
 {
-	const int64_t pid = series->device == KWHY_NONE ? KWHY_PLACES_HOST
-							: kwhy_places_device(&writer->places, series->device);
+	const int64_t pid = series->device == KWHY_NONE
+		? KWHY_EXPORT_NAMES_HOST
+		: kwhy_export_names_device(&writer->names, series->device);
 	struct kwhy_text *out = &writer->sink.text, name = {0};
 	char source[KWHY_METER_NAME_BYTES];
 
 	kwhy_text_add(&name, kwhy_meter_source(source, series->meter, series->domain));
-	kwhy_places_add_meter(&writer->places, series, &name);
+	kwhy_export_names_add_meter(&writer->names, series, &name);
 	for (size_t k = 0; k < series->count; k++) {
 		begin_row(writer);
 		kwhy_text_add(out, "{\"ph\":\"C\",\"name\":");
@@ -283,7 +285,7 @@ static void write_device_properties(struct writer *writer)
 		const struct kwhy_device *device = &writer->recording->devices[d];
 
 		kwhy_text_addf(out, "%s{\"id\":%" PRId64, d ? "," : "",
-			kwhy_places_device(&writer->places, (uint32_t)d));
+			kwhy_export_names_device(&writer->names, (uint32_t)d));
 		if (writer->tells_processes && device->rank != KWHY_NONE)
 			kwhy_text_addf(out, ",\"rank\":%" PRIu32, device->rank);
 		if (device->name) {
@@ -365,8 +367,8 @@ static void write_processes(struct writer *writer)
 	for (uint32_t i = 0; i < writer->recording->process_count; i++) {
 		const struct kwhy_process *process = &writer->recording->processes[i];
 
-		kwhy_text_addf(
-			out, "%s{\"id\":%" PRId64, i ? "," : "", kwhy_places_process(&writer->places, i));
+		kwhy_text_addf(out, "%s{\"id\":%" PRId64, i ? "," : "",
+			kwhy_export_names_process(&writer->names, i));
 		if (process->rank != KWHY_NONE)
 			kwhy_text_addf(out, ",\"rank\":%" PRIu32, process->rank);
 		add_world_size(out, process->world_size);
@@ -407,12 +409,12 @@ static enum kwhy_status write_chrome(
 	const struct kwhy_report *report, const char *path, bool compress, struct kwhy_error *error)
 {
 	struct writer writer = {.report = report, .recording = report->recording, .first = true};
-	enum kwhy_status status = kwhy_places_init(&writer.places, report->recording, error);
+	enum kwhy_status status = kwhy_export_names_init(&writer.names, report->recording, error);
 
 	if (status)
 		return status;
 	status = write_events(&writer, path, compress, error);
-	kwhy_places_done(&writer.places);
+	kwhy_export_names_done(&writer.names);
 	return status;
 }
 

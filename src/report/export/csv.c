@@ -22,22 +22,22 @@ static void add_name(struct kwhy_text *out, const char *name)
 }
 
 /* What the number of a device does not say, as in "# GPU 0 NVIDIA H200 on node-b: device 2". */
-static void write_places(const struct kwhy_places *places, struct kwhy_text *out)
+static void write_places(const struct kwhy_export_names *names, struct kwhy_text *out)
 {
-	for (uint32_t d = 0; d < places->recording->device_count; d++) {
-		if (!kwhy_places_is_device_ambiguous(places, d))
+	for (uint32_t d = 0; d < names->recording->device_count; d++) {
+		if (!kwhy_export_names_is_device_ambiguous(names, d))
 			continue;
 		kwhy_text_add(out, "# ");
-		kwhy_places_name_device(places, d, out);
-		kwhy_text_addf(out, ": device %" PRId64 "\n", kwhy_places_device(places, d));
+		kwhy_export_names_name_device(names, d, out);
+		kwhy_text_addf(out, ": device %" PRId64 "\n", kwhy_export_names_device(names, d));
 	}
 }
 
-static void write_device(const struct kwhy_places *places, uint32_t d, struct kwhy_text *out)
+static void write_device(const struct kwhy_export_names *names, uint32_t d, struct kwhy_text *out)
 {
-	const struct kwhy_device *device = &places->recording->devices[d];
+	const struct kwhy_device *device = &names->recording->devices[d];
 
-	kwhy_text_addf(out, "# device %" PRId64, kwhy_places_device(places, d));
+	kwhy_text_addf(out, "# device %" PRId64, kwhy_export_names_device(names, d));
 	if (device->name) {
 		kwhy_text_add(out, " name=");
 		for (const char *c = device->name; *c; c++)
@@ -54,13 +54,13 @@ static void write_device(const struct kwhy_places *places, uint32_t d, struct kw
 	kwhy_text_add(out, "\n");
 }
 
-static void write_comments(const struct kwhy_places *places, struct kwhy_text *out)
+static void write_comments(const struct kwhy_export_names *names, struct kwhy_text *out)
 {
-	const struct kwhy_recording *recording = places->recording;
+	const struct kwhy_recording *recording = names->recording;
 
-	write_places(places, out);
+	write_places(names, out);
 	for (uint32_t d = 0; d < recording->device_count; d++)
-		write_device(places, d, out);
+		write_device(names, d, out);
 	for (size_t i = 0; i < recording->coverage_count; i++)
 		if (recording->coverage[i].start_ns < recording->coverage[i].end_ns)
 			kwhy_text_addf(out, "# coverage %" PRId64 " %" PRId64 "\n",
@@ -106,8 +106,8 @@ static void add_machine(const struct kwhy_recording *recording, uint32_t device,
 	add_name(out, name ? name : "");
 }
 
-static void write_activity(
-	const struct kwhy_report *report, const struct kwhy_places *places, size_t row, struct kwhy_text *out)
+static void write_activity(const struct kwhy_report *report, const struct kwhy_export_names *names,
+	size_t row, struct kwhy_text *out)
 {
 	const struct kwhy_recording *recording = report->recording;
 	const struct kwhy_activities *rows = &recording->activities;
@@ -117,7 +117,7 @@ static void write_activity(
 	kwhy_text_addf(out, "%s,", kind_of(rows, row));
 	add_name(out, kwhy_names_get(&recording->names, rows->name[row]));
 	kwhy_text_addf(out, ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",",
-		kwhy_places_device(places, stream->device), stream->id,
+		kwhy_export_names_device(names, stream->device), stream->id,
 		recording->origin_unix_ns + rows->start_ns[row],
 		recording->origin_unix_ns + rows->end_ns[row]);
 	if (rows->bytes[row] != KWHY_UNKNOWN_BYTES)
@@ -131,12 +131,12 @@ static void write_activity(
 	kwhy_text_add(out, ",");
 	if (isfinite(energy_nj))
 		kwhy_text_addf(out, "%.0f", energy_nj);
-	if (places->has_machines)
+	if (names->has_machines)
 		add_machine(recording, stream->device, out);
 	kwhy_text_add(out, "\n");
 }
 
-static enum kwhy_status write_rows(const struct kwhy_report *report, const struct kwhy_places *places,
+static enum kwhy_status write_rows(const struct kwhy_report *report, const struct kwhy_export_names *names,
 	const char *path, bool compress, struct kwhy_error *error)
 {
 	struct kwhy_sink sink;
@@ -144,12 +144,12 @@ static enum kwhy_status write_rows(const struct kwhy_report *report, const struc
 
 	if (status)
 		return status;
-	write_comments(places, &sink.text);
+	write_comments(names, &sink.text);
 	kwhy_text_addf(&sink.text,
 		"kind,name,device,stream,start_ns,end_ns,bytes,blocks,threads_per_block,energy_nj%s\n",
-		places->has_machines ? ",machine" : "");
+		names->has_machines ? ",machine" : "");
 	for (size_t i = 0; i < report->recording->activities.count; i++) {
-		write_activity(report, places, i, &sink.text);
+		write_activity(report, names, i, &sink.text);
 		kwhy_sink_drain(&sink, KWHY_SINK_PIECE_BYTES);
 	}
 	return kwhy_sink_close(&sink, error);
@@ -158,13 +158,13 @@ static enum kwhy_status write_rows(const struct kwhy_report *report, const struc
 static enum kwhy_status write_csv(
 	const struct kwhy_report *report, const char *path, bool compress, struct kwhy_error *error)
 {
-	struct kwhy_places places;
-	enum kwhy_status status = kwhy_places_init(&places, report->recording, error);
+	struct kwhy_export_names names;
+	enum kwhy_status status = kwhy_export_names_init(&names, report->recording, error);
 
 	if (status)
 		return status;
-	status = write_rows(report, &places, path, compress, error);
-	kwhy_places_done(&places);
+	status = write_rows(report, &names, path, compress, error);
+	kwhy_export_names_done(&names);
 	return status;
 }
 

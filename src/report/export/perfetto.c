@@ -74,7 +74,7 @@ static const char *const category_names[CATEGORY_END] = {
 struct writer {
 	const struct kwhy_report *report;
 	const struct kwhy_recording *recording;
-	struct kwhy_places places;
+	struct kwhy_export_names names;
 	struct kwhy_sink sink;
 	struct kwhy_text label;	       /* of the track at hand; viewers lay those of one name together */
 	int64_t (*lane_end_ns)[LANES]; /* by track, of streams, then calls, then ranges */
@@ -178,7 +178,7 @@ static void describe_devices(struct writer *writer)
 
 	for (uint32_t d = 0; d < recording->device_count; d++) {
 		kwhy_text_clear(&writer->label);
-		kwhy_places_name_device(&writer->places, d, &writer->label);
+		kwhy_export_names_name_device(&writer->names, d, &writer->label);
 		describe(writer, device_uuid(d), 0, take_label(writer), NULL);
 	}
 	for (size_t i = 0; i < recording->power_count; i++) {
@@ -187,7 +187,7 @@ static void describe_devices(struct writer *writer)
 
 		kwhy_text_clear(&writer->label);
 		kwhy_text_add(&writer->label, kwhy_meter_source(source, series->meter, series->domain));
-		kwhy_places_add_meter(&writer->places, series, &writer->label);
+		kwhy_export_names_add_meter(&writer->names, series, &writer->label);
 		describe(writer, power_uuid(i), series->device == KWHY_NONE ? 0 : device_uuid(series->device),
 			take_label(writer), "W");
 	}
@@ -305,7 +305,7 @@ static void write_calls(struct writer *writer)
 
 		kwhy_text_clear(&writer->label);
 		kwhy_text_addf(&writer->label, "calls of thread %" PRId64, thread->tid);
-		kwhy_places_add_process(&writer->places, thread->process, &writer->label);
+		kwhy_export_names_add_process(&writer->names, thread->process, &writer->label);
 		slice.track = take_lane(
 			writer, recording->stream_count + rows->thread[i], slice.start_ns, slice.end_ns, 0);
 		write_slice(writer, &slice);
@@ -326,8 +326,8 @@ static void write_ranges(struct writer *writer)
 		kwhy_text_clear(&writer->label);
 		kwhy_text_add(&writer->label, "ranges");
 		if (range->thread != KWHY_NONE)
-			kwhy_places_add_process(
-				&writer->places, recording->threads[range->thread].process, &writer->label);
+			kwhy_export_names_add_process(
+				&writer->names, recording->threads[range->thread].process, &writer->label);
 		slice.track = take_lane(writer, track, slice.start_ns, slice.end_ns, 0);
 		write_slice(writer, &slice);
 	}
@@ -388,7 +388,7 @@ static enum kwhy_status write_perfetto(
 	const struct kwhy_recording *recording = report->recording;
 	size_t tracks = recording->stream_count + 2 * recording->thread_count + 1;
 	struct writer writer = {.report = report, .recording = recording};
-	enum kwhy_status status = kwhy_places_init(&writer.places, recording, error);
+	enum kwhy_status status = kwhy_export_names_init(&writer.names, recording, error);
 
 	if (status)
 		return status;
@@ -400,7 +400,7 @@ static enum kwhy_status write_perfetto(
 				    : kwhy_fail_memory(error, "the tracks of the export");
 	free(writer.lane_end_ns);
 	kwhy_text_done(&writer.label);
-	kwhy_places_done(&writer.places);
+	kwhy_export_names_done(&writer.names);
 	return status;
 }
 

@@ -26,7 +26,7 @@ static int compare_items(const void *context, uint32_t a, uint32_t b)
 
 /* Items in the order of their own numbers; of those that have the same, devices first. */
 struct walk {
-	struct kwhy_places *places;
+	struct kwhy_export_names *names;
 	const uint32_t *order; /* NULL: as they stand */
 	size_t count, at;      /* numbers below `next` lie before `at` */
 	int64_t next;
@@ -39,7 +39,7 @@ static size_t item_at(const struct walk *walk, size_t at)
 
 static int64_t next_free(struct walk *walk)
 {
-	const struct kwhy_recording *recording = walk->places->recording;
+	const struct kwhy_recording *recording = walk->names->recording;
 	int64_t number;
 
 	for (; walk->at < walk->count; walk->at++) {
@@ -56,40 +56,39 @@ static bool is_unknown(const struct kwhy_recording *recording, size_t item)
 	return item >= recording->device_count && own_number(recording, item) < 0;
 }
 
-static bool is_told_apart(const struct kwhy_places *places, size_t a, size_t b)
+static bool is_distinct(const struct kwhy_export_names *names, size_t a, size_t b)
 {
-	const struct kwhy_recording *recording = places->recording;
+	const struct kwhy_recording *recording = names->recording;
 
 	if (own_number(recording, a) != own_number(recording, b))
 		return true;
-	return !places->has_machines && (a < recording->device_count) != (b < recording->device_count);
+	return !names->has_machines && (a < recording->device_count) != (b < recording->device_count);
 }
 
 static void number_items(struct walk *walk)
 {
-	struct kwhy_places *places = walk->places;
-	int64_t unknown = KWHY_PLACES_HOST;
+	struct kwhy_export_names *names = walk->names;
+	int64_t unknown = KWHY_EXPORT_NAMES_HOST;
 
 	for (size_t i = 0; i < walk->count; i++) {
 		size_t item = item_at(walk, i), before = i ? item_at(walk, i - 1) : item;
 
-		places->numbers[item] = is_unknown(places->recording, item)
+		names->numbers[item] = is_unknown(names->recording, item)
 			? --unknown
-			: own_number(places->recording, item);
-		if (item == before || is_told_apart(places, before, item))
+			: own_number(names->recording, item);
+		if (item == before || is_distinct(names, before, item))
 			continue;
-		places->is_shared[before] = places->is_shared[item] = true;
-		if (!is_unknown(places->recording, item))
-			places->numbers[item] = next_free(walk);
+		names->is_shared[before] = names->is_shared[item] = true;
+		if (!is_unknown(names->recording, item))
+			names->numbers[item] = next_free(walk);
 	}
 }
 
-static enum kwhy_status sort_items(struct kwhy_places *places, struct kwhy_error *error)
+static enum kwhy_status sort_items(struct kwhy_export_names *names, struct kwhy_error *error)
 {
-	struct walk walk = {.places = places, .count = item_count(places->recording)};
+	struct walk walk = {.names = names, .count = item_count(names->recording)};
 	uint32_t *order;
-	enum kwhy_status status = kwhy_sort_order(
-		walk.count, compare_items, places->recording, &order, error);
+	enum kwhy_status status = kwhy_sort_order(walk.count, compare_items, names->recording, &order, error);
 
 	if (status)
 		return status;
@@ -108,91 +107,94 @@ static bool has_machines(const struct kwhy_recording *recording)
 	return named > 1;
 }
 
-enum kwhy_status kwhy_places_init(
-	struct kwhy_places *places, const struct kwhy_recording *recording, struct kwhy_error *error)
+enum kwhy_status kwhy_export_names_init(
+	struct kwhy_export_names *names, const struct kwhy_recording *recording, struct kwhy_error *error)
 {
 	const size_t count = item_count(recording) + 1;
 	enum kwhy_status status;
 
-	*places = (struct kwhy_places){.recording = recording,
+	*names = (struct kwhy_export_names){.recording = recording,
 		.has_machines = has_machines(recording),
-		.numbers = calloc(count, sizeof(*places->numbers)),
-		.is_shared = calloc(count, sizeof(*places->is_shared))};
-	if (places->numbers && places->is_shared)
-		status = sort_items(places, error);
+		.numbers = calloc(count, sizeof(*names->numbers)),
+		.is_shared = calloc(count, sizeof(*names->is_shared))};
+	if (names->numbers && names->is_shared)
+		status = sort_items(names, error);
 	else
 		status = kwhy_fail_memory(error, "the tracks of the export");
 	if (status)
-		kwhy_places_done(places);
+		kwhy_export_names_done(names);
 	return status;
 }
 
-void kwhy_places_done(struct kwhy_places *places)
+void kwhy_export_names_done(struct kwhy_export_names *names)
 {
-	free(places->numbers);
-	free(places->is_shared);
+	free(names->numbers);
+	free(names->is_shared);
 }
 
-int64_t kwhy_places_device(const struct kwhy_places *places, uint32_t device)
+int64_t kwhy_export_names_device(const struct kwhy_export_names *names, uint32_t device)
 {
-	return places->numbers[device];
+	return names->numbers[device];
 }
 
-int64_t kwhy_places_process(const struct kwhy_places *places, uint32_t process)
+int64_t kwhy_export_names_process(const struct kwhy_export_names *names, uint32_t process)
 {
-	return places->numbers[places->recording->device_count + process];
+	return names->numbers[names->recording->device_count + process];
 }
 
-bool kwhy_places_is_device_ambiguous(const struct kwhy_places *places, uint32_t device)
+bool kwhy_export_names_is_device_ambiguous(const struct kwhy_export_names *names, uint32_t device)
 {
-	return places->has_machines || places->is_shared[device];
+	return names->has_machines || names->is_shared[device];
 }
 
-bool kwhy_places_is_process_ambiguous(const struct kwhy_places *places, uint32_t process)
+bool kwhy_export_names_is_process_ambiguous(const struct kwhy_export_names *names, uint32_t process)
 {
-	const size_t item = places->recording->device_count + process;
+	const size_t item = names->recording->device_count + process;
 
-	return places->has_machines || places->is_shared[item] || is_unknown(places->recording, item);
+	return names->has_machines || names->is_shared[item] || is_unknown(names->recording, item);
 }
 
-static void add_machine(const struct kwhy_places *places, uint32_t machine, struct kwhy_text *out)
+static void add_machine(const struct kwhy_export_names *names, uint32_t machine, struct kwhy_text *out)
 {
-	const char *name = kwhy_recording_machine_name(places->recording, machine);
+	const char *name = kwhy_recording_machine_name(names->recording, machine);
 
-	if (places->has_machines && name)
+	if (names->has_machines && name)
 		kwhy_text_addf(out, " on %s", name);
 }
 
-void kwhy_places_add_device(const struct kwhy_places *places, uint32_t device, struct kwhy_text *out)
+void kwhy_export_names_add_device(
+	const struct kwhy_export_names *names, uint32_t device, struct kwhy_text *out)
 {
-	const uint32_t rank = places->recording->devices[device].rank;
+	const uint32_t rank = names->recording->devices[device].rank;
 
-	if (places->is_shared[device] && rank != KWHY_NONE)
+	if (names->is_shared[device] && rank != KWHY_NONE)
 		kwhy_text_addf(out, " of rank %" PRIu32, rank);
-	add_machine(places, kwhy_recording_machine_of_device(places->recording, device), out);
+	add_machine(names, kwhy_recording_machine_of_device(names->recording, device), out);
 }
 
-void kwhy_places_add_process(const struct kwhy_places *places, uint32_t process, struct kwhy_text *out)
+void kwhy_export_names_add_process(
+	const struct kwhy_export_names *names, uint32_t process, struct kwhy_text *out)
 {
-	const uint32_t rank = places->recording->processes[process].rank;
+	const uint32_t rank = names->recording->processes[process].rank;
 
-	if (places->is_shared[places->recording->device_count + process] && rank != KWHY_NONE)
+	if (names->is_shared[names->recording->device_count + process] && rank != KWHY_NONE)
 		kwhy_text_addf(out, " of rank %" PRIu32, rank);
-	add_machine(places, kwhy_recording_machine_of(places->recording, process), out);
+	add_machine(names, kwhy_recording_machine_of(names->recording, process), out);
 }
 
-void kwhy_places_add_meter(
-	const struct kwhy_places *places, const struct kwhy_power_series *series, struct kwhy_text *out)
+void kwhy_export_names_add_meter(
+	const struct kwhy_export_names *names, const struct kwhy_power_series *series, struct kwhy_text *out)
 {
 	if (series->device == KWHY_NONE)
-		add_machine(places, kwhy_recording_machine_of_meter(places->recording, series), out);
+		add_machine(names, kwhy_recording_machine_of_meter(names->recording, series), out);
 }
 
-void kwhy_places_name_device(const struct kwhy_places *places, uint32_t device, struct kwhy_text *out)
+void kwhy_export_names_name_device(
+	const struct kwhy_export_names *names, uint32_t device, struct kwhy_text *out)
 {
-	const struct kwhy_device *row = &places->recording->devices[device];
+	const struct kwhy_device *row = &names->recording->devices[device];
 
 	kwhy_text_addf(
 		out, "GPU %" PRId32 "%s%s", row->index, row->name ? " " : "", row->name ? row->name : "");
-	kwhy_places_add_device(places, device, out);
+	kwhy_export_names_add_device(names, device, out);
 }

@@ -6,12 +6,12 @@
 
 /* What a run taught of the powers of its kernels, for --powers: docs/formats/powers.md. */
 
-static void write_watts(struct kwhy_json *json, const char *key, double value_w, double spread_w)
+static void write_watts(struct kwhy_json *json, const char *key, double value_w, double sd_w)
 {
 	kwhy_json_row(json, key);
 	kwhy_json_real(json, "value", value_w);
-	if (spread_w > 0)
-		kwhy_json_real(json, "spread", spread_w);
+	if (sd_w > 0)
+		kwhy_json_real(json, "spread", sd_w);
 	kwhy_json_string(json, "unit", "W");
 	kwhy_json_object_end(json);
 }
@@ -22,7 +22,7 @@ static void write_power(struct kwhy_json *json, const struct kwhy_learnt_power *
 	kwhy_json_string(json, "name", power->name);
 	kwhy_json_index(json, "blocks", power->grid.blocks);
 	kwhy_json_index(json, "threads_per_block", power->grid.threads);
-	write_watts(json, "above_idle_w", power->above_idle_w, power->spread_w);
+	write_watts(json, "above_idle_w", power->above_idle_w, power->sd_w);
 	kwhy_json_count(json, "launches", power->count);
 	kwhy_json_int(json, "time_ns", power->time_ns);
 	kwhy_json_object_end(json);

@@ -100,7 +100,7 @@ static void put_index(struct writer *writer, uint32_t index)
 }
 
 /* A writer that told neither its host nor its start may be of any machine. */
-static bool is_told(const struct kwhy_recording *recording, uint32_t machine)
+static bool is_reported(const struct kwhy_recording *recording, uint32_t machine)
 {
 	return machine != KWHY_NONE &&
 		(recording->machines[machine].host || recording->machines[machine].boot);
@@ -108,14 +108,14 @@ static bool is_told(const struct kwhy_recording *recording, uint32_t machine)
 
 static void put_machine(struct writer *writer, uint32_t machine)
 {
-	put_known(writer, is_told(writer->recording, machine), machine);
+	put_known(writer, is_reported(writer->recording, machine), machine);
 }
 
 static void write_machines(struct writer *writer)
 {
 	prepare(writer, "INSERT INTO machine VALUES(?,?)");
 	for (uint32_t i = 0; !writer->failed && i < writer->recording->machine_count; i++) {
-		if (!is_told(writer->recording, i))
+		if (!is_reported(writer->recording, i))
 			continue;
 		put_int(writer, i);
 		put_text(writer, kwhy_recording_machine_name(writer->recording, i));
@@ -328,9 +328,10 @@ static void write_accounts(struct writer *writer)
 		const struct kwhy_device_ledger *ledger = &writer->report->ledger->devices[d];
 
 		for (size_t i = 0; !writer->failed && i < ledger->account_count; i++) {
-			struct kwhy_account told = kwhy_account_told(&ledger->energy, &ledger->accounts[i]);
+			struct kwhy_account reported = kwhy_account_reported(
+				&ledger->energy, &ledger->accounts[i]);
 
-			put_account(writer, first_account(writer, d) + (int64_t)i, d, &told);
+			put_account(writer, first_account(writer, d) + (int64_t)i, d, &reported);
 		}
 	}
 	end_table(writer);

@@ -172,11 +172,11 @@ static void write_energy(struct kwhy_json *json, const struct kwhy_device_energy
 	kwhy_json_object_end(json);
 }
 
-static void write_groups(struct kwhy_json *json, const struct kwhy_device_ledger *books)
+static void write_groups(struct kwhy_json *json, const struct kwhy_device_ledger *device_ledger)
 {
 	kwhy_json_array(json, "groups");
-	for (size_t i = 0; i < books->group_count; i++) {
-		const struct kwhy_account_group *group = &books->groups[i];
+	for (size_t i = 0; i < device_ledger->group_count; i++) {
+		const struct kwhy_account_group *group = &device_ledger->groups[i];
 
 		kwhy_json_row(json, NULL);
 		kwhy_json_count(json, "id", i);
@@ -229,22 +229,23 @@ static void write_account(struct kwhy_json *json, const struct kwhy_account *acc
 	kwhy_json_object_end(json);
 }
 
-static void write_accounts(struct kwhy_json *json, const struct kwhy_device_ledger *books)
+static void write_accounts(struct kwhy_json *json, const struct kwhy_device_ledger *device_ledger)
 {
 	kwhy_json_array(json, "accounts");
-	for (size_t i = 0; i < books->account_count; i++) {
-		struct kwhy_account told = kwhy_account_told(&books->energy, &books->accounts[i]);
+	for (size_t i = 0; i < device_ledger->account_count; i++) {
+		struct kwhy_account reported = kwhy_account_reported(
+			&device_ledger->energy, &device_ledger->accounts[i]);
 
-		write_account(json, &told);
+		write_account(json, &reported);
 	}
 	kwhy_json_array_end(json);
 	kwhy_json_array(json, "power_classes");
-	for (size_t i = 0; i < books->class_count; i++) {
+	for (size_t i = 0; i < device_ledger->class_count; i++) {
 		kwhy_json_row(json, NULL);
-		kwhy_json_real(json, "power_w", books->classes[i].power_w);
-		kwhy_json_real(json, "low_w", books->classes[i].low_w);
-		kwhy_json_real(json, "high_w", books->classes[i].high_w);
-		kwhy_json_real(json, "prior_power_w", books->classes[i].prior_power_w);
+		kwhy_json_real(json, "power_w", device_ledger->classes[i].power_w);
+		kwhy_json_real(json, "low_w", device_ledger->classes[i].low_w);
+		kwhy_json_real(json, "high_w", device_ledger->classes[i].high_w);
+		kwhy_json_real(json, "prior_power_w", device_ledger->classes[i].prior_power_w);
 		kwhy_json_object_end(json);
 	}
 	kwhy_json_array_end(json);
@@ -357,11 +358,11 @@ static void write_gauges(struct kwhy_json *json, const struct kwhy_recording *re
 
 /* They add up to the idle time, what no range says of it among them. */
 static void write_host_waits(struct kwhy_json *json, const struct kwhy_recording *recording,
-	const struct kwhy_device_ledger *books)
+	const struct kwhy_device_ledger *device_ledger)
 {
 	kwhy_json_array(json, "host_waits");
-	for (size_t i = 0; i < books->host_sum_count; i++) {
-		const struct kwhy_host_sum *sum = &books->host_sums[i];
+	for (size_t i = 0; i < device_ledger->host_sum_count; i++) {
+		const struct kwhy_host_sum *sum = &device_ledger->host_sums[i];
 		bool is_range = sum->what == KWHY_HOST_WAIT_RANGE;
 
 		kwhy_json_row(json, NULL);
@@ -389,21 +390,21 @@ void kwhy_json_devices(struct kwhy_json_report *parts)
 
 	kwhy_json_array(json, "devices");
 	for (uint32_t d = 0; d < ledger->device_count; d++) {
-		const struct kwhy_device_ledger *books = &ledger->devices[d];
+		const struct kwhy_device_ledger *device_ledger = &ledger->devices[d];
 
 		kwhy_json_object(json, NULL);
 		write_identity(json, parts->report->recording, d);
-		write_coverage(json, &books->coverage);
-		write_time(json, &books->time);
-		write_host_waits(json, parts->report->recording, books);
-		kwhy_json_utilisation_row(json, "utilisation", &books->time, d);
-		write_kernels(json, &books->time);
-		write_copies(json, &books->time);
-		write_copy_classes(json, &books->time);
-		write_memsets(json, &books->time);
-		write_energy(json, &books->energy);
-		write_groups(json, books);
-		write_accounts(json, books);
+		write_coverage(json, &device_ledger->coverage);
+		write_time(json, &device_ledger->time);
+		write_host_waits(json, parts->report->recording, device_ledger);
+		kwhy_json_utilisation_row(json, "utilisation", &device_ledger->time, d);
+		write_kernels(json, &device_ledger->time);
+		write_copies(json, &device_ledger->time);
+		write_copy_classes(json, &device_ledger->time);
+		write_memsets(json, &device_ledger->time);
+		write_energy(json, &device_ledger->energy);
+		write_groups(json, device_ledger);
+		write_accounts(json, device_ledger);
 		write_gauges(json, parts->report->recording, d);
 		kwhy_json_object_end(json);
 	}

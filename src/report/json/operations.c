@@ -84,27 +84,27 @@ void kwhy_json_operations(struct kwhy_json_report *parts)
 		kwhy_json_null(&parts->json, "transfer_split");
 }
 
-static void write_rung(struct kwhy_json *json, const struct kwhy_report *report, uint32_t device,
-	const struct kwhy_rung *rung)
+static void write_cost(struct kwhy_json *json, const struct kwhy_report *report, uint32_t device,
+	const struct kwhy_ranked_cost *cost)
 {
 	kwhy_json_row(json, NULL);
 	kwhy_json_index(json, "device", device);
 	kwhy_json_index(
-		json, "account", (uint32_t)(rung->account - report->ledger->devices[device].accounts));
-	kwhy_json_count(json, "bytes", rung->account->bytes);
-	kwhy_json_real(json, "rate_bytes_per_s", rung->rate_bytes_per_s);
-	kwhy_json_real(json, "peak_bytes_per_s", rung->peak_bytes_per_s);
-	kwhy_json_real(json, "gross_nj_per_byte", rung->gross_j_per_byte * 1e9);
-	kwhy_json_real(json, "net_nj_per_byte", rung->net_j_per_byte * 1e9);
-	kwhy_json_real(json, "ratio_to_best", rung->ratio_to_best);
+		json, "account", (uint32_t)(cost->account - report->ledger->devices[device].accounts));
+	kwhy_json_count(json, "bytes", cost->account->bytes);
+	kwhy_json_real(json, "rate_bytes_per_s", cost->rate_bytes_per_s);
+	kwhy_json_real(json, "peak_bytes_per_s", cost->peak_bytes_per_s);
+	kwhy_json_real(json, "gross_nj_per_byte", cost->gross_j_per_byte * 1e9);
+	kwhy_json_real(json, "net_nj_per_byte", cost->net_j_per_byte * 1e9);
+	kwhy_json_real(json, "ratio_to_best", cost->ratio_to_best);
 	kwhy_json_object_end(json);
 }
 
-void kwhy_json_ladders(struct kwhy_json_report *parts)
+void kwhy_json_cost_rankings(struct kwhy_json_report *parts)
 {
 	kwhy_json_array(&parts->json, "transfer_efficiency");
 	for (uint32_t d = 0; d < parts->report->ledger->device_count; d++)
-		for (size_t i = 0; i < parts->ladders[d].count; i++)
-			write_rung(&parts->json, parts->report, d, &parts->ladders[d].rungs[i]);
+		for (size_t i = 0; i < parts->rankings[d].count; i++)
+			write_cost(&parts->json, parts->report, d, &parts->rankings[d].costs[i]);
 	kwhy_json_array_end(&parts->json);
 }

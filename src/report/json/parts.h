@@ -13,7 +13,7 @@ struct kwhy_json_report {
 	const struct kwhy_report *report;
 	const struct kwhy_totals *totals;
 	const struct kwhy_operations *operations; /* [device_count] */
-	const struct kwhy_ladder *ladders;	  /* [device_count] */
+	const struct kwhy_cost_ranking *rankings; /* [device_count] */
 	struct kwhy_json json;
 };
 
@@ -35,7 +35,7 @@ void kwhy_json_hosts(struct kwhy_json_report *parts);
 void kwhy_json_overhead(struct kwhy_json_report *parts);
 void kwhy_json_probing(struct kwhy_json_report *parts);	   /* only where kwhy probe ran */
 void kwhy_json_operations(struct kwhy_json_report *parts); /* and the split of transfers */
-void kwhy_json_ladders(struct kwhy_json_report *parts);
+void kwhy_json_cost_rankings(struct kwhy_json_report *parts);
 void kwhy_json_price(struct kwhy_json_report *parts); /* cost and carbon */
 void kwhy_json_plan(struct kwhy_json_report *parts);
 void kwhy_json_lost(struct kwhy_json_report *parts); /* and warnings */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/json/parts.h"
 
-enum { REASONS_MOST = 32 };
+enum { REASONS_MAX = 32 };
 
 static void write_part(struct kwhy_json *json, const char *key, const struct kwhy_probing_part *part,
 	const struct kwhy_probing *probing)
@@ -18,8 +18,8 @@ static void write_part(struct kwhy_json *json, const char *key, const struct kwh
 
 static void write_unprobed(struct kwhy_json *json, const struct kwhy_probing *probing)
 {
-	struct kwhy_probing_part parts[REASONS_MOST];
-	const size_t count = kwhy_probing_list_unprobed(probing, parts, REASONS_MOST);
+	struct kwhy_probing_part parts[REASONS_MAX];
+	const size_t count = kwhy_probing_list_unprobed(probing, parts, REASONS_MAX);
 
 	kwhy_json_array(json, "not_repeated");
 	for (size_t i = 0; i < count; i++)

@@ -395,7 +395,7 @@ void kwhy_json_price(struct kwhy_json_report *parts)
 		kwhy_json_real(json, "g_co2e", kwh * report->intensity_g_per_kwh);
 		kwhy_json_real(json, "intensity_g_per_kwh", report->intensity_g_per_kwh);
 		kwhy_json_string(json, "place", report->place);
-		kwhy_json_known(json, "year", report->place ? report->place_year : KWHY_UNKNOWN_NJ);
+		kwhy_json_known(json, "year", report->place ? report->carbon_year : KWHY_UNKNOWN_NJ);
 		kwhy_json_real(json, "energy_kwh", kwh);
 		kwhy_json_real(json, "unmetered_kwh", unmetered_kwh);
 		kwhy_json_object_end(json);

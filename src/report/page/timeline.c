@@ -199,7 +199,7 @@ static void put_wait(void *context, int64_t start_ns, int64_t end_ns, uint32_t r
 static enum kwhy_status put_waits_of(struct builder *builder, uint32_t device, struct track *track)
 {
 	const struct kwhy_activities *rows = &builder->report->recording->activities;
-	const struct kwhy_device_ledger *books = &builder->report->ledger->devices[device];
+	const struct kwhy_device_ledger *device_ledger = &builder->report->ledger->devices[device];
 	struct waits waits = {.builder = builder, .track = track};
 	struct kwhy_host_time host;
 	size_t last = rows->first[device];
@@ -208,7 +208,8 @@ static enum kwhy_status put_waits_of(struct builder *builder, uint32_t device, s
 	for (size_t i = last; !status && i < rows->first[device + 1]; i++) {
 		struct kwhy_host_span gap = {rows->end_ns[last], rows->start_ns[i]};
 
-		if (gap.start_ns < gap.end_ns && !kwhy_ledger_is_hidden(books, gap.start_ns, gap.end_ns))
+		if (gap.start_ns < gap.end_ns &&
+			!kwhy_ledger_is_unrecorded(device_ledger, gap.start_ns, gap.end_ns))
 			kwhy_host_time_divide(&host, &gap, (uint32_t)last, (uint32_t)i, put_wait, &waits);
 		last = rows->end_ns[i] > rows->end_ns[last] ? i : last;
 		status = waits.status;

@@ -12,7 +12,7 @@ void kwhy_pairs_write_clocks(
 {
 	static const struct kwhy_table_column columns[] = {{"clock", KWHY_COLUMN_LEFT},
 		{"against", KWHY_COLUMN_LEFT}, {"drift", KWHY_COLUMN_RIGHT}, {"", KWHY_COLUMN_LEFT}};
-	struct kwhy_pair_compared_clock clocks[KWHY_PAIR_CLOCKS_MOST];
+	struct kwhy_pair_compared_clock clocks[KWHY_PAIR_CLOCKS_MAX];
 	size_t count = kwhy_pairs_list_clocks(pairs, clocks);
 	struct kwhy_table table;
 	char cell[CELL_BYTES];
@@ -21,7 +21,7 @@ void kwhy_pairs_write_clocks(
 		return;
 	kwhy_text_addf(out,
 		"\nClocks: excellent below %d ppm, good below %d; unknown: the interval spans two\n",
-		KWHY_PAIR_DRIFT_WARN_PPM, KWHY_PAIR_DRIFT_MOST_PPM);
+		KWHY_PAIR_DRIFT_WARN_PPM, KWHY_PAIR_DRIFT_MAX_PPM);
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < count; i++) {
 		const struct kwhy_pair_drift *drift = clocks[i].drift;

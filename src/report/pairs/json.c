@@ -154,7 +154,7 @@ static void write_route(
 	kwhy_json_row(json, NULL);
 	kwhy_json_count(json, "src", source);
 	kwhy_json_count(json, "dst", target);
-	kwhy_json_string(json, "way", kwhy_pair_way_name(route->way));
+	kwhy_json_string(json, "way", kwhy_pair_link_kind_name(route->way));
 	kwhy_json_string(json, "text", kwhy_pair_route_text(text, route));
 	if (pairs->is_foreign)
 		kwhy_json_null(json, "direct");

@@ -18,7 +18,7 @@ enum { HEADING_BYTES = 120, CELL_BYTES = 48 };
 static void write_head(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
-	const struct kwhy_sheet sheet = {.style = style, .out = out};
+	const struct kwhy_text_context context = {.style = style, .out = out};
 	size_t samples = 0, measured = 0;
 	char seconds[HEADING_BYTES] = "";
 
@@ -37,13 +37,14 @@ static void write_head(
 		snprintf(seconds, sizeof(seconds),
 			", %.1f s; beside that %.1f s to warm up, %.1f s to compare clocks",
 			pairs->time_pass_s, pairs->warm_s, pairs->clocks_s);
-	kwhy_sheet_linef(&sheet, "", "%zu configurations, %zu samples%s", measured, samples, seconds);
+	kwhy_text_context_linef(
+		&context, "", "%zu configurations, %zu samples%s", measured, samples, seconds);
 	if (pairs->ended_early)
-		kwhy_sheet_linef(&sheet, "", "Ended early: %s", pairs->ended_early);
+		kwhy_text_context_linef(&context, "", "Ended early: %s", pairs->ended_early);
 	if (pairs->folder)
 		kwhy_text_addf(out, "Kept in %s\n", pairs->folder);
 	for (size_t i = 0; i < pairs->note_count; i++)
-		kwhy_sheet_linef(&sheet, "", "Note: %s", pairs->notes[i]);
+		kwhy_text_context_linef(&context, "", "Note: %s", pairs->notes[i]);
 }
 
 static uint64_t most_bytes(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine)
@@ -84,8 +85,8 @@ static enum kwhy_pair_clock clock_of(const struct kwhy_pairs *pairs, enum kwhy_p
 static void write_matrix(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine, uint64_t bytes,
 	bool is_rate, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
-	struct kwhy_table_column columns[KWHY_PAIR_GPUS_MOST + 1] = {{"from \\ to", KWHY_COLUMN_LEFT}};
-	char titles[KWHY_PAIR_GPUS_MOST][8], cell[CELL_BYTES], size[KWHY_TRANSFER_SIZE_BYTES];
+	struct kwhy_table_column columns[KWHY_PAIR_GPUS_MAX + 1] = {{"from \\ to", KWHY_COLUMN_LEFT}};
+	char titles[KWHY_PAIR_GPUS_MAX][8], cell[CELL_BYTES], size[KWHY_TRANSFER_SIZE_BYTES];
 	enum kwhy_pair_clock clock = clock_of(pairs, engine);
 	struct kwhy_table table;
 
@@ -142,15 +143,15 @@ static void reached_cells(
 	kwhy_table_percent(table, kwhy_pairs_of_limit(pairs, config));
 }
 
-static void write_limit_sources(const struct kwhy_pairs *pairs, const struct kwhy_sheet *sheet)
+static void write_limit_sources(const struct kwhy_pairs *pairs, const struct kwhy_text_context *context)
 {
 	if (pairs->route_missing)
-		kwhy_sheet_linef(sheet, "  ", "limits not available: %s", pairs->route_missing);
-	for (int i = 0; i < KWHY_PAIR_WAY_COUNT; i++) {
-		const char *source = kwhy_pair_limit_source((enum kwhy_pair_way)i);
+		kwhy_text_context_linef(context, "  ", "limits not available: %s", pairs->route_missing);
+	for (int i = 0; i < KWHY_PAIR_LINK_KIND_COUNT; i++) {
+		const char *source = kwhy_pair_limit_source((enum kwhy_pair_link_kind)i);
 
-		if (source && kwhy_pairs_have_way(pairs, (enum kwhy_pair_way)i))
-			kwhy_sheet_linef(sheet, "  limit: ", "%s", source);
+		if (source && kwhy_pairs_have_link_kind(pairs, (enum kwhy_pair_link_kind)i))
+			kwhy_text_context_linef(context, "  limit: ", "%s", source);
 	}
 }
 
@@ -161,7 +162,7 @@ static void write_routes(
 	static const struct kwhy_table_column columns[] = {{"pair", KWHY_COLUMN_LEFT},
 		{"over", KWHY_COLUMN_LEFT}, {"limit", KWHY_COLUMN_RIGHT}, {"one way", KWHY_COLUMN_RIGHT},
 		{"of it", KWHY_COLUMN_RIGHT}, {"both ways", KWHY_COLUMN_RIGHT}, {"of it", KWHY_COLUMN_RIGHT}};
-	const struct kwhy_sheet sheet = {.style = style, .out = out};
+	const struct kwhy_text_context context = {.style = style, .out = out};
 	char cell[KWHY_PAIR_ROUTE_BYTES];
 	struct kwhy_table table;
 
@@ -181,7 +182,7 @@ static void write_routes(
 			reached_cells(&table, pairs, kwhy_pairs_fastest(pairs, i, k, true));
 		}
 	kwhy_table_write(&table, style, out);
-	write_limit_sources(pairs, &sheet);
+	write_limit_sources(pairs, &context);
 }
 
 static void figure_cell(struct kwhy_table *table, const struct kwhy_pair_figure *figure, const char *unit)
@@ -329,7 +330,7 @@ static void write_energies(
 		{"pair", KWHY_COLUMN_LEFT}, {"size", KWHY_COLUMN_RIGHT}, {"a byte", KWHY_COLUMN_RIGHT},
 		{"above idle", KWHY_COLUMN_RIGHT}, {"source", KWHY_COLUMN_RIGHT},
 		{"target", KWHY_COLUMN_RIGHT}};
-	const struct kwhy_sheet sheet = {.style = style, .out = out};
+	const struct kwhy_text_context context = {.style = style, .out = out};
 	struct kwhy_table table;
 	char cell[CELL_BYTES], size[KWHY_TRANSFER_SIZE_BYTES];
 
@@ -358,7 +359,8 @@ static void write_energies(
 	kwhy_table_write(&table, style, out);
 	if (pairs->energy_missing) {
 		kwhy_text_add(out, "\n");
-		kwhy_sheet_linef(&sheet, "", "The GPUs' energy is not available: %s", pairs->energy_missing);
+		kwhy_text_context_linef(
+			&context, "", "The GPUs' energy is not available: %s", pairs->energy_missing);
 	}
 }
 
@@ -412,7 +414,7 @@ static void write_pinnings(
 		{"far", KWHY_COLUMN_RIGHT}, {"free over near", KWHY_COLUMN_RIGHT},
 		{"far over near", KWHY_COLUMN_RIGHT}};
 	char cell[CELL_BYTES], size[KWHY_TRANSFER_SIZE_BYTES];
-	const struct kwhy_sheet sheet = {.style = style, .out = out};
+	const struct kwhy_text_context context = {.style = style, .out = out};
 	struct kwhy_table table;
 
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
@@ -437,11 +439,12 @@ static void write_pinnings(
 	kwhy_table_write(&table, style, out);
 	if (pairs->pinning_missing) {
 		kwhy_text_add(out, "\n");
-		kwhy_sheet_linef(&sheet, "", "NUMA nodes are not compared: %s", pairs->pinning_missing);
+		kwhy_text_context_linef(
+			&context, "", "NUMA nodes are not compared: %s", pairs->pinning_missing);
 	}
 }
 
-static void write_relation(const struct kwhy_pair_relation *relation, const struct kwhy_sheet *sheet)
+static void write_relation(const struct kwhy_pair_relation *relation, const struct kwhy_text_context *context)
 {
 	bool is_clock = relation->gauge == KWHY_PAIR_CLOCK;
 	double unit = is_clock ? 100e6 : 1;
@@ -449,10 +452,10 @@ static void write_relation(const struct kwhy_pair_relation *relation, const stru
 
 	snprintf(lead, sizeof(lead), "  GPU %u, %s: ", relation->gpu, kwhy_pair_gauge_name(relation->gauge));
 	if (relation->missing) {
-		kwhy_sheet_linef(sheet, lead, "not available: %s", relation->missing);
+		kwhy_text_context_linef(context, lead, "not available: %s", relation->missing);
 		return;
 	}
-	kwhy_sheet_linef(sheet, lead, "r = %+.2f (%+.2f to %+.2f), %+.2g %% %s, %zu readings",
+	kwhy_text_context_linef(context, lead, "r = %+.2f (%+.2f to %+.2f), %+.2g %% %s, %zu readings",
 		relation->r.value, relation->r.low, relation->r.high,
 		100 * unit * relation->slope_ratio_per_unit, is_clock ? "a 100 MHz" : "a degree",
 		relation->count);
@@ -462,26 +465,27 @@ static void write_relation(const struct kwhy_pair_relation *relation, const stru
 static void write_relations(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
-	const struct kwhy_sheet sheet = {.style = style, .out = out};
+	const struct kwhy_text_context context = {.style = style, .out = out};
 
 	if (pairs->relation_count)
 		kwhy_text_add(out, "\nTimes against temperature and clock of the source, 95 % intervals\n");
 	for (size_t i = 0; i < pairs->relation_count; i++)
-		write_relation(&pairs->relations[i], &sheet);
+		write_relation(&pairs->relations[i], &context);
 }
 
 static void write_verdicts(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
-	const struct kwhy_sheet sheet = {.style = style, .out = out};
+	const struct kwhy_text_context context = {.style = style, .out = out};
 
 	if (pairs->flag_count)
 		kwhy_text_add(out, "\nWorth a look\n");
 	for (size_t i = 0; i < pairs->flag_count; i++) {
 		const struct kwhy_pair_flag *flag = &pairs->flags[i];
 
-		kwhy_sheet_linef(&sheet, "  ", "%u > %u: %s%s%s", flag->source, flag->target, flag->what,
-			flag->likely_cause ? "; likely: " : "", flag->likely_cause ? flag->likely_cause : "");
+		kwhy_text_context_linef(&context, "  ", "%u > %u: %s%s%s", flag->source, flag->target,
+			flag->what, flag->likely_cause ? "; likely: " : "",
+			flag->likely_cause ? flag->likely_cause : "");
 	}
 	kwhy_text_add(out, "\nCriteria\n");
 	for (size_t i = 0; i < pairs->criterion_count; i++) {
@@ -489,13 +493,13 @@ static void write_verdicts(
 		char lead[CELL_BYTES];
 
 		snprintf(lead, sizeof(lead), "  %-7s  ", kwhy_pair_verdict_name(row->verdict));
-		kwhy_sheet_linef(&sheet, lead, "%s: %s", row->name, row->why);
+		kwhy_text_context_linef(&context, lead, "%s: %s", row->name, row->why);
 	}
 	if (pairs->absence_count)
 		kwhy_text_add(out, "\nNot measured\n");
 	for (size_t i = 0; i < pairs->absence_count; i++)
-		kwhy_sheet_linef(
-			&sheet, "  ", "%s: %s", pairs->absences[i].strategy, pairs->absences[i].reason);
+		kwhy_text_context_linef(
+			&context, "  ", "%s: %s", pairs->absences[i].strategy, pairs->absences[i].reason);
 }
 
 enum kwhy_status kwhy_report_pairs_text(const struct kwhy_pairs *pairs, const struct kwhy_text_style *style,

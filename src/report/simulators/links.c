@@ -74,13 +74,13 @@ const struct kwhy_simulator kwhy_simulator_simai = {"SimAI", "simai_topology.txt
 
 /* --- LogGOPSim, and ATLAHS with the same letters --- */
 
-#define TICKS_MOST 2e9 /* its parameters are int */
+#define TICKS_MAX 2e9 /* its parameters are int */
 
 /* o is counted at both ends, and copies take nothing of the target: L has the whole latency. */
 static void write_loggopsim(const struct kwhy_pairs *pairs, struct kwhy_text *out)
 {
 	struct kwhy_pair_link link = kwhy_simulator_middle_link(pairs);
-	double g_s = pairs->loggps[0].g.value, tick_s = fmax(fmax(link.alpha.value, g_s), 1e-9) / TICKS_MOST;
+	double g_s = pairs->loggps[0].g.value, tick_s = fmax(fmax(link.alpha.value, g_s), 1e-9) / TICKS_MAX;
 
 	if (!isfinite(g_s))
 		g_s = 0;

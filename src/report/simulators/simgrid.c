@@ -13,7 +13,7 @@
 
 enum { KEY_BYTES = 64 };
 
-#define FACTOR_MOST 1e6
+#define FACTOR_MAX 1e6
 
 static const struct kwhy_pair_curve *first_curve(const struct kwhy_pairs *pairs)
 {
@@ -47,10 +47,10 @@ static void write_factors(
 		struct kwhy_transfer_segment segment = positive(curve->segments[i]);
 		double factor = is_latency	      ? segment.alpha_s / unit
 			: segment.beta_s_per_byte > 0 ? unit / segment.beta_s_per_byte
-						      : FACTOR_MOST;
+						      : FACTOR_MAX;
 
 		kwhy_text_addf(out, "%s%.0f:%.9g", i ? ";" : "", i ? floor(segment.from_bytes) : 0.0,
-			fmin(factor, FACTOR_MOST));
+			fmin(factor, FACTOR_MAX));
 	}
 }
 

@@ -44,7 +44,7 @@ bool kwhy_simulators_can_write(const struct kwhy_pairs *pairs)
 
 struct kwhy_pair_link kwhy_simulator_middle_link(const struct kwhy_pairs *pairs)
 {
-	struct kwhy_pair_link links[KWHY_PAIR_GPUS_MOST * KWHY_PAIR_GPUS_MOST];
+	struct kwhy_pair_link links[KWHY_PAIR_GPUS_MAX * KWHY_PAIR_GPUS_MAX];
 	size_t count = 0;
 
 	for (size_t i = 0; i < pairs->loggp_count; i++)

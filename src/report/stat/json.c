@@ -152,7 +152,7 @@ static void write_run(struct kwhy_json *json, const struct kwhy_stat *stat, cons
 	kwhy_json_object(json, NULL);
 	kwhy_json_bool(json, "counted", run->counted);
 	kwhy_json_bool(json, "interrupted", run->interrupted);
-	kwhy_json_bool(json, "left_processes", run->left_behind);
+	kwhy_json_bool(json, "left_processes", run->left_running);
 	kwhy_json_int(json, "exit", run->exit);
 	if (run->signal)
 		kwhy_json_int(json, "signal", run->signal);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define COST_CORE_RATIO 0.005 /* of a core: more than that may disturb the command */
-#define STEP_TOLD_S 0.05
+#define STEP_REPORTED_S 0.05
 #define UNSETTLED_W 8 /* above clean idle: more than cards of one kind differ */
 
 static void note(struct kwhy_stat_summary *summary, const char *format, ...)
@@ -23,17 +23,17 @@ static void note(struct kwhy_stat_summary *summary, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	if (summary->note_count < summary->note_room)
+	if (summary->note_count < summary->note_space)
 		summary->notes[summary->note_count] = kwhy_arena_copy(&summary->arena, text);
 	summary->note_count++;
 }
 
 static void note_runs(const struct kwhy_stat *stat, struct kwhy_stat_summary *summary)
 {
-	size_t behind = 0, left_out = stat->run_count - summary->counted;
+	size_t after = 0, left_out = stat->run_count - summary->counted;
 
 	for (size_t r = 0; r < stat->run_count; r++)
-		behind += stat->runs[r].left_behind;
+		after += stat->runs[r].left_running;
 	if (stat->run_count < stat->wanted_runs)
 		note(summary, "%zu of %" PRIu64 " runs were made", stat->run_count, stat->wanted_runs);
 	if (left_out)
@@ -43,11 +43,11 @@ static void note_runs(const struct kwhy_stat *stat, struct kwhy_stat_summary *su
 	if (stat->run_count && stat->runs[stat->run_count - 1].interrupted &&
 		stat->runs[stat->run_count - 1].counted)
 		note(summary, "interrupted: the figures are of the part that ran");
-	if (behind)
+	if (after)
 		note(summary,
 			"processes that the command started lived on after its end (%zu of %zu runs); what "
 			"they used then is not counted",
-			behind, stat->run_count);
+			after, stat->run_count);
 }
 
 static void note_width(const struct kwhy_stat *stat, struct kwhy_stat_summary *summary, size_t d)
@@ -120,18 +120,18 @@ static void note_domain(const struct kwhy_stat *stat, struct kwhy_stat_summary *
 }
 
 /* Counts of a run alone are known or not; a 0 that was told is known. */
-static void note_untold_work(const struct kwhy_stat *stat, struct kwhy_stat_summary *summary, size_t w)
+static void note_unreported_work(const struct kwhy_stat *stat, struct kwhy_stat_summary *summary, size_t w)
 {
 	const struct kwhy_stat_work *work = &stat->work[w];
-	size_t told = summary->work[w].count.estimate.count;
+	size_t reported = summary->work[w].count.estimate.count;
 	const char *why = work->from == KWHY_STAT_WORK_OUTPUT ? "nothing in the output matched"
 							      : "the command reported none";
 
-	if (work->from == KWHY_STAT_WORK_STATED || told == summary->counted)
+	if (work->from == KWHY_STAT_WORK_STATED || reported == summary->counted)
 		return;
-	if (told)
+	if (reported)
 		note(summary, "--work %s: %s in %zu of %zu runs, which are no part of its means", work->unit,
-			why, summary->counted - told, summary->counted);
+			why, summary->counted - reported, summary->counted);
 	else
 		note(summary, "--work %s: %s", work->unit, why);
 }
@@ -144,7 +144,7 @@ static void note_output(const struct kwhy_stat *stat, struct kwhy_stat_summary *
 		if (work->unreadable)
 			note(summary, "--work %s: %" PRIu64 " matches or lines held no number", work->unit,
 				work->unreadable);
-		note_untold_work(stat, summary, w);
+		note_unreported_work(stat, summary, w);
 	}
 	for (size_t m = 0; m < stat->metric_count; m++) {
 		const struct kwhy_stat_metric *metric = &stat->metrics[m];
@@ -154,13 +154,13 @@ static void note_output(const struct kwhy_stat *stat, struct kwhy_stat_summary *
 				metric->unreadable);
 		if (metric->dropped)
 			note(summary, "--metric %s: %" PRIu64 " values beyond the first %d are left out",
-				metric->name, metric->dropped, KWHY_STAT_POINTS_MOST);
+				metric->name, metric->dropped, KWHY_STAT_POINTS_MAX);
 		if (!metric->count)
 			note(summary, "--metric %s: nothing in the output matched", metric->name);
 	}
 	if (stat->intervals_dropped)
 		note(summary, "--interval: %" PRIu64 " intervals beyond the first %d are left out",
-			stat->intervals_dropped, KWHY_STAT_INTERVALS_MOST);
+			stat->intervals_dropped, KWHY_STAT_INTERVALS_MAX);
 }
 
 static void note_cost(const struct kwhy_stat *stat, struct kwhy_stat_summary *summary)
@@ -175,7 +175,7 @@ static void note_cost(const struct kwhy_stat *stat, struct kwhy_stat_summary *su
 	if (cost->cpu_s > COST_CORE_RATIO * cost->running_s)
 		note(summary, "reading the meters took %.1f %% of a core; the command may have felt it",
 			100 * cost->cpu_s / cost->running_s);
-	if (fabs(cost->step_s) > STEP_TOLD_S)
+	if (fabs(cost->step_s) > STEP_REPORTED_S)
 		note(summary, "the system's clock was set by %.3g s meanwhile; times are not touched by it",
 			cost->step_s);
 }
@@ -183,8 +183,8 @@ static void note_cost(const struct kwhy_stat *stat, struct kwhy_stat_summary *su
 enum kwhy_status kwhy_stat_notes_add(
 	const struct kwhy_stat *stat, struct kwhy_stat_summary *summary, struct kwhy_error *error)
 {
-	summary->note_room = 16 + 8 * stat->domain_count + 2 * stat->work_count + 3 * stat->metric_count;
-	summary->notes = kwhy_arena_alloc(&summary->arena, summary->note_room, sizeof(*summary->notes));
+	summary->note_space = 16 + 8 * stat->domain_count + 2 * stat->work_count + 3 * stat->metric_count;
+	summary->notes = kwhy_arena_alloc(&summary->arena, summary->note_space, sizeof(*summary->notes));
 	if (!summary->notes)
 		return kwhy_fail_memory(error, "the summary");
 	note_runs(stat, summary);

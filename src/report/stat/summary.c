@@ -5,7 +5,7 @@
 
 /* A half-width beyond this says little: more runs are asked for. */
 #define ENOUGH_RATIO 0.1
-#define RUNS_MOST 1e6
+#define RUNS_MAX 1e6
 
 const char *kwhy_stat_interval_basis_name(enum kwhy_stat_interval_basis basis)
 {
@@ -192,9 +192,9 @@ static uint64_t runs_needed(const struct kwhy_stat_figure *energy)
 		return 0;
 	if (energy->basis == KWHY_STAT_BY_METER)
 		return ratio < 1e4 ? (uint64_t)ceil(ratio * ratio) : 0;
-	while (runs < RUNS_MOST && half_ratio_of(&energy->estimate, runs) > ENOUGH_RATIO)
+	while (runs < RUNS_MAX && half_ratio_of(&energy->estimate, runs) > ENOUGH_RATIO)
 		runs += ceil(runs / 20);
-	return runs < RUNS_MOST ? (uint64_t)runs : 0;
+	return runs < RUNS_MAX ? (uint64_t)runs : 0;
 }
 
 static void add_run(struct kwhy_stat_domain_figures *figures, const struct kwhy_stat_domain *domain,
@@ -236,10 +236,12 @@ static enum kwhy_status fill_work(const struct kwhy_stat *stat, struct kwhy_stat
 	double *values, size_t w, struct kwhy_error *error)
 {
 	struct kwhy_stat_work_figures *figures = &summary->work[w];
-	size_t room = stat->domain_count + 1;
+	size_t space = stat->domain_count + 1;
 
-	figures->joules_per_unit = kwhy_arena_alloc(&summary->arena, room, sizeof(*figures->joules_per_unit));
-	figures->units_per_joule = kwhy_arena_alloc(&summary->arena, room, sizeof(*figures->units_per_joule));
+	figures->joules_per_unit = kwhy_arena_alloc(
+		&summary->arena, space, sizeof(*figures->joules_per_unit));
+	figures->units_per_joule = kwhy_arena_alloc(
+		&summary->arena, space, sizeof(*figures->units_per_joule));
 	if (!figures->joules_per_unit || !figures->units_per_joule)
 		return kwhy_fail_memory(error, "the summary");
 	figures->count = over_runs(stat, values, count_of_work, 0, w);

@@ -42,7 +42,7 @@ struct kwhy_stat_summary {
 	struct kwhy_stat_domain_figures *domains; /* [domain_count] */
 	struct kwhy_stat_work_figures *work;	  /* [work_count] */
 	char **notes;				  /* sentences on what is missing or doubtful */
-	size_t note_count, note_room;
+	size_t note_count, note_space;
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_stat_summary_make(

@@ -15,7 +15,7 @@ enum { DIGITS = 4, INTERVALS_SHOWN = 200 };
 struct page {
 	const struct kwhy_stat *stat;
 	const struct kwhy_stat_summary *summary;
-	struct kwhy_sheet sheet;
+	struct kwhy_text_context text_context;
 };
 
 static void cell(struct kwhy_table *table, double value, const char *unit)
@@ -55,7 +55,7 @@ static const char *spread_of(char out[KWHY_QUANTITY_BYTES], const struct kwhy_st
 {
 	const struct kwhy_estimate *estimate = &figure->estimate;
 
-	return kwhy_quantity_spread(out, estimate->mean, estimate->low, estimate->high);
+	return kwhy_quantity_interval(out, estimate->mean, estimate->low, estimate->high);
 }
 
 static void spread_cell(struct kwhy_table *table, const struct kwhy_stat_figure *figure)
@@ -107,13 +107,14 @@ static void write_energy(const struct page *page)
 	struct kwhy_table table;
 
 	if (!page->stat->domain_count) {
-		kwhy_sheet_paragraph(&page->sheet, "  energy: ", "not available: no meter was found");
+		kwhy_text_context_paragraph(
+			&page->text_context, "  energy: ", "not available: no meter was found");
 		return;
 	}
 	kwhy_table_init(&table, with_net ? net : gross, with_net ? 8 : 6);
 	for (size_t d = 0; d < page->stat->domain_count; d++)
 		add_domain(&table, page, d);
-	kwhy_table_write(&table, page->sheet.style, page->sheet.out);
+	kwhy_table_write(&table, page->text_context.style, page->text_context.out);
 }
 
 static void write_idle(const struct page *page)
@@ -122,7 +123,7 @@ static void write_idle(const struct page *page)
 
 	if (isnan(page->stat->idle_s)) {
 		if (page->stat->domain_count)
-			kwhy_sheet_paragraph(&page->sheet, "  above idle: ",
+			kwhy_text_context_paragraph(&page->text_context, "  above idle: ",
 				"not available (--idle-baseline SECONDS measures idle first)");
 		return;
 	}
@@ -134,7 +135,7 @@ static void write_idle(const struct page *page)
 			continue;
 		kwhy_quantity_si(idle, domain->idle.watts, "W", 3);
 		if (isfinite(figures->context_j))
-			kwhy_sheet_linef(&page->sheet, "  ",
+			kwhy_text_context_linef(&page->text_context, "  ",
 				"%s: idle %s, measured over %.3g s before the first run; with a context "
 				"alone "
 				"%s by the machine profile, so %s a run above idle are the context's",
@@ -142,7 +143,7 @@ static void write_idle(const struct page *page)
 				kwhy_quantity_si(context, domain->context_idle_w, "W", 3),
 				kwhy_quantity_si(share, figures->context_j, "J", 3));
 		else
-			kwhy_sheet_linef(&page->sheet, "  ",
+			kwhy_text_context_linef(&page->text_context, "  ",
 				"%s: idle %s, measured over %.3g s before the first run", domain->name, idle,
 				page->stat->idle_s);
 	}
@@ -164,7 +165,7 @@ static void write_time(const struct page *page)
 		memory[KWHY_QUANTITY_BYTES], spread[KWHY_QUANTITY_BYTES];
 
 	spread_of(spread, &summary->elapsed_s);
-	kwhy_sheet_linef(&page->sheet, "  ",
+	kwhy_text_context_linef(&page->text_context, "  ",
 		"%s elapsed%s%s, %s of CPU time in user mode, %s in the system, %s of memory at most",
 		kwhy_quantity_si(elapsed, summary->elapsed_s.estimate.mean, "s", DIGITS), *spread ? " " : "",
 		spread, cpu_time_of(user, summary->user_s.estimate.mean),
@@ -215,12 +216,12 @@ static void write_work(const struct page *page)
 		return;
 	snprintf(remark, sizeof(remark), "with the energy of %s",
 		domain == KWHY_STAT_NO_DOMAIN ? "" : page->stat->domains[domain].name);
-	kwhy_sheet_heading(&page->sheet, "Work", domain == KWHY_STAT_NO_DOMAIN ? NULL : remark);
+	kwhy_text_context_heading(&page->text_context, "Work", domain == KWHY_STAT_NO_DOMAIN ? NULL : remark);
 	kwhy_table_init(&table, domain == KWHY_STAT_NO_DOMAIN ? timed : metered,
 		domain == KWHY_STAT_NO_DOMAIN ? 3 : 6);
 	for (size_t w = 0; w < page->stat->work_count; w++)
 		add_work(&table, page, w, domain);
-	kwhy_table_write(&table, page->sheet.style, page->sheet.out);
+	kwhy_table_write(&table, page->text_context.style, page->text_context.out);
 }
 
 static void plain_cell(struct kwhy_table *table, double value)
@@ -241,7 +242,8 @@ static void write_metrics(const struct page *page)
 
 	if (!page->stat->metric_count)
 		return;
-	kwhy_sheet_heading(&page->sheet, "Metrics", "over time and joules; --json has the curves");
+	kwhy_text_context_heading(
+		&page->text_context, "Metrics", "over time and joules; --json has the curves");
 	kwhy_table_init(&table, columns, 8);
 	for (size_t m = 0; m < page->stat->metric_count; m++) {
 		const struct kwhy_stat_metric *metric = &page->stat->metrics[m];
@@ -263,7 +265,7 @@ static void write_metrics(const struct page *page)
 		cell(&table, last->time_s, "s");
 		cell(&table, last->joules, "J");
 	}
-	kwhy_table_write(&table, page->sheet.style, page->sheet.out);
+	kwhy_table_write(&table, page->text_context.style, page->text_context.out);
 }
 
 /* Main domain only; the others are in JSON and CSV. */
@@ -274,12 +276,12 @@ static void write_intervals(const struct page *page)
 		{"mean", KWHY_COLUMN_RIGHT}};
 	const struct kwhy_stat *stat = page->stat;
 	size_t domain = kwhy_stat_main_domain(stat);
-	size_t shown = kwhy_sheet_shown(&page->sheet, stat->interval_count, INTERVALS_SHOWN);
+	size_t shown = kwhy_text_context_shown(&page->text_context, stat->interval_count, INTERVALS_SHOWN);
 	struct kwhy_table table;
 
 	if (!stat->interval_count || domain == KWHY_STAT_NO_DOMAIN)
 		return;
-	kwhy_sheet_heading(&page->sheet, "Intervals", stat->domains[domain].name);
+	kwhy_text_context_heading(&page->text_context, "Intervals", stat->domains[domain].name);
 	kwhy_table_init(&table, columns, 5);
 	for (size_t i = 0; i < shown; i++) {
 		const struct kwhy_stat_interval *interval = &stat->intervals[i];
@@ -291,30 +293,30 @@ static void write_intervals(const struct page *page)
 		cell(&table, joules, "J");
 		cell(&table, joules / (interval->end_s - interval->start_s), "W");
 	}
-	kwhy_table_write(&table, page->sheet.style, page->sheet.out);
-	kwhy_sheet_more(&page->sheet, stat->interval_count, shown);
+	kwhy_table_write(&table, page->text_context.style, page->text_context.out);
+	kwhy_text_context_more(&page->text_context, stat->interval_count, shown);
 }
 
 /*
  * Of what an absence speaks: a second vendor's GPUs are nothing to tell while the first one's are there. A
  * meter that only lacks permission is told even where a lesser one stands in.
  */
-static bool is_told(const struct page *page, const struct kwhy_stat_absence *absence)
+static bool is_reported(const struct page *page, const struct kwhy_stat_absence *absence)
 {
-	bool host_told = false, device = false, host = false;
+	bool host_reported = false, device = false, host = false;
 
 	for (size_t d = 0; d < page->stat->domain_count; d++) {
 		device |= page->stat->domains[d].kind == KWHY_STAT_DEVICE;
 		host |= page->stat->domains[d].kind == KWHY_STAT_HOST;
 	}
 	for (const struct kwhy_stat_absence *other = page->stat->absences; other < absence; other++)
-		host_told |= strcmp(other->backend, "rapl") == 0;
-	if (page->sheet.style->verbose || absence->is_refused)
+		host_reported |= strcmp(other->backend, "rapl") == 0;
+	if (page->text_context.style->verbose || absence->is_refused)
 		return true;
 	if (strcmp(absence->backend, "nvml") == 0 || strcmp(absence->backend, "rocm") == 0)
 		return !device;
 	if (strcmp(absence->backend, "rapl") == 0 || strcmp(absence->backend, "hwmon") == 0)
-		return !host && !host_told;
+		return !host && !host_reported;
 	return true;
 }
 
@@ -327,17 +329,17 @@ static void write_meaning(const struct page *page)
 	char ratio[KWHY_QUANTITY_BYTES];
 
 	if (summary->counted > 1)
-		kwhy_sheet_linef(&page->sheet, "  ",
+		kwhy_text_context_linef(&page->text_context, "  ",
 			"means of %zu runs; 95 %% intervals of how runs scatter (Student's t)%s%s",
 			summary->counted,
 			isnan(meter) ? "" : "; the meter alone is sure of one run to \xc2\xb1",
 			isnan(meter) ? "" : kwhy_quantity_percent(ratio, meter));
 	else if (!isnan(meter))
-		kwhy_sheet_paragraph(
-			&page->sheet, "  ", "one run: its interval is the meter's own; -r repeats it");
+		kwhy_text_context_paragraph(
+			&page->text_context, "  ", "one run: its interval is the meter's own; -r repeats it");
 	if (!isnan(meter))
-		kwhy_sheet_paragraph(
-			&page->sheet, "  ", "a constant gain error of the meter is in no interval");
+		kwhy_text_context_paragraph(
+			&page->text_context, "  ", "a constant gain error of the meter is in no interval");
 }
 
 static void write_cost(const struct page *page)
@@ -349,7 +351,7 @@ static void write_cost(const struct page *page)
 	if (isfinite(joules))
 		snprintf(energy, sizeof(energy), "%s%.2g J (modelled)",
 			isfinite(page->stat->idle_s) ? "" : "at most ", joules);
-	kwhy_sheet_linef(&page->sheet, "  ",
+	kwhy_text_context_linef(&page->text_context, "  ",
 		"reading the meters took %.1f ms of CPU time while it ran, %.3f %% of a core; %s",
 		1e3 * cost->cpu_s, 100 * cost->cpu_s / cost->running_s, energy);
 }
@@ -358,15 +360,15 @@ static void write_notes(const struct page *page)
 {
 	const struct kwhy_stat *stat = page->stat;
 
-	kwhy_text_add(page->sheet.out, "\n");
+	kwhy_text_add(page->text_context.out, "\n");
 	write_meaning(page);
 	for (size_t i = 0; i < page->summary->note_count; i++)
-		kwhy_sheet_paragraph(&page->sheet, "  note: ", page->summary->notes[i]);
+		kwhy_text_context_paragraph(&page->text_context, "  note: ", page->summary->notes[i]);
 	for (size_t i = 0; i < stat->absence_count; i++)
 		if (stat->absences[i].is_choice)
-			kwhy_sheet_paragraph(&page->sheet, "  note: ", stat->absences[i].text);
-		else if (is_told(page, &stat->absences[i]))
-			kwhy_sheet_linef(&page->sheet, "  not available: ", "%s: %s",
+			kwhy_text_context_paragraph(&page->text_context, "  note: ", stat->absences[i].text);
+		else if (is_reported(page, &stat->absences[i]))
+			kwhy_text_context_linef(&page->text_context, "  not available: ", "%s: %s",
 				stat->absences[i].backend, stat->absences[i].text);
 	if (stat->cost.running_s > 0 && stat->domain_count)
 		write_cost(page);
@@ -382,7 +384,7 @@ enum kwhy_status kwhy_stat_text(const struct kwhy_stat *stat, const struct kwhy_
 	if (status)
 		return status;
 	kwhy_text_add(out, "\n");
-	kwhy_sheet_paragraph(&page.sheet, "kwhy stat: ", stat->command);
+	kwhy_text_context_paragraph(&page.text_context, "kwhy stat: ", stat->command);
 	kwhy_text_add(out, "\n");
 	write_energy(&page);
 	write_time(&page);

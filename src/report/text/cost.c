@@ -11,13 +11,14 @@
 /* The first screen's beginning: what it cost. */
 
 #define NJ_PER_KWH 3.6e15
-#define SAID_RATIO 0.01 /* of the run's energy, from which on it is said that no meter saw it */
-#define EVEN_RATIO 0.05 /* sides of an interval that differ by less are one number */
+#define NOTED_RATIO 0.01 /* of the run's energy, from which on it is said that no meter saw it */
+#define EVEN_RATIO 0.05	 /* sides of an interval that differ by less are one number */
 
-static void write_subject(const struct kwhy_sheet *sheet)
+static void write_subject(const struct kwhy_text_context *context)
 {
-	const struct kwhy_recording *recording = sheet->report->recording;
-	const char *bold = sheet->style->color ? "\033[1m" : "", *end = sheet->style->color ? "\033[0m" : "";
+	const struct kwhy_recording *recording = context->report->recording;
+	const char *bold = context->style->color ? "\033[1m" : "",
+		   *end = context->style->color ? "\033[0m" : "";
 	const char *path = recording->source_count ? recording->sources[0].path : "recording";
 	const char *base = strrchr(path, '/');
 	const char *device = recording->device_count ? recording->devices[0].name : NULL;
@@ -30,14 +31,14 @@ static void write_subject(const struct kwhy_sheet *sheet)
 		kwhy_text_addf(&line, " and %zu more", recording->source_count - 1);
 	if (recording->device_count)
 		kwhy_text_addf(&line, " on %s%s",
-			sheet->totals->active_count == 1 || recording->device_count == 1 ? "" : "devices: ",
+			context->totals->active_count == 1 || recording->device_count == 1 ? "" : "devices: ",
 			device ? device : "an unnamed device");
 	if (recording->device_count > 1)
 		kwhy_text_addf(&line, " and %zu more", recording->device_count - 1);
 	clean = line.failed ? NULL : kwhy_shown_clean(&arena, line.data);
-	clean = clean ? kwhy_shown_cut(&arena, clean, sheet->style->columns) : NULL;
-	kwhy_text_addf(sheet->out, "%s%s%s\n", bold, clean ? clean : "", end);
-	sheet->out->failed |= !clean;
+	clean = clean ? kwhy_shown_cut(&arena, clean, context->style->columns) : NULL;
+	kwhy_text_addf(context->out, "%s%s%s\n", bold, clean ? clean : "", end);
+	context->out->failed |= !clean;
 	kwhy_text_done(&line);
 	kwhy_arena_done(&arena);
 }
@@ -54,39 +55,40 @@ static const char *unmetered_of(const struct kwhy_totals *totals, char out[64])
 	return out;
 }
 
-static void write_price(const struct kwhy_sheet *sheet)
+static void write_price(const struct kwhy_text_context *context)
 {
-	const struct kwhy_report *report = sheet->report;
-	double kwh = kwhy_totals_paid_nj(sheet->totals) / NJ_PER_KWH;
+	const struct kwhy_report *report = context->report;
+	double kwh = kwhy_totals_paid_nj(context->totals) / NJ_PER_KWH;
 	char energy[KWHY_QUANTITY_BYTES], cost[KWHY_QUANTITY_BYTES], carbon[KWHY_QUANTITY_BYTES], rest[64];
 	const char *currency = report->currency ? report->currency : "";
 
 	kwhy_quantity_plain(cost, kwh * report->price_per_kwh);
 	kwhy_quantity_plain(carbon, kwh * report->intensity_g_per_kwh);
 	kwhy_quantity_si(energy, kwh * 1000, "Wh", 3);
-	unmetered_of(sheet->totals, rest);
+	unmetered_of(context->totals, rest);
 	if (isfinite(report->price_per_kwh) && isfinite(report->intensity_g_per_kwh))
-		kwhy_sheet_linef(sheet, "  ", "%s: %s%s%s and %s g CO2e (%g%s%s and %g g a kWh)%s", energy,
-			cost, *currency ? " " : "", currency, carbon, report->price_per_kwh,
+		kwhy_text_context_linef(context, "  ", "%s: %s%s%s and %s g CO2e (%g%s%s and %g g a kWh)%s",
+			energy, cost, *currency ? " " : "", currency, carbon, report->price_per_kwh,
 			*currency ? " " : "", currency, report->intensity_g_per_kwh, rest);
 	else if (isfinite(report->price_per_kwh))
-		kwhy_sheet_linef(sheet, "  ", "%s: %s%s%s at %g a kWh%s", energy, cost, *currency ? " " : "",
-			currency, report->price_per_kwh, rest);
+		kwhy_text_context_linef(context, "  ", "%s: %s%s%s at %g a kWh%s", energy, cost,
+			*currency ? " " : "", currency, report->price_per_kwh, rest);
 	else if (isfinite(report->intensity_g_per_kwh))
-		kwhy_sheet_linef(sheet, "  ", "%s: %s g CO2e at %g g a kWh%s", energy, carbon,
+		kwhy_text_context_linef(context, "  ", "%s: %s g CO2e at %g g a kWh%s", energy, carbon,
 			report->intensity_g_per_kwh, rest);
 	else if (kwh >= 0.01)
-		kwhy_sheet_linef(sheet, "  ", "%s", energy);
+		kwhy_text_context_linef(context, "  ", "%s", energy);
 	if (report->place)
-		kwhy_sheet_linef(
-			sheet, "  ", "grams a kWh: %s, mean of %d", report->place, report->place_year);
+		kwhy_text_context_linef(
+			context, "  ", "grams a kWh: %s, mean of %d", report->place, report->carbon_year);
 }
 
 /* Assumed powers tell of what was recorded alone: no price of the run. */
-static void write_no_price(const struct kwhy_sheet *sheet)
+static void write_no_price(const struct kwhy_text_context *context)
 {
-	if (isfinite(sheet->report->price_per_kwh) || isfinite(sheet->report->intensity_g_per_kwh))
-		kwhy_sheet_linef(sheet, "  ", "part of the run was not recorded: its price is not known");
+	if (isfinite(context->report->price_per_kwh) || isfinite(context->report->intensity_g_per_kwh))
+		kwhy_text_context_linef(
+			context, "  ", "part of the run was not recorded: its price is not known");
 }
 
 enum { INTERVAL_BYTES = 3 * KWHY_QUANTITY_BYTES + 16 };
@@ -122,24 +124,24 @@ static const char *interval_of(const struct kwhy_totals *totals, double parts, c
 	return out;
 }
 
-static void write_work(const struct kwhy_sheet *sheet)
+static void write_work(const struct kwhy_text_context *context)
 {
-	const struct kwhy_recording *recording = sheet->report->recording;
-	double energy_j = sheet->totals->run_nj * 1e-9;
+	const struct kwhy_recording *recording = context->report->recording;
+	double energy_j = context->totals->run_nj * 1e-9;
 
-	if (!recording->work_count && sheet->report->ledger->step_count)
-		kwhy_sheet_step_mean(sheet);
+	if (!recording->work_count && context->report->ledger->step_count)
+		kwhy_text_context_step_mean(context);
 	for (size_t i = 0; i < recording->work_count && i < 1; i++) {
 		const struct kwhy_work *work = &recording->work[i];
 		char count[KWHY_QUANTITY_BYTES], each[INTERVAL_BYTES], per[KWHY_QUANTITY_BYTES];
 
 		kwhy_quantity_amount(count, work->count);
 		if (!(energy_j > 0) || !(work->count > 0)) {
-			kwhy_sheet_linef(sheet, "  ", "%s %s", count, work->unit);
+			kwhy_text_context_linef(context, "  ", "%s %s", count, work->unit);
 			continue;
 		}
-		kwhy_sheet_linef(sheet, "  ", "%s %s: %s each, %s a joule", count, work->unit,
-			interval_of(sheet->totals, work->count, each),
+		kwhy_text_context_linef(context, "  ", "%s %s: %s each, %s a joule", count, work->unit,
+			interval_of(context->totals, work->count, each),
 			kwhy_quantity_number(per, work->count / energy_j));
 	}
 }
@@ -168,9 +170,9 @@ static const char *windows_of(const struct kwhy_totals *totals, char out[2 * KWH
 }
 
 /* What that is of, where no activity tells how long the run was and the meters saw less than was recorded. */
-static const char *recorded_of(const struct kwhy_sheet *sheet, char out[KWHY_QUANTITY_BYTES + 16])
+static const char *recorded_of(const struct kwhy_text_context *context, char out[KWHY_QUANTITY_BYTES + 16])
 {
-	const struct kwhy_ledger *ledger = sheet->report->ledger;
+	const struct kwhy_ledger *ledger = context->report->ledger;
 	char recorded[KWHY_QUANTITY_BYTES];
 	int64_t longest_ns = 0;
 
@@ -181,7 +183,7 @@ static const char *recorded_of(const struct kwhy_sheet *sheet, char out[KWHY_QUA
 			longest_ns = sum->end_ns - sum->start_ns;
 	}
 	*out = '\0';
-	if (!sheet->totals->active_count && (double)sheet->totals->window_ns < 0.99 * (double)longest_ns)
+	if (!context->totals->active_count && (double)context->totals->window_ns < 0.99 * (double)longest_ns)
 		snprintf(out, KWHY_QUANTITY_BYTES + 16, " of %s recorded",
 			kwhy_quantity_time(recorded, longest_ns));
 	return out;
@@ -193,10 +195,11 @@ static double run_power_w(const struct kwhy_ledger *ledger)
 	double sum_w = 0;
 
 	for (size_t d = 0; d < ledger->device_count; d++) {
-		const struct kwhy_device_ledger *books = &ledger->devices[d];
+		const struct kwhy_device_ledger *device_ledger = &ledger->devices[d];
 
-		if (kwhy_device_was_active(&books->time) && kwhy_run_ns(&books->time) > 0)
-			sum_w += kwhy_run_energy_of(books).run_nj / (double)kwhy_run_ns(&books->time);
+		if (kwhy_device_was_active(&device_ledger->time) && kwhy_run_ns(&device_ledger->time) > 0)
+			sum_w += kwhy_run_energy_of(device_ledger).run_nj /
+				(double)kwhy_run_ns(&device_ledger->time);
 	}
 	return sum_w;
 }
@@ -213,68 +216,69 @@ static const char *devices_of(const struct kwhy_totals *totals, char out[64])
 }
 
 /* The books hold what was metered before and after it, too, and not what no meter saw of it. */
-static void write_run(const struct kwhy_sheet *sheet)
+static void write_run(const struct kwhy_text_context *context)
 {
-	const struct kwhy_totals *totals = sheet->totals;
+	const struct kwhy_totals *totals = context->totals;
 	char energy[INTERVAL_BYTES], time[KWHY_QUANTITY_BYTES], power[KWHY_QUANTITY_BYTES], devices[64];
 	struct kwhy_text line = {0};
 
 	kwhy_text_addf(&line, "%s in %s%s, %s on average (%s)", interval_of(totals, 1, energy),
 		kwhy_quantity_time(time, llround(totals->run_s * 1e9)), devices_of(totals, devices),
-		kwhy_quantity_si(power, run_power_w(sheet->report->ledger), "W", 3),
-		meter_of(sheet->report->ledger));
-	if (totals->unmetered_nj >= SAID_RATIO * totals->run_nj) {
+		kwhy_quantity_si(power, run_power_w(context->report->ledger), "W", 3),
+		meter_of(context->report->ledger));
+	if (totals->unmetered_nj >= NOTED_RATIO * totals->run_nj) {
 		kwhy_text_add(&line, "; no meter saw ");
-		kwhy_sheet_add_unmetered(&line, sheet);
+		kwhy_text_context_add_unmetered(&line, context);
 		kwhy_text_add(&line, " of it");
 	}
-	kwhy_sheet_linef(sheet, "  ", "%s", line.failed ? "" : line.data);
-	sheet->out->failed |= line.failed;
+	kwhy_text_context_linef(context, "  ", "%s", line.failed ? "" : line.data);
+	context->out->failed |= line.failed;
 	kwhy_text_done(&line);
 }
 
-static void write_metered(const struct kwhy_sheet *sheet)
+static void write_metered(const struct kwhy_text_context *context)
 {
-	const struct kwhy_totals *totals = sheet->totals;
+	const struct kwhy_totals *totals = context->totals;
 	char energy[KWHY_QUANTITY_BYTES], power[KWHY_QUANTITY_BYTES];
 	char windows[2 * KWHY_QUANTITY_BYTES + 16], recorded[KWHY_QUANTITY_BYTES + 16], devices[64];
 
-	kwhy_sheet_linef(sheet, "  ", "%s in %s%s%s, %s on average (%s)",
+	kwhy_text_context_linef(context, "  ", "%s in %s%s%s, %s on average (%s)",
 		kwhy_quantity_energy(energy, totals->energy_nj), windows_of(totals, windows),
-		recorded_of(sheet, recorded), devices_of(totals, devices),
+		recorded_of(context, recorded), devices_of(totals, devices),
 		kwhy_quantity_si(power, totals->power_w, "W", 3),
-		totals->modelled ? "modelled, not metered" : meter_of(sheet->report->ledger));
+		totals->modelled ? "modelled, not metered" : meter_of(context->report->ledger));
 }
 
 /* One total, that of the run where it is known: all figures of the first screen but the accounts are of it.
  */
-static void write_energy(const struct kwhy_sheet *sheet)
+static void write_energy(const struct kwhy_text_context *context)
 {
-	const struct kwhy_totals *totals = sheet->totals;
+	const struct kwhy_totals *totals = context->totals;
 
 	if (totals->active_count && !totals->modelled && isfinite(totals->run_nj))
-		write_run(sheet);
+		write_run(context);
 	else
-		write_metered(sheet);
+		write_metered(context);
 }
 
 /* Accounts that no power was assumed for are in no sum. */
-static void write_missing(const struct kwhy_sheet *sheet)
+static void write_missing(const struct kwhy_text_context *context)
 {
 	size_t missing = 0;
 
-	for (size_t i = 0; i < sheet->totals->row_count; i++)
-		missing += sheet->totals->rows[i].gross_nj == KWHY_UNKNOWN_NJ;
+	for (size_t i = 0; i < context->totals->row_count; i++)
+		missing += context->totals->rows[i].gross_nj == KWHY_UNKNOWN_NJ;
 	if (missing)
-		kwhy_sheet_linef(sheet, "  ", "%zu of %zu accounts have no known power and are missing in it",
-			missing, sheet->totals->row_count);
+		kwhy_text_context_linef(context, "  ",
+			"%zu of %zu accounts have no known power and are missing in it", missing,
+			context->totals->row_count);
 }
 
 /* What went while nothing ran: between first and last work, which is what advice is about, then around that.
  */
-static void write_busy_energy(const struct kwhy_sheet *sheet, const char *busy, const char *span)
+static void write_busy_energy(const struct kwhy_text_context *context, const char *busy, const char *span)
 {
-	const struct kwhy_totals *totals = sheet->totals;
+	const struct kwhy_totals *totals = context->totals;
 	const int64_t beyond_nj = kwhy_totals_outside_nj(totals), within_nj = totals->idle_nj - beyond_nj;
 	const double ratio = (double)within_nj / (double)(totals->energy_nj - beyond_nj);
 	char idle[KWHY_QUANTITY_BYTES], share[KWHY_QUANTITY_BYTES], beyond[KWHY_QUANTITY_BYTES];
@@ -286,45 +290,46 @@ static void write_busy_energy(const struct kwhy_sheet *sheet, const char *busy, 
 	if (beyond_nj > 0)
 		kwhy_text_addf(
 			&line, ", and for %s before and behind", kwhy_quantity_energy(beyond, beyond_nj));
-	kwhy_sheet_linef(sheet, "  ", "%s", line.failed ? "" : line.data);
-	sheet->out->failed |= line.failed;
+	kwhy_text_context_linef(context, "  ", "%s", line.failed ? "" : line.data);
+	context->out->failed |= line.failed;
 	kwhy_text_done(&line);
 }
 
-static void write_probing(const struct kwhy_sheet *sheet)
+static void write_probing(const struct kwhy_text_context *context)
 {
-	const struct kwhy_totals *totals = sheet->totals;
+	const struct kwhy_totals *totals = context->totals;
 	char time[KWHY_QUANTITY_BYTES], energy[KWHY_QUANTITY_BYTES];
 
 	if (totals->probing_ns <= 0)
 		return;
 	kwhy_quantity_time(time, totals->probing_ns);
 	if (totals->energy_nj == KWHY_UNKNOWN_NJ)
-		kwhy_sheet_linef(
-			sheet, "  ", "kwhy probe took further %s, which are in no figure here", time);
+		kwhy_text_context_linef(
+			context, "  ", "kwhy probe took further %s, which are in no figure here", time);
 	else
-		kwhy_sheet_linef(sheet, "  ", "kwhy probe took further %s in %s, which are in no figure here",
+		kwhy_text_context_linef(context, "  ",
+			"kwhy probe took further %s in %s, which are in no figure here",
 			kwhy_quantity_energy(energy, totals->probing_nj), time);
 }
 
-static void write_busy(const struct kwhy_sheet *sheet)
+static void write_busy(const struct kwhy_text_context *context)
 {
-	const struct kwhy_totals *totals = sheet->totals;
+	const struct kwhy_totals *totals = context->totals;
 	char span[KWHY_QUANTITY_BYTES], busy[KWHY_QUANTITY_BYTES], share[KWHY_QUANTITY_BYTES];
 	double ratio = totals->span_ns > 0 ? (double)totals->busy_ns / (double)totals->span_ns : NAN;
 
 	kwhy_quantity_percent(busy, ratio);
 	kwhy_quantity_time(span, totals->span_ns);
 	if (!totals->active_count) {
-		kwhy_sheet_linef(sheet, "  ", "no activity of a device was recorded");
+		kwhy_text_context_linef(context, "  ", "no activity of a device was recorded");
 		return;
 	}
 	if (totals->energy_nj == KWHY_UNKNOWN_NJ || totals->idle_nj == KWHY_UNKNOWN_NJ ||
 		totals->energy_nj <= 0)
-		kwhy_sheet_linef(sheet, "  ", "device busy %s of %s%s", busy, span,
+		kwhy_text_context_linef(context, "  ", "device busy %s of %s%s", busy, span,
 			totals->active_count > 1 ? " (sum over devices)" : "");
 	else if (totals->unrecorded_nj > 0)
-		kwhy_sheet_linef(sheet, "  ",
+		kwhy_text_context_linef(context, "  ",
 			"where recorded, device busy %s of the time, and %s of the energy went while it "
 			"idled",
 			busy,
@@ -332,7 +337,7 @@ static void write_busy(const struct kwhy_sheet *sheet)
 				(double)totals->idle_nj /
 					(double)(totals->energy_nj - totals->unrecorded_nj)));
 	else
-		write_busy_energy(sheet, busy, span);
+		write_busy_energy(context, busy, span);
 }
 
 /* How well random windows stand for the whole run; nothing of windows that were chosen. */
@@ -356,18 +361,19 @@ static double recorded_ratio(const struct kwhy_coverage_sum *sum)
 
 /* How much of a run that is known in windows they hold, and what they tell of it; of devices that did work.
  */
-static void write_windows(const struct kwhy_sheet *sheet, uint32_t device)
+static void write_windows(const struct kwhy_text_context *context, uint32_t device)
 {
-	const struct kwhy_recording *recording = sheet->report->recording;
-	const struct kwhy_coverage_sum *sum = &sheet->report->ledger->devices[device].coverage;
+	const struct kwhy_recording *recording = context->report->recording;
+	const struct kwhy_coverage_sum *sum = &context->report->ledger->devices[device].coverage;
 	const size_t count = sum->choice == KWHY_CHOICE_DUTY ? sum->drawn_count : sum->window_count;
 	char known[KWHY_QUANTITY_BYTES], label[KWHY_DEVICE_LABEL_BYTES];
 	struct kwhy_text line = {0};
 
 	if (!sum->is_in_windows ||
-		(sheet->totals->active_count && !sheet->report->ledger->devices[device].time.stream_count))
+		(context->totals->active_count &&
+			!context->report->ledger->devices[device].time.stream_count))
 		return;
-	if (sheet->totals->active_count > 1)
+	if (context->totals->active_count > 1)
 		kwhy_text_addf(&line, "%s: ", kwhy_device_label(label, &recording->devices[device]));
 	kwhy_text_addf(&line, "%s of the time recorded, in %zu window%s",
 		kwhy_quantity_percent(known, recorded_ratio(sum)), count, count == 1 ? "" : "s");
@@ -375,29 +381,29 @@ static void write_windows(const struct kwhy_sheet *sheet, uint32_t device)
 		if (recording->selections[i].range)
 			kwhy_text_addf(&line, " of ranges \"%s\"", recording->selections[i].range);
 	add_sampling(&line, sum);
-	kwhy_sheet_linef(sheet, "  ", "%s", line.failed ? "" : line.data);
-	sheet->out->failed |= line.failed;
+	kwhy_text_context_linef(context, "  ", "%s", line.failed ? "" : line.data);
+	context->out->failed |= line.failed;
 	kwhy_text_done(&line);
 }
 
-void kwhy_section_cost(const struct kwhy_sheet *sheet)
+void kwhy_section_cost(const struct kwhy_text_context *context)
 {
-	write_subject(sheet);
-	kwhy_sheet_heading(sheet, "What it cost", NULL);
-	if (sheet->totals->energy_nj == KWHY_UNKNOWN_NJ)
-		kwhy_sheet_linef(
-			sheet, "  ", "time only: %s", kwhy_totals_no_energy(sheet->report->recording));
+	write_subject(context);
+	kwhy_text_context_heading(context, "What it cost", NULL);
+	if (context->totals->energy_nj == KWHY_UNKNOWN_NJ)
+		kwhy_text_context_linef(
+			context, "  ", "time only: %s", kwhy_totals_no_energy(context->report->recording));
 	else
-		write_energy(sheet);
-	if (sheet->totals->energy_nj != KWHY_UNKNOWN_NJ)
-		write_missing(sheet);
-	write_busy(sheet);
-	write_probing(sheet);
-	if (sheet->report->recording->lost.truncated)
-		kwhy_text_add(sheet->out, "  the file ends early: what follows is missing\n");
-	for (uint32_t d = 0; d < sheet->report->ledger->device_count; d++)
-		write_windows(sheet, d);
-	if (sheet->totals->energy_nj != KWHY_UNKNOWN_NJ)
-		(isnan(kwhy_totals_paid_nj(sheet->totals)) ? write_no_price : write_price)(sheet);
-	write_work(sheet);
+		write_energy(context);
+	if (context->totals->energy_nj != KWHY_UNKNOWN_NJ)
+		write_missing(context);
+	write_busy(context);
+	write_probing(context);
+	if (context->report->recording->lost.truncated)
+		kwhy_text_add(context->out, "  the file ends early: what follows is missing\n");
+	for (uint32_t d = 0; d < context->report->ledger->device_count; d++)
+		write_windows(context, d);
+	if (context->totals->energy_nj != KWHY_UNKNOWN_NJ)
+		(isnan(kwhy_totals_paid_nj(context->totals)) ? write_no_price : write_price)(context);
+	write_work(context);
 }

@@ -57,48 +57,48 @@ static void add_account(
 
 	add_name(table, row->category, row->name);
 	kwhy_table_energy(table, unseen ? KWHY_UNKNOWN_NJ : row->gross_nj);
-	kwhy_table_spread(table, unseen ? KWHY_UNKNOWN_NJ : row->low_nj, row->high_nj);
+	kwhy_table_interval(table, unseen ? KWHY_UNKNOWN_NJ : row->low_nj, row->high_nj);
 	kwhy_table_energy(table, unseen ? KWHY_UNKNOWN_NJ : row->idle_nj);
 	kwhy_table_energy(table, unseen ? KWHY_UNKNOWN_NJ : row->net_nj);
 	add_power(table, row);
 	kwhy_table_cell(table, kwhy_basis_name(unseen ? KWHY_BASIS_NONE : (enum kwhy_basis)row->basis));
 }
 
-static void explain_marks(const struct kwhy_sheet *sheet, size_t shown)
+static void explain_marks(const struct kwhy_text_context *context, size_t shown)
 {
 	bool samples = false, limit = false, unseen = false;
 
 	for (size_t i = 0; i < shown; i++) {
-		samples |= sheet->totals->rows[i].above_samples && !sheet->totals->rows[i].above_limit;
-		limit |= sheet->totals->rows[i].above_limit;
-		unseen |= is_unseen(sheet->totals, &sheet->totals->rows[i]);
+		samples |= context->totals->rows[i].above_samples && !context->totals->rows[i].above_limit;
+		limit |= context->totals->rows[i].above_limit;
+		unseen |= is_unseen(context->totals, &context->totals->rows[i]);
 	}
 	if (samples)
-		kwhy_sheet_paragraph(sheet, "  ",
+		kwhy_text_context_paragraph(context, "  ",
 			"^ mean power above the highest reading: short work that the meter averages away.");
 	if (limit)
-		kwhy_sheet_paragraph(sheet, "  ",
+		kwhy_text_context_paragraph(context, "  ",
 			"! mean power above the enforced power limit, which short turns may pass.");
 	if (unseen)
-		kwhy_sheet_paragraph(
-			sheet, "  ", "n/a: ran before the first or after the last reading of the meter.");
+		kwhy_text_context_paragraph(
+			context, "  ", "n/a: ran before the first or after the last reading of the meter.");
 }
 
-void kwhy_section_accounts(const struct kwhy_sheet *sheet)
+void kwhy_section_accounts(const struct kwhy_text_context *context)
 {
-	const struct kwhy_totals *totals = sheet->totals;
-	size_t shown = kwhy_sheet_shown(sheet, totals->row_count, ACCOUNT_ROWS);
+	const struct kwhy_totals *totals = context->totals;
+	size_t shown = kwhy_text_context_shown(context, totals->row_count, ACCOUNT_ROWS);
 	struct kwhy_table table;
 
 	if (!totals->row_count || totals->energy_nj == KWHY_UNKNOWN_NJ)
 		return;
-	kwhy_sheet_heading(sheet, "Accounts", "gross = idle + net; 90 %: interval of gross");
+	kwhy_text_context_heading(context, "Accounts", "gross = idle + net; 90 %: interval of gross");
 	kwhy_table_init(&table, account_columns, 7);
 	for (size_t i = 0; i < shown; i++)
 		add_account(&table, totals, &totals->rows[i]);
-	kwhy_table_write(&table, sheet->style, sheet->out);
-	kwhy_sheet_more(sheet, totals->row_count, shown);
-	explain_marks(sheet, shown);
+	kwhy_table_write(&table, context->style, context->out);
+	kwhy_text_context_more(context, totals->row_count, shown);
+	explain_marks(context, shown);
 }
 
 static const struct kwhy_table_column kernel_columns[] = {
@@ -119,9 +119,9 @@ static void add_kernel(struct kwhy_table *table, const struct kwhy_total *row)
 		kwhy_table_real(table, kwhy_total_each_j(row), "J");
 }
 
-void kwhy_section_kernels(const struct kwhy_sheet *sheet)
+void kwhy_section_kernels(const struct kwhy_text_context *context)
 {
-	const struct kwhy_totals *totals = sheet->totals;
+	const struct kwhy_totals *totals = context->totals;
 	size_t count = 0, shown;
 	struct kwhy_table table;
 
@@ -129,8 +129,8 @@ void kwhy_section_kernels(const struct kwhy_sheet *sheet)
 		count += is_kernel(totals->rows[i].category);
 	if (!count)
 		return;
-	shown = kwhy_sheet_shown(sheet, count, ACCOUNT_ROWS);
-	kwhy_sheet_heading(sheet, "Kernels",
+	shown = kwhy_text_context_shown(context, count, ACCOUNT_ROWS);
+	kwhy_text_context_heading(context, "Kernels",
 		totals->energy_nj == KWHY_UNKNOWN_NJ
 			? "times are sums of durations"
 			: "times are sums of durations; energy: mean power over one");
@@ -141,8 +141,8 @@ void kwhy_section_kernels(const struct kwhy_sheet *sheet)
 		add_kernel(&table, &totals->rows[i]);
 		left--;
 	}
-	kwhy_table_write(&table, sheet->style, sheet->out);
-	kwhy_sheet_more(sheet, count, shown);
+	kwhy_table_write(&table, context->style, context->out);
+	kwhy_text_context_more(context, count, shown);
 }
 
 static const struct kwhy_table_column group_columns[] = {
@@ -152,18 +152,18 @@ static const struct kwhy_table_column group_columns[] = {
 	{"90 %", KWHY_COLUMN_RIGHT},
 };
 
-static void add_group(struct kwhy_table *table, const struct kwhy_device_ledger *books,
+static void add_group(struct kwhy_table *table, const struct kwhy_device_ledger *device_ledger,
 	const struct kwhy_account_group *group)
 {
 	const struct kwhy_account *first;
 
-	if (!group->member_count || group->members[0] >= books->account_count)
+	if (!group->member_count || group->members[0] >= device_ledger->account_count)
 		return;
-	first = &books->accounts[group->members[0]];
+	first = &device_ledger->accounts[group->members[0]];
 	add_name(table, first->category, first->name);
 	kwhy_table_count(table, group->member_count);
 	kwhy_table_energy(table, group->gross_nj);
-	kwhy_table_spread(table, group->low_nj, group->high_nj);
+	kwhy_table_interval(table, group->low_nj, group->high_nj);
 }
 
 static bool is_probed(const struct kwhy_ledger *ledger)
@@ -174,27 +174,27 @@ static bool is_probed(const struct kwhy_ledger *ledger)
 	return false;
 }
 
-void kwhy_section_groups(const struct kwhy_sheet *sheet)
+void kwhy_section_groups(const struct kwhy_text_context *context)
 {
-	const struct kwhy_ledger *ledger = sheet->report->ledger;
+	const struct kwhy_ledger *ledger = context->report->ledger;
 	struct kwhy_table table;
 	size_t count = 0, left = 0;
 
 	kwhy_table_init(&table, group_columns, 4);
 	for (size_t d = 0; d < ledger->device_count; d++)
 		for (size_t i = 0; i < ledger->devices[d].group_count; i++) {
-			if (count++ < GROUP_ROWS || sheet->style->verbose)
+			if (count++ < GROUP_ROWS || context->style->verbose)
 				add_group(&table, &ledger->devices[d], &ledger->devices[d].groups[i]);
 			else
 				left++;
 		}
 	if (count)
-		kwhy_sheet_heading(
-			sheet, "Known only as sums", "named by their first account; -o x.json lists all");
-	kwhy_table_write(&table, sheet->style, sheet->out);
-	kwhy_sheet_more(sheet, count, count - left);
+		kwhy_text_context_heading(
+			context, "Known only as sums", "named by their first account; -o x.json lists all");
+	kwhy_table_write(&table, context->style, context->out);
+	kwhy_text_context_more(context, count, count - left);
 	if (count && !is_probed(ledger))
-		kwhy_sheet_linef(sheet, "  ", "%s",
+		kwhy_text_context_linef(context, "  ", "%s",
 			"kwhy probe -- CMD measures what each kernel draws, by repeating it in place.");
 }
 
@@ -207,10 +207,10 @@ static const struct kwhy_table_column category_columns[] = {
 	{"potential found", KWHY_COLUMN_LEFT},
 };
 
-static void add_category(struct kwhy_table *table, const struct kwhy_sheet *sheet, const char *name,
+static void add_category(struct kwhy_table *table, const struct kwhy_text_context *context, const char *name,
 	const struct kwhy_total *sum)
 {
-	const struct kwhy_totals *totals = sheet->totals;
+	const struct kwhy_totals *totals = context->totals;
 
 	kwhy_table_cell(table, name);
 	kwhy_table_time(table, sum->time_ns);
@@ -220,21 +220,21 @@ static void add_category(struct kwhy_table *table, const struct kwhy_sheet *shee
 	kwhy_table_cell(table,
 		sum->category == KWHY_CATEGORY_COUNT
 			? ""
-			: kwhy_potential_name(kwhy_potential_of(sheet->report->findings,
+			: kwhy_potential_name(kwhy_potential_of(context->report->findings,
 				  (enum kwhy_category)sum->category, totals->recorded_nj, totals->span_ns)));
 }
 
 /* Measured against what activities explain, and mean powers: the whole beside its parts. */
-static void write_explained(const struct kwhy_sheet *sheet)
+static void write_explained(const struct kwhy_text_context *context)
 {
-	const struct kwhy_totals *totals = sheet->totals;
+	const struct kwhy_totals *totals = context->totals;
 	char measured[KWHY_QUANTITY_BYTES], explained[KWHY_QUANTITY_BYTES], power[KWHY_QUANTITY_BYTES];
 	double known_nj = (double)(totals->energy_nj - totals->unrecorded_nj);
 	double active_nj = known_nj - (double)totals->idle_nj;
 
 	if (totals->idle_nj == KWHY_UNKNOWN_NJ || active_nj <= 0)
 		return;
-	kwhy_sheet_linef(sheet, "  ",
+	kwhy_text_context_linef(context, "  ",
 		"%s %s is %.2f times the %s that device activities explain; average power %s.",
 		kwhy_quantity_energy(measured, totals->energy_nj - totals->unrecorded_nj),
 		totals->modelled ? "modelled" : "measured", known_nj / active_nj,
@@ -243,23 +243,23 @@ static void write_explained(const struct kwhy_sheet *sheet)
 }
 
 /* Time is of the run, joules are the meter's. */
-static void write_unseen(const struct kwhy_sheet *sheet)
+static void write_unseen(const struct kwhy_text_context *context)
 {
 	struct kwhy_text unseen = {0};
 
-	if (!(sheet->totals->unmetered_nj > 0) || sheet->totals->modelled)
+	if (!(context->totals->unmetered_nj > 0) || context->totals->modelled)
 		return;
-	kwhy_sheet_add_unmetered(&unseen, sheet);
-	kwhy_sheet_linef(sheet, "  ",
+	kwhy_text_context_add_unmetered(&unseen, context);
+	kwhy_text_context_linef(context, "  ",
 		"Time is of all the recording, joules are of what was metered: no meter saw %s of it.",
 		unseen.failed ? "" : unseen.data);
-	sheet->out->failed |= unseen.failed;
+	context->out->failed |= unseen.failed;
 	kwhy_text_done(&unseen);
 }
 
-void kwhy_section_categories(const struct kwhy_sheet *sheet)
+void kwhy_section_categories(const struct kwhy_text_context *context)
 {
-	const struct kwhy_totals *totals = sheet->totals;
+	const struct kwhy_totals *totals = context->totals;
 	struct kwhy_total sums[KWHY_CATEGORY_COUNT] = {{0}}, whole = {.category = KWHY_CATEGORY_COUNT};
 	struct kwhy_table table;
 
@@ -276,18 +276,18 @@ void kwhy_section_categories(const struct kwhy_sheet *sheet)
 			kwhy_known_add(&into[j]->net_nj, row->net_nj);
 		}
 	}
-	kwhy_sheet_heading(
-		sheet, "Energy by category", "potential: best finding; high 10 %, medium 3 %, low 0.1 %");
+	kwhy_text_context_heading(
+		context, "Energy by category", "potential: best finding; high 10 %, medium 3 %, low 0.1 %");
 	kwhy_table_init(&table, category_columns, 6);
 	for (uint32_t category = 0; category < KWHY_CATEGORY_COUNT; category++) {
 		sums[category].category = category;
 		if (sums[category].count)
-			add_category(&table, sheet, kwhy_category_name((enum kwhy_category)category),
+			add_category(&table, context, kwhy_category_name((enum kwhy_category)category),
 				&sums[category]);
 	}
 	kwhy_table_rule(&table);
-	add_category(&table, sheet, "sum", &whole);
-	kwhy_table_write(&table, sheet->style, sheet->out);
-	write_unseen(sheet);
-	write_explained(sheet);
+	add_category(&table, context, "sum", &whole);
+	kwhy_table_write(&table, context->style, context->out);
+	write_unseen(context);
+	write_explained(context);
 }

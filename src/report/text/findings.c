@@ -28,10 +28,10 @@ static void add_energy(struct kwhy_text *out, int64_t energy_nj, int64_t low_nj,
 }
 
 /* Writes what was gathered and empties it for the next part. */
-static void write_part(const struct kwhy_sheet *sheet, const char *lead, struct kwhy_text *text)
+static void write_part(const struct kwhy_text_context *context, const char *lead, struct kwhy_text *text)
 {
-	kwhy_sheet_paragraph(sheet, lead, text->failed || !text->data ? "" : text->data);
-	sheet->out->failed |= text->failed;
+	kwhy_text_context_paragraph(context, lead, text->failed || !text->data ? "" : text->data);
+	context->out->failed |= text->failed;
 	kwhy_text_clear(text);
 }
 
@@ -61,10 +61,10 @@ static void add_evidence(struct kwhy_text *out, const struct kwhy_evidence *evid
 	kwhy_arena_done(&arena);
 }
 
-static void write_evidence(const struct kwhy_sheet *sheet, const struct kwhy_finding *finding)
+static void write_evidence(const struct kwhy_text_context *context, const struct kwhy_finding *finding)
 {
-	size_t shown = kwhy_sheet_shown(sheet, finding->evidence_count, EVIDENCE_ROWS);
-	int64_t origin_ns = sheet->report->recording->start_ns;
+	size_t shown = kwhy_text_context_shown(context, finding->evidence_count, EVIDENCE_ROWS);
+	int64_t origin_ns = context->report->recording->start_ns;
 	struct kwhy_text text = {0};
 
 	for (size_t i = 0; i < shown; i++) {
@@ -76,51 +76,52 @@ static void write_evidence(const struct kwhy_sheet *sheet, const struct kwhy_fin
 			kwhy_quantity_si(length,
 				((double)evidence->end_ns - (double)evidence->start_ns) * 1e-9, "s", 3));
 		add_evidence(&text, evidence);
-		write_part(sheet, i ? "            " : "     see    ", &text);
+		write_part(context, i ? "            " : "     see    ", &text);
 	}
 	kwhy_text_done(&text);
 }
 
-static void write_finding(const struct kwhy_sheet *sheet, size_t number)
+static void write_finding(const struct kwhy_text_context *context, size_t number)
 {
-	const struct kwhy_finding *finding = &sheet->report->findings->items[number];
+	const struct kwhy_finding *finding = &context->report->findings->items[number];
 	const struct kwhy_saving *saving = &finding->saving;
 	struct kwhy_text text = {0};
 	char lead[24], label[KWHY_DEVICE_LABEL_BYTES] = "", time[KWHY_QUANTITY_BYTES];
 
 	snprintf(lead, sizeof(lead), "%3zu. ", number + 1);
-	if (finding->device != KWHY_NONE && sheet->report->recording->device_count > 1)
-		kwhy_device_label(label, &sheet->report->recording->devices[finding->device]);
-	kwhy_sheet_linef(sheet, lead, "%s%s%s [%s]", label, *label ? ": " : "", finding->title, finding->id);
+	if (finding->device != KWHY_NONE && context->report->recording->device_count > 1)
+		kwhy_device_label(label, &context->report->recording->devices[finding->device]);
+	kwhy_text_context_linef(
+		context, lead, "%s%s%s [%s]", label, *label ? ": " : "", finding->title, finding->id);
 	kwhy_text_add(&text, kwhy_quantity_time(time, finding->time_ns));
 	add_energy(&text, finding->energy_nj, finding->low_nj, finding->high_nj);
-	write_part(sheet, "     costs  ", &text);
+	write_part(context, "     costs  ", &text);
 	kwhy_text_add(&text, finding->cure);
-	write_part(sheet, "     cure   ", &text);
+	write_part(context, "     cure   ", &text);
 	kwhy_text_addf(&text, "%s%s", kwhy_quantity_time(time, saving->time_ns),
 		saving->frees_device ? " of the device" : "");
 	add_energy(&text, saving->energy_nj, saving->low_nj, saving->high_nj);
 	kwhy_text_addf(&text, "%s%s%s", saving->bound == KWHY_BOUND_EXPECTED ? " as projected" : " at most",
 		saving->assumption ? ": " : "", saving->assumption ? saving->assumption : "");
-	write_part(sheet, "     saves  ", &text);
+	write_part(context, "     saves  ", &text);
 	kwhy_text_done(&text);
-	write_evidence(sheet, finding);
+	write_evidence(context, finding);
 }
 
-void kwhy_section_findings(const struct kwhy_sheet *sheet)
+void kwhy_section_findings(const struct kwhy_text_context *context)
 {
-	const struct kwhy_findings *findings = sheet->report->findings;
+	const struct kwhy_findings *findings = context->report->findings;
 
 	if (!findings || !findings->count)
 		return;
-	kwhy_sheet_heading(sheet, "Findings", "savings overlap; times from the first activity");
+	kwhy_text_context_heading(context, "Findings", "savings overlap; times from the first activity");
 	for (size_t i = 0; i < findings->count; i++)
-		write_finding(sheet, i);
+		write_finding(context, i);
 }
 
-static void write_lost(const struct kwhy_sheet *sheet)
+static void write_lost(const struct kwhy_text_context *context)
 {
-	const struct kwhy_recording *recording = sheet->report->recording;
+	const struct kwhy_recording *recording = context->report->recording;
 	const struct kwhy_lost *lost = &recording->lost;
 	const struct {
 		uint64_t count;
@@ -136,19 +137,19 @@ static void write_lost(const struct kwhy_sheet *sheet)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (rows[i].count)
-			kwhy_sheet_linef(sheet, "  - ", "%s %s", kwhy_quantity_count(count, rows[i].count),
-				rows[i].what);
+			kwhy_text_context_linef(context, "  - ", "%s %s",
+				kwhy_quantity_count(count, rows[i].count), rows[i].what);
 	if (lost->truncated)
-		kwhy_sheet_paragraph(sheet, "  - ", "the file ends early; what follows is missing");
+		kwhy_text_context_paragraph(context, "  - ", "the file ends early; what follows is missing");
 }
 
-static void write_notes(const struct kwhy_sheet *sheet, const struct kwhy_note *notes, size_t count)
+static void write_notes(const struct kwhy_text_context *context, const struct kwhy_note *notes, size_t count)
 {
-	size_t shown = kwhy_sheet_shown(sheet, count, NOTE_ROWS);
+	size_t shown = kwhy_text_context_shown(context, count, NOTE_ROWS);
 
 	for (size_t i = 0; i < shown; i++)
-		kwhy_sheet_paragraph(sheet, "  - ", notes[i].text);
-	kwhy_sheet_more(sheet, count, shown);
+		kwhy_text_context_paragraph(context, "  - ", notes[i].text);
+	kwhy_text_context_more(context, count, shown);
 }
 
 static bool is_anything_lost(const struct kwhy_lost *lost)
@@ -157,30 +158,30 @@ static bool is_anything_lost(const struct kwhy_lost *lost)
 		lost->unknown_bytes || lost->truncated;
 }
 
-void kwhy_section_unknown(const struct kwhy_sheet *sheet)
+void kwhy_section_unknown(const struct kwhy_text_context *context)
 {
-	const struct kwhy_recording *recording = sheet->report->recording;
-	const struct kwhy_ledger *ledger = sheet->report->ledger;
+	const struct kwhy_recording *recording = context->report->recording;
+	const struct kwhy_ledger *ledger = context->report->ledger;
 
 	if (!recording->note_count && !ledger->note_count && !is_anything_lost(&recording->lost))
 		return;
-	kwhy_sheet_heading(sheet, "Lost or unknown", NULL);
-	write_lost(sheet);
-	write_notes(sheet, recording->notes, recording->note_count);
-	write_notes(sheet, ledger->notes, ledger->note_count);
+	kwhy_text_context_heading(context, "Lost or unknown", NULL);
+	write_lost(context);
+	write_notes(context, recording->notes, recording->note_count);
+	write_notes(context, ledger->notes, ledger->note_count);
 }
 
-static void write_sources(const struct kwhy_sheet *sheet)
+static void write_sources(const struct kwhy_text_context *context)
 {
 	static const char *const formats[KWHY_FORMAT_COUNT] = {
 		"Kineto JSON", "Nsight Systems sqlite", "CSV", "kwhy recording"};
-	const struct kwhy_recording *recording = sheet->report->recording;
+	const struct kwhy_recording *recording = context->report->recording;
 	char events[KWHY_QUANTITY_BYTES];
 
 	for (size_t i = 0; i < recording->source_count; i++) {
 		const struct kwhy_source *source = &recording->sources[i];
 
-		kwhy_sheet_linef(sheet, "  trace    ", "%s (%s%s%s%s%s), %s events", source->path,
+		kwhy_text_context_linef(context, "  trace    ", "%s (%s%s%s%s%s), %s events", source->path,
 			source->format < KWHY_FORMAT_COUNT ? formats[source->format] : "unknown form",
 			source->version ? " " : "", source->version ? source->version : "",
 			source->producer ? ", " : "", source->producer ? source->producer : "",
@@ -222,17 +223,17 @@ static void add_layer(struct kwhy_text *out, const char *what, int64_t energy_nj
 		kwhy_text_addf(out, "; %s %s", what, kwhy_quantity_energy(text, energy_nj));
 }
 
-static void write_books(const struct kwhy_sheet *sheet, size_t device)
+static void write_balance(const struct kwhy_text_context *context, size_t device)
 {
-	const struct kwhy_device_ledger *books = &sheet->report->ledger->devices[device];
-	const struct kwhy_device_energy *energy = &books->energy;
+	const struct kwhy_device_ledger *device_ledger = &context->report->ledger->devices[device];
+	const struct kwhy_device_energy *energy = &device_ledger->energy;
 	char label[KWHY_DEVICE_LABEL_BYTES], window[KWHY_QUANTITY_BYTES], measured[KWHY_QUANTITY_BYTES];
 	bool balanced = energy->measured_nj == energy->attributed_nj;
 	struct kwhy_text text = {0};
 
-	kwhy_device_label(label, &sheet->report->recording->devices[device]);
+	kwhy_device_label(label, &context->report->recording->devices[device]);
 	if (!energy->known) {
-		kwhy_sheet_linef(sheet, "  books    ", "%s: no meter tells its energy", label);
+		kwhy_text_context_linef(context, "  books    ", "%s: no meter tells its energy", label);
 		return;
 	}
 	kwhy_text_addf(&text, "%s, %s over %s: attributed %" PRId64 " nJ", label,
@@ -249,47 +250,48 @@ static void write_books(const struct kwhy_sheet *sheet, size_t device)
 	add_layer(&text, "work above idle", energy->net_nj);
 	add_layer(&text, "beside it, worked out where no reading was",
 		energy->edge_nj ? energy->edge_nj : KWHY_UNKNOWN_NJ);
-	kwhy_sheet_paragraph(sheet, "  books    ", text.failed ? "" : text.data);
+	kwhy_text_context_paragraph(context, "  books    ", text.failed ? "" : text.data);
 	kwhy_text_clear(&text);
 	if (!energy->modelled) {
 		add_fit(&text, energy);
-		kwhy_sheet_paragraph(sheet, "           ", text.failed ? "" : text.data);
+		kwhy_text_context_paragraph(context, "           ", text.failed ? "" : text.data);
 	}
-	sheet->out->failed |= text.failed;
+	context->out->failed |= text.failed;
 	kwhy_text_done(&text);
 }
 
-static void write_window(const struct kwhy_sheet *sheet)
+static void write_window(const struct kwhy_text_context *context)
 {
-	const struct kwhy_recording *recording = sheet->report->recording;
+	const struct kwhy_recording *recording = context->report->recording;
 	char length[KWHY_QUANTITY_BYTES];
 
-	kwhy_sheet_linef(sheet, "  window   ", "%s of activities and calls, %s",
+	kwhy_text_context_linef(context, "  window   ", "%s of activities and calls, %s",
 		kwhy_quantity_time(length, recording->end_ns - recording->start_ns),
 		recording->unix_clock ? "on the Unix clock" : "on the trace's own clock");
 }
 
-void kwhy_section_method(const struct kwhy_sheet *sheet)
+void kwhy_section_method(const struct kwhy_text_context *context)
 {
-	const struct kwhy_report *report = sheet->report;
+	const struct kwhy_report *report = context->report;
 	const struct kwhy_profile *profile = report->profile;
 	char meter[KWHY_PROFILE_METER_BYTES] = "";
 
-	kwhy_sheet_heading(sheet, "Source and method", NULL);
-	write_sources(sheet);
-	write_window(sheet);
+	kwhy_text_context_heading(context, "Source and method", NULL);
+	write_sources(context);
+	write_window(context);
 	for (size_t d = 0; d < report->ledger->device_count; d++)
-		if (sheet->totals->known_count)
-			write_books(sheet, d);
+		if (context->totals->known_count)
+			write_balance(context, d);
 	if (profile)
-		kwhy_sheet_linef(sheet, "  profile  ", "%s%s%s",
+		kwhy_text_context_linef(context, "  profile  ", "%s%s%s",
 			profile->device_name ? profile->device_name : "unnamed",
 			profile->measured_on ? ", measured " : "",
 			profile->measured_on ? profile->measured_on : "");
 	else
-		kwhy_sheet_paragraph(sheet, "  profile  ", "none for this device: wide assumptions instead");
-	if (profile && sheet->totals->known_count && *kwhy_report_profile_meter(meter, profile))
-		kwhy_sheet_paragraph(sheet, "  meter    ", meter);
+		kwhy_text_context_paragraph(
+			context, "  profile  ", "none for this device: wide assumptions instead");
+	if (profile && context->totals->known_count && *kwhy_report_profile_meter(meter, profile))
+		kwhy_text_context_paragraph(context, "  meter    ", meter);
 	if (report->command)
-		kwhy_sheet_paragraph(sheet, "  command  ", report->command);
+		kwhy_text_context_paragraph(context, "  command  ", report->command);
 }

@@ -10,7 +10,7 @@
 
 /* The first screen behind the cost: where it went, what to do. At most 24 lines with three findings. */
 
-enum { SCREEN_LINES = 24, WHERE_ROWS = 6, WHERE_LEAST = 3, WHERE_BAR = 10, ADVICE_ROWS = 3 };
+enum { SCREEN_LINES = 24, WHERE_ROWS = 6, WHERE_MIN = 3, WHERE_BAR = 10, ADVICE_ROWS = 3 };
 
 static const struct kwhy_table_column energy_columns[] = {
 	{"", KWHY_COLUMN_BAR},
@@ -65,18 +65,18 @@ static void add_rest(struct kwhy_table *table, const struct kwhy_totals *totals,
 	kwhy_table_percent(table, kwhy_totals_share(totals, &rest));
 }
 
-static bool has_joint(const struct kwhy_totals *totals, size_t shown)
+static bool has_grouped(const struct kwhy_totals *totals, size_t shown)
 {
 	for (size_t i = 0; i < shown; i++)
-		if (totals->rows[i].basis == KWHY_BASIS_JOINT)
+		if (totals->rows[i].basis == KWHY_BASIS_GROUPED)
 			return true;
 	return false;
 }
 
 /* Of the whole run, where its windows tell of it. */
-static struct kwhy_totals shown_totals(const struct kwhy_sheet *sheet)
+static struct kwhy_totals shown_totals(const struct kwhy_text_context *context)
 {
-	struct kwhy_totals totals = *sheet->totals;
+	struct kwhy_totals totals = *context->totals;
 
 	if (!totals.whole_count)
 		return totals;
@@ -92,7 +92,7 @@ static const char *remark_on(const struct kwhy_totals *totals, size_t shown, boo
 		return "of the whole run, estimated from the windows";
 	if (!energy)
 		return "share of the devices' time; streams may overlap";
-	return has_joint(totals, shown) ? "some rows are sure only as a sum: see Known only as sums" : NULL;
+	return has_grouped(totals, shown) ? "some rows are sure only as a sum: see Known only as sums" : NULL;
 }
 
 /* The first findings, which are the best; none whose cure is projected to save nothing. */
@@ -108,26 +108,27 @@ static size_t advice_count(const struct kwhy_findings *findings)
 
 /* Rows that leave the first screen its lines: what is above them, and behind them a line of words for each
  * heading, one of columns, and the findings. */
-static size_t where_rows(const struct kwhy_sheet *sheet)
+static size_t where_rows(const struct kwhy_text_context *context)
 {
-	size_t taken = 5 + 2 * advice_count(sheet->report->findings), rows;
+	size_t taken = 5 + 2 * advice_count(context->report->findings), rows;
 
-	for (size_t i = 0; i < sheet->out->length; i++)
-		taken += sheet->out->data[i] == '\n';
+	for (size_t i = 0; i < context->out->length; i++)
+		taken += context->out->data[i] == '\n';
 	rows = taken < SCREEN_LINES ? SCREEN_LINES - taken : 0;
-	return rows < WHERE_LEAST ? WHERE_LEAST : rows > WHERE_ROWS ? WHERE_ROWS : rows;
+	return rows < WHERE_MIN ? WHERE_MIN : rows > WHERE_ROWS ? WHERE_ROWS : rows;
 }
 
-void kwhy_section_where(const struct kwhy_sheet *sheet)
+void kwhy_section_where(const struct kwhy_text_context *context)
 {
-	const struct kwhy_totals whole = shown_totals(sheet), *totals = &whole;
+	const struct kwhy_totals whole = shown_totals(context), *totals = &whole;
 	bool energy = totals->energy_nj != KWHY_UNKNOWN_NJ;
-	size_t room = where_rows(sheet), shown = totals->row_count <= room ? totals->row_count : room - 1;
+	size_t space = where_rows(context),
+	       shown = totals->row_count <= space ? totals->row_count : space - 1;
 	struct kwhy_table table;
 
 	if (!totals->row_count)
 		return;
-	kwhy_sheet_heading(sheet, energy ? "Where the energy went" : "Where the time went",
+	kwhy_text_context_heading(context, energy ? "Where the energy went" : "Where the time went",
 		remark_on(totals, shown, energy));
 	kwhy_table_init(&table, energy ? energy_columns : time_columns, 5);
 	for (size_t i = 0; i < shown; i++) {
@@ -137,7 +138,7 @@ void kwhy_section_where(const struct kwhy_sheet *sheet)
 		add_name(&table, row);
 		if (energy) {
 			kwhy_table_energy(&table, row->gross_nj);
-			kwhy_table_spread(&table, row->low_nj, row->high_nj);
+			kwhy_table_interval(&table, row->low_nj, row->high_nj);
 		} else {
 			kwhy_table_time(&table, row->time_ns);
 			kwhy_table_count(&table, row->count);
@@ -146,26 +147,26 @@ void kwhy_section_where(const struct kwhy_sheet *sheet)
 	}
 	if (shown < totals->row_count)
 		add_rest(&table, totals, shown, energy);
-	kwhy_table_write(&table, sheet->style, sheet->out);
+	kwhy_table_write(&table, context->style, context->out);
 }
 
 /* One line, cut to the page. */
-static void write_cut(const struct kwhy_sheet *sheet, const char *lead, const char *text)
+static void write_cut(const struct kwhy_text_context *context, const char *lead, const char *text)
 {
 	struct kwhy_arena arena = {0};
 	char *clean = kwhy_shown_clean(&arena, text);
 
-	clean = clean ? kwhy_shown_cut(&arena, clean, sheet->style->columns - strlen(lead)) : NULL;
-	kwhy_text_addf(sheet->out, "%s%s\n", lead, clean ? clean : "");
-	sheet->out->failed |= !clean;
+	clean = clean ? kwhy_shown_cut(&arena, clean, context->style->columns - strlen(lead)) : NULL;
+	kwhy_text_addf(context->out, "%s%s\n", lead, clean ? clean : "");
+	context->out->failed |= !clean;
 	kwhy_arena_done(&arena);
 }
 
 /* "up to 120 J (23.5 %), 1.2 s": what the cure would bring, at most where it is a bound. */
 static void write_saving(
-	const struct kwhy_sheet *sheet, const struct kwhy_saving *saving, struct kwhy_text *out)
+	const struct kwhy_text_context *context, const struct kwhy_saving *saving, struct kwhy_text *out)
 {
-	double whole_nj = sheet->totals->recorded_nj;
+	double whole_nj = context->totals->recorded_nj;
 	char energy[KWHY_QUANTITY_BYTES], share[KWHY_QUANTITY_BYTES], time[KWHY_QUANTITY_BYTES];
 
 	kwhy_text_add(out, saving->bound == KWHY_BOUND_EXPECTED ? "projected: " : "up to ");
@@ -184,10 +185,10 @@ static bool is_base_apart(const struct kwhy_totals *totals)
 }
 
 /* How many there are, and what the shares are of where that is not what was metered. */
-static void write_advice_heading(const struct kwhy_sheet *sheet, size_t count)
+static void write_advice_heading(const struct kwhy_text_context *context, size_t count)
 {
-	const struct kwhy_totals *totals = sheet->totals;
-	const size_t all = sheet->report->findings->count;
+	const struct kwhy_totals *totals = context->totals;
+	const size_t all = context->report->findings->count;
 	char energy[KWHY_QUANTITY_BYTES];
 	struct kwhy_text remark = {0};
 
@@ -198,37 +199,39 @@ static void write_advice_heading(const struct kwhy_sheet *sheet, size_t count)
 	if (count && is_base_apart(totals))
 		kwhy_text_addf(&remark, "%sshares of %s", remark.length ? "; " : "",
 			kwhy_quantity_si(energy, totals->recorded_nj * 1e-9, "J", 3));
-	kwhy_sheet_heading(sheet, "What to do", remark.length && !remark.failed ? remark.data : NULL);
-	sheet->out->failed |= remark.failed;
+	kwhy_text_context_heading(
+		context, "What to do", remark.length && !remark.failed ? remark.data : NULL);
+	context->out->failed |= remark.failed;
 	kwhy_text_done(&remark);
 }
 
-void kwhy_section_advice(const struct kwhy_sheet *sheet)
+void kwhy_section_advice(const struct kwhy_text_context *context)
 {
-	const struct kwhy_findings *findings = sheet->report->findings;
+	const struct kwhy_findings *findings = context->report->findings;
 	const size_t count = findings ? advice_count(findings) : 0;
 	struct kwhy_text line = {0};
 
 	if (!findings)
 		return;
-	write_advice_heading(sheet, count);
+	write_advice_heading(context, count);
 	if (!count)
-		kwhy_text_add(sheet->out, "  nothing found that would save enough to be worth it\n");
+		kwhy_text_add(context->out, "  nothing found that would save enough to be worth it\n");
 	for (size_t i = 0; i < count; i++) {
 		const struct kwhy_finding *finding = &findings->items[i];
 		char lead[24 + KWHY_DEVICE_LABEL_BYTES], label[KWHY_DEVICE_LABEL_BYTES];
-		bool named = finding->device != KWHY_NONE && sheet->totals->active_count > 1;
+		bool named = finding->device != KWHY_NONE && context->totals->active_count > 1;
 
 		snprintf(lead, sizeof(lead), "  %zu. %s%s", i + 1,
-			named ? kwhy_device_label(label, &sheet->report->recording->devices[finding->device])
+			named ? kwhy_device_label(
+					label, &context->report->recording->devices[finding->device])
 			      : "",
 			named ? ": " : "");
-		write_cut(sheet, lead, finding->title);
+		write_cut(context, lead, finding->title);
 		kwhy_text_clear(&line);
-		write_saving(sheet, &finding->saving, &line);
+		write_saving(context, &finding->saving, &line);
 		kwhy_text_addf(&line, ": %s", finding->cure);
-		write_cut(sheet, "     ", line.failed ? "" : line.data);
+		write_cut(context, "     ", line.failed ? "" : line.data);
 	}
-	sheet->out->failed |= line.failed;
+	context->out->failed |= line.failed;
 	kwhy_text_done(&line);
 }

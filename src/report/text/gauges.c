@@ -72,10 +72,10 @@ static void add_value(struct kwhy_table *table, const struct unit *unit, double 
 }
 
 /* One reading is no range. */
-static void add_gauge(
-	struct kwhy_table *table, const struct kwhy_sheet *sheet, const struct kwhy_gauge_series *series)
+static void add_gauge(struct kwhy_table *table, const struct kwhy_text_context *context,
+	const struct kwhy_gauge_series *series)
 {
-	const struct kwhy_recording *recording = sheet->report->recording;
+	const struct kwhy_recording *recording = context->report->recording;
 	const char *name = kwhy_gauge_name((enum kwhy_gauge)series->gauge);
 	char label[KWHY_DEVICE_LABEL_BYTES] = "";
 	struct kwhy_gauge_summary summary;
@@ -95,9 +95,9 @@ static void add_gauge(
 }
 
 /* Idle is no loss: a device lowers its clocks when there is nothing to run. */
-static void tell_throttling(const struct kwhy_sheet *sheet, const struct kwhy_gauge_series *series)
+static void tell_throttling(const struct kwhy_text_context *context, const struct kwhy_gauge_series *series)
 {
-	const struct kwhy_recording *recording = sheet->report->recording;
+	const struct kwhy_recording *recording = context->report->recording;
 	char label[KWHY_DEVICE_LABEL_BYTES], share[KWHY_QUANTITY_BYTES], reason[TITLE_BYTES];
 
 	for (unsigned bit = 1; bit < KWHY_THROTTLE_COUNT; bit++) {
@@ -109,26 +109,27 @@ static void tell_throttling(const struct kwhy_sheet *sheet, const struct kwhy_ga
 		for (char *at = reason; *at; at++)
 			if (*at == '_')
 				*at = ' ';
-		kwhy_sheet_linef(sheet, "  ", "%s ran below its clocks in %s of the readings: %s",
+		kwhy_text_context_linef(context, "  ", "%s ran below its clocks in %s of the readings: %s",
 			kwhy_device_label(label, &recording->devices[series->device]),
 			kwhy_quantity_percent(share, ratio), reason);
 	}
 }
 
-void kwhy_section_gauges(const struct kwhy_sheet *sheet)
+void kwhy_section_gauges(const struct kwhy_text_context *context)
 {
-	const struct kwhy_recording *recording = sheet->report->recording;
+	const struct kwhy_recording *recording = context->report->recording;
 	struct kwhy_table table;
 
 	if (!recording->gauge_count)
 		return;
-	kwhy_sheet_heading(sheet, "Clocks, temperatures and use", "during the run, as the driver told them");
+	kwhy_text_context_heading(
+		context, "Clocks, temperatures and use", "during the run, as the driver told them");
 	kwhy_table_init(&table, columns, 4);
 	for (size_t i = 0; i < recording->gauge_count; i++)
 		if (recording->gauges[i].gauge != KWHY_GAUGE_THROTTLE_REASONS)
-			add_gauge(&table, sheet, &recording->gauges[i]);
-	kwhy_table_write(&table, sheet->style, sheet->out);
+			add_gauge(&table, context, &recording->gauges[i]);
+	kwhy_table_write(&table, context->style, context->out);
 	for (size_t i = 0; i < recording->gauge_count; i++)
 		if (recording->gauges[i].gauge == KWHY_GAUGE_THROTTLE_REASONS)
-			tell_throttling(sheet, &recording->gauges[i]);
+			tell_throttling(context, &recording->gauges[i]);
 }

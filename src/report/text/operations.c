@@ -39,28 +39,28 @@ static void add_copy(
 		all && copy->total_ns > 0 ? (double)copy->bytes * 1e9 / (double)copy->total_ns : NAN, "B/s");
 }
 
-void kwhy_section_copies(const struct kwhy_sheet *sheet)
+void kwhy_section_copies(const struct kwhy_text_context *context)
 {
-	const struct kwhy_ledger *ledger = sheet->report->ledger;
+	const struct kwhy_ledger *ledger = context->report->ledger;
 	struct kwhy_table table;
 	size_t count = 0, left = 0;
 
 	kwhy_table_init(&table, copy_columns, 6);
 	for (size_t d = 0; d < ledger->device_count; d++)
 		for (size_t i = 0; i < ledger->devices[d].time.copy_sum_count; i++) {
-			if (count++ < COPY_ROWS || sheet->style->verbose)
+			if (count++ < COPY_ROWS || context->style->verbose)
 				add_copy(&table,
-					sheet->totals->active_count > 1
-						? &sheet->report->recording->devices[d]
+					context->totals->active_count > 1
+						? &context->report->recording->devices[d]
 						: NULL,
 					&ledger->devices[d].time.copies[i]);
 			else
 				left++;
 		}
 	if (count)
-		kwhy_sheet_heading(sheet, "Copies", "rate: bytes over the copies' own time");
-	kwhy_table_write(&table, sheet->style, sheet->out);
-	kwhy_sheet_more(sheet, count, count - left);
+		kwhy_text_context_heading(context, "Copies", "rate: bytes over the copies' own time");
+	kwhy_table_write(&table, context->style, context->out);
+	kwhy_text_context_more(context, count, count - left);
 }
 
 static const struct kwhy_table_column operation_columns[] = {
@@ -91,7 +91,7 @@ static void add_operation(struct kwhy_table *table, const char *name, const stru
 	kwhy_table_real(table, kwhy_operation_each_nj(operation) * 1e-9, "J");
 	kwhy_table_count(table, operation->count);
 	kwhy_table_energy(table, operation->gross_nj);
-	kwhy_table_spread(table, operation->low_nj, operation->high_nj);
+	kwhy_table_interval(table, operation->low_nj, operation->high_nj);
 	kwhy_table_percent(table, share_nj(operation->gross_nj, sum->gross_nj));
 	kwhy_table_percent(table, share_nj(operation->gross_nj, whole_nj));
 }
@@ -113,7 +113,8 @@ static void add_known(struct kwhy_text *out, const char *name, const struct kwhy
 }
 
 /* Count and time are of all, and so is the energy each; the joules beside them are the meter's. */
-static void explain_operations(const struct kwhy_sheet *sheet, const struct kwhy_operations *operations)
+static void explain_operations(
+	const struct kwhy_text_context *context, const struct kwhy_operations *operations)
 {
 	bool partly = is_partly_metered(&operations->memset);
 	char share[KWHY_QUANTITY_BYTES];
@@ -125,22 +126,22 @@ static void explain_operations(const struct kwhy_sheet *sheet, const struct kwhy
 	}
 	add_known(&known, "memset", &operations->memset);
 	if (partly)
-		kwhy_sheet_linef(sheet, "  ",
+		kwhy_text_context_linef(context, "  ",
 			"energy: of the %s of their time that was metered; count, time and energy each: of "
 			"all.",
 			kwhy_quantity_percent(
 				share, operations->sum.metered_ns / (double)operations->sum.time_ns));
 	if (known.length)
-		kwhy_sheet_linef(sheet, "  ", "energy each: of %s; no reading saw the others.",
+		kwhy_text_context_linef(context, "  ", "energy each: of %s; no reading saw the others.",
 			known.failed ? "" : known.data);
-	sheet->out->failed |= known.failed;
+	context->out->failed |= known.failed;
 	kwhy_text_done(&known);
 }
 
-static void write_operations(const struct kwhy_sheet *sheet, size_t device)
+static void write_operations(const struct kwhy_text_context *context, size_t device)
 {
-	const struct kwhy_operations *operations = &sheet->operations[device];
-	const struct kwhy_device_energy *energy = &sheet->report->ledger->devices[device].energy;
+	const struct kwhy_operations *operations = &context->operations[device];
+	const struct kwhy_device_energy *energy = &context->report->ledger->devices[device].energy;
 	int64_t whole_nj = energy->known ? energy->attributed_nj : KWHY_UNKNOWN_NJ;
 	struct kwhy_table table;
 
@@ -151,24 +152,24 @@ static void write_operations(const struct kwhy_sheet *sheet, size_t device)
 	add_operation(&table, "memset", &operations->memset, &operations->sum, whole_nj);
 	kwhy_table_rule(&table);
 	add_operation(&table, "sum", &operations->sum, &operations->sum, whole_nj);
-	kwhy_table_write(&table, sheet->style, sheet->out);
+	kwhy_table_write(&table, context->style, context->out);
 	if (energy->known && !energy->modelled)
-		explain_operations(sheet, operations);
+		explain_operations(context, operations);
 }
 
-void kwhy_section_operations(const struct kwhy_sheet *sheet)
+void kwhy_section_operations(const struct kwhy_text_context *context)
 {
-	const struct kwhy_ledger *ledger = sheet->report->ledger;
+	const struct kwhy_ledger *ledger = context->report->ledger;
 
 	for (size_t d = 0; d < ledger->device_count; d++) {
 		char label[KWHY_DEVICE_LABEL_BYTES], title[KWHY_DEVICE_LABEL_BYTES + 32];
 
-		if (!ledger->devices[d].energy.known || !sheet->operations[d].sum.count)
+		if (!ledger->devices[d].energy.known || !context->operations[d].sum.count)
 			continue;
 		snprintf(title, sizeof(title), "Memory operations, %s",
-			kwhy_device_label(label, &sheet->report->recording->devices[d]));
-		kwhy_sheet_heading(sheet, title, "their own time and gross energy, without waits");
-		write_operations(sheet, d);
+			kwhy_device_label(label, &context->report->recording->devices[d]));
+		kwhy_text_context_heading(context, title, "their own time and gross energy, without waits");
+		write_operations(context, d);
 	}
 }
 
@@ -237,25 +238,25 @@ static bool is_any_unpriced(const struct kwhy_transfer_split *splits)
 	return false;
 }
 
-static void write_splits(const struct kwhy_sheet *sheet, size_t device)
+static void write_splits(const struct kwhy_text_context *context, size_t device)
 {
-	const struct kwhy_transfer_split *splits = sheet->operations[device].splits;
+	const struct kwhy_transfer_split *splits = context->operations[device].splits;
 	char label[KWHY_DEVICE_LABEL_BYTES], title[KWHY_DEVICE_LABEL_BYTES + 32];
 	struct kwhy_table table;
 
 	snprintf(title, sizeof(title), "What a transfer costs, %s",
-		kwhy_device_label(label, &sheet->report->recording->devices[device]));
-	kwhy_sheet_heading(sheet, title, "means of one");
+		kwhy_device_label(label, &context->report->recording->devices[device]));
+	kwhy_text_context_heading(context, title, "means of one");
 	kwhy_table_init(&table, split_columns, 6);
 	for (uint32_t kind = 0; kind < KWHY_COPY_KIND_COUNT; kind++)
 		if (splits[kind].count)
 			add_split(&table, kwhy_copy_kind_name((enum kwhy_copy_kind)kind), &splits[kind]);
-	kwhy_table_write(&table, sheet->style, sheet->out);
-	kwhy_sheet_paragraph(sheet, "  ",
+	kwhy_table_write(&table, context->style, context->out);
+	kwhy_text_context_paragraph(context, "  ",
 		"The device idles after the copy until its next activity: wait, while the thread that "
 		"issued the copy is blocked; remainder, while it works or launches.");
 	if (is_any_unpriced(splits))
-		kwhy_sheet_paragraph(sheet, "  ",
+		kwhy_text_context_paragraph(context, "  ",
 			"A count beside energy: the copies whose DMA the meter saw, whose mean that is.");
 }
 
@@ -267,9 +268,9 @@ static bool has_splits(const struct kwhy_operations *operations)
 	return false;
 }
 
-void kwhy_section_split(const struct kwhy_sheet *sheet)
+void kwhy_section_split(const struct kwhy_text_context *context)
 {
-	for (size_t d = 0; d < sheet->report->ledger->device_count; d++)
-		if (has_splits(&sheet->operations[d]))
-			write_splits(sheet, d);
+	for (size_t d = 0; d < context->report->ledger->device_count; d++)
+		if (has_splits(&context->operations[d]))
+			write_splits(context, d);
 }

@@ -29,7 +29,7 @@ static void add_row(struct kwhy_table *table, const struct kwhy_plan *whole, siz
 			has_energy ? before->energy_nj : 0));
 }
 
-static void write_table(const struct kwhy_sheet *sheet, const struct kwhy_plan *plan)
+static void write_table(const struct kwhy_text_context *context, const struct kwhy_plan *plan)
 {
 	static const struct kwhy_table_column columns[] = {
 		{"", KWHY_COLUMN_RIGHT},
@@ -44,26 +44,26 @@ static void write_table(const struct kwhy_sheet *sheet, const struct kwhy_plan *
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(*columns));
 	for (size_t i = 1; i <= plan->change_count; i++)
 		add_row(&table, plan, i);
-	kwhy_table_write(&table, sheet->style, sheet->out);
+	kwhy_table_write(&table, context->style, context->out);
 }
 
-void kwhy_section_plan(const struct kwhy_sheet *sheet)
+void kwhy_section_plan(const struct kwhy_text_context *context)
 {
-	const struct kwhy_plan *plan = sheet->report->plan;
+	const struct kwhy_plan *plan = context->report->plan;
 
-	if (!plan && !sheet->report->no_plan)
+	if (!plan && !context->report->no_plan)
 		return;
-	kwhy_sheet_heading(
-		sheet, "Plan", "of the run, first start to last end: with each change and those above");
+	kwhy_text_context_heading(
+		context, "Plan", "of the run, first start to last end: with each change and those above");
 	if (!plan)
-		kwhy_sheet_linef(sheet, "  ", "none: %s", sheet->report->no_plan);
+		kwhy_text_context_linef(context, "  ", "none: %s", context->report->no_plan);
 	else if (!plan->change_count)
-		kwhy_sheet_linef(sheet, "  ", "no change saves enough (--min-gain)");
+		kwhy_text_context_linef(context, "  ", "no change saves enough (--min-gain)");
 	else
-		write_table(sheet, plan);
-	if (plan && kwhy_plan_lost(sheet->report))
-		kwhy_sheet_linef(sheet, "  ", "%s", kwhy_plan_lost(sheet->report));
+		write_table(context, plan);
+	if (plan && kwhy_plan_lost(context->report))
+		kwhy_text_context_linef(context, "  ", "%s", kwhy_plan_lost(context->report));
 	if (plan)
-		kwhy_sheet_linef(sheet, "  ",
+		kwhy_text_context_linef(context, "  ",
 			"assumptions, risks, and what was left out: kwhy whatif --plan of the same");
 }

@@ -6,7 +6,7 @@
 
 /* What `kwhy probe` repeated, how much of the kernels it made known, and what it left alone. */
 
-enum { REASONS_MOST = 8 };
+enum { REASONS_MAX = 8 };
 
 static const char *share_of(char out[KWHY_QUANTITY_BYTES], const struct kwhy_probing *probing,
 	const struct kwhy_probing_part *part)
@@ -15,23 +15,24 @@ static const char *share_of(char out[KWHY_QUANTITY_BYTES], const struct kwhy_pro
 		out, probing->busy_ns ? (double)part->busy_ns / (double)probing->busy_ns : 0);
 }
 
-static void write_bursts(const struct kwhy_sheet *sheet, const struct kwhy_probing *probing)
+static void write_bursts(const struct kwhy_text_context *context, const struct kwhy_probing *probing)
 {
 	char time[KWHY_QUANTITY_BYTES];
 
 	if (probing->bursts)
-		kwhy_sheet_linef(sheet, "  ", "%" PRIu64 " bursts of %" PRIu64 " repeats in all took %s",
-			probing->bursts, probing->repeats, kwhy_quantity_time(time, probing->spent_ns));
+		kwhy_text_context_linef(context, "  ",
+			"%" PRIu64 " bursts of %" PRIu64 " repeats in all took %s", probing->bursts,
+			probing->repeats, kwhy_quantity_time(time, probing->spent_ns));
 	else
-		kwhy_sheet_linef(sheet, "  ", "no kernel was repeated");
+		kwhy_text_context_linef(context, "  ", "no kernel was repeated");
 }
 
-static void write_kernels(const struct kwhy_sheet *sheet, const struct kwhy_probing *probing)
+static void write_kernels(const struct kwhy_text_context *context, const struct kwhy_probing *probing)
 {
 	const struct kwhy_probing_parts parts = kwhy_probing_count(probing, KWHY_PROBING_WITHIN_RATIO);
 	char probed[KWHY_QUANTITY_BYTES], known[KWHY_QUANTITY_BYTES];
 
-	kwhy_sheet_linef(sheet, "  ",
+	kwhy_text_context_linef(context, "  ",
 		"repeated: %zu of %zu kernels and grids, %s of the kernels' time; known within %g %% by the "
 		"time "
 		"that their repeats took: %zu, %s",
@@ -40,27 +41,27 @@ static void write_kernels(const struct kwhy_sheet *sheet, const struct kwhy_prob
 		share_of(known, probing, &parts.known));
 }
 
-static void write_waiting(const struct kwhy_sheet *sheet, const struct kwhy_probing *probing)
+static void write_waiting(const struct kwhy_text_context *context, const struct kwhy_probing *probing)
 {
 	const struct kwhy_probing_parts parts = kwhy_probing_count(probing, KWHY_PROBING_WITHIN_RATIO);
 	char waiting[KWHY_QUANTITY_BYTES], known[KWHY_QUANTITY_BYTES];
 
 	if (parts.waiting.accounts)
-		kwhy_sheet_linef(sheet, "  ",
+		kwhy_text_context_linef(context, "  ",
 			"kernels that only wait: %zu, %s of the kernels' time; of the time without them %s "
 			"is known",
 			parts.waiting.accounts, share_of(waiting, probing, &parts.waiting),
 			kwhy_quantity_percent(known, kwhy_probing_known_of_work(&parts)));
 }
 
-static void write_energy(const struct kwhy_sheet *sheet)
+static void write_energy(const struct kwhy_text_context *context)
 {
 	const struct kwhy_totals_known sums = kwhy_totals_known_within(
-		sheet->totals, KWHY_PROBING_WITHIN_RATIO);
+		context->totals, KWHY_PROBING_WITHIN_RATIO);
 	char known[KWHY_QUANTITY_BYTES], busy[KWHY_QUANTITY_BYTES], share[KWHY_QUANTITY_BYTES];
 
 	if (sums.busy_nj > 0)
-		kwhy_sheet_linef(sheet, "  ",
+		kwhy_text_context_linef(context, "  ",
 			"energy known: %s of the %s of kernels, copies and memsets, %s: accounts whose 90 %% "
 			"interval is within %g %%",
 			kwhy_quantity_energy(known, sums.known_nj), kwhy_quantity_energy(busy, sums.busy_nj),
@@ -68,45 +69,45 @@ static void write_energy(const struct kwhy_sheet *sheet)
 			100 * KWHY_PROBING_WITHIN_RATIO);
 }
 
-static void write_unprobed(const struct kwhy_sheet *sheet, const struct kwhy_probing *probing)
+static void write_unprobed(const struct kwhy_text_context *context, const struct kwhy_probing *probing)
 {
-	struct kwhy_probing_part parts[REASONS_MOST];
-	const size_t count = kwhy_probing_list_unprobed(probing, parts, REASONS_MOST);
+	struct kwhy_probing_part parts[REASONS_MAX];
+	const size_t count = kwhy_probing_list_unprobed(probing, parts, REASONS_MAX);
 	char share[KWHY_QUANTITY_BYTES];
 
 	for (size_t i = 0; i < count; i++)
-		kwhy_sheet_linef(sheet, "  ", "not repeated: %zu, %s: %s", parts[i].accounts,
+		kwhy_text_context_linef(context, "  ", "not repeated: %zu, %s: %s", parts[i].accounts,
 			share_of(share, probing, &parts[i]), parts[i].reason);
 }
 
-static void write_checks(const struct kwhy_sheet *sheet, const struct kwhy_probing *probing)
+static void write_checks(const struct kwhy_text_context *context, const struct kwhy_probing *probing)
 {
 	if (probing->different)
-		kwhy_sheet_linef(sheet, "  ",
+		kwhy_text_context_linef(context, "  ",
 			"after repeats of %.300s memory was not what it had been: the results of this run "
 			"are not "
 			"to be trusted; --skip leaves that kernel alone",
 			kwhy_names_get(&probing->names, probing->different_name));
 	else if (probing->checked)
-		kwhy_sheet_linef(sheet, "  ",
+		kwhy_text_context_linef(context, "  ",
 			"device memory was the same after each of the %" PRIu64 " bursts that were checked",
 			probing->checked);
 	else if (probing->bursts)
-		kwhy_sheet_linef(sheet, "  ", "memory was not checked after any burst");
+		kwhy_text_context_linef(context, "  ", "memory was not checked after any burst");
 }
 
-void kwhy_section_probing(const struct kwhy_sheet *sheet)
+void kwhy_section_probing(const struct kwhy_text_context *context)
 {
-	const struct kwhy_probing *probing = sheet->report->probing;
+	const struct kwhy_probing *probing = context->report->probing;
 
 	if (!probing)
 		return;
-	kwhy_sheet_heading(
-		sheet, "Probing", "what kwhy probe repeated; the intervals of accounts come from readings");
-	write_bursts(sheet, probing);
-	write_kernels(sheet, probing);
-	write_waiting(sheet, probing);
-	write_energy(sheet);
-	write_unprobed(sheet, probing);
-	write_checks(sheet, probing);
+	kwhy_text_context_heading(
+		context, "Probing", "what kwhy probe repeated; the intervals of accounts come from readings");
+	write_bursts(context, probing);
+	write_kernels(context, probing);
+	write_waiting(context, probing);
+	write_energy(context);
+	write_unprobed(context, probing);
+	write_checks(context, probing);
 }

@@ -19,26 +19,26 @@ static const struct kwhy_table_column api_columns[] = {
 	{"each", KWHY_COLUMN_RIGHT},
 };
 
-void kwhy_section_api(const struct kwhy_sheet *sheet)
+void kwhy_section_api(const struct kwhy_text_context *context)
 {
-	const struct kwhy_ledger *ledger = sheet->report->ledger;
-	size_t shown = kwhy_sheet_shown(sheet, ledger->api_count, API_ROWS);
+	const struct kwhy_ledger *ledger = context->report->ledger;
+	size_t shown = kwhy_text_context_shown(context, ledger->api_count, API_ROWS);
 	struct kwhy_table table;
 
 	if (!ledger->api_count)
 		return;
-	kwhy_sheet_heading(sheet, "API calls", "host time, summed over threads");
+	kwhy_text_context_heading(context, "API calls", "host time, summed over threads");
 	kwhy_table_init(&table, api_columns, 4);
 	for (size_t i = 0; i < shown; i++) {
 		const struct kwhy_api_sum *api = &ledger->api[i];
 
-		kwhy_table_cell(&table, kwhy_names_get(&sheet->report->recording->names, api->name));
+		kwhy_table_cell(&table, kwhy_names_get(&context->report->recording->names, api->name));
 		kwhy_table_count(&table, api->count);
 		kwhy_table_time(&table, api->total_ns);
 		kwhy_table_time(&table, api->count ? api->total_ns / (int64_t)api->count : KWHY_UNKNOWN_NS);
 	}
-	kwhy_table_write(&table, sheet->style, sheet->out);
-	kwhy_sheet_more(sheet, ledger->api_count, shown);
+	kwhy_table_write(&table, context->style, context->out);
+	kwhy_text_context_more(context, ledger->api_count, shown);
 }
 
 static const struct kwhy_table_column range_columns[] = {
@@ -65,12 +65,12 @@ static const struct kwhy_table_column step_columns[] = {
 };
 
 static void add_range(
-	struct kwhy_table *table, const struct kwhy_sheet *sheet, const struct kwhy_range_sum *range)
+	struct kwhy_table *table, const struct kwhy_text_context *context, const struct kwhy_range_sum *range)
 {
-	int64_t origin_ns = sheet->report->recording->start_ns;
+	int64_t origin_ns = context->report->recording->start_ns;
 	char at[KWHY_QUANTITY_BYTES];
 
-	kwhy_table_cell(table, kwhy_names_get(&sheet->report->recording->names, range->name));
+	kwhy_table_cell(table, kwhy_names_get(&context->report->recording->names, range->name));
 	if (table->columns == step_columns)
 		kwhy_table_cell(table,
 			kwhy_quantity_si(at, ((double)range->start_ns - (double)origin_ns) * 1e-9, "s", 6));
@@ -80,34 +80,34 @@ static void add_range(
 	kwhy_table_time(table, range->linked ? range->device_ns : KWHY_UNKNOWN_NS);
 	kwhy_table_percent(table, range->busy_ratio);
 	kwhy_table_percent(table, range->sm_weighted_ratio);
-	if (sheet->totals->energy_nj == KWHY_UNKNOWN_NJ)
+	if (context->totals->energy_nj == KWHY_UNKNOWN_NJ)
 		return;
 	kwhy_table_energy(table, range->energy_nj);
 	kwhy_table_energy(table, range->window_energy_nj);
 }
 
-static void write_ranges(const struct kwhy_sheet *sheet, const struct kwhy_table_column *columns,
+static void write_ranges(const struct kwhy_text_context *context, const struct kwhy_table_column *columns,
 	const struct kwhy_range_sum *ranges, size_t count)
 {
 	struct kwhy_table table;
 
-	kwhy_table_init(&table, columns, sheet->totals->energy_nj == KWHY_UNKNOWN_NJ ? 6 : 8);
+	kwhy_table_init(&table, columns, context->totals->energy_nj == KWHY_UNKNOWN_NJ ? 6 : 8);
 	for (size_t i = 0; i < count; i++)
-		add_range(&table, sheet, &ranges[i]);
-	kwhy_table_write(&table, sheet->style, sheet->out);
+		add_range(&table, context, &ranges[i]);
+	kwhy_table_write(&table, context->style, context->out);
 }
 
-void kwhy_section_ranges(const struct kwhy_sheet *sheet)
+void kwhy_section_ranges(const struct kwhy_text_context *context)
 {
-	const struct kwhy_ledger *ledger = sheet->report->ledger;
-	size_t shown = kwhy_sheet_shown(sheet, ledger->range_count, RANGE_ROWS);
+	const struct kwhy_ledger *ledger = context->report->ledger;
+	size_t shown = kwhy_text_context_shown(context, ledger->range_count, RANGE_ROWS);
 
 	if (!ledger->range_count)
 		return;
-	kwhy_sheet_heading(
-		sheet, "Ranges", "may nest; energy: of what was launched inside; window: all meanwhile");
-	write_ranges(sheet, range_columns, ledger->ranges, shown);
-	kwhy_sheet_more(sheet, ledger->range_count, shown);
+	kwhy_text_context_heading(
+		context, "Ranges", "may nest; energy: of what was launched inside; window: all meanwhile");
+	write_ranges(context, range_columns, ledger->ranges, shown);
+	kwhy_text_context_more(context, ledger->range_count, shown);
 }
 
 /* "3.21 ms and 1.78 J each": of all the loop. */
@@ -124,9 +124,9 @@ static void add_loop(struct kwhy_text *out, const struct kwhy_ledger *ledger)
 	kwhy_text_add(out, " each");
 }
 
-void kwhy_sheet_step_mean(const struct kwhy_sheet *sheet)
+void kwhy_text_context_step_mean(const struct kwhy_text_context *context)
 {
-	const struct kwhy_ledger *ledger = sheet->report->ledger;
+	const struct kwhy_ledger *ledger = context->report->ledger;
 	int64_t least_ns = INT64_MAX, most_ns = 0;
 	double sum_ns = 0, count = (double)ledger->step_count;
 	char mean[KWHY_QUANTITY_BYTES], least[KWHY_QUANTITY_BYTES], most[KWHY_QUANTITY_BYTES],
@@ -146,23 +146,24 @@ void kwhy_sheet_step_mean(const struct kwhy_sheet *sheet)
 	kwhy_quantity_time(least, least_ns);
 	if (strcmp(least, kwhy_quantity_time(most, most_ns)) != 0)
 		kwhy_text_addf(&loop, " on average (%s to %s)", least, most);
-	kwhy_sheet_linef(sheet, "  ", "%s steps of %s", kwhy_quantity_count(steps, ledger->step_count),
-		loop.failed ? "" : loop.data);
-	sheet->out->failed |= loop.failed;
+	kwhy_text_context_linef(context, "  ", "%s steps of %s",
+		kwhy_quantity_count(steps, ledger->step_count), loop.failed ? "" : loop.data);
+	context->out->failed |= loop.failed;
 	kwhy_text_done(&loop);
 }
 
-void kwhy_section_steps(const struct kwhy_sheet *sheet)
+void kwhy_section_steps(const struct kwhy_text_context *context)
 {
-	const struct kwhy_ledger *ledger = sheet->report->ledger;
-	size_t shown = kwhy_sheet_shown(sheet, ledger->step_count, STEP_ROWS);
+	const struct kwhy_ledger *ledger = context->report->ledger;
+	size_t shown = kwhy_text_context_shown(context, ledger->step_count, STEP_ROWS);
 
 	if (!ledger->step_count)
 		return;
-	kwhy_sheet_heading(sheet, "Steps", "energy: of what was launched inside; window: all meanwhile");
-	kwhy_sheet_step_mean(sheet);
-	write_ranges(sheet, step_columns, ledger->steps, shown);
-	kwhy_sheet_more(sheet, ledger->step_count, shown);
+	kwhy_text_context_heading(
+		context, "Steps", "energy: of what was launched inside; window: all meanwhile");
+	kwhy_text_context_step_mean(context);
+	write_ranges(context, step_columns, ledger->steps, shown);
+	kwhy_text_context_more(context, ledger->step_count, shown);
 }
 
 static const struct kwhy_table_column memory_columns[] = {
@@ -181,9 +182,9 @@ static bool is_memory_known(const struct kwhy_memory_sum *memory)
 		memory->peak_reserved_bytes != KWHY_UNKNOWN_BYTES;
 }
 
-void kwhy_section_memory(const struct kwhy_sheet *sheet)
+void kwhy_section_memory(const struct kwhy_text_context *context)
 {
-	const struct kwhy_ledger *ledger = sheet->report->ledger;
+	const struct kwhy_ledger *ledger = context->report->ledger;
 	struct kwhy_table table;
 	bool any = false;
 
@@ -195,8 +196,8 @@ void kwhy_section_memory(const struct kwhy_sheet *sheet)
 		if (!is_memory_known(memory))
 			continue;
 		any = true;
-		kwhy_table_cell(
-			&table, kwhy_device_label(label, &sheet->report->recording->devices[memory->device]));
+		kwhy_table_cell(&table,
+			kwhy_device_label(label, &context->report->recording->devices[memory->device]));
 		kwhy_table_bytes(&table, memory->peak_allocated_bytes);
 		kwhy_table_bytes(&table, memory->peak_reserved_bytes);
 		kwhy_table_bytes(&table, memory->device_bytes);
@@ -204,8 +205,8 @@ void kwhy_section_memory(const struct kwhy_sheet *sheet)
 		kwhy_table_count(&table, memory->point_count);
 	}
 	if (any)
-		kwhy_sheet_heading(sheet, "Memory", NULL);
-	kwhy_table_write(&table, sheet->style, sheet->out);
+		kwhy_text_context_heading(context, "Memory", NULL);
+	kwhy_table_write(&table, context->style, context->out);
 }
 
 static const struct kwhy_table_column host_columns[] = {
@@ -231,15 +232,16 @@ static bool has_names(const struct kwhy_ledger *ledger)
 	return false;
 }
 
-void kwhy_section_hosts(const struct kwhy_sheet *sheet)
+void kwhy_section_hosts(const struct kwhy_text_context *context)
 {
-	const struct kwhy_ledger *ledger = sheet->report->ledger;
+	const struct kwhy_ledger *ledger = context->report->ledger;
 	const bool is_named = has_names(ledger);
 	struct kwhy_table table;
 
 	if (!ledger->host_count)
 		return;
-	kwhy_sheet_heading(sheet, "Host", "metered beside the devices, not part of the figures above");
+	kwhy_text_context_heading(
+		context, "Host", "metered beside the devices, not part of the figures above");
 	kwhy_table_init(&table, is_named ? hosts_columns : host_columns, is_named ? 5 : 4);
 	for (size_t i = 0; i < ledger->host_count; i++) {
 		const struct kwhy_host_energy *host = &ledger->hosts[i];
@@ -256,7 +258,7 @@ void kwhy_section_hosts(const struct kwhy_sheet *sheet)
 				: NAN,
 			"W");
 	}
-	kwhy_table_write(&table, sheet->style, sheet->out);
+	kwhy_table_write(&table, context->style, context->out);
 }
 
 static const struct kwhy_table_column overhead_columns[] = {
@@ -293,14 +295,14 @@ static bool is_modelled(const struct kwhy_ledger *ledger)
 	return false;
 }
 
-void kwhy_section_overhead(const struct kwhy_sheet *sheet)
+void kwhy_section_overhead(const struct kwhy_text_context *context)
 {
-	const struct kwhy_ledger *ledger = sheet->report->ledger;
+	const struct kwhy_ledger *ledger = context->report->ledger;
 	struct kwhy_table table;
 
 	if (!ledger->overhead_count)
 		return;
-	kwhy_sheet_heading(sheet, "What the recording took", "part of the figures above");
+	kwhy_text_context_heading(context, "What the recording took", "part of the figures above");
 	kwhy_table_init(&table, overhead_columns, 4);
 	for (size_t i = 0; i < ledger->overhead_count; i++) {
 		const struct kwhy_overhead_sum *row = &ledger->overheads[i];
@@ -313,8 +315,8 @@ void kwhy_section_overhead(const struct kwhy_sheet *sheet)
 		kwhy_table_time(&table, row->time_ns);
 		kwhy_table_energy(&table, row->energy_nj);
 	}
-	kwhy_table_write(&table, sheet->style, sheet->out);
-	kwhy_sheet_paragraph(sheet, "  ",
+	kwhy_table_write(&table, context->style, context->out);
+	kwhy_text_context_paragraph(context, "  ",
 		is_modelled(ledger) ? "Joules of processor time are modelled, at most: of the CPU packages' "
 				      "energy, idle's "
 				      "among it, as much as of the time that all processors were busy."

@@ -32,7 +32,7 @@ static void add_time(struct kwhy_table *table, const char *what, int64_t time_ns
 	kwhy_table_percent(table, share);
 }
 
-static void write_time(const struct kwhy_sheet *sheet, const struct kwhy_device_time *time)
+static void write_time(const struct kwhy_text_context *context, const struct kwhy_device_time *time)
 {
 	const struct {
 		const char *what;
@@ -60,13 +60,13 @@ static void write_time(const struct kwhy_sheet *sheet, const struct kwhy_device_
 		add_time(&table, "idle: no API rows to say why", time->idle_ns, time->span_ns);
 	kwhy_table_rule(&table);
 	add_time(&table, "span: first start to last end", time->span_ns, time->span_ns);
-	kwhy_table_write(&table, sheet->style, sheet->out);
+	kwhy_table_write(&table, context->style, context->out);
 }
 
-void kwhy_section_time(const struct kwhy_sheet *sheet)
+void kwhy_section_time(const struct kwhy_text_context *context)
 {
-	const struct kwhy_ledger *ledger = sheet->report->ledger;
-	size_t shown = kwhy_sheet_shown(sheet, ledger->device_count, DEVICE_ROWS);
+	const struct kwhy_ledger *ledger = context->report->ledger;
+	size_t shown = kwhy_text_context_shown(context, ledger->device_count, DEVICE_ROWS);
 
 	for (size_t d = 0; d < shown; d++) {
 		char label[KWHY_DEVICE_LABEL_BYTES], title[KWHY_DEVICE_LABEL_BYTES + 8];
@@ -74,11 +74,11 @@ void kwhy_section_time(const struct kwhy_sheet *sheet)
 		if (!kwhy_device_was_active(&ledger->devices[d].time))
 			continue;
 		snprintf(title, sizeof(title), "Time, %s",
-			kwhy_device_label(label, &sheet->report->recording->devices[d]));
-		kwhy_sheet_heading(sheet, title, "disjoint; one timeline");
-		write_time(sheet, &ledger->devices[d].time);
+			kwhy_device_label(label, &context->report->recording->devices[d]));
+		kwhy_text_context_heading(context, title, "disjoint; one timeline");
+		write_time(context, &ledger->devices[d].time);
 	}
-	kwhy_sheet_more(sheet, ledger->device_count, shown);
+	kwhy_text_context_more(context, ledger->device_count, shown);
 }
 
 static const struct kwhy_table_column utilisation_columns[] = {
@@ -87,9 +87,9 @@ static const struct kwhy_table_column utilisation_columns[] = {
 	{"roofline", KWHY_COLUMN_RIGHT}, /* only where it is known */
 };
 
-static bool has_roofline(const struct kwhy_sheet *sheet)
+static bool has_roofline(const struct kwhy_text_context *context)
 {
-	return sheet->report->ledger->roofline.ratio > 0;
+	return context->report->ledger->roofline.ratio > 0;
 }
 
 /* A note says why, where that was not enough. */
@@ -103,13 +103,13 @@ static bool is_asked_for(const struct kwhy_recording *recording)
 	return asked;
 }
 
-static void explain_utilisation(const struct kwhy_sheet *sheet)
+static void explain_utilisation(const struct kwhy_text_context *context)
 {
-	const struct kwhy_roofline_sum *roofline = &sheet->report->ledger->roofline;
+	const struct kwhy_roofline_sum *roofline = &context->report->ledger->roofline;
 	bool by_memory = !(roofline->arithmetic_s > roofline->memory_s) && !isnan(roofline->memory_s);
 	char text[512], least[KWHY_QUANTITY_BYTES], more[256] = "";
 
-	if (has_roofline(sheet))
+	if (has_roofline(context))
 		snprintf(more, sizeof(more),
 			" roofline: what the stated work takes at the devices' measured peaks, %s by %s, of "
 			"the run.",
@@ -118,14 +118,14 @@ static void explain_utilisation(const struct kwhy_sheet *sheet)
 			by_memory ? "memory" : "arithmetic");
 	else
 		snprintf(more, sizeof(more), "%s",
-			is_asked_for(sheet->report->recording)
+			is_asked_for(context->report->recording)
 				? " roofline: unknown, as told below (Lost or unknown)."
 				: " --work flop_bf16=N or bytes=N adds the share of the roofline.");
 	snprintf(text, sizeof(text),
 		"busy: something runs. SM-weighted: blocks resident against what the device holds, for "
 		"kernels whose grid is known.%s",
 		more);
-	kwhy_sheet_paragraph(sheet, "  ", text);
+	kwhy_text_context_paragraph(context, "  ", text);
 }
 
 /* One flow after the other is 0.015 % of what the device could do: the digits are the finding. */
@@ -137,14 +137,14 @@ static void add_roofline(struct kwhy_table *table, double ratio)
 	kwhy_table_cell(table, share);
 }
 
-void kwhy_section_utilisation(const struct kwhy_sheet *sheet)
+void kwhy_section_utilisation(const struct kwhy_text_context *context)
 {
-	const struct kwhy_ledger *ledger = sheet->report->ledger;
-	size_t shown = kwhy_sheet_shown(sheet, ledger->device_count, DEVICE_ROWS);
+	const struct kwhy_ledger *ledger = context->report->ledger;
+	size_t shown = kwhy_text_context_shown(context, ledger->device_count, DEVICE_ROWS);
 	struct kwhy_table table;
-	bool any = false, hidden = false;
+	bool any = false, unrecorded = false;
 
-	kwhy_table_init(&table, utilisation_columns, has_roofline(sheet) ? 7 : 6);
+	kwhy_table_init(&table, utilisation_columns, has_roofline(context) ? 7 : 6);
 	for (size_t d = 0; d < shown; d++) {
 		const struct kwhy_device_time *time = &ledger->devices[d].time;
 		char label[KWHY_DEVICE_LABEL_BYTES];
@@ -152,22 +152,22 @@ void kwhy_section_utilisation(const struct kwhy_sheet *sheet)
 		if (!kwhy_device_was_active(&ledger->devices[d].time))
 			continue;
 		any = true;
-		hidden |= time->unrecorded_ns > 0;
-		kwhy_table_cell(&table, kwhy_device_label(label, &sheet->report->recording->devices[d]));
+		unrecorded |= time->unrecorded_ns > 0;
+		kwhy_table_cell(&table, kwhy_device_label(label, &context->report->recording->devices[d]));
 		kwhy_table_percent(&table, time->busy_ratio);
 		kwhy_table_percent(&table, time->sm_weighted_ratio);
 		kwhy_table_percent(&table, time->sm_weighted_known_ratio);
 		kwhy_table_count(&table, time->stream_count);
 		kwhy_table_count(&table, time->max_concurrency);
-		if (has_roofline(sheet))
+		if (has_roofline(context))
 			add_roofline(&table, time->roofline_ratio);
 	}
 	if (any)
-		kwhy_sheet_heading(
-			sheet, "Utilisation", hidden ? "of the recorded part of the span" : "of the span");
-	kwhy_table_write(&table, sheet->style, sheet->out);
+		kwhy_text_context_heading(context, "Utilisation",
+			unrecorded ? "of the recorded part of the span" : "of the span");
+	kwhy_table_write(&table, context->style, context->out);
 	if (any)
-		explain_utilisation(sheet);
+		explain_utilisation(context);
 }
 
 static const struct kwhy_table_column rank_columns[] = {
@@ -181,9 +181,9 @@ static const struct kwhy_table_column rank_columns[] = {
 };
 
 /* Longest over mean, less one: what the others wait for. */
-static void write_imbalance(const struct kwhy_sheet *sheet)
+static void write_imbalance(const struct kwhy_text_context *context)
 {
-	const struct kwhy_ledger *ledger = sheet->report->ledger;
+	const struct kwhy_ledger *ledger = context->report->ledger;
 	double sum_ns = 0, longest_ns = 0;
 	char share[KWHY_QUANTITY_BYTES];
 
@@ -195,22 +195,22 @@ static void write_imbalance(const struct kwhy_sheet *sheet)
 	}
 	if (sum_ns <= 0)
 		return;
-	kwhy_sheet_linef(sheet, "  ", "imbalance: the longest compute time is %s above the mean%s",
+	kwhy_text_context_linef(context, "  ", "imbalance: the longest compute time is %s above the mean%s",
 		kwhy_quantity_percent(share, longest_ns / (sum_ns / (double)ledger->rank_count) - 1),
-		kwhy_lost_work(&sheet->report->recording->lost)
+		kwhy_lost_work(&context->report->recording->lost)
 			? "; rows are lost, and what ran in them is missing here"
 			: "");
 }
 
-void kwhy_section_ranks(const struct kwhy_sheet *sheet)
+void kwhy_section_ranks(const struct kwhy_text_context *context)
 {
-	const struct kwhy_ledger *ledger = sheet->report->ledger;
-	size_t shown = kwhy_sheet_shown(sheet, ledger->rank_count, DEVICE_ROWS);
+	const struct kwhy_ledger *ledger = context->report->ledger;
+	size_t shown = kwhy_text_context_shown(context, ledger->rank_count, DEVICE_ROWS);
 	struct kwhy_table table;
 
 	if (ledger->rank_count < 2)
 		return;
-	kwhy_sheet_heading(sheet, "Devices side by side", NULL);
+	kwhy_text_context_heading(context, "Devices side by side", NULL);
 	kwhy_table_init(&table, rank_columns, 7);
 	for (size_t i = 0; i < shown; i++) {
 		const struct kwhy_rank_sum *rank = &ledger->ranks[i];
@@ -221,7 +221,7 @@ void kwhy_section_ranks(const struct kwhy_sheet *sheet)
 		else
 			kwhy_table_count(&table, rank->rank);
 		snprintf(label, sizeof(label), "GPU %d",
-			sheet->report->recording->devices[rank->device].index);
+			context->report->recording->devices[rank->device].index);
 		kwhy_table_cell(&table, label);
 		kwhy_table_time(&table, rank->span_ns);
 		kwhy_table_time(&table, rank->busy_ns);
@@ -229,9 +229,9 @@ void kwhy_section_ranks(const struct kwhy_sheet *sheet)
 		kwhy_table_time(&table, rank->collective_exposed_ns);
 		kwhy_table_energy(&table, rank->energy_nj);
 	}
-	kwhy_table_write(&table, sheet->style, sheet->out);
-	kwhy_sheet_more(sheet, ledger->rank_count, shown);
-	write_imbalance(sheet);
+	kwhy_table_write(&table, context->style, context->out);
+	kwhy_text_context_more(context, ledger->rank_count, shown);
+	write_imbalance(context);
 }
 
 static const struct kwhy_table_column process_columns[] = {
@@ -274,13 +274,13 @@ static size_t sum_processes(const struct kwhy_report *report, struct process_sum
 	return active;
 }
 
-static void add_process(const struct kwhy_sheet *sheet, struct kwhy_table *table,
+static void add_process(const struct kwhy_text_context *context, struct kwhy_table *table,
 	const struct kwhy_process *process, const struct process_sum *sum)
 {
 	char pid[32], device[32];
 
 	snprintf(pid, sizeof(pid), "%lld", (long long)process->pid);
-	snprintf(device, sizeof(device), "GPU %d", sheet->report->recording->devices[sum->device].index);
+	snprintf(device, sizeof(device), "GPU %d", context->report->recording->devices[sum->device].index);
 	if (process->rank == KWHY_NONE)
 		kwhy_table_cell(table, "-");
 	else
@@ -292,27 +292,27 @@ static void add_process(const struct kwhy_sheet *sheet, struct kwhy_table *table
 	kwhy_table_time(table, sum->busy_ns);
 }
 
-void kwhy_section_processes(const struct kwhy_sheet *sheet)
+void kwhy_section_processes(const struct kwhy_text_context *context)
 {
-	const struct kwhy_recording *recording = sheet->report->recording;
+	const struct kwhy_recording *recording = context->report->recording;
 	struct process_sum *sums = calloc(recording->process_count + 1, sizeof(*sums));
 	size_t active = 0, shown, written = 0;
 	struct kwhy_table table;
 
-	sheet->out->failed |= !sums;
+	context->out->failed |= !sums;
 	if (sums)
-		active = sum_processes(sheet->report, sums);
+		active = sum_processes(context->report, sums);
 	if (active > 1) {
-		shown = kwhy_sheet_shown(sheet, active, DEVICE_ROWS);
-		kwhy_sheet_heading(sheet, "Processes", "busy: summed over their streams");
+		shown = kwhy_text_context_shown(context, active, DEVICE_ROWS);
+		kwhy_text_context_heading(context, "Processes", "busy: summed over their streams");
 		kwhy_table_init(&table, process_columns, 6);
 		for (size_t i = 0; i < recording->process_count && written < shown; i++)
 			if (sums[i].count) {
-				add_process(sheet, &table, &recording->processes[i], &sums[i]);
+				add_process(context, &table, &recording->processes[i], &sums[i]);
 				written++;
 			}
-		kwhy_table_write(&table, sheet->style, sheet->out);
-		kwhy_sheet_more(sheet, active, shown);
+		kwhy_table_write(&table, context->style, context->out);
+		kwhy_text_context_more(context, active, shown);
 	}
 	free(sums);
 }
@@ -325,16 +325,16 @@ static const struct kwhy_table_column stream_columns[] = {
 	{"of it alone", KWHY_COLUMN_RIGHT},
 };
 
-void kwhy_section_streams(const struct kwhy_sheet *sheet)
+void kwhy_section_streams(const struct kwhy_text_context *context)
 {
-	const struct kwhy_ledger *ledger = sheet->report->ledger;
-	const struct kwhy_recording *recording = sheet->report->recording;
-	size_t shown = kwhy_sheet_shown(sheet, ledger->stream_count, STREAM_ROWS);
+	const struct kwhy_ledger *ledger = context->report->ledger;
+	const struct kwhy_recording *recording = context->report->recording;
+	size_t shown = kwhy_text_context_shown(context, ledger->stream_count, STREAM_ROWS);
 	struct kwhy_table table;
 
 	if (ledger->stream_count < 2)
 		return;
-	kwhy_sheet_heading(sheet, "Streams", NULL);
+	kwhy_text_context_heading(context, "Streams", NULL);
 	kwhy_table_init(&table, stream_columns, 5);
 	for (size_t i = 0; i < shown; i++) {
 		const struct kwhy_stream_sum *sum = &ledger->streams[i];
@@ -348,6 +348,6 @@ void kwhy_section_streams(const struct kwhy_sheet *sheet)
 		kwhy_table_time(&table, sum->busy_ns);
 		kwhy_table_time(&table, sum->alone_ns);
 	}
-	kwhy_table_write(&table, sheet->style, sheet->out);
-	kwhy_sheet_more(sheet, ledger->stream_count, shown);
+	kwhy_table_write(&table, context->style, context->out);
+	kwhy_text_context_more(context, ledger->stream_count, shown);
 }

@@ -59,51 +59,52 @@ static void add_place(
 	kwhy_table_cell(table, place);
 }
 
-static bool has_places(const struct kwhy_device_ledger *books)
+static bool has_places(const struct kwhy_device_ledger *device_ledger)
 {
-	for (size_t i = 0; i < books->host_sum_count; i++)
-		if (books->host_sums[i].file)
+	for (size_t i = 0; i < device_ledger->host_sum_count; i++)
+		if (device_ledger->host_sums[i].file)
 			return true;
 	return false;
 }
 
-static void write_waits(const struct kwhy_sheet *sheet, const struct kwhy_device_ledger *books)
+static void write_waits(
+	const struct kwhy_text_context *context, const struct kwhy_device_ledger *device_ledger)
 {
-	const struct kwhy_recording *recording = sheet->report->recording;
-	size_t shown = kwhy_sheet_shown(sheet, books->host_sum_count, WAIT_ROWS);
-	bool places = has_places(books);
+	const struct kwhy_recording *recording = context->report->recording;
+	size_t shown = kwhy_text_context_shown(context, device_ledger->host_sum_count, WAIT_ROWS);
+	bool places = has_places(device_ledger);
 	struct kwhy_table table;
 
 	kwhy_table_init(&table, places ? place_columns : columns, 5);
 	for (size_t i = 0; i < shown; i++) {
-		const struct kwhy_host_sum *sum = &books->host_sums[i];
+		const struct kwhy_host_sum *sum = &device_ledger->host_sums[i];
 
 		kwhy_table_cell(&table, words_of(recording, sum));
 		kwhy_table_time(&table, sum->time_ns);
-		kwhy_table_percent(&table, (double)sum->time_ns / (double)books->time.idle_ns);
+		kwhy_table_percent(&table, (double)sum->time_ns / (double)device_ledger->time.idle_ns);
 		kwhy_table_count(&table, sum->gaps);
 		if (places)
 			add_place(&table, recording, sum);
 		else
 			kwhy_table_time(&table, sum->longest_ns);
 	}
-	kwhy_table_write(&table, sheet->style, sheet->out);
-	kwhy_sheet_more(sheet, books->host_sum_count, shown);
+	kwhy_table_write(&table, context->style, context->out);
+	kwhy_text_context_more(context, device_ledger->host_sum_count, shown);
 }
 
 /* Where no range held the host the table would say no more than the time categories do. */
-static bool has_ranges(const struct kwhy_device_ledger *books)
+static bool has_ranges(const struct kwhy_device_ledger *device_ledger)
 {
-	for (size_t i = 0; i < books->host_sum_count; i++)
-		if (books->host_sums[i].what == KWHY_HOST_WAIT_RANGE)
+	for (size_t i = 0; i < device_ledger->host_sum_count; i++)
+		if (device_ledger->host_sums[i].what == KWHY_HOST_WAIT_RANGE)
 			return true;
 	return false;
 }
 
-void kwhy_section_waits(const struct kwhy_sheet *sheet)
+void kwhy_section_waits(const struct kwhy_text_context *context)
 {
-	const struct kwhy_ledger *ledger = sheet->report->ledger;
-	size_t shown = kwhy_sheet_shown(sheet, ledger->device_count, DEVICE_ROWS);
+	const struct kwhy_ledger *ledger = context->report->ledger;
+	size_t shown = kwhy_text_context_shown(context, ledger->device_count, DEVICE_ROWS);
 	bool any = false;
 
 	for (size_t d = 0; d < shown; d++) {
@@ -113,10 +114,11 @@ void kwhy_section_waits(const struct kwhy_sheet *sheet)
 			continue;
 		any = true;
 		snprintf(title, sizeof(title), "Idle time, %s",
-			kwhy_device_label(label, &sheet->report->recording->devices[d]));
-		kwhy_sheet_heading(sheet, title, "the device waited while the host was in ...; rows add up");
-		write_waits(sheet, &ledger->devices[d]);
+			kwhy_device_label(label, &context->report->recording->devices[d]));
+		kwhy_text_context_heading(
+			context, title, "the device waited while the host was in ...; rows add up");
+		write_waits(context, &ledger->devices[d]);
 	}
 	if (any)
-		kwhy_sheet_more(sheet, ledger->device_count, shown);
+		kwhy_text_context_more(context, ledger->device_count, shown);
 }

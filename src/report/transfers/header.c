@@ -27,13 +27,13 @@ static void add_choices(const struct kwhy_transfers *transfers, struct kwhy_text
 }
 
 /* As kwhy/transfer.h takes them: struct kwhy_transfer_limits. 0 leaves its default. */
-static void add_limits(const struct kwhy_transfer_overtaking *overtaking, struct kwhy_text *out)
+static void add_limits(const struct kwhy_transfer_crossover *crossover, struct kwhy_text *out)
 {
 	kwhy_text_addf(out,
 		"\n/* For struct kwhy_transfer_options of kwhy/transfer.h: .limits = "
 		"KWHY_TRANSFER_MEASURED_LIMITS */\n"
 		"#define KWHY_TRANSFER_MEASURED_LIMITS {%" PRIu64 ", %" PRIu64 ", %" PRIu64 ", 0}\n",
-		overtaking->put_packed_bytes, overtaking->get_packed_bytes, overtaking->batch_bytes);
+		crossover->put_packed_bytes, crossover->get_packed_bytes, crossover->batch_bytes);
 }
 
 enum kwhy_status kwhy_report_transfers_header(
@@ -67,7 +67,7 @@ enum kwhy_status kwhy_report_transfers_header(
 		"static const struct kwhy_transfer_measured_choice kwhy_transfer_measured_choices[] = {\n");
 	add_choices(transfers, out);
 	kwhy_text_add(out, "};\n");
-	add_limits(&transfers->overtaking, out);
+	add_limits(&transfers->crossover, out);
 	kwhy_text_add(out, "\n#endif\n");
 	return kwhy_text_check(out, error);
 }

@@ -148,12 +148,12 @@ static void add_limit(struct kwhy_json *json, const char *key, uint64_t bytes)
 		kwhy_json_null(json, key);
 }
 
-static void add_overtaking(struct kwhy_json *json, const struct kwhy_transfers *transfers)
+static void add_crossover(struct kwhy_json *json, const struct kwhy_transfers *transfers)
 {
 	kwhy_json_row(json, "overtaking");
-	add_limit(json, "put_packed_bytes", transfers->overtaking.put_packed_bytes);
-	add_limit(json, "get_packed_bytes", transfers->overtaking.get_packed_bytes);
-	add_limit(json, "batch_bytes", transfers->overtaking.batch_bytes);
+	add_limit(json, "put_packed_bytes", transfers->crossover.put_packed_bytes);
+	add_limit(json, "get_packed_bytes", transfers->crossover.get_packed_bytes);
+	add_limit(json, "batch_bytes", transfers->crossover.batch_bytes);
 	kwhy_json_object_end(json);
 }
 
@@ -177,23 +177,23 @@ static void add_compression(struct kwhy_json *json, const struct kwhy_transfers 
 	kwhy_json_object_end(json);
 }
 
-static void add_rivalry(struct kwhy_json *json, const struct kwhy_transfer_rivalry *rivalry)
+static void add_baseline(struct kwhy_json *json, const struct kwhy_transfer_baseline *baseline)
 {
 	kwhy_json_object(json, NULL);
-	kwhy_json_string(json, "question", rivalry->question);
-	kwhy_json_string(json, "better", rivalry->better);
-	kwhy_json_string(json, "than", rivalry->than);
-	kwhy_json_string(json, "direction", kwhy_transfer_direction_name(rivalry->direction));
-	kwhy_json_string(json, "clock", kwhy_transfer_clock_name(rivalry->clock));
-	kwhy_json_count(json, "pieces", rivalry->pieces);
-	kwhy_json_count(json, "sizes_compared", rivalry->sizes_compared);
-	kwhy_json_real(json, "best_ratio", rivalry->best_ratio);
-	kwhy_json_count(json, "best_bytes", rivalry->best_bytes);
+	kwhy_json_string(json, "question", baseline->question);
+	kwhy_json_string(json, "better", baseline->better);
+	kwhy_json_string(json, "than", baseline->than);
+	kwhy_json_string(json, "direction", kwhy_transfer_direction_name(baseline->direction));
+	kwhy_json_string(json, "clock", kwhy_transfer_clock_name(baseline->clock));
+	kwhy_json_count(json, "pieces", baseline->pieces);
+	kwhy_json_count(json, "sizes_compared", baseline->sizes_compared);
+	kwhy_json_real(json, "best_ratio", baseline->best_ratio);
+	kwhy_json_count(json, "best_bytes", baseline->best_bytes);
 	kwhy_json_array(json, "stretches");
-	for (size_t i = 0; i < rivalry->stretch_count; i++) {
+	for (size_t i = 0; i < baseline->stretch_count; i++) {
 		kwhy_json_row(json, NULL);
-		kwhy_json_count(json, "from_bytes", rivalry->stretches[i].from_bytes);
-		kwhy_json_count(json, "to_bytes", rivalry->stretches[i].to_bytes);
+		kwhy_json_count(json, "from_bytes", baseline->stretches[i].from_bytes);
+		kwhy_json_count(json, "to_bytes", baseline->stretches[i].to_bytes);
 		kwhy_json_object_end(json);
 	}
 	kwhy_json_array_end(json);
@@ -245,9 +245,9 @@ enum kwhy_status kwhy_report_transfers_json(
 	ADD_LIST(&json, "energies", add_energy, transfers->energies, transfers->energy_count);
 	add_curves(&json, transfers);
 	add_choices(&json, transfers);
-	add_overtaking(&json, transfers);
+	add_crossover(&json, transfers);
 	add_compression(&json, transfers);
-	ADD_LIST(&json, "comparisons", add_rivalry, transfers->rivalries, transfers->rivalry_count);
+	ADD_LIST(&json, "comparisons", add_baseline, transfers->baselines, transfers->baseline_count);
 	ADD_LIST(&json, "page_locking", add_pinning, transfers->pinnings, transfers->pinning_count);
 	add_absences(&json, transfers);
 	kwhy_json_object_end(&json);
@@ -264,7 +264,7 @@ enum kwhy_status kwhy_report_transfers_part(
 	add_device(&json, transfers);
 	add_curves(&json, transfers);
 	add_choices(&json, transfers);
-	add_overtaking(&json, transfers);
+	add_crossover(&json, transfers);
 	kwhy_json_object_end(&json);
 	return kwhy_text_check(out, error);
 }

@@ -37,16 +37,16 @@ const char *kwhy_transfer_size_text(char out[KWHY_TRANSFER_SIZE_BYTES], uint64_t
 	return out;
 }
 
-static struct kwhy_sheet sheet_of(const struct page *page)
+static struct kwhy_text_context context_of(const struct page *page)
 {
-	return (struct kwhy_sheet){.style = page->style, .out = page->out};
+	return (struct kwhy_text_context){.style = page->style, .out = page->out};
 }
 
 static void heading(const struct page *page, const char *title, const char *remark)
 {
-	const struct kwhy_sheet sheet = sheet_of(page);
+	const struct kwhy_text_context context = context_of(page);
 
-	kwhy_sheet_heading(&sheet, title, remark);
+	kwhy_text_context_heading(&context, title, remark);
 }
 
 static double width(const struct kwhy_transfer_point *point)
@@ -58,7 +58,7 @@ static void add_conditions(const struct page *page)
 {
 	const struct kwhy_transfers *transfers = page->transfers;
 	size_t measured = 0, narrow = 0, verified = 0;
-	const struct kwhy_sheet sheet = sheet_of(page);
+	const struct kwhy_text_context context = context_of(page);
 	double hottest = NAN, slowest = NAN;
 	char seconds[32] = "";
 	unsigned bits = 0;
@@ -80,7 +80,7 @@ static void add_conditions(const struct page *page)
 		transfers->measured_on ? transfers->measured_on : "no date");
 	if (isfinite(transfers->time_pass_s))
 		snprintf(seconds, sizeof(seconds), " in %.1f s", transfers->time_pass_s);
-	kwhy_sheet_linef(&sheet, "",
+	kwhy_text_context_linef(&context, "",
 		"%zu transfers measured%s, %zu of them to 2 %% or better (95 %% interval of the median, "
 		"whole "
 		"width); %zu verified byte for byte",
@@ -92,7 +92,7 @@ static void add_conditions(const struct page *page)
 			kwhy_text_addf(page->out, "The GPU held back (%s) for a part of the time.\n",
 				kwhy_throttle_name(bit));
 	if (transfers->ended_early)
-		kwhy_sheet_linef(&sheet, "", "Ended early: %s", transfers->ended_early);
+		kwhy_text_context_linef(&context, "", "Ended early: %s", transfers->ended_early);
 }
 
 /* Sizes that columns are of: those of a few that were measured, and the largest. */
@@ -208,12 +208,12 @@ static void add_direction(const struct page *page, enum kwhy_transfer_direction 
 
 static void add_directions(const struct page *page)
 {
-	const struct kwhy_sheet sheet = sheet_of(page);
+	const struct kwhy_text_context context = context_of(page);
 
 	add_direction(page, KWHY_TRANSFER_H2D, "From host to device", NULL);
 	add_direction(page, KWHY_TRANSFER_D2H, "From device to host", NULL);
 	add_direction(page, KWHY_TRANSFER_BOTH, "Both ways at once", "rates of both together");
-	kwhy_sheet_linef(&sheet, "  ",
+	kwhy_text_context_linef(&context, "  ",
 		"row: one of a row of them, all queued before the first begins. alone: between two events of "
 		"the device. host: from the call until the host knows it is done.");
 }
@@ -259,14 +259,14 @@ static void add_choices(const struct page *page)
 }
 
 /* "64 KiB-1 GiB" for each of the first stretches, or "nowhere". */
-static void write_stretches(const struct kwhy_transfer_rivalry *rivalry, size_t shown, char out[CELL_BYTES])
+static void write_stretches(const struct kwhy_transfer_baseline *baseline, size_t shown, char out[CELL_BYTES])
 {
 	char from[KWHY_TRANSFER_SIZE_BYTES], to[KWHY_TRANSFER_SIZE_BYTES];
 	size_t length = 0;
 
 	snprintf(out, CELL_BYTES, "nowhere");
 	for (size_t i = 0; i < shown; i++) {
-		const struct kwhy_transfer_stretch *stretch = &rivalry->stretches[i];
+		const struct kwhy_transfer_stretch *stretch = &baseline->stretches[i];
 		int written = snprintf(out + length, CELL_BYTES - length, "%s%s%s%s", i ? ", " : "",
 			kwhy_transfer_size_text(from, stretch->from_bytes),
 			stretch->to_bytes > stretch->from_bytes ? "-" : "",
@@ -276,28 +276,28 @@ static void write_stretches(const struct kwhy_transfer_rivalry *rivalry, size_t 
 
 		length += written > 0 ? (size_t)written : 0;
 	}
-	if (rivalry->stretch_count > shown)
+	if (baseline->stretch_count > shown)
 		snprintf(out + length, CELL_BYTES - length, ", more");
 }
 
 /* Two stretches where there is room for them. */
-static void stretch_words(const struct kwhy_transfer_rivalry *rivalry, char out[CELL_BYTES])
+static void stretch_words(const struct kwhy_transfer_baseline *baseline, char out[CELL_BYTES])
 {
-	for (size_t shown = rivalry->stretch_count < 2 ? rivalry->stretch_count : 2;; shown--) {
-		write_stretches(rivalry, shown, out);
+	for (size_t shown = baseline->stretch_count < 2 ? baseline->stretch_count : 2;; shown--) {
+		write_stretches(baseline, shown, out);
 		if (shown < 2 || strlen(out) <= STRETCH_COLUMNS)
 			return;
 	}
 }
 
 /* Of pieces the two ends: the fewest and the most of them. */
-static bool is_shown_rivalry(const struct page *page, const struct kwhy_transfer_rivalry *rivalry)
+static bool is_shown_baseline(const struct page *page, const struct kwhy_transfer_baseline *baseline)
 {
-	return page->style->verbose || rivalry->pieces == 1 || rivalry->pieces == 16 ||
-		rivalry->pieces == 1024;
+	return page->style->verbose || baseline->pieces == 1 || baseline->pieces == 16 ||
+		baseline->pieces == 1024;
 }
 
-static void add_rivalries(const struct page *page)
+static void add_baselines(const struct page *page)
 {
 	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_NAME},
 		{"pieces", KWHY_COLUMN_RIGHT}, {"", KWHY_COLUMN_LEFT}, {"surely faster", KWHY_COLUMN_LEFT},
@@ -306,17 +306,17 @@ static void add_rivalries(const struct page *page)
 	struct kwhy_table table;
 
 	kwhy_table_init(&table, columns, 5);
-	for (size_t i = 0; i < page->transfers->rivalry_count; i++) {
-		const struct kwhy_transfer_rivalry *rivalry = &page->transfers->rivalries[i];
+	for (size_t i = 0; i < page->transfers->baseline_count; i++) {
+		const struct kwhy_transfer_baseline *baseline = &page->transfers->baselines[i];
 
-		if (!is_shown_rivalry(page, rivalry))
+		if (!is_shown_baseline(page, baseline))
 			continue;
-		kwhy_table_cell(&table, rivalry->question);
-		kwhy_table_count(&table, rivalry->pieces);
-		kwhy_table_cell(&table, kwhy_transfer_direction_name(rivalry->direction));
-		stretch_words(rivalry, text);
+		kwhy_table_cell(&table, baseline->question);
+		kwhy_table_count(&table, baseline->pieces);
+		kwhy_table_cell(&table, kwhy_transfer_direction_name(baseline->direction));
+		stretch_words(baseline, text);
 		kwhy_table_cell(&table, text);
-		snprintf(text, sizeof(text), "%.2fx", rivalry->best_ratio);
+		snprintf(text, sizeof(text), "%.2fx", baseline->best_ratio);
 		kwhy_table_cell(&table, text);
 	}
 	if (table.cell_count)
@@ -356,7 +356,7 @@ static void add_pinnings(const struct page *page)
 static void add_compression(const struct page *page)
 {
 	const struct kwhy_transfer_compression *compression = &page->transfers->compression;
-	const struct kwhy_sheet sheet = sheet_of(page);
+	const struct kwhy_text_context context = context_of(page);
 	char size[KWHY_TRANSFER_SIZE_BYTES], link[KWHY_QUANTITY_BYTES], expand[KWHY_QUANTITY_BYTES],
 		compress[KWHY_QUANTITY_BYTES], overlapped[64] = "";
 
@@ -366,7 +366,7 @@ static void add_compression(const struct page *page)
 		snprintf(overlapped, sizeof(overlapped), ", expanded while it is copied %.2f times",
 			1 / compression->overlapped_ratio);
 	heading(page, "What compressing is worth", NULL);
-	kwhy_sheet_linef(&sheet, "  ",
+	kwhy_text_context_linef(&context, "  ",
 		"%s of %.40s data shrink %.2f to 1. The link makes %s, expanding %s, compressing by one "
 		"thread "
 		"%s. Copied and then expanded it takes %.2f times as long as a pinned copy%s. With both at "
@@ -458,7 +458,7 @@ static const char *spread_text(char out[CELL_BYTES], double value, double low, d
 
 static void add_energies(const struct page *page)
 {
-	const struct kwhy_sheet sheet = sheet_of(page);
+	const struct kwhy_text_context context = context_of(page);
 	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT},
 		{"size", KWHY_COLUMN_RIGHT}, {"a byte", KWHY_COLUMN_RIGHT}, {"above idle", KWHY_COLUMN_RIGHT},
 		{"host", KWHY_COLUMN_RIGHT}, {"of best", KWHY_COLUMN_RIGHT}};
@@ -488,18 +488,18 @@ static void add_energies(const struct page *page)
 		heading(page, "Energy of a byte", "the GPU's, gross and above an idle context; the CPU's");
 	kwhy_table_write(&table, page->style, page->out);
 	if (page->transfers->energy_missing)
-		kwhy_sheet_linef(
-			&sheet, "", "The GPU's energy is not available: %s", page->transfers->energy_missing);
+		kwhy_text_context_linef(&context, "", "The GPU's energy is not available: %s",
+			page->transfers->energy_missing);
 }
 
 static void add_absences(const struct page *page)
 {
-	const struct kwhy_sheet sheet = sheet_of(page);
+	const struct kwhy_text_context context = context_of(page);
 
 	if (page->transfers->absence_count)
 		heading(page, "Not measured here", NULL);
 	for (size_t i = 0; i < page->transfers->absence_count; i++)
-		kwhy_sheet_linef(&sheet, "  - ", "%s: %s", page->transfers->absences[i].strategy,
+		kwhy_text_context_linef(&context, "  - ", "%s: %s", page->transfers->absences[i].strategy,
 			page->transfers->absences[i].reason);
 }
 
@@ -511,7 +511,7 @@ enum kwhy_status kwhy_report_transfers_text(const struct kwhy_transfers *transfe
 	add_conditions(&page);
 	add_directions(&page);
 	add_choices(&page);
-	add_rivalries(&page);
+	add_baselines(&page);
 	add_pinnings(&page);
 	add_compression(&page);
 	add_curves(&page);

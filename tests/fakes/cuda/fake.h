@@ -15,7 +15,7 @@
  * of all of them, in order, on its own thread; events and kwhy's gate hold a stream back. Kernels of
  * bench/calibration/load.c "run" for the time they are asked to, write the stamps a device would, and tell
  * the fake NVML through KWHY_FAKE_GPU_LOAD what power they draw (tests/fakes/gpu_load.h). Other kernels are C
- * functions that a test gives to kwhy_fake_gpu_kernels(). Copies above FAKE_COPY_MOST_BYTES move nothing.
+ * functions that a test gives to kwhy_fake_gpu_kernels(). Copies above FAKE_COPY_MAX_BYTES move nothing.
  *
  * KWHY_FAKE_CUDA=no-device: no GPU; =no-memory: device memory cannot be had; =launch-fails: every launch
  * after the tenth fails; =kernels-meet: kernels of a test run on threads, as those must that wait for what
@@ -24,7 +24,7 @@
  * KWHY_FAKE_CUDA_DEVICES: how many, 1 without. KWHY_FAKE_CUDA_SHARED: device memory that other processes can
  * open.
  */
-enum { FAKE_DEVICES_MOST = 4, FAKE_COPY_MOST_BYTES = 64 << 20, FAKE_SHARED_BYTES_MOST = 227 << 10 };
+enum { FAKE_DEVICES_MAX = 4, FAKE_COPY_MAX_BYTES = 64 << 20, FAKE_SHARED_BYTES_MAX = 227 << 10 };
 
 /* What the devices say of themselves. */
 #ifdef FAKE_HIP
@@ -33,14 +33,14 @@ enum { FAKE_DEVICES_MOST = 4, FAKE_COPY_MOST_BYTES = 64 << 20, FAKE_SHARED_BYTES
 	{                                        \
 		KWHY_HIP_ATTRIBUTE_##name, value \
 	}
-#define FAKE_SHARED_MOST(function) ((void)(function), 64u << 10)
+#define FAKE_SHARED_MAX(function) ((void)(function), 64u << 10)
 #else
 #define FAKE_NAME "NVIDIA H200"
 #define FAKE_ATTRIBUTE(name, value)               \
 	{                                         \
 		KWHY_CUDA_ATTRIBUTE_##name, value \
 	}
-#define FAKE_SHARED_MOST(function) ((function)->shared_bytes)
+#define FAKE_SHARED_MAX(function) ((function)->shared_bytes)
 #endif
 
 #define FAKE_IDLE_MW 121500 /* with a context */
@@ -78,7 +78,7 @@ struct fake_operation {
 	const struct fake_operation *node; /* of an executable graph: that of the graph it was made of */
 	struct kwhy_cuda_graph_opaque *child;
 	struct fake_running *running; /* the kernel; NULL: it does not */
-	uint64_t arguments[KWHY_GPU_HOST_ARGUMENT_BYTES_MOST / 8];
+	uint64_t arguments[KWHY_GPU_HOST_ARGUMENT_BYTES_MAX / 8];
 };
 
 struct fake_queue {
@@ -99,7 +99,7 @@ struct kwhy_cuda_stream_opaque {
 
 struct kwhy_cuda_context_opaque {
 	int device;
-	bool reaches[FAKE_DEVICES_MOST];
+	bool reaches[FAKE_DEVICES_MAX];
 };
 
 /* Gives the kernels of a test to the driver; `kernels` ends with a NULL name and is kept. */

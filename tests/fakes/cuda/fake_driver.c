@@ -10,8 +10,8 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static enum kwhy_cuda_result dead; /* what killed the context */
 static unsigned failing_calls;	   /* of the call that is to fail */
-static struct kwhy_cuda_context_opaque contexts[FAKE_DEVICES_MOST];
-static unsigned retained[FAKE_DEVICES_MOST];
+static struct kwhy_cuda_context_opaque contexts[FAKE_DEVICES_MAX];
+static unsigned retained[FAKE_DEVICES_MAX];
 static _Thread_local kwhy_cuda_context current;
 
 /* Before what fake_new() gives. */
@@ -60,7 +60,7 @@ static void end_all(void)
 
 static bool is_used(void)
 {
-	for (int i = 0; i < FAKE_DEVICES_MOST; i++)
+	for (int i = 0; i < FAKE_DEVICES_MAX; i++)
 		if (retained[i])
 			return true;
 	return false;
@@ -156,7 +156,7 @@ enum kwhy_cuda_result cuInit(unsigned flags)
 	load_kernels();
 	fake_kernels_start();
 	fake_streams_start();
-	for (int i = 0; i < FAKE_DEVICES_MOST; i++)
+	for (int i = 0; i < FAKE_DEVICES_MAX; i++)
 		contexts[i].device = i;
 	pthread_mutex_unlock(&lock);
 	return KWHY_CUDA_SUCCESS;
@@ -205,7 +205,7 @@ enum kwhy_cuda_result cuDeviceGet(kwhy_cuda_device *out_device, int ordinal)
 	return KWHY_CUDA_SUCCESS;
 }
 
-static const char *const addresses[FAKE_DEVICES_MOST] = {
+static const char *const addresses[FAKE_DEVICES_MAX] = {
 	"0000:19:00.0", "0000:3b:00.0", "0000:5d:00.0", "0000:9b:00.0"};
 
 enum kwhy_cuda_result cuDeviceGetByPCIBusId(kwhy_cuda_device *out_device, const char *pci_address)
@@ -218,9 +218,9 @@ enum kwhy_cuda_result cuDeviceGetByPCIBusId(kwhy_cuda_device *out_device, const 
 	return KWHY_CUDA_INVALID_DEVICE;
 }
 
-enum kwhy_cuda_result cuDeviceGetPCIBusId(char *out_address, int room_bytes, kwhy_cuda_device device)
+enum kwhy_cuda_result cuDeviceGetPCIBusId(char *out_address, int space_bytes, kwhy_cuda_device device)
 {
-	snprintf(out_address, (size_t)room_bytes, "%s", addresses[device]);
+	snprintf(out_address, (size_t)space_bytes, "%s", addresses[device]);
 	return KWHY_CUDA_SUCCESS;
 }
 
@@ -246,10 +246,10 @@ enum kwhy_cuda_result cuDeviceTotalMem_v2(size_t *out_bytes, kwhy_cuda_device de
 	return KWHY_CUDA_SUCCESS;
 }
 
-enum kwhy_cuda_result cuDeviceGetName(char *out_name, int room_bytes, kwhy_cuda_device device)
+enum kwhy_cuda_result cuDeviceGetName(char *out_name, int space_bytes, kwhy_cuda_device device)
 {
 	(void)device;
-	snprintf(out_name, (size_t)room_bytes, "%s", FAKE_NAME);
+	snprintf(out_name, (size_t)space_bytes, "%s", FAKE_NAME);
 	return KWHY_CUDA_SUCCESS;
 }
 

@@ -14,7 +14,7 @@
 #define GATE_NS INT64_C(10000000000)
 
 /* A kernel has OWN_SHARED bytes of shared memory by itself: those of a launch are besides. */
-enum { TABLES_MOST = 16, OWN_SHARED = 16, SHARED_UNASKED = (48 << 10) - OWN_SHARED, MULTIPROCESSORS = 132 };
+enum { TABLES_MAX = 16, OWN_SHARED = 16, SHARED_UNASKED = (48 << 10) - OWN_SHARED, MULTIPROCESSORS = 132 };
 
 struct kwhy_cuda_module_opaque {
 	kwhy_cuda_function functions[64];
@@ -35,17 +35,16 @@ static const struct kwhy_cuda_function_opaque ours[] = {
 static const struct {
 	const char *name;
 	int64_t power_mw;
-} standins[] = {
-	{"kwhy_standin_fma", 300000}, {"kwhy_standin_memory", 400000}, {"kwhy_standin_matrix", 500000}};
+} proxies[] = {{"kwhy_proxy_fma", 300000}, {"kwhy_proxy_memory", 400000}, {"kwhy_proxy_matrix", 500000}};
 
-static const struct kwhy_gpu_host_kernel *tables[TABLES_MOST];
+static const struct kwhy_gpu_host_kernel *tables[TABLES_MAX];
 static struct kwhy_fake_load *shared;
 static struct kwhy_fake_load_item *context_item;
 static int launches;
 
 void kwhy_fake_gpu_kernels(const struct kwhy_gpu_host_kernel *kernels)
 {
-	for (size_t i = 0; i < TABLES_MOST; i++)
+	for (size_t i = 0; i < TABLES_MAX; i++)
 		if (!tables[i] || tables[i] == kernels) {
 			tables[i] = kernels;
 			return;
@@ -109,15 +108,15 @@ enum kwhy_cuda_result cuModuleUnload(kwhy_cuda_module module)
 
 static int64_t power_of(const char *name)
 {
-	for (size_t i = 0; i < sizeof(standins) / sizeof(standins[0]); i++)
-		if (strcmp(name, standins[i].name) == 0)
-			return standins[i].power_mw;
+	for (size_t i = 0; i < sizeof(proxies) / sizeof(proxies[0]); i++)
+		if (strcmp(name, proxies[i].name) == 0)
+			return proxies[i].power_mw;
 	return FAKE_IDLE_MW;
 }
 
 static bool find(const char *name, struct kwhy_cuda_function_opaque *out)
 {
-	for (size_t i = 0; i < TABLES_MOST && tables[i]; i++)
+	for (size_t i = 0; i < TABLES_MAX && tables[i]; i++)
 		for (const struct kwhy_gpu_host_kernel *kernel = tables[i]; kernel->name; kernel++)
 			if (strcmp(kernel->name, name) == 0) {
 				*out = (struct kwhy_cuda_function_opaque){
@@ -174,7 +173,7 @@ enum kwhy_cuda_result cuFuncGetAttribute(int *out, int attribute, kwhy_cuda_func
 enum kwhy_cuda_result cuFuncSetAttribute(kwhy_cuda_function function, int attribute, int value)
 {
 	BEGIN("cuFuncSetAttribute");
-	if (attribute != KWHY_CUDA_FUNCTION_SHARED_BYTES_MOST || value > FAKE_SHARED_BYTES_MOST)
+	if (attribute != KWHY_CUDA_FUNCTION_SHARED_BYTES_MAX || value > FAKE_SHARED_BYTES_MAX)
 		return fake_end(KWHY_CUDA_INVALID_VALUE);
 	function->shared_bytes = (unsigned)value;
 	return fake_end(KWHY_CUDA_SUCCESS);
@@ -205,7 +204,7 @@ static enum kwhy_cuda_result launch(kwhy_cuda_function function, unsigned blocks
 	if (fake_asked_for("launch-fails") && ++launches > 10)
 		return KWHY_CUDA_UNKNOWN;
 	if (blocks == 0 || threads == 0 || threads > 1024 ||
-		(shared_bytes > SHARED_UNASKED && shared_bytes > FAKE_SHARED_MOST(function)))
+		(shared_bytes > SHARED_UNASKED && shared_bytes > FAKE_SHARED_MAX(function)))
 		return KWHY_CUDA_INVALID_VALUE;
 	result = take_arguments(&operation, arguments);
 	return result == KWHY_CUDA_SUCCESS ? fake_put(stream, &operation) : result;
@@ -274,7 +273,7 @@ static void run_ours(const struct fake_operation *operation, kwhy_cuda_stream st
 }
 
 /* What a share draws grows with its square, which nobody who measures the whole and nothing can foresee. */
-static struct kwhy_fake_load_item *tell_standin(const struct fake_operation *operation)
+static struct kwhy_fake_load_item *tell_proxy(const struct fake_operation *operation)
 {
 	const struct kwhy_cuda_function_opaque *function = operation->function;
 	double share = (double)operation->arguments[2] / 1024;
@@ -304,7 +303,7 @@ static bool run_gate(struct fake_operation *operation)
 struct fake_running {
 	struct kwhy_gpu_host_kernel host;
 	struct kwhy_gpu_grid grid;
-	uint64_t values[KWHY_GPU_HOST_ARGUMENT_BYTES_MOST / 8];
+	uint64_t values[KWHY_GPU_HOST_ARGUMENT_BYTES_MAX / 8];
 	struct kwhy_fake_load_item *load;
 	pthread_t thread;
 	_Atomic bool is_done;
@@ -313,7 +312,7 @@ struct fake_running {
 static void *run_host(void *context)
 {
 	struct fake_running *running = context;
-	void *arguments[KWHY_GPU_HOST_ARGUMENTS_MOST];
+	void *arguments[KWHY_GPU_HOST_ARGUMENTS_MAX];
 	size_t used = 0;
 
 	for (size_t i = 0; running->host.argument_bytes[i]; i++) {
@@ -328,7 +327,7 @@ static void *run_host(void *context)
 static void set_out(const struct fake_operation *operation, struct fake_running *out)
 {
 	*out = (struct fake_running){
-		.host = operation->function->host, .grid = operation->grid, .load = tell_standin(operation)};
+		.host = operation->function->host, .grid = operation->grid, .load = tell_proxy(operation)};
 	memcpy(out->values, operation->arguments, sizeof(out->values));
 }
 

@@ -8,23 +8,23 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { ROOMS_MOST = 4096 };
+enum { ROOMS_MAX = 4096 };
 
-enum room_kind { DEVICE, PINNED, REGISTERED, MANAGED, OPENED };
+enum space_kind { DEVICE, PINNED, REGISTERED, MANAGED, OPENED };
 
 /* What was allocated or registered. */
-static struct room {
+static struct space {
 	uintptr_t begin;
 	size_t bytes;
-	enum room_kind kind;
+	enum space_kind kind;
 	int device;
 	int file; /* behind it, for other processes; 0: none, its memory is the heap's */
-} rooms[ROOMS_MOST];
-static size_t room_count;
+} rooms[ROOMS_MAX];
+static size_t space_count;
 
-static struct room *room_at(uintptr_t address)
+static struct space *space_at(uintptr_t address)
 {
-	for (size_t i = 0; i < room_count; i++)
+	for (size_t i = 0; i < space_count; i++)
 		if (address - rooms[i].begin < rooms[i].bytes)
 			return &rooms[i];
 	return NULL;
@@ -47,53 +47,53 @@ void fake_memory_land(void)
 	late.taken = NULL;
 }
 
-static bool is_late(const struct room *to, const struct room *from, size_t bytes)
+static bool is_late(const struct space *to, const struct space *from, size_t bytes)
 {
-	return to && to->kind == DEVICE && (!from || from->kind == DEVICE) && bytes <= FAKE_COPY_MOST_BYTES;
+	return to && to->kind == DEVICE && (!from || from->kind == DEVICE) && bytes <= FAKE_COPY_MAX_BYTES;
 }
 
-static void release(const struct room *room)
+static void release(const struct space *space)
 {
-	if (room->file) {
-		munmap((void *)room->begin, room->bytes);
-		close(room->file);
+	if (space->file) {
+		munmap((void *)space->begin, space->bytes);
+		close(space->file);
 	} else
-		free((void *)room->begin);
+		free((void *)space->begin);
 }
 
 void fake_memory_end(void)
 {
 	late.taken = NULL; /* went with the context */
-	for (; room_count; room_count--)
-		if (rooms[room_count - 1].kind != REGISTERED)
-			release(&rooms[room_count - 1]);
+	for (; space_count; space_count--)
+		if (rooms[space_count - 1].kind != REGISTERED)
+			release(&rooms[space_count - 1]);
 }
 
-static enum kwhy_cuda_result add_room(void *memory, size_t bytes, enum room_kind kind)
+static enum kwhy_cuda_result add_space(void *memory, size_t bytes, enum space_kind kind)
 {
-	if (!memory || bytes == 0 || room_count == ROOMS_MOST) {
+	if (!memory || bytes == 0 || space_count == ROOMS_MAX) {
 		if (kind != REGISTERED)
 			free(memory);
 		return memory && bytes == 0 ? KWHY_CUDA_INVALID_VALUE : KWHY_CUDA_OUT_OF_MEMORY;
 	}
-	rooms[room_count++] = (struct room){(uintptr_t)memory, bytes, kind, fake_current_device(), 0};
+	rooms[space_count++] = (struct space){(uintptr_t)memory, bytes, kind, fake_current_device(), 0};
 	return KWHY_CUDA_SUCCESS;
 }
 
-static enum kwhy_cuda_result take_room(uintptr_t address, enum room_kind kind)
+static enum kwhy_cuda_result take_space(uintptr_t address, enum space_kind kind)
 {
-	struct room *room;
+	struct space *space;
 
 	fake_memory_land();
 	fake_run_all();
 	fake_streams_settle();
-	room = room_at(address);
-	if (!room || room->begin != address ||
-		(room->kind != kind && !(kind == DEVICE && room->kind == MANAGED)))
+	space = space_at(address);
+	if (!space || space->begin != address ||
+		(space->kind != kind && !(kind == DEVICE && space->kind == MANAGED)))
 		return KWHY_CUDA_INVALID_VALUE;
 	if (kind != REGISTERED)
-		release(room);
-	*room = rooms[--room_count];
+		release(space);
+	*space = rooms[--space_count];
 	return KWHY_CUDA_SUCCESS;
 }
 
@@ -111,15 +111,15 @@ static enum kwhy_cuda_result new_shared_memory(kwhy_cuda_address *out_address, s
 	int file = memfd_create("fake device memory", MFD_CLOEXEC);
 	void *memory = file >= 0 && !ftruncate(file, (off_t)bytes) ? map_file(file, bytes) : NULL;
 
-	if (!memory || room_count == ROOMS_MOST)
+	if (!memory || space_count == ROOMS_MAX)
 		return KWHY_CUDA_OUT_OF_MEMORY;
-	rooms[room_count++] = (struct room){(uintptr_t)memory, bytes, DEVICE, fake_current_device(), file};
+	rooms[space_count++] = (struct space){(uintptr_t)memory, bytes, DEVICE, fake_current_device(), file};
 	*out_address = (uintptr_t)memory;
 	return KWHY_CUDA_SUCCESS;
 }
 
 static enum kwhy_cuda_result new_device_memory(
-	kwhy_cuda_address *out_address, size_t bytes, enum room_kind kind)
+	kwhy_cuda_address *out_address, size_t bytes, enum space_kind kind)
 {
 	void *memory = NULL;
 	enum kwhy_cuda_result result;
@@ -131,7 +131,7 @@ static enum kwhy_cuda_result new_device_memory(
 	if (!fake_asked_for("no-memory") && bytes < (size_t)140 << 30 &&
 		posix_memalign(&memory, kind == MANAGED ? 4096 : 512, bytes) != 0)
 		memory = NULL;
-	result = add_room(memory, bytes, kind);
+	result = add_space(memory, bytes, kind);
 	if (result == KWHY_CUDA_SUCCESS)
 		*out_address = (uintptr_t)memory;
 	return result;
@@ -146,7 +146,7 @@ enum kwhy_cuda_result cuMemAlloc_v2(kwhy_cuda_address *out_address, size_t bytes
 enum kwhy_cuda_result cuMemFree_v2(kwhy_cuda_address address)
 {
 	BEGIN("cuMemFree_v2");
-	return fake_end(take_room(address, DEVICE));
+	return fake_end(take_space(address, DEVICE));
 }
 
 struct shared {
@@ -156,14 +156,14 @@ struct shared {
 
 enum kwhy_cuda_result cuIpcGetMemHandle(struct kwhy_cuda_shared *out_handle, kwhy_cuda_address address)
 {
-	struct room *room;
+	struct space *space;
 	struct shared shared;
 
 	BEGIN("cuIpcGetMemHandle");
-	room = room_at(address);
-	if (!room || room->begin != address || room->kind != DEVICE || !room->file)
+	space = space_at(address);
+	if (!space || space->begin != address || space->kind != DEVICE || !space->file)
 		return fake_end(KWHY_CUDA_INVALID_VALUE);
-	shared = (struct shared){getpid(), room->file, room->bytes};
+	shared = (struct shared){getpid(), space->file, space->bytes};
 	memcpy(out_handle->bytes, &shared, sizeof(shared));
 	return fake_end(KWHY_CUDA_SUCCESS);
 }
@@ -184,9 +184,9 @@ enum kwhy_cuda_result cuIpcOpenMemHandle_v2(
 		? -1
 		: open(path, O_RDWR | O_CLOEXEC);
 	memory = file < 0 ? NULL : map_file(file, shared.bytes);
-	if (!memory || room_count == ROOMS_MOST)
+	if (!memory || space_count == ROOMS_MAX)
 		return fake_end(KWHY_CUDA_INVALID_VALUE);
-	rooms[room_count++] = (struct room){
+	rooms[space_count++] = (struct space){
 		(uintptr_t)memory, shared.bytes, OPENED, fake_current_device(), file};
 	*out_address = (uintptr_t)memory;
 	return fake_end(KWHY_CUDA_SUCCESS);
@@ -195,7 +195,7 @@ enum kwhy_cuda_result cuIpcOpenMemHandle_v2(
 enum kwhy_cuda_result cuIpcCloseMemHandle(kwhy_cuda_address address)
 {
 	BEGIN("cuIpcCloseMemHandle");
-	return fake_end(take_room(address, OPENED));
+	return fake_end(take_space(address, OPENED));
 }
 
 enum kwhy_cuda_result cuMemAllocAsync(kwhy_cuda_address *out_address, size_t bytes, kwhy_cuda_stream stream)
@@ -210,7 +210,7 @@ enum kwhy_cuda_result cuMemFreeAsync(kwhy_cuda_address address, kwhy_cuda_stream
 {
 	(void)stream;
 	BEGIN("cuMemFreeAsync");
-	return fake_end(take_room(address, DEVICE));
+	return fake_end(take_space(address, DEVICE));
 }
 
 enum kwhy_cuda_result cuMemAllocManaged(kwhy_cuda_address *out_address, size_t bytes, unsigned flags)
@@ -233,7 +233,7 @@ enum kwhy_cuda_result cuMemHostAlloc(void **out_memory, size_t bytes, unsigned f
 		return fake_end(KWHY_CUDA_OUT_OF_MEMORY);
 	if (posix_memalign(&memory, 4096, bytes) != 0)
 		memory = NULL;
-	result = add_room(memory, bytes, PINNED);
+	result = add_space(memory, bytes, PINNED);
 	if (result == KWHY_CUDA_SUCCESS)
 		*out_memory = memory;
 	return fake_end(result);
@@ -242,20 +242,20 @@ enum kwhy_cuda_result cuMemHostAlloc(void **out_memory, size_t bytes, unsigned f
 enum kwhy_cuda_result cuMemFreeHost(void *memory)
 {
 	BEGIN("cuMemFreeHost");
-	return fake_end(take_room((uintptr_t)memory, PINNED));
+	return fake_end(take_space((uintptr_t)memory, PINNED));
 }
 
 enum kwhy_cuda_result cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags)
 {
 	(void)flags;
 	BEGIN("cuMemHostRegister_v2");
-	return fake_end(add_room(memory, bytes, REGISTERED));
+	return fake_end(add_space(memory, bytes, REGISTERED));
 }
 
 enum kwhy_cuda_result cuMemHostUnregister(void *memory)
 {
 	BEGIN("cuMemHostUnregister");
-	return fake_end(take_room((uintptr_t)memory, REGISTERED));
+	return fake_end(take_space((uintptr_t)memory, REGISTERED));
 }
 
 enum kwhy_cuda_result cuMemHostGetDevicePointer_v2(
@@ -264,12 +264,12 @@ enum kwhy_cuda_result cuMemHostGetDevicePointer_v2(
 	(void)flags;
 	BEGIN("cuMemHostGetDevicePointer_v2");
 	*out_address = (uintptr_t)memory;
-	return fake_end(room_at((uintptr_t)memory) ? KWHY_CUDA_SUCCESS : KWHY_CUDA_INVALID_VALUE);
+	return fake_end(space_at((uintptr_t)memory) ? KWHY_CUDA_SUCCESS : KWHY_CUDA_INVALID_VALUE);
 }
 
 static enum kwhy_cuda_result copy_now(kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes)
 {
-	const struct room *at = room_at(to), *source = room_at(from);
+	const struct space *at = space_at(to), *source = space_at(from);
 
 	if ((at && to + bytes > at->begin + at->bytes) ||
 		(source && from + bytes > source->begin + source->bytes))
@@ -279,7 +279,7 @@ static enum kwhy_cuda_result copy_now(kwhy_cuda_address to, kwhy_cuda_address fr
 		late = (struct late){to, fake_new(bytes + 1), bytes};
 	if (late.taken)
 		memcpy(late.taken, (const void *)(uintptr_t)from, bytes);
-	else if (bytes <= FAKE_COPY_MOST_BYTES)
+	else if (bytes <= FAKE_COPY_MAX_BYTES)
 		memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
 	return KWHY_CUDA_SUCCESS;
 }
@@ -307,19 +307,19 @@ enum kwhy_cuda_result hipMemcpyAsync(
 						      : KWHY_CUDA_INVALID_VALUE);
 }
 #else
-static enum kwhy_cuda_result attribute_of(void *out_value, int attribute, const struct room *room)
+static enum kwhy_cuda_result attribute_of(void *out_value, int attribute, const struct space *space)
 {
 	switch (attribute) {
 	case KWHY_CUDA_POINTER_MEMORY_TYPE:
-		*(unsigned *)out_value = room->kind == DEVICE || room->kind == MANAGED
+		*(unsigned *)out_value = space->kind == DEVICE || space->kind == MANAGED
 			? KWHY_CUDA_MEMORY_DEVICE
 			: 1;
 		return KWHY_CUDA_SUCCESS;
 	case KWHY_CUDA_POINTER_IS_MANAGED:
-		*(unsigned *)out_value = room->kind == MANAGED;
+		*(unsigned *)out_value = space->kind == MANAGED;
 		return KWHY_CUDA_SUCCESS;
 	case KWHY_CUDA_POINTER_DEVICE:
-		*(int *)out_value = room->device;
+		*(int *)out_value = space->device;
 		return KWHY_CUDA_SUCCESS;
 	default:
 		return KWHY_CUDA_INVALID_VALUE;
@@ -328,24 +328,24 @@ static enum kwhy_cuda_result attribute_of(void *out_value, int attribute, const 
 
 enum kwhy_cuda_result cuPointerGetAttribute(void *out_value, int attribute, kwhy_cuda_address address)
 {
-	const struct room *room;
+	const struct space *space;
 
 	BEGIN("cuPointerGetAttribute");
-	room = room_at(address);
-	return fake_end(room ? attribute_of(out_value, attribute, room) : KWHY_CUDA_INVALID_VALUE);
+	space = space_at(address);
+	return fake_end(space ? attribute_of(out_value, attribute, space) : KWHY_CUDA_INVALID_VALUE);
 }
 
 enum kwhy_cuda_result cuMemGetAddressRange_v2(
 	kwhy_cuda_address *out_base, size_t *out_bytes, kwhy_cuda_address address)
 {
-	const struct room *room;
+	const struct space *space;
 
 	BEGIN("cuMemGetAddressRange_v2");
-	room = room_at(address);
-	if (!room || room->kind == REGISTERED)
+	space = space_at(address);
+	if (!space || space->kind == REGISTERED)
 		return fake_end(KWHY_CUDA_NOT_FOUND);
-	*out_base = room->begin;
-	*out_bytes = room->bytes;
+	*out_base = space->begin;
+	*out_bytes = space->bytes;
 	return fake_end(KWHY_CUDA_SUCCESS);
 }
 

@@ -13,7 +13,7 @@
 
 /* Calls that run together once all of their streams are as far. */
 struct group {
-	struct call calls[CALLS_MOST];
+	struct call calls[CALLS_MAX];
 	size_t call_count, stream_count, arrived, left;
 	bool only_checks, has_run;
 };
@@ -71,7 +71,7 @@ size_t fake_nccl_bytes(const struct call *call)
 }
 
 /* The calls of all members that belong together; -1: some are missing. */
-static int find_all(struct group *group, size_t first, size_t found[MEMBERS_MOST])
+static int find_all(struct group *group, size_t first, size_t found[MEMBERS_MAX])
 {
 	struct call *calls = group->calls;
 	int count = calls[first].communicator->count, have = 0;
@@ -118,7 +118,7 @@ void fake_nccl_combine(
 }
 
 /* What each member gets: the sum or a part of it, the root's, or everybody's. */
-static void hand_out(const struct call *calls, const struct call *call, const size_t found[MEMBERS_MOST],
+static void hand_out(const struct call *calls, const struct call *call, const size_t found[MEMBERS_MAX],
 	int count, const unsigned char *result)
 {
 	size_t bytes = fake_nccl_bytes(call),
@@ -133,7 +133,7 @@ static void hand_out(const struct call *calls, const struct call *call, const si
 static int run_together(struct group *group, size_t first)
 {
 	const struct call *calls = group->calls;
-	size_t found[MEMBERS_MOST], bytes = fake_nccl_bytes(&calls[first]), all;
+	size_t found[MEMBERS_MAX], bytes = fake_nccl_bytes(&calls[first]), all;
 	enum kind kind = calls[first].kind;
 	int count = find_all(group, first, found);
 	unsigned char *result;
@@ -271,7 +271,7 @@ static enum kwhy_nccl_result add(struct call call)
 {
 	if (call.communicator->meeting)
 		return fake_nccl_queue(&call) ? KWHY_NCCL_INTERNAL_ERROR : KWHY_NCCL_SUCCESS;
-	if (collected.call_count == CALLS_MOST || depth < 1)
+	if (collected.call_count == CALLS_MAX || depth < 1)
 		return KWHY_NCCL_INVALID_ARGUMENT;
 	collected.calls[collected.call_count++] = call;
 	return KWHY_NCCL_SUCCESS;

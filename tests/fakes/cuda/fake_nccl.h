@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { MEMBERS_MOST = 16, CALLS_MOST = 256 };
+enum { MEMBERS_MAX = 16, CALLS_MAX = 256 };
 struct meeting;
 
 struct ncclComm {

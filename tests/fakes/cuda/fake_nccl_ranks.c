@@ -33,8 +33,8 @@ struct board {
 
 struct meeting {
 	_Atomic int arrived;
-	struct board boards[MEMBERS_MOST];
-	struct box boxes[MEMBERS_MOST][MEMBERS_MOST]; /* from, to */
+	struct board boards[MEMBERS_MAX];
+	struct box boxes[MEMBERS_MAX][MEMBERS_MAX]; /* from, to */
 };
 
 struct name {
@@ -129,7 +129,7 @@ enum kwhy_nccl_result ncclCommInitRank(
 	struct ncclComm *communicator = malloc(sizeof(*communicator));
 	int tries = 0;
 
-	if (!meeting || !communicator || rank < 0 || rank >= count || count > MEMBERS_MOST) {
+	if (!meeting || !communicator || rank < 0 || rank >= count || count > MEMBERS_MAX) {
 		free(communicator);
 		return KWHY_NCCL_INVALID_ARGUMENT;
 	}

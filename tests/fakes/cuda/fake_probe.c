@@ -54,9 +54,9 @@ enum kwhy_cuda_result cuFuncGetParamInfo(
 	size_t offset = 0;
 
 	BEGIN("cuFuncGetParamInfo");
-	for (size_t i = 0; i < index && i < KWHY_GPU_HOST_ARGUMENTS_MOST; i++)
+	for (size_t i = 0; i < index && i < KWHY_GPU_HOST_ARGUMENTS_MAX; i++)
 		offset += (function->host.argument_bytes[i] + 7u) / 8 * 8;
-	if (index >= KWHY_GPU_HOST_ARGUMENTS_MOST || !function->host.argument_bytes[index])
+	if (index >= KWHY_GPU_HOST_ARGUMENTS_MAX || !function->host.argument_bytes[index])
 		return fake_end(KWHY_CUDA_INVALID_VALUE);
 	*out_offset = offset;
 	*out_bytes = function->host.argument_bytes[index];
@@ -104,7 +104,7 @@ enum kwhy_cuda_result cuGraphNodeGetType(kwhy_cuda_graph_node node, int *out_typ
 enum kwhy_cuda_result cuGraphKernelNodeGetParams_v2(
 	kwhy_cuda_graph_node node, struct kwhy_cuda_kernel_node *out_parameters)
 {
-	static _Thread_local void *arguments[KWHY_GPU_HOST_ARGUMENTS_MOST];
+	static _Thread_local void *arguments[KWHY_GPU_HOST_ARGUMENTS_MAX];
 	struct fake_operation *operation = (struct fake_operation *)node;
 	const uint16_t *bytes = operation->function->host.argument_bytes;
 	size_t used = 0;
@@ -142,12 +142,12 @@ enum kwhy_cuda_result cuGraphChildGraphNodeGetGraph(kwhy_cuda_graph_node node, k
 
 /* A copy of the child, which has no graphs within. */
 enum kwhy_cuda_result cuGraphAddChildGraphNode(kwhy_cuda_graph_node *out_node, kwhy_cuda_graph graph,
-	const kwhy_cuda_graph_node *behind, size_t behind_count, kwhy_cuda_graph child)
+	const kwhy_cuda_graph_node *after, size_t after_count, kwhy_cuda_graph child)
 {
 	struct fake_operation operation = {.kind = FAKE_CHILD};
 	struct fake_operation *last;
 
-	(void)behind, (void)behind_count;
+	(void)after, (void)after_count;
 	BEGIN("cuGraphAddChildGraphNode");
 	operation.child = fake_new(sizeof(*operation.child));
 	if (!operation.child)

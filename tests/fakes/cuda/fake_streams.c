@@ -7,11 +7,11 @@
 #include <time.h>
 
 static struct kwhy_cuda_stream_opaque *streams;
-static struct kwhy_cuda_stream_opaque own[FAKE_DEVICES_MOST]; /* the stream NULL of each */
+static struct kwhy_cuda_stream_opaque own[FAKE_DEVICES_MAX]; /* the stream NULL of each */
 
 void fake_streams_start(void)
 {
-	for (int i = 0; i < FAKE_DEVICES_MOST; i++) {
+	for (int i = 0; i < FAKE_DEVICES_MAX; i++) {
 		if (own[i].queue.last)
 			continue;
 		own[i] = (struct kwhy_cuda_stream_opaque){.device = i, .next = streams};
@@ -87,7 +87,7 @@ static bool run(struct fake_operation *operation, kwhy_cuda_stream stream)
 
 	switch (operation->kind) {
 	case FAKE_COPY:
-		if (operation->bytes <= FAKE_COPY_MOST_BYTES)
+		if (operation->bytes <= FAKE_COPY_MAX_BYTES)
 			memmove((void *)(uintptr_t)operation->to, (const void *)(uintptr_t)operation->from,
 				operation->bytes);
 		return true;

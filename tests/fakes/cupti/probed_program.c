@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { WORDS = 4096, LARGE_WORDS = 4 << 20, LARGE_FROM = 1 << 20, THREADS_MOST = 16 };
+enum { WORDS = 4096, LARGE_WORDS = 4 << 20, LARGE_FROM = 1 << 20, THREADS_MAX = 16 };
 
 static struct {
 	__typeof__(cuInit) *init;
@@ -521,8 +521,8 @@ static void *work_in_thread(void *sum)
 
 static void threads(const char *text)
 {
-	pthread_t started[THREADS_MOST];
-	uint64_t sums[THREADS_MOST];
+	pthread_t started[THREADS_MAX];
+	uint64_t sums[THREADS_MAX];
 	int n = atoi(text);
 
 	for (int i = 0; i < n; i++)

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #define MIB 1048576.0
-#define GPM_LEAST_NS INT64_C(100000000)
+#define GPM_MIN_NS INT64_C(100000000)
 
 static struct fake_scenario scenario;
 static unsigned opened;
@@ -254,13 +254,13 @@ static uint64_t ring_first(const struct fake_gpu *gpu)
 	return count > depth ? count - depth : 0;
 }
 
-static unsigned copy_ring(const struct fake_gpu *gpu, unsigned long long after_unix_us, unsigned room,
+static unsigned copy_ring(const struct fake_gpu *gpu, unsigned long long after_unix_us, unsigned space,
 	struct kwhy_nvml_sample *out)
 {
 	const struct fake_meters *meters = &gpu->meters;
 	unsigned copied = 0;
 
-	for (uint64_t i = ring_first(gpu); i < meters->sample_count && copied < room; i++) {
+	for (uint64_t i = ring_first(gpu); i < meters->sample_count && copied < space; i++) {
 		unsigned long long stamp_us = (unsigned long long)fake_unix_us(
 			&scenario, meters->stamps_ns[i % FAKE_RING]);
 
@@ -547,7 +547,7 @@ enum kwhy_nvml_result nvmlGpmMetricsGet(struct kwhy_nvml_gpm_metrics *metrics)
 		return result;
 	if (metrics->version != 1 || !metrics->first || !metrics->second || !metrics->second->gpu)
 		return KWHY_NVML_INVALID_ARGUMENT;
-	is_long = metrics->second->time_ns - metrics->first->time_ns >= GPM_LEAST_NS;
+	is_long = metrics->second->time_ns - metrics->first->time_ns >= GPM_MIN_NS;
 	for (unsigned i = 0; i < metrics->count; i++) {
 		struct kwhy_nvml_gpm_metric *metric = &metrics->metrics[i];
 		double value = gpm_of(&metrics->second->gpu->numbers, metric->metric);

@@ -174,12 +174,12 @@ enum kwhy_nvml_result nvmlDeviceGetAttributes_v2(
 enum kwhy_nvml_result nvmlDeviceGetComputeRunningProcesses_v3(
 	kwhy_nvml_handle device, unsigned *count, struct kwhy_nvml_process *out)
 {
-	unsigned room;
+	unsigned space;
 
 	BEGIN(device, count);
-	room = *count;
+	space = *count;
 	*count = gpu->process_count;
-	if (room < gpu->process_count)
+	if (space < gpu->process_count)
 		return KWHY_NVML_INSUFFICIENT_SIZE;
 	memcpy(out, gpu->processes, gpu->process_count * sizeof(*out));
 	return KWHY_NVML_SUCCESS;

@@ -238,16 +238,16 @@ static bool next_process(FILE *file, struct kwhy_rsmi_process *out, uint32_t dev
 SHOWN int rsmi_compute_process_info_get(struct kwhy_rsmi_process *processes, uint32_t *count)
 {
 	FILE *file = fopen(getenv("KWHY_FAKE_ROCM"), "r");
-	uint32_t room = *count, devices[2], device_count;
+	uint32_t space = *count, devices[2], device_count;
 	struct kwhy_rsmi_process process = {0};
 
 	*count = 0;
 	for (; next_process(file, &process, devices, &device_count); ++*count)
-		if (*count < room)
+		if (*count < space)
 			processes[*count] = process;
 	if (file)
 		fclose(file);
-	return *count > room ? KWHY_RSMI_INSUFFICIENT_SIZE : KWHY_RSMI_SUCCESS;
+	return *count > space ? KWHY_RSMI_INSUFFICIENT_SIZE : KWHY_RSMI_SUCCESS;
 }
 
 SHOWN int rsmi_compute_process_gpus_get(uint32_t pid, uint32_t *devices, uint32_t *count)

@@ -5,16 +5,16 @@
 
 static void a_relation_turns_one_clock_s_times_into_the_other_s_and_saturates(void **state)
 {
-	const struct kwhy_clock_relation relation = {.mono_ns = 5, .offset_ns = 1000, .spread_ns = 1};
-	const struct kwhy_clock_relation behind = {.mono_ns = 5, .offset_ns = -1000, .spread_ns = 1};
+	const struct kwhy_clock_relation relation = {.mono_ns = 5, .offset_ns = 1000, .width_ns = 1};
+	const struct kwhy_clock_relation after = {.mono_ns = 5, .offset_ns = -1000, .width_ns = 1};
 
 	(void)state;
 	assert_int_equal(kwhy_clock_unix_of_mono(&relation, 7), 1007);
 	assert_int_equal(kwhy_clock_mono_of_unix(&relation, 1007), 7);
 	assert_int_equal(kwhy_clock_unix_of_mono(&relation, INT64_MAX), INT64_MAX);
-	assert_int_equal(kwhy_clock_unix_of_mono(&behind, INT64_MIN), INT64_MIN);
+	assert_int_equal(kwhy_clock_unix_of_mono(&after, INT64_MIN), INT64_MIN);
 	assert_int_equal(kwhy_clock_mono_of_unix(&relation, INT64_MIN), INT64_MIN);
-	assert_int_equal(kwhy_clock_mono_of_unix(&behind, INT64_MAX), INT64_MAX);
+	assert_int_equal(kwhy_clock_mono_of_unix(&after, INT64_MAX), INT64_MAX);
 }
 
 static void the_relation_of_now_lies_between_readings_of_both_clocks(void **state)
@@ -24,7 +24,7 @@ static void the_relation_of_now_lies_between_readings_of_both_clocks(void **stat
 
 	(void)state;
 	assert_in_range(relation.mono_ns, before_ns, kwhy_clock_mono_ns());
-	assert_true(relation.spread_ns >= 0);
+	assert_true(relation.width_ns >= 0);
 	assert_true(kwhy_clock_thread_cpu_ns() > 0);
 }
 

@@ -95,23 +95,23 @@ static void ends_of_an_interval_are_told_apart_where_they_lie_differently_far(vo
 	char text[KWHY_QUANTITY_BYTES];
 
 	(void)state;
-	assert_string_equal(kwhy_quantity_spread(text, 100, 98.8, 101.2),
+	assert_string_equal(kwhy_quantity_interval(text, 100, 98.8, 101.2),
 		"\xc2\xb1"
 		"1.20 %");
-	assert_string_equal(kwhy_quantity_spread(text, -100, -112, -88),
+	assert_string_equal(kwhy_quantity_interval(text, -100, -112, -88),
 		"\xc2\xb1"
 		"12 %");
-	assert_string_equal(kwhy_quantity_spread(text, 100, 91.3, 109.6),
+	assert_string_equal(kwhy_quantity_interval(text, 100, 91.3, 109.6),
 		"\xc2\xb1"
 		"9.15 %");
-	assert_string_equal(kwhy_quantity_spread(text, 100, 25, 400), "-75 +300 %");
-	assert_string_equal(kwhy_quantity_spread(text, 1000, 997, 1001), "-0.30 +0.10 %");
-	assert_string_equal(kwhy_quantity_spread(text, 1, 0, 1e298), "-100 +1.00e+300 %");
-	assert_string_equal(kwhy_quantity_spread(text, 5, 5, 5),
+	assert_string_equal(kwhy_quantity_interval(text, 100, 25, 400), "-75 +300 %");
+	assert_string_equal(kwhy_quantity_interval(text, 1000, 997, 1001), "-0.30 +0.10 %");
+	assert_string_equal(kwhy_quantity_interval(text, 1, 0, 1e298), "-100 +1.00e+300 %");
+	assert_string_equal(kwhy_quantity_interval(text, 5, 5, 5),
 		"\xc2\xb1"
 		"0.00 %");
-	assert_string_equal(kwhy_quantity_spread(text, 100, NAN, 101), "");
-	assert_string_equal(kwhy_quantity_spread(text, 0, -1, 1), "");
+	assert_string_equal(kwhy_quantity_interval(text, 100, NAN, 101), "");
+	assert_string_equal(kwhy_quantity_interval(text, 0, -1, 1), "");
 }
 
 int main(void)

@@ -15,7 +15,7 @@
 struct counting {
 	struct kwhy_gpu gpu;
 	int launches, nodes, captured;
-	int held, most_behind_gate;
+	int held, most_after_gate;
 	bool captures, fails_in_gate, opened;
 	int graph_sizes[2];
 	size_t graphs, freed;
@@ -38,8 +38,8 @@ static enum kwhy_status launch(
 		of(gpu)->launches++;
 	if (of(gpu)->held && of(gpu)->fails_in_gate)
 		return kwhy_fail(error, KWHY_E_LOST, "the device is lost");
-	if (of(gpu)->held && ++of(gpu)->held - 1 > of(gpu)->most_behind_gate)
-		of(gpu)->most_behind_gate = of(gpu)->held - 1;
+	if (of(gpu)->held && ++of(gpu)->held - 1 > of(gpu)->most_after_gate)
+		of(gpu)->most_after_gate = of(gpu)->held - 1;
 	return KWHY_OK;
 }
 
@@ -201,11 +201,11 @@ static void a_kernel_more_is_told_apart_from_what_every_chain_takes(void **state
 	assert_int_equal(kwhy_graph_costs_measure(&counting.gpu, &launch, &costs, &error), KWHY_OK);
 	assert_float_equal(costs.queued_kernel_s.value, 1300e-9, 1e-15);
 	assert_float_equal(costs.node_s.value, 900e-9, 1e-15);
-	assert_float_equal(costs.node_s.spread, 0, 1e-15);
+	assert_float_equal(costs.node_s.sd, 0, 1e-15);
 	/* 3 us, and 3 + 2 less those of the kernel; a busy machine takes longer */
 	assert_true(costs.launch_node_s.value > 2.9e-6);
 	assert_true(costs.start_node_s.value > 4.0e-6);
-	assert_true(counting.most_behind_gate <= 100);
+	assert_true(counting.most_after_gate <= 100);
 	assert_int_equal(counting.graphs, 2);
 	assert_int_equal(counting.freed, 2);
 }

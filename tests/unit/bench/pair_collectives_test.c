@@ -104,31 +104,31 @@ static void a_wrong_byte_is_seen(void **state)
 {
 	static const char *const devices[] = {"0", "1", "0"};
 	struct kwhy_pair_config config = {.target = GPUS - 1, .bytes = BYTES};
-	struct kwhy_pair_place place = {.count = 0};
+	struct kwhy_pair_testbed testbed = {.count = 0};
 	struct kwhy_pair_work work;
 	struct kwhy_error error;
 	bool same;
 
 	(void)state;
 	for (uint32_t i = 0; i < GPUS; i++)
-		succeeds(
-			kwhy_pair_place_open(&place, i, KWHY_GPU_HOST, devices[i], BYTES, 7, &error), &error);
+		succeeds(kwhy_pair_testbed_open(&testbed, i, KWHY_GPU_HOST, devices[i], BYTES, 7, &error),
+			&error);
 	for (int engine = KWHY_PAIR_ALL_REDUCE; engine <= KWHY_PAIR_ALL_EXCHANGE; engine++) {
 		unsigned char *sink;
 
 		config.engine = (enum kwhy_pair_engine)engine;
-		succeeds(kwhy_pair_work_begin(&place, &config, true, &work, &error), &error);
+		succeeds(kwhy_pair_work_begin(&testbed, &config, true, &work, &error), &error);
 		succeeds(kwhy_pair_verify(&work, &same, &error), &error);
 		assert_false(same); /* spoilt, and nothing moved yet */
 		succeeds(kwhy_pair_warm_up(&work, &error), &error);
 		succeeds(kwhy_pair_verify(&work, &same, &error), &error);
 		assert_true(same);
-		sink = (unsigned char *)(uintptr_t)place.rooms[1]->device[KWHY_BENCH_SINK];
+		sink = (unsigned char *)(uintptr_t)testbed.gpu_buffers[1]->device[KWHY_BENCH_SINK];
 		sink[1001] ^= 4;
 		succeeds(kwhy_pair_verify(&work, &same, &error), &error);
 		assert_false(same);
 	}
-	kwhy_pair_place_done(&place);
+	kwhy_pair_testbed_done(&testbed);
 }
 
 int main(void)

@@ -97,7 +97,7 @@ static void links_that_lead_nobody_knows_where_leave_it_unknown_and_say_so(void 
 		"nvlinks 18\nnvlink_remote none\n", "nvlinks 18\nnvlink_remote none\n");
 
 	(void)state;
-	assert_int_equal(pairs->routes[0][1].way, KWHY_PAIR_WAY_UNKNOWN);
+	assert_int_equal(pairs->routes[0][1].way, KWHY_PAIR_LINK_KIND_UNKNOWN);
 	assert_true(isnan(pairs->routes[0][1].limit_bytes_per_s));
 	assert_non_null(strstr(pairs->route_missing, "where NVLinks lead"));
 	kwhy_pairs_free(pairs);
@@ -197,7 +197,7 @@ static void rates_are_judged_by_limits_and_topology_by_times(void **state)
 
 /* Two flows from one port take twice the bytes' time: what was made so is foretold, what takes half as long
  * again is half as wrong. */
-static void contention_is_foretold_by_equal_shares(void **state)
+static void contention_is_predicted_by_equal_shares(void **state)
 {
 	const struct kwhy_pair_request request = {.engines = 1u << KWHY_PAIR_WRITE | 1u << KWHY_PAIR_EXCHANGE,
 		.clocks = 1u << KWHY_PAIR_BACK_TO_BACK,
@@ -249,7 +249,7 @@ int main(void)
 		cmocka_unit_test(links_that_lead_nobody_knows_where_leave_it_unknown_and_say_so),
 		cmocka_unit_test(rates_of_pcie_are_those_of_its_generations),
 		cmocka_unit_test(routes_are_kept_with_the_samples),
-		cmocka_unit_test(contention_is_foretold_by_equal_shares),
+		cmocka_unit_test(contention_is_predicted_by_equal_shares),
 		cmocka_unit_test(rates_are_judged_by_limits_and_topology_by_times),
 	};
 

@@ -195,7 +195,8 @@ static void every_rank_answers_whoever_asks_first(void **state)
 	(void)state;
 	gather(members);
 	for (uint64_t i = 1; i < RANKS; i++)
-		assert_int_equal(kwhy_pair_ask(calls, (uint32_t)i, DOUBLE, &i, sizeof(i), &error), KWHY_OK);
+		assert_int_equal(
+			kwhy_rank_request(calls, (uint32_t)i, DOUBLE, &i, sizeof(i), &error), KWHY_OK);
 	for (uint64_t i = RANKS - 1; i > 0; i--) {
 		uint64_t twice = 0;
 
@@ -262,7 +263,7 @@ static void a_rank_that_ended_before_it_is_awaited_is_not_waited_for(void **stat
 	(void)state;
 	gather(members);
 	assert_int_equal(
-		kwhy_pair_ask(&members[0].calls, 2, DOUBLE, &number, sizeof(number), &error), KWHY_OK);
+		kwhy_rank_request(&members[0].calls, 2, DOUBLE, &number, sizeof(number), &error), KWHY_OK);
 	assert_int_equal(kwhy_rank_link_drop(&members[0].calls.link, 2, false, &error), KWHY_E_LOST);
 	assert_int_equal(kwhy_pair_await(&members[0].calls, 2, &number, sizeof(number), &error), KWHY_E_LOST);
 	assert_non_null(strstr(error.text, "ended in the middle"));

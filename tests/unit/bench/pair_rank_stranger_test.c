@@ -101,13 +101,13 @@ static int call(uint16_t port)
 	return number;
 }
 
-static struct kwhy_rank_greeting right_greeting(void)
+static struct kwhy_rank_hello right_hello(void)
 {
-	struct kwhy_rank_greeting greeting = {
+	struct kwhy_rank_hello hello = {
 		.version = 2, .rank = 1, .size = 2, .port = 1, .process = 1, .host = "stranger"};
 
-	memcpy(greeting.mark, "kwhyrank", sizeof(greeting.mark));
-	return greeting;
+	memcpy(hello.mark, "kwhyrank", sizeof(hello.mark));
+	return hello;
 }
 
 /* Some say nothing, some the half of it, some with one field wrong; more than there is room for. */
@@ -121,17 +121,17 @@ static void strangers_of_every_kind_do_not_end_the_run(void **state)
 	(void)state;
 	prepare(members, &listener, &port);
 	for (int i = 0; i < STRANGERS; i++) {
-		struct kwhy_rank_greeting greeting = right_greeting();
-		size_t length = i % 8 == 1 ? sizeof(greeting) / 2 : sizeof(greeting);
+		struct kwhy_rank_hello hello = right_hello();
+		size_t length = i % 8 == 1 ? sizeof(hello) / 2 : sizeof(hello);
 
-		greeting.version = i % 8 == 2 ? 1 : 2;
-		greeting.rank = i % 8 == 3 ? UINT32_MAX : 1;
-		greeting.size = i % 8 == 4 ? 0 : 2;
-		greeting.port = i % 8 == 5 ? 1 << 20 : 1;
-		memset(greeting.host, 'x', i % 8 == 6 ? sizeof(greeting.host) : 1);
+		hello.version = i % 8 == 2 ? 1 : 2;
+		hello.rank = i % 8 == 3 ? UINT32_MAX : 1;
+		hello.size = i % 8 == 4 ? 0 : 2;
+		hello.port = i % 8 == 5 ? 1 << 20 : 1;
+		memset(hello.host, 'x', i % 8 == 6 ? sizeof(hello.host) : 1);
 		strangers[i] = call(port);
 		if (i % 8)
-			assert_int_equal(send(strangers[i], &greeting, length, MSG_NOSIGNAL), length);
+			assert_int_equal(send(strangers[i], &hello, length, MSG_NOSIGNAL), length);
 	}
 	meet(members);
 	part(members);
@@ -143,7 +143,7 @@ static void strangers_of_every_kind_do_not_end_the_run(void **state)
 static void a_proof_by_another_secret_is_sent_away(void **state)
 {
 	struct member members[2] = {{.status = KWHY_OK}};
-	struct kwhy_rank_greeting greeting = right_greeting(), theirs;
+	struct kwhy_rank_hello hello = right_hello(), theirs;
 	unsigned char proof[KWHY_SHA256_BYTES] = {1};
 	int listener, stranger;
 	uint16_t port;
@@ -152,7 +152,7 @@ static void a_proof_by_another_secret_is_sent_away(void **state)
 	(void)state;
 	prepare(members, &listener, &port);
 	stranger = call(port);
-	assert_int_equal(send(stranger, &greeting, sizeof(greeting), MSG_NOSIGNAL), sizeof(greeting));
+	assert_int_equal(send(stranger, &hello, sizeof(hello), MSG_NOSIGNAL), sizeof(hello));
 	assert_int_equal(send(stranger, proof, sizeof(proof), MSG_NOSIGNAL), sizeof(proof));
 	meet(members);
 	assert_int_equal(recv(stranger, &theirs, sizeof(theirs), MSG_WAITALL), sizeof(theirs));
@@ -290,7 +290,7 @@ static void assert_lost(
 	prepare(members, &listener, &port);
 	meet(members);
 	assert_int_equal(kwhy_pair_calls_init(&calls, &members[0].link, &error), KWHY_OK);
-	assert_int_equal(kwhy_pair_ask(&calls, 1, 7, NULL, 0, &error), KWHY_OK);
+	assert_int_equal(kwhy_rank_request(&calls, 1, 7, NULL, 0, &error), KWHY_OK);
 	memcpy(message.body, body, length);
 	assert_int_equal(
 		kwhy_rank_link_send(&members[1].link, 0, &message, sizeof(message.head) + length, &error),
@@ -305,7 +305,7 @@ static void answers_that_no_rank_gives_end_the_call(void **state)
 {
 	(void)state;
 	assert_lost(0, 0, 1, "x", 1, "'field' is wrong");
-	assert_lost(0, 0, KWHY_PAIR_CALL_BYTES_MOST + 1, "", 0, "what no rank sends");
+	assert_lost(0, 0, KWHY_PAIR_CALL_BYTES_MAX + 1, "", 0, "what no rank sends");
 	assert_lost(0, 0, UINT64_MAX, "", 0, "what no rank sends");
 	assert_lost(0, KWHY_STATUS_COUNT, 2, "x", 2, "what no rank sends");
 	assert_lost(0, KWHY_E_IO, 0, "", 0, "what no rank sends");

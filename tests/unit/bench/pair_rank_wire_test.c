@@ -9,10 +9,10 @@
 
 /* A message that is right, and each of its fields with what it may not hold, and by what name that is said.
  */
-enum { RANKS = 3, MESSAGE_MOST = RANKS * sizeof(struct kwhy_pair_rank_facts) };
+enum { RANKS = 3, MESSAGE_MAX = RANKS * sizeof(struct kwhy_pair_rank_facts) };
 
 static const struct kwhy_rank_limits limits = {RANKS, 65536};
-static unsigned char message[MESSAGE_MOST];
+static unsigned char message[MESSAGE_MAX];
 static size_t length;
 
 static enum kwhy_status check(enum kwhy_rank_word word, bool is_answer, struct kwhy_error *error)
@@ -62,37 +62,37 @@ static void refuses(enum kwhy_rank_word word, bool is_answer, const char *name, 
 	refuses(word, is_answer, #field, offsetof(type, field), \
 		&(__typeof__(((type *)0)->field)){__VA_ARGS__}, sizeof(((type *)0)->field))
 
-static void every_field_of_a_visit_is_checked(void **state)
+static void every_field_of_a_batch_is_checked(void **state)
 {
-	struct kwhy_rank_visit visit = {.key = {.target = 2, .bytes = 4096}, .most = 5, .count = 1};
+	struct kwhy_rank_batch batch = {.key = {.target = 2, .bytes = 4096}, .most = 5, .count = 1};
 
 	(void)state;
-	visit.samples[0].end_unix_ns = 7;
-	visit.samples[1].seconds = NAN;
+	batch.samples[0].end_unix_ns = 7;
+	batch.samples[1].seconds = NAN;
 	for (int is_answer = 0; is_answer < 2; is_answer++) {
-#define BAD_VISIT(field, ...) BAD(KWHY_RANK_VISIT, is_answer, struct kwhy_rank_visit, field, __VA_ARGS__)
-		begin_with(KWHY_RANK_VISIT, is_answer, &visit, sizeof(visit));
-		BAD_VISIT(key.engine, KWHY_PAIR_ENGINE_COUNT);
-		BAD_VISIT(key.engine, UINT32_MAX);
-		BAD_VISIT(key.load, KWHY_PAIR_LOAD_COUNT);
-		BAD_VISIT(key.clock, KWHY_PAIR_CLOCK_COUNT);
-		BAD_VISIT(key.source, RANKS);
-		BAD_VISIT(key.target, RANKS);
-		BAD_VISIT(key.bytes, 0);
-		BAD_VISIT(key.bytes, 65537);
-		BAD_VISIT(key.bytes, UINT64_MAX);
-		BAD_VISIT(verifies, 2);
-		BAD_VISIT(most, KWHY_PAIR_VISIT_SAMPLES + 1);
-		BAD_VISIT(most, UINT32_MAX);
-		BAD_VISIT(count, KWHY_PAIR_VISIT_SAMPLES + 1);
-		BAD_VISIT(verified, 2);
-		BAD_VISIT(samples[0].start_unix_ns, 8);
-		BAD_VISIT(samples[4].start_unix_ns, -1);
-		refuses(KWHY_RANK_VISIT, is_answer, "samples[4]",
-			offsetof(struct kwhy_rank_visit, samples[4].end_unix_ns), &(int64_t){-1},
+#define BAD_BATCH(field, ...) BAD(KWHY_RANK_BATCH, is_answer, struct kwhy_rank_batch, field, __VA_ARGS__)
+		begin_with(KWHY_RANK_BATCH, is_answer, &batch, sizeof(batch));
+		BAD_BATCH(key.engine, KWHY_PAIR_ENGINE_COUNT);
+		BAD_BATCH(key.engine, UINT32_MAX);
+		BAD_BATCH(key.load, KWHY_PAIR_LOAD_COUNT);
+		BAD_BATCH(key.clock, KWHY_PAIR_CLOCK_COUNT);
+		BAD_BATCH(key.source, RANKS);
+		BAD_BATCH(key.target, RANKS);
+		BAD_BATCH(key.bytes, 0);
+		BAD_BATCH(key.bytes, 65537);
+		BAD_BATCH(key.bytes, UINT64_MAX);
+		BAD_BATCH(verifies, 2);
+		BAD_BATCH(most, KWHY_PAIR_BATCH_SAMPLES + 1);
+		BAD_BATCH(most, UINT32_MAX);
+		BAD_BATCH(count, KWHY_PAIR_BATCH_SAMPLES + 1);
+		BAD_BATCH(verified, 2);
+		BAD_BATCH(samples[0].start_unix_ns, 8);
+		BAD_BATCH(samples[4].start_unix_ns, -1);
+		refuses(KWHY_RANK_BATCH, is_answer, "samples[4]",
+			offsetof(struct kwhy_rank_batch, samples[4].end_unix_ns), &(int64_t){-1},
 			sizeof(int64_t));
-		BAD_VISIT(samples[4].seconds, INFINITY);
-		BAD_VISIT(samples[4].seconds, -1e10);
+		BAD_BATCH(samples[4].seconds, INFINITY);
+		BAD_BATCH(samples[4].seconds, -1e10);
 	}
 }
 
@@ -210,7 +210,7 @@ static void every_field_of_facts_is_checked(void **state)
 static void facts_of_each_rank_are_checked(void **state)
 {
 	FACTS all[RANKS];
-	unsigned char reach[KWHY_PAIR_GPUS_MOST] = {1}, two = 2;
+	unsigned char reach[KWHY_PAIR_GPUS_MAX] = {1}, two = 2;
 
 	(void)state;
 	for (int i = 0; i < RANKS; i++)
@@ -224,31 +224,31 @@ static void facts_of_each_rank_are_checked(void **state)
 		refuses(KWHY_RANK_LEARN, true, "is_direct", i, &two, 1);
 }
 
-static void every_field_of_a_greeting_and_of_places_is_checked(void **state)
+static void every_field_of_a_hello_and_of_places_is_checked(void **state)
 {
-	const struct kwhy_rank_greeting greeting = {.rank = 1, .size = 3, .process = 5, .host = "node1"};
-	struct kwhy_rank_place places[RANKS] = {{.process = 1}, {.process = 2}, {.process = 3}};
+	const struct kwhy_rank_hello hello = {.rank = 1, .size = 3, .process = 5, .host = "node1"};
+	struct kwhy_rank_address addresses[RANKS] = {{.process = 1}, {.process = 2}, {.process = 3}};
 
 	(void)state;
-#define BAD_GREETING(field, ...) BAD(KWHY_RANK_GREETING, false, struct kwhy_rank_greeting, field, __VA_ARGS__)
-	begin_with(KWHY_RANK_GREETING, false, &greeting, sizeof(greeting));
-	BAD_GREETING(rank, KWHY_PAIR_GPUS_MOST);
-	BAD_GREETING(size, 1);
-	BAD_GREETING(size, KWHY_PAIR_GPUS_MOST + 1);
-	BAD_GREETING(port, 65536);
-	BAD_GREETING(process, -1);
-	refuses_text(false, KWHY_RANK_GREETING, "host", offsetof(struct kwhy_rank_greeting, host), 64);
-	begin_with(KWHY_RANK_PLACES, false, places, sizeof(places));
-	BAD(KWHY_RANK_PLACES, false, struct kwhy_rank_place, rank, RANKS);
-	BAD(KWHY_RANK_PLACES, false, struct kwhy_rank_place, port, 65536);
-	BAD(KWHY_RANK_PLACES, false, struct kwhy_rank_place, family, 7);
-	BAD(KWHY_RANK_PLACES, false, struct kwhy_rank_place, process, 0);
-	refuses_text(false, KWHY_RANK_PLACES, "host", offsetof(struct kwhy_rank_place, host), 64);
+#define BAD_HELLO(field, ...) BAD(KWHY_RANK_HELLO, false, struct kwhy_rank_hello, field, __VA_ARGS__)
+	begin_with(KWHY_RANK_HELLO, false, &hello, sizeof(hello));
+	BAD_HELLO(rank, KWHY_PAIR_GPUS_MAX);
+	BAD_HELLO(size, 1);
+	BAD_HELLO(size, KWHY_PAIR_GPUS_MAX + 1);
+	BAD_HELLO(port, 65536);
+	BAD_HELLO(process, -1);
+	refuses_text(false, KWHY_RANK_HELLO, "host", offsetof(struct kwhy_rank_hello, host), 64);
+	begin_with(KWHY_RANK_ADDRESSES, false, addresses, sizeof(addresses));
+	BAD(KWHY_RANK_ADDRESSES, false, struct kwhy_rank_address, rank, RANKS);
+	BAD(KWHY_RANK_ADDRESSES, false, struct kwhy_rank_address, port, 65536);
+	BAD(KWHY_RANK_ADDRESSES, false, struct kwhy_rank_address, family, 7);
+	BAD(KWHY_RANK_ADDRESSES, false, struct kwhy_rank_address, process, 0);
+	refuses_text(false, KWHY_RANK_ADDRESSES, "host", offsetof(struct kwhy_rank_address, host), 64);
 }
 
 static void words_that_nobody_knows_are_refused(void **state)
 {
-	static const unsigned unknown[] = {0, KWHY_RANK_PLACES + 1, UINT32_MAX};
+	static const unsigned unknown[] = {0, KWHY_RANK_ADDRESSES + 1, UINT32_MAX};
 	struct kwhy_error error;
 
 	(void)state;
@@ -262,11 +262,11 @@ static void words_that_nobody_knows_are_refused(void **state)
 /* As rank 1 of three that have met nobody yet. */
 static void what_is_asked_out_of_order_or_by_the_wrong_rank_is_refused(void **state)
 {
-	static struct kwhy_pair_place place = {.own = 1};
+	static struct kwhy_pair_testbed testbed = {.own = 1};
 	static struct kwhy_pair_ranks ranks = {
-		.place = &place, .calls = {.link = {.rank = 1, .size = RANKS}}};
+		.testbed = &testbed, .calls = {.link = {.rank = 1, .size = RANKS}}};
 	static struct kwhy_pair_message asked, answer;
-	static const enum kwhy_rank_word early[] = {KWHY_RANK_VISIT, KWHY_RANK_NCCL, KWHY_RANK_BEGIN,
+	static const enum kwhy_rank_word early[] = {KWHY_RANK_BATCH, KWHY_RANK_NCCL, KWHY_RANK_BEGIN,
 		KWHY_RANK_ISSUE, KWHY_RANK_GO, KWHY_RANK_DRAIN, KWHY_RANK_VERIFY, KWHY_RANK_STREAM,
 		KWHY_RANK_MARK, KWHY_RANK_DRIFT},
 					 of_first[] = {KWHY_RANK_FACTS, KWHY_RANK_LEARN, KWHY_RANK_CLOCK,
@@ -292,9 +292,9 @@ static void what_is_asked_out_of_order_or_by_the_wrong_rank_is_refused(void **st
 /* Of ranks 0 and 2, where this is rank 1; led by another one; from a rank to itself. */
 static void a_part_in_what_is_not_ours_is_refused(void **state)
 {
-	static struct kwhy_pair_place place = {.own = 1, .count = RANKS};
+	static struct kwhy_pair_testbed testbed = {.own = 1, .count = RANKS};
 	static struct kwhy_pair_ranks ranks = {
-		.place = &place, .has_learned = true, .calls = {.link = {.rank = 1, .size = RANKS}}};
+		.testbed = &testbed, .has_learned = true, .calls = {.link = {.rank = 1, .size = RANKS}}};
 	static struct kwhy_pair_message asked, answer;
 	static const struct {
 		uint32_t from, source, target;
@@ -318,13 +318,13 @@ static void a_part_in_what_is_not_ours_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_field_of_a_visit_is_checked),
+		cmocka_unit_test(every_field_of_a_batch_is_checked),
 		cmocka_unit_test(every_field_of_a_begin_is_checked),
 		cmocka_unit_test(every_field_of_work_is_checked),
 		cmocka_unit_test(every_field_of_clocks_and_conditions_is_checked),
 		cmocka_unit_test(every_field_of_facts_is_checked),
 		cmocka_unit_test(facts_of_each_rank_are_checked),
-		cmocka_unit_test(every_field_of_a_greeting_and_of_places_is_checked),
+		cmocka_unit_test(every_field_of_a_hello_and_of_places_is_checked),
 		cmocka_unit_test(words_that_nobody_knows_are_refused),
 		cmocka_unit_test(what_is_asked_out_of_order_or_by_the_wrong_rank_is_refused),
 		cmocka_unit_test(a_part_in_what_is_not_ours_is_refused),

@@ -48,7 +48,7 @@ static void the_ring_is_found_as_it_was_made(void **state)
 	assert_near(profile->sensor.late_s.value, 0.008, 1e-5);
 	assert_near(profile->sensor.time_constant_s.value, 0.0145, 3e-4);
 	assert_near(profile->sensor.delay_s.value, 0.0035, 3e-4);
-	assert_true(profile->sensor.time_constant_s.spread < 1e-3);
+	assert_true(profile->sensor.time_constant_s.sd < 1e-3);
 	kwhy_self_test_profile_free(profile);
 	kwhy_calibration_free(made);
 }

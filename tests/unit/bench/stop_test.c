@@ -14,7 +14,7 @@ struct user {
 	unsigned left; /* calls until then, of a sweep */
 };
 
-static void told_share(void *context, const char *what, double share)
+static void reported_share(void *context, const char *what, double share)
 {
 	struct user *user = context;
 
@@ -42,7 +42,7 @@ static void an_interrupt_ends_a_sweep_with_its_samples(void **state)
 		.most_bytes = 4096,
 		.quick = true,
 		.time_s = 3600,
-		.progress = told_share,
+		.progress = reported_share,
 		.context = &user};
 	struct kwhy_transfers *transfers;
 

@@ -44,15 +44,15 @@ static void end(struct made *made)
 	kwhy_transfers_free(made->transfers);
 }
 
-static const struct kwhy_transfer_rivalry *rivalry_of(
+static const struct kwhy_transfer_baseline *baseline_of(
 	const struct made *made, const char *better, const char *than, unsigned pieces)
 {
-	for (size_t i = 0; i < made->transfers->rivalry_count; i++) {
-		const struct kwhy_transfer_rivalry *rivalry = &made->transfers->rivalries[i];
+	for (size_t i = 0; i < made->transfers->baseline_count; i++) {
+		const struct kwhy_transfer_baseline *baseline = &made->transfers->baselines[i];
 
-		if (strcmp(rivalry->better, better) == 0 && strcmp(rivalry->than, than) == 0 &&
-			rivalry->pieces == pieces)
-			return rivalry;
+		if (strcmp(baseline->better, better) == 0 && strcmp(baseline->than, than) == 0 &&
+			baseline->pieces == pieces)
+			return baseline;
 	}
 	return NULL;
 }
@@ -60,7 +60,7 @@ static const struct kwhy_transfer_rivalry *rivalry_of(
 /* Reading in place starts sooner and runs slower: it wins below 64 KiB, where both take 5 us. */
 static void a_way_wins_where_its_interval_lies_below(void **state)
 {
-	const struct kwhy_transfer_rivalry *rivalry;
+	const struct kwhy_transfer_baseline *baseline;
 	struct made made;
 
 	(void)state;
@@ -70,13 +70,13 @@ static void a_way_wins_where_its_interval_lies_below(void **state)
 		add(&made, "copied-and-read", "h2d", bytes, 1, 4e-6 + (double)bytes * 1e-6 / 65536);
 	}
 	conclude(&made);
-	rivalry = rivalry_of(&made, "mapped", "copied-and-read", 1);
-	assert_non_null(rivalry);
-	assert_int_equal(rivalry->sizes_compared, 11);
-	assert_int_equal(rivalry->stretch_count, 1);
-	assert_int_equal(rivalry->stretches[0].from_bytes, 1024);
-	assert_int_equal(rivalry->stretches[0].to_bytes, 32768);
-	assert_int_equal(rivalry->best_bytes, 1024);
+	baseline = baseline_of(&made, "mapped", "copied-and-read", 1);
+	assert_non_null(baseline);
+	assert_int_equal(baseline->sizes_compared, 11);
+	assert_int_equal(baseline->stretch_count, 1);
+	assert_int_equal(baseline->stretches[0].from_bytes, 1024);
+	assert_int_equal(baseline->stretches[0].to_bytes, 32768);
+	assert_int_equal(baseline->best_bytes, 1024);
 	end(&made);
 }
 
@@ -139,9 +139,9 @@ static void the_limits_of_the_engine_are_where_ways_overtake_each_other(void **s
 			add(&made, "batch", "h2d", piece, pieces, 8e-6 + pieces * 0.1e-6 + bytes / 55e9);
 		}
 	conclude(&made);
-	assert_int_equal(made.transfers->overtaking.put_packed_bytes, 65536);
-	assert_int_equal(made.transfers->overtaking.get_packed_bytes, 0);
-	assert_int_equal(made.transfers->overtaking.batch_bytes, 65536);
+	assert_int_equal(made.transfers->crossover.put_packed_bytes, 65536);
+	assert_int_equal(made.transfers->crossover.get_packed_bytes, 0);
+	assert_int_equal(made.transfers->crossover.batch_bytes, 65536);
 	end(&made);
 }
 
@@ -197,7 +197,7 @@ static void nothing_measured_concludes_nothing(void **state)
 	begin(&made);
 	conclude(&made);
 	assert_int_equal(made.transfers->curve_count + made.transfers->choice_count +
-			made.transfers->rivalry_count + made.transfers->pinning_count,
+			made.transfers->baseline_count + made.transfers->pinning_count,
 		0);
 	end(&made);
 }

@@ -18,7 +18,7 @@ static uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w)
 
 #include <lz4.h>
 
-enum { ROOM = 70000, SEED = 9 };
+enum { SPACE = 70000, SEED = 9 };
 
 /* Arguments as a launch has them, for the text and for the form in C. */
 struct job {
@@ -78,7 +78,7 @@ static void *aligned(size_t bytes)
 static void the_pattern_is_the_same_and_ends_where_it_should(void **state)
 {
 	static const uint64_t sizes[] = {1, 3, 15, 16, 17, 63, 1000, 4099};
-	uint8_t *made = aligned(ROOM), expected[4200];
+	uint8_t *made = aligned(SPACE), expected[4200];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -183,17 +183,17 @@ static void work_is_on_every_word_once(void **state)
 static void pieces_go_where_their_descriptors_say(void **state)
 {
 	static const uint32_t sizes[] = {1, 16, 37, 4096, 20000};
-	uint8_t *from = aligned(ROOM), *to = aligned(ROOM);
+	uint8_t *from = aligned(SPACE), *to = aligned(SPACE);
 	struct kwhy_bench_piece pieces[3];
 
 	(void)state;
-	kwhy_bench_pattern_write(from, ROOM, SEED, 0);
+	kwhy_bench_pattern_write(from, SPACE, SEED, 0);
 	for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++)
 		for (uint32_t parts = 1; parts <= 4; parts += 3) {
 			struct job job = {KWHY_BENCH_KERNEL_PIECES,
 				{address(pieces), 0, address(to), address(from)}, parts};
 
-			memset(to, 0x5a, ROOM);
+			memset(to, 0x5a, SPACE);
 			for (uint32_t i = 0; i < 3; i++)
 				pieces[i] = (struct kwhy_bench_piece){
 					(2 - i) * 20032 + i, i * 20048 + (i == 1), sizes[s]};

@@ -232,18 +232,18 @@ static void a_gain_is_of_the_energy_of_the_run_be_it_metered_or_modelled(void **
 {
 	struct kwhy_detect_options options = kwhy_detect_options_default();
 	struct build build = one_copy();
-	struct kwhy_device_ledger *books;
+	struct kwhy_device_ledger *device_ledger;
 
 	(void)state;
 	build_finish(&build, true);
-	books = &build.ledger->devices[0];
+	device_ledger = &build.ledger->devices[0];
 	options.min_gain_ratio = 0.6;
-	books->energy.attributed_nj = 1015000000;
-	books->energy.measured_nj = KWHY_UNKNOWN_NJ;
-	books->energy.modelled = true;
+	device_ledger->energy.attributed_nj = 1015000000;
+	device_ledger->energy.measured_nj = KWHY_UNKNOWN_NJ;
+	device_ledger->energy.modelled = true;
 	assert_null(build_detect(&build, "pageable-copies", &options));
-	books->accounts[1].category = KWHY_CATEGORY_OUTSIDE;
-	books->accounts[1].gross_nj = 1000000000;
+	device_ledger->accounts[1].category = KWHY_CATEGORY_OUTSIDE;
+	device_ledger->accounts[1].gross_nj = 1000000000;
 	assert_non_null(build_detect(&build, "pageable-copies", &options));
 	build_free(&build);
 }

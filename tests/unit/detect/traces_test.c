@@ -22,7 +22,7 @@ struct analysis {
 static struct analysis analyse(const char *trace, const char *power, double min_gain_ratio)
 {
 	struct kwhy_import_options import = {0};
-	struct kwhy_ledger_options books = kwhy_ledger_options_default();
+	struct kwhy_ledger_options device_ledger = kwhy_ledger_options_default();
 	struct kwhy_detect_options options = kwhy_detect_options_default();
 	struct analysis analysis;
 
@@ -33,7 +33,7 @@ static struct analysis analyse(const char *trace, const char *power, double min_
 	if (power)
 		OK(kwhy_import_power(analysis.recording, power, &import, &error));
 	OK(kwhy_recording_finish(analysis.recording, &error));
-	OK(kwhy_ledger_new(analysis.recording, &books, &analysis.ledger, &error));
+	OK(kwhy_ledger_new(analysis.recording, &device_ledger, &analysis.ledger, &error));
 	options.min_gain_ratio = min_gain_ratio;
 	OK(kwhy_detect_run(analysis.recording, analysis.ledger, NULL, &options, &analysis.findings, &error));
 	return analysis;

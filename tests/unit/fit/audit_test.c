@@ -212,7 +212,7 @@ static void what_follows_from_a_misprint_is_told_with_what_follows_from_the_righ
 	(void)state;
 	look(claims, 3);
 	assert_int_equal(audit.finding_count, 3);
-	assert_int_equal(audit.findings[2].kind, KWHY_AUDIT_RESTS);
+	assert_int_equal(audit.findings[2].kind, KWHY_AUDIT_DEPENDS);
 	assert_true(fabs(audit.findings[2].should.low - 5468.7) < 1);
 }
 
@@ -242,7 +242,7 @@ static void nothing_follows_from_amounts_of_different_windows(void **state)
 	assert_int_equal(audit.findings[0].kind, KWHY_AUDIT_WINDOW);
 	assert_int_equal(audit.findings[1].kind, KWHY_AUDIT_WINDOW);
 	/* what is made of it is no better known */
-	assert_int_equal(audit.findings[2].kind, KWHY_AUDIT_RESTS);
+	assert_int_equal(audit.findings[2].kind, KWHY_AUDIT_DEPENDS);
 	assert_true(isnan(audit.findings[2].should.low));
 }
 

@@ -108,7 +108,7 @@ static void the_window_of_a_trailing_mean_is_found(void **state)
 	assert_true(fabs(lag.delay_s - 0.05) < 0.01);
 }
 
-static void the_truth_lies_within_the_spread_as_often_as_it_should(void **state)
+static void the_truth_lies_within_the_sd_as_often_as_it_should(void **state)
 {
 	enum { TRIALS = 60 };
 	static struct load load;
@@ -122,14 +122,14 @@ static void the_truth_lies_within_the_spread_as_often_as_it_should(void **state)
 		truth.seed = seed;
 		make_load(&truth, &load);
 		lag = fitted(&load, 1, KWHY_LAG_LOW_PASS, 0.015);
-		inside += fabs(lag.width_s - truth.width_s) < 1.96 * lag.width_spread_s;
-		wide += lag.width_spread_s > 0.003;
+		inside += fabs(lag.width_s - truth.width_s) < 1.96 * lag.width_sd_s;
+		wide += lag.width_sd_s > 0.003;
 	}
 	assert_in_range(inside, TRIALS * 88 / 100, TRIALS);
 	assert_int_equal(wide, 0);
 }
 
-static void stray_readings_widen_the_spread_and_move_little(void **state)
+static void stray_readings_widen_the_sd_and_move_little(void **state)
 {
 	struct truth truth = ring;
 	static struct load clean, strayed;
@@ -141,8 +141,8 @@ static void stray_readings_widen_the_spread_and_move_little(void **state)
 	make_load(&truth, &strayed);
 	a = fitted(&clean, 1, KWHY_LAG_LOW_PASS, 0.015);
 	b = fitted(&strayed, 1, KWHY_LAG_LOW_PASS, 0.015);
-	assert_true(b.width_spread_s > a.width_spread_s);
-	assert_true(fabs(b.width_s - truth.width_s) < 3 * b.width_spread_s);
+	assert_true(b.width_sd_s > a.width_sd_s);
+	assert_true(fabs(b.width_s - truth.width_s) < 3 * b.width_sd_s);
 }
 
 static void loads_of_different_levels_share_one_lag(void **state)
@@ -160,8 +160,8 @@ static void loads_of_different_levels_share_one_lag(void **state)
 	make_load(&truth, &loads[1]);
 	one = fitted(loads, 1, KWHY_LAG_LOW_PASS, 0.015);
 	both = fitted(loads, 2, KWHY_LAG_LOW_PASS, 0.015);
-	assert_true(both.width_spread_s < one.width_spread_s);
-	assert_true(fabs(both.width_s - truth.width_s) < 3 * both.width_spread_s);
+	assert_true(both.width_sd_s < one.width_sd_s);
+	assert_true(fabs(both.width_s - truth.width_s) < 3 * both.width_sd_s);
 	assert_true(fabs(both.levels[0].on_w - 358) < 2);
 	assert_true(fabs(both.levels[1].off_w - 118) < 4);
 }
@@ -187,8 +187,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_low_pass_without_noise_is_found_exactly),
 		cmocka_unit_test(the_window_of_a_trailing_mean_is_found),
-		cmocka_unit_test(the_truth_lies_within_the_spread_as_often_as_it_should),
-		cmocka_unit_test(stray_readings_widen_the_spread_and_move_little),
+		cmocka_unit_test(the_truth_lies_within_the_sd_as_often_as_it_should),
+		cmocka_unit_test(stray_readings_widen_the_sd_and_move_little),
 		cmocka_unit_test(loads_of_different_levels_share_one_lag),
 		cmocka_unit_test(readings_beside_the_load_are_an_error),
 	};

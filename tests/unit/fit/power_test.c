@@ -163,7 +163,7 @@ static void what_the_memory_s_own_meter_says_is_the_least_of_its_gauge(void **st
 static void fit_and_split(struct kwhy_power_model *model, struct kwhy_power_split *split)
 {
 	assert_int_equal(kwhy_power_fit(&data, model, &error), KWHY_OK);
-	assert_int_equal(kwhy_power_find_rivals(&data, model, &error), KWHY_OK);
+	assert_int_equal(kwhy_power_find_alternatives(&data, model, &error), KWHY_OK);
 	assert_int_equal(kwhy_power_split_of(model, &data, split, &error), KWHY_OK);
 }
 
@@ -195,11 +195,11 @@ static void gauges_that_rise_and_fall_together_are_one_part(void **state)
 		for (int j = 0; j < GAUGES; j++)
 			tied_j += truth[j] * gauges[i * GAUGES + j] * seconds[i];
 	fit_and_split(&model, &split);
-	assert_false(model.is_joint[KWHY_POWER_BASE]);
+	assert_false(model.is_grouped[KWHY_POWER_BASE]);
 	assert_true(fabs(split.joules[KWHY_POWER_BASE].value / (120 * 0.1 * ROWS) - 1) < 0.02);
 	assert_true(split.joint_j.low < tied_j && split.joint_j.high > tied_j);
 	for (int term = KWHY_POWER_COMPUTE; term < KWHY_POWER_TERM_COUNT; term++) {
-		assert_true(model.is_joint[term] && isnan(split.joules[term].value));
+		assert_true(model.is_grouped[term] && isnan(split.joules[term].value));
 		assert_true(split.joules[term].low == 0 && split.joules[term].high > 0.98 * tied_j);
 	}
 	for (int j = 0; j < GAUGES; j++)
@@ -226,7 +226,7 @@ static void intervals_hold_the_truth_of_gauges_that_are_almost_alike(void **stat
 			for (int j = 0; j < GAUGES; j++)
 				true_j[data.terms[j]] += truth[j] * gauges[i * GAUGES + j] * seconds[i];
 		fit_and_split(&model, &split);
-		joint[round % 5] += model.is_joint[KWHY_POWER_COMPUTE];
+		joint[round % 5] += model.is_grouped[KWHY_POWER_COMPUTE];
 		for (int term = KWHY_POWER_COMPUTE; term < KWHY_POWER_TERM_COUNT; term++, all++)
 			held += split.joules[term].low <= true_j[term] &&
 				split.joules[term].high >= true_j[term];
@@ -249,7 +249,7 @@ static void windows_without_variation_are_refused(void **state)
 			gauges[i * GAUGES + j] = 500;
 	}
 	assert_int_equal(kwhy_power_fit(&data, &model, &error), KWHY_OK);
-	assert_int_equal(kwhy_power_find_rivals(&data, &model, &error), KWHY_E_INPUT);
+	assert_int_equal(kwhy_power_find_alternatives(&data, &model, &error), KWHY_E_INPUT);
 	assert_non_null(strstr(error.text, "too much alike"));
 }
 

@@ -102,7 +102,7 @@ static void what_was_not_asked_or_is_not_known_is_unknown(void **state)
 
 static void a_place_is_found_by_key_or_name_with_its_year(void **state)
 {
-	const struct kwhy_carbon_place *place;
+	const struct kwhy_carbon_region *place;
 
 	(void)state;
 	assert_int_equal(kwhy_carbon_find("tha", &place, &error), KWHY_OK);
@@ -117,12 +117,12 @@ static void a_place_is_found_by_key_or_name_with_its_year(void **state)
 static void every_place_has_a_sane_value_and_a_key_of_its_own(void **state)
 {
 	size_t count;
-	const struct kwhy_carbon_place *places = kwhy_carbon_places(&count);
+	const struct kwhy_carbon_region *places = kwhy_carbon_regions(&count);
 
 	(void)state;
 	assert_int_equal(count, 222 + 47);
 	for (size_t i = 0; i < count; i++) {
-		const struct kwhy_carbon_place *found;
+		const struct kwhy_carbon_region *found;
 
 		assert_in_range(places[i].year, 2015, 2030);
 		assert_true(places[i].g_per_kwh >= 0 && places[i].g_per_kwh < 1500);

@@ -48,7 +48,7 @@ static void run_step(const struct kwhy_gpu_grid *grid, void **arguments)
 
 static const struct kwhy_gpu_host_kernel kernels[] = {
 	{"step", run_step, {8, 4, 2}},
-	{"many", run_step, {KWHY_GPU_HOST_ARGUMENT_BYTES_MOST + 8}},
+	{"many", run_step, {KWHY_GPU_HOST_ARGUMENT_BYTES_MAX + 8}},
 	{0},
 };
 static const struct kwhy_gpu_source source = {.title = "test", .text = "", .on_host = kernels};

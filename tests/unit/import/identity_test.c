@@ -19,15 +19,15 @@
 		 "003000000,"                                                                      \
 		 ",rapl.package-0_uj,7\n"
 
-enum { FILES_MOST = 4, PACKED_BYTES = 4096 };
+enum { FILES_MAX = 4, PACKED_BYTES = 4096 };
 
 /* What comes of these files, in this order. They stay until forget(). */
-static char paths[FILES_MOST][32];
+static char paths[FILES_MAX][32];
 static size_t path_count;
 
 static void hold(const void *bytes, size_t length)
 {
-	assert_true(path_count < FILES_MOST);
+	assert_true(path_count < FILES_MAX);
 	write_file(paths[path_count++], bytes, length);
 }
 

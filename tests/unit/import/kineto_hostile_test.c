@@ -171,11 +171,11 @@ static void broken_grammar_is_refused_wherever_it_is(void **state)
 
 static void zero_bytes_are_no_fault_of_the_profiler(void **state)
 {
-	static const char behind[] = "{\"traceEvents\": []}\n\0\0",
+	static const char after[] = "{\"traceEvents\": []}\n\0\0",
 			  within[] = "[{\"ph\": \"M\",\0\0\0\"a\": 1}]";
 
 	(void)state;
-	SAYS(refusal_of_bytes(behind, sizeof(behind)),
+	SAYS(refusal_of_bytes(after, sizeof(after)),
 		"zero bytes stand behind the end of the trace, at byte 20;");
 	SAYS(refusal_of_bytes(within, sizeof(within) - 1), "holds zero bytes at byte 12");
 }

@@ -34,7 +34,7 @@ static void a_file_of_powers_holds_names_grids_and_watts(void **state)
 	assert_string_equal(powers->items[0].name, "gemm");
 	assert_int_equal(powers->items[0].grid.blocks, 132);
 	assert_int_equal(powers->items[0].grid.threads, 384);
-	assert_true(powers->items[0].above_idle_w == 300 && powers->items[0].spread_w == 9);
+	assert_true(powers->items[0].above_idle_w == 300 && powers->items[0].sd_w == 9);
 	assert_int_equal(powers->items[0].count, 7);
 	assert_int_equal(powers->items[1].grid.blocks, KWHY_UNKNOWN_BLOCKS);
 	assert_int_equal(powers->items[1].grid.threads, KWHY_NONE);

@@ -15,7 +15,7 @@ static int record(char path[64], uint64_t writer, int64_t start_ms, const char *
 	snprintf(path, 64, "/proc/self/fd/%d", tape.fd);
 	say_names(&tape);
 	say_name(&tape, 99, host);
-	ADD(&tape, CLOCK, clock, .mono_ns = MS, .offset_ns = BOOT_UNIX_NS, .spread_ns = 100);
+	ADD(&tape, CLOCK, clock, .mono_ns = MS, .offset_ns = BOOT_UNIX_NS, .width_ns = 100);
 	ADD(&tape, PROCESS, process, .pid = 40 + (uint32_t)writer, .host = 99, .rank = (uint32_t)writer,
 		.world_size = 2);
 	ADD(&tape, KERNEL, kernel, .start_mono_ns = start_ms * MS, .end_mono_ns = (start_ms + 10) * MS,

@@ -30,7 +30,7 @@ static void check_bundled(const char *path, const char *device_name)
 	assert_int_equal(profile->threads_per_sm, 2048);
 	/* Measured again now and then: between what any H100 or H200 has shown. */
 	assert_within(profile->sensor.time_constant_s.value, 0.012, 0.016);
-	assert_within(profile->sensor.time_constant_s.spread, 1e-4, 2e-3);
+	assert_within(profile->sensor.time_constant_s.sd, 1e-4, 2e-3);
 	assert_within(profile->sensor.delay_s.value, 0.0025, 0.0045);
 	assert_within(profile->sensor.late_share, 0.03, 0.3);
 	assert_within(profile->sensor.average_window_s, 0.98, 1.03);
@@ -131,7 +131,7 @@ static void known_powers_keep_their_order(void **state)
 	assert_string_equal(profile->known_powers[0].pattern, "gemm");
 	assert_true(profile->known_powers[0].power_w.value == 690);
 	assert_string_equal(profile->known_powers[1].pattern, "a b");
-	assert_true(isnan(profile->known_powers[1].power_w.spread));
+	assert_true(isnan(profile->known_powers[1].power_w.sd));
 	kwhy_profile_free(profile);
 }
 
@@ -232,8 +232,8 @@ static void curves_and_the_fastest_ways_of_transfers_are_read(void **state)
 	assert_int_equal(transfers->choice_count, 1);
 	assert_string_equal(transfers->choices[0].second, "batch");
 	assert_true(transfers->choices[0].is_sure);
-	assert_int_equal(transfers->overtaking.put_packed_bytes, 65536);
-	assert_int_equal(transfers->overtaking.get_packed_bytes, 0);
+	assert_int_equal(transfers->crossover.put_packed_bytes, 65536);
+	assert_int_equal(transfers->crossover.get_packed_bytes, 0);
 	kwhy_profile_free(profile);
 }
 
@@ -279,7 +279,7 @@ static void powers_of_kinds_keep_their_order_and_patterns(void **state)
 	assert_int_equal(profile->kernel_kinds.items[0].name_count, 2);
 	assert_string_equal(profile->kernel_kinds.items[0].names[1], "y*");
 	assert_string_equal(profile->kernel_kinds.items[1].kind, "b");
-	assert_true(profile->kernel_kinds.items[1].above_idle_w.spread == 100);
+	assert_true(profile->kernel_kinds.items[1].above_idle_w.sd == 100);
 	assert_true(profile->kernel_kinds.ramp_s == 4e-5);
 	kwhy_profile_free(profile);
 }

@@ -13,7 +13,7 @@ static void begin_process(struct tape *tape, int fd, uint64_t id)
 	say_name(tape, WHY, "it waits for other devices");
 	ADD(tape, PROCESS, process, .pid = (int64_t)id, .host = HOST, .rank = KWHY_WIRE_UNKNOWN_U32,
 		.world_size = KWHY_WIRE_UNKNOWN_U32);
-	ADD(tape, CLOCK, clock, .mono_ns = 0, .offset_ns = BOOT_UNIX_NS, .spread_ns = 100);
+	ADD(tape, CLOCK, clock, .mono_ns = 0, .offset_ns = BOOT_UNIX_NS, .width_ns = 100);
 	ADD(tape, DEVICE, device, .index = 0, .name = H200, .uuid = UUID, .limit_mw = 700000);
 	ADD(tape, COVERAGE, coverage, .start_mono_ns = MS, .end_mono_ns = 900 * MS, .device = -1);
 }
@@ -218,11 +218,11 @@ static void behind_a_graph_all_but_its_own_kernels_are_repeats(void **state)
 	kernel(&tape, GEMM, 15, 102, 7);
 	copy(&tape, 16, 103, 7);
 	ADD(&tape, BURST, burst, .start_mono_ns = 10 * MS, .end_mono_ns = 30 * MS, .name = GEMM,
-		.correlation = CALLED, .context = 1, .repeats = 2, .form = KWHY_BURST_BEHIND,
+		.correlation = CALLED, .context = 1, .repeats = 2, .form = KWHY_BURST_AFTER,
 		.launch_ns = 3 * MS, .launched_ns = 3 * MS);
 	recording = import_tape(&tape);
 	assert_origins(recording, "PPCRRC");
-	assert_int_equal(recording->bursts[0].form, KWHY_BURST_BEHIND);
+	assert_int_equal(recording->bursts[0].form, KWHY_BURST_AFTER);
 	kwhy_recording_free(recording);
 }
 
@@ -250,7 +250,7 @@ static void behind_a_copy_its_like_are_repeats(void **state)
 	big_copy(&tape, 31, 104);
 	ADD(&tape, BURST, burst, .start_mono_ns = 10 * MS, .end_mono_ns = 30 * MS, .name = WHY,
 		.correlation = CALLED, .context = 1, .repeats = 2, .blocks = KWHY_WIRE_UNKNOWN_U32,
-		.threads_per_block = KWHY_WIRE_UNKNOWN_U16, .form = KWHY_BURST_BEHIND, .launch_ns = 2 * MS,
+		.threads_per_block = KWHY_WIRE_UNKNOWN_U16, .form = KWHY_BURST_AFTER, .launch_ns = 2 * MS,
 		.launched_ns = 2 * MS);
 	recording = import_tape(&tape);
 	assert_origins(recording, "PCRRCP");

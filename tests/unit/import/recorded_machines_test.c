@@ -8,7 +8,7 @@
 /* Unix time of a machine's own zero, and how well its writer knows it. */
 struct written {
 	uint32_t host; /* enum name */
-	int64_t offset_ns, spread_ns;
+	int64_t offset_ns, width_ns;
 	uint32_t boot; /* enum name; 0: an older recording */
 };
 
@@ -21,9 +21,9 @@ static void write_one(int fd, uint64_t id, const struct written *written)
 	say_names(&tape);
 	ADD(&tape, PROCESS, process, .pid = (int64_t)id, .host = written->host, .boot = written->boot,
 		.rank = 0, .world_size = 1);
-	if (written->spread_ns >= 0)
+	if (written->width_ns >= 0)
 		ADD(&tape, CLOCK, clock, .mono_ns = 1000 * MS, .offset_ns = written->offset_ns,
-			.spread_ns = written->spread_ns);
+			.width_ns = written->width_ns);
 	ADD(&tape, KERNEL, kernel, .start_mono_ns = 1100 * MS, .end_mono_ns = 1103 * MS,
 		.stream = (uint32_t)id, .name = GEMM);
 	tape_done(&tape);
@@ -159,7 +159,7 @@ static void meters_of_two_machines_devices_are_of_two_devices(void **state)
 		say_names(&tape);
 		ADD(&tape, PROCESS, process, .pid = 41, .host = written[i].host, .boot = written[i].boot,
 			.rank = KWHY_WIRE_UNKNOWN_U32, .world_size = KWHY_WIRE_UNKNOWN_U32);
-		ADD(&tape, CLOCK, clock, .mono_ns = 1000 * MS, .offset_ns = BOOT_UNIX_NS, .spread_ns = 100);
+		ADD(&tape, CLOCK, clock, .mono_ns = 1000 * MS, .offset_ns = BOOT_UNIX_NS, .width_ns = 100);
 		ADD(&tape, SOURCE, source, .id = 1, .meter = SAMPLE, .uuid = i ? SECOND : UUID);
 		ADD(&tape, READING, reading, .time_mono_ns = 1100 * MS, .value = 90000 + i, .source = 1);
 		tape_done(&tape);
@@ -268,7 +268,7 @@ static void meter_one(struct kwhy_recording *recording, const struct written *wr
 	ADD(&tape, PROCESS, process, .pid = 41, .host = written->host, .boot = written->boot, .rank = 0,
 		.world_size = 1);
 	ADD(&tape, CLOCK, clock, .mono_ns = 1000 * MS, .offset_ns = written->offset_ns,
-		.spread_ns = written->spread_ns);
+		.width_ns = written->width_ns);
 	ADD(&tape, SOURCE, source, .id = 7, .meter = PACKAGE, .device = -1);
 	for (int64_t i = 0; i < 2; i++)
 		ADD(&tape, READING, reading, .time_mono_ns = (1000 + 100 * i) * MS + value,

@@ -7,7 +7,7 @@ static void record_program(struct tape *tape)
 {
 	ADD(tape, PROCESS, process, .pid = 42, .host = HOST, .rank = KWHY_WIRE_UNKNOWN_U32,
 		.world_size = KWHY_WIRE_UNKNOWN_U32);
-	ADD(tape, CLOCK, clock, .mono_ns = 1000 * MS, .offset_ns = BOOT_UNIX_NS + 77, .spread_ns = 900);
+	ADD(tape, CLOCK, clock, .mono_ns = 1000 * MS, .offset_ns = BOOT_UNIX_NS + 77, .width_ns = 900);
 	ADD(tape, DEVICE, device, .index = 0, .name = H200, .uuid = UUID, .sm_count = 132,
 		.limit_mw = 700000);
 	ADD(tape, CALL, call, .start_mono_ns = 1090 * MS, .end_mono_ns = 1091 * MS, .name = LAUNCH,
@@ -33,7 +33,7 @@ static void record_meters(struct tape *tape)
 {
 	ADD(tape, PROCESS, process, .pid = 41, .host = HOST, .rank = KWHY_WIRE_UNKNOWN_U32,
 		.world_size = KWHY_WIRE_UNKNOWN_U32);
-	ADD(tape, CLOCK, clock, .mono_ns = 1000 * MS, .offset_ns = BOOT_UNIX_NS, .spread_ns = 100);
+	ADD(tape, CLOCK, clock, .mono_ns = 1000 * MS, .offset_ns = BOOT_UNIX_NS, .width_ns = 100);
 	ADD(tape, SOURCE, source, .id = 1, .meter = ENERGY, .uuid = UUID, .device = 0);
 	ADD(tape, SOURCE, source, .id = 2, .meter = SAMPLE, .uuid = UUID, .device = 0);
 	ADD(tape, SOURCE, source, .id = 3, .gauge = CLOCKS, .uuid = UUID, .device = 0);
@@ -131,8 +131,8 @@ static void the_origin_lies_before_all_that_was_recorded(void **state)
 	(void)state;
 	tape_init(&tape, memfd_create("recording", 0), 1);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", tape.fd);
-	ADD(&tape, CLOCK, clock, .mono_ns = 1000 * MS, .offset_ns = BOOT_UNIX_NS, .spread_ns = 900);
-	ADD(&tape, CLOCK, clock, .mono_ns = 9000 * MS, .offset_ns = BOOT_UNIX_NS + 7, .spread_ns = 90);
+	ADD(&tape, CLOCK, clock, .mono_ns = 1000 * MS, .offset_ns = BOOT_UNIX_NS, .width_ns = 900);
+	ADD(&tape, CLOCK, clock, .mono_ns = 9000 * MS, .offset_ns = BOOT_UNIX_NS + 7, .width_ns = 90);
 	ADD(&tape, KERNEL, kernel, .start_mono_ns = 1100 * MS, .end_mono_ns = 1103 * MS);
 	tape_done(&tape);
 	recording = import(path);
@@ -259,7 +259,7 @@ static void a_counter_keeps_where_it_wraps(void **state)
 	(void)state;
 	tape_init(&tape, memfd_create("recording", 0), 1);
 	say_names(&tape);
-	ADD(&tape, CLOCK, clock, .mono_ns = 1000 * MS, .offset_ns = BOOT_UNIX_NS, .spread_ns = 900);
+	ADD(&tape, CLOCK, clock, .mono_ns = 1000 * MS, .offset_ns = BOOT_UNIX_NS, .width_ns = 900);
 	for (uint32_t i = 0; i < 4; i++)
 		ADD(&tape, SOURCE, source, .id = i, .meter = PACKAGE, .device = -1, .domain = i,
 			.wrap = wraps[i]);

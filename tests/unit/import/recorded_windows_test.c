@@ -10,7 +10,7 @@ static void begin_process(struct tape *tape, int fd, uint64_t id)
 	say_names(tape);
 	ADD(tape, PROCESS, process, .pid = (int64_t)id, .host = HOST, .rank = KWHY_WIRE_UNKNOWN_U32,
 		.world_size = KWHY_WIRE_UNKNOWN_U32);
-	ADD(tape, CLOCK, clock, .mono_ns = 0, .offset_ns = BOOT_UNIX_NS, .spread_ns = 100);
+	ADD(tape, CLOCK, clock, .mono_ns = 0, .offset_ns = BOOT_UNIX_NS, .width_ns = 100);
 	ADD(tape, DEVICE, device, .index = 0, .name = H200, .uuid = UUID, .limit_mw = 700000);
 }
 

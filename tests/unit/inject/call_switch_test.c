@@ -81,9 +81,9 @@ static void calls_are_switched_alone_while_one_of_each_domain_stays_on(void **st
 	kwhy_inject_call_switch_init(&calls, &cupti);
 	kwhy_inject_call_switch_begin(&calls);
 	assert_done("r4 d4 r2 r3 d2 d3 ");
-	kwhy_inject_call_switch_turn(&calls, false);
+	kwhy_inject_call_switch_set(&calls, false);
 	assert_done("!r2 !r3 !d2 !d3 ");
-	kwhy_inject_call_switch_turn(&calls, true);
+	kwhy_inject_call_switch_set(&calls, true);
 	assert_done("r2 r3 d2 d3 ");
 }
 
@@ -95,12 +95,12 @@ static void where_single_calls_are_not_recorded_it_is_all_less_others(void **sta
 	(void)state;
 	kwhy_inject_call_switch_init(&calls, &cupti);
 	kwhy_inject_call_switch_begin(&calls);
-	kwhy_inject_call_switch_turn(&calls, false);
+	kwhy_inject_call_switch_set(&calls, false);
 	done[0] = '\0';
 	kwhy_inject_call_switch_give_up_alone(&calls);
-	kwhy_inject_call_switch_turn(&calls, true);
+	kwhy_inject_call_switch_set(&calls, true);
 	assert_done("+R !r1 !r4 +D !d1 !d4 ");
-	kwhy_inject_call_switch_turn(&calls, false);
+	kwhy_inject_call_switch_set(&calls, false);
 	assert_done("-R -D ");
 }
 
@@ -113,7 +113,7 @@ static void where_there_is_no_choice_all_calls_are_switched(void **state)
 	kwhy_inject_call_switch_init(&calls, &cupti);
 	kwhy_inject_call_switch_begin(&calls);
 	assert_done("+R +D ");
-	kwhy_inject_call_switch_turn(&calls, false);
+	kwhy_inject_call_switch_set(&calls, false);
 	assert_done("-R -D ");
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NODES_MOST = 4, KERNEL = KWHY_CUDA_GRAPH_NODE_KERNEL, CHILD = KWHY_CUDA_GRAPH_NODE_CHILD, OTHER = 1 };
+enum { NODES_MAX = 4, KERNEL = KWHY_CUDA_GRAPH_NODE_KERNEL, CHILD = KWHY_CUDA_GRAPH_NODE_CHILD, OTHER = 1 };
 
 /* A kernel has one parameter, of eight bytes. */
 struct kwhy_cuda_function_opaque {
@@ -24,7 +24,7 @@ struct kwhy_cuda_graph_node_opaque {
 
 struct kwhy_cuda_graph_opaque {
 	size_t count;
-	struct kwhy_cuda_graph_node_opaque nodes[NODES_MOST];
+	struct kwhy_cuda_graph_node_opaque nodes[NODES_MAX];
 };
 
 #define EXEC ((kwhy_cuda_graph_exec)(uintptr_t)64) /* NOLINT(performance-no-int-to-ptr) */
@@ -56,7 +56,7 @@ static enum kwhy_cuda_result child_of(kwhy_cuda_graph_node node, kwhy_cuda_graph
 	return KWHY_CUDA_SUCCESS;
 }
 
-static struct kwhy_cuda_kernel_node as_told(kwhy_cuda_graph_node node)
+static struct kwhy_cuda_kernel_node as_reported(kwhy_cuda_graph_node node)
 {
 	node->arguments[0] = &node->value;
 	return (struct kwhy_cuda_kernel_node){.function = node->function,
@@ -67,7 +67,7 @@ static struct kwhy_cuda_kernel_node as_told(kwhy_cuda_graph_node node)
 
 static enum kwhy_cuda_result parameters_of(kwhy_cuda_graph_node node, struct kwhy_cuda_kernel_node *out)
 {
-	*out = as_told(node);
+	*out = as_reported(node);
 	return KWHY_CUDA_SUCCESS;
 }
 
@@ -195,12 +195,12 @@ static void a_kernel_that_is_changed_has_its_new_parameters(void **state)
 
 	(void)state;
 	add_nested();
-	to = as_told(&changed);
+	to = as_reported(&changed);
 	kwhy_probe_graphs_set_kernel(graphs, &maker, EXEC, &innermost.nodes[0], &to);
 	assert_ptr_equal(value_at(1), &memory[5]);
 	assert_ptr_equal(value_at(2), &memory[2]);
 	changed = kernel(&fit_too, &memory[6]); /* another function */
-	to = as_told(&changed);
+	to = as_reported(&changed);
 	kwhy_probe_graphs_set_kernel(graphs, &maker, EXEC, &innermost.nodes[0], &to);
 	assert_ptr_equal(value_at(1), &memory[6]);
 	kwhy_probe_graphs_launched(graphs, EXEC);
@@ -240,7 +240,7 @@ static void an_update_changes_all_kernels_and_keeps_what_they_are_known_by(void 
 		{kernel(&fit, &memory[4]), kernel(&fit, &memory[5]), kernel(&fit_too, &memory[6]),
 			kernel(&fit, &memory[7])}};
 	struct kwhy_cuda_graph_node_opaque changed = kernel(&fit, &memory[0]);
-	const struct kwhy_cuda_kernel_node other = as_told(&changed);
+	const struct kwhy_cuda_kernel_node other = as_reported(&changed);
 
 	(void)state;
 	add_nested();

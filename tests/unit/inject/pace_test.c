@@ -13,7 +13,7 @@
 
 #define SECOND_NS INT64_C(1000000000)
 #define COPIES_NS INT64_C(2000000) /* copies and checks of a burst */
-enum { KERNELS_MOST = 200 };
+enum { KERNELS_MAX = 200 };
 
 struct program {
 	int64_t start_ns; /* before its first launch */
@@ -25,8 +25,8 @@ struct program {
 struct outcome {
 	struct kwhy_probe_progress progress;
 	int64_t spent_ns, own_ns;
-	unsigned bursts[KERNELS_MOST];
-	const struct kwhy_probe_account *accounts[KERNELS_MOST];
+	unsigned bursts[KERNELS_MAX];
+	const struct kwhy_probe_account *accounts[KERNELS_MAX];
 };
 
 static struct kwhy_probe_accounts *accounts;

@@ -7,11 +7,11 @@
 
 struct probe_driver probe_driver;
 
-enum { BLOCKS_MOST = 16 };
+enum { BLOCKS_MAX = 16 };
 static struct {
 	char *memory;
 	size_t bytes;
-} blocks[BLOCKS_MOST];
+} blocks[BLOCKS_MAX];
 static size_t block_count;
 
 static char *at(kwhy_cuda_address address)
@@ -43,7 +43,7 @@ static enum kwhy_cuda_result error_string(enum kwhy_cuda_result result, const ch
 static enum kwhy_cuda_result parameter(
 	kwhy_cuda_function function, size_t index, size_t *out_offset, size_t *out_bytes)
 {
-	if (probe_driver.has_no_parameters || index >= PROBE_PARAMETERS_MOST || !function->bytes[index])
+	if (probe_driver.has_no_parameters || index >= PROBE_PARAMETERS_MAX || !function->bytes[index])
 		return KWHY_CUDA_INVALID_VALUE;
 	*out_offset = 8 * index;
 	*out_bytes = function->bytes[index];

@@ -10,11 +10,11 @@
  * A driver for tests of the prober: device memory is the host's, whatever is launched runs at once. Kernels
  * are C functions of their parameters.
  */
-enum { PROBE_PARAMETERS_MOST = 4 };
+enum { PROBE_PARAMETERS_MAX = 4 };
 
 struct kwhy_cuda_function_opaque {
 	void (*run)(void **arguments);
-	size_t bytes[PROBE_PARAMETERS_MOST]; /* of each parameter; 0: no more */
+	size_t bytes[PROBE_PARAMETERS_MAX]; /* of each parameter; 0: no more */
 	unsigned runs;
 };
 

@@ -156,7 +156,7 @@ static void memory_of_the_prober_is_none_of_the_program(void **state)
 
 	(void)state;
 	launch(&kernel_add, "first", arguments);
-	out = (uint64_t *)(uintptr_t)(probe->places[0].copies + 4096);
+	out = (uint64_t *)(uintptr_t)(probe->probe_contexts[0].copies + 4096);
 	arguments[1] = &out;
 	kernel_add.runs = 0;
 	launch_as(&kernel_add, "second", arguments, KWHY_CUDA_INVALID_VALUE);

@@ -28,7 +28,7 @@ static int record_kernels(void **state)
 static void a_window_that_ends_switches_kernels_off(void **state)
 {
 	(void)state;
-	assert_true(kwhy_inject_tick_switch(NULL, false) > 0);
+	assert_true(kwhy_inject_collector_switch(NULL, false) > 0);
 	assert_int_equal(switches, 1);
 }
 
@@ -36,7 +36,7 @@ static void a_program_that_ends_switches_nothing(void **state)
 {
 	(void)state;
 	atomic_store(&kwhy_inject_state.is_ending, true);
-	assert_true(kwhy_inject_tick_switch(NULL, false) > 0);
+	assert_true(kwhy_inject_collector_switch(NULL, false) > 0);
 	assert_int_equal(switches, 0);
 }
 

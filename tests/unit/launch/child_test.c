@@ -159,7 +159,7 @@ static void processes_left_behind_are_told_and_not_waited_for(void **state)
 	assert_int_equal(shell("(trap '' PIPE; exec sleep 99999) & echo $!; exit 5", true, &end), KWHY_OK);
 	assert_int_equal(kill(atoi(streams[1].data), SIGKILL), 0);
 	assert_int_equal(end.exit, 5);
-	assert_true(end.left_behind);
+	assert_true(end.left_running);
 }
 
 static void a_request_to_end_reaches_the_command(void **state)

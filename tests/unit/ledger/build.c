@@ -22,7 +22,7 @@ uint32_t build_device(struct kwhy_recording *recording, int32_t index)
 
 uint32_t build_machine(struct kwhy_recording *recording, const char *name)
 {
-	struct kwhy_machine machine = {.spread_ns = -1};
+	struct kwhy_machine machine = {.width_ns = -1};
 	uint32_t number;
 
 	OK(kwhy_names_intern(&recording->names, name, strlen(name), &machine.host, &error));
@@ -177,11 +177,11 @@ void build_free(struct kwhy_recording *recording, struct kwhy_ledger *ledger)
 
 const struct kwhy_account *build_account(const struct kwhy_ledger *ledger, uint32_t device, const char *name)
 {
-	const struct kwhy_device_ledger *books = &ledger->devices[device];
+	const struct kwhy_device_ledger *device_ledger = &ledger->devices[device];
 
-	for (size_t i = 0; i < books->account_count; i++)
-		if (!strcmp(books->accounts[i].name, name))
-			return &books->accounts[i];
+	for (size_t i = 0; i < device_ledger->account_count; i++)
+		if (!strcmp(device_ledger->accounts[i].name, name))
+			return &device_ledger->accounts[i];
 	return NULL;
 }
 

@@ -36,20 +36,20 @@ static double true_nj(int kind)
 	return (double)RUNS / KINDS * work[kind].length_s * work[kind].power_w * 1e9;
 }
 
-static struct kwhy_ledger *books_of(const struct metered_plan *plan, struct kwhy_recording **out)
+static struct kwhy_ledger *ledger_of(const struct metered_plan *plan, struct kwhy_recording **out)
 {
 	*out = metered_build(plan);
 	return build_ledger(*out);
 }
 
-static void the_books_balance(const struct kwhy_ledger *ledger)
+static void the_ledger_balances(const struct kwhy_ledger *ledger)
 {
-	const struct kwhy_device_ledger *books = &ledger->devices[0];
-	const struct kwhy_device_energy *energy = &books->energy;
+	const struct kwhy_device_ledger *device_ledger = &ledger->devices[0];
+	const struct kwhy_device_energy *energy = &device_ledger->energy;
 	int64_t gross_nj = 0, idle_nj = 0, net_nj = 0, outside_ns = 0;
 
-	for (size_t i = 0; i < books->account_count; i++) {
-		const struct kwhy_account *account = &books->accounts[i];
+	for (size_t i = 0; i < device_ledger->account_count; i++) {
+		const struct kwhy_account *account = &device_ledger->accounts[i];
 
 		gross_nj += account->gross_nj;
 		idle_nj += account->idle_nj;
@@ -62,8 +62,8 @@ static void the_books_balance(const struct kwhy_ledger *ledger)
 	assert_int_equal(idle_nj,
 		energy->context_idle_nj +
 			(energy->clean_idle_nj == KWHY_UNKNOWN_NJ ? 0 : energy->clean_idle_nj));
-	assert_true(
-		llabs(outside_ns + books->time.span_ns - (energy->end_ns - energy->start_ns)) < 200000000);
+	assert_true(llabs(outside_ns + device_ledger->time.span_ns - (energy->end_ns - energy->start_ns)) <
+		200000000);
 }
 
 static void has_power(const struct kwhy_ledger *ledger, const char *name, double power_w, double within_ratio)
@@ -91,23 +91,24 @@ static void time_before_the_context_has_its_own_account_and_level(void **state)
 	const struct metered_level levels[] = {{0, 80}, {5.2, 131}, {5.35, 123}};
 	struct metered_run runs[RUNS];
 	struct metered_plan plan = {levels, 3, runs, RUNS, 0, 0.5, 1, 0};
-	const struct kwhy_device_ledger *books;
+	const struct kwhy_device_ledger *device_ledger;
 	struct kwhy_recording *recording;
 	struct kwhy_ledger *ledger;
 
 	(void)state;
 	plan.end_s = make_runs(runs, 7.3, 0) + 1;
-	ledger = books_of(&plan, &recording);
-	books = &ledger->devices[0];
-	the_books_balance(ledger);
-	assert_int_equal(books->clean_count, 1);
-	assert_int_equal(books->clean[0].start_ns, 0);
-	assert_true(llabs(books->clean[0].end_ns - 5200000000) < 10000000);
+	ledger = ledger_of(&plan, &recording);
+	device_ledger = &ledger->devices[0];
+	the_ledger_balances(ledger);
+	assert_int_equal(device_ledger->clean_count, 1);
+	assert_int_equal(device_ledger->clean[0].start_ns, 0);
+	assert_true(llabs(device_ledger->clean[0].end_ns - 5200000000) < 10000000);
 	assert_null(build_note(ledger, "not-at-rest"));
 	has_power(ledger, CLEAN, 80, 0.01);
 	has_power(ledger, OUTSIDE, 123, 0.01);
-	assert_true(fabs(books->energy.clean_idle_w - 80) < 1 && books->energy.clean_idle_measured);
-	assert_true(fabs(books->energy.context_idle_w - 123) < 1);
+	assert_true(fabs(device_ledger->energy.clean_idle_w - 80) < 1 &&
+		device_ledger->energy.clean_idle_measured);
+	assert_true(fabs(device_ledger->energy.context_idle_w - 123) < 1);
 	works_as_it_did(ledger);
 	build_free(recording, ledger);
 }
@@ -124,7 +125,7 @@ static void time_without_a_context_is_all_idle_layer(void **state)
 
 	(void)state;
 	plan.end_s = make_runs(runs, 2.5, 0);
-	ledger = books_of(&plan, &recording);
+	ledger = ledger_of(&plan, &recording);
 	clean = build_account(ledger, 0, CLEAN);
 	assert_non_null(clean);
 	assert_int_equal(clean->category, KWHY_CATEGORY_OUTSIDE);
@@ -146,7 +147,7 @@ static void time_without_a_context_before_the_counter_is_no_activity(void **stat
 
 	(void)state;
 	plan.end_s = make_runs(runs, 3.5, 0) + 0.5;
-	ledger = books_of(&plan, &recording);
+	ledger = ledger_of(&plan, &recording);
 	assert_int_equal(ledger->devices[0].clean_count, 1);
 	assert_int_equal(ledger->devices[0].energy.edge_nj, 0);
 	build_free(recording, ledger);
@@ -166,8 +167,8 @@ static void time_after_the_context_is_found_behind_the_step(void **state)
 	last_s = make_runs(runs, 0.5, 0);
 	levels[1].from_s = last_s + 1.4;
 	plan.end_s = last_s + 6;
-	ledger = books_of(&plan, &recording);
-	the_books_balance(ledger);
+	ledger = ledger_of(&plan, &recording);
+	the_ledger_balances(ledger);
 	assert_int_equal(ledger->devices[0].clean_count, 1);
 	assert_true(llabs(ledger->devices[0].clean[0].start_ns - llround(levels[1].from_s * 1e9)) < 10000000);
 	has_power(ledger, CLEAN, 80, 0.01);
@@ -179,9 +180,9 @@ static void time_after_the_context_is_found_behind_the_step(void **state)
 static void expect_one_level(const struct metered_plan *plan)
 {
 	struct kwhy_recording *recording;
-	struct kwhy_ledger *ledger = books_of(plan, &recording);
+	struct kwhy_ledger *ledger = ledger_of(plan, &recording);
 
-	the_books_balance(ledger);
+	the_ledger_balances(ledger);
 	assert_int_equal(ledger->devices[0].clean_count, 0);
 	assert_null(build_account(ledger, 0, CLEAN));
 	assert_false(ledger->devices[0].energy.clean_idle_measured);
@@ -243,8 +244,8 @@ static void a_device_that_had_not_come_to_rest_tells_its_level_behind_the_work(v
 	for (int i = 0; i < RUNS; i++)
 		runs[i] = (struct metered_run){2.02 + 6e-3 * i, 2.025 + 6e-3 * i, 138, "small"};
 	plan.end_s = runs[RUNS - 1].to_s + 0.3;
-	ledger = books_of(&plan, &recording);
-	the_books_balance(ledger);
+	ledger = ledger_of(&plan, &recording);
+	the_ledger_balances(ledger);
 	assert_true(fabs(ledger->devices[0].energy.context_idle_w - 128) < 1);
 	assert_non_null(build_note(ledger, "not-at-rest"));
 	account = build_account(ledger, 0, "small");
@@ -268,9 +269,9 @@ static void a_device_that_does_not_come_to_rest_behind_its_work_tells_its_level_
 		runs[i] = (struct metered_run){0.3 + 6e-3 * i, 0.305 + 6e-3 * i, 138, "small"};
 	levels[1].from_s = runs[RUNS - 1].to_s + 0.4;
 	plan.end_s = levels[1].from_s + 1;
-	ledger = books_of(&plan, &recording);
-	the_books_balance(ledger);
-	assert_int_equal(ledger->devices[0].unrested_count, 1);
+	ledger = ledger_of(&plan, &recording);
+	the_ledger_balances(ledger);
+	assert_int_equal(ledger->devices[0].elevated_idle_count, 1);
 	assert_true(fabs(ledger->devices[0].energy.context_idle_w - 128) < 1);
 	has_power(ledger, "idle", 128, 0.01);
 	has_power(ledger, "small", 138, 0.01);
@@ -296,7 +297,7 @@ static void light_work_is_held_against_the_level_that_the_readings_show(void **s
 	recording = metered_build(&plan);
 	recording->devices[0].context_idle_mw = 124500;
 	ledger = build_ledger(recording);
-	the_books_balance(ledger);
+	the_ledger_balances(ledger);
 	for (int i = 0; i < 5; i++)
 		net_nj += build_account(ledger, 0, names[i])->net_nj;
 	assert_true(fabs((double)net_nj / true_nj - 1) < 0.1);
@@ -305,7 +306,7 @@ static void light_work_is_held_against_the_level_that_the_readings_show(void **s
 }
 
 /* Work with one level on both sides of 4 s at another one, which nothing recorded explains. */
-static struct kwhy_ledger *books_around(double between_w, struct kwhy_recording **out)
+static struct kwhy_ledger *ledger_around(double between_w, struct kwhy_recording **out)
 {
 	struct metered_level levels[] = {{0, 123}, {0, between_w}, {0, 123}};
 	struct metered_run runs[RUNS];
@@ -314,7 +315,7 @@ static struct kwhy_ledger *books_around(double between_w, struct kwhy_recording 
 	plan.end_s = make_runs(runs, 1, 5) + 5;
 	levels[1].from_s = runs[RUNS / 2].to_s + 0.5;
 	levels[2].from_s = levels[1].from_s + 4;
-	return books_of(&plan, out);
+	return ledger_of(&plan, out);
 }
 
 static void expects_to_be_as_wrong_as_it_is(const struct kwhy_ledger *ledger)
@@ -335,10 +336,10 @@ static void expects_to_be_as_wrong_as_it_is(const struct kwhy_ledger *ledger)
 static void a_level_that_changes_inside_the_span_is_seen_as_wrong_energy(void **state)
 {
 	struct kwhy_recording *recording;
-	struct kwhy_ledger *ledger = books_around(80, &recording);
+	struct kwhy_ledger *ledger = ledger_around(80, &recording);
 
 	(void)state;
-	the_books_balance(ledger);
+	the_ledger_balances(ledger);
 	expects_to_be_as_wrong_as_it_is(ledger);
 	build_free(recording, ledger);
 }
@@ -347,10 +348,10 @@ static void a_level_that_changes_inside_the_span_is_seen_as_wrong_energy(void **
 static void foreign_work_inside_the_span_is_told_of(void **state)
 {
 	struct kwhy_recording *recording;
-	struct kwhy_ledger *ledger = books_around(300, &recording);
+	struct kwhy_ledger *ledger = ledger_around(300, &recording);
 
 	(void)state;
-	the_books_balance(ledger);
+	the_ledger_balances(ledger);
 	assert_non_null(build_note(ledger, "powers-contradicted"));
 	build_free(recording, ledger);
 }
@@ -375,7 +376,7 @@ static void work_too_short_for_the_meter_has_a_guess_with_an_interval_that_holds
 		recording->devices[0].limit_mw = 700000;
 		ledger = build_ledger(recording);
 		account = build_account(ledger, 0, "short");
-		assert_int_equal(account->basis, KWHY_BASIS_PRIOR);
+		assert_int_equal(account->basis, KWHY_BASIS_ASSUMED);
 		assert_true((double)(account->low_nj - account->idle_nj) < true_nj);
 		assert_true((double)(account->high_nj - account->idle_nj) > true_nj);
 		build_free(recording, ledger);
@@ -398,7 +399,7 @@ static void of_a_run_that_the_meter_saw_whole_nothing_is_worked_out(void **state
 
 	(void)state;
 	plan.end_s = make_runs(runs, 2.4, 0) + 0.5;
-	ledger = books_of(&plan, &recording);
+	ledger = ledger_of(&plan, &recording);
 	assert_int_equal(ledger->devices[0].energy.edge_nj, 0);
 	build_free(recording, ledger);
 }

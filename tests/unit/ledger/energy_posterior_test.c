@@ -117,16 +117,16 @@ static void moments(const double *draws, size_t size, size_t at, double *out_mea
 static void powers_that_different_readings_tell_apart_are_found(void **state)
 {
 	struct toy *toy = different_mixtures();
-	double *draws, mean, spread, fitted;
+	double *draws, mean, sd, fitted;
 
 	(void)state;
 	OK(kwhy_posterior_fit_climb(&toy->fit, &toy->model, NULL, &error));
 	draws = drawn(toy, 1);
 	for (size_t c = 0; c < CLASSES; c++) {
-		moments(draws, toy->fit.size, c, &mean, &spread);
-		OK(kwhy_posterior_fit_spread(&toy->fit, c, &fitted, &error));
-		assert_true(fabs(mean - log(c ? 100 : 300)) < 3 * spread);
-		assert_true(spread < 0.02 && spread > 0.7 * fitted && spread < 1.5 * fitted);
+		moments(draws, toy->fit.size, c, &mean, &sd);
+		OK(kwhy_posterior_fit_sd(&toy->fit, c, &fitted, &error));
+		assert_true(fabs(mean - log(c ? 100 : 300)) < 3 * sd);
+		assert_true(sd < 0.02 && sd > 0.7 * fitted && sd < 1.5 * fitted);
 	}
 	free(draws);
 	close_toy(toy);
@@ -277,9 +277,9 @@ static void a_slow_drift_of_all_powers_is_taken_out_of_the_readings(void **state
 	}
 	OK(kwhy_posterior_fit_climb(&toy->fit, &toy->model, NULL, &error));
 	assert_true(rms_w(toy) > 1.6 * NOISE_W);
-	OK(kwhy_posterior_undrift(&toy->model, toy->fit.mode, read_w, &toy->readings, &error));
+	OK(kwhy_posterior_detrend(&toy->model, toy->fit.mode, read_w, &toy->readings, &error));
 	OK(kwhy_posterior_fit_climb(&toy->fit, &toy->model, NULL, &error));
-	OK(kwhy_posterior_undrift(&toy->model, toy->fit.mode, read_w, &toy->readings, &error));
+	OK(kwhy_posterior_detrend(&toy->model, toy->fit.mode, read_w, &toy->readings, &error));
 	assert_true(rms_w(toy) < 1.2 * NOISE_W);
 	close_toy(toy);
 }
@@ -303,15 +303,15 @@ static void one_mixture_read_often_shares_more_error_than_many_mixtures(void **s
 static void readings_without_any_noise_are_fitted(void **state)
 {
 	struct toy *toy = one_mixture();
-	double spread;
+	double sd;
 
 	(void)state;
 	for (int i = 0; i < COUNT; i++)
 		toy->items[i].power_w = 321;
-	toy->prior.other[KWHY_PARAMETER_NOISE].spread = 1;
+	toy->prior.other[KWHY_PARAMETER_NOISE].sd = 1;
 	OK(kwhy_posterior_fit_climb(&toy->fit, &toy->model, NULL, &error));
-	OK(kwhy_posterior_fit_spread(&toy->fit, CLASSES + KWHY_PARAMETER_IDLE, &spread, &error));
-	assert_true(spread > 0.1 && spread < 2);
+	OK(kwhy_posterior_fit_sd(&toy->fit, CLASSES + KWHY_PARAMETER_IDLE, &sd, &error));
+	assert_true(sd > 0.1 && sd < 2);
 	close_toy(toy);
 }
 

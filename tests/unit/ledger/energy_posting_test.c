@@ -13,38 +13,38 @@ static void parts_add_up_and_the_largest_remainder_takes_what_is_left(void **sta
 {
 	const double shares[] = {1, 1, 1, 0};
 	int64_t sums_nj[4] = {0};
-	struct kwhy_post post;
+	struct kwhy_apportioner apportioner;
 
 	(void)state;
-	OK(kwhy_post_init(&post, 4, &error));
-	kwhy_post_divide(&post, 11, shares, 4, 3, sums_nj);
+	OK(kwhy_apportioner_init(&apportioner, 4, &error));
+	kwhy_apportion(&apportioner, 11, shares, 4, 3, sums_nj);
 	assert_int_equal(sums_nj[0], 4);
 	assert_int_equal(sums_nj[1], 4);
 	assert_int_equal(sums_nj[2], 3);
 	assert_int_equal(sums_nj[3], 0);
-	kwhy_post_divide(&post, 7, shares, 0, 3, sums_nj);
+	kwhy_apportion(&apportioner, 7, shares, 0, 3, sums_nj);
 	assert_int_equal(sums_nj[3], 7);
-	kwhy_post_done(&post);
+	kwhy_apportioner_done(&apportioner);
 }
 
 static void the_largest_energy_is_divided_without_overflow(void **state)
 {
 	const double shares[] = {0.25, 0.75};
 	int64_t sums_nj[2] = {0};
-	struct kwhy_post post;
+	struct kwhy_apportioner apportioner;
 
 	(void)state;
-	OK(kwhy_post_init(&post, 2, &error));
-	kwhy_post_divide(&post, INT64_MAX, shares, 2, 0, sums_nj);
+	OK(kwhy_apportioner_init(&apportioner, 2, &error));
+	kwhy_apportion(&apportioner, INT64_MAX, shares, 2, 0, sums_nj);
 	assert_int_equal(sums_nj[0] + sums_nj[1], INT64_MAX);
 	assert_true(fabs((double)sums_nj[0] / (double)INT64_MAX - 0.25) < 1e-9);
-	kwhy_post_done(&post);
+	kwhy_apportioner_done(&apportioner);
 }
 
 /* Two classes at 100 and 300 W above an idle level of 50 W, one second of each and one of idle. */
 struct plan {
 	struct kwhy_metered_interval intervals[3];
-	double seen_s[3 * 6], net_w[2], place_ratio[2], unrested_s[3], unrested_j[3];
+	double seen_s[3 * 6], net_w[2], in_place_ratio[2], elevated_s[3], elevated_j[3];
 	struct kwhy_metered_total total;
 	struct kwhy_metered_view view;
 	struct kwhy_powers powers;
@@ -59,26 +59,26 @@ static void make_plan(struct plan *plan)
 		.net_w = {100, 300},
 	};
 	plan->total = (struct kwhy_metered_total){.intervals = plan->intervals, .count = 3};
-	plan->view = (struct kwhy_metered_view){3, 2, plan->seen_s, plan->unrested_s, plan->unrested_j};
+	plan->view = (struct kwhy_metered_view){3, 2, plan->seen_s, plan->elevated_s, plan->elevated_j};
 	plan->powers = (struct kwhy_powers){
-		.class_count = 2, .net_w = plan->net_w, .place_ratio = plan->place_ratio, .idle_w = 50};
+		.class_count = 2, .net_w = plan->net_w, .in_place_ratio = plan->in_place_ratio, .idle_w = 50};
 }
 
 static void each_interval_is_divided_as_the_powers_say_and_scaled_to_the_meter(void **state)
 {
-	struct kwhy_posting posting;
+	struct kwhy_apportioned apportioned;
 	struct plan plan;
 
 	(void)state;
 	make_plan(&plan);
-	OK(kwhy_posting_init(&posting, &plan.total, &plan.view, &plan.powers, &error));
-	assert_int_equal(posting.gross_nj[0], 150000000007);
-	assert_true(llabs(posting.gross_nj[1] - 353500000010) <= 1);
-	assert_int_equal(posting.gross_nj[0] + posting.gross_nj[1] + posting.gross_nj[2],
+	OK(kwhy_apportioned_init(&apportioned, &plan.total, &plan.view, &plan.powers, &error));
+	assert_int_equal(apportioned.gross_nj[0], 150000000007);
+	assert_true(llabs(apportioned.gross_nj[1] - 353500000010) <= 1);
+	assert_int_equal(apportioned.gross_nj[0] + apportioned.gross_nj[1] + apportioned.gross_nj[2],
 		150000000007 + 404000000011 + 13);
-	assert_true(fabs(posting.scale[1] - 1.01) < 1e-9);
-	assert_true(fabs(posting.base_s[1] - 1.01) < 1e-9 && posting.base_unscaled_s[1] == 1);
-	kwhy_posting_done(&posting);
+	assert_true(fabs(apportioned.scale[1] - 1.01) < 1e-9);
+	assert_true(fabs(apportioned.base_s[1] - 1.01) < 1e-9 && apportioned.base_unscaled_s[1] == 1);
+	kwhy_apportioned_done(&apportioned);
 }
 
 /* 1 s of the second class and 2 of idle, of which 1 at 90 W: 350 J and 90 + 50. */
@@ -90,18 +90,18 @@ static void a_device_that_had_not_come_to_rest_idles_at_its_own_power_then(void 
 	(void)state;
 	make_plan(&plan);
 	plan.seen_s[6 + 4] = 2;
-	plan.unrested_s[1] = 1;
-	plan.unrested_j[1] = 90;
+	plan.elevated_s[1] = 1;
+	plan.elevated_j[1] = 90;
 	assert_true(fabs(kwhy_metered_view_energy_nj(&plan.view, 1, &plan.powers, modelled_nj) - 490e9) < 1);
 	assert_true(fabs(modelled_nj[1] - 350e9) < 1 && fabs(modelled_nj[2] - 140e9) < 1);
-	plan.unrested_s[1] = plan.unrested_j[1] = 0;
+	plan.elevated_s[1] = plan.elevated_j[1] = 0;
 	assert_true(fabs(kwhy_metered_view_energy_nj(&plan.view, 1, &plan.powers, modelled_nj) - 450e9) < 1);
 }
 
 /* Nobody was seen in the third interval: its energy is idle's, and it has no scale. */
 static void what_nobody_was_seen_in_is_idle_energy(void **state)
 {
-	struct kwhy_posting posting;
+	struct kwhy_apportioned apportioned;
 	struct plan plan;
 
 	(void)state;
@@ -109,16 +109,16 @@ static void what_nobody_was_seen_in_is_idle_energy(void **state)
 	plan.total.intervals += 2;
 	plan.total.count = 1;
 	plan.view.seen_s += 2 * 6;
-	OK(kwhy_posting_init(&posting, &plan.total, &plan.view, &plan.powers, &error));
-	assert_int_equal(posting.gross_nj[2], 13);
-	assert_true(isnan(posting.scale[0]));
-	kwhy_posting_done(&posting);
+	OK(kwhy_apportioned_init(&apportioned, &plan.total, &plan.view, &plan.powers, &error));
+	assert_int_equal(apportioned.gross_nj[2], 13);
+	assert_true(isnan(apportioned.scale[0]));
+	kwhy_apportioned_done(&apportioned);
 }
 
 /* Two seconds of the second interval are hidden: they have what the powers leave. */
 static void hidden_time_has_what_the_powers_leave_of_an_interval(void **state)
 {
-	struct kwhy_posting posting;
+	struct kwhy_apportioned apportioned;
 	struct plan plan;
 
 	(void)state;
@@ -126,17 +126,17 @@ static void hidden_time_has_what_the_powers_leave_of_an_interval(void **state)
 	plan.total.intervals[1].energy_nj = 1000000000000;
 	plan.seen_s[6 + 5] = 2;
 	plan.total.count = 2;
-	OK(kwhy_posting_init(&posting, &plan.total, &plan.view, &plan.powers, &error));
-	assert_int_equal(posting.gross_nj[0], 150000000007);
-	assert_true(llabs(posting.gross_nj[1] - 350000000000) <= 1);
-	assert_true(llabs(posting.gross_nj[2] - 50000000000) <= 1);
-	assert_int_equal(
-		posting.gross_nj[0] + posting.gross_nj[1] + posting.gross_nj[2] + posting.gross_nj[3],
+	OK(kwhy_apportioned_init(&apportioned, &plan.total, &plan.view, &plan.powers, &error));
+	assert_int_equal(apportioned.gross_nj[0], 150000000007);
+	assert_true(llabs(apportioned.gross_nj[1] - 350000000000) <= 1);
+	assert_true(llabs(apportioned.gross_nj[2] - 50000000000) <= 1);
+	assert_int_equal(apportioned.gross_nj[0] + apportioned.gross_nj[1] + apportioned.gross_nj[2] +
+			apportioned.gross_nj[3],
 		1150000000007);
-	assert_true(posting.base_unscaled_s[3] == 2);
+	assert_true(apportioned.base_unscaled_s[3] == 2);
 	/* 150 J of 550 J the meter decided alone, and next to nothing of the rest */
-	assert_true(posting.metered_ratio > 0.27 && posting.metered_ratio < 0.28);
-	kwhy_posting_done(&posting);
+	assert_true(apportioned.metered_ratio > 0.27 && apportioned.metered_ratio < 0.28);
+	kwhy_apportioned_done(&apportioned);
 }
 
 enum { DRAWS = 2000 };
@@ -156,10 +156,10 @@ static void add_draws(struct plan *plan, bool common)
 	}
 }
 
-static void spread_of(struct plan *plan, struct kwhy_posting *posting, struct kwhy_spread *spread)
+static void spread_of(struct plan *plan, struct kwhy_apportioned *apportioned, struct kwhy_energy_draws *sd)
 {
-	OK(kwhy_posting_init(posting, &plan->total, &plan->view, &plan->powers, &error));
-	OK(kwhy_spread_init(spread, posting, &plan->powers, 1, &error));
+	OK(kwhy_apportioned_init(apportioned, &plan->total, &plan->view, &plan->powers, &error));
+	OK(kwhy_energy_draws_init(sd, apportioned, &plan->powers, 1, &error));
 	free(plan->powers.draws_net_w);
 	free(plan->powers.draws_idle_w);
 }
@@ -167,23 +167,23 @@ static void spread_of(struct plan *plan, struct kwhy_posting *posting, struct kw
 /* The meter tells the sum: only 1.7 % for each class is left, of which the total takes its part. */
 static void what_all_powers_have_in_common_widens_no_interval(void **state)
 {
-	struct kwhy_posting posting;
-	struct kwhy_spread spread;
+	struct kwhy_apportioned apportioned;
+	struct kwhy_energy_draws sd;
 	struct plan plan;
 
 	(void)state;
 	make_plan(&plan);
 	add_draws(&plan, true);
-	spread_of(&plan, &posting, &spread);
+	spread_of(&plan, &apportioned, &sd);
 	for (int c = 0; c < 2; c++) {
-		double half_nj = (spread.high_nj[c] - spread.low_nj[c]) / 2;
+		double half_nj = (sd.high_nj[c] - sd.low_nj[c]) / 2;
 
-		assert_true(half_nj < 1.645 * 0.018 * (double)posting.gross_nj[c]);
-		assert_true(spread.low_nj[c] <= (double)posting.gross_nj[c] &&
-			spread.high_nj[c] >= (double)posting.gross_nj[c]);
+		assert_true(half_nj < 1.645 * 0.018 * (double)apportioned.gross_nj[c]);
+		assert_true(sd.low_nj[c] <= (double)apportioned.gross_nj[c] &&
+			sd.high_nj[c] >= (double)apportioned.gross_nj[c]);
 	}
-	kwhy_spread_done(&spread);
-	kwhy_posting_done(&posting);
+	kwhy_energy_draws_done(&sd);
+	kwhy_apportioned_done(&apportioned);
 }
 
 static void classes_whose_sum_alone_is_known_are_one_group(void **state)
@@ -192,28 +192,28 @@ static void classes_whose_sum_alone_is_known_are_one_group(void **state)
 	uint32_t group[3];
 	size_t count;
 	double low_nj, high_nj;
-	struct kwhy_posting posting;
-	struct kwhy_spread spread;
+	struct kwhy_apportioned apportioned;
+	struct kwhy_energy_draws sd;
 	struct plan plan;
 
 	(void)state;
 	make_plan(&plan);
 	add_draws(&plan, false);
-	spread_of(&plan, &posting, &spread);
-	OK(kwhy_spread_groups(&spread, group, &count, &error));
+	spread_of(&plan, &apportioned, &sd);
+	OK(kwhy_energy_draws_groups(&sd, group, &count, &error));
 	assert_int_equal(count, 1);
 	assert_true(group[0] == 0 && group[1] == 0 && group[2] == KWHY_NONE);
-	OK(kwhy_spread_sum(&spread, both, &low_nj, &high_nj, &error));
-	assert_true(high_nj - low_nj < 0.5 * (spread.high_nj[0] - spread.low_nj[0]));
+	OK(kwhy_energy_draws_sum(&sd, both, &low_nj, &high_nj, &error));
+	assert_true(high_nj - low_nj < 0.5 * (sd.high_nj[0] - sd.low_nj[0]));
 	/* Either is drawn up to 60 J too high or low, evenly: 30 J of 554 are wrong on average; drift adds.
 	 */
-	assert_true(spread.wrong_ratio > 0.05 && spread.wrong_ratio < 0.065);
-	kwhy_spread_done(&spread);
-	kwhy_posting_done(&posting);
+	assert_true(sd.wrong_ratio > 0.05 && sd.wrong_ratio < 0.065);
+	kwhy_energy_draws_done(&sd);
+	kwhy_apportioned_done(&apportioned);
 }
 
 /* A kernel of a second, and a counter that says so many joules of it. */
-static enum kwhy_status books_of_joules(int64_t joules)
+static enum kwhy_status ledger_of_joules(int64_t joules)
 {
 	struct kwhy_recording *recording = build_one();
 	struct kwhy_ledger_options options = kwhy_ledger_options_default();
@@ -234,8 +234,8 @@ static enum kwhy_status books_of_joules(int64_t joules)
 static void a_row_far_above_the_limit_is_refused_and_one_a_little_above_is_not(void **state)
 {
 	(void)state;
-	assert_int_equal(books_of_joules(250), KWHY_OK);
-	assert_int_equal(books_of_joules(400), KWHY_E_INPUT);
+	assert_int_equal(ledger_of_joules(250), KWHY_OK);
+	assert_int_equal(ledger_of_joules(400), KWHY_E_INPUT);
 	assert_non_null(strstr(error.text, "power limit is 200 W"));
 	assert_non_null(strstr(error.text, "another clock or other units"));
 }

@@ -36,7 +36,7 @@ static void make(struct scene *scene, struct kwhy_recording *recording)
 	OK(kwhy_covered_init(&scene->covered, recording, 0, &error));
 	scene->walk = (struct kwhy_response_walk){
 		.recording = recording,
-		.books = &scene->ledger->devices[0],
+		.device_ledger = &scene->ledger->devices[0],
 		.classes = &scene->classes,
 		.covered = &scene->covered,
 		.sm_count = 100,

@@ -19,7 +19,7 @@ static void a_long_full_kernel_draws_what_its_kind_does(void **state)
 
 	(void)state;
 	assert_true(fabs(prior.above_idle_w - 600) < 1e-9);
-	assert_true(fabs(prior.spread - 0.2) < 1e-9);
+	assert_true(fabs(prior.sd - 0.2) < 1e-9);
 	assert_true(fabs(kwhy_kind_prior_of(&profile, "copy", NAN, 1e-3).above_idle_w - 300) < 1e-9);
 }
 

@@ -37,7 +37,7 @@ static struct kwhy_recording *alternate(double turn_s, double seconds, const cha
 	return recording;
 }
 
-static struct kwhy_ledger *books_with(
+static struct kwhy_ledger *ledger_with(
 	struct kwhy_recording *recording, const struct kwhy_learnt_powers *powers)
 {
 	struct kwhy_ledger_options options = kwhy_ledger_options_default();
@@ -85,12 +85,12 @@ static double half_ratio(const struct kwhy_ledger *ledger, const char *name)
 
 static void check_balance(const struct kwhy_ledger *ledger)
 {
-	const struct kwhy_device_ledger *books = &ledger->devices[0];
+	const struct kwhy_device_ledger *device_ledger = &ledger->devices[0];
 	int64_t sum_nj = 0;
 
-	for (size_t i = 0; i < books->account_count; i++)
-		sum_nj += books->accounts[i].gross_nj;
-	assert_int_equal(sum_nj, books->energy.measured_nj);
+	for (size_t i = 0; i < device_ledger->account_count; i++)
+		sum_nj += device_ledger->accounts[i].gross_nj;
+	assert_int_equal(sum_nj, device_ledger->energy.measured_nj);
 }
 
 static void the_powers_that_readings_decided_are_collected(void **state)
@@ -104,7 +104,7 @@ static void the_powers_that_readings_decided_are_collected(void **state)
 	assert_float_equal(powers->context_idle_w, IDLE_W, 3);
 	assert_float_equal(find_power(powers, "long")->above_idle_w, LONG_W - IDLE_W, 10);
 	assert_float_equal(find_power(powers, "short")->above_idle_w, SHORT_W - IDLE_W, 10);
-	assert_true(find_power(powers, "long")->spread_w > 2 && find_power(powers, "long")->spread_w < 20);
+	assert_true(find_power(powers, "long")->sd_w > 2 && find_power(powers, "long")->sd_w < 20);
 	kwhy_learnt_powers_free(powers);
 }
 
@@ -116,7 +116,7 @@ static void powers_of_another_recording_divide_what_readings_cannot(void **state
 
 	(void)state;
 	alone = build_ledger(recording);
-	taught = books_with(recording, powers);
+	taught = ledger_with(recording, powers);
 	assert_true(half_ratio(alone, "long") > 0.15);
 	assert_true(half_ratio(taught, "long") < 0.07 && half_ratio(taught, "short") < 0.1);
 	assert_float_equal(power_w(taught, "long"), LONG_W, 0.06 * LONG_W);
@@ -138,7 +138,7 @@ static void readings_overrule_a_power_that_is_half_as_large_again(void **state)
 
 	(void)state;
 	find_power(powers, "long")->above_idle_w *= 1.5;
-	ledger = books_with(recording, powers);
+	ledger = ledger_with(recording, powers);
 	assert_float_equal(power_w(ledger, "long"), LONG_W, 0.02 * LONG_W);
 	assert_float_equal(power_w(ledger, "short"), SHORT_W, 0.03 * SHORT_W);
 	assert_int_equal(build_account(ledger, 0, "long")->basis, KWHY_BASIS_DATA);
@@ -155,7 +155,7 @@ static void powers_of_another_kind_of_device_are_not_used(void **state)
 	struct kwhy_ledger *alone = build_ledger(recording), *ledger;
 
 	(void)state;
-	ledger = books_with(recording, powers);
+	ledger = ledger_with(recording, powers);
 	assert_int_equal(
 		build_account(ledger, 0, "long")->gross_nj, build_account(alone, 0, "long")->gross_nj);
 	kwhy_ledger_free(alone);
@@ -190,32 +190,32 @@ static struct kwhy_learnt_prior prior_of(const struct kwhy_learnt_power *items, 
 static void the_nearest_grid_is_taken_and_farther_ones_are_less_sure(void **state)
 {
 	const struct kwhy_learnt_power items[] = {
-		{.name = "kernel", .grid = {64, 128}, .above_idle_w = 100, .spread_w = 1},
-		{.name = "kernel", .grid = {32, 128}, .above_idle_w = 200, .spread_w = 1},
-		{.name = "kernel", .grid = {64, 256}, .above_idle_w = 300, .spread_w = 1},
-		{.name = "other", .grid = {64, 128}, .above_idle_w = 400, .spread_w = 1},
+		{.name = "kernel", .grid = {64, 128}, .above_idle_w = 100, .sd_w = 1},
+		{.name = "kernel", .grid = {32, 128}, .above_idle_w = 200, .sd_w = 1},
+		{.name = "kernel", .grid = {64, 256}, .above_idle_w = 300, .sd_w = 1},
+		{.name = "other", .grid = {64, 128}, .above_idle_w = 400, .sd_w = 1},
 	};
 
 	(void)state;
 	assert_float_equal(prior_of(items, 4).above_idle_w, 100, 0.1);
-	assert_float_equal(prior_of(items, 4).spread, hypot(0.01, 0.02), 1e-3);
+	assert_float_equal(prior_of(items, 4).sd, hypot(0.01, 0.02), 1e-3);
 	assert_float_equal(prior_of(items + 1, 3).above_idle_w, 200, 0.1);
-	assert_float_equal(prior_of(items + 1, 3).spread, 0.15, 1e-3);
+	assert_float_equal(prior_of(items + 1, 3).sd, 0.15, 1e-3);
 	assert_float_equal(prior_of(items + 2, 2).above_idle_w, 300, 0.1);
-	assert_float_equal(prior_of(items + 2, 2).spread, 0.3, 1e-3);
+	assert_float_equal(prior_of(items + 2, 2).sd, 0.3, 1e-3);
 	assert_true(isnan(prior_of(items + 3, 1).above_idle_w));
 }
 
 static void several_powers_are_weighed_by_their_uncertainty(void **state)
 {
 	const struct kwhy_learnt_power items[] = {
-		{.name = "kernel", .grid = {64, 128}, .above_idle_w = 100, .spread_w = 10},
-		{.name = "kernel", .grid = {64, 128}, .above_idle_w = 200, .spread_w = 2},
+		{.name = "kernel", .grid = {64, 128}, .above_idle_w = 100, .sd_w = 10},
+		{.name = "kernel", .grid = {64, 128}, .above_idle_w = 200, .sd_w = 2},
 	};
 
 	(void)state;
 	assert_true(prior_of(items, 2).above_idle_w > 195);
-	assert_true(prior_of(items, 2).spread < hypot(0.0101, 0.02));
+	assert_true(prior_of(items, 2).sd < hypot(0.0101, 0.02));
 }
 
 int main(void)

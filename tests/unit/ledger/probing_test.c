@@ -78,7 +78,7 @@ static struct kwhy_recording *make_probed(void)
 	return recording;
 }
 
-static struct kwhy_ledger *program_books(struct kwhy_recording *recording)
+static struct kwhy_ledger *program_ledger(struct kwhy_recording *recording)
 {
 	const struct kwhy_ledger_options options = kwhy_ledger_options_default();
 	struct kwhy_ledger *ledger;
@@ -103,7 +103,7 @@ static const struct kwhy_account *account_of(
 static void repeats_teach_the_power_of_the_kernel_and_are_no_work_of_the_programs(void **state)
 {
 	struct kwhy_recording *recording = make_probed();
-	struct kwhy_ledger *ledger = program_books(recording);
+	struct kwhy_ledger *ledger = program_ledger(recording);
 	const struct kwhy_account *kernel = account_of(ledger, "long", KWHY_CATEGORY_COMPUTE);
 	const struct kwhy_account *repeats = account_of(ledger, "long", KWHY_CATEGORY_PROBING);
 
@@ -124,16 +124,16 @@ static void repeats_teach_the_power_of_the_kernel_and_are_no_work_of_the_program
 static void time_and_energy_of_a_probe_are_apart_and_all_of_both_balances(void **state)
 {
 	struct kwhy_recording *recording = make_probed();
-	struct kwhy_ledger *ledger = program_books(recording);
-	const struct kwhy_device_ledger *books = &ledger->devices[0];
-	const struct kwhy_device_time *time = &books->time;
+	struct kwhy_ledger *ledger = program_ledger(recording);
+	const struct kwhy_device_ledger *device_ledger = &ledger->devices[0];
+	const struct kwhy_device_time *time = &device_ledger->time;
 	double program_j = (CYCLES * LOOPS + CYCLES / 2) * 1e-3 * (LONG_W + SHORT_W) + 1e-3 * SHORT_W;
 	int64_t sum_nj = 0;
 
 	(void)state;
-	for (size_t i = 0; i < books->account_count; i++)
-		sum_nj += books->accounts[i].gross_nj;
-	assert_int_equal(sum_nj, books->energy.measured_nj);
+	for (size_t i = 0; i < device_ledger->account_count; i++)
+		sum_nj += device_ledger->accounts[i].gross_nj;
+	assert_int_equal(sum_nj, device_ledger->energy.measured_nj);
 	assert_int_equal(
 		time->span_ns, time->busy_ns + time->idle_ns + time->probing_ns + time->unrecorded_ns);
 	assert_int_equal(time->busy_ns, (CYCLES * (2 * LOOPS + 1) + 1) * 1000000);
@@ -144,14 +144,14 @@ static void time_and_energy_of_a_probe_are_apart_and_all_of_both_balances(void *
 	assert_int_equal(time->kernel_count, CYCLES * (2 * LOOPS + 1) + 1);
 	assert_int_equal(
 		account_of(ledger, "probing: nothing ran", KWHY_CATEGORY_PROBING)->time_ns, CYCLES * 1000000);
-	assert_float_equal(kwhy_run_energy_of(books).run_nj * 1e-9, program_j, 0.02 * program_j);
+	assert_float_equal(kwhy_run_energy_of(device_ledger).run_nj * 1e-9, program_j, 0.02 * program_j);
 	build_free(recording, ledger);
 }
 
-static void the_recording_is_the_programs_when_its_books_are_made(void **state)
+static void the_recording_is_the_programs_when_its_ledger_is_made(void **state)
 {
 	struct kwhy_recording *recording = make_probed();
-	struct kwhy_ledger *ledger = program_books(recording);
+	struct kwhy_ledger *ledger = program_ledger(recording);
 	const struct kwhy_activities *rows = &recording->activities;
 
 	(void)state;
@@ -166,8 +166,8 @@ static void the_recording_is_the_programs_when_its_books_are_made(void **state)
 		assert_int_equal(account->category, KWHY_CATEGORY_COMPUTE);
 	}
 	assert_false(ledger->devices[0].coverage.is_in_windows);
-	assert_int_equal(
-		ledger->devices[0].coverage.hidden_count, 2 * CYCLES); /* before and after each own launch */
+	assert_int_equal(ledger->devices[0].coverage.unrecorded_count,
+		2 * CYCLES); /* before and after each own launch */
 	build_free(recording, ledger);
 }
 
@@ -232,7 +232,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(repeats_teach_the_power_of_the_kernel_and_are_no_work_of_the_programs),
 		cmocka_unit_test(time_and_energy_of_a_probe_are_apart_and_all_of_both_balances),
-		cmocka_unit_test(the_recording_is_the_programs_when_its_books_are_made),
+		cmocka_unit_test(the_recording_is_the_programs_when_its_ledger_is_made),
 		cmocka_unit_test(a_stretch_reaches_to_the_end_of_its_burst),
 		cmocka_unit_test(a_burst_whose_repeats_take_ever_longer_is_throttled),
 	};

@@ -31,7 +31,7 @@ static void did(struct kwhy_recording *recording, const char *unit, double count
 	OK(kwhy_recording_add_work(recording, unit, count, &error));
 }
 
-static struct kwhy_ledger *books(struct kwhy_recording *recording, const struct kwhy_profile *known)
+static struct kwhy_ledger *device_ledger(struct kwhy_recording *recording, const struct kwhy_profile *known)
 {
 	struct kwhy_ledger_options options = kwhy_ledger_options_default();
 
@@ -47,7 +47,7 @@ static void assert_ratio(const struct kwhy_ledger *ledger, double ratio)
 
 static void assert_unknown(struct kwhy_recording *recording, const struct kwhy_profile *known, const char *id)
 {
-	struct kwhy_ledger *ledger = books(recording, known);
+	struct kwhy_ledger *ledger = device_ledger(recording, known);
 
 	assert_true(isnan(ledger->roofline.ratio));
 	assert_true(isnan(ledger->roofline.arithmetic_s));
@@ -67,7 +67,7 @@ static void it_is_the_least_time_of_the_work_over_the_run(void **state)
 	(void)state;
 	did(recording, "tokens", 1e30);
 	did(recording, "flop_bf16", 50e12);
-	ledger = books(recording, profile());
+	ledger = device_ledger(recording, profile());
 	assert_ratio(ledger, 0.25);
 	assert_true(ledger->roofline.arithmetic_s == 0.5);
 	assert_true(isnan(ledger->roofline.memory_s));
@@ -82,7 +82,7 @@ static void the_slower_of_arithmetic_and_memory_bounds_it(void **state)
 	(void)state;
 	did(recording, "flop_bf16", 25e12);
 	did(recording, "bytes", 0.9e12);
-	ledger = books(recording, profile());
+	ledger = device_ledger(recording, profile());
 	assert_ratio(ledger, 0.45);
 	assert_true(ledger->roofline.arithmetic_s == 0.25 && ledger->roofline.memory_s == 0.9);
 	build_free(recording, ledger);
@@ -98,7 +98,7 @@ static void precisions_take_turns_and_rows_of_one_unit_add_up(void **state)
 	did(recording, "flop_bf16", 30e12);
 	did(recording, "flop_fp32", 5e12);
 	did(recording, "flop", 55e12); /* their sum: nothing new */
-	ledger = books(recording, profile());
+	ledger = device_ledger(recording, profile());
 	assert_ratio(ledger, 0.5);
 	assert_int_equal(ledger->note_count, 0);
 	build_free(recording, ledger);
@@ -115,7 +115,7 @@ static void devices_share_the_work(void **state)
 	build_device(recording, 2); /* idle: no peak of it counts */
 	build_kernel(recording, build_stream(recording, 1, 0, 8), 0, 1000000000, "k");
 	did(recording, "flop_bf16", 100e12);
-	ledger = books(recording, profile());
+	ledger = device_ledger(recording, profile());
 	assert_ratio(ledger, 0.25);
 	assert_true(ledger->devices[1].time.roofline_ratio == ledger->roofline.ratio);
 	assert_true(isnan(ledger->devices[2].time.roofline_ratio));
@@ -155,7 +155,7 @@ static void flop_of_no_precision_leave_memory_alone_as_the_roof(void **state)
 	(void)state;
 	did(recording, "flop", 50e12);
 	did(recording, "bytes", 1e12);
-	ledger = books(recording, profile());
+	ledger = device_ledger(recording, profile());
 	assert_ratio(ledger, 0.5);
 	assert_non_null(strstr(build_note(ledger, "flop-without-precision"), "--work flop_bf16=N"));
 	build_free(recording, ledger);
@@ -169,7 +169,7 @@ static void what_is_left_out_beside_flop_of_a_precision_is_named(void **state)
 	(void)state;
 	did(recording, "flop_bf16", 50e12);
 	did(recording, "flop_int4", 50e12);
-	ledger = books(recording, profile());
+	ledger = device_ledger(recording, profile());
 	assert_ratio(ledger, 0.25);
 	assert_non_null(strstr(build_note(ledger, "flop-without-precision"), "'flop_int4'"));
 	build_free(recording, ledger);
@@ -198,7 +198,7 @@ static void work_above_the_roof_is_a_mistake_and_no_figure(void **state)
 	assert_unknown(recording, profile(), "above-roofline");
 	recording = two_seconds();
 	did(recording, "bytes", 1.015e12); /* as far as a measured peak may be off */
-	ledger = books(recording, profile());
+	ledger = device_ledger(recording, profile());
 	assert_ratio(ledger, 0.5075);
 	build_free(recording, ledger);
 }
@@ -231,7 +231,7 @@ static void a_chosen_part_of_a_run_is_not_what_the_work_took(void **state)
 		OK(kwhy_recording_add_selection(recording, &selection, &error));
 		OK(kwhy_recording_add_coverage(recording, &coverage, &error));
 		did(recording, "bytes", 1e12);
-		ledger = books(recording, profile());
+		ledger = device_ledger(recording, profile());
 		assert_true(isnan(ledger->roofline.ratio) == (choices[i] != KWHY_CHOICE_DUTY));
 		assert_true(!build_note(ledger, "part-of-run") == (choices[i] == KWHY_CHOICE_DUTY));
 		build_free(recording, ledger);

@@ -33,7 +33,7 @@ static void meter(struct kwhy_recording *recording, int64_t start_ms, int64_t en
 			(at_ms - start_ms) * power_w, &error));
 }
 
-static void where_nothing_ran_the_books_are_of_what_is_covered_to_the_nanosecond(void **state)
+static void where_nothing_ran_the_ledger_is_of_what_is_covered_to_the_nanosecond(void **state)
 {
 	struct kwhy_recording *recording = build_one();
 	const struct kwhy_device_energy *energy;
@@ -86,15 +86,15 @@ static void time_between_windows_is_not_idle(void **state)
 	assert_true(fabs(time->busy_ratio - 250.0 / 400) < 1e-12);
 	assert_int_equal(build_account(ledger, 0, "a")->time_ns, 290 * MS);
 	assert_int_equal(build_account(ledger, 0, "not recorded: outside the windows")->time_ns, 700 * MS);
-	assert_true(kwhy_ledger_is_hidden(&ledger->devices[0], 299 * MS, 301 * MS));
-	assert_false(kwhy_ledger_is_hidden(&ledger->devices[0], 1000 * MS, 1300 * MS));
+	assert_true(kwhy_ledger_is_unrecorded(&ledger->devices[0], 299 * MS, 301 * MS));
+	assert_false(kwhy_ledger_is_unrecorded(&ledger->devices[0], 1000 * MS, 1300 * MS));
 	build_free(recording, ledger);
 }
 
-static void what_was_metered_between_windows_has_an_account_and_the_books_balance(void **state)
+static void what_was_metered_between_windows_has_an_account_and_the_ledger_balances(void **state)
 {
 	struct kwhy_recording *recording = build_one();
-	const struct kwhy_account *hidden, *idle;
+	const struct kwhy_account *unrecorded, *idle;
 	struct kwhy_ledger *ledger;
 	int64_t sum_nj = 0;
 
@@ -111,18 +111,19 @@ static void what_was_metered_between_windows_has_an_account_and_the_books_balanc
 	for (size_t i = 0; i < ledger->devices[0].account_count; i++)
 		sum_nj += ledger->devices[0].accounts[i].gross_nj;
 	assert_int_equal(sum_nj, ledger->devices[0].energy.measured_nj);
-	hidden = build_account(ledger, 0, "not recorded: outside the windows");
-	assert_int_equal(hidden->category, KWHY_CATEGORY_UNRECORDED);
-	assert_int_equal(hidden->basis, KWHY_BASIS_DATA);
-	assert_true(fabs((double)hidden->gross_nj - 900e9) < 20e9);
-	assert_true(hidden->low_nj <= hidden->gross_nj && hidden->high_nj >= hidden->gross_nj);
-	assert_int_equal(hidden->gross_nj, hidden->idle_nj + hidden->net_nj);
+	unrecorded = build_account(ledger, 0, "not recorded: outside the windows");
+	assert_int_equal(unrecorded->category, KWHY_CATEGORY_UNRECORDED);
+	assert_int_equal(unrecorded->basis, KWHY_BASIS_DATA);
+	assert_true(fabs((double)unrecorded->gross_nj - 900e9) < 20e9);
+	assert_true(
+		unrecorded->low_nj <= unrecorded->gross_nj && unrecorded->high_nj >= unrecorded->gross_nj);
+	assert_int_equal(unrecorded->gross_nj, unrecorded->idle_nj + unrecorded->net_nj);
 	/* 2 to 3 s lies in the run, 0 to 1 s and 4 to 5 s do not */
 	assert_int_equal(ledger->devices[0].energy.between_ns, 1000 * MS);
 	assert_true(fabs((double)ledger->devices[0].energy.between_nj - 300e9) < 10e9);
 	idle = build_account(ledger, 0, "idle");
 	assert_int_equal(idle->time_ns, 100 * MS); /* 1900 to 2000; 3900 to 4000 lies behind the last one */
-	assert_int_equal(hidden->whole_nj, KWHY_UNKNOWN_NJ); /* ranges stand for themselves */
+	assert_int_equal(unrecorded->whole_nj, KWHY_UNKNOWN_NJ); /* ranges stand for themselves */
 	assert_true(isnan(ledger->devices[0].coverage.share_error_ratio));
 	build_free(recording, ledger);
 }
@@ -154,7 +155,7 @@ static void of_metered_windows_nothing_is_worked_out(void **state)
 static void a_moment_between_windows_that_gets_too_much_is_said_and_not_refused(void **state)
 {
 	struct kwhy_recording *recording = build_one();
-	const struct kwhy_account *hidden;
+	const struct kwhy_account *unrecorded;
 	struct kwhy_ledger *ledger;
 
 	(void)state;
@@ -166,9 +167,9 @@ static void a_moment_between_windows_that_gets_too_much_is_said_and_not_refused(
 	OK(kwhy_recording_add_reading(
 		recording, KWHY_METER_NVML_ENERGY, 0, 0, 1500 * MS, 1500 * 300, &error));
 	ledger = build_ledger(recording);
-	hidden = build_account(ledger, 0, "not recorded: outside the windows");
-	assert_true(hidden->mean_power_mw > 700000);
-	assert_true(hidden->above_limit);
+	unrecorded = build_account(ledger, 0, "not recorded: outside the windows");
+	assert_true(unrecorded->mean_power_mw > 700000);
+	assert_true(unrecorded->above_limit);
 	build_free(recording, ledger);
 }
 
@@ -246,7 +247,7 @@ static void what_is_known_behind_the_selection_is_no_sample(void **state)
 	build_free(recording, ledger);
 }
 
-static void without_a_window_nothing_is_known_and_all_is_in_the_books(void **state)
+static void without_a_window_nothing_is_known_and_all_is_in_the_ledger(void **state)
 {
 	struct kwhy_recording *recording = build_one();
 	struct kwhy_ledger *ledger;
@@ -267,16 +268,16 @@ static void without_a_window_nothing_is_known_and_all_is_in_the_books(void **sta
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(where_nothing_ran_the_books_are_of_what_is_covered_to_the_nanosecond),
+		cmocka_unit_test(where_nothing_ran_the_ledger_is_of_what_is_covered_to_the_nanosecond),
 		cmocka_unit_test(where_nothing_ran_one_reading_before_and_one_behind_are_enough),
 		cmocka_unit_test(time_between_windows_is_not_idle),
-		cmocka_unit_test(what_was_metered_between_windows_has_an_account_and_the_books_balance),
+		cmocka_unit_test(what_was_metered_between_windows_has_an_account_and_the_ledger_balances),
 		cmocka_unit_test(of_metered_windows_nothing_is_worked_out),
 		cmocka_unit_test(a_moment_between_windows_that_gets_too_much_is_said_and_not_refused),
 		cmocka_unit_test(windows_that_are_alike_tell_the_whole_without_error),
 		cmocka_unit_test(one_window_in_twenty_that_differs_is_the_error_of_a_share),
 		cmocka_unit_test(what_is_known_behind_the_selection_is_no_sample),
-		cmocka_unit_test(without_a_window_nothing_is_known_and_all_is_in_the_books),
+		cmocka_unit_test(without_a_window_nothing_is_known_and_all_is_in_the_ledger),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);

@@ -38,9 +38,9 @@ static void energies_and_the_age_of_their_readings_are_found_by_device(void **st
 	assert_true(scrape.started_unix_s == 1795292136.54087);
 	assert_int_equal(scrape.device_count, 2);
 	assert_true(kwhy_llm_scrape_find(&scrape, "0")->joules == 894.5);
-	assert_true(kwhy_llm_scrape_find(&scrape, "0")->behind_s == 0.021);
+	assert_true(kwhy_llm_scrape_find(&scrape, "0")->lag_s == 0.021);
 	assert_true(kwhy_llm_scrape_find(&scrape, "1")->joules == 1000);
-	assert_true(isnan(kwhy_llm_scrape_find(&scrape, "1")->behind_s));
+	assert_true(isnan(kwhy_llm_scrape_find(&scrape, "1")->lag_s));
 	assert_false(kwhy_llm_scrape_find(&scrape, "0")->lost);
 	assert_true(kwhy_llm_scrape_find(&scrape, "1")->lost);
 	assert_null(kwhy_llm_scrape_find(&scrape, "2"));

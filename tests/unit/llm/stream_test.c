@@ -57,7 +57,7 @@ static void a_line_without_end_is_refused_before_it_fills_memory(void **state)
 	for (; fed == KWHY_LLM_FED && blocks < 1000; blocks++)
 		fed = kwhy_llm_stream_feed(&stream, block, sizeof(block), take, &taken);
 	assert_int_equal(fed, KWHY_LLM_FED_TOO_LONG);
-	assert_int_equal(blocks, KWHY_LLM_EVENT_BYTES_MOST / sizeof(block) + 1);
+	assert_int_equal(blocks, KWHY_LLM_EVENT_BYTES_MAX / sizeof(block) + 1);
 	kwhy_llm_stream_done(&stream);
 }
 
@@ -68,7 +68,7 @@ static void lines_that_never_end_an_event_are_refused_too(void **state)
 	enum kwhy_llm_fed fed = KWHY_LLM_FED;
 
 	(void)state;
-	for (size_t i = 0; fed == KWHY_LLM_FED && i < KWHY_LLM_EVENT_BYTES_MOST; i++)
+	for (size_t i = 0; fed == KWHY_LLM_FED && i < KWHY_LLM_EVENT_BYTES_MAX; i++)
 		fed = kwhy_llm_stream_feed(&stream, "data: 89\n", 9, take, &taken);
 	assert_int_equal(fed, KWHY_LLM_FED_TOO_LONG);
 	kwhy_llm_stream_done(&stream);

@@ -10,13 +10,13 @@
 #define SECOND_NS INT64_C(1000000000)
 #define MS_NS INT64_C(1000000)
 
-/* Two GPUs and an instance of the first; `behind_s` of all. */
-static struct kwhy_llm_scrape scrape_of(double first_j, double second_j, double behind_s)
+/* Two GPUs and an instance of the first; `lag_s` of all. */
+static struct kwhy_llm_scrape scrape_of(double first_j, double second_j, double lag_s)
 {
 	return (struct kwhy_llm_scrape){.is_kwhy = true,
 		.started_unix_s = 1000,
-		.devices = {{"0", first_j, false, behind_s}, {"1", second_j, false, behind_s},
-			{"0:1", 7, false, behind_s}},
+		.devices = {{"0", first_j, false, lag_s}, {"1", second_j, false, lag_s},
+			{"0:1", 7, false, lag_s}},
 		.device_count = 3};
 }
 
@@ -63,11 +63,11 @@ static void devices_are_those_named_or_all_without_instances(void **state)
 /* 300 W and 200 W, read every quarter of a second: between 3 s and 7 s lie 2000 J. */
 static void a_window_holds_its_joules_however_late_readings_are(void **state)
 {
-	static const double behind_s[] = {0, 0.02, 0.4, NAN};
+	static const double lag_s[] = {0, 0.02, 0.4, NAN};
 
 	(void)state;
-	for (size_t k = 0; k < sizeof(behind_s) / sizeof(behind_s[0]); k++) {
-		double late_s = isnan(behind_s[k]) ? 0.3 : behind_s[k];
+	for (size_t k = 0; k < sizeof(lag_s) / sizeof(lag_s[0]); k++) {
+		double late_s = isnan(lag_s[k]) ? 0.3 : lag_s[k];
 		struct kwhy_llm_track track = begun(NULL);
 		struct kwhy_llm_track_energy energy;
 		struct kwhy_error error;
@@ -75,7 +75,7 @@ static void a_window_holds_its_joules_however_late_readings_are(void **state)
 		for (int i = 0; i < 40; i++) {
 			double at_s = 1 + i * 0.25 - late_s;
 
-			assert_int_equal(add(&track, scrape_of(300 * at_s, 200 * at_s, behind_s[k]),
+			assert_int_equal(add(&track, scrape_of(300 * at_s, 200 * at_s, lag_s[k]),
 						 (int64_t)((1 + i * 0.25) * 1e9), &error),
 				KWHY_OK);
 		}
@@ -83,7 +83,7 @@ static void a_window_holds_its_joules_however_late_readings_are(void **state)
 		if (!(energy.low_j <= 2000 && 2000 <= energy.high_j && energy.low_j <= energy.joules &&
 			    energy.joules <= energy.high_j && fabs(energy.joules - 2000) < 100 &&
 			    energy.high_j - energy.low_j < 1100))
-			fail_msg("%g s late: %g (%g to %g)", behind_s[k], energy.joules, energy.low_j,
+			fail_msg("%g s late: %g (%g to %g)", lag_s[k], energy.joules, energy.low_j,
 				energy.high_j);
 		kwhy_llm_track_done(&track);
 	}
@@ -105,12 +105,12 @@ static void intervals_hold_whatever_power_does_between_scrapes(void **state)
 		for (int i = 1; i < 1200; i++)
 			joules[i] = joules[i - 1] + (rand_r(&seed) % 4 ? 0 : rand_r(&seed) % 20);
 		for (int at = 60, shown = 0; at < 1190; at += 10 + rand_r(&seed) % 60) {
-			int took = rand_r(&seed) % 5, told = at + took / 2,
-			    newest = told - rand_r(&seed) % 50;
+			int took = rand_r(&seed) % 5, reported = at + took / 2,
+			    newest = reported - rand_r(&seed) % 50;
 			struct kwhy_llm_scrape scrape;
 
 			shown = newest > shown ? newest : shown;
-			scrape = scrape_of(joules[shown], 0, (told - shown) * 0.01);
+			scrape = scrape_of(joules[shown], 0, (reported - shown) * 0.01);
 			assert_int_equal(kwhy_llm_track_add(&track, &scrape, at * 10 * MS_NS,
 						 (at + took) * 10 * MS_NS, &error),
 				KWHY_OK);

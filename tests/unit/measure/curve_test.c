@@ -7,18 +7,18 @@
 
 static struct kwhy_error error;
 
-enum { MOST = 2500 };
+enum { MAX = 2500 };
 #define MS INT64_C(1000000)
 
 /* A counter of 100 ms ticks at a constant power, from time 0. */
-static struct kwhy_readings steady_counter(struct kwhy_reading items[MOST], size_t count, int64_t watts)
+static struct kwhy_readings steady_counter(struct kwhy_reading items[MAX], size_t count, int64_t watts)
 {
 	for (size_t i = 0; i < count; i++)
 		items[i] = (struct kwhy_reading){(int64_t)i * 100 * MS, 5000 + (int64_t)i * watts * 100};
 	return (struct kwhy_readings){KWHY_METER_NVML_ENERGY, items, count, 100 * MS, 0};
 }
 
-static struct kwhy_readings steady_power(struct kwhy_reading items[MOST], size_t count, int64_t watts)
+static struct kwhy_readings steady_power(struct kwhy_reading items[MAX], size_t count, int64_t watts)
 {
 	for (size_t i = 0; i < count; i++)
 		items[i] = (struct kwhy_reading){(int64_t)i * 20 * MS, watts * 1000};
@@ -44,7 +44,7 @@ static struct kwhy_energy energy_of(const struct kwhy_curve *curve, int64_t star
 
 static void steady_power_gives_power_times_time_by_any_meter(void **state)
 {
-	struct kwhy_reading ticks[MOST], samples[MOST];
+	struct kwhy_reading ticks[MAX], samples[MAX];
 	struct kwhy_readings counter = steady_counter(ticks, 50, 300),
 			     power = steady_power(samples, 250, 300);
 	const struct kwhy_readings *pairs[3][2] = {{&counter, &power}, {&counter, NULL}, {NULL, &power}};
@@ -68,7 +68,7 @@ static void steady_power_gives_power_times_time_by_any_meter(void **state)
 
 static void a_window_whose_readings_have_not_come_is_not_yet(void **state)
 {
-	struct kwhy_reading ticks[MOST];
+	struct kwhy_reading ticks[MAX];
 	struct kwhy_readings counter = steady_counter(ticks, 20, 300);
 	struct kwhy_curve *curve = curve_of(&counter, NULL);
 	struct kwhy_energy energy = energy_of(curve, 500 * MS, 1950 * MS);
@@ -82,7 +82,7 @@ static void a_window_whose_readings_have_not_come_is_not_yet(void **state)
 
 static void without_readings_nothing_is_metered(void **state)
 {
-	struct kwhy_reading ticks[MOST];
+	struct kwhy_reading ticks[MAX];
 	struct kwhy_readings counter = steady_counter(ticks, 1, 300);
 	struct kwhy_curve *none = curve_of(&counter, NULL);
 	struct kwhy_energy energy = energy_of(none, 0, 1000 * MS);
@@ -96,7 +96,7 @@ static void without_readings_nothing_is_metered(void **state)
 
 static void a_counter_that_wraps_goes_on(void **state)
 {
-	struct kwhy_reading ticks[MOST];
+	struct kwhy_reading ticks[MAX];
 	struct kwhy_readings counter = steady_counter(ticks, 50, 300);
 	struct kwhy_curve *curve;
 
@@ -114,7 +114,7 @@ static void a_counter_that_wraps_goes_on(void **state)
 /* Of two readings, 200 J below and 200 J above; and while the last reading is below, nothing is counted. */
 static void a_reading_beside_the_course_of_a_counter_counts_nothing(void **state)
 {
-	struct kwhy_reading ticks[MOST];
+	struct kwhy_reading ticks[MAX];
 	struct kwhy_readings counter = steady_counter(ticks, 50, 300);
 	struct kwhy_curve *curve;
 
@@ -135,7 +135,7 @@ static void a_reading_beside_the_course_of_a_counter_counts_nothing(void **state
 
 static void a_reset_is_told_and_bridged(void **state)
 {
-	struct kwhy_reading ticks[MOST], samples[MOST];
+	struct kwhy_reading ticks[MAX], samples[MAX];
 	struct kwhy_readings counter = steady_counter(ticks, 50, 300),
 			     power = steady_power(samples, 250, 300);
 	const struct kwhy_readings *powers[] = {&power, NULL};
@@ -155,7 +155,7 @@ static void a_reset_is_told_and_bridged(void **state)
 
 static void a_counter_that_stands_still_while_power_flows_is_left_for_the_samples(void **state)
 {
-	struct kwhy_reading ticks[MOST], samples[MOST];
+	struct kwhy_reading ticks[MAX], samples[MAX];
 	struct kwhy_readings counter = steady_counter(ticks, 15, 300),
 			     power = steady_power(samples, 2000, 300);
 	struct kwhy_curve *curve = curve_of(&counter, &power);
@@ -170,7 +170,7 @@ static void a_counter_that_stands_still_while_power_flows_is_left_for_the_sample
 
 static void a_counter_that_stood_still_within_a_short_run_is_left_for_the_samples(void **state)
 {
-	struct kwhy_reading ticks[MOST], samples[MOST];
+	struct kwhy_reading ticks[MAX], samples[MAX];
 	struct kwhy_readings counter = steady_counter(ticks, 15, 300),
 			     power = steady_power(samples, 300, 300);
 	struct kwhy_curve *curve;
@@ -188,7 +188,7 @@ static void a_counter_that_stood_still_within_a_short_run_is_left_for_the_sample
 
 static void a_counter_that_says_the_same_again_has_stood_still(void **state)
 {
-	struct kwhy_reading ticks[MOST], samples[MOST];
+	struct kwhy_reading ticks[MAX], samples[MAX];
 	struct kwhy_readings counter = steady_counter(ticks, 15, 300),
 			     power = steady_power(samples, 300, 300);
 	struct kwhy_curve *curve;
@@ -203,7 +203,7 @@ static void a_counter_that_says_the_same_again_has_stood_still(void **state)
 
 static void a_counter_that_never_moves_is_told_and_left_for_the_samples(void **state)
 {
-	struct kwhy_reading ticks[MOST], samples[MOST];
+	struct kwhy_reading ticks[MAX], samples[MAX];
 	struct kwhy_readings counter = steady_counter(ticks, 15, 0), power = steady_power(samples, 300, 300);
 	struct kwhy_curve *curve;
 
@@ -219,7 +219,7 @@ static void a_counter_that_never_moves_is_told_and_left_for_the_samples(void **s
 
 static void a_first_reading_from_long_ago_is_not_believed(void **state)
 {
-	struct kwhy_reading ticks[MOST], samples[MOST];
+	struct kwhy_reading ticks[MAX], samples[MAX];
 	struct kwhy_readings counter = steady_counter(ticks, 50, 300),
 			     power = steady_power(samples, 250, 300);
 	struct kwhy_curve *curve;
@@ -236,7 +236,7 @@ static void a_first_reading_from_long_ago_is_not_believed(void **state)
 
 static void readings_that_go_back_in_time_are_left_out_and_counted(void **state)
 {
-	struct kwhy_reading ticks[MOST], samples[MOST];
+	struct kwhy_reading ticks[MAX], samples[MAX];
 	struct kwhy_readings counter = steady_counter(ticks, 50, 300),
 			     power = steady_power(samples, 250, 300);
 	struct kwhy_curve *curve;
@@ -252,7 +252,7 @@ static void readings_that_go_back_in_time_are_left_out_and_counted(void **state)
 
 static void a_gap_in_the_samples_is_filled_by_the_counter(void **state)
 {
-	struct kwhy_reading ticks[MOST], samples[MOST];
+	struct kwhy_reading ticks[MAX], samples[MAX];
 	struct kwhy_readings counter = steady_counter(ticks, 50, 300),
 			     power = steady_power(samples, 250, 300);
 	struct kwhy_curve *curve;
@@ -269,7 +269,7 @@ static void a_gap_in_the_samples_is_filled_by_the_counter(void **state)
 
 static void ticks_behind_the_samples_wait_for_them_and_not_for_long(void **state)
 {
-	struct kwhy_reading ticks[MOST], samples[MOST];
+	struct kwhy_reading ticks[MAX], samples[MAX];
 	struct kwhy_readings counter = steady_counter(ticks, 71, 300),
 			     power = steady_power(samples, 251, 300);
 	struct kwhy_curve *curve;
@@ -287,7 +287,7 @@ static void ticks_behind_the_samples_wait_for_them_and_not_for_long(void **state
 
 static void between_rare_ticks_the_samples_give_the_shape_and_the_ticks_the_sum(void **state)
 {
-	struct kwhy_reading ticks[MOST], samples[MOST];
+	struct kwhy_reading ticks[MAX], samples[MAX];
 	struct kwhy_readings counter = steady_counter(ticks, 101, 300),
 			     power = steady_power(samples, 600, 297);
 	struct kwhy_curve *curve;
@@ -307,7 +307,7 @@ static void between_rare_ticks_the_samples_give_the_shape_and_the_ticks_the_sum(
 
 static void many_short_windows_in_one_stretch_are_known_by_their_share_alone(void **state)
 {
-	struct kwhy_reading ticks[MOST], samples[MOST];
+	struct kwhy_reading ticks[MAX], samples[MAX];
 	struct kwhy_readings counter = steady_counter(ticks, 50, 300),
 			     power = steady_power(samples, 250, 300);
 	struct kwhy_curve *curve = curve_of(&counter, &power);

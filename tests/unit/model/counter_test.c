@@ -58,14 +58,14 @@ static void the_power_of_a_tick_is_its_rise_over_its_length(void **state)
 	assert_true(fabs(power_w - 0.671149) < 1e-9);
 }
 
-enum { READINGS_MOST = 10 };
+enum { READINGS_MAX = 10 };
 
 /* One letter a reading: right, wrong, open. */
 static void a_reading_beside_the_course_is_wrong_and_a_fall_that_stays_is_a_reset(void **state)
 {
 	static const struct {
 		const char *title;
-		int64_t wrap, value[READINGS_MOST];
+		int64_t wrap, value[READINGS_MAX];
 		size_t count;
 		const char *verdicts;
 	} cases[] = {
@@ -85,15 +85,15 @@ static void a_reading_beside_the_course_is_wrong_and_a_fall_that_stays_is_a_rese
 		{"a dip where a wrap is possible", 1099, {1000, 1030, 860, 1090}, 4, "rrwr"},
 		{"none", 0, {0}, 0, ""},
 	};
-	static const int64_t times_ns[READINGS_MOST] = {0, 100000000, 200000000, 300000000, 400000000,
+	static const int64_t times_ns[READINGS_MAX] = {0, 100000000, 200000000, 300000000, 400000000,
 		500000000, 600000000, 700000000, 800000000, 900000000};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct kwhy_counter_readings readings = {
 			times_ns, cases[i].value, cases[i].count, cases[i].wrap, 1000000000};
-		uint8_t verdict[READINGS_MOST];
-		char letters[READINGS_MOST + 1] = "";
+		uint8_t verdict[READINGS_MAX];
+		char letters[READINGS_MAX + 1] = "";
 
 		kwhy_counter_judge(&readings, verdict);
 		for (size_t k = 0; k < cases[i].count; k++)

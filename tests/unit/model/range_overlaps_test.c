@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SUMS_MOST = 300 };
+enum { SUMS_MAX = 300 };
 
 static struct kwhy_error error;
 static struct kwhy_recording *recording;
-static struct kwhy_range_sum sums[SUMS_MOST];
+static struct kwhy_range_sum sums[SUMS_MAX];
 static size_t sum_count;
 static struct kwhy_range_overlaps overlaps;
 
@@ -180,12 +180,12 @@ static void only_so_many_are_told_of(void **state)
 	char name[16];
 
 	(void)state;
-	for (int i = 0; i < SUMS_MOST; i++) {
+	for (int i = 0; i < SUMS_MAX; i++) {
 		snprintf(name, sizeof(name), "range %d", i);
 		add(name, i, i + 2);
 	}
 	look();
-	assert_int_equal(overlaps.count, KWHY_RANGE_OVERLAPS_MOST);
+	assert_int_equal(overlaps.count, KWHY_RANGE_OVERLAPS_MAX);
 	assert_overlap(63, 64, true);
 	assert_overlap(63, 65, false);
 	assert_overlap(254, 255, true);

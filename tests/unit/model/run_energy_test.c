@@ -9,7 +9,7 @@
 /* Work from 10 to 20 s at 300 W, metered from 0 to 22 s, idle at 100 W around it. */
 struct plan {
 	struct kwhy_account accounts[3];
-	struct kwhy_device_ledger books;
+	struct kwhy_device_ledger device_ledger;
 };
 
 static void make_plan(struct plan *plan)
@@ -20,7 +20,7 @@ static void make_plan(struct plan *plan)
 				.gross_nj = 1200 * S,
 				.low_nj = 1180 * S,
 				.high_nj = 1220 * S}}};
-	plan->books = (struct kwhy_device_ledger){
+	plan->device_ledger = (struct kwhy_device_ledger){
 		.time = {.first_ns = 10 * S, .last_ns = 20 * S, .span_ns = 10 * S, .kernel_count = 1},
 		.energy = {.known = true,
 			.end_ns = 22 * S,
@@ -46,7 +46,7 @@ static void where_all_was_recorded_the_run_is_what_was_recorded(void **state)
 
 	(void)state;
 	make_plan(&plan);
-	run = kwhy_run_energy_of(&plan.books);
+	run = kwhy_run_energy_of(&plan.device_ledger);
 	assert_joules(run.run_nj, 3000);
 	assert_joules(run.recorded_nj, 3000);
 	assert_joules(run.unmetered_nj, 0);
@@ -61,18 +61,18 @@ static void what_no_reading_saw_is_of_the_run(void **state)
 
 	(void)state;
 	make_plan(&plan);
-	plan.books.energy.end_ns = 18 * S;
-	plan.books.energy.edge_nj = 200 * S;
-	plan.books.energy.edge_ns = 2 * S;
-	run = kwhy_run_energy_of(&plan.books);
+	plan.device_ledger.energy.end_ns = 18 * S;
+	plan.device_ledger.energy.edge_nj = 200 * S;
+	plan.device_ledger.energy.edge_ns = 2 * S;
+	run = kwhy_run_energy_of(&plan.device_ledger);
 	assert_joules(run.run_nj, 3200);
 	assert_joules(run.recorded_nj, 3200);
 	assert_joules(run.unmetered_nj, 200);
 	/* it idled then, at 100 W; it may have drawn 300 */
 	assert_joules(run.below_nj, hypot(20, 0.05 * 400));
 	assert_joules(run.above_nj, hypot(20, 0.95 * 400));
-	plan.books.energy.edge_nj = 400 * S;
-	run = kwhy_run_energy_of(&plan.books);
+	plan.device_ledger.energy.edge_nj = 400 * S;
+	run = kwhy_run_energy_of(&plan.device_ledger);
 	assert_joules(run.below_nj, hypot(20, 0.45 * 400));
 	assert_joules(run.above_nj, hypot(20, 0.45 * 400));
 }
@@ -85,11 +85,11 @@ static void make_windows(struct plan *plan)
 		.gross_nj = 1200 * S,
 		.time_ns = 9 * S,
 		.mean_power_mw = 162162};
-	plan->books.account_count = 3;
-	plan->books.time.unrecorded_ns = 4 * S;
-	plan->books.energy.attributed_nj = 5400 * S;
-	plan->books.energy.between_nj = 600 * S;
-	plan->books.energy.between_ns = 24 * S / 10;
+	plan->device_ledger.account_count = 3;
+	plan->device_ledger.time.unrecorded_ns = 4 * S;
+	plan->device_ledger.energy.attributed_nj = 5400 * S;
+	plan->device_ledger.energy.between_nj = 600 * S;
+	plan->device_ledger.energy.between_ns = 24 * S / 10;
 }
 
 static void what_was_not_recorded_is_of_the_run_alone_at_its_mean_power(void **state)
@@ -99,11 +99,11 @@ static void what_was_not_recorded_is_of_the_run_alone_at_its_mean_power(void **s
 
 	(void)state;
 	make_windows(&plan);
-	run = kwhy_run_energy_of(&plan.books);
+	run = kwhy_run_energy_of(&plan.device_ledger);
 	assert_joules(run.recorded_nj, 3000);
 	assert_joules(run.run_nj, 4000);
-	plan.books.time.unrecorded_ns = 0; /* all of that lies around the run */
-	assert_joules(kwhy_run_energy_of(&plan.books).run_nj, 3000);
+	plan.device_ledger.time.unrecorded_ns = 0; /* all of that lies around the run */
+	assert_joules(kwhy_run_energy_of(&plan.device_ledger).run_nj, 3000);
 }
 
 static void what_is_worked_out_of_unrecorded_time_is_of_the_run_alone(void **state)
@@ -113,8 +113,8 @@ static void what_is_worked_out_of_unrecorded_time_is_of_the_run_alone(void **sta
 
 	(void)state;
 	make_windows(&plan);
-	plan.books.energy.edge_nj = 50 * S;
-	run = kwhy_run_energy_of(&plan.books);
+	plan.device_ledger.energy.edge_nj = 50 * S;
+	run = kwhy_run_energy_of(&plan.device_ledger);
 	assert_joules(run.recorded_unmetered_nj, 50);
 	assert_joules(run.unmetered_nj, 450);
 	assert_joules(run.recorded_nj, 3050);
@@ -129,8 +129,8 @@ static void unrecorded_time_that_nothing_tells_of_leaves_the_run_unknown(void **
 
 	(void)state;
 	make_windows(&plan);
-	plan.books.energy.between_ns = plan.books.energy.between_nj = 0;
-	run = kwhy_run_energy_of(&plan.books);
+	plan.device_ledger.energy.between_ns = plan.device_ledger.energy.between_nj = 0;
+	run = kwhy_run_energy_of(&plan.device_ledger);
 	assert_joules(run.recorded_nj, 3000);
 	assert_joules(run.recorded_unmetered_nj, 0);
 	assert_true(isnan(run.run_nj) && isnan(run.unmetered_nj) && isnan(run.above_nj));
@@ -143,11 +143,11 @@ static void of_assumed_powers_only_the_interval_is_unknown(void **state)
 
 	(void)state;
 	make_plan(&plan);
-	plan.books.energy.modelled = true;
-	plan.books.energy.measured_nj = KWHY_UNKNOWN_NJ;
-	plan.books.energy.attributed_nj = 3000 * S;
+	plan.device_ledger.energy.modelled = true;
+	plan.device_ledger.energy.measured_nj = KWHY_UNKNOWN_NJ;
+	plan.device_ledger.energy.attributed_nj = 3000 * S;
 	plan.accounts[1].gross_nj = KWHY_UNKNOWN_NJ;
-	run = kwhy_run_energy_of(&plan.books);
+	run = kwhy_run_energy_of(&plan.device_ledger);
 	assert_joules(run.run_nj, 3000);
 	assert_joules(run.recorded_nj, 3000);
 	assert_true(isnan(run.above_nj));
@@ -160,12 +160,12 @@ static void without_a_reading_in_the_run_nothing_of_it_is_known(void **state)
 
 	(void)state;
 	make_plan(&plan);
-	plan.books.energy.end_ns = 10 * S;
-	run = kwhy_run_energy_of(&plan.books);
+	plan.device_ledger.energy.end_ns = 10 * S;
+	run = kwhy_run_energy_of(&plan.device_ledger);
 	assert_true(isnan(run.run_nj) && isnan(run.recorded_nj) && isnan(run.unmetered_nj));
 	make_plan(&plan);
-	plan.books.energy.known = false;
-	run = kwhy_run_energy_of(&plan.books);
+	plan.device_ledger.energy.known = false;
+	run = kwhy_run_energy_of(&plan.device_ledger);
 	assert_true(isnan(run.run_nj) && isnan(run.recorded_nj) && isnan(run.unmetered_nj));
 }
 
@@ -176,8 +176,8 @@ static void a_device_that_did_nothing_has_no_run(void **state)
 
 	(void)state;
 	make_plan(&plan);
-	plan.books.time = (struct kwhy_device_time){0};
-	run = kwhy_run_energy_of(&plan.books);
+	plan.device_ledger.time = (struct kwhy_device_time){0};
+	run = kwhy_run_energy_of(&plan.device_ledger);
 	assert_joules(run.run_nj, 0);
 	assert_joules(run.recorded_nj, 0);
 }

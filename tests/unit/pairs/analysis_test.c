@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void a_straight_link_is_one_regime_and_is_foretold_where_it_was_not_fitted(void **state)
+static void a_straight_link_is_one_regime_and_is_predicted_where_it_was_not_fitted(void **state)
 {
 	struct kwhy_pairs *pairs = concluded_pairs(true);
 	const struct kwhy_pair_curve *curve = kwhy_pairs_curve(
@@ -440,7 +440,7 @@ static void readings_come_back_as_they_were_written(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_straight_link_is_one_regime_and_is_foretold_where_it_was_not_fitted),
+		cmocka_unit_test(a_straight_link_is_one_regime_and_is_predicted_where_it_was_not_fitted),
 		cmocka_unit_test(loggp_holds_what_the_times_were_made_of),
 		cmocka_unit_test(the_slower_way_back_is_flagged_with_its_likely_cause),
 		cmocka_unit_test(a_link_of_which_a_part_is_down_is_the_likelier_cause),

@@ -25,9 +25,9 @@ struct tape {
 	struct kwhy_block_writer writer;
 };
 
-static size_t pack(void *context, void *packed, size_t room, const void *payload, size_t length)
+static size_t pack(void *context, void *packed, size_t space, const void *payload, size_t length)
 {
-	size_t got = ZSTD_compress(packed, room, payload, length, 1);
+	size_t got = ZSTD_compress(packed, space, payload, length, 1);
 
 	(void)context;
 	return ZSTD_isError(got) ? 0 : got;
@@ -456,7 +456,7 @@ static void shorter_records_of_an_older_program_end_in_zeros_and_longer_ones_are
 	clock = kwhy_block_record(&block, 1, &scratch, sizeof(scratch));
 	assert_int_equal(clock->mono_ns, 3);
 	assert_int_equal(clock->offset_ns, 4);
-	assert_int_equal(clock->spread_ns, 0);
+	assert_int_equal(clock->width_ns, 0);
 	kwhy_block_reader_close(&reader);
 	tape_done(&tape);
 }

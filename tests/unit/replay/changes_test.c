@@ -13,14 +13,15 @@ struct after {
 
 static struct after change(struct build *build, const char *id, uint32_t number)
 {
-	struct kwhy_whatif_ask ask = {kwhy_whatif_change_find(id), number};
+	struct kwhy_whatif_request change_request = {kwhy_whatif_change_find(id), number};
 	struct after after;
 
 	build_finish(build, true);
 	assert_int_equal(
 		kwhy_whatif_new(build->recording, build->ledger, build->profile, &after.whatif, &error),
 		KWHY_OK);
-	assert_int_equal(kwhy_replay_change(after.whatif, &ask, 1, &after.changes, &error), KWHY_OK);
+	assert_int_equal(
+		kwhy_replay_change(after.whatif, &change_request, 1, &after.changes, &error), KWHY_OK);
 	assert_int_equal(
 		kwhy_replay_pattern_new(after.whatif, &after.changes, &after.pattern, &error), KWHY_OK);
 	return after;

@@ -13,7 +13,7 @@ static double drawn_j(double factor)
 
 static double reached(double wanted_j, size_t most)
 {
-	struct kwhy_replay_try tries[8] = {{.factor = 1}};
+	struct kwhy_replay_attempt tries[8] = {{.factor = 1}};
 
 	for (size_t i = 0; i < most; i++) {
 		tries[i].net_j = drawn_j(tries[i].factor);
@@ -31,7 +31,7 @@ static void what_is_wanted_is_found_in_few_tries(void **state)
 
 static void between_one_below_and_one_above_it_is_on_the_line_through_them(void **state)
 {
-	const struct kwhy_replay_try tries[] = {{1, 20}, {4, 60}, {2, 30}};
+	const struct kwhy_replay_attempt tries[] = {{1, 20}, {4, 60}, {2, 30}};
 
 	(void)state;
 	assert_float_equal(kwhy_replay_next_factor(tries, 3, 45), 3, 1e-9);
@@ -39,8 +39,8 @@ static void between_one_below_and_one_above_it_is_on_the_line_through_them(void 
 
 static void a_first_try_is_scaled_and_no_step_is_more_than_fourfold(void **state)
 {
-	const struct kwhy_replay_try first[] = {{1, 20}}, none[] = {{1, 0}}, below[] = {{1, -3}},
-				     much[] = {{1, 900}};
+	const struct kwhy_replay_attempt first[] = {{1, 20}}, none[] = {{1, 0}}, below[] = {{1, -3}},
+					 much[] = {{1, 900}};
 
 	(void)state;
 	assert_float_equal(kwhy_replay_next_factor(first, 1, 30), 1.5, 1e-9);
@@ -52,7 +52,7 @@ static void a_first_try_is_scaled_and_no_step_is_more_than_fourfold(void **state
 /* More asked, less drawn: noise, of which nothing is learnt. */
 static void tries_that_contradict_each_other_still_give_a_factor(void **state)
 {
-	const struct kwhy_replay_try tries[] = {{1, 20}, {2, 19}};
+	const struct kwhy_replay_attempt tries[] = {{1, 20}, {2, 19}};
 
 	(void)state;
 	assert_float_equal(kwhy_replay_next_factor(tries, 2, 38), 4, 1e-9);
@@ -74,15 +74,15 @@ static void a_changed_replay_takes_no_more_than_was_lacking(void **state)
 static void nothing_is_settled_by_a_level_that_is_badly_known(void **state)
 {
 	struct kwhy_plan plan = {.before = {.net_nj = 10000000000}};
-	struct kwhy_replay replay = {.plan = &plan, .recorded_idle_spread_j = 2.5};
+	struct kwhy_replay replay = {.plan = &plan, .recorded_idle_half_ci90_j = 2.5};
 
 	(void)state;
 	assert_true(kwhy_replay_net_is_known(&replay));
 	assert_float_equal(kwhy_replay_net_off_ratio(&replay, 11, 10), 0.1, 1e-9);
-	replay.recorded_idle_spread_j = 2.6;
+	replay.recorded_idle_half_ci90_j = 2.6;
 	assert_false(kwhy_replay_net_is_known(&replay));
 	assert_true(isnan(kwhy_replay_net_off_ratio(&replay, 11, 10)));
-	replay.recorded_idle_spread_j = 0;
+	replay.recorded_idle_half_ci90_j = 0;
 	plan.before.net_nj = -1;
 	assert_false(kwhy_replay_net_is_known(&replay));
 }

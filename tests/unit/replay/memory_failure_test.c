@@ -29,7 +29,7 @@ static struct build some_of_all(void)
 
 static size_t count_work(struct kwhy_whatif *whatif, long failure, enum kwhy_status *out_status)
 {
-	const struct kwhy_whatif_ask ask = {kwhy_whatif_change_find("fuse"), 1};
+	const struct kwhy_whatif_request change_request = {kwhy_whatif_change_find("fuse"), 1};
 	struct kwhy_replay_pattern *pattern = NULL;
 	struct kwhy_replay_changes changes = {0};
 	struct kwhy_error error;
@@ -37,7 +37,7 @@ static size_t count_work(struct kwhy_whatif *whatif, long failure, enum kwhy_sta
 
 	failed = false;
 	left_until_failure = failure;
-	*out_status = kwhy_replay_change(whatif, &ask, 1, &changes, &error);
+	*out_status = kwhy_replay_change(whatif, &change_request, 1, &changes, &error);
 	if (!*out_status)
 		*out_status = kwhy_replay_pattern_new(whatif, &changes, &pattern, &error);
 	left_until_failure = -1;

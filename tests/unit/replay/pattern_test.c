@@ -18,14 +18,15 @@ struct made {
 
 static struct made made(struct build *build, const char *id, uint32_t number)
 {
-	struct kwhy_whatif_ask ask = {id ? kwhy_whatif_change_find(id) : NULL, number};
+	struct kwhy_whatif_request change_request = {id ? kwhy_whatif_change_find(id) : NULL, number};
 	struct made made;
 
 	build_finish(build, true);
 	assert_int_equal(
 		kwhy_whatif_new(build->recording, build->ledger, build->profile, &made.whatif, &error),
 		KWHY_OK);
-	assert_int_equal(kwhy_replay_change(made.whatif, &ask, id ? 1 : 0, &made.changes, &error), KWHY_OK);
+	assert_int_equal(
+		kwhy_replay_change(made.whatif, &change_request, id ? 1 : 0, &made.changes, &error), KWHY_OK);
 	if (kwhy_replay_pattern_new(made.whatif, &made.changes, &made.pattern, &error))
 		fail_msg("%s", error.text);
 	return made;
@@ -76,7 +77,7 @@ static void calls_keep_their_pauses_and_what_they_take(void **state)
 	assert_int_equal(pattern->works[0].length_ns, 4 * US);
 	assert_int_equal(pattern->works[0].issue_ns, 10 * US);
 	assert_int_equal(pattern->span_ns, 10 * US);
-	assert_int_equal(pattern->lane_count, 1);
+	assert_int_equal(pattern->replay_stream_count, 1);
 	done(&build, &made_);
 }
 
@@ -111,7 +112,7 @@ static void a_wait_is_for_the_stream_of_the_work(void **state)
 	assert_int_equal(made_.pattern->op_count, 2);
 	assert_int_equal(made_.pattern->waits, 1);
 	wait = &made_.pattern->ops[1];
-	assert_int_equal(wait->wait_kind, KWHY_REPLAY_WAIT_LANE);
+	assert_int_equal(wait->wait_kind, KWHY_REPLAY_WAIT_REPLAY_STREAM);
 	assert_int_equal(wait->wait, 0);
 	assert_int_equal(wait->return_ns, 5 * US);
 	done(&build, &made_);
@@ -150,7 +151,7 @@ static void work_of_another_stream_that_came_before_is_an_event(void **state)
 	build_issued_kernel(&build, issue(0, "cudaLaunchKernel", 5, 7), other, 61, 70);
 	made_ = made(&build, NULL, 0);
 	pattern = made_.pattern;
-	assert_int_equal(pattern->lane_count, 2);
+	assert_int_equal(pattern->replay_stream_count, 2);
 	assert_int_equal(pattern->works[1].after[0], 0);
 	assert_int_equal(pattern->works[0].mark, 0);
 	done(&build, &made_);
@@ -276,13 +277,14 @@ static void copies_beside_compute_get_a_stream_of_their_own(void **state)
 	}
 	made_ = made(&build, "overlap-copies", 2);
 	pattern = made_.pattern;
-	assert_int_equal(pattern->lane_count, 2);
+	assert_int_equal(pattern->replay_stream_count, 2);
 	assert_int_equal(pattern->left.orders, 0);
 	for (size_t i = 0; i < pattern->work_count; i++) {
 		const struct kwhy_replay_work *work = &pattern->works[i];
 
-		assert_int_equal(work->lane,
-			work->kind == KWHY_REPLAY_COPY ? pattern->works[0].lane : 1 - pattern->works[0].lane);
+		assert_int_equal(work->replay_stream,
+			work->kind == KWHY_REPLAY_COPY ? pattern->works[0].replay_stream
+						       : 1 - pattern->works[0].replay_stream);
 		/* every kernel waits for its copy */
 		if (work->kind == KWHY_REPLAY_KERNEL)
 			assert_true(work->after[0] != KWHY_NONE);

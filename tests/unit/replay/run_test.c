@@ -12,9 +12,11 @@ static struct kwhy_error error;
 
 static struct kwhy_replay *replayed(struct build *build, const char *id, uint32_t number)
 {
-	struct kwhy_whatif_ask ask = {id ? kwhy_whatif_change_find(id) : NULL, number};
-	const struct kwhy_replay_request request = {
-		.backend = KWHY_GPU_HOST, .asks = &ask, .ask_count = id ? 1 : 0, .repeat = 6};
+	struct kwhy_whatif_request change_request = {id ? kwhy_whatif_change_find(id) : NULL, number};
+	const struct kwhy_replay_request request = {.backend = KWHY_GPU_HOST,
+		.change_requests = &change_request,
+		.change_request_count = id ? 1 : 0,
+		.repeat = 6};
 	struct kwhy_replay *replay = NULL;
 	struct kwhy_whatif *whatif;
 
@@ -63,7 +65,7 @@ static void everything_that_a_recording_asked_for_runs(void **state)
 	assert_int_equal(replay->as_recorded.kernels, 20);
 	assert_int_equal(replay->as_recorded.copies, 40);
 	assert_int_equal(replay->as_recorded.waits, 10);
-	assert_int_equal(replay->as_recorded.lanes, 2);
+	assert_int_equal(replay->as_recorded.replay_streams, 2);
 	assert_true(replay->as_recorded.span_s.median > 0);
 	/* the schedule holds the last launch back until its recorded time */
 	assert_true(replay->as_recorded.span_s.least > 1.7e-3);
@@ -163,10 +165,10 @@ static void press(void *context, const char *what)
 /* Of a program with a wait that a change drops, interrupted there. */
 static enum kwhy_status interrupted(const char *at, struct kwhy_replay **out)
 {
-	struct kwhy_whatif_ask ask = {kwhy_whatif_change_find("drop-waits"), 0};
+	struct kwhy_whatif_request change_request = {kwhy_whatif_change_find("drop-waits"), 0};
 	const struct kwhy_replay_request request = {.backend = KWHY_GPU_HOST,
-		.asks = &ask,
-		.ask_count = 1,
+		.change_requests = &change_request,
+		.change_request_count = 1,
 		.repeat = 3,
 		.progress = press,
 		.context = (void *)at};
@@ -211,10 +213,10 @@ static void accounts_of_kernels_are_listed_with_what_stands_for_them(void **stat
 	launch(&build, 0, 0, 0, 10);
 	launch(&build, 0, 0, 3, 20);
 	replay = replayed(&build, NULL, 0);
-	assert_true(replay->standin_count <= 1);
-	for (size_t i = 0; i < replay->standin_count; i++) {
-		assert_int_equal(replay->standins[i].count, 2);
-		assert_int_equal(replay->standins[i].choice.class, KWHY_STANDIN_WAIT);
+	assert_true(replay->proxy_count <= 1);
+	for (size_t i = 0; i < replay->proxy_count; i++) {
+		assert_int_equal(replay->proxies[i].count, 2);
+		assert_int_equal(replay->proxies[i].choice.class, KWHY_PROXY_WAIT);
 	}
 	kwhy_replay_free(replay);
 }

@@ -250,20 +250,20 @@ static void above_idle_is_known_as_well_as_the_run_and_its_idle_level(void **sta
 static void assert_net_words(const char *report, const char *words)
 {
 	struct kwhy_side b = read_side(report);
-	struct kwhy_foretold foretold;
+	struct kwhy_projection_check check;
 	struct kwhy_comparison comparison;
 	struct kwhy_text out;
 
-	assert_int_equal(
-		kwhy_foretold_read(&foretold, "f.json", PROJECTION, strlen(PROJECTION), &error), KWHY_OK);
+	assert_int_equal(kwhy_projection_check_read(&check, "f.json", PROJECTION, strlen(PROJECTION), &error),
+		KWHY_OK);
 	assert_int_equal(kwhy_compare(&comparison, &b, &b, &error), KWHY_OK);
-	comparison.foretold = &foretold;
+	comparison.check = &check;
 	out = text_of(&comparison);
 	if (!strstr(out.data, words))
 		fail_msg("not '%s' in %s", words, out.data);
 	kwhy_text_done(&out);
 	kwhy_comparison_done(&comparison);
-	kwhy_foretold_done(&foretold);
+	kwhy_projection_check_done(&check);
 	kwhy_side_done(&b);
 }
 

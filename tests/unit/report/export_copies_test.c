@@ -30,7 +30,7 @@ static void record(const char *path, uint32_t rank)
 	tape_init(&tape, open(path, O_RDWR), rank == KWHY_WIRE_UNKNOWN_U32 ? 9 : rank + 1);
 	say_names(&tape);
 	ADD(&tape, PROCESS, process, .pid = 42, .host = HOST, .rank = rank, .world_size = RANKS);
-	ADD(&tape, CLOCK, clock, .mono_ns = 1000 * MS, .offset_ns = BOOT_UNIX_NS, .spread_ns = 100);
+	ADD(&tape, CLOCK, clock, .mono_ns = 1000 * MS, .offset_ns = BOOT_UNIX_NS, .width_ns = 100);
 	ADD(&tape, KERNEL, kernel, .start_mono_ns = 1100 * MS, .end_mono_ns = 1103 * MS, .stream = 7,
 		.device = rank == 1, .name = GEMM);
 	ADD(&tape, KERNEL, kernel, .start_mono_ns = 1103 * MS, .end_mono_ns = 1104 * MS, .stream = 7,

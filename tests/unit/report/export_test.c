@@ -88,7 +88,7 @@ static struct kwhy_recording *make(size_t machine_count, const char *const names
 	recording->unix_clock = true;
 	recording->origin_unix_ns = INT64_C(1795262400000000000);
 	for (uint32_t i = 0; i < COUNT; i++) {
-		struct kwhy_machine row = {.spread_ns = -1};
+		struct kwhy_machine row = {.width_ns = -1};
 		uint32_t machine = KWHY_NONE;
 
 		if (i < machine_count) {
@@ -449,7 +449,7 @@ static void a_step_of_an_unknown_rank_counts_the_kernels_of_all(void **state)
 /* A writer that told neither its host nor its start may be of any machine. */
 static void a_machine_of_which_nothing_was_told_is_none_in_the_database(void **state)
 {
-	const struct kwhy_machine nameless = {.spread_ns = -1};
+	const struct kwhy_machine nameless = {.width_ns = -1};
 	struct kwhy_recording *recording = make(1, nodes);
 	uint32_t machine;
 	char path[32];
@@ -518,7 +518,7 @@ static void ranks_that_share_a_number_are_told_apart_without_a_machine(void **st
 static void numbers_of_one_machine_stay_as_they_are(void **state)
 {
 	static const char *const forms[] = {"perfetto", "chrome", "csv"};
-	const struct kwhy_machine nameless = {.spread_ns = -1}; /* as of a writer that told nothing */
+	const struct kwhy_machine nameless = {.width_ns = -1}; /* as of a writer that told nothing */
 	uint32_t machine;
 	struct kwhy_recording *recording = make(1, nodes);
 

@@ -21,59 +21,59 @@ static void a_byte_costs_the_accounts_mean_power_over_all_of_its_time(void **sta
 		.d2h_pinned_rate_bytes_per_s = {NAN, NAN},
 		.memory_rate_bytes_per_s = NAN};
 	struct nouns nouns;
-	struct kwhy_ladder ladder;
+	struct kwhy_cost_ranking ranking;
 
 	(void)state;
 	nouns_init(&nouns, "k");
 	nouns_energy(&nouns);
 	nouns_bytes(&nouns);
 	nouns.report.profile = &profile;
-	assert_int_equal(kwhy_ladder_init(&ladder, &nouns.report, 0, &error), KWHY_OK);
-	assert_int_equal(ladder.count, 2);
-	assert_string_equal(ladder.rungs[0].account->name, "h2d");
-	assert_float_equal(ladder.rungs[0].rate_bytes_per_s, 1e10, 1);
-	assert_float_equal(ladder.rungs[0].peak_bytes_per_s, 2e10, 1);
-	assert_float_equal(ladder.rungs[0].gross_j_per_byte, 20e-9, 1e-15);
-	assert_float_equal(ladder.rungs[0].net_j_per_byte, 10e-9, 1e-15);
-	assert_true(ladder.rungs[0].ratio_to_best == 1);
-	assert_float_equal(ladder.rungs[1].gross_j_per_byte, 1e-6, 1e-13);
-	assert_float_equal(ladder.rungs[1].net_j_per_byte, 0, 1e-13);
-	assert_float_equal(ladder.rungs[1].ratio_to_best, 50, 1e-6);
-	assert_true(isnan(ladder.rungs[1].peak_bytes_per_s));
-	kwhy_ladder_done(&ladder);
+	assert_int_equal(kwhy_cost_ranking_init(&ranking, &nouns.report, 0, &error), KWHY_OK);
+	assert_int_equal(ranking.count, 2);
+	assert_string_equal(ranking.costs[0].account->name, "h2d");
+	assert_float_equal(ranking.costs[0].rate_bytes_per_s, 1e10, 1);
+	assert_float_equal(ranking.costs[0].peak_bytes_per_s, 2e10, 1);
+	assert_float_equal(ranking.costs[0].gross_j_per_byte, 20e-9, 1e-15);
+	assert_float_equal(ranking.costs[0].net_j_per_byte, 10e-9, 1e-15);
+	assert_true(ranking.costs[0].ratio_to_best == 1);
+	assert_float_equal(ranking.costs[1].gross_j_per_byte, 1e-6, 1e-13);
+	assert_float_equal(ranking.costs[1].net_j_per_byte, 0, 1e-13);
+	assert_float_equal(ranking.costs[1].ratio_to_best, 50, 1e-6);
+	assert_true(isnan(ranking.costs[1].peak_bytes_per_s));
+	kwhy_cost_ranking_done(&ranking);
 	nouns_done(&nouns);
 }
 
-static void without_energy_the_ladder_ranks_rates(void **state)
+static void without_energy_the_cost_ranking_ranks_rates(void **state)
 {
 	struct nouns nouns;
-	struct kwhy_ladder ladder;
+	struct kwhy_cost_ranking ranking;
 
 	(void)state;
 	nouns_init(&nouns, "k");
 	nouns_bytes(&nouns);
-	assert_int_equal(kwhy_ladder_init(&ladder, &nouns.report, 0, &error), KWHY_OK);
-	assert_int_equal(ladder.count, 2);
-	assert_float_equal(ladder.rungs[1].ratio_to_best, 100, 1e-6);
-	assert_true(isnan(ladder.rungs[0].gross_j_per_byte));
-	assert_true(isnan(ladder.rungs[0].net_j_per_byte));
-	kwhy_ladder_done(&ladder);
+	assert_int_equal(kwhy_cost_ranking_init(&ranking, &nouns.report, 0, &error), KWHY_OK);
+	assert_int_equal(ranking.count, 2);
+	assert_float_equal(ranking.costs[1].ratio_to_best, 100, 1e-6);
+	assert_true(isnan(ranking.costs[0].gross_j_per_byte));
+	assert_true(isnan(ranking.costs[0].net_j_per_byte));
+	kwhy_cost_ranking_done(&ranking);
 	nouns_done(&nouns);
 }
 
-static void an_account_with_a_copy_of_unknown_size_has_no_rung(void **state)
+static void an_account_with_a_copy_of_unknown_size_has_no_entry(void **state)
 {
 	struct nouns nouns;
-	struct kwhy_ladder ladder;
+	struct kwhy_cost_ranking ranking;
 
 	(void)state;
 	nouns_init(&nouns, "k");
 	nouns_bytes(&nouns);
 	nouns.recording->activities.bytes[0] = KWHY_UNKNOWN_BYTES;
-	assert_int_equal(kwhy_ladder_init(&ladder, &nouns.report, 0, &error), KWHY_OK);
-	assert_int_equal(ladder.count, 1);
-	assert_string_equal(ladder.rungs[0].account->name, "d2h");
-	kwhy_ladder_done(&ladder);
+	assert_int_equal(kwhy_cost_ranking_init(&ranking, &nouns.report, 0, &error), KWHY_OK);
+	assert_int_equal(ranking.count, 1);
+	assert_string_equal(ranking.costs[0].account->name, "d2h");
+	kwhy_cost_ranking_done(&ranking);
 	nouns_done(&nouns);
 }
 
@@ -117,8 +117,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_byte_costs_the_accounts_mean_power_over_all_of_its_time),
-		cmocka_unit_test(without_energy_the_ladder_ranks_rates),
-		cmocka_unit_test(an_account_with_a_copy_of_unknown_size_has_no_rung),
+		cmocka_unit_test(without_energy_the_cost_ranking_ranks_rates),
+		cmocka_unit_test(an_account_with_a_copy_of_unknown_size_has_no_entry),
 		cmocka_unit_test(a_copy_is_worth_the_operations_that_kernels_do_for_as_much),
 		cmocka_unit_test(flop_of_precisions_are_summed_unless_their_sum_is_stated),
 	};

@@ -106,7 +106,7 @@ static void a_ratio_is_of_the_sums_of_the_runs_that_have_both(void **state)
 	struct example e;
 	struct kwhy_stat_run runs[3];
 	struct kwhy_stat_energy third = {.joules = 900, .low_j = 899, .high_j = 901, .basis = "counter"};
-	double untold = NAN;
+	double unreported = NAN;
 	struct kwhy_stat_summary summary;
 	const struct kwhy_stat_work_figures *work;
 
@@ -114,7 +114,8 @@ static void a_ratio_is_of_the_sums_of_the_runs_that_have_both(void **state)
 	make(&e);
 	e.counts[1] = 200;
 	memcpy(runs, e.runs, sizeof(e.runs));
-	runs[2] = (struct kwhy_stat_run){.counted = true, .seconds = 3, .energies = &third, .work = &untold};
+	runs[2] = (struct kwhy_stat_run){
+		.counted = true, .seconds = 3, .energies = &third, .work = &unreported};
 	e.stat.runs = runs;
 	e.stat.run_count = 3;
 	assert_int_equal(kwhy_stat_summary_make(&e.stat, &summary, &error), KWHY_OK);
@@ -233,7 +234,7 @@ static void doubtful_runs_are_noted(void **state)
 	(void)state;
 	make(&e);
 	e.stat.wanted_runs = 5;
-	e.runs[0].left_behind = true;
+	e.runs[0].left_running = true;
 	e.domain.counter_reset = e.domain.counter_stuck = e.domain.counter_misread = true;
 	e.domain.idle.processes = 2;
 	e.domain.instances = 2;

@@ -84,7 +84,7 @@ static void what_is_unknown_is_never_a_zero(void **state)
 	kwhy_table_energy(&table, KWHY_UNKNOWN_NJ);
 	kwhy_table_bytes(&table, KWHY_UNKNOWN_BYTES);
 	kwhy_table_percent(&table, NAN);
-	kwhy_table_spread(&table, KWHY_UNKNOWN_NJ, 5);
+	kwhy_table_interval(&table, KWHY_UNKNOWN_NJ, 5);
 	kwhy_table_real(&table, INFINITY, "W");
 	kwhy_table_write(&table, &style, &out);
 	assert_string_equal(out.data, "  n/a  n/a  n/a  n/a  n/a  n/a\n");
@@ -100,8 +100,8 @@ static void what_a_meter_read_has_no_width(void **state)
 
 	(void)state;
 	kwhy_table_init(&table, spreads, 2);
-	kwhy_table_spread(&table, 0, 4000000000);
-	kwhy_table_spread(&table, 5, 5);
+	kwhy_table_interval(&table, 0, 4000000000);
+	kwhy_table_interval(&table, 5, 5);
 	kwhy_table_write(&table, &style, &out);
 	assert_string_equal(out.data, "  \u00B12.0 J\n");
 	kwhy_text_done(&out);

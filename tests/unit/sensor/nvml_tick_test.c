@@ -10,10 +10,10 @@
 struct world {
 	int64_t period_ns, phase_ns, jitter_ns, call_ns, slow_ns, late_ns, late_one_in;
 	int64_t renewal_ns; /* the first read after an edge takes that long */
-	struct kwhy_nvml_tick tick;
+	struct kwhy_nvml_update update;
 	int64_t now_ns, value;
 	uint64_t random;
-	int64_t told, reads, worst_ns, last_edge_ns;
+	int64_t reported, reads, worst_ns, last_edge_ns;
 };
 
 static int64_t draw(struct world *world, int64_t most)
@@ -42,7 +42,7 @@ static int64_t ticks_before(const struct world *world, int64_t time_ns)
 
 static void read_once(struct world *world)
 {
-	int64_t begin = world->now_ns, end = begin + world->call_ns, value, told_ns;
+	int64_t begin = world->now_ns, end = begin + world->call_ns, value, reported_ns;
 	bool changed;
 
 	if (draw(world, 10) == 0)
@@ -54,18 +54,18 @@ static void read_once(struct world *world)
 	changed = value != world->value;
 	world->value = value;
 	world->reads++;
-	if (kwhy_nvml_tick_read(&world->tick, begin, end, changed, &told_ns)) {
-		int64_t off_ns = llabs(told_ns - edge_ns(world, value));
+	if (kwhy_nvml_update_read(&world->update, begin, end, changed, &reported_ns)) {
+		int64_t off_ns = llabs(reported_ns - edge_ns(world, value));
 
 		world->worst_ns = off_ns > world->worst_ns ? off_ns : world->worst_ns;
-		assert_true(told_ns > world->last_edge_ns);
-		assert_true(off_ns <= world->tick.told_unsure_ns + 2 * MS ||
-			world->tick.phase == KWHY_NVML_TICK_FAST);
-		world->last_edge_ns = told_ns;
-		world->told++;
+		assert_true(reported_ns > world->last_edge_ns);
+		assert_true(off_ns <= world->update.reported_unsure_ns + 2 * MS ||
+			world->update.phase == KWHY_NVML_UPDATE_FAST);
+		world->last_edge_ns = reported_ns;
+		world->reported++;
 	}
-	assert_true(world->tick.next_ns > begin);
-	world->now_ns = world->tick.next_ns > end ? world->tick.next_ns : end;
+	assert_true(world->update.next_ns > begin);
+	world->now_ns = world->update.next_ns > end ? world->update.next_ns : end;
 	if (draw(world, world->late_one_in) == 0)
 		world->now_ns += draw(world, world->late_ns + 1);
 }
@@ -74,7 +74,7 @@ static void run_for(struct world *world, int64_t length_ns)
 {
 	int64_t until_ns = world->now_ns + length_ns;
 
-	world->told = world->reads = world->worst_ns = 0;
+	world->reported = world->reads = world->worst_ns = 0;
 	while (world->now_ns < until_ns)
 		read_once(world);
 }
@@ -87,7 +87,7 @@ static struct world new_world(int64_t period_ns)
 		.call_ns = MS / 10,
 		.late_ns = MS / 10,
 		.now_ns = 5000 * MS,
-		.tick = {.wanted_ns = 100 * MS},
+		.update = {.wanted_ns = 100 * MS},
 	};
 }
 
@@ -98,9 +98,9 @@ static void ticks_of_an_h200_are_all_caught_when_asked_for(void **state)
 	(void)state;
 	world.jitter_ns = MS / 25;
 	run_for(&world, 1000 * MS);
-	assert_in_range(world.told, 8, 10);
+	assert_in_range(world.reported, 8, 10);
 	run_for(&world, 60000 * MS);
-	assert_in_range(world.told, 599, 601);
+	assert_in_range(world.reported, 599, 601);
 	assert_in_range(world.reads, 600, 2600);
 	assert_true(world.worst_ns < 3 * MS / 2);
 }
@@ -114,7 +114,7 @@ static void slow_calls_make_edges_less_sure_but_do_not_lose_them(void **state)
 	world.late_ns = MS;
 	run_for(&world, 1000 * MS);
 	run_for(&world, 30000 * MS);
-	assert_in_range(world.told, 299, 301);
+	assert_in_range(world.reported, 299, 301);
 	assert_in_range(world.reads, 300, 900);
 	assert_true(world.worst_ns < 6 * MS);
 }
@@ -123,26 +123,26 @@ static void slow_calls_make_edges_less_sure_but_do_not_lose_them(void **state)
 static void rare_catches_keep_the_grid_of_an_h200(void **state)
 {
 	struct world world = new_world(100030000);
-	int64_t told;
+	int64_t reported;
 
 	(void)state;
-	world.tick.wanted_ns = 20000 * MS;
+	world.update.wanted_ns = 20000 * MS;
 	world.jitter_ns = MS / 5;
 	world.call_ns = 16 * MS / 5;
 	world.slow_ns = 12 * MS;
 	world.late_ns = MS;
 	run_for(&world, 20000 * MS);
-	assert_in_range(world.told, 3, 20);
+	assert_in_range(world.reported, 3, 20);
 	run_for(&world, 600000 * MS);
-	told = world.told;
-	assert_in_range(told, 28, 65);
+	reported = world.reported;
+	assert_in_range(reported, 28, 65);
 	assert_true(world.reads < 30 * 8);
 	assert_true(world.worst_ns < 8 * MS);
 	for (int i = 0; i < 20; i++) { /* out of turn, in the middle between edges */
 		world.now_ns = edge_ns(&world, ticks_before(&world, world.now_ns) + 3) + 40 * MS;
-		world.told = 0;
+		world.reported = 0;
 		read_once(&world);
-		assert_int_equal(world.told, 1);
+		assert_int_equal(world.reported, 1);
 	}
 	assert_true(world.worst_ns < 8 * MS);
 }
@@ -153,21 +153,21 @@ static void edges_of_a_busy_h200_are_caught_in_the_long_reads_they_cause(void **
 	struct world world = new_world(100 * MS);
 
 	(void)state;
-	world.tick.wanted_ns = 20000 * MS;
+	world.update.wanted_ns = 20000 * MS;
 	world.call_ns = 12 * MS / 5;
 	world.renewal_ns = 14 * MS;
 	run_for(&world, 1000 * MS);
-	assert_in_range(world.told, 1, 10);
+	assert_in_range(world.reported, 1, 10);
 	run_for(&world, 120000 * MS);
-	assert_in_range(world.told, 7, 40);
+	assert_in_range(world.reported, 7, 40);
 	assert_true(world.reads < 30 * 10);
 	assert_true(world.worst_ns < 12 * MS);
 	for (int i = 0; i < 20; i++) { /* whenever somebody asks, out of turn */
 		run_for(&world, 500 * MS);
 		world.now_ns = edge_ns(&world, ticks_before(&world, world.now_ns) + 2) + 50 * MS;
-		world.told = 0;
+		world.reported = 0;
 		read_once(&world);
-		assert_int_equal(world.told, 1);
+		assert_int_equal(world.reported, 1);
 	}
 }
 
@@ -181,7 +181,8 @@ static void a_period_that_is_not_quite_100_ms_is_learnt(void **state)
 
 		run_for(&world, 2000 * MS);
 		run_for(&world, 60000 * MS);
-		assert_in_range(world.told, 60000 * MS / periods_ns[i] - 1, 60000 * MS / periods_ns[i] + 1);
+		assert_in_range(
+			world.reported, 60000 * MS / periods_ns[i] - 1, 60000 * MS / periods_ns[i] + 1);
 		assert_true(world.worst_ns < 3 * MS / 2);
 	}
 }
@@ -195,7 +196,7 @@ static void a_reader_that_often_comes_late_tells_no_wrong_edge(void **state)
 	world.late_ns = 350 * MS;
 	world.late_one_in = 4;
 	run_for(&world, 60000 * MS);
-	assert_true(world.told > 100);
+	assert_true(world.reported > 100);
 	assert_true(world.worst_ns < 8 * MS);
 }
 
@@ -206,22 +207,22 @@ static void a_reader_that_often_comes_late_tells_no_wrong_edge(void **state)
 static void a_reader_that_is_held_up_from_the_start_tells_no_wrong_edge(void **state)
 {
 	static const int64_t wanted_ns[] = {100 * MS, 20000 * MS}, late_ns[] = {60 * MS, 150 * MS, 350 * MS};
-	int64_t told = 0;
+	int64_t reported = 0;
 
 	(void)state;
 	for (uint64_t seed = 0; seed < 6000; seed++) {
 		struct world world = new_world(100 * MS);
 
 		world.random = seed * 2654435761U;
-		world.tick.wanted_ns = wanted_ns[seed % 2];
+		world.update.wanted_ns = wanted_ns[seed % 2];
 		world.late_ns = late_ns[seed % 3];
 		world.late_one_in = 1 + (int64_t)(seed / 6 % 8) * 4;
 		world.slow_ns = seed % 5 ? 0 : 120 * MS;
 		world.phase_ns = draw(&world, 100 * MS);
 		run_for(&world, 4000 * MS);
-		told += world.told;
+		reported += world.reported;
 	}
-	assert_true(told > 6000);
+	assert_true(reported > 6000);
 }
 
 static void a_phase_that_jumps_is_found_again(void **state)
@@ -233,7 +234,7 @@ static void a_phase_that_jumps_is_found_again(void **state)
 	world.phase_ns += 41 * MS;
 	run_for(&world, 2000 * MS);
 	run_for(&world, 20000 * MS);
-	assert_in_range(world.told, 199, 201);
+	assert_in_range(world.reported, 199, 201);
 	assert_true(world.worst_ns < 2 * MS);
 }
 
@@ -244,7 +245,7 @@ static void a_counter_that_ticks_often_is_read_as_seldom(void **state)
 	(void)state;
 	run_for(&world, 2000 * MS);
 	run_for(&world, 30000 * MS);
-	assert_in_range(world.told, 290, 480);
+	assert_in_range(world.reported, 290, 480);
 	assert_in_range(world.reads, 290, 1500);
 	assert_true(world.worst_ns < 2 * MS);
 }
@@ -255,9 +256,9 @@ static void a_counter_too_fast_to_resolve_is_read_ten_times_a_second(void **stat
 
 	(void)state;
 	run_for(&world, 3000 * MS);
-	assert_int_equal(world.tick.phase, KWHY_NVML_TICK_FAST);
+	assert_int_equal(world.update.phase, KWHY_NVML_UPDATE_FAST);
 	run_for(&world, 10000 * MS);
-	assert_in_range(world.told, 98, 101);
+	assert_in_range(world.reported, 98, 101);
 	assert_in_range(world.reads, 98, 101);
 }
 
@@ -267,14 +268,14 @@ static void a_counter_that_stands_still_is_read_four_times_a_second_and_found_wh
 
 	(void)state;
 	run_for(&world, 2000 * MS);
-	assert_int_equal(world.tick.phase, KWHY_NVML_TICK_STILL);
+	assert_int_equal(world.update.phase, KWHY_NVML_UPDATE_STILL);
 	run_for(&world, 10000 * MS);
-	assert_int_equal(world.told, 0);
+	assert_int_equal(world.reported, 0);
 	assert_in_range(world.reads, 39, 41);
 	world.period_ns = 100 * MS;
 	run_for(&world, 3000 * MS);
 	run_for(&world, 10000 * MS);
-	assert_in_range(world.told, 99, 101);
+	assert_in_range(world.reported, 99, 101);
 }
 
 static void a_counter_that_stands_still_is_found_by_a_reader_that_always_comes_late(void **state)
@@ -286,23 +287,23 @@ static void a_counter_that_stands_still_is_found_by_a_reader_that_always_comes_l
 		read_once(&world);
 		world.now_ns += 50 * MS;
 	}
-	assert_int_equal(world.tick.phase, KWHY_NVML_TICK_STILL);
-	assert_int_equal(world.told, 0);
+	assert_int_equal(world.update.phase, KWHY_NVML_UPDATE_STILL);
+	assert_int_equal(world.reported, 0);
 }
 
 /* The one read in time of a whole second sees a change: that does not make the counter one that always moves.
  */
 static void one_change_behind_late_reads_is_no_fast_counter(void **state)
 {
-	struct kwhy_nvml_tick tick = {.wanted_ns = 500 * MS};
+	struct kwhy_nvml_update update = {.wanted_ns = 500 * MS};
 	int64_t now_ns = 5000 * MS, edge_ns;
 
 	(void)state;
 	for (int i = 0; i < 20; i++, now_ns += 52 * MS)
-		assert_false(kwhy_nvml_tick_read(&tick, now_ns, now_ns + MS, false, &edge_ns));
+		assert_false(kwhy_nvml_update_read(&update, now_ns, now_ns + MS, false, &edge_ns));
 	now_ns -= 32 * MS;
-	(void)kwhy_nvml_tick_read(&tick, now_ns, now_ns + MS, true, &edge_ns);
-	assert_int_not_equal(tick.phase, KWHY_NVML_TICK_FAST);
+	(void)kwhy_nvml_update_read(&update, now_ns, now_ns + MS, true, &edge_ns);
+	assert_int_not_equal(update.phase, KWHY_NVML_UPDATE_FAST);
 }
 
 static void reads_at_any_other_time_do_no_harm(void **state)
@@ -312,7 +313,7 @@ static void reads_at_any_other_time_do_no_harm(void **state)
 	(void)state;
 	run_for(&world, 1000 * MS);
 	for (int i = 0; i < 500; i++) {
-		int64_t asked_ns = world.tick.next_ns;
+		int64_t asked_ns = world.update.next_ns;
 
 		if (world.now_ns < asked_ns)
 			world.now_ns -= draw(&world, (asked_ns - world.last_edge_ns) / 2);

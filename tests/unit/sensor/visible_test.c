@@ -28,7 +28,7 @@ static const char *look(const struct kwhy_visible_unit *units, size_t count, con
 {
 	const struct kwhy_sensor_request request = {.visible = visible, .visible_by_bus = by_bus};
 	static char shown[100];
-	bool seen[KWHY_SENSOR_INDEX_MOST + 1] = {false};
+	bool seen[KWHY_SENSOR_INDEX_MAX + 1] = {false};
 	bool known = kwhy_visible_find(&request, units, count, seen);
 
 	kwhy_sensor_indices_write(seen, shown, sizeof(shown));

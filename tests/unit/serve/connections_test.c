@@ -79,15 +79,15 @@ static void in_a_crowd_the_one_that_waited_longest_makes_room(void **state)
 
 static void one_more_than_there_is_room_for_is_shut_at_once(void **state)
 {
-	struct pair pairs[KWHY_CONNECTIONS_MOST + 1];
+	struct pair pairs[KWHY_CONNECTIONS_MAX + 1];
 
 	(void)state;
-	for (size_t i = 0; i <= KWHY_CONNECTIONS_MOST; i++)
+	for (size_t i = 0; i <= KWHY_CONNECTIONS_MAX; i++)
 		pairs[i] = connect_at((int64_t)i);
-	assert_null(pairs[KWHY_CONNECTIONS_MOST].connection);
-	assert_true(is_shut(&pairs[KWHY_CONNECTIONS_MOST]));
-	assert_false(is_shut(&pairs[KWHY_CONNECTIONS_MOST - 1]));
-	for (size_t i = 0; i <= KWHY_CONNECTIONS_MOST; i++)
+	assert_null(pairs[KWHY_CONNECTIONS_MAX].connection);
+	assert_true(is_shut(&pairs[KWHY_CONNECTIONS_MAX]));
+	assert_false(is_shut(&pairs[KWHY_CONNECTIONS_MAX - 1]));
+	for (size_t i = 0; i <= KWHY_CONNECTIONS_MAX; i++)
 		disconnect(&pairs[i]);
 	pairs[0] = connect_at(0);
 	assert_non_null(pairs[0].connection);

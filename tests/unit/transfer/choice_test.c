@@ -10,7 +10,7 @@
 static const struct kwhy_transfer_limits limits = {
 	.put_packed_bytes = 1000, .get_packed_bytes = 2000, .batch_bytes = 500};
 
-static enum kwhy_transfer_way way_of(int wanted, uint32_t count, uint64_t bytes, uint64_t staged)
+static enum kwhy_transfer_method way_of(int wanted, uint32_t count, uint64_t bytes, uint64_t staged)
 {
 	struct kwhy_transfer_case at_hand = {
 		.wanted = wanted, .has_batch = true, .count = count, .bytes = bytes, .staged = staged};
@@ -24,12 +24,12 @@ static void few_bytes_are_read_by_the_kernel_many_are_copied_first(void **state)
 		.direction = KWHY_TRANSFER_GET, .count = 10, .bytes = 1500, .staged = 1500};
 
 	(void)state;
-	assert_int_equal(way_of(KWHY_TRANSFER_CHOOSE, 10, 999, 999), KWHY_TRANSFER_WAY_MAPPED);
-	assert_int_equal(way_of(KWHY_TRANSFER_CHOOSE, 10, 1000, 1000), KWHY_TRANSFER_WAY_PACKED);
-	assert_int_equal(way_of(KWHY_TRANSFER_CHOOSE, 10, 4000, 0), KWHY_TRANSFER_WAY_MAPPED);
-	assert_int_equal(kwhy_transfer_choose(&limits, &get), KWHY_TRANSFER_WAY_MAPPED);
+	assert_int_equal(way_of(KWHY_TRANSFER_CHOOSE, 10, 999, 999), KWHY_TRANSFER_METHOD_MAPPED);
+	assert_int_equal(way_of(KWHY_TRANSFER_CHOOSE, 10, 1000, 1000), KWHY_TRANSFER_METHOD_PACKED);
+	assert_int_equal(way_of(KWHY_TRANSFER_CHOOSE, 10, 4000, 0), KWHY_TRANSFER_METHOD_MAPPED);
+	assert_int_equal(kwhy_transfer_choose(&limits, &get), KWHY_TRANSFER_METHOD_MAPPED);
 	get.bytes = get.staged = 2000;
-	assert_int_equal(kwhy_transfer_choose(&limits, &get), KWHY_TRANSFER_WAY_PACKED);
+	assert_int_equal(kwhy_transfer_choose(&limits, &get), KWHY_TRANSFER_METHOD_PACKED);
 }
 
 static void what_fits_a_kernels_argument_goes_as_one(void **state)
@@ -39,18 +39,18 @@ static void what_fits_a_kernels_argument_goes_as_one(void **state)
 		.count = 2, .bytes = 100, .staged = 100, .inlined = 148, .inlined_most = 200};
 
 	(void)state;
-	assert_int_equal(kwhy_transfer_choose(&large, &at_hand), KWHY_TRANSFER_WAY_INLINE);
+	assert_int_equal(kwhy_transfer_choose(&large, &at_hand), KWHY_TRANSFER_METHOD_INLINE);
 	at_hand.overlapping = true;
-	assert_int_equal(kwhy_transfer_choose(&large, &at_hand), KWHY_TRANSFER_WAY_INLINE);
+	assert_int_equal(kwhy_transfer_choose(&large, &at_hand), KWHY_TRANSFER_METHOD_INLINE);
 	at_hand.inlined = 201;
-	assert_int_equal(kwhy_transfer_choose(&large, &at_hand), KWHY_TRANSFER_WAY_PACKED);
+	assert_int_equal(kwhy_transfer_choose(&large, &at_hand), KWHY_TRANSFER_METHOD_PACKED);
 	at_hand.inlined = 148;
 	large.inline_bytes = 147;
-	assert_int_equal(kwhy_transfer_choose(&large, &at_hand), KWHY_TRANSFER_WAY_PACKED);
+	assert_int_equal(kwhy_transfer_choose(&large, &at_hand), KWHY_TRANSFER_METHOD_PACKED);
 	at_hand.wanted = KWHY_TRANSFER_INLINE;
-	assert_int_equal(kwhy_transfer_choose(&large, &at_hand), KWHY_TRANSFER_WAY_INLINE);
+	assert_int_equal(kwhy_transfer_choose(&large, &at_hand), KWHY_TRANSFER_METHOD_INLINE);
 	at_hand.inlined_most = 0;
-	assert_int_equal(kwhy_transfer_choose(&large, &at_hand), KWHY_TRANSFER_WAY_PACKED);
+	assert_int_equal(kwhy_transfer_choose(&large, &at_hand), KWHY_TRANSFER_METHOD_PACKED);
 }
 
 static void large_pieces_go_by_the_batch_where_there_is_one_and_nothing_overlaps(void **state)
@@ -58,12 +58,12 @@ static void large_pieces_go_by_the_batch_where_there_is_one_and_nothing_overlaps
 	struct kwhy_transfer_case at_hand = {.has_batch = true, .count = 2, .bytes = 1000, .staged = 1000};
 
 	(void)state;
-	assert_int_equal(kwhy_transfer_choose(&limits, &at_hand), KWHY_TRANSFER_WAY_BATCH);
+	assert_int_equal(kwhy_transfer_choose(&limits, &at_hand), KWHY_TRANSFER_METHOD_BATCH);
 	at_hand.overlapping = true;
-	assert_int_equal(kwhy_transfer_choose(&limits, &at_hand), KWHY_TRANSFER_WAY_PACKED);
+	assert_int_equal(kwhy_transfer_choose(&limits, &at_hand), KWHY_TRANSFER_METHOD_PACKED);
 	at_hand.overlapping = false;
 	at_hand.has_batch = false;
-	assert_int_equal(kwhy_transfer_choose(&limits, &at_hand), KWHY_TRANSFER_WAY_PACKED);
+	assert_int_equal(kwhy_transfer_choose(&limits, &at_hand), KWHY_TRANSFER_METHOD_PACKED);
 }
 
 static void one_piece_is_one_copy_and_a_wanted_way_is_taken_where_it_can_be(void **state)
@@ -72,12 +72,12 @@ static void one_piece_is_one_copy_and_a_wanted_way_is_taken_where_it_can_be(void
 		.wanted = KWHY_TRANSFER_BATCH, .count = 10, .bytes = 10, .staged = 10};
 
 	(void)state;
-	assert_int_equal(way_of(KWHY_TRANSFER_CHOOSE, 1, 4000, 4000), KWHY_TRANSFER_WAY_PLAIN);
-	assert_int_equal(way_of(KWHY_TRANSFER_PACKED, 1, 10, 10), KWHY_TRANSFER_WAY_PACKED);
-	assert_int_equal(way_of(KWHY_TRANSFER_PACKED, 2, 10, 0), KWHY_TRANSFER_WAY_MAPPED);
-	assert_int_equal(way_of(KWHY_TRANSFER_MAPPED, 2, 4000, 4000), KWHY_TRANSFER_WAY_MAPPED);
-	assert_int_equal(way_of(KWHY_TRANSFER_BATCH, 10, 10, 10), KWHY_TRANSFER_WAY_BATCH);
-	assert_int_equal(kwhy_transfer_choose(&limits, &at_hand), KWHY_TRANSFER_WAY_MAPPED);
+	assert_int_equal(way_of(KWHY_TRANSFER_CHOOSE, 1, 4000, 4000), KWHY_TRANSFER_METHOD_PLAIN);
+	assert_int_equal(way_of(KWHY_TRANSFER_PACKED, 1, 10, 10), KWHY_TRANSFER_METHOD_PACKED);
+	assert_int_equal(way_of(KWHY_TRANSFER_PACKED, 2, 10, 0), KWHY_TRANSFER_METHOD_MAPPED);
+	assert_int_equal(way_of(KWHY_TRANSFER_MAPPED, 2, 4000, 4000), KWHY_TRANSFER_METHOD_MAPPED);
+	assert_int_equal(way_of(KWHY_TRANSFER_BATCH, 10, 10, 10), KWHY_TRANSFER_METHOD_BATCH);
+	assert_int_equal(kwhy_transfer_choose(&limits, &at_hand), KWHY_TRANSFER_METHOD_MAPPED);
 }
 
 enum { PIECES = 8 };
@@ -91,7 +91,7 @@ static bool overlap(const uint64_t (*extents)[2], uint32_t count)
 {
 	struct memory *memory = calloc(1, sizeof(*memory));
 	struct kwhy_transfer_slot slot = {0};
-	struct kwhy_transfer_extent room[PIECES];
+	struct kwhy_transfer_extent space[PIECES];
 	bool overlaps;
 
 	assert_non_null(memory);
@@ -102,7 +102,7 @@ static bool overlap(const uint64_t (*extents)[2], uint32_t count)
 		kwhy_transfer_slot_add(&slot, &piece, 0);
 		kwhy_transfer_slot_write(&slot, piece.to, piece.bytes);
 	}
-	overlaps = kwhy_transfer_slot_overlaps(&slot, room);
+	overlaps = kwhy_transfer_slot_overlaps(&slot, space);
 	free(memory);
 	return overlaps;
 }
@@ -132,7 +132,7 @@ static void data_lies_as_far_from_a_vectors_boundary_as_its_place_on_the_device(
 	(void)state;
 	for (slot.staged = 0; slot.staged < 40; slot.staged++)
 		for (uint64_t to = 1000; to < 1040; to++) {
-			uint64_t place = kwhy_transfer_slot_place(&slot, to);
+			uint64_t place = kwhy_transfer_slot_reserve(&slot, to);
 
 			assert_true(place >= slot.staged && place < slot.staged + 16);
 			assert_int_equal(place % 16, to % 16);

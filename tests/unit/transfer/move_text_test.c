@@ -32,7 +32,7 @@ static struct mark mark_of(struct job *job)
 }
 
 /* Every block has ended, and the next kernel finds what this one found. */
-static void is_told(struct job *job)
+static void is_reported(struct job *job)
 {
 	assert_int_equal(job->done, 7);
 	assert_int_equal(job->arrived, 0);
@@ -94,7 +94,7 @@ static void pieces_of_every_length_and_alignment_are_moved_and_nothing_beside_th
 			memset(to, 0, PIECES * PLACE);
 			cuda_text_launch(blocks, THREADS, run_move, &job);
 			assert_memory_equal(to, expected, PIECES * PLACE);
-			is_told(&job);
+			is_reported(&job);
 		}
 	free(from);
 	free(to);
@@ -119,7 +119,7 @@ static void in_order_the_later_of_two_wins(void **state)
 	}
 	cuda_text_launch(1, THREADS, run_in_order, &job);
 	assert_memory_equal(to, expected, sizeof(to));
-	is_told(&job);
+	is_reported(&job);
 }
 
 /* Each thread has its own copy of the argument here, on a GPU they share one. */
@@ -149,7 +149,7 @@ static void a_packet_brings_its_list_and_its_data(void **state)
 			memset(to, 0, sizeof(to));
 			cuda_text_launch(blocks, THREADS, run_packet, &job);
 			assert_memory_equal(to, expected, sizeof(to));
-			is_told(&job);
+			is_reported(&job);
 		}
 }
 

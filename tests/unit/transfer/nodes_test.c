@@ -45,7 +45,7 @@ static long open_node(const struct kwhy_transfer *transfer, enum kwhy_transfer_o
 {
 	const struct kwhy_transfer_ring *ring = &transfer->rings[direction];
 
-	return ring->open ? ring->open - ring->turns : -1;
+	return ring->open ? ring->open - ring->node_rings : -1;
 }
 
 static bool is_in_slab(const struct kwhy_transfer *transfer, uint32_t node, const char *memory)

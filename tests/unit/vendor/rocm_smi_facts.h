@@ -23,7 +23,7 @@
 	X(JUNCTION)          \
 	X(MEMORY)            \
 	X(FREQUENCIES_BYTES) \
-	X(FREQUENCIES_MOST)  \
+	X(FREQUENCIES_MAX)   \
 	X(COUNT_AT)          \
 	X(CURRENT_AT)        \
 	X(FREQUENCY_AT)      \

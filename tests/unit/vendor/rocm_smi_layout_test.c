@@ -10,7 +10,7 @@
 
 #define LAYOUT(v)                                                                \
 	[FACT_FREQUENCIES_BYTES] = sizeof(struct kwhy_rsmi_frequencies_##v),     \
-	[FACT_FREQUENCIES_MOST] = KWHY_RSMI_FREQUENCIES_##v,                     \
+	[FACT_FREQUENCIES_MAX] = KWHY_RSMI_FREQUENCIES_##v,                      \
 	[FACT_COUNT_AT] = offsetof(struct kwhy_rsmi_frequencies_##v, count),     \
 	[FACT_CURRENT_AT] = offsetof(struct kwhy_rsmi_frequencies_##v, current), \
 	[FACT_FREQUENCY_AT] = offsetof(struct kwhy_rsmi_frequencies_##v, frequency_hz)
@@ -40,8 +40,8 @@ static void our_declarations_agree_with_the_vendor_s_header(void **state)
 {
 	static const long before_6[FACT_COUNT] = {VALUES, LAYOUT(5)},
 			  since_6[FACT_COUNT] = {VALUES, LAYOUT(6)};
-	const long *ours = rocm_smi_vendor_facts[FACT_FREQUENCIES_MOST] == KWHY_RSMI_FREQUENCIES_5 ? before_6
-												   : since_6;
+	const long *ours = rocm_smi_vendor_facts[FACT_FREQUENCIES_MAX] == KWHY_RSMI_FREQUENCIES_5 ? before_6
+												  : since_6;
 
 	(void)state;
 	for (int fact = 0; fact < FACT_COUNT; fact++)

@@ -128,7 +128,7 @@ static void sentences_take_the_lines_that_are_free_and_no_more(void **state)
 static void the_fewest_columns_are_enough_to_draw(void **state)
 {
 	struct kwhy_view view = {.processes_most = 100, .more_lines = SIZE_MAX};
-	struct kwhy_screen screen = {.columns = KWHY_VIEW_COLUMNS_LEAST};
+	struct kwhy_screen screen = {.columns = KWHY_VIEW_COLUMNS_MIN};
 
 	(void)state;
 	kwhy_view_draw(made_snapshot(), &view, &screen);

@@ -21,12 +21,12 @@ static struct build build_two(void)
 
 static struct kwhy_plan *plan_of(const struct build *build, const char *id, uint32_t number)
 {
-	struct kwhy_whatif_ask ask = {kwhy_whatif_change_find(id), number};
+	struct kwhy_whatif_request change_request = {kwhy_whatif_change_find(id), number};
 	struct kwhy_whatif *whatif;
 	struct kwhy_plan *plan;
 
 	assert_int_equal(kwhy_whatif_new(build->recording, NULL, NULL, &whatif, &error), KWHY_OK);
-	assert_int_equal(kwhy_whatif_project(whatif, &ask, 1, &plan, &error), KWHY_OK);
+	assert_int_equal(kwhy_whatif_project(whatif, &change_request, 1, &plan, &error), KWHY_OK);
 	assert_true(isnan(plan->busy_before_ratio));
 	assert_int_equal(kwhy_whatif_add_busy(whatif, plan, &error), KWHY_OK);
 	kwhy_whatif_free(whatif);

@@ -33,12 +33,12 @@ static void work_does_not_wait_for_a_collective_that_its_stream_begins_with(void
 }
 
 /* Time and places of --overlap-collectives behind another change. Frees the plan. */
-static void assert_overlapped_behind(
+static void assert_overlapped_after(
 	struct build *build, const char *id, uint32_t number, uint64_t places, int64_t after_ns)
 {
-	const struct kwhy_whatif_ask asks[] = {
+	const struct kwhy_whatif_request change_requests[] = {
 		{kwhy_whatif_change_find(id), number}, {kwhy_whatif_change_find("overlap-collectives"), 0}};
-	struct kwhy_plan *plan = all_made(build, asks, 2, NULL);
+	struct kwhy_plan *plan = all_made(build, change_requests, 2, NULL);
 
 	assert_int_equal(plan->change_count, 2);
 	assert_int_equal(plan->changes[1].places, places);
@@ -55,7 +55,7 @@ static void work_behind_a_collective_that_goes_does_not_wait_for_the_one_before(
 	build_collective(&build, 0, 11, 21);
 	build_collective(&build, 0, 22, 32);
 	build_kernel(&build, 0, "b", 33, 43);
-	assert_overlapped_behind(&build, "thin-collectives", 2, 1, 21200);
+	assert_overlapped_after(&build, "thin-collectives", 2, 1, 21200);
 }
 
 static void nor_does_work_behind_copies_that_go(void **state)
@@ -68,7 +68,7 @@ static void nor_does_work_behind_copies_that_go(void **state)
 	build_copy(&build, 0, KWHY_COPY_D2H, 4000, 51, 53);
 	build_copy(&build, 0, KWHY_COPY_H2D, 4000, 54, 56);
 	build_kernel(&build, 0, "b", 57, 67);
-	assert_overlapped_behind(&build, "keep-on-device", 0, 1, 50000);
+	assert_overlapped_after(&build, "keep-on-device", 0, 1, 50000);
 }
 
 /* The collective that goes is in another stream, and behind one that stays. */
@@ -83,7 +83,7 @@ static void nor_does_work_that_another_stream_held_up(void **state)
 	build_collective(&build, side, 20, 60);
 	build_collective(&build, side, 61, 101);
 	build_issued_kernel(&build, issue("cudaLaunchKernel", 6, 8), 0, 102, 112);
-	assert_overlapped_behind(&build, "thin-collectives", 2, 1, 50000);
+	assert_overlapped_after(&build, "thin-collectives", 2, 1, 50000);
 }
 
 /* A step begins at 0, the other one at 32. */

@@ -133,7 +133,7 @@ static void a_graph_of_many_nodes_begins_before_its_launch_returns(void **state)
 	}
 }
 
-static int64_t least_with_nodes_of(double spread_s)
+static int64_t least_with_nodes_of(double sd_s)
 {
 	struct build build = two_loops();
 	struct kwhy_profile profile = with_graphs();
@@ -141,7 +141,7 @@ static int64_t least_with_nodes_of(double spread_s)
 	int64_t low_ns;
 
 	profile.graph_launch_node_s.value = 10e-6;
-	profile.graph_launch_node_s.spread = spread_s;
+	profile.graph_launch_node_s.sd = sd_s;
 	plan = made(&build, "graph", 0, &profile);
 	low_ns = plan->changes[0].after.time_low_ns;
 	kwhy_plan_free(plan);

@@ -282,7 +282,7 @@ static struct build paused_waits(void)
 
 static int64_t time_after(struct build build, const char *first, const char *second, uint32_t number)
 {
-	const struct kwhy_whatif_ask asks[] = {
+	const struct kwhy_whatif_request change_requests[] = {
 		{kwhy_whatif_change_find(first), number}, {kwhy_whatif_change_find(second), number}};
 	struct kwhy_whatif *whatif;
 	struct kwhy_error error;
@@ -291,7 +291,7 @@ static int64_t time_after(struct build build, const char *first, const char *sec
 
 	build_finish(&build, false);
 	assert_int_equal(kwhy_whatif_new(build.recording, NULL, NULL, &whatif, &error), KWHY_OK);
-	assert_int_equal(kwhy_whatif_project(whatif, asks, 2, &plan, &error), KWHY_OK);
+	assert_int_equal(kwhy_whatif_project(whatif, change_requests, 2, &plan, &error), KWHY_OK);
 	if (plan->change_count != 2)
 		fail_msg("refused: %s", plan->refused[0].reason);
 	time_ns = plan->changes[1].after.time_ns;

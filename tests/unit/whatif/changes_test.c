@@ -33,7 +33,7 @@ static void a_round_trip_goes_and_the_kernels_follow_each_other(void **state)
 /* What it metered is not the energy of the work, and no energy is not none. */
 static void where_the_meter_saw_less_than_half_of_the_work_no_energy_is_known(void **state)
 {
-	struct kwhy_whatif_ask ask = {kwhy_whatif_change_find("keep-on-device"), 0};
+	struct kwhy_whatif_request change_request = {kwhy_whatif_change_find("keep-on-device"), 0};
 	struct build build = build_new(1);
 	struct kwhy_whatif *whatif;
 	struct kwhy_plan *plan;
@@ -46,7 +46,7 @@ static void where_the_meter_saw_less_than_half_of_the_work_no_energy_is_known(vo
 	build_finish(&build, true);
 	build.ledger->devices[0].energy.edge_ns = 213 * US;
 	assert_int_equal(kwhy_whatif_new(build.recording, build.ledger, NULL, &whatif, &error), KWHY_OK);
-	assert_int_equal(kwhy_whatif_project(whatif, &ask, 1, &plan, &error), KWHY_OK);
+	assert_int_equal(kwhy_whatif_project(whatif, &change_request, 1, &plan, &error), KWHY_OK);
 	assert_int_equal(plan->change_count, 1);
 	assert_int_equal(plan->before.energy_nj, KWHY_UNKNOWN_NJ);
 	assert_int_equal(plan->before.net_nj, KWHY_UNKNOWN_NJ);
@@ -57,9 +57,9 @@ static void where_the_meter_saw_less_than_half_of_the_work_no_energy_is_known(vo
 }
 
 /* Beside it is what the books work out, and idling stays at its own power. */
-static void what_the_meter_did_not_see_is_what_the_books_work_out(void **state)
+static void what_the_meter_did_not_see_is_what_the_ledger_estimates(void **state)
 {
-	struct kwhy_whatif_ask ask = {kwhy_whatif_change_find("keep-on-device"), 0};
+	struct kwhy_whatif_request change_request = {kwhy_whatif_change_find("keep-on-device"), 0};
 	struct build build = build_new(1);
 	struct kwhy_device_energy *energy;
 	struct kwhy_whatif *whatif;
@@ -75,7 +75,7 @@ static void what_the_meter_did_not_see_is_what_the_books_work_out(void **state)
 	energy->end_ns = 300 * US;
 	energy->edge_nj = 13 * US * 100;
 	assert_int_equal(kwhy_whatif_new(build.recording, build.ledger, NULL, &whatif, &error), KWHY_OK);
-	assert_int_equal(kwhy_whatif_project(whatif, &ask, 1, &plan, &error), KWHY_OK);
+	assert_int_equal(kwhy_whatif_project(whatif, &change_request, 1, &plan, &error), KWHY_OK);
 	assert_int_equal(plan->before.energy_nj, energy->attributed_nj + 13 * US * 100);
 	kwhy_plan_free(plan);
 	kwhy_whatif_free(whatif);
@@ -334,7 +334,7 @@ static void copies_from_pageable_memory_take_the_rate_of_the_profile_and_do_not_
 /* Four copies of 250 kB from pageable memory as one, and that page-locked: a MB at 50 GB/s. */
 static void a_packed_copy_is_pinned_with_all_of_its_bytes(void **state)
 {
-	const struct kwhy_whatif_ask asks[] = {
+	const struct kwhy_whatif_request change_requests[] = {
 		{kwhy_whatif_change_find("pack-h2d"), 0}, {kwhy_whatif_change_find("pinned"), 0}};
 	struct build build = build_new(1);
 	struct kwhy_profile profile;
@@ -352,7 +352,7 @@ static void a_packed_copy_is_pinned_with_all_of_its_bytes(void **state)
 		launch(&build, 251 + 3 * i, 261 + 4 * i, 263 + 4 * i);
 	build_finish(&build, true);
 	assert_int_equal(kwhy_whatif_new(build.recording, build.ledger, &profile, &whatif, &error), KWHY_OK);
-	assert_int_equal(kwhy_whatif_project(whatif, asks, 2, &plan, &error), KWHY_OK);
+	assert_int_equal(kwhy_whatif_project(whatif, change_requests, 2, &plan, &error), KWHY_OK);
 	if (plan->change_count != 2)
 		fail_msg("refused: %s", plan->refused[0].reason);
 	/* 20 us of copy, and what launches the kernel that takes it apart */
@@ -568,7 +568,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_round_trip_goes_and_the_kernels_follow_each_other),
 		cmocka_unit_test(where_the_meter_saw_less_than_half_of_the_work_no_energy_is_known),
-		cmocka_unit_test(what_the_meter_did_not_see_is_what_the_books_work_out),
+		cmocka_unit_test(what_the_meter_did_not_see_is_what_the_ledger_estimates),
 		cmocka_unit_test(last_read_backs_beyond_those_that_are_needed_go),
 		cmocka_unit_test(however_many_arrays_are_passed_on_all_their_copies_go),
 		cmocka_unit_test(what_is_copied_back_after_the_device_computed_stays),

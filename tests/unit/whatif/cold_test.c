@@ -47,12 +47,12 @@ static struct kwhy_projection packed(bool memset, int64_t cold_us)
 
 static void a_launch_behind_its_own_kind_again_takes_what_is_usual(void **state)
 {
-	struct kwhy_projection warm = packed(false, 2), cold = packed(false, 40);
+	struct kwhy_projection warm = packed(false, 2), warmups = packed(false, 40);
 
 	(void)state;
-	assert_int_equal(cold.time_ns, warm.time_ns);
+	assert_int_equal(warmups.time_ns, warm.time_ns);
 	/* at the slow end they stay cold */
-	assert_true(cold.time_high_ns >= warm.time_high_ns + 3 * 38 * US);
+	assert_true(warmups.time_high_ns >= warm.time_high_ns + 3 * 38 * US);
 }
 
 static void one_that_takes_little_longer_stays_as_it_is(void **state)

@@ -74,14 +74,14 @@ static void the_piece_that_holds_the_size_is_taken_and_the_nearest_beyond(void *
 
 static int64_t packed_ns(struct build *build, const struct kwhy_profile *profile, const char *says)
 {
-	struct kwhy_whatif_ask ask = {kwhy_whatif_change_find("pack-h2d"), 0};
+	struct kwhy_whatif_request change_request = {kwhy_whatif_change_find("pack-h2d"), 0};
 	struct kwhy_whatif *whatif;
 	struct kwhy_plan *plan;
 	int64_t after_ns;
 
 	build_finish(build, false);
 	assert_int_equal(kwhy_whatif_new(build->recording, NULL, profile, &whatif, &error), KWHY_OK);
-	assert_int_equal(kwhy_whatif_project(whatif, &ask, 1, &plan, &error), KWHY_OK);
+	assert_int_equal(kwhy_whatif_project(whatif, &change_request, 1, &plan, &error), KWHY_OK);
 	assert_int_equal(plan->change_count, 1);
 	assert_non_null(strstr(plan->changes[0].assumption, says));
 	after_ns = plan->changes[0].after.time_ns;
@@ -134,7 +134,7 @@ static void a_fit_of_the_recording_goes_on_with_the_curve(void **state)
  */
 static void a_queued_copys_call_takes_no_longer_than_such_copies_follow_each_other(void **state)
 {
-	struct kwhy_whatif_ask ask = {kwhy_whatif_change_find("pinned"), 0};
+	struct kwhy_whatif_request change_request = {kwhy_whatif_change_find("pinned"), 0};
 	struct kwhy_profile profile = with_curves();
 	struct build build = build_new(1);
 	struct kwhy_whatif *whatif;
@@ -151,7 +151,7 @@ static void a_queued_copys_call_takes_no_longer_than_such_copies_follow_each_oth
 			132 + 5 * i);
 	build_finish(&build, false);
 	assert_int_equal(kwhy_whatif_new(build.recording, NULL, &profile, &whatif, &error), KWHY_OK);
-	assert_int_equal(kwhy_whatif_project(whatif, &ask, 1, &plan, &error), KWHY_OK);
+	assert_int_equal(kwhy_whatif_project(whatif, &change_request, 1, &plan, &error), KWHY_OK);
 	assert_int_equal(plan->changes[0].places, 10);
 	/* the first copy comes 10 us behind its call, the last kernel 10 us behind its own */
 	assert_in_range(plan->changes[0].after.time_ns, 10 * 2000 + 12 * US, 10 * 2000 + 13 * US);

@@ -117,12 +117,12 @@ static void findings_of_several_devices_keep_their_bounds(void **state)
 static void assert_as_planned(const struct build *build, const struct kwhy_finding *finding,
 	const char *change, const struct kwhy_profile *profile)
 {
-	struct kwhy_whatif_ask ask = {kwhy_whatif_change_find(change), 0};
+	struct kwhy_whatif_request change_request = {kwhy_whatif_change_find(change), 0};
 	struct kwhy_whatif *whatif;
 	struct kwhy_plan *plan;
 
 	assert_int_equal(kwhy_whatif_new(build->recording, build->ledger, profile, &whatif, &error), KWHY_OK);
-	assert_int_equal(kwhy_whatif_project(whatif, &ask, 1, &plan, &error), KWHY_OK);
+	assert_int_equal(kwhy_whatif_project(whatif, &change_request, 1, &plan, &error), KWHY_OK);
 	assert_int_equal(plan->change_count, 1);
 	assert_int_equal(finding->saving.time_ns, plan->changes[0].saved_ns);
 	assert_int_equal(finding->saving.energy_nj, plan->changes[0].saved_nj);

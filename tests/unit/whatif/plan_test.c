@@ -141,7 +141,7 @@ static void changes_that_need_leave_are_left_out_and_say_how_to_give_it(void **s
 static void a_change_made_twice_saves_nothing_more(void **state)
 {
 	struct build build = wasteful();
-	struct kwhy_whatif_ask asks[2];
+	struct kwhy_whatif_request change_requests[2];
 	struct kwhy_whatif *whatif;
 
 	(void)state;
@@ -152,8 +152,9 @@ static void a_change_made_twice_saves_nothing_more(void **state)
 
 		if (strcmp(change->id, "host-speed") == 0) /* twice as fast twice is four times */
 			continue;
-		asks[0] = asks[1] = (struct kwhy_whatif_ask){change, change->number};
-		assert_int_equal(kwhy_whatif_project(whatif, asks, 2, &plan, &error), KWHY_OK);
+		change_requests[0] = change_requests[1] = (struct kwhy_whatif_request){
+			change, change->number};
+		assert_int_equal(kwhy_whatif_project(whatif, change_requests, 2, &plan, &error), KWHY_OK);
 		if (plan->change_count == 2)
 			assert_int_equal(plan->changes[1].saved_ns, 0);
 		kwhy_plan_free(plan);

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-struct kwhy_plan *all_made(struct build *build, const struct kwhy_whatif_ask *asks, size_t count,
-	const struct kwhy_profile *profile)
+struct kwhy_plan *all_made(struct build *build, const struct kwhy_whatif_request *change_requests,
+	size_t count, const struct kwhy_profile *profile)
 {
 	struct kwhy_whatif *whatif;
 	struct kwhy_plan *plan;
@@ -12,7 +12,7 @@ struct kwhy_plan *all_made(struct build *build, const struct kwhy_whatif_ask *as
 
 	build_finish(build, true);
 	assert_int_equal(kwhy_whatif_new(build->recording, build->ledger, profile, &whatif, &error), KWHY_OK);
-	assert_int_equal(kwhy_whatif_project(whatif, asks, count, &plan, &error), KWHY_OK);
+	assert_int_equal(kwhy_whatif_project(whatif, change_requests, count, &plan, &error), KWHY_OK);
 	kwhy_whatif_free(whatif);
 	build_free(build);
 	return plan;
@@ -21,9 +21,9 @@ struct kwhy_plan *all_made(struct build *build, const struct kwhy_whatif_ask *as
 struct kwhy_plan *made(
 	struct build *build, const char *id, uint32_t number, const struct kwhy_profile *profile)
 {
-	struct kwhy_whatif_ask ask = {kwhy_whatif_change_find(id), number};
+	struct kwhy_whatif_request change_request = {kwhy_whatif_change_find(id), number};
 
-	return all_made(build, &ask, 1, profile);
+	return all_made(build, &change_request, 1, profile);
 }
 
 void assert_made(struct kwhy_plan *plan, uint64_t places, int64_t after_ns)

@@ -13,8 +13,8 @@ enum { US = 1000 };
 struct kwhy_plan *made(
 	struct build *build, const char *id, uint32_t number, const struct kwhy_profile *profile);
 /* Of several changes, beside each other. */
-struct kwhy_plan *all_made(struct build *build, const struct kwhy_whatif_ask *asks, size_t count,
-	const struct kwhy_profile *profile);
+struct kwhy_plan *all_made(struct build *build, const struct kwhy_whatif_request *change_requests,
+	size_t count, const struct kwhy_profile *profile);
 /* Both free the plan. */
 void assert_made(struct kwhy_plan *plan, uint64_t places, int64_t after_ns);
 void assert_refused(struct kwhy_plan *plan, const char *word);

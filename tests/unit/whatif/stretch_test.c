@@ -28,13 +28,13 @@ static struct build steps(int count)
 
 static struct kwhy_plan *plan_of(struct build *build, const char *id)
 {
-	struct kwhy_whatif_ask ask = {kwhy_whatif_change_find(id), 0};
+	struct kwhy_whatif_request change_request = {kwhy_whatif_change_find(id), 0};
 	struct kwhy_whatif *whatif;
 	struct kwhy_plan *plan;
 
 	build_finish(build, false);
 	assert_int_equal(kwhy_whatif_new(build->recording, NULL, NULL, &whatif, &error), KWHY_OK);
-	assert_int_equal(kwhy_whatif_project(whatif, &ask, 1, &plan, &error), KWHY_OK);
+	assert_int_equal(kwhy_whatif_project(whatif, &change_request, 1, &plan, &error), KWHY_OK);
 	assert_int_equal(kwhy_whatif_add_stretch(whatif, plan, &error), KWHY_OK);
 	kwhy_whatif_free(whatif);
 	return plan;
