@@ -9,7 +9,7 @@
 #include "cli/command.h"
 #include "fit/median.h"
 #include "report/json/writer.h"
-#include "report/sheet.h"
+#include "report/text_context.h"
 
 /*
  * What a workload of the laboratory is: a command with options, the rows that it measures, how a row is run

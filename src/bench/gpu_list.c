@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/gpu_list.h"
 
-#include "base/rest.h"
+#include "base/settle.h"
 
 #include <stdio.h>
 #include <string.h>

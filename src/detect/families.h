@@ -10,7 +10,7 @@
 enum kwhy_status kwhy_detect_small_copies(const struct kwhy_detect_context *context);
 enum kwhy_status kwhy_detect_pageable_copies(const struct kwhy_detect_context *context);
 enum kwhy_status kwhy_detect_unoverlapped_copies(const struct kwhy_detect_context *context);
-/* trips.c */
+/* round_trips.c */
 enum kwhy_status kwhy_detect_round_trips(const struct kwhy_detect_context *context);
 enum kwhy_status kwhy_detect_staged_peer_copies(const struct kwhy_detect_context *context);
 /* waits.c */

@@ -3,7 +3,7 @@
 #define KWHY_INJECT_FACTS_H
 
 #include "base/clock.h"
-#include "inject/gate.h"
+#include "inject/collection.h"
 #include "inject/labels.h"
 #include "inject/options.h"
 

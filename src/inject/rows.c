@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/rows.h"
 
-#include "inject/patience.h"
 #include "inject/probe/rows.h"
 #include "inject/session.h"
 #include "inject/state.h"
+#include "inject/timed_lock.h"
 
 /* As a recording numbers kinds of ranges (docs/formats/recording.md). */
 enum { RANGE_USER = 1 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/session.h"
 
-#include "base/rest.h"
-#include "inject/patience.h"
+#include "base/settle.h"
+#include "inject/collector.h"
 #include "inject/probe/probe.h"
 #include "inject/rows.h"
 #include "inject/state.h"
-#include "inject/tick.h"
+#include "inject/timed_lock.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef KWHY_INJECT_SESSION_H
 #define KWHY_INJECT_SESSION_H
 
-#include "inject/gate.h"
+#include "inject/collection.h"
 #include "inject/ranges.h"
 
 #include <stdbool.h>

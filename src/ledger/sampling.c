@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/statistics.h"
-#include "ledger/energy/post.h"
+#include "ledger/energy/apportion.h"
 #include "ledger/parts.h"
 #include "ledger/sweep.h"
 

@@ -3,8 +3,8 @@
 
 #include "base/arena.h"
 #include "base/cpu_time.h"
-#include "live/book.h"
 #include "live/process.h"
+#include "live/totals.h"
 
 #include <math.h>
 #include <stdio.h>

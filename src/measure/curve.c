@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "measure/curve.h"
 
-#include "measure/anchors.h"
+#include "measure/counter_samples.h"
 
 #include <math.h>
 #include <stdlib.h>

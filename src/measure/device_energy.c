@@ -2,7 +2,7 @@
 #include "measure/device_energy.h"
 
 #include "base/clock.h"
-#include "base/rest.h"
+#include "base/settle.h"
 #include "kwhy/measure.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "measure/anchors.h"
+#include "measure/counter_samples.h"
 
 #include <math.h>
 #include <stdlib.h>

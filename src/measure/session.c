@@ -3,7 +3,7 @@
 
 #include "base/column.h"
 #include "base/cpu_time.h"
-#include "base/rest.h"
+#include "base/settle.h"
 
 #include <math.h>
 #include <signal.h>

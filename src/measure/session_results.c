@@ -2,7 +2,7 @@
 #include "measure/session.h"
 
 #include "base/cpu_time.h"
-#include "base/rest.h"
+#include "base/settle.h"
 
 #define MS INT64_C(1000000)
 #define LAST_READINGS_NS (1500 * MS)

@@ -2,7 +2,7 @@
 #ifndef KWHY_REPLAY_CHOICES_H
 #define KWHY_REPLAY_CHOICES_H
 
-#include "replay/standin.h"
+#include "replay/proxy.h"
 
 /* Which kernels stand for those of each account: by the ledger's power of it and what stand-ins draw. Pure.
  */

@@ -3,7 +3,7 @@
 #define KWHY_REPLAY_POWERS_H
 
 #include "measure/device_energy.h"
-#include "replay/standin.h"
+#include "replay/proxy.h"
 
 /* Grids of a pattern, whose kernels follow each other by queued_ns when they are queued in time. */
 struct kwhy_replay_burns {

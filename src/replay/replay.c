@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "replay/subject.h"
+#include "replay/replay_case.h"
 
 #include "base/clock.h"
 #include "replay/factor.h"

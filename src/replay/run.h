@@ -3,7 +3,7 @@
 #define KWHY_REPLAY_RUN_H
 
 #include "replay/buffers.h"
-#include "replay/trips.h"
+#include "replay/latencies.h"
 
 /*
  * A pattern made ready for one GPU, to be run again and again: streams, events, memory, graphs. Each recorded

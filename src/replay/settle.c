@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "replay/choices.h"
 #include "replay/factor.h"
-#include "replay/subject.h"
+#include "replay/replay_case.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -81,7 +81,7 @@ struct kwhy_comparison {
 	struct kwhy_account_pair *pairs; /* largest change first */
 	size_t pair_count;
 	const struct kwhy_projection_check
-		*check; /* a projection of B from A (report/foretold.h); NULL: none */
+		*check; /* a projection of B from A (report/projection_check.h); NULL: none */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_compare(struct kwhy_comparison *comparison, const struct kwhy_side *a,

@@ -3,8 +3,8 @@
 
 #include "base/quantity.h"
 #include "model/run_energy.h"
-#include "report/sheet.h"
 #include "report/table.h"
+#include "report/text_context.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #include "whatif/project.h"
 
 #include "model/run_energy.h"
-#include "whatif/cold.h"
 #include "whatif/edits.h"
+#include "whatif/warmups.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "whatif/whatif.h"
 
-#include "whatif/cold.h"
 #include "whatif/project.h"
 #include "whatif/steps.h"
+#include "whatif/warmups.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "bench/calibration/calibration.h"
 
 #include "base/clock.h"
-#include "base/rest.h"
+#include "base/settle.h"
 #include "sensor/sampler.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "bench/calibration/costs.h"
 
 #include "base/clock.h"
-#include "base/rest.h"
+#include "base/settle.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "bench/calibration/graph_costs.h"
 
 #include "base/clock.h"
-#include "base/rest.h"
+#include "base/settle.h"
 #include "bench/calibration/costs.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef KWHY_BENCH_PAIRS_CLOCKS_H
 #define KWHY_BENCH_PAIRS_CLOCKS_H
 
-#include "bench/pairs/place.h"
+#include "bench/pairs/testbed.h"
 
 /* One moment on each device's clock and on the host's; the closest of several. Zero: none. */
 struct kwhy_pair_mark {

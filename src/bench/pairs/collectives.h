@@ -2,7 +2,7 @@
 #ifndef KWHY_BENCH_PAIRS_COLLECTIVES_H
 #define KWHY_BENCH_PAIRS_COLLECTIVES_H
 
-#include "bench/pairs/place.h"
+#include "bench/pairs/testbed.h"
 
 /*
  * Operations of all GPUs: NCCL's on CUDA, with 32-bit unsigned sums, which are exact in any order; on the

@@ -2,8 +2,8 @@
 #ifndef KWHY_BENCH_PAIRS_ENERGY_H
 #define KWHY_BENCH_PAIRS_ENERGY_H
 
-#include "bench/pairs/place.h"
 #include "bench/pairs/store.h"
+#include "bench/pairs/testbed.h"
 
 /*
  * What transfers cost in joules at both ends: each repeated for a burst that is long enough for the meters,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/pairs/place.h"
+#include "bench/pairs/testbed.h"
 
 #include "base/clock.h"
 #include "bench/pairs/collectives.h"

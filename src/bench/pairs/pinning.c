@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/pairs/pinning.h"
 
-#include "bench/pairs/visit.h"
+#include "bench/pairs/batch.h"
 #include "fit/median.h"
 #include "gpu/numa.h"
 

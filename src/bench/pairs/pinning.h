@@ -2,8 +2,8 @@
 #ifndef KWHY_BENCH_PAIRS_PINNING_H
 #define KWHY_BENCH_PAIRS_PINNING_H
 
-#include "bench/pairs/place.h"
 #include "bench/pairs/store.h"
+#include "bench/pairs/testbed.h"
 
 /*
  * What it makes to a transfer whether the thread that queues it and waits for it runs on the source's NUMA

@@ -4,7 +4,7 @@
  * that took the shortest is believed. It was given between the question and its coming back, so half of that
  * time is how far it may be wrong, whatever the network's two directions cost.
  */
-#include "bench/pairs/rank_words.h"
+#include "bench/pairs/rank_messages.h"
 
 #include "base/clock.h"
 

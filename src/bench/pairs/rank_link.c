@@ -2,7 +2,7 @@
 #include "bench/pairs/rank_link.h"
 
 #include "base/clock.h"
-#include "bench/pairs/rank_door.h"
+#include "bench/pairs/rank_acceptor.h"
 #include "bench/pairs/rank_socket.h"
 
 #include <arpa/inet.h>

@@ -3,7 +3,7 @@
 #define KWHY_BENCH_PAIRS_RANK_WIRE_H
 
 #include "base/sha256.h"
-#include "bench/pairs/rank_words.h"
+#include "bench/pairs/rank_messages.h"
 
 /*
  * What ranks send each other, field by field, and the one place where it is checked: nothing that came is

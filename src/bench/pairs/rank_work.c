@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What who leads a configuration asks of the others, and rank 0 of everybody. */
-#include "bench/pairs/rank_words.h"
+#include "bench/pairs/rank_messages.h"
 
 #include "base/clock.h"
 

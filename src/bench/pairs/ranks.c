@@ -2,7 +2,7 @@
 /* Ranks: how they come together, learn of each other and reach each other's memory. */
 #include "bench/pairs/ranks.h"
 
-#include "bench/pairs/rank_words.h"
+#include "bench/pairs/rank_messages.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,10 +2,10 @@
 #ifndef KWHY_BENCH_PAIRS_RANKS_H
 #define KWHY_BENCH_PAIRS_RANKS_H
 
+#include "bench/pairs/batch.h"
 #include "bench/pairs/clocks.h"
 #include "bench/pairs/plan.h"
 #include "bench/pairs/rank_calls.h"
-#include "bench/pairs/visit.h"
 #include "bench/transfers/sensors.h"
 
 /*

@@ -2,8 +2,8 @@
 #ifndef KWHY_BENCH_PAIRS_WARM_H
 #define KWHY_BENCH_PAIRS_WARM_H
 
-#include "bench/pairs/place.h"
 #include "bench/pairs/plan.h"
+#include "bench/pairs/testbed.h"
 
 /*
  * Copies the largest size between all GPUs for so many seconds, so that they are warm. KWHY_E_UNSUPPORTED:

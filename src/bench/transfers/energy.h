@@ -2,7 +2,7 @@
 #ifndef KWHY_BENCH_TRANSFERS_ENERGY_H
 #define KWHY_BENCH_TRANSFERS_ENERGY_H
 
-#include "bench/transfers/room.h"
+#include "bench/transfers/buffers.h"
 #include "bench/transfers/store.h"
 
 /*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/transfers/findings.h"
 
+#include "bench/transfers/crossover.h"
 #include "bench/transfers/curves.h"
-#include "bench/transfers/overtaking.h"
 #include "bench/transfers/points.h"
 #include "bench/transfers/strategy.h"
 

@@ -2,7 +2,7 @@
 #ifndef KWHY_BENCH_TRANSFERS_STRATEGY_H
 #define KWHY_BENCH_TRANSFERS_STRATEGY_H
 
-#include "bench/transfers/room.h"
+#include "bench/transfers/buffers.h"
 #include "model/transfers.h"
 
 #include <stdbool.h>

@@ -5,8 +5,8 @@
 #include "fit/median.h"
 #include "measure/device_energy.h"
 #include "report/json/writer.h"
-#include "report/sheet.h"
 #include "report/table.h"
+#include "report/text_context.h"
 
 /* What the pages and the JSON of all benchmarks of workloads, and of kwhy llm, have in common. */
 

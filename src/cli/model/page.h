@@ -6,8 +6,8 @@
 #include "cli/output.h"
 #include "fit/interval.h"
 #include "report/json/writer.h"
-#include "report/sheet.h"
 #include "report/table.h"
+#include "report/text_context.h"
 
 /* What every `kwhy model` command takes and writes: one answer, as text or as JSON. */
 struct kwhy_model_options {

@@ -5,8 +5,8 @@
 #include "cli/recordings/compare_stat_job.h"
 #include "cli/recordings/job.h"
 #include "report/compare.h"
-#include "report/foretold.h"
 #include "report/page/page.h"
+#include "report/projection_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>

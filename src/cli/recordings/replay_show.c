@@ -2,8 +2,8 @@
 #include "cli/recordings/replay_show.h"
 
 #include "base/quantity.h"
-#include "report/sheet.h"
 #include "report/table.h"
+#include "report/text_context.h"
 
 #include <math.h>
 #include <stdio.h>

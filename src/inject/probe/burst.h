@@ -3,8 +3,8 @@
 #define KWHY_INJECT_PROBE_BURST_H
 
 #include "inject/probe/accounts.h"
+#include "inject/probe/context.h"
 #include "inject/probe/launch.h"
-#include "inject/probe/place.h"
 #include "inject/probe/writes.h"
 
 /* As a recording numbers what a check came to (model/recording.h). */

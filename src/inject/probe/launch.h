@@ -2,8 +2,8 @@
 #ifndef KWHY_INJECT_PROBE_LAUNCH_H
 #define KWHY_INJECT_PROBE_LAUNCH_H
 
+#include "inject/probe/context.h"
 #include "inject/probe/memory.h"
-#include "inject/probe/place.h"
 #include "inject/probe/reasons.h"
 #include "vendor/cupti_abi.h"
 

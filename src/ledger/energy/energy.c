@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/energy/energy_assumed.h"
-#include "ledger/energy/energy_books.h"
 #include "ledger/energy/energy_deconvolve.h"
 #include "ledger/energy/energy_ends.h"
+#include "ledger/energy/energy_findings.h"
 #include "ledger/energy/energy_lag.h"
 #include "ledger/energy/energy_misfit.h"
 #include "ledger/energy/energy_total.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ledger/energy/energy_books.h"
-#include "ledger/energy/post.h"
+#include "ledger/energy/apportion.h"
+#include "ledger/energy/energy_findings.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ledger/energy/energy_spread.h"
+#include "ledger/energy/energy_draws.h"
 
 #include <math.h>
 #include <stdlib.h>

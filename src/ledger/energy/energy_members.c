@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ledger/energy/energy_books.h"
+#include "ledger/energy/energy_findings.h"
 
 #include <math.h>
 #include <stdlib.h>

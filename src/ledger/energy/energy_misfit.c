@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/energy/energy_misfit.h"
 
-#include "ledger/energy/energy_post.h"
+#include "ledger/energy/energy_apportion.h"
 
 #include <math.h>
 #include <stdlib.h>

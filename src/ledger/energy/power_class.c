@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/energy/power_class.h"
 
+#include "ledger/energy/power_in_place.h"
 #include "ledger/energy/power_kind.h"
 #include "ledger/energy/power_learnt.h"
-#include "ledger/energy/power_place.h"
 #include "ledger/probing.h"
 
 #include <math.h>

@@ -32,7 +32,7 @@ struct kwhy_power_prior {
 	size_t account_count;
 	double time_ns;	       /* of its accounts */
 	double in_place_ratio; /* by how much its power in place is unsure beyond that in bursts
-				* (power_place.h)
+				* (power_in_place.h)
 				*/
 };
 

@@ -2,7 +2,7 @@
 #ifndef KWHY_LEDGER_ENERGY_RESPONSE_FEATURES_H
 #define KWHY_LEDGER_ENERGY_RESPONSE_FEATURES_H
 
-#include "ledger/energy/response.h"
+#include "ledger/energy/filtered_levels.h"
 #include "ledger/energy/response_reading.h"
 
 /*

@@ -2,8 +2,8 @@
 #include "base/quantity.h"
 #include "report/compare/stat.h"
 #include "report/json/writer.h"
-#include "report/sheet.h"
 #include "report/table.h"
+#include "report/text_context.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/export/export.h"
-#include "report/export/places.h"
+#include "report/export/export_names.h"
 #include "report/export/sink.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/counter.h"
 #include "report/export/export.h"
-#include "report/export/places.h"
+#include "report/export/export_names.h"
 #include "report/export/proto.h"
 #include "report/export/sink.h"
 

@@ -2,8 +2,8 @@
 #ifndef KWHY_REPORT_JSON_PARTS_H
 #define KWHY_REPORT_JSON_PARTS_H
 
+#include "report/cost_ranking.h"
 #include "report/json/writer.h"
-#include "report/ladder.h"
 #include "report/operations.h"
 #include "report/report.h"
 #include "report/totals.h"

@@ -5,8 +5,8 @@
 #include "report/pairs/clocks.h"
 #include "report/pairs/gauges.h"
 #include "report/pairs/ranks.h"
-#include "report/sheet.h"
 #include "report/table.h"
+#include "report/text_context.h"
 #include "report/transfers.h"
 
 #include <math.h>

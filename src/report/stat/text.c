@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/quantity.h"
-#include "report/sheet.h"
 #include "report/stat.h"
 #include "report/stat/summary.h"
 #include "report/table.h"
+#include "report/text_context.h"
 
 #include <inttypes.h>
 #include <math.h>

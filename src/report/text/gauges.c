@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/quantity.h"
 #include "report/gauge_summary.h"
-#include "report/sheet.h"
 #include "report/table.h"
+#include "report/text_context.h"
 
 #include <stdio.h>
 #include <string.h>

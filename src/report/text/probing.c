@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/quantity.h"
-#include "report/sheet.h"
+#include "report/text_context.h"
 
 #include <inttypes.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/quantity.h"
 #include "model/precision.h"
-#include "report/sheet.h"
 #include "report/table.h"
+#include "report/text_context.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/sheet.h"
 #include "report/table.h"
+#include "report/text_context.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 
 #include "base/quantity.h"
 #include "model/meter.h"
-#include "report/sheet.h"
 #include "report/table.h"
+#include "report/text_context.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -3,10 +3,10 @@
  * library. */
 #include "transfer/kernels.h"
 #include "bench/ops/kernels.h"
-#include "bench/pairs/place.h"
+#include "bench/pairs/testbed.h"
 #include "bench/transfers/kernels.h"
 #include "gpu/collectives.h"
-#include "replay/standin_kernels.h"
+#include "replay/proxy_kernels.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/pairs/batch.h"
 #include "bench/pairs/collectives.h"
-#include "bench/pairs/visit.h"
 #include "cmocka_all.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ledger/energy/response.h"
+#include "ledger/energy/filtered_levels.h"
 #include "ledger/energy/response_beat.h"
 #include "ledger/energy/response_features.h"
 #include "unit/ledger/build.h"

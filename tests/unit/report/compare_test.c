@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 #include "report/compare.h"
-#include "report/foretold.h"
+#include "report/projection_check.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inject/collector.h"
+
+#include "inject/probe/progress.h"
+#include "inject/rows.h"
+#include "inject/session.h"
+#include "inject/state.h"
+#include "inject/timed_lock.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <time.h>
+
+#define STACK_BYTES ((size_t)256 << 10)
+#define STACK_MAX_BYTES ((size_t)1 << 30)
+/* A moment's launches may miss their calls: kernels are switched on first, and off last. */
+enum { LAUNCHES_WITHOUT_CALL = 16 };
+
+static struct kwhy_inject_state *const session = &kwhy_inject_state;
+
+_Thread_local bool kwhy_inject_is_own_thread;
+
+/* False from then on that another client has taken CUPTI over. */
+static bool see_whether_ours(void)
+{
+	const int64_t now_mono_ns = kwhy_clock_mono_ns();
+
+	if (!kwhy_inject_activity_is_ours(&session->activity))
+		atomic_store(&session->is_taken_over, true);
+	if (atomic_load(&session->is_taken_over))
+		return false;
+	atomic_store(&session->ours_mono_ns, now_mono_ns);
+	return true;
+}
+
+/*
+ * Kernels without any call since collection was last switched on? Not asked while buffers are read: a program
+ * that opens a range waits for the answer.
+ */
+static bool are_calls_missing(void)
+{
+	const struct kwhy_inject_translate *translate = &session->memory->translate;
+	bool are_missing;
+
+	if (pthread_mutex_trylock(&session->lock))
+		return false;
+	are_missing = translate->called == session->called_before &&
+		translate->launched - session->launched_before >= LAUNCHES_WITHOUT_CALL;
+	session->launched_before = translate->launched;
+	session->called_before = translate->called;
+	pthread_mutex_unlock(&session->lock);
+	return are_missing;
+}
+
+/* What another client has switched is left alone, and CUPTI at the end: switching takes long, and what CUPTI
+ * needs goes meanwhile.
+ */
+int64_t kwhy_inject_collector_switch(void *context, bool is_on)
+{
+	(void)context;
+	if (!atomic_load(&session->is_ending) && see_whether_ours()) {
+		if (is_on && are_calls_missing())
+			kwhy_inject_activity_give_up_single_calls(&session->activity);
+		kwhy_inject_activity_switch(&session->activity, is_on);
+	}
+	return kwhy_clock_mono_ns();
+}
+
+/*
+ * Lets CUPTI hand over what it has; gives how many records it dropped. One thread at a time: at the end, what
+ * another still takes over would be lost. Who has waited for the end's, the last one, leaves CUPTI alone: the
+ * program ends, and with it what CUPTI needs.
+ */
+uint64_t kwhy_inject_collector_flush(bool forced)
+{
+	uint64_t dropped = 0;
+	bool is_locked;
+
+	if (atomic_load(&session->activity_state) != KWHY_INJECT_ON)
+		return 0;
+	is_locked = kwhy_inject_timed_lock(&session->flushes);
+	if (forced || !atomic_load(&session->is_ending)) {
+		see_whether_ours();
+		kwhy_inject_activity_flush(&session->activity, forced);
+		dropped = kwhy_inject_activity_dropped(&session->activity);
+	}
+	if (is_locked)
+		pthread_mutex_unlock(&session->flushes);
+	return dropped;
+}
+
+/* Is the recording to end? */
+static bool write_flush(int64_t now_mono_ns, uint64_t dropped)
+{
+	int64_t switch_ns;
+	uint64_t switches;
+	bool is_full = false;
+
+	if (!kwhy_inject_collection_cost(&session->memory->collection, &switch_ns, &switches))
+		return false;
+	pthread_mutex_lock(&session->lock);
+	if (atomic_load(&session->state) == KWHY_INJECT_ON) {
+		session->dropped += dropped;
+		session->ticks++;
+		if (kwhy_inject_is_own_thread)
+			session->thread_cost_ns = kwhy_clock_thread_cpu_ns();
+		kwhy_inject_write_ranges();
+		kwhy_inject_write_stacks();
+		kwhy_inject_write_lost();
+		kwhy_inject_write_probed(false);
+		kwhy_inject_write_clock(now_mono_ns, switch_ns, switches);
+		kwhy_inject_write_gathered();
+		is_full = kwhy_inject_is_full_now(now_mono_ns);
+	}
+	pthread_mutex_unlock(&session->lock);
+	if (kwhy_probe_get())
+		kwhy_probe_progress_tell(kwhy_probe_get(), now_mono_ns);
+	return is_full;
+}
+
+void kwhy_inject_session_flush(int64_t now_mono_ns)
+{
+	const int64_t settled_mono_ns = now_mono_ns - 2 * session->options.period_ms * INT64_C(1000000);
+	uint64_t dropped = 0;
+
+	if (atomic_load(&session->state) != KWHY_INJECT_ON)
+		return;
+	kwhy_inject_write_devices();
+	if (!kwhy_inject_collection_is_idle(&session->memory->collection, now_mono_ns))
+		dropped = kwhy_inject_collector_flush(false);
+	kwhy_inject_write_windows(settled_mono_ns);
+	if (write_flush(now_mono_ns, dropped))
+		kwhy_inject_collection_end(&session->memory->collection, now_mono_ns);
+}
+
+static void *run(void *unused)
+{
+	const int64_t period_ns = session->options.period_ms * INT64_C(1000000);
+	int64_t next_flush_ns = kwhy_clock_mono_ns() + period_ns, next_ns, now_ns;
+
+	(void)unused;
+	kwhy_inject_is_own_thread = true;
+	kwhy_stacks_leave_thread_out();
+	while (atomic_load(&session->state) == KWHY_INJECT_ON) {
+		now_ns = kwhy_clock_mono_ns();
+		next_ns = kwhy_inject_collection_advance(&session->memory->collection, now_ns);
+		session->clock.sleep_until(
+			session->clock.context, next_ns < next_flush_ns ? next_ns : next_flush_ns);
+		now_ns = kwhy_clock_mono_ns();
+		if (now_ns < next_flush_ns)
+			continue;
+		kwhy_inject_session_flush(now_ns);
+		next_flush_ns = kwhy_clock_mono_ns() + period_ns;
+	}
+	return NULL;
+}
+
+/*
+ * A stack holds what the program keeps for each of its threads, which may be more than is enough for us: then
+ * it has the size that other threads have, and more until there is room.
+ */
+static bool start_thread(pthread_attr_t *attributes)
+{
+	size_t bytes = STACK_BYTES;
+	int result;
+
+	pthread_attr_getstacksize(attributes, &bytes);
+	pthread_attr_setstacksize(attributes, STACK_BYTES);
+	result = pthread_create(&session->thread, attributes, run, NULL);
+	for (; result == EINVAL && bytes <= STACK_MAX_BYTES;
+		bytes *= 2) { /* no other failure is the stack's */
+		pthread_attr_setstacksize(attributes, bytes);
+		result = pthread_create(&session->thread, attributes, run, NULL);
+	}
+	return result == 0;
+}
+
+/* The thread takes no signal: those are the program's. Without a thread what is lost is more, not the whole.
+ */
+void kwhy_inject_collector_start(void)
+{
+	pthread_attr_t attributes;
+	sigset_t all, before;
+
+	sigfillset(&all);
+	if (pthread_attr_init(&attributes))
+		return;
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	if (start_thread(&attributes)) {
+		pthread_setname_np(session->thread, "kwhy");
+		atomic_store(&session->has_thread, true);
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+}
+
+/* It may be in the driver, whose end is next. */
+void kwhy_inject_collector_stop(void)
+{
+	const struct timespec latest = kwhy_inject_lock_deadline();
+
+	if (!atomic_exchange(&session->has_thread, false))
+		return;
+	session->clock.wake(session->clock.context);
+	pthread_timedjoin_np(session->thread, NULL, &latest);
+}

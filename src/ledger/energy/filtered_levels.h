@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_LEDGER_ENERGY_FILTERED_LEVELS_H
+#define KWHY_LEDGER_ENERGY_FILTERED_LEVELS_H
+
+#include "ledger/energy/coverage.h"
+#include "ledger/energy/power_level.h"
+
+#define KWHY_RESPONSE_TAU_MAX 3
+
+/*
+ * What ran, as a meter with a first-order low-pass sees it: every channel is the level of one class
+ * (`net`, then with `with_base` also `base`, then idle, then hidden), filtered with each time constant.
+ * For channel c at the time of a readout:
+ *   level[c]                                    the level itself
+ *   level[c] - lag[tau * channel_count + c]     filtered
+ *   area_s[c]                                   integral of the level since the walk began
+ * The integral of the filtered level over a window is the change of area - tau * filtered.
+ * Before the hull of the coverage everything is 0. Time O(activities log concurrency), and one exponential
+ * for each change of what runs.
+ */
+struct kwhy_filtered_levels {
+	size_t channel_count, class_count, tau_count;
+	bool with_base;
+	double tau_s[KWHY_RESPONSE_TAU_MAX];
+	double *level, *lag, *area_s;
+	int64_t base_ns; /* lag and area hold at this time */
+};
+
+/* Called for each readout, in order. */
+typedef void kwhy_response_visit(void *context, const struct kwhy_filtered_levels *response, size_t readout);
+
+struct kwhy_response_walk {
+	const struct kwhy_recording *recording;
+	const struct kwhy_device_ledger *device_ledger;
+	const struct kwhy_power_classes *classes;
+	const struct kwhy_covered *covered;
+	uint32_t device, sm_count;
+	bool with_base;
+	size_t tau_count;
+	double tau_s[KWHY_RESPONSE_TAU_MAX];
+	const int64_t *times_ns; /* of the readouts, ascending */
+	size_t readout_count;
+	kwhy_response_visit *visit;
+	void *context;
+};
+
+KWHY_MUST_USE enum kwhy_status kwhy_response_walk(
+	const struct kwhy_response_walk *walk, struct kwhy_error *error);
+
+#endif

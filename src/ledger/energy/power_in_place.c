@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/energy/power_in_place.h"
+
+#include "base/column.h"
+#include "ledger/keys.h"
+#include "ledger/probing.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* A launch repeats the one before when less than this share of its own time lies between. */
+#define BETWEEN_MAX_RATIO 0.2
+#define BURST_MIN_NS 10e6
+/* Fewer launches are no burst, and tell no mean duration. */
+#define LAUNCHES_MIN 20
+/* Launches whose durations scatter by more, over their mean, are not one work: their sizes differ. */
+#define SCATTER_MAX_RATIO 0.15
+#define POWER_OF_DURATION 1.8
+
+struct launches {
+	double count, time_ns, time_ns2; /* time_ns2: of squares */
+};
+
+/* Launches of one account with one grid. */
+struct kind {
+	uint32_t account, blocks;
+	double last_end_ns;  /* of its latest launch, on the clock of busy time */
+	struct launches row; /* of repeats up to now */
+	struct launches burst, place;
+};
+
+struct search {
+	const struct kwhy_activities *rows;
+	struct kwhy_keys keys;
+	struct kind *kinds;
+	size_t count, capacity;
+	uint32_t *latest; /* [accounts] the kind of its latest launch, which is mostly that of the next */
+	double busy_ns;	  /* of all rows up to now */
+	bool is_probed;	  /* the rows say which are repeats */
+};
+
+static void add_launches(struct launches *sum, const struct launches *more)
+{
+	sum->count += more->count;
+	sum->time_ns += more->time_ns;
+	sum->time_ns2 += more->time_ns2;
+}
+
+static void end_row(struct kind *kind)
+{
+	const bool is_burst = kind->row.count >= LAUNCHES_MIN && kind->row.time_ns >= BURST_MIN_NS;
+
+	add_launches(is_burst ? &kind->burst : &kind->place, &kind->row);
+	kind->row = (struct launches){0};
+}
+
+static enum kwhy_status find_kind(
+	struct search *search, uint32_t account, size_t row, struct kind **out, struct kwhy_error *error)
+{
+	const uint32_t blocks = search->rows->blocks[row];
+	uint32_t number = search->latest[account];
+	enum kwhy_status status;
+
+	if (number < search->count && search->kinds[number].blocks == blocks) {
+		*out = &search->kinds[number];
+		return KWHY_OK;
+	}
+	status = kwhy_keys_number(&search->keys, (uint64_t)account << 32 | blocks, &number, error);
+	if (!status && number == search->count) {
+		status = kwhy_column_reserve((void **)&search->kinds, &search->capacity, search->count + 1,
+			sizeof(*search->kinds), "grids", error);
+		if (!status)
+			search->kinds[search->count++] = (struct kind){.account = account, .blocks = blocks};
+	}
+	if (!status)
+		*out = &search->kinds[search->latest[account] = number];
+	return status;
+}
+
+/* What a probe repeated is a burst, however short, and what the program launched is in place. */
+static void add_probed(struct kind *kind, bool is_repeat, double length_ns)
+{
+	add_launches(is_repeat ? &kind->burst : &kind->place,
+		&(struct launches){1, length_ns, length_ns * length_ns});
+}
+
+static enum kwhy_status add_row(struct search *search, uint32_t account, size_t row, struct kwhy_error *error)
+{
+	const double length_ns = (double)search->rows->end_ns[row] - (double)search->rows->start_ns[row];
+	struct kind *kind;
+	enum kwhy_status status = find_kind(search, account, row, &kind, error);
+
+	if (status)
+		return status;
+	if (search->is_probed) {
+		add_probed(kind, search->rows->origin[row] == KWHY_ORIGIN_REPEAT, length_ns);
+		return KWHY_OK;
+	}
+	if (search->busy_ns - kind->last_end_ns >= BETWEEN_MAX_RATIO * length_ns)
+		end_row(kind);
+	add_launches(&kind->row, &(struct launches){1, length_ns, length_ns * length_ns});
+	search->busy_ns += length_ns;
+	kind->last_end_ns = search->busy_ns;
+	return KWHY_OK;
+}
+
+/* Enough of them, and alike. */
+static bool are_one_work(const struct launches *launches)
+{
+	double mean_ns = launches->time_ns / launches->count;
+
+	return launches->count >= LAUNCHES_MIN && mean_ns > 0 &&
+		launches->time_ns2 / launches->count - mean_ns * mean_ns <=
+		SCATTER_MAX_RATIO * SCATTER_MAX_RATIO * mean_ns * mean_ns;
+}
+
+static double difference(const struct kind *kind)
+{
+	const struct launches *burst = &kind->burst, *place = &kind->place;
+
+	if (!are_one_work(burst) || !are_one_work(place))
+		return 0;
+	return fabs(log(burst->time_ns / burst->count / (place->time_ns / place->count)));
+}
+
+static double kind_ns(const struct kind *kind)
+{
+	return kind->row.time_ns + kind->burst.time_ns + kind->place.time_ns;
+}
+
+/* Grids of an account count by their time. `all_ns`: [account_count] zeros. */
+static void mean_ratios(struct search *search, double *all_ns, double *out_ratio)
+{
+	for (size_t i = 0; i < search->count; i++)
+		all_ns[search->kinds[i].account] += kind_ns(&search->kinds[i]);
+	for (size_t i = 0; i < search->count; i++) {
+		struct kind *kind = &search->kinds[i];
+		double time_ns;
+
+		end_row(kind);
+		time_ns = all_ns[kind->account];
+		if (time_ns > 0)
+			out_ratio[kind->account] += POWER_OF_DURATION * difference(kind) *
+				(kind->burst.time_ns + kind->place.time_ns) / time_ns;
+	}
+}
+
+static enum kwhy_status add_rows(struct search *search, const struct kwhy_device_ledger *device_ledger,
+	uint32_t device, const uint32_t *twins, struct kwhy_error *error)
+{
+	const size_t first = search->rows->first[device], end = search->rows->first[device + 1];
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t row = first; !status && row < end; row++) {
+		const uint32_t account = device_ledger->account_of[row - first];
+
+		if (search->rows->origin[row] != KWHY_ORIGIN_PROBER)
+			status = add_row(
+				search, twins[account] == KWHY_NONE ? account : twins[account], row, error);
+	}
+	return status;
+}
+
+enum kwhy_status kwhy_power_places_find(const struct kwhy_device_ledger *device_ledger,
+	const struct kwhy_recording *recording, uint32_t device, double *out_ratio, struct kwhy_error *error)
+{
+	struct search search = {
+		.rows = &recording->activities, .is_probed = kwhy_probing_is_there(recording, device)};
+	uint32_t *twins = calloc(device_ledger->account_count + 1, sizeof(*twins));
+	double *all_ns = calloc(device_ledger->account_count + 1, sizeof(*all_ns));
+	enum kwhy_status status = KWHY_OK;
+
+	search.latest = malloc((device_ledger->account_count + 1) * sizeof(*search.latest));
+	if (!twins || !all_ns || !search.latest)
+		status = kwhy_fail_memory(error, "power classes");
+
+	if (!status)
+		kwhy_probing_twins(device_ledger, twins);
+	for (size_t i = 0; !status && i < device_ledger->account_count; i++) {
+		out_ratio[i] = 0;
+		search.latest[i] = KWHY_NONE;
+	}
+	if (!status)
+		status = add_rows(&search, device_ledger, device, twins, error);
+	if (!status)
+		mean_ratios(&search, all_ns, out_ratio);
+	free(all_ns);
+	free(twins);
+	free(search.latest);
+	free(search.kinds);
+	kwhy_keys_done(&search.keys);
+	return status;
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "live/totals.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SECOND_NS INT64_C(1000000000)
+/* Powers older than this say nothing of now. */
+#define STALE_NS (3 * SECOND_NS)
+/* The curve near the newest tick still bends with what comes. */
+#define UPDATE_MARGIN_NS INT64_C(50000000)
+
+/* Shifts the older half out when there is no more room. */
+static void push_step(struct kwhy_live_totals *totals, double watts)
+{
+	if (totals->history_count == 2 * KWHY_LIVE_STEPS) {
+		memmove(totals->history_w, totals->history_w + KWHY_LIVE_STEPS,
+			KWHY_LIVE_STEPS * sizeof(*totals->history_w));
+		totals->history_count = KWHY_LIVE_STEPS;
+	}
+	totals->history_w[totals->history_count++] = (float)watts;
+}
+
+/* Ends the step under way and those that nothing was read in. */
+static void advance_step(struct kwhy_live_totals *totals, int64_t step)
+{
+	if (totals->step == 0 || step - totals->step > KWHY_LIVE_STEPS) {
+		totals->history_count = 0;
+	} else {
+		push_step(totals, totals->step_count ? totals->step_sum_w / (double)totals->step_count : NAN);
+		for (int64_t empty = totals->step + 1; empty < step; empty++)
+			push_step(totals, NAN);
+	}
+	totals->step = step;
+	totals->step_sum_w = 0;
+	totals->step_count = 0;
+}
+
+static void add_power(struct kwhy_live_totals *totals, int64_t time_ns, double watts)
+{
+	int64_t step = time_ns / KWHY_LIVE_STEP_NS;
+
+	if (time_ns <= totals->seen_ns)
+		return;
+	totals->seen_ns = time_ns;
+	if (step > totals->step)
+		advance_step(totals, step);
+	totals->step_sum_w += watts;
+	totals->step_count++;
+}
+
+/* Over the second up to the newest reading. */
+static void show_second(const struct kwhy_readings *powers, int64_t now_ns, struct kwhy_live_metered *out)
+{
+	int64_t newest_ns = powers->count ? powers->items[powers->count - 1].time_mono_ns : 0;
+	double sum_w = 0, count = 0;
+
+	if (!powers->count || now_ns - newest_ns > STALE_NS)
+		return;
+	for (size_t i = powers->count; i-- > 0 && powers->items[i].time_mono_ns > newest_ns - SECOND_NS;) {
+		double watts = (double)powers->items[i].value * 1e-3;
+
+		out->low_w = fmin(out->low_w, watts); /* fmin(NAN, x) is x */
+		out->high_w = fmax(out->high_w, watts);
+		sum_w += watts;
+		count++;
+	}
+	out->mean_w = sum_w / count;
+}
+
+/* A counter alone gives means over the second up to where it is known. */
+static void show_counted(
+	struct kwhy_live_totals *totals, const struct kwhy_live_entry *entry, struct kwhy_live_metered *out)
+{
+	int64_t last_ns = kwhy_curve_last_ns(entry->curve);
+	struct kwhy_energy energy;
+
+	if (last_ns == 0 || entry->now_ns - last_ns > STALE_NS)
+		return;
+	kwhy_window_energy(entry->curve, last_ns - SECOND_NS, last_ns, KWHY_ENOUGH_RATIO, &energy);
+	if (energy.state == KWHY_ENERGY_FORGOTTEN)
+		kwhy_window_energy(
+			entry->curve, kwhy_curve_first_ns(entry->curve), last_ns, KWHY_ENOUGH_RATIO, &energy);
+	if (energy.state != KWHY_ENERGY_MEASURED)
+		return;
+	out->mean_w = energy.mean_w;
+	add_power(totals, last_ns, energy.mean_w);
+}
+
+/* Where counting goes on: the start, or the first reading when that came later or was forgotten. */
+static int64_t settle_from(const struct kwhy_live_totals *totals, const struct kwhy_live_entry *entry)
+{
+	int64_t from_ns = totals->settled_ns ? totals->settled_ns : entry->started_ns,
+		first_ns = kwhy_curve_first_ns(entry->curve);
+
+	return from_ns > first_ns ? from_ns : first_ns;
+}
+
+/* Up to where later readings change nothing any more. */
+static int64_t settle_to(const struct kwhy_live_entry *entry)
+{
+	int64_t last_ns = kwhy_curve_last_ns(entry->curve), counted_ns = entry->counted_ns - UPDATE_MARGIN_NS;
+
+	if (!entry->counted_ns || kwhy_curve_faults(entry->curve).counter_stuck || counted_ns > last_ns)
+		return last_ns;
+	return counted_ns;
+}
+
+/* Adds to *joules; false: that cannot be told yet. */
+static bool add_window(const struct kwhy_curve *curve, int64_t from_ns, int64_t to_ns, double *joules)
+{
+	struct kwhy_energy energy;
+
+	if (to_ns <= from_ns)
+		return true;
+	kwhy_window_energy(curve, from_ns, to_ns, KWHY_ENOUGH_RATIO, &energy);
+	if (energy.state != KWHY_ENERGY_MEASURED)
+		return false;
+	*joules += fmax(energy.joules, 0);
+	return true;
+}
+
+static void settle_energy(struct kwhy_live_totals *totals, const struct kwhy_live_entry *entry)
+{
+	int64_t last_ns = kwhy_curve_last_ns(entry->curve), to_ns = settle_to(entry), from_ns;
+	double before_j = totals->energy_j, shown_j;
+
+	from_ns = settle_from(totals, entry);
+	if (last_ns == 0 || last_ns <= from_ns)
+		return;
+	if (!totals->settled_ns)
+		totals->settled_ns = from_ns;
+	if (to_ns > from_ns && add_window(entry->curve, from_ns, to_ns, &totals->settled_j))
+		totals->settled_ns = from_ns = to_ns;
+	shown_j = totals->settled_j;
+	if (!add_window(entry->curve, from_ns, last_ns, &shown_j))
+		return;
+	totals->energy_j = fmax(before_j, shown_j);
+	if (entry->idle_known && entry->idle)
+		totals->idle_j += totals->energy_j - before_j;
+}
+
+void kwhy_live_totals_settle(
+	struct kwhy_live_totals *totals, const struct kwhy_live_entry *entry, struct kwhy_live_metered *out)
+{
+	size_t shown;
+
+	settle_energy(totals, entry);
+	out->low_w = out->mean_w = out->high_w = NAN;
+	if (entry->powers) {
+		for (size_t i = 0; i < entry->powers->count; i++)
+			add_power(totals, entry->powers->items[i].time_mono_ns,
+				(double)entry->powers->items[i].value * 1e-3);
+		show_second(entry->powers, entry->now_ns, out);
+	} else {
+		show_counted(totals, entry, out);
+	}
+	shown = totals->history_count < KWHY_LIVE_STEPS ? totals->history_count : KWHY_LIVE_STEPS;
+	out->history_w = totals->history_w + totals->history_count - shown;
+	out->history_count = shown;
+	out->energy_j = totals->settled_ns ? totals->energy_j : NAN;
+	out->idle_j = totals->settled_ns && entry->idle_known ? totals->idle_j : NAN;
+}

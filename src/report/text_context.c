@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/text_context.h"
+
+#include "base/quantity.h"
+#include "report/shown_name.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void kwhy_text_context_heading(const struct kwhy_text_context *context, const char *title, const char *remark)
+{
+	const char *bold = context->style->color ? "\033[1m" : "",
+		   *end = context->style->color ? "\033[0m" : "";
+
+	kwhy_text_addf(
+		context->out, "\n%s%s%s%s%s\n", bold, title, end, remark ? "  " : "", remark ? remark : "");
+}
+
+/* Bytes of the next line of at most `columns`: up to the last space that fits, or cut within a long word. */
+static size_t line_bytes(const char *text, size_t columns)
+{
+	size_t fit = kwhy_shown_fit(text, columns), at = fit;
+
+	if (!text[fit] || text[fit] == ' ')
+		return fit;
+	while (at && text[at] != ' ')
+		at--;
+	return at ? at : fit;
+}
+
+static void wrap(const struct kwhy_text_context *context, const char *lead, const char *text)
+{
+	size_t indent = kwhy_shown_columns(lead), columns = context->style->columns - indent;
+
+	kwhy_text_add(context->out, lead);
+	do {
+		size_t bytes = line_bytes(text, columns);
+
+		kwhy_text_add_bytes(context->out, text, bytes);
+		kwhy_text_add(context->out, "\n");
+		text += bytes + strspn(text + bytes, " ");
+		if (*text)
+			kwhy_text_repeat(context->out, ' ', indent);
+	} while (*text);
+}
+
+void kwhy_text_context_paragraph(const struct kwhy_text_context *context, const char *lead, const char *text)
+{
+	struct kwhy_arena arena = {0};
+	char *clean = kwhy_shown_clean(&arena, text);
+
+	if (clean)
+		wrap(context, lead, clean);
+	else
+		context->out->failed = true;
+	kwhy_arena_done(&arena);
+}
+
+void kwhy_text_context_linef(
+	const struct kwhy_text_context *context, const char *lead, const char *format, ...)
+{
+	char *text;
+	va_list args;
+	int length;
+
+	va_start(args, format);
+	length = vasprintf(&text, format, args);
+	va_end(args);
+	if (length < 0) {
+		context->out->failed = true;
+		return;
+	}
+	kwhy_text_context_paragraph(context, lead, text);
+	free(text);
+}
+
+const char *kwhy_device_label(char out[KWHY_DEVICE_LABEL_BYTES], const struct kwhy_device *device)
+{
+	if (device->rank == KWHY_NONE)
+		snprintf(out, KWHY_DEVICE_LABEL_BYTES, "GPU %" PRId32, device->index);
+	else
+		snprintf(out, KWHY_DEVICE_LABEL_BYTES, "GPU %" PRId32 ", rank %" PRIu32, device->index,
+			device->rank);
+	return out;
+}
+
+size_t kwhy_text_context_shown(const struct kwhy_text_context *context, size_t count, size_t limit)
+{
+	return context->style->verbose || count <= limit ? count : limit;
+}
+
+void kwhy_text_context_more(const struct kwhy_text_context *context, size_t count, size_t shown)
+{
+	char text[KWHY_QUANTITY_BYTES];
+
+	if (shown < count)
+		kwhy_text_addf(context->out, "  ... and %s more (-v shows all)\n",
+			kwhy_quantity_count(text, count - shown));
+}
+
+void kwhy_text_context_add_unmetered(struct kwhy_text *out, const struct kwhy_text_context *context)
+{
+	const struct kwhy_ledger *ledger = context->report->ledger;
+	char energy[KWHY_QUANTITY_BYTES], time[KWHY_QUANTITY_BYTES];
+	int64_t edge_ns = 0;
+
+	for (size_t d = 0; d < ledger->device_count; d++)
+		if (kwhy_device_was_active(&ledger->devices[d].time))
+			kwhy_time_add(&edge_ns, ledger->devices[d].energy.edge_ns);
+	kwhy_text_add(out, kwhy_quantity_si(energy, context->totals->unmetered_nj * 1e-9, "J", 3));
+	if (context->totals->active_count == 1 && edge_ns > 0)
+		kwhy_text_addf(out, " in %s", kwhy_quantity_time(time, edge_ns));
+}

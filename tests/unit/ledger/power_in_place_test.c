@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/energy/power_in_place.h"
+#include "unit/ledger/build.h"
+
+#include <math.h>
+
+enum { IN_PLACE = 30, BURST = 200 };
+
+/* "other" for 400 us before each launch in place; two bursts of "kernel" at 100 us a launch; from `place_ns`.
+ */
+struct plan {
+	int64_t place_ns, step_ns; /* of a launch in place, and by how much each is longer than the last */
+	uint32_t burst_blocks;
+	int burst_launches;
+};
+
+static void add_kernel(struct kwhy_recording *recording, int64_t *now_ns, int64_t length_ns, const char *name,
+	uint32_t blocks)
+{
+	struct kwhy_activity activity = build_activity(recording, 0, *now_ns, *now_ns + length_ns, name);
+
+	activity.blocks = blocks;
+	build_add(recording, activity);
+	*now_ns += length_ns + 1000;
+}
+
+static double place_ratio_of(const struct plan *plan)
+{
+	struct kwhy_recording *recording = build_one();
+	struct kwhy_ledger *ledger;
+	double ratios[8];
+	int64_t now_ns = 0;
+	const struct kwhy_account *account;
+
+	for (int i = 0; i < IN_PLACE; i++) {
+		add_kernel(recording, &now_ns, 400000, "other", 64);
+		add_kernel(recording, &now_ns, plan->place_ns + i * plan->step_ns, "kernel", 64);
+	}
+	for (int burst = 0; burst < 2; burst++) {
+		add_kernel(recording, &now_ns, 400000, "other", 64);
+		for (int i = 0; i < plan->burst_launches; i++) {
+			add_kernel(recording, &now_ns, 100000, "kernel", plan->burst_blocks);
+			add_kernel(recording, &now_ns, 1000, "clear", 1);
+		}
+	}
+	ledger = build_ledger(recording);
+	account = build_account(ledger, 0, "kernel");
+	OK(kwhy_power_places_find(&ledger->devices[0], recording, 0, ratios, &error));
+	double ratio = ratios[account - ledger->devices[0].accounts];
+
+	build_free(recording, ledger);
+	return ratio;
+}
+
+static void a_power_is_unsure_by_how_much_longer_launches_take_in_place(void **state)
+{
+	const struct plan longer = {.place_ns = 110000, .burst_blocks = 64, .burst_launches = BURST};
+	const struct plan shorter = {.place_ns = 90000, .burst_blocks = 64, .burst_launches = BURST};
+	const struct plan alike = {.place_ns = 100000, .burst_blocks = 64, .burst_launches = BURST};
+
+	(void)state;
+	assert_float_equal(place_ratio_of(&longer), 1.8 * log(1.1), 0.002);
+	assert_float_equal(place_ratio_of(&shorter), -1.8 * log(0.9), 0.002);
+	assert_float_equal(place_ratio_of(&alike), 0, 1e-9);
+}
+
+static void launches_of_many_sizes_are_not_compared(void **state)
+{
+	const struct plan sizes = {
+		.place_ns = 50000, .step_ns = 5000, .burst_blocks = 64, .burst_launches = BURST};
+	const struct plan grids = {.place_ns = 150000, .burst_blocks = 128, .burst_launches = BURST};
+
+	(void)state;
+	assert_float_equal(place_ratio_of(&sizes), 0, 1e-9);
+	assert_float_equal(place_ratio_of(&grids), 0, 1e-9);
+}
+
+static void a_few_launches_in_a_row_are_no_burst(void **state)
+{
+	const struct plan few = {.place_ns = 150000, .burst_blocks = 64, .burst_launches = 50};
+
+	(void)state;
+	assert_float_equal(place_ratio_of(&few), 0, 1e-9);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_power_is_unsure_by_how_much_longer_launches_take_in_place),
+		cmocka_unit_test(launches_of_many_sizes_are_not_compared),
+		cmocka_unit_test(a_few_launches_in_a_row_are_no_burst),
+	};
+
+	return kwhy_test_main(tests, NULL, NULL);
+}
