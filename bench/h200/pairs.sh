@@ -45,11 +45,11 @@ fi
 echo "NCCL of $(library 'libnccl.so.2')" | tee -a "$out/log.txt"
 # The time pass, twice: copies and NCCL, nothing else.
 for run in 1 2; do
-	step "times_$run" 60 "${pairs[@]}" --engine "write,$sent" --clock back-to-back --no-loads --communicators "${COMMUNICATORS:-1}" --time 45 --seed "$run" \
+	step "times_$run" 60 "${pairs[@]}" --engine "write,$sent" --timing back-to-back --no-loads --communicators "${COMMUNICATORS:-1}" --time 45 --seed "$run" \
 		-o "$out/times_$run.json" "${limits[@]}"
 done
 # All ways of moving bytes, beside each other; both ways at once against each alone.
-wants ways && step ways 45 "${pairs[@]}" --engine "write,read,kernel,put,exchange,$sent,$both" --clock back-to-back --no-loads --random-sizes 8 --time 30 -o "$out/ways.json" "${limits[@]}"
+wants ways && step ways 45 "${pairs[@]}" --engine "write,read,kernel,put,exchange,$sent,$both" --timing back-to-back --no-loads --random-sizes 8 --time 30 -o "$out/ways.json" "${limits[@]}"
 # Everything, kept; then worked out again from what was kept, which takes no GPU.
 if wants all; then
 	step all 170 "${pairs[@]}" --random-sizes 8 --time 45 --warm 2 --energy --burst 0.4 --pinning --save "$out/traces" -o "$out/all.txt" "${limits[@]}"
@@ -63,7 +63,7 @@ if wants all; then
 fi
 # Killed in the middle, then carried on with.
 if wants killed; then
-	"${pairs[@]}" --engine write,read --clock back-to-back --no-loads --time 30 --seed 3 --save "$out/killed" "${limits[@]}" > /dev/null 2>&1 &
+	"${pairs[@]}" --engine write,read --timing back-to-back --no-loads --time 30 --seed 3 --save "$out/killed" "${limits[@]}" > /dev/null 2>&1 &
 	for _ in $(seq 100); do
 		sleep 0.1
 		[ "$(cat "$out"/killed/*/samples.csv 2> /dev/null | wc -l)" -lt 300 ] || break
@@ -73,7 +73,7 @@ if wants killed; then
 	killed=$(find "$out/killed" -mindepth 1 -maxdepth 1 -type d | head -1)
 	cp "$killed/samples.csv" "$out/killed_samples.csv"
 	echo "lines when killed: $(wc -l < "$killed/samples.csv")" | tee -a "$out/log.txt"
-	step carried_on 40 "${pairs[@]}" --engine write,read --clock back-to-back --no-loads --time 15 --seed 3 --resume "$killed" -o "$out/killed.json" "${limits[@]}"
+	step carried_on 40 "${pairs[@]}" --engine write,read --timing back-to-back --no-loads --time 15 --seed 3 --resume "$killed" -o "$out/killed.json" "${limits[@]}"
 	# Whole lines of before that are not there any more: none.
 	echo "lines lost: $(head -n -1 "$out/killed_samples.csv" | grep -cvxFf "$killed/samples.csv")" | tee -a "$out/log.txt"
 	rm "$out/killed_samples.csv"

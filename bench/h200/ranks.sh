@@ -35,20 +35,20 @@ wants() {
 }
 
 # Between two processes, everything but sockets, with the clocks compared for half a second at both ends.
-step ranks 60 "${pairs[@]}" --ranks 2 --engine "write,read,kernel,put,exchange,nccl,nccl-exchange,$together" --clock back-to-back --time 30 --clock-time 0.5 \
+step ranks 60 "${pairs[@]}" --ranks 2 --engine "write,read,kernel,put,exchange,nccl,nccl-exchange,$together" --timing back-to-back --time 30 --clock-time 0.5 \
 	--save "$out/traces" -o "$out/ranks.txt" "${limits[@]}"
 folder=$(find "$out/traces" -mindepth 1 -maxdepth 1 -type d | head -1)
 cp "$folder/pairs.json" "$out/ranks.json"
 # One process, what can be held against it.
-wants one && step one 45 "${pairs[@]}" --ranks 1 --engine "write,read,kernel,put,exchange,nccl,nccl-exchange,$together" --clock back-to-back --no-loads --time 25 -o "$out/one.json" "${limits[@]}"
+wants one && step one 45 "${pairs[@]}" --ranks 1 --engine "write,read,kernel,put,exchange,nccl,nccl-exchange,$together" --timing back-to-back --no-loads --time 25 -o "$out/one.json" "${limits[@]}"
 # NCCL as nccl-tests times it.
-wants queued && step queued 30 "${pairs[@]}" --ranks 2 --engine nccl-exchange,all-reduce --clock queued --time 10 -o "$out/queued.json" "${limits[@]}"
+wants queued && step queued 30 "${pairs[@]}" --ranks 2 --engine nccl-exchange,all-reduce --timing queued --time 10 -o "$out/queued.json" "${limits[@]}"
 # As a launcher starts them, each with its own GPU alone.
 visible() {
 	local rank
 	for rank in 1 0; do
 		env RANK=$rank WORLD_SIZE=2 LOCAL_RANK=$rank MASTER_ADDR=127.0.0.1 MASTER_PORT=29611 CUDA_VISIBLE_DEVICES=$rank \
-			"${pairs[@]}" --engine write,nccl,all-reduce --clock back-to-back --time 3 -o "$out/visible.json" "${limits[@]}" &
+			"${pairs[@]}" --engine write,nccl,all-reduce --timing back-to-back --time 3 -o "$out/visible.json" "${limits[@]}" &
 	done
 	wait $!
 	local code=$?
@@ -62,7 +62,7 @@ if wants visible; then
 fi
 # Rank 1 is killed in the middle: one sentence, exit 1, and it can be carried on with.
 killed() {
-	"${pairs[@]}" --ranks 2 --engine nccl,nccl-exchange,all-reduce --clock back-to-back --time 40 --save "$out/killed" "${limits[@]}" &
+	"${pairs[@]}" --ranks 2 --engine nccl,nccl-exchange,all-reduce --timing back-to-back --time 40 --save "$out/killed" "${limits[@]}" &
 	local leader=$! child
 	for _ in $(seq 100); do
 		sleep 0.1
@@ -81,10 +81,10 @@ if wants killed; then
 	echo "killed: exit $? (1 is right), $((SECONDS - start)) s; $(grep -h 'Ended early' "$out/killed.out")" | tee -a "$out/log.txt"
 	folder=$(find "$out/killed" -mindepth 1 -maxdepth 1 -type d | head -1)
 	echo "lines when killed: $(wc -l < "$folder/samples.csv")" | tee -a "$out/log.txt"
-	step carried_on 25 "${pairs[@]}" --ranks 2 --engine nccl,nccl-exchange,all-reduce --clock back-to-back --time 3 --resume "$folder" -o "$out/carried_on.json" "${limits[@]}"
+	step carried_on 25 "${pairs[@]}" --ranks 2 --engine nccl,nccl-exchange,all-reduce --timing back-to-back --time 3 --resume "$folder" -o "$out/carried_on.json" "${limits[@]}"
 fi
 # By torchrun, all GPUs visible; importing torch takes some seconds of it.
-[ -z "$torchrun" ] || ! wants torchrun || step torchrun 40 "$torchrun" --standalone --nproc-per-node 2 --no-python "${pairs[@]}" --engine write,nccl --clock back-to-back \
+[ -z "$torchrun" ] || ! wants torchrun || step torchrun 40 "$torchrun" --standalone --nproc-per-node 2 --no-python "${pairs[@]}" --engine write,nccl --timing back-to-back \
 	--time 3 -o "$out/torchrun.json" "${limits[@]}"
 
 python3 - "$out" <<'P' | tee -a "$out/log.txt"

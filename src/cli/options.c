@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/options.h"
 
+#include "cli/output.h"
 #include "cli/spelling.h"
 
 #include <errno.h>
@@ -13,9 +14,17 @@
 
 enum { OPTION_LIMIT = 64, LONG_BASE = 256, HELP_COLUMN = 27, HELP_WIDTH = 80 };
 
+/* Former names of options and those that took their place: read with a line of warning, in no help. */
+static const struct former {
+	const char *former, *name;
+} formers[] = {{"replay", "power-file"}, {"profile", "machine-profile"}, {"profile", "update-profile"},
+	{"clock", "timing"}, {"collectives", "collective-names"}};
+
+enum { FORMERS = sizeof(formers) / sizeof(formers[0]) };
+
 /* The table as getopt_long() wants it. */
 struct getopt_table {
-	struct option longs[OPTION_LIMIT + 1];
+	struct option longs[OPTION_LIMIT + FORMERS + 1];
 	char letters[2 * OPTION_LIMIT + 4];
 	size_t count;
 };
@@ -31,6 +40,30 @@ static int has_argument(const struct kwhy_option *option)
 	if (may_be_left_out(option))
 		return optional_argument;
 	return option->argument ? required_argument : no_argument;
+}
+
+static size_t find_name(const struct kwhy_option *options, const char *name)
+{
+	size_t i = 0;
+
+	while (options[i].name && strcmp(options[i].name, name) != 0)
+		i++;
+	return i;
+}
+
+/* After the table's own names: the former names of those that have one. */
+static void add_formers(struct getopt_table *table, const struct kwhy_option *options)
+{
+	size_t at = table->count;
+
+	for (size_t i = 0; i < FORMERS; i++) {
+		size_t now = find_name(options, formers[i].name);
+
+		if (now >= table->count || options[find_name(options, formers[i].former)].name)
+			continue;
+		table->longs[at] = table->longs[now];
+		table->longs[at++].name = formers[i].former;
+	}
 }
 
 static void table_make(struct getopt_table *table, const struct kwhy_option *options, bool first_operand_ends)
@@ -53,6 +86,7 @@ static void table_make(struct getopt_table *table, const struct kwhy_option *opt
 		if (option->argument)
 			*letter++ = ':';
 	}
+	add_formers(table, options);
 }
 
 /* `found` is a letter, or LONG_BASE + place in the table. */
@@ -177,20 +211,34 @@ static enum kwhy_status fail_option(
 	return fail_unknown(options, argv[at], error);
 }
 
+/* `at` is the place in table->longs, -1 for a letter. */
+static void warn_of_former(const struct getopt_table *table, const struct kwhy_option *options, int at)
+{
+	char text[160];
+
+	if (at < (int)table->count)
+		return;
+	snprintf(text, sizeof(text), "option --%s is now called --%s", table->longs[at].name,
+		options[table->longs[at].val - LONG_BASE].name);
+	kwhy_output_message(text);
+}
+
 enum kwhy_status kwhy_options_parse(const struct kwhy_option *options, bool first_operand_ends, int argc,
 	char **argv, void *target, struct kwhy_operands *out, struct kwhy_error *error)
 {
 	struct getopt_table table;
 	enum kwhy_status status = KWHY_OK;
 	bool help = false;
-	int found;
+	int found, at = -1;
 
 	table_make(&table, options, first_operand_ends);
 	optind = 0; /* glibc: start afresh */
 	opterr = 0;
-	while (!status && (found = getopt_long(argc, argv, table.letters, table.longs, NULL)) != -1) {
+	while (!status && (found = getopt_long(argc, argv, table.letters, table.longs, &at)) != -1) {
 		if (found == '?' || found == ':')
 			return fail_option(found, options, argv, optind - 1, error);
+		warn_of_former(&table, options, at);
+		at = -1;
 		help |= option_of(options, found)->kind == KWHY_OPTION_HELP;
 		status = set_option(option_of(options, found), optarg, target, error);
 	}

@@ -40,7 +40,7 @@ static const struct source *find_source(const json_t *row)
 static enum kwhy_status wrong(const char *path, const char *what, const char *words, struct kwhy_error *error)
 {
 	return kwhy_fail(error, KWHY_E_INPUT,
-		"%s: operations%s%s %s; write that part anew with kwhy bench ops --profile", path,
+		"%s: operations%s%s %s; write that part anew with kwhy bench ops --update-profile", path,
 		*what ? "." : "", what, words);
 }
 

@@ -112,7 +112,7 @@ static enum kwhy_status judge(struct kwhy_ledger *ledger, const struct known *kn
 	if (known->unknown_unit)
 		return kwhy_ledger_note(ledger, KWHY_NOTE_COMPLETENESS, "no-peak", error,
 			"No peak is known for work in '%.31s', so the share of the roofline is unknown: give "
-			"--profile a machine profile with what kwhy bench ops measured.",
+			"--machine-profile a machine profile with what kwhy bench ops measured.",
 			known->unknown_unit);
 	if (isnan(least_s) || !(known->run_s > 0))
 		return KWHY_OK;

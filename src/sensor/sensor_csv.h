@@ -5,10 +5,10 @@
 #include "sensor/sensor.h"
 
 /*
- * Keeps what meters show as power CSV (docs/formats/csv.md), as `kwhy report --power` and --replay read it.
- * One thread at a time; the sampler runs beside it. Times are Unix time by the relation of the clocks at the
- * opening, so that a clock that is set meanwhile moves no reading; wraps of counters whose end is known are
- * undone. Gauges are not in the format and left out.
+ * Keeps what meters show as power CSV (docs/formats/csv.md), as `kwhy report --power` and --power-file read
+ * it. One thread at a time; the sampler runs beside it. Times are Unix time by the relation of the clocks at
+ * the opening, so that a clock that is set meanwhile moves no reading; wraps of counters whose end is known
+ * are undone. Gauges are not in the format and left out.
  */
 struct kwhy_sensor_csv;
 

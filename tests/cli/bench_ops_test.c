@@ -73,7 +73,7 @@ static void figures_go_into_a_profile_of_the_same_device(void **state)
 		name);
 	fclose(file);
 	json_decref(json_of(SPAWN("bench", "ops", "--backend", "host", "--only", "fp32,memory-copy",
-		"--seconds", "0.01", "--memory", "1", "--profile", path, "--json")));
+		"--seconds", "0.01", "--memory", "1", "--update-profile", path, "--json")));
 	profile = json_load_file(path, 0, NULL);
 	assert_non_null(json_object_get(profile, "power"));
 	assert_int_equal(
@@ -84,7 +84,7 @@ static void figures_go_into_a_profile_of_the_same_device(void **state)
 	json_decref(ops);
 	{
 		struct spawned spawned = SPAWN("bench", "ops", "--backend", "host", "--only", "fp32",
-			"--seconds", "0.01", "--memory", "1", "--profile", path);
+			"--seconds", "0.01", "--memory", "1", "--update-profile", path);
 
 		assert_int_equal(spawned.exit, 2);
 		assert_non_null(strstr(spawned.err.data, "is the profile of another"));

@@ -166,7 +166,8 @@ static void a_file_that_cannot_be_read_is_named(void **state)
 		1,
 		"looks like nvidia-smi dmon, and none of its rows, 2, could be read; line 3: the row has no "
 		"time");
-	assert_fails(SPAWN("report", TINY, "--profile", "no-such-profile.json"), 1, "no-such-profile.json");
+	assert_fails(SPAWN("report", TINY, "--machine-profile", "no-such-profile.json"), 1,
+		"no-such-profile.json");
 	assert_fails(SPAWN("report", "/dev/null"), 1, "/dev/null");
 	assert_int_equal(kwhy_file_read(TINY, 1 << 20, &whole, &error), KWHY_OK);
 	assert_int_equal(
@@ -199,14 +200,14 @@ static void the_share_of_the_roofline_needs_a_precision_and_peaks(void **state)
 	(void)state;
 	assert_says(
 		SPAWN("report", TINY), "--work flop_bf16=N or bytes=N adds the\n  share of the roofline.");
-	assert_says(SPAWN("report", TINY, "--profile", peaks, "--work", "flop_bf16=2e9"),
+	assert_says(SPAWN("report", TINY, "--machine-profile", peaks, "--work", "flop_bf16=2e9"),
 		"devices' measured peaks, 10.0 µs by arithmetic, of the run.");
-	assert_says(SPAWN("report", TINY, "--profile", peaks, "--work", "flop=2e9"),
+	assert_says(SPAWN("report", TINY, "--machine-profile", peaks, "--work", "flop=2e9"),
 		"roofline: unknown, as told");
-	assert_says(SPAWN("report", TINY, "--profile", peaks, "--work", "flop=2e9"),
+	assert_says(SPAWN("report", TINY, "--machine-profile", peaks, "--work", "flop=2e9"),
 		"Work in 'flop' names no precision");
 	assert_says(SPAWN("report", TINY, "--work", "flop_bf16=2e9"), "No peak is known for work in");
-	assert_says(SPAWN("report", TINY, "--profile", peaks, "--work", "flop_fp32=1e15"),
+	assert_says(SPAWN("report", TINY, "--machine-profile", peaks, "--work", "flop_fp32=1e15"),
 		"share of the roofline is shown");
 }
 
@@ -250,7 +251,7 @@ static void a_full_disk_is_a_failure_and_not_silence(void **state)
 static void an_output_that_is_closed_is_a_failure(void **state)
 {
 	static const char *const commands[] = {"version", "report " TINY,
-		"watch --once --replay " KWHY_SOURCE_DIR "/examples/h200-train/power.csv"};
+		"watch --once --power-file " KWHY_SOURCE_DIR "/examples/h200-train/power.csv"};
 	char line[600];
 
 	(void)state;

@@ -246,7 +246,7 @@ static void options_that_do_not_go_together_are_refused_by_name(void **state)
 		{{"llm", "--url", "http://x", "--meters-token", "x"}, "go with --meters"},
 		{{"llm", "--url", "http://x", "--meters-ca", "x"}, "go with --meters"},
 		{{"llm", "--url", "http://x", "--meters", "http://x", "--no-energy"}, "--no-energy"},
-		{{"llm", "--url", "http://x", "--meters", "http://x", "--replay", "x"}, "--replay"},
+		{{"llm", "--url", "http://x", "--meters", "http://x", "--power-file", "x"}, "--power-file"},
 	};
 
 	(void)state;

@@ -13,7 +13,7 @@ trap 'rm -rf "$folder"' EXIT
 # was measured.
 check() {
 	tar -xJf "$pairs/$1.tar.xz" -C "$folder"
-	"$kwhy" whatif -q "$2" --profile "$4" --json "$folder/$1.before.kwhy" >"$folder/$1.json"
+	"$kwhy" whatif -q "$2" --machine-profile "$4" --json "$folder/$1.before.kwhy" >"$folder/$1.json"
 	"$kwhy" report -q --json "$folder/$1.after.kwhy" >"$folder/$1.after.json"
 	python3 - "$folder" "$1" "$3" <<'PY'
 import json, sys

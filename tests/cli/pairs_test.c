@@ -207,7 +207,7 @@ static void a_run_that_is_killed_is_carried_on_with_and_nothing_is_lost(void **s
 static void a_run_without_temperatures_says_that_it_cannot_keep_warm(void **state)
 {
 	struct spawned spawned = SPAWN("bench", "pairs", "--quiet", "--backend", "host", "--engine", "write",
-		"--clock", "back-to-back", "--no-loads", "--max-size", "64", "--time", "1", "--keep-warm",
+		"--timing", "back-to-back", "--no-loads", "--max-size", "64", "--time", "1", "--keep-warm",
 		"45");
 
 	(void)state;
@@ -250,8 +250,9 @@ static void simulators_and_predictions_are_held_against_it(void **state)
 	assert_int_equal(spawned.exit, 1); /* up to 64 KiB: no line */
 	assert_non_null(strstr(spawned.err.data, "three sizes"));
 	spawned_done(&spawned);
-	spawned = SPAWN("bench", "pairs", "--backend", "host", "--engine", "write", "--clock", "back-to-back",
-		"--no-loads", "--min-size", "64KiB", "--max-size", "512KiB", LONG, "--simulators", inputs);
+	spawned = SPAWN("bench", "pairs", "--backend", "host", "--engine", "write", "--timing",
+		"back-to-back", "--no-loads", "--min-size", "64KiB", "--max-size", "512KiB", LONG,
+		"--simulators", inputs);
 	assert_int_equal(spawned.exit, 0);
 	assert_non_null(strstr(spawned.out.data, "ASTRA-sim"));
 	spawned_done(&spawned);
@@ -268,7 +269,7 @@ static void two_fake_gpus_are_measured_and_verified(void **state)
 	setenv("KWHY_FAKE_CUDA_DEVICES", "2", 1);
 	setenv("KWHY_FAKE_GPU_KERNELS", KWHY_FAKE_KERNELS, 1);
 	setenv("XDG_CACHE_HOME", "/dev/null", 1);
-	spawned = SPAWN("bench", "pairs", "--min-size", "16KiB", "--max-size", "64KiB", "--quiet", "--clock",
+	spawned = SPAWN("bench", "pairs", "--min-size", "16KiB", "--max-size", "64KiB", "--quiet", "--timing",
 		"back-to-back", "--engine", "write,read,kernel,staged,ping-pong,exchange,nccl,nccl-exchange",
 		LONG, "--json");
 	unsetenv("LD_LIBRARY_PATH");
@@ -296,7 +297,7 @@ static void joules_at_both_ends_are_those_of_gpus_of_known_power(void **state)
 	setenv("LD_LIBRARY_PATH", KWHY_FAKE_CUDA_DIR ":" KWHY_FAKE_NVML_DIR, 1);
 	setenv("KWHY_FAKE_NVML", KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/pair_of_fake_cuda.txt", 1);
 	snprintf(folder, sizeof(folder), "%s/metered", base);
-	spawned = SPAWN("bench", "pairs", "--quiet", "--engine", "write,exchange", "--clock", "back-to-back",
+	spawned = SPAWN("bench", "pairs", "--quiet", "--engine", "write,exchange", "--timing", "back-to-back",
 		"--no-loads", "--min-size", "512KiB", "--max-size", "1MiB", LONG, "--energy", "--burst",
 		"0.4", "--json", "--save", folder, "--keep-warm", "38");
 	unsetenv("LD_LIBRARY_PATH");
@@ -373,7 +374,7 @@ static void each_communicator_of_many_has_a_sample_of_its_own(void **state)
 
 	(void)state;
 	setenv("LD_LIBRARY_PATH", KWHY_FAKE_CUDA_DIR, 1);
-	spawned = SPAWN(SMALL, "--engine", "nccl,all-reduce", "--clock", "back-to-back", "--no-loads",
+	spawned = SPAWN(SMALL, "--engine", "nccl,all-reduce", "--timing", "back-to-back", "--no-loads",
 		"--communicators", "12", LONG, "--json");
 	unsetenv("LD_LIBRARY_PATH");
 	assert_int_equal(spawned.exit, 0);
@@ -428,7 +429,7 @@ static void clocks_are_locked_with_leave_alone_and_unlocked_in_the_end(void **st
 	assert_int_equal(spawned.exit, 2);
 	assert_non_null(strstr(spawned.err.data, "one process"));
 	spawned_done(&spawned);
-	spawned = SPAWN("bench", "pairs", "--quiet", "--engine", "write", "--clock", "back-to-back",
+	spawned = SPAWN("bench", "pairs", "--quiet", "--engine", "write", "--timing", "back-to-back",
 		"--no-loads", "--max-size", "64", "--time", "1", "--json", "--lock-clocks", "1500",
 		"--allow-set", "--keep-warm", "30");
 	unsetenv("LD_LIBRARY_PATH");
@@ -462,7 +463,7 @@ static void clocks_that_are_not_put_back_leave_what_was_measured(void **state)
 	setenv("LD_LIBRARY_PATH", KWHY_FAKE_CUDA_DIR ":" KWHY_FAKE_NVML_DIR, 1);
 	setenv("KWHY_FAKE_NVML", scenario, 1);
 	setenv("KWHY_FAKE_NVML_SETTINGS", settings, 1);
-	spawned = SPAWN("bench", "pairs", "--quiet", "--engine", "write", "--clock", "back-to-back",
+	spawned = SPAWN("bench", "pairs", "--quiet", "--engine", "write", "--timing", "back-to-back",
 		"--no-loads", "--max-size", "64", "--time", "1", "--json", "--lock-clocks", "1500",
 		"--allow-set");
 	unsetenv("LD_LIBRARY_PATH");

@@ -18,7 +18,7 @@
 
 #define PAIRS "bench", "pairs", "--backend", "host", "--quiet"
 #define SMALL "--min-size", "64KiB", "--max-size", "64KiB"
-#define FEW_CLOCKS "--clock", "back-to-back,host"
+#define FEW_CLOCKS "--timing", "back-to-back,host"
 /* Each of a few dozen configurations may take a 400th of that: a run ends long before, on a busy machine too.
  */
 #define LONG "--time", "60"
@@ -251,7 +251,7 @@ static void ranks_that_are_asked_for_different_things_are_refused(void **state)
 
 static void both_ends_of_an_exchange_copy_at_once(void **state)
 {
-	struct spawned spawned = SPAWN(PAIRS, "--ranks", "2", "--engine", "exchange,ping-pong", "--clock",
+	struct spawned spawned = SPAWN(PAIRS, "--ranks", "2", "--engine", "exchange,ping-pong", "--timing",
 		"back-to-back", "--min-size", "2MiB", "--max-size", "4MiB", LONG, "--json");
 	json_t *document, *config;
 	size_t i, exchanges = 0;
@@ -296,7 +296,7 @@ static void fake_gpus_of_three_processes_reach_each_other_and_by_nccl(void **sta
 	setenv("KWHY_FAKE_CUDA_SHARED", "1", 1);
 	setenv("KWHY_FAKE_GPU_KERNELS", KWHY_FAKE_KERNELS, 1);
 	setenv("XDG_CACHE_HOME", "/dev/null", 1);
-	spawned = SPAWN("bench", "pairs", "--quiet", SMALL, "--clock", "back-to-back", "--ranks", "3",
+	spawned = SPAWN("bench", "pairs", "--quiet", SMALL, "--timing", "back-to-back", "--ranks", "3",
 		"--engine",
 		"write,read,kernel,socket,staged,nccl,nccl-exchange,nccl-full,all-reduce,all-gather,"
 		"reduce-scatter,broadcast,all-to-all",

@@ -104,8 +104,8 @@ static void a_run_too_short_for_its_meter_is_told_with_a_cure(void **state)
 	for (int second = 0; second < 60; second++)
 		fprintf(file, "%d000000000,0,nvml.energy_mj,%d\n", 1795245124 + second, 300000 * second);
 	fclose(file);
-	assert_ends(
-		SPAWN("stat", "--replay", place("power.csv"), "--", "true"), 0, "too short for its meter");
+	assert_ends(SPAWN("stat", "--power-file", place("power.csv"), "--", "true"), 0,
+		"too short for its meter");
 }
 
 /* The first lines of a file alone. */
@@ -131,11 +131,11 @@ static void readings_are_kept_and_can_be_played_back(void **state)
 	use_scenario("h200_constant_300w");
 	document = STAT("--save-power", power, "--", "sleep", "2");
 	json_decref(document);
-	document = STAT("--replay", power, "--", "sleep", "0.5");
+	document = STAT("--power-file", power, "--", "sleep", "0.5");
 	assert_true(fabs(real_at(domain_of(document, "gpu 0"), "mean_w", "mean") - 300) < 6);
 	json_decref(document);
 	keep_lines(power, 10);
-	document = STAT("--replay", power, "--", "sleep", "1");
+	document = STAT("--power-file", power, "--", "sleep", "1");
 	assert_true(json_is_null(
 		json_object_get(json_object_get(domain_of(document, "gpu 0"), "energy_j"), "mean")));
 	assert_string_equal(json_string_value(json_object_get(domain_of(document, "gpu 0"), "not_available")),

@@ -152,7 +152,7 @@ static void a_machine_profile_takes_the_curves_in(void **state)
 	json_object_set_new(json_object_get(document, "device"), "name", json_string(device));
 	assert_int_equal(json_dump_file(document, in_folder(other, "profile.json"), 0), 0);
 	spawned_done(&spawned);
-	spawned = SPAWN("bench", "transfer", "--from", path, "--profile", other, "-o", "/dev/null");
+	spawned = SPAWN("bench", "transfer", "--from", path, "--update-profile", other, "-o", "/dev/null");
 	assert_int_equal(spawned.exit, 0);
 	json_decref(document);
 	json_decref(measured);
@@ -166,8 +166,8 @@ static void a_machine_profile_takes_the_curves_in(void **state)
 
 static void a_profile_of_another_device_is_refused(void **state)
 {
-	struct spawned spawned = SPAWN("bench", "transfer", "--from", in_folder(path, "all"), "--profile",
-		KWHY_SOURCE_DIR "/profiles/nvidia-h200.json", "-o", "/dev/null");
+	struct spawned spawned = SPAWN("bench", "transfer", "--from", in_folder(path, "all"),
+		"--update-profile", KWHY_SOURCE_DIR "/profiles/nvidia-h200.json", "-o", "/dev/null");
 
 	(void)state;
 	assert_int_equal(spawned.exit, 2);
@@ -220,10 +220,10 @@ static void files_that_are_needed_are_looked_at_before_anything_is_measured(void
 	static const struct {
 		const char *option, *path, *says;
 	} rows[] = {{"--data", "/nowhere/text", "is no file that can be read"},
-		{"--profile", "/nowhere/profile.json", "is no file that can be read"},
-		{"--profile", "/", "is no file that can be read"},
-		{"--profile", KWHY_SOURCE_DIR "/README.md", "README.md"},
-		{"--profile", KWHY_SOURCE_DIR "/docs/formats/profile.schema.json", "schema"}};
+		{"--update-profile", "/nowhere/profile.json", "is no file that can be read"},
+		{"--update-profile", "/", "is no file that can be read"},
+		{"--update-profile", KWHY_SOURCE_DIR "/README.md", "README.md"},
+		{"--update-profile", KWHY_SOURCE_DIR "/docs/formats/profile.schema.json", "schema"}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #define EXAMPLE KWHY_SOURCE_DIR "/examples/h200-train/"
-#define TRACE                                                                  \
-	EXAMPLE "trace.json.zst", "--power", EXAMPLE "power.csv", "--profile", \
+#define TRACE                                                                          \
+	EXAMPLE "trace.json.zst", "--power", EXAMPLE "power.csv", "--machine-profile", \
 		KWHY_SOURCE_DIR "/profiles/nvidia-h200.json", "-q"
 
 #define TINY KWHY_SOURCE_DIR "/tests/golden/tiny.csv"
@@ -207,9 +207,9 @@ static void energies_are_compared_of_the_work_alone(void **state)
 	char path[] = "kwhy-whatif-XXXXXX.json";
 	int file = mkstemps(path, 5);
 	struct spawned made = SPAWN("whatif", "--graph", "-o", path, TRACE);
-	struct spawned compared = SPAWN("compare", "--projected", path, "--json", "-q", "--profile", profile,
-		"--power-a", EXAMPLE "power.csv", "--power-b", EXAMPLE "power.csv", EXAMPLE "trace.json.zst",
-		EXAMPLE "trace.json.zst");
+	struct spawned compared = SPAWN("compare", "--projected", path, "--json", "-q", "--machine-profile",
+		profile, "--power-a", EXAMPLE "power.csv", "--power-b", EXAMPLE "power.csv",
+		EXAMPLE "trace.json.zst", EXAMPLE "trace.json.zst");
 	json_t *plan = json_load_file(path, 0, NULL);
 	json_t *root = json_loadb(compared.out.data, compared.out.length, 0, NULL);
 	const json_t *projection = json_object_get(root, "projection");

@@ -106,8 +106,8 @@ static void the_text_and_json_of_a_run_known_in_random_windows_are_as_before(voi
 	GOLDEN("windows.json", "report", "windows.csv", "--json");
 }
 
-#define WITH_PEAKS                                                                                   \
-	"tiny.csv", "--profile", "peaks.json", "--work", "flop_bf16=2e9", "--work", "flop_fp32=4e8", \
+#define WITH_PEAKS                                                                                           \
+	"tiny.csv", "--machine-profile", "peaks.json", "--work", "flop_bf16=2e9", "--work", "flop_fp32=4e8", \
 		"--work", "bytes=1.4e8"
 
 static void the_share_of_the_roofline_is_as_before(void **state)

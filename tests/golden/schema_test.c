@@ -98,7 +98,7 @@ static void a_hand_made_trace_gives_what_the_schema_says(void **state)
 	report = KEEPS(KWHY_SOURCE_DIR "/tests/golden/tiny.csv", "--assume-power", "150", "--price", "0.3");
 	assert_balance(report);
 	json_decref(report);
-	report = KEEPS(KWHY_SOURCE_DIR "/tests/golden/tiny.csv", "--work", "bytes=1e8", "--profile",
+	report = KEEPS(KWHY_SOURCE_DIR "/tests/golden/tiny.csv", "--work", "bytes=1e8", "--machine-profile",
 		KWHY_SOURCE_DIR "/tests/golden/peaks.json");
 	assert_true(json_is_object(json_object_get(report, "roofline")));
 	json_decref(report);

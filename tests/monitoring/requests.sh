@@ -45,7 +45,7 @@ long() {
 	head -c "$1" /dev/zero | tr '\0' a
 }
 
-serve --replay "$replay"
+serve --power-file "$replay"
 # Once energy was counted.
 until request 'GET /metrics HTTP/1.1' 'Host: localhost' 'Connection: close' | grep -q energy_joules_total; do
 	sleep 0.1
@@ -96,7 +96,7 @@ expect 200 'GET /metrics HTTP/1.1' 'Host: localhost'
 stop_serving INT || complain "ended by SIGINT with $?"
 
 echo 0123456789abcdef0123456789abcdef >"$place/token"
-serve --replay "$replay" --token "$place/token"
+serve --power-file "$replay" --token "$place/token"
 expect 401 'GET /metrics HTTP/1.1' 'Host: localhost'
 expect 401 'GET / HTTP/1.1' 'Host: localhost'
 expect 200 'GET /metrics HTTP/1.1' 'Host: gpu01.example' 'Authorization: Bearer 0123456789abcdef0123456789abcdef'
@@ -106,7 +106,7 @@ expect 401 'GET /metrics HTTP/1.1' 'Host: localhost' 'Authorization: Bearer '
 expect 401 'GET /metrics HTTP/1.1' 'Host: localhost' "Authorization: Bearer $(long 8000)"
 expect 200 'GET /metrics HTTP/1.1' 'Host: localhost' 'Authorization: Bearer 0123456789abcdef0123456789abcdef'
 stop_serving TERM || complain "ended by SIGTERM with $?"
-serve --replay "$replay" --allow-open
+serve --power-file "$replay" --allow-open
 expect 200 'GET /metrics HTTP/1.1' 'Host: gpu01.example'
 stop_serving TERM || complain "ended by SIGTERM with $?"
 server=
@@ -114,7 +114,7 @@ server=
 # refused STATUS WORDS ARGUMENTS...: does not start, and says why.
 refused() {
 	local status=0
-	"$kwhy" serve --replay "$replay" "${@:3}" >"$place/out" 2>"$place/err" || status=$?
+	"$kwhy" serve --power-file "$replay" "${@:3}" >"$place/out" 2>"$place/err" || status=$?
 	[ "$status" -eq "$1" ] && [ ! -s "$place/out" ] && grep -qF -- "$2" "$place/err" ||
 		complain "${*:3}: status $status, '$(cat "$place/err")'"
 }
@@ -131,7 +131,7 @@ refused 2 '--interval' --interval 1
 if command -v openssl >/dev/null && command -v curl >/dev/null; then
 	openssl req -x509 -newkey rsa:2048 -nodes -keyout "$place/key.pem" -out "$place/cert.pem" -days 2 -subj /CN=kwhy \
 		-addext subjectAltName=IP:127.0.0.1 2>/dev/null
-	serve --replay "$replay" --tls-cert "$place/cert.pem" --tls-key "$place/key.pem"
+	serve --power-file "$replay" --tls-cert "$place/cert.pem" --tls-key "$place/key.pem"
 	curl -sS --noproxy '*' --cacert "$place/cert.pem" "https://$address/metrics" | grep -q kwhy_build_info ||
 		complain "HTTPS does not work"
 	! curl -s --noproxy '*' "http://$address/metrics" | grep -q kwhy_build_info || complain "HTTPS is answered in clear"

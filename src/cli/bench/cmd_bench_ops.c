@@ -133,7 +133,7 @@ static const struct kwhy_option options_table[] = {
 	{"no-energy", 0, NULL, "rates alone", KWHY_OPTION_FLAG, offsetof(struct ops_options, no_energy)},
 	{"seed", 0, "N", "of the random data; default 1", KWHY_OPTION_COUNT,
 		offsetof(struct ops_options, seed)},
-	{"profile", 0, "FILE", "also put the figures into that machine profile", KWHY_OPTION_TEXT,
+	{"update-profile", 0, "FILE", "also put the figures into that machine profile", KWHY_OPTION_TEXT,
 		offsetof(struct ops_options, profile)},
 	KWHY_OPTION_ROWS_BENCH_OUTPUT(struct ops_options, output, "a line an operation"),
 	KWHY_OPTION_ROW_HELP,

@@ -165,7 +165,7 @@ static enum kwhy_status fill_request(const struct pairs_options *options,
 			&out->engines, error);
 	if (!status)
 		status = read_bits(
-			"clock", options->clocks, clock_name, KWHY_PAIR_CLOCK_COUNT, &out->clocks, error);
+			"timing", options->clocks, clock_name, KWHY_PAIR_CLOCK_COUNT, &out->clocks, error);
 	if (!status)
 		status = kwhy_size_read("min-size", options->least, &out->least_bytes, error);
 	if (!status)
@@ -289,7 +289,7 @@ static const struct kwhy_option options_table[] = {
 		"write, read, kernel, staged, put, ping-pong, exchange, nccl, nccl-exchange, nccl-full, "
 		"socket, all-reduce, all-gather, reduce-scatter, broadcast, all-to-all",
 		KWHY_OPTION_TEXT, PLACE(engines)},
-	{"clock", 0, "LIST", "back-to-back, isolated, host, call, queued; default all", KWHY_OPTION_TEXT,
+	{"timing", 0, "LIST", "back-to-back, isolated, host, call, queued; default all", KWHY_OPTION_TEXT,
 		PLACE(clocks)},
 	{"min-size", 0, "SIZE", "smallest transfer; default 1 byte", KWHY_OPTION_TEXT, PLACE(least)},
 	{"max-size", 0, "SIZE", "largest transfer; default 1GiB, on the host 16MiB", KWHY_OPTION_TEXT,

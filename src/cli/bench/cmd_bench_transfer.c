@@ -295,7 +295,7 @@ static const struct kwhy_option options_table[] = {
 	{"json", 0, NULL, "as JSON, whatever the extension", KWHY_OPTION_FLAG, PLACE(json)},
 	{"header", 0, "FILE", "also write the fastest strategies as a C header", KWHY_OPTION_TEXT,
 		PLACE(header)},
-	{"profile", 0, "FILE", "also put curves and table into that machine profile", KWHY_OPTION_TEXT,
+	{"update-profile", 0, "FILE", "also put curves and table into that machine profile", KWHY_OPTION_TEXT,
 		PLACE(profile)},
 	{"verbose", 'v', NULL, "every size and number of pieces", KWHY_OPTION_FLAG, PLACE(verbose)},
 	{"no-color", 0, NULL, "no colours on a terminal", KWHY_OPTION_FLAG, PLACE(no_color)},

@@ -118,7 +118,7 @@ enum kwhy_status kwhy_bench_profile_check(const char *path, struct kwhy_error *e
 	enum kwhy_status status = KWHY_OK;
 
 	if (path)
-		status = kwhy_bench_file_check("profile", path, error);
+		status = kwhy_bench_file_check("update-profile", path, error);
 	if (path && !status)
 		status = kwhy_import_profile(path, &profile, error);
 	if (profile)

@@ -16,16 +16,16 @@ struct kwhy_live_options {
 void kwhy_live_options_init(struct kwhy_live_options *options);
 
 /* Rows of the option table of a command whose options struct `type` has them as `member`. */
-#define KWHY_OPTION_ROWS_LIVE(type, member)                                                                \
-	{"device", 0, "LIST", "these devices alone, as their driver numbers them: 0,2", KWHY_OPTION_TEXT,  \
-		offsetof(type, member.devices)},                                                           \
-		{"meter", 0, "FILE", "a wall meter: power CSV that grows; may be given again",             \
-			KWHY_OPTION_LIST, offsetof(type, member.meters)},                                  \
-		{"replay", 0, "FILE", "play a power CSV back instead of reading meters", KWHY_OPTION_TEXT, \
-			offsetof(type, member.replay)},                                                    \
-	{                                                                                                  \
-		"interval", 0, "MS", "read clocks, temperatures and the like so often; default 1000",      \
-			KWHY_OPTION_NUMBER, offsetof(type, member.interval_ms)                             \
+#define KWHY_OPTION_ROWS_LIVE(type, member)                                                               \
+	{"device", 0, "LIST", "these devices alone, as their driver numbers them: 0,2", KWHY_OPTION_TEXT, \
+		offsetof(type, member.devices)},                                                          \
+		{"meter", 0, "FILE", "a wall meter: power CSV that grows; may be given again",            \
+			KWHY_OPTION_LIST, offsetof(type, member.meters)},                                 \
+		{"power-file", 0, "FILE", "play a power CSV back instead of reading meters",              \
+			KWHY_OPTION_TEXT, offsetof(type, member.replay)},                                 \
+	{                                                                                                 \
+		"interval", 0, "MS", "read clocks, temperatures and the like so often; default 1000",     \
+			KWHY_OPTION_NUMBER, offsetof(type, member.interval_ms)                            \
 	}
 
 struct kwhy_live_job {

@@ -168,7 +168,8 @@ static enum kwhy_status check_meters(const struct llm_options *options, struct k
 	if (!options->meters && (options->meters_token || options->meters_ca))
 		return kwhy_fail(error, KWHY_E_USAGE, "--meters-token and --meters-ca go with --meters");
 	if (options->meters && (options->replay || options->no_energy))
-		return kwhy_fail(error, KWHY_E_USAGE, "--meters does not go with --replay or --no-energy");
+		return kwhy_fail(
+			error, KWHY_E_USAGE, "--meters does not go with --power-file or --no-energy");
 	return KWHY_OK;
 }
 
@@ -421,7 +422,7 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct llm_options, meters_ca)},
 	{"device", 0, "LIST", "the server's GPUs by number; default all", KWHY_OPTION_TEXT,
 		offsetof(struct llm_options, device)},
-	{"replay", 0, "FILE", "play back a power CSV instead of this machine's meters", KWHY_OPTION_TEXT,
+	{"power-file", 0, "FILE", "play back a power CSV instead of this machine's meters", KWHY_OPTION_TEXT,
 		offsetof(struct llm_options, replay)},
 	{"no-energy", 0, NULL, "times alone", KWHY_OPTION_FLAG, offsetof(struct llm_options, no_energy)},
 	{"output", 'o', "FILE", "write there; .txt, .json or .html says the form", KWHY_OPTION_TEXT,

@@ -55,7 +55,7 @@ void kwhy_job_done(struct kwhy_job *job);
 		offsetof(type, member.power_devices)},                                                       \
 		{"power-zone", 0, "ZONE", "zone of power logs that name none: +02:00, UTC or local",         \
 			KWHY_OPTION_TEXT, offsetof(type, member.power_zone)},                                \
-		{"profile", 0, "FILE", "machine profile (default: the bundled one of that GPU)",             \
+		{"machine-profile", 0, "FILE", "machine profile (default: the bundled one of that GPU)",     \
 			KWHY_OPTION_TEXT, offsetof(type, member.profile)},                                   \
 		{"powers", 0, "FILE", "powers of kernels that another recording taught; may be given again", \
 			KWHY_OPTION_LIST, offsetof(type, member.powers)},                                    \
@@ -69,7 +69,7 @@ void kwhy_job_done(struct kwhy_job *job);
 			offsetof(type, member.intensity_g_per_kwh)},                                         \
 		{"place", 0, "PLACE", "the same by country or cloud region (model carbon --list)",           \
 			KWHY_OPTION_TEXT, offsetof(type, member.place)},                                     \
-		{"collectives", 0, "FILE", "further names of collective kernels", KWHY_OPTION_TEXT,          \
+		{"collective-names", 0, "FILE", "further names of collective kernels", KWHY_OPTION_TEXT,     \
 			offsetof(type, member.collectives)},                                                 \
 		{"steps", 0, "NAME", "ranges of this name are steps (NAME* by prefix)", KWHY_OPTION_TEXT,    \
 			offsetof(type, member.steps)},                                                       \

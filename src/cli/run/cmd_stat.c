@@ -299,7 +299,7 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct stat_options, devices)},
 	{"meter", 0, "FILE", "a wall meter's power CSV, followed while it grows", KWHY_OPTION_LIST,
 		offsetof(struct stat_options, meters)},
-	{"replay", 0, "FILE", "play back a power CSV instead of this machine's meters", KWHY_OPTION_TEXT,
+	{"power-file", 0, "FILE", "play back a power CSV instead of this machine's meters", KWHY_OPTION_TEXT,
 		offsetof(struct stat_options, replay)},
 	{"save-power", 0, "FILE", "keep all readings there as power CSV", KWHY_OPTION_TEXT,
 		offsetof(struct stat_options, save)},

@@ -40,7 +40,7 @@ struct kwhy_record_options {
 			KWHY_OPTION_TEXT, offsetof(type, member.devices)},                                   \
 		{"meter", 0, "FILE", "a wall meter's power CSV, followed while it grows", KWHY_OPTION_LIST,  \
 			offsetof(type, member.meters)},                                                      \
-		{"replay", 0, "FILE", "play back a power CSV instead of this machine's meters",              \
+		{"power-file", 0, "FILE", "play back a power CSV instead of this machine's meters",          \
 			KWHY_OPTION_TEXT, offsetof(type, member.replay)},                                    \
 	{                                                                                                    \
 		"quiet", 'q', NULL, "no report at the end", KWHY_OPTION_FLAG, offsetof(type, member.quiet)   \

@@ -159,7 +159,7 @@ static enum kwhy_status nothing(
 	const char *peer, const char *engines, enum kwhy_pair_clock clock, struct kwhy_error *error)
 {
 	return kwhy_fail(error, KWHY_E_USAGE,
-		"nothing was measured here that %s would measure; measure --engine %s --clock %s", peer,
+		"nothing was measured here that %s would measure; measure --engine %s --timing %s", peer,
 		engines, kwhy_pair_clock_name(clock));
 }
 

@@ -28,7 +28,7 @@ static void what_other_tools_would_print_follows_their_definitions(void **state)
 	assert_non_null(strstr(text.data, expected));
 	assert_non_null(strstr(text.data, "   CPU         0         1\n     0       N/A      1.00\n"));
 	assert_int_equal(kwhy_report_pairs_compat(pairs, "nccl-tests", &text, &error), KWHY_E_USAGE);
-	assert_non_null(strstr(error.text, "--engine nccl-exchange,all-reduce --clock queued"));
+	assert_non_null(strstr(error.text, "--engine nccl-exchange,all-reduce --timing queued"));
 	assert_int_equal(kwhy_report_pairs_compat(pairs, "perftest", &text, &error), KWHY_E_USAGE);
 	for (size_t i = 0; i < pairs->config_count; i++)
 		if (pairs->configs[i].engine == KWHY_PAIR_WRITE &&
