@@ -74,7 +74,7 @@ static char *load(const char *path, size_t *out_length)
 	return text;
 }
 
-/* From behind the '[' of the events to behind the last '}' before their ']', as Kineto writes files. */
+/* From behind the '[' of the events to after the last '}' before their ']', as Kineto writes files. */
 static void write_repeated(const char *text, size_t size_bytes, FILE *out)
 {
 	const char *head = strstr(text, "\"traceEvents\": [");

@@ -10,7 +10,7 @@
 /*
  * Time accounting, accounts, sums and energy of a synthetic recording: launches on two threads, kernels and
  * copies on four streams, some at once, 500 kernel names, a synchronisation every hundred, a range every
- * hundred launches, a step every thousand, 60 us a launch; power samples every 20 ms, counter ticks every
+ * hundred launches, a step every thousand, 60 us a launch; power samples every 20 ms, counter updates every
  * 100 ms. Usage: [ACTIVITIES]; ten million last ten minutes.
  */
 

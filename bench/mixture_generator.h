@@ -13,7 +13,7 @@
 /*
  * Synthetic mixtures with known truth: a device runs kernels and copies of known power after a schedule,
  * meters with the faults of real ones watch it, and the recording holds what a profiler and the meters
- * would have told. The same schedule and seed give the same mixture. Nothing here uses the ledger.
+ * would have reported. The same schedule and seed give the same mixture. Nothing here uses the ledger.
  *
  * Truth: while nothing runs the device draws its idle level; each activity adds its own power. All drift
  * together by 0.5-1.5 %; what was drawn in the last second leaks 0.5-2 % of it on top, whatever runs; each
@@ -56,7 +56,7 @@ struct kwhy_mixture_work {
 	size_t row;
 };
 
-/* A stretch in which nothing starts or ends; true watts, the drift included. */
+/* An interval in which nothing starts or ends; true watts, the drift included. */
 struct kwhy_mixture_stretch {
 	double start_ns, end_ns;
 	double idle_w;

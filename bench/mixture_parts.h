@@ -28,7 +28,7 @@ void kwhy_mixture_draw_work(
 	struct kwhy_mixture_builder *builder, enum kwhy_mixture_schedule schedule, double duration_ns);
 
 /* Cuts the works into stretches, with idle before and after and, in a third of the seeds, work before the
- * recording began that nobody recorded. */
+ * recording began that was not recorded. */
 void kwhy_mixture_lay_stretches(struct kwhy_mixture_builder *builder);
 
 /* Writes activities as a profiler tells them and readings as the meters do; finishes the recording. */

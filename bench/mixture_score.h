@@ -8,16 +8,16 @@
 
 #include <stddef.h>
 
-/* One row of the books beside the truth; truth scaled so that all truths sum to the metered total. */
+/* One row of the ledger beside the truth; truth scaled so that all truths sum to the metered total. */
 struct kwhy_mixture_row {
-	const struct kwhy_account *account; /* lent by the ledger */
+	const struct kwhy_account *account; /* borrowed from the ledger */
 	double truth_nj;
 	bool covered;		 /* the truth lies in the 90 % interval */
 	double half_width_ratio; /* of the interval, over gross; NAN: none */
 };
 
 /*
- * How well the books of device 0 tell the truth. Ratios are of the metered total unless named otherwise.
+ * How well the ledger of device 0 tell the truth. Ratios are of the metered total unless named otherwise.
  * Rows without energy in truth and books are left out.
  */
 struct kwhy_mixture_score {

@@ -93,7 +93,7 @@ static void print_score(const struct kwhy_mixture_score *score, const struct mix
 	}
 	printf("\nwrong share %.2f %%, expected by the ledger %.2f %%; metered/true %.4f\n"
 	       "covered %zu of %zu rows, groups %zu of %zu; mean half-width %.1f %%, by energy %.1f %%\n"
-	       "counter foretold from the samples alone: %.2f %% rms\n"
+	       "counter predicted from the samples alone: %.2f %% rms\n"
 	       "idle %.2f W, time constant %.2f ms, delay %.2f ms, %zu readings, %.3f s\n",
 		100 * score->wrong_ratio, 100 * score->expected_ratio, score->scale, score->covered_count,
 		score->row_count, score->group_covered, score->group_count, 100 * score->half_width_ratio,

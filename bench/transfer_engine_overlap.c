@@ -7,8 +7,8 @@
 
 /*
  * A stream of page-locked data with work that takes as long as the copy, a half and twice as long: overlap
- * efficiency = (copy + compute - both) / min(copy, compute), 1 is perfect. The work waits for so many
- * nanoseconds of the device's clock on one multiprocessor: it takes time, not bandwidth.
+ * efficiency = (copy + compute - both) / min(copy, compute), 1 is perfect. The work waits for this
+ * many nanoseconds of the device's clock on one multiprocessor: it takes time, not bandwidth.
  */
 
 enum { RUNS_MAX = 9 };

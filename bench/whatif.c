@@ -10,7 +10,7 @@
 
 /*
  * A full plan for a made recording with every kind of waste: in each step of 24 activities pageable copies of
- * 38 bytes, tiny kernels, a wait behind each fourth launch and a second one behind that, scalar read-backs, a
+ * 38 bytes, tiny kernels, a wait behind each fourth launch and a second one after that, scalar read-backs, a
  * round trip of 64 KiB, an allocation and a free, collectives on a stream of their own, and a pause of the
  * host every tenth step. Powers are assumed. Usage: [ACTIVITIES] [numerics], a million unless given.
  */
@@ -56,7 +56,7 @@ static void call(struct maker *maker, const char *name, int64_t length_ns, uint3
 	maker->host_ns += length_ns + 500;
 }
 
-/* A call of 3 us and its work, 6 us behind it or 1 us behind the work before. */
+/* A call of 3 us and its work, 6 us after it or 1 us behind the work before. */
 static void issue(struct maker *maker, const char *name, struct kwhy_activity activity, int64_t length_ns)
 {
 	int64_t start_ns = maker->host_ns + 6000;

@@ -276,7 +276,7 @@ static enum kwhy_status take_quickest(struct lab_blaslt *blaslt, struct lab_blas
 	}
 	if (!status && least_ns == INFINITY)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
-			"cuBLASLt has no way to multiply %u x %u by %u x %u", plan->product.m,
+			"cuBLASLt has no algorithm to multiply %u x %u by %u x %u", plan->product.m,
 			plan->product.k, plan->product.k, plan->product.n);
 	return status;
 }
@@ -293,7 +293,7 @@ static enum kwhy_status choose(struct lab_blaslt *blaslt, struct lab_blaslt_plan
 			blaslt->lt.cublasLtMatmulAlgoGetHeuristic(blaslt->handle, plan->described,
 				plan->layouts[1], plan->layouts[0], plan->layouts[2], plan->layouts[2],
 				blaslt->wish, CHOICES, choices, &count),
-			"find a way to multiply", error));
+			"find an algorithm to multiply", error));
 	return status ? status : take_quickest(blaslt, plan, trial, choices, count, error);
 }
 

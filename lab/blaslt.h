@@ -29,7 +29,7 @@ struct lab_product_call {
 };
 
 struct lab_blaslt;
-struct lab_blaslt_plan; /* a product that can be made; lent */
+struct lab_blaslt_plan; /* a product that can be made; borrowed */
 
 /* KWHY_E_UNSUPPORTED where there is no library, or none for this back end. What was planned is freed by
  * close(), after the stream's work. */
@@ -37,7 +37,7 @@ KWHY_MUST_USE enum kwhy_status lab_blaslt_open(struct kwhy_gpu *gpu, struct kwhy
 	struct lab_blaslt **out, struct kwhy_error *error);
 void lab_blaslt_close(struct lab_blaslt *blaslt); /* NULL is allowed */
 
-/* Who makes the products: "cuBLASLt 13.0.2", "the host"; lent. */
+/* Who makes the products: "cuBLASLt 13.0.2", "the host"; borrowed. */
 const char *lab_blaslt_name(const struct lab_blaslt *blaslt);
 
 /* Tries each of the library's likeliest ways at `trial`, whose `out` it overwrites, and takes the quickest;

@@ -11,11 +11,11 @@
  */
 struct lab_gate {
 	struct kwhy_gpu *gpu;
-	struct kwhy_gpu_stream *stream;	    /* lent */
+	struct kwhy_gpu_stream *stream;	    /* borrowed */
 	struct kwhy_gpu_event *start, *end; /* also for whoever times without a gate */
 	struct kwhy_gpu_gate *gate;	    /* NULL: nothing is held back */
 	bool held;
-	uint32_t queued; /* behind it */
+	uint32_t queued; /* after it */
 	double busy_ns;	 /* of what was held back since lab_gate_set() */
 };
 

@@ -28,7 +28,7 @@ enum kwhy_status lab_bounds_check(
 	return KWHY_OK;
 }
 
-/* "a, b and c", as far as there is room. */
+/* "a, b and c", as far as there is space. */
 static const char *join(const char *const *names, size_t count, const char *last, char *out, size_t bytes)
 {
 	size_t length = 0;
@@ -139,8 +139,9 @@ enum kwhy_status lab_row_add(struct lab_bench *bench, const struct lab_row *like
 	struct lab_row *row;
 
 	if (bench->row_count == LAB_ROWS_MAX)
-		return kwhy_fail(error, KWHY_E_USAGE, "%s measures at most %d rows at once; ask for fewer",
-			workload->command.name, LAB_ROWS_MAX);
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"%s measures at most %d rows in one call; ask for fewer", workload->command.name,
+			LAB_ROWS_MAX);
 	row = &bench->rows[bench->row_count];
 	*row = *like;
 	row->facts = kwhy_arena_alloc(&bench->arena, 1, workload->facts_bytes + 1);

@@ -229,7 +229,7 @@ extern const struct lab_workload lab_twin, lab_flow, lab_train, lab_decode;
 
 /*
  * Adds a row with one phase of `items` a run, and everything unknown; the core then leaves out those that
- * --variant does not name. KWHY_E_USAGE where there is no room for it. `like`: id, name, title, after,
+ * --variant does not name. KWHY_E_USAGE where there is no space for it. `like`: id, name, title, after,
  * change, gpus, steps, device_clock and variant are taken from it.
  */
 KWHY_MUST_USE enum kwhy_status lab_row_add(struct lab_bench *bench, const struct lab_row *like, double items,

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# kwhy llm with the meters of a kwhy serve beside the server (--meters), and with this host's before and after: joules a
+# kwhy llm with the meters of a kwhy serve next to the server (--meters), and with this host's before and after: joules a
 # token of the three loads are to agree. A page of the three loads by --meters. Needs torch, transformers and libcurl.so.4.
 # Usage: llm_meters.sh KWHY_FOLDER OUT_FOLDER     (the folder of the portable build; about 2 minutes; DEVICE=N: that GPU)
 set -u

@@ -118,7 +118,7 @@ class Batched:
         self.at.copy_((self.at + 1).clamp(max=self.ROOM - 1))
 
     def read(self, slot, ids):
-        """The prompt, and the first token behind it."""
+        """The prompt, and the first token after it."""
         count = len(ids)
         x = self.words[torch.tensor(ids, device="cuda")] + self.places[:count]
         for (qkv, project, up, down), keys, values in zip(self.layers, self.keys, self.values):

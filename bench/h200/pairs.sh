@@ -48,9 +48,9 @@ for run in 1 2; do
 	step "times_$run" 60 "${pairs[@]}" --engine "write,$sent" --timing back-to-back --no-loads --communicators "${COMMUNICATORS:-1}" --time 45 --seed "$run" \
 		-o "$out/times_$run.json" "${limits[@]}"
 done
-# All ways of moving bytes, beside each other; both ways at once against each alone.
+# All ways of moving bytes, beside each other; both directions concurrently against each alone.
 wants ways && step ways 45 "${pairs[@]}" --engine "write,read,kernel,put,exchange,$sent,$both" --timing back-to-back --no-loads --random-sizes 8 --time 30 -o "$out/ways.json" "${limits[@]}"
-# Everything, kept; then worked out again from what was kept, which takes no GPU.
+# Everything, kept; then estimated again from what was kept, which takes no GPU.
 if wants all; then
 	step all 170 "${pairs[@]}" --random-sizes 8 --time 45 --warm 2 --energy --burst 0.4 --pinning --save "$out/traces" -o "$out/all.txt" "${limits[@]}"
 	folder=$(find "$out/traces" -mindepth 1 -maxdepth 1 -type d | head -1)

@@ -179,7 +179,7 @@ project() {
 }
 
 # Median errors of the turns, and of all pairs; of replays, where there are any, against the median of the later recordings. Last how far
-# each of those is from the others: nothing foretells better than a program repeats.
+# each of those is from the others: nothing predicts better than a program repeats.
 table() {
 	python3 - "$out" << 'TABLE' | tee -a "$out/log.txt"
 import glob, json, os, statistics, sys

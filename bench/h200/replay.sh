@@ -25,7 +25,7 @@ step() {
 	echo "$name: exit $?, $((SECONDS - start)) s" | tee -a "$out/log.txt"
 }
 
-# NAME STEPS RUNS: half a second of work and more, since the counter ticks every 0.1 s.
+# NAME STEPS RUNS: half a second of work and more, since the counter updates every 0.1 s.
 record() {
 	step "record-$1" "$program" record -q -o "$out/$1.kwhy" -- \
 		"${program%/*}/kwhy-lab" twin --variant "$1" --steps "$2" --repeat "$3" --seconds 0 --runs-only --json

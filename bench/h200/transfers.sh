@@ -35,7 +35,7 @@ step sweep 200 "${transfer[@]}" --save "$out/sweep" -o "$out/sweep.txt" "${limit
 head -4 "$out/sweep.txt" | tee -a "$out/log.txt"
 step again 60 "${transfer[@]}" --from "$out/sweep" -o "$out/sweep.json" --header "$out/choices.h"
 step verbose 60 "${transfer[@]}" --from "$out/sweep" --verbose -o "$out/sweep-verbose.txt"
-gzip -f "$out/sweep/samples.csv" # worked out again with: gunzip, then kwhy bench transfer --from
+gzip -f "$out/sweep/samples.csv" # estimated again with: gunzip, then kwhy bench transfer --from
 step compat_after 40 "${transfer[@]}" --compat nvbandwidth "${limits[@]}"
 
 # Data that can be compressed: source text, and weights as bfloat16.

@@ -88,7 +88,7 @@ struct kwhy_session_options {
 };
 
 /*
- * Opens this machine's meters and begins to sample; waits, up to 2 s, until each has told its first. No meter
+ * Opens this machine's meters and begins to sample; waits, up to 2 s, until each has reported its first. No meter
  * at all is no error: times are then measured, and kwhy_session_absence() says why there is no energy.
  * `options` NULL: all default. `message` may be NULL.
  */
@@ -117,12 +117,12 @@ KWHY_API int kwhy_session_meter(
 /* Why something is not available, a sentence with its cure; NULL beyond the last. */
 KWHY_API const char *kwhy_session_absence(const struct kwhy_session *session, size_t number);
 
-/* Beyond so many names there is no further. */
+/* Beyond this many names there is no further. */
 #define KWHY_NAMES_MAX 4096
 #define KWHY_NO_NAME UINT32_MAX
 
 /*
- * The number of a region's or unit's name, the same for the same text; takes a lock. KWHY_NO_NAME: no room,
+ * The number of a region's or unit's name, the same for the same text; takes a lock. KWHY_NO_NAME: no space,
  * or "(session)" or "(idle)", which are the library's own (of everything, and of kwhy_session_idle()), or
  * this is a child after fork(). Results tell the name as it is kept: control characters become spaces, bytes
  * that are no UTF-8 become U+FFFD, and one beyond 4096 bytes is cut and ends in "...".
@@ -188,7 +188,7 @@ struct kwhy_region_energy {
 	double joules, low_j, high_j;
 	double net_joules, net_low_j, net_high_j; /* above the idle level; needs kwhy_session_idle() */
 	double mean_w, peak_w;
-	const char *missing; /* why it is not measured, such as "the device fell off the bus", for good; NULL:
+	const char *missing; /* why it is not measured, such as "the device fell off the bus", permanently; NULL:
 				it is */
 };
 

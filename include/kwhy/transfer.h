@@ -81,15 +81,15 @@ struct kwhy_transfer;
 #define KWHY_TRANSFER_INLINE 4 /* a kernel whose argument the slot is, of 4 KiB; if larger: as CHOOSE */
 
 /*
- * Where one way overtakes another on this machine; `kwhy bench transfer --header` measures and writes them.
+ * The sizes from which one method is faster than another on this machine; `kwhy bench transfer --header` measures and writes them.
  * 0: the default beside it, of an H200 with PCIe 5. A batch leaves the multiprocessors to other work, a
  * kernel takes some for as long as the link needs.
  */
 struct kwhy_transfer_limits {
 	uint64_t put_packed_bytes; /* a flush of so many takes the copy instead of mapped reads: 64 KiB */
 	uint64_t get_packed_bytes; /* the same for gets: 64 KiB */
-	uint64_t batch_bytes;	   /* pieces of so many on the mean go by the batch: 128 KiB */
-	uint64_t inline_bytes;	   /* list and data up to so many are a kernel's argument: 4 KiB */
+	uint64_t batch_bytes;	   /* pieces of this many on the mean go by the batch: 128 KiB */
+	uint64_t inline_bytes;	   /* list and data up to this many are a kernel's argument: 4 KiB */
 };
 
 /*

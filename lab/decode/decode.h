@@ -15,7 +15,7 @@
  * weights, which reads a prompt and then writes token after token. Each layer normalises, attends to all
  * earlier tokens with heads of 64, normalises again and passes through an inner layer with ReLU; both halves
  * add to what came in. The table of tokens is also the last matrix. A layer's normalisation has neither scale
- * nor shift: engines fold both into the matrix behind it.
+ * nor shift: engines fold both into the matrix after it.
  */
 enum {
 	LAB_DECODE_HEAD = 64,	      /* width of a head */
@@ -105,7 +105,7 @@ struct lab_decode_request {
 	const struct lab_decode_shape *shape;
 	enum lab_decode_weights weights;
 	enum lab_decode_launching launching; /* of shared decoders LAB_DECODE_CALLS alone */
-	uint32_t batch, prompt, tokens;	     /* sequences at once, of all; tokens read and written by each */
+	uint32_t batch, prompt, tokens; /* concurrent sequences, of all; tokens read and written by each */
 	struct lab_decode_choice choice;
 };
 

@@ -81,7 +81,7 @@ static struct lab_decode_call behind(
 		.rows = lab_decode_rows(&replica->part, matrix)};
 }
 
-/* Of 8 bits cuBLASLt wants multiples of 16 tokens, and more than 16; memory of tokens has zeros behind them.
+/* Of 8 bits cuBLASLt wants multiples of 16 tokens, and more than 16; memory of tokens has zeros after them.
  */
 static uint32_t multiplied_tokens(const struct lab_decode_kind *kind, uint32_t tokens)
 {
@@ -106,7 +106,7 @@ static struct lab_product product_of(const struct lab_decode_rank *rank, uint32_
 		.out = kind->factors == LAB_INT8 ? LAB_INT32 : LAB_FP32};
 }
 
-/* Weights that cuBLASLt does not take are expanded first. Those of words lie behind the last layer's, all of
+/* Weights that cuBLASLt does not take are expanded first. Those of words lie after the last layer's, all of
  * them on each GPU, which takes its own. */
 static void multiply_on(struct lab_decode_rank *rank, uint32_t layer, uint32_t matrix)
 {

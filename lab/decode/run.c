@@ -47,7 +47,7 @@ enum kwhy_status lab_decode_write(struct lab_decode *decode, double *out_s, stru
 
 	if (!decode->is_prefilled)
 		return kwhy_fail(
-			error, KWHY_E_INPUT, "decode: tokens are written behind prompts; read those first");
+			error, KWHY_E_INPUT, "decode: tokens are written after prompts; read those first");
 	begin(decode, error);
 	for (uint32_t i = 0; i < decode->replica_count; i++)
 		lab_decode_issue_reset(&decode->replicas[i], decode->request.prompt - 1, true);

@@ -436,7 +436,7 @@ static const struct kwhy_option option_rows[] = {
 	LAB_OPTION("weights", "LIST", TEXT, weights,
 		"of fp32, tf32, bf16, fp16, fp8, int8, int4, fp16-2:4; default bf16"),
 	LAB_OPTION("batch", "LIST", TEXT, batch,
-		"sequences at once, 1 to 1024; default 1,8,64,256, on the host 1,8"),
+		"concurrent sequences, 1 to 1024; default 1,8,64,256, on the host 1,8"),
 	LAB_OPTION("launch", "LIST", TEXT, launching, "of graph (default) and calls (default with --tp)"),
 	LAB_OPTION("tp", "LIST", TEXT, tp, "GPUs that share a decoder, such as 1,2; default 1"),
 	LAB_OPTION("dp", "LIST", TEXT, dp, "decoders that share the batch, such as 1,2; default 1"),

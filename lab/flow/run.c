@@ -15,7 +15,8 @@ const struct lab_flow_variant lab_flow_variants[] = {
 	{"n0p", "workspace of a pool", "n0c", "it comes from the driver's pool", .way = LAB_FLOW_EACH,
 		.workspace = LAB_FLOW_POOLED},
 	{"n1", "dense lattice", "n0", "every cell is computed, empty or not", .way = LAB_FLOW_DENSE},
-	{"n2", "all flows at once", "n0", "matrices of all flows; the host merges", .way = LAB_FLOW_BATCH},
+	{"n2", "all flows in one kernel launch", "n0", "matrices of all flows; the host merges",
+		.way = LAB_FLOW_BATCH},
 	{"n3", "fused, merged on the GPU", "n2", "seven launches a step and no wait", .way = LAB_FLOW_FUSED},
 	{"n4", "one kernel", "n3", "the whole run on tensor cores, weights in registers",
 		.way = LAB_FLOW_WHOLE},
@@ -170,7 +171,7 @@ enum kwhy_status lab_flow_busy(struct lab_flow *flow, const struct lab_flow_answ
 
 	if (flow->variant->way == LAB_FLOW_SPLIT)
 		return kwhy_fail(
-			error, KWHY_E_UNSUPPORTED, "%s cannot be held behind a gate", flow->variant->id);
+			error, KWHY_E_UNSUPPORTED, "%s cannot be held back by a gate", flow->variant->id);
 	status = lab_gate_set(&flow->gate, error);
 	NEXT(status, lab_flow_run(flow, answer, &result, error));
 	lab_gate_lift(&flow->gate);

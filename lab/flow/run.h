@@ -12,7 +12,7 @@
 enum lab_flow_method {
 	LAB_FLOW_EACH,	/* each flow by itself, ten launches */
 	LAB_FLOW_DENSE, /* every cell of the lattice */
-	LAB_FLOW_BATCH, /* all flows at once; the host says who merges */
+	LAB_FLOW_BATCH, /* all flows in one kernel launch; the host says who merges */
 	LAB_FLOW_SPLIT, /* the same on several GPUs, each with a part of the flows */
 	LAB_FLOW_FUSED, /* fewer kernels, and the device says who merges */
 	LAB_FLOW_WHOLE	/* the whole run in one kernel */

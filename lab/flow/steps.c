@@ -203,7 +203,7 @@ static enum kwhy_status compute_each(struct lab_flow *flow, uint32_t step, struc
 	return status;
 }
 
-/* Flows that begin may share a cell until they move: those behind the first are behind the lattice. */
+/* Flows that begin may share a cell until they move: those after the first are behind the lattice. */
 static void fill_map(struct lab_flow *flow)
 {
 	const struct lab_flow_args lattice = lattice_of(&flow->shape);

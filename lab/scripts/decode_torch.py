@@ -85,7 +85,7 @@ class Model:
         return self.last(x)
 
     def read(self, prompt, keys, values):
-        """The prompts of all sequences at once; gives the logits behind them."""
+        """The prompts of all concurrent sequences; gives the logits after them."""
         count = prompt.shape[1]
         x = self.words[prompt] + self.places[:count]
         for i, weights in enumerate(self.layers):

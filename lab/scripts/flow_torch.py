@@ -3,7 +3,7 @@
 """The workload flow (lab/README.md) as PyTorch programs, to hold kwhy's variants against; the fixed path.
 
 naive    as found in the wild: a loop over flows, each through the network by itself, merges in a dictionary
-graph    fair: all flows at once, nn.GRUCell and F.linear in TF32, index operations, many steps in one CUDA graph
+graph    fair: all flows in one kernel launch, nn.GRUCell and F.linear in TF32, index operations, many steps in one CUDA graph
 compile  fair: the same with a step's arithmetic compiled by torch.compile
 bf16     fair: the compiled one with weights and state in bfloat16
 

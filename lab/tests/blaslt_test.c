@@ -124,7 +124,7 @@ static void a_library_that_has_no_way_says_so(void **state)
 	assert_int_equal(lab_blaslt_plan(blaslt, &product, &at, &plan, &error), KWHY_E_UNSUPPORTED);
 	unsetenv("KWHY_FAKE_CUBLASLT");
 	assert_null(plan);
-	assert_non_null(strstr(error.text, "no way to multiply 5 x 19 by 19 x 7"));
+	assert_non_null(strstr(error.text, "no algorithm to multiply 5 x 19 by 19 x 7"));
 }
 
 static void small_numbers_are_the_nearest_with_ties_to_even(void **state)

@@ -335,7 +335,7 @@ static void what_cannot_be_run_says_why(void **state)
 	if (!on_cuda)
 		return;
 	setenv("KWHY_FAKE_CUBLASLT", "refuses", 1);
-	expect_refusal(&request, KWHY_E_UNSUPPORTED, "no way to multiply 12 x 128 by 128 x 384");
+	expect_refusal(&request, KWHY_E_UNSUPPORTED, "no algorithm to multiply 12 x 128 by 128 x 384");
 	unsetenv("KWHY_FAKE_CUBLASLT");
 }
 

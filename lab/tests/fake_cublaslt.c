@@ -4,7 +4,7 @@
  * so that streams and graphs hold it as they hold others. It knows what we ask for: factors as they are or
  * transposed, onto what is there or not; and refuses what the documentation does: 8 bits whose left factor is
  * not transposed or whose rooms are no multiples of 16, int8 whose sums and factors before them are not
- * int32. KWHY_FAKE_CUBLASLT=refuses: it finds no way to multiply.
+ * int32. KWHY_FAKE_CUBLASLT=refuses: it finds no algorithm to multiply.
  */
 #include "gpu/gpu.h"
 #include "lab/numbers.h"

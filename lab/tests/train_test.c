@@ -150,7 +150,7 @@ static void without_the_library_rows_say_why(void **state)
 	unsetenv("KWHY_FAKE_CUBLASLT");
 	unsetenv("LD_LIBRARY_PATH");
 	assert_int_equal(spawned.exit, 1);
-	assert_non_null(strstr(spawned.out.data, "no way to multiply"));
+	assert_non_null(strstr(spawned.out.data, "no algorithm to multiply"));
 	spawned_done(&spawned);
 }
 

@@ -105,7 +105,7 @@ KWHY_MUST_USE enum kwhy_status lab_train_open(
 void lab_train_close(struct lab_train *train); /* NULL is allowed */
 
 struct lab_train_facts {
-	const char *products; /* who makes them: "cuBLASLt 13.0.2"; lent */
+	const char *products; /* who makes them: "cuBLASLt 13.0.2"; borrowed */
 	const char *adds;     /* who adds up gradients over GPUs: "nccl", "own"; NULL: one GPU */
 	/* Memory of a GPU: in all, without the library's, and of the activations that a step keeps. */
 	uint64_t bytes, activation_bytes;

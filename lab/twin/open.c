@@ -116,7 +116,7 @@ static void capture(struct lab_twin *twin)
 	twin->graph_tally = twin->tally;
 }
 
-/* As many blocks as there are cells for, if they can all run at once. */
+/* As many blocks as there are cells for, if they can all run concurrently. */
 static void find_blocks(struct lab_twin *twin)
 {
 	struct kwhy_gpu *gpu = twin->gpu;
@@ -126,7 +126,7 @@ static void find_blocks(struct lab_twin *twin)
 		&most);
 	most = gpu->facts.sm_count ? most * gpu->facts.sm_count : wanted;
 	if (!most)
-		TRY(&twin->tries, refuse, twin, "holds too few blocks at once");
+		TRY(&twin->tries, refuse, twin, "holds too few concurrent blocks");
 	twin->run_blocks = wanted < most ? wanted : most;
 }
 

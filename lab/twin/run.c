@@ -295,7 +295,7 @@ enum kwhy_status lab_twin_busy(const struct lab_twin_request *request, const str
 	status = lab_twin_open(&held, &twin, error);
 	if (!status && (variant.host == LAB_TWIN_DEVICE || twin->place_count > 1))
 		status = kwhy_fail(error, KWHY_E_UNSUPPORTED,
-			"twin %s cannot be held behind a gate: it is one launch, or on several GPUs",
+			"twin %s cannot be held back by a gate: it is one launch, or on several GPUs",
 			variant.id);
 	NEXT(status, run_held(twin, answer, out_busy_s, error));
 	lab_twin_close(twin);

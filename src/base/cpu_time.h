@@ -5,7 +5,7 @@
 /*
  * CPU time in seconds that all CPUs of the machine together were busy since its start, for anybody: user,
  * nice, system and interrupts of the first line of proc_stat(5), in steps of 10 ms a CPU. Waiting and time
- * stolen by a hypervisor are none. NAN: not told. `path` NULL: /proc/stat. Any thread.
+ * stolen by a hypervisor are none. NAN: not reported. `path` NULL: /proc/stat. Any thread.
  */
 double kwhy_cpu_busy_s(const char *path);
 

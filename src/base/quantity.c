@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Ends of an interval whose distances differ by less of their mean are told as one. */
+/* Ends of an interval whose distances differ by less of their mean are reported as one. */
 #define ALIKE_RATIO 0.1
 
 enum { SHARE_BYTES = 12 };
@@ -115,7 +115,7 @@ const char *kwhy_quantity_times(char out[KWHY_QUANTITY_BYTES], uint64_t count)
 {
 	size_t length = strlen(kwhy_quantity_count(out, count));
 
-	/* The largest counts, which nothing reaches, leave no room for the word. */
+	/* The largest counts, which nothing reaches, leave no space for the word. */
 	if (length + sizeof(" times") <= KWHY_QUANTITY_BYTES)
 		memcpy(out + length, count == 1 ? " time" : " times", count == 1 ? 6 : 7);
 	return out;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A piece of somebody's text; lent. */
+/* A piece of somebody's text; borrowed. */
 struct kwhy_span {
 	const char *bytes; /* not NUL-terminated */
 	size_t length;

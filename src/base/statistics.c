@@ -138,7 +138,7 @@ static void add_pairs(const double *above, const double *below, size_t count, st
 	}
 }
 
-/* Of what is above, from what the ratio foretells of it. */
+/* Of what is above, from what the ratio predicts of it. */
 static double residual_of(const double *above, const double *below, size_t count, double ratio)
 {
 	struct kwhy_moments moments = {0};

@@ -32,7 +32,7 @@ double kwhy_quantile(const double *sorted, size_t count, double share);
  * All of `above` over all of `below`, of the pairs that have both: the joules a unit of runs that did more
  * and less. The mean is that ratio of sums, so it is one over that of the two exchanged, and so are the ends
  * of its interval: of its logarithm, by the delta method, and above 0. Deviation: of pairs from what the
- * ratio foretells, over the mean below; least and most: of single pairs. No figure at all where `below` is
+ * ratio predicts, over the mean below; least and most: of single pairs. No figure at all where `below` is
  * nothing in sum, no interval where `above` is.
  */
 void kwhy_ratio_of(const double *above, const double *below, size_t count, struct kwhy_estimate *out);

@@ -10,7 +10,7 @@
 
 enum { KWHY_LIST_WORD_BYTES = 64 };
 
-/* The next word, cut where it is longer than the room; *list goes on behind it. False: there is none left. */
+/* The next word, cut where it is longer than the room; *list goes on after it. False: there is none left. */
 bool kwhy_bench_list_next(const char **list, char word[KWHY_LIST_WORD_BYTES]);
 
 /* Whether the list has the word; NULL has all. */

@@ -30,7 +30,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_kept_open(
 KWHY_MUST_USE enum kwhy_status kwhy_kept_cut(
 	const char *path, const struct kwhy_text *whole, struct kwhy_error *error);
 
-/* Writes the text out, and frees it; what went wrong while it was made is told first. */
+/* Writes the text out, and frees it; what went wrong while it was made is reported first. */
 KWHY_MUST_USE enum kwhy_status kwhy_kept_write(
 	FILE *file, const char *path, struct kwhy_text *text, struct kwhy_error *error);
 

@@ -15,7 +15,7 @@ struct kwhy_bench_series {
 	enum kwhy_status (*run)(void *context, size_t number, double *out_s, struct kwhy_error *error);
 	void *context;
 	uint32_t repeat;
-	size_t kept_most;		   /* only the first so many are in the median */
+	size_t kept_most;		   /* only the first N are in the median */
 	struct kwhy_device_energy *energy; /* NULL: no window */
 	const char *window;		   /* its name */
 	double window_s;

@@ -235,7 +235,7 @@ int kwhy_command_main(int argc, char **argv)
 
 	hold_standard_files();
 	signal(SIGCHLD, SIG_DFL); /* else, where our starter ignores it, nobody tells us how a child ended */
-	signal(SIGXFSZ, SIG_IGN); /* what is too long to write is told, as a full disk is */
+	signal(SIGXFSZ, SIG_IGN); /* what is too long to write is reported, as a full disk is */
 	if (command)
 		status = run(command, argc, argv, &done, &error);
 	else

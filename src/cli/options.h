@@ -17,7 +17,7 @@ enum kwhy_option_kind {
 	KWHY_OPTION_FLAG,   /* bool */
 	KWHY_OPTION_TEXT,   /* const char *; the last one holds */
 	KWHY_OPTION_LIST,   /* struct kwhy_strings; may be given again */
-	KWHY_OPTION_NUMBER, /* double, finite; "%" behind it is allowed */
+	KWHY_OPTION_NUMBER, /* double, finite; "%" after it is allowed */
 	KWHY_OPTION_COUNT   /* uint64_t; 0 where the argument is left out */
 };
 
@@ -30,7 +30,7 @@ struct kwhy_option {
 	uint32_t offset; /* in the options struct */
 };
 
-/* Strings of the command line, lent. */
+/* Strings of the command line, borrowed. */
 struct kwhy_strings {
 	const char **items;
 	size_t count;

@@ -36,7 +36,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_output_write(
 
 /*
  * Writes a result where -o PATH says: there, in PATH/STEM.EXTENSION where it is a folder, or to stdout. What
- * went wrong while the text was made is told first. Frees the text.
+ * went wrong while the text was made is reported first. Frees the text.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_output_result(const char *path, const char *stem,
 	enum kwhy_output_form form, struct kwhy_text *text, struct kwhy_error *error);

@@ -33,9 +33,10 @@ enum kwhy_status kwhy_detect_exposed_collectives(const struct kwhy_detect_contex
 	kwhy_tally_mark_exposed(&tally, verdict.covers, is_collective);
 	if ((double)tally.count < kwhy_tally_threshold(&tally, 0))
 		return kwhy_tally_drop(&tally);
-	verdict.title = kwhy_tally_words(&tally, "Exposed collectives: %s %s other kernel beside",
+	verdict.title = kwhy_tally_words(&tally, "Exposed collectives: %s %s other kernel running",
 		kwhy_quantity_count(count, tally.count), kwhy_tally_exposed_words(&tally));
-	verdict.assumption = "collectives run beside kernels, as far as there is kernel time to hide them in";
+	verdict.assumption =
+		"collectives run concurrently with kernels, as far as there is kernel time to hide them in";
 	return kwhy_tally_finish(&tally, verdict);
 }
 

@@ -146,7 +146,7 @@ static double pinned_ns(const struct pinned_rates *rates, const struct kwhy_acti
 
 enum { RATE_WORDS = 128 };
 
-/* A copy up from pageable memory that the thread waits for at once drains the device for nothing. */
+/* A copy up from pageable memory that the thread waits for immediately drains the device for nothing. */
 static void visit_pageable(const struct kwhy_detect_view *view, uint32_t call, uint32_t wait, void *context)
 {
 	struct kwhy_tally *tally = context;
@@ -178,7 +178,8 @@ static const char *pinned_words(struct kwhy_tally *tally, const struct pinned_ra
 	char up[RATE_WORDS], down[RATE_WORDS];
 
 	return kwhy_tally_words(tally,
-		"pinned copies take %s and %s, their calls return at once and nobody waits for copies up",
+		"pinned copies take %s and %s, their calls return immediately and nothing waits for copies "
+		"up",
 		rate_words(up, rates, KWHY_COPY_H2D, "up"), rate_words(down, rates, KWHY_COPY_D2H, "down"));
 }
 
@@ -230,10 +231,10 @@ enum kwhy_status kwhy_detect_unoverlapped_copies(const struct kwhy_detect_contex
 	verdict.work_remains = true;
 	kwhy_tally_init(&tally, context);
 	kwhy_tally_mark_exposed(&tally, verdict.covers, can_overlap);
-	verdict.title = kwhy_tally_words(&tally, "Unoverlapped copies: %s large copies %s kernel beside",
+	verdict.title = kwhy_tally_words(&tally, "Unoverlapped copies: %s large copies %s kernel running",
 		kwhy_quantity_count(count, tally.count), kwhy_tally_exposed_words(&tally));
-	verdict.assumption =
-		"copies run beside kernels in a stream of their own, as far as there is kernel time "
-		"to hide them in";
+	verdict.assumption = "copies run concurrently with kernels in a stream of their own, as far as there "
+			     "is kernel time "
+			     "to hide them in";
 	return kwhy_tally_finish(&tally, verdict);
 }

@@ -45,7 +45,7 @@ static void add_bytes(struct kwhy_text *text, uint64_t bytes)
 		kwhy_text_addf(text, " %s", kwhy_quantity_bytes(words, bytes));
 }
 
-/* The name of a kernel is whole, and given beside: only who shows it knows how much of it there is room for.
+/* The name of a kernel is whole, and given beside: only who shows it knows how much of it there is space for.
  */
 static const char *add_activity(struct kwhy_text *text, const struct kwhy_recording *recording, uint32_t row)
 {

@@ -20,7 +20,7 @@ static enum kwhy_status add_bare(struct bare_list *list, int64_t start_ns, int64
 	if (start_ns >= end_ns)
 		return KWHY_OK;
 	status = kwhy_column_reserve((void **)&exposure->bare, &list->capacity, exposure->count + 1,
-		sizeof(*exposure->bare), "stretches without kernels", list->error);
+		sizeof(*exposure->bare), "intervals without kernels", list->error);
 	if (status)
 		return status;
 	if (exposure->count) {

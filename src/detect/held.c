@@ -55,10 +55,10 @@ static const struct {
 		"prefetch_factor, persistent_workers"},
 	[KWHY_HELD_READBACK] = {"read-backs",
 		"read values back less often: keep them on the device, and call .item(), .tolist() and print "
-		"every so many steps"},
+		"every this many steps"},
 	[KWHY_HELD_CACHE] = {"empty_cache", "drop torch.cuda.empty_cache() from the loop"},
 	[KWHY_HELD_OUTPUT] = {"tokenising, logging or checkpoints",
-		"move them off the loop: ahead of time, to another thread, or to every so many steps"},
+		"move them off the loop: ahead of time, to another thread, or to every this many steps"},
 	[KWHY_HELD_PARALLEL] = {"DDP or FSDP",
 		"spare its work around the model: DDP(broadcast_buffers=False) where buffers need not agree "
 		"at each step, gradient_as_bucket_view=True, static_graph=True"},

@@ -9,7 +9,7 @@
 /* Kernels that are too short or too small for the device. */
 
 /*
- * The chain that a stream is in: kernels of one stream, each short, each right behind the one before. The
+ * The chain that a stream is in: kernels of one stream, each short, each right after the one before. The
  * stream's state holds its last row (KWHY_NONE: none open) and its length.
  */
 struct chain_finder {

@@ -50,7 +50,7 @@ void kwhy_tally_idle(struct kwhy_tally *tally, int64_t start_ns, int64_t end_ns)
 		return;
 	}
 	tally->status = kwhy_column_reserve((void **)&tally->spans, &tally->span_capacity,
-		tally->span_count + 1, sizeof(*tally->spans), "the stretches of a finding",
+		tally->span_count + 1, sizeof(*tally->spans), "the intervals of a finding",
 		tally->context->error);
 	if (!tally->status)
 		tally->spans[tally->span_count++] = (struct kwhy_idle_span){start_ns, end_ns};
@@ -341,7 +341,7 @@ static int64_t known_nj(const struct kwhy_tally *tally, double nj, double limit_
 	return tally->source.known ? kwhy_energy_round(nj, limit_nj) : KWHY_UNKNOWN_NJ;
 }
 
-/* Room to hide the exposed part in: time of those kinds that hides nothing yet. */
+/* Buffers to hide the exposed part in: time of those kinds that hides nothing yet. */
 static double space_ns(
 	const struct kwhy_tally *tally, const struct kwhy_finding_terms *verdict, const struct sums *sums)
 {

@@ -11,7 +11,7 @@
 struct kwhy_occurrence {
 	int64_t start_ns, end_ns;
 	uint32_t row;	    /* the activity */
-	uint32_t row_after; /* an activity behind it */
+	uint32_t row_after; /* an activity after it */
 	uint32_t call;	    /* the API call that issued it or that is the waste itself */
 	uint32_t wait;	    /* the API call that waited for it */
 	bool host;	    /* the host was elsewhere: name the range it was in */
@@ -24,8 +24,8 @@ struct kwhy_idle_span {
 };
 
 /*
- * The account of one detector on one device. The detector marks activities and hands in stretches of
- * host time and gaps; kwhy_tally_finish() makes one finding of them:
+ * The account of one detector on one device. The detector marks activities and hands in intervals
+ * of host time and gaps; kwhy_tally_finish() makes one finding of them:
  *   cost = union of the marked activities + idle device time in those stretches and gaps,
  * two disjoint parts, so it never exceeds the window. Sticky: the first failure is given by the finish.
  */
@@ -63,7 +63,7 @@ void kwhy_tally_mark(struct kwhy_tally *tally, size_t row, double kept_ns);
 /* The device's idle time inside [start_ns, end_ns) belongs to the waste; overlaps count once. */
 void kwhy_tally_idle(struct kwhy_tally *tally, int64_t start_ns, int64_t end_ns);
 /*
- * The idle time right behind an activity that the host waited for, if the device idles then: no more of it
+ * The idle time right after an activity that the host waited for, if the device idles then: no more of it
  * than the host was blocked, since unblocked it would be ahead by so much. `wait`: KWHY_NONE, or as `call`,
  * where the call itself blocked. Gives the end of that idle time, or the activity's.
  */
@@ -82,7 +82,7 @@ void kwhy_tally_add_occurrence(struct kwhy_tally *tally, struct kwhy_occurrence 
  */
 typedef bool kwhy_tally_match(const struct kwhy_tally *tally, size_t row);
 void kwhy_tally_mark_exposed(struct kwhy_tally *tally, unsigned covers, kwhy_tally_match *match);
-/* "ran with no", and for how long where that is less than half their time; "kernel beside" follows. */
+/* "ran with no", and for how long where that is less than half their time; "kernel running" follows. */
 const char *kwhy_tally_exposed_words(const struct kwhy_tally *tally);
 
 /* How the finding reads and what bounds its saving. */
@@ -92,7 +92,7 @@ struct kwhy_finding_terms {
 	const char *cure;	/* likewise; NULL: that of the table of detectors */
 	const char *change;	/* as in struct kwhy_finding */
 	unsigned covers;	/* kinds that hide a marked activity: removing that one saves no time then */
-	bool exposed_only;	/* hidden time is no cost either */
+	bool exposed_only;	/* unrecorded time is no cost either */
 	bool work_remains;	/* the work is done all the same: a saved second saves idle power alone */
 	unsigned hiding_kinds;	/* not 0: no more can be saved than free time of these kinds to hide it in */
 	double kept_share;	/* of the whole cost that would remain */
@@ -125,8 +125,8 @@ static inline double kwhy_tally_threshold(const struct kwhy_tally *tally, size_t
 }
 
 /*
- * Posts length_ns of the idle stretch before row `after` to the categories of what the host did in it; in the
- * order of time, from the beginning after kwhy_tally_divide_again(). (tally_categories.c)
+ * Posts length_ns of the idle interval before row `after` to the categories of what the host did in it; in
+ * the order of time, from the beginning after kwhy_tally_divide_again(). (tally_categories.c)
  */
 void kwhy_tally_divide_idle(
 	struct kwhy_tally *tally, const struct kwhy_idle_span *idle, uint32_t after, int64_t length_ns);

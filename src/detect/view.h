@@ -14,7 +14,7 @@
  */
 
 /*
- * Idle stretch: from the end of row `before` (the last to end) to the start of row `after`. One that reaches
+ * Idle interval: from the end of row `before` (the last to end) to the start of row `after`. One that reaches
  * into time of which is not known what ran is none.
  */
 struct kwhy_gap {
@@ -26,7 +26,7 @@ struct kwhy_device_view {
 	int64_t first_ns, last_ns; /* its window: first start, last end; equal when it has no rows */
 	struct kwhy_gap *gaps;	   /* in time */
 	size_t gap_count;
-	int64_t unrecorded_ns; /* of the window: between the stretches in which it is known what ran */
+	int64_t unrecorded_ns; /* of the window: between the intervals in which it is known what ran */
 	int64_t floor_ns;      /* the smallest gap before work that was queued in time; 0: none was seen */
 };
 
@@ -35,12 +35,12 @@ struct kwhy_segment {
 	uint32_t device, begin, end;
 };
 
-/* Room for what a detector remembers of a stream. */
+/* Space for what a detector remembers of a stream. */
 struct kwhy_stream_state {
 	uint32_t row, length;
 };
 
-/* Room for how a thread uses waits. */
+/* Space for how a thread uses waits. */
 struct kwhy_wait_pattern {
 	uint64_t operations; /* device work issued */
 	uint64_t waited_for; /* of that, followed by a wait before the thread issued anything else */

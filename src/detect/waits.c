@@ -79,7 +79,7 @@ enum kwhy_status kwhy_detect_redundant_syncs(const struct kwhy_detect_context *c
 		return kwhy_tally_drop(&tally);
 	verdict.title = kwhy_tally_words(&tally, "Redundant waits: %s found the device idle all the while",
 		kwhy_quantity_count(count, tally.count));
-	verdict.assumption = "every wait that found the device idle returns at once";
+	verdict.assumption = "every wait that found the device idle returns immediately";
 	return kwhy_tally_finish(&tally, verdict);
 }
 

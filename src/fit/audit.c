@@ -7,7 +7,7 @@
 
 /* Both sides of a comparison are widened by so much: the ends of intervals are rounded, too. */
 #define SLACK 1e-6
-/* Figures that say less than that of their own size cannot be told from one another by a factor. */
+/* Figures that say less than that of their own size cannot be distinguished from one another by a factor. */
 #define WIDTH_MAX 3.0
 #define LOOSE_FACTOR 10.0
 #define MEBI 1.048576
@@ -84,7 +84,7 @@ static enum kwhy_status find_wrong(struct auditor *auditor, size_t at, enum kwhy
 			kind, at, auditor->entries[at].noted, should ? *should : none, NAN, at});
 }
 
-/* Do they overlap once one is taken so many times? */
+/* Do they overlap once one is taken this many times? */
 static bool agrees(const struct kwhy_formula_figure *a, const struct kwhy_formula_figure *b, double factor)
 {
 	double low = a->low * factor, high = a->high * factor;

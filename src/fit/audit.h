@@ -21,7 +21,7 @@ struct kwhy_claim {
 
 enum kwhy_audit_kind {
 	KWHY_AUDIT_SLIP,	  /* off by a power of 1000 */
-	KWHY_AUDIT_MEBI,	  /* MB for MiB, or the other way round */
+	KWHY_AUDIT_MEBI,	  /* MB for MiB, or vice versa */
 	KWHY_AUDIT_ARITHMETIC,	  /* does not follow from what it is made of */
 	KWHY_AUDIT_BOUND,	  /* beyond what it is said to be below or above */
 	KWHY_AUDIT_LOOSE,	  /* a bound ten times and more from the figure */
@@ -31,7 +31,7 @@ enum kwhy_audit_kind {
 	KWHY_AUDIT_ENERGY,	  /* more than the highest power times the time allows */
 	KWHY_AUDIT_POWER,	  /* more than any measured */
 	KWHY_AUDIT_CONTRADICTION, /* another value for the same thing */
-	KWHY_AUDIT_DEPENDS,	  /* rests on a figure that is wrong */
+	KWHY_AUDIT_DEPENDS,	  /* is based on a figure that is wrong */
 	KWHY_AUDIT_KIND_COUNT
 };
 

@@ -6,7 +6,8 @@
 /* Powers that differ by less say nothing of how throughput follows them. */
 #define RANGE_WANTED 1.15
 #define UNBOUND_BELOW 0.95
-/* The simple form stays unless another predicts so much better; a rival predicts almost as well as the best.
+/* The simple form stays unless another predicts better by this much; an alternative predicts almost as well
+ * as the best.
  */
 #define GAIN_WANTED 0.9
 #define ALTERNATIVE_WITHIN 1.25

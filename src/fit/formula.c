@@ -27,7 +27,7 @@ struct reader {
 	int depth;
 	struct named names[NAMES_MAX];
 	size_t name_count;
-	bool has_more_names; /* than there is room for */
+	bool has_more_names; /* than there is space for */
 };
 
 /* A part of a formula that has been read. */
@@ -208,7 +208,7 @@ static enum kwhy_status read_function(struct reader *reader, const char *name, s
 	return KWHY_OK;
 }
 
-/* A name is looked up once: what it stands for may be narrowed after that. NULL: there is no room. */
+/* A name is looked up once: what it stands for may be narrowed after that. NULL: there is no space. */
 static struct named *known_name(struct reader *reader, const char *name)
 {
 	for (size_t i = 0; i < reader->name_count; i++)

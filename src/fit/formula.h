@@ -19,7 +19,7 @@ struct kwhy_formula_figure {
 	struct kwhy_unit unit; /* its factor is not used */
 	const char *windows[KWHY_FORMULA_WINDOWS_MAX];
 	size_t window_count;
-	/* Found while it was worked out: */
+	/* Found while it was computed: */
 	bool mixes_windows;    /* amounts of different windows were added, or divided by one another */
 	bool mixes_units;      /* unlike units were added */
 	bool is_sum;	       /* its last step was an addition */
@@ -31,7 +31,7 @@ typedef enum kwhy_status kwhy_formula_find(
 	void *context, const char *name, struct kwhy_formula_figure *out, struct kwhy_error *error);
 
 /*
- * Works out "a / (b + 2) * 40[pJ]": names of figures, numbers with a unit in brackets, + - * / ( ), log10()
+ * Computes "a / (b + 2) * 40[pJ]": names of figures, numbers with a unit in brackets, + - * / ( ), log10()
  * and sqrt(). Intervals by their ends; a figure that comes twice is one figure, where the whole only rises or
  * only falls with it, else the interval is an outer bound. KWHY_E_INPUT: it is none, or divides by what may
  * be 0.

@@ -2,7 +2,7 @@
 #ifndef KWHY_FIT_INTERVAL_H
 #define KWHY_FIT_INTERVAL_H
 
-/* A figure with its 95 % interval; low and high are NAN where nobody knows them, all three for no figure. */
+/* A figure with its 95 % interval; low and high are NAN where they are unknown, all three for no figure. */
 struct kwhy_interval {
 	double value, low, high;
 };

@@ -15,8 +15,8 @@
  *  - `delay_s` late.
  * Fitted together: width and delay on a grid that is refined round its summit; off and on of each stretch, at
  * each place of the grid, by least squares with Student-t errors (4 degrees, for stray readings). The levels
- * and the errors' scale are marginalised, so that the spreads of width and delay contain that they are not
- * known either. Residuals that follow each other widen the spreads.
+ * and the errors' scale are marginalised, so that the standard deviations of width and delay contain that
+ * they are not known either. Residuals that follow each other widen the standard deviations.
  */
 enum kwhy_lag_kind { KWHY_LAG_LOW_PASS, KWHY_LAG_MEAN };
 

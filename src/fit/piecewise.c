@@ -20,7 +20,7 @@ struct work {
 	const struct kwhy_piecewise_point *points;
 	size_t count;
 	double floor_ratio;
-	double *best;  /* [segments][count + 1]: least squares of the first so many points */
+	double *best;  /* [segments][count + 1]: least squares of the first N points */
 	size_t *start; /* where the last of these segments begins */
 };
 

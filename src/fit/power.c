@@ -11,7 +11,7 @@
 
 #define SHARE_BELOW 0.975
 #define ROUNDING 1e-6 /* of the mean power: what arithmetic leaves of windows without noise */
-/* Of the mean power: a rival differs where it lies so far beyond an interval, or has so much else. */
+/* Of the mean power: a alternative differs where it lies so far beyond an interval, or has so much else. */
 #define BEYOND 0.02
 #define APART 0.1
 #define OUTSIDE 1.1 /* of the most that was fitted */
@@ -337,7 +337,7 @@ static enum kwhy_status find_alternatives_without(const struct kwhy_power_data *
 	return status;
 }
 
-/* Whether a rival has a figure quite beyond its interval; of `whole`, the mean power. */
+/* Whether a alternative has a figure quite beyond its interval; of `whole`, the mean power. */
 static bool is_beyond(struct kwhy_interval figure, double alternative, double whole)
 {
 	double low = isfinite(figure.low) ? figure.low : figure.value;
@@ -360,7 +360,7 @@ static void mean_terms(const struct kwhy_power_factors *factors, const struct kw
 	}
 }
 
-/* Marks terms that a rival has otherwise, and those between which it moved most. */
+/* Marks terms that a alternative has otherwise, and those between which it moved most. */
 static void mark_moved(const struct kwhy_interval terms_w[KWHY_POWER_TERM_COUNT],
 	const double alternative_w[KWHY_POWER_TERM_COUNT], struct kwhy_power_model *model)
 {
@@ -407,11 +407,12 @@ static enum kwhy_status mark_joint(
 	if (reported_w > 0)
 		return KWHY_OK;
 	return kwhy_fail(error, KWHY_E_INPUT,
-		"the windows are too much alike to tell the parts from one another: only their sum is known; "
+		"the windows are too much alike to distinguish the parts: only their sum is known; "
 		"fit the model to more kinds of work");
 }
 
-/* A factor is not known where a rival has quite another, or where what draws by it is joint and moved. */
+/* A factor is not known where a alternative has quite another, or where what draws by it is joint and moved.
+ */
 static void forget_unreported(const struct kwhy_power_data *data, struct kwhy_power_model *model)
 {
 	for (size_t column = 0; column <= data->gauge_count; column++) {
@@ -501,7 +502,7 @@ static enum kwhy_status divide_all(const struct kwhy_power_model *model, const s
 	return status;
 }
 
-/* Of joint terms the sum is known, of each how far the rivals lie apart. */
+/* Of joint terms the sum is known, of each how far the alternatives lie apart. */
 static void join_terms(const struct kwhy_power_model *model, const struct kwhy_power_data *data,
 	const double without[KWHY_POWER_TERM_COUNT][KWHY_POWER_BLOCKS], struct kwhy_power_split *split)
 {

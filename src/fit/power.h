@@ -11,7 +11,7 @@
 /*
  * Power of a device as a base and what its counters add: P = base + compute + memory + I/O, each a sum of
  * gauges times coefficients that are not negative; the base has a constant, too. Mean power and mean gauges
- * of one window make a row; windows lie one after another. How well it predicts is told by blocks of windows
+ * of one window make a row; windows lie one after another. How well it predicts is shown by blocks of windows
  * that were held out, since neighbours are alike; how far the division would have been another one without a
  * block gives the intervals (jackknife).
  */
@@ -56,13 +56,13 @@ struct kwhy_power_model {
 	/* Of that, by the memory's own meter; NAN for what is no gauge of memory or has none. */
 	struct kwhy_interval metered_per_unit[KWHY_POWER_GAUGES_MAX];
 	/*
-	 * Fits that do without the constant or some gauges and foretell blocks held out as well: where they
+	 * Fits that do without the constant or some gauges and predict blocks held out as well: where they
 	 * differ the windows do not tell. Gauges that rise and fall together make such fits, which no
 	 * jackknife shows, since each block leaves the same ones at 0.
 	 */
 	struct kwhy_power_factors alternatives[KWHY_POWER_ALTERNATIVES_MAX];
 	size_t alternative_count;
-	bool is_grouped[KWHY_POWER_TERM_COUNT]; /* terms that some rival divides quite otherwise */
+	bool is_grouped[KWHY_POWER_TERM_COUNT]; /* terms that some alternative divides quite otherwise */
 	double most[KWHY_POWER_GAUGES_MAX];	/* that a gauge reached in the fitted windows */
 	double rms_ratio;			/* of what the fit leaves, over the mean power */
 	double held_out_ratio;			/* the same of windows in blocks that the fit did not see */
@@ -74,8 +74,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_power_fit(
 	const struct kwhy_power_data *data, struct kwhy_power_model *out, struct kwhy_error *error);
 
 /*
- * The rivals of a fit to `data`, and which terms are joint by them; factors for which one has quite another
- * become NAN. KWHY_E_INPUT: all terms are joint.
+ * The alternatives of a fit to `data`, and which terms are joint by them; factors for which one has quite
+ * another become NAN. KWHY_E_INPUT: all terms are joint.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_find_alternatives(
 	const struct kwhy_power_data *data, struct kwhy_power_model *model, struct kwhy_error *error);
@@ -83,7 +83,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_power_find_alternatives(
 /* Joules of each term in windows that need not be the fitted ones: each window's measured energy, divided by
  * the model. */
 struct kwhy_power_split {
-	/* NAN: no gauge tells of the term; of a joint one the value alone, low and high are what rivals say.
+	/* NAN: no gauge tells of the term; of a joint one the value alone, low and high are what alternatives
+	 * say.
 	 */
 	struct kwhy_interval joules[KWHY_POWER_TERM_COUNT];
 	struct kwhy_interval joint_j; /* of the joint terms together; NAN: there are none */

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 /*
- * The least time and energy that work of so many FLOP and bytes can take on a machine (Williams et al. 2009;
+ * The least time and energy that work of given FLOP and bytes can take on a machine (Williams et al. 2009;
  * Choi et al. 2013): time = max(F / peak, B / bandwidth), energy = F e_flop + B e_byte + P_0 time.
  * NAN is not known; what needs it is then NAN.
  */

@@ -9,7 +9,7 @@
 
 enum { POINTS_MIN = 3, HELD_OUT_MIN = 4 };
 
-/* The form with one parameter more must be so much better on points it has not seen. */
+/* The form with one parameter more must be better by this much on points it has not seen. */
 #define GAIN_WANTED 0.9
 #define SHARE_BELOW 0.975
 

@@ -13,7 +13,7 @@
  *   Amdahl  x(n) = r n / (1 + s (n - 1))
  *   USL     x(n) = r n / (1 + s (n - 1) + k n (n - 1))   (Gunther; s: what queues, k: what must agree)
  * n / x is linear in 1/r, s/r and k/r, so both are least squares of relative errors with none of them
- * negative. Inside the measured range only: nothing is said of more workers than were tried.
+ * negative. Inside the measured range only: nothing is noted of more workers than were tried.
  */
 struct kwhy_scale_point {
 	double workers;	   /* 1 or more */

@@ -4,7 +4,7 @@
 
 /*
  * Intervals of slopes: by how much a figure grows with one that it is made of, wherever in their intervals
- * both are. An end that nobody can work out is infinite.
+ * both are. An end that cannot be computed is infinite.
  */
 struct kwhy_slope_bounds {
 	double low, high;

@@ -39,7 +39,7 @@ static inline kwhy_cuda_stream kwhy_gpu_device_stream(
 	return stream ? (kwhy_cuda_stream)(void *)stream : device->stream;
 }
 
-/* "<GPU> cannot <what>: <the driver's words>; <cure>". KWHY_E_LOST makes the device lost for good. */
+/* "<GPU> cannot <what>: <the driver's words>; <cure>". KWHY_E_LOST makes the device lost permanently. */
 enum kwhy_status kwhy_gpu_device_check(struct kwhy_gpu_device *device, enum kwhy_cuda_result result,
 	const char *what, struct kwhy_error *error);
 

@@ -77,7 +77,7 @@ static enum kwhy_status launch_cooperative(struct kwhy_gpu_device *self, const s
 			  launch->threads_per_block, 1, 1, launch->shared_bytes, stream, launch->arguments)
 		: KWHY_CUDA_NOT_SUPPORTED;
 
-	return kwhy_gpu_device_check(self, result, "launch all blocks of a kernel at once", error);
+	return kwhy_gpu_device_check(self, result, "launch all blocks of a kernel concurrently", error);
 }
 
 static enum kwhy_status launch(

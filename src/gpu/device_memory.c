@@ -163,7 +163,7 @@ static enum kwhy_status new_managed(
 
 	if (!self->gpu.facts.can_manage || !self->driver.managed_new)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
-			"%s has no managed memory that host and device use at once; leave it out",
+			"%s has no managed memory that host and device use concurrently; leave it out",
 			self->gpu.facts.name);
 	status = kwhy_gpu_device_check(self,
 		self->driver.managed_new(&address, out->bytes, KWHY_CUDA_MANAGED_GLOBAL),

@@ -25,7 +25,7 @@
  */
 struct kwhy_gpu;
 struct kwhy_gpu_module; /* compiled kernels */
-struct kwhy_gpu_kernel; /* lent by its module */
+struct kwhy_gpu_kernel; /* borrowed from its module */
 struct kwhy_gpu_stream; /* work in order; NULL everywhere: the GPU's own stream */
 struct kwhy_gpu_event;	/* a place in a stream, with its time */
 struct kwhy_gpu_graph;	/* work of one stream, recorded, ready to be launched again */
@@ -42,7 +42,7 @@ struct kwhy_gpu_facts {
 	uint32_t sm_count, threads_per_sm, registers_per_sm, shared_bytes_per_sm; /* 0: unknown */
 	uint32_t copy_engines;							  /* 0: unknown */
 	uint64_t memory_bytes;							  /* 0: unknown */
-	bool can_manage; /* the driver lets host and device use managed memory at once */
+	bool can_manage; /* the driver lets host and device use managed memory concurrently */
 };
 
 struct kwhy_gpu_grid {
@@ -75,9 +75,9 @@ struct kwhy_gpu_launch {
 	uint32_t blocks, threads_per_block;
 	void **arguments; /* addresses of the arguments, in their order */
 	uint32_t shared_bytes;
-	bool cooperative; /* all blocks run at once and may wait for each other */
+	bool cooperative; /* all blocks run concurrently and may wait for each other */
 	/* It may begin before what is queued before it has ended, and waits for that itself: on CUDA by
-	 * griddepcontrol.wait. Elsewhere it begins behind it. Not with `cooperative`. */
+	 * griddepcontrol.wait. Elsewhere it begins after it. Not with `cooperative`. */
 	bool early;
 	struct kwhy_gpu_stream *stream;
 };
@@ -105,14 +105,14 @@ struct kwhy_gpu_shared {
 };
 
 struct kwhy_gpu_copy {
-	uint64_t to, from; /* device or host, told apart by their values */
+	uint64_t to, from; /* device or host, distinguished by their values */
 	size_t bytes;
 };
 
 /*
  * All calls that may fail give KWHY_E_UNSUPPORTED with the vendor's words, KWHY_E_MEMORY where memory lacks,
  * KWHY_E_LOST once the device is gone: then nothing but freeing and closing makes sense. What was not freed
- * before close() goes with it, unless its driver keeps a context for others or, as HIP, for good; then it
+ * before close() goes with it, unless its driver keeps a context for others or, as HIP, permanently; then it
  * stays until the process ends. Freeing NULL or 0 is allowed. Slots marked optional may be NULL.
  */
 struct kwhy_gpu_ops {
@@ -125,7 +125,7 @@ struct kwhy_gpu_ops {
 	void (*module_free)(struct kwhy_gpu *gpu, struct kwhy_gpu_module *module);
 	enum kwhy_status (*kernel_find)(struct kwhy_gpu *gpu, struct kwhy_gpu_module *module,
 		const char *name, const struct kwhy_gpu_kernel **out, struct kwhy_error *error);
-	/* How many blocks of it a multiprocessor holds at once. */
+	/* How many blocks of it a multiprocessor holds concurrently. */
 	enum kwhy_status (*resident_blocks)(struct kwhy_gpu *gpu, const struct kwhy_gpu_kernel *kernel,
 		uint32_t threads_per_block, uint32_t *out, struct kwhy_error *error);
 
@@ -207,11 +207,11 @@ struct kwhy_gpu_ops {
 	void (*graph_free)(struct kwhy_gpu *gpu, struct kwhy_gpu_graph *graph);
 
 	/*
-	 * A gate holds what is queued behind it, so that work can be queued whole and then runs without the
+	 * A gate holds what is queued after it, so that work can be queued whole and then runs without the
 	 * host. It opens by itself after 10 s; then gate_open() says so with KWHY_E_UNSUPPORTED. No more than
-	 * about a hundred operations may be queued behind one: a full queue blocks the host before it opens.
+	 * about a hundred operations may be queued after one: a full queue blocks the host before it opens.
 	 * Freeing opens it.
-	 * What is queued behind one must have run once before, and no memory may be allocated or freed
+	 * What is queued after one must have run once before, and no memory may be allocated or freed
 	 * meanwhile: a driver that loads code or changes mappings waits for the device.
 	 */
 	enum kwhy_status (*gate_new)(

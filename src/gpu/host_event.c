@@ -271,8 +271,8 @@ enum kwhy_status kwhy_gpu_host_gate_open(
 	(void)gpu;
 	if (open_all(gate))
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
-			"a gate had opened by itself after 10 s, so what was behind it did not run alone; "
+			"a gate had opened by itself after 10 s, so what was after it did not run alone; "
 			"queue less "
-			"behind it");
+			"after it");
 	return KWHY_OK;
 }

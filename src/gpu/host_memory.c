@@ -16,7 +16,7 @@ struct block {
 	struct kwhy_gpu_host_owned owned;
 	size_t bytes; /* with this page */
 	bool bound;
-	int shared;			     /* the file behind it, for other processes; -1: none */
+	int shared;			     /* the file after it, for other processes; -1: none */
 	struct kwhy_gpu_host_lender *lender; /* of it; NULL: nobody has asked for it, or it is another's */
 	struct kwhy_gpu_host_loan loan;
 };
@@ -95,7 +95,7 @@ void kwhy_gpu_host_memory_free(struct kwhy_gpu *gpu, uint64_t address)
 
 _Static_assert(sizeof(struct kwhy_gpu_host_loan) <= sizeof(((struct kwhy_gpu_shared *)0)->bytes), "it fits");
 
-/* The same bytes at the same place, with a file of no name behind them, which stays as large as it is. */
+/* The same bytes at the same place, with a file of no name after them, which stays as large as it is. */
 static bool back_with_file(struct block *block)
 {
 	size_t bytes = block->bytes - PAGE_BYTES;

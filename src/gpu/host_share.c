@@ -21,7 +21,7 @@ struct kwhy_gpu_host_lender {
 	int socket, file;
 };
 
-/* Room for one descriptor, aligned as the system wants it. */
+/* Space for one descriptor, aligned as the system wants it. */
 union control {
 	struct cmsghdr head;
 	char bytes[CMSG_SPACE(sizeof(int))];
@@ -166,7 +166,7 @@ static int take(int socket)
 	return file;
 }
 
-/* A file of memory, of that size for good: what is mapped of it is there. */
+/* A file of memory, of that size permanently: what is mapped of it is there. */
 static bool is_as_noted(int file, uint64_t bytes)
 {
 	const int seals = fcntl(file, F_GET_SEALS);

@@ -74,7 +74,7 @@ static void *work(void *context)
 	return NULL;
 }
 
-/* Waits until so many operations have run. The lock is held. */
+/* Waits until this many operations have run. The lock is held. */
 static void wait_for(struct kwhy_gpu_stream *stream, uint64_t finished)
 {
 	stream->waiting++;

@@ -21,7 +21,7 @@ static const char *not_reported(int64_t value, int64_t other)
 {
 	return value == KWHY_HOST_REFUSED || other == KWHY_HOST_REFUSED
 		? "permission denied; run as root, or let an administrator grant access to /dev/nvidia*"
-		: "the driver does not tell";
+		: "the driver does not report it";
 }
 
 static bool is_idle(const struct kwhy_host_gpu *gpu)

@@ -151,10 +151,10 @@ static void judge_rapl(const struct kwhy_judging *judging)
 static void judge_mps(const struct kwhy_judging *judging)
 {
 	kwhy_judge(judging, KWHY_DOCTOR_GOOD, "%s",
-		judging->facts->mps
-			? "a daemon runs: kernels of several processes run at once, and their joules are "
-			  "those of all"
-			: "no daemon");
+		judging->facts->mps ? "a daemon runs: kernels of several processes run concurrently, and "
+				      "their joules are "
+				      "those of all"
+				    : "no daemon");
 }
 
 const struct kwhy_check_kind kwhy_machine_checks[] = {

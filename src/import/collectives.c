@@ -51,7 +51,7 @@ static enum kwhy_status add_lines(struct kwhy_collectives *table, const char *pa
 
 		if (!strcmp(pattern, "!"))
 			return kwhy_fail(error, KWHY_E_INPUT,
-				"%s, line %zu: nothing follows the '!'; write the pattern behind it", path,
+				"%s, line %zu: nothing follows the '!'; write the pattern after it", path,
 				number);
 		if (*pattern)
 			status = add_pattern(table, pattern, error);

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 /*
- * Which kernels are collectives or sends and receives, by name: the built-in table and behind it the user's
+ * Which kernels are collectives or sends and receives, by name: the built-in table and after it the user's
  * (docs/formats/collectives.md). The last pattern that fits decides, so the user's overrides. Read-only once
  * made: any number of threads. One match tries all patterns: ask once a name, not once an activity.
  */

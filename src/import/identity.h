@@ -7,8 +7,8 @@
 
 /*
  * What a file is, by what it holds: a copy under another name, or compressed anew, would count twice. It is
- * told by a digest, the sum of one number for each row, so that the order of rows is nothing. Files with
- * other rows share it by one chance in 2^64.
+ * identified by a digest, the sum of one number for each row, so that the order of rows is nothing. Files
+ * with other rows share it by one chance in 2^64.
  */
 
 /* A number of these values in their order, as good as random. */

@@ -9,7 +9,7 @@
 
 /*
  * The bytes of a file, front to back, after decompression: plain, gzip (several members too) or zstd
- * (several frames too), told apart by their first bytes. One thread at a time.
+ * (several frames too), distinguished by their first bytes. One thread at a time.
  */
 struct kwhy_input;
 

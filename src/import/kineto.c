@@ -228,7 +228,7 @@ static enum kwhy_status fail_grammar(struct document *document, size_t at, const
 			document->file->path, document->window.mended_first);
 	if (document->position == AT_END)
 		return kwhy_fail(document->error, KWHY_E_INPUT,
-			"%s: %s behind the end of the trace, at byte %" PRIu64
+			"%s: %s after the end of the trace, at byte %" PRIu64
 			"; cut the file off there, or read it without that with --partial",
 			document->file->path, found ? "more text stands" : "zero bytes stand", position);
 	if (found == '\0')

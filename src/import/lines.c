@@ -54,7 +54,7 @@ bool kwhy_lines_ended_early(const struct kwhy_lines *lines)
 	return lines->ended_early;
 }
 
-/* Moves what is left to the front and fills up behind it. */
+/* Moves what is left to the front and fills up after it. */
 static enum kwhy_status refill(struct kwhy_lines *lines, struct kwhy_error *error)
 {
 	enum kwhy_status status;

@@ -15,7 +15,7 @@ struct kwhy_lines;
 
 #define KWHY_LINES_LONGEST (64 << 10) /* bytes */
 
-/* `path` is lent until the end. `partial`: a damaged file is one that ends there. */
+/* `path` is borrowed until the end. `partial`: a damaged file is one that ends there. */
 KWHY_MUST_USE enum kwhy_status kwhy_lines_open(
 	const char *path, bool partial, struct kwhy_lines **out, struct kwhy_error *error);
 void kwhy_lines_close(struct kwhy_lines *lines);

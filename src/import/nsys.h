@@ -20,7 +20,7 @@ struct kwhy_nsys_gpu {
 	struct kwhy_device figures; /* index and rank unused */
 };
 
-/* Seen on the way, told in notes at the end. */
+/* Seen on the way, reported in notes at the end. */
 struct kwhy_nsys_tally {
 	uint64_t rows, kernels, graphs, calls;
 	uint64_t negative_starts, unfinished_graphs, open_ranges, unnamed, backtraces;

@@ -25,7 +25,7 @@ static bool has_metrics(const char *head, size_t length)
 
 /*
  * Other text may stand before JSON. A brace that begins a line does not stand in a table, and neither does a
- * bracket with a brace or nothing behind it.
+ * bracket with a brace or nothing after it.
  */
 static bool begins_json(struct kwhy_span line)
 {

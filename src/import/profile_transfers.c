@@ -118,7 +118,7 @@ static enum kwhy_status read_choice(
 	return KWHY_OK;
 }
 
-/* Room for a list's items; an absent list has none. */
+/* Space for a list's items; an absent list has none. */
 static enum kwhy_status make_list(const struct reader *reader, const json_t *list, const char *name,
 	size_t item_bytes, void **out, size_t *out_count)
 {

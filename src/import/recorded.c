@@ -205,7 +205,7 @@ static void name_producer(struct kwhy_recorded *recorded)
 }
 
 /*
- * Nobody states that all that ran is known: power was recorded alone, or no process used a device. The books
+ * Nobody states that all that ran is known: power was recorded alone, or no process used a device. The ledger
  * are then of the run as a whole, or of what the meters saw of it when its end is not known.
  */
 static enum kwhy_status cover_run(struct kwhy_recorded *recorded, struct kwhy_error *error)

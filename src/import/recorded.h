@@ -14,7 +14,7 @@
  * takes the rows.
  */
 
-/* A counter's tick: the launcher reads it just before the start of the run and just after its end. */
+/* A counter's update: the launcher reads it just before the start of the run and just after its end. */
 #define KWHY_RECORDED_FLUSH_NS 200000000
 /* What an interpreter takes to end after its use of the device. */
 #define KWHY_RECORDED_JUST_BEFORE_NS 1000000000
@@ -48,7 +48,7 @@ struct kwhy_recorded_burst {
 	int64_t first_ns; /* start of the program's own launch; INT64_MAX: it is not in the recording */
 };
 
-/* A frame of call stacks, behind the one that called it. */
+/* A frame of call stacks, after the one that called it. */
 struct kwhy_recorded_frame {
 	uint64_t offset;	   /* of native code, in its module; 0: of Python */
 	uint32_t caller;	   /* index; KWHY_NONE: none is known */
@@ -200,7 +200,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_recorded_bursts_apply(
 	struct kwhy_recorded *recorded, struct kwhy_error *error);
 
 /*
- * Frames of call stacks, and the stretches in which threads were in them, which become host ranges: those of
+ * Frames of call stacks, and the intervals in which threads were in them, which become host ranges: those of
  * the program itself, and the innermost. Once processes are known.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_line_add(struct kwhy_recorded *recorded, uint32_t writer,

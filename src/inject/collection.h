@@ -14,7 +14,7 @@ enum { KWHY_INJECT_COLLECTION_ENDED = 1 << 12 };
 /* Collection goes on so long after a range: a loop that enters it again does not switch each time. */
 #define KWHY_INJECT_COLLECTION_LINGER_NS INT64_C(200000000)
 
-/* A stretch in which everything was collected that was launched at `since_mono_ns` (0: ever) or later. */
+/* An interval in which everything was collected that was launched at `since_mono_ns` (0: ever) or later. */
 struct kwhy_inject_window {
 	int64_t start_mono_ns, end_mono_ns, since_mono_ns;
 };
@@ -22,7 +22,7 @@ struct kwhy_inject_window {
 /*
  * Switches the collection of activity on and off: inside the windows of a plan and, where a pattern is given,
  * only while at least one range of a matching name is open on whatever thread. Any thread may call; one that
- * switches is waited for, at the program's end with patience (inject/timed_lock.h). The memory is zeroed
+ * switches is waited for, at the program's end with a timeout (inject/timed_lock.h). The memory is zeroed
  * before kwhy_inject_collection_init().
  */
 struct kwhy_inject_collection {
@@ -35,14 +35,14 @@ struct kwhy_inject_collection {
 	unsigned open_ranges;
 	bool has_begun, is_on, is_leading, is_scheduled, is_claimed;
 	int64_t since_mono_ns, start_mono_ns, off_due_mono_ns, off_mono_ns;
-	/* Those that nobody has taken yet; one that finds no room counts as not collected. */
+	/* Those that nobody has taken yet; one that finds no space counts as not collected. */
 	struct kwhy_inject_window ended[KWHY_INJECT_COLLECTION_ENDED];
 	size_t ended_first, ended_count;
 	int64_t switching_ns;
 	uint64_t switches;
 };
 
-/* `pattern` is lent. */
+/* `pattern` is borrowed. */
 void kwhy_inject_collection_init(struct kwhy_inject_collection *collection,
 	const struct kwhy_inject_plan *plan, const char *pattern,
 	int64_t (*switch_to)(void *context, bool is_on), void *context);
@@ -58,8 +58,8 @@ bool kwhy_inject_collection_wants(const struct kwhy_inject_collection *collectio
 void kwhy_inject_collection_enter(struct kwhy_inject_collection *collection, int64_t now_mono_ns);
 void kwhy_inject_collection_leave(struct kwhy_inject_collection *collection, int64_t now_mono_ns);
 
-/* Ends the window at hand, for good; the next call of advance() switches off. False: it could not be waited
- * for. */
+/* Ends the current window, permanently; the next call of advance() switches off. False: it could not be
+ * waited for. */
 bool kwhy_inject_collection_end(struct kwhy_inject_collection *collection, int64_t now_mono_ns);
 
 /* The next window that ended at that time or before. False: none, or none to be had. */

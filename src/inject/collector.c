@@ -157,7 +157,7 @@ static void *run(void *unused)
 
 /*
  * A stack holds what the program keeps for each of its threads, which may be more than is enough for us: then
- * it has the size that other threads have, and more until there is room.
+ * it has the size that other threads have, and more until there is space.
  */
 static bool start_thread(pthread_attr_t *attributes)
 {

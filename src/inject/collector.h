@@ -8,7 +8,7 @@
 /* Starts the thread of the session: it opens and closes windows and calls kwhy_inject_session_flush(). */
 void kwhy_inject_collector_start(void);
 
-/* Waits until it is gone, two seconds at most; behind the end of the session. */
+/* Waits until it is gone, two seconds at most; after the end of the session. */
 void kwhy_inject_collector_stop(void);
 
 /* The gate's switch: collection on or off, unless another client has taken CUPTI over. */

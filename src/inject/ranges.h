@@ -10,7 +10,7 @@
 /*
  * Ranges on their way from the program's threads to the one that writes: nested ones wait on a stack of their
  * thread, others in a table, and ended ones in a queue of fixed size. No thread waits for another; what finds
- * no room is counted. Names are cut to KWHY_INJECT_RANGE_NAME_BYTES - 1.
+ * no space is counted. Names are cut to KWHY_INJECT_RANGE_NAME_BYTES - 1.
  */
 enum {
 	KWHY_INJECT_RANGE_NAME_BYTES = 232,
@@ -65,7 +65,7 @@ int kwhy_inject_range_push(struct kwhy_inject_range_stack *stack, const void *do
 int kwhy_inject_range_pop(struct kwhy_inject_ranges *ranges, struct kwhy_inject_range_stack *stack,
 	const void *domain, int64_t now_mono_ns, bool *out_selects);
 
-/* Ranges that need not nest and may end on another thread. 0: no room; counted when it ends nowhere. */
+/* Ranges that need not nest and may end on another thread. 0: no space; counted when it ends nowhere. */
 uint64_t kwhy_inject_range_start(
 	struct kwhy_inject_ranges *ranges, const char *name, int64_t now_mono_ns, bool selects);
 /* True: one that was started as selecting has ended now. */

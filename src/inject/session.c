@@ -94,7 +94,7 @@ static void close_file(int64_t started_mono_ns)
 }
 
 /*
- * Without its context a device draws other power than it idled at, and many programs end right behind their
+ * Without its context a device draws other power than it idled at, and many programs end right after their
  * work: so they stay for as long as a meter needs to show the level (docs/adr/0027).
  */
 static void let_devices_settle(void)

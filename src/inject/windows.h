@@ -23,7 +23,7 @@ struct kwhy_inject_windows {
 	struct kwhy_inject_plan plan;
 	uint64_t drawn;			    /* numbers */
 	int64_t drawn_until_mono_ns;	    /* end of the last window, before clipping to the plan's bounds */
-	int64_t start_mono_ns, end_mono_ns; /* of the window at hand; both INT64_MAX: no more */
+	int64_t start_mono_ns, end_mono_ns; /* of the current window; both INT64_MAX: no more */
 };
 
 /* At the first window that ends after the origin. */

@@ -77,7 +77,7 @@ void kwhy_inject_find(struct kwhy_inject *inject)
 	}
 	snprintf(inject->absence, sizeof(inject->absence),
 		LIBRARY
-		" is not installed in ../lib/kwhy beside kwhy; install it, or name it by KWHY_INJECT");
+		" is not installed in ../lib/kwhy next to kwhy; install it, or name it by KWHY_INJECT");
 }
 
 struct variable {

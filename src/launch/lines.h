@@ -10,7 +10,7 @@
 /* Lines longer than this are taken in pieces. */
 enum { KWHY_LINE_BYTES = 65536 };
 
-/* A line without its end; any bytes, and a NUL behind them. `time_mono_ns` of its last byte. */
+/* A line without its end; any bytes, and a NUL after them. `time_mono_ns` of its last byte. */
 typedef void kwhy_line_seen(void *context, int64_t time_mono_ns, const char *line, size_t length);
 
 /* Puts lines together from chunks. A carriage return ends one too: progress bars write nothing else. */

@@ -72,7 +72,7 @@ void kwhy_pattern_find(struct kwhy_pattern *pattern, const char *line, size_t le
 	size_t at = 0;
 
 	while (at <= length) {
-		/* REG_STARTEND: the line may hold NUL and go on behind its end. */
+		/* REG_STARTEND: the line may hold NUL and go on after its end. */
 		regmatch_t groups[2] = {{.rm_so = 0, .rm_eo = (regoff_t)(length - at)}};
 
 		if (regexec(&pattern->regex, line + at, 2, groups, REG_STARTEND | (at ? REG_NOTBOL : 0)))

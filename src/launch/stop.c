@@ -9,7 +9,7 @@ static volatile sig_atomic_t is_asked, is_quiet;
 
 static void ask(int number)
 {
-	static const char words[] = "\nending with what was measured; another interrupt ends at once\n";
+	static const char words[] = "\nending with what was measured; another interrupt ends immediately\n";
 	const int before = errno;
 
 	(void)number;

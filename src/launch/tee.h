@@ -29,7 +29,7 @@ struct kwhy_tee {
 	bool broken;   /* nobody reads the target any more */
 };
 
-/* `target` is lent. The child writes to child_end, which the caller closes once it runs. */
+/* `target` is borrowed. The child writes to child_end, which the caller closes once it runs. */
 KWHY_MUST_USE enum kwhy_status kwhy_tee_open(struct kwhy_tee *tee, int stream, int target,
 	kwhy_output_seen *seen, void *context, struct kwhy_error *error);
 void kwhy_tee_close_child_end(struct kwhy_tee *tee);

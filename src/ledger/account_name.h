@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* Room for any of the names below, with its NUL. */
+/* Space for any of the names below, with its NUL. */
 #define KWHY_ACCOUNT_NAME_BYTES 96
 
 /*

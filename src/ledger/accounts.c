@@ -22,7 +22,7 @@ struct opening {
 	struct kwhy_keys keys;
 	struct kwhy_account *accounts;
 	size_t count, capacity;
-	uint32_t *account_of; /* lent by the ledger's arena */
+	uint32_t *account_of; /* borrowed from the ledger's arena */
 };
 
 static bool is_named(const struct opening *opening, size_t row)

@@ -73,7 +73,7 @@ static enum kwhy_status note_probing(struct kwhy_ledger *ledger, const struct kw
 		probing_s += 1e-9 *
 			((double)covered->probing[i].end_ns - (double)covered->probing[i].start_ns);
 	return kwhy_ledger_note(ledger, KWHY_NOTE_COMPLETENESS, "probed", error,
-		"kwhy probe was at work on device %d for %.3g s, in %zu stretches: their time and energy are "
+		"kwhy probe was at work on device %d for %.3g s, in %zu intervals: their time and energy are "
 		"in "
 		"accounts of category probing and in no other figure, and what they taught of the powers of "
 		"kernels is in the program's accounts",

@@ -29,7 +29,7 @@ struct kwhy_ledger_options {
 
 struct kwhy_ledger_options kwhy_ledger_options_default(void);
 
-/* Makes the books of a finished recording. The recording must outlive the ledger. */
+/* Makes the ledger of a finished recording. The recording must outlive the ledger. */
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_new(const struct kwhy_recording *recording,
 	const struct kwhy_ledger_options *options, struct kwhy_ledger **out, struct kwhy_error *error);
 /*

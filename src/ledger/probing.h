@@ -14,7 +14,7 @@
 bool kwhy_probing_is_there(const struct kwhy_recording *recording, uint32_t device);
 
 /*
- * Takes the stretches in which a probe was at work out of the known windows: they are hidden, and listed in
+ * Takes the intervals in which a probe was at work out of the known windows: they are hidden, and listed in
  * covered->probing. A stretch goes from the first activity of a burst to the end of the burst or of its last
  * activity, whichever is later; without what the program itself runs meanwhile.
  */

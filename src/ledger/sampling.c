@@ -19,7 +19,7 @@ enum { WINDOWS_MIN = 3 };
 
 /* What is summed up of an account: with its energy, or its time where no energy is known. */
 struct sum {
-	double now;	/* in the window at hand */
+	double now;	/* in the current window */
 	double certain; /* in windows that were not drawn: known, and no part of a sample */
 	double all;	/* over the drawn windows */
 	double squares,
@@ -38,7 +38,7 @@ struct sampling {
 	struct kwhy_device_ledger *device_ledger;
 	uint32_t device;
 	struct sum *sums; /* [account_count] */
-	uint32_t *listed; /* accounts with time in the window at hand, or that run */
+	uint32_t *listed; /* accounts with time in the current window, or that run */
 	size_t listed_count;
 	double *wholes;	     /* [drawn_count] of all accounts together, in each drawn window so far */
 	size_t drawn;	     /* windows so far */

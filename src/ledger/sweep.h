@@ -6,10 +6,10 @@
 #include "model/recording.h"
 
 /*
- * Walks one device's activities in time: yields stretches [start, end) in which the set of running
+ * Walks one device's activities in time: yields intervals [start, end) in which the set of running
  * activities does not change, gaps (no rows) between activities included. Zero-length activities run in
  * no stretch, but one that starts inside a gap splits it. Time O(n log concurrency), memory
- * O(concurrency); a caller that walks `rows` in every stretch pays concurrency for each, one that
+ * O(concurrency); a caller that walks `rows` in every interval pays concurrency for each, one that
  * follows `started` and `ended` does not.
  */
 struct kwhy_sweep {
@@ -20,17 +20,17 @@ struct kwhy_sweep {
 	int64_t now_ns, limit_ns;
 	uint32_t *rows; /* running; a heap, the one that ends first on top */
 	size_t row_count, row_capacity;
-	uint32_t *started, *ended; /* since the stretch before */
+	uint32_t *started, *ended; /* since the interval before */
 	size_t started_count, started_capacity, ended_count, ended_capacity;
 };
 
 struct kwhy_sweep_interval {
 	int64_t start_ns, end_ns;
-	const uint32_t *rows; /* running activities, unordered; lent until the next call, as those below */
+	const uint32_t *rows; /* running activities, unordered; valid until the next call, as those below */
 	size_t row_count;
-	const uint32_t *started; /* running now and not in the stretch before */
+	const uint32_t *started; /* running now and not in the interval before */
 	size_t started_count;
-	const uint32_t *ended; /* running in the stretch before and not now */
+	const uint32_t *ended; /* running in the interval before and not now */
 	size_t ended_count;
 };
 

@@ -19,7 +19,7 @@
 /* A gauge that was not read for so long says nothing of now: the slowest are read every 10 s. */
 #define GAUGE_STALE_NS INT64_C(60000000000)
 
-/* Shares are taken out once so much CPU time was used: the system counts it in steps of 10 ms a CPU. */
+/* Shares are taken out once this much CPU time was used: the system counts it in steps of 10 ms a CPU. */
 #define BUSY_MIN_S 1.0
 
 /* What was known when the sampler's last share was taken out. */
@@ -80,7 +80,7 @@ static void describe_sources(struct kwhy_live *live)
 	}
 }
 
-/* Names are keys to what reads us: the second of a name is told apart by its number. */
+/* Names are keys to what reads us: the second of a name is reported apart by its number. */
 static const char *unique_name(struct kwhy_live *live, const struct kwhy_metered *metered, size_t at)
 {
 	size_t same = 1;

@@ -5,8 +5,8 @@
 #include "live/snapshot.h"
 
 /*
- * Keeps what the meters say up to date. Used by one thread, which is not the sampler's; the sensors are lent
- * and must outlive it.
+ * Keeps what the meters say up to date. Used by one thread, which is not the sampler's; the sensors are
+ * borrowed and must outlive it.
  */
 struct kwhy_live;
 
@@ -25,7 +25,7 @@ void kwhy_live_free(struct kwhy_live *live);
 KWHY_MUST_USE enum kwhy_status kwhy_live_tick(struct kwhy_live *live, int64_t now_mono_ns,
 	const struct kwhy_sampler_cost *cost, double busy_s, struct kwhy_error *error);
 
-/* As of the last tick; lent until the next. */
+/* As of the last tick; valid until the next. */
 const struct kwhy_live_snapshot *kwhy_live_snapshot(const struct kwhy_live *live);
 
 #endif

@@ -12,7 +12,7 @@
 
 /*
  * What the meters say at one moment: plain values, so that what shows them can be tested on values made by
- * hand. Unknown is NAN, NULL or `known` false, never 0. Everything is lent by its maker.
+ * hand. Unknown is NAN, NULL or `known` false, never 0. Everything is borrowed by its maker.
  */
 
 /* A power history has one value every KWHY_LIVE_STEP_NS, at most KWHY_LIVE_STEPS of them. */
@@ -26,7 +26,7 @@ struct kwhy_live_value {
 
 struct kwhy_live_process {
 	int64_t pid;
-	int64_t memory_bytes; /* -1: not told */
+	int64_t memory_bytes; /* -1: not reported */
 	char command[32];     /* clean UTF-8; "": not known */
 };
 
@@ -35,7 +35,7 @@ struct kwhy_live_metered {
 	enum kwhy_metered_kind kind;
 	const char *name;
 	double energy_j;	      /* since the start, never falls */
-	double idle_j;		      /* the part of it while the driver said that nothing ran */
+	double idle_j;		      /* the part of it while the driver reported that nothing ran */
 	double low_w, mean_w, high_w; /* over the last second */
 	const float *history_w;	      /* oldest first, the step under way left out */
 	size_t history_count;

@@ -106,7 +106,7 @@ static int64_t settle_to(const struct kwhy_live_entry *entry)
 	return counted_ns;
 }
 
-/* Adds to *joules; false: that cannot be told yet. */
+/* Adds to *joules; false: that cannot be determined yet. */
 static bool add_window(const struct kwhy_curve *curve, int64_t from_ns, int64_t to_ns, double *joules)
 {
 	struct kwhy_energy energy;

@@ -14,7 +14,7 @@ enum kwhy_llm_outcome {
 	KWHY_LLM_STALLED,   /* no byte for as long as one is patient */
 	KWHY_LLM_BROKEN,    /* the stream ended, or the connection broke, before the answer was whole */
 	KWHY_LLM_MALFORMED, /* what came is no stream of JSON events, or one of over a megabyte */
-	KWHY_LLM_REPORTED,  /* the server told of an error inside the stream */
+	KWHY_LLM_REPORTED,  /* the server reported an error inside the stream */
 	KWHY_LLM_CUT,	    /* by us, after the end of the load; says nothing about the server */
 	KWHY_LLM_OUTCOME_COUNT
 };

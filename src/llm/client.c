@@ -13,7 +13,7 @@
 #define TICK_NS 500000000
 #define POLL_MS 50
 #define REST_NS 100000000 /* after a failure, before a closed loop tries again */
-#define LIST_S 20L	  /* patience for the list of models */
+#define LIST_S 20L	  /* timeout for the list of models */
 #define URL_BYTES 2048
 
 struct kwhy_llm_client {
@@ -344,7 +344,7 @@ static enum kwhy_status step(struct sender *sender, struct kwhy_error *error)
 	return status ? status : send_due(sender, kwhy_clock_mono_ns(), error);
 }
 
-/* Arrivals for which there was no room until the end. */
+/* Arrivals for which there was no space until the end. */
 static enum kwhy_status record_unsent(struct sender *sender, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;

@@ -8,7 +8,7 @@
 
 /*
  * Requests to a server that speaks the OpenAI API, many at once, from one thread. No proxy is used and no
- * redirection followed: they would be measured. Strings are lent.
+ * redirection followed: they would be measured. Strings are borrowed.
  */
 struct kwhy_llm_client;
 

@@ -44,7 +44,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_curl_add_header(
 KWHY_MUST_USE enum kwhy_status kwhy_curl_add_token(
 	struct kwhy_curl *curl, struct curl_slist **headers, const char *token, struct kwhy_error *error);
 
-/* A request without a proxy, from which redirections are not followed. NULL: no memory. The headers are lent.
+/* A request without a proxy, from which redirections are not followed. NULL: no memory. The headers are
+ * borrowed.
  */
 CURL *kwhy_curl_new_request(struct kwhy_curl *curl, const char *url, const struct curl_slist *headers);
 

@@ -10,7 +10,7 @@
 
 enum kwhy_llm_endpoint { KWHY_LLM_CHAT, KWHY_LLM_COMPLETIONS };
 
-/* What every request asks for. Strings are lent. */
+/* What every request asks for. Strings are borrowed. */
 struct kwhy_llm_question {
 	enum kwhy_llm_endpoint endpoint;
 	const char *model;

@@ -10,7 +10,7 @@ struct kwhy_llm_load {
 	uint32_t concurrency; /* at once; with a rate the most */
 	int64_t duration_ns;  /* requests are sent for so long; those under way then may end */
 	int64_t ramp_ns;      /* at the start and at the end, not part of the steady window */
-	int64_t stall_ns;     /* patience for the next byte */
+	int64_t stall_ns;     /* timeout for the next byte */
 	uint64_t seed;	      /* of the arrivals */
 };
 

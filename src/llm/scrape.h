@@ -14,14 +14,14 @@ enum { KWHY_LLM_SCRAPE_DEVICES = 64, KWHY_LLM_SCRAPE_NAME_BYTES = 24 };
 struct kwhy_llm_scrape_device {
 	char name[KWHY_LLM_SCRAPE_NAME_BYTES]; /* as the label `device` has it: "0", "0:1" an instance of it
 						*/
-	double joules;			       /* NAN: not told yet */
+	double joules;			       /* NAN: not reported yet */
 	bool lost;			       /* it answers no more */
-	double lag_s;			       /* age of the newest reading that they hold; NAN: not told */
+	double lag_s; /* age of the newest reading that they hold; NAN: not reported */
 };
 
 struct kwhy_llm_scrape {
 	bool is_kwhy;
-	double started_unix_s; /* when counting began; NAN: not told */
+	double started_unix_s; /* when counting began; NAN: not reported */
 	struct kwhy_llm_scrape_device devices[KWHY_LLM_SCRAPE_DEVICES];
 	size_t device_count;
 };
@@ -30,7 +30,7 @@ struct kwhy_llm_scrape {
 KWHY_MUST_USE enum kwhy_status kwhy_llm_scrape_read(
 	const char *text, struct kwhy_llm_scrape *out, struct kwhy_error *error);
 
-/* NULL: there is none of that name, or its energy is not told. */
+/* NULL: there is none of that name, or its energy is not reported. */
 const struct kwhy_llm_scrape_device *kwhy_llm_scrape_find(
 	const struct kwhy_llm_scrape *scrape, const char *name);
 

@@ -14,7 +14,7 @@
 #define SECOND_NS INT64_C(1000000000)
 #define PERIOD_NS (SECOND_NS / 4)
 #define TIMEOUT_NS (10 * SECOND_NS) /* after a window's end */
-#define FIRST_NS (5 * SECOND_NS)    /* a kwhy serve that has just begun tells no energy yet */
+#define FIRST_NS (5 * SECOND_NS)    /* a kwhy serve that has just begun reports no energy yet */
 #define ANSWER_MS 5000L
 #define URL_BYTES 2048
 
@@ -80,7 +80,7 @@ static enum kwhy_status scrape(struct kwhy_llm_scraper *scraper, struct kwhy_llm
 	status = kwhy_llm_scrape_read(scraper->body.data ? scraper->body.data : "", out, error);
 	if (!status && !out->is_kwhy)
 		return kwhy_fail(error, KWHY_E_INPUT,
-			"%s shows no metrics of kwhy; --meters takes the address of a kwhy serve beside the "
+			"%s shows no metrics of kwhy; --meters takes the address of a kwhy serve next to the "
 			"server's GPUs, like http://HOST:9835",
 			scraper->url);
 	return status;
@@ -204,7 +204,8 @@ static enum kwhy_status scrape_first(
 	}
 	if (!status && !tells_energy(&answer))
 		return kwhy_fail(error, KWHY_E_INPUT,
-			"kwhy serve at %s tells no energy of a GPU; see kwhy_source_available there for the "
+			"kwhy serve at %s reports no energy of a GPU; see kwhy_source_available there for "
+			"the "
 			"reason",
 			scraper->url);
 	if (!status)
@@ -294,7 +295,7 @@ static enum kwhy_status tell_missing(const struct kwhy_llm_scraper *scraper, str
 		return error->status;
 	}
 	return kwhy_fail(error, KWHY_E_INPUT,
-		"%s tells nothing new of the GPUs' energy; see kwhy_source_age_seconds and "
+		"%s reports nothing new of the GPUs' energy; see kwhy_source_age_seconds and "
 		"kwhy_source_failures_total there",
 		scraper->url);
 }

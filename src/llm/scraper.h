@@ -10,7 +10,7 @@
  */
 struct kwhy_llm_scraper;
 
-/* Strings are lent while it opens. */
+/* Strings are borrowed while it opens. */
 struct kwhy_llm_meters {
 	const char *url;     /* "http://HOST:PORT", with or without /metrics */
 	const char *token;   /* sent as a bearer token; NULL: none */
@@ -19,7 +19,7 @@ struct kwhy_llm_meters {
 };
 
 /*
- * The first answer is awaited: KWHY_E_IO where none comes, KWHY_E_INPUT where it tells no energy of a GPU,
+ * The first answer is awaited: KWHY_E_IO where none comes, KWHY_E_INPUT where it reports no energy of a GPU,
  * KWHY_E_USAGE for what is no address, KWHY_E_UNSUPPORTED without libcurl.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_scraper_open(

@@ -16,7 +16,8 @@ static enum kwhy_status add_named(struct kwhy_llm_track *track, const struct kwh
 
 	if (!device)
 		return kwhy_fail(error, KWHY_E_USAGE,
-			"--device %.40s: the server's metrics tell no energy of such a device; see the label "
+			"--device %.40s: the server's metrics report no energy of such a device; see the "
+			"label "
 			"device of kwhy_device_energy_joules_total there",
 			name);
 	for (size_t i = 0; i < track->device_count; i++)
@@ -57,7 +58,7 @@ enum kwhy_status kwhy_llm_track_begin(struct kwhy_llm_track *track, const struct
 			!strchr(scrape->devices[i].name, ':'))
 			track->devices[track->device_count++] = scrape->devices[i];
 	return track->device_count ? KWHY_OK
-				   : kwhy_fail(error, KWHY_E_INPUT, "the metrics tell no energy of a GPU");
+				   : kwhy_fail(error, KWHY_E_INPUT, "the metrics report no energy of a GPU");
 }
 
 void kwhy_llm_track_done(struct kwhy_llm_track *track)

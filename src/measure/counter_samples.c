@@ -28,7 +28,7 @@ int64_t kwhy_period_typical(const int64_t *time_ns, size_t count)
 	return distances[(used - 1) / 2];
 }
 
-/* NVML's counter says the same until its next tick; only the tick has a time. */
+/* NVML's counter says the same until its next update; only the update has a time. */
 static bool is_news(const struct kwhy_readings *counter, const struct kwhy_reading *reading,
 	const struct kwhy_reading *last)
 {

@@ -27,7 +27,7 @@ void kwhy_counter_samples_drop(struct kwhy_counter_samples *counter_samples, siz
 void kwhy_counter_samples_done(struct kwhy_counter_samples *counter_samples);
 
 /*
- * A power meter's readings, and a power from which they could have come: in the stretch up to the next
+ * A power meter's readings, and a power from which they could have come: in the interval up to the next
  * reading first_w for first_ns, then second_w.
  */
 struct kwhy_sample {
@@ -36,7 +36,7 @@ struct kwhy_sample {
 	double joules; /* used until the moment that the meter shows here, since the first */
 	double first_w, second_w;
 	double first_s;
-	uint32_t gaps; /* so many stretches before this reading were too long to say what went on in them */
+	uint32_t gaps; /* this many intervals before this reading were too long to say what went on in them */
 };
 
 struct kwhy_samples {

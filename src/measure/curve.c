@@ -6,31 +6,31 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Without a tick for so many periods, and so long, while the power is read on, a counter is stuck. */
+/* Without an update for this many periods and this long, while the power is read on, a counter is stuck. */
 #define STUCK_PERIODS 5
 #define STUCK_NS INT64_C(30000000000)
-/* Samples so far behind a tick have ended: a ring keeps 2.4 s, and is read before it turns over. */
+/* Samples so far after an update have ended: a ring keeps 2.4 s, and is read before it turns over. */
 #define ENDED_NS INT64_C(3000000000)
 /* A counter that rose by too little in so long, up to its last reading, stood still. */
 #define STILL_NS INT64_C(1000000000)
 #define STILL_J 1
-/* A tick is so far outside the samples at most that it holds them to a sum. */
+/* An update is so far outside the samples at most that it holds them to a sum. */
 #define MARGIN_PERIODS 3
 /* Counter and samples that differ by more say nothing of each other in that stretch. */
 #define GAIN_MIN 0.6
 #define GAIN_MAX 1.6
 
 /*
- * A meter that lags as a first-order low-pass (tau) behind a delay (d) shows m, and
+ * A meter that lags as a first-order low-pass (tau) after a delay (d) shows m, and
  * p(t) = m(t + d) + tau m'(t + d): what was used up to t is the meter's integral up to t + d and tau times
- * what it shows then. The integral at a tick is the counter's. Between ticks a power that the samples could
- * have come from gives the shape and the counter the sum; without samples the mean power around a tick stands
- * in.
+ * what it shows then. The integral at an update is the counter's. Between updates a power that the samples
+ * could have come from gives the shape and the counter the sum; without samples the mean power around an
+ * update stands in.
  */
 struct builder {
 	struct kwhy_counter_samples counter_samples;
 	struct kwhy_samples samples;
-	bool shaped; /* samples are dense enough to say what goes on between ticks */
+	bool shaped; /* samples are dense enough to say what goes on between updates */
 	struct kwhy_curve *curve;
 };
 
@@ -59,7 +59,7 @@ static bool is_sampled(const struct kwhy_samples *samples, int64_t time_ns)
 	return at + 1 == samples->count || samples->items[at + 1].gaps == samples->items[at].gaps;
 }
 
-/* Mean power of the known tick intervals around an anchor. */
+/* Mean power of the known update intervals around an anchor. */
 static double watts_around(const struct kwhy_counter_samples *counter_samples, size_t i)
 {
 	double joules = 0, seconds = 0;
@@ -142,7 +142,7 @@ static void leave_out_still(struct builder *builder)
 	}
 }
 
-/* Used up to the moment that the meter shows at a tick. */
+/* Used up to the moment that the meter shows at an update. */
 static double used_at_counter_sample(const struct builder *builder, size_t i)
 {
 	int64_t time_ns = builder->counter_samples.time_ns[i];
@@ -167,7 +167,7 @@ static void add_samples(struct builder *builder, size_t from, size_t to, double 
 			offset_j + gain * builder->samples.items[i].joules, builder->samples.items[i].watts);
 }
 
-/* How much the counter's rise between two ticks is of what the samples say; 0: they do not say. */
+/* How much the counter's rise between two updates is of what the samples say; 0: they do not say. */
 static double gain_between(const struct builder *builder, size_t i)
 {
 	double sampled_j = sampled_rise(
@@ -178,7 +178,8 @@ static double gain_between(const struct builder *builder, size_t i)
 	return gain > GAIN_MIN / 2 && gain < GAIN_MAX * 2 ? gain : 0;
 }
 
-/* The samples between two ticks, raised or lowered so that they sum up to the counter; false: not sampled. */
+/* The samples between two updates, raised or lowered so that they sum up to the counter; false: not sampled.
+ */
 static bool add_between(struct builder *builder, size_t i)
 {
 	const struct kwhy_samples *samples = &builder->samples;
@@ -222,7 +223,7 @@ static double ratio_of(const struct builder *builder)
 	return sampled_j > 0 ? counted_j / sampled_j : NAN;
 }
 
-/* Samples before the first and after the last tick, as far off as those between ticks are. */
+/* Samples before the first and after the last update, as far off as those between updates are. */
 static double gain_outside(const struct builder *builder)
 {
 	double ratio = ratio_of(builder);
@@ -260,7 +261,7 @@ static void add_after(struct builder *builder)
 static void build_counted(struct builder *builder)
 {
 	size_t count = builder->counter_samples.count;
-	bool sampled; /* samples lead up to this tick */
+	bool sampled; /* samples lead up to this update */
 
 	bridge_resets(builder);
 	add_before(builder);
@@ -349,7 +350,7 @@ static bool reserve(struct kwhy_curve *curve, size_t capacity, size_t ticks)
 	return curve->ticks_ns && curve->gains && curve->time_ns && curve->joules && curve->reading_w;
 }
 
-/* Trailing means and rare samples say less of what goes on between ticks than the ticks. */
+/* Trailing means and rare samples say less of what goes on between updates than the updates. */
 static bool is_dense(const struct builder *builder)
 {
 	const struct kwhy_samples *samples = &builder->samples;
@@ -362,8 +363,8 @@ static bool is_dense(const struct builder *builder)
 }
 
 /*
- * Ticks from before and after the samples say nothing of when; unless the samples have ended for good, more
- * will come.
+ * Ticks from before and after the samples say nothing of when; unless the samples have ended permanently,
+ * more will come.
  */
 static void leave_out_unsampled(struct builder *builder)
 {

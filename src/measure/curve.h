@@ -12,7 +12,7 @@ struct kwhy_curve {
 	size_t count, capacity;
 	int64_t last_ns;   /* known up to here */
 	int64_t *ticks_ns; /* of the counter, lag taken back */
-	double *gains; /* of the counter over the samples, from each tick to the next; 1: they agree or are
+	double *gains; /* of the counter over the samples, from each update to the next; 1: they agree or are
 			  silent */
 	size_t update_count;
 	double quantum_j;

@@ -23,7 +23,7 @@ struct kwhy_window_joules {
 	struct kwhy_joules gross, net; /* of the GPUs; net: above their idle level with contexts */
 	struct kwhy_joules host;       /* gross, of all domains of the host that have a meter */
 	double mean_w;		       /* of the GPUs */
-	const char *basis;	       /* lent; NULL: unknown */
+	const char *basis;	       /* borrowed; NULL: unknown */
 };
 
 /* Nothing is known. */

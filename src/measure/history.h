@@ -7,7 +7,7 @@
 
 /*
  * The readings of a session: drains the channels of sensors into arrays that grow up to a limit. Used by one
- * thread at a time, which is not the sampler's. The sensors are lent and must outlive it.
+ * thread at a time, which is not the sampler's. The sensors are borrowed and must outlive it.
  */
 struct kwhy_history;
 
@@ -23,7 +23,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_history_drain(struct kwhy_history *history, 
 /* Drops the readings before a time. */
 void kwhy_history_forget(struct kwhy_history *history, int64_t before_mono_ns);
 
-/* Of a source of the sensors, by its index; lent until the next drain or forget. */
+/* Of a source of the sensors, by its index; valid until the next drain or forget. */
 struct kwhy_readings kwhy_history_readings(const struct kwhy_history *history, size_t source);
 
 /* What went missing: never silently. */
@@ -58,7 +58,7 @@ bool kwhy_history_is_lost(const struct kwhy_history *history, size_t metered);
 
 /*
  * Is what it tells of the time after `last_ns`, up to which its curve is known, still to be waited for? Not
- * of a device that is lost, nor where that is 45 s ago; 0: nothing was told yet.
+ * of a device that is lost, nor where that is 45 s ago; 0: nothing was reported yet.
  */
 bool kwhy_history_goes_on(
 	const struct kwhy_history *history, size_t metered, int64_t last_ns, int64_t now_ns);

@@ -4,10 +4,10 @@
 #include <math.h>
 
 /*
- * H200, driver 580.159.04: low-pass and delay from a step of 368 to 121 W; the tick of the counter is found
+ * H200, driver 580.159.04: low-pass and delay from a step of 368 to 121 W; the update of the counter is found
  * within a poll or two. Ring and counter agree within 0.1 to 0.3 % over idle and steady work and over long
  * mixtures, but over 2 to 3 s of square waves of 5/5, 20/80 and 50/50 ms they were 1.3, 1.9 and 2.2 % apart:
- * samples beat with periodic work. Where ticks are near the counter settles it.
+ * samples beat with periodic work. Where updates are near the counter settles it.
  */
 static const struct kwhy_response nvml = {
 	.delay_s = 0.0035,

@@ -39,7 +39,7 @@ static const char *state_name(int32_t state)
 	static const char *const names[] = {
 		[KWHY_ENERGY_STATE_MEASURED] = "measured",
 		[KWHY_ENERGY_STATE_NOT_METERED] = "not metered",
-		[KWHY_ENERGY_STATE_NOT_YET] = "the meter has stopped to tell",
+		[KWHY_ENERGY_STATE_NOT_YET] = "the meter has stopped reporting",
 		[KWHY_ENERGY_STATE_FORGOTTEN] = "began before the meter's first reading",
 	};
 

@@ -6,7 +6,7 @@
 
 /* A stretch of this many periods is a gap. */
 #define GAP_PERIODS 3
-/* Beyond so many time constants a low-passed reading says nothing of the beginning of its stretch. */
+/* Beyond this many time constants a low-passed reading says nothing of the beginning of its stretch. */
 #define STRETCH_CONSTANTS 2
 /* Levels that differ by less of the step between them hold. */
 #define STEADY_RATIO 0.25
@@ -75,7 +75,7 @@ static bool levels_around(const struct kwhy_samples *samples, const double *leve
 }
 
 /*
- * Between two levels lies a stretch in which the power went from one to the other: a low-pass sees its end
+ * Between two levels lies an interval in which the power went from one to the other: a low-pass sees its end
  * better than its beginning, so the constant level is not its mean. If it stepped once, this is when.
  */
 static bool fit_step(struct kwhy_samples *samples, const double *levels_w, size_t i)

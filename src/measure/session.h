@@ -63,7 +63,7 @@ int kwhy_session_say(const struct kwhy_error *error, char *message, size_t messa
 /* Takes what threads and meters have left; *out_busy: there was much. */
 KWHY_MUST_USE enum kwhy_status kwhy_session_collect(
 	struct kwhy_session *session, bool *out_busy, struct kwhy_error *error);
-/* Accounts for what the meters have told, and forgets what that needed. */
+/* Accounts for what the meters have reported, and forgets what that needed. */
 KWHY_MUST_USE enum kwhy_status kwhy_session_fold(struct kwhy_session *session, struct kwhy_error *error);
 /* The same up to end_ns on a copy, for results. */
 KWHY_MUST_USE enum kwhy_status kwhy_session_fold_rest(
@@ -73,8 +73,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_session_make_curves(
 void kwhy_session_free_curves(struct kwhy_session *session);
 bool kwhy_session_meter_is_lost(const struct kwhy_session *session, size_t meter);
 /*
- * Up to where all meters that go on have told; those far behind are not waited for. Counters tick in when
- * they are read, every twenty seconds perhaps: `counted` waits for that too.
+ * Up to where all meters that go on have reported; those far behind are not waited for. Counters update in
+ * when they are read, every twenty seconds perhaps: `counted` waits for that too.
  */
 int64_t kwhy_session_known_until(const struct kwhy_session *session, int64_t now_ns, bool counted);
 

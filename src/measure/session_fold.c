@@ -8,7 +8,7 @@
 #define SECOND INT64_C(1000000000)
 /* The curve's end still bends as readings come; what lies so far before it does not. */
 #define SETTLED_NS (250 * MS)
-/* Readings kept before what is accounted for: two ticks of a counter that is read every twenty seconds. */
+/* Readings kept before what is accounted for: two updates of a counter that is read every twenty seconds. */
 #define KEPT_NS (45 * SECOND)
 
 static int compare_events(const void *left, const void *right)
@@ -55,8 +55,8 @@ bool kwhy_session_meter_is_lost(const struct kwhy_session *session, size_t meter
 }
 
 /*
- * Up to where all meters that go on have told; those far behind are not waited for. Counters tick in when
- * they are read, every ten seconds perhaps: `counted` waits for that too.
+ * Up to where all meters that go on have reported; those far behind are not waited for. Counters update in
+ * when they are read, every ten seconds perhaps: `counted` waits for that too.
  */
 int64_t kwhy_session_known_until(const struct kwhy_session *session, int64_t now_ns, bool counted)
 {
@@ -108,7 +108,7 @@ enum kwhy_status kwhy_session_fold(struct kwhy_session *session, struct kwhy_err
 {
 	int64_t now_ns = kwhy_clock_mono_ns(), until_ns;
 	enum kwhy_status status = kwhy_session_make_curves(session, error);
-	bool crowded; /* no room to wait for the counters */
+	bool crowded; /* no space to wait for the counters */
 	size_t count;
 
 	session->last_fold_ns = now_ns;

@@ -15,13 +15,14 @@
 #define EDGE_STRETCHES 0.35
 /* So many stretches to each side say how low and how high the power goes. */
 #define NEIGHBOURS 3
-/* And so much further it may go, as a share of the mean: samples are rare, and ticks say nothing in between.
+/* And so much further it may go, as a share of the mean: samples are rare, and updates say nothing in
+ * between.
  */
 #define BELOW_POWER_RATIO 0.2
 #define ABOVE_POWER_RATIO 0.3
 #define BELOW_COUNTER_RATIO 0.6
 #define ABOVE_COUNTER_RATIO 1.0
-/* Runs of less than so many stretches between readings hide how low and how high the power went. */
+/* Runs of less than this many stretches between readings hide how low and how high the power went. */
 #define HIDING_STRETCHES 2
 #define HIDDEN_LOW_RATIO 0.3
 #define HIDDEN_HIGH_RATIO 5.0
@@ -270,8 +271,8 @@ static double update_variance_j2(
 }
 
 /*
- * Samples stray from the counter between two ticks; their sum does not. What is covered of such a stretch is
- * as unsure as the rest of it: the smaller of both says by how much.
+ * Samples stray from the counter between two updates; their sum does not. What is covered of such a stretch
+ * is as unsure as the rest of it: the smaller of both says by how much.
  */
 static void flush_gap(struct kwhy_window_sum *sum)
 {
@@ -301,7 +302,7 @@ static void begin_gap(struct kwhy_window_sum *sum, size_t i)
 	sum->gap_ratio = hypot(curve->response.power_ratio, apart_ratio(curve, i));
 }
 
-/* The window's part between tick number `next` - 1 and tick `next`; there may be none on one side. */
+/* The window's part between update number `next` - 1 and update `next`; there may be none on one side. */
 static void cover_gap(struct kwhy_window_sum *sum, size_t next, int64_t start_ns, int64_t end_ns)
 {
 	const struct kwhy_curve *curve = sum->curve;

@@ -21,13 +21,13 @@
 
 struct kwhy_readings {
 	enum kwhy_meter meter;
-	const struct kwhy_reading *items; /* in order of time; lent for the call */
+	const struct kwhy_reading *items; /* in order of time; borrowed for the call */
 	size_t count;
 	int64_t period_ns; /* between updates; 0: taken from the readings */
-	int64_t wrap;	   /* of a counter: the highest value; 0: not told */
+	int64_t wrap;	   /* of a counter: the highest value; 0: not reported */
 };
 
-/* What a figure rests on. */
+/* What a figure is based on. */
 enum kwhy_energy_basis {
 	KWHY_ENERGY_NONE,
 	KWHY_ENERGY_COUNTER_AND_POWER, /* counter inside, power samples to the edges */
@@ -57,9 +57,10 @@ struct kwhy_energy {
 	double joules, low_j, high_j;
 	double seconds, mean_w;
 	double peak_w; /* the highest reading, smoothed as the meter smooths; of a counter: the highest mean
-			  between ticks */
+			  between updates */
 	bool enough;   /* the half-width is within the limit that was asked for */
-	/* As often as this, back to back in one window, would be enough; 1 when it is, 0: cannot be told. */
+	/* As often as this, back to back in one window, would be enough; 1 when it is, 0: cannot be
+	 * determined. */
 	uint64_t repetitions_needed;
 };
 
@@ -81,8 +82,8 @@ int64_t kwhy_curve_first_ns(const struct kwhy_curve *curve);
 int64_t kwhy_curve_last_ns(const struct kwhy_curve *curve);
 
 /*
- * Up to here a counter's tick holds the samples to their sum; beyond, later readings still change the figure
- * by a few tenths of a percent. Without a counter the same as kwhy_curve_last_ns().
+ * Up to here a counter's update holds the samples to their sum; beyond, later readings still change the
+ * figure by a few tenths of a percent. Without a counter the same as kwhy_curve_last_ns().
  */
 int64_t kwhy_curve_counted_ns(const struct kwhy_curve *curve);
 
@@ -114,19 +115,19 @@ int64_t kwhy_window_ready_ns(int64_t end_ns, const struct kwhy_readings *counter
 
 /*
  * The energy of many windows together, such as all the runs of one region: in order of time and not
- * overlapping. Windows so short that several lie between two readings are told apart by their share of
+ * overlapping. Windows so short that several lie between two readings are distinguished by their share of
  * that time alone, and the interval says so.
  */
 struct kwhy_window_sum {
 	const struct kwhy_curve *curve; /* of the windows added last; set by the caller before each add */
 	double joules, seconds, peak_w;
-	double variance_j2;		    /* of edges and ticks as if they were independent */
+	double variance_j2;		    /* of edges and updates as if they were independent */
 	double alike_j;			    /* the same as if they were alike */
 	double hidden_j;		    /* of runs too short for the meter to see */
 	double drift_j, ratio_j;	    /* standard uncertainties that add up */
 	int64_t cell_start_ns, cell_end_ns; /* the stretch between readings that is being filled */
 	double cell_covered_s, cell_low_w, cell_high_w, cell_mean_w;
-	int64_t gap_start_ns; /* the stretch between ticks that is being filled */
+	int64_t gap_start_ns; /* the stretch between updates that is being filled */
 	double gap_j, gap_covered_j, gap_ratio;
 	bool cell_hides; /* holds such runs */
 	uint64_t cell_edges, windows;

@@ -20,7 +20,7 @@ enum kwhy_counter_step {
 
 struct kwhy_counter_span {
 	int64_t before, after; /* counts */
-	int64_t wrap;	       /* the highest value; 0: not told, then 32 bits are tried */
+	int64_t wrap;	       /* the highest value; 0: not reported, then 32 bits are tried */
 	double length_ns;      /* between the two readings */
 	int64_t unit_nj;       /* of a count */
 };

@@ -69,7 +69,7 @@ struct kwhy_device_time {
 	int64_t probing_idle_ns; /* of that, in which nothing ran */
 	int64_t compute_ns, collective_ns, copy_ns, memset_ns, overlap_ns;
 	int64_t sync_ns, launch_ns, alloc_ns, host_ns;
-	uint64_t idle_gaps; /* idle stretches inside the span; an activity of zero length splits one */
+	uint64_t idle_gaps; /* idle intervals inside the span; an activity of zero length splits one */
 	uint64_t sync_gaps, launch_gaps, alloc_gaps, host_gaps; /* gaps with some of that in them */
 
 	uint64_t kernel_count; /* all kernels, collectives and graph rows among them */
@@ -126,7 +126,7 @@ enum kwhy_basis {
 const char *kwhy_basis_name(enum kwhy_basis basis);
 
 /*
- * One row of the books. Energies are KWHY_UNKNOWN_NJ without power data. gross = idle + net;
+ * One row of the ledger. Energies are KWHY_UNKNOWN_NJ without power data. gross = idle + net;
  * idle: what the device would have drawn with its context alone over the account's share of time, or without
  * one where it had none.
  */
@@ -156,7 +156,7 @@ struct kwhy_account {
 				     the time where no energy is known; NAN */
 };
 
-/* A stretch in which everything that ran is known, and for each reason to idle how long the device did. */
+/* An interval in which everything that ran is known, and for each reason to idle how long the device did. */
 struct kwhy_covered_window {
 	int64_t start_ns, end_ns;
 	int64_t idle_ns[KWHY_CATEGORY_OUTSIDE - KWHY_CATEGORY_SYNC + 1];
@@ -176,7 +176,7 @@ struct kwhy_clean_stretch {
 
 enum { KWHY_CLEAN_STRETCHES_MAX = 2 }; /* one before, one after */
 
-/* Such time in which it had not come to rest: it drew more than with a context. */
+/* Such time in which it had not become idle: it drew more than with a context. */
 struct kwhy_elevated_idle {
 	int64_t start_ns, end_ns;
 	double power_w; /* mean of its samples */
@@ -198,7 +198,7 @@ struct kwhy_coverage_sum {
 	bool is_in_windows; /* some of that was not recorded; else a probe was at work in all of it */
 };
 
-/* Accounts that the readings cannot tell apart: only the sum is known. */
+/* Accounts that the readings cannot distinguish: only the sum is known. */
 struct kwhy_account_group {
 	uint32_t *members; /* account indexes */
 	size_t member_count;
@@ -234,7 +234,7 @@ struct kwhy_device_energy {
 			    work and idling; not in measured */
 	int64_t edge_ns; /* how long no reading saw the run; 0 where nothing is metered */
 	int64_t between_nj; /* metered of the run's time that was not recorded: without what of that account
-			       lies before the first start or behind the last end */
+			       lies before the first start or after the last end */
 	int64_t between_ns; /* how long that is; 0: no reading was in such time */
 	double clean_idle_w, context_idle_w; /* levels used; NAN unknown */
 	bool clean_idle_measured,	     /* from clean stretches of this recording */
@@ -265,7 +265,7 @@ struct kwhy_power_curve {
 	size_t count; /* 0: no energy is known */
 };
 
-/* Whether a window lies where windows could lie, and not behind it, where all is known. */
+/* Whether a window lies where windows could lie, and not after it, where all is known. */
 static inline bool kwhy_window_is_drawn(
 	const struct kwhy_coverage_sum *coverage, const struct kwhy_covered_window *window)
 {
@@ -273,8 +273,8 @@ static inline bool kwhy_window_is_drawn(
 }
 
 /*
- * The account as it is told: where no reading saw any of it no energy of it is known, though the books, which
- * add up to what was metered, have 0.
+ * The account as it is reported: where no reading saw any of it no energy of it is known, though the ledger,
+ * which add up to what was metered, have 0.
  */
 static inline struct kwhy_account kwhy_account_reported(
 	const struct kwhy_device_energy *energy, const struct kwhy_account *account)
@@ -504,7 +504,7 @@ static inline bool kwhy_ledger_is_unrecorded(
 	return low < sum->unrecorded_count && sum->unrecorded[low].start_ns < end_ns;
 }
 
-/* Energy that an idle stretch of a device drew; NAN when unknown. */
+/* Energy that an idle interval of a device drew; NAN when unknown. */
 double kwhy_ledger_idle_nj(
 	const struct kwhy_ledger *ledger, uint32_t device, int64_t start_ns, int64_t end_ns);
 

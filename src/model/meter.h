@@ -32,7 +32,8 @@ const char *kwhy_meter_source(char out[KWHY_METER_NAME_BYTES], enum kwhy_meter m
 bool kwhy_meter_find(const char *text, size_t length, enum kwhy_meter *out_meter, uint32_t *out_domain);
 bool kwhy_meter_is_counter(enum kwhy_meter meter);
 bool kwhy_meter_is_of_host(enum kwhy_meter meter); /* has no device: CPU packages, boards */
-bool kwhy_meter_is_amd(enum kwhy_meter meter); /* of a device of AMD's: nobody has measured how it responds */
+bool kwhy_meter_is_amd(
+	enum kwhy_meter meter); /* of a device of AMD's: it has not been measured how it responds */
 int64_t kwhy_meter_unit_nj(enum kwhy_meter meter); /* nanojoules a count; 0 for power meters */
 
 /*

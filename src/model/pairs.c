@@ -15,9 +15,10 @@ static const struct {
 	[KWHY_PAIR_STAGED] = {"staged", "through host memory, in pieces that overlap"},
 	[KWHY_PAIR_PUT] = {"put", "kernels that write bytes, then a flag; half a round trip"},
 	[KWHY_PAIR_PING_PONG] = {"ping-pong", "copies that begin each other; half a round trip"},
-	[KWHY_PAIR_EXCHANGE] = {"exchange", "copies both ways at once"},
+	[KWHY_PAIR_EXCHANGE] = {"exchange", "copies both directions concurrently"},
 	[KWHY_PAIR_NCCL] = {"nccl", "NCCL's send and receive"},
-	[KWHY_PAIR_NCCL_EXCHANGE] = {"nccl-exchange", "NCCL's send and receive, both ways at once"},
+	[KWHY_PAIR_NCCL_EXCHANGE] = {"nccl-exchange",
+		"NCCL's send and receive, both directions concurrently"},
 	[KWHY_PAIR_NCCL_FULL] = {"nccl-full", "NCCL's send and receive, by the communicator of all"},
 	[KWHY_PAIR_SOCKET] = {"socket", "host memory to host memory by TCP"},
 	[KWHY_PAIR_ALL_REDUCE] = {"all-reduce", "sums of all, to all"},
@@ -100,7 +101,7 @@ const char *kwhy_pair_limit_source(enum kwhy_pair_link_kind way)
 	switch (way) {
 	case KWHY_PAIR_NVSWITCH:
 	case KWHY_PAIR_NVLINK:
-		return "raw rate of the links that are up, as NVML tells it; heads of packets take a part";
+		return "raw rate of the links that are up, as NVML reports it; heads of packets take a part";
 	case KWHY_PAIR_PCIE:
 		return "lanes that are up at the rate of the generation, line coding taken off; heads of "
 		       "packets "

@@ -12,7 +12,7 @@
 
 /*
  * What moving bytes from one GPU to another was measured to cost, and what follows from it
- * (docs/formats/pairs.md). Times are seconds of one transfer one way; NAN is what was not measured.
+ * (docs/formats/pairs.md). Times are seconds of one transfer in one direction; NAN is what was not measured.
  */
 enum kwhy_pair_engine {
 	KWHY_PAIR_WRITE,     /* a copy queued on the source */
@@ -21,9 +21,9 @@ enum kwhy_pair_engine {
 	KWHY_PAIR_STAGED,    /* through host memory, in pieces that overlap */
 	KWHY_PAIR_PUT,	     /* kernels that write bytes and then a flag, to and fro: half a round trip */
 	KWHY_PAIR_PING_PONG, /* copies to and fro, each begun by the end of the other: half a round trip */
-	KWHY_PAIR_EXCHANGE,  /* copies both ways at once; bytes are those of each way */
+	KWHY_PAIR_EXCHANGE,  /* copies both directions concurrently; bytes are those of each way */
 	KWHY_PAIR_NCCL,	     /* NCCL's send and receive, by a communicator of the two */
-	KWHY_PAIR_NCCL_EXCHANGE, /* the same both ways in one group; bytes are those of each way */
+	KWHY_PAIR_NCCL_EXCHANGE, /* the same both directions in one group; bytes are those of each way */
 	KWHY_PAIR_NCCL_FULL,	 /* NCCL's send and receive, by the communicator of all GPUs */
 	KWHY_PAIR_SOCKET,	 /* host memory to host memory by TCP, between processes */
 	/* Of all GPUs together, by NCCL, on the host by our own; the source is the first (the root of a
@@ -171,8 +171,8 @@ struct kwhy_pair_loggp {
 };
 
 /*
- * The joules of one transfer at both ends, from a burst of them; of an exchange both ways together. Gross,
- * and net above the level of idle GPUs with contexts, with 95 % intervals; NAN: not known.
+ * The joules of one transfer at both ends, from a burst of them; of an exchange both directions together.
+ * Gross, and net above the level of idle GPUs with contexts, with 95 % intervals; NAN: not known.
  */
 struct kwhy_pair_energy {
 	enum kwhy_pair_engine engine;
@@ -233,8 +233,8 @@ struct kwhy_pair_relation {
 };
 
 /*
- * What took no part in a fit, and how far what the fits foretell of it lies from what was measured: foretold
- * over measured, less 1. Of other sizes absolute values, the median over the curves.
+ * What took no part in a fit, and how far what the fits predict of it lies from what was measured:
+ * predicted over measured, less 1. Of other sizes absolute values, the median over the curves.
  */
 struct kwhy_pair_held_out {
 	const char *what, *model;
@@ -253,7 +253,7 @@ enum kwhy_pair_verdict { KWHY_PAIR_PASS, KWHY_PAIR_FAIL, KWHY_PAIR_UNKNOWN };
 const char *kwhy_pair_verdict_name(enum kwhy_pair_verdict verdict);
 
 struct kwhy_pair_criterion {
-	const char *name, *why; /* with the figures it rests on */
+	const char *name, *why; /* with the figures it is based on */
 	enum kwhy_pair_verdict verdict;
 };
 
@@ -355,7 +355,7 @@ const struct kwhy_pair_config *kwhy_pairs_find(
 const struct kwhy_pair_curve *kwhy_pairs_curve(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine,
 	enum kwhy_pair_clock clock, uint32_t source, uint32_t target); /* alone */
 
-/* "18 NVLink 4, switched", "PCIe 5 x16, host bridge", "unknown"; what its limit rests on. */
+/* "18 NVLink 4, switched", "PCIe 5 x16, host bridge", "unknown"; what its limit is based on. */
 enum { KWHY_PAIR_ROUTE_BYTES = 96 };
 const char *kwhy_pair_route_text(char out[KWHY_PAIR_ROUTE_BYTES], const struct kwhy_pair_route *route);
 const char *kwhy_pair_limit_source(enum kwhy_pair_link_kind way); /* NULL: no limit */
@@ -376,7 +376,7 @@ bool kwhy_pairs_are_alike(const struct kwhy_pairs *pairs, uint32_t a_source, uin
 /* Whether it is the first pair of its kind of link, either way: what is measured of it holds for them all. */
 bool kwhy_pairs_stands_for_others(const struct kwhy_pairs *pairs, uint32_t source, uint32_t target);
 
-/* Whether bytes go both ways at once. */
+/* Whether bytes go both directions concurrently. */
 bool kwhy_pair_is_exchange(enum kwhy_pair_engine engine);
 
 /* Whether NCCL does it; collectives on the host are our own. */
@@ -384,11 +384,11 @@ bool kwhy_pair_is_by_nccl(enum kwhy_pair_engine engine);
 
 /* Whether all GPUs take part. */
 bool kwhy_pair_is_collective(enum kwhy_pair_engine engine);
-/* What each link of a ring of so many carries of a collective's bytes: times kwhy_pair_rate() it is the "bus
+/* What each link of a ring of N carries of a collective's bytes: times kwhy_pair_rate() it is the "bus
  * bandwidth" of nccl-tests. 1 for anything else. */
 double kwhy_pair_bus_share(enum kwhy_pair_engine engine, uint32_t gpu_count);
 
-/* Bytes a second, both ways of an exchange. NAN: no samples. */
+/* Bytes a second, both directions of an exchange. NAN: no samples. */
 double kwhy_pair_rate(const struct kwhy_pair_config *config);
 
 /* "p2p_cfg0007_s0d1_sz4096_r3" */

@@ -32,7 +32,7 @@ struct kwhy_power_row {
 	int64_t value;	 /* in the unit of its meter */
 };
 
-/* Why a row is none: what stands in a column, and words to stand behind that. */
+/* Why a row is none: what stands in a column, and words to stand after that. */
 struct kwhy_power_wrong {
 	enum kwhy_power_column column;
 	char words[32 + KWHY_METER_COUNT * (KWHY_METER_NAME_BYTES + 4)]; /* a list of all meters at most */

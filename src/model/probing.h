@@ -14,7 +14,7 @@ struct kwhy_probing_account {
 	int64_t busy_ns;     /* of the program's own launches */
 	int64_t repeated_ns; /* that repeats took, as the prober counts it */
 	uint64_t reason_launches;
-	const char *reason; /* of most launches that were not probed; NULL: none is told */
+	const char *reason; /* of most launches that were not probed; NULL: none is reported */
 	uint32_t name, next;
 	uint32_t blocks;
 	uint16_t threads_per_block;

@@ -138,7 +138,7 @@ struct kwhy_profile {
 	struct kwhy_kernel_kinds kernel_kinds;
 
 	const struct kwhy_self_test *self_test; /* NULL: none; in the arena */
-	/* Curves, choices and overtaking alone; NULL: none. In the arena: not to be freed by itself. */
+	/* Curves, choices and crossover alone; NULL: none. In the arena: not to be freed by itself. */
 	const struct kwhy_transfers *transfers;
 	struct kwhy_profile_note *notes;
 	size_t note_count;

@@ -32,7 +32,7 @@ const char *kwhy_risk_name(enum kwhy_risk risk);       /* "none", "order", "nume
 
 /*
  * Time from the first start to the last end of device work, and energy of the devices. Low and high: all
- * costs and powers at one end of their spreads at once, and what differs from run to run as far as the
+ * costs and powers at one end of their intervals, and what differs from run to run as far as the
  * recording shows it; so bounds and no quantile. Energies are KWHY_UNKNOWN_NJ where they are not known; net
  * is what lies above the power that the devices drew while they idled, and may be below 0.
  */

@@ -229,7 +229,7 @@ struct kwhy_power_source {
 	uint32_t device;  /* index into devices; KWHY_NONE: the host's */
 	uint32_t domain;  /* number of the package or sensor; 0 where there is one alone */
 	uint32_t machine; /* of a host's meter: index into machines; KWHY_NONE: unknown, or of a device */
-	int64_t wrap;	  /* a counter starts again after this value; 0: never, or not told */
+	int64_t wrap;	  /* a counter starts again after this value; 0: never, or not reported */
 };
 
 /* Readings of one meter; times strictly increasing after finish. Counters: wraps are not yet undone. */

@@ -33,7 +33,7 @@ static double between_nj(const struct kwhy_device_ledger *device_ledger)
 			      : NAN;
 }
 
-/* Half of the interval of the energy before and behind the run, which is taken away. */
+/* Half of the interval of the energy before and after the run, which is taken away. */
 static double outside_half_nj(const struct kwhy_device_ledger *device_ledger)
 {
 	double half_nj = 0;
@@ -50,7 +50,7 @@ static double outside_half_nj(const struct kwhy_device_ledger *device_ledger)
 
 /*
  * Time of the run that no reading saw may have drawn anything from the idle level to the highest reading: 90
- * % of a uniform energy between, and as much as lacks there to each side of what was worked out.
+ * % of a uniform energy between, and as much as lacks there to each side of what was computed.
  */
 static void set_interval(struct kwhy_run_energy *run, const struct kwhy_device_ledger *device_ledger)
 {

@@ -118,7 +118,7 @@ struct kwhy_stat_cost {
 struct kwhy_stat_absence {
 	const char *backend, *text;
 	bool is_refused; /* for want of permission alone */
-	bool is_choice;	 /* of devices that are there and were left out: told in any case */
+	bool is_choice;	 /* of devices that are there and were left out: reported in any case */
 };
 
 struct kwhy_stat {

@@ -11,8 +11,8 @@
 
 /*
  * What moving bytes between a host and its GPU was measured to cost, and what follows from it: curves, the
- * fastest way for each size, and from where on one way beats another (docs/formats/transfers.md). Times are
- * seconds of one operation; NAN is what was not measured.
+ * fastest method for each size, and the size from which one method beats another (docs/formats/transfers.md).
+ * Times are seconds of one operation; NAN is what was not measured.
  */
 enum kwhy_transfer_direction {
 	KWHY_TRANSFER_H2D,
@@ -104,7 +104,7 @@ struct kwhy_transfer_curve {
 	size_t point_count;
 };
 
-/* The fastest way for so many pieces of so many bytes each, by the host's clock. */
+/* The fastest method for a number of pieces of a given size, by the host's clock. */
 struct kwhy_transfer_choice {
 	enum kwhy_transfer_direction direction;
 	uint64_t piece_bytes;
@@ -160,8 +160,8 @@ struct kwhy_transfer_compression {
 };
 
 /*
- * Where one way of moving many pieces overtakes another: the limits at which the measured times together lose
- * least against the fastest. Twice the largest size: nowhere. 0: not measured.
+ * Where one way of moving many pieces becomes faster than another: the limits at which the measured times
+ * together lose least against the fastest. Twice the largest size: nowhere. 0: not measured.
  */
 struct kwhy_transfer_crossover {
 	uint64_t put_packed_bytes; /* all pieces: from here on a copy beats reads over the link, to the device
@@ -206,7 +206,7 @@ struct kwhy_transfers {
 
 #define KWHY_TRANSFERS_SCHEMA "kwhy.transfers/1"
 
-/* Bytes a second of a point, all that moved: both ways count twice. NAN: no samples. */
+/* Bytes a second of a point, all that moved: both directions count twice. NAN: no samples. */
 double kwhy_transfer_rate(const struct kwhy_transfer_point *point);
 
 /* Without anything in it; NULL: no memory. */

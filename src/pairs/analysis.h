@@ -6,7 +6,7 @@
 
 enum { KWHY_PAIR_SAMPLES_MIN = 10 };
 
-/* Room for its samples, from the arena; NULL: no memory. */
+/* Space for its samples, from the arena; NULL: no memory. */
 struct kwhy_pair_sample *kwhy_pair_samples(struct kwhy_pairs *pairs, struct kwhy_pair_config *config);
 
 /* What follows from its samples. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The criteria by which a run is a success, each with the figures that it rests on. */
+/* The criteria by which a run is a success, each with the figures that it is based on. */
 #include "pairs/analysis.h"
 
 #include "fit/median.h"
@@ -49,7 +49,7 @@ static enum kwhy_status judge_completeness(struct kwhy_pairs *pairs, struct kwhy
 		thin += config->sample_count > 0 && config->sample_count < KWHY_PAIR_SAMPLES_MIN &&
 			config->load != KWHY_PAIR_REFERENCE;
 	}
-	if (pairs->is_foreign) /* how many samples were asked for is not told */
+	if (pairs->is_foreign) /* how many samples were asked for is not reported */
 		thin = 0;
 	return add(pairs, "all configurations were run", passes(run == count && !thin),
 		thin ? kwhy_arena_printf(&pairs->arena, "%zu of %zu, %zu of them with fewer than %d samples",
@@ -212,7 +212,7 @@ static enum kwhy_status judge_throttling(struct kwhy_pairs *pairs, struct kwhy_e
 	}
 	return add(pairs, "nothing was throttled", !known ? KWHY_PAIR_UNKNOWN : passes(held == 0),
 		known ? kwhy_arena_printf(&pairs->arena, "%zu of %zu configurations", held, known)
-		      : "no sensor tells",
+		      : "no sensor reports it",
 		error);
 }
 

@@ -75,7 +75,7 @@ static enum kwhy_status look_at_asymmetry(
 		return KWHY_OK;
 	return add(pairs, config,
 		kwhy_arena_printf(&pairs->arena,
-			"%s of %llu byte%s takes %.0f %% longer than the other way round",
+			"%s of %llu byte%s takes %.0f %% longer than the other direction",
 			kwhy_pair_engine_name(config->engine), (unsigned long long)config->bytes,
 			config->bytes == 1 ? "" : "s", 100 * ratio),
 		error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How well what is known of each pair alone foretells what took no part in a fit: other sizes, both ways at
- * once, contention. */
+/* How well what is known of each pair alone predicts what took no part in a fit: other sizes, both
+ * directions concurrently, contention. */
 #include "pairs/analysis.h"
 
 #include "fit/median.h"
@@ -35,7 +35,7 @@ static const struct kwhy_pair_link *link_of(
 	return NULL;
 }
 
-/* The relative error of what is foretold; NAN: nothing is. */
+/* The relative error of what is predicted; NAN: nothing is. */
 static double error_of(const struct kwhy_pairs *pairs, const struct kwhy_pair_config *config)
 {
 	const struct kwhy_pair_link *link = link_of(pairs, config);
@@ -109,8 +109,8 @@ static enum kwhy_status add_shares(struct kwhy_pairs *pairs, enum kwhy_pair_engi
 		flows = flows_of(pairs, config);
 		errors[count++] = ratio;
 	}
-	return add(pairs, is_exchange ? "both ways at once" : kwhy_pair_load_name(load),
-		flows > 1 ? "flows share a port in equal parts" : "nobody is in the way", flows, errors,
+	return add(pairs, is_exchange ? "both directions concurrently" : kwhy_pair_load_name(load),
+		flows > 1 ? "flows share a port in equal parts" : "no other work interferes", flows, errors,
 		count, error);
 }
 

@@ -20,7 +20,7 @@ struct kwhy_record_meters_request {
 	uint64_t limit_bytes; /* no more than that; 0: any */
 };
 
-/* Begins the file with clock, process, devices and sources. The sensors are lent. */
+/* Begins the file with clock, process, devices and sources. The sensors are borrowed. */
 KWHY_MUST_USE enum kwhy_status kwhy_record_meters_open(const struct kwhy_record_meters_request *request,
 	const struct kwhy_sensors *sensors, struct kwhy_record_meters **out, struct kwhy_error *error);
 

@@ -34,7 +34,7 @@ static uint32_t match(const struct kwhy_record_ranges *ranges, const char *bytes
 	return bits;
 }
 
-/* Names that match nothing take no room. */
+/* Names that match nothing take no space. */
 static enum kwhy_status take_names(
 	struct counting *counting, const struct kwhy_block *block, struct kwhy_error *error)
 {

@@ -155,7 +155,7 @@ static int give_until(
 	return give_damage(reader, out, is_cut ? "the file ends inside a block" : damage, is_cut, end);
 }
 
-/* The block would go on behind the end of the file: that is a cut, unless its writer goes on before. */
+/* The block would go on after the end of the file: that is a cut, unless its writer goes on before. */
 static int give_short(struct kwhy_block_reader *reader, struct kwhy_block *out, size_t end)
 {
 	bool is_cut = end == reader->length || begins_at(reader, end);
@@ -165,7 +165,7 @@ static int give_short(struct kwhy_block_reader *reader, struct kwhy_block *out, 
 		is_cut, end);
 }
 
-/* Room for a packed block's records. */
+/* Space for a packed block's records. */
 static int reserve(struct kwhy_block_reader *reader, size_t bytes, struct kwhy_error *error)
 {
 	if (!reader->zstd)

@@ -43,7 +43,7 @@ struct kwhy_block_writer {
 void kwhy_block_writer_init(
 	struct kwhy_block_writer *writer, int fd, uint64_t writer_id, void *memory, uint32_t share_bytes);
 
-/* Room for one record of a kind, zeroed, to be filled before the next call; NULL: lost, and counted. */
+/* Space for one record of a kind, zeroed, to be filled before the next call; NULL: lost, and counted. */
 void *kwhy_block_writer_add(struct kwhy_block_writer *writer, enum kwhy_wire_kind kind);
 
 void kwhy_block_writer_add_name(

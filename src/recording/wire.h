@@ -160,7 +160,7 @@ struct kwhy_wire_work {
 enum kwhy_wire_loss { KWHY_WIRE_LOSS_DROPPED, KWHY_WIRE_LOSS_FULL, KWHY_WIRE_LOSS_COUNT };
 struct kwhy_wire_lost {
 	uint64_t records;
-	uint32_t reason, zero; /* enum kwhy_wire_loss: dropped by the profiler; no room under --max-size */
+	uint32_t reason, zero; /* enum kwhy_wire_loss: dropped by the profiler; no space under --max-size */
 };
 
 struct kwhy_wire_note {
@@ -231,7 +231,7 @@ struct kwhy_wire_burst {
 	uint8_t form;  /* enum kwhy_burst_form of model/recording.h */
 	uint8_t check; /* enum kwhy_burst_check */
 	/* From the start on: between these the program's own call ran, and nothing of the prober; of a burst
-	 * behind it both are when its work had come to rest. */
+	 * after it both are when its work had become idle. */
 	uint32_t launch_ns, launched_ns;
 	uint32_t repeated_ns; /* what the repeats took, without the copies between them */
 };

@@ -4,13 +4,14 @@
 
 #include "replay/proxy.h"
 
-/* Which kernels stand for those of each account: by the ledger's power of it and what stand-ins draw. Pure.
+/* Which kernels stand for those of each account: by the ledger's power of it and what proxy kernels draw.
+ * Pure.
  */
 
 /*
- * Grids whose stand-ins' power matters: of the accounts that drew most above the idle level, each at least
- * 5 % of what all of them did; of grids with about as many threads and as long kernels one alone. Gives how
- * many of out[KWHY_REPLAY_GRIDS_MEASURED] it filled. `grids`: those of the pattern on this GPU.
+ * Grids whose proxy kernels' power matters: of the accounts that drew most above the idle level, each at
+ * least 5 % of what all of them did; of grids with about as many threads and as long kernels one alone. Gives
+ * how many of out[KWHY_REPLAY_GRIDS_MEASURED] it filled. `grids`: those of the pattern on this GPU.
  */
 size_t kwhy_replay_grids_that_matter(const struct kwhy_replay_pattern *pattern,
 	const struct kwhy_proxy_grid *grids, double idle_w, uint32_t *out);
@@ -29,7 +30,7 @@ void kwhy_replay_spread_powers(
  */
 struct kwhy_proxy_choice kwhy_replay_choose(const struct kwhy_proxy_grid *grid, double wanted_w);
 
-/* An end of what stand-ins can draw. */
+/* An end of what proxy kernels can draw. */
 enum kwhy_replay_bound { KWHY_REPLAY_NO_BOUND, KWHY_REPLAY_ALL_WAIT, KWHY_REPLAY_ALL_WORK };
 
 /* Whether the choices are at that end: nothing draws less, or more, whatever is asked of it. Pure. */

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* A factor of what is asked of stand-ins, and what a replay drew above idle with it. */
+/* A factor of what is asked of proxy kernels, and what a replay drew above idle with it. */
 struct kwhy_replay_attempt {
 	double factor, net_j;
 };

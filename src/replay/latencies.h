@@ -46,7 +46,7 @@ static inline bool kwhy_replay_ends_with_call(
 		strcmp(gpu->ops->name, "cuda") == 0;
 }
 
-/* The part before the work begins, and the part behind its end. */
+/* The part before the work begins, and the part after its end. */
 struct kwhy_replay_overhead {
 	double issue_ns, return_ns;
 };
@@ -54,7 +54,7 @@ struct kwhy_replay_overhead {
 const char *kwhy_replay_call_name(enum kwhy_replay_call call); /* "launch", "pageable-copy", ... */
 
 /*
- * What such a call of so many pieces took longer when it was recorded: a recorder puts each piece away.
+ * What such a call of this many pieces took longer when it was recorded: a recorder puts each piece away.
  * Negative on a slower machine; 0 where the recording has none of its kind. Pure.
  */
 double kwhy_replay_added_ns(

@@ -25,7 +25,7 @@ struct kwhy_replay_work {
 	uint32_t grid;		/* of a kernel: row of the grids */
 	uint32_t account;	/* of a kernel: row of the accounts; KWHY_NONE */
 	uint32_t after[2];	/* work of other lanes that comes before it; KWHY_NONE */
-	uint32_t mark;		/* the event behind it; KWHY_NONE: nobody waits for it alone */
+	uint32_t mark;		/* the event after it; KWHY_NONE: nobody waits for it alone */
 	uint8_t kind;		/* enum kwhy_replay_kind */
 	uint8_t way;		/* enum kwhy_replay_direction, of a copy */
 	uint8_t host;		/* enum kwhy_gpu_host_kind, of its host memory */
@@ -83,11 +83,11 @@ struct kwhy_replay_left {
 	uint64_t other_devices;	 /* work of other devices, left out */
 	uint64_t collectives;	 /* kernels of their length */
 	uint64_t peer_copies;	 /* within the device */
-	uint64_t unknown;	 /* copies and fills of unknown size or way: kernels of their length */
+	uint64_t unknown;	 /* copies and fills of unknown size or direction: kernels of their length */
 	uint64_t uncalled;	 /* work without a call: issued at its own time */
 	uint64_t allocations;	 /* and frees: time of the host */
 	uint64_t guessed_memory; /* copies whose host memory is not known: pageable */
-	uint64_t overlaps;	 /* work that ran beside the work before it in its stream: behind it */
+	uint64_t overlaps;	 /* work that ran beside the work before it in its stream: after it */
 	uint64_t orders;	 /* links between streams or threads that could not be kept */
 };
 

@@ -109,7 +109,7 @@ static void issue_all(struct ordering *ordering, const struct kwhy_replay_op *op
 		issue(ordering, op->work + i);
 }
 
-/* Work behind it in its lane must not be waited for, too, but for the kernel that unpacks it. */
+/* Work after it in its lane must not be waited for, too, but for the kernel that unpacks it. */
 static bool is_last_of_replay_stream(const struct ordering *ordering, uint32_t work)
 {
 	const struct kwhy_replay_builder *builder = ordering->builder;

@@ -29,7 +29,7 @@ static enum kwhy_replay_group group_of(const struct kwhy_replay_builder *builder
 	return builder->apart[rows_of(builder)->stream[row]] & 1 << group ? group : KWHY_REPLAY_MAIN;
 }
 
-/* A row that no longer stands behind the one before it in its stream: one of the two was moved out. */
+/* A row that no longer stands after the one before it in its stream: one of the two was moved out. */
 static void part(struct kwhy_replay_builder *builder, uint32_t before, uint32_t row)
 {
 	uint8_t *apart = &builder->apart[rows_of(builder)->stream[row]];
@@ -240,7 +240,7 @@ static enum kwhy_status add_work(struct kwhy_replay_builder *builder, uint32_t r
 	return KWHY_OK;
 }
 
-/* A packed copy has a small kernel that gathers its parts before it, or scatters them behind it. */
+/* A packed copy has a small kernel that gathers its parts before it, or scatters them after it. */
 static enum kwhy_status add_packing(
 	struct kwhy_replay_builder *builder, const struct kwhy_replay_work *copy, struct kwhy_error *error)
 {

@@ -56,7 +56,7 @@ static enum kwhy_status run_burn(
 
 /*
  * As much above idle as it takes for each launch, over the length that the recording has of it: what a launch
- * draws before and behind its kernel is part of that, and the time between kernels is not.
+ * draws before and after its kernel is part of that, and the time between kernels is not.
  */
 static void read_power(
 	struct kwhy_proxies *proxies, const struct kwhy_device_energy *energy, const struct burn *burn)

@@ -13,8 +13,8 @@ struct kwhy_replay_burns {
 };
 
 /*
- * Measures what the stand-ins of each class draw in those grids, of the grids' lengths; the others take the
- * powers of the nearest. 0.4 s a class and grid.
+ * Measures what the proxy kernels of each class draw in those grids, of the grids' lengths; the others take
+ * the powers of the nearest. 0.4 s a class and grid.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_proxies_measure_powers(struct kwhy_proxies *proxies,
 	struct kwhy_device_energy *energy, const struct kwhy_replay_burns *burns, struct kwhy_error *error);

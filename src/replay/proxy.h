@@ -7,9 +7,9 @@
 #include <math.h>
 
 /*
- * Kernels that stand for recorded ones: of the same grid and, as far as this GPU can, of the same length and
- * power. What a GPU takes for them is measured when they are made. One thread makes and measures; then
- * several may launch.
+ * Proxy kernels, which take the place of recorded ones: of the same grid and, as far as this GPU can, of the
+ * same length and power. What a GPU takes for them is measured when they are made. One thread makes and
+ * measures; then several may launch.
  */
 enum kwhy_proxy_class {
 	KWHY_PROXY_WAIT,
@@ -34,13 +34,13 @@ struct kwhy_proxy_choice {
 
 /* A grid on this GPU. */
 struct kwhy_proxy_grid {
-	uint32_t blocks, threads_per_block; /* blocks: no more than it holds at once */
+	uint32_t blocks, threads_per_block; /* blocks: no more than it holds concurrently */
 	bool is_capped;
 	double length_ns; /* mean of the recorded kernels whose account has the longest of them on this grid;
 			     of none: KWHY_PROXY_LONG_NS */
 	double period_ns; /* from one to the next of queued ones that take no time */
 	double over_ns[KWHY_PROXY_CLASS_COUNT]; /* by which they end late: they look at the clock between
-						     turns */
+						     loop iterations */
 	double power_w[KWHY_PROXY_CLASS_COUNT]; /* gross, of such a length, while they run; NAN: not
 						     measured */
 };
@@ -74,7 +74,7 @@ void kwhy_proxies_free(struct kwhy_proxies *proxies);
 KWHY_MUST_USE enum kwhy_status kwhy_proxies_measure_grids(
 	struct kwhy_proxies *proxies, const struct kwhy_replay_pattern *pattern, struct kwhy_error *error);
 
-/* One small block that waits so long, in the stream of the stand-ins. */
+/* One small block that waits the given time, in the stream of the proxy kernels. */
 KWHY_MUST_USE enum kwhy_status kwhy_proxies_wait_once(
 	const struct kwhy_proxies *proxies, uint64_t ticks, struct kwhy_error *error);
 

@@ -53,4 +53,4 @@ static const struct kwhy_gpu_host_kernel host_kernels[] = {
 };
 
 const struct kwhy_gpu_source kwhy_proxy_source = {
-	.title = "standin.cu", .text = kwhy_kernels_proxy, .on_host = host_kernels};
+	.title = "proxy.cu", .text = kwhy_kernels_proxy, .on_host = host_kernels};

@@ -16,7 +16,7 @@
 
 enum { RUNS = 6, PROXIES_SHOWN = 16 };
 
-/* --- Powers of the stand-ins --- */
+/* --- Powers of the proxy kernels --- */
 
 /* Of the grids that matter; without a meter none is known. */
 static enum kwhy_status measure_powers(struct kwhy_replay_case *replay_case, struct kwhy_error *error)
@@ -416,7 +416,7 @@ static enum kwhy_status replay_all(struct kwhy_replay_job *job, struct kwhy_erro
 	if (status)
 		return status;
 	replay->gpu = job->gpu->facts;
-	kwhy_replay_tell(job, "stand-ins");
+	kwhy_replay_tell(job, "proxy kernels");
 	status = kwhy_proxies_new(job->gpu, &job->proxies, error);
 	if (!status)
 		status = kwhy_replay_latencies_measure(job->proxies, &job->latencies, error);

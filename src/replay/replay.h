@@ -18,7 +18,7 @@ struct kwhy_replay_request {
 	const struct kwhy_whatif_request *change_requests;
 	size_t change_request_count; /* 0: only as it was */
 	uint32_t repeat; /* timed runs of each, at least; 0: six, or fewer of those that take long */
-	double energy_s; /* each is run again and again for so long; 0: no energy */
+	double energy_s; /* each is run repeatedly for this long; 0: no energy */
 	void (*progress)(void *context, const char *what); /* as each part begins; NULL: not */
 	void *context;
 };
@@ -35,7 +35,7 @@ struct kwhy_replay_outcome {
 	uint64_t threads, calls, kernels, copies, fills, waits, graphs, replay_streams;
 	uint64_t short_kernels;	      /* shorter than any kernel of their grid here */
 	int64_t short_ns;	      /* by which they are longer, together */
-	uint64_t capped_grids;	      /* of more blocks than the GPU holds at once */
+	uint64_t capped_grids;	      /* of more blocks than the GPU holds concurrently */
 	uint64_t loose_graphs;	      /* launched piece by piece */
 	struct kwhy_replay_left left; /* done otherwise than recorded */
 };
@@ -68,10 +68,11 @@ struct kwhy_replay {
 	double first_off_ratio;
 	double wait_late_ns; /* by which waits returned later than they did: taken off in all later runs; NAN:
 				not found */
-	/* The same of the energy above idle, of the first window; NAN: the stand-ins' work was not settled by
-	 * it. */
+	/* The same of the energy above idle, of the first window; NAN: the proxy kernels' work was not
+	 * settled by it. */
 	double first_net_off_ratio;
-	double work_factor; /* times what kernels drew above idle is asked of their stand-ins; NAN: as above
+	double work_factor; /* times what kernels drew above idle is asked of their proxy kernels; NAN: as
+			     * above
 			     */
 	double changed_work_factor;   /* the same of a changed replay; NAN: as above, or there is none */
 	enum kwhy_replay_bound bound; /* that settling came up against */
@@ -105,8 +106,8 @@ bool kwhy_replay_net_is_known(const struct kwhy_replay *replay);
 /* Replayed energy above idle over what it should be, less one; NAN: that of the recording is not known. */
 double kwhy_replay_net_off_ratio(const struct kwhy_replay *replay, double is_j, double should_j);
 
-/* Whether joules as recorded and changed are of stand-ins that one factor was asked of, so that they differ
- * by the change alone. */
+/* Whether joules as recorded and changed are of proxy kernels that one factor was asked of, so that they
+ * differ by the change alone. */
 bool kwhy_replay_joules_compare(const struct kwhy_replay *replay);
 
 #endif

@@ -16,7 +16,7 @@ struct kwhy_replay_job {
 	struct kwhy_device_energy *energy; /* NULL: not asked for */
 	struct kwhy_proxies *proxies;
 	struct kwhy_replay_latencies latencies;
-	double work_factor; /* times what kernels drew above idle is asked of their stand-ins */
+	double work_factor; /* times what kernels drew above idle is asked of their proxy kernels */
 	bool has_others;    /* other devices worked in the recording, too */
 };
 
@@ -39,7 +39,7 @@ static inline void kwhy_replay_tell(const struct kwhy_replay_job *job, const cha
 		job->request->progress(job->request->context, what);
 }
 
-/* The stand-ins of each account, by what it drew and the job's factor. */
+/* The proxy kernels of each account, by what it drew and the job's factor. */
 void kwhy_replay_choose_all(struct kwhy_replay_case *replay_case);
 
 /*

@@ -8,7 +8,7 @@
 /*
  * A pattern made ready for one GPU, to be run again and again: streams, events, memory, graphs. Each recorded
  * thread becomes one here. A thread keeps to a schedule: what a call takes longer than it should is taken
- * from the pauses behind it; where it waited for the device, the schedule goes on from there.
+ * from the pauses after it; where it waited for the device, the schedule goes on from there.
  */
 struct kwhy_replay_run;
 
@@ -34,7 +34,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_replay_run_renew(struct kwhy_replay_run *run
 struct kwhy_replay_span {
 	double span_s; /* from the first start to the last end of its work, by the device's clock */
 	double late_s; /* by which the schedule of a thread was put off, since its calls took longer than they
-			  and the pauses behind them did; of the thread with most */
+			  and the pauses after them did; of the thread with most */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_replay_run_once(

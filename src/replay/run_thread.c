@@ -298,7 +298,7 @@ static enum kwhy_status wait_for_device(
 	return status ? status : gpu->ops->event_synchronize(gpu, run->marks[work->mark], error);
 }
 
-/* A wait returns as long behind the end of the work as it did; where it cannot, the pauses behind it shrink.
+/* A wait returns as long after the end of the work as it did; where it cannot, the pauses after it shrink.
  */
 static int64_t returned_ns(const struct kwhy_replay_worker *worker, const struct kwhy_replay_op *op)
 {

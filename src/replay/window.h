@@ -8,7 +8,7 @@
 /* Runs in a row in one window of energy. */
 struct kwhy_replay_window {
 	char name[32];
-	double seconds; /* until it has lasted so long; one run at least */
+	double seconds; /* until it has lasted this long; one run at least */
 	size_t runs;
 	struct kwhy_replay_span sum;
 	struct kwhy_replay_span spans[KWHY_REPLAY_RUNS_KEPT]; /* of the first */

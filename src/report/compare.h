@@ -14,7 +14,7 @@
 /* Two reports side by side: A before, B after. Both are read from report.json. */
 
 struct kwhy_side_account {
-	const char *category, *name; /* lent from the side */
+	const char *category, *name; /* borrowed from the side */
 	uint64_t count;
 	int64_t time_ns;
 	int64_t gross_nj, low_nj, high_nj; /* KWHY_UNKNOWN_NJ unless known on every device that has it */
@@ -37,7 +37,7 @@ struct kwhy_side {
 	const char *label;		   /* its file */
 	const char *device;		   /* name of the first device; "" unknown */
 	int64_t energy_nj;		   /* metered; KWHY_UNKNOWN_NJ where unknown, as below */
-	int64_t run_nj;			   /* of the run, first start to last end, with what no meter saw */
+	int64_t run_nj;			   /* of the run, first start to last end, with the unmetered part */
 	int64_t idle_nj;		   /* metered, of the run while devices idled */
 	double run_below_nj, run_above_nj; /* how far its 90 % interval reaches; NAN unknown */
 	int64_t seen_run_nj;		   /* run_nj, where a meter saw half of each device's run or more */
@@ -88,7 +88,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_compare(struct kwhy_comparison *comparison, 
 	const struct kwhy_side *b, struct kwhy_error *error);
 void kwhy_comparison_done(struct kwhy_comparison *comparison);
 
-/* The figures of the whole, by the names that --fail-if takes too. NAN where unknown. */
+/* The figures of the summary, by the names that --fail-if takes too. NAN where unknown. */
 enum kwhy_figure {
 	KWHY_FIGURE_ENERGY, /* joules metered */
 	KWHY_FIGURE_RUN,    /* joules of the run */

@@ -70,7 +70,7 @@ static struct kwhy_ranked_cost cost_of(const struct kwhy_account *account, doubl
 	return cost;
 }
 
-/* What a rung is ranked by: less is better. */
+/* What a entry is ranked by: less is better. */
 static double price(const struct kwhy_ranked_cost *cost, bool energy)
 {
 	return energy ? cost->gross_j_per_byte : 1 / cost->rate_bytes_per_s;
@@ -119,7 +119,7 @@ enum kwhy_status kwhy_cost_ranking_init(struct kwhy_cost_ranking *ranking, const
 		free(kinds);
 		free(silent);
 		kwhy_cost_ranking_done(ranking);
-		return kwhy_fail_memory(error, "the ladder of transfers");
+		return kwhy_fail_memory(error, "the cost ranking of transfers");
 	}
 	kwhy_operations_kinds(report->recording, device_ledger, device, kinds);
 	find_silent(report->recording, device_ledger, device, silent);
@@ -151,7 +151,7 @@ enum kwhy_status kwhy_cost_rankings_new(
 	enum kwhy_status status = KWHY_OK;
 
 	if (!rankings)
-		return kwhy_fail_memory(error, "the ladder of transfers");
+		return kwhy_fail_memory(error, "the cost ranking of transfers");
 	for (uint32_t device = 0; !status && device < count; device++)
 		status = kwhy_cost_ranking_init(&rankings[device], report, device, error);
 	if (status)

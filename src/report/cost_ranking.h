@@ -6,8 +6,8 @@
 #include "report/report.h"
 
 /*
- * What bytes cost, one rung an account of copies or memsets whose bytes are all known and not 0. Energies are
- * the account's mean power over all of its time, so that they belong to all of its bytes, metered or not.
+ * What bytes cost, one entry per account of copies or memsets whose bytes are all known and not 0. Energies
+ * are the account's mean power over all of its time, so that they belong to all of its bytes, metered or not.
  * Best first: by gross energy a byte, without energy by rate.
  */
 struct kwhy_ranked_cost {

@@ -30,7 +30,7 @@ double kwhy_operation_each_nj(const struct kwhy_operation *operation)
 	return operation->known_count ? operation->whole_nj / (double)operation->known_count : NAN;
 }
 
-/* What no reading saw at all drew something, though the books have 0 of it. */
+/* What no reading saw at all drew something, though the ledger have 0 of it. */
 static void forget_unseen(struct kwhy_operation *operation)
 {
 	if (!operation->known_count)
@@ -127,7 +127,7 @@ static uint32_t thread_of(const struct kwhy_recording *recording, size_t row)
 	return recording->thread_count == 1 ? 0 : KWHY_NONE;
 }
 
-/* The idle stretch from `last`, the activity that ended last, to the next start. */
+/* The idle interval from `last`, the activity that ended last, to the next start. */
 static void take_gap(struct splitting *splitting, size_t last, int64_t start_ns, int64_t end_ns)
 {
 	const struct kwhy_activities *rows = &splitting->recording->activities;

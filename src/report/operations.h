@@ -29,7 +29,7 @@ double kwhy_operation_each_nj(const struct kwhy_operation *operation);
 /*
  * Where the time and energy of transfers of one kind went beyond the copy itself: the device idles right
  * after it until its next activity, and meanwhile the thread that issued the copy is blocked in a
- * synchronising or copying call (wait) or not (rest: host work and launches). Each idle stretch has one
+ * synchronising or copying call (wait) or not (rest: host work and launches). Each idle interval has one
  * activity before it, so nothing is counted twice. Copies of which nobody knows the thread are left out.
  */
 struct kwhy_transfer_split {

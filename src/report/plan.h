@@ -19,7 +19,7 @@ const char *kwhy_plan_no_energy(const struct kwhy_plan *plan, const struct kwhy_
 /* What lost rows do to the plan; NULL: none are. */
 const char *kwhy_plan_lost(const struct kwhy_report *report);
 
-/* "12.3 %", "≤ 12.3 %" where no more than that is saved, "n/a" where it is not known. Lent from `out`. */
+/* "12.3 %", "≤ 12.3 %" where no more than that is saved, "n/a" where it is not known. Borrowed from `out`. */
 #define KWHY_PLAN_SHARE_BYTES (KWHY_QUANTITY_BYTES + 8)
 const char *kwhy_plan_share(
 	char out[KWHY_PLAN_SHARE_BYTES], enum kwhy_bound bound, int64_t saved, int64_t whole);

@@ -33,7 +33,7 @@ static const char *worked_out(const struct kwhy_report *report, char *text, size
 		sum_nj += fmax(0, kwhy_run_energy_of(&report->ledger->devices[d]).recorded_unmetered_nj);
 	*text = 0;
 	if (sum_nj > 0)
-		snprintf(text, size, ", %s of it worked out where no reading was",
+		snprintf(text, size, ", %s of it estimated where no reading was",
 			kwhy_quantity_si(energy, sum_nj * 1e-9, "J", 3));
 	return text;
 }
@@ -332,7 +332,7 @@ static void write_too_little(const struct page *page, const struct kwhy_refused_
 	kwhy_quantity_percent(longer, share(-refused->saved_ns, page->plan->before.time_ns));
 	if (refused->saved_ns < 0)
 		kwhy_text_context_linef(&page->context, "  - ",
-			"%s: beside the others the run would take %s longer", refused->id, longer);
+			"%s: in addition to the others the run would take %s longer", refused->id, longer);
 	else if (!refused->saved_ns && refused->saved_nj <= 0)
 		kwhy_text_context_linef(
 			&page->context, "  - ", "%s: saves nothing beyond the others", refused->id);
@@ -372,7 +372,7 @@ enum kwhy_status kwhy_plan_text(const struct kwhy_plan *plan, const struct kwhy_
 	write_lost(&page);
 	if (plan->change_count) {
 		kwhy_text_context_heading(
-			&page.context, "Changes", "each beside those above it; shares are of the run");
+			&page.context, "Changes", "each on top of those above it; shares are of the run");
 		write_table(&page);
 		write_total(&page);
 		write_busy(&page);

@@ -122,7 +122,7 @@ static void add_loads(const struct page *page, const struct kwhy_self_test *test
 		{"ring", KWHY_COLUMN_RIGHT}, {"average", KWHY_COLUMN_RIGHT}, {"instant", KWHY_COLUMN_RIGHT}};
 	struct kwhy_table table;
 
-	heading(page, "Energy of known loads, and how far each way of reading is off");
+	heading(page, "Energy of known loads, and error of each method of reading");
 	kwhy_table_init(&table, columns, 7);
 	for (size_t i = 0; i < test->load_count; i++) {
 		const struct kwhy_self_test_load *load = &test->loads[i];
@@ -143,7 +143,7 @@ static void add_loads(const struct page *page, const struct kwhy_self_test *test
 	kwhy_table_write(&table, page->style, page->out);
 	kwhy_text_add(page->out,
 		"expected: from the powers of the two long loads and the times the kernels ran.\n"
-		"kwhy: counter and ring, lag taken back. counter: ticks before begin and end.\n"
+		"kwhy: counter and ring, lag taken back. counter: updates before begin and end.\n"
 		"average, instant: asked every 100 ms and integrated, as other tools do.\n");
 }
 

@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* An interval of what lies above idle that is wider, half of it, is told. */
+/* An interval of what lies above idle that is wider, half of it, is reported. */
 #define NET_UNSURE_RATIO 0.1
 
-/* A launch that takes so much longer or shorter is told. */
+/* A launch that takes so much longer or shorter is reported. */
 #define HOST_OTHER_RATIO 0.1
 
 static int64_t known_of(const json_t *object, const char *key)
@@ -223,7 +223,7 @@ static void add_changes(const struct kwhy_comparison *comparison, const struct k
 static const char *unsure_words(const struct kwhy_side *b)
 {
 	if (isfinite(b->run_above_nj))
-		return "B idled too little to tell its idle level: how sure what it measured above idle is, "
+		return "B idled too little to show its idle level: how sure what it measured above idle is, "
 		       "is not known.";
 	return b->modelled ? "B's powers are assumed: how sure what it drew above idle is, is not known."
 			   : "How sure the energy of B's run is, is not known, nor how sure what lies above "

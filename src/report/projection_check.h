@@ -13,7 +13,7 @@ struct kwhy_checked_change {
 	int64_t saved_ns, saved_nj;
 };
 
-/* A projection that was made of run A, beside what run B then measured. */
+/* A projection that was made of run A, compared with what run B measured. */
 struct kwhy_projection_check {
 	struct kwhy_arena arena;
 	const char *label;   /* its file */
@@ -40,7 +40,7 @@ struct kwhy_projection_errors {
 struct kwhy_projection_errors kwhy_projection_errors_of(
 	const struct kwhy_projection_check *check, const struct kwhy_side *a, const struct kwhy_side *b);
 
-/* Parts of the comparison; nothing where foretold is NULL. */
+/* Parts of the comparison; nothing where predicted is NULL. */
 void kwhy_projection_check_text(
 	const struct kwhy_comparison *comparison, const struct kwhy_text_context *context);
 void kwhy_projection_check_json(const struct kwhy_comparison *comparison, struct kwhy_json *json);

@@ -18,8 +18,8 @@ struct kwhy_report {
 	const struct kwhy_ledger *ledger;
 	const struct kwhy_findings *findings;
 	const struct kwhy_profile *profile;	    /* NULL: none */
-	const struct kwhy_power_curve *model_power; /* [device_count]; NULL: not worked out */
-	const struct kwhy_plan *plan;		    /* what changes would bring; NULL: not worked out */
+	const struct kwhy_power_curve *model_power; /* [device_count]; NULL: not computed */
+	const struct kwhy_plan *plan;		    /* what changes would bring; NULL: not computed */
 	const char *no_plan;			    /* why it was asked for and cannot be had; NULL */
 	const struct kwhy_probing *probing;	    /* what kwhy probe repeated; NULL: it did not run */
 	const char *command;			    /* command line that made it */

@@ -143,7 +143,7 @@ enum kwhy_status kwhy_read_run_of(struct kwhy_read_run *run, const char *label, 
 	if (is_report && !json_is_object(json_object_get(root, "run"))) {
 		json_decref(root);
 		return kwhy_fail(error, KWHY_E_INPUT,
-			"%.300s does not tell what its run took: an older kwhy wrote it; write it again with "
+			"%.300s does not show what its run took: an older kwhy wrote it; write it again with "
 			"kwhy report --json",
 			label);
 	}

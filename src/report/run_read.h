@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Some work of a run; over several runs of a stat.json the mean of those that told of it. */
+/* Some work of a run; over several runs of a stat.json the mean of those that stated it. */
 struct kwhy_read_work {
 	const char *unit; /* "tokens" */
 	double count;
@@ -48,7 +48,7 @@ struct kwhy_read_run {
 	bool is_report;	   /* joules from the first start to the last end; else of a whole command */
 	bool is_modelled;  /* joules nobody metered */
 	double joules, low_j, high_j, seconds;
-	double unmetered_j; /* of joules, worked out where no meter saw the run; 0: none */
+	double unmetered_j; /* of joules, estimated where the run is unmetered; 0: none */
 	struct kwhy_read_work *work;
 	struct kwhy_read_phase *phases; /* ranges by name, of a report */
 	size_t work_count, phase_count;

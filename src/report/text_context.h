@@ -19,7 +19,7 @@ struct kwhy_text_context {
 	struct kwhy_text *out;
 };
 
-/* A blank line and the heading, with a remark behind it that may be NULL. */
+/* A blank line and the heading, with a remark after it that may be NULL. */
 void kwhy_text_context_heading(
 	const struct kwhy_text_context *context, const char *title, const char *remark);
 
@@ -30,7 +30,7 @@ void kwhy_text_context_paragraph(const struct kwhy_text_context *context, const 
 void kwhy_text_context_linef(const struct kwhy_text_context *context, const char *lead, const char *format,
 	...) __attribute__((format(printf, 3, 4)));
 
-/* "GPU 0", "GPU 0, rank 3". Lent from `out`. */
+/* "GPU 0", "GPU 0, rank 3". Borrowed from `out`. */
 #define KWHY_DEVICE_LABEL_BYTES 48
 const char *kwhy_device_label(char out[KWHY_DEVICE_LABEL_BYTES], const struct kwhy_device *device);
 
@@ -42,7 +42,8 @@ void kwhy_text_context_more(const struct kwhy_text_context *context, size_t coun
  * one's work. */
 void kwhy_text_context_step_mean(const struct kwhy_text_context *context);
 
-/* "26.6 J in 190 ms": what no meter saw of the run; of several devices without the time, which is not one. */
+/* "26.6 J in 190 ms": the unmetered part of the run; of several devices without the time, which is not one.
+ */
 void kwhy_text_context_add_unmetered(struct kwhy_text *out, const struct kwhy_text_context *context);
 
 /* The sections, in the order of the report. Each leaves itself out when it has nothing to say. */

@@ -11,7 +11,7 @@
 /* An account summed over the devices that have it: same category, same name. */
 struct kwhy_total {
 	uint32_t category;
-	const char *name; /* lent from the ledger */
+	const char *name; /* borrowed from the ledger */
 	uint64_t count;
 	int64_t time_ns;
 	int64_t gross_nj, idle_nj, net_nj; /* KWHY_UNKNOWN_NJ unless known on every device that has it */
@@ -33,7 +33,7 @@ struct kwhy_totals {
 	   activity is known. */
 	double run_nj;	     /* NAN unless known on all devices */
 	double recorded_nj;  /* what findings are parts of: of the devices on which it is known; NAN: none */
-	double unmetered_nj; /* of those, what no meter saw */
+	double unmetered_nj; /* of those, the unmetered part */
 	/* How far the 90 % interval of run_nj reaches below and above it (model/run_energy.h); the meter's
 	   own gain is not in it. */
 	double run_below_nj, run_above_nj;
@@ -84,8 +84,8 @@ struct kwhy_totals_known {
 };
 struct kwhy_totals_known kwhy_totals_known_within(const struct kwhy_totals *totals, double within_ratio);
 
-/* What is paid for and emitted: the run's energy with what no meter saw, else all that was metered; NAN where
- * neither is known, as with assumed powers of a run known in windows. */
+/* What is paid for and emitted: the run's energy with the unmetered part, else all that was metered; NAN
+ * where neither is known, as with assumed powers of a run known in windows. */
 double kwhy_totals_paid_nj(const struct kwhy_totals *totals);
 
 /* Why readings, or the want of them, leave the energy of all devices unknown, with the cure where there is

@@ -45,7 +45,7 @@ struct hwmon {
 	struct attribute attributes[SENSORS_MAX];
 	size_t count;
 	uint32_t domains; /* sensors so far: an energy and a power of one sensor share their number */
-	bool refused;	  /* a sensor was there and not readable, and that was told */
+	bool refused;	  /* a sensor was there and not readable, and that was reported */
 };
 
 static void hwmon_close(void *state)

@@ -209,8 +209,8 @@ static enum kwhy_status check_row(
 }
 
 /*
- * The columns and the first row must be good at once where the file has them already, so that a wrong file is
- * told before the run.
+ * The columns and the first row must be good at once where the file has them already, so that a
+ * wrong file is reported before the run.
  */
 static enum kwhy_status check_head(const char *path, int fd, struct kwhy_error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The energy counter, read around its ticks, so that every reading has the time of an edge. */
+/* The energy counter, read around its updates, so that every reading has the time of an edge. */
 #include "sensor/nvml_parts.h"
 
 /* Ticks of an H200. */
@@ -7,14 +7,14 @@
 
 /*
  * An edge is caught that often, unless asked otherwise: a read spins in the driver for 4.5 ms on an H200 (30
- * ms at worst), so catching every tick would take a tenth of a core. In between the ring has the shape.
+ * ms at worst), so catching every update would take a tenth of a core. In between the ring has the shape.
  */
 #define CATCH_NS INT64_C(20000000000)
 
-/* Without the ring's shape a tick is told that often, from a read somewhere behind it: no spinning. */
+/* Without the ring's shape an update is reported that often, from a read somewhere after it: no spinning. */
 #define ALONE_NS INT64_C(1000000000)
 
-/* Room for counters that tick up to 50 times a second. */
+/* Space for counters that update up to 50 times a second. */
 #define UPDATES_PER_S 50.0
 
 struct kwhy_nvml_counter {
@@ -61,7 +61,7 @@ static int64_t read_counter(void *state, uint32_t argument, int64_t now_ns)
 		note_unsure(counter);
 		kwhy_nvml_unit_push(unit, counter->source, edge_ns, (int64_t)value_mj);
 	} else if (!counter->has_moved && counter->update.phase == KWHY_NVML_UPDATE_STILL) {
-		/* No tick to tell: the readings say all the same that it stands still. */
+		/* No update to tell: the readings say all the same that it stands still. */
 		kwhy_nvml_unit_push(unit, counter->source, now_ns, (int64_t)value_mj);
 	}
 	return counter->update.next_ns;

@@ -133,7 +133,7 @@ static enum kwhy_nvml_result read_memory_temperature(
 static const struct row {
 	const char *words;
 	gauge_read *read;
-	uint32_t rounds; /* read every so many */
+	uint32_t rounds; /* read every N */
 	int count;
 	enum kwhy_gauge gauges[VALUES_MAX];
 } rows[] = {

@@ -13,7 +13,7 @@
 #define SAMPLE_NS (20 * MS)
 #define UPDATES_PER_S 50.0
 #define READ_NS (2000 * MS) /* the ring is 2.4 s deep; a call costs 0.6 ms of processor on an H200 */
-/* After a refusal, before the ring has turned over; at another phase of the counter's ticks each time. */
+/* After a refusal, before the ring has turned over; at another phase of the counter's updates each time. */
 #define RETRY_NS (230 * MS)
 #define GAP_NS (100 * MS)      /* single gaps are 7 to 47 ms; after a longer one samples are missing */
 #define CLOCK_SET_NS (50 * MS) /* Unix time moved by that much against monotonic: it was set */

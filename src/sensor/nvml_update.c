@@ -12,7 +12,7 @@
 #define CATCH_NS (28 * MS)
 #define CATCH_LENGTH_NS (1000 * MS) /* then the counter stands still, or is too fast */
 #define STILL_STEP_NS (250 * MS)
-#define FAST_NS (15 * MS)   /* edges that close are not told apart */
+#define FAST_NS (15 * MS)   /* edges that close are not distinguished */
 #define MARGIN_NS (2 * MS)  /* of single edges and of waking up */
 #define TRUST_NS (14 * MS)  /* a grid known less well tells nothing */
 #define USUAL_NS (100 * MS) /* a period that fits is this one: 99.97 to 100.05 ms on an H200 */
@@ -34,7 +34,7 @@ static int64_t nearest(int64_t way_ns, int64_t period_ns)
 	return (way_ns + (way_ns < 0 ? -period_ns : period_ns) / 2) / period_ns;
 }
 
-/* How far off the grid may be that many ticks after its last edge. */
+/* How far off the grid may be that many updates after its last edge. */
 static int64_t unsure_after(const struct kwhy_nvml_update *update, int64_t updates)
 {
 	return update->unsure_ns + updates * (update->period_unsure_ns + update->period_ns / DRIFT_RATIO);
@@ -57,7 +57,7 @@ static void start_grid(struct kwhy_nvml_update *update, int64_t edge_ns, int64_t
 }
 
 /* The next catch begins before the first place where its edge may be, and comes as far ahead as can be
- * foretold. */
+ * predicted. */
 static void rest(struct kwhy_nvml_update *update, int64_t end_ns)
 {
 	const int64_t wanted = most(nearest(update->wanted_ns, update->period_ns), 1);
@@ -65,7 +65,7 @@ static void rest(struct kwhy_nvml_update *update, int64_t end_ns)
 
 	update->stride = least(8 * update->stride, wanted);
 	while (update->stride > 1 && unsure_after(update, update->stride) > TRUST_NS)
-		update->stride /= 2; /* until then, a read at any time is told */
+		update->stride /= 2; /* until then, a read at any time is reported */
 	early_ns = least(
 		unsure_after(update, update->stride) + MARGIN_NS + update->took_ns, update->period_ns / 3);
 	update->phase = KWHY_NVML_UPDATE_WAIT;

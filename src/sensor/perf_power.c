@@ -14,7 +14,7 @@
 
 enum { CPUS_MAX = 1 << 16 };
 
-/* Takes "3" or "3-5" and the comma behind it off the list; false: it is none, or at its end. */
+/* Takes "3" or "3-5" and the comma after it off the list; false: it is none, or at its end. */
 static bool take_range(const char **list, long *out_first, long *out_last)
 {
 	char *end;

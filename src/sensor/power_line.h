@@ -18,7 +18,7 @@
 
 /* Where a reader is. Zero-initialise and set the path. */
 struct kwhy_power_lines {
-	const char *path;			/* for messages; lent */
+	const char *path;			/* for messages; borrowed */
 	uint64_t number;			/* of the line last taken, from 1 */
 	size_t columns;				/* of the file; 0: the line that names them has not come */
 	size_t places[KWHY_POWER_COLUMN_COUNT]; /* 1 for the first; 0: there is none */

@@ -23,7 +23,7 @@ struct kwhy_sampler_cost {
 	int64_t step_ns;    /* largest sudden change of that relation: Unix time was set */
 };
 
-/* `clock` NULL: this machine's. The sensors are lent and must outlive the sampler. */
+/* `clock` NULL: this machine's. The sensors are borrowed and must outlive the sampler. */
 KWHY_MUST_USE enum kwhy_status kwhy_sampler_start(struct kwhy_sensors *sensors,
 	const struct kwhy_clock *clock, struct kwhy_sampler **out, struct kwhy_error *error);
 

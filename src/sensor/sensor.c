@@ -245,7 +245,7 @@ int64_t kwhy_sensors_now_ns(const struct kwhy_sensors *sensors)
 	return sensors->clock ? sensors->clock->now_mono_ns(sensors->clock->context) : kwhy_clock_mono_ns();
 }
 
-/* Room for one more item of a growing array in the arena; items move. */
+/* Space for one more item of a growing array in the arena; items move. */
 static enum kwhy_status grow(struct kwhy_sensors *sensors, void **items, size_t item_bytes, size_t count,
 	size_t *capacity, struct kwhy_error *error)
 {

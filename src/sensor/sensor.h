@@ -53,7 +53,7 @@ struct kwhy_source_channel {
 	int64_t wrap;	   /* a counter starts again after this value; 0: never */
 	struct kwhy_channel channel;
 	_Atomic int64_t
-		unsure_ns; /* the times of its readings lately are known within +- that; 0: not told */
+		unsure_ns; /* the times of its readings lately are known within +- that; 0: not reported */
 	_Atomic uint64_t failures; /* readings that the source refused, counted */
 	_Atomic uint64_t bad_line; /* of a file: the first that was refused, from 1; 0: none */
 };
@@ -62,7 +62,7 @@ struct kwhy_source_channel {
 enum { KWHY_SENSOR_PROCESSES = 64 };
 struct kwhy_sensor_process {
 	int64_t pid;
-	int64_t memory_bytes; /* -1: not told (virtual machines and containers) */
+	int64_t memory_bytes; /* -1: not reported (virtual machines and containers) */
 };
 
 struct kwhy_sensor_request {
@@ -87,7 +87,7 @@ struct kwhy_sensor_request {
 /* "0", "0 to 3", "0, 2 to 5": the numbers that are true; "": none is. */
 void kwhy_sensor_indices_write(const bool is_in[KWHY_SENSOR_INDEX_MAX + 1], char *out, size_t out_bytes);
 
-/* `visible` and its order as the environment of this process tells them; lent by it. */
+/* `visible` and its order as the environment of this process tells them; borrowed from it. */
 void kwhy_sensor_request_see(struct kwhy_sensor_request *request);
 
 struct kwhy_sensors;
@@ -112,7 +112,7 @@ struct kwhy_sensor_absence {
 	const char *backend; /* "nvml", "rapl", ... */
 	const char *text;
 	bool is_refused; /* it is there, and only permission is missing: a lesser meter may stand in */
-	bool is_choice;	 /* ours, not the machine's, about devices that are there: told in any case */
+	bool is_choice;	 /* ours, not the machine's, about devices that are there: reported in any case */
 };
 
 struct kwhy_sensors {

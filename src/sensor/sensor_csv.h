@@ -12,7 +12,8 @@
  */
 struct kwhy_sensor_csv;
 
-/* Begins the file, replacing one that is there; what cannot be written to is refused. The sensors are lent.
+/* Begins the file, replacing one that is there; what cannot be written to is refused. The sensors are
+ * borrowed.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_sensor_csv_open(const char *path, const struct kwhy_sensors *sensors,
 	struct kwhy_sensor_csv **out, struct kwhy_error *error);

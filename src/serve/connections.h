@@ -12,7 +12,7 @@
  */
 
 #define KWHY_CONNECTIONS_MAX 64
-/* Beyond so many the one that has waited longest is shut down. The rest is room for those that come before
+/* Beyond this many the one that has waited longest is shut down. The rest is room for those that come before
  * their owner has closed it: libmicrohttpd accepts about ten at once. */
 #define KWHY_CONNECTIONS_CROWD 40
 /* From the accept, or from the end of the last answer, to the end of the next: however its bytes trickle. */
@@ -28,7 +28,7 @@ struct kwhy_connections {
 	struct kwhy_connection items[KWHY_CONNECTIONS_MAX];
 };
 
-/* NULL: there is no room, and the connection is shut down. */
+/* NULL: there is no space, and the connection is shut down. */
 struct kwhy_connection *kwhy_connections_add(
 	struct kwhy_connections *connections, int socket, int64_t now_mono_ns);
 /* An answer is out: the time runs anew. */

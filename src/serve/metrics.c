@@ -80,7 +80,7 @@ static void write_device_energies(struct kwhy_exposition *to, const struct kwhy_
 			 "Energy that the device used since this process began to read its meter."},
 			energy_j},
 		{{"kwhy_device_idle_energy_joules", KWHY_FAMILY_COUNTER, "joules",
-			 "The part of kwhy_device_energy_joules_total while the driver said that nothing "
+			 "The part of kwhy_device_energy_joules_total while the driver reported that nothing "
 			 "ran."},
 			idle_j},
 		{{"kwhy_device_power_watts", KWHY_FAMILY_GAUGE, "watts", "Mean power over the last second."},

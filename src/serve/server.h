@@ -26,7 +26,7 @@ struct kwhy_server_request {
 	void *context;
 };
 
-/* Strings are lent and must outlive the server. */
+/* Strings are borrowed and must outlive the server. */
 KWHY_MUST_USE enum kwhy_status kwhy_server_open(
 	const struct kwhy_server_request *request, struct kwhy_server **out, struct kwhy_error *error);
 void kwhy_server_close(struct kwhy_server *server);

@@ -131,7 +131,7 @@ static enum kwhy_status check_options(const struct kwhy_transfer_options *option
 		options->way < KWHY_TRANSFER_CHOOSE || options->way > KWHY_TRANSFER_INLINE ||
 		options->numa < 0)
 		return kwhy_fail(error, KWHY_E_INPUT,
-			"a transfer engine cannot have back end %d, way %d and numa %d; give constants of "
+			"a transfer engine cannot have back end %d, method %d and numa %d; give constants of "
 			"kwhy/transfer.h",
 			options->backend, options->way, options->numa);
 	if (options->slot_bytes < KWHY_TRANSFER_SLOT_BYTES_MIN || options->slot_bytes > SLOT_BYTES_MAX ||

@@ -45,7 +45,7 @@ struct kwhy_transfer_call {
 
 #define KWHY_TRANSFER_NO_HOME UINT32_MAX
 
-/* Who waits for an older ticket than so many waits for the oldest of these. */
+/* Who waits for an older ticket than this many waits for the oldest of these. */
 enum { KWHY_TRANSFER_TICKETS_KEPT = 256 };
 
 struct kwhy_transfer_memory; /* see memory.c */
@@ -77,7 +77,7 @@ struct kwhy_transfer {
 	uint64_t flushed;			      /* tickets given so far */
 	uint64_t sent, reached;			      /* slots sent so far, and of those waited for */
 	uint64_t sent_by[KWHY_TRANSFER_TICKETS_KEPT]; /* by the last tickets and before; ticket % so many */
-	int failed; /* KWHY_TRANSFER_E_DEVICE once the device has failed, for good */
+	int failed; /* KWHY_TRANSFER_E_DEVICE once the device has failed, permanently */
 	struct kwhy_error error;
 
 	atomic_uint cancels;

@@ -288,7 +288,7 @@ static int say(struct kwhy_transfer_loader *loader, int code, const char *words)
 static int explain_end(struct kwhy_transfer_loader *loader, int failed)
 {
 	if (failed == KWHY_TRANSFER_E_IO)
-		return say(loader, failed, "the reader of a loader failed; see what it said");
+		return say(loader, failed, "the reader of a loader failed; see its message");
 	if (failed)
 		return failed;
 	return say(loader, KWHY_TRANSFER_CANCELLED, "the loader was cancelled");

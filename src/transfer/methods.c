@@ -109,7 +109,7 @@ static int launch_move(struct kwhy_transfer *transfer, const struct kwhy_transfe
 		transfer, slot, in_order ? transfer->move_in_order : transfer->move, !in_order, arguments);
 }
 
-/* Where in a packet the list of so many pieces ends and the data begin. */
+/* Where in a packet the list of this many pieces ends and the data begin. */
 static uint32_t packet_end(uint32_t count)
 {
 	return (uint32_t)((count * sizeof(struct kwhy_transfer_piece) + VECTOR_BYTES - 1) / VECTOR_BYTES *

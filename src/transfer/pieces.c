@@ -83,13 +83,13 @@ static int look_for_space(struct kwhy_transfer *transfer, struct kwhy_transfer_r
 		return kwhy_transfer_fail(transfer, KWHY_TRANSFER_E_INPUT,
 			"a piece of %llu bytes is larger than the ring; open the engine with more or larger "
 			"slots, or "
-			"let it wait for room",
+			"let it wait for space",
 			(unsigned long long)bytes);
 	code = kwhy_transfer_has_space(transfer, ring, call, bytes, &fits);
 	if (code || fits)
 		return code;
 	return kwhy_transfer_fail(transfer, KWHY_TRANSFER_FULL,
-		"the ring has no room for a piece of %llu bytes now; wait for an earlier flush, or open the "
+		"the ring has no space for a piece of %llu bytes now; wait for an earlier flush, or open the "
 		"engine with more or larger slots",
 		(unsigned long long)bytes);
 }
@@ -108,7 +108,7 @@ static void place_put(struct kwhy_transfer_slot *slot, uint64_t place, uint64_t 
 	kwhy_transfer_slot_write(slot, to, part);
 }
 
-/* What most puts are: a small piece, and the open slot has room for it. false: it may have none. */
+/* What most puts are: a small piece, and the open slot has space for it. false: it may have none. */
 static bool put_small(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring, uint64_t to,
 	const struct source *source, uint64_t bytes)
 {
@@ -201,7 +201,7 @@ int kwhy_transfer_put_numbers(
 	return code;
 }
 
-/* Pieces that stay where they are take no room but in the list. */
+/* Pieces that stay where they are take no space but in the list. */
 static int add_pinned(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
 	struct kwhy_transfer_call *call, const struct kwhy_transfer_piece *piece)
 {

@@ -9,7 +9,7 @@ static int fail_compute(struct kwhy_transfer *transfer)
 	if (code)
 		return code;
 	code = kwhy_transfer_fail(
-		transfer, KWHY_TRANSFER_E_IO, "the work on a chunk failed; see what it said");
+		transfer, KWHY_TRANSFER_E_IO, "the work on a chunk failed; see its message");
 	kwhy_transfer_end(transfer);
 	return code;
 }

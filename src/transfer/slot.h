@@ -62,7 +62,7 @@ static inline uint64_t kwhy_transfer_slot_reserve(const struct kwhy_transfer_slo
 	return slot->staged + ((beside - slot->staged) & 15);
 }
 
-/* A slot may lose so many bytes to alignment and to where pieces are cut. */
+/* A slot may lose this many bytes to alignment and to where pieces are cut. */
 enum { KWHY_TRANSFER_SLOT_LOSS = 15 + 63, KWHY_TRANSFER_SLOT_BYTES_MIN = 8192 };
 
 /*
@@ -83,8 +83,8 @@ static inline uint64_t kwhy_transfer_part_bytes(uint64_t space, uint64_t bytes)
 
 void kwhy_transfer_slot_clear(struct kwhy_transfer_slot *slot);
 
-/* There is room. `data_end`: where the slot's data ends with this piece; 0: it lies elsewhere. Inline, as the
- * next: a put of a small piece takes no longer than a few calls. */
+/* There is space. `data_end`: where the slot's data ends with this piece; 0: it lies elsewhere. Inline, as
+ * the next: a put of a small piece takes no longer than a few calls. */
 static inline void kwhy_transfer_slot_add(
 	struct kwhy_transfer_slot *slot, const struct kwhy_transfer_piece *piece, uint64_t data_end)
 {

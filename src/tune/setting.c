@@ -38,7 +38,7 @@ static enum kwhy_status check_alone(const struct kwhy_tune_setting *setting, str
 			"%s is divided into instances (MIG): its setting is not ours alone", setting->name);
 	result = list_processes(setting, &count, processes);
 	if (result && result != KWHY_NVML_INSUFFICIENT_SIZE)
-		return refuse(setting, "who else uses it cannot be told", result, error);
+		return refuse(setting, "who else uses it cannot be determined", result, error);
 	if (count)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%s is in use by %u other process%s, first %u: a setting would change their speed; "
@@ -83,7 +83,7 @@ static enum kwhy_status look(struct kwhy_tune_setting *setting, unsigned index, 
 	result = kwhy_nvml_call(&setting->nvml, nvmlDeviceGetUUID, setting->device, setting->order.uuid,
 		sizeof(setting->order.uuid));
 	if (result)
-		return refuse(setting, "it cannot be told from others", result, error);
+		return refuse(setting, "it cannot be distinguished from others", result, error);
 	status = check_alone(setting, error);
 	return status ? status : read_limits(setting, error);
 }

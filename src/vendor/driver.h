@@ -109,7 +109,7 @@ enum kwhy_cuda_result kwhy_driver_copy_batch(const struct kwhy_driver *driver, k
 
 /*
  * As slot launch, of one dimension, but the kernel may begin before what is queued before it has ended and
- * waits for that itself (griddepcontrol.wait). Where the driver knows no such launch, it begins behind it.
+ * waits for that itself (griddepcontrol.wait). Where the driver knows no such launch, it begins after it.
  */
 enum kwhy_cuda_result kwhy_driver_launch_early(const struct kwhy_driver *driver, kwhy_cuda_function function,
 	unsigned blocks, unsigned threads_per_block, unsigned shared_bytes, kwhy_cuda_stream stream,

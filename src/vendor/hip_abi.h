@@ -18,7 +18,7 @@
 #include "vendor/rtc_calls.def"
 #undef X
 
-/* Which way a copy goes is told by the addresses. */
+/* Which way a copy goes is determined by the addresses. */
 enum { KWHY_HIP_COPY_DEFAULT = 4 };
 
 enum {

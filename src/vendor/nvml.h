@@ -42,7 +42,7 @@ bool kwhy_nvml_value_int(unsigned type, union kwhy_nvml_value value, int64_t *ou
 
 struct kwhy_nvml_memory {
 	uint64_t total_bytes,
-		used_bytes; /* used: what the driver keeps for itself not counted, where told apart */
+		used_bytes; /* used: what the driver keeps for itself not counted, where distinguished */
 };
 enum kwhy_nvml_result kwhy_nvml_memory(
 	const struct kwhy_nvml *nvml, kwhy_nvml_handle device, struct kwhy_nvml_memory *out);

@@ -33,7 +33,7 @@ enum { KWHY_RSMI_TEXT_BYTES = 128 };
 /*
  * Frequencies of a clock in Hz; `current` is the index of the one that runs. Two layouts are about: ROCm 6.0
  * put a flag in front, and brought rsmi_dev_current_socket_power_get with the same release, by which the two
- * are told apart.
+ * are distinguished.
  */
 enum { KWHY_RSMI_FREQUENCIES_5 = 32, KWHY_RSMI_FREQUENCIES_6 = 33 };
 

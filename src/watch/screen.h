@@ -44,7 +44,7 @@ void kwhy_screen_clear(struct kwhy_screen *screen);
 /* Begins a line of blanks. */
 void kwhy_screen_begin_line(struct kwhy_screen *screen, enum kwhy_style style);
 
-/* Writes into the last line from a column on, as far as there is room; gives the column after it. */
+/* Writes into the last line from a column on, as far as there is space; gives the column after it. */
 size_t kwhy_screen_put(struct kwhy_screen *screen, size_t column, enum kwhy_style style, const char *utf8);
 /* The same, so that it ends before a column. */
 void kwhy_screen_put_left_of(

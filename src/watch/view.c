@@ -62,7 +62,7 @@ static bool is_narrow(const struct drawing *drawing)
 	return drawing->screen->columns < WATTHOURS_END;
 }
 
-/* What is said of a device instead of its power; NULL: its power. */
+/* What is noted of a device instead of its power; NULL: its power. */
 static const char *instead_of_power(const struct kwhy_live_device *device)
 {
 	if (device->lost)
@@ -230,7 +230,7 @@ static bool throttle_words(const struct kwhy_live_device *device, char out[WORDS
 	return length > 0;
 }
 
-/* What is to say beside a curve of so many steps; `out` may stay empty. */
+/* What is to say beside a curve of this many steps; `out` may stay empty. */
 static enum kwhy_style remark_of(
 	const struct kwhy_live_device *device, double most_w, size_t steps, char out[WORDS])
 {

@@ -21,7 +21,7 @@ static int64_t length_ns(const struct kwhy_whatif *whatif, uint32_t row)
 	return whatif->graph->nodes[row].own_ns;
 }
 
-/* How often the device must be filled to run so many blocks, so many at once; 0: not known. */
+/* How often the device must be filled to run this many blocks, this many concurrently; 0: not known. */
 static double waves(const struct kwhy_whatif *whatif, uint32_t row, double blocks)
 {
 	const struct kwhy_recording *recording = whatif->recording;

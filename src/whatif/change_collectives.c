@@ -104,7 +104,7 @@ static void say_overlapped(const struct overlap *overlap, struct kwhy_whatif_eff
 	effect->places = overlap->passed;
 	if (overlap->passed)
 		kwhy_whatif_say(effect,
-			"%s pieces of work no longer wait for a collective%s; both go on beside each other "
+			"%s pieces of work no longer wait for a collective%s; both run concurrently "
 			"at "
 			"full speed",
 			KWHY_WHATIF_COUNT(overlap->passed),

@@ -71,7 +71,7 @@ static uint32_t call_after(const struct kwhy_whatif *whatif, uint32_t call)
 
 /*
  * What the host does for a copy alone, longer than the copy itself: its call, which may have moved the bytes,
- * and a wait for it that is right behind.
+ * and a wait for it that is right after.
  */
 static double host_ns(const struct kwhy_whatif *whatif, uint32_t row)
 {
@@ -327,7 +327,7 @@ static double queueing_ns(const struct kwhy_whatif *whatif, enum kwhy_copy_kind 
 	return fmin(launch_ns, kwhy_whatif_curve_ns(curve, 1));
 }
 
-/* A call that blocked for its copy returns at once, if it was to the device or is waited for anyway. */
+/* A call that blocked for its copy returns immediately, if it was to the device or is waited for anyway. */
 static void unblock(struct kwhy_whatif *whatif, uint32_t row, uint32_t call, bool may_return)
 {
 	if (call == KWHY_NONE ||
@@ -339,7 +339,7 @@ static void unblock(struct kwhy_whatif *whatif, uint32_t row, uint32_t call, boo
 }
 
 /*
- * A wait right behind a copy to the device, for that copy alone, is what a copy without non_blocking is made
+ * A wait right after a copy to the device, for that copy alone, is what a copy without non_blocking is made
  * of: nobody needs it once the copy blocks no longer. At the slow end it stays.
  */
 static void drop_wait_after(struct kwhy_whatif *whatif, uint32_t row, uint32_t call)

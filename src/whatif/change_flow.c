@@ -112,7 +112,7 @@ static enum kwhy_status drop_round_trips(struct round_trips *round_trips, struct
 	return status;
 }
 
-/* Read-backs behind the last work of a device; the last `number` stay. */
+/* Read-backs after the last work of a device; the last `number` stay. */
 static uint64_t drop_last_read_backs(struct kwhy_whatif *whatif, uint32_t device, uint32_t number)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;
@@ -316,7 +316,7 @@ void kwhy_whatif_overlap_copies(
 	effect->places = overlap.moved;
 	if (overlap.moved)
 		kwhy_whatif_say(effect,
-			"%s copies to the device in a stream of their own, into %u buffers in turn, each "
+			"%s copies to the device in a stream of their own, into %u buffers round-robin, each "
 			"issued "
 			"%u batch%s ahead: the host has the data by then",
 			KWHY_WHATIF_COUNT(overlap.moved), number, number - 1, number == 2 ? "" : "es");

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 /*
- * Capture stretches of launches that repeat as graphs: one call launches what many did, and its work follows
+ * Capture repeated sequences of launches as graphs: one call launches what many did, and its work follows
  * at the pace of queued work. Capturing runs nothing, so the first of each kind is a graph, too; at the slow
  * end a program that warms up runs it as it was.
  */
@@ -75,7 +75,7 @@ static uint32_t first_issuing_call(
 
 /*
  * Between two kernels that are launched as fast as they run, a recording shows what their launches leave. In
- * a graph no more lies between them than it takes there for an empty kernel and what is behind it.
+ * a graph no more lies between them than it takes there for an empty kernel and what is after it.
  */
 static int64_t no_longer_than_a_node_ns(const struct kwhy_whatif *whatif, int64_t queued_ns)
 {
@@ -214,13 +214,14 @@ static void say(const struct capture *capture, struct kwhy_whatif_effect *effect
 
 	effect->is_generic = launch->is_generic;
 	kwhy_whatif_say(effect,
-		"%s launches of stretches that repeat become %s graph launches of %s on average (%s)%s; "
+		"%s launches of repeated sequences become %s graph launches of %s on average (%s)%s; "
 		"capturing them is not counted",
 		launches, graphs,
 		kwhy_whatif_time_words(
 			cost, call_ns(capture, (double)capture->launches / (double)capture->graphs)),
 		launch->source,
-		launch->is_generic ? ", and their work follows at once: a machine profile would tell" : "");
+		launch->is_generic ? ", and their work follows immediately: a machine profile would show it"
+				   : "");
 }
 
 void kwhy_whatif_capture_graph(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
@@ -252,5 +253,5 @@ void kwhy_whatif_capture_graph(struct kwhy_whatif *whatif, uint32_t number, stru
 	if (capture.graphs)
 		say(&capture, effect);
 	else
-		kwhy_whatif_refuse(effect, "no stretch of %d launches without a wait comes twice", GRAPH_MIN);
+		kwhy_whatif_refuse(effect, "no sequence of %d launches without a wait repeats", GRAPH_MIN);
 }

@@ -172,7 +172,7 @@ void kwhy_whatif_use_events(struct kwhy_whatif *whatif, uint32_t number, struct 
 		effect->places += use_events_in_thread(whatif, t);
 	if (effect->places)
 		kwhy_whatif_say(effect,
-			"%s waits behind which the host has read nothing go, or become events of %s where "
+			"%s waits after which the host has read nothing go, or become events of %s where "
 			"work of "
 			"another stream follows; it waits where it reads results, and at its end",
 			KWHY_WHATIF_COUNT(effect->places),
@@ -265,7 +265,7 @@ static void end_row(struct memory_calls *sum, enum kwhy_call_class class, uint64
 
 /*
  * A cache of a framework asks the driver for one block when it misses one, and frees all of them one after
- * the other when it is told to empty itself. If it is not told so, it makes neither call.
+ * the other when it is told to empty itself. If it is not reported so, it makes neither call.
  */
 static bool empties_cache(const struct kwhy_whatif *whatif, size_t thread)
 {
@@ -344,7 +344,7 @@ void kwhy_whatif_use_pool(struct kwhy_whatif *whatif, uint32_t number, struct kw
 			kwhy_whatif_time_words(cost, whatif->costs.pool.expected_ns));
 	else if (pool.any_freed)
 		kwhy_whatif_refuse(effect,
-			"frees, and allocations behind them, already take no longer than the %s of one in a "
+			"frees, and allocations after them, already take no longer than the %s of one in a "
 			"pool",
 			kwhy_whatif_time_words(cost, whatif->costs.pool.expected_ns));
 	else
@@ -395,7 +395,7 @@ struct stretch_ns {
 	int64_t start, end;
 };
 
-/* What the host does before the first step and behind the last is no input of a step. */
+/* What the host does before the first step and after the last is no input of a step. */
 static struct stretch_ns steps_ns(const struct kwhy_whatif *whatif)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;

@@ -84,5 +84,5 @@ void kwhy_whatif_change_host_speed(
 			kwhy_whatif_time_words(words, saved_ns < 0 ? -saved_ns : saved_ns),
 			saved_ns < 0 ? "more" : "less");
 	else
-		kwhy_whatif_refuse(effect, "the recording has no calls of the host behind its first work");
+		kwhy_whatif_refuse(effect, "the recording has no calls of the host after its first work");
 }

@@ -246,7 +246,7 @@ static void call_costs(struct kwhy_whatif_costs *costs, struct call_samples *sam
 		costs->launch = generic_launch;
 	for (size_t class = 0; class < KWHY_CALL_CLASS_COUNT; class ++)
 		usual_gaps(&samples->gaps[class], &costs->usual_gap_ns[class], &costs->far_gap_ns[class]);
-	/* neither is known to cost more than a launch: both are calls that return at once */
+	/* neither is known to cost more than a launch: both are calls that return immediately */
 	if (!isfinite(costs->event.expected_ns))
 		costs->event = costs->launch;
 	if (!isfinite(costs->pool.expected_ns))

@@ -45,7 +45,7 @@ struct kwhy_whatif_costs {
 	struct kwhy_whatif_cost graph_launch_node; /* the call for each node more */
 	struct kwhy_whatif_cost
 		graph_start_node;	/* from there to its first kernel, for each node behind the 16th */
-	double graph_node_ns;		/* an empty kernel of a graph and what lies behind it; 0: not known */
+	double graph_node_ns;		/* an empty kernel of a graph and what lies after it; 0: not known */
 	double graph_saves_ns;		/* between two kernels, against a queue; 0: not known */
 	struct kwhy_whatif_cost launch; /* call that issues and returns */
 	struct kwhy_whatif_cost event;	/* call that records an event */

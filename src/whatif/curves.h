@@ -16,7 +16,7 @@ const struct kwhy_transfer_curve *kwhy_whatif_copy_curve(
 const struct kwhy_transfer_curve *kwhy_whatif_queued_copy_curve(
 	const struct kwhy_profile *profile, enum kwhy_copy_kind kind);
 
-/* Nanoseconds of so many bytes; beyond the sizes that were measured the nearest piece goes on. */
+/* Nanoseconds of this many bytes; beyond the sizes that were measured the nearest piece goes on. */
 double kwhy_whatif_curve_ns(const struct kwhy_transfer_curve *curve, double bytes);
 
 #endif

@@ -35,7 +35,7 @@ static int64_t median(struct kwhy_whatif_samples *samples)
 	return kwhy_whatif_quantile(samples, 0.5);
 }
 
-/* No gap at all is a kernel that was told to begin early: it says nothing of others. */
+/* No gap at all is a kernel that was reported to begin early: it says nothing of others. */
 static void sample_queued(const struct kwhy_whatif_graph *graph, uint32_t before, uint32_t row,
 	int64_t gap_ns, struct sampled *sampled)
 {
@@ -51,7 +51,7 @@ static void sample_queued(const struct kwhy_whatif_graph *graph, uint32_t before
 	}
 }
 
-/* A kernel behind another of the same launch of a graph. */
+/* A kernel after another of the same launch of a graph. */
 static void sample_graph(const struct kwhy_whatif_graph *graph, uint32_t before, uint32_t row, int64_t gap_ns,
 	struct sampled *sampled)
 {

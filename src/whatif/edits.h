@@ -34,8 +34,8 @@ void kwhy_whatif_drop_call_and_pause(struct kwhy_whatif *whatif, uint32_t call);
  * on. */
 void kwhy_whatif_pack_row(struct kwhy_whatif *whatif, uint32_t row, uint64_t bytes);
 void kwhy_whatif_pin_row(struct kwhy_whatif *whatif, uint32_t row);
-/* Of a copy with the changes so far: its bytes, KWHY_UNKNOWN_BYTES where nobody said, and what so many would
- * cost. */
+/* Of a copy with the changes so far: its bytes, KWHY_UNKNOWN_BYTES where nothing was stated, and what so many
+ * would cost. */
 uint64_t kwhy_whatif_copy_bytes(const struct kwhy_whatif *whatif, uint32_t row);
 struct kwhy_whatif_cost kwhy_whatif_row_copy_cost(
 	const struct kwhy_whatif *whatif, uint32_t row, double bytes);
@@ -43,7 +43,7 @@ struct kwhy_whatif_cost kwhy_whatif_row_copy_cost(
 /* An activity takes that long now. */
 void kwhy_whatif_resize_row(struct kwhy_whatif *whatif, uint32_t row, double own_ns);
 
-/* A call returns at once, after that long: it waits for nothing. */
+/* A call returns immediately, after that long: it waits for nothing. */
 void kwhy_whatif_unblock_call(struct kwhy_whatif *whatif, uint32_t call, double own_ns);
 
 /* Drops waits for dropped work behind which the thread has issued nothing that is left. */
@@ -108,7 +108,7 @@ KWHY_WHATIF_FETCHES void kwhy_whatif_fetch_copies_ahead(
 		kwhy_whatif_fetch_row(whatif, (uint32_t)ahead);
 }
 
-/* Between work that is queued behind other work, at the corner in force. */
+/* Between work that is queued after other work, at the corner in force. */
 int64_t kwhy_whatif_queued_at_corner_ns(const struct kwhy_whatif *whatif, uint32_t before, uint32_t row);
 
 /* A copy that is still made, in that direction. */

@@ -83,7 +83,7 @@ enum { KWHY_WHATIF_STALL_NS = 100000 };
  * What the recording shows of delays that are nobody's choice: medians, in nanoseconds; -1: it shows none.
  */
 struct kwhy_whatif_delays {
-	/* between an activity of one kind and one of another that was queued behind it in time */
+	/* between an activity of one kind and one of another that was queued after it in time */
 	int64_t queued_ns[KWHY_ACTIVITY_KIND_COUNT][KWHY_ACTIVITY_KIND_COUNT];
 	/* between two kernels of one graph launch; 8 are needed */
 	int64_t graph_queued_ns;
@@ -99,7 +99,7 @@ struct kwhy_whatif_delays {
 };
 
 struct kwhy_whatif_graph {
-	const struct kwhy_recording *recording; /* lent */
+	const struct kwhy_recording *recording; /* borrowed */
 	struct kwhy_whatif_node *nodes;
 	size_t node_count, activity_count, call_count;
 	uint8_t *dropped;  /* [node_count] as the nodes' flags, for looking at many */
@@ -146,7 +146,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_whatif_play(struct kwhy_whatif_graph *graph,
 struct kwhy_whatif_node *kwhy_whatif_edit(struct kwhy_whatif_graph *graph, uint32_t node);
 
 /*
- * Right behind kwhy_whatif_edit() of that node: lets it follow another one, the start of a call that issues
+ * Right after kwhy_whatif_edit() of that node: lets it follow another one, the start of a call that issues
  * it, else its end. Links are changed by this alone, or taken away.
  */
 void kwhy_whatif_follow(struct kwhy_whatif_graph *graph, uint32_t node, enum kwhy_whatif_link link,

@@ -12,7 +12,7 @@
 
 enum {
 	LOOK_BACK = 64,		/* rows that end about then, of other processes or issued later */
-	LONG_LAUNCH_NS = 50000, /* a launch that takes so long, and ten times the usual, waits for room */
+	LONG_LAUNCH_NS = 50000, /* a launch that takes this long, and ten times the usual, waits for space */
 	LONG_LAUNCHES = 10,
 	STAGED_BYTES = 65536 /* CUDA: pageable copies of no more return before they begin, others block */
 };

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /*
- * A plan takes changes one by one. What a change would bring is worked out again only while it could still be
+ * A plan takes changes one by one. What a change would bring is computed again only while it could still be
  * the best: as others are taken, it mostly falls. Before the end all that are left are tried once more, since
  * some bring something only behind others.
  */
@@ -132,7 +132,7 @@ static void widen(struct kwhy_projection *projection, const struct kwhy_projecti
 		projection->net_high_nj = corner->net_high_nj;
 }
 
-/* The changes of the plan again, with all costs at one end of their spreads. */
+/* The changes of the plan again, with all costs at one end of their intervals. */
 static enum kwhy_status widen_to(struct planner *planner, enum kwhy_whatif_corner corner)
 {
 	struct kwhy_plan *plan = planner->plan;
@@ -360,7 +360,7 @@ static void list_candidates(struct planner *planner, bool numerics)
 		if (candidate->barred)
 			kwhy_whatif_refuse(&candidate->effect,
 				"not tried, since results would be other numbers; kwhy whatif --plan "
-				"--numerics tries it");
+				"--numerics includes it");
 		planner->count++;
 	}
 }

@@ -40,7 +40,7 @@ static uint32_t end_of(const struct kwhy_whatif_graph *graph, uint32_t node)
 }
 
 /*
- * A dropped activity keeps its place behind the one before it and follows nothing else, if there is one; a
+ * A dropped activity keeps its place after the one before it and follows nothing else, if there is one; a
  * dropped call still comes when its thread is handed the work.
  */
 static bool has_link(const struct kwhy_whatif_node *node, size_t link)
@@ -118,7 +118,7 @@ static inline void set_start(
 
 /*
  * INT64_MIN: it follows nothing. This is has_link() and kwhy_whatif_follows_start() over all links that bound
- * a start, with the kinds told apart once and not for each link: most of a play's time goes here.
+ * a start, with the kinds distinguished once and not for each link: most of a play's time goes here.
  */
 static inline int64_t latest_reached(
 	const struct kwhy_whatif_graph *graph, const struct kwhy_whatif_node *node)

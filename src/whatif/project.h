@@ -7,10 +7,10 @@
 /* Fills net_w and idle_w from the ledger. */
 void kwhy_whatif_read_powers(struct kwhy_whatif *whatif);
 
-/* The recording as it is: no spread of time, energy as metered. */
+/* The recording as it is: no uncertainty of time, energy as metered. */
 struct kwhy_projection kwhy_whatif_baseline(const struct kwhy_whatif *whatif);
 
-/* The graph as it was played last; low and high by the spread of the powers and of runs. */
+/* The graph as it was played last; low and high by the uncertainty of the powers and of runs. */
 struct kwhy_projection kwhy_whatif_as_played(const struct kwhy_whatif *whatif);
 
 /* Makes one change; the effect has no places where it was refused. */

@@ -12,7 +12,7 @@
  * steps are known, from how activities of one name differ, each for itself.
  */
 
-#define SCATTER_QUANTILE 1.645 /* 90 % of a normal distribution lie within so many deviations */
+#define SCATTER_QUANTILE 1.645 /* 90 % of a normal distribution lie within this many standard deviations */
 
 /*
  * Standard deviation of how the time outside of steps (libraries load, data is made) differs between two

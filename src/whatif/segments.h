@@ -6,7 +6,7 @@
 
 /*
  * Stretches of a thread's calls in which it only issues work, and waits for nothing: between waits, blocking
- * copies, allocations, long pauses and steps. Pieces of the arrays are lent until the next call.
+ * copies, allocations, long pauses and steps. Pieces of the arrays are borrowed until the next call.
  */
 struct kwhy_whatif_segment {
 	uint32_t first_call, end_call; /* calls of one thread */

@@ -76,7 +76,7 @@ static uint32_t nearest_step(const int64_t *lengths, uint32_t count, int64_t med
 	int64_t off_ns = INT64_MAX;
 
 	for (uint32_t i = 0; i <= count; i++) {
-		/* from the middle outwards: the next behind it, the next before it, and so on */
+		/* from the middle outwards: the next after it, the next before it, and so on */
 		uint32_t at = i % 2 ? count / 2 + (i + 1) / 2 : count / 2 - i / 2;
 
 		if (at >= count || lengths[at] < 0 || llabs(lengths[at] - median_ns) >= off_ns)
@@ -170,7 +170,7 @@ static enum kwhy_status add_item(struct choice *choice, uint32_t activity, uint3
 	uint32_t node = activity == KWHY_NONE ? kwhy_whatif_call_node(graph, call) : activity;
 	bool goes = kwhy_whatif_is_dropped(graph, node);
 	enum kwhy_status status = kwhy_column_reserve((void **)&choice->items, &choice->capacity,
-		choice->count + 1, sizeof(*choice->items), "a stretch of the run", choice->error);
+		choice->count + 1, sizeof(*choice->items), "an excerpt of the run", choice->error);
 
 	if (status)
 		return status;
@@ -245,7 +245,7 @@ static enum kwhy_status keep(struct choice *choice, struct kwhy_plan *plan)
 	struct kwhy_stretch_item *items = kwhy_arena_alloc(&plan->arena, count + 1, sizeof(*items));
 
 	if (!stretch || !items)
-		return kwhy_fail_memory(choice->error, "a stretch of the run");
+		return kwhy_fail_memory(choice->error, "an excerpt of the run");
 	if (count)
 		qsort(choice->items, choice->count, sizeof(*choice->items), by_start);
 	for (size_t i = 0; i < count; i++)
@@ -295,7 +295,7 @@ enum kwhy_status kwhy_whatif_add_stretch(
 	choice.first_call = malloc(threads * sizeof(*choice.first_call));
 	choice.end = malloc(threads * sizeof(*choice.end));
 	status = choice.first_call && choice.end ? kwhy_whatif_play_plan(whatif, plan, error)
-						 : kwhy_fail_memory(error, "a stretch of the run");
+						 : kwhy_fail_memory(error, "an excerpt of the run");
 	if (!status)
 		status = choose(&choice);
 	if (!status)

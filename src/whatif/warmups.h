@@ -4,7 +4,7 @@
 
 #include "whatif/change.h"
 
-/* Lists calls that took far longer than others that issue the same, behind calls of other kinds: fills
+/* Lists calls that took far longer than others that issue the same, after calls of other kinds: fills
  * `cold`. */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_find_warmups(struct kwhy_whatif *whatif, struct kwhy_error *error);
 

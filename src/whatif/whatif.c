@@ -78,7 +78,7 @@ static enum kwhy_status check_windows(
 			continue;
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"the recording knows what ran on device %zu in windows alone, %.1f %% of the time%s: "
-			"what waited for what cannot be played; record the whole run, or one stretch of it "
+			"what waited for what cannot be played; record the whole run, or one interval of it "
 			"(kwhy record --delay S --duration S)",
 			d,
 			known->end_ns > known->start_ns

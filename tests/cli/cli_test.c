@@ -203,7 +203,7 @@ static void the_share_of_the_roofline_needs_a_precision_and_peaks(void **state)
 	assert_says(SPAWN("report", TINY, "--machine-profile", peaks, "--work", "flop_bf16=2e9"),
 		"devices' measured peaks, 10.0 µs by arithmetic, of the run.");
 	assert_says(SPAWN("report", TINY, "--machine-profile", peaks, "--work", "flop=2e9"),
-		"roofline: unknown, as told");
+		"roofline: unknown, see");
 	assert_says(SPAWN("report", TINY, "--machine-profile", peaks, "--work", "flop=2e9"),
 		"Work in 'flop' names no precision");
 	assert_says(SPAWN("report", TINY, "--work", "flop_bf16=2e9"), "No peak is known for work in");

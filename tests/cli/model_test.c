@@ -93,7 +93,7 @@ static void costs_of_two_runs_and_what_is_saved(void **state)
 	assert_fails(SPAWN("model", "cost", "--price", "1", "--pue", "0.5", a), 2, "PUE");
 }
 
-/* A run that told of no tokens is in the mean joules and not in a token's: 1000 J and 2000 tokens a run are
+/* A run that stated no tokens is in the mean joules and not in a token's: 1000 J and 2000 tokens a run are
  * not 0.5 J each. */
 static void a_unit_of_work_takes_what_the_runs_that_tell_of_it_took(void **state)
 {
@@ -179,8 +179,8 @@ static void of_a_report_it_says_what_no_meter_saw(void **state)
 
 	(void)state;
 	assert_null(strstr(spawned.out.data, "of what the meter saw"));
-	assert_says(spawned, "no meter saw 26.6 J of the 338 J");
-	assert_says(SPAWN("model", "cost", "--price", "0.2EUR", report), "no meter saw 26.6 J");
+	assert_says(spawned, "26.6 J of the 338 J, estimated");
+	assert_says(SPAWN("model", "cost", "--price", "0.2EUR", report), "unmetered of ");
 	assert_says(SPAWN("model", "cost", "--price", "0.2EUR", given("a.json", STAT("400", "5"))),
 		"of what the meter saw");
 }
@@ -325,9 +325,9 @@ static void ranges_that_overlap_are_not_summed(void **state)
 	assert_sum("inside=8", "next=10", NULL);
 	assert_sum("inside=8", "between=10", NULL);
 	assert_sum("outer=10", "next=8", NULL);
-	assert_sum("outer=10", "untold=8", "does not tell whether 'outer' and 'untold' overlap");
+	assert_sum("outer=10", "untold=8", "does not show whether 'outer' and 'untold' overlap");
 	assert_fails(SPAWN("model", "tokens", "--phase", "itself=8", place("a.json")), 1,
-		"'itself' runs inside or beside another of its name on the same devices");
+		"'itself' runs inside or concurrently with another of its name on the same devices");
 	assert_fails(SPAWN("model", "tokens", "--phase", "outer=10", "--phase", "outer=8", place("a.json")),
 		2, "'outer' is given twice");
 }
@@ -345,7 +345,7 @@ static void a_range_of_which_no_overlaps_are_told_has_a_remark(void **state)
 		strstr(json_string_value(json_array_get(remarks, 0)), "whether 'untold' runs inside"));
 	json_decref(answer);
 	assert_says(
-		SPAWN("model", "tokens", "--phase", "untold=8", path), "does not tell whether 'untold' runs");
+		SPAWN("model", "tokens", "--phase", "untold=8", path), "does not show whether 'untold' runs");
 	assert_says(SPAWN("model", "tokens", "--phase", "untold=8", path), "tells of the 256");
 	path = given("b.json",
 		"{\"schema\":\"kwhy.report/1\",\"run\":{\"energy_nj\":7e9,\"seconds\":10},\"ranges\":["
@@ -422,7 +422,7 @@ static void workers_cost_time_only_where_fewer_did_more_than_every_run_of_the_mo
 	"40,"                                                                                                \
 	"\"net_j_per_unit\":{\"value\":4e-10}}]}}"
 
-/* The answer by a machine profile; lent until the next call. */
+/* The answer by a machine profile; valid until the next call. */
 static const json_t *parse_ops(const char *csv, const char *ops)
 {
 	static json_t *answer;

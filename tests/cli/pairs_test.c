@@ -212,7 +212,7 @@ static void a_run_without_temperatures_says_that_it_cannot_keep_warm(void **stat
 
 	(void)state;
 	assert_int_equal(spawned.exit, 0);
-	assert_non_null(strstr(spawned.out.data, "keep-warm: no GPU tells its temperature"));
+	assert_non_null(strstr(spawned.out.data, "keep-warm: no GPU reports its temperature"));
 	spawned_done(&spawned);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Powers that one recording taught, in the books of another: --powers. */
+/* Powers that one recording taught, in the ledger of another: --powers. */
 #include "../golden/schema_check.h"
 #include "spawned_checks.h"
 

@@ -32,7 +32,7 @@ static void add_kernel(
 		.threads_per_block = 256};
 }
 
-/* One launch of 1 ms at `start_ms`, and 70 ms of repeats behind it. */
+/* One launch of 1 ms at `start_ms`, and 70 ms of repeats after it. */
 static void add_burst(
 	struct kwhy_block_writer *writer, uint32_t name, int64_t start_ms, enum kwhy_burst_check check)
 {
@@ -200,7 +200,7 @@ static void an_earlier_recording_tells_the_library_what_is_known(void **state)
 	char last[400], known[300];
 
 	(void)state;
-	/* scan was not repeated, and of gemm the mangled name is told: 0.035 * sqrt(270 / 280). */
+	/* scan was not repeated, and of gemm the mangled name is reported: 0.035 * sqrt(270 / 280). */
 	assert_string_equal(spawned.out.data, "0.034369\t132\t256\t_Z4gemmPf\nmeters.blocks\nprobe.known\n");
 	snprintf(last, sizeof(last), "all of it: kwhy report %s --powers %s\n", words[3], words[5]);
 	snprintf(known, sizeof(known), "%s/probe.known", words[3]);

@@ -143,7 +143,7 @@ static void a_request_to_end_before_the_command_starts_leaves_all_as_it_was(void
 	assert_false(is_there(place("a.old")));
 }
 
-/* The command leaves no room to the files of the kwhy that records it. */
+/* The command leaves no space to the files of the kwhy that records it. */
 static void a_disk_that_fills_leaves_what_was_recorded_and_the_status(void **state)
 {
 	struct spawned spawned;

@@ -333,7 +333,7 @@ static void what_an_earlier_packing_left_does_not_stand_in_the_way(void **state)
 	remove_recording("a.parts");
 }
 
-/* A name that has no room for what is put behind it meanwhile. */
+/* A name that has no space for what is put after it meanwhile. */
 static void a_recording_that_cannot_become_one_file_stays_a_folder_and_the_status_the_commands(void **state)
 {
 	char name[NAME_MAX - 5 + 1], path[2 * NAME_MAX];

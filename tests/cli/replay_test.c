@@ -66,7 +66,7 @@ static const char *on_fakes(void)
 	return KWHY_FAKE_CUDA_DIR ":" KWHY_FAKE_NVML_DIR;
 }
 
-/* The powers of stand-ins and the energy of the runs, by a meter that shows 124 W. */
+/* The powers of proxy kernels and the energy of the runs, by a meter that shows 124 W. */
 static void a_meter_tells_powers_and_energy(void **state)
 {
 	struct spawned spawned;
@@ -190,7 +190,7 @@ static void a_driver_runs_what_the_host_does(void **state)
 	spawned_done(&spawned);
 }
 
-/* Of runs enough for an hour, so many seconds after its start. Gives how it ended. */
+/* Of runs enough for an hour, this many seconds after its start. Gives how it ended. */
 static int interrupt_after(int seconds)
 {
 	char line[512];

@@ -248,7 +248,7 @@ static void a_request_to_end_before_the_command_starts_starts_none(void **state)
 	assert_ends(spawned, 143, "");
 }
 
-/* The command leaves no room to the files of the kwhy that measures it. */
+/* The command leaves no space to the files of the kwhy that measures it. */
 static void readings_that_cannot_be_kept_leave_the_result_and_the_status(void **state)
 {
 	struct spawned spawned;

@@ -65,7 +65,7 @@ static void a_folder_is_worked_out_again(void **state)
 
 	(void)state;
 	assert_int_equal(text.exit, 0);
-	assert_non_null(strstr(text.out.data, "The fastest way for many pieces"));
+	assert_non_null(strstr(text.out.data, "The fastest method for many pieces"));
 	assert_non_null(strstr(text.out.data, "n/a"));
 	assert_fits_80_columns(text.out.data);
 	assert_keeps_to_schema("transfers", document);

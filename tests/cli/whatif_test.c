@@ -273,7 +273,7 @@ static void wrong_usage_is_reported(void **state)
 {
 	(void)state;
 	assert_fails(SPAWN("whatif", TRACE), 2, "needs --plan or changes");
-	assert_fails(SPAWN("whatif", "--plan", "--graph", TRACE), 2, "name none beside it");
+	assert_fails(SPAWN("whatif", "--plan", "--graph", TRACE), 2, "name no other with it");
 	assert_fails(
 		SPAWN("whatif", "--batch", "1", TRACE), 2, "--batch takes a number from 2 to 4294967295");
 	assert_fails(SPAWN("whatif", "--plan"), 2, "needs a recording");

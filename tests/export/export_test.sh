@@ -76,7 +76,7 @@ protoc --proto_path="$source/tests/export" --decode=subset.Trace perfetto_subset
 	<"$folder/short.perfetto" >"$folder/short.txt"
 same "powers of a counter" "$(sed -n 's/.*double_counter_value: //p' "$folder/short.txt" | tr '\n' ' ')" "9 9 9 1.5 2.5 "
 
-# Meters of one kind are told apart by their numbers, as in power CSV.
+# Meters of one kind are distinguished by their numbers, as in power CSV.
 for name in hwmon.power-1_mw rapl.package-0_uj; do
 	grep -q "name: \"$name\"" "$folder/short.txt" || fail "no track $name in perfetto"
 	[ "$(sqlite3 "$folder/short.sqlite" "SELECT count(*) FROM power WHERE source = '$name'")" -gt 1 ] ||

@@ -44,7 +44,7 @@ static json_int_t sum_of(const json_t *rows, const char *key)
 	return sum;
 }
 
-/* The books: accounts sum to attributed, attributed is what was measured, layers sum to it. */
+/* The ledger: accounts sum to attributed, attributed is what was measured, layers sum to it. */
 static void assert_balance(const json_t *report)
 {
 	size_t i;

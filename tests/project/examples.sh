@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The bundled recordings are whole, small, and reported with balanced books; no saving's interval exceeds cost and saving. Usage: examples.sh SOURCE_DIR BUILD_DIR
+# The bundled recordings are whole, small, and reported with a balanced ledger; no saving's interval exceeds cost and saving. Usage: examples.sh SOURCE_DIR BUILD_DIR
 set -euo pipefail
 kwhy=$2/src/cli/kwhy
 page=$(mktemp)

@@ -103,7 +103,7 @@ function ends(raw, after, command)
 	return takes_command[command] && plain(after) !~ /^-/
 }
 
-# How many of the words behind it belong to it.
+# How many of the words after it belong to it.
 function read_option(command, raw,    word, name)
 {
 	word = plain(raw)

@@ -100,7 +100,7 @@ static void the_counter_meters_the_truth_with_its_gain(void **state)
 	}
 }
 
-/* Before the work the device idles, after a load that nobody recorded in some seeds: the last samples are
+/* Before the work the device idles, after a load that was not recorded in some seeds: the last samples are
  * idle. */
 static void the_last_samples_read_idle(void **state)
 {

@@ -9,7 +9,7 @@
 
 /*
  * Programs before and after a change, run on a made machine of known costs: what the recording of the one
- * foretells is held against the recording of the other. The machine has one thread and one stream; every
+ * predicts is held against the recording of the other. The machine has one thread and one stream; every
  * length scatters by 2 %. No figure of the machine is told to the projection but the profile's.
  */
 

@@ -10,7 +10,7 @@
 
 /*
  * Laws of the energy of a window, checked on a simulated meter whose truth is known: steps and square waves
- * seen through a low-pass behind a delay, samples every 20 ms of which every fifth is stamped late, a counter
+ * seen through a low-pass after a delay, samples every 20 ms of which every fifth is stamped late, a counter
  * that ticks every 100 ms. Response, noise and phase are drawn anew for every case.
  */
 

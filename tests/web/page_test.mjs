@@ -50,7 +50,7 @@ function report(args, name) {
 	return html;
 }
 
-/** Two GPUs, 4 and 5, that run one kernel again and again; GPU 5 does with a few blocks, and draws as many watts as said. */
+/** Two GPUs, 4 and 5, that run one kernel again and again; GPU 5 does with a few blocks, and draws as many watts as stated. */
 function twoDevices(name, seconds = [2, 2], watts = [400, 350]) {
 	const origin = 1_700_000_000_000_000_000n, at = (ns) => String(origin + BigInt(ns));
 	const rows = [4, 5].flatMap((device, d) => Array.from({ length: 200 }, (_, i) =>
@@ -139,7 +139,7 @@ const tests = {
 		for (const row of rows) assert.match(row.toLowerCase(), /copy/);
 		await page.close();
 	},
-	"all columns of the ledger are in sight, and energy that no meter saw is not 0": async () => {
+	"all columns of the ledger are in sight, and energy that is unmetered is not 0": async () => {
 		const page = await open(report([join(trace, "..", "..", "recordings", "train.kwhy")], "train"));
 		const sight = await page.locator("#ledger .scroll").evaluate((e) => [e.scrollWidth, e.clientWidth]);
 		assert.ok(sight[0] <= sight[1], `the ledger needs ${sight[0]} of ${sight[1]} pixels`);
@@ -235,7 +235,7 @@ const tests = {
 		assert.ok(!titles.some((title) => /^GPU [01]: /.test(title)), titles.join(" | "));
 		await page.close();
 	},
-	"two ranks that call their GPU by one number are told apart": async () => {
+	"two ranks that call their GPU by one number are distinguished": async () => {
 		const event = (rank, ms) => [
 			{ ph: "X", cat: "kernel", name: "k", pid: 0, tid: 7, ts: 17e14 + ms * 1000, dur: 500 + 200 * rank, args: { device: 0, stream: 7, context: 1, grid: [132, 1, 1], block: [256, 1, 1] } },
 			{ ph: "i", s: "t", name: "[memory]", cat: "cpu_instant_event", pid: 100, tid: 1, ts: 17e14 + ms * 1000 + 1, args: { "Total Allocated": (ms + 1) * 1e6, "Total Reserved": (ms + 1) * 2e6, "Device Id": 0, "Device Type": 1, Bytes: 1000, Addr: 1 } },

@@ -23,7 +23,7 @@ export function size(bytes: number): string {
 
 export interface Line { name: string; dots: { x: number; y: number; text: string }[] }
 
-/** Measured against size on logarithmic axes: lines told apart by colour, symbol and dashes, so that neither alone is needed. */
+/** Measured against size on logarithmic axes: lines distinguished by colour, symbol and dashes, so that neither alone is needed. */
 export function lines(id: string, label: string, unit: string, get: () => Line[]): HTMLElement {
 	return chart({
 		id, label, height: 460,

@@ -71,7 +71,7 @@ function against(id: string, label: string, unit: string, loads: Load[], curves:
 	}));
 }
 
-/** Two beside each other where there is room. */
+/** Two beside each other where there is space. */
 function sideBySide(charts: HTMLElement[]): HTMLElement {
 	for (const c of charts) c.style.minWidth = "0";
 	return el("div", { style: "display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 520px), 1fr)); gap: 12px 28px" }, ...charts);
@@ -80,7 +80,7 @@ function sideBySide(charts: HTMLElement[]): HTMLElement {
 /** Closed loops and rates are unlike loads: each kind has charts of its own. */
 function kinds(all: Llm): { id: string; title: string; short: string; loads: Load[] }[] {
 	return [
-		{ id: "closed", title: "So many requests at once", short: "At once", loads: all.loads.filter((l) => l.loop === "closed") },
+		{ id: "closed", title: "Concurrent requests", short: "Concurrency", loads: all.loads.filter((l) => l.loop === "closed") },
 		{ id: "open", title: "Requests at random times, at a mean rate", short: "At random times", loads: all.loads.filter((l) => l.loop === "open") },
 	].filter((k) => k.loads.length > 0);
 }

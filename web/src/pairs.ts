@@ -59,8 +59,8 @@ function tiles(all: Pairs): HTMLElement {
 	const one = best((r) => r.one_way), both = best((r) => r.both_ways), quickest = alone(all).filter((c) => ROUND_TRIPS.includes(c.engine) && known(c.median_s)).sort((a, b) => a.median_s! - b.median_s!)[0];
 	const verdicts = unique(all.criteria.map((c) => c.verdict)).map((v) => `${all.criteria.filter((c) => c.verdict === v).length} ${v}`).join(", ");
 	return el("div", { class: "tiles" },
-		tile(si(one?.bytes_per_s, "B/s"), one ? `one way at best, ${one.engine}${known(one.of_limit) ? `, ${percent(one.of_limit)} of the link` : ""}` : "one way: not measured"),
-		tile(si(both?.bytes_per_s, "B/s"), both ? `both ways at best, ${both.engine}${known(both.of_limit) ? `, ${percent(both.of_limit)} of the link` : ""}` : "both ways: not measured"),
+		tile(si(one?.bytes_per_s, "B/s"), one ? `one way at best, ${one.engine}${known(one.of_limit) ? `, ${percent(one.of_limit)} of the link` : ""}` : "one direction: not measured"),
+		tile(si(both?.bytes_per_s, "B/s"), both ? `both ways at best, ${both.engine}${known(both.of_limit) ? `, ${percent(both.of_limit)} of the link` : ""}` : "both directions: not measured"),
 		tile(si(quickest?.median_s, "s"), quickest ? `shortest time one way, ${quickest.engine} of ${size(quickest.size)}` : "latency: not measured"),
 		tile(verdicts || "n/a", "criteria"));
 }
@@ -70,7 +70,7 @@ function links(all: Pairs): HTMLElement {
 	const rows = all.routes.map((r) => [pairName(r), visible(r.text) + (r.direct === false ? ", no peer access" : ""), si(r.limit_bytes_per_s, "B/s"), ...reached(r.one_way), ...reached(r.both_ways)]);
 	const sources = unique(all.routes.map((r) => r.limit_source).filter((s): s is string => s !== null));
 	const note = all.route_missing ? `Limits are not available: ${all.route_missing}` : `Limit: ${sources.join("; ")}.`;
-	return section("links", "Links", `The fastest engine of each pair against its link. ${visible(note)}`, tiles(all), table(["pair", "over", "limit one way", "one way", "of it", "both ways", "of it"], rows));
+	return section("links", "Links", `The fastest engine of each pair against its link. ${visible(note)}`, tiles(all), table(["pair", "over", "limit in one direction", "one direction", "of it", "both directions", "of it"], rows));
 }
 
 /** All pairs by one engine and size: a matrix of colours that are labelled too. */
@@ -144,7 +144,7 @@ function curvesOf(all: Pairs, pair: { src: number; dst: number }): Node[] {
 
 function curves(all: Pairs): HTMLElement | null {
 	const pairs = all.routes.filter((r) => alone(all).some((c) => c.src === r.src && c.dst === r.dst));
-	return pairs.length ? section("curves", "Curves", "Medians of one transfer one way; an exchange's rate is of both ways together. Both axes are logarithmic. Click a name to hide it.",
+	return pairs.length ? section("curves", "Curves", "Medians of one transfer in one direction; an exchange's rate is of both directions together. Both axes are logarithmic. Click a name to hide it.",
 		choice("pair", pairs.map(pairName), (i) => curvesOf(all, pairs[i]!))) : null;
 }
 
@@ -192,7 +192,7 @@ function contention(all: Pairs): HTMLElement | null {
 
 function heldOut(all: Pairs): HTMLElement | null {
 	const rows = all.held_out.map((h) => [h.what, `${h.flows > 1 ? `${h.flows} ` : ""}${h.model}`, exact(h.count), percent(h.median_ratio), percent(h.worst_ratio)]);
-	return rows.length ? section("held-out", "Held out of the fits", "What is known of each pair alone against what took no part in it: foretold over measured, less 1.", table(["held out", "foretold by", "of", "median", "worst"], rows)) : null;
+	return rows.length ? section("held-out", "Held out of the fits", "What is known of each pair alone against what took no part in it: predicted over measured, less 1.", table(["held out", "predicted by", "of", "median", "worst"], rows)) : null;
 }
 
 function joules(all: Pairs): HTMLElement | null {

@@ -13,7 +13,7 @@ const POWER = 120;
 const FONT = "12px system-ui, sans-serif";
 const LEAST_LABELS = 120;
 const MOST_LABELS = 220;
-/** So many names of curves have room beside them. */
+/** So many names of curves have space beside them. */
 const CURVE_LABELS = 5;
 const MIN_SPAN_NS = 200;
 const PALETTE = ["compute", "collective", "copy", "memset", "launch", "sync", "alloc", "host", "range"];

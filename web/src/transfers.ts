@@ -21,7 +21,7 @@ export interface Transfers {
 	absent?: { strategy: string; reason: string }[];
 }
 
-const WAYS: Record<string, string> = { h2d: "From host to device", d2h: "From device to host", both: "Both ways at once" };
+const WAYS: Record<string, string> = { h2d: "From host to device", d2h: "From device to host", both: "Both directions concurrently" };
 const CLOCKS: Record<string, string> = { host: "host: until it is known to be done", "back-to-back": "back to back, in a full queue", isolated: "alone, between two events" };
 function describe(point: TransferPoint): string {
 	return [`${escapeHtml(point.strategy)}, ${size(point.bytes)}${point.pieces > 1 ? ` in ${exact(point.pieces)} pieces` : ""}`,
@@ -78,7 +78,7 @@ function joules(all: Transfers): HTMLElement | null {
 function fastest(all: Transfers): HTMLElement | null {
 	const rows = all.choices.filter((c) => c.pieces > 1).map((c) => [c.direction, exact(c.pieces), size(c.piece_bytes), visible(c.strategy), si(c.median_s, "s"),
 		c.second ? visible(c.second) : "", known(c.second_s) ? `${(c.second_s / c.median_s).toFixed(2)}x${c.sure ? "" : " (not sure)"}` : ""]);
-	return rows.length ? section("fastest", "The fastest way for many pieces", "By the host's clock; not sure: the intervals of the two meet.", table(["", "pieces", "of", "fastest", "time", "next", "times as long"], rows)) : null;
+	return rows.length ? section("fastest", "The fastest method for many pieces", "By the host's clock; not sure: the intervals of the two meet.", table(["", "pieces", "of", "fastest", "time", "next", "times as long"], rows)) : null;
 }
 
 function pays(all: Transfers): HTMLElement | null {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of kwhy whatif: what changes would bring, and a stretch of the run before and after.
+// The page of kwhy whatif: what changes would bring, and an excerpt of the run before and after.
 
 import { button, el } from "./dom";
 import { visible } from "./format";

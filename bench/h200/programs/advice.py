@@ -75,7 +75,7 @@ def perceptron(fused):
 
 
 def token(keys):
-    """A layer's attention for one more token of 16 sequences of 2048: keys and values kept on the GPU, kept in the host's memory, or worked out anew."""
+    """A layer's attention for one more token of 16 sequences of 2048: keys and values kept on the GPU, kept in the host's memory, or estimated anew."""
     x = torch.randn(16, 2048, 1024, device=DEVICE, dtype=torch.bfloat16)
     weights = torch.randn(1024, 3072, device=DEVICE, dtype=torch.bfloat16) * 0.03
     here = torch.randn(2, 16, 2048, 1024, device=DEVICE, dtype=torch.bfloat16)
@@ -83,7 +83,7 @@ def token(keys):
 
     def run():
         new = (x[:, -1:] @ weights).chunk(3, dim=-1)
-        if keys == "worked out":
+        if keys == "estimated":
             k, v = (x @ weights[:, 1024:]).chunk(2, dim=-1)
         else:
             if keys == "host":
@@ -116,7 +116,7 @@ PAIRS = {
     "sum": {"strided": lambda: layouts(False), "contiguous": lambda: layouts(True)},
     "product": {"strided": lambda: transposed_product(False), "contiguous": lambda: transposed_product(True)},
     "streams": {"1": lambda: products(1), "2": lambda: products(2), "8": lambda: products(8)},
-    "token": {keys: lambda keys=keys: token(keys) for keys in ("kept", "host", "worked out")},
+    "token": {keys: lambda keys=keys: token(keys) for keys in ("kept", "host", "estimated")},
     "lengths": {str(length): lambda length=length: layer_step(length) for length in (512, 2048, 8192)},
     "connections": {"8 streams": lambda: products(8, graph=False)},
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How the clocks of a recording of steps.py lie to each other.
 
-Host against device: no kernel starts before the call that launched it began, and none ends after the wait behind it did; the margins bound the
+Host against device: no kernel starts before the call that launched it began, and none ends after the wait after it did; the margins bound the
 error. Device against the power ring: the time from a burst's first kernel to the rise of the power, and from its last to the fall, each as the
 delay of a first-order low-pass that fits the samples within 0.1 s best, with the time constant of the machine profile and with the one that fits all
 steps best. If the clocks are related rightly the delay is that of the meter alone, as the profile has it, for rises and falls, at the beginning and

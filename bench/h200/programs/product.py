@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A fixed number of products in bf16, about so many seconds of them at full clock. usage: product.py SECONDS"""
+"""A fixed number of products in bf16, about this many seconds of them at full clock. usage: product.py SECONDS"""
 import sys
 
 import torch

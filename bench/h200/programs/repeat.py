@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a loop so often, or for so many seconds; says how often and what it made. usage: repeat.py LOOP COUNT|SECONDSs"""
+"""Runs a loop so often, or for the given seconds; says how often and what it made. usage: repeat.py LOOP COUNT|SECONDSs"""
 import sys
 import time
 

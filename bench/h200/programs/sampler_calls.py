@@ -3,7 +3,7 @@
 another core and the times of all its NVML calls are kept (nvml_times.c). How long the loop's iterations take that begin during a call or right
 before one is compared with the others of the same quarter second; the excess of all of them over the time of the run is the slowdown. So a
 processor that wanders by ten percent within seconds does not matter. Runs, an upper 95 % bound by a bootstrap over them, and the same
-worked out for calls that are moved by times at which there were none, which has to give zero.
+estimated for calls that are moved by times at which there were none, which has to give zero.
 
 usage: sampler_calls.py KWHY NVML_TIMES_LIBRARY REAL_NVML OUT.json RUNS
 """

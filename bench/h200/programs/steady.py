@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Warms a loop up and rests; so many seconds after the start of the process runs it so often: what kwhy record --delay sees begins warm.
+"""Warms a loop up and rests; this many seconds after the start of the process runs it so often: what kwhy record --delay sees begins warm.
 usage: steady.py LOOP COUNT SECONDS"""
 import os
 import sys

@@ -18,7 +18,7 @@ class PowerSampler:
     work of the GPU: synchronise before both. Other arguments are those of Session; `host` is False by default.
     """
 
-    _STARTS_MOST = 4000  # of one session, which has room for so many names
+    _STARTS_MOST = 4000  # of one session, which has space for so many names
 
     def __init__(self, device_index: int = 0, interval: Optional[float] = None, **session_options: Any) -> None:
         self.device_index = device_index
@@ -52,7 +52,7 @@ class PowerSampler:
 
     @property
     def energy(self) -> Energy:
-        """The figure with its interval and what it rests on."""
+        """The figure with its interval and what it is based on."""
         if self._session is None:
             raise RuntimeError("PowerSampler: energy before start()")
         if self._energy is None or self._run is not None:

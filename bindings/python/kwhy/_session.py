@@ -23,7 +23,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 _STATES = (
     "measured",
     "not metered",
-    "the meter has stopped to tell",
+    "the meter has stopped reporting",
     "began before the meter's first reading",
 )
 
@@ -92,7 +92,7 @@ class Energy:
             return text
         if self.repetitions_needed:
             return text + ", too short to tell: repeat it {} times".format(self.repetitions_needed)
-        return text + ", cannot be told"
+        return text + ", cannot be determined"
 
 
 @dataclass(frozen=True)

@@ -136,7 +136,7 @@ static __device__ void tally_give(struct tally *tally, i64 *sums, u64 *check)
 		atomicAdd(check, tally->limbs[0] + ((u64)tally->limbs[1] << 22) + ((u64)tally->limbs[2] << 44));
 }
 
-/* Sums and peak of a step to `sums`, its check to `check`, each where that is not 0; behind the last step once more. */
+/* Sums and peak of a step to `sums`, its check to `check`, each where that is not 0; after the last step once more. */
 static __device__ void tally_all(const struct lab_twin_args *a, u32 step, i64 *sums, u64 *check)
 {
 	__shared__ struct tally tally;

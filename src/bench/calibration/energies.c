@@ -86,7 +86,7 @@ static bool is_fresh(const struct kwhy_meter_series *series, int64_t time_ns)
 	return time_ns - series->items[last_before(series, time_ns)].time_mono_ns <= 2 * POLL_NS;
 }
 
-/* What a tool sees that reads the counter at begin and end: the ticks before. */
+/* What a tool sees that reads the counter at begin and end: the updates before. */
 static double counter_joules(const struct kwhy_meter_series *series, int64_t start_ns, int64_t end_ns)
 {
 	if (!spans(series, start_ns, end_ns) || !is_fresh(series, start_ns) || !is_fresh(series, end_ns))

@@ -114,7 +114,7 @@ static enum kwhy_status measure_on_device(
 	return status;
 }
 
-/* Of both chains, so many times: the last counts. */
+/* Of both chains, this many times: the last counts. */
 static enum kwhy_status time_launches(const struct chains *chains, int times, double out_call_ns[CHAINS],
 	double out_done_ns[CHAINS], struct kwhy_error *error)
 {

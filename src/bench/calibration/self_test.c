@@ -190,7 +190,8 @@ static void tell_ring(struct findings *findings)
 			1e3 * ring->shortest_s, 1e3 * ring->longest_s);
 		note(findings, "sensor", "late_ratio", NULL,
 			"stamps of the ring after too long a gap and before too short a one");
-		note(findings, "sensor", "late_s", "the spread is that of single stamps", "the same stamps");
+		note(findings, "sensor", "late_s",
+			"the uncertainty is the standard deviation of single stamps", "the same stamps");
 	}
 	if (!lag->found || lag->kind != KWHY_LAG_LOW_PASS)
 		return;
@@ -212,7 +213,7 @@ static void tell_sensors(struct findings *findings)
 	if (isfinite(counter->period_s.value)) {
 		profile->sensor.counter_period_s = counter->period_s;
 		note(findings, "sensor", "counter_period_s", NULL,
-			"%zu ticks of the energy counter, each found by polling round it", counter->count);
+			"%zu updates of the energy counter, each found by polling round it", counter->count);
 	}
 	if (average->found && average->kind == KWHY_LAG_MEAN) {
 		profile->sensor.average_window_s = average->lag.width_s;
@@ -240,23 +241,26 @@ static void tell_powers(struct findings *findings)
 	profile->context_idle_w = idle_of(findings, KWHY_PHASE_CONTEXT_IDLE);
 	profile->execution_idle_w = execution_idle(findings);
 	if (isfinite(profile->clean_idle_w.value))
-		note(findings, "power", "clean_idle_w", "the spread is that of single samples",
+		note(findings, "power", "clean_idle_w",
+			"the uncertainty is the standard deviation of single samples",
 			"mean before any context, no process on the device");
 	if (isfinite(profile->context_idle_w.value))
-		note(findings, "power", "context_idle_w", "the spread is that of single samples",
+		note(findings, "power", "context_idle_w",
+			"the uncertainty is the standard deviation of single samples",
 			"mean with a live context that has run nothing yet");
 	if (isfinite(profile->execution_idle_w.value))
-		note(findings, "power", "execution_idle_w", "the spread is that between the loads",
-			"mean of the rests after each load, from 0.3 s after it");
+		note(findings, "power", "execution_idle_w",
+			"the uncertainty is the standard deviation between loads",
+			"mean of the idle intervals after each load, from 0.3 s after it");
 	if (findings->calibration->limit_mw > 0) {
 		profile->limit_w = (double)findings->calibration->limit_mw * 1e-3;
-		note(findings, "power", "limit_w", NULL, "enforced limit, as the driver tells it");
+		note(findings, "power", "limit_w", NULL, "enforced limit, as the driver reports it");
 	}
 }
 
 static void tell_costs(struct findings *findings)
 {
-	static const char *const sd = "median; the spread is half the distance of the quartiles";
+	static const char *const sd = "median; the uncertainty is half the interquartile range";
 	const struct kwhy_call_costs *costs = &findings->calibration->costs;
 	struct kwhy_profile *profile = findings->profile;
 	const struct {
@@ -278,7 +282,7 @@ static void tell_costs(struct findings *findings)
 		{"cost", "graph_start_node_s",
 			"the same until they are known to be done, less graph_node_s: for each more the "
 			"first "
-			"begins so much later",
+			"begins this much later",
 			&costs->graph.start_node_s, &profile->graph_start_node_s},
 		{"cost", "graph_node_s",
 			"graphs of 16 and of 80 empty kernels in a row, by the device's clock: for each more",
@@ -493,7 +497,7 @@ static enum kwhy_status find_all(struct findings *findings, struct kwhy_error *e
 	return tell_loads(findings, error);
 }
 
-/* Room for everything that may be found. */
+/* Space for everything that may be found. */
 static enum kwhy_status reserve(struct findings *findings, struct kwhy_error *error)
 {
 	struct kwhy_arena *arena = &findings->profile->arena;

@@ -20,7 +20,7 @@ struct kwhy_updates {
 };
 
 /*
- * `stamped`: each reading is an update with the time it is of, as in the ring or at a counter's ticks. Else
+ * `stamped`: each reading is an update with the time it is of, as in the ring or at a counter's updates. Else
  * it was polled, and an update is where the value changes; the time in which it changes is not known better
  * than the polling, which the spread says.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Bytes to and fro between two GPUs by one block each: it writes them to the other one's memory, then a flag
- * behind them, and waits for the flag that comes back. Both must reach each other's memory.
+ * after them, and waits for the flag that comes back. Both must reach each other's memory.
  */
 typedef unsigned long long u64;
 typedef unsigned int u32;

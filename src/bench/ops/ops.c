@@ -378,7 +378,7 @@ static const struct kwhy_bench_ops_row *find_row(const struct kwhy_bench_ops *be
 	return NULL;
 }
 
-/* NAN where it cannot be told from nothing. */
+/* NAN where it cannot be distinguished from nothing. */
 static double net_of(const struct kwhy_bench_ops_row *row)
 {
 	return row->energy.net.low > 0 ? kwhy_bench_ops_per_unit(row, &row->energy.net).value : NAN;

@@ -47,7 +47,8 @@ struct kwhy_bench_ops_row {
 	struct kwhy_window_joules energy;
 };
 
-/* What arithmetic of a precision needs beside the memory; NAN where a net energy cannot be told from none. */
+/* What arithmetic of a precision needs beside the memory; NAN where a net energy cannot be distinguished from
+ * none. */
 struct kwhy_bench_ops_roof {
 	const struct kwhy_bench_ops_row *compute, *memory;
 	double time_balance;   /* FLOP a byte at which both take equal time */

@@ -18,7 +18,7 @@ struct kwhy_pair_batch {
 
 /*
  * On GPUs of this process, or led by it. KWHY_E_UNSUPPORTED: the engine cannot work between these;
- * KWHY_E_INPUT: what came is not what went.
+ * KWHY_E_INPUT: the received bytes differ from those sent.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_batch(
 	struct kwhy_pair_testbed *testbed, struct kwhy_pair_batch *batch, struct kwhy_error *error);

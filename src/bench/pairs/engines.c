@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The engines: how each queues so many transfers, and what else is queued beside them. */
+/* The engines: how each queues a number of transfers, and what else is queued beside them. */
 #include "bench/pairs/collectives.h"
 #include "bench/pairs/ranks.h"
 

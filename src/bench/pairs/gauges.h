@@ -30,7 +30,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_gauges_keep(struct kwhy_pair_gauges *ga
 /* The lowest temperature; NAN: no GPU tells its own. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_gauges_coldest(
 	const struct kwhy_pair_gauges *gauges, double *out_c, struct kwhy_error *error);
-/* The same, with patience: gauges are first read some time after they were opened. */
+/* The same, with a timeout: gauges are first read some time after they were opened. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_gauges_await_coldest(
 	const struct kwhy_pair_gauges *gauges, double *out_c, struct kwhy_error *error);
 

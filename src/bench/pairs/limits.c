@@ -13,7 +13,7 @@ struct end {
 	kwhy_nvml_handle handle; /* NULL: it does not */
 	unsigned links_most, links_up, to_switches, to_gpus[GPUS];
 	unsigned nvlink;	 /* generation; 0: unknown */
-	double link_bytes_per_s; /* the slowest of those that are up; NAN: none, or not told */
+	double link_bytes_per_s; /* the slowest of those that are up; NAN: none, or not reported */
 	unsigned pcie, lanes, lanes_most;
 };
 
@@ -188,7 +188,7 @@ static enum kwhy_status find_routes(struct machine *machine, struct kwhy_error *
 				is_known = is_known && pairs->routes[i][k].way != KWHY_PAIR_LINK_KIND_UNKNOWN;
 			}
 	return is_known ? KWHY_OK
-			: tell_missing(pairs, "NVML does not tell where NVLinks lead, or of PCIe", error);
+			: tell_missing(pairs, "NVML does not report where NVLinks lead, or of PCIe", error);
 }
 
 static enum kwhy_status read_machine(struct machine *machine, struct kwhy_error *error)

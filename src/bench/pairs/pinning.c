@@ -161,7 +161,7 @@ enum kwhy_status kwhy_pair_pinning_measure(const struct kwhy_pair_request *reque
 	if (pass->numa.count < 2)
 		pairs->pinning_missing = "this machine has one NUMA node";
 	else if (sched_getaffinity(0, sizeof(pass->before), &pass->before))
-		pairs->pinning_missing = "the system does not tell which processors this process may use";
+		pairs->pinning_missing = "the system does not report which processors this process may use";
 	else
 		status = measure_all(pass, error);
 	free(pass);

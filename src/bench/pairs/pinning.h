@@ -8,7 +8,7 @@
 /*
  * What it makes to a transfer whether the thread that queues it and waits for it runs on the source's NUMA
  * node, on another one, or where the system puts it: copies of 8 bytes and of 1 MiB by the clocks that the
- * host takes part in, and through the host, of one pair of each kind of link, both ways. The three take
+ * host takes part in, and through the host, of one pair of each kind of link, both directions. The three take
  * turns. Where there are not two nodes pairs->pinning_missing says why. The thread's processors are
  * afterwards what they were. Those that the pairs hold already are left out.
  */

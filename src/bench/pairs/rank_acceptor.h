@@ -6,9 +6,10 @@
 #include "bench/pairs/rank_wire.h"
 
 /*
- * How a connection begins: who connects sends its greeting, the other one its own, then the first its proof,
- * and the other one its own. A proof is HMAC-SHA-256 by the secret over which side it is of and both
- * greetings. For rank_link.c alone.
+ * Handshake
+ * of a connection: the connecting rank sends its hello, the other one its own, then the first sends its proof
+ * and the other one its own. A proof is HMAC-SHA-256 by the secret over which side it is of and both hello
+ * messages. For rank_link.c alone.
  */
 
 /* A connection whose other end has not proved anything yet. */
@@ -21,15 +22,15 @@ struct kwhy_rank_arrival {
 	unsigned char proof[KWHY_SHA256_BYTES];
 };
 
-/* Connections at once; a further one replaces the oldest. */
+/* Simultaneous connections; a further one replaces the oldest. */
 enum { KWHY_RANK_ARRIVALS = 32 };
 
 struct kwhy_rank_acceptor {
 	const struct kwhy_rank_link *link;
 	const char *secret; /* NULL: none */
-	uint32_t port;	    /* that our greetings name */
+	uint32_t port;	    /* that our hello messages name */
 	int listener;	    /* -1: none yet */
-	uint32_t refused;   /* that greeted as ranks do and had no proof */
+	uint32_t refused;   /* that sent a hello message as ranks do and had no proof */
 	struct kwhy_rank_arrival arrivals[KWHY_RANK_ARRIVALS];
 };
 

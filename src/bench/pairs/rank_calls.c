@@ -97,7 +97,7 @@ static enum kwhy_status keep_answer(struct kwhy_pair_calls *calls, uint32_t from
 	struct kwhy_error why = {.text = ""};
 
 	if (!calls->is_requested[from] || calls->has_answered[from])
-		return kwhy_fail(error, KWHY_E_LOST, "rank %u answers what nobody asked", from);
+		return kwhy_fail(error, KWHY_E_LOST, "rank %u answers a request that was not made", from);
 	if (message->head.status && !is_failure(message))
 		return refuse(from, error);
 	if (!message->head.status && calls->check &&

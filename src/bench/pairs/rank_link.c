@@ -24,7 +24,7 @@ static enum kwhy_status lost(
 {
 	return kwhy_fail(error, KWHY_E_LOST, "rank %u (process %lld on %s) %s", rank,
 		(long long)link->processes[rank], link->hosts[rank],
-		silent ? "sent nothing whole for two minutes"
+		silent ? "sent no complete message for two minutes"
 		       : "ended in the middle; what it wrote last says why");
 }
 

@@ -253,7 +253,7 @@ enum kwhy_status kwhy_pair_rank_check(void *context, uint32_t what, bool is_answ
 
 	if (what >= KWHY_RANK_REQUESTED_COUNT)
 		return kwhy_fail(error, KWHY_E_INPUT,
-			"a rank asks what nobody knows; run one version of kwhy on all ranks");
+			"a rank asks an unknown request; run one version of kwhy on all ranks");
 	return kwhy_rank_wire_check(
 		(enum kwhy_rank_word)what, is_answer, message->body, message->head.bytes, &limits, error);
 }
@@ -318,7 +318,7 @@ enum kwhy_status kwhy_pair_rank_serve(void *context, uint32_t from, const struct
 	const uint32_t what = requested->head.what;
 
 	if (what >= KWHY_RANK_REQUESTED_COUNT || !rows[what].serve)
-		return refuse(&request, "what nobody knows", error);
+		return refuse(&request, "an unknown request", error);
 	if ((rows[what].of_first && from != 0) || !is_at(request.ranks, rows[what].stage, from))
 		return refuse(&request, "something at a time when no rank does", error);
 	return rows[what].serve(&request, error);

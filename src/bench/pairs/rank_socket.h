@@ -17,7 +17,8 @@ void kwhy_rank_address_port_set(struct sockaddr_storage *address, uint16_t port)
 bool kwhy_rank_address_is_loopback(const struct sockaddr_storage *address);
 socklen_t kwhy_rank_address_length(const struct sockaddr_storage *address);
 
-/* Waits for the other end at most so long at a time; `prepare`: as for greetings, and notices dead hosts. */
+/* Waits for the other end at most so long at a time; `prepare`: as for hello messages, and notices dead
+ * hosts. */
 void kwhy_rank_socket_silence(int socket, int seconds);
 void kwhy_rank_socket_prepare(int socket);
 /* All of the bytes; false: errno says why, EAGAIN: not by then. */

@@ -260,7 +260,7 @@ enum kwhy_status kwhy_rank_wire_check(enum kwhy_rank_word word, bool is_answer, 
 
 	if ((size_t)word >= sizeof(messages) / sizeof(messages[0]) || !messages[word][0].fields)
 		return kwhy_fail(error, KWHY_E_INPUT,
-			"a rank asks what nobody knows; run one version of kwhy on all ranks");
+			"a rank asks an unknown request; run one version of kwhy on all ranks");
 	message = &messages[word][is_answer];
 	count = message->of_each_rank ? limits->ranks : 1;
 	if (length != count * message->size)

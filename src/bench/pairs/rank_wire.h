@@ -8,7 +8,7 @@
 /*
  * What ranks send each other, field by field, and the one place where it is checked: nothing that came is
  * used before kwhy_rank_wire_check() has passed it. All are laid out as in memory, of one version of kwhy on
- * one kind of machine; the greeting's version and size tell others apart.
+ * one kind of machine; the hello message's version and size tell others apart.
  */
 struct kwhy_rank_hello {
 	char mark[8];

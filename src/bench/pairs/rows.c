@@ -145,7 +145,7 @@ static bool is_same(const struct kwhy_pair_config *a, const struct kwhy_pair_con
 		a->source == b->source && a->target == b->target && a->bytes == b->bytes;
 }
 
-/* Configurations up to that number, without a size where no row has told of them yet. */
+/* Configurations up to that number, without a size where no row has reported of them yet. */
 static enum kwhy_status grow(struct reader *reader, size_t id)
 {
 	struct kwhy_pairs *pairs = reader->pairs;

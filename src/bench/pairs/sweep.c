@@ -115,7 +115,7 @@ static enum kwhy_status measure(struct sweep *sweep, size_t id, struct kwhy_erro
 	return status;
 }
 
-/* An engine that cannot work between two is left out there, with its reason told once. */
+/* An engine that cannot work between two is left out there, with its reason reported once. */
 static enum kwhy_status leave_out(struct sweep *sweep, size_t id, struct kwhy_error *error)
 {
 	struct kwhy_pairs *pairs = sweep->pairs;
@@ -186,7 +186,7 @@ static enum kwhy_status keep_warm(struct sweep *sweep, struct kwhy_error *error)
 	if (!status && isnan(coldest_c)) {
 		sweep->keeps_warm = false;
 		return kwhy_pairs_add_absence(
-			sweep->pairs, "keep-warm", "no GPU tells its temperature", error);
+			sweep->pairs, "keep-warm", "no GPU reports its temperature", error);
 	}
 	while (!status && sweep->keeps_warm && coldest_c < wanted_c && kwhy_clock_mono_ns() < end_ns) {
 		wanted_c = least_c + REWARM_C;

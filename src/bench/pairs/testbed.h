@@ -76,7 +76,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_testbed_init(enum kwhy_gpu_backend back
 	struct kwhy_pair_testbed *out, struct kwhy_error *error);
 void kwhy_pair_testbed_done(struct kwhy_pair_testbed *testbed);
 
-/* Makes a room's GPU the one that calls are for. */
+/* Makes the GPU of these buffers the one that calls are for. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_set_current(
 	const struct kwhy_bench_buffers *buffers, struct kwhy_error *error);
 
@@ -103,7 +103,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_work_begin(struct kwhy_pair_testbed *te
 /* Whether bytes come back to the source, one after the other or at once. */
 bool kwhy_pair_goes_back(const struct kwhy_pair_work *work);
 
-/* One transfer that nobody times, done when it returns. */
+/* One transfer that is not timed, done when it returns. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_warm_up(struct kwhy_pair_work *work, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_sample(
 	struct kwhy_pair_work *work, struct kwhy_pair_sample *out, struct kwhy_error *error);

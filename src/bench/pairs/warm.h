@@ -6,7 +6,7 @@
 #include "bench/pairs/testbed.h"
 
 /*
- * Copies the largest size between all GPUs for so many seconds, so that they are warm. KWHY_E_UNSUPPORTED:
+ * Copies the largest size between all GPUs for the given seconds, so that they are warm. KWHY_E_UNSUPPORTED:
  * ranks that do not reach each other.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_warm(const struct kwhy_pair_request *request,

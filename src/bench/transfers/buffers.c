@@ -108,7 +108,7 @@ static void drop_host(struct kwhy_bench_buffers *buffers, int memory, int role)
 	buffers->host[memory][role] = (struct kwhy_gpu_host){0};
 }
 
-/* What the work in hand did not ask for. */
+/* What the current work did not ask for. */
 static void drop_others(struct kwhy_bench_buffers *buffers)
 {
 	for (int role = 0; role < KWHY_BENCH_ROLE_COUNT; role++) {
@@ -143,7 +143,7 @@ void kwhy_bench_buffers_free(struct kwhy_bench_buffers *buffers)
 typedef enum kwhy_status try_buffer(
 	struct kwhy_bench_buffers *buffers, int memory, int role, size_t bytes, struct kwhy_error *error);
 
-/* As large as can be, down to what the work in hand needs. */
+/* As large as can be, down to what the current work needs. */
 static enum kwhy_status make_buffer(struct kwhy_bench_buffers *buffers, try_buffer *try, int memory, int role,
 	size_t *out_bytes, struct kwhy_error *error)
 {
@@ -272,7 +272,7 @@ static enum kwhy_status make_host(struct kwhy_bench_buffers *buffers, enum kwhy_
 
 	if (memory == KWHY_BENCH_MANAGED && !buffers->gpu->facts.can_manage)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
-			"the driver does not let host and device use managed memory at once");
+			"the driver does not let host and device use managed memory concurrently");
 	status = make_buffer(
 		buffers, try_host, (int)memory, (int)role, &buffers->host_buffers[memory][role].bytes, error);
 	if (status || role != KWHY_BENCH_SOURCE)

@@ -12,7 +12,7 @@
 /*
  * Where transfers are measured: buffers at both ends that are made once and used by every strategy, since
  * making them costs more than most transfers. Sources hold the pattern of the seed. Where memory is short,
- * buffers that the work in hand does not use are given back, then one is made as large as that work needs
+ * buffers that the current work does not use are given back, then one is made as large as that work needs
  * alone: so a size that does not fit is KWHY_E_MEMORY, and smaller ones are measured. One thread.
  */
 enum kwhy_bench_memory {
@@ -38,10 +38,10 @@ enum { KWHY_BENCH_STREAMS = 4 };
 struct kwhy_bench_buffers {
 	struct kwhy_gpu *gpu;
 	size_t capacity; /* of every buffer where memory is not short, beside a megabyte of slack */
-	size_t need;	 /* of the work in hand; 0: all of it */
-	uint32_t use;	 /* of the work in hand */
+	size_t need;	 /* of the current work; 0: all of it */
+	uint32_t use;	 /* of the current work */
 	uint32_t seed;
-	uint64_t places; /* says where in buffers that have room the work in hand lies; 0: at their beginning
+	uint64_t places; /* says where in buffers that have space the current work lies; 0: at their beginning
 			  */
 	const char *data_path;			/* of compressed transfers; NULL: the pattern */
 	uint64_t device[KWHY_BENCH_ROLE_COUNT]; /* 0: not made yet */
@@ -67,7 +67,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_buffers_new(struct kwhy_gpu *gpu, size
 	struct kwhy_bench_buffers **out, struct kwhy_error *error);
 void kwhy_bench_buffers_free(struct kwhy_bench_buffers *buffers);
 
-/* Begins a work that uses so many bytes of any buffer; what others before it held may go. */
+/* Begins a work that uses `need` bytes of any buffer; what others before it held may go. */
 void kwhy_bench_buffers_begin(struct kwhy_bench_buffers *buffers, size_t need);
 
 /* The buffers, made when first asked for, or again where they are too small for this work. */

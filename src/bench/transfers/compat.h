@@ -7,8 +7,8 @@
 /*
  * Rates as nvbandwidth 0.8 would print them, by its method: of three samples the median; a sample is 16
  * copies of the same buffers behind 4 to warm up, all queued before the first begins; bytes over whole
- * microseconds of the device's events, cut off; GB is 10^9. Where both ways run, the other one copies twice
- * the bytes and is not counted. Its copies by kernels ("sm") are made with a kernel of ours.
+ * microseconds of the device's events, cut off; GB is 10^9. Where both directions run, the other one copies
+ * twice the bytes and is not counted. Its copies by kernels ("sm") are made with a kernel of ours.
  */
 enum kwhy_bench_compat {
 	KWHY_BENCH_COMPAT_H2D_CE,

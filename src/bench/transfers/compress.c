@@ -34,7 +34,7 @@ struct kwhy_bench_packet {
 	uint8_t *data; /* as it was before */
 	struct kwhy_gpu_host host;
 	struct kwhy_bench_chunk *chunks; /* at the head of `host` */
-	uint8_t *compressed;		 /* behind them */
+	uint8_t *compressed;		 /* after them */
 	uint64_t head_bytes;
 	uint32_t chunk_count;
 	uint64_t device; /* room for the table and all of what is compressed */
@@ -111,7 +111,7 @@ static enum kwhy_status fill_packet(
 	return KWHY_OK;
 }
 
-/* Bytes of the first so many chunks, compressed. */
+/* Bytes of the first N chunks, compressed. */
 static uint64_t compressed_bytes(const struct kwhy_bench_packet *packet, uint32_t chunks)
 {
 	return chunks ? packet->chunks[chunks - 1].from + packet->chunks[chunks - 1].compressed_bytes : 0;
@@ -143,7 +143,7 @@ static enum kwhy_status try_packet(
 	return status;
 }
 
-/* The room has a whole one or none; where memory is short, one for the work in hand alone. */
+/* The room has a whole one or none; where memory is short, one for the current work alone. */
 static enum kwhy_status need_packet(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	struct kwhy_bench_buffers *buffers = work->buffers;

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Where two ways were both timed: by what they are told apart, and their times. */
+/* Where two ways were both timed: by what they are distinguished, and their times. */
 struct comparison {
 	uint64_t bytes;
 	double below_s, above_s;

@@ -204,7 +204,7 @@ static enum kwhy_status compare_all(struct study *study)
 	return status;
 }
 
-/* Sizes that the cost of page-locking and both ways were measured at. */
+/* Sizes that the cost of page-locking and both directions were measured at. */
 static enum kwhy_status weigh_pinning(struct study *study, enum kwhy_transfer_direction direction)
 {
 	struct kwhy_transfers *transfers = study->transfers;

@@ -12,9 +12,9 @@ struct kwhy_bench_baselines {
 extern const struct kwhy_bench_baselines kwhy_bench_baselines[];
 
 /*
- * What follows from measured points and energies, put beside them: curves, the fastest way for each size,
- * from where on one way beats another, and when page-locking pays. One way beats another where the 95 %
- * intervals of their medians do not meet. Puts the points in the order of the strategies' table. Pure.
+ * What follows from measured points and energies, put beside them: curves, the fastest method for each size,
+ * the size from which one method beats another, and when page-locking pays. One way beats another where the
+ * 95 % intervals of their medians do not meet. Puts the points in the order of the strategies' table. Pure.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_transfers_conclude(
 	struct kwhy_transfers *transfers, struct kwhy_error *error);

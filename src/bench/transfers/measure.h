@@ -14,7 +14,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_work_begin(struct kwhy_bench_buffers *
 	struct kwhy_bench_work *work, struct kwhy_error *error);
 void kwhy_bench_work_end(struct kwhy_bench_work *work);
 
-/* One transfer that nobody times, done when it returns. */
+/* One transfer that is not timed, done when it returns. */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_warm_up(struct kwhy_bench_work *work, struct kwhy_error *error);
 
 /*

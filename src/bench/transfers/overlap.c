@@ -46,7 +46,7 @@ static uint64_t trial_bytes(const struct kwhy_bench_buffers *buffers)
 	return both < TRIAL_BYTES ? both : TRIAL_BYTES;
 }
 
-/* The best of three: seconds of one copy, or of the kernel at so many rounds. */
+/* The best of three: seconds of one copy, or of the kernel at this many rounds. */
 static enum kwhy_status time_trial(
 	struct kwhy_bench_work *work, uint32_t rounds, double *out_s, struct kwhy_error *error)
 {
@@ -151,7 +151,7 @@ static enum kwhy_status prepare_overlap(struct kwhy_bench_work *work, struct kwh
 	return status;
 }
 
-/* Copies into a slot that nobody works on any more, then works on it. */
+/* Copies into a slot that no work uses any more, then works on it. */
 static enum kwhy_status issue_chunk(
 	struct kwhy_bench_work *work, uint32_t which, uint64_t done, struct kwhy_error *error)
 {

@@ -6,7 +6,7 @@
 /*
  * Many pieces that lie apart at both ends: one copy each, a batch of copies by one call, a graph of them,
  * packed into one copy beside a kernel that spreads or gathers them, and kernels that reach host memory. To
- * the host the same the other way round, with the host spreading what was packed.
+ * the host the same the other direction, with the host spreading what was packed.
  */
 
 #define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)

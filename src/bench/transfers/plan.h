@@ -62,7 +62,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_plan_make(const struct kwhy_bench_requ
  */
 double kwhy_bench_task_foreseen_s(const struct kwhy_bench_plan *plan, const struct kwhy_bench_task *task);
 
-/* A point without samples, its place for them from the arena; strings are lent. NULL: no memory. */
+/* A point without samples, its place for them from the arena; strings are borrowed. NULL: no memory. */
 struct kwhy_transfer_point *kwhy_bench_point_init(
 	struct kwhy_arena *arena, struct kwhy_transfer_point *point);
 

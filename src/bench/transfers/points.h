@@ -16,7 +16,7 @@ struct kwhy_transfer_row {
 	size_t count;
 };
 
-/* Of that strategy, direction, clock and number of pieces; `places` has room for all points. */
+/* Of that strategy, direction, clock and number of pieces; `places` has space for all points. */
 struct kwhy_transfer_row kwhy_transfer_row_select(const struct kwhy_transfers *transfers,
 	struct kwhy_transfer_row_point *places, const char *strategy, enum kwhy_transfer_direction direction,
 	enum kwhy_transfer_clock clock, uint32_t pieces);

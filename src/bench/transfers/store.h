@@ -7,7 +7,7 @@
 
 /*
  * Samples in a folder as they come (samples.csv, docs/formats/transfers.md), so that a sweep can be carried
- * on after an interruption, or worked out again. The head holds the settings: what else is read there must be
+ * on after an interruption, or evaluated again. The head holds the settings: what else is read there must be
  * of the same ones.
  */
 struct kwhy_bench_store;

@@ -119,7 +119,8 @@ static enum kwhy_status verify(
 		return status;
 	if (!same)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
-			"%s, %s, %llu bytes: what came is not what went; the link or the driver of this "
+			"%s, %s, %llu bytes: the received bytes differ from those sent; the link or the "
+			"driver of this "
 			"machine is "
 			"not to be trusted",
 			point->strategy, kwhy_transfer_direction_name(point->direction),
@@ -166,7 +167,7 @@ static void close_task(struct sweep *sweep, struct kwhy_bench_task *task)
 	task->closed = true;
 }
 
-/* A size for which memory is short is left out, whatever its clock; what it lacks is told at the end. */
+/* A size for which memory is short is left out, whatever its clock; what it lacks is reported at the end. */
 static enum kwhy_status leave_size_out(
 	struct sweep *sweep, const struct kwhy_bench_task *without, struct kwhy_error *error)
 {
@@ -318,7 +319,7 @@ static void tell(const struct sweep *sweep, const char *what)
 			(double)sweep->closed / (double)(sweep->plan.count ? sweep->plan.count : 1));
 }
 
-/* Whether the time is, once so many seconds more have gone. */
+/* Whether the time is, once N seconds more have gone. */
 static bool is_over(const struct sweep *sweep, double more_s)
 {
 	return kwhy_clock_mono_ns() + (int64_t)(more_s * 1e9) > sweep->end_ns;

@@ -289,7 +289,7 @@ static const struct kwhy_option options_table[] = {
 		PLACE(compat)},
 	{"save", 0, "FOLDER", "keep all samples there as they come", KWHY_OPTION_TEXT, PLACE(save)},
 	{"resume", 0, "FOLDER", "carry on with what --save kept there", KWHY_OPTION_TEXT, PLACE(resume)},
-	{"from", 0, "FOLDER", "measure nothing: work out again what is there", KWHY_OPTION_TEXT, PLACE(from)},
+	{"from", 0, "FOLDER", "measure nothing: evaluate again what is there", KWHY_OPTION_TEXT, PLACE(from)},
 	{"output", 'o', "FILE", "write there (.txt, .json, .html, .csv: every sample)", KWHY_OPTION_TEXT,
 		PLACE(output)},
 	{"json", 0, NULL, "as JSON, whatever the extension", KWHY_OPTION_FLAG, PLACE(json)},
@@ -307,7 +307,7 @@ static const struct kwhy_option options_table[] = {
 const struct kwhy_command kwhy_command_bench_transfer = {
 	.name = "bench transfer",
 	.operands = "",
-	.summary = "Measure every way to move bytes between host and device.",
+	.summary = "Measure every method to move bytes between host and device.",
 	.options = options_table,
 	.options_bytes = sizeof(struct transfer_options),
 	.defaults = set_defaults,

@@ -34,7 +34,7 @@ static void set_defaults(void *options)
 struct telling {
 	const struct calibrate_options *options;
 	double seconds;
-	struct kwhy_progress *progress; /* NULL: nothing was told yet, or there is no terminal */
+	struct kwhy_progress *progress; /* NULL: nothing was reported yet, or there is no terminal */
 	bool announced;
 };
 
@@ -191,7 +191,7 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct calibrate_options, json)},
 	{"save", 0, "FOLDER", "keep every reading and the times of all loads there as CSV", KWHY_OPTION_TEXT,
 		offsetof(struct calibrate_options, save)},
-	{"from", 0, "FOLDER", "measure nothing: work out again what --save kept there", KWHY_OPTION_TEXT,
+	{"from", 0, "FOLDER", "measure nothing: evaluate again what --save kept there", KWHY_OPTION_TEXT,
 		offsetof(struct calibrate_options, from)},
 	{"seconds", 0, "S", "length of each load, 0.5 to 10; default 1.5", KWHY_OPTION_NUMBER,
 		offsetof(struct calibrate_options, seconds)},

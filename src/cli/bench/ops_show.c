@@ -131,7 +131,7 @@ static void write_windows(
 			count++;
 		}
 	if (count)
-		kwhy_text_context_heading(&context, "Windows", "counts and joules of the whole");
+		kwhy_text_context_heading(&context, "Windows", "summary of counts and joules");
 	kwhy_table_write(&table, style, out);
 }
 

@@ -44,7 +44,7 @@ enum kwhy_status kwhy_pairs_lock_begin(struct kwhy_pairs_lock *lock, unsigned mh
 
 	lock->count = 0;
 	status = list_devices(indices, &count, error);
-	/* All guards are there before NVML is opened for good. */
+	/* All guards are there before NVML is opened permanently. */
 	for (size_t i = 0; !status && i < count; i++) {
 		struct lock *one = &lock->locks[i];
 

@@ -60,7 +60,8 @@ static enum kwhy_status render(const struct kwhy_pairs *pairs, const struct kwhy
 		.verbose = show->verbose};
 
 	if (show->compat && form != KWHY_OUTPUT_TEXT)
-		return kwhy_fail(error, KWHY_E_USAGE, "--compat is told as text; leave --json and -o out");
+		return kwhy_fail(
+			error, KWHY_E_USAGE, "--compat is printed as text only; leave --json and -o out");
 	if (show->compat)
 		return kwhy_report_pairs_compat(pairs, show->compat, out, error);
 	if (form == KWHY_OUTPUT_JSON)
@@ -81,7 +82,8 @@ static enum kwhy_status add_simulators(const struct kwhy_pairs *pairs, const str
 	enum kwhy_status status = KWHY_OK;
 
 	if (show->against && form != KWHY_OUTPUT_TEXT)
-		return kwhy_fail(error, KWHY_E_USAGE, "--against is told as text; leave --json and -o out");
+		return kwhy_fail(
+			error, KWHY_E_USAGE, "--against is printed as text only; leave --json and -o out");
 	if (show->simulators)
 		status = kwhy_pairs_simulate(pairs, show->simulators, &words, error);
 	if (!status && show->against)

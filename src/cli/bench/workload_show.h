@@ -26,7 +26,7 @@ void kwhy_workload_missing_note(
 /* Rows that ran, by whether the energy of their GPUs is known. */
 struct kwhy_workload_energies {
 	size_t known, unknown;
-	const char *first_unknown; /* lent; NULL: there is none */
+	const char *first_unknown; /* borrowed; NULL: there is none */
 };
 
 void kwhy_workload_energies_add(

@@ -84,7 +84,7 @@ static void draw_view(struct watch *watch, const struct kwhy_view *view)
 	kwhy_view_draw(kwhy_live_snapshot(watch->job.live), view, &watch->screen);
 }
 
-/* Draws again where there is room left: for sentences in full, then for more processes. */
+/* Draws again where there is space left: for sentences in full, then for more processes. */
 static void draw(struct watch *watch, size_t lines)
 {
 	struct kwhy_view view = {.processes_most = PROCESSES_MIN};

@@ -17,7 +17,7 @@ static void load_cell(struct kwhy_table *table, const struct kwhy_llm_row *row)
 	if (isfinite(row->load.rate_per_s))
 		snprintf(text, sizeof(text), "%.4g /s", row->load.rate_per_s);
 	else
-		snprintf(text, sizeof(text), "%u at once", row->load.concurrency);
+		snprintf(text, sizeof(text), "%u concurrent", row->load.concurrency);
 	kwhy_table_cell(table, text);
 }
 
@@ -254,8 +254,8 @@ void kwhy_llm_text(
 	kwhy_text_context_linef(&context, "server   ", "%s", result->url);
 	kwhy_text_context_linef(&context, "model    ", "%s", result->question->model);
 	if (result->question->prompts)
-		kwhy_text_context_linef(
-			&context, "prompts  ", "%zu from a file, in turn", result->question->prompt_count);
+		kwhy_text_context_linef(&context, "prompts  ", "%zu from a file, round-robin",
+			result->question->prompt_count);
 	else
 		kwhy_text_context_linef(&context, "prompts  ", "made up, of %llu words",
 			(unsigned long long)result->question->words);

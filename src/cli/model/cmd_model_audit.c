@@ -77,7 +77,7 @@ static void explain_rest(
 							 : " from the right figures");
 }
 
-/* Of figures on two sides of 0 none is so many times the other. */
+/* Of figures on two sides of 0 none is this many times the other. */
 static void explain_size(
 	const struct kwhy_audit_finding *finding, const char *should, char *out, size_t space)
 {

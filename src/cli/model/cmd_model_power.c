@@ -315,12 +315,12 @@ static void write_trust(const struct answer *answer, struct kwhy_model_page *pag
 	write_grouped_names(&answer->model, joint);
 	if (joint[0])
 		kwhy_text_context_linef(&page->context, "",
-			"the windows do not tell %s apart: fits without one of them foretell as well; fit to "
+			"the windows do not distinguish %s: fits without one of them predict as well; fit to "
 			"more kinds of work",
 			joint);
 	else if (is_base_vague(&answer->split))
 		kwhy_text_context_linef(&page->context, "",
-			"the windows are too much alike to tell the parts from one another: only their sum "
+			"the windows are too much alike to distinguish the parts: only their sum "
 			"is known");
 	if (answer->left_out)
 		kwhy_text_context_linef(&page->context, "",
@@ -442,7 +442,7 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct power_options, power_devices)},
 	{"power-zone", 0, "ZONE", "zone of power logs that name none: +02:00, UTC or local", KWHY_OPTION_TEXT,
 		offsetof(struct power_options, power_zone)},
-	{"partial", 0, NULL, "take what is whole of a damaged recording", KWHY_OPTION_FLAG,
+	{"partial", 0, NULL, "read the intact parts of a damaged recording", KWHY_OPTION_FLAG,
 		offsetof(struct power_options, has_partial)},
 	KWHY_OPTION_ROWS_MODEL(struct power_options, model),
 	KWHY_OPTION_ROW_HELP,

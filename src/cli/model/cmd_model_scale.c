@@ -111,7 +111,7 @@ static void write_fits(const struct answer *answer, struct kwhy_model_page *page
 	kwhy_table_write(&table, &page->style, &page->text);
 }
 
-/* The run that did most, of those with so many workers or more. */
+/* The run that did most, of those with this many workers or more. */
 static struct kwhy_scale_point best_from(const struct answer *answer, double least_workers)
 {
 	struct kwhy_scale_point best = {0};

@@ -24,7 +24,7 @@ struct tokens_options {
 /* The phases asked for, and who owns their names. */
 struct asking {
 	const struct tokens_options *options;
-	struct kwhy_tokens_phase phases[PHASES_MAX + 1]; /* the sum behind them */
+	struct kwhy_tokens_phase phases[PHASES_MAX + 1]; /* the sum after them */
 	const struct kwhy_read_phase *ranges[PHASES_MAX];
 	size_t count;
 	char no_sum[240];     /* why there is none of several */
@@ -128,8 +128,9 @@ static enum kwhy_status add_range(struct asking *asking, const char *spec, struc
 				name);
 	if (kwhy_read_phase_overlaps(range, (size_t)(range - asking->run.phases)))
 		return kwhy_fail(error, KWHY_E_INPUT,
-			"%.300s: the range '%.60s' runs inside or beside another of its name on the same "
-			"devices, so its joules count some stretches twice; name a range that runs once at a "
+			"%.300s: the range '%.60s' runs inside or concurrently with another of its name on "
+			"the same "
+			"devices, so its joules count some intervals twice; name a range that runs once at a "
 			"time",
 			asking->run.label, name);
 	asking->ranges[asking->count % PHASES_MAX] = range;
@@ -144,7 +145,7 @@ static const char *why_unknown(const struct kwhy_read_run *run)
 {
 	for (size_t i = 0; i < run->phase_count; i++)
 		if (run->phases[i].is_distinct)
-			return "it tells of the 256 longest ranges alone";
+			return "it lists only the 256 longest ranges";
 	return "write it again with kwhy report --json";
 }
 
@@ -156,7 +157,7 @@ static bool tell_overlap(
 
 	if (!a->is_distinct || !b->is_distinct)
 		snprintf(asking->no_sum, sizeof(asking->no_sum),
-			"the report does not tell whether '%.40s' and '%.40s' overlap; %s", a->name, b->name,
+			"the report does not show whether '%.40s' and '%.40s' overlap; %s", a->name, b->name,
 			why_unknown(&asking->run));
 	else if (kwhy_read_phase_overlaps(a, place))
 		snprintf(asking->no_sum, sizeof(asking->no_sum),
@@ -295,7 +296,8 @@ static void add_remarks(const struct asking *asking, struct kwhy_model_page *pag
 		if (!asking->ranges[i] || asking->ranges[i]->is_distinct)
 			continue;
 		snprintf(words, sizeof(words),
-			"the report does not tell whether '%.40s' runs inside or beside another of its name, "
+			"the report does not show whether '%.40s' runs inside or concurrently with another "
+			"of its name, "
 			"whose joules and seconds would count twice; %s",
 			asking->ranges[i]->name, why_unknown(&asking->run));
 		add_remark(page, words);
@@ -335,8 +337,8 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	if (operands->count > 1)
 		return kwhy_fail(error, KWHY_E_USAGE, "model tokens takes one file");
 	if (!operands->count && isnan(options->joules))
-		return kwhy_fail(
-			error, KWHY_E_USAGE, "give a file, or --tokens and --joules of one measured stretch");
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"give a file, or --tokens and --joules of one measured interval");
 	if (!operands->count && (!(options->tokens > 0) || options->joules <= 0 || options->seconds <= 0))
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"--tokens, --joules and --seconds take what was measured, above 0; --seconds may be "

@@ -35,7 +35,7 @@ struct kwhy_model_page {
 	struct kwhy_json json;		  /* inside the answer's object */
 };
 
-/* `name` as "cost", lent: the JSON's schema is "kwhy.model.cost/1". Not to be moved until it ends. */
+/* `name` as "cost", borrowed: the JSON's schema is "kwhy.model.cost/1". Not to be moved until it ends. */
 KWHY_MUST_USE enum kwhy_status kwhy_model_page_begin(struct kwhy_model_page *page,
 	const struct kwhy_model_options *options, const char *name, struct kwhy_error *error);
 

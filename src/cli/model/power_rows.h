@@ -11,7 +11,7 @@
 /*
  * The gauges that a power model knows, the columns of its CSV: at most KWHY_POWER_GAUGES_MAX of them at once.
  *
- * A unit that is active draws in proportion to f V^2. The voltage is not told; between its floor and a
+ * A unit that is active draws in proportion to f V^2. The voltage is not reported; between its floor and a
  * straight line through zero the power goes with f to f^3, so f^2 stands for it: where the clock of the
  * multiprocessors is known, what is active of them counts times its square in GHz^2, and a part of the base
  * is per GHz^2. Leakage grows with the temperature, but heat follows power: docs/models.md says why it has no

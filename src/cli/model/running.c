@@ -280,13 +280,13 @@ void kwhy_runs_write(
 		write_text(runs, currency, page);
 }
 
-/* "of a.json no meter saw 26.6 J of the 338 J: worked out". */
+/* "unmetered of a.json: 26.6 J of the 338 J, estimated". */
 static void write_unmetered(const struct kwhy_read_run *run, struct kwhy_model_page *page)
 {
 	char unmetered[KWHY_QUANTITY_BYTES], all[KWHY_QUANTITY_BYTES];
 
 	if (run->unmetered_j > 0)
-		kwhy_text_context_linef(&page->context, "", "of %s no meter saw %s of the %s: worked out",
+		kwhy_text_context_linef(&page->context, "", "unmetered of %s: %s of the %s, estimated",
 			run->label, kwhy_quantity_si(unmetered, run->unmetered_j, "J", 3),
 			kwhy_quantity_si(all, run->joules, "J", 3));
 }

@@ -17,17 +17,17 @@ struct kwhy_running_options {
 
 void kwhy_running_options_init(struct kwhy_running_options *options);
 
-#define KWHY_OPTION_ROWS_RUNNING(type, member)                                                        \
-	{"joules", 0, "J", "energy of the run, instead of a file", KWHY_OPTION_NUMBER,                \
-		offsetof(type, member.joules)},                                                       \
-		{"seconds", 0, "S", "duration of the run, instead of a file", KWHY_OPTION_NUMBER,     \
-			offsetof(type, member.seconds)},                                              \
-		{"work", 0, "UNIT=N", "work of the run, like tokens=4096", KWHY_OPTION_TEXT,          \
-			offsetof(type, member.work)},                                                 \
-		{"runs-per-day", 0, "N", "also for a year of so many runs a day", KWHY_OPTION_NUMBER, \
-			offsetof(type, member.runs_per_day)},                                         \
-		{"pue", 0, "RATIO", "the building's power over its machines'; default 1",             \
-			KWHY_OPTION_NUMBER, offsetof(type, member.pue)},                              \
+#define KWHY_OPTION_ROWS_RUNNING(type, member)                                                          \
+	{"joules", 0, "J", "energy of the run, instead of a file", KWHY_OPTION_NUMBER,                  \
+		offsetof(type, member.joules)},                                                         \
+		{"seconds", 0, "S", "duration of the run, instead of a file", KWHY_OPTION_NUMBER,       \
+			offsetof(type, member.seconds)},                                                \
+		{"work", 0, "UNIT=N", "work of the run, like tokens=4096", KWHY_OPTION_TEXT,            \
+			offsetof(type, member.work)},                                                   \
+		{"runs-per-day", 0, "N", "also the cost of a year at N runs a day", KWHY_OPTION_NUMBER, \
+			offsetof(type, member.runs_per_day)},                                           \
+		{"pue", 0, "RATIO", "the building's power over its machines'; default 1",               \
+			KWHY_OPTION_NUMBER, offsetof(type, member.pue)},                                \
 		KWHY_OPTION_ROWS_MODEL(type, member.model)
 
 enum { KWHY_RUNS_MAX = 2 };
@@ -56,7 +56,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_runs_answer(
 void kwhy_runs_write(
 	const struct kwhy_runs *runs, const char *currency, const char *amount, struct kwhy_model_page *page);
 
-/* A line of text on what the energy is of: how much of a run no meter saw, and of no building. */
+/* A line of text on what the energy is of: how much unmetered of run:, and of no building. */
 void kwhy_runs_write_source(const struct kwhy_runs *runs, const struct kwhy_running_options *options,
 	struct kwhy_model_page *page);
 

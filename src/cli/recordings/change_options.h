@@ -62,14 +62,14 @@ KWHY_MUST_USE enum kwhy_status kwhy_change_options_list(const struct kwhy_change
 			type, member, 10, "join-waits", "one wait for read-backs in a row"),                 \
 		KWHY_OPTION_ROW_CHANGE_FLAG(                                                                 \
 			type, member, 11, "pinned", "page-locked host memory for copies"),                   \
-		KWHY_OPTION_ROW_CHANGE_NUMBER(                                                               \
-			type, member, 12, "overlap-copies", "copies beside compute, with N buffers"),        \
+		KWHY_OPTION_ROW_CHANGE_NUMBER(type, member, 12, "overlap-copies",                            \
+			"copies overlapped with compute, with N buffers"),                                   \
 		KWHY_OPTION_ROW_CHANGE_FLAG(                                                                 \
-			type, member, 13, "overlap-collectives", "collectives beside compute"),              \
+			type, member, 13, "overlap-collectives", "collectives overlapped with compute"),     \
 		KWHY_OPTION_ROW_CHANGE_FLAG(                                                                 \
 			type, member, 14, "prefetch", "no long pauses of the host between calls"),           \
 		KWHY_OPTION_ROW_CHANGE(type, member, 15, "graph", "[N]",                                     \
-			"stretches of launches that repeat as graphs, of N steps each"),                     \
+			"repeated sequences of launches as graphs, of N steps each"),                        \
 		KWHY_OPTION_ROW_CHANGE_NUMBER(                                                               \
 			type, member, 16, "host-speed", "a host N percent as fast, 200: twice")
 

@@ -63,7 +63,7 @@ static enum kwhy_status check_plan(const struct kwhy_recording *recording, struc
 	return KWHY_OK;
 }
 
-/* What changes would bring that leave results as they are; KWHY_E_UNSUPPORTED: that cannot be worked out. */
+/* What changes would bring that leave results as they are; KWHY_E_UNSUPPORTED: that cannot be computed. */
 static enum kwhy_status make_plan(const struct kwhy_job *job, const struct report_options *options,
 	bool with_stretch, struct kwhy_plan **out, struct kwhy_error *error)
 {
@@ -183,7 +183,7 @@ static enum kwhy_status write_report(const struct kwhy_invocation *invocation, s
 		status = kwhy_output_write(place, &text, error);
 	free(place);
 	kwhy_text_done(&text);
-	/* both are lent from here */
+	/* both are borrowed from here */
 	job->report.plan = NULL;
 	job->report.no_plan = NULL;
 	kwhy_plan_free(plan);

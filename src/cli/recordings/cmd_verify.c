@@ -133,9 +133,9 @@ static void summarize(struct verifying *all, const char *path, size_t file_count
 		kwhy_text_addf(&all->text, "  ... and %" PRIu64 " more damaged places\n",
 			all->damages - PLACES_SHOWN);
 	if (all->damages > all->cuts)
-		kwhy_text_add(&all->text, "damaged: all but these places is whole\n");
+		kwhy_text_add(&all->text, "damaged: all but these places is intact\n");
 	else if (all->cuts)
-		kwhy_text_add(&all->text, "cut short: all before the cut is whole\n");
+		kwhy_text_add(&all->text, "cut short: all before the cut is intact\n");
 	else if (unended(all))
 		kwhy_text_addf(&all->text,
 			"cut short: %" PRIu64 " of %" PRIu64 " processes did not end in order\n",
@@ -194,7 +194,7 @@ static const struct kwhy_option options[] = {
 const struct kwhy_command kwhy_command_verify = {
 	.name = "verify",
 	.operands = "RECORDING",
-	.summary = "Check a recording: what is whole, what is damaged and where.",
+	.summary = "Check a recording: which parts are intact, which are damaged and where.",
 	.details = "Exit status 0: whole; 1: cut short or damaged (kwhy report reads a recording up to its "
 		   "cut, and a damaged one with --partial).",
 	.options = options,

@@ -37,7 +37,7 @@ static enum kwhy_status list_requests(const struct whatif_options *options,
 		return status;
 	if (options->plan && *out_count)
 		return kwhy_fail(
-			error, KWHY_E_USAGE, "--plan chooses among all changes: name none beside it");
+			error, KWHY_E_USAGE, "--plan chooses among all changes: name no other with it");
 	if (!options->plan && !*out_count)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"whatif needs --plan or changes, as in --pinned --graph; kwhy whatif --help lists "

@@ -133,7 +133,7 @@ static enum kwhy_status read_powers(struct work *work)
 
 static enum kwhy_status make_ledger(struct work *work)
 {
-	kwhy_progress_step(work->progress, "making the books", NULL);
+	kwhy_progress_step(work->progress, "making the ledger", NULL);
 	work->ledger_options.profile = work->job->profile;
 	return kwhy_ledger_new_of_program(
 		work->job->recording, &work->ledger_options, &work->job->ledger, work->error);

@@ -43,7 +43,7 @@ struct kwhy_job {
 	struct kwhy_report report;   /* of the above; its command is not set */
 };
 
-/* Reads traces and power files, makes the books, looks for waste. */
+/* Reads traces and power files, makes the ledger, looks for waste. */
 KWHY_MUST_USE enum kwhy_status kwhy_job_run(struct kwhy_job *job, const struct kwhy_job_options *options,
 	char *const *traces, size_t trace_count, const struct kwhy_strings *power, struct kwhy_error *error);
 void kwhy_job_done(struct kwhy_job *job);
@@ -59,8 +59,8 @@ void kwhy_job_done(struct kwhy_job *job);
 			KWHY_OPTION_TEXT, offsetof(type, member.profile)},                                   \
 		{"powers", 0, "FILE", "powers of kernels that another recording taught; may be given again", \
 			KWHY_OPTION_LIST, offsetof(type, member.powers)},                                    \
-		{"partial", 0, NULL, "take what is whole, skip and count the rest", KWHY_OPTION_FLAG,        \
-			offsetof(type, member.has_partial)},                                                 \
+		{"partial", 0, NULL, "read the intact parts; skip and count the damaged ones",               \
+			KWHY_OPTION_FLAG, offsetof(type, member.has_partial)},                               \
 		{"assume-power", 0, "SPEC", "150, or compute=76.2,h2d=56.5,...: watts, modelled",            \
 			KWHY_OPTION_TEXT, offsetof(type, member.assume_power)},                              \
 		{"price", 0, "P[EUR]", "price of a kWh, with its currency", KWHY_OPTION_TEXT,                \

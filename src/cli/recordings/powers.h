@@ -12,7 +12,7 @@ struct kwhy_powers_files {
 };
 
 /*
- * Reads files of powers, and recordings, of which the books are made as those of a job with the same options
+ * Reads files of powers, and recordings, of which the ledger are made as those of a job with the same options
  * (profile, seed). Refuses what is not of a device of `recording`, which is finished.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_powers_files_read(struct kwhy_powers_files *files,

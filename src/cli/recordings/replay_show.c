@@ -149,7 +149,8 @@ static void write_proxies(const struct page *page)
 {
 	static const struct kwhy_table_column columns[] = {{"kernels", KWHY_COLUMN_NAME},
 		{"count", KWHY_COLUMN_RIGHT}, {"time", KWHY_COLUMN_RIGHT}, {"power", KWHY_COLUMN_RIGHT},
-		{"stand-in", KWHY_COLUMN_LEFT}, {"busy", KWHY_COLUMN_RIGHT}, {"power", KWHY_COLUMN_RIGHT}};
+		{"proxy kernel", KWHY_COLUMN_LEFT}, {"busy", KWHY_COLUMN_RIGHT},
+		{"power", KWHY_COLUMN_RIGHT}};
 	const struct kwhy_replay *replay = page->replay;
 	struct kwhy_table table;
 
@@ -192,16 +193,17 @@ static void write_left(const struct page *page, const struct kwhy_replay_outcome
 	note(page, left->other_devices, "activities of other devices, left out");
 	note(page, left->collectives, "collectives, as kernels of their length");
 	note(page, left->peer_copies, "copies between devices, kept on this one");
-	note(page, left->unknown, "copies and fills of unknown size or way, as kernels of their length");
+	note(page, left->unknown,
+		"copies and fills of unknown size or direction, as kernels of their length");
 	note(page, left->uncalled, "activities without a call, issued at the time at which they began");
 	note(page, left->allocations, "allocations and frees, as time of the host");
 	note(page, left->guessed_memory,
 		"copies that do not say whether their host memory is pageable, taken as so");
 	note(page, left->overlaps,
-		"activities that ran beside the one before in their stream, here behind it");
+		"activities that overlapped the one before in their stream, here after it");
 	note(page, left->orders, "orders between streams or threads that could not be kept");
 	note(page, outcome->loose_graphs, "graph launches made piece by piece");
-	note(page, outcome->capped_grids, "grids cut to the blocks that the GPU holds at once");
+	note(page, outcome->capped_grids, "grids cut to the blocks that the GPU holds concurrently");
 	if (outcome->short_kernels)
 		kwhy_text_context_linef(&page->context, "note    ",
 			"kernels shorter than any of their grid here: %s, together by %s",
@@ -255,11 +257,11 @@ static void write_settled_work(const struct page *page)
 		return;
 	if (replay->has_changed && !kwhy_replay_joules_compare(replay))
 		snprintf(changed, sizeof(changed),
-			" (changed: %.2f times, so that joules saved are not told)",
+			" (changed: %.2f times, so that joules saved are not reported)",
 			replay->changed_work_factor);
 	kwhy_text_context_linef(&page->context, "settled ",
 		"a first window was %+.1f %% off the recorded energy above idle; since then %.2f "
-		"times as much is asked of stand-ins%s%s",
+		"times as much is asked of proxy kernels%s%s",
 		replay->first_net_off_ratio * 100, replay->work_factor, changed, bounds[replay->bound]);
 }
 

@@ -111,7 +111,7 @@ static const struct kwhy_option options_table[] = {
 	{"append", 0, "FILE",
 		"carry on from a recording of kwhy probe: leave alone what it taught; may be given again",
 		KWHY_OPTION_LIST, offsetof(struct probe_options, record.earlier)},
-	{"progress", 0, NULL, "say meanwhile what is known; the default on a terminal", KWHY_OPTION_FLAG,
+	{"progress", 0, NULL, "show progress: what is known; the default on a terminal", KWHY_OPTION_FLAG,
 		offsetof(struct probe_options, record.progress)},
 	KWHY_OPTION_ROWS_RECORD(struct probe_options, record),
 	KWHY_OPTION_ROW_HELP,

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* The books end with a counter's ticks, so more of them than a measurement of long windows needs. */
+/* The ledger end with a counter's ticks, so more of them than a measurement of long windows needs. */
 #define COUNTER_PERIOD_NS 2000000000
 
 void kwhy_record_options_init(struct kwhy_record_options *options)
@@ -135,7 +135,7 @@ static enum kwhy_status check_options(const struct kwhy_record_options *options,
 	return status ? status : check_counts(&options->counts, error);
 }
 
-/* As a shell completes a folder's name: what is put behind it is to be a name beside it, not inside. */
+/* As a shell completes a folder's name: what is put after it is to be a name beside it, not inside. */
 static const char *without_slashes(struct kwhy_arena *arena, const char *path)
 {
 	size_t length = strlen(path);

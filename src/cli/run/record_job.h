@@ -49,7 +49,7 @@ struct kwhy_record_options {
 /* The values where an option is not given. */
 void kwhy_record_options_init(struct kwhy_record_options *options);
 
-/* Bytes with K, M or G behind them; NULL: 0. KWHY_E_USAGE names the option. */
+/* Bytes with K, M or G after them; NULL: 0. KWHY_E_USAGE names the option. */
 KWHY_MUST_USE enum kwhy_status kwhy_record_read_bytes(
 	const char *option, const char *text, uint64_t *out, struct kwhy_error *error);
 

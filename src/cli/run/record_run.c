@@ -18,7 +18,7 @@
 #include <time.h>
 
 #define SECOND_NS 1000000000
-#define FIRST_NS (3 * (int64_t)SECOND_NS) /* a counter's tick is found within a second */
+#define FIRST_NS (3 * (int64_t)SECOND_NS) /* a counter's update is found within a second */
 #define RETRY_NS (SECOND_NS / 20)
 #define LAST_NS \
 	(3 * (int64_t)SECOND_NS / 10) /* and one that is near when the command ends, within two ticks */
@@ -31,7 +31,7 @@ enum { OTHERS_MAX = 64, OTHER_BYTES = 64 };
 struct costs {
 	int64_t own_ns; /* processor time of this process */
 	int64_t taken_mono_ns;
-	double busy_s; /* of all CPUs; NAN: not told */
+	double busy_s; /* of all CPUs; NAN: not reported */
 	struct kwhy_sampler_cost sampler;
 };
 
@@ -215,7 +215,7 @@ static enum kwhy_status write_work(struct recording *recording, const struct kwh
 	return status;
 }
 
-/* Of what was asked for: from the delay on, as long as said. */
+/* Of what was asked for: from the delay on, as long as stated. */
 static int64_t window_start(const struct kwhy_record_runner *runner, int64_t start_ns)
 {
 	return isnan(runner->delay_s) ? start_ns : start_ns + (int64_t)(runner->delay_s * SECOND_NS);
@@ -337,7 +337,7 @@ static bool have_ticked(const struct kwhy_sensors *sensors, int64_t since_mono_n
 	return true;
 }
 
-/* A read close to a tick cannot tell it: the next tick is caught, and the books are metered to the end. */
+/* A read close to a tick cannot tell it: the next tick is caught, and the ledger are metered to the end. */
 static void await_last(const struct kwhy_record_runner *runner, int64_t end_mono_ns)
 {
 	const int64_t latest_ns = kwhy_clock_mono_ns() + LAST_NS;

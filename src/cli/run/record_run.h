@@ -11,7 +11,7 @@
 #include "record/meters.h"
 #include "sensor/sampler.h"
 
-/* What the recording of one command needs; all lent. */
+/* What the recording of one command needs; all borrowed. */
 struct kwhy_record_runner {
 	char *const *argv;
 	struct kwhy_sensors *sensors;

@@ -12,7 +12,7 @@
 #include <time.h>
 
 #define SECOND_NS 1000000000
-#define FIRST_NS (3 * (int64_t)SECOND_NS) /* a counter's tick is found within a second */
+#define FIRST_NS (3 * (int64_t)SECOND_NS) /* a counter's update is found within a second */
 #define LATE_NS (2 * (int64_t)SECOND_NS)  /* after this the last readings will not come any more */
 #define RETRY_NS (SECOND_NS / 20)
 #define KEEP_NS                                                                                     \

@@ -42,7 +42,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_close(
 /* CPU time that sampling has taken so far; 0 without a sampler. */
 double kwhy_stat_meter_cpu_s(const struct kwhy_stat_meter *meter);
 
-/* CPU time that all of the machine has taken so far; NAN: not told, or a file plays that is of another time.
+/* CPU time that all of the machine has taken so far; NAN: not reported, or a file plays that is of another
+ * time.
  */
 double kwhy_stat_meter_busy_s(const struct kwhy_stat_meter *meter);
 

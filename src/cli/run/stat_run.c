@@ -18,7 +18,7 @@
 struct running {
 	struct kwhy_stat_runner *runner;
 	struct kwhy_lines lines[2];
-	double *work;	  /* [work_count]; NAN: nothing told of it yet */
+	double *work;	  /* [work_count]; NAN: nothing reported of it yet */
 	size_t *resolved; /* [metric_count]: points that have their joules */
 	uint32_t index;
 	double *before_j; /* [domain_count]: used up to the interval that is not added yet */

@@ -9,7 +9,7 @@
 #include "launch/child.h"
 #include "model/stat.h"
 
-/* What every run of a command needs; all lent. */
+/* What every run of a command needs; all borrowed. */
 struct kwhy_stat_runner {
 	char *const *argv;
 	struct kwhy_stat_meter *meter;

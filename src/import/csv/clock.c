@@ -30,8 +30,7 @@ enum kwhy_status kwhy_csv_clock_state(struct kwhy_csv_clock *clock, const struct
 	bool is_unix = words.length == 4 && !memcmp(words.bytes, "unix", 4);
 
 	if (clock->started)
-		return line_wrong(
-			csv, "the clock is stated behind the first time; move it to the top", error);
+		return line_wrong(csv, "the clock is stated after the first time; move it to the top", error);
 	clock->name = NULL;
 	if (is_unix)
 		return KWHY_OK;

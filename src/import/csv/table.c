@@ -200,7 +200,7 @@ enum kwhy_status kwhy_csv_each(
 	return status;
 }
 
-/* The line of `text` that starts at *at, and *at behind it. */
+/* The line of `text` that starts at *at, and *at after it. */
 static struct kwhy_span next_line(const char *text, size_t length, size_t *at)
 {
 	struct kwhy_span line = {text + *at, length - *at};

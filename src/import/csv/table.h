@@ -25,7 +25,7 @@ struct kwhy_csv_column {
 };
 
 struct kwhy_csv_options {
-	const char *path; /* lent until the end */
+	const char *path; /* valid until the end */
 	const struct kwhy_csv_column *columns;
 	size_t column_count; /* at most KWHY_CSV_COLUMNS_MAX */
 	bool partial;	     /* skip rows that are none and take a damaged file for one that ends there */
@@ -37,7 +37,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_csv_open(
 	const struct kwhy_csv_options *options, struct kwhy_csv **out, struct kwhy_error *error);
 void kwhy_csv_close(struct kwhy_csv *csv);
 
-/* What is lent is valid until the reader returns. */
+/* What is borrowed is valid until the reader returns. */
 typedef enum kwhy_status kwhy_csv_read(void *context, enum kwhy_csv_item item, struct kwhy_error *error);
 
 /* Each comment and each row of the file; after an error it is to be closed. */

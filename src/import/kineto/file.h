@@ -51,7 +51,8 @@ struct kwhy_kineto_file {
 	struct kwhy_kineto_meta meta;
 	struct kwhy_kineto_counts counts;
 	struct kwhy_track_map devices, streams, threads; /* from the file's numbers to the recording's rows */
-	struct kwhy_track_map processes; /* that the file has told; empty: it is of one, as PyTorch's are */
+	struct kwhy_track_map
+		processes; /* that the file has reported; empty: it is of one, as PyTorch's are */
 	uint32_t source, process;
 	/* The first rows that are this file's. */
 	size_t first_device, first_activity, first_call, first_range, first_host_range, first_memory;

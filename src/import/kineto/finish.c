@@ -141,7 +141,7 @@ static void rank_by_order(struct kwhy_recording *recording)
 	}
 }
 
-/* An earlier file has a device of this number that the rank, if it has one, does not tell apart. */
+/* An earlier file has a device of this number that the rank, if it has one, does not distinguish. */
 static bool is_known(const struct kwhy_kineto_file *file, const struct kwhy_device *device)
 {
 	for (size_t i = 0; i < file->first_device; i++) {

@@ -20,7 +20,8 @@ static enum kwhy_status on_activities(struct kwhy_kineto_file *file, struct kwhy
 	if (activity_count(file) > 0)
 		return KWHY_OK;
 	return COMPLETENESS("no-gpu-events",
-		"it holds no kernel, copy or memset: no device did anything, or the profiler was not told to "
+		"it holds no kernel, copy or memset: no device did anything, or the profiler was not asked "
+		"to "
 		"record devices.",
 		file->path);
 }
@@ -30,7 +31,7 @@ static enum kwhy_status on_calls(struct kwhy_kineto_file *file, struct kwhy_erro
 	if (file->recording->calls.count > file->first_call || activity_count(file) == 0)
 		return KWHY_OK;
 	return COMPLETENESS("no-api-rows",
-		"it holds no API calls, so what the host did while a device was idle cannot be told.",
+		"it holds no API calls, so what the host did while a device was idle cannot be determined.",
 		file->path);
 }
 
@@ -67,7 +68,7 @@ static enum kwhy_status on_properties(struct kwhy_kineto_file *file, struct kwhy
 	if (file->meta.device_count > 0 || activity_count(file) == 0)
 		return KWHY_OK;
 	return COMPLETENESS("no-device-properties",
-		"it does not say what its devices are, so how well kernels fill them cannot be told.",
+		"it does not say what its devices are, so how well kernels fill them cannot be determined.",
 		file->path);
 }
 

@@ -62,7 +62,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_nsys_rows_open_by(struct kwhy_nsys_db *db,
 void kwhy_nsys_rows_bind(struct kwhy_nsys_rows *rows, int64_t key);
 void kwhy_nsys_rows_close(struct kwhy_nsys_rows *rows);
 
-/* Steps to the next row; *out_row false behind the last. A damaged file is KWHY_E_INPUT. */
+/* Steps to the next row; *out_row false after the last. A damaged file is KWHY_E_INPUT. */
 KWHY_MUST_USE enum kwhy_status kwhy_nsys_rows_next(
 	struct kwhy_nsys_rows *rows, bool *out_row, struct kwhy_error *error);
 

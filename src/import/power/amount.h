@@ -22,7 +22,7 @@ enum kwhy_power_amount {
 };
 
 /*
- * A number in `unit`, or in the unit behind it, in milliwatts or microjoules, rounded. Powers up to 10^9 mW
+ * A number in `unit`, or in the unit after it, in milliwatts or microjoules, rounded. Powers up to 10^9 mW
  * and energies up to 10^18 uJ are taken: more is of no machine that has a GPU in it.
  */
 enum kwhy_power_amount kwhy_power_amount_read(

@@ -68,7 +68,7 @@ static enum kwhy_status check_clock(
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%s holds readings of GPUs, and the trace shows no device: nothing ran on one, or "
 			"the "
-			"profiler was not told to record devices",
+			"profiler was not asked to record devices",
 			path);
 	if (recording->unix_clock)
 		return KWHY_OK;

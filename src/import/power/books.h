@@ -23,7 +23,7 @@ struct kwhy_power_reading {
 	int64_t value;	 /* in the unit of its meter */
 };
 
-/* Both are lent until kwhy_power_books_done(); the devices of the recording are known. */
+/* Both are borrowed until kwhy_power_books_done(); the devices of the recording are known. */
 KWHY_MUST_USE enum kwhy_status kwhy_power_books_init(struct kwhy_power_books *device_ledger,
 	struct kwhy_recording *recording, const char *path, struct kwhy_error *error);
 void kwhy_power_books_done(struct kwhy_power_books *device_ledger);

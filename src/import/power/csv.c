@@ -148,7 +148,7 @@ static enum kwhy_status no_readings(const struct reader *reader, const char *pat
 	if (reader->recording->device_count == 0)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%s holds readings of device %" PRId32
-			", and the trace shows no device: nothing ran on one, or the profiler was not told "
+			", and the trace shows no device: nothing ran on one, or the profiler was not asked "
 			"to record devices",
 			path, reader->absent_index);
 	return kwhy_fail(error, KWHY_E_INPUT,
@@ -196,7 +196,7 @@ enum kwhy_status kwhy_power_csv_read(struct kwhy_recording *recording, const cha
 	reader->recording = recording;
 	reader->options = options;
 	kwhy_csv_clock_init(&reader->clock, recording);
-	reader->clock.keeps_far = !reader->clock.chooses; /* so that both windows can be told */
+	reader->clock.keeps_far = !reader->clock.chooses; /* so that both windows can be determined */
 	status = kwhy_power_books_init(&reader->device_ledger, recording, path, error);
 	if (!status)
 		status = kwhy_csv_open(&csv_options, &reader->csv, error);

@@ -20,7 +20,7 @@ static struct kwhy_span span_of(const char *text)
 	return (struct kwhy_span){text, strlen(text)};
 }
 
-/* What stands before the character, and *rest what stands behind it; false: there is none. */
+/* What stands before the character, and *rest what stands after it; false: there is none. */
 static bool cut(struct kwhy_span *rest, char at, struct kwhy_span *out_before)
 {
 	const char *found = memchr(rest->bytes, at, rest->length);
@@ -275,7 +275,7 @@ static enum kwhy_status refuse_several(const struct finder *finder, uint32_t dev
 		finder->log->path, index, one ? one : "one", other ? other : "another", index);
 }
 
-/* A key is one device's: two of one number are ranks or machines that the log does not tell apart. */
+/* A key is one device's: two of one number are ranks or machines that the log does not distinguish. */
 static enum kwhy_status take_key(struct finder *finder, uint32_t device, size_t key, struct kwhy_error *error)
 {
 	if (finder->devices[key] != KWHY_NONE && finder->devices[key] != device)

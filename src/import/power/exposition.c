@@ -34,7 +34,7 @@ static bool take(struct kwhy_span *rest, char c)
 	return true;
 }
 
-/* Values of labels that matter here have no escapes; one that has some ends behind them. */
+/* Values of labels that matter here have no escapes; one that has some ends after them. */
 static bool take_label(struct kwhy_span *rest, struct kwhy_power_row_text *row)
 {
 	const struct kwhy_span name = kwhy_span_trim(take_until(rest, "="));

@@ -140,7 +140,7 @@ static bool same(const char *kept, struct kwhy_span text)
 	return kept ? kwhy_span_is(text, kept) : text.length == 0;
 }
 
-/* Rows of the same GPU come in turn: the search begins behind the last one found. */
+/* Rows of the same GPU come in turn: the search begins after the last one found. */
 static enum kwhy_status find_key(struct kwhy_power_log *log, const struct kwhy_power_row_text *row,
 	uint32_t *out, struct kwhy_error *error)
 {

@@ -10,8 +10,8 @@
 
 /* Of which GPU a reading is, as far as the log tells. */
 struct kwhy_power_key {
-	const char *host, *uuid, *pci; /* NULL: not told */
-	int32_t gpu;		       /* number; -1: not told */
+	const char *host, *uuid, *pci; /* NULL: not reported */
+	int32_t gpu;		       /* number; -1: not reported */
 };
 
 struct kwhy_power_entry {

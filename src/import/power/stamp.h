@@ -13,8 +13,8 @@ struct kwhy_power_stamp {
 };
 
 /*
- * Reads Unix times of 1973 to 2262 in seconds, milliseconds, microseconds or nanoseconds, told apart by their
- * size, with decimals; and dates with a time of day: "2026/11/29 08:41:39.123", "20261129 08:41:39",
+ * Reads Unix times of 1973 to 2262 in seconds, milliseconds, microseconds or nanoseconds, distinguished by
+ * their size, with decimals; and dates with a time of day: "2026/11/29 08:41:39.123", "20261129 08:41:39",
  * "2026-11-29T08:41:39.5+02:00", "...Z". False: the text is neither.
  */
 bool kwhy_power_stamp_read(struct kwhy_span text, struct kwhy_power_stamp *out);

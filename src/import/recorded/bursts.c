@@ -172,7 +172,7 @@ static bool is_repeated(
 		rows->name[row] == burst->burst.name;
 }
 
-/* Behind a graph or a copy of the program's own all that starts once these have come to rest is the prober's.
+/* Behind a graph or a copy of the program's own all that starts once these have become idle is the prober's.
  */
 static bool is_before_all(const struct kwhy_recorded_burst *burst, int64_t start_ns)
 {
@@ -190,7 +190,7 @@ static bool may_be_probers(
 
 /*
  * The program's own launch says the stream and, where it is too long for the prober, the whole name. Where a
- * burst is behind it, or CUPTI lost it, the stream is that of the first repeat.
+ * burst is after it, or CUPTI lost it, the stream is that of the first repeat.
  */
 static void find_first(const struct kwhy_recorded *recorded, size_t row)
 {

@@ -204,7 +204,7 @@ static void complete_device(struct kwhy_device *known, const struct kwhy_device 
 		known->limit_mw = row->limit_mw;
 }
 
-/* One that told neither its host nor its start, as of a damaged recording, may be of any. */
+/* One that named neither its host nor its start, as of a damaged recording, may be of any. */
 static uint32_t machine_of(const struct kwhy_recorded_writer *writer)
 {
 	return writer->host || writer->boot ? writer->machine : KWHY_NONE;
@@ -317,7 +317,7 @@ static void apply_run(struct kwhy_recorded *recorded, uint32_t writer, const str
 
 /*
  * Programs record from their start to their end; the launcher may have been asked for less. One that ended in
- * order just before the run did runs nothing any more: up to the counter's tick behind the end all is known,
+ * order just before the run did runs nothing any more: up to the counter's update after the end all is known,
  * and without that tick the energy since the one before would be in no book.
  */
 static void fit_to_run(const struct kwhy_recorded *recorded, struct kwhy_recorded_window *row)
@@ -358,7 +358,7 @@ static enum kwhy_status apply_coverage(struct kwhy_recorded *recorded, uint32_t 
 	return status ? status : kwhy_recorded_window_keep(recorded, &row, error);
 }
 
-/* Work is told bit by bit, and by every process: of one unit there is one sum. */
+/* Work is reported in parts, and by every process: of one unit there is one sum. */
 static enum kwhy_status apply_work(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_wire_work *work, struct kwhy_error *error)
 {

@@ -13,7 +13,7 @@ static bool is_closer(const struct kwhy_wire_clock *a, const struct kwhy_wire_cl
 	return a->width_ns >= 0 && (b->width_ns < 0 || a->width_ns < b->width_ns);
 }
 
-/* The offset at least and at most; infinite: not told. In doubles, which do not overflow. */
+/* The offset at least and at most; infinite: not reported. In doubles, which do not overflow. */
 static double lowest_ns(const struct kwhy_wire_clock *clock)
 {
 	return clock->width_ns < 0 ? INFINITY : (double)clock->offset_ns - (double)clock->width_ns;
@@ -55,7 +55,8 @@ static enum kwhy_status complete_starts(
 	return status;
 }
 
-/* By the start of the machine, which all of its containers have in common; where none is told by its name. */
+/* By the start of the machine, which all of its containers have in common; where none is identified by its
+ * name. */
 static int compare_names(const struct kwhy_recorded_writer *a, const struct kwhy_recorded_writer *b)
 {
 	if (a->boot != b->boot)

@@ -281,7 +281,7 @@ static int64_t within(int64_t time_ns, const struct kwhy_recorded_selection *sel
 
 /*
  * A process that ended in order, with its selection and just before the run, runs nothing any more: that is
- * known up to the counter's tick behind the end. Else the end of its selection.
+ * known up to the counter's update after the end. Else the end of its selection.
  */
 static int64_t known_idle_to(const struct kwhy_recorded *recorded, const struct kwhy_recorded_writer *writer)
 {

@@ -11,7 +11,7 @@
 enum { TYPE_AT = 8, LENGTH_AT = 16, STATE_AT = 32, BYTES_AT = 32 };
 /* A string's state: bytes of a character, and what else it is. */
 enum { TEXT_WIDTH = 7, TEXT_COMPACT = 8, TEXT_ASCII = 16 };
-/* Longer names are cut; of another thread's table what is behind that many bytes is unknown. */
+/* Longer names are cut; of another thread's table what is after that many bytes is unknown. */
 enum { CHARACTERS = 256, TABLE_BYTES = 4 << 10, FRAME_BYTES = 128, CODE_BYTES = 256, PAGE_BYTES = 4096 };
 /* Frames that are owned by the C stack are no calls of Python's. */
 enum { OWNED_BY_C = 3 };
@@ -194,7 +194,7 @@ static size_t position_of(const struct walk *walk, const unsigned char *frame, u
 	return index < 0 ? 0 : (size_t)index * walk->layout->instruction_bytes;
 }
 
-/* A frame of Python's to the stack; true for others, too, which are passed over. False: there is no room. */
+/* A frame of Python's to the stack; true for others, too, which are passed over. False: there is no space. */
 static bool add_frame(const struct walk *walk, const unsigned char *frame)
 {
 	const struct kwhy_python_layout *layout = walk->layout;

@@ -13,7 +13,7 @@
 enum {
 	KWHY_STACKS_QUEUED = 64,
 	KWHY_STACKS_PYTHON_THREADS = 16, /* remembered, each where its number puts it */
-	KWHY_STACKS_SHARE = 200,	 /* one part of so many of a thread's time, at most */
+	KWHY_STACKS_SHARE = 200,	 /* one part of this many of a thread's time, at most */
 	KWHY_STACKS_SAVED_NS = 200000,	 /* time that a thread may save up for more stacks at once */
 	KWHY_STACKS_PAUSE_NS =
 		20000,		 /* a stretch without a call that is a pause; a launch takes 2 to 10 us */

@@ -50,7 +50,7 @@ struct kwhy_probe_account {
 struct kwhy_probe_accounts {
 	atomic_uint count;
 	atomic_ushort list[KWHY_PROBE_ACCOUNTS]; /* index and 1 of each, as they came; 0: not there yet */
-	atomic_uint_least64_t overflow;		 /* launches that found no room */
+	atomic_uint_least64_t overflow;		 /* launches that found no space */
 	atomic_size_t text_used;
 	char text[KWHY_PROBE_TEXT_BYTES]; /* names of accounts */
 	struct kwhy_probe_account at[KWHY_PROBE_ACCOUNTS];
@@ -68,8 +68,8 @@ struct kwhy_probe_shape {
 };
 
 /*
- * The account of a launch. Where it is new, `reason_of` says by its name whether it is out for good. NULL:
- * there is no room, or another thread is just making it.
+ * The account of a launch. Where it is new, `reason_of` says by its name whether it is out permanently. NULL:
+ * there is no space, or another thread is just making it.
  */
 struct kwhy_probe_account *kwhy_probe_account_of(struct kwhy_probe_accounts *accounts,
 	const struct kwhy_probe_shape *shape, enum kwhy_probe_reason (*reason_of)(const char *name));

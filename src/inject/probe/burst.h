@@ -12,11 +12,11 @@ enum kwhy_probe_check { KWHY_PROBE_UNCHECKED, KWHY_PROBE_SAME, KWHY_PROBE_DIFFER
 
 /*
  * One launch that is repeated, from the call's beginning to its end on the program's thread. The memory that
- * the kernel reaches is copied before the program's own launch and again behind it. Each first repeat begins
+ * the kernel reaches is copied before the program's own launch and again after it. Each first repeat begins
  * on the first copy, as the program's own did, and in the end the second copy is put back: all in the
- * launch's stream. Of a kernel that reaches more than there is room for, or whose memory is put back before
- * each repeat, only what it writes is copied (inject/probe/writes.h), and all it reaches is hashed before and
- * behind its own launch and in the end.
+ * launch's stream. Of a kernel that reaches more than there is space for, or whose memory is put back before
+ * each repeat, only what it writes is copied (inject/probe/writes.h), and all it reaches is hashed before
+ * and after its own launch and in the end.
  */
 struct kwhy_probe_burst {
 	const struct kwhy_cuda_probe *driver;
@@ -32,7 +32,7 @@ struct kwhy_probe_burst {
 	/* What became of it. */
 	int64_t start_mono_ns, end_mono_ns;
 	int64_t launch_mono_ns, launched_mono_ns; /* around the program's own launch */
-	int64_t own_mono_ns; /* the program's own work had come to rest; what follows would not be without it
+	int64_t own_mono_ns; /* the program's own work had become idle; what follows would not be without it
 			      */
 	int64_t repeated_ns; /* what they took, without the copies between them */
 	uint32_t repeats;    /* of the burst itself; 0: there was none */
@@ -44,7 +44,7 @@ struct kwhy_probe_burst {
 	bool is_learning, is_saved;
 	struct kwhy_probe_writes
 		*writes; /* of a kernel of which not all that it reaches is copied; else NULL */
-	bool is_looked_at, is_end_checked; /* before and behind the program's own launch; in the end */
+	bool is_looked_at, is_end_checked; /* before and after the program's own launch; in the end */
 	struct kwhy_probe_reach reach;
 	struct kwhy_probe_saved saved;
 	size_t outside_count;
@@ -54,7 +54,7 @@ struct kwhy_probe_burst {
 
 /*
  * At the beginning of the call: looks whether the launch can be repeated, waits until the program's other
- * work on the device has come to rest, and copies. NONE: kwhy_probe_burst_end() is to follow; else nothing
+ * work on the device has become idle, and copies. NONE: kwhy_probe_burst_end() is to follow; else nothing
  * has changed.
  */
 enum kwhy_probe_reason kwhy_probe_burst_begin(struct kwhy_probe_burst *burst, uint64_t limit_bytes);

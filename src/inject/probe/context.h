@@ -17,7 +17,7 @@ struct kwhy_probe_context {
 	enum kwhy_cuda_result failure; /* why it has */
 	kwhy_cuda_function hash, chunks;
 	kwhy_cuda_event start, end;
-	kwhy_cuda_address sums; /* and behind them: */
+	kwhy_cuda_address sums; /* and after them: */
 	kwhy_cuda_address copies;
 	uint64_t copies_bytes;
 	uint64_t *sums_host;
@@ -33,12 +33,12 @@ bool kwhy_probe_context_prepare(
 /* Is it an address of what was taken there? */
 bool kwhy_probe_context_holds(const struct kwhy_probe_context *probe_context, kwhy_cuda_address address);
 
-/* Adds the hash of a stretch of memory to one of the sums. */
+/* Adds the hash of a range of memory to one of the sums. */
 enum kwhy_cuda_result kwhy_probe_context_hash(const struct kwhy_cuda_probe *driver,
 	const struct kwhy_probe_context *probe_context, kwhy_cuda_address address, uint64_t bytes,
 	unsigned sum, kwhy_cuda_stream stream);
 
-/* Sums of chunks of a stretch of memory that are added to a table, times `factor`, and all to one of the
+/* Sums of chunks of a range of memory that are added to a table, times `factor`, and all to one of the
  * sums. */
 struct kwhy_probe_chunks {
 	kwhy_cuda_address address;

@@ -16,7 +16,7 @@ enum { KWHY_PROBE_COPY_BYTES_MIN = 65536, KWHY_PROBE_COPY_NAME_BYTES = 80 };
 bool kwhy_probe_copy_read(struct kwhy_probe_launch *out, const struct kwhy_cupti_callback *data,
 	unsigned width, bool is_of_thread);
 
-/* What its account is known by; `name` is lent to it. */
+/* What its account is known by; `name` is borrowed to it. */
 struct kwhy_probe_shape kwhy_probe_copy_shape(const struct kwhy_cuda_probe *driver,
 	const struct kwhy_probe_copy *copy, char name[KWHY_PROBE_COPY_NAME_BYTES]);
 

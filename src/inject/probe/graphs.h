@@ -23,7 +23,7 @@ enum {
 
 struct kwhy_probe_node {
 	kwhy_cuda_graph_node handle;	    /* of the graph that the executable one was made of */
-	struct kwhy_probe_account *account; /* NULL: there was no room */
+	struct kwhy_probe_account *account; /* NULL: there was no space */
 	bool is_plain;			    /* neither cooperative nor changed by kernels */
 	bool is_fit;			    /* by its name, and its parameters are known */
 	bool is_disabled;
@@ -91,7 +91,7 @@ bool kwhy_probe_graphs_choose(struct kwhy_probe_graphs *graphs, kwhy_cuda_graph_
 	bool (*wants)(void *context, struct kwhy_probe_account *account), void *context,
 	struct kwhy_probe_node *out);
 
-/* As a launch behind that of the graph; `node` and its attributes are lent. */
+/* As a launch after that of the graph; `node` and its attributes are borrowed. */
 void kwhy_probe_launch_of_node(struct kwhy_probe_launch *out, const struct kwhy_cupti_callback *graph,
 	const struct kwhy_probe_node *node, bool is_of_thread);
 

@@ -12,7 +12,7 @@
 
 enum { LINE_BYTES = 8192 };
 
-/* A number and the tab behind it; NULL: there is none, or it is too large. */
+/* A number and the tab after it; NULL: there is none, or it is too large. */
 static char *read_number(char *at, unsigned long most, unsigned long *out)
 {
 	char *end;

@@ -323,7 +323,7 @@ static bool wants_node(void *context, struct kwhy_probe_account *account)
 	return kwhy_probe_pace_wants(&wish->probe->pace, &wish->probe->accounts, account, wish->now_mono_ns);
 }
 
-/* One of the graph's kernels by itself, behind it: there is no launch of the program's own within the burst.
+/* One of the graph's kernels by itself, after it: there is no launch of the program's own within the burst.
  */
 static void repeat_of_graph(
 	struct kwhy_probe *probe, const struct kwhy_cupti_callback *data, bool is_of_thread)
@@ -450,7 +450,7 @@ static void on_launch(
 			end_burst(probe, data);
 		return;
 	}
-	if (has_burst) /* of a launch whose end was never told */
+	if (has_burst) /* of a launch whose end was never reported */
 		end_try(probe);
 	wait_for_others(probe);
 	kwhy_probe_launch_read(&launch, data, is_with, is_of_thread);

@@ -2,7 +2,7 @@
 #ifndef KWHY_INJECT_PROBE_REASONS_H
 #define KWHY_INJECT_PROBE_REASONS_H
 
-/* Why launches are not probed, to follow "not probed: ". X(name, is it so for good?, words) */
+/* Why launches are not probed, to follow "not probed: ". X(name, is it so permanently?, words) */
 #define KWHY_PROBE_REASONS(X)                                                                  \
 	X(NONE, 0, "the run ended before its turn, or it is one of many small ones")           \
 	X(KNOWN, 1, "its power is known from the recording that is carried on")                \
@@ -24,7 +24,7 @@
 	X(MEMORY, 0, "what it reaches is more than --memory lets be copied twice")             \
 	X(WRITES, 0, "where it writes differs from launch to launch")                          \
 	X(HIDDEN, 1, "it writes memory that none of its parameters points to")                 \
-	X(BUSY, 0, "other work of the program did not come to rest before it")                 \
+	X(BUSY, 0, "other work of the program did not become idle before it")                  \
 	X(STREAMS_MANY, 0, "the program has more streams than can be watched")                 \
 	X(CONTEXT, 0, "the copies of its memory could not be prepared")                        \
 	X(FAILED, 1, "a call of the driver failed")

@@ -9,7 +9,7 @@
  * Where a kernel writes, of one that reaches more than can be copied: learnt from its launches, whose memory
  * is hashed in chunks before and after. A chunk that has changed belongs to the parameter that points into it
  * or next below it; of each such parameter the lowest and the highest chunk are kept, relative to the
- * pointer. That foretells what the next launch writes; a launch that writes elsewhere is not repeated, and
+ * pointer. That predicts what the next launch writes; a launch that writes elsewhere is not repeated, and
  * teaches.
  */
 enum { KWHY_PROBE_SLOTS = 128, KWHY_PROBE_CHUNK_BYTES = 65536, KWHY_PROBE_WRITERS = 256 };
@@ -33,7 +33,7 @@ struct kwhy_probe_saved {
 	struct kwhy_probe_range ranges[KWHY_PROBE_RANGES + KWHY_PROBE_SLOTS];
 };
 
-/* Of an account; made where there is room. */
+/* Of an account; made where there is space. */
 struct kwhy_probe_writes *kwhy_probe_writes_of(
 	struct kwhy_probe_writes *all, const struct kwhy_probe_account *account);
 
@@ -44,14 +44,14 @@ uint64_t kwhy_probe_writes_chunks(const struct kwhy_probe_reach *reach);
 void kwhy_probe_writes_predict(const struct kwhy_probe_writes *writes, const struct kwhy_probe_reach *reach,
 	struct kwhy_probe_saved *out);
 
-/* Learns from the chunks of a launch, each 0 where it has not changed; was all of that foretold? */
+/* Learns from the chunks of a launch, each 0 where it has not changed; was all of that predicted? */
 bool kwhy_probe_writes_learn(struct kwhy_probe_writes *writes, const struct kwhy_probe_reach *reach,
 	const struct kwhy_probe_saved *saved, const uint64_t *changed);
 
 /* Need a launch like that not be looked at any more? */
 bool kwhy_probe_writes_are_sure(const struct kwhy_probe_writes *writes, const struct kwhy_probe_reach *reach);
 
-/* Can it be foretold at all? */
+/* Can it be predicted at all? */
 bool kwhy_probe_writes_are_regular(const struct kwhy_probe_writes *writes);
 
 #endif

@@ -16,7 +16,7 @@ enum kwhy_status kwhy_apportioner_init(
 	if (apportioner->weights && apportioner->rests && apportioner->order)
 		return KWHY_OK;
 	kwhy_apportioner_done(apportioner);
-	return kwhy_fail_memory(error, "the books");
+	return kwhy_fail_memory(error, "the ledger");
 }
 
 void kwhy_apportioner_done(struct kwhy_apportioner *apportioner)

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Room to divide amounts among at most `most` shares. */
+/* Buffers to divide amounts among at most `most` shares. */
 struct kwhy_apportioner {
 	size_t most;
 	uint64_t *weights, *rests;

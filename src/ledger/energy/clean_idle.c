@@ -18,7 +18,7 @@
 #define SCATTER_MAX 0.2
 /* Samples at the lower level elsewhere, over those of its longest run, at most: else it idles in pulses. */
 #define ELSEWHERE_MAX 0.1
-/* By which a device that has not come to rest draws more than behind its work: 5 W of 128 on an H100. Idle
+/* By which a device that has not become idle draws more than behind its work: 5 W of 128 on an H100. Idle
  * levels drift by less within a second, and upwards where work is hot. */
 #define ELEVATED_MIN_W 2.0
 /* For as long behind the work, and what the meter remembers of it, a context is taken to be there. */
@@ -31,7 +31,7 @@
 #define STEP_UNSURE_NS 20000000
 #define MAKING_NS 300000000
 
-/* Samples of a stretch in which nothing ran, and the runs of them that are looked at. */
+/* Samples of an interval in which nothing ran, and the runs of them that are looked at. */
 struct quiet {
 	const struct kwhy_power_series *series;
 	size_t first, end;		 /* of the series, inside the stretch */
@@ -216,7 +216,7 @@ static void keep(struct kwhy_device_ledger *device_ledger, const struct quiet *q
 		device_ledger->clean[device_ledger->clean_count++] = clean;
 }
 
-/* Looks at a stretch in which nothing ran; `context_comes`: before the activities, else after them. */
+/* Looks at an interval in which nothing ran; `context_comes`: before the activities, else after them. */
 static void look(struct quiet *quiet, struct kwhy_device_ledger *device_ledger,
 	const struct kwhy_window *stretch, bool context_comes)
 {
@@ -271,7 +271,7 @@ static void keep_elevated_idle(struct quiet *quiet, struct kwhy_device_ledger *d
 }
 
 /*
- * Right behind the work its context is there. Where time without one is at the lower level, clocks are down:
+ * Right after the work its context is there. Where time without one is at the lower level, clocks are down:
  * on that side there is no unrest.
  */
 static void look_for_elevated_idle(struct quiet *quiet, struct kwhy_device_ledger *device_ledger,

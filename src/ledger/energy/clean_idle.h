@@ -10,9 +10,10 @@
  * tells it well enough: a context is made in calls that are not recorded, a tenth of a second before the
  * first that is, and the device stays at its level for more than a second after the last one has gone. The
  * samples show it as a step of a third, so it is taken from them, where nothing can have run: before the
- * first and after the last activity. Without such a step, with hidden time or without samples there is none.
+ * first and after the last activity. Without such a step, with unrecorded time or without samples there is
+ * none.
  *
- * It also finds a device that had not come to rest when a program began: when the last context has gone
+ * It also finds a device that had not become idle when a program began: when the last context has gone
  * clocks stay up for 1 to 2 s, and it draws more than with one (docs/adr/0027).
  */
 

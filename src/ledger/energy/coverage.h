@@ -25,7 +25,7 @@ struct kwhy_covered {
 	struct kwhy_window
 		*probing; /* of the hidden ones, where a probe was at work (probing.h); NULL: none */
 	size_t probing_count;
-	bool is_in_windows; /* some of the hidden time was not recorded */
+	bool is_in_windows; /* some of the unrecorded time was not recorded */
 	struct kwhy_window hull;
 	enum kwhy_choice choice;
 	bool is_all_idle; /* nothing ran on any device */

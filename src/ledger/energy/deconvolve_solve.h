@@ -13,7 +13,7 @@ struct kwhy_deconvolve_prior {
 	double net_j, idle_j;
 };
 
-/* A stretch in which the power is taken for what the accounts predict and one deviation. */
+/* An interval in which the power is taken for what the accounts predict and one deviation. */
 struct kwhy_deconvolve_cell {
 	double start_s, end_s;
 	struct kwhy_deconvolve_prior prior;

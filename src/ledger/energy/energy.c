@@ -69,7 +69,7 @@ static enum kwhy_status find_total(struct attribution *attribution, struct kwhy_
 	return status;
 }
 
-/* Fitted without the counter, the powers must predict its ticks. */
+/* Fitted without the counter, the powers must predict its updates. */
 static enum kwhy_status check_counter(struct attribution *attribution, struct kwhy_error *error)
 {
 	const struct kwhy_power_series *series = kwhy_device_meters_counter(&attribution->meters);
@@ -207,15 +207,15 @@ static enum kwhy_status note_elevated_idle(
 		return KWHY_OK;
 	return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "not-at-rest", error,
 		"device %d drew %.0f W %s its work where it idles at %.0f W, as one does whose last context "
-		"has gone and whose clocks are still up: that time tells no idle level",
+		"has gone and whose clocks are still up: that time shows no idle level",
 		index, device_ledger->elevated_idle[0].power_w,
-		device_ledger->elevated_idle_count > 1 ? "before and behind"
+		device_ledger->elevated_idle_count > 1 ? "before and after"
 			: device_ledger->elevated_idle[0].end_ns <= device_ledger->time.first_ns ? "before"
 												 : "behind",
 		attribution->powers.idle_w);
 }
 
-/* No reading told the powers. */
+/* No reading determined the powers. */
 static enum kwhy_status note_assumed(struct attribution *attribution, int32_t index, struct kwhy_error *error)
 {
 	const struct kwhy_powers *powers = &attribution->powers;
@@ -240,11 +240,12 @@ static enum kwhy_status note_response(
 	if (kwhy_meter_is_amd((enum kwhy_meter)meter))
 		return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "meter-response-assumed",
 			error,
-			"nobody has measured how AMD's meters respond: that of device %d was taken for %sa "
+			"it has not been measured how AMD's meters respond: that of device %d was taken for "
+			"%sa "
 			"low-pass of 10 ± 10 ms and a delay of 5 ± 5 ms",
-			index, kwhy_meter_is_mean(meter) ? "a mean of the last second behind " : "");
+			index, kwhy_meter_is_mean(meter) ? "a mean of the last second after " : "");
 	return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "meter-response-assumed", error,
-		"no machine profile tells how the meter of device %d responds: that of one H200 was "
+		"no machine profile states how the meter of device %d responds: that of one H200 was "
 		"assumed (time constant 14.5 ± 3 ms, delay 3.5 ± 1.5 ms)",
 		index);
 }

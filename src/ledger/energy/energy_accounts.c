@@ -35,7 +35,7 @@ static enum kwhy_status writing_init(struct writing *writing, struct kwhy_error 
 	writing->idle = calloc(accounts, sizeof(*writing->idle));
 	if (!writing->idle_nj || !writing->layers_s || !writing->members || !writing->shares ||
 		!writing->gross || !writing->idle)
-		return kwhy_fail_memory(error, "the books");
+		return kwhy_fail_memory(error, "the ledger");
 	return kwhy_apportioner_init(&writing->apportioner, accounts > classes ? accounts : classes, error);
 }
 
@@ -151,7 +151,7 @@ static void write_interval(
 	account->high_nj = llround(fmin(gross * (1 + above), 0x1p62));
 }
 
-/* Time is not all that idle accounts differ by: a device may not have come to rest before its work. */
+/* Time is not all that idle accounts differ by: a device may not have become idle before its work. */
 static void weigh_outside(struct writing *writing, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -246,7 +246,7 @@ static double mean_power_w(const struct writing *writing, size_t class, double i
 
 /*
  * Energy of the run's covered time that no reading saw: time of its accounts outside times their mean power,
- * work as well as idling. Before and behind the run there is nothing to add.
+ * work as well as idling. Before and after the run there is nothing to add.
  */
 static void write_edges(struct writing *writing)
 {

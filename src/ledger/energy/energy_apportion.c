@@ -10,8 +10,8 @@
 #define CHECKED_MIN 3
 
 /*
- * How well the powers foretell an interval, relative, and how far the power of hidden time is from its mean:
- * what the two miss of the meter's figure is shared by the squares of these.
+ * How well the powers predict an interval, relative, and how far the power of unrecorded time is from its
+ * mean: what the two miss of the meter's figure is shared by the squares of these.
  */
 #define POWERS_SPREAD 0.03
 #define UNRECORDED_SPREAD 0.5
@@ -32,7 +32,7 @@ static enum kwhy_status apportioned_allocate(
 		apportioned->base_unscaled_s && apportioned->scale && apportioned->unrecorded_nj)
 		return KWHY_OK;
 	kwhy_apportioned_done(apportioned);
-	return kwhy_fail_memory(error, "the books");
+	return kwhy_fail_memory(error, "the ledger");
 }
 
 void kwhy_apportioned_done(struct kwhy_apportioned *apportioned)
@@ -69,7 +69,8 @@ struct dividing {
 	const struct kwhy_powers *powers;
 	struct kwhy_apportioner apportioner;
 	double *modelled_nj; /* [class_count + 2] of the interval at hand */
-	double unrecorded_w; /* mean power of hidden time: what the powers leave of all intervals with any */
+	double unrecorded_w; /* mean power of unrecorded time: what the powers leave of all intervals with any
+			      */
 	double recorded_nj, decided_nj; /* sums over the intervals; decided: by the meter */
 };
 
@@ -79,7 +80,7 @@ static enum kwhy_status dividing_init(struct dividing *dividing, struct kwhy_err
 
 	dividing->modelled_nj = calloc(dividing->view->class_count + 2, sizeof(double));
 	if (!dividing->modelled_nj)
-		return kwhy_fail_memory(error, "the books");
+		return kwhy_fail_memory(error, "the ledger");
 	for (size_t i = 0; i < dividing->total->count; i++) {
 		double unrecorded = kwhy_metered_view_unrecorded_s(dividing->view, i);
 
@@ -101,8 +102,8 @@ static void dividing_done(struct dividing *dividing)
 }
 
 /*
- * What of an interval's energy is recorded work and idling, given what the powers say of it and what hidden
- * time draws on average. All of it where nothing is hidden.
+ * What of an interval's energy is recorded work and idling, given what the powers say of it and what
+ * unrecorded time draws on average. All of it where nothing is hidden.
  */
 static double recorded_part(
 	struct dividing *dividing, double recorded_nj, double unrecorded_nj, double energy_nj)

@@ -51,7 +51,7 @@ static double in_place_factor(const struct kwhy_powers *powers, size_t class, st
 
 /*
  * One draw: energies of the classes, idle last, that add up to the metered total as far as the meter decided
- * it, beside hidden time, and to what the powers say for the rest.
+ * it, beside unrecorded time, and to what the powers say for the rest.
  */
 static void draw_energies(const struct kwhy_apportioned *apportioned, const struct kwhy_powers *powers,
 	size_t draw, struct kwhy_random *random, double *out_nj)
@@ -107,7 +107,7 @@ static void summarise_class(struct kwhy_energy_draws *draws, const struct kwhy_a
 	draws->high_nj[class] = fmax(apportioned_nj, quantile(values, draws->draw_count, HIGH_QUANTILE));
 }
 
-/* Hidden time has what the draws leave of the metered total. */
+/* Unrecorded time has what the draws leave of the metered total. */
 static void summarise_unrecorded(
 	struct kwhy_energy_draws *draws, const struct kwhy_apportioned *apportioned, double *values)
 {

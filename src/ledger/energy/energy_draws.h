@@ -13,7 +13,7 @@ struct kwhy_energy_draws {
 	double *draws_nj;		/* [draw_count * (class_count + 1)] */
 	double *low_nj, *high_nj; /* [class_count + 1] 5 and 95 % quantiles, holding the posted figure */
 	double *deviation_nj;	  /* [class_count + 1] standard deviations */
-	double unrecorded_low_nj, unrecorded_high_nj; /* the same quantiles of hidden time */
+	double unrecorded_low_nj, unrecorded_high_nj; /* the same quantiles of unrecorded time */
 	double wrong_ratio; /* mean over the draws of the share that the posting has elsewhere */
 };
 
@@ -27,7 +27,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_energy_draws_sum(const struct kwhy_energy_dr
 	const bool *chosen, double *out_low_nj, double *out_high_nj, struct kwhy_error *error);
 
 /*
- * Puts classes that the readings cannot tell apart into groups: out_group[class_count + 1] is a number
+ * Puts classes that the readings cannot distinguish into groups: out_group[class_count + 1] is a number
  * from 0 up, shared by the members, or KWHY_NONE.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_energy_draws_groups(const struct kwhy_energy_draws *draws,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* After so many time constants a reading shows nothing of what was before. */
+/* After this many time constants a reading shows nothing of what was before. */
 #define SETTLED_TAUS 5
 
 /* Longer from one sample of the ring to the next is a hole. */
@@ -42,7 +42,7 @@ struct reach {
 	const struct kwhy_metered_total *total;
 	const struct kwhy_power_series *series; /* that lead to the ends: the total's own, or the ring's */
 	int64_t start_ns, end_ns;		/* of the recording */
-	/* With the time constant, as inferred, by which the view moves intervals. Energies rest on the
+	/* With the time constant, as inferred, by which the view moves intervals. Energies are based on the
 	   response that is known beforehand, so that what was metered does not depend on the inference. */
 	int64_t lag_ns;
 	int64_t delay_ns, tau_ns;
@@ -183,7 +183,8 @@ static bool is_alike(const struct reach *reach, size_t reading, size_t other, do
 		EVEN_RATIO * value_mw + EVEN_MW + more_mw;
 }
 
-/* The two readings before the recording are alike; ticks of a counter say nothing of less than their step. */
+/* The two readings before the recording are alike; updates of a counter say nothing of less than their step.
+ */
 static bool is_even_before(const struct reach *reach, size_t before)
 {
 	return kwhy_meter_is_counter(reach->series->meter) || before == 0 ||

@@ -25,13 +25,13 @@ int64_t kwhy_energy_lag_ns(const struct kwhy_energy_findings *findings);
 
 /*
  * Time of every account, [account_count]: in known time inside the metered intervals, idle accounts among
- * them, and in hidden time.
+ * them, and in unrecorded time.
  */
 struct kwhy_account_times {
 	double *inside_ns, *unrecorded_ns;
 	double outside_ratio; /* what time before and after the activities draws over the idle level; 1: that
 			       */
-	double between_ns, between_nj; /* of hidden time that is metered, what lies in the run */
+	double between_ns, between_nj; /* of unrecorded time that is metered, what lies in the run */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_energy_times(struct kwhy_account_times *times,

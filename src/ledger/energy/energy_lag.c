@@ -75,7 +75,7 @@ static void visit(void *context, const struct kwhy_filtered_levels *response, si
 		double filtered = response->level[c] - response->lag[c];
 		double power_w = c < classes ? search->powers->net_w[c] : search->powers->idle_w;
 
-		if (c + 1 == response->channel_count) /* hidden time: nobody knows what it draws */
+		if (c + 1 == response->channel_count) /* unrecorded time: nobody knows what it draws */
 			break;
 		sum_nj += power_w * (response->area_s[c] - response->tau_s[0] * filtered) * 1e9;
 	}

@@ -5,7 +5,7 @@
 #include "ledger/energy/energy_powers.h"
 
 /*
- * How late a meter's intervals are stamped. A counter's ticks are seen by polling: on one H200 they lay
+ * How late a meter's intervals are stamped. A counter's updates are seen by polling: on one H200 they lay
  * 6 ms before to 5 ms after the ring's delay, from recording to recording. The delay at which the
  * intervals agree best with the inferred powers, near the ring's where they say little.
  */

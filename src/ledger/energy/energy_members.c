@@ -19,7 +19,7 @@ struct grouping {
 	bool *chosen;	    /* [class_count + 1] classes of one group */
 };
 
-/* Hidden time is of no class: what it drew is what the meter and the others leave. */
+/* Unrecorded time is of no class: what it drew is what the meter and the others leave. */
 static size_t class_of(const struct grouping *grouping, const struct kwhy_account *account)
 {
 	return account->power_class == KWHY_NONE ? grouping->findings->apportioned->class_count

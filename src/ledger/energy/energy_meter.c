@@ -10,7 +10,7 @@
 /* Milliwatts times nanoseconds are 1e-12 J; the mean of two readings halves them. */
 #define TRAPEZOID_UNITS_PER_NJ 2000
 
-/* What is longer, and longer than so many usual steps, is no step from one reading to the next. */
+/* What is longer, and longer than this many usual steps, is no step from one reading to the next. */
 #define HOLE_MIN_NS 250000000
 #define HOLE_STEPS 10
 
@@ -106,7 +106,7 @@ enum kwhy_status kwhy_energy_refuse(const char *whose, struct kwhy_error *error)
 {
 	return kwhy_fail(error, KWHY_E_INPUT,
 		"%s more than 9.22 GJ (2,562 kWh), the most that nanojoules can count; report shorter "
-		"stretches of trace and power apart",
+		"intervals of trace and power apart",
 		whose);
 }
 

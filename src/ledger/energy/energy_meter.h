@@ -17,8 +17,8 @@ struct kwhy_metered_interval {
 };
 
 /*
- * What the books must meet: the intervals of one meter that lie inside the hull of the coverage, in order.
- * Where nothing ran, the books are of the hull to the nanosecond: of intervals across its ends the part
+ * What the ledger must meet: the intervals of one meter that lie inside the hull of the coverage, in order.
+ * Where nothing ran, the ledger are of the hull to the nanosecond: of intervals across its ends the part
  * inside counts, at their mean power. Else what ran there says more of how they are to be divided.
  */
 struct kwhy_metered_total {

@@ -31,7 +31,7 @@
 #define DRIFT_PASSES 2
 #define GRIDS_MAX 4
 
-/* Mean length of activities over the spread of the delay, and starts for lengths between. */
+/* Mean length of activities over the standard deviation of the delay, and starts for lengths between. */
 #define AMBIGUOUS_MIN 0.3
 #define AMBIGUOUS_MAX 4.0
 #define STARTS_SIDE 2

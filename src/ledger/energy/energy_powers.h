@@ -34,7 +34,7 @@ struct kwhy_powers {
 	size_t unfitted_count; /* readings that no powers fit: these are the assumed ones; 0: all went well */
 	size_t overruled_count;		     /* powers of other recordings that the readings contradict */
 	size_t burst_count, throttled_count; /* bursts of a probe; those whose readings were left out */
-	bool response_assumed;		     /* no profile told the meter's response */
+	bool response_assumed;		     /* no profile states the meter's response */
 	bool idle_measured;		     /* readings of a quiet device are among them */
 };
 

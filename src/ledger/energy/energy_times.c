@@ -32,7 +32,7 @@ static void add_run(struct runs *runs, int64_t start_ns, int64_t end_ns)
 		runs->windows[runs->count++] = (struct kwhy_window){start_ns, end_ns};
 }
 
-/* Both come in order; an interval may lie in several windows and the other way round. */
+/* Both come in order; an interval may lie in several windows and vice versa. */
 static void add_runs(struct runs *runs, const struct kwhy_energy_findings *findings)
 {
 	const struct kwhy_metered_total *total = findings->total;
@@ -92,7 +92,7 @@ static double inside(const struct kwhy_window *windows, size_t count, int64_t st
 	return sum_ns;
 }
 
-/* Of `outside_ns`, some of which a device that had not come to rest draws more in. */
+/* Of `outside_ns`, some of which a device that had not become idle draws more in. */
 static double outside_ratio(const struct kwhy_energy_findings *findings,
 	const struct kwhy_device_ledger *device_ledger, const struct runs *runs, double outside_ns)
 {
@@ -180,7 +180,7 @@ static void add_rows(struct kwhy_account_times *times, const struct kwhy_energy_
 	}
 }
 
-/* Of an interval that reaches beyond the run, its hidden time's energy is shared by that time. */
+/* Of an interval that reaches beyond the run, its unrecorded time's energy is shared by that time. */
 static void add_between(struct kwhy_account_times *times, const struct kwhy_energy_findings *findings,
 	const struct kwhy_device_ledger *device_ledger)
 {
@@ -200,7 +200,8 @@ static void add_between(struct kwhy_account_times *times, const struct kwhy_ener
 
 		if (from_ns >= to_ns)
 			continue;
-		/* as the meter shows it hidden time is a little off: then it may have energy and no time */
+		/* as the meter shows it unrecorded time is a little off: then it may have energy and no time
+		 */
 		times->between_nj += findings->apportioned->unrecorded_nj[i] *
 			(all_ns > 0 ? ours_ns / all_ns : 1);
 		times->between_ns += ours_ns;
@@ -219,7 +220,7 @@ enum kwhy_status kwhy_energy_times(struct kwhy_account_times *times,
 		.unrecorded_ns = calloc(device_ledger->account_count + 1, sizeof(*times->unrecorded_ns)),
 		.outside_ratio = 1};
 	if (!times->inside_ns || !times->unrecorded_ns)
-		status = kwhy_fail_memory(error, "the books");
+		status = kwhy_fail_memory(error, "the ledger");
 	if (!status)
 		status = runs_init(&runs, findings, error);
 	if (!status) {

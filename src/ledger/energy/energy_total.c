@@ -108,7 +108,7 @@ static enum kwhy_status judge(struct kwhy_ledger *ledger, const struct kwhy_mete
 	*out_believed = ratio < BELIEVED_RATIO && ratio > 1 / BELIEVED_RATIO;
 	return kwhy_ledger_note(ledger, KWHY_NOTE_WARNING,
 		*out_believed ? "meters-disagree" : "counter-stuck", error,
-		"the energy counter tells of %.1f W where %s reads %.1f W; the books follow %s", counter_w,
+		"the energy counter reports %.1f W where %s reads %.1f W; the ledger follows %s", counter_w,
 		kwhy_meter_name(other->meter), other_w,
 		*out_believed ? "the counter" : kwhy_meter_name(other->meter));
 }
@@ -119,12 +119,12 @@ static enum kwhy_status note_falls(
 	if (counter->fallen_count == 0)
 		return KWHY_OK;
 	return kwhy_ledger_note(ledger, KWHY_NOTE_WARNING, "counter-fell", error,
-		"the energy counter fell %zu %s (it was reset); %s not in the books", counter->fallen_count,
+		"the energy counter fell %zu %s (it was reset); %s not in the ledger", counter->fallen_count,
 		counter->fallen_count == 1 ? "time" : "times",
 		counter->fallen_count == 1 ? "that interval is" : "those intervals are");
 }
 
-/* Half the time at least: of a short recording the ring may tell more than a few ticks. */
+/* Half the time at least: of a short recording the ring may tell more than a few updates. */
 static enum kwhy_status weigh(struct kwhy_ledger *ledger, const struct kwhy_metered_total *counter,
 	const struct kwhy_metered_total *other, bool *out_believed, struct kwhy_error *error)
 {
@@ -148,7 +148,7 @@ static enum kwhy_status note_holes(struct kwhy_ledger *ledger, const struct kwhy
 		kwhy_quantity_time(hole, total->hole_ns), total->hole_count,
 		total->hole_count == 1 ? "stretch" : "stretches",
 		covered->is_all_idle ? "was drawn there is in no figure"
-				     : "the run drew there is worked out from the powers of its accounts");
+				     : "the run drew there is estimated from the powers of its accounts");
 }
 
 enum kwhy_status kwhy_energy_total_choose(struct kwhy_metered_total *out_total, struct kwhy_ledger *ledger,

@@ -6,7 +6,7 @@
 #include "ledger/parts.h"
 
 /*
- * Chooses whose total the books must meet: the counter, else the 20 ms ring, instants, means (AMD's power
+ * Chooses whose total the ledger must meet: the counter, else the 20 ms ring, instants, means (AMD's power
  * among them), a wall meter; the first that tells of covered time, but means before instants that are read
  * rarely. A counter that stands still or is far from
  * another meter of the same window is passed over, with a note. No meter: out_total->count is 0.

@@ -6,7 +6,7 @@
 
 /*
  * What a meter's intervals saw of each class, through the meter's response: seconds of power above idle
- * (`net`), seconds of the idle level while the class ran (`base`), seconds of idle, and of hidden time.
+ * (`net`), seconds of the idle level while the class ran (`base`), seconds of idle, and of unrecorded time.
  */
 /* A time constant of no effect: of intervals on the clock of the activities. */
 #define KWHY_METERED_NO_TAU_S 1e-6
@@ -16,7 +16,7 @@
 struct kwhy_metered_view {
 	size_t interval_count, class_count;
 	double *seen_s; /* [interval_count * KWHY_METERED_CHANNELS]: net, base, idle, hidden */
-	/* [interval_count] of the idle seconds those of a device that had not come to rest, and its joules
+	/* [interval_count] of the idle seconds those of a device that had not become idle, and its joules
 	 * then */
 	double *elevated_s, *elevated_j;
 };
@@ -32,7 +32,7 @@ double kwhy_metered_view_class_nj(const struct kwhy_metered_view *view, size_t i
 
 /*
  * Energy that the powers give each class in an interval, idle last: [class_count + 1]. Returns the sum, which
- * knows nothing of hidden time.
+ * knows nothing of unrecorded time.
  */
 double kwhy_metered_view_energy_nj(const struct kwhy_metered_view *view, size_t interval,
 	const struct kwhy_powers *powers, double *out_nj);

@@ -16,8 +16,9 @@ enum kwhy_posterior_parameter {
 	KWHY_PARAMETER_DELAY, /* delay likewise */
 	KWHY_PARAMETER_NOISE, /* log of the noise floor in watts */
 	KWHY_PARAMETER_ALIAS, /* log of the share of the variance inside the window that is noise */
-	KWHY_PARAMETER_STAMP, /* log of the spread of the stamps in seconds */
-	KWHY_PARAMETER_VARY,  /* log of the spread of a power above idle about its class, relative */
+	KWHY_PARAMETER_STAMP, /* log of the standard deviation of the stamps in seconds */
+	KWHY_PARAMETER_VARY,  /* log of the standard deviation of a power above idle about its class, relative
+			       */
 	KWHY_PARAMETER_COUNT
 };
 
@@ -105,7 +106,8 @@ double kwhy_posterior_log_class(
 	const struct kwhy_posterior_prior *prior, size_t class, double log_power, double unit);
 double kwhy_posterior_log_other(const struct kwhy_posterior_model *model, size_t parameter, double value);
 double kwhy_posterior_log_limit(const struct kwhy_posterior_prior *prior, double power_w);
-/* How far a power is beyond that, in spreads of the limit's prior, of kwhy_posterior_limit_sd_w. */
+/* How far a power is beyond that, in standard deviations of the limit's prior, of kwhy_posterior_limit_sd_w.
+ */
 double kwhy_posterior_beyond_limit(const struct kwhy_posterior_prior *prior, double power_w);
 double kwhy_posterior_limit_sd_w(const struct kwhy_posterior_prior *prior);
 

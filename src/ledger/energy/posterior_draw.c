@@ -16,14 +16,14 @@
 #define BURN_IN_DRAWS 100
 #define LOG_STEP 1.0   /* of a logarithm: a slice is as wide as the prior at most */
 #define OTHER_STEP 0.5 /* watts or steps of the grid */
-#define LINE_STEP 1.5  /* spreads of the fit */
+#define LINE_STEP 1.5  /* standard deviations of the fit */
 #define STEPS_OUT 6
 #define SHRINKS_MAX 60
 
 /*
  * Swings (Hamiltonian Monte Carlo, Neal 2011): from a point the chain is thrown in a random direction and
- * follows the density like a ball its bowl, in watts, where the sheet is straight, measured in spreads of the
- * fit. One swing goes all the way across, for what a few lines cost.
+ * follows the density like a ball its bowl, in watts, where the sheet is straight, measured in
+ * standard deviations of the fit. One swing goes all the way across, for what a few lines cost.
  */
 #define TRAJECTORY_SDS 1.6
 #define STEP_SIZE_FIRST 0.25
@@ -42,10 +42,11 @@ struct chain {
 	double *line, *curvature_times_line; /* [moving] direction of a line, and the curvature times it */
 	double slope, line_curvature;	     /* of the likelihood along the line */
 	size_t parameter;		     /* that moves alone */
-	double *root;		       /* [moving * moving] Cholesky factor of the fit's precision in watts */
-	double *momentum, *force;      /* [moving] of a swing, in spreads; scratch */
-	double *before;		       /* [2 * moving] here and pull as the swing began */
-	double step_size, transitions; /* in spreads; how many there were while the step was tuned */
+	double *root;		  /* [moving * moving] Cholesky factor of the fit's precision in watts */
+	double *momentum, *force; /* [moving] of a swing, in standard deviations; scratch */
+	double *before;		  /* [2 * moving] here and pull as the swing began */
+	double step_size,
+		transitions; /* in standard deviations; how many there were while the step was tuned */
 };
 
 /* Log density over that here, at a distance from here; -INFINITY where none is possible. */
@@ -262,7 +263,7 @@ static double other_force(const struct chain *chain, size_t i)
 		kwhy_posterior_log_other(chain->model, i, at - 0.5));
 }
 
-/* The gradient of the log density here, in spreads of the fit. */
+/* The gradient of the log density here, in standard deviations of the fit. */
 static void find_force(struct chain *chain)
 {
 	const struct kwhy_posterior_prior *prior = prior_of(chain);

@@ -8,7 +8,7 @@
 
 /* Of a reading, before anything is known. */
 #define NOISE_W 5.0
-/* Priors are taken this much wider than they are, and powers held within as many spreads. */
+/* Priors are taken this much wider than they are, and powers held within as many standard deviations. */
 #define LOOSE 2.0
 
 struct scan {
@@ -77,7 +77,7 @@ static void add_readings(struct scan *scan, size_t point)
 	}
 }
 
-/* Holds a class power within some spreads of its prior: least squares knows no sign. */
+/* Holds a class power within some standard deviations of its prior: least squares knows no sign. */
 static double held(const struct scan *scan, size_t c)
 {
 	double reach;

@@ -28,7 +28,7 @@ struct kwhy_power_prior {
 	double kind_spread; /* of its logarithm */
 	double learnt_w;    /* above idle, from other recordings; NAN: none, or the readings overrule it */
 	double learnt_sd;   /* of its logarithm */
-	bool beside;	    /* copies and memsets: run beside kernels at full power */
+	bool beside;	    /* copies and memsets: run concurrently with kernels at full power */
 	size_t account_count;
 	double time_ns;	       /* of its accounts */
 	double in_place_ratio; /* by how much its power in place is unsure beyond that in bursts

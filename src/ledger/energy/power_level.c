@@ -64,7 +64,7 @@ static void change(struct kwhy_power_levels *levels, uint32_t row, int sign)
 	}
 }
 
-/* Classes that had ended at the stretch before were told so then: they leave the list. */
+/* Classes that had ended at the interval before were told so then: they leave the list. */
 static void drop_ended(struct kwhy_power_levels *levels)
 {
 	size_t kept = 0;

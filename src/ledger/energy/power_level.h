@@ -34,7 +34,7 @@ void kwhy_power_levels_done(struct kwhy_power_levels *levels);
 
 /*
  * Brings `running`, `fill_sum` and the list of active classes up to the stretch; every class whose
- * level may differ from the stretch before is in the list.
+ * level may differ from the interval before is in the list.
  */
 void kwhy_power_levels_follow(struct kwhy_power_levels *levels, const struct kwhy_sweep_interval *stretch);
 

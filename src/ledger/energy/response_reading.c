@@ -33,7 +33,7 @@ static bool covers(const struct kwhy_covered *covered, const struct kwhy_power_r
 	return kwhy_covered_holds(covered, from_ns, reading->to_ns);
 }
 
-/* The mean power of a tick; false: the counter fell. */
+/* The mean power of an update; false: the counter fell. */
 static bool read_update(const struct kwhy_power_series *series, size_t i, struct kwhy_power_reading *out)
 {
 	double power_w;

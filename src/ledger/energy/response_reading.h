@@ -28,7 +28,7 @@ struct kwhy_reading_limits {
 };
 
 /*
- * The readings that tell the powers: of the 20 ms ring, else the counter's ticks, else instants, else
+ * The readings that tell the powers: of the 20 ms ring, else the counter's updates, else instants, else
  * means, else a wall meter; only those whose whole memory is covered. Late stamps of the ring are put
  * back on its beat.
  */

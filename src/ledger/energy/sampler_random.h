@@ -15,6 +15,6 @@ struct kwhy_random {
 
 void kwhy_random_init(struct kwhy_random *random, uint64_t seed);
 double kwhy_random_uniform(struct kwhy_random *random); /* in (0, 1) */
-double kwhy_random_normal(struct kwhy_random *random);	/* mean 0, spread 1 */
+double kwhy_random_normal(struct kwhy_random *random);	/* mean 0, standard deviation 1 */
 
 #endif

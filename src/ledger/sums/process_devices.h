@@ -7,7 +7,7 @@
 
 /* The devices that each process has streams on. */
 struct kwhy_process_devices {
-	uint32_t *devices; /* by process; behind them, all devices */
+	uint32_t *devices; /* by process; after them, all devices */
 	size_t *first;	   /* [process_count + 2] */
 	size_t process_count;
 };

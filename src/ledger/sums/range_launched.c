@@ -68,7 +68,7 @@ static enum kwhy_status mark_edges(
 	return status;
 }
 
-/* Bin 0 is before all marks; a bin behind the last mark of a scope is never asked for. */
+/* Bin 0 is before all marks; a bin after the last mark of a scope is never asked for. */
 static void add_activity(struct launches *launches, uint32_t row, double energy_nj)
 {
 	const struct kwhy_recording *recording = launches->recording;

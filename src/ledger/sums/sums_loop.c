@@ -8,13 +8,13 @@
 /*
  * Steps of a process that follow each other: from the first one's start to where the last one ends, or the
  * work launched meanwhile. What an evaluation between two epochs takes is no step's: where other work is
- * launched in a pause that is PAUSE_PERIODS times as long as a step usually comes behind the one before,
+ * launched in a pause that is PAUSE_PERIODS times as long as a step usually comes after the one before,
  * another loop begins.
  */
 enum { PAUSE_PERIODS = 10 };
 
 struct step {
-	uint32_t process; /* one behind the last: of no known thread */
+	uint32_t process; /* one after the last: of no known thread */
 	uint32_t range;
 	int64_t start_ns, end_ns;
 	int64_t reach_ns; /* of it and all before it of its process: on the host */

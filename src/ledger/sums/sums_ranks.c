@@ -74,7 +74,7 @@ static enum kwhy_status note_missing(
 	return kwhy_ledger_note(ledger, KWHY_NOTE_COMPLETENESS, "ranks-missing", error,
 		"%u of %u ranks given: how much of a collective's time is waiting for the other ranks, and "
 		"how "
-		"much is transfer, cannot be told apart; give the traces of all ranks.",
+		"much is transfer, cannot be distinguished; give the traces of all ranks.",
 		given, all);
 }
 

@@ -133,7 +133,7 @@ static unsigned follow(struct tally *tally, const struct kwhy_sweep_interval *st
 	return set;
 }
 
-/* Idle time of the known window that a stretch lies in, where the books have windows. */
+/* Idle time of the known window that a stretch lies in, where the ledger have windows. */
 static int64_t *window_idle_ns(struct tally *tally, int64_t start_ns, enum kwhy_category category)
 {
 	const struct kwhy_covered *covered = tally->covered;

@@ -35,7 +35,7 @@ static const char *string_of(const json_t *object, const char *key)
 	return value ? value : "";
 }
 
-/* Idling of the run: neither before and behind it nor where nothing was recorded. */
+/* Idling of the run: neither before and after it nor where nothing was recorded. */
 static bool is_idle(const char *category)
 {
 	for (int i = 0; i < KWHY_CATEGORY_COUNT; i++)
@@ -205,7 +205,7 @@ static void set_seen(struct kwhy_side *side, const struct device_sums *sums)
 		return;
 	net_nj = (double)side->run_nj - sums->idle_nj;
 	side->net_nj = llround(net_nj);
-	/* where the idle level is higher than that, so is what was drawn before and behind the run */
+	/* where the idle level is higher than that, so is what was drawn before and after the run */
 	if (!isfinite(sums->idle_half_ci90_nj + side->run_below_nj + side->run_above_nj))
 		return;
 	side->net_low_nj = llround(net_nj - sums->idle_half_ci90_nj - side->run_below_nj);

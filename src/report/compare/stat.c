@@ -212,7 +212,7 @@ static void add_curves(struct pairing *pairing)
 	}
 }
 
-/* Counts are means over the runs; joules each are of those that told of any. */
+/* Counts are means over the runs; joules each are of those that stated any. */
 static void fill_work(
 	struct pairing *pairing, struct kwhy_side *side, const json_t *rows, const json_t *domain)
 {

@@ -71,7 +71,8 @@ static void write_changes(
 	kwhy_table_write(&table, context->style, context->out);
 	kwhy_text_context_paragraph(context, "  ",
 		"means over the runs of each side; the interval is that of the change, in percent of A, "
-		"whose own error is in it: Welch's t over the runs; of a single run beside several, their "
+		"whose own error is in it: Welch's t over the runs; of a single run compared with several, "
+		"their "
 		"scatter and its meter; of single runs, the meters alone");
 }
 
@@ -100,7 +101,7 @@ static void write_curve(const struct kwhy_stat_comparison *comparison,
 	struct kwhy_table table;
 	bool by_all = true;
 
-	kwhy_text_context_heading(context, curve->name, "first reached after so many joules and seconds");
+	kwhy_text_context_heading(context, curve->name, "joules and seconds until a target is first reached");
 	if (!curve->level_count) {
 		kwhy_text_context_paragraph(context, "  ", "no value was reached by both after their first");
 		return;

@@ -56,7 +56,7 @@ static void add_row(struct kwhy_table *table, const char *name, double a, double
 	add_ratio(table, a, b);
 }
 
-/* A ratio's change is told in points, so that 50 % to 60 % is no "20 %". */
+/* A ratio's change is given in points, so that 50 % to 60 % is no "20 %". */
 static void add_busy(struct kwhy_table *table, const struct kwhy_comparison *comparison)
 {
 	double points = (comparison->b->busy_ratio - comparison->a->busy_ratio) * 100;
@@ -183,7 +183,7 @@ static void add_time_pair(struct kwhy_table *table, const struct kwhy_account_pa
 static const char *totals_words(const struct kwhy_comparison *comparison)
 {
 	static const char *const words[2][2] = {
-		{"Totals are metered; how much they vary from run to run, one run of each cannot tell.",
+		{"Totals are metered; how much they vary from run to run, one run of each cannot show.",
 			"Totals of A are metered, those of B modelled from assumed powers."},
 		{"Totals of A are modelled from assumed powers, those of B metered.",
 			"Totals are modelled from assumed powers."}};
@@ -267,7 +267,7 @@ enum kwhy_status kwhy_compare_text(const struct kwhy_comparison *comparison,
 
 	write_side(&context, "A  ", comparison->a);
 	write_side(&context, "B  ", comparison->b);
-	kwhy_text_context_heading(&context, "The whole", NULL);
+	kwhy_text_context_heading(&context, "Summary", NULL);
 	write_figures(comparison, &context);
 	kwhy_projection_check_text(comparison, &context);
 	write_accounts(comparison, &context);

@@ -312,7 +312,7 @@ static void write_device_properties(struct writer *writer)
 
 /*
  * The one rank of all devices that did something, and of whoever used them; KWHY_NONE: there is none, or
- * several are told apart.
+ * several are distinguished.
  */
 static uint32_t rank_of(const struct kwhy_recording *recording)
 {

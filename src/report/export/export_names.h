@@ -9,7 +9,7 @@
 #define KWHY_EXPORT_NAMES_HOST INT64_C(-1)
 
 /*
- * Devices and processes told apart in forms that know them by a number or a name alone. Those of several
+ * Devices and processes distinguished in forms that know them by a number or a name alone. Those of several
  * machines may have the same: every node counts its GPUs from 0. So may those of several ranks.
  */
 struct kwhy_export_names {

@@ -12,7 +12,7 @@ struct gzFile_s;
 
 /*
  * A file that is written in pieces: put bytes in `text` and call kwhy_sink_drain() now and then; failures
- * are remembered and told once by kwhy_sink_close(). A path that ends in .gz is compressed.
+ * are remembered and reported once by kwhy_sink_close(). A path that ends in .gz is compressed.
  */
 struct kwhy_sink {
 	struct kwhy_text text;

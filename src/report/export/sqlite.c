@@ -99,7 +99,7 @@ static void put_index(struct writer *writer, uint32_t index)
 	put_known(writer, index != KWHY_NONE, index);
 }
 
-/* A writer that told neither its host nor its start may be of any machine. */
+/* A writer that named neither its host nor its start may be of any machine. */
 static bool is_reported(const struct kwhy_recording *recording, uint32_t machine)
 {
 	return machine != KWHY_NONE &&

@@ -115,7 +115,7 @@ void kwhy_json_roofline(struct kwhy_json_report *parts)
 
 typedef bool tells(const struct kwhy_range_overlaps *overlaps, size_t a, size_t b);
 
-/* Places of the ranges of which that is told of this one; null where it is not told. */
+/* Places of the ranges of which that is reported of this one; null where it is not reported. */
 static void write_places(struct kwhy_json *json, const char *key, tells *is_one,
 	const struct kwhy_range_overlaps *overlaps, size_t place)
 {

@@ -6,7 +6,7 @@
 
 /*
  * Appends the self-contained page (docs/formats/page.md) to `out`; KWHY_E_UNSUPPORTED where the build has
- * none. plan: what changes would bring; NULL: not worked out. exact_rows: see KWHY_TIMELINE_EXACT_ROWS.
+ * none. plan: what changes would bring; NULL: not computed. exact_rows: see KWHY_TIMELINE_EXACT_ROWS.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_report_page(const struct kwhy_report *report,
 	const struct kwhy_plan *plan, size_t exact_rows, struct kwhy_text *out, struct kwhy_error *error);

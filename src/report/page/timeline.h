@@ -4,7 +4,7 @@
 
 #include "report/report.h"
 
-/* Up to so many activities and calls the page holds every one; beyond, bins and exact windows. */
+/* Up to this many activities and calls the page holds every one; beyond, bins and exact windows. */
 #define KWHY_TIMELINE_EXACT_ROWS 2000000
 
 /* Appends the timeline container of docs/formats/page.md to `out`. */

@@ -224,7 +224,7 @@ static enum kwhy_status write_nvbandwidth(
 	if (!shown)
 		return nothing("nvbandwidth", "write,read,exchange,kernel", KWHY_PAIR_BACK_TO_BACK, error);
 	kwhy_text_add(out,
-		"By nvbandwidth's definition: 10^9 bytes; 16 copies of the same buffers, all queued behind a "
+		"By nvbandwidth's definition: 10^9 bytes; 16 copies of the same buffers, all queued after a "
 		"gate; the\n"
 		"median of three samples; time cut off to whole microseconds, which adds up to 2.4 % at 1 "
 		"MiB over\n"
@@ -232,9 +232,10 @@ static enum kwhy_status write_nvbandwidth(
 		"row where\n"
 		"it reads, whatever the arrows of its titles say. What differs: above 512 MiB our samples "
 		"are of 4\n"
-		"copies, scaled to 16; the way back of its bidirectional test copies for as long, ours as "
+		"copies, scaled to 16; the opposite direction of its bidirectional test copies for as long, "
+		"ours as "
 		"much, and\n"
-		"both ways share our time; its kernels unroll 12 loads from 64 MiB on, ours do not.\n");
+		"both directions share our time; its kernels unroll 12 loads from 64 MiB on, ours do not.\n");
 	return KWHY_OK;
 }
 
@@ -312,8 +313,8 @@ static void write_nccl_row(
 		rate, share * rate, config->verified ? "0" : "N/A");
 }
 
-/* Of one pair or, collectives, of all. Of sends and receives both ways at once, which is what its ring is
- * with two GPUs, either direction says the same: the first is told. */
+/* Of one pair or, collectives, of all. Of sends and receives both directions concurrently, which is what its
+ * ring is with two GPUs, either direction says the same: the first is reported. */
 static size_t write_nccl_table(const struct kwhy_pairs *pairs, size_t test, uint32_t one, uint32_t other,
 	struct kwhy_text *out, double *worst)
 {
@@ -362,7 +363,7 @@ static enum kwhy_status write_nccl_tests(
 		"it, and of each\n"
 		"link of a ring. sendrecv_perf -g 2: one thread sends and receives on both GPUs in one "
 		"group, so both\n"
-		"ways are busy, and the bytes of one of them are told. Both move through their buffers "
+		"ways are busy, and the bytes of one of them are reported. Both move through their buffers "
 		"(ours: the "
 		"largest size)\n"
 		"from group to group. What differs: it has ncclMemAlloc's memory and nvlinkCentricSched = 1, "

@@ -35,7 +35,7 @@ static void write_head(
 	kwhy_text_add(out, "\n");
 	if (isfinite(pairs->time_pass_s))
 		snprintf(seconds, sizeof(seconds),
-			", %.1f s; beside that %.1f s to warm up, %.1f s to compare clocks",
+			", %.1f s; in addition %.1f s to warm up, %.1f s to compare clocks",
 			pairs->time_pass_s, pairs->warm_s, pairs->clocks_s);
 	kwhy_text_context_linef(
 		&context, "", "%zu configurations, %zu samples%s", measured, samples, seconds);
@@ -160,13 +160,14 @@ static void write_routes(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
 	static const struct kwhy_table_column columns[] = {{"pair", KWHY_COLUMN_LEFT},
-		{"over", KWHY_COLUMN_LEFT}, {"limit", KWHY_COLUMN_RIGHT}, {"one way", KWHY_COLUMN_RIGHT},
-		{"of it", KWHY_COLUMN_RIGHT}, {"both ways", KWHY_COLUMN_RIGHT}, {"of it", KWHY_COLUMN_RIGHT}};
+		{"over", KWHY_COLUMN_LEFT}, {"limit", KWHY_COLUMN_RIGHT},
+		{"one direction", KWHY_COLUMN_RIGHT}, {"of it", KWHY_COLUMN_RIGHT},
+		{"both directions", KWHY_COLUMN_RIGHT}, {"of it", KWHY_COLUMN_RIGHT}};
 	const struct kwhy_text_context context = {.style = style, .out = out};
 	char cell[KWHY_PAIR_ROUTE_BYTES];
 	struct kwhy_table table;
 
-	kwhy_text_add(out, "\nLinks, their limits one way, and what the fastest engines reach\n");
+	kwhy_text_add(out, "\nLinks, their limits in one direction, and what the fastest engines reach\n");
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (uint32_t i = 0; i < pairs->gpu_count; i++)
 		for (uint32_t k = 0; k < pairs->gpu_count; k++) {
@@ -364,12 +365,12 @@ static void write_energies(
 	}
 }
 
-/* What the fits foretell of what took no part in them. */
+/* What the fits predict of what took no part in them. */
 static void write_held_outs(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
 	static const struct kwhy_table_column columns[] = {{"held out", KWHY_COLUMN_LEFT},
-		{"foretold by", KWHY_COLUMN_LEFT}, {"of", KWHY_COLUMN_RIGHT}, {"median", KWHY_COLUMN_RIGHT},
+		{"predicted by", KWHY_COLUMN_LEFT}, {"of", KWHY_COLUMN_RIGHT}, {"median", KWHY_COLUMN_RIGHT},
 		{"worst", KWHY_COLUMN_RIGHT}};
 	struct kwhy_table table;
 	char cell[KWHY_PAIR_ROUTE_BYTES];
@@ -389,7 +390,7 @@ static void write_held_outs(
 		kwhy_table_percent(&table, row->worst_ratio);
 	}
 	if (table.cell_count)
-		kwhy_text_add(out, "\nHeld out of the fits: foretold over measured, less 1\n");
+		kwhy_text_add(out, "\nHeld out of the fits: predicted over measured, less 1\n");
 	kwhy_table_write(&table, style, out);
 }
 

@@ -14,7 +14,7 @@
 static void note(struct kwhy_stat_summary *summary, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Counts too where there is no room: kwhy_stat_notes_add() knows then. */
+/* Counts too where there is no space: kwhy_stat_notes_add() knows then. */
 static void note(struct kwhy_stat_summary *summary, const char *format, ...)
 {
 	char text[512];
@@ -57,7 +57,7 @@ static void note_width(const struct kwhy_stat *stat, struct kwhy_stat_summary *s
 
 	if (figures->energy_j.basis == KWHY_STAT_BY_METER)
 		note(summary,
-			"%s: a run is too short for its meter to tell more than \xc2\xb1%.0f %%; "
+			"%s: a run is too short for its meter to resolve more than \xc2\xb1%.0f %%; "
 			"-r %" PRIu64 " would bring that to 10 %%",
 			stat->domains[d].name, percent, figures->runs_needed);
 	else
@@ -119,7 +119,7 @@ static void note_domain(const struct kwhy_stat *stat, struct kwhy_stat_summary *
 			domain->idle.processes == 1 ? "process" : "processes");
 }
 
-/* Counts of a run alone are known or not; a 0 that was told is known. */
+/* Counts of a run alone are known or not; a 0 that was reported is known. */
 static void note_unreported_work(const struct kwhy_stat *stat, struct kwhy_stat_summary *summary, size_t w)
 {
 	const struct kwhy_stat_work *work = &stat->work[w];

@@ -105,7 +105,7 @@ static struct sample count_of_work(
 	return plain(run->work[work]);
 }
 
-/* The mean over the runs that count; `values` has room for all. */
+/* The mean over the runs that count; `values` has space for all. */
 static struct kwhy_stat_figure over_runs(
 	const struct kwhy_stat *stat, double *values, sample_of *sample, size_t domain, size_t work)
 {
@@ -153,7 +153,7 @@ struct ratio {
 static const struct ratio mean_power = {gross, elapsed}, work_per_s = {count_of_work, elapsed},
 			  joules_per_unit = {gross, count_of_work}, units_per_joule = {count_of_work, gross};
 
-/* The ratio of sums over the runs that count and have both; `values` has room for all, twice. */
+/* The ratio of sums over the runs that count and have both; `values` has space for all, twice. */
 static struct kwhy_stat_figure ratio_over_runs(
 	const struct kwhy_stat *stat, double *values, const struct ratio *ratio, size_t domain, size_t work)
 {
@@ -176,7 +176,7 @@ static struct kwhy_stat_figure ratio_over_runs(
 	return figure_of(&estimate, last.low, last.high);
 }
 
-/* The 95 % half-width, as a share, of the mean of so many runs that scatter like those that were made. */
+/* The 95 % half-width, as a share, of the mean of this many runs that scatter like those that were made. */
 static double half_ratio_of(const struct kwhy_estimate *estimate, double runs)
 {
 	return kwhy_student_quantile(0.975, runs - 1) * estimate->deviation / sqrt(runs) /

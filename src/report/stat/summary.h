@@ -19,11 +19,11 @@ struct kwhy_stat_figure {
 
 struct kwhy_stat_domain_figures {
 	struct kwhy_stat_figure energy_j, net_j, mean_w;
-	double peak_w;		     /* highest of any run */
-	double context_j;	     /* of the net energy a run, what a mere context would have drawn */
-	double meter_half_ratio;     /* the meters' own half-width of a run, as a share: mean */
-	uint64_t runs_needed;	     /* for an interval of 10 %; 0: it is that good, or cannot be told */
-	size_t unmeasured;	     /* runs that count and have no energy */
+	double peak_w;		 /* highest of any run */
+	double context_j;	 /* of the net energy a run, what a mere context would have drawn */
+	double meter_half_ratio; /* the meters' own half-width of a run, as a share: mean */
+	uint64_t runs_needed;	 /* for an interval of 10 %; 0: it is that good, or cannot be determined */
+	size_t unmeasured;	 /* runs that count and have no energy */
 	const char *basis, *missing; /* of the last run that has one */
 };
 

@@ -299,7 +299,7 @@ static void write_intervals(const struct page *page)
 
 /*
  * Of what an absence speaks: a second vendor's GPUs are nothing to tell while the first one's are there. A
- * meter that only lacks permission is told even where a lesser one stands in.
+ * meter that only lacks permission is reported even where a lesser one stands in.
  */
 static bool is_reported(const struct page *page, const struct kwhy_stat_absence *absence)
 {

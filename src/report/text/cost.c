@@ -11,7 +11,7 @@
 /* The first screen's beginning: what it cost. */
 
 #define NJ_PER_KWH 3.6e15
-#define NOTED_RATIO 0.01 /* of the run's energy, from which on it is said that no meter saw it */
+#define NOTED_RATIO 0.01 /* of the run's energy, from which on it is noted that it is unmetered */
 #define EVEN_RATIO 0.05	 /* sides of an interval that differ by less are one number */
 
 static void write_subject(const struct kwhy_text_context *context)
@@ -43,14 +43,14 @@ static void write_subject(const struct kwhy_text_context *context)
 	kwhy_arena_done(&arena);
 }
 
-/* "; 26.6 J of it no meter saw", where that is so. */
+/* "; 26.6 J of it unmetered", where that is so. */
 static const char *unmetered_of(const struct kwhy_totals *totals, char out[64])
 {
 	char energy[KWHY_QUANTITY_BYTES];
 
 	*out = '\0';
 	if (totals->unmetered_nj > 0 && isfinite(totals->run_nj))
-		snprintf(out, 64, "; %s of it no meter saw",
+		snprintf(out, 64, "; %s of it unmetered",
 			kwhy_quantity_si(energy, totals->unmetered_nj * 1e-9, "J", 3));
 	return out;
 }
@@ -155,7 +155,7 @@ static const char *meter_of(const struct kwhy_ledger *ledger)
 	return "a meter";
 }
 
-/* What was metered: "10.0 s", "windows of 4.00 s to 10.0 s". Lent from `out`. */
+/* What was metered: "10.0 s", "windows of 4.00 s to 10.0 s". Borrowed from `out`. */
 static const char *windows_of(const struct kwhy_totals *totals, char out[2 * KWHY_QUANTITY_BYTES + 16])
 {
 	char least[KWHY_QUANTITY_BYTES], longest[KWHY_QUANTITY_BYTES];
@@ -215,7 +215,7 @@ static const char *devices_of(const struct kwhy_totals *totals, char out[64])
 	return out;
 }
 
-/* The books hold what was metered before and after it, too, and not what no meter saw of it. */
+/* The ledger holds what was metered before and after it, too, and not the unmetered part of it. */
 static void write_run(const struct kwhy_text_context *context)
 {
 	const struct kwhy_totals *totals = context->totals;
@@ -227,7 +227,7 @@ static void write_run(const struct kwhy_text_context *context)
 		kwhy_quantity_si(power, run_power_w(context->report->ledger), "W", 3),
 		meter_of(context->report->ledger));
 	if (totals->unmetered_nj >= NOTED_RATIO * totals->run_nj) {
-		kwhy_text_add(&line, "; no meter saw ");
+		kwhy_text_add(&line, "; unmetered ");
 		kwhy_text_context_add_unmetered(&line, context);
 		kwhy_text_add(&line, " of it");
 	}
@@ -286,10 +286,10 @@ static void write_busy_energy(const struct kwhy_text_context *context, const cha
 
 	kwhy_text_addf(&line, "device busy %s of %s%s; it idled for %s (%s%s)", busy, span,
 		totals->active_count > 1 ? " (sum over devices)" : "", kwhy_quantity_energy(idle, within_nj),
-		kwhy_quantity_percent(share, ratio), totals->unmetered_nj > 0 ? " as metered" : "");
+		kwhy_quantity_percent(share, ratio), totals->unmetered_nj > 0 ? " metered" : "");
 	if (beyond_nj > 0)
 		kwhy_text_addf(
-			&line, ", and for %s before and behind", kwhy_quantity_energy(beyond, beyond_nj));
+			&line, ", and for %s before and after", kwhy_quantity_energy(beyond, beyond_nj));
 	kwhy_text_context_linef(context, "  ", "%s", line.failed ? "" : line.data);
 	context->out->failed |= line.failed;
 	kwhy_text_done(&line);
@@ -346,7 +346,7 @@ static void add_sampling(struct kwhy_text *line, const struct kwhy_coverage_sum 
 	if (sum->choice != KWHY_CHOICE_DUTY)
 		return;
 	if (isnan(sum->share_error_ratio))
-		kwhy_text_add(line, ": too few to tell how well they stand for the whole run");
+		kwhy_text_add(line, ": too few to say how well they represent the whole run");
 	else
 		kwhy_text_addf(line, ": shares are within %.2g percentage points (90 %%)",
 			100 * sum->share_error_ratio);

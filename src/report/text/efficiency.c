@@ -132,8 +132,7 @@ void kwhy_section_work(const struct kwhy_text_context *context)
 	}
 	kwhy_table_write(&table, context->style, context->out);
 	if (context->totals->unmetered_nj > 0 && isfinite(energy_j))
-		kwhy_text_context_linef(context, "  ",
-			"%s of the energy are worked out where no reading was.",
+		kwhy_text_context_linef(context, "  ", "%s of the energy are estimated where no reading was.",
 			kwhy_quantity_si(unmetered, context->totals->unmetered_nj * 1e-9, "J", 3));
 	if (isfinite(j_per_flop))
 		write_equivalents(context, j_per_flop);

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Sections on accounts: every row of the books, what only a sum is known of, sums by category. */
+/* Sections on accounts: every row of the ledger, what only a sum is known of, sums by category. */
 
 enum { ACCOUNT_ROWS = 20, GROUP_ROWS = 8 };
 
@@ -43,7 +43,7 @@ static void add_power(struct kwhy_table *table, const struct kwhy_total *row)
 	kwhy_table_cell(table, text);
 }
 
-/* Work before the first or after the last reading: no joule of it is in the books, which is not that it drew
+/* Work before the first or after the last reading: no joule of it is in the ledger, which is not that it drew
  * none. */
 static bool is_unseen(const struct kwhy_totals *totals, const struct kwhy_total *row)
 {
@@ -78,7 +78,7 @@ static void explain_marks(const struct kwhy_text_context *context, size_t shown)
 			"^ mean power above the highest reading: short work that the meter averages away.");
 	if (limit)
 		kwhy_text_context_paragraph(context, "  ",
-			"! mean power above the enforced power limit, which short turns may pass.");
+			"! mean power above the enforced power limit, which short excursions may exceed.");
 	if (unseen)
 		kwhy_text_context_paragraph(
 			context, "  ", "n/a: ran before the first or after the last reading of the meter.");
@@ -146,7 +146,7 @@ void kwhy_section_kernels(const struct kwhy_text_context *context)
 }
 
 static const struct kwhy_table_column group_columns[] = {
-	{"accounts that the readings cannot tell apart", KWHY_COLUMN_NAME},
+	{"accounts that the readings cannot distinguish", KWHY_COLUMN_NAME},
 	{"accounts", KWHY_COLUMN_RIGHT},
 	{"sum", KWHY_COLUMN_RIGHT},
 	{"90 %", KWHY_COLUMN_RIGHT},
@@ -251,7 +251,7 @@ static void write_unseen(const struct kwhy_text_context *context)
 		return;
 	kwhy_text_context_add_unmetered(&unseen, context);
 	kwhy_text_context_linef(context, "  ",
-		"Time is of all the recording, joules are of what was metered: no meter saw %s of it.",
+		"Time is of all the recording, joules cover what was metered; %s of it is unmetered.",
 		unseen.failed ? "" : unseen.data);
 	context->out->failed |= unseen.failed;
 	kwhy_text_done(&unseen);

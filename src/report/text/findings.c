@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Sections on waste, and on what the report rests on: findings, what is lost or unknown, source and method.
+/* Sections on waste, and on what the report is based on: findings, what is lost or unknown, source and
+ * method.
  */
 
 enum { EVIDENCE_ROWS = 3, NOTE_ROWS = 12, EVIDENCE_NAME_COLUMNS = 44 };
@@ -233,7 +234,7 @@ static void write_balance(const struct kwhy_text_context *context, size_t device
 
 	kwhy_device_label(label, &context->report->recording->devices[device]);
 	if (!energy->known) {
-		kwhy_text_context_linef(context, "  books    ", "%s: no meter tells its energy", label);
+		kwhy_text_context_linef(context, "  balance  ", "%s: no meter reports its energy", label);
 		return;
 	}
 	kwhy_text_addf(&text, "%s, %s over %s: attributed %" PRId64 " nJ", label,
@@ -248,9 +249,9 @@ static void write_balance(const struct kwhy_text_context *context, size_t device
 	add_layer(&text, energy->clean_idle_nj == KWHY_UNKNOWN_NJ ? "idle with context" : "context idle",
 		energy->context_idle_nj);
 	add_layer(&text, "work above idle", energy->net_nj);
-	add_layer(&text, "beside it, worked out where no reading was",
+	add_layer(&text, "beside it, estimated where no reading was",
 		energy->edge_nj ? energy->edge_nj : KWHY_UNKNOWN_NJ);
-	kwhy_text_context_paragraph(context, "  books    ", text.failed ? "" : text.data);
+	kwhy_text_context_paragraph(context, "  balance  ", text.failed ? "" : text.data);
 	kwhy_text_clear(&text);
 	if (!energy->modelled) {
 		add_fit(&text, energy);

@@ -106,7 +106,7 @@ static size_t advice_count(const struct kwhy_findings *findings)
 	return count;
 }
 
-/* Rows that leave the first screen its lines: what is above them, and behind them a line of words for each
+/* Rows that leave the first screen its lines: what is above them, and after them a line of words for each
  * heading, one of columns, and the findings. */
 static size_t where_rows(const struct kwhy_text_context *context)
 {

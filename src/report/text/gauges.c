@@ -123,7 +123,7 @@ void kwhy_section_gauges(const struct kwhy_text_context *context)
 	if (!recording->gauge_count)
 		return;
 	kwhy_text_context_heading(
-		context, "Clocks, temperatures and use", "during the run, as the driver told them");
+		context, "Clocks, temperatures and use", "during the run, as the driver reported them");
 	kwhy_table_init(&table, columns, 4);
 	for (size_t i = 0; i < recording->gauge_count; i++)
 		if (recording->gauges[i].gauge != KWHY_GAUGE_THROTTLE_REASONS)

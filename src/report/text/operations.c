@@ -257,7 +257,7 @@ static void write_splits(const struct kwhy_text_context *context, size_t device)
 		"issued the copy is blocked; remainder, while it works or launches.");
 	if (is_any_unpriced(splits))
 		kwhy_text_context_paragraph(context, "  ",
-			"A count beside energy: the copies whose DMA the meter saw, whose mean that is.");
+			"A count next to energy: the copies whose DMA the meter saw, whose mean that is.");
 }
 
 static bool has_splits(const struct kwhy_operations *operations)

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* What changes would bring, in short: assumptions and what was left out are told by kwhy whatif. */
+/* What changes would bring, in short: assumptions and what was left out are listed by kwhy whatif. */
 
 static void add_row(struct kwhy_table *table, const struct kwhy_plan *whole, size_t changes)
 {

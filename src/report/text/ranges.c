@@ -241,7 +241,7 @@ void kwhy_section_hosts(const struct kwhy_text_context *context)
 	if (!ledger->host_count)
 		return;
 	kwhy_text_context_heading(
-		context, "Host", "metered beside the devices, not part of the figures above");
+		context, "Host", "metered in addition to the devices, not part of the figures above");
 	kwhy_table_init(&table, is_named ? hosts_columns : host_columns, is_named ? 5 : 4);
 	for (size_t i = 0; i < ledger->host_count; i++) {
 		const struct kwhy_host_energy *host = &ledger->hosts[i];
@@ -317,9 +317,10 @@ void kwhy_section_overhead(const struct kwhy_text_context *context)
 	}
 	kwhy_table_write(&table, context->style, context->out);
 	kwhy_text_context_paragraph(context, "  ",
-		is_modelled(ledger) ? "Joules of processor time are modelled, at most: of the CPU packages' "
-				      "energy, idle's "
-				      "among it, as much as of the time that all processors were busy."
-				    : "Joules of processor time are not available: no meter tells one thread "
-				      "from another.");
+		is_modelled(ledger)
+			? "Joules of processor time are modelled, at most: of the CPU packages' "
+			  "energy, idle's "
+			  "among it, as much as of the time that all processors were busy."
+			: "Joules of processor time are not available: no meter separates one thread "
+			  "from another.");
 }

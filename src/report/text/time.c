@@ -83,8 +83,8 @@ void kwhy_section_time(const struct kwhy_text_context *context)
 
 static const struct kwhy_table_column utilisation_columns[] = {
 	{"", KWHY_COLUMN_NAME}, {"busy", KWHY_COLUMN_RIGHT}, {"SM-weighted", KWHY_COLUMN_RIGHT},
-	{"grid known", KWHY_COLUMN_RIGHT}, {"streams", KWHY_COLUMN_RIGHT}, {"at once", KWHY_COLUMN_RIGHT},
-	{"roofline", KWHY_COLUMN_RIGHT}, /* only where it is known */
+	{"grid known", KWHY_COLUMN_RIGHT}, {"streams", KWHY_COLUMN_RIGHT},
+	{"max. concurrency", KWHY_COLUMN_RIGHT}, {"roofline", KWHY_COLUMN_RIGHT}, /* only where it is known */
 };
 
 static bool has_roofline(const struct kwhy_text_context *context)
@@ -119,7 +119,7 @@ static void explain_utilisation(const struct kwhy_text_context *context)
 	else
 		snprintf(more, sizeof(more), "%s",
 			is_asked_for(context->report->recording)
-				? " roofline: unknown, as told below (Lost or unknown)."
+				? " roofline: unknown, see below (Lost or unknown)."
 				: " --work flop_bf16=N or bytes=N adds the share of the roofline.");
 	snprintf(text, sizeof(text),
 		"busy: something runs. SM-weighted: blocks resident against what the device holds, for "

@@ -17,7 +17,7 @@ static const struct kwhy_table_column columns[] = {
 	{"longest", KWHY_COLUMN_RIGHT},
 };
 
-/* Where some row has a place; there is no room for all. */
+/* Where some row has a place; there is no space for all. */
 static const struct kwhy_table_column place_columns[] = {
 	{"host in", KWHY_COLUMN_NAME},
 	{"time", KWHY_COLUMN_RIGHT},

@@ -45,7 +45,7 @@ enum kwhy_status kwhy_report_transfers_header(
 			"measure "
 			"pinned, copies, batch or packed");
 	kwhy_text_add(out,
-		"/* The fastest way for so many pieces of so many bytes each, measured by kwhy bench "
+		"/* The fastest method for a number of pieces of a given size, measured by kwhy bench "
 		"transfer\n * on ");
 	add_words(out, transfers->device_name ? transfers->device_name : "a machine of unknown name");
 	kwhy_text_add(out, ", driver ");

@@ -15,7 +15,7 @@ enum { CELL_BYTES = 96, SHOWN_SIZES = 6, TIME_BELOW_BYTES = 65536, STRETCH_COLUM
 
 #define WIDTH_RATIO 0.02
 
-/* As the tables have room for. */
+/* As the tables have space for. */
 static const char *const clocks[KWHY_TRANSFER_CLOCK_COUNT] = {"row", "alone", "host"};
 
 struct page {
@@ -212,7 +212,7 @@ static void add_directions(const struct page *page)
 
 	add_direction(page, KWHY_TRANSFER_H2D, "From host to device", NULL);
 	add_direction(page, KWHY_TRANSFER_D2H, "From device to host", NULL);
-	add_direction(page, KWHY_TRANSFER_BOTH, "Both ways at once", "rates of both together");
+	add_direction(page, KWHY_TRANSFER_BOTH, "Both directions concurrently", "rates of both together");
 	kwhy_text_context_linef(&context, "  ",
 		"row: one of a row of them, all queued before the first begins. alone: between two events of "
 		"the device. host: from the call until the host knows it is done.");
@@ -254,7 +254,7 @@ static void add_choices(const struct page *page)
 		kwhy_table_cell(&table, choice->second ? text : "");
 	}
 	if (table.cell_count)
-		heading(page, "The fastest way for many pieces", "by the host's clock");
+		heading(page, "The fastest method for many pieces", "by the host's clock");
 	kwhy_table_write(&table, page->style, page->out);
 }
 
@@ -280,7 +280,7 @@ static void write_stretches(const struct kwhy_transfer_baseline *baseline, size_
 		snprintf(out + length, CELL_BYTES - length, ", more");
 }
 
-/* Two stretches where there is room for them. */
+/* Two stretches where there is space for them. */
 static void stretch_words(const struct kwhy_transfer_baseline *baseline, char out[CELL_BYTES])
 {
 	for (size_t shown = baseline->stretch_count < 2 ? baseline->stretch_count : 2;; shown--) {

@@ -31,7 +31,7 @@ static const struct kwhy_cuda_function_opaque ours[] = {
 	{{"kwhy_gate", NULL, {8, 4}}, 0, FAKE_IDLE_MW, -1, 0},
 };
 
-/* Stand-ins of a replay, by the share of multiprocessors on which they work: argument 2, of 1024. */
+/* Proxy kernels of a replay, by the share of multiprocessors on which they work: argument 2, of 1024. */
 static const struct {
 	const char *name;
 	int64_t power_mw;

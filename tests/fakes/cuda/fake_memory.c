@@ -18,7 +18,7 @@ static struct space {
 	size_t bytes;
 	enum space_kind kind;
 	int device;
-	int file; /* behind it, for other processes; 0: none, its memory is the heap's */
+	int file; /* after it, for other processes; 0: none, its memory is the heap's */
 } rooms[ROOMS_MAX];
 static size_t space_count;
 

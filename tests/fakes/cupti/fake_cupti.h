@@ -11,7 +11,7 @@
  * "drops" (3 records a buffer), "reorders" (records of a buffer come last first), "takeover" (from the call
  * of fake_cupti_take_over() on buffers go to somebody else), "forgets" (single calls that are switched on
  * once there is a context are not recorded), "lasts" (a flush that is forced takes a while, and a flush or a
- * switch behind it ends the program), "subscribed" (another client has the callbacks).
+ * switch after it ends the program), "subscribed" (another client has the callbacks).
  */
 
 /* A call of that name of CUPTI, "cudaLaunchKernel_v7000", of a domain: 1 driver, 2 runtime. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A CUDA program for kwhy probe, on the fake driver (libcuda.so.1 of LD_LIBRARY_PATH) and the fake CUPTI,
- * which calls back around the driver's calls as CUPTI does. Its words: work:N (so many rounds of a kernel
+ * which calls back around the driver's calls as CUPTI does. Its words: work:N (this many rounds of a kernel
  * that adds, one that counts in memory and a collective), managed:N (of a kernel on managed memory), hidden:N
  * (of one that writes where a table in memory says), large:N (of one on a part of a large allocation),
  * unsteady:N (of one that writes next to its memory whenever it runs more than once), allocate:N (a thread of
- * its own that takes and frees memory N times meanwhile), threads:N (so many threads that work:20 on memory
+ * its own that takes and frees memory N times meanwhile), threads:N (this many threads that work:20 on memory
  * of their own), nested-graph:N (launches of a graph with a graph within, whose kernels are changed each
  * time), cooperative:N, fork (a child that works, too), dies:N:STATUS (ends the program in the Nth run of a
  * kernel), sum (prints what is in memory).

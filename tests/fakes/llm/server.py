@@ -43,7 +43,7 @@ def well(handler):
 
 
 def bytewise(handler):
-    """Every byte on its own, lines ended both ways, comments between."""
+    """Every byte on its own, lines ended both directions, comments between."""
     handler.begin()
     whole = b": comment\r\n" + b"".join(pieces()).replace(b"\n", b"\r\n") + usage(TOKENS) + event("[DONE]")
     for i in range(len(whole)):

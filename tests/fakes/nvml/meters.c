@@ -208,7 +208,7 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* The low-pass and its integral over a stretch in which the power is taken as constant. */
+/* The low-pass and its integral over an interval in which the power is taken as constant. */
 static void run_to(struct fake_scenario *scenario, struct fake_gpu *gpu, int64_t until_ns)
 {
 	struct fake_meters *meters = &gpu->meters;

@@ -23,7 +23,7 @@
 
 enum { LINE_BYTES = 256 };
 
-/* Whether a line begins with the key, and what stands behind it. */
+/* Whether a line begins with the key, and what stands after it. */
 static bool match(char *line, const char *key, char **out_rest)
 {
 	size_t length = strlen(key);

@@ -195,7 +195,7 @@ static void rates_are_judged_by_limits_and_topology_by_times(void **state)
 	kwhy_pairs_free(pairs);
 }
 
-/* Two flows from one port take twice the bytes' time: what was made so is foretold, what takes half as long
+/* Two flows from one port take twice the bytes' time: what was made so is predicted, what takes half as long
  * again is half as wrong. */
 static void contention_is_predicted_by_equal_shares(void **state)
 {
@@ -233,7 +233,7 @@ static void contention_is_predicted_by_equal_shares(void **state)
 			assert_float_equal(row->worst_ratio, 0, 1e-3);
 	}
 	assert_int_equal(pairs->held_out_count, 6);
-	assert_string_equal(pairs->held_outs[1].what, "both ways at once");
+	assert_string_equal(pairs->held_outs[1].what, "both directions concurrently");
 	assert_int_equal(pairs->held_outs[1].flows, 1);
 	assert_int_equal(pairs->held_outs[2].flows, 2);
 	kwhy_pairs_free(pairs);

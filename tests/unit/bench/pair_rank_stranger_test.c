@@ -110,7 +110,7 @@ static struct kwhy_rank_hello right_hello(void)
 	return hello;
 }
 
-/* Some say nothing, some the half of it, some with one field wrong; more than there is room for. */
+/* Some say nothing, some the half of it, some with one field wrong; more than there is space for. */
 static void strangers_of_every_kind_do_not_end_the_run(void **state)
 {
 	enum { STRANGERS = 60 };
@@ -139,7 +139,7 @@ static void strangers_of_every_kind_do_not_end_the_run(void **state)
 		close(strangers[i]);
 }
 
-/* A right greeting, and a proof by another secret: the answer to it is none. */
+/* A right hello message, and a proof by another secret: the answer to it is none. */
 static void a_proof_by_another_secret_is_sent_away(void **state)
 {
 	struct member members[2] = {{.status = KWHY_OK}};

@@ -180,7 +180,7 @@ static void the_node_of_the_thread_is_compared_and_left_as_it_was(void **state)
 	assert_int_equal(kwhy_pair_store_read(pairs->folder, &again, &error), KWHY_OK);
 	assert_int_equal(again->pinning_count, pairs->pinning_count);
 	if (!pairs->pinning_missing) {
-		assert_int_equal(pairs->pinning_count, 6); /* three clocks, both ways */
+		assert_int_equal(pairs->pinning_count, 6); /* three clocks, both directions */
 		assert_int_equal(pairs->pinnings[0].far_node, 1 - pairs->pinnings[0].near_node);
 		for (int pin = 0; pin < KWHY_PAIR_PIN_COUNT; pin++) {
 			assert_true(pairs->pinnings[0].times[pin].value > 0);

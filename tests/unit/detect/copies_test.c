@@ -153,7 +153,7 @@ static void copies_with_no_kernel_beside_can_hide_in_kernel_time(void **state)
 	build_free(&build);
 }
 
-/* The cost is all time with no kernel beside; of the last copy that is 5 us. */
+/* The cost is all time with no kernel running; of the last copy that is 5 us. */
 static void copies_with_a_kernel_beside_most_of_their_time_are_not_counted(void **state)
 {
 	struct build build = build_new(1);
@@ -167,7 +167,7 @@ static void copies_with_a_kernel_beside_most_of_their_time_are_not_counted(void 
 	build_copy(&build, side, KWHY_COPY_H2D, 1 << 20, 95, 115);
 	finding = build_find(&build, "unoverlapped-copies", NULL);
 	ASSERT_FINDING(finding, 1, 45, 45);
-	assert_string_equal(finding->title, "Unoverlapped copies: 1 large copies ran with no kernel beside");
+	assert_string_equal(finding->title, "Unoverlapped copies: 1 large copies ran with no kernel running");
 	assert_int_equal(finding->evidence_count, 1);
 	build_free(&build);
 }

@@ -227,7 +227,7 @@ static void a_gain_in_energy_alone_counts(void **state)
 	build_free(&build);
 }
 
-/* What was drawn before and behind the run is no part of what a finding is a share of. */
+/* What was drawn before and after the run is no part of what a finding is a share of. */
 static void a_gain_is_of_the_energy_of_the_run_be_it_metered_or_modelled(void **state)
 {
 	struct kwhy_detect_options options = kwhy_detect_options_default();

@@ -81,7 +81,7 @@ static void idle_inside_a_blocking_copy_is_that_copy(void **state)
 	}
 	finding = build_find(&build, "pageable-copies", NULL);
 	assert_non_null(finding);
-	/* 20 copies of 290 us and the 10 before each, and, of the 19 gaps between them, 380 behind the copy
+	/* 20 copies of 290 us and the 10 before each, and, of the 19 gaps between them, 380 after the copy
 	   and 4 before the kernel, all inside calls that copy */
 	assert_int_equal(finding->time_ns, (20 * 300 + 19 * (380 + 4)) * INT64_C(1000));
 	for (size_t i = 0; i < build.findings->count; i++)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Kernels of `length_us`, each `gap_us` behind the one before. */
+/* Kernels of `length_us`, each `gap_us` after the one before. */
 static struct build row_of_kernels(int count, int64_t length_us, int64_t gap_us)
 {
 	struct build build = build_new(1);

@@ -129,8 +129,8 @@ static void a_base_that_rises_with_temperature_is_base(void **state)
 	assert_true(isnan(split.joules[KWHY_POWER_IO].value)); /* no gauge tells of it */
 }
 
-/* Two gauges that go together cannot be told apart by the sum; the memory's own meter says at least how much
- * its one draws. */
+/* Two gauges that go together cannot be distinguished by the sum; the memory's own meter says at least how
+ * much its one draws. */
 static void what_the_memory_s_own_meter_says_is_the_least_of_its_gauge(void **state)
 {
 	struct kwhy_power_data metered = data;
@@ -207,7 +207,7 @@ static void gauges_that_rise_and_fall_together_are_one_part(void **state)
 	assert_true(fabs(model.constant_w.value / 120 - 1) < 0.02);
 }
 
-/* However well two gauges are told apart, what is printed holds the truth. */
+/* However well two gauges are distinguished, what is printed holds the truth. */
 static void intervals_hold_the_truth_of_gauges_that_are_almost_alike(void **state)
 {
 	static const double apart[] = {0, 0.002, 0.02, 0.2, 2};

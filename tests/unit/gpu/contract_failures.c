@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is refused, what a lost GPU does, and that every call that fails is told. */
+/* What is refused, what a lost GPU does, and that every call that fails is reported. */
 #include "contract.h"
 
 #include <dlfcn.h>

@@ -109,7 +109,7 @@ static void names_that_the_system_does_not_give_are_not_asked(void **state)
 	}
 }
 
-/* Not even the file that is lent, to somebody who has learnt the name. */
+/* Not even the file that is borrowed, to somebody who has learnt the name. */
 static void another_user_borrows_nothing(void **state)
 {
 	struct kwhy_gpu_host_loan loan;

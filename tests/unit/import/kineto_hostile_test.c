@@ -157,7 +157,7 @@ static void broken_grammar_is_refused_wherever_it_is(void **state)
 		{"{\"traceEvents\": [{\"ph\": \"M\"} {\"ph\": \"M\"}]}",
 			"expected ',' or ']' after an event"},
 		{"{\"traceEvents\": [1]}", "expected an event"},
-		{"{\"traceEvents\": []} {}", "more text stands behind the end of the trace, at byte 20;"},
+		{"{\"traceEvents\": []} {}", "more text stands after the end of the trace, at byte 20;"},
 		{"{\"traceEvents\": [] \"x\": 1}", "expected ',' or '}' after a value"},
 		{"[{\"ph\": \"M\", \"a\": \"line\nend\"}]", "control character inside a string at byte 23"},
 		{"[{\"ph\": \"M\", \"a\": \"\xC3(\"}]",
@@ -176,7 +176,7 @@ static void zero_bytes_are_no_fault_of_the_profiler(void **state)
 
 	(void)state;
 	SAYS(refusal_of_bytes(after, sizeof(after)),
-		"zero bytes stand behind the end of the trace, at byte 20;");
+		"zero bytes stand after the end of the trace, at byte 20;");
 	SAYS(refusal_of_bytes(within, sizeof(within) - 1), "holds zero bytes at byte 12");
 }
 

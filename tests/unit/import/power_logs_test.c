@@ -12,7 +12,7 @@
 #define UUID_1 "GPU-11111111-2222-3333-4444-555555555551"
 #define WORK(device) "kernel,a," device ",7,1795245134000000000,1795245136000000000,,,\n"
 
-/* Work of two seconds on device 0; the logs begin two seconds before it and end two behind it. */
+/* Work of two seconds on device 0; the logs begin two seconds before it and end two after it. */
 static struct kwhy_recording *work_on(const char *comments)
 {
 	char text[1024];

@@ -75,7 +75,7 @@ static void repeats_and_copies_of_a_burst_are_not_the_programs(void **state)
 	kernel(&tape, GEMM, 16, 106, 7);
 	ADD(&tape, MEMSET, memset, .start_mono_ns = 17 * MS, .end_mono_ns = 17 * MS + 1, .bytes = 8,
 		.correlation = 107, .stream = 7, .context = 1);
-	kernel(&tape, GEMM, 31, 110, 7); /* behind it, P */
+	kernel(&tape, GEMM, 31, 110, 7); /* after it, P */
 	copy(&tape, 32, 111, 7);
 	burst(&tape, 10, 30);
 	recording = import_tape(&tape);
@@ -233,7 +233,7 @@ static void big_copy(struct tape *tape, int64_t start_ms, uint32_t correlation)
 		.copy_kind = KWHY_COPY_H2D);
 }
 
-/* The program's own may start before the burst or in it, until it has come to rest. */
+/* The program's own may start before the burst or in it, until it has become idle. */
 static void behind_a_copy_its_like_are_repeats(void **state)
 {
 	struct kwhy_recording *recording;

@@ -254,7 +254,7 @@ static void impossible_clocks_are_survived(void **state)
 }
 
 /* A launcher that reads a package's counter twice, on the clock and host of `written`. Its file stays open:
- * it is told from others by that. */
+ * it differs from others by that. */
 static void meter_one(struct kwhy_recording *recording, const struct written *written, int64_t value)
 {
 	static uint64_t writer;

@@ -35,8 +35,8 @@ static void follow(void **arguments)
 	(**(uint64_t ***)arguments[0])[0] += 3;
 }
 
-/* Adds up where its first parameter points, 64 KiB words from there, in a large allocation; what it is told
- * by its second. */
+/* Adds up where its first parameter points, 64 KiB words from there, in a large allocation; what
+ * its second parameter says. */
 static void add_up(void **arguments)
 {
 	uint64_t *at = *(uint64_t **)arguments[0];

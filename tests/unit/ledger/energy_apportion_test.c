@@ -240,8 +240,8 @@ static void a_row_far_above_the_limit_is_refused_and_one_a_little_above_is_not(v
 	assert_non_null(strstr(error.text, "another clock or other units"));
 }
 
-/* A long kernel whose power changes from tick to tick, and once a short one, in a tick that takes more than
- * the others. */
+/* A long kernel whose power changes from update to update, and once a short one, in a tick that takes more
+ * than the others. */
 static void a_row_that_may_be_below_the_limit_is_shown(void **state)
 {
 	static const int64_t joules[] = {14, 17, 13, 18, 12, 16, 14, 18, 13, 45};

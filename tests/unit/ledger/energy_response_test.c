@@ -17,7 +17,7 @@ static void near(double value, double expected, double tolerance)
 		fail_msg("%.9g instead of %.9g", value, expected);
 }
 
-/* A finished recording, its books and what a walk over it needs. */
+/* A finished recording, its ledger and what a walk over it needs. */
 struct scene {
 	struct kwhy_recording *recording;
 	struct kwhy_ledger *ledger;

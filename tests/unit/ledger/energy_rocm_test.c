@@ -149,7 +149,7 @@ static void no_profile_tells_how_an_amd_meter_responds(void **state)
 	profile.sensor.delay_s = (struct kwhy_measured){3.7e-3, 0.5e-3};
 	options.profile = &profile;
 	ledger = build_ledger_with(recording, &options);
-	assert_non_null(strstr(response_note(ledger), "nobody has measured how AMD's meters respond"));
+	assert_non_null(strstr(response_note(ledger), "it has not been measured how AMD's meters respond"));
 	build_free(recording, ledger);
 }
 

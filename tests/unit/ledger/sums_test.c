@@ -436,7 +436,7 @@ static void host_counters_are_energies(void **state)
 	build_free(recording, ledger);
 }
 
-/* 400 W, then 2 s in which they rise to 600 W; a board's sensor; one reading, which tells no energy. */
+/* 400 W, then 2 s in which they rise to 600 W; a board's sensor; one reading, which reports no energy. */
 static void powers_of_the_host_are_energies_by_the_area_below_them(void **state)
 {
 	static const int64_t second_ns = 1000000000;

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* What a meter that starts late leaves to be worked out. */
+/* What a meter that starts late leaves to be estimated. */
 
 /* The first readings come to nothing: the meter starts at `from_ns`. */
 static void start_meters(struct kwhy_recording *recording, int64_t from_ns)
@@ -62,7 +62,7 @@ static void end_meters(struct kwhy_recording *recording, int64_t to_ns)
 
 /*
  * Its last reading comes before the end of work at 300 W, and tells of what was 18 ms earlier, by the
- * low-pass and the delay: all from there on is worked out, and a second of work draws what it draws.
+ * low-pass and the delay: all from there on is estimated, and a second of work draws what it draws.
  */
 static void what_comes_behind_the_last_reading_begins_before_it(void **state)
 {
@@ -115,7 +115,7 @@ static void a_hole_in_the_readings_is_worked_out_and_said(void **state)
 	energy = &ledger->devices[0].energy;
 	run = kwhy_run_energy_of(&ledger->devices[0]);
 	if (!(fabs((double)energy->edge_nj * 1e-9 - 260) < 10))
-		fail_msg("%g J worked out", (double)energy->edge_nj * 1e-9);
+		fail_msg("%g J estimated", (double)energy->edge_nj * 1e-9);
 	assert_true(fabs((double)(energy->end_ns - energy->start_ns - energy->metered_ns) * 1e-9 - 1) < 0.05);
 	assert_true(fabs(run.run_nj * 1e-9 - 920) < 5); /* 2.1 s at 300 W, 2.9 s at 100 W */
 	assert_true(run.below_nj * 1e-9 > 120 && run.above_nj * 1e-9 < 60); /* a second of 100 to 300 W */

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Runs known in windows: what lies between them is in no idle account, and in the books all the same. */
+/* Runs known in windows: what lies between them is in no idle account, and in the ledger all the same. */
 
 #define MS INT64_C(1000000)
 
@@ -122,7 +122,7 @@ static void what_was_metered_between_windows_has_an_account_and_the_ledger_balan
 	assert_int_equal(ledger->devices[0].energy.between_ns, 1000 * MS);
 	assert_true(fabs((double)ledger->devices[0].energy.between_nj - 300e9) < 10e9);
 	idle = build_account(ledger, 0, "idle");
-	assert_int_equal(idle->time_ns, 100 * MS); /* 1900 to 2000; 3900 to 4000 lies behind the last one */
+	assert_int_equal(idle->time_ns, 100 * MS); /* 1900 to 2000; 3900 to 4000 lies after the last one */
 	assert_int_equal(unrecorded->whole_nj, KWHY_UNKNOWN_NJ); /* ranges stand for themselves */
 	assert_true(isnan(ledger->devices[0].coverage.share_error_ratio));
 	build_free(recording, ledger);
@@ -241,7 +241,7 @@ static void what_is_known_behind_the_selection_is_no_sample(void **state)
 	ledger = build_ledger(recording);
 	assert_int_equal(ledger->devices[0].coverage.drawn_count, 20);
 	outside = build_account(ledger, 0, "outside: before and after");
-	/* 200 ms behind the last kernel stand for 1 s, and the 4 s for themselves */
+	/* 200 ms after the last kernel stand for 1 s, and the 4 s for themselves */
 	assert_int_equal(outside->whole_ns, 5000 * MS);
 	assert_int_equal(build_account(ledger, 0, "a")->whole_ns, 20000 * MS);
 	build_free(recording, ledger);

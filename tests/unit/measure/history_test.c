@@ -129,7 +129,7 @@ static void what_is_forgotten_or_lost_is_counted(void **state)
 
 #define SECOND (1000 * MS)
 
-/* A meter that has stopped holds up nobody who sums up what the others have told. */
+/* A meter that has stopped holds up nobody who sums up what the others have reported. */
 static void a_meter_goes_on_unless_its_device_is_lost_or_it_has_long_told_nothing(void **state)
 {
 	struct kwhy_sensors *sensors = sensors_made();

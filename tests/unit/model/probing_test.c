@@ -32,7 +32,7 @@ static uint32_t name(struct kwhy_recording *recording, const char *text)
 	return number;
 }
 
-/* A kernel of 10 blocks of 32 threads that takes so long. */
+/* A kernel of 10 blocks of 32 threads that takes this long. */
 static void run(struct kwhy_recording *recording, const char *kernel, int64_t ms, uint8_t origin)
 {
 	const int64_t last_ns = recording->activities.count

@@ -77,7 +77,7 @@ static void what_no_reading_saw_is_of_the_run(void **state)
 	assert_joules(run.above_nj, hypot(20, 0.45 * 400));
 }
 
-/* Beside that 4 s at 250 W, of which a meter saw 600 J; behind the run 5 s more that were not recorded. */
+/* Beside that 4 s at 250 W, of which a meter saw 600 J; after the run 5 s more that were not recorded. */
 static void make_windows(struct plan *plan)
 {
 	make_plan(plan);

@@ -49,7 +49,7 @@ static void the_slower_way_back_is_flagged_with_its_likely_cause(void **state)
 	(void)state;
 	assert_true(pairs->flag_count >= 2);
 	assert_int_equal(pairs->flags[0].source, 1);
-	assert_non_null(strstr(pairs->flags[0].what, "20 % longer than the other way round"));
+	assert_non_null(strstr(pairs->flags[0].what, "20 % longer than the other direction"));
 	assert_string_equal(pairs->flags[0].likely_cause, "the two lie on different NUMA nodes");
 	kwhy_pairs_free(pairs);
 }

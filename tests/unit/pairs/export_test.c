@@ -44,7 +44,8 @@ static void what_other_tools_would_print_follows_their_definitions(void **state)
 	kwhy_pairs_free(pairs);
 }
 
-/* A link that is a line is foretold by all of them; the way back is 20 % slower, which one link cannot say.
+/* A link that is a line is predicted by all of them; the opposite direction is 20 % slower, which one link
+ * cannot say.
  */
 static void what_simulators_read_foretells_what_was_measured(void **state)
 {

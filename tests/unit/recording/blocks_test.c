@@ -236,7 +236,7 @@ static void files_may_follow_each_other_even_after_a_cut(void **state)
 	tape_done(&tape);
 }
 
-/* As `cat` puts the files of killed writers: a cut is one wherever it lies, in the header or behind it. */
+/* As `cat` puts the files of killed writers: a cut is one wherever it lies, in the header or after it. */
 static void a_cut_before_another_file_is_no_damage(void **state)
 {
 	(void)state;

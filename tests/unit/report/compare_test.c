@@ -52,7 +52,7 @@ static void a_change_is_significant_beyond_its_interval(void **state)
 	kwhy_side_done(&b);
 }
 
-/* That of the time before and behind is no idling of the run. */
+/* That of the time before and after is no idling of the run. */
 static void idling_is_of_the_run(void **state)
 {
 	struct kwhy_side side = read_side(
@@ -215,7 +215,7 @@ static void above_a_level_that_was_not_seen_is_an_energy_without_an_interval(voi
 	kwhy_side_done(&busy);
 }
 
-/* 40 of 100 nJ more before and behind are as many less in the run; its idle level is known to 2 of 100. */
+/* 40 of 100 nJ more before and after are as many less in the run; its idle level is known to 2 of 100. */
 static void above_idle_is_known_as_well_as_the_run_and_its_idle_level(void **state)
 {
 	struct kwhy_side side = read_side(

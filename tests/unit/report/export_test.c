@@ -446,7 +446,7 @@ static void a_step_of_an_unknown_rank_counts_the_kernels_of_all(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* A writer that told neither its host nor its start may be of any machine. */
+/* A writer that named neither its host nor its start may be of any machine. */
 static void a_machine_of_which_nothing_was_told_is_none_in_the_database(void **state)
 {
 	const struct kwhy_machine nameless = {.width_ns = -1};

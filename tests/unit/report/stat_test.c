@@ -100,7 +100,7 @@ static void means_over_runs_have_the_interval_of_their_scatter(void **state)
 	kwhy_stat_summary_done(&summary);
 }
 
-/* 50 tokens with 100 J and 200 with 110 J; a third run of 900 J told of none. */
+/* 50 tokens with 100 J and 200 with 110 J; a third run of 900 J stated none. */
 static void a_ratio_is_of_the_sums_of_the_runs_that_have_both(void **state)
 {
 	struct example e;
@@ -129,7 +129,7 @@ static void a_ratio_is_of_the_sums_of_the_runs_that_have_both(void **state)
 	kwhy_stat_summary_done(&summary);
 }
 
-/* Its ends lie differently far from it: each is told. */
+/* Its ends lie differently far from it: each is reported. */
 static void a_wide_interval_of_a_ratio_tells_both_sides(void **state)
 {
 	struct kwhy_text_style style = {.columns = 80};
@@ -290,7 +290,7 @@ static void a_result_is_compared_with_another(void **state)
 	kwhy_text_done(&texts[1]);
 }
 
-/* A run of 110 J told of no tokens: the mean of both is 105 J, and a token took 2. */
+/* A run of 110 J stated no tokens: the mean of both is 105 J, and a token took 2. */
 static void energy_each_is_read_as_it_was_told(void **state)
 {
 	struct example e;

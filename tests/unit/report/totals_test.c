@@ -55,7 +55,7 @@ static void the_energy_of_a_run_is_as_sure_as_what_is_taken_away_around_it(void 
 	kwhy_totals_done(&totals);
 }
 
-/* The meter ends 2 s early: it may have drawn 300 W where idling is what was worked out. */
+/* The meter ends 2 s early: it may have drawn 300 W where idling is what was computed. */
 static void time_of_a_run_that_no_meter_saw_widens_its_interval(void **state)
 {
 	struct kwhy_totals totals;

@@ -179,7 +179,7 @@ static void a_file_that_cannot_be_written_is_refused(void **state)
 	assert_int_equal(kwhy_sensor_csv_close(NULL, &host->error), KWHY_OK);
 }
 
-/* There is room again, but the file would have a hole. */
+/* There is space again, but the file would have a hole. */
 static void after_a_write_that_failed_nothing_is_written_and_the_end_tells_why(void **state)
 {
 	struct host *host = *state;

@@ -32,7 +32,7 @@ static void work_does_not_wait_for_a_collective_that_its_stream_begins_with(void
 	assert_made(made(&build, "overlap-collectives", 0, NULL), 1, 10000);
 }
 
-/* Time and places of --overlap-collectives behind another change. Frees the plan. */
+/* Time and places of --overlap-collectives after another change. Frees the plan. */
 static void assert_overlapped_after(
 	struct build *build, const char *id, uint32_t number, uint64_t places, int64_t after_ns)
 {

@@ -34,8 +34,8 @@ static void a_stretch_that_repeats_is_launched_as_one_graph(void **state)
 	struct kwhy_profile profile = with_graphs();
 
 	(void)state;
-	/* from 10 us on six kernels of 5 us with gaps of 1.2 us; their wait returns 5 us behind them, the
-	   next graph is launched 30 us later and begins 10 us behind that */
+	/* from 10 us on six kernels of 5 us with gaps of 1.2 us; their wait returns 5 us after them, the
+	   next graph is launched 30 us later and begins 10 us after that */
 	assert_made(made(&build, "graph", 0, &profile), 12, 36000 + 45000 + 36000);
 }
 
@@ -93,8 +93,8 @@ static void a_graph_of_many_nodes_takes_longer_to_launch(void **state)
 	(void)state;
 	launch(&build, 300, 310, 315);
 	profile.graph_launch_node_s.value = 10e-6;
-	/* The run begins with the first graph, however late that is; the second begins 5 + 30 + 60 us behind
-	   its end; 5 + 30 us behind that one a kernel of 5 us is launched, which begins 10 us later. */
+	/* The run begins with the first graph, however late that is; the second begins 5 + 30 + 60 us after
+	   its end; 5 + 30 us after that one a kernel of 5 us is launched, which begins 10 us later. */
 	assert_made(made(&build, "graph", 0, &profile), 12, 36000 + 95000 + 36000 + 45000 + 5000);
 }
 
@@ -127,8 +127,8 @@ static void a_graph_of_many_nodes_begins_before_its_launch_returns(void **state)
 
 		profile.graph_launch_node_s.value = 1e-6;
 		profile.graph_start_node_s.value = cases[i].start_node_s;
-		/* 20 kernels of 5 us with gaps of 1.2 us; then the wait returns 5 us behind them, the next
-		   graph is launched 50 us later and begins 10 us behind that, and as much later */
+		/* 20 kernels of 5 us with gaps of 1.2 us; then the wait returns 5 us after them, the next
+		   graph is launched 50 us later and begins 10 us after that, and as much later */
 		assert_made(made(&build, "graph", 0, &profile), 40, 2 * 122800 + cases[i].later_ns + 65000);
 	}
 }
@@ -177,9 +177,8 @@ static uint64_t graphs_in(struct build *build, uint32_t steps, uint64_t *out_lau
 	unsigned long long launches = 0, graphs = 0;
 
 	assert_int_equal(plan->change_count, 1);
-	assert_int_equal(
-		sscanf(plan->changes[0].assumption,
-			"%llu launches of stretches that repeat become %llu graph", &launches, &graphs),
+	assert_int_equal(sscanf(plan->changes[0].assumption,
+				 "%llu launches of repeated sequences become %llu graph", &launches, &graphs),
 		2);
 	*out_launches = launches;
 	kwhy_plan_free(plan);
@@ -239,7 +238,7 @@ static void kernels_of_recorded_graphs_show_their_gaps(void **state)
 	assert_made(made(&build, "graph", 0, &profile), 12, 200000 + 32500 + 45000 + 32500);
 }
 
-/* Then that of an H200 stands for it, its work follows at once, and the saving is a bound. */
+/* Then that of an H200 stands for it, its work follows immediately, and the saving is a bound. */
 static void a_graph_of_unknown_cost_has_a_generic_one(void **state)
 {
 	struct build build = two_loops();
@@ -250,7 +249,7 @@ static void a_graph_of_unknown_cost_has_a_generic_one(void **state)
 	assert_int_equal(plan->changes[0].bound, KWHY_BOUND_UPPER);
 	assert_non_null(
 		strstr(plan->changes[0].assumption, "1.15 \xC2\xB5s on average (an H200, not known here)"));
-	/* six kernels of 5 us without gaps, the wait returns 5 us behind them, 30 us up to the next launch,
+	/* six kernels of 5 us without gaps, the wait returns 5 us after them, 30 us up to the next launch,
 	   and 10 from there */
 	assert_made(plan, 12, 30000 + 45000 + 30000);
 }
@@ -267,7 +266,7 @@ static void tiny_kernels_in_a_row_become_one(void **state)
 	assert_made(made(&build, "fuse", 0, NULL), 3, 5000);
 }
 
-/* A queued kernel of 2 us with that grid, 1 us behind the last. */
+/* A queued kernel of 2 us with that grid, 1 us after the last. */
 static void launch_blocks(struct build *build, int place, uint32_t blocks)
 {
 	struct kwhy_activities *rows = &build->recording->activities;
@@ -305,7 +304,7 @@ static void how_many_launches_a_chain_needs_is_in_its_interval(void **state)
 	kwhy_plan_free(plan);
 }
 
-/* Kernel, memset and kernel of 2 us; a copy from the host behind them stays. */
+/* Kernel, memset and kernel of 2 us; a copy from the host after them stays. */
 static void what_the_device_does_alone_is_part_of_a_chain(void **state)
 {
 	struct build build = build_new(1);
@@ -388,7 +387,7 @@ static void no_more_turns_are_one_than_asked_for(void **state)
 	assert_made(made(&build, "batch", 2, NULL), 8, 11000);
 }
 
-/* Kernels of 4 us, launched every 10 us; the fifth launch takes 90 us, since there is no room for it while
+/* Kernels of 4 us, launched every 10 us; the fifth launch takes 90 us, since there is no space for it while
  * the fourth kernel runs: one launch of 8 times 4 us. */
 static void a_launch_that_waits_for_room_is_one_of_a_batch(void **state)
 {

@@ -141,7 +141,7 @@ static void memory_from_a_pool_does_not_wait(void **state)
 
 /*
  * As a framework's cache that is emptied each step: an allocation of 80 us before each of four kernels, which
- * are launched 2 us later, and behind them four frees of 60 us in a row. All but the first step's allocations
+ * are launched 2 us later, and after them four frees of 60 us in a row. All but the first step's allocations
  * go, 16 of them, with up to 18 us before each, and 16 frees before the last launch.
  */
 static void a_cache_that_is_not_emptied_asks_for_nothing(void **state)

@@ -56,7 +56,7 @@ static void where_the_meter_saw_less_than_half_of_the_work_no_energy_is_known(vo
 	build_free(&build);
 }
 
-/* Beside it is what the books work out, and idling stays at its own power. */
+/* Beside it is what the ledger estimates, and idling stays at its own power. */
 static void what_the_meter_did_not_see_is_what_the_ledger_estimates(void **state)
 {
 	struct kwhy_whatif_request change_request = {kwhy_whatif_change_find("keep-on-device"), 0};
@@ -133,7 +133,7 @@ static void a_packed_copy_takes_what_copies_of_its_size_take(void **state)
 			copied(KWHY_COPY_H2D, KWHY_MEMORY_PINNED, bytes[i], i * 40 + 10,
 				i * 40 + 15 + (int64_t)bytes[i] / 1000));
 	launch(&build, 200, 210, 211); /* the shortest kernel: 1 us */
-	/* one copy of 19,000 bytes: 5 + 19 us, and 1 us; the kernel's call comes 38 us behind the first */
+	/* one copy of 19,000 bytes: 5 + 19 us, and 1 us; the kernel's call comes 38 us after the first */
 	plan = made(&build, "pack-h2d", 0, NULL);
 	assert_non_null(strstr(plan->changes[0].assumption,
 		"takes what this recording says of its size, a kernel of 1.00 \xC2\xB5s (the shortest kernel "
@@ -327,7 +327,7 @@ static void copies_from_pageable_memory_take_the_rate_of_the_profile_and_do_not_
 		copied(KWHY_COPY_H2D, KWHY_MEMORY_PAGEABLE, 1000000, 10, 110));
 	for (int i = 0; i < 3; i++)
 		launch(&build, 121 + 3 * i, 131 + 20 * i, 150 + 20 * i);
-	/* 20 us of copy from 10 us on, and kernels behind it as recorded, but for the first: 1.2 us */
+	/* 20 us of copy from 10 us on, and kernels after it as recorded, but for the first: 1.2 us */
 	assert_made(made(&build, "pinned", 0, &profile), 1, 80200);
 }
 
@@ -382,7 +382,7 @@ static void where_nobody_knows_its_rate_a_pinned_copy_is_no_faster_than_the_link
 /*
  * As a framework copies: the call fills pieces until 9 us before the device has the last, a wait follows, and
  * 200 us later a kernel of 100 us. Page-locked and without waiting, 10 copies of 50 us and kernels follow
- * each other, each 1.2 us behind the one before.
+ * each other, each 1.2 us after the one before.
  */
 static void a_copy_that_was_filled_by_its_call_blocks_no_longer(void **state)
 {
@@ -418,7 +418,7 @@ static void pinning_is_refused_where_sizes_are_not_known(void **state)
 /*
  * The only launch into an idle stream loads code for 5 ms. The kernel behind the copies that go begins as a
  * usual call returns: 2 us behind its start at 5,206. What the host did for 172 us before the first copy
- * stays but for the usual 1, and of the wait 5 us with 1 us before and behind it.
+ * stays but for the usual 1, and of the wait 5 us with 1 us before and after it.
  */
 static void a_launch_that_loads_code_is_not_the_usual_one(void **state)
 {
@@ -489,7 +489,7 @@ static struct build ten_steps(void)
 
 /*
  * Behind them comes other work, two kernels of another name and one more of the first, far from the one
- * before: half of the steps go, and what is behind them stays.
+ * before: half of the steps go, and what is after them stays.
  */
 static void what_comes_behind_the_steps_is_none(void **state)
 {

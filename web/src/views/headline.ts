@@ -7,7 +7,7 @@ import { deviceEnergy, deviceLabel, IDLE_CATEGORIES, isModelled, sum, unrecorded
 import { saves, titleOf } from "./findings";
 import { tile } from "./parts";
 
-/** Shares of their length from which windows are told apart, as in the text. */
+/** Shares of their length from which windows are distinguished, as in the text. */
 const WINDOWS_APART = 0.01;
 
 function useful(devices: Device[]): Maybe {
@@ -39,7 +39,7 @@ function powerTile(devices: Device[]): HTMLElement | null {
 	return tile("mean power", power(milliwatts), `over ${differ ? `windows of ${time(least)} to ` : ""}${time(longest)}`);
 }
 
-/** The energy that cost and carbon are of: the run's, and how much of that no meter saw. */
+/** The energy that cost and carbon are of: the run's, and how much of that is unmetered. */
 function paidFor(of: { energy_kwh?: number; unmetered_kwh?: number }, isOfRun: boolean): string {
 	const unmetered = of.unmetered_kwh ? `, ${si(of.unmetered_kwh * 1000, "Wh")} of it not metered` : "";
 	return known(of.energy_kwh) ? `of ${isOfRun ? "the run's " : ""}${si(of.energy_kwh * 1000, "Wh")}${isOfRun ? "" : " that were metered"}${unmetered}` : "";
@@ -47,7 +47,7 @@ function paidFor(of: { energy_kwh?: number; unmetered_kwh?: number }, isOfRun: b
 
 function energyTiles(report: Report): HTMLElement[] {
 	const total = sum(report.devices.map(deviceEnergy));
-	if (!known(total)) return [tile("energy", "n/a", report.source.meters?.length ? "no meter tells what the devices drew" : "no power readings; give --power FILE")];
+	if (!known(total)) return [tile("energy", "n/a", report.source.meters?.length ? "no meter reports what the devices drew" : "no power readings; give --power FILE")];
 	const { cost, carbon } = report;
 	const tiles = [
 		energyTile(report, total),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The books: every account, sortable and filterable, with its 90 % interval.
+// The ledger: every account, sortable and filterable, with its 90 % interval.
 
 import { button, csv, el, save } from "../dom";
 import { bytes, energy, exact, known, largest, percent, power, shorten, time, visible } from "../format";

@@ -133,7 +133,7 @@ function tiles(plan: Plan): HTMLElement {
 
 /** The plan as one section, of a report or of a page of its own. */
 export function planView(plan: Plan): HTMLElement {
-	const note = "Each change beside those above it. Lines: all costs and powers at one end of their spreads, and what differs from run to run as far as this one shows it. Paler and ≤: saves at most that.";
+	const note = "Each change on top of those above it. Lines: all costs and powers at one end of their intervals, and what differs from run to run as far as this one shows it. Paler and ≤: saves at most that.";
 	return el("section", { id: "plan", "aria-labelledby": "h-plan" }, el("h2", { id: "h-plan" }, "What changes would bring"), tiles(plan),
 		...(plan.lost ? [el("p", { class: "warn" }, visible(plan.lost[0]!.toUpperCase() + plan.lost.slice(1)), ".")] : []),
 		el("p", { class: "muted" }, plan.changes.length ? note : "No change saves more than the threshold."),

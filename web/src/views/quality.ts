@@ -40,7 +40,7 @@ export function waitsView(report: Report): HTMLElement | null {
 
 function balance(device: Device): string[][] {
 	const e = device.energy;
-	if (!e) return [["energy", "not available: no meter tells it"]];
+	if (!e) return [["energy", "not available: no meter reports it"]];
 	const measured = e["measured_nj"];
 	const even = known(measured) && known(e["attributed_nj"]);
 	return [
@@ -49,9 +49,9 @@ function balance(device: Device): string[][] {
 		["attributed", `${energy(e["attributed_nj"])} (${exact(e["attributed_nj"], "nJ")})`],
 		["balance", even ? (measured === e["attributed_nj"] ? "exact, to the nanojoule" : `off by ${exact(measured! - e["attributed_nj"]!, "nJ")}`) : "no meter to balance against"],
 		["clean idle / context / net", `${energy(e["clean_idle_nj"])} / ${energy(e["context_idle_nj"])} / ${energy(e["net_nj"])}`],
-		["beside it, worked out where no reading was", energy(e["edge_nj"])],
+		["beside it, estimated where no reading was", energy(e["edge_nj"])],
 		["expected on the wrong account", percent(e["expected_wrong_ratio"])],
-		["model against counter ticks, rms", percent(e["counter_check_ratio"])],
+		["model against counter updates, rms", percent(e["counter_check_ratio"])],
 		["meter response", known(e["time_constant_s"]) ? `low-pass ${si(e["time_constant_s"], "s")}, delay ${si(e["delay_s"], "s")}` : "n/a"],
 	];
 }
@@ -86,7 +86,7 @@ export function quality(report: Report): HTMLElement {
 	];
 	return el("section", { id: "quality", "aria-labelledby": "h-quality" }, el("h2", { id: "h-quality" }, "How far to trust this"),
 		...report.devices.flatMap((d) => [el("h3", {}, `${deviceLabel(d)}${d.name ? `, ${visible(d.name)}` : ""}`), table(["check", "value"], balance(d))]),
-		...(report.hosts?.length ? [el("h3", {}, "Host: metered beside the devices, not part of the figures above"), hostTable(report.hosts)] : []),
+		...(report.hosts?.length ? [el("h3", {}, "Host: metered in addition to the devices, not part of the figures above"), hostTable(report.hosts)] : []),
 		...(report.overhead?.length ? [el("h3", {}, "What the recording took"), table(["", "times", "time", "energy, modelled"],
 			report.overhead.map((o) => [(tookTitles[o.kind] ?? o.kind) + (known(o.device) ? `, ${deviceLabel(report.devices[o.device]!)}` : ""), o.count ? exact(o.count) : "", time(o.time_ns), energy(o.energy_nj)]))] : []),
 		el("h3", {}, "Lost or unknown"),
