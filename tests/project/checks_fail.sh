@@ -10,7 +10,8 @@ trap 'rm -rf "$tree"' EXIT
 
 clean_tree() {
 	rm -rf "${tree:?}"/*
-	mkdir -p "$tree"/{src/low,src/high,lab,tests,bench,scripts}
+	mkdir -p "$tree"/{src/low,src/high,lab,tests,bench,scripts,docs}
+	printf '| term | meaning | unit | not |\n|---|---|---|---|\n| x | y | | foretold, `standin` |\n' >"$tree/docs/terms.md"
 	cp "$source_dir/.clang-format" "$tree/"
 	printf '| folder | holds | may use |\n|---|---|---|\n| low | x | nothing |\n| high | y | low |\n' >"$tree/ARCHITECTURE.md"
 	printf '/* SPDX-License-Identifier: Apache-2.0 */\nint low_call(void);\n' >"$tree/src/low/low.h"
@@ -72,4 +73,12 @@ echo '/* see /ho''me/me/notes */' >>"$tree/src/low/low.h"
 expect fail words "a path of one machine"
 echo 'int low_call(void) { return set''env("A", "b", 1); }' >>"$tree/src/high/high.c"
 expect fail words "a change of our own environment"
+echo '/* It was foretold. */' >>"$tree/src/high/high.c"
+expect fail words "a denied word in a comment"
+echo 'int standin_count;' >>"$tree/src/high/high.c"
+expect fail words "a denied part of an identifier"
+echo 'struct kwhy_thing {' >>"$tree/src/low/low.h"
+printf '/* SPDX-License-Identifier: Apache-2.0 */
+struct kwhy_thing {' >"$tree/src/high/high.h"
+expect fail words "a tag of two headers"
 exit "$bad"

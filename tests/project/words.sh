@@ -3,6 +3,7 @@
 # Nothing is left unfinished, no file is a drawer, every source says its licence, no path of one machine.
 # Usage: words.sh SOURCE_DIR
 set -euo pipefail
+checks=$(cd "$(dirname "$0")" && pwd)
 cd "$1"
 self=tests/project/words.sh
 
@@ -38,4 +39,6 @@ complain_of "paths of one machine" "$(find_words -E '(^|[^A-Za-z0-9_.$}])/(work|
 # Libraries of vendors read it on other threads: what commands are to find goes through launch/environment.h.
 complain_of "our own environment is changed" "$(find_words --include='*.c' --include='*.cc' -wE '(set|unset|put)env' |
 	grep '^src/' | grep -v '^src/watch/terminal_kind.c:' || [ $? -eq 1 ])"
+# Private words, and tags with two meanings.
+[ ! -e docs/terms.md ] || python3 "$checks/vocabulary.py" . || bad=1
 exit "$bad"
