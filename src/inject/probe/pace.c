@@ -18,6 +18,9 @@
 #define REVIEW_NS INT64_C(5000000)
 #define REVIEW_ACCOUNT_NS INT64_C(50000)
 #define WANTED_RATIO 0.95
+/* XLA times candidates one by one, each behind a kernel that waits (DelayKernel). An assumption: with its own
+ * launches that takes no longer. Bursts between them made five of XLA's measurements on an H200 invalid. */
+#define TIMED_NS INT64_C(50000000)
 enum { REFUSALS_MAX = 12, HALVINGS = 60, FEW_LAUNCHES = 16 };
 
 /* SplitMix64, by any thread: from 0 to 1. */
@@ -164,6 +167,12 @@ void kwhy_probe_pace_spend(struct kwhy_probe_pace *pace, int64_t spent_ns, int64
 	atomic_store(&pace->due_mono_ns, now_mono_ns + (int64_t)(debt > gap ? debt : gap));
 	if (all_ns >= pace->plan.budget_ns)
 		atomic_store(&pace->is_over, true);
+}
+
+void kwhy_probe_pace_hold(struct kwhy_probe_pace *pace, int64_t now_mono_ns)
+{
+	if (atomic_load(&pace->due_mono_ns) < now_mono_ns + TIMED_NS)
+		atomic_store(&pace->due_mono_ns, now_mono_ns + TIMED_NS);
 }
 
 /* Kernels that only wait are no work that could become known. */

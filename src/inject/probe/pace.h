@@ -46,6 +46,9 @@ bool kwhy_probe_pace_wants(struct kwhy_probe_pace *pace, struct kwhy_probe_accou
 /* How long the repeats of the account's next burst are to take. */
 int64_t kwhy_probe_pace_length(struct kwhy_probe_pace *pace, const struct kwhy_probe_account *account);
 
+/* A kernel that only waits was launched: the program is about to time others, which no burst may delay. */
+void kwhy_probe_pace_hold(struct kwhy_probe_pace *pace, int64_t now_mono_ns);
+
 /* A burst, or a try of one, took so long, and is over. */
 void kwhy_probe_pace_spend(struct kwhy_probe_pace *pace, int64_t spent_ns, int64_t now_mono_ns);
 

@@ -462,7 +462,9 @@ static void on_launch(
 	account = account_of(probe, &shape);
 	if (!account)
 		return;
-	if (kwhy_probe_pace_wants(&probe->pace, &probe->accounts, account, kwhy_clock_mono_ns()) &&
+	if (atomic_load_explicit(&account->reason, memory_order_relaxed) == KWHY_PROBE_WAITS)
+		kwhy_probe_pace_hold(&probe->pace, kwhy_clock_mono_ns());
+	else if (kwhy_probe_pace_wants(&probe->pace, &probe->accounts, account, kwhy_clock_mono_ns()) &&
 		take_hold(probe))
 		begin_burst(probe, account, &launch, false);
 }

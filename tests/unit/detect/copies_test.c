@@ -185,7 +185,7 @@ static void where_all_copies_have_one_beside_most_of_their_time_it_is_said(void 
 	ASSERT_FINDING(finding, 1, 10, 10);
 	assert_string_equal(finding->title,
 		"Unoverlapped copies: 1 large copies ran for less than half their time with no kernel "
-		"beside");
+		"running");
 	assert_int_equal(finding->evidence_count, 1);
 	build_free(&build);
 }

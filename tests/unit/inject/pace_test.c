@@ -209,6 +209,16 @@ static void what_an_earlier_recording_knows_is_left_alone(void **state)
 	assert_true(out.bursts[4] > 0);
 }
 
+/* XLA launches one before each kernel that it times: a burst that waited for it made the time invalid. */
+static void what_a_program_times_after_a_kernel_that_waits_is_left_alone(void **state)
+{
+	(void)state;
+	assert_false(kwhy_probe_pace_is_paused(&pace, now_ns));
+	kwhy_probe_pace_hold(&pace, now_ns);
+	assert_true(kwhy_probe_pace_is_paused(&pace, now_ns + SECOND_NS / 100));
+	assert_false(kwhy_probe_pace_is_paused(&pace, now_ns + SECOND_NS));
+}
+
 static void a_process_has_begun_before_now(void **state)
 {
 	const int64_t begun_mono_ns = kwhy_probe_process_begun();
@@ -228,6 +238,7 @@ int main(void)
 		TEST(a_training_program_is_known_within_three_times_its_own_time),
 		TEST(time_in_bursts_is_a_multiple_of_the_rest_and_start_up_counts_for_five_seconds),
 		TEST(what_an_earlier_recording_knows_is_left_alone),
+		TEST(what_a_program_times_after_a_kernel_that_waits_is_left_alone),
 		TEST(a_process_has_begun_before_now),
 	};
 

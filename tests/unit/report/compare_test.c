@@ -271,7 +271,7 @@ static void why_it_is_not_known_how_sure_energy_above_idle_is_is_said(void **sta
 {
 	(void)state;
 	assert_net_words(
-		NET_SIDE(",\"low_nj\":290,\"high_nj\":310", "", ""), "  B idled too little to tell its");
+		NET_SIDE(",\"low_nj\":290,\"high_nj\":310", "", ""), "  B idled too little to show its");
 	assert_net_words(NET_SIDE("", "", IDLE_SEEN), "  How sure the energy of B's run is, is not known");
 	assert_net_words(NET_SIDE("", ",\"modelled\":true", IDLE_SEEN), "  B's powers are assumed: how sure");
 	assert_net_words(NET_SIDE(",\"low_nj\":280,\"high_nj\":320", "", IDLE_SEEN),

@@ -215,7 +215,7 @@ static void what_was_tried_and_left_out_says_what_it_would_bring(void **state)
 	assert_non_null(strstr(text.data,
 		"Left out\n"
 		"  - pool: no memory is freed\n"
-		"  - pack-h2d: beside the others the run would take 3.0 % longer\n"
+		"  - pack-h2d: in addition to the others the run would take 3.0 % longer\n"
 		"  - drop-waits: saves nothing beyond the others\n"
 		"  - pinned: saves 0.5 % of the time, 0.3 % of the energy beyond the others, too\n"
 		"    little (--min-gain)\n"));
