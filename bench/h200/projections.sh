@@ -64,7 +64,7 @@ record_all() {
 	# Costs of this card. Where one cannot be measured, the bundled profile stands in.
 	recorded calibrate "$program" calibrate -q --quick ${CUDA_VISIBLE_DEVICES:+--device "${CUDA_VISIBLE_DEVICES%%,*}"} --json -o "$profile"
 	[ -s "$profile" ] || cp "$bundled" "$profile"
-	recorded curves "$program" bench transfer -q --quick --strategy pinned,pageable --direction h2d,d2h --max-size 64MiB --time 8 --profile "$profile"
+	recorded curves "$program" bench transfer -q --quick --strategy pinned,pageable --direction h2d,d2h --max-size 64MiB --time 8 --update-profile "$profile"
 	for ((round = 1; round <= rounds; round++)); do
 		for variant in v0 v1 v2 v3 v6; do record twin "$variant" "${slow%-*}" 1; done
 		for variant in v2 v3 v5 v6; do record twin "$variant" 288 "${fast#*-}"; done
@@ -135,11 +135,11 @@ project_pair() {
 		name=$before-$after-$shape.$round
 		[ -e "$out/$before-$shape.$round.kwhy" ] || continue
 		[ -e "$out/$after-$shape.$round.kwhy" ] || continue
-		"$program" whatif -q --profile "$profile" "$@" "$out/$before-$shape.$round.kwhy" -o "$out/$name.json" 2>> "$out/$name.err" || continue
-		"$program" compare -q --profile "$profile" --projected "$out/$name.json" "$out/$before-$shape.$round.kwhy" \
+		"$program" whatif -q --machine-profile "$profile" "$@" "$out/$before-$shape.$round.kwhy" -o "$out/$name.json" 2>> "$out/$name.err" || continue
+		"$program" compare -q --machine-profile "$profile" --projected "$out/$name.json" "$out/$before-$shape.$round.kwhy" \
 			"$out/$after-$shape.$round.kwhy" --json > "$out/$name.compare.json" 2>> "$out/$name.err"
 		percent=$(host_percent "$out/$name.compare.json")
-		[ -z "$percent" ] || "$program" whatif -q --profile "$profile" "$@" --host-speed "$percent" \
+		[ -z "$percent" ] || "$program" whatif -q --machine-profile "$profile" "$@" --host-speed "$percent" \
 			"$out/$before-$shape.$round.kwhy" -o "$out/$name.$percent.speed.json" 2>> "$out/$name.err"
 	done
 }
@@ -153,7 +153,7 @@ replay_turn() {
 	key=$before-$shape-$turn-$*
 	key=$out/replay${key//[^a-z0-9-]/}.json
 	[ "$turn" -eq 1 ] && [ "$part" != turns ] || seconds=0
-	[ -e "$key" ] || step "replay-$name" "$program" replay -q --profile "$profile" --repeat "$repeat" --seconds "$seconds" --json -o "$key" \
+	[ -e "$key" ] || step "replay-$name" "$program" replay -q --machine-profile "$profile" --repeat "$repeat" --seconds "$seconds" --json -o "$key" \
 		"$@" "$out/$before-$shape.$turn.kwhy"
 	[ ! -e "$key" ] || cp "$key" "$out/$name.replay.json"
 }
@@ -172,7 +172,7 @@ project() {
 	done
 	each_pair "beside project_pair"
 	for recording in "v0-$slow.1" "v1-$slow.1" "v3-$fast.1" n0-6-1.1 "n2-$flow.1" "n3-$flow.1" n0c-40-1.1; do
-		[ ! -e "$out/$recording.kwhy" ] || "$program" whatif -q --profile "$profile" --plan --numerics "$out/$recording.kwhy" \
+		[ ! -e "$out/$recording.kwhy" ] || "$program" whatif -q --machine-profile "$profile" --plan --numerics "$out/$recording.kwhy" \
 			-o "$out/plan-$recording.txt" 2>> "$out/plan.err" &
 	done
 	wait

@@ -24,7 +24,9 @@ static struct kwhy_arena_block *block_new(size_t size)
 	return block;
 }
 
-/* A large request gets a block of its own behind the head, so that the head keeps its free room. */
+/*
+ * Allocates a separate block for a large request after the head, so that the head's free space stays usable.
+ */
 static void *alloc_large(struct kwhy_arena *arena, size_t bytes)
 {
 	struct kwhy_arena_block *block = block_new(bytes);

@@ -6,17 +6,17 @@
 
 struct kwhy_arena_block;
 
-/* Memory that is freed all at once. Zero-initialise; end with kwhy_arena_done(). */
+/* Memory that is freed in one call. Zero-initialise; free with kwhy_arena_done(). */
 struct kwhy_arena {
 	struct kwhy_arena_block *head;
 };
 
-/* Zeroed memory, aligned for any type, valid until kwhy_arena_done(); NULL when there is none left. */
+/* Zeroed memory, aligned for any type, valid until kwhy_arena_done(); NULL: out of memory. */
 void *kwhy_arena_alloc(struct kwhy_arena *arena, size_t count, size_t item_bytes);
 
 /*
- * A list of `count` items with room for one more: `items` itself, or a copy of twice as many. Only for lists
- * that grow by this alone, from NULL. NULL: there is no memory left.
+ * Returns a list of `count` items with capacity for one more: `items` itself, or a copy with twice the
+ * capacity. Only for lists that start as NULL and grow only by this call. NULL: out of memory.
  */
 void *kwhy_arena_grow(struct kwhy_arena *arena, void *items, size_t count, size_t item_bytes);
 char *kwhy_arena_copy(struct kwhy_arena *arena, const char *string);

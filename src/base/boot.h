@@ -5,9 +5,9 @@
 enum { KWHY_BOOT_BYTES = 64 };
 
 /*
- * Which start of which machine this is, as random(4) has it: the same in all its containers, whatever they
- * are called, and another after the next start. "": not reported. `path` NULL:
- * /proc/sys/kernel/random/boot_id. Any thread; allocates nothing.
+ * Reads the machine's boot id (random(4)). It is the same in all containers of the machine, whatever their
+ * host names, and changes with each boot. "": not reported. `path` NULL: /proc/sys/kernel/random/boot_id. Any
+ * thread; allocates nothing.
  */
 void kwhy_boot_read(const char *path, char out[KWHY_BOOT_BYTES]);
 

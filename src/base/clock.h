@@ -10,24 +10,27 @@ int64_t kwhy_clock_mono_ns(void);
 int64_t kwhy_clock_unix_ns(void);
 int64_t kwhy_clock_thread_cpu_ns(void);
 
-/* How the two clocks lie at one moment: unix = mono + offset, known within +- spread / 2. */
+/*
+ * Relation of the Unix and the monotonic clock at one time: unix = mono + offset, known within +- width_ns /
+ * 2.
+ */
 struct kwhy_clock_relation {
 	int64_t mono_ns, offset_ns, width_ns;
 };
 
-/* The closest of several sandwiched readings. */
+/* Relates the clocks by the narrowest of several readings of one clock between two of the other. */
 struct kwhy_clock_relation kwhy_clock_relate(void);
 
-/* The time on the other clock, by that relation; saturates. */
+/* Convert a time to the other clock by a relation; they saturate. */
 int64_t kwhy_clock_mono_of_unix(const struct kwhy_clock_relation *relation, int64_t unix_ns);
 int64_t kwhy_clock_unix_of_mono(const struct kwhy_clock_relation *relation, int64_t mono_ns);
 
-/* A clock to wait on, as a parameter, so that tests wait for nothing. */
+/* A clock to wait on, as a parameter, so that tests need not wait. */
 struct kwhy_clock {
 	int64_t (*now_mono_ns)(void *context);
 	/*
-	 * Returns at the absolute time, or as soon as wake() was called since the last return; may return
-	 * earlier for no reason. One thread sleeps, any thread wakes.
+	 * Returns at the absolute time, or as soon as wake() has been called since its last return. May also
+	 * return earlier. One thread sleeps; any thread may wake it.
 	 */
 	void (*sleep_until)(void *context, int64_t mono_ns);
 	void (*wake)(void *context);
@@ -35,7 +38,7 @@ struct kwhy_clock {
 	void *context;
 };
 
-/* This machine's clock, to sleep on with `sleeper`, which must stay where it is. Lasts until the done(). */
+/* This machine's clock. It sleeps on `sleeper`, which must not move until kwhy_clock_system_done(). */
 struct kwhy_clock_sleeper {
 	sem_t wakes;
 };

@@ -15,7 +15,10 @@ static char folded(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* '*' stands for any text. Returns to the last star alone: at most pattern times text steps. */
+/*
+ * Whether a pattern matches a text; '*' matches any text. It backtracks only to the last star, so it takes at
+ * most pattern length times text length steps.
+ */
 static bool fits(const char *pattern, const char *text)
 {
 	const char *after_star = NULL, *retry = NULL;

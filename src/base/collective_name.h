@@ -6,16 +6,16 @@
 #include <stddef.h>
 
 /*
- * Names of kernels that are collectives, sends or receives: patterns in which '*' stands for any text, case
- * is ignored and '!' in front says that such a name is none. The last one that fits decides. Any thread.
+ * Patterns for names of kernels that are collectives, sends or receives. '*' matches any text, case is
+ * ignored, and a '!' in front excludes names. The last pattern that matches decides. Any thread.
  */
 extern const char *const kwhy_collective_patterns[];
 extern const size_t kwhy_collective_pattern_count;
 
-/* -1: none of the patterns fits; else whether the name is a collective's. */
+/* 1: the name is a collective's; 0: it is not; -1: no pattern matches. */
 int kwhy_collective_name_judge(const char *const *patterns, size_t count, const char *kernel_name);
 
-/* By the built-in patterns. */
+/* Whether a name is a collective's, by the built-in patterns. */
 bool kwhy_collective_name(const char *kernel_name);
 
 #endif

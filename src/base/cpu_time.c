@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* "cpu  user nice system idle iowait irq softirq ...", in ticks. Negative: it is no such line. */
+/* Busy ticks of a line "cpu user nice system idle iowait irq softirq ..."; negative: another line. */
 static double busy_ticks(const char *line)
 {
 	/* user, nice, system, irq and softirq */

@@ -22,7 +22,7 @@ static bool is_digit(struct kwhy_span text, size_t at)
 	return at < text.length && text.bytes[at] >= '0' && text.bytes[at] <= '9';
 }
 
-/* Digits from *at, downwards so that INT64_MIN fits; false when they are too many. */
+/* Reads digits from *at as a negative number, so that INT64_MIN fits; false: beyond 64 bits. */
 static bool parse_digits(struct kwhy_span text, size_t *at, int64_t *out)
 {
 	bool large = false;
@@ -34,7 +34,7 @@ static bool parse_digits(struct kwhy_span text, size_t *at, int64_t *out)
 	return !large;
 }
 
-/* Zeros behind a point at *at; false when other digits are there. */
+/* Skips a point at *at and the zeros after it; false: there are other digits. */
 static bool skip_decimals(struct kwhy_span text, size_t *at)
 {
 	bool zeros = true;

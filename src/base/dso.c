@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the loader says, without its history; "" when it says nothing. */
+/* The loader's last error message, which this also clears; "" without an error. */
 static const char *loader_words(void)
 {
 	const char *words = dlerror();
@@ -31,7 +31,7 @@ static enum kwhy_status load(
 		first);
 }
 
-/* Looks every symbol up into `table`; gives the first required one that is missing, or NULL. */
+/* Looks up every symbol into `table`; returns the first required one that is missing, or NULL. */
 static const char *fill(const struct kwhy_dso_library *library, void *handle, char *table)
 {
 	for (size_t i = 0; i < library->symbol_count; i++) {

@@ -6,29 +6,28 @@
 
 #include <stddef.h>
 
-/* A library that may or may not be on the machine, opened at run time into a table of function pointers. */
+/* A library that may be missing on the machine, opened at run time into a table of function pointers. */
 
 enum kwhy_dso_need { KWHY_DSO_REQUIRED, KWHY_DSO_OPTIONAL };
 
 struct kwhy_dso_symbol {
 	const char *name;
-	size_t offset; /* of its slot in the table */
+	size_t offset; /* offset of its pointer in the table */
 	enum kwhy_dso_need need;
 };
 
 struct kwhy_dso_library {
 	const char *title;	    /* for messages: "NVML, part of the NVIDIA driver" */
-	const char *const *sonames; /* tried in turn; ends with NULL */
+	const char *const *sonames; /* tried in order; ends with NULL */
 	const struct kwhy_dso_symbol *symbols;
 	size_t symbol_count;
 	size_t table_bytes;
 };
 
 /*
- * Opens the first soname that loads and fills `out_table` (table_bytes), only when every required symbol is
- * there; an absent optional one is a NULL slot. KWHY_E_UNSUPPORTED where no soname loads or a required
- * symbol is missing: the words name the library, what was missing and the cure. Close with
- * kwhy_dso_close(); NULL is allowed.
+ * Opens the first soname that loads, and fills `out_table` (table_bytes) if every required symbol exists; a
+ * missing optional symbol is NULL. KWHY_E_UNSUPPORTED: no soname loads or a required symbol is missing; the
+ * message names the library, what is missing and the cure. Close with kwhy_dso_close(), which allows NULL.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_dso_open(
 	const struct kwhy_dso_library *library, void *out_table, void **out_handle, struct kwhy_error *error);

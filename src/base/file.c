@@ -30,7 +30,7 @@ static int write_all(int fd, const char *bytes, size_t length)
 	return 0;
 }
 
-/* What kwhy_file_write() was given; `path`: as the user named it. */
+/* Arguments of kwhy_file_write(); `path` is as the user named it. */
 struct whole {
 	const char *path;
 	const void *bytes;
@@ -54,7 +54,7 @@ static enum kwhy_status write_whole(void *context, const char *to, struct kwhy_e
 	return file < 0 ? kwhy_output_fail(whole->path, error) : write_to(whole, file, error);
 }
 
-/* Writers know only the file beside; who reads the sentence knows the other. */
+/* Replaces the temporary file's name in an error message by the path that the user gave. */
 static enum kwhy_status name_as_given(
 	enum kwhy_status status, const char *temporary, const char *path, struct kwhy_error *error)
 {
@@ -70,11 +70,11 @@ static enum kwhy_status name_as_given(
 	return status;
 }
 
-/* A file that nobody else has or sees by now, next to where the output goes. */
+/* A temporary file next to the output, which no other program has open yet. */
 struct temporary {
 	const struct kwhy_output *output;
 	int file;
-	mode_t mode; /* that it gets at the end */
+	mode_t mode; /* final mode */
 	char name[sizeof(((struct kwhy_output *)0)->name) + 8];
 	char path[sizeof("/proc/self/fd/-2147483648/") + sizeof(((struct kwhy_output *)0)->name) + 8];
 };
@@ -85,7 +85,7 @@ static int create(const struct temporary *temporary, mode_t mode)
 		O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 }
 
-/* By the folder that was opened, whatever its name leads to by now. False: errno says why. */
+/* Creates it in the folder that is open, even if the folder's name now leads elsewhere. False: see errno. */
 static bool temporary_open(struct temporary *temporary)
 {
 	const bool keeps_mode = kwhy_output_keeps_mode(temporary->output);
@@ -107,7 +107,7 @@ static bool temporary_open(struct temporary *temporary)
 	return fchmod(temporary->file, 0600) == 0;
 }
 
-/* The mode comes last: it may be one that nobody can write to. */
+/* Sets the final mode, which may not allow writing, and renames the file to its name. */
 static bool temporary_keep(const struct temporary *temporary)
 {
 	const struct kwhy_output *output = temporary->output;
@@ -183,7 +183,7 @@ enum kwhy_status kwhy_file_write(const char *path, const void *bytes, size_t len
 	return status;
 }
 
-/* 0: all read, 1: more than the limit, -1: errno says why. */
+/* Returns 0: all was read; 1: more than the limit; -1: see errno. */
 static int read_all(FILE *file, size_t limit_bytes, struct kwhy_text *out)
 {
 	char buffer[1 << 14];

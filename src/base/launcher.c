@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 static const struct {
-	const char *rank, *world_size, *local_rank, *local_size; /* local_size NULL: it does not say */
+	const char *rank, *world_size, *local_rank, *local_size; /* local_size NULL: the launcher sets none */
 } launchers[] = {
 	{"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"},
 	{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",

@@ -5,16 +5,16 @@
 #include <stdint.h>
 
 /*
- * Which of several processes this one is, by the variables that launchers set: torchrun, OpenMPI, MVAPICH,
- * PMI (MPICH, Intel MPI), SLURM. Of several that speak, the one that stands closest to the process counts:
- * torchrun starts several under one task of SLURM.
+ * Ranks of this process from the environment variables of launchers: torchrun, OpenMPI, MVAPICH, PMI (MPICH,
+ * Intel MPI), SLURM. If several are set, the launcher closest to the process counts, as torchrun starts
+ * several processes in one SLURM task.
  */
 struct kwhy_launcher_ranks {
 	int64_t rank, world_size, local_rank; /* -1: not said */
-	int64_t local_size;		      /* of them on this host; -1: not said */
+	int64_t local_size;		      /* number of processes on this host; -1: unknown */
 };
 
-/* `get` is getenv() or a test's. */
+/* `get` is getenv(), or a substitute in tests. */
 struct kwhy_launcher_ranks kwhy_launcher_ranks(char *(*get)(const char *name));
 
 #endif

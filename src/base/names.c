@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* FNV-1a, 32 bit; names are few against events, and importers keep their own caches. */
+/*
+ * FNV-1a, 32 bit. Its speed matters little: names are fewer than events, and importers have their own caches.
+ */
 static uint32_t hash_bytes(const char *bytes, size_t length)
 {
 	uint32_t hash = 2166136261u;

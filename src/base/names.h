@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * Interned strings: each distinct string has one small number. Number 0 is always "". Strings are
- * valid UTF-8 without control characters (kwhy_text_sanitize() is applied on the way in).
+ * Interned strings: each distinct string has one small number. Number 0 is always "". kwhy_text_sanitize() is
+ * applied to new strings, so they are valid UTF-8 without control characters.
  */
 struct kwhy_names {
 	struct kwhy_arena arena;
@@ -20,7 +20,7 @@ struct kwhy_names {
 	size_t count, capacity, hash_capacity, slot_count;
 };
 
-/* The longest name kept; a longer one is cut at a code point and ends in "...". */
+/* Longest name; longer ones are cut at a code point and end in "...". */
 #define KWHY_NAME_MAX_BYTES 4096
 
 KWHY_MUST_USE enum kwhy_status kwhy_names_init(struct kwhy_names *names, struct kwhy_error *error);
@@ -28,7 +28,7 @@ void kwhy_names_done(struct kwhy_names *names);
 KWHY_MUST_USE enum kwhy_status kwhy_names_intern(struct kwhy_names *names, const char *bytes, size_t length,
 	uint32_t *out_name, struct kwhy_error *error);
 
-/* Lent; valid until kwhy_names_done(). `name` must have been given by kwhy_names_intern(). */
+/* Returns the string, valid until kwhy_names_done(). `name` must come from kwhy_names_intern(). */
 static inline const char *kwhy_names_get(const struct kwhy_names *names, uint32_t name)
 {
 	return names->strings[name];

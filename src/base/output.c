@@ -24,7 +24,7 @@ static bool is_trusted(uid_t owner)
 	return owner == 0 || owner == geteuid();
 }
 
-/* Others may put something of theirs there. */
+/* Whether other users may write to the folder. */
 static bool is_shared(int folder)
 {
 	struct stat facts;
@@ -32,7 +32,7 @@ static bool is_shared(int folder)
 	return fstat(folder, &facts) || !is_trusted(facts.st_uid) || (facts.st_mode & S_IWOTH);
 }
 
-/* A link that stands in a folder of this user or root alone, and is theirs. */
+/* Accepts a link that belongs to this user or root in a folder that no other user may write to. */
 static enum kwhy_status check_link(
 	const struct kwhy_output *output, const char *path, struct kwhy_error *error)
 {
@@ -44,7 +44,7 @@ static enum kwhy_status check_link(
 		path, output->name);
 }
 
-/* What is written to as it is: a pipe or a file that another user has put there would be given the data. */
+/* Refuses a pipe or file that another user may have put there, as it would receive the data. */
 static enum kwhy_status check_owner(
 	const struct kwhy_output *output, const char *path, struct kwhy_error *error)
 {
@@ -64,7 +64,7 @@ static bool is_proc(int folder)
 	return !fstatfs(folder, &facts) && facts.f_type == PROC_SUPER_MAGIC;
 }
 
-/* Opens what comes before the last part of `path`, from `from` on; false: errno says why. */
+/* Opens the folder of `path`, relative to `from`; false: see errno. */
 static bool enter(int from, const char *path, struct kwhy_output *out)
 {
 	const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
@@ -83,7 +83,7 @@ static bool enter(int from, const char *path, struct kwhy_output *out)
 	return out->folder >= 0;
 }
 
-/* What is there; false: errno says why it cannot be known. */
+/* Looks up the file; false: it is unknown, see errno. */
 static bool look(struct kwhy_output *output)
 {
 	output->is_in_proc = is_proc(output->folder);
@@ -105,7 +105,7 @@ static enum kwhy_status read_link(
 	return status;
 }
 
-/* One step from `from`, which is closed, to what `rest` names. */
+/* Finds the file that `rest` names relative to `from`, which is closed. */
 static enum kwhy_status step(
 	int from, const char *rest, const char *path, struct kwhy_output *out, struct kwhy_error *error)
 {
@@ -123,7 +123,7 @@ static bool is_link(const struct kwhy_output *output)
 	return output->exists && S_ISLNK(output->facts.st_mode);
 }
 
-/* To where links lead; `rest` is what is left to go. */
+/* Follows links; `rest` is the part of the path that remains. */
 static enum kwhy_status follow(
 	char rest[PATH_MAX], const char *path, struct kwhy_output *out, struct kwhy_error *error)
 {
@@ -173,7 +173,10 @@ bool kwhy_output_is_direct(const struct kwhy_output *output)
 	return output->exists && (output->is_in_proc || !S_ISREG(output->facts.st_mode));
 }
 
-/* An open file of this process goes on where it is: standard output may be a file that others extend, too. */
+/*
+ * Opens a file of /proc. A file that this process has open keeps its position, as other programs may write to
+ * standard output, too.
+ */
 static int open_in_proc(const struct kwhy_output *output)
 {
 	const int truncates = S_ISREG(output->facts.st_mode) ? O_TRUNC : 0;
@@ -199,7 +202,7 @@ static int open_found(const struct kwhy_output *output, enum kwhy_output_how how
 		0666);
 }
 
-/* Looks again at what was opened: it may have come since. Only then is it emptied. */
+/* Checks the opened file, which may have been put there since the first look, before it is emptied. */
 static enum kwhy_status check_opened(struct kwhy_output *output, const char *path, enum kwhy_output_how how,
 	int file, struct kwhy_error *error)
 {
@@ -233,7 +236,7 @@ enum kwhy_status kwhy_output_open(
 	return status;
 }
 
-/* Another program may make it at the same time. */
+/* Makes the folder, also if another program makes it at the same time. */
 static bool make_folder(struct kwhy_output *output)
 {
 	if (!output->exists && mkdirat(output->folder, output->name, 0777) &&

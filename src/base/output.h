@@ -9,47 +9,51 @@
 #include <sys/stat.h>
 
 /*
- * Where an output goes. Everything that creates, replaces or extends a file which a user names goes through
- * here, since another user may have put something there first. The rule for the last part of the name:
+ * The place of an output. Everything that creates, replaces or extends a file named by a user goes through
+ * this interface, as another user may have put something at that name before. The rule for the last part of
+ * the name:
  *  - a link is followed if the link and its folder belong to this user or root and not everybody may write to
- *    the folder; else it is refused. Where it leads need not be there yet; the link itself stays.
- *  - what /proc shows of open files (/dev/stdout, /dev/fd/N, >(command)) is written to as it is;
+ *    the folder; else it is refused. Its target need not exist; the link itself stays.
+ *  - open files in /proc (/dev/stdout, /dev/fd/N, >(command)) are written to directly.
  *  - a device, a pipe or a file that is extended is refused in a folder that others may write to, unless it
  *    belongs to this user or root.
- * A file that replaces another has the other's permission bits (0777) if that one was a regular file of this
- * user, else what the umask leaves; never its owner or its setuid, setgid and sticky bits.
+ * A file that replaces a regular file of this user has that file's permission bits (0777), else those that
+ * the umask leaves. It never has the other file's owner or its setuid, setgid and sticky bits.
  */
 struct kwhy_output {
-	int folder;	   /* open; -1: none */
-	char name[256];	   /* in there; no link */
-	struct stat facts; /* of what is there */
+	int folder;	   /* open descriptor; -1: not open */
+	char name[256];	   /* name in the folder; not a link */
+	struct stat facts; /* of the existing file */
 	bool exists;
-	bool is_in_proc; /* it leads to an open file of some process */
+	bool is_in_proc; /* it names an open file of a process in /proc */
 };
 
-/* End with kwhy_output_done(). KWHY_E_IO: the sentence names file, place and cure. */
+/*
+ * Finds where an output goes; release it with kwhy_output_done(). KWHY_E_IO: the message names file, place
+ * and cure.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_output_find(
 	const char *path, struct kwhy_output *out, struct kwhy_error *error);
 void kwhy_output_done(struct kwhy_output *output);
 
-/* A regular file of this user, whose permission bits are kept. */
+/* Whether the output is a regular file of this user, whose permission bits are kept. */
 bool kwhy_output_keeps_mode(const struct kwhy_output *output);
-/* Neither a regular file nor nothing: written to, never replaced. */
+/* Whether the output exists and is no regular file, so that it is written to and never replaced. */
 bool kwhy_output_is_direct(const struct kwhy_output *output);
 
 enum kwhy_output_how {
-	KWHY_OUTPUT_TRUNCATE, /* made if need be, emptied */
-	KWHY_OUTPUT_APPEND,   /* made if need be, written at the end */
-	KWHY_OUTPUT_AS_IT_IS, /* must be there; nothing is changed by opening */
+	KWHY_OUTPUT_TRUNCATE, /* created if missing, and emptied */
+	KWHY_OUTPUT_APPEND,   /* created if missing, and written at its end */
+	KWHY_OUTPUT_AS_IT_IS, /* must exist; opening changes nothing */
 };
 
-/* The descriptor is the caller's. */
+/* Opens an output; the caller closes the descriptor. */
 KWHY_MUST_USE enum kwhy_status kwhy_output_open(
 	const char *path, enum kwhy_output_how how, int *out_file, struct kwhy_error *error);
-/* A folder that is there already serves, also through a link that the rule allows. */
+/* Makes a folder. An existing folder is accepted, also through a link that the rule above allows. */
 KWHY_MUST_USE enum kwhy_status kwhy_output_folder(const char *path, struct kwhy_error *error);
 
-/* The sentence for errno. */
+/* Sets the error message for errno. */
 KWHY_MUST_USE enum kwhy_status kwhy_output_fail(const char *path, struct kwhy_error *error);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Ends of an interval whose distances differ by less of their mean are reported as one. */
+/* Distances of an interval's ends that differ by less than this share of their mean are reported as one. */
 #define ALIKE_RATIO 0.1
 
 enum { SHARE_BYTES = 12 };
@@ -115,7 +115,7 @@ const char *kwhy_quantity_times(char out[KWHY_QUANTITY_BYTES], uint64_t count)
 {
 	size_t length = strlen(kwhy_quantity_count(out, count));
 
-	/* The largest counts, which nothing reaches, leave no space for the word. */
+	/* The largest counts, which do not occur in practice, leave no space for the word. */
 	if (length + sizeof(" times") <= KWHY_QUANTITY_BYTES)
 		memcpy(out + length, count == 1 ? " time" : " times", count == 1 ? 6 : 7);
 	return out;
@@ -164,7 +164,7 @@ const char *kwhy_quantity_percent(char out[KWHY_QUANTITY_BYTES], double ratio)
 	return out;
 }
 
-/* "0.57", "12", "1.40e+08". */
+/* Text of a percentage: "0.57", "12", "1.40e+08". */
 static const char *share(char out[SHARE_BYTES], double percent, int decimals)
 {
 	bool is_long = fabs(percent) >= 1e6;
@@ -173,7 +173,7 @@ static const char *share(char out[SHARE_BYTES], double percent, int decimals)
 	return out;
 }
 
-/* Of a share in percent: "0.27", "12". */
+/* Number of decimals of a percentage: "0.27", "12". */
 static int digits_of(double percent)
 {
 	return percent < 9.95 ? 2 : 0;

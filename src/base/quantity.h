@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Room that any of the texts below needs, with its NUL. */
+/* Largest size of the texts below, with NUL. */
 #define KWHY_QUANTITY_BYTES 32
 
 /*
@@ -19,15 +19,20 @@ const char *kwhy_quantity_energy(char out[KWHY_QUANTITY_BYTES], int64_t energy_n
 const char *kwhy_quantity_bytes(char out[KWHY_QUANTITY_BYTES], uint64_t bytes);	    /* 3 digits, decimal */
 const char *kwhy_quantity_count(char out[KWHY_QUANTITY_BYTES], uint64_t count);	    /* 1,234,567 */
 const char *kwhy_quantity_times(char out[KWHY_QUANTITY_BYTES], uint64_t count);	    /* 1 time, 2 times */
-/* Without a unit, 3 digits: "0.451" down to a thousandth, for "451 m" reads as metres; "2.50 k". */
+/*
+ * A number without a unit, 3 digits: "2.50 k"; down to a thousandth without a prefix, "0.451", as "451 m"
+ * reads as metres.
+ */
 const char *kwhy_quantity_number(char out[KWHY_QUANTITY_BYTES], double value);
-/* Money and grams are read best without prefixes: three digits wherever the point is, "0.000451". */
+/* A number of money or grams, which are read best without prefixes: 3 digits, "0.000451". */
 const char *kwhy_quantity_plain(char out[KWHY_QUANTITY_BYTES], double value);
 const char *kwhy_quantity_amount(
-	char out[KWHY_QUANTITY_BYTES], double amount); /* of work: 1,500 where it is whole, else as above */
+	char out[KWHY_QUANTITY_BYTES], double amount); /* 1,500 if whole, else as kwhy_quantity_number() */
 const char *kwhy_quantity_percent(char out[KWHY_QUANTITY_BYTES], double ratio); /* 15.8 % */
-/* How far the ends of an interval lie from its value: "±1.20 %", or "-42 +73 %" where they lie differently
- * far; "" where one is not known. */
+/*
+ * Relative distances of an interval's ends from its value: "±1.20 %", or "-42 +73 %" if they differ; "": one
+ * of them is unknown.
+ */
 const char *kwhy_quantity_interval(char out[KWHY_QUANTITY_BYTES], double value, double low, double high);
 
 #endif

@@ -4,11 +4,13 @@
 
 #include <stdint.h>
 
-/* As long as a device must be left alone for its meter to show what it idles at: the memory of the 20 ms
- * samples, 0.09 s, and ten of them. */
+/*
+ * Time for which a device must be left alone until its meter shows its idle level: the time constant of the
+ * 20 ms samples, 0.09 s, and ten samples.
+ */
 enum { KWHY_SETTLE_SHOWN_NS = 300000000 };
 
-/* Sleeps that long, whatever signals come. */
+/* Sleeps for length_ns, also if signals arrive. */
 void kwhy_settle(int64_t length_ns);
 
 #endif

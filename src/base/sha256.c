@@ -54,7 +54,7 @@ static void take_block(uint32_t state[8], const unsigned char *block)
 
 void kwhy_sha256_init(struct kwhy_sha256 *sum)
 {
-	/* Likewise of the square roots of the first eight primes (5.3.3). */
+	/* First 32 bits of the fractional parts of the square roots of the first eight primes (5.3.3). */
 	*sum = (struct kwhy_sha256){.state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f,
 					    0x9b05688c, 0x1f83d9ab, 0x5be0cd19}};
 }

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* SHA-256 (FIPS 180-4) and HMAC of it (RFC 2104); tested by the vectors of NIST and RFC 4231. */
+/* SHA-256 (FIPS 180-4) and HMAC-SHA-256 (RFC 2104); tested with the vectors of NIST and RFC 4231. */
 enum { KWHY_SHA256_BYTES = 32, KWHY_SHA256_BLOCK_BYTES = 64 };
 
 struct kwhy_sha256 {
@@ -19,14 +19,14 @@ void kwhy_sha256_init(struct kwhy_sha256 *sum);
 void kwhy_sha256_add(struct kwhy_sha256 *sum, const void *bytes, size_t length);
 void kwhy_sha256_end(struct kwhy_sha256 *sum, unsigned char out[KWHY_SHA256_BYTES]);
 
-/* Of all parts, one after the other. */
+/* A part of a message; kwhy_hmac_sha256() hashes all parts one after another. */
 struct kwhy_sha256_part {
 	const void *bytes;
 	size_t length;
 };
 void kwhy_hmac_sha256(const struct kwhy_sha256_part *key, const struct kwhy_sha256_part *parts, size_t count,
 	unsigned char out[KWHY_SHA256_BYTES]);
-/* Takes as long whatever differs. */
+/* Compares in constant time. */
 bool kwhy_sha256_equal(const unsigned char a[KWHY_SHA256_BYTES], const unsigned char b[KWHY_SHA256_BYTES]);
 
 #endif

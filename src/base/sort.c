@@ -43,7 +43,7 @@ static void merge(const struct sorter *sorter, size_t left, size_t middle, size_
 	memcpy(sorter->to + out + (middle - a), from + b, (right - b) * sizeof(*from));
 }
 
-/* Merges neighbouring runs two by two; true while there was more than one run. */
+/* Merges neighbouring runs in pairs; returns true if there was more than one run. */
 static bool merge_pass(struct sorter *sorter)
 {
 	size_t runs = 0;

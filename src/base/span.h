@@ -5,16 +5,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A piece of somebody's text; borrowed. */
+/* A part of a text that another owner holds. */
 struct kwhy_span {
 	const char *bytes; /* not NUL-terminated */
 	size_t length;
 };
 
-/* Blanks, tabs and carriage returns: what may stand around a field. */
+/* Whether a character is a blank, tab or carriage return, which may surround a field. */
 bool kwhy_span_is_space(char c);
 
-/* Without such in front and behind. */
+/* The span without such characters at both ends. */
 struct kwhy_span kwhy_span_trim(struct kwhy_span span);
 
 bool kwhy_span_is(struct kwhy_span span, const char *text);

@@ -13,7 +13,7 @@ static double away_from_zero(double value)
 	return fabs(value) < DBL_MIN / DBL_EPSILON ? DBL_MIN / DBL_EPSILON : value;
 }
 
-/* One even or odd step of the continued fraction, after Lentz. */
+/* One even or odd step of the continued fraction, by Lentz's method. */
 static double step(double factor, double *c, double *d)
 {
 	*d = 1 / away_from_zero(1 + factor * *d);
@@ -39,7 +39,7 @@ static double fraction(double a, double b, double x)
 	return value;
 }
 
-/* lgamma() writes a global; this one is for any thread. */
+/* Logarithm of the gamma function for any thread; lgamma() writes a global. */
 static double log_gamma(double x)
 {
 	int sign;
@@ -59,7 +59,7 @@ static double incomplete_beta(double a, double b, double x)
 	return 1 - front * fraction(b, a, 1 - x) / b;
 }
 
-/* The share above t, which is not negative. */
+/* Share of Student's distribution above t, which must not be negative. */
 static double tail(double t, double freedom)
 {
 	return incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t)) / 2;
@@ -121,7 +121,7 @@ void kwhy_estimate_of(const double *values, size_t count, struct kwhy_estimate *
 	*out = estimate;
 }
 
-/* Sums over the pairs that have both; least and most are filled. */
+/* Adds up the pairs that have both values; sets count, least and most. */
 static void add_pairs(const double *above, const double *below, size_t count, struct kwhy_estimate *estimate,
 	double sums[2])
 {
@@ -138,7 +138,7 @@ static void add_pairs(const double *above, const double *below, size_t count, st
 	}
 }
 
-/* Of what is above, from what the ratio predicts of it. */
+/* Standard deviation of `above` from the values that the ratio predicts. */
 static double residual_of(const double *above, const double *below, size_t count, double ratio)
 {
 	struct kwhy_moments moments = {0};
@@ -172,7 +172,7 @@ void kwhy_ratio_of(const double *above, const double *below, size_t count, struc
 	*out = estimate;
 }
 
-/* Welch: neither side's scatter is taken for the other's. */
+/* Half intervals of two means with separate variances (Welch). */
 static void halves_of_several(const struct kwhy_estimate *a, const struct kwhy_estimate *b, double out[2])
 {
 	double error_a = a->deviation * a->deviation / (double)a->count;
@@ -186,7 +186,7 @@ static void halves_of_several(const struct kwhy_estimate *a, const struct kwhy_e
 	out[1] = t * sqrt(error_b);
 }
 
-/* A prediction of one value more; how far off that one was read comes on top. */
+/* Half interval of a mean, and the prediction interval of one more value plus its reading error. */
 static void halves_beside_several(const struct kwhy_estimate *several, const struct kwhy_estimate *one,
 	double *out_several, double *out_one)
 {
@@ -197,7 +197,7 @@ static void halves_beside_several(const struct kwhy_estimate *several, const str
 	*out_one = isnan(read_half) ? half : hypot(half, read_half);
 }
 
-/* How far off each mean may be, seen beside the other. */
+/* Half intervals of both means for their difference. */
 static void halves_of(const struct kwhy_estimate *a, const struct kwhy_estimate *b, double out[2])
 {
 	if (a->count > 1 && b->count > 1) {
@@ -213,8 +213,8 @@ static void halves_of(const struct kwhy_estimate *a, const struct kwhy_estimate 
 }
 
 /*
- * Fieller: every ratio r of which b - r a may be 0. It holds "no change" exactly when the interval of the
- * difference does.
+ * Fieller's interval: all ratios r for which b - r a may be 0. It contains "no change" exactly if the
+ * interval of the difference contains 0.
  */
 static void set_ratio(double a, double b, const double halves[2], struct kwhy_difference *out)
 {

@@ -5,56 +5,61 @@
 #include <stddef.h>
 
 /*
- * Of few repeated measurements, normally distributed. Intervals are 95 %, by Student's t: their true spread
- * is not known. NAN is what was not measured; it takes no part.
+ * Statistics of few repeated measurements that are normally distributed. Intervals are 95 %, by Student's t,
+ * as the true standard deviation is unknown. Values that are NAN were not measured and are ignored.
  */
 
 /*
- * The t below which a share of Student's distribution lies; share in (0, 1), freedom above 0 and need not
- * be whole. Within 1e-9, by bisection of the incomplete beta function's continued fraction.
+ * Quantile of Student's distribution: the t below which `share` of it lies. share is in (0, 1); freedom is
+ * above 0 and may be fractional. Accurate to 1e-9, by bisection of the incomplete beta function's continued
+ * fraction.
  */
 double kwhy_student_quantile(double share, double freedom);
 
 struct kwhy_estimate {
-	size_t count; /* values that were measured */
+	size_t count; /* number of measured values */
 	double mean, low, high;
-	double deviation; /* of single values: sample standard deviation */
+	double deviation; /* sample standard deviation of single values */
 	double least, most;
 };
 
-/* NAN: mean, least and most of no values; deviation, low and high of fewer than two. */
+/*
+ * Estimates from values. mean, least and most are NAN without values; deviation, low and high with fewer than
+ * two.
+ */
 void kwhy_estimate_of(const double *values, size_t count, struct kwhy_estimate *out);
 
-/* Of sorted values, linear between the two next to it, as most programs do; NAN of none. */
+/* Quantile of sorted values, interpolated linearly between the two nearest; NAN: no values. */
 double kwhy_quantile(const double *sorted, size_t count, double share);
 
 /*
- * All of `above` over all of `below`, of the pairs that have both: the joules a unit of runs that did more
- * and less. The mean is that ratio of sums, so it is one over that of the two exchanged, and so are the ends
- * of its interval: of its logarithm, by the delta method, and above 0. Deviation: of pairs from what the
- * ratio predicts, over the mean below; least and most: of single pairs. No figure at all where `below` is
- * nothing in sum, no interval where `above` is.
+ * Ratio of the sum of `above` to the sum of `below`, over pairs that have both; for example joules per unit
+ * of runs that did different amounts of work. The mean is the ratio of sums. Its interval is that of its
+ * logarithm by the delta method, so its ends are above 0, and exchanging `above` and `below` gives the
+ * reciprocals. The deviation is that of `above` from the values that the ratio predicts, over the mean of
+ * `below`; least and most are ratios of single pairs. All figures are NAN if `below` sums to 0; only the
+ * interval is NAN if `above` does.
  */
 void kwhy_ratio_of(const double *above, const double *below, size_t count, struct kwhy_estimate *out);
 
-/* Of values that come one by one and are not kept. Zero-initialise. */
+/* Running moments of values that are not stored. Zero-initialise. */
 struct kwhy_moments {
-	double count, mean, squares; /* squares: of the distances from the mean */
+	double count, mean, squares; /* squares: sum of squared distances from the mean */
 };
 void kwhy_moments_add(struct kwhy_moments *moments, double value);
 
-/* Of a single value: 0 of fewer than two. */
+/* Sample variance of the values; 0 with fewer than two. */
 double kwhy_moments_variance(const struct kwhy_moments *moments);
 
 /*
- * How much mean `b` lies above mean `a`, without assuming that both scatter alike (Welch). A single value
- * scatters as the several beside it do, and was read as well as its low and high say (NAN: not known to be
- * off). Of two single ones these are all that is known: NAN gives NAN.
+ * Difference of mean `b` and mean `a`, without assuming equal variances (Welch). If one side has a single
+ * value, it is assumed to have the other side's deviation, and a reading error by its low and high (NAN: no
+ * reading error). If both have single values, only low and high are used, and NAN gives NAN.
  */
 struct kwhy_difference {
 	double change, low, high;
-	double ratio;		      /* the change over the size of a's mean */
-	double ratio_low, ratio_high; /* lopsided, as a's own error is in it; NAN: a's mean may be 0, too */
+	double ratio;		      /* change over the absolute value of a's mean */
+	double ratio_low, ratio_high; /* include a's own error; NAN: a may be 0 */
 };
 void kwhy_difference_of(
 	const struct kwhy_estimate *a, const struct kwhy_estimate *b, struct kwhy_difference *out);

@@ -2,21 +2,21 @@
 #ifndef KWHY_BASE_STATUS_H
 #define KWHY_BASE_STATUS_H
 
-/* What a caller can act on. The words of what happened are in struct kwhy_error. */
+/* Kinds of results that callers distinguish. The message is in struct kwhy_error. */
 enum kwhy_status {
 	KWHY_OK = 0,
-	KWHY_E_INPUT,	    /* a file or a value that we were given is wrong */
+	KWHY_E_INPUT,	    /* a file or a value from the user is wrong */
 	KWHY_E_IO,	    /* the system refused to read or write */
-	KWHY_E_MEMORY,	    /* no memory, or a limit given at creation is reached */
+	KWHY_E_MEMORY,	    /* out of memory, or a limit given at creation is reached */
 	KWHY_E_UNSUPPORTED, /* this build or this machine cannot do it */
 	KWHY_E_USAGE,	    /* the command line is wrong */
-	KWHY_E_LOST,	    /* the device that work ran on is gone, for this process */
+	KWHY_E_LOST,	    /* the device has been lost for this process */
 	KWHY_STATUS_COUNT
 };
 
 /*
- * One sentence of at most three lines: what, on what, why, and the cure. Owned by the caller, who
- * passes it as the last parameter of everything that can fail. Never NULL.
+ * A message of one sentence and at most three lines: what failed, on what, why, and the cure. The caller owns
+ * it and passes it as the last parameter of every function that can fail. Never NULL.
  */
 struct kwhy_error {
 	enum kwhy_status status;
@@ -28,10 +28,13 @@ struct kwhy_error {
 void kwhy_error_set(struct kwhy_error *error, enum kwhy_status status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Sets the words and yields the status; a macro, so that analysers see a constant that is not KWHY_OK. */
+/*
+ * Sets the message and evaluates to the status. It is a macro so that analysers see a constant other than
+ * KWHY_OK.
+ */
 #define kwhy_fail(error, status, ...) (kwhy_error_set((error), (status), __VA_ARGS__), (status))
 
-/* For failed allocations: `what` names the thing that did not fit. */
+/* For failed allocations; `what` names the object that was to be allocated. */
 #define kwhy_fail_memory(error, what)     \
 	kwhy_fail((error), KWHY_E_MEMORY, \
 		"out of memory for %s; close other programs or use a larger machine", (what))

@@ -19,7 +19,7 @@ void kwhy_text_clear(struct kwhy_text *text)
 		text->data[0] = '\0';
 }
 
-/* Space for `more` bytes and the NUL. */
+/* Reserves space for `more` bytes and the NUL. */
 static bool reserve(struct kwhy_text *text, size_t more)
 {
 	size_t need = text->length + more + 1;

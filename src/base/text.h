@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /*
- * A text that grows and remembers its own failure: write freely, check once at the end with
- * kwhy_text_check(). `data` is always NUL-terminated once something was added; NULL when empty.
+ * A growing text that remembers failures: write without checks, then call kwhy_text_check() once at the end.
+ * `data` is NUL-terminated after the first addition; NULL: nothing was added.
  */
 struct kwhy_text {
 	char *data;
@@ -24,16 +24,19 @@ void kwhy_text_done(struct kwhy_text *text);
 void kwhy_text_clear(struct kwhy_text *text);
 void kwhy_text_add(struct kwhy_text *text, const char *string);
 void kwhy_text_add_bytes(struct kwhy_text *text, const void *bytes, size_t length);
-/* Seven bits a byte, the lowest first; the top bit says that more follow. */
+/*
+ * Appends a variable-length integer: seven bits per byte, the lowest first; the top bit is set if more bytes
+ * follow.
+ */
 void kwhy_text_add_varint(struct kwhy_text *text, uint64_t value);
 void kwhy_text_addf(struct kwhy_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void kwhy_text_repeat(struct kwhy_text *text, char character, size_t count);
 KWHY_MUST_USE enum kwhy_status kwhy_text_check(const struct kwhy_text *text, struct kwhy_error *error);
 
-/* UTF-8 of one code point; gives the bytes, without a NUL. */
+/* Writes a code point as UTF-8 without NUL; returns the number of bytes. */
 size_t kwhy_text_encode(uint32_t code, char out[4]);
 
-/* Columns that a terminal gives a UTF-8 string (one a code point; combining marks are not known). */
+/* Terminal columns of a UTF-8 string: one per code point; combining marks are not considered. */
 size_t kwhy_text_columns(const char *string);
 
 /*

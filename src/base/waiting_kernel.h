@@ -5,9 +5,8 @@
 #include <stdbool.h>
 
 /*
- * Whether a kernel does nothing but wait, for the host or for time to pass, by its name, mangled or not:
- * XLA's DelayKernel, PyTorch's spin_kernel, and whatever is called so. Repeats of it would wait, too. Any
- * thread.
+ * Whether a kernel only waits, for the host or for time to pass, by its name, mangled or not: XLA's
+ * DelayKernel, PyTorch's spin_kernel, and kernels of similar names. Its repeats would also wait. Any thread.
  */
 bool kwhy_waiting_kernel(const char *name);
 

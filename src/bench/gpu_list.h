@@ -6,38 +6,48 @@
 
 #include <stdbool.h>
 
-/* Lists of an option, with commas between, and the GPUs that one names. */
+/* Comma-separated lists in options, and the GPUs that a list names. */
 
 enum { KWHY_LIST_WORD_BYTES = 64 };
 
-/* The next word, cut where it is longer than the room; *list goes on after it. False: there is none left. */
+/* Takes the next word, truncated to the size of `word`, and moves *list past it. false: no word is left. */
 bool kwhy_bench_list_next(const char **list, char word[KWHY_LIST_WORD_BYTES]);
 
-/* Whether the list has the word; NULL has all. */
+/* Whether the list contains the word; NULL contains all words. */
 bool kwhy_bench_list_has(const char *list, const char *word);
 
-/* Whether a word of the list is not known; the first such. A list without a word has the empty one; NULL has
- * none. */
+/*
+ * Finds the first word of the list that is_known() rejects. An empty list has the empty word; NULL has no
+ * words.
+ */
 bool kwhy_bench_list_unknown(
 	const char *list, bool (*is_known)(const char *word), char word[KWHY_LIST_WORD_BYTES]);
 
-/* Opened GPUs: `count` of them are the caller's to close, also after a failure. */
+/* Opened GPUs. The caller closes `count` of them, also after a failure. */
 struct kwhy_bench_gpus {
 	struct kwhy_gpu *items[KWHY_DEVICE_ENERGY_GPUS_MAX];
 	uint32_t count;
 };
 
-/* Opens one more, by number or PCI address. KWHY_E_USAGE: one too many, or one that is open already, whose
- * energy would count twice. */
+/*
+ * Opens one more GPU, by number or PCI address. KWHY_E_USAGE: there are too many, or it is open already, so
+ * its energy would count twice.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_gpus_add(struct kwhy_bench_gpus *gpus,
 	enum kwhy_gpu_backend backend, const char *word, struct kwhy_error *error);
 
-/* Opens what a list names; NULL: the first. KWHY_E_USAGE: none, too many, or one twice. */
+/*
+ * Opens the GPUs that a list names; NULL: the first GPU. KWHY_E_USAGE: the list is empty or too long, or
+ * names a GPU twice.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_gpus_open(enum kwhy_gpu_backend backend, const char *list,
 	struct kwhy_bench_gpus *out, struct kwhy_error *error);
 void kwhy_bench_gpus_close(const struct kwhy_bench_gpus *gpus);
 
-/* Leaves GPUs alone while they are still open, so that who records it sees the level that they idle at. */
+/*
+ * Leaves the GPUs idle with their contexts for a while, so that a recording of them contains their idle
+ * level.
+ */
 void kwhy_bench_gpus_settle(const struct kwhy_bench_gpus *gpus);
 
 #endif

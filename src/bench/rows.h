@@ -10,31 +10,33 @@
 #include <stdint.h>
 
 /*
- * Samples that --save wrote, rows of CSV below lines of "# key: value", on their way in. Pure. Everything
- * that is wrong with them is KWHY_E_INPUT and names file and line.
+ * Parses samples that --save wrote: rows of CSV after lines of "# key: value". Pure. Any error in them is
+ * KWHY_E_INPUT with a message that names the file and the line.
  */
 enum {
-	KWHY_BENCH_CELLS_MAX = 24,   /* of a line; later ones are left out */
-	KWHY_BENCH_LINE_BYTES = 1024 /* with its end */
+	KWHY_BENCH_CELLS_MAX = 24,   /* cells of a line; further ones are ignored */
+	KWHY_BENCH_LINE_BYTES = 1024 /* of a line, its terminator included */
 };
 
 struct kwhy_bench_rows {
-	const char *path; /* for errors */
+	const char *path; /* path of the file, for messages */
 	struct kwhy_error *error;
-	size_t line; /* of the file, from 1; 0: none yet */
+	size_t line; /* current line of the file, from 1; 0: before the first */
 	char text[KWHY_BENCH_LINE_BYTES];
-	char *cells[KWHY_BENCH_CELLS_MAX]; /* of that line, once it is split */
+	char *cells[KWHY_BENCH_CELLS_MAX]; /* cells of the line that was split last */
 	size_t cell_count;
 };
 
-/* Gives each line in turn, without its end, to `take`, which may change it, until one of them fails. */
+/* Passes each line, without its newline, to `take`, until one call fails. `take` may modify the line. */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_rows_walk(struct kwhy_bench_rows *rows,
 	const struct kwhy_text *file, enum kwhy_status (*take)(void *context, char *line), void *context);
 
-/* Cuts a line at its commas into the cells. */
+/* Splits a line at its commas into cells. */
 void kwhy_bench_rows_split(struct kwhy_bench_rows *rows, char *line);
 
-/* Fails, what is wrong with this line: in sight of analysers, which then know that it does. */
+/*
+ * Fails with what is wrong with the current line. Inline, so that static analysers see that it always fails.
+ */
 KWHY_MUST_USE static inline enum kwhy_status kwhy_bench_rows_wrong(
 	const struct kwhy_bench_rows *rows, const char *words)
 {
@@ -42,10 +44,13 @@ KWHY_MUST_USE static inline enum kwhy_status kwhy_bench_rows_wrong(
 		rows->path, rows->line, words);
 }
 
-/* Fails: the file has no lines. */
+/* Fails because the file has no lines. */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_rows_empty(const struct kwhy_bench_rows *rows);
 
-/* A line that may be one of these settings. Texts are copied; "unknown" leaves the place as it is. */
+/*
+ * Parses a line that may hold one of `settings`. Values are copied; the value "unknown" leaves *place
+ * unchanged.
+ */
 struct kwhy_bench_setting {
 	const char *key; /* "# key: " */
 	const char **place;
@@ -53,12 +58,12 @@ struct kwhy_bench_setting {
 KWHY_MUST_USE enum kwhy_status kwhy_bench_rows_setting(const struct kwhy_bench_rows *rows, const char *line,
 	const struct kwhy_bench_setting *settings, size_t count, struct kwhy_arena *arena);
 
-/* Cells. false: no such thing. An empty cell is the real number NAN. */
+/* Parse a cell; false: it is not a value of that type. An empty cell is NAN as a real number. */
 bool kwhy_bench_cell_whole(const char *cell, uint64_t *out);
 bool kwhy_bench_cell_real(const char *cell, double *out);
 bool kwhy_bench_cell_find(const char *cell, const char *(*name)(unsigned), unsigned count, unsigned *out);
 
-/* Writes a comma and the cell of a real number. */
+/* Appends a comma and a real number's cell. */
 void kwhy_bench_cell_add(struct kwhy_text *out, double value);
 
 #endif

@@ -16,7 +16,10 @@ static void add_overview(struct kwhy_text *out)
 	kwhy_text_add(out, kwhy_program.notes);
 }
 
-/* One line an option, for machines: COMMAND, --OPTION, -LETTER, ARGUMENT, HELP between tabs; "-": none. */
+/*
+ * Writes one line an option for programs: COMMAND, --OPTION, -LETTER, ARGUMENT, HELP, separated by tabs; "-":
+ * missing.
+ */
 static void add_listing(struct kwhy_text *out)
 {
 	for (size_t i = 0; kwhy_commands[i]; i++) {

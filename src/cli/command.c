@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Usage, options and details of one command. */
+/* Writes usage, options and details of one command. */
 static void write_help(const struct kwhy_command *command, struct kwhy_text *out)
 {
 	kwhy_text_addf(out, "usage: %s %s%s%s%s\n\n", kwhy_program.name, command->name,
@@ -47,7 +47,7 @@ static void add_quoted(struct kwhy_text *line, const char *word)
 	kwhy_text_add(line, "'");
 }
 
-/* The command line as a shell would take it again, made valid UTF-8 without control characters. */
+/* The command line, quoted so that a shell reads it again, as valid UTF-8 without control characters. */
 static char *command_line(int argc, char **argv)
 {
 	struct kwhy_text line = {0};
@@ -65,7 +65,7 @@ static char *command_line(int argc, char **argv)
 	return clean;
 }
 
-/* The help of a command, or of a group where there is no command. */
+/* Prints the help of a command, or of a group where `command` is NULL. */
 static enum kwhy_status print_help(
 	const struct kwhy_command *command, const char *group, struct kwhy_error *error)
 {
@@ -114,7 +114,7 @@ static enum kwhy_status run_parsed(const struct kwhy_command *command, struct kw
 	return status;
 }
 
-/* Where a GPU's back end is not there, the one that needs none is a part of the cure. */
+/* Adds the host back end, which needs no GPU, to the remedy where a GPU's back end is unavailable. */
 static void name_host_backend(
 	const struct kwhy_command *command, const void *options, struct kwhy_error *error)
 {
@@ -132,7 +132,7 @@ static void name_host_backend(
 	}
 }
 
-/* argv[0] is the program, then come the command's words. */
+/* Runs a command; argv[0] is the program, followed by the command's words. */
 static enum kwhy_status run(const struct kwhy_command *command, int argc, char **argv,
 	enum kwhy_exit *out_exit, struct kwhy_error *error)
 {
@@ -162,7 +162,7 @@ static enum kwhy_status run(const struct kwhy_command *command, int argc, char *
 	return status;
 }
 
-/* "--help" and "--version" are commands too when they come first. */
+/* Finds the command; "--help" and "--version" count as commands when they come first. */
 static const struct kwhy_command *command_of(int argc, char **argv)
 {
 	static const struct {
@@ -177,7 +177,9 @@ static const struct kwhy_command *command_of(int argc, char **argv)
 	return argc > 1 ? kwhy_command_find(argv + 1, (size_t)argc - 1) : NULL;
 }
 
-/* What a line without a known command gets: the list of a group where its help is asked for, else a failure.
+/*
+ * Handles a line without a known command: prints the list of a group where its help is requested, otherwise
+ * fails.
  */
 static enum kwhy_status run_unknown(int argc, char **argv, struct kwhy_error *error)
 {
@@ -194,7 +196,9 @@ static enum kwhy_status run_unknown(int argc, char **argv, struct kwhy_error *er
 	return kwhy_command_unknown(words, (size_t)argc - 1, error);
 }
 
-/* After a usage failure: where the options are, or the commands of a group named alone. */
+/*
+ * After a usage failure: prints where to find the options, or the commands of a group that was named alone.
+ */
 static void show_usage(const struct kwhy_command *command, int argc, char **argv)
 {
 	struct kwhy_text text = {0};
@@ -216,8 +220,8 @@ static int exit_status(enum kwhy_status status, enum kwhy_exit done)
 }
 
 /*
- * Where our starter closed standard files, what is opened next would get their numbers, and messages would go
- * there. Reading and writing fail as they would on closed ones, for a command that we start, too.
+ * Opens closed standard files. Otherwise the next opened file would get such a number, and messages would go
+ * into it. Reads and writes fail as on closed files, for a started command, too.
  */
 static void hold_standard_files(void)
 {
@@ -234,8 +238,9 @@ int kwhy_command_main(int argc, char **argv)
 	enum kwhy_status status;
 
 	hold_standard_files();
-	signal(SIGCHLD, SIG_DFL); /* else, where our starter ignores it, nobody tells us how a child ended */
-	signal(SIGXFSZ, SIG_IGN); /* what is too long to write is reported, as a full disk is */
+	signal(SIGCHLD,
+		SIG_DFL); /* the parent process may ignore it, and then the exit status of a child is lost */
+	signal(SIGXFSZ, SIG_IGN); /* writing beyond the file size limit then fails like a full disk */
 	if (command)
 		status = run(command, argc, argv, &done, &error);
 	else

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* What a shell sees of kwhy. */
+/* Exit statuses of kwhy. */
 enum kwhy_exit {
 	KWHY_EXIT_DONE = 0,
 	KWHY_EXIT_FAILED = 1,
@@ -21,30 +21,36 @@ struct kwhy_invocation {
 	const void *options; /* the command's options struct */
 	struct kwhy_operands operands;
 	const char *line;     /* the command line as typed, words quoted where needed */
-	enum kwhy_exit *exit; /* KWHY_EXIT_DONE unless the command says otherwise */
+	enum kwhy_exit *exit; /* KWHY_EXIT_DONE unless the command sets another */
 };
 
 struct kwhy_command {
 	const char *name;	 /* one word, or two with a space between */
-	const char *operands;	 /* as the help shows them; "" none */
+	const char *operands;	 /* as the help shows them; "": no operands */
 	const char *summary;	 /* one line */
-	const char *details;	 /* further lines of the help; NULL: none */
-	bool operand_is_command; /* from the first operand on, all words are another program's */
+	const char *details;	 /* further lines of the help; NULL: no more lines */
+	bool operand_is_command; /* all words from the first operand on are another program's command line */
 	const struct kwhy_option *options;
 	size_t options_bytes;
-	void (*defaults)(void *options); /* of a zeroed struct; NULL: zero is right */
+	void (*defaults)(void *options); /* sets defaults in a zeroed struct; NULL: zero is the default */
 	enum kwhy_status (*run)(const struct kwhy_invocation *invocation, struct kwhy_error *error);
 };
 
-/* The program that these commands are of; each program defines its own. Texts are lines with their ends. */
+/*
+ * The program that these commands belong to; each program defines its own. Texts are lines with their line
+ * ends.
+ */
 struct kwhy_program {
 	const char *name;    /* as typed: "kwhy" */
-	const char *purpose; /* what it answers: first lines of the overview */
+	const char *purpose; /* purpose of the program: first lines of the overview */
 	const char *notes;   /* last lines of the overview */
 };
 extern const struct kwhy_program kwhy_program;
 
-/* Its table: dispatch, help, man pages and completions follow it. Ends with a NULL row. */
+/*
+ * The program's commands, from which dispatch, help, man pages and completions are made. Ends with a NULL
+ * row.
+ */
 extern const struct kwhy_command *const kwhy_commands[];
 
 extern const struct kwhy_command kwhy_command_probe;
@@ -77,28 +83,31 @@ extern const struct kwhy_command kwhy_command_llm;
 extern const struct kwhy_command kwhy_command_help;
 extern const struct kwhy_command kwhy_command_version;
 
-/* A name of two words, as "model cost", is one row; the commands with one first word are a group. */
+/*
+ * Number of words in a command's name. "model cost" has two and is one row; commands with the same first word
+ * are a group.
+ */
 size_t kwhy_command_word_count(const struct kwhy_command *command);
 
-/* The command that the first one or two of `words` name; NULL: none. */
+/* The command that the first one or two of `words` name; NULL: no such command. */
 const struct kwhy_command *kwhy_command_find(char *const *words, size_t count);
 
-/* Is `word` the first word of commands of two? */
+/* Whether `word` is the first word of two-word commands. */
 bool kwhy_command_group_find(const char *word);
 
-/* KWHY_E_USAGE that names the nearest command; count is not 0. */
+/* Gives KWHY_E_USAGE that names the nearest command; count is not 0. */
 KWHY_MUST_USE enum kwhy_status kwhy_command_unknown(
 	char *const *words, size_t count, struct kwhy_error *error);
 
-/* A line for each command of a group; a line for each command of one word and each group. */
+/* Write a line for each command of a group; write a line for each one-word command and each group. */
 void kwhy_command_group_text(const char *group, struct kwhy_text *out);
 void kwhy_command_overview_text(struct kwhy_text *out);
 
-/* The help of the command or group named by `words`, on stdout. */
+/* Prints the help of the command or group named by `words` on stdout. */
 KWHY_MUST_USE enum kwhy_status kwhy_command_help_print(
 	char *const *words, size_t count, struct kwhy_error *error);
 
-/* Runs argv as the shell gave it; prints what went wrong; gives the exit status. */
+/* Runs the command line argv, prints any error, and returns the exit status. */
 int kwhy_command_main(int argc, char **argv);
 
 #define KWHY_OPTION_ROW_HELP                                             \

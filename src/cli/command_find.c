@@ -8,7 +8,7 @@
 
 enum { NAME_BYTES = 2 * KWHY_SPELLING_LETTERS + 2 };
 
-/* Letters of the first word of a command's name. */
+/* Length of the first word of a command's name. */
 static size_t first_letters(const struct kwhy_command *command)
 {
 	return strcspn(command->name, " ");
@@ -53,7 +53,10 @@ const struct kwhy_command *kwhy_command_find(char *const *words, size_t count)
 	return found || !count ? found : find_name(words[0]);
 }
 
-/* The command whose first word is like `word`, or the one of the group whose second is; NULL: none is. */
+/*
+ * The command whose first word is similar to `word`, or in a group the one whose second word is; NULL: no
+ * such command.
+ */
 static const struct kwhy_command *nearest_of(const char *word, const char *group)
 {
 	const struct kwhy_command *nearest = NULL;
@@ -107,7 +110,7 @@ void kwhy_command_group_text(const char *group, struct kwhy_text *out)
 	kwhy_text_addf(out, "\n'kwhy help %s COMMAND' shows its options.\n", group);
 }
 
-/* Is this the first row of its group? */
+/* Whether this is the first row of its group. */
 static bool opens_group(size_t at)
 {
 	char group[KWHY_SPELLING_LETTERS];

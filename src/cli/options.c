@@ -14,7 +14,9 @@
 
 enum { OPTION_LIMIT = 64, LONG_BASE = 256, HELP_COLUMN = 27, HELP_WIDTH = 80 };
 
-/* Former names of options and those that took their place: read with a line of warning, in no help. */
+/*
+ * Former names of options and their present names. They are accepted with a warning and are not in the help.
+ */
 static const struct former {
 	const char *former, *name;
 } formers[] = {{"replay", "power-file"}, {"profile", "machine-profile"}, {"profile", "update-profile"},
@@ -22,14 +24,14 @@ static const struct former {
 
 enum { FORMERS = sizeof(formers) / sizeof(formers[0]) };
 
-/* The table as getopt_long() wants it. */
+/* The table in the form of getopt_long(). */
 struct getopt_table {
 	struct option longs[OPTION_LIMIT + FORMERS + 1];
 	char letters[2 * OPTION_LIMIT + 4];
 	size_t count;
 };
 
-/* One that may be left out stands behind "=" alone: what follows could be an operand. */
+/* Whether the argument is optional. It then must follow "=", because the next word could be an operand. */
 static bool may_be_left_out(const struct kwhy_option *option)
 {
 	return option->argument && option->argument[0] == '[';
@@ -51,7 +53,7 @@ static size_t find_name(const struct kwhy_option *options, const char *name)
 	return i;
 }
 
-/* After the table's own names: the former names of those that have one. */
+/* Appends the former names of options that have one to the table's names. */
 static void add_formers(struct getopt_table *table, const struct kwhy_option *options)
 {
 	size_t at = table->count;
@@ -89,7 +91,7 @@ static void table_make(struct getopt_table *table, const struct kwhy_option *opt
 	add_formers(table, options);
 }
 
-/* `found` is a letter, or LONG_BASE + place in the table. */
+/* The option found; `found` is a letter, or LONG_BASE + index in the table. */
 static const struct kwhy_option *option_of(const struct kwhy_option *options, int found)
 {
 	if (found >= LONG_BASE)
@@ -139,7 +141,7 @@ static enum kwhy_status set_count(
 	return KWHY_OK;
 }
 
-/* Nobody means the word that ends the options as the value of one. */
+/* Refuses "--" as a value: it ends the options and is not meant as a value. */
 static enum kwhy_status check_text(
 	const struct kwhy_option *option, const char *value, struct kwhy_error *error)
 {
@@ -172,7 +174,9 @@ static enum kwhy_status set_option(
 	}
 }
 
-/* A name that is not in the table, of "--name" or "--name=value"; the option that is spelt like it is named.
+/*
+ * Fails for an unknown name in "--name" or "--name=value", and names the option with the most similar
+ * spelling.
  */
 static enum kwhy_status fail_unknown(
 	const struct kwhy_option *options, const char *given, struct kwhy_error *error)
@@ -211,7 +215,7 @@ static enum kwhy_status fail_option(
 	return fail_unknown(options, argv[at], error);
 }
 
-/* `at` is the place in table->longs, -1 for a letter. */
+/* Warns of a former name. `at` is the index in table->longs, -1 for a letter. */
 static void warn_of_former(const struct getopt_table *table, const struct kwhy_option *options, int at)
 {
 	char text[160];
@@ -232,7 +236,7 @@ enum kwhy_status kwhy_options_parse(const struct kwhy_option *options, bool firs
 	int found, at = -1;
 
 	table_make(&table, options, first_operand_ends);
-	optind = 0; /* glibc: start afresh */
+	optind = 0; /* glibc: 0 restarts the parser */
 	opterr = 0;
 	while (!status && (found = getopt_long(argc, argv, table.letters, table.longs, &at)) != -1) {
 		if (found == '?' || found == ':')

@@ -15,18 +15,18 @@ enum kwhy_output_form {
 };
 
 /*
- * The form that -o PATH asks for by its extension; `otherwise` where there is no path, no extension, or PATH
- * is a folder. KWHY_E_USAGE for an extension that is none of .txt, .json, .csv, .html; KWHY_E_IO where the
- * folder that it is to lie in is not there.
+ * Gives the form that the extension of -o PATH selects; `otherwise` where there is no path, no extension, or
+ * PATH is a folder. KWHY_E_USAGE for an extension other than .txt, .json, .csv, .html; KWHY_E_IO where the
+ * folder of PATH does not exist.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_output_form_of(const char *path, enum kwhy_output_form otherwise,
 	enum kwhy_output_form *out, struct kwhy_error *error);
 
-/* Before minutes of measuring: KWHY_E_IO where the folder of what `option` names is not there. */
+/* KWHY_E_IO where the folder of the path of `option` does not exist. Called before minutes of measuring. */
 KWHY_MUST_USE enum kwhy_status kwhy_output_check(
 	const char *option, const char *path, struct kwhy_error *error);
 
-/* PATH itself, or PATH/STEM.EXTENSION where PATH is a folder; the caller frees it. NULL path: NULL. */
+/* Gives PATH itself, or PATH/STEM.EXTENSION where PATH is a folder; the caller frees it. NULL path: NULL. */
 KWHY_MUST_USE enum kwhy_status kwhy_output_path(
 	const char *path, const char *stem, enum kwhy_output_form form, char **out, struct kwhy_error *error);
 
@@ -35,21 +35,23 @@ KWHY_MUST_USE enum kwhy_status kwhy_output_write(
 	const char *path, const struct kwhy_text *text, struct kwhy_error *error);
 
 /*
- * Writes a result where -o PATH says: there, in PATH/STEM.EXTENSION where it is a folder, or to stdout. What
- * went wrong while the text was made is reported first. Frees the text.
+ * Writes a result to PATH, to PATH/STEM.EXTENSION where PATH is a folder, or to stdout. A failure while the
+ * text was made is reported first. Frees the text.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_output_result(const char *path, const char *stem,
 	enum kwhy_output_form form, struct kwhy_text *text, struct kwhy_error *error);
 
-/* "kwhy: MESSAGE" on stderr, harmless to a terminal whatever names it quotes. */
+/* Writes "kwhy: MESSAGE" to stderr, made safe for a terminal because it may quote names from files. */
 void kwhy_output_message(const char *message);
 
-/* What went wrong later becomes the error; what had gone wrong before, `status`, is said here. KWHY_OK in
- * either: it did not. */
+/*
+ * Combines two failures: the later one becomes the error, and the earlier one, `status`, is printed here.
+ * KWHY_OK in either: it did not fail.
+ */
 enum kwhy_status kwhy_output_later(
 	enum kwhy_status status, const struct kwhy_error *later, struct kwhy_error *error);
 
-/* Is stdout a terminal that wants colour? `refused`: --no-color. */
+/* Whether stdout is a terminal that wants colour. `refused`: --no-color. */
 bool kwhy_output_color(bool refused);
 
 /* Columns of the terminal on stdout, 80 to 160; 80 where there is none. */

@@ -19,7 +19,7 @@ static int is_profile(const struct dirent *entry)
 	return length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0;
 }
 
-/* Reads one profile and keeps it when it is the device's. */
+/* Reads one profile and keeps it when it is of the device. */
 static enum kwhy_status try_file(const char *folder, const char *file, const char *device_name,
 	struct kwhy_profile **out, struct kwhy_error *error)
 {
@@ -57,7 +57,7 @@ static enum kwhy_status try_folder(
 	return status;
 }
 
-/* Cuts the last part off a path. */
+/* Cuts the last component off a path. */
 static bool to_parent(char *path)
 {
 	char *slash = strrchr(path, '/');
@@ -77,7 +77,10 @@ static bool is_source_tree(const char *folder)
 	return stat(mark, &info) == 0;
 }
 
-/* Folders above the program: an installation's share/, or the source tree that holds the build. */
+/*
+ * Searches the folders above the program: an installation's share/, or the source tree that includes the
+ * build.
+ */
 static enum kwhy_status try_near_program(
 	const char *device_name, struct kwhy_profile **out, struct kwhy_error *error)
 {

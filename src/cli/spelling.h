@@ -4,10 +4,13 @@
 
 #include <stddef.h>
 
-/* Longest word that is compared, and the distance from which on two words are not alike. */
+/* Longest word that is compared, in bytes, and the distance from which on two words count as different. */
 enum { KWHY_SPELLING_LETTERS = 32, KWHY_SPELLING_FAR = 3 };
 
-/* Letters to change, add or drop between `a` and the first `b_letters` of `b`; of longer words far. */
+/*
+ * Edit distance, in letters, between `a` and the first `b_letters` of `b`; KWHY_SPELLING_FAR for longer
+ * words.
+ */
 size_t kwhy_spelling_distance(const char *a, const char *b, size_t b_letters);
 
 #endif

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_W 1e6 /* above any device: a slip of the unit */
+#define MAX_W 1e6 /* above any device, so the unit must be wrong */
 
-/* A number of watts from `text` up to `end`. */
+/* Reads a number of watts from `text` up to `end`. */
 static bool read_watts(const char *text, const char *end, double *out)
 {
 	char *stop;
@@ -22,7 +22,7 @@ static bool read_watts(const char *text, const char *end, double *out)
 	return true;
 }
 
-/* Where the power of that name is kept; NULL: no such name. Idle comes in one flavour only. */
+/* The member for the power of that name; NULL: unknown name. Idle has one kind only. */
 static double *power_named(struct kwhy_assumed_powers *powers, const char *name, size_t length)
 {
 	for (size_t i = 0; i < KWHY_CATEGORY_COUNT; i++) {

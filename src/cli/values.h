@@ -5,19 +5,22 @@
 #include "base/status.h"
 #include "ledger/ledger_new.h"
 
-/* Option values that are small languages of their own. Wrong ones are KWHY_E_USAGE. */
+/* Option values with a syntax of their own. Wrong values are KWHY_E_USAGE. */
 
-/* "150" for everything, or "compute=76.2,h2d=56.5,...": categories, copy directions, "idle". Watts, gross. */
+/*
+ * Reads "150" for all activities, or "compute=76.2,h2d=56.5,...": categories, copy directions, "idle". Gross
+ * powers in watts.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_value_powers(
 	const char *spec, struct kwhy_assumed_powers *out, struct kwhy_error *error);
 
-/* "0.30EUR", "0.30 EUR" or "0.30"; the currency is "" when none is named. */
+/* Reads "0.30EUR", "0.30 EUR" or "0.30"; the currency is "" where it is not named. */
 KWHY_MUST_USE enum kwhy_status kwhy_value_price(
 	const char *spec, double *out_price_per_kwh, char out_currency[16], struct kwhy_error *error);
 
 #define KWHY_WORK_UNIT_BYTES 32
 
-/* "tokens=4096": how much work was done, more than none. */
+/* Reads "tokens=4096", an amount of work above 0. */
 KWHY_MUST_USE enum kwhy_status kwhy_value_work(
 	const char *spec, char out_unit[KWHY_WORK_UNIT_BYTES], double *out_count, struct kwhy_error *error);
 

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Work across devices. */
+/* Detectors of waste in work that several devices do together. */
 
-/* Of eight equal devices one lies so far out about once in seventy. */
+/* With eight equal devices, one lies this many standard deviations out about once in seventy runs. */
 #define STRAGGLER_SDS 5
 
 static bool is_collective(const struct kwhy_tally *tally, size_t row)
@@ -40,7 +40,7 @@ enum kwhy_status kwhy_detect_exposed_collectives(const struct kwhy_detect_contex
 	return kwhy_tally_finish(&tally, verdict);
 }
 
-/* What is compared of the devices that take part in collectives. */
+/* A quantity that is compared between the devices that take part in collectives. */
 struct measure {
 	const char *does; /* "computes" */
 	int64_t (*of)(const struct kwhy_detect_context *context, uint32_t device);
@@ -48,11 +48,11 @@ struct measure {
 
 struct balance {
 	const struct measure *measure;
-	int64_t *work_ns; /* [devices] -1: takes no part */
+	int64_t *work_ns; /* [devices] the measured time; -1: the device runs no collectives */
 	size_t parties;
 	uint32_t slowest;
 	int64_t mean_ns, window_ns;
-	double others_mean_ns, others_sd_ns; /* without the slowest */
+	double others_mean_ns, others_sd_ns; /* over the devices except the slowest */
 };
 
 static int64_t computes(const struct kwhy_detect_context *context, uint32_t device)
@@ -60,7 +60,10 @@ static int64_t computes(const struct kwhy_detect_context *context, uint32_t devi
 	return kwhy_detect_view_union_ns(context->view, device, KWHY_KINDS_COMPUTE);
 }
 
-/* What arrives last waits least: its host may be late, though it computes no longer. */
+/*
+ * Time outside of collectives. The device that arrives last at collectives waits least in them; its host may
+ * be late though it computes no longer.
+ */
 static int64_t keeps_waiting(const struct kwhy_detect_context *context, uint32_t device)
 {
 	return kwhy_detect_view_span_ns(context->view, device) -
@@ -109,7 +112,7 @@ static void weigh(const struct kwhy_detect_context *context, struct balance *bal
 	weigh_others(context->recording->device_count, balance);
 }
 
-/* One device alone is slower than the others, by far more than those differ. */
+/* Whether one device alone is slower than the others, by far more than those differ from each other. */
 static bool has_straggler(const struct kwhy_detect_context *context, const struct balance *balance)
 {
 	double excess_ns = (double)balance->work_ns[balance->slowest] - balance->others_mean_ns;
@@ -119,7 +122,7 @@ static bool has_straggler(const struct kwhy_detect_context *context, const struc
 		excess_ns >= STRAGGLER_SDS * balance->others_sd_ns;
 }
 
-/* While one waits the others burn at least their idle power: each party's lag behind the slowest. */
+/* Devices that wait for the slowest draw at least idle power: sums that energy over each device's lead. */
 static struct kwhy_energy_ci90 waiting_energy(
 	const struct kwhy_detect_context *context, const struct balance *balance, double *out_recorded_nj)
 {
@@ -142,7 +145,7 @@ static struct kwhy_energy_ci90 waiting_energy(
 
 enum { PARTY_BYTES = 40 };
 
-/* As the trace numbers it; ranks often all call theirs device 0. */
+/* The device's number in the trace, with its rank where known: ranks often all call their device 0. */
 static const char *party_name(char out[PARTY_BYTES], const struct kwhy_recording *recording, size_t d)
 {
 	const struct kwhy_device *device = &recording->devices[d];
@@ -172,7 +175,7 @@ static enum kwhy_status write_party(const struct kwhy_detect_context *context, c
 	return KWHY_OK;
 }
 
-/* The slowest first. */
+/* Writes the evidence of all devices, the slowest first. */
 static enum kwhy_status write_parties(const struct kwhy_detect_context *context,
 	const struct balance *balance, struct kwhy_finding *finding)
 {
@@ -245,7 +248,8 @@ static enum kwhy_status report_imbalance(
 	struct kwhy_energy_ci90 energy;
 	enum kwhy_status status;
 
-	finding.category_ns[KWHY_CATEGORY_COLLECTIVE] = finding.time_ns; /* where the others wait */
+	/* the others wait inside collectives */
+	finding.category_ns[KWHY_CATEGORY_COLLECTIVE] = finding.time_ns;
 	energy = waiting_energy(context, balance, &recorded_nj);
 	set_energies(energy, recorded_nj, &finding);
 	finding.title = straggles ? straggler_title(context, balance, finding.time_ns)
@@ -273,7 +277,7 @@ static bool is_uneven(const struct kwhy_detect_context *context, const struct ba
 		(double)(longest_ns - balance->mean_ns) >= context->thresholds[0] * (double)longest_ns;
 }
 
-/* By what they compute; where that is even, by when they come. */
+/* Compares devices by their compute time; where that is even, by their time outside of collectives. */
 static enum kwhy_status compare_parties(const struct kwhy_detect_context *context, struct balance *balance)
 {
 	bool straggles;
@@ -287,7 +291,7 @@ static enum kwhy_status compare_parties(const struct kwhy_detect_context *contex
 	return has_straggler(context, balance) ? report_imbalance(context, balance, true) : KWHY_OK;
 }
 
-/* Across devices, so once: with the first. */
+/* Compares devices, so it runs only with the first one. */
 enum kwhy_status kwhy_detect_rank_imbalance(const struct kwhy_detect_context *context)
 {
 	struct balance balance = {.measure = &compute_time};

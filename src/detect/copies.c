@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Copies between host and device: too small, from the wrong memory, beside nothing. */
+/* Copies between host and device that are too small, use pageable memory, or do not overlap with kernels. */
 
 static bool is_host_copy(const struct kwhy_activities *rows, size_t row)
 {
@@ -15,7 +15,10 @@ static bool is_host_copy(const struct kwhy_activities *rows, size_t row)
 		(rows->copy_kind[row] == KWHY_COPY_H2D || rows->copy_kind[row] == KWHY_COPY_D2H);
 }
 
-/* A copy costs its own time and the device's idle time while the host is inside the call that issues it. */
+/*
+ * Counts the cost of a copy: its own time, and the device's idle time while the host is inside the call that
+ * issues it.
+ */
 static void add_copy(struct kwhy_tally *tally, size_t row, double kept_ns)
 {
 	const struct kwhy_detect_view *view = tally->context->view;
@@ -34,7 +37,7 @@ static void add_copy(struct kwhy_tally *tally, size_t row, double kept_ns)
 }
 
 struct small_run {
-	uint64_t runs; /* stretches of small copies of one direction without a kernel between */
+	uint64_t runs; /* number of runs of small copies in one direction without a kernel between them */
 	uint64_t bytes;
 	bool open[KWHY_COPY_KIND_COUNT];
 };
@@ -73,7 +76,7 @@ enum kwhy_status kwhy_detect_small_copies(const struct kwhy_detect_context *cont
 	}
 	if (tally.count == 0 || (double)tally.count < kwhy_tally_threshold(&tally, 1))
 		return kwhy_tally_drop(&tally);
-	verdict.kept_share = (double)run.runs / (double)tally.count; /* packed, one copy a run remains */
+	verdict.kept_share = (double)run.runs / (double)tally.count; /* one packed copy per run remains */
 	verdict.title = kwhy_tally_words(&tally,
 		"Small copies: %s under %s between host and device, %s in all",
 		kwhy_quantity_count(count, tally.count),
@@ -92,13 +95,13 @@ static bool is_pageable(const struct kwhy_activities *rows, size_t row)
 			rows->dst_memory[row] == KWHY_MEMORY_PAGEABLE);
 }
 
-/* Rates of pinned copies by direction. */
+/* Rates of pinned copies by direction; NAN: unknown. */
 struct pinned_rates {
 	double bytes_per_ns[KWHY_COPY_KIND_COUNT];
-	const struct kwhy_gpu_generation *link; /* whose full speed stands for a rate that is not known */
+	const struct kwhy_gpu_generation *link; /* link whose full speed is used where a rate is unknown */
 };
 
-/* Copies below this are paced by their latency and say nothing of the rate. */
+/* Smaller copies are bound by latency and do not show the rate. */
 enum { RATE_COPY_BYTES = 1 << 20 };
 
 static void see_pinned(struct pinned_rates *rates, const struct kwhy_activities *rows, size_t row)
@@ -113,7 +116,7 @@ static void see_pinned(struct pinned_rates *rates, const struct kwhy_activities 
 	*rate = fmax(*rate, (double)rows->bytes[row] / (double)length_ns);
 }
 
-/* The machine profile's, else the best that this recording shows. */
+/* Rates of the machine profile, else the best rates in this recording. */
 static struct pinned_rates find_pinned_rates(const struct kwhy_detect_context *context)
 {
 	const struct kwhy_device_view *seen = &context->view->devices[context->device];
@@ -132,7 +135,7 @@ static struct pinned_rates find_pinned_rates(const struct kwhy_detect_context *c
 	return rates;
 }
 
-/* What a pageable copy would take from pinned memory; 0 where its size is not known. */
+/* Time that a pageable copy would take with pinned memory; 0 where its size is unknown. */
 static double pinned_ns(const struct pinned_rates *rates, const struct kwhy_activities *rows, size_t row)
 {
 	double rate = rates->bytes_per_ns[rows->copy_kind[row]];
@@ -146,7 +149,10 @@ static double pinned_ns(const struct pinned_rates *rates, const struct kwhy_acti
 
 enum { RATE_WORDS = 128 };
 
-/* A copy up from pageable memory that the thread waits for immediately drains the device for nothing. */
+/*
+ * Idle time after a copy to the device from pageable memory that the thread waits for immediately is waste,
+ * since nothing on the host needs that wait.
+ */
 static void visit_pageable(const struct kwhy_detect_view *view, uint32_t call, uint32_t wait, void *context)
 {
 	struct kwhy_tally *tally = context;
@@ -158,7 +164,7 @@ static void visit_pageable(const struct kwhy_detect_view *view, uint32_t call, u
 	kwhy_tally_idle_after(tally, row, call, wait);
 }
 
-/* "5.1 GB/s up", or that of the link. */
+/* "5.1 GB/s up", or what the link allows where the rate is unknown. */
 static const char *rate_words(char out[RATE_WORDS], const struct pinned_rates *rates,
 	enum kwhy_copy_kind kind, const char *direction)
 {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The table that says what we look for (docs/findings.md), and the loop over it. */
+/* The table of detectors (docs/findings.md), and the loop over it. */
 const struct kwhy_detector kwhy_detectors[] = {
 	{"small-copies", "Small copies",
 		"pack them into one buffer and copy that once, or let kernels read mapped memory",
@@ -197,7 +197,7 @@ static enum kwhy_status run_on_device(struct kwhy_detect_context *context, const
 	return status;
 }
 
-/* Devices without work are passed over, but not the first: what is found across devices is found there. */
+/* Skips devices without work, except the first: detectors that compare devices run with it. */
 static enum kwhy_status run_all(struct kwhy_detect_context *context, const struct settings *settings)
 {
 	enum kwhy_status status = KWHY_OK;
@@ -220,7 +220,7 @@ static bool all_energies_known(const struct kwhy_findings *findings)
 	return true;
 }
 
-/* Equal savings: by device, then name, so that the order never depends on the sort. */
+/* Orders equal savings by device, then by name, so that the result does not depend on the sort. */
 static int by_occurrence(const struct kwhy_finding *left, const struct kwhy_finding *right)
 {
 	if (left->device != right->device)
@@ -250,7 +250,7 @@ static int by_time(const void *a, const void *b)
 	return by_occurrence(left, right);
 }
 
-/* One measure for all. */
+/* All findings are sorted by the same measure. */
 void kwhy_findings_sort(struct kwhy_findings *findings)
 {
 	if (findings->count > 1)

@@ -7,11 +7,11 @@
 #include "model/ledger.h"
 #include "model/profile.h"
 
-/* A threshold that a user may set: --threshold ID.NAME=VALUE. */
+/* A threshold that users can set: --threshold ID.NAME=VALUE. */
 struct kwhy_threshold {
 	const char *name;	 /* "max_bytes" */
-	double value;		 /* default */
-	const char *description; /* with its unit */
+	double value;		 /* default value */
+	const char *description; /* description that starts with the unit */
 };
 
 enum { KWHY_DETECTOR_THRESHOLDS = 4 };
@@ -20,16 +20,16 @@ struct kwhy_detector;
 struct kwhy_detect_options;
 struct kwhy_detect_view;
 
-/* What every detector sees; all of it read-only but `findings` and the view's marks. */
+/* The input of every detector; read-only except `findings` and the view's marks. */
 struct kwhy_detect_context {
 	const struct kwhy_recording *recording;
 	const struct kwhy_ledger *ledger;
-	const struct kwhy_profile *profile;  /* NULL: none */
-	uint32_t device;		     /* the one looked at; every detector sees each device in turn */
+	const struct kwhy_profile *profile;  /* NULL: no machine profile */
+	uint32_t device;		     /* device to look at; detectors run once for each device */
 	const struct kwhy_detect_view *view; /* detect/view.h */
 	const struct kwhy_detector *detector;
 	const struct kwhy_detect_options *options;
-	const double *thresholds; /* of this detector, in its table's order */
+	const double *thresholds; /* values of this detector's thresholds, in the order of its table */
 	struct kwhy_findings *findings;
 	struct kwhy_error *error;
 };
@@ -47,8 +47,8 @@ extern const struct kwhy_detector kwhy_detectors[];
 extern const size_t kwhy_detector_count;
 
 struct kwhy_detect_options {
-	double min_gain_ratio;	       /* silent below this share of the window; 0.01 */
-	size_t evidence_limit;	       /* top places kept for each finding; 5 */
+	double min_gain_ratio; /* findings that save less than this share of the window are left out; 0.01 */
+	size_t evidence_limit; /* number of the longest occurrences kept for each finding; 5 */
 	const char *const *thresholds; /* "ID.NAME=VALUE" */
 	size_t threshold_count;
 };
@@ -56,15 +56,15 @@ struct kwhy_detect_options {
 struct kwhy_detect_options kwhy_detect_options_default(void);
 
 /*
- * Runs every detector over a finished recording. `ledger` and `profile` may be NULL. Thresholds that name
- * no detector or no threshold of it, or are no number, are KWHY_E_USAGE with the choices.
+ * Runs every detector over a finished recording. `ledger` and `profile` may be NULL. KWHY_E_USAGE, listing
+ * the choices, where a threshold names no detector, no threshold of that detector, or no number.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_detect_run(const struct kwhy_recording *recording,
 	const struct kwhy_ledger *ledger, const struct kwhy_profile *profile,
 	const struct kwhy_detect_options *options, struct kwhy_findings **out, struct kwhy_error *error);
 void kwhy_findings_free(struct kwhy_findings *findings);
 
-/* Largest saving first: by energy where every finding has one, else by time. */
+/* Sorts findings by saving, largest first: by energy where it is known for all findings, else by time. */
 void kwhy_findings_sort(struct kwhy_findings *findings);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* How far the true energy of idle time may lie from the ledger's: its idle accounts together. */
+/* Interval of the energy of idle time, relative to the ledger's: from the sum of its idle accounts. */
 static void idle_interval(struct kwhy_energy_source *source, const struct kwhy_device_ledger *ledger)
 {
 	double gross = 0, low = 0, high = 0;
@@ -76,8 +76,10 @@ static double bound_ratio(int64_t bound_nj, int64_t gross_nj)
 	return bound_nj == KWHY_UNKNOWN_NJ ? NAN : (double)bound_nj / (double)gross_nj;
 }
 
-/* How far the true energy of an account's work may lie from the ledger's. Where none of it was metered, the
- * ledger's is by the power of its class. */
+/*
+ * Interval of the energy of an account's work, relative to the ledger's. Where none of the work was metered,
+ * it is that of the power class.
+ */
 static void work_interval(const struct kwhy_device_ledger *ledger, const struct kwhy_account *account,
 	double *out_low_ratio, double *out_high_ratio)
 {

@@ -21,7 +21,7 @@ struct kwhy_occurrence kwhy_occurrence_at(int64_t start_ns, int64_t end_ns)
 	};
 }
 
-/* Names of calls and ranges: cut where they are long, never inside a code point. */
+/* Adds the name of a call or range, shortened where it is long, but never inside a code point. */
 static void add_name(struct kwhy_text *text, const char *name)
 {
 	size_t length = strlen(name);
@@ -45,7 +45,9 @@ static void add_bytes(struct kwhy_text *text, uint64_t bytes)
 		kwhy_text_addf(text, " %s", kwhy_quantity_bytes(words, bytes));
 }
 
-/* The name of a kernel is whole, and given beside: only who shows it knows how much of it there is space for.
+/*
+ * Adds an activity to the text. Returns the full name of a kernel, since only the writer of a report knows
+ * how much of it fits; NULL for copies and memsets.
  */
 static const char *add_activity(struct kwhy_text *text, const struct kwhy_recording *recording, uint32_t row)
 {
@@ -80,7 +82,9 @@ static void add_call(
 	kwhy_text_addf(text, " %s", kwhy_quantity_time(time, calls->end_ns[call] - calls->start_ns[call]));
 }
 
-/* The innermost range that is of no known thread around the middle of the place: the last to start wins. */
+/*
+ * Adds the innermost range without a known thread around the middle of the occurrence: the last one to start.
+ */
 static void add_loose_range(struct kwhy_text *text, const struct kwhy_recording *recording,
 	const struct kwhy_occurrence *occurrence)
 {
@@ -100,7 +104,7 @@ static void add_loose_range(struct kwhy_text *text, const struct kwhy_recording 
 		add_name(text, kwhy_names_get(&recording->names, found->name));
 }
 
-/* The deepest range of the thread that covers half of the place. */
+/* Adds the deepest range of the thread that covers half of the occurrence. */
 static void add_range(struct kwhy_text *text, const struct kwhy_recording *recording,
 	const struct kwhy_occurrence *occurrence)
 {
@@ -118,7 +122,7 @@ static void add_range(struct kwhy_text *text, const struct kwhy_recording *recor
 	kwhy_held_add_range(text, recording, row);
 }
 
-/* The innermost range that made the call. */
+/* Adds the innermost range around the call. */
 static void add_caller(struct kwhy_text *text, const struct kwhy_recording *recording, uint32_t call)
 {
 	const struct kwhy_calls *calls = &recording->calls;

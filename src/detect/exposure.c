@@ -61,7 +61,7 @@ void kwhy_exposure_done(struct kwhy_exposure *exposure)
 	*exposure = (struct kwhy_exposure){0};
 }
 
-/* Bare time before time_ns. */
+/* Time without activities of the kinds before time_ns. */
 static int64_t bare_until(const struct kwhy_exposure *exposure, int64_t time_ns)
 {
 	size_t low = 0, high = exposure->count;

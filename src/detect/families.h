@@ -4,7 +4,7 @@
 
 #include "detect/detect.h"
 
-/* The detectors by family, one file each; their order here is that of the table. */
+/* The detectors by family, one file each. */
 
 /* copies.c */
 enum kwhy_status kwhy_detect_small_copies(const struct kwhy_detect_context *context);

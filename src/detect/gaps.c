@@ -15,7 +15,10 @@ static void add_host(struct kwhy_gap_cause *cause, int64_t start_ns, int64_t end
 	}
 }
 
-/* A stretch outside of calls, by its whole length, which may reach back before the gap. */
+/*
+ * Adds an interval outside of calls. Its whole length, which may begin before the gap, decides what it counts
+ * as.
+ */
 static void add_stretch(struct kwhy_gap_cause *cause, int64_t start_ns, int64_t end_ns, double spacing_ns)
 {
 	int64_t inside_ns = at_least(start_ns, cause->start_ns);
@@ -28,7 +31,7 @@ static void add_stretch(struct kwhy_gap_cause *cause, int64_t start_ns, int64_t 
 		add_host(cause, inside_ns, end_ns);
 }
 
-/* The part [start, end) of a call that lies in the gap. */
+/* Adds the part of a call that lies in the gap, up to end_ns. */
 static void add_call(struct kwhy_gap_cause *cause, const struct kwhy_detect_view *view, uint32_t call,
 	int64_t end_ns, double spacing_ns)
 {
@@ -47,7 +50,7 @@ static void add_call(struct kwhy_gap_cause *cause, const struct kwhy_detect_view
 		add_host(cause, start_ns, end_ns);
 }
 
-/* Backwards over the thread's outermost calls, from the issuing one to the beginning of the gap. */
+/* Walks back over the thread's outermost calls, from the issuing one to the beginning of the gap. */
 static void walk_back(const struct kwhy_detect_view *view, struct kwhy_gap_cause *cause, double spacing_ns)
 {
 	const struct kwhy_calls *calls = &view->recording->calls;
@@ -99,7 +102,7 @@ void kwhy_gap_explain(const struct kwhy_detect_view *view, const struct kwhy_gap
 	out->late = calls->end_ns[out->call] > out->start_ns && calls->start_ns[out->call] < out->end_ns;
 	if (!out->late)
 		return;
-	/* The usual way from the call to the device counts as launching. */
+	/* The usual latency from the call to the device counts as launching. */
 	add_call(out, view, out->call, out->end_ns - out->delayed_ns, (double)INT64_MAX);
 	walk_back(view, out, spacing_ns);
 }

@@ -8,11 +8,11 @@
 #include <string.h>
 
 /*
- * What names tell of the cause, the first that fits, of a range or of those around it. Names are PyTorch's
- * (torch 1.8 to 2.9), of Python functions, and of the C library.
+ * Parts of names that indicate a cause; the first that matches a range or a range around it decides. The
+ * names are those of PyTorch (torch 1.8 to 2.9), of Python functions, and of the C library.
  */
 static const struct {
-	const char *part; /* of the name */
+	const char *part; /* part of the name */
 	enum kwhy_held_cause cause;
 } signs[] = {
 	{"DataLoader", KWHY_HELD_LOADER},
@@ -42,7 +42,10 @@ static const struct {
 	{"Torch-Compiled Region", KWHY_HELD_COMPILED},
 };
 
-/* DDP's forward holds the whole model's: below a module, or in operators of one, it is not DDP's own work. */
+/*
+ * DDP's forward contains the forward of the whole model, so ranges inside it are DDP's own work only if they
+ * have one of these names.
+ */
 static const char *const parallel_work[] = {"aten::flatten_dense_tensors", "aten::unflatten_dense_tensors",
 	"aten::view", "aten::narrow", "aten::slice", "aten::as_strided", "record_param_comms",
 	"c10d::", "nccl:", "FSDP::", "DistributedDataParallel.forward", "FullyShardedDataParallel"};
@@ -107,7 +110,10 @@ static bool is_operator(const struct kwhy_recording *recording, uint32_t row)
 		!strncmp(name, "autograd::", 10);
 }
 
-/* What the names from `row` outwards say; `row` itself is of the work that a cause is made of. */
+/*
+ * The cause indicated by the names of `row` and the ranges around it. Whether DDP or FSDP is the cause
+ * depends on the name of `row` itself.
+ */
 static enum kwhy_held_cause sign_of(const struct kwhy_recording *recording, uint32_t row)
 {
 	bool parallel = starts_with_any(
@@ -156,7 +162,10 @@ void kwhy_held_add(struct kwhy_held *held, uint32_t call, int64_t start_ns, int6
 		held->first = recording->host_ranges.name[row];
 }
 
-/* The next range outwards that is the program's or the framework's, not one of its small operators. */
+/*
+ * The closest range around `row` that belongs to the program or the framework and is not one of its small
+ * operators; KWHY_NONE: no such range.
+ */
 static uint32_t scope_of(const struct kwhy_recording *recording, uint32_t row)
 {
 	static const char *const small[] = {"aten::", "autograd::engine::"};
@@ -177,7 +186,7 @@ static uint32_t step_of(const struct kwhy_recording *recording, uint32_t row)
 	return row;
 }
 
-/* The last part of a path is enough to find the line by. */
+/* Adds the last part of the path and the line, which is enough to find the source. */
 static void add_source(struct kwhy_text *out, const struct kwhy_recording *recording, uint32_t row)
 {
 	const struct kwhy_host_ranges *rows = &recording->host_ranges;
@@ -194,7 +203,7 @@ static void add_source(struct kwhy_text *out, const struct kwhy_recording *recor
 	kwhy_text_add(out, ")");
 }
 
-/* Names of ranges are cut where they are long, never inside a code point. */
+/* Adds the name of a range, shortened where it is long, but never inside a code point. */
 static void add_name(struct kwhy_text *out, const char *name)
 {
 	enum { SHOWN_BYTES = 64 };
@@ -249,7 +258,10 @@ void kwhy_held_add_title(const struct kwhy_held *held, struct kwhy_text *out)
 	add_source(out, held->recording, name->row);
 }
 
-/* The cause that took most of the time beside those in `told`, a bit each; what is left is too small else. */
+/*
+ * The cause with the most time other than those in `reported`, a bit each; KWHY_HELD_CAUSE_COUNT: each of the
+ * rest has at most a tenth of all time.
+ */
 static enum kwhy_held_cause most(const struct kwhy_held *held, unsigned reported)
 {
 	enum kwhy_held_cause found = KWHY_HELD_CAUSE_COUNT;

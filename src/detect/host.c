@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Idle time of the device by what the host did meanwhile. */
+/* Detectors of idle time of the device, by what the host did at that time. */
 
 static struct kwhy_occurrence occurrence_of(const struct kwhy_gap *gap, const struct kwhy_gap_cause *cause)
 {
@@ -21,7 +21,7 @@ static struct kwhy_occurrence occurrence_of(const struct kwhy_gap *gap, const st
 	return occurrence;
 }
 
-/* Title and cure, as far as ranges of the host tell: the name of what held it, and what follows from that. */
+/* Adds the range that held the host to the title, and sets the cure that follows from its cause. */
 static void name_held(
 	struct kwhy_tally *tally, const struct kwhy_held *held, struct kwhy_finding_terms *verdict)
 {
@@ -35,7 +35,7 @@ static void name_held(
 		held, &tally->context->findings->arena, tally->context->detector->cure);
 }
 
-/* Idle after a wait belongs to the wait (sync-after-every-op), so it is left out here. */
+/* Idle time after a wait belongs to sync-after-every-op and is left out here. */
 static void tally_launches(struct kwhy_tally *tally, struct kwhy_held *held)
 {
 	const struct kwhy_detect_context *context = tally->context;
@@ -121,7 +121,7 @@ enum kwhy_status kwhy_detect_host_gaps(const struct kwhy_detect_context *context
 	return kwhy_tally_finish(&tally, verdict);
 }
 
-/* The host has done its part, mostly it waits for the work already: no launch, graph or thread would help. */
+/* The host has issued the work and mostly waits for it already, so no launch, graph or thread would help. */
 enum kwhy_status kwhy_detect_late_starts(const struct kwhy_detect_context *context)
 {
 	const struct kwhy_device_view *seen = &context->view->devices[context->device];
@@ -156,7 +156,7 @@ enum kwhy_status kwhy_detect_late_starts(const struct kwhy_detect_context *conte
 	return kwhy_tally_finish(&tally, verdict);
 }
 
-/* Of the idle energy, what a released device no longer draws. */
+/* Share of the idle energy that a released device no longer draws. */
 static double released_share(const struct kwhy_tally *tally)
 {
 	const struct kwhy_device_energy *energy;

@@ -6,14 +6,14 @@
 
 #include <string.h>
 
-/* Waste of which a trace shows the kernel's name alone; these findings say "may". */
+/* Waste that a trace shows only by kernel names; these findings say "may". */
 
 enum sort_of_kernel {
-	SORT_UNSEEN, /* not looked at yet: 0, as the view begins */
+	SORT_UNSEEN, /* not classified yet; 0, the initial value in the view */
 	SORT_OTHER,
 	SORT_FP32,   /* matrix product on the FP32 units */
 	SORT_TENSOR, /* matrix product on tensor cores */
-	SORT_DENSIFY /* turns a sparse matrix into a dense one */
+	SORT_DENSIFY /* conversion of a sparse matrix to a dense one */
 };
 
 struct name_rule {
@@ -22,9 +22,9 @@ struct name_rule {
 };
 
 /*
- * First rule that matches wins. cuBLAS and CUTLASS name their kernels by unit and types: simt and sgemm are
- * FP32 units; h/s/i + shape + gemm (884, 1688, 16816), tf32, bf16, tensorop, wgmma, nvjet are tensor cores
- * (NVIDIA, CUTLASS "kernel naming"); cuSPARSE and PyTorch name their conversions.
+ * The first rule that matches decides. cuBLAS and CUTLASS name their kernels by unit and types (NVIDIA,
+ * CUTLASS "kernel naming"). simt and sgemm are FP32 units; h/s/i + shape + gemm (884, 1688, 16816), tf32,
+ * bf16, tensorop, wgmma and nvjet are tensor cores. cuSPARSE and PyTorch name their conversions.
  */
 static const struct name_rule rules[] = {
 	{"sparse_to_dense", SORT_DENSIFY},
@@ -52,7 +52,9 @@ static const struct name_rule rules[] = {
 	{"gemmSN_NN_kernel<float", SORT_FP32},
 };
 
-/* An FP32 product on tensor cores against FP32 units, dense, from data sheets: A100 156 / 19.5 TFLOP/s. */
+/*
+ * Speed of an FP32 product on tensor cores over FP32 units, dense, from data sheets: A100 156 / 19.5 TFLOP/s.
+ */
 static const double TENSOR_SPEEDUP = 8;
 
 static enum sort_of_kernel sort_by_name(const char *name)
@@ -63,7 +65,7 @@ static enum sort_of_kernel sort_by_name(const char *name)
 	return SORT_OTHER;
 }
 
-/* Looks at each name once. */
+/* Class of a kernel; each name is classified once. */
 static enum sort_of_kernel sort_of(const struct kwhy_detect_view *view, size_t row)
 {
 	uint32_t name = view->recording->activities.name[row];
@@ -86,7 +88,7 @@ static void add_kernel(struct kwhy_tally *tally, size_t row, double kept_ns)
 	tally->count++;
 }
 
-/* Marks FP32 products; gives the share of tensor-core products in the time of all products. */
+/* Marks FP32 products; returns the share of tensor-core products in the time of all products. */
 static double mark_fp32(struct kwhy_tally *tally)
 {
 	const struct kwhy_detect_view *view = tally->context->view;
@@ -108,7 +110,7 @@ static double mark_fp32(struct kwhy_tally *tally)
 	return fp32_ns > 0 ? tensor_ns / (fp32_ns + tensor_ns) : 0;
 }
 
-/* What tensor cores of a device take, and so what may be advised there. */
+/* Assumption and cure by the number formats that the device's tensor cores support. */
 static const struct {
 	const char *assumption, *cure;
 } fp32_words[] = {
@@ -158,7 +160,9 @@ static bool is_product(const struct kwhy_detect_view *view, size_t row)
 			"gemm");
 }
 
-/* A conversion and the product that its stream runs next; the stream's state holds the conversion. */
+/*
+ * Marks conversions and the products that their streams run next; a stream's state holds its last conversion.
+ */
 static void mark_dense(struct kwhy_tally *tally)
 {
 	const struct kwhy_detect_view *view = tally->context->view;

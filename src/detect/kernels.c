@@ -9,12 +9,13 @@
 /* Kernels that are too short or too small for the device. */
 
 /*
- * The chain that a stream is in: kernels of one stream, each short, each right after the one before. The
- * stream's state holds its last row (KWHY_NONE: none open) and its length.
+ * Finds chains: kernels of one stream, each short, each right after the one before. The stream's state holds
+ * the last row of its chain (KWHY_NONE: no chain) and the chain's length.
  */
 struct chain_finder {
 	struct kwhy_tally *tally;
-	uint32_t *previous; /* [rows of the device] the link before, while a chain is too short to count */
+	uint32_t *previous; /* [rows of the device] kernel before a kernel in its chain, kept until the chain
+			       is long enough to count */
 	double max_kernel_ns, max_gap_ns, min_length;
 };
 
@@ -39,7 +40,7 @@ static double length_ns(const struct kwhy_activities *rows, size_t row)
 	return (double)(rows->end_ns[row] - rows->start_ns[row]);
 }
 
-/* One more link of a chain that counts: the kernel stays, the idle time before it goes. */
+/* Adds a kernel of a chain that is long enough: the kernel remains, the idle time before it vanishes. */
 static void add_link(struct chain_finder *finder, uint32_t row, uint32_t before)
 {
 	const struct kwhy_activities *rows = &finder->tally->context->recording->activities;
@@ -124,8 +125,7 @@ enum kwhy_status kwhy_detect_tiny_kernel_chains(const struct kwhy_detect_context
 	return kwhy_tally_finish(&tally, verdict);
 }
 
-/* Share of the device's multiprocessors that get a block at all; 1 where the grid or the device is not known.
- */
+/* Share of the device's multiprocessors that get a block; 1 where the grid or the device is unknown. */
 static double fill_ratio(const struct kwhy_recording *recording, size_t row)
 {
 	uint32_t sm_count = recording->devices[kwhy_recording_device_of(recording, row)].sm_count;
@@ -137,7 +137,9 @@ static double fill_ratio(const struct kwhy_recording *recording, size_t row)
 	return fmin(1, (double)blocks / (double)sm_count);
 }
 
-/* Marks kernels that fill less than max_fill; cured, they take their time times the larger of fill and floor.
+/*
+ * Marks kernels that fill less than max_fill. After the cure they take their time multiplied by their fill,
+ * or by `floor` if that is larger.
  */
 static void mark_under_filled(struct kwhy_tally *tally, double max_fill, double min_ns, double floor)
 {

@@ -6,11 +6,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Memory taken, given back and cleared in the middle of the work. */
+/* Memory that is allocated, freed and cleared in the middle of the work. */
 
 struct churn {
-	uint64_t free_run, emptied; /* frees in a row so far; runs long enough to be a cache being emptied */
-	int64_t host_ns;	    /* sum of the calls' time inside the window */
+	uint64_t free_run, emptied; /* consecutive frees so far; number of runs of frees long enough to mean
+				       that a cache is emptied */
+	int64_t host_ns;	    /* time of the calls inside the window */
 };
 
 static bool is_memory_call(const struct kwhy_calls *calls, uint32_t call)
@@ -27,7 +28,7 @@ static void follow_frees(struct churn *churn, bool is_free, bool issues, double 
 	churn->emptied += is_free && (double)churn->free_run == run_length;
 }
 
-/* Calls that reach into the window between the device's first and last activity. */
+/* Counts a call that overlaps the window between the device's first and last activity. */
 static void add_memory_call(struct kwhy_tally *tally, struct churn *churn, uint32_t call)
 {
 	const struct kwhy_calls *calls = &tally->context->recording->calls;

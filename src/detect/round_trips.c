@@ -5,7 +5,10 @@
 
 #include <stdlib.h>
 
-/* Data that leaves a device only to come back, or to reach another one. */
+/*
+ * Data that leaves a device for the host and comes back, or goes on to another device. Copies "down" go to
+ * the host, copies "up" come from it.
+ */
 
 static bool is_copy(const struct kwhy_activities *rows, size_t row, enum kwhy_copy_kind kind)
 {
@@ -33,7 +36,7 @@ static void add_round_trip(struct kwhy_tally *tally, uint32_t down, uint32_t up)
 	tally->count++;
 }
 
-/* One pass: a stream's state holds the copy down that nothing on it has followed yet. */
+/* Makes one pass: a stream's state holds its last activity if that is a copy down. */
 static void find_round_trips(struct kwhy_tally *tally)
 {
 	const struct kwhy_detect_view *view = tally->context->view;
@@ -70,22 +73,22 @@ enum kwhy_status kwhy_detect_round_trips(const struct kwhy_detect_context *conte
 	return kwhy_tally_finish(&tally, verdict);
 }
 
-/* A copy to or from the host, for matching across devices: by size, then time. */
+/* A copy to or from the host, for matching between devices; sorted by size, then by time. */
 struct leg {
-	int64_t time_ns; /* end of a copy down, start of a copy up */
+	int64_t time_ns; /* end of a copy down, or start of a copy up */
 	uint64_t bytes;
 	uint32_t row;
 	bool down;
 };
 
-/* A copy up and the copy down of another device that it takes up. */
+/* A copy up, and the copy down from another device whose data it passes on. */
 struct relay {
 	uint32_t down, up;
 };
 
 struct legs {
 	struct leg *items;
-	struct relay *relays; /* no more than half the legs */
+	struct relay *relays; /* at most half as many as legs */
 	size_t count, relay_count;
 };
 
@@ -144,7 +147,10 @@ static bool is_relay(const struct kwhy_detect_context *context, const struct leg
 		kwhy_recording_device_of(context->recording, up->row);
 }
 
-/* A copy up takes the last copy down of its size, if that came from another device and not long ago. */
+/*
+ * Matches a copy up with the last copy down of the same size, if that came from another device and not long
+ * ago.
+ */
 static void match_legs(const struct kwhy_detect_context *context, struct legs *legs)
 {
 	const struct leg *down = NULL;
@@ -174,7 +180,10 @@ static void add_relay(struct kwhy_tally *tally, const struct relay *relay)
 	tally->count++;
 }
 
-/* Relays [begin, ...) to one device; gives the first one to another. */
+/*
+ * Reports the relays from `begin` on that go to the context's device; *out_end is the first relay to another
+ * device.
+ */
 static enum kwhy_status report_relays(
 	const struct kwhy_detect_context *context, const struct legs *legs, size_t begin, size_t *out_end)
 {
@@ -211,7 +220,7 @@ static enum kwhy_status report_by_device(const struct kwhy_detect_context *conte
 	return status;
 }
 
-/* Across devices, so once: with the first. */
+/* Compares devices, so it runs only with the first one. */
 enum kwhy_status kwhy_detect_staged_peer_copies(const struct kwhy_detect_context *context)
 {
 	struct legs legs = {0};

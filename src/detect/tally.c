@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Evidence is for reading; more places than this nobody asks for. */
+/* Limit of the evidence: more occurrences than this are not readable. */
 enum { EVIDENCE_MAX = 100 };
 
 void kwhy_tally_init(struct kwhy_tally *tally, const struct kwhy_detect_context *context)
@@ -94,7 +94,7 @@ void kwhy_tally_gap(struct kwhy_tally *tally, const struct kwhy_gap *gap, int64_
 	tally->gap_kept_ns += kept_ns < length_ns ? kept_ns : length_ns;
 }
 
-/* An activity that runs bare, at least for that share of its time. */
+/* Counts an activity that is exposed for at least `share` of its time. */
 static void count_if_exposed(
 	struct kwhy_tally *tally, const struct kwhy_exposure *exposure, size_t row, double share)
 {
@@ -109,7 +109,7 @@ static void count_if_exposed(
 	tally->count++;
 }
 
-/* No marked one runs bare for half its time: those that do for less are counted. */
+/* Where no marked activity is exposed for half of its time, counts those that are exposed for less. */
 static void count_partly_exposed(struct kwhy_tally *tally, const struct kwhy_exposure *exposure)
 {
 	const struct kwhy_detect_view *view = tally->context->view;
@@ -153,7 +153,7 @@ static int64_t occurrence_length(const struct kwhy_occurrence *occurrence)
 	return occurrence->end_ns - occurrence->start_ns;
 }
 
-/* The root, its place taken by a new item, sinks to where it belongs. */
+/* Restores the heap after its root was replaced. */
 static void sink(struct kwhy_occurrence *occurrences, size_t count)
 {
 	size_t at = 0;
@@ -213,15 +213,19 @@ struct kwhy_finding_terms kwhy_finding_terms_default(void)
 	return (struct kwhy_finding_terms){.covers = KWHY_KINDS_ALL, .idle_energy_share = 1};
 }
 
-/* What the finish adds up. */
+/* The sums that a finding is made of. */
 struct sums {
-	int64_t busy_ns, alone_ns; /* union of the marked; of that, with nothing beside that hides it */
-	int64_t kind_ns[KWHY_ACTIVITY_KIND_COUNT]; /* of busy_ns, by who covers it first */
+	int64_t busy_ns, alone_ns; /* union of the marked activities, and the part of it that nothing hides */
+	int64_t kind_ns[KWHY_ACTIVITY_KIND_COUNT]; /* busy_ns by the kind of the activity that covers a time
+						      first */
 	int64_t idle_ns;
 	struct kwhy_energy_ci90 busy, idle;
 };
 
-/* One pass over the device: unions of marked, hiding and both; marked energy by newly covered time. */
+/*
+ * Makes one pass over the device: unions of the marked activities, of the hiding ones and of both; energy of
+ * marked ones by the time that they newly cover.
+ */
 static void sum_marked(const struct kwhy_tally *tally, unsigned covers, struct sums *sums)
 {
 	const struct kwhy_detect_view *view = tally->context->view;
@@ -287,7 +291,7 @@ static void sum_piece(
 	kwhy_energy_add_idle(&sums->idle, &tally->source, start_ns, end_ns, 1);
 }
 
-/* Sorted spans against the gaps: both in time, each idle nanosecond counted once. */
+/* Intersects the sorted spans with the gaps, both in the order of time; each idle nanosecond counts once. */
 static void sum_spans(struct kwhy_tally *tally, struct sums *sums)
 {
 	const struct kwhy_detect_view *view = tally->context->view;
@@ -341,7 +345,7 @@ static int64_t known_nj(const struct kwhy_tally *tally, double nj, double limit_
 	return tally->source.known ? kwhy_energy_round(nj, limit_nj) : KWHY_UNKNOWN_NJ;
 }
 
-/* Buffers to hide the exposed part in: time of those kinds that hides nothing yet. */
+/* Time in which the exposed part could be hidden: time of the hiding kinds that hides nothing yet. */
 static double space_ns(
 	const struct kwhy_tally *tally, const struct kwhy_finding_terms *verdict, const struct sums *sums)
 {
@@ -456,7 +460,7 @@ void kwhy_saving_tell_lost(
 			&context->findings->arena, "%s; rows are lost, and %s", saving->assumption, effect);
 }
 
-/* What counts as idle, or as beside nothing, may be so because rows are gone. */
+/* Time may count as idle, or work as exposed, only because rows are lost. */
 static void tell_lost(const struct kwhy_detect_context *context, const struct kwhy_finding_terms *verdict,
 	const struct sums *sums, struct kwhy_saving *saving)
 {

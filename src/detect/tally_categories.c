@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "detect/tally.h"
 
-/* The categories of time that a finding counts, as the ledger's time table has them. */
+/* The time of a finding by the categories of the ledger's time table. */
 
-/* In which order the parts of a gap are taken where only some of it counts. */
+/* Order in which the parts of a gap are counted where only some of the gap counts. */
 static const uint8_t calls_first[KWHY_HOST_STATE_COUNT] = {
 	KWHY_HOST_LAUNCH, KWHY_HOST_SYNC, KWHY_HOST_ELSEWHERE, KWHY_HOST_ALLOC};
 static const uint8_t host_first[KWHY_HOST_STATE_COUNT] = {

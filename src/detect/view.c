@@ -18,7 +18,7 @@ static size_t count_gaps(const struct kwhy_activities *rows, size_t begin, size_
 	return gaps;
 }
 
-/* `books`: NULL, or what tells which gaps lie in known time. */
+/* `device_ledger`: says which time is unrecorded; NULL: all time is known. */
 static void fill_gaps(struct kwhy_device_view *device, const struct kwhy_activities *rows,
 	const struct kwhy_device_ledger *device_ledger)
 {
@@ -36,7 +36,9 @@ static void fill_gaps(struct kwhy_device_view *device, const struct kwhy_activit
 	device->last_ns = rows->end_ns[last];
 }
 
-/* The work behind the gap was in the queue when the gap began, behind the work before it. */
+/*
+ * Whether the work after the gap was already queued when the gap began, in the stream of the work before it.
+ */
 static bool is_queued(const struct kwhy_detect_view *view, const struct kwhy_gap *gap)
 {
 	const struct kwhy_activities *rows = &view->recording->activities;
@@ -87,7 +89,10 @@ static enum kwhy_status view_device(struct kwhy_detect_view *view, size_t index,
 	return KWHY_OK;
 }
 
-/* Calls of a thread come by start, the outer one first; one that outlasts the others opens a new outer. */
+/*
+ * Calls of a thread are sorted by start, outer ones first. A call that ends after the current outer call is a
+ * new outer call.
+ */
 static void find_outer_calls(struct kwhy_detect_view *view)
 {
 	const struct kwhy_calls *calls = &view->recording->calls;
@@ -287,7 +292,8 @@ bool kwhy_detect_view_is_wait(const struct kwhy_detect_view *view, uint32_t call
 	case KWHY_CALL_SYNC:
 	case KWHY_CALL_COPY:
 		return true;
-	case KWHY_CALL_FREE: /* cudaFree and its kin wait for the device, the stream-ordered ones do not */
+	case KWHY_CALL_FREE: /* cudaFree and similar calls wait for the device; the stream-ordered ones do not
+			      */
 		return !strstr(kwhy_names_get(&view->recording->names, calls->name[call]), "Async");
 	default:
 		return false;

@@ -5,11 +5,11 @@
 #include "detect/tally.h"
 
 /*
- * Waits of the host: any synchronising call of the runtime or the driver, blocking copies, and frees that
- * wait for the device.
+ * Detectors of waits of the host: synchronising calls of the runtime or the driver, blocking copies, and
+ * frees that wait for the device.
  */
 
-/* The read-back drains the device: it idles from the copy's end until new work arrives. */
+/* A read-back drains the device, which idles from the copy's end until new work arrives. */
 static void visit_readback(const struct kwhy_detect_view *view, uint32_t call, uint32_t wait, void *context)
 {
 	struct kwhy_tally *tally = context;
@@ -93,7 +93,7 @@ static void visit_wait_pattern(
 	wait_pattern->waited_for += wait != KWHY_NONE;
 }
 
-/* The habits on one device of the threads that drive it. Segments of one thread lie together. */
+/* Counts waits on one device for the threads that use it. Segments of one thread are adjacent. */
 static void learn_wait_patterns(const struct kwhy_detect_view *view, uint32_t device)
 {
 	struct kwhy_walk walk;
@@ -113,7 +113,10 @@ static bool is_cautious(const struct kwhy_wait_pattern *wait_pattern, double min
 		(double)wait_pattern->waited_for >= min_share * (double)wait_pattern->operations;
 }
 
-/* Sums over cautious threads: the waits are the tally's count. */
+/*
+ * Sums over threads that wait after most operations: tally->count takes the waits, the result is the number
+ * of operations.
+ */
 static uint64_t count_waits(struct kwhy_tally *tally)
 {
 	const struct kwhy_detect_view *view = tally->context->view;
@@ -137,7 +140,10 @@ static uint64_t count_waits(struct kwhy_tally *tally)
 	return operations;
 }
 
-/* Idle time between two operations of a cautious thread that waited in between. */
+/*
+ * Counts idle time between two operations of a thread that waits after most operations, where it waited
+ * between them.
+ */
 static void add_drained_gaps(struct kwhy_tally *tally)
 {
 	const struct kwhy_detect_view *view = tally->context->view;

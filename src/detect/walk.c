@@ -12,7 +12,7 @@ static uint32_t issued_device(const struct kwhy_detect_view *view, size_t call)
 	return row == KWHY_NONE ? KWHY_NONE : kwhy_recording_device_of(view->recording, row);
 }
 
-/* The device that a process uses when it uses one alone; else KWHY_NONE. Uses are sorted. */
+/* The only device that a process uses; KWHY_NONE: it uses none or several. Uses are sorted. */
 static uint32_t only_device(const struct kwhy_detect_view *view, uint32_t process)
 {
 	size_t low = 0, high = view->use_count;
@@ -31,7 +31,7 @@ static uint32_t only_device(const struct kwhy_detect_view *view, uint32_t proces
 	return (uint32_t)view->uses[low];
 }
 
-/* Where the thread's first work goes, else where all work of its process goes. */
+/* The device of the thread's first work, else the only device of its process. */
 static uint32_t first_device(const struct kwhy_detect_view *view, size_t thread)
 {
 	const struct kwhy_calls *calls = &view->recording->calls;
@@ -96,7 +96,7 @@ enum kwhy_status kwhy_detect_view_cut_segments(struct kwhy_detect_view *view, st
 	return status;
 }
 
-/* Goes to the first call of a segment, if it is one of the device's. */
+/* Goes to the first call of the segment if it belongs to the walk's device; else ends the walk. */
 static void enter(struct kwhy_walk *walk)
 {
 	const struct kwhy_detect_view *view = walk->view;

@@ -5,22 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Both sides of a comparison are widened by so much: the ends of intervals are rounded, too. */
+/* Relative widening of both sides of a comparison, as the ends of intervals are rounded. */
 #define SLACK 1e-6
-/* Figures that say less than that of their own size cannot be distinguished from one another by a factor. */
+/* Widest figure, relative to its size, that a factor can distinguish from another. */
 #define WIDTH_MAX 3.0
 #define LOOSE_FACTOR 10.0
 #define MEBI 1.048576
 
-enum { CHAIN_MAX = 100 }; /* claims that are made of each other: each takes some room on the stack */
+enum { CHAIN_MAX = 100 }; /* longest chain of claims that depend on each other, as each needs stack */
 
 enum progress { UNSEEN, UNDER_WAY, SEEN };
 
 struct entry {
 	enum progress progress;
-	struct kwhy_formula_figure noted, made; /* as printed; as it follows from what it is made of */
-	char bound;				/* printed before the value, or before the formula; 0 */
-	const char *formula;			/* NULL: none */
+	struct kwhy_formula_figure noted, made; /* printed figure, and the one computed by its formula */
+	char bound;	     /* '<' or '>' before the value or before the formula; 0: no bound */
+	const char *formula; /* NULL: no formula */
 	bool formula_is_bound, is_strict, is_confirmed;
 };
 
@@ -30,8 +30,8 @@ struct auditor {
 	struct entry *entries;
 	struct kwhy_audit *out;
 	struct kwhy_error *error;
-	double most_w; /* highest measured power; NAN */
-	int depth;     /* claims under way */
+	double most_w; /* highest measured power; NAN: unknown */
+	int depth;     /* claims being evaluated */
 };
 
 const char *kwhy_audit_kind_name(enum kwhy_audit_kind kind)
@@ -84,7 +84,7 @@ static enum kwhy_status find_wrong(struct auditor *auditor, size_t at, enum kwhy
 			kind, at, auditor->entries[at].noted, should ? *should : none, NAN, at});
 }
 
-/* Do they overlap once one is taken this many times? */
+/* Whether two figures overlap after one is multiplied by the factor. */
 static bool agrees(const struct kwhy_formula_figure *a, const struct kwhy_formula_figure *b, double factor)
 {
 	double low = a->low * factor, high = a->high * factor;
@@ -93,7 +93,7 @@ static bool agrees(const struct kwhy_formula_figure *a, const struct kwhy_formul
 		high + SLACK * fabs(high) >= b->low - SLACK * fabs(b->low);
 }
 
-/* Where to say what is wrong with a claim. */
+/* Error for a message about a claim, which becomes failed_claim. */
 static struct kwhy_error *wrong_in(struct auditor *auditor, size_t at)
 {
 	auditor->out->failed_claim = at;
@@ -134,14 +134,14 @@ static enum kwhy_status read_claim(struct auditor *auditor, size_t at)
 
 static enum kwhy_status see(struct auditor *auditor, size_t at);
 
-/* Where a formula finds its names: in print, or as they follow. */
+/* State of a look-up of names in formulas: as printed or as computed. */
 struct lookup {
 	struct auditor *auditor;
 	bool as_printed;
-	bool is_reported; /* what is wrong lies in another claim, and auditor->error says it */
+	bool is_reported; /* the fault lies in another claim, and auditor->error describes it */
 };
 
-/* The first claim of that name from a row on; `count`: there is none. */
+/* The first claim with a name from a row on; `count`: no such claim. */
 static size_t find_claim(const struct auditor *auditor, const char *name, size_t from)
 {
 	size_t i = from;
@@ -193,7 +193,7 @@ static bool differ_by(
 	return agrees(noted, made, factor) || agrees(noted, made, 1 / factor);
 }
 
-/* Says its own size, on whichever side of 0. */
+/* Whether the interval determines the size of the figure, on either side of 0. */
 static bool has_size(const struct kwhy_formula_figure *figure)
 {
 	double low = fabs(figure->low), high = fabs(figure->high);
@@ -201,7 +201,7 @@ static bool has_size(const struct kwhy_formula_figure *figure)
 	return (figure->low > 0) == (figure->high > 0) && fmax(low, high) < WIDTH_MAX * fmin(low, high);
 }
 
-/* Which kind of difference no rounding explains. */
+/* Kind of a difference that rounding does not explain. */
 static enum kwhy_audit_kind kind_of(
 	const struct kwhy_formula_figure *noted, const struct kwhy_formula_figure *made)
 {
@@ -218,7 +218,10 @@ static enum kwhy_audit_kind kind_of(
 	return KWHY_AUDIT_ARITHMETIC;
 }
 
-/* Beyond a bound by more than rounding; a figure printed as its own strict bound is, too. */
+/*
+ * Whether a figure exceeds a bound by more than rounding. A figure printed as equal to its strict bound does,
+ * too.
+ */
 static bool breaks_bound(char bound, bool is_strict, const struct kwhy_formula_figure *noted,
 	const struct kwhy_formula_figure *limit)
 {
@@ -230,7 +233,7 @@ static bool breaks_bound(char bound, bool is_strict, const struct kwhy_formula_f
 			    : noted->high < limit->low - SLACK * fabs(limit->low);
 }
 
-/* "<5 %" of what is 0.2 %: true, but no figure. */
+/* Whether a bound is true but far from the figure, as "<5 %" for 0.2 %. */
 static bool is_loose(
 	char bound, const struct kwhy_formula_figure *noted, const struct kwhy_formula_figure *made)
 {
@@ -264,7 +267,7 @@ static enum kwhy_status compare(struct auditor *auditor, size_t at, const struct
 	if (printed->mixes_units || !kwhy_unit_is_alike(&printed->unit, &entry->noted.unit))
 		return find_wrong(auditor, at, KWHY_AUDIT_UNLIKE, NULL);
 	if (printed->mixes_windows)
-		return KWHY_OK; /* nothing follows from that, and check_formula() says so */
+		return KWHY_OK; /* no value follows from it, and check_formula() reports it */
 	if (entry->bound)
 		return compare_bound(auditor, at, made);
 	entry->is_confirmed = agrees(&entry->noted, made, 1) && !made->depends_on_wrong;
@@ -284,7 +287,7 @@ static double duration_of(const struct auditor *auditor, const char *window)
 	return NAN;
 }
 
-/* A sum of parts whose measurements together lasted longer than the whole. */
+/* Whether the measurements of the parts of a sum together lasted longer than the whole. */
 static bool overlaps(const struct auditor *auditor, size_t at, const struct kwhy_formula_figure *printed)
 {
 	double whole_s = duration_of(auditor, auditor->claims[at].window), parts_s = 0;
@@ -297,7 +300,7 @@ static bool overlaps(const struct auditor *auditor, size_t at, const struct kwhy
 	return printed->is_sum && printed->window_count > 1 && parts_s > whole_s * (1 + SLACK);
 }
 
-/* Physics of the claim's own window. */
+/* Checks the power, duration and energy of a claim's own window. */
 static enum kwhy_status check_role(struct auditor *auditor, size_t at)
 {
 	const struct kwhy_claim *claim = &auditor->claims[at];
@@ -336,13 +339,12 @@ static enum kwhy_status check_formula(struct auditor *auditor, size_t at)
 		entry->made.low = made.low;
 		entry->made.high = made.high;
 	}
-	/* What is merely misprinted is put right by what it is made of; the rest spoils what is made of it.
-	 */
+	/* The computed value corrects a misprint; other faults spread to dependent claims. */
 	entry->made.depends_on_wrong = made.depends_on_wrong || printed.mixes_windows || printed.mixes_units;
 	return status;
 }
 
-/* Looks at a claim once, after those that it is made of. */
+/* Checks a claim once, after those that it depends on. */
 static enum kwhy_status see(struct auditor *auditor, size_t at)
 {
 	struct entry *entry = &auditor->entries[at];
@@ -374,7 +376,7 @@ static enum kwhy_status see(struct auditor *auditor, size_t at)
 	return status;
 }
 
-/* Another claim of the same thing that disagrees; a confirmed one first. `count`: none. */
+/* Another claim of the same thing that disagrees, preferably a confirmed one; `count`: no such claim. */
 static size_t find_other(const struct auditor *auditor, size_t at)
 {
 	size_t found = auditor->count;
@@ -392,7 +394,7 @@ static size_t find_other(const struct auditor *auditor, size_t at)
 	return found;
 }
 
-/* What a claim says: what is confirmed as it is printed, else what it should be. */
+/* Value to report for a claim: the printed one where it is confirmed, else the computed one. */
 static const struct kwhy_formula_figure *reported(const struct entry *entry)
 {
 	return entry->is_confirmed ? &entry->noted : &entry->made;

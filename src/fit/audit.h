@@ -5,33 +5,34 @@
 #include "fit/formula.h"
 
 /*
- * What somebody's figures say of each other (docs/formats/claims.md). A figure is taken as the interval that
- * its printed digits leave, so that rounding is never an error; only what no rounding explains is found.
+ * Checks printed figures against each other (docs/formats/claims.md). A figure is the interval that its
+ * printed digits leave, so that rounding is never an error; a finding is a difference that rounding does not
+ * explain.
  */
 struct kwhy_claim {
 	const char *id;	    /* letters, digits, _ */
-	const char *source; /* where it stands: "report.md:57" */
+	const char *source; /* place of the claim: "report.md:57" */
 	const char *value;  /* as printed: "1,832", "~6.3", "25-35", "<5" */
 	const char *unit;   /* "mJ/B" */
-	const char *window; /* the measurement that it is of; "": none */
-	const char *from;   /* what it must equal, or "<= ..."; "": nothing */
-	const char *same;   /* claims of one word here are of one thing; "": of none */
-	const char *role;   /* "measured_power", "power", "duration", "energy" of its window; "" */
+	const char *window; /* name of its measurement; "": no measurement */
+	const char *from;   /* formula that it must equal, or "<= ..."; "": no formula */
+	const char *same;   /* claims with the same word are about the same thing; "": no word */
+	const char *role;   /* "measured_power", "power", "duration" or "energy" of its window; "": no role */
 };
 
 enum kwhy_audit_kind {
 	KWHY_AUDIT_SLIP,	  /* off by a power of 1000 */
 	KWHY_AUDIT_MEBI,	  /* MB for MiB, or vice versa */
-	KWHY_AUDIT_ARITHMETIC,	  /* does not follow from what it is made of */
-	KWHY_AUDIT_BOUND,	  /* beyond what it is said to be below or above */
-	KWHY_AUDIT_LOOSE,	  /* a bound ten times and more from the figure */
-	KWHY_AUDIT_UNLIKE,	  /* a ratio or a sum of unlike units */
-	KWHY_AUDIT_WINDOW,	  /* amounts of different measurements, added or divided */
-	KWHY_AUDIT_OVERLAP,	  /* parts that together last longer than the whole */
-	KWHY_AUDIT_ENERGY,	  /* more than the highest power times the time allows */
-	KWHY_AUDIT_POWER,	  /* more than any measured */
-	KWHY_AUDIT_CONTRADICTION, /* another value for the same thing */
-	KWHY_AUDIT_DEPENDS,	  /* is based on a figure that is wrong */
+	KWHY_AUDIT_ARITHMETIC,	  /* differs from the value of its formula */
+	KWHY_AUDIT_BOUND,	  /* exceeds its bound */
+	KWHY_AUDIT_LOOSE,	  /* the bound is ten times or more from the figure */
+	KWHY_AUDIT_UNLIKE,	  /* a ratio or a sum of different units */
+	KWHY_AUDIT_WINDOW,	  /* amounts of different measurements are added or divided */
+	KWHY_AUDIT_OVERLAP,	  /* the parts together last longer than the whole */
+	KWHY_AUDIT_ENERGY,	  /* exceeds the highest power times the time */
+	KWHY_AUDIT_POWER,	  /* exceeds every measured power */
+	KWHY_AUDIT_CONTRADICTION, /* differs from another value of the same thing */
+	KWHY_AUDIT_DEPENDS,	  /* depends on a wrong figure */
 	KWHY_AUDIT_KIND_COUNT
 };
 
@@ -39,26 +40,29 @@ const char *kwhy_audit_kind_name(enum kwhy_audit_kind kind); /* "unit slip" */
 
 struct kwhy_audit_finding {
 	enum kwhy_audit_kind kind;
-	size_t claim; /* its row */
+	size_t claim; /* row of the claim */
 	struct kwhy_formula_figure noted;
-	struct kwhy_formula_figure should; /* low NAN: nothing better can be said */
-	double factor;			   /* said over should; NAN */
-	size_t other;			   /* claim that contradicts it, or its own row */
+	struct kwhy_formula_figure should; /* expected figure; low is NAN: unknown */
+	double factor;			   /* printed over expected figure; NAN: unknown */
+	size_t other;			   /* row of the claim that contradicts it, or its own row */
 };
 
 struct kwhy_audit {
-	struct kwhy_audit_finding *findings; /* by claim */
+	struct kwhy_audit_finding *findings; /* in the order of the claims */
 	size_t finding_count, capacity;
-	size_t checked_count; /* claims that something was compared with */
-	size_t failed_claim;  /* row of the one that KWHY_E_INPUT names */
+	size_t checked_count; /* number of claims that were compared with something */
+	size_t failed_claim;  /* row of the claim that a KWHY_E_INPUT is about */
 };
 
-/* KWHY_E_INPUT names the claim that cannot be read, and the cure. kwhy_audit_done() also after a failure. */
+/*
+ * KWHY_E_INPUT: a claim cannot be read; the message names it and the remedy. Call kwhy_audit_done() also
+ * after a failure.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_audit_of(
 	const struct kwhy_claim *claims, size_t count, struct kwhy_audit *out, struct kwhy_error *error);
 void kwhy_audit_done(struct kwhy_audit *out);
 
-/* "1,832" as 1831.5 to 1832.5; false: it is no figure. *out_bound: '<' or '>' in front, else 0. */
+/* Reads "1,832" as 1831.5 to 1832.5; false: not a figure. *out_bound is a leading '<' or '>', else 0. */
 bool kwhy_audit_value_parse(const char *text, double *out_low, double *out_high, char *out_bound);
 
 #endif

@@ -3,11 +3,12 @@
 
 #include <math.h>
 
-/* Powers that differ by less say nothing of how throughput follows them. */
+/* Smallest ratio of the highest to the lowest power that determines a fit. */
 #define RANGE_WANTED 1.15
 #define UNBOUND_BELOW 0.95
-/* The simple form stays unless another predicts better by this much; an alternative predicts almost as well
- * as the best.
+/*
+ * Ratio of held-out errors below which another form replaces the simple one, and up to which a form is an
+ * alternative to the best.
  */
 #define GAIN_WANTED 0.9
 #define ALTERNATIVE_WITHIN 1.25
@@ -22,7 +23,7 @@ const char *kwhy_cap_form_name(enum kwhy_cap_form form)
 	return names[form];
 }
 
-/* Throughput with an amplitude of 1. */
+/* Throughput for an amplitude of 1. */
 static double shape_of(const struct kwhy_cap_curve *curve, double power_w)
 {
 	double above_w = power_w - curve->floor_w, clock;
@@ -45,14 +46,14 @@ double kwhy_cap_throughput(const struct kwhy_cap_curve *curve, double power_w)
 	return curve->amplitude * shape_of(curve, power_w);
 }
 
-/* What a fit looks at: the points but one, and where the floor may lie. */
+/* Parameters of a fit: all points but one, and the range of the floor. */
 struct view {
 	const struct kwhy_cap *cap;
 	enum kwhy_cap_form form;
-	size_t skip; /* the cap's count: none */
+	size_t skip; /* index of the point left out; cap->count: no point is left out */
 };
 
-/* The curve at a place of the unit square, with the amplitude that fits best; gives its mean square. */
+/* The curve at a point of the unit square, with the best amplitude; returns its mean square error. */
 static double place_curve(const struct view *view, double u, double v, struct kwhy_cap_curve *out)
 {
 	const struct kwhy_cap *cap = view->cap;
@@ -92,7 +93,7 @@ static void look(const struct view *view, double u, double v, struct place *best
 		*best = (struct place){u, v, square};
 }
 
-/* Looks round the best place, nearer each time that it stays, until the step is of no account. */
+/* Searches around the best point with steps that shrink when it stays, until they are negligible. */
 static void refine(const struct view *view, double step, struct place *best)
 {
 	int width = view->form == KWHY_CAP_POWER ? 0 : REACH;

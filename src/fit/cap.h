@@ -9,17 +9,26 @@
 #include <stddef.h>
 
 /*
- * How throughput T follows the mean power P of a device whose power limit or clock was swept, and at which
- * power work takes the least energy. P is measured, never the limit that was set: a limit that does not bind
- * says nothing. power       T = a P^b shifted     T = a (P - P0)^b saturating  T = a (1 - exp(-(P - P0) / c))
- *   physical    T = a / (m + (1 - m) / f), f = ((P - P0) / (Pmax - P0))^(1/3): power grows with the cube of
- * the clock, and a share m of the time does not follow the clock A plain power law with b below 1 has no
- * optimum inside any range, P^(1-b) only falls; one with a floor has. Least squares of relative errors. The
- * form is the one that predicts points it has not seen best; the simple one unless another does so by a
- * tenth. All powers in watts, throughput in units a second.
+ * Fits throughput T against the mean power P of a device whose power limit or clock was varied, and finds the
+ * power at which work takes the least energy. P is the measured power, never the limit: a limit that does not
+ * bind has no effect. The forms are:
+ *
+ * power: T = a P^b
+ *
+ * shifted: T = a (P - P0)^b
+ *
+ * saturating: T = a (1 - exp(-(P - P0) / c))
+ *
+ * physical: T = a / (m + (1 - m) / f), f = ((P - P0) / (Pmax - P0))^(1/3), as power grows with the cube of
+ * the clock, and a share m of the time does not depend on the clock
+ *
+ * A plain power law with b below 1 has no optimum inside any range, as P^(1-b) only falls; one with a floor
+ * has one. The fits are least squares of relative errors. The form with the best prediction of held-out
+ * points is chosen; the simple one stays unless another is better by a tenth. Powers are in watts, throughput
+ * in units a second.
  */
 struct kwhy_cap_point {
-	double cap_w; /* as set; NAN: not known */
+	double cap_w; /* limit that was set; NAN: unknown */
 	double power_w, throughput;
 };
 
@@ -37,10 +46,10 @@ enum { KWHY_CAP_POINTS_MIN = 5, KWHY_CAP_POINTS_MAX = 64 };
 
 struct kwhy_cap_curve {
 	enum kwhy_cap_form form;
-	double most_w;	  /* highest measured power: the physical form's full clock */
+	double most_w;	  /* highest measured power, at which the physical form has its full clock */
 	double amplitude; /* a */
-	double floor_w;	  /* P0; 0 of the power law */
-	double shape;	  /* b; c in watts; m */
+	double floor_w;	  /* P0; 0 for the power law */
+	double shape;	  /* b, c (watts) or m */
 };
 
 struct kwhy_cap_fit {
@@ -50,8 +59,8 @@ struct kwhy_cap_fit {
 };
 
 struct kwhy_cap {
-	size_t count;	      /* points */
-	size_t unbound_count; /* whose power stays 5 % or more below their limit */
+	size_t count;	      /* number of points */
+	size_t unbound_count; /* number of points whose power is 5 % or more below their limit */
 	double least_w, most_w;
 	struct kwhy_cap_fit fits[KWHY_CAP_FORM_COUNT];
 	enum kwhy_cap_form chosen;
@@ -59,30 +68,32 @@ struct kwhy_cap {
 	struct kwhy_cap_point points[KWHY_CAP_POINTS_MAX];
 };
 
-/* KWHY_E_INPUT: too few or too many points, values that are not above 0, or powers that hardly differ. */
+/* KWHY_E_INPUT: too few or too many points, values that are not above 0, or a narrow range of powers. */
 KWHY_MUST_USE enum kwhy_status kwhy_cap_of(
 	const struct kwhy_cap_point *points, size_t count, struct kwhy_cap *out, struct kwhy_error *error);
 
 double kwhy_cap_throughput(const struct kwhy_cap_curve *curve, double power_w);
 
-/* What is to be least: P / T, P / T^2, or P where T is at most `slower_ratio` below that of the highest
- * power. */
+/*
+ * Quantity to minimise: P / T, P / T^2, or P where T is at most `slower_ratio` below that at the highest
+ * power.
+ */
 enum kwhy_cap_goal { KWHY_CAP_GOAL_ENERGY, KWHY_CAP_GOAL_ENERGY_DELAY, KWHY_CAP_GOAL_SLOWDOWN };
 
 enum kwhy_cap_verdict {
-	KWHY_CAP_VERDICT_INSIDE,  /* an optimum inside the measured range */
-	KWHY_CAP_VERDICT_LOWEST,  /* the lowest measured power is best: lower was not measured */
+	KWHY_CAP_VERDICT_INSIDE,  /* the optimum lies inside the measured range */
+	KWHY_CAP_VERDICT_LOWEST,  /* the lowest measured power is best; lower ones were not measured */
 	KWHY_CAP_VERDICT_HIGHEST, /* the highest measured power is best */
-	KWHY_CAP_VERDICT_UNBOUND, /* too few limits bind to say anything of a limit */
-	KWHY_CAP_VERDICT_FLAT,	  /* what would be gained is within the error of the fit */
-	KWHY_CAP_VERDICT_UNSURE	  /* forms that fit alike, or the points left out one by one, disagree */
+	KWHY_CAP_VERDICT_UNBOUND, /* too few limits bind to recommend one */
+	KWHY_CAP_VERDICT_FLAT,	  /* the gain is within the error of the fit */
+	KWHY_CAP_VERDICT_UNSURE	  /* forms that fit alike, or fits without one point each, disagree */
 };
 
 struct kwhy_cap_advice {
 	enum kwhy_cap_verdict verdict;
-	struct kwhy_interval power_w;	 /* NAN unless a power is recommended: INSIDE, LOWEST, HIGHEST */
-	double cap_w;			 /* the limit that gives it, between limits that were set; NAN */
-	double energy_ratio, time_ratio; /* of a unit of work, against the highest measured power */
+	struct kwhy_interval power_w; /* NAN unless the verdict is INSIDE, LOWEST or HIGHEST */
+	double cap_w; /* limit for that power, interpolated between the limits set; NAN: unknown */
+	double energy_ratio, time_ratio; /* of a unit of work, over those at most_w */
 };
 
 void kwhy_cap_advise(const struct kwhy_cap *cap, enum kwhy_cap_goal goal, double slower_ratio,

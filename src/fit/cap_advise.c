@@ -7,20 +7,23 @@
 
 enum { STEPS = 2000, BOUND_MIN = 4 };
 
-/* An optimum nearer to an end of the range is at that end; an interval wider than this share says nothing. */
+/*
+ * An optimum within this share of the range from an end is at that end; an interval wider than WIDTH_MAX of
+ * the range is unsure.
+ */
 #define NEAR_END 0.03
 #define WIDTH_MAX 0.5
 #define SHARE_BELOW 0.975
 #define UNBOUND_BELOW 0.95
 
-/* What is sought, in numbers. */
+/* Parameters of the search. */
 struct target {
 	const struct kwhy_cap *cap;
 	enum kwhy_cap_goal goal;
 	double slower_ratio;
 };
 
-/* To be least; infinite where the work would be too slow. */
+/* Quantity to minimise; infinite where the work would be too slow. */
 static double price_of(const struct target *target, const struct kwhy_cap_curve *curve, double power_w)
 {
 	double throughput = kwhy_cap_throughput(curve, power_w);
@@ -60,7 +63,7 @@ static enum kwhy_cap_verdict place_of(const struct target *target, double power_
 	return power_w > cap->most_w - near_w ? KWHY_CAP_VERDICT_HIGHEST : KWHY_CAP_VERDICT_INSIDE;
 }
 
-/* The optimum with each point left out in turn: the jackknife's interval, Student's t. */
+/* Jackknife interval of the optimum with Student's t: each point is left out in turn. */
 static struct kwhy_interval interval_of(const struct target *target, double power_w)
 {
 	const struct kwhy_cap *cap = target->cap;
@@ -96,7 +99,7 @@ static bool alternatives_agree(
 	return true;
 }
 
-/* Is the optimum better than the nearer end of the range by more than the curve errs? */
+/* Whether the optimum improves on the nearer end of the range by more than the error of the curve. */
 static bool is_worth_it(const struct target *target, double power_w)
 {
 	const struct kwhy_cap *cap = target->cap;
@@ -108,7 +111,7 @@ static bool is_worth_it(const struct target *target, double power_w)
 	return ends / best - 1 > fit->held_out_ratio;
 }
 
-/* The limit between two binding ones that gives a power; NAN outside them. */
+/* Limit for a power, interpolated between two binding limits; NAN: outside of them. */
 static double cap_for(const struct kwhy_cap *cap, double power_w)
 {
 	double below_w = -INFINITY, above_w = INFINITY, below_cap_w = NAN, above_cap_w = NAN;

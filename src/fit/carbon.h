@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-/* A yearly mean of what a kWh of a place emits; source and licence stand in the .def files. */
+/* Yearly mean emissions of a kWh in a region; the .def files state sources and licences. */
 struct kwhy_carbon_region {
 	const char *key;  /* "THA" (ISO 3166), "EU", "gcp:us-central1" */
 	const char *name; /* "Thailand" */
@@ -15,16 +15,16 @@ struct kwhy_carbon_region {
 	const char *source;
 };
 
-/* Countries, then cloud regions; *out_count rows that live as long as the program. */
+/* Countries, then cloud regions; the *out_count rows are static. */
 const struct kwhy_carbon_region *kwhy_carbon_regions(size_t *out_count);
 
-/* By key or name, letters of either case; KWHY_E_USAGE for a place that is in neither table. */
+/* Finds a region by key or name, ignoring case; KWHY_E_USAGE: it is in neither table. */
 KWHY_MUST_USE enum kwhy_status kwhy_carbon_find(
 	const char *region, const struct kwhy_carbon_region **out, struct kwhy_error *error);
 
 /*
- * Grams CO2 that an average passenger car in the USA emits from its exhaust on a mile: 4.6 t a year
- * (EPA-420-F-23-014, June 2023) over 11,500 miles.
+ * Exhaust emissions of an average passenger car in the USA, g CO2 a mile: 4.6 t a year (EPA-420-F-23-014,
+ * June 2023) over 11,500 miles.
  */
 #define KWHY_CARBON_CAR_G_PER_MILE 400.0
 #define KWHY_CARBON_KM_PER_MILE 1.609344

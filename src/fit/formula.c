@@ -11,14 +11,14 @@
 
 enum { NAME_BYTES = 64, DEPTH_MAX = 32, NAMES_MAX = 8 };
 
-/* A name in a formula. */
+/* A name in a formula, and its figure. */
 struct named {
 	char name[NAME_BYTES];
 	struct kwhy_formula_figure figure;
 	int uses;
 };
 
-/* A formula while it is read, from left to right. */
+/* State of the parser, which reads from left to right. */
 struct reader {
 	const char *text, *at;
 	kwhy_formula_find *find;
@@ -27,13 +27,13 @@ struct reader {
 	int depth;
 	struct named names[NAMES_MAX];
 	size_t name_count;
-	bool has_more_names; /* than there is space for */
+	bool has_more_names; /* the formula has more names than fit */
 };
 
-/* A part of a formula that has been read. */
+/* The value of a parsed part of a formula. */
 struct term {
 	struct kwhy_formula_figure figure;
-	struct kwhy_slope_bounds slopes[NAMES_MAX]; /* with each name */
+	struct kwhy_slope_bounds slopes[NAMES_MAX]; /* derivatives with respect to each name */
 };
 
 static struct kwhy_slope_bounds range_of(const struct kwhy_formula_figure *figure)
@@ -54,7 +54,7 @@ static char peek(struct reader *reader)
 	return *reader->at;
 }
 
-/* Joules, seconds, bytes, FLOP or a count: an amount that belongs to the window it was taken in. */
+/* Whether a figure is an amount (joules, seconds, bytes, FLOP or a count) that belongs to its window. */
 static bool is_amount(const struct kwhy_formula_figure *figure)
 {
 	int powers = 0;
@@ -75,7 +75,7 @@ static bool has_window(const struct kwhy_formula_figure *figure, const char *win
 	return false;
 }
 
-/* What was found of one figure holds for all that is made of it. */
+/* Passes the properties of a figure on to the result. */
 static void join(struct kwhy_formula_figure *into, const struct kwhy_formula_figure *other)
 {
 	into->mixes_windows |= other->mixes_windows;
@@ -186,7 +186,7 @@ static enum kwhy_status read_bracket(struct reader *reader, struct term *out)
 	return KWHY_OK;
 }
 
-/* log10(x) or sqrt(x): of figures without a unit. */
+/* Reads log10(x) or sqrt(x), whose arguments have no unit. */
 static enum kwhy_status read_function(struct reader *reader, const char *name, struct term *out)
 {
 	bool is_log = strcmp(name, "log10") == 0;
@@ -208,7 +208,7 @@ static enum kwhy_status read_function(struct reader *reader, const char *name, s
 	return KWHY_OK;
 }
 
-/* A name is looked up once: what it stands for may be narrowed after that. NULL: there is no space. */
+/* Finds a name, looking its figure up once; later its interval may be narrowed. NULL: too many names. */
 static struct named *known_name(struct reader *reader, const char *name)
 {
 	for (size_t i = 0; i < reader->name_count; i++)
@@ -309,7 +309,10 @@ static bool comes_again(const struct reader *reader)
 	return false;
 }
 
-/* With every figure that it rises or falls with throughout at the end at which it is lowest, or highest. */
+/*
+ * Evaluates the formula with every monotonic figure at the end of its interval that gives the lowest, or the
+ * highest, result.
+ */
 static struct kwhy_slope_bounds at_ends(const struct reader *of, const struct term *whole, bool is_highest)
 {
 	struct kwhy_error unused;
@@ -330,8 +333,8 @@ static struct kwhy_slope_bounds at_ends(const struct reader *of, const struct te
 }
 
 /*
- * A figure that comes twice is taken twice by its interval, as if it could be low here and high there. Where
- * the slope says that the whole only rises or only falls with it, its ends are those of the whole.
+ * Narrows the interval of the result. A figure that occurs twice was treated as two independent ones. Where
+ * the slope shows that the result is monotonic in it, its ends give those of the result.
  */
 static void tighten(const struct reader *reader, struct term *whole)
 {

@@ -7,29 +7,30 @@
 
 enum { SIDE = 21, ROUNDS = 8, REWEIGHTS = 12, READINGS_MIN = 12, LAGS_MAX = 50 };
 
-#define FREEDOM 4.0	 /* of the Student-t errors */
-#define NOISE_MIN_W 0.02 /* meters tell milliwatts */
+#define FREEDOM 4.0	 /* degrees of freedom of the Student-t errors */
+#define NOISE_MIN_W 0.02 /* lower bound of the noise; meters resolve milliwatts */
 
-/* One stretch at one width and delay. */
+/* Levels of one series at one width and delay. */
 struct point {
-	double off_w, rise_w, scale_w; /* rise: on less off */
+	double off_w, rise_w, scale_w; /* rise_w: on less off */
 	double off_var, on_var;
 	double log_likelihood;
-	double log_volume; /* of the levels: what is gained by their being uncertain */
+	double log_volume; /* logarithm of the volume of the levels' uncertainty, for marginalisation */
 };
 
 /*
- * Over width and centre: the mean time by which the meter is late, delay and smoothing together. The centre
- * is known far better than the delay, and hardly depends on the width; the delay would, along a thin ridge.
+ * Grid of width and centre. The centre is the mean lag of the meter, delay and smoothing together. It is
+ * known far better than the delay and hardly depends on the width, whereas the delay does, along a narrow
+ * ridge.
  */
 struct grid {
 	double width_low, width_high, centre_low, centre_high;
-	double log_weight[SIDE][SIDE]; /* width, centre */
+	double log_weight[SIDE][SIDE]; /* [width][centre] */
 };
 
 struct work {
 	const struct kwhy_lag_data *data;
-	double *shown; /* [of the longest stretch] */
+	double *shown; /* [readings of the longest series] */
 	double temper[KWHY_LAG_STRETCHES_MAX];
 	struct grid grid;
 };
@@ -66,7 +67,7 @@ static void show_low_pass(const struct kwhy_lag_stretch *stretch, double width_s
 	}
 }
 
-/* Seconds of pulses up to a time; `*from` and `*before_s` carry on from the call before. */
+/* Seconds of pulses up to a time; `*from` and `*before_s` continue from the previous call. */
 static double on_until(
 	const struct kwhy_lag_stretch *stretch, int64_t time_ns, size_t *from, double *before_s)
 {
@@ -103,7 +104,7 @@ void kwhy_lag_shown(enum kwhy_lag_kind kind, const struct kwhy_lag_stretch *stre
 		show_low_pass(stretch, width_s, delay_s, out);
 }
 
-/* Weighted sums of a line through (shown, watts). */
+/* Weighted sums for a line through (shown, watts). */
 struct sums {
 	double w, x, y, xx, xy;
 };
@@ -114,7 +115,7 @@ static double left_of(
 	return stretch->readings[k].power_w - point->off_w - point->rise_w * shown[k];
 }
 
-/* Of the Student-t errors; all 1 while their scale is not known. */
+/* Weight of a residual for Student-t errors; 1 while their scale is unknown. */
 static double weight_of(double left_w, double scale_w)
 {
 	double ratio = left_w / scale_w;
@@ -165,7 +166,10 @@ static double log_likelihood(
 	return sum;
 }
 
-/* Off, on and scale by repeated weighting: the summit of the Student-t likelihood. False: nothing shows. */
+/*
+ * Fits off, on and scale by iterative reweighting: the maximum of the Student-t likelihood. False: the pulses
+ * do not show.
+ */
 static bool fit_point(const struct kwhy_lag_stretch *stretch, const double *shown, struct point *out)
 {
 	struct point point = {.scale_w = INFINITY};
@@ -198,7 +202,7 @@ static bool fit_stretch(struct work *work, size_t which, double width_s, double 
 	return fit_point(stretch, work->shown, out);
 }
 
-/* The share of the width by which smoothing alone is late. */
+/* Lag from smoothing alone, as a share of the width. */
 static double smoothing_share(const struct work *work)
 {
 	return work->data->kind == KWHY_LAG_MEAN ? 0.5 : 1;
@@ -230,7 +234,7 @@ static double centre_at(const struct grid *grid, int step)
 	return grid->centre_low + (grid->centre_high - grid->centre_low) * step / (SIDE - 1);
 }
 
-/* Fills the grid; gives the highest weight. */
+/* Fills the grid; returns the highest weight. */
 static double fit_grid(struct work *work)
 {
 	struct grid *grid = &work->grid;
@@ -247,7 +251,7 @@ static double fit_grid(struct work *work)
 	return highest;
 }
 
-/* Mean and spread of a figure over the grid. */
+/* Sums for mean and standard deviation of a figure over the grid. */
 struct moments {
 	double weight, sum, squares;
 };
@@ -271,7 +275,7 @@ static double mean_of(const struct moments *moments)
 	return moments->sum / moments->weight;
 }
 
-/* What the grid says; gives the moments of the centre, too. */
+/* Writes the results of the grid; returns the moments of the centre. */
 static struct moments summarise(const struct work *work, double highest, struct kwhy_lag *out)
 {
 	const struct grid *grid = &work->grid;
@@ -293,7 +297,7 @@ static struct moments summarise(const struct work *work, double highest, struct 
 	return centre;
 }
 
-/* Narrows a range of the grid round what was found, never beyond where the caller wants to look. */
+/* Narrows a range of the grid around the result, within the caller's range. */
 static void narrow(double *low, double *high, double mean, double sd, double least, double most)
 {
 	double half = fmax(4 * sd, 2.5 * (*high - *low) / (SIDE - 1));
@@ -302,7 +306,10 @@ static void narrow(double *low, double *high, double mean, double sd, double lea
 	*high = fmin(mean + half, most);
 }
 
-/* 1 / (1 + 2 sum of the autocorrelations that stand out) of the residuals. Leaves them in `shown`. */
+/*
+ * Temper of a series: 1 / (1 + 2 * sum of the significant autocorrelations of the residuals), which it leaves
+ * in `shown`.
+ */
 static double temper_of(const struct kwhy_lag_stretch *stretch, double *shown, const struct point *point)
 {
 	size_t count = stretch->reading_count;
@@ -324,7 +331,7 @@ static double temper_of(const struct kwhy_lag_stretch *stretch, double *shown, c
 	return 1 / (1 + 2 * sum);
 }
 
-/* Levels of every stretch and how far its residuals follow each other, at what was found so far. */
+/* Fits the levels and the autocorrelation of the residuals of every series at the current result. */
 static void settle_levels(struct work *work, struct kwhy_lag *out)
 {
 	out->log_likelihood = 0;

@@ -6,12 +6,12 @@
 
 enum { MAX = KWHY_MIN_SQUARES_COLUMNS_MAX, ROUNDS_MAX = 10 * MAX };
 
-/* A pivot below this share of its column's length: the column is made of the others. */
+/* Pivot over its column's length below which the column depends on the others. */
 #define DEPENDENT 1e-10
-/* A gradient below this share of the largest: nothing is gained by freeing that coefficient. */
+/* Gradient over the largest one below which freeing a coefficient gains nothing. */
 #define FLAT 1e-12
 
-/* The normal equations of columns scaled to length 1, and what is free in them. */
+/* The normal equations for columns scaled to length 1, and the free coefficients. */
 struct normal {
 	size_t count;
 	double gram[MAX][MAX], target[MAX], scale[MAX];
@@ -54,7 +54,7 @@ static void build(struct normal *normal, const struct kwhy_least_squares_data *d
 		}
 }
 
-/* Cholesky factor of the free part, rows and columns that are not free left as those of the identity. */
+/* Cholesky factor of the free part; rows and columns of fixed coefficients are those of the identity. */
 static bool factor(const struct normal *normal, double lower[MAX][MAX])
 {
 	memset(lower, 0, sizeof(double[MAX][MAX]));
@@ -92,7 +92,7 @@ static void substitute(const double lower[MAX][MAX], size_t n, const double *tar
 	}
 }
 
-/* The free coefficients without their bound; false where columns depend on each other. */
+/* The free coefficients without their bound; false: columns depend on each other. */
 static bool solve(const struct normal *normal, double *out)
 {
 	double lower[MAX][MAX], target[MAX];
@@ -105,7 +105,7 @@ static bool solve(const struct normal *normal, double *out)
 	return true;
 }
 
-/* The coefficient whose release lessens the squares most; `count`: none does. */
+/* The coefficient whose release reduces the squares most; `count`: no coefficient does. */
 static size_t steepest(const struct normal *normal, const double *values)
 {
 	size_t found = normal->count;
@@ -127,7 +127,10 @@ static size_t steepest(const struct normal *normal, const double *values)
 	return found;
 }
 
-/* Goes from `values` towards `wanted` up to the first bound, and holds what reached it. False: none did. */
+/*
+ * Moves `values` towards `wanted` up to the first bound and fixes the coefficients that reach it. False: no
+ * bound was reached.
+ */
 static bool step_to_bound(struct normal *normal, double *values, const double *wanted)
 {
 	double share = 1;
@@ -170,7 +173,7 @@ static void solve_bounded(struct normal *normal, double *values)
 	}
 }
 
-/* Covariance of the free coefficients from the noise that is left. */
+/* Covariance of the free coefficients from the variance of the residuals. */
 static void spread(const struct normal *normal, double squares, struct kwhy_least_squares *out)
 {
 	double lower[MAX][MAX], unit[MAX], column[MAX] = {0};

@@ -17,17 +17,20 @@ struct kwhy_least_squares_data {
 };
 
 struct kwhy_least_squares {
-	double values[KWHY_MIN_SQUARES_COLUMNS_MAX]; /* none negative */
-	bool is_free[KWHY_MIN_SQUARES_COLUMNS_MAX];  /* above 0; the others are held at 0 */
-	/* Of the free coefficients, from what the fit leaves; NAN where there are as many of them as rows. */
+	double values[KWHY_MIN_SQUARES_COLUMNS_MAX]; /* not negative */
+	bool is_free[KWHY_MIN_SQUARES_COLUMNS_MAX];  /* true: above 0; false: held at 0 */
+	/*
+	 * Covariance of the free coefficients, estimated from the residuals; NAN where there are as many of
+	 * them as rows.
+	 */
 	double covariance[KWHY_MIN_SQUARES_COLUMNS_MAX][KWHY_MIN_SQUARES_COLUMNS_MAX];
-	double rms;	/* of what the fit leaves, over rows */
-	double freedom; /* rows less free coefficients */
+	double rms;	/* root mean square of the residuals */
+	double freedom; /* number of rows less that of free coefficients */
 };
 
 /*
- * The coefficients, none negative, that leave the least squares (Lawson and Hanson 1974, chapter 23, on the
- * normal equations with columns scaled to length 1). A column that the free ones already make up stays 0.
+ * Least squares with coefficients that are not negative (Lawson and Hanson 1974, chapter 23, on the normal
+ * equations with columns scaled to length 1). A column that is a linear combination of the free ones stays 0.
  * KWHY_E_INPUT: no rows, too many columns, or a value that is not finite.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_least_squares_fit(

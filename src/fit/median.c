@@ -15,7 +15,10 @@ static int by_value(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* How many of the lowest may be left out: the largest k with P(Binomial(count, 1/2) < k) <= TAIL. */
+/*
+ * Number of lowest values that the interval leaves out: the largest k with P(Binomial(count, 1/2) < k) <=
+ * TAIL.
+ */
 static size_t left_out(size_t count)
 {
 	double log_term = -(double)count * log(2), sum = 0;

@@ -12,13 +12,13 @@
 struct kwhy_median {
 	size_t count;
 	double median, least, p5, p95; /* NAN: no samples */
-	double low, high;	       /* NAN: fewer than six samples allow no such interval */
+	double low, high;	       /* NAN: fewer than six samples, which allow no 95 % interval */
 };
 
-/* Sorts the values. */
+/* Sorts `values` in place. */
 void kwhy_median_of(double *values, size_t count, struct kwhy_median *out);
 
-/* Whole width of the interval over the median; INFINITY where there is none. */
+/* Width of the interval over the median; INFINITY where the interval is unknown. */
 double kwhy_median_width(const struct kwhy_median *median);
 
 #endif

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-enum { POINTS_MIN = 3, HELD_OUT_MIN = 8 }; /* of a segment, where there are that many; of a hold-out */
+enum { POINTS_MIN = 3, HELD_OUT_MIN = 8 }; /* points of a segment, if there are enough; of a hold-out */
 
-/* Sums over the points before each, weighted by 1 / y^2: those of a range are differences. */
+/* Cumulative sums up to each point, weighted by 1 / y^2; sums over a range are their differences. */
 struct sums {
 	double w, wx, wxx, wy, wxy, n;
 };
@@ -20,8 +20,8 @@ struct work {
 	const struct kwhy_piecewise_point *points;
 	size_t count;
 	double floor_ratio;
-	double *best;  /* [segments][count + 1]: least squares of the first N points */
-	size_t *start; /* where the last of these segments begins */
+	double *best;  /* [segments][count + 1] least squares for the first points */
+	size_t *start; /* start of the last of these segments */
 };
 
 static void add_point(struct sums *sums, const struct kwhy_piecewise_point *point, double scale)
@@ -49,7 +49,7 @@ static double squares_of(const struct work *work, size_t from, size_t to, const 
 	return sum;
 }
 
-/* The weighted line through points [from, to); sizes are scaled by the largest, against cancellation. */
+/* Weighted line through points [from, to). Sizes are scaled by the largest one, against cancellation. */
 static struct line line_of(const struct work *work, size_t from, size_t to)
 {
 	double scale = work->points[to - 1].x, determinant;
@@ -74,7 +74,7 @@ static size_t least_points(size_t count)
 	return count < POINTS_MIN ? count : POINTS_MIN;
 }
 
-/* best[k][end] for all k: over where the last segment begins. */
+/* Fills best[k][end] for all k by minimising over the start of the last segment. */
 static void divide(struct work *work)
 {
 	size_t row = work->count + 1, least = least_points(work->count);
@@ -99,8 +99,8 @@ static void divide(struct work *work)
 }
 
 /*
- * Two parameters a segment; a knot, which is looked for everywhere, counts as three (Hall, Osborn, Sakkas,
- * Journal of Time Series Analysis 34, 2013).
+ * Chooses the number of segments: two parameters each, and three for a knot, as its place is also searched
+ * (Hall, Osborn, Sakkas, Journal of Time Series Analysis 34, 2013).
  */
 static size_t choose_count(const struct work *work)
 {
@@ -162,7 +162,7 @@ static enum kwhy_status fit(const struct kwhy_piecewise_point *points, size_t co
 	return status;
 }
 
-/* The ends stay in, so that nothing is extrapolated. */
+/* Holds out every second point but the ends, so that no prediction is extrapolated. */
 static enum kwhy_status hold_out(const struct kwhy_piecewise_point *points, size_t count, double floor_ratio,
 	struct kwhy_piecewise *out, struct kwhy_error *error)
 {

@@ -10,11 +10,13 @@
 #include <string.h>
 
 #define SHARE_BELOW 0.975
-#define ROUNDING 1e-6 /* of the mean power: what arithmetic leaves of windows without noise */
-/* Of the mean power: a alternative differs where it lies so far beyond an interval, or has so much else. */
+#define ROUNDING 1e-6 /* residual of windows without noise, as a share of the mean power */
+/*
+ * As shares of the mean power: distance beyond an interval, and difference, at which an alternative differs.
+ */
 #define BEYOND 0.02
 #define APART 0.1
-#define OUTSIDE 1.1 /* of the most that was fitted */
+#define OUTSIDE 1.1 /* over the highest fitted value */
 
 enum { NO_BLOCK = KWHY_POWER_BLOCKS };
 
@@ -46,13 +48,13 @@ static enum kwhy_status check(const struct kwhy_power_data *data, size_t least, 
 	return KWHY_OK;
 }
 
-/* Which block a row lies in: stretches of neighbours. */
+/* Block of a row; blocks are consecutive windows. */
 static size_t block_of(const struct kwhy_power_data *data, size_t row)
 {
 	return row * KWHY_POWER_BLOCKS / data->row_count;
 }
 
-/* Of a fit: 0 is the constant, j + 1 gauge j. */
+/* Columns of a fit: 0 is the constant, j + 1 is gauge j. */
 struct columns {
 	size_t items[KWHY_POWER_GAUGES_MAX + 1], count;
 };
@@ -76,7 +78,7 @@ static struct columns all_columns(const struct kwhy_power_data *data)
 	return columns;
 }
 
-/* The constant and the memory's gauges. */
+/* Columns of the constant and of the memory's gauges. */
 static struct columns memory_columns(const struct kwhy_power_data *data)
 {
 	struct columns columns = {.count = 1};
@@ -87,7 +89,7 @@ static struct columns memory_columns(const struct kwhy_power_data *data)
 	return columns;
 }
 
-/* Rows of the least squares without one block; `targets_w` has one for each row. */
+/* Fits the columns to all rows but those of one block; `targets_w` has one value per row. */
 static enum kwhy_status fit_columns(const struct kwhy_power_data *data, const double *targets_w,
 	const struct columns *columns, size_t block, double *rows, struct kwhy_power_factors *out,
 	struct kwhy_error *error)
@@ -124,9 +126,9 @@ static double memory_of(
 }
 
 /*
- * Where the memory has a meter, what it draws of each byte is fitted to that; then all gauges, the memory's
- * among them, to the rest: what the device draws to move bytes besides. The memory's own constant stays in
- * the base.
+ * Fits all blocks but one. Where the memory has a meter, its own power per byte is fitted to that meter. Then
+ * all gauges, including the memory's, are fitted to the rest, which the device draws in addition to move
+ * bytes. The memory's own constant stays in the base.
  */
 static enum kwhy_status fit_without(const struct kwhy_power_data *data, const struct columns *columns,
 	size_t block, double *rows, struct kwhy_power_factors *out, struct kwhy_power_factors *out_memory,
@@ -148,7 +150,7 @@ static enum kwhy_status fit_without(const struct kwhy_power_data *data, const st
 	return status;
 }
 
-/* Watts of each term in a window; gives their sum. */
+/* Watts of each term in a window; returns their sum. */
 static double terms_of(const struct kwhy_power_factors *factors, const struct kwhy_power_data *data,
 	size_t row, double watts[KWHY_POWER_TERM_COUNT])
 {
@@ -165,7 +167,7 @@ static double terms_of(const struct kwhy_power_factors *factors, const struct kw
 	return sum;
 }
 
-/* Of windows in one block, or with NO_BLOCK of all: the sum of squares of what the factors leave. */
+/* Sum of squared residuals in one block, or with NO_BLOCK in all. */
 static double left_of(
 	const struct kwhy_power_factors *factors, const struct kwhy_power_data *data, size_t block)
 {
@@ -178,8 +180,8 @@ static double left_of(
 }
 
 /*
- * A figure and the same without each block. What stays at the bound of 0 whichever block is left out may be
- * more: by how much, nothing says.
+ * Jackknife interval of a value from those without each block. A value that is 0 in all of them has an
+ * unknown interval, as the bound hides its uncertainty.
  */
 static struct kwhy_interval interval_of(double value, const double without[KWHY_POWER_BLOCKS])
 {
@@ -198,7 +200,7 @@ static struct kwhy_interval interval_of(double value, const double without[KWHY_
 	return (struct kwhy_interval){value, fmax(value - half, 0), value + half};
 }
 
-/* Fits without each block: what they leave of it, and how the factors spread. */
+/* Fits without each block: residuals in the block, and the variation of the factors. */
 static enum kwhy_status hold_out(const struct kwhy_power_data *data, double *rows,
 	struct kwhy_power_model *out, struct kwhy_error *error)
 {
@@ -269,7 +271,7 @@ enum kwhy_status kwhy_power_fit(
 	return status;
 }
 
-/* Whether a fit of these columns leaves no more of blocks held out than noise alone would have it. */
+/* Whether a fit of these columns predicts held-out blocks as well as noise allows. */
 static enum kwhy_status check_alternative(const struct kwhy_power_data *data,
 	const struct kwhy_power_model *model, const struct columns *columns, double *rows, bool *out,
 	struct kwhy_error *error)
@@ -290,7 +292,7 @@ static enum kwhy_status check_alternative(const struct kwhy_power_data *data,
 	return KWHY_OK;
 }
 
-/* The column whose power rose most from one fit to another; `count` where none did. */
+/* The column whose power rose most from one fit to another; `count`: no column's did. */
 static size_t most_risen(const struct kwhy_power_data *data, const struct columns *columns,
 	struct kwhy_power_factors *before, struct kwhy_power_factors *now)
 {
@@ -311,7 +313,7 @@ static size_t most_risen(const struct kwhy_power_data *data, const struct column
 	return found;
 }
 
-/* Does without a column, then without what took its power, and so on while the fit is as good. */
+/* Removes a column, then the column that took over its power, and so on while the fit is as good. */
 static enum kwhy_status find_alternatives_without(const struct kwhy_power_data *data, size_t column,
 	struct kwhy_power_model *model, double *rows, struct kwhy_error *error)
 {
@@ -337,7 +339,7 @@ static enum kwhy_status find_alternatives_without(const struct kwhy_power_data *
 	return status;
 }
 
-/* Whether a alternative has a figure quite beyond its interval; of `whole`, the mean power. */
+/* Whether an alternative's figure is far outside of an interval, relative to `whole`, the mean power. */
 static bool is_beyond(struct kwhy_interval figure, double alternative, double whole)
 {
 	double low = isfinite(figure.low) ? figure.low : figure.value;
@@ -346,7 +348,7 @@ static bool is_beyond(struct kwhy_interval figure, double alternative, double wh
 	return alternative < low - BEYOND * whole || alternative > high + BEYOND * whole;
 }
 
-/* Mean watts of each term in the windows. */
+/* Mean watts of each term over the windows. */
 static void mean_terms(const struct kwhy_power_factors *factors, const struct kwhy_power_data *data,
 	double out[KWHY_POWER_TERM_COUNT])
 {
@@ -360,7 +362,7 @@ static void mean_terms(const struct kwhy_power_factors *factors, const struct kw
 	}
 }
 
-/* Marks terms that a alternative has otherwise, and those between which it moved most. */
+/* Marks terms that an alternative divides differently, and those between which most power moved. */
 static void mark_moved(const struct kwhy_interval terms_w[KWHY_POWER_TERM_COUNT],
 	const double alternative_w[KWHY_POWER_TERM_COUNT], struct kwhy_power_model *model)
 {
@@ -411,7 +413,9 @@ static enum kwhy_status mark_joint(
 		"fit the model to more kinds of work");
 }
 
-/* A factor is not known where a alternative has quite another, or where what draws by it is joint and moved.
+/*
+ * Sets factors to NAN for which an alternative has a very different value, or whose term is joint and whose
+ * power moved.
  */
 static void forget_unreported(const struct kwhy_power_data *data, struct kwhy_power_model *model)
 {
@@ -452,7 +456,7 @@ enum kwhy_status kwhy_power_find_alternatives(
 	return status;
 }
 
-/* Each window's joules, in proportion to what the factors say. */
+/* Divides the joules of each window in proportion to the watts of the terms. */
 static enum kwhy_status divide(const struct kwhy_power_factors *factors, const struct kwhy_power_data *data,
 	double joules[KWHY_POWER_TERM_COUNT], struct kwhy_error *error)
 {
@@ -472,7 +476,7 @@ static enum kwhy_status divide(const struct kwhy_power_factors *factors, const s
 	return KWHY_OK;
 }
 
-/* The base has a constant; what no gauge tells of is not 0. */
+/* Whether a term has a gauge; the base always has a constant. Without a gauge a term is unknown, not 0. */
 static bool has_term(const struct kwhy_power_data *data, enum kwhy_power_term term)
 {
 	for (size_t j = 0; j < data->gauge_count; j++)
@@ -502,7 +506,7 @@ static enum kwhy_status divide_all(const struct kwhy_power_model *model, const s
 	return status;
 }
 
-/* Of joint terms the sum is known, of each how far the alternatives lie apart. */
+/* Writes the sum of the joint terms, and for each of them the range over the alternatives. */
 static void join_terms(const struct kwhy_power_model *model, const struct kwhy_power_data *data,
 	const double without[KWHY_POWER_TERM_COUNT][KWHY_POWER_BLOCKS], struct kwhy_power_split *split)
 {
@@ -537,7 +541,7 @@ static void join_terms(const struct kwhy_power_model *model, const struct kwhy_p
 			split->joules[term].high = fmin(split->joules[term].high, split->joint_j.high);
 }
 
-/* Windows of work that was not in what was fitted. */
+/* Counts windows of work unlike the fitted windows. */
 static void count_outside(const struct kwhy_power_model *model, const struct kwhy_power_data *data,
 	struct kwhy_power_split *out)
 {

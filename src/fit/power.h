@@ -9,11 +9,11 @@
 #include <stddef.h>
 
 /*
- * Power of a device as a base and what its counters add: P = base + compute + memory + I/O, each a sum of
- * gauges times coefficients that are not negative; the base has a constant, too. Mean power and mean gauges
- * of one window make a row; windows lie one after another. How well it predicts is shown by blocks of windows
- * that were held out, since neighbours are alike; how far the division would have been another one without a
- * block gives the intervals (jackknife).
+ * Model of a device's power from its counters: P = base + compute + memory + I/O. Each term is a sum of
+ * gauges times coefficients that are not negative; the base also has a constant. Mean power and mean gauges
+ * of one window are a row; windows are in order of time. Blocks of windows are held out to test the
+ * prediction, since neighbouring windows are alike. The change of the division when a block is left out gives
+ * the intervals (jackknife).
  */
 enum kwhy_power_term {
 	KWHY_POWER_BASE,
@@ -37,35 +37,39 @@ struct kwhy_power_data {
 	const double *power_w; /* [row_count] */
 	const double *seconds; /* [row_count] */
 	const double *gauges;  /* [row_count][gauge_count], each 0 or more */
-	/* [row_count], by the memory's own meter, or NULL: what the memory itself draws of a unit of its
-	 * gauges, which the device cannot draw less of. */
+	/*
+	 * [row_count] power by the memory's own meter, or NULL. Its part per unit of the memory gauges is the
+	 * memory's own, a lower bound of the device's power per unit.
+	 */
 	const double *memory_w;
-	enum kwhy_power_term terms[KWHY_POWER_GAUGES_MAX]; /* of each gauge */
+	enum kwhy_power_term terms[KWHY_POWER_GAUGES_MAX]; /* term of each gauge */
 };
 
-/* Watts of the base's constant, and of a unit of each gauge. */
+/* Watts of the base's constant, and watts per unit of each gauge. */
 struct kwhy_power_factors {
 	double constant_w, watts_per_unit[KWHY_POWER_GAUGES_MAX];
 };
 
-/* Intervals are 95 %, and NAN of what the fit holds at 0 whichever block it leaves out. */
+/* Intervals are 95 %; NAN for coefficients that are 0 in the fits to all blocks. */
 struct kwhy_power_model {
 	struct kwhy_power_factors all,
-		without[KWHY_POWER_BLOCKS]; /* fitted to all windows, and without a block */
+		without[KWHY_POWER_BLOCKS]; /* fits to all windows, and to all but one block */
 	struct kwhy_interval constant_w, watts_per_unit[KWHY_POWER_GAUGES_MAX];
-	/* Of that, by the memory's own meter; NAN for what is no gauge of memory or has none. */
+	/*
+	 * The part of watts_per_unit by the memory's own meter; NAN for other gauges, or where it has none.
+	 */
 	struct kwhy_interval metered_per_unit[KWHY_POWER_GAUGES_MAX];
 	/*
-	 * Fits that do without the constant or some gauges and predict blocks held out as well: where they
-	 * differ the windows do not tell. Gauges that rise and fall together make such fits, which no
-	 * jackknife shows, since each block leaves the same ones at 0.
+	 * Fits without the constant or some gauges that predict held-out blocks as well. Where they differ,
+	 * the windows do not decide. They arise from gauges that rise and fall together. The jackknife does
+	 * not show them, since each block leaves the same gauges at 0.
 	 */
 	struct kwhy_power_factors alternatives[KWHY_POWER_ALTERNATIVES_MAX];
 	size_t alternative_count;
-	bool is_grouped[KWHY_POWER_TERM_COUNT]; /* terms that some alternative divides quite otherwise */
-	double most[KWHY_POWER_GAUGES_MAX];	/* that a gauge reached in the fitted windows */
-	double rms_ratio;			/* of what the fit leaves, over the mean power */
-	double held_out_ratio;			/* the same of windows in blocks that the fit did not see */
+	bool is_grouped[KWHY_POWER_TERM_COUNT]; /* terms that some alternative divides very differently */
+	double most[KWHY_POWER_GAUGES_MAX];	/* highest value of each gauge in the fitted windows */
+	double rms_ratio;			/* root mean square of the residuals over the mean power */
+	double held_out_ratio;			/* the same for held-out blocks of windows */
 	double mean_w;
 };
 
@@ -74,24 +78,25 @@ KWHY_MUST_USE enum kwhy_status kwhy_power_fit(
 	const struct kwhy_power_data *data, struct kwhy_power_model *out, struct kwhy_error *error);
 
 /*
- * The alternatives of a fit to `data`, and which terms are joint by them; factors for which one has quite
- * another become NAN. KWHY_E_INPUT: all terms are joint.
+ * Finds the alternatives of a fit to `data` and the terms that they make joint. Factors that differ much in
+ * an alternative become NAN. KWHY_E_INPUT: all terms are joint.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_find_alternatives(
 	const struct kwhy_power_data *data, struct kwhy_power_model *model, struct kwhy_error *error);
 
-/* Joules of each term in windows that need not be the fitted ones: each window's measured energy, divided by
- * the model. */
+/*
+ * Joules of each term in windows, which may differ from the fitted ones: the measured energy of each window,
+ * divided by the model.
+ */
 struct kwhy_power_split {
-	/* NAN: no gauge tells of the term; of a joint one the value alone, low and high are what alternatives
-	 * say.
-	 */
+	/* NAN: the term has no gauge. For a joint term, low and high are the range over the alternatives. */
 	struct kwhy_interval joules[KWHY_POWER_TERM_COUNT];
-	struct kwhy_interval joint_j; /* of the joint terms together; NAN: there are none */
+	struct kwhy_interval joint_j; /* joint terms together; NAN: no joint terms */
 	double total_j, seconds;
-	double error_ratio;   /* rms of the model against these windows, over their mean power */
-	size_t outside_count; /* windows with a gauge a tenth above all that were fitted */
-	size_t outside_gauge; /* the one that most of these windows have; gauge_count: none */
+	double error_ratio;   /* root mean square error of the model in these windows over their mean power */
+	size_t outside_count; /* number of windows with a gauge a tenth above all fitted ones */
+	size_t outside_gauge; /* the gauge for which most of these windows are outside; gauge_count: no gauge
+			       */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_power_split_of(const struct kwhy_power_model *model,

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* One stretch of steady work on a device, on the clock of the readings it is compared with. */
+/* An interval of steady work on a device, on the clock of the readings. */
 struct kwhy_pulse {
 	int64_t start_ns, end_ns;
 };

@@ -3,7 +3,9 @@
 
 #include <math.h>
 
-/* Peaks are measured within a few percent; more than that above the roof is a mistake in one of the figures.
+/*
+ * Largest plausible ratio to the roof. Peaks are measured within a few percent; a larger ratio means that one
+ * of the figures is wrong.
  */
 #define ABOVE_ALLOWED 1.02
 

@@ -9,7 +9,7 @@
 
 enum { POINTS_MIN = 3, HELD_OUT_MIN = 4 };
 
-/* The form with one parameter more must be better by this much on points it has not seen. */
+/* Ratio of held-out errors below which the form with one more parameter is chosen. */
 #define GAIN_WANTED 0.9
 #define SHARE_BELOW 0.975
 
@@ -18,7 +18,7 @@ const char *kwhy_scale_form_name(enum kwhy_scale_form form)
 	return form == KWHY_SCALE_AMDAHL ? "Amdahl" : "USL";
 }
 
-/* Numbers of workers that differ: however often one was measured, it is one place of a curve. */
+/* Number of different numbers of workers; repeated measurements of one number count once. */
 static size_t different_of(const struct kwhy_scale_point *points, size_t count)
 {
 	size_t different = 0;
@@ -33,7 +33,7 @@ static size_t different_of(const struct kwhy_scale_point *points, size_t count)
 	return different;
 }
 
-/* n / x = a + b (n - 1) + c n (n - 1), each row divided by its own n / x; all serial: b is a. */
+/* A row of n / x = a + b (n - 1) + c n (n - 1), divided by its n / x; all_serial: b is a. */
 static void set_row(const struct kwhy_scale_point *point, bool agrees, bool all_serial, double *row)
 {
 	double n = point->workers, weight = point->throughput / n;
@@ -46,7 +46,7 @@ static void set_row(const struct kwhy_scale_point *point, bool agrees, bool all_
 		row[next] = weight * n * (n - 1);
 }
 
-/* Without the points of `skip` workers; 0: of all. */
+/* Fits the points without those of `skip` workers; 0: all points. */
 static enum kwhy_status fit_columns(const struct kwhy_scale_point *points, size_t count, double skip,
 	bool agrees, bool all_serial, struct kwhy_least_squares *out, struct kwhy_error *error)
 {
@@ -70,7 +70,7 @@ static enum kwhy_status fit_columns(const struct kwhy_scale_point *points, size_
 	return status;
 }
 
-/* No more than all of the work is serial: where a fit says more, that bound is fitted with. */
+/* Fits with the serial share at most 1: where a free fit exceeds it, that bound is fixed. */
 static enum kwhy_status fit_rows(const struct kwhy_scale_point *points, size_t count, double skip,
 	bool agrees, struct kwhy_least_squares *out, bool *out_bound, struct kwhy_error *error)
 {
@@ -123,7 +123,10 @@ static struct kwhy_interval rate_of(const struct kwhy_least_squares *fit)
 		(struct kwhy_interval){fit->values[0], fit->values[0] - half, fit->values[0] + half});
 }
 
-/* Each number of workers in turn, with all of its points: one that stays would give the others away. */
+/*
+ * Held-out error: each number of workers is left out with all of its points, as one left in would reveal the
+ * others.
+ */
 static enum kwhy_status hold_out(const struct kwhy_scale_point *points, size_t count, bool agrees,
 	double *out_ratio, struct kwhy_error *error)
 {

@@ -9,11 +9,14 @@
 #include <stddef.h>
 
 /*
- * How throughput grows with the number n of workers:
- *   Amdahl  x(n) = r n / (1 + s (n - 1))
- *   USL     x(n) = r n / (1 + s (n - 1) + k n (n - 1))   (Gunther; s: what queues, k: what must agree)
- * n / x is linear in 1/r, s/r and k/r, so both are least squares of relative errors with none of them
- * negative. Inside the measured range only: nothing is noted of more workers than were tried.
+ * Throughput against the number n of workers:
+ *
+ * Amdahl: x(n) = r n / (1 + s (n - 1))
+ *
+ * USL: x(n) = r n / (1 + s (n - 1) + k n (n - 1)) (Gunther; s: contention, k: coherency)
+ *
+ * n / x is linear in 1/r, s/r and k/r, so both forms are fitted by least squares of relative errors with
+ * non-negative coefficients. Results hold for the measured range only.
  */
 struct kwhy_scale_point {
 	double workers;	   /* 1 or more */
@@ -25,27 +28,28 @@ enum kwhy_scale_form { KWHY_SCALE_AMDAHL, KWHY_SCALE_USL, KWHY_SCALE_FORM_COUNT 
 const char *kwhy_scale_form_name(enum kwhy_scale_form form); /* "Amdahl" */
 
 struct kwhy_scale_fit {
-	struct kwhy_interval rate;	   /* of one worker */
+	struct kwhy_interval rate;	   /* throughput of one worker */
 	struct kwhy_interval serial_ratio; /* s */
-	struct kwhy_interval agree_ratio;  /* k; 0 of Amdahl */
-	double rms_ratio;		   /* relative error over the points */
-	double held_out_ratio; /* of points predicted by those of other numbers of workers; NAN: too few */
+	struct kwhy_interval agree_ratio;  /* k; 0 for Amdahl */
+	double rms_ratio;		   /* root mean square relative error over the points */
+	double held_out_ratio; /* error at points predicted from those with other numbers of workers; NAN: too
+				  few */
 };
 
 struct kwhy_scale {
 	struct kwhy_scale_fit fits[KWHY_SCALE_FORM_COUNT];
-	enum kwhy_scale_form
-		chosen; /* by held-out error, the simpler one where the other gains less than a tenth */
+	enum kwhy_scale_form chosen; /* form with the smaller held-out error; the simpler one unless the other
+					is better by a tenth */
 	double least_workers, most_workers; /* the measured range */
-	double peak_workers; /* where throughput is highest, inside the range; NAN: it still grew at its end
-			      */
+	double peak_workers; /* number of workers with the highest throughput inside the range; NAN:
+				throughput still grew at its end */
 };
 
 /* KWHY_E_INPUT: fewer than three different numbers of workers, or a value out of range. */
 KWHY_MUST_USE enum kwhy_status kwhy_scale_of(const struct kwhy_scale_point *points, size_t count,
 	struct kwhy_scale *out, struct kwhy_error *error);
 
-/* Throughput by the chosen form; KWHY_E_INPUT outside the measured range. */
+/* Throughput by the chosen form; KWHY_E_INPUT: outside the measured range. */
 KWHY_MUST_USE enum kwhy_status kwhy_scale_at(
 	const struct kwhy_scale *scale, double workers, double *out_throughput, struct kwhy_error *error);
 

@@ -3,8 +3,8 @@
 #define KWHY_FIT_SLOPE_H
 
 /*
- * Intervals of slopes: by how much a figure grows with one that it is made of, wherever in their intervals
- * both are. An end that cannot be computed is infinite.
+ * Intervals of slopes: the derivative of a figure with respect to one that it is computed from, for all
+ * values in their intervals. An end that cannot be computed is infinite.
  */
 struct kwhy_slope_bounds {
 	double low, high;
@@ -12,10 +12,10 @@ struct kwhy_slope_bounds {
 
 struct kwhy_slope_bounds kwhy_range_sum(struct kwhy_slope_bounds a, struct kwhy_slope_bounds b, int sign);
 struct kwhy_slope_bounds kwhy_range_product(struct kwhy_slope_bounds a, struct kwhy_slope_bounds b);
-/* `b` does not hold 0. */
+/* The interval `b` does not include 0. */
 struct kwhy_slope_bounds kwhy_range_quotient(struct kwhy_slope_bounds a, struct kwhy_slope_bounds b);
 
-/* Of a * b, and of a / b = quotient, by what a and b grow with the same figure. */
+/* Slopes of a * b and of a / b = quotient, from the slopes of a and b with respect to the same figure. */
 struct kwhy_slope_bounds kwhy_slope_product(struct kwhy_slope_bounds a, struct kwhy_slope_bounds a_slope,
 	struct kwhy_slope_bounds b, struct kwhy_slope_bounds b_slope);
 struct kwhy_slope_bounds kwhy_slope_quotient(struct kwhy_slope_bounds quotient,

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-/* A stretch of work and what it took, from one measured window. NAN is not known. */
+/* A phase of work with its tokens, joules and seconds, from one measured window. NAN: unknown. */
 struct kwhy_tokens_phase {
 	const char *name;
 	double tokens;
@@ -15,8 +15,8 @@ struct kwhy_tokens_phase {
 };
 
 /*
- * Tokens a second and watt are tokens a joule: one figure, given once. Watts a token are no rate of anything;
- * what is meant is joules a token.
+ * Rates of a phase. Tokens a second and watt equal tokens a joule, so they are given once. Watts a token are
+ * no physical rate; joules a token are the intended figure.
  */
 struct kwhy_tokens {
 	struct kwhy_interval joules_per_token, tokens_per_joule;
@@ -25,7 +25,7 @@ struct kwhy_tokens {
 
 void kwhy_tokens_of(const struct kwhy_tokens_phase *phase, struct kwhy_tokens *out);
 
-/* The phases one after another; what one of them does not know the whole does not know. */
+/* Sum of consecutive phases; a figure that is unknown in one of them is unknown in the sum. */
 struct kwhy_tokens_phase kwhy_tokens_sum(const struct kwhy_tokens_phase *phases, size_t count);
 
 #endif

@@ -75,7 +75,7 @@ static const struct word {
 	{"1", false, {1, ONE}},
 };
 
-/* Things that are counted. */
+/* Words for counted things. */
 static const char *const counts[] = {"op", "ops", "transfer", "transfers", "copies", "kernel", "kernels",
 	"collective", "collectives", "sync", "syncs", "step", "steps", "run", "runs", "token", "tokens",
 	"sample", "samples", "cell", "cells", "flow", "flows", "element", "elements", "size", "sizes", "pair",
@@ -104,7 +104,9 @@ static bool is_counted(const char *text, size_t length)
 	return length == 0;
 }
 
-/* One word with or without a prefix; the whole word first, so that "min" is no milli-inch. */
+/*
+ * Parses a word with or without a prefix. The whole word is tried first, so that "min" is not a milli-inch.
+ */
 static bool parse_word(const char *text, size_t length, struct kwhy_unit *out)
 {
 	const struct word *word = find(text, length);

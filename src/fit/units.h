@@ -4,8 +4,10 @@
 
 #include <stdbool.h>
 
-/* What a figure measures: powers of joules, seconds, bytes, FLOP, grams and metres. Counts and shares have
- * none. */
+/*
+ * Dimensions of a figure: powers of joules, seconds, bytes, FLOP, grams and metres. Counts and shares have no
+ * dimension.
+ */
 enum kwhy_dimension {
 	KWHY_DIMENSION_JOULE,
 	KWHY_DIMENSION_SECOND,
@@ -16,24 +18,24 @@ enum kwhy_dimension {
 	KWHY_DIMENSION_COUNT
 };
 
-/* Energy is accounted for in years of 8,760 hours. */
+/* Yearly energy is that of 8,760 hours. */
 #define KWHY_DAYS_PER_YEAR 365.0
 
 struct kwhy_unit {
-	double factor; /* of one such unit in joules, seconds, bytes, FLOP, grams, metres */
+	double factor; /* one of this unit in joules, seconds, bytes, FLOP, grams, metres */
 	int powers[KWHY_DIMENSION_COUNT];
 };
 
 /*
- * "mJ", "GFLOPS/W", "kg/kWh", "MiB", "tokens/s/W", "%": words with prefixes, "/" and "*" between. MB is 10^6
- * bytes and MiB 2^20; FLOPS is FLOP a second and FMA two FLOP; a word for things that are counted, as ops or
- * steps, is 1. False for a unit that is not known.
+ * Parses "mJ", "GFLOPS/W", "kg/kWh", "MiB", "tokens/s/W", "%": words with prefixes, joined by "/" and "*". MB
+ * is 10^6 bytes and MiB 2^20; FLOPS is FLOP a second, and FMA is two FLOP. Words for counted things, such as
+ * ops or steps, are 1. False: an unknown unit.
  */
 bool kwhy_unit_parse(const char *text, struct kwhy_unit *out);
 
 bool kwhy_unit_is_alike(const struct kwhy_unit *a, const struct kwhy_unit *b);
 
-/* "J/B", "W", "s", "" of a figure in base units; gives `out`. */
+/* Writes the name of a unit in base units ("J/B", "W", "s", "") to `out` and returns it. */
 #define KWHY_UNIT_BYTES 48
 const char *kwhy_unit_name(char out[KWHY_UNIT_BYTES], const struct kwhy_unit *unit);
 

@@ -7,7 +7,7 @@
 
 enum { PLACES = 2 * KWHY_COLLECTIVES_MEMBERS_MAX, THREADS = 256, BLOCK_WORDS = 1024, BLOCKS_MAX = 256 };
 
-/* As struct places of kernels/collectives.cu. */
+/* The same layout as struct places in kernels/collectives.cu. */
 struct places {
 	uint64_t to[PLACES], from[PLACES];
 	uint32_t count, length;
@@ -16,7 +16,7 @@ struct places {
 enum kernel { SUM, MAX, SUM_FLOATS, COPY, KERNEL_COUNT };
 
 struct own {
-	struct kwhy_collectives group; /* first: what callers hold */
+	struct kwhy_collectives group; /* must be the first member: callers hold a pointer to it */
 	struct kwhy_gpu_module *module;
 	const struct kwhy_gpu_kernel *kernels[KERNEL_COUNT];
 	struct kwhy_gpu_event *ready[KWHY_COLLECTIVES_MEMBERS_MAX], *done;
@@ -89,7 +89,9 @@ const struct kwhy_gpu_host_kernel kwhy_collectives_host_kernels[] = {
 	{NULL, NULL, {0}},
 };
 
-/* Streams of other GPUs are waited for; within one stream order is enough. */
+/*
+ * Does a member need events to synchronise? Streams of other GPUs do; within one stream the order is enough.
+ */
 static bool is_apart(const struct own *own, uint32_t member)
 {
 	return own->group.members[member].gpu != own->group.members[0].gpu;
@@ -209,7 +211,7 @@ static enum kwhy_status own_exchange(struct kwhy_collectives *group,
 	return run((struct own *)group, COPY, &all, error);
 }
 
-/* As many launches as members: the places of one hold what all give. */
+/* Launches the kernel once for each member, because one launch's places hold what all members give. */
 static enum kwhy_status own_gather(struct kwhy_collectives *group, const uint64_t *from, const uint64_t *to,
 	uint32_t count, struct kwhy_error *error)
 {
@@ -268,7 +270,7 @@ static enum kwhy_status find_kernels(struct own *own, struct kwhy_error *error)
 	return status;
 }
 
-/* Events between GPUs, and the leader's access to their memory. */
+/* Makes the events between GPUs, and gives the leader access to their memory. */
 static enum kwhy_status join(struct own *own, struct kwhy_error *error)
 {
 	const struct kwhy_collectives_member *members = own->group.members;

@@ -13,10 +13,10 @@
 
 enum { HOPPER = 90, OPTIONS_MAX = 16, CODE_MAX_BYTES = 64 << 20, PATH_BYTES = 4096 };
 
-/* The head of a kept file; the key and the code follow. */
+/* The header of a cached file; the key and the code follow. */
 struct kept {
 	char magic[8];
-	uint64_t key_bytes, code_bytes, checksum; /* of key and code */
+	uint64_t key_bytes, code_bytes, checksum; /* checksum: of key and code */
 };
 
 static const char magic[8] = "kwhycode";
@@ -40,7 +40,7 @@ static void write_key(struct kwhy_text *key, const struct kwhy_rtc *rtc, const c
 	kwhy_text_add(key, source->text);
 }
 
-/* Ours alone: what lies in it runs on the GPU. */
+/* Does the folder belong to this user alone? Its files run on the GPU. */
 static bool is_private(const char *folder)
 {
 	struct stat info;
@@ -49,7 +49,9 @@ static bool is_private(const char *folder)
 		(info.st_mode & 022) == 0;
 }
 
-/* The file for a key, in a folder that is made if need be; false: there is no such place. */
+/*
+ * The path of the file for a key, in a folder that is made if necessary. False: no such folder can be used.
+ */
 static bool find_place(const struct kwhy_text *key, char *path, size_t path_bytes)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -116,8 +118,10 @@ static bool write_all(int file, const char *bytes, size_t count)
 	return true;
 }
 
-/* Beside its place, then into it: whoever reads sees all or nothing. The umask is the program's, and left
- * alone. */
+/*
+ * Writes a temporary file and renames it, so that readers see the whole file or none. The program's umask is
+ * left unchanged.
+ */
 static void write_kept(const char *path, const struct kwhy_text *file)
 {
 	char beside[PATH_BYTES + 8];
@@ -158,9 +162,10 @@ enum kwhy_status kwhy_gpu_compile(const struct kwhy_rtc *rtc, const struct kwhy_
 	size_t count = 0;
 	bool has_place;
 
-	/* hipRTC compiles for the GPU that the thread has entered. */
+	/* hipRTC compiles for the thread's current GPU. */
 	snprintf(target, sizeof(target), "--gpu-architecture=sm_%d%s", facts->architecture,
-		facts->architecture == HOPPER ? "a" : ""); /* a: with what this one alone has */
+		facts->architecture == HOPPER ? "a"
+					      : ""); /* a: with the features of this architecture only */
 	if (rtc->vendor == KWHY_DRIVER_CUDA)
 		options[count++] = target;
 	for (size_t i = 0; source->options && source->options[i]; i++) {

@@ -10,20 +10,20 @@
 #include <stdatomic.h>
 
 /*
- * A GPU behind a vendor's driver. Its streams, events, modules, kernels and graphs are the driver's own
- * objects under our names: a CUstream of an application's is a stream here.
+ * A GPU driven by a vendor's driver. Its streams, events, modules, kernels and graphs are the driver's own
+ * objects under our type names: an application's CUstream can be used as a stream here.
  */
 struct kwhy_gpu_device {
-	struct kwhy_gpu gpu; /* first */
+	struct kwhy_gpu gpu; /* must be the first member */
 	struct kwhy_gpu_ops ops;
 	struct kwhy_driver driver;
 	struct kwhy_rtc compiler;
 	kwhy_cuda_device device;
 	kwhy_cuda_context context;
 	kwhy_cuda_stream stream; /* the GPU's own */
-	bool pageable_access;	 /* kernels reach pageable memory */
+	bool pageable_access;	 /* kernels can access pageable host memory */
 	atomic_bool lost;
-	pthread_mutex_t gate_lock; /* for the two below, made with the first gate */
+	pthread_mutex_t gate_lock; /* protects the two members below, which are made with the first gate */
 	struct kwhy_gpu_module *gate_module;
 	const struct kwhy_gpu_kernel *gate_kernel;
 };
@@ -43,7 +43,7 @@ static inline kwhy_cuda_stream kwhy_gpu_device_stream(
 enum kwhy_status kwhy_gpu_device_check(struct kwhy_gpu_device *device, enum kwhy_cuda_result result,
 	const char *what, struct kwhy_error *error);
 
-/* Each fills its slots of device->ops, with NULL where the driver lacks the calls. */
+/* Each fills its slots of device->ops; a slot is NULL if the driver lacks the calls for it. */
 void kwhy_gpu_device_add_kernels(struct kwhy_gpu_ops *ops);
 void kwhy_gpu_device_add_memory(struct kwhy_gpu_device *device);
 void kwhy_gpu_device_add_copies(struct kwhy_gpu_device *device);

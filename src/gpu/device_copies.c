@@ -34,7 +34,7 @@ static enum kwhy_status copy(struct kwhy_gpu *gpu, struct kwhy_gpu_stream *strea
 		"queue a copy", error);
 }
 
-/* The driver wants columns; `columns` has space for three of `count`. */
+/* Converts copies to the driver's columns; `columns` has space for three of `count` elements. */
 static enum kwhy_cuda_result copy_columns(struct kwhy_gpu_device *self, kwhy_cuda_stream stream,
 	const struct kwhy_gpu_copy *copies, size_t count, kwhy_cuda_address *columns)
 {

@@ -5,7 +5,9 @@
 
 #include <stdlib.h>
 
-/* What kernel and host see of a gate: how often it was opened, and the last turn that did not wait for that.
+/*
+ * A gate's state shared by kernel and host: how often it was opened, and the number of the last opening for
+ * which the kernel's wait timed out.
  */
 struct latch {
 	_Atomic uint32_t opened, timed_out;
@@ -13,7 +15,7 @@ struct latch {
 
 struct kwhy_gpu_gate {
 	struct kwhy_gpu_host host; /* a struct latch */
-	uint32_t opening;	   /* how often it will have been opened once what it holds may run */
+	uint32_t opening;	   /* value of `opened` at which the work that it holds may run */
 };
 
 static struct latch *latch_of(const struct kwhy_gpu_gate *gate)

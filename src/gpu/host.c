@@ -53,7 +53,7 @@ void kwhy_gpu_host_monitor_done(struct kwhy_gpu_host_monitor *monitor)
 	pthread_mutex_destroy(&monitor->lock);
 }
 
-/* The next of a GPU's things, of those that are released by `release`; NULL for that: of all. */
+/* The next of a GPU's objects that `release` frees; `release` NULL: of all objects. */
 static struct kwhy_gpu_host_owned *find_owned(
 	struct kwhy_gpu_host_gpu *self, void (*release)(struct kwhy_gpu_host_owned *owned))
 {
@@ -64,7 +64,7 @@ static struct kwhy_gpu_host_owned *find_owned(
 	return owned != &self->owned ? owned : NULL;
 }
 
-/* From the start each time: one may take others with it. */
+/* Starts from the first object each time, because freeing one may free others. */
 static void release_owned(struct kwhy_gpu_host_gpu *self, void (*release)(struct kwhy_gpu_host_owned *owned))
 {
 	struct kwhy_gpu_host_owned *owned;
@@ -73,7 +73,7 @@ static void release_owned(struct kwhy_gpu_host_gpu *self, void (*release)(struct
 		owned->release(owned);
 }
 
-/* Gates first, which hold streams; then streams, which hold the rest. */
+/* Frees gates first, because they block streams, and then streams, because they use the rest. */
 static void close_gpu(struct kwhy_gpu *gpu)
 {
 	struct kwhy_gpu_host_gpu *self = kwhy_gpu_host_of(gpu);
@@ -202,7 +202,7 @@ static const struct kwhy_gpu_ops ops = {
 	.gate_open = kwhy_gpu_host_gate_open,
 };
 
-/* What /proc/cpuinfo calls the processor. */
+/* Reads the processor's name from /proc/cpuinfo. */
 static void read_name(char *name, size_t name_bytes)
 {
 	FILE *file = fopen("/proc/cpuinfo", "re");

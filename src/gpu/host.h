@@ -9,32 +9,36 @@
 #include <stdatomic.h>
 
 /*
- * The back end on the host, for its own files and tests: a GPU is a NUMA node, device memory is memory of
- * that node, a stream is a thread that runs queued operations in order, a kernel is a C function over the
- * whole grid. Nothing spins; what waits sleeps.
+ * The back end on the host, declared for its own files and tests: a GPU is a NUMA node, device memory is
+ * memory of that node, a stream is a thread that runs queued operations in order, and a kernel is a C
+ * function that runs the whole grid. Nothing spins; waiting threads sleep.
  *
- * As on CUDA, freeing an event, a gate or a graph that queued work still uses is allowed: the queue holds on
- * to it. Unlike there, a queued copy from pageable memory reads it when it runs, freeing a stream waits until
- * its work has run, and a graph takes copies, fills and kernels alone: no events, waits, gates or pools.
+ * As on CUDA, an event, a gate or a graph may be freed while queued work still uses it: the queue keeps it
+ * alive. Unlike on CUDA, a queued copy from pageable memory reads the source when it runs, freeing a stream
+ * waits until its work has run, and a graph can hold only copies, fills and kernels: no events, waits, gates
+ * or pools.
  */
 
 enum { KWHY_GPU_HOST_QUEUE = 1024 };
 
 struct kwhy_gpu_host_gpu;
 
-/* What goes with the GPU where nobody freed it before: the head of streams, events, memory and so on. */
+/*
+ * First member of streams, events, memory and other objects, which closing the GPU frees if they were not
+ * freed before.
+ */
 struct kwhy_gpu_host_owned {
 	struct kwhy_gpu_host_owned *previous, *next;
 	struct kwhy_gpu_host_gpu *gpu;
-	void (*release)(struct kwhy_gpu_host_owned *owned); /* takes it out of the list, too */
+	void (*release)(struct kwhy_gpu_host_owned *owned); /* frees it and removes it from the list */
 };
 
 struct kwhy_gpu_host_gpu {
 	struct kwhy_gpu gpu;
-	struct kwhy_numa_node node; /* node -1: the system does not tell */
-	pthread_mutex_t lock;	    /* of the list */
+	struct kwhy_numa_node node; /* node -1: unknown */
+	pthread_mutex_t lock;	    /* protects the list */
 	struct kwhy_gpu_host_owned owned;
-	struct kwhy_gpu_stream *stream; /* its own */
+	struct kwhy_gpu_stream *stream; /* the GPU's own stream */
 };
 
 static inline struct kwhy_gpu_host_gpu *kwhy_gpu_host_of(struct kwhy_gpu *gpu)
@@ -42,18 +46,22 @@ static inline struct kwhy_gpu_host_gpu *kwhy_gpu_host_of(struct kwhy_gpu *gpu)
 	return (struct kwhy_gpu_host_gpu *)(void *)gpu;
 }
 
-/* Into the GPU's list, and out of it again. */
+/* Adds an object to its GPU's list, or removes it. */
 void kwhy_gpu_host_keep(struct kwhy_gpu *gpu, struct kwhy_gpu_host_owned *owned,
 	void (*release)(struct kwhy_gpu_host_owned *owned));
 void kwhy_gpu_host_forget(struct kwhy_gpu_host_owned *owned);
 
 struct kwhy_gpu_host_operation;
 
-/* What can be done with an operation; run() may come often, where a graph holds it, drop() comes once. */
+/*
+ * Functions of a kind of operation. run() may be called often if a graph holds the operation, drop() is
+ * called once.
+ */
 struct kwhy_gpu_host_verb {
 	void (*run)(const struct kwhy_gpu_host_operation *operation);
-	void (*drop)(struct kwhy_gpu_host_operation *operation); /* NULL: it holds nothing */
-	bool recordable;					 /* in a graph */
+	void (*drop)(struct kwhy_gpu_host_operation
+			*operation); /* frees what the operation holds; NULL: it holds nothing */
+	bool recordable;	     /* can be recorded in a graph */
 };
 
 struct kwhy_gpu_host_operation {
@@ -61,7 +69,7 @@ struct kwhy_gpu_host_operation {
 	union {
 		struct kwhy_gpu_copy copy;
 		struct {
-			struct kwhy_gpu_copy *copies; /* its own */
+			struct kwhy_gpu_copy *copies; /* owned by the operation */
 			size_t count;
 		} batch;
 		struct {
@@ -73,7 +81,8 @@ struct kwhy_gpu_host_operation {
 			void (*run)(const struct kwhy_gpu_grid *grid, void **arguments);
 			struct kwhy_gpu_grid grid;
 			const uint16_t *argument_bytes;
-			uint64_t arguments[KWHY_GPU_HOST_ARGUMENT_BYTES_MAX / 8]; /* each rounded up */
+			uint64_t arguments[KWHY_GPU_HOST_ARGUMENT_BYTES_MAX /
+				8]; /* each argument rounded up to 8 bytes */
 		} launch;
 		struct {
 			struct kwhy_gpu_event *event; /* held */
@@ -92,17 +101,17 @@ struct kwhy_gpu_host_operation {
 };
 
 /*
- * Queues it, or records it where the stream records; blocks while the queue is full. The operation's
- * belongings are the stream's from here on, also on failure.
+ * Queues an operation, or records it if the stream records; blocks while the queue is full. The stream owns
+ * the objects that the operation holds from here on, also on failure.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_gpu_host_queue(struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream,
 	struct kwhy_gpu_host_operation *operation, struct kwhy_error *error);
 
-/* Of a graph being recorded; takes over the operation. */
+/* Adds an operation to a graph that is being recorded, which then owns it. */
 KWHY_MUST_USE enum kwhy_status kwhy_gpu_host_record(struct kwhy_gpu_graph *graph,
 	const struct kwhy_gpu_host_operation *operation, struct kwhy_error *error);
 
-/* The graph that the stream records into; NULL: none. */
+/* The graph that the stream records into; NULL: it does not record. */
 struct kwhy_gpu_graph **kwhy_gpu_host_recording(struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream);
 
 /* A lock with a condition whose waits are timed by CLOCK_MONOTONIC. */
@@ -118,8 +127,8 @@ struct kwhy_gpu_gate {
 	struct kwhy_gpu_host_owned owned;
 	atomic_uint holders;
 	struct kwhy_gpu_host_monitor monitor;
-	uint64_t holds, opened; /* what hold it is, and up to which it was opened */
-	int64_t limit_ns;	/* then it opens by itself */
+	uint64_t holds, opened; /* number of holds, and the last hold that was opened */
+	int64_t limit_ns;	/* time after which it opens by itself */
 	bool gave_up;
 };
 

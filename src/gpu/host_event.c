@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events, and gates, which are events that the host sends. */
+/* Events, and gates, which are events that the host triggers. */
 #include "gpu/host.h"
 
 #include "base/clock.h"
@@ -13,7 +13,7 @@ struct kwhy_gpu_event {
 	struct kwhy_gpu_host_owned owned;
 	atomic_uint holders;
 	struct kwhy_gpu_host_monitor monitor;
-	uint64_t recorded, reached; /* how often */
+	uint64_t recorded, reached; /* number of records queued; number of records reached */
 	int64_t reached_mono_ns;
 	bool timed;
 };
@@ -67,7 +67,7 @@ static void run_record(const struct kwhy_gpu_host_operation *operation)
 	pthread_mutex_unlock(&event->monitor.lock);
 }
 
-/* Until it was reached as often. */
+/* Waits until the event was reached `ticket` times. */
 static void event_wait(struct kwhy_gpu_event *event, uint64_t ticket)
 {
 	pthread_mutex_lock(&event->monitor.lock);
@@ -149,7 +149,7 @@ enum kwhy_status kwhy_gpu_host_event_reached(
 	return KWHY_OK;
 }
 
-/* When it was reached; false: it was not, or does not tell. */
+/* The time at which the event was reached. False: not reached, or an event without time. */
 static bool time_of(const struct kwhy_gpu_event *event, int64_t *out_mono_ns)
 {
 	struct kwhy_gpu_host_monitor *monitor = (struct kwhy_gpu_host_monitor *)(uintptr_t)&event->monitor;
@@ -184,7 +184,7 @@ static void gate_drop(struct kwhy_gpu_gate *gate)
 	free(gate);
 }
 
-/* Yields whether it had given up before. */
+/* Opens a gate; returns whether it had opened by itself before. */
 static bool open_all(struct kwhy_gpu_gate *gate)
 {
 	bool gave_up;

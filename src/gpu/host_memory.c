@@ -11,13 +11,14 @@
 
 enum { PAGE_BYTES = 4096 };
 
-/* Stands in the page before the memory. */
+/* Header in the page before the memory. */
 struct block {
 	struct kwhy_gpu_host_owned owned;
-	size_t bytes; /* with this page */
+	size_t bytes; /* including this page */
 	bool bound;
-	int shared;			     /* the file after it, for other processes; -1: none */
-	struct kwhy_gpu_host_lender *lender; /* of it; NULL: nobody has asked for it, or it is another's */
+	int shared; /* descriptor of the file that backs it, for other processes; -1: none */
+	struct kwhy_gpu_host_lender
+		*lender; /* lends the file; NULL: not shared, or another process owns it */
 	struct kwhy_gpu_host_loan loan;
 };
 
@@ -42,7 +43,7 @@ static void block_release(struct kwhy_gpu_host_owned *owned)
 	munmap(block, block->bytes);
 }
 
-/* The pages are there when it returns: no measurement meets them for the first time. */
+/* Touches all pages, so that no measurement includes their first access. */
 static void touch(char *bytes, size_t count)
 {
 	for (size_t i = 0; i < count; i += PAGE_BYTES)
@@ -95,7 +96,7 @@ void kwhy_gpu_host_memory_free(struct kwhy_gpu *gpu, uint64_t address)
 
 _Static_assert(sizeof(struct kwhy_gpu_host_loan) <= sizeof(((struct kwhy_gpu_shared *)0)->bytes), "it fits");
 
-/* The same bytes at the same place, with a file of no name after them, which stays as large as it is. */
+/* Moves the bytes to an unnamed file of fixed size that is mapped at the same address. */
 static bool back_with_file(struct block *block)
 {
 	size_t bytes = block->bytes - PAGE_BYTES;
@@ -134,7 +135,7 @@ enum kwhy_status kwhy_gpu_host_memory_share(
 	return KWHY_OK;
 }
 
-/* Another process's, in a block of ours, so that it goes with the GPU as any other. */
+/* Maps another process's memory in a block of ours, so that closing the GPU frees it like any other. */
 enum kwhy_status kwhy_gpu_host_memory_open(struct kwhy_gpu *gpu, const struct kwhy_gpu_shared *shared,
 	uint64_t *out_address, struct kwhy_error *error)
 {
@@ -202,7 +203,7 @@ enum kwhy_status kwhy_gpu_host_host_new(struct kwhy_gpu *gpu, enum kwhy_gpu_host
 		.bytes = bytes,
 		.kind = kind,
 		.numa_node = block->bound ? numa_node : -1,
-		/* Kernels of most GPUs cannot reach pageable memory: none here may be found to. */
+		/* kernels of most GPUs cannot access pageable memory, so ours may not either */
 		.address = kind == KWHY_GPU_HOST_PAGEABLE ? 0 : kwhy_gpu_address(memory_of(block)),
 	};
 	return KWHY_OK;

@@ -13,7 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* The name that the system gives: a zero byte and five hexadecimal digits. */
+/* A name that the system assigns is a zero byte and five hexadecimal digits. */
 enum { NAME_DIGITS = 5, QUEUE = 64, WAIT_S = 5 };
 
 struct kwhy_gpu_host_lender {
@@ -67,7 +67,7 @@ static void *lend(void *context)
 	return NULL;
 }
 
-/* Signals are the program's other threads'. */
+/* Starts the thread with all signals blocked, because they are for the program's own threads. */
 static int start(struct kwhy_gpu_host_lender *lender)
 {
 	sigset_t all, before;
@@ -80,7 +80,7 @@ static int start(struct kwhy_gpu_host_lender *lender)
 	return reason;
 }
 
-/* With a name that the system chooses. */
+/* Listens on a socket whose name the system chooses. */
 static int listen_somewhere(struct kwhy_gpu_host_loan *out)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -129,7 +129,7 @@ void kwhy_gpu_host_lender_close(struct kwhy_gpu_host_lender *lender)
 	free(lender);
 }
 
-/* False: it is no name that the system gives. */
+/* Makes the address of a name. False: the system does not assign such names. */
 static bool name_address(
 	const struct kwhy_gpu_host_loan *loan, struct sockaddr_un *out, socklen_t *out_length)
 {
@@ -142,7 +142,7 @@ static bool name_address(
 	return true;
 }
 
-/* One descriptor; the system closes further ones. */
+/* Receives one descriptor; the system closes further ones. */
 static int take(int socket)
 {
 	char byte;
@@ -166,7 +166,7 @@ static int take(int socket)
 	return file;
 }
 
-/* A file of memory, of that size permanently: what is mapped of it is there. */
+/* Is it a memory file whose size is sealed at `bytes`? Then mapped pages cannot vanish. */
 static bool is_as_noted(int file, uint64_t bytes)
 {
 	const int seals = fcntl(file, F_GET_SEALS);

@@ -7,25 +7,27 @@
 #include <stdint.h>
 
 /*
- * A file of memory for other processes of this user on this host: its descriptor is sent over a Unix socket
- * to whoever asks there and is, as the system says (SO_PEERCRED), of this user. No number of a descriptor or
- * of a process comes from anybody else.
+ * Shares a memory file with other processes of this user on this host. Its descriptor is sent over a Unix
+ * socket to any process that connects and that, by SO_PEERCRED, belongs to this user. Numbers of descriptors
+ * or processes are never taken from another process.
  */
 
-/* What names it, and is told to the others. */
+/* The name of the shared file, which the other processes receive. */
 struct kwhy_gpu_host_loan {
-	char name[8]; /* of the socket, as the system gave it: five digits */
+	char name[8]; /* name of the socket, five digits that the system assigned */
 	uint64_t bytes;
 };
 
 struct kwhy_gpu_host_lender;
 
-/* A thread gives `file` away until the lender is closed; the file stays the caller's. NULL: errno says why.
+/*
+ * Starts a thread that sends `file` to other processes until the lender is closed; the caller keeps ownership
+ * of the file. NULL: errno has the reason.
  */
 struct kwhy_gpu_host_lender *kwhy_gpu_host_lend(int file, size_t bytes, struct kwhy_gpu_host_loan *out);
 void kwhy_gpu_host_lender_close(struct kwhy_gpu_host_lender *lender);
 
-/* The descriptor of a file of that size, which cannot shrink any more; -1: errno says why. */
+/* Receives the descriptor of a file of this size, which cannot shrink; -1: errno has the reason. */
 int kwhy_gpu_host_borrow(const struct kwhy_gpu_host_loan *loan);
 
 #endif

@@ -8,9 +8,10 @@
 struct kwhy_gpu_stream {
 	struct kwhy_gpu_host_owned owned;
 	pthread_t worker;
-	pthread_mutex_t lock; /* of all below but the recording, which is its recorder's */
+	pthread_mutex_t lock; /* protects all members below except the recording, which belongs to the
+				 recording thread */
 	pthread_cond_t queued, ran;
-	uint64_t put, taken, finished; /* operations so far; put - taken lie in the ring */
+	uint64_t put, taken, finished; /* numbers of operations; put - taken are in the ring */
 	uint32_t waiting;	       /* threads that wait for `ran` */
 	bool idle, ending;
 	struct kwhy_gpu_graph *recording;
@@ -33,7 +34,7 @@ static void drop(struct kwhy_gpu_host_operation *operation)
 		operation->verb->drop(operation);
 }
 
-/* Waits for the next one; false: the stream ends and nothing is left. */
+/* Waits for the next operation. False: the stream ends and no operation is left. */
 static bool take(struct kwhy_gpu_stream *stream, struct kwhy_gpu_host_operation *out)
 {
 	bool taken;
@@ -133,7 +134,7 @@ enum kwhy_status kwhy_gpu_host_synchronize(
 	return KWHY_OK;
 }
 
-/* Signals are the program's own matter: they go to its threads. */
+/* Starts the thread with all signals blocked, because they are for the program's own threads. */
 static int start(struct kwhy_gpu_stream *stream)
 {
 	sigset_t all, before;

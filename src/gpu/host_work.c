@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a stream of the host does: copies, fills, kernels. */
+/* The operations of a host stream: copies, fills, kernels. */
 #include "gpu/host.h"
 
 #include <stdlib.h>
@@ -77,7 +77,7 @@ enum kwhy_status kwhy_gpu_host_fill(struct kwhy_gpu *gpu, struct kwhy_gpu_stream
 	return kwhy_gpu_host_queue(gpu, stream, &operation, error);
 }
 
-/* In words of 8 bytes. */
+/* Number of words of 8 bytes that an argument takes. */
 static size_t words_of(uint16_t bytes)
 {
 	return ((size_t)bytes + 7) / 8;
@@ -98,7 +98,7 @@ static void run_launch(const struct kwhy_gpu_host_operation *operation)
 	operation->launch.run(&operation->launch.grid, arguments);
 }
 
-/* False: they do not fit. */
+/* Copies the arguments of a launch. False: they do not fit. */
 static bool take_arguments(
 	const struct kwhy_gpu_host_kernel *kernel, void *const *arguments, uint64_t *out_values)
 {

@@ -2,7 +2,10 @@
 #ifndef KWHY_GPU_KERNELS_H
 #define KWHY_GPU_KERNELS_H
 
-/* CUDA C of the kernels in gpu/kernels/, compiled at run time for the GPU at hand; NUL-terminated. */
+/*
+ * CUDA C source of the kernels in gpu/kernels/, which is compiled at run time for the GPU in use;
+ * NUL-terminated.
+ */
 extern const char kwhy_kernels_burn[];
 extern const char kwhy_kernels_collectives[];
 extern const char kwhy_kernels_gate[];

@@ -10,7 +10,7 @@
 
 enum { NUMBERS_MAX = CPU_SETSIZE };
 
-/* The first line of a file below `sys`; false: there is none. */
+/* Reads the first line of a file below `sys`. False: the file has none. */
 static bool read_line(const char *sys, const char *name, char *line, size_t line_bytes)
 {
 	char path[512];
@@ -26,7 +26,7 @@ static bool read_line(const char *sys, const char *name, char *line, size_t line
 	return read;
 }
 
-/* Marks the numbers of a list such as "0-3,8"; what lies beyond the set is left out. */
+/* Marks the numbers of a list such as "0-3,8"; numbers beyond the set are ignored. */
 static void parse_list(const char *list, cpu_set_t *out)
 {
 	CPU_ZERO(out);
@@ -74,7 +74,7 @@ void kwhy_numa_read(const char *sys, struct kwhy_numa *out)
 	}
 }
 
-/* The kernel takes one bit less than it is told. */
+/* The kernel uses one bit fewer than the number passed. */
 static const unsigned long mask_bits = NUMBERS_MAX + 1UL;
 
 static bool prefer(int node, struct kwhy_numa_policy *out)

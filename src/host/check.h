@@ -5,16 +5,16 @@
 #include "host/facts.h"
 #include "model/doctor.h"
 
-/* What a judge looks at and fills. */
+/* Inputs and output of the function that judges a check. */
 struct kwhy_judging {
 	const struct kwhy_host_facts *facts;
-	const struct kwhy_host_gpu *gpu; /* NULL: the check is of the machine */
+	const struct kwhy_host_gpu *gpu; /* NULL: the check concerns the machine */
 	struct kwhy_doctor_check *check;
 	struct kwhy_arena *arena;
 };
 
 /*
- * A row of a table of checks. `cure` is what advice ends with; "{gpu}" in it becomes the GPU's number.
+ * A row of a table of checks. `cure` is the end of the advice; "{gpu}" in it is replaced by the GPU's number.
  * `judge` sets verdict and fact by kwhy_judge().
  */
 struct kwhy_check_kind {
@@ -22,13 +22,13 @@ struct kwhy_check_kind {
 	void (*judge)(const struct kwhy_judging *judging);
 };
 
-/* Tables; each ends with a row without id. */
+/* Tables of checks; each ends with a row whose id is NULL. */
 extern const struct kwhy_check_kind kwhy_gpu_checks[], kwhy_machine_checks[];
 
-/* Variables of the environment that cost something when set so. */
+/* Environment variables whose listed values have a cost. */
 struct kwhy_variable_kind {
 	const char *name, *id;
-	const char *costly; /* values, with a blank between; NULL: any */
+	const char *costly; /* values, separated by blanks; NULL: any value */
 	const char *effect, *source, *cure;
 };
 extern const struct kwhy_variable_kind kwhy_variables[];

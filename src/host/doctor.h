@@ -6,15 +6,15 @@
 #include "model/doctor.h"
 
 struct kwhy_doctor_request {
-	const char *root; /* before /sys, /proc and the like; NULL: "" */
-	int64_t gpu;	  /* that GPU alone; -1: all */
+	const char *root; /* prefix of /sys, /proc and other paths; NULL: "" */
+	int64_t gpu;	  /* number of the only GPU to check; -1: all */
 };
 
 /*
- * Looks at the machine, its GPUs, and the environment that a program started from here would get. Changes
- * nothing; reads files, NVML and hwloc, and takes well under a second. A thing that cannot be read is a check
- * with the verdict "unknown" and the reason. KWHY_E_USAGE: no such GPU. End with kwhy_doctor_done(), also
- * after a failure.
+ * Checks the machine, its GPUs, and the environment that a program started from here would get. It changes
+ * nothing, reads files, NVML and hwloc, and takes well under a second. Something that cannot be read becomes
+ * a check with the verdict "unknown" and the reason. KWHY_E_USAGE: the GPU does not exist. End with
+ * kwhy_doctor_done(), also after a failure.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_doctor_run(
 	const struct kwhy_doctor_request *request, struct kwhy_doctor_report *out, struct kwhy_error *error);

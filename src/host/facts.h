@@ -9,23 +9,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a machine and its GPUs are like at this moment; below 0 and NULL: not known. */
+/* Current facts about a machine and its GPUs; values below 0 and NULL: unknown. */
 
 enum { KWHY_HOST_UNKNOWN = -1, KWHY_HOST_REFUSED = -2 /* the driver denies permission */ };
 
-/* Where a GPU hangs, and where this process may run. */
+/* The NUMA node that a GPU is attached to, and the CPUs that this process may use. */
 struct kwhy_gpu_locality {
 	bool known;
-	int numa_nodes;	      /* of the machine */
-	int node;	      /* the GPU's; -1: it is as far from all */
-	int cpus, local_cpus; /* that the process may use; of these, in the GPU's node */
+	int numa_nodes;	      /* number of nodes of the machine */
+	int node;	      /* the GPU's node; -1: all nodes are equally far */
+	int cpus, local_cpus; /* CPUs that the process may use; those of them in the GPU's node */
 };
 
 struct kwhy_host_gpu {
 	int32_t index;
 	const char *name, *uuid, *pci_address;
 	unsigned pci_domain, pci_bus, pci_device;
-	int64_t energy_mj, power_mw; /* of the meters */
+	int64_t energy_mj, power_mw; /* readings of the meters */
 	int64_t persistence, limit_mw, default_limit_mw;
 	int64_t sm_clock_mhz, sm_clock_most_mhz, reasons, busy_percent;
 	int64_t power_violation_ns, thermal_violation_ns;
@@ -37,32 +37,38 @@ struct kwhy_host_gpu {
 
 struct kwhy_host_facts {
 	struct kwhy_arena *arena;
-	const char *root; /* before every path */
+	const char *root; /* prefix of every path */
 	struct kwhy_host_gpu *gpus;
 	size_t gpu_count;
-	const char *no_gpu;		    /* why there are none, or one is left out */
-	const char *driver;		    /* version */
+	const char *no_gpu;		    /* why there are no GPUs, or why one is left out */
+	const char *driver;		    /* version of the driver */
 	int64_t cuda_version, nccl_version; /* 13000, 22809 */
 	int64_t cpus, cpus_allowed;
-	double cpu_quota;	    /* CPUs' worth of time that a cgroup grants; NAN: no limit */
-	int64_t memory_limit_bytes; /* of a cgroup; -1: none */
+	double cpu_quota;	    /* CPU time that a cgroup grants, in CPUs; NAN: no limit */
+	int64_t memory_limit_bytes; /* limit of a cgroup; -1: no limit */
 	int64_t memory_total_bytes;
 	const char *governor, *cpu_driver, *clock_source;
-	const char *container, *hypervisor; /* kind; NULL: none seen */
-	const char *rapl;		    /* a RAPL zone's energy file; NULL: none */
+	const char *container, *hypervisor; /* kind; NULL: not detected */
+	const char *rapl;		    /* path of a RAPL zone's energy file; NULL: there is none */
 	bool rapl_readable;
 	bool mps;
 };
 
-/* One line of a file below the root, without its end; false: there is no such file or it may not be read. */
+/*
+ * Reads the first line of a file below the root, without its newline. False: the file does not exist or
+ * cannot be read.
+ */
 bool kwhy_host_read_line(const struct kwhy_host_facts *facts, const char *path, char *out, size_t out_bytes);
-/* The same as a number. */
+/* Reads that line as a number. */
 bool kwhy_host_read_number(const struct kwhy_host_facts *facts, const char *path, int64_t *out);
 bool kwhy_host_exists(const struct kwhy_host_facts *facts, const char *path);
-/* Kept in the arena; NULL: no memory. */
+/* Copies a text to the arena; NULL: no memory. */
 const char *kwhy_host_keep(const struct kwhy_host_facts *facts, const char *text);
 
-/* Each fills its part. `only`: that GPU alone, -1: all; KWHY_E_USAGE: there is no such GPU. */
+/*
+ * Each function fills its part of the facts. `only`: number of the only GPU to read, -1: all. KWHY_E_USAGE:
+ * the GPU does not exist.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_host_read_gpus(
 	struct kwhy_host_facts *facts, int64_t only, struct kwhy_error *error);
 void kwhy_host_read_topology(struct kwhy_host_facts *facts);

@@ -6,17 +6,17 @@
 
 #define NS_PER_S 1e9
 
-/* So much time below the clocks for heat since the driver was loaded is worth a word. */
+/* Time with clocks reduced for heat, since the driver was loaded, from which it is reported. */
 #define THERMAL_NS INT64_C(1000000000)
 
-/* Reasons that say something is wrong, not that the GPU does as it was told. */
+/* Reasons that show a problem, not a setting. */
 #define REASONS_OF_HEAT \
 	(KWHY_NVML_REASON_SOFTWARE_THERMAL | KWHY_NVML_REASON_HARDWARE_THERMAL | KWHY_NVML_REASON_HARDWARE)
 
-/* Less may be what is left of a program that ended within the last second, over which NVML counts. */
+/* A lower utilisation may come from a program that ended within the last second, over which NVML averages. */
 enum { BUSY_PERCENT = 5 };
 
-/* Of a value that is not known, or two of which one is not. */
+/* Text for a value that is unknown, or for two of which one is unknown. */
 static const char *not_reported(int64_t value, int64_t other)
 {
 	return value == KWHY_HOST_REFUSED || other == KWHY_HOST_REFUSED
@@ -212,7 +212,7 @@ static void judge_locality(const struct kwhy_judging *judging)
 			locality->node, locality->cpus);
 }
 
-/* ", 7 % busy"; "" where that is not known. */
+/* Text ", 7 % busy"; "": unknown. */
 static const char *busy_words(char out[32], const struct kwhy_host_gpu *gpu)
 {
 	out[0] = '\0';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a container or a control group grants. Version 2 of cgroups, version 1 where that is mounted. */
+/* Limits of a container or a control group, from version 2 of cgroups, or version 1 where that is mounted. */
 #include "host/facts.h"
 
 #include <limits.h>
@@ -11,7 +11,8 @@
 /* Version 1 writes "no limit" as a number near 2^63, rounded to pages. */
 #define UNLIMITED_BYTES (INT64_C(1) << 60)
 
-/* Where this process is in the tree of version 2: "0::/user.slice/..." of /proc/self/cgroup; "" at its root.
+/*
+ * This process's path in the tree of version 2, from "0::/user.slice/..." of /proc/self/cgroup; "": the root.
  */
 static void own_group(const struct kwhy_host_facts *facts, char out[PATH_MAX])
 {
@@ -23,7 +24,7 @@ static void own_group(const struct kwhy_host_facts *facts, char out[PATH_MAX])
 		memcpy(out, line + 3, strlen(line + 3) + 1);
 }
 
-/* "200000 100000" is two CPUs' worth, "max 100000" no limit. */
+/* Parses a quota: "200000 100000" is two CPUs, "max 100000" no limit. */
 static double quota_of(const char *line)
 {
 	char *end;
@@ -57,7 +58,7 @@ static void read_group(struct kwhy_host_facts *facts, const char *group)
 		lower_memory(facts, bytes);
 }
 
-/* A limit of any group above holds too. */
+/* Reads the limits of the process's group and of all groups above it, which also apply. */
 static void read_version_2(struct kwhy_host_facts *facts)
 {
 	char group[PATH_MAX];

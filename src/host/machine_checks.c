@@ -99,7 +99,7 @@ static void judge_container(const struct kwhy_judging *judging)
 		kwhy_judge(judging, KWHY_DOCTOR_GOOD, "no sign of a container or a virtual machine");
 }
 
-/* Drivers that choose the frequency themselves call their usual way "powersave". */
+/* Drivers that choose the frequency themselves call their default "powersave". */
 static void judge_governor(const struct kwhy_judging *judging)
 {
 	const struct kwhy_host_facts *facts = judging->facts;

@@ -27,7 +27,7 @@ static void read_rapl(struct kwhy_host_facts *facts)
 		}
 }
 
-/* A guest sees it by the name of its board: DMI is there on x86 and on servers with Arm. */
+/* Detects the hypervisor from the board's name in DMI, which x86 and Arm servers have. */
 static const char *hypervisor_of(const struct kwhy_host_facts *facts)
 {
 	static const char *const marks[] = {

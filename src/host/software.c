@@ -28,7 +28,7 @@ static void read_nccl(struct kwhy_host_facts *facts)
 	kwhy_dso_close(handle);
 }
 
-/* Clients meet the daemon at a pipe in this folder. */
+/* Clients connect to the MPS daemon through a pipe in this folder. */
 static bool has_mps(const struct kwhy_host_facts *facts)
 {
 	const char *folder = getenv("CUDA_MPS_PIPE_DIRECTORY");

@@ -4,7 +4,7 @@
 
 #include <hwloc.h>
 
-/* The CPUs that this process may use: what it is bound to, else what the system allows. */
+/* The CPUs that this process may use: those that it is bound to, otherwise those that the system allows. */
 static hwloc_bitmap_t allowed_cpus(hwloc_topology_t topology)
 {
 	hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
@@ -16,7 +16,7 @@ static hwloc_bitmap_t allowed_cpus(hwloc_topology_t topology)
 	return cpus;
 }
 
-/* The node that the object above the device belongs to; -1: to several, or none. */
+/* The NUMA node of the object above the device; -1: several nodes, or none. */
 static int node_of(hwloc_obj_t near)
 {
 	return hwloc_bitmap_weight(near->nodeset) == 1 ? hwloc_bitmap_first(near->nodeset) : -1;
@@ -57,7 +57,7 @@ static void read_loaded(struct kwhy_host_facts *facts, hwloc_topology_t topology
 }
 
 /*
- * Parts of hwloc that would ask the GPUs themselves, and wake them for it; and libpciaccess, which leaks:
+ * Excludes parts of hwloc that would query, and so wake, the GPUs, and libpciaccess, which leaks memory:
  * without it hwloc finds the PCI devices in /sys.
  */
 static void leave_out_parts(hwloc_topology_t topology)

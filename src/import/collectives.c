@@ -28,7 +28,7 @@ static enum kwhy_status add_pattern(
 	return status;
 }
 
-/* Without the white space at both ends and without a comment; changes the line. */
+/* Cuts comments and surrounding white space off the line, in place. */
 static char *trimmed(char *line)
 {
 	size_t length;

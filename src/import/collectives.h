@@ -7,13 +7,14 @@
 #include <stdbool.h>
 
 /*
- * Which kernels are collectives or sends and receives, by name: the built-in table and after it the user's
- * (docs/formats/collectives.md). The last pattern that fits decides, so the user's overrides. Read-only once
- * made: any number of threads. One match tries all patterns: ask once a name, not once an activity.
+ * Finds by name which kernels are collectives or sends and receives, in the built-in table and then in the
+ * user's (docs/formats/collectives.md). The last pattern that matches decides, so the user's table overrides
+ * the built-in one. Read-only once made, for any number of threads. One match tries all patterns: match once
+ * a name, not once an activity.
  */
 struct kwhy_collectives;
 
-/* `path`: the user's table; NULL: the built-in one alone. */
+/* `path`: the user's table; NULL: the built-in table alone. */
 KWHY_MUST_USE enum kwhy_status kwhy_collectives_new(
 	const char *path, struct kwhy_collectives **out, struct kwhy_error *error);
 void kwhy_collectives_free(struct kwhy_collectives *table);

@@ -35,13 +35,13 @@ static const struct kwhy_csv_column columns[COLUMN_COUNT] = {
 
 enum row_noun { NOUN_ACTIVITY, NOUN_CALL, NOUN_RANGE };
 
-/* What a word in the column "kind" makes of a row. */
+/* Kinds of rows by the word in the column "kind". */
 static const struct row_kind {
 	const char *word;
-	const char *unnamed; /* name of a row without one; NULL: the report makes one */
+	const char *unnamed; /* name for a row that has no name; NULL: the report makes one */
 	enum row_noun noun;
-	uint8_t activity, copy, src, dst; /* of activities */
-	enum kwhy_call_class class;	  /* of calls */
+	uint8_t activity, copy, src, dst; /* used for activities */
+	enum kwhy_call_class class;	  /* used for calls */
 } row_kinds[] = {
 	{"kernel", "unnamed kernel", NOUN_ACTIVITY, KWHY_ACTIVITY_KERNEL, 0, 0, 0, 0},
 	{"collective", "unnamed collective", NOUN_ACTIVITY, KWHY_ACTIVITY_COLLECTIVE, 0, 0, 0, 0},
@@ -71,13 +71,13 @@ struct reader {
 	struct kwhy_csv_comments comments;
 	uint32_t source, process, thread;
 	const struct row_kind *last_kind;
-	uint32_t name_cache[CACHE_SLOTS]; /* name + 1; 0: free */
+	uint32_t name_cache[CACHE_SLOTS]; /* index of the name + 1; 0: free slot */
 	bool rows_without_device;
 	bool has_calls;
 	uint64_t rows;
 };
 
-/* NULL: there is no such kind. */
+/* The kind of the current row; NULL: unknown kind. */
 static const struct row_kind *find_kind(struct reader *reader)
 {
 	struct kwhy_span word = kwhy_csv_field(reader->csv, COLUMN_KIND);
@@ -87,7 +87,7 @@ static const struct row_kind *find_kind(struct reader *reader)
 	return kwhy_span_is(word, reader->last_kind->word) ? reader->last_kind : NULL;
 }
 
-/* The first and last eight bytes and the length tell most names apart. */
+/* Hash of the first and last eight bytes and the length, in which most names differ. */
 static size_t cache_slot(struct kwhy_span name)
 {
 	uint64_t head = 0, tail = 0;
@@ -146,7 +146,7 @@ static enum kwhy_status find_stream(struct reader *reader, uint32_t *out_stream,
 	return status ? status : kwhy_tracks_stream(&reader->tracks, &stream, out_stream, error);
 }
 
-/* Bytes of what moves or sets some; other rows may say anything there. */
+/* Reads the bytes of a copy or memset; in other rows the column is ignored. */
 static enum kwhy_status read_bytes(
 	struct reader *reader, struct kwhy_activity *activity, struct kwhy_error *error)
 {
@@ -164,7 +164,7 @@ static enum kwhy_status read_bytes(
 	return KWHY_OK;
 }
 
-/* No grid has 0 blocks and no block 0 threads: 0 is unknown, too. */
+/* Reads grid and block. No grid has 0 blocks and no block 0 threads, so 0 means unknown, too. */
 static enum kwhy_status read_grid(
 	struct reader *reader, struct kwhy_activity *activity, struct kwhy_error *error)
 {
@@ -205,7 +205,7 @@ static enum kwhy_status add_activity(struct reader *reader, const struct row_kin
 	return status ? status : kwhy_recording_add_activity(reader->recording, &activity, error);
 }
 
-/* Host rows are all on one thread: the columns name none. */
+/* All host rows are on one thread, because the columns name no thread. */
 static enum kwhy_status add_host_row(struct reader *reader, const struct row_kind *kind, int64_t start_ns,
 	int64_t end_ns, struct kwhy_error *error)
 {
@@ -266,7 +266,7 @@ static enum kwhy_status read_item(void *context, enum kwhy_csv_item item, struct
 	return KWHY_OK;
 }
 
-/* What the file cannot say, said once. */
+/* Notes what a file of this format cannot state. */
 static enum kwhy_status add_notes(struct reader *reader, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = reader->recording;
@@ -346,7 +346,10 @@ static enum kwhy_status begin(struct reader *reader, const char *path, struct kw
 	return status;
 }
 
-/* Rows say themselves which are collectives; a table that cannot be read is a mistake all the same. */
+/*
+ * Checks the user's table. It is not used, because rows state which are collectives, but one that cannot be
+ * read is still an error.
+ */
 static enum kwhy_status check_collectives(const struct kwhy_import_options *options, struct kwhy_error *error)
 {
 	struct kwhy_collectives *table = NULL;
@@ -387,7 +390,7 @@ static enum kwhy_status read_csv(struct kwhy_recording *recording, const char *p
 	return status;
 }
 
-/* The line that names the columns has both of these. */
+/* A CSV of activities has both of these columns. */
 static bool probe_csv(const char *path, const unsigned char *head, size_t length)
 {
 	(void)path;

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* CUTLASS has the longest that are known, some 10 KiB. */
+/* Longest name that is demangled, in bytes; the longest known ones, of CUTLASS, have some 10 KiB. */
 enum { BYTES_MAX = 32768 };
 
-/* Of the C++ ABI (itanium-cxx-abi, section 3.4), which every C++ library has for C to call. */
+/* __cxa_demangle() of the C++ ABI (itanium-cxx-abi, section 3.4), which every C++ library exports for C. */
 extern char *cxa_demangle(const char *mangled, char *space, size_t *space_bytes, int *status) __asm__(
 	"__cxa_demangle");
 

@@ -5,9 +5,9 @@
 #include <stddef.h>
 
 /*
- * A C++ name as its program writes it, "odd(float*)" for "_Z3oddPf", by the compiler's own library. To be
- * freed; NULL: it is none, longer than any compiler makes them, or there is no memory; then the name is as it
- * is.
+ * Demangles a C++ name by the compiler's own library: "odd(float*)" for "_Z3oddPf". To be freed. NULL: the
+ * text is no mangled name or is longer than any compiler makes them, or memory is exhausted; the name then
+ * stays as it is.
  */
 char *kwhy_demangle(const char *bytes, size_t length);
 

@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-/* Multiply and fold a value at a time, then the last steps of splitmix64: sums of these are sound. */
+/*
+ * Multiplies and folds in one value at a time, then applies the last steps of splitmix64, so that sums of
+ * digests stay well distributed.
+ */
 uint64_t kwhy_identity_digest(const uint64_t *values, size_t count)
 {
 	uint64_t hash = 0;
@@ -17,14 +20,17 @@ uint64_t kwhy_identity_digest(const uint64_t *values, size_t count)
 	return hash ^ hash >> 31;
 }
 
-/* What the file says itself; the order of the files is not of it. */
+/* The rank that the file states; a rank given by the order of the files does not count. */
 static uint32_t stated_rank(const struct kwhy_recording *recording, const struct kwhy_stream *stream)
 {
 	return recording->processes[stream->process].rank_by_order ? KWHY_NONE
 								   : recording->devices[stream->device].rank;
 }
 
-/* As the form with the fewest words, CSV, tells it: an unknown way is one on the device, a graph a kernel. */
+/*
+ * The kind in the terms of CSV, the format with the fewest kinds: an unknown copy direction is a copy on the
+ * device, a graph is a kernel.
+ */
 static uint32_t kind_of(const struct kwhy_activities *rows, size_t row)
 {
 	static const uint32_t ways[KWHY_COPY_KIND_COUNT] = {
@@ -41,7 +47,7 @@ static uint32_t kind_of(const struct kwhy_activities *rows, size_t row)
 	return rows->kind[row] == KWHY_ACTIVITY_GRAPH ? KWHY_ACTIVITY_KERNEL : rows->kind[row];
 }
 
-/* Their names are in some forms alone. */
+/* Transfers, whose names only some formats have. */
 static bool is_transfer(const struct kwhy_activities *rows, size_t row)
 {
 	return rows->kind[row] == KWHY_ACTIVITY_COPY || rows->kind[row] == KWHY_ACTIVITY_MEMSET;
@@ -64,7 +70,7 @@ static uint64_t digest_row(const struct kwhy_recording *recording, size_t row)
 	return kwhy_identity_digest(values, sizeof(values) / sizeof(values[0]));
 }
 
-/* That of a source whose activities begin at `first`, reckoned once. */
+/* The digest of a source whose activities begin at `first`, computed once. */
 static uint64_t digest_of(struct kwhy_recording *recording, struct kwhy_source *source, size_t first)
 {
 	if (source->digest)
@@ -75,7 +81,7 @@ static uint64_t digest_of(struct kwhy_recording *recording, struct kwhy_source *
 	return source->digest;
 }
 
-/* Those of kwhy say themselves which they are. */
+/* Whether both are recordings of kwhy, which identify themselves. */
 static bool are_recordings(const struct kwhy_source *a, const struct kwhy_source *b)
 {
 	return a->format == KWHY_FORMAT_KWHY && b->format == KWHY_FORMAT_KWHY;

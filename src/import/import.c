@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Asked in this order; the first that knows the content reads it. */
+/* Readers in the order in which they are tried; the first that recognises the content reads it. */
 static const struct kwhy_trace_reader *const readers[] = {
 	&kwhy_reader_recorded,
 	&kwhy_reader_nsys,
@@ -26,13 +26,13 @@ static bool ends_in(const char *path, const char *suffix)
 	return length >= tail && !strcasecmp(path + length - tail, suffix);
 }
 
-/* Nsight Systems' own reports, of which only Nsight Systems knows the format. */
+/* Whether the file is Nsight Systems' own report, whose format only Nsight Systems knows. */
 static bool is_report(const char *path)
 {
 	return ends_in(path, ".nsys-rep") || ends_in(path, ".qdrep") || ends_in(path, ".qdstrm");
 }
 
-/* By its name, as its content does not say so. */
+/* Decided by the name, because the content does not show it. */
 static bool is_recording(const char *path)
 {
 	return ends_in(path, ".kwhy") || ends_in(path, KWHY_BUNDLE_SUFFIX);

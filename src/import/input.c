@@ -13,7 +13,7 @@
 
 enum { PACKED_BYTES = 256 << 10 };
 
-/* How one kind of file gives bytes; `unpack` sets *out_size to 0 only at the end of the data. */
+/* A compression format; `unpack` sets *out_size to 0 only at the end of the data. */
 struct codec {
 	const char *name;
 	const char *cure;
@@ -29,18 +29,18 @@ struct kwhy_input {
 	char *path;
 	int file;
 	bool file_ended;
-	unsigned char *packed; /* bytes of the file, [packed_at, packed_size) not yet used */
+	unsigned char *packed; /* bytes of the file; [packed_at, packed_size) are unused */
 	size_t packed_at, packed_size;
-	uint64_t packed_offset; /* of the packed bytes in the file */
+	uint64_t packed_offset; /* offset of `packed` in the file, bytes */
 	union {
 		z_stream gzip;
 		ZSTD_DStream *zstd;
 	};
 	bool member_open;	   /* a gzip member or zstd frame has begun and not ended */
-	struct kwhy_error failure; /* sticky; status KWHY_OK: none */
+	struct kwhy_error failure; /* first failure, kept; status KWHY_OK: no failure */
 };
 
-/* Refills the packed bytes when all are used; at the end of the file there are none. */
+/* Refills the packed bytes when all are used; leaves them empty at the end of the file. */
 static enum kwhy_status refill(struct kwhy_input *input, struct kwhy_error *error)
 {
 	ssize_t got;
@@ -78,7 +78,7 @@ static void plain_end(struct kwhy_input *input)
 	(void)input;
 }
 
-/* Large reads go past the packed buffer, straight to the reader's. */
+/* Large reads go directly into the reader's buffer. */
 static enum kwhy_status plain_read_direct(
 	struct kwhy_input *input, unsigned char *out, size_t size, size_t *out_size, struct kwhy_error *error)
 {
@@ -151,7 +151,7 @@ static enum kwhy_status gzip_next_member(struct kwhy_input *input, struct kwhy_e
 	return KWHY_OK;
 }
 
-/* One call of inflate on what is there. */
+/* Makes one call of inflate on the packed bytes. */
 static enum kwhy_status gzip_step(struct kwhy_input *input, struct kwhy_error *error)
 {
 	int code;
@@ -232,7 +232,7 @@ static enum kwhy_status zstd_unpack(
 	return status;
 }
 
-/* The last one takes everything. */
+/* Formats in the order in which they are tried; the last one accepts every file. */
 static const struct codec codecs[] = {
 	{"gzip", "copy or export the file again, or read what is whole with --partial", gzip_probe,
 		gzip_begin, gzip_unpack, gzip_end},
@@ -258,7 +258,7 @@ static enum kwhy_status open_file(struct kwhy_input *input, const char *path, st
 	return KWHY_OK;
 }
 
-/* The mark in front that Windows' editors and shells write. */
+/* Whether the file begins with the byte order mark of UTF-16, which Windows' editors and shells write. */
 static bool is_utf16(const struct kwhy_input *input)
 {
 	return input->packed_size >= 2 &&
@@ -320,7 +320,7 @@ enum kwhy_status kwhy_input_open(const char *path, struct kwhy_input **out, stru
 	return KWHY_OK;
 }
 
-/* Fills `out` as far as the data goes; remembers a failure for the next call. */
+/* Fills `out` until the data end; keeps a failure for the next call. */
 static size_t unpack_all(struct kwhy_input *input, unsigned char *out, size_t size)
 {
 	size_t filled = 0, got = 1;

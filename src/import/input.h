@@ -8,23 +8,23 @@
 #include <stddef.h>
 
 /*
- * The bytes of a file, front to back, after decompression: plain, gzip (several members too) or zstd
- * (several frames too), distinguished by their first bytes. One thread at a time.
+ * The bytes of a file, front to back, after decompression. The file is plain, gzip (of one or more members)
+ * or zstd (of one or more frames), distinguished by its first bytes. One thread at a time.
  */
 struct kwhy_input;
 
-/* Refuses folders, empty files, UTF-16 and Git LFS pointers with a sentence that says what to do. */
+/* Refuses folders, empty files, UTF-16 and Git LFS pointers with a message that says what to do. */
 KWHY_MUST_USE enum kwhy_status kwhy_input_open(
 	const char *path, struct kwhy_input **out, struct kwhy_error *error);
 
 /*
- * Gives up to `size` bytes; fewer only at the end, 0 once past it. An error repeats in every later call;
- * bytes that were whole before it are given first.
+ * Gives `size` bytes, fewer only at the end, and 0 after it. Bytes that are valid before an error are given
+ * first; the error then repeats in every later call.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_input_read(
 	struct kwhy_input *input, void *out, size_t size, size_t *out_size, struct kwhy_error *error);
 
-/* The file is compressed: reading costs a processor's time. */
+/* True when the file is compressed, so that reading it takes processor time. */
 bool kwhy_input_is_packed(const struct kwhy_input *input);
 
 void kwhy_input_close(struct kwhy_input *input);

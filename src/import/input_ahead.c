@@ -11,7 +11,7 @@ enum { BUFFERS = 2, BUFFER_BYTES = 512 << 10 };
 struct buffer {
 	unsigned char *bytes;
 	size_t at, size;
-	bool ready, last; /* last: nothing follows, or `status` says why not */
+	bool ready, last; /* last: no buffer follows; `status` is KWHY_OK at the end of the file */
 	enum kwhy_status status;
 	struct kwhy_error error;
 };
@@ -27,7 +27,7 @@ struct kwhy_ahead {
 	size_t next; /* the reader's buffer */
 };
 
-/* False: the reader does not want any more. */
+/* Waits until buffer->ready is `ready`. False: the reader has stopped reading. */
 static bool wait_until(struct kwhy_ahead *ahead, const struct buffer *buffer, bool ready)
 {
 	bool stopping;

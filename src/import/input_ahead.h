@@ -5,16 +5,19 @@
 #include "import/input.h"
 
 /*
- * A packed input that a thread of its own unpacks, two buffers ahead of its reader: reading the text then
- * costs no time beside the decompression. Plain files, and machines that give no thread, are read directly.
+ * A compressed input that is unpacked by a thread of its own, two buffers ahead of its reader, so that
+ * decompression and reading overlap. Plain files are read directly, and so is every file where no thread can
+ * be created.
  */
 struct kwhy_ahead;
 
-/* Takes over the input, in failure too. */
+/* Takes over the input, on failure too. */
 KWHY_MUST_USE enum kwhy_status kwhy_ahead_open(
 	struct kwhy_input *input, struct kwhy_ahead **out, struct kwhy_error *error);
 
-/* As kwhy_input_read(), but may give fewer bytes than asked for anywhere; 0 only at the end. */
+/*
+ * As kwhy_input_read(), but it may give fewer bytes than requested at any time; it gives 0 only at the end.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_ahead_read(
 	struct kwhy_ahead *ahead, void *out, size_t size, size_t *out_size, struct kwhy_error *error);
 

@@ -20,7 +20,7 @@ extern "C" void kwhy_json_index_free(struct kwhy_json_index *index)
 	delete index;
 }
 
-/* Foreign codes to ours; what is left over are failed allocations. */
+/* Converts simdjson's codes; all others are failed allocations. */
 static enum kwhy_json_index_result result_of(simdjson::error_code code)
 {
 	switch (code) {

@@ -7,20 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where in the document the next token stands. */
+/* Position of the next token in the document. */
 enum position {
 	AT_START,
 	AT_FIRST_MEMBER, /* after the '{' of the top object */
-	AT_MEMBER,	 /* after a ',' there */
-	AT_MEMBER_END,	 /* after a value there */
+	AT_MEMBER,	 /* after a ',' */
+	AT_MEMBER_END,	 /* after a member's value */
 	AT_FIRST_EVENT,	 /* after the '[' of the events */
-	AT_EVENT,	 /* after a ',' there */
+	AT_EVENT,	 /* after a ',' */
 	AT_EVENT_END,	 /* after an event */
 	AT_END		 /* after the top value */
 };
 
-/* Places that break the grammar and are passed under `partial`; more, and the file is taken as ending there.
- */
+/* Number of grammar errors that are passed under `partial`; beyond it the file is taken to end. */
 enum { BREAKS_MAX = 10000 };
 
 struct document {
@@ -31,11 +30,11 @@ struct document {
 	enum position position;
 	bool in_object; /* the top value is an object, not a bare list of events */
 	bool has_events;
-	bool seeking; /* the text is broken; looking for where events go on */
-	bool resumed; /* ... and they do where the next window begins, or end there */
-	bool stopped; /* nothing more is to be read */
+	bool seeking; /* the text is broken, and the next event is searched for */
+	bool resumed; /* the events go on, or end, at the start of the next window */
+	bool stopped; /* reading has ended */
 	struct kwhy_error *error;
-	enum kwhy_status status; /* a failure that is not one of grammar */
+	enum kwhy_status status; /* a failure other than a grammar error */
 };
 
 static uint64_t position_of(const struct document *document, size_t at)
@@ -49,7 +48,7 @@ static bool fail(struct document *document, enum kwhy_status status)
 	return false;
 }
 
-/* Unusable things are errors, or with `partial` counted and passed. */
+/* Handles an unusable item: it is an error, or with `partial` counted and passed. */
 static bool pass_over(struct document *document, enum kwhy_status status)
 {
 	if (status == KWHY_E_INPUT && document->file->partial)
@@ -64,7 +63,7 @@ static bool read_start(struct document *document)
 	char first = kwhy_kineto_walk_peek(&document->walk);
 
 	if (!strncmp(document->walk.text + *document->walk.token, "\xEF\xBB\xBF", 3)) {
-		document->walk.token++; /* a byte order mark, as editors leave it */
+		document->walk.token++; /* a byte order mark, which editors write */
 		first = kwhy_kineto_walk_peek(&document->walk);
 	}
 	if (first != '{' && first != '[')
@@ -167,7 +166,10 @@ static bool read_end(struct document *document)
 	return kwhy_kineto_walk_fail(&document->walk, "nothing more after the end");
 }
 
-/* One unit: a member, an event or what stands between them. False: it is not whole, or a failure. */
+/*
+ * Reads one unit: a member, an event, or the tokens between them. False: the unit is incomplete, or an error
+ * occurred.
+ */
 static bool read_unit(struct document *document)
 {
 	static bool (*const read[])(struct document *) = {
@@ -199,7 +201,7 @@ static enum kwhy_status note_truncated(struct document *document, uint64_t at, c
 		document->file->path, why, at);
 }
 
-/* The file ends inside of something. */
+/* Handles a file that ends inside a value. */
 static enum kwhy_status end_early(struct document *document, uint64_t at)
 {
 	if (document->file->partial)
@@ -245,7 +247,10 @@ static enum kwhy_status fail_grammar(struct document *document, size_t at, const
 		document->file->path, fault, position, found >= ' ' && found < 0x7F ? found : '?');
 }
 
-/* Broken text. Among the events another one is found to go on with; elsewhere there is no telling. */
+/*
+ * Handles broken text. Among the events reading goes on at the next event; elsewhere no such point can be
+ * found.
+ */
 static enum kwhy_status break_off(struct document *document, size_t at, size_t *out_used)
 {
 	bool among_events = document->position >= AT_FIRST_EVENT && document->position <= AT_EVENT_END;
@@ -256,14 +261,14 @@ static enum kwhy_status break_off(struct document *document, size_t at, size_t *
 	document->file->counts.skipped++;
 	if (!among_events || document->file->counts.breaks > BREAKS_MAX)
 		return note_truncated(document, position_of(document, at), "the text is broken");
-	if (*out_used != at || document->walk.text[at] != ']') /* else a ',' too many, no more */
+	if (*out_used != at || document->walk.text[at] != ']') /* otherwise it was just a superfluous ',' */
 		document->seeking = !kwhy_kineto_window_resume(&document->window, at, out_used);
 	document->resumed = true;
 	document->position = AT_EVENT;
 	return KWHY_OK;
 }
 
-/* The last token of a file that was cut inside of `true` and the like. */
+/* Whether the last token is a word such as `true` that the file's end cuts. */
 static bool is_cut_word(const struct document *document, size_t token)
 {
 	char first = kwhy_kineto_walk_peek(&document->walk);
@@ -272,7 +277,7 @@ static bool is_cut_word(const struct document *document, size_t token)
 		document->position != AT_END && !strchr("[]{}", first);
 }
 
-/* The walk stopped before the end of the window's tokens, or at it with a unit that is not whole. */
+/* Called when the walk stopped before the end of the window's tokens, or at their end inside a unit. */
 static enum kwhy_status stop(struct document *document, size_t unit_at, size_t *out_used)
 {
 	const struct kwhy_kineto_window *window = &document->window;
@@ -290,7 +295,7 @@ static enum kwhy_status stop(struct document *document, size_t unit_at, size_t *
 	return break_off(document, at, out_used);
 }
 
-/* After a break the events may have ended: `]` is what read_event_end() takes. */
+/* Goes on after a break. If the events have ended, read_event_end() takes the `]`. */
 static void resume(struct document *document)
 {
 	if (document->resumed && kwhy_kineto_walk_peek(&document->walk) == ']')
@@ -320,7 +325,7 @@ static enum kwhy_status walk_window(struct document *document, size_t *out_used)
 	return KWHY_OK;
 }
 
-/* Strict reading takes no text that had to be mended, though nothing else was wrong with it. */
+/* Without `partial`, text with replaced bytes is refused even where its grammar is correct. */
 static enum kwhy_status check_mended(struct document *document)
 {
 	if (document->window.mended == 0 || document->file->partial)
@@ -342,7 +347,7 @@ static enum kwhy_status read_window(struct document *document, size_t *out_used)
 	return status ? status : check_mended(document);
 }
 
-/* The end of the file where a unit is expected. */
+/* Checks a file that ends where a unit is expected. */
 static enum kwhy_status check_end(struct document *document)
 {
 	if (document->position != AT_END || document->window.failed)
@@ -367,7 +372,7 @@ static enum kwhy_status read_document(struct document *document)
 	return status;
 }
 
-/* A file without events is none to read on from, whatever the reason. */
+/* Refuses a file without events, also under `partial`. */
 static enum kwhy_status check_events(const struct document *document)
 {
 	if (document->has_events)
@@ -420,7 +425,7 @@ static enum kwhy_status read_input(
 	return status;
 }
 
-/* The rows that name this file and its process. */
+/* Adds the rows of this file and its process. */
 static enum kwhy_status begin(struct kwhy_kineto_file *file, const char *path, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = file->recording;

@@ -31,7 +31,10 @@ bool kwhy_import_is_powers(const char *path)
 	return strstr(head, "\"kwhy.powers/") != NULL;
 }
 
-/* `number`: of the power in the list, from 0; SIZE_MAX: it is of the whole file. */
+/*
+ * Fails with `words`. `number`: index of the power in the list, from 0; SIZE_MAX: the error is of the whole
+ * file.
+ */
 static enum kwhy_status wrong(const struct reader *reader, size_t number, const char *words)
 {
 	char place[32] = "";
@@ -84,7 +87,7 @@ static enum kwhy_status read_watts(
 	return KWHY_OK;
 }
 
-/* Unknown where it is absent or null. */
+/* Reads a count, which is unknown where it is absent or null. */
 static enum kwhy_status read_count(
 	const struct reader *reader, size_t number, const json_t *value, uint32_t *out, const char *words)
 {

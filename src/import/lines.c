@@ -14,7 +14,7 @@ struct kwhy_lines {
 	const char *path;
 	bool partial, input_ended, ended_early;
 	struct kwhy_input *input;
-	char *window; /* [at, filled) is not yet used */
+	char *window; /* [at, filled) is unread */
 	size_t at, filled;
 	uint64_t number;
 };
@@ -54,7 +54,7 @@ bool kwhy_lines_ended_early(const struct kwhy_lines *lines)
 	return lines->ended_early;
 }
 
-/* Moves what is left to the front and fills up after it. */
+/* Moves the unread bytes to the front and fills the window after them. */
 static enum kwhy_status refill(struct kwhy_lines *lines, struct kwhy_error *error)
 {
 	enum kwhy_status status;
@@ -76,7 +76,7 @@ static enum kwhy_status refill(struct kwhy_lines *lines, struct kwhy_error *erro
 	return KWHY_OK;
 }
 
-/* Editors on Windows put a byte order mark in front of a file. */
+/* Removes a byte order mark, which editors on Windows put in front of a file. */
 static void drop_mark(struct kwhy_line *line)
 {
 	struct kwhy_span span = kwhy_csv_line_unmarked((struct kwhy_span){line->bytes, line->length});

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Calls first: they tell the processes, which rows of devices may leave out. */
+/*
+ * Readers in order. Calls come first, because they name the processes, which rows of devices may leave out.
+ */
 static const struct kwhy_nsys_reader *const readers[] = {
 	&kwhy_nsys_calls,
 	&kwhy_nsys_kernels,
@@ -85,7 +87,7 @@ static enum kwhy_status read_tables(struct kwhy_nsys *nsys, struct kwhy_error *e
 	return status;
 }
 
-/* Without a rank of its own a second trace is taken for another rank: its devices are not the first one's. */
+/* A second trace that states no rank is taken for another rank: its devices differ from the first one's. */
 static void choose_rank(struct kwhy_nsys *nsys)
 {
 	nsys->rank_by_order = nsys->rank == KWHY_NONE && nsys->tracks.source > 0;

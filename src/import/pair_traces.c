@@ -12,12 +12,12 @@
 
 enum { PATH_BYTES = 4096, CONFIGS_MAX = 1 << 16 };
 
-/* One range of one rank. */
+/* One transfer as one rank saw it: a range and the kernels launched in it. */
 struct transfer {
 	uint32_t config, source, target, repetition, rank;
 	uint64_t bytes;
-	int64_t start_unix_ns, end_unix_ns; /* of the range */
-	double device_s;		    /* of what it launched; NAN: nothing that is known */
+	int64_t start_unix_ns, end_unix_ns; /* start and end of the range */
+	double device_s;		    /* time of the kernels that the range launched; NAN: unknown */
 };
 
 struct reader {
@@ -25,11 +25,11 @@ struct reader {
 	struct kwhy_pairs *pairs;
 	struct transfer *transfers;
 	size_t count, space;
-	size_t left_out; /* of configurations that have as many samples as can be kept */
+	size_t left_out; /* samples left out because their configuration is full */
 	bool has_device;
 };
 
-/* "rank_3.pt.trace.json", also packed; -1: no such name. */
+/* The rank in a file name "rank_3.pt.trace.json", also compressed; -1: another name. */
 static int rank_of(const char *name)
 {
 	static const char *const ends[] = {".pt.trace.json", ".pt.trace.json.gz", ".pt.trace.json.zst"};
@@ -105,12 +105,15 @@ static enum kwhy_status add(struct reader *reader, const struct transfer *transf
 	return KWHY_OK;
 }
 
-/* First and last moment of what each transfer of a rank launched, by the place of its range. */
+/*
+ * First start and last end of the activities that each transfer of a rank launched, by the index of its
+ * range.
+ */
 struct span {
-	int64_t start_ns, end_ns; /* start behind end: nothing yet */
+	int64_t start_ns, end_ns; /* start after end: no activity yet */
 };
 
-/* The range of `ranges` in which a call began; `count`: none. They follow each other in time. */
+/* Index of the range in which a call began; `count`: no range. Ranges are sorted and do not overlap. */
 static size_t range_at(const struct kwhy_range *ranges, size_t count, int64_t time_ns)
 {
 	size_t low = 0, high = count;
@@ -147,7 +150,7 @@ static void find_spans(const struct kwhy_recording *recording, const struct kwhy
 	}
 }
 
-/* The ranges of transfers that this rank takes part in, in the order of time; how many there are. */
+/* Keeps the ranges of transfers that this rank takes part in, sorted by time; returns their number. */
 static size_t keep_ranges(const struct kwhy_recording *recording, uint32_t rank, struct kwhy_range *ranges,
 	struct transfer *out)
 {
@@ -244,7 +247,10 @@ static enum kwhy_status take_folder(struct reader *reader, struct kwhy_error *er
 	return status;
 }
 
-/* By configuration, then repetition: both sides of a transfer stand beside each other, the sender first. */
+/*
+ * Sorts by configuration, then repetition, so that the two sides of a transfer are neighbours, the sender
+ * first.
+ */
 static int compare_transfers(const void *a, const void *b)
 {
 	const struct transfer *one = a, *other = b;
@@ -275,7 +281,7 @@ static enum kwhy_status check_sides(const struct reader *reader, const struct kw
 	return KWHY_OK;
 }
 
-/* One transfer from its sides: the kernels' shorter time, or the sender's range. */
+/* Adds the sample of one transfer from its sides: the shorter time of the kernels, or the sender's range. */
 static enum kwhy_status add_sample(
 	struct reader *reader, const struct transfer *sides, size_t count, struct kwhy_error *error)
 {

@@ -5,10 +5,12 @@
 
 #include <string.h>
 
-/* The forms of power files, asked in this order: the last takes what the others do not. */
+/*
+ * The formats of power files, in the order in which they are tried; the last accepts what the others do not.
+ */
 enum form { FORM_OWN, FORM_JSON, FORM_EXPOSITION, FORM_DELIMITED };
 
-/* "NAME{" or "# TYPE NAME": a metric of Prometheus at the start of a line. */
+/* Whether a line starts a Prometheus metric: "NAME{" or "# TYPE NAME". */
 static bool has_metrics(const char *head, size_t length)
 {
 	static const char *const marks[] = {"\n# TYPE ", "\n# HELP ", "\nDCGM_FI_", "\ndcgm_fi_"};
@@ -24,8 +26,8 @@ static bool has_metrics(const char *head, size_t length)
 }
 
 /*
- * Other text may stand before JSON. A brace that begins a line does not stand in a table, and neither does a
- * bracket with a brace or nothing after it.
+ * Whether JSON begins at this line; other text may precede it. No table has a line that begins with a brace,
+ * or with a bracket that is followed by a brace or by the line's end.
  */
 static bool begins_json(struct kwhy_span line)
 {
@@ -73,7 +75,7 @@ static enum kwhy_status read_log(struct kwhy_recording *recording, const char *p
 	else
 		status = kwhy_power_delimited_read(&log, options->partial, error);
 	if (!status)
-		status = kwhy_power_log_book(&log, recording, options, error);
+		status = kwhy_power_log_assign(&log, recording, options, error);
 	kwhy_power_log_done(&log);
 	return status;
 }

@@ -8,8 +8,10 @@ enum { ROWS_MAX = 64, MEMORY = KWHY_PRECISION_COUNT };
 
 #define RATE_MAX 1e18
 
-/* Operations that fill the device with one thing. Not cache-read, which is no memory of the device, nor
-   mixed, which has the fp32 of a device that copies as well. */
+/*
+ * Operations that keep one unit of the device busy. They exclude cache-read, which does not read the device's
+ * memory, and mixed, which has the fp32 rate of a device that copies as well.
+ */
 static const struct source {
 	const char *id, *unit;
 	int peak; /* enum kwhy_precision, or MEMORY */
@@ -44,7 +46,7 @@ static enum kwhy_status wrong(const char *path, const char *what, const char *wo
 		*what ? "." : "", what, words);
 }
 
-/* A rate of null was not measured. */
+/* Reads one operation; a rate of null means that it was not measured. */
 static enum kwhy_status read_row(
 	const char *path, const json_t *row, struct kwhy_profile *profile, struct kwhy_error *error)
 {

@@ -8,9 +8,8 @@
 #include <jansson.h>
 
 /*
- * The peaks of a profile from its part "operations" (`kwhy.ops/1`): of each precision and of memory the
- * fastest operation that was measured. KWHY_E_INPUT names the operation that is wrong; `path` is the
- * profile's.
+ * Reads the peaks of a profile from its member "operations" (`kwhy.ops/1`): the fastest measured operation of
+ * each precision and of memory. KWHY_E_INPUT names the operation that is wrong; `path` is the profile's.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_import_profile_operations(
 	const char *path, const json_t *part, struct kwhy_profile *profile, struct kwhy_error *error);

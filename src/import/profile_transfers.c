@@ -28,7 +28,10 @@ static double number(const json_t *object, const char *key)
 	return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-/* A name of letters, digits and the like, copied; NULL: none such, or no memory. */
+/*
+ * Copies a name of letters, digits and similar characters. NULL: it is missing or malformed, or memory is
+ * exhausted.
+ */
 static const char *name_of(const struct reader *reader, const json_t *object, const char *key)
 {
 	const char *text = json_string_value(json_object_get(object, key));
@@ -50,7 +53,7 @@ static bool find_direction(const json_t *object, enum kwhy_transfer_direction *o
 	return false;
 }
 
-/* A curve of energies has the clock "energy". */
+/* Reads the clock of a curve; a curve of energies has the clock "energy". */
 static bool find_clock(const json_t *object, struct kwhy_transfer_curve *out)
 {
 	const char *text = json_string_value(json_object_get(object, "clock"));
@@ -64,7 +67,7 @@ static bool find_clock(const json_t *object, struct kwhy_transfer_curve *out)
 	return out->is_energy;
 }
 
-/* Segments follow each other from small sizes to large ones. */
+/* Reads a segment. Segments are sorted by size, ascending. */
 static bool read_segment(const json_t *item, bool is_energy, double after, struct kwhy_transfer_segment *out)
 {
 	out->from_bytes = number(item, "from_bytes");
@@ -118,7 +121,7 @@ static enum kwhy_status read_choice(
 	return KWHY_OK;
 }
 
-/* Space for a list's items; an absent list has none. */
+/* Allocates a list's items; an absent list has 0 items. */
 static enum kwhy_status make_list(const struct reader *reader, const json_t *list, const char *name,
 	size_t item_bytes, void **out, size_t *out_count)
 {

@@ -4,10 +4,10 @@
 
 #include "import/import.h"
 
-/* A trace format: how to know it and how to read it. One constant row a format in import.c. */
+/* A trace format: a test whether a file has it, and its reader. import.c holds one constant row a format. */
 struct kwhy_trace_reader {
 	enum kwhy_trace_format format;
-	/* `head`: the first bytes of the file after decompression, at most 4 KiB */
+	/* `head`: the first `length` bytes of the file after decompression, at most 4 KiB */
 	bool (*probe)(const char *path, const unsigned char *head, size_t length);
 	enum kwhy_status (*read)(struct kwhy_recording *recording, const char *path,
 		const struct kwhy_import_options *options, struct kwhy_error *error);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a walk does with a whole block of a writer. */
+/* The function that a walk calls for each intact block of a writer. */
 typedef enum kwhy_status on_block(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_block *block, struct kwhy_error *error);
 
@@ -18,7 +18,7 @@ static bool is_fact(unsigned kind)
 		(kind >= KWHY_WIRE_CLOCK && kind < KWHY_WIRE_KIND_COUNT);
 }
 
-/* First walk: what was lost between blocks, and the facts. */
+/* First walk: counts the blocks lost before this one and keeps its facts. */
 static enum kwhy_status take_fact(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_block *block, struct kwhy_error *error)
 {
@@ -43,7 +43,7 @@ static void count_damage(struct kwhy_recorded *recorded, const struct kwhy_block
 	recorded->is_cut |= block->is_cut;
 }
 
-/* A cut is what a killed program leaves and is taken; damage has to be asked for. */
+/* Accepts a file that is cut, as a killed program leaves it; other damage is accepted with --partial only. */
 static enum kwhy_status take_damage(struct kwhy_recorded *recorded, const char *path,
 	const struct kwhy_block *block, struct kwhy_error *error)
 {
@@ -112,7 +112,7 @@ static enum kwhy_status find_twice(
 	return status;
 }
 
-/* A process that an earlier recording holds: this is that one, or a copy of it. */
+/* Refuses a process that an earlier recording has: the file is that recording or a copy of it. */
 static enum kwhy_status check_once(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
 	struct kwhy_track_map earlier = {0};
@@ -122,7 +122,10 @@ static enum kwhy_status check_once(struct kwhy_recorded *recorded, struct kwhy_e
 	return status;
 }
 
-/* Rows of a writer that never said who it is: a process of its own. The machine is known of all. */
+/*
+ * Rows of a writer that never stated its process get a process of their own. The machine of every writer is
+ * known by now.
+ */
 static enum kwhy_status name_processes(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
 	enum kwhy_status status = check_once(recorded, error);
@@ -141,7 +144,7 @@ static enum kwhy_status name_processes(struct kwhy_recorded *recorded, struct kw
 	return status;
 }
 
-/* When the lost rows ran nobody can say: the rows of a block are in no order. */
+/* Notes the damage. The time of the lost rows is unknown, because the rows of a block are in no order. */
 static enum kwhy_status note_damage(
 	struct kwhy_recorded *recorded, uint64_t missing, struct kwhy_error *error)
 {
@@ -153,7 +156,10 @@ static enum kwhy_status note_damage(
 		missing == 1 ? "block is" : "blocks are");
 }
 
-/* Work is counted of the whole run; what of it lies behind the cut is not known. */
+/*
+ * Work is stated for the whole run, so it is dropped where the recording is cut: the part after the cut is
+ * unknown.
+ */
 static enum kwhy_status forget_work(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = recorded->recording;
@@ -195,7 +201,7 @@ static enum kwhy_status note_losses(struct kwhy_recorded *recorded, struct kwhy_
 	return status;
 }
 
-/* A prober leaves bursts, or reasons why there are none. */
+/* Names kwhy probe as the producer where the recording has bursts, or reasons why a launch was not probed. */
 static void name_producer(struct kwhy_recorded *recorded)
 {
 	struct kwhy_recording *recording = recorded->recording;
@@ -205,8 +211,8 @@ static void name_producer(struct kwhy_recorded *recorded)
 }
 
 /*
- * Nobody states that all that ran is known: power was recorded alone, or no process used a device. The ledger
- * are then of the run as a whole, or of what the meters saw of it when its end is not known.
+ * No writer states coverage: power was recorded alone, or no process used a device. The ledger then covers
+ * the whole run, or the metered part of it where the end of the run is unknown.
  */
 static enum kwhy_status cover_run(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
@@ -239,7 +245,10 @@ static enum kwhy_status begin(struct kwhy_recorded *recorded, const char *path, 
 		: kwhy_collectives_new(recorded->options->collectives_path, &recorded->collectives, error);
 }
 
-/* All names are known before the first row: a byte for each says what kernels of that name are. */
+/*
+ * Allocates a byte for each name, since all names are known before the first row; it states the kind of
+ * kernels of that name.
+ */
 static enum kwhy_status prepare_rows(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
 	recorded->kind_count = recorded->recording->names.count;

@@ -131,7 +131,7 @@ struct kwhy_device kwhy_device_unknown(int32_t index, uint32_t rank)
 		.clean_idle_mw = -1};
 }
 
-/* One of that machine before one of an unknown machine, which is of that one from now on. */
+/* Finds a device of that machine, or else of an unknown machine, which is set to that machine. */
 static uint32_t find_device(struct kwhy_recording *recording, const struct kwhy_track_device *wanted)
 {
 	uint32_t found = KWHY_NONE;

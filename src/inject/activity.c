@@ -4,12 +4,12 @@
 #include "base/clock.h"
 #include "inject/lines/stacks.h"
 
-/* CUPTI of CUDA 12.0: older ones write shorter records. */
+/* CUPTI of CUDA 12.0; older versions write shorter records. */
 enum { CUPTI_OLDEST = 19 };
 
 static const struct {
 	unsigned kind; /* enum kwhy_inject_kind */
-	int cupti[2];  /* enum kwhy_cupti_kind; 0: none */
+	int cupti[2];  /* enum kwhy_cupti_kind; 0: unused */
 } kinds[] = {
 	{KWHY_INJECT_KERNEL, {KWHY_CUPTI_KIND_CONCURRENT_KERNEL, 0}},
 	{KWHY_INJECT_COPY, {KWHY_CUPTI_KIND_MEMCPY, KWHY_CUPTI_KIND_MEMCPY2}},
@@ -19,7 +19,10 @@ static const struct {
 	{KWHY_INJECT_GRAPH, {KWHY_CUPTI_KIND_GRAPH_TRACE, 0}},
 };
 
-/* CUPTI asks on the thread that calls, when a call begins and when it ends: there its stack can be taken. */
+/*
+ * CUPTI calls this on the thread that makes a call, at the call's start and end, so the thread's stack can be
+ * taken here.
+ */
 static uint64_t clock_of_records(void)
 {
 	const int64_t now_mono_ns = kwhy_clock_mono_ns();
@@ -28,7 +31,10 @@ static uint64_t clock_of_records(void)
 	return (uint64_t)now_mono_ns;
 }
 
-/* From CUPTI's own clock to ours, where it cannot be given ours: the closest of several sandwiches. */
+/*
+ * Offset from CUPTI's clock to CLOCK_MONOTONIC, for a CUPTI that cannot use ours: from the narrowest of
+ * several readings of CUPTI's clock between two of ours.
+ */
 static int64_t offset_of(const struct kwhy_cupti *cupti)
 {
 	int64_t best_width_ns = INT64_MAX, offset_ns = 0;
@@ -49,7 +55,7 @@ static int64_t offset_of(const struct kwhy_cupti *cupti)
 	return offset_ns;
 }
 
-/* 1: CUPTI shows our clock; 0: another one; -1: it shows none. */
+/* Returns 1: CUPTI uses our clock; 0: it uses another one; -1: it does not report its clock. */
 static int shows_own_clock(const struct kwhy_cupti *cupti)
 {
 	const int64_t before_ns = kwhy_clock_mono_ns();
@@ -88,9 +94,9 @@ static void switch_calls(struct kwhy_inject_activity *activity, bool is_on)
 }
 
 /*
- * The first refusal, or success. Kernels come first: without them the rest is of no use. Whole graphs stay
- * on: CUPTI 13.0 ends the program at the launch of a graph that was instantiated while they were off, if they
- * are on by then (bench/h200/programs/graph_switch.cu).
+ * Switches all kinds; returns the first error, or success. Kernels come first, because the others are useless
+ * without them. Whole graphs are never switched off: CUPTI 13.0 crashes the program at the launch of a graph
+ * that was instantiated while they were off, if they are on by then (bench/h200/programs/graph_switch.cu).
  */
 static enum kwhy_cupti_result switch_kinds(const struct kwhy_inject_activity *activity, bool is_on)
 {
@@ -127,7 +133,7 @@ static enum kwhy_cupti_result begin(
 	return result ? result : switch_kinds(activity, true);
 }
 
-/* While the driver initialises: there is no context yet. */
+/* Called while the driver initialises, when the process has no context yet. */
 static void begin_calls(struct kwhy_inject_activity *activity)
 {
 	if (!(activity->kinds & KWHY_INJECT_CALL))
@@ -180,7 +186,7 @@ enum kwhy_status kwhy_inject_activity_start(struct kwhy_inject_activity *activit
 	return KWHY_OK;
 }
 
-/* Calls are asked for while kernels are: each call that launches is followed by its kernel. */
+/* Calls are collected only while kernels are, so that each call that launches is followed by its kernel. */
 void kwhy_inject_activity_switch(struct kwhy_inject_activity *activity, bool is_on)
 {
 	if (!activity->runs)

@@ -8,45 +8,50 @@
 #include "vendor/cupti.h"
 
 /*
- * CUPTI's activity records of this process: what is asked for, and the buffers they come in. One thread at a
- * time starts, switches or stops it.
+ * The collection of CUPTI's activity records in this process, and the pool of buffers that they are written
+ * to. Only one thread at a time may start, switch or stop it.
  */
 struct kwhy_inject_activity {
 	struct kwhy_cupti cupti;
 	struct kwhy_inject_pool pool;
 	const struct kwhy_inject_options *options;
-	int64_t offset_ns; /* from CUPTI's clock to CLOCK_MONOTONIC; 0: CUPTI uses ours */
-	bool clock_tells;  /* CUPTI shows the clock it uses: ours, unless another client has put in its own */
+	int64_t offset_ns; /* added to CUPTI's times to get CLOCK_MONOTONIC; 0: CUPTI uses CLOCK_MONOTONIC
+			      itself */
+	bool clock_tells; /* CUPTI reports whose clock it uses: ours, unless another client has registered its
+			     own */
 	bool runs;
-	unsigned kinds; /* of the options, and what has been added since */
+	unsigned kinds; /* enum kwhy_inject_kind: those of the options and those added since */
 	struct kwhy_inject_call_switch calls;
 };
 
 /*
- * Starts what the options ask for; buffers are taken from `wanted` and come to `done`. KWHY_E_UNSUPPORTED,
- * with the reason, where CUPTI is missing, too old or taken; nothing runs then.
+ * Starts collecting the kinds of records that the options name. CUPTI calls `wanted` to get a buffer and
+ * `done` to return one. Fails with KWHY_E_UNSUPPORTED and the reason where CUPTI is missing, too old or used
+ * by another client; nothing is collected then.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_inject_activity_start(struct kwhy_inject_activity *activity,
 	const struct kwhy_inject_options *options, kwhy_cupti_buffer_wanted *wanted,
 	kwhy_cupti_buffer_done *done, struct kwhy_error *error);
 
 /*
- * Collects nothing new any more, or again what it did; it does after the start. Records of what was launched
- * before still come.
+ * Pauses or resumes collection, which is on after the start. Records of work that was launched before a pause
+ * still arrive.
  */
 void kwhy_inject_activity_switch(struct kwhy_inject_activity *activity, bool is_on);
 
-/* While collection is off, of a CUPTI that has recorded no calls: it is asked for them in another way from
- * now on. */
+/*
+ * For a CUPTI that has recorded no calls although single calls were chosen: from now on calls are chosen in
+ * the other way (inject/call_switch.h). Call it while collection is off.
+ */
 void kwhy_inject_activity_give_up_single_calls(struct kwhy_inject_activity *activity);
 
-/* Lets CUPTI hand over its buffers; all of them, complete or not, when `forced`. Holds no lock. */
+/* Makes CUPTI return its complete buffers; with `forced`, incomplete ones too. The caller holds no lock. */
 void kwhy_inject_activity_flush(struct kwhy_inject_activity *activity, bool forced);
 
-/* False: another client has taken CUPTI over since the start, as far as one can tell. */
+/* False: another client has taken CUPTI over since the start, as far as that can be detected. */
 bool kwhy_inject_activity_is_ours(const struct kwhy_inject_activity *activity);
 
-/* Records that CUPTI dropped since the last call. */
+/* Number of records that CUPTI has dropped since the last call. */
 uint64_t kwhy_inject_activity_dropped(struct kwhy_inject_activity *activity);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* First match first; a minus before a pattern leaves the call out. */
+/* The first matching pattern decides; a minus before a pattern excludes the call. */
 static const char *const patterns[] = {
 	"-*LaunchHostFunc",
 	"cudaLaunch*",
@@ -36,7 +36,7 @@ static const char *const patterns[] = {
 	"cuMemFree*",
 };
 
-/* Cuts an ending off: _ptsz, _ptds, _v and digits. */
+/* Cuts off a suffix: _ptsz, _ptds, or _v and digits. */
 static bool cut_ending(char *name)
 {
 	char *ending = strrchr(name, '_');

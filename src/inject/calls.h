@@ -6,17 +6,19 @@
 #include <stddef.h>
 
 /*
- * Calls of the CUDA runtime and driver: CUPTI numbers them anew in every version, so they are known by name.
- * Only those are recorded that start work, wait, or take and give back memory: a PyTorch program makes
- * hundreds of thousands of others a second.
+ * Calls of the CUDA runtime and driver are identified by name, because CUPTI renumbers them in every version.
+ * Only calls that start work, wait, or allocate or free memory are recorded: a PyTorch program makes hundreds
+ * of thousands of others a second.
  */
 enum { KWHY_INJECT_CALL_NAME_BYTES = 96 };
 
-/* A call's name as everybody writes it: "cudaLaunchKernel_ptsz_v7000" is cudaLaunchKernel, "cuMemAlloc_v2"
- * cuMemAlloc. */
+/*
+ * The plain name of a call, without the suffixes of its variants: "cudaLaunchKernel_ptsz_v7000" becomes
+ * cudaLaunchKernel, "cuMemAlloc_v2" becomes cuMemAlloc.
+ */
 void kwhy_inject_call_name(const char *cupti_name, char out[KWHY_INJECT_CALL_NAME_BYTES]);
 
-/* Is a call of that plain name recorded? */
+/* Is the call with this plain name recorded? */
 bool kwhy_inject_call_matters(const char *name);
 
 #endif

@@ -6,12 +6,14 @@
 
 #include <fnmatch.h>
 
-/* Two windows that lie closer than this to each other are not worth switching twice. */
+/* Between windows that are closer together than this, collection stays on. */
 #define NOT_WORTH_NS (KWHY_INJECT_COLLECTION_LEAD_NS + 1000000)
-/* Records of what was launched last have come by then, unless it runs for longer. */
+/* Time after which the records of the last launches have arrived, unless the work runs for longer. */
 #define RESTS_NS INT64_C(300000000)
 
-/* A library that is called while a thread switches may use ranges, too. */
+/*
+ * True while this thread switches: the libraries that it calls may use ranges, which must not switch again.
+ */
 static _Thread_local bool is_switching;
 
 void kwhy_inject_collection_init(struct kwhy_inject_collection *collection,
@@ -70,7 +72,7 @@ static void claim(struct kwhy_inject_collection *collection, int64_t at_mono_ns)
 	collection->is_claimed = true;
 }
 
-/* After something has changed at a time. */
+/* Starts or ends a window if the change at `at_mono_ns` requires it. */
 static void settle(struct kwhy_inject_collection *collection, int64_t at_mono_ns)
 {
 	if (is_wanted(collection) && !collection->is_claimed) {
@@ -96,7 +98,7 @@ void kwhy_inject_collection_begin(struct kwhy_inject_collection *collection, int
 	pthread_mutex_unlock(&collection->lock);
 }
 
-/* Past edges of the plan, one after the other. */
+/* Handles all window bounds of the plan up to now, one after the other. */
 static void pass_edges(struct kwhy_inject_collection *collection, int64_t now_mono_ns)
 {
 	struct kwhy_inject_windows *windows = &collection->windows;
@@ -116,7 +118,7 @@ static void pass_edges(struct kwhy_inject_collection *collection, int64_t now_mo
 	}
 }
 
-/* Collection a little before a window, and on into one that follows closely. */
+/* Switches collection on a little before a window, and keeps it on if the next window follows closely. */
 static void lead(struct kwhy_inject_collection *collection, int64_t now_mono_ns)
 {
 	const int64_t start_ns = collection->windows.start_mono_ns;
@@ -182,7 +184,7 @@ void kwhy_inject_collection_leave(struct kwhy_inject_collection *collection, int
 	if (is_switching)
 		return;
 	pthread_mutex_lock(&collection->lock);
-	if (collection->open_ranges) /* else it was opened before a fork, by the parent */
+	if (collection->open_ranges) /* otherwise the parent opened the range before a fork */
 		collection->open_ranges--;
 	settle(collection, now_mono_ns);
 	pthread_mutex_unlock(&collection->lock);

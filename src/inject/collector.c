@@ -13,14 +13,17 @@
 
 #define STACK_BYTES ((size_t)256 << 10)
 #define STACK_MAX_BYTES ((size_t)1 << 30)
-/* A moment's launches may miss their calls: kernels are switched on first, and off last. */
+/*
+ * Launches during a switch may lack their calls, because kernels are switched on first and off last; this
+ * many are no such accident.
+ */
 enum { LAUNCHES_WITHOUT_CALL = 16 };
 
 static struct kwhy_inject_state *const session = &kwhy_inject_state;
 
 _Thread_local bool kwhy_inject_is_own_thread;
 
-/* False from then on that another client has taken CUPTI over. */
+/* False once another client has taken CUPTI over. */
 static bool see_whether_ours(void)
 {
 	const int64_t now_mono_ns = kwhy_clock_mono_ns();
@@ -34,8 +37,8 @@ static bool see_whether_ours(void)
 }
 
 /*
- * Kernels without any call since collection was last switched on? Not asked while buffers are read: a program
- * that opens a range waits for the answer.
+ * True: kernels but no calls were recorded since collection was last switched on. Does not check while
+ * buffers are being read, because a program that opens a range waits for the result.
  */
 static bool are_calls_missing(void)
 {
@@ -52,8 +55,9 @@ static bool are_calls_missing(void)
 	return are_missing;
 }
 
-/* What another client has switched is left alone, and CUPTI at the end: switching takes long, and what CUPTI
- * needs goes meanwhile.
+/*
+ * Does not switch if another client has taken CUPTI over, nor at the program's end: switching takes long, and
+ * libraries that CUPTI needs may be unloaded during it.
  */
 int64_t kwhy_inject_collector_switch(void *context, bool is_on)
 {
@@ -67,9 +71,9 @@ int64_t kwhy_inject_collector_switch(void *context, bool is_on)
 }
 
 /*
- * Lets CUPTI hand over what it has; gives how many records it dropped. One thread at a time: at the end, what
- * another still takes over would be lost. Who has waited for the end's, the last one, leaves CUPTI alone: the
- * program ends, and with it what CUPTI needs.
+ * Only one thread at a time flushes, because at the end the records that another thread is still receiving
+ * would be lost. A thread that has waited for the last flush, that of the end, does not call CUPTI any more,
+ * because the libraries that CUPTI needs are being unloaded.
  */
 uint64_t kwhy_inject_collector_flush(bool forced)
 {
@@ -89,7 +93,7 @@ uint64_t kwhy_inject_collector_flush(bool forced)
 	return dropped;
 }
 
-/* Is the recording to end? */
+/* Writes what a flush has brought; returns whether collection must end because the file is full. */
 static bool write_flush(int64_t now_mono_ns, uint64_t dropped)
 {
 	int64_t switch_ns;
@@ -156,8 +160,8 @@ static void *run(void *unused)
 }
 
 /*
- * A stack holds what the program keeps for each of its threads, which may be more than is enough for us: then
- * it has the size that other threads have, and more until there is space.
+ * A thread's stack includes the program's thread-local data, which may be larger than our stack size. Then it
+ * gets the default size of the program's threads, doubled until the data fit.
  */
 static bool start_thread(pthread_attr_t *attributes)
 {
@@ -168,14 +172,16 @@ static bool start_thread(pthread_attr_t *attributes)
 	pthread_attr_setstacksize(attributes, STACK_BYTES);
 	result = pthread_create(&session->thread, attributes, run, NULL);
 	for (; result == EINVAL && bytes <= STACK_MAX_BYTES;
-		bytes *= 2) { /* no other failure is the stack's */
+		bytes *= 2) { /* only EINVAL is due to the stack size */
 		pthread_attr_setstacksize(attributes, bytes);
 		result = pthread_create(&session->thread, attributes, run, NULL);
 	}
 	return result == 0;
 }
 
-/* The thread takes no signal: those are the program's. Without a thread what is lost is more, not the whole.
+/*
+ * Starts the thread with all signals blocked, because they belong to the program. If it cannot start, more
+ * records are lost, but not the whole recording.
  */
 void kwhy_inject_collector_start(void)
 {
@@ -194,7 +200,7 @@ void kwhy_inject_collector_start(void)
 	pthread_attr_destroy(&attributes);
 }
 
-/* It may be in the driver, whose end is next. */
+/* Waits with a timeout, because the thread may be inside the driver, which is about to be unloaded. */
 void kwhy_inject_collector_stop(void)
 {
 	const struct timespec latest = kwhy_inject_lock_deadline();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the CUDA driver, NVTX and libkwhy call in a library that CUDA_INJECTION64_PATH and
+/*
+ * The entry points that the CUDA driver, NVTX and libkwhy call in the library that CUDA_INJECTION64_PATH and
  * NVTX_INJECTION64_PATH name.
  */
 #include "inject/nvtx.h"
@@ -11,7 +12,9 @@ EXPORTED int InitializeInjection(void);
 EXPORTED int InitializeInjectionNvtx2(kwhy_nvtx_export *export);
 EXPORTED void kwhy_inject_take_range(const char *name, int64_t start_mono_ns, int64_t end_mono_ns);
 
-/* By the driver while it initialises. 1: all is well, which it is for the program in any case. */
+/*
+ * The driver calls this while it initialises. Always returns 1, success, so that the program is not affected.
+ */
 int InitializeInjection(void)
 {
 	if (kwhy_inject_session_begin())
@@ -19,7 +22,7 @@ int InitializeInjection(void)
 	return 1;
 }
 
-/* By each copy of NVTX in the process at its first call. 0: the copy does without a tool. */
+/* Each copy of NVTX in the process calls this at its first use. 0: that copy works without a tool. */
 int InitializeInjectionNvtx2(kwhy_nvtx_export *export)
 {
 	if (!kwhy_inject_session_begin() || !kwhy_inject_session_ranges())
@@ -27,7 +30,7 @@ int InitializeInjectionNvtx2(kwhy_nvtx_export *export)
 	return kwhy_inject_nvtx_attach(export);
 }
 
-/* By libkwhy: a region of the program that has ended. */
+/* libkwhy calls this when a region of the program has ended. */
 void kwhy_inject_take_range(const char *name, int64_t start_mono_ns, int64_t end_mono_ns)
 {
 	if (kwhy_inject_session_begin())

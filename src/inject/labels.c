@@ -14,7 +14,7 @@ void kwhy_inject_labels_init(struct kwhy_inject_labels *labels, struct kwhy_bloc
 	labels->round = 1;
 }
 
-/* FNV-1a, 64 bits, with its length counted along; never 0. */
+/* 64-bit FNV-1a hash, never 0; also gives the text's length. */
 static uint64_t hash_of(const char *text, size_t *out_length)
 {
 	uint64_t hash = UINT64_C(14695981039346656037);
@@ -33,7 +33,7 @@ uint64_t kwhy_inject_label_hash(const char *text)
 	return hash_of(text, &length);
 }
 
-/* Forgets all names; numbers go on. */
+/* Forgets all names; new numbers continue the sequence. */
 static void forget(struct kwhy_inject_labels *labels)
 {
 	memset(labels->by_content, 0, sizeof(labels->by_content));
@@ -65,7 +65,9 @@ uint32_t kwhy_inject_label(struct kwhy_inject_labels *labels, const char *text)
 	return labels->last;
 }
 
-/* By the kernel, which says where memory is gone; in pieces that lie on a page each, since the last may be.
+/*
+ * Copies a text by a system call, which fails where memory is no longer mapped. Each piece lies within one
+ * page, because the last page may be unmapped.
  */
 static const char *read_text(struct kwhy_inject_labels *labels, const char *text)
 {
@@ -80,7 +82,7 @@ static const char *read_text(struct kwhy_inject_labels *labels, const char *text
 		pieces[i] = (struct iovec){(void *)(uintptr_t)at, bytes};
 	got = process_vm_readv(getpid(), &space, 1, pieces, PIECES, 0);
 	if (got < 0 && errno != EFAULT)
-		got = -2; /* not allowed here: as it is, then */
+		got = -2; /* the system call is not permitted: read directly */
 	errno = errno_before;
 	labels->text[got > 0 ? got : 0] = '\0';
 	return got == -2 ? text : labels->text;

@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /*
- * Names to the numbers of this writer, in memory of fixed size and without keeping their bytes: a name is
- * known by 64 bits of its hash. When the table is full it is emptied and names are said again under new
- * numbers, which a reader takes for what they are. One thread at a time.
+ * Maps names to numbers of this writer, in memory of fixed size that does not keep the names: 64 bits of its
+ * hash identify a name. When the table is full it is emptied, and names are written again under new numbers,
+ * which a reader accepts. Only one thread at a time may use it.
  */
 enum {
 	KWHY_INJECT_LABELS = 1 << 15,
@@ -29,23 +29,23 @@ struct kwhy_inject_labels {
 		uint32_t number, round;
 		uint64_t hash;
 	} by_pointer[KWHY_INJECT_LABEL_POINTERS];
-	uint64_t hash_at;			/* of the name that was last asked for at an address */
-	char text[KWHY_INJECT_LABEL_BYTES + 1]; /* of the name at an address */
+	uint64_t hash_at;			/* hash of the last name that was looked up by its address */
+	char text[KWHY_INJECT_LABEL_BYTES + 1]; /* copy of that name */
 };
 
 /* `labels` is zeroed memory. */
 void kwhy_inject_labels_init(struct kwhy_inject_labels *labels, struct kwhy_block_writer *writer);
 
-/* 64 bits of a name; never 0. */
+/* 64-bit hash of a name; never 0. */
 uint64_t kwhy_inject_label_hash(const char *text);
 
-/* The number of a name, said in a NAME record when it is new; 0 for NULL and "". */
+/* The number of a name, which is written in a NAME record when it is new; 0 for NULL and "". */
 uint32_t kwhy_inject_label(struct kwhy_inject_labels *labels, const char *text);
 
 /*
- * The same for names that stay where they are until the next call of kwhy_inject_labels_begin(): read once,
- * then known by their address. CUPTI before 13.4 Update 1 has names of modules that were unloaded: one that
- * is no longer there is 0, one of more than KWHY_INJECT_LABEL_BYTES is cut.
+ * The same for names whose memory stays unchanged until the next call of kwhy_inject_labels_begin(): each is
+ * read once and then found by its address. CUPTI before 13.4 Update 1 may give names of modules that were
+ * unloaded: a name whose memory is gone gets 0. A name longer than KWHY_INJECT_LABEL_BYTES is cut.
  */
 uint32_t kwhy_inject_label_at(struct kwhy_inject_labels *labels, const char *text);
 void kwhy_inject_labels_begin(struct kwhy_inject_labels *labels);

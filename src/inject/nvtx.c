@@ -11,7 +11,7 @@
 
 static _Thread_local struct kwhy_inject_range_stack stack;
 
-/* Wide characters to UTF-8, as far as they fit; those that are none become question marks. */
+/* Converts wide characters to UTF-8 as far as they fit; invalid ones become question marks. */
 static const char *narrow(const wchar_t *wide, char out[KWHY_INJECT_RANGE_NAME_BYTES])
 {
 	size_t at = 0;
@@ -41,7 +41,7 @@ static const char *narrow(const wchar_t *wide, char out[KWHY_INJECT_RANGE_NAME_B
 	return out;
 }
 
-/* What an event is called; a registered name is the text that we gave back for it. */
+/* The name of an event; a registered name is the text that we returned at its registration. */
 static const char *name_of(const struct kwhy_nvtx_event *event, char space[KWHY_INJECT_RANGE_NAME_BYTES])
 {
 	const char *name = NULL;
@@ -55,7 +55,10 @@ static const char *name_of(const struct kwhy_nvtx_event *event, char space[KWHY_
 	return name ? name : "";
 }
 
-/* A range that selects opens before it begins: switching is no part of it. */
+/*
+ * A range that selects is reported to the collection before its start time is taken, so that the range does
+ * not include the switching.
+ */
 static bool enter(const char *name)
 {
 	struct kwhy_inject_collection *collection = kwhy_inject_session_collection();
@@ -195,7 +198,7 @@ static void on_domain_end(const void *domain, uint64_t id)
 	on_end(id);
 }
 
-/* The program keeps what these give for as long as it runs. */
+/* The program keeps the result as long as it runs. */
 static void *on_register_ascii(const void *domain, const char *name)
 {
 	(void)domain;
@@ -222,7 +225,7 @@ static void *on_domain_create_wide(const wchar_t *name)
 	return strdup(narrow(name, space));
 }
 
-/* Functions of several forms become one, as NVTX keeps them. */
+/* Casts functions of different types to the type in NVTX's tables. */
 #define FUNCTION(name) ((kwhy_nvtx_function *)(void *)(name))
 
 struct place {

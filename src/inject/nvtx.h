@@ -6,7 +6,10 @@
 
 #include <stdbool.h>
 
-/* Puts our functions into the tables that a program's NVTX lends. False: it has none that we know. */
+/*
+ * Enters our functions in the tables of functions that the program's NVTX provides. False: it provides none
+ * of a known kind.
+ */
 bool kwhy_inject_nvtx_attach(kwhy_nvtx_export *export);
 
 #endif

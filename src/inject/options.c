@@ -22,7 +22,10 @@ static const struct {
 	{"usual", KWHY_INJECT_USUAL},
 };
 
-/* The word of KWHY_RECORD_KINDS of that length as enum kwhy_inject_kind, "usual" among them; 0: unknown. */
+/*
+ * The enum kwhy_inject_kind of a word of KWHY_RECORD_KINDS with this length, also of "usual"; 0: unknown
+ * word.
+ */
 static unsigned kind_of(const char *word, size_t length)
 {
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)

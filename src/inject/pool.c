@@ -4,7 +4,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* A writer may have touched a little more than it says it filled. */
+/*
+ * Bytes after the used part that are zeroed too, because CUPTI may have written a little more than it
+ * reports.
+ */
 enum { ZEROED_BEYOND_BYTES = 4096 };
 
 enum { HERE, LENT, BACK };
@@ -62,7 +65,7 @@ void kwhy_inject_pool_give(struct kwhy_inject_pool *pool, uint8_t *buffer, size_
 	atomic_store(&pool->states[index], HERE);
 }
 
-/* Whoever has the buffer may be writing to it: either value is right then. */
+/* CUPTI may be writing to the buffer concurrently; either result is then right. */
 __attribute__((no_sanitize("thread"))) static bool is_written(const uint8_t *buffer)
 {
 	return *(const volatile uint64_t *)(const void *)buffer != 0;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Copies a name as far as it fits, without half a character of UTF-8 at its end. */
+/* Copies a name as far as it fits, cut between characters of UTF-8. */
 static void copy_name(char out[KWHY_INJECT_RANGE_NAME_BYTES], const char *name)
 {
 	size_t length = strnlen(name, KWHY_INJECT_RANGE_NAME_BYTES);
@@ -17,7 +17,7 @@ static void copy_name(char out[KWHY_INJECT_RANGE_NAME_BYTES], const char *name)
 	out[length] = '\0';
 }
 
-/* Places are given in turn; one that the reader has not emptied yet means that the queue is full. */
+/* Slots are used in order. A slot that the reader has not emptied yet means that the queue is full. */
 static void queue_put(struct kwhy_inject_ranges *ranges, const struct kwhy_inject_range *range)
 {
 	uint64_t place = atomic_load(&ranges->put);
@@ -71,7 +71,7 @@ int kwhy_inject_range_push(struct kwhy_inject_range_stack *stack, const void *do
 	return level;
 }
 
-/* Takes a range out of the middle: domains nest each for itself. */
+/* Removes a range, which may be in the middle, because each domain nests independently. */
 static void take_out(struct kwhy_inject_range_stack *stack, unsigned at)
 {
 	for (unsigned i = at; i + 1 < stack->depth; i++)
@@ -112,7 +112,7 @@ uint64_t kwhy_inject_range_start(
 		const unsigned at = atomic_fetch_add(&ranges->next_open, 1) % KWHY_INJECT_RANGES_OPEN;
 		uint64_t state = atomic_load(&ranges->open[at].state);
 
-		/* Odd is open; 0 would be the id of none, so ids are of the opened state. */
+		/* An odd state means open. Ids contain the odd state, so no id is 0. */
 		if (state % 2 || !atomic_compare_exchange_strong(&ranges->open[at].state, &state, state + 1))
 			continue;
 		ranges->open[at].start_mono_ns = now_mono_ns;

@@ -8,9 +8,10 @@
 #include <stdint.h>
 
 /*
- * Ranges on their way from the program's threads to the one that writes: nested ones wait on a stack of their
- * thread, others in a table, and ended ones in a queue of fixed size. No thread waits for another; what finds
- * no space is counted. Names are cut to KWHY_INJECT_RANGE_NAME_BYTES - 1.
+ * Carries ranges from the program's threads to the thread that writes them. Open nested ranges wait on a
+ * stack of their thread, other open ranges in a table, and ended ranges in a queue of fixed size. No thread
+ * waits for another; ranges that find no space are counted as lost. Names are cut to
+ * KWHY_INJECT_RANGE_NAME_BYTES - 1.
  */
 enum {
 	KWHY_INJECT_RANGE_NAME_BYTES = 232,
@@ -21,32 +22,33 @@ enum {
 
 struct kwhy_inject_range {
 	int64_t start_mono_ns, end_mono_ns;
-	uint32_t thread; /* of the system; UINT32_MAX: of none */
+	uint32_t thread; /* the system's thread id; UINT32_MAX: belongs to no thread */
 	char name[KWHY_INJECT_RANGE_NAME_BYTES];
 };
 
-/* The open nested ranges of one thread; zeroed memory is an empty one. */
+/* The open nested ranges of one thread. Zeroed memory is an empty stack. */
 struct kwhy_inject_range_stack {
-	uint32_t thread; /* 0: not asked yet */
-	unsigned depth;	 /* those beyond the most that fit among them */
+	uint32_t thread; /* the system's thread id; 0: not read yet */
+	unsigned depth;	 /* including ranges that did not fit in `open` */
 	struct {
 		const void *domain;
 		int64_t start_mono_ns;
-		bool selects; /* what is collected depends on it */
+		bool selects; /* collection depends on this range */
 		char name[KWHY_INJECT_RANGE_NAME_BYTES];
 	} open[KWHY_INJECT_RANGE_DEPTH];
 };
 
-/* Zeroed memory is an empty one. */
+/* Zeroed memory is empty. */
 struct kwhy_inject_ranges {
 	atomic_uint_least64_t put, lost;
 	uint64_t got;
 	struct {
-		atomic_uint_least64_t turn; /* place + 1 once it is filled */
+		atomic_uint_least64_t
+			turn; /* n + 1 once the n-th range put is in this slot, n + 2 once it is read */
 		struct kwhy_inject_range range;
 	} queue[KWHY_INJECT_RANGES_QUEUED];
 	struct {
-		atomic_uint_least64_t state; /* 2 n: free, 2 n + 1: open, for the n-th time */
+		atomic_uint_least64_t state; /* 2 n: free after n uses; 2 n + 1: open */
 		int64_t start_mono_ns;
 		bool selects;
 		char name[KWHY_INJECT_RANGE_NAME_BYTES];
@@ -55,26 +57,32 @@ struct kwhy_inject_ranges {
 };
 
 /*
- * Nested ranges of a thread, by domain. Gives the depth of the range in the domain as NVTX counts it, from 0.
- * One that does not fit on the stack is not marked as selecting.
+ * Opens a nested range of a thread in a domain. Returns the range's depth in that domain as NVTX counts it,
+ * from 0. A range that does not fit on the stack is not marked as selecting.
  */
 int kwhy_inject_range_push(struct kwhy_inject_range_stack *stack, const void *domain, const char *name,
 	int64_t now_mono_ns, bool selects);
 
-/* Ends the innermost range of the domain; -1: there is none. *out_selects: it was pushed as such. */
+/*
+ * Ends the innermost range of the domain and returns its depth; -1: the domain has no open range.
+ * *out_selects: `selects` of its push.
+ */
 int kwhy_inject_range_pop(struct kwhy_inject_ranges *ranges, struct kwhy_inject_range_stack *stack,
 	const void *domain, int64_t now_mono_ns, bool *out_selects);
 
-/* Ranges that need not nest and may end on another thread. 0: no space; counted when it ends nowhere. */
+/*
+ * Opens a range that need not nest and may end on another thread. Returns its id; 0: no space, and the range
+ * is counted as lost.
+ */
 uint64_t kwhy_inject_range_start(
 	struct kwhy_inject_ranges *ranges, const char *name, int64_t now_mono_ns, bool selects);
-/* True: one that was started as selecting has ended now. */
+/* True: the range has ended now and was started with `selects`. */
 bool kwhy_inject_range_end(struct kwhy_inject_ranges *ranges, uint64_t id, int64_t now_mono_ns);
 
-/* The next ended range. False: none now. One thread at a time. */
+/* Takes the next ended range. False: the queue is empty. Only one thread at a time may call it. */
 bool kwhy_inject_ranges_next(struct kwhy_inject_ranges *ranges, struct kwhy_inject_range *out);
 
-/* How many were lost since the last call. */
+/* Number of ranges lost since the last call. */
 uint64_t kwhy_inject_ranges_take_lost(struct kwhy_inject_ranges *ranges);
 
 #endif

@@ -6,7 +6,7 @@
 #include "inject/state.h"
 #include "inject/timed_lock.h"
 
-/* As a recording numbers kinds of ranges (docs/formats/recording.md). */
+/* Kind of range, numbered as in a recording (docs/formats/recording.md). */
 enum { RANGE_USER = 1 };
 
 #define CLOCK_EVERY_NS INT64_C(10000000000)
@@ -64,7 +64,6 @@ void kwhy_inject_write_lost(void)
 		*out = (struct kwhy_wire_lost){.records = records, .reason = KWHY_WIRE_LOSS_DROPPED};
 }
 
-/* What recording has cost by now. */
 void kwhy_inject_write_costs(int64_t switch_ns, uint64_t switches)
 {
 	struct kwhy_block_writer *writer = &session->writer;
@@ -75,7 +74,6 @@ void kwhy_inject_write_costs(int64_t switch_ns, uint64_t switches)
 	kwhy_inject_fact_cost(writer, KWHY_WIRE_COST_SWITCH, switch_ns, switches);
 }
 
-/* Every now and then, so that a killed program's recording has them, too. */
 void kwhy_inject_write_clock(int64_t now_mono_ns, int64_t switch_ns, uint64_t switches)
 {
 	if (session->last_clock_mono_ns && now_mono_ns - session->last_clock_mono_ns < CLOCK_EVERY_NS)
@@ -97,8 +95,6 @@ static bool needs_devices(void)
 	return needs;
 }
 
-/* Once a process uses CUDA, its devices: read without the lock, for the driver may be calling us meanwhile.
- */
 void kwhy_inject_write_devices(void)
 {
 	struct kwhy_inject_device devices[KWHY_INJECT_DEVICES_MAX];
@@ -115,7 +111,7 @@ void kwhy_inject_write_devices(void)
 	pthread_mutex_unlock(&session->lock);
 }
 
-/* A window up to where it is known to be whole. */
+/* Writes a window, cut at the time up to which its records are complete. */
 static void write_window(struct kwhy_inject_window window)
 {
 	if (atomic_load(&session->is_taken_over) && window.end_mono_ns > atomic_load(&session->ours_mono_ns))
@@ -139,7 +135,6 @@ static bool has_space(void)
 	return has_space;
 }
 
-/* Those that ended by a time. Never under the lock: who switches may be waiting for it. */
 void kwhy_inject_write_windows(int64_t ended_by_mono_ns)
 {
 	struct kwhy_inject_window window;
@@ -154,8 +149,7 @@ void kwhy_inject_write_windows(int64_t ended_by_mono_ns)
 	}
 }
 
-/* Writes what is gathered. What a file that takes no more has lost began no earlier than the coverage ends.
- */
+/* The records that a full or failed file has lost start no earlier than the new end of coverage. */
 void kwhy_inject_write_gathered(void)
 {
 	struct kwhy_inject_translate *translate = &session->memory->translate;
@@ -167,7 +161,6 @@ void kwhy_inject_write_gathered(void)
 		session->coverage_end_mono_ns = translate->earliest_mono_ns;
 }
 
-/* A file that takes no more needs no more records: whether CUPTI is to be told so now. */
 bool kwhy_inject_is_full_now(int64_t now_mono_ns)
 {
 	if ((!session->writer.full && !session->writer.failure) || session->is_stopped)
@@ -178,7 +171,7 @@ bool kwhy_inject_is_full_now(int64_t now_mono_ns)
 	return true;
 }
 
-/* How far what was collected is known to be whole. */
+/* Time up to which the collected records are known to be complete. */
 static int64_t known_until(int64_t now_mono_ns, bool is_withheld)
 {
 	return is_withheld && session->last_buffer_mono_ns < now_mono_ns ? session->last_buffer_mono_ns
@@ -198,7 +191,7 @@ void kwhy_inject_write_probed(bool is_end)
 
 void kwhy_inject_write_end(int64_t now_mono_ns)
 {
-	/* Where the clock does not tell whose CUPTI is, buffers that do not come back do. */
+	/* Where CUPTI's clock does not show another client, buffers that CUPTI does not return do. */
 	const bool is_withheld = !session->activity.clock_tells &&
 		kwhy_inject_pool_withheld(&session->activity.pool) > 0;
 	const int64_t end_mono_ns = known_until(now_mono_ns, is_withheld);
@@ -216,7 +209,7 @@ void kwhy_inject_write_end(int64_t now_mono_ns)
 	kwhy_inject_write_gathered();
 	if (end_mono_ns < session->coverage_end_mono_ns)
 		session->coverage_end_mono_ns = end_mono_ns;
-	/* A recording that reached its limit still says what it covers. */
+	/* A recording at its limit still gets the records of its coverage. */
 	session->writer.full = false;
 	session->writer.limit_bytes = 0;
 	if (session->activity_start_mono_ns)

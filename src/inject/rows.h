@@ -6,35 +6,47 @@
 #include <stdint.h>
 
 /*
- * What the session writes besides the records of CUPTI. Under its lock, but for the two that say otherwise.
+ * Writes the session's records other than those of CUPTI. The caller holds the session's lock, except where a
+ * comment says otherwise.
  */
 void kwhy_inject_write_ranges(void);
 void kwhy_inject_write_stacks(void);
 void kwhy_inject_write_lost(void);
 
-/* What recording has cost by now; the gate is asked without the lock, before. */
+/*
+ * Writes what recording has cost so far. The switching costs are arguments because they are read before,
+ * without the lock.
+ */
 void kwhy_inject_write_costs(int64_t switch_ns, uint64_t switches);
 
-/* What the prober has done since, and at the end what it has not. */
+/*
+ * Writes the bursts that the prober has finished since the last call and, at the end, the launches that it
+ * did not probe.
+ */
 void kwhy_inject_write_probed(bool is_end);
 
-/* Clock and costs every now and then, so that a killed program's recording has them, too. */
+/* Writes clock and costs from time to time, so that the recording of a killed program has them, too. */
 void kwhy_inject_write_clock(int64_t now_mono_ns, int64_t switch_ns, uint64_t switches);
 
-/* Once a process uses CUDA, its devices. Without the lock, for the driver may be calling us meanwhile. */
+/*
+ * Writes the devices, once the process uses CUDA. Called without the lock, because the driver may be calling
+ * us concurrently.
+ */
 void kwhy_inject_write_devices(void);
 
-/* Windows that ended by a time, while the file takes any. Without the lock: who switches may be waiting for
- * it. */
+/*
+ * Writes the windows that ended by a time, as long as the file has space. Called without the lock, which a
+ * thread that is switching may be waiting for.
+ */
 void kwhy_inject_write_windows(int64_t ended_by_mono_ns);
 
-/* Gathered rows go to the file. */
+/* Writes the gathered records to the file. */
 void kwhy_inject_write_gathered(void);
 
-/* A file that takes no more needs no more records: whether CUPTI is to be told so now. */
+/* Must collection be stopped now, because the file has reached its limit? */
 bool kwhy_inject_is_full_now(int64_t now_mono_ns);
 
-/* All but the last windows, costs and the end itself. */
+/* Writes the last records of the session, except the last windows, the costs and the END record. */
 void kwhy_inject_write_end(int64_t now_mono_ns);
 
 #endif

@@ -15,7 +15,10 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-/* Programs count on low numbers of descriptors, and close or take those that they have not opened. */
+/*
+ * Some programs expect low numbers for their own descriptors, and close or reuse descriptors that they have
+ * not opened.
+ */
 enum { FILES_OF_ONE_PID = 100, DESCRIPTOR_MIN = 500 };
 
 struct kwhy_inject_state kwhy_inject_state = {.begins = PTHREAD_MUTEX_INITIALIZER,
@@ -24,7 +27,7 @@ struct kwhy_inject_state kwhy_inject_state = {.begins = PTHREAD_MUTEX_INITIALIZE
 
 static struct kwhy_inject_state *const session = &kwhy_inject_state;
 
-/* CUPTI asks on any thread, the program's among them. */
+/* CUPTI calls this on any thread, also on the program's. */
 static void on_buffer_wanted(uint8_t **out_buffer, size_t *out_bytes, size_t *out_most_records)
 {
 	*out_buffer = kwhy_inject_pool_take(&session->activity.pool);
@@ -32,7 +35,7 @@ static void on_buffer_wanted(uint8_t **out_buffer, size_t *out_bytes, size_t *ou
 	*out_most_records = 0;
 }
 
-/* False: the recording has ended, or the program does. */
+/* False: the recording has ended, or the program is ending. */
 static bool lock_for_buffer(void)
 {
 	while (atomic_load(&session->state) == KWHY_INJECT_ON) {
@@ -71,7 +74,7 @@ static void on_buffer_done(void *context, uint32_t stream, uint8_t *buffer, size
 	kwhy_inject_pool_give(pool, buffer, valid_bytes);
 }
 
-/* The last rows, and what it all has cost. */
+/* Writes the costs and the END record, and closes the file. */
 static void close_file(int64_t started_mono_ns)
 {
 	const int64_t now_mono_ns = kwhy_clock_mono_ns();
@@ -94,8 +97,9 @@ static void close_file(int64_t started_mono_ns)
 }
 
 /*
- * Without its context a device draws other power than it idled at, and many programs end right after their
- * work: so they stay for as long as a meter needs to show the level (docs/adr/0027).
+ * Without a context a device draws other power than its idle level with one, and many programs end right
+ * after their work. So the context is kept for as long as a meter needs to show the idle level
+ * (docs/adr/0027).
  */
 static void let_devices_settle(void)
 {
@@ -105,7 +109,7 @@ static void let_devices_settle(void)
 	kwhy_settle(KWHY_SETTLE_SHOWN_NS);
 }
 
-/* Takes what CUPTI still has, says what was covered, and ends the file in order. */
+/* Takes CUPTI's remaining records, writes what was covered, and ends the file properly. */
 static void end_file(void)
 {
 	int64_t now_mono_ns;
@@ -126,8 +130,8 @@ static void end_file(void)
 }
 
 /*
- * Where a lock does not come, the driver and CUPTI are left alone, too: who holds it may have been in them.
- * The file then stays cut, and what had been written can be read.
+ * If a lock does not become free, neither the driver nor CUPTI is called, because the thread that holds it
+ * may be inside them. The file then lacks its end, but all that was written before can be read.
  */
 static void finish(void)
 {
@@ -148,7 +152,10 @@ static void finish(void)
 	kwhy_inject_collector_stop();
 }
 
-/* A child of fork has one thread and none of our promises: it begins anew when it needs to. */
+/*
+ * A child of fork has only one thread and locks in unknown states. Everything is reset, and a recording
+ * begins anew when the child needs one.
+ */
 static void on_fork_child(void)
 {
 	kwhy_probe_forget();
@@ -167,7 +174,7 @@ static void on_fork_child(void)
 	session->memory = NULL;
 }
 
-/* The descriptor stays as it is where the process may have no such number. */
+/* Moves a descriptor to a high number; keeps the old one if the process may not have such numbers. */
 static int move_high(int file)
 {
 	const int high = fcntl(file, F_DUPFD_CLOEXEC, DESCRIPTOR_MIN);
@@ -178,7 +185,7 @@ static int move_high(int file)
 	return high;
 }
 
-/* HOST-PID.blocks; with a number where the process has one already, as after exec. */
+/* Creates HOST-PID.blocks, with a number added if this process id has such a file already, as after exec. */
 static int open_file(void)
 {
 	char host[256], path[sizeof(kwhy_inject_state.options.folder) + 300];
@@ -199,7 +206,7 @@ static int open_file(void)
 	return -1;
 }
 
-/* Everything of a session before this one is forgotten. */
+/* Resets all state of an earlier session. */
 static void reset(struct kwhy_inject_memory *memory)
 {
 	const struct kwhy_clock_relation relation = kwhy_clock_relate();
@@ -258,7 +265,7 @@ static void register_handlers(void)
 	pthread_atfork(NULL, NULL, on_fork_child);
 }
 
-/* What cannot begin is not tried again: regions would ask each time. */
+/* Begins the recording. A failure is final, because otherwise each region would try again. */
 static void begin(int64_t now_mono_ns)
 {
 	if (!prepare()) {
@@ -277,7 +284,10 @@ bool kwhy_inject_session_begin(void)
 {
 	const int64_t now_mono_ns = kwhy_clock_mono_ns();
 
-	/* Asked for again while CUPTI starts, on the same thread, too: libraries that it loads use NVTX. */
+	/*
+	 * This is called again on the same thread while CUPTI starts, because libraries that it loads use
+	 * NVTX.
+	 */
 	if (atomic_load(&session->state) != KWHY_INJECT_OFF)
 		return atomic_load(&session->state) == KWHY_INJECT_ON;
 	pthread_mutex_lock(&session->begins);
@@ -295,7 +305,7 @@ static void note_refusal(const struct kwhy_error *error)
 	kwhy_inject_fact_note(&session->memory->labels, "no-activity", text);
 }
 
-/* Kernels are launched again where the environment says so. */
+/* Starts the prober if the environment asks for it. */
 static void start_probe(void)
 {
 	const char *refusal = kwhy_probe_start(&session->activity.cupti, getenv);
@@ -311,7 +321,7 @@ static void start_probe(void)
 	pthread_mutex_unlock(&session->lock);
 }
 
-/* On a thread that the driver has called: CUPTI may be called, the driver not. */
+/* Runs on a thread that the driver has called, where CUPTI may be called but the driver may not. */
 static void start_activity(void)
 {
 	struct kwhy_error error;

@@ -15,7 +15,7 @@
 enum { KWHY_INJECT_OFF, KWHY_INJECT_ON, KWHY_INJECT_ENDED };
 enum { KWHY_INJECT_SHARE_BYTES = 256 << 10 };
 
-/* What is too large for a static: made when a recording begins. */
+/* Data too large for a static variable; allocated when a recording begins. */
 struct kwhy_inject_memory {
 	struct kwhy_inject_labels labels;
 	struct kwhy_inject_translate translate;
@@ -26,27 +26,32 @@ struct kwhy_inject_memory {
 	unsigned char shares[KWHY_BLOCK_WRITER_BYTES(KWHY_INJECT_SHARE_BYTES)];
 };
 
-/* The one recording of this process; for the files of its session alone. */
+/* The one recording of this process; only the files of the session use it. */
 struct kwhy_inject_state {
-	pthread_mutex_t begins;	 /* one thread begins; may be held while CUPTI is called */
-	pthread_mutex_t lock;	 /* of the writer and all that writes; never held while a library is called */
-	pthread_mutex_t flushes; /* while CUPTI hands over what it has: the end waits for it, for a while */
+	pthread_mutex_t
+		begins; /* held by the thread that begins the recording; may be held while CUPTI is called */
+	pthread_mutex_t
+		lock; /* protects the writer and all data written; never held while a library is called */
+	pthread_mutex_t
+		flushes; /* held while CUPTI returns its buffers; the end waits for it, with a timeout */
 	atomic_int state, activity_state; /* KWHY_INJECT_OFF, ... */
 	struct kwhy_inject_options options;
-	struct kwhy_inject_activity activity; /* switched under the gate's lock */
+	struct kwhy_inject_activity activity; /* switched under the lock of struct kwhy_inject_collection */
 	struct kwhy_block_writer writer;
 	struct kwhy_inject_memory *memory;
-	struct kwhy_clock clock; /* to sleep on */
+	struct kwhy_clock clock; /* the clock that the session's thread sleeps by */
 	struct kwhy_clock_sleeper sleeper;
 	enum kwhy_wire_choice choice;
 	int64_t activity_start_mono_ns, coverage_end_mono_ns, last_buffer_mono_ns, last_clock_mono_ns;
-	uint64_t dropped;			 /* not yet said */
-	uint64_t launched_before, called_before; /* when collection was last switched on */
+	uint64_t dropped;			 /* records dropped by CUPTI, not yet written as LOST */
+	uint64_t launched_before, called_before; /* `launched` and `called` of `translate` when collection was
+						    last switched on */
 	int64_t start_cost_ns, thread_cost_ns, buffers_cost_ns;
 	uint64_t ticks, buffers;
-	atomic_int_least64_t ours_mono_ns; /* when CUPTI was last seen to be ours */
+	atomic_int_least64_t
+		ours_mono_ns; /* time at which no other client was last found to have taken CUPTI over */
 	atomic_bool is_taken_over, is_ending;
-	pthread_t thread; /* of the session; where has_thread */
+	pthread_t thread; /* the session's thread; valid if has_thread */
 	atomic_bool has_thread;
 	bool has_devices, has_handlers, is_stopped;
 };

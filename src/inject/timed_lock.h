@@ -7,17 +7,17 @@
 #include <time.h>
 
 /*
- * How long a program that ends is held up: two seconds. Who holds a lock may go on no more then, as where a
- * handler of signals has interrupted it and ends the program.
+ * Locks with a timeout of two seconds, the longest time for which we delay a program's end. The thread that
+ * holds a lock may never continue: a signal handler may have interrupted it and be ending the program.
  */
 
-/* When that is over, on CLOCK_REALTIME. */
+/* The time two seconds from now, on CLOCK_REALTIME. */
 struct timespec kwhy_inject_lock_deadline(void);
 
-/* False: the lock was not to be had. */
+/* False: the lock did not become free in time. */
 bool kwhy_inject_timed_lock(pthread_mutex_t *lock);
 
-/* Could it be had? It is not held then. */
+/* Did the lock become free in time? It is not held on return. */
 bool kwhy_inject_lock_becomes_free(pthread_mutex_t *lock);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* Kinds of copies as a recording numbers them (docs/formats/recording.md). */
+/* Kinds of copies, numbered as in a recording (docs/formats/recording.md). */
 enum { COPY_UNKNOWN, COPY_H2D, COPY_D2H, COPY_D2D, COPY_P2P, COPY_H2H };
 
 static const uint8_t copy_kinds[] = {
@@ -36,7 +36,7 @@ static uint16_t small(uint64_t value)
 	return value < KWHY_WIRE_UNKNOWN_U16 ? (uint16_t)value : KWHY_WIRE_UNKNOWN_U16;
 }
 
-/* The times of a record on our clock. False: it did not end, or never began. */
+/* Converts a record's times to CLOCK_MONOTONIC. False: the record has no end or no start. */
 static bool place(struct kwhy_inject_translate *translate, uint64_t start_ns, uint64_t end_ns,
 	int64_t *out_start, int64_t *out_end)
 {
@@ -181,7 +181,7 @@ static void take_memset(struct kwhy_inject_translate *translate, const void *rec
 		*out = row;
 }
 
-/* The number of a call's name; asked of CUPTI once. 0: it is not recorded. */
+/* The label of a call's name, which is read from CUPTI once; 0: the call is not recorded. */
 static uint32_t call_of(struct kwhy_inject_translate *translate, const struct kwhy_cupti_call *call)
 {
 	const int domain = call->kind == KWHY_CUPTI_KIND_DRIVER ? KWHY_CUPTI_DOMAIN_DRIVER
@@ -199,7 +199,8 @@ static uint32_t call_of(struct kwhy_inject_translate *translate, const struct kw
 	if (translate->cupti->cuptiGetCallbackName(domain, call->id, &long_name) || !long_name)
 		return 0;
 	kwhy_inject_call_name(long_name, name);
-	if (!kwhy_inject_call_matters(name)) /* of an old CUPTI, or of the moment in which calls are chosen */
+	if (!kwhy_inject_call_matters(name)) /* an old CUPTI gives all calls, and any CUPTI does while calls
+						are being selected */
 		return 0;
 	known->state = 1;
 	known->number = kwhy_inject_label(translate->labels, name);
@@ -240,7 +241,7 @@ static void take_memory(struct kwhy_inject_translate *translate, const void *rec
 			.memory = memory_of(memory->memory)};
 }
 
-/* NULL: not the profiler's doing, as when the driver compiles or loads. */
+/* Name of an overhead; NULL: not caused by the profiler, as when the driver compiles or loads. */
 static const char *overhead_name(uint32_t overhead)
 {
 	switch (overhead) {
@@ -291,7 +292,7 @@ static const struct {
 	{KWHY_CUPTI_KIND_KERNEL, take_kernel},
 };
 
-/* Writes what a record says; kinds that are not ours are passed over. */
+/* Converts and writes a record; other kinds are skipped. */
 static void translate_record(struct kwhy_inject_translate *translate, const struct kwhy_cupti_record *record)
 {
 	for (size_t i = 0; i < sizeof(takers) / sizeof(takers[0]); i++)

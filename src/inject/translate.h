@@ -10,25 +10,27 @@
 
 enum { KWHY_INJECT_CALLS_MAX = 2048 };
 
-/* CUPTI's records to ours. One thread at a time. */
+/* Converts CUPTI's records to ours. Only one thread at a time may use it. */
 struct kwhy_inject_translate {
 	struct kwhy_block_writer *writer;
 	struct kwhy_inject_labels *labels;
 	const struct kwhy_cupti *cupti;
-	int64_t offset_ns;	  /* from CUPTI's clock to CLOCK_MONOTONIC: 0 where it uses ours */
+	int64_t offset_ns;	  /* added to CUPTI's times to get CLOCK_MONOTONIC; 0 where CUPTI uses it */
 	int64_t earliest_mono_ns; /* start of the earliest record since the caller last set it */
-	struct kwhy_probe_accounts *accounts; /* where kernels are probed, or NULL: are told their times */
-	uint64_t records;		      /* translated */
-	uint64_t launched;		      /* the other kernels */
-	uint64_t called;		      /* calls that were written */
-	uint64_t incomplete;		      /* without an end, as when the program ends under a kernel */
+	struct kwhy_probe_accounts
+		*accounts; /* accounts that receive the busy times of kernels; NULL: kernels are not probed */
+	uint64_t records;  /* records converted */
+	uint64_t launched; /* kernels that no graph launched */
+	uint64_t called;   /* calls written */
+	uint64_t incomplete; /* records without an end, as when the program ends while a kernel runs */
 	struct {
 		uint32_t number;
-		uint8_t state;		   /* 0: not asked, 1: recorded, 2: not recorded */
-	} calls[2][KWHY_INJECT_CALLS_MAX]; /* by domain and CUPTI's number of this version */
+		uint8_t state;		   /* 0: not looked up, 1: recorded, 2: not recorded */
+	} calls[2][KWHY_INJECT_CALLS_MAX]; /* index: domain, then the number that this version of CUPTI gives
+					      the call */
 };
 
-/* All records of a buffer. */
+/* Converts all records of a buffer. */
 void kwhy_inject_translate_buffer(
 	struct kwhy_inject_translate *translate, uint8_t *buffer, size_t valid_bytes);
 

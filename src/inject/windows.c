@@ -3,10 +3,10 @@
 
 #include <math.h>
 
-/* So many windows before the origin forget where they began: each moment then has the same chance. */
+/* Windows drawn before the origin, enough that each moment after it is covered with the same probability. */
 enum { WINDOWS_BEFORE = 32 };
 
-/* The n-th number of a seed, in [0, 1): SplitMix64, which may be asked in any order. */
+/* The n-th random number of a seed, in [0, 1); SplitMix64, whose numbers can be computed in any order. */
 static double draw(uint64_t seed, uint64_t n)
 {
 	uint64_t mixed = seed + (n + 1) * UINT64_C(0x9e3779b97f4a7c15);
@@ -27,7 +27,7 @@ static double mean_gap_ns(const struct kwhy_inject_plan *plan)
 	return (double)plan->window_ns * (1 - plan->share_ratio) / plan->share_ratio;
 }
 
-/* A gap and a window further, clipped; a window without length is none. */
+/* Draws the next gap and window, clipped to the plan's bounds; a window without length counts as empty. */
 static void draw_window(struct kwhy_inject_windows *windows)
 {
 	const struct kwhy_inject_plan *plan = &windows->plan;

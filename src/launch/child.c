@@ -73,7 +73,7 @@ static int start(struct child *child)
 	return failed;
 }
 
-/* By the folders of PATH that we may look into. */
+/* Is the command in a folder of PATH that we may search? */
 static bool is_in_path(const char *name)
 {
 	const char *folder = getenv("PATH");
@@ -97,7 +97,7 @@ static enum kwhy_status fail_start(
 	const char *name = child->request->argv[0];
 
 	if (failed == EACCES && !strchr(name, '/') && !is_in_path(name))
-		failed = ENOENT; /* a folder on the way is somebody else's */
+		failed = ENOENT; /* a folder of PATH is not accessible to us */
 	out->exit = failed == ENOENT ? KWHY_EXIT_NOT_FOUND : KWHY_EXIT_NOT_EXECUTABLE;
 	if (failed == ENOENT && !strchr(name, '/'))
 		return kwhy_fail(error, KWHY_E_INPUT, "no command '%.200s' is in the folders of PATH", name);
@@ -109,7 +109,7 @@ static int64_t ns_of(const struct timeval *time)
 	return (int64_t)time->tv_sec * 1000000000 + (int64_t)time->tv_usec * 1000;
 }
 
-/* True: it has ended. Other processes that became ours are reaped on the way. */
+/* True: the child has ended. Also reaps other processes that became our children. */
 static bool has_ended(struct child *child, struct kwhy_child_end *out)
 {
 	struct rusage used;
@@ -127,7 +127,7 @@ static bool has_ended(struct child *child, struct kwhy_child_end *out)
 	return true;
 }
 
-/* Whatever the child left to us that has ended; true: something lives on. */
+/* Reaps ended processes that became our children. True: others are still running. */
 static bool reap(void)
 {
 	pid_t reaped;
@@ -138,7 +138,10 @@ static bool reap(void)
 	return reaped == 0;
 }
 
-/* Until something can be done, or the time has come; NULL: however long that takes. False: it came. */
+/*
+ * Waits until a descriptor is ready or `left` has passed; NULL: waits without limit. False: the time has
+ * passed.
+ */
 static bool wait_on(struct child *child, const struct timespec *left)
 {
 	struct pollfd files[3] = {
@@ -165,7 +168,9 @@ static void wait_until(struct child *child, int64_t mono_ns)
 	wait_on(child, &left);
 }
 
-/* What the command still wrote; a reader that does not read is waited for until somebody wants an end. */
+/*
+ * Passes on the command's last output; waits for a reader that does not read until somebody asks us to end.
+ */
 static void drain(struct child *child)
 {
 	const struct timespec no_time = {0, 0};

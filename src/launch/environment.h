@@ -7,15 +7,19 @@
 #include <stddef.h>
 
 /*
- * The environment of commands to come: a copy of ours. Ours itself stays as it is: libraries of vendors read
- * it at any time, on the thread that samples too, and a change meanwhile ends the program.
+ * The environment of commands that will be started: a copy of ours. Our own stays unchanged, because vendor
+ * libraries may read it at any time, also on the sampler's thread, and a concurrent change would crash the
+ * program.
  */
 struct kwhy_environment {
-	char **settings; /* NAME=value, ended by NULL; NULL: nothing was set, it is ours */
+	char **settings; /* NAME=value, ends with NULL; NULL: nothing was set, the environment is ours */
 	size_t count;
 };
 
-/* value NULL: not set, whatever it is in ours. One thread each; zero-initialised before the first. */
+/*
+ * Sets a variable; value NULL: removes it, even if it is set in ours. Only one thread may use an environment;
+ * zero-initialise it first.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_environment_set(
 	struct kwhy_environment *environment, const char *name, const char *value, struct kwhy_error *error);
 void kwhy_environment_done(struct kwhy_environment *environment);

@@ -11,7 +11,10 @@
 
 #define LIBRARY "libkwhy-inject.so"
 
-/* From the folder of the program: as installed, as in the portable folder, and as built. */
+/*
+ * Paths of the library relative to the program's folder: when installed, in the portable folder, and when
+ * built.
+ */
 static const char *const places[] = {
 	KWHY_LIBDIR "/kwhy/" LIBRARY, "../lib/kwhy/" LIBRARY, "../inject/" LIBRARY};
 
@@ -40,7 +43,7 @@ static bool is_here(struct kwhy_inject *inject, const char *path)
 	return is_here;
 }
 
-/* The driver takes one library: one that somebody else named stays. */
+/* Is another library set already? The driver loads only one, so that one is kept. */
 static bool is_taken(struct kwhy_inject *inject)
 {
 	const char *other = getenv("CUDA_INJECTION64_PATH");
@@ -81,7 +84,7 @@ void kwhy_inject_find(struct kwhy_inject *inject)
 }
 
 struct variable {
-	const char *name, *value; /* NULL: not set, whatever it was before */
+	const char *name, *value; /* value NULL: the variable is removed */
 };
 
 static enum kwhy_status set(const struct variable *variables, size_t count,
@@ -108,7 +111,7 @@ static enum kwhy_status prepare_probe(
 	const struct variable variables[] = {
 		{"KWHY_PROBE", "1"},
 		{"KWHY_PROBE_WITHIN_PPM", number(within, (uint64_t)(probe->within_ratio * 1e6 + 0.5))},
-		/* Who says how long it may take is not held to a multiple of the program's own time. */
+		/* with an explicit budget, the ratio to the program's own time does not limit bursts */
 		{"KWHY_PROBE_RATIO_PPM", has_budget ? number(ratio, 0) : NULL},
 		{"KWHY_PROBE_BUDGET_NS",
 			has_budget ? number(budget, (uint64_t)(probe->budget_s * 1e9)) : NULL},

@@ -27,7 +27,7 @@ void kwhy_lines_finish(struct kwhy_lines *lines)
 	lines->length = 0;
 }
 
-/* Bytes up to the next end of a line, or all. */
+/* Number of bytes before the next end of a line, or all bytes. */
 static size_t up_to_end(const char *bytes, size_t length)
 {
 	const char *newline = memchr(bytes, '\n', length);

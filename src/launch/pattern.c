@@ -34,7 +34,7 @@ void kwhy_pattern_done(struct kwhy_pattern *pattern)
 	regfree(&pattern->regex);
 }
 
-/* NAN: the text is no finite number. */
+/* Value of a text; NAN: it is not a finite number. */
 static double number_of(const char *text, size_t length)
 {
 	char copy[NUMBER_BYTES], *end;

@@ -46,7 +46,7 @@ void kwhy_signals_close(struct kwhy_signals *signals)
 	signals->file = -1;
 }
 
-/* What the terminal gives a child that is there, it has. */
+/* Forwards a request to end, unless the terminal has sent it to the child, too. */
 static void pass_on(
 	struct kwhy_signals *signals, const struct signalfd_siginfo *info, pid_t child, bool was_there)
 {

@@ -10,36 +10,36 @@
 #include <sys/types.h>
 
 /*
- * The signals that ask a program to end, and the one that says that a child did, as a file to poll instead
- * of handlers. Opened before any thread is started, so that every thread has them blocked; one at a time.
+ * The signals that ask a program to end and SIGCHLD, as a descriptor to poll instead of handlers. Open it
+ * before any thread is started, so that every thread blocks these signals; only one may be open at a time.
  */
 struct kwhy_signals {
-	int file;	 /* of signalfd() */
-	sigset_t before; /* the mask to give a child, and back at the end */
-	int asked;	 /* the first signal that asked to end; 0: none yet */
-	unsigned count;	 /* of those that asked */
+	int file;	 /* descriptor of signalfd() */
+	sigset_t before; /* the signal mask before, for children and to restore at the end */
+	int asked;	 /* first signal that asked to end; 0: no signal yet */
+	unsigned count;	 /* number of signals that asked to end */
 };
 
-/* Somebody, as nohup(1) does, wants us to outlive the terminal: SIGHUP then is no request to end. */
+/* Is SIGHUP ignored, as under nohup(1), so that we outlive the terminal? Then it is not a request to end. */
 bool kwhy_signals_hangup_ignored(void);
 
 KWHY_MUST_USE enum kwhy_status kwhy_signals_open(struct kwhy_signals *signals, struct kwhy_error *error);
 void kwhy_signals_close(struct kwhy_signals *signals);
 
 /*
- * Takes what has come, without waiting. A request to end is passed on to `child` (0: none there) unless the
- * terminal gave it to the whole foreground group already; the second one kills the child.
+ * Handles pending signals without waiting. A request to end is forwarded to `child` (0: no child) unless the
+ * terminal sent it to the whole foreground process group already. The second request kills the child.
  */
 void kwhy_signals_take(struct kwhy_signals *signals, pid_t child);
 
 /*
- * The same, right after the child was started: the terminal gave a request from before that to a group that
- * the child was not in yet, so it is passed on. One that came since the child gets twice, which it cannot
- * tell as long as it handles none.
+ * The same, for use right after the child was started. A request that the terminal sent earlier did not reach
+ * the child, which was not yet in the group, so it is forwarded. If it came after the start the child gets it
+ * twice, which it cannot notice while it has no handler.
  */
 void kwhy_signals_take_early(struct kwhy_signals *signals, pid_t child);
 
-/* Waits up to a time of CLOCK_MONOTONIC; true: at once, because there was a request to end. */
+/* Waits until a time of CLOCK_MONOTONIC. True: it returned early, because of a request to end. */
 bool kwhy_signals_wait(struct kwhy_signals *signals, int64_t until_mono_ns);
 
 #endif

@@ -7,17 +7,19 @@
 #include <stdbool.h>
 
 /*
- * An interrupt (SIGINT, SIGTERM) ends a benchmark with what was measured; the next one ends the program.
- * State of the process, since signals are. Any thread may ask.
+ * An interrupt (SIGINT, SIGTERM) ends a benchmark with the results so far; the next one ends the program.
+ * This is state of the process, as signals are. Any thread may read it.
  */
 
-/* From now on, but for signals that are ignored; says on standard error that one was heard, unless `quiet`.
+/*
+ * Watches for these signals from now on, except ignored ones. On the first, prints a message to standard
+ * error unless `quiet`.
  */
 void kwhy_stop_watch(bool quiet);
 
 bool kwhy_stop_asked(void);
 
-/* KWHY_E_LOST, as where the device is gone, once it was asked for. */
+/* Fails with KWHY_E_LOST, as when the device is gone, once an interrupt was received. */
 KWHY_MUST_USE enum kwhy_status kwhy_stop_check(struct kwhy_error *error);
 
 #endif

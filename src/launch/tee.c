@@ -90,7 +90,7 @@ static void take(struct kwhy_tee *tee)
 	tee->seen(tee->context, tee->stream, kwhy_clock_mono_ns(), tee->held, tee->end);
 }
 
-/* A pipe that can be written to takes this much at once (pipe(7)). */
+/* Writes at most as much as a writable pipe takes without blocking (pipe(7)). */
 static void give(struct kwhy_tee *tee)
 {
 	size_t left = tee->end - tee->start;
@@ -98,7 +98,7 @@ static void give(struct kwhy_tee *tee)
 
 	if (put < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (put < 0) { /* the child is to learn it as it would have without us */
+	if (put < 0) { /* the child then gets the same error as without us */
 		tee->broken = true;
 		tee->start = tee->end;
 		close_file(&tee->source);

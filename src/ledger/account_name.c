@@ -9,7 +9,7 @@
 
 enum { SIZE_NAME_BYTES = 40 };
 
-/* How CUPTI-based profilers, Kineto and the ROCm tracers begin the names they make. */
+/* Prefixes of the names that CUPTI-based profilers, Kineto and the ROCm tracers make. */
 static const char *const generated_prefixes[] = {
 	"Memcpy",
 	"Memset",

@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * One account a kernel name, a kind of copy or memset with its size class, or a name that a person gave
- * to copies or memsets; then one for each reason to be idle.
+ * State while the accounts are made: one for each kernel name, for each kind of copy or memset with its size
+ * class, and for each name that a person gave to copies or memsets; then one for each reason to be idle.
  */
 struct opening {
 	struct kwhy_ledger *ledger;
@@ -33,7 +33,7 @@ static bool is_named(const struct opening *opening, size_t row)
 		!kwhy_account_name_is_generated(kwhy_names_get(&opening->recording->names, rows->name[row]));
 }
 
-/* Rows of one account have one key: kind, then the name or what a made-up name is made of. */
+/* Key of the account of a row: kind, then the name, or the parts that a generated name consists of. */
 static uint64_t key_of(const struct opening *opening, size_t row)
 {
 	const struct kwhy_activities *rows = &opening->recording->activities;
@@ -140,7 +140,7 @@ static enum kwhy_status apportion_rows(struct opening *opening, struct kwhy_erro
 	return status;
 }
 
-/* Opens an account for time without activities; nothing where there is none. */
+/* Adds an account for time without activities, unless that time is 0. */
 static enum kwhy_status apportion_idle(struct opening *opening, enum kwhy_category category, int64_t time_ns,
 	uint64_t count, struct kwhy_error *error)
 {
@@ -204,7 +204,10 @@ static enum kwhy_status apportion_clean(
 	return KWHY_OK;
 }
 
-/* Open even when empty: whoever posts the energy may find metered time there. */
+/*
+ * Adds the account of time outside of the activities even when it is empty, as the meter may have energy
+ * there.
+ */
 static enum kwhy_status apportion_outside(struct opening *opening, struct kwhy_error *error)
 {
 	const struct kwhy_device_ledger *device_ledger = &opening->ledger->devices[opening->device];
@@ -235,7 +238,7 @@ static enum kwhy_status apportion_unrecorded(struct opening *opening, struct kwh
 		coverage->unrecorded_count, error);
 }
 
-/* What nothing ran in of a probe's time. */
+/* Adds the account of a probe's time in which nothing ran. */
 static enum kwhy_status apportion_probing(struct opening *opening, struct kwhy_error *error)
 {
 	const struct kwhy_device_time *time = &opening->ledger->devices[opening->device].time;

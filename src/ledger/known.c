@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* The windows again, cut where the selection ends: only those inside of it were drawn. */
+/* Copies the windows and cuts them at the ends of the selection; only windows inside it were drawn. */
 static void copy_windows(struct kwhy_coverage_sum *sum, const struct kwhy_covered *covered)
 {
 	for (size_t i = 0; i < covered->count; i++) {

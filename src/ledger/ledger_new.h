@@ -11,20 +11,21 @@
 struct kwhy_assumed_powers {
 	bool given;
 	double all_w;				/* one power for everything, idle included */
-	double category_w[KWHY_CATEGORY_COUNT]; /* idle categories: KWHY_CATEGORY_IDLE holds for all of them
-						 */
-	double copy_w[KWHY_COPY_KIND_COUNT];	/* overrides the copy category by direction */
+	double category_w[KWHY_CATEGORY_COUNT]; /* by category; KWHY_CATEGORY_IDLE holds for all idle
+						   categories */
+	double copy_w[KWHY_COPY_KIND_COUNT];	/* by direction; overrides the copy category */
 };
 
 struct kwhy_ledger_options {
-	const struct kwhy_profile *profile;		/* NULL: none */
-	const struct kwhy_learnt_powers *const *learnt; /* [learnt_count] of other recordings; those of
-							   other devices are not used */
+	const struct kwhy_profile *profile;		/* NULL: no profile */
+	const struct kwhy_learnt_powers *const *learnt; /* [learnt_count] powers from other recordings; those
+							   of other kinds of device are ignored */
 	size_t learnt_count;
 	struct kwhy_assumed_powers assumed;
-	uint64_t seed;	       /* of the posterior draws; the same seed gives the same ledger */
-	const char *step_name; /* ranges of this name (exact, or prefix ending in '*') are steps; NULL */
-	bool ignore_counter;   /* fit and divide by samples alone (to check against the counter) */
+	uint64_t seed;	       /* seed of the posterior draws; the same seed gives the same ledger */
+	const char *step_name; /* name of the ranges that are steps (exact, or a prefix ending in '*'); NULL:
+				  no steps */
+	bool ignore_counter;   /* infer and apportion from samples alone (to compare with the counter) */
 };
 
 struct kwhy_ledger_options kwhy_ledger_options_default(void);
@@ -33,8 +34,8 @@ struct kwhy_ledger_options kwhy_ledger_options_default(void);
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_new(const struct kwhy_recording *recording,
 	const struct kwhy_ledger_options *options, struct kwhy_ledger **out, struct kwhy_error *error);
 /*
- * The same, and then takes out of the recording what a probe did (ledger/probing.h): its sums over ranges,
- * steps and streams, and whoever reads the recording with these books, see the program alone.
+ * The same, and then removes the activities of a probe (ledger/probing.h) from the recording. Sums over
+ * ranges, steps and streams, and all later readers of the recording with this ledger, see the program alone.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_new_of_program(struct kwhy_recording *recording,
 	const struct kwhy_ledger_options *options, struct kwhy_ledger **out, struct kwhy_error *error);

@@ -3,7 +3,10 @@
 
 #include "ledger/energy/coverage.h"
 
-/* Whose first and last reading tell how long a device was metered. Whose total: energy/energy_total.h. */
+/*
+ * Meters, best first, whose first and last readings bound the metered time. energy/energy_total.h chooses
+ * that of the total.
+ */
 static const uint8_t preferred_meters[] = {
 	KWHY_METER_NVML_ENERGY,
 	KWHY_METER_ROCM_ENERGY,

@@ -8,13 +8,13 @@
 #include <stdbool.h>
 
 /*
- * Time that a device's meter saw and that lies in the recorded coverage, but before the first or after
- * the last activity. Without a stated coverage that is the window of the API calls.
+ * Time inside the recorded coverage in which a device's meter has readings, but before the first or after the
+ * last activity. Without a stated coverage, the window of the API calls is taken.
  */
 struct kwhy_metered_outside {
 	bool metered; /* the device has a meter with two readings or more */
 	int64_t before_ns, after_ns;
-	int64_t clean_ns; /* of both: without a context */
+	int64_t clean_ns; /* part of before_ns + after_ns without a context */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_metered_outside(const struct kwhy_recording *recording, uint32_t device,

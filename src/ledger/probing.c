@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Repeats of a stretch: fewer tell nothing, and what the last quarter takes over the first. */
+/*
+ * Least number of repeats in an interval, and the ratio of its last to its first quarter that shows
+ * throttling.
+ */
 enum { REPEATS_MIN = 8 };
 #define THROTTLED_RATIO 1.03
 
@@ -23,7 +26,7 @@ bool kwhy_probing_is_there(const struct kwhy_recording *recording, uint32_t devi
 	return false;
 }
 
-/* The end of the burst that a time lies in; the time itself where it lies in none. */
+/* End of the burst that contains a time; the time itself where no burst does. */
 static int64_t burst_end_ns(const struct kwhy_recording *recording, size_t *burst, int64_t time_ns)
 {
 	const struct kwhy_burst *bursts = recording->bursts;
@@ -35,7 +38,7 @@ static int64_t burst_end_ns(const struct kwhy_recording *recording, size_t *burs
 	return bursts[*burst].end_ns;
 }
 
-/* Behind the last activity of all is no time of the run's. */
+/* Cuts the probing time at the end of the last activity, with which the run ends. */
 static void end_with_work(
 	struct kwhy_covered *covered, const struct kwhy_recording *recording, uint32_t device)
 {
@@ -49,7 +52,7 @@ static void end_with_work(
 			covered->probing[i].end_ns = end_ns;
 }
 
-/* From the start of a probe's activity to its end, or to that of its burst. */
+/* Adds probing time from the start of a probe's activity to its end or to that of its burst. */
 static void add_probe(struct kwhy_covered *covered, int64_t start_ns, int64_t end_ns)
 {
 	struct kwhy_window *last = &covered->probing[covered->probing_count];
@@ -60,7 +63,7 @@ static void add_probe(struct kwhy_covered *covered, int64_t start_ns, int64_t en
 		last[-1].end_ns = end_ns;
 }
 
-/* What the program runs in a burst, its own launch before all repeats, is the program's time. */
+/* Removes the time of the program's own activities in a burst, such as the launch before the repeats. */
 static void take_program(struct kwhy_covered *covered, int64_t start_ns, int64_t end_ns)
 {
 	struct kwhy_window *last = &covered->probing[covered->probing_count];
@@ -87,7 +90,10 @@ static void drop_empty(struct kwhy_covered *covered)
 	covered->probing_count = kept;
 }
 
-/* Activities come by start. An activity of the program adds one stretch at most. */
+/*
+ * Lists the probing intervals. Activities are in order of start; each one of the program adds at most one
+ * interval.
+ */
 static void list_stretches(
 	struct kwhy_covered *covered, const struct kwhy_recording *recording, uint32_t device)
 {
@@ -134,14 +140,14 @@ enum kwhy_status kwhy_probing_cut(struct kwhy_covered *covered, const struct kwh
 	return kwhy_covered_hide(covered, covered->probing, covered->probing_count, error);
 }
 
-/* The repeats of a stretch. */
+/* The repeats in a probing interval. */
 struct repeats {
 	const struct kwhy_activities *rows;
-	size_t first, end; /* rows that may be of the stretch */
+	size_t first, end; /* rows that may lie in the interval */
 	size_t count;
 };
 
-/* Time of those from one number up to another. */
+/* Time of the repeats with numbers in [from, to). */
 static double repeats_ns(const struct repeats *repeats, size_t from, size_t to)
 {
 	double sum_ns = 0;
@@ -167,7 +173,7 @@ static bool is_throttled(const struct repeats *repeats)
 		THROTTLED_RATIO * repeats_ns(repeats, 0, quarter);
 }
 
-/* The rows from `first` on that start before the end of the stretch. */
+/* The rows from `first` on that start before the end of the interval. */
 static struct repeats find_repeats(
 	const struct kwhy_activities *rows, size_t first, size_t end, const struct kwhy_window *stretch)
 {
@@ -223,7 +229,7 @@ static void move_row(struct kwhy_activities *rows, size_t to, size_t from)
 #undef X
 }
 
-/* Rows by their old number where rows were dropped: collectives that were, are no more. */
+/* Updates the rows of collectives after rows were dropped; collectives of dropped rows are removed. */
 static void move_collectives(
 	struct kwhy_recording *recording, size_t from, size_t to, size_t *kept, size_t *next)
 {

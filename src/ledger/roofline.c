@@ -4,19 +4,21 @@
 #include <math.h>
 #include <string.h>
 
-/* Peaks are measured within a few percent; more than that above the roof is a mistake in one of the figures.
+/*
+ * Largest plausible ratio of the least time at the roof to the measured time. Peaks are measured within a few
+ * percent; a larger ratio means that one of the figures is wrong.
  */
 #define ABOVE_ALLOWED 1.02
 
 struct known {
-	const struct kwhy_profile *profile; /* NULL: none */
-	double devices;			    /* that did work */
-	double run_s, busy_s;		    /* of the one that runs longest, that is busy longest */
-	bool alike;			    /* they are of one kind: two have no peak in common */
-	bool is_part;			    /* of a run of which a stretch was chosen to be recorded */
-	bool is_whole;			    /* nothing of any was left out */
-	double arithmetic_s, memory_s;	    /* least time of the work; NAN: none is stated */
-	const char *unknown_unit;	    /* stated, and its peak is not known; NULL: none */
+	const struct kwhy_profile *profile; /* NULL: no profile */
+	double devices;			    /* number of devices with work */
+	double run_s, busy_s;		    /* longest run and longest busy time of a device */
+	bool alike;		       /* the devices are of one kind; different kinds have no common peak */
+	bool is_part;		       /* only an interval chosen from the run was recorded */
+	bool is_whole;		       /* the recording of no device has gaps */
+	double arithmetic_s, memory_s; /* least time of the work; NAN: no work is stated */
+	const char *unknown_unit; /* unit of stated work without a known peak; NULL: all peaks are known */
 };
 
 static bool is_same_kind(const char *a, const char *b)
@@ -46,8 +48,10 @@ static void look_at_devices(
 	}
 }
 
-/* FLOP of several precisions take turns: tensor cores do one at a time, and power holds the device back where
-   others work beside them. */
+/*
+ * FLOP of several precisions are added one after the other: tensor cores run one at a time, and concurrent
+ * units are held back by the power limit.
+ */
 static void add_work(struct known *known, const char *unit, double count, double peak, double *least_s)
 {
 	if (peak > 0)
@@ -87,13 +91,13 @@ static enum kwhy_status look_at_work(struct kwhy_ledger *ledger, const struct kw
 		else if (kwhy_unit_is_flop(work->unit))
 			odd = work->unit;
 	}
-	/* Beside FLOP of a precision, "flop" is their sum. */
+	/* "flop" next to FLOP of a precision is their sum. */
 	if (plain && isnan(known->arithmetic_s) && !known->unknown_unit)
 		odd = plain;
 	return odd ? note_unit(ledger, odd, error) : KWHY_OK;
 }
 
-/* A device that idles works off nothing. */
+/* Notes a result above the roof: an idle device does no work. */
 static enum kwhy_status note_above(
 	struct kwhy_ledger *ledger, const struct known *known, double least_s, struct kwhy_error *error)
 {

@@ -8,27 +8,27 @@
 #include <stdlib.h>
 
 /*
- * Random windows stand for the whole run: a ratio estimate with the windows as clusters
+ * Estimates the whole run from random windows: a ratio estimate with the windows as clusters
  * (docs/attribution.md). One sweep over the activities, two passes over the accounts of each window.
  */
 
-/* Fewer windows say nothing of how different windows are. */
+/* Least number of windows that show how they differ. */
 enum { WINDOWS_MIN = 3 };
 
-#define BOTH_SIDES 0.95 /* 90 % between */
+#define BOTH_SIDES 0.95 /* quantile of a two-sided 90 % interval */
 
-/* What is summed up of an account: with its energy, or its time where no energy is known. */
+/* Sums of an account: of its energy, or of its time where its energy is unknown. */
 struct sum {
 	double now;	/* in the current window */
-	double certain; /* in windows that were not drawn: known, and no part of a sample */
+	double certain; /* in windows that were not drawn, which are known and no part of the sample */
 	double all;	/* over the drawn windows */
-	double squares,
-		products;  /* of its steps from window to window: squared, and times the window's own */
-	double last;	   /* in the last drawn window that had any, */
-	size_t last_drawn; /* of which this is the number */
+	double squares, products;   /* sums over its steps from window to window: squared, and times the
+				       window's own step */
+	double last;		    /* in the last drawn window in which it ran */
+	size_t last_drawn;	    /* number of that window */
 	double time_ns, certain_ns; /* in drawn and in other windows */
 	double now_ns;
-	int64_t last_ns; /* up to when `now_ns` is */
+	int64_t last_ns; /* end of the time counted in `now_ns` */
 	size_t running;
 	bool is_listed;
 };
@@ -38,11 +38,11 @@ struct sampling {
 	struct kwhy_device_ledger *device_ledger;
 	uint32_t device;
 	struct sum *sums; /* [account_count] */
-	uint32_t *listed; /* accounts with time in the current window, or that run */
+	uint32_t *listed; /* accounts that run or have time in the current window */
 	size_t listed_count;
-	double *wholes;	     /* [drawn_count] of all accounts together, in each drawn window so far */
-	size_t drawn;	     /* windows so far */
-	double all, squares; /* sum of wholes, and of the squares of their steps */
+	double *wholes;	     /* [drawn_count] sums over all accounts in each drawn window so far */
+	size_t drawn;	     /* number of drawn windows so far */
+	double all, squares; /* sum of the wholes, and of the squares of their steps */
 	double certain;
 };
 
@@ -83,7 +83,7 @@ static void follow(struct sampling *sampling, const struct kwhy_sweep_interval *
 	}
 }
 
-/* A window begins: what ran before it is not of it. */
+/* Begins a window; time before it is not counted. */
 static void begin_window(struct sampling *sampling, int64_t start_ns)
 {
 	for (size_t i = 0; i < sampling->listed_count; i++) {
@@ -94,7 +94,7 @@ static void begin_window(struct sampling *sampling, int64_t start_ns)
 	}
 }
 
-/* Energy of an account's time, at its mean power; the time itself where no energy is known. */
+/* Energy of an account for a time, at its mean power; the time itself where its energy is unknown. */
 static double weigh(const struct sampling *sampling, uint32_t account, double time_ns)
 {
 	const struct kwhy_account *row = &sampling->device_ledger->accounts[account];
@@ -115,7 +115,7 @@ static void take_idle(struct sampling *sampling, const struct kwhy_covered_windo
 	}
 }
 
-/* A step of an account up to a drawn window, beside that of all accounts together. */
+/* Adds the step of an account to a drawn window, and its product with the step of all accounts. */
 static void add_step(const struct sampling *sampling, struct sum *sum, size_t drawn, double step)
 {
 	if (drawn == 0 || drawn >= sampling->device_ledger->coverage.drawn_count)
@@ -124,7 +124,7 @@ static void add_step(const struct sampling *sampling, struct sum *sum, size_t dr
 	sum->products += step * (sampling->wholes[drawn] - sampling->wholes[drawn - 1]);
 }
 
-/* Windows without any lie between the last one that had some and this one. */
+/* Adds steps to and from 0 for windows without the account between its last window and this one. */
 static void add_steps(const struct sampling *sampling, struct sum *sum)
 {
 	const bool is_next = sum->all > 0 && sum->last_drawn + 1 == sampling->drawn;
@@ -190,7 +190,7 @@ static void end_window(struct sampling *sampling, const struct kwhy_covered_wind
 	sampling->drawn += is_drawn;
 }
 
-/* The sweep stops where windows begin and end. */
+/* Sweeps over the windows, with stops at their starts and ends. */
 static enum kwhy_status walk_windows(
 	struct sampling *sampling, const int64_t *edges, struct kwhy_error *error)
 {
@@ -231,8 +231,9 @@ static enum kwhy_status walk(struct sampling *sampling, struct kwhy_error *error
 }
 
 /*
- * Half of a 90 % interval of an account's share of what the drawn windows hold. Windows are spread over the
- * run, so that neighbours are more alike than any two: their steps tell the error (Wolter 2007, chapter 8).
+ * Half 90 % interval of an account's share of the drawn windows. Windows are spread over the run, so
+ * neighbours are more alike than random pairs: the differences of neighbours give the error (Wolter 2007,
+ * chapter 8).
  */
 static double share_error(const struct sampling *sampling, const struct sum *sum)
 {
@@ -247,7 +248,7 @@ static double share_error(const struct sampling *sampling, const struct sum *sum
 		sqrt((1 - seen) * count / (count - 1) * squares / 2) / sampling->all;
 }
 
-/* Energy of the whole that an account has for sure, and what its share of the rest is taken of. */
+/* Energy of an account in the whole run: the certain part plus its share of the rest. */
 static double whole_share(const struct sampling *sampling, size_t account, double rest)
 {
 	const struct sum *sum = &sampling->sums[account];
@@ -255,7 +256,9 @@ static double whole_share(const struct sampling *sampling, size_t account, doubl
 	return sum->certain + (sampling->all > 0 ? sum->all / sampling->all * rest : 0);
 }
 
-/* The intervals of attribution and of sampling are independent: their halves add in squares. */
+/*
+ * Combines the intervals of attribution and of sampling, which are independent: their halves add in squares.
+ */
 static void write_interval(const struct sampling *sampling, struct kwhy_account *account, double rest_nj)
 {
 	const double gross = (double)account->gross_nj, whole = (double)account->whole_nj;
@@ -298,7 +301,7 @@ static enum kwhy_status write_energy(const struct sampling *sampling, struct kwh
 	return status;
 }
 
-/* Times are estimated by the share of the drawn windows' time that they take. */
+/* Estimates times by their share of the time of the drawn windows. */
 static void write_times(const struct sampling *sampling)
 {
 	struct kwhy_coverage_sum *coverage = &sampling->device_ledger->coverage;

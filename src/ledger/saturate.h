@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /*
- * Plain sums over activities have no bound that the recording's window gives (ten thousand kernels that
- * each claim a century at once are absurd, but a file may say so): they stop at the largest number.
+ * Sums over activities that stop at the largest number. The recording's window does not bound them: a file
+ * may claim ten thousand concurrent kernels of a century each.
  */
 static inline int64_t kwhy_saturate_add(int64_t a, int64_t b)
 {

@@ -6,31 +6,31 @@
 #include "model/recording.h"
 
 /*
- * Walks one device's activities in time: yields intervals [start, end) in which the set of running
- * activities does not change, gaps (no rows) between activities included. Zero-length activities run in
- * no stretch, but one that starts inside a gap splits it. Time O(n log concurrency), memory
- * O(concurrency); a caller that walks `rows` in every interval pays concurrency for each, one that
- * follows `started` and `ended` does not.
+ * Walks over one device's activities in time. Yields intervals [start, end) in which the set of running
+ * activities does not change, including gaps (no rows) between activities. Activities of length zero run in
+ * no interval, but one that starts inside a gap splits it. Takes O(n log concurrency) time and O(concurrency)
+ * memory. A caller that reads `rows` in every interval pays the concurrency for each; one that follows
+ * `started` and `ended` does not.
  */
 struct kwhy_sweep {
 	const struct kwhy_recording *recording;
-	size_t next, end;    /* rows not yet started */
-	const int64_t *cuts; /* sorted times at which stretches are split as well; may be NULL */
+	size_t next, end;    /* rows not started yet */
+	const int64_t *cuts; /* sorted times at which intervals are also split; may be NULL */
 	size_t cut_count, next_cut;
 	int64_t now_ns, limit_ns;
-	uint32_t *rows; /* running; a heap, the one that ends first on top */
+	uint32_t *rows; /* running activities; a heap with the one that ends first on top */
 	size_t row_count, row_capacity;
-	uint32_t *started, *ended; /* since the interval before */
+	uint32_t *started, *ended; /* rows that started or ended since the interval before */
 	size_t started_count, started_capacity, ended_count, ended_capacity;
 };
 
 struct kwhy_sweep_interval {
 	int64_t start_ns, end_ns;
-	const uint32_t *rows; /* running activities, unordered; valid until the next call, as those below */
+	const uint32_t *rows; /* running activities, unordered; all arrays are valid until the next call */
 	size_t row_count;
-	const uint32_t *started; /* running now and not in the interval before */
+	const uint32_t *started; /* rows that run now and did not in the interval before */
 	size_t started_count;
-	const uint32_t *ended; /* running in the interval before and not now */
+	const uint32_t *ended; /* rows that ran in the interval before and do not now */
 	size_t ended_count;
 };
 
@@ -39,7 +39,7 @@ void kwhy_sweep_init(struct kwhy_sweep *sweep, const struct kwhy_recording *reco
 	int64_t start_ns, int64_t end_ns, const int64_t *cuts, size_t cut_count);
 void kwhy_sweep_done(struct kwhy_sweep *sweep);
 
-/* <0: error (no memory), 0: a stretch, >0: the end. */
+/* <0: error (out of memory), 0: *out is an interval, >0: the end. */
 KWHY_MUST_USE int kwhy_sweep_next(
 	struct kwhy_sweep *sweep, struct kwhy_sweep_interval *out, struct kwhy_error *error);
 

@@ -12,17 +12,19 @@
 #include <string.h>
 #include <time.h>
 
-/* Readings before the settled energy that its curve is still drawn from, and the most that a meter which
- * fell silent makes us keep. */
+/*
+ * How long readings before the final energy are kept, since its curve depends on them, and how long at most
+ * where a meter has stopped.
+ */
 #define KEEP_NS INT64_C(3000000000)
 #define KEEP_MAX_NS INT64_C(120000000000)
-/* A gauge that was not read for so long says nothing of now: the slowest are read every 10 s. */
+/* Age from which on a gauge's reading is dropped: the slowest gauges are read every 10 s. */
 #define GAUGE_STALE_NS INT64_C(60000000000)
 
-/* Shares are taken out once this much CPU time was used: the system counts it in steps of 10 ms a CPU. */
+/* CPU time after which the sampler's share is computed: the system counts it in steps of 10 ms a CPU. */
 #define BUSY_MIN_S 1.0
 
-/* What was known when the sampler's last share was taken out. */
+/* Values at the last computation of the sampler's share. */
 struct shared {
 	double packages_j, cpu_s, busy_s;
 	bool begun;
@@ -37,9 +39,9 @@ struct kwhy_live {
 	struct kwhy_live_source *sources;
 	struct kwhy_live_totals *device_ledger;
 	struct kwhy_live_process (*processes)[KWHY_SENSOR_PROCESSES];
-	int64_t started_ns, processes_ns; /* when processes are listed next */
+	int64_t started_ns, processes_ns; /* processes_ns: when processes are listed next */
 	struct shared shared;
-	double sampler_j; /* NAN: none was taken out yet */
+	double sampler_j; /* NAN: not computed yet */
 	struct kwhy_live_snapshot snapshot;
 };
 
@@ -80,7 +82,7 @@ static void describe_sources(struct kwhy_live *live)
 	}
 }
 
-/* Names are keys to what reads us: the second of a name is reported apart by its number. */
+/* Makes names unique, because readers use them as keys: a second object of the same name gets its number. */
 static const char *unique_name(struct kwhy_live *live, const struct kwhy_metered *metered, size_t at)
 {
 	size_t same = 1;
@@ -250,7 +252,7 @@ static enum kwhy_status settle(struct kwhy_live *live, size_t i, int64_t now_ns,
 	return KWHY_OK;
 }
 
-/* Drops what no curve needs any more. A meter that never spoke keeps nothing. */
+/* Drops readings that no curve needs any more. A meter without readings keeps none. */
 static void forget(struct kwhy_live *live, int64_t now_ns)
 {
 	int64_t before_ns = now_ns;
@@ -271,7 +273,7 @@ static double process_cpu_s(void)
 	return (double)used.tv_sec + (double)used.tv_nsec * 1e-9;
 }
 
-/* NAN without one, or while one of them is not known. */
+/* Energy of all CPU packages; NAN: no package, or one is unknown. */
 static double packages_j(const struct kwhy_live *live)
 {
 	size_t count, packages = 0;
@@ -287,7 +289,10 @@ static double packages_j(const struct kwhy_live *live)
 	return packages ? joules : NAN;
 }
 
-/* Stretch by stretch, so that the sum never falls and each has the power of its own time. */
+/*
+ * Adds the sampler's share of the time since the last computation, so that the sum never falls and each
+ * interval has its own power.
+ */
 static void share_out(struct kwhy_live *live, double cpu_s, double busy_s)
 {
 	const struct shared now = {packages_j(live), cpu_s, busy_s, true}, *before = &live->shared;

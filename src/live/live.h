@@ -5,27 +5,27 @@
 #include "live/snapshot.h"
 
 /*
- * Keeps what the meters say up to date. Used by one thread, which is not the sampler's; the sensors are
+ * Keeps the present values of all meters. Used by one thread, which is not the sampler's. The sensors are
  * borrowed and must outlive it.
  */
 struct kwhy_live;
 
-/* `now_mono_ns`: energy counts from here. */
+/* Energy counts from `now_mono_ns` on. */
 KWHY_MUST_USE enum kwhy_status kwhy_live_new(
 	struct kwhy_sensors *sensors, int64_t now_mono_ns, struct kwhy_live **out, struct kwhy_error *error);
 void kwhy_live_free(struct kwhy_live *live);
 
 /*
- * Takes what the sampler has read since. Several times a second for a live view, and at least once in the
- * time that the channels remember. Lists the processes of the devices every KWHY_LIVE_PROCESSES_NS, because
- * that takes the driver's lock. `cost` may be NULL. `busy_s` is kwhy_cpu_busy_s(); NAN: not known, or a file
- * plays that is of another time.
+ * Takes the sampler's new readings. A live view calls it several times a second; others call it before the
+ * channels forget readings. It lists the processes of the devices every KWHY_LIVE_PROCESSES_NS only, because
+ * that takes the driver's lock. `cost` may be NULL. `busy_s` is kwhy_cpu_busy_s(); NAN: unknown, or a played
+ * file, which is of another time.
  */
 #define KWHY_LIVE_PROCESSES_NS INT64_C(5000000000)
 KWHY_MUST_USE enum kwhy_status kwhy_live_tick(struct kwhy_live *live, int64_t now_mono_ns,
 	const struct kwhy_sampler_cost *cost, double busy_s, struct kwhy_error *error);
 
-/* As of the last tick; valid until the next. */
+/* The snapshot of the last kwhy_live_tick(), valid until the next. */
 const struct kwhy_live_snapshot *kwhy_live_snapshot(const struct kwhy_live *live);
 
 #endif

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { COMMAND_BYTES = 16 }; /* what the kernel keeps of a name, with its newline */
+enum { COMMAND_BYTES = 16 }; /* length of a name in the kernel, with a newline */
 
-/* The name as the kernel has it; a process of another container has none here. */
+/* Reads the kernel's name of a process; a process of another container has no name here. */
 static void read_command(struct kwhy_live_process *process)
 {
 	char path[64], name[COMMAND_BYTES], clean[3 * COMMAND_BYTES + 1];

@@ -5,8 +5,8 @@
 #include "live/snapshot.h"
 
 /*
- * From the driver's list, where a process with several contexts stands several times: one row a process,
- * the most memory first, with the command's name from /proc. Gives how many; `out` has space for `count`.
+ * Makes one row a process from the driver's list, which has a process once for each of its contexts: the most
+ * memory first, with the command's name from /proc. Returns the number of rows. `out` has space for `count`.
  */
 size_t kwhy_live_processes_make(
 	const struct kwhy_sensor_process *listed, size_t count, struct kwhy_live_process *out);

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 /*
- * What the meters say at one moment: plain values, so that what shows them can be tested on values made by
- * hand. Unknown is NAN, NULL or `known` false, never 0. Everything is borrowed by its maker.
+ * Values of all meters at one moment, as plain data, so that views can be tested with made-up values. Unknown
+ * is NAN, NULL or `known` false, never 0. All pointers are borrowed from the snapshot's maker.
  */
 
 /* A power history has one value every KWHY_LIVE_STEP_NS, at most KWHY_LIVE_STEPS of them. */
@@ -27,17 +27,17 @@ struct kwhy_live_value {
 struct kwhy_live_process {
 	int64_t pid;
 	int64_t memory_bytes; /* -1: not reported */
-	char command[32];     /* clean UTF-8; "": not known */
+	char command[32];     /* clean UTF-8; "": unknown */
 };
 
-/* A device, a CPU domain or what a wall meter feeds: its energy and power. */
+/* Energy and power of a device, a CPU domain or the load of a wall meter. */
 struct kwhy_live_metered {
 	enum kwhy_metered_kind kind;
 	const char *name;
 	double energy_j;	      /* since the start, never falls */
-	double idle_j;		      /* the part of it while the driver reported that nothing ran */
+	double idle_j;		      /* part of energy_j from when the driver reported that nothing ran */
 	double low_w, mean_w, high_w; /* over the last second */
-	const float *history_w;	      /* oldest first, the step under way left out */
+	const float *history_w;	      /* mean powers of complete steps, oldest first */
 	size_t history_count;
 };
 
@@ -52,30 +52,30 @@ struct kwhy_live_device {
 	size_t process_count;
 };
 
-/* How well a source does its work. */
+/* State of a source of readings. */
 struct kwhy_live_source {
-	char name[KWHY_METER_NAME_BYTES];      /* of its meter or gauge: "nvml.energy_mj", "sm_clock_hz" */
-	const char *label;		       /* NULL: none */
-	const struct kwhy_live_device *device; /* NULL: of the host */
-	double period_s;		       /* between updates; NAN: unknown */
-	double age_s;			       /* of the newest reading; NAN: none yet */
+	char name[KWHY_METER_NAME_BYTES]; /* name of its meter or gauge: "nvml.energy_mj", "sm_clock_hz" */
+	const char *label;		  /* NULL: no label */
+	const struct kwhy_live_device *device; /* NULL: a source of the host */
+	double period_s;		       /* between updates of the source; NAN: unknown */
+	double age_s;			       /* of the newest reading; NAN: no reading yet */
 	uint64_t readings, failures;
 };
 
-/* What all this takes. */
+/* Cost of taking the readings. */
 struct kwhy_live_cost {
-	double process_cpu_s;		   /* of the whole process */
-	struct kwhy_sampler_cost sampler;  /* of the thread that reads */
-	double sampler_j;		   /* its joules since the start, modelled: of the packages' energy as
-					      much as of all CPUs' busy time; NAN: not known (yet) */
-	struct kwhy_history_losses losses; /* readings that nobody will see */
+	double process_cpu_s;		  /* CPU time of the whole process */
+	struct kwhy_sampler_cost sampler; /* cost of the sampler thread */
+	double sampler_j; /* the thread's energy since the start, modelled as the packages' energy times its
+			     share of all CPUs' busy time; NAN: unknown */
+	struct kwhy_history_losses losses; /* readings that were lost */
 };
 
 struct kwhy_live_snapshot {
 	double since_start_s;
 	double started_unix_s;
 	const struct kwhy_live_device *devices;
-	const struct kwhy_live_metered *metered; /* of devices, then of the host, then wall meters */
+	const struct kwhy_live_metered *metered; /* devices first, then the host's, then wall meters */
 	const struct kwhy_live_source *sources;
 	const struct kwhy_sensor_absence *absences;
 	size_t device_count, metered_count, source_count, absence_count;

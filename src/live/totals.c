@@ -5,12 +5,12 @@
 #include <string.h>
 
 #define SECOND_NS INT64_C(1000000000)
-/* Powers older than this say nothing of now. */
+/* Age from which on a power is not shown as the present one. */
 #define STALE_NS (3 * SECOND_NS)
-/* The curve near the newest tick still bends with what comes. */
+/* The curve this close to the newest counter update still changes with new readings. */
 #define UPDATE_MARGIN_NS INT64_C(50000000)
 
-/* Shifts the older half out when there is no more room. */
+/* Appends a step; drops the older half when the history is full. */
 static void push_step(struct kwhy_live_totals *totals, double watts)
 {
 	if (totals->history_count == 2 * KWHY_LIVE_STEPS) {
@@ -21,7 +21,7 @@ static void push_step(struct kwhy_live_totals *totals, double watts)
 	totals->history_w[totals->history_count++] = (float)watts;
 }
 
-/* Ends the step under way and those that nothing was read in. */
+/* Ends the current step and the steps without readings after it. */
 static void advance_step(struct kwhy_live_totals *totals, int64_t step)
 {
 	if (totals->step == 0 || step - totals->step > KWHY_LIVE_STEPS) {
@@ -49,7 +49,7 @@ static void add_power(struct kwhy_live_totals *totals, int64_t time_ns, double w
 	totals->step_count++;
 }
 
-/* Over the second up to the newest reading. */
+/* Power over the second up to the newest reading. */
 static void show_second(const struct kwhy_readings *powers, int64_t now_ns, struct kwhy_live_metered *out)
 {
 	int64_t newest_ns = powers->count ? powers->items[powers->count - 1].time_mono_ns : 0;
@@ -68,7 +68,7 @@ static void show_second(const struct kwhy_readings *powers, int64_t now_ns, stru
 	out->mean_w = sum_w / count;
 }
 
-/* A counter alone gives means over the second up to where it is known. */
+/* A meter with a counter only: mean power over the last second of the known curve. */
 static void show_counted(
 	struct kwhy_live_totals *totals, const struct kwhy_live_entry *entry, struct kwhy_live_metered *out)
 {
@@ -87,7 +87,10 @@ static void show_counted(
 	add_power(totals, last_ns, energy.mean_w);
 }
 
-/* Where counting goes on: the start, or the first reading when that came later or was forgotten. */
+/*
+ * Time from which energy is added: the start, or the first reading when that is later or older ones were
+ * dropped.
+ */
 static int64_t settle_from(const struct kwhy_live_totals *totals, const struct kwhy_live_entry *entry)
 {
 	int64_t from_ns = totals->settled_ns ? totals->settled_ns : entry->started_ns,
@@ -96,7 +99,7 @@ static int64_t settle_from(const struct kwhy_live_totals *totals, const struct k
 	return from_ns > first_ns ? from_ns : first_ns;
 }
 
-/* Up to where later readings change nothing any more. */
+/* Time up to which later readings change nothing. */
 static int64_t settle_to(const struct kwhy_live_entry *entry)
 {
 	int64_t last_ns = kwhy_curve_last_ns(entry->curve), counted_ns = entry->counted_ns - UPDATE_MARGIN_NS;
@@ -106,7 +109,7 @@ static int64_t settle_to(const struct kwhy_live_entry *entry)
 	return counted_ns;
 }
 
-/* Adds to *joules; false: that cannot be determined yet. */
+/* Adds the window's energy to *joules; false: it is not known yet. */
 static bool add_window(const struct kwhy_curve *curve, int64_t from_ns, int64_t to_ns, double *joules)
 {
 	struct kwhy_energy energy;

@@ -64,7 +64,10 @@ static bool has_text(const json_t *object, const char *key)
 	return json_string_length(json_object_get(object, key)) > 0;
 }
 
-/* Chat has its text in `delta`, and what a model thinks aloud under either name; completions in `text`. */
+/*
+ * Takes one choice. Chat responses have the text, and the reasoning under either of two names, in `delta`;
+ * completions have it in `text`.
+ */
 static void take_choice(struct kwhy_llm_answer *answer, const json_t *choice)
 {
 	const json_t *delta = json_object_get(choice, "delta");

@@ -12,7 +12,7 @@
 
 #define TICK_NS 500000000
 #define POLL_MS 50
-#define REST_NS 100000000 /* after a failure, before a closed loop tries again */
+#define REST_NS 100000000 /* pause after a failure before a closed loop tries again */
 #define LIST_S 20L	  /* timeout for the list of models */
 #define URL_BYTES 2048
 
@@ -134,7 +134,7 @@ enum kwhy_status kwhy_llm_client_model(struct kwhy_llm_client *client, char **ou
 
 /* --- A load --- */
 
-/* One of the requests under way. */
+/* State of one concurrent request. */
 struct slot {
 	struct sender *sender;
 	CURL *easy;
@@ -142,8 +142,8 @@ struct slot {
 	char *body;
 	struct kwhy_llm_answer answer;
 	struct kwhy_llm_record record;
-	int64_t last_ns;   /* a byte came, or it was sent */
-	int64_t rested_ns; /* a closed loop may use it from then on */
+	int64_t last_ns;   /* time of the last received byte, or of sending */
+	int64_t rested_ns; /* from this time a closed loop may use the slot again */
 };
 
 struct sender {
@@ -156,10 +156,10 @@ struct sender {
 	struct kwhy_llm_arrivals arrivals;
 	uint64_t next;
 	uint32_t busy;
-	int64_t stop_ns; /* nothing is sent from then on */
+	int64_t stop_ns; /* from this time no request is sent */
 };
 
-/* Bodies of refusals are not read as answers. */
+/* Receives body bytes; those of error responses are not parsed as answers. */
 static size_t take_bytes(char *bytes, size_t size, size_t count, void *context)
 {
 	struct slot *slot = context;
@@ -209,7 +209,7 @@ static enum kwhy_status send_request(
 	return KWHY_OK;
 }
 
-/* The record of a request is written when it is over. */
+/* Ends a request and adds its record. */
 static enum kwhy_status finish(
 	struct sender *sender, struct slot *slot, enum kwhy_llm_outcome outcome, struct kwhy_error *error)
 {
@@ -287,7 +287,7 @@ static enum kwhy_status give_up_on_some(struct sender *sender, int64_t now_ns, s
 	return status;
 }
 
-/* What is due now, as far as there are slots. */
+/* Sends the requests that are due, as long as there are free slots. */
 static enum kwhy_status send_due(struct sender *sender, int64_t now_ns, struct kwhy_error *error)
 {
 	bool is_open = isfinite(sender->load->rate_per_s);
@@ -308,7 +308,9 @@ static enum kwhy_status send_due(struct sender *sender, int64_t now_ns, struct k
 	return status;
 }
 
-/* Rounded down: the last millisecond before an arrival is spent awake. What was just queued wakes by itself.
+/*
+ * Poll timeout, rounded down, so that the last millisecond before an arrival is spent polling. A request that
+ * was just queued wakes the poll itself.
  */
 static int timeout_ms(const struct sender *sender, int64_t now_ns)
 {
@@ -328,7 +330,7 @@ static bool is_over(const struct sender *sender, int64_t now_ns)
 	return !sender->busy && (all_sent || now_ns - sender->stop_ns > sender->load->stall_ns);
 }
 
-/* Sending comes last, so that what an answer makes room for does not wait for the next byte of another. */
+/* Does one round of work. Sending comes last, so that a slot that an answer freed is used immediately. */
 static enum kwhy_status step(struct sender *sender, struct kwhy_error *error)
 {
 	struct kwhy_curl *curl = &sender->client->curl;
@@ -344,7 +346,7 @@ static enum kwhy_status step(struct sender *sender, struct kwhy_error *error)
 	return status ? status : send_due(sender, kwhy_clock_mono_ns(), error);
 }
 
-/* Arrivals for which there was no space until the end. */
+/* Records arrivals that found no free slot before the end. */
 static enum kwhy_status record_unsent(struct sender *sender, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;

@@ -7,22 +7,22 @@
 #include "llm/run.h"
 
 /*
- * Requests to a server that speaks the OpenAI API, many at once, from one thread. No proxy is used and no
- * redirection followed: they would be measured. Strings are borrowed.
+ * Sends concurrent requests from one thread to a server with an OpenAI-compatible API. Proxies are not used
+ * and redirections not followed, as they would be measured as well. Strings are borrowed.
  */
 struct kwhy_llm_client;
 
 struct kwhy_llm_server {
-	const char *url; /* up to and with "/v1" */
-	const char *key; /* sent as a bearer token; NULL: none */
+	const char *url; /* URL including "/v1" */
+	const char *key; /* sent as a bearer token; NULL: no token */
 };
 
-/* KWHY_E_USAGE: no URL of http or https. KWHY_E_UNSUPPORTED: no libcurl here. */
+/* KWHY_E_USAGE: the URL is not of http or https. KWHY_E_UNSUPPORTED: libcurl is missing. */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_client_open(
 	const struct kwhy_llm_server *server, struct kwhy_llm_client **out, struct kwhy_error *error);
 void kwhy_llm_client_close(struct kwhy_llm_client *client);
 
-/* The first model that the server lists; the caller frees it. */
+/* Gets the first model that the server lists; the caller frees it. */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_client_model(
 	struct kwhy_llm_client *client, char **out, struct kwhy_error *error);
 
@@ -30,8 +30,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_llm_client_model(
 typedef enum kwhy_status kwhy_llm_tick(void *context, struct kwhy_error *error);
 
 /*
- * Puts the load on the server until it is over. Requests that fail are records like others. `first` numbers
- * the first request. kwhy_llm_run_done() also after a failure.
+ * Runs the load and waits for its end. Requests that fail are recorded like others. `first` is the number of
+ * the first request. Call kwhy_llm_run_done() also after a failure.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_client_run(struct kwhy_llm_client *client,
 	const struct kwhy_llm_question *question, uint64_t first, const struct kwhy_llm_load *load,

@@ -7,7 +7,10 @@
 
 #include <curl/curl.h>
 
-/* The calls of libcurl that we make, opened at run time: nothing else of kwhy needs it. One thread. */
+/*
+ * The libcurl functions that kwhy uses, loaded at run time, as the rest of kwhy does not need libcurl. For
+ * one thread.
+ */
 struct kwhy_curl {
 	CURLcode (*global_init)(long flags);
 	void (*global_cleanup)(void);
@@ -30,26 +33,26 @@ struct kwhy_curl {
 	void *library;
 };
 
-/* KWHY_E_UNSUPPORTED: no libcurl on this machine. */
+/* Loads libcurl. KWHY_E_UNSUPPORTED: this machine has none. */
 KWHY_MUST_USE enum kwhy_status kwhy_curl_open(struct kwhy_curl *out, struct kwhy_error *error);
 void kwhy_curl_close(struct kwhy_curl *curl);
 
-/* Whether it begins as an address of http or https does. */
+/* Whether a URL begins with http:// or https://. */
 bool kwhy_curl_is_url(const char *url);
 
-/* Adds a line to a list of headers, which the caller frees; and the one of a bearer token, KWHY_E_USAGE where
- * that has a line break. */
+/*
+ * Add a line, or the header of a bearer token, to a list of headers, which the caller frees. KWHY_E_USAGE:
+ * the token has a line break.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_curl_add_header(
 	struct kwhy_curl *curl, struct curl_slist **headers, const char *line, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_curl_add_token(
 	struct kwhy_curl *curl, struct curl_slist **headers, const char *token, struct kwhy_error *error);
 
-/* A request without a proxy, from which redirections are not followed. NULL: no memory. The headers are
- * borrowed.
- */
+/* Makes a request without proxies and redirections; NULL: out of memory. The headers are borrowed. */
 CURL *kwhy_curl_new_request(struct kwhy_curl *curl, const char *url, const struct curl_slist *headers);
 
-/* Lets a request put the body of its answer behind what `out` holds, 16 MiB at most. */
+/* Makes a request append the body of its answer to `out`, up to 16 MiB. */
 void kwhy_curl_keep_body(struct kwhy_curl *curl, CURL *easy, struct kwhy_text *out);
 
 #endif

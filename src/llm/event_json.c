@@ -29,7 +29,10 @@ static bool is_pair(unsigned long high, unsigned long low)
 	return high >= 0xD800 && high < 0xDC00 && low >= 0xDC00 && low < 0xE000;
 }
 
-/* Gives the bytes that are done with. A key of jansson's has no NUL either. */
+/*
+ * Replaces an invalid escape and returns the number of bytes that it handled. A NUL is replaced, too, as
+ * Jansson's keys must not contain it.
+ */
 static size_t mend_escape(char *at)
 {
 	static const char replacement[] = {'f', 'f', 'f', 'd'};

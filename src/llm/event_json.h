@@ -6,8 +6,9 @@
 #include <stddef.h>
 
 /*
- * The JSON of an event, to be released with json_decref(); NULL: it is none. A token may be a part of a
- * character: bytes that are no UTF-8 and halves of a surrogate pair become U+FFFD, control characters spaces.
+ * Parses the JSON of an event; NULL: it is not valid JSON. Release it with json_decref(). A token may be part
+ * of a character, so invalid UTF-8 and halves of a surrogate pair become U+FFFD, and control characters
+ * become spaces.
  */
 json_t *kwhy_llm_event_json(const char *data, size_t length);
 

@@ -19,7 +19,7 @@ double kwhy_llm_random_share(uint64_t *state)
 	return ((double)(kwhy_llm_random(state) >> 11) + 1) * 0x1p-53;
 }
 
-/* Common words, so that a word is about a token to most tokenizers. */
+/* Generates a prompt of common words, which most tokenizers map to about one token each. */
 static void make_up(const struct kwhy_llm_question *question, uint64_t number, struct kwhy_text *out)
 {
 	static const char *const words[] = {"river", "stone", "light", "garden", "window", "winter", "music",

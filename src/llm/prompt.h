@@ -10,25 +10,25 @@
 
 enum kwhy_llm_endpoint { KWHY_LLM_CHAT, KWHY_LLM_COMPLETIONS };
 
-/* What every request asks for. Strings are borrowed. */
+/* The contents of all requests. Strings are borrowed. */
 struct kwhy_llm_question {
 	enum kwhy_llm_endpoint endpoint;
 	const char *model;
-	const char *const *prompts; /* taken in turn; NULL: made up */
+	const char *const *prompts; /* used in turn; NULL: prompts are generated */
 	size_t prompt_count;
-	uint64_t words;	     /* of a made-up one */
-	uint64_t max_tokens; /* of the answer */
+	uint64_t words;	     /* words of a generated prompt */
+	uint64_t max_tokens; /* token limit of the answer */
 	uint64_t seed;
-	bool ignore_eos; /* asks for max_tokens in full; an extension that vLLM and others know */
+	bool ignore_eos; /* requests all max_tokens; an extension of vLLM and others */
 };
 
-/* Pseudo-random numbers: splitmix64; the second is in (0, 1]. */
+/* Pseudo-random numbers (splitmix64); those of kwhy_llm_random_share() are in (0, 1]. */
 uint64_t kwhy_llm_random(uint64_t *state);
 double kwhy_llm_random_share(uint64_t *state);
 
 /*
- * The body of request `number`, JSON, which the caller frees. Made-up prompts start with different words, so
- * that no cache of prefixes answers for the model.
+ * Makes the JSON body of request `number`; the caller frees it. Generated prompts begin with different words,
+ * so that the server's prefix cache cannot be used.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_body(
 	const struct kwhy_llm_question *question, uint64_t number, char **out, struct kwhy_error *error);

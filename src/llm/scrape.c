@@ -7,7 +7,10 @@
 
 enum { WORD_BYTES = 64 };
 
-/* One line: the labels that we ask for, "" where it has none; longer ones are cut off and match nothing. */
+/*
+ * One line: the labels that kwhy uses; "": the line has no such label. Longer values are truncated and match
+ * nothing.
+ */
 struct sample {
 	char name[WORD_BYTES], device[WORD_BYTES], source[WORD_BYTES];
 	double value;
@@ -20,7 +23,7 @@ static void add_char(char word[WORD_BYTES], size_t *length, char character)
 	word[*length] = '\0';
 }
 
-/* Behind the closing quote; NULL: there is none on this line. */
+/* Reads a quoted value and returns the position after the closing quote; NULL: the line has none. */
 static const char *read_quoted(const char *at, char word[WORD_BYTES])
 {
 	size_t length = 0;
@@ -46,7 +49,10 @@ static const char *read_word(const char *at, const char *ends, char word[WORD_BY
 	return at;
 }
 
-/* From behind the opening brace to behind the closing one; NULL: these are no labels. */
+/*
+ * Reads labels from after the opening brace and returns the position after the closing one; NULL: they are
+ * invalid.
+ */
 static const char *read_labels(const char *at, struct sample *out)
 {
 	char name[WORD_BYTES], value[WORD_BYTES];
@@ -82,7 +88,7 @@ static bool read_sample(const char *line, struct sample *out)
 	return end > at + 1 && out->name[0] && (!*end || *end == ' ' || *end == '\n' || *end == '\r');
 }
 
-/* NULL: there is no more room. */
+/* Finds or adds a device; NULL: there is no space for another one. */
 static struct kwhy_llm_scrape_device *device_of(struct kwhy_llm_scrape *scrape, const char *name)
 {
 	struct kwhy_llm_scrape_device *device;
@@ -105,7 +111,10 @@ static bool ends_with(const char *word, const char *end)
 	return length >= end_length && strcmp(word + length - end_length, end) == 0;
 }
 
-/* Meters are "backend.what_unit", gauges have no backend; a device's memory alone is not its energy. */
+/*
+ * Whether a source is an energy or power meter of the whole device. Meters are named "backend.what_unit",
+ * gauges have no backend, and memory is only part of a device.
+ */
 static bool is_energy_source(const char *source)
 {
 	return strchr(source, '.') && !strstr(source, "memory") &&

@@ -13,8 +13,8 @@
 
 #define SECOND_NS INT64_C(1000000000)
 #define PERIOD_NS (SECOND_NS / 4)
-#define TIMEOUT_NS (10 * SECOND_NS) /* after a window's end */
-#define FIRST_NS (5 * SECOND_NS)    /* a kwhy serve that has just begun reports no energy yet */
+#define TIMEOUT_NS (10 * SECOND_NS) /* after the end of a window */
+#define FIRST_NS (5 * SECOND_NS)    /* a kwhy serve that has just started reports no energy yet */
 #define ANSWER_MS 5000L
 #define URL_BYTES 2048
 
@@ -23,14 +23,14 @@ struct kwhy_llm_scraper {
 	CURL *easy;
 	struct curl_slist *headers;
 	char url[URL_BYTES];
-	struct kwhy_text body; /* the thread's, once it runs */
+	struct kwhy_text body; /* used by the thread only, once it runs */
 	pthread_t thread;
 	bool threaded;
-	pthread_mutex_t lock; /* of all below */
+	pthread_mutex_t lock; /* protects all fields below */
 	pthread_cond_t changed;
 	bool stopping;
 	struct kwhy_llm_track track;
-	struct kwhy_error failure; /* the last; KWHY_OK: none since the last window */
+	struct kwhy_error failure; /* last failure; status KWHY_OK: none since the last window */
 };
 
 /* --- One answer --- */
@@ -60,7 +60,7 @@ static enum kwhy_status check_answer(
 	return KWHY_OK;
 }
 
-/* Out: what was answered, and between which moments. */
+/* Scrapes once: the parsed response, and the times between which it was requested and received. */
 static enum kwhy_status scrape(struct kwhy_llm_scraper *scraper, struct kwhy_llm_scrape *out,
 	int64_t *sent_ns, int64_t *got_ns, struct kwhy_error *error)
 {

@@ -8,12 +8,13 @@
 #include <stddef.h>
 
 /*
- * Server-sent events out of bytes that come in pieces of any size (WHATWG HTML, section 9.2.6): the data of
- * each event, its lines joined. Other fields are passed over. Zero-initialise; one thread.
+ * Parses server-sent events from bytes that arrive in pieces of any size (WHATWG HTML, section 9.2.6). Gives
+ * the data of each event with its lines joined, and skips other fields. Initialise with zeros. For one
+ * thread.
  */
 struct kwhy_llm_stream {
 	struct kwhy_text line, data;
-	bool after_return; /* a line feed now belongs to the carriage return before */
+	bool after_return; /* a line feed that comes next belongs to the preceding carriage return */
 	bool has_data;
 };
 
@@ -22,11 +23,11 @@ enum { KWHY_LLM_EVENT_BYTES_MAX = 1 << 20 };
 enum kwhy_llm_fed {
 	KWHY_LLM_FED,
 	KWHY_LLM_FED_TOO_LONG, /* an event beyond KWHY_LLM_EVENT_BYTES_MAX */
-	KWHY_LLM_FED_REFUSED,  /* what the taker said */
+	KWHY_LLM_FED_REFUSED,  /* the callback returned false */
 	KWHY_LLM_FED_NO_MEMORY
 };
 
-/* The data of one event, NUL-terminated; false: no more, please. */
+/* Receives the data of one event, NUL-terminated; returns false to stop. */
 typedef bool kwhy_llm_take(void *context, const char *data, size_t length);
 
 enum kwhy_llm_fed kwhy_llm_stream_feed(

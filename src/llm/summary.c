@@ -57,7 +57,7 @@ static bool is_inside(const struct kwhy_llm_run *run, int64_t time_ns)
 	return time_ns >= run->steady_start_ns && time_ns < run->steady_end_ns;
 }
 
-/* As the server counted, else one a piece of text. */
+/* Tokens as the server reports them, or else one for each piece of text. */
 static double tokens_of(const struct kwhy_llm_record *record)
 {
 	return record->completion_tokens >= 0 ? (double)record->completion_tokens
@@ -89,7 +89,10 @@ static void add_counts(struct kwhy_llm_summary *summary, const struct kwhy_llm_r
 	summary->usage_pieces += record->chunk_count;
 }
 
-/* Tokens lie where the pieces lie; an answer without pieces lies at its end. */
+/*
+ * Adds a request's amounts inside the window. Tokens are spread evenly over the pieces; an answer without
+ * pieces counts at its end.
+ */
 static void add_work(const struct kwhy_llm_run *run, struct kwhy_llm_summary *summary,
 	const struct kwhy_llm_record *record)
 {

@@ -5,8 +5,8 @@
 #include "llm/run.h"
 
 /*
- * Seconds. A percentile is the value of the nearest rank, and NAN where no value lies beyond it: 95 needs 20
- * values, 99 needs 100.
+ * A distribution in seconds. A percentile is the value of the nearest rank, or NAN where no value lies beyond
+ * it: 95 needs 20 values, 99 needs 100.
  */
 struct kwhy_llm_distribution {
 	size_t count;
@@ -14,24 +14,29 @@ struct kwhy_llm_distribution {
 };
 
 /*
- * What a run came to. Times are of requests that were due inside the steady window and were answered in
- * full; failures are of all requests that were due inside it; tokens are those that came inside it.
+ * Results of a run. Times are those of requests that were due inside the steady window and were answered in
+ * full. Failures are those of all requests that were due inside it. Tokens are those received inside it.
  */
 struct kwhy_llm_summary {
-	double seconds; /* of the steady window */
+	double seconds; /* length of the steady window */
 	size_t requests, outcomes[KWHY_LLM_OUTCOME_COUNT];
-	int failed_status;		       /* the first HTTP status that said no; 0: none */
-	struct kwhy_llm_distribution first_s;  /* to the first piece of text */
-	struct kwhy_llm_distribution token_s;  /* per token after the first, one value a request */
+	int failed_status;		       /* first HTTP status of a failed request; 0: none failed so */
+	struct kwhy_llm_distribution first_s;  /* from the due time to the first piece of text */
+	struct kwhy_llm_distribution token_s;  /* time a token after the first, one value a request */
 	struct kwhy_llm_distribution gap_s;    /* between pieces of text, of all requests together */
-	struct kwhy_llm_distribution answer_s; /* end to end */
-	double late_s;			       /* the most that a request was sent after it was due */
-	/* Answered in full: how many said no usage, and how many said fewer tokens than pieces that came. */
+	struct kwhy_llm_distribution answer_s; /* from the due time to the end of the answer */
+	double late_s; /* largest delay between a request's due time and its sending */
+	/*
+	 * Of requests answered in full: how many reported no usage, and how many reported fewer tokens than
+	 * there were pieces.
+	 */
 	size_t without_usage, fewer_than_pieces;
-	/* Inside the window. A request counts in parts, as its pieces lie inside; failed ones count for
-	 * tokens. */
+	/*
+	 * Amounts inside the window. A request counts in proportion to its pieces inside. Failed requests
+	 * count for tokens.
+	 */
 	double tokens, prompt_tokens, answers;
-	uint64_t usage_tokens, usage_pieces; /* of requests with usage: both counts */
+	uint64_t usage_tokens, usage_pieces; /* totals of requests that reported usage */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_llm_summarise(

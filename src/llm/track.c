@@ -84,7 +84,7 @@ static enum kwhy_status reserve(struct kwhy_llm_track *track, struct kwhy_error 
 	return KWHY_OK;
 }
 
-/* All devices together; KWHY_E_INPUT: one of them is gone. */
+/* Sums the joules of all devices. KWHY_E_INPUT: one of them is missing. */
 static enum kwhy_status sum_devices(const struct kwhy_llm_track *track, const struct kwhy_llm_scrape *scrape,
 	int64_t sent_ns, int64_t got_ns, struct kwhy_llm_track_point *out, struct kwhy_error *error)
 {
@@ -164,7 +164,10 @@ bool kwhy_llm_track_reaches(const struct kwhy_llm_track *track, int64_t mono_ns)
 	return false;
 }
 
-/* What the counters came to; low and high NAN where nothing is surely before or after. */
+/*
+ * Bounds and an estimate of the counters at a moment; low and high are NAN where no scrape is certainly
+ * before or after it.
+ */
 struct level {
 	double low_j, high_j, joules;
 };

@@ -7,14 +7,15 @@
 #include <stdint.h>
 
 /*
- * What a server's GPUs used together, as scrapes show it one after the other. A scrape's joules are of some
- * moment between `early_ns` and `late_ns`: it was asked for and answered then, its answer may be
- * KWHY_LLM_TRACK_FRESH_NS old, and says by how much its readings are older still. Energy never falls, so any
- * moment's lies between that of the scrapes surely before and surely after it. CLOCK_MONOTONIC. One thread.
+ * The total energy of a server's GPUs, from successive scrapes. A scrape's joules belong to some moment
+ * between `early_ns` and `late_ns`. The request was sent and answered between the two, the response may be
+ * KWHY_LLM_TRACK_FRESH_NS old, and it reports how much older its readings are. Energy never falls, so its
+ * value at any moment lies between those of the scrapes certainly before and certainly after.
+ * CLOCK_MONOTONIC. For one thread.
  */
-#define KWHY_LLM_TRACK_FRESH_NS INT64_C(100000000) /* kwhy serve brings up to date what is older */
+#define KWHY_LLM_TRACK_FRESH_NS INT64_C(100000000) /* kwhy serve refreshes readings older than this */
 
-/* Where a kwhy serve does not tell the age of its readings: docs/monitoring.md has this as the most. */
+/* The age of readings where kwhy serve does not report it: the largest one by docs/monitoring.md. */
 #define KWHY_LLM_TRACK_LAG_NS INT64_C(500000000)
 
 struct kwhy_llm_track_point {
@@ -30,34 +31,34 @@ struct kwhy_llm_track {
 	size_t count, capacity;
 };
 
-/* Joules in a window, and what they surely are at least and at most. */
+/* Joules in a window, with certain lower and upper bounds. */
 struct kwhy_llm_track_energy {
 	double joules, low_j, high_j;
 };
 
 /*
- * Which devices: "0,2" as their labels have them; NULL: all but instances, whose devices are counted.
- * KWHY_E_USAGE: one is not among those whose energy the scrape tells. kwhy_llm_track_done() ends it.
+ * Selects devices: "0,2" by their labels; NULL: all but instances, whose devices are counted. KWHY_E_USAGE:
+ * the scrape reports no energy of a selected device. End with kwhy_llm_track_done().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_track_begin(struct kwhy_llm_track *track,
 	const struct kwhy_llm_scrape *scrape, const char *devices, struct kwhy_error *error);
 void kwhy_llm_track_done(struct kwhy_llm_track *track);
 
 /*
- * KWHY_E_INPUT: a device is gone, and nothing is added; or counters went back or began anew, and what was
- * before is forgotten.
+ * Adds a scrape. KWHY_E_INPUT: a device is missing, and nothing is added; or counters fell or restarted, and
+ * earlier points are dropped.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_track_add(struct kwhy_llm_track *track,
 	const struct kwhy_llm_scrape *scrape, int64_t sent_ns, int64_t got_ns, struct kwhy_error *error);
 
-/* True once a scrape is surely of that moment or later. */
+/* Whether a scrape certainly belongs to that moment or a later one. */
 bool kwhy_llm_track_reaches(const struct kwhy_llm_track *track, int64_t mono_ns);
 
-/* False: no scrape is surely before the start, or none surely after the end. */
+/* The energy of a window; false: no scrape is certainly before its start, or none certainly after its end. */
 bool kwhy_llm_track_window(const struct kwhy_llm_track *track, int64_t start_ns, int64_t end_ns,
 	struct kwhy_llm_track_energy *out);
 
-/* Drops what no window from `start_ns` on needs. */
+/* Drops points that no window from `start_ns` on needs. */
 void kwhy_llm_track_forget(struct kwhy_llm_track *track, int64_t start_ns);
 
 #endif

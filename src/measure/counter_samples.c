@@ -28,7 +28,10 @@ int64_t kwhy_period_typical(const int64_t *time_ns, size_t count)
 	return distances[(used - 1) / 2];
 }
 
-/* NVML's counter says the same until its next update; only the update has a time. */
+/*
+ * Whether a reading shows an update: NVML's counter repeats its value until the next update, and only updates
+ * have a time.
+ */
 static bool is_news(const struct kwhy_readings *counter, const struct kwhy_reading *reading,
 	const struct kwhy_reading *last)
 {
@@ -62,7 +65,7 @@ static void add_counter_sample(struct kwhy_counter_samples *counter_samples,
 		(double)rise * (double)span.unit_nj / NJ_PER_J;
 }
 
-/* The readings that say something new, in order of time: their places in `counter`. */
+/* Lists the readings that show an update, in order of time, by their index in `counter`. */
 static size_t list_news(
 	const struct kwhy_readings *counter, struct kwhy_counter_samples *counter_samples, size_t *out_at)
 {
@@ -83,7 +86,10 @@ static size_t list_news(
 	return listed;
 }
 
-/* Drops readings that left the counter's course; the last ones that fell wait for the next to be judged. */
+/*
+ * Drops readings far from those before and after them; the last ones that fell are kept back until the next
+ * reading.
+ */
 static enum kwhy_status keep_right(const struct kwhy_readings *counter,
 	struct kwhy_counter_samples *counter_samples, size_t *at, size_t *count, struct kwhy_error *error)
 {

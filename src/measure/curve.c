@@ -6,31 +6,36 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Without an update for this many periods and this long, while the power is read on, a counter is stuck. */
+/*
+ * Least number of periods and least time without an update, while power is read, after which a counter is
+ * stuck.
+ */
 #define STUCK_PERIODS 5
 #define STUCK_NS INT64_C(30000000000)
-/* Samples so far after an update have ended: a ring keeps 2.4 s, and is read before it turns over. */
+/* Time after an update at which its samples have ended: a ring holds 2.4 s and is read before it wraps. */
 #define ENDED_NS INT64_C(3000000000)
-/* A counter that rose by too little in so long, up to its last reading, stood still. */
+/* Least time without a proper rise, and energy of the samples in it, after which a counter has stopped. */
 #define STILL_NS INT64_C(1000000000)
 #define STILL_J 1
-/* An update is so far outside the samples at most that it holds them to a sum. */
+/* Greatest distance of an update from the samples, in periods, at which it still corrects their sum. */
 #define MARGIN_PERIODS 3
-/* Counter and samples that differ by more say nothing of each other in that stretch. */
+/*
+ * Range of plausible ratios of counter to samples; outside of it neither corrects the other in that interval.
+ */
 #define GAIN_MIN 0.6
 #define GAIN_MAX 1.6
 
 /*
- * A meter that lags as a first-order low-pass (tau) after a delay (d) shows m, and
- * p(t) = m(t + d) + tau m'(t + d): what was used up to t is the meter's integral up to t + d and tau times
- * what it shows then. The integral at an update is the counter's. Between updates a power that the samples
- * could have come from gives the shape and the counter the sum; without samples the mean power around an
- * update stands in.
+ * State of the construction of a curve. A meter that lags as a first-order low-pass (tau) after a delay (d)
+ * shows m, with p(t) = m(t + d) + tau m'(t + d). The energy up to t is therefore the meter's integral up to t
+ * + d plus tau times its value then. The integral at an update is the counter's. Between updates, a power
+ * consistent with the samples gives the shape, and the counter the sum; without samples the mean power around
+ * an update is used.
  */
 struct builder {
 	struct kwhy_counter_samples counter_samples;
 	struct kwhy_samples samples;
-	bool shaped; /* samples are dense enough to say what goes on between updates */
+	bool shaped; /* samples are dense enough to show the power between updates */
 	struct kwhy_curve *curve;
 };
 
@@ -46,7 +51,7 @@ static void add_knot(struct kwhy_curve *curve, int64_t time_ns, double joules, d
 	curve->count++;
 }
 
-/* The stretch of samples around a time is there, and no gap; a little outside counts as inside. */
+/* Whether samples without a gap cover a time; a small margin outside counts as covered. */
 static bool is_sampled(const struct kwhy_samples *samples, int64_t time_ns)
 {
 	int64_t margin_ns = MARGIN_PERIODS * samples->period_ns;
@@ -59,7 +64,7 @@ static bool is_sampled(const struct kwhy_samples *samples, int64_t time_ns)
 	return at + 1 == samples->count || samples->items[at + 1].gaps == samples->items[at].gaps;
 }
 
-/* Mean power of the known update intervals around an anchor. */
+/* Mean power of the known intervals around an update. */
 static double watts_around(const struct kwhy_counter_samples *counter_samples, size_t i)
 {
 	double joules = 0, seconds = 0;
@@ -85,8 +90,8 @@ static double sampled_rise(const struct builder *builder, int64_t from_ns, int64
 }
 
 /*
- * A reset hides what was used: the samples say it, or the powers to both sides. So do the samples where the
- * counter cannot be right, such as in its first reading, which a driver may have kept from long ago.
+ * Fills in the energy across a reset, from the samples or from the powers before and after. The samples are
+ * also used where the counter cannot be right, as in a first reading that a driver may have kept for long.
  */
 static void bridge_resets(struct builder *builder)
 {
@@ -113,7 +118,7 @@ static void bridge_resets(struct builder *builder)
 	}
 }
 
-/* Read again after a while it said the same, though the samples tell of more than a joule. */
+/* Whether the counter kept its value in a later reading although the samples show more than a joule. */
 static bool is_still(const struct builder *builder)
 {
 	const struct kwhy_counter_samples *counter_samples = &builder->counter_samples;
@@ -124,7 +129,9 @@ static bool is_still(const struct builder *builder)
 		sampled_rise(builder, from_ns, counter_samples->still_ns) > STILL_J;
 }
 
-/* The last readings of a counter that stopped: asked out of turn it tells its old value at a new time. */
+/*
+ * Removes the last readings of a counter that stopped: an extra read returns its old value with a new time.
+ */
 static void leave_out_still(struct builder *builder)
 {
 	struct kwhy_counter_samples *counter_samples = &builder->counter_samples;
@@ -142,7 +149,7 @@ static void leave_out_still(struct builder *builder)
 	}
 }
 
-/* Used up to the moment that the meter shows at an update. */
+/* Energy up to the moment that the meter shows at an update. */
 static double used_at_counter_sample(const struct builder *builder, size_t i)
 {
 	int64_t time_ns = builder->counter_samples.time_ns[i];
@@ -167,7 +174,7 @@ static void add_samples(struct builder *builder, size_t from, size_t to, double 
 			offset_j + gain * builder->samples.items[i].joules, builder->samples.items[i].watts);
 }
 
-/* How much the counter's rise between two updates is of what the samples say; 0: they do not say. */
+/* Rise of the counter between two updates over that of the samples; 0: unknown. */
 static double gain_between(const struct builder *builder, size_t i)
 {
 	double sampled_j = sampled_rise(
@@ -178,8 +185,7 @@ static double gain_between(const struct builder *builder, size_t i)
 	return gain > GAIN_MIN / 2 && gain < GAIN_MAX * 2 ? gain : 0;
 }
 
-/* The samples between two updates, raised or lowered so that they sum up to the counter; false: not sampled.
- */
+/* Adds the samples between two updates, scaled to the rise of the counter; false: not sampled. */
 static bool add_between(struct builder *builder, size_t i)
 {
 	const struct kwhy_samples *samples = &builder->samples;
@@ -223,7 +229,7 @@ static double ratio_of(const struct builder *builder)
 	return sampled_j > 0 ? counted_j / sampled_j : NAN;
 }
 
-/* Samples before the first and after the last update, as far off as those between updates are. */
+/* Gain for the samples before the first and after the last update: that between updates. */
 static double gain_outside(const struct builder *builder)
 {
 	double ratio = ratio_of(builder);
@@ -261,7 +267,7 @@ static void add_after(struct builder *builder)
 static void build_counted(struct builder *builder)
 {
 	size_t count = builder->counter_samples.count;
-	bool sampled; /* samples lead up to this update */
+	bool sampled; /* samples reach up to this update */
 
 	bridge_resets(builder);
 	add_before(builder);
@@ -305,7 +311,7 @@ static enum kwhy_energy_basis basis_of_power(enum kwhy_meter meter)
 	}
 }
 
-/* How far the curve is known, and by what. */
+/* Sets the end of the curve and its basis. */
 static void finish(
 	struct builder *builder, const struct kwhy_readings *counter, const struct kwhy_readings *power)
 {
@@ -350,7 +356,10 @@ static bool reserve(struct kwhy_curve *curve, size_t capacity, size_t ticks)
 	return curve->ticks_ns && curve->gains && curve->time_ns && curve->joules && curve->reading_w;
 }
 
-/* Trailing means and rare samples say less of what goes on between updates than the updates. */
+/*
+ * Whether samples show more of the time between updates than the updates do; trailing means and rare samples
+ * do not.
+ */
 static bool is_dense(const struct builder *builder)
 {
 	const struct kwhy_samples *samples = &builder->samples;
@@ -363,8 +372,7 @@ static bool is_dense(const struct builder *builder)
 }
 
 /*
- * Ticks from before and after the samples say nothing of when; unless the samples have ended permanently,
- * more will come.
+ * Removes updates outside of the samples, whose times are uncertain, unless the samples have ended for good.
  */
 static void leave_out_unsampled(struct builder *builder)
 {
@@ -402,7 +410,7 @@ static enum kwhy_status build(struct builder *builder, const struct kwhy_reading
 		leave_out_still(builder);
 	}
 	if (builder->counter_samples.count >= 2 && !builder->shaped)
-		builder->curve->response.average_window_s = 0; /* of a meter that is not used */
+		builder->curve->response.average_window_s = 0; /* the averaging meter is not used */
 	if (!reserve(builder->curve, builder->counter_samples.count + builder->samples.count + 2,
 		    builder->counter_samples.count))
 		return kwhy_fail_memory(error, "the energy curve of a device");

@@ -11,13 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How old the last look at the idle level may be when a window begins, and how long a look is. */
+/*
+ * Greatest age of the last measurement of the idle level when a window begins, and the length of a
+ * measurement.
+ */
 #define LOOK_OLDEST_NS INT64_C(5000000000)
 #define LOOK_S 1.0
 
 enum { LOOKS_MEANT = 64 };
 
-/* A window: between which looks at the idle level it lies. */
+/* A window, with the measurements of the idle level before and after it. */
 struct window {
 	uint32_t name;
 	size_t first_look, last_look;
@@ -30,9 +33,10 @@ struct kwhy_device_energy {
 	size_t window_count, window_space, look_count;
 	int64_t looked_ns;
 	uint32_t gpu_count, window;
-	size_t meters[KWHY_DEVICE_ENERGY_GPUS_MAX];    /* of each GPU; KWHY_ALL_GPUS: it has none */
-	char missing[KWHY_DEVICE_ENERGY_REASON_BYTES]; /* why a GPU has no meter; "": all have one */
-	const char *lacking; /* why a window that was read has no energy although all have; NULL: all do */
+	size_t meters[KWHY_DEVICE_ENERGY_GPUS_MAX];    /* meter of each GPU; KWHY_ALL_GPUS: no meter */
+	char missing[KWHY_DEVICE_ENERGY_REASON_BYTES]; /* why a GPU has no meter; "": every GPU has one */
+	const char *lacking; /* why a window has no energy although every GPU has a meter; NULL: every window
+				has */
 };
 
 static const struct kwhy_joules unknown = {NAN, NAN, NAN};
@@ -74,7 +78,10 @@ static bool meters_a_gpu(const struct kwhy_session *session)
 	return false;
 }
 
-/* What a session lacks may be of another vendor: it is only told where no GPU at all has a meter. */
+/*
+ * Finds the meters of the GPUs. A missing meter may be of another vendor, so the session's reason is reported
+ * only where no GPU has a meter.
+ */
 static void find_meters(struct kwhy_device_energy *energy, struct kwhy_gpu *const *gpus)
 {
 	const char *absence = meters_a_gpu(energy->session) ? NULL : kwhy_session_absence(energy->session, 0);
@@ -152,7 +159,7 @@ enum kwhy_status kwhy_device_energy_idle(
 	return KWHY_OK;
 }
 
-/* NULL: it is not of a window. */
+/* The window of a name; NULL: no such window. */
 static struct window *window_of(const struct kwhy_device_energy *energy, uint32_t name)
 {
 	for (size_t i = energy->window_count; i-- > 0;)
@@ -161,7 +168,7 @@ static struct window *window_of(const struct kwhy_device_energy *energy, uint32_
 	return NULL;
 }
 
-/* A window of a name that came before goes on. */
+/* Adds a window, or continues the one with the same name. */
 static enum kwhy_status note_window(struct kwhy_device_energy *energy, struct kwhy_error *error)
 {
 	const size_t look = energy->look_count ? energy->look_count - 1 : 0;
@@ -217,7 +224,7 @@ static const char *lacking_in(const struct kwhy_device_energy *energy, size_t re
 	return NULL;
 }
 
-/* Looks at the idle level do without. */
+/* Why a window has no energy; measurements of the idle level are not checked. */
 static const char *find_lacking(const struct kwhy_device_energy *energy)
 {
 	const size_t count = *energy->missing ? 0 : kwhy_results_region_count(energy->results);
@@ -279,7 +286,7 @@ struct kwhy_joules kwhy_joules_above(
 		gross.value - seconds * mean_w + half_j};
 }
 
-/* Adds one meter's figures; an unknown one makes the sum unknown. */
+/* Adds the figures of one meter; an unknown figure makes the sum unknown. */
 static void add_meter(const struct kwhy_device_energy *energy, size_t region, size_t meter,
 	struct kwhy_joules *gross, struct kwhy_window_joules *out)
 {
@@ -316,7 +323,7 @@ static void add_host(const struct kwhy_device_energy *energy, size_t region, str
 		out->host = unknown;
 }
 
-/* Its length and the host's share; SIZE_MAX: there is no such window. */
+/* Writes length and host energy of a window; SIZE_MAX: no such window. */
 static size_t find_window(
 	const struct kwhy_device_energy *energy, const char *name, struct kwhy_window_joules *out)
 {
@@ -339,7 +346,7 @@ static void add_gpus(const struct kwhy_device_energy *energy, size_t region, uin
 		add_meter(energy, region, energy->meters[i], gross, out);
 }
 
-/* Mean powers of the looks at the idle level around a window; unknown ones are left out. */
+/* Mean powers of the measurements of the idle level around a window, without unknown ones. */
 static size_t levels_of(const struct kwhy_device_energy *energy, const char *name, uint32_t from, uint32_t to,
 	struct kwhy_joules levels_w[LOOKS_MEANT])
 {

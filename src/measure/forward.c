@@ -9,15 +9,15 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Regions that are open at a time, in all threads; units of work. More are not forwarded. */
+/* Largest numbers of open regions, over all threads, and of units of work; more are not forwarded. */
 enum { OPEN_MAX = 4096, UNITS_MAX = 64, UNIT_BYTES = 64 };
 
 /* As in src/inject/inject.c. */
 typedef void recorded_range(const char *name, int64_t start_mono_ns, int64_t end_mono_ns);
 
 struct kwhy_forward {
-	recorded_range *take_range; /* NULL: nobody records ranges */
-	int work_file;		    /* -1: nobody counts work */
+	recorded_range *take_range; /* NULL: no tool records ranges */
+	int work_file;		    /* -1: no tool counts work */
 	struct {
 		int64_t start_mono_ns;
 		uint32_t name;
@@ -76,7 +76,7 @@ static void begin(struct kwhy_forward *forward, const struct kwhy_event *event)
 	forward->open[forward->open_count++].thread = event->thread;
 }
 
-/* The region of that name that its thread began last. */
+/* Ends the region of that name that its thread began last. */
 static void end(struct kwhy_forward *forward, const struct kwhy_event *event, const char *name)
 {
 	size_t at = forward->open_count;
@@ -128,8 +128,10 @@ void kwhy_forward_flush(struct kwhy_forward *forward)
 		return;
 	for (size_t i = 0; i < forward->work_count; i++)
 		kwhy_text_addf(&lines, "%s %.17g\n", forward->work[i].unit, forward->work[i].amount);
-	/* One write, so that lines of several processes do not mix; what fails is tried again with what
-	 * follows. */
+	/*
+	 * A single write, so that lines of several processes do not mix; failed lines are written again with
+	 * the next ones.
+	 */
 	if (!lines.length || write(forward->work_file, lines.data, lines.length) == (ssize_t)lines.length)
 		forward->work_count = 0;
 	kwhy_text_done(&lines);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A meter that is so far behind is not waited for. */
+/* Time without readings after which a meter is no longer waited for. */
 #define AFTER_NS INT64_C(45000000000)
 
 enum { READINGS_MAX = 1 << 20, READ_AT_ONCE = 256 };
@@ -22,7 +22,7 @@ struct series {
 
 struct kwhy_history {
 	const struct kwhy_sensors *sensors;
-	struct series *series; /* one a source */
+	struct series *series; /* one per source */
 	struct kwhy_metered *metered;
 	size_t metered_count, readings_most;
 	uint64_t forgotten;
@@ -59,7 +59,7 @@ void kwhy_history_free(struct kwhy_history *history)
 	free(history);
 }
 
-/* Moves what is kept to the front of its room. */
+/* Moves the kept readings to the front of the array. */
 static void compact(struct series *series)
 {
 	memmove(series->items, series->items + series->first,
@@ -157,8 +157,10 @@ const struct kwhy_metered *kwhy_history_metered(const struct kwhy_history *histo
 	return history->metered;
 }
 
-/* The meter that answers slowest of the two gives the response, the counter how well its times are known:
- * evenly within their bounds. */
+/*
+ * Response of an item: that of its power meter, with the time stamp uncertainty of the counter, taken as
+ * uniform within its bounds.
+ */
 static struct kwhy_response response_of(const struct kwhy_history *history,
 	const struct kwhy_metered *metered, const struct kwhy_profile *profile)
 {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In the order of how well they tell energy. */
+/* Meters in order of preference for energy. */
 static const enum kwhy_meter device_counters[] = {KWHY_METER_NVML_ENERGY, KWHY_METER_ROCM_ENERGY};
 static const enum kwhy_meter device_powers[] = {
 	KWHY_METER_NVML_SAMPLE, KWHY_METER_NVML_INSTANT, KWHY_METER_ROCM_POWER, KWHY_METER_NVML_AVERAGE};
@@ -40,7 +40,9 @@ static size_t list_devices(const struct kwhy_sensors *sensors, struct kwhy_meter
 	return count;
 }
 
-/* "rapl.package-0" of "rapl.package-0_uj"; what the system calls it where it does. */
+/*
+ * Names a host item: by the system's name where there is one, else "rapl.package-0" for "rapl.package-0_uj".
+ */
 static void name_host(struct kwhy_metered *item, const struct kwhy_source_channel *source)
 {
 	char name[KWHY_METER_NAME_BYTES], *unit;

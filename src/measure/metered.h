@@ -4,7 +4,10 @@
 
 #include "measure/history.h"
 
-/* Which sources make whose energy; at most one item a source. Gives how many. */
+/*
+ * Lists the metered items of the sensors with their sources; out[] needs one item a source. Returns their
+ * number.
+ */
 size_t kwhy_metered_list(const struct kwhy_sensors *sensors, struct kwhy_metered *out);
 
 #endif

@@ -5,9 +5,9 @@
 #include "measure/regions.h"
 
 /*
- * Where threads leave their events without a lock: a ring for each thread, made at its first event, written
- * by that thread alone and read by one collector. A ring without room drops beginnings, with their ends, and
- * work; what was dropped is counted.
+ * Lock-free recording of events by threads. Each thread has a ring, made at its first event, which it alone
+ * writes and one collector reads. A full ring drops beginnings together with their ends, and work; dropped
+ * events are counted.
  */
 struct kwhy_recorder;
 
@@ -17,14 +17,15 @@ KWHY_MUST_USE enum kwhy_status kwhy_recorder_new(
 	size_t events_per_thread, struct kwhy_recorder **out, struct kwhy_error *error);
 void kwhy_recorder_free(struct kwhy_recorder *recorder);
 
-/* `name` is below KWHY_RECORDER_NAMES. */
+/* `name` must be below KWHY_RECORDER_NAMES. */
 void kwhy_recorder_begin(struct kwhy_recorder *recorder, uint32_t name);
 void kwhy_recorder_end(struct kwhy_recorder *recorder, uint32_t name);
 void kwhy_recorder_work(struct kwhy_recorder *recorder, uint32_t unit, double amount);
 
 /*
- * The collector's: appends what has come to an array that grows up to `most` events; more stays where it is.
- * Events of one thread are in order of time, those of several not. *out_full: some ring was half full.
+ * For the collector: appends new events to an array that grows up to `most` events; further ones stay in
+ * their ring. Events of one thread are in order of time, those of several threads are not. *out_full: a ring
+ * was at least half full.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recorder_collect(struct kwhy_recorder *recorder,
 	struct kwhy_event **events, size_t *count, size_t *capacity, size_t most, bool *out_full,

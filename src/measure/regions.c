@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A region that a thread has begun, as often as it is there. */
+/* An open region of a thread; a region begun several times is listed as often. */
 struct open {
 	uint32_t name;
 	uint16_t thread;
@@ -45,7 +45,7 @@ void kwhy_regions_free(struct kwhy_regions *regions)
 	free(regions);
 }
 
-/* A copy of bytes, or NULL for want of memory; of nothing, room for one. */
+/* Copies items, with space for one more; NULL: out of memory. */
 static void *copy_of(const void *items, size_t count, size_t item_bytes)
 {
 	void *copy = calloc(count + 1, item_bytes);
@@ -156,7 +156,10 @@ static enum kwhy_status note_open(
 	return status;
 }
 
-/* The newest of that thread, else the newest of any: a region may end on another thread. */
+/*
+ * Closes the newest open region of that thread, else the newest of any thread, as a region may end on another
+ * one.
+ */
 static void note_closed(struct kwhy_regions *regions, const struct kwhy_event *event)
 {
 	size_t found = SIZE_MAX;
@@ -196,7 +199,7 @@ static enum kwhy_status add_work(
 	return status;
 }
 
-/* A name that a thread has begun several times does its work once. */
+/* Whether an earlier entry has the same name and thread; the work then counts once. */
 static bool is_repeated(const struct kwhy_regions *regions, size_t at)
 {
 	for (size_t i = 0; i < at; i++)

@@ -5,7 +5,8 @@
 #include "measure/window.h"
 
 /*
- * What regions have used: folds their beginnings and ends, in order of time, onto the energy curves. Pure.
+ * Energy and time of regions: applies their beginnings and ends, in order of time, to the energy curves.
+ * Pure.
  */
 
 enum kwhy_event_kind { KWHY_EVENT_BEGIN, KWHY_EVENT_END, KWHY_EVENT_WORK, KWHY_EVENT_KIND_COUNT };
@@ -14,11 +15,11 @@ struct kwhy_event {
 	int64_t time_ns;
 	uint32_t name;
 	uint16_t kind;
-	uint16_t thread; /* a small number */
-	double amount;	 /* of work */
+	uint16_t thread; /* number of the thread */
+	double amount;	 /* amount of work */
 };
 
-/* Thread of a region that every thread is inside. */
+/* Thread number of a region that all threads are inside. */
 #define KWHY_EVENT_EVERY_THREAD UINT16_MAX
 
 struct kwhy_region_work {
@@ -29,12 +30,12 @@ struct kwhy_region_work {
 struct kwhy_region {
 	bool used;
 	uint64_t count, unmatched;
-	uint64_t active;  /* runs going on */
-	int64_t since_ns; /* counted up to here while active */
+	uint64_t active;  /* runs that have begun and not ended */
+	int64_t since_ns; /* start of the time that is not yet counted, while runs are active */
 	int64_t total_ns, wall_ns;
 	struct kwhy_region_work *works;
 	size_t work_count, work_capacity;
-	struct kwhy_window_sum *sums; /* one a meter */
+	struct kwhy_window_sum *sums; /* one sum a meter */
 };
 
 struct kwhy_regions;
@@ -46,15 +47,15 @@ KWHY_MUST_USE enum kwhy_status kwhy_regions_copy(
 	const struct kwhy_regions *regions, struct kwhy_regions **out, struct kwhy_error *error);
 
 /*
- * Takes events in order of time, then accounts for everything up to until_ns, which lies after the last of
- * them; curves[meter_count] must be known up to there, or the meter's energy is not. An event earlier than
- * what is accounted for already counts as if it came then.
+ * Applies events in order of time, then accounts for all time up to until_ns, which lies after the last
+ * event. curves[meter_count] must be known up to until_ns; else the energy of that meter is unknown. An event
+ * earlier than the time already accounted for is moved to the end of that time.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_regions_fold(struct kwhy_regions *regions,
 	const struct kwhy_event *events, size_t count, struct kwhy_curve *const *curves, int64_t until_ns,
 	struct kwhy_error *error);
 
-/* By name; up to kwhy_regions_count(). Names that no event had are not `used`. */
+/* Regions by name, below kwhy_regions_count(). `used` is false for names without events. */
 size_t kwhy_regions_count(const struct kwhy_regions *regions);
 const struct kwhy_region *kwhy_regions_get(const struct kwhy_regions *regions, size_t name);
 

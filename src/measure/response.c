@@ -4,10 +4,10 @@
 #include <math.h>
 
 /*
- * H200, driver 580.159.04: low-pass and delay from a step of 368 to 121 W; the update of the counter is found
- * within a poll or two. Ring and counter agree within 0.1 to 0.3 % over idle and steady work and over long
- * mixtures, but over 2 to 3 s of square waves of 5/5, 20/80 and 50/50 ms they were 1.3, 1.9 and 2.2 % apart:
- * samples beat with periodic work. Where updates are near the counter settles it.
+ * H200, driver 580.159.04: low-pass and delay were measured with a step from 368 to 121 W. An update of the
+ * counter is found within a poll or two. Ring and counter agree within 0.1 to 0.3 % over idle, steady work
+ * and long mixtures. Over 2 to 3 s of square waves of 5/5, 20/80 and 50/50 ms they differed by 1.3, 1.9 and
+ * 2.2 %, as samples alias with periodic work. Near updates the counter corrects this.
  */
 static const struct kwhy_response nvml = {
 	.delay_s = 0.0035,
@@ -20,7 +20,7 @@ static const struct kwhy_response nvml = {
 	.power_alone_ratio = 0.02,
 };
 
-/* Read when asked and up to date: a reading holds for the moment of the call. */
+/* A meter that is read on demand: a reading is the value at the moment of the call. */
 static const struct kwhy_response prompt = {
 	.delay_sd_s = 0.001,
 	.stamp_sd_s = 0.0005,
@@ -37,7 +37,7 @@ struct kwhy_response kwhy_response_of(enum kwhy_meter power)
 		response = nvml;
 	if (power == KWHY_METER_NVML_AVERAGE || power == KWHY_METER_NVML_MEMORY_AVERAGE)
 		response.average_window_s = 1;
-	if (power == KWHY_METER_WALL) /* meters of the desk: an update a second, of the second before */
+	if (power == KWHY_METER_WALL) /* desk meters: an update a second, of the second before */
 		response.delay_sd_s = 0.3;
 	return response;
 }

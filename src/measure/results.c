@@ -12,7 +12,7 @@ _Static_assert(KWHY_ENERGY_STATE_NOT_YET == (int)KWHY_ENERGY_NOT_YET, "states");
 _Static_assert(KWHY_ENERGY_STATE_FORGOTTEN == (int)KWHY_ENERGY_FORGOTTEN, "states");
 _Static_assert(KWHY_METER_KIND_WALL == (int)KWHY_METERED_WALL, "kinds");
 
-/* The power that net energies are above. */
+/* The idle level, above which net energies are counted. */
 struct idle_level {
 	double watts, half_w;
 };
@@ -68,7 +68,7 @@ static struct kwhy_region_energy energy_of(
 	return out;
 }
 
-/* Sums where all are measured; errors of different meters have nothing to do with each other. */
+/* Adds energies where all are measured; the errors of different meters are independent. */
 static void add_up(struct kwhy_region_energy *sum, const struct kwhy_region_energy *one)
 {
 	double half_j = hypot((sum->high_j - sum->low_j) / 2, (one->high_j - one->low_j) / 2);
@@ -107,7 +107,7 @@ static struct kwhy_region_energy none(void)
 		.missing = "no meter is of that kind"};
 }
 
-/* Of all meters of a kind together; one alone is itself. Peaks of several do not fall together. */
+/* Sum over all meters of a kind; a single one is copied. The sum has no peak, as peaks do not coincide. */
 static struct kwhy_region_energy sum_of(
 	const struct kwhy_results *results, const struct kwhy_region_energy *energies, int32_t kind)
 {
@@ -282,7 +282,7 @@ size_t kwhy_results_region_find(const struct kwhy_results *results, const char *
 	return SIZE_MAX;
 }
 
-/* Fills as much of a caller's struct as its size says, so that older and newer callers both work. */
+/* Fills as much of a caller's struct as its size states, so that older and newer callers both work. */
 static int give(void *out, size_t out_size, const void *from, size_t from_size)
 {
 	size_t bytes = out_size < from_size ? out_size : from_size;

@@ -8,11 +8,11 @@
 #include "measure/history.h"
 #include "measure/regions.h"
 
-/* The inside of results: everything copied, so that they may outlive their session. */
+/* The inside of results. Everything is copied, so that results may outlive their session. */
 
 struct kwhy_result_region {
 	struct kwhy_region_info info;
-	struct kwhy_region_energy *energies; /* one a meter, then all GPUs together */
+	struct kwhy_region_energy *energies; /* one a meter, then that of all GPUs together */
 	struct kwhy_region_work_done *works;
 	size_t work_count;
 };
@@ -32,9 +32,10 @@ struct kwhy_results {
 	size_t absence_count;
 	double enough_ratio;
 	uint64_t lost_events, lost_readings, failed_readings;
-	int64_t sampler_cpu_ns, sampler_running_ns; /* since the meters were opened */
-	double session_cpu_s, session_busy_s; /* since the session began: of the sampler; of all CPUs, by
-						 anybody, NAN: not known */
+	int64_t sampler_cpu_ns, sampler_running_ns; /* CPU time and running time of the sampler since the
+						       meters were opened */
+	double session_cpu_s, session_busy_s; /* CPU seconds of the sampler, and of all processes on all CPUs,
+						 since the session began; NAN: unknown */
 	struct kwhy_text json;
 };
 
@@ -44,15 +45,15 @@ struct kwhy_results_request {
 	size_t metered_count;
 	const struct kwhy_regions *regions;
 	const struct kwhy_names *names;
-	uint32_t idle_name; /* the region whose power is the idle level */
+	uint32_t idle_name; /* region whose power is the idle level */
 	double enough_ratio;
 };
 
-/* All but the losses, the cost and the JSON. */
+/* Makes all of the results but the losses, the cost and the JSON. */
 KWHY_MUST_USE enum kwhy_status kwhy_results_make(
 	const struct kwhy_results_request *request, struct kwhy_results **out, struct kwhy_error *error);
 
-/* The text of what is there. */
+/* Writes the results as JSON to results->json. */
 KWHY_MUST_USE enum kwhy_status kwhy_results_write(struct kwhy_results *results, struct kwhy_error *error);
 
 #endif

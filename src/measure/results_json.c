@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* docs/formats/measure.schema.json says what stands here. */
+/* docs/formats/measure.schema.json describes the output. */
 
 static void add_string(struct kwhy_text *text, const char *string)
 {
@@ -120,7 +120,7 @@ static void add_meters(struct kwhy_text *text, const struct kwhy_results *result
 	}
 }
 
-/* The packages' energy of the session, above idle where idle was measured; NAN: there is none. */
+/* Energy of the packages over the session, above idle where idle was measured; NAN: unknown. */
 static double packages_j(const struct kwhy_results *results, bool *out_net)
 {
 	const struct kwhy_region_energy *energies = results->regions[0].energies;

@@ -4,16 +4,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A stretch of this many periods is a gap. */
+/* Length of a gap in periods. */
 #define GAP_PERIODS 3
-/* Beyond this many time constants a low-passed reading says nothing of the beginning of its stretch. */
+/* Number of time constants after which a low-passed reading no longer shows the start of its interval. */
 #define STRETCH_CONSTANTS 2
-/* Levels that differ by less of the step between them hold. */
+/* Largest change of a level that counts as steady, as a share of the step. */
 #define STEADY_RATIO 0.25
 
 /*
- * The ring's samples are taken at even distances, but about every fifth time stamp comes 6-10 ms late (H200):
- * a stamp late between two that keep time is put in their middle.
+ * Corrects late time stamps. The ring's samples are evenly spaced, but about every fifth stamp is 6-10 ms
+ * late (H200). A late stamp between two regular ones is moved to their middle.
  */
 static void correct_late(struct kwhy_samples *samples)
 {
@@ -37,14 +37,14 @@ static double stretch_s(const struct kwhy_sample *item)
 	return (double)(item[1].time_ns - item->time_ns) * 1e-9;
 }
 
-/* By the trapezoid: right on average wherever in the stretch the power changed, and never quite. */
+/* Mean power by the trapezoid: unbiased for every time of change in the interval, but never exact. */
 static double mean_level_w(const struct kwhy_sample *item, double constant_s)
 {
 	return (item[0].watts + item[1].watts) / 2 +
 		constant_s * (item[1].watts - item[0].watts) / stretch_s(item);
 }
 
-/* The constant power that leads a low-pass from one reading to the next. */
+/* The constant power that takes a low-pass from one reading to the next. */
 static double constant_level_w(const struct kwhy_sample *item, double constant_s)
 {
 	double keep = constant_s > 0 ? exp(-stretch_s(item) / constant_s) : 0;
@@ -58,7 +58,7 @@ static void set_level(struct kwhy_sample *item, double watts)
 	item->first_s = stretch_s(item);
 }
 
-/* The levels that hold on both sides of a stretch; false: they do not hold. */
+/* Finds steady levels before and after an interval; false: one of them is not steady. */
 static bool levels_around(const struct kwhy_samples *samples, const double *levels_w, size_t i,
 	double *out_before_w, double *out_after_w)
 {
@@ -75,8 +75,9 @@ static bool levels_around(const struct kwhy_samples *samples, const double *leve
 }
 
 /*
- * Between two levels lies an interval in which the power went from one to the other: a low-pass sees its end
- * better than its beginning, so the constant level is not its mean. If it stepped once, this is when.
+ * Fits a step. Between two steady levels lies an interval in which the power changed. A low-pass shows the
+ * end of that interval more than its start, so the constant level is not its mean. The fitted time is that of
+ * a single step.
  */
 static bool fit_step(struct kwhy_samples *samples, const double *levels_w, size_t i)
 {
@@ -94,7 +95,10 @@ static bool fit_step(struct kwhy_samples *samples, const double *levels_w, size_
 	return true;
 }
 
-/* Beside a step the levels hold: there they are better than the trapezoid, which bends with the meter. */
+/*
+ * Uses the steady levels next to a step, where they are more accurate than the trapezoid, which follows the
+ * meter's lag.
+ */
 static void fit_beside(struct kwhy_samples *samples, const double *levels_w, size_t i)
 {
 	for (size_t k = i - 2; k <= i + 2; k++)
@@ -147,7 +151,7 @@ static void take(struct kwhy_samples *samples, const struct kwhy_readings *power
 	}
 }
 
-/* The median distance of the first readings; 0 when there are none. */
+/* Median time between the first readings, ns; 0: fewer than two readings. */
 static int64_t typical_period(const struct kwhy_samples *samples)
 {
 	int64_t times_ns[KWHY_PERIOD_OF];

@@ -16,7 +16,7 @@
 #define MS INT64_C(1000000)
 #define SECOND INT64_C(1000000000)
 
-enum { EVENTS_PER_THREAD = 1 << 17 }; /* 3 MiB, touched as they are used */
+enum { EVENTS_PER_THREAD = 1 << 17 }; /* 3 MiB, allocated on use */
 
 #define COLLECT_NS (50 * MS)
 #define COLLECT_BUSY_NS (5 * MS)
@@ -96,7 +96,7 @@ static void *run_collector(void *context)
 	return NULL;
 }
 
-/* Signals are the program's own matter: they go to its threads. */
+/* Starts the collector with all signals blocked, so that the program's threads receive them. */
 static enum kwhy_status start_collector(struct kwhy_session *session, struct kwhy_error *error)
 {
 	sigset_t all, before;
@@ -123,7 +123,7 @@ static bool all_begun(const struct kwhy_session *session)
 	return true;
 }
 
-/* A region can only be measured from the meters' first readings on. */
+/* Waits for the first readings of the meters, before which no region can be measured. */
 static enum kwhy_status wait_for_first(struct kwhy_session *session, struct kwhy_error *error)
 {
 	int64_t give_up_ns = kwhy_clock_mono_ns() + FIRST_READINGS_NS;
@@ -155,7 +155,7 @@ static void note_periods(struct kwhy_session *session)
 
 static const char whole_session[] = "(session)", idle[] = "(idle)";
 
-/* Regions of the library itself: one that ends them ends its figures. */
+/* Whether a region belongs to the library; a program that ended it would end its figures. */
 static bool is_own(const char *name)
 {
 	return strcmp(name, whole_session) == 0 || strcmp(name, idle) == 0;
@@ -175,7 +175,7 @@ static enum kwhy_status make_names(struct kwhy_session *session, struct kwhy_err
 		      : kwhy_names_intern(&session->names, idle, strlen(idle), &session->idle_name, error);
 }
 
-/* The region that holds everything, of every thread. */
+/* Begins the region of all threads that spans the session. */
 static enum kwhy_status begin_all(struct kwhy_session *session, struct kwhy_error *error)
 {
 	struct kwhy_event event = {
@@ -255,7 +255,7 @@ static enum kwhy_status open_all(
 static enum kwhy_status read_options(const struct kwhy_session_options *given,
 	struct kwhy_session_options *options, struct kwhy_error *error)
 {
-	if (given && given->size <= sizeof(given->size)) /* it alone says nothing, it is a pointer's too */
+	if (given && given->size <= sizeof(given->size)) /* a pointer has this size, too */
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"struct kwhy_session_options: size is %zu; set it to sizeof(struct "
 			"kwhy_session_options)",
@@ -303,7 +303,10 @@ int kwhy_session_open(const struct kwhy_session_options *given, struct kwhy_sess
 	return KWHY_MEASURE_OK;
 }
 
-/* In a child after fork() the threads are the parent's: only memory is given back, and not what they use. */
+/*
+ * Stops the threads. In a child after fork() they are the parent's: only memory is freed, except what they
+ * use.
+ */
 static void stop_threads(struct kwhy_session *session)
 {
 	if (session->collecting) {
@@ -317,7 +320,7 @@ static void stop_threads(struct kwhy_session *session)
 		kwhy_sampler_stop(session->sampler, NULL);
 }
 
-/* What threads have left since the collector's last look. */
+/* Forwards the events since the collector's last pass. */
 static void forward_rest(struct kwhy_session *session)
 {
 	struct kwhy_error error;
@@ -410,7 +413,7 @@ void kwhy_region_end(struct kwhy_session *session, uint32_t region)
 		kwhy_recorder_end(session->recorder, region);
 }
 
-/* One that is none would make every sum it is in one that is none. */
+/* Whether a number is an amount; one that is not would spoil every sum. */
 static bool is_amount(double amount)
 {
 	return amount >= 0 && isfinite(amount);

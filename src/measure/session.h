@@ -14,34 +14,35 @@
 
 /* The inside of a session, for session*.c. */
 
-enum { KWHY_SESSION_EVENTS_MAX = 4 << 20 }; /* waiting for the meters */
+enum { KWHY_SESSION_EVENTS_MAX = 4 << 20 }; /* events waiting for the meters' readings */
 
 struct kwhy_session {
-	uint64_t forks; /* as many as there were when it was opened */
+	uint64_t forks; /* number of forks before it was opened */
 	struct kwhy_recorder *recorder;
 	struct kwhy_sensors *sensors;
 	struct kwhy_sampler *sampler;
 	double enough_ratio;
-	int64_t period_most_ns; /* of the slowest meter */
-	int64_t begun_cpu_ns;	/* when energy began to count: CPU time of the sampler */
-	double begun_busy_s;	/* and of all CPUs; NAN: not known, or a file plays that is of another time */
+	int64_t period_most_ns; /* period of the slowest meter */
+	int64_t begun_cpu_ns;	/* CPU time of the sampler when energy began to count */
+	double begun_busy_s; /* CPU time of all CPUs at that time; NAN: unknown, or the session replays a file
+			      */
 
 	pthread_mutex_t names_lock;
 	struct kwhy_names names;
 	bool names_made;
 	uint32_t session_name, idle_name;
 
-	pthread_mutex_t fold_lock; /* of all below */
+	pthread_mutex_t fold_lock; /* protects all fields from here to error */
 	struct kwhy_history *history;
-	struct kwhy_curve **curves; /* one a meter; NULL between folds */
+	struct kwhy_curve **curves; /* one curve a meter; NULL between folds */
 	const struct kwhy_metered *metered;
 	size_t metered_count;
 	struct kwhy_regions *regions;
 	struct kwhy_event *events;
 	size_t event_count, event_capacity;
-	struct kwhy_forward *forward; /* NULL: nobody watches */
+	struct kwhy_forward *forward; /* NULL: no tool watches the program */
 	int64_t folded_ns, last_fold_ns;
-	enum kwhy_status status; /* of the collector: its first failure stays */
+	enum kwhy_status status; /* first failure of the collector */
 	struct kwhy_error error;
 
 	pthread_t collector;
@@ -52,20 +53,23 @@ struct kwhy_session {
 	bool clock_made;
 };
 
-/* Children after a fork() have no collector and share no memory: their sessions are of the past. */
+/*
+ * Whether the process was forked after the session was opened. A child has no collector and shares no memory,
+ * so its session is unusable.
+ */
 bool kwhy_session_is_forked(const struct kwhy_session *session);
 int kwhy_session_refuse_child(char *message, size_t message_bytes);
-/* Hands an error to the caller of the library. */
+/* Returns an error to the caller of the library. */
 int kwhy_session_say(const struct kwhy_error *error, char *message, size_t message_bytes);
 
-/* With fold_lock held, or before there is a collector: */
+/* Call the following functions with fold_lock held, or before the collector runs: */
 
-/* Takes what threads and meters have left; *out_busy: there was much. */
+/* Takes new events and readings from threads and meters; *out_busy: there were many. */
 KWHY_MUST_USE enum kwhy_status kwhy_session_collect(
 	struct kwhy_session *session, bool *out_busy, struct kwhy_error *error);
-/* Accounts for what the meters have reported, and forgets what that needed. */
+/* Accounts for the time that the meters have reported, and drops the readings and events used for it. */
 KWHY_MUST_USE enum kwhy_status kwhy_session_fold(struct kwhy_session *session, struct kwhy_error *error);
-/* The same up to end_ns on a copy, for results. */
+/* The same up to end_ns on a copy of the regions, for results. */
 KWHY_MUST_USE enum kwhy_status kwhy_session_fold_rest(
 	struct kwhy_session *session, int64_t end_ns, struct kwhy_regions **out, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_session_make_curves(
@@ -73,8 +77,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_session_make_curves(
 void kwhy_session_free_curves(struct kwhy_session *session);
 bool kwhy_session_meter_is_lost(const struct kwhy_session *session, size_t meter);
 /*
- * Up to where all meters that go on have reported; those far behind are not waited for. Counters update in
- * when they are read, every twenty seconds perhaps: `counted` waits for that too.
+ * Time up to which all active meters have reported; meters far behind are ignored. Counters may be read every
+ * twenty seconds only: `counted` waits for their updates, too.
  */
 int64_t kwhy_session_known_until(const struct kwhy_session *session, int64_t now_ns, bool counted);
 

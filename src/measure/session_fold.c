@@ -6,9 +6,9 @@
 
 #define MS INT64_C(1000000)
 #define SECOND INT64_C(1000000000)
-/* The curve's end still bends as readings come; what lies so far before it does not. */
+/* Time before the end of the curve beyond which new readings no longer change it. */
 #define SETTLED_NS (250 * MS)
-/* Readings kept before what is accounted for: two updates of a counter that is read every twenty seconds. */
+/* Readings kept before the accounted time: two updates of a counter that is read every twenty seconds. */
 #define KEPT_NS (45 * SECOND)
 
 static int compare_events(const void *left, const void *right)
@@ -20,7 +20,7 @@ static int compare_events(const void *left, const void *right)
 	return (a->thread > b->thread) - (a->thread < b->thread);
 }
 
-/* Events of one thread come in order; those of one thread alone need no sorting. */
+/* Sorts events by time, unless they are in order, as those of a single thread are. */
 static void sort_events(struct kwhy_event *events, size_t count)
 {
 	for (size_t i = 1; i < count; i++) {
@@ -55,8 +55,8 @@ bool kwhy_session_meter_is_lost(const struct kwhy_session *session, size_t meter
 }
 
 /*
- * Up to where all meters that go on have reported; those far behind are not waited for. Counters update in
- * when they are read, every ten seconds perhaps: `counted` waits for that too.
+ * Time up to which all active meters have reported; meters far behind are ignored. Counters may be read every
+ * twenty seconds only: `counted` waits for their updates, too.
  */
 int64_t kwhy_session_known_until(const struct kwhy_session *session, int64_t now_ns, bool counted)
 {
@@ -108,7 +108,7 @@ enum kwhy_status kwhy_session_fold(struct kwhy_session *session, struct kwhy_err
 {
 	int64_t now_ns = kwhy_clock_mono_ns(), until_ns;
 	enum kwhy_status status = kwhy_session_make_curves(session, error);
-	bool crowded; /* no space to wait for the counters */
+	bool crowded; /* the event buffer is too full to wait for the counters */
 	size_t count;
 
 	session->last_fold_ns = now_ns;

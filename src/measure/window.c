@@ -7,26 +7,32 @@
 
 #define QUANTILE_95 1.96
 #define EDGES_WORSE 1.5
-/* Ticks so far apart show by how much samples and counter differ; closer ones how well their times are known.
+/*
+ * Shortest interval between counter updates, s, in which their difference from the samples is evidence of a
+ * wrong gain. Over shorter ones it may come from the updates' time stamps alone.
  */
 #define APART_S 1
 #define APART_SPREADS 3
-/* What an edge leaves unknown, in stretches of full power; from simulated steps. */
+/* Uncertainty of one edge, in intervals between readings at full power; from simulated steps. */
 #define EDGE_STRETCHES 0.35
-/* So many stretches to each side say how low and how high the power goes. */
+/* Number of intervals before and after that give the lowest and the highest power of an interval. */
 #define NEIGHBOURS 3
-/* And so much further it may go, as a share of the mean: samples are rare, and updates say nothing in
- * between.
+/*
+ * Margins below and above these powers, as a share of the mean power. Samples are rare, and counter updates
+ * show nothing of the time between them.
  */
 #define BELOW_POWER_RATIO 0.2
 #define ABOVE_POWER_RATIO 0.3
 #define BELOW_COUNTER_RATIO 0.6
 #define ABOVE_COUNTER_RATIO 1.0
-/* Runs of less than this many stretches between readings hide how low and how high the power went. */
+/* Runs shorter than this many intervals between readings may have had powers that no reading shows. */
 #define HIDING_STRETCHES 2
 #define HIDDEN_LOW_RATIO 0.3
 #define HIDDEN_HIGH_RATIO 5.0
-/* Runs of one region are alike, and so are the errors at their edges: so much of their variance adds up. */
+/*
+ * Runs of one region resemble each other, and so do the errors at their edges. This share of the correlated
+ * variance is added.
+ */
 #define ALIKE_RATIO 0.5
 
 const char *kwhy_energy_basis_name(enum kwhy_energy_basis basis)
@@ -56,12 +62,12 @@ const char *kwhy_energy_missing(enum kwhy_energy_state state, bool is_lost)
 	return reasons[state];
 }
 
-/* A stretch between two knots, and the mean powers in it and to both sides. */
+/* An interval between two knots, with the mean powers in it, before it and after it. */
 struct cell {
 	int64_t start_ns, end_ns;
 	double start_j, length_s;
 	double before_w, mean_w, after_w;
-	double low_w, high_w; /* of the three */
+	double low_w, high_w; /* lowest and highest of the three mean powers */
 };
 
 static double mean_between(const struct kwhy_curve *curve, size_t i)
@@ -102,7 +108,7 @@ static struct cell cell_of(const struct kwhy_curve *curve, size_t i)
 	return cell;
 }
 
-/* The least that a share of a stretch can have used, when its power stays between two levels. */
+/* Least energy that a share of an interval can have used when its power stays between low_w and high_w. */
 static double least_j(double share, double length_s, double mean_w, double low_w, double high_w)
 {
 	return length_s * fmax(low_w * share, mean_w - high_w * (1 - share));
@@ -114,9 +120,10 @@ static double most_j(double share, double length_s, double mean_w, double low_w,
 }
 
 /*
- * Used up to a time. Where a window begins or ends the power often changes; if it went from the level before
- * to the level after just there, the stretch's sum tells that energy exactly, and a level stretch comes out
- * straight. The bounds keep the curve rising where the sum says that it was not so.
+ * Energy from the start of the curve to a time. The power often changes where a window begins or ends. If it
+ * steps from the level before to the level after at that time, the energy of the whole interval gives the
+ * energy up to there exactly; at constant power the curve is a straight line. The bounds keep the curve
+ * within what powers between low_w and high_w allow.
  */
 static double used_up_to(const struct kwhy_curve *curve, int64_t time_ns)
 {
@@ -130,7 +137,10 @@ static double used_up_to(const struct kwhy_curve *curve, int64_t time_ns)
 	return cell.start_j + fmin(fmax(bent_j, least), most);
 }
 
-/* What the highest reading inside says; between two knots, their lower one is no peak. */
+/*
+ * Peak power of a window: its highest power reading, or the highest mean between two knots inside it where it
+ * has no power reading.
+ */
 static double peak_between(const struct kwhy_curve *curve, int64_t start_ns, int64_t end_ns)
 {
 	double peak_w = NAN, mean_w = NAN;
@@ -151,7 +161,10 @@ void kwhy_window_sum_init(struct kwhy_window_sum *sum)
 		.peak_w = NAN, .gap_start_ns = INT64_MIN, .state = KWHY_ENERGY_MEASURED};
 }
 
-/* What is not known of a stretch that windows cover in part: anything between the least and the most. */
+/*
+ * Standard uncertainty of an interval that windows cover in part: its energy is uniform between the least and
+ * the most.
+ */
 static double cell_sd_j(const struct kwhy_window_sum *sum)
 {
 	double length_s = (double)(sum->cell_end_ns - sum->cell_start_ns) * 1e-9;
@@ -177,7 +190,7 @@ static void flush_cell(struct kwhy_window_sum *sum)
 	sum->cell_covered_s = 0;
 }
 
-/* How low and how high the power may have gone in a stretch, as far as those around it tell. */
+/* Starts an interval and bounds its power by the powers of the intervals around it, with a margin. */
 static void begin_cell(struct kwhy_window_sum *sum, size_t i)
 {
 	const struct kwhy_curve *curve = sum->curve;
@@ -197,7 +210,10 @@ static void begin_cell(struct kwhy_window_sum *sum, size_t i)
 	sum->cell_high_w += mean_w * (counter_alone ? ABOVE_COUNTER_RATIO : ABOVE_POWER_RATIO);
 }
 
-/* A run about as short as the readings are apart has levels that none of them shows. */
+/*
+ * A run about as short as the interval between readings may have powers that no reading shows: widens the
+ * bounds.
+ */
 static void hide_levels(struct kwhy_window_sum *sum, double window_s)
 {
 	double length_s = (double)(sum->cell_end_ns - sum->cell_start_ns) * 1e-9;
@@ -209,7 +225,7 @@ static void hide_levels(struct kwhy_window_sum *sum, double window_s)
 	sum->cell_high_w = fmax(sum->cell_high_w, HIDDEN_HIGH_RATIO * sum->cell_mean_w);
 }
 
-/* The window's part of a stretch. */
+/* Adds the part of the window that lies in interval i. */
 static void cover(struct kwhy_window_sum *sum, size_t i, int64_t start_ns, int64_t end_ns)
 {
 	const struct kwhy_curve *curve = sum->curve;
@@ -234,7 +250,7 @@ static void cover_edges(struct kwhy_window_sum *sum, int64_t start_ns, int64_t e
 		cover(sum, last, start_ns, end_ns);
 }
 
-/* Power at an edge, as far as the knots tell. */
+/* Power at an edge of a window: mean of the powers in, before and after its interval. */
 static double watts_near(const struct kwhy_curve *curve, int64_t time_ns)
 {
 	struct cell cell = cell_of(curve, cell_index(curve, time_ns));
@@ -257,7 +273,10 @@ static size_t ticks_before(const struct kwhy_curve *curve, int64_t time_ns)
 	return low;
 }
 
-/* Ticks are known to a millisecond or two: at both ends of a window, or spread over all between them. */
+/*
+ * The time of a counter update is known to a millisecond or two. The error is that at both ends of the
+ * window, or a part of that between the two updates where none lies inside the window.
+ */
 static double update_variance_j2(
 	const struct kwhy_curve *curve, int64_t start_ns, int64_t end_ns, double joules)
 {
@@ -271,8 +290,9 @@ static double update_variance_j2(
 }
 
 /*
- * Samples stray from the counter between two updates; their sum does not. What is covered of such a stretch
- * is as unsure as the rest of it: the smaller of both says by how much.
+ * Between two counter updates the samples may deviate from the counter; their sum over the interval does not.
+ * The covered part of the interval has the same error as the rest, so the smaller of both determines its
+ * size.
  */
 static void flush_gap(struct kwhy_window_sum *sum)
 {
@@ -283,7 +303,10 @@ static void flush_gap(struct kwhy_window_sum *sum)
 	sum->gap_start_ns = INT64_MIN;
 }
 
-/* Ticks far apart show by how much samples and counter differ; closer ones how well their times are known. */
+/*
+ * Relative difference of samples and counter beyond what the time stamps explain; 0 for updates less than
+ * APART_S apart.
+ */
 static double apart_ratio(const struct kwhy_curve *curve, size_t i)
 {
 	double length_s = (double)(curve->ticks_ns[i + 1] - curve->ticks_ns[i]) * 1e-9;
@@ -302,7 +325,10 @@ static void begin_gap(struct kwhy_window_sum *sum, size_t i)
 	sum->gap_ratio = hypot(curve->response.power_ratio, apart_ratio(curve, i));
 }
 
-/* The window's part between update number `next` - 1 and update `next`; there may be none on one side. */
+/*
+ * Adds the part of the window between updates `next` - 1 and `next`. Before the first and after the last
+ * update there is no counter.
+ */
 static void cover_gap(struct kwhy_window_sum *sum, size_t next, int64_t start_ns, int64_t end_ns)
 {
 	const struct kwhy_curve *curve = sum->curve;
@@ -380,9 +406,10 @@ void kwhy_window_sum_add(struct kwhy_window_sum *sum, int64_t start_ns, int64_t 
 }
 
 /*
- * What repetition does not shrink, shares of the energy, leaves less room for what it does. The edges of a
- * longer window may fall worse than those seen, and a window of less than a stretch or two between readings
- * hides how high the power really went.
+ * Number of repetitions after which the half-width is within the limit; 0: no number suffices. Errors
+ * proportional to the energy do not shrink with repetition, so they reduce the limit for the errors at edges.
+ * The edges of a longer window may be worse than those seen (EDGES_WORSE), and a window shorter than an
+ * interval or two between readings does not show how high the power went (EDGE_STRETCHES).
  */
 static uint64_t repetitions(const struct kwhy_window_sum *sum, double edges_j, double enough_ratio)
 {
@@ -397,7 +424,7 @@ static uint64_t repetitions(const struct kwhy_window_sum *sum, double edges_j, d
 	return times > 1e15 ? 0 : (uint64_t)ceil(times);
 }
 
-/* The standard uncertainty of what happens at edges. */
+/* Standard uncertainty of the errors at edges. */
 static double edges_sd_j(const struct kwhy_window_sum *sum)
 {
 	double alike_j2 = sum->windows > 1 ? ALIKE_RATIO * sum->alike_j * sum->alike_j : 0;
@@ -451,8 +478,8 @@ void kwhy_window_energy(const struct kwhy_curve *curve, int64_t start_ns, int64_
 int64_t kwhy_window_ready_ns(int64_t end_ns, const struct kwhy_readings *counter,
 	const struct kwhy_readings *power, const struct kwhy_response *response)
 {
-	const int64_t slack_ns = 10000000;	  /* late stamps and polls */
-	const int64_t update_most_ns = 150000000; /* a counter that is read more rarely is read when asked */
+	const int64_t slack_ns = 10000000;	  /* allowance for late stamps and polls */
+	const int64_t update_most_ns = 150000000; /* a counter with a longer period is read on demand */
 	int64_t update_ns = counter ? counter->period_ns : 0, sample_ns = power ? 2 * power->period_ns : 0;
 	double lag_s = response->delay_s + response->average_window_s / 2;
 

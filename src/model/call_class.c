@@ -5,9 +5,8 @@
 #include <string.h>
 
 /*
- * Calls by what the device waits for meanwhile. Matched against the name behind its prefix (cuda, cu,
- * hip), first rule first; a star stands for any text. Names as in the CUDA runtime and driver and the
- * HIP runtime references.
+ * Classes of calls. The first rule whose pattern matches the name after its prefix (cuda, cu, hip) applies; a
+ * star matches any text. Names are those of the CUDA runtime, CUDA driver and HIP runtime references.
  */
 struct rule {
 	const char *pattern;

@@ -50,7 +50,7 @@ static struct kwhy_counter_span span_of(const struct kwhy_counter_readings *read
 	};
 }
 
-/* Counts a nanosecond between two readings; NAN: the counter fell. */
+/* Counts per nanosecond between two readings; NAN: the counter fell. */
 static double rate_of(const struct kwhy_counter_readings *readings, size_t from, size_t to)
 {
 	const struct kwhy_counter_span span = span_of(readings, from, to);
@@ -60,8 +60,9 @@ static double rate_of(const struct kwhy_counter_readings *readings, size_t from,
 }
 
 /*
- * Whether reading `back` continues the counter from `before` rather than from the reading after a reset:
- * which of the two rates is nearer, by its ratio, to the rate before. True where no rate before is known.
+ * Whether reading `back` continues the counter from `before` rather than from a reset: true if the rate from
+ * `before` is, as a ratio, nearer to the earlier rate than the rate after the fall is. True also if the
+ * earlier rate is unknown.
  */
 static bool is_on_course(
 	const struct kwhy_counter_readings *readings, size_t before, size_t back, const uint8_t *verdict)
@@ -78,7 +79,10 @@ static bool is_on_course(
 	return fabs(log(rate_of(readings, before, back) / course)) <= fabs(log(reset / course));
 }
 
-/* The reading at which the counter is back at what it was before it fell at `fall`; 0: it is not. */
+/*
+ * The first reading after `fall` that is at least as high as the one before it; 0: there is none within
+ * KWHY_COUNTER_WRONG_MAX.
+ */
 static size_t find_return(const struct kwhy_counter_readings *readings, size_t before, size_t fall)
 {
 	for (size_t k = fall + 1; k <= fall + KWHY_COUNTER_WRONG_MAX && k < readings->count; k++)
@@ -88,8 +92,8 @@ static size_t find_return(const struct kwhy_counter_readings *readings, size_t b
 }
 
 /*
- * The last right readings, where they alone are above what a counter fell to and those before them are not.
- * Gives their number; 0: there is no such peak.
+ * Lists the last right readings if only they, and none before them, are above the value that the counter fell
+ * to. Returns their number; 0: there is no such peak.
  */
 static size_t list_peak(const struct kwhy_counter_readings *readings, size_t before, size_t fall,
 	const uint8_t *verdict, size_t out_peak[KWHY_COUNTER_WRONG_MAX])
@@ -114,8 +118,8 @@ static bool is_wrap(const struct kwhy_counter_readings *readings, size_t before,
 }
 
 /*
- * Judges the reading that fell and those up to the one that it gives, the next to look at. Of a dip and a
- * peak that would both explain the fall the one with fewer wrong readings is taken.
+ * Judges the readings from `fall` on and returns the next one to judge. If a dip and a peak both explain the
+ * fall, the one with fewer wrong readings is taken.
  */
 static size_t judge_fall(
 	const struct kwhy_counter_readings *readings, size_t before, size_t fall, uint8_t *verdict)

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What was looked at on this machine, and what could be changed. */
+/* Checks of this machine's settings, with what could be improved. */
 
 enum kwhy_doctor_verdict {
 	KWHY_DOCTOR_GOOD,
@@ -17,17 +17,19 @@ enum kwhy_doctor_verdict {
 	KWHY_DOCTOR_VERDICT_COUNT
 };
 
-/* One check with its result. Strings live as long as the report; words of a check are constants. */
+/*
+ * One check with its result. Strings live as long as the report; titles, effects and sources are constants.
+ */
 struct kwhy_doctor_check {
-	const char *id;	   /* "persistence"; never changes its meaning */
+	const char *id;	   /* "persistence"; an id keeps its meaning across versions */
 	const char *title; /* "persistence mode" */
-	int32_t gpu;	   /* as the driver numbers it; -1: of the machine */
+	int32_t gpu;	   /* number of the GPU in the driver; -1: a check of the machine */
 	enum kwhy_doctor_verdict verdict;
-	const char *fact;   /* what is, or why it is not known */
-	const char *effect; /* what it costs when it is not good */
-	const char *source; /* who says so */
+	const char *fact;   /* what was found, or why it is unknown */
+	const char *effect; /* cost of a setting that is not good */
+	const char *source; /* reference for the effect */
 	const char *cure;   /* NULL unless the verdict is advice */
-	bool minor;	    /* good because nothing was set: not worth a line of its own */
+	bool minor;	    /* good as nothing was set; reports show its line only with --verbose */
 };
 
 struct kwhy_doctor_gpu {
@@ -40,10 +42,10 @@ struct kwhy_doctor_report {
 	struct kwhy_doctor_gpu *gpus;
 	struct kwhy_doctor_check *checks;
 	size_t gpu_count, check_count, check_capacity;
-	const char *no_gpu; /* why there are none, NULL where there are */
+	const char *no_gpu; /* why there are no GPUs; NULL: there are */
 };
 
-/* How many checks have that verdict. */
+/* Number of checks with a verdict. */
 static inline size_t kwhy_doctor_count(
 	const struct kwhy_doctor_report *report, enum kwhy_doctor_verdict verdict)
 {

@@ -10,24 +10,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A place where the waste can be seen. */
+/* An interval of the recording that shows the waste. */
 struct kwhy_evidence {
 	int64_t start_ns, end_ns;
 	const char *what; /* "cudaMemcpyAsync h2d 8 B, then cudaStreamSynchronize 7.0 us" */
-	/* Names of kernels within `what`, in their order and whole, for who must shorten them; NULL: none. */
+	/* Full names of the kernels in `what`, in order, for reports that shorten them; NULL: no kernel. */
 	const char *kernels[2];
 };
 
 /*
- * What the cure would bring. Where the recording was played again with it, these are the figures and the
- * bound that a plan of this one change states. Energies KWHY_UNKNOWN_NJ where unknown.
+ * What the cure would save. Where the recording was replayed with the change, these are the figures and the
+ * bound of a plan of this change alone. Energies are KWHY_UNKNOWN_NJ where unknown.
  */
 struct kwhy_saving {
 	int64_t time_ns;
 	int64_t energy_nj, low_nj, high_nj;
 	const char *assumption;
 	enum kwhy_bound bound;
-	bool frees_device; /* time_ns is the device's, free for others: the run is no shorter */
+	bool frees_device; /* time_ns becomes free on the device for other work; the run is not shorter */
 };
 
 /* One kind of waste on one device (KWHY_NONE: on the host or across devices). */
@@ -36,18 +36,18 @@ struct kwhy_finding {
 	const char *title; /* one line with its numbers */
 	uint32_t device;
 	uint64_t count;
-	int64_t time_ns;			  /* what it costs now */
-	int64_t category_ns[KWHY_CATEGORY_COUNT]; /* of that, by category of the device's time */
+	int64_t time_ns;			  /* time that the waste takes now */
+	int64_t category_ns[KWHY_CATEGORY_COUNT]; /* time_ns by category of the device's time */
 	int64_t energy_nj, low_nj, high_nj;	  /* KWHY_UNKNOWN_NJ where unknown */
 	struct kwhy_evidence *evidence;
 	size_t evidence_count;
 	const char *cure;
-	const char *change; /* id of the change of `kwhy whatif` that is the cure; "": none is; NULL: the one
-			       that is for all findings of this id, if any */
+	const char *change; /* id of the `kwhy whatif` change that is the cure; "": no change; NULL: the
+			       change for all findings of this id, if any */
 	struct kwhy_saving saving;
-	bool leads;	  /* All wait for what it names: it comes before what saves more on one of them. */
-	int64_t least_ns; /* A saving of less time, and of less energy than least_nj, is not worth a finding.
-			   */
+	bool leads; /* the other devices wait for the one that the finding names: listed before findings that
+		       save more on one device */
+	int64_t least_ns; /* a saving below least_ns and below least_nj joules is not worth a finding */
 	double least_nj;
 };
 

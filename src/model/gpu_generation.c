@@ -27,7 +27,7 @@ static const struct kwhy_gpu_generation generations[GENERATIONS] = {
 	[CDNA_3] = {"PCIe 5.0 x16", PCIE_5_BYTES_PER_S, KWHY_TENSOR_TF32},
 };
 
-/* What the compute capability does not tell. The first that matches counts. */
+/* Generations that the compute capability does not show. The first match counts. */
 static const struct {
 	const char *part;
 	enum generation generation;
@@ -95,7 +95,7 @@ static const struct {
 	{"MI100", CDNA},
 };
 
-/* The oldest that has what a generation has, by compute capability. */
+/* Lowest major compute capability of each generation. */
 static const struct {
 	uint32_t major;
 	enum generation generation;
@@ -138,7 +138,7 @@ static enum generation by_capability(uint32_t major)
 	return UNKNOWN;
 }
 
-/* AMD's runtimes give a number of their own where CUDA's give the compute capability. */
+/* AMD's runtimes report a number of their own in place of CUDA's compute capability. */
 static bool is_amd(const char *name)
 {
 	return strstr(name, "AMD") || strstr(name, "Radeon") || strstr(name, "MI2") || strstr(name, "MI3");

@@ -49,11 +49,10 @@ enum kwhy_status kwhy_recording_add_host_range(
 	return KWHY_OK;
 }
 
-/* Calls around the time of a stack are nested no deeper than this: a runtime's in a driver's in a library's.
- */
+/* Largest nesting depth of calls that is searched: a driver's call in a runtime's in a library's. */
 enum { CALL_DEPTH_MAX = 16 };
 
-/* The end of the last call of the thread that ended by time_ns; without one, time_ns. */
+/* End of the thread's last call that ended by time_ns; time_ns if there is no such call. */
 static int64_t last_call_end_ns(const struct kwhy_calls *calls, uint32_t thread, int64_t time_ns)
 {
 	size_t first = calls->first[thread], low = first, high = calls->first[thread + 1];
@@ -147,7 +146,7 @@ static enum kwhy_status sort(struct kwhy_host_ranges *rows, struct kwhy_error *e
 	return status;
 }
 
-/* Inside of an API call they are how it works: the call's class says what the device waited for. */
+/* Drops system calls inside of API calls, whose class already shows what the device waited for. */
 static void drop_system_calls(struct kwhy_host_ranges *rows, const struct kwhy_calls *calls)
 {
 	size_t kept = 0, call = 0;
@@ -185,7 +184,10 @@ static enum kwhy_status index_threads(struct kwhy_recording *recording, struct k
 	return KWHY_OK;
 }
 
-/* The one around a row holds all of it; one that merely began before it does not. */
+/*
+ * Links each row to the innermost row that encloses all of it; a row that began before but ends within does
+ * not.
+ */
 static void link_parents(struct kwhy_host_ranges *rows)
 {
 	for (size_t i = 0; i < rows->count; i++) {

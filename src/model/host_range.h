@@ -9,35 +9,34 @@
 
 struct kwhy_recording;
 
-/* What held a host thread. The first three have the numbers of enum kwhy_range_kind. */
+/* What kind of range a host thread was in. The first three have the numbers of enum kwhy_range_kind. */
 enum kwhy_host_kind {
 	KWHY_HOST_NVTX,
 	KWHY_HOST_USER,
 	KWHY_HOST_STEP,
-	KWHY_HOST_OPERATOR, /* of a framework: aten::add */
+	KWHY_HOST_OPERATOR, /* an operator of a framework: aten::add */
 	KWHY_HOST_PYTHON,   /* a call of a Python function, from its begin to its end */
 	KWHY_HOST_SYSTEM,   /* a call of the operating system's libraries that may block: read, poll, sem_wait
 			     */
-	KWHY_HOST_FRAME, /* of a stack, of Python or not, that was taken at end_ns: the host had got there */
+	KWHY_HOST_FRAME,    /* a frame of a call stack, of Python or native, that was sampled at end_ns */
 	KWHY_HOST_KIND_COUNT
 };
 
 const char *kwhy_host_kind_name(enum kwhy_host_kind kind); /* "nvtx", ... "frame" */
 
 /*
- * What the host threads of a recording were in, in columns; 37 bytes a row. After finish the ranges of the
- * recording that are of a thread stand here, too, and the rows are sorted by thread, then start, the outer
- * one first; rows of thread t are [first[t], first[t + 1]). Of those open at a time the last one is the
- * innermost.
+ * The ranges of host threads in columns, 37 bytes per range. finish adds the recording's own ranges that have
+ * a thread, and sorts by thread, then start, the outer range first; rows of thread t are [first[t], first[t +
+ * 1]). Of the ranges open at one time the last row is the innermost.
  */
-#define KWHY_HOST_RANGE_COLUMNS(X)                                                         \
-	X(int64_t, start_ns)                                                               \
-	X(int64_t, end_ns)                                                                 \
-	X(uint32_t, name) /* of the operator, function or call */                          \
-	X(uint32_t, file) /* name of the source or, without one, the module; 0: unknown */ \
-	X(uint32_t, line) /* 0: unknown */                                                 \
-	X(uint32_t, thread)                                                                \
-	X(uint32_t, parent) /* after finish: the row around it; KWHY_NONE: none */         \
+#define KWHY_HOST_RANGE_COLUMNS(X)                                                                 \
+	X(int64_t, start_ns)                                                                       \
+	X(int64_t, end_ns)                                                                         \
+	X(uint32_t, name) /* name of the operator, function or call */                             \
+	X(uint32_t, file) /* name of the source file or, without one, of the module; 0: unknown */ \
+	X(uint32_t, line) /* 0: unknown */                                                         \
+	X(uint32_t, thread)                                                                        \
+	X(uint32_t, parent) /* after finish: the enclosing row; KWHY_NONE: outermost */            \
 	X(uint8_t, kind)    /* enum kwhy_host_kind */
 
 struct kwhy_host_ranges {
@@ -55,17 +54,17 @@ struct kwhy_host_range {
 };
 
 /*
- * Appends a copy; `parent` is not looked at. The frames of one stack are added one after the other, the
- * outermost first, each with the time of the stack as its end and KWHY_UNKNOWN_TIME as its start: finish puts
- * that at the end of the last API call of the thread that ended before, or at the stack itself without one.
+ * Appends a copy; `parent` is ignored. The frames of one stack are added in order, the outermost first. Each
+ * has the time of the stack as its end and KWHY_UNKNOWN_TIME as its start. finish sets the start to the end
+ * of the thread's last API call that ended before, or to the time of the stack if there is no such call.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_host_range(
 	struct kwhy_recording *recording, const struct kwhy_host_range *range, struct kwhy_error *error);
 
 /*
- * Part of kwhy_recording_finish(), once the calls are sorted and indexed: places frames, takes in the
- * recording's own ranges, leaves out system calls inside of API calls, sorts, links parents. Refuses ranges
- * that end before they start and times beyond a quarter of what an int64 holds.
+ * Part of kwhy_recording_finish(), after the calls have been sorted and indexed. Sets the starts of frames,
+ * adds the recording's own ranges, drops system calls inside of API calls, sorts, and links parents. Refuses
+ * ranges that end before they start and times beyond a quarter of what an int64 holds.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_host_ranges_finish(
 	struct kwhy_recording *recording, struct kwhy_error *error);

@@ -20,7 +20,10 @@ void kwhy_host_time_done(struct kwhy_host_time *time)
 	*time = (struct kwhy_host_time){0};
 }
 
-/* Moves on to time_ns. A row that is open and began before the top one holds it, so parents are enough. */
+/*
+ * Moves the thread's cursor to time_ns; returns the innermost open row. Open rows enclose each other, so
+ * parents suffice.
+ */
 static uint32_t advance(struct kwhy_host_time *time, uint32_t thread, int64_t time_ns)
 {
 	const struct kwhy_host_ranges *rows = &time->recording->host_ranges;
@@ -49,21 +52,24 @@ static int64_t piece_end_ns(
 	return limit_ns;
 }
 
-/* One that says which part of the program this is, not what the host does in it. */
+/* Whether a row only names a part of the program, not what the host does in it. */
 static bool is_vague(const struct kwhy_host_ranges *rows, uint32_t row)
 {
 	return row == KWHY_NONE || rows->kind[row] == KWHY_HOST_STEP || rows->kind[row] == KWHY_HOST_USER;
 }
 
-/* What is asked of two threads: the one that launches next, and the one that launched before. */
+/*
+ * Two threads that divide a gap: the one that launches the next work, and the one that launched the work
+ * before.
+ */
 struct asked {
 	struct kwhy_host_time *time;
-	uint32_t next, before; /* before: KWHY_NONE: the same, or not known */
+	uint32_t next, before; /* before KWHY_NONE: the same thread, or unknown */
 	kwhy_host_visit *visit;
 	void *context;
 };
 
-/* In [start, end) the launching thread is in `row`, which is vague. */
+/* Divides [start, end), in which the launching thread is in `row`, which is vague. */
 static void divide_by_before(const struct asked *asked, int64_t start_ns, int64_t end_ns, uint32_t row)
 {
 	const struct kwhy_host_ranges *rows = &asked->time->recording->host_ranges;
@@ -153,7 +159,7 @@ static int64_t common_ns(const struct kwhy_host_ranges *rows, uint32_t row, int6
 	return between(rows->end_ns[row], start_ns, end_ns) - between(rows->start_ns[row], start_ns, end_ns);
 }
 
-/* Whatever covers half of a stretch is open in its middle, or ends or begins there. */
+/* A row that covers half of the interval is open in its middle, or ends or begins there. */
 uint32_t kwhy_host_range_over(
 	const struct kwhy_recording *recording, uint32_t thread, int64_t start_ns, int64_t end_ns)
 {
@@ -182,7 +188,7 @@ uint32_t kwhy_host_range_source(const struct kwhy_recording *recording, uint32_t
 	return found;
 }
 
-/* PyTorch writes paths below Python's search path: what they begin with. */
+/* Beginnings of library paths as PyTorch writes them, relative to Python's search path. */
 static const char *const packages[] = {"<", "torch/", "torchvision/", "torchaudio/", "functorch/", "numpy/",
 	"scipy/", "pandas/", "PIL/", "jax/", "jaxlib/", "flax/", "optax/", "triton/", "transformers/",
 	"datasets/", "tokenizers/", "accelerate/", "peft/", "deepspeed/", "lightning/", "pytorch_lightning/",
@@ -197,7 +203,7 @@ static const char *const packages[] = {"<", "torch/", "torchvision/", "torchaudi
 	"struct.py", "subprocess.py", "tempfile.py", "textwrap.py", "threading.py", "tokenize.py",
 	"traceback.py", "types.py", "typing.py", "uuid.py", "warnings.py", "weakref.py", "zipfile.py"};
 
-/* Where packages and libraries lie. */
+/* Parts of paths of packages and libraries. */
 static const char *const folders[] = {"site-packages/", "dist-packages/", "/lib/python", "/lib64/python",
 	"/usr/lib/", "/usr/include/", ".so"};
 

@@ -11,23 +11,23 @@
 #include <stdint.h>
 
 /*
- * Which host range held the host while a device was idle. The thread that issued the activity which ends the
- * gap decides, moment by moment, by its innermost range, up to the return of the call that issued it. Where
- * that thread is in no range, or in one that only says which part of the program this is, an operator that
- * the thread which issued the work before the gap is still in goes first.
+ * Which host range the host was in while a device was idle. At each time the innermost range of the thread
+ * that issued the activity which ends the gap decides, until the issuing call returned. If that thread is in
+ * no range, or in one that only names a part of the program, an operator takes precedence that the thread
+ * which issued the work before the gap is still in.
  */
 
-/* In the place of a row of host ranges. */
+/* Values in place of a row of host ranges. */
 enum {
-	KWHY_HOST_OUTSIDE = UINT32_MAX,	     /* in no range */
-	KWHY_HOST_LAUNCHED = UINT32_MAX - 1, /* the host had launched the work, the device had not begun it */
+	KWHY_HOST_OUTSIDE = UINT32_MAX,	     /* the host was in no range */
+	KWHY_HOST_LAUNCHED = UINT32_MAX - 1, /* the host had launched the work; the device had not begun it */
 	KWHY_HOST_UNLINKED = UINT32_MAX - 2, /* no call is known to have issued the work */
 };
 
 struct kwhy_host_cursor {
 	bool begun;
-	size_t next;  /* row not yet looked at */
-	uint32_t top; /* innermost open row; KWHY_NONE */
+	size_t next;  /* first row not yet visited */
+	uint32_t top; /* innermost open row; KWHY_NONE: no row is open */
 };
 
 struct kwhy_host_time {
@@ -35,7 +35,7 @@ struct kwhy_host_time {
 	struct kwhy_host_cursor *threads; /* [thread_count] */
 };
 
-/* For one device. */
+/* Prepares kwhy_host_time_divide() for the gaps of one device. */
 KWHY_MUST_USE enum kwhy_status kwhy_host_time_init(
 	struct kwhy_host_time *time, const struct kwhy_recording *recording, struct kwhy_error *error);
 void kwhy_host_time_done(struct kwhy_host_time *time);
@@ -43,26 +43,27 @@ void kwhy_host_time_done(struct kwhy_host_time *time);
 typedef void kwhy_host_visit(void *context, int64_t start_ns, int64_t end_ns, uint32_t row);
 
 /*
- * Visits the pieces of the gap behind activity `before` (KWHY_NONE: not known) and in front of `after`, in
- * order: they are disjoint and make up all of it. Gaps must be given in the order of time. All gaps of a
- * device together take time linear in the rows and the pieces.
+ * Visits the pieces of the gap between activity `before` (KWHY_NONE: unknown) and activity `after`, in order.
+ * They are disjoint and sum to the whole gap. Gaps must be given in time order. All gaps of a device together
+ * take time linear in the rows and the pieces.
  */
 void kwhy_host_time_divide(struct kwhy_host_time *time, const struct kwhy_host_span *gap, uint32_t before,
 	uint32_t after, kwhy_host_visit *visit, void *context);
 
-/* The innermost row of the thread at that time, by search; KWHY_NONE: in none. */
+/* The innermost row of the thread at a time, by binary search; KWHY_NONE: no row is open. */
 uint32_t kwhy_host_range_at(const struct kwhy_recording *recording, uint32_t thread, int64_t time_ns);
-/* The innermost row of the thread that covers at least half of the stretch; KWHY_NONE: none does. */
+/* The innermost row of the thread that covers at least half of the interval; KWHY_NONE: no row does. */
 uint32_t kwhy_host_range_over(
 	const struct kwhy_recording *recording, uint32_t thread, int64_t start_ns, int64_t end_ns);
 /*
- * The row that says where in the source a row is: the innermost from it outwards whose file is not a
- * library's, else the innermost with a file; KWHY_NONE: none has one.
+ * The row with the source position of a row: from it outwards, the innermost row whose file is not a
+ * library's, else the innermost one with a file; KWHY_NONE: no row has a file.
  */
 uint32_t kwhy_host_range_source(const struct kwhy_recording *recording, uint32_t row);
 
-/* Whether a source file, by its path, belongs to Python, a Python package or a library: no code of the
- * user's. */
+/*
+ * Whether a source file, by its path, belongs to Python, a Python package or a library, and not to the user.
+ */
 bool kwhy_source_is_library(const char *path, size_t length);
 
 #endif

@@ -10,10 +10,9 @@
 #include <stdint.h>
 
 /*
- * What the host did while a device was idle. The thread that issued the activity which ends the gap
- * decides, moment by moment, by the outermost call it was in that is not of class OTHER. Where that
- * activity has no known call, all threads of the processes that use the device are asked, and the first
- * state in the order below wins.
+ * What the host did while a device was idle. At each time the thread that issued the activity which ends the
+ * gap decides, by its outermost call that is not of class OTHER. If that activity has no known call, all
+ * threads of the processes that use the device count, and the first of their states in the order below wins.
  */
 enum kwhy_host_state {
 	KWHY_HOST_LAUNCH, /* inside launch calls */
@@ -23,10 +22,13 @@ enum kwhy_host_state {
 	KWHY_HOST_STATE_COUNT
 };
 
-/* Stretches of one thread in which its state does not change, in time; those ELSEWHERE are left out. */
+/*
+ * Walk over the intervals of one thread with constant state, in time order; those of state ELSEWHERE are left
+ * out.
+ */
 struct kwhy_host_walk {
 	bool begun;
-	size_t next, end;   /* rows of calls not yet looked at */
+	size_t next, end;   /* rows of calls not yet visited */
 	int64_t covered_ns; /* end of the latest call taken */
 	int64_t start_ns, end_ns;
 	enum kwhy_host_state state;
@@ -46,18 +48,18 @@ struct kwhy_host_wait {
 	const struct kwhy_recording *recording;
 	uint32_t device;
 	struct kwhy_host_walk *threads;			    /* [thread_count] */
-	struct kwhy_host_union unions[KWHY_HOST_ELSEWHERE]; /* made when first needed */
+	struct kwhy_host_union unions[KWHY_HOST_ELSEWHERE]; /* computed when first needed */
 	bool merged;
 };
 
-/* For one device of a recording that has calls. */
+/* Prepares kwhy_host_wait_divide() for one device of a recording that has calls. */
 KWHY_MUST_USE enum kwhy_status kwhy_host_wait_init(struct kwhy_host_wait *wait,
 	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error);
 void kwhy_host_wait_done(struct kwhy_host_wait *wait);
 
 /*
- * Divides the gap [start, end) before activity row `activity`: the parts sum to end - start exactly.
- * Gaps must be given in the order of time.
+ * Divides the gap [start, end) before activity row `activity`: the parts sum to end - start exactly. Gaps
+ * must be given in time order.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_host_wait_divide(struct kwhy_host_wait *wait,
 	const struct kwhy_host_span *gap, uint32_t activity, int64_t out_part_ns[KWHY_HOST_STATE_COUNT],

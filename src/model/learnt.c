@@ -8,9 +8,9 @@
 
 /* Half of a 90 % interval over the standard deviation of a normal density. */
 #define HALF_CI90_SDS 1.645
-/* A power that adds less tells nothing beyond the idle level. */
+/* Powers less than this above the idle level are not learnt. */
 #define ABOVE_IDLE_MIN_W 1.0
-/* Half of the interval over the energy: a power of a group, or of a copy, is learnt where it is narrower. */
+/* Largest half interval over the energy at which a power of basis grouped or assumed is learnt. */
 #define HALF_MAX_RATIO 0.2
 
 static char letter_of(char c)
@@ -38,7 +38,10 @@ static bool grids_are_equal(struct kwhy_learnt_grid a, struct kwhy_learnt_grid b
 	return a.blocks == b.blocks && a.threads == b.threads;
 }
 
-/* One pass finds what may have the majority (Boyer and Moore), the next one whether it has. */
+/*
+ * A first pass finds the grid that may have the majority of the time (Boyer and Moore), a second one whether
+ * it has it.
+ */
 struct vote {
 	double lead_ns, grid_ns, all_ns;
 };
@@ -101,7 +104,7 @@ static double half_ratio_of(const struct kwhy_account *account)
 	return (double)(account->high_nj - account->low_nj) / 2 / (double)account->gross_nj;
 }
 
-/* What is narrow since another recording taught it is nothing new. */
+/* Whether an account's power came from another recording, so that its narrow interval is not learnt here. */
 static bool is_taught(const struct kwhy_device_ledger *device_ledger, const struct kwhy_account *account)
 {
 	return account->power_class != KWHY_NONE && device_ledger->classes[account->power_class].is_learnt;
@@ -116,7 +119,7 @@ static bool is_learnt(const struct kwhy_device_ledger *device_ledger, const stru
 			half_ratio_of(account) <= HALF_MAX_RATIO && !is_taught(device_ledger, account));
 }
 
-/* False: it says nothing above the idle level. */
+/* False: the power is not significantly above the idle level. */
 static bool learn(struct kwhy_learnt_power *out, const struct kwhy_account *account, double idle_w)
 {
 	const double power_w = (double)account->mean_power_mw * 1e-3;
@@ -158,7 +161,7 @@ static enum kwhy_status collect_device(struct kwhy_learnt_powers *powers,
 	return status;
 }
 
-/* Its name becomes that of all. */
+/* Sets the powers' device name and idle level from the first device. */
 static enum kwhy_status name_device(struct kwhy_learnt_powers *powers, const struct kwhy_device *device,
 	double idle_w, struct kwhy_error *error)
 {

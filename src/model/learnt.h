@@ -11,48 +11,49 @@
 #include <stdint.h>
 
 /*
- * Powers that one recording taught, for the ledger of another with the same kernels on the same kind of
- * device (docs/formats/powers.md).
+ * Powers of accounts learnt from one recording, as priors for the ledger of another recording with the same
+ * kernels on the same kind of device (docs/formats/powers.md).
  */
 
 #define KWHY_POWERS_SCHEMA "kwhy.powers/1"
 
-/* A grid; both unknown where no grid has more than half of the time. */
+/* The grid of most of an account's time; both unknown if no grid has more than half of that time. */
 struct kwhy_learnt_grid {
 	uint32_t blocks;  /* KWHY_UNKNOWN_BLOCKS */
-	uint32_t threads; /* of a block; KWHY_NONE: unknown */
+	uint32_t threads; /* threads per block; KWHY_NONE: unknown */
 };
 
 struct kwhy_learnt_power {
-	const char *name; /* of the account */
+	const char *name; /* name of the account */
 	struct kwhy_learnt_grid grid;
-	double above_idle_w; /* while it runs alone, above 0 */
-	double sd_w;	     /* standard uncertainty */
-	uint64_t count;	     /* of launches */
-	int64_t time_ns;     /* of all of them */
+	double above_idle_w; /* power above idle while the account runs alone, above 0 */
+	double sd_w;	     /* standard uncertainty of above_idle_w */
+	uint64_t count;	     /* number of launches */
+	int64_t time_ns;     /* total time of the launches */
 };
 
 struct kwhy_learnt_powers {
 	struct kwhy_arena arena;
-	const char *path; /* where they come from */
+	const char *path; /* path of the recording or powers file */
 	const char *device_name;
-	double context_idle_w; /* the level that the powers are above; NAN: not stated */
+	double context_idle_w; /* idle level that above_idle_w refers to; NAN: not stated */
 	struct kwhy_learnt_power *items;
 	size_t count;
 };
 
-/* "NVIDIA-H200" is "NVIDIA H200". */
+/* Whether two device names are the same apart from case and from "-" or "_" in place of spaces. */
 bool kwhy_device_names_agree(const char *a, const char *b);
 
-/* The grid in which an account spends more than half of its time, [account_count] of the device. */
+/* Writes the grid in which each account of a device spends more than half of its time, [account_count]. */
 KWHY_MUST_USE enum kwhy_status kwhy_learnt_grids_find(const struct kwhy_recording *recording, uint32_t device,
 	const struct kwhy_device_ledger *device_ledger, struct kwhy_learnt_grid *out_grids,
 	struct kwhy_error *error);
 
 /*
- * The powers that the readings of a ledger decided (KWHY_BASIS_DATA), and others whose energy is
- * known within 20 % to each side though nobody taught it, of all devices of one name: of the first one that
- * has any. KWHY_E_INPUT: there are none, or the device has no name. kwhy_learnt_powers_free() ends it.
+ * Collects the powers that the readings of a ledger decided (KWHY_BASIS_DATA), and those whose energy is
+ * known within 20 % to each side without powers from another recording. It takes them from all devices with
+ * the name of the first device that has any. KWHY_E_INPUT: there are no such powers, or no such device has a
+ * name. The result is freed with kwhy_learnt_powers_free().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_learnt_powers_collect(const struct kwhy_recording *recording,
 	const struct kwhy_ledger *ledger, const char *path, struct kwhy_learnt_powers **out,

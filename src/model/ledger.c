@@ -3,7 +3,10 @@
 
 #include <math.h>
 
-/* Nanoseconds of a stretch, each times metered over modelled; as modelled where there is no curve. */
+/*
+ * Length of an interval in nanoseconds, each weighted by metered over modelled energy; weight 1 where there
+ * is no curve.
+ */
 static double scaled_ns(const struct kwhy_energy_curve *curve, int64_t start_ns, int64_t end_ns)
 {
 	const double unmetered = curve->count ? curve->unmetered_scale : 1;

@@ -2,7 +2,7 @@
 #include "base/column.h"
 #include "model/recording.h"
 
-/* The name of its host; from the second machine of a name on with a number. */
+/* The name of the machine's host, with a number from the second machine of that name on. */
 static const char *name_machine(struct kwhy_recording *recording, uint32_t host)
 {
 	const char *name = kwhy_names_get(&recording->names, host);

@@ -6,40 +6,40 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What can be read of energy and power. Counters are cumulative and may wrap; powers are milliwatts. */
+/* Meters of energy and power. Counters are cumulative and may wrap; powers are in milliwatts. */
 enum kwhy_meter {
-	KWHY_METER_NVML_ENERGY,		/* cumulative mJ, ticks every 100 ms on an H200 */
-	KWHY_METER_NVML_SAMPLE,		/* mW, the 20 ms ring, low-pass */
+	KWHY_METER_NVML_ENERGY,		/* cumulative mJ, updated every 100 ms on an H200 */
+	KWHY_METER_NVML_SAMPLE,		/* mW, samples of the 20 ms ring, low-pass filtered */
 	KWHY_METER_NVML_AVERAGE,	/* mW, trailing 1 s mean */
 	KWHY_METER_NVML_INSTANT,	/* mW, every fifth sample of the ring */
-	KWHY_METER_NVML_MEMORY_AVERAGE, /* mW, of the device's memory alone: part of the device, never added
-					 */
+	KWHY_METER_NVML_MEMORY_AVERAGE, /* mW of the device's memory alone; part of the device's power, never
+					   added to it */
 	KWHY_METER_ROCM_ENERGY,		/* cumulative uJ: accumulator times its resolution */
-	KWHY_METER_ROCM_POWER,		/* mW of the socket */
+	KWHY_METER_ROCM_POWER,		/* mW of the whole socket */
 	KWHY_METER_RAPL_PACKAGE,	/* cumulative uJ */
 	KWHY_METER_RAPL_DRAM,		/* cumulative uJ */
 	KWHY_METER_HWMON_ENERGY,	/* cumulative uJ */
 	KWHY_METER_HWMON_POWER,		/* mW */
-	KWHY_METER_WALL,		/* mW, a meter of the user's */
+	KWHY_METER_WALL,		/* mW, a meter of the user */
 	KWHY_METER_COUNT
 };
 
-const char *kwhy_meter_name(enum kwhy_meter meter); /* as in power CSV, "N" for the number of a domain */
-/* The same with its domain: "rapl.package-0_uj". Returns `out`. */
+const char *kwhy_meter_name(enum kwhy_meter meter); /* as in power CSV, "N" in place of a domain's number */
+/* Name with the domain's number: "rapl.package-0_uj". Returns `out`. */
 #define KWHY_METER_NAME_BYTES 48
 const char *kwhy_meter_source(char out[KWHY_METER_NAME_BYTES], enum kwhy_meter meter, uint32_t domain);
-/* Which meter, and which domain of it, power CSV means by that text; false: none. */
+/* Finds the meter and domain of a name in power CSV; false: the text names no meter. */
 bool kwhy_meter_find(const char *text, size_t length, enum kwhy_meter *out_meter, uint32_t *out_domain);
 bool kwhy_meter_is_counter(enum kwhy_meter meter);
-bool kwhy_meter_is_of_host(enum kwhy_meter meter); /* has no device: CPU packages, boards */
+bool kwhy_meter_is_of_host(enum kwhy_meter meter); /* meters without a device: CPU packages, boards */
 bool kwhy_meter_is_amd(
-	enum kwhy_meter meter); /* of a device of AMD's: it has not been measured how it responds */
-int64_t kwhy_meter_unit_nj(enum kwhy_meter meter); /* nanojoules a count; 0 for power meters */
+	enum kwhy_meter meter); /* meters of AMD devices, whose response has not been measured */
+int64_t kwhy_meter_unit_nj(enum kwhy_meter meter); /* nanojoules per count; 0 for power meters */
 
 /*
- * What else a device says of itself over time. A ratio is in permille, so that every value is an integer.
- * The GPM ones (Hopper and later) are measured by the device's own counters over the interval since the
- * reading before; NVML's utilisation only says that something ran.
+ * Other quantities that a device reports over time. Ratios are in permille, so that every value is an
+ * integer. GPM gauges (Hopper and later) are measured by the device's own counters since the previous
+ * reading; NVML's utilisation only reports whether anything ran.
  */
 #define KWHY_GAUGES(X)                                                           \
 	X(SM_CLOCK, "sm_clock_hz")                                               \
@@ -74,14 +74,17 @@ enum kwhy_gauge {
 		KWHY_GAUGE_COUNT
 };
 
-const char *kwhy_gauge_name(enum kwhy_gauge gauge); /* with its unit: "sm_clock_hz" */
+const char *kwhy_gauge_name(enum kwhy_gauge gauge); /* name with its unit: "sm_clock_hz" */
 
-/* Why a device runs below its clocks, in words of our own: bits of KWHY_GAUGE_THROTTLE_REASONS. */
+/*
+ * Reasons why a device runs below its highest clocks, the same for all vendors: bits of
+ * KWHY_GAUGE_THROTTLE_REASONS.
+ */
 enum kwhy_throttle {
-	KWHY_THROTTLE_IDLE = 1 << 0, /* nothing to run: not a loss */
+	KWHY_THROTTLE_IDLE = 1 << 0, /* nothing runs, so nothing is lost */
 	KWHY_THROTTLE_APPLICATION_CLOCKS = 1 << 1,
 	KWHY_THROTTLE_POWER_CAP = 1 << 2,
-	KWHY_THROTTLE_HARDWARE = 1 << 3, /* slowdown by hardware, reason below where known */
+	KWHY_THROTTLE_HARDWARE = 1 << 3, /* slowdown by hardware; its cause below, if known */
 	KWHY_THROTTLE_HARDWARE_THERMAL = 1 << 4,
 	KWHY_THROTTLE_HARDWARE_POWER_BRAKE = 1 << 5,
 	KWHY_THROTTLE_SOFTWARE_THERMAL = 1 << 6,

@@ -5,7 +5,7 @@
 
 enum { DOMAIN_MAX = 9999 };
 
-/* "rapl.package-12_uj": the meter's name with a number for its N. */
+/* Matches "rapl.package-12_uj": the meter's name with a number in place of its N. */
 static bool match_domain(
 	const char *text, size_t length, const char *name, const char *mark, uint32_t *out_domain)
 {

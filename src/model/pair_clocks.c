@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How well the clocks of a run keep to each other. */
+/* Drifts of a run's clocks against each other. */
 #include "model/pairs.h"
 
 #include <math.h>

@@ -68,7 +68,7 @@ const char *kwhy_pair_link_kind_name(enum kwhy_pair_link_kind way)
 	return names[way];
 }
 
-/* Of NVML's levels, which are tens. */
+/* Words for NVML's topology levels, which are multiples of 10. */
 static const char *ancestor_words(int ancestor)
 {
 	static const char *const words[] = {

@@ -13,10 +13,13 @@ static const struct {
 	[KWHY_POWER_COLUMN_VALUE] = {"value", true},
 };
 
-/* 10^15 mJ or uJ are years of any machine; a power above 10^9 mW is of no machine that has a GPU in it. */
+/*
+ * Highest values: 10^18 mJ or uJ exceed years of any machine, and no machine with a GPU draws more than 10^9
+ * mW.
+ */
 #define COUNTER_MAX INT64_C(1000000000000000000)
 #define POWER_MAX INT64_C(1000000000)
-#define TIME_MIN (INT64_MIN + INT64_C(2000000000)) /* so that a whole second lies below */
+#define TIME_MIN (INT64_MIN + INT64_C(2000000000)) /* leaves a range of more than 1 s below */
 
 const char *kwhy_power_column_name(enum kwhy_power_column column)
 {
@@ -64,7 +67,7 @@ static bool read_value(
 			kwhy_meter_is_counter(row->meter) ? COUNTER_MAX : POWER_MAX, &row->value, wrong);
 }
 
-/* What the host's meters say there is their own matter, as long as it is a number. */
+/* Reads the device column. For the host's meters any number is accepted. */
 static bool read_device(
 	const struct kwhy_span *fields, struct kwhy_power_row *row, struct kwhy_power_wrong *wrong)
 {

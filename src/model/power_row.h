@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A row of power CSV (docs/formats/csv.md), whoever reads the file: all of it, or while it grows. */
+/* A row of power CSV (docs/formats/csv.md), for readers of whole files and of files that still grow. */
 enum kwhy_power_column {
 	KWHY_POWER_COLUMN_TIME,
 	KWHY_POWER_COLUMN_DEVICE,
@@ -21,24 +21,27 @@ enum kwhy_power_column {
 const char *kwhy_power_column_name(enum kwhy_power_column column); /* "time_ns" */
 bool kwhy_power_column_is_required(enum kwhy_power_column column);
 
-enum { KWHY_POWER_DEVICES_MAX = 1024 }; /* numbers from 0 */
+enum { KWHY_POWER_DEVICES_MAX = 1024 }; /* device numbers are 0 to 1023 */
 
 struct kwhy_power_row {
 	enum kwhy_meter meter;
 	uint32_t domain;
-	int32_t device;	 /* -1: none, the host's */
-	bool has_value;	 /* an empty value is no reading */
+	int32_t device;	 /* -1: a meter of the host */
+	bool has_value;	 /* false: the value is empty, and the row has no reading */
 	int64_t time_ns; /* on the file's clock */
-	int64_t value;	 /* in the unit of its meter */
+	int64_t value;	 /* in the unit of the meter */
 };
 
-/* Why a row is none: what stands in a column, and words to stand after that. */
+/* Why a row is invalid: its wrong column, and words to follow the column's text in a message. */
 struct kwhy_power_wrong {
 	enum kwhy_power_column column;
-	char words[32 + KWHY_METER_COUNT * (KWHY_METER_NAME_BYTES + 4)]; /* a list of all meters at most */
+	char words[32 + KWHY_METER_COUNT * (KWHY_METER_NAME_BYTES + 4)]; /* at most a list of all meters */
 };
 
-/* Reads the fields of a row, a missing column's being empty. False: *out is untouched. */
+/*
+ * Reads the fields of a row; the field of a missing column is empty. False: the row is invalid, and *out is
+ * untouched.
+ */
 bool kwhy_power_row_read(const struct kwhy_span fields[KWHY_POWER_COLUMN_COUNT], struct kwhy_power_row *out,
 	struct kwhy_power_wrong *out_wrong);
 

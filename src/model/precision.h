@@ -4,7 +4,10 @@
 
 #include <stdbool.h>
 
-/* Of floating-point operations: each has a peak of its own, the fastest 50 times the slowest. */
+/*
+ * Precisions of floating-point operations. Each has its own peak rate; the fastest is about 50 times the
+ * slowest.
+ */
 enum kwhy_precision {
 	KWHY_PRECISION_FP64,
 	KWHY_PRECISION_FP32,
@@ -18,10 +21,10 @@ enum kwhy_precision {
 /* "fp64", "fp32", "tf32", ... */
 const char *kwhy_precision_name(enum kwhy_precision precision);
 
-/* "flop", "flop_fp32", "flop_int4", also a slip like "FLOPs": a unit of work that counts arithmetic. */
+/* Whether a unit of work counts arithmetic: "flop", "flop_fp32", "flop_int4", also misspelt like "FLOPs". */
 bool kwhy_unit_is_flop(const char *unit);
 
-/* Of the unit "flop_" and a name above; false: of no other. */
+/* The precision of a unit "flop_fp32", "flop_bf16", ...; false: another unit. */
 bool kwhy_unit_precision(const char *unit, enum kwhy_precision *out);
 
 #endif

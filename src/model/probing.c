@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the recording says nothing of a kernel: the prober has met no launch of it. */
+/* Reasons for kernels without a recorded reason, of which the prober has met no launch. */
 #define OF_GRAPH "it is launched by a graph whose kernels could not be read"
 #define NOT_SEEN                                                                                          \
 	"no launch of it was followed: it is launched from the device or by a call that is not, by more " \
@@ -18,12 +18,12 @@
 struct adding {
 	struct kwhy_probing *probing;
 	const struct kwhy_recording *recording;
-	uint32_t *names; /* [names of the recording] of the probing; 0: not asked yet */
+	uint32_t *names; /* [names of the recording] its number in `probing`; 0: not yet looked up */
 	bool is_earlier;
 	struct kwhy_error *error;
 };
 
-/* What an account is known by in a recording. */
+/* The key of an account in a recording. */
 struct shape {
 	uint32_t name, blocks;
 	uint16_t threads_per_block;
@@ -80,7 +80,7 @@ static struct kwhy_probing_account *find(const struct kwhy_probing *probing, con
 	return NULL;
 }
 
-/* The account of a kernel of the recording; made where it is new. */
+/* Finds the account of a kernel of the recording, or makes one. */
 static enum kwhy_status account_of(
 	struct adding *adding, const struct shape *of_recording, struct kwhy_probing_account **out)
 {
@@ -152,7 +152,7 @@ static enum kwhy_status add_burst(struct adding *adding, const struct kwhy_burst
 	return KWHY_OK;
 }
 
-/* Reasons live as long as the probing. */
+/* Interns the reason, which then lives as long as the probing. */
 static enum kwhy_status add_unprobed(struct adding *adding, const struct kwhy_unprobed *unprobed)
 {
 	struct kwhy_probing *probing = adding->probing;
@@ -255,7 +255,7 @@ static int by_time(const void *a, const void *b)
 	return (left->busy_ns < right->busy_ns) - (left->busy_ns > right->busy_ns);
 }
 
-/* Reasons are few: those of inject/probe/reasons.h. */
+/* 64 entries hold all reasons, as inject/probe/reasons.h has fewer. */
 size_t kwhy_probing_list_unprobed(
 	const struct kwhy_probing *probing, struct kwhy_probing_part *out, size_t most)
 {

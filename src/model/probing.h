@@ -5,16 +5,16 @@
 #include "model/recording.h"
 
 /*
- * What kwhy probe did to the kernels of a program: sums over the activities of finished recordings by
- * account, which is a kernel's name with the blocks of its grid and the threads of a block, as in the ledger.
- * Of copies and memsets only the bursts count, which have no grid.
+ * What kwhy probe did with the kernels of a program: sums over finished recordings by account. An account is
+ * a kernel's name with its grid's blocks and its threads per block, as in the ledger. Copies and memsets have
+ * accounts only for their bursts, without a grid.
  */
 struct kwhy_probing_account {
 	uint64_t bursts;
-	int64_t busy_ns;     /* of the program's own launches */
-	int64_t repeated_ns; /* that repeats took, as the prober counts it */
+	int64_t busy_ns;     /* time of the program's own launches */
+	int64_t repeated_ns; /* time of the repeats, as the prober reports it */
 	uint64_t reason_launches;
-	const char *reason; /* of most launches that were not probed; NULL: none is reported */
+	const char *reason; /* reason for the largest number of unprobed launches; NULL: not reported */
 	uint32_t name, next;
 	uint32_t blocks;
 	uint16_t threads_per_block;
@@ -24,42 +24,47 @@ struct kwhy_probing_account {
 struct kwhy_probing {
 	struct kwhy_names names;
 	struct kwhy_probing_account *accounts;
-	uint32_t *first_of_name; /* index + 1 of an account; 0: none. The next of its name is account.next */
+	uint32_t *first_of_name; /* index + 1 of the first account of a name; 0: no account. account.next is
+				    the next one of that name */
 	size_t count, capacity, name_capacity;
 
-	/* Of the recordings that are not earlier ones. */
+	/* Sums over the recordings that were not added as earlier ones. */
 	uint64_t bursts, repeats, checked, different;
-	uint32_t different_name; /* the kernel after whose repeats memory was not the same first; 0: none */
-	int64_t spent_ns;	 /* in bursts, on the host */
-	int64_t busy_ns;	 /* of all accounts */
+	uint32_t different_name; /* the first kernel after whose repeats memory differed; 0: memory never
+				    differed */
+	int64_t spent_ns;	 /* host time in bursts */
+	int64_t busy_ns;	 /* sum over the accounts */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_probing_init(struct kwhy_probing *probing, struct kwhy_error *error);
 void kwhy_probing_done(struct kwhy_probing *probing);
 
-/* Of an earlier run only what its repeats taught counts: bursts and their time by account. */
+/* Adds a recording; from an earlier run only the bursts and repeat times of accounts. */
 KWHY_MUST_USE enum kwhy_status kwhy_probing_add(struct kwhy_probing *probing,
 	const struct kwhy_recording *recording, bool is_earlier, struct kwhy_error *error);
 
-/* The account of a kernel; NULL: no recording has it. */
+/* The account of a kernel; NULL: the kernel is in no recording. */
 const struct kwhy_probing_account *kwhy_probing_find(
 	const struct kwhy_probing *probing, const char *name, uint32_t blocks, uint16_t threads_per_block);
 
-/* Some accounts, and the program's own time in them. */
+/* A number of accounts, and the program's own time in them. */
 struct kwhy_probing_part {
-	const char *reason; /* why they were not probed, to follow "not probed: "; NULL: they were */
+	const char *reason; /* why not probed, as text after "not probed: "; NULL: they were probed */
 	size_t accounts;
 	int64_t busy_ns;
 };
 
-/* Accounts that the program ran; of them those with repeats, those known within that half-width by the model
- * of base/probe_width.h, and those that only wait (base/waiting_kernel.h), which are never repeated. */
+/*
+ * All accounts that the program ran; those with repeats; those whose power is known within a half-width by
+ * the model of base/probe_width.h; and those that only wait (base/waiting_kernel.h), which are never
+ * repeated.
+ */
 struct kwhy_probing_parts {
 	struct kwhy_probing_part all, probed, known, waiting;
 };
 struct kwhy_probing_parts kwhy_probing_count(const struct kwhy_probing *probing, double within_ratio);
 
-/* Of the time in which kernels did not only wait, the share of those known. */
+/* Share of the known accounts in the time of kernels that do not only wait. */
 static inline double kwhy_probing_known_of_work(const struct kwhy_probing_parts *parts)
 {
 	const int64_t work_ns = parts->all.busy_ns - parts->waiting.busy_ns;
@@ -67,10 +72,13 @@ static inline double kwhy_probing_known_of_work(const struct kwhy_probing_parts 
 	return work_ns > 0 ? (double)parts->known.busy_ns / (double)work_ns : 0;
 }
 
-/* What a report calls known; the default of kwhy probe --within. */
+/* Half-width up to which reports call a power known; the default of kwhy probe --within. */
 #define KWHY_PROBING_WITHIN_RATIO 0.05
 
-/* Those without repeats by reason, the largest time first; gives how many reasons, at most `most`. */
+/*
+ * Lists the accounts without repeats by reason, the largest time first; returns the number of reasons, at
+ * most `most`.
+ */
 size_t kwhy_probing_list_unprobed(
 	const struct kwhy_probing *probing, struct kwhy_probing_part *out, size_t most);
 

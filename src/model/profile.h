@@ -23,24 +23,27 @@ struct kwhy_known_power {
 	struct kwhy_measured power_w;
 };
 
-/* What kernels of one kind draw above idle where they fill the device; its spread is that between kernels. */
+/* Power above idle of kernels of one kind that fill the device; its sd is the variation between kernels. */
 struct kwhy_kind_power {
 	const char *kind;	  /* "attention" */
-	const char *const *names; /* patterns of fnmatch(3); the first kind with one that matches is taken */
+	const char *const *names; /* patterns of fnmatch(3); the first kind with a matching pattern applies */
 	size_t name_count;
 	struct kwhy_measured above_idle_w;
 };
 
-/* The powers of kinds, and how they fall where a launch takes less than `ramp_s` or fills less than all. */
+/*
+ * Powers of kinds of kernels, and how they fall for launches that are shorter than `ramp_s` or do not fill
+ * the device.
+ */
 struct kwhy_kernel_kinds {
 	double ramp_s;
-	double ramp_exponent; /* of the launch's time over ramp_s */
-	double fill_exponent; /* of the share of the multiprocessors that have a block */
+	double ramp_exponent; /* exponent of the launch's time over ramp_s */
+	double fill_exponent; /* exponent of the share of the multiprocessors that have a block */
 	struct kwhy_kind_power *items;
-	size_t count; /* 0: none is known */
+	size_t count; /* 0: no kind is known */
 };
 
-/* Where a figure of a profile comes from, in words; either text may be NULL. */
+/* Source of a profile's figure and conditions of its measurement; either text may be NULL. */
 struct kwhy_profile_note {
 	const char *part, *key; /* as in kwhy_profile_figures */
 	const char *source, *conditions;
@@ -50,20 +53,20 @@ struct kwhy_profile_note {
 struct kwhy_self_test_source {
 	enum kwhy_meter meter;
 	uint64_t readings;
-	struct kwhy_measured update_s;	      /* between updates */
-	double update_low_s, update_high_s;   /* 1st and 99th percentile of single ones */
-	struct kwhy_measured time_constant_s; /* NAN: it is no low-pass */
-	struct kwhy_measured window_s;	      /* trailing mean; NAN: it is none */
+	struct kwhy_measured update_s;	      /* time between updates */
+	double update_low_s, update_high_s;   /* 1st and 99th percentile of that time */
+	struct kwhy_measured time_constant_s; /* NAN: the meter is no low-pass */
+	struct kwhy_measured window_s; /* length of its trailing mean; NAN: the meter is no trailing mean */
 	struct kwhy_measured delay_s;
 };
 
-/* Ways to tell the energy of a stretch of time. */
+/* Methods for the energy of an interval. */
 enum kwhy_self_test_method {
-	KWHY_SELF_TEST_WINDOW,	/* counter and ring, lag taken back: what kwhy does */
-	KWHY_SELF_TEST_COUNTER, /* the counter's last ticks before begin and end */
-	KWHY_SELF_TEST_RING,	/* the 20 ms samples, integrated as they are stamped */
+	KWHY_SELF_TEST_WINDOW,	/* counter and ring, corrected for their lag; the method of kwhy */
+	KWHY_SELF_TEST_COUNTER, /* the counter's last updates before begin and end */
+	KWHY_SELF_TEST_RING,	/* the 20 ms samples, integrated by their time stamps */
 	KWHY_SELF_TEST_AVERAGE, /* averaged power, polled every 100 ms and integrated */
-	KWHY_SELF_TEST_INSTANT, /* instantaneous power, likewise */
+	KWHY_SELF_TEST_INSTANT, /* instantaneous power, polled every 100 ms and integrated */
 	KWHY_SELF_TEST_METHOD_COUNT
 };
 
@@ -75,20 +78,26 @@ struct kwhy_self_test_load {
 	const char *name, *kernel;
 	double on_s, off_s;
 	uint32_t pulses;
-	double window_s; /* that the energies are of: from its begin to the end of its last cycle */
-	struct kwhy_measured power_w; /* while it runs; NAN where it is too short to settle */
-	/* From the powers of long loads and the times at which this one ran; NAN where there are none. */
+	double window_s; /* length of the interval of the energies, from the load's begin to the end of its
+			    last cycle */
+	struct kwhy_measured power_w; /* power while it runs; NAN: too short for the meter to settle */
+	/*
+	 * Computed from the powers of long loads and the times at which this one ran; NAN: there are no such
+	 * powers.
+	 */
 	struct kwhy_measured expected_j;
 	double energy_j[KWHY_SELF_TEST_METHOD_COUNT]; /* NAN: no such meter */
 };
 
-/* Known loads against every meter of the device. What it cannot know is a constant error of their gain. */
+/* Known loads compared with every meter of the device. A constant gain error of the meters does not show. */
 struct kwhy_self_test {
 	double temperature_low_c, temperature_high_c, clock_low_hz, clock_high_hz; /* NAN: not read */
-	unsigned throttle_bits; /* of enum kwhy_throttle, at any time; idling does not count */
+	unsigned throttle_bits; /* bits of enum kwhy_throttle that were set at any time, without
+				   KWHY_THROTTLE_IDLE */
 	uint32_t seed;
-	uint32_t processes_before;    /* of others on the device: then no clean idle was taken */
-	double ring_to_counter_ratio; /* of the energies of the whole session; NAN: not both */
+	uint32_t processes_before; /* other processes on the device; above 0: clean idle was not measured */
+	double ring_to_counter_ratio; /* energy of the whole session by the ring over that by the counter;
+					 NAN: one of them is missing */
 	struct kwhy_self_test_source *sources;
 	size_t source_count;
 	struct kwhy_self_test_load *loads;
@@ -96,12 +105,12 @@ struct kwhy_self_test {
 };
 
 /*
- * What one kind of machine can do, measured on it once (docs/formats/profile.md). Every figure may be
- * unknown (NAN): then the ledger uses a wide prior and says so.
+ * Measured properties of one kind of machine (docs/formats/profile.md). For a figure that is unknown (NAN)
+ * the ledger uses a wide prior and says so.
  */
 struct kwhy_profile {
 	struct kwhy_arena arena;
-	const char *path;	 /* where it was read from */
+	const char *path;	 /* file that it was read from */
 	const char *device_name; /* "NVIDIA H200" */
 	const char *driver;	 /* version it was measured with */
 	const char *measured_on; /* date, ISO 8601 */
@@ -110,12 +119,12 @@ struct kwhy_profile {
 	double memory_rate_bytes_per_s;
 
 	struct {
-		struct kwhy_measured time_constant_s; /* of the first-order low-pass of the 20 ms ring */
+		struct kwhy_measured time_constant_s; /* first-order low-pass of the 20 ms ring */
 		struct kwhy_measured delay_s;
 		struct kwhy_measured sample_period_s, counter_period_s;
-		double late_share;	     /* of stamps that come late */
-		struct kwhy_measured late_s; /* by how much */
-		double average_window_s;     /* of nvml.average_mw */
+		double late_share;	     /* share of late time stamps */
+		struct kwhy_measured late_s; /* how late they are */
+		double average_window_s;     /* length of the mean of nvml.average_mw */
 	} sensor;
 
 	struct kwhy_measured clean_idle_w, context_idle_w, execution_idle_w;
@@ -123,36 +132,43 @@ struct kwhy_profile {
 
 	/* Costs measured on this kind of machine; seconds. */
 	struct kwhy_measured launch_s, synchronize_s, copy_latency_s, graph_launch_s;
-	/* one kernel more that does nothing: on the host, in a graph's launch, and up to where the graph
-	   begins; on the device, in a graph and in a queue of single launches */
+	/*
+	 * Seconds of one more empty kernel: on the host in a graph's launch; until the graph begins; on the
+	 * device in a graph; on the device in a queue of single launches.
+	 */
 	struct kwhy_measured graph_launch_node_s, graph_start_node_s, graph_node_s, queued_kernel_s;
 	struct kwhy_measured h2d_pinned_rate_bytes_per_s, h2d_pageable_rate_bytes_per_s,
 		d2h_pinned_rate_bytes_per_s, d2h_pageable_rate_bytes_per_s;
 
-	/* The fastest that `kwhy bench ops` saw: of arithmetic by enum kwhy_precision, and of the device's
-	   memory (reading, writing or copying). */
+	/*
+	 * Highest rates measured by `kwhy bench ops`: arithmetic by enum kwhy_precision, and the device's
+	 * memory (reading, writing or copying).
+	 */
 	double peak_flop_per_s[KWHY_PRECISION_COUNT], peak_bytes_per_s;
 
 	struct kwhy_known_power *known_powers;
 	size_t known_power_count;
 	struct kwhy_kernel_kinds kernel_kinds;
 
-	const struct kwhy_self_test *self_test; /* NULL: none; in the arena */
-	/* Curves, choices and crossover alone; NULL: none. In the arena: not to be freed by itself. */
+	const struct kwhy_self_test *self_test; /* NULL: no self-test; in the arena */
+	/*
+	 * Only curves, choices and crossover are set; NULL: unknown. In the arena, so it is not freed by
+	 * itself.
+	 */
 	const struct kwhy_transfers *transfers;
 	struct kwhy_profile_note *notes;
 	size_t note_count;
 };
 
 /*
- * The figures of a profile: where they stand in its JSON, their unit, their bounds (what no machine exceeds)
- * and where they go.
+ * A figure of a profile: its place in the JSON, its unit, its bounds (which no machine exceeds) and its
+ * offset in struct kwhy_profile.
  */
 struct kwhy_profile_figure {
 	const char *part, *key, *unit;
 	double low, high;
 	size_t offset;	 /* in struct kwhy_profile */
-	bool has_spread; /* the place is a struct kwhy_measured, not a double */
+	bool has_spread; /* the member is a struct kwhy_measured, not a double */
 };
 
 #define KWHY_PROFILE_SCHEMA "kwhy.profile/1"
@@ -160,11 +176,11 @@ struct kwhy_profile_figure {
 extern const struct kwhy_profile_figure kwhy_profile_figures[];
 extern const size_t kwhy_profile_figure_count;
 
-/* What a profile holds there; the spread is NAN where it has none. */
+/* Value of a figure in a profile; sd is NAN for figures that are plain doubles. */
 struct kwhy_measured kwhy_profile_figure_get(
 	const struct kwhy_profile *profile, const struct kwhy_profile_figure *figure);
 
-/* Every figure unknown, everything else zero. */
+/* Makes every figure unknown and everything else zero. */
 void kwhy_profile_init(struct kwhy_profile *profile);
 
 #endif

@@ -7,11 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What changes to a program would bring, by its recording. */
+/* Projected savings of changes to a program, from its recording. */
 
-/* What the figure of a saving is. */
+/* What the figure of a saving means. */
 enum kwhy_bound {
-	KWHY_BOUND_EXPECTED, /* what is to be expected, as far as the recording shows */
+	KWHY_BOUND_EXPECTED, /* the saving to expect, as far as the recording shows it */
 	KWHY_BOUND_UPPER,    /* no more than this is saved */
 	KWHY_BOUND_LOWER,    /* no less than this is saved */
 	KWHY_BOUND_COUNT
@@ -20,9 +20,9 @@ enum kwhy_bound {
 enum kwhy_effort { KWHY_EFFORT_LINES, KWHY_EFFORT_DAYS, KWHY_EFFORT_DESIGN, KWHY_EFFORT_COUNT };
 
 enum kwhy_risk {
-	KWHY_RISK_NONE,	    /* results stay the same bits */
-	KWHY_RISK_ORDER,    /* right only if nothing relied on the order or the wait that goes */
-	KWHY_RISK_NUMERICS, /* results are other numbers */
+	KWHY_RISK_NONE,	    /* results stay bitwise the same */
+	KWHY_RISK_ORDER,    /* correct only if nothing relies on the order or the wait that is removed */
+	KWHY_RISK_NUMERICS, /* results are different numbers */
 	KWHY_RISK_COUNT
 };
 
@@ -31,10 +31,10 @@ const char *kwhy_effort_name(enum kwhy_effort effort); /* "lines", "days", "desi
 const char *kwhy_risk_name(enum kwhy_risk risk);       /* "none", "order", "numerics" */
 
 /*
- * Time from the first start to the last end of device work, and energy of the devices. Low and high: all
- * costs and powers at one end of their intervals, and what differs from run to run as far as the
- * recording shows it; so bounds and no quantile. Energies are KWHY_UNKNOWN_NJ where they are not known; net
- * is what lies above the power that the devices drew while they idled, and may be below 0.
+ * Time from the first start to the last end of device work, and energy of the devices. Low and high have all
+ * costs and powers at one end of their intervals, and the variation between runs as far as the recording
+ * shows it; they are bounds, not quantiles. Energies are KWHY_UNKNOWN_NJ where unknown. Net is the energy
+ * above the power that the devices drew while idle, and may be below 0.
  */
 struct kwhy_projection {
 	int64_t time_ns, time_low_ns, time_high_ns;
@@ -42,60 +42,66 @@ struct kwhy_projection {
 	int64_t net_nj, net_low_nj, net_high_nj;
 };
 
-/* A change that was made, behind those before it. Strings live as long as the plan. */
+/* A change of a plan, applied after the changes before it. Strings live as long as the plan. */
 struct kwhy_projected_change {
 	const char *id, *title; /* "pack-h2d", "pack copies to the device" */
-	const char *finding;	/* id of the finding that it cures; NULL: none */
-	uint32_t number;	/* argument; 0: has none */
+	const char *finding;	/* id of the finding that the change cures; NULL: it cures no finding */
+	uint32_t number;	/* argument of the change; 0: it has no argument */
 	enum kwhy_bound bound;
 	enum kwhy_effort effort;
 	enum kwhy_risk risk;
-	uint64_t places;	      /* at which it was made */
-	const char *assumption;	      /* in words, with its figures */
-	struct kwhy_projection after; /* of this and all before it */
-	int64_t saved_ns, saved_nj;   /* by this one beyond those; saved_nj KWHY_UNKNOWN_NJ; may be below 0 */
+	uint64_t places;	      /* number of places changed */
+	const char *assumption;	      /* the assumption in words, with its figures */
+	struct kwhy_projection after; /* projection with this change and all before it */
+	int64_t saved_ns, saved_nj; /* saving of this change beyond those before it; may be below 0; saved_nj
+				       KWHY_UNKNOWN_NJ: unknown */
 };
 
-/* A change that was looked at and left out. */
+/* A change that was considered and left out. */
 struct kwhy_refused_change {
 	const char *id, *title, *reason;
-	const char *premise; /* "the launches depend on nothing of each other": not in a plan; NULL: none */
-	int64_t saved_ns, saved_nj; /* it would have; KWHY_UNKNOWN_NS, KWHY_UNKNOWN_NJ */
+	const char *premise; /* assumption that keeps the change out of plans: "the launches depend on nothing
+				of each other"; NULL: it has none */
+	int64_t saved_ns, saved_nj; /* projected saving; KWHY_UNKNOWN_NS, KWHY_UNKNOWN_NJ */
 };
 
 /* An activity or a call of a stretch, in nanoseconds from where the stretch begins. */
 struct kwhy_stretch_item {
 	uint32_t activity, call; /* rows of the recording; one of them is KWHY_NONE */
 	int64_t before_start_ns, before_end_ns;
-	int64_t after_start_ns, after_end_ns; /* both KWHY_UNKNOWN_TIME: it goes */
+	int64_t after_start_ns, after_end_ns; /* both KWHY_UNKNOWN_TIME: the changes remove the item */
 };
 
-/* A few steps that stand for the run, as they were and with all changes of a plan. */
+/* A few representative steps of the run, as recorded and with all changes of a plan. */
 struct kwhy_stretch {
-	uint32_t first_step, end_step, step_count; /* step_count 0: no steps are known, it is the middle */
-	int64_t before_ns, after_ns;		   /* from its first start to its last end */
+	uint32_t first_step, end_step, step_count; /* step_count 0: no steps are known, and the stretch is
+						      from the middle of the run */
+	int64_t before_ns, after_ns;		   /* from the stretch's first start to its last end */
 	struct kwhy_stretch_item *items;	   /* in the order of before_start_ns */
 	size_t item_count;
-	size_t left_out_count; /* that it would hold too, but for their number */
+	size_t left_out_count; /* further items that were left out to limit their number */
 };
 
 struct kwhy_plan {
 	struct kwhy_arena arena;
 	struct kwhy_projection before;
-	double busy_before_ratio, busy_after_ratio; /* of the time, mean of the devices; NAN: not asked for */
-	const struct kwhy_stretch *stretch;	    /* NULL: not asked for, or there is no work */
-	struct kwhy_projected_change *changes;	    /* in the order in which they were made */
+	double busy_before_ratio, busy_after_ratio; /* mean over the devices; NAN: not asked for */
+	const struct kwhy_stretch *stretch;	    /* NULL: not asked for, or nothing ran */
+	struct kwhy_projected_change *changes;	    /* in the order in which they are applied */
 	struct kwhy_refused_change *refused;
 	size_t change_count, refused_count;
 };
 
-/* With all changes; as before where there are none. */
+/* The projection with all changes; `before` if there are no changes. */
 static inline const struct kwhy_projection *kwhy_plan_after(const struct kwhy_plan *plan)
 {
 	return plan->change_count ? &plan->changes[plan->change_count - 1].after : &plan->before;
 }
 
-/* What the saving of all changes is: a bound as soon as one of them is. No plan has bounds of both sides. */
+/*
+ * What the saving of all changes means: a bound if one of the changes is one. No plan mixes upper and lower
+ * bounds.
+ */
 static inline enum kwhy_bound kwhy_plan_bound(const struct kwhy_plan *plan)
 {
 	enum kwhy_bound bound = KWHY_BOUND_EXPECTED;

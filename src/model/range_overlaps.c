@@ -8,28 +8,29 @@ enum { WORDS = KWHY_RANGE_OVERLAPS_WORDS, UNREPORTED = KWHY_RANGE_OVERLAPS_MAX }
 
 struct edge {
 	int64_t time_ns;
-	uint32_t group; /* of processes that share devices; KWHY_NONE: holds them all */
+	uint32_t group; /* group of processes that share devices; KWHY_NONE: all devices */
 	uint16_t sum;
 	bool is_end;
 };
 
-/* What it takes to list edges. */
+/* Tables for listing edges. */
 struct lists {
-	uint16_t *places; /* [name * kinds + kind] the place of its sum */
-	uint32_t *groups; /* [processes] a process of the same group, of the first its own */
-	uint32_t *owners; /* [devices] a process that has streams there; KWHY_NONE */
+	uint16_t *places; /* [name * kinds + kind] index of the sum */
+	uint32_t *groups; /* [processes] another process of the same group; the group's first process has
+			     itself */
+	uint32_t *owners; /* [devices] a process that has streams on the device; KWHY_NONE */
 	struct edge *edges;
 	size_t edge_count;
 };
 
-/* The ranges on their way through time. */
+/* State of a walk through the edges in time order. */
 struct walk {
 	uint64_t open[WORDS];
 	size_t counts[KWHY_RANGE_OVERLAPS_MAX];
-	uint64_t (*seen)[WORDS]; /* what was open when each began */
+	uint64_t (*seen)[WORDS]; /* [sum] sums that were open when one of its ranges began */
 };
 
-/* An end comes before a beginning at the same time: one follows the other. */
+/* An end sorts before a start at the same time, as these two do not overlap. */
 static int compare_times(const void *a, const void *b)
 {
 	const struct edge *left = a, *right = b;
@@ -122,7 +123,7 @@ static void pass(struct walk *walk, const struct edge *edge)
 	*word |= bit;
 }
 
-/* All edges in the order of time, whoever they are of. */
+/* Walks all edges in time order, whatever their group. */
 static void walk_time(struct lists *lists, struct kwhy_range_overlaps *out)
 {
 	struct walk walk = {.seen = out->beside};
@@ -140,7 +141,7 @@ static void walk_time(struct lists *lists, struct kwhy_range_overlaps *out)
 	}
 }
 
-/* One group, and those that hold all devices, which come last. */
+/* Walks the edges of one group together with those that cover all devices, from `all` on. */
 static void walk_group(const struct edge *edges, const struct edge *end, const struct edge *all,
 	const struct edge *all_end, struct kwhy_range_overlaps *out)
 {
@@ -153,7 +154,7 @@ static void walk_group(const struct edge *edges, const struct edge *end, const s
 			pass(&walk, all++);
 }
 
-/* Then all that runs at one time shares devices. */
+/* Whether all ranges share devices, so that ranges at the same time overlap. */
 static bool is_one_group(const struct lists *lists)
 {
 	for (size_t i = 1; i < lists->edge_count; i++)
@@ -183,7 +184,7 @@ static void walk_groups(struct lists *lists, struct kwhy_range_overlaps *out)
 	}
 }
 
-/* Who began first has not seen who came later. */
+/* Makes the bits symmetric: a range that began first has not seen those that began later. */
 static void tell_both(uint64_t (*bits)[WORDS], size_t count)
 {
 	for (size_t a = 0; a < count; a++)

@@ -103,7 +103,7 @@ struct kwhy_activity kwhy_activity_unknown(void)
 	};
 }
 
-/* The tables of a recording all grow the same way: reserve one more, copy it in, give its index. */
+/* Defines the _add function of a table: it reserves a row, copies the item, and returns its index. */
 #define DEFINE_ADD(table, item, what)                                                                        \
 	enum kwhy_status kwhy_recording_add_##item(struct kwhy_recording *recording,                         \
 		const struct kwhy_##item *item, uint32_t *out_index, struct kwhy_error *error)               \

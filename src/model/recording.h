@@ -13,13 +13,13 @@
 #include <stdint.h>
 
 /*
- * What happened, on one clock. All times are int64 nanoseconds since `origin_unix_ns`; a recording whose
- * clock is not Unix time says so. Producers fill a recording with the _add_ calls and end with
- * kwhy_recording_finish(), which sorts, links and checks; from then on it is read-only and may be read
- * by several threads. "Unknown" has a value of its own everywhere and is never 0.
+ * The events of a run on one clock. All times are int64 nanoseconds since `origin_unix_ns`; `unix_clock` is
+ * false where the clock is not Unix time. Producers fill a recording with the _add_ calls and end with
+ * kwhy_recording_finish(), which sorts, links and checks; from then on it is read-only and may be read by
+ * several threads. "Unknown" has a value of its own everywhere and is never 0.
  */
 
-#define KWHY_NONE UINT32_MAX /* no such index: unknown call, thread, stream, range, device */
+#define KWHY_NONE UINT32_MAX /* instead of an index: unknown call, thread, stream, range or device */
 #define KWHY_UNKNOWN_BYTES UINT64_MAX
 #define KWHY_UNKNOWN_TIME INT64_MIN
 #define KWHY_UNKNOWN_BLOCKS UINT32_MAX
@@ -28,7 +28,7 @@
 enum kwhy_activity_kind {
 	KWHY_ACTIVITY_KERNEL,
 	KWHY_ACTIVITY_COLLECTIVE, /* a kernel that is a collective or a send/receive */
-	KWHY_ACTIVITY_GRAPH,	  /* one row for a whole graph launch; its kernels were not recorded */
+	KWHY_ACTIVITY_GRAPH,	  /* a whole graph launch, whose kernels were not recorded */
 	KWHY_ACTIVITY_COPY,
 	KWHY_ACTIVITY_MEMSET,
 	KWHY_ACTIVITY_KIND_COUNT
@@ -60,68 +60,71 @@ enum kwhy_memory_kind {
 enum kwhy_activity_origin {
 	KWHY_ORIGIN_PROGRAM,
 	KWHY_ORIGIN_REPEAT, /* a kernel of the program that kwhy probe launched again */
-	KWHY_ORIGIN_PROBER, /* a copy or hash of memory that kwhy probe made for that */
+	KWHY_ORIGIN_PROBER, /* a copy or hash of memory that kwhy probe made for its repeats */
 	KWHY_ORIGIN_COUNT
 };
 
 const char *kwhy_copy_kind_name(enum kwhy_copy_kind kind);     /* "h2d", ... "unknown" */
 const char *kwhy_memory_kind_name(enum kwhy_memory_kind kind); /* "pageable", ... "unknown" */
 
-/* What the host does inside an API call: decides what an idle device waits for. */
+/* What the host does inside an API call. The class decides which category the idle time of a device gets. */
 enum kwhy_call_class {
 	KWHY_CALL_OTHER,
-	KWHY_CALL_LAUNCH, /* kernel, graph, asynchronous copy or memset put in a stream */
+	KWHY_CALL_LAUNCH, /* queues a kernel, graph, asynchronous copy or memset in a stream */
 	KWHY_CALL_COPY,	  /* a copy that may block: cudaMemcpy, cuMemcpyHtoD, ... */
-	KWHY_CALL_SYNC,	  /* blocks until the device got somewhere */
+	KWHY_CALL_SYNC,	  /* blocks until the device has reached a point in its work */
 	KWHY_CALL_ALLOC,  /* device, managed or pinned memory, pools included */
 	KWHY_CALL_FREE,
 	KWHY_CALL_CLASS_COUNT
 };
 
-/* By name without version suffix: cuda*, cu*, hip*. */
+/* Class of a call by its name without version suffix: cuda*, cu*, hip*. */
 enum kwhy_call_class kwhy_call_class_of(const char *name);
 
 enum kwhy_range_kind {
 	KWHY_RANGE_NVTX,
 	KWHY_RANGE_USER, /* user_annotation and the like */
-	KWHY_RANGE_STEP, /* one step of a loop: ProfilerStep#N, or named as such by the user */
+	KWHY_RANGE_STEP, /* one step of a loop: ProfilerStep#N, or a range name that the user declared to be a
+			    step */
 	KWHY_RANGE_KIND_COUNT
 };
 
 struct kwhy_device {
-	int32_t index;	   /* as the trace numbers it */
+	int32_t index;	   /* number in the trace */
 	uint32_t rank;	   /* KWHY_NONE: unknown or not distributed */
 	uint32_t machine;  /* index into machines; KWHY_NONE: unknown */
 	const char *name;  /* NULL: unknown */
 	const char *uuid;  /* NULL: unknown */
 	const char *pci;   /* address on the bus, "0000:3b:00.0"; NULL: unknown */
-	uint32_t sm_count; /* 0: unknown, for all below */
+	uint32_t sm_count; /* 0: unknown, also for the fields below */
 	uint32_t threads_per_sm, registers_per_sm, shared_bytes_per_sm;
 	uint32_t compute_major, compute_minor; /* CUDA's compute capability; a major of 0 is unknown */
 	uint64_t memory_bytes;
 	double memory_rate_bytes_per_s;
 	int64_t limit_mw;	 /* enforced power limit; -1: unknown */
-	int64_t context_idle_mw; /* idle with a live context, as stated beside the data; -1: unknown */
-	int64_t clean_idle_mw;	 /* idle without any context; -1: unknown */
+	int64_t context_idle_mw; /* idle power with a live context, as stated with the data; -1: unknown */
+	int64_t clean_idle_mw;	 /* idle power without any context; -1: unknown */
 };
 
-/* A machine that wrote, from one of its starts to the next. */
+/* A machine that recorded, between two of its boots. */
 struct kwhy_machine {
-	const char *name;    /* of its host, numbered from the second of a name on; NULL: unknown */
-	uint32_t host, boot; /* names as stated: of the host, of the start; 0: not stated */
+	const char *name; /* name of its host, with a number where an earlier machine has the same name; NULL:
+			     unknown */
+	uint32_t host, boot; /* names as stated, of the host and of the boot; 0: not stated */
 	int64_t offset_ns;   /* Unix time less the machine's clock */
-	int64_t width_ns;    /* how well that is known; -1: not at all */
+	int64_t width_ns;    /* width of the interval of offset_ns; -1: offset unknown */
 };
 
 struct kwhy_process {
 	int64_t pid;	     /* -1: unknown */
 	uint32_t rank;	     /* KWHY_NONE: unknown */
-	bool rank_by_order;  /* no trace states the rank, the order of the files made it */
+	bool rank_by_order;  /* no trace states the rank; it follows the order of the files */
 	uint32_t world_size; /* 0: unknown */
 	const char *host;    /* NULL: unknown */
 	uint32_t machine;    /* index into machines; KWHY_NONE: unknown */
 	uint32_t source;     /* index into sources */
-	uint64_t writer;     /* its number in a recording of kwhy, which no other process has; 0: none */
+	uint64_t writer;     /* unique number of the process in a recording of kwhy; 0: recorded by another
+				program */
 };
 
 struct kwhy_thread {
@@ -133,31 +136,31 @@ struct kwhy_stream {
 	uint32_t device; /* index into devices */
 	uint32_t process;
 	int64_t context; /* -1: unknown */
-	int64_t id;	 /* as the trace numbers it */
+	int64_t id;	 /* number in the trace */
 };
 
 /*
- * Device activities, one a row, in columns; 59 bytes a row. After finish: sorted by device, then start,
- * then end, then stream; rows of device d are [first[d], first[d + 1]).
- * Before finish `call` holds the correlation id (KWHY_NONE: none); afterwards the row in calls.
+ * Device activities in columns, 59 bytes per activity. After finish they are sorted by device, then start,
+ * then end, then stream; rows of device d are [first[d], first[d + 1]). Before finish `call` holds the
+ * correlation id, after it the row in calls; KWHY_NONE: unknown.
  */
-#define KWHY_ACTIVITY_COLUMNS(X)                                                                          \
-	X(int64_t, start_ns)                                                                              \
-	X(int64_t, end_ns)                                                                                \
-	X(uint64_t, bytes) /* copies, memsets; KWHY_UNKNOWN_BYTES */                                      \
-	X(uint32_t, name)                                                                                 \
-	X(uint32_t, stream) /* index into streams */                                                      \
-	X(uint32_t, call)                                                                                 \
-	X(uint32_t, blocks)	       /* of the grid; KWHY_UNKNOWN_BLOCKS */                             \
-	X(uint32_t, shared_bytes)      /* static + dynamic, per block; KWHY_NONE */                       \
-	X(uint32_t, graph_node)	       /* KWHY_NONE: not launched by a graph */                           \
-	X(uint16_t, threads_per_block) /* KWHY_UNKNOWN_U16 */                                             \
-	X(uint16_t, registers)	       /* per thread; KWHY_UNKNOWN_U16 */                                 \
-	X(uint16_t, peer)	       /* other device of a peer copy, trace's index; KWHY_UNKNOWN_U16 */ \
-	X(uint8_t, kind)	       /* enum kwhy_activity_kind */                                      \
-	X(uint8_t, copy_kind)	       /* enum kwhy_copy_kind */                                          \
-	X(uint8_t, src_memory)	       /* enum kwhy_memory_kind; for memsets the memory set is dst */     \
-	X(uint8_t, dst_memory)                                                                            \
+#define KWHY_ACTIVITY_COLUMNS(X)                                                                            \
+	X(int64_t, start_ns)                                                                                \
+	X(int64_t, end_ns)                                                                                  \
+	X(uint64_t, bytes) /* copies, memsets; KWHY_UNKNOWN_BYTES */                                        \
+	X(uint32_t, name)                                                                                   \
+	X(uint32_t, stream) /* index into streams */                                                        \
+	X(uint32_t, call)                                                                                   \
+	X(uint32_t, blocks)	       /* of the grid; KWHY_UNKNOWN_BLOCKS */                               \
+	X(uint32_t, shared_bytes)      /* static + dynamic, per block; KWHY_NONE */                         \
+	X(uint32_t, graph_node)	       /* KWHY_NONE: not launched by a graph */                             \
+	X(uint16_t, threads_per_block) /* KWHY_UNKNOWN_U16 */                                               \
+	X(uint16_t, registers)	       /* per thread; KWHY_UNKNOWN_U16 */                                   \
+	X(uint16_t, peer)      /* other device of a peer copy, its number in the trace; KWHY_UNKNOWN_U16 */ \
+	X(uint8_t, kind)       /* enum kwhy_activity_kind */                                                \
+	X(uint8_t, copy_kind)  /* enum kwhy_copy_kind */                                                    \
+	X(uint8_t, src_memory) /* enum kwhy_memory_kind; for memsets the memory set is dst */               \
+	X(uint8_t, dst_memory)                                                                              \
 	X(uint8_t, origin) /* enum kwhy_activity_origin */
 
 struct kwhy_activities {
@@ -174,19 +177,19 @@ struct kwhy_activity {
 #undef X
 };
 
-/* All columns unknown, kind kernel. Start every row from this. */
+/* A kernel with all other columns unknown; every row starts from this. */
 struct kwhy_activity kwhy_activity_unknown(void);
 
 /*
- * API calls of the host (runtime and driver). After finish: sorted by thread, then start; rows of
- * thread t are [first[t], first[t + 1]); `correlation` is freed (NULL).
+ * API calls of the host (runtime and driver). After finish they are sorted by thread, then start; rows of
+ * thread t are [first[t], first[t + 1]), and `correlation` is freed (NULL).
  */
-#define KWHY_CALL_COLUMNS(X)                           \
-	X(int64_t, start_ns)                           \
-	X(int64_t, end_ns)                             \
-	X(uint32_t, name) /* without version suffix */ \
-	X(uint32_t, thread)                            \
-	X(uint32_t, correlation) /* KWHY_NONE: none */ \
+#define KWHY_CALL_COLUMNS(X)                              \
+	X(int64_t, start_ns)                              \
+	X(int64_t, end_ns)                                \
+	X(uint32_t, name) /* without version suffix */    \
+	X(uint32_t, thread)                               \
+	X(uint32_t, correlation) /* KWHY_NONE: unknown */ \
 	X(uint8_t, class)	 /* enum kwhy_call_class */
 
 struct kwhy_calls {
@@ -204,7 +207,10 @@ struct kwhy_range {
 	uint32_t kind;	 /* enum kwhy_range_kind */
 };
 
-/* What a trace says of a collective beyond its name; sparse. `activity` follows the sort. */
+/*
+ * Details of a collective beyond its name, for those collectives whose trace has them. finish updates
+ * `activity` when it sorts the activities.
+ */
 struct kwhy_collective {
 	uint32_t activity;
 	uint32_t operation;		    /* name; 0: unknown */
@@ -214,34 +220,35 @@ struct kwhy_collective {
 	int64_t sequence;		    /* -1: unknown */
 };
 
-/* Memory of a device at a time, as an allocator or the profiler saw it. */
+/* Memory of a device in use by a process at one time, as an allocator or the profiler reports it. */
 struct kwhy_memory_point {
 	int64_t time_ns;
 	uint32_t device; /* index into devices */
 	uint32_t process;
 	uint64_t allocated_bytes; /* KWHY_UNKNOWN_BYTES: unknown */
-	uint64_t reserved_bytes;  /* taken from the driver, in use or not; KWHY_UNKNOWN_BYTES: unknown */
+	uint64_t reserved_bytes;  /* allocated from the driver, in use or not; KWHY_UNKNOWN_BYTES: unknown */
 };
 
-/* What a power reading is of. */
+/* The meter that a power reading comes from. */
 struct kwhy_power_source {
 	uint32_t meter;	  /* enum kwhy_meter */
 	uint32_t device;  /* index into devices; KWHY_NONE: the host's */
-	uint32_t domain;  /* number of the package or sensor; 0 where there is one alone */
-	uint32_t machine; /* of a host's meter: index into machines; KWHY_NONE: unknown, or of a device */
-	int64_t wrap;	  /* a counter starts again after this value; 0: never, or not reported */
+	uint32_t domain;  /* number of the package or sensor; 0 where there is only one */
+	uint32_t machine; /* for a host's meter: index into machines; KWHY_NONE: unknown, or a device's meter
+			   */
+	int64_t wrap;	  /* highest value of a counter before it wraps; 0: never wraps, or not reported */
 };
 
-/* Readings of one meter; times strictly increasing after finish. Counters: wraps are not yet undone. */
+/* Readings of one meter; times strictly increase after finish. Counters still contain their wraps. */
 struct kwhy_power_series {
-	uint32_t meter, device, domain, machine; /* as of struct kwhy_power_source */
+	uint32_t meter, device, domain, machine; /* as in struct kwhy_power_source */
 	int64_t wrap;
 	size_t count, capacity, value_capacity;
 	int64_t *time_ns;
 	int64_t *value;
 };
 
-/* Readings of one gauge of a device, in the gauge's own unit; times strictly increasing after finish. */
+/* Readings of one gauge of a device, in the gauge's own unit; times strictly increase after finish. */
 struct kwhy_gauge_series {
 	uint32_t gauge;	 /* enum kwhy_gauge */
 	uint32_t device; /* index into devices; KWHY_NONE: the host's */
@@ -250,46 +257,53 @@ struct kwhy_gauge_series {
 	int64_t *value;
 };
 
-/* Time in which everything that ran is known. device KWHY_NONE: holds for all devices. */
+/* An interval in which everything that ran was recorded. device KWHY_NONE: on all devices. */
 struct kwhy_coverage {
 	uint32_t device;
 	int64_t start_ns, end_ns;
 };
 
-/* Why a stretch of a run is known and another is not: what was asked for. As recorded (recording/wire.h). */
+/*
+ * How the user chose the recorded part of a run. The numbers are those of the file format (recording/wire.h).
+ */
 enum kwhy_choice {
 	KWHY_CHOICE_ALL,   /* nothing was left out on purpose */
-	KWHY_CHOICE_TIME,  /* a delay, a duration */
+	KWHY_CHOICE_TIME,  /* by a delay or a duration */
 	KWHY_CHOICE_RANGE, /* inside ranges of a name */
-	KWHY_CHOICE_DUTY,  /* in random windows: what they hold stands for the whole */
+	KWHY_CHOICE_DUTY,  /* in random windows, from which the whole run is estimated */
 	KWHY_CHOICE_COUNT
 };
 
 const char *kwhy_choice_name(enum kwhy_choice choice); /* "all", "time", "range", "duty" */
 
 /*
- * Windows of coverage could lie anywhere between these times, where the meters went on: what lies between
- * the windows happened, but is not known. device KWHY_NONE: holds for all devices.
+ * The interval in which windows of coverage could lie. The meters ran in all of it; what the device did
+ * between the windows was not recorded. device KWHY_NONE: on all devices.
  */
 struct kwhy_selection {
 	uint32_t device;
 	uint32_t choice; /* enum kwhy_choice */
 	int64_t start_ns, end_ns;
-	const char *range;  /* pattern of names; NULL: none */
-	double share_ratio; /* asked for; NAN: none */
+	const char *range;  /* pattern of range names; NULL: the choice is not by range */
+	double share_ratio; /* share of the time that the user asked for; NAN: the choice is not by random
+			       windows */
 };
 
-/* What the recording itself took. As recorded (recording/wire.h); spent_ns is of the whole run. */
+/*
+ * What the recording itself cost. The numbers are those of the file format (recording/wire.h); spent_ns is of
+ * the whole run.
+ */
 enum kwhy_cost_kind {
 	KWHY_COST_THREAD,   /* processor time of the injected library's own thread */
-	KWHY_COST_BUFFERS,  /* processor time of writing down the profiler's buffers, on other threads */
+	KWHY_COST_BUFFERS,  /* processor time for writing the profiler's buffers, on other threads */
 	KWHY_COST_START,    /* time that the program waited for the profiler to start */
-	KWHY_COST_SWITCH,   /* time that windows took to begin and end */
+	KWHY_COST_SWITCH,   /* time to start and end windows */
 	KWHY_COST_FINISH,   /* time that the program's end waited for the last records */
-	KWHY_COST_LAUNCHER, /* processor time of the launcher, its meters among it */
-	KWHY_COST_SAMPLER,  /* that of its thread that reads meters, which is part of the launcher's */
-	KWHY_COST_MACHINE,  /* no cost, but what others are a part of: that of all CPUs of the machine, by
-			       anybody;  count: nanoseconds in which it was */
+	KWHY_COST_LAUNCHER, /* processor time of the launcher, reading of meters included */
+	KWHY_COST_SAMPLER,  /* processor time of the launcher's thread that reads meters, a part of
+			       KWHY_COST_LAUNCHER */
+	KWHY_COST_MACHINE,  /* no cost but their reference: busy time of all CPUs of the machine, by any
+			       program; count: length of that time in nanoseconds */
 	KWHY_COST_KIND_COUNT
 };
 
@@ -301,13 +315,13 @@ struct kwhy_cost {
 	uint64_t count; /* ticks, buffers, switches, readings; 0: not counted */
 };
 
-/* Time that the profiler says it took from a thread. */
+/* Time that the profiler took from a thread, as it reports itself. */
 struct kwhy_overhead {
 	int64_t start_ns, end_ns;
-	uint32_t name, thread; /* KWHY_NONE: on a thread of the profiler's own, or unknown */
+	uint32_t name, thread; /* thread KWHY_NONE: a thread of the profiler, or unknown */
 };
 
-/* Units of work done, for joules per token and the like. */
+/* Units of work done, for figures such as joules per token. */
 struct kwhy_work {
 	const char *unit; /* "tokens", "steps", "samples", "flop" */
 	double count;
@@ -326,30 +340,31 @@ struct kwhy_source {
 	uint32_t format;      /* enum kwhy_trace_format */
 	const char *version;  /* of the schema, as the file states it; NULL: not stated */
 	const char *producer; /* tool and version; NULL: not stated */
-	uint64_t events;      /* rows or events read, used or not */
-	size_t activities;    /* of devices: before finish they stand in the order of the sources */
-	uint64_t digest;      /* of these activities (import/identity.h); 0: not asked for */
+	uint64_t events;      /* number of rows or events read, used or not */
+	size_t activities; /* number of device activities; before finish they are in the order of the sources
+			    */
+	uint64_t digest;   /* digest of these activities (import/identity.h); 0: not asked for */
 };
 
 /* A file of power readings. */
 struct kwhy_power_file {
 	const char *path;
-	uint64_t readings; /* taken from it */
-	uint64_t digest;   /* of all in it, taken or not (import/identity.h) */
+	uint64_t readings; /* number of readings used */
+	uint64_t digest;   /* digest of all readings in the file, used or not (import/identity.h) */
 };
 
 enum kwhy_burst_form {
-	KWHY_BURST_BACK_TO_BACK, /* one repeat behind the other: the kernel is idempotent */
-	KWHY_BURST_PUT_BACK,	 /* the memory was put back before each repeat */
-	KWHY_BURST_AFTER,	 /* back to back behind a graph or copy of the program's own */
+	KWHY_BURST_BACK_TO_BACK, /* repeats directly after each other; the kernel is idempotent */
+	KWHY_BURST_PUT_BACK,	 /* the memory was restored before each repeat */
+	KWHY_BURST_AFTER,	 /* back to back after a graph or copy of the program */
 	KWHY_BURST_FORM_COUNT
 };
 
-/* Whether all live device memory was the same before a burst and after it. */
+/* Whether all live device memory was equal before and after a burst. */
 enum kwhy_burst_check {
 	KWHY_BURST_UNCHECKED,
 	KWHY_BURST_SAME,
-	KWHY_BURST_DIFFERENT, /* the program's results are not to be trusted from then on */
+	KWHY_BURST_DIFFERENT, /* the program's results may be wrong from there on */
 	KWHY_BURST_CHECK_COUNT
 };
 
@@ -358,30 +373,31 @@ enum kwhy_burst_check {
  * of origin repeat and prober lie in them.
  */
 struct kwhy_burst {
-	int64_t start_ns, end_ns; /* on the host, from before the first copy to after the last */
-	uint64_t saved_bytes;	  /* that were copied aside and put back */
-	int64_t repeated_ns;	  /* what the repeats took, without the copies between them */
-	uint32_t name;		  /* of the kernel */
+	int64_t start_ns, end_ns; /* host time from before the first copy to after the last one */
+	uint64_t saved_bytes;	  /* bytes saved and restored */
+	int64_t repeated_ns;	  /* time of the repeats without the copies between them */
+	uint32_t name;		  /* name of the kernel */
 	uint32_t process;
-	uint32_t stream; /* index into streams; KWHY_NONE: neither launch nor repeats are in the recording */
+	uint32_t stream; /* index into streams; KWHY_NONE: the recording has neither the launch nor the
+			    repeats */
 	uint32_t blocks, repeats;
 	uint16_t threads_per_block;
 	uint8_t form;  /* enum kwhy_burst_form */
 	uint8_t check; /* enum kwhy_burst_check */
 };
 
-/* Launches of one kernel, grid and block that were not probed for one reason. */
+/* Launches of one kernel with one grid and block that were not probed, with the reason. */
 struct kwhy_unprobed {
 	uint64_t launches;
 	uint32_t name, process;
 	uint32_t blocks;
 	uint16_t threads_per_block;
-	const char *reason; /* to follow "not probed: " */
+	const char *reason; /* text after "not probed: " */
 };
 
 enum kwhy_note_kind {
 	KWHY_NOTE_COMPLETENESS, /* what this trace cannot show */
-	KWHY_NOTE_WARNING,	/* something is odd: clocks, duplicates, ... */
+	KWHY_NOTE_WARNING,	/* an inconsistency: clocks, duplicates, ... */
 	KWHY_NOTE_KIND_COUNT
 };
 
@@ -391,17 +407,17 @@ struct kwhy_note {
 	const char *text; /* one sentence */
 };
 
-/* Lost or skipped, counted. */
+/* Counts of lost and skipped records. */
 struct kwhy_lost {
-	uint64_t dropped_records;     /* the profiler says it lost these */
-	uint64_t skipped_events;      /* unusable, skipped under --partial */
-	uint64_t unlinked_activities; /* no API call of that correlation */
-	uint64_t unknown_bytes;	      /* copies and memsets that do not say their size */
+	uint64_t dropped_records;     /* lost by the profiler, as it reports */
+	uint64_t skipped_events;      /* unusable events, skipped with --partial */
+	uint64_t unlinked_activities; /* no API call has the activity's correlation id */
+	uint64_t unknown_bytes;	      /* copies and memsets of unknown size */
 	bool truncated;		      /* the file ends early */
-	bool has_holes;		      /* blocks within are damaged or missing */
+	bool has_holes;		      /* blocks within the file are damaged or missing */
 };
 
-/* Rows are gone that may have been work, nobody knows when: what ran in them counts as idle. */
+/* Whether lost records may have been device work. Their times are unknown, so they count as idle. */
 static inline bool kwhy_lost_work(const struct kwhy_lost *lost)
 {
 	return lost->dropped_records || lost->skipped_events || lost->has_holes;
@@ -413,10 +429,12 @@ struct kwhy_recording {
 
 	int64_t origin_unix_ns;
 	bool unix_clock;	/* origin_unix_ns is real Unix time */
-	const char *clock_name; /* of a clock that is not Unix time, where the files name it; NULL */
+	const char *clock_name; /* name of a clock that is not Unix time; NULL: Unix time, or the files do not
+				   name it */
 	bool has_calls;		/* API calls were recorded */
 	bool finished;
-	int64_t start_ns, end_ns; /* of all activities and calls, after finish; both 0 when there are none */
+	int64_t start_ns, end_ns; /* first start and last end of activities and calls, after finish; both 0
+				     without any */
 
 	struct kwhy_source *sources;
 	struct kwhy_device *devices;
@@ -428,7 +446,7 @@ struct kwhy_recording {
 	struct kwhy_collective *collectives; /* sorted by activity after finish */
 	struct kwhy_memory_point *memory;    /* sorted by time after finish */
 	struct kwhy_power_series *power;
-	struct kwhy_power_file *power_files; /* that traces do not hold themselves */
+	struct kwhy_power_file *power_files; /* power readings from files of their own, not from traces */
 	struct kwhy_gauge_series *gauges;
 	struct kwhy_coverage *coverage;
 	struct kwhy_selection *selections;
@@ -457,16 +475,16 @@ KWHY_MUST_USE enum kwhy_status kwhy_recording_new(struct kwhy_recording **out, s
 void kwhy_recording_free(struct kwhy_recording *recording);
 
 /*
- * The _add calls append a copy and give its index where one is asked for (out_index may be NULL). Text
- * pointers inside must outlive the recording: take them from kwhy_recording_copy().
- * kwhy_recording_find_* give KWHY_NONE where there is none.
+ * The _add calls append a copy and return its index in *out_index (out_index may be NULL). Texts that the
+ * copy points to must outlive the recording: make them with kwhy_recording_copy(). kwhy_recording_find_*
+ * return KWHY_NONE where nothing matches.
  */
 const char *kwhy_recording_copy(struct kwhy_recording *recording, const char *bytes, size_t length);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_source(struct kwhy_recording *recording,
 	const struct kwhy_source *source, uint32_t *out_index, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_device(struct kwhy_recording *recording,
 	const struct kwhy_device *device, uint32_t *out_index, struct kwhy_error *error);
-/* Names the machine by its host. */
+/* Sets the machine's name from its host. */
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_machine(struct kwhy_recording *recording,
 	const struct kwhy_machine *machine, uint32_t *out_index, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_process(struct kwhy_recording *recording,
@@ -479,7 +497,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_recording_add_activity(
 	struct kwhy_recording *recording, const struct kwhy_activity *activity, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_call(struct kwhy_recording *recording, int64_t start_ns,
 	int64_t end_ns, uint32_t name, uint32_t thread, uint32_t correlation, struct kwhy_error *error);
-/* A call of a class that its name does not tell, as CSV states it; it issues no activity that can be linked.
+/*
+ * Adds a call with a stated class, as in CSV, instead of the class of its name. Activities cannot be linked
+ * to it.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_call_of_class(struct kwhy_recording *recording,
 	int64_t start_ns, int64_t end_ns, uint32_t name, uint32_t thread, enum kwhy_call_class class,
@@ -494,10 +514,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_recording_add_power_file(
 	struct kwhy_recording *recording, const struct kwhy_power_file *file, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_power(struct kwhy_recording *recording,
 	const struct kwhy_power_source *source, int64_t time_ns, int64_t value, struct kwhy_error *error);
-/* Takes back the last `count` readings of a device's meter; before finish. */
+/* Removes the last `count` readings of a device's meter; before finish. */
 void kwhy_recording_drop_power(
 	struct kwhy_recording *recording, enum kwhy_meter meter, uint32_t device, size_t count);
-/* The same of a source of which no more is known. */
+/* kwhy_recording_add_power() for a source whose machine and wrap are unknown. */
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_reading(struct kwhy_recording *recording,
 	enum kwhy_meter meter, uint32_t device, uint32_t domain, int64_t time_ns, int64_t value,
 	struct kwhy_error *error);
@@ -517,38 +537,39 @@ KWHY_MUST_USE enum kwhy_status kwhy_recording_add_unprobed(
 	struct kwhy_recording *recording, const struct kwhy_unprobed *unprobed, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_work(
 	struct kwhy_recording *recording, const char *unit, double count, struct kwhy_error *error);
-/* The same, in place of what there is of that unit. */
+/* Replaces the work of that unit, if there is any, else adds it. */
 KWHY_MUST_USE enum kwhy_status kwhy_recording_set_work(
 	struct kwhy_recording *recording, const char *unit, double count, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_note(struct kwhy_recording *recording,
 	enum kwhy_note_kind kind, const char *id, struct kwhy_error *error, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 
-/* Until there is a time whoever adds the first chooses clock and origin. */
+/* Whether the recording has a time. Before that, whoever adds the first one chooses clock and origin. */
 bool kwhy_recording_has_times(const struct kwhy_recording *recording);
 
 /* The machine of a process; KWHY_NONE: unknown. */
 uint32_t kwhy_recording_machine_of(const struct kwhy_recording *recording, uint32_t process);
-/* The same of a device, and of what a meter reads: a device or a host. */
+/* The machine of a device, and of the device or host that a meter reads; KWHY_NONE: unknown. */
 uint32_t kwhy_recording_machine_of_device(const struct kwhy_recording *recording, uint32_t device);
 uint32_t kwhy_recording_machine_of_meter(
 	const struct kwhy_recording *recording, const struct kwhy_power_series *series);
-/* The name of such a machine; NULL: unknown. */
+/* The name of a machine; NULL: unknown. */
 const char *kwhy_recording_machine_name(const struct kwhy_recording *recording, uint32_t machine);
 
-/* Whether meters of hosts are of several machines, so that each needs its host's name beside it. */
+/* Whether the recording has host meters of several machines, so that reports must name each meter's host. */
 bool kwhy_recording_has_hosts(const struct kwhy_recording *recording);
-/* The host of a host's meter; NULL: unknown, or of a device. */
+/* The name of a host meter's host; NULL: unknown, or a device's meter. */
 const char *kwhy_recording_host_of(
 	const struct kwhy_recording *recording, const struct kwhy_power_series *series);
 
-/* A device of that trace index and rank (KWHY_NONE: not distributed). */
+/* The device with that number in the trace and that rank (KWHY_NONE: not distributed). */
 uint32_t kwhy_recording_find_device(const struct kwhy_recording *recording, int32_t index, uint32_t rank);
 
 /*
- * Sorts, links activities to the calls that issued them (same process and correlation id), classifies
- * calls, sets the window. Refuses activities, calls, ranges and coverage that end before they start, and
- * times and readings beyond a quarter of what an int64 holds, so that lengths never overflow. Once only.
+ * Sorts the tables, links activities to the calls that issued them (same process and correlation id),
+ * classifies calls and sets start_ns and end_ns. Refuses activities, calls, ranges and coverage that end
+ * before they start, and times and readings beyond a quarter of what an int64 holds, so that lengths never
+ * overflow. Call it once.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recording_finish(
 	struct kwhy_recording *recording, struct kwhy_error *error);

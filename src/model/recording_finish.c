@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* kwhy_recording_finish(): check, sort, link, classify. */
+/* kwhy_recording_finish(), which checks, sorts, links and classifies. */
 
 static int three_way(int64_t a, int64_t b)
 {
@@ -85,7 +85,7 @@ static enum kwhy_status check_tables(const struct kwhy_recording *recording, str
 	return KWHY_OK;
 }
 
-/* After the sort: the first and the last reading bound the others. */
+/* Checks the first and last reading, which bound the others after the sort. */
 static enum kwhy_status check_readings(const struct kwhy_recording *recording, struct kwhy_error *error)
 {
 	for (size_t i = 0; i < recording->power_count; i++) {
@@ -112,7 +112,7 @@ static int compare_activities(const void *context, uint32_t a, uint32_t b)
 		order = three_way(rows->stream[a], rows->stream[b]);
 	if (order || rows->name[a] == rows->name[b])
 		return order;
-	/* by the names themselves: their numbers depend on the order in which a file names them */
+	/* compares the names' texts, as their numbers depend on their order in the file */
 	return strcmp(kwhy_names_get(&recording->names, rows->name[a]),
 		kwhy_names_get(&recording->names, rows->name[b]));
 }
@@ -124,7 +124,7 @@ static int compare_calls(const void *context, uint32_t a, uint32_t b)
 
 	if (!order)
 		order = three_way(rows->start_ns[a], rows->start_ns[b]);
-	return order ? order : three_way(rows->end_ns[b], rows->end_ns[a]); /* the outer one first */
+	return order ? order : three_way(rows->end_ns[b], rows->end_ns[a]); /* the outer call sorts first */
 }
 
 static int compare_ranges(const void *context, uint32_t a, uint32_t b)
@@ -170,7 +170,7 @@ static int compare_readings(const void *context, uint32_t a, uint32_t b)
 	return three_way(time_ns[a], time_ns[b]);
 }
 
-/* Collectives name their activity by row: follow the sort. */
+/* Updates the activity rows of collectives after the activities were sorted. */
 static enum kwhy_status remap_collectives(
 	struct kwhy_recording *recording, const uint32_t *order, struct kwhy_error *error)
 {
@@ -262,7 +262,7 @@ static enum kwhy_status sort_tables(struct kwhy_recording *r, struct kwhy_error 
 	return status;
 }
 
-/* Readings with the same time stamp: the last one counts. Gives how many are left. */
+/* Keeps the last of several readings with the same time stamp; returns the number of readings left. */
 static size_t drop_repeated_times(int64_t *time_ns, int64_t *value, size_t count)
 {
 	size_t kept = 0;
@@ -294,7 +294,7 @@ static enum kwhy_status sort_readings(
 	return status;
 }
 
-/* Leaves out the readings that kwhy_counter_judge() calls wrong; gives how many. */
+/* Removes the readings that kwhy_counter_judge() calls wrong; returns their number. */
 static size_t drop_wrong(struct kwhy_power_series *series, const uint8_t *verdict)
 {
 	size_t kept = 0, count = series->count;
@@ -399,7 +399,7 @@ static enum kwhy_status classify_calls(struct kwhy_recording *recording, struct 
 	for (size_t name = 0; name < recording->names.count; name++)
 		class_of_name[name] = (unsigned char)kwhy_call_class_of(recording->names.strings[name]);
 	for (size_t i = 0; i < rows->count; i++)
-		if (rows->class[i] == KWHY_CALL_OTHER) /* else the trace states it */
+		if (rows->class[i] == KWHY_CALL_OTHER) /* other classes are stated by the trace */
 			rows->class[i] = class_of_name[rows->name[i]];
 	free(class_of_name);
 	return KWHY_OK;
@@ -427,7 +427,9 @@ static uint32_t *find_slot(const struct call_index *index, uint32_t process, uin
 	}
 }
 
-/* Of several calls with one id the first that can issue work counts (runtime calls wrap driver calls). */
+/*
+ * Of several calls with one id, the first one that can issue work counts, as runtime calls wrap driver calls.
+ */
 static void fill_index(const struct call_index *index)
 {
 	const struct kwhy_recording *recording = index->recording;
@@ -495,10 +497,13 @@ static void set_window(struct kwhy_recording *recording)
 		widen(recording, &any, recording->calls.start_ns[i], recording->calls.end_ns[i]);
 }
 
-/* CUDA, API synchronization behavior: copies to the device of no more may return before they begin. */
+/*
+ * Copies to the device of at most this size may return before they begin (CUDA, API synchronization
+ * behavior).
+ */
 enum { STAGED_BYTES = 65536 };
 
-/* A call that returned before its copy began did not block, whatever the memory. */
+/* Whether a copy's call blocked. A call that returned before its copy began did not, whatever the memory. */
 static bool blocked(const struct kwhy_recording *recording, size_t row)
 {
 	const struct kwhy_activities *rows = &recording->activities;
@@ -511,7 +516,10 @@ static bool blocked(const struct kwhy_recording *recording, size_t row)
 			rows->bytes[row] > STAGED_BYTES);
 }
 
-/* An asynchronous copy of pageable memory is none: its call fills or empties the pieces that it goes in. */
+/*
+ * Reclassifies asynchronous copies of pageable memory, which block: their calls fill or empty the staging
+ * buffers.
+ */
 static void classify_pageable_copies(struct kwhy_recording *recording)
 {
 	const struct kwhy_activities *rows = &recording->activities;

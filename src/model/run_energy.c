@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* How long readings saw the run; not above 0: not at all. */
+/* Length of the run's part that readings cover; 0 or less: no reading lies in the run. */
 static int64_t seen_ns(const struct kwhy_device_ledger *device_ledger)
 {
 	const struct kwhy_device_energy *energy = &device_ledger->energy;
@@ -15,13 +15,16 @@ static int64_t seen_ns(const struct kwhy_device_ledger *device_ledger)
 	return to_ns - from_ns;
 }
 
-/* An account without a known energy is in no sum, so there is nothing of it to take away. */
+/* Gross energy of an account; 0 if it is unknown, as sums do not include it. */
 static double gross_nj(const struct kwhy_account *account)
 {
 	return account->gross_nj == KWHY_UNKNOWN_NJ ? 0 : (double)account->gross_nj;
 }
 
-/* The run's time that was not recorded: at the mean power of what was metered of that; NAN: nothing was. */
+/*
+ * Energy of the run's unrecorded time, at the mean power of the metered part of it; NAN: no reading lies in
+ * it.
+ */
 static double between_nj(const struct kwhy_device_ledger *device_ledger)
 {
 	double metered_ns = (double)device_ledger->energy.between_ns;
@@ -33,7 +36,7 @@ static double between_nj(const struct kwhy_device_ledger *device_ledger)
 			      : NAN;
 }
 
-/* Half of the interval of the energy before and after the run, which is taken away. */
+/* Half of the interval of the energy before and after the run, which is subtracted. */
 static double outside_half_nj(const struct kwhy_device_ledger *device_ledger)
 {
 	double half_nj = 0;
@@ -49,8 +52,8 @@ static double outside_half_nj(const struct kwhy_device_ledger *device_ledger)
 }
 
 /*
- * Time of the run that no reading saw may have drawn anything from the idle level to the highest reading: 90
- * % of a uniform energy between, and as much as lacks there to each side of what was computed.
+ * Unmetered time of the run may have been at any power from the idle level to the highest reading. Its
+ * interval is the central 90 % of a uniform distribution between these, extended to the computed energy.
  */
 static void set_interval(struct kwhy_run_energy *run, const struct kwhy_device_ledger *device_ledger)
 {

@@ -10,67 +10,69 @@
 #include <stdint.h>
 
 /*
- * What moving bytes between a host and its GPU was measured to cost, and what follows from it: curves, the
- * fastest method for each size, and the size from which one method beats another (docs/formats/transfers.md).
- * Times are seconds of one operation; NAN is what was not measured.
+ * Measured times and energies of transfers between a host and its GPU, and what follows from them: curves,
+ * the fastest method for each size, and the size from which one method is faster than another
+ * (docs/formats/transfers.md). Times are seconds of one operation; NAN: not measured.
  */
 enum kwhy_transfer_direction {
 	KWHY_TRANSFER_H2D,
 	KWHY_TRANSFER_D2H,
-	KWHY_TRANSFER_BOTH, /* at once; bytes are those of each way */
+	KWHY_TRANSFER_BOTH, /* both directions concurrently; bytes are those of each direction */
 	KWHY_TRANSFER_DIRECTION_COUNT
 };
 
-/* What a time is of. Peers differ here by definition, and at small sizes by several times. */
+/* How a time is measured. Benchmarks differ in this, and at small sizes their times differ several-fold. */
 enum kwhy_transfer_clock {
-	KWHY_TRANSFER_BACK_TO_BACK, /* in a full queue behind a gate: one of a row of them */
-	KWHY_TRANSFER_ISOLATED,	    /* between two events of the device, alone */
-	KWHY_TRANSFER_BY_HOST,	    /* on the host, from the call until it is known to be done */
+	KWHY_TRANSFER_BACK_TO_BACK, /* mean of one transfer in a row that is queued completely before it
+				       starts */
+	KWHY_TRANSFER_ISOLATED,	    /* one transfer alone, between two events of the device */
+	KWHY_TRANSFER_BY_HOST, /* on the host, from the call until the transfer is known to be complete */
 	KWHY_TRANSFER_CLOCK_COUNT
 };
 
 const char *kwhy_transfer_direction_name(enum kwhy_transfer_direction direction); /* "h2d", "d2h", "both" */
 const char *kwhy_transfer_clock_name(enum kwhy_transfer_clock clock); /* "back-to-back", "isolated", "host" */
 
-/* Of samples: the interval of the median is the 95 % one, by order statistics. */
+/* Summary of samples. low_s and high_s are the 95 % interval of the median, by order statistics. */
 struct kwhy_transfer_summary {
 	size_t count;
 	double median_s, least_s, p5_s, p95_s; /* NAN: no samples */
 	double low_s, high_s;		       /* NAN: fewer than six samples */
 };
 
-/* What the device was like meanwhile; NAN: no sensor. */
+/* State of the device during the samples; NAN: no sensor. */
 struct kwhy_transfer_conditions {
 	double temperature_c, clock_hz, memory_clock_hz, power_w; /* hottest, slowest, slowest, mean */
-	unsigned throttle_bits;					  /* of enum kwhy_throttle, at any time */
+	unsigned throttle_bits; /* bits of enum kwhy_throttle that were set at any time */
 };
 
 enum { KWHY_TRANSFER_SAMPLES_MAX = 256 };
 
-/* When and where a sample was taken; NAN: not known. */
+/* When a sample was taken and on which CPU; NAN: unknown. */
 struct kwhy_transfer_moment {
-	double at_s; /* when its visit began, since the run was begun or carried on */
+	double at_s; /* start of its sample batch, in seconds since the run was started or resumed */
 	double cpu;
 };
 
-/* One way of moving one amount, measured by one clock. */
+/* Samples of one method for one size and number of pieces, by one clock. */
 struct kwhy_transfer_point {
-	const char *strategy; /* its id: "pinned" */
+	const char *strategy; /* id of the method: "pinned" */
 	enum kwhy_transfer_direction direction;
 	enum kwhy_transfer_clock clock;
-	uint64_t bytes;	 /* of all pieces */
+	uint64_t bytes;	 /* sum over the pieces */
 	uint32_t pieces; /* 1: a single transfer */
 	double *samples_s;
-	struct kwhy_transfer_moment *moments; /* of each; NULL: none is known */
+	struct kwhy_transfer_moment *moments; /* one for each sample; NULL: unknown */
 	size_t sample_count;
 	struct kwhy_transfer_summary summary;
 	struct kwhy_transfer_conditions conditions;
-	double link_bytes; /* that went over the link; NAN: as many as there are */
-	bool verified;	   /* the bytes that came were those that went */
-	bool capped;	   /* left before the interval was narrow enough: by number of samples or by time */
+	double link_bytes; /* bytes that went over the link; NAN: the same as `bytes` */
+	bool verified;	   /* the received bytes equal the sent ones */
+	bool capped; /* sampling ended before the interval was narrow enough, by the limit on samples or on
+			time */
 };
 
-/* Joules of many transfers in a row, divided by their number; the interval is the 95 % one. */
+/* Joules of many transfers in a row, divided by their number; intervals are 95 %. */
 struct kwhy_transfer_energy {
 	const char *strategy;
 	enum kwhy_transfer_direction direction;
@@ -78,12 +80,12 @@ struct kwhy_transfer_energy {
 	uint32_t pieces;
 	uint64_t transfers;
 	double seconds;
-	double gross_j, gross_low_j, gross_high_j; /* of one, of the GPU; NAN: not available */
-	double net_j, net_low_j, net_high_j;	   /* above a context that idles */
-	double host_j, host_low_j, host_high_j;	   /* of the CPU packages, gross */
+	double gross_j, gross_low_j, gross_high_j; /* joules of one transfer at the GPU; NAN: not available */
+	double net_j, net_low_j, net_high_j;	   /* above the idle power with a context */
+	double host_j, host_low_j, host_high_j;	   /* joules of one transfer at the CPU packages, gross */
 };
 
-/* A straight piece of a curve: seconds = alpha + beta * bytes. */
+/* A linear segment of a curve: seconds = alpha + beta * bytes. */
 struct kwhy_transfer_segment {
 	double from_bytes, to_bytes;
 	double alpha_s, beta_s_per_byte;
@@ -95,12 +97,12 @@ struct kwhy_transfer_curve {
 	const char *strategy;
 	enum kwhy_transfer_direction direction;
 	enum kwhy_transfer_clock clock;
-	bool is_energy; /* joules in place of seconds, gross, of the GPU */
+	bool is_energy; /* the values are gross joules of the GPU instead of seconds */
 	struct kwhy_transfer_segment segments[KWHY_TRANSFER_SEGMENTS_MAX];
 	size_t segment_count;
-	double residual_ratio;			     /* root mean square of what the fit leaves, by value */
-	double held_out_ratio, held_out_worst_ratio; /* mean and worst error at sizes that it was not fitted
-							to; NAN: too few */
+	double residual_ratio;			     /* root mean square of the relative residuals */
+	double held_out_ratio, held_out_worst_ratio; /* mean and worst relative error at sizes left out of the
+							fit; NAN: too few sizes */
 	size_t point_count;
 };
 
@@ -111,63 +113,66 @@ struct kwhy_transfer_choice {
 	uint32_t pieces;
 	const char *strategy;
 	double median_s;
-	const char *second; /* the next best; NULL: none */
+	const char *second; /* the second fastest method; NULL: no other method */
 	double second_s;
-	bool is_sure; /* their intervals do not meet */
+	bool is_sure; /* the intervals of both medians do not overlap */
 };
 
-/* A stretch of sizes in which one way surely beats another. */
+/* A range of sizes in which one method is faster than another with certainty. */
 struct kwhy_transfer_stretch {
-	uint64_t from_bytes, to_bytes; /* sizes that were measured, both inside */
+	uint64_t from_bytes, to_bytes; /* measured sizes, both inclusive */
 };
 
 enum { KWHY_TRANSFER_STRETCHES_MAX = 8 };
 
-/* Where `better` beats `than`, by a clock that both have. */
+/* Ranges of sizes in which `better` is faster than `than`, by a clock that both were measured with. */
 struct kwhy_transfer_baseline {
 	const char *question; /* "is converting to fp16 first worth it?" */
 	const char *better, *than;
 	enum kwhy_transfer_direction direction;
 	enum kwhy_transfer_clock clock;
-	uint32_t pieces; /* 1: single transfers; else the sizes are of each piece */
+	uint32_t pieces; /* 1: single transfers; above 1: sizes are those of each piece */
 	struct kwhy_transfer_stretch stretches[KWHY_TRANSFER_STRETCHES_MAX];
 	size_t stretch_count, sizes_compared;
-	double best_ratio; /* time of `than` over that of `better` where it is greatest */
+	double best_ratio; /* largest ratio of the time of `than` to that of `better` */
 	uint64_t best_bytes;
 };
 
-/* After how many transfers page-locking has paid for itself: cost / (pageable - pinned). */
+/* Number of transfers after which page-locking has paid for itself: cost / (pageable - pinned). */
 struct kwhy_transfer_pinning {
 	enum kwhy_transfer_direction direction;
 	uint64_t bytes;
 	double cost_s, pageable_s, pinned_s;
-	double transfers; /* NAN: never */
+	double transfers; /* NAN: it never pays */
 };
 
 /*
- * What compressing is worth at the largest size that was measured with it. Overlapped, S bytes of ratio r
- * take max(S / (r link), S / expand), and S / compress too where they are not compressed beforehand: it pays
- * where r is above 1 and each of the others is faster than the link. Bytes a second are of what comes out.
+ * The gain of compression at the largest size that was measured with it. S bytes of ratio r take max(S / (r
+ * link), S / expand) if both steps overlap; S / compress is a third step if the data are not compressed
+ * beforehand. Compression pays where r is above 1 and each of the other steps is faster than the link. Rates
+ * of expanding and compressing are in uncompressed bytes per second.
  */
 struct kwhy_transfer_compression {
 	uint64_t bytes; /* 0: not measured */
 	double ratio;	/* bytes before over bytes on the link */
 	double link_bytes_per_s, expand_bytes_per_s, compress_bytes_per_s; /* NAN: not measured */
-	double serial_ratio; /* time of a pinned copy over that of copying and expanding, one after the other
-			      */
-	double overlapped_ratio; /* and over that of expanding one stretch while the next is copied; NAN: not
-				    measured */
+	double serial_ratio;	 /* time of a pinned copy over the time of copying compressed data and then
+				    expanding them */
+	double overlapped_ratio; /* time of a pinned copy over the time of expanding one part while the next
+				    is copied; NAN: not measured */
 };
 
 /*
- * Where one way of moving many pieces becomes faster than another: the limits at which the measured times
- * together lose least against the fastest. Twice the largest size: nowhere. 0: not measured.
+ * Sizes from which one method of moving many pieces is faster than another. They are the limits with the
+ * smallest total loss of the measured times against the fastest method. Twice the largest measured size:
+ * never faster. 0: not measured.
  */
 struct kwhy_transfer_crossover {
-	uint64_t put_packed_bytes; /* all pieces: from here on a copy beats reads over the link, to the device
-				    */
-	uint64_t get_packed_bytes; /* the same to the host */
-	uint64_t batch_bytes; /* one piece: from here on a batch of copies beats a kernel that reaches each */
+	uint64_t put_packed_bytes; /* bytes of all pieces from which a copy to the device is faster than reads
+				      over the link */
+	uint64_t get_packed_bytes; /* the same for transfers to the host */
+	uint64_t batch_bytes; /* bytes of one piece from which a batch of copies is faster than a kernel that
+				 accesses each piece */
 };
 
 /* A strategy that could not be measured here, or did not finish. */
@@ -176,16 +181,16 @@ struct kwhy_transfer_absence {
 };
 
 struct kwhy_transfers {
-	struct kwhy_arena arena; /* of everything below */
+	struct kwhy_arena arena; /* holds everything below */
 	const char *backend, *device_name, *pci_address, *driver, *cuda, *measured_on; /* NULL: unknown */
-	const char *data; /* of compressed transfers: the file's name, or "random" */
+	const char *data; /* data of compressed transfers: a file's name, or "random" */
 	uint64_t seed;
-	double time_budget_s, time_pass_s; /* of times: allowed and taken, since it was begun or carried on */
+	double time_budget_s, time_pass_s; /* allowed and taken for timing, since the start or resumption */
 	double context_idle_w;		   /* NAN: not measured */
 	const char *
 		energy_missing; /* why the GPU's energy is unknown; NULL: it is known, or was not asked for */
-	const char *ended_early; /* why, in words; NULL: it did not */
-	bool is_lost;		 /* because the device was lost, or it was interrupted */
+	const char *ended_early; /* reason in words; NULL: it did not end early */
+	bool is_lost;		 /* it ended early as the device was lost or it was interrupted */
 	struct kwhy_transfer_point *points;
 	size_t point_count;
 	struct kwhy_transfer_energy *energies;
@@ -206,10 +211,10 @@ struct kwhy_transfers {
 
 #define KWHY_TRANSFERS_SCHEMA "kwhy.transfers/1"
 
-/* Bytes a second of a point, all that moved: both directions count twice. NAN: no samples. */
+/* Bytes per second of a point; for KWHY_TRANSFER_BOTH the bytes of both directions. NAN: no samples. */
 double kwhy_transfer_rate(const struct kwhy_transfer_point *point);
 
-/* Without anything in it; NULL: no memory. */
+/* Makes an empty one; NULL: out of memory. */
 struct kwhy_transfers *kwhy_transfers_new(void);
 
 /* Appends a copy. */

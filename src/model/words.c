@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The words of the nouns' enumerations, as they stand in report.json and CSV. */
+/* Names of the model's enumerations, as in report.json and CSV. */
 
 const char *kwhy_copy_kind_name(enum kwhy_copy_kind kind)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The criteria by which a run is a success, each with the figures that it is based on. */
+/* The criteria by which a run is a success, each with its figures. */
 #include "pairs/analysis.h"
 
 #include "fit/median.h"
@@ -49,7 +49,7 @@ static enum kwhy_status judge_completeness(struct kwhy_pairs *pairs, struct kwhy
 		thin += config->sample_count > 0 && config->sample_count < KWHY_PAIR_SAMPLES_MIN &&
 			config->load != KWHY_PAIR_REFERENCE;
 	}
-	if (pairs->is_foreign) /* how many samples were asked for is not reported */
+	if (pairs->is_foreign) /* the requested number of samples is unknown */
 		thin = 0;
 	return add(pairs, "all configurations were run", passes(run == count && !thin),
 		thin ? kwhy_arena_printf(&pairs->arena, "%zu of %zu, %zu of them with fewer than %d samples",
@@ -58,7 +58,9 @@ static enum kwhy_status judge_completeness(struct kwhy_pairs *pairs, struct kwhy
 		error);
 }
 
-/* Of repetitions, over all configurations: the median of their coefficients of variation. */
+/*
+ * Judges repeatability: no configuration's coefficient of variation may exceed 5 %. The median is reported.
+ */
 static enum kwhy_status judge_variation(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
 	double *values = calloc(pairs->config_count + 1, sizeof(*values));
@@ -91,7 +93,7 @@ static enum kwhy_status judge_variation(struct kwhy_pairs *pairs, struct kwhy_er
 	return add(pairs, "repetitions vary by less than 5 %", passes(wide == 0), why, error);
 }
 
-/* By the width of the medians' intervals. */
+/* Judges the width of the medians' intervals. */
 static enum kwhy_status judge_latency(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
 	size_t count = 0, narrow = 0;
@@ -177,7 +179,7 @@ static enum kwhy_status judge_clocks(struct kwhy_pairs *pairs, struct kwhy_error
 		error);
 }
 
-/* Those that surely drift by more than is usual. */
+/* Flags clocks whose drift is certainly larger than usual. */
 static enum kwhy_status warn_of_clocks(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
 	struct kwhy_pair_compared_clock clocks[KWHY_PAIR_CLOCKS_MAX];
@@ -216,7 +218,7 @@ static enum kwhy_status judge_throttling(struct kwhy_pairs *pairs, struct kwhy_e
 		error);
 }
 
-/* Odd against even repetitions, which were spread over the run. */
+/* Compares odd with even repetitions, which were spread over the run. */
 static enum kwhy_status judge_repetition(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
 	size_t count = 0, close = 0;
@@ -239,7 +241,10 @@ static enum kwhy_status judge_repetition(struct kwhy_pairs *pairs, struct kwhy_e
 		error);
 }
 
-/* Whose curves are: copies that the source queues; of another program's traces what its kernels took. */
+/*
+ * Whether curves of an engine and clock are judged: copies that the source queues; in another program's
+ * traces, NCCL kernels.
+ */
 static bool is_judged(
 	const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine, enum kwhy_pair_clock clock)
 {
@@ -264,7 +269,7 @@ static enum kwhy_status judge_regimes(struct kwhy_pairs *pairs, struct kwhy_erro
 		error);
 }
 
-/* alpha + beta * bytes, which is all that most simulators take, from 64 KiB up. */
+/* Judges the fit of alpha + beta * bytes, the model of most simulators, from 64 KiB up. */
 static enum kwhy_status judge_simulators(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
 	double worst = NAN;
@@ -289,7 +294,7 @@ static enum kwhy_status judge_simulators(struct kwhy_pairs *pairs, struct kwhy_e
 		error);
 }
 
-/* The fastest engine of each pair, one way, against its link. */
+/* Compares the fastest engine of each pair, in one direction, with the limit of its link. */
 static enum kwhy_status judge_limits(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
 	static const char name[] = "rates are above 80 % of the links' limits";
@@ -312,7 +317,9 @@ static enum kwhy_status judge_limits(struct kwhy_pairs *pairs, struct kwhy_error
 		error);
 }
 
-/* Whether two pairs that are joined otherwise differ: 1, 0, or -1 where they are not, or were not measured.
+/*
+ * Whether two pairs with different routes differ in time. 1: yes, 0: no, -1: their routes are equal, or they
+ * were not measured.
  */
 static int look_apart(const struct kwhy_pairs *pairs, const uint32_t a[2], const uint32_t b[2])
 {
@@ -353,7 +360,7 @@ static enum kwhy_status judge_topology(struct kwhy_pairs *pairs, struct kwhy_err
 		error);
 }
 
-/* Of a thread that the system puts anywhere over one that is pinned to the source's node. */
+/* Compares a thread that the system places freely with one pinned to the source's node. */
 static enum kwhy_status judge_pinning(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
 	static const char name[] = "pinning the host's thread to a NUMA node makes less than 2 %";

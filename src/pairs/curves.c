@@ -30,7 +30,7 @@ static int by_size(const void *a, const void *b)
 	return (left->x > right->x) - (left->x < right->x);
 }
 
-/* Other programs measure a size under two names: one of them is enough. */
+/* Keeps one point a size, as other programs measure a size under two names. */
 static void keep_one_a_size(struct points *points)
 {
 	size_t kept = 0;
@@ -63,7 +63,10 @@ static bool is_power_of_two(double bytes)
 	return (whole & (whole - 1)) == 0;
 }
 
-/* Random sizes where there are some, else every second one; the ends stay in. */
+/*
+ * Divides the points into fitted and held-out ones. Random sizes are held out if there are any, otherwise
+ * every second size; both ends are always fitted.
+ */
 static void divide(const struct points *all, struct points *kept, struct points *held)
 {
 	size_t random = 0;
@@ -178,7 +181,7 @@ enum kwhy_status kwhy_pairs_fit_curves(struct kwhy_pairs *pairs, struct kwhy_err
 	return status;
 }
 
-/* Leaves out the point of that number. */
+/* Fits a weighted line without point number `left_out`. */
 static void line_of(const struct points *points, size_t left_out, double *out_alpha, double *out_beta)
 {
 	double w = 0, wx = 0, wy = 0, wxx = 0, wxy = 0, scale = points->items[points->count - 1].x;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How well what is known of each pair alone predicts what took no part in a fit: other sizes, both
- * directions concurrently, contention. */
+/*
+ * How well the fits of single pairs predict measurements that took no part in a fit: other sizes, both
+ * directions concurrently, contention.
+ */
 #include "pairs/analysis.h"
 
 #include "fit/median.h"
@@ -8,7 +10,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The model of most simulators: a port sends and receives at once, and its flows share it in equal parts. */
+/*
+ * Flows through the busiest port. In the model of most simulators a port sends and receives concurrently, and
+ * its flows share it equally.
+ */
 static unsigned flows_of(const struct kwhy_pairs *pairs, const struct kwhy_pair_config *config)
 {
 	enum kwhy_pair_link_kind way = pairs->routes[config->source][config->target].way;
@@ -19,7 +24,7 @@ static unsigned flows_of(const struct kwhy_pairs *pairs, const struct kwhy_pair_
 		return 2;
 	case KWHY_PAIR_ALL_TO_ALL:
 		return pairs->gpu_count - 1;
-	case KWHY_PAIR_FROM_HOST: /* NVLinks and PCIe are two ports */
+	case KWHY_PAIR_FROM_HOST: /* NVLink and PCIe are separate ports */
 		return way == KWHY_PAIR_NVSWITCH || way == KWHY_PAIR_NVLINK ? 1 : 2;
 	default:
 		return 1;
@@ -35,7 +40,7 @@ static const struct kwhy_pair_link *link_of(
 	return NULL;
 }
 
-/* The relative error of what is predicted; NAN: nothing is. */
+/* Relative error of the predicted time; NAN: there is no prediction. */
 static double error_of(const struct kwhy_pairs *pairs, const struct kwhy_pair_config *config)
 {
 	const struct kwhy_pair_link *link = link_of(pairs, config);

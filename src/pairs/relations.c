@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How times follow the temperature and the clock of the GPU that sends. */
+/* Correlation of times with temperature and clock rate of the sending GPU. */
 #include "pairs/analysis.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define READING_LASTS_NS INT64_C(1500000000) /* one is taken every second, between two visits */
+#define READING_LASTS_NS INT64_C(1500000000) /* readings are taken every second, between two visits */
 #define NORMAL_97_5 1.959964
 
 enum { READINGS_MIN = 8, SAMPLES_MIN = 5 };
@@ -17,7 +17,7 @@ struct distance {
 };
 
 struct points {
-	double *x, *y; /* in the order of time */
+	double *x, *y; /* in order of time */
 	size_t count;
 };
 
@@ -30,7 +30,7 @@ static int compare_distances(const void *a, const void *b)
 	return (one->ratio > other->ratio) - (one->ratio < other->ratio);
 }
 
-/* The last reading of a GPU at or before a time; the count of readings: none that still holds. */
+/* Index of a GPU's last reading at or before a time; reading_count: there is none, or it is too old. */
 static size_t reading_at(const struct kwhy_pairs *pairs, uint32_t gpu, int64_t unix_ns)
 {
 	size_t low = 0, high = pairs->reading_count;
@@ -79,7 +79,7 @@ static double gauge_of(const struct kwhy_pair_reading *reading, enum kwhy_pair_g
 	return gauge == KWHY_PAIR_TEMPERATURE ? reading->temperature_c : reading->clock_hz;
 }
 
-/* Of each reading the gauge and the middle distance of the samples that fell to it. */
+/* Makes one point a reading: the gauge, and the median distance of its samples. */
 static void make_points(const struct kwhy_pairs *pairs, enum kwhy_pair_gauge gauge,
 	const struct distance *distances, size_t count, struct points *out)
 {
@@ -105,7 +105,7 @@ static double mean_of(const double *values, size_t count)
 	return sum / (double)count;
 }
 
-/* Sum of products of distances from the means, the second series so many places later. */
+/* Sum of products of deviations from the means, with the second series shifted by `later` places. */
 static double products(const double *a, const double *b, size_t count, size_t later)
 {
 	double mean_a = mean_of(a, count), mean_b = mean_of(b, count), sum = 0;
@@ -116,8 +116,8 @@ static double products(const double *a, const double *b, size_t count, size_t la
 }
 
 /*
- * Readings that follow each other are alike, which would feign more of them than there are: Bartlett's number
- * for two series that each depend on their last value alone.
+ * The effective number of independent readings. Successive readings are correlated, so their count is too
+ * high: Bartlett's formula for two first-order autoregressive series.
  */
 static double independent(const struct points *points, double xx, double yy)
 {

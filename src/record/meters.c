@@ -19,14 +19,17 @@ struct kwhy_record_meters {
 	const struct kwhy_sensors *sensors;
 	char *path;
 	int fd;
-	unsigned char *memory; /* of the writer */
+	unsigned char *memory; /* memory of the writer */
 	struct kwhy_block_writer writer;
-	struct kwhy_channel_cursor *cursors; /* of each source */
+	struct kwhy_channel_cursor *cursors; /* one cursor for each source */
 	uint32_t names, command;
 	int64_t start_mono_ns, end_mono_ns;
 };
 
-/* Every text gets a number of its own: there are few. 0: no text. */
+/*
+ * Writes a NAME record for a text and returns its number. Equal texts get different numbers, as there are
+ * few. 0: no text.
+ */
 static uint32_t say(struct kwhy_record_meters *meters, const char *text)
 {
 	if (!text)
@@ -81,7 +84,7 @@ static void say_device(struct kwhy_record_meters *meters, const struct kwhy_sens
 			.limit_mw = device->limit_mw};
 }
 
-/* Instances of a device have no power of their own; their number is that of the device. */
+/* MIG instances are not recorded: they have no power meter, and their index is that of the device. */
 static bool is_recorded(const struct kwhy_record_meters *meters, const struct kwhy_source_channel *source)
 {
 	return source->device == KWHY_SENSOR_NO_DEVICE ||
@@ -141,7 +144,7 @@ static enum kwhy_status refused(const struct kwhy_record_meters *meters, int why
 		meters->path, strerror(why));
 }
 
-/* Whoever deletes or moves the folder meanwhile takes the file with it. */
+/* Is the file still at its path? It is not if the folder was deleted or moved. */
 static bool is_in_place(const struct kwhy_record_meters *meters)
 {
 	struct stat ours, there;
@@ -163,7 +166,7 @@ static enum kwhy_status open_file(struct kwhy_record_meters *meters,
 	meters->fd = open(request->path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, MODE);
 	if (meters->fd < 0)
 		return refused(meters, errno, error);
-	/* A process of that number may run on each of several machines; not from the same moment on. */
+	/* The pid alone may occur on several machines; together with the start time it is unique. */
 	kwhy_block_writer_init(&meters->writer, meters->fd, (uint64_t)getpid() << 40 ^ (uint64_t)now_ns,
 		meters->memory, SHARE_BYTES);
 	meters->writer.limit_bytes = request->limit_bytes;

@@ -11,7 +11,7 @@
 
 enum { NAMES_MAX = 1 << 24, NAME_BYTES = 512 };
 
-/* One file while it is counted. */
+/* State of counting one file. */
 struct counting {
 	const struct kwhy_record_ranges *ranges;
 	uint32_t *matches; /* by number of a name: a bit for each pattern */
@@ -74,7 +74,7 @@ static void take_ranges(struct counting *counting, const struct kwhy_block *bloc
 	}
 }
 
-/* Names first: they may stand behind their use. */
+/* Reads the names first, because they may follow their use. */
 static enum kwhy_status walk(
 	struct counting *counting, const char *path, unsigned kind, struct kwhy_error *error)
 {

@@ -10,9 +10,10 @@
 enum { KWHY_RECORD_RANGES_MAX = 32 };
 
 /*
- * How many ranges of a name ended within a time of CLOCK_MONOTONIC in the recording at `path`, by pattern as
- * in fnmatch(3), up to KWHY_RECORD_RANGES_MAX: those of the file that has most, because the processes of a
- * distributed program take the same steps. Only a recording of this machine, since its start.
+ * Counts the ranges with a matching name that ended within a time of CLOCK_MONOTONIC in the recording at
+ * `path`. Patterns are those of fnmatch(3), up to KWHY_RECORD_RANGES_MAX. The result is the count of the file
+ * with the most ranges, because the processes of a distributed program run the same steps. The recording must
+ * be of this machine since its last boot.
  */
 struct kwhy_record_ranges {
 	const char *path;

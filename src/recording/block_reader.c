@@ -71,7 +71,7 @@ bool kwhy_block_reader_probe(const void *bytes, size_t length)
 	return length >= sizeof(magic) && !memcmp(bytes, &magic, sizeof(magic));
 }
 
-/* Why the header cannot be believed; NULL: it can. */
+/* Why a header is invalid; NULL: it is valid. */
 static const char *header_fault(const struct kwhy_wire_header *header)
 {
 	if (header->magic != KWHY_WIRE_MAGIC)
@@ -108,7 +108,7 @@ static struct kwhy_wire_header header_at(const struct kwhy_block_reader *reader,
 	return header;
 }
 
-/* Where the next believable header begins, or the end of the file. */
+/* Offset of the next valid header, or the end of the file. */
 static size_t find_header(const struct kwhy_block_reader *reader, size_t from)
 {
 	const uint32_t magic = KWHY_WIRE_MAGIC;
@@ -140,13 +140,16 @@ static int give_damage(
 	return 0;
 }
 
-/* Whether a file begins there: with the first block of a writer. */
+/* Does another file begin at this offset, with the first block of a writer? */
 static bool begins_at(const struct kwhy_block_reader *reader, size_t at)
 {
 	return at < reader->length && header_at(reader, at).sequence == 0;
 }
 
-/* Where another file begins inside what should go on to `due`, its writer was killed: that is a cut. */
+/*
+ * Returns the bytes up to `end` as damage. If another file begins there, before `due`, where the block should
+ * end, the writer of the first was killed: the block is cut.
+ */
 static int give_until(
 	struct kwhy_block_reader *reader, struct kwhy_block *out, const char *damage, size_t due, size_t end)
 {
@@ -155,7 +158,10 @@ static int give_until(
 	return give_damage(reader, out, is_cut ? "the file ends inside a block" : damage, is_cut, end);
 }
 
-/* The block would go on after the end of the file: that is a cut, unless its writer goes on before. */
+/*
+ * Returns the bytes up to `end` of a block that extends past the end of the file: it is cut, unless the next
+ * block is of the same file.
+ */
 static int give_short(struct kwhy_block_reader *reader, struct kwhy_block *out, size_t end)
 {
 	bool is_cut = end == reader->length || begins_at(reader, end);
@@ -206,7 +212,7 @@ static int give_block(struct kwhy_block_reader *reader, const struct kwhy_wire_h
 		damage = "the checksum of the block's records is wrong";
 	else if (header->codec == KWHY_WIRE_ZSTD && unpack(reader, header, payload, &damage, error))
 		return -1;
-	if (damage) /* its length may be what is wrong */
+	if (damage) /* its length may be the wrong member */
 		return give_until(
 			reader, out, damage, end, find_header(reader, reader->at + sizeof(*header)));
 	*out = (struct kwhy_block){.offset = reader->at,

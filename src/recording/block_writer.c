@@ -31,13 +31,16 @@ static bool has_its_file(const struct kwhy_block_writer *writer)
 	return !fstat(writer->fd, &facts) && facts.st_dev == writer->device && facts.st_ino == writer->inode;
 }
 
-/* A share begins with room for its block's header. */
+/* The share of a kind; it starts with space for its block's header. */
 static unsigned char *share_of(const struct kwhy_block_writer *writer, unsigned kind)
 {
 	return writer->memory + (size_t)kind * (writer->share_bytes + sizeof(struct kwhy_wire_header));
 }
 
-/* A limit of the process on files is our failure; the signal that comes with it would end the program. */
+/*
+ * Writes with SIGXFSZ blocked: at the process's limit on file sizes our write fails, but the signal would end
+ * the program.
+ */
 static ssize_t write_unsignalled(int fd, const void *bytes, size_t length)
 {
 	const struct timespec at_once = {0};
@@ -84,7 +87,7 @@ static bool may_write(struct kwhy_block_writer *writer, size_t bytes)
 	return !writer->full && !writer->failure;
 }
 
-/* The payload packed in place, where that makes it smaller. */
+/* Packs a payload if that makes it smaller. */
 static uint32_t pack(struct kwhy_block_writer *writer, unsigned char *payload, uint32_t raw_bytes)
 {
 	size_t length = writer->pack
@@ -175,7 +178,7 @@ void kwhy_block_writer_flush(struct kwhy_block_writer *writer)
 			write_block(writer, kind);
 }
 
-/* A recording that reached its limit still says so: its last words are allowed beyond it. */
+/* Writes what was lost, even past the limit, so that a recording at its limit states this. */
 static void say_lost(struct kwhy_block_writer *writer)
 {
 	const uint64_t lost_records = writer->lost_records;

@@ -27,7 +27,7 @@ uint32_t kwhy_crc32c_portable(const void *bytes, size_t length)
 #if defined(__x86_64__)
 #include <nmmintrin.h>
 
-/* Three runs side by side hide the instruction's latency of three cycles. */
+/* Three interleaved runs hide the instruction's latency of three cycles. */
 enum { RUN_BYTES = 1024, RUN_WORDS = RUN_BYTES / 8 };
 
 static uint64_t word_at(const unsigned char *at)

@@ -6,12 +6,13 @@
 #include <stdint.h>
 
 /*
- * CRC-32C (Castagnoli, RFC 3720 appendix B.4), by the processor's own instruction where it has one. Ours
- * because it also runs inside other people's programs, which should get no further library from us.
+ * CRC-32C (Castagnoli, RFC 3720 appendix B.4), computed with the processor's instruction where it has one. We
+ * have our own because it also runs inside other people's programs, which should not get another library from
+ * us.
  */
 uint32_t kwhy_crc32c(const void *bytes, size_t length);
 
-/* The same without the instruction. */
+/* The same checksum without that instruction. */
 uint32_t kwhy_crc32c_portable(const void *bytes, size_t length);
 
 #endif

@@ -39,7 +39,7 @@ static enum kwhy_status put(
 	return KWHY_OK;
 }
 
-/* Zeros up to where a block may begin. */
+/* Writes zeros up to the next offset at which a block may begin. */
 static enum kwhy_status align(struct packing *packing, struct kwhy_error *error)
 {
 	static const unsigned char zeros[8];
@@ -61,7 +61,7 @@ static bool reserve(struct packing *packing, size_t raw_bytes)
 	return packing->zstd && packing->packed;
 }
 
-/* 0: it does not get smaller. */
+/* Length of the packed payload; 0: it does not get smaller. */
 static size_t pack(struct packing *packing, const struct kwhy_block *block)
 {
 	const size_t got = ZSTD_compressCCtx(packing->zstd, packing->packed, packing->packed_space,

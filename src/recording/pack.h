@@ -5,10 +5,9 @@
 #include "recording/bundle.h"
 
 /*
- * Writes the files of a recording one after the other into one new file, blocks packed with zstd where that
- * makes them smaller. Nothing is lost: bytes that are no whole block are copied as they are. KWHY_E_IO: the
- * file at `path` is there already, or cannot be written. Of a file that could not be completed nothing is
- * left.
+ * Writes the files of a recording one after the other into one new file, with blocks packed by zstd where
+ * that makes them smaller. Nothing is lost: bytes that are not a whole block are copied unchanged. KWHY_E_IO:
+ * the file at `path` exists already or cannot be written. An incomplete file is deleted.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recording_pack(
 	const struct kwhy_bundle *bundle, const char *path, struct kwhy_error *error);

@@ -5,20 +5,21 @@
 #include <stdint.h>
 
 /*
- * How far `kwhy probe` is, for its launcher to show meanwhile: a file in the folder of the recording, no part
- * of it, which the launcher makes and deletes. Where it is there, the library in each process of the command
- * appends a row once a second; the last one of a process holds. A write to the end of a file, unlike a
- * mapping of it, cannot end a program whose disk is full.
+ * Progress of `kwhy probe`, for its launcher to show while the command runs. It is a file in the folder of
+ * the recording but not part of the recording; the launcher makes and deletes it. If it exists, the library
+ * in each process of the command appends a row once a second; the last row of a process is valid. Appending
+ * to a file, unlike writing to a mapping of it, cannot kill a program whose disk is full.
  */
 #define KWHY_PROBE_PROGRESS_FILE "probe.progress"
 
 struct kwhy_probe_progress_row {
 	uint64_t process; /* pid */
 	uint64_t bursts;
-	uint64_t accounts, known;  /* kernels by size; those whose power is known */
-	int64_t busy_ns, known_ns; /* of the program's own kernels */
-	int64_t left_ns;	   /* of the budget */
-	uint64_t is_over;	   /* no burst comes any more */
+	uint64_t accounts, known; /* number of kernels by size; of these, those whose power is known */
+	int64_t busy_ns,
+		known_ns; /* busy time of the program's own kernels; of this, that of known kernels */
+	int64_t left_ns;  /* rest of the budget */
+	uint64_t is_over; /* 1: no more bursts follow */
 };
 
 _Static_assert(sizeof(struct kwhy_probe_progress_row) == 64, "library and launcher agree on it");

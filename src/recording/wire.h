@@ -5,15 +5,15 @@
 #include <stdint.h>
 
 /*
- * The bytes of a .kwhy recording (docs/formats/recording.md): blocks, one after the other, each a header and
+ * The bytes of a .kwhy recording (docs/formats/recording.md): a sequence of blocks, each with a header and
  * records of one kind. Everything is little-endian and aligned to 8 bytes. Times are nanoseconds of
- * CLOCK_MONOTONIC of the machine that recorded; records of kind CLOCK relate it to Unix time. A name is a
- * number that a NAME record of the same writer explains, before or after its use; 0 is no name.
+ * CLOCK_MONOTONIC on the machine that recorded; CLOCK records relate them to Unix time. A name is a number
+ * that a NAME record of the same writer defines, before or after its use; 0: no name.
  */
 
 #define KWHY_WIRE_MAGIC UINT32_C(0x5948574b) /* "KWHY" */
 #define KWHY_WIRE_VERSION 1
-/* Larger blocks are damage: nobody writes them. */
+/* No writer makes larger blocks; a reader treats them as damage. */
 #define KWHY_WIRE_BLOCK_LIMIT_BYTES (UINT32_C(64) << 20)
 
 enum kwhy_wire_codec { KWHY_WIRE_PLAIN, KWHY_WIRE_ZSTD, KWHY_WIRE_CODEC_COUNT };
@@ -23,19 +23,22 @@ struct kwhy_wire_header {
 	uint16_t version;
 	uint16_t kind; /* enum kwhy_wire_kind */
 	uint32_t record_count;
-	uint32_t record_bytes; /* of one record, as its writer knew it; 0: records say their own length */
-	uint32_t stored_bytes; /* of the payload in the file, without the zeros that align the next block */
-	uint32_t raw_bytes;    /* of the payload once decompressed */
+	uint32_t record_bytes; /* length of one record in the writer's version; 0: each record states its
+				  length */
+	uint32_t stored_bytes; /* length of the payload in the file, without the zeros that align the next
+				  block */
+	uint32_t raw_bytes;    /* length of the decompressed payload */
 	uint16_t codec;	       /* enum kwhy_wire_codec */
 	uint16_t zero;
 	uint32_t payload_crc32c; /* of the stored payload */
-	uint64_t writer;	 /* who wrote it: one process of a run */
-	uint64_t sequence;	 /* 0, 1, 2, ... of that writer: a gap is a loss */
+	uint64_t writer;	 /* identifies the writer: one process of a run */
+	uint64_t
+		sequence; /* number of the block among those of its writer, from 0; a gap means lost blocks */
 	uint32_t zeros[3];
 	uint32_t header_crc32c; /* of the 60 bytes before */
 };
 
-/* Unknown values: as in model/recording.h. */
+/* Values that stand for unknown, as in model/recording.h. */
 #define KWHY_WIRE_UNKNOWN_U16 UINT16_MAX
 #define KWHY_WIRE_UNKNOWN_U32 UINT32_MAX
 #define KWHY_WIRE_UNKNOWN_U64 UINT64_MAX
@@ -45,9 +48,9 @@ struct kwhy_wire_kernel {
 	uint64_t graph_node; /* 0: not launched by a graph */
 	uint32_t name, correlation;
 	uint32_t context, stream;
-	uint32_t blocks, shared_bytes; /* of the grid; static and dynamic, per block */
-	uint32_t graph;		       /* 0: none */
-	uint32_t is_graph;	       /* 1: one row for a whole graph launch */
+	uint32_t blocks, shared_bytes; /* blocks of the grid; static and dynamic shared memory of a block */
+	uint32_t graph;		       /* 0: no graph launched it */
+	uint32_t is_graph;	       /* 1: this record is of a whole graph launch */
 	uint16_t device, threads_per_block, registers, zero;
 };
 
@@ -55,7 +58,7 @@ struct kwhy_wire_copy {
 	int64_t start_mono_ns, end_mono_ns;
 	uint64_t bytes, graph_node;
 	uint32_t correlation, context, stream, zero;
-	uint16_t device, src_device, dst_device; /* src, dst: UNKNOWN unless a peer copy */
+	uint16_t device, src_device, dst_device; /* src, dst: UNKNOWN unless this is a peer copy */
 	uint8_t copy_kind;			 /* enum kwhy_copy_kind of model/recording.h */
 	uint8_t src_memory, dst_memory;		 /* enum kwhy_memory_kind */
 	uint8_t zeros[7];
@@ -72,15 +75,16 @@ struct kwhy_wire_memset {
 /* A call of the CUDA runtime or driver. */
 struct kwhy_wire_call {
 	int64_t start_mono_ns, end_mono_ns;
-	uint32_t name, correlation, thread, result; /* thread: of the system; result: the call's own status */
+	uint32_t name, correlation, thread,
+		result; /* thread: the system's id; result: the call's own status */
 };
 
 struct kwhy_wire_range {
-	int64_t start_mono_ns, end_mono_ns; /* end: INT64_MAX, still open when the recording ended */
+	int64_t start_mono_ns, end_mono_ns; /* end: INT64_MAX if still open when the recording ended */
 	uint32_t name, thread, kind, zero;  /* enum kwhy_range_kind */
 };
 
-/* Device or pinned memory taken or given back. */
+/* An allocation or free of device or pinned memory. */
 struct kwhy_wire_memory {
 	int64_t time_mono_ns;
 	uint64_t bytes, address;
@@ -89,7 +93,7 @@ struct kwhy_wire_memory {
 	uint8_t is_free, memory; /* enum kwhy_memory_kind */
 };
 
-/* Time that the recording itself took from the program. */
+/* Time that recording itself took from the program. */
 struct kwhy_wire_overhead {
 	int64_t start_mono_ns, end_mono_ns;
 	uint32_t name, thread;
@@ -99,8 +103,8 @@ struct kwhy_wire_process {
 	int64_t pid, parent_pid, start_mono_ns;
 	uint32_t host, command, producer; /* names */
 	uint32_t rank, world_size;	  /* UNKNOWN: not distributed */
-	uint32_t local_rank_from_1;	  /* among those of its machine, plus 1; 0: not said */
-	uint32_t boot, zero;		  /* name: which start of which machine; 0: not said */
+	uint32_t local_rank_from_1;	  /* rank among those on its machine, plus 1; 0: unknown */
+	uint32_t boot, zero;		  /* name that identifies a boot of a machine; 0: unknown */
 };
 
 struct kwhy_wire_device {
@@ -112,14 +116,14 @@ struct kwhy_wire_device {
 	int64_t limit_mw; /* -1: unknown */
 };
 
-/* What a READING is of: one meter or gauge of one device. */
+/* The source of READING records: one meter or gauge of one device. */
 struct kwhy_wire_source {
 	uint32_t id;
-	uint32_t meter, gauge; /* names: "nvml.energy_mj", "sm_clock_hz"; the other is 0 */
-	uint32_t uuid;	       /* name; 0: of the host */
-	int32_t device;	       /* as the meter's library numbers it; -1: of the host */
+	uint32_t meter, gauge; /* names: "nvml.energy_mj", "sm_clock_hz"; one of the two is 0 */
+	uint32_t uuid;	       /* name; 0: the source belongs to the host */
+	int32_t device;	       /* number in the meter's library; -1: the source belongs to the host */
 	uint32_t domain, label, zero;
-	int64_t period_ns, wrap; /* 0: unknown; never */
+	int64_t period_ns, wrap; /* period 0: unknown; wrap 0: never */
 };
 
 struct kwhy_wire_reading {
@@ -128,10 +132,13 @@ struct kwhy_wire_reading {
 };
 
 struct kwhy_wire_clock {
-	int64_t mono_ns, offset_ns, width_ns; /* unix = mono + offset, known within +- spread / 2 */
+	int64_t mono_ns, offset_ns, width_ns; /* Unix time = mono + offset, known within +- width / 2 */
 };
 
-/* Why a stretch of a run is known and another is not: what was asked for. */
+/*
+ * Which activity the user chose to record; the reason why some intervals of a run are covered and others are
+ * not.
+ */
 enum kwhy_wire_choice {
 	KWHY_WIRE_CHOICE_ALL,	/* nothing was left out on purpose */
 	KWHY_WIRE_CHOICE_TIME,	/* --delay, --duration */
@@ -141,8 +148,8 @@ enum kwhy_wire_choice {
 };
 
 /*
- * Everything that this writer's process ran on the device between these times is in the recording, if it was
- * launched at `since_mono_ns` or later (0: whenever).
+ * The recording holds everything that this writer's process ran on the device between these times, if it was
+ * launched at `since_mono_ns` (0: at any time) or later.
  */
 struct kwhy_wire_coverage {
 	int64_t start_mono_ns, end_mono_ns;
@@ -160,7 +167,8 @@ struct kwhy_wire_work {
 enum kwhy_wire_loss { KWHY_WIRE_LOSS_DROPPED, KWHY_WIRE_LOSS_FULL, KWHY_WIRE_LOSS_COUNT };
 struct kwhy_wire_lost {
 	uint64_t records;
-	uint32_t reason, zero; /* enum kwhy_wire_loss: dropped by the profiler; no space under --max-size */
+	uint32_t reason,
+		zero; /* enum kwhy_wire_loss: dropped by the profiler, or no space under --max-size */
 };
 
 struct kwhy_wire_note {
@@ -170,73 +178,78 @@ struct kwhy_wire_note {
 /* The last record of a writer that ended in order. */
 struct kwhy_wire_end {
 	int64_t time_mono_ns;
-	uint64_t records; /* written by this writer, of all kinds */
-};
-
-/* The command that is recorded: one row before it starts, with INT64_MAX as its end, and one once it has
- * ended. */
-struct kwhy_wire_run {
-	int64_t start_mono_ns, end_mono_ns; /* of what was recorded of it */
-	uint32_t command;		    /* name */
-	uint32_t exit;			    /* as a shell tells it; UNKNOWN before its end */
+	uint64_t records; /* records of all kinds that this writer wrote */
 };
 
 /*
- * What a writer was asked to leave out of the activity of its process, of which COVERAGE then has a row for
- * each window. One row when activity begins, with INT64_MAX as its end, and one at the end: the last holds.
+ * The command that is recorded. One record precedes its start, with INT64_MAX as its end, and one follows its
+ * end.
  */
-struct kwhy_wire_selection {
-	int64_t start_mono_ns, end_mono_ns; /* windows could lie anywhere between these */
-	uint32_t choice;		    /* enum kwhy_wire_choice: the narrowest that was asked for */
-	uint32_t range;			    /* name: the pattern of --range; 0: none */
-	double share_ratio;		    /* of --duty; NAN: none */
-	int64_t window_ns;		    /* mean length of --duty's windows; 0: none */
-	uint64_t seed;			    /* of their places */
+struct kwhy_wire_run {
+	int64_t start_mono_ns, end_mono_ns; /* bounds of the recorded part */
+	uint32_t command;		    /* name */
+	uint32_t exit;			    /* exit status as a shell reports it; UNKNOWN before the end */
 };
 
-/* What the recording itself took. The last row of a kind and writer holds. */
+/*
+ * What a writer was asked to leave out of its process's activity; there is then a COVERAGE record for each
+ * window. One record is written when activity begins, with INT64_MAX as its end, and one at the end. The last
+ * is valid.
+ */
+struct kwhy_wire_selection {
+	int64_t start_mono_ns, end_mono_ns; /* windows may lie between these times */
+	uint32_t choice;		    /* enum kwhy_wire_choice: the narrowest one requested */
+	uint32_t range;			    /* name: the pattern of --range; 0: no pattern */
+	double share_ratio;		    /* share of --duty; NAN: not given */
+	int64_t window_ns;		    /* mean length of the windows of --duty; 0: not given */
+	uint64_t seed;			    /* seed of the windows' random times */
+};
+
+/* Cost of recording itself. The last record of a kind and writer is valid. */
 enum kwhy_wire_cost_kind {
-	KWHY_WIRE_COST_THREAD,	 /* processor time of the injected library's own thread */
-	KWHY_WIRE_COST_BUFFERS,	 /* processor time of writing down CUPTI's buffers, on other threads */
-	KWHY_WIRE_COST_START,	 /* time that the program waited for CUPTI to start */
-	KWHY_WIRE_COST_SWITCH,	 /* time that windows took to begin and end; of the program's with --range */
-	KWHY_WIRE_COST_FINISH,	 /* time that the program's end waited for the last records */
+	KWHY_WIRE_COST_THREAD,	/* processor time of the injected library's own thread */
+	KWHY_WIRE_COST_BUFFERS, /* processor time of converting CUPTI's buffers, on other threads */
+	KWHY_WIRE_COST_START,	/* time that the program waited for CUPTI to start */
+	KWHY_WIRE_COST_SWITCH, /* time that switching collection took; with --range, the program waited for it
+				*/
+	KWHY_WIRE_COST_FINISH, /* time that the program's end waited for the last records */
 	KWHY_WIRE_COST_LAUNCHER, /* processor time of the launcher, its meters among it, during the run */
-	KWHY_WIRE_COST_SAMPLER,	 /* that of its thread that reads meters, which is part of the launcher's */
-	KWHY_WIRE_COST_MACHINE,	 /* no cost, but what others are a part of: processor time of all CPUs of the
-				    machine, by anybody, during the run; count: nanoseconds that the run took
-				  */
+	KWHY_WIRE_COST_SAMPLER,	 /* processor time of its thread that reads meters, part of the launcher's */
+	KWHY_WIRE_COST_MACHINE, /* not a cost but their total: processor time of all CPUs of the machine, used
+				   by any process during the run; count: nanoseconds of the run */
 	KWHY_WIRE_COST_KIND_COUNT
 };
 
 struct kwhy_wire_cost {
 	int64_t spent_ns;
-	uint64_t count;	     /* how often: ticks, buffers, switches, readings; 0: not counted */
+	uint64_t count;	     /* number of ticks, buffers, switches or readings; 0: not counted */
 	uint32_t kind, zero; /* enum kwhy_wire_cost_kind */
 };
 
 /*
- * A launch that kwhy probe repeated. What ran on the launch's stream from it on, and started before the end,
- * is of the burst: kernels of its name are repeats, but for the first, which is the program's own. Bursts of
- * a process do not overlap.
+ * A launch that kwhy probe repeated. The burst comprises what ran on the launch's stream from the launch on
+ * and started before the burst's end. Kernels of the launch's name in it are repeats, except the first, which
+ * is the program's own. Bursts of a process do not overlap.
  */
 struct kwhy_wire_burst {
-	int64_t start_mono_ns, end_mono_ns; /* on the host, around everything */
+	int64_t start_mono_ns, end_mono_ns; /* start and end of the burst on the host */
 	uint64_t saved_bytes;
-	uint32_t name, correlation; /* of the launch */
+	uint32_t name, correlation; /* name and correlation of the launch */
 	uint32_t context;
-	uint32_t thread; /* of the system: on which the launch was called, and everything of the burst */
+	uint32_t thread; /* the system's id of the thread that made the launch and ran the burst */
 	uint32_t blocks, repeats;
 	uint16_t threads_per_block;
 	uint8_t form;  /* enum kwhy_burst_form of model/recording.h */
 	uint8_t check; /* enum kwhy_burst_check */
-	/* From the start on: between these the program's own call ran, and nothing of the prober; of a burst
-	 * after it both are when its work had become idle. */
+	/*
+	 * Start and end of the program's own call, from the burst's start on; the prober did nothing between
+	 * them. In a burst after that call both are the time at which the program's work had finished.
+	 */
 	uint32_t launch_ns, launched_ns;
-	uint32_t repeated_ns; /* what the repeats took, without the copies between them */
+	uint32_t repeated_ns; /* time of the repeats, without the copies between them */
 };
 
-/* Launches that were not probed. The last row of a name, its sizes and a writer holds. */
+/* Launches that were not probed. The last record of a name, size and writer is valid. */
 struct kwhy_wire_unprobed {
 	uint64_t launches;
 	uint32_t name, reason; /* names */
@@ -245,26 +258,26 @@ struct kwhy_wire_unprobed {
 };
 
 /*
- * A frame of a call stack with the frame that called it: frames of all stacks are a tree. Of Python it has
- * file, function and line; of native code the path of its module and the place in that, from the module's
- * base, where it goes on.
+ * A frame of a call stack and the frame that called it; the frames of all stacks form a tree. A Python frame
+ * has file, function and line. A native frame has the path of its module and its return address, as an offset
+ * from the module's base.
  */
 struct kwhy_wire_frame {
-	uint64_t offset;	 /* 0: of Python */
-	uint32_t id, caller;	 /* from 1; caller 0: the outermost that is known */
+	uint64_t offset;	 /* 0: a Python frame */
+	uint32_t id, caller;	 /* numbers from 1; caller 0: this is the outermost known frame */
 	uint32_t file, function; /* names */
 	uint32_t line, zero;	 /* line 0: unknown */
 };
 
-/* Where a thread was when a call of CUDA began or ended, and since one did so before. */
+/* Where a thread was when a CUDA call began or ended, and when its previous call did. */
 struct kwhy_wire_sample {
-	int64_t time_mono_ns, since_mono_ns; /* as the calls' records have them; since 0: there was none */
-	uint32_t thread;		     /* that called */
-	uint32_t of_thread;   /* whose stack it is, where that is not its own: a thread that waited for it */
-	uint32_t frame, zero; /* the innermost */
+	int64_t time_mono_ns, since_mono_ns; /* as in the records of calls; since 0: no previous call */
+	uint32_t thread;		     /* thread that called CUDA */
+	uint32_t of_thread;   /* thread whose stack this is: the calling thread, or one that waited for it */
+	uint32_t frame, zero; /* the innermost frame */
 };
 
-/* A name: this, then its bytes without NUL, then zeros up to a multiple of 8. */
+/* A name: this header, then the name's bytes without NUL, then zeros up to a multiple of 8. */
 struct kwhy_wire_name {
 	uint32_t id, length;
 };
@@ -304,8 +317,9 @@ enum kwhy_wire_kind {
 		KWHY_WIRE_KIND_COUNT
 };
 
-const char *kwhy_wire_kind_name(unsigned kind); /* "kernel"; "unknown kind" */
-uint32_t kwhy_wire_record_bytes(unsigned kind); /* as this program knows it; 0: varying or unknown */
+const char *kwhy_wire_kind_name(unsigned kind); /* "kernel"; "unknown kind" for unknown kinds */
+uint32_t kwhy_wire_record_bytes(
+	unsigned kind); /* length in this program's version; 0: varying length or unknown kind */
 
 _Static_assert(sizeof(struct kwhy_wire_header) == 64, "the header is part of the format");
 _Static_assert(sizeof(struct kwhy_wire_kernel) == 64 && sizeof(struct kwhy_wire_copy) == 64, "format");

@@ -24,7 +24,10 @@ static bool has_host(const struct kwhy_replay_work *work)
 	return work->kind == KWHY_REPLAY_COPY && work->way != KWHY_REPLAY_D2D;
 }
 
-/* Counts copies in `slots` and notes the largest; gives the most bytes that lie on the device. */
+/*
+ * Counts copies in `slots` and notes the largest size of each class; returns the most bytes of any copy or
+ * fill.
+ */
 static uint64_t survey(struct kwhy_replay_buffers *buffers, const struct kwhy_replay_pattern *pattern)
 {
 	uint64_t most = ALIGN;

@@ -7,17 +7,17 @@
 #include <stdatomic.h>
 
 /*
- * Memory for the copies of a pattern. Copies of one size class share buffers on the host: small ones a single
- * buffer, as a program would use it again, large ones as many as they are, up to a limit, so that they do not
- * come from the processor's cache where the recorded ones did not. On the device all share one place to copy
- * to and one to copy from.
+ * Memory for the copies of a pattern. Copies of one size class share buffers on the host. Small copies share
+ * a single buffer, as a program would reuse it. Large copies have a buffer each, up to a limit, so that they
+ * do not come from the processor's cache where the recorded ones did not. On the device all copies share one
+ * source and one destination.
  */
 enum { KWHY_REPLAY_SIZES = 64, KWHY_REPLAY_HOST_KINDS = 2 };
 
 struct kwhy_replay_ring {
 	struct kwhy_gpu_host host;
 	size_t slot_bytes;
-	uint32_t slots; /* 0: no copy is of that class */
+	uint32_t slots; /* number of buffers; 0: no copy is of that size class */
 	atomic_uint next;
 };
 
@@ -27,12 +27,12 @@ struct kwhy_replay_buffers {
 	struct kwhy_replay_ring rings[KWHY_REPLAY_HOST_KINDS][KWHY_REPLAY_SIZES];
 };
 
-/* Of kinds pageable and pinned. End with kwhy_replay_buffers_done(), also after a failure. */
+/* Makes pageable and pinned buffers. End with kwhy_replay_buffers_done(), also after a failure. */
 KWHY_MUST_USE enum kwhy_status kwhy_replay_buffers_init(struct kwhy_replay_buffers *buffers,
 	struct kwhy_gpu *gpu, const struct kwhy_replay_pattern *pattern, struct kwhy_error *error);
 void kwhy_replay_buffers_done(struct kwhy_replay_buffers *buffers);
 
-/* Where a copy goes from and to, each time it is made. Any thread. */
+/* Source and destination of a copy, for each time that it is made. Any thread may call it. */
 struct kwhy_gpu_copy kwhy_replay_buffers_take(
 	struct kwhy_replay_buffers *buffers, const struct kwhy_replay_work *work);
 

@@ -7,15 +7,15 @@
 #include <string.h>
 
 /*
- * A change that merges work edits the first piece, which takes the time of all, and then drops the others: so
- * the journal of edits tells what became of each.
+ * A change that merges work edits the first piece, which takes the time of all, and then drops the others. So
+ * the journal of edits shows into which piece each was merged.
  */
 
-/* A change under way. */
+/* State of one change. */
 struct merge {
 	struct kwhy_replay_changes *changes;
 	const struct kwhy_whatif *whatif;
-	size_t from; /* its first edit */
+	size_t from; /* number of its first edit */
 	uint32_t number;
 };
 
@@ -24,7 +24,7 @@ static bool is_changed(const struct merge *merge, uint32_t row)
 	return merge->whatif->graph->nodes[row].flags & KWHY_NODE_CHANGED;
 }
 
-/* The edited rows of the change one by one; KWHY_NONE: there is none left. */
+/* The next edited row of the change; KWHY_NONE: no more rows. */
 static uint32_t next_row(const struct merge *merge, size_t *edit)
 {
 	const struct kwhy_whatif_graph *graph = merge->whatif->graph;
@@ -40,7 +40,7 @@ static uint32_t next_row(const struct merge *merge, size_t *edit)
 
 typedef void merge_into(const struct merge *merge, uint32_t first, uint32_t row);
 
-/* Calls into() for each row that went, with the row that stands for it now. */
+/* Calls into() for each dropped row, with the row into which it was merged. */
 static void each_merged(const struct merge *merge, merge_into *into)
 {
 	uint32_t first = KWHY_NONE, row;
@@ -78,7 +78,7 @@ static void batch(const struct merge *merge, uint32_t first, uint32_t row)
 		blocks[first] = sum_of_blocks(blocks[first], blocks[row]);
 }
 
-/* One kernel has the grid of the widest; copies and fills within the device are part of it. */
+/* A fused kernel has the largest grid of its parts; copies and fills within the device are part of it. */
 static void fuse(const struct merge *merge, uint32_t first, uint32_t row)
 {
 	uint32_t *blocks = merge->changes->blocks;
@@ -89,7 +89,7 @@ static void fuse(const struct merge *merge, uint32_t first, uint32_t row)
 		blocks[first] = blocks[row];
 }
 
-/* What is left does the work of `number` steps. */
+/* Grows the remaining rows, which do the work of `number` steps. */
 static void grow(const struct merge *merge)
 {
 	struct kwhy_replay_changes *changes = merge->changes;

@@ -6,25 +6,25 @@
 
 enum kwhy_replay_became {
 	KWHY_REPLAY_AS_IT_WAS,
-	KWHY_REPLAY_PACKED, /* a copy for several, with a kernel that gathers or scatters them */
-	KWHY_REPLAY_FUSED   /* a kernel, whatever it was */
+	KWHY_REPLAY_PACKED, /* one copy for several, with a kernel that gathers or scatters their data */
+	KWHY_REPLAY_FUSED   /* a kernel, whether it was a kernel, a copy or a fill */
 };
 
 /*
- * What changes to a program do to its work beyond the times that the graph holds: bytes of packed copies,
- * blocks of merged kernels, memory that is page-locked.
+ * Effects of changes on the work beyond the times in the graph: bytes of packed copies, blocks of merged
+ * kernels, and memory that is page-locked.
  */
 struct kwhy_replay_changes {
 	uint64_t *bytes;  /* [activities] */
 	uint32_t *blocks; /* [activities] */
 	uint8_t *became;  /* [activities] enum kwhy_replay_became */
-	bool pinned;	  /* copies from and to pageable memory are page-locked */
+	bool pinned;	  /* copies from and to pageable memory use page-locked memory */
 	bool captured;	  /* calls that issue several pieces of work launch a graph */
 };
 
 /*
- * Makes the changes, in their order, to the graph as recorded, and plays it; those that are refused are left
- * out. End with kwhy_replay_changes_done().
+ * Resets the graph to the recording, makes the changes in the order given and plays the graph. Changes that
+ * are refused are left out. End with kwhy_replay_changes_done().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_replay_change(struct kwhy_whatif *whatif,
 	const struct kwhy_whatif_request *change_requests, size_t change_request_count,

@@ -7,8 +7,8 @@
 #define ALIKE_RATIO 1.25
 
 /*
- * By how many times one has more threads than the other, and longer kernels as far as that matters, on a
- * scale where the same distance is the same.
+ * Distance of two grids on a logarithmic scale: by their threads and by the length of their kernels, as far
+ * as the length matters for power.
  */
 static double distance(const struct kwhy_proxy_grid *a, const struct kwhy_proxy_grid *b)
 {
@@ -35,7 +35,7 @@ const struct kwhy_proxy_grid *kwhy_replay_alike(
 	return NULL;
 }
 
-/* 0 of one that draws less than that, or what nobody knows. */
+/* Energy of an account above idle; 0: it draws less than idle, or its power is unknown. */
 static double above_idle_nj(const struct kwhy_replay_account *account, double idle_w)
 {
 	return account->count ? fmax((account->power_w - idle_w) * (double)account->time_ns, 0) : 0;

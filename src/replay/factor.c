@@ -5,7 +5,7 @@
 
 #define STEP_MAX 4.0
 
-/* The nearest on one side; NULL: none. */
+/* The attempt closest to wanted_j on one side of it; NULL: no attempt on that side. */
 static const struct kwhy_replay_attempt *nearest(
 	const struct kwhy_replay_attempt *attempts, size_t count, double wanted_j, int side)
 {

@@ -4,21 +4,22 @@
 
 #include <stddef.h>
 
-/* A factor of what is asked of proxy kernels, and what a replay drew above idle with it. */
+/* A factor on the power above idle asked of proxy kernels, and the energy above idle of a replay with it. */
 struct kwhy_replay_attempt {
 	double factor, net_j;
 };
 
 /*
- * The factor to try after some, so that wanted_j, above 0, comes out: between the nearest below and above on
- * the line through them, else on that through the last two, by four times the last at most. Pure.
+ * The factor to try next so that a replay draws wanted_j, above 0. It lies on the line through the nearest
+ * attempts below and above, else on the line through the last two attempts, and differs from the last factor
+ * at most fourfold. Pure.
  */
 double kwhy_replay_next_factor(const struct kwhy_replay_attempt *attempts, size_t count, double wanted_j);
 
 /*
- * Of a factor that was found, what a changed replay takes: no more, or less, than the first window was off.
- * Where kernels are too short to hold the work that is asked of them the factor grows without much coming of
- * it, and longer ones would draw it all. Pure.
+ * The part of a settled factor that a changed replay uses: it corrects at most the error of the first window.
+ * Where kernels are too short to hold the work asked of them, the settled factor grows with little effect,
+ * and longer kernels of a changed replay would draw all of it. Pure.
  */
 double kwhy_replay_carried_factor(double factor, double first_off_ratio);
 

@@ -6,11 +6,11 @@
 
 enum { ROUND_TRIPS = 64, WAIT_TICKS = 40000, COPY_BYTES = 256, SMALL_BYTES = 65536 };
 
-/* What goes round. */
+/* The work of a round trip. */
 struct round_trip {
 	const struct kwhy_proxies *proxies;
 	struct kwhy_gpu_copy copy;    /* 0 bytes: a kernel */
-	struct kwhy_gpu_graph *graph; /* NULL: none */
+	struct kwhy_gpu_graph *graph; /* NULL: no graph */
 	bool ends_with_call;
 };
 
@@ -142,7 +142,10 @@ double kwhy_replay_late_of_waits_ns(const struct kwhy_replay_latencies *latencie
 	return fmin(fmax(latencies->late_ns, -latencies->kernel_ns), latencies->kernel_ns);
 }
 
-/* Both parts together. Of a kernel, its own beginning and end are no part; of a copy, its recorded length. */
+/*
+ * Sum of both parts of the latency, without a kernel's own start and end and without a copy's recorded
+ * length.
+ */
 static double both_ns(const struct kwhy_replay_latencies *latencies, const struct kwhy_proxies *proxies,
 	const struct kwhy_replay_pattern *pattern, const struct kwhy_replay_work *work)
 {

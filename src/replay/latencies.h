@@ -7,12 +7,12 @@
 #include <string.h>
 
 /*
- * What a call that issues work and one that waits for it take on this GPU beside the work: medians of round
- * trips in an idle stream, of a kernel, of a graph, and of small copies by direction and memory.
+ * Time on this GPU of a call that issues work and of one that waits for it, without the work itself: medians
+ * of round trips in an idle stream, of a kernel, of a graph, and of small copies by direction and memory.
  */
-enum kwhy_replay_call { /* what a call asks for */
+enum kwhy_replay_call { /* kind of work that a call issues */
 	KWHY_REPLAY_CALL_LAUNCH,
-	KWHY_REPLAY_CALL_COPY, /* of page-locked memory */
+	KWHY_REPLAY_CALL_COPY, /* copy from or to page-locked memory */
 	KWHY_REPLAY_CALL_PAGEABLE,
 	KWHY_REPLAY_CALL_DEVICE, /* a copy within the device */
 	KWHY_REPLAY_CALL_FILL,
@@ -20,24 +20,25 @@ enum kwhy_replay_call { /* what a call asks for */
 	KWHY_REPLAY_CALL_COUNT
 };
 
-/* Calls that wait for nothing: medians as recorded and as made here. */
+/* Calls that wait for nothing: median lengths in the recording and on this GPU. */
 struct kwhy_replay_call_times {
 	uint64_t count;
 	double recorded_ns, here_ns;
 };
 
 struct kwhy_replay_latencies {
-	double kernel_ns; /* less what the kernel waits */
-	double graph_ns;  /* of a graph of two kernels, less what those take beyond one; as kernel_ns without
-			     graphs */
-	double copy_ns[2][2]; /* [way: to the device, from it][page-locked] with the copy itself */
+	double kernel_ns; /* round trip of a kernel, less the time that the kernel waits */
+	double graph_ns;  /* round trip of a graph of two kernels, less their time beyond one kernel; equals
+			     kernel_ns on GPUs without graphs */
+	double copy_ns[2][2]; /* [way: to the device, from it][page-locked] round trip, copy included */
 	struct kwhy_replay_call_times calls[KWHY_REPLAY_CALL_COUNT];
-	double late_ns; /* by which a wait of a replay returned later than it did: taken off the others */
+	double late_ns; /* by which waits of a replay return later than the recorded ones; later waits are
+			   shortened by it */
 };
 
 /*
- * Whether a queued copy has ended when its call returns, so that nothing need wait for it: on CUDA read-backs
- * to pageable memory (CUDA Driver API, API synchronization behavior).
+ * Whether a queued copy has ended when its call returns, so that no wait is needed. On CUDA that holds for
+ * copies from the device to pageable memory (CUDA Driver API, API synchronization behavior).
  */
 static inline bool kwhy_replay_ends_with_call(
 	const struct kwhy_gpu *gpu, enum kwhy_replay_direction way, enum kwhy_gpu_host_kind host)
@@ -46,7 +47,7 @@ static inline bool kwhy_replay_ends_with_call(
 		strcmp(gpu->ops->name, "cuda") == 0;
 }
 
-/* The part before the work begins, and the part after its end. */
+/* Round-trip latency in two parts: before the work begins and after its end. */
 struct kwhy_replay_overhead {
 	double issue_ns, return_ns;
 };
@@ -54,21 +55,21 @@ struct kwhy_replay_overhead {
 const char *kwhy_replay_call_name(enum kwhy_replay_call call); /* "launch", "pageable-copy", ... */
 
 /*
- * What such a call of this many pieces took longer when it was recorded: a recorder puts each piece away.
- * Negative on a slower machine; 0 where the recording has none of its kind. Pure.
+ * Added time of a call of that kind with `pieces` pieces of work in the recording, since a recorder stores a
+ * record for each piece. Negative: this machine is slower. 0: the recording has no call of the kind. Pure.
  */
 double kwhy_replay_added_ns(
 	const struct kwhy_replay_latencies *latencies, enum kwhy_replay_call kind, uint32_t pieces);
 
-/* What of late_ns a round trip can explain: no other pattern has the rest. Pure. */
+/* The part of late_ns that a round trip can explain; the rest is specific to the pattern. Pure. */
 double kwhy_replay_late_of_waits_ns(const struct kwhy_replay_latencies *latencies);
 
 KWHY_MUST_USE enum kwhy_status kwhy_replay_latencies_measure(
 	const struct kwhy_proxies *proxies, struct kwhy_replay_latencies *out, struct kwhy_error *error);
 
 /*
- * Of one piece of work of a pattern. A round trip shows its two parts together alone: they are divided as in
- * the recording, evenly where that does not tell. Pure.
+ * Latency of one piece of work of a pattern. A round trip measures only the sum of both parts. It is divided
+ * in the proportion of the recording, or evenly where that is unknown. Pure.
  */
 struct kwhy_replay_overhead kwhy_replay_overhead_of(const struct kwhy_replay_latencies *latencies,
 	const struct kwhy_proxies *proxies, const struct kwhy_replay_pattern *pattern,

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * The calls of each thread. A call that neither issues nor waits for anything is time of the host: it becomes
- * part of the pause before the next one.
+ * Reads the calls of each thread. A call that neither issues work nor waits is time of the host and becomes
+ * part of the pause before the next call.
  */
 
 static const struct kwhy_calls *calls_of(const struct kwhy_replay_builder *builder)
@@ -18,7 +18,7 @@ static const struct kwhy_calls *calls_of(const struct kwhy_replay_builder *build
 	return &builder->recording->calls;
 }
 
-/* The outermost call that issues a row now; KWHY_NONE: none that is left. */
+/* The outermost call that issues a row now; KWHY_NONE: no call, or it is dropped. */
 static uint32_t issuer_of(const struct kwhy_replay_builder *builder, uint32_t row)
 {
 	uint32_t node = builder->graph->nodes[row].from[KWHY_LINK_ISSUE],
@@ -41,7 +41,7 @@ static int by_start(const void *context, uint32_t a, uint32_t b)
 	return (graph->start_ns[a] > graph->start_ns[b]) - (graph->start_ns[a] < graph->start_ns[b]);
 }
 
-/* Where the rows of an issuer begin; those without one come last. */
+/* Entry of first_row for the call that issues a row; rows without a call come last. */
 static size_t *place_of(const struct kwhy_replay_builder *builder, uint32_t row)
 {
 	uint32_t call = issuer_of(builder, row);
@@ -78,8 +78,8 @@ static size_t issued(const struct kwhy_replay_builder *builder, size_t call)
 }
 
 /*
- * The row that a call waits for and that is asked for again; KWHY_NONE: it waits for none. A launch that took
- * long because the queue was full waits again by itself.
+ * The replayed row that a call waits for; KWHY_NONE: it waits for no replayed row. A launch that took long
+ * because the queue was full is not linked, since its replay waits by itself.
  */
 static uint32_t waited_for(const struct kwhy_replay_builder *builder, uint32_t call)
 {
@@ -102,7 +102,7 @@ static bool is_left(const struct kwhy_replay_builder *builder, size_t call)
 			builder->graph, kwhy_whatif_call_node(builder->graph, (uint32_t)call));
 }
 
-/* The call of another thread that comes before it; KWHY_NONE: none. */
+/* The call of another thread that hands work to a call; KWHY_NONE: no such call. */
 static uint32_t handed_by(const struct kwhy_replay_builder *builder, size_t call)
 {
 	uint32_t node = builder->graph->nodes[builder->graph->activity_count + call].from[KWHY_LINK_CROSS];
@@ -158,7 +158,7 @@ static bool launches_graph(const struct kwhy_replay_builder *builder, uint32_t c
 	return issued(builder, call) > 1 && (builder->changes->captured || strstr(name, "GraphLaunch"));
 }
 
-/* A graph lies in one stream, that of its first work. */
+/* Adds the rows of a call; a graph's work is all in the stream of its first work. */
 static enum kwhy_status add_rows(
 	struct kwhy_replay_builder *builder, size_t bucket, bool is_graph, struct kwhy_error *error)
 {
@@ -204,7 +204,7 @@ static enum kwhy_status add_call(
 	return add_op(builder->pattern, &op, error);
 }
 
-/* What is time of the host alone is not called again. */
+/* Whether a call is replayed; calls that are only time of the host are not. */
 static bool is_called(struct kwhy_replay_builder *builder, size_t call)
 {
 	uint8_t class = calls_of(builder)->class[call];
@@ -216,7 +216,7 @@ static bool is_called(struct kwhy_replay_builder *builder, size_t call)
 	return false;
 }
 
-/* From the end of the call that was called last to the start of this one, less waiting for other threads. */
+/* From the end of the last replayed call to the start of this one, without waiting for other threads. */
 static int64_t gap_before(const struct kwhy_replay_builder *builder, size_t call, int64_t ended_ns)
 {
 	const struct kwhy_whatif_graph *graph = builder->graph;
@@ -255,7 +255,7 @@ static enum kwhy_status read_thread(
 	return status;
 }
 
-/* Work whose call is not known is issued at the time at which it began, by a thread of its own. */
+/* Reads work whose call is unknown: a thread of its own issues it at the time at which it began. */
 static enum kwhy_status read_uncalled(struct kwhy_replay_builder *builder, struct kwhy_error *error)
 {
 	struct kwhy_replay_pattern *pattern = builder->pattern;

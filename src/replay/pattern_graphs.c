@@ -5,10 +5,10 @@
 
 #include <stdlib.h>
 
-/* A table from sequences of work to graphs. */
+/* A hash table from sequences of work to graphs. */
 struct sharing {
 	struct kwhy_replay_pattern *pattern;
-	uint32_t *slots; /* graph + 1; 0: free */
+	uint32_t *slots; /* graph + 1; 0: the slot is free */
 	size_t slot_count;
 };
 
@@ -65,7 +65,7 @@ static enum kwhy_status add_graph(
 	return KWHY_OK;
 }
 
-/* The lengths of a graph's work become sums; kwhy_replay_share_graphs() makes means of them. */
+/* Assigns a launch to a graph and adds up the lengths of its work, which take_means() divides. */
 static enum kwhy_status share(struct sharing *sharing, struct kwhy_replay_op *op, struct kwhy_error *error)
 {
 	struct kwhy_replay_pattern *pattern = sharing->pattern;

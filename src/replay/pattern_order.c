@@ -7,13 +7,13 @@
 #include <stdlib.h>
 
 /*
- * Goes through the calls of all threads as they begin. What a call waits for and what work follows must have
- * been issued by then: so no replay can wait for itself.
+ * Visits the calls of all threads in the order of their starts. Work that a call waits for or that other work
+ * follows must have been issued before, so that no replay waits for itself.
  */
 
 struct ordering {
 	struct kwhy_replay_builder *builder;
-	uint32_t *tail;	      /* [lanes] work issued last; KWHY_NONE: none */
+	uint32_t *tail;	      /* [replay streams] work issued last; KWHY_NONE: no work yet */
 	bool *work_is_issued; /* [works] */
 	bool *op_has_begun;   /* [ops] */
 };
@@ -32,7 +32,7 @@ static void mark(struct kwhy_replay_pattern *pattern, uint32_t work)
 		pattern->works[work].mark = pattern->mark_count++;
 }
 
-/* From a call of the recording to the op before which it came. */
+/* Replaces the recorded call before an op by its op, if that has begun. */
 static void order_op(struct ordering *ordering, struct kwhy_replay_op *op)
 {
 	uint32_t call = op->after_op;
@@ -46,7 +46,10 @@ static void order_op(struct ordering *ordering, struct kwhy_replay_op *op)
 	}
 }
 
-/* The work of a row that stands in another lane and is issued; KWHY_NONE: there is nothing to wait for. */
+/*
+ * The work of a row, or of the row left in its place, if it is in another stream and issued; KWHY_NONE:
+ * nothing to wait for.
+ */
 static uint32_t followed_work(const struct ordering *ordering, uint32_t from, uint32_t replay_stream)
 {
 	const struct kwhy_replay_builder *builder = ordering->builder;
@@ -61,7 +64,10 @@ static uint32_t followed_work(const struct ordering *ordering, uint32_t from, ui
 	return KWHY_NONE;
 }
 
-/* Links of a row to other lanes become events in front of `first`, which is its own work or its graph's. */
+/*
+ * Turns links of a row to other streams into waits for events before `first`, the row's own work or the first
+ * of its graph.
+ */
 static void order_row(struct ordering *ordering, uint32_t row, uint32_t first)
 {
 	const struct kwhy_whatif_node *node = &ordering->builder->graph->nodes[row];
@@ -109,7 +115,10 @@ static void issue_all(struct ordering *ordering, const struct kwhy_replay_op *op
 		issue(ordering, op->work + i);
 }
 
-/* Work after it in its lane must not be waited for, too, but for the kernel that unpacks it. */
+/*
+ * Whether work is the last of its stream, so that waiting for the stream waits for nothing else; a kernel
+ * that unpacks it may follow.
+ */
 static bool is_last_of_replay_stream(const struct ordering *ordering, uint32_t work)
 {
 	const struct kwhy_replay_builder *builder = ordering->builder;

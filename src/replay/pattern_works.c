@@ -3,7 +3,7 @@
 
 #include "base/column.h"
 
-/* What the device is asked to do, row by row. */
+/* Turns rows of the recording into work of the replay. */
 
 static const struct kwhy_activities *rows_of(const struct kwhy_replay_builder *builder)
 {
@@ -21,7 +21,7 @@ static enum kwhy_replay_group natural_group(const struct kwhy_replay_builder *bu
 	return KWHY_REPLAY_MAIN;
 }
 
-/* Where a row belongs, apart or not. */
+/* The group in whose stream a row is replayed. */
 static enum kwhy_replay_group group_of(const struct kwhy_replay_builder *builder, uint32_t row)
 {
 	enum kwhy_replay_group group = natural_group(builder, row);
@@ -29,7 +29,10 @@ static enum kwhy_replay_group group_of(const struct kwhy_replay_builder *builder
 	return builder->apart[rows_of(builder)->stream[row]] & 1 << group ? group : KWHY_REPLAY_MAIN;
 }
 
-/* A row that no longer stands after the one before it in its stream: one of the two was moved out. */
+/*
+ * Notes that a row does not follow the row before it in its stream: one of the two was moved to another
+ * stream.
+ */
 static void part(struct kwhy_replay_builder *builder, uint32_t before, uint32_t row)
 {
 	uint8_t *apart = &builder->apart[rows_of(builder)->stream[row]];
@@ -90,7 +93,7 @@ static uint64_t threads_of(const struct kwhy_replay_grid *grid)
 	return (uint64_t)grid->blocks * grid->threads_per_block;
 }
 
-/* The row that is most like it, of a full table. */
+/* The grid with the closest number of threads, used when the table is full. */
 static uint32_t nearest_grid(const struct kwhy_replay_pattern *pattern, const struct kwhy_replay_grid *wanted)
 {
 	uint64_t least = UINT64_MAX;
@@ -134,7 +137,10 @@ static enum kwhy_status find_grid(struct kwhy_replay_pattern *pattern, struct kw
 
 enum { UNKNOWN_THREADS = 128, THREADS_MAX = 1024 };
 
-/* Unknown: one block on every multiprocessor, as far as those are known. */
+/*
+ * The grid of a row; where it is unknown, one block per multiprocessor, or one block where their number is
+ * unknown, too.
+ */
 static struct kwhy_replay_grid grid_of(const struct kwhy_replay_builder *builder, uint32_t row)
 {
 	uint32_t blocks = builder->changes->blocks[row], threads = rows_of(builder)->threads_per_block[row];
@@ -147,7 +153,7 @@ static struct kwhy_replay_grid grid_of(const struct kwhy_replay_builder *builder
 	return (struct kwhy_replay_grid){blocks, threads > THREADS_MAX ? THREADS_MAX : threads};
 }
 
-/* Page-locked or not, as recorded or as changed; what is not known is taken as not. */
+/* Kind of the host memory, as recorded or as changed; unknown memory is taken as pageable. */
 static enum kwhy_gpu_host_kind host_kind(struct kwhy_replay_builder *builder, uint8_t memory)
 {
 	switch (memory) {
@@ -161,7 +167,7 @@ static enum kwhy_gpu_host_kind host_kind(struct kwhy_replay_builder *builder, ui
 	}
 }
 
-/* A copy that can be made again; else it stays a kernel of its length. */
+/* Makes the work a copy if its size and direction are known; else it stays a kernel of its length. */
 static void read_copy(struct kwhy_replay_builder *builder, uint32_t row, struct kwhy_replay_work *work)
 {
 	const struct kwhy_activities *rows = rows_of(builder);
@@ -240,7 +246,7 @@ static enum kwhy_status add_work(struct kwhy_replay_builder *builder, uint32_t r
 	return KWHY_OK;
 }
 
-/* A packed copy has a small kernel that gathers its parts before it, or scatters them after it. */
+/* Adds the small kernel of a packed copy, which gathers the parts before it or scatters them after it. */
 static enum kwhy_status add_packing(
 	struct kwhy_replay_builder *builder, const struct kwhy_replay_work *copy, struct kwhy_error *error)
 {

@@ -14,14 +14,14 @@
 
 enum { AHEAD_MAX = 512 };
 
-/* What runs in a window of a class and grid. */
+/* The launches of one power window, of one class and grid. */
 struct burn {
 	char name[32];
 	struct kwhy_proxy_launch launch;
 	uint64_t launches;
 };
 
-/* Its window has a name of its own: those of one name add up. */
+/* Makes the launches of one window. Each window has its own name, since windows of one name are added up. */
 static struct burn burn_of(
 	struct kwhy_proxies *proxies, const struct kwhy_replay_burns *burns, size_t i, uint32_t class)
 {
@@ -55,8 +55,9 @@ static enum kwhy_status run_burn(
 }
 
 /*
- * As much above idle as it takes for each launch, over the length that the recording has of it: what a launch
- * draws before and after its kernel is part of that, and the time between kernels is not.
+ * Reads the power of kernels: idle power plus the net energy of a launch over the recorded length of its
+ * kernel. It includes what a launch draws before and after its kernel, but the length leaves out the time
+ * between kernels.
  */
 static void read_power(
 	struct kwhy_proxies *proxies, const struct kwhy_device_energy *energy, const struct burn *burn)
@@ -70,7 +71,10 @@ static void read_power(
 		window.net.value / ((double)burn->launches * burn->launch.length_ns * 1e-9);
 }
 
-/* Grids like those of the pattern before draw what those did; gives how many of out[] are left to measure. */
+/*
+ * Takes the powers of similar grids of the previous pattern; returns how many grids remain to measure, in
+ * out[].
+ */
 static size_t find_new(struct kwhy_proxies *proxies, const struct kwhy_replay_burns *burns, uint32_t *out)
 {
 	size_t count = 0;

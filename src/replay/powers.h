@@ -5,7 +5,7 @@
 #include "measure/device_energy.h"
 #include "replay/proxy.h"
 
-/* Grids of a pattern, whose kernels follow each other by queued_ns when they are queued in time. */
+/* Grids to measure, of a pattern whose queued kernels follow each other by queued_ns. */
 struct kwhy_replay_burns {
 	const uint32_t *grids;
 	size_t count;
@@ -13,8 +13,8 @@ struct kwhy_replay_burns {
 };
 
 /*
- * Measures what the proxy kernels of each class draw in those grids, of the grids' lengths; the others take
- * the powers of the nearest. 0.4 s a class and grid.
+ * Measures the power of the proxy kernels of each class in those grids, with the mean kernel length of each
+ * grid. Other grids take the powers of the nearest one. Takes 0.4 s per class and grid.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_proxies_measure_powers(struct kwhy_proxies *proxies,
 	struct kwhy_device_energy *energy, const struct kwhy_replay_burns *burns, struct kwhy_error *error);

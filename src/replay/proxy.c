@@ -6,19 +6,20 @@
 #include <stdlib.h>
 
 enum {
-	SERIES = 48, /* launches behind a gate */
+	SERIES = 48, /* number of launches in a series, which a gate holds until all are queued */
 	REPEATS = 3,
-	SMALL_TICKS = 200, /* which a kernel that waits at all can keep to */
+	SMALL_TICKS = 200, /* shortest wait that kernels keep accurately */
 	LARGE_TICKS = 100000,
 	LARGE_SERIES = 8,
-	WORK_NS = 10000, /* of kernels whose lateness is measured */
+	WORK_NS = 10000, /* length of kernels whose lateness is measured */
 	WORK_SERIES = 16,
 	WARM_NS = 30000000,
-	FINE_NS = 1000, /* which a fine clock tells from half as much again, to a fifth of the difference */
+	FINE_NS = 1000, /* a fine clock distinguishes this length from one half as long again, to a fifth of
+			   the difference */
 	MEMORY_BYTES = 256 << 20
 };
 
-/* The small grid by which the clock and round trips are measured. */
+/* The small grid with which the clock and round trips are measured. */
 static const struct kwhy_proxy_grid one_block = {
 	.blocks = 1, .threads_per_block = 32, .period_ns = NAN, .power_w = {NAN, NAN, NAN, NAN}};
 
@@ -29,7 +30,7 @@ const char *kwhy_proxy_class_name(enum kwhy_proxy_class class)
 	return names[class];
 }
 
-/* One launch in all detail. */
+/* All parameters of one launch. */
 struct shot {
 	struct kwhy_gpu_stream *stream;
 	const struct kwhy_proxy_grid *grid;
@@ -53,7 +54,10 @@ static enum kwhy_status shoot(
 	return proxies->gpu->ops->launch(proxies->gpu, &launch, error);
 }
 
-/* One whose work is longer than its time does a turn of it, where that is nearer than none. */
+/*
+ * Ticks to wait. A kernel whose overhead exceeds its length still does one loop iteration of work, where the
+ * result is closer to its length than without.
+ */
 static uint64_t ticks_of(const struct kwhy_proxies *proxies, double wait_ns, double late_ns, bool by_time)
 {
 	if (wait_ns <= 0)
@@ -80,7 +84,7 @@ enum kwhy_status kwhy_proxies_launch(
 
 /* --- What this GPU takes for them --- */
 
-/* From the first to the last of `count` that were queued before the first began, a launch. */
+/* Time per launch in a series of `count` launches that were queued before the first began. */
 static enum kwhy_status time_series(struct kwhy_proxies *proxies, const struct shot *shot, uint32_t count,
 	double *out_ns, struct kwhy_error *error)
 {
@@ -105,12 +109,12 @@ static enum kwhy_status time_series(struct kwhy_proxies *proxies, const struct s
 	return status;
 }
 
-/* The least of several: what disturbs only makes it longer. */
+/* The shortest of several series, since disturbances only make them longer. */
 static enum kwhy_status time_least(struct kwhy_proxies *proxies, const struct shot *shot, uint32_t count,
 	double *out_ns, struct kwhy_error *error)
 {
 	double least_ns = INFINITY, one_ns;
-	/* what comes behind a gate must have run once */
+	/* a kernel must have run once before it is queued at a closed gate */
 	enum kwhy_status status = shoot(proxies, shot, error);
 
 	if (!status)
@@ -123,7 +127,7 @@ static enum kwhy_status time_least(struct kwhy_proxies *proxies, const struct sh
 	return status;
 }
 
-/* Clocks rise under load. */
+/* Runs work first, since clocks rise under load. */
 static enum kwhy_status warm_up(struct kwhy_proxies *proxies, struct kwhy_error *error)
 {
 	const struct shot shot = {.stream = proxies->stream,
@@ -157,7 +161,7 @@ static enum kwhy_status measure_rate(struct kwhy_proxies *proxies, struct kwhy_e
 	return KWHY_OK;
 }
 
-/* Steps of the device's clock are 32 ns on some GPUs, a microsecond on others. */
+/* Finds whether the device's clock is fine: its steps are 32 ns on some GPUs and a microsecond on others. */
 static enum kwhy_status look_at_clock(struct kwhy_proxies *proxies, struct kwhy_error *error)
 {
 	struct shot shot = {.stream = proxies->stream, .grid = &one_block, .ticks = FINE_NS, .by_time = true};
@@ -179,7 +183,7 @@ enum kwhy_status kwhy_proxies_wait_once(
 	return shoot(proxies, &shot, error);
 }
 
-/* Of kernels that work all the time. */
+/* Measures by how much kernels that work all the time end late. */
 static enum kwhy_status measure_lateness(
 	struct kwhy_proxies *proxies, struct kwhy_proxy_grid *grid, struct kwhy_error *error)
 {
@@ -273,7 +277,10 @@ static enum kwhy_status find_kernels(struct kwhy_proxies *proxies, struct kwhy_e
 	return status;
 }
 
-/* Random data in what the memory class copies; the host's does not copy and needs a page alone. */
+/*
+ * Allocates the buffers of the memory class, with random data; kernels on the host do not copy and need only
+ * a page.
+ */
 static enum kwhy_status make_memory(struct kwhy_proxies *proxies, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = proxies->gpu;

@@ -11,14 +11,14 @@
 
 #define IDLE_S 2.0
 #define NET_KNOWN_RATIO 0.25
-#define RUNS_S 60.0 /* what a replay whose runs nobody counted takes, about */
+#define RUNS_S 60.0 /* about the longest time of a replay for which no number of runs was requested */
 #define WARM_MAX_S 10.0
 
 enum { RUNS = 6, PROXIES_SHOWN = 16 };
 
 /* --- Powers of the proxy kernels --- */
 
-/* Of the grids that matter; without a meter none is known. */
+/* Measures the powers of the grids that matter; without a meter they stay unknown. */
 static enum kwhy_status measure_powers(struct kwhy_replay_case *replay_case, struct kwhy_error *error)
 {
 	struct kwhy_replay_job *job = replay_case->job;
@@ -47,7 +47,10 @@ static enum kwhy_status choose(struct kwhy_replay_case *replay_case, struct kwhy
 	return KWHY_OK;
 }
 
-/* As much above this GPU's idle level as it was above that of the recording, times the factor. */
+/*
+ * The proxy kernels of an account should draw as much above this GPU's idle level as the account drew above
+ * that of the recording, times the factor.
+ */
 void kwhy_replay_choose_all(struct kwhy_replay_case *replay_case)
 {
 	const struct kwhy_replay_pattern *pattern = replay_case->pattern;
@@ -144,7 +147,7 @@ static enum kwhy_status list_proxies(struct kwhy_replay_case *replay_case, struc
 
 /* --- Runs --- */
 
-/* Six make an interval. */
+/* Number of timed runs; six are enough for an interval. */
 static size_t runs_wanted(const struct kwhy_replay_case *replay_case)
 {
 	double span_s = (double)replay_case->pattern->span_ns * 1e-9;
@@ -195,7 +198,7 @@ static enum kwhy_status run_all(struct kwhy_replay_case *replay_case, struct kwh
 	return status;
 }
 
-/* Why there is no energy, at the start or since. */
+/* Notes the reason why energy is missing, from the start or since. */
 static void learn_missing(struct kwhy_replay_job *job)
 {
 	const char *missing = kwhy_device_energy_missing(job->energy);
@@ -225,8 +228,10 @@ static enum kwhy_status read_energy(struct kwhy_replay_case *replay_case, struct
 	return KWHY_OK;
 }
 
-/* What is there of a part that ended early stands; how it ended is given all the same, whatever went wrong
- * since. */
+/*
+ * Collects the results of a part, also of one that ended early. The reason for the early end is then
+ * returned, whatever fails here.
+ */
 static enum kwhy_status sum_up(
 	struct kwhy_replay_case *replay_case, enum kwhy_status ended, struct kwhy_error *error)
 {
@@ -283,7 +288,7 @@ static void release(struct kwhy_replay_case *replay_case)
 	free(replay_case);
 }
 
-/* The first run loads code and is not timed, where that could matter. */
+/* Makes a first run, which loads code and is not timed, where that could matter. */
 static enum kwhy_status warm_up(struct kwhy_replay_case *replay_case, struct kwhy_error *error)
 {
 	struct kwhy_replay_span ignored;
@@ -320,7 +325,7 @@ static enum kwhy_status replay_one(struct kwhy_replay_job *job, const char *name
 	return status;
 }
 
-/* A part that was interrupted, or whose device was lost: what was measured until then stands. */
+/* Ends a part that was interrupted or whose device was lost; its results so far are kept. */
 static enum kwhy_status end_early(struct kwhy_replay_job *job, const char *name,
 	const struct kwhy_replay_outcome *outcome, const struct kwhy_error *error)
 {
@@ -345,7 +350,7 @@ static enum kwhy_status replay_part(struct kwhy_replay_job *job, const char *nam
 
 /* --- Around it --- */
 
-/* The idle level is that of a GPU whose clocks have been up. */
+/* Opens the meters and measures the idle level, after work that raised the clocks. */
 static enum kwhy_status open_meters(struct kwhy_replay_job *job, struct kwhy_error *error)
 {
 	enum kwhy_status status;
@@ -364,7 +369,7 @@ static enum kwhy_status open_meters(struct kwhy_replay_job *job, struct kwhy_err
 	return KWHY_OK;
 }
 
-/* Of the device that is replayed; its energy is not known apart from that of others. */
+/* Reads the data of the replayed device; its energy is not known separately where other devices worked. */
 static void read_recording(struct kwhy_replay_job *job)
 {
 	struct kwhy_replay *replay = job->replay;
@@ -424,7 +429,7 @@ static enum kwhy_status replay_all(struct kwhy_replay_job *job, struct kwhy_erro
 		status = open_meters(job, error);
 	if (!status)
 		status = replay_part(job, "as recorded", 0, &replay->as_recorded, error);
-	/* where every change was refused there is nothing else to run */
+	/* where every change was refused, there is nothing else to run */
 	if (!status && !replay->ended && replay->plan->change_count) {
 		carry_factor(job);
 		status = replay_part(
@@ -482,7 +487,7 @@ double kwhy_replay_projected_net_j(const struct kwhy_replay *replay)
 {
 	const struct kwhy_projection *after = kwhy_plan_after(replay->plan);
 
-	/* of several devices the energy of one is not known apart */
+	/* with several devices, the energy of one is not known separately */
 	if (!isfinite(replay->recorded_j) || after->energy_nj == KWHY_UNKNOWN_NJ)
 		return NAN;
 	return ((double)after->energy_nj - replay->recorded_idle_w * (double)after->time_ns) * 1e-9;

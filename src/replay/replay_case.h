@@ -5,22 +5,22 @@
 #include "replay/replay.h"
 #include "replay/window.h"
 
-/* What the steps of kwhy_replay() share. */
+/* State that the steps of kwhy_replay() share. */
 
-/* A replay under way. */
+/* State of a running replay. */
 struct kwhy_replay_job {
 	struct kwhy_whatif *whatif;
 	const struct kwhy_replay_request *request;
 	struct kwhy_replay *replay;
 	struct kwhy_gpu *gpu;
-	struct kwhy_device_energy *energy; /* NULL: not asked for */
+	struct kwhy_device_energy *energy; /* NULL: energy was not requested */
 	struct kwhy_proxies *proxies;
 	struct kwhy_replay_latencies latencies;
-	double work_factor; /* times what kernels drew above idle is asked of their proxy kernels */
+	double work_factor; /* factor on the recorded power above idle that is asked of proxy kernels */
 	bool has_others;    /* other devices worked in the recording, too */
 };
 
-/* A pattern with all that it needs to run. */
+/* A pattern with everything that its runs need. */
 struct kwhy_replay_case {
 	struct kwhy_replay_job *job;
 	const char *name; /* "as recorded", "changed" */
@@ -29,8 +29,8 @@ struct kwhy_replay_case {
 	struct kwhy_proxy_choice *choices; /* [accounts] */
 	struct kwhy_replay_run *run;
 	struct kwhy_replay_outcome *outcome;
-	struct kwhy_replay_window window; /* of energy, and spans of the runs after it */
-	bool window_is_whole;		  /* nothing ended it early */
+	struct kwhy_replay_window window; /* energy window; its spans include those of runs after it */
+	bool window_is_whole;		  /* the window was not ended early */
 };
 
 static inline void kwhy_replay_tell(const struct kwhy_replay_job *job, const char *what)
@@ -39,13 +39,13 @@ static inline void kwhy_replay_tell(const struct kwhy_replay_job *job, const cha
 		job->request->progress(job->request->context, what);
 }
 
-/* The proxy kernels of each account, by what it drew and the job's factor. */
+/* Chooses the proxy kernels of each account by its recorded power and the job's work factor. */
 void kwhy_replay_choose_all(struct kwhy_replay_case *replay_case);
 
 /*
- * The pattern as recorded is run until it takes the recorded time, and then until it draws the recorded
- * energy above idle: what is found is the job's `trips.late_ns` and `work_factor`, for all later runs. The
- * replay has its steps.
+ * Runs the pattern as recorded until it takes the recorded time, and then until it draws the recorded energy
+ * above idle. The results are the job's `latencies.late_ns` and `work_factor`, which all later runs use. The
+ * steps are listed in the replay.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_replay_settle(
 	struct kwhy_replay_case *replay_case, struct kwhy_error *error);

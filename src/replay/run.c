@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#define WHOLE_MAX_NS 2000000000 /* shorter runs are ended by an interrupt between them alone */
+#define WHOLE_MAX_NS 2000000000 /* an interrupt ends shorter runs only between them */
 
 /* --- Making one --- */
 
@@ -42,7 +42,7 @@ static enum kwhy_status issue_graph(void *context, struct kwhy_error *error)
 	return status;
 }
 
-/* What the driver does not take into a graph is launched loose. */
+/* Makes the graphs; work that the driver does not accept in a graph is launched piece by piece. */
 static enum kwhy_status make_graphs(struct kwhy_replay_run *run, struct kwhy_error *error)
 {
 	const struct kwhy_replay_pattern *pattern = run->runner.pattern;
@@ -129,7 +129,7 @@ static void free_work(struct kwhy_replay_run *run)
 	struct kwhy_gpu *gpu = run->runner.gpu;
 	struct kwhy_error ignored;
 
-	/* what is still queued, after a failure, must not find its memory gone */
+	/* work still queued after a failure must not find its memory freed */
 	for (size_t i = 0; run->streams && i < pattern->replay_stream_count; i++)
 		if (run->streams[i])
 			(void)gpu->ops->synchronize(gpu, run->streams[i], &ignored);
@@ -167,7 +167,7 @@ uint64_t kwhy_replay_run_loose_graphs(const struct kwhy_replay_run *run)
 
 /* --- Running it --- */
 
-enum { LEAD_NS = 2000000 /* until all threads are there */ };
+enum { LEAD_NS = 2000000 /* time until all threads have started */ };
 
 static void forget(struct kwhy_replay_run *run)
 {
@@ -207,7 +207,7 @@ static enum kwhy_status run_threads(struct kwhy_replay_run *run, struct kwhy_err
 	return status;
 }
 
-/* All lanes end behind work that has run. */
+/* Reads the span from the first start to the last end over all streams. */
 static enum kwhy_status read_span(struct kwhy_replay_run *run, double *out_s, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = run->runner.gpu;
@@ -261,7 +261,10 @@ enum kwhy_replay_call kwhy_replay_call_of(const struct kwhy_replay_run *run, con
 	return first->host == KWHY_GPU_HOST_PAGEABLE ? KWHY_REPLAY_CALL_PAGEABLE : KWHY_REPLAY_CALL_COPY;
 }
 
-/* One piece or one graph, and no wait: what it takes is the call's. */
+/*
+ * Whether an op issues one piece of work or one graph and does not wait, so that its time is that of the
+ * call.
+ */
 static bool is_plain(
 	const struct kwhy_replay_run *run, const struct kwhy_replay_op *op, enum kwhy_replay_call kind)
 {

@@ -10,20 +10,20 @@
 struct kwhy_replay_run {
 	struct kwhy_replay_runner runner;
 	struct kwhy_replay_buffers buffers;
-	struct kwhy_gpu_stream **streams; /* [lanes] */
-	struct kwhy_gpu_event **ends;	  /* [lanes] timed, behind their last work */
-	struct kwhy_gpu_event *start;	  /* timed, before the first work of all */
+	struct kwhy_gpu_stream **streams; /* [replay streams] */
+	struct kwhy_gpu_event **ends;	  /* [replay streams] timed events after the last work */
+	struct kwhy_gpu_event *start;	  /* timed event before the first work of all streams */
 	struct kwhy_gpu_event **marks;	  /* [marks] */
-	struct kwhy_gpu_graph **graphs;	  /* [graphs] NULL: launched piece by piece */
+	struct kwhy_gpu_graph **graphs;	  /* [graphs] NULL: the graph's work is launched piece by piece */
 	struct kwhy_replay_worker *workers;
 	uint64_t loose_graphs;
-	bool ends_inside; /* an interrupt does not wait for the end of a run */
+	bool ends_inside; /* an interrupt ends a run before its end */
 
-	/* of one run */
+	/* state of one run */
 	int64_t start_mono_ns;
-	atomic_bool *mark_is_set; /* [marks] its event was recorded */
-	_Atomic int64_t *done_ns; /* [ops] when it had ended; 0: not yet */
-	int64_t *took_ns;	  /* [ops] to issue its work */
+	atomic_bool *mark_is_set; /* [marks] whether the event was recorded */
+	_Atomic int64_t *done_ns; /* [ops] end of the op; 0: it has not ended */
+	int64_t *took_ns;	  /* [ops] time that the calls issuing its work took */
 	atomic_bool has_failed;
 };
 
@@ -31,19 +31,19 @@ struct kwhy_replay_worker {
 	struct kwhy_replay_run *run;
 	const struct kwhy_replay_thread *thread;
 	pthread_t id;
-	int64_t due_ns;	 /* of the schedule: when the last call should have ended */
-	int64_t late_ns; /* by which the schedule of this run was put off, waits for the device apart */
+	int64_t due_ns;	 /* scheduled end of the last call */
+	int64_t late_ns; /* delay of the schedule in this run, without waits for the device */
 	enum kwhy_status status;
 	struct kwhy_error error;
 };
 
-/* One piece of work, in its stream. */
+/* Issues one piece of work in its stream. */
 KWHY_MUST_USE enum kwhy_status kwhy_replay_issue(
 	struct kwhy_replay_run *run, const struct kwhy_replay_work *work, struct kwhy_error *error);
 
 enum kwhy_replay_call kwhy_replay_call_of(const struct kwhy_replay_run *run, const struct kwhy_replay_op *op);
 
-/* The calls of one thread; `context` is its worker, whose status and error say how it went. */
+/* Makes the calls of one thread. `context` is its worker, which takes the status and error. */
 void *kwhy_replay_work_off(void *context);
 
 #endif

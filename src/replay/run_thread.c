@@ -8,12 +8,12 @@
 #include <time.h>
 
 enum {
-	NAP_NS = 2000000,	/* longer pauses are slept through, but for their end */
-	NAP_MAX_NS = 100000000, /* then there may have been an interrupt */
-	NAP_LATE_NS = 1000000,	/* by which a sleeper may be woken late */
-	YIELD_NS = 20000,	/* before shorter ones others get the processor if they want it */
-	SPINS = 1000,		/* then others get it */
-	DEBT_MAX_NS = 100000	/* by which a thread may be late and still catch up */
+	NAP_NS = 2000000,	/* longer pauses are slept through, except for their end */
+	NAP_MAX_NS = 100000000, /* longest sleep, after which an interrupt is checked */
+	NAP_LATE_NS = 1000000,	/* by which a sleeping thread may wake late */
+	YIELD_NS = 20000,	/* in longer waits other threads get the processor if they want it */
+	SPINS = 1000,		/* iterations after which other threads get the processor */
+	DEBT_MAX_NS = 100000	/* largest delay that a thread still catches up */
 };
 
 static void relax(void)
@@ -30,7 +30,7 @@ static void nap(int64_t length_ns)
 	nanosleep(&time, NULL);
 }
 
-/* No longer than until an interrupt that ends the run. */
+/* Waits until mono_ns, or until an interrupt that ends the run. */
 static void wait_until(const struct kwhy_replay_run *run, int64_t mono_ns)
 {
 	int64_t left_ns;
@@ -47,7 +47,7 @@ static void wait_until(const struct kwhy_replay_run *run, int64_t mono_ns)
 	}
 }
 
-/* A turn of waiting for another thread, which may need this processor. */
+/* One iteration of waiting for another thread, which may need this processor. */
 static void wait_turn(uint32_t *turns)
 {
 	if (++*turns % SPINS)
@@ -56,7 +56,10 @@ static void wait_turn(uint32_t *turns)
 		sched_yield();
 }
 
-/* What another thread has yet to do; KWHY_E_LOST once that one has failed, whose error is the one to show. */
+/*
+ * Checks for failures of other threads while waiting for them: KWHY_E_LOST once one has failed, whose error
+ * is shown.
+ */
 static enum kwhy_status check(const struct kwhy_replay_run *run)
 {
 	return atomic_load_explicit(&run->has_failed, memory_order_relaxed) ? KWHY_E_LOST : KWHY_OK;
@@ -119,7 +122,10 @@ enum kwhy_status kwhy_replay_issue(
 	}
 }
 
-/* Work of other lanes that comes before it; waits until their threads have issued it. */
+/*
+ * Makes work follow the work of other streams that comes before it; waits until their threads have issued
+ * that.
+ */
 static enum kwhy_status follow_others(
 	struct kwhy_replay_run *run, const struct kwhy_replay_work *work, struct kwhy_error *error)
 {
@@ -140,7 +146,7 @@ static enum kwhy_status follow_others(
 	return status;
 }
 
-/* Events behind a piece of work: for those that wait for it, and at the end of its lane. */
+/* Records the events after a piece of work: for waits for it, and at the end of its stream. */
 static enum kwhy_status mark_end(struct kwhy_replay_run *run, uint32_t at, struct kwhy_error *error)
 {
 	const struct kwhy_replay_work *work = &run->runner.pattern->works[at];
@@ -171,7 +177,10 @@ static enum kwhy_status mark_start(
 		gpu, run->start, run->streams[pattern->works[pattern->first_work].replay_stream], error);
 }
 
-/* took_ns[at] is of the calls themselves, without waiting for other threads and the events of a replay. */
+/*
+ * Issues the work of an op piece by piece. took_ns[at] takes the time of the calls themselves, without waits
+ * for other threads and the events of the replay.
+ */
 static enum kwhy_status issue_pieces(struct kwhy_replay_run *run, uint32_t at, struct kwhy_error *error)
 {
 	const struct kwhy_replay_op *op = &run->runner.pattern->ops[at];
@@ -220,7 +229,10 @@ static struct kwhy_replay_overhead overhead_of(const struct kwhy_replay_worker *
 		runner->latencies, runner->proxies, runner->pattern, &runner->pattern->works[work]);
 }
 
-/* Takes its own time, not that of the recording; where that has none of its kind, that of the projection. */
+/*
+ * Whether a call takes its time on this machine. Where the recording has no call of its kind, it takes the
+ * projected time.
+ */
 static bool is_timed(const struct kwhy_replay_run *run, const struct kwhy_replay_op *op)
 {
 	return run->runner.is_timed && op->work_count && op->wait_kind == KWHY_REPLAY_WAIT_NONE &&
@@ -234,8 +246,8 @@ static int64_t added_ns(const struct kwhy_replay_run *run, const struct kwhy_rep
 }
 
 /*
- * Where work reaches the device faster than it did, its call begins later; no later than it returns, unless
- * it waits for that work.
+ * Delays a call where work reaches the device faster than in the recording: at most until the call should
+ * return, unless it waits for that work.
  */
 static void wait_for_issue(const struct kwhy_replay_worker *worker, const struct kwhy_replay_op *op)
 {
@@ -247,7 +259,7 @@ static void wait_for_issue(const struct kwhy_replay_worker *worker, const struct
 
 	if (op->graph != KWHY_NONE)
 		later_ns -= runner->latencies->graph_ns - runner->latencies->kernel_ns;
-	/* a graph's work begins when all of it is put together */
+	/* a graph's work begins when all of it is prepared */
 	if (timed && op->graph != KWHY_NONE)
 		later_ns = (double)most_ns;
 	if (op->wait != op->work && later_ns > (double)most_ns)
@@ -273,7 +285,7 @@ static enum kwhy_status issue_all(struct kwhy_replay_worker *worker, uint32_t at
 								: issue_pieces(run, at, error);
 }
 
-/* Its own copy, as of a naive program: the call has waited already. */
+/* Whether the call has waited already, as for a copy that it issued itself and that ends with its call. */
 static bool has_waited(
 	const struct kwhy_gpu *gpu, const struct kwhy_replay_op *op, const struct kwhy_replay_work *work)
 {
@@ -298,7 +310,9 @@ static enum kwhy_status wait_for_device(
 	return status ? status : gpu->ops->event_synchronize(gpu, run->marks[work->mark], error);
 }
 
-/* A wait returns as long after the end of the work as it did; where it cannot, the pauses after it shrink.
+/*
+ * Time at which a wait should return: as long after the end of the work as recorded. Where that is in the
+ * past, the pauses after it shrink.
  */
 static int64_t returned_ns(const struct kwhy_replay_worker *worker, const struct kwhy_replay_op *op)
 {
@@ -369,7 +383,7 @@ void *kwhy_replay_work_off(void *context)
 	worker->status = gpu->ops->enter(gpu, &worker->error);
 	for (uint32_t i = 0; !worker->status && i < thread->op_count; i++)
 		worker->status = call(worker, thread->op + i, &worker->error);
-	/* one that stopped because another failed has nothing to say */
+	/* a thread that stopped because another failed reports no error */
 	if (worker->status && atomic_exchange(&run->has_failed, true))
 		worker->status = KWHY_OK;
 	return NULL;

@@ -12,10 +12,11 @@
 
 enum { RUNS = 4, WINDOWS = 6, RUNS_MEANT = 3 };
 
-/* What settling goes by. */
+/* State of settling. */
 struct settling {
 	struct kwhy_replay_case *replay_case;
-	double needed_ns[RUNS_MEANT]; /* of the last runs: what each wait should have returned sooner */
+	double needed_ns[RUNS_MEANT]; /* for the last runs: total correction that each wait needed, the one in
+					 force included */
 	size_t runs;
 };
 
@@ -30,9 +31,10 @@ static void note_step(struct settling *settling, const struct kwhy_replay_step *
 /* --- Time --- */
 
 /*
- * What a call and its work take here beside what was recorded is measured piece by piece, and adds up to
- * something else in a run. What a run takes longer is taken off the waits of the later ones: the median of
- * the last three, since one that something else held up says nothing of waits.
+ * Updates the correction of waits. The overheads of calls and their work on this machine are measured piece
+ * by piece and add up to something else in a run. The excess time of a run is subtracted from its waits in
+ * later runs. The median of the last three runs is used, since a run that something else delayed says nothing
+ * of waits.
  */
 static void learn_wait(struct settling *settling, double span_s)
 {
@@ -74,7 +76,7 @@ static enum kwhy_status settle_time(struct settling *settling, struct kwhy_error
 
 /* --- Energy above idle --- */
 
-/* Of one run, in a window of runs with the numbers as they are. */
+/* Measures the energy of one run above idle, in a window of runs with the current values. */
 static enum kwhy_status measure_net(struct settling *settling, double *out_j, struct kwhy_error *error)
 {
 	struct kwhy_replay_case *replay_case = settling->replay_case;
@@ -106,7 +108,7 @@ static enum kwhy_status use_factor(
 	return kwhy_replay_run_renew(replay_case->run, error);
 }
 
-/* Whether no other factor would bring it nearer. */
+/* Whether no other factor would bring the energy closer. */
 static bool is_at_end(
 	struct kwhy_replay_case *replay_case, const struct kwhy_replay_attempt *last, double wanted_j)
 {
@@ -119,7 +121,7 @@ static bool is_at_end(
 	return true;
 }
 
-/* Then the factor that came nearest. */
+/* Settles the work factor; the one that came closest is used. */
 static enum kwhy_status settle_work(struct settling *settling, double wanted_j, struct kwhy_error *error)
 {
 	struct kwhy_replay_case *replay_case = settling->replay_case;

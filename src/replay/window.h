@@ -5,21 +5,22 @@
 #include "replay/replay.h"
 #include "replay/run.h"
 
-/* Runs in a row in one window of energy. */
+/* Consecutive runs in one energy window. */
 struct kwhy_replay_window {
 	char name[32];
-	double seconds; /* until it has lasted this long; one run at least */
+	double seconds; /* least length; at least one run is made */
 	size_t runs;
 	struct kwhy_replay_span sum;
-	struct kwhy_replay_span spans[KWHY_REPLAY_RUNS_KEPT]; /* of the first */
+	struct kwhy_replay_span spans[KWHY_REPLAY_RUNS_KEPT]; /* spans of the first runs */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_replay_window_run(struct kwhy_device_energy *energy,
 	struct kwhy_replay_run *run, struct kwhy_replay_window *window, struct kwhy_error *error);
 
 /*
- * After kwhy_device_energy_read(). What one run drew, less the idle level in the pauses between runs, and
- * what of it was above idle; the level. NAN: unknown.
+ * Results of a window, after kwhy_device_energy_read(). `gross` is the energy of one run without the pauses
+ * between runs, which are taken at the idle level. `net` is the energy of one run above idle, and `idle_w`
+ * the idle level. NAN: unknown.
  */
 struct kwhy_replay_joules {
 	struct kwhy_joules gross, net;

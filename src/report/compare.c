@@ -57,7 +57,7 @@ const struct kwhy_side_work *kwhy_side_work_of(const struct kwhy_side *side, con
 	return NULL;
 }
 
-/* Energy of an account that a side may lack: then it drew nothing, if that side's energy is known at all. */
+/* Energy of an account; a side without the account used 0 J in it, if that side's energy is known. */
 static int64_t energy_of(const struct kwhy_side *side, const struct kwhy_side_account *account)
 {
 	if (account)

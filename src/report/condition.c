@@ -38,7 +38,7 @@ static enum kwhy_status fail(const char *text, const char *why, struct kwhy_erro
 		text, why);
 }
 
-/* The sign stands after the name, which may hold such signs itself: h2d pageable->device. */
+/* Position of the sign after the name, which may include such signs itself: h2d pageable->device. */
 static const char *find_sign(const char *text)
 {
 	const char *sign = NULL;
@@ -118,7 +118,7 @@ enum kwhy_status kwhy_condition_parse(const char *text, struct kwhy_condition *o
 	return KWHY_OK;
 }
 
-/* The account of that very name, else the only one that has it as a part. */
+/* Finds the account with exactly that name, else the only one whose name includes it. */
 static enum kwhy_status find_pair(const struct kwhy_condition *condition,
 	const struct kwhy_comparison *comparison, const struct kwhy_account_pair **out,
 	struct kwhy_error *error)
@@ -158,7 +158,7 @@ static enum kwhy_status read_each(const struct kwhy_condition *condition,
 		const struct kwhy_side_work *work = kwhy_side_work_of(sides[i], condition->name);
 
 		if (!work && i == 0 && !condition->change)
-			continue; /* nothing of A is needed */
+			continue; /* needs no value of A */
 		if (!work)
 			return kwhy_fail(error, KWHY_E_USAGE,
 				"--fail-if '%.100s': '%.200s' has no work in that unit; kwhy report and kwhy "

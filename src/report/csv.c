@@ -4,12 +4,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* CSV after RFC 4180, columns as docs/formats/report.md says; an empty cell is "unknown". */
+/* CSV of RFC 4180 with the columns of docs/formats/report.md; an empty cell is unknown. */
 
 static void add_string(struct kwhy_text *out, const char *value)
 {
 	value = value ? value : "";
-	/* A spreadsheet would take these starts for a formula. */
+	/* a spreadsheet takes text that starts with one of these for a formula */
 	if (!strpbrk(value, ",\"\n\r") && !strchr("=+-@", *value)) {
 		kwhy_text_add(out, value);
 		return;

@@ -8,7 +8,7 @@ enum { LEAD_BYTES = 32 };
 
 static const char indent[] = "          ";
 
-/* "  GPU 0   " or "  host    ", as wide as the indent. */
+/* The text before a line, " GPU 0 " or " host ", as wide as the indent. */
 static const char *lead_of(char out[LEAD_BYTES], const struct kwhy_doctor_check *check)
 {
 	char who[LEAD_BYTES / 2] = "host";

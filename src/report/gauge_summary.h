@@ -4,7 +4,10 @@
 
 #include "model/recording.h"
 
-/* What a gauge showed over a recording: its readings are evenly spread, so their mean is that of the time. */
+/*
+ * Summary of a gauge's readings over a recording. They are evenly spaced, so their mean is the mean over
+ * time.
+ */
 struct kwhy_gauge_summary {
 	size_t count;
 	double mean; /* NAN: no reading */
@@ -13,7 +16,9 @@ struct kwhy_gauge_summary {
 
 void kwhy_gauge_summarise(const struct kwhy_gauge_series *series, struct kwhy_gauge_summary *out);
 
-/* Share of the readings of KWHY_GAUGE_THROTTLE_REASONS that name this reason, a bit; NAN: no reading. */
+/*
+ * Share of the readings of KWHY_GAUGE_THROTTLE_REASONS in which this bit, a reason, is set; NAN: no reading.
+ */
 double kwhy_gauge_throttled_ratio(const struct kwhy_gauge_series *series, unsigned bit);
 
 #endif

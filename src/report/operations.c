@@ -19,7 +19,7 @@ static void add_account(struct kwhy_operation *operation, const struct kwhy_acco
 	operation->known_count += account->count;
 	kwhy_time_add(&operation->known_ns, account->time_ns);
 	operation->whole_nj += (double)account->mean_power_mw * 1e-3 * (double)account->time_ns;
-	/* Gross over a mean power that was rounded down to milliwatts is more than the time. */
+	/* the mean power is rounded down to mW, so the quotient may exceed the time */
 	if (account->mean_power_mw > 0 && account->gross_nj != KWHY_UNKNOWN_NJ)
 		operation->metered_ns += fmin((double)account->time_ns,
 			(double)account->gross_nj * 1e3 / (double)account->mean_power_mw);
@@ -30,7 +30,7 @@ double kwhy_operation_each_nj(const struct kwhy_operation *operation)
 	return operation->known_count ? operation->whole_nj / (double)operation->known_count : NAN;
 }
 
-/* What no reading saw at all drew something, though the ledger have 0 of it. */
+/* Makes the energy unknown where no reading covers an operation, for which the ledger has 0. */
 static void forget_unseen(struct kwhy_operation *operation)
 {
 	if (!operation->known_count)
@@ -76,19 +76,19 @@ static void sum_accounts(
 	forget_unseen(&out->sum);
 }
 
-/* One pass over a device's activities and, beside it, over the calls of each thread. */
+/* State of one pass over a device's activities and, in parallel, over the calls of each thread. */
 struct splitting {
 	const struct kwhy_recording *recording;
 	const struct kwhy_ledger *ledger;
 	uint32_t device;
 	struct thread_cursor {
-		size_t next;		  /* row in calls not yet seen */
+		size_t next;		  /* next row of calls */
 		int64_t blocked_until_ns; /* latest end of the blocking calls seen */
 	} * threads;
 	struct kwhy_transfer_split *splits;
 };
 
-/* Part of [start, end) in which the thread is inside a blocking call. Stretches come in order of time. */
+/* Part of [start, end) in which the thread is inside a blocking call, ns. Intervals come in order of time. */
 static int64_t blocked_ns(struct splitting *splitting, uint32_t thread, int64_t start_ns, int64_t end_ns)
 {
 	const struct kwhy_calls *calls = &splitting->recording->calls;
@@ -117,7 +117,7 @@ static int64_t blocked_ns(struct splitting *splitting, uint32_t thread, int64_t 
 	return sum_ns;
 }
 
-/* The thread that issued an activity; without a link, the only one there is; KWHY_NONE: nobody knows. */
+/* The thread that issued an activity; without a link, the only thread; KWHY_NONE: unknown. */
 static uint32_t thread_of(const struct kwhy_recording *recording, size_t row)
 {
 	uint32_t call = recording->activities.call[row];
@@ -127,7 +127,7 @@ static uint32_t thread_of(const struct kwhy_recording *recording, size_t row)
 	return recording->thread_count == 1 ? 0 : KWHY_NONE;
 }
 
-/* The idle interval from `last`, the activity that ended last, to the next start. */
+/* Handles the idle interval from the end of `last`, the activity that ended last, to the next start. */
 static void take_gap(struct splitting *splitting, size_t last, int64_t start_ns, int64_t end_ns)
 {
 	const struct kwhy_activities *rows = &splitting->recording->activities;
@@ -172,7 +172,7 @@ static void walk(struct splitting *splitting)
 	}
 }
 
-/* The copies' own energy: mean power of their kind over their time, of those whose power is known. */
+/* Energy of the copies themselves, where known: mean power of their kind times their time. */
 static void price_copies(struct kwhy_operations *out, bool energy_known)
 {
 	for (size_t kind = 0; kind < KWHY_COPY_KIND_COUNT; kind++) {

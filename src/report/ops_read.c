@@ -15,7 +15,7 @@ static const json_t *find_row(const json_t *rows, const char *id)
 	return NULL;
 }
 
-/* A row that was measured, in that unit. */
+/* Checks that a row was measured in that unit. */
 static enum kwhy_status check_row(
 	const json_t *row, const char *label, const char *id, const char *unit, struct kwhy_error *error)
 {

@@ -6,16 +6,16 @@
 
 #include <stddef.h>
 
-/* Two rows of what `kwhy bench ops` measured, by their ids: "fp32", "memory-copy". */
+/* Two rows of the results of `kwhy bench ops`, by their ids: "fp32", "memory-copy". */
 struct kwhy_read_ops {
 	double flop_per_s, byte_per_s;
-	double joules_per_flop, joules_per_byte; /* above the idle level with a context; NAN: not known */
-	double constant_w;			 /* that level, as the two rows have it: their mean; NAN */
+	double joules_per_flop, joules_per_byte; /* above the context idle level; NAN: unknown */
+	double constant_w;			 /* context idle level, mean of the two rows; NAN: unknown */
 };
 
 /*
- * From the JSON of `kwhy bench ops`, or a machine profile that has it. KWHY_E_INPUT: it is neither, or a row
- * is not there or was not measured.
+ * Reads the two rows from the JSON of `kwhy bench ops`, or from a machine profile that contains it.
+ * KWHY_E_INPUT: the text is neither, or a row is missing or was not measured.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_read_ops_of(struct kwhy_read_ops *out, const char *label,
 	const char *json, size_t length, const char *arithmetic, const char *memory,

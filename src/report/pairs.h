@@ -5,17 +5,20 @@
 #include "model/pairs.h"
 #include "report/report.h"
 
-/* What was measured between GPUs: for people, for programs (docs/formats/pairs.schema.json). */
+/* Measurements between GPUs as text and as JSON (docs/formats/pairs.schema.json). */
 KWHY_MUST_USE enum kwhy_status kwhy_report_pairs_text(const struct kwhy_pairs *pairs,
 	const struct kwhy_text_style *style, struct kwhy_text *out, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_report_pairs_json(
 	const struct kwhy_pairs *pairs, struct kwhy_text *out, struct kwhy_error *error);
 
-/* One Chrome trace of a rank: what it sent and received. `host`: by the host's clock, calls and all. */
+/*
+ * A Chrome trace of the transfers that a rank sent and received. `host`: times by the host's clock, calls
+ * included.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_report_pairs_trace(const struct kwhy_pairs *pairs, uint32_t rank,
 	bool host, struct kwhy_text *out, struct kwhy_error *error);
 
-/* What is known of a rank and its run, as YAML. */
+/* Facts about a rank and its run, as YAML. */
 KWHY_MUST_USE enum kwhy_status kwhy_report_pairs_metadata(
 	const struct kwhy_pairs *pairs, uint32_t rank, struct kwhy_text *out, struct kwhy_error *error);
 

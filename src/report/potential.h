@@ -8,9 +8,9 @@
 enum kwhy_potential { KWHY_POTENTIAL_NONE, KWHY_POTENTIAL_LOW, KWHY_POTENTIAL_MEDIUM, KWHY_POTENTIAL_HIGH };
 
 /*
- * How much the best finding on a category could save of the whole: high from 10 %, medium from 3 %, low from
- * 0.1 %. What a finding saves is divided among categories like the time that it counts. In energy where
- * `whole_nj` is known, else (NAN) in time of `whole_ns`.
+ * Share of the whole that the best finding on a category could save: high from 10 %, medium from 3 %, low
+ * from 0.1 %. A finding's savings are divided among categories like its time. The share is of energy where
+ * `whole_nj` is known, else (NAN) of time, `whole_ns`.
  */
 enum kwhy_potential kwhy_potential_of(
 	const struct kwhy_findings *findings, enum kwhy_category category, double whole_nj, int64_t whole_ns);

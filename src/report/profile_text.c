@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the text writes from and to. */
+/* Inputs and output of the parts of the text. */
 struct page {
 	const struct kwhy_profile *profile;
 	const struct kwhy_text_style *style;
@@ -67,7 +67,7 @@ static const char *title_of(const struct kwhy_profile_figure *figure)
 	return NULL;
 }
 
-/* Levels, calls and copies. */
+/* Adds levels, calls and copies. */
 static void add_figures(const struct page *page)
 {
 	static const struct kwhy_table_column columns[] = {

@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* An interval of what lies above idle that is wider, half of it, is reported. */
+/* Half interval of the energy above idle, as a share of it, from which on it is reported. */
 #define NET_UNSURE_RATIO 0.1
 
-/* A launch that takes so much longer or shorter is reported. */
+/* Relative change of the launch time from which on it is reported. */
 #define HOST_OTHER_RATIO 0.1
 
 static int64_t known_of(const json_t *object, const char *key)
@@ -132,7 +132,7 @@ static double error_of(int64_t projected, int64_t measured)
 	return ((double)projected - (double)measured) / (double)measured;
 }
 
-/* Projections are of the time from the first work of any device to the last. */
+/* Time from the first work of any device to the last, which projections are of. */
 static int64_t run_ns(const struct kwhy_side *side)
 {
 	return side->last_ns > side->first_ns ? side->last_ns - side->first_ns : side->span_ns;
@@ -147,7 +147,7 @@ struct kwhy_projection_errors kwhy_projection_errors_of(
 		fabs(error_of(check->before.time_ns, run_ns(a))) <= 0.01};
 }
 
-/* Cells of low to high, measured, error. */
+/* Adds the cells low to high, measured, error. */
 static void add_rest(
 	struct kwhy_table *table, const char *low, const char *high, const char *measured, double error_ratio)
 {
@@ -200,7 +200,9 @@ static int64_t less(int64_t before, int64_t after)
 	return before == KWHY_UNKNOWN_NJ || after == KWHY_UNKNOWN_NJ ? KWHY_UNKNOWN_NJ : before - after;
 }
 
-/* Change by change, each behind those above it; two runs tell all of them together. */
+/*
+ * Adds the savings change by change, each after those above it; two runs measure only all of them together.
+ */
 static void add_changes(const struct kwhy_comparison *comparison, const struct kwhy_text_context *context)
 {
 	static const struct kwhy_table_column columns[] = {
@@ -219,7 +221,7 @@ static void add_changes(const struct kwhy_comparison *comparison, const struct k
 	kwhy_table_write(&table, context->style, context->out);
 }
 
-/* Why it is not known how sure B's energy above idle is: its run's is as little, or its idle level. */
+/* Why the interval of B's energy above idle is unknown: that of its run is, or its idle level is. */
 static const char *unsure_words(const struct kwhy_side *b)
 {
 	if (isfinite(b->run_above_nj))
@@ -230,7 +232,7 @@ static const char *unsure_words(const struct kwhy_side *b)
 			     "idle.";
 }
 
-/* Where B idled at a level that is not known well enough, its energy above that is not, either. */
+/* Notes that B's energy above idle is uncertain where its idle level is. */
 static void add_net_words(const struct kwhy_side *b, const struct kwhy_text_context *context)
 {
 	char low[KWHY_QUANTITY_BYTES], high[KWHY_QUANTITY_BYTES];
@@ -248,7 +250,7 @@ static void add_net_words(const struct kwhy_side *b, const struct kwhy_text_cont
 		kwhy_quantity_energy(low, b->net_low_nj), kwhy_quantity_energy(high, b->net_high_nj));
 }
 
-/* A projection is of the host as it was: how much of an error another one is. */
+/* Notes how much of an error is due to another host, because a projection assumes the same host. */
 static void add_host_words(const struct kwhy_comparison *comparison, const struct kwhy_text_context *context)
 {
 	struct kwhy_projection_errors errors = kwhy_projection_errors_of(

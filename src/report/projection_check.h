@@ -7,18 +7,19 @@
 #include "report/json/writer.h"
 #include "report/text_context.h"
 
-/* What one change saves beyond those before it. */
+/* Savings of one change beyond those of the changes before it. */
 struct kwhy_checked_change {
 	const char *name; /* "overlap-copies 2" */
 	int64_t saved_ns, saved_nj;
 };
 
-/* A projection that was made of run A, compared with what run B measured. */
+/* A projection made from run A, compared with the measurements of run B. */
 struct kwhy_projection_check {
 	struct kwhy_arena arena;
-	const char *label;   /* its file */
+	const char *label;   /* name of the projection's file */
 	const char *changes; /* "pinned, overlap-copies 2" */
-	double host_speed;   /* that it supposes, of A's: 1 unless "host-speed" is among the changes */
+	double host_speed; /* host speed that the projection assumes, as a ratio to A's: 1 unless "host-speed"
+			      is among the changes */
 	struct kwhy_checked_change *list;
 	size_t count;
 	struct kwhy_projection before, after;
@@ -29,18 +30,19 @@ KWHY_MUST_USE enum kwhy_status kwhy_projection_check_read(struct kwhy_projection
 	const char *label, const char *json, size_t length, struct kwhy_error *error);
 void kwhy_projection_check_done(struct kwhy_projection_check *check);
 
-/* (projected - measured) / measured; NAN where either is unknown. */
+/* Relative errors, (projected - measured) / measured; NAN where either is unknown. */
 struct kwhy_projection_errors {
 	double time_ratio, energy_ratio;
-	double net_ratio;    /* of what lies above the idle level of each run */
-	double launch_ratio; /* mean launch call of B over that of A, a host's speed; NAN unknown */
-	double host_ratio;   /* the same over what the projection supposes of it */
-	bool is_of_a;	     /* what was projected from is run A, within a hundredth of its time */
+	double net_ratio;    /* error of the energy above the idle level of each run */
+	double launch_ratio; /* mean launch call of B over that of A, a measure of the host's speed; NAN:
+				unknown */
+	double host_ratio;   /* launch_ratio over the ratio that the projection assumes */
+	bool is_of_a;	     /* the projection's own run is run A: both times agree within 1 % */
 };
 struct kwhy_projection_errors kwhy_projection_errors_of(
 	const struct kwhy_projection_check *check, const struct kwhy_side *a, const struct kwhy_side *b);
 
-/* Parts of the comparison; nothing where predicted is NULL. */
+/* Write this part of the comparison; write nothing where its `check` is NULL. */
 void kwhy_projection_check_text(
 	const struct kwhy_comparison *comparison, const struct kwhy_text_context *context);
 void kwhy_projection_check_json(const struct kwhy_comparison *comparison, struct kwhy_json *json);

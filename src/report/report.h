@@ -12,30 +12,33 @@
 
 #include <stdio.h>
 
-/* Everything a renderer shows; it owns nothing. */
+/* All inputs of a report; they are borrowed. */
 struct kwhy_report {
 	const struct kwhy_recording *recording;
 	const struct kwhy_ledger *ledger;
 	const struct kwhy_findings *findings;
-	const struct kwhy_profile *profile;	    /* NULL: none */
+	const struct kwhy_profile *profile;	    /* NULL: no profile */
 	const struct kwhy_power_curve *model_power; /* [device_count]; NULL: not computed */
-	const struct kwhy_plan *plan;		    /* what changes would bring; NULL: not computed */
-	const char *no_plan;			    /* why it was asked for and cannot be had; NULL */
-	const struct kwhy_probing *probing;	    /* what kwhy probe repeated; NULL: it did not run */
-	const char *command;			    /* command line that made it */
-	double price_per_kwh;			    /* NAN: not given */
-	const char *currency;			    /* "EUR"; NULL: none named */
-	double intensity_g_per_kwh;		    /* NAN: not given */
-	const char *place; /* whose mean of a year that is; NULL: given as a number */
+	const struct kwhy_plan *plan;		    /* projections of changes; NULL: not computed */
+	const char *
+		no_plan; /* why a requested plan is unavailable; NULL: it is available or was not requested */
+	const struct kwhy_probing
+		*probing;	    /* launches that kwhy probe repeated; NULL: kwhy probe did not run */
+	const char *command;	    /* command line that made the report */
+	double price_per_kwh;	    /* NAN: not given */
+	const char *currency;	    /* "EUR"; NULL: not given */
+	double intensity_g_per_kwh; /* NAN: not given */
+	const char *place; /* place whose mean of carbon_year the intensity is; NULL: the intensity was given
+			      as a number */
 	int carbon_year;
-	double own_seconds; /* time kwhy itself took; NAN unknown */
+	double own_seconds; /* run time of kwhy itself, s; NAN: unknown */
 };
 
 struct kwhy_text_style {
 	size_t columns; /* 80 unless the terminal is wider */
 	bool color;
-	bool verbose;	   /* every account and finding, not the top ones */
-	bool first_screen; /* what it cost, where it went, what to do; no details */
+	bool verbose;	   /* shows every account and finding, not only the top ones */
+	bool first_screen; /* shows the cost, the largest accounts and the advice; no details */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_report_text(const struct kwhy_report *report,

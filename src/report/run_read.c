@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A report's interval is of 90 %, as of a normal distribution; what is read is of 95 %. */
+/* Factor from a report's 90 % interval to the 95 % interval given here, for a normal distribution. */
 #define TO_95 (1.960 / 1.645)
 
 static double widened(double value, double end)
@@ -14,8 +14,10 @@ static double widened(double value, double end)
 	return value + TO_95 * (end - value);
 }
 
-/* The run of a report lasts from the first start to the last end: what a meter saw before and after is not
- * its. */
+/*
+ * Reads a report's run, from the first start to the last end; energy metered before and after is not part of
+ * it.
+ */
 static void read_run(struct kwhy_read_run *run, const json_t *of)
 {
 	run->joules = kwhy_json_real_of(of, "energy_nj") * 1e-9;
@@ -26,7 +28,7 @@ static void read_run(struct kwhy_read_run *run, const json_t *of)
 	run->is_modelled = json_is_true(json_object_get(of, "modelled"));
 }
 
-/* What a run takes, by the units that it does. */
+/* Time and energy of a run, divided by its units of work. */
 static struct kwhy_read_work share_of(const struct kwhy_read_run *run, const char *unit, double count)
 {
 	double of = count > 0 ? count : NAN;

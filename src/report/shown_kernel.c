@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Where the simplified name grows. It is never longer than the name itself. */
+/* State of the simplification. The simplified name is never longer than the name itself. */
 struct simpler {
 	const char *read;
 	char *out;
@@ -26,7 +26,9 @@ static bool skip_word(struct simpler *simpler, const char *word)
 	return true;
 }
 
-/* "A::B": A goes, unless B is a lambda, whose only name is A's, or A is a template's instance. */
+/*
+ * Handles "A::B": A is dropped unless B is a lambda, which has only A's name, or A is a template's instance.
+ */
 static void take_scope(struct simpler *simpler)
 {
 	simpler->read += 2;
@@ -55,7 +57,7 @@ static const char *closing(const char *open)
 	return NULL;
 }
 
-/* Parameters and casts go; "(instance 2)" of a lambda becomes "#2"; "operator()" stays whole. */
+/* Drops parameters and casts; "(instance 2)" of a lambda becomes "#2", and "operator()" is kept. */
 static void take_parenthesis(struct simpler *simpler)
 {
 	const char *end = closing(simpler->read);
@@ -77,7 +79,7 @@ static void take_parenthesis(struct simpler *simpler)
 	}
 }
 
-/* One space at most, and none beside brackets. */
+/* Keeps at most one space, and no space next to brackets. */
 static void take_space(struct simpler *simpler)
 {
 	char before = simpler->length ? simpler->out[simpler->length - 1] : ' ';
@@ -95,11 +97,11 @@ static void take(struct simpler *simpler)
 
 	if (skip_word(simpler, "(anonymous namespace)::") || skip_word(simpler, "<unnamed>::"))
 		return;
-	/* what stands between the lambdas of a chain */
+	/* the text between the lambdas of a chain */
 	if (skip_word(simpler, "::operator()() const") || skip_word(simpler, "::operator ()() const"))
 		return;
 	if ((before == ' ' || before == '<') &&
-		skip_word(simpler, "void ")) /* some demanglers return from types */
+		skip_word(simpler, "void ")) /* some demanglers write return types inside */
 		return;
 	if (simpler->read[0] == ':' && simpler->read[1] == ':')
 		take_scope(simpler);

@@ -11,7 +11,7 @@ struct code_range {
 	uint32_t first, last;
 };
 
-/* Controls, marks of direction, invisible characters, line separators, variation selectors, tags. */
+/* Control characters, direction marks, invisible characters, line separators, variation selectors, tags. */
 static const struct code_range harmful[] = {
 	{0x0000, 0x001F},
 	{0x007F, 0x009F},
@@ -32,7 +32,7 @@ static const struct code_range harmful[] = {
 	{0xE0000, 0xE0FFF},
 };
 
-/* Two columns each (Unicode East Asian Width W and F, in blocks). */
+/* Characters of two columns (Unicode East Asian Width W and F, in blocks). */
 static const struct code_range wide[] = {
 	{0x1100, 0x115F},
 	{0x231A, 0x231B},
@@ -72,7 +72,7 @@ static const struct code_range wide[] = {
 	{0x20000, 0x3FFFD},
 };
 
-/* No column of their own: the common combining marks. */
+/* Characters without a column of their own: the common combining marks. */
 static const struct code_range combining[] = {
 	{0x0300, 0x036F},
 	{0x0483, 0x0489},
@@ -97,7 +97,7 @@ static bool is_in(uint32_t code, const struct code_range *ranges, size_t count)
 	return false;
 }
 
-/* One code point of valid UTF-8; a broken sequence counts as one byte and is harmful. */
+/* Reads one code point; a broken UTF-8 sequence counts as one byte and is harmful. */
 static uint32_t decode(const char *text, size_t *out_length)
 {
 	const unsigned char *s = (const unsigned char *)text;

@@ -8,31 +8,31 @@
 #include <stddef.h>
 
 /*
- * Names from traces as a terminal may show them. All results lie in the arena; NULL without memory.
- * Columns: one a code point, two for wide East Asian ones, none for combining marks.
+ * Makes names from traces safe and short enough for a terminal. All results lie in the arena; NULL: no
+ * memory. Widths are in columns: one a code point, two for wide East Asian ones, 0 for combining marks.
  */
 
-/* Without anything that moves the cursor, reorders the line or is invisible: each becomes U+FFFD. */
+/* Replaces each character that moves the cursor, reorders the line or is invisible by U+FFFD. */
 char *kwhy_shown_clean(struct kwhy_arena *arena, const char *text);
 
 size_t kwhy_shown_columns(const char *text);
 
-/* Bytes of the longest start of `text` that takes at most `columns`. */
+/* Bytes of the longest prefix of `text` that takes at most `columns`. */
 size_t kwhy_shown_fit(const char *text, size_t columns);
 
-/* At most `columns` wide; "..." as one character marks what was cut at the end. */
+/* Shortens to at most `columns`; an ellipsis character marks a cut at the end. */
 char *kwhy_shown_cut(struct kwhy_arena *arena, const char *text, size_t columns);
 
 /*
- * A kernel's C++ name without what repeats in all of them: return type, parameters, namespaces.
- * "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, ...>(int, ...)"
- * becomes "vectorized_elementwise_kernel<4, CUDAFunctor_add<float>, ...>".
+ * A kernel's C++ name without the parts that all of them share: return type, parameters, namespaces. "void
+ * at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, ...>(int, ...)" becomes
+ * "vectorized_elementwise_kernel<4, CUDAFunctor_add<float>, ...>".
  */
 char *kwhy_shown_kernel(struct kwhy_arena *arena, const char *name);
 
 /*
- * Shortens `count` names to `columns` so that no two different ones read the same; kernels[i]: simplify
- * as above first. False without memory.
+ * Shortens `count` names to `columns` so that different names stay different. Where kernels[i] is true, name
+ * i is first simplified by kwhy_shown_kernel(). False: no memory.
  */
 bool kwhy_shown_names(struct kwhy_arena *arena, const char *const *names, const bool *kernels, size_t count,
 	size_t columns, const char **out);

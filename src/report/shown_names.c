@@ -8,12 +8,12 @@
 
 #define ELLIPSIS "\xE2\x80\xA6"
 
-/* Names on their way to a table's column. */
+/* Names that are being shortened to a table's column. */
 struct shortening {
 	struct kwhy_arena *arena;
 	size_t count, columns;
-	const char *const *names; /* as they came */
-	const char **full;	  /* harmless and simplified, of any length */
+	const char *const *names; /* original names */
+	const char **full;	  /* safe and simplified, of any length */
 	const char **shown;
 };
 
@@ -26,7 +26,10 @@ static bool is_number(const char *text, size_t length)
 			(length == 5 && memcmp(text, "false", 5) == 0));
 }
 
-/* Leading arguments of the outer template that are mere numbers tell little: foo<4, Add> to foo<Add>. */
+/*
+ * Drops leading arguments of the outer template that are numbers, which say little: foo<4, Add> becomes
+ * foo<Add>.
+ */
 static const char *without_numbers(struct kwhy_arena *arena, const char *name)
 {
 	const char *open = strchr(name, '<');
@@ -42,7 +45,10 @@ static const char *without_numbers(struct kwhy_arena *arena, const char *name)
 		: kwhy_arena_printf(arena, "%.*s%s", (int)(open + 1 - name), name, argument);
 }
 
-/* The start of `text` up to `columns`, elided in its middle, so that foo_bar_kernel keeps both its ends. */
+/*
+ * The first `length` bytes of `text` shortened to `columns` by an ellipsis in the middle, so that
+ * foo_bar_kernel keeps both ends.
+ */
 static char *elide(struct kwhy_arena *arena, const char *text, size_t length, size_t columns)
 {
 	char *word = kwhy_arena_printf(arena, "%.*s", (int)length, text);
@@ -54,13 +60,13 @@ static char *elide(struct kwhy_arena *arena, const char *text, size_t length, si
 	if (width <= columns || columns < 8)
 		return width <= columns ? word : kwhy_shown_cut(arena, word, columns);
 	skip = kwhy_shown_fit(word, width - tail);
-	while (kwhy_shown_columns(word + skip) > tail) /* a wide character stands on the cut */
+	while (kwhy_shown_columns(word + skip) > tail) /* a wide character is at the cut */
 		skip += kwhy_shown_fit(word + skip, 2);
 	return kwhy_arena_printf(arena, "%.*s" ELLIPSIS "%s", (int)kwhy_shown_fit(word, columns - 1 - tail),
 		word, word + skip);
 }
 
-/* A template keeps a part of its own name and as much of its arguments as fits. */
+/* Shortens a name. A template keeps a part of its own name and as much of its arguments as fits. */
 static const char *shorten(struct kwhy_arena *arena, const char *name, size_t columns)
 {
 	const char *slim, *open;
@@ -90,7 +96,7 @@ static size_t equal_bytes(const char *a, const char *b)
 	return i;
 }
 
-/* The name's start and then from where it begins to differ from its twin. */
+/* The name's start, followed by the part from where it differs from its twin. */
 static const char *from_difference(const struct shortening *work, const char *name, size_t equal)
 {
 	size_t head = kwhy_shown_fit(name, work->columns / 3);
@@ -125,7 +131,7 @@ static int compare_shown(const void *a, const void *b, void *context)
 	return order ? order : (i > j) - (i < j);
 }
 
-/* As from_difference(), past mere numbers when the names differ in more than those. */
+/* As from_difference(), but after numbers when the names differ elsewhere, too. */
 static const char *from_twin(const struct shortening *work, const char *name, const char *twin)
 {
 	const char *slim = without_numbers(work->arena, name),
@@ -138,7 +144,7 @@ static const char *from_twin(const struct shortening *work, const char *name, co
 	return from_difference(work, name, equal_bytes(name, twin));
 }
 
-/* Rewrites names order[first..last) that all read alike; those that are the same name stay so. */
+/* Rewrites names order[first..last), whose shortened forms are equal; equal names stay equal. */
 static bool part(
 	const struct shortening *work, const uint32_t *order, size_t first, size_t last, bool by_number)
 {
@@ -173,7 +179,10 @@ static bool part_twins(const struct shortening *work, uint32_t *order, bool by_n
 	return true;
 }
 
-/* A number may, against all odds, collide with a name that ends in one: hence more than one round. */
+/*
+ * Distinguishes all names, in several rounds, because an added number may by chance collide with a name that
+ * ends in it.
+ */
 static bool part_all(const struct shortening *work)
 {
 	uint32_t *order = kwhy_arena_alloc(work->arena, work->count, sizeof(*order));

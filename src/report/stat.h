@@ -7,17 +7,17 @@
 #include "model/stat.h"
 #include "report/report.h"
 
-/* What `kwhy stat` shows. The JSON keeps to docs/formats/stat.schema.json. */
+/* Output of `kwhy stat`. The JSON follows docs/formats/stat.schema.json. */
 
-/* 80 columns: means over the runs, with their intervals. */
+/* Text of 80 columns: means over the runs, with their intervals. */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_text(const struct kwhy_stat *stat,
 	const struct kwhy_text_style *style, struct kwhy_text *out, struct kwhy_error *error);
 
-/* Means, every run, every interval and every value of a metric. */
+/* JSON of the means, every run, every interval and every value of a metric. */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_json(
 	const struct kwhy_stat *stat, struct kwhy_text *out, struct kwhy_error *error);
 
-/* The same, one figure a row; docs/formats/stat.md has the columns. */
+/* CSV of the same figures, one a row; docs/formats/stat.md describes the columns. */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_csv(
 	const struct kwhy_stat *stat, struct kwhy_text *out, struct kwhy_error *error);
 

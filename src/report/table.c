@@ -89,7 +89,7 @@ void kwhy_table_interval(struct kwhy_table *table, int64_t low_nj, int64_t high_
 		kwhy_table_cell(table, NULL);
 		return;
 	}
-	if (low_nj == high_nj) { /* what a meter read, as it stands */
+	if (low_nj == high_nj) { /* a metered value, without an interval */
 		kwhy_table_cell(table, "");
 		return;
 	}
@@ -121,7 +121,7 @@ void kwhy_table_rule(struct kwhy_table *table)
 	table->rule_row = table->cell_count / table->column_count;
 }
 
-/* Cells as strings, and how wide each column is. */
+/* Cells as strings, and the width of each column. */
 struct layout {
 	const struct kwhy_table *table;
 	const struct kwhy_text_style *style;
@@ -147,7 +147,7 @@ static void measure(struct layout *layout)
 	}
 }
 
-/* What the other columns leave to column `name`. */
+/* Width that the other columns leave to column `name`. */
 static size_t space_for(const struct layout *layout, size_t name)
 {
 	size_t used = INDENT + GAP * (layout->table->column_count - 1);

@@ -12,8 +12,8 @@
 enum kwhy_column_kind {
 	KWHY_COLUMN_LEFT,
 	KWHY_COLUMN_RIGHT,
-	KWHY_COLUMN_BAR,  /* left, coloured */
-	KWHY_COLUMN_NAME, /* left, takes the room that is left and is shortened to it; one a table */
+	KWHY_COLUMN_BAR,  /* left-aligned, coloured */
+	KWHY_COLUMN_NAME, /* left-aligned, takes the remaining width and is shortened to it; one a table */
 };
 
 struct kwhy_table_column {
@@ -22,15 +22,15 @@ struct kwhy_table_column {
 };
 
 /*
- * A table of text: fill cells from left to right, row after row; kwhy_table_write() lays them out within
- * the style's columns and frees the table. Remembers its own failure.
+ * A table of text. Fill cells from left to right, row after row; kwhy_table_write() lays them out within the
+ * style's columns and frees the table. It remembers its own failure.
  */
 struct kwhy_table {
 	const struct kwhy_table_column *columns;
 	size_t column_count, cell_count;
 	struct kwhy_text cells;	  /* each ends in NUL */
-	struct kwhy_text kernels; /* one byte a row: its name is a kernel's */
-	size_t rule_row;	  /* a line is drawn above this row; 0: none */
+	struct kwhy_text kernels; /* one byte a row: not 0 where its name is a kernel's */
+	size_t rule_row;	  /* row that a line is drawn above; 0: no line */
 	bool failed;
 };
 
@@ -44,11 +44,11 @@ void kwhy_table_energy(struct kwhy_table *table, int64_t energy_nj);		/* KWHY_UN
 void kwhy_table_real(struct kwhy_table *table, double value, const char *unit); /* not finite: n/a */
 void kwhy_table_percent(struct kwhy_table *table, double ratio);		/* not finite: n/a */
 void kwhy_table_bytes(struct kwhy_table *table, uint64_t bytes);		/* KWHY_UNKNOWN_BYTES: n/a */
-void kwhy_table_interval(
-	struct kwhy_table *table, int64_t low_nj, int64_t high_nj); /* "±4.2 J"; nothing without a width */
+void kwhy_table_interval(struct kwhy_table *table, int64_t low_nj,
+	int64_t high_nj); /* "±4.2 J"; empty where the interval has no width */
 void kwhy_table_bar(struct kwhy_table *table, double ratio, size_t columns);
 
-/* The next row stands below a line: a sum. */
+/* Draws a line above the next row, which is a sum. */
 void kwhy_table_rule(struct kwhy_table *table);
 
 void kwhy_table_write(struct kwhy_table *table, const struct kwhy_text_style *style, struct kwhy_text *out);

@@ -9,7 +9,7 @@
 #include "report/report.h"
 #include "report/totals.h"
 
-/* What the sections of the text report write from and to. */
+/* Inputs and output of the sections of the text report. */
 struct kwhy_text_context {
 	const struct kwhy_report *report;
 	const struct kwhy_text_style *style;
@@ -19,34 +19,41 @@ struct kwhy_text_context {
 	struct kwhy_text *out;
 };
 
-/* A blank line and the heading, with a remark after it that may be NULL. */
+/* Writes a blank line and the heading, followed by `remark` unless that is NULL. */
 void kwhy_text_context_heading(
 	const struct kwhy_text_context *context, const char *title, const char *remark);
 
-/* Text from anywhere, made harmless and wrapped at words; `lead` goes before the first line. */
+/* Writes untrusted text, made safe for a terminal and wrapped at words; `lead` goes before the first line. */
 void kwhy_text_context_paragraph(const struct kwhy_text_context *context, const char *lead, const char *text);
 
-/* Like printf; for the sentences of the report itself, wrapped like a paragraph. */
+/* Like printf, for the report's own sentences, wrapped like a paragraph. */
 void kwhy_text_context_linef(const struct kwhy_text_context *context, const char *lead, const char *format,
 	...) __attribute__((format(printf, 3, 4)));
 
-/* "GPU 0", "GPU 0, rank 3". Borrowed from `out`. */
+/* Writes "GPU 0" or "GPU 0, rank 3". Returns `out`. */
 #define KWHY_DEVICE_LABEL_BYTES 48
 const char *kwhy_device_label(char out[KWHY_DEVICE_LABEL_BYTES], const struct kwhy_device *device);
 
-/* Rows that a section shows of `count`, and the sentence on those it leaves out. */
+/*
+ * Number of rows that a section shows of `count`; the second function writes the sentence on the rows left
+ * out.
+ */
 size_t kwhy_text_context_shown(const struct kwhy_text_context *context, size_t count, size_t limit);
 void kwhy_text_context_more(const struct kwhy_text_context *context, size_t count, size_t shown);
 
-/* "12 steps of 1.3 ms and 0.4 J each, idle included; on the host 1.1 ms ...", from the first to the last
- * one's work. */
+/*
+ * Writes "12 steps of 1.3 ms and 0.4 J each, idle included; on the host 1.1 ms ...", from the work of the
+ * first step to that of the last.
+ */
 void kwhy_text_context_step_mean(const struct kwhy_text_context *context);
 
-/* "26.6 J in 190 ms": the unmetered part of the run; of several devices without the time, which is not one.
+/*
+ * Appends the unmetered part of the run, "26.6 J in 190 ms"; for several devices without the time, which
+ * differs.
  */
 void kwhy_text_context_add_unmetered(struct kwhy_text *out, const struct kwhy_text_context *context);
 
-/* The sections, in the order of the report. Each leaves itself out when it has nothing to say. */
+/* The sections, in the order of the report. Each writes nothing when it has no content. */
 void kwhy_section_cost(const struct kwhy_text_context *context);
 void kwhy_section_where(const struct kwhy_text_context *context);
 void kwhy_section_advice(const struct kwhy_text_context *context);

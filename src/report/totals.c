@@ -22,7 +22,7 @@ void kwhy_time_add(int64_t *sum_ns, int64_t more_ns)
 		*sum_ns = INT64_MAX;
 }
 
-/* Its run; where that is unknown, the run of all devices is. */
+/* Adds a device's run; where that is unknown, so is the run of all devices. */
 static void add_run(struct kwhy_totals *totals, const struct kwhy_device_ledger *device_ledger)
 {
 	const struct kwhy_run_energy run = kwhy_run_energy_of(device_ledger);
@@ -36,7 +36,7 @@ static void add_run(struct kwhy_totals *totals, const struct kwhy_device_ledger 
 	totals->unmetered_nj += isnan(run.run_nj) ? run.recorded_unmetered_nj : run.unmetered_nj;
 }
 
-/* What a probe drew is in no sum but its own. */
+/* Energy of kwhy probe's repeats, which is in no other sum. */
 static int64_t probing_nj(const struct kwhy_device_ledger *device_ledger)
 {
 	int64_t sum_nj = 0;
@@ -109,7 +109,7 @@ static struct kwhy_total total_of(const struct kwhy_account *account)
 		.above_limit = account->above_limit};
 }
 
-/* The account as it is estimated to be in the whole run. */
+/* The account as estimated for the whole run. */
 static struct kwhy_total whole_of(const struct kwhy_account *account)
 {
 	struct kwhy_total row = total_of(account);
@@ -142,7 +142,7 @@ static int compare_sizes(const void *a, const void *b)
 	return compare_names(a, b);
 }
 
-/* Devices are fitted apart, so their errors are independent: half-widths add in squares. */
+/* Devices are fitted separately, so their errors are independent and half-widths add in quadrature. */
 static int64_t away_nj(int64_t gross_nj, int64_t a_nj, int64_t b_nj)
 {
 	if (gross_nj == KWHY_UNKNOWN_NJ || a_nj == KWHY_UNKNOWN_NJ || b_nj == KWHY_UNKNOWN_NJ)
@@ -193,7 +193,7 @@ static size_t merge_equal(struct kwhy_total *rows, size_t count, bool is_several
 	return kept;
 }
 
-/* Without any device whose windows stand for more than themselves there is no whole run to show. */
+/* Adds the rows of the whole run, unless no device has random windows as samples of it. */
 static void add_wholes(struct kwhy_totals *totals, const struct kwhy_ledger *ledger)
 {
 	for (size_t d = 0; d < ledger->device_count; d++)
@@ -205,7 +205,7 @@ static void add_wholes(struct kwhy_totals *totals, const struct kwhy_ledger *led
 	qsort(totals->whole_rows, totals->whole_count, sizeof(*totals->whole_rows), compare_sizes);
 }
 
-/* Where nothing is known to have run, the run is what the meters saw. */
+/* Where no activity is known, the run is the metered window. */
 static void take_whole_window(struct kwhy_totals *totals, size_t devices)
 {
 	totals->run_nj = totals->energy_nj != KWHY_UNKNOWN_NJ && totals->known_count == devices

@@ -20,8 +20,8 @@ static struct kwhy_channel_slot *slot_of(const struct kwhy_channel *channel, uin
 }
 
 /*
- * The slots are stored with release and loaded with acquire: whoever sees a value of this push also sees that
- * everything before it was written, and so that the slot's old reading is gone.
+ * Slots are stored with release and loaded with acquire order. A reader that sees a value of this push thus
+ * also sees the earlier stores, and so knows that the slot's old reading is overwritten.
  */
 void kwhy_channel_push(struct kwhy_channel *channel, struct kwhy_reading reading)
 {
@@ -48,7 +48,7 @@ static uint64_t written(const struct kwhy_channel *channel)
 	return atomic_load_explicit(&channel->written, memory_order_acquire);
 }
 
-/* The oldest reading whose slot the writer is not about to use: one less than there are slots. */
+/* Number of the oldest reading whose slot the writer does not write next; there is one fewer than slots. */
 static uint64_t oldest_kept(const struct kwhy_channel *channel)
 {
 	uint64_t count = written(channel), space = channel->capacity - 1;

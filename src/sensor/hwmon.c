@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 /*
- * Power and energy sensors of boards, as Linux's hwmon shows them: Grace's "CPU Power Socket 0" and "Module
- * Power Socket 0" through acpi_power_meter, power supplies, server boards. One sensor may hold another (a
- * module its CPU): they are shown side by side and nobody adds them up.
+ * Power and energy sensors of boards from Linux's hwmon: Grace's "CPU Power Socket 0" and "Module Power
+ * Socket 0" through acpi_power_meter, power supplies, server boards. One sensor may include another (a module
+ * its CPU): both are shown, and they are never added.
  */
 
 enum { CHIPS_MAX = 256, SENSORS_MAX = 64, INDEX_MAX = 32 };
@@ -20,7 +20,10 @@ enum { CHIPS_MAX = 256, SENSORS_MAX = 64, INDEX_MAX = 32 };
 #define ROOT "/sys/class/hwmon"
 #define PERIOD_NS INT64_C(500000000) /* ACPI meters answer through firmware, in milliseconds */
 
-/* What a channel of a chip may offer, best first: an energy, the power now, the power of an interval. */
+/*
+ * Forms of readings that a channel of a chip may have, best first: energy, current power, power of an
+ * interval.
+ */
 static const struct form {
 	const char *prefix, *suffix;
 	enum kwhy_meter meter;
@@ -41,11 +44,11 @@ struct attribute {
 
 struct hwmon {
 	struct kwhy_sensors *sensors;
-	const struct kwhy_sensor_request *request; /* while opening alone */
+	const struct kwhy_sensor_request *request; /* valid only while opening */
 	struct attribute attributes[SENSORS_MAX];
 	size_t count;
-	uint32_t domains; /* sensors so far: an energy and a power of one sensor share their number */
-	bool refused;	  /* a sensor was there and not readable, and that was reported */
+	uint32_t domains; /* number of sensors so far; energy and power of one sensor share their number */
+	bool refused;	  /* an unreadable sensor was found and reported */
 };
 
 static void hwmon_close(void *state)
@@ -76,7 +79,7 @@ static int64_t hwmon_read(void *state, uint32_t argument, int64_t now_mono_ns)
 	return 0;
 }
 
-/* A GPU that its own back end has found is metered there. Others have no other meter than this one. */
+/* Is this the chip of a GPU that its own back end meters? Other GPUs have only this meter. */
 static bool is_metered_apart(const struct kwhy_sensors *sensors, const char *driver)
 {
 	if (strcmp(driver, "amdgpu") != 0)
@@ -87,7 +90,7 @@ static bool is_metered_apart(const struct kwhy_sensors *sensors, const char *dri
 	return false;
 }
 
-/* A place of one sensor: "power", 1, in a folder. */
+/* Location of one sensor: "power", 1, in a folder. */
 struct place {
 	const char *folder, *driver;
 	const struct form *form;
@@ -100,7 +103,7 @@ static const char *attribute_name(char out[64], const struct place *place, const
 	return out;
 }
 
-/* What ACPI's firmware calls it, or its driver and its label or name there. */
+/* Names a sensor as ACPI's firmware does, or by its driver and its label or attribute there. */
 static void name_sensor(char out[KWHY_ATTRIBUTE_BYTES], const struct place *place)
 {
 	char name[64], label[KWHY_ATTRIBUTE_BYTES];
@@ -137,7 +140,7 @@ static enum kwhy_status refuse(
 						      : strerror(failure));
 }
 
-/* Opens one form of a sensor; *out_found: it is there, readable or not. */
+/* Opens one form of a sensor; *out_found: it exists, readable or not. */
 static enum kwhy_status add_form(
 	struct hwmon *hwmon, const struct place *place, bool *out_found, struct kwhy_error *error)
 {
@@ -170,7 +173,7 @@ static enum kwhy_status add_form(
 		hwmon->sensors, &source, 1e9 / (double)PERIOD_NS, hwmon->request, &attribute->source, error);
 }
 
-/* The best form that the channel of that number offers. */
+/* Adds the best form that the channel with this number has. */
 static enum kwhy_status add_index(
 	struct hwmon *hwmon, const char *folder, const char *driver, int index, struct kwhy_error *error)
 {
@@ -190,7 +193,7 @@ static enum kwhy_status add_index(
 	return status;
 }
 
-/* Drivers of the old kind keep their attributes with the device. */
+/* Adds a chip; older drivers have their attributes in the device's folder. */
 static enum kwhy_status add_chip(
 	struct hwmon *hwmon, const char *root, int64_t number, struct kwhy_error *error)
 {

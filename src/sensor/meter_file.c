@@ -11,26 +11,26 @@
 #include <unistd.h>
 
 /*
- * Wall meters: power CSV that another program writes, followed while it grows. Rows of meter_mw without a
- * device are taken; a line that is none is counted and passed over.
+ * Wall meters: power CSV that another program writes, followed while it grows. Only rows of meter_mw without
+ * a device are used. Invalid lines are counted and skipped.
  */
 
 #define PERIOD_NS INT64_C(200000000)
 #define UPDATES_PER_S 20.0
 #define HISTORY_DEFAULT_S 60
-#define AHEAD_NS INT64_C(1000000000) /* between asking for the time and reading the row */
+#define AHEAD_NS INT64_C(1000000000) /* most by which a row may be later than the time before its read */
 
 enum { FILES_MAX = 16 };
 
 struct file {
 	const char *path;
-	int fd; /* -1: it went away and is looked for */
+	int fd; /* -1: the file is gone and is searched for */
 	uint32_t source;
 	struct kwhy_power_lines lines;
-	char text[KWHY_POWER_LINE_BYTES]; /* what was read and is not yet a whole line */
+	char text[KWHY_POWER_LINE_BYTES]; /* read bytes that are not yet a whole line */
 	size_t length;
-	bool passing;	/* over a line that is too long, up to its end */
-	bool caught_up; /* all that was there at first is read */
+	bool passing;	/* skipping the rest of a line that is too long */
+	bool caught_up; /* the file's content at the start has been read */
 };
 
 struct meter_files {
@@ -59,8 +59,8 @@ static void count_failure(struct meter_files *files, const struct file *file)
 }
 
 /*
- * Rows that the file held before it was followed and that are older than the channel remembers say nothing
- * now; one that comes with such a time, or with one to come, is of a meter whose clock is wrong.
+ * Pushes a row's reading. Rows that were in the file at the start are ignored if older than the channel's
+ * history. A later row with a time that old, or with a future time, is from a meter whose clock is wrong.
  */
 static void take_row(struct meter_files *files, struct file *file, const struct kwhy_power_row *row,
 	const struct kwhy_clock_relation *relation)
@@ -91,7 +91,7 @@ static void take_line(struct meter_files *files, struct file *file, char *line, 
 		take_row(files, file, &row, relation);
 }
 
-/* Takes the whole lines out of the text and keeps the rest. */
+/* Parses the whole lines of the text and keeps the rest. */
 static void take_lines(
 	struct meter_files *files, struct file *file, const struct kwhy_clock_relation *relation)
 {
@@ -130,7 +130,7 @@ static void find(struct file *file)
 		begin_again(file);
 }
 
-/* A file that was cut is read from its start; one that went away is looked for by its name. */
+/* Reads a truncated file from its start; searches for a missing one by its name. */
 static void keep_open(struct file *file)
 {
 	struct stat status;
@@ -144,7 +144,7 @@ static void keep_open(struct file *file)
 	}
 }
 
-/* Was it removed, or has another its name? One that was renamed is followed until there is another. */
+/* Was the file removed or replaced? A renamed file is followed until another one has its name. */
 static bool is_replaced(const struct file *file)
 {
 	struct stat status, named;
@@ -174,7 +174,7 @@ static void follow(struct meter_files *files, struct file *file, const struct kw
 	read_on(files, file, relation);
 	if (!is_replaced(file))
 		return;
-	read_on(files, file, relation); /* what came before it was replaced */
+	read_on(files, file, relation); /* rows written before it was replaced */
 	close(file->fd);
 	find(file);
 	read_on(files, file, relation);
@@ -191,7 +191,7 @@ static int64_t meter_file_read(void *state, uint32_t argument, int64_t now_mono_
 	return 0;
 }
 
-/* What is no reading of a wall meter; `row` came out of the last line that was taken. */
+/* Fails if a row is not a reading of a wall meter; `row` is from the last line parsed. */
 static enum kwhy_status check_row(
 	const struct kwhy_power_lines *lines, const struct kwhy_power_row *row, struct kwhy_error *error)
 {
@@ -209,8 +209,8 @@ static enum kwhy_status check_row(
 }
 
 /*
- * The columns and the first row must be good at once where the file has them already, so that a
- * wrong file is reported before the run.
+ * Checks the header and the first row, if the file has them already, so that a wrong file is reported before
+ * the run.
  */
 static enum kwhy_status check_head(const char *path, int fd, struct kwhy_error *error)
 {

@@ -11,7 +11,7 @@ struct state {
 	struct kwhy_nvml_unit *units;
 };
 
-/* What a device says of itself, as long as it takes to add it. */
+/* Facts about a device, needed only while adding it. */
 struct facts {
 	char name[KWHY_NVML_TEXT_BYTES], uuid[KWHY_NVML_TEXT_BYTES], pci[KWHY_NVML_ADDRESS_BYTES],
 		driver[KWHY_NVML_TEXT_BYTES];
@@ -45,7 +45,7 @@ static void read_names(const struct kwhy_nvml *nvml, kwhy_nvml_handle handle, st
 	if (kwhy_nvml_call(nvml, nvmlDeviceGetPciInfo_v3, handle, &pci) == KWHY_NVML_SUCCESS) {
 		device->pci_address = kwhy_nvml_address(&pci, facts->pci);
 	}
-	/* The counter of a Grace Hopper module holds its CPU and memory too. */
+	/* The counter of a Grace Hopper module includes its CPU and memory. */
 	device->energy_is_module = device->name && strstr(device->name, "GH200");
 }
 
@@ -60,7 +60,7 @@ static void read_sizes(
 	if (kwhy_nvml_memory(nvml, handle, &memory) == KWHY_NVML_SUCCESS)
 		device->memory_bytes = memory.total_bytes;
 	if (kwhy_nvml_call(nvml, nvmlDeviceGetAttributes_v2, handle, &attributes) == KWHY_NVML_SUCCESS)
-		device->sm_count = attributes.sm_count; /* of a MIG instance alone */
+		device->sm_count = attributes.sm_count; /* of the MIG instance only */
 	result = kwhy_nvml_call(nvml, nvmlDeviceGetEnforcedPowerLimit, handle, &limit_mw);
 	device->limit_mw = known_mw(result, limit_mw);
 	result = kwhy_nvml_call(nvml, nvmlDeviceGetPowerManagementDefaultLimit, handle, &limit_mw);
@@ -76,7 +76,7 @@ static void set_title(struct kwhy_nvml_unit *unit, int32_t index, int32_t mig_in
 			&unit->sensors->arena, "MIG instance %d of GPU %d", mig_index, index);
 }
 
-/* A device of the list, without meters yet. */
+/* Adds a device to the list, without meters yet. */
 static enum kwhy_status add_unit(struct state *state, struct kwhy_nvml_unit *like, int32_t index,
 	int32_t mig_index, struct kwhy_nvml_unit **out, struct kwhy_error *error)
 {
@@ -117,7 +117,10 @@ static enum kwhy_status add_meters(struct kwhy_nvml_unit *unit, struct kwhy_erro
 	return status;
 }
 
-/* The instances of a GPU that is divided. Power is that of the whole GPU alone, so they have no meters. */
+/*
+ * Adds the MIG instances of a divided GPU. They have no meters, because only the whole GPU's power is
+ * measured.
+ */
 static enum kwhy_status add_instances(
 	struct state *state, const struct kwhy_nvml_unit *parent, int32_t index, struct kwhy_error *error)
 {
@@ -190,7 +193,7 @@ static enum kwhy_status open_nvml(struct kwhy_sensors *sensors, const struct kwh
 	}
 	if (status)
 		return status;
-	*out_state = state; /* to be closed, whatever follows */
+	*out_state = state; /* the caller closes it, also after a later failure */
 	return add_gpus(state, sensors, request, error);
 }
 

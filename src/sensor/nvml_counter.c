@@ -1,31 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The energy counter, read around its updates, so that every reading has the time of an edge. */
+/* The energy counter, read near its updates, so that every reading has the time of an update. */
 #include "sensor/nvml_parts.h"
 
-/* Ticks of an H200. */
+/* Time between updates on an H200. */
 #define PERIOD_NS INT64_C(100000000)
 
 /*
- * An edge is caught that often, unless asked otherwise: a read spins in the driver for 4.5 ms on an H200 (30
- * ms at worst), so catching every update would take a tenth of a core. In between the ring has the shape.
+ * Default time between caught updates. Catching takes reads that spin in the driver for 4.5 ms on an H200 (30
+ * ms at worst), so catching every update would take a tenth of a core. In between, the ring shows how power
+ * changes.
  */
 #define CATCH_NS INT64_C(20000000000)
 
-/* Without the ring's shape an update is reported that often, from a read somewhere after it: no spinning. */
+/*
+ * Time between reported updates while the ring is not available; these come from single reads after the
+ * update, without spinning.
+ */
 #define ALONE_NS INT64_C(1000000000)
 
-/* Space for counters that update up to 50 times a second. */
+/* Capacity for counters that update up to 50 times a second. */
 #define UPDATES_PER_S 50.0
 
 struct kwhy_nvml_counter {
 	struct kwhy_nvml_unit *unit;
 	uint32_t source;
 	unsigned long long value_mj;
-	bool has_moved; /* since its first read */
+	bool has_moved; /* the value has changed since the first read */
 	struct kwhy_nvml_update update;
 };
 
-/* How far off the times of recent edges may be: of the last some eight. */
+/* Publishes the uncertainty of the times of about the last eight updates. */
 static void note_unsure(const struct kwhy_nvml_counter *counter)
 {
 	_Atomic int64_t *unsure_ns = &counter->unit->sensors->sources[counter->source].unsure_ns;
@@ -61,7 +65,7 @@ static int64_t read_counter(void *state, uint32_t argument, int64_t now_ns)
 		note_unsure(counter);
 		kwhy_nvml_unit_push(unit, counter->source, edge_ns, (int64_t)value_mj);
 	} else if (!counter->has_moved && counter->update.phase == KWHY_NVML_UPDATE_STILL) {
-		/* No update to tell: the readings say all the same that it stands still. */
+		/* No update occurred: the reading shows that the counter did not change. */
 		kwhy_nvml_unit_push(unit, counter->source, now_ns, (int64_t)value_mj);
 	}
 	return counter->update.next_ns;

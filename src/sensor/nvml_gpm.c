@@ -8,13 +8,13 @@
 #include <math.h>
 
 #define MIN_NS INT64_C(100000000)
-#define PERIOD_MIN_NS INT64_C(120000000) /* so that a read that comes a little early is not in vain */
+#define PERIOD_MIN_NS INT64_C(120000000) /* above 100 ms, so that a slightly early read still succeeds */
 #define MIB 1048576.0
 
 static const struct {
 	unsigned metric;
 	enum kwhy_gauge gauge;
-	double unit; /* of NVML's value, in ours: percent in permille, MiB/s in bytes/s */
+	double unit; /* factor from NVML's unit to ours: percent to permille, MiB/s to bytes/s */
 } rows[] = {
 	{KWHY_NVML_GPM_SM_ACTIVE, KWHY_GAUGE_SM_ACTIVE, 10},
 	{KWHY_NVML_GPM_SM_OCCUPANCY, KWHY_GAUGE_SM_OCCUPANCY, 10},
@@ -34,14 +34,14 @@ enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
 
 struct gpm {
 	struct kwhy_nvml_unit *unit;
-	int newer;	  /* which of the unit's two samples is the newer one */
-	int64_t taken_ns; /* when that was */
+	int newer;	  /* index of the newer of the unit's two samples */
+	int64_t taken_ns; /* time of that sample */
 	bool has_newer;
-	uint32_t sources[ROW_COUNT]; /* KWHY_NVML_NO_SOURCE: not offered */
+	uint32_t sources[ROW_COUNT]; /* index of each metric's source; KWHY_NVML_NO_SOURCE: not supported */
 	struct kwhy_nvml_gpm_metrics metrics;
 };
 
-/* The means between the two samples, into gpm->metrics. */
+/* Computes the means between the two samples into gpm->metrics. */
 static enum kwhy_nvml_result compute(struct gpm *gpm)
 {
 	struct kwhy_nvml_gpm_metrics *metrics = &gpm->metrics;
@@ -113,7 +113,7 @@ static enum kwhy_nvml_result query(const struct kwhy_nvml_unit *unit)
 	return result;
 }
 
-/* Both samples, with something in them: which metrics there are can then be asked at once. */
+/* Allocates and fills both samples, so that supported metrics can be queried immediately. */
 static enum kwhy_nvml_result prepare(struct kwhy_nvml_unit *unit)
 {
 	enum kwhy_nvml_result result = query(unit);

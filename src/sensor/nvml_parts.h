@@ -7,9 +7,9 @@
 #include "vendor/nvml.h"
 
 /*
- * The NVML back end by concern. Each part adds what a GPU offers while the back end opens, in its own
- * kwhy_nvml_<part>_add(): a source and the task that reads it, or a sentence why not. What tasks need is
- * allocated then.
+ * The parts of the NVML back end. While the back end opens, kwhy_nvml_<part>_add() adds what a GPU offers: a
+ * source and the task that reads it, or a sentence why it is not available. Memory for the tasks is allocated
+ * then.
  */
 
 enum { KWHY_NVML_NO_SOURCE = UINT32_MAX };
@@ -18,14 +18,14 @@ enum { KWHY_NVML_NO_SOURCE = UINT32_MAX };
 struct kwhy_nvml_unit {
 	const struct kwhy_nvml *nvml;
 	struct kwhy_sensors *sensors;
-	const struct kwhy_sensor_request *request; /* while opening alone */
+	const struct kwhy_sensor_request *request; /* valid only while opening */
 	kwhy_nvml_handle handle;
-	uint32_t device;		   /* index into sensors->devices */
-	const char *title;		   /* "GPU 0", "MIG 1 of GPU 0" */
-	bool has_ring;			   /* power every 20 ms with the driver's stamps */
-	struct kwhy_nvml_counter *counter; /* of energy; NULL: none */
+	uint32_t device;   /* index into sensors->devices */
+	const char *title; /* "GPU 0", "MIG 1 of GPU 0" */
+	bool has_ring;	   /* the GPU provides power every 20 ms with timestamps of the driver */
+	struct kwhy_nvml_counter *counter; /* energy counter; NULL: the GPU has none */
 	struct kwhy_nvml_unit *next;
-	kwhy_nvml_gpm_sample gpm[2]; /* NULL: none */
+	kwhy_nvml_gpm_sample gpm[2]; /* NULL: not available */
 };
 
 /* Adds a source of this unit; its channel holds `updates_per_s` for the request's history. */
@@ -39,21 +39,21 @@ KWHY_MUST_USE enum kwhy_status kwhy_nvml_unit_add_task(struct kwhy_nvml_unit *un
 KWHY_MUST_USE enum kwhy_status kwhy_nvml_unit_add_absence(struct kwhy_nvml_unit *unit, const char *what,
 	enum kwhy_nvml_result result, struct kwhy_error *error);
 
-/* So many instances a GPU may be divided into; 0: it is not divided. */
+/* Number of MIG instances that a GPU may be divided into; 0: it is not divided. */
 unsigned kwhy_nvml_instances_most(const struct kwhy_nvml *nvml, kwhy_nvml_handle gpu);
 
 /*
- * Marks which of the first `count` GPUs are to be metered, by what the request's program may see, and says in
- * an absence which are left out. A list of devices overrides that.
+ * Marks which of the first `count` GPUs are metered: those that the request's program may see. Adds an
+ * absence that names those left out. A list of devices in the request takes precedence.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_nvml_visible(const struct kwhy_nvml *nvml, struct kwhy_sensors *sensors,
 	const struct kwhy_sensor_request *request, unsigned count, bool seen[KWHY_SENSOR_INDEX_MAX + 1],
 	struct kwhy_error *error);
 
-/* How often gauges are read. */
+/* Time between readings of gauges. */
 int64_t kwhy_nvml_unit_gauge_period_ns(const struct kwhy_nvml_unit *unit);
 
-/* For tasks. */
+/* Functions for tasks. */
 int64_t kwhy_nvml_unit_now_ns(const struct kwhy_nvml_unit *unit);
 bool kwhy_nvml_unit_is_lost(const struct kwhy_nvml_unit *unit);
 void kwhy_nvml_unit_push(struct kwhy_nvml_unit *unit, uint32_t source, int64_t time_mono_ns, int64_t value);
@@ -61,10 +61,13 @@ void kwhy_nvml_unit_push(struct kwhy_nvml_unit *unit, uint32_t source, int64_t t
 void kwhy_nvml_unit_refuse(struct kwhy_nvml_unit *unit, uint32_t source, enum kwhy_nvml_result result);
 
 KWHY_MUST_USE enum kwhy_status kwhy_nvml_counter_add(struct kwhy_nvml_unit *unit, struct kwhy_error *error);
-/* For the ring's task, while the driver refuses it. */
+/* Reads the counter in place of the ring; the ring's task calls it while the driver refuses the ring. */
 void kwhy_nvml_counter_stand_in(struct kwhy_nvml_unit *unit, int64_t now_ns);
 KWHY_MUST_USE enum kwhy_status kwhy_nvml_ring_add(struct kwhy_nvml_unit *unit, struct kwhy_error *error);
-/* After the ring: averages and instants are read where there is none, or where all meters were asked for. */
+/*
+ * Called after the ring's part: averages and instants are read if the GPU has no ring, or if all meters were
+ * requested.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_nvml_power_add(struct kwhy_nvml_unit *unit, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_nvml_gauges_add(struct kwhy_nvml_unit *unit, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_nvml_gpm_add(struct kwhy_nvml_unit *unit, struct kwhy_error *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Power as one number at a time: a trailing average and an instant, both worth reading only without the ring,
- * and the average of the memory alone.
+ * Power as single values: a trailing average and an instant, both useful only without the ring, and the
+ * average of the memory alone.
  */
 #include "sensor/nvml_parts.h"
 
@@ -104,7 +104,7 @@ static struct power *new_power(struct kwhy_nvml_unit *unit)
 	return power;
 }
 
-/* Keeps those fields that answer; `*out_result` is the last one's answer. */
+/* Keeps the fields that are supported; `*out_result` is the result of the last one. */
 static enum kwhy_status add_fields(struct power *power, const struct row *rows, int row_count,
 	enum kwhy_nvml_result *out_result, struct kwhy_error *error)
 {
@@ -126,7 +126,10 @@ static enum kwhy_status add_fields(struct power *power, const struct row *rows, 
 	return status;
 }
 
-/* Without the fields it is an instant: it became an average only on GPUs that have them. */
+/*
+ * Adds nvmlDeviceGetPowerUsage(). On GPUs without the fields it is an instant value; it is an average only on
+ * GPUs that have them.
+ */
 static enum kwhy_status add_usage(struct power *power, struct kwhy_error *error)
 {
 	return kwhy_nvml_unit_add_meter(power->unit, KWHY_METER_NVML_INSTANT, PERIOD_NS,

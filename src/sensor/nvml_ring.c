@@ -13,11 +13,14 @@
 #define SAMPLE_NS (20 * MS)
 #define UPDATES_PER_S 50.0
 #define READ_NS (2000 * MS) /* the ring is 2.4 s deep; a call costs 0.6 ms of processor on an H200 */
-/* After a refusal, before the ring has turned over; at another phase of the counter's updates each time. */
+/*
+ * Time to the next try after a refusal, before samples are overwritten; each try is at another phase of the
+ * counter's updates.
+ */
 #define RETRY_NS (230 * MS)
 #define GAP_NS (100 * MS)      /* single gaps are 7 to 47 ms; after a longer one samples are missing */
-#define CLOCK_SET_NS (50 * MS) /* Unix time moved by that much against monotonic: it was set */
-#define AHEAD_NS (100 * MS)    /* stamps further in the future are wrong */
+#define CLOCK_SET_NS (50 * MS) /* from this change against CLOCK_MONOTONIC on, Unix time was set */
+#define AHEAD_NS (100 * MS)    /* timestamps further in the future are invalid */
 
 enum { SPACE_MIN = 256 };
 
@@ -25,10 +28,10 @@ struct ring {
 	struct kwhy_nvml_unit *unit;
 	uint32_t source;
 	unsigned space;
-	struct kwhy_nvml_sample *samples;    /* [room] */
-	unsigned long long seen_unix_us;     /* the newest stamp; 0: take all there is */
-	int64_t seen_mono_ns;		     /* the same on our clock; INT64_MIN: none yet */
-	struct kwhy_clock_relation relation; /* at the last read */
+	struct kwhy_nvml_sample *samples;    /* array of the ring's capacity */
+	unsigned long long seen_unix_us;     /* newest timestamp read; 0: all samples are new */
+	int64_t seen_mono_ns;		     /* the same on CLOCK_MONOTONIC; INT64_MIN: no sample yet */
+	struct kwhy_clock_relation relation; /* relation of the clocks at the last read */
 };
 
 static void refuse(struct ring *ring)
@@ -36,7 +39,7 @@ static void refuse(struct ring *ring)
 	kwhy_nvml_unit_refuse(ring->unit, ring->source, KWHY_NVML_UNKNOWN);
 }
 
-/* Samples that should lie between the last one and this. */
+/* Counts the samples missing between the last one and this one. */
 static void count_missing(struct ring *ring, int64_t time_mono_ns)
 {
 	int64_t gap_ns = ring->seen_mono_ns == INT64_MIN ? 0 : time_mono_ns - ring->seen_mono_ns;
@@ -47,8 +50,10 @@ static void count_missing(struct ring *ring, int64_t time_mono_ns)
 		refuse(ring);
 }
 
-/* The newest sample of the read before may come again; what else is not later than that one, or is of the
- * future, is wrong. */
+/*
+ * Takes a sample. The newest one of the previous read may come again; any other that is not later than that,
+ * or lies in the future, is invalid.
+ */
 static void take(struct ring *ring, const struct kwhy_nvml_sample *sample, unsigned type, int64_t now_ns)
 {
 	int64_t time_mono_ns = kwhy_clock_mono_of_unix(&ring->relation, (int64_t)sample->time_unix_us * US);
@@ -67,7 +72,10 @@ static void take(struct ring *ring, const struct kwhy_nvml_sample *sample, unsig
 	ring->seen_mono_ns = time_mono_ns;
 }
 
-/* Once Unix time was set, stamps before and after do not compare: whatever is later by our clock is new. */
+/*
+ * After Unix time was set, earlier and later timestamps are not comparable: samples that are later on
+ * CLOCK_MONOTONIC are new.
+ */
 static void relate(struct ring *ring)
 {
 	struct kwhy_clock_relation now = kwhy_sensors_relate(ring->unit->sensors);

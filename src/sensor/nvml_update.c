@@ -3,21 +3,21 @@
 
 #define MS INT64_C(1000000)
 
-#define GAP_NS (3 * MS) /* between the reads of a catch */
+#define GAP_NS (3 * MS) /* time between the reads while an update is being caught */
 /*
- * An edge between reads further apart is not caught. A busy H200 (driver 580.159.04) takes 14 ms for the read
- * that finds the counter moved, 2.4 ms for others: 20 ms from the begin of one to the end of the next, +- 10
- * ms.
+ * Longest time from the start of one read to the end of the next for an update between them to count as
+ * caught. A busy H200 (driver 580.159.04) takes 14 ms for the read that finds a changed counter, 2.4 ms for
+ * others: in all 20 ms, or +- 10 ms.
  */
 #define CATCH_NS (28 * MS)
-#define CATCH_LENGTH_NS (1000 * MS) /* then the counter stands still, or is too fast */
+#define CATCH_LENGTH_NS (1000 * MS) /* longest catch: the counter stands still or is too fast */
 #define STILL_STEP_NS (250 * MS)
-#define FAST_NS (15 * MS)   /* edges that close are not distinguished */
-#define MARGIN_NS (2 * MS)  /* of single edges and of waking up */
-#define TRUST_NS (14 * MS)  /* a grid known less well tells nothing */
-#define USUAL_NS (100 * MS) /* a period that fits is this one: 99.97 to 100.05 ms on an H200 */
+#define FAST_NS (15 * MS)   /* updates closer than this cannot be distinguished */
+#define MARGIN_NS (2 * MS)  /* margin for jitter of single updates and of waking up */
+#define TRUST_NS (14 * MS)  /* a grid with a larger uncertainty is not used */
+#define USUAL_NS (100 * MS) /* a period compatible with this one is set to it */
 #define USUAL_UNSURE_NS (MS / 10)
-#define DRIFT_RATIO 20000 /* a period changes by less than 1 in that many */
+#define DRIFT_RATIO 20000 /* a period drifts by less than 1 / DRIFT_RATIO */
 
 static int64_t least(int64_t a, int64_t b)
 {
@@ -34,7 +34,7 @@ static int64_t nearest(int64_t way_ns, int64_t period_ns)
 	return (way_ns + (way_ns < 0 ? -period_ns : period_ns) / 2) / period_ns;
 }
 
-/* How far off the grid may be that many updates after its last edge. */
+/* Uncertainty of the grid `updates` updates after its last caught one. */
 static int64_t unsure_after(const struct kwhy_nvml_update *update, int64_t updates)
 {
 	return update->unsure_ns + updates * (update->period_unsure_ns + update->period_ns / DRIFT_RATIO);
@@ -56,8 +56,10 @@ static void start_grid(struct kwhy_nvml_update *update, int64_t edge_ns, int64_t
 	update->stride = 1;
 }
 
-/* The next catch begins before the first place where its edge may be, and comes as far ahead as can be
- * predicted. */
+/*
+ * Sets the start of the next catch: before the earliest time of its update, and as far ahead as can be
+ * predicted.
+ */
 static void rest(struct kwhy_nvml_update *update, int64_t end_ns)
 {
 	const int64_t wanted = most(nearest(update->wanted_ns, update->period_ns), 1);
@@ -74,8 +76,9 @@ static void rest(struct kwhy_nvml_update *update, int64_t end_ns)
 }
 
 /*
- * The period from the grid's first edge to its last. While the usual one fits and is known better, that one:
- * the next catch may then come much later. A grid that it misled is not trusted with it again.
+ * Computes the period from the grid's first update to its last. While the usual period is compatible and more
+ * precise, it is used instead, so that the next catch may come much later. After it has misled a grid once it
+ * is not used again.
  */
 static void learn_period(struct kwhy_nvml_update *update)
 {
@@ -88,7 +91,7 @@ static void learn_period(struct kwhy_nvml_update *update)
 	update->period_unsure_ns = is_usual && !update->is_unusual ? USUAL_UNSURE_NS : unsure_ns;
 }
 
-/* An edge that was caught joins the grid, moves it a little, or begins another. */
+/* Adds a caught update to the grid, adjusts the grid, or starts a new one. */
 static void join(struct kwhy_nvml_update *update, int64_t edge_ns, int64_t unsure_ns)
 {
 	const int64_t way_ns = edge_ns - update->edge_ns;
@@ -101,11 +104,11 @@ static void join(struct kwhy_nvml_update *update, int64_t edge_ns, int64_t unsur
 	if (off_ns > space_ns || off_ns < -space_ns) {
 		start_grid(update, edge_ns, unsure_ns);
 		update->is_unusual = true;
-		update->period_ns = 0; /* learnt again from the next edge */
+		update->period_ns = 0; /* computed again from the next update */
 		return;
 	}
 	update->updates += updates;
-	/* It lies where both say that it may. */
+	/* The update lies in the intersection of both intervals. */
 	low_ns = most(-unsure_ns, -off_ns - predicted_ns);
 	high_ns = least(unsure_ns, -off_ns + predicted_ns);
 	update->edge_ns = edge_ns + (low_ns + high_ns) / 2;
@@ -124,7 +127,7 @@ static bool tell(struct kwhy_nvml_update *update, int64_t edge_ns, int64_t unsur
 	return true;
 }
 
-/* Reads one after the other between which the value changed. */
+/* Handles two consecutive reads between which the value changed. */
 static bool caught(struct kwhy_nvml_update *update, int64_t end_ns, int64_t *out_edge_ns)
 {
 	const int64_t unsure_ns = (end_ns - update->old_begin_ns) / 2,
@@ -135,12 +138,12 @@ static bool caught(struct kwhy_nvml_update *update, int64_t end_ns, int64_t *out
 		start_grid(update, edge_ns, unsure_ns);
 	else
 		join(update, edge_ns, unsure_ns);
-	if (update->period_ns) /* else the next edge is caught, too */
+	if (update->period_ns) /* otherwise the next update is caught, too */
 		rest(update, end_ns);
 	return tell(update, update->edge_ns, update->unsure_ns, out_edge_ns);
 }
 
-/* A catch that found no edge: the counter moves at most reads, or it does not move. */
+/* Ends a catch without an update: the counter changes at nearly every read, or does not change. */
 static void give_up(struct kwhy_nvml_update *update, int64_t end_ns)
 {
 	const bool is_fast = 2 * update->changes > update->reads;
@@ -150,7 +153,9 @@ static void give_up(struct kwhy_nvml_update *update, int64_t end_ns)
 	update->next_ns = end_ns + (is_fast ? update->wanted_ns : STILL_STEP_NS);
 }
 
-/* The last edge of the grid that surely lies before a read, unless another may lie inside it. */
+/*
+ * Finds the last update of the grid that certainly precedes a read, unless another may fall inside the read.
+ */
 static bool place(struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end_ns, int64_t *out_edge_ns)
 {
 	const int64_t updates = (begin_ns - update->edge_ns) / update->period_ns;
@@ -163,7 +168,10 @@ static bool place(struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end
 	return tell(update, edge_ns, unsure_ns, out_edge_ns);
 }
 
-/* Too late after the read before: an edge between them is not caught, but that there was none is known. */
+/*
+ * Handles a read too late after the previous one: an update between them is not caught, but the absence of
+ * one is known.
+ */
 static bool read_late(
 	struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end_ns, bool changed, int64_t *out_edge_ns)
 {
@@ -200,7 +208,10 @@ static bool read_catching(
 	return changed && caught(update, end_ns, out_edge_ns);
 }
 
-/* Out of turn, or the first read of a catch. Where it tells nothing, an edge is near: that one is caught. */
+/*
+ * Handles a read between catches, or the first of a catch. If it gives no result an update is near, and that
+ * one is caught.
+ */
 static bool read_resting(
 	struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end_ns, int64_t *out_edge_ns)
 {

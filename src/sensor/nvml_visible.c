@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum {
-	UNITS_PER_GPU = 9, /* itself and 7 instances at most, as of Blackwell; one to spare */
+	UNITS_PER_GPU = 9, /* the GPU and at most 7 instances (up to Blackwell); one spare */
 	LIST_BYTES = 120
 };
 
@@ -28,7 +28,7 @@ static void name_unit(const struct kwhy_nvml *nvml, kwhy_nvml_handle handle, str
 		unit->uuid[0] = '\0';
 }
 
-/* A GPU and its instances; gives how many units that are. */
+/* Lists a GPU and its instances; returns the number of units. */
 static size_t list_gpu(const struct kwhy_nvml *nvml, unsigned index, struct kwhy_visible_unit *units)
 {
 	kwhy_nvml_handle gpu, instance;

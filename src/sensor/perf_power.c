@@ -14,7 +14,7 @@
 
 enum { CPUS_MAX = 1 << 16 };
 
-/* Takes "3" or "3-5" and the comma after it off the list; false: it is none, or at its end. */
+/* Reads "3" or "3-5" and the comma after it from the list. False: malformed, or the end of the list. */
 static bool take_range(const char **list, long *out_first, long *out_last)
 {
 	char *end;
@@ -55,7 +55,7 @@ static bool read_config(const char *folder, const char *event, uint64_t *out)
 	return *end == '\0';
 }
 
-/* Joules a count, as microjoules. */
+/* Reads the joules a count and converts them to microjoules. */
 static bool read_scale(const char *folder, const char *event, double *out_uj)
 {
 	char text[KWHY_ATTRIBUTE_BYTES], name[64];

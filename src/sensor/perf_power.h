@@ -6,21 +6,23 @@
 #include <stdint.h>
 
 /*
- * Energy counters of Linux's perf device "power", found under a folder such as
- * /sys/bus/event_source/devices/power: 64 bits from their opening on, so that they do not wrap.
+ * Energy counters of Linux's perf device "power", whose folder is for example
+ * /sys/bus/event_source/devices/power. They count 64 bits from their opening, so they do not wrap.
  */
 
-/* The CPUs to ask, one for each package, as the device's "cpumask" lists them; gives how many, 0: no such
- * device. */
+/*
+ * Lists the CPUs to read, one for each package, from the device's "cpumask"; returns how many. 0: the device
+ * does not exist.
+ */
 int kwhy_perf_power_cpus(const char *folder, int *out, int space);
 
 /*
- * Opens an event such as "energy-pkg" on a CPU, for the whole machine. -1 with errno: ENOENT, there is no
- * such event; EACCES, perf_event_paranoid is above 0 and the caller lacks CAP_PERFMON. Close with close().
+ * Opens an event such as "energy-pkg" on a CPU, for the whole machine. -1 with errno: ENOENT, the event does
+ * not exist; EACCES, perf_event_paranoid is above 0 and the caller lacks CAP_PERFMON. Close with close().
  */
 int kwhy_perf_power_open(const char *folder, const char *event, int cpu, double *out_scale_uj);
 
-/* Microjoules since the opening. */
+/* Reads the microjoules since the opening. */
 bool kwhy_perf_power_read(int fd, double scale_uj, int64_t *out_uj);
 
 #endif

@@ -9,7 +9,7 @@
 
 enum { SHOWN_BYTES = 40 };
 
-/* Of a Unix time in nanoseconds: 2001 to 2096. Others are of another unit or another clock. */
+/* Bounds of a Unix time in nanoseconds: 2001 to 2096. Other values have another unit or clock. */
 #define TIME_MIN_NS INT64_C(1000000000000000000)
 #define TIME_MAX_NS INT64_C(4000000000000000000)
 

@@ -10,18 +10,19 @@
 #include <stdint.h>
 
 /*
- * Power CSV (docs/formats/csv.md) a line at a time, for files that are still being written or are played: no
- * I/O, no allocation. Lines are cut as base/csv_line.h says and rows are read as model/power_row.h says;
- * times must be Unix time, for what is read live.
+ * Reads power CSV (docs/formats/csv.md) line by line, for files that are still being written or are replayed;
+ * no I/O, no allocation. Lines are split as in base/csv_line.h and rows read as in model/power_row.h. Times
+ * must be Unix time, because the rows are read live.
  */
-#define KWHY_POWER_LINE_BYTES 4096 /* the longest line taken */
+#define KWHY_POWER_LINE_BYTES 4096 /* the longest line accepted */
 
-/* Where a reader is. Zero-initialise and set the path. */
+/* State of a reader. Zero-initialise and set the path. */
 struct kwhy_power_lines {
-	const char *path;			/* for messages; borrowed */
-	uint64_t number;			/* of the line last taken, from 1 */
-	size_t columns;				/* of the file; 0: the line that names them has not come */
-	size_t places[KWHY_POWER_COLUMN_COUNT]; /* 1 for the first; 0: there is none */
+	const char *path; /* for messages; borrowed */
+	uint64_t number;  /* number of the last line, from 1 */
+	size_t columns;	  /* number of columns in the file; 0: the header line has not come */
+	size_t places[KWHY_POWER_COLUMN_COUNT]; /* number of each column, from 1; 0: the file does not have it
+						 */
 };
 
 enum kwhy_power_item {
@@ -30,8 +31,8 @@ enum kwhy_power_item {
 };
 
 /*
- * Takes one line without its newline; quotes in it are resolved in place. KWHY_E_INPUT, with file, line and
- * cure, for one that is no row; the next may be taken all the same, except while the columns are not known.
+ * Parses one line without its newline; quotes are resolved in place. KWHY_E_INPUT, with file, line and what
+ * to do: the line is not a valid row. Later lines may still be parsed, unless the columns are unknown.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_line_take(struct kwhy_power_lines *lines, char *line, size_t length,
 	enum kwhy_power_item *out_item, struct kwhy_power_row *out, struct kwhy_error *error);

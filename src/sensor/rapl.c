@@ -20,7 +20,7 @@ enum { ZONES_MAX = 64, PARTS_MAX = 16, DOMAINS_MAX = 2 * ZONES_MAX, TRIES = 3 };
 
 #define ROOT "/sys/class/powercap"
 #define PERF_ROOT "/sys/bus/event_source/devices/power"
-#define WRAP_MAX_UJ (INT64_C(1) << 48) /* real ones are near 2^38; sums of rounds must fit 64 bits */
+#define WRAP_MAX_UJ (INT64_C(1) << 48) /* real ones are near 2^38; sums over wraps must fit 64 bits */
 #define PERIOD_NS INT64_C(100000000)
 #define TOOK_MAX_NS INT64_C(2000000)
 #define UPDATE_NS                                                                                            \
@@ -28,8 +28,8 @@ enum { ZONES_MAX = 64, PARTS_MAX = 16, DOMAINS_MAX = 2 * ZONES_MAX, TRIES = 3 };
 			  */
 
 struct domain {
-	int fd;		 /* of energy_uj, or of a perf event */
-	double scale_uj; /* of a perf event's counts; 0: a file */
+	int fd;		 /* descriptor of energy_uj or of a perf event */
+	double scale_uj; /* microjoules a count of a perf event; 0: fd is a file */
 	uint32_t source;
 };
 
@@ -40,9 +40,9 @@ struct rapl {
 	int64_t period_ns;
 	struct domain domains[DOMAINS_MAX];
 	size_t count;
-	uint32_t packages;		    /* found so far, readable or not */
-	int refusal;			    /* why a counter that is there could not be read; 0: none such */
-	char refused[KWHY_ATTRIBUTE_BYTES]; /* which */
+	uint32_t packages; /* number of packages found so far, readable or not */
+	int refusal;	   /* errno of a counter that exists but could not be read; 0: all were read */
+	char refused[KWHY_ATTRIBUTE_BYTES]; /* path of that counter */
 };
 
 static void rapl_close(void *state)
@@ -61,8 +61,8 @@ static bool read_domain(const struct domain *domain, int64_t *out_uj)
 }
 
 /*
- * With the middle of the read for its time. A read takes microseconds: nobody knows of when the value is that
- * a thread got which was held up meanwhile, so it reads again.
+ * Reads a counter; its time is the middle of the read. A read takes microseconds. If it took longer, the
+ * thread was preempted and the time of the value is uncertain, so it reads again.
  */
 static bool read_dated(const struct rapl *rapl, const struct domain *domain, struct kwhy_reading *out)
 {
@@ -96,7 +96,7 @@ static int64_t rapl_read(void *state, uint32_t argument, int64_t now_mono_ns)
 	return 0;
 }
 
-/* The first counter that is refused stands for all. */
+/* Notes a refused counter; only the first is reported. */
 static void refuse(struct rapl *rapl, const char *folder, int failure)
 {
 	if (rapl->refusal)
@@ -122,7 +122,7 @@ static enum kwhy_status tell_refusal(struct rapl *rapl, struct kwhy_error *error
 	return status;
 }
 
-/* Opens a zone's counter as a source; one that is refused is kept in mind. */
+/* Opens a zone's counter as a source; notes a refused one. */
 static enum kwhy_status add_domain(struct rapl *rapl, const char *folder,
 	const struct kwhy_source_channel *source, struct kwhy_error *error)
 {
@@ -164,7 +164,7 @@ static enum kwhy_status add_zone(struct rapl *rapl, const char *folder, enum kwh
 	return add_domain(rapl, folder, &source, error);
 }
 
-/* The memory among the parts of a package. */
+/* Adds the memory, which is one of the parts of a package. */
 static enum kwhy_status add_memory(
 	struct rapl *rapl, int64_t zone, uint32_t package, struct kwhy_error *error)
 {
@@ -187,8 +187,8 @@ static enum kwhy_status add_memory(
 }
 
 /*
- * A zone of the first level: a package "package-1", or a die "package-1-die-0" of one, which is then numbered
- * by the order they come in.
+ * Adds a zone of the first level: a package "package-1", or one of its dies, "package-1-die-0", which is
+ * numbered in order of appearance.
  */
 static enum kwhy_status add_package(struct rapl *rapl, int64_t zone, struct kwhy_error *error)
 {
@@ -219,7 +219,7 @@ static enum kwhy_status add_zones(struct rapl *rapl, struct kwhy_error *error)
 	return status;
 }
 
-/* The same counters as perf shows them; an event that is not there or refused is passed over. */
+/* Adds one of the same counters from perf; skips a missing or refused event. */
 static enum kwhy_status add_event(struct rapl *rapl, const char *event, enum kwhy_meter meter, int cpu,
 	uint32_t package, struct kwhy_error *error)
 {
@@ -256,7 +256,7 @@ static enum kwhy_status add_events(struct rapl *rapl, struct kwhy_error *error)
 	return status;
 }
 
-/* What is not there, if anything. */
+/* Adds absences for what is not available. */
 static enum kwhy_status tell_absence(struct rapl *rapl, struct kwhy_error *error)
 {
 	if (rapl->refusal && (rapl->count == 0 || rapl->domains[0].scale_uj == 0))

@@ -8,29 +8,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A recorded power CSV as if its meters were here: the first reading comes when the sampler starts. */
+/*
+ * Replays a recorded power CSV as if its meters were on this machine; its first reading comes when the
+ * sampler starts.
+ */
 
 #define FILE_LIMIT_BYTES ((size_t)256 << 20)
 
-/* Readings come together this often at most, so that playing a fine recording costs no more than reading a
- * meter. */
+/*
+ * Least time between groups of readings, so that replaying a fine recording costs no more than reading a
+ * meter.
+ */
 #define REST_NS INT64_C(50000000)
 
 enum { SOURCES_MAX = 4096, NAMES_MAX = 64, NAME_BYTES = 96 };
 
 struct reading {
 	int64_t time_unix_ns, value;
-	uint32_t source; /* of the file */
+	uint32_t source; /* index of a series of the file */
 };
 
-/* A series of the file, and the source of the sensors that plays it. */
+/* A series of the file, and the source that replays it. */
 struct series {
-	struct kwhy_power_row row; /* its first */
+	struct kwhy_power_row row; /* the series' first row */
 	size_t count;
 	uint32_t source;
 };
 
-/* What a comment `# device 0 name="NVIDIA H200"` says. */
+/* A device's name from a comment `# device 0 name="NVIDIA H200"`. */
 struct naming {
 	int32_t index;
 	char name[NAME_BYTES];
@@ -45,7 +50,7 @@ struct replay {
 	struct series *series;
 	size_t series_count;
 	bool started;
-	int64_t offset_ns; /* monotonic minus Unix, of this playing */
+	int64_t offset_ns; /* CLOCK_MONOTONIC minus the file's Unix time in this replay */
 };
 
 static void replay_close(void *state)
@@ -92,7 +97,7 @@ static enum kwhy_status add_reading(
 	return KWHY_OK;
 }
 
-/* Keeps the name of a device that a comment states; others say nothing here. */
+/* Keeps the name of a device that a comment states; ignores other comments. */
 static void read_comment(struct replay *replay, const char *line, size_t length)
 {
 	static const char word[] = "# device ", key[] = " name=\"";
@@ -207,7 +212,7 @@ static enum kwhy_vendor vendor_of(enum kwhy_meter meter)
 	return meter <= KWHY_METER_ROCM_POWER ? KWHY_VENDOR_AMD : KWHY_VENDOR_OTHER;
 }
 
-/* The lowest device number above `index` and a series of it; NULL: there is no further. */
+/* A series of the device with the lowest number above `index`; NULL: there is no such device. */
 static const struct series *next_device(const struct replay *replay, int32_t index)
 {
 	const struct series *next = NULL;
@@ -221,7 +226,7 @@ static const struct series *next_device(const struct replay *replay, int32_t ind
 	return next;
 }
 
-/* In the order of their numbers, whatever the order of the file. */
+/* Adds the devices in the order of their numbers, not of the file. */
 static enum kwhy_status add_devices(struct replay *replay, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;

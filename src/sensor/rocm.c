@@ -11,7 +11,7 @@
 
 /*
  * AMD's GPUs through ROCm SMI: the energy accumulator of the device's firmware, its socket power, and gauges.
- * Written from the vendor's documentation and tried on a fake library alone: no such card has been here.
+ * Written from the vendor's documentation and tested only with a fake library, because we had no such card.
  */
 
 enum { CARDS_MAX = 64, DEVICES_MAX = 64, VENDOR_AMD = 0x1002 };
@@ -34,23 +34,23 @@ enum { CARDS_MAX = 64, DEVICES_MAX = 64, VENDOR_AMD = 0x1002 };
 enum { NO_SOURCE = UINT32_MAX };
 
 struct unit {
-	uint32_t number; /* the library's */
+	uint32_t number; /* number in the library */
 	uint32_t device; /* index into sensors->devices */
 	uint32_t energy, power;
 	uint32_t gauges[KWHY_ROCM_GAUGES];
-	bool current_power; /* the power now, else the average of a short time */
+	bool current_power; /* true: current power; false: average over a short time */
 };
 
 struct rocm {
 	struct kwhy_sensors *sensors;
-	const struct kwhy_sensor_request *request; /* while opening alone */
+	const struct kwhy_sensor_request *request; /* valid only while opening */
 	struct kwhy_rocm_smi smi;
 	int64_t boot_minus_mono_ns;
 	uint32_t count;
 	struct unit units[DEVICES_MAX];
 };
 
-/* One reading of the accumulator in uJ, and when the driver took it. */
+/* Reads the accumulator in uJ, and the driver's time of that reading. */
 static int read_energy(
 	const struct kwhy_rocm_smi *smi, uint32_t device, int64_t *out_uj, uint64_t *out_stamp_ns)
 {
@@ -89,8 +89,10 @@ static void push(struct rocm *rocm, uint32_t source, int result, int64_t time_mo
 		atomic_fetch_add_explicit(&channel->failures, 1, memory_order_relaxed);
 }
 
-/* The driver's time since the start of the machine as monotonic time, where it can be that; else the time of
- * asking. */
+/*
+ * Converts the driver's time since boot to CLOCK_MONOTONIC; if the result is not near the current time,
+ * returns the current time.
+ */
 static int64_t stamped_ns(const struct rocm *rocm, uint64_t stamp_ns, int64_t now_mono_ns)
 {
 	int64_t mono_ns = kwhy_rocm_saturated(stamp_ns) - rocm->boot_minus_mono_ns;
@@ -166,8 +168,8 @@ static enum kwhy_status add_meter(
 }
 
 /*
- * A meter that answers and is not zero is one. The second half of a card of two (MI250X) reads 0: the first
- * meters both.
+ * Adds the meters that answer with a value other than 0. The second half of a card with two GPUs (MI250X)
+ * reads 0: the first half measures both.
  */
 static enum kwhy_status add_meters(
 	struct rocm *rocm, struct unit *unit, uint32_t device, struct kwhy_error *error)
@@ -313,7 +315,7 @@ static enum kwhy_status add_all(struct rocm *rocm, struct kwhy_error *error)
 	return status;
 }
 
-/* Whether a display or render device of that vendor is there; the library need not be loaded to know. */
+/* Whether a display or render device of AMD exists; checked without loading the library. */
 static bool has_amd_card(const char *root)
 {
 	int64_t cards[CARDS_MAX];

@@ -5,7 +5,7 @@
 #include "sensor/sensor.h"
 #include "vendor/rocm_smi.h"
 
-/* The ROCm back end by concern. Functions give a result of the library. */
+/* The parts of the ROCm back end. Functions that return int return a result of the library. */
 
 int64_t kwhy_rocm_saturated(uint64_t value);
 
@@ -19,7 +19,7 @@ enum { KWHY_ROCM_GAUGES = 9 };
 
 extern const struct kwhy_rocm_gauge kwhy_rocm_gauges[KWHY_ROCM_GAUGES];
 
-/* The processes that use a device, with their memory where they use no other. */
+/* Lists the processes that use a device; their memory is known only if they use no other device. */
 size_t kwhy_rocm_processes(const struct kwhy_rocm_smi *rocm, uint32_t device,
 	struct kwhy_sensor_process out[KWHY_SENSOR_PROCESSES]);
 

@@ -11,10 +11,15 @@
 #define RELATE_PERIOD_NS INT64_C(1000000000)
 #define DRIFT_MIN_NS INT64_C(10000000000)
 
-/* The two clocks of a machine are steered alike: what moves one alone by more than this was set. */
+/*
+ * Both clocks of a machine are adjusted at the same rate: if one alone moves by more than this, it was set.
+ */
 #define STEP_MIN_NS INT64_C(1000000)
 
-/* What any thread may read while the sampler's writes: each value alone, the relation under its `turn`. */
+/*
+ * Data that any thread may read while the sampler's thread writes: each value is atomic, the relation is
+ * guarded by `turn`.
+ */
 struct published {
 	_Atomic int64_t running_ns, cpu_ns, longest_read_ns, step_ns, stepped_ns;
 	_Atomic uint64_t reads, missed;
@@ -26,12 +31,12 @@ struct kwhy_sampler {
 	struct kwhy_sensors *sensors;
 	struct kwhy_clock_sleeper sleeper;
 	struct kwhy_clock clock;
-	int64_t *due_mono_ns; /* of each task */
+	int64_t *due_mono_ns; /* next deadline of each task */
 	int64_t relate_mono_ns, started_mono_ns;
-	struct kwhy_clock_relation first, last; /* last: the thread's own */
+	struct kwhy_clock_relation first, last; /* last: only the thread uses it */
 	struct published published;
 	pthread_t thread;
-	pthread_mutex_t flushing; /* between callers of kwhy_sampler_flush(); the thread does not take it */
+	pthread_mutex_t flushing; /* held by callers of kwhy_sampler_flush(), never by the thread */
 	sem_t flushed;
 	atomic_bool flush_wanted, stop_wanted;
 };
@@ -70,7 +75,7 @@ static struct kwhy_clock_relation read_relation(const struct published *publishe
 	return relation;
 }
 
-/* Looks how the clocks lie now; a sudden change is a step, kept apart from drift. */
+/* Reads the relation of the clocks; a sudden change counts as a step, not as drift. */
 static void relate(struct kwhy_sampler *sampler)
 {
 	struct kwhy_clock_relation now = sampler->clock.relate(sampler->clock.context);
@@ -85,7 +90,7 @@ static void relate(struct kwhy_sampler *sampler)
 	sampler->relate_mono_ns = now.mono_ns + RELATE_PERIOD_NS;
 }
 
-/* The next deadline on the task's grid that is not past; those passed over are counted. */
+/* The next deadline on the task's grid that is not past; deadlines skipped are counted. */
 static int64_t next_on_grid(struct kwhy_sampler *sampler, int64_t due_ns, int64_t period_ns, int64_t now)
 {
 	int64_t late = now - due_ns, skipped = late > 0 ? late / period_ns : 0;
@@ -96,7 +101,7 @@ static int64_t next_on_grid(struct kwhy_sampler *sampler, int64_t due_ns, int64_
 	return due_ns + (skipped + 1) * period_ns;
 }
 
-/* Gives the time it asked for; *out_after_ns: when it was done. */
+/* Runs a task and returns the time at which it wants to run next; *out_after_ns: when it ended. */
 static int64_t run_task(struct kwhy_sampler *sampler, size_t i, int64_t *out_after_ns)
 {
 	const struct kwhy_sensor_task *task = &sampler->sensors->tasks[i];
@@ -121,7 +126,7 @@ static void run_due(struct kwhy_sampler *sampler, size_t i)
 			sampler, asked ? asked : *due, sampler->sensors->tasks[i].period_ns, after);
 }
 
-/* Out of turn: the deadline stays, unless the task asks to be called sooner. */
+/* Runs a task before its deadline, which stays unless the task asks to be called sooner. */
 static void run_early(struct kwhy_sampler *sampler, size_t i)
 {
 	int64_t *due = &sampler->due_mono_ns[i], after;
@@ -131,7 +136,7 @@ static void run_early(struct kwhy_sampler *sampler, size_t i)
 		*due = asked;
 }
 
-/* Those that are due; with `all` the others too. */
+/* Runs the tasks that are due, with `all` also the others. */
 static void run_tasks(struct kwhy_sampler *sampler, bool all)
 {
 	for (size_t i = 0; i < sampler->sensors->task_count; i++)
@@ -180,7 +185,7 @@ static void *run(void *argument)
 	return NULL;
 }
 
-/* Signals are for the program's own threads. */
+/* Creates the thread with all signals blocked, because they are for the program's own threads. */
 static int create_thread(struct kwhy_sampler *sampler)
 {
 	sigset_t all, before;
@@ -257,7 +262,7 @@ void kwhy_sampler_flush(struct kwhy_sampler *sampler)
 	pthread_mutex_unlock(&sampler->flushing);
 }
 
-/* The drift is what is left of the change without the steps. */
+/* Drift: the change of the relation without the steps, over time. */
 static double drift_of(const struct kwhy_sampler *sampler, const struct kwhy_clock_relation *last)
 {
 	int64_t length_ns = last->mono_ns - sampler->first.mono_ns;

@@ -9,7 +9,7 @@
 
 enum { HISTORY_DEFAULT_S = 60, CHANNEL_MIN = 64, CHANNEL_MAX = 1 << 20, CAPACITY_FIRST = 8 };
 
-/* No meter is new more often, and nobody is to be asked without a rest. */
+/* Least period of a task: no meter updates more often, and none is read without a pause. */
 #define PERIOD_MIN_NS INT64_C(1000000)
 
 static bool wants_replay(const struct kwhy_sensor_request *request)
@@ -52,7 +52,7 @@ static const struct row {
 enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
 _Static_assert(ROW_COUNT <= sizeof(((struct kwhy_sensors *)NULL)->states) / sizeof(void *), "states");
 
-/* Takes the next number off a list "0,2"; false: that is no list. */
+/* Reads the next number from a list "0,2". False: the list is malformed. */
 static bool take_index(const char **list, int32_t *out)
 {
 	char *end;
@@ -125,7 +125,7 @@ void kwhy_sensor_indices_write(const bool is_in[KWHY_SENSOR_INDEX_MAX + 1], char
 	}
 }
 
-/* Why a device that is there has no meter, else why there is no device at all; NULL: nothing is known. */
+/* Why a device that exists has no meter, or why there are no devices; NULL: unknown. */
 static const char *why_absent(const struct kwhy_sensors *sensors, int32_t index)
 {
 	char begins[32];
@@ -152,7 +152,7 @@ static enum kwhy_status fail_absent(
 		why ? ": " : "", why ? why : "; no device was found");
 }
 
-/* Every device of the list must be there. */
+/* Fails unless every device of the list exists. */
 static enum kwhy_status check_devices(
 	const struct kwhy_sensors *sensors, const char *devices, struct kwhy_error *error)
 {

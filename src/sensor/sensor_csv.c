@@ -11,13 +11,13 @@
 
 enum { BATCH = 256 };
 
-/* How far a source is written. */
+/* State of writing one source. */
 struct place {
 	struct kwhy_channel_cursor cursor;
 	uint64_t lost_reported;
 	struct kwhy_reading last;
 	bool begun;
-	int64_t wrapped; /* counts that wraps have swallowed */
+	int64_t wrapped; /* sum of the counts lost by wraps */
 };
 
 struct kwhy_sensor_csv {
@@ -25,8 +25,8 @@ struct kwhy_sensor_csv {
 	char *path;
 	FILE *file;
 	struct kwhy_clock_relation relation;
-	struct place *places; /* of each source */
-	int failure;	      /* errno of the first write that failed: nothing is written after it */
+	struct place *places; /* one state for each source */
+	int failure; /* errno of the first failed write, after which nothing is written; 0: no write failed */
 };
 
 static enum kwhy_status refused(const struct kwhy_sensor_csv *csv, struct kwhy_error *error)
@@ -55,7 +55,10 @@ static int32_t index_of(const struct kwhy_sensor_csv *csv, const struct kwhy_sou
 	return source->device == KWHY_SENSOR_NO_DEVICE ? -1 : csv->sensors->devices[source->device].index;
 }
 
-/* Text inside double quotes, as comment lines are read: none of its own. */
+/*
+ * Writes text in double quotes; double quotes and control characters in it become spaces, because comment
+ * lines cannot hold them.
+ */
 static void write_quoted(FILE *file, const char *text)
 {
 	fputc('"', file);
@@ -133,7 +136,7 @@ enum kwhy_status kwhy_sensor_csv_open(const char *path, const struct kwhy_sensor
 	return KWHY_OK;
 }
 
-/* The value with the counter's wraps undone; a reset stays visible as a fall. */
+/* The value with the counter's wraps undone; a reset remains visible as a decrease. */
 static int64_t unwrapped(
 	const struct kwhy_source_channel *source, struct place *place, const struct kwhy_reading *reading)
 {

@@ -29,7 +29,7 @@ void kwhy_sensor_request_see(struct kwhy_sensor_request *request)
 	request->visible_by_bus = order && strcmp(order, "PCI_BUS_ID") == 0;
 }
 
-/* False: that was the last. */
+/* Reads the next entry. False: the list has ended. */
 static bool take_entry(const char **list, struct entry *out)
 {
 	size_t length = strcspn(*list, ",");
@@ -45,7 +45,7 @@ static bool take_entry(const char **list, struct entry *out)
 	return true;
 }
 
-/* Equal products without instances: any order of them is the driver's. */
+/* Are all GPUs equal products without instances? Then CUDA's order is the driver's. */
 static bool all_are_alike(const struct look *look)
 {
 	for (size_t i = 0; i < look->unit_count; i++)
@@ -93,7 +93,7 @@ static enum found find_uuid(const struct look *look, struct entry entry, int32_t
 		if (strncmp(look->units[i].uuid, entry.text, entry.length) != 0)
 			continue;
 		if (found == FOUND)
-			return FOUND_NONE; /* two begin like that */
+			return FOUND_NONE; /* two UUIDs have this prefix */
 		found = FOUND;
 		*out = look->units[i].gpu;
 	}

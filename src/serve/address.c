@@ -12,7 +12,7 @@
 
 enum { HOST_BYTES = 256, BACKLOG = 64, PORT_MAX = 65535 };
 
-/* The parts of HOST:PORT; brackets of an IPv6 address taken off. */
+/* Splits HOST:PORT and removes the brackets of an IPv6 address. */
 static bool split(const char *text, char host[HOST_BYTES], uint16_t *out_port)
 {
 	const char *colon = strrchr(text, ':'), *begin = text;
@@ -54,14 +54,14 @@ static bool has_v6(void)
 	return fd >= 0;
 }
 
-/* Every address of IPv6 takes those of IPv4 in. */
+/* Sets the wildcard address; that of IPv6 accepts IPv4, too. */
 static void set_every(union kwhy_address *address)
 {
 	memset(address, 0, sizeof(*address));
 	address->any.sa_family = has_v6() ? AF_INET6 : AF_INET;
 }
 
-/* `host` as the system knows it; what getaddrinfo() said, 0 when it is one. */
+/* Resolves `host`; returns getaddrinfo()'s code, 0 on success. */
 static int find_host(const char *host, union kwhy_address *out)
 {
 	const struct addrinfo wanted = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};

@@ -13,19 +13,24 @@ union kwhy_address {
 	struct sockaddr_in6 v6;
 };
 
-/* "127.0.0.1:9835", "localhost:9835", "[::1]:9835"; ":9835" is every address, of IPv6 too where
- * this system has it, as is "[::]:9835". KWHY_E_USAGE: it is none. */
+/*
+ * Reads "127.0.0.1:9835", "localhost:9835" or "[::1]:9835". ":9835" and "[::]:9835" stand for every address,
+ * of IPv6 too where this system has it. KWHY_E_USAGE: the text is no address.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_address_read(
 	const char *text, union kwhy_address *out, struct kwhy_error *error);
 
-/* Only programs of this machine reach it. */
+/* True when only programs of this machine reach the address. */
 bool kwhy_address_is_loopback(const union kwhy_address *address);
 
 #define KWHY_ADDRESS_BYTES 64
-/* As in a URL: "127.0.0.1:9835", "[::1]:9835". Returns `out`. */
+/* Writes the address as in a URL: "127.0.0.1:9835", "[::1]:9835". Returns `out`. */
 const char *kwhy_address_write(const union kwhy_address *address, char out[KWHY_ADDRESS_BYTES]);
 
-/* A socket that listens there, not inherited by children; port 0 becomes the one that the system chose. */
+/*
+ * Opens a socket that listens at the address and is not inherited by children. Port 0 becomes the one that
+ * the system chose.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_address_listen(
 	union kwhy_address *address, int *out_socket, struct kwhy_error *error);
 

@@ -7,15 +7,22 @@
 #include <stdint.h>
 
 /*
- * The connections of a server, so that none is held for ever and many slow ones lock nobody out. One that is
- * to end is shut down; whoever owns its socket then reads its end and closes it. One thread. Zeroed: empty.
+ * The connections of a server, bounded in time and number, so that slow clients lock nobody out. A connection
+ * that is to end is shut down; the owner of its socket then reads the end and closes it. One thread.
+ * Zero-initialise.
  */
 
 #define KWHY_CONNECTIONS_MAX 64
-/* Beyond this many the one that has waited longest is shut down. The rest is room for those that come before
- * their owner has closed it: libmicrohttpd accepts about ten at once. */
+/*
+ * Number of connections beyond which the one that has waited longest is shut down. The other entries are for
+ * connections that arrive before their owner has closed the old ones: libmicrohttpd accepts about ten in a
+ * row.
+ */
 #define KWHY_CONNECTIONS_CROWD 40
-/* From the accept, or from the end of the last answer, to the end of the next: however its bytes trickle. */
+/*
+ * Longest time from the accept, or from the end of the last answer, to the end of the next answer, however
+ * slowly bytes arrive.
+ */
 #define KWHY_CONNECTIONS_DEADLINE_NS INT64_C(10000000000)
 
 struct kwhy_connection {
@@ -28,14 +35,14 @@ struct kwhy_connections {
 	struct kwhy_connection items[KWHY_CONNECTIONS_MAX];
 };
 
-/* NULL: there is no space, and the connection is shut down. */
+/* NULL: the table is full, and the connection has been shut down. */
 struct kwhy_connection *kwhy_connections_add(
 	struct kwhy_connections *connections, int socket, int64_t now_mono_ns);
-/* An answer is out: the time runs anew. */
+/* Called when an answer has been sent: the connection's time starts again. */
 void kwhy_connections_renew(struct kwhy_connection *connection, int64_t now_mono_ns);
-/* Before its socket is closed. NULL: nothing. */
+/* Called before the connection's socket is closed. NULL: does nothing. */
 void kwhy_connections_remove(struct kwhy_connection *connection);
-/* Shuts down those whose time is over. */
+/* Shuts down the connections whose time is over. */
 void kwhy_connections_expire(struct kwhy_connections *connections, int64_t now_mono_ns);
 
 #endif

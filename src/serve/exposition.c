@@ -21,7 +21,7 @@ static const char *suffix_of(enum kwhy_family_kind kind)
 	return suffixes[kind];
 }
 
-/* Prometheus knows no info, and names a family as its samples are named. */
+/* Describes a family. The Prometheus form has no info type, and its families are named like their samples. */
 static void describe(struct kwhy_exposition *exposition, const struct kwhy_family *family)
 {
 	static const char *const kinds[] = {[KWHY_FAMILY_GAUGE] = "gauge",
@@ -38,7 +38,10 @@ static void describe(struct kwhy_exposition *exposition, const struct kwhy_famil
 	exposition->described = family;
 }
 
-/* Paths may hold bytes that are no UTF-8: one of them would cost the whole scrape. */
+/*
+ * Adds an escaped label value. Paths may have bytes that are not UTF-8, one of which would fail the whole
+ * scrape.
+ */
 static void add_escaped(struct kwhy_text *out, const char *value)
 {
 	const size_t length = strlen(value);

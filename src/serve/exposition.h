@@ -8,19 +8,19 @@
 
 /*
  * Writes metrics as text, in the form of Prometheus 0.0.4 or of OpenMetrics 1.0.0. A family is described
- * once, with its first sample: a family without samples is absent. Failures stay in the text.
+ * once, with its first sample, so a family without samples is absent. Failures stay in `out`.
  */
 enum kwhy_exposition_form { KWHY_EXPOSITION_PROMETHEUS, KWHY_EXPOSITION_OPENMETRICS };
 
-/* What a client must be told of each form. */
+/* The Content-Type header of each form. */
 const char *kwhy_exposition_content_type(enum kwhy_exposition_form form);
 
 enum kwhy_family_kind { KWHY_FAMILY_GAUGE, KWHY_FAMILY_COUNTER, KWHY_FAMILY_INFO };
 
 struct kwhy_family {
-	const char *name; /* without _total and _info, which the kind adds; ends in its unit */
+	const char *name; /* without _total and _info, which `kind` adds; ends in its unit */
 	enum kwhy_family_kind kind;
-	const char *unit; /* base unit, plural; "": none */
+	const char *unit; /* base unit, plural; "": no unit */
 	const char *help; /* one sentence */
 };
 
@@ -34,13 +34,13 @@ struct kwhy_label {
 	const char *name, *value; /* value NULL: the label is left out */
 };
 
-enum { KWHY_LABELS_MAX = 8 }; /* with the end */
+enum { KWHY_LABELS_MAX = 8 }; /* including the end */
 
-/* `labels` end with a NULL name. A value that is not a number is unknown: nothing is written. */
+/* Writes one sample. `labels` end with a NULL name. A `value` of NAN is unknown and is not written. */
 void kwhy_exposition_add(struct kwhy_exposition *exposition, const struct kwhy_family *family,
 	const struct kwhy_label *labels, double value);
 
-/* What the form wants at its end. */
+/* Writes the end that the form requires. */
 void kwhy_exposition_end(struct kwhy_exposition *exposition);
 
 #endif

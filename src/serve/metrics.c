@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* As the vendor's tools number devices: "0", and "0:1" for instance 1 of device 0; "" for no device. */
+/* Device number as in the vendor's tools: "0", and "0:1" for instance 1 of device 0; "" for no device. */
 struct device_number {
 	char text[32];
 };
@@ -25,7 +25,7 @@ static struct device_number number_of(const struct kwhy_live_device *device)
 	return number;
 }
 
-/* One sample of a device; `extra` may have a NULL name. */
+/* Adds one sample of a device; `extra` may have a NULL name. */
 static void add_device(struct kwhy_exposition *to, const struct kwhy_family *family,
 	const struct kwhy_live_device *device, struct kwhy_label extra, double value)
 {
@@ -302,7 +302,7 @@ static void write_sources(struct kwhy_exposition *to, const struct kwhy_live_sna
 		}
 }
 
-/* The same sentence may come of several devices; a series is one. */
+/* Whether an earlier absence has the same text: several devices may give it, but a series must be unique. */
 static bool is_repeated(const struct kwhy_live_snapshot *snapshot, size_t at)
 {
 	const struct kwhy_sensor_absence *absence = &snapshot->absences[at];

@@ -6,8 +6,8 @@
 #include "serve/exposition.h"
 
 /*
- * All that a snapshot knows as metrics: base units, one family after the other. What is not known has no
- * series; why, is in kwhy_source_available.
+ * Writes all known values of a snapshot as metrics in base units, one family after the other. An unknown
+ * value has no series; kwhy_source_available says why.
  */
 void kwhy_metrics_write(const struct kwhy_live_snapshot *snapshot, enum kwhy_exposition_form form,
 	const char *version, struct kwhy_text *out);

@@ -5,8 +5,10 @@
 #include "base/text.h"
 #include "live/snapshot.h"
 
-/* A page of HTML for a browser that shows the snapshot and asks for the next one by itself, without a script.
- * Processes are left to /metrics. What is not known is n/a. */
+/*
+ * Writes an HTML page that shows the snapshot and reloads itself without a script. It leaves processes to
+ * /metrics and writes n/a for unknown values.
+ */
 void kwhy_page_write(const struct kwhy_live_snapshot *snapshot, const char *version, struct kwhy_text *out);
 
 #endif

@@ -10,23 +10,22 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Far more than a few scrapers need. A request longer than its memory is refused by the library (414, 431).
- */
+/* Memory of a request, bytes, far more than scrapers need. The library refuses larger requests (414, 431). */
 enum { REQUEST_BYTES_MAX = 32768, OPTIONS = 9 };
 
 struct kwhy_server {
 	struct MHD_Daemon *daemon;
 	struct kwhy_server_request request;
 	struct kwhy_connections connections;
-	int fd; /* of the library's epoll set */
+	int fd; /* descriptor of the library's epoll set */
 };
 
-/* One answer on its way. */
+/* An answer that is being sent. */
 struct answer {
 	unsigned status;
 	const char *content_type;
 	struct kwhy_text body;
-	const char *header, *value; /* one more; NULL: none */
+	const char *header, *value; /* one more header; NULL: no more */
 };
 
 static void answer_shortly(struct answer *answer, unsigned status, const char *words)
@@ -105,7 +104,7 @@ static void add_headers(struct MHD_Response *response, const struct answer *answ
 		(void)MHD_add_response_header(response, answer->header, answer->value);
 }
 
-/* Takes over the body. */
+/* Sends an answer and takes over its body. */
 static enum MHD_Result send_answer(struct MHD_Connection *connection, struct answer *answer)
 {
 	struct MHD_Response *response = MHD_create_response_from_buffer(
@@ -129,8 +128,8 @@ static bool has_body(struct MHD_Connection *connection)
 }
 
 /*
- * Called once with the headers and once more at the end of the request. A request with a body, which nothing
- * here takes, is answered at once, and the connection then closed; others keep theirs.
+ * Called once with the headers and once more at the end of the request. A request with a body, which no path
+ * accepts, is answered immediately and its connection closed; other connections stay open.
  */
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
 	const char *method, const char *version, const char *upload, size_t *upload_bytes, void **state)
@@ -148,7 +147,10 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 	return send_answer(connection, &answer);
 }
 
-/* Keeps the book of connections; the library hands `connection_state` through from the one to the other. */
+/*
+ * Updates the table of connections; the library keeps `connection_state` between start and end of a
+ * connection.
+ */
 static void note_connection(void *context, struct MHD_Connection *connection, void **connection_state,
 	enum MHD_ConnectionNotificationCode what)
 {

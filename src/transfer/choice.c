@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "transfer/choice.h"
 
-/* A batch has no order of its own, so overlapping pieces cannot go by it. */
+/* A batch has no defined order, so overlapping pieces cannot be batched. */
 static bool can_batch(const struct kwhy_transfer_case *at_hand)
 {
 	return at_hand->has_batch && !at_hand->overlapping;

@@ -5,14 +5,14 @@
 #include "kwhy/transfer.h"
 #include "transfer/slot.h"
 
-/* Which way a slot goes; pure. */
+/* Chooses the method by which a slot is transferred. Pure. */
 
 enum kwhy_transfer_method {
-	KWHY_TRANSFER_METHOD_PLAIN, /* one copy of the one piece */
+	KWHY_TRANSFER_METHOD_PLAIN, /* one copy; the slot has one piece */
 	KWHY_TRANSFER_METHOD_PACKED,
 	KWHY_TRANSFER_METHOD_MAPPED,
 	KWHY_TRANSFER_METHOD_BATCH,
-	KWHY_TRANSFER_METHOD_INLINE, /* list and data, or the list, are the kernel's argument */
+	KWHY_TRANSFER_METHOD_INLINE, /* list and data, or the list alone, are the kernel's argument */
 	KWHY_TRANSFER_METHOD_COUNT
 };
 
@@ -23,7 +23,7 @@ struct kwhy_transfer_case {
 	uint32_t count;
 	uint64_t bytes, staged;
 	uint64_t inlined,
-		inlined_most; /* bytes of such an argument, and of the largest; 0: none can be given */
+		inlined_most; /* bytes of an inline argument, and the most possible; 0: not possible */
 };
 
 enum kwhy_transfer_method kwhy_transfer_choose(

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops without branches, which the compiler turns into vectors. */
+/* Conversions as loops without branches, which the compiler vectorises. */
 #include "transfer/convert.h"
 
 #include "kwhy/transfer.h"
@@ -24,7 +24,7 @@ static inline float value_of(uint32_t bits)
 	return value;
 }
 
-/* The upper half, rounded to nearest, ties to even; not-a-number stays one. */
+/* bfloat16: the upper half of the bits, rounded to nearest, ties to even; NaN stays NaN. */
 static inline uint16_t bf16_of(float value)
 {
 	uint32_t bits = bits_of(value), rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16,
@@ -61,7 +61,7 @@ static inline int8_t i8_of(float value, float inverse)
 	return (int8_t)(bits_of(scaled + 12582912.0F) & 0xff);
 }
 
-/* The loops, for the processors that a build is for and, where these are x86, for those with AVX2 as well. */
+/* The loops, compiled for the build's target and, on x86, also for AVX2. */
 #define LOOPS(name, target)                                                                               \
 	target static void name##_f16(void *to, const float *restrict from, size_t count, float inverse)  \
 	{                                                                                                 \

@@ -16,7 +16,7 @@ static const struct kwhy_transfer_options defaults = {
 	.slot_bytes = 256 << 10,
 	.slots = 8,
 	.pieces = 4096,
-	/* Of an H200: see docs/transfer.md. */
+	/* limits measured on an H200: see docs/transfer.md */
 	.limits = {.put_packed_bytes = 64 << 10,
 		.get_packed_bytes = 64 << 10,
 		.batch_bytes = 128 << 10,
@@ -98,7 +98,9 @@ void kwhy_transfer_message(struct kwhy_transfer *transfer, char *message, size_t
 	kwhy_transfer_lock_give(&transfer->lock);
 }
 
-/* What a caller's older or newer structure says of ours; the size alone says nothing, it is a pointer's too.
+/*
+ * Takes the options from a caller's older or newer struct. A size no larger than the size field is refused,
+ * as a caller gets it from sizeof of a pointer.
  */
 static enum kwhy_status take_options(struct kwhy_transfer_options *out,
 	const struct kwhy_transfer_options *options, struct kwhy_error *error)
@@ -145,7 +147,9 @@ static enum kwhy_status check_options(const struct kwhy_transfer_options *option
 	return KWHY_OK;
 }
 
-/* Where a kernel reads its argument by address; AMD's GPUs are not known to take one of 4 KiB. */
+/*
+ * Whether kernels can read their argument by address. It is unknown whether AMD's GPUs accept one of 4 KiB.
+ */
 static bool takes_packets(const struct kwhy_transfer *transfer)
 {
 	enum { VOLTA = 70 };
@@ -179,13 +183,13 @@ static enum kwhy_status find_kernels(struct kwhy_transfer *transfer, struct kwhy
 	return status;
 }
 
-/* CU_STREAM_LEGACY and CU_STREAM_PER_THREAD, hipStreamPerThread too: they take no batches of copies. */
+/* CU_STREAM_LEGACY, CU_STREAM_PER_THREAD and hipStreamPerThread, which do not support batched copies. */
 static bool is_default_stream(const void *stream)
 {
 	return (uintptr_t)stream == 1 || (uintptr_t)stream == 2;
 }
 
-/* The caller's own, or one that is freed at the end. */
+/* Takes the caller's stream, or makes one that is freed at the end. */
 static enum kwhy_status take_stream(struct kwhy_transfer *transfer, struct kwhy_error *error)
 {
 	enum kwhy_status status;
@@ -286,7 +290,7 @@ void kwhy_transfer_close(struct kwhy_transfer *transfer)
 		(void)kwhy_transfer_reach(transfer, UINT64_MAX);
 		kwhy_transfer_end(transfer);
 	}
-	/* Also where the engine has failed but the device has not. */
+	/* Needed also where the engine has failed but the device has not. */
 	(void)transfer->ops->enter(transfer->gpu, &transfer->error);
 	(void)transfer->ops->synchronize(transfer->gpu, transfer->stream, &transfer->error);
 	destroy(transfer);

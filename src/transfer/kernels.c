@@ -22,7 +22,10 @@ static void move_piece(const struct kwhy_transfer_piece *piece, uint64_t delta)
 	memmove(kwhy_gpu_at(to), kwhy_gpu_at(from), piece->bytes);
 }
 
-/* No order is promised, so that the last one goes first here: who needs another shows in tests. */
+/*
+ * Moves pieces without a promised order: the last one goes first, so that tests find callers that rely on the
+ * order.
+ */
 static void move_all(const struct kwhy_transfer_piece *end, uint32_t count, uint64_t delta)
 {
 	for (const struct kwhy_transfer_piece *piece = end - count; piece < end; piece++)

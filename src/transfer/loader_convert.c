@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chunks converted on the device, after they have arrived. */
+/* Converts chunks on the device, after their copy. */
 #include "transfer/convert.h"
 #include "transfer/kernels.h"
 #include "transfer/loader.h"

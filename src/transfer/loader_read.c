@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chunks read ahead: threads fill page-locked slots, each after the copy of what the slot held before. */
+/* Reads chunks ahead: threads fill page-locked slots, each after the copy of the slot's previous chunk. */
 #include "transfer/convert.h"
 #include "transfer/loader.h"
 
@@ -23,7 +23,7 @@ static void fail(struct kwhy_transfer_loader *loader, int code)
 	pthread_mutex_unlock(&loader->lock);
 }
 
-/* Until the slot's last copy was queued, if there was one; false: it is over. */
+/* Waits until the copy of the slot's previous chunk was queued; false: reading has ended. */
 static bool wait_for_slot(struct kwhy_transfer_loader *loader, uint64_t chunk)
 {
 	bool over;
@@ -36,7 +36,7 @@ static bool wait_for_slot(struct kwhy_transfer_loader *loader, uint64_t chunk)
 	return !over;
 }
 
-/* From wherever the data is, as it is to be sent. */
+/* Reads a chunk from its source and converts it if that is done on the host. */
 static int read_chunk(struct kwhy_transfer_loader *loader, uint64_t chunk)
 {
 	const struct kwhy_transfer_loader_options *options = &loader->options;
@@ -101,7 +101,7 @@ static void *read_ahead(void *context)
 	return NULL;
 }
 
-/* Signals are the program's own matter: they go to its threads. */
+/* Starts the threads with all signals blocked, so that signals go to the program's own threads. */
 static int start_threads(struct kwhy_transfer_loader *loader)
 {
 	sigset_t all, before;

@@ -9,12 +9,12 @@
 #include <unistd.h>
 
 /*
- * A lock that costs an atomic instruction each way where nobody waits: a put of a few bytes takes and gives
- * it. Who finds it taken sleeps in the kernel, as with a mutex. Zero is free; it needs no end. Of one
- * process.
+ * A lock that takes one atomic instruction to acquire and one to release if nobody waits, as each put of a
+ * few bytes does both. A thread that finds it taken sleeps in the kernel, as with a mutex. All zero is a free
+ * lock; it needs no cleanup. For one process.
  */
 struct kwhy_transfer_lock {
-	atomic_int state; /* 0 free, 1 taken, 2 taken and somebody may sleep */
+	atomic_int state; /* 0: free, 1: taken, 2: taken and a thread may sleep */
 };
 
 static inline void kwhy_transfer_lock_take_slowly(struct kwhy_transfer_lock *lock)

@@ -5,7 +5,10 @@
 
 #include <sched.h>
 
-/* Bytes of the word and of the count, each with a line of its own; reads before the driver is asked. */
+/*
+ * Bytes for the word and for the count, more than a cache line each; reads of the word between two checks of
+ * the device.
+ */
 enum { PLACE_BYTES = 256, READS = 10000 };
 
 enum kwhy_status kwhy_transfer_mark_new(struct kwhy_transfer *transfer, struct kwhy_error *error)

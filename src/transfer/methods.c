@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a slot is sent: by one or two calls of the driver, whichever the way. */
+/* Sends a slot, by one or two driver calls with any method. */
 #include "transfer/choice.h"
 #include "transfer/engine.h"
 
@@ -12,7 +12,7 @@ enum {
 	PIECE_THREADS_MAX = 4096, /* a power of two, as are the others */
 	BLOCKS_MAX = 1024,
 	VECTOR_BYTES = 16,
-	WIDE_BYTES = 2048, /* from here on the mean piece has work for a whole block: 8 B a thread and more */
+	WIDE_BYTES = 2048, /* mean piece size from which a whole block has work: at least 8 B a thread */
 };
 
 static const struct kwhy_transfer_piece *piece_at(const struct kwhy_transfer_slot *slot, uint32_t i)
@@ -20,7 +20,7 @@ static const struct kwhy_transfer_piece *piece_at(const struct kwhy_transfer_slo
 	return (const struct kwhy_transfer_piece *)(const void *)slot->host - 1 - i;
 }
 
-/* As copies take it: the slot's own memory by its address on the host. */
+/* The copy of one piece, with the slot's own memory by its host address. */
 static struct kwhy_gpu_copy copy_of(const struct kwhy_transfer_slot *slot, uint32_t i)
 {
 	const struct kwhy_transfer_piece *piece = piece_at(slot, i);
@@ -61,7 +61,10 @@ static int send_batch(struct kwhy_transfer *transfer, const struct kwhy_transfer
 			transfer->gpu, transfer->stream, transfer->copies, slot->count, &transfer->error));
 }
 
-/* Of one piece: a vector each, so that few large pieces keep the link as busy as many small ones. */
+/*
+ * Threads for one piece: one for each vector, so that few large pieces keep the link as busy as many small
+ * ones.
+ */
 static uint32_t threads_for(uint64_t mean_bytes)
 {
 	uint32_t threads = mean_bytes >= WIDE_BYTES ? BLOCK_THREADS : WARP_THREADS;
@@ -72,8 +75,10 @@ static uint32_t threads_for(uint64_t mean_bytes)
 	return threads;
 }
 
-/* `wide`: of a list in no order, which any grid moves; one block where that is enough, which has none to wait
- * for. */
+/*
+ * Launches a kernel for a slot. `wide`: the list has no order, so a grid of any size can move it. It has one
+ * block where that suffices, as a single block waits for no other.
+ */
 static int launch(struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot,
 	const struct kwhy_gpu_kernel *kernel, bool wide, void **arguments)
 {
@@ -95,8 +100,8 @@ static int launch(struct kwhy_transfer *transfer, const struct kwhy_transfer_slo
 }
 
 /*
- * `end`: where the list is read; `delta`: how far the data's double lies from the slot; `ends`: nothing
- * follows for this slot.
+ * Launches the move kernel. `end`: address of the list. `delta`: offset of the data's counterpart from the
+ * slot. `ends`: nothing follows for this slot.
  */
 static int launch_move(struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot, uint64_t end,
 	uint64_t delta, bool in_order, bool ends)
@@ -109,14 +114,14 @@ static int launch_move(struct kwhy_transfer *transfer, const struct kwhy_transfe
 		transfer, slot, in_order ? transfer->move_in_order : transfer->move, !in_order, arguments);
 }
 
-/* Where in a packet the list of this many pieces ends and the data begin. */
+/* Offset in a packet at which a list of `count` pieces ends and the data begins. */
 static uint32_t packet_end(uint32_t count)
 {
 	return (uint32_t)((count * sizeof(struct kwhy_transfer_piece) + VECTOR_BYTES - 1) / VECTOR_BYTES *
 		VECTOR_BYTES);
 }
 
-/* What gets fetch comes to the slot itself. */
+/* Bytes of data in a packet; none for gets, whose data arrives in the slot. */
 static uint64_t packed_along(const struct kwhy_transfer_slot *slot)
 {
 	return slot->deliveries ? 0 : slot->staged;
@@ -151,7 +156,7 @@ static int send_mapped(struct kwhy_transfer *transfer, const struct kwhy_transfe
 	return launch_move(transfer, slot, slot->mapped, 0, in_order, true);
 }
 
-/* List and data in one copy; the kernel finds both on the device. */
+/* Copies list and data in one copy; the kernel finds both on the device. */
 static int put_packed(struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot, bool in_order)
 {
 	uint64_t list_bytes = slot->count * sizeof(struct kwhy_transfer_piece);
@@ -212,7 +217,7 @@ static struct kwhy_transfer_case case_of(
 	};
 }
 
-/* Whether a kernel is the last that a slot needs, which then tells that it has run. */
+/* Whether a slot ends with a kernel, whose mark then shows that it has run. */
 static bool ends_by_kernel(const struct kwhy_transfer_slot *slot, enum kwhy_transfer_method way)
 {
 	return way == KWHY_TRANSFER_METHOD_MAPPED || way == KWHY_TRANSFER_METHOD_INLINE ||
@@ -252,7 +257,7 @@ int kwhy_transfer_send(struct kwhy_transfer *transfer, struct kwhy_transfer_ring
 	slot->number = ++transfer->sent;
 	ring->open = NULL;
 	if (way == KWHY_TRANSFER_METHOD_INLINE && !slot->deliveries) {
-		kwhy_transfer_slot_clear(slot); /* the driver has taken all of it */
+		kwhy_transfer_slot_clear(slot); /* the driver has copied all of it */
 		return KWHY_TRANSFER_OK;
 	}
 	slot->state = KWHY_TRANSFER_SENT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stream from beginning to end, on top of a loader. */
+/* Runs all chunks of a loader through a compute function. */
 #include "transfer/loader.h"
 
 static int fail_compute(struct kwhy_transfer *transfer)
@@ -14,7 +14,7 @@ static int fail_compute(struct kwhy_transfer *transfer)
 	return code;
 }
 
-/* On the host the stream's thread does the work, in the stream's order. */
+/* On the host back end, the stream's thread runs the function, in the stream's order. */
 static int compute_on_host(struct kwhy_transfer *transfer, kwhy_transfer_compute *compute, void *context,
 	struct kwhy_transfer_chunk *chunk, atomic_int *failed)
 {
@@ -68,7 +68,7 @@ int kwhy_transfer_stream_through(struct kwhy_transfer *transfer,
 	if (code)
 		return code;
 	code = run_pipeline(loader, compute, context, &failed);
-	kwhy_transfer_loader_close(loader); /* waits for the work, too */
+	kwhy_transfer_loader_close(loader); /* also waits for queued work */
 	if (code || !atomic_load(&failed))
 		return code;
 	return fail_compute(transfer);

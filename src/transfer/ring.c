@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page-locked slabs, a node each, their doubles on the device, and the slots they are cut into. */
+/*
+ * The page-locked slabs, one a node, their counterparts on the device, and the slots into which they are
+ * divided.
+ */
 #include "transfer/engine.h"
 
 #include <stdlib.h>
 
-enum { ALIGNMENT = 256 }; /* of data: vectors, and what copies like */
+enum { ALIGNMENT = 256 }; /* of data: suits vector accesses and copies */
 
 static uint64_t rounded_up(uint64_t bytes)
 {
@@ -16,7 +19,7 @@ static uint64_t list_bytes(const struct kwhy_transfer *transfer)
 	return rounded_up(transfer->options.pieces * sizeof(struct kwhy_transfer_piece));
 }
 
-/* Of a slot with its list. */
+/* Bytes of a slot with its list. */
 static uint64_t stride(const struct kwhy_transfer *transfer)
 {
 	return list_bytes(transfer) + rounded_up(transfer->options.slot_bytes);
@@ -123,7 +126,7 @@ void kwhy_transfer_rings_free(struct kwhy_transfer *transfer)
 	free(transfer->extents);
 }
 
-/* Whether the slot of this number has run, as far as is known without the driver. */
+/* Whether the slot with this number has run, as far as is known without the driver. */
 static bool is_known_to_have_run(const struct kwhy_transfer *transfer, uint64_t number)
 {
 	return number <= transfer->reached || number <= kwhy_transfer_mark_read(transfer);
@@ -146,7 +149,9 @@ static int has_run(struct kwhy_transfer *transfer, const struct kwhy_transfer_sl
 		transfer, transfer->ops->event_reached(transfer->gpu, slot->event, out, &transfer->error));
 }
 
-/* Without asking before: the driver answers at once for what has run. */
+/*
+ * Waits for a slot without a query before, as the driver returns immediately for an event that is complete.
+ */
 static int wait_for(struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot)
 {
 	int code;
@@ -163,7 +168,7 @@ static int wait_for(struct kwhy_transfer *transfer, const struct kwhy_transfer_s
 		transfer, transfer->ops->event_synchronize(transfer->gpu, slot->event, &transfer->error));
 }
 
-/* The next to come back of those that lie on a node; NULL: none is under way. */
+/* The oldest sent slot of a node's ring; NULL: none is sent. */
 static struct kwhy_transfer_slot *oldest_of(
 	const struct kwhy_transfer_ring *ring, const struct kwhy_transfer_node_ring *node_ring)
 {
@@ -172,7 +177,7 @@ static struct kwhy_transfer_slot *oldest_of(
 		: NULL;
 }
 
-/* The node whose oldest slot was sent first; NULL: none is under way. */
+/* The node's ring whose oldest slot was sent first; NULL: none is sent. */
 static struct kwhy_transfer_node_ring *first_sent(
 	const struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring)
 {
@@ -188,7 +193,10 @@ static struct kwhy_transfer_node_ring *first_sent(
 	return first;
 }
 
-/* What has run is put in place and free, oldest first: of gets to the same place the later one stays. */
+/*
+ * Delivers and frees the slots that have run, oldest first, so that of gets to the same place the later one
+ * stays.
+ */
 static void release_reached(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring)
 {
 	struct kwhy_transfer_node_ring *node_ring;
@@ -212,8 +220,8 @@ static uint32_t home_of(struct kwhy_transfer *transfer, struct kwhy_transfer_cal
 }
 
 /*
- * Of a full ring, a slot that has run: the one half a ring ahead, so that one question to the driver frees
- * half of it, else the one whose turn it is, waited for.
+ * Finds a slot of a full ring that has run. The one half a ring ahead is queried first, so that one driver
+ * call frees half the ring; otherwise it waits for the oldest one.
  */
 static int find_run(struct kwhy_transfer *transfer, const struct kwhy_transfer_ring *ring,
 	const struct kwhy_transfer_node_ring *node_ring, const struct kwhy_transfer_slot **out,
@@ -232,7 +240,7 @@ static int find_run(struct kwhy_transfer *transfer, const struct kwhy_transfer_r
 	return wait_for(transfer, *out);
 }
 
-/* Makes room in the slot whose turn it is. */
+/* Frees the slot that is next in turn. */
 static int reclaim(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
 	const struct kwhy_transfer_node_ring *node_ring, const struct kwhy_transfer_call *call)
 {
@@ -273,7 +281,7 @@ int kwhy_transfer_slot_open(struct kwhy_transfer *transfer, struct kwhy_transfer
 	return KWHY_TRANSFER_OK;
 }
 
-/* Of a piece, what a slot takes at least, wherever it is aligned. */
+/* The least bytes of a piece that a slot takes, at any alignment. */
 static uint64_t part_in(
 	const struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot, uint64_t bytes)
 {
@@ -312,7 +320,7 @@ int kwhy_transfer_has_space(struct kwhy_transfer *transfer, struct kwhy_transfer
 	return KWHY_TRANSFER_OK;
 }
 
-/* How many slots were sent with a ticket and before. */
+/* How many slots were sent up to a ticket. */
 static uint64_t sent_by(const struct kwhy_transfer *transfer, uint64_t ticket)
 {
 	uint64_t oldest = transfer->flushed < KWHY_TRANSFER_TICKETS_KEPT
@@ -324,7 +332,7 @@ static uint64_t sent_by(const struct kwhy_transfer *transfer, uint64_t ticket)
 	return transfer->sent_by[(ticket < oldest ? oldest : ticket) % KWHY_TRANSFER_TICKETS_KEPT];
 }
 
-/* NULL: there is none of that number in the ring any more. */
+/* The sent slot with this number; NULL: it is in the ring no more. */
 static const struct kwhy_transfer_slot *slot_of(
 	const struct kwhy_transfer *transfer, const struct kwhy_transfer_ring *ring, uint64_t number)
 {
@@ -338,7 +346,7 @@ static const struct kwhy_transfer_slot *slot_of(
 	return NULL;
 }
 
-/* One that is in no ring went as a kernel's argument. */
+/* Waits for the slot with this number. If it is in no ring it was sent as a kernel's argument. */
 static int wait_for_number(struct kwhy_transfer *transfer, uint64_t number)
 {
 	for (int i = 0; i < KWHY_TRANSFER_OPERATION_COUNT; i++) {

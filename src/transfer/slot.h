@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * A slot of the ring: pieces and their data beside each other, so that one copy takes both. Their list grows
- * down from the data's beginning: piece i is pieces_end[-1 - i].
+ * A slot of the ring: its list of pieces directly precedes their data, so that one copy moves both. The list
+ * grows down from the start of the data: piece i is pieces_end[-1 - i].
  *
  *	| ... piece 2 | piece 1 | piece 0 | data ...
  *	                                  ^ pieces_end, host, mapped, staging
@@ -18,23 +18,23 @@
 
 enum kwhy_transfer_operation { KWHY_TRANSFER_PUT, KWHY_TRANSFER_GET, KWHY_TRANSFER_OPERATION_COUNT };
 
-/* What the kernel reads; kernels/move.cu has the same. */
+/* A piece as the kernel reads it; kernels/move.cu has the same struct. */
 struct kwhy_transfer_piece {
-	uint64_t to, from; /* as the device has them; of the slot's own data: in its mapped memory */
+	uint64_t to, from; /* device addresses; for the slot's own data those of its mapped memory */
 	uint32_t bytes;
-	uint32_t moves; /* which of the two lies `delta` further where the data was copied to the device */
+	uint32_t moves; /* which address the kernel shifts by `delta` if the data was copied to the device */
 };
 
 enum { KWHY_TRANSFER_FROM_MOVES = 1, KWHY_TRANSFER_TO_MOVES = 2 };
 
-/* Where a fetched piece goes on the host; bytes 0: it went there by itself. */
+/* Where a fetched piece is delivered on the host; bytes 0: the device wrote it there itself. */
 struct kwhy_transfer_delivery {
 	void *to;
 	uint64_t offset;
 	size_t bytes;
 };
 
-/* From where to where a piece writes. */
+/* The address range that a piece writes. */
 struct kwhy_transfer_extent {
 	uint64_t start, end;
 };
@@ -42,36 +42,39 @@ struct kwhy_transfer_extent {
 enum kwhy_transfer_slot_state { KWHY_TRANSFER_EMPTY, KWHY_TRANSFER_OPEN, KWHY_TRANSFER_SENT };
 
 struct kwhy_transfer_slot {
-	char *host;		  /* the data, page-locked */
-	uint64_t mapped, staging; /* the same as kernels reach it, and its double on the device */
+	char *host;		  /* the data, in page-locked memory */
+	uint64_t mapped, staging; /* its address for kernels; its counterpart on the device */
 	struct kwhy_gpu_event *event;
-	bool marked;				   /* a kernel's mark tells that it has run, not the event */
-	struct kwhy_transfer_delivery *deliveries; /* of gets, one a piece */
+	bool marked; /* the slot's end shows in a kernel's mark, not in the event */
+	struct kwhy_transfer_delivery *deliveries; /* one a piece, for gets only */
 	enum kwhy_transfer_slot_state state;
-	uint64_t number;		     /* of its sending */
-	uint32_t count;			     /* pieces */
-	uint64_t staged;		     /* bytes of data, with what alignment needs */
-	uint64_t bytes;			     /* of all pieces, also of those that lie elsewhere */
-	struct kwhy_transfer_extent written; /* puts: what all pieces span */
-	bool unordered; /* puts came neither upwards nor downwards, so some may overlap */
+	uint64_t number;		     /* sequence number in the order of sending */
+	uint32_t count;			     /* number of pieces */
+	uint64_t staged;		     /* bytes of data, alignment included */
+	uint64_t bytes;			     /* bytes of all pieces, also of those outside the slot */
+	struct kwhy_transfer_extent written; /* puts: the address range of all pieces */
+	bool unordered; /* puts were in neither rising nor falling order, so some may overlap */
 };
 
-/* Where data of a piece at device address `beside` begins, aligned alike, so that vectors can move it. */
+/*
+ * Offset for the data of a piece at device address `beside`, with the same alignment so that vector accesses
+ * can move it.
+ */
 static inline uint64_t kwhy_transfer_slot_reserve(const struct kwhy_transfer_slot *slot, uint64_t beside)
 {
 	return slot->staged + ((beside - slot->staged) & 15);
 }
 
-/* A slot may lose this many bytes to alignment and to where pieces are cut. */
+/* Bytes of a slot that alignment and the cutting of pieces may leave unused. */
 enum { KWHY_TRANSFER_SLOT_LOSS = 15 + 63, KWHY_TRANSFER_SLOT_BYTES_MIN = 8192 };
 
 /*
- * So much keeps a PCIe link of 50 GB/s busy for 80 us, in which more can be collected: a slot is sent then,
- * however much of it lies elsewhere.
+ * A slot is sent once its pieces have this many bytes, in the slot or elsewhere. That keeps a PCIe link of 50
+ * GB/s busy for 80 us, during which further pieces are collected.
  */
 enum { KWHY_TRANSFER_SLOT_ENOUGH_BYTES = 4 << 20 };
 
-/* Of a piece, what goes where there is `room`; 0: nothing, it is not worth cutting. */
+/* How many of a piece's `bytes` go into `space` bytes; 0: cutting it is not worthwhile. */
 static inline uint64_t kwhy_transfer_part_bytes(uint64_t space, uint64_t bytes)
 {
 	const uint64_t least = 4096, unit = 64;
@@ -83,8 +86,11 @@ static inline uint64_t kwhy_transfer_part_bytes(uint64_t space, uint64_t bytes)
 
 void kwhy_transfer_slot_clear(struct kwhy_transfer_slot *slot);
 
-/* There is space. `data_end`: where the slot's data ends with this piece; 0: it lies elsewhere. Inline, as
- * the next: a put of a small piece takes no longer than a few calls. */
+/*
+ * Adds a piece; the caller has checked that there is space. `data_end`: where the slot's data ends with this
+ * piece; 0: the data lies elsewhere. This function and the next are inline, since a small put takes no longer
+ * than a few calls.
+ */
 static inline void kwhy_transfer_slot_add(
 	struct kwhy_transfer_slot *slot, const struct kwhy_transfer_piece *piece, uint64_t data_end)
 {
@@ -97,7 +103,7 @@ static inline void kwhy_transfer_slot_add(
 		slot->staged = data_end;
 }
 
-/* Notes where a put writes; beside kwhy_transfer_slot_add(). */
+/* Records the range that a put writes; called in addition to kwhy_transfer_slot_add(). */
 static inline void kwhy_transfer_slot_write(struct kwhy_transfer_slot *slot, uint64_t to, uint64_t bytes)
 {
 	struct kwhy_transfer_extent *written = &slot->written;
@@ -112,10 +118,13 @@ static inline void kwhy_transfer_slot_write(struct kwhy_transfer_slot *slot, uin
 		written->end = to + bytes;
 }
 
-/* Whether two of its puts write to the same byte. `extents` is room for as many as there are pieces. */
+/*
+ * Whether two of the slot's puts write the same byte. `extents` has space for as many entries as there are
+ * pieces.
+ */
 bool kwhy_transfer_slot_overlaps(const struct kwhy_transfer_slot *slot, struct kwhy_transfer_extent *extents);
 
-/* Puts what was fetched in place, in order. */
+/* Copies fetched pieces to their destinations, in order. */
 void kwhy_transfer_slot_deliver(const struct kwhy_transfer_slot *slot);
 
 #endif

@@ -10,7 +10,7 @@
 
 enum { ATTEMPTS = 5 };
 
-/* One message is smaller than PIPE_BUF: it comes whole or not at all. */
+/* A message is smaller than PIPE_BUF, so it is written completely or not at all. */
 struct message {
 	bool is_armed;
 	struct kwhy_tune_order order;
@@ -24,7 +24,7 @@ static void carry_out(const struct kwhy_tune_order *order)
 		sleep(1);
 }
 
-/* The guard's whole life: the last message holds when the pipe closes. */
+/* Runs the guard: it reads messages until the pipe closes; the last one holds. */
 static void watch(int pipe)
 {
 	struct message last = {0}, next;
@@ -47,7 +47,7 @@ static void ignore_signals(void)
 		signal(signals[i], SIG_IGN);
 }
 
-/* In the first child: a second one that nobody of ours waits for becomes the guard. */
+/* Runs in the first child: starts a second child, for which kwhy does not wait, as the guard. */
 static void start_guard(const int ends[2])
 {
 	pid_t guard;

@@ -25,7 +25,7 @@ static enum kwhy_nvml_result list_processes(
 	return result;
 }
 
-/* A setting changes what everybody on the device gets: it must be ours alone. */
+/* Checks that no other process uses the device, since a setting affects all of them. */
 static enum kwhy_status check_alone(const struct kwhy_tune_setting *setting, struct kwhy_error *error)
 {
 	struct kwhy_nvml_process processes[PROCESSES_ASKED];
@@ -128,7 +128,7 @@ enum kwhy_status kwhy_tune_setting_set(
 		return kwhy_fail(error, KWHY_E_INPUT, "%s takes %u to %u %s, not %u", setting->name,
 			setting->least, setting->most, setting->order.kind == KWHY_TUNE_CAP ? "mW" : "MHz",
 			value);
-	/* Also where the driver says no: who knows what it did. */
+	/* Also after a refusal, as the driver may have changed something. */
 	setting->is_changed = true;
 	result = apply(&setting->nvml, setting->device, setting->order.kind, value);
 	return result ? refuse(setting, "the driver does not set it", result, error) : KWHY_OK;

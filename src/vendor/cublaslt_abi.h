@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What we call of cuBLASLt 12 and newer, declared by hand from its public documentation. */
+/* The functions of cuBLASLt 12 and newer that we call, declared by hand from its public documentation. */
 
 enum kwhy_cublas_result {
 	KWHY_CUBLAS_SUCCESS = 0,
@@ -18,7 +18,7 @@ enum kwhy_cublas_compute {
 	KWHY_CUBLAS_COMPUTE_INT32 = 72,
 	KWHY_CUBLAS_COMPUTE_FAST_TF32 = 77
 };
-enum kwhy_cublaslt_type { /* of cudaDataType_t */
+enum kwhy_cublaslt_type { /* values of cudaDataType_t */
 	KWHY_CUBLASLT_FLOAT32 = 0,
 	KWHY_CUBLASLT_FLOAT16 = 2,
 	KWHY_CUBLASLT_INT8 = 3,
@@ -26,7 +26,7 @@ enum kwhy_cublaslt_type { /* of cudaDataType_t */
 	KWHY_CUBLASLT_BFLOAT16 = 14,
 	KWHY_CUBLASLT_FLOAT8_E4M3 = 28
 };
-enum kwhy_cublaslt_attribute {	       /* of a product */
+enum kwhy_cublaslt_attribute {	       /* attributes of a product */
 	KWHY_CUBLASLT_TRANSPOSE_A = 3, /* int32_t, as enum kwhy_cublas_operation */
 	KWHY_CUBLASLT_TRANSPOSE_B = 4
 };
@@ -70,7 +70,7 @@ enum kwhy_cublas_result cublasLtMatmulAlgoGetHeuristic(kwhy_cublaslt_handle hand
 	kwhy_cublaslt_product product, kwhy_cublaslt_layout a, kwhy_cublaslt_layout b, kwhy_cublaslt_layout c,
 	kwhy_cublaslt_layout d, kwhy_cublaslt_wish wish, int most, struct kwhy_cublaslt_choice *choices,
 	int *count);
-/* d = alpha a b + beta c; matrices lie column by column. */
+/* Computes d = alpha a b + beta c; matrices are stored in column order. */
 enum kwhy_cublas_result cublasLtMatmul(kwhy_cublaslt_handle handle, kwhy_cublaslt_product product,
 	const void *alpha, const void *a, kwhy_cublaslt_layout a_layout, const void *b,
 	kwhy_cublaslt_layout b_layout, const void *beta, const void *c, kwhy_cublaslt_layout c_layout,

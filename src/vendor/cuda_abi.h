@@ -6,9 +6,9 @@
 
 /*
  * The part of the CUDA driver's binary interface that we call, declared by hand from its public documentation
- * (CUDA 13; every entry point has been there since CUDA 11.4 or longer, or is optional). Functions keep the
- * vendor's names, types have ours. The test unit_vendor_cuda_layout compares with the toolkit's cuda.h where
- * there is one.
+ * (CUDA 13; every function exists since CUDA 11.4 or earlier, or is optional). Functions keep the vendor's
+ * names, types have our own. The test unit_vendor_cuda_layout compares them with the toolkit's cuda.h where
+ * it is installed.
  */
 
 /* Results; every other value is an error too. */
@@ -63,14 +63,16 @@ enum { KWHY_CUDA_STREAM_NON_BLOCKING = 1 };
 enum { KWHY_CUDA_EVENT_DISABLE_TIMING = 2 };
 enum { KWHY_CUDA_CAPTURE_THREAD_LOCAL = 1, KWHY_CUDA_CAPTURE_RELAXED = 2 };
 enum { KWHY_CUDA_CAPTURE_NONE = 0 };
-/* The stream of each thread, as a handle. */
+/* Handle of each thread's own default stream. */
 enum { KWHY_CUDA_STREAM_PER_THREAD = 2 };
-/* What the words of a launch's `extra` are. */
+/* Words that precede the values in a launch's `extra`. */
 enum { KWHY_CUDA_EXTRA_END, KWHY_CUDA_EXTRA_BUFFER, KWHY_CUDA_EXTRA_BUFFER_BYTES };
 enum { KWHY_CUDA_HOST_PORTABLE = 1, KWHY_CUDA_HOST_MAPPED = 2, KWHY_CUDA_HOST_WRITE_COMBINED = 4 };
 enum { KWHY_CUDA_REGISTER_PORTABLE = 1, KWHY_CUDA_REGISTER_MAPPED = 2 };
 enum { KWHY_CUDA_MANAGED_GLOBAL = 1 };
-/* Shared memory of a block: what the kernel has by itself, and what launches may ask for besides. */
+/*
+ * Shared memory of a block: static bytes of the kernel, and the most dynamic bytes that launches may request.
+ */
 enum { KWHY_CUDA_FUNCTION_SHARED_BYTES = 1, KWHY_CUDA_FUNCTION_SHARED_BYTES_MAX = 8 };
 enum { KWHY_CUDA_POINTER_MEMORY_TYPE = 2, KWHY_CUDA_POINTER_IS_MANAGED = 8, KWHY_CUDA_POINTER_DEVICE = 9 };
 enum { KWHY_CUDA_MEMORY_HOST = 1, KWHY_CUDA_MEMORY_DEVICE = 2 };
@@ -80,7 +82,7 @@ struct kwhy_cuda_uuid {
 	unsigned char bytes[16];
 };
 
-/* Device memory as another process may open it. */
+/* Handle by which another process may open device memory. */
 struct kwhy_cuda_shared {
 	char bytes[64];
 };
@@ -99,7 +101,7 @@ enum { KWHY_CUDA_GRAPH_NODE_KERNEL = 0, KWHY_CUDA_GRAPH_NODE_CHILD = 4 };
 
 typedef struct kwhy_cuda_event_opaque *kwhy_cuda_event;
 
-/* Of the copies of a batch, from the one at its index on. The hints are for managed memory. */
+/* Attributes of the copies of a batch, from a given index on. The hints are for managed memory. */
 struct kwhy_cuda_batch_attributes {
 	int source_order; /* KWHY_CUDA_BATCH_... */
 	struct {
@@ -112,7 +114,7 @@ enum {
 	KWHY_CUDA_LAUNCH_COOPERATIVE = 2,
 	KWHY_CUDA_LAUNCH_CLUSTER = 4,
 	KWHY_CUDA_LAUNCH_CLUSTER_SCHEDULING = 5,
-	KWHY_CUDA_LAUNCH_EARLY = 6, /* may begin before what is queued before it has ended */
+	KWHY_CUDA_LAUNCH_EARLY = 6, /* may begin before earlier work in the stream has ended */
 	KWHY_CUDA_LAUNCH_EARLY_EVENT = 7,
 	KWHY_CUDA_LAUNCH_COMPLETION_EVENT = 12,
 	KWHY_CUDA_LAUNCH_UPDATABLE_NODE = 13
@@ -134,7 +136,7 @@ struct kwhy_cuda_launch_config {
 	unsigned attribute_count;
 };
 
-/* A kernel of a graph: `kernel`, of a library, where there is no function. */
+/* A kernel node of a graph. Where `function` is NULL, `kernel` is a kernel of a library. */
 struct kwhy_cuda_kernel_node {
 	kwhy_cuda_function function;
 	unsigned grid[3], block[3], shared_bytes;
@@ -143,7 +145,7 @@ struct kwhy_cuda_kernel_node {
 	kwhy_cuda_context context;
 };
 
-/* Of any node, as cuGraphExecNodeSetParams takes it: KWHY_CUDA_GRAPH_NODE_... */
+/* Parameters of any node for cuGraphExecNodeSetParams; type: KWHY_CUDA_GRAPH_NODE_... */
 struct kwhy_cuda_node {
 	int type, unused[3];
 	union {
@@ -153,7 +155,7 @@ struct kwhy_cuda_node {
 	} parameters;
 };
 
-/* Where memory is to be reached from. */
+/* A location from which memory is accessed. */
 struct kwhy_cuda_location {
 	int type, id;
 };
@@ -202,7 +204,7 @@ enum kwhy_cuda_result cuPointerGetAttribute(void *out_value, int attribute, kwhy
 enum kwhy_cuda_result cuMemcpy(kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes);
 enum kwhy_cuda_result cuMemcpyAsync(
 	kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes, kwhy_cuda_stream stream);
-/* As of CUDA 12.8, and as of 13.0: the library has both. */
+/* The forms of CUDA 12.8 and of 13.0; the library of 13.0 has both. */
 enum kwhy_cuda_result cuMemcpyBatchAsync(kwhy_cuda_address *to, kwhy_cuda_address *from, size_t *bytes,
 	size_t count, struct kwhy_cuda_batch_attributes *attributes, size_t *attribute_begins,
 	size_t attribute_count, size_t *out_failed, kwhy_cuda_stream stream);
@@ -235,7 +237,7 @@ enum kwhy_cuda_result cuLaunchKernelEx(const struct kwhy_cuda_launch_config *con
 	kwhy_cuda_function function, void **arguments, void **extra);
 enum kwhy_cuda_result cuFuncGetParamInfo(
 	kwhy_cuda_function function, size_t index, size_t *out_offset, size_t *out_bytes);
-/* Of a kernel of a library, which the runtime passes where a function is asked for. */
+/* Like cuFuncGetParamInfo, for a kernel of a library, which the runtime passes in place of a function. */
 enum kwhy_cuda_result cuKernelGetParamInfo(
 	kwhy_cuda_function kernel, size_t index, size_t *out_offset, size_t *out_bytes);
 enum kwhy_cuda_result cuMemGetAddressRange_v2(
@@ -264,10 +266,10 @@ enum kwhy_cuda_result cuGraphChildGraphNodeGetGraph(kwhy_cuda_graph_node node, k
 enum kwhy_cuda_result cuGraphNodeGetType(kwhy_cuda_graph_node node, int *out_type);
 enum kwhy_cuda_result cuGraphKernelNodeGetParams_v2(
 	kwhy_cuda_graph_node node, struct kwhy_cuda_kernel_node *out_parameters);
-/* `out_value` as that of struct kwhy_cuda_launch_attribute. */
+/* `out_value` points to a union like `value` of struct kwhy_cuda_launch_attribute. */
 enum kwhy_cuda_result cuGraphKernelNodeGetAttribute(
 	kwhy_cuda_graph_node node, int attribute, void *out_value);
-/* Mangled; of a function, or of a kernel of a library. */
+/* Give the mangled name of a function, or of a kernel of a library. */
 enum kwhy_cuda_result cuFuncGetName(const char **out_name, kwhy_cuda_function function);
 enum kwhy_cuda_result cuKernelGetName(const char **out_name, kwhy_cuda_function kernel);
 enum kwhy_cuda_result cuGraphAddChildGraphNode(kwhy_cuda_graph_node *out_node, kwhy_cuda_graph graph,

@@ -35,7 +35,7 @@ static bool is_loaded(const char *soname)
 	return handle;
 }
 
-/* The version to try first: that of the CUPTI, then that of the runtime that is here already; else 0. */
+/* The version to try first: that of a loaded CUPTI, then that of a loaded runtime; 0: neither is loaded. */
 static int preferred_version(void)
 {
 	for (int i = 0; i < VERSIONS; i++)

@@ -7,16 +7,17 @@
 
 /*
  * The part of CUPTI's activity and callback interfaces that we use, declared by hand (CUPTI of CUDA 12 and
- * 13). Functions keep the vendor's names, types have ours. Activity records grow with every version but keep
- * their beginnings, so each is declared as far as we read it and stepped over with
- * cuptiActivityGetNextRecord() alone, never by sizeof. The test unit_vendor_cupti_layout compares with the
- * toolkit's headers where there are any.
+ * 13). Functions keep the vendor's names, types have our own. Activity records grow with every version but
+ * keep their first members, so each is declared only as far as we read it, and iteration uses only
+ * cuptiActivityGetNextRecord(), never sizeof. The test unit_vendor_cupti_layout compares with the toolkit's
+ * headers where they are installed.
  */
 
 /* Results; every other value is an error too. */
 enum kwhy_cupti_result {
 	KWHY_CUPTI_SUCCESS = 0,
-	KWHY_CUPTI_MAX_LIMIT_REACHED = 12, /* no more records in a buffer; another client is first */
+	KWHY_CUPTI_MAX_LIMIT_REACHED =
+		12, /* the buffer has no more records, or another client has subscribed already */
 	KWHY_CUPTI_MULTIPLE_SUBSCRIBERS = 39,
 	KWHY_CUPTI_UNKNOWN = 999
 };
@@ -24,12 +25,13 @@ enum kwhy_cupti_result {
 enum kwhy_cupti_kind {
 	KWHY_CUPTI_KIND_MEMCPY = 1,
 	KWHY_CUPTI_KIND_MEMSET = 2,
-	KWHY_CUPTI_KIND_KERNEL = 3, /* one at a time; nobody asks for it, some versions give it */
+	KWHY_CUPTI_KIND_KERNEL =
+		3, /* serialised kernels; we do not request it, but some versions deliver it */
 	KWHY_CUPTI_KIND_DRIVER = 4,
 	KWHY_CUPTI_KIND_RUNTIME = 5,
 	KWHY_CUPTI_KIND_CONCURRENT_KERNEL = 10,
 	KWHY_CUPTI_KIND_OVERHEAD = 17,
-	KWHY_CUPTI_KIND_MEMCPY2 = 22, /* between two devices */
+	KWHY_CUPTI_KIND_MEMCPY2 = 22, /* copies between two devices */
 	KWHY_CUPTI_KIND_MEMORY2 = 49,
 	KWHY_CUPTI_KIND_GRAPH_TRACE = 51
 };
@@ -41,7 +43,7 @@ enum { KWHY_CUPTI_FLUSH_FORCED = 1 };
 enum { KWHY_CUPTI_MEMORY_TAKEN = 1, KWHY_CUPTI_MEMORY_GIVEN_BACK = 2 };
 enum { KWHY_CUPTI_OBJECT_THREAD = 2 };
 
-/* Kinds of memory have the numbers of enum kwhy_memory_kind; kinds of copies have these. */
+/* Kinds of memory have the values of enum kwhy_memory_kind; kinds of copies have these. */
 enum { KWHY_CUPTI_MEMORY_MANAGED_STATIC = 7 };
 enum {
 	KWHY_CUPTI_COPY_HTOD = 1,
@@ -60,11 +62,11 @@ enum {
 	KWHY_CUPTI_OVERHEAD_BUFFER_FLUSH = 1 << 16,
 	KWHY_CUPTI_OVERHEAD_INSTRUMENTATION = 2 << 16,
 	KWHY_CUPTI_OVERHEAD_RESOURCE = 3 << 16,
-	KWHY_CUPTI_OVERHEAD_FUNCTION_LOADING = 5 << 16, /* the driver's own */
+	KWHY_CUPTI_OVERHEAD_FUNCTION_LOADING = 5 << 16, /* time of the driver itself, not of the profiler */
 	KWHY_CUPTI_OVERHEAD_BUFFER_WANTED = 7 << 16
 };
 
-/* What every record begins with. */
+/* The first member of every record. */
 struct kwhy_cupti_record {
 	uint32_t kind; /* enum kwhy_cupti_kind */
 };
@@ -74,15 +76,16 @@ struct kwhy_cupti_kernel {
 	uint8_t cache, shared_memory_config;
 	uint16_t registers;
 	uint32_t partitioned_cache[2];
-	uint64_t start_ns, end_ns, completed_ns; /* on the clock given, else on CUPTI's own */
+	uint64_t start_ns, end_ns,
+		completed_ns; /* on the clock that we registered, otherwise on CUPTI's own */
 	uint32_t device, context, stream;
 	int32_t grid[3], block[3];
 	int32_t static_shared_bytes, dynamic_shared_bytes;
 	uint32_t local_per_thread_bytes, local_bytes, correlation;
 	int64_t grid_id;
-	const char *name; /* mangled; CUPTI's */
+	const char *name; /* mangled; CUPTI owns it */
 	uint64_t reserved[4];
-	uint64_t graph_node; /* 0: none; from here on since CUDA 11.0 */
+	uint64_t graph_node; /* 0: not launched by a graph; this and later members exist since CUDA 11.0 */
 	uint32_t shared_limit, graph;
 };
 
@@ -141,20 +144,20 @@ struct kwhy_cupti_graph {
 
 enum { KWHY_CUPTI_ENTER = 0, KWHY_CUPTI_EXIT = 1 };
 
-/* What a callback is told of a call of the driver or the runtime. */
+/* Data that a callback receives about a call of the driver or the runtime. */
 struct kwhy_cupti_callback {
 	int site; /* KWHY_CUPTI_ENTER, ... */
 	const char *function;
-	const void *parameters; /* of the call, as struct kwhy_cupti_parameters_... below */
-	const void *result;	/* of the call, where it has returned */
-	const char *symbol;	/* of a launch: the kernel, mangled */
+	const void *parameters; /* parameters of the call, struct kwhy_cupti_parameters_... below */
+	const void *result;	/* result of the call; valid once it has returned */
+	const char *symbol;	/* mangled name of a launched kernel */
 	struct kwhy_cuda_context_opaque *context;
 	uint32_t context_id;
 	uint64_t *kept;
 	uint32_t correlation;
 };
 
-/* The same of contexts and streams that are made and destroyed. */
+/* Data about contexts and streams that are created and destroyed. */
 struct kwhy_cupti_resource {
 	struct kwhy_cuda_context_opaque *context;
 	struct kwhy_cuda_stream_opaque *stream;
@@ -167,12 +170,12 @@ enum {
 	KWHY_CUPTI_RESOURCE_STREAM_ENDS = 4
 };
 
-/* Parameters of calls, as far as they are read: of cuLaunchKernel and cuLaunchCooperativeKernel, ... */
+/* Parameters of calls, as far as we read them: of cuLaunchKernel and cuLaunchCooperativeKernel, ... */
 struct kwhy_cupti_parameters_launch {
 	struct kwhy_cuda_function_opaque *function;
 	unsigned grid[3], block[3], shared_bytes;
 	struct kwhy_cuda_stream_opaque *stream;
-	void **arguments, **extra; /* extra: of cuLaunchKernel alone */
+	void **arguments, **extra; /* extra: only in cuLaunchKernel */
 };
 
 struct kwhy_cupti_parameters_launch_with {
@@ -213,7 +216,7 @@ struct kwhy_cupti_parameters_copy {
 
 struct kwhy_cupti_parameters_set {
 	unsigned long long to;
-	unsigned value; /* as wide as the call says */
+	unsigned value; /* its width depends on the call */
 	size_t count;
 	struct kwhy_cuda_stream_opaque *stream;
 };
@@ -226,12 +229,14 @@ struct kwhy_cupti_parameters_instantiate {
 
 struct kwhy_cupti_parameters_graph {
 	struct kwhy_cuda_graph_exec_opaque *exec;
-	struct kwhy_cuda_stream_opaque *stream; /* of cuGraphLaunch alone */
+	struct kwhy_cuda_stream_opaque *stream; /* only in cuGraphLaunch */
 };
 
-/* ... of what changes an executable graph: cuGraphExecUpdate..., and by the node of the graph that it was
- * made of cuGraphExecKernelNodeSetParams..., cuGraphExecChildGraphNodeSetParams, cuGraphExecNodeSetParams and
- * cuGraphNodeSetEnabled, ... */
+/*
+ * ... of calls that change an executable graph: cuGraphExecUpdate...; and, for a node of the graph that it
+ * was made from, cuGraphExecKernelNodeSetParams..., cuGraphExecChildGraphNodeSetParams,
+ * cuGraphExecNodeSetParams and cuGraphNodeSetEnabled, ...
+ */
 struct kwhy_cupti_parameters_update {
 	struct kwhy_cuda_graph_exec_opaque *exec;
 	struct kwhy_cuda_graph_opaque *graph;
@@ -241,7 +246,8 @@ struct kwhy_cupti_parameters_set_node {
 	struct kwhy_cuda_graph_exec_opaque *exec;
 	struct kwhy_cuda_graph_node_opaque *node;
 	union {
-		const struct kwhy_cuda_kernel_node *kernel; /* of the first form only up to `extra` */
+		const struct kwhy_cuda_kernel_node
+			*kernel; /* the first version of the call has only the members up to `extra` */
 		struct kwhy_cuda_graph_opaque *child;
 		const struct kwhy_cuda_node *node;
 		unsigned is_enabled;

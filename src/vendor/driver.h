@@ -8,14 +8,14 @@
 #include <stdbool.h>
 
 /*
- * The driver by which work is run on a GPU, as found on this machine: NVIDIA's (CUDA's driver interface) or
- * AMD's (HIP). HIP has CUDA's calls under other names in the same binary shape, down to the numbers of
- * results and flags, so both fill one table, in CUDA's types; the few that differ are functions below. An
- * optional call that is not there is a NULL slot.
+ * The driver that runs work on a GPU, as found on this machine: NVIDIA's (CUDA's driver interface) or AMD's
+ * (HIP). HIP has CUDA's calls under other names with the same binary interface, including the values of
+ * results and flags, so both fill one table with CUDA's types; the few calls that differ are functions below.
+ * The slot of a missing optional call is NULL.
  */
 enum kwhy_driver_vendor { KWHY_DRIVER_CUDA, KWHY_DRIVER_HIP };
 
-/* What is asked of a device; each vendor has numbers of its own. */
+/* Attributes of a device; each vendor numbers them differently. */
 enum kwhy_driver_attribute {
 	KWHY_DRIVER_MULTIPROCESSORS,
 	KWHY_DRIVER_THREADS_PER_MULTIPROCESSOR,
@@ -37,7 +37,7 @@ struct kwhy_driver {
 #define X(slot, cuda, hip, need) __typeof__(cuda) *slot;
 #include "vendor/driver_calls.def"
 #undef X
-	/* Where the two differ; of the other vendor they are NULL. */
+	/* Calls in which the two vendors differ; those of the other vendor are NULL. */
 	struct {
 		__typeof__(cuGetErrorString) *error_string;
 		__typeof__(cuDevicePrimaryCtxRetain) *context_retain;
@@ -63,39 +63,43 @@ struct kwhy_driver {
 };
 
 /*
- * Loads and initialises the driver; makes no context, so the device stays as idle as it was.
- * KWHY_E_UNSUPPORTED, with the reason and the cure, where the driver or its GPU is missing. End with
+ * Loads and initialises the driver. It makes no context, so the device's idle power does not change.
+ * KWHY_E_UNSUPPORTED, with the reason and what to do, if the driver or its GPU is missing. End with
  * kwhy_driver_close().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_driver_open(
 	enum kwhy_driver_vendor vendor, struct kwhy_driver *out, struct kwhy_error *error);
 void kwhy_driver_close(struct kwhy_driver *driver);
 
-/* Why a call failed, to follow "...: ". Lent by the library. */
+/* The reason why a call failed, to follow "...: "; the library owns the string. */
 const char *kwhy_driver_words(const struct kwhy_driver *driver, enum kwhy_cuda_result result);
 
-/* "13.0": of CUDA that the driver speaks, or of HIP; "": unknown. */
+/* Version of CUDA that the driver supports, or of HIP: "13.0"; "": unknown. */
 void kwhy_driver_version(const struct kwhy_driver *driver, char out[16]);
 
-/* 0: unknown. */
+/* Value of an attribute; 0: unknown. */
 int kwhy_driver_attribute(
 	const struct kwhy_driver *driver, enum kwhy_driver_attribute attribute, kwhy_cuda_device device);
 
-/* The context that programs on a device share; makes it if it is not there. NULL with HIP, which keeps it. */
+/*
+ * Retains the device's primary context, which is made if it does not exist. NULL with HIP, which manages it.
+ */
 enum kwhy_cuda_result kwhy_driver_context_retain(
 	const struct kwhy_driver *driver, kwhy_cuda_device device, kwhy_cuda_context *out);
 void kwhy_driver_context_release(const struct kwhy_driver *driver, kwhy_cuda_device device);
-/* What the calling thread calls next is for this device. */
+/* Makes this device current for the calling thread. */
 enum kwhy_cuda_result kwhy_driver_enter(
 	const struct kwhy_driver *driver, kwhy_cuda_device device, kwhy_cuda_context context);
-/* The device that the thread has entered reaches `peer` from now on. */
+/* Lets the thread's current device access memory of `peer` from now on. */
 enum kwhy_cuda_result kwhy_driver_peer_enable(
 	const struct kwhy_driver *driver, kwhy_cuda_device peer, kwhy_cuda_context peer_context);
 
-/* Returns when the bytes are there, for every stream. */
+/* Copies and returns when the bytes are visible to every stream. */
 enum kwhy_cuda_result kwhy_driver_copy_now(
 	const struct kwhy_driver *driver, kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes);
-/* The plain call, where one end is the host's: pageable to device, it returns when they may be overwritten.
+/*
+ * The plain copy, with one end on the host. From pageable memory to the device it returns when the source may
+ * be overwritten.
  */
 enum kwhy_cuda_result kwhy_driver_copy_host_now(
 	const struct kwhy_driver *driver, kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes);
@@ -103,21 +107,25 @@ enum kwhy_cuda_result kwhy_driver_copy_host_now(
 enum kwhy_cuda_result kwhy_driver_copy(const struct kwhy_driver *driver, kwhy_cuda_address to,
 	kwhy_cuda_address from, size_t bytes, kwhy_cuda_stream stream);
 bool kwhy_driver_has_batch(const struct kwhy_driver *driver);
-/* In the order of the stream as a whole; only where there is one. The arrays are read before it returns. */
+/*
+ * Queues a batch of copies, as a whole in the order of the stream; call it only if the driver has this call.
+ * The arrays are read before it returns.
+ */
 enum kwhy_cuda_result kwhy_driver_copy_batch(const struct kwhy_driver *driver, kwhy_cuda_address *to,
 	kwhy_cuda_address *from, size_t *bytes, size_t count, kwhy_cuda_stream stream);
 
 /*
- * As slot launch, of one dimension, but the kernel may begin before what is queued before it has ended and
- * waits for that itself (griddepcontrol.wait). Where the driver knows no such launch, it begins after it.
+ * Like slot launch, in one dimension, but the kernel may begin before earlier work in the stream has ended
+ * and waits for it itself (griddepcontrol.wait). If the driver has no such launch, the kernel begins after
+ * that work.
  */
 enum kwhy_cuda_result kwhy_driver_launch_early(const struct kwhy_driver *driver, kwhy_cuda_function function,
 	unsigned blocks, unsigned threads_per_block, unsigned shared_bytes, kwhy_cuda_stream stream,
 	void **arguments);
 
 /*
- * Lets launches of a kernel ask for so much dynamic shared memory. On CUDA that has to be said before where
- * it is more than 48 KiB together with what the kernel has by itself.
+ * Allows launches of a kernel to request this much dynamic shared memory. CUDA requires it if that and the
+ * kernel's static shared memory exceed 48 KiB.
  */
 enum kwhy_cuda_result kwhy_driver_allow_shared(
 	const struct kwhy_driver *driver, kwhy_cuda_function function, unsigned shared_bytes);

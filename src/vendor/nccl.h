@@ -13,7 +13,7 @@ struct kwhy_nccl {
 #undef X
 };
 
-/* KWHY_E_UNSUPPORTED, with the cure, where it is missing. End with kwhy_nccl_close(). */
+/* Loads NCCL. KWHY_E_UNSUPPORTED, with what to do, if it is missing. End with kwhy_nccl_close(). */
 KWHY_MUST_USE enum kwhy_status kwhy_nccl_open(struct kwhy_nccl *out, struct kwhy_error *error);
 void kwhy_nccl_close(struct kwhy_nccl *nccl);
 

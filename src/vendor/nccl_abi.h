@@ -4,7 +4,10 @@
 
 #include <stddef.h>
 
-/* What we call of NCCL 2, declared by hand from its public documentation. The values never changed in it. */
+/*
+ * The functions of NCCL 2 that we call, declared by hand from its public documentation. Their values are the
+ * same in all versions of NCCL 2.
+ */
 
 enum kwhy_nccl_result {
 	KWHY_NCCL_SUCCESS = 0,
@@ -22,7 +25,7 @@ enum kwhy_nccl_type {
 };
 enum kwhy_nccl_operation { KWHY_NCCL_SUM = 0, KWHY_NCCL_MAX = 2 };
 
-/* By which processes find each other. */
+/* Identifier by which processes find each other. */
 struct kwhy_nccl_id {
 	char bytes[128];
 };
@@ -35,10 +38,10 @@ enum kwhy_nccl_result ncclGetVersion(int *version);
 enum kwhy_nccl_result ncclCommInitAll(
 	kwhy_nccl_communicator *communicators, int device_count, const int *devices);
 enum kwhy_nccl_result ncclGetUniqueId(struct kwhy_nccl_id *out_id);
-/* By each of `count` processes, on the device that its thread has entered; returns once all have called. */
+/* Called by each of `count` processes with its thread's current device; returns once all have called it. */
 enum kwhy_nccl_result ncclCommInitRank(
 	kwhy_nccl_communicator *out_communicator, int count, struct kwhy_nccl_id id, int rank);
-/* Ends what it still does, too. */
+/* Also aborts its unfinished operations. */
 enum kwhy_nccl_result ncclCommAbort(kwhy_nccl_communicator communicator);
 enum kwhy_nccl_result ncclCommDestroy(kwhy_nccl_communicator communicator);
 enum kwhy_nccl_result ncclGroupStart(void);

@@ -20,7 +20,7 @@ enum kwhy_nvml_result {
 	KWHY_NVML_INSUFFICIENT_SIZE = 7,
 	KWHY_NVML_DRIVER_NOT_LOADED = 9,
 	KWHY_NVML_TIMEOUT = 10,
-	KWHY_NVML_FUNCTION_NOT_FOUND = 13, /* also ours for an optional call that is not there */
+	KWHY_NVML_FUNCTION_NOT_FOUND = 13, /* also our result for a missing optional call */
 	KWHY_NVML_GPU_IS_LOST = 15,
 	KWHY_NVML_UNKNOWN = 999
 };
@@ -33,10 +33,10 @@ enum { KWHY_NVML_TEXT_BYTES = 96, KWHY_NVML_PCI_ID_BYTES = 32 }; /* names, UUIDs
 enum { KWHY_NVML_TOTAL_POWER_SAMPLES = 0 };			 /* sampling type: mW, unsigned int */
 enum { KWHY_NVML_CLOCK_SM = 1, KWHY_NVML_CLOCK_MEMORY = 2 };	 /* MHz */
 enum { KWHY_NVML_TEMPERATURE_GPU = 0 };				 /* degrees C */
-enum { KWHY_NVML_SCOPE_GPU = 0, KWHY_NVML_SCOPE_MEMORY = 2 };	 /* of power fields */
+enum { KWHY_NVML_SCOPE_GPU = 0, KWHY_NVML_SCOPE_MEMORY = 2 };	 /* scopes of power fields */
 enum { KWHY_NVML_DISABLED = 0, KWHY_NVML_ENABLED = 1 };
 
-/* Bits of the reasons why clocks are lower than they could be. */
+/* Bits of the reasons why clocks are below their maximum. */
 enum {
 	KWHY_NVML_REASON_IDLE = 1 << 0,
 	KWHY_NVML_REASON_APPLICATION_CLOCKS = 1 << 1,
@@ -64,19 +64,19 @@ enum {
 /* Field numbers for nvmlDeviceGetFieldValues(). */
 enum {
 	KWHY_NVML_FIELD_MEMORY_TEMPERATURE = 82, /* degrees C */
-	KWHY_NVML_FIELD_NVLINK_SPEED_ALL = 90,	 /* MB/s one way of each link that is up */
-	KWHY_NVML_FIELD_NVLINK_COUNT = 91,	 /* that the device has */
-	KWHY_NVML_FIELD_NVLINK_SPEED = 164,	 /* MB/s one way of the link that is the scope */
+	KWHY_NVML_FIELD_NVLINK_SPEED_ALL = 90,	 /* MB/s in one direction of each active link */
+	KWHY_NVML_FIELD_NVLINK_COUNT = 91,	 /* number of links of the device */
+	KWHY_NVML_FIELD_NVLINK_SPEED = 164,	 /* MB/s in one direction of the link given as scope */
 	KWHY_NVML_FIELD_POWER_AVERAGE = 185,	 /* mW */
 	KWHY_NVML_FIELD_POWER_INSTANT = 186	 /* mW */
 };
 
 enum { KWHY_NVML_LINKS_MAX = 18 }; /* NVLinks of a device */
 
-/* What an NVLink leads to. */
+/* Kinds of devices at the other end of an NVLink. */
 enum { KWHY_NVML_LINK_TO_GPU = 0, KWHY_NVML_LINK_TO_SWITCH = 2 };
 
-/* Of nvmlDeviceGetNvLinkVersion(): numbers of a list, not versions. */
+/* Values of nvmlDeviceGetNvLinkVersion(); they are an enumeration, not version numbers. */
 enum {
 	KWHY_NVML_NVLINK_1 = 1,
 	KWHY_NVML_NVLINK_2 = 2,
@@ -87,7 +87,7 @@ enum {
 	KWHY_NVML_NVLINK_5 = 7
 };
 
-/* What two devices hang on together, from near to far. */
+/* Nearest common ancestor of two devices, from near to far. */
 enum {
 	KWHY_NVML_ANCESTOR_BOARD = 0,
 	KWHY_NVML_ANCESTOR_SWITCH = 10,

@@ -10,7 +10,7 @@
 
 enum { PLACES = 16 };
 
-/* What the tool puts in, and where it finds the room for it. */
+/* The functions that the tool enters, and the table that it enters them through. */
 static kwhy_nvtx_function *functions[PLACES];
 static kwhy_nvtx_function **table[PLACES + 1];
 
@@ -33,7 +33,7 @@ static const void *export_of(uint32_t which)
 	return which == KWHY_NVTX_EXPORT_CALLBACKS ? &callbacks : NULL;
 }
 
-/* The tool's library stays: it may record until the end of the process. */
+/* Loads the tool's library, which stays loaded, because it may record until the process ends. */
 static void find_tool(void)
 {
 	const char *path = getenv("NVTX_INJECTION64_PATH");

@@ -6,15 +6,15 @@
 #include <stdint.h>
 
 /*
- * What a tool sees of NVTX version 3, declared by hand from its public headers: the program's copy of NVTX
- * calls the tool's InitializeInjectionNvtx2() and lends it tables of function pointers to fill. The test
- * unit_vendor_cupti_layout compares with the headers where there are any.
+ * The part of NVTX version 3 that a tool sees, declared by hand from its public headers. The program's copy
+ * of NVTX calls the tool's InitializeInjectionNvtx2(), which fills NVTX's tables of function pointers. The
+ * test unit_vendor_cupti_layout compares with the headers where they are installed.
  */
 
 enum { KWHY_NVTX_EXPORT_CALLBACKS = 1 };
 enum { KWHY_NVTX_MODULE_CORE = 1, KWHY_NVTX_MODULE_CORE2 = 5 };
 
-/* Places in the table of the core module. */
+/* Indices in the function table of the core module. */
 enum {
 	KWHY_NVTX_START_EX = 4,
 	KWHY_NVTX_START_A = 5,
@@ -26,7 +26,7 @@ enum {
 	KWHY_NVTX_POP = 11
 };
 
-/* Places in the table of the second core module: the same with domains. */
+/* Indices in the function table of the second core module, whose functions take a domain. */
 enum {
 	KWHY_NVTX_DOMAIN_START_EX = 2,
 	KWHY_NVTX_DOMAIN_END = 3,
@@ -49,7 +49,7 @@ struct kwhy_nvtx_callbacks {
 
 typedef const void *kwhy_nvtx_export(uint32_t table);
 
-/* What a range is called, and more that we do not read. */
+/* Attributes of an event. We read only the message. */
 struct kwhy_nvtx_event {
 	uint16_t version, struct_bytes;
 	uint32_t category;
@@ -58,7 +58,7 @@ struct kwhy_nvtx_event {
 	int32_t payload_type, reserved;
 	uint64_t payload;
 	int32_t message_type;
-	const void *message; /* char, wchar_t or a handle that the tool gave, by the type */
+	const void *message; /* char, wchar_t or a handle that the tool returned, depending on message_type */
 };
 
 #endif

@@ -31,9 +31,9 @@ enum { KWHY_RSMI_PLACE_EDGE = 0, KWHY_RSMI_PLACE_JUNCTION = 1, KWHY_RSMI_PLACE_M
 enum { KWHY_RSMI_TEXT_BYTES = 128 };
 
 /*
- * Frequencies of a clock in Hz; `current` is the index of the one that runs. Two layouts are about: ROCm 6.0
- * put a flag in front, and brought rsmi_dev_current_socket_power_get with the same release, by which the two
- * are distinguished.
+ * Frequencies of a clock in Hz; `current` is the index of the current one. There are two layouts: ROCm 6.0
+ * added a flag at the start. The same release added rsmi_dev_current_socket_power_get, whose presence
+ * distinguishes the two.
  */
 enum { KWHY_RSMI_FREQUENCIES_5 = 32, KWHY_RSMI_FREQUENCIES_6 = 33 };
 
@@ -70,8 +70,7 @@ int rsmi_dev_pci_id_get(uint32_t device, uint64_t *id); /* domain << 32, bus << 
 int rsmi_dev_memory_total_get(uint32_t device, int kind, uint64_t *bytes);
 int rsmi_dev_power_cap_get(uint32_t device, uint32_t sensor, uint64_t *power_uw);
 int rsmi_dev_power_cap_default_get(uint32_t device, uint64_t *power_uw);
-/* Counts, each worth `resolution_uj`, at a time of the driver in nanoseconds since the start of the machine.
- */
+/* Reads a counter with a step of `resolution_uj`, and the driver's time of it in nanoseconds since boot. */
 int rsmi_dev_energy_count_get(uint32_t device, uint64_t *counts, float *resolution_uj, uint64_t *time_ns);
 int rsmi_dev_current_socket_power_get(uint32_t device, uint64_t *power_uw);
 int rsmi_dev_power_ave_get(uint32_t device, uint32_t sensor, uint64_t *power_uw);
@@ -82,7 +81,7 @@ int rsmi_dev_busy_percent_get(uint32_t device, uint32_t *percent);
 int rsmi_dev_memory_busy_percent_get(uint32_t device, uint32_t *percent);
 int rsmi_dev_fan_speed_get(uint32_t device, uint32_t sensor, int64_t *speed);
 int rsmi_dev_fan_speed_max_get(uint32_t device, uint32_t sensor, uint64_t *speed);
-/* `count`: room on entry, how many there are on return. */
+/* `count`: capacity on entry, number of processes on return. */
 int rsmi_compute_process_info_get(struct kwhy_rsmi_process *processes, uint32_t *count);
 int rsmi_compute_process_gpus_get(uint32_t pid, uint32_t *devices, uint32_t *count);
 

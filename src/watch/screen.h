@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How a cell is meant; the terminal decides how that looks. */
+/* Meaning of a cell; the terminal decides how it looks. */
 enum kwhy_style {
 	KWHY_STYLE_PLAIN,
 	KWHY_STYLE_TITLE,
@@ -26,32 +26,35 @@ struct kwhy_cell {
 };
 
 /*
- * Lines of cells of one width, as many as are written. Remembers its own failure: check once at the end.
- * Set `columns` (at least 1) and `ascii`, the rest zero; end with kwhy_screen_done().
+ * A growing list of lines of `columns` cells each. It remembers its own failure: check once at the end. Set
+ * `columns` (at least 1) and `ascii`, the other fields to zero; end with kwhy_screen_done().
  */
 struct kwhy_screen {
 	size_t columns;
-	bool ascii; /* anything else becomes "?", a micro sign "u" */
+	bool ascii; /* characters outside ASCII become "?", a micro sign "u" */
 	size_t lines, capacity;
 	struct kwhy_cell *cells;
 	bool failed;
 };
 
 void kwhy_screen_done(struct kwhy_screen *screen);
-/* Takes all lines off. */
+/* Removes all lines. */
 void kwhy_screen_clear(struct kwhy_screen *screen);
 
 /* Begins a line of blanks. */
 void kwhy_screen_begin_line(struct kwhy_screen *screen, enum kwhy_style style);
 
-/* Writes into the last line from a column on, as far as there is space; gives the column after it. */
+/*
+ * Writes into the last line from a column on and cuts the text at the line's end. Returns the column after
+ * it.
+ */
 size_t kwhy_screen_put(struct kwhy_screen *screen, size_t column, enum kwhy_style style, const char *utf8);
-/* The same, so that it ends before a column. */
+/* Writes into the last line so that the text ends before `column`. */
 void kwhy_screen_put_left_of(
 	struct kwhy_screen *screen, size_t column, enum kwhy_style style, const char *utf8);
 void kwhy_screen_put_code(struct kwhy_screen *screen, size_t column, enum kwhy_style style, uint32_t code);
 
-/* A cell of a line that there is. */
+/* A cell of an existing line. */
 struct kwhy_cell kwhy_screen_cell(const struct kwhy_screen *screen, size_t line, size_t column);
 
 /* Appends the lines without their styles and without blanks at their ends. */

@@ -5,13 +5,13 @@
 #include "base/status.h"
 #include "watch/screen.h"
 
-/* The whole terminal, by ncurses. One at a time; its owner's thread alone. */
+/* The whole terminal, by ncurses. At most one exists, and one thread uses it. */
 struct kwhy_terminal;
 
-/* After kwhy_terminal_kind_check(). KWHY_E_UNSUPPORTED: this terminal cannot be prepared. */
+/* Called after kwhy_terminal_kind_check(). KWHY_E_UNSUPPORTED: this terminal cannot be prepared. */
 KWHY_MUST_USE enum kwhy_status kwhy_terminal_open(
 	bool color, struct kwhy_terminal **out, struct kwhy_error *error);
-/* Gives the terminal back as it was. NULL: nothing. */
+/* Restores the terminal. NULL: does nothing. */
 void kwhy_terminal_close(struct kwhy_terminal *terminal);
 
 struct kwhy_terminal_size {
@@ -23,7 +23,7 @@ struct kwhy_terminal_size kwhy_terminal_size(const struct kwhy_terminal *termina
 void kwhy_terminal_show(struct kwhy_terminal *terminal, const struct kwhy_screen *screen, size_t scrolled);
 
 enum kwhy_key {
-	KWHY_KEY_NONE, /* nothing more was typed */
+	KWHY_KEY_NONE, /* no further key was pressed */
 	KWHY_KEY_OTHER,
 	KWHY_KEY_QUIT,
 	KWHY_KEY_UP,
@@ -34,7 +34,7 @@ enum kwhy_key {
 	KWHY_KEY_RESIZE
 };
 
-/* Does not wait. */
+/* The next key that was pressed. Does not wait. */
 enum kwhy_key kwhy_terminal_key(struct kwhy_terminal *terminal);
 
 #endif

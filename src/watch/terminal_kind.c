@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <term.h> /* its names of two letters and more are macros: in no other file */
+#include <term.h> /* its macros have names of two letters and more, so no other file includes it */
 #include <unistd.h>
 
 /*
- * Where systems keep what they know of terminals: an ncurses that was built elsewhere looks in its own places
- * alone. A copied folder brings the usual ones along, in share/terminfo beside bin.
+ * Adds the usual folders of terminal descriptions: an ncurses that was built elsewhere searches only its own.
+ * A copied installation has the usual descriptions in share/terminfo next to bin.
  */
 static void add_places(void)
 {

@@ -5,8 +5,8 @@
 #include "base/status.h"
 
 /*
- * Whether what TERM names is known here and can place text; KWHY_E_UNSUPPORTED: it is not. Sets TERMINFO_DIRS
- * where it is not set: to be called before there are other threads, which may read the environment.
+ * Checks that the terminal TERM names is known and can position text; KWHY_E_UNSUPPORTED: it cannot. Sets
+ * TERMINFO_DIRS where it is not set, so call it before other threads exist that may read the environment.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_terminal_kind_check(struct kwhy_error *error);
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Columns of a line of energy: where its name begins and the others end. */
+/* Columns of an energy line: the start of the name and the ends of the others. */
 enum {
 	NAME = 7,
 	POWER_END = 40,
@@ -17,7 +17,7 @@ enum {
 	JOULES_END = 71,
 	WATTHOURS_END = 80,
 	INDENT = 2,
-	REMARK = 27, /* beside the curve */
+	REMARK = 27, /* start of the remark next to the curve */
 	WORDS = 128
 };
 
@@ -42,7 +42,7 @@ static const char *watts(char out[KWHY_QUANTITY_BYTES], double value)
 	return out;
 }
 
-/* Power now, its range in the last second, and energy since the start. */
+/* Writes the present power, its range in the last second, and the energy since the start. */
 static void put_metered(struct drawing *drawing, const struct kwhy_live_metered *metered)
 {
 	char text[KWHY_QUANTITY_BYTES], range[WORDS];
@@ -56,13 +56,16 @@ static void put_metered(struct drawing *drawing, const struct kwhy_live_metered 
 	put_right(drawing, WATTHOURS_END, kwhy_quantity_si(text, metered->energy_j / 3600, "Wh", 3));
 }
 
-/* Where the columns do not fit, what matters comes first, one beside the other, and the rest is cut. */
+/*
+ * Whether the columns do not fit. Then the most important values come first, in one row, and the others are
+ * cut.
+ */
 static bool is_narrow(const struct drawing *drawing)
 {
 	return drawing->screen->columns < WATTHOURS_END;
 }
 
-/* What is noted of a device instead of its power; NULL: its power. */
+/* Note on a device that replaces its power; NULL: its power is shown. */
 static const char *instead_of_power(const struct kwhy_live_device *device)
 {
 	if (device->lost)
@@ -77,7 +80,7 @@ static size_t put_next(struct drawing *drawing, size_t column, enum kwhy_style s
 	return kwhy_screen_put(drawing->screen, column + INDENT, style, text);
 }
 
-/* Behind the name of what it is: power, of its limit, and energy. */
+/* Writes power, share of its limit, and energy after the name. */
 static size_t put_narrow(struct drawing *drawing, size_t column, const char *instead, const char *limit,
 	const struct kwhy_live_metered *metered)
 {
@@ -134,10 +137,10 @@ static void draw_first_line(struct drawing *drawing, const struct kwhy_live_devi
 	put_next(drawing, column, KWHY_STYLE_NAME, device->name ? device->name : "");
 }
 
-/* What of a device is known besides, in the order of what says most. */
+/* Further gauges of a device, the most informative first. */
 static const struct gauge_words {
 	enum kwhy_gauge gauge;
-	const char *format; /* of value times scale */
+	const char *format; /* printf format of value * scale */
 	double scale;
 } gauge_words[] = {
 	{KWHY_GAUGE_BUSY, "busy %.0f %%", 0.1},
@@ -171,7 +174,7 @@ static void gauge_text(
 }
 #pragma GCC diagnostic pop
 
-/* Those that fit, one beside the other. */
+/* Writes the gauges that fit, in one row. */
 static void draw_gauges(struct drawing *drawing, const struct kwhy_live_device *device)
 {
 	size_t column = 0;
@@ -198,7 +201,7 @@ static double highest(const struct kwhy_live_metered *metered, size_t first)
 	return most;
 }
 
-/* Eight heights from "nothing" up; a step that nothing was read in stays blank. */
+/* Character of one of eight heights; a step without readings is blank. */
 static uint32_t curve_code(const struct kwhy_screen *screen, double share)
 {
 	static const char ascii[] = "_.-:=+*#";
@@ -210,7 +213,7 @@ static uint32_t curve_code(const struct kwhy_screen *screen, double share)
 	return screen->ascii ? (uint32_t)ascii[level] : 0x2581 + (uint32_t)level;
 }
 
-/* Bits that cost something: idle is no loss. */
+/* Names the throttle reasons that cost performance; idle is not one. */
 static bool throttle_words(const struct kwhy_live_device *device, char out[WORDS])
 {
 	const struct kwhy_live_value *reasons = &device->gauges[KWHY_GAUGE_THROTTLE_REASONS];
@@ -230,7 +233,7 @@ static bool throttle_words(const struct kwhy_live_device *device, char out[WORDS
 	return length > 0;
 }
 
-/* What is to say beside a curve of this many steps; `out` may stay empty. */
+/* Remark next to a curve of this many steps; `out` may stay empty. */
 static enum kwhy_style remark_of(
 	const struct kwhy_live_device *device, double most_w, size_t steps, char out[WORDS])
 {
@@ -254,8 +257,10 @@ static size_t smaller(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Means of half seconds, the newest at the right, from 0 to the highest of them. A long remark takes their
- * room. */
+/*
+ * Draws means of half seconds, the newest at the right, from 0 to the highest mean. A long remark shortens
+ * the curve.
+ */
 static void draw_curve(struct drawing *drawing, const struct kwhy_live_device *device)
 {
 	const struct kwhy_live_metered *metered = device->metered;
@@ -307,7 +312,7 @@ static void draw_domains(struct drawing *drawing)
 	}
 }
 
-/* The process after those already drawn, over all devices, by memory; false: none is left. */
+/* The process with the most memory among those not drawn yet, over all devices; false: all are drawn. */
 static bool next_process(const struct kwhy_live_snapshot *snapshot, size_t taken[], size_t devices,
 	size_t *out_device, const struct kwhy_live_process **out)
 {
@@ -359,7 +364,7 @@ static void draw_processes(struct drawing *drawing, size_t most)
 	}
 }
 
-/* Instances of a GPU are no further ones. */
+/* Number of GPUs; instances of a GPU do not count. */
 static size_t count_gpus(const struct kwhy_live_snapshot *snapshot)
 {
 	size_t count = 0;
@@ -393,10 +398,13 @@ static void draw_title(struct drawing *drawing)
 	kwhy_screen_put(drawing->screen, 0, KWHY_STYLE_TITLE, text);
 }
 
-/* At first the reading looks for the ticks of the counters, which says nothing of what it takes later. */
+/*
+ * Time at the start in which the sampler searches for the counters' updates, which is no measure of its later
+ * cost.
+ */
 #define COST_FIRST_NS INT64_C(10000000000)
 
-/* What reading takes; the words that do not fit are left out. */
+/* Adds the cost of reading; words that do not fit are left out. */
 static void add_reading_cost(const struct drawing *drawing, char *text, size_t text_bytes)
 {
 	const struct kwhy_live_cost *cost = &drawing->snapshot->cost;

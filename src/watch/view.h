@@ -6,16 +6,18 @@
 #include "watch/screen.h"
 
 /*
- * Draws a snapshot: a title, three lines a device, one a CPU domain or wall meter, the processes with the
- * most memory, and what the reading itself took. Pure. Four devices fit 80 columns by 24 lines. Below 80
- * columns the first line of a device is what matters: that it is lost, its power and limit, its energy. At
- * least KWHY_VIEW_COLUMNS_MIN columns.
+ * Draws a snapshot: a title, three lines a device, one line a CPU domain or wall meter, the processes with
+ * the most memory, and the cost of reading. Pure. Four devices fit 80 columns by 24 lines. With fewer than 80
+ * columns the first line of a device starts with what matters: whether it is lost, its power and limit, its
+ * energy. At least KWHY_VIEW_COLUMNS_MIN columns.
  */
 enum { KWHY_VIEW_COLUMNS_MIN = 32 };
 
 struct kwhy_view {
 	size_t processes_most;
-	/* Beyond one each, for sentences of what is absent: those that do not fit are cut. SIZE_MAX: none is.
+	/*
+	 * Lines that sentences about absent sources may take in total beyond one each. Sentences that do not
+	 * fit are cut. SIZE_MAX: none is cut.
 	 */
 	size_t more_lines;
 };

@@ -8,10 +8,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* When the activities of one device ran. */
+/* The times at which the activities of one device ran. */
 struct shift {
 	const int64_t *start_ns, *end_ns;
-	const uint8_t *dropped; /* NULL: none is */
+	const uint8_t *dropped; /* NULL: no activity is dropped */
 	size_t count;
 };
 
@@ -22,7 +22,7 @@ static int by_start(const void *context, uint32_t a, uint32_t b)
 	return (start_ns[a] > start_ns[b]) - (start_ns[a] < start_ns[b]);
 }
 
-/* Length of the union. */
+/* Adds the length of the union of the activities that are not dropped. */
 static enum kwhy_status add_busy_ns(const struct shift *shift, double *sum_ns, struct kwhy_error *error)
 {
 	uint32_t *order;

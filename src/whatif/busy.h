@@ -5,9 +5,9 @@
 #include "whatif/whatif.h"
 
 /*
- * Gives the plan the share of its time during which the devices that worked were busy with anything, a mean
- * over them: as recorded, and with all changes at the costs that are to be expected. `whatif` is the one that
- * made the plan. One play and, where changes put work into another order, a sort.
+ * Adds two shares to the plan: of the time during which the devices that worked ran anything, as a mean over
+ * those devices. One share is as recorded, the other with all changes at the expected costs. `whatif` is the
+ * one that made the plan. Cost: one play and, where changes reorder work, a sort.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_add_busy(
 	struct kwhy_whatif *whatif, struct kwhy_plan *plan, struct kwhy_error *error);

@@ -9,76 +9,86 @@
 #include "whatif/graph.h"
 
 /*
- * A change to a program, made to the graph of its recording. Changes see what those before them left, so that
- * nothing is saved twice.
+ * A change to a program, made to the graph of its recording. A change sees the graph that earlier changes
+ * left, so that no saving counts twice.
  */
 
 enum { KWHY_WHATIF_WORDS = 240 };
 
-/* What became of a change. */
+/* The result of making a change. */
 struct kwhy_whatif_effect {
-	uint64_t places;	       /* at which it was made; 0 where it was refused */
-	char words[KWHY_WHATIF_WORDS]; /* what was assumed, with its figures; or why it was refused */
-	bool is_generic;	       /* it was made at a cost that nobody knows here: a bound */
+	uint64_t places;	       /* number of places where it was made; 0: it was refused */
+	char words[KWHY_WHATIF_WORDS]; /* the assumptions with their figures, or the reason for the refusal */
+	bool is_generic; /* a cost is neither recorded nor in the profile: the saving is an upper bound */
 };
 
 struct kwhy_whatif;
 
 struct kwhy_whatif_change {
-	const char *id;	      /* "pack-h2d"; the option of the command */
-	const char *title;    /* "pack copies to the device" */
-	const char *argument; /* as the option's help shows it; "[N]" may be left out; NULL: takes none */
-	uint32_t number;      /* what a plan takes, and who gives none; below `least`: no plan tries it */
-	uint32_t least;	      /* the smallest that is taken */
+	const char *id;	   /* "pack-h2d"; the option of the command */
+	const char *title; /* "pack copies to the device" */
+	/* as in the option's help; "[N]" is optional; NULL: the option takes no argument */
+	const char *argument;
+	uint32_t number; /* used by plans and where the argument is left out; below `least`: no plan tries the
+			    change */
+	uint32_t least;	 /* smallest number that is accepted */
 	enum kwhy_bound bound;
 	enum kwhy_effort effort;
 	enum kwhy_risk risk;
-	const char *finding; /* id of the finding whose cure it is; NULL: none */
-	const char *premise; /* that a recording cannot show: a plan leaves it out and tells it apart; NULL */
-	/* Edits the graph; a refusal leaves places 0 and the graph as it was. */
+	const char *finding; /* id of the finding that the change cures; NULL: no finding */
+	const char *premise; /* condition that a recording cannot show; plans leave the change out and list
+				it; NULL: no condition */
+	/* Edits the graph. A refusal sets places to 0 and leaves the graph as it was. */
 	void (*apply)(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect);
 };
 
-/* The constant table; changes are applied in its order unless a plan says otherwise. */
+/* The constant table of all changes. They are applied in its order unless a plan says otherwise. */
 extern const struct kwhy_whatif_change kwhy_whatif_changes[];
 extern const size_t kwhy_whatif_change_count;
 
-/* A call that took far longer than its kind does; `behind` is the one of its kind before it on its thread. */
+/*
+ * A call that took far longer than is usual for its kind; `after` is the previous call of that kind on the
+ * same thread.
+ */
 struct kwhy_whatif_warmup {
 	uint32_t call, after;
 	int64_t usual_ns;
 };
 
-/* Everything that changes look at. Made by kwhy_whatif_new(). */
+/* All data that changes read. Made by kwhy_whatif_new(). */
 struct kwhy_whatif {
 	const struct kwhy_recording *recording;
-	const struct kwhy_ledger *ledger;   /* NULL: no energies */
-	const struct kwhy_profile *profile; /* NULL: none */
+	const struct kwhy_ledger *ledger;   /* NULL: energies are unknown */
+	const struct kwhy_profile *profile; /* NULL: no machine profile */
 	struct kwhy_whatif_graph *graph;
 	struct kwhy_whatif_costs costs;
-	enum kwhy_whatif_corner corner; /* which costs are in force */
+	enum kwhy_whatif_corner corner; /* which costs apply now */
 
-	uint32_t *first_issued;	   /* [calls + 1] rows that an outermost call issued, in `issued` */
+	uint32_t *first_issued;	   /* [calls + 1] first index in `issued` of the rows that an outermost call
+				      issued */
 	uint32_t *issued;	   /* [activities] */
-	uint32_t *next;		   /* [activities] in the stream; KWHY_NONE: the last */
-	uint32_t *first_of_stream; /* [streams] */
-	uint32_t *step;		   /* [activities] number of the step; KWHY_NONE: in none */
-	uint32_t step_count;	   /* 0: none are known */
-	bool steps_named;	   /* by ranges; else by a sequence of launches that repeats */
-	const char *step_words;	   /* "ranges" or "a sequence of launches that repeats" */
+	uint32_t *next;		   /* [activities] next row in the same stream; KWHY_NONE: the last */
+	uint32_t *first_of_stream; /* [streams] first row of the stream */
+	uint32_t *step;		   /* [activities] number of the step; KWHY_NONE: outside all steps */
+	uint32_t step_count;	   /* 0: steps are unknown */
+	bool steps_named; /* ranges name the steps; else a repeating sequence of launches defines them */
+	const char *step_words; /* "ranges" or "a sequence of launches that repeats" */
 
-	uint64_t *packed_bytes; /* [activities] of those that are KWHY_NODE_PACKED; NULL: none ever was */
+	uint64_t *packed_bytes; /* [activities] bytes of copies with KWHY_NODE_PACKED; NULL: no copy was
+				   packed yet */
 
 	struct kwhy_whatif_warmup *warmups; /* [warmup_count] */
 	size_t warmup_count;
 
-	int64_t first_ns, last_ns; /* of all device work as recorded; equal where there is none */
-	float *net_w;		   /* [activities] power above idle; NAN unknown */
-	float *half_ci90_ratio;	  /* [activities] half of the 90 % interval of its account's energy to that */
-	double *idle_w;		  /* [devices] while nothing runs; NAN unknown */
-	double *idle_half_ci90_w; /* [devices] half of its 90 % interval */
-	double scatter_ratio;	  /* by which a run of the same program would take longer or shorter, 90 % */
-	bool has_energy;	  /* known for every device that worked */
+	int64_t first_ns, last_ns; /* of all recorded device work; equal where there is no work */
+	float *net_w;		   /* [activities] power above idle; NAN: unknown */
+	float *half_ci90_ratio;	  /* [activities] half of the 90 % interval of the account's energy, over that
+				     energy */
+	double *idle_w;		  /* [devices] power while the device idles; NAN: unknown */
+	double *idle_half_ci90_w; /* [devices] half of the 90 % interval of idle_w */
+	double scatter_ratio;	  /* half of the 90 % interval of a run's time, over that time: runs of one
+				     program differ */
+	bool has_energy;	  /* energy is known for every device that worked */
 	bool out_of_memory;
 };
 

@@ -7,9 +7,9 @@
 
 #include <math.h>
 
-/* Changes to how much work a launch does: equal launches as one, and steps that do the work of several. */
+/* Changes to how much work a launch does: merging equal launches, and steps that do the work of several. */
 
-enum { PERIOD_ROWS = 64 }; /* the longest sequence of launches that is looked for again behind itself */
+enum { PERIOD_ROWS = 64 }; /* longest sequence of launches whose repetitions are looked for */
 
 static bool is_kernel(const struct kwhy_whatif *whatif, uint32_t row)
 {
@@ -21,7 +21,7 @@ static int64_t length_ns(const struct kwhy_whatif *whatif, uint32_t row)
 	return whatif->graph->nodes[row].own_ns;
 }
 
-/* How often the device must be filled to run this many blocks, this many concurrently; 0: not known. */
+/* Number of waves in which the device runs this many blocks; 0: unknown. */
 static double waves(const struct kwhy_whatif *whatif, uint32_t row, double blocks)
 {
 	const struct kwhy_recording *recording = whatif->recording;
@@ -38,8 +38,9 @@ static double waves(const struct kwhy_whatif *whatif, uint32_t row, double block
 }
 
 /*
- * A kernel with `times` its blocks; as much longer where blocks or device are not known. At best no longer:
- * what one waits for, all wait for at once. At worst a multiprocessor holds one block at a time.
+ * Length of a kernel with `times` as many blocks. Where blocks or device are unknown, it takes `times` as
+ * long. In the fast corner it takes no longer, since all blocks wait for the same thing concurrently. In the
+ * slow corner a multiprocessor holds one block at a time.
  */
 static double grown_ns(const struct kwhy_whatif *whatif, uint32_t row, double times)
 {
@@ -64,7 +65,7 @@ static bool is_same_launch(const struct kwhy_whatif *whatif, uint32_t a, uint32_
 		rows->threads_per_block[a] == rows->threads_per_block[b];
 }
 
-/* A sequence of `period` launches that follows itself, `times` times in all. */
+/* A sequence of `period` launches that is repeated `times` times in all. */
 struct loop {
 	size_t period, times;
 };
@@ -79,7 +80,7 @@ static struct loop loop_of(
 	return (struct loop){period, end / period};
 }
 
-/* The one that leaves the fewest launches, of up to `most` turns. */
+/* The loop whose merging leaves the fewest launches, with at most `most` repetitions. */
 static struct loop find_loop(
 	const struct kwhy_whatif *whatif, const uint32_t *rows, size_t count, size_t most)
 {
@@ -153,7 +154,7 @@ void kwhy_whatif_batch(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_
 			"no kernel, and no sequence of kernels, is launched twice in a row with one grid");
 }
 
-/* A row of the first step of a batch, which does the work of all. */
+/* Makes a row of the first step of a batch do the work of all its steps. */
 static void grow_row(struct kwhy_whatif *whatif, uint32_t row, double times)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;
@@ -170,7 +171,10 @@ static void grow_row(struct kwhy_whatif *whatif, uint32_t row, double times)
 	}
 }
 
-/* All calls of the steps that are no longer made; a pause behind what is no step is not theirs. */
+/*
+ * Drops all calls of the steps that are merged into others. A pause before a step's call belongs to the step,
+ * unless it follows calls outside of steps.
+ */
 static void drop_steps(struct kwhy_whatif *whatif, size_t thread, uint32_t times)
 {
 	const struct kwhy_calls *calls = &whatif->recording->calls;
@@ -192,7 +196,7 @@ static void drop_steps(struct kwhy_whatif *whatif, size_t thread, uint32_t times
 	}
 }
 
-/* Steps of a device; the last ranges may have no work on it. */
+/* Number of steps with work on a device; the last ranges may have none. */
 static uint32_t steps_on(const struct kwhy_whatif *whatif, uint32_t device)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;
@@ -204,7 +208,7 @@ static uint32_t steps_on(const struct kwhy_whatif *whatif, uint32_t device)
 	return count;
 }
 
-/* The last steps, fewer than `number`, are one that does the work of those. */
+/* Merges each `number` steps of a device into the first of them; the last ones may be fewer. */
 static void grow_device(struct kwhy_whatif *whatif, uint32_t device, uint32_t number)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* Changes to the work that devices do together. */
+/* Changes to collectives. */
 
 static bool is_collective(const struct kwhy_whatif *whatif, uint32_t row)
 {
@@ -16,9 +16,10 @@ static bool is_collective(const struct kwhy_whatif *whatif, uint32_t row)
 
 struct overlap {
 	struct kwhy_whatif *whatif;
-	uint32_t *left; /* [activities] the last one up to it in its stream that is not dropped; KWHY_NONE */
+	uint32_t *left; /* [activities] the row itself or the last row before it in its stream that is not
+			   dropped; KWHY_NONE: no such row */
 	uint64_t passed;
-	bool waits; /* work does, for a collective of another step */
+	bool waits; /* some work waits for a collective of another step */
 };
 
 static void find_left(struct overlap *overlap)
@@ -35,7 +36,9 @@ static void find_left(struct overlap *overlap)
 	}
 }
 
-/* What a row waits for by a link: that, or what is left before it; KWHY_NONE: nothing. */
+/*
+ * The row that a link leads to, or the last row before that one that is not dropped; KWHY_NONE: no such row.
+ */
 static uint32_t waited_for(const struct overlap *overlap, uint32_t row, enum kwhy_whatif_link link)
 {
 	const struct kwhy_whatif_graph *graph = overlap->whatif->graph;
@@ -56,7 +59,10 @@ static bool may_pass(struct overlap *overlap, uint32_t row, uint32_t before)
 	return false;
 }
 
-/* Behind what came before the collectives of its step; with nothing before, it begins when they did. */
+/*
+ * Moves a row in its stream to follow the work before the collectives of its step. With no work before them,
+ * it begins when they did.
+ */
 static void pass_in_stream(struct overlap *overlap, uint32_t row, uint32_t before)
 {
 	struct kwhy_whatif *whatif = overlap->whatif;
@@ -76,7 +82,7 @@ static void pass_in_stream(struct overlap *overlap, uint32_t row, uint32_t befor
 	node->lag_ns[KWHY_LINK_ORDER] = kwhy_whatif_recorded_start(whatif->graph, first);
 }
 
-/* Work no longer waits for a collective of its own step. */
+/* Removes a row's waits for collectives of its own step. */
 static void pass(struct overlap *overlap, uint32_t row)
 {
 	uint32_t before = waited_for(overlap, row, KWHY_LINK_ORDER);

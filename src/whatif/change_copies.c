@@ -11,18 +11,18 @@
 
 /* Changes to copies between host and device. */
 
-/* Copies of one direction that one copy can take the place of. */
+/* Copies of one direction that one copy can replace. */
 struct pack {
 	struct kwhy_whatif *whatif;
 	enum kwhy_copy_kind kind;
 	uint32_t first; /* row; KWHY_NONE: the pack is empty */
-	size_t begin;	/* where its rows begin in `rows` */
+	size_t begin;	/* index in `rows` of its first row */
 	uint32_t *rows;
 	size_t count;
 	double bytes;
 	uint64_t packs, packed, not_worth; /* not_worth: copies that would take no less time as one */
-	bool has_calls;			   /* of any that is packed */
-	const char *source;		   /* of the costs */
+	bool has_calls;			   /* some packed copy has a call */
+	const char *source;		   /* source of the costs */
 };
 
 static uint32_t process_of(const struct kwhy_recording *recording, uint32_t row)
@@ -30,7 +30,7 @@ static uint32_t process_of(const struct kwhy_recording *recording, uint32_t row)
 	return recording->streams[recording->activities.stream[row]].process;
 }
 
-/* What the copies take now, and what nobody knows better: their sum. */
+/* Sum of the copies' times now, used where no cost is known. */
 static double sum_ns(const struct pack *pack)
 {
 	double sum = 0;
@@ -45,7 +45,10 @@ static struct kwhy_whatif_cost cost_of(const struct pack *pack)
 	return kwhy_whatif_row_copy_cost(pack->whatif, pack->first, pack->bytes);
 }
 
-/* As one, behind a small kernel that gathers its parts or before one that takes them apart. */
+/*
+ * Time of the packed copy, with a small kernel before it that gathers its parts or after it that scatters
+ * them.
+ */
 static double packed_ns(struct pack *pack)
 {
 	const struct kwhy_whatif *whatif = pack->whatif;
@@ -70,8 +73,8 @@ static uint32_t call_after(const struct kwhy_whatif *whatif, uint32_t call)
 }
 
 /*
- * What the host does for a copy alone, longer than the copy itself: its call, which may have moved the bytes,
- * and a wait for it that is right after.
+ * Host time for one copy beyond the copy itself: its call, which may have moved the bytes, and a wait for it
+ * right after.
  */
 static double host_ns(const struct kwhy_whatif *whatif, uint32_t row)
 {
@@ -93,9 +96,9 @@ static double host_ns(const struct kwhy_whatif *whatif, uint32_t row)
 }
 
 /*
- * Device and host work beside each other, so copies take what the slower of them takes. Those whose time is
- * that of their bytes take as long as one, and what needs the first would wait for the last. Where no cost is
- * known, at least their calls go.
+ * Whether packing saves time. Device and host work concurrently, so copies take the time of the slower one.
+ * Copies bound by their bytes take as long packed, and work that needs the first would wait for the last.
+ * Where no cost is known, packing at least saves their calls.
  */
 static bool is_worth_it(const struct pack *pack)
 {
@@ -111,7 +114,7 @@ static bool is_worth_it(const struct pack *pack)
 		fmax(sum_ns(pack), all_ns);
 }
 
-/* That kernel has to be launched, too; its call stands in the copy's. */
+/* Adds the launch of the packing kernel to the call of the copy. */
 static void lengthen_call(struct pack *pack)
 {
 	struct kwhy_whatif *whatif = pack->whatif;
@@ -146,7 +149,10 @@ static void close_pack(struct pack *pack)
 	pack->bytes = 0;
 }
 
-/* Same memories, same process and, where steps are known, same step. */
+/*
+ * Whether a copy fits into the pack: same kinds of memory, same process and, where steps are known, same
+ * step.
+ */
 static bool fits(const struct pack *pack, uint32_t row)
 {
 	const struct kwhy_whatif *whatif = pack->whatif;
@@ -237,7 +243,7 @@ static void pack_copies(struct kwhy_whatif *whatif, enum kwhy_copy_kind kind, en
 	say_packed(&pack, until, effect);
 }
 
-/* What is copied to the device next may depend on what was read back. */
+/* A read-back ends a pack: later copies to the device may depend on it. */
 static bool reads_back(const struct kwhy_whatif *whatif, uint32_t row)
 {
 	return kwhy_whatif_is_copy(whatif, row, KWHY_COPY_D2H);
@@ -250,7 +256,7 @@ void kwhy_whatif_pack_h2d(struct kwhy_whatif *whatif, uint32_t number, struct kw
 		whatif->step_count ? "up to the next read-back or step" : "up to the next read-back", effect);
 }
 
-/* Values that are read after other work are other values. */
+/* Any work ends a pack: values read after it may differ. */
 static bool is_work(const struct kwhy_whatif *whatif, uint32_t row)
 {
 	(void)whatif;
@@ -269,7 +275,7 @@ static bool is_pageable(const struct kwhy_activities *rows, uint32_t row)
 	return rows->src_memory[row] == KWHY_MEMORY_PAGEABLE || rows->dst_memory[row] == KWHY_MEMORY_PAGEABLE;
 }
 
-/* What comes behind a call of a thread until it waits. */
+/* What a thread does after a call, up to its next wait. */
 enum after { AFTER_OTHER_WORK, AFTER_WAIT };
 
 static enum after look_back(const struct kwhy_whatif *whatif, uint32_t call, enum after after)
@@ -292,8 +298,8 @@ static enum after look_back(const struct kwhy_whatif *whatif, uint32_t call, enu
 }
 
 /*
- * [calls] whether the thread waits before it issues anything but read-backs: then a read-back need not block
- * by itself. NULL: no memory.
+ * [calls] whether the thread waits before it issues anything but read-backs, so that a read-back need not
+ * block by itself. NULL: out of memory.
  */
 static bool *find_waited_for(struct kwhy_whatif *whatif)
 {
@@ -314,8 +320,8 @@ static bool *find_waited_for(struct kwhy_whatif *whatif)
 }
 
 /*
- * What a call takes that queues a copy: no longer than such copies follow each other when they are queued,
- * where the machine profile says so, and no longer than a launch.
+ * Time of a call that queues a copy: at most a launch, and at most the time between queued copies where the
+ * machine profile shows it.
  */
 static double queueing_ns(const struct kwhy_whatif *whatif, enum kwhy_copy_kind kind)
 {
@@ -327,7 +333,10 @@ static double queueing_ns(const struct kwhy_whatif *whatif, enum kwhy_copy_kind 
 	return fmin(launch_ns, kwhy_whatif_curve_ns(curve, 1));
 }
 
-/* A call that blocked for its copy returns immediately, if it was to the device or is waited for anyway. */
+/*
+ * Makes a call that blocked for its copy return immediately, if the copy is to the device or is waited for
+ * anyway.
+ */
 static void unblock(struct kwhy_whatif *whatif, uint32_t row, uint32_t call, bool may_return)
 {
 	if (call == KWHY_NONE ||
@@ -339,8 +348,8 @@ static void unblock(struct kwhy_whatif *whatif, uint32_t row, uint32_t call, boo
 }
 
 /*
- * A wait right after a copy to the device, for that copy alone, is what a copy without non_blocking is made
- * of: nobody needs it once the copy blocks no longer. At the slow end it stays.
+ * Drops a wait right after a copy to the device and for that copy only, which is how a copy without
+ * non_blocking works: no such wait is needed once the copy does not block. In the slow corner it stays.
  */
 static void drop_wait_after(struct kwhy_whatif *whatif, uint32_t row, uint32_t call)
 {
@@ -352,7 +361,7 @@ static void drop_wait_after(struct kwhy_whatif *whatif, uint32_t row, uint32_t c
 		kwhy_whatif_drop_call(whatif, after);
 }
 
-/* The copy from page-locked memory. */
+/* Makes a copy use page-locked memory. */
 static void pin(
 	struct kwhy_whatif *whatif, uint32_t row, const bool *waited, struct kwhy_whatif_cost *out_cost)
 {

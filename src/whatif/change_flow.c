@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Changes to where data stays and when it moves. */
+/* Changes to where data stays and when it is moved. */
 
-enum { ROUND_TRIP_BYTES = 256 /* smaller copies are of one size by chance */ };
+enum { ROUND_TRIP_BYTES = 256 /* smaller copies may have equal sizes by chance */ };
 
-/* A copy between host and device, and how often devices had computed before it. */
+/* A copy between host and device, and how many activities had computed on devices before it. */
 struct passage {
 	uint32_t row, computed;
 };
@@ -22,7 +22,7 @@ struct round_trips {
 	struct kwhy_whatif *whatif;
 	struct passage *copies; /* [count] */
 	size_t count;
-	uint64_t pairs, bytes; /* of the largest */
+	uint64_t pairs, bytes; /* bytes: of the largest pair */
 };
 
 static bool computes(const struct kwhy_whatif *whatif, uint32_t row)
@@ -71,10 +71,12 @@ static int by_work_and_bytes(const void *context, uint32_t a, uint32_t b)
 	return (bytes[left->row] > bytes[right->row]) - (bytes[left->row] < bytes[right->row]);
 }
 
-/* Of copies of one size with no work between, the oldest read-back and the next copy back go. */
+/*
+ * Drops pairs of copies of one size with no work between them: the oldest read-back and the next copy back.
+ */
 static void drop_pairs(struct round_trips *round_trips, struct passage *copies, size_t count)
 {
-	size_t oldest = 0, held = 0; /* the read-backs among those that were seen come to the front */
+	size_t oldest = 0, held = 0; /* read-backs seen so far are moved to the front */
 
 	for (size_t i = 0; i < count; i++) {
 		if (kwhy_whatif_is_copy(round_trips->whatif, copies[i].row, KWHY_COPY_D2H)) {
@@ -112,7 +114,7 @@ static enum kwhy_status drop_round_trips(struct round_trips *round_trips, struct
 	return status;
 }
 
-/* Read-backs after the last work of a device; the last `number` stay. */
+/* Drops read-backs after the last work of a device, except the last `number`. */
 static uint64_t drop_last_read_backs(struct kwhy_whatif *whatif, uint32_t device, uint32_t number)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;
@@ -130,8 +132,8 @@ static uint64_t drop_last_read_backs(struct kwhy_whatif *whatif, uint32_t device
 }
 
 /*
- * Of many copies few are left, and each is one draw of many: at the corners they take what the fastest and
- * the slowest tenth of that size did.
+ * Few of many copies are left, and each could have any length of the distribution. In the corners they take
+ * the fastest and the slowest tenth of copies of that size.
  */
 static void spread_kept(struct kwhy_whatif *whatif, enum kwhy_copy_kind kind, uint64_t bytes)
 {
@@ -186,16 +188,16 @@ void kwhy_whatif_keep_on_device(
 
 /* Copies to the device between two pieces of work of a stream. */
 struct batch {
-	uint32_t before; /* last work before them; KWHY_NONE: none */
-	uint32_t issue;	 /* node of the call that issued the first; KWHY_NONE */
+	uint32_t before; /* last work before them; KWHY_NONE: no work */
+	uint32_t issue;	 /* node of the call that issued the first; KWHY_NONE: no call */
 };
 
 struct overlap {
 	struct kwhy_whatif *whatif;
 	uint32_t buffers;
-	struct batch *batches; /* [rows] of the stream that is walked */
+	struct batch *batches; /* [rows] batches of the current stream */
 	size_t count;
-	uint32_t last_copy, last_work; /* of the stream */
+	uint32_t last_copy, last_work; /* last rows of the current stream */
 	bool in_batch;
 	uint64_t moved, blocked;
 };
@@ -223,7 +225,7 @@ static void open_batch(struct overlap *overlap, uint32_t row)
 		overlap->last_work, overlap->whatif->graph->nodes[row].from[KWHY_LINK_ISSUE]};
 }
 
-/* Behind the copy before it alone, and behind the work that used its buffer last. */
+/* Makes a copy follow only the copy before it and the work that used its buffer last. */
 static void move_copy(struct overlap *overlap, uint32_t row)
 {
 	struct kwhy_whatif_node *node = edit(overlap->whatif, row);
@@ -245,7 +247,7 @@ static void move_copy(struct overlap *overlap, uint32_t row)
 	overlap->moved++;
 }
 
-/* Work follows the work before it, and the copy that it needs. */
+/* Makes work follow the work before it and the copy that it needs. */
 static void move_work(struct overlap *overlap, uint32_t row)
 {
 	struct kwhy_whatif_node *node;

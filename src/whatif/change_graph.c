@@ -10,21 +10,22 @@
 #include <stdlib.h>
 
 /*
- * Capture repeated sequences of launches as graphs: one call launches what many did, and its work follows
- * at the pace of queued work. Capturing runs nothing, so the first of each kind is a graph, too; at the slow
- * end a program that warms up runs it as it was.
+ * Captures repeated sequences of launches as graphs: one call launches what many calls did, and its work
+ * follows at the pace of queued work. Capturing runs no work, so the first sequence of each kind is a graph,
+ * too; in the slow corner a program that warms up runs it uncaptured.
  */
 
 enum {
-	GRAPH_MIN = 4, /* launches; fewer are not worth a graph */
-	TOGETHER = 16 /* nodes that are put together before any begins: the shorter of the profile's chains */
+	GRAPH_MIN = 4, /* least number of launches in a graph */
+	/* nodes that are prepared before the first begins: the shorter of the profile's chains */
+	TOGETHER = 16
 };
 
-/* Stretches that do the same in the same order. */
+/* Segments with the same work in the same order. */
 struct repeat {
-	uint64_t hash; /* of that; 0: free */
+	uint64_t hash; /* hash of the work; 0: the slot is free */
 	uint32_t count;
-	bool captured; /* the first of them has come */
+	bool captured; /* the first of the segments was visited */
 };
 
 struct capture {
@@ -32,9 +33,10 @@ struct capture {
 	struct repeat *repeats; /* [slots] */
 	size_t slots;
 	uint64_t graphs, launches;
-	uint32_t steps;		      /* that a graph has; 0: as they are named, else all between waits */
-	double call_ns, call_node_ns; /* a graph's launch, and for each node more */
-	double start_node_ns;	      /* of many nodes, its beginning for each more */
+	uint32_t steps; /* steps in a graph; 0: one named step, or without names all work between waits */
+	double call_ns, call_node_ns; /* host time of a graph launch, and added time for each further node */
+	double start_node_ns; /* added time from the launch to the first kernel, for each node after the first
+				 TOGETHER */
 };
 
 static uint64_t mix(uint64_t hash, uint64_t value)
@@ -57,7 +59,7 @@ static uint64_t hash_of(const struct kwhy_whatif *whatif, const struct kwhy_what
 	return hash | 1;
 }
 
-/* Its place, free where there was none. */
+/* The slot of a hash; a free slot where the table does not hold it. */
 static struct repeat *find(const struct capture *capture, uint64_t hash)
 {
 	size_t at = hash & (capture->slots - 1);
@@ -74,8 +76,8 @@ static uint32_t first_issuing_call(
 }
 
 /*
- * Between two kernels that are launched as fast as they run, a recording shows what their launches leave. In
- * a graph no more lies between them than it takes there for an empty kernel and what is after it.
+ * Limits a gap in a graph. Where kernels are launched as fast as they run, recorded gaps include the
+ * launches. In a graph the gap is at most the time of an empty kernel and the gap after it.
  */
 static int64_t no_longer_than_a_node_ns(const struct kwhy_whatif *whatif, int64_t queued_ns)
 {
@@ -85,8 +87,8 @@ static int64_t no_longer_than_a_node_ns(const struct kwhy_whatif *whatif, int64_
 }
 
 /*
- * Between two activities of a graph: as recorded of graphs, else as queued, less what the machine profile
- * says that a graph saves there (at the slow end: nothing). Nothing lies between them at a generic cost.
+ * Gap between two activities of a graph: as recorded in graphs, else the gap of queued work less what a graph
+ * saves by the machine profile (in the slow corner: nothing). With a generic cost the gap is 0.
  */
 static int64_t graph_queued_ns(const struct kwhy_whatif *whatif, uint32_t before, uint32_t row)
 {
@@ -105,7 +107,7 @@ static int64_t graph_queued_ns(const struct kwhy_whatif *whatif, uint32_t before
 	return queued_ns > saves_ns ? no_longer_than_a_node_ns(whatif, queued_ns - saves_ns) : 0;
 }
 
-/* Behind the call that launches the graph, and no further behind the work before it than in a graph. */
+/* Makes a row follow the call that launches its graph, and limits the gaps before it to those in a graph. */
 static void capture_row(struct capture *capture, uint32_t row, uint32_t call_node, int64_t issue_ns)
 {
 	struct kwhy_whatif *whatif = capture->whatif;
@@ -133,8 +135,10 @@ static double call_ns(const struct capture *capture, double nodes)
 		capture->call_ns + capture->call_node_ns * (nodes - capture->whatif->costs.graph_nodes), 0);
 }
 
-/* From a launch's own beginning to a graph's: of many nodes the first begin while others are still put
- * together. */
+/*
+ * Added delay from the launch to the first kernel, compared with a single launch. In a graph of many nodes
+ * the first begin while others are still prepared.
+ */
 static int64_t later_ns(const struct capture *capture, size_t nodes)
 {
 	size_t together = nodes < TOGETHER ? nodes : TOGETHER;

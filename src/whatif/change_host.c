@@ -9,13 +9,16 @@
 
 /* Changes to what the host does between its launches. */
 
-/* The outermost calls of a thread that are left. */
+/* Whether a call is outermost and not dropped. */
 static bool is_left(const struct kwhy_whatif *whatif, size_t call)
 {
 	return whatif->graph->outer[call] == call && !kwhy_whatif_call_is_dropped(whatif, (uint32_t)call);
 }
 
-/* What a call issued and is left, by that call or a graph in its place: anything, and a read-back. */
+/*
+ * Whether a call issued work that is not dropped, possibly moved to a graph, and whether that includes a
+ * read-back.
+ */
 static void look_at_issued(const struct kwhy_whatif *whatif, size_t call, bool *issues, bool *reads)
 {
 	for (size_t i = whatif->first_issued[call]; i < whatif->first_issued[call + 1]; i++) {
@@ -34,8 +37,7 @@ static uint32_t waited_for(const struct kwhy_whatif *whatif, size_t call)
 		.from[KWHY_LINK_JOIN];
 }
 
-/* Whether work of the thread's process, which is left, ended after one of its waits and before the end of
- * another. */
+/* Whether work of the thread's process that is not dropped ended between the ends of two of its waits. */
 static bool work_ended_between(const struct kwhy_whatif *whatif, size_t thread, size_t wait, size_t later)
 {
 	const struct kwhy_recording *recording = whatif->recording;
@@ -58,13 +60,16 @@ static bool work_ended_between(const struct kwhy_whatif *whatif, size_t thread, 
 	return false;
 }
 
-/* The first wait may have been for one stream or event alone: then the second is for what ended since. */
+/*
+ * Drops redundant waits of a thread. An earlier wait may have been for one stream or event only; then a later
+ * wait is for the work that ended since.
+ */
 static uint64_t drop_waits_of_thread(struct kwhy_whatif *whatif, size_t thread)
 {
 	const struct kwhy_calls *calls = &whatif->recording->calls;
 	bool pending = true, reads = false;
 	uint64_t dropped = 0;
-	size_t last = 0; /* wait, where nothing is pending */
+	size_t last = 0; /* last wait; used where no work is pending */
 
 	for (size_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {
 		kwhy_whatif_fetch_calls_ahead(whatif, i, calls->first[thread + 1], KWHY_CALL_SYNC);
@@ -96,7 +101,7 @@ void kwhy_whatif_drop_waits(struct kwhy_whatif *whatif, uint32_t number, struct 
 			"every wait follows work of its thread, or work ended since its thread waited last");
 }
 
-/* The last wait of a thread stays: something must know that all is done. */
+/* The last wait of a thread, which stays, since the thread must know that all work is done. */
 static size_t last_wait(const struct kwhy_whatif *whatif, size_t thread)
 {
 	const struct kwhy_calls *calls = &whatif->recording->calls;
@@ -108,7 +113,7 @@ static size_t last_wait(const struct kwhy_whatif *whatif, size_t thread)
 	return last;
 }
 
-/* The stream that the thread gives work next; KWHY_NONE: none. */
+/* The stream of the next work that the thread issues; KWHY_NONE: no more work. */
 static uint32_t next_stream(const struct kwhy_whatif *whatif, size_t call)
 {
 	const struct kwhy_calls *calls = &whatif->recording->calls;
@@ -122,8 +127,8 @@ static uint32_t next_stream(const struct kwhy_whatif *whatif, size_t call)
 }
 
 /*
- * Work of one stream comes in its order anyway: then nothing takes the place of the wait. At the slow end an
- * event does in any case.
+ * Replaces a wait by an event. Work of one stream runs in order anyway, so there the wait is just dropped; in
+ * the slow corner an event replaces it in any case.
  */
 static void replace_wait(struct kwhy_whatif *whatif, size_t call, uint32_t target, double event_ns)
 {
@@ -181,7 +186,9 @@ void kwhy_whatif_use_events(struct kwhy_whatif *whatif, uint32_t number, struct 
 		kwhy_whatif_refuse(effect, "every wait follows a read-back or is the last of its thread");
 }
 
-/* Of what a call issued and is left: whether there is anything, and nothing but read-backs. */
+/*
+ * Whether the work of a call that is not dropped consists of read-backs only; *issues: whether there is any.
+ */
 static bool issues_read_backs_alone(const struct kwhy_whatif *whatif, size_t call, bool *issues)
 {
 	bool alone = true;
@@ -203,7 +210,7 @@ static bool waits_for_read_back(const struct kwhy_whatif *whatif, size_t call)
 	return target != KWHY_NONE && kwhy_whatif_is_copy(whatif, target, KWHY_COPY_D2H);
 }
 
-/* A wait for a read-back, behind which the thread issues a read-back next. */
+/* Drops waits for a read-back after which the thread issues another read-back next. */
 static uint64_t join_waits_of_thread(struct kwhy_whatif *whatif, size_t thread)
 {
 	const struct kwhy_calls *calls = &whatif->recording->calls;
@@ -245,12 +252,12 @@ static bool is_device_memory(const struct kwhy_whatif *whatif, size_t call)
 	return !kwhy_whatif_call_is(whatif->graph, call, KWHY_MARK_ASYNC | KWHY_MARK_ELSEWHERE);
 }
 
-/* How the frees and allocations of a thread lie: those in a row of their kind, and those alone. */
+/* Counts of a thread's frees and allocations: all, frees in rows and single allocations. */
 struct memory_calls {
 	uint64_t frees, frees_in_rows, allocs, allocs_alone;
 };
 
-enum { EMPTIED_ROW = 3 /* frees in a row, as when a cache is emptied */ };
+enum { EMPTIED_ROW = 3 /* least number of consecutive frees that mean that a cache is emptied */ };
 
 static void end_row(struct memory_calls *sum, enum kwhy_call_class class, uint64_t row)
 {
@@ -264,8 +271,9 @@ static void end_row(struct memory_calls *sum, enum kwhy_call_class class, uint64
 }
 
 /*
- * A cache of a framework asks the driver for one block when it misses one, and frees all of them one after
- * the other when it is told to empty itself. If it is not reported so, it makes neither call.
+ * Whether the thread empties a cache. The cache of a framework allocates one block from the driver when it
+ * lacks one, and frees all blocks one after the other when the program empties it. A program that does not
+ * empty the cache makes neither kind of call.
  */
 static bool empties_cache(const struct kwhy_whatif *whatif, size_t thread)
 {
@@ -288,7 +296,7 @@ static bool empties_cache(const struct kwhy_whatif *whatif, size_t thread)
 	return sum.frees && 2 * sum.frees_in_rows > sum.frees && 2 * sum.allocs_alone > sum.allocs;
 }
 
-/* What becomes of the allocations and frees of a thread. */
+/* Effects of a pool on allocations and frees. */
 struct pool {
 	double call_ns;
 	bool any_freed, any_emptied;
@@ -354,8 +362,8 @@ void kwhy_whatif_use_pool(struct kwhy_whatif *whatif, uint32_t number, struct kw
 enum { PAUSE_MIN_NS = 100000, PAUSE_MAX_NS = 1000000000 };
 
 /*
- * What is left of the pause before a call: what is usual there, unless that is such a pause itself. Of one
- * whose call is dropped the usual part has gone with it.
+ * Part of the pause before a call that remains: the usual time there, unless the usual time is itself a long
+ * pause. If the call is dropped, the usual part has vanished with it.
  */
 static int64_t prefetched_ns(const struct kwhy_whatif *whatif, uint32_t call)
 {
@@ -369,15 +377,15 @@ static int64_t longer_of(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* The last pause of a thread that was taken out. */
+/* The last pause that was removed. */
 struct prefetched {
 	uint32_t thread;
 	int64_t end_ns;
 };
 
 /*
- * At the slow end one thread does the work of all pauses: it has had the time since the last one for it, and
- * what it has not done by then is waited for.
+ * Part of a pause that remains in the slow corner, where one thread does the work of all pauses. That thread
+ * has the time since the last pause for it, and the call waits for the rest.
  */
 static int64_t waited_for_ns(
 	const struct kwhy_whatif *whatif, const struct prefetched *last, uint32_t call, int64_t pause_ns)
@@ -390,12 +398,14 @@ static int64_t waited_for_ns(
 	return pause_ns - (start_ns - last->end_ns);
 }
 
-/* From the first start of steps to their last end; the whole run where none are known. */
+/* From the first start of a step to the last end of one; the whole run where steps are unknown. */
 struct stretch_ns {
 	int64_t start, end;
 };
 
-/* What the host does before the first step and after the last is no input of a step. */
+/*
+ * The time of all steps: what the host does before the first step and after the last is not input of a step.
+ */
 static struct stretch_ns steps_ns(const struct kwhy_whatif *whatif)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;

@@ -4,18 +4,19 @@
 #include "whatif/edits.h"
 
 /*
- * A host of another speed: what its threads do in calls and between them takes longer or shorter. What the
- * device and the way to it take stays, and so does all before the device's first work, in which no run is.
+ * A host of another speed: the time of its threads in calls and between them is scaled. The time of the
+ * device and the latency to it stay, and so does all time before the device's first work, which is not part
+ * of the run.
  */
 
-enum { PAUSE_MAX_NS = 1000000000 /* longer, and nobody computed */ };
+enum { PAUSE_MAX_NS = 1000000000 /* during longer pauses the host does not compute */ };
 
 static int64_t scaled(int64_t length_ns, uint32_t percent)
 {
 	return (int64_t)((double)length_ns * 100 / percent + 0.5);
 }
 
-/* As much sooner as the call gets to it. */
+/* Makes work begin sooner by the time that its call saves. */
 static void issue_sooner(struct kwhy_whatif *whatif, uint32_t row, int64_t saved_ns)
 {
 	struct kwhy_whatif_node *node = kwhy_whatif_edit(whatif->graph, row);
@@ -28,7 +29,7 @@ static void issue_sooner(struct kwhy_whatif *whatif, uint32_t row, int64_t saved
 		node->lag_ns[KWHY_LINK_ISSUE] = 0;
 }
 
-/* The time before a call: of a dropped one, what is left of it. */
+/* Scales the time before a call, or what is left of it where the call is dropped; returns the time saved. */
 static int64_t change_pauses(struct kwhy_whatif_node *node, uint32_t percent)
 {
 	int64_t saved_ns = 0;

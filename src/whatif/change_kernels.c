@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Changes to how work is cut into kernels. */
+/* Changes to how work is divided into kernels. */
 
 enum { TINY_NS = 10000, FUSE_GAP_NS = 20000 };
 
@@ -22,7 +22,7 @@ static int64_t length_ns(const struct kwhy_whatif *whatif, uint32_t row)
 	return whatif->graph->nodes[row].own_ns;
 }
 
-/* Work of the device alone that is too short to fill it, and could as well be part of a kernel. */
+/* Whether a row is work within the device that is short and could be part of a kernel. */
 static bool is_tiny(const struct kwhy_whatif *whatif, uint32_t row)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;
@@ -33,10 +33,10 @@ static bool is_tiny(const struct kwhy_whatif *whatif, uint32_t row)
 }
 
 /*
- * Whether a kernel can be in one launch with the one before it. Blocks of a launch do not wait for each
- * other, so a grid that is larger than the one before it needs that one's end; of a smaller one the block
- * that ends last can do the work. At best they are one launch that waits inside, at worst every change of
- * grid is an end.
+ * Whether a kernel can share a launch with the one before it. Blocks of a launch do not wait for each other,
+ * so a grid larger than the one before it must wait for that one's end; the work of a smaller grid can be
+ * done by the block that ends last. In the fast corner both always share a launch that waits inside; in the
+ * slow corner every change of the grid ends a launch.
  */
 static bool shares_launch(const struct kwhy_whatif *whatif, uint32_t before, uint32_t row)
 {
@@ -49,11 +49,14 @@ static bool shares_launch(const struct kwhy_whatif *whatif, uint32_t before, uin
 						  : blocks[row] <= blocks[before];
 }
 
-/* Chains of a run. A host that is held up in one of a thousand steps cuts no chain there. */
+/*
+ * Chains of a run. Work also counts as close to the work before it if work of its name mostly is, so that a
+ * host delayed in one of a thousand steps cuts no chain there.
+ */
 struct chains {
 	struct kwhy_whatif *whatif;
-	int32_t *close_of_name; /* [names] more than 0: work of that name mostly comes close behind other */
-	uint64_t from, to;	/* rows that became fewer */
+	int32_t *close_of_name; /* [names] above 0: work of that name mostly comes close after other work */
+	uint64_t from, to;	/* number of rows in chains, and of the kernels that they become */
 };
 
 static bool is_close(const struct kwhy_activities *rows, uint32_t before, uint32_t row)
@@ -72,7 +75,7 @@ static void count_close(struct chains *chains, const struct kwhy_whatif_segment 
 			: -1;
 }
 
-/* How many rows, from a tiny kernel on, can be one: close behind each other in one stream. */
+/* Number of rows, from a tiny kernel on, that can be fused: close after each other in one stream. */
 static size_t chain_length(const struct chains *chains, const uint32_t *rows, size_t count)
 {
 	const struct kwhy_whatif *whatif = chains->whatif;
@@ -95,8 +98,8 @@ static size_t chain_length(const struct chains *chains, const uint32_t *rows, si
 }
 
 /*
- * One kernel for all: each part but the first loses what the shortest kernel takes, which is beginning and
- * ending. At best the longest alone remains, at worst nothing but the gaps go.
+ * Length of the fused kernel: each part but the first loses the time of the shortest kernel, which is start
+ * and end. In the fast corner only the longest part remains; in the slow corner only the gaps vanish.
  */
 static double fused_ns(const struct kwhy_whatif *whatif, const uint32_t *rows, size_t count)
 {
@@ -123,7 +126,7 @@ static void merge(struct kwhy_whatif *whatif, const uint32_t *rows, size_t count
 		kwhy_whatif_drop_row(whatif, rows[i]);
 }
 
-/* Chains of at least two in one segment. */
+/* Fuses the chains of at least two rows in one segment. */
 static void fuse_segment(struct chains *chains, const struct kwhy_whatif_segment *segment)
 {
 	for (size_t begin = 0, count; begin < segment->row_count; begin += count) {

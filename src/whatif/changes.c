@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* What can be changed (docs/projections.md); those that take work away come before those that move it. */
+/* The table of changes (docs/projections.md). Changes that remove work come before those that move it. */
 const struct kwhy_whatif_change kwhy_whatif_changes[] = {
 	{"keep-on-device", "keep data on the device", "N", 0, 0, KWHY_BOUND_EXPECTED, KWHY_EFFORT_DAYS,
 		KWHY_RISK_ORDER, "round-trips", NULL, kwhy_whatif_keep_on_device},

@@ -4,7 +4,7 @@
 
 #include "whatif/change.h"
 
-/* The functions of the table in changes.c. */
+/* The functions of the changes in the table of changes.c, by file. */
 typedef void kwhy_whatif_apply(
 	struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect);
 

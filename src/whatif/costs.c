@@ -10,26 +10,28 @@
 #include <stdlib.h>
 
 /*
- * What calls and copies would cost: from the recording where it shows enough, since then all times are of one
- * machine under one profiler; else from the machine profile.
+ * Costs of calls and copies. They are taken from the recording where it shows enough, since then all times
+ * are of one machine under one profiler, else from the machine profile.
  */
 
-#define SPREADS 1.645 /* standard uncertainties on either side of 90 % */
+#define SPREADS 1.645 /* half of a 90 % interval in standard uncertainties */
 
-/* An empty kernel more in a queue: an H100, profiles/nvidia-h100.json (an H200 takes 1336). */
+/* Time of one more empty kernel in a queue: an H100, profiles/nvidia-h100.json (an H200: 1336). */
 #define SMALL_KERNEL_NS 1659
 
 enum {
-	FIT_COPIES = 4,	     /* fewer fit nothing */
-	FIT_RANGE = 8,	     /* between the smallest and the largest, and beyond that one */
-	SMALL_BYTES = 65536, /* below, a copy is mostly its beginning and its end */
+	FIT_COPIES = 4, /* least number of copies for a fit */
+	FIT_RANGE = 8,	/* least ratio of the largest to the smallest copy of a fit; a fit extrapolates up to
+			   this ratio, too */
+	SMALL_BYTES = 65536, /* the time of smaller copies is mostly latency */
 	FIT_CALLS = 3,
-	PAUSE_NS = 20000 /* shorter time of the host between calls is of the calls, as between threads */
+	/* shorter host time between calls belongs to the calls, as it does between threads */
+	PAUSE_NS = 20000
 };
 
 static const struct kwhy_whatif_cost unknown = {NAN, NAN, NAN, NULL, false};
 
-/* Where neither the recording nor a profile shows what calls take: profiles/nvidia-h200.json. */
+/* Costs where neither the recording nor a profile shows them: profiles/nvidia-h200.json. */
 static const struct kwhy_whatif_cost generic_launch = {3027, 3027, 3027, "an H200, not known here", true};
 static const struct kwhy_whatif_cost generic_graph_launch = {
 	1145, 1145, 1145, "an H200, not known here", true};
@@ -131,7 +133,7 @@ static struct kwhy_whatif_cost measured(struct kwhy_measured seconds)
 		"the machine profile");
 }
 
-/* Median, and the quartiles as corners, of what was sampled; unknown of too few. */
+/* Median of the samples, with their quartiles as corners; unknown where there are too few. */
 static struct kwhy_whatif_cost sampled(struct kwhy_whatif_samples *samples)
 {
 	if (samples->count < FIT_CALLS)
@@ -180,7 +182,7 @@ static void sample_calls(const struct kwhy_whatif_graph *graph, struct call_samp
 	}
 }
 
-/* Nodes of a graph that the recording launched, on average. */
+/* Mean number of nodes of the graphs that the recording launched; 0: no graph launches. */
 static double mean_graph_nodes(const struct kwhy_whatif_graph *graph, const struct call_samples *samples)
 {
 	const struct kwhy_activities *rows = &graph->recording->activities;
@@ -196,7 +198,7 @@ static double known_or_0(double seconds)
 	return isfinite(seconds) ? seconds * 1e9 : 0;
 }
 
-/* A profile's launch is that of a graph of one node. */
+/* Finds the costs of graphs; a profile's graph launch is that of a graph of one node. */
 static void graph_costs(
 	struct kwhy_whatif_costs *costs, const struct kwhy_whatif_graph *graph, struct call_samples *samples)
 {
@@ -224,7 +226,7 @@ static int64_t not_below_0(int64_t value)
 	return value < 0 ? 0 : value;
 }
 
-/* Median, and the fence of what lies far out. */
+/* Median, and the limit above which values are outliers. */
 static void usual_gaps(struct kwhy_whatif_samples *gaps, int64_t *usual_ns, int64_t *far_ns)
 {
 	int64_t low_ns = not_below_0(kwhy_whatif_quantile(gaps, 0.25));
@@ -246,14 +248,17 @@ static void call_costs(struct kwhy_whatif_costs *costs, struct call_samples *sam
 		costs->launch = generic_launch;
 	for (size_t class = 0; class < KWHY_CALL_CLASS_COUNT; class ++)
 		usual_gaps(&samples->gaps[class], &costs->usual_gap_ns[class], &costs->far_gap_ns[class]);
-	/* neither is known to cost more than a launch: both are calls that return immediately */
+	/* neither is known to cost more than a launch, since all of them return immediately */
 	if (!isfinite(costs->event.expected_ns))
 		costs->event = costs->launch;
 	if (!isfinite(costs->pool.expected_ns))
 		costs->pool = costs->launch;
 }
 
-/* What was measured to be small; a recording whose shortest kernel is long shows nothing of small ones. */
+/*
+ * Cost of a small kernel, from the profile where it was measured. A recording whose shortest kernel is long
+ * shows nothing of small ones.
+ */
 static struct kwhy_whatif_cost small_kernel(const struct kwhy_whatif_costs *costs)
 {
 	double least_ns = costs->least_kernel_ns;
@@ -325,7 +330,10 @@ static double fitted_ns(const struct kwhy_whatif_copy_fit *fit, double bytes)
 	return fit->alpha_ns + fit->beta_ns * bytes;
 }
 
-/* Of the same kind and memory, where the recording has one: the largest of a fit, else the mean. */
+/*
+ * A copy of known time: of the same kind and memory where the recording has such copies (the largest of a
+ * fit, else the mean), else the least copy.
+ */
 static struct kwhy_whatif_known_copy known_copy_of(
 	const struct kwhy_whatif_copy_fit *fit, const struct kwhy_whatif_known_copy *least)
 {
@@ -344,8 +352,8 @@ static struct kwhy_whatif_cost with_spread(double expected_ns, double ratio, con
 }
 
 /*
- * Recorded times leave out what a copy takes beside the moving of its bytes, and curves hold it: so the time
- * is one that was recorded, and longer by what the curve says for more bytes.
+ * Recorded times leave out the latency around the transfer of a copy's bytes, and curves include it. So the
+ * cost is a recorded time plus the difference of the curve between both sizes.
  */
 static struct kwhy_whatif_cost by_curve(const struct kwhy_transfer_curve *curve,
 	const struct kwhy_whatif_known_copy *known_copy, double bytes)

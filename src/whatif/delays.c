@@ -4,18 +4,19 @@
 
 #include <stdlib.h>
 
-/* Usual delays: medians of what the recording shows. */
+/* Finds the usual delays: medians of those in the recording. */
 
 enum {
 	KINDS = KWHY_ACTIVITY_KIND_COUNT,
 	SAMPLES_MIN = 8,
-	/* Where a recording has too little that was queued in time: between kernels of a stream, 1.0 us on a
-	   V100, 1.15 on an A100 and an H200, 1.4 to 1.6 on H100s (medians of traces in docs/projections.md).
+	/*
+	 * Used where a recording has too little queued work: gap between kernels of a stream, 1.0 us on a
+	 * V100, 1.15 on an A100 and an H200, 1.4 to 1.6 on H100s (medians of traces in docs/projections.md).
 	 */
 	QUEUED_NS = 1200,
 	QUEUED_FAST_NS = 1000,
 	QUEUED_SLOW_NS = 1600,
-	/* Longer gaps between queued kernels are of something else. */
+	/* Longer gaps between queued kernels have other causes. */
 	NAME_GAP_NS = 10000
 };
 
@@ -35,7 +36,10 @@ static int64_t median(struct kwhy_whatif_samples *samples)
 	return kwhy_whatif_quantile(samples, 0.5);
 }
 
-/* No gap at all is a kernel that was reported to begin early: it says nothing of others. */
+/*
+ * Adds a gap before queued work. A gap of 0 means that the kernel was reported to begin early, so it says
+ * nothing of others.
+ */
 static void sample_queued(const struct kwhy_whatif_graph *graph, uint32_t before, uint32_t row,
 	int64_t gap_ns, struct sampled *sampled)
 {
@@ -51,7 +55,7 @@ static void sample_queued(const struct kwhy_whatif_graph *graph, uint32_t before
 	}
 }
 
-/* A kernel after another of the same launch of a graph. */
+/* Adds a gap between two kernels of the same graph launch. */
 static void sample_graph(const struct kwhy_whatif_graph *graph, uint32_t before, uint32_t row, int64_t gap_ns,
 	struct sampled *sampled)
 {
@@ -75,8 +79,10 @@ static void sample_issue(const struct kwhy_whatif_graph *graph, uint32_t row, st
 			rows->start_ns[row] - kwhy_whatif_recorded_start(graph, issue));
 }
 
-/* Whether the device knew of a row when the one before it ended: its call had returned, and on an idle stream
- * it would have begun by then. */
+/*
+ * Whether the device knew of a row when the row before it ended: its call had returned, and on an idle stream
+ * it would have begun by then.
+ */
 static bool was_queued(const struct kwhy_whatif_graph *graph, uint32_t row, uint32_t issue, int64_t free_ns)
 {
 	int64_t issue_ns = graph->delays.issue_ns[graph->recording->activities.kind[row]];
@@ -120,7 +126,10 @@ static void sample_calls(
 	}
 }
 
-/* A pair of kinds that was not queued often enough takes after kernels. */
+/*
+ * Fills the gaps of all pairs of kinds; a pair that was not queued often enough takes the gap between
+ * kernels.
+ */
 static void fill_queued(struct kwhy_whatif_delays *delays, struct sampled *sampled)
 {
 	struct kwhy_whatif_samples *kernels = &sampled->queued[KWHY_ACTIVITY_KERNEL][KWHY_ACTIVITY_KERNEL];
@@ -140,7 +149,10 @@ static void fill_queued(struct kwhy_whatif_delays *delays, struct sampled *sampl
 	}
 }
 
-/* A first launch loads code: a stall is not usual unless seen often. Then work begins as calls return. */
+/*
+ * The usual time from the call to the start of a kernel. A first launch loads code, so a long delay is usual
+ * only if it was seen often. Where nothing else is known, work begins as its call returns.
+ */
 static int64_t usual_issue_ns(struct kwhy_whatif_samples *kernels, int64_t launch_call_ns)
 {
 	int64_t usual_ns = median(kernels), least_ns = kwhy_whatif_quantile(kernels, 0);
@@ -171,12 +183,12 @@ static void fill_issue(struct kwhy_whatif_delays *delays, struct sampled *sample
 
 	for (size_t kind = 0; kind < KINDS; kind++) {
 		delays->issue_ns[kind] = median(&sampled->issue[kind]);
-		/* a stall is not the kind's own */
+		/* a long delay is not usual for the kind */
 		if (delays->issue_ns[kind] < 0 ||
 			(any_ns >= 0 && delays->issue_ns[kind] >= KWHY_WHATIF_STALL_NS))
 			delays->issue_ns[kind] = any_ns;
 	}
-	/* a memset is a launch to the driver; where a program makes few, each finds caches cold */
+	/* to the driver a memset is a launch; where a program makes few memsets, all of them are cold */
 	if (any_ns >= 0 && delays->issue_ns[KWHY_ACTIVITY_MEMSET] > any_ns)
 		delays->issue_ns[KWHY_ACTIVITY_MEMSET] = any_ns;
 }

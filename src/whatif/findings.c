@@ -38,7 +38,10 @@ static int64_t not_below_0(int64_t value)
 	return value > 0 ? value : 0;
 }
 
-/* A change may reach places that the finding does not count: then it saves more than those cost. */
+/*
+ * The assumption of a change, with a note where the change also applies to places that the finding does not
+ * count, so that it saves more than they cost.
+ */
 static const char *assumption_of(struct kwhy_findings *findings, const struct kwhy_finding *finding,
 	const struct kwhy_projected_change *change)
 {
@@ -50,7 +53,10 @@ static const char *assumption_of(struct kwhy_findings *findings, const struct kw
 		saves_more ? "; the change shortens more than what is counted here" : "");
 }
 
-/* Runs differ from run to run by more than a cure may save: its interval ends where the cost's does. */
+/*
+ * The upper end of a saving's interval. Runs may differ by more than a cure saves, so it is limited to the
+ * upper end of the finding's cost.
+ */
 static int64_t high_nj(const struct kwhy_finding *finding, const struct kwhy_saving *saving, int64_t high_nj)
 {
 	int64_t most_nj = finding->high_nj != KWHY_UNKNOWN_NJ ? finding->high_nj : finding->energy_nj;
@@ -60,7 +66,7 @@ static int64_t high_nj(const struct kwhy_finding *finding, const struct kwhy_sav
 	return most_nj > saving->energy_nj ? most_nj : saving->energy_nj;
 }
 
-/* What a plan of that one change states: one bound for both. */
+/* Sets the finding's saving to that of a plan of this change alone, so that both state the same bound. */
 static enum kwhy_status set_saving(struct kwhy_findings *findings, struct kwhy_finding *finding,
 	const struct kwhy_plan *plan, struct kwhy_error *error)
 {
@@ -85,7 +91,7 @@ static enum kwhy_status set_saving(struct kwhy_findings *findings, struct kwhy_f
 	return KWHY_OK;
 }
 
-/* The finding's own bound stays, with the reason why nothing was played. */
+/* Keeps the finding's own bound and adds the reason why the change was refused. */
 static enum kwhy_status tell_refused(struct kwhy_findings *findings, struct kwhy_finding *finding,
 	const struct kwhy_plan *plan, struct kwhy_error *error)
 {
@@ -117,7 +123,7 @@ static enum kwhy_status project(struct kwhy_whatif *whatif, struct kwhy_findings
 	return status;
 }
 
-/* What its cure saves too little of is no finding, whatever it costs. */
+/* Removes findings whose cure saves too little, whatever they cost. */
 static void drop_small(struct kwhy_findings *findings)
 {
 	size_t kept = 0;

@@ -2,9 +2,9 @@
 #include "whatif/parts.h"
 
 /*
- * A link that did not decide gets the usual delay, or less where less was seen; the link that decided gets
- * what is left up to the recorded time. So the graph plays as recorded, and a node whose deciding link goes
- * away starts the usual delay behind the next.
+ * A link that did not decide a start gets the usual delay, or the recorded one where that is shorter. The
+ * link that decided gets the rest up to the recorded time. So the graph plays as recorded, and a node whose
+ * deciding link is removed starts the usual delay after the next link's target.
  */
 
 static int64_t least(int64_t a, int64_t b)
@@ -58,7 +58,7 @@ static void set_start_lags(struct kwhy_whatif_graph *graph, uint32_t at)
 		node->lag_ns[decides] += start_ns - latest_ns;
 }
 
-/* What a node takes without waiting: no more than it took from the end of what it waited for. */
+/* Time of a node without waiting: at most the time from the end of what it waited for to its own end. */
 static int64_t alone_ns(const struct kwhy_whatif_node *node, int64_t end_ns, int64_t from_ns)
 {
 	int64_t rest_ns = end_ns - from_ns;
@@ -82,7 +82,8 @@ static void set_end_lag(struct kwhy_whatif_graph *graph, uint32_t at)
 }
 
 enum {
-	SMALL_BYTES = 65536 /* a blocking copy of more may end on the host well after it did on the device */
+	SMALL_BYTES = 65536 /* the call of a larger blocking copy may return well after the copy has ended on
+			       the device */
 };
 
 static bool is_large_copy(const struct kwhy_activities *rows, uint32_t row)
@@ -90,7 +91,7 @@ static bool is_large_copy(const struct kwhy_activities *rows, uint32_t row)
 	return rows->kind[row] == KWHY_ACTIVITY_COPY && rows->bytes[row] > SMALL_BYTES;
 }
 
-/* From the end of the work to the return of a call that waited for it; INT64_MAX: it did not. */
+/* From the end of the work to the return of a call that waited for it; INT64_MAX: it did not wait. */
 static int64_t return_of(const struct kwhy_whatif_graph *graph, size_t call)
 {
 	const struct kwhy_calls *calls = &graph->recording->calls;
@@ -107,8 +108,9 @@ static int64_t return_of(const struct kwhy_whatif_graph *graph, size_t call)
 }
 
 /*
- * The shortest return of a call that waited: of those that did not, more is not known. A class of which none
- * waited takes after the others, but for large copies, else after its own shortest call.
+ * Finds the shortest return of a call that waited, by class; calls that did not wait show nothing more. A
+ * class without waiting calls takes the shortest of the other classes, large copies excepted, else the length
+ * of its own shortest call.
  */
 static void find_returns(struct kwhy_whatif_graph *graph)
 {

@@ -5,14 +5,15 @@
 #include <stdlib.h>
 
 /*
- * A collective ends when the last of its ranks has come and the data has gone round. The n-th collective of a
- * name on each device are one, if they ran at one time; each then follows a joint of their starts.
+ * A collective ends after the last of its ranks has begun and the data has been exchanged. The n-th
+ * collectives of a name on all devices are one collective if they ran at the same time. Each of them then
+ * follows a joint of their starts.
  */
 
 struct collectives {
 	const struct kwhy_recording *recording;
-	uint32_t *rows;	 /* in row order: by device, then start */
-	uint32_t *place; /* [count] how many of that name came before it on the device */
+	uint32_t *rows;	 /* rows of collectives, sorted by device, then by start */
+	uint32_t *place; /* [count] number of earlier collectives of the same name on the device */
 	size_t count;
 };
 
@@ -46,7 +47,7 @@ static void collect(struct collectives *all, uint32_t *counts)
 	}
 }
 
-/* Whether there was a time at which all of them ran. */
+/* Whether all of them ran at some common time. */
 static bool ran_together(const struct collectives *all, const uint32_t *order, size_t begin, size_t end)
 {
 	const struct kwhy_activities *rows = &all->recording->activities;
@@ -71,7 +72,7 @@ static uint32_t add_joint(struct kwhy_whatif_graph *graph)
 	return (uint32_t)graph->node_count++;
 }
 
-/* Joints in a chain: the first link of each but the first is the joint before it. */
+/* Makes a chain of joints: the first link of each joint but the first is to the joint before it. */
 static void join(struct kwhy_whatif_graph *graph, const struct collectives *all, const uint32_t *order,
 	size_t begin, size_t end)
 {

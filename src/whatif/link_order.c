@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Streams, issuing calls and threads: what the recording states. */
+/* Makes the links that the recording states: streams, issuing calls and threads. */
 
 static struct kwhy_whatif_node fresh_node(enum kwhy_whatif_kind kind, int64_t own_ns)
 {
@@ -14,7 +14,10 @@ static struct kwhy_whatif_node fresh_node(enum kwhy_whatif_kind kind, int64_t ow
 	return node;
 }
 
-/* Calls of a thread come by start, the outer one first; one that outlasts the others opens a new outer. */
+/*
+ * Calls of a thread are sorted by start, outer ones first. A call that ends after the current outer call is a
+ * new outer call.
+ */
 static void find_outer_calls(struct kwhy_whatif_graph *graph)
 {
 	const struct kwhy_calls *calls = &graph->recording->calls;
@@ -47,7 +50,7 @@ static void link_activity(struct kwhy_whatif_graph *graph, size_t row, uint32_t 
 	if (call == KWHY_NONE)
 		return;
 	call = graph->outer[call];
-	/* a start before its call comes of clocks that disagree */
+	/* a start before its call means that the clocks disagree: no link */
 	if (graph->recording->calls.start_ns[call] <= rows->start_ns[row])
 		node->from[KWHY_LINK_ISSUE] = kwhy_whatif_call_node(graph, call);
 }

@@ -4,14 +4,14 @@
 #include <stdlib.h>
 
 /*
- * Waits of one stream for another. The calls show them where the thread told a stream to wait for an event
- * before it issued the work; else a start later than its stream and its call explain is put behind the work
- * of another stream that had ended last by then: the order that was seen is kept.
+ * Finds waits of one stream for another. Calls show them where the thread made a stream wait for an event
+ * before it issued the work. Else, where neither stream nor call explains a late start, the row is linked to
+ * the work of another stream that had ended last by then, which keeps the recorded order.
  */
 
 enum { UNEXPLAINED_NS = 2000, LOOK_BACK = 8 };
 
-/* The row whose first start a call brought about. */
+/* The first row that each call issued. */
 static void find_first_issued(const struct kwhy_whatif_graph *graph, uint32_t *issued)
 {
 	const struct kwhy_activities *rows = &graph->recording->activities;
@@ -23,10 +23,10 @@ static void find_first_issued(const struct kwhy_whatif_graph *graph, uint32_t *i
 			issued[graph->outer[rows->call[i]]] = (uint32_t)i;
 }
 
-/* The rows that a thread issued last: of all, and of another stream than that one. */
+/* The row that a thread issued last, and the last row in another stream than that one. */
 struct trail {
 	uint32_t last, other;
-	bool reported; /* to wait for an event since */
+	bool reported; /* the thread has since called a wait of a stream for an event */
 };
 
 static void follow(struct kwhy_whatif_graph *graph, struct trail *trail, uint32_t row)
@@ -55,7 +55,7 @@ static void link_reported(struct kwhy_whatif_graph *graph, const uint32_t *issue
 	}
 }
 
-/* When its stream and its call would have let it start; INT64_MIN: they do not say. */
+/* The start that the row's stream and call explain; INT64_MIN: neither is known. */
 static int64_t explained_ns(const struct kwhy_whatif_graph *graph, uint32_t row)
 {
 	const struct kwhy_whatif_node *node = &graph->nodes[row];

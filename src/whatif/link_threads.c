@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 /*
- * Threads that hand work to each other, as a program and its backward pass do: a call that comes after a
- * pause of its thread follows the call of another thread of the process that ended last, if that one began in
- * the pause. Which thread waited for which is not recorded: the order that was seen is kept.
+ * Finds threads that hand work to each other, as a program and its backward pass do. A call after a pause of
+ * its thread follows the call of another thread of the process that ended last, if that call began during the
+ * pause. Recordings do not state which thread waited for which, so the recorded order is kept.
  */
 
 enum { PAUSE_NS = 20000 };
@@ -28,7 +28,7 @@ static int by_process_and_start(const void *context, uint32_t a, uint32_t b)
 	return (start_ns[a] > start_ns[b]) - (start_ns[a] < start_ns[b]);
 }
 
-/* Calls of a process that ended last: of all its threads, and of all but that one. */
+/* The calls of a process that ended last: over all its threads, and over all but the thread of that call. */
 struct latest {
 	uint32_t process, any, other;
 };
@@ -76,7 +76,7 @@ enum kwhy_status kwhy_whatif_link_threads(struct kwhy_whatif_graph *graph, struc
 	for (size_t i = 0; !status && i < graph->call_count; i++) {
 		uint32_t call = order ? order[i] : (uint32_t)i, process = process_of(recording, call);
 
-		/* other calls, such as asking whether something is done, hand over nothing */
+		/* other calls, such as queries whether work is done, hand over nothing */
 		if (graph->outer[call] != call || recording->calls.class[call] == KWHY_CALL_OTHER)
 			continue;
 		if (process != latest.process)

@@ -5,16 +5,19 @@
 #include <stdlib.h>
 
 /*
- * What a waiting call waited for. Recordings seldom say it, so it is what they show: the call's own work; for
- * a stream, the last work of the thread; else the work that had ended last when the call returned, of what
- * was issued before it.
+ * Finds the work that waiting calls waited for. Recordings seldom state it. It is the call's own work; for a
+ * wait for a stream, the last work of the thread; else, of the work issued before the call, the work that had
+ * ended last when the call returned.
  */
 
 enum {
-	LOOK_BACK = 64,		/* rows that end about then, of other processes or issued later */
-	LONG_LAUNCH_NS = 50000, /* a launch that takes this long, and ten times the usual, waits for space */
+	LOOK_BACK = 64, /* number of rows to check: rows of other processes or issued later may end at about
+			   the same time */
+	LONG_LAUNCH_NS = 50000, /* a launch that takes this long, and ten times the usual, waits for space in
+				   the queue */
 	LONG_LAUNCHES = 10,
-	STAGED_BYTES = 65536 /* CUDA: pageable copies of no more return before they begin, others block */
+	STAGED_BYTES = 65536 /* on CUDA, pageable copies up to this size return before they begin, larger ones
+				block */
 };
 
 static int by_end(const void *context, uint32_t a, uint32_t b)
@@ -53,7 +56,7 @@ bool kwhy_whatif_is_wait(const struct kwhy_whatif_graph *graph, uint32_t call)
 	case KWHY_CALL_SYNC:
 	case KWHY_CALL_COPY:
 		return true;
-	case KWHY_CALL_FREE: /* the stream-ordered ones do not wait */
+	case KWHY_CALL_FREE: /* stream-ordered frees do not wait */
 		return !kwhy_whatif_call_is(graph, call, KWHY_MARK_ASYNC);
 	default:
 		return false;
@@ -63,9 +66,10 @@ bool kwhy_whatif_is_wait(const struct kwhy_whatif_graph *graph, uint32_t call)
 /* A walk over the calls of one thread. */
 struct walk {
 	struct kwhy_whatif_graph *graph;
-	const uint32_t *issued; /* [calls] the row that an outermost call issued and that ended last */
+	/* [calls] of the rows that an outermost call issued, the one that ended last */
+	const uint32_t *issued;
 	uint32_t call, process;
-	uint32_t last; /* row issued last by the thread; KWHY_NONE: none yet */
+	uint32_t last; /* row that the thread issued last; KWHY_NONE: no row yet */
 };
 
 static bool was_issued_before(const struct walk *walk, uint32_t row)
@@ -80,7 +84,10 @@ static bool was_issued_before(const struct walk *walk, uint32_t row)
 		: recording->calls.start_ns[walk->graph->outer[call]] < recording->calls.start_ns[walk->call];
 }
 
-/* The device of the thread's last work, else the first one that its process has a stream on. */
+/*
+ * The device of the thread's last work, else the first device on which its process has a stream; KWHY_NONE:
+ * the process has no stream.
+ */
 static uint32_t device_of(const struct walk *walk)
 {
 	const struct kwhy_recording *recording = walk->graph->recording;
@@ -120,7 +127,7 @@ static bool has_ended(const struct walk *walk, uint32_t row)
 		recording->calls.end_ns[walk->call] + KWHY_WHATIF_CLOCKS_NS;
 }
 
-/* A copy by an asynchronous call blocks for pageable memory. */
+/* Whether a copy blocks even in an asynchronous call: one from or to pageable memory. */
 static bool blocks(const struct walk *walk, uint32_t row)
 {
 	const struct kwhy_activities *rows = &walk->graph->recording->activities;
@@ -131,8 +138,8 @@ static bool blocks(const struct walk *walk, uint32_t row)
 }
 
 /*
- * A large copy from pageable memory goes in pieces that the host fills: its call returns once the last piece
- * is filled, shortly before the device has it.
+ * Whether the host was still filling pieces of a large copy from pageable memory: its call returns once the
+ * last piece is filled, shortly before the copy ends on the device.
  */
 static bool is_being_filled(const struct walk *walk, uint32_t row)
 {

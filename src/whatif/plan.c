@@ -9,16 +9,16 @@
 #include <string.h>
 
 /*
- * A plan takes changes one by one. What a change would bring is computed again only while it could still be
- * the best: as others are taken, it mostly falls. Before the end all that are left are tried once more, since
- * some bring something only behind others.
+ * A plan takes changes one by one. The gain of a change is computed again only while the change could still
+ * be the best, since gains mostly fall as other changes are taken. Before the plan ends, all remaining
+ * changes are tried once more, since some gain something only after others.
  */
 
 struct candidate {
 	const struct kwhy_whatif_change *change;
-	double gain_ratio;  /* when last tried; -INFINITY: it was refused */
-	size_t tried;	    /* how many changes had been taken by then */
-	bool taken, barred; /* barred: never tried; the effect says why */
+	double gain_ratio;  /* gain when last tried; -INFINITY: the change was refused */
+	size_t tried;	    /* number of changes taken when it was last tried */
+	bool taken, barred; /* barred: the change is never tried, for the reason in `effect` */
 	struct kwhy_whatif_effect effect;
 	struct kwhy_projection after;
 };
@@ -28,7 +28,8 @@ struct planner {
 	struct kwhy_plan *plan;
 	struct candidate *candidates;
 	size_t count;
-	const struct candidate *made; /* whose edits the graph holds, beyond those taken; NULL: none */
+	const struct candidate *made; /* candidate whose edits the graph holds in addition to those of taken
+					 changes; NULL: no such candidate */
 	size_t edits_taken;
 	struct kwhy_error *error;
 };
@@ -64,8 +65,8 @@ static int64_t saved_nj(const struct kwhy_projection *before, const struct kwhy_
 }
 
 /*
- * Idle time that would go may have been work whose rows are gone, and a generic cost is one of the lowest:
- * then no more than that is saved.
+ * The saving is an upper bound where rows are lost, since idle time that would vanish may have been work, and
+ * where a cost is generic, since generic costs are low ones.
  */
 static enum kwhy_bound bound_of(const struct kwhy_whatif *whatif, const struct kwhy_whatif_change *change,
 	const struct kwhy_whatif_effect *effect)
@@ -74,7 +75,7 @@ static enum kwhy_bound bound_of(const struct kwhy_whatif *whatif, const struct k
 									      : change->bound;
 }
 
-/* Behind all that is in the plan already. */
+/* Appends a change to the plan. */
 static enum kwhy_status add_change(struct planner *planner, const struct kwhy_whatif_request *change_request,
 	const struct kwhy_whatif_effect *effect, const struct kwhy_projection *after)
 {
@@ -132,7 +133,10 @@ static void widen(struct kwhy_projection *projection, const struct kwhy_projecti
 		projection->net_high_nj = corner->net_high_nj;
 }
 
-/* The changes of the plan again, with all costs at one end of their intervals. */
+/*
+ * Makes the changes of the plan again with all costs at one end of their intervals, and widens their
+ * projections.
+ */
 static enum kwhy_status widen_to(struct planner *planner, enum kwhy_whatif_corner corner)
 {
 	struct kwhy_plan *plan = planner->plan;
@@ -218,7 +222,10 @@ static double ratio_of(int64_t saved, int64_t whole)
 	return whole > 0 ? (double)saved / (double)whole : 0;
 }
 
-/* Of the energy, else of the time; what takes longer gains nothing. */
+/*
+ * Gain as a share of the energy, or of the time where energy is unknown; a change that takes longer has a
+ * negative gain.
+ */
 static double gain_ratio(const struct kwhy_plan *plan, const struct kwhy_projection *after)
 {
 	const struct kwhy_projection *before = kwhy_plan_after(plan);
@@ -229,7 +236,7 @@ static double gain_ratio(const struct kwhy_plan *plan, const struct kwhy_project
 	return ratio_of(before->energy_nj - after->energy_nj, plan->before.energy_nj);
 }
 
-/* Leaves its edits in the graph: mostly the next thing is that it is taken. */
+/* Tries a change and leaves its edits in the graph, since it is mostly taken next. */
 static enum kwhy_status try_candidate(struct planner *planner, struct candidate *candidate)
 {
 	struct kwhy_whatif *whatif = planner->whatif;
@@ -264,7 +271,10 @@ static struct candidate *best(const struct planner *planner)
 	return best;
 }
 
-/* Tries those whose last figure is the best until that figure is of now; NULL: none is left. */
+/*
+ * Tries the candidate with the best gain until that gain is up to date; *out is NULL where no candidate is
+ * left.
+ */
 static enum kwhy_status find_best(struct planner *planner, struct candidate **out)
 {
 	enum kwhy_status status = KWHY_OK;
@@ -328,7 +338,7 @@ static enum kwhy_status choose(struct planner *planner, double min_gain_ratio)
 	}
 }
 
-/* What was tried and saves too little, or could not be made. */
+/* Lists changes that save too little or could not be made. */
 static enum kwhy_status list_refused(struct planner *planner)
 {
 	const struct kwhy_projection *before = kwhy_plan_after(planner->plan);

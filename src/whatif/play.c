@@ -4,12 +4,12 @@
 #include <string.h>
 
 /*
- * Every start is a vertex, and so is every end that a link bounds; other ends are known with their start.
- * Vertices are computed in the order of the unchanged graph. Where an edit made one follow a later one, it is
- * noted what is known already, and that one is computed first, from a stack.
+ * Every start is a vertex, and so is every end that a link bounds; other ends are computed with their start.
+ * Vertices are computed in the order of the unchanged graph. Once an edit has made a node follow a later one,
+ * each play marks the computed vertices and uses a stack to compute first what a vertex follows.
  */
 
-/* What is known of a node: of its start, and, one place further, of its end. */
+/* State of a node's start; the state of its end is one bit further. */
 enum vertex_state { UNKNOWN = 0, VISITED = 1, KNOWN = 4 };
 
 enum { AHEAD = KWHY_WHATIF_AHEAD };
@@ -40,8 +40,8 @@ static uint32_t end_of(const struct kwhy_whatif_graph *graph, uint32_t node)
 }
 
 /*
- * A dropped activity keeps its place after the one before it and follows nothing else, if there is one; a
- * dropped call still comes when its thread is handed the work.
+ * Whether a link of a node is in force. A dropped activity follows only the node before it in its stream, if
+ * there is one. A dropped call still waits until another thread hands over the work.
  */
 static bool has_link(const struct kwhy_whatif_node *node, size_t link)
 {
@@ -58,7 +58,7 @@ static uint32_t followed(
 						     : end_of(graph, node->from[link]);
 }
 
-/* Whether what a link follows is computed; the end of a node is known with its start if nothing bounds it. */
+/* Whether the target of a link is computed; an end without a bound is computed with its start. */
 static bool is_reached(
 	const struct kwhy_whatif_graph *graph, const struct kwhy_whatif_node *node, size_t link)
 {
@@ -75,13 +75,13 @@ static inline int64_t earlier(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* By what a link follows; INT64_MIN without one. */
+/* The time that a link allows; INT64_MIN: no link. */
 static inline int64_t reached(const int64_t *times_ns, const struct kwhy_whatif_node *node, size_t link)
 {
 	return node->from[link] == KWHY_NONE ? INT64_MIN : times_ns[node->from[link]] + node->lag_ns[link];
 }
 
-/* What the caller reads off a played graph without looking at every node again. */
+/* Collects what callers read from a played graph, so that they need not look at every node again. */
 static inline void note_activity(
 	struct kwhy_whatif_graph *graph, uint32_t at, const struct kwhy_whatif_node *node)
 {
@@ -117,8 +117,9 @@ static inline void set_start(
 }
 
 /*
- * INT64_MIN: it follows nothing. This is has_link() and kwhy_whatif_follows_start() over all links that bound
- * a start, with the kinds distinguished once and not for each link: most of a play's time goes here.
+ * The latest time that the links of a start allow; INT64_MIN: no link. It equals has_link() and
+ * kwhy_whatif_follows_start() over all links that bound a start, but distinguishes the kinds of nodes once
+ * instead of for each link, since most of a play's time is spent here.
  */
 static inline int64_t latest_reached(
 	const struct kwhy_whatif_graph *graph, const struct kwhy_whatif_node *node)
@@ -140,7 +141,7 @@ static inline int64_t latest_reached(
 			node, KWHY_LINK_CROSS));
 }
 
-/* Computes a vertex, unless what it follows is not known: gives that link, else KWHY_LINK_COUNT. */
+/* Computes a vertex, unless a link's target is not computed: returns that link, else KWHY_LINK_COUNT. */
 static size_t compute(struct kwhy_whatif_graph *graph, uint32_t vertex)
 {
 	uint32_t at = vertex / 2;
@@ -173,13 +174,15 @@ static enum kwhy_status fail_circle(struct kwhy_error *error)
 		"of them out");
 }
 
-/* On the stack: what it waits for is being computed. */
+/* Whether a vertex is on the stack, while its links' targets are computed. */
 static bool is_open(const struct kwhy_whatif_graph *graph, uint32_t vertex)
 {
 	return is(graph, vertex, VISITED) && !is(graph, vertex, KNOWN);
 }
 
-/* What a vertex waits for goes onto the stack; a circle is cut while the graph is made, else an error. */
+/*
+ * Pushes the target of a link onto the stack. A cycle is cut while the graph is made; later it is an error.
+ */
 static enum kwhy_status descend(
 	struct kwhy_whatif_graph *graph, size_t link, bool making, struct kwhy_error *error)
 {
@@ -187,7 +190,7 @@ static enum kwhy_status descend(
 	struct kwhy_whatif_node *node = &graph->nodes[top / 2];
 	uint32_t next = followed(graph, node, link);
 
-	/* an end that is not yet asked for, but whose start waits below */
+	/* the second case: an end that is not on the stack, but whose start is */
 	if (is_open(graph, next) || (next & 1 && is_open(graph, next - 1))) {
 		if (!making)
 			return fail_circle(error);
@@ -199,7 +202,7 @@ static enum kwhy_status descend(
 	return KWHY_OK;
 }
 
-/* Everything that the vertex follows, then the vertex. */
+/* Computes everything that the vertex follows, then the vertex. */
 static enum kwhy_status reach(
 	struct kwhy_whatif_graph *graph, uint32_t vertex, bool making, struct kwhy_error *error)
 {
@@ -238,7 +241,7 @@ static void forget(struct kwhy_whatif_graph *graph)
 	graph->last_ns = INT64_MIN;
 }
 
-/* An end that nothing bounds is in the place of its start. */
+/* An end without a bound has the position of its start. */
 static void find_places(struct kwhy_whatif_graph *graph)
 {
 	for (size_t i = 0; i < graph->order_count; i++) {
@@ -259,7 +262,7 @@ enum kwhy_status kwhy_whatif_find_order(struct kwhy_whatif_graph *graph, struct 
 	for (uint32_t i = 0; !status && i < graph->node_count; i++)
 		if (graph->nodes[i].kind != KWHY_NODE_INNER && !is(graph, end_of(graph, i), KNOWN))
 			status = reach(graph, end_of(graph, i), true, error);
-	/* what comes next is fetched ahead: past the end, the first node */
+	/* positions past the end are prefetched, too: they name the first node */
 	memset(graph->order + graph->order_count, 0, AHEAD * sizeof(*graph->order));
 	find_places(graph);
 	return status;
@@ -268,13 +271,16 @@ enum kwhy_status kwhy_whatif_find_order(struct kwhy_whatif_graph *graph, struct 
 bool kwhy_whatif_is_in_order(const struct kwhy_whatif_graph *graph, uint32_t at, enum kwhy_whatif_link link)
 {
 	const struct kwhy_whatif_node *node = &graph->nodes[at];
-	/* an end, wherever the node's links put it, as late as it was when the order was found */
+	/*
+	 * the end of the target counts even if it has no bound now: it is never earlier in the order than the
+	 * start
+	 */
 	const uint32_t from = node->from[link] * 2 + !kwhy_whatif_follows_start(node, link);
 
 	return graph->place[from] < graph->place[at * 2 + (link == KWHY_LINK_JOIN)];
 }
 
-/* Everything is known when its turn comes. */
+/* Plays in the order of the unchanged graph, where every link's target is computed before its vertex. */
 static void play_in_order(struct kwhy_whatif_graph *graph)
 {
 	for (size_t i = 0; i < graph->order_count; i++) {
@@ -302,8 +308,10 @@ enum kwhy_status kwhy_whatif_play(struct kwhy_whatif_graph *graph, struct kwhy_e
 		uint32_t vertex = graph->order[i];
 
 		__builtin_prefetch(&graph->nodes[graph->order[i + AHEAD] / 2]);
-		/* the order holds the ends that a link bounded when it was made: those that none bounds any
-		   longer are known with their starts */
+		/*
+		 * the order holds the ends that had a bound when it was made; ends that have lost it are
+		 * computed with their starts
+		 */
 		if (is(graph, vertex, KNOWN))
 			continue;
 		if ((vertex & 1 && !is(graph, vertex - 1, KNOWN)) ||

@@ -9,13 +9,13 @@
 #include <string.h>
 
 /*
- * Energy: that of the run as far as it was recorded, less what the work that goes drew above idle, and the
- * idle power of the time that goes. Work that takes shorter draws its power for shorter.
+ * Energy of the changed run: the recorded energy of the run, less what dropped work drew above idle, less the
+ * idle power over the time saved. Work that becomes shorter draws its power for a shorter time.
  */
 
 #define IDLE_MIN_RATIO 0.1
 
-/* Energy of time that no graph holds. */
+/* Whether an account is of time outside of the graph. */
 static bool is_elsewhere(const struct kwhy_account *account)
 {
 	return account->gross_nj != KWHY_UNKNOWN_NJ &&
@@ -23,7 +23,7 @@ static bool is_elsewhere(const struct kwhy_account *account)
 			account->category == KWHY_CATEGORY_UNRECORDED);
 }
 
-/* Whether the meter saw half of the time of the device's work, from first to last, or more. */
+/* Whether meter readings cover at least half of the time of the device's work, from first to last. */
 static bool is_seen(const struct kwhy_device_ledger *ledger)
 {
 	const struct kwhy_device_energy *energy = &ledger->energy;
@@ -41,8 +41,8 @@ static double spread_of(const struct kwhy_account *account)
 }
 
 /*
- * Mean power of the device while it idled, by the ledger; else its level with a context. No power, and so no
- * energy, where the meter saw too little of the work.
+ * Mean power of the device while it idled, from the ledger; else its idle level with a context. It stays
+ * unknown, and so does the energy, where readings cover too little of the work.
  */
 static void read_idle_power(struct kwhy_whatif *whatif, uint32_t device)
 {
@@ -63,7 +63,7 @@ static void read_idle_power(struct kwhy_whatif *whatif, uint32_t device)
 		spread_nj += spread_of(account) * own_nj;
 		time_ns += (double)account->time_ns;
 	}
-	/* of little idling the meter cannot tell what it drew */
+	/* readings do not resolve the power of short idle time */
 	is_reported = energy_nj > 0 && time_ns > 0 &&
 		time_ns >= IDLE_MIN_RATIO * (double)ledger->time.span_ns;
 	whatif->idle_w[device] = is_reported ? energy_nj / time_ns : ledger->energy.context_idle_w;
@@ -120,7 +120,7 @@ void kwhy_whatif_read_powers(struct kwhy_whatif *whatif)
 	}
 }
 
-/* What a plan begins from; 0 of a device that did no work. */
+/* Recorded energy of a device; 0: the device did no work. */
 static double recorded_nj(const struct kwhy_whatif *whatif, uint32_t device)
 {
 	const size_t *first = whatif->recording->activities.first;
@@ -130,12 +130,12 @@ static double recorded_nj(const struct kwhy_whatif *whatif, uint32_t device)
 	return kwhy_run_energy_of(&whatif->ledger->devices[device]).recorded_nj;
 }
 
-/* The energy as played, and how much of it is uncertain. */
+/* The energy as played, and half of its 90 % interval. */
 struct played_energy {
 	double energy_nj, spread_nj;
 };
 
-/* From the first start to the last end of work that is left, both as played; 0 where none is. */
+/* From the first start to the last end of work that is not dropped, as played; 0: no such work. */
 static int64_t played_ns(const struct kwhy_whatif *whatif)
 {
 	const struct kwhy_whatif_graph *graph = whatif->graph;
@@ -143,7 +143,7 @@ static int64_t played_ns(const struct kwhy_whatif *whatif)
 	return graph->last_ns > graph->first_ns ? graph->last_ns - graph->first_ns : 0;
 }
 
-/* Work that is not what was recorded. */
+/* Change of the energy by work that is dropped or changed. */
 static struct played_energy changed_work(const struct kwhy_whatif *whatif)
 {
 	struct played_energy work = {0};
@@ -181,7 +181,9 @@ static int64_t rounded(const struct kwhy_whatif *whatif, double energy_nj)
 	return whatif->has_energy ? (int64_t)(fmax(energy_nj, 0) + 0.5) : KWHY_UNKNOWN_NJ;
 }
 
-/* What the devices would have drawn in that time, had they idled; the level is as unsure as in the recording.
+/*
+ * Energy that the devices would have drawn idling for time_ns. Its uncertainty is that of the idle level over
+ * the recording.
  */
 static struct played_energy idle_energy(const struct kwhy_whatif *whatif, int64_t time_ns)
 {

@@ -7,25 +7,26 @@
 #include <stdlib.h>
 
 /*
- * By how much the time of another run of the same program would differ, as far as one recording shows it:
- * from how its steps differ, since a run is a sum of them, and from how long it is outside of steps; where no
- * steps are known, from how activities of one name differ, each for itself.
+ * Estimates by how much the time of another run of the same program would differ, from one recording. A run
+ * is a sum of steps, so it is computed from how the steps differ and from the time outside of steps. Where
+ * steps are unknown, it is computed from how activities of one name differ, which are taken as independent.
  */
 
 #define SCATTER_QUANTILE 1.645 /* 90 % of a normal distribution lie within this many standard deviations */
 
 /*
- * Standard deviation of how the time outside of steps (libraries load, data is made) differs between two
- * runs, over that time: ten PyTorch programs, an H200, 2026-11-29 (docs/results/projections.md).
+ * Standard deviation between runs of the time outside of steps (libraries load, data is made), over that
+ * time: ten PyTorch programs, an H200, 2026-11-29 (docs/results/projections.md).
  */
 #define OUTSIDE_RATIO 0.065
 
 enum {
 	STEPS_MIN = 4,
-	PAUSE_RATIO = 4 /* A step that takes longer than that many usual ones has a pause in it. Ours. */
+	/* A step that takes more than this many times the usual contains a pause. Our choice. */
+	PAUSE_RATIO = 4
 };
 
-/* Variance of the sum of as many such values. */
+/* Variance of the sum of as many values, if they are independent. */
 static double variance_of_sum(const struct kwhy_moments *moments)
 {
 	return moments->count * kwhy_moments_variance(moments);
@@ -44,7 +45,7 @@ static void each_length(const struct kwhy_whatif *whatif, uint32_t device, take_
 		if (whatif->step[i] == KWHY_NONE || whatif->step[i] == step)
 			continue;
 		if (step != KWHY_NONE && whatif->step[i] < step)
-			continue; /* of a step that another stream is still busy with */
+			continue; /* another stream is still busy with an earlier step */
 		if (start_ns != KWHY_UNKNOWN_TIME)
 			take(into, rows->start_ns[i] - start_ns);
 		start_ns = rows->start_ns[i];
@@ -58,7 +59,7 @@ static void take_sample(void *samples, int64_t length_ns)
 }
 
 struct usual_lengths {
-	int64_t most_ns; /* what is longer has a pause of the program in it and is not counted */
+	int64_t most_ns; /* longer steps contain a pause of the program and are not counted */
 	struct kwhy_moments moments;
 };
 
@@ -81,7 +82,10 @@ static struct kwhy_moments steps_of(const struct kwhy_whatif *whatif, uint32_t d
 	return usual.moments;
 }
 
-/* The steps and the time outside of them differ each for itself. */
+/*
+ * Standard deviation of the run's time over that time; steps and the time outside of them are taken as
+ * independent. NAN: too few steps.
+ */
 static double ratio_of_steps(const struct kwhy_whatif *whatif)
 {
 	const double run_ns = (double)(whatif->last_ns - whatif->first_ns);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 enum {
-	PAUSE_NS = 1000000, /* longer, and the host did something else than launch */
-	LONG_ROWS = 1024    /* so much without a wait is cut where a sequence that repeats begins again */
+	PAUSE_NS = 1000000, /* during a longer pause the host did something else than launch */
+	LONG_ROWS = 1024 /* a segment with this many rows is cut where the repeating sequence begins again */
 };
 
 bool kwhy_whatif_segments_init(struct kwhy_whatif_segments *segments, struct kwhy_whatif *whatif)
@@ -24,7 +24,7 @@ void kwhy_whatif_segments_done(struct kwhy_whatif_segments *segments)
 	free(segments->rows);
 }
 
-/* A call that a captured or fused stretch cannot hold. */
+/* Whether a call cannot be part of a segment that is captured or fused. */
 static bool ends_segment(const struct kwhy_whatif *whatif, uint32_t call)
 {
 	switch (whatif->recording->calls.class[call]) {
@@ -37,7 +37,7 @@ static bool ends_segment(const struct kwhy_whatif *whatif, uint32_t call)
 	}
 }
 
-/* A call behind a pause, or handed over by another thread, begins a segment. */
+/* Whether a call begins a segment: it comes after a pause or is handed over by another thread. */
 static bool begins_segment(const struct kwhy_whatif *whatif, uint32_t call)
 {
 	const struct kwhy_whatif_node *node = &whatif->graph->nodes[whatif->graph->activity_count + call];
@@ -63,7 +63,9 @@ static void take(struct kwhy_whatif_segments *segments, uint32_t call, struct kw
 		}
 }
 
-/* Steps with a name part segments; a mere rhythm may be that of a loop inside a step, unless it is asked for.
+/*
+ * Whether a new step begins a segment. Named steps do. Unnamed ones may be those of a loop inside a step, so
+ * they do only in long segments, or where the number of steps is requested.
  */
 static bool parts_segment(
 	const struct kwhy_whatif_segments *segments, uint32_t before, uint32_t step, size_t row_count)
@@ -75,7 +77,7 @@ static bool parts_segment(
 	return segments->whatif->steps_named || (row_count >= LONG_ROWS && !segments->rhythm_is_whole);
 }
 
-/* From a call on to the end of its segment; the next call to look at. */
+/* Reads the segment that begins at a call or after it; returns the next call to look at. */
 static size_t read_segment(
 	struct kwhy_whatif_segments *segments, size_t call, size_t end, struct kwhy_whatif_segment *out)
 {

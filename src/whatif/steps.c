@@ -7,23 +7,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How the occurrences of one name lie in the work of a stream. */
+/* Distances between the occurrences of one name in the work of a stream. */
 struct rhythm {
-	uint32_t last;	 /* place of the last one */
-	uint32_t period; /* the distance that most occurrences have from the one before them, if any has */
-	uint32_t votes;	 /* for that distance, less those for others */
-	uint32_t even;	 /* occurrences at that distance */
+	uint32_t last;	 /* position of the last occurrence */
+	uint32_t period; /* distance from the previous occurrence that most occurrences have */
+	uint32_t votes;	 /* votes for that distance less votes for others */
+	uint32_t even;	 /* number of occurrences at that distance */
 	uint32_t count;
 };
 
 enum {
 	EVEN_MIN = 3,
-	PERIOD_MIN = 2,	    /* one activity is no step */
-	LENGTH_PERIODS = 2, /* Longest step, in periods; what comes later belongs to none. Ours. */
-	FAR_RATIO = 4	    /* A step that takes longer than that many usual ones is none. Ours. */
+	PERIOD_MIN = 2,	    /* a step has at least this many activities */
+	LENGTH_PERIODS = 2, /* Longest step, in periods; later work belongs to no step. Our choice. */
+	/* A sequence that takes more than this many times the usual is not a step. Our choice. */
+	FAR_RATIO = 4
 };
 
-/* A distance that half of all have is the one that is left when others are taken off against it. */
+/*
+ * Majority vote: a distance that more than half of all occurrences have is the one left when votes for others
+ * are subtracted.
+ */
 static void vote(struct rhythm *rhythm, uint32_t place)
 {
 	uint32_t distance = place - rhythm->last;
@@ -60,8 +64,8 @@ static void note_places(const struct kwhy_whatif *whatif, uint32_t stream, struc
 }
 
 /*
- * The name that comes back at the longest even distance, if those distances are most of the stream;
- * KWHY_NONE: none does.
+ * The name with the longest regular distance, if those distances cover most of the stream; KWHY_NONE: no such
+ * name.
  */
 static uint32_t choose_name(const struct rhythm *rhythms, size_t names, uint32_t length)
 {
@@ -101,14 +105,16 @@ static uint32_t busiest_stream(const struct kwhy_whatif *whatif, uint32_t device
 	return busiest;
 }
 
-/* A name that begins the steps of a device. */
+/* The name that begins the steps of a device. */
 struct beat {
 	const struct kwhy_whatif *whatif;
 	uint32_t device, stream, name, period;
-	int64_t far_ns; /* a step that takes longer is none */
+	int64_t far_ns; /* a sequence that takes longer is not a step */
 };
 
-/* Where the step that begins with a row ends: at the next one; where none comes, behind as many as is usual.
+/*
+ * End of the step that begins with a row: the start of the next step, or without one, the end of the usual
+ * number of rows.
  */
 static int64_t step_end_ns(const struct beat *beat, uint32_t row)
 {
@@ -139,9 +145,9 @@ static int64_t usual_step_ns(const struct beat *beat)
 }
 
 /*
- * A row belongs to the step of its device that began last before it, unless that one has ended. What is far
- * longer than a step (an evaluation, a checkpoint, the rest of the run) is none: a change to all steps does
- * not change it.
+ * Numbers the rows of a device. A row belongs to the last step that began before it, unless that step has
+ * ended. A sequence far longer than a step (an evaluation, a checkpoint, the rest of the run) is not a step,
+ * since a change to all steps does not change it.
  */
 static uint32_t number_rows(struct kwhy_whatif *whatif, const struct beat *beat)
 {
@@ -185,7 +191,7 @@ static void find_rhythm(struct kwhy_whatif *whatif, uint32_t device, struct rhyt
 	whatif->step_words = "a sequence of launches that repeats";
 }
 
-/* The last step range that began by then; KWHY_NONE: none. Ranges are in order of their start. */
+/* The last step range that began by time_ns; KWHY_NONE: no range. Ranges are sorted by start. */
 static uint32_t step_at(
 	const struct kwhy_recording *recording, const uint32_t *steps, uint32_t count, int64_t time_ns)
 {
@@ -202,7 +208,7 @@ static uint32_t step_at(
 	return low ? low - 1 : KWHY_NONE;
 }
 
-/* Work belongs to the step in which it was issued. Ranks that run side by side step together. */
+/* Work belongs to the step in which it was issued. Ranks that run concurrently share their steps. */
 static void number_by_ranges(struct kwhy_whatif *whatif, const uint32_t *steps, uint32_t count)
 {
 	const struct kwhy_recording *recording = whatif->recording;

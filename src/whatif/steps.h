@@ -5,13 +5,13 @@
 #include "whatif/change.h"
 
 /*
- * Numbers the steps of a run: those that its ranges name, else those of the longest sequence of work that
- * repeats: a name that comes back after the same number of activities, at least three times, most of the run.
- * Fills step, step_count and step_words.
+ * Numbers the steps of a run. They are the steps that ranges name, else those of the longest repeating
+ * sequence of work: a name that comes back after the same number of activities, at least three times, during
+ * most of the run. Fills step, step_count and step_words.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_find_steps(struct kwhy_whatif *whatif, struct kwhy_error *error);
 
-/* Fills scatter_ratio; after the steps and the powers. */
+/* Fills scatter_ratio; needs the steps and the powers. */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_find_scatter(struct kwhy_whatif *whatif, struct kwhy_error *error);
 
 #endif

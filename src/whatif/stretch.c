@@ -10,13 +10,15 @@
 
 enum { STEPS_MAX = 4, MIDDLE_ROWS = 120 };
 
-/* What is chosen: rows, and on each thread the calls from the first to the last that issued one of them. */
+/*
+ * The chosen stretch: rows, and on each thread the calls from the first to the last that issued a chosen row.
+ */
 struct choice {
 	struct kwhy_whatif *whatif;
-	uint32_t step; /* of median length */
+	uint32_t step; /* the step of median length */
 	uint32_t first_step, end_step;
-	size_t first_row, end_row;  /* where no steps are known */
-	uint32_t *first_call, *end; /* [threads] of calls; KWHY_NONE: none */
+	size_t first_row, end_row;  /* the chosen rows where steps are unknown */
+	uint32_t *first_call, *end; /* [threads] range of chosen calls; KWHY_NONE: no call */
 	struct kwhy_stretch_item *items;
 	size_t count, capacity;
 	struct kwhy_error *error;
@@ -38,7 +40,10 @@ static int by_value(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* From the first start of each step to that of the next; [step_count]. Those without work take after none. */
+/*
+ * [step_count] time from the first start of each step to that of the next; -1: the step or the next one has
+ * no work.
+ */
 static int64_t *lengths_of_steps(const struct kwhy_whatif *whatif)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;
@@ -55,7 +60,7 @@ static int64_t *lengths_of_steps(const struct kwhy_whatif *whatif)
 	return starts;
 }
 
-/* Of those that are known; -1: none is. Sorts `sorted`. */
+/* Median of the known lengths; -1: no length is known. `sorted` is scratch. */
 static int64_t median_length(const int64_t *lengths, uint32_t count, int64_t *sorted)
 {
 	size_t known = 0;
@@ -69,14 +74,17 @@ static int64_t median_length(const int64_t *lengths, uint32_t count, int64_t *so
 	return sorted[known / 2];
 }
 
-/* The step whose length is nearest the median; of equals the one nearest the middle of the run. */
+/*
+ * The step whose length is nearest to the median; of equally near ones, the one nearest to the middle of the
+ * run.
+ */
 static uint32_t nearest_step(const int64_t *lengths, uint32_t count, int64_t median_ns)
 {
 	uint32_t best = count / 2;
 	int64_t off_ns = INT64_MAX;
 
 	for (uint32_t i = 0; i <= count; i++) {
-		/* from the middle outwards: the next after it, the next before it, and so on */
+		/* goes from the middle outwards: the next after it, the next before it, and so on */
 		uint32_t at = i % 2 ? count / 2 + (i + 1) / 2 : count / 2 - i / 2;
 
 		if (at >= count || lengths[at] < 0 || llabs(lengths[at] - median_ns) >= off_ns)
@@ -87,7 +95,7 @@ static uint32_t nearest_step(const int64_t *lengths, uint32_t count, int64_t med
 	return best;
 }
 
-/* So many steps, the one of median length among them. */
+/* Chooses `length` steps that include the one of median length. */
 static void take_steps(struct choice *choice, uint32_t length)
 {
 	uint32_t count = choice->whatif->step_count;
@@ -129,7 +137,10 @@ static void choose_middle(struct choice *choice)
 									: first[busiest + 1];
 }
 
-/* Behind the last call that issued chosen work up to the next one that issues other work: its waits. */
+/*
+ * The end of the calls after the last one that issued chosen work, up to the next one that issues other work:
+ * they include its waits.
+ */
 static uint32_t with_waits(const struct choice *choice, uint32_t call)
 {
 	const struct kwhy_whatif *whatif = choice->whatif;
@@ -209,7 +220,7 @@ static int by_start(const void *left, const void *right)
 	return (a->before_start_ns > b->before_start_ns) - (a->before_start_ns < b->before_start_ns);
 }
 
-/* Times from the first start on, before and after each for itself. */
+/* Shifts times so that the first start is 0, before and after the changes separately. */
 static void shift(struct kwhy_stretch *stretch)
 {
 	int64_t before_ns = INT64_MAX, after_ns = INT64_MAX;
@@ -263,7 +274,7 @@ static enum kwhy_status keep(struct choice *choice, struct kwhy_plan *plan)
 	return KWHY_OK;
 }
 
-/* Fewer steps where four are too many for a picture. */
+/* Chooses the stretch, with fewer than four steps where it has too many items. */
 static enum kwhy_status choose(struct choice *choice)
 {
 	enum kwhy_status status = KWHY_OK;

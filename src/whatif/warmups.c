@@ -9,22 +9,23 @@
 #include <stdlib.h>
 
 /*
- * A call behind thousands of calls of another kind finds the processor's caches cold, and takes a multiple of
- * what the same call takes behind one of its own kind. What lies far out of its kind is taken for such a
- * call.
+ * A call after thousands of calls of other kinds finds the processor's caches cold and takes several times as
+ * long as a call right after one of its own kind. Calls that are outliers of their kind and come after other
+ * calls are taken as such warm-up outliers.
  */
 
 enum {
-	SORTS_MAX = 64, /* of calls: programs make a dozen; what is beyond stays as it is */
+	SORTS_MAX = 64, /* kinds of calls; programs make a dozen, and calls of kinds beyond this limit stay as
+			   they are */
 	SAMPLES_MIN = 8
 };
 
-/* Calls of one name that issue the same and wait for nothing. */
+/* Calls of one name that issue the same kind of work and wait for nothing. */
 struct sort {
 	uint32_t name, piece;
 	struct kwhy_whatif_samples lengths;
 	int64_t usual_ns, far_ns;
-	uint32_t last; /* such a call of the thread at hand; KWHY_NONE */
+	uint32_t last; /* last call of this sort on the current thread; KWHY_NONE: no call */
 };
 
 struct sorts {
@@ -49,7 +50,7 @@ static bool is_plain(const struct kwhy_whatif *whatif, size_t call)
 		graph->nodes[graph->activity_count + call].from[KWHY_LINK_JOIN] == KWHY_NONE;
 }
 
-/* Of a plain call; NULL: there are too many. */
+/* The sort of a plain call; NULL: there are too many sorts. */
 static struct sort *sort_of(struct sorts *sorts, const struct kwhy_whatif *whatif, size_t call)
 {
 	uint32_t name = whatif->recording->calls.name[call], piece = piece_of(whatif, call);
@@ -85,8 +86,8 @@ static void find_usual(struct sort *sort)
 }
 
 /*
- * A memset is a launch to the driver. Where a program makes one a step, behind all else of that step, none is
- * warm, and the launches tell what one takes.
+ * To the driver a memset is a launch. Where a program makes one memset a step, after all other work of the
+ * step, all its memsets are cold, so they take the usual time of launches.
  */
 static void take_memsets_for_launches(struct sorts *sorts)
 {
@@ -160,7 +161,7 @@ enum kwhy_status kwhy_whatif_find_warmups(struct kwhy_whatif *whatif, struct kwh
 	return status;
 }
 
-/* Does most of what lay between it and a call of its kind go? */
+/* Whether most of the calls between an outlier and the call of its kind before it are dropped. */
 static bool is_near_now(const struct kwhy_whatif *whatif, const struct kwhy_whatif_warmup *warmups)
 {
 	size_t gone = 0, between = 0;
@@ -174,7 +175,10 @@ static bool is_near_now(const struct kwhy_whatif *whatif, const struct kwhy_what
 	return 2 * gone > between;
 }
 
-/* What it issues begins as much sooner, as seen from its start; no sooner than such work usually does. */
+/*
+ * Makes the work that the call issues begin sooner by the time saved, but no sooner after the call than is
+ * usual.
+ */
 static void warm_issued(struct kwhy_whatif *whatif, uint32_t row, int64_t saved_ns)
 {
 	int64_t lag_ns = whatif->graph->nodes[row].lag_ns[KWHY_LINK_ISSUE], usual_ns;

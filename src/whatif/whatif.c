@@ -29,7 +29,7 @@ static enum kwhy_status reserve(struct kwhy_whatif *whatif, struct kwhy_error *e
 	return KWHY_OK;
 }
 
-/* Rows by the outermost call that issued them, in their order. */
+/* Lists rows by the outermost call that issued them, in their order. */
 static void list_issued(struct kwhy_whatif *whatif)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;
@@ -60,7 +60,9 @@ static void list_streams(struct kwhy_whatif *whatif)
 	}
 }
 
-/* Between windows the host did what nobody saw: that is no pause to be played. Mostly nobody saw its calls.
+/*
+ * Refuses recordings of windows: what the host did between windows is unknown and cannot be played as a
+ * pause, and mostly its calls are not recorded either.
  */
 static enum kwhy_status check_windows(
 	const struct kwhy_recording *recording, const struct kwhy_ledger *ledger, struct kwhy_error *error)

@@ -251,7 +251,7 @@ static void the_table_says_what_failed_and_what_is_not_known(void **state)
 	(void)state;
 	llm_server_stop(&server);
 	assert_int_equal(spawned.exit, 0);
-	assert_non_null(strstr(spawned.out.data, "2 at once"));
+	assert_non_null(strstr(spawned.out.data, "2 concurrent"));
 	assert_non_null(strstr(spawned.out.data, "status: HTTP status 500 first"));
 	assert_non_null(strstr(spawned.out.data, "not available: --no-energy"));
 	spawned_done(&spawned);

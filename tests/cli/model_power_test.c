@@ -164,7 +164,7 @@ static void counters_that_windows_do_not_tell_apart_are_one_part(void **state)
 	json_decref(answer);
 	assert_says(SPAWN("model", "power", place_in(folder, "in.csv")), "\n  compute and memory  2.");
 	assert_says(
-		SPAWN("model", "power", place_in(folder, "in.csv")), "do not tell compute and memory apart");
+		SPAWN("model", "power", place_in(folder, "in.csv")), "do not distinguish compute and memory");
 	assert_fails(SPAWN("model", "power", given(alike.data)), 1, "too much alike");
 	kwhy_text_done(&csv);
 	kwhy_text_done(&alike);

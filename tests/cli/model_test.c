@@ -346,7 +346,7 @@ static void a_range_of_which_no_overlaps_are_told_has_a_remark(void **state)
 	json_decref(answer);
 	assert_says(
 		SPAWN("model", "tokens", "--phase", "untold=8", path), "does not show whether 'untold' runs");
-	assert_says(SPAWN("model", "tokens", "--phase", "untold=8", path), "tells of the 256");
+	assert_says(SPAWN("model", "tokens", "--phase", "untold=8", path), "lists only the 256");
 	path = given("b.json",
 		"{\"schema\":\"kwhy.report/1\",\"run\":{\"energy_nj\":7e9,\"seconds\":10},\"ranges\":["
 		"{\"name\":\"old\",\"host_ns\":1e9,\"window_energy_nj\":1e9}]}");

@@ -146,10 +146,10 @@ static void where_no_change_can_be_made_that_is_a_failure_with_its_reason(void *
 
 	(void)state;
 	assert_fails(SPAWN("whatif", "--graph", "-q", TINY), 1,
-		"--graph cannot be made: no stretch of 4 launches");
+		"--graph cannot be made: no sequence of 4 launches");
 	assert_fails(SPAWN("whatif", "--graph", "--pinned", "--json", "-q", TINY), 1, "; --graph cannot be");
 	assert_int_equal(some.exit, 0);
-	assert_non_null(strstr(some.out.data, "  - graph: no stretch of 4 launches"));
+	assert_non_null(strstr(some.out.data, "  - graph: no sequence of 4 launches"));
 	spawned_done(&some);
 }
 

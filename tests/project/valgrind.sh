@@ -18,7 +18,7 @@ check() {
 cd "$1/examples/h200-mix-burst"
 check "$2/src/cli/kwhy" report --json activities.csv --power power.csv --machine-profile "$1/profiles/nvidia-h200.json"
 # Those that are quick there; clean_idle, answers and posterior alone would take a minute.
-tests=(accounts energy_posting energy_response energy_unfitted overhead roofline sums sweep time windows)
+tests=(accounts energy_apportion energy_response energy_unfitted overhead roofline sums sweep time windows)
 for test in "${tests[@]}"; do
 	check "$2/tests/unit/ledger/unit_ledger_$test"
 done

@@ -13,19 +13,19 @@
 #include <stdint.h>
 
 /*
- * The self-test of a GPU's meters: known loads are run while every source is read. This is what was seen,
- * raw; bench/findings.h makes a machine profile of it. Times are of CLOCK_MONOTONIC.
+ * The self-test of a GPU's meters runs known loads while it reads every source. This struct holds the raw
+ * results; bench/calibration/self_test.h makes a machine profile of them. Times are of CLOCK_MONOTONIC.
  */
 enum kwhy_phase_kind { KWHY_PHASE_CLEAN_IDLE, KWHY_PHASE_CONTEXT_IDLE, KWHY_PHASE_LOAD };
 
 const char *kwhy_phase_kind_name(enum kwhy_phase_kind kind); /* "clean-idle", "context-idle", "load" */
 
-/* A stretch of the session. Of a load: from its first kernel until the rest after it ended. */
+/* An interval of the session. For a load it lasts from its first kernel to the end of the pause after it. */
 struct kwhy_phase {
 	enum kwhy_phase_kind kind;
-	struct kwhy_load load; /* KWHY_PHASE_LOAD */
+	struct kwhy_load load; /* valid for KWHY_PHASE_LOAD */
 	int64_t start_ns, end_ns;
-	size_t first_pulse, pulse_count; /* in the record's pulses */
+	size_t first_pulse, pulse_count; /* range in the calibration's pulses */
 };
 
 struct kwhy_meter_series {
@@ -36,13 +36,13 @@ struct kwhy_meter_series {
 enum { KWHY_PHASES_MAX = 16 };
 
 struct kwhy_calibration {
-	struct kwhy_arena arena; /* of everything below */
+	struct kwhy_arena arena; /* owns all memory below */
 	struct kwhy_gpu_facts gpu;
-	const char *driver; /* version; NULL: unknown */
-	int64_t limit_mw;   /* -1: unknown */
+	const char *driver; /* driver version; NULL: unknown */
+	int64_t limit_mw;   /* power limit; -1: unknown */
 	int64_t started_unix_ns, started_mono_ns;
 	uint32_t seed;
-	size_t processes_before; /* on the device before this program used it */
+	size_t processes_before; /* processes on the device before this program used it */
 	struct kwhy_meter_series meters[KWHY_METER_COUNT];
 	struct kwhy_meter_series gauges[KWHY_GAUGE_COUNT];
 	struct kwhy_phase phases[KWHY_PHASES_MAX];
@@ -53,21 +53,21 @@ struct kwhy_calibration {
 };
 
 struct kwhy_calibration_request {
-	const char *device; /* number, as the vendor's tools count; NULL: 0 */
+	const char *device; /* number as in the vendor's tools; NULL: 0 */
 	double load_s;	    /* length of each load */
-	bool quick;	    /* three loads alone */
+	bool quick;	    /* run only three of the loads */
 	uint32_t seed;
-	/* Called as each part begins; NULL: not. */
+	/* Called as each part begins; NULL: not called. */
 	void (*progress)(void *context, const char *what);
 	void *context;
 };
 
-/* How long it will take, in all. */
+/* Expected duration of the whole self-test, in seconds. */
 double kwhy_calibration_seconds(const struct kwhy_calibration_request *request);
 
 /*
- * Runs it. Uses the device alone for its time; changes no clock, limit or mode. KWHY_E_UNSUPPORTED where
- * there is no such GPU, driver, compiler or no meter. End with kwhy_calibration_free().
+ * Runs the self-test. It needs the device for itself, and changes no clock, limit or mode.
+ * KWHY_E_UNSUPPORTED: the GPU, driver, compiler or a meter is missing. End with kwhy_calibration_free().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_calibrate(const struct kwhy_calibration_request *request,
 	struct kwhy_calibration **out, struct kwhy_error *error);

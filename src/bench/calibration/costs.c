@@ -9,7 +9,7 @@
 
 enum { CALLS = 2000, WARM_CALLS = 200, COPIES = 7, QUEUE = 100, TURN = 500 /* calls between rests */ };
 
-/* One measurement that is made again and again. */
+/* A measurement that is repeated. */
 struct trial {
 	struct kwhy_gpu *gpu;
 	const struct kwhy_gpu_launch *launch;
@@ -65,7 +65,7 @@ struct kwhy_measured kwhy_cost_summary(double *values, size_t count)
 		.value = values[count / 2], .sd = (values[count * 3 / 4] - values[count / 4]) / 2};
 }
 
-/* Seconds of one call; the queue is emptied now and then, outside what is timed. */
+/* Seconds of one call. The queue is drained from time to time, outside the timed part. */
 static enum kwhy_status time_calls(struct trial *trial, trial_run *run, size_t count, size_t warm,
 	struct kwhy_measured *out, struct kwhy_error *error)
 {
@@ -125,7 +125,7 @@ static enum kwhy_status time_small(struct trial *trial, struct kwhy_call_costs *
 	return status;
 }
 
-/* Bytes a second of a large copy, from seconds: the spread keeps its share. */
+/* Bytes a second of a large copy, computed from its seconds with the same relative spread. */
 static enum kwhy_status time_copies(
 	struct trial *trial, trial_run *run, struct kwhy_measured *out, struct kwhy_error *error)
 {

@@ -6,23 +6,25 @@
 #include "bench/calibration/load.h"
 #include "model/profile.h"
 
-/* What single calls and copies cost on the host: medians of many, with half the middle half as spread. */
+/*
+ * Times of single calls and copies on the host: medians of many, with half the interquartile range as spread.
+ */
 struct kwhy_call_costs {
 	struct kwhy_measured launch_s, synchronize_s, copy_latency_s, graph_launch_s;
 	struct kwhy_measured h2d_pinned, h2d_pageable, d2h_pinned, d2h_pageable; /* bytes a second */
 	struct kwhy_graph_costs graph;
 };
 
-/* bytes of the copies that rates are of */
+/* sizes of the copies for rates and for latency */
 enum { KWHY_COST_COPY_BYTES = 256 << 20, KWHY_COST_LATENCY_BYTES = 38 };
 
-/* Median, and half the distance of the quartiles. Sorts. */
+/* Median and half the interquartile range. Sorts `values`. */
 struct kwhy_measured kwhy_cost_summary(double *values, size_t count);
 
-/* All unknown. */
+/* Costs that are all unknown (NAN). */
 struct kwhy_call_costs kwhy_call_costs_unknown(void);
 
-/* Measures them on an idle GPU; under six seconds. */
+/* Measures the costs on an idle GPU, in under six seconds. */
 KWHY_MUST_USE enum kwhy_status kwhy_call_costs_measure(struct kwhy_gpu *gpu, const struct kwhy_loads *loads,
 	uint32_t seed, struct kwhy_call_costs *out, struct kwhy_error *error);
 

@@ -5,14 +5,14 @@
 
 #include <math.h>
 
-#define POLL_NS INT64_C(100000000) /* how often other tools ask */
+#define POLL_NS INT64_C(100000000) /* polling period of other tools */
 
 static double watts(const struct kwhy_reading *reading)
 {
 	return (double)reading->value * 1e-3;
 }
 
-/* Index of the last reading at or before a time; SIZE_MAX: none. */
+/* Index of the last reading at or before a time; SIZE_MAX: there is none. */
 static size_t last_before(const struct kwhy_meter_series *series, int64_t time_ns)
 {
 	size_t low = 0, high = series->count;
@@ -34,7 +34,7 @@ static bool spans(const struct kwhy_meter_series *series, int64_t start_ns, int6
 		series->items[series->count - 1].time_mono_ns >= end_ns;
 }
 
-/* On the straight line between readings[i] and the next. */
+/* Watts at a time, interpolated between readings[i] and the next. */
 static double watts_at(const struct kwhy_reading *readings, size_t i, int64_t time_ns)
 {
 	double span = (double)(readings[i + 1].time_mono_ns - readings[i].time_mono_ns),
@@ -80,13 +80,13 @@ struct kwhy_measured kwhy_series_watts(
 	return (struct kwhy_measured){mean, sqrt(fmax(squares - sum * mean, 0) / (double)(count - 1))};
 }
 
-/* A meter that updates every 100 ms has missed updates when its last one is that old. */
+/* Whether a meter that updates every 100 ms has a recent reading; with an older one it has missed updates. */
 static bool is_fresh(const struct kwhy_meter_series *series, int64_t time_ns)
 {
 	return time_ns - series->items[last_before(series, time_ns)].time_mono_ns <= 2 * POLL_NS;
 }
 
-/* What a tool sees that reads the counter at begin and end: the updates before. */
+/* Joules by a tool that reads the counter at start and end: the last updates before each. */
 static double counter_joules(const struct kwhy_meter_series *series, int64_t start_ns, int64_t end_ns)
 {
 	if (!spans(series, start_ns, end_ns) || !is_fresh(series, start_ns) || !is_fresh(series, end_ns))
@@ -96,7 +96,7 @@ static double counter_joules(const struct kwhy_meter_series *series, int64_t sta
 		1e-9 * (double)kwhy_meter_unit_nj(KWHY_METER_NVML_ENERGY);
 }
 
-/* What a tool sees that asks for the power every 100 ms and draws straight lines. */
+/* Joules by a tool that polls the power every 100 ms and interpolates linearly. */
 static double polled_joules(const struct kwhy_meter_series *series, int64_t start_ns, int64_t end_ns)
 {
 	double joules = 0;

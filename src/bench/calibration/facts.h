@@ -4,19 +4,19 @@
 
 #include "bench/calibration/calibration.h"
 
-/* Single facts of a calibration by name, one list for writing and reading them. */
+/* The named single values of a calibration, in one list for writing and reading them. */
 enum kwhy_fact_kind { KWHY_FACT_TEXT, KWHY_FACT_COUNT, KWHY_FACT_INTEGER, KWHY_FACT_MEASURED };
 
 struct kwhy_calibration_fact {
 	const char *key;
 	enum kwhy_fact_kind kind;
 	void *place;	   /* char[text_bytes], uint32_t, int64_t or struct kwhy_measured */
-	size_t text_bytes; /* of KWHY_FACT_TEXT */
+	size_t text_bytes; /* size of the text, for KWHY_FACT_TEXT */
 };
 
 enum { KWHY_CALIBRATION_FACTS_MAX = 24 };
 
-/* Fills out[] and gives how many there are. */
+/* Fills out[] and returns the number of facts. */
 size_t kwhy_calibration_facts(
 	struct kwhy_calibration *calibration, struct kwhy_calibration_fact out[KWHY_CALIBRATION_FACTS_MAX]);
 

@@ -7,10 +7,10 @@
 
 #include <math.h>
 
-/* All that waits behind a gate must fit into the queue: no more than about a hundred operations do. */
+/* Everything that waits at a gate must fit into the queue, which holds about a hundred operations. */
 enum { FEW = 16, MANY = 80, TRIES = 101, WARM = 5 };
 
-/* So many tries on the host follow each other; the first behind a rest does not count. */
+/* Number of host-side tries between pauses; the first after a pause is discarded. */
 enum { TURN = 10 };
 
 enum { SHORT, LONG, CHAINS };
@@ -52,7 +52,7 @@ static enum kwhy_status issue_between_events(
 	return status ? status : ops->event_record(chains->gpu, chains->end, NULL, error);
 }
 
-/* Nanoseconds by the device's clock, all queued before any of it runs. */
+/* Nanoseconds of a chain by the device's clock, with all of it queued before any of it runs. */
 static enum kwhy_status time_on_device(const struct chains *chains, issue_chain *issue, size_t which,
 	double *out_ns, struct kwhy_error *error)
 {
@@ -72,7 +72,7 @@ static enum kwhy_status time_on_device(const struct chains *chains, issue_chain 
 		      : ops->event_elapsed_ns(chains->gpu, chains->start, chains->end, out_ns, error);
 }
 
-/* Nanoseconds of a graph's launch on the host, with nothing queued, and until it is known to be done. */
+/* Nanoseconds of a graph's launch on the host with an empty queue, and until it is known to have ended. */
 static enum kwhy_status time_launch(const struct chains *chains, size_t which, double *out_call_ns,
 	double *out_done_ns, struct kwhy_error *error)
 {
@@ -89,7 +89,7 @@ static enum kwhy_status time_launch(const struct chains *chains, size_t which, d
 	return status;
 }
 
-/* Seconds for each kernel more. */
+/* Seconds for each additional kernel. */
 static double each_s(const double chains_ns[CHAINS])
 {
 	return (chains_ns[LONG] - chains_ns[SHORT]) * 1e-9 / (MANY - FEW);
@@ -114,7 +114,7 @@ static enum kwhy_status measure_on_device(
 	return status;
 }
 
-/* Of both chains, this many times: the last counts. */
+/* Times the launches of both chains `times` times; the last time counts. */
 static enum kwhy_status time_launches(const struct chains *chains, int times, double out_call_ns[CHAINS],
 	double out_done_ns[CHAINS], struct kwhy_error *error)
 {
@@ -173,7 +173,7 @@ static enum kwhy_status measure_graphs(
 		status = kwhy_gpu_capture(
 			chains->gpu, NULL, issue_chain_kernels, &chain, &chains->graphs[which], error);
 	}
-	/* on the host first: what waits behind a gate must have run before */
+	/* host-side timings first: kernels that wait at a gate must have run before */
 	if (!status)
 		status = measure_launches(chains, &out->launch_node_s, &out->start_node_s, error);
 	if (!status)
@@ -191,8 +191,8 @@ struct kwhy_graph_costs kwhy_graph_costs_unknown(void)
 }
 
 /*
- * A launch may take the same whatever it holds, and so may its beginning, which is what a graph that is done
- * took but for its kernels; a kernel takes some time.
+ * Sets impossible results to their limits. A launch, and the time until its first kernel starts (the graph's
+ * duration less its kernels), may not depend on the number of kernels; a kernel takes some time.
  */
 static void judge(struct kwhy_graph_costs *costs)
 {

@@ -5,27 +5,28 @@
 #include "gpu/gpu.h"
 #include "model/profile.h"
 
-/* Neighbours hold up a host for tenths of seconds at a time: what is timed on it is timed with such rests
- * between. */
+/*
+ * Other load on a host delays it for tenths of a second at a time, so host-side timings pause this long in
+ * between.
+ */
 enum { KWHY_COST_SETTLE_NS = 100000000 };
 
 /*
- * What one more kernel costs that does nothing, by chains of 16 and of 80 of them: medians of many pairs,
- * with half the middle half as spread. NAN: the back end has no graphs, or the longer chain did not take
+ * The time of one additional empty kernel, from chains of 16 and of 80 of them: medians of many pairs, with
+ * half the interquartile range as spread. NAN: the back end has no graphs, or the longer chain did not take
  * longer.
  */
 struct kwhy_graph_costs {
-	struct kwhy_measured launch_node_s; /* of a graph's launch, on the host, for each node more */
+	struct kwhy_measured launch_node_s; /* host time of a graph's launch, for each additional node */
 	struct kwhy_measured
-		start_node_s;	     /* from the launch until the first kernel begins, for each node more */
-	struct kwhy_measured node_s; /* on the device, in a graph */
-	struct kwhy_measured
-		queued_kernel_s; /* on the device, launched one by one into a queue ahead of it */
+		start_node_s; /* from the launch to the first kernel's start, for each additional node */
+	struct kwhy_measured node_s;	      /* device time in a graph */
+	struct kwhy_measured queued_kernel_s; /* device time, launched one by one into a full queue */
 };
 
 struct kwhy_graph_costs kwhy_graph_costs_unknown(void);
 
-/* `launch` is of a kernel that does nothing, on the GPU's own stream. On an idle GPU; under two seconds. */
+/* `launch` describes an empty kernel on the GPU's own stream. Needs an idle GPU; takes under two seconds. */
 KWHY_MUST_USE enum kwhy_status kwhy_graph_costs_measure(struct kwhy_gpu *gpu,
 	const struct kwhy_gpu_launch *launch, struct kwhy_graph_costs *out, struct kwhy_error *error);
 

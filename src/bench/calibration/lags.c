@@ -9,9 +9,9 @@
 
 enum { READINGS_MIN = 15 };
 
-#define WORTH_RATIO 0.1 /* a load alone says something of a lag if its spread is below that share */
+#define WORTH_RATIO 0.1 /* a single load counts only if its lag's relative spread is below this */
 
-/* Where to look: from a tenth of a millisecond to three seconds, as every known meter is. */
+/* Search ranges: from a tenth of a millisecond to three seconds, which covers every known meter. */
 static const struct kwhy_lag_data as_low_pass = {.kind = KWHY_LAG_LOW_PASS,
 	.width_low_s = 1e-4,
 	.width_high_s = 0.4,
@@ -31,7 +31,10 @@ struct gathering {
 	struct kwhy_lag_stretch stretches[KWHY_LAG_STRETCHES_MAX];
 };
 
-/* Of a polled meter the first reading of each value, and where the value stays one reading a period. */
+/*
+ * Whether a reading counts: of a polled meter the first of each value, and, while the value stays the same,
+ * one a period.
+ */
 static bool counts(const struct gathering *gathering, size_t i, int64_t last_ns)
 {
 	const struct kwhy_meter_series *series = gathering->series;
@@ -43,7 +46,7 @@ static bool counts(const struct gathering *gathering, size_t i, int64_t last_ns)
 			(double)(series->items[i].time_mono_ns - last_ns) * 1e-9 > gathering->period_s);
 }
 
-/* Those of a stretch of time, into `out`; gives how many. */
+/* Copies the readings of a phase that count to `out` and returns their number. */
 static size_t gather_readings(
 	const struct gathering *gathering, const struct kwhy_phase *phase, struct kwhy_lag_reading *out)
 {
@@ -87,15 +90,15 @@ static void gather_all(struct gathering *gathering, struct kwhy_meter_lag *out)
 	}
 }
 
-/* How a mean over the loads is uncertain because they differ. */
+/* Standard error of a mean over the loads, from their scatter. */
 static double spread_of(const struct kwhy_moments *fits)
 {
 	return sqrt(kwhy_moments_variance(fits) / fits->count);
 }
 
 /*
- * Each load alone gives a lag too. They differ by more than noise: power creeps as silicon warms, and time
- * stamps are off by more in one load than in the other. That goes into the spreads.
+ * Adds the scatter between loads to the spreads. Fits of single loads differ by more than noise, since power
+ * creeps as silicon warms, and time stamps are off by more in some loads.
  */
 static void add_scatter(
 	const struct gathering *gathering, const struct kwhy_lag_data *both, struct kwhy_lag *lag)
@@ -109,7 +112,9 @@ static void add_scatter(
 
 		data.stretches = &gathering->stretches[i];
 		data.stretch_count = 1;
-		/* Round what all say together: a square wave alone is met again a period later. */
+		/*
+		 * Search only near the joint fit, since a single square wave also matches one period later.
+		 */
 		data.width_low_s = lag->width_s / 3;
 		data.width_high_s = lag->width_s * 3;
 		data.delay_high_s = lag->delay_s + lag->width_s;
@@ -125,7 +130,7 @@ static void add_scatter(
 	lag->delay_sd_s = hypot(lag->delay_sd_s, spread_of(&delay));
 }
 
-/* Keeps the kind of the higher likelihood; a kind that shows nothing is no error. */
+/* Fits both kinds and keeps the one with the higher likelihood. A kind that cannot be fitted is no error. */
 static void fit_both(const struct gathering *gathering, struct kwhy_meter_lag *out)
 {
 	const struct kwhy_lag_data *kinds[] = {&as_low_pass, &as_mean};

@@ -10,7 +10,7 @@
 
 enum { THREADS = 256, CLOCK_READS = 40, SHIFTS = 8, COPY_BYTES = 256 << 20 };
 
-/* How the device's clock lay to the host's at one moment: host = device + offset. */
+/* The offset between the clocks at one moment: host = device + offset. */
 struct gpu_clock {
 	int64_t device_ns, offset_ns;
 };
@@ -20,19 +20,19 @@ struct kwhy_loads {
 	struct kwhy_gpu_module *module;
 	const struct kwhy_gpu_kernel *burns[KWHY_BURN_COUNT], *fill, *now, *nothing;
 	uint32_t blocks[KWHY_BURN_COUNT];
-	uint64_t stamps, from, to; /* on the device */
+	uint64_t stamps, from, to; /* device addresses */
 	uint64_t *host_stamps;	   /* [2 * KWHY_LOAD_PULSES_MAX] */
 	uint32_t seed;
 };
 
 /*
- * How many blocks: all that are resident, or one on every so manieth multiprocessor. With random data on all
- * of them an H200 draws 602 W (FMA, 4 % more once it is hot) and runs into its limit of 700 W (copy): neither
- * is the steady power that a meter is tested with.
+ * The number of blocks of each load: all that are resident, or one on every sm_divisor-th multiprocessor.
+ * With random data on all multiprocessors an H200 draws 602 W (FMA, 4 % more once it is hot) or reaches its
+ * limit of 700 W (copy). Neither is the steady power that a test of meters needs.
  */
 static const struct {
 	const char *name, *kernel;
-	uint32_t sm_divisor; /* 0: all that are resident; UINT32_MAX: one block */
+	uint32_t sm_divisor; /* 0: all resident blocks; UINT32_MAX: one block */
 } burns[KWHY_BURN_COUNT] = {
 	[KWHY_BURN_FMA] = {"fma", "kwhy_burn_fma", 2},
 	[KWHY_BURN_COPY] = {"copy", "kwhy_burn_copy", 1},
@@ -94,7 +94,7 @@ static enum kwhy_status find_kernels(struct kwhy_loads *loads, struct kwhy_error
 	return status;
 }
 
-/* Random data in both buffers of the copy kernel. */
+/* Fills both buffers of the copy kernel with random data. */
 static enum kwhy_status fill(struct kwhy_loads *loads, struct kwhy_error *error)
 {
 	uint64_t places[] = {loads->from, loads->to}, count = COPY_BYTES / sizeof(uint32_t);
@@ -159,7 +159,9 @@ static enum kwhy_status copy(
 	return loads->gpu->ops->copy_now(loads->gpu, &copy, error);
 }
 
-/* Reads the device's clock between two readings of the host's; the closest pair of several counts. */
+/*
+ * Reads the device's clock between two readings of the host's; of several attempts the closest pair counts.
+ */
 static enum kwhy_status relate(struct kwhy_loads *loads, struct gpu_clock *out, struct kwhy_error *error)
 {
 	void *arguments[] = {&loads->stamps};
@@ -189,7 +191,7 @@ static enum kwhy_status relate(struct kwhy_loads *loads, struct gpu_clock *out, 
 	return status;
 }
 
-/* On the host's clock, by a line through both relations. */
+/* Converts a device time to the host's clock, linearly between two relations. */
 static int64_t host_ns(const struct gpu_clock *first, const struct gpu_clock *last, int64_t device_ns)
 {
 	double span = (double)(last->device_ns - first->device_ns),

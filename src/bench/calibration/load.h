@@ -9,17 +9,17 @@
 #include <stdint.h>
 
 /*
- * Loads of known power and length for one GPU: kernels that run for a given time by the device's clock and
- * say when they really did. Their data is pseudo-random from a seed.
+ * Loads of known power and duration for one GPU: kernels that run for a given time by the device's clock and
+ * record when they actually ran. Their data is pseudo-random from a seed.
  */
 enum kwhy_burn { KWHY_BURN_FMA, KWHY_BURN_COPY, KWHY_BURN_INTEGER, KWHY_BURN_ONE_BLOCK, KWHY_BURN_COUNT };
 
 const char *kwhy_burn_name(enum kwhy_burn burn); /* "fma", "copy", "integer", "one-block" */
 
 /*
- * `pulses` kernels of on_ns each, begun every on_ns + off_ns; off_ns 0: one right after another. With
- * shift_ns the beginning moves, in eight equal groups of pulses, by eighths of it: meters sample, and a wave
- * that keeps its phase to the samples is not seen as it is.
+ * `pulses` kernels of on_ns each, one begun every on_ns + off_ns; off_ns 0: without pauses. shift_ns divides
+ * the pulses into eight equal groups and delays each by another eighth of shift_ns. A meter samples, and
+ * would alias a wave whose phase to its samples is constant.
  */
 struct kwhy_load {
 	const char *name;
@@ -37,13 +37,13 @@ KWHY_MUST_USE enum kwhy_status kwhy_loads_new(
 void kwhy_loads_free(struct kwhy_loads *loads);
 
 /*
- * Runs a load and returns when it has ended. out_pulses[load->pulses]: when each kernel ran, on
- * CLOCK_MONOTONIC, known to about 10 us: the device's clock is related to the host's before and after.
+ * Runs a load and waits for its end. out_pulses[load->pulses] receives when each kernel ran, on
+ * CLOCK_MONOTONIC and to about 10 us, since the device's clock is compared with the host's before and after.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_load_run(struct kwhy_loads *loads, const struct kwhy_load *load,
 	struct kwhy_pulse *out_pulses, struct kwhy_error *error);
 
-/* Kernels and memory, for measurements of calls beside the loads. */
+/* An empty kernel and the loads' device memory, for measuring calls. */
 const struct kwhy_gpu_kernel *kwhy_loads_nothing(const struct kwhy_loads *loads);
 uint64_t kwhy_loads_memory(const struct kwhy_loads *loads, size_t *out_bytes);
 

@@ -10,7 +10,7 @@
 
 enum { FILE_MAX_BYTES = 256 << 20, CELLS_MAX = 9, PATH_BYTES = 4096 };
 
-/* One table on its way in. */
+/* State of reading one table. */
 struct table {
 	char path[PATH_BYTES];
 	struct kwhy_calibration *calibration;
@@ -35,13 +35,13 @@ static bool integer(const char *text, int64_t *out)
 	return end != text && *end == '\0';
 }
 
-/* A number at the end of a list that grows: in the arena at the end, until then on the heap. */
+/* Appends a reading to a series that grows in the arena. */
 static enum kwhy_status append(struct kwhy_meter_series *series, struct kwhy_reading reading,
 	struct kwhy_calibration *calibration, struct kwhy_error *error)
 {
 	struct kwhy_reading *items;
 
-	/* Doubles: the length itself says when the room is used up. */
+	/* The capacity doubles, so a length that is a power of two means that it is full. */
 	if ((series->count & (series->count - 1)) == 0) {
 		size_t space = series->count ? 2 * series->count : 1;
 
@@ -218,7 +218,7 @@ static enum kwhy_status read_table(
 	rest = text.data;
 	while (!status && rest && *rest) {
 		line = strsep(&rest, "\n");
-		if (table->line++ == 0) /* the columns' names */
+		if (table->line++ == 0) /* header line */
 			continue;
 		split(table, line);
 		status = take(table);
@@ -235,7 +235,7 @@ enum kwhy_status kwhy_calibration_read(
 		take_row *take;
 	} tables[] = {
 		{KWHY_CALIBRATION_MACHINE, take_fact},
-		{KWHY_CALIBRATION_PULSES, take_pulse}, /* before the phases, which name them */
+		{KWHY_CALIBRATION_PULSES, take_pulse}, /* before the phases, which refer to pulses */
 		{KWHY_CALIBRATION_PHASES, take_phase},
 		{KWHY_CALIBRATION_POWER, take_power},
 		{KWHY_CALIBRATION_GAUGES, take_gauge},
@@ -249,7 +249,7 @@ enum kwhy_status kwhy_calibration_read(
 	calibration->costs = kwhy_call_costs_unknown();
 	for (size_t i = 0; !status && i < sizeof(tables) / sizeof(tables[0]); i++)
 		status = read_table(&table, folder, tables[i].table, tables[i].take);
-	/* Its times are Unix times throughout; only differences count. */
+	/* All times in the tables are Unix times; only differences matter. */
 	calibration->started_mono_ns = calibration->started_unix_ns;
 	if (status)
 		kwhy_calibration_free(calibration);

@@ -11,25 +11,25 @@
 #include <time.h>
 
 #define MS INT64_C(1000000)
-#define SETTLE_NS (300 * MS)  /* after a step until the ring has settled, many times over */
-#define LONG_ON_NS (400 * MS) /* a load whose power settles while it runs */
+#define SETTLE_NS (300 * MS)  /* longer than NVML's sample ring needs to settle after a step */
+#define LONG_ON_NS (400 * MS) /* shortest load whose power settles while it runs */
 /*
- * An H200 draws 2.5 % more from about a quarter of a second into a kernel on: the power of its first part is
- * what short pulses draw.
+ * From about a quarter of a second into a kernel, an H200 draws 2.5 % more. The power in its first part is
+ * that of short pulses.
  */
-#define EARLY_FROM_NS (100 * MS) /* the ring has settled */
+#define EARLY_FROM_NS (100 * MS) /* the ring has settled by then */
 #define EARLY_TO_NS (200 * MS)
 #define EARLY_END_NS (250 * MS)
-#define JOIN_NS (2 * MS) /* kernels that close to each other are one pulse */
+#define JOIN_NS (2 * MS) /* kernels with shorter gaps are one pulse */
 
-/* What is known so far. */
+/* State of the evaluation. */
 struct findings {
 	const struct kwhy_calibration *calibration;
 	struct kwhy_profile *profile;
 	struct kwhy_self_test *test;
 	struct kwhy_updates updates[KWHY_METER_COUNT];
 	struct kwhy_meter_lag lags[KWHY_METER_COUNT];
-	/* Of the FMA kernel in the first part of a pulse and later, and between pulses; NAN: unknown. */
+	/* Power of the FMA kernel in the first part of a pulse, later, and between pulses; NAN: unknown. */
 	struct kwhy_measured early_w, late_w, off_w;
 };
 
@@ -45,7 +45,7 @@ static bool is_stamped(enum kwhy_meter meter)
 	return meter == KWHY_METER_NVML_ENERGY || meter == KWHY_METER_NVML_SAMPLE;
 }
 
-/* The best meter of power there is. */
+/* The best power meter that has readings. */
 static const struct kwhy_meter_series *power_of(const struct kwhy_calibration *calibration)
 {
 	static const enum kwhy_meter order[] = {
@@ -57,7 +57,7 @@ static const struct kwhy_meter_series *power_of(const struct kwhy_calibration *c
 	return &calibration->meters[KWHY_METER_NVML_SAMPLE];
 }
 
-/* Notes are for readers: one that does not fit into memory has no text. */
+/* Adds a note on the source of a figure. Without memory the note has no text. */
 static void add_note(struct findings *findings, const char *part, const char *key, const char *conditions,
 	const char *source)
 {
@@ -92,7 +92,7 @@ static bool is_long(const struct kwhy_phase *phase)
 	return phase->kind == KWHY_PHASE_LOAD && phase->load.on_ns >= LONG_ON_NS;
 }
 
-/* Mean and how single figures differ. */
+/* Sums for a mean and a standard deviation. */
 struct tally {
 	double count, sum, squares;
 };
@@ -115,7 +115,7 @@ static struct kwhy_measured mean_of(const struct tally *tally)
 	return (struct kwhy_measured){mean, sqrt(fmax(tally->squares / tally->count - mean * mean, 0))};
 }
 
-/* Idle after work: of the rests after all loads, weighted alike. */
+/* Idle power after work, from the pauses after all loads with equal weights. */
 static struct kwhy_measured execution_idle(const struct findings *findings)
 {
 	const struct kwhy_calibration *calibration = findings->calibration;
@@ -136,7 +136,7 @@ static struct kwhy_measured execution_idle(const struct findings *findings)
 	return mean_of(&idle);
 }
 
-/* The end of the pulse that begins with pulses[i]: kernels right after each other are one. */
+/* Index of the last kernel of the pulse that begins with pulses[i], joining kernels with short gaps. */
 static size_t joined(const struct kwhy_calibration *calibration, const struct kwhy_phase *phase, size_t i)
 {
 	size_t end = phase->first_pulse + phase->pulse_count;
@@ -146,7 +146,7 @@ static size_t joined(const struct kwhy_calibration *calibration, const struct kw
 	return i;
 }
 
-/* Powers of the FMA kernel, from its long pulses, and of the idle after the loads. */
+/* Finds the power of the FMA kernel from its long pulses, and the idle power after the loads. */
 static void find_levels(struct findings *findings)
 {
 	const struct kwhy_calibration *calibration = findings->calibration;
@@ -174,7 +174,9 @@ static void find_levels(struct findings *findings)
 	findings->off_w = execution_idle(findings);
 }
 
-/* The ring's figures; the ledger models it as a low-pass, so nothing else goes there. */
+/*
+ * Reports the figures of NVML's sample ring. The ledger models the ring as a low-pass and needs nothing else.
+ */
 static void tell_ring(struct findings *findings)
 {
 	struct kwhy_profile *profile = findings->profile;
@@ -335,7 +337,7 @@ static void tell_sources(struct findings *findings)
 	}
 }
 
-/* Seconds of pulses within their first part, and later. */
+/* Total seconds of pulses in their first part, and later. */
 static void on_seconds(const struct kwhy_calibration *calibration, const struct kwhy_phase *phase,
 	double *out_early_s, double *out_late_s)
 {
@@ -351,7 +353,7 @@ static void on_seconds(const struct kwhy_calibration *calibration, const struct 
 	}
 }
 
-/* From the powers of the long loads: on while the kernels ran, off between them. */
+/* Expected joules of a load: the long loads' power while kernels ran, and the idle power between them. */
 static struct kwhy_measured expected_joules(
 	const struct findings *findings, const struct kwhy_phase *phase, double window_s)
 {
@@ -434,7 +436,7 @@ static double ring_to_counter(const struct kwhy_calibration *calibration)
 
 	if (counter->count < 3)
 		return NAN;
-	/* The last tick may lie behind the ring's last sample. */
+	/* The counter's last update may be later than the ring's last sample. */
 	joules = (double)(counter->items[counter->count - 3].value - counter->items[0].value) * 1e-9 *
 		(double)kwhy_meter_unit_nj(KWHY_METER_NVML_ENERGY);
 	return kwhy_series_joules(&calibration->meters[KWHY_METER_NVML_SAMPLE],
@@ -497,7 +499,7 @@ static enum kwhy_status find_all(struct findings *findings, struct kwhy_error *e
 	return tell_loads(findings, error);
 }
 
-/* Space for everything that may be found. */
+/* Allocates space for all results. */
 static enum kwhy_status reserve(struct findings *findings, struct kwhy_error *error)
 {
 	struct kwhy_arena *arena = &findings->profile->arena;

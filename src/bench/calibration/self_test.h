@@ -6,8 +6,8 @@
 #include "model/profile.h"
 
 /*
- * What a calibration found out: a machine profile with the self-test of the meters in it, every figure with
- * its spread, its source and its conditions. Pure. The caller frees it with kwhy_self_test_profile_free().
+ * Evaluates a calibration: a machine profile with the self-test of the meters, each figure with its spread,
+ * source and conditions. Pure. Free the profile with kwhy_self_test_profile_free().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_self_test_profile(
 	const struct kwhy_calibration *calibration, struct kwhy_profile **out, struct kwhy_error *error);

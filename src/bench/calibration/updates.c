@@ -6,7 +6,7 @@
 
 enum { INTERVALS_MIN = 8 };
 
-#define LATE_RATIO 0.1 /* of a period: later than this is late */
+#define LATE_RATIO 0.1 /* a time stamp is late beyond this share of a period */
 
 static int by_value(const void *left, const void *right)
 {
@@ -20,7 +20,7 @@ static double seconds(const struct kwhy_reading *from, const struct kwhy_reading
 	return (double)(to->time_mono_ns - from->time_mono_ns) * 1e-9;
 }
 
-/* Intervals between updates, into out[count]; gives how many. */
+/* Writes the intervals between updates to out[count] and returns their number. */
 static size_t find_intervals(const struct kwhy_reading *readings, size_t count, bool stamped, double *out)
 {
 	const struct kwhy_reading *last = stamped ? readings : NULL;
@@ -36,7 +36,10 @@ static size_t find_intervals(const struct kwhy_reading *readings, size_t count, 
 	return found;
 }
 
-/* Drops those far above the median: readings of equal value, or a pause. Sorted before and after. */
+/*
+ * Number of intervals without those far above the median, which come from equal values or a pause. Sorted
+ * before and after.
+ */
 static size_t without_pauses(const double *sorted, size_t count)
 {
 	double most = 1.5 * sorted[count / 2];
@@ -51,7 +54,7 @@ static double at(const double *sorted, size_t count, double share)
 	return sorted[(size_t)(share * (double)(count - 1) + 0.5)];
 }
 
-/* The spread of a mean: that of one over the root of their number. */
+/* Mean with its standard error. */
 static struct kwhy_measured mean_of(const double *values, size_t count)
 {
 	double sum = 0, squares = 0, mean;
@@ -89,7 +92,7 @@ static void find_late(
 	if (late < 2)
 		return;
 	out->late_s = mean_of(lates, late);
-	out->late_s.sd *= sqrt((double)late); /* how single ones vary */
+	out->late_s.sd *= sqrt((double)late); /* standard deviation of single delays */
 }
 
 enum kwhy_status kwhy_updates_find(const struct kwhy_reading *readings, size_t count, bool stamped,

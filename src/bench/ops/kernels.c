@@ -5,7 +5,7 @@
 
 extern const char kwhy_kernels_ops[];
 
-/* The host forms of kernels/ops.cu: each runs its whole grid. */
+/* The C versions of kernels/ops.cu; each call runs the whole grid. */
 
 static uint32_t mix(uint32_t x)
 {

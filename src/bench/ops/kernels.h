@@ -4,7 +4,10 @@
 
 #include "gpu/gpu.h"
 
-/* The kernels of `kwhy bench ops` (kernels/ops.cu) with their host forms; tensor ones have none. */
+/*
+ * The kernels of `kwhy bench ops` (kernels/ops.cu), and their C versions for the host back end; tensor
+ * kernels have none.
+ */
 extern const struct kwhy_gpu_source kwhy_ops_source;
 
 #endif

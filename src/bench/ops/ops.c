@@ -12,16 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LAUNCH_S 4e-3 /* of one launch of a kernel, about */
+#define LAUNCH_S 4e-3 /* approximate duration of one kernel launch */
 
 enum { FIRST_ROUNDS = 16, ROUNDS_MAX = 1 << 24, AHEAD = 4 };
 
-/* A benchmark under way. */
+/* State of a running benchmark. */
 struct work {
 	const struct kwhy_bench_ops_request *request;
 	struct kwhy_bench_ops *bench;
 	struct kwhy_ops_kit kit;
-	struct kwhy_device_energy *energy; /* NULL: not asked for */
+	struct kwhy_device_energy *energy; /* NULL: energy was not requested */
 };
 
 const char *kwhy_ops_class_name(enum kwhy_ops_class class)
@@ -85,7 +85,8 @@ static enum kwhy_status open_gpus(struct work *work, struct kwhy_error *error)
 	enum kwhy_status status = kwhy_bench_gpus_open(
 		work->request->backend, work->request->devices, &gpus, error);
 
-	if (!status && !gpus.count) /* never: a list names one or is refused; the analyser cannot see that */
+	if (!status && !gpus.count) /* never happens, as a list names a GPU or is refused, but the analyser
+				       cannot see that */
 		return kwhy_fail(error, KWHY_E_USAGE, "--device names no GPU");
 	work->kit.gpu_count = work->bench->gpu_count = gpus.count;
 	for (uint32_t i = 0; i < gpus.count; i++) {
@@ -110,7 +111,7 @@ static enum kwhy_status fill(struct kwhy_ops_kit *kit, uint64_t place, struct kw
 	return status ? status : gpu->ops->launch(gpu, &launch, error);
 }
 
-/* Random data everywhere: what is moved matters to the power. */
+/* Makes buffers with random data, since power depends on the data. */
 static enum kwhy_status make_buffers(struct kwhy_ops_kit *kit, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = kit->gpus[0];
@@ -149,7 +150,7 @@ static enum kwhy_status make_peer(struct kwhy_ops_kit *kit, struct kwhy_error *e
 	return status ? status : kit->gpus[0]->ops->peer_enable(kit->gpus[0], peer, error);
 }
 
-/* Of the first two GPUs, or of one alone. */
+/* Makes the collectives of the first two GPUs, or of one if there is only one. */
 static enum kwhy_status make_group(struct kwhy_ops_kit *kit, struct kwhy_error *error)
 {
 	const struct kwhy_collectives_member members[2] = {
@@ -191,7 +192,7 @@ static void free_kit(struct kwhy_ops_kit *kit)
 
 	if (!gpu)
 		return;
-	/* What is still queued, after a failure, must not find its memory gone. */
+	/* Work that is still queued after a failure must end before its memory is freed. */
 	for (size_t i = 0; i < 2; i++)
 		if (streams[i])
 			(void)gpu->ops->synchronize(gpu, streams[i], &ignored);
@@ -201,14 +202,14 @@ static void free_kit(struct kwhy_ops_kit *kit)
 		kit->group->ops->free(kit->group);
 	if (kit->host.memory)
 		gpu->ops->host_free(gpu, &kit->host);
-	/* The rest goes with the GPUs. */
+	/* Closing the GPUs frees everything else. */
 	for (uint32_t i = 0; i < kit->gpu_count; i++)
 		kit->gpus[i]->ops->close(kit->gpus[i]);
 }
 
 /* --- One row --- */
 
-/* KWHY_E_UNSUPPORTED where this machine cannot. */
+/* Checks whether this machine can run a row. KWHY_E_UNSUPPORTED: it cannot. */
 static enum kwhy_status check_row(
 	const struct kwhy_ops_kit *kit, const struct kwhy_ops_row *row, struct kwhy_error *error)
 {
@@ -228,7 +229,7 @@ static enum kwhy_status check_row(
 	return KWHY_OK;
 }
 
-/* All blocks that the device holds; the host has one. */
+/* Finds the row's kernel and its grid: as many blocks as are resident on the device, one on the host. */
 static enum kwhy_status find_kernel(
 	struct kwhy_ops_kit *kit, const struct kwhy_ops_row *row, struct kwhy_error *error)
 {
@@ -245,7 +246,7 @@ static enum kwhy_status find_kernel(
 	return status;
 }
 
-/* Seconds of one batch, with nothing before it. */
+/* Seconds of one batch on an idle queue. */
 static enum kwhy_status time_batch(
 	struct kwhy_ops_kit *kit, const struct kwhy_ops_row *row, double *out_s, struct kwhy_error *error)
 {
@@ -259,7 +260,7 @@ static enum kwhy_status time_batch(
 	return status;
 }
 
-/* As many rounds as make a launch of some milliseconds; also warms up. */
+/* Finds how many rounds make a launch last some milliseconds; also warms up. */
 static enum kwhy_status find_rounds(
 	struct kwhy_ops_kit *kit, const struct kwhy_ops_row *row, struct kwhy_error *error)
 {
@@ -378,7 +379,7 @@ static const struct kwhy_bench_ops_row *find_row(const struct kwhy_bench_ops *be
 	return NULL;
 }
 
-/* NAN where it cannot be distinguished from nothing. */
+/* Net joules a unit; NAN where they cannot be distinguished from zero. */
 static double net_of(const struct kwhy_bench_ops_row *row)
 {
 	return row->energy.net.low > 0 ? kwhy_bench_ops_per_unit(row, &row->energy.net).value : NAN;

@@ -2,9 +2,9 @@
 #include "bench/ops/rows.h"
 
 enum {
-	SMALL_BYTES = 40,  /* ten floats, what an agent of twin sends */
-	READ_BYTES = 4,	   /* one float, what it looks at */
-	SMALL_BATCH = 256, /* between looks at the clock */
+	SMALL_BYTES = 40,  /* ten floats, as an agent of bench twin sends */
+	READ_BYTES = 4,	   /* one float, as it reads */
+	SMALL_BATCH = 256, /* operations between two clock readings */
 	GRAPH_KERNELS = 20,
 	COLLECTIVE_WORDS = 22,
 	L2_BYTES = 16 << 20,
@@ -73,7 +73,7 @@ static enum kwhy_status copy_memory(struct kwhy_ops_kit *kit, const struct kwhy_
 	return launch(kit, kit->blocks, kit->stream, arguments, error);
 }
 
-/* Between one small operation and the next. */
+/* Waits after a small operation, unless the row queues them. */
 static enum kwhy_status wait_for_small(
 	struct kwhy_ops_kit *kit, const struct kwhy_ops_row *row, struct kwhy_error *error)
 {
@@ -146,7 +146,7 @@ static enum kwhy_status launch_graph_kernels(void *kit, struct kwhy_error *error
 static enum kwhy_status capture(struct kwhy_ops_kit *kit, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = kit->gpus[0];
-	/* what a graph launches must have run before */
+	/* kernels in a graph must have run before */
 	enum kwhy_status status = launch_nothing(kit, error);
 
 	if (!status)
@@ -205,7 +205,7 @@ static enum kwhy_status large_peer(struct kwhy_ops_kit *kit, const struct kwhy_o
 	return copy_large(kit, (struct kwhy_gpu_copy){kit->peer, kit->from, kit->bytes}, count, error);
 }
 
-/* Arithmetic in one stream and a copy to the device in another, at once. */
+/* Runs arithmetic in one stream and a copy to the device in another, concurrently. */
 static enum kwhy_status mixed(struct kwhy_ops_kit *kit, const struct kwhy_ops_row *row, double *count,
 	double *bytes, struct kwhy_error *error)
 {

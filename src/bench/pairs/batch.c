@@ -38,7 +38,9 @@ static enum kwhy_status verify(
 	return status;
 }
 
-/* What nobody keeps: the first of a visit meets sleeping threads and cold caches. */
+/*
+ * Takes a sample that is discarded, since the first sample of a visit meets sleeping threads and cold caches.
+ */
 static enum kwhy_status warm_up(struct kwhy_pair_work *work, struct kwhy_error *error)
 {
 	struct kwhy_pair_sample sample;

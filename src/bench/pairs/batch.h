@@ -6,19 +6,20 @@
 
 enum { KWHY_PAIR_BATCH_SAMPLES = 5 };
 
-/* A few samples of one configuration. */
+/* A few samples of one configuration, taken one after another. */
 struct kwhy_pair_batch {
-	struct kwhy_pair_config config; /* its key alone */
-	bool verifies;			/* looks whether the bytes came */
-	uint32_t most;			/* samples wanted, at most KWHY_PAIR_BATCH_SAMPLES */
-	uint32_t count;			/* that there are, also where it failed */
+	struct kwhy_pair_config config; /* only what identifies it is used */
+	bool verifies;			/* compare the received bytes with those sent */
+	uint32_t most;			/* samples requested, at most KWHY_PAIR_BATCH_SAMPLES */
+	uint32_t count;			/* samples taken, also after a failure */
 	bool verified;
 	struct kwhy_pair_sample samples[KWHY_PAIR_BATCH_SAMPLES];
 };
 
 /*
- * On GPUs of this process, or led by it. KWHY_E_UNSUPPORTED: the engine cannot work between these;
- * KWHY_E_INPUT: the received bytes differ from those sent.
+ * Takes the samples, on GPUs of this process or, between ranks, as the rank that leads the transfer.
+ * KWHY_E_UNSUPPORTED: the engine cannot work between the two GPUs. KWHY_E_INPUT: the received bytes differ
+ * from those sent.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_batch(
 	struct kwhy_pair_testbed *testbed, struct kwhy_pair_batch *batch, struct kwhy_error *error);

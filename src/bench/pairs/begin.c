@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What must be there before a configuration is timed: who reaches whom, buffers, spoilt sinks. */
+/*
+ * Prepares a configuration before it is timed: checks which GPUs access which memory, makes buffers,
+ * overwrites sinks.
+ */
 #include "bench/pairs/collectives.h"
 #include "bench/pairs/ranks.h"
 
 #include <string.h>
 
-/* Between processes: whether it is made for that, and whoever writes or reads reaches the other's memory. */
+/*
+ * Between processes: checks that the engine supports ranks, and that the GPU which writes or reads can access
+ * the other's memory.
+ */
 static enum kwhy_status check_ranks(const struct kwhy_pair_work *work, struct kwhy_error *error)
 {
 	const struct kwhy_pair_config *config = work->config;
@@ -43,7 +49,7 @@ static enum kwhy_status check_engine(const struct kwhy_pair_work *work, struct k
 	     is_direct_back = testbed->is_direct[config->target][config->source];
 
 	if (kwhy_pair_is_collective(config->engine))
-		return KWHY_OK; /* looks itself */
+		return KWHY_OK; /* kwhy_pair_collective_begin() checks it */
 	if (config->engine == KWHY_PAIR_NCCL_FULL)
 		return kwhy_pair_nccl_start_all(work->testbed, error);
 	if (config->engine == KWHY_PAIR_NCCL || config->engine == KWHY_PAIR_NCCL_EXCHANGE)
@@ -64,7 +70,7 @@ static enum kwhy_status check_engine(const struct kwhy_pair_work *work, struct k
 	return KWHY_OK;
 }
 
-/* A buffer of either end; of another process's, 0 where it is out of reach. */
+/* Gets a buffer of either end. For another process's GPU it is 0 where it cannot be accessed. */
 static enum kwhy_status find_buffer(const struct kwhy_pair_work *work, uint32_t i, enum kwhy_bench_role role,
 	uint64_t *out, struct kwhy_error *error)
 {
@@ -95,7 +101,7 @@ static enum kwhy_status find_ends(struct kwhy_pair_work *work, struct kwhy_error
 	return status ? status : find_buffer(work, config->target, KWHY_BENCH_SINK, &work->there.to, error);
 }
 
-/* What goes on beside it has buffers of its own, made before anything is held. */
+/* Makes the buffers of the load, before any stream is held at a gate. */
 static enum kwhy_status find_load(struct kwhy_pair_work *work, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
@@ -122,7 +128,7 @@ static enum kwhy_status find_load(struct kwhy_pair_work *work, struct kwhy_error
 	return status;
 }
 
-/* The complement of the first byte that will come. */
+/* Fills the sink with the complement of the first byte that it will receive. */
 static enum kwhy_status spoil(const struct kwhy_bench_buffers *source,
 	const struct kwhy_bench_buffers *target, uint64_t sink, uint64_t bytes, struct kwhy_error *error)
 {
@@ -142,7 +148,7 @@ bool kwhy_pair_goes_back(const struct kwhy_pair_work *work)
 		kwhy_pair_is_exchange(work->config->engine);
 }
 
-/* The ends that are ours. */
+/* Overwrites the sinks of this process's GPUs. */
 static enum kwhy_status spoil_ends(struct kwhy_pair_work *work, struct kwhy_error *error)
 {
 	const struct kwhy_pair_config *config = work->config;
@@ -155,7 +161,10 @@ static enum kwhy_status spoil_ends(struct kwhy_pair_work *work, struct kwhy_erro
 	return status;
 }
 
-/* Host memory at our end; the sink holds the complement of the first byte that will come. */
+/*
+ * Makes host memory in this rank, and fills the sink with the complement of the first byte that it will
+ * receive.
+ */
 static enum kwhy_status begin_socket(const struct kwhy_pair_work *work, bool spoils, struct kwhy_error *error)
 {
 	struct kwhy_pair_ranks *ranks = work->testbed->ranks;

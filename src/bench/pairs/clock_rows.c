@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clocks.csv: one row a GPU, how its clock and that of its rank's host ran over the run. */
+/* clocks.csv: one row a GPU with the drift of its clock and of its rank's host over the run. */
 #include "bench/pairs/store.h"
 #include "bench/rows.h"
 
@@ -18,7 +18,7 @@ struct reader {
 	struct kwhy_pairs *pairs;
 };
 
-/* A name that cannot end its cell. */
+/* Writes a host's name without characters that would end the cell. */
 static void add_host(struct kwhy_text *out, const char *host)
 {
 	for (; host && *host; host++)
@@ -51,7 +51,7 @@ static bool is_width(double value)
 	return isnan(value) || value >= 0;
 }
 
-/* A row without a process is of one that drove all GPUs. */
+/* Parses the rank's cells. A row without a process number is of a run in one process. */
 static bool parse_rank(struct reader *reader, uint32_t gpu)
 {
 	char *const *cells = reader->rows.cells;

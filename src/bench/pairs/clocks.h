@@ -4,10 +4,13 @@
 
 #include "bench/pairs/testbed.h"
 
-/* One moment on each device's clock and on the host's; the closest of several. Zero: none. */
+/*
+ * One moment on a device's clock and on the host's: of several attempts, the one that the host bounds most
+ * closely. All zero: not taken.
+ */
 struct kwhy_pair_mark {
 	struct kwhy_gpu_event *event;
-	int64_t before_ns, after_ns; /* monotonic; the event was reached between them */
+	int64_t before_ns, after_ns; /* the host's monotonic clock; the event completed between them */
 };
 struct kwhy_pair_marks {
 	struct kwhy_pair_mark marks[KWHY_PAIR_GPUS_MAX];
@@ -17,7 +20,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_marks_take(
 	struct kwhy_pair_testbed *testbed, struct kwhy_pair_marks *out, struct kwhy_error *error);
 void kwhy_pair_marks_free(struct kwhy_pair_testbed *testbed, struct kwhy_pair_marks *marks);
 
-/* How each device's clock ran between two moments. */
+/* The rate of each device's clock against the host's between two marks; `out` has one entry a GPU. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_drifts(struct kwhy_pair_testbed *testbed,
 	const struct kwhy_pair_marks *begin, const struct kwhy_pair_marks *end, struct kwhy_pair_drift *out,
 	struct kwhy_error *error);

@@ -19,7 +19,7 @@ static const uint64_t sizes[] = {
 	UINT64_C(64) << 10, UINT64_C(1) << 20, UINT64_C(16) << 20, UINT64_C(256) << 20};
 
 struct burst {
-	struct kwhy_pair_config key; /* of what was timed */
+	struct kwhy_pair_config key; /* the configuration that has times */
 	uint64_t transfers;
 	char name[NAME_BYTES];
 };
@@ -27,14 +27,14 @@ struct burst {
 struct pass {
 	const struct kwhy_pair_request *request;
 	struct kwhy_pair_testbed *testbed;
-	struct kwhy_pair_store *store; /* NULL: none */
+	struct kwhy_pair_store *store; /* NULL: results are not kept */
 	struct kwhy_pairs *pairs;
 	struct kwhy_device_energy *energy;
 	struct burst *bursts;
 	size_t count;
 };
 
-/* Those of small messages only wait for each other. */
+/* Whether an engine fills a link. Engines for small messages only wait for each other. */
 static bool fills_a_link(enum kwhy_pair_engine engine)
 {
 	switch (engine) {
@@ -72,7 +72,10 @@ static bool is_known(const struct kwhy_pairs *pairs, const struct kwhy_pair_conf
 	return false;
 }
 
-/* By the clock that the engine has in any case. */
+/*
+ * Whether a configuration's energy is to be measured. Of each size only the configuration with the clock that
+ * its engine always has is chosen.
+ */
 static bool is_metered(const struct kwhy_pairs *pairs, const struct kwhy_pair_config *config)
 {
 	enum kwhy_pair_clock clock = config->engine == KWHY_PAIR_STAGED ? KWHY_PAIR_BY_HOST
@@ -125,7 +128,10 @@ static enum kwhy_status wait_for(
 	return status ? status : work->main->gpu->ops->event_synchronize(work->main->gpu, event, error);
 }
 
-/* Two rows are queued at any time, so that the link does not wait for the host. */
+/*
+ * Repeats a transfer for `seconds`. Two rows are queued at any time, so that the link does not wait for the
+ * host.
+ */
 static enum kwhy_status repeat(
 	struct kwhy_pair_work *work, double seconds, uint64_t *out_count, struct kwhy_error *error)
 {
@@ -158,7 +164,7 @@ static enum kwhy_status run_burst(struct pass *pass, struct burst *burst, struct
 		status = repeat(&work, pass->request->burst_s, &burst->transfers, error);
 		kwhy_device_energy_end(pass->energy);
 	}
-	if (status) /* what was under way is not known */
+	if (status) /* how many transfers ran is unknown */
 		burst->transfers = 0;
 	return status;
 }

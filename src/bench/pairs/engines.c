@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The engines: how each queues a number of transfers, and what else is queued beside them. */
+/* The engines: how each queues transfers, and how the load is queued. */
 #include "bench/pairs/collectives.h"
 #include "bench/pairs/ranks.h"
 
@@ -116,7 +116,7 @@ static enum kwhy_status issue_ping_pong(struct kwhy_pair_work *work, uint32_t co
 	return status;
 }
 
-/* One side of a put: `to` lies on the other one. */
+/* Launches one GPU's kernel of a put; bytes->to lies on the other GPU. */
 static enum kwhy_status launch_put(struct kwhy_pair_work *work, const struct kwhy_gpu_copy *bytes,
 	uint32_t own, uint32_t other, uint32_t rounds, struct kwhy_error *error)
 {
@@ -149,7 +149,10 @@ static enum kwhy_status issue_puts(struct kwhy_pair_work *work, uint32_t count, 
 	return status ? status : kwhy_pair_join(work, error);
 }
 
-/* Pieces through two slots of host memory: the target takes one while the source fills the other. */
+/*
+ * One transfer in pieces through two slots of host memory: the target reads one slot while the source fills
+ * the other.
+ */
 static enum kwhy_status stage_once(
 	struct kwhy_pair_work *work, uint64_t piece_bytes, struct kwhy_error *error)
 {
@@ -215,7 +218,7 @@ static const struct engine engines[KWHY_PAIR_ENGINE_COUNT] = {
 	[KWHY_PAIR_NCCL] = {kwhy_pair_issue_nccl, ROWS | BIT(KWHY_PAIR_ISOLATED), 0},
 	[KWHY_PAIR_NCCL_EXCHANGE] = {kwhy_pair_issue_nccl, ROWS, 0},
 	[KWHY_PAIR_NCCL_FULL] = {kwhy_pair_issue_nccl, ROWS, 0},
-	/* Sends while it is timed: nothing is queued. */
+	/* Data is sent while it is timed; nothing is queued. */
 	[KWHY_PAIR_SOCKET] = {NULL, BIT(KWHY_PAIR_BACK_TO_BACK) | BIT(KWHY_PAIR_BY_HOST),
 		KWHY_PAIR_SOCKET_BYTES_MAX},
 	[KWHY_PAIR_ALL_REDUCE] = {kwhy_pair_collective_issue, ROWS, 0},
@@ -240,7 +243,7 @@ enum kwhy_status kwhy_pair_issue(struct kwhy_pair_work *work, uint32_t count, st
 	return engines[work->config->engine].issue(work, count, error);
 }
 
-/* Another pair's copies, on a stream beside the first. */
+/* Queues another pair's copies, on a stream other than the first. */
 static enum kwhy_status issue_beside(struct kwhy_pair_work *work, uint32_t source, uint32_t target,
 	uint32_t count, struct kwhy_error *error)
 {
@@ -274,7 +277,7 @@ static enum kwhy_status issue_from_host(struct kwhy_pair_work *work, uint32_t co
 	return status;
 }
 
-/* The first that is neither of the two, from `from` on. */
+/* The first GPU from number `from` on that is neither source nor target. */
 static uint32_t another(const struct kwhy_pair_work *work, uint32_t from)
 {
 	while (from == work->config->source || from == work->config->target)

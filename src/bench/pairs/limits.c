@@ -8,12 +8,13 @@
 
 enum { GPUS = KWHY_PAIR_GPUS_MAX };
 
-/* One GPU as NVML knows it. */
+/* One GPU as NVML reports it. */
 struct end {
-	kwhy_nvml_handle handle; /* NULL: it does not */
+	kwhy_nvml_handle handle; /* NULL: NVML does not know the GPU */
 	unsigned links_most, links_up, to_switches, to_gpus[GPUS];
-	unsigned nvlink;	 /* generation; 0: unknown */
-	double link_bytes_per_s; /* the slowest of those that are up; NAN: none, or not reported */
+	unsigned nvlink;	 /* NVLink generation; 0: unknown */
+	double link_bytes_per_s; /* of the slowest active link; NAN: none is active, or the rate is not
+				    reported */
 	unsigned pcie, lanes, lanes_most;
 };
 
@@ -25,8 +26,10 @@ struct machine {
 
 double kwhy_pcie_bytes_per_s(unsigned generation, unsigned lanes)
 {
-	/* Transfers a second and lane, by 8 bits, times the share that line coding leaves: 8b/10b, 128b/130b,
-	 * 242B/256B (PCI Express base specifications 1.0 to 6.0). */
+	/*
+	 * Transfers a second and lane over 8 bits, times the share that line coding leaves: 8b/10b,
+	 * 128b/130b, 242B/256B (PCI Express base specifications 1.0 to 6.0).
+	 */
 	static const double lane_bytes_per_s[] = {0, 2.5e9 / 10, 5e9 / 10, 8e9 / 8 * 128 / 130,
 		16e9 / 8 * 128 / 130, 32e9 / 8 * 128 / 130, 64e9 / 8 * 242 / 256};
 
@@ -48,7 +51,7 @@ static unsigned nvlink_generation(unsigned version)
 	return version < sizeof(generations) / sizeof(generations[0]) ? generations[version] : 0;
 }
 
-/* The row of the GPU at this address; the count of GPUs: none. */
+/* The row of the GPU with this PCI address; gpu_count: there is no such row. */
 static uint32_t row_of(const struct kwhy_pairs *pairs, const struct kwhy_nvml_pci *pci)
 {
 	char address[KWHY_NVML_ADDRESS_BYTES];
@@ -116,7 +119,10 @@ static void read_links(const struct machine *machine, struct end *end)
 		end->links_most = (unsigned)count;
 }
 
-/* A link of an idle GPU runs at a lower generation, never on fewer lanes. */
+/*
+ * Reads the highest generation, and the present and highest width. The present generation of an idle GPU's
+ * link would be lower; its width never is.
+ */
 static void read_pcie(const struct machine *machine, struct end *end)
 {
 	const struct kwhy_nvml *nvml = machine->nvml;
@@ -145,8 +151,10 @@ static int ancestor_of(const struct machine *machine, uint32_t source, uint32_t 
 	return (int)level;
 }
 
-/* Without peer access bytes go through the host, whatever NVLinks there are; NVLinks that are up and lead
- * nobody knows where leave it unknown. */
+/*
+ * Finds the route between two GPUs. Without peer access bytes go through the host, even if there are NVLinks.
+ * If active NVLinks have unknown other ends, the route is unknown.
+ */
 static void find_route(const struct machine *machine, uint32_t source, uint32_t target)
 {
 	const struct end *a = &machine->ends[source], *b = &machine->ends[target];

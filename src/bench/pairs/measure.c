@@ -12,7 +12,10 @@
 #include <time.h>
 
 enum { PUT_WARM = 8, PUT_TIMED = 64, WARM_FEW = 1, TIMED_FEW = 4, LOAD_BEYOND = 8, NCCL_TIMED = 20 };
-/* Above that a start and an end are nothing beside a row of few; nvbandwidth's own size is not. */
+/*
+ * Above this size a few copies in a row suffice, since the overhead of start and end is negligible;
+ * nvbandwidth's 512 MiB is not above it.
+ */
 #define FEW_BYTES (UINT64_C(512) << 20)
 
 enum { PAUSE_NS = 20000, TIMEOUT_NS = 200000, CHECK_BYTES = 4096 };
@@ -27,7 +30,7 @@ static bool is_socket(const struct kwhy_pair_work *work)
 	return work->config->engine == KWHY_PAIR_SOCKET;
 }
 
-/* Of a put that was late for the other one: the flags are of no use any more. */
+/* Fails if a put was late. Its flags cannot be used any more. */
 static enum kwhy_status check_put(const struct kwhy_pair_work *work, struct kwhy_error *error)
 {
 	uint64_t late = 0;
@@ -57,7 +60,7 @@ static enum kwhy_status check_late(const struct kwhy_pair_work *work, struct kwh
 	return work->config->engine == KWHY_PAIR_PUT ? check_put(work, error) : KWHY_OK;
 }
 
-/* Of what another process has a part in: looks whether that process lives on while it waits. */
+/* Waits for a stream whose work involves another process, and checks regularly that the process is alive. */
 static enum kwhy_status await_stream(const struct kwhy_pair_testbed *testbed,
 	const struct kwhy_bench_buffers *buffers, struct kwhy_error *error)
 {
@@ -109,7 +112,9 @@ enum kwhy_status kwhy_pair_drain(struct kwhy_pair_work *work, struct kwhy_error 
 	return status;
 }
 
-/* Opens our gate, NULL: there is none, and those of others, all as close to now as can be. */
+/*
+ * Opens this rank's gate (NULL: there is none) and those of the other ranks, as close together as possible.
+ */
 static enum kwhy_status let_go(
 	struct kwhy_pair_work *work, struct kwhy_bench_buffers *gated, struct kwhy_error *error)
 {
@@ -126,7 +131,10 @@ static enum kwhy_status let_go(
 	return status ? status : requested;
 }
 
-/* The others queue while we do: a library may join them first. */
+/*
+ * Runs one untimed transfer. The other ranks queue their parts at the same time as this one, since a library
+ * may first connect them.
+ */
 static enum kwhy_status issue_first(struct kwhy_pair_work *work, struct kwhy_error *error)
 {
 	struct kwhy_error other;
@@ -158,9 +166,11 @@ enum kwhy_status kwhy_pair_warm_up(struct kwhy_pair_work *work, struct kwhy_erro
 	return status ? status : check_late(work, error);
 }
 
-/* Of what all ends take part in: a row of it is queued at all of them and timed at each. One end's time would
- * hold how long events take to it from the others, which on an H200 is now 5 us and now 10. Of a put between
- * ranks only one end has the clock: the other's part is one kernel, warm rounds and all. */
+/*
+ * Whether a row of transfers is queued and timed at all ends. The time at one end alone would include how
+ * long events take to reach it from the others, which on an H200 varies between 5 us and 10 us. A put between
+ * ranks is timed at one end only: the other end's part is a single kernel, warm-up rounds included.
+ */
 static bool is_of_all_ends(const struct kwhy_pair_work *work)
 {
 	return is_collective(work) ||
@@ -168,7 +178,7 @@ static bool is_of_all_ends(const struct kwhy_pair_work *work)
 			!(work->testbed->ranks && work->config->engine == KWHY_PAIR_PUT));
 }
 
-/* Whether the first stream of that GPU tells a time of ours. */
+/* Whether the first stream of GPU `i` is timed by this process. */
 static bool tells_time(const struct kwhy_pair_work *work, uint32_t i)
 {
 	const struct kwhy_pair_testbed *testbed = work->testbed;
@@ -208,13 +218,13 @@ static enum kwhy_status space_elapsed(
 	return status ? status : gpu->ops->event_elapsed_ns(gpu, buffers->begin, buffers->end, out_ns, error);
 }
 
-/* Of the slowest end of ours. */
+/* Time between the events, in seconds, at the slowest end in this process. */
 static enum kwhy_status elapsed(struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error)
 {
 	double time_ns = 0, most_ns = 0;
 	enum kwhy_status status = KWHY_OK;
 
-	/* Another process may be gone that it waits for. */
+	/* The stream may wait for another process that has ended. */
 	if (work->testbed->ranks && kwhy_pair_is_shared(work->config))
 		status = kwhy_pair_drain(work, error);
 	for (uint32_t i = 0; !status && i < work->testbed->count; i++)
@@ -253,13 +263,15 @@ static enum kwhy_status timed(
 	return status;
 }
 
-/* One way of what goes to and fro is half of it. */
+/* Number of transfers in one round: a put and a ping-pong go there and back. */
 static double ways(const struct kwhy_pair_work *work)
 {
 	return work->config->engine == KWHY_PAIR_PUT || work->config->engine == KWHY_PAIR_PING_PONG ? 2 : 1;
 }
 
-/* As nccl-tests does it: queued one by one while the first ones run, each at the next place of its buffers.
+/*
+ * As in nccl-tests: operations are queued one by one while the first ones run, each at another offset of its
+ * buffers.
  */
 static enum kwhy_status sample_queued(struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error)
 {
@@ -327,7 +339,7 @@ static enum kwhy_status sample_host(struct kwhy_pair_work *work, double *out_s, 
 	return status;
 }
 
-/* In a row, or half of a way there and back. */
+/* Times transfers in a row, or half a round trip. */
 static enum kwhy_status sample_socket(struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error)
 {
 	bool few = work->config->bytes > FEW_BYTES;
@@ -366,7 +378,10 @@ enum kwhy_status kwhy_pair_sample(
 	out->end_unix_ns = kwhy_clock_unix_ns();
 	if (!status)
 		status = kwhy_pair_ranks_drain(work, &others_s, error);
-	/* Over with the last part; alone, without a row, another rank's began before ours. */
+	/*
+	 * The sample ends with the last rank's part. For an isolated transfer, another rank's part began
+	 * before this one's.
+	 */
 	if (is_of_all_ends(work) && work->config->clock != KWHY_PAIR_ISOLATED)
 		out->seconds = fmax(out->seconds, others_s);
 	return status ? status : check_late(work, error);
@@ -376,7 +391,7 @@ enum kwhy_status kwhy_pair_part_issue(
 	struct kwhy_pair_work *work, uint32_t warm, uint32_t count, struct kwhy_error *error)
 {
 	work->part_count = count;
-	if (work->config->engine == KWHY_PAIR_PUT) /* one kernel for both */
+	if (work->config->engine == KWHY_PAIR_PUT) /* one kernel runs warm-up and timed rounds */
 		return timed(work, 0, warm + count, error);
 	return timed(work, warm, count, error);
 }
@@ -445,7 +460,7 @@ enum kwhy_status kwhy_pair_part_verify(struct kwhy_pair_work *work, bool *out_sa
 	return status;
 }
 
-/* A socket's bytes went there and back: both ends hold them. */
+/* Verifies all ends. A socket's bytes went there and back, so both ends hold them. */
 enum kwhy_status kwhy_pair_verify(struct kwhy_pair_work *work, bool *out_same, struct kwhy_error *error)
 {
 	bool same = true;

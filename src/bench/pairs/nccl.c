@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NCCL: send and receive between two GPUs, and collectives of all; one thread drives all that are ours. */
+/*
+ * NCCL: send and receive between two GPUs, and collectives of all. One thread drives all GPUs of this
+ * process.
+ */
 #include "bench/pairs/collectives.h"
 #include "bench/pairs/ranks.h"
 
@@ -99,7 +102,7 @@ enum kwhy_status kwhy_pair_nccl_join(struct kwhy_pair_testbed *testbed, const st
 
 static void stop(struct kwhy_pair_testbed *testbed, kwhy_nccl_communicator *communicator)
 {
-	/* Of ranks of which one is gone, those that are left would wait for it. */
+	/* After a rank is lost, destroying a communicator would wait for it. */
 	if (*communicator && testbed->ranks && kwhy_pair_ranks_is_lost(testbed->ranks))
 		testbed->nccl.ncclCommAbort(*communicator);
 	else if (*communicator)
@@ -124,7 +127,7 @@ void kwhy_pair_nccl_stop(struct kwhy_pair_testbed *testbed)
 	testbed->nccl.library = NULL;
 }
 
-/* 20805: 2.8.5; before 2.9: 2803. */
+/* NCCL encodes 2.8.3 as 2803, and versions from 2.9 on as 20900 and so on. */
 void kwhy_pair_nccl_version(const struct kwhy_pair_testbed *testbed, char out[16])
 {
 	int version = 0;
@@ -143,8 +146,7 @@ static kwhy_nccl_stream stream_of(const struct kwhy_pair_testbed *testbed, uint3
 	return (kwhy_nccl_stream)(void *)testbed->gpu_buffers[i]->streams[0];
 }
 
-/* How far into its buffers number `i` of a row lies: of those that are timed as nccl-tests does it moves on.
- */
+/* Offset of transfer `i` of a row in its buffers. Only transfers that are timed as in nccl-tests move on. */
 static uint64_t shift_of(const struct kwhy_pair_work *work, uint32_t i)
 {
 	uint64_t bytes = work->config->bytes;
@@ -154,7 +156,7 @@ static uint64_t shift_of(const struct kwhy_pair_work *work, uint32_t i)
 	return i % (work->main->capacity / bytes) * bytes;
 }
 
-/* In a communicator of two the one of the lower number is rank 0. */
+/* Queues a send and its receive. In a communicator of two, the GPU with the lower number is rank 0. */
 static enum kwhy_nccl_result one_way(struct kwhy_pair_work *work, uint32_t source, uint32_t target,
 	const struct kwhy_gpu_copy *bytes, uint64_t shift)
 {
@@ -175,7 +177,7 @@ static enum kwhy_nccl_result one_way(struct kwhy_pair_work *work, uint32_t sourc
 		stream_of(testbed, target));
 }
 
-/* Ends the group whatever came of its calls, so that the library is left as it was found. */
+/* Always ends the group, also after a failed call, so that the library stays usable. */
 static enum kwhy_status send_once(struct kwhy_pair_work *work, uint64_t shift, struct kwhy_error *error)
 {
 	const struct kwhy_pair_config *config = work->config;
@@ -199,7 +201,7 @@ enum kwhy_status kwhy_pair_issue_nccl(struct kwhy_pair_work *work, uint32_t coun
 	return status ? status : kwhy_pair_join(work, error);
 }
 
-/* As nccl-tests makes it of sends and receives. */
+/* All-to-all from sends and receives, as in nccl-tests. */
 static enum kwhy_nccl_result exchange_all(
 	const struct kwhy_pair_testbed *testbed, uint32_t i, const char *from, char *to, size_t part)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pinning.csv: one row a configuration, by where the host's thread ran. */
+/* pinning.csv: one row a configuration and placement of the host's thread. */
 #include "bench/pairs/store.h"
 #include "bench/rows.h"
 

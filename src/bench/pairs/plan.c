@@ -20,7 +20,7 @@
 
 enum { SIZES_MAX = 128, RANDOM_MAX = 64, CONFIGS_MAX = 1 << 20 };
 
-/* Of what goes on beside. */
+/* Sizes of transfers that are measured under load. */
 static const uint64_t load_sizes[] = {1 << 16, 1 << 20, 1 << 24, 1 << 28};
 
 struct maker {
@@ -119,7 +119,10 @@ static bool is_possible(uint32_t gpus, enum kwhy_pair_load load)
 	}
 }
 
-/* Of copies alone: who else there is does not matter to how they are made. */
+/*
+ * Adds configurations under load, for copies only, since the presence of other GPUs does not change how
+ * copies are made.
+ */
 static void add_loads(struct maker *maker, uint32_t source, uint32_t target)
 {
 	for (int load = KWHY_PAIR_ALONE + 1; load < KWHY_PAIR_REFERENCE; load++)
@@ -136,14 +139,14 @@ static void add_loads(struct maker *maker, uint32_t source, uint32_t target)
 						.bytes = load_sizes[i]});
 }
 
-/* 0: none that is not there already. */
+/* The size that the engine uses for size number `i`; 0: none that differs from the one before. */
 static uint64_t size_of(const struct maker *maker, enum kwhy_pair_engine engine, size_t i)
 {
 	uint32_t gpus = maker->pairs->gpu_count;
 	uint64_t bytes = maker->sizes[i];
 
 	if (engine == KWHY_PAIR_EXCHANGE && maker->request->ranks && bytes < EXCHANGE_MIN_BYTES)
-		return 0; /* both ends begin some microseconds apart */
+		return 0; /* both ends start some microseconds apart */
 	if (!kwhy_pair_is_collective(engine))
 		return bytes;
 	bytes = kwhy_pair_collective_bytes(engine, bytes, gpus);
@@ -176,14 +179,17 @@ static bool is_nccl(enum kwhy_pair_engine engine)
 	return engine == KWHY_PAIR_NCCL || engine == KWHY_PAIR_NCCL_EXCHANGE || engine == KWHY_PAIR_NCCL_FULL;
 }
 
-/* Between processes what one of them queues alone is left out unless it is asked for. */
+/*
+ * Whether an engine is measured by default. Between processes, engines that a single process queues are left
+ * out.
+ */
 static bool is_usual(
 	const struct maker *maker, enum kwhy_pair_engine engine, uint32_t source, uint32_t target)
 {
 	bool is_direct = maker->pairs->is_direct[source][target];
 
 	if (engine == KWHY_PAIR_NCCL_FULL && maker->pairs->gpu_count == 2)
-		return false; /* the two are all */
+		return false; /* the communicator of all is that of the two */
 	if (is_nccl(engine))
 		return maker->request->backend == KWHY_GPU_CUDA;
 	switch (engine) {

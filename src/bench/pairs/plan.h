@@ -7,46 +7,52 @@
 
 struct kwhy_pair_ranks;
 
-/* What is to be measured. Zero and NULL are the defaults that the comments say. */
+/* Settings of a measurement. Zero and NULL stand for the defaults in the comments. */
 struct kwhy_pair_request {
 	enum kwhy_gpu_backend backend;
-	const char *const *devices; /* numbers or PCI addresses; NULL: all */
+	const char *const *devices; /* numbers or PCI addresses; NULL: all GPUs */
 	uint32_t device_count;
-	unsigned engines;		  /* bits; 0: all but staged where all GPUs reach each other */
-	unsigned clocks;		  /* bits; 0: all that each engine has */
-	uint64_t least_bytes, most_bytes; /* 0: 1 B; 1 GiB, on the host 16 MiB */
-	uint32_t random_sizes;		  /* beside powers of two, between them */
-	bool no_loads;			  /* one pair at a time alone */
+	unsigned engines;		  /* bits; 0: those that suit the back end and the pair */
+	unsigned clocks;		  /* bits; 0: all clocks of each engine */
+	uint64_t least_bytes, most_bytes; /* 0: 1 B, and 1 GiB (16 MiB on the host) */
+	uint32_t random_sizes;		  /* random sizes in addition to powers of two */
+	bool no_loads;			  /* measure no pair under load from other transfers */
 	uint64_t seed;
-	uint32_t communicators;	       /* of NCCL, one after the other, of one process alone; 0: one */
-	double time_s;		       /* 0: 120 s */
-	uint32_t most_rounds;	       /* within it; 0: as many as it takes */
-	double warm_s;		       /* copy before, until devices are warm; 0: not */
-	double keep_warm_c;	       /* copy in between while a device is colder; 0: not */
-	bool energy;		       /* a second pass, of joules */
-	double burst_s;		       /* of it; 0: 1 s */
-	bool pinning;		       /* another pass, of NUMA nodes */
-	const char *sys;	       /* NULL: /sys */
-	struct kwhy_pair_ranks *ranks; /* between processes, joined already; NULL: in this one */
-	uint32_t local_rank;	       /* of them, on this host */
-	double clock_s;		       /* of asking ranks for their clocks, at both ends */
-	const char *folder;	       /* results are kept there as they come; NULL: not */
-	bool resume;		       /* carry on with what the folder holds */
-	/* Called before each configuration, with shares of what is done; NULL: not. */
+	uint32_t communicators; /* NCCL communicators used in succession, in one process only; 0: one */
+	double time_s;		/* duration of the time pass; 0: 120 s */
+	uint32_t most_rounds;	/* rounds of the time pass; 0: no limit */
+	double warm_s;		/* copies that warm the GPUs beforehand; 0: none are made */
+	double keep_warm_c;	/* below this temperature of a GPU copies warm all of them again; 0: never */
+	bool energy;		/* add a pass that measures joules */
+	double burst_s;		/* length of a burst of the energy pass; 0: 1 s */
+	bool pinning;		/* add a pass that compares NUMA nodes */
+	const char *sys;	/* where sysfs is mounted; NULL: /sys */
+	struct kwhy_pair_ranks *ranks; /* joined processes; NULL: only this one */
+	uint32_t local_rank;	       /* number of this rank among those of its host */
+	double clock_s;	    /* time spent on comparing the ranks' clocks, at the start and at the end */
+	const char *folder; /* samples are written there as they are taken; NULL: they are not kept */
+	bool resume;	    /* continue the measurement that the folder holds */
+	/*
+	 * Called before each configuration, `share` being the part that is done, from 0 to 1; NULL: not
+	 * called.
+	 */
 	void (*progress)(void *context, const char *what, double share);
 	void *context;
 };
 
-/* The defaults filled in; KWHY_E_USAGE for a range that there is not. */
+/* Fills in the defaults. KWHY_E_USAGE: a range is empty or beyond the limits. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_request_complete(
 	struct kwhy_pair_request *request, struct kwhy_error *error);
 
-/* What decides which configurations there are, and their numbers; of a complete request. */
+/*
+ * The settings that decide which configurations exist and how they are numbered, as text. The request must be
+ * complete.
+ */
 enum { KWHY_PAIR_REQUEST_BYTES = 200 };
 const char *kwhy_pair_request_text(
 	const struct kwhy_pair_request *request, char out[KWHY_PAIR_REQUEST_BYTES]);
 
-/* All configurations, unmeasured. */
+/* Fills pairs->configs with all configurations, which have no samples yet. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_plan_make(
 	const struct kwhy_pair_request *request, struct kwhy_pairs *pairs, struct kwhy_error *error);
 

@@ -63,7 +63,10 @@ static bool is_hello(const struct kwhy_rank_hello *hello)
 		kwhy_rank_wire_check(KWHY_RANK_HELLO, false, hello, sizeof(*hello), &limits, &why) == KWHY_OK;
 }
 
-/* `of`: whose proof it is. Without a secret it says nothing, and the system tells whose socket it is. */
+/*
+ * Computes the proof of side `of`. Without a secret it proves nothing, and the kernel's socket table
+ * identifies the user.
+ */
 static void prove(const struct kwhy_rank_acceptor *acceptor, const char *of,
 	const struct kwhy_rank_hello *connects, const struct kwhy_rank_hello *accepts,
 	unsigned char out[KWHY_SHA256_BYTES])
@@ -97,7 +100,7 @@ bool kwhy_rank_acceptor_handshake(
 	return kwhy_sha256_equal(proof, theirs);
 }
 
-/* A few bytes into an empty buffer: whoever does not take them is let go. */
+/* Sends a few bytes without waiting, as the send buffer is empty. false: the connection is to be closed. */
 static bool send_now(int socket, const void *bytes, size_t count)
 {
 	return send(socket, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)count;
@@ -130,7 +133,10 @@ static bool answer_proof(struct kwhy_rank_acceptor *acceptor, struct kwhy_rank_a
 	return send_now(arrival->socket, proof, sizeof(proof));
 }
 
-/* Takes what has come. True: it has proved itself; its socket is -1: it has not, and is gone. */
+/*
+ * Reads what has arrived. true: the other end has proved itself. After a failed proof the connection is
+ * closed and its socket is -1.
+ */
 static bool hear(struct kwhy_rank_acceptor *acceptor, struct kwhy_rank_arrival *arrival)
 {
 	unsigned char *into = arrival->has_hello ? arrival->proof : (unsigned char *)&arrival->theirs;
@@ -164,7 +170,7 @@ static void let_in(struct kwhy_rank_acceptor *acceptor)
 	*testbed = (struct kwhy_rank_arrival){.socket = socket, .end_ns = kwhy_clock_mono_ns() + HELLO_NS};
 }
 
-/* Lets those go whose time is over; when the next one's is, or `end_ns`. */
+/* Closes connections past their deadline. Returns the next deadline, at most `end_ns`. */
 static int64_t look_at_time(struct kwhy_rank_acceptor *acceptor, int64_t now_ns, int64_t end_ns)
 {
 	for (int i = 0; i < KWHY_RANK_ARRIVALS; i++) {
@@ -178,7 +184,7 @@ static int64_t look_at_time(struct kwhy_rank_acceptor *acceptor, int64_t now_ns,
 	return end_ns;
 }
 
-/* The first of those with something to say that has proved itself; NULL: none. */
+/* Reads from all readable connections until one has proved itself; NULL: none has. */
 static struct kwhy_rank_arrival *hear_all(
 	struct kwhy_rank_acceptor *acceptor, const struct pollfd waits[KWHY_RANK_ARRIVALS])
 {

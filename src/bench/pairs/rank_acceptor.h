@@ -6,17 +6,16 @@
 #include "bench/pairs/rank_wire.h"
 
 /*
- * Handshake
- * of a connection: the connecting rank sends its hello, the other one its own, then the first sends its proof
- * and the other one its own. A proof is HMAC-SHA-256 by the secret over which side it is of and both hello
- * messages. For rank_link.c alone.
+ * Handshake of a connection. The connecting rank sends its hello message, then the listening rank its own.
+ * The connecting rank sends its proof, then the listening rank its own. A proof is the HMAC-SHA-256, keyed
+ * with the secret, of which side it comes from and of both hello messages. For rank_link.c alone.
  */
 
-/* A connection whose other end has not proved anything yet. */
+/* An accepted connection whose other end has not proved that it knows the secret. */
 struct kwhy_rank_arrival {
-	int socket; /* -1: none */
+	int socket; /* -1: unused entry */
 	int64_t end_ns;
-	size_t got; /* bytes of what is awaited */
+	size_t got; /* bytes received of the awaited message */
 	bool has_hello;
 	struct kwhy_rank_hello ours, theirs;
 	unsigned char proof[KWHY_SHA256_BYTES];
@@ -27,10 +26,10 @@ enum { KWHY_RANK_ARRIVALS = 32 };
 
 struct kwhy_rank_acceptor {
 	const struct kwhy_rank_link *link;
-	const char *secret; /* NULL: none */
-	uint32_t port;	    /* that our hello messages name */
-	int listener;	    /* -1: none yet */
-	uint32_t refused;   /* that sent a hello message as ranks do and had no proof */
+	const char *secret; /* NULL: no secret */
+	uint32_t port;	    /* port that this rank's hello messages name */
+	int listener;	    /* -1: not listening yet */
+	uint32_t refused;   /* connections that sent a valid hello message but no valid proof */
 	struct kwhy_rank_arrival arrivals[KWHY_RANK_ARRIVALS];
 };
 
@@ -38,10 +37,12 @@ void kwhy_rank_acceptor_init(
 	struct kwhy_rank_acceptor *acceptor, const struct kwhy_rank_link *link, const char *secret);
 void kwhy_rank_acceptor_done(struct kwhy_rank_acceptor *acceptor);
 
-/* The next that proves itself; false: nobody by then. Everybody else is let go. */
+/*
+ * Accepts the next rank that proves itself; false: none did until `end_ns`. All other connections are closed.
+ */
 bool kwhy_rank_acceptor_accept(
 	struct kwhy_rank_acceptor *acceptor, int64_t end_ns, struct kwhy_rank_hello *out, int *out_socket);
-/* Of a connection that we made; false: the other end did not prove itself. */
+/* Handshake on a connection that this rank made; false: the other end did not prove itself. */
 bool kwhy_rank_acceptor_handshake(
 	struct kwhy_rank_acceptor *acceptor, int socket, struct kwhy_rank_hello *out);
 

@@ -37,7 +37,7 @@ static enum kwhy_status refuse(uint32_t from, struct kwhy_error *error)
 		error, KWHY_E_LOST, "rank %u sends what no rank sends; is it another program?", from);
 }
 
-/* Both parts within one time. */
+/* Receives head and body within one deadline. */
 static enum kwhy_status receive_message(
 	struct kwhy_pair_calls *calls, uint32_t from, struct kwhy_pair_message *out, struct kwhy_error *error)
 {
@@ -52,7 +52,7 @@ static enum kwhy_status receive_message(
 		: kwhy_rank_link_receive_by(&calls->link, from, out->body, out->head.bytes, end_ns, error);
 }
 
-/* An answer that is a failure holds its sentence. */
+/* Makes an answer that holds a failure's message. */
 static void answer_failure(
 	struct kwhy_pair_message *answer, enum kwhy_status status, const struct kwhy_error *why)
 {
@@ -77,7 +77,10 @@ static enum kwhy_status serve_one(struct kwhy_pair_calls *calls, uint32_t from,
 	return send_message(calls, from, &answer, error);
 }
 
-/* A failure is a sentence, which ends where its bytes do and says nothing to a terminal but words. */
+/*
+ * Whether a failed answer is valid: its text ends where its bytes do and has no control characters that a
+ * terminal would act on.
+ */
 static bool is_failure(const struct kwhy_pair_message *answer)
 {
 	const char *text = (const char *)answer->body;
@@ -108,7 +111,7 @@ static enum kwhy_status keep_answer(struct kwhy_pair_calls *calls, uint32_t from
 	return KWHY_OK;
 }
 
-/* The next message of anybody: done, or kept where it is an answer. */
+/* Receives one message: serves a request, keeps an answer. */
 static enum kwhy_status take(struct kwhy_pair_calls *calls, uint32_t from, struct kwhy_error *error)
 {
 	struct kwhy_pair_message message;
@@ -121,14 +124,17 @@ static enum kwhy_status take(struct kwhy_pair_calls *calls, uint32_t from, struc
 	return keep_answer(calls, from, &message, error);
 }
 
-/* That one of the others ended matters when it is next asked; who asked for this finds it out, too. */
+/*
+ * Waits for the next message. If a rank other than the awaited one has ended, that is reported only when it
+ * is called next, and the awaited rank finds it out, too.
+ */
 static enum kwhy_status take_next(
 	struct kwhy_pair_calls *calls, uint32_t awaited, int64_t wait_ns, struct kwhy_error *error)
 {
 	enum kwhy_status status;
 	int next;
 
-	if (calls->link.sockets[awaited] < 0) /* found out while another one was awaited */
+	if (calls->link.sockets[awaited] < 0) /* the rank ended while another one was awaited */
 		return kwhy_rank_link_check(&calls->link, error);
 	next = kwhy_rank_link_await(&calls->link, wait_ns);
 	if (next < 0)
@@ -170,7 +176,7 @@ enum kwhy_status kwhy_pair_await(
 {
 	enum kwhy_status status = KWHY_OK;
 
-	if (!calls->is_requested[from]) /* that it could not be asked was told */
+	if (!calls->is_requested[from]) /* sending the request failed, which was reported */
 		return kwhy_fail(error, KWHY_E_LOST, "rank %u ended in the middle", from);
 	while (!status && !calls->has_answered[from])
 		status = take_next(calls, from, SILENCE_NS, error);

@@ -5,15 +5,15 @@
 #include "bench/pairs/rank_link.h"
 
 /*
- * What one rank asks of another, and the answer. A rank that waits for an answer does meanwhile what others
- * ask of it, so that any of them may lead; several may be asked before the first answer is awaited, each
- * once.
+ * Requests between ranks and their answers. While a rank waits for an answer it serves the requests of
+ * others, so that any rank may lead. Several ranks may have a request pending at the same time, each rank
+ * one.
  */
 enum { KWHY_PAIR_CALL_BYTES_MAX = 16 << 10 };
 
 struct kwhy_pair_message {
 	struct {
-		uint32_t what; /* of its users; 0: an answer */
+		uint32_t what; /* request number, defined by the users of this header; 0: an answer */
 		uint32_t status;
 		uint64_t bytes;
 	} head;
@@ -22,40 +22,46 @@ struct kwhy_pair_message {
 
 struct kwhy_pair_calls {
 	struct kwhy_rank_link link;
-	/* Whether what came may be used, asked (`what` of it) or as the answer to `what`; NULL: it may. Where
-	 * it may not, who asked it gets the sentence, and an answer ends the call as KWHY_E_LOST. */
+	/*
+	 * Checks a received message before it is used: a request (`what` is its own) or the answer to request
+	 * `what`. NULL: no check. A rejected request is answered with the error; a rejected answer ends the
+	 * call with KWHY_E_LOST.
+	 */
 	enum kwhy_status (*check)(void *context, uint32_t what, bool is_answer,
 		const struct kwhy_pair_message *message, struct kwhy_error *error);
-	/* Does what `from` asks: answers by kwhy_pair_answer(), or fails and the asker fails with it. */
+	/*
+	 * Serves a request of rank `from`: fills the answer with kwhy_pair_answer(), or fails, and then the
+	 * call of that rank fails with the same error.
+	 */
 	enum kwhy_status (*serve)(void *context, uint32_t from, const struct kwhy_pair_message *requested,
 		struct kwhy_pair_message *answer, struct kwhy_error *error);
 	void *context;
-	struct kwhy_pair_message *answers;	/* of each rank, that came while another's was awaited */
-	uint32_t requested[KWHY_PAIR_GPUS_MAX]; /* what */
+	struct kwhy_pair_message *answers; /* one a rank: answers received while another one was awaited */
+	uint32_t requested[KWHY_PAIR_GPUS_MAX]; /* the pending request's number */
 	bool is_requested[KWHY_PAIR_GPUS_MAX], has_answered[KWHY_PAIR_GPUS_MAX];
 };
 
-/* The link is theirs from now on, also where it fails. End with kwhy_pair_calls_done(). */
+/* Takes ownership of the link, also on failure. End with kwhy_pair_calls_done(). */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_calls_init(
 	struct kwhy_pair_calls *calls, const struct kwhy_rank_link *link, struct kwhy_error *error);
 void kwhy_pair_calls_done(struct kwhy_pair_calls *calls);
 
-/* Asks; the answer is to be awaited once, whatever else fails meanwhile. */
+/* Sends a request. Its answer must be awaited exactly once, also after other failures. */
 KWHY_MUST_USE enum kwhy_status kwhy_rank_request(struct kwhy_pair_calls *calls, uint32_t to, uint32_t what,
 	const void *body, size_t bytes, struct kwhy_error *error);
-/* KWHY_E_LOST where that rank ends before. The answer must be of `bytes`. */
+/* Waits for the answer, which must have `bytes` bytes. KWHY_E_LOST: the rank ended before it answered. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_await(
 	struct kwhy_pair_calls *calls, uint32_t from, void *out, size_t bytes, struct kwhy_error *error);
-/* Both. */
+/* Sends a request and waits for its answer. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_call(struct kwhy_pair_calls *calls, uint32_t to, uint32_t what,
 	const void *body, size_t bytes, void *out, size_t out_bytes, struct kwhy_error *error);
 
 void kwhy_pair_answer(struct kwhy_pair_message *answer, const void *body, size_t bytes);
-/* KWHY_E_INPUT where what came is not of that size. */
+/* Copies a message's body out. KWHY_E_INPUT: it does not have `bytes` bytes. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_body(
 	const struct kwhy_pair_message *message, void *out, size_t bytes, struct kwhy_error *error);
 
-/* Does what others ask until `done` turns true or rank 0 ends. */
+/* Serves the requests of other ranks until `done` becomes true or rank 0 ends. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_serve_all(
 	struct kwhy_pair_calls *calls, const bool *done, struct kwhy_error *error);
 

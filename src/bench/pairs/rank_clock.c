@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the clocks of the ranks' hosts lie to that of rank 0: each is asked again and again, and the answer
- * that took the shortest is believed. It was given between the question and its coming back, so half of that
- * time is how far it may be wrong, whatever the network's two directions cost.
+ * Offsets of the clocks of the ranks' hosts from that of rank 0. Each rank is asked repeatedly, and the
+ * answer with the shortest round trip counts. The rank read its clock during that round trip, so half of it
+ * is the largest possible error, even if the network's two directions differ.
  */
 #include "bench/pairs/rank_messages.h"
 

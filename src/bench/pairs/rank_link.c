@@ -81,7 +81,7 @@ static enum kwhy_status keep(struct kwhy_rank_link *link, const struct kwhy_rank
 	return KWHY_OK;
 }
 
-/* Where that rank listens, as this one sees it. */
+/* Notes the address at which a rank listens, as this rank sees it. */
 static void note_place(struct kwhy_rank_address *out, const struct kwhy_rank_hello *hello, int socket_number)
 {
 	struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
@@ -146,7 +146,7 @@ static enum kwhy_status take_others(struct kwhy_rank_link *link, struct kwhy_ran
 	return status;
 }
 
-/* Connects once; 0, or the system's reason. */
+/* Tries once to connect. Returns 0 or errno. */
 static int reach(const struct sockaddr_storage *address, int *out_socket)
 {
 	int reason, socket_number = socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -165,7 +165,10 @@ static int reach(const struct sockaddr_storage *address, int *out_socket)
 	return reason;
 }
 
-/* Before it greets for the first time: others reach it by the interface that leads to rank 0. */
+/*
+ * Opens the acceptor before this rank's first hello message. It listens on the interface that leads to rank
+ * 0.
+ */
 static enum kwhy_status open_acceptor(
 	struct kwhy_rank_acceptor *acceptor, int socket_number, int64_t end_ns, struct kwhy_error *error)
 {
@@ -179,7 +182,7 @@ static enum kwhy_status open_acceptor(
 	return kwhy_rank_socket_listen(&here, 0, end_ns, &acceptor->listener, &acceptor->port, error);
 }
 
-/* Tries until it listens there and proves that it is a rank. */
+/* Retries until the other end listens and proves that it is a rank. */
 static enum kwhy_status join_one(struct kwhy_rank_link *link, struct kwhy_rank_acceptor *acceptor,
 	const struct sockaddr_storage *address, uint32_t rank, int64_t end_ns, struct kwhy_error *error)
 {
@@ -220,7 +223,10 @@ static enum kwhy_status receive_addresses(struct kwhy_rank_link *link,
 		      : kwhy_rank_wire_check(KWHY_RANK_ADDRESSES, false, addresses, bytes, &limits, error);
 }
 
-/* Of all but the first: it tells where it is, learns where the others are, and turns to them. */
+/*
+ * For ranks other than 0: reports its address to rank 0, receives the addresses of the others and connects to
+ * them.
+ */
 static enum kwhy_status join(struct kwhy_rank_link *link, struct kwhy_rank_acceptor *acceptor,
 	const struct sockaddr_storage *first, int64_t end_ns, struct kwhy_error *error)
 {

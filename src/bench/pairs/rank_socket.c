@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 enum { RETRY_NS = 20000000 };
-/* A host that is gone is noticed within a minute. */
+/* Keep-alive times: a host that is gone is noticed within a minute. */
 enum { PROBE_AFTER_S = 30, PROBE_EVERY_S = 10, PROBES = 3 };
 
 void kwhy_rank_socket_silence(int socket, int seconds)
@@ -60,8 +60,9 @@ bool kwhy_rank_socket_send(int socket, const void *bytes, size_t count, int64_t 
 	return true;
 }
 
-/* MSG_WAITALL returns less than all only once its time is over, or a signal came: time is looked at then
- * alone. */
+/*
+ * MSG_WAITALL returns fewer bytes only after its timeout or a signal, so the deadline is checked only then.
+ */
 bool kwhy_rank_socket_receive(int socket, void *bytes, size_t count, int64_t end_ns)
 {
 	char *at = bytes;
@@ -122,7 +123,7 @@ socklen_t kwhy_rank_address_length(const struct sockaddr_storage *address)
 	return address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
 }
 
-/* On that address and port; the port that it got is written back. The system's reason where it cannot, 0. */
+/* Listens on an address and port, and stores the port that it got. Returns 0 or errno. */
 static int listen_on(struct sockaddr_storage *address, int *out_socket)
 {
 	const int on = 1;
@@ -166,8 +167,9 @@ enum kwhy_status kwhy_rank_link_listen_here(int *out_socket, uint16_t *out_port,
 }
 
 /*
- * Where nobody listens yet on a port that the system gives to connections, a connection to it may be given
- * that port as its own and so reach itself. It ends without a trace, so that rank 0 can have the port.
+ * Whether a connection leads to itself. That can happen where nobody listens yet on a port of the range that
+ * the kernel gives to outgoing connections. It is then closed without a trace, so that rank 0 can have the
+ * port.
  */
 bool kwhy_rank_socket_is_to_itself(int socket_number)
 {
@@ -184,7 +186,10 @@ bool kwhy_rank_socket_is_to_itself(int socket_number)
 	return true;
 }
 
-/* Whether some program takes connections to that port. Nobody waits long for one that drops them. */
+/*
+ * Whether a program accepts connections to that port. A connection attempt to a host that drops packets does
+ * not wait long.
+ */
 static bool is_served(const struct sockaddr_storage *address)
 {
 	int socket_number = socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -202,9 +207,8 @@ static bool is_served(const struct sockaddr_storage *address)
 }
 
 /*
- * On that address alone. A port that a program listens on stays taken, and is refused at once, as PyTorch's
- * store does; one that a mere connection was given, or left behind, becomes free while the others wait for
- * us.
+ * Listens on that address alone. A port on which a program listens, such as PyTorch's store, is refused
+ * immediately. A port that a mere connection uses, or used, becomes free while the others wait.
  */
 enum kwhy_status kwhy_rank_socket_listen(const struct sockaddr_storage *at, uint16_t port, int64_t end_ns,
 	int *out, uint32_t *out_port, struct kwhy_error *error)
@@ -221,7 +225,7 @@ enum kwhy_status kwhy_rank_socket_listen(const struct sockaddr_storage *at, uint
 	return reason ? refuse(&address, reason, error) : KWHY_OK;
 }
 
-/* An address and a port as the tables of the system write them. */
+/* Writes an address and a port in the format of the kernel's socket tables. */
 static void write_end(const struct sockaddr_storage *address, char out[48])
 {
 	const struct sockaddr_in *four = (const struct sockaddr_in *)address;
@@ -236,10 +240,13 @@ static void write_end(const struct sockaddr_storage *address, char out[48])
 		kwhy_rank_address_port(address));
 }
 
-/* Columns of the table. */
+/* Columns of the kernel's socket table. */
 enum { LOCAL = 1, REMOTE = 2, STATE = 3, USER = 7, COLUMNS };
 
-/* Of one line of the table: an open connection from there to here; whose it is. */
+/*
+ * Whether a line of the table is an established connection from `theirs` to `ours`, and the user that owns
+ * it.
+ */
 static bool is_line_of(char *line, const char *theirs, const char *ours, unsigned long *out_user)
 {
 	char *columns[COLUMNS], *rest = NULL, *end;

@@ -12,20 +12,20 @@ enum kind {
 	UNSIGNED_64,
 	SIGNED_64,
 	REAL, /* NAN: unknown */
-	TEXT  /* ends with 0 within its size; no control characters but tabulators and ends of lines */
+	TEXT  /* NUL-terminated within its size; no control characters but tabs and line ends */
 };
 
-/* What a field may not exceed. */
+/* The upper limit of a field. */
 enum bound {
-	CONSTANT,      /* the row's `most` */
-	BELOW_RANKS,   /* numbers of ranks, from 0 */
-	CAPACITY,      /* bytes of a buffer */
-	ANOTHER_FIELD, /* the one of the same kind at `most` */
+	CONSTANT,      /* `most` of the field's row */
+	BELOW_RANKS,   /* number of ranks less 1 */
+	CAPACITY,      /* size of a buffer */
+	ANOTHER_FIELD, /* value of the field at offset `most`, of the same kind */
 };
 
 struct field {
 	const char *name;
-	size_t at, count; /* count: of bytes of a text, or how many stand in a row */
+	size_t at, count; /* count: bytes of a text, or elements of an array */
 	enum kind kind;
 	enum bound bound;
 	double least, most;
@@ -33,11 +33,11 @@ struct field {
 
 struct message {
 	size_t size;
-	const struct field *fields; /* ends with name NULL */
-	bool of_each_rank;	    /* one for each rank */
+	const struct field *fields; /* the last one's name is NULL */
+	bool of_each_rank;	    /* the message is an array with one element a rank */
 };
 
-/* No clock, counter or number of a process or of bytes goes beyond; a double holds it exactly. */
+/* Upper limit of clocks, counters, process numbers and sizes, which a double holds exactly. */
 #define LARGE 9007199254740992.0
 #define NUMBER_32 4294967295.0
 
@@ -78,7 +78,7 @@ enum { ROW_MAX = 1024, NUMA_MAX = 65535 };
 		AT(type, member throttle_bits, UNSIGNED_32, CONSTANT, 0, NUMBER_32)
 
 static const struct field hello_fields[] = {
-	/* That they fit to ours the link says in words of its own. */
+	/* rank_link.c checks that they match this rank's, with messages of its own. */
 	AT(struct kwhy_rank_hello, rank, UNSIGNED_32, CONSTANT, 0, KWHY_PAIR_GPUS_MAX - 1),
 	AT(struct kwhy_rank_hello, size, UNSIGNED_32, CONSTANT, 2, KWHY_PAIR_GPUS_MAX),
 	AT(struct kwhy_rank_hello, port, UNSIGNED_32, CONSTANT, 0, UINT16_MAX),
@@ -139,7 +139,7 @@ static const struct field drift_fields[] = {AT(struct kwhy_pair_drift, ppm, REAL
 	AT(struct kwhy_pair_drift, half_width_ppm, REAL, CONSTANT, 0, INFINITY), END};
 static const struct field no_fields[] = {END};
 
-/* By word: what is asked, and what is answered. */
+/* For each request number: the request's and the answer's body. */
 static const struct message messages[][2] = {
 	[KWHY_RANK_FACTS] = {{0, no_fields}, {sizeof(struct kwhy_pair_rank_facts), facts_fields}},
 	[KWHY_RANK_LEARN] = {{sizeof(struct kwhy_pair_rank_facts), facts_fields, true},
@@ -172,7 +172,7 @@ static const struct message messages[][2] = {
 		return (long double)value;         \
 	}
 
-/* Exact: a long double holds every integer of 64 bits on the machines that this runs on, or nearly so. */
+/* The value of a field; a long double holds every 64-bit integer exactly on x86, and nearly so elsewhere. */
 static long double value_of(enum kind kind, const unsigned char *at)
 {
 	switch (kind) {

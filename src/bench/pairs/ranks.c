@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ranks: how they come together, learn of each other and reach each other's memory. */
+/* Ranks: how they connect, exchange facts and access each other's memory. */
 #include "bench/pairs/ranks.h"
 
 #include "bench/pairs/rank_messages.h"
@@ -35,7 +35,7 @@ enum kwhy_status kwhy_pair_ranks_open(
 	return status;
 }
 
-/* What still runs here may wait for a rank that is gone, and must not meet memory that is gone. */
+/* Ends running work, which may wait for a rank that has ended, before the memory that it uses is closed. */
 static void end_work(const struct kwhy_pair_testbed *testbed)
 {
 	const struct kwhy_bench_buffers *buffers = testbed->gpu_buffers[testbed->own];
@@ -51,7 +51,7 @@ static void end_work(const struct kwhy_pair_testbed *testbed)
 	}
 	for (int i = 0; i < KWHY_BENCH_STREAMS; i++) {
 		status = buffers->gpu->ops->synchronize(buffers->gpu, buffers->streams[i], &why);
-		if (status) /* it is lost, and nothing runs */
+		if (status) /* the device is lost, and nothing runs on it */
 			return;
 	}
 }
@@ -82,7 +82,7 @@ void kwhy_pair_ranks_forget(struct kwhy_pair_ranks *ranks)
 	}
 }
 
-/* NCCL's communicators end together: none may wait for another one before all were asked. */
+/* NCCL's communicators end together, so all ranks are asked before any answer is awaited. */
 void kwhy_pair_ranks_part(struct kwhy_pair_ranks *ranks)
 {
 	struct kwhy_pair_calls *calls = &ranks->calls;
@@ -98,7 +98,7 @@ void kwhy_pair_ranks_part(struct kwhy_pair_ranks *ranks)
 			ranks->is_lost |= kwhy_pair_await(calls, i, NULL, 0, &error) != KWHY_OK;
 }
 
-/* A rank that still owes an answer is not asked again. */
+/* Asks the other ranks to end, except those with a pending answer. */
 static void let_go(struct kwhy_pair_ranks *ranks)
 {
 	struct kwhy_error error;
@@ -143,7 +143,7 @@ static enum kwhy_status share_memory(struct kwhy_pair_ranks *ranks, struct kwhy_
 		status = kwhy_bench_device(buffers, KWHY_BENCH_SINK, &sink, error);
 	if (status)
 		return status;
-	/* A device that shares nothing is reached by NCCL and by sockets alone. */
+	/* A device that cannot share memory is accessible only by NCCL and by sockets. */
 	facts->shares = ops->memory_share && !ops->memory_share(buffers->gpu, source, &facts->source, &why) &&
 		!ops->memory_share(buffers->gpu, sink, &facts->sink, &why) &&
 		!ops->memory_share(buffers->gpu, testbed->flags[testbed->own], &facts->flags, &why);
@@ -176,7 +176,7 @@ static void tell(struct kwhy_pair_ranks *ranks, const char *settings)
 	facts->seed = buffers->seed;
 }
 
-/* The one that --device names for this rank, or the one of its number on this host. */
+/* Chooses the GPU that --device names for this rank, or the one with the rank's number on its host. */
 static enum kwhy_status choose(const struct kwhy_pair_ranks *ranks, const struct kwhy_pair_request *request,
 	char out[CHOICE_BYTES], struct kwhy_error *error)
 {
@@ -192,7 +192,7 @@ static enum kwhy_status choose(const struct kwhy_pair_ranks *ranks, const struct
 			request->device_count, size);
 	if (request->devices)
 		snprintf(out, CHOICE_BYTES, "%s", request->devices[rank]);
-	else if (request->backend == KWHY_GPU_HOST || count == 1) /* a launcher may show each its own alone */
+	else if (request->backend == KWHY_GPU_HOST || count == 1) /* a launcher may show each rank one GPU */
 		snprintf(out, CHOICE_BYTES, "%u", count ? local % count : 0);
 	else if (local >= count)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
@@ -225,7 +225,7 @@ enum kwhy_status kwhy_pair_ranks_testbed(struct kwhy_pair_ranks *ranks,
 	return status;
 }
 
-/* Another's room: our GPU, its buffers as far as we reach them. */
+/* Sets up another rank's entry: this rank's GPU with the other's buffers, as far as they are accessible. */
 static void reserve(struct kwhy_pair_ranks *ranks, uint32_t i)
 {
 	struct kwhy_pair_testbed *testbed = ranks->testbed;
@@ -254,7 +254,7 @@ static void reserve(struct kwhy_pair_ranks *ranks, uint32_t i)
 	testbed->is_direct[testbed->own][i] = reaches;
 }
 
-/* Asked for one thing, each with a GPU of its own. */
+/* Checks that all ranks have the same settings and each has a GPU of its own. */
 static enum kwhy_status check_facts(
 	const struct kwhy_pair_ranks *ranks, uint32_t rank, struct kwhy_error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* temperatures.csv: what the gauges showed, a second and GPU a row. */
+/* temperatures.csv: readings of the gauges, one row a second and GPU. */
 #include "bench/pairs/store.h"
 #include "bench/rows.h"
 

@@ -18,7 +18,7 @@ struct reader {
 	struct kwhy_bench_rows rows;
 	bool add;
 	struct kwhy_pairs *pairs;
-	size_t space; /* of configurations that are made as they come */
+	size_t space; /* allocated configurations */
 };
 
 void kwhy_pair_row_write(const struct kwhy_pairs *pairs, size_t id, size_t sample, struct kwhy_text *out)
@@ -59,7 +59,7 @@ void kwhy_pair_settings_write(const struct kwhy_pairs *pairs, struct kwhy_text *
 	}
 }
 
-/* SRC DST WAY LANES LANES_MAX GENERATION LIMIT ANCESTOR; a limit of 0 is none. */
+/* Writes SRC DST WAY LANES LANES_MAX GENERATION LIMIT ANCESTOR; a limit of 0 is unknown. */
 void kwhy_pair_routes_write(const struct kwhy_pairs *pairs, struct kwhy_text *out)
 {
 	if (pairs->route_missing)
@@ -145,7 +145,7 @@ static bool is_same(const struct kwhy_pair_config *a, const struct kwhy_pair_con
 		a->source == b->source && a->target == b->target && a->bytes == b->bytes;
 }
 
-/* Configurations up to that number, without a size where no row has reported of them yet. */
+/* Makes configurations up to number `id`; their size stays 0 until a row has it. */
 static enum kwhy_status grow(struct reader *reader, size_t id)
 {
 	struct kwhy_pairs *pairs = reader->pairs;
@@ -227,7 +227,7 @@ static const char *way_name(unsigned i)
 	return kwhy_pair_link_kind_name((enum kwhy_pair_link_kind)i);
 }
 
-/* The words of a route as numbers: all but the way, the limit and the ancestor are whole. */
+/* Parses the words of a route. All but way, limit and ancestor are unsigned integers. */
 static bool parse_route(char *const words[8], struct kwhy_pair_route *out)
 {
 	uint64_t lanes, lanes_most, generation;
@@ -249,7 +249,7 @@ static bool parse_route(char *const words[8], struct kwhy_pair_route *out)
 	return true;
 }
 
-/* Between GPUs that were told of before. */
+/* Takes a route between GPUs of earlier lines. */
 static enum kwhy_status take_route(struct reader *reader, char *text)
 {
 	struct kwhy_pairs *pairs = reader->pairs;
@@ -307,7 +307,7 @@ static enum kwhy_status take_line(void *context, char *line)
 	return take_sample(reader);
 }
 
-/* Rows of configurations that nobody told of are left out; numbers stay. */
+/* Configurations without rows keep their numbers but are left out. */
 enum kwhy_status kwhy_pair_rows_read(const char *path, const struct kwhy_text *file, bool add,
 	struct kwhy_pairs *pairs, struct kwhy_error *error)
 {

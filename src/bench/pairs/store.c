@@ -47,7 +47,7 @@ static enum kwhy_status check_settings(const char *path, const struct kwhy_text 
 typedef enum kwhy_status rows_reader(
 	const char *path, const struct kwhy_text *file, struct kwhy_pairs *pairs, struct kwhy_error *error);
 
-/* What is there already; what a crash cut short is dropped. */
+/* Reads an existing file; an incomplete last line, as after a crash, is dropped. */
 static enum kwhy_status read_part(
 	const char *path, rows_reader *read, bool mends, struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
@@ -65,7 +65,7 @@ static enum kwhy_status read_part(
 	return status;
 }
 
-/* What lies beside the samples. */
+/* Reads the folder's files other than the samples. */
 static enum kwhy_status read_parts(
 	const char *folder, bool mends, struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
@@ -85,7 +85,7 @@ static enum kwhy_status read_parts(
 	return status;
 }
 
-/* What a crash cut short is dropped. */
+/* Reads the samples again and opens the file to continue it; an incomplete last line is dropped. */
 static enum kwhy_status resume(
 	struct kwhy_pairs *pairs, struct kwhy_pair_store *store, struct kwhy_error *error)
 {
@@ -118,7 +118,7 @@ static void add_log_row(const struct kwhy_pairs *pairs, size_t id, size_t sample
 		row->seconds * 1e9);
 }
 
-/* The log is written anew from the samples, so that both hold the same after a crash. */
+/* Rewrites the log from the samples, so that both agree after a crash. */
 static enum kwhy_status begin_log(
 	const struct kwhy_pairs *pairs, struct kwhy_pair_store *store, struct kwhy_error *error)
 {
@@ -233,7 +233,7 @@ enum kwhy_status kwhy_pair_store_add_reading(
 	return kwhy_kept_write(store->files[TEMPERATURES], store->paths[TEMPERATURES], &text, error);
 }
 
-/* Of a file that is there once it has a row: opens it, and gives it its head. */
+/* Opens a file that is made with its first row, and writes its header line. */
 static enum kwhy_status begin_row(struct kwhy_pair_store *store, enum part part, const char *row_names,
 	struct kwhy_text *out, struct kwhy_error *error)
 {

@@ -6,21 +6,22 @@
 #include "bench/pairs/plan.h"
 
 /*
- * Samples in a folder as they come (docs/formats/pairs.md): samples.csv with everything, execution_log.csv
- * and temperatures.csv as the tools of others name them, energies.csv and pinning.csv once there are some,
- * clocks.csv at the end. All but the log are read again.
+ * Writes samples to a folder as they are taken (docs/formats/pairs.md). samples.csv holds all of them.
+ * execution_log.csv and temperatures.csv have the names that other tools use. energies.csv and pinning.csv
+ * are made with their first row, clocks.csv at the end of a run. kwhy reads all of these files but
+ * execution_log.csv.
  */
 #define KWHY_PAIR_ROWS_MARK "# kwhy.pairs.samples/1"
 
 struct kwhy_pair_store;
 
 /*
- * Makes the folder and those above it if need be. KWHY_E_USAGE where it holds samples already and `resume` is
- * not asked, or was begun with other settings.
+ * Opens the folder, and makes it and its parents if need be. KWHY_E_USAGE: it holds samples already and
+ * `resume` is false, or they were taken with other settings.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_store_open(const char *folder, bool resume, struct kwhy_pairs *pairs,
 	struct kwhy_pair_store **out, struct kwhy_error *error);
-/* The samples of a configuration from the one of this number on; they are written when it returns. */
+/* Writes the samples of a configuration from number `from` on; they are in the file when it returns. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_store_add(struct kwhy_pair_store *store,
 	const struct kwhy_pairs *pairs, size_t config, size_t from, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_store_add_reading(
@@ -29,47 +30,49 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_store_add_energy(
 	struct kwhy_pair_store *store, const struct kwhy_pair_energy *energy, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_store_add_pinning(
 	struct kwhy_pair_store *store, const struct kwhy_pair_pinning *pinning, struct kwhy_error *error);
-/* How clocks ran over the run; again in place of what was there. */
+/* Replaces clocks.csv: how the clocks ran over the run. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_store_clocks(
 	struct kwhy_pair_store *store, const struct kwhy_pairs *pairs, struct kwhy_error *error);
 void kwhy_pair_store_close(struct kwhy_pair_store *store);
 
-/* What a folder holds. KWHY_E_INPUT for anything else. End with kwhy_pairs_free(). */
+/* Reads a folder. KWHY_E_INPUT: it holds something else. End with kwhy_pairs_free(). */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_store_read(
 	const char *folder, struct kwhy_pairs **out, struct kwhy_error *error);
 
 /* Whether the folder holds samples of pairs. */
 bool kwhy_pair_store_is_one(const char *folder);
 
-/* A row of samples.csv into the configurations; pure. `add`: configurations are made as they come. */
+/*
+ * Reads rows of samples.csv into the configurations. `add`: makes configurations that do not exist yet. Pure.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_rows_read(const char *path, const struct kwhy_text *file, bool add,
 	struct kwhy_pairs *pairs, struct kwhy_error *error);
 void kwhy_pair_row_write(const struct kwhy_pairs *pairs, size_t id, size_t sample, struct kwhy_text *out);
 
-/* Rows of energies.csv into the energies; pure. */
+/* Reads and writes rows of energies.csv. Pure. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_energy_rows_read(
 	const char *path, const struct kwhy_text *file, struct kwhy_pairs *pairs, struct kwhy_error *error);
 void kwhy_pair_energy_row_write(const struct kwhy_pair_energy *energy, struct kwhy_text *out);
 
-/* Rows of temperatures.csv into the readings; pure. */
+/* Reads and writes rows of temperatures.csv. Pure. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_reading_rows_read(
 	const char *path, const struct kwhy_text *file, struct kwhy_pairs *pairs, struct kwhy_error *error);
 void kwhy_pair_reading_row_write(const struct kwhy_pair_reading *reading, struct kwhy_text *out);
 
-/* Rows of pinning.csv; pure. */
+/* Reads and writes rows of pinning.csv. Pure. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_pinning_rows_read(
 	const char *path, const struct kwhy_text *file, struct kwhy_pairs *pairs, struct kwhy_error *error);
 void kwhy_pair_pinning_row_write(const struct kwhy_pair_pinning *row, struct kwhy_text *out);
 
-/* Rows of clocks.csv; pure. */
+/* Reads and writes rows of clocks.csv. Pure. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_clock_rows_read(
 	const char *path, const struct kwhy_text *file, struct kwhy_pairs *pairs, struct kwhy_error *error);
 void kwhy_pair_clock_row_write(const struct kwhy_pairs *pairs, uint32_t gpu, struct kwhy_text *out);
 
-/* "# key: value" lines that samples must share to belong together. */
+/* Writes "# key: value" lines with the settings that samples of one folder must share. */
 void kwhy_pair_settings_write(const struct kwhy_pairs *pairs, struct kwhy_text *out);
 
-/* "# route: ..." lines of those that are known, and why the others are not. */
+/* Writes "# route: ..." lines of the known routes, and why the others are unknown. */
 void kwhy_pair_routes_write(const struct kwhy_pairs *pairs, struct kwhy_text *out);
 
 extern const char kwhy_pair_row_names[], kwhy_pair_energy_row_names[], kwhy_pair_reading_row_names[],

@@ -24,8 +24,11 @@
 enum { REFERENCE_EVERY = 20, FOLDER_BYTES = 3072 };
 
 #define WIDTH_RATIO 0.02
-#define CONFIG_SHARE (1.0 / 400) /* of the time that one may take once it has its samples */
-/* Warming again goes that far above what was asked for, a piece at a time, or takes as long as that. */
+#define CONFIG_SHARE (1.0 / 400) /* share of the time for one configuration that has its least samples */
+/*
+ * Warming again heats to this many degrees above the requested temperature, in steps of so many seconds, for
+ * at most this long.
+ */
 #define REWARM_C 3
 #define REWARM_STEP_S 0.5
 #define REWARM_MAX_NS INT64_C(10000000000)
@@ -35,7 +38,7 @@ struct sweep {
 	struct kwhy_pairs *pairs;
 	struct kwhy_pair_testbed testbed;
 	struct kwhy_pair_gauges gauges;
-	struct kwhy_pair_store *store; /* NULL: none */
+	struct kwhy_pair_store *store; /* NULL: results are not kept */
 	struct kwhy_pair_marks begin, end;
 	bool *closed;
 	double *spent_s;
@@ -45,7 +48,7 @@ struct sweep {
 	char folder[FOLDER_BYTES];
 };
 
-/* How many communicators of NCCL it is measured with, one a round. */
+/* How many NCCL communicators a configuration is measured with, one a round. */
 static uint32_t communicators_of(const struct sweep *sweep, const struct kwhy_pair_config *config)
 {
 	uint32_t count = sweep->request->communicators;
@@ -60,7 +63,7 @@ static bool is_done(struct sweep *sweep, size_t id)
 
 	config->capped = false;
 	if (config->load == KWHY_PAIR_REFERENCE)
-		return true; /* measured in between, whatever there is */
+		return true; /* it is measured between the others */
 	if (config->sample_count < KWHY_PAIR_SAMPLES_MIN || config->sample_count < communicators)
 		return false;
 	if (kwhy_pair_width(config) <= WIDTH_RATIO)
@@ -77,7 +80,10 @@ static void close_config(struct sweep *sweep, size_t id)
 	sweep->closed[id] = true;
 }
 
-/* Samples of a rank are on the clock of its host. */
+/*
+ * Adds samples to the configuration. A rank's samples are on its host's clock and are converted to that of
+ * rank 0.
+ */
 static void keep_samples(
 	struct sweep *sweep, struct kwhy_pair_config *config, const struct kwhy_pair_batch *batch)
 {
@@ -115,7 +121,7 @@ static enum kwhy_status measure(struct sweep *sweep, size_t id, struct kwhy_erro
 	return status;
 }
 
-/* An engine that cannot work between two is left out there, with its reason reported once. */
+/* Leaves an engine out between two GPUs where it cannot work; each reason is reported once. */
 static enum kwhy_status leave_out(struct sweep *sweep, size_t id, struct kwhy_error *error)
 {
 	struct kwhy_pairs *pairs = sweep->pairs;
@@ -147,7 +153,7 @@ static enum kwhy_status batch(struct sweep *sweep, size_t id, struct kwhy_error 
 		return leave_out(sweep, id, error);
 	}
 	taken = config->sample_count - before;
-	/* By the samples that each visit took. */
+	/* The number of earlier visits, as each took about as many samples. */
 	if (!status)
 		status = kwhy_pair_gauges_fold(&sweep->gauges, config->source,
 			taken ? before / taken : before, &config->conditions, error);
@@ -160,7 +166,7 @@ static enum kwhy_status batch(struct sweep *sweep, size_t id, struct kwhy_error 
 	return status ? status : kept;
 }
 
-/* What is measured afterwards is warm. */
+/* Warms the GPUs before further measurements. */
 static enum kwhy_status warm_devices(struct sweep *sweep, double seconds, struct kwhy_error *error)
 {
 	int64_t start_ns = kwhy_clock_mono_ns(), taken_ns;
@@ -168,14 +174,14 @@ static enum kwhy_status warm_devices(struct sweep *sweep, double seconds, struct
 
 	taken_ns = kwhy_clock_mono_ns() - start_ns;
 	sweep->pairs->warm_s += (double)taken_ns * 1e-9;
-	sweep->end_ns += taken_ns; /* where the time runs already */
+	sweep->end_ns += taken_ns; /* warming does not count as measuring time */
 	if (status != KWHY_E_UNSUPPORTED)
 		return status;
 	sweep->keeps_warm = false;
 	return kwhy_pairs_add_absence(sweep->pairs, "warm", error->text, error);
 }
 
-/* Warms all where one became colder than was asked for. */
+/* Warms all GPUs if one is colder than requested. */
 static enum kwhy_status keep_warm(struct sweep *sweep, struct kwhy_error *error)
 {
 	int64_t end_ns = kwhy_clock_mono_ns() + REWARM_MAX_NS;
@@ -230,7 +236,7 @@ static enum kwhy_status run_rounds(struct sweep *sweep, size_t *order, struct kw
 		if (round == sweep->request->most_rounds && round > 0)
 			break;
 		kwhy_bench_shuffle(order, count, &random);
-		if (sweep->request->communicators > 1) /* the next ones lie elsewhere */
+		if (sweep->request->communicators > 1) /* new communicators have other buffers */
 			kwhy_pair_nccl_drop(&sweep->testbed);
 		for (size_t i = 0; !status && !late && i < count; i++) {
 			if (sweep->closed[order[i]])
@@ -248,7 +254,7 @@ static enum kwhy_status run_rounds(struct sweep *sweep, size_t *order, struct kw
 	return status;
 }
 
-/* How clocks lie to each other, at both ends of the run. */
+/* Compares the clocks, at the start or at the end of the run. */
 static enum kwhy_status mark(struct sweep *sweep, bool at_end, struct kwhy_error *error)
 {
 	int64_t start_ns = kwhy_clock_mono_ns();
@@ -275,7 +281,7 @@ static enum kwhy_status measure_energy(struct sweep *sweep, struct kwhy_error *e
 		sweep->pairs->energy_missing = "energy is measured by one process; give --ranks 1";
 		return KWHY_OK;
 	}
-	kwhy_pair_gauges_close(&sweep->gauges); /* one reader of the meters is enough */
+	kwhy_pair_gauges_close(&sweep->gauges); /* the energy pass reads the meters itself */
 	return kwhy_pair_energies_measure(sweep->request, &sweep->testbed, sweep->store, sweep->pairs, error);
 }
 
@@ -288,7 +294,7 @@ static enum kwhy_status measure_pinning(struct sweep *sweep, struct kwhy_error *
 	return KWHY_OK;
 }
 
-/* Passes beside that of the times. */
+/* Runs the passes after the time pass. */
 static enum kwhy_status run_further(struct sweep *sweep, struct kwhy_error *error)
 {
 	enum kwhy_status status = sweep->request->pinning ? measure_pinning(sweep, error) : KWHY_OK;
@@ -361,7 +367,7 @@ static void describe(struct sweep *sweep)
 	memcpy(pairs->is_direct, sweep->testbed.is_direct, sizeof(pairs->is_direct));
 }
 
-/* Letters, digits, - and . of a name; anything else is _. */
+/* Appends a name with all characters but letters, digits, - and . replaced by _. */
 static void add_plain(char *out, size_t buffers, const char *text)
 {
 	size_t length = strlen(out);
@@ -371,7 +377,7 @@ static void add_plain(char *out, size_t buffers, const char *text)
 	out[length] = '\0';
 }
 
-/* FOLDER/<gpu>-<driver>-<cuda>, unless it is carried on with. */
+/* Names the folder FOLDER/<gpu>-<driver>-<cuda>, or FOLDER itself when a measurement is continued. */
 static enum kwhy_status name_folder(struct sweep *sweep, struct kwhy_error *error)
 {
 	const struct kwhy_pairs *pairs = sweep->pairs;
@@ -393,7 +399,7 @@ static enum kwhy_status name_folder(struct sweep *sweep, struct kwhy_error *erro
 		sweep->folder, sweep->request->resume, sweep->pairs, &sweep->store, error);
 }
 
-/* What others do on these GPUs shows in what is measured. */
+/* Notes other processes on these GPUs, since they affect the results. */
 static enum kwhy_status note_others(struct sweep *sweep, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
@@ -415,7 +421,7 @@ static enum kwhy_status note_others(struct sweep *sweep, struct kwhy_error *erro
 	return status;
 }
 
-/* What NCCL was told by its variables; of ranks those of rank 0. */
+/* Notes NCCL's environment variables, for ranks those of rank 0. */
 static enum kwhy_status note_nccl_settings(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
@@ -527,7 +533,7 @@ enum kwhy_status kwhy_pairs_measure(
 	status = sweep.pairs ? set_up(&sweep, error) : kwhy_fail_memory(error, "measured pairs");
 	if (!status) {
 		status = run(&sweep, error);
-		if (status == KWHY_E_LOST) { /* ends the sweep, not what was measured before */
+		if (status == KWHY_E_LOST) { /* ends the sweep but keeps its results */
 			sweep.pairs->ended_early = kwhy_arena_copy(&sweep.pairs->arena, error->text);
 			sweep.pairs->is_lost = true;
 			status = KWHY_OK;

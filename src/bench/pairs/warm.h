@@ -6,8 +6,8 @@
 #include "bench/pairs/testbed.h"
 
 /*
- * Copies the largest size between all GPUs for the given seconds, so that they are warm. KWHY_E_UNSUPPORTED:
- * ranks that do not reach each other.
+ * Copies the largest size between all GPUs for `seconds`, which warms them. KWHY_E_UNSUPPORTED: the ranks do
+ * not access each other's memory.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_warm(const struct kwhy_pair_request *request,
 	struct kwhy_pair_testbed *testbed, double seconds, struct kwhy_error *error);

@@ -108,7 +108,7 @@ static void drop_host(struct kwhy_bench_buffers *buffers, int memory, int role)
 	buffers->host[memory][role] = (struct kwhy_gpu_host){0};
 }
 
-/* What the current work did not ask for. */
+/* Frees buffers that the current work does not use. */
 static void drop_others(struct kwhy_bench_buffers *buffers)
 {
 	for (int role = 0; role < KWHY_BENCH_ROLE_COUNT; role++) {
@@ -139,11 +139,11 @@ void kwhy_bench_buffers_free(struct kwhy_bench_buffers *buffers)
 	free(buffers);
 }
 
-/* Tries to make a buffer of that size. */
+/* Tries to make a buffer of `bytes` bytes. */
 typedef enum kwhy_status try_buffer(
 	struct kwhy_bench_buffers *buffers, int memory, int role, size_t bytes, struct kwhy_error *error);
 
-/* As large as can be, down to what the current work needs. */
+/* Makes a buffer of the full capacity or, where memory is short, of the size that the current work needs. */
 static enum kwhy_status make_buffer(struct kwhy_bench_buffers *buffers, try_buffer *try, int memory, int role,
 	size_t *out_bytes, struct kwhy_error *error)
 {
@@ -179,8 +179,9 @@ static enum kwhy_status fill_device(struct kwhy_bench_buffers *buffers, int role
 }
 
 /*
- * How fast a small copy is depends on where it lies, by up to 15 % from page to page. Half of the buffer
- * stays for what lies there, of which some ways need more than they say.
+ * A pseudo-random page for the work's bytes, since the speed of a small copy differs by up to 15 % between
+ * pages. Half of the buffer stays free after it, as some methods need more than they request. 0: at the
+ * start.
  */
 static uint64_t place_in(const struct kwhy_bench_buffers *buffers, const struct kwhy_bench_buffer *buffer)
 {
@@ -212,8 +213,8 @@ enum kwhy_status kwhy_bench_device(struct kwhy_bench_buffers *buffers, enum kwhy
 }
 
 /*
- * The node that a kind of memory is bound to: the device's own where it is known, as other benchmarks do.
- * KWHY_E_UNSUPPORTED where near and far are asked for and there is one alone.
+ * Finds the NUMA node of a kind of memory: the device's own where it is known, as in other benchmarks.
+ * KWHY_E_UNSUPPORTED: near or far memory is requested on a machine with one node.
  */
 static enum kwhy_status find_node(const struct kwhy_bench_buffers *buffers, enum kwhy_bench_memory memory,
 	int *out, struct kwhy_error *error)
@@ -247,7 +248,10 @@ static enum kwhy_status try_host(
 				&buffers->host[memory][role], error);
 }
 
-/* Written by the device, so that no line of it lies in a cache of the CPU's own making. */
+/*
+ * Fills a host source by a copy from the device, so that none of it is in the CPU's cache because the CPU
+ * wrote it.
+ */
 static enum kwhy_status fill_host(
 	struct kwhy_bench_buffers *buffers, enum kwhy_bench_memory memory, struct kwhy_error *error)
 {

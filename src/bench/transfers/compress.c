@@ -11,14 +11,15 @@
 
 /*
  * Data that was compressed beforehand, in chunks of LZ4 blocks, goes over the link and is expanded by a
- * kernel, a block of threads a chunk: all of it after the copy, or a stretch of chunks while the next is
- * copied. What is sent is a file of the user's, repeated to the size, or the pattern, which cannot be
- * compressed.
+ * kernel, with a block of threads for each chunk. Either all is expanded after the copy, or a group of chunks
+ * while the next group is copied. The data is a file of the user's, repeated to the size, or the pattern,
+ * which cannot be compressed.
  *
- * Of S bytes that take T on the link, in n stretches that cost o each, the last one's expansion alone is
- * left: n = sqrt(T / o) is least. o is taken as 10 us and the link as 50 GB/s. A chunk is expanded by few
- * threads and takes long, so stretches are expanded beside each other, on streams of their own. Back to back
- * the next one's bytes come over those that are still read, and are the same: a thread sanitizer tells of it.
+ * For a transfer that takes T on the link, in n groups that cost o each, only the last group's expansion
+ * remains after the copy, and n = sqrt(T / o) is best. o is taken as 10 us and the link as 50 GB/s. Few
+ * threads expand a chunk, which takes long, so groups are expanded concurrently on several streams. Back to
+ * back, the next transfer overwrites bytes that are still read with equal bytes, which a thread sanitizer
+ * reports.
  */
 
 #define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)
@@ -26,18 +27,18 @@
 #define HOST KWHY_BENCH_BIT(KWHY_TRANSFER_BY_HOST)
 
 enum { CHUNK_BYTES = 1 << 16, THREADS = 32, DATA_MAX_BYTES = 1 << 30 };
-#define STRETCH_BYTES 500e3			/* 10 us of 50 GB/s */
-#define COMPRESS_MAX_BYTES (UINT64_C(16) << 20) /* a CPU takes a second for a gigabyte */
+#define STRETCH_BYTES 500e3			/* 10 us at 50 GB/s */
+#define COMPRESS_MAX_BYTES (UINT64_C(16) << 20) /* a CPU compresses a gigabyte a second */
 
 struct kwhy_bench_packet {
 	struct kwhy_gpu *gpu;
-	uint8_t *data; /* as it was before */
+	uint8_t *data; /* uncompressed data */
 	struct kwhy_gpu_host host;
 	struct kwhy_bench_chunk *chunks; /* at the head of `host` */
-	uint8_t *compressed;		 /* after them */
+	uint8_t *compressed;		 /* compressed chunks, after the table */
 	uint64_t head_bytes;
 	uint32_t chunk_count;
-	uint64_t device; /* room for the table and all of what is compressed */
+	uint64_t device; /* device memory for the table and all compressed chunks */
 	struct kwhy_gpu_event *copied;
 };
 
@@ -111,7 +112,7 @@ static enum kwhy_status fill_packet(
 	return KWHY_OK;
 }
 
-/* Bytes of the first N chunks, compressed. */
+/* Compressed size of the first `chunks` chunks. */
 static uint64_t compressed_bytes(const struct kwhy_bench_packet *packet, uint32_t chunks)
 {
 	return chunks ? packet->chunks[chunks - 1].from + packet->chunks[chunks - 1].compressed_bytes : 0;
@@ -143,7 +144,7 @@ static enum kwhy_status try_packet(
 	return status;
 }
 
-/* The room has a whole one or none; where memory is short, one for the current work alone. */
+/* Makes the packet if need be: for the full capacity or, where memory is short, for the current work only. */
 static enum kwhy_status need_packet(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	struct kwhy_bench_buffers *buffers = work->buffers;
@@ -176,7 +177,7 @@ static enum kwhy_status prepare(struct kwhy_bench_work *work, struct kwhy_error 
 	return status;
 }
 
-/* Where every chunk lies; before the first of them is expanded. */
+/* Copies the table of chunks, before the first chunk is expanded. */
 static enum kwhy_status send_table(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	const struct kwhy_bench_packet *packet = work->buffers->packet;
@@ -187,7 +188,7 @@ static enum kwhy_status send_table(struct kwhy_bench_work *work, struct kwhy_err
 	return gpu->ops->copy(gpu, work->buffers->streams[0], &table, error);
 }
 
-/* The chunks from `first` to before `end`. */
+/* Copies the chunks [first, end). */
 static enum kwhy_status send_chunks(
 	struct kwhy_bench_work *work, uint32_t first, uint32_t end, struct kwhy_error *error)
 {
@@ -241,7 +242,7 @@ static enum kwhy_status prepare_overlap(struct kwhy_bench_work *work, struct kwh
 	return prepare(work, error);
 }
 
-/* One stretch: copied on the first stream, expanded on another one. */
+/* Queues one group of chunks: its copy on the first stream, its expansion on another one. */
 static enum kwhy_status issue_stretch(
 	struct kwhy_bench_work *work, uint32_t which, uint32_t first, uint32_t end, struct kwhy_error *error)
 {
@@ -272,7 +273,7 @@ static enum kwhy_status issue_overlap(struct kwhy_bench_work *work, struct kwhy_
 	return status;
 }
 
-/* Expanding alone: what is compressed is on the device already. */
+/* Expansion alone; the compressed data is on the device already. */
 static enum kwhy_status prepare_expand(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	enum kwhy_status status = prepare(work, error);
@@ -300,7 +301,7 @@ static enum kwhy_status verify(struct kwhy_bench_work *work, bool *out_same, str
 	return status;
 }
 
-/* Compressing alone, by one thread of the CPU. */
+/* Compression alone, by one CPU thread. */
 static enum kwhy_status prepare_compress(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	enum kwhy_status status = need_packet(work, error);

@@ -4,8 +4,8 @@
 #include <string.h>
 
 /*
- * Copies of one stretch by the copy engines, from and to each kind of host memory, and what may be done with
- * one: cut up for several streams, replayed from a graph, begun at an odd address.
+ * Copies of one contiguous range by the copy engines, from and to each kind of host memory, and variants:
+ * split over several streams, replayed from a graph, with odd addresses.
  */
 
 #define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)
@@ -18,7 +18,7 @@
 
 enum { SHIFT_FROM_BYTES = 1, SHIFT_TO_BYTES = 3, CHUNK_MIN_BYTES = 1024, PAGE_BYTES = 4096 };
 
-/* The variant is the memory. */
+/* The variant is the kind of host memory. */
 static enum kwhy_status prepare(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	enum kwhy_bench_memory memory = (enum kwhy_bench_memory)work->strategy->variant;
@@ -47,14 +47,16 @@ static enum kwhy_status issue(struct kwhy_bench_work *work, struct kwhy_error *e
 	return status;
 }
 
-/* The driver's plain call, which programs without streams use; to the device it returns when the bytes may be
- * overwritten. */
+/*
+ * The driver's synchronous call, which programs without streams use. For a copy to the device it returns when
+ * the source may be overwritten.
+ */
 static enum kwhy_status issue_now(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	return work->buffers->gpu->ops->copy_host_now(work->buffers->gpu, only_copy(work), error);
 }
 
-/* The ends of both odd, and differently so: no vector access fits both. */
+/* Both addresses are odd, with different alignment, so no vector access fits both. */
 static enum kwhy_status prepare_unaligned(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	enum kwhy_status status = prepare(work, error);
@@ -98,8 +100,8 @@ static enum kwhy_status prepare_graph(struct kwhy_bench_work *work, struct kwhy_
 }
 
 /*
- * Managed memory is not copied: whoever touches it has its pages come. To the device: a kernel reads what the
- * host wrote. To the host: the host reads, a word a page, what a kernel wrote.
+ * Managed memory is not copied; an access migrates its pages. To the device, a kernel reads what the host
+ * wrote. To the host, the host reads a word a page of what a kernel wrote.
  */
 static enum kwhy_status prepare_managed(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
@@ -150,7 +152,7 @@ static enum kwhy_status issue_managed(struct kwhy_bench_work *work, struct kwhy_
 	return KWHY_OK;
 }
 
-/* What the device reads of it is the pattern. */
+/* Verifies that the device reads the pattern. */
 static enum kwhy_status verify_managed(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error)
 {
 	enum kwhy_status status = kwhy_bench_counter_clear(work->buffers, error);
@@ -160,7 +162,7 @@ static enum kwhy_status verify_managed(struct kwhy_bench_work *work, bool *out_s
 	return status ? status : kwhy_bench_verify_sum(work, out_same, error);
 }
 
-/* What the last call took is there first: streams do not wait for it. */
+/* Waits for the last call before verifying, since the other streams do not wait for it. */
 static enum kwhy_status verify_now(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error)
 {
 	enum kwhy_status status = work->buffers->gpu->ops->synchronize(work->buffers->gpu, NULL, error);

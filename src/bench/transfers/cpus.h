@@ -6,17 +6,17 @@
 #include <stdint.h>
 
 /*
- * The CPUs that the calling thread may use, those near the device where there are any: the benchmark goes
- * round them, a visit each. One CPU is not as fast as another, least of all on a shared or virtual machine,
- * and a run that stays on one measures that one. Of one thread.
+ * The CPUs that the calling thread may use, restricted to those near the device if there are any. The
+ * benchmark moves to the next CPU with each visit of a point, since CPUs differ in speed, above all on shared
+ * or virtual machines, and a run on a single CPU would measure that one. For one thread.
  */
 struct kwhy_bench_cpus {
-	cpu_set_t all; /* what it may use */
+	cpu_set_t all; /* the thread's original affinity */
 	int cpus[CPU_SETSIZE];
-	uint32_t count, at; /* count 0: the thread stays where it is */
+	uint32_t count, at; /* count 0: the thread is not moved */
 };
 
-/* Of the calling thread. `near` NULL: unknown; `seed` says with which one it begins. */
+/* Finds the CPUs of the calling thread. `near` NULL: unknown. `seed` selects the first CPU. */
 void kwhy_bench_cpus_find(struct kwhy_bench_cpus *cpus, const cpu_set_t *near, uint64_t seed);
 void kwhy_bench_cpus_next(struct kwhy_bench_cpus *cpus);
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Where two ways were both timed: by what they are distinguished, and their times. */
+/* Times of two methods at one size: the method for sizes below the limit and that for sizes above. */
 struct comparison {
 	uint64_t bytes;
 	double below_s, above_s;
@@ -20,7 +20,7 @@ static double time_at(
 	return point ? point->summary.median_s : NAN;
 }
 
-/* Of pieces, by all bytes: packed-mapped below, packed above. */
+/* For pieces, by their total bytes: packed-mapped below the limit, packed above. */
 static size_t list_packed(const struct kwhy_transfers *transfers, enum kwhy_transfer_direction direction,
 	struct comparison *out)
 {
@@ -39,8 +39,9 @@ static size_t list_packed(const struct kwhy_transfers *transfers, enum kwhy_tran
 }
 
 /*
- * By the bytes of one, in both directions: a kernel that reaches each piece where it lies, and a batch.
- * Packing is in neither, for what the engine chooses between lies in page-locked memory already.
+ * For pieces, by the bytes of one, in both directions: a kernel that accesses each piece in place, and a
+ * batch. Packing is left out of both, since the data among which the engine chooses is in page-locked memory
+ * already.
  */
 static size_t list_batch(const struct kwhy_transfers *transfers, struct comparison *out)
 {
@@ -58,7 +59,10 @@ static size_t list_batch(const struct kwhy_transfers *transfers, struct comparis
 	return count;
 }
 
-/* What a limit loses: the logarithms of how many times as long as the better way, together. */
+/*
+ * The loss of a limit: the sum, over all sizes, of the logarithm of the chosen method's time over the better
+ * method's.
+ */
 static double loss_at(const struct comparison *comparisons, size_t count, uint64_t limit)
 {
 	double loss = 0;

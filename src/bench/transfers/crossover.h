@@ -4,7 +4,10 @@
 
 #include "model/transfers.h"
 
-/* From where on the transfer engine had better go another way, by the points that were chosen from. Pure. */
+/*
+ * Finds the sizes from which the transfer engine should use another method, by the points from which the
+ * fastest methods were chosen. Pure.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_transfers_find_crossovers(
 	struct kwhy_transfers *transfers, struct kwhy_error *error);
 

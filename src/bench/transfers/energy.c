@@ -23,7 +23,7 @@ static const uint64_t sizes[] = {4096, 65536, 1 << 20, 16 << 20, 256 << 20};
 
 struct burst {
 	const struct kwhy_bench_strategy *strategy;
-	struct kwhy_transfer_point point; /* what is transferred */
+	struct kwhy_transfer_point point; /* direction, size and pieces of the transfer */
 	uint64_t transfers;
 	char name[NAME_BYTES];
 };
@@ -95,7 +95,7 @@ static void list_bursts(struct pass *pass)
 		add_strategy(pass, metered[i]);
 }
 
-/* Some at a time where they may be queued, the host's part of each where it has one. */
+/* Repeats transfers, several in a row where they may be queued, with the host's part after each row. */
 static enum kwhy_status repeat(
 	struct kwhy_bench_work *work, double seconds, uint64_t *out_count, struct kwhy_error *error)
 {
@@ -123,7 +123,7 @@ static enum kwhy_status run_burst(struct pass *pass, struct burst *burst, struct
 		pass->buffers, burst->strategy, &burst->point, &work, error);
 
 	if (status == KWHY_E_UNSUPPORTED || status == KWHY_E_MEMORY)
-		return KWHY_OK; /* the pass of times says so */
+		return KWHY_OK; /* the time pass reports it */
 	if (status)
 		return status;
 	status = kwhy_bench_warm_up(&work, error);
@@ -133,7 +133,7 @@ static enum kwhy_status run_burst(struct pass *pass, struct burst *burst, struct
 		status = repeat(&work, pass->request->burst_s, &burst->transfers, error);
 		kwhy_device_energy_end(pass->energy);
 	}
-	if (status) /* what was under way is not known */
+	if (status) /* how many transfers ran is unknown */
 		burst->transfers = 0;
 	kwhy_bench_work_end(&work);
 	return status;

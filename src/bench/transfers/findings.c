@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Everything that is under way. */
+/* State of the evaluation. */
 struct study {
 	struct kwhy_transfers *transfers;
 	struct kwhy_transfer_row_point *better, *than; /* [point_count] */
@@ -22,7 +22,9 @@ static bool surely_beats(const struct kwhy_transfer_point *better, const struct 
 	return better->summary.high_s < than->summary.low_s;
 }
 
-/* Whether a point competes to be the fastest: it brings the bytes as they are, and the host waits for it. */
+/*
+ * Whether a point competes for the fastest method: it only brings unchanged bytes, and the host waits for it.
+ */
 static bool competes(const struct kwhy_transfer_point *point)
 {
 	const struct kwhy_bench_strategy *strategy = kwhy_bench_strategy_find(point->strategy);
@@ -42,7 +44,7 @@ static struct kwhy_transfer_choice *find_choice(
 	return NULL;
 }
 
-/* The best two so far; whether that is sure is seen to at the end. */
+/* Updates the two fastest methods; choose() sets is_sure at the end. */
 static void offer(struct kwhy_transfer_choice *choice, const struct kwhy_transfer_point *point)
 {
 	double time_s = point->summary.median_s;
@@ -109,7 +111,10 @@ static enum kwhy_status choose(struct study *study)
 	return KWHY_OK;
 }
 
-/* Takes one size into account; `open`: the size before was won, too. */
+/*
+ * Compares one size. `open`: the size before was also won, so its range is extended. Returns whether this
+ * size was won.
+ */
 static bool compare_at(struct kwhy_transfer_baseline *baseline, const struct kwhy_transfer_point *better,
 	const struct kwhy_transfer_point *than, bool open)
 {
@@ -169,7 +174,7 @@ static enum kwhy_status compare(struct study *study, const struct kwhy_bench_bas
 	return KWHY_OK;
 }
 
-/* For each number of pieces that was measured, in rising order. */
+/* Compares for each measured number of pieces, in rising order. */
 static enum kwhy_status compare_pieces(struct study *study, const struct kwhy_bench_baselines *baselines,
 	enum kwhy_transfer_direction direction)
 {
@@ -204,7 +209,7 @@ static enum kwhy_status compare_all(struct study *study)
 	return status;
 }
 
-/* Sizes that the cost of page-locking and both directions were measured at. */
+/* When page-locking pays, at sizes where its cost and both kinds of memory were measured. */
 static enum kwhy_status weigh_pinning(struct study *study, enum kwhy_transfer_direction direction)
 {
 	struct kwhy_transfers *transfers = study->transfers;
@@ -248,7 +253,7 @@ static double rate_of(const struct kwhy_transfers *transfers, uint64_t bytes, co
 	return point && point->sample_count ? (double)bytes / point->summary.median_s : NAN;
 }
 
-/* Compressing alone is measured at small sizes: its rate is that of the largest of them. */
+/* Compression alone is measured at small sizes; the rate at the largest of them counts. */
 static void weigh_compression(struct study *study)
 {
 	struct kwhy_transfers *transfers = study->transfers;

@@ -4,7 +4,10 @@
 
 #include "model/transfers.h"
 
-/* Ways that are compared, and the question that this answers; ended by one without. */
+/*
+ * A pair of methods to compare and the question that the comparison answers. The table ends with a row whose
+ * question is NULL.
+ */
 struct kwhy_bench_baselines {
 	const char *question, *better, *than;
 	enum kwhy_transfer_clock clock;
@@ -12,9 +15,10 @@ struct kwhy_bench_baselines {
 extern const struct kwhy_bench_baselines kwhy_bench_baselines[];
 
 /*
- * What follows from measured points and energies, put beside them: curves, the fastest method for each size,
- * the size from which one method beats another, and when page-locking pays. One way beats another where the
- * 95 % intervals of their medians do not meet. Puts the points in the order of the strategies' table. Pure.
+ * Evaluates measured points and energies and stores the results with them: curves, the fastest method for
+ * each size, the size from which one method beats another, and when page-locking pays. One method beats
+ * another where the 95 % intervals of their medians do not overlap. Sorts the points in the order of the
+ * strategies' table. Pure.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_transfers_conclude(
 	struct kwhy_transfers *transfers, struct kwhy_error *error);

@@ -2,9 +2,9 @@
 #include "bench/transfers/strategy.h"
 
 /*
- * Ways in which a kernel moves the bytes, or uses them where they are: the copy kernel; the kernel that reads
- * or writes host memory itself ("mapped"); and what those are compared with, a copy that is then read, and
- * data that is on the device already.
+ * Strategies in which a kernel moves the bytes, or uses them in place: the copy kernel, and the kernel that
+ * reads or writes host memory directly ("mapped"). Also what they are compared with: a copy followed by a
+ * read, and a read of data that is on the device already.
  */
 
 #define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)
@@ -26,7 +26,7 @@ static enum kwhy_status prepare_to_device(struct kwhy_bench_work *work, struct k
 	return status;
 }
 
-/* `to` stays the host's own address, by which it is verified; kernels reach it as mapped_sink. */
+/* `to` stays the host's address, which verification uses; kernels use mapped_sink. */
 static enum kwhy_status prepare_to_host(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	struct kwhy_gpu_host sink;
@@ -108,7 +108,7 @@ static enum kwhy_status verify_use(struct kwhy_bench_work *work, bool *out_same,
 	return status ? status : kwhy_bench_verify_sum(work, out_same, error);
 }
 
-/* To the host a kernel writes what it makes straight there. */
+/* To the host, a kernel writes its result directly to host memory. */
 static enum kwhy_status issue_mapped(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	void *arguments[] = {&work->mapped_sink, &work->bytes, &work->buffers->seed};
@@ -126,14 +126,14 @@ static enum kwhy_status verify_mapped(struct kwhy_bench_work *work, bool *out_sa
 	return kwhy_bench_verify_sinks(work, out_same, error);
 }
 
-/* The data is there: in the device's own source. */
+/* The data is on the device already, in its source. */
 static enum kwhy_status prepare_kept(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	work->link_bytes = 0;
 	return kwhy_bench_device(work->buffers, KWHY_BENCH_SOURCE, &work->to_device.from, error);
 }
 
-/* On the device nothing is written. */
+/* The kernel writes no sink on the device. */
 static enum kwhy_status prepare_mapped(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	enum kwhy_status status = prepare(work, error);

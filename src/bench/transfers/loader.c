@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 /*
- * From a file to the device: read, then copied, chunk by chunk; or read ahead by a thread into page-locked
- * slots that are copied meanwhile. The file was written just before, so it comes from the system's cache.
- * And the cost of page-locking memory, which is to be weighed against what it saves.
+ * Transfers from a file to the device: read and then copied, chunk by chunk; or read ahead by a thread into
+ * page-locked slots, which are copied concurrently. The file has just been written, so it is read from the
+ * page cache. Also the cost of page-locking memory, to compare with what it saves.
  */
 
 #define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)
@@ -24,12 +24,12 @@
 enum { SLOTS = 4, PAGE_BYTES = 4096 };
 #define CHUNK_BYTES (UINT64_C(1) << 20)
 
-/* What the reading thread and the copying one share. */
+/* State shared by the reading and the copying thread. */
 struct ahead {
 	const struct kwhy_bench_work *work;
 	uint8_t *slots; /* page-locked */
 	sem_t filled, empty;
-	atomic_int error; /* of the read that failed; 0: none */
+	atomic_int error; /* errno of a failed read; 0: none failed */
 };
 
 static uint64_t chunk_at(const struct kwhy_bench_work *work, uint64_t done)
@@ -37,7 +37,7 @@ static uint64_t chunk_at(const struct kwhy_bench_work *work, uint64_t done)
 	return work->bytes - done < CHUNK_BYTES ? work->bytes - done : CHUNK_BYTES;
 }
 
-/* A whole chunk; 0 or why not. */
+/* Reads a whole chunk. Returns 0 or errno. */
 static int read_chunk(int file, void *to, uint64_t bytes, uint64_t place)
 {
 	while (bytes > 0) {
@@ -58,7 +58,7 @@ static enum kwhy_status cannot_read(int why, struct kwhy_error *error)
 		"the file for the loaders cannot be read: %s; free space in TMPDIR", strerror(why));
 }
 
-/* The pattern, piece by piece: no buffer may be as large as the file. */
+/* Writes the pattern in small pieces, as no buffer may be as large as the file. */
 static bool write_pattern(FILE *file, uint64_t bytes, uint32_t seed)
 {
 	uint8_t piece[4096];
@@ -134,7 +134,7 @@ static void *read_ahead(void *context)
 	return NULL;
 }
 
-/* Sends each slot as it is filled, and hands back the one before once that has gone. */
+/* Copies each slot when it is filled, and returns the one before it to the reader once its copy is done. */
 static enum kwhy_status send_slots(
 	struct kwhy_bench_work *work, struct ahead *ahead, struct kwhy_error *error)
 {
@@ -176,7 +176,7 @@ static enum kwhy_status issue_ahead(struct kwhy_bench_work *work, struct kwhy_er
 	} else {
 		status = send_slots(work, &ahead, error);
 		for (uint64_t done = 0; status && done < work->bytes; done += CHUNK_BYTES)
-			sem_post(&ahead.empty); /* nobody sends any more: let it read to its end */
+			sem_post(&ahead.empty); /* after a failure the reader must not wait for slots */
 		pthread_join(thread, NULL);
 	}
 	sem_destroy(&ahead.filled);

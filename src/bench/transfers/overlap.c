@@ -7,21 +7,20 @@
 #include <stdlib.h>
 
 /*
- * Data that is worked on where it arrives, by a kernel that takes about as long as its copy: one after the
- * other, and in chunks with two or three buffers on the device, so that a chunk is copied while the one
- * before is worked on. Of S bytes in n chunks, each with a cost o of its own, the time is least at n =
- * sqrt(min(copy, work) / o).
+ * Data is transferred and then processed on the device by a kernel that takes about as long as the copy:
+ * either in sequence, or in chunks with two or three device buffers, so that a chunk is copied while the one
+ * before is processed. In n chunks with a cost o each, the time is least at n = sqrt(min(copy, work) / o).
  */
 
 #define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)
 #define HOST KWHY_BENCH_BIT(KWHY_TRANSFER_BY_HOST)
 #define MIN_BYTES (UINT64_C(1) << 20)
 #define TRIAL_BYTES (UINT64_C(16) << 20)
-#define CHUNK_COST_S 10e-6 /* of a copy, a launch and their events: a few driver calls */
+#define CHUNK_COST_S 10e-6 /* a copy, a launch and their events: a few driver calls */
 
 enum { SLOTS_MAX = 3, TRIAL_ROUNDS = 64, TRIALS = 3, CHUNK_STEP_BYTES = 65536 };
 
-/* Of one size: the chunks and what tells that a slot was filled and used. */
+/* For one size: the chunks, and the events of when a slot was filled and used. */
 struct overlap {
 	uint64_t chunk_bytes;
 	uint32_t slots;
@@ -36,7 +35,7 @@ static enum kwhy_status launch_work(struct kwhy_bench_work *work, uint64_t from,
 	return kwhy_bench_launch(work->buffers, KWHY_BENCH_KERNEL_WORK, bytes / 4, arguments, stream, error);
 }
 
-/* Of trials: what prepare() asked for is that large. */
+/* Size of trials, which fit into the buffers that prepare() made. */
 static uint64_t trial_bytes(const struct kwhy_bench_buffers *buffers)
 {
 	uint64_t device = buffers->device_buffers[KWHY_BENCH_STAGING].bytes,
@@ -46,7 +45,7 @@ static uint64_t trial_bytes(const struct kwhy_bench_buffers *buffers)
 	return both < TRIAL_BYTES ? both : TRIAL_BYTES;
 }
 
-/* The best of three: seconds of one copy, or of the kernel at this many rounds. */
+/* Seconds of one copy (rounds 0), or of the kernel with `rounds` rounds; the least of three trials. */
 static enum kwhy_status time_trial(
 	struct kwhy_bench_work *work, uint32_t rounds, double *out_s, struct kwhy_error *error)
 {
@@ -69,7 +68,7 @@ static enum kwhy_status time_trial(
 	return status;
 }
 
-/* How many rounds of work take as long as a copy does. */
+/* Finds how many rounds of the kernel take as long as the copy. */
 static enum kwhy_status find_rounds(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	struct kwhy_bench_buffers *buffers = work->buffers;
@@ -151,7 +150,7 @@ static enum kwhy_status prepare_overlap(struct kwhy_bench_work *work, struct kwh
 	return status;
 }
 
-/* Copies into a slot that no work uses any more, then works on it. */
+/* Copies a chunk into a slot that no kernel uses any more, then launches the kernel on it. */
 static enum kwhy_status issue_chunk(
 	struct kwhy_bench_work *work, uint32_t which, uint64_t done, struct kwhy_error *error)
 {
@@ -188,7 +187,7 @@ static enum kwhy_status issue_overlap(struct kwhy_bench_work *work, struct kwhy_
 	return status;
 }
 
-/* What the kernel makes of the data, against the same made of the device's own source. */
+/* Compares the kernel's result with that for the device's own source. */
 static enum kwhy_status verify(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error)
 {
 	uint64_t device, sum = 0, expected = 1;

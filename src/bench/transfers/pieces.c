@@ -4,9 +4,9 @@
 #include <string.h>
 
 /*
- * Many pieces that lie apart at both ends: one copy each, a batch of copies by one call, a graph of them,
- * packed into one copy beside a kernel that spreads or gathers them, and kernels that reach host memory. To
- * the host the same the other direction, with the host spreading what was packed.
+ * Many separate pieces, at both ends: one copy each; a batch of copies in one call; a graph of copies; packed
+ * into one copy and spread or gathered by a kernel; and kernels that access host memory. The same applies to
+ * the host, where the host spreads packed pieces.
  */
 
 #define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)
@@ -15,11 +15,11 @@
 
 enum { GRAPH_PIECES_MAX = 1024, THREADS_FEW = 32, THREADS_MANY = 256, PART_BYTES = 4096, PARTS_MAX = 16 };
 
-/* Of the ways that pack. */
+/* Variants of strategies that use a packet. */
 enum packing {
 	PACK_AND_COPY,	 /* packed on the host, one copy, spread by a kernel */
 	PACK_AND_REACH,	 /* packed on the host, spread by a kernel that reads the packet over the link */
-	REACH_EACH_PIECE /* a kernel that reads and writes each piece where it lies */
+	REACH_EACH_PIECE /* a kernel reads and writes each piece in place */
 };
 
 static uint64_t rounded(uint64_t bytes)
@@ -32,7 +32,7 @@ static bool to_host(const struct kwhy_bench_work *work)
 	return work->direction == KWHY_TRANSFER_D2H;
 }
 
-/* The copy that would move the first piece. */
+/* Prepares the copy of the first piece. */
 static enum kwhy_status prepare_ends(
 	struct kwhy_bench_work *work, enum kwhy_bench_memory memory, struct kwhy_error *error)
 {
@@ -66,7 +66,7 @@ static enum kwhy_status issue_copies(struct kwhy_bench_work *work, struct kwhy_e
 	return status;
 }
 
-/* The list of copies lies in the staging memory of pageable kind; making it is part of the transfer. */
+/* The list of copies is in pageable staging memory; making it is part of the transfer. */
 static enum kwhy_status prepare_batch(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	struct kwhy_gpu_host staging;
@@ -97,13 +97,13 @@ static enum kwhy_status prepare_graph(struct kwhy_bench_work *work, struct kwhy_
 	return status ? status : kwhy_bench_capture(work, issue_copies, error);
 }
 
-/* Descriptors at the head of the packet, then the pieces, each at a multiple of 16 bytes. */
+/* A packet: descriptors, then the pieces, each at a multiple of 16 bytes. */
 struct packet {
 	struct kwhy_bench_piece *pieces;
 	uint8_t *data;
-	uint64_t head_bytes, bytes; /* of both */
-	uint64_t mapped;	    /* its address as kernels reach it */
-	uint64_t device;	    /* where its copy is */
+	uint64_t head_bytes, bytes; /* size of descriptors; of the whole packet */
+	uint64_t mapped;	    /* its address for kernels */
+	uint64_t device;	    /* address of its copy on the device */
 };
 
 static struct packet packet_of(const struct kwhy_bench_work *work)
@@ -144,7 +144,9 @@ static enum kwhy_status prepare_packed(struct kwhy_bench_work *work, struct kwhy
 	return KWHY_OK;
 }
 
-/* `stride` and `packed`: where each piece lies in its place, and in the packet. */
+/*
+ * Writes the descriptors: each piece is at multiples of `stride` in its buffer and of `packed` in the packet.
+ */
 static void describe(const struct kwhy_bench_work *work, const struct packet *packet)
 {
 	uint64_t packed = work->strategy->variant == REACH_EACH_PIECE ? work->stride
@@ -227,7 +229,7 @@ static enum kwhy_status issue_packed(struct kwhy_bench_work *work, struct kwhy_e
 				       packet.mapped + packet.head_bytes, error);
 }
 
-/* To the host: each piece from the packet to its place. */
+/* After a transfer to the host: copies each piece from the packet to its destination. */
 static enum kwhy_status finish_packed(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	struct packet packet = packet_of(work);

@@ -18,7 +18,7 @@
 
 enum { SIZES_MAX = 128, RANDOM_SIZES_MAX = 64, QUICK_STEP = 4 };
 
-/* Of pieces: how large and how many. */
+/* Sizes and numbers of pieces. */
 static const uint32_t piece_sizes[] = {16, 64, 256, 1024, 4096, 16384, 65536};
 static const uint32_t piece_counts[] = {16, 64, 256, 1024, 4096};
 
@@ -27,11 +27,11 @@ struct sizes {
 	size_t count;
 };
 
-/* Either counts the points or makes them. */
+/* State of a pass that counts points or makes them. */
 struct maker {
 	const struct kwhy_bench_request *request;
 	struct kwhy_transfers *transfers;
-	struct kwhy_bench_plan *plan; /* NULL: only count */
+	struct kwhy_bench_plan *plan; /* NULL: points are only counted */
 	size_t count;
 	bool failed;
 };
@@ -128,7 +128,7 @@ static void add_size(struct sizes *sizes, uint64_t bytes)
 	sizes->count++;
 }
 
-/* Powers of two, the ends of the range, and random sizes, even in their logarithms. */
+/* Lists powers of two, the ends of the range, and random sizes with uniform logarithms. */
 static void list_sizes(const struct kwhy_bench_request *request, struct sizes *out)
 {
 	double low = log((double)request->least_bytes), high = log((double)request->most_bytes);

@@ -18,12 +18,12 @@ const char kwhy_bench_energy_row_names[] =
 	"strategy,direction,bytes,pieces,transfers,seconds,gross_j,gross_low_j,gross_high_j,net_j,net_low_j,"
 	"net_high_j,host_j,host_low_j,host_high_j";
 
-/* One file on its way in. */
+/* State of reading one file. */
 struct reader {
 	struct kwhy_bench_rows rows;
 	struct kwhy_transfers *transfers;
 	bool add;
-	size_t buffers; /* of points */
+	size_t buffers; /* allocated points */
 	struct kwhy_transfer_point *last;
 };
 
@@ -163,7 +163,7 @@ static bool parse_key(char *const *cells, struct kwhy_transfer_point *out)
 	return pieces > 0 && pieces <= UINT32_MAX && out->bytes >= pieces;
 }
 
-/* The key, and the figures of a sample. */
+/* Parses the key and the figures of a sample. */
 static bool parse_sample(const struct reader *reader, struct kwhy_transfer_point *out, double *out_s)
 {
 	double *const figures[] = {out_s, &out->link_bytes},
@@ -188,7 +188,7 @@ static bool parse_sample(const struct reader *reader, struct kwhy_transfer_point
 	return *out_s > 0;
 }
 
-/* Of a row; those of earlier versions have none. */
+/* Parses when and on which CPU a sample was taken; rows of earlier versions lack these cells. */
 static bool parse_moment(const struct reader *reader, struct kwhy_transfer_moment *out)
 {
 	double *const figures[MOMENT_CELLS] = {&out->at_s, &out->cpu};
@@ -202,7 +202,7 @@ static bool parse_moment(const struct reader *reader, struct kwhy_transfer_momen
 	return good;
 }
 
-/* The conditions of a point's last row are of all its samples. */
+/* Takes a sample. A row's conditions cover all samples of the point so far. */
 static enum kwhy_status take_sample(struct reader *reader)
 {
 	struct kwhy_transfer_point row = {0}, *point = NULL;

@@ -51,7 +51,7 @@ uint64_t kwhy_bench_stride(uint64_t piece_bytes, uint32_t pieces)
 	return pieces > 1 ? (piece_bytes + 15) / 16 * 16 + GAP_BYTES : piece_bytes;
 }
 
-/* Bytes from the first of the first piece to the last of the last. */
+/* Bytes from the start of the first piece to the end of the last. */
 static uint64_t extent_of(const struct kwhy_bench_work *work)
 {
 	return (work->pieces - 1) * work->stride + work->piece_bytes;
@@ -62,7 +62,9 @@ static bool has_way(const struct kwhy_bench_work *work, enum kwhy_transfer_direc
 	return work->direction == direction || work->direction == KWHY_TRANSFER_BOTH;
 }
 
-/* The complement of the first byte that will come: every size, one byte too, differs from what it should be.
+/*
+ * The complement of the first byte that will be received, so that a sink of any size, even one byte, differs
+ * from the expected result.
  */
 static uint8_t spoiling(const struct kwhy_bench_work *work)
 {

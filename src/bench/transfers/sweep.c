@@ -19,17 +19,18 @@
 
 enum {
 	BATCH_SAMPLES = 2,
-	BATCHES_MIN = 80, /* of cheap points: what one visit took is alike, and drift shows between them */
+	BATCHES_MIN = 80, /* least visits of a cheap point: samples of one visit are alike, and drift shows
+			     between visits */
 	RESTS_MAX = 40,
 	WARM_UPS = 8,
 	HISTORY_S = 30
 };
 
-#define BATCH_NS INT64_C(2000000) /* a visit takes no further sample after that */
-#define WARM_NS INT64_C(200000)	  /* for warming up, but for the first */
-#define EXPENSIVE_S 0.0005	  /* of a visit */
-#define ENOUGH_S 0.03		  /* of a point with its interval, however few its visits */
-#define POINT_SHARE (1.0 / 200)	  /* of the time that one point may take once it has an interval */
+#define BATCH_NS INT64_C(2000000) /* after this time a visit takes no further sample */
+#define WARM_NS INT64_C(200000)	  /* limit for warm-up transfers after the first */
+#define EXPENSIVE_S 0.0005	  /* duration above which a visit is expensive */
+#define ENOUGH_S 0.03		  /* time after which a narrow point is finished, even with few visits */
+#define POINT_SHARE (1.0 / 200)	  /* share of the time for one point that has its least samples */
 
 struct sweep {
 	const struct kwhy_bench_request *request;
@@ -39,10 +40,10 @@ struct sweep {
 	struct kwhy_bench_buffers *buffers;
 	struct kwhy_bench_sensors sensors;
 	struct kwhy_bench_cpus cpus;
-	struct kwhy_bench_store *store; /* NULL: none */
-	int64_t start_ns, end_ns;	/* of the time budget */
+	struct kwhy_bench_store *store; /* NULL: samples are not kept */
+	int64_t start_ns, end_ns;	/* start and end of the time budget */
 	size_t closed;
-	uint64_t random; /* of places in buffers */
+	uint64_t random; /* state for offsets in buffers */
 };
 
 static bool is_narrow(const struct kwhy_transfer_point *point)
@@ -51,7 +52,7 @@ static bool is_narrow(const struct kwhy_transfer_point *point)
 		kwhy_bench_point_width(point) <= KWHY_BENCH_WIDTH_RATIO;
 }
 
-/* Whether a point needs no further visit. Says so if it ends without the interval that was wanted. */
+/* Whether a point needs no further visit. Sets `capped` if its interval is still too wide. */
 static bool is_done(const struct sweep *sweep, struct kwhy_bench_task *task)
 {
 	struct kwhy_transfer_point *point = task->point;
@@ -66,7 +67,7 @@ static bool is_done(const struct sweep *sweep, struct kwhy_bench_task *task)
 		task->spent_s > sweep->request->time_s * POINT_SHARE;
 }
 
-/* The same bytes by the same way were seen to arrive, by another clock. */
+/* Whether the same transfer was verified by another clock. */
 static bool was_verified(const struct sweep *sweep, const struct kwhy_transfer_point *point)
 {
 	for (size_t i = 0; i < sweep->transfers->point_count; i++) {
@@ -80,7 +81,7 @@ static bool was_verified(const struct sweep *sweep, const struct kwhy_transfer_p
 	return false;
 }
 
-/* The processor may be another one, which knows none of it yet. */
+/* Warms up, since the thread may have moved to another CPU with cold caches. */
 static enum kwhy_status warm_up(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	int64_t end_ns = kwhy_clock_mono_ns() + WARM_NS;
@@ -130,8 +131,9 @@ static enum kwhy_status verify(
 }
 
 /*
- * Sinks are spoilt before and compared after what is timed. `out_s`: what a visit takes without that and
- * without making buffers, which is done once.
+ * Measures a point. For verification, sinks are overwritten before the timed part and compared after it.
+ * `out_s` is the duration of the visit without verification and without making buffers, both of which happen
+ * once.
  */
 static enum kwhy_status measure_point(
 	struct sweep *sweep, struct kwhy_bench_task *task, double *out_s, struct kwhy_error *error)
@@ -167,7 +169,7 @@ static void close_task(struct sweep *sweep, struct kwhy_bench_task *task)
 	task->closed = true;
 }
 
-/* A size for which memory is short is left out, whatever its clock; what it lacks is reported at the end. */
+/* Leaves a size out, by all clocks, for which memory is short. The reason is reported at the end. */
 static enum kwhy_status leave_size_out(
 	struct sweep *sweep, const struct kwhy_bench_task *without, struct kwhy_error *error)
 {
@@ -197,7 +199,7 @@ static void add_size(struct kwhy_text *list, const struct kwhy_transfer_point *p
 		kwhy_quantity_count(bytes, point->bytes / pieces));
 }
 
-/* "not at 1,048,576, 2,097,152 bytes: ..."; NULL: no memory. */
+/* Makes the text "not at 1,048,576, 2,097,152 bytes: ..."; NULL: out of memory. */
 static const char *list_shortages(struct sweep *sweep, size_t first)
 {
 	const struct kwhy_bench_task *tasks = sweep->plan.tasks;
@@ -221,7 +223,7 @@ static const char *list_shortages(struct sweep *sweep, size_t first)
 	return kept;
 }
 
-/* Tasks of a strategy stand together, its sizes rising. */
+/* Reports sizes that were left out. Tasks of one strategy follow each other, with rising sizes. */
 static enum kwhy_status tell_shortages(struct sweep *sweep, struct kwhy_error *error)
 {
 	const struct kwhy_bench_strategy *reported = NULL;
@@ -241,7 +243,7 @@ static enum kwhy_status tell_shortages(struct sweep *sweep, struct kwhy_error *e
 	return status;
 }
 
-/* A strategy that this machine cannot do is left out, with its reason. */
+/* Leaves out a strategy that this machine cannot run, with the reason. */
 static enum kwhy_status leave_out(
 	struct sweep *sweep, const struct kwhy_bench_strategy *strategy, struct kwhy_error *error)
 {
@@ -252,8 +254,9 @@ static enum kwhy_status leave_out(
 }
 
 /*
- * A dear point leaves out as many rounds as its visit took times EXPENSIVE_S, so that a round takes no longer
- * than that for each point and cheap ones are visited often; the first time fewer, not all until the same
+ * After a visit, an expensive point skips took_s / EXPENSIVE_S rounds, so that on average a round takes no
+ * longer than EXPENSIVE_S for each point, and cheap points are visited often. After the first visit the
+ * number is reduced by a different amount for each point, so that not all expensive points return in the same
  * round.
  */
 static void rest(struct kwhy_bench_task *task, double took_s, uint32_t number)
@@ -289,7 +292,7 @@ static enum kwhy_status batch(struct sweep *sweep, struct kwhy_bench_task *task,
 		return leave_out(sweep, task->strategy, error);
 	if (status == KWHY_E_MEMORY && point->sample_count == 0)
 		return leave_size_out(sweep, task, error);
-	if (status == KWHY_E_MEMORY) { /* what was measured while there was enough stays */
+	if (status == KWHY_E_MEMORY) { /* samples taken while memory sufficed are kept */
 		close_task(sweep, task);
 		return KWHY_OK;
 	}
@@ -299,7 +302,7 @@ static enum kwhy_status batch(struct sweep *sweep, struct kwhy_bench_task *task,
 	taken = point->sample_count - before;
 	for (size_t i = before; i < point->sample_count; i++)
 		point->moments[i] = moment;
-	/* By the samples that each visit took. */
+	/* The number of earlier visits, as each took about as many samples. */
 	kwhy_bench_conditions_fold(&sweep->sensors, taken ? before / taken : before, &point->conditions);
 	kwhy_bench_point_sum_up(point);
 	task->spent_s += took_s;
@@ -319,7 +322,7 @@ static void tell(const struct sweep *sweep, const char *what)
 			(double)sweep->closed / (double)(sweep->plan.count ? sweep->plan.count : 1));
 }
 
-/* Whether the time is, once N seconds more have gone. */
+/* Whether the time budget ends within `more_s` seconds. */
 static bool is_over(const struct sweep *sweep, double more_s)
 {
 	return kwhy_clock_mono_ns() + (int64_t)(more_s * 1e9) > sweep->end_ns;
@@ -353,7 +356,10 @@ static enum kwhy_status run_round(
 	return status;
 }
 
-/* Of what was not left out or given up. KWHY_OK also where nothing is lacking: there was time enough. */
+/*
+ * Reports points that lack samples or a narrow interval because the time was over. KWHY_OK also where none
+ * does.
+ */
 static enum kwhy_status tell_late(struct sweep *sweep, struct kwhy_error *error)
 {
 	size_t missing = 0, wide = 0;
@@ -411,12 +417,12 @@ static enum kwhy_status run_passes(struct sweep *sweep, struct kwhy_error *error
 		status = tell_shortages(sweep, error);
 	if (status || !sweep->request->energy)
 		return status;
-	kwhy_bench_sensors_close(&sweep->sensors); /* one reader of the meters is enough */
+	kwhy_bench_sensors_close(&sweep->sensors); /* the energy pass reads the meters itself */
 	return kwhy_bench_energies_measure(
 		sweep->request, sweep->buffers, sweep->store, sweep->transfers, error);
 }
 
-/* A device that is gone, or an interrupt, ends the sweep, not what was measured before. */
+/* A lost device or an interrupt ends the sweep but keeps its results. */
 static enum kwhy_status end_cleanly(
 	struct sweep *sweep, enum kwhy_status status, const struct kwhy_error *error)
 {

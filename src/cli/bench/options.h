@@ -7,11 +7,11 @@
 
 #include <math.h>
 
-/* What several benchmarks take on the command line; all fail with KWHY_E_USAGE unless they say otherwise. */
+/* Options that several benchmarks share. All functions fail with KWHY_E_USAGE unless stated otherwise. */
 
 enum { KWHY_WORDS_MAX = 64, KWHY_WORDS_BYTES = 1024 };
 
-/* An option's list cut into its words. */
+/* An option's list split into its words. */
 struct kwhy_word_list {
 	char text[KWHY_WORDS_BYTES];
 	const char *items[KWHY_WORDS_MAX];
@@ -25,26 +25,32 @@ KWHY_MUST_USE enum kwhy_status kwhy_words_cut(
 KWHY_MUST_USE enum kwhy_status kwhy_backend_read(
 	const char *name, enum kwhy_gpu_backend *out, struct kwhy_error *error);
 
-/* "4096", "64KiB", "64K", "1G": units are of 1,024. `text` NULL: 0. */
+/* Reads "4096", "64KiB", "64K" or "1G" as bytes; units are powers of 1024. `text` NULL: 0. */
 KWHY_MUST_USE enum kwhy_status kwhy_size_read(
 	const char *option, const char *text, uint64_t *out, struct kwhy_error *error);
 
-/* What a benchmark of a workload does with its result: text or JSON, and a table beside it. */
+/* Where a benchmark of a workload writes its result, as text or JSON, and its table. */
 struct kwhy_bench_output {
 	const char *file; /* NULL: standard output */
-	const char *csv;  /* of the table; NULL: none */
+	const char *csv;  /* file for the table; NULL: no table */
 	bool json, quiet;
 };
 
-/* `table` is what --csv FILE writes; NULL: there is no such option. */
+/*
+ * Gives the form. `table` describes the content of --csv FILE in messages; NULL: the command lacks that
+ * option.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_form_find(const char *command,
 	const struct kwhy_bench_output *output, const char *table, enum kwhy_output_form *out,
 	struct kwhy_error *error);
 
-/* Columns of the text. */
+/* Width of the text in columns. */
 size_t kwhy_bench_columns(const struct kwhy_bench_output *output);
 
-/* Writes and frees both; the table only where `csv` asks for it. `stem`: of the names in a folder. */
+/*
+ * Writes and frees both texts; the table is written only where `csv` is set. `stem` is the file name used in
+ * a folder.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_write(const struct kwhy_bench_output *output, const char *stem,
 	enum kwhy_output_form form, struct kwhy_text *text, struct kwhy_text *table,
 	struct kwhy_error *error);
@@ -60,7 +66,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_write(const struct kwhy_bench_output *
 			offsetof(type, member.quiet)                                                      \
 	}
 
-/* --repeat and --seconds of variants that are run again and again. */
+/* The options --repeat and --seconds, of variants that are run repeatedly. */
 struct kwhy_bench_runs {
 	uint64_t repeat;
 	double seconds; /* NAN: not given */
@@ -68,7 +74,7 @@ struct kwhy_bench_runs {
 
 enum { KWHY_BENCH_REPEAT = 5 };
 
-/* Where nothing is given, as the rows below say. */
+/* Defaults, as the rows below state them. */
 #define KWHY_BENCH_RUNS_DEFAULT ((struct kwhy_bench_runs){KWHY_BENCH_REPEAT, NAN})
 #define KWHY_BENCH_ENERGY_S 10.0
 
@@ -84,18 +90,25 @@ enum { KWHY_BENCH_REPEAT = 5 };
 KWHY_MUST_USE enum kwhy_status kwhy_bench_runs_check(
 	const struct kwhy_bench_runs *runs, struct kwhy_error *error);
 
-/* Seconds of each window of energy. Where they were not given, a GPU's energy is measured, for `otherwise_s`,
- * and the host's is not: its runs are for the results. */
+/*
+ * Duration of each energy window, s. Where it was not given, a GPU's energy is measured for `otherwise_s`,
+ * and the host's is not measured, because its runs only check results.
+ */
 double kwhy_bench_energy_s(double given_s, enum kwhy_gpu_backend backend, double otherwise_s);
 
-/* A progress line that is told what is measured now; `context` of kwhy_progress_begin(). */
+/* Shows `what` on a progress line; `context` is that of kwhy_progress_begin(). */
 void kwhy_bench_tell(void *context, const char *what);
 
-/* Before minutes of measuring: KWHY_E_INPUT where `path` is no machine profile. NULL: none is needed. */
+/*
+ * KWHY_E_INPUT where `path` is no machine profile; NULL: no profile is needed. Called before minutes of
+ * measuring.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_profile_check(const char *path, struct kwhy_error *error);
 
-/* Before minutes of measuring: KWHY_E_IO where the file that is needed after them is none or cannot be read.
- * `path` NULL: none is needed. */
+/*
+ * KWHY_E_IO where a file that is needed after measuring is no file or cannot be read; `path` NULL: no file is
+ * needed. Called before minutes of measuring.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_file_check(
 	const char *option, const char *path, struct kwhy_error *error);
 

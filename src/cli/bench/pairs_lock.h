@@ -5,7 +5,7 @@
 #include "model/pairs.h"
 #include "tune/guard.h"
 
-/* Clocks that stay at one value while pairs are measured, and are unlocked whatever happens. One thread. */
+/* Locks clocks to one value while pairs are measured, and unlocks them in any case. One thread. */
 struct kwhy_pairs_lock {
 	struct lock {
 		struct kwhy_tune_guard guard;
@@ -16,13 +16,14 @@ struct kwhy_pairs_lock {
 };
 
 /*
- * Locks the graphics clock of every NVIDIA GPU that CUDA_VISIBLE_DEVICES shows. Before there is a context or
- * a thread: a GPU that anybody computes on is refused. End with kwhy_pairs_lock_end() whatever it gives.
+ * Locks the graphics clock of every NVIDIA GPU that CUDA_VISIBLE_DEVICES shows. Called before this process
+ * has a context or a second thread, because a GPU that any process computes on is refused. End with
+ * kwhy_pairs_lock_end(), after a failure, too.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_lock_begin(
 	struct kwhy_pairs_lock *lock, unsigned mhz, struct kwhy_error *error);
 
-/* Unlocks them; `status` is what came of the rest, and stays where nothing goes wrong here. */
+/* Unlocks the clocks. Returns `status`, the result of the measurement, unless unlocking fails. */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_lock_end(
 	struct kwhy_pairs_lock *lock, enum kwhy_status status, struct kwhy_error *error);
 

@@ -13,7 +13,7 @@ enum { PORT_FIRST = 29400, PORT_RANGE = 1000, SECRET_CHARACTERS = 64 };
 
 #define WAIT_NS INT64_C(60000000000)
 
-/* Launchers that name no port name their job: runs beside each other shall not meet. */
+/* The port by the launcher's job, where it names no port, so that concurrent runs do not meet. */
 static uint16_t usual_port(void)
 {
 	static const char *const jobs[] = {"SLURM_JOB_ID", "PMIX_NAMESPACE", "PMI_JOBID"};
@@ -25,7 +25,7 @@ static uint16_t usual_port(void)
 	return (uint16_t)(PORT_FIRST + hash % PORT_RANGE);
 }
 
-/* What torchrun itself listens on is taken; the next is ours. */
+/* Reads the port. torchrun itself listens on the one that it names, so the next one is used. */
 static enum kwhy_status read_port(uint16_t *out, struct kwhy_error *error)
 {
 	const char *text = getenv("MASTER_PORT");
@@ -39,7 +39,10 @@ static enum kwhy_status read_port(uint16_t *out, struct kwhy_error *error)
 	return KWHY_OK;
 }
 
-/* Without a secret ranks meet on this host's loopback interface, whatever address the launcher names. */
+/*
+ * Address of the first rank. Without a secret it is this host's loopback interface, whatever address the
+ * launcher names.
+ */
 static const char *address_of_first(const struct kwhy_launcher_ranks *noted, const char *secret)
 {
 	const char *address = getenv("MASTER_ADDR");
@@ -64,7 +67,7 @@ static enum kwhy_status join(
 	return status ? status : kwhy_pair_ranks_open(&request, &out->ranks, error);
 }
 
-/* Nobody else knows it. */
+/* Makes a random secret for the ranks. */
 static enum kwhy_status make_secret(char out[SECRET_CHARACTERS + 1], struct kwhy_error *error)
 {
 	unsigned char bytes[SECRET_CHARACTERS / 2];
@@ -77,7 +80,7 @@ static enum kwhy_status make_secret(char out[SECRET_CHARACTERS + 1], struct kwhy
 	return KWHY_OK;
 }
 
-/* This one is rank 0 of those. */
+/* Starts the other ranks; this process is rank 0. */
 static enum kwhy_status start(uint32_t size, struct kwhy_pairs_ranks *out, struct kwhy_error *error)
 {
 	char secret[SECRET_CHARACTERS + 1];

@@ -5,7 +5,7 @@
 #include "bench/pairs/ranks.h"
 #include "launch/ranks.h"
 
-/* Whether this process is one of several that measure pairs together, and those that it started for that. */
+/* The ranks that measure pairs together: this process's, and the processes that it started. */
 struct kwhy_pairs_ranks {
 	struct kwhy_pair_ranks *ranks; /* NULL: this process alone */
 	uint32_t rank, local_rank;
@@ -13,8 +13,9 @@ struct kwhy_pairs_ranks {
 };
 
 /*
- * By the variables of a launcher; where there are none, `wanted` are started here. 0: whatever the launcher
- * says, 1: this process alone. KWHY_E_USAGE where the two differ. End with kwhy_pairs_ranks_done().
+ * Finds the ranks by a launcher's variables; where these are not set, starts `wanted` processes. `wanted` 0:
+ * as the launcher says; 1: this process alone. KWHY_E_USAGE where the launcher and `wanted` differ. End with
+ * kwhy_pairs_ranks_done().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_ranks_init(
 	uint64_t wanted, struct kwhy_pairs_ranks *out, struct kwhy_error *error);

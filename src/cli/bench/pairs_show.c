@@ -74,7 +74,10 @@ static enum kwhy_status render(const struct kwhy_pairs *pairs, const struct kwhy
 	return kwhy_text_check(out, error);
 }
 
-/* What others predict, or would; words of it go to people alone. */
+/*
+ * Adds the simulators' inputs and the comparison with predictions; text is written only in the report for
+ * people.
+ */
 static enum kwhy_status add_simulators(const struct kwhy_pairs *pairs, const struct kwhy_pairs_show *show,
 	enum kwhy_output_form form, struct kwhy_text *out, struct kwhy_error *error)
 {

@@ -122,7 +122,7 @@ struct sum {
 
 struct held {
 	struct sum regimes[3], pairs[KWHY_PAIR_GPUS_MAX][KWHY_PAIR_GPUS_MAX];
-	size_t unknown; /* that were not measured */
+	size_t unknown; /* predictions of transfers that were not measured */
 };
 
 static void add_to(struct sum *sum, double ratio)

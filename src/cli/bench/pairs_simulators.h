@@ -5,11 +5,13 @@
 #include "base/text.h"
 #include "model/pairs.h"
 
-/* Writes every simulator's input and errors.csv into a folder, and how good they are into `out`. */
+/* Writes every simulator's input and errors.csv into a folder, and a summary of their errors into `out`. */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_simulate(
 	const struct kwhy_pairs *pairs, const char *folder, struct kwhy_text *out, struct kwhy_error *error);
 
-/* Predictions of any simulator (CSV: src,dst,size,time_ns) against what was measured, by regime and by pair.
+/*
+ * Compares predictions of any simulator (CSV: src,dst,size,time_ns) with the measurement, by regime and by
+ * pair.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_hold_against(
 	const struct kwhy_pairs *pairs, const char *path, struct kwhy_text *out, struct kwhy_error *error);

@@ -15,7 +15,7 @@
 
 enum {
 	TICK_MS = 500,
-	ONCE_MS = 1200, /* so that every gauge was read, those between two readings too */
+	ONCE_MS = 1200, /* long enough that every gauge is read, including those that need two readings */
 	PROCESSES_MIN = 3,
 	PROCESSES_ONCE = 10
 };
@@ -41,13 +41,16 @@ static void set_defaults(void *options)
 	kwhy_live_options_init(&watch->live);
 }
 
-/* Whether this terminal's locale has more than ASCII; numbers stay as they are. */
+/*
+ * Whether to draw with ASCII only: by the option, or because the terminal's locale is not UTF-8. The format
+ * of numbers stays unchanged.
+ */
 static bool wants_ascii(const struct watch_options *options)
 {
 	return options->ascii || !setlocale(LC_CTYPE, "") || strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
 }
 
-/* Nothing to show is a failure that says why. */
+/* Fails, with the reason, where there is no meter to show. */
 static enum kwhy_status check_meters(const struct kwhy_sensors *sensors, struct kwhy_error *error)
 {
 	if (sensors->source_count)
@@ -84,7 +87,7 @@ static void draw_view(struct watch *watch, const struct kwhy_view *view)
 	kwhy_view_draw(kwhy_live_snapshot(watch->job.live), view, &watch->screen);
 }
 
-/* Draws again where there is space left: for sentences in full, then for more processes. */
+/* Draws the view, and again where lines are left: for full sentences, then for more processes. */
 static void draw(struct watch *watch, size_t lines)
 {
 	struct kwhy_view view = {.processes_most = PROCESSES_MIN};
@@ -166,7 +169,7 @@ static enum kwhy_status watch_on(struct watch *watch, struct kwhy_error *error)
 			break;
 		show(watch);
 		waits[0].revents = waits[1].revents = 0;
-		(void)poll(waits, 2, wait_ms); /* an interruption is a terminal that changed its size */
+		(void)poll(waits, 2, wait_ms); /* an interruption means that the terminal's size changed */
 		while ((key = kwhy_terminal_key(watch->terminal)) != KWHY_KEY_NONE)
 			obey(watch, key);
 		watch->quit |= waits[1].revents || (waits[0].revents & (POLLHUP | POLLERR));

@@ -6,7 +6,7 @@
 #include "cli/options.h"
 #include "live/live.h"
 
-/* What the commands that run until they are told to stop share: the meters, their sampler, signals. */
+/* State shared by the commands that run until they are interrupted: the meters, their sampler, signals. */
 struct kwhy_live_options {
 	const char *devices, *replay;
 	struct kwhy_strings meters;
@@ -32,20 +32,26 @@ struct kwhy_live_job {
 	struct kwhy_sensors *sensors;
 	struct kwhy_sampler *sampler;
 	struct kwhy_live *live;
-	int signals;	   /* readable once the program is asked to end (SIGINT, SIGTERM, SIGHUP) */
-	int64_t ticked_ns; /* 0: never */
-	bool replayed;	   /* a file plays instead of meters */
+	int signals;	   /* file descriptor, readable once SIGINT, SIGTERM or SIGHUP has arrived */
+	int64_t ticked_ns; /* time of the last tick; 0: no tick yet */
+	bool replayed;	   /* a file is played instead of reading meters */
 };
 
-/* From here on those signals are blocked and a closed pipe is an error of its write. */
+/*
+ * Opens meters, sampler and signals. From then on those signals are blocked, and writing to a closed pipe
+ * fails with an error.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_live_job_open(
 	struct kwhy_live_job *job, const struct kwhy_live_options *options, struct kwhy_error *error);
 void kwhy_live_job_close(struct kwhy_live_job *job);
 
-/* Brings the live figures up to date. */
+/* Updates the live figures. */
 KWHY_MUST_USE enum kwhy_status kwhy_live_job_tick(struct kwhy_live_job *job, struct kwhy_error *error);
 
-/* The same unless the last time was less than `period_ms` ago; *out_wait_ms: until that is over. */
+/*
+ * Updates the live figures unless the last update was less than `period_ms` ago. *out_wait_ms: time until the
+ * next update is due.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_live_job_tick_when_due(
 	struct kwhy_live_job *job, int period_ms, int *out_wait_ms, struct kwhy_error *error);
 

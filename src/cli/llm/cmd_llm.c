@@ -30,7 +30,7 @@ struct llm_options {
 	bool ignore_eos, no_energy, json, quiet;
 };
 
-/* What one invocation works on. */
+/* State of one invocation. */
 struct job {
 	const struct llm_options *options;
 	struct kwhy_llm_question question;
@@ -39,9 +39,9 @@ struct job {
 	struct kwhy_llm_row rows[LOADS_MAX];
 	size_t row_count;
 	struct kwhy_llm_energy idle;
-	char *model;		/* found */
-	struct kwhy_text text;	/* the file of prompts */
-	struct kwhy_text token; /* of --meters */
+	char *model;		/* the model that the server offers */
+	struct kwhy_text text;	/* content of the file of prompts */
+	struct kwhy_text token; /* token of --meters */
 	const char **prompts;
 	uint64_t sent;
 	struct kwhy_progress *progress;
@@ -99,7 +99,7 @@ static bool is_load(double value, bool is_rate)
 	return value > 0 && value <= (is_rate ? RATE_MAX : AT_ONCE_MAX) && (is_rate || value == floor(value));
 }
 
-/* "1,2,4"; a number is at most `most`, and whole where it counts. */
+/* Reads "1,2,4"; each number is at most `most`, and whole unless it is a rate. */
 static enum kwhy_status add_loads(struct job *job, const char *list, bool is_rate, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
@@ -162,7 +162,7 @@ static enum kwhy_status set_question(struct job *job, struct kwhy_error *error)
 	return options->prompts ? read_prompts(job, error) : KWHY_OK;
 }
 
-/* Energy comes from one place, or from none. */
+/* Checks that at most one source of energy is given. */
 static enum kwhy_status check_meters(const struct llm_options *options, struct kwhy_error *error)
 {
 	if (!options->meters && (options->meters_token || options->meters_ca))
@@ -207,7 +207,7 @@ static enum kwhy_status find_server(struct job *job, struct kwhy_error *error)
 	return status;
 }
 
-/* Of the file, or of the environment; NULL where neither is given. */
+/* The token of the file or of the environment; NULL: not given. */
 static enum kwhy_status find_token(struct job *job, const char **out, struct kwhy_error *error)
 {
 	const char *path = job->options->meters_token;
@@ -288,7 +288,7 @@ static enum kwhy_status measure(struct job *job, struct kwhy_error *error)
 	for (size_t i = 0; !status && i < job->row_count; i++) {
 		kwhy_progress_step(job->progress, "loading the server", NULL);
 		status = run_load(job, &job->rows[i], error);
-		if (status == KWHY_E_LOST && i > 0 && kwhy_stop_asked()) { /* the loads before are good */
+		if (status == KWHY_E_LOST && i > 0 && kwhy_stop_asked()) { /* the earlier loads are valid */
 			job->row_count = i;
 			job->is_stopped = true;
 			return KWHY_OK;

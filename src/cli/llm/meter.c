@@ -74,7 +74,7 @@ static void add_device(struct kwhy_llm_energy *sum, const struct kwhy_stat_energ
 		sum->missing = energy->missing;
 }
 
-/* Meters that answer no more leave the load's other figures as they are. */
+/* Reads a window of remote meters. When they stop answering, the load's other figures stay valid. */
 static enum kwhy_status window_of_remote(struct kwhy_llm_meter *meter, int64_t start_ns, int64_t end_ns,
 	struct kwhy_llm_energy *out, struct kwhy_error *error)
 {

@@ -7,14 +7,14 @@
 
 enum { KWHY_MODEL_CAP_GOALS = KWHY_CAP_GOAL_SLOWDOWN + 1 };
 
-/* A sweep, its fit and what follows for each goal, as `kwhy model cap` and `kwhy tune` show it. */
+/* A sweep, its fit and the advice for each goal, as `kwhy model cap` and `kwhy tune` show it. */
 struct kwhy_model_cap {
 	struct kwhy_cap cap;
 	struct kwhy_cap_advice advice[KWHY_MODEL_CAP_GOALS];
 	double slower_percent;
 };
 
-/* Fills the advice of a cap that was fitted. */
+/* Fills the advice from the fitted cap. */
 void kwhy_model_cap_advise(struct kwhy_model_cap *answer);
 
 void kwhy_model_cap_write(const struct kwhy_model_cap *answer, struct kwhy_model_page *page);

@@ -70,7 +70,9 @@ static enum kwhy_status list_places(const struct kwhy_model_options *model, stru
 	return kwhy_model_page_end(&page, model, KWHY_OK, error);
 }
 
-/* The distance for what a year emits, a run where no year is asked for; of two runs, what is saved. */
+/*
+ * Distance with the emissions of a year, or of a run where no year is requested; for two runs, of the saving.
+ */
 static double miles_of(const struct kwhy_runs *runs, double g_per_mile)
 {
 	bool yearly = isfinite(runs->questions[0].runs_per_day);

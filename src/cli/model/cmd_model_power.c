@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A model that errs by more on what it has not seen divides energy no better than a guess. */
+/* Relative error on held-out windows above which a model divides energy no better than a guess. */
 #define GOOD_RATIO 0.05
 #define JOINT_RATIO 0.25
 
@@ -27,8 +27,8 @@ struct power_options {
 };
 
 /*
- * The driver's counters are dated to some 50 ms, in which power may rise by hundreds of watts: of windows of
- * a second that alone is 3 % of the mean power of work that changes each second.
+ * Shortest window, s. The driver's counters are timed to some 50 ms, in which power may rise by hundreds of
+ * watts; in windows of 1 s that alone is 3 % of the mean power of work that changes each second.
  */
 #define WINDOW_S 2.0
 
@@ -37,13 +37,13 @@ static void set_defaults(void *options)
 	((struct power_options *)options)->window_s = WINDOW_S;
 }
 
-/* The windows that are split, those the model was fitted to, and what came of both. */
+/* The windows to split, the windows the model is fitted to, and the results. */
 struct answer {
 	struct kwhy_power_rows rows, fitted_rows;
-	const struct kwhy_power_rows *fitted; /* one of the two */
+	const struct kwhy_power_rows *fitted; /* points to one of the two */
 	struct kwhy_power_model model;
 	struct kwhy_power_split split;
-	size_t left_out; /* gauges that one of the two has not */
+	size_t left_out; /* number of gauges that only one of the two has */
 };
 
 static bool is_csv(const char *path)
@@ -53,7 +53,7 @@ static bool is_csv(const char *path)
 	return length > 4 && strcmp(path + length - 4, ".csv") == 0;
 }
 
-/* The user's profile, else the bundled one of that device; NULL: there is none. */
+/* Finds the user's profile, else the bundled one of that device; *out NULL: no profile. */
 static enum kwhy_status find_profile(const struct power_options *options,
 	const struct kwhy_recording *recording, struct kwhy_profile **out, struct kwhy_error *error)
 {
@@ -84,7 +84,7 @@ static enum kwhy_status import_all(struct kwhy_recording *recording, const struc
 	return status;
 }
 
-/* Meters and gauges alone are needed, no books. */
+/* Reads meters and gauges of a recording; no ledger is needed. */
 static enum kwhy_status read_recording(struct kwhy_power_rows *rows, const struct power_options *options,
 	const char *path, double lag_s, struct kwhy_error *error)
 {
@@ -125,8 +125,8 @@ static size_t terms_of(const struct kwhy_power_rows *rows)
 }
 
 /*
- * A model holds for windows with the same gauges: those that both have. Where a term would lose its last one,
- * or one is by the clock and the other is not, they say different things.
+ * Keeps the gauges that both sets of windows have, since a model holds only for the same gauges. Fails where
+ * a term would lose its last gauge, or only one set has gauges by the clock.
  */
 static enum kwhy_status make_alike(struct answer *answer, struct kwhy_error *error)
 {
@@ -151,7 +151,7 @@ static enum kwhy_status work_out(struct answer *answer, const struct power_optio
 	answer->fitted = options->fit ? &answer->fitted_rows : &answer->rows;
 	if (options->fit)
 		status = read_rows(&answer->fitted_rows, options, options->fit, NAN, error);
-	/* by how much the counters lag is the driver's: what is split does not choose it anew */
+	/* the counters' delay is the driver's, so the windows to split use the delay of the fitted ones */
 	if (!status)
 		status = read_rows(
 			&answer->rows, options, path, options->fit ? answer->fitted_rows.lag_s : NAN, error);
@@ -170,7 +170,7 @@ static enum kwhy_status work_out(struct answer *answer, const struct power_optio
 		      : kwhy_power_split_of(&answer->model, &answer->rows.data, &answer->split, error);
 }
 
-/* What a factor's watts are per: the gauge, by the clock or not. */
+/* Writes the unit of a factor's watts: per gauge, multiplied by the clock or not. */
 static void write_gauge(const struct answer *answer, size_t j, char out[64])
 {
 	const struct kwhy_power_gauge *gauge = &kwhy_power_gauges[answer->rows.kinds[j]];
@@ -182,7 +182,7 @@ static void write_gauge(const struct answer *answer, size_t j, char out[64])
 enum { NAMES_BYTES = 64 };
 enum { WATTS_BYTES = 2 * KWHY_QUANTITY_BYTES + 4 };
 
-/* "85.8 mW to 95.7 mW": in units of its own, as the value beside it. */
+/* Writes "85.8 mW to 95.7 mW", with a unit of its own, like the value next to it. */
 static void write_range(char out[WATTS_BYTES], struct kwhy_interval watts)
 {
 	char low[KWHY_QUANTITY_BYTES], high[KWHY_QUANTITY_BYTES];
@@ -255,7 +255,10 @@ static void write_part(struct kwhy_table *table, const struct kwhy_power_split *
 	kwhy_table_real(table, joules.value / split->seconds, "W");
 }
 
-/* "compute and memory", "base, compute and memory"; "" where the windows tell all parts. */
+/*
+ * Writes "compute and memory" or "base, compute and memory"; "" where the windows determine all parts
+ * separately.
+ */
 static void write_grouped_names(const struct kwhy_power_model *model, char out[NAMES_BYTES])
 {
 	size_t left = 0, length = 0;
@@ -297,7 +300,7 @@ static void write_split(const struct answer *answer, struct kwhy_model_page *pag
 	kwhy_table_write(&table, &page->style, &page->text);
 }
 
-/* A base that could be a quarter more or less: it has taken from the gauges, or they from it. */
+/* Whether the base is uncertain by a quarter or more: it is then confounded with the gauges. */
 static bool is_base_vague(const struct kwhy_power_split *split)
 {
 	const struct kwhy_interval *base_j = &split->joules[KWHY_POWER_BASE];

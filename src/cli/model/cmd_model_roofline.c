@@ -11,7 +11,10 @@
 
 enum { FLOP, BYTES, SECONDS, JOULES, NUMBER_COUNT };
 
-/* Joules a FLOP and a byte are known to a few percent; below them by more is worth a word. */
+/*
+ * Factor below the modelled energy from which on a note is written; joules a FLOP and a byte are known to a
+ * few percent.
+ */
 #define FRUGAL_RATIO 1.05
 
 struct roofline_options {
@@ -77,7 +80,7 @@ static void write_machine(const struct kwhy_roofline *roof, struct kwhy_model_pa
 			&page->context, "", "and equal energy at %.4g FLOP a byte", roof->energy_balance);
 }
 
-/* Rows in the order of the file; the page stays open. */
+/* Writes the rows in the order of the file and leaves the page open. */
 static enum kwhy_status write_rows(const struct kwhy_model_csv *csv, const char *path,
 	const struct kwhy_roofline_machine *machine, struct kwhy_model_page *page, struct kwhy_error *error)
 {
@@ -126,7 +129,7 @@ static void choose(double *into, double otherwise)
 		*into = otherwise;
 }
 
-/* What was given, and where that is nothing, what was measured. */
+/* Reads the machine from the options, and from the measurement where an option is not given. */
 static enum kwhy_status read_machine(
 	const struct roofline_options *options, struct kwhy_roofline_machine *out, struct kwhy_error *error)
 {

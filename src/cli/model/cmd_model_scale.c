@@ -22,7 +22,7 @@ static void set_defaults(void *options)
 	((struct scale_options *)options)->at = NAN;
 }
 
-/* The measured points and what was made of them. */
+/* The measured points and the results. */
 struct answer {
 	struct kwhy_model_csv csv;
 	struct kwhy_scale_point *points;
@@ -42,7 +42,7 @@ static void plain_cell(struct kwhy_table *table, double value)
 	kwhy_table_cell(table, kwhy_quantity_plain(text, value));
 }
 
-/* What one worker does: as measured, the mean; where none worked alone, as fitted. */
+/* Rate of one worker: the measured mean; where no run had one worker, the fitted rate. */
 static double rate_of_one(const struct answer *answer)
 {
 	double sum = 0;
@@ -97,7 +97,7 @@ static void write_fits(const struct answer *answer, struct kwhy_model_page *page
 		const struct kwhy_scale_fit *fit = &answer->scale.fits[form];
 		struct kwhy_interval serial = fit->serial_ratio;
 
-		/* no more than all of the work is serial */
+		/* a serial share cannot exceed 100 % */
 		snprintf(range, sizeof(range), "%.1f to %.1f %%", 100 * serial.low,
 			100 * fmin(serial.high, 1));
 		kwhy_table_cell(&table, kwhy_scale_form_name((enum kwhy_scale_form)form));
@@ -111,7 +111,7 @@ static void write_fits(const struct answer *answer, struct kwhy_model_page *page
 	kwhy_table_write(&table, &page->style, &page->text);
 }
 
-/* The run that did most, of those with this many workers or more. */
+/* The run with the highest rate among those with at least this many workers. */
 static struct kwhy_scale_point best_from(const struct answer *answer, double least_workers)
 {
 	struct kwhy_scale_point best = {0};
@@ -123,7 +123,7 @@ static struct kwhy_scale_point best_from(const struct answer *answer, double lea
 	return best;
 }
 
-/* What a law that only grows cannot say of work that gets slower. */
+/* Notes where a law that only grows does not describe work that gets slower. */
 static void write_bounds(const struct answer *answer, struct kwhy_model_page *page)
 {
 	struct kwhy_scale_point best = best_from(answer, answer->scale.least_workers);

@@ -21,14 +21,14 @@ struct tokens_options {
 	double tokens, joules, seconds;
 };
 
-/* The phases asked for, and who owns their names. */
+/* The requested phases and the storage of their names. */
 struct asking {
 	const struct tokens_options *options;
-	struct kwhy_tokens_phase phases[PHASES_MAX + 1]; /* the sum after them */
+	struct kwhy_tokens_phase phases[PHASES_MAX + 1]; /* the phases, then their sum */
 	const struct kwhy_read_phase *ranges[PHASES_MAX];
 	size_t count;
-	char no_sum[240];     /* why there is none of several */
-	char no_seconds[240]; /* why the sum has none */
+	char no_sum[240];     /* why several phases have no sum */
+	char no_seconds[240]; /* why the sum has no seconds */
 	struct kwhy_model_csv csv;
 	struct kwhy_read_run run;
 };
@@ -106,7 +106,7 @@ static const struct kwhy_read_phase *range_named(const struct kwhy_read_run *run
 	return NULL;
 }
 
-/* A range of the report that the option gives tokens to, as in decode=2048. */
+/* Adds a range of the report to which the option assigns tokens, as in decode=2048. */
 static enum kwhy_status add_range(struct asking *asking, const char *spec, struct kwhy_error *error)
 {
 	char name[KWHY_WORK_UNIT_BYTES];
@@ -140,7 +140,7 @@ static enum kwhy_status add_range(struct asking *asking, const char *spec, struc
 		error);
 }
 
-/* Why a report does not tell of a range, and the cure where there is one. */
+/* Why a report has no figures on a range, with a remedy where there is one. */
 static const char *why_unknown(const struct kwhy_read_run *run)
 {
 	for (size_t i = 0; i < run->phase_count; i++)
@@ -149,7 +149,10 @@ static const char *why_unknown(const struct kwhy_read_run *run)
 	return "write it again with kwhy report --json";
 }
 
-/* What two ranges both hold would be in their sum twice; of two side by side on other devices, the time. */
+/*
+ * Notes overlaps of two ranges. Overlap on the same devices would count twice in the sum; overlap on other
+ * devices only makes the sum of times wrong.
+ */
 static bool tell_overlap(
 	struct asking *asking, const struct kwhy_read_phase *a, const struct kwhy_read_phase *b)
 {
@@ -178,7 +181,7 @@ static void tell_overlaps(struct asking *asking)
 				return;
 }
 
-/* Joules and seconds of the runs that the tokens are of. */
+/* Joules and seconds of the run as the phase `name`, for tokens of the whole run. */
 static struct kwhy_tokens_phase run_of(const struct asking *asking, const char *name)
 {
 	struct kwhy_read_work work = kwhy_read_work_of(&asking->run, "tokens", asking->options->tokens);
@@ -287,7 +290,7 @@ static void add_remark(struct kwhy_model_page *page, const char *words)
 		kwhy_text_context_linef(&page->context, "", "%s", words);
 }
 
-/* What the figures do not show. */
+/* Adds remarks on what the figures do not include. */
 static void add_remarks(const struct asking *asking, struct kwhy_model_page *page)
 {
 	char words[280];
@@ -306,7 +309,7 @@ static void add_remarks(const struct asking *asking, struct kwhy_model_page *pag
 		add_remark(page, asking->no_seconds);
 }
 
-/* The sum stands behind the phases. */
+/* Writes the phases and then the sum. */
 static void fill(const void *given, struct kwhy_model_page *page)
 {
 	const struct asking *asking = given;

@@ -12,16 +12,21 @@ struct kwhy_model_csv {
 	size_t number_count, word_count, row_count, capacity;
 	double *numbers;    /* [row_count][number_count] */
 	const char **words; /* [row_count][word_count] */
-	uint64_t *lines;    /* [row_count] of the file */
+	uint64_t *lines;    /* [row_count] lines of the file */
 };
 
-/* The first `number_count` columns are numbers, the rest words. KWHY_E_INPUT names file, line and column. */
+/*
+ * Reads a file. The first `number_count` columns are numbers, the others words. KWHY_E_INPUT names file, line
+ * and column.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_model_csv_read(const char *path, const struct kwhy_csv_column *columns,
 	size_t number_count, size_t word_count, struct kwhy_model_csv *out, struct kwhy_error *error);
 void kwhy_model_csv_done(struct kwhy_model_csv *table);
 
-/* The status, which is of what stands in a file, or in a row of it: a failure's words begin with the file's
- * name, and with the row's line. */
+/*
+ * Return `status`, which is of the contents of a file or of a row. The message of a failure is prefixed by
+ * the file's name and the row's line.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_model_csv_of(
 	const char *path, enum kwhy_status status, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_model_csv_row_of(const struct kwhy_model_csv *table, const char *path,

@@ -9,7 +9,7 @@
 #include "report/table.h"
 #include "report/text_context.h"
 
-/* What every `kwhy model` command takes and writes: one answer, as text or as JSON. */
+/* Options and output of every `kwhy model` command: one answer, as text or as JSON. */
 struct kwhy_model_options {
 	const char *output;
 	bool json;
@@ -22,39 +22,42 @@ struct kwhy_model_options {
 		"json", 0, NULL, "write JSON", KWHY_OPTION_FLAG, offsetof(type, member.json)  \
 	}
 
-/* Text or JSON; a wrong or missing place to write to is refused, which one may want to know early. */
+/* Gives the form, text or JSON. A wrong or missing output path is refused; call it before long work. */
 KWHY_MUST_USE enum kwhy_status kwhy_model_form_of(
 	const struct kwhy_model_options *options, enum kwhy_output_form *out, struct kwhy_error *error);
 
 struct kwhy_model_page {
-	const char *name; /* of the answer and, in a folder, of its file */
+	const char *name; /* name of the answer and, in a folder, of its file */
 	bool is_json;
 	struct kwhy_text text;
 	struct kwhy_text_style style;
 	struct kwhy_text_context context; /* for the wrapped lines of kwhy_text_context_linef() */
-	struct kwhy_json json;		  /* inside the answer's object */
+	struct kwhy_json json;		  /* writes into the answer's object */
 };
 
-/* `name` as "cost", borrowed: the JSON's schema is "kwhy.model.cost/1". Not to be moved until it ends. */
+/*
+ * Begins an answer. `name` is borrowed, like "cost"; the JSON's schema is then "kwhy.model.cost/1". The page
+ * must not be moved until it ends.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_model_page_begin(struct kwhy_model_page *page,
 	const struct kwhy_model_options *options, const char *name, struct kwhy_error *error);
 
-/* Writes the answer when `status` is good; frees the page either way and gives the status. */
+/* Writes the answer when `status` is KWHY_OK. Frees the page in either case and returns the status. */
 KWHY_MUST_USE enum kwhy_status kwhy_model_page_end(struct kwhy_model_page *page,
 	const struct kwhy_model_options *options, enum kwhy_status status, struct kwhy_error *error);
 
-/* The whole of it: what `fill` makes of the answer. */
+/* Begins a page, lets `fill` write the answer, and ends it. */
 typedef void kwhy_model_page_fill(const void *answer, struct kwhy_model_page *page);
 KWHY_MUST_USE enum kwhy_status kwhy_model_page_write(const struct kwhy_model_options *options,
 	const char *name, kwhy_model_page_fill *fill, const void *answer, struct kwhy_error *error);
 
-/* "1.83 kJ ±0.40 %", "0.22 J -75 +298 %"; "n/a". */
+/* Adds a cell "1.83 kJ ±0.40 %", "0.22 J -75 +298 %" or "n/a". */
 void kwhy_interval_cell(struct kwhy_table *table, struct kwhy_interval interval, const char *unit);
 
-/* The line of text that names the level of the intervals in a table, where it has any. */
+/* Writes the line that states the level of the intervals in a table; `has_any`: the table has intervals. */
 void kwhy_interval_level(struct kwhy_model_page *page, bool has_any);
 
-/* {"value","low","high"} on one line. */
+/* Writes {"value","low","high"} on one line. */
 void kwhy_interval_json(struct kwhy_json *json, const char *key, struct kwhy_interval interval);
 
 #endif

@@ -51,7 +51,7 @@ static enum kwhy_status use_gauge(struct kwhy_power_rows *rows, size_t kind, str
 	return KWHY_OK;
 }
 
-/* The gauges of a row as they were read become what the model is linear in. */
+/* Converts a row's gauges from readings to the quantities that the model is linear in. */
 static void settle(const struct kwhy_power_rows *rows, double *gauges)
 {
 	double ghz2 = 1;
@@ -130,7 +130,7 @@ static const struct kwhy_power_series *power_of(
 	return NULL;
 }
 
-/* Place of the first reading from a time on; the series' count: none. */
+/* Index of the first reading from a time on; the series' count: no such reading. */
 static size_t place_from(const struct kwhy_gauge_series *series, int64_t time_ns)
 {
 	size_t low = 0, high = series->count;
@@ -146,7 +146,7 @@ static size_t place_from(const struct kwhy_gauge_series *series, int64_t time_ns
 	return low;
 }
 
-/* The reading at that very time; NAN: none. */
+/* The reading at exactly that time; NAN: no such reading. */
 static double reading_at(const struct kwhy_gauge_series *series, int64_t time_ns)
 {
 	size_t at = place_from(series, time_ns);
@@ -154,7 +154,7 @@ static double reading_at(const struct kwhy_gauge_series *series, int64_t time_ns
 	return at < series->count && series->time_ns[at] == time_ns ? (double)series->value[at] : NAN;
 }
 
-/* The reading next to a time; NAN: none within `space_ns`. */
+/* The reading nearest to a time; NAN: no reading within `space_ns`. */
 static double reading_near(const struct kwhy_gauge_series *series, int64_t time_ns, int64_t space_ns)
 {
 	size_t at = place_from(series, time_ns);
@@ -182,8 +182,8 @@ static double mean_w(
 }
 
 /*
- * The gauges that make one kind, by its place; a second one is added, as bytes sent to bytes received. Those
- * that are not means over the time between two readings are read at both its ends.
+ * The gauges that make up each kind, by its index. A second gauge is added, as bytes sent to bytes received.
+ * Gauges that are not means between two readings are read at both ends.
  */
 static const struct {
 	enum kwhy_gauge gauge, second;
@@ -202,17 +202,17 @@ static const struct {
 	[FP64] = {KWHY_GAUGE_FP64_ACTIVE, KWHY_GAUGE_COUNT, false},
 };
 
-#define LATE_S 0.05 /* a reading comes so much sooner after one that came late */
+#define LATE_S 0.05 /* a reading that is late shortens the time to the next by up to this, s */
 
 enum { SOURCES = sizeof(sources) / sizeof(sources[0]) };
 
 struct joining {
 	const struct kwhy_gauge_series *series[SOURCES][2];
-	const struct kwhy_power_series *samples, *memory; /* the latter may be NULL */
+	const struct kwhy_power_series *samples, *memory; /* `memory` may be NULL */
 	int64_t window_ns;
 };
 
-/* NVML's averages are of the second before: what they say is of half of one ago. */
+/* Delay of NVML's averages: the mean of the last second is of half a second ago. */
 #define MEMORY_LAG_NS INT64_C(500000000)
 
 static double value_of(const struct joining *joining, size_t source, int64_t start_ns, int64_t end_ns)
@@ -230,7 +230,7 @@ static double value_of(const struct joining *joining, size_t source, int64_t sta
 	return sum;
 }
 
-/* What one reading of the counters says of the time since the one before. */
+/* Reads the gauges of one counter reading, for the time since the reading before it. */
 static void read_gauges(const struct kwhy_power_rows *rows, const struct joining *joining, int64_t start_ns,
 	int64_t end_ns, double gauges[KWHY_POWER_GAUGES_MAX])
 {
@@ -239,12 +239,14 @@ static void read_gauges(const struct kwhy_power_rows *rows, const struct joining
 	settle(rows, gauges);
 }
 
-/* How far the readings of the meters have been gone through. */
+/* Positions up to which the readings of the meters have been used. */
 struct places {
 	size_t sample, memory;
 };
 
-/* A window of readings, their numbers above `first` up to `last`, becomes a row where all is known. */
+/*
+ * Makes a row of the counter readings above `first` up to `last`, where all gauges and the power are known.
+ */
 static void add_window(struct kwhy_power_rows *rows, const struct joining *joining, size_t first, size_t last,
 	struct places *places)
 {
@@ -290,12 +292,12 @@ static void join(struct kwhy_power_rows *rows, const struct joining *joining, do
 }
 
 enum { SHIFTS = 10 };
-#define SHIFT_S 0.02 /* from a sample to the next */
+#define SHIFT_S 0.02 /* s, between two samples */
 
 /*
- * What the driver gives of the counters when it is asked may be older than the samples are: of an H200 by 60
- * to 120 ms, which no profile knows. So windows lie where a fit leaves the least; where there are too few for
- * one, as the samples lag.
+ * Shifts the windows to where a fit has the smallest residuals. The driver's counters may be older than the
+ * samples when they are read, on an H200 by 60 to 120 ms, which no profile states. With too few windows for a
+ * fit, the profile's delay of the samples is used.
  */
 static void align(struct kwhy_power_rows *rows, const struct joining *joining)
 {
@@ -321,7 +323,7 @@ enum kwhy_status kwhy_power_rows_of(struct kwhy_power_rows *rows, const struct k
 	uint32_t device = request->device;
 	struct joining joining = {
 		.samples = power_of(recording, KWHY_METER_NVML_SAMPLE, device),
-		/* rows with another's lag are not fitted to */
+		/* rows with another recording's delay are not fitted */
 		.memory = isfinite(request->lag_s)
 			? NULL
 			: power_of(recording, KWHY_METER_NVML_MEMORY_AVERAGE, device),

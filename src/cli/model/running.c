@@ -40,7 +40,7 @@ static struct kwhy_running_question question_of(const struct kwhy_running_option
 		.per_hour = NAN};
 }
 
-/* The unit that all are divided by: the option's, else the first that a file tells of. */
+/* Chooses the unit that all answers are divided by: the option's, else the first unit in a file. */
 static enum kwhy_status choose_unit(
 	struct kwhy_runs *runs, const char *spec, double *out_stated, struct kwhy_error *error)
 {
@@ -188,7 +188,9 @@ static bool ends_in_s(const char *word)
 	return length > 1 && word[length - 1] == 's';
 }
 
-/* Of a unit of work and of a year, in a table of their own: beside the rest they are wider than 80 columns.
+/*
+ * Writes the shares of a unit of work and of a year, in a separate table, because one table would exceed 80
+ * columns.
  */
 static void write_shares(const struct kwhy_runs *runs, const char *currency, struct kwhy_model_page *page)
 {
@@ -280,7 +282,7 @@ void kwhy_runs_write(
 		write_text(runs, currency, page);
 }
 
-/* "unmetered of a.json: 26.6 J of the 338 J, estimated". */
+/* Writes "unmetered of a.json: 26.6 J of the 338 J, estimated". */
 static void write_unmetered(const struct kwhy_read_run *run, struct kwhy_model_page *page)
 {
 	char unmetered[KWHY_QUANTITY_BYTES], all[KWHY_QUANTITY_BYTES];

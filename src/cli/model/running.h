@@ -7,8 +7,7 @@
 #include "fit/running.h"
 #include "report/run_read.h"
 
-/* What `kwhy model cost` and `kwhy model carbon` have in common: one run or two, and how often they happen.
- */
+/* Options that `kwhy model cost` and `kwhy model carbon` share: one run or two, and how often they happen. */
 struct kwhy_running_options {
 	struct kwhy_model_options model;
 	const char *work; /* "tokens=4096" */
@@ -32,31 +31,37 @@ void kwhy_running_options_init(struct kwhy_running_options *options);
 
 enum { KWHY_RUNS_MAX = 2 };
 
-/* The runs, and what they come to. */
+/* The runs and their answers. */
 struct kwhy_runs {
 	struct kwhy_read_run runs[KWHY_RUNS_MAX];
-	struct kwhy_read_work work[KWHY_RUNS_MAX]; /* that the answers are divided by; count NAN: none */
+	struct kwhy_read_work
+		work[KWHY_RUNS_MAX]; /* work that the answers are divided by; count NAN: unknown */
 	struct kwhy_running answers[KWHY_RUNS_MAX];
 	struct kwhy_running_question questions[KWHY_RUNS_MAX];
-	char unit[KWHY_WORK_UNIT_BYTES]; /* of the work; "" none */
+	char unit[KWHY_WORK_UNIT_BYTES]; /* unit of the work; "": no work */
 	size_t count;
 };
 
-/* Reads the operands, or takes the options for the one run. kwhy_runs_done() also after a failure. */
+/* Reads the operands, or takes one run from the options. Call kwhy_runs_done() after a failure, too. */
 KWHY_MUST_USE enum kwhy_status kwhy_runs_read(struct kwhy_runs *runs,
 	const struct kwhy_running_options *options, const struct kwhy_operands *operands,
 	struct kwhy_error *error);
 void kwhy_runs_done(struct kwhy_runs *runs);
 
-/* Fills the answers; one of the rates is NAN. */
+/* Fills the answers. One of the two rates is NAN. */
 KWHY_MUST_USE enum kwhy_status kwhy_runs_answer(
 	struct kwhy_runs *runs, double per_kwh, double per_hour, struct kwhy_error *error);
 
-/* The amount is money in `currency`, which may be "" in text, or grams CO2e where that is NULL. */
+/*
+ * Writes the answers. The amount is money in `currency`, which may be "" in text, or grams of CO2e where
+ * `currency` is NULL.
+ */
 void kwhy_runs_write(
 	const struct kwhy_runs *runs, const char *currency, const char *amount, struct kwhy_model_page *page);
 
-/* A line of text on what the energy is of: how much unmetered of run:, and of no building. */
+/*
+ * Writes lines on the source of the energy: how much of each run is unmetered, and whether a PUE is included.
+ */
 void kwhy_runs_write_source(const struct kwhy_runs *runs, const struct kwhy_running_options *options,
 	struct kwhy_model_page *page);
 

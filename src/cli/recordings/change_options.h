@@ -8,20 +8,23 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The changes to a program that commands take as options: one row for each of kwhy_whatif_changes. */
+/* Command-line options for changes to a program, one row for each of kwhy_whatif_changes. */
 
-/* As many as whatif has, which a test compares. */
+/* Number of kwhy_whatif_changes, which a test compares. */
 enum { KWHY_CHANGE_OPTIONS = 17 };
 
 struct kwhy_change_options {
-	bool flags[KWHY_CHANGE_OPTIONS];       /* asked for; of changes without an argument */
-	uint64_t numbers[KWHY_CHANGE_OPTIONS]; /* of those with one */
+	bool flags[KWHY_CHANGE_OPTIONS];       /* requested changes that take no argument */
+	uint64_t numbers[KWHY_CHANGE_OPTIONS]; /* arguments of changes that take one */
 };
 
-/* None is asked for. */
+/* Requests no change. */
 void kwhy_change_options_init(struct kwhy_change_options *options);
 
-/* What was asked for, in the order of the table; KWHY_E_USAGE for a number that a change does not take. */
+/*
+ * Lists the requested changes in the order of the table; KWHY_E_USAGE for a number that a change does not
+ * accept.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_change_options_list(const struct kwhy_change_options *options,
 	struct kwhy_whatif_request change_requests[KWHY_CHANGE_OPTIONS], size_t *out_count,
 	struct kwhy_error *error);

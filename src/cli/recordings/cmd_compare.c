@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The largest report.json that is read back. */
+/* Largest report.json that is read, bytes. */
 #define REPORT_LIMIT_BYTES ((size_t)2000000000)
 
 struct compare_options {
@@ -29,7 +29,7 @@ static void set_defaults(void *options)
 	kwhy_job_options_init(&compare->job);
 }
 
-/* report.json says so within its first bytes; anything else is a trace. */
+/* Whether the file is a report.json, which its first bytes show; other files are traces. */
 static bool is_report(const char *path)
 {
 	char head[256];
@@ -41,7 +41,7 @@ static bool is_report(const char *path)
 	return length && memmem(head, length, "\"kwhy.report/", 13) != NULL;
 }
 
-/* One side, and the report.json it was read from: the page carries both. */
+/* One side and the report.json it was read from, since the page includes both. */
 struct source {
 	struct kwhy_side side;
 	struct kwhy_text json;
@@ -56,7 +56,7 @@ static enum kwhy_status read_report(struct source *source, const char *path, str
 	return status;
 }
 
-/* One run as the command line names it: its trace or report, further traces, power readings. */
+/* One run on the command line: its trace or report, further traces, power readings. */
 struct run {
 	char *path;
 	const struct kwhy_strings *more, *power;
@@ -78,7 +78,7 @@ static enum kwhy_status read_json(struct source *source, const struct run *run, 
 	return status;
 }
 
-/* While kernels were repeated the host waited: such a run took other times than the program takes. */
+/* Refuses a probed run: the host waited while kernels were repeated, so its times are not the program's. */
 static enum kwhy_status refuse_probed(
 	const struct kwhy_ledger *ledger, const char *path, struct kwhy_error *error)
 {
@@ -93,7 +93,7 @@ static enum kwhy_status refuse_probed(
 	return KWHY_OK;
 }
 
-/* A trace is reported first, so that both sides go through one reader. */
+/* Reads traces by making their report first, so that both sides are read from reports. */
 static enum kwhy_status read_traces(struct source *source, const struct run *run,
 	const struct kwhy_job_options *options, struct kwhy_error *error)
 {
@@ -129,7 +129,7 @@ static enum kwhy_status read_side(struct source *source, const struct run *run,
 	return read_report(source, run->path, error);
 }
 
-/* What is made on the way from two files to a verdict. */
+/* State of a comparison of two files. */
 struct comparing {
 	struct source a, b;
 	struct kwhy_projection_check check;
@@ -247,7 +247,7 @@ static enum kwhy_status choose_form(
 	return status;
 }
 
-/* What kwhy whatif wrote of run A. */
+/* Reads a projection that kwhy whatif made from run A. */
 static enum kwhy_status read_projection(
 	struct comparing *comparing, const char *path, struct kwhy_error *error)
 {

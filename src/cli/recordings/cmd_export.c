@@ -33,7 +33,7 @@ static enum kwhy_status choose(
 		options->to ? options->to : "");
 }
 
-/* One export on its way to a file. */
+/* State of one export to a file. */
 struct work {
 	const struct kwhy_exporter *exporter;
 	const struct kwhy_report *report;

@@ -28,7 +28,7 @@ static void set_defaults(void *options)
 	kwhy_job_options_init(&report->job);
 }
 
-/* What is asked for: --json and --csv go before the extension of -o. */
+/* Gives the form; --json and --csv override the extension of -o. */
 static enum kwhy_status choose_form(
 	const struct report_options *options, enum kwhy_output_form *out, struct kwhy_error *error)
 {
@@ -63,7 +63,7 @@ static enum kwhy_status check_plan(const struct kwhy_recording *recording, struc
 	return KWHY_OK;
 }
 
-/* What changes would bring that leave results as they are; KWHY_E_UNSUPPORTED: that cannot be computed. */
+/* Projects changes that leave results as they are; KWHY_E_UNSUPPORTED: it cannot be computed. */
 static enum kwhy_status make_plan(const struct kwhy_job *job, const struct report_options *options,
 	bool with_stretch, struct kwhy_plan **out, struct kwhy_error *error)
 {
@@ -127,10 +127,10 @@ static enum kwhy_status render(const struct kwhy_job *job, const struct report_o
 	}
 }
 
-/* Stretches of the modelled power on the page: finer than its pixels. */
+/* Number of intervals of the modelled power on the page, finer than its pixels. */
 enum { MODEL_BINS = 4000 };
 
-/* The page alone shows modelled power over time. */
+/* Computes the modelled power over time, which only the page shows. */
 static enum kwhy_status add_model_power(
 	struct kwhy_job *job, enum kwhy_output_form form, struct kwhy_error *error)
 {
@@ -145,7 +145,7 @@ static enum kwhy_status add_model_power(
 	return status;
 }
 
-/* For text and JSON: where none can be had, the report says why. */
+/* Adds the plan for text and JSON; where it cannot be computed, the report states why. */
 static enum kwhy_status add_plan(struct kwhy_job *job, const struct report_options *options,
 	struct kwhy_plan **out, struct kwhy_error *why_not)
 {
@@ -183,14 +183,14 @@ static enum kwhy_status write_report(const struct kwhy_invocation *invocation, s
 		status = kwhy_output_write(place, &text, error);
 	free(place);
 	kwhy_text_done(&text);
-	/* both are borrowed from here */
+	/* both pointers are borrowed from this function's variables */
 	job->report.plan = NULL;
 	job->report.no_plan = NULL;
 	kwhy_plan_free(plan);
 	return status;
 }
 
-/* A folder of kwhy bench pairs has a report of its own. */
+/* Reports a folder of kwhy bench pairs, which has a report of its own. */
 static enum kwhy_status report_pairs(
 	const struct report_options *options, const char *folder, struct kwhy_error *error)
 {

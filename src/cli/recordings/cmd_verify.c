@@ -10,17 +10,17 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Places of damage that are shown; all are counted. */
+/* Number of damaged places that are listed; all are counted. */
 enum { PLACES_SHOWN = 20 };
 
 struct verify_options {
 	bool json;
 };
 
-/* What the blocks of a recording hold. */
+/* State of a verification and its counts. */
 struct verifying {
 	struct kwhy_text text;
-	struct kwhy_json json; /* on the text; damaged places first, as they come */
+	struct kwhy_json json; /* writes into `text`, damaged places first, as they are found */
 	bool is_json;
 	uint64_t records[KWHY_WIRE_KIND_COUNT];
 	uint64_t blocks, bytes, newer_blocks, damaged_bytes, damages, cuts;
@@ -74,7 +74,7 @@ static enum kwhy_status verify_file(struct verifying *all, const char *path, str
 	return item < 0 ? error->status : KWHY_OK;
 }
 
-/* Processes that were killed, or are still running: each ends with a record that says so. */
+/* Number of processes that were killed or are still running: their files lack the final record. */
 static uint64_t unended(const struct verifying *all)
 {
 	const uint64_t *records = all->records;

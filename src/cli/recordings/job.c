@@ -20,7 +20,7 @@ void kwhy_job_options_init(struct kwhy_job_options *options)
 		.seed = kwhy_ledger_options_default().seed};
 }
 
-/* What one run of a job needs on its way. */
+/* State of one run of a job. */
 struct work {
 	struct kwhy_job *job;
 	const struct kwhy_job_options *options;
@@ -54,7 +54,7 @@ static enum kwhy_status choose_intensity(struct work *work)
 	return status;
 }
 
-/* Everything that may be wrong with the options, before any file is read. */
+/* Checks all options before any file is read. */
 static enum kwhy_status check_options(struct work *work)
 {
 	const struct kwhy_job_options *options = work->options;
@@ -82,7 +82,7 @@ static enum kwhy_status check_options(struct work *work)
 	return status;
 }
 
-/* Whoever states an amount knows better than the recording. */
+/* Sets a stated amount of work, which replaces the recording's. */
 static enum kwhy_status state_work(
 	struct kwhy_recording *recording, const char *spec, struct kwhy_error *error)
 {
@@ -139,7 +139,7 @@ static enum kwhy_status make_ledger(struct work *work)
 		work->job->recording, &work->ledger_options, &work->job->ledger, work->error);
 }
 
-/* From the recording without the repeats: its table of bursts has them. */
+/* Sums up the bursts of kwhy probe from the recording's table, since its activities exclude the repeats. */
 static enum kwhy_status sum_probing(struct work *work)
 {
 	struct kwhy_job *job = work->job;

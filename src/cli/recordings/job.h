@@ -11,39 +11,39 @@
 
 #include <stdbool.h>
 
-/* What the user says about traces and their analysis; several commands share these options. */
+/* Options about traces and their analysis, which several commands share. */
 struct kwhy_job_options {
-	struct kwhy_strings power;	   /* power readings; compare has two lists of its own instead */
+	struct kwhy_strings power; /* files of power readings; compare has two lists of its own instead */
 	struct kwhy_strings power_devices; /* "[RANK/]DEVICE=[HOST/]GPU" */
-	const char *power_zone;		   /* of logs without one; NULL: not given */
-	const char *profile;		   /* NULL: the bundled one of that device */
+	const char *power_zone;		   /* time zone of logs that state none; NULL: not given */
+	const char *profile;		   /* NULL: the bundled profile of the device */
 	const char *collectives, *steps;   /* NULL: not given */
 	const char *assume_power;	   /* NULL: not given */
 	const char *price;		   /* "0.30EUR"; NULL: not given */
-	const char *place;		   /* as of `kwhy model carbon --list`; NULL: not given */
+	const char *place;		   /* place as in `kwhy model carbon --list`; NULL: not given */
 	double intensity_g_per_kwh;	   /* NAN: not given */
-	struct kwhy_strings powers;	   /* files of powers, and recordings */
+	struct kwhy_strings powers;	   /* files of learnt powers, and recordings */
 	struct kwhy_strings thresholds;
 	struct kwhy_strings work; /* "tokens=4096" */
-	double min_gain_percent;  /* NAN: the detectors' own */
+	double min_gain_percent;  /* NAN: the detectors' default */
 	uint64_t seed;
 	bool has_partial, quiet, verbose;
 };
 
 void kwhy_job_options_init(struct kwhy_job_options *options);
 
-/* The nouns made from traces; kwhy_job_done() frees them. */
+/* The objects made from traces; kwhy_job_done() frees them. */
 struct kwhy_job {
 	struct kwhy_recording *recording;
-	struct kwhy_profile *profile; /* NULL: none */
+	struct kwhy_profile *profile; /* NULL: no profile */
 	struct kwhy_ledger *ledger;
 	struct kwhy_findings *findings;
 	char currency[16];
-	struct kwhy_probing probing; /* what report.probing points to where kwhy probe ran */
-	struct kwhy_report report;   /* of the above; its command is not set */
+	struct kwhy_probing probing; /* report.probing points to it where kwhy probe ran */
+	struct kwhy_report report;   /* report of the objects above; its `command` is not set */
 };
 
-/* Reads traces and power files, makes the ledger, looks for waste. */
+/* Reads traces and power files, makes the ledger and runs the detectors. */
 KWHY_MUST_USE enum kwhy_status kwhy_job_run(struct kwhy_job *job, const struct kwhy_job_options *options,
 	char *const *traces, size_t trace_count, const struct kwhy_strings *power, struct kwhy_error *error);
 void kwhy_job_done(struct kwhy_job *job);

@@ -20,7 +20,7 @@ enum kwhy_status kwhy_job_profile_read(const char *path, const struct kwhy_recor
 	return status;
 }
 
-/* Powers of a finished recording. */
+/* Learns the powers of a finished recording. */
 static enum kwhy_status learn(const struct kwhy_recording *recording, const struct kwhy_job_options *options,
 	const char *path, struct kwhy_learnt_powers **out, struct kwhy_error *error)
 {
@@ -49,7 +49,7 @@ static bool is_of_writer(const struct kwhy_recording *recording, uint64_t writer
 	return false;
 }
 
-/* A copy, or a packed one, of a recording of the run itself. */
+/* Refuses a copy, packed or not, of a recording of the run itself. */
 static enum kwhy_status check_other(const struct kwhy_recording *recording, const struct kwhy_recording *run,
 	const char *path, struct kwhy_error *error)
 {

@@ -5,26 +5,29 @@
 #include "cli/recordings/job.h"
 #include "ledger/ledger_new.h"
 
-/* The files of one --powers, read. */
+/* The learnt powers of all --powers options. */
 struct kwhy_powers_files {
 	struct kwhy_learnt_powers **items;
 	size_t count;
 };
 
 /*
- * Reads files of powers, and recordings, of which the ledger are made as those of a job with the same options
- * (profile, seed). Refuses what is not of a device of `recording`, which is finished.
+ * Reads files of learnt powers, and recordings, whose powers come from ledgers made with the job's options
+ * (profile, seed). Refuses powers of devices that `recording` lacks. `recording` must be finished.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_powers_files_read(struct kwhy_powers_files *files,
 	const struct kwhy_job_options *options, const struct kwhy_recording *recording,
 	struct kwhy_error *error);
 /*
- * KWHY_E_USAGE where one of --powers is a trace of the run itself, or is named twice: what it taught would be
- * counted again. Files that are not there are not judged.
+ * KWHY_E_USAGE where a --powers file is a trace of the run itself or is given twice, because its data would
+ * count twice. Missing files are not checked.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_powers_check_paths(const struct kwhy_job_options *options,
 	char *const *traces, size_t trace_count, struct kwhy_error *error);
-/* The profile of that path; NULL: the bundled one of the first device that has one, which may be none. */
+/*
+ * Reads the profile at `path`. NULL: the bundled profile of the first device that has one; *out is NULL where
+ * no device has one.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_job_profile_read(const char *path, const struct kwhy_recording *recording,
 	struct kwhy_profile **out, struct kwhy_error *error);
 void kwhy_powers_files_done(struct kwhy_powers_files *files);

@@ -51,7 +51,7 @@ static void write_runs(struct kwhy_json *json, const struct kwhy_replay_outcome 
 	kwhy_json_array_end(json);
 }
 
-/* Members of the object that is open. */
+/* Writes members of the open object. */
 static void write_outcome(struct kwhy_json *json, const struct kwhy_replay_outcome *outcome)
 {
 	kwhy_json_count(json, "runs", outcome->runs);

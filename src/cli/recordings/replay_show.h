@@ -6,11 +6,11 @@
 #include "replay/replay.h"
 #include "report/report.h"
 
-/* What `kwhy replay` writes; `report` is of the recording. */
+/* Output of `kwhy replay`; `report` is of the recording. */
 void kwhy_replay_text(const struct kwhy_replay *replay, const struct kwhy_report *report,
 	const struct kwhy_text_style *style, struct kwhy_text *out);
 
-/* Schema kwhy.replay/1 (docs/formats/replay.md). */
+/* The same as JSON, schema kwhy.replay/1 (docs/formats/replay.md). */
 void kwhy_replay_json(
 	const struct kwhy_replay *replay, const struct kwhy_report *report, struct kwhy_text *out);
 

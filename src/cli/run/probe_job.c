@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The new recording would rename it before anybody reads it again. */
+/* Refuses an earlier recording at the new one's path, since it would be renamed before it is read again. */
 static enum kwhy_status refuse_same(
 	const struct kwhy_strings *earlier, const char *path, struct kwhy_error *error)
 {

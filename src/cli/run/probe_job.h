@@ -6,27 +6,27 @@
 #include "cli/run/record_job.h"
 #include "model/probing.h"
 
-/* What `kwhy probe` does besides what `kwhy record` does. Zero-initialise; end with kwhy_probe_job_close().
- */
+/* The part of `kwhy probe` that `kwhy record` lacks. Zero-initialise; end with kwhy_probe_job_close(). */
 struct kwhy_probe_job {
 	const struct kwhy_record_options *options;
-	struct kwhy_probing probing; /* what earlier recordings taught, then this one */
-	struct kwhy_text known;	     /* the same, for the library in the command */
+	struct kwhy_probing
+		probing;	/* results of the earlier recordings, to which this recording's are added */
+	struct kwhy_text known; /* the same results as text, for the library in the command */
 	struct kwhy_probe_watch watch;
 	bool is_watched;
 };
 
-/* Reads earlier recordings; KWHY_E_USAGE: one of them is where the new one is to be. */
+/* Reads earlier recordings. KWHY_E_USAGE: the new recording would replace one of them. */
 KWHY_MUST_USE enum kwhy_status kwhy_probe_job_open(struct kwhy_probe_job *job,
 	const struct kwhy_record_options *options, const char *path, struct kwhy_error *error);
 
-/* Puts what the library needs into the folder of the recording. */
+/* Writes the library's input files into the folder of the recording. */
 KWHY_MUST_USE enum kwhy_status kwhy_probe_job_prepare(
 	struct kwhy_probe_job *job, const char *folder, struct kwhy_error *error);
 
 /*
- * Says at the end what was repeated, from the finished recording, or, where that is NULL, from what is at
- * `path`. True: memory was not what it had been.
+ * Prints which launches were repeated, from the finished recording or, where that is NULL, from the file at
+ * `path`. True: memory did not have its earlier contents after a repeat.
  */
 bool kwhy_probe_job_tell(
 	struct kwhy_probe_job *job, const struct kwhy_recording *recording, const char *path);

@@ -6,14 +6,14 @@
 #include "cli/options.h"
 #include "model/probing.h"
 
-/* What `kwhy probe` says at its end. */
+/* Summary that `kwhy probe` prints at its end. */
 struct kwhy_probe_summary {
-	const char *path; /* of the recording */
+	const char *path; /* path of the recording */
 	double within_ratio;
 	const struct kwhy_strings *earlier; /* recordings of --append */
 };
 
-/* A few lines, each a message of its own. */
+/* Writes a few lines, each of which is a separate message. */
 void kwhy_probe_summary_write(
 	const struct kwhy_probe_summary *summary, const struct kwhy_probing *probing, struct kwhy_text *out);
 

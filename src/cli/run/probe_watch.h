@@ -7,20 +7,22 @@
 
 #include <stddef.h>
 
-enum { KWHY_PROBE_PROCESSES = 64 }; /* that are shown; more are left out */
+enum { KWHY_PROBE_PROCESSES = 64 }; /* processes that are shown; others are left out */
 
-/* How far the processes of a command are, by what they append to a file. */
+/* Progress of a command's processes, from the rows that they append to a file. */
 struct kwhy_probe_watch {
-	int file; /* -1: none */
+	int file; /* file descriptor; -1: no file */
 	size_t count;
 	struct kwhy_probe_progress_row rows[KWHY_PROBE_PROCESSES];
 };
 
-/* Makes the file in the folder of the recording; what is missing is a line on a terminal. */
+/*
+ * Creates the file in the folder of the recording. If that fails, only the progress line lacks these figures.
+ */
 void kwhy_probe_watch_open(struct kwhy_probe_watch *watch, const char *folder);
 void kwhy_probe_watch_close(struct kwhy_probe_watch *watch);
 
-/* "12 of 40 kernels known, 81 % of busy; 250 s left"; "" before any process has said anything. */
+/* Writes "12 of 40 kernels known, 81 % of busy; 250 s left", or "" before any process has written a row. */
 void kwhy_probe_watch_write(struct kwhy_probe_watch *watch, char *out, size_t space);
 
 #endif

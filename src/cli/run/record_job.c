@@ -18,7 +18,10 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* The ledger end with a counter's ticks, so more of them than a measurement of long windows needs. */
+/*
+ * Interval of counter reads: the ledger ends at a counter's update, so counters are read more often than a
+ * measurement of long windows needs.
+ */
 #define COUNTER_PERIOD_NS 2000000000
 
 void kwhy_record_options_init(struct kwhy_record_options *options)
@@ -27,7 +30,7 @@ void kwhy_record_options_init(struct kwhy_record_options *options)
 	options->gauges_s = 1;
 }
 
-/* All of one recording. */
+/* State of one recording. */
 struct job {
 	const struct kwhy_record_options *options;
 	struct kwhy_arena arena;
@@ -35,16 +38,16 @@ struct job {
 	struct kwhy_record_folder folder;
 	uint64_t limit_bytes;
 	struct kwhy_signals signals;
-	struct kwhy_stat stat; /* the units of work */
+	struct kwhy_stat stat; /* holds the units of work */
 	struct kwhy_stat_specs specs;
-	struct kwhy_environment environment; /* of the command */
+	struct kwhy_environment environment; /* environment of the command */
 	struct kwhy_stat_work_file work_file;
 	struct kwhy_sensors *sensors;
 	struct kwhy_sampler *sampler;
 	struct kwhy_record_meters *meters;
 	struct kwhy_record_runner runner;
 	struct kwhy_child_end end;
-	struct kwhy_probe_job probe; /* of kwhy probe */
+	struct kwhy_probe_job probe; /* state of kwhy probe */
 	bool has_noted_probed;
 };
 
@@ -135,7 +138,10 @@ static enum kwhy_status check_options(const struct kwhy_record_options *options,
 	return status ? status : check_counts(&options->counts, error);
 }
 
-/* As a shell completes a folder's name: what is put after it is to be a name beside it, not inside. */
+/*
+ * The path without trailing slashes, which a shell's completion adds, so that a suffix gives a name next to
+ * the folder and not inside it.
+ */
 static const char *without_slashes(struct kwhy_arena *arena, const char *path)
 {
 	size_t length = strlen(path);
@@ -145,7 +151,7 @@ static const char *without_slashes(struct kwhy_arena *arena, const char *path)
 	return kwhy_arena_printf(arena, "%.*s", (int)length, path);
 }
 
-/* Each rank that runs under a kwhy of its own has a folder of its own. */
+/* Chooses the names of files. Each rank with a kwhy of its own gets a folder of its own. */
 static enum kwhy_status name_things(
 	struct job *job, const struct kwhy_operands *operands, struct kwhy_error *error)
 {
@@ -203,7 +209,10 @@ static enum kwhy_status open_meters(struct job *job, struct kwhy_error *error)
 			    : kwhy_fail_memory(error, "the recording of the meters");
 }
 
-/* Without meters it is still a recording of what ran; the report says what is missing. */
+/*
+ * Notes missing meters. Without meters the recording still has the activities, and the report states what is
+ * missing.
+ */
 static void note_absences(struct job *job)
 {
 	for (size_t i = 0; i < job->sensors->absence_count; i++)
@@ -321,7 +330,7 @@ static enum kwhy_status prepare(
 	return status;
 }
 
-/* What was repeated; where memory was not what it had been, that is the end's status. */
+/* Prints the repeats of kwhy probe. If memory did not get its contents back, the exit status says so. */
 static void tell_probed(struct job *job, const struct kwhy_recording *recording)
 {
 	job->has_noted_probed = true;
@@ -329,7 +338,7 @@ static void tell_probed(struct job *job, const struct kwhy_recording *recording)
 		job->end.exit = KWHY_EXIT_RESULTS_CHANGED;
 }
 
-/* The first screen of what `kwhy report` says of it, to where the command's output does not go. */
+/* Shows the first screen of the report, on the stream that the command's output does not use. */
 static enum kwhy_status show(struct job *job, struct kwhy_error *error)
 {
 	const struct kwhy_text_style style = {.columns = 80, .first_screen = true};
@@ -374,8 +383,8 @@ static enum kwhy_status close_all(struct job *job, struct kwhy_error *error)
 }
 
 /*
- * No command has run, and there is no recording. One that cannot be started is said as a shell says it, with
- * the shell's status; where somebody wanted an end before, nothing is started to be killed.
+ * Ends when no command has run, without a recording. A command that cannot be started gives a shell's message
+ * and exit status; after a request to end, no command is started.
  */
 static enum kwhy_status end_early(struct job *job, enum kwhy_status status, struct kwhy_error *error)
 {
@@ -427,8 +436,10 @@ static enum kwhy_status record(
 	}
 	tell_exit(job);
 	kwhy_record_folder_clear(job->folder.path);
-	/* Whatever comes of packing and report, a whole recording is there, and the command's status is its
-	 * own. */
+	/*
+	 * after a failure of packing or report the recording is complete, and the exit status is still the
+	 * command's
+	 */
 	if (job->options->one_file && !status && kwhy_record_folder_pack(job->folder.path, &second))
 		kwhy_output_message(second.text);
 	if (!job->options->quiet && show(job, &second) && !status)

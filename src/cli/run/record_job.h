@@ -5,18 +5,20 @@
 #include "cli/command.h"
 #include "launch/inject.h"
 
-/* What `kwhy record` and `kwhy probe` are told, as their options have it. */
+/* Options of `kwhy record` and `kwhy probe`. */
 struct kwhy_record_options {
 	const char *output, *devices, *replay, *limit, *range, *graphs;
 	double delay_s, duration_s, duty_percent, window_s, gauges_s;
 	struct kwhy_strings work, counts, meters;
-	struct kwhy_strings earlier; /* recordings of kwhy probe that the new one carries on */
+	struct kwhy_strings earlier; /* recordings of kwhy probe that the new one continues */
 	bool power_only, memory, no_calls, no_lines, one_file, progress, quiet;
-	const struct kwhy_inject_probe *probe; /* kernels are launched again; NULL: they are not */
+	const struct kwhy_inject_probe *probe; /* how kernels are probed; NULL: they are not */
 };
 
-/* Rows of an option table for the members of a struct kwhy_record_options `member` of `type`: what both
- * commands take. */
+/*
+ * Rows of an option table for the members of a struct kwhy_record_options `member` of `type` that both
+ * commands take.
+ */
 #define KWHY_OPTION_ROWS_RECORDING(type, member)                                                           \
 	{"output", 'o', "PATH", "the recording; default run.kwhy, one that is there becomes run.kwhy.old", \
 		KWHY_OPTION_TEXT, offsetof(type, member.output)},                                          \
@@ -46,10 +48,10 @@ struct kwhy_record_options {
 		"quiet", 'q', NULL, "no report at the end", KWHY_OPTION_FLAG, offsetof(type, member.quiet)   \
 	}
 
-/* The values where an option is not given. */
+/* Sets the defaults. */
 void kwhy_record_options_init(struct kwhy_record_options *options);
 
-/* Bytes with K, M or G after them; NULL: 0. KWHY_E_USAGE names the option. */
+/* Reads a number of bytes with an optional K, M or G; NULL: 0. KWHY_E_USAGE names the option. */
 KWHY_MUST_USE enum kwhy_status kwhy_record_read_bytes(
 	const char *option, const char *text, uint64_t *out, struct kwhy_error *error);
 

@@ -8,9 +8,9 @@
 #include <stdbool.h>
 
 /*
- * The line of --progress on standard error: for how long a recording runs, how large it is, or, where it is
- * probed, what is known, and what its devices draw. On a terminal one line that is drawn anew, else one every
- * ten seconds.
+ * The line of --progress on standard error: how long a recording has run, how large it is (or, for kwhy
+ * probe, how much is known), and the power of its devices. A terminal shows one line that is redrawn; other
+ * outputs get a line every ten seconds.
  */
 struct kwhy_record_progress {
 	const char *folder;
@@ -20,9 +20,9 @@ struct kwhy_record_progress {
 	bool is_drawn;
 };
 
-/* Once a second. */
+/* Called once a second. */
 void kwhy_record_progress_show(struct kwhy_record_progress *progress, int64_t now_mono_ns);
-/* Wipes a line that is drawn. */
+/* Erases the line where one is drawn. */
 void kwhy_record_progress_end(struct kwhy_record_progress *progress);
 
 #endif

@@ -20,10 +20,9 @@
 #define SECOND_NS 1000000000
 #define FIRST_NS (3 * (int64_t)SECOND_NS) /* a counter's update is found within a second */
 #define RETRY_NS (SECOND_NS / 20)
-#define LAST_NS \
-	(3 * (int64_t)SECOND_NS / 10) /* and one that is near when the command ends, within two ticks */
-#define SETTLE_NS INT64_C(150000000)  /* NVML shows a sample of its ring up to 0.1 s after it was taken */
-/* Kept beyond a window that is asked for: counters are read every 2 s. */
+#define LAST_NS (3 * (int64_t)SECOND_NS / 10) /* longest final wait for an update */
+#define SETTLE_NS INT64_C(150000000) /* NVML delivers a sample of its ring up to 0.1 s after it was taken */
+/* Time before and after a requested window for which readings are kept: counters are read every 2 s. */
 #define MARGIN_NS (5 * (int64_t)SECOND_NS)
 
 enum { OTHERS_MAX = 64, OTHER_BYTES = 64 };
@@ -31,18 +30,18 @@ enum { OTHERS_MAX = 64, OTHER_BYTES = 64 };
 struct costs {
 	int64_t own_ns; /* processor time of this process */
 	int64_t taken_mono_ns;
-	double busy_s; /* of all CPUs; NAN: not reported */
+	double busy_s; /* busy time of all CPUs; NAN: unknown */
 	struct kwhy_sampler_cost sampler;
 };
 
 struct recording {
 	const struct kwhy_record_runner *runner;
 	struct kwhy_lines lines[2];
-	double *work; /* [work_count] */
+	double *work; /* [work_count] amounts so far */
 	struct {
 		char unit[OTHER_BYTES];
 		double amount;
-	} others[OTHERS_MAX]; /* reported, and not named by --work */
+	} others[OTHERS_MAX]; /* units that are reported but not named by --work */
 	size_t other_count;
 	struct costs before;
 	struct kwhy_record_progress progress;
@@ -99,7 +98,7 @@ static void see_output(void *context, int stream, int64_t time_mono_ns, const ch
 	kwhy_lines_add(&recording->lines[stream - 1], time_mono_ns, bytes, length);
 }
 
-/* The recording goes on whatever comes of that. */
+/* Keeps the folder; the recording goes on after a failure, too. */
 static void keep_folder(void *context)
 {
 	const struct recording *recording = context;
@@ -145,7 +144,7 @@ static void end(struct recording *recording)
 	free(recording->work);
 }
 
-/* Work of units that nobody named; those beyond the most are not recorded. */
+/* Adds work of a unit that --work does not name; units beyond OTHERS_MAX are not recorded. */
 static void add_other(struct recording *recording, const char *unit, size_t length, double amount)
 {
 	size_t at = 0;
@@ -164,7 +163,7 @@ static void add_other(struct recording *recording, const char *unit, size_t leng
 	recording->others[at].amount += amount;
 }
 
-/* A unit that --work names; NULL: none. */
+/* The work of a unit that --work names; NULL: not named. */
 static const struct kwhy_stat_work *named_unit(
 	const struct recording *recording, const char *unit, size_t length, size_t *out_index)
 {
@@ -177,7 +176,7 @@ static const struct kwhy_stat_work *named_unit(
 	return NULL;
 }
 
-/* What --work counts or states itself is not what the command reports of the same unit. */
+/* Takes reported work; amounts of a unit that --work counts or states itself are ignored. */
 static void take_reported(void *context, const char *unit, size_t length, double amount)
 {
 	struct recording *recording = context;
@@ -197,7 +196,7 @@ static void write_others(const struct recording *recording, int64_t time_mono_ns
 			recording->others[i].unit, recording->others[i].amount);
 }
 
-/* What was stated holds for a run that came to its end. */
+/* Writes the work; stated work counts only for a run that ended normally. */
 static enum kwhy_status write_work(struct recording *recording, const struct kwhy_child_end *how)
 {
 	const struct kwhy_record_runner *runner = recording->runner;
@@ -215,7 +214,7 @@ static enum kwhy_status write_work(struct recording *recording, const struct kwh
 	return status;
 }
 
-/* Of what was asked for: from the delay on, as long as stated. */
+/* Start of the requested window, after the delay. */
 static int64_t window_start(const struct kwhy_record_runner *runner, int64_t start_ns)
 {
 	return isnan(runner->delay_s) ? start_ns : start_ns + (int64_t)(runner->delay_s * SECOND_NS);
@@ -228,7 +227,10 @@ static int64_t window_end(const struct kwhy_record_runner *runner, int64_t start
 		: window_start(runner, start_ns) + (int64_t)(runner->duration_s * SECOND_NS);
 }
 
-/* Just before the command starts: of activity as asked, of the meters with a margin. */
+/*
+ * Opens the windows just before the command starts: the requested one for activities, the same with a margin
+ * for meters.
+ */
 static enum kwhy_status begin_window(const struct kwhy_record_runner *runner, struct kwhy_error *error)
 {
 	const struct kwhy_clock_relation relation = kwhy_clock_relate();
@@ -255,7 +257,7 @@ static int64_t own_cpu_ns(void)
 	return (int64_t)used.tv_sec * SECOND_NS + used.tv_nsec;
 }
 
-/* What recording took on our side; the sampler's part since its start. */
+/* Reads the costs of recording in this process; the sampler's since its start. */
 static void read_costs(const struct kwhy_record_runner *runner, struct costs *out)
 {
 	*out = (struct costs){.own_ns = own_cpu_ns(),
@@ -278,7 +280,7 @@ static void write_costs(const struct recording *recording)
 		kwhy_record_meters_add_cost(runner->meters, KWHY_WIRE_COST_SAMPLER,
 			after.sampler.cpu_ns - before->sampler.cpu_ns,
 			after.sampler.reads - before->sampler.reads);
-	/* Meters of a part of the run, or of another time, tell nothing of the power that this had. */
+	/* readings of a part of the run, or of another time, do not give the power during this sampling */
 	if (isnan(runner->delay_s) && isnan(runner->duration_s) && !runner->replayed &&
 		after.busy_s > before->busy_s)
 		kwhy_record_meters_add_cost(runner->meters, KWHY_WIRE_COST_MACHINE,
@@ -286,7 +288,7 @@ static void write_costs(const struct recording *recording)
 			(uint64_t)(after.taken_mono_ns - before->taken_mono_ns));
 }
 
-/* Units that are ranges: what the processes of the command have written is complete by now. */
+/* Writes the units that are counted by ranges; the files of the command's processes are complete by now. */
 static enum kwhy_status write_counts(const struct recording *recording, const struct kwhy_child_end *how)
 {
 	const struct kwhy_record_runner *runner = recording->runner;
@@ -322,7 +324,7 @@ static void write_run(const struct kwhy_record_runner *runner, const struct kwhy
 	kwhy_record_meters_add_run(runner->meters, start_ns, end_ns, how->exit);
 }
 
-/* Has each counter that told its ticks so far told one from after that time? */
+/* Whether each counter whose updates were detected had one after that time. */
 static bool have_ticked(const struct kwhy_sensors *sensors, int64_t since_mono_ns)
 {
 	struct kwhy_reading reading;
@@ -337,7 +339,10 @@ static bool have_ticked(const struct kwhy_sensors *sensors, int64_t since_mono_n
 	return true;
 }
 
-/* A read close to a tick cannot tell it: the next tick is caught, and the ledger are metered to the end. */
+/*
+ * Awaits the next update of each counter after the end, so that the ledger is metered to the end; a read
+ * close to an update cannot locate it.
+ */
 static void await_last(const struct kwhy_record_runner *runner, int64_t end_mono_ns)
 {
 	const int64_t latest_ns = kwhy_clock_mono_ns() + LAST_NS;
@@ -363,7 +368,7 @@ static int64_t last_metered_ns(const struct kwhy_sensors *sensors, uint32_t devi
 	return last_ns;
 }
 
-/* The energy of a device that is gone is of a part of the run: said now, and in every report. */
+/* Notes, now and in every report, that the energy of a lost device covers a part of the run only. */
 static void tell_lost(const struct kwhy_record_runner *runner, int64_t start_mono_ns)
 {
 	const struct kwhy_sensors *sensors = runner->sensors;

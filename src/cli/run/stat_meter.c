@@ -13,11 +13,9 @@
 
 #define SECOND_NS 1000000000
 #define FIRST_NS (3 * (int64_t)SECOND_NS) /* a counter's update is found within a second */
-#define LATE_NS (2 * (int64_t)SECOND_NS)  /* after this the last readings will not come any more */
+#define LATE_NS (2 * (int64_t)SECOND_NS)  /* time after which the last readings no longer arrive */
 #define RETRY_NS (SECOND_NS / 20)
-#define KEEP_NS                                                                                     \
-	(30 * (int64_t)SECOND_NS) /* before a window: a counter may be read as rarely as every 10 s \
-				   */
+#define KEEP_NS (30 * (int64_t)SECOND_NS) /* kept before a window; counters may be read every 10 s */
 
 static enum kwhy_status start_sampling(struct kwhy_stat_meter *meter,
 	const struct kwhy_sensor_request *request, const char *save_path, struct kwhy_error *error)
@@ -117,7 +115,7 @@ static enum kwhy_status copy_text(
 	return text && !*out ? kwhy_fail_memory(error, "the names of the meters") : KWHY_OK;
 }
 
-/* The bundled profile of such a device tells what a mere context draws. */
+/* Sets the power of a context alone from the bundled profile of the device. */
 static enum kwhy_status know_context(
 	struct kwhy_stat *stat, struct kwhy_stat_domain *domain, struct kwhy_error *error)
 {
@@ -136,7 +134,7 @@ static enum kwhy_status know_context(
 	return status;
 }
 
-/* Sensors of boards overlap each other; only GPUs and RAPL's domains are known to add up. */
+/* Whether domains add up. Sensors of boards overlap, so only GPUs and RAPL's domains are known to. */
 static bool adds_up(const struct kwhy_stat_meter *meter, const struct kwhy_metered *item)
 {
 	const struct kwhy_sensors *sensors = meter->sensors;
@@ -253,7 +251,10 @@ static bool has_readings(const struct kwhy_stat_meter *meter, size_t source)
 	return source != KWHY_HISTORY_NO_SOURCE && kwhy_history_readings(meter->history, source).count >= 2;
 }
 
-/* Of a meter that is here, counter and power; a file that plays may have little of one of them. */
+/*
+ * Whether the first readings are there: of a present meter, counter and power; a played file may lack one of
+ * them.
+ */
 static bool is_ready(const struct kwhy_stat_meter *meter, const struct kwhy_metered *item)
 {
 	bool counted = has_readings(meter, item->counter), powered = has_readings(meter, item->power);
@@ -359,7 +360,7 @@ static void add_window(struct kwhy_stat_meter *meter, size_t domain, int64_t unt
 {
 	struct kwhy_window_sum *sum = &meter->windows[domain].sum;
 
-	if (sum->state != KWHY_ENERGY_MEASURED) /* the first reason stays */
+	if (sum->state != KWHY_ENERGY_MEASURED) /* keep the first reason */
 		return;
 	sum->curve = meter->windows[domain].curve;
 	if (kwhy_curve_first_ns(sum->curve) == 0 && kwhy_curve_last_ns(sum->curve) == 0)
@@ -387,7 +388,9 @@ void kwhy_stat_meter_sum(struct kwhy_stat_meter *meter, int64_t until_ns, struct
 	kwhy_history_forget(meter->history, until_ns - KEEP_NS);
 }
 
-/* Readings inside a short run may all be of its rise; its peak is at least its mean. */
+/*
+ * Gives a window's result. All readings of a short run may be of its rise, so its peak is at least its mean.
+ */
 void kwhy_stat_meter_result(const struct kwhy_stat_meter *meter, size_t domain, struct kwhy_stat_energy *out)
 {
 	const bool is_lost = !meter->replayed && kwhy_history_is_lost(meter->history, domain);

@@ -10,18 +10,18 @@
 
 #define SECOND_NS 1000000000
 #define TICK_NS SECOND_NS
-/* Long runs are summed up in pieces, so that little more than this is remembered. */
+/* Long runs are summed in pieces of this duration, so that little more than this is kept. */
 #define PIECE_NS (600 * (int64_t)SECOND_NS)
 #define BOTH_SIDES_NS (2 * (int64_t)SECOND_NS)
 
-/* One run while it lasts. */
+/* State of one run. */
 struct running {
 	struct kwhy_stat_runner *runner;
 	struct kwhy_lines lines[2];
-	double *work;	  /* [work_count]; NAN: nothing reported of it yet */
-	size_t *resolved; /* [metric_count]: points that have their joules */
+	double *work;	  /* [work_count]; NAN: not reported yet */
+	size_t *resolved; /* [metric_count]: number of points whose joules are known */
 	uint32_t index;
-	double *before_j; /* [domain_count]: used up to the interval that is not added yet */
+	double *before_j; /* [domain_count]: energy used up to the start of the current interval */
 	int64_t start_ns, line_ns, interval_ns, next_piece_ns;
 	enum kwhy_status status;
 	struct kwhy_error *error;
@@ -92,7 +92,7 @@ static void see_output(void *context, int stream, int64_t time_mono_ns, const ch
 	kwhy_lines_add(&running->lines[stream - 1], time_mono_ns, bytes, length);
 }
 
-/* Joules of the main domain since the start. */
+/* Energy of the main domain since the start, J. */
 static double main_joules(const struct running *running, int64_t until_ns)
 {
 	const struct kwhy_stat *stat = running->runner->stat;
@@ -109,7 +109,7 @@ static double main_joules(const struct running *running, int64_t until_ns)
 	return sum;
 }
 
-/* `last`: what was read after the end, in the pipe still, belongs to the end. */
+/* Sets the joules of points. `last`: points that were read from the pipe after the end belong to the end. */
 static void resolve_points(struct running *running, int64_t until_ns, bool last)
 {
 	const struct kwhy_stat *stat = running->runner->stat;
@@ -128,7 +128,7 @@ static void resolve_points(struct running *running, int64_t until_ns, bool last)
 	}
 }
 
-/* Used from the interval's start up to a time, by domain; the place after them is the next interval's. */
+/* Energy from the interval's start up to a time, by domain; the interval ends there. */
 static void fill_interval(struct running *running, double *joules, int64_t until_ns)
 {
 	const struct kwhy_stat *stat = running->runner->stat;
@@ -189,7 +189,7 @@ static enum kwhy_status add_intervals(struct running *running, int64_t until_ns,
 	return status;
 }
 
-/* The curves are open and reach so far. */
+/* Updates points and intervals; the curves are open and known up to `until_ns`. */
 static enum kwhy_status settle(struct running *running, int64_t until_ns, bool last)
 {
 	enum kwhy_status status;
@@ -200,7 +200,9 @@ static enum kwhy_status settle(struct running *running, int64_t until_ns, bool l
 	return status;
 }
 
-/* As far as every meter that goes on has come, and a little less: readings on both sides say more of an edge.
+/*
+ * Sums up to slightly before the time that all live meters have reached: readings on both sides determine an
+ * edge better.
  */
 static enum kwhy_status sum_piece(struct running *running)
 {
@@ -256,7 +258,7 @@ static void end(struct running *running)
 	free(running->before_j);
 }
 
-/* What was stated holds for a run that came to its end. */
+/* Fills in the work; stated work counts only for a run that ended normally. */
 static enum kwhy_status fill_work(struct running *running, const struct kwhy_child_end *how)
 {
 	struct kwhy_stat_specs *specs = running->runner->specs;
@@ -357,7 +359,7 @@ static void see_nothing(void *context, int stream, int64_t time_mono_ns, const c
 	(void)length;
 }
 
-/* A command that asks whether it writes to a terminal gets the same answer as in the runs that count. */
+/* Runs the command so that isatty() gives it the same answer as in the runs that count. */
 enum kwhy_status kwhy_stat_run_unmeasured(
 	struct kwhy_stat_runner *runner, int *out_exit, struct kwhy_error *error)
 {

@@ -9,30 +9,30 @@
 #include "launch/child.h"
 #include "model/stat.h"
 
-/* What every run of a command needs; all borrowed. */
+/* Inputs of every run of a command; all are borrowed. */
 struct kwhy_stat_runner {
 	char *const *argv;
 	struct kwhy_stat_meter *meter;
 	struct kwhy_stat_specs *specs;
-	const struct kwhy_environment *environment; /* of the command */
+	const struct kwhy_environment *environment; /* environment of the command */
 	const struct kwhy_stat_work_file *work_file;
 	struct kwhy_signals *signals;
 	struct kwhy_stat *stat;
-	int64_t first_start_ns; /* of the first run that counts; 0: none yet */
+	int64_t first_start_ns; /* start of the first run that counts; 0: no such run yet */
 };
 
 /*
- * Runs the command once and adds the run to the stat, with its energy, work, curves and intervals; returns
- * when the meters have shown its end. KWHY_E_INPUT: it could not be started, and *out_exit says why.
+ * Runs the command once and adds the run to the stat, with its energy, work, curves and intervals. Returns
+ * when the meters cover its end. KWHY_E_INPUT: the command could not be started, and *out_exit says why.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_run(
 	struct kwhy_stat_runner *runner, int *out_exit, struct kwhy_error *error);
 
-/* Runs it once and measures nothing. */
+/* Runs the command once without measuring it. */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_run_unmeasured(
 	struct kwhy_stat_runner *runner, int *out_exit, struct kwhy_error *error);
 
-/* Measures what the domains draw for so long, or until there is a request to end. */
+/* Measures the power of the domains for `seconds`, or until an end is requested. */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_run_idle(
 	struct kwhy_stat_runner *runner, double seconds, struct kwhy_error *error);
 

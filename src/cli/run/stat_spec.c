@@ -11,8 +11,8 @@
 enum { NAME_BYTES_MAX = 40 };
 
 /*
- * "tokens" of "tokens=..."; names stand in tables and in the names of figures. *out_rest stays as it is where
- * there is no '='.
+ * Splits "tokens=..." and keeps the name, which tables and figures use. *out_rest is unchanged where there is
+ * no '='.
  */
 static enum kwhy_status split(const char *option, const char *spec, struct kwhy_stat *stat,
 	const char **out_name, const char **out_rest, struct kwhy_error *error)
@@ -31,7 +31,7 @@ static enum kwhy_status split(const char *option, const char *spec, struct kwhy_
 	return *out_name && (!rest || *out_rest) ? KWHY_OK : kwhy_fail_memory(error, "the command line");
 }
 
-/* NAN: the text is no number. */
+/* The number in a text; NAN: the text is no number. */
 static double number_of(const char *text)
 {
 	char *end;
@@ -40,7 +40,7 @@ static double number_of(const char *text)
 	return end != text && !*end && isfinite(value) ? value : NAN;
 }
 
-/* What stands behind the unit: a number, an expression, or nothing. */
+/* Reads the text after the unit: a number, an expression, or an empty text. */
 static enum kwhy_status read_amount(struct kwhy_stat_specs *specs, struct kwhy_stat_work *work,
 	const char *rest, struct kwhy_error *error)
 {

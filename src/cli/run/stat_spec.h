@@ -8,19 +8,20 @@
 #include "model/stat.h"
 
 /*
- * --work UNIT=REGEX, --work UNIT=NUMBER, --work UNIT, --metric NAME=REGEX: what to look for in a command's
- * output, what is stated, and what the command reports.
+ * The options --work UNIT=REGEX, --work UNIT=NUMBER, --work UNIT and --metric NAME=REGEX: amounts found in a
+ * command's output, stated by the user, or reported by the command.
  */
 struct kwhy_stat_specs {
-	struct kwhy_pattern *work, *metrics; /* [count of each]; work with a number has none */
-	double *stated;			     /* [work_count]; of what is stated */
-	enum kwhy_stat_work_from *from;	     /* [work_count] */
+	struct kwhy_pattern *work,
+		*metrics; /* [work_count] and [metric_count]; work with a stated number has no pattern */
+	double *stated;	  /* [work_count] amounts of stated work */
+	enum kwhy_stat_work_from *from; /* [work_count] */
 	size_t work_count, metric_count;
-	bool reporting; /* at least one work that the command reports */
-	bool watching;	/* at least one expression */
+	bool reporting; /* the command reports at least one work */
+	bool watching;	/* at least one expression is looked for in the output */
 };
 
-/* Fills stat's work and metrics too, with no points. Wrong ones are KWHY_E_USAGE. */
+/* Reads the options and fills stat's work and metrics, without points. Wrong options are KWHY_E_USAGE. */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_specs_init(struct kwhy_stat_specs *specs,
 	const struct kwhy_strings *work, const struct kwhy_strings *metrics, struct kwhy_stat *stat,
 	struct kwhy_error *error);

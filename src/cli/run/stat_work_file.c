@@ -40,7 +40,7 @@ void kwhy_stat_work_file_close(struct kwhy_stat_work_file *file)
 	file->path[0] = '\0';
 }
 
-/* The amount behind a unit of that length; NAN: there is none that is one. */
+/* The amount after a unit of that length; NAN: missing or malformed. */
 static double amount_of(const char *line, size_t length)
 {
 	char *end;

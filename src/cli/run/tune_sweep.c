@@ -8,9 +8,12 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Clocks below that share of the highest make no sense to sweep unless asked for. */
+/* Share of the highest clock at which a sweep starts by default; lower clocks make no sense. */
 #define CLOCK_FROM 0.4
-/* Of a run's energy: a meter that is less sure of it cannot tell settings apart that save a few percent. */
+/*
+ * Largest half-width of a run's energy, as a share: beyond it settings that save a few percent cannot be
+ * compared.
+ */
 #define METER_HALF_MAX 0.05
 
 static double unit_of(enum kwhy_tune_kind kind)
@@ -23,13 +26,13 @@ static const char *unit_name(enum kwhy_tune_kind kind)
 	return kind == KWHY_TUNE_CAP ? "W" : "MHz";
 }
 
-/* The setting of a step from the lowest to the highest. */
+/* The setting of step `step` from the lowest to the highest value. */
 static unsigned value_at(double from, double to, uint64_t step, uint64_t values)
 {
 	return (unsigned)lround(from + (to - from) * (double)step / (double)(values - 1));
 }
 
-/* The values in random order, once more for each repeat. */
+/* Plans the values in random order, once for each repeat. */
 static enum kwhy_status plan(
 	struct kwhy_tune_sweep *sweep, const struct kwhy_tune_request *request, struct kwhy_error *error)
 {
@@ -108,7 +111,7 @@ static struct kwhy_stat_energy energy_of(const struct kwhy_stat *stat, const str
 	return (struct kwhy_stat_energy){.joules = NAN, .low_j = NAN, .high_j = NAN};
 }
 
-/* Is the run one that settings can be compared by? */
+/* Checks that settings can be compared by the run. */
 static enum kwhy_status check_run(const struct kwhy_tune_sweep *sweep, const struct kwhy_tune_point *point,
 	const struct kwhy_stat_energy *energy, struct kwhy_error *error)
 {
@@ -150,7 +153,7 @@ static enum kwhy_status keep_point(
 	return status;
 }
 
-/* A request to end that came between two runs ends the sweep before the next. */
+/* Whether the sweep goes on: a request to end between two runs ends it before the next run. */
 static bool goes_on(struct kwhy_tune_sweep *sweep)
 {
 	if (!sweep->exit && kwhy_signals_wait(&sweep->signals, 0))
@@ -182,7 +185,7 @@ static enum kwhy_status measure(
 	return status;
 }
 
-/* The setting is put back first, then the guard is told. */
+/* Restores the setting first and then releases the guard. */
 static void put_back(struct kwhy_tune_sweep *sweep)
 {
 	enum kwhy_status status = kwhy_tune_setting_restore(&sweep->setting, &sweep->left);

@@ -9,7 +9,8 @@
 enum { CLOCK_NAME_BYTES = 64 };
 
 static const int64_t second_ns = 1000000000;
-static const int64_t farthest_ns = INT64_MAX / 4; /* so that differences of placed times do not overflow */
+static const int64_t farthest_ns = INT64_MAX /
+	4; /* bound of converted times, so that their differences do not overflow */
 
 void kwhy_csv_clock_init(struct kwhy_csv_clock *clock, struct kwhy_recording *recording)
 {
@@ -76,7 +77,7 @@ static enum kwhy_status refuse_clock(
 	return line_wrong(csv, words, error);
 }
 
-/* Times that would be of 1970 in nanoseconds and of this century in microseconds. */
+/* Refuses times that are of 1970 in nanoseconds but of this century in microseconds. */
 static enum kwhy_status check_unit(const struct kwhy_csv_clock *clock, const struct kwhy_csv *csv,
 	size_t column, int64_t time, struct kwhy_error *error)
 {
@@ -88,7 +89,7 @@ static enum kwhy_status check_unit(const struct kwhy_csv_clock *clock, const str
 		"looks like Unix time in microseconds; write nanoseconds, or state \"# clock other NAME\"");
 }
 
-/* The first time of a file decides or checks how it lies to the recording. */
+/* Handles the first time of a file, which sets the origin or is compared with it. */
 static enum kwhy_status start(struct kwhy_csv_clock *clock, const struct kwhy_csv *csv, size_t column,
 	int64_t time, struct kwhy_error *error)
 {
@@ -109,7 +110,7 @@ static enum kwhy_status start(struct kwhy_csv_clock *clock, const struct kwhy_cs
 	return KWHY_OK;
 }
 
-/* Where the magnitudes of two files tell that one of them is in another unit, the words for it. */
+/* Words for the wrong unit, where the magnitudes of two files show that one of them is in another unit. */
 static const char *other_unit(const struct kwhy_csv_clock *clock, int64_t time, char *words, size_t size)
 {
 	const char *unit = clock->name ? NULL : kwhy_decimal_unix_unit(time);

@@ -10,13 +10,13 @@
 
 enum { COVERAGE_MAX = 65536, SELECTION_MAX = 64, KEY_BYTES = 32, LARGEST_W = 100000 };
 
-/* How the value of a key is written and kept. */
+/* Syntax and type of a key's value. */
 enum value_form { FORM_TEXT, FORM_COUNT, FORM_BYTES, FORM_WATTS, FORM_RANK };
 
 static const struct device_key {
 	const char *key;
 	enum value_form form;
-	size_t offset; /* in struct kwhy_device */
+	size_t offset; /* offset in struct kwhy_device, bytes */
 } device_keys[] = {
 	{"name", FORM_TEXT, offsetof(struct kwhy_device, name)},
 	{"uuid", FORM_TEXT, offsetof(struct kwhy_device, uuid)},
@@ -72,7 +72,7 @@ static void skip_space(struct kwhy_span *rest)
 	}
 }
 
-/* Takes the next word, up to white space outside double quotes, off the front; empty at the end. */
+/* Removes the next word, up to white space outside double quotes, from the front; empty at the end. */
 static struct kwhy_span take_word(struct kwhy_span *rest)
 {
 	struct kwhy_span word;
@@ -108,7 +108,7 @@ static enum kwhy_status line_wrong(const struct kwhy_csv *csv, const char *words
 	return kwhy_csv_fail(csv, KWHY_CSV_COLUMNS_MAX, error, words);
 }
 
-/* Watts with up to three decimals, to milliwatts; false when it is none between 0.001 and LARGEST_W. */
+/* Reads watts with up to three decimals as milliwatts. False: no number from 0.001 to LARGEST_W. */
 static bool parse_watts(struct kwhy_span text, int64_t *out_mw)
 {
 	int64_t value = 0;
@@ -201,7 +201,7 @@ static enum kwhy_status note_key(
 		comments->tracks->path, shown);
 }
 
-/* Cuts KEY=VALUE; false when the word has no '='. */
+/* Splits KEY=VALUE; false when the word has no '='. */
 static bool cut_pair(struct kwhy_span word, struct kwhy_span *out_key, struct kwhy_span *out_value)
 {
 	const char *equals = memchr(word.bytes, '=', word.length);
@@ -213,7 +213,9 @@ static bool cut_pair(struct kwhy_span word, struct kwhy_span *out_key, struct kw
 	return true;
 }
 
-/* The rank of a device line first: it says which device the line is about. */
+/*
+ * Reads the rank of a device line before its other words, because it decides which device the line describes.
+ */
 static enum kwhy_status read_rank(struct kwhy_csv_comments *comments, const struct kwhy_csv *csv,
 	struct kwhy_span rest, int32_t index, struct kwhy_error *error)
 {
@@ -234,7 +236,7 @@ static enum kwhy_status read_rank(struct kwhy_csv_comments *comments, const stru
 	comments->ranks[index] = device.rank;
 	if (!kwhy_track_map_find(&comments->tracks->devices, track, &known))
 		return KWHY_OK;
-	/* rows of it came before: they are of that rank too */
+	/* earlier rows of that device are of the same rank */
 	comments->tracks->recording->devices[known].rank = device.rank;
 	track.b = device.rank;
 	return kwhy_track_map_put(&comments->tracks->devices, track, known, error);
@@ -278,7 +280,7 @@ static enum kwhy_status read_device(struct kwhy_csv_comments *comments, const st
 	return read_pairs(comments, csv, rest, &comments->tracks->recording->devices[device], error);
 }
 
-/* The two times behind a word. */
+/* Reads the two times after a word. */
 static enum kwhy_status read_window(struct kwhy_csv_comments *comments, const struct kwhy_csv *csv,
 	const char *form, struct kwhy_span *rest, struct kwhy_coverage *out, struct kwhy_error *error)
 {
@@ -316,7 +318,7 @@ static enum kwhy_status read_coverage(struct kwhy_csv_comments *comments, const 
 	return status;
 }
 
-/* Where windows of coverage could lie, and why only there: of all devices. */
+/* Reads the interval that coverage could lie in and the reason for it, which apply to all devices. */
 static enum kwhy_status read_selection(struct kwhy_csv_comments *comments, const struct kwhy_csv *csv,
 	struct kwhy_span rest, struct kwhy_error *error)
 {

@@ -21,7 +21,8 @@ struct kwhy_csv {
 	struct kwhy_span comment;
 	size_t field_count, header_count;
 	struct kwhy_span fields[KWHY_CSV_COLUMNS_MAX];
-	size_t field_of[KWHY_CSV_COLUMNS_MAX]; /* by column of the options; NO_FIELD: not in the file */
+	size_t field_of[KWHY_CSV_COLUMNS_MAX]; /* field by column of the options; NO_FIELD: the file lacks the
+						  column */
 };
 
 enum kwhy_status kwhy_csv_open(
@@ -200,7 +201,7 @@ enum kwhy_status kwhy_csv_each(
 	return status;
 }
 
-/* The line of `text` that starts at *at, and *at after it. */
+/* The line of `text` that starts at *at; moves *at past it. */
 static struct kwhy_span next_line(const char *text, size_t length, size_t *at)
 {
 	struct kwhy_span line = {text + *at, length - *at};
@@ -230,7 +231,7 @@ bool kwhy_csv_head_names(const unsigned char *head, size_t length, const char *n
 	return false;
 }
 
-/* A text of the file as a terminal may show it. */
+/* Makes a text of the file safe for a terminal. */
 static void show(char out[3 * SHOWN_BYTES + 4], struct kwhy_span text)
 {
 	bool cut = text.length > SHOWN_BYTES;
@@ -240,7 +241,7 @@ static void show(char out[3 * SHOWN_BYTES + 4], struct kwhy_span text)
 		memcpy(out + length, "...", 4);
 }
 
-/* Says why a text is not the number that was asked for. */
+/* Fails and states why a text is not the required number. */
 static enum kwhy_status number_wrong(const struct kwhy_csv *csv, const char *what, struct kwhy_span text,
 	struct kwhy_csv_range range, struct kwhy_error *error)
 {

@@ -29,7 +29,10 @@ static const struct {
 	{"HostToHost", KWHY_COPY_H2H, KWHY_MEMORY_UNKNOWN, KWHY_MEMORY_UNKNOWN},
 };
 
-/* As CUPTI's memory kinds are named; longer texts before their beginnings. "Host" alone says neither. */
+/*
+ * Memory kinds by CUPTI's names; longer texts come before their prefixes. "Host" alone is neither pageable
+ * nor pinned.
+ */
 static const struct {
 	const char *text;
 	enum kwhy_memory_kind kind;

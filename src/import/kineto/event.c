@@ -11,7 +11,7 @@ static const char *const field_texts[] = {
 #undef X
 };
 
-/* Categories not in this table are of no use to us. */
+/* Known categories; events of others are not read. */
 static const struct {
 	const char *text;
 	enum kwhy_kineto_kind kind;
@@ -73,7 +73,7 @@ static inline uint64_t eight_bytes(const char *text)
 	return bytes;
 }
 
-/* The first, the last and the middle eight bytes overlap: together they are all of up to 24. */
+/* Compares words of up to 24 bytes by their first, middle and last eight bytes, which overlap. */
 static inline bool is_word(const struct kwhy_kineto_word *word, const char *text, size_t length)
 {
 	uint64_t differs = eight_bytes(word->text) ^ eight_bytes(text);
@@ -124,7 +124,10 @@ static void decide_by_category(struct kwhy_kineto_event *event, const struct kwh
 	event->kind = find(words->categories, event->text + category.at, category.length, KWHY_KINETO_OTHER);
 }
 
-/* Narrows the kind down as soon as a field tells; most events are of no use and need not be looked into. */
+/*
+ * Decides the kind as soon as a field determines it, because most events are not needed and are then passed
+ * unread.
+ */
 static inline void decide(
 	struct kwhy_kineto_event *event, unsigned field, const struct kwhy_kineto_words *words)
 {
@@ -140,7 +143,7 @@ static inline void keep(struct kwhy_kineto_event *event, unsigned field, struct 
 	event->seen |= UINT64_C(1) << field;
 }
 
-/* From '{' to after '}' of "args". */
+/* Reads "args", from '{' to after '}'. */
 static bool read_args(
 	struct kwhy_kineto_event *event, struct kwhy_kineto_walk *walk, const struct kwhy_kineto_words *words)
 {
@@ -165,7 +168,10 @@ static bool read_args(
 	}
 }
 
-/* Args that stand before what tells the kind are passed, and read once the kind is known. */
+/*
+ * Reads a member. "args" before the fields that determine the kind are passed, and read once the kind is
+ * known.
+ */
 static bool read_member(struct kwhy_kineto_event *event, struct kwhy_kineto_walk *walk,
 	const struct kwhy_kineto_words *words, const uint32_t **args)
 {
@@ -189,7 +195,10 @@ static bool read_member(struct kwhy_kineto_event *event, struct kwhy_kineto_walk
 	return true;
 }
 
-/* Once all is read: instants of 2021 have no category, and only instants are memory events. */
+/*
+ * Decides the kind once the event is read: instants of 2021 have no category, and only instants are memory
+ * events.
+ */
 static void settle(struct kwhy_kineto_event *event)
 {
 	bool instant = !text_starts(event, KWHY_KINETO_FIELD_PH, "X");

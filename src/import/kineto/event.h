@@ -4,24 +4,24 @@
 
 #include "import/kineto/walk.h"
 
-/* What an event is to us; the categories of 2021 and of today give the same kinds. */
+/* Kind of an event. The categories of 2021 and those of today give the same kinds. */
 enum kwhy_kineto_kind {
 	KWHY_KINETO_UNDECIDED,
-	KWHY_KINETO_OTHER, /* of no use: flows, metadata, ... */
+	KWHY_KINETO_OTHER, /* flows, metadata and others that are not read */
 	KWHY_KINETO_KERNEL,
 	KWHY_KINETO_COPY,
 	KWHY_KINETO_MEMSET,
 	KWHY_KINETO_CALL,
 	KWHY_KINETO_RANGE,
 	KWHY_KINETO_OPERATOR,
-	KWHY_KINETO_OPERATOR_2021, /* steps are among them */
+	KWHY_KINETO_OPERATOR_2021, /* profiler steps share this category */
 	KWHY_KINETO_PYTHON,
 	KWHY_KINETO_MEMORY,
-	KWHY_KINETO_OVERHEAD, /* of the profiler itself */
+	KWHY_KINETO_OVERHEAD, /* overhead of the profiler itself */
 	KWHY_KINETO_KIND_COUNT
 };
 
-/* The keys we know: those of the event itself up to "args", then those inside "args". */
+/* The keys that are read: those of the event itself up to "args", then those inside "args". */
 #define KWHY_KINETO_FIELDS(X)                   \
 	X(PH, "ph")                             \
 	X(CAT, "cat")                           \
@@ -65,16 +65,16 @@ enum kwhy_kineto_field {
 };
 
 /*
- * The words we know, hashed. Filled once a file by kwhy_kineto_words_init(); read-only then. A word is
- * compared eight bytes at a time, so the text asked about must have KWHY_KINETO_WORD_PAD readable bytes after
- * it.
+ * Hash table of the known words, filled once a file by kwhy_kineto_words_init() and read-only from then on.
+ * Words are compared eight bytes at a time, so a text that is looked up must be followed by
+ * KWHY_KINETO_WORD_PAD readable bytes.
  */
 enum { KWHY_KINETO_WORD_PAD = 8 };
 
 struct kwhy_kineto_word {
 	char text[24];
 	uint8_t length; /* 0: free slot */
-	uint8_t value;	/* field or kind */
+	uint8_t value;	/* enum kwhy_kineto_field or enum kwhy_kineto_kind */
 };
 
 enum { KWHY_KINETO_WORD_SLOTS = 256 };
@@ -86,19 +86,19 @@ struct kwhy_kineto_words {
 
 void kwhy_kineto_words_init(struct kwhy_kineto_words *words);
 
-/* One event: where in the text its fields stand. Only fields in `seen` (bits) are set. */
+/* One event as the positions of its fields in the text. Only fields whose bit is set in `seen` are valid. */
 struct kwhy_kineto_event {
 	const char *text;
-	uint64_t text_offset; /* of `text` in the whole file */
-	uint32_t at;	      /* of its '{' */
+	uint64_t text_offset; /* offset of `text` in the whole file, bytes */
+	uint32_t at;	      /* offset of the event's '{' in `text`, bytes */
 	enum kwhy_kineto_kind kind;
 	uint64_t seen;
 	struct kwhy_kineto_span field[KWHY_KINETO_FIELD_COUNT];
 };
 
 /*
- * Reads the event that the walk stands before, and passes it. Fields of events of kind OTHER are not
- * complete. False where the grammar is broken or the text ends: the walk then stands at that place.
+ * Reads the event in front of the walk and moves the walk past it. Events of kind OTHER have incomplete
+ * fields. False: the grammar is broken or the text ends, and the walk stands at that place.
  */
 bool kwhy_kineto_event_read(struct kwhy_kineto_event *event, struct kwhy_kineto_walk *walk,
 	const struct kwhy_kineto_words *words);
@@ -111,11 +111,11 @@ static inline bool kwhy_kineto_event_has(const struct kwhy_kineto_event *event, 
 /* The name of a field as it stands in files. */
 const char *kwhy_kineto_field_text(enum kwhy_kineto_field field);
 
-/* Text of a field without its quotes; empty where the event has none. Escapes are as they stand. */
+/* Text of a field without its quotes and with escapes left in it; empty where the event has no such field. */
 struct kwhy_kineto_span kwhy_kineto_event_text(
 	const struct kwhy_kineto_event *event, enum kwhy_kineto_field field);
 
-/* A whole number; false where the event has none. */
+/* Reads a field as a whole number. False: the event has no such field, or it holds something else. */
 bool kwhy_kineto_event_integer(
 	const struct kwhy_kineto_event *event, enum kwhy_kineto_field field, int64_t *out);
 

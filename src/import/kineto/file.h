@@ -8,18 +8,20 @@
 #include "import/tracks.h"
 #include "model/recording.h"
 
-/* Names seen in a file, found by their bytes as they stand there; a small cache before the recording's names.
+/*
+ * Names seen in a file, found by their bytes before escapes are undone. The small cache is asked before the
+ * recording's names.
  */
 struct kwhy_kineto_names {
 	struct {
 		uint64_t hash;
 		uint32_t length, name; /* length 0: free */
 	} slots[4096];
-	unsigned char *collective; /* by name: 0 not asked yet, 1 no, 2 yes */
+	unsigned char *collective; /* per name: 0: not matched yet, 1: no collective, 2: a collective */
 	size_t collective_capacity;
 };
 
-/* What a file says beside its events. */
+/* What a file states outside of its events. */
 struct kwhy_kineto_meta {
 	bool has_base, stopped_early;
 	int64_t base_unix_ns;
@@ -31,7 +33,7 @@ struct kwhy_kineto_meta {
 	char producer[160];
 };
 
-/* What the events of a file were, for the notes. */
+/* Counts of a file's events by what became of them, for the notes. */
 struct kwhy_kineto_counts {
 	uint64_t events, used, skipped, breaks;
 	uint64_t copies_without_bytes, memory_without_totals, graph_launches, graph_kernels;
@@ -51,17 +53,20 @@ struct kwhy_kineto_file {
 	struct kwhy_kineto_meta meta;
 	struct kwhy_kineto_counts counts;
 	struct kwhy_track_map devices, streams, threads; /* from the file's numbers to the recording's rows */
-	struct kwhy_track_map
-		processes; /* that the file has reported; empty: it is of one, as PyTorch's are */
+	struct kwhy_track_map processes; /* processes that the file has named; empty: the file is of one
+					    process, as PyTorch's files are */
 	uint32_t source, process;
-	/* The first rows that are this file's. */
+	/* Index of the first row of each kind that this file added. */
 	size_t first_device, first_activity, first_call, first_range, first_host_range, first_memory;
-	/* The last copy's name and what it means: most copies of a trace have few names. */
+	/* Cache of the last copy's name and its meaning: most copies of a trace share few names. */
 	uint32_t copy_name;
 	struct kwhy_activity copy;
 };
 
-/* kineto/names.c: names without escapes, calls without version suffix ("_v11060"); collectives by name. */
+/*
+ * kineto/names.c: adds names with their escapes undone, names of calls without version suffix ("_v11060"),
+ * and finds collectives by name.
+ */
 void kwhy_kineto_names_done(struct kwhy_kineto_names *names);
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_name(struct kwhy_kineto_file *file, const char *bytes,
 	size_t length, uint32_t *out_name, struct kwhy_error *error);
@@ -74,8 +79,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_kineto_is_collective(
 void kwhy_kineto_copy_read(const char *name, struct kwhy_activity *activity);
 
 /*
- * kineto/source.c: where a Python frame is. "train.py(54): step" has a file, a line and a name; names alone,
- * "<built-in method item of Tensor object at 0x7f>", lose the address. Names are of the recording; 0: none.
+ * kineto/source.c: the source location of a Python frame. "train.py(54): step" has a file, a line and a name.
+ * A name alone, "<built-in method item of Tensor object at 0x7f>", loses its address. Fields are names of the
+ * recording; 0: unknown.
  */
 struct kwhy_kineto_source {
 	uint32_t name, file, line;
@@ -83,28 +89,32 @@ struct kwhy_kineto_source {
 
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_source_read(struct kwhy_kineto_file *file, const char *bytes,
 	size_t length, struct kwhy_kineto_source *out, struct kwhy_error *error);
-/* Of a "Call stack" the innermost frame outside of libraries; without one the innermost. */
+/*
+ * Gives the innermost frame of a "Call stack" that lies outside of libraries; where all lie in libraries, the
+ * innermost of all.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_source_of_stack(struct kwhy_kineto_file *file, const char *bytes,
 	size_t length, struct kwhy_kineto_source *out, struct kwhy_error *error);
 
 /*
- * kineto/rows.c: one event to a row of the recording. Times are as in the file until the end of the file;
- * the device of a memory row is the file's number of it. KWHY_E_INPUT: the event is unusable, nothing added.
+ * kineto/rows.c: adds one event as a row of the recording. Times stay as in the file, and the device of a
+ * memory row stays the file's number of it, until the file ends. KWHY_E_INPUT: the event is unusable and was
+ * not added.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_row_add(
 	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_error *error);
 
 /*
- * kineto/meta.c: one member of the top object; the walk stands before its value, whose grammar has been
- * checked. KWHY_E_INPUT: the value is of no use, as the words say; they lack the file and the place.
+ * kineto/meta.c: reads one member of the top object. The walk stands before its value, whose grammar has been
+ * checked. KWHY_E_INPUT: the value is of no use, as the error says, which lacks the file and the place.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_meta_read(struct kwhy_kineto_file *file,
 	struct kwhy_kineto_span key, struct kwhy_kineto_walk walk, struct kwhy_error *error);
 
-/* kineto/finish.c: clock, ranks, devices and notes, once all of the file is read. */
+/* kineto/finish.c: sets clock, ranks, devices and notes once the whole file has been read. */
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_finish(struct kwhy_kineto_file *file, struct kwhy_error *error);
 
-/* kineto/notes.c: what this file cannot show and what is odd in it. */
+/* kineto/notes.c: notes what this file cannot show and what is unusual in it. */
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_notes(struct kwhy_kineto_file *file, struct kwhy_error *error);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-/* 2000-01-01: earlier times, without a base, count from something else than 1970. */
+/* 2000-01-01 in Unix time: earlier times without a base do not count from 1970 */
 #define FIRST_UNIX_NS (INT64_C(946684800) * 1000000000)
 #define SECOND_NS INT64_C(1000000000)
 
@@ -12,7 +12,7 @@ static int64_t smaller(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* The first time in this file's rows; INT64_MAX: it has none. */
+/* The first time in this file's rows; INT64_MAX: the file has no times. */
 static int64_t first_time(const struct kwhy_kineto_file *file)
 {
 	const struct kwhy_recording *recording = file->recording;
@@ -119,7 +119,7 @@ static bool is_rank_taken(const struct kwhy_recording *recording, uint32_t rank)
 	return false;
 }
 
-/* Traces that do not say their ranks but share device numbers: the order of the files tells them apart. */
+/* Gives ranks by the order of the files to traces that state no rank but share device numbers. */
 static void rank_by_order(struct kwhy_recording *recording)
 {
 	for (size_t i = 0; i < recording->process_count; i++) {
@@ -141,7 +141,7 @@ static void rank_by_order(struct kwhy_recording *recording)
 	}
 }
 
-/* An earlier file has a device of this number that the rank, if it has one, does not distinguish. */
+/* Whether an earlier file has a device of this number, and no stated rank distinguishes the two. */
 static bool is_known(const struct kwhy_kineto_file *file, const struct kwhy_device *device)
 {
 	for (size_t i = 0; i < file->first_device; i++) {
@@ -154,7 +154,7 @@ static bool is_known(const struct kwhy_kineto_file *file, const struct kwhy_devi
 	return false;
 }
 
-/* Every rank's devices are devices of their own. */
+/* Sets the ranks. Each rank has devices of its own. */
 static enum kwhy_status set_ranks(struct kwhy_kineto_file *file, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = file->recording;
@@ -185,7 +185,10 @@ static enum kwhy_status set_ranks(struct kwhy_kineto_file *file, struct kwhy_err
 	return status;
 }
 
-/* Memory rows hold the file's device numbers so far; those of devices that did nothing are left out. */
+/*
+ * Replaces the file's device numbers in memory rows by indices; rows of devices without activities are left
+ * out.
+ */
 static void settle_memory(struct kwhy_kineto_file *file)
 {
 	struct kwhy_recording *recording = file->recording;

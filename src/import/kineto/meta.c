@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A value as text and as the walk that stands before it; its grammar has been checked. */
+/* A value as text and as a walk in front of it; its grammar has been checked. */
 struct value {
 	const char *text;
 	size_t length;
@@ -66,7 +66,7 @@ static bool read_member(struct kwhy_kineto_walk *walk, struct member *out)
 	return true;
 }
 
-/* The string's text in the recording's names; NULL: it is none, or an empty one. */
+/* The string's text among the recording's names; NULL: the value is no string, or an empty one. */
 static enum kwhy_status read_text(
 	struct kwhy_kineto_file *file, const struct value *value, const char **out, struct kwhy_error *error)
 {
@@ -105,7 +105,7 @@ static enum kwhy_status read_schema(
 	return file->meta.schema ? KWHY_OK : kwhy_fail_memory(error, "the metadata of a trace");
 }
 
-/* A number from 0 to max; `unknown` for anything else. */
+/* A number from 0 to `max`; `unknown` for any other value. */
 static uint64_t read_fact(const struct value *value, uint64_t max, uint64_t unknown)
 {
 	int64_t number;
@@ -116,7 +116,7 @@ static uint64_t read_fact(const struct value *value, uint64_t max, uint64_t unkn
 	return (uint64_t)number;
 }
 
-/* Keys of CUDA and ROCm builds of Kineto, and where in a device they belong. */
+/* Keys of CUDA and ROCm builds of Kineto, and the members of struct kwhy_device that they set. */
 static const struct {
 	const char *key;
 	size_t offset;
@@ -175,7 +175,7 @@ static enum kwhy_status add_process(
 	if (file->processes.count)
 		status = kwhy_recording_add_process(file->recording, process, &row, error);
 	else
-		file->recording->processes[row] = *process; /* the one of every file */
+		file->recording->processes[row] = *process; /* the process that every file has */
 	return status ? status
 		      : kwhy_track_map_put(
 				&file->processes, (struct kwhy_track_key){.a = process->pid}, row, error);
@@ -203,7 +203,7 @@ static enum kwhy_status read_process(
 	return add_process(file, &process, error);
 }
 
-/* Those of a list, up to ROWS_MAX. */
+/* Reads the items of a list, up to ROWS_MAX. */
 static enum kwhy_status read_rows(struct kwhy_kineto_file *file, const struct value *value,
 	enum kwhy_status (*read)(
 		struct kwhy_kineto_file *file, struct kwhy_kineto_walk walk, struct kwhy_error *error),
@@ -229,7 +229,7 @@ static enum kwhy_status read_devices(
 	return read_rows(file, value, read_device, error);
 }
 
-/* What kwhy itself writes of several ranks, before the events. */
+/* Reads the processes that kwhy writes before the events in files of several ranks. */
 static enum kwhy_status read_processes(
 	struct kwhy_kineto_file *file, const struct value *value, struct kwhy_error *error)
 {
@@ -256,7 +256,7 @@ static enum kwhy_status read_distributed(
 	return KWHY_OK;
 }
 
-/* The numbers after each `words` in a text: sums of what the profiler logged. */
+/* Sum of the numbers after each `words` in a text of the profiler's log. */
 static uint64_t logged(const char *text, size_t length, const char *words)
 {
 	size_t skip = strlen(words);

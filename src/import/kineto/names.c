@@ -28,7 +28,7 @@ static uint64_t fold(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Multiply-and-fold over 16 bytes a step, as wyhash does; kernel names are hundreds of bytes long. */
+/* Multiply-and-fold hash over 16 bytes a step, as in wyhash; kernel names are hundreds of bytes long. */
 static uint64_t hash_of(const char *bytes, size_t length)
 {
 	const uint64_t key = 0x9E3779B97F4A7C15u;
@@ -44,7 +44,7 @@ static uint64_t hash_of(const char *bytes, size_t length)
 	return fold(word_at(bytes, length) ^ key, hash ^ 0xBF58476D1CE4E5B9u);
 }
 
-/* Four hexadecimal digits after "\u"; 0xFFFD where they are none. */
+/* Reads four hexadecimal digits after "\u"; 0xFFFD where they are malformed. */
 static uint32_t hex4(const char *bytes, size_t length)
 {
 	uint32_t code = 0;
@@ -61,7 +61,7 @@ static uint32_t hex4(const char *bytes, size_t length)
 	return code;
 }
 
-/* One "\uXXXX" or a surrogate pair of them at `bytes`; gives the bytes used. */
+/* Decodes one "\uXXXX" or a surrogate pair at `bytes`; returns the bytes used. */
 static size_t unescape_code(const char *bytes, size_t length, char *out, size_t *written)
 {
 	uint32_t code = hex4(bytes + 2, length - 2), low = 0;
@@ -79,7 +79,7 @@ static size_t unescape_code(const char *bytes, size_t length, char *out, size_t 
 	return used;
 }
 
-/* An escape at `bytes` (a backslash and what follows it). One that JSON does not know stays as it stands. */
+/* Decodes an escape at `bytes` (a backslash and its letter). An escape that JSON does not have is copied. */
 static size_t unescape_one(const char *bytes, size_t length, char *out, size_t *written)
 {
 	static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
@@ -96,7 +96,7 @@ static size_t unescape_one(const char *bytes, size_t length, char *out, size_t *
 	return 2;
 }
 
-/* Stops when `out` is over the longest name kept: the recording cuts it. */
+/* Undoes all escapes, until `out` exceeds the longest name that the recording keeps. */
 static size_t unescape(const char *bytes, size_t length, char out[KWHY_NAME_MAX_BYTES + 8])
 {
 	size_t written = 0;
@@ -121,7 +121,7 @@ static enum kwhy_status intern(struct kwhy_kineto_file *file, const char *bytes,
 	return kwhy_names_intern(&file->recording->names, plain, length, out_name, error);
 }
 
-/* Only names that the recording keeps byte for byte are remembered: the others could not be compared. */
+/* Only names that the recording keeps byte for byte are cached: others could not be compared. */
 enum kwhy_status kwhy_kineto_name(struct kwhy_kineto_file *file, const char *bytes, size_t length,
 	uint32_t *out_name, struct kwhy_error *error)
 {
@@ -144,7 +144,7 @@ enum kwhy_status kwhy_kineto_name(struct kwhy_kineto_file *file, const char *byt
 	return status;
 }
 
-/* "cudaLaunchKernel_v7000": the version of the call's parameters, 4 or 5 digits. */
+/* Length without the version of the call's parameters, 4 or 5 digits: "cudaLaunchKernel_v7000". */
 static size_t without_version(const char *bytes, size_t length)
 {
 	size_t end = length;

@@ -2,7 +2,7 @@
 #include "base/quantity.h"
 #include "import/kineto/file.h"
 
-/* One a question about the file; each adds at most one note. */
+/* Functions for one question each about the file; each adds at most one note. */
 
 #define COMPLETENESS(id, ...) \
 	kwhy_recording_add_note(file->recording, KWHY_NOTE_COMPLETENESS, (id), error, "%s: " __VA_ARGS__)

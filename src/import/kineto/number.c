@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-/* Digits of a number without leading zeros, and where its point stands among them. */
+/* Digits of a number without leading zeros, and the position of its point. */
 struct decimal {
 	char digits[40];
-	int count;     /* digits kept; further ones do not change a rounded int64 */
+	int count;     /* digits kept; further digits do not change a rounded int64 */
 	int64_t point; /* digits before the point; below 0: zeros after it */
 	bool negative;
 };
@@ -34,7 +34,7 @@ static const char *read_digits(struct decimal *decimal, const char *at, const ch
 	return at;
 }
 
-/* Exponents beyond a million change nothing any more: the value is 0 or too large. */
+/* Reads an exponent. Beyond a million it changes nothing any more: the value is 0 or too large. */
 static const char *read_exponent(struct decimal *decimal, const char *at, const char *end)
 {
 	const char *first;

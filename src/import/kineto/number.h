@@ -7,24 +7,24 @@
 #include <stdint.h>
 
 /*
- * Numbers of a JSON text as integers, from their decimal digits alone: a double holds neither a Unix time
- * in nanoseconds nor the last digit of a re-written one. The text may stand in quotes. What lies below the
- * unit is rounded to nearest, halves away from zero: 0.7679999999999999 us, as scripts re-write 0.768, is 768
+ * Numbers of a JSON text as integers, computed from their decimal digits: a double holds neither a Unix time
+ * in nanoseconds nor the last digit of a rewritten one. The text may stand in quotes. Fractions of the unit
+ * are rounded to nearest, halves away from zero: 0.7679999999999999 us, which scripts write for 0.768, is 768
  * ns.
  */
 enum kwhy_kineto_number {
 	KWHY_KINETO_NUMBER_OK,
-	KWHY_KINETO_NUMBER_NONE, /* not a number: letters, NaN, nothing */
-	KWHY_KINETO_NUMBER_LARGE /* does not fit */
+	KWHY_KINETO_NUMBER_NONE, /* not a number: letters, NaN or an empty text */
+	KWHY_KINETO_NUMBER_LARGE /* exceeds the range */
 };
 
-/* The largest time taken, in ns either way: what kwhy_recording_finish() accepts. About 73 years. */
+/* Largest time that is accepted, in ns before or after 0, as in kwhy_recording_finish(); about 73 years. */
 #define KWHY_KINETO_TIME_MAX_NS (INT64_MAX / 4)
 
-/* Microseconds to nanoseconds. */
+/* Reads microseconds and gives nanoseconds. */
 enum kwhy_kineto_number kwhy_kineto_number_time(const char *text, size_t length, int64_t *out_ns);
 
-/* A whole number; false when it is none or does not fit. */
+/* Reads a whole number. False: the text is another thing or exceeds int64_t. */
 bool kwhy_kineto_number_integer(const char *text, size_t length, int64_t *out);
 
 #endif

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Short names for what every function here takes. */
+/* Short names for arguments that every function here takes. */
 #define FIELD(name) KWHY_KINETO_FIELD_##name
 
 static enum kwhy_status unusable(const struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
@@ -70,7 +70,7 @@ static int64_t number_below(
 	return value;
 }
 
-/* Correlation ids start at 1; 0 is none. */
+/* The correlation id; ids start at 1, and 0 means unknown. */
 static uint32_t correlation_of(const struct kwhy_kineto_event *event)
 {
 	int64_t id = number_below(event, FIELD(CORRELATION), KWHY_NONE, 0);
@@ -83,7 +83,10 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Product of an array such as [600, 2, 1]; `otherwise` when it is none, holds a 0 or does not fit. */
+/*
+ * Product of an array such as [600, 2, 1]; `otherwise` when the field is no array, has a 0 or overflows
+ * `limit`.
+ */
 static int64_t product_below(
 	const struct kwhy_kineto_event *event, enum kwhy_kineto_field field, int64_t limit, int64_t otherwise)
 {
@@ -110,7 +113,7 @@ static int64_t product_below(
 	return product;
 }
 
-/* "stream 7" of 2021, 7, "7"; false: no number in it. */
+/* Reads the stream from "stream 7" (2021), 7 or "7"; false: no number in it. */
 static bool stream_of_tid(const struct kwhy_kineto_event *event, int64_t *out)
 {
 	struct kwhy_kineto_span tid = kwhy_kineto_event_text(event, FIELD(TID));
@@ -145,7 +148,7 @@ static enum kwhy_status find_device(struct kwhy_kineto_file *file, const struct 
 	return status;
 }
 
-/* The process that a field names, where the file tells several apart. */
+/* The process that a field names, where the file distinguishes several processes. */
 static uint32_t process_of(
 	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, enum kwhy_kineto_field field)
 {
@@ -211,7 +214,7 @@ static enum kwhy_status read_name(struct kwhy_kineto_file *file, const struct kw
 	return kwhy_kineto_name(file, event->text + name.at, name.length, out, error);
 }
 
-/* What all work of a device has: times, name, stream, launch. */
+/* Reads the fields that all activities have: times, name, stream, launch. */
 static enum kwhy_status read_activity(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
 	struct kwhy_activity *activity, struct kwhy_error *error)
 {
@@ -278,7 +281,7 @@ static uint16_t peer_of(const struct kwhy_kineto_event *event)
 	return (uint16_t)(from == own ? to : from);
 }
 
-/* Takes direction and memory kinds of the name, read once for each run of one name. */
+/* Sets direction and memory kinds from the name, which is parsed once for consecutive copies of one name. */
 static void read_copy(
 	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_activity *row)
 {
@@ -369,7 +372,9 @@ static enum kwhy_status add_range(
 	return kwhy_recording_add_range(file->recording, &row, error);
 }
 
-/* Operators without usable times are no reason to refuse a trace: what the device did is whole without them.
+/*
+ * Reads a host range. Operators without usable times are skipped rather than refused, because the device's
+ * activities are complete without them.
  */
 static enum kwhy_status read_host_range(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
 	struct kwhy_host_range *row, bool *out_usable, struct kwhy_error *error)

@@ -7,15 +7,15 @@
 #include <stdint.h>
 
 /*
- * Walks over the tokens of a JSON text (json_bridge.h) and checks its grammar on the way: every value passed
- * was well-formed but for the escapes inside strings and the digits of numbers, which whoever uses them
- * checks. The token after the last points at a NUL, which no rule of the grammar takes: a walk stops there by
+ * Walks over the tokens of a JSON text (json_bridge.h) and checks its grammar. Every value passed was
+ * well-formed except for the escapes inside strings and the digits of numbers, which their users check. The
+ * token after the last points at a NUL, which no rule of the grammar accepts, so a walk stops there by
  * itself.
  */
 struct kwhy_kineto_walk {
 	const char *text;
-	const uint32_t *token; /* the next */
-	const char *fault;     /* what the grammar wanted where the walk stopped; the place is *token */
+	const uint32_t *token; /* the next token */
+	const char *fault;     /* what the grammar expected at *token, where the walk stopped */
 };
 
 /* A piece of the text. */
@@ -23,7 +23,7 @@ struct kwhy_kineto_span {
 	uint32_t at, length;
 };
 
-/* Values nested deeper are refused. */
+/* Nesting depth beyond which values are refused. */
 #define KWHY_KINETO_DEPTH_MAX 512
 
 static inline char kwhy_kineto_walk_peek(const struct kwhy_kineto_walk *walk)
@@ -45,7 +45,7 @@ static inline bool kwhy_kineto_walk_take(struct kwhy_kineto_walk *walk, char wan
 	return true;
 }
 
-/* From `at` to the token `next`, without the white space before it. */
+/* The text from `at` to the token `next`, without the white space before that token. */
 static inline struct kwhy_kineto_span kwhy_kineto_walk_span(
 	const struct kwhy_kineto_walk *walk, uint32_t at, uint32_t next)
 {
@@ -54,7 +54,7 @@ static inline struct kwhy_kineto_span kwhy_kineto_walk_span(
 	return (struct kwhy_kineto_span){.at = at, .length = next - at};
 }
 
-/* A key and its colon; the span is the key without its quotes. */
+/* Passes a key and its colon. The span is the key without its quotes. */
 static inline bool kwhy_kineto_walk_key(struct kwhy_kineto_walk *walk, struct kwhy_kineto_span *out)
 {
 	uint32_t at = *walk->token;
@@ -70,10 +70,10 @@ static inline bool kwhy_kineto_walk_key(struct kwhy_kineto_walk *walk, struct kw
 /* Passes a value of any kind. */
 bool kwhy_kineto_walk_skip(struct kwhy_kineto_walk *walk);
 
-/* The same, and gives its text. */
+/* Passes a value of any kind and gives its text. */
 bool kwhy_kineto_walk_value(struct kwhy_kineto_walk *walk, struct kwhy_kineto_span *out);
 
-/* After a value inside an object: passes what is left of the object with its '}'. */
+/* After a value inside an object: passes the remaining members and the '}' of the object. */
 bool kwhy_kineto_walk_skip_members(struct kwhy_kineto_walk *walk);
 
 #endif

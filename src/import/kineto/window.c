@@ -17,7 +17,7 @@ static bool is_space(char c)
 	return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/* Where the string ends that begins at `at`; `size` when it is still open there. */
+/* End of the string that begins at `at`; `size` when the string does not end in the text. */
 static size_t string_end(const char *text, size_t size, size_t at)
 {
 	for (at++; at < size && text[at] != '"'; at++)
@@ -26,8 +26,8 @@ static size_t string_end(const char *text, size_t size, size_t at)
 }
 
 /*
- * The last place up to which the tokens are sure: not inside a string, a number or a word. Exact, but looks
- * at every byte; only texts without line ends and without `}, {"` need it.
+ * The last position up to which the tokens are certain: outside a string, number or word. Exact, but it reads
+ * every byte, so it is used only for texts without line ends and without `}, {"`.
  */
 static size_t exact_cut(const char *text, size_t size)
 {
@@ -40,12 +40,15 @@ static size_t exact_cut(const char *text, size_t size)
 		} else if (is_space(text[at]) || strchr("{}[]:,", text[at])) {
 			cut = at + 1;
 		}
-		at += at < size && text[at] == '\\'; /* as simdjson: escapes count outside strings too */
+		at += at < size && text[at] == '\\'; /* as in simdjson, escapes count outside strings, too */
 	}
 	return cut;
 }
 
-/* After the '}' at `at` come the bytes `wanted`, with any white space: the place of the first; 0: not so. */
+/*
+ * Position of the first byte of `wanted` when these bytes follow the '}' at `at`, with any white space; 0:
+ * they do not.
+ */
 static size_t boundary_at(const char *text, size_t size, size_t at, const char *wanted)
 {
 	size_t found = 0;
@@ -61,7 +64,7 @@ static size_t boundary_at(const char *text, size_t size, size_t at, const char *
 	return *wanted ? 0 : found;
 }
 
-/* Behind the last '}' that ends an event, as far as can be seen; 0: none among the last few. */
+/* Position after the last '}' that probably ends an event; 0: the last few do not. */
 static size_t boundary_cut(const char *text, size_t size)
 {
 	size_t end = size;
@@ -78,7 +81,10 @@ static size_t boundary_cut(const char *text, size_t size)
 	return 0;
 }
 
-/* A line end is never inside a string, the ',' in `}, {"` seldom: the index tells when it was. */
+/*
+ * A cut that is probably outside strings: a line end never is inside one, the ',' in `}, {"` seldom. The
+ * index shows when it was.
+ */
 static size_t probable_cut(const char *text, size_t size)
 {
 	const char *line_end = memrchr(text + size / 2, '\n', size - size / 2);
@@ -128,7 +134,7 @@ bool kwhy_kineto_window_whole(const struct kwhy_kineto_window *window)
 	return window->ended && (window->cut == unpassed(window) || window->reach >= unpassed(window));
 }
 
-/* Twice the reach, and a larger buffer when it does not fit. */
+/* Doubles the reach, and enlarges the buffer when it does not fit. */
 static enum kwhy_status enlarge(struct kwhy_kineto_window *window, struct kwhy_error *error)
 {
 	char *buffer;
@@ -159,7 +165,7 @@ static void pass(struct kwhy_kineto_window *window, size_t used)
 		window->reach = window->reach * 2 < WINDOW_BYTES ? window->reach * 2 : WINDOW_BYTES;
 }
 
-/* One read; a input that cannot be read on is one that ends, where only what is whole is asked for. */
+/* Reads once. With `partial`, an input that cannot be read further is taken to end. */
 static enum kwhy_status read_more(struct kwhy_kineto_window *window, struct kwhy_error *error)
 {
 	size_t got = 0;
@@ -189,7 +195,7 @@ static enum kwhy_status fill(struct kwhy_kineto_window *window, struct kwhy_erro
 	return status;
 }
 
-/* Length of the UTF-8 sequence at `at`; 0: it is none. */
+/* Length of the UTF-8 sequence at `at`, bytes; 0: invalid. */
 static size_t sequence_length(const char *text, size_t size, size_t at)
 {
 	unsigned char lead = (unsigned char)text[at];
@@ -234,7 +240,7 @@ static enum kwhy_json_index_result index_text(struct kwhy_kineto_window *window)
 	return kwhy_json_index_make(window->index, text, window->cut, &window->tokens, &window->token_count);
 }
 
-/* Indexes up to the cut; moves the cut out of an open string, and mends bytes that no JSON may hold. */
+/* Indexes up to the cut; moves the cut out of an open string, and replaces bytes that JSON forbids. */
 static enum kwhy_status index_window(struct kwhy_kineto_window *window, struct kwhy_error *error)
 {
 	char *text = window->buffer + window->begin;
@@ -279,7 +285,10 @@ enum kwhy_status kwhy_kineto_window_next(
 	return index_window(window, error);
 }
 
-/* What may follow an event: another one, or the end of the events and of the file or a key. */
+/*
+ * Where reading goes on after an event's '}': at the next event, or at the end of the events and then of the
+ * file or a key. 0: something else follows.
+ */
 static size_t resume_at(const char *text, size_t size, size_t brace)
 {
 	static const char *const wanted[] = {",{\"", "],\"", "]}"};

@@ -96,7 +96,7 @@ static const struct kwhy_nsys_column copy_columns[COPY_COLUMN_COUNT] = {
 	[COPY_NODE] = {"graphNodeId", NULL},
 };
 
-/* Named as Kineto names the same copies. */
+/* The name that Kineto gives the same copy. */
 static enum kwhy_status copy_name(struct kwhy_nsys *nsys, size_t kind, size_t src, size_t dst,
 	uint32_t *out_name, struct kwhy_error *error)
 {

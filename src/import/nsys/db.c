@@ -14,10 +14,11 @@
 #include <unistd.h>
 
 enum {
-	OPERATIONS_A_CALL = 100000, /* of SQLite's machine, between calls of the progress handler */
+	OPERATIONS_A_CALL =
+		100000, /* virtual-machine operations of SQLite between calls of the progress handler */
 	FIRST_CALLS = 100,
-	BYTES_A_CALL = 2000, /* a whole file takes about one operation a byte: this is 50 */
-	ROW_BYTES_MIN = 6,   /* no row with a start, an end and a type is shorter */
+	BYTES_A_CALL = 2000, /* file bytes a call: 50 operations a byte, where a full read takes about 1 */
+	ROW_BYTES_MIN = 6,   /* shortest row with a start, an end and a type */
 	SQL_BYTES = 4096
 };
 
@@ -25,10 +26,10 @@ struct kwhy_nsys_db {
 	sqlite3 *handle;
 	char *path;
 	uint64_t file_bytes;
-	uint64_t calls_left; /* of the progress handler, before it stops SQLite */
+	uint64_t calls_left; /* calls of the progress handler until it stops SQLite */
 };
 
-/* What a stranger's schema may ask of SQLite: far above every real export. */
+/* Limits on an untrusted schema, far above every real export. */
 static const struct {
 	int limit, value;
 } limits[] = {
@@ -54,7 +55,7 @@ static const struct {
 	{SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0},
 };
 
-/* The border to SQLite: its result codes become ours, with the file and a cure. */
+/* Converts SQLite's result codes to ours, with the file and a remedy. */
 static enum kwhy_status database_failed(
 	const struct kwhy_nsys_db *db, const char *table, struct kwhy_error *error)
 {
@@ -100,7 +101,7 @@ static int on_progress(void *context)
 	return 0;
 }
 
-/* "file:PATH?mode=ro&immutable=1": no lock is taken and nothing beside the file is made. */
+/* The URI "file:PATH?mode=ro&immutable=1": SQLite takes no lock and creates no file next to it. */
 static char *uri_of(const char *path)
 {
 	static const char tail[] = "?mode=ro&immutable=1";
@@ -131,7 +132,7 @@ static bool has_bytes(const char *path, const char *suffix)
 	return has;
 }
 
-/* What SQLite would read over in an immutable file: rows that are not in it yet. */
+/* Refuses a write-ahead log or journal next to the file: its rows would be ignored in an immutable file. */
 static enum kwhy_status check_siblings(const struct kwhy_nsys_db *db, struct kwhy_error *error)
 {
 	static const char *const suffixes[] = {"-wal", "-journal"};
@@ -287,7 +288,7 @@ static void note_column(const struct kwhy_nsys_column *column, const char *found
 		*name = column->older;
 }
 
-/* Which of the table's columns are in the file, under which of their names; [i] NULL: not there. */
+/* Finds the table's columns in the file and the names they have there; [i] NULL: missing. */
 static enum kwhy_status find_columns(struct kwhy_nsys_db *db, const struct kwhy_nsys_table *table,
 	const char *names[KWHY_NSYS_COLUMNS_MAX], struct kwhy_error *error)
 {
@@ -313,7 +314,7 @@ static enum kwhy_status find_columns(struct kwhy_nsys_db *db, const struct kwhy_
 	return status;
 }
 
-/* "SELECT "start", NULL, ... FROM "TABLE"": what is missing reads as NULL. */
+/* Writes "SELECT "start", NULL, ... FROM "TABLE""; a missing column is read as NULL. */
 static void write_select(struct kwhy_text *sql, const struct kwhy_nsys_table *table,
 	const char *const names[KWHY_NSYS_COLUMNS_MAX], const char *key)
 {

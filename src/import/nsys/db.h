@@ -9,16 +9,19 @@
 #include <stdint.h>
 
 /*
- * An SQLite file from a stranger, opened read-only: rows of plain tables, by the columns that are there.
- * Views, virtual tables and triggers are refused; work is bounded by the size of the file. One thread at a
- * time.
+ * An untrusted SQLite file, opened read-only. It gives the rows of plain tables by the columns that they
+ * have. Views, virtual tables and triggers are refused, and work is bounded by the size of the file. One
+ * thread at a time.
  */
 struct kwhy_nsys_db;
 
-/* A column to select; one that is missing reads as unknown. "rowid" is SQLite's own number of the row. */
+/*
+ * A column to select. A column that the table lacks reads as unknown. "rowid" is SQLite's own number of the
+ * row.
+ */
 struct kwhy_nsys_column {
 	const char *name;
-	const char *older; /* its name in other versions; NULL: none */
+	const char *older; /* its name in other versions; NULL: it has one name */
 };
 
 struct kwhy_nsys_table {
@@ -34,28 +37,28 @@ struct kwhy_nsys_rows {
 	struct kwhy_nsys_db *db;
 	const char *table;
 	struct sqlite3_stmt *statement;
-	uint64_t number;  /* of the row, from 1 */
-	unsigned present; /* bit a column: it is in the table */
+	uint64_t number;  /* number of the row, from 1 */
+	unsigned present; /* bit i: the table has column i */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_nsys_db_open(
 	const char *path, struct kwhy_nsys_db **out, struct kwhy_error *error);
 void kwhy_nsys_db_close(struct kwhy_nsys_db *db);
 
-/* Whether there is a plain table of that name; anything else of that name is KWHY_E_INPUT. */
+/* Whether a plain table of that name exists; anything else of that name is KWHY_E_INPUT. */
 KWHY_MUST_USE enum kwhy_status kwhy_nsys_db_has(
 	struct kwhy_nsys_db *db, const char *table, bool *out_has, struct kwhy_error *error);
 
-/* Whether rows of a table are found quickly by that column: its integer primary key. */
+/* Whether that column is the table's integer primary key, by which rows are found quickly. */
 KWHY_MUST_USE enum kwhy_status kwhy_nsys_db_is_key(struct kwhy_nsys_db *db, const char *table,
 	const char *column, bool *out_is_key, struct kwhy_error *error);
 
-/* *out_found false: there is no such table, and nothing to close. */
+/* *out_found false: the table does not exist, and `rows` needs no closing. */
 KWHY_MUST_USE enum kwhy_status kwhy_nsys_rows_open(struct kwhy_nsys_db *db,
 	const struct kwhy_nsys_table *table, struct kwhy_nsys_rows *rows, bool *out_found,
 	struct kwhy_error *error);
 
-/* The same for rows whose `key` is bound by kwhy_nsys_rows_bind() again and again. */
+/* Opens the rows whose column `key` has one value, which kwhy_nsys_rows_bind() sets, any number of times. */
 KWHY_MUST_USE enum kwhy_status kwhy_nsys_rows_open_by(struct kwhy_nsys_db *db,
 	const struct kwhy_nsys_table *table, const char *key, struct kwhy_nsys_rows *rows,
 	struct kwhy_error *error);
@@ -66,12 +69,12 @@ void kwhy_nsys_rows_close(struct kwhy_nsys_rows *rows);
 KWHY_MUST_USE enum kwhy_status kwhy_nsys_rows_next(
 	struct kwhy_nsys_rows *rows, bool *out_row, struct kwhy_error *error);
 
-/* Of the row: false when the column is missing or holds nothing of that kind. */
+/* Give a field of the row. False: the column is missing or holds another type. */
 bool kwhy_nsys_integer(const struct kwhy_nsys_rows *rows, size_t column, int64_t *out);
 bool kwhy_nsys_text(
 	const struct kwhy_nsys_rows *rows, size_t column, const char **out_bytes, size_t *out_length);
 
-/* KWHY_E_INPUT: "FILE, table T, row N: WORDS". */
+/* Gives KWHY_E_INPUT with the message "FILE, table T, row N: WORDS". */
 KWHY_MUST_USE enum kwhy_status kwhy_nsys_row_fail(
 	const struct kwhy_nsys_rows *rows, struct kwhy_error *error, const char *words);
 

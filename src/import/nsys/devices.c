@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Figures of the devices; the table had another name before, and columns came and went. */
+/*
+ * Columns of the devices' properties; the table had another name before, and columns were added and removed.
+ */
 enum gpu_column {
 	GPU_ID,
 	GPU_NAME,
@@ -45,7 +47,9 @@ static const struct kwhy_nsys_table gpu_tables[] = {
 	{"TARGET_INFO_CUDA_GPU", gpu_columns, GPU_COLUMN_COUNT},
 };
 
-/* Which physical device a process knows by which number (CUDA_VISIBLE_DEVICES); since schema 3.20. */
+/*
+ * Columns that map a process's device number (CUDA_VISIBLE_DEVICES) to a physical device; since schema 3.20.
+ */
 enum { MAP_GPU, MAP_ORDINAL, MAP_PID, MAP_UUID, MAP_SMS, MAP_COLUMN_COUNT };
 
 static const struct kwhy_nsys_column map_columns[MAP_COLUMN_COUNT] = {
@@ -58,7 +62,7 @@ static const struct kwhy_nsys_column map_columns[MAP_COLUMN_COUNT] = {
 
 static const struct kwhy_nsys_table map_table = {"TARGET_INFO_CUDA_DEVICE", map_columns, MAP_COLUMN_COUNT};
 
-/* A figure above 0 that fits 32 bits; else 0, which is unknown. */
+/* A number above 0 that fits 32 bits; 0: unknown. */
 static uint32_t figure(const struct kwhy_nsys_rows *rows, size_t column)
 {
 	int64_t value;
@@ -84,7 +88,7 @@ static struct kwhy_nsys_gpu *find_gpu(struct kwhy_nsys *nsys, int64_t id)
 	return NULL;
 }
 
-/* The GPU of that id, added when it is new; NULL when there are too many already. */
+/* The GPU with that id, added when it is new; *out NULL: the limit of GPUs is reached. */
 static enum kwhy_status take_gpu(
 	struct kwhy_nsys *nsys, int64_t id, struct kwhy_nsys_gpu **out, struct kwhy_error *error)
 {
@@ -196,7 +200,7 @@ int64_t kwhy_nsys_physical(struct kwhy_nsys *nsys, uint32_t process, int64_t ord
 	return kwhy_track_map_find(&nsys->physical, key, &id) ? (int64_t)id : ordinal;
 }
 
-/* Gives a device that is new here the figures of its GPU. */
+/* Copies the properties of its GPU to a new device. */
 static void describe(struct kwhy_nsys *nsys, struct kwhy_device *device)
 {
 	const struct kwhy_nsys_gpu *gpu = find_gpu(nsys, device->index);
@@ -228,7 +232,7 @@ enum kwhy_status kwhy_nsys_device(struct kwhy_nsys *nsys, const struct kwhy_nsys
 	return status;
 }
 
-/* Where the devices from `first` on belong when they are in the order of their numbers. */
+/* Gives the positions of the devices from `first` on when sorted by index. */
 static void rank_devices(const struct kwhy_recording *recording, size_t first, uint32_t *place)
 {
 	for (size_t i = first; i < recording->device_count; i++) {

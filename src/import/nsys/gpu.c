@@ -64,7 +64,10 @@ static const struct kwhy_nsys_column kernel_columns[KERNEL_COLUMN_COUNT] = {
 	[KERNEL_NODE] = {"graphNodeId", NULL},
 };
 
-/* The product of three sizes from `first` on; `unknown` when one is no size or it is not below that. */
+/*
+ * The product of three sizes from column `first` on; `unknown` when a size is missing or the product is not
+ * below `unknown`.
+ */
 static uint32_t volume(const struct kwhy_nsys_rows *rows, size_t first, uint32_t unknown)
 {
 	uint64_t product = 1;
@@ -81,7 +84,7 @@ static uint32_t volume(const struct kwhy_nsys_rows *rows, size_t first, uint32_t
 	return (uint32_t)product;
 }
 
-/* A size from 0; `unknown` for anything else. */
+/* A size of at least 0; `unknown` for any other value. */
 static uint32_t size_below(const struct kwhy_nsys_rows *rows, size_t column, uint32_t unknown)
 {
 	int64_t size;
@@ -107,7 +110,7 @@ static enum kwhy_status kernel_name(struct kwhy_nsys *nsys, const struct kwhy_ns
 	return status;
 }
 
-/* Asks once a name. */
+/* Finds the kind of a kernel, once for each name. */
 static enum kwhy_status find_kind(
 	struct kwhy_nsys *nsys, uint32_t name, uint8_t *out_kind, struct kwhy_error *error)
 {

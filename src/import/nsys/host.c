@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* What the host did: API calls, NVTX ranges, and the profiler's own overhead. */
+/* Reads the host's activities: API calls, NVTX ranges, and the profiler's own overhead. */
 
 enum call_column {
 	CALL_START,
@@ -24,7 +24,7 @@ static const struct kwhy_nsys_column call_columns[CALL_COLUMN_COUNT] = {
 	[CALL_NAME] = {"nameId", NULL},
 };
 
-/* With backtraces of CUDA calls each call stands twice: again as class 67. */
+/* With backtraces of CUDA calls each call has a second row, of class 67. */
 enum { CLASS_BACKTRACE = 67 };
 
 static enum kwhy_status read_call(
@@ -76,13 +76,15 @@ static const struct kwhy_nsys_column range_columns[RANGE_COLUMN_COUNT] = {
 	[RANGE_TEXT_ID] = {"textId", NULL},
 };
 
-/* Of ENUM_NSYS_EVENT_TYPE those that are ranges: NvtxPushPopRange, NvtxStartEndRange, and imported ones. */
+/*
+ * Whether a value of ENUM_NSYS_EVENT_TYPE is a range: NvtxPushPopRange, NvtxStartEndRange, and imported ones.
+ */
 static bool is_range(int64_t type)
 {
 	return type == 59 || type == 60 || type == 70 || type == 71;
 }
 
-/* PyTorch's ranges carry a number of the operation each: "aten::to, op_id = 990347". */
+/* Length without the number of the operation that PyTorch's ranges carry: "aten::to, op_id = 990347". */
 static size_t without_number(const char *bytes, size_t length)
 {
 	static const char *const tails[] = {", op_id = ", ", seq = "};
@@ -151,7 +153,7 @@ static const struct kwhy_nsys_column system_columns[SYSTEM_COLUMN_COUNT] = {
 	[SYSTEM_NAME] = {"nameId", NULL},
 };
 
-/* The thread of a globalTid that called CUDA or had ranges: the others hold no device up. */
+/* The thread of a globalTid if it called CUDA or had ranges: other threads do not hold up a device. */
 static bool find_thread(
 	struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows, size_t column, uint32_t *out_thread)
 {
@@ -168,7 +170,10 @@ static bool find_thread(
 	return kwhy_track_map_find(&nsys->tracks.threads, key, out_thread);
 }
 
-/* Rows without usable times are no reason to refuse a trace: what the device did is whole without them. */
+/*
+ * Reads a system call. Rows without usable times are skipped rather than refused, because the device's
+ * activities are complete without them.
+ */
 static enum kwhy_status read_system_call(
 	struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows, struct kwhy_error *error)
 {

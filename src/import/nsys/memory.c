@@ -80,7 +80,10 @@ static int compare_times(const void *context, uint32_t a, uint32_t b)
 	return (points[a].time_ns > points[b].time_ns) - (points[a].time_ns < points[b].time_ns);
 }
 
-/* What is freed without having been allocated in the session was there before it: never below 0. */
+/*
+ * New size in use. Memory that is freed without an allocation in the session was allocated before it, so the
+ * size never falls below 0.
+ */
 static uint64_t changed(uint64_t in_use, int64_t change)
 {
 	if (change < 0)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names and values as the export and the capture wrote them down. */
+/* Tables of names and values from the export and the capture. */
 static const struct kwhy_nsys_column pair_columns[] = {{"name", NULL}, {"value", NULL}};
 static const struct kwhy_nsys_table export_tables[] = {
 	{"META_DATA_EXPORT", pair_columns, 2}, {"EXPORT_META_DATA", pair_columns, 2}, /* before schema 3.4 */
@@ -93,7 +93,7 @@ static void take_export(struct meta *meta, const struct pair *pair)
 			memcpy(wanted[i].place, pair->value, VALUE_BYTES);
 }
 
-/* The number of NAME="NUMBER"; -1 when it is another name or no number. */
+/* The number in NAME="NUMBER"; -1: another name or no number. */
 static int64_t variable(const char *text, const char *name)
 {
 	size_t length = strlen(name);
@@ -108,7 +108,7 @@ static int64_t variable(const char *text, const char *name)
 	return end != value && number >= 0 && number < 10000000 ? number : -1;
 }
 
-/* The environment that the program was started in, as launchers of ranks set it. */
+/* Reads ranks from the environment of the program, as launchers set it. */
 static void take_capture(struct meta *meta, const struct pair *pair)
 {
 	const char *kind = strrchr(pair->name, ':');
@@ -126,7 +126,7 @@ static void take_capture(struct meta *meta, const struct pair *pair)
 	}
 }
 
-/* A rank counts when its launcher says that there are others. */
+/* Sets the rank when its launcher states that there are several. */
 static void set_rank(const struct meta *meta)
 {
 	for (size_t i = 0; i < LAUNCHER_COUNT; i++) {
@@ -155,7 +155,7 @@ static enum kwhy_status read_start(
 	return status;
 }
 
-/* The first trace gives the recording its clock; of a later one the times are moved to it. */
+/* Sets the recording's origin from the first trace; times of later traces are shifted to it. */
 static enum kwhy_status set_origin(struct kwhy_nsys *nsys, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = nsys->recording;

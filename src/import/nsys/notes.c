@@ -7,11 +7,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What this export cannot show, and what is odd about it. Each sentence begins with the path. */
+/* Notes what this export cannot show and what is unusual in it. Each sentence begins with the path. */
 
 enum { DIAGNOSTICS_MAX = 5, DIAGNOSTIC_BYTES = 300 };
 
-/* A sentence with at most one count in it, told when the count is above 0. */
+/* A sentence with at most one count in it, written when the count is above 0. */
 struct counted {
 	uint64_t count;
 	enum kwhy_note_kind kind;
@@ -92,7 +92,7 @@ static enum kwhy_status add_overhead(struct kwhy_nsys *nsys, struct kwhy_error *
 static const struct kwhy_nsys_column diagnostic_columns[] = {{"text", NULL}};
 static const struct kwhy_nsys_table diagnostic_table = {"DIAGNOSTIC_EVENT", diagnostic_columns, 1};
 
-/* The profiler's own words when it says that it lost events. */
+/* Whether the profiler's message states that it lost events. */
 static bool tells_of_loss(const char *text, size_t length)
 {
 	static const char *const words[] = {"dropped", "were lost", "lost events", "Not all CUDA events",

@@ -9,7 +9,7 @@ static const struct kwhy_nsys_table values_table = {"StringIds", value_columns, 
 static const struct kwhy_nsys_column id_columns[] = {{"rowid", NULL}, {"id", NULL}};
 static const struct kwhy_nsys_table ids_table = {"StringIds", id_columns, 2};
 
-/* Files that other tools rewrote may have ids that are no key: remember in which row each one is. */
+/* Maps ids to rows, for files that other tools rewrote so that ids are no primary key. */
 static enum kwhy_status index_rows(struct kwhy_nsys *nsys, struct kwhy_error *error)
 {
 	struct kwhy_nsys_rows rows = {0};
@@ -54,7 +54,7 @@ void kwhy_nsys_strings_close(struct kwhy_nsys *nsys)
 	kwhy_track_map_done(&nsys->call_names);
 }
 
-/* Looks a string up; empty when there is none. */
+/* Looks a string up; empty when the id is unknown. */
 static enum kwhy_status look_up(struct kwhy_nsys *nsys, int64_t id, const char **out_bytes,
 	size_t *out_length, struct kwhy_error *error)
 {

@@ -35,7 +35,7 @@ static bool is_empty_word(struct kwhy_span text)
 	return false;
 }
 
-/* Units of a table's head may be in small letters alone; "mw" is no megawatt, since no GPU draws one. */
+/* Finds a unit. Headers may be in lower case, so "mw" is mW: no GPU draws a megawatt. */
 const struct kwhy_power_unit *kwhy_power_unit_find(struct kwhy_span name)
 {
 	for (size_t i = 0; i < UNIT_COUNT; i++)
@@ -48,7 +48,7 @@ const struct kwhy_power_unit *kwhy_power_unit_find(struct kwhy_span name)
 struct decimal {
 	int64_t digits;
 	int32_t exponent;
-	size_t length; /* of the text that was read */
+	size_t length; /* length of the text that was read, bytes */
 	bool known;
 };
 
@@ -57,7 +57,7 @@ static bool is_digit(struct kwhy_span text, size_t at)
 	return at < text.length && text.bytes[at] >= '0' && text.bytes[at] <= '9';
 }
 
-/* Digits beyond the 17th say nothing; behind the point they are left away. */
+/* Adds a digit. Digits beyond the 17th are insignificant; after the point they are dropped. */
 static void take_digit(struct decimal *out, char c, bool is_after_point)
 {
 	const bool fits = out->digits < INT64_C(10000000000000000);

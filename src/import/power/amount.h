@@ -10,10 +10,11 @@
 struct kwhy_power_unit {
 	const char *name;
 	bool is_energy;
-	int32_t factor, exponent; /* milliwatts or microjoules in one: factor * 10^exponent */
+	int32_t factor, exponent; /* mW or uJ in one unit: factor * 10^exponent */
 };
 
-const struct kwhy_power_unit *kwhy_power_unit_find(struct kwhy_span name); /* NULL: of something else */
+const struct kwhy_power_unit *kwhy_power_unit_find(
+	struct kwhy_span name); /* NULL: no unit of power or energy */
 
 enum kwhy_power_amount {
 	KWHY_POWER_AMOUNT_GOOD,
@@ -22,14 +23,16 @@ enum kwhy_power_amount {
 };
 
 /*
- * A number in `unit`, or in the unit after it, in milliwatts or microjoules, rounded. Powers up to 10^9 mW
- * and energies up to 10^18 uJ are taken: more is of no machine that has a GPU in it.
+ * Reads a number in `unit`, or in the unit that follows it, as milliwatts or microjoules, rounded. Accepts
+ * powers up to 10^9 mW and energies up to 10^18 uJ; no machine with a GPU has more.
  */
 enum kwhy_power_amount kwhy_power_amount_read(
 	struct kwhy_span text, const struct kwhy_power_unit *unit, int64_t *out);
 
-/* Decimal digits with a point and an exponent, times factor * 10^exponent, rounded; false: none, or too
- * large. */
+/*
+ * Reads a decimal number with an optional point and exponent, times factor * 10^exponent, rounded. False: no
+ * number, or too large.
+ */
 bool kwhy_power_decimal_read(struct kwhy_span text, int32_t factor, int32_t exponent, int64_t *out);
 
 #endif

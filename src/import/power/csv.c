@@ -2,8 +2,8 @@
 #include "import/csv/clock.h"
 #include "import/csv/table.h"
 #include "import/identity.h"
-#include "import/power/books.h"
 #include "import/power/devices.h"
+#include "import/power/intake.h"
 #include "import/power/readers.h"
 #include "model/power_row.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a number in the column "device" stands for. */
+/* What a number in the column "device" refers to. */
 enum place { PLACE_UNSEEN, PLACE_DEVICE, PLACE_ABSENT, PLACE_AMBIGUOUS };
 
 struct reader {
@@ -21,9 +21,9 @@ struct reader {
 	const struct kwhy_import_options *options;
 	unsigned char places[KWHY_POWER_DEVICES_MAX];
 	uint32_t devices[KWHY_POWER_DEVICES_MAX];
-	struct kwhy_power_books device_ledger;
-	uint64_t rows, elsewhere; /* elsewhere: readings of devices that the trace does not show */
-	int32_t absent_index;	  /* one of those devices */
+	struct kwhy_power_intake intake;
+	uint64_t rows, elsewhere; /* elsewhere: readings of devices that the trace does not have */
+	int32_t absent_index;	  /* index of one of those devices */
 };
 
 /* The devices of the recording with that number: none, one, or several of several ranks or machines. */
@@ -49,7 +49,7 @@ static enum kwhy_status look_up(struct reader *reader, int32_t index, struct kwh
 	reader->places[index] = place;
 	return status || is_stated
 		? status
-		: kwhy_power_devices_check_number(recording, index, reader->device_ledger.path, error);
+		: kwhy_power_devices_check_number(recording, index, reader->intake.path, error);
 }
 
 static enum kwhy_status find_device(struct reader *reader, int32_t index, uint32_t *out_device,
@@ -107,15 +107,15 @@ static enum kwhy_status read_row(struct reader *reader, struct kwhy_error *error
 		reader->absent_index = row.device;
 	if (status || !row.has_value)
 		return status;
-	reader->device_ledger.digest += digest_of(&row, time_ns);
+	reader->intake.digest += digest_of(&row, time_ns);
 	reader->elsewhere += absent;
 	if (absent)
 		return KWHY_OK;
-	return kwhy_power_books_add(&reader->device_ledger,
-		&(struct kwhy_power_reading){row.meter, row.domain, device, time_ns, row.value}, error);
+	return kwhy_power_intake_add(&reader->intake,
+		&(struct kwhy_power_intake_row){row.meter, row.domain, device, time_ns, row.value}, error);
 }
 
-/* Of the comments only the clock's says something here. */
+/* Reads a comment; only the clock's matters here. */
 static enum kwhy_status read_comment(struct reader *reader, struct kwhy_error *error)
 {
 	struct kwhy_span text = kwhy_csv_comment(reader->csv);
@@ -163,9 +163,9 @@ static enum kwhy_status close_files(struct reader *reader, const char *path, str
 	enum kwhy_status status;
 
 	recording->lost.skipped_events += kwhy_csv_skipped(reader->csv);
-	if (reader->device_ledger.readings == 0)
+	if (reader->intake.readings == 0)
 		return no_readings(reader, path, error);
-	status = kwhy_power_books_close(&reader->device_ledger, error);
+	status = kwhy_power_intake_close(&reader->intake, error);
 	if (!status && reader->elsewhere > 0)
 		status = kwhy_recording_add_note(recording, KWHY_NOTE_WARNING, "power-of-other-devices",
 			error,
@@ -196,8 +196,8 @@ enum kwhy_status kwhy_power_csv_read(struct kwhy_recording *recording, const cha
 	reader->recording = recording;
 	reader->options = options;
 	kwhy_csv_clock_init(&reader->clock, recording);
-	reader->clock.keeps_far = !reader->clock.chooses; /* so that both windows can be determined */
-	status = kwhy_power_books_init(&reader->device_ledger, recording, path, error);
+	reader->clock.keeps_far = !reader->clock.chooses; /* so that the error can state both intervals */
+	status = kwhy_power_intake_init(&reader->intake, recording, path, error);
 	if (!status)
 		status = kwhy_csv_open(&csv_options, &reader->csv, error);
 	if (!status)
@@ -205,7 +205,7 @@ enum kwhy_status kwhy_power_csv_read(struct kwhy_recording *recording, const cha
 	if (!status)
 		status = close_files(reader, path, error);
 	kwhy_csv_close(reader->csv);
-	kwhy_power_books_done(&reader->device_ledger);
+	kwhy_power_intake_done(&reader->intake);
 	free(reader);
 	return status;
 }

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Tables of lines under a head that names columns: by commas, by blanks, or by blanks behind the entity that
- * a line is of. Heads may repeat; lines before the first one and behind '#' say nothing.
+ * Tables of lines under a header that names columns, separated by commas, by blanks, or by blanks after the
+ * entity of the line. Headers may repeat; lines before the first header and after '#' are ignored.
  */
 enum cut { CUT_COMMAS, CUT_BLANKS, CUT_ENTITIES };
 
@@ -23,7 +23,7 @@ struct reader {
 
 static const char entity_head[] = "#Entity";
 
-/* The next word of a line; empty at its end. */
+/* Removes the next word of a line; empty at its end. */
 static struct kwhy_span next_word(struct kwhy_span *rest)
 {
 	struct kwhy_span word;
@@ -37,7 +37,7 @@ static struct kwhy_span next_word(struct kwhy_span *rest)
 	return word;
 }
 
-/* Words as fields from number `first` on. */
+/* Splits a line at blanks into fields from number `first` on. */
 static const char *split_blanks(struct reader *reader, struct kwhy_span line, size_t first)
 {
 	reader->field_count = first;
@@ -50,8 +50,8 @@ static const char *split_blanks(struct reader *reader, struct kwhy_span line, si
 }
 
 /*
- * Makes of "TIME GPU 0 61.3 7" the fields TIME, GPU 0, 61.3 and 7, and of a head the same. Instances of a GPU
- * ("GPU-I 0") have numbers of their own and no power.
+ * Splits "TIME GPU 0 61.3 7" into the fields TIME, GPU 0, 61.3 and 7, and a header likewise. Instances of a
+ * GPU ("GPU-I 0") have numbers of their own and no power.
  */
 static const char *split_entities(struct reader *reader, struct kwhy_span line)
 {
@@ -88,7 +88,7 @@ static const char *split(struct reader *reader, const struct kwhy_line *line)
 	}
 }
 
-/* Which tool has readings of these names; NULL: none. */
+/* The tool that has readings of these names; NULL: unknown. */
 static const struct kwhy_power_dialect *dialect_of(const struct reader *reader)
 {
 	for (size_t i = 0; i < reader->field_count; i++) {
@@ -100,7 +100,7 @@ static const struct kwhy_power_dialect *dialect_of(const struct reader *reader)
 	return NULL;
 }
 
-/* Takes the fields as names of columns. */
+/* Uses the fields as names of columns. */
 static void take_head(struct reader *reader, const struct kwhy_power_dialect *dialect)
 {
 	for (size_t i = 0; i < reader->field_count; i++)
@@ -119,7 +119,7 @@ static bool has_entities(const struct kwhy_line *line)
 	return memmem(line->bytes, line->length, entity_head, sizeof(entity_head) - 1) != NULL;
 }
 
-/* A line that may be a head; where it is none, what is known of columns stays. */
+/* Tries a line as a header; where it is none, the columns stay as they are. */
 static void try_head(struct reader *reader, struct kwhy_line line)
 {
 	const enum cut before = reader->cut;
@@ -139,7 +139,7 @@ static void try_head(struct reader *reader, struct kwhy_line line)
 		reader->cut = before;
 }
 
-/* Whether the row is its head once more, or another: words stand where readings do. */
+/* Whether the row is a repeated or a new header: it has words in the columns of readings. */
 static bool take_repeated_head(struct reader *reader)
 {
 	const struct kwhy_power_dialect *dialect;
@@ -156,7 +156,7 @@ static bool take_repeated_head(struct reader *reader)
 	return dialect != NULL;
 }
 
-/* Words of why a line is no row; NULL: it is one, or one of units. */
+/* Why a line is no row, in words; NULL: it is a row, or a line of units. */
 static const char *split_row(struct reader *reader, const struct kwhy_line *line)
 {
 	const char *words = split(reader, line);
@@ -187,7 +187,7 @@ static enum kwhy_status add_row(struct reader *reader, uint64_t place, struct kw
 	return kwhy_power_log_add(reader->log, place, &row, values, count, error);
 }
 
-/* A table may have been written without its head, as nvidia-smi does with "noheader". */
+/* Notes the first row of a table without a header, as nvidia-smi writes with "noheader". */
 static void note_first(struct reader *reader, uint64_t line)
 {
 	struct kwhy_power_stamp stamp;

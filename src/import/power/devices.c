@@ -10,9 +10,9 @@
 
 /* "8/0=node2/GPU-5b4e07f6-...": rank 8's device 0 is that GPU of node2. */
 struct statement {
-	uint32_t rank; /* KWHY_NONE: of any */
+	uint32_t rank; /* KWHY_NONE: any rank */
 	int32_t device;
-	struct kwhy_span host, meter; /* an empty host is any */
+	struct kwhy_span host, meter; /* empty host: any host */
 };
 
 static struct kwhy_span span_of(const char *text)
@@ -20,7 +20,7 @@ static struct kwhy_span span_of(const char *text)
 	return (struct kwhy_span){text, strlen(text)};
 }
 
-/* What stands before the character, and *rest what stands after it; false: there is none. */
+/* The text before the character `at`; *rest: the text after it. False: the character is missing. */
 static bool cut(struct kwhy_span *rest, char at, struct kwhy_span *out_before)
 {
 	const char *found = memchr(rest->bytes, at, rest->length);
@@ -66,7 +66,7 @@ static enum kwhy_status read_statement(const char *text, struct statement *out, 
 		text);
 }
 
-/* The statement about a device: the last one counts. *out_stated false: there is none. */
+/* The last --power-device about a device. *out_stated false: the user stated none. */
 static enum kwhy_status find_statement(const struct kwhy_import_options *options,
 	const struct kwhy_device *device, struct statement *out, bool *out_stated, struct kwhy_error *error)
 {
@@ -96,7 +96,9 @@ static bool has_hip_calls(const struct kwhy_recording *recording)
 	return false;
 }
 
-/* ROCm builds of Kineto may number devices as HSA's agents. Of these 0 is a CPU: who has a device 0 does not.
+/*
+ * Whether devices are numbered as HSA agents, as ROCm builds of Kineto may do. Agent 0 is a CPU, so a trace
+ * with a device 0 is not numbered so.
  */
 static bool numbers_are_agents(const struct kwhy_recording *recording)
 {
@@ -135,7 +137,7 @@ enum kwhy_status kwhy_power_devices_number(const struct kwhy_device *device,
 	return KWHY_OK;
 }
 
-/* One digit after another, without "GPU-" and dashes. */
+/* The next digit of a UUID, without "GPU-" and dashes. */
 static char next_digit(const char **text)
 {
 	while (**text == '-')
@@ -157,7 +159,9 @@ static bool same_uuid(const char *a, const char *b)
 	return true;
 }
 
-/* Domain, bus, device and function: "00000000:3B:00.0" is "0000:3b:00.0", and "3b:00.0" of domain 0. */
+/*
+ * Reads domain, bus, device and function: "00000000:3B:00.0" is "0000:3b:00.0", and "3b:00.0" is of domain 0.
+ */
 static bool read_pci(const char *text, unsigned long out[4])
 {
 	size_t count = 0;
@@ -185,7 +189,7 @@ static bool same_pci(const char *a, const char *b)
 	return read_pci(a, left) && read_pci(b, right) && !memcmp(left, right, sizeof(left));
 }
 
-/* "node7.cluster.example" is node7. */
+/* Whether two host names are one host: "node7.cluster.example" is node7. */
 static bool same_host(struct kwhy_span a, const char *b)
 {
 	const size_t length = strcspn(b, ".");
@@ -195,7 +199,7 @@ static bool same_host(struct kwhy_span a, const char *b)
 	return own == length && !strncasecmp(a.bytes, b, length);
 }
 
-/* NULL: the recording does not say. */
+/* The host name of a device; NULL: unknown. */
 static const char *host_of(const struct kwhy_recording *recording, uint32_t device)
 {
 	const uint32_t machine = recording->devices[device].machine;
@@ -258,7 +262,7 @@ struct finder {
 	const struct kwhy_power_log *log;
 	const struct kwhy_import_options *options;
 	uint32_t *devices;
-	bool has_hosts; /* of the log: those of the trace matter */
+	bool has_hosts; /* the log names hosts, so the trace's hosts matter */
 	bool by_number;
 };
 
@@ -275,7 +279,10 @@ static enum kwhy_status refuse_several(const struct finder *finder, uint32_t dev
 		finder->log->path, index, one ? one : "one", other ? other : "another", index);
 }
 
-/* A key is one device's: two of one number are ranks or machines that the log does not distinguish. */
+/*
+ * Assigns a key to one device: two devices with its number are ranks or machines that the log does not
+ * distinguish.
+ */
 static enum kwhy_status take_key(struct finder *finder, uint32_t device, size_t key, struct kwhy_error *error)
 {
 	if (finder->devices[key] != KWHY_NONE && finder->devices[key] != device)

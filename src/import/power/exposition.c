@@ -5,15 +5,15 @@
 #include <string.h>
 
 /*
- * Prometheus text, as exporters serve it and as scrapes were appended to a file: NAME{LABEL="VALUE",...}
- * VALUE [TIME], the time in milliseconds, in OpenMetrics in seconds.
+ * Prometheus text, as exporters serve it or as scrapes were appended to a file: NAME{LABEL="VALUE",...} VALUE
+ * [TIME], with the time in ms, or in s in OpenMetrics.
  */
 struct sample {
 	struct kwhy_power_row_text row;
 	struct kwhy_power_value value;
 };
 
-/* What stands before the first of these characters, or a NUL, and *rest from it on. */
+/* The text before the first of these characters or a NUL; moves *rest to that character. */
 static struct kwhy_span take_until(struct kwhy_span *rest, const char *any)
 {
 	struct kwhy_span out = {rest->bytes, 0};
@@ -34,7 +34,7 @@ static bool take(struct kwhy_span *rest, char c)
 	return true;
 }
 
-/* Values of labels that matter here have no escapes; one that has some ends after them. */
+/* Reads a label. Relevant labels have no escapes; a value with an escape is passed to its end. */
 static bool take_label(struct kwhy_span *rest, struct kwhy_power_row_text *row)
 {
 	const struct kwhy_span name = kwhy_span_trim(take_until(rest, "="));
@@ -72,7 +72,7 @@ static bool take_labels(struct kwhy_span *rest, struct kwhy_power_row_text *row)
 	return true;
 }
 
-/* Words of why the line is no sample; NULL: it is one, or of something else (no dialect). */
+/* Why the line is no sample, in words; NULL: it is one, or is of an unrelated metric (no dialect). */
 static const char *read_sample(struct kwhy_span line, struct sample *out)
 {
 	struct kwhy_span rest = line;

@@ -8,9 +8,9 @@
 #include <string.h>
 
 /*
- * JSON of amd-smi and rocm-smi, and what Prometheus answers: any number of documents, with lines of other
- * text before each. An object that names a reading is a record; what the objects around it say of time and
- * GPU holds for it, too.
+ * JSON of amd-smi and rocm-smi, and Prometheus' responses: any number of documents, with lines of other text
+ * before each. An object that names a reading is a record; time and GPU of the objects around it apply to it,
+ * too.
  */
 enum {
 	BYTES_MAX = 64 << 20,
@@ -78,7 +78,7 @@ static struct kwhy_span scalar(const json_t *value, char buffer[NUMBER_BYTES])
 	return (struct kwhy_span){buffer, length <= NUMBER_BYTES ? length : 0};
 }
 
-/* What an object says of when and of which GPU, with what those around it say. */
+/* Time and GPU of an object and of the objects around it. */
 struct scope {
 	struct kwhy_power_row_text row;
 	char numbers[KWHY_POWER_ROLE_DRAW][NUMBER_BYTES];
@@ -91,7 +91,7 @@ struct readings {
 	size_t count;
 };
 
-/* {"value": 410.5, "unit": "W"} as "410.5 W", or a bare value. False: the object is none of both. */
+/* Takes {"value": 410.5, "unit": "W"} as "410.5 W", or a bare value. False: it is neither. */
 static bool take_reading(
 	struct readings *readings, const json_t *value, const struct kwhy_power_meaning *meaning)
 {
@@ -129,7 +129,7 @@ static enum kwhy_status add_record(
 		walk->log, walk->records, &scope->row, readings->values, readings->count, walk->error);
 }
 
-/* [1789194365.29, "401.5"] of a series. */
+/* Adds a point of a series: [1789194365.29, "401.5"]. */
 static enum kwhy_status add_point(
 	struct walk *walk, struct scope *scope, const struct kwhy_power_meaning *meaning, const json_t *point)
 {
@@ -160,7 +160,7 @@ static void take_labels(struct scope *scope, const json_t *labels)
 	}
 }
 
-/* One series of what Prometheus answers: {"metric": {labels}, "values": [points]}. */
+/* Reads one series of a Prometheus response: {"metric": {labels}, "values": [points]}. */
 static enum kwhy_status read_series(struct walk *walk, const json_t *series, const json_t *labels)
 {
 	const json_t *points = json_object_get(series, "values"), *name = json_object_get(labels, "__name__");
@@ -241,7 +241,7 @@ static enum kwhy_status walk_value(
 	return status;
 }
 
-/* The next document begins with a bracket or a brace; what stands before it is other text. */
+/* Position of the next document, which begins with a bracket or a brace; text before it is skipped. */
 static size_t find_document(const struct bytes *bytes, size_t at)
 {
 	while (at < bytes->length && bytes->data[at] != '{' && bytes->data[at] != '[')
@@ -256,7 +256,7 @@ static size_t next_line(const struct bytes *bytes, size_t at)
 	return newline ? (size_t)(newline - bytes->data) + 1 : bytes->length;
 }
 
-/* A document that breaks off, as the last of a tool that was stopped, is passed over. */
+/* Reads all documents. A document that is cut, as the last one of a tool that was stopped, is skipped. */
 static enum kwhy_status walk_documents(struct walk *walk, const struct bytes *bytes)
 {
 	const struct scope nothing = {.row = {.gpu = -1}};

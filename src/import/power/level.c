@@ -3,12 +3,17 @@
 
 #include <math.h>
 
-/* Power that no reading of a GPU stays below: the smallest idle at 3 W, and watts in the place of milliwatts
- * make less than a watt of the largest. */
+/*
+ * Power above which every GPU draws, mW: the smallest idle at 3 W, and watts read as milliwatts give less
+ * than a watt for the largest.
+ */
 #define DEVICE_MIN_MW 2000
-#define POWERS_MIN 10 /* readings; fewer say little */
+#define POWERS_MIN 10 /* readings; with fewer the level is uncertain */
 
-/* Counters move every 100 ms on an H200; a mean is of ten such steps. */
+/*
+ * Longest time without a counter update, ns (an H200's moves every 100 ms), and shortest time for a mean, ten
+ * updates.
+ */
 #define STILL_NS INT64_C(200000000)
 #define MEAN_NS INT64_C(1000000000)
 

@@ -56,7 +56,7 @@ static bool is_pci(struct kwhy_span text)
 	return text.length >= 7 && colons >= 1;
 }
 
-/* The number at the end of "0", "card0", "GPU 0" or "nvidia0"; -1: there is none. */
+/* The number at the end of "0", "card0", "GPU 0" or "nvidia0"; -1: no number. */
 static int32_t number_at_end(struct kwhy_span text)
 {
 	size_t at = text.length;
@@ -140,7 +140,10 @@ static bool same(const char *kept, struct kwhy_span text)
 	return kept ? kwhy_span_is(text, kept) : text.length == 0;
 }
 
-/* Rows of the same GPU come in turn: the search begins after the last one found. */
+/*
+ * Finds the key of a row's GPU. GPUs alternate in a regular order, so the search begins after the last one
+ * found.
+ */
 static enum kwhy_status find_key(struct kwhy_power_log *log, const struct kwhy_power_row_text *row,
 	uint32_t *out, struct kwhy_error *error)
 {
@@ -161,7 +164,7 @@ static enum kwhy_status find_key(struct kwhy_power_log *log, const struct kwhy_p
 	return add_key(log, &text, error);
 }
 
-/* "20261129" and "08:41:39" of two columns are one text. */
+/* Joins "20261129" and "08:41:39" of two columns to one text. */
 static struct kwhy_span time_text(const struct kwhy_power_row_text *row, char *joined, size_t size)
 {
 	const struct kwhy_span date = part(row, KWHY_POWER_ROLE_DATE);
@@ -175,7 +178,7 @@ static struct kwhy_span time_text(const struct kwhy_power_row_text *row, char *j
 	return (struct kwhy_span){joined, date.length + 1 + time.length};
 }
 
-/* Where a window lies. A length beyond a year is none. */
+/* Reads the interval of a window. A duration beyond a year is invalid. */
 static bool read_window(const struct kwhy_power_log *log, const struct kwhy_power_row_text *row,
 	struct kwhy_power_entry *entry)
 {
@@ -191,7 +194,7 @@ static bool read_window(const struct kwhy_power_log *log, const struct kwhy_powe
 	return true;
 }
 
-/* Words of why a row has no place in time; NULL: it has. */
+/* Why a row's time is unusable, in words; NULL: it is usable. */
 static const char *read_times(const struct kwhy_power_log *log, const struct kwhy_power_row_text *row,
 	struct kwhy_span when, struct kwhy_power_entry *entry)
 {
@@ -212,7 +215,7 @@ static bool is_sum_of_several(const struct kwhy_power_row_text *row)
 	return kwhy_power_decimal_read(text, 1, 0, &count) && count > 1;
 }
 
-/* What a data centre takes beside its machines is none of the GPU's. */
+/* Divides an energy by the PUE, because the data centre's overhead is not the GPU's. */
 static int64_t without_overhead(const struct kwhy_power_row_text *row, int64_t value)
 {
 	int64_t millionths;
@@ -234,7 +237,7 @@ static enum kwhy_status push(
 	return status;
 }
 
-/* *out_wrong: the first text that is no amount. */
+/* Adds the readings of a row. *out_wrong: the first text that is no amount. */
 static enum kwhy_status add_values(struct kwhy_power_log *log, const struct kwhy_power_row_text *row,
 	struct kwhy_power_entry entry, const struct kwhy_power_value *value, struct kwhy_span *out_wrong,
 	struct kwhy_error *error)

@@ -5,13 +5,13 @@
 #include "import/import.h"
 #include "import/power/log.h"
 
-/* kwhy's own power CSV, row by row into the recording. */
+/* Reads kwhy's own power CSV into the recording, row by row. */
 KWHY_MUST_USE enum kwhy_status kwhy_power_csv_read(struct kwhy_recording *recording, const char *path,
 	const struct kwhy_import_options *options, struct kwhy_error *error);
 
 /*
- * Logs of other tools into `log`, by their form. What is not understood is counted there; an error is only a
- * file that cannot be read to its end, or one that no row can be taken from.
+ * Read logs of other tools into `log`, one function a syntax. Rows that are not understood are counted there.
+ * An error means that the file cannot be read to its end, or that no row of it can be used.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_delimited_read(
 	struct kwhy_power_log *log, bool partial, struct kwhy_error *error);
@@ -19,8 +19,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_power_json_read(struct kwhy_power_log *log, 
 KWHY_MUST_USE enum kwhy_status kwhy_power_exposition_read(
 	struct kwhy_power_log *log, bool partial, struct kwhy_error *error);
 
-/* Puts what a log holds into the recording, on its devices and its clock. */
-KWHY_MUST_USE enum kwhy_status kwhy_power_log_book(struct kwhy_power_log *log,
+/* Adds the readings of a log to the recording, on its devices and its clock. */
+KWHY_MUST_USE enum kwhy_status kwhy_power_log_assign(struct kwhy_power_log *log,
 	struct kwhy_recording *recording, const struct kwhy_import_options *options,
 	struct kwhy_error *error);
 

@@ -6,7 +6,7 @@
 
 static const int64_t second_ns = 1000000000;
 
-/* What is left of a text that is read from its front. */
+/* The remainder of a text that is read from its front. */
 struct cursor {
 	struct kwhy_span rest;
 };
@@ -22,7 +22,7 @@ static bool take_char(struct cursor *cursor, const char *any)
 	return false;
 }
 
-/* Exactly `count` digits that make a number up to `most`. */
+/* Reads exactly `count` digits that make a number up to `most`. */
 static bool take_number(struct cursor *cursor, size_t count, int most, int *out)
 {
 	int value = 0;
@@ -139,7 +139,7 @@ static size_t whole_digits(struct kwhy_span text)
 	return count;
 }
 
-/* Between 9 digits of seconds, in 1973, and 19 of nanoseconds. */
+/* Reads a Unix time, from 9 digits of seconds (1973) to 19 of nanoseconds. */
 static bool read_unix(struct kwhy_span text, struct kwhy_power_stamp *out)
 {
 	const size_t digits = whole_digits(text);

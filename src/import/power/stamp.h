@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* A time of a log. A local one has no zone: nanoseconds as if it were UTC. */
+/* A time of a log. A local time has no zone and is converted as if it were UTC. */
 struct kwhy_power_stamp {
 	int64_t time_ns; /* Unix time */
 	bool is_local;
@@ -19,7 +19,7 @@ struct kwhy_power_stamp {
  */
 bool kwhy_power_stamp_read(struct kwhy_span text, struct kwhy_power_stamp *out);
 
-/* "+02:00", "-0330", "Z" or "UTC" in nanoseconds east of Greenwich. False: it is none. */
+/* Reads "+02:00", "-0330", "Z" or "UTC" as nanoseconds east of Greenwich. False: the text is no offset. */
 bool kwhy_power_offset_read(struct kwhy_span text, int64_t *out_ns);
 
 #endif

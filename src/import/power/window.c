@@ -36,7 +36,9 @@ struct kwhy_power_window kwhy_power_window_of_work(const struct kwhy_recording *
 	return window;
 }
 
-/* Times of one file are a power of 1000 of the other's: the words for it; NULL when they are not. */
+/*
+ * Words for a wrong unit where the times of one file are a power of 1000 of the other's; NULL: they are not.
+ */
 static const char *unit_mistake(const struct kwhy_recording *recording, int64_t power_ns, int64_t work_ns)
 {
 	static const struct {
@@ -93,7 +95,10 @@ static enum kwhy_status note_overlap(const struct kwhy_power_window *power,
 		kwhy_quantity_percent(share, (double)(end_ns - start_ns) / (double)span_ns));
 }
 
-/* Some readings are of the trace's time, others of another age: a clock was set, or files were joined. */
+/*
+ * Refuses readings of which some are of the trace's time and others years away: a clock was set, or files
+ * were joined.
+ */
 static enum kwhy_status check_length(const struct kwhy_power_window *power,
 	const struct kwhy_recording *recording, const char *path, struct kwhy_error *error)
 {

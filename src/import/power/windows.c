@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GAP_SHARE = 100 }; /* a hundredth: less than meters differ by */
+enum { GAP_SHARE = 100 }; /* share of the energy, 1/100: less than meters differ by */
 
 static int64_t start_of(const struct kwhy_power_entry *entry)
 {
 	return entry->time_ns - entry->length_ns;
 }
 
-/* Of a GPU, by start; of one start the longest first, so that what lies in it comes behind. */
+/* Sorts by GPU, then start; of equal starts the longest comes first, so that windows inside it follow. */
 static int compare(const void *a, const void *b)
 {
 	const struct kwhy_power_entry *left = a, *right = b;
@@ -24,7 +24,7 @@ static int compare(const void *a, const void *b)
 	return (left->length_ns < right->length_ns) - (left->length_ns > right->length_ns);
 }
 
-/* Readings in the place of windows: never more than twice as many. */
+/* Readings that replace windows, at most two for each. */
 struct unrolled {
 	struct kwhy_power_entry *entries;
 	size_t count;
@@ -49,7 +49,7 @@ static enum kwhy_status refuse_gaps(
 		(double)gaps_ns * 1e-9, (double)span_ns * 1e-9, log->dialect->cure);
 }
 
-/* Windows one behind the other, of each GPU. */
+/* Makes a counter from consecutive windows of each GPU. */
 static enum kwhy_status chain(struct kwhy_power_log *log, struct unrolled *out, struct kwhy_error *error)
 {
 	int64_t start_ns = 0, end_ns = 0, gaps_ns = 0, total = 0;
@@ -85,7 +85,7 @@ static bool overlaps(const struct kwhy_power_entry *entry, const struct kwhy_pow
 	return !work->known || (start_of(entry) <= work->end_ns && entry->time_ns >= work->start_ns);
 }
 
-/* Rows of one run count up from its start. */
+/* Makes a counter from the rows of one run, which add up from its start. */
 static enum kwhy_status choose_run(struct kwhy_power_log *log, const struct kwhy_power_window *work,
 	struct unrolled *out, struct kwhy_error *error)
 {
@@ -102,7 +102,7 @@ static enum kwhy_status choose_run(struct kwhy_power_log *log, const struct kwhy
 				kwhy_names_get(&log->names, log->entries[i].run));
 		first = first ? first : &log->entries[i];
 	}
-	if (!first) /* both times are told when they are compared */
+	if (!first) /* the error states both times */
 		first = &log->entries[log->entry_count - 1];
 	for (size_t i = 0; i < log->entry_count; i++) {
 		if (log->entries[i].run != first->run)

@@ -10,7 +10,7 @@
 static const int64_t second_ns = 1000000000;
 enum { QUARTER_S = 900, QUARTERS_MIN = -48, QUARTERS_MAX = 56 };
 
-/* The Unix time of a local one on this machine, summer time and all. */
+/* The Unix time of a local time on this machine, with summer time. */
 static int64_t here(int64_t local_ns)
 {
 	const time_t seconds = (time_t)(local_ns / second_ns);
@@ -61,7 +61,10 @@ static struct kwhy_power_window local_window(const struct kwhy_power_log *log)
 	return window;
 }
 
-/* Windows lie apart; readings are one stretch. */
+/*
+ * Whether the log, its times shifted by the offset, overlaps the work. Windows are tested one by one,
+ * readings as one interval.
+ */
 static bool lies_beside(const struct kwhy_power_log *log, const struct kwhy_power_window *all,
 	const struct kwhy_power_window *work, int64_t offset_ns)
 {
@@ -127,7 +130,7 @@ enum kwhy_status kwhy_power_zone_apply(struct kwhy_power_log *log, struct kwhy_r
 			log->path, count);
 	shift(log, false, quarters * QUARTER_S * second_ns);
 	if (count == 0)
-		return KWHY_OK; /* what lies nowhere near the trace is refused with both windows */
+		return KWHY_OK; /* a log far from the trace is refused later, with both intervals */
 	return kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "power-zone", error,
 		"%s has times without a zone: they are taken for those of UTC%s, the only one in which it "
 		"lies "

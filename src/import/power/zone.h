@@ -6,9 +6,9 @@
 #include "import/power/log.h"
 
 /*
- * Turns the times of a log that have no zone into Unix time: by --power-zone ("+02:00", "UTC" or "local",
- * this machine's), else by the one zone in which the log was written while the recording's work ran, which a
- * note states. Where several zones fit, or none, it is asked for.
+ * Converts times of a log that have no zone to Unix time. The zone is --power-zone ("+02:00", "UTC" or
+ * "local", this machine's), else the only zone in which the log overlaps the recording's work, which a note
+ * then states. Where several zones fit, or no zone does, an error asks for the option.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_zone_apply(struct kwhy_power_log *log,
 	struct kwhy_recording *recording, const struct kwhy_import_options *options,

@@ -10,7 +10,7 @@
 /* Names of the prober's own kernels (inject/probe). */
 #define OWN_KERNELS "kwhy_probe_"
 
-/* Of a copy that is worth repeating (inject/probe/copies.h). */
+/* Smallest copy that is repeated, bytes (inject/probe/copies.h). */
 enum { COPY_BYTES_MIN = 65536 };
 
 enum kwhy_status kwhy_recorded_burst_keep(struct kwhy_recorded *recorded, uint32_t writer,
@@ -91,7 +91,7 @@ enum kwhy_status kwhy_recorded_bursts_sort(struct kwhy_recorded *recorded, struc
 	return status;
 }
 
-/* The burst of a process at a time; NULL: there was none. Bursts of a process do not overlap. */
+/* The burst of a process at a time; NULL: no burst. Bursts of a process do not overlap. */
 static struct kwhy_recorded_burst *burst_at(
 	const struct kwhy_recorded *recorded, uint32_t process, int64_t time_ns)
 {
@@ -111,7 +111,10 @@ static struct kwhy_recorded_burst *burst_at(
 	return last && last->burst.process == process && time_ns < last->burst.end_ns ? last : NULL;
 }
 
-/* What the thread called in a burst, but for the program's own launch; correlations may be the same. */
+/*
+ * Calls of the thread during a burst, except the program's own launch, are the prober's; correlations may be
+ * equal.
+ */
 bool kwhy_recorded_call_is_probers(
 	const struct kwhy_recorded *recorded, uint32_t writer, const struct kwhy_wire_call *call)
 {
@@ -124,7 +127,7 @@ bool kwhy_recorded_call_is_probers(
 			start_ns >= burst->burst.start_ns + burst->launched_ns);
 }
 
-/* Correlations count up, and begin anew at 2^32. */
+/* Whether one correlation is later than another; they count up and wrap at 2^32. */
 static bool is_later(uint32_t correlation, uint32_t than)
 {
 	return correlation != KWHY_NONE && (int32_t)(correlation - than) > 0;
@@ -160,7 +163,10 @@ static bool is_of_copies(const struct kwhy_burst *burst)
 	return burst->blocks == KWHY_WIRE_UNKNOWN_U32 && burst->threads_per_block == KWHY_WIRE_UNKNOWN_U16;
 }
 
-/* Is it what the burst repeats? Other copies of the prober are smaller than those that are repeated. */
+/*
+ * Whether the row is of the repeated launch. The prober's other copies are smaller than those that are
+ * repeated.
+ */
 static bool is_repeated(
 	const struct kwhy_recorded *recorded, const struct kwhy_recorded_burst *burst, size_t row)
 {
@@ -172,7 +178,9 @@ static bool is_repeated(
 		rows->name[row] == burst->burst.name;
 }
 
-/* Behind a graph or a copy of the program's own all that starts once these have become idle is the prober's.
+/*
+ * Whether the row starts before all repeats. After a graph or copy of the program has become idle, all later
+ * activities are the prober's.
  */
 static bool is_before_all(const struct kwhy_recorded_burst *burst, int64_t start_ns)
 {
@@ -189,8 +197,8 @@ static bool may_be_probers(
 }
 
 /*
- * The program's own launch says the stream and, where it is too long for the prober, the whole name. Where a
- * burst is after it, or CUPTI lost it, the stream is that of the first repeat.
+ * Takes the stream from the program's own launch, and the whole name where it is too long for the prober.
+ * Where the burst comes after the launch, or CUPTI lost the launch, the stream is that of the first repeat.
  */
 static void find_first(const struct kwhy_recorded *recorded, size_t row)
 {
@@ -211,7 +219,7 @@ static void find_first(const struct kwhy_recorded *recorded, size_t row)
 		burst->stream = rows->stream[row];
 }
 
-/* Without a launch of the program's own all of that name are repeats. */
+/* Without a launch of the program, all activities of that name are repeats. */
 static void find_stream(struct kwhy_recorded_burst *burst)
 {
 	if (burst->first_ns != INT64_MAX)
@@ -233,7 +241,10 @@ static uint8_t origin_of(const struct kwhy_recorded *recorded, size_t row)
 										: KWHY_ORIGIN_PROBER;
 }
 
-/* Of what is not the program's the calls are left out: it must not be joined with the program's launch. */
+/*
+ * Assigns the origin of a row. The prober's rows get no call, so that they are not joined with the program's
+ * launch.
+ */
 static void assign_origin(const struct kwhy_recorded *recorded, size_t row)
 {
 	struct kwhy_activities *rows = &recorded->recording->activities;

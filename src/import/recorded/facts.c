@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Writers of one recording: processes. More is no recording of ours. */
+/* Number of writers, which are processes, up to which a recording is accepted. */
 enum { WRITERS_MAX = 65536 };
 
 static enum kwhy_status add_writer(
@@ -71,7 +71,7 @@ int64_t kwhy_recorded_time(const struct kwhy_recorded *recorded, uint32_t writer
 	return time_ns;
 }
 
-/* Kernels are named as their compiler did; reports show them as their program does. */
+/* Adds a name. Names of kernels are mangled; reports show them demangled. */
 static enum kwhy_status intern_name(struct kwhy_recorded *recorded, const char *bytes, size_t length,
 	uint32_t *out, struct kwhy_error *error)
 {
@@ -101,7 +101,10 @@ static enum kwhy_status take_names(struct kwhy_recorded *recorded, uint32_t writ
 	return status;
 }
 
-/* The relation known best is the writer's: times of one machine are then as exact as its monotonic clock. */
+/*
+ * Keeps a writer's closest pair of clock readings: times of one machine are then as exact as its monotonic
+ * clock.
+ */
 static void take_clocks(
 	struct kwhy_recorded *recorded, struct kwhy_recorded_writer *writer, const struct kwhy_block *block)
 {
@@ -163,7 +166,7 @@ static enum kwhy_status apply_process(struct kwhy_recorded *recorded, uint32_t i
 	return KWHY_OK;
 }
 
-/* A physical device is known by its UUID, whatever number a process gives it. */
+/* Finds a physical device by its UUID, whatever index a process gives it. */
 static uint32_t device_of_uuid(const struct kwhy_recording *recording, const char *uuid)
 {
 	for (uint32_t i = 0; uuid && i < recording->device_count; i++)
@@ -179,7 +182,7 @@ static enum kwhy_status map_device(struct kwhy_recorded *recorded, uint32_t writ
 		&recorded->devices, (struct kwhy_track_key){writer, index, 0}, device, error);
 }
 
-/* What one writer knows of a device and another does not. */
+/* Fills in properties of a device that one writer states and another does not. */
 static void complete_device(struct kwhy_device *known, const struct kwhy_device *row)
 {
 	if (known->rank == KWHY_NONE)
@@ -204,7 +207,10 @@ static void complete_device(struct kwhy_device *known, const struct kwhy_device 
 		known->limit_mw = row->limit_mw;
 }
 
-/* One that named neither its host nor its start, as of a damaged recording, may be of any. */
+/*
+ * The machine of a writer. A writer that stated neither host nor boot, as in a damaged recording, may be of
+ * any machine.
+ */
 static uint32_t machine_of(const struct kwhy_recorded_writer *writer)
 {
 	return writer->host || writer->boot ? writer->machine : KWHY_NONE;
@@ -249,7 +255,7 @@ enum kwhy_status kwhy_recorded_device(struct kwhy_recorded *recorded, uint32_t w
 	return status ? status : map_device(recorded, writer, index, *out, error);
 }
 
-/* A meter's device by its UUID; by its number where no process named one. */
+/* Finds a meter's device by its UUID, or by its index where no process stated a UUID. */
 static enum kwhy_status find_metered(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_wire_source *source, uint32_t *out, struct kwhy_error *error)
 {
@@ -297,7 +303,7 @@ static enum kwhy_status apply_source(struct kwhy_recorded *recorded, uint32_t wr
 		(uint32_t)recorded->meter_count++, error);
 }
 
-/* Of several launchers, one a rank: from the first start to the last end. */
+/* Widens the run to that of each launcher (one a rank): from the first start to the last end. */
 static void apply_run(struct kwhy_recorded *recorded, uint32_t writer, const struct kwhy_wire_run *run)
 {
 	int64_t start_ns = kwhy_recorded_time(recorded, writer, run->start_mono_ns),
@@ -316,9 +322,9 @@ static void apply_run(struct kwhy_recorded *recorded, uint32_t writer, const str
 }
 
 /*
- * Programs record from their start to their end; the launcher may have been asked for less. One that ended in
- * order just before the run did runs nothing any more: up to the counter's update after the end all is known,
- * and without that tick the energy since the one before would be in no book.
+ * Cuts a window to the run. Programs record from start to end; the launcher may select less. A program that
+ * ended properly just before the run's end runs nothing after that, so the window is extended to the
+ * counter's update after the end; otherwise the energy since the update before it would be in no account.
  */
 static void fit_to_run(const struct kwhy_recorded *recorded, struct kwhy_recorded_window *row)
 {
@@ -358,7 +364,7 @@ static enum kwhy_status apply_coverage(struct kwhy_recorded *recorded, uint32_t 
 	return status ? status : kwhy_recorded_window_keep(recorded, &row, error);
 }
 
-/* Work is reported in parts, and by every process: of one unit there is one sum. */
+/* Adds reported work, which comes in parts and from every process, to one sum a unit. */
 static enum kwhy_status apply_work(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_wire_work *work, struct kwhy_error *error)
 {
@@ -444,7 +450,7 @@ static enum kwhy_status apply_kind(struct kwhy_recorded *recorded, unsigned kind
 	return status;
 }
 
-/* The whole second before the first relation of the clocks, unless an earlier trace chose. */
+/* Chooses the whole second before the first clock reading, unless an earlier trace set the origin. */
 static void choose_origin(struct kwhy_recorded *recorded)
 {
 	struct kwhy_recording *recording = recorded->recording;

@@ -5,14 +5,14 @@
 
 #include <string.h>
 
-/* Deeper stacks than the injected library takes are damage. */
+/* Deepest stack that the injected library records; deeper ones are damage. */
 enum { DEPTH_MAX = 128 };
 
-/* Whose files are not the program's own, by a part of their path. */
+/* Parts of paths of files that are not the program's own, */
 static const char *const library_parts[] = {"/site-packages/", "/dist-packages/", "/lib/python3.",
 	"/lib/python3/", "/usr/lib/", "/usr/lib64/", "/usr/local/cuda"};
 static const char *const library_starts[] = {"<", "/lib/", "/lib64/"};
-/* ... and modules by how their name begins. */
+/* and prefixes of modules that are not. */
 static const char *const library_modules[] = {
 	"libcuda", "libcupti", "libcudart", "libkwhy", "libnccl", "libcublas", "libcudnn", "ld-linux"};
 
@@ -37,7 +37,10 @@ static bool is_library(const char *path)
 	return !path[0];
 }
 
-/* Frames come behind those that called them: one that names a later frame, as damage may, has no caller. */
+/*
+ * Adds a frame. Callers come before the frames they called; a frame that names a later one, as damage may,
+ * has no caller.
+ */
 static enum kwhy_status add_frame(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_wire_frame *frame, struct kwhy_error *error)
 {
@@ -63,7 +66,7 @@ static enum kwhy_status add_frame(struct kwhy_recorded *recorded, uint32_t write
 		&recorded->frames, (struct kwhy_track_key){writer, frame->id, 0}, index, error);
 }
 
-/* Of native code the function, and the file and line where the module says them. */
+/* Finds the function of a native frame, and its file and line where the module states them. */
 static enum kwhy_status resolve(
 	struct kwhy_recorded *recorded, struct kwhy_recorded_frame *frame, struct kwhy_error *error)
 {
@@ -102,7 +105,10 @@ static enum kwhy_status add_ranges(struct kwhy_recorded *recorded, const struct 
 	return status;
 }
 
-/* The program's own frames and the innermost: what lies between is how libraries work. */
+/*
+ * Chooses the program's own frames and the innermost one; the frames between are the inner workings of
+ * libraries.
+ */
 static size_t choose_frames(const struct kwhy_recorded *recorded, uint32_t innermost, uint32_t out[DEPTH_MAX])
 {
 	size_t count = 0;

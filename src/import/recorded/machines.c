@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* By how much Unix time may be set between two relations of one machine's clocks. */
+/* Largest step of Unix time between two clock readings of one machine, ns. */
 #define SET_BY_NS 1e9
 
 static bool is_closer(const struct kwhy_wire_clock *a, const struct kwhy_wire_clock *b)
@@ -13,7 +13,7 @@ static bool is_closer(const struct kwhy_wire_clock *a, const struct kwhy_wire_cl
 	return a->width_ns >= 0 && (b->width_ns < 0 || a->width_ns < b->width_ns);
 }
 
-/* The offset at least and at most; infinite: not reported. In doubles, which do not overflow. */
+/* Lowest and highest offset of the clocks; infinite: unknown. Doubles do not overflow. */
 static double lowest_ns(const struct kwhy_wire_clock *clock)
 {
 	return clock->width_ns < 0 ? INFINITY : (double)clock->offset_ns - (double)clock->width_ns;
@@ -31,8 +31,8 @@ static bool agree(const struct kwhy_wire_clock *a, const struct kwhy_wire_clock 
 }
 
 /*
- * A writer that does not tell the start of its machine, as older ones do not, is of the machine of another
- * one that gives the same name.
+ * Completes the boot of writers that do not state it, as older ones do not: it is that of another writer with
+ * the same host name.
  */
 static enum kwhy_status complete_starts(
 	struct kwhy_recorded *recorded, struct kwhy_track_map *starts, struct kwhy_error *error)
@@ -55,8 +55,10 @@ static enum kwhy_status complete_starts(
 	return status;
 }
 
-/* By the start of the machine, which all of its containers have in common; where none is identified by its
- * name. */
+/*
+ * Compares machines by their boot, which all containers of a machine share, or by name where no boot is
+ * known.
+ */
 static int compare_names(const struct kwhy_recorded_writer *a, const struct kwhy_recorded_writer *b)
 {
 	if (a->boot != b->boot)
@@ -66,7 +68,7 @@ static int compare_names(const struct kwhy_recorded_writer *a, const struct kwhy
 	return a->host < b->host ? -1 : 1;
 }
 
-/* By name, then by the lowest offset; those without a clock last. */
+/* Sorts by machine, then by the lowest offset; writers without a clock come last. */
 static int compare_writers(const void *context, uint32_t a, uint32_t b)
 {
 	const struct kwhy_recorded_writer *writers = context;
@@ -78,7 +80,7 @@ static int compare_writers(const void *context, uint32_t a, uint32_t b)
 	return (lowest_a_ns > lowest_b_ns) - (lowest_a_ns < lowest_b_ns);
 }
 
-/* The best known relation of the clocks is taken over by all that agree with it. */
+/* Gives the closest pair of clock readings to all writers that agree with it. */
 static struct kwhy_wire_clock share_clock(
 	struct kwhy_recorded *recorded, const uint32_t *writers, size_t count)
 {
@@ -93,7 +95,7 @@ static struct kwhy_wire_clock share_clock(
 	return best;
 }
 
-/* The same machine in an earlier file, which has those before `first`; KWHY_NONE: none. */
+/* The same machine in an earlier file, whose machines come before `first`; KWHY_NONE: not found. */
 static uint32_t find_machine(
 	const struct kwhy_recording *recording, size_t first, const struct kwhy_machine *machine)
 {
@@ -130,7 +132,7 @@ static enum kwhy_status add_machine(struct kwhy_recorded *recorded, const uint32
 	return status;
 }
 
-/* How many of the writers, which are in order, are the first one's machine. */
+/* Number of the sorted writers that are of the first one's machine. */
 static size_t count_machine(const struct kwhy_recorded *recorded, const uint32_t *writers, size_t count)
 {
 	double reach_ns = highest_ns(&recorded->writers[writers[0]].clock) + SET_BY_NS;

@@ -5,14 +5,17 @@
 
 #include <stdlib.h>
 
-/* Memory that lies on the device for as long as it is taken. */
+/* Whether memory is on the device for as long as it is allocated. */
 static bool is_on_device(uint8_t memory)
 {
 	return memory == KWHY_MEMORY_DEVICE || memory == KWHY_MEMORY_ARRAY ||
 		memory == KWHY_MEMORY_DEVICE_STATIC;
 }
 
-/* Of a run known in windows only it is not known what was held when a window began. */
+/*
+ * Whether the memory of a writer is known. In a run that is recorded in windows, the memory held at a
+ * window's start is unknown.
+ */
 static bool is_followed(const struct kwhy_recorded *recorded, uint32_t writer)
 {
 	return !recorded->writers[writer].selection.is_stated;
@@ -49,7 +52,10 @@ static int compare_times(const void *context, uint32_t a, uint32_t b)
 	return (rows[a].time_ns > rows[b].time_ns) - (rows[a].time_ns < rows[b].time_ns);
 }
 
-/* What is given back without having been taken was there before the recording: never below 0. */
+/*
+ * New size held. Memory that is freed without an allocation in the recording was allocated before it, so the
+ * size never falls below 0.
+ */
 static uint64_t changed(uint64_t held, int64_t change)
 {
 	if (change < 0)
@@ -85,7 +91,7 @@ static enum kwhy_status add_points(struct kwhy_recorded *recorded, struct kwhy_t
 
 enum kwhy_status kwhy_recorded_memory_apply(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
-	struct kwhy_track_map holders = {0}; /* (device, process) -> place in `held` */
+	struct kwhy_track_map holders = {0}; /* (device, process) -> index in `held` */
 	uint64_t *held = calloc(recorded->memory_count + 1, sizeof(*held));
 	uint32_t *order = NULL;
 	enum kwhy_status status = held

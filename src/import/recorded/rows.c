@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether a kernel of that name is a collective: asked once a name. */
+/* Whether a kernel of that name is a collective, matched once a name. */
 static uint8_t kind_of(struct kwhy_recorded *recorded, uint32_t name)
 {
 	uint8_t *known = name < recorded->kind_count ? &recorded->kinds[name] : NULL;
@@ -29,7 +29,7 @@ static enum kwhy_status stream_of(struct kwhy_recorded *recorded, uint32_t write
 	return status ? status : kwhy_tracks_stream(&recorded->tracks, &row, out, error);
 }
 
-/* The times of a row; impossible ones are refused, or skipped under --partial. */
+/* Converts the times of a row. Impossible times are refused, or skipped under --partial. */
 static bool place(struct kwhy_recorded *recorded, uint32_t writer, int64_t start_mono_ns, int64_t end_mono_ns,
 	struct kwhy_activity *out)
 {
@@ -38,7 +38,7 @@ static bool place(struct kwhy_recorded *recorded, uint32_t writer, int64_t start
 	return out->start_ns != KWHY_UNKNOWN_TIME && out->end_ns >= out->start_ns;
 }
 
-/* The launcher may have been asked for less than programs write down by themselves. */
+/* Whether a row is to be kept: the launcher may select less than programs record by themselves. */
 static bool is_wanted(const struct kwhy_recorded *recorded, const struct kwhy_activity *row)
 {
 	return recorded->run_start_ns > recorded->run_end_ns ||
@@ -159,7 +159,7 @@ static enum kwhy_status add_range(struct kwhy_recorded *recorded, uint32_t write
 	struct kwhy_activity times;
 	enum kwhy_status status = KWHY_OK;
 
-	/* A range that was open when the program died has no end: it is not one to sum over. */
+	/* A range that was open when the program died has no end and is not summed. */
 	if (!place(recorded, writer, range->start_mono_ns, range->end_mono_ns, &times)) {
 		recorded->recording->lost.skipped_events++;
 		return KWHY_OK;
@@ -174,7 +174,10 @@ static enum kwhy_status add_range(struct kwhy_recorded *recorded, uint32_t write
 	return status ? status : kwhy_recording_add_range(recorded->recording, &row, error);
 }
 
-/* Gauges say how the device was during the run: no reading from before or after it. */
+/*
+ * Adds a reading of a gauge. Gauges show the device's state during the run, so readings from before or after
+ * it are dropped.
+ */
 static enum kwhy_status add_gauge(struct kwhy_recorded *recorded, const struct kwhy_recorded_meter *meter,
 	int64_t time_ns, int64_t value, struct kwhy_error *error)
 {

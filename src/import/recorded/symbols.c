@@ -10,10 +10,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Of more modules places are not looked up. */
+/* Number of modules in which addresses are looked up. */
 enum { MODULES_MAX = 256 };
 
-/* elfutils' libdwfl.h, as far as it is used; its interface is versioned and has not changed since 0.120. */
+/*
+ * The part of elfutils' libdwfl.h that is used; its interface is versioned and has not changed since 0.120.
+ */
 struct dwfl_callbacks {
 	int (*find_elf)(void);
 	int (*find_debuginfo)(void);
@@ -39,7 +41,7 @@ struct kwhy_dwfl {
 
 struct kwhy_symbol_module {
 	char *path;
-	void *session, *module; /* of libdw; NULL: it does not know the file */
+	void *session, *module; /* handles of libdw; NULL: it cannot read the file */
 	uint64_t bias;
 };
 
@@ -85,7 +87,10 @@ static void open_library(struct kwhy_symbols *symbols)
 		dlclose(calls.library);
 }
 
-/* A recording may name what is no module, and of which reading would not end. */
+/*
+ * Whether the path is a regular file. A recording may name something else, such as a pipe, which would never
+ * end.
+ */
 static bool is_file(const char *path)
 {
 	struct stat facts;
@@ -111,7 +116,7 @@ static void read_module(const struct kwhy_dwfl *calls, struct kwhy_symbol_module
 		out->module = module;
 }
 
-/* NULL: there is no memory, or too many are known. */
+/* The module of that path; NULL: no memory, or too many modules. */
 static struct kwhy_symbol_module *module_of(struct kwhy_symbols *symbols, const char *path)
 {
 	struct kwhy_symbol_module *out;
@@ -142,7 +147,7 @@ static void name_function(const char *name, struct kwhy_symbol *out)
 	free(plain);
 }
 
-/* The call ends before the place where the program goes on, which may be of the next line. */
+/* Looks up the byte before the return address, because the next instruction may be of the next line. */
 static void look_up(const struct kwhy_dwfl *calls, const struct kwhy_symbol_module *module, uint64_t offset,
 	struct kwhy_symbol *out)
 {

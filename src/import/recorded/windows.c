@@ -6,9 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A launch longer ago than this before its start had to wait for something (docs/formats/recording.md). */
+/* A launch this long before its activity's start had to wait for other work (docs/formats/recording.md). */
 #define AT_ONCE_NS 100000
-/* A selection that ends no earlier than this before its process was not cut short by a duration. */
+/* A selection that ends at most this long before its process was not cut short by a duration. */
 #define ENDS_WITH_NS 10000000
 
 _Static_assert((int)KWHY_CHOICE_DUTY == (int)KWHY_WIRE_CHOICE_DUTY &&
@@ -36,7 +36,7 @@ void kwhy_recorded_selection_keep(
 	if (selection->choice >= KWHY_CHOICE_COUNT || selection->choice == KWHY_CHOICE_ALL ||
 		start_ns == KWHY_UNKNOWN_TIME)
 		return;
-	/* Of a writer that did not come to its end nothing more is known than that the run ended. */
+	/* a writer that did not end properly is known up to the end of the run */
 	if (end_ns == KWHY_UNKNOWN_TIME)
 		end_ns = recorded->run_end_ns > start_ns ? recorded->run_end_ns : start_ns;
 	recorded->writers[writer].selection = (struct kwhy_recorded_selection){
@@ -66,7 +66,7 @@ static int compare_windows(const void *context, uint32_t a, uint32_t b)
 	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
 }
 
-/* The first activity that a window holds of a stream. */
+/* The first activity of a stream in a window. */
 struct first {
 	uint32_t stream, window, correlation;
 	int64_t start_ns;
@@ -74,16 +74,17 @@ struct first {
 
 struct trimming {
 	struct kwhy_recorded *recorded;
-	size_t *first_window;		/* [process_count + 1] of a process, in the sorted windows */
+	size_t *first_window; /* [process_count + 1] index of a process's first window among the sorted
+				 windows */
 	struct kwhy_track_map first_of; /* (stream, window) -> firsts */
 	struct kwhy_track_map calls;	/* (process, correlation) of firsts -> row of calls, or KWHY_NONE */
 	struct first *firsts;
 	size_t count, capacity;
-	int64_t *from_ns; /* [window_count] of the device at hand: from when a window is known */
-	bool *uses;	  /* [process_count] whether a process has a stream on the device at hand */
+	int64_t *from_ns; /* [window_count] start of the known part of a window, for the current device */
+	bool *uses;	  /* [process_count] whether a process has a stream on the current device */
 };
 
-/* The window of a process that ends after a time, its windows being in order; KWHY_NONE. */
+/* The first window of a process that ends after a time; windows are sorted. KWHY_NONE: no such window. */
 static uint32_t window_after(const struct trimming *trimming, uint32_t process, int64_t time_ns)
 {
 	const struct kwhy_recorded_window *windows = trimming->recorded->windows;
@@ -145,7 +146,7 @@ static struct kwhy_track_key launch_of(const struct trimming *trimming, const st
 	return (struct kwhy_track_key){process, first->correlation, 0};
 }
 
-/* Calls are still as they were read, by correlation; of several the earliest counts. */
+/* Finds the calls that launched them by correlation, the earliest of several; calls are not sorted yet. */
 static enum kwhy_status find_launches(struct trimming *trimming, struct kwhy_error *error)
 {
 	const struct kwhy_recording *recording = trimming->recorded->recording;
@@ -168,7 +169,7 @@ static enum kwhy_status find_launches(struct trimming *trimming, struct kwhy_err
 	return status;
 }
 
-/* Whether a window may still have run something of a stream that was launched before it. */
+/* Whether the window's first activity of a stream may have waited for work launched before the window. */
 static bool had_to_wait(struct trimming *trimming, const struct first *first)
 {
 	uint32_t call;
@@ -223,7 +224,7 @@ static void trimming_done(struct trimming *trimming)
 	free(trimming->uses);
 }
 
-/* Turns to a device: who uses it, and from when its windows are known. */
+/* Makes a device the current one: finds the processes that use it and the starts of their known windows. */
 static void switch_device(struct trimming *trimming, uint32_t device)
 {
 	const struct kwhy_recorded *recorded = trimming->recorded;
@@ -246,7 +247,7 @@ static void switch_device(struct trimming *trimming, uint32_t device)
 	}
 }
 
-/* What changes at a time: windows that are open, and processes that are not looked at. */
+/* Change at a time of the number of open windows and of ignored processes. */
 struct change {
 	int64_t time_ns;
 	int open, unrecorded;
@@ -280,8 +281,8 @@ static int64_t within(int64_t time_ns, const struct kwhy_recorded_selection *sel
 }
 
 /*
- * A process that ended in order, with its selection and just before the run, runs nothing any more: that is
- * known up to the counter's update after the end. Else the end of its selection.
+ * A process that ended properly together with its selection, just before the run's end, runs nothing after
+ * that, which is known up to the counter's update after the end. Otherwise the end of its selection.
  */
 static int64_t known_idle_to(const struct kwhy_recorded *recorded, const struct kwhy_recorded_writer *writer)
 {
@@ -321,7 +322,10 @@ static void list_changes(const struct trimming *trimming, uint32_t device, struc
 	qsort(changes->items, changes->count, sizeof(*changes->items), compare_changes);
 }
 
-/* A device of which nothing is known all the time has one empty row: it was stated. */
+/*
+ * Adds the coverage of a device. A device that is never covered gets one empty row, because its coverage is
+ * stated.
+ */
 static enum kwhy_status cover(struct kwhy_recorded *recorded, uint32_t device, const struct changes *changes,
 	struct kwhy_error *error)
 {
@@ -353,7 +357,7 @@ static enum kwhy_status cover(struct kwhy_recorded *recorded, uint32_t device, c
 	return kwhy_recording_add_coverage(recorded->recording, &row, error);
 }
 
-/* One of all writers: from the first time that windows could lie at to the last. */
+/* The selection of all writers together: from the first to the last time at which windows could lie. */
 static enum kwhy_status select_all(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
 	struct kwhy_selection row = {

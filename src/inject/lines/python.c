@@ -7,23 +7,26 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* Objects of CPython since 3.9, on machines with pointers of 8 bytes, where it has a lock. */
+/* Offsets in objects of CPython since 3.9, with 8-byte pointers, in builds with the interpreter's lock. */
 enum { TYPE_AT = 8, LENGTH_AT = 16, STATE_AT = 32, BYTES_AT = 32 };
 /* A string's state: bytes of a character, and what else it is. */
 enum { TEXT_WIDTH = 7, TEXT_COMPACT = 8, TEXT_ASCII = 16 };
 /* Longer names are cut; of another thread's table what is after that many bytes is unknown. */
 enum { CHARACTERS = 256, TABLE_BYTES = 4 << 10, FRAME_BYTES = 128, CODE_BYTES = 256, PAGE_BYTES = 4096 };
-/* Frames that are owned by the C stack are no calls of Python's. */
+/* Frames owned by the C stack are not Python calls. */
 enum { OWNED_BY_C = 3 };
 
 struct walk {
 	const struct kwhy_python_layout *layout;
 	const void *code_type;
 	struct kwhy_stack *out;
-	bool by_kernel; /* reads are checked */
+	bool by_kernel; /* memory is read through a system call */
 };
 
-/* As many of the bytes as lie there: pages are asked for apart, since the kernel gives each whole or not. */
+/*
+ * Reads as many of the bytes as are mapped, page by page, because the kernel copies each page whole or not at
+ * all.
+ */
 static size_t read_by_kernel(uintptr_t from, void *to, size_t bytes)
 {
 	const size_t on_page = PAGE_BYTES - from % PAGE_BYTES;
@@ -38,8 +41,8 @@ static size_t read_by_kernel(uintptr_t from, void *to, size_t bytes)
 }
 
 /*
- * What lies at an address: there itself or, where reads are checked, a copy of up to `bytes` of it. NULL:
- * less than `least` can be read.
+ * The bytes at an address: the memory itself or, with `by_kernel`, a copy of up to `bytes` of it. NULL: fewer
+ * than `least` can be read.
  */
 static const unsigned char *look(
 	const struct walk *walk, uintptr_t from, unsigned char *copy, size_t least, size_t *bytes)
@@ -98,7 +101,7 @@ static unsigned encode(uint32_t character, char out[4])
 	return 4;
 }
 
-/* Characters of 1, 2 or 4 bytes behind what the stack's text already has. */
+/* Appends characters of 1, 2 or 4 bytes to the stack's text. */
 static bool add_characters(struct kwhy_stack *out, const unsigned char *from, size_t count, unsigned width)
 {
 	uint32_t bytes = out->text_bytes;
@@ -126,7 +129,7 @@ static bool add_ascii(struct kwhy_stack *out, const unsigned char *from, size_t 
 	return true;
 }
 
-/* Where the characters of a string begin; every string of a code object is compact. */
+/* Offset of the characters of a string; every string of a code object is compact. */
 static size_t head_bytes(const struct kwhy_python_layout *layout, bool is_ascii)
 {
 	const size_t bytes = layout->text_ascii_bytes;
@@ -134,7 +137,7 @@ static size_t head_bytes(const struct kwhy_python_layout *layout, bool is_ascii)
 	return is_ascii ? bytes : bytes + (bytes == 48 ? 24 : 16);
 }
 
-/* A string of Python to the stack's text. Of a long path the end says more. */
+/* Appends a Python string to the stack's text. A long path keeps its end. */
 static bool add_text(const struct walk *walk, uintptr_t string, uint16_t *out_at)
 {
 	unsigned char copy[STATE_AT + 40 + CHARACTERS];
@@ -183,7 +186,7 @@ static uint32_t line_at(const struct walk *walk, const unsigned char *code, size
 		(enum kwhy_python_lines)walk->layout->lines, first_line, table + BYTES_AT, length, at_byte);
 }
 
-/* Where in its code a frame is, in bytes. */
+/* The frame's position in its code, in bytes. */
 static size_t position_of(const struct walk *walk, const unsigned char *frame, uintptr_t code)
 {
 	int32_t index;
@@ -194,7 +197,7 @@ static size_t position_of(const struct walk *walk, const unsigned char *frame, u
 	return index < 0 ? 0 : (size_t)index * walk->layout->instruction_bytes;
 }
 
-/* A frame of Python's to the stack; true for others, too, which are passed over. False: there is no space. */
+/* Adds a Python frame to the stack; skips other frames. False: no space. */
 static bool add_frame(const struct walk *walk, const unsigned char *frame)
 {
 	const struct kwhy_python_layout *layout = walk->layout;
@@ -234,7 +237,7 @@ static uintptr_t innermost(const struct walk *walk, const void *thread)
 	return frame;
 }
 
-/* How much of a frame is needed: up to the last of what is read of it. */
+/* Bytes of a frame that are read: up to the last field needed. */
 static size_t frame_bytes(const struct kwhy_python_layout *layout)
 {
 	size_t bytes = layout->frame_instruction + 8U;
@@ -251,7 +254,7 @@ static void add_frames(const struct walk *walk, const void *thread)
 	unsigned char copy[FRAME_BYTES];
 
 	walk->out->count = walk->out->text_bytes = 0;
-	/* Frames that are passed over are few: an end where memory is not what it should be. */
+	/* Few frames are skipped, so this limit only ends a walk through corrupt memory. */
 	for (unsigned i = 0; i < 2 * KWHY_STACK_FRAMES; i++) {
 		size_t bytes = least;
 		const unsigned char *frame = look(walk, at, copy, least, &bytes);
@@ -272,7 +275,7 @@ bool kwhy_python_open(struct kwhy_python *python)
 	*(void **)&python->this_thread = dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
 	*(void **)&python->is_initialized = dlsym(RTLD_DEFAULT, "Py_IsInitialized");
 	python->code_type = dlsym(RTLD_DEFAULT, "PyCode_Type");
-	/* Where the kernel does not let us ask, versions are as their headers say. */
+	/* If the system call is not permitted, the layout is taken to be that of the headers. */
 	atomic_store(&python->is_proved, read_by_kernel((uintptr_t)&own, &copy, sizeof(own)) == 0);
 	python->is_there = version && python->this_thread && python->is_initialized && python->code_type &&
 		kwhy_python_layout_of(version(), dlsym(RTLD_DEFAULT, "_PyRuntime"), &python->layout);

@@ -8,32 +8,41 @@
 #include <stdatomic.h>
 
 /*
- * Call stacks of CPython 3.9 to 3.14 in this process. They are read from the interpreter's memory and nothing
- * of it is called, so that neither its lock is needed nor anything of it changes: reference counts,
- * exceptions and the garbage collector stay as they are. A thread that is in a call of CUDA runs no Python
- * meanwhile, whether it kept the interpreter's lock or, as PyTorch and JAX do, gave it back before; its own
- * frames and the code objects that they hold stay what they are until it returns.
+ * Reads call stacks of CPython 3.9 to 3.14 in this process. They are read from the interpreter's memory
+ * without calling it, so its lock is not needed and nothing in it changes: neither reference counts nor
+ * exceptions nor the garbage collector's state. A thread that is in a CUDA call runs no Python until the call
+ * returns, whether it kept the interpreter's lock or, as PyTorch and JAX do, released it before. Until then
+ * its frames and the code objects that they refer to stay unchanged.
  */
 struct kwhy_python {
 	struct kwhy_python_layout layout;
-	void *(*this_thread)(void);  /* PyGILState_GetThisThreadState: this thread's state; NULL: none */
+	void *(*this_thread)(
+		void); /* PyGILState_GetThisThreadState; returns NULL for a thread without a state */
 	int (*is_initialized)(void); /* Py_IsInitialized: false once the interpreter begins to end */
-	const void *code_type;	     /* PyCode_Type, by which a code object is known */
+	const void *code_type;	     /* PyCode_Type, the type that identifies a code object */
 	bool is_there;
-	/* Reads go through the kernel, which refuses what is no memory, until the layout has proved right. */
+	/*
+	 * Until the layout has proved right, memory is read through a system call, which fails on addresses
+	 * that are not mapped.
+	 */
 	atomic_bool is_proved;
 };
 
-/* Looks the interpreter up among the symbols of the program. False: there is none, or of no known version. */
+/*
+ * Looks the interpreter up among the program's symbols. False: the program has no interpreter, or one of an
+ * unknown version.
+ */
 bool kwhy_python_open(struct kwhy_python *python);
 
-/* The stack of this thread; its state, NULL where it has none, goes to *out_thread. False: it has no frame.
+/*
+ * Reads the stack of this thread. *out_thread: the thread's state; NULL: it has no state. False: the thread
+ * has no frame.
  */
 bool kwhy_python_stack_own(struct kwhy_python *python, struct kwhy_stack *out, const void **out_thread);
 
 /*
- * The stack of another thread by its state, as of a thread that waits for this one. False: it has none, it
- * changed meanwhile, or the kernel does not let us read.
+ * Reads the stack of another thread, such as one that waits for this thread, by its state. False: it has no
+ * frame, it changed while it was read, or the kernel does not let us read it.
  */
 bool kwhy_python_stack_other(const struct kwhy_python *python, const void *thread, struct kwhy_stack *out);
 

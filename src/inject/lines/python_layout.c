@@ -6,7 +6,7 @@
 
 enum { NOWHERE = KWHY_PYTHON_NOWHERE };
 
-/* From the headers of 3.9.18, 3.10.13, 3.11.7 and 3.12.1; a minor version keeps them. */
+/* From the headers of 3.9.18, 3.10.13, 3.11.7 and 3.12.1; offsets do not change within a minor version. */
 static const struct {
 	unsigned minor;
 	struct kwhy_python_layout layout;
@@ -17,10 +17,13 @@ static const struct {
 	{12, {56, 0, 8, 0, 56, 70, 112, 128, 68, 136, 192, 1, 2, 40, KWHY_PYTHON_LOCATIONS}},
 };
 
-/* _PyRuntime of 3.13 on begins with "xdebugpy", its version and whether it has no lock, then offsets. */
+/*
+ * From 3.13 on _PyRuntime begins with "xdebugpy", its version and a flag for builds without lock; offsets
+ * follow.
+ */
 enum { COOKIE_WORDS = 3 };
 
-/* Which words of it hold what (Include/internal/pycore_runtime.h and pycore_debug_offsets.h). */
+/* Indices of its words (Include/internal/pycore_runtime.h and pycore_debug_offsets.h). */
 static const struct {
 	unsigned minor;
 	uint8_t current_frame, previous, executable, instruction, owner;
@@ -102,7 +105,7 @@ static uint32_t line_of_linetable(uint32_t line, const unsigned char *table, siz
 	return has_line ? line : 0;
 }
 
-/* Six bits a byte, the lowest first, and the lowest of them is the sign. */
+/* Decodes a number of six bits a byte, lowest bits first; the lowest bit is the sign. */
 static uint32_t signed_of(const unsigned char *at, const unsigned char *end)
 {
 	uint32_t value = 0;

@@ -6,38 +6,42 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How a code object says which line an instruction is of. */
+/* Format of the table with which a code object maps instructions to lines. */
 enum kwhy_python_lines {
 	KWHY_PYTHON_LNOTAB,    /* 3.9 */
 	KWHY_PYTHON_LINETABLE, /* 3.10: PEP 626 */
 	KWHY_PYTHON_LOCATIONS  /* 3.11 on: PEP 657 */
 };
 
-/* Where things lie in the objects of one version of CPython: bytes from an object's start. */
+/* Offsets of fields in the objects of one version of CPython, in bytes from an object's start. */
 struct kwhy_python_layout {
-	uint16_t thread_frame; /* thread state: its innermost frame, or what points there */
-	uint16_t
-		cframe_frame; /* in what it points to, the innermost frame; KWHY_PYTHON_NOWHERE: it is that */
+	uint16_t thread_frame; /* in a thread state: its innermost frame, or a pointer to the structure that
+				  holds it */
+	uint16_t cframe_frame; /* in that structure: the innermost frame; KWHY_PYTHON_NOWHERE: there is no
+				  such structure */
 	uint16_t frame_back, frame_code;
-	uint16_t frame_instruction; /* a pointer into the code, or, where code_bytes is nowhere, an index */
-	uint16_t frame_owner;	    /* KWHY_PYTHON_NOWHERE: none */
+	uint16_t frame_instruction; /* a pointer into the code; an index of an instruction if code_bytes is
+				       KWHY_PYTHON_NOWHERE */
+	uint16_t frame_owner;	    /* KWHY_PYTHON_NOWHERE: no such field */
 	uint16_t code_file, code_function, code_first_line, code_lines;
-	uint16_t code_bytes;	   /* the instructions themselves */
-	uint8_t instruction_bytes; /* of an index's unit */
-	uint8_t text_bits;	   /* in a string's state, below its kind */
-	uint8_t text_ascii_bytes;  /* head of a string of ASCII; a wide one's is that and two words */
+	uint16_t code_bytes;	   /* offset of the instructions */
+	uint8_t instruction_bytes; /* bytes for each step of an index */
+	uint8_t text_bits;	   /* number of bits below the kind in a string's state */
+	uint8_t text_ascii_bytes;  /* bytes of the header of an ASCII string; the header of a wide one has two
+				      words more */
 	uint8_t lines;		   /* enum kwhy_python_lines */
 };
 
 #define KWHY_PYTHON_NOWHERE UINT16_MAX
 
 /*
- * The layout of a version, as Py_GetVersion() words it: "3.11.7 (main, ...". `runtime` is _PyRuntime, from
- * which 3.13 on is read; it may be NULL before. False: not a version that is known, or one without a lock.
+ * Finds the layout of a version, given as Py_GetVersion() words it: "3.11.7 (main, ...". `runtime` is
+ * _PyRuntime, from which the layout of 3.13 and later is read; it may be NULL for earlier versions. False:
+ * the version is unknown, or it is a build without the interpreter's lock.
  */
 bool kwhy_python_layout_of(const char *version, const void *runtime, struct kwhy_python_layout *out);
 
-/* The line of the instruction at that byte; 0: none, or the table is not whole. */
+/* Line of the instruction at byte `at_byte`; 0: no line, or the table is incomplete. */
 uint32_t kwhy_python_line_of(enum kwhy_python_lines lines, uint32_t first_line, const unsigned char *table,
 	size_t table_bytes, size_t at_byte);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The module that holds an address. */
+/* The module that contains an address. */
 struct module {
 	uint64_t address, offset;
 	char path[512];
@@ -47,7 +47,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 	return hash ^ hash >> 29;
 }
 
-/* The number of a frame, which is written when it is new. */
+/* Returns the number of a frame, which is written if it is new. */
 static uint32_t number_of(
 	struct kwhy_stack_nodes *nodes, struct kwhy_block_writer *writer, const struct kwhy_wire_frame *frame)
 {
@@ -77,7 +77,7 @@ static uint32_t number_of(
 	return nodes->last;
 }
 
-/* Files and modules by their names. */
+/* Makes the record of a frame, with the labels of its file or module. */
 static struct kwhy_wire_frame frame_of(
 	const struct kwhy_stack *stack, uint32_t at, struct kwhy_inject_labels *labels)
 {

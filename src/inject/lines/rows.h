@@ -6,8 +6,8 @@
 #include "inject/lines/stacks.h"
 
 /*
- * Frames that were written, by 64 bits of a hash of the frame and all that called it; when three quarters are
- * taken it is emptied, and frames are written again under new numbers.
+ * Frames that were written, found by a 64-bit hash of the frame and all its callers. When three quarters of
+ * the table are used it is emptied, and frames are written again under new numbers.
  */
 enum { KWHY_STACK_NODES = 1 << 14 };
 
@@ -19,7 +19,10 @@ struct kwhy_stack_nodes {
 	} by_hash[KWHY_STACK_NODES];
 };
 
-/* Writes the stacks that were taken: frames that are new, and a sample each. One thread at a time. */
+/*
+ * Writes the stacks that were taken: a FRAME record for each new frame and a SAMPLE record for each stack.
+ * Only one thread at a time may call it.
+ */
 void kwhy_stacks_write(
 	struct kwhy_stacks *stacks, struct kwhy_stack_nodes *nodes, struct kwhy_inject_labels *labels);
 

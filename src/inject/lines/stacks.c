@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 struct caller {
-	int64_t last_mono_ns; /* when its last call began or ended */
-	int64_t saved_ns;     /* what it may spend on stacks; below 0: has spent before it had it */
+	int64_t last_mono_ns; /* when the thread's last call began or ended */
+	int64_t saved_ns;     /* time that the thread may spend on stacks, in ns; below 0: it has overspent */
 	uint32_t id, random, left;
 	bool is_inside;
 };
@@ -18,7 +18,7 @@ static _Thread_local struct caller thread;
 
 static struct kwhy_stacks *_Atomic current;
 
-/* The first use of the C library's unwinder loads a library: not within a call of CUDA. */
+/* Loads the C library's unwinder, which its first use would otherwise do within a CUDA call. */
 static void load_unwinder(void)
 {
 	void *address;
@@ -35,7 +35,10 @@ void kwhy_stacks_begin(struct kwhy_stacks *stacks)
 	atomic_store(&current, stacks);
 }
 
-/* Marsaglia's xorshift: calls come in patterns, of which a fixed step would see one place alone. */
+/*
+ * Random step by Marsaglia's xorshift. Calls repeat in patterns, in which a fixed step would sample the same
+ * call every time.
+ */
 static uint32_t next_step(struct caller *caller)
 {
 	if (!caller->random)
@@ -66,7 +69,10 @@ static void remember_thread(struct kwhy_stacks *stacks, const void *python_threa
 	atomic_store_explicit(&stacks->python_threads[at].seen_mono_ns, now_mono_ns, memory_order_relaxed);
 }
 
-/* The latest one that was seen before a time; KWHY_STACKS_PYTHON_THREADS: none. Makes that time its own. */
+/*
+ * Finds the Python thread seen last before *before_mono_ns, and sets that to its time;
+ * KWHY_STACKS_PYTHON_THREADS: there is none.
+ */
 static size_t latest_before(struct kwhy_stacks *stacks, int64_t *before_mono_ns)
 {
 	size_t found = KWHY_STACKS_PYTHON_THREADS;
@@ -85,7 +91,10 @@ static size_t latest_before(struct kwhy_stacks *stacks, int64_t *before_mono_ns)
 	return found;
 }
 
-/* Where a thread of Python waits for this one: the one that called CUDA last and whose stack stands still. */
+/*
+ * Takes the stack of a Python thread that waits for this one: the last to call CUDA whose stack does not
+ * change.
+ */
 static bool take_waiting(struct kwhy_stacks *stacks, struct kwhy_stack *out)
 {
 	int64_t before_mono_ns = INT64_MAX;
@@ -116,7 +125,7 @@ static void fill(struct kwhy_stacks *stacks, struct kwhy_stack *out)
 	take_native(out);
 }
 
-/* A place of the queue for this thread alone; `KWHY_STACKS_QUEUED`: all are taken. */
+/* Reserves a slot of the queue for this thread; KWHY_STACKS_QUEUED: the queue is full. */
 static size_t claim(struct kwhy_stacks *stacks, uint64_t *out_put)
 {
 	uint64_t put = atomic_load(&stacks->put);
@@ -152,7 +161,10 @@ bool kwhy_stacks_take(struct kwhy_stacks *stacks, int64_t since_mono_ns, int64_t
 	return true;
 }
 
-/* What a thread may spend grows with time; a pause is worth more than one of many calls. */
+/*
+ * A thread's budget grows with time. A pause gets a stack whenever the budget is above 0; other calls get one
+ * at random, with more than a quarter of the largest budget.
+ */
 static bool is_due(struct caller *caller, int64_t since_ns)
 {
 	const bool is_pause = since_ns >= KWHY_STACKS_PAUSE_NS;
@@ -170,7 +182,7 @@ static bool is_due(struct caller *caller, int64_t since_ns)
 	return caller->saved_ns > KWHY_STACKS_SAVED_NS / 4;
 }
 
-/* Where the thread lost its processor meanwhile, it has not spent all of that. */
+/* Charges the time of a stack, which is limited because the thread may have been preempted. */
 static void pay(struct caller *caller, int64_t spent_ns)
 {
 	caller->saved_ns -= spent_ns < KWHY_STACKS_SAVED_NS ? spent_ns : KWHY_STACKS_SAVED_NS;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define RATIO UINT64_C(0x9e3779b97f4a7c15) /* 2^64 over the golden ratio: spreads what it multiplies */
-/* Guesses of a kernel that has not been seen to end: so long, and longer the more threads it has. */
+/* Assumed time of a kernel whose time is unknown: this plus a share that grows with its threads. */
 #define UNSEEN_NS 20000.0
 #define THREADS_PER_NS 200.0
 
@@ -52,7 +52,7 @@ static uint64_t key_of_account(uint64_t name_hash, uint32_t blocks, uint16_t thr
 	return key ? key : 1;
 }
 
-/* As the recording has them: what does not fit is unknown. */
+/* Blocks as in the recording; a number that does not fit counts as unknown. */
 static uint32_t blocks_of(const struct kwhy_probe_shape *shape)
 {
 	const uint64_t blocks = product(shape->grid);
@@ -67,7 +67,7 @@ static uint16_t threads_of(const struct kwhy_probe_shape *shape)
 	return threads < UINT16_MAX ? (uint16_t)threads : UINT16_MAX;
 }
 
-/* NULL: there is no more room. */
+/* Copies a name; NULL: the space for names is used up. */
 static const char *keep_name(struct kwhy_probe_accounts *accounts, const char *name)
 {
 	const size_t bytes = strlen(name) + 1;
@@ -78,7 +78,7 @@ static const char *keep_name(struct kwhy_probe_accounts *accounts, const char *n
 	return memcpy(accounts->text + at, name, bytes);
 }
 
-/* Of a key; made where `shape` is given and there is none. */
+/* Finds the account of a key; makes it if there is none and `shape` is given. */
 static struct kwhy_probe_account *account_at(struct kwhy_probe_accounts *accounts, uint64_t key,
 	const struct kwhy_probe_shape *shape, enum kwhy_probe_reason (*reason_of)(const char *name))
 {
@@ -96,7 +96,7 @@ static struct kwhy_probe_account *account_at(struct kwhy_probe_accounts *account
 		if (!name)
 			return NULL;
 		if (!atomic_compare_exchange_strong(&account->key, &there, key))
-			return NULL; /* somebody makes one here: the next launch finds it */
+			return NULL; /* another thread is making an account here; the next launch finds it */
 		account->name = name;
 		account->blocks = blocks_of(shape);
 		account->threads_per_block = threads_of(shape);

@@ -9,58 +9,60 @@
 #include <stdint.h>
 
 /*
- * What is known of each kernel of a program by its size: tables of fixed size that any thread searches
- * without a lock. An account is a name, the blocks of its grid and the threads of a block, as in the ledger;
- * a launch finds it by function, grid and block, so that names are read once each.
+ * What is known of each of the program's kernels by size, in tables of fixed size that any thread searches
+ * without a lock. An account is a kernel's name, the blocks of its grid and the threads of a block, as in the
+ * ledger. A launch is matched to its account by function, grid and block, so that each name is read only
+ * once.
  */
 enum {
 	KWHY_PROBE_ACCOUNTS = 4096,
 	KWHY_PROBE_LAUNCHES = 4 * KWHY_PROBE_ACCOUNTS,
-	KWHY_PROBE_TEXT_BYTES = 1024 * KWHY_PROBE_ACCOUNTS /* of all names */
+	KWHY_PROBE_TEXT_BYTES = 1024 * KWHY_PROBE_ACCOUNTS /* for all names */
 };
 
-/* Of copies and memsets, and of grids that are larger. */
+/* `blocks` of copies, memsets and grids too large for 32 bits. */
 #define KWHY_PROBE_BLOCKS_UNKNOWN UINT32_MAX
 
 enum kwhy_probe_form { KWHY_PROBE_FORM_UNKNOWN, KWHY_PROBE_IDEMPOTENT, KWHY_PROBE_STATEFUL };
 
 struct kwhy_probe_account {
 	_Atomic uint64_t key; /* 0: free */
-	atomic_bool is_there; /* what follows has been written */
-	const char *name;     /* mangled, and whole: a recording has the kernel by it */
+	atomic_bool is_there; /* the members below are valid */
+	const char *name;     /* mangled and complete, as the recording identifies the kernel */
 	uint32_t blocks;
 	uint16_t threads_per_block;
-	atomic_uchar reason;   /* enum kwhy_probe_reason: why the last try was none */
-	atomic_bool is_wanted; /* it is among those that make up most of the busy time */
+	atomic_uchar reason;   /* enum kwhy_probe_reason: why the last attempt made no burst */
+	atomic_bool is_wanted; /* one of the accounts that make up most of the busy time */
 	atomic_uint_least64_t launches;
-	atomic_uint_least64_t records;	  /* activity records, those of repeats among them ... */
-	atomic_int_least64_t busy_ns;	  /* ... and their time */
-	atomic_int_least64_t repeated_ns; /* what its repeats took */
-	atomic_int_least64_t kernel_ns;	  /* of one repeat; 0: not known */
-	atomic_int_least64_t copies_ns;	  /* between two repeats, where memory is put back */
+	atomic_uint_least64_t records;	  /* activity records, including those of repeats ... */
+	atomic_int_least64_t busy_ns;	  /* ... and their total time */
+	atomic_int_least64_t repeated_ns; /* total time of its repeats */
+	atomic_int_least64_t kernel_ns;	  /* time of one repeat; 0: unknown */
+	atomic_int_least64_t copies_ns;	  /* time of the copies between two repeats that restore memory */
 	atomic_uint bursts;
-	atomic_bool is_known; /* from an earlier recording */
-	atomic_uint
-		refusals; /* tries that came to nothing; those that may do better the next time count least */
-	/* Of the thread that holds the burst. */
+	atomic_bool is_known; /* its power is known from an earlier recording */
+	atomic_uint refusals; /* weighted number of attempts without a burst; attempts that may succeed later
+				 weigh least */
+	/* Only the thread that holds the burst uses these. */
 	uint32_t checks, graph_bursts;
 	uint8_t form; /* enum kwhy_probe_form */
 };
 
 struct kwhy_probe_accounts {
 	atomic_uint count;
-	atomic_ushort list[KWHY_PROBE_ACCOUNTS]; /* index and 1 of each, as they came; 0: not there yet */
-	atomic_uint_least64_t overflow;		 /* launches that found no space */
+	atomic_ushort list[KWHY_PROBE_ACCOUNTS]; /* index + 1 of each account in order of creation; 0: not yet
+						    set */
+	atomic_uint_least64_t overflow;		 /* launches for which the tables had no space */
 	atomic_size_t text_used;
-	char text[KWHY_PROBE_TEXT_BYTES]; /* names of accounts */
+	char text[KWHY_PROBE_TEXT_BYTES]; /* the names of the accounts */
 	struct kwhy_probe_account at[KWHY_PROBE_ACCOUNTS];
 	struct {
 		_Atomic uint64_t key;
-		atomic_uint account; /* its index and 1; 0: not there yet */
+		atomic_uint account; /* index of its account + 1; 0: not yet set */
 	} launches[KWHY_PROBE_LAUNCHES];
 };
 
-/* What a launch is known by. */
+/* What identifies a launch. */
 struct kwhy_probe_shape {
 	const void *function;
 	unsigned grid[3], block[3];
@@ -68,26 +70,29 @@ struct kwhy_probe_shape {
 };
 
 /*
- * The account of a launch. Where it is new, `reason_of` says by its name whether it is out permanently. NULL:
- * there is no space, or another thread is just making it.
+ * Finds or makes the account of a launch. For a new account, `reason_of` decides from its name whether it is
+ * excluded permanently. NULL: the tables are full, or another thread is making this account.
  */
 struct kwhy_probe_account *kwhy_probe_account_of(struct kwhy_probe_accounts *accounts,
 	const struct kwhy_probe_shape *shape, enum kwhy_probe_reason (*reason_of)(const char *name));
 
-/* One of whose power enough is known from an earlier recording. */
+/* Makes an account whose power is known well enough from an earlier recording. */
 void kwhy_probe_account_know(
 	struct kwhy_probe_accounts *accounts, const char *name, uint32_t blocks, uint16_t threads_per_block);
 
-/* One of those there are, by its number from 0 on; NULL: it is just being made. */
+/* The account with this number, from 0 on; NULL: another thread is making it. */
 struct kwhy_probe_account *kwhy_probe_account_at(struct kwhy_probe_accounts *accounts, unsigned number);
 
-/* Time that an activity record of a kernel tells; `name_hash` as kwhy_inject_label_hash(). */
+/*
+ * Adds the time of a kernel's activity record to its account; `name_hash` is kwhy_inject_label_hash() of its
+ * name.
+ */
 void kwhy_probe_account_add_busy(struct kwhy_probe_accounts *accounts, uint64_t name_hash, uint32_t blocks,
 	uint16_t threads_per_block, int64_t busy_ns);
 
 /*
- * The busy time of the program's own launches so far: as activity records tell it, before they come by what a
- * repeat takes, and before there is one by its size.
+ * Busy time of the program's own launches so far: from activity records; until they arrive, estimated from
+ * the time of one repeat; before the first repeat, estimated from the kernel's size.
  */
 int64_t kwhy_probe_account_own_ns(const struct kwhy_probe_account *account);
 

@@ -8,22 +8,22 @@
 #include <sched.h>
 #include <time.h>
 
-/* Other work of the program: what a loop that does not wait has queued. */
+/* Longest wait for other work of the program, such as what a loop without waits has queued. */
 #define REST_NS INT64_C(500000000)
 #define END_NS INT64_C(20000000000)
 #define SPIN_NS INT64_C(100000)
 enum { REPEATS_MIN = 2, REPEATS_MAX = 5000, CHECKS_EVERY = 16 };
-/* Of copies on the device, where none has been timed: half of what an H200 reads and writes. */
+/* Assumed speed of copies on the device until one has been timed: half of what an H200 reads and writes. */
 enum { COPY_BYTES_PER_NS = 1000, LAUNCH_NS = 5000 };
 
-/* Sums of hashes: of what is reached, and of all other live memory. */
+/* Numbers of the sums of hashes: of the reached memory (INSIDE) and of all other live memory (OUTSIDE). */
 enum {
 	OUTSIDE_BEFORE, /* the program's own launch */
 	OUTSIDE_AFTER,
 	INSIDE_AFTER,
 	INSIDE_ONCE, /* after one repeat, after two */
 	INSIDE_TWICE,
-	INSIDE_BEFORE, /* not read: the chunks' sums are */
+	INSIDE_BEFORE, /* not read; the sums of chunks are read instead */
 	OUTSIDE_END,
 	INSIDE_END
 };
@@ -38,7 +38,10 @@ static void pause_briefly(int64_t since_mono_ns)
 		nanosleep(&moment, NULL);
 }
 
-/* One that is being captured may not be asked: that would end its capture. */
+/*
+ * Waits until a stream is idle. A stream that is being captured may not be queried, because that would end
+ * its capture.
+ */
 static bool rests(const struct kwhy_probe_burst *burst, kwhy_cuda_stream stream, int64_t since_mono_ns)
 {
 	enum kwhy_cuda_result result;
@@ -79,8 +82,8 @@ static void look_before(struct kwhy_probe_burst *burst)
 }
 
 /*
- * In the end all that is reached is looked at where not all of it is copied: every now and then where it is
- * sure where the kernel writes, and so is what a kernel of a graph reaches.
+ * Is all reached memory hashed at the end of the burst? It is if not all of it is copied; only every
+ * CHECKS_EVERY bursts if it is known where the kernel writes, or if a graph launched the kernel.
  */
 static bool is_end_checked(struct kwhy_probe_burst *burst)
 {
@@ -91,7 +94,10 @@ static bool is_end_checked(struct kwhy_probe_burst *burst)
 		((burst->writes || burst->is_of_graph) && before % CHECKS_EVERY == 0);
 }
 
-/* Launches of one account may differ in the layers of their grids: then none is run on what one has left. */
+/*
+ * Launches of one account may have grids with different layers. If one of them may not run on memory that an
+ * earlier run left, the account counts as stateful.
+ */
 static void distrust_layers(struct kwhy_probe_burst *burst)
 {
 	struct kwhy_probe_account *account = burst->account;
@@ -143,7 +149,7 @@ enum kwhy_probe_reason kwhy_probe_burst_begin(struct kwhy_probe_burst *burst, ui
 	return burst->failure ? KWHY_PROBE_FAILED : KWHY_PROBE_NONE;
 }
 
-/* Waits until the device has come to the event `end`, and has the sums. */
+/* Waits until the device has finished the burst, and copies the sums to the host. */
 static bool settle(struct kwhy_probe_burst *burst)
 {
 	const int64_t since_mono_ns = kwhy_clock_mono_ns();
@@ -184,7 +190,10 @@ static void repeat(struct kwhy_probe_burst *burst)
 		kwhy_probe_contents_note(burst, kwhy_probe_launch_repeat(burst->driver, &burst->launch));
 }
 
-/* Did the program's own launch write where nobody foresaw it? Then it is not repeated, but has taught. */
+/*
+ * Did the program's own launch write where it was not predicted? Then it is not repeated, but improves the
+ * prediction.
+ */
 static enum kwhy_probe_reason look_after(struct kwhy_probe_burst *burst)
 {
 	kwhy_probe_contents_look(burst, -1, INSIDE_AFTER);
@@ -200,7 +209,7 @@ static enum kwhy_probe_reason look_after(struct kwhy_probe_burst *burst)
 		: KWHY_PROBE_WRITES;
 }
 
-/* Did the program's own launch write what is not copied? Then it is not repeated at all. */
+/* Did the program's own launch write memory that is not copied? Then its kernel is never repeated. */
 static enum kwhy_probe_reason look_for_hidden_writes(struct kwhy_probe_burst *burst)
 {
 	const uint64_t *sums = burst->probe_context->sums_host;
@@ -210,14 +219,16 @@ static enum kwhy_probe_reason look_for_hidden_writes(struct kwhy_probe_burst *bu
 	return sums[OUTSIDE_BEFORE] == sums[OUTSIDE_AFTER] ? KWHY_PROBE_NONE : KWHY_PROBE_HIDDEN;
 }
 
-/* To put back what is copied, where nothing has timed it. */
+/* Estimated time to restore the copied memory, until it is measured. */
 static int64_t copy_ns(const struct kwhy_probe_burst *burst)
 {
 	return (int64_t)(burst->saved.bytes / COPY_BYTES_PER_NS) + (int64_t)burst->saved.count * LAUNCH_NS;
 }
 
-/* Is the memory after two repeats what it is after one? Asked only of kernels to which the first does no
- * harm. */
+/*
+ * Finds out whether memory is the same after two repeats as after one. Only kernels that may run on their own
+ * output are run twice.
+ */
 static enum kwhy_probe_reason learn(struct kwhy_probe_burst *burst)
 {
 	const bool may_rerun = kwhy_probe_may_rerun(burst->account->name, burst->launch.grid);
@@ -266,7 +277,7 @@ static void repeat_all(struct kwhy_probe_burst *burst)
 	mark(burst, burst->probe_context->end);
 }
 
-/* What a burst tells of the time of one repeat; where copies lie between them, of the copies'. */
+/* Keeps the time of one repeat or, if memory is restored between repeats, the time of the copies. */
 static void keep_time(struct kwhy_probe_burst *burst)
 {
 	struct kwhy_probe_account *account = burst->account;

@@ -4,7 +4,7 @@
 /* Above this, copies between repeats take longer than most kernels. */
 #define PUT_BACK_MAX_BYTES (UINT64_C(64) << 20)
 
-/* Mapped memory may be another device's, or nobody's yet. */
+/* Can the device read the memory? Mapped memory may belong to another device, or not be accessible yet. */
 static bool is_readable(const struct kwhy_probe_burst *burst, const struct kwhy_probe_allocation *allocation,
 	kwhy_cuda_device device)
 {
@@ -33,7 +33,7 @@ void kwhy_probe_contents_list_outside(struct kwhy_probe_burst *burst)
 			burst->outside[burst->outside_count++] = burst->outside[i];
 }
 
-/* All below: nothing more once a call has failed, but what puts memory back. */
+/* Notes the first failure. After it the functions below do nothing but restore memory. */
 void kwhy_probe_contents_note(struct kwhy_probe_burst *burst, enum kwhy_cuda_result result)
 {
 	if (result && !burst->failure)
@@ -119,7 +119,7 @@ static void save_all(struct kwhy_probe_burst *burst)
 		burst->saved.ranges[i] = burst->reach.ranges[i];
 }
 
-/* Is it worth while to look where the kernel writes, or is there no other way? */
+/* Is it worthwhile, or even necessary, to observe where the kernel writes? */
 static bool is_large(const struct kwhy_probe_burst *burst)
 {
 	return !kwhy_probe_contents_fit(burst) ||
@@ -135,7 +135,7 @@ enum kwhy_probe_reason kwhy_probe_contents_choose(struct kwhy_probe_burst *burst
 	burst->saved.count = 0;
 	burst->saved.bytes = 0;
 	if (burst->launch.copy.bytes)
-		return KWHY_PROBE_NONE; /* a repeat writes what is there already */
+		return KWHY_PROBE_NONE; /* a repeated copy writes what is there already */
 	save_all(burst);
 	if (is_large(burst) && !burst->is_of_graph)
 		burst->writes = kwhy_probe_writes_of(burst->all_writes, burst->account);

@@ -28,7 +28,7 @@ static enum kwhy_cuda_result load(
 	return result;
 }
 
-/* As much as is wanted, or what there is. */
+/* Allocates the sums and the copies: the limit if one is given and free, otherwise the default. */
 static enum kwhy_cuda_result take_memory(
 	const struct kwhy_cuda_probe *driver, struct kwhy_probe_context *probe_context, uint64_t limit_bytes)
 {

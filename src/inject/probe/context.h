@@ -7,47 +7,55 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Sums of hashes of one burst. */
+/* Number of sums of hashes that a burst keeps, and the bytes reserved for them. */
 enum { KWHY_PROBE_SUMS = 8, KWHY_PROBE_SUMS_BYTES = 4096 };
 
-/* What the prober has in a context of the program: taken at the first burst there and kept. */
+/* What the prober allocates in a context of the program: made at the first burst there and kept. */
 struct kwhy_probe_context {
 	kwhy_cuda_context context; /* NULL: free */
 	bool is_ready, has_failed;
-	enum kwhy_cuda_result failure; /* why it has */
+	enum kwhy_cuda_result failure; /* valid if has_failed */
 	kwhy_cuda_function hash, chunks;
 	kwhy_cuda_event start, end;
-	kwhy_cuda_address sums; /* and after them: */
+	kwhy_cuda_address sums; /* start of the allocation, which also holds the copies: */
 	kwhy_cuda_address copies;
 	uint64_t copies_bytes;
 	uint64_t *sums_host;
-	kwhy_cuda_address table; /* a word a chunk; 0: not yet */
+	kwhy_cuda_address table; /* one 64-bit word for each chunk; 0: not allocated yet */
 	uint64_t *table_host;
 	bool has_no_table;
 };
 
-/* `limit_bytes` of copies; 0: a tenth of the free memory, at most 1 GiB. The context is current. */
+/*
+ * Prepares the current context. `limit_bytes`: memory for the copies; 0: a tenth of the free memory, at most
+ * 1 GiB. False: it failed, now or before.
+ */
 bool kwhy_probe_context_prepare(
 	const struct kwhy_cuda_probe *driver, struct kwhy_probe_context *probe_context, uint64_t limit_bytes);
 
-/* Is it an address of what was taken there? */
+/* Does this address lie in the memory that the prober allocated in the context? */
 bool kwhy_probe_context_holds(const struct kwhy_probe_context *probe_context, kwhy_cuda_address address);
 
-/* Adds the hash of a range of memory to one of the sums. */
+/* Adds the hash of a range of memory to sum number `sum`. */
 enum kwhy_cuda_result kwhy_probe_context_hash(const struct kwhy_cuda_probe *driver,
 	const struct kwhy_probe_context *probe_context, kwhy_cuda_address address, uint64_t bytes,
 	unsigned sum, kwhy_cuda_stream stream);
 
-/* Sums of chunks of a range of memory that are added to a table, times `factor`, and all to one of the
- * sums. */
+/*
+ * A range of memory whose chunks are hashed: each hash, times `factor`, is added to the chunk's word in the
+ * table, and all are added to sum number `sum`.
+ */
 struct kwhy_probe_chunks {
 	kwhy_cuda_address address;
-	uint64_t bytes, first; /* the number of its first chunk */
+	uint64_t bytes, first; /* length; number of the first chunk */
 	int64_t factor;
 	unsigned sum;
 };
 
-/* Makes the table where there is none; false: it cannot be had, or that is more chunks than it has. */
+/*
+ * Allocates the table if it does not exist. False: the allocation failed, or `chunks` is more than the table
+ * holds.
+ */
 bool kwhy_probe_context_has_table(
 	const struct kwhy_cuda_probe *driver, struct kwhy_probe_context *probe_context, uint64_t chunks);
 

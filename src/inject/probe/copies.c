@@ -41,7 +41,8 @@ struct kwhy_probe_shape kwhy_probe_copy_shape(const struct kwhy_cuda_probe *driv
 	static const char *const words[] = {
 		"memset", "copy within the device", "copy from pinned memory", "copy from pageable memory"};
 	static const char keys[sizeof(words) / sizeof(words[0])]
-			      [64]; /* an address for each of them and each size */
+			      [64]; /* the address stands for the function in the key of a copy: one for each
+				       kind and size */
 	const unsigned origin = origin_of(driver, copy), size = 63u - (unsigned)__builtin_clzll(copy->bytes);
 
 	snprintf(name, KWHY_PROBE_COPY_NAME_BYTES, "%s, 2^%u bytes and more", words[origin], size);

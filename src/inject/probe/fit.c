@@ -4,21 +4,23 @@
 #include <fnmatch.h>
 #include <stddef.h>
 
-/* Kernels that go through their operands in an order of their own; XLA's indices are clamped to the operand.
+/*
+ * Kernels whose order of access does not depend on their operands' contents; XLA clamps indices to the
+ * operand.
  */
 static const char *const fit_names[] = {"*nvjet*", "*gemm*", "loop_*fusion*", "wrapped_*",
 	"*vectorized_elementwise_kernel*", "*unrolled_elementwise_kernel*", "*multi_tensor_apply*",
 	"*layer_norm*", "*LayerNorm*", "*softmax*", "*Softmax*", "*SoftMax*", "*splitKreduce*"};
 
-/* And kernels that take indices from memory which they only read, or write each element once. */
+/* Kernels that read indices only from memory that they do not write, or that write each element once. */
 static const char *const rerun_names[] = {"*elementwise_kernel*", "*gather_kernel*", "*scatter_gather*",
 	"*indexFunc*", "*index_elementwise*", "*index_select*", "*embedding*", "*CatArrayBatchedCopy*",
 	"*copy_device_to_device*", "cupy_*__*", "triton_poi_*"};
 
 /*
- * Of those, convolutions and products whose blocks may count or wait in memory for each other. On what an
- * earlier run left a weight gradient of cuDNN (sm80_xmma_wgrad_implicit_gemm) waited for ever on an H200,
- * driver 580.159.04, 2026-11-29.
+ * Exceptions from these: convolutions and products whose blocks may count or wait in memory for each other.
+ * On memory that an earlier run left, a weight gradient of cuDNN (sm80_xmma_wgrad_implicit_gemm) waited
+ * forever on an H200, driver 580.159.04, 2026-11-29.
  */
 static const char *const unfit_names[] = {"*xmma*implicit*", "*xmma*[Ss]egment_k_on*", "*cutlass*", "*wgrad*",
 	"*dgrad*", "*[Ss]plitK_*", "*split_k*", "*[Ss]tream[Kk]*", "*stream_k*", "*spin*", "*persistent*"};
@@ -42,7 +44,7 @@ static bool is_unfit(const char *name)
 	return IS_AMONG(name, unfit_names) && !IS_AMONG(name, plain_names);
 }
 
-/* Products of many matrices may take their addresses from a list in memory. */
+/* Batched products may read the addresses of matrices from a list in memory. */
 bool kwhy_probe_may_begin_in_graph(const char *name)
 {
 	return IS_AMONG(name, fit_names) && !is_unfit(name) && fnmatch("*[Bb]atch*", name, 0) != 0;

@@ -5,23 +5,23 @@
 #include <stdbool.h>
 
 /*
- * Whether a kernel, by its mangled name and the blocks of its grid in x, y and z, is of a family that takes
- * neither addresses nor indices nor its own progress from memory: it may run on whatever lies there. Any
- * other name: false. Pure.
+ * Whether a kernel, judged by its mangled name and the blocks of its grid in x, y and z, belongs to a family
+ * that reads neither addresses nor indices nor its own progress from memory, so that it may run on any
+ * contents. False for unknown names. Pure.
  */
 bool kwhy_probe_is_fit(const char *name, const unsigned grid[3]);
 
 /*
- * Whether a kernel that is fit may run behind a graph without having been seen outside of one: unless it may
- * find addresses of matrices in memory. Any other name: false. Pure.
+ * Whether a kernel that is fit may run after a graph although it has never been observed outside one: not if
+ * it may read addresses of matrices from memory. False for unknown names. Pure.
  */
 bool kwhy_probe_may_begin_in_graph(const char *name);
 
 /*
- * Whether it may run on memory that an earlier run of it has left: such kernels, and those that take indices
- * from memory which they only read. Scans, sorts and products in parts count in memory what a kernel before
- * them has reset; on what an earlier run left they can reach memory that is not theirs, or wait for ever. Any
- * other name: false. Pure.
+ * Whether a kernel may run on memory that its own earlier run has left: true for kernels that are fit, and
+ * for those that read indices only from memory that they do not write. Scans, sorts and split products keep
+ * counts in memory that an earlier kernel has reset. On memory that their own earlier run left they may
+ * access memory out of bounds or wait forever. False for unknown names. Pure.
  */
 bool kwhy_probe_may_rerun(const char *name, const unsigned grid[3]);
 

@@ -30,7 +30,7 @@ static void *take_bytes(struct kwhy_probe_graph *graph, size_t bytes)
 	return graph->memory + at;
 }
 
-/* Pages that are not written to take no memory. */
+/* Maps memory; pages that are never written use none. */
 static void *new_memory(size_t bytes)
 {
 	void *memory = mmap(
@@ -45,7 +45,7 @@ static void release(const struct kwhy_probe_graph *graph)
 		munmap(graph->memory, graph->bytes);
 }
 
-/* The kernels of a graph and of the graphs within it, as the driver lists them. */
+/* The kernels of a graph and of its child graphs, in the driver's order. */
 struct list {
 	const struct kwhy_cuda_probe *driver;
 	size_t count, child_count;
@@ -114,7 +114,7 @@ static bool can_ask(const struct kwhy_cuda_probe *driver)
 		driver->cuLaunchKernelEx;
 }
 
-/* NULL: a call is missing or fails, or they are too many. */
+/* Lists them; NULL: a call is missing or fails, or there are too many. */
 static struct list *new_list(const struct kwhy_cuda_probe *driver, kwhy_cuda_graph graph)
 {
 	struct list *list = can_ask(driver) ? new_memory(sizeof(*list)) : NULL;
@@ -134,12 +134,12 @@ static void free_list(struct list *list)
 		munmap(list, sizeof(*list));
 }
 
-/* What the driver says of a kernel's parameters and name: asked before the lock is taken. */
+/* A kernel's parameters and name from the driver, which is called before the lock is taken. */
 struct described {
 	const struct kwhy_cuda_kernel_node *parameters;
 	kwhy_cuda_function function;
 	struct kwhy_probe_account *account;
-	bool is_fit; /* by its name */
+	bool is_fit; /* fit by its name */
 	size_t count;
 	uint16_t bytes[PARAMETERS_MAX];
 };
@@ -153,7 +153,7 @@ static const char *name_of(const struct kwhy_cuda_probe *driver, kwhy_cuda_funct
 	return driver->cuKernelGetName && !driver->cuKernelGetName(&name, function) && name ? name : "";
 }
 
-/* How long each parameter is; none: the driver does not tell, or they are too many or too long. */
+/* Reads the length of each parameter; count 0: unknown, or too many or too long. */
 static void describe_parameters(const struct kwhy_cuda_probe *driver, struct described *out)
 {
 	__typeof__(cuFuncGetParamInfo) *ask = driver->cuFuncGetParamInfo;
@@ -190,7 +190,7 @@ static void describe(const struct kwhy_probe_graph_maker *maker,
 		describe_parameters(maker->driver, out);
 }
 
-/* Where those of the same function lay before. */
+/* Copies the arguments, into the same memory if the node had arguments of the same function before. */
 static bool keep_arguments(
 	struct kwhy_probe_graph *graph, struct kwhy_probe_node *node, const struct described *described)
 {
@@ -220,7 +220,7 @@ static void set_reason(struct kwhy_probe_account *account, enum kwhy_probe_reaso
 		atomic_compare_exchange_strong(&account->reason, &none, (unsigned char)reason);
 }
 
-/* Under the lock, or of a graph that nobody else knows yet. */
+/* Call it under the lock, or for a graph that no other thread knows yet. */
 static void keep(
 	struct kwhy_probe_graph *graph, struct kwhy_probe_node *node, const struct described *described)
 {
@@ -267,7 +267,7 @@ static void keep_attributes(
 	}
 }
 
-/* False: there is no memory. */
+/* Allocates a graph's arrays. False: no memory. */
 static bool make_graph(struct kwhy_probe_graph *out, const struct list *list)
 {
 	*out = (struct kwhy_probe_graph){.count = list->count,
@@ -330,14 +330,14 @@ void kwhy_probe_graphs_add(struct kwhy_probe_graphs *graphs, const struct kwhy_p
 	free_list(list);
 }
 
-/* What cannot be followed is not launched again with what it was. */
+/* Excludes a node whose change could not be followed, so that it is not repeated with old parameters. */
 static void leave_out(struct kwhy_probe_node *node)
 {
 	node->is_fit = false;
 	set_reason(node->account, KWHY_PROBE_GRAPH_CHANGED);
 }
 
-/* Kernels of a list become those of an executable graph from its `first` on. */
+/* Sets the kernels of an executable graph, from `first` on, from a list. */
 static void set_nodes(struct kwhy_probe_graphs *graphs, const struct kwhy_probe_graph_maker *maker,
 	kwhy_cuda_graph_exec exec, const struct list *list, size_t first)
 {
@@ -406,7 +406,7 @@ void kwhy_probe_graphs_set_kernel(struct kwhy_probe_graphs *graphs,
 	give(graphs);
 }
 
-/* The graph within that a node stands for; count 0: none is known, or it has another number of kernels. */
+/* The child graph of a node; count 0: unknown, or its number of kernels has changed. */
 static struct kwhy_probe_child child_of(struct kwhy_probe_graphs *graphs, kwhy_cuda_graph_exec exec,
 	kwhy_cuda_graph_node handle, size_t count)
 {
@@ -501,8 +501,10 @@ void kwhy_probe_launch_of_node(struct kwhy_probe_launch *out, const struct kwhy_
 {
 	const struct kwhy_cupti_parameters_graph *parameters = graph->parameters;
 
-	/* The graph's kernels have the number of its launch; what the prober calls from here on has later
-	 * ones. */
+	/*
+	 * Kernels of the graph have the correlation of its launch; calls that the prober makes from now on
+	 * have later ones.
+	 */
 	*out = (struct kwhy_probe_launch){.context = graph->context,
 		.context_id = graph->context_id,
 		.correlation = graph->correlation,

@@ -6,45 +6,48 @@
 #include "inject/probe/launch.h"
 
 /*
- * The kernels of executable graphs and of graphs within them, kept when those are made: the graph that one
- * was made of may be gone when it is launched. What the program changes of an executable graph is followed.
- * Behind a launch of a graph one of its kernels may be launched by itself. The memory is then that of the
- * graph's end: what lay there when the kernel ran may have been overwritten, so only kernels that take no
- * addresses or indices from memory are, by name. Any thread; a lock that nobody holds while the driver is
- * called.
+ * The kernels of executable graphs and their child graphs. They are read when an executable graph is made,
+ * because the graph that it was made from may be gone when it is launched. Changes that the program makes to
+ * an executable graph are followed.
+ *
+ * After a launch of a graph, one of its kernels may be launched by itself. Memory then has the contents of
+ * the graph's end: what the kernel read within the graph may have been overwritten. So only kernels are
+ * launched that, judged by name, read no addresses or indices from memory.
+ *
+ * Any thread may call; the lock is never held while the driver is called.
  */
 enum {
 	KWHY_PROBE_GRAPHS = 512,
-	KWHY_PROBE_NODES_MAX = 16384, /* kernels of one */
+	KWHY_PROBE_NODES_MAX = 16384, /* kernels of one graph */
 	KWHY_PROBE_CHILDREN_MAX = 4096,
-	KWHY_PROBE_DEPTH_MAX = 8, /* of graphs within graphs */
+	KWHY_PROBE_DEPTH_MAX = 8, /* nesting of child graphs */
 	KWHY_PROBE_NODE_ATTRIBUTES = 2
 };
 
 struct kwhy_probe_node {
-	kwhy_cuda_graph_node handle;	    /* of the graph that the executable one was made of */
-	struct kwhy_probe_account *account; /* NULL: there was no space */
-	bool is_plain;			    /* neither cooperative nor changed by kernels */
-	bool is_fit;			    /* by its name, and its parameters are known */
+	kwhy_cuda_graph_node handle; /* its node in the graph that the executable graph was made from */
+	struct kwhy_probe_account *account; /* NULL: the tables had no space */
+	bool is_plain;			    /* neither launched cooperatively nor updated from the device */
+	bool is_fit; /* fit by its name (inject/probe/fit.h), and its parameters are known */
 	bool is_disabled;
 	struct kwhy_cuda_launch_config config;
 	struct kwhy_cuda_launch_attribute attributes[KWHY_PROBE_NODE_ATTRIBUTES];
 	kwhy_cuda_function function;
-	void **arguments; /* of that function; NULL: not kept */
+	void **arguments; /* parameters of `function`; NULL: not kept */
 };
 
-/* A graph within: some of the kernels, one after the other. */
+/* A child graph, whose kernels are consecutive in `nodes`. */
 struct kwhy_probe_child {
 	kwhy_cuda_graph_node handle;
 	size_t first, count;
 };
 
 struct kwhy_probe_graph {
-	kwhy_cuda_graph_exec exec; /* NULL: free */
+	kwhy_cuda_graph_exec exec; /* NULL: this entry is free */
 	size_t count, child_count;
 	struct kwhy_probe_node *nodes;
 	struct kwhy_probe_child *children;
-	unsigned char *memory; /* all of its memory, handed out from its beginning on */
+	unsigned char *memory; /* one block that all its arrays are allocated from, in order */
 	size_t used, bytes;
 };
 
@@ -53,22 +56,28 @@ struct kwhy_probe_graphs {
 	struct kwhy_probe_graph at[KWHY_PROBE_GRAPHS];
 };
 
-/* Accounts as kwhy_probe_account_of() makes them. */
+/* What is needed to make accounts of a graph's kernels with kwhy_probe_account_of(). */
 struct kwhy_probe_graph_maker {
 	const struct kwhy_cuda_probe *driver;
 	struct kwhy_probe_accounts *accounts;
 	enum kwhy_probe_reason (*reason_of)(const char *name);
 };
 
-/* An executable graph has been made; without a call of the driver, or memory, nothing is kept. */
+/*
+ * Adds an executable graph that has been made. Keeps nothing if a call of the driver is missing or memory is
+ * short.
+ */
 void kwhy_probe_graphs_add(struct kwhy_probe_graphs *graphs, const struct kwhy_probe_graph_maker *maker,
 	kwhy_cuda_graph_exec exec, kwhy_cuda_graph graph);
 
-/* All kernels of one have become those of another graph; false: that is another one, and it is forgotten. */
+/*
+ * Replaces all kernels of an executable graph by those of `graph`. False: `graph` has another structure, and
+ * the executable graph is forgotten.
+ */
 bool kwhy_probe_graphs_update(struct kwhy_probe_graphs *graphs, const struct kwhy_probe_graph_maker *maker,
 	kwhy_cuda_graph_exec exec, kwhy_cuda_graph graph);
 
-/* One of its kernels, or a graph within it, has become another; nodes that are not known are passed over. */
+/* Replaces a kernel or a child graph, or enables or disables a node. Unknown nodes are ignored. */
 void kwhy_probe_graphs_set_kernel(struct kwhy_probe_graphs *graphs,
 	const struct kwhy_probe_graph_maker *maker, kwhy_cuda_graph_exec exec, kwhy_cuda_graph_node node,
 	const struct kwhy_cuda_kernel_node *to);
@@ -77,21 +86,21 @@ void kwhy_probe_graphs_set_child(struct kwhy_probe_graphs *graphs, const struct 
 void kwhy_probe_graphs_set_enabled(struct kwhy_probe_graphs *graphs, kwhy_cuda_graph_exec exec,
 	kwhy_cuda_graph_node node, bool is_enabled);
 
-/* It has ended. */
+/* Forgets an executable graph that was destroyed. */
 void kwhy_probe_graphs_forget(struct kwhy_probe_graphs *graphs, kwhy_cuda_graph_exec exec);
 
-/* One was launched: counts its kernels' launches. False: it is not known. */
+/* Counts a launch of each kernel of a launched graph. False: the graph is unknown. */
 bool kwhy_probe_graphs_launched(struct kwhy_probe_graphs *graphs, kwhy_cuda_graph_exec exec);
 
 /*
- * One of its kernels that `wants` says yes to, from the `first`th on; false: there is none. `out` lends the
- * memory of the graph: as long as that is not forgotten.
+ * Chooses a kernel of the graph for whose account `wants` returns true, starting at number `first`. False:
+ * the graph has no such kernel. `out` borrows memory of the graph until the graph is forgotten.
  */
 bool kwhy_probe_graphs_choose(struct kwhy_probe_graphs *graphs, kwhy_cuda_graph_exec exec, uint64_t first,
 	bool (*wants)(void *context, struct kwhy_probe_account *account), void *context,
 	struct kwhy_probe_node *out);
 
-/* As a launch after that of the graph; `node` and its attributes are borrowed. */
+/* Makes a launch of one node, to follow that of the graph; `node` and its attributes are borrowed. */
 void kwhy_probe_launch_of_node(struct kwhy_probe_launch *out, const struct kwhy_cupti_callback *graph,
 	const struct kwhy_probe_node *node, bool is_of_thread);
 

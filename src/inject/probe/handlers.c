@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of the driver's names without the endings _ptsz and _ptds; the first that fits. */
+/* Patterns of the driver's names without _ptsz and _ptds; the first match decides. */
 static const struct {
 	const char *pattern;
 	enum kwhy_probe_handler handler;
@@ -22,7 +22,7 @@ static const struct {
 	{"cuGraphExecKernelNodeSetParams*", KWHY_PROBE_SET_KERNEL},
 	{"cuGraphExecChildGraphNodeSetParams", KWHY_PROBE_SET_CHILD},
 	{"cuGraphExecNodeSetParams", KWHY_PROBE_SET_NODE},
-	{"cuGraphExec*SetParams*", KWHY_PROBE_OTHER}, /* of nodes that are no kernels */
+	{"cuGraphExec*SetParams*", KWHY_PROBE_OTHER}, /* for nodes that are not kernels */
 	{"cuGraphNodeSetEnabled", KWHY_PROBE_SET_ENABLED},
 	{"cuGraphExecDestroy", KWHY_PROBE_END_GRAPH},
 	{"cuMemAlloc_v2", KWHY_PROBE_ALLOCATE},

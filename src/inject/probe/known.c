@@ -12,7 +12,7 @@
 
 enum { LINE_BYTES = 8192 };
 
-/* A number and the tab after it; NULL: there is none, or it is too large. */
+/* Reads a number and the tab after it; NULL: malformed or too large. */
 static char *read_number(char *at, unsigned long most, unsigned long *out)
 {
 	char *end;
@@ -50,8 +50,10 @@ void kwhy_probe_accounts_read_known(struct kwhy_probe_accounts *accounts, const 
 	fclose(file);
 }
 
-/* When it began, in ticks since the machine did: the 22nd field, the 20th behind the program's name; 0:
- * unknown. */
+/*
+ * Start of the process in ticks since boot: the 22nd field of the line, the 20th after the program's name; 0:
+ * unknown.
+ */
 static unsigned long long start_ticks(void)
 {
 	FILE *file = fopen("/proc/self/stat", "re");

@@ -10,36 +10,39 @@
 /* A copy, or a memset of elements of `width` bytes. */
 struct kwhy_probe_copy {
 	kwhy_cuda_address to, from;
-	size_t bytes;	       /* 0: neither */
-	unsigned value, width; /* of a memset; 0: a copy */
+	size_t bytes;	       /* 0: the launch is neither copy nor memset */
+	unsigned value, width; /* value and element bytes of a memset; width 0: a copy */
 };
 
-/* A launch of the program, while its call lasts. */
+/* A launch by the program; valid during its call. */
 struct kwhy_probe_launch {
 	kwhy_cuda_context context;
 	uint32_t context_id, correlation;
 	kwhy_cuda_function function;
 	unsigned grid[3], block[3], shared_bytes;
-	kwhy_cuda_stream stream;		      /* as the plain forms of calls take it */
-	const struct kwhy_cuda_launch_config *config; /* of cuLaunchKernelEx; NULL: of a plain launch */
+	kwhy_cuda_stream stream; /* as the forms of calls without _ptsz take it */
+	const struct kwhy_cuda_launch_config
+		*config; /* configuration of cuLaunchKernelEx; NULL: cuLaunchKernel */
 	void **arguments, **extra;
-	struct kwhy_probe_copy copy; /* instead of a kernel */
+	struct kwhy_probe_copy copy; /* valid if the launch is a copy or memset, not a kernel */
 	const char *name;
 };
 
-/* From what CUPTI tells of cuLaunchKernel, or of cuLaunchKernelEx; of the form for streams of threads or not.
+/*
+ * Reads the parameters that CUPTI reports of cuLaunchKernel or, with `is_with`, of cuLaunchKernelEx;
+ * `is_of_thread`: of their forms whose stream NULL is the thread's.
  */
 void kwhy_probe_launch_read(struct kwhy_probe_launch *out, const struct kwhy_cupti_callback *data,
 	bool is_with, bool is_of_thread);
 
-/* For calls of the plain form, which take NULL for the stream that waits for others. */
+/* Converts a stream for calls without _ptsz, which take NULL as the legacy default stream. */
 kwhy_cuda_stream kwhy_probe_stream_of(kwhy_cuda_stream stream, bool is_of_thread);
 
-/* Why such a launch is not to be repeated, by its attributes. */
+/* Why a launch cannot be repeated, judged by its attributes; NONE: it can. */
 enum kwhy_probe_reason kwhy_probe_launch_refuse(
 	const struct kwhy_cuda_probe *driver, const struct kwhy_probe_launch *launch);
 
-/* The same kernel again; of its attributes those that tie it to other work are left out. */
+/* Launches the same kernel again, without the attributes that tie it to other work. */
 enum kwhy_cuda_result kwhy_probe_launch_repeat(
 	const struct kwhy_cuda_probe *driver, const struct kwhy_probe_launch *launch);
 
@@ -50,7 +53,10 @@ struct kwhy_probe_range {
 	size_t bytes;
 };
 
-/* A word of the parameters that is an address, and which word it is: the same in all launches of a kernel. */
+/*
+ * A word of the parameters that is an address, and the word's index, which is the same in all launches of a
+ * kernel.
+ */
 struct kwhy_probe_pointer {
 	kwhy_cuda_address address;
 	uint32_t slot;
@@ -59,16 +65,16 @@ struct kwhy_probe_pointer {
 /* The allocations that the parameters of a launch point into. */
 struct kwhy_probe_reach {
 	size_t count, pointer_count;
-	bool has_lost_pointers; /* there are more */
+	bool has_lost_pointers; /* there were more than fit */
 	uint64_t bytes;
-	uint64_t signature; /* of all words that are no addresses */
+	uint64_t signature; /* hash of all words that are not addresses */
 	struct kwhy_probe_range ranges[KWHY_PROBE_RANGES];
 	struct kwhy_probe_pointer pointers[KWHY_PROBE_POINTERS];
 };
 
 /*
- * Every aligned word of the parameters that the driver knows as an address counts, also inside structs. Any
- * reason but NONE: the kernel may reach what cannot be copied and put back.
+ * Treats every aligned word of the parameters that the driver knows as an address as a pointer, also inside
+ * structs. A reason other than NONE: the kernel may reach memory that cannot be copied and restored.
  */
 enum kwhy_probe_reason kwhy_probe_reach_read(const struct kwhy_cuda_probe *driver,
 	struct kwhy_probe_memory *memory, const struct kwhy_probe_context *probe_context,

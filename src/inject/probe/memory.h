@@ -9,22 +9,22 @@
 #include <stdint.h>
 
 /*
- * The live device memory and the streams of a program, as its calls tell them, from its first use of CUDA on.
- * Any thread; a lock of its own that nobody holds while the driver is called.
+ * The live device memory and the streams of a program, followed through its calls from its first use of CUDA
+ * on. Any thread may call; the lock is never held while the driver is called.
  */
 enum { KWHY_PROBE_ALLOCATIONS = 8192, KWHY_PROBE_STREAMS = 1024 };
 
 struct kwhy_probe_allocation {
 	kwhy_cuda_address address;
 	size_t bytes;
-	kwhy_cuda_context context; /* of the allocation; of mapped memory: NULL */
-	bool is_shared;		   /* with another process */
+	kwhy_cuda_context context; /* context that it was allocated in; NULL: mapped memory */
+	bool is_shared;		   /* shared with another process */
 };
 
 struct kwhy_probe_memory {
 	atomic_flag lock;
 	size_t allocation_count, stream_count;
-	bool is_incomplete, has_lost_streams; /* there was no space */
+	bool is_incomplete, has_lost_streams; /* allocations or streams were left out for lack of space */
 	struct kwhy_probe_allocation allocations[KWHY_PROBE_ALLOCATIONS];
 	struct {
 		kwhy_cuda_context context;
@@ -33,16 +33,21 @@ struct kwhy_probe_memory {
 };
 
 void kwhy_probe_memory_add(struct kwhy_probe_memory *memory, const struct kwhy_probe_allocation *allocation);
-/* One that begins at the address; with a length (mapped memory): all of that stretch. */
+/*
+ * Removes the allocation that begins at the address. `bytes` above 0 (mapped memory): removes all of that
+ * range.
+ */
 void kwhy_probe_memory_remove(struct kwhy_probe_memory *memory, kwhy_cuda_address address, size_t bytes);
-/* That memory is another process's, too. */
+/* Marks the allocation as shared with another process. */
 void kwhy_probe_memory_share(struct kwhy_probe_memory *memory, kwhy_cuda_address address);
 
-/* The one that holds an address; false: none is known. */
+/* Finds the allocation that contains an address. False: no known allocation does. */
 bool kwhy_probe_memory_find(
 	struct kwhy_probe_memory *memory, kwhy_cuda_address address, struct kwhy_probe_allocation *out);
 
-/* Those that a kernel of the context may reach: its own and what is mapped; gives how many, at most `room`.
+/*
+ * Lists the allocations that a kernel of the context may reach: the context's own and mapped memory. Returns
+ * how many, at most `space`.
  */
 size_t kwhy_probe_memory_list(struct kwhy_probe_memory *memory, kwhy_cuda_context context,
 	struct kwhy_probe_allocation *out, size_t space);

@@ -6,24 +6,28 @@
 #include <stddef.h>
 
 #define RATIO UINT64_C(0x9e3779b97f4a7c15)
-/* Of the program's own work between two bursts, in the mean: a share of all there was so far, up to a limit.
- */
+/* Mean time of the program's own work between two bursts: a share of all such time so far, within bounds. */
 #define GAP_SHARE 0.01
 #define GAP_MIN_NS 50e3
 #define GAP_MAX_NS 2e6
-/* Of a program's time before its first launch, so much counts at most: one that loads for minutes is not to
- * be held up by three times that at once. */
+/*
+ * Most of a program's time before its first launch that counts: a program that loads for minutes must not be
+ * delayed by a multiple of these in one go.
+ */
 #define START_MAX_NS INT64_C(5000000000)
-/* Between two reviews: the more accounts there are, the longer one takes. */
+/* Time between two reviews, which take longer the more accounts there are. */
 #define REVIEW_NS INT64_C(5000000)
 #define REVIEW_ACCOUNT_NS INT64_C(50000)
 #define WANTED_RATIO 0.95
-/* XLA times candidates one by one, each behind a kernel that waits (DelayKernel). An assumption: with its own
- * launches that takes no longer. Bursts between them made five of XLA's measurements on an H200 invalid. */
+/*
+ * Time without bursts after a kernel that only waits. XLA times candidates one by one, each after such a
+ * kernel (DelayKernel); we assume that a candidate's launches take no longer than this. Bursts between them
+ * made five of XLA's measurements on an H200 invalid.
+ */
 #define TIMED_NS INT64_C(50000000)
 enum { REFUSALS_MAX = 12, HALVINGS = 60, FEW_LAUNCHES = 16 };
 
-/* SplitMix64, by any thread: from 0 to 1. */
+/* Random number in [0, 1) by SplitMix64; any thread may call it. */
 static double draw(struct kwhy_probe_pace *pace)
 {
 	uint64_t bits = atomic_fetch_add_explicit(&pace->random, RATIO, memory_order_relaxed);
@@ -73,8 +77,9 @@ bool kwhy_probe_pace_allows(const struct kwhy_probe_account *account)
 }
 
 /*
- * What a burst of it brings. The same until it is known: time that does not suffice for all should make the
- * large ones known. Where memory is put back between repeats, a part of the time is the kernel's.
+ * Worth of a burst of an account, in ns of its busy time. It stays the same until the account is known, so
+ * that limited time makes the largest accounts known. If memory is restored between repeats, only the
+ * kernel's part of the time counts.
  */
 static double worth_ns(const struct kwhy_probe_pace *pace, const struct kwhy_probe_account *account)
 {
@@ -87,7 +92,7 @@ static double worth_ns(const struct kwhy_probe_pace *pace, const struct kwhy_pro
 		(kernel_ns + (double)atomic_load(&account->copies_ns));
 }
 
-/* Since the first launch, outside of bursts. */
+/* The program's time outside of bursts since its first launch. */
 static double own_ns(const struct kwhy_probe_pace *pace, int64_t now_mono_ns)
 {
 	const int64_t first_mono_ns = atomic_load(&pace->first_mono_ns);
@@ -103,8 +108,8 @@ static double gap_ns(double own_ns)
 }
 
 /*
- * The chance that this launch starts a burst. About one burst falls into each gap, and accounts share them by
- * their worth; an account is expected to be launched as often as it was up to now.
+ * Probability that this launch starts a burst. About one burst falls into each gap, and accounts share bursts
+ * by their worth. An account is expected to be launched as often again as so far.
  */
 static double chance(
 	const struct kwhy_probe_pace *pace, const struct kwhy_probe_account *account, int64_t now_mono_ns)
@@ -141,7 +146,7 @@ bool kwhy_probe_pace_wants(struct kwhy_probe_pace *pace, struct kwhy_probe_accou
 	return draw(pace) < chance(pace, account, now_mono_ns);
 }
 
-/* An account with few launches may have no more of them. */
+/* An account with few launches gets the longest burst, because it may not be launched again. */
 int64_t kwhy_probe_pace_length(struct kwhy_probe_pace *pace, const struct kwhy_probe_account *account)
 {
 	const struct kwhy_probe_plan *plan = &pace->plan;
@@ -150,7 +155,7 @@ int64_t kwhy_probe_pace_length(struct kwhy_probe_pace *pace, const struct kwhy_p
 	return plan->least_ns + (int64_t)(share * (double)(plan->most_ns - plan->least_ns));
 }
 
-/* How much longer the program has to run until what was spent is no more than its share. */
+/* Time that the program must run until the time in bursts is within its ratio. */
 static double debt_ns(const struct kwhy_probe_pace *pace, int64_t spent_ns, int64_t now_mono_ns)
 {
 	const double outside_ns = (double)(now_mono_ns - atomic_load(&pace->begun_mono_ns) - spent_ns);
@@ -175,7 +180,7 @@ void kwhy_probe_pace_hold(struct kwhy_probe_pace *pace, int64_t now_mono_ns)
 		atomic_store(&pace->due_mono_ns, now_mono_ns + TIMED_NS);
 }
 
-/* Kernels that only wait are no work that could become known. */
+/* Busy time of an account; 0 for kernels that only wait, which need not be known. */
 static int64_t work_ns(const struct kwhy_probe_account *account)
 {
 	return !account || atomic_load(&account->reason) == KWHY_PROBE_WAITS
@@ -195,7 +200,7 @@ static int64_t sum_above(struct kwhy_probe_accounts *accounts, unsigned count, i
 	return sum_ns;
 }
 
-/* The largest busy time that, with all above, makes up what is wanted. */
+/* The largest busy time such that the accounts with at least this time make up the wanted share. */
 static int64_t threshold(struct kwhy_probe_accounts *accounts, unsigned count, int64_t busy_ns)
 {
 	const int64_t wanted_ns = (int64_t)(WANTED_RATIO * (double)busy_ns);

@@ -19,14 +19,16 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long a thread waits for another's burst. */
+/* Longest time that a thread waits for the burst of another. */
 #define WAIT_NS INT64_C(2000000000)
 enum { LINE_BYTES = 2048 };
 
 static _Atomic(struct kwhy_probe *) current;
 
-/* Within a call of our own, of which CUPTI tells, too; and between the beginning and the end of a launch that
- * is repeated. */
+/*
+ * is_inside: within a call of our own, which CUPTI reports, too. has_burst: between the start and the end of
+ * a launch that is repeated.
+ */
 static _Thread_local bool is_inside, has_burst;
 
 struct kwhy_probe *kwhy_probe_get(void)
@@ -51,7 +53,7 @@ __attribute__((format(printf, 2, 3))) static void say(struct kwhy_probe *probe, 
 		probe->log = -1;
 }
 
-/* Ends the probing, and says why in the recording. */
+/* Ends the probing and notes the reason in the recording. */
 __attribute__((format(printf, 2, 3))) static void give_up(struct kwhy_probe *probe, const char *format, ...)
 {
 	va_list arguments;
@@ -77,7 +79,7 @@ static enum kwhy_probe_reason reason_of(const char *name)
 	return probe && kwhy_probe_options_skip(&probe->options, name) ? KWHY_PROBE_SKIPPED : KWHY_PROBE_NONE;
 }
 
-/* What this thread is about to do would be undone by a burst of another. */
+/* Waits for the burst of another thread, which would undo what this thread is about to do. */
 static void wait_for_others(struct kwhy_probe *probe)
 {
 	const struct timespec moment = {.tv_nsec = 50000};
@@ -116,7 +118,7 @@ static bool is_checked(const struct kwhy_probe *probe, const struct kwhy_probe_a
 		(probe->options.verify == KWHY_PROBE_VERIFY_FIRST && !account->checks);
 }
 
-/* What another launch may well not meet counts little; a capture says nothing about others. */
+/* Weight of a failed attempt: small for reasons that may not apply to the next launch, 0 for a capture. */
 static unsigned weight_of(enum kwhy_probe_reason reason)
 {
 	if (reason == KWHY_PROBE_CAPTURED)
@@ -136,7 +138,7 @@ static void refuse(
 		burst->reach.count, (unsigned long long)burst->reach.bytes, (int)burst->failure);
 }
 
-/* Calls of ours may not end a capture that another thread has begun, and leave errno alone. */
+/* State saved around our own calls, which must not end a capture by another thread nor change errno. */
 struct own {
 	int capture_mode, errno_before;
 };
@@ -157,7 +159,7 @@ static void leave(struct kwhy_probe *probe, struct own own)
 	errno = own.errno_before;
 }
 
-/* A try that came to nothing still took time. */
+/* Ends an attempt that made no burst; its time still counts. */
 static void end_try(struct kwhy_probe *probe)
 {
 	const int64_t now_mono_ns = kwhy_clock_mono_ns();
@@ -176,7 +178,7 @@ static bool take_hold(struct kwhy_probe *probe)
 	return true;
 }
 
-/* By the thread that holds it; where it comes to nothing the thread no longer does. */
+/* Begins a burst on the thread that holds it; if there is none, the thread no longer holds it. */
 static void begin_burst(struct kwhy_probe *probe, struct kwhy_probe_account *account,
 	const struct kwhy_probe_launch *launch, bool is_of_graph)
 {
@@ -304,7 +306,9 @@ struct wish {
 	int64_t now_mono_ns;
 };
 
-/* Behind the graph memory is put back as behind any launch; what runs there must stand what the graph left.
+/*
+ * May a kernel be repeated after a graph? Memory is restored as after any launch, but the kernel runs on what
+ * the graph left.
  */
 static bool may_repeat_after_graph(const struct kwhy_probe_account *account)
 {
@@ -323,7 +327,9 @@ static bool wants_node(void *context, struct kwhy_probe_account *account)
 	return kwhy_probe_pace_wants(&wish->probe->pace, &wish->probe->accounts, account, wish->now_mono_ns);
 }
 
-/* One of the graph's kernels by itself, after it: there is no launch of the program's own within the burst.
+/*
+ * Repeats one of the graph's kernels by itself after the graph; the burst then has no launch of the program's
+ * own.
  */
 static void repeat_of_graph(
 	struct kwhy_probe *probe, const struct kwhy_cupti_callback *data, bool is_of_thread)
@@ -347,7 +353,7 @@ static void repeat_of_graph(
 		finish_burst(probe);
 }
 
-/* What the program has changed of an executable graph. */
+/* Follows a change that the program has made to an executable graph. */
 static void follow_change(struct kwhy_probe *probe, const struct kwhy_probe_graph_maker *maker,
 	enum kwhy_probe_handler handler, const void *parameters)
 {
@@ -371,7 +377,7 @@ static void follow_change(struct kwhy_probe *probe, const struct kwhy_probe_grap
 			graphs, maker, set->exec, set->node, set->to.node->parameters.child);
 }
 
-/* Behind a call that did not fail: the graph is as the program wants it. */
+/* Called after a call that succeeded, so the graph has changed. */
 static void on_changed_graph(
 	struct kwhy_probe *probe, enum kwhy_probe_handler handler, const struct kwhy_cupti_callback *data)
 {
@@ -421,7 +427,7 @@ static struct kwhy_probe_account *account_of(struct kwhy_probe *probe, const str
 	return account;
 }
 
-/* It is not repeated; its account says so. */
+/* Counts a cooperative launch, which is not repeated, and sets its account's reason. */
 static void on_cooperative_launch(struct kwhy_probe *probe, const struct kwhy_cupti_callback *data)
 {
 	const struct kwhy_cupti_parameters_launch *launch = data->parameters;
@@ -450,7 +456,7 @@ static void on_launch(
 			end_burst(probe, data);
 		return;
 	}
-	if (has_burst) /* of a launch whose end was never reported */
+	if (has_burst) /* the burst of a launch whose end was never reported */
 		end_try(probe);
 	wait_for_others(probe);
 	kwhy_probe_launch_read(&launch, data, is_with, is_of_thread);
@@ -469,7 +475,7 @@ static void on_launch(
 		begin_burst(probe, account, &launch, false);
 }
 
-/* Behind the call: a copy that is repeated there writes once more what it has written. */
+/* Called after the call: a copy repeated then writes the same bytes again. */
 static void on_copy(
 	struct kwhy_probe *probe, const struct kwhy_cupti_callback *data, unsigned width, bool is_of_thread)
 {
@@ -500,7 +506,7 @@ static void on_copy(
 		finish_burst(probe);
 }
 
-/* Before the call: what it takes away is no longer there; after it: what it gave. */
+/* Follows the program's memory: before the call removes what it frees, after it adds what it allocated. */
 static void on_memory(
 	struct kwhy_probe *probe, enum kwhy_probe_handler handler, const struct kwhy_cupti_callback *data)
 {

@@ -9,10 +9,10 @@
 #include "vendor/cupti.h"
 
 /*
- * The prober of a process: subscribes to CUPTI's callbacks, and launches some of the program's kernels again
- * where they stand. One thread at a time has a burst; others that launch, copy or free
- * meanwhile wait for its end, since what they do would be undone when memory is put back. Whatever goes wrong
- * ends in less being probed; nothing here fails towards the program.
+ * The prober of a process. It subscribes to CUPTI's callbacks and repeats some of the program's kernels in
+ * place. Only one thread at a time has a burst. Other threads that launch, copy or free wait for its end,
+ * because their effects would be undone when memory is restored. Any failure ends in less being probed; no
+ * error reaches the program.
  */
 enum {
 	KWHY_PROBE_CALLS = 2048,
@@ -21,10 +21,13 @@ enum {
 	KWHY_PROBE_NOTE_BYTES = 600
 };
 
-/* As a recording numbers forms (model/recording.h): 0 back to back, 1 put back before each repeat. */
+/*
+ * Form of a burst, numbered as in a recording (model/recording.h): 0 back to back, 1 memory restored before
+ * each repeat, 2 back to back after a graph or copy of the program.
+ */
 enum { KWHY_PROBE_ROW_AFTER = 2 };
 
-/* A burst that has ended, until it is written down. */
+/* A burst that has ended and is not yet written. */
 struct kwhy_probe_row {
 	const struct kwhy_probe_account *account;
 	int64_t start_mono_ns, launch_mono_ns, launched_mono_ns, end_mono_ns;
@@ -42,7 +45,7 @@ struct kwhy_probe {
 	struct kwhy_probe_memory memory;
 	struct kwhy_probe_pace pace;
 	struct kwhy_probe_context probe_contexts[KWHY_PROBE_CONTEXTS];
-	struct kwhy_probe_burst burst; /* of whoever holds it */
+	struct kwhy_probe_burst burst; /* belongs to the thread that holds it */
 	struct kwhy_probe_graphs graphs;
 	struct kwhy_probe_writes writes[KWHY_PROBE_WRITERS];
 	atomic_flag held;
@@ -51,32 +54,32 @@ struct kwhy_probe {
 	atomic_uint bursts;
 	struct {
 		uint8_t handler;
-		bool is_of_thread; /* a form of the call whose stream NULL is the thread's */
+		bool is_of_thread; /* stream NULL is the thread's own in this form of the call */
 	} calls[KWHY_PROBE_CALLS];
 	struct kwhy_probe_row rows[KWHY_PROBE_ROWS];
 	atomic_uint row_head, row_tail;
 	atomic_uint_least64_t lost_rows;
-	char note[KWHY_PROBE_NOTE_BYTES]; /* why the probing has ended early; where has_note */
+	char note[KWHY_PROBE_NOTE_BYTES]; /* why probing ended early; valid if has_note */
 	atomic_bool has_note, has_noted_note;
-	int log; /* -1: none */
+	int log; /* descriptor of the log; -1: no log */
 };
 
-/* The prober of the process, where it is on; else NULL. */
+/* The prober of the process; NULL: it is off. */
 struct kwhy_probe *kwhy_probe_get(void);
 
 /*
- * While the driver initialises, behind the start of CUPTI's activity: begins where the environment asks for
- * it. NULL: all is well, or nothing is asked for; else why it cannot be.
+ * Starts the prober if the environment asks for it; called while the driver initialises, after the start of
+ * CUPTI's activity. NULL: it started, or was not asked for. Otherwise the reason why it cannot start.
  */
 const char *kwhy_probe_start(const struct kwhy_cupti *cupti, char *(*get)(const char *name));
 
-/* No more bursts; waits for one that runs, two seconds at most. */
+/* Starts no more bursts and waits for a running one, for at most two seconds. */
 void kwhy_probe_stop(void);
 
-/* In a child of fork: nothing of the parent's goes on. */
+/* To be called in a child of fork: ends what the parent's prober was doing there. */
 void kwhy_probe_forget(void);
 
-/* What CUPTI calls; for tests. */
+/* The callback that CUPTI calls; exported for tests. */
 void kwhy_probe_on_call(void *context, int domain, uint32_t id, const void *data);
 
 #endif

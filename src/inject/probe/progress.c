@@ -8,11 +8,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* As for the recording's own file: programs count on low numbers. */
+/*
+ * The descriptor gets a high number, as that of the recording's file: programs expect low numbers for their
+ * own.
+ */
 enum { DESCRIPTOR_MIN = 500, PATH_BYTES = 4200 };
 
 static int descriptor = -1;
-static struct stat opened; /* a program may close what it has not opened, and take its number */
+static struct stat
+	opened; /* identifies our file, because a program may close our descriptor and reuse its number */
 
 void kwhy_probe_progress_open(char *(*get)(const char *name))
 {

@@ -4,10 +4,10 @@
 
 #include "inject/probe/probe.h"
 
-/* Where the launcher has made the file of recording/probe_progress.h in KWHY_RECORD_DIR: opens it. */
+/* Opens the file of recording/probe_progress.h in KWHY_RECORD_DIR, if the launcher has made it. */
 void kwhy_probe_progress_open(char *(*get)(const char *name));
 
-/* Reviews what is known, and appends it there. One thread. */
+/* Reviews the progress and appends a row to the file. Only one thread may call it. */
 void kwhy_probe_progress_tell(struct kwhy_probe *probe, int64_t now_mono_ns);
 
 #endif

@@ -24,7 +24,7 @@ bool kwhy_probe_reach_holds(const struct kwhy_probe_reach *reach, kwhy_cuda_addr
 	return false;
 }
 
-/* Mapped memory lies side by side in pieces, and an array may run over several. */
+/* Widens a range over adjacent pieces of mapped memory, over several of which an array may extend. */
 static void widen(struct kwhy_probe_memory *memory, struct kwhy_probe_range *range)
 {
 	struct kwhy_probe_allocation piece;
@@ -51,7 +51,7 @@ static enum kwhy_probe_reason keep(struct reading *reading, struct kwhy_probe_ra
 	return KWHY_PROBE_NONE;
 }
 
-/* What kind of memory an address is of. */
+/* Judges the kind of memory that an address is in. */
 static enum kwhy_probe_reason judge(const struct reading *reading, kwhy_cuda_address address)
 {
 	const struct kwhy_cuda_probe *driver = reading->driver;
@@ -72,7 +72,7 @@ static enum kwhy_probe_reason judge(const struct reading *reading, kwhy_cuda_add
 	return KWHY_PROBE_NONE;
 }
 
-/* The allocation that holds an address; false: it is none. */
+/* Finds the allocation that contains an address. False: the word is not an address. */
 static bool find_range(const struct reading *reading, kwhy_cuda_address address, struct kwhy_probe_range *out)
 {
 	struct kwhy_probe_allocation allocation;
@@ -102,7 +102,7 @@ static void keep_pointer(struct kwhy_probe_reach *reach, kwhy_cuda_address addre
 		reach->has_lost_pointers = true;
 }
 
-/* Of an address that is not known to lie in device memory; where it is a number, that is kept. */
+/* Judges a word that is not in known device memory; keeps it as a number if it is not an address. */
 static enum kwhy_probe_reason read_unknown(struct reading *reading, uint64_t word)
 {
 	int type = 0;
@@ -182,8 +182,8 @@ static enum kwhy_probe_reason read_arguments(struct reading *reading, const stru
 }
 
 /*
- * Of a copy both ends. Pinned memory of the host may be read again: the program cannot know yet that the copy
- * is over, as the call has not returned.
+ * Reads both ends of a copy. Pinned host memory may be read again: the program cannot know yet that the copy
+ * has ended, because the call has not returned.
  */
 static enum kwhy_probe_reason read_copy(struct reading *reading, const struct kwhy_probe_copy *copy)
 {

@@ -5,12 +5,14 @@
 #include "inject/labels.h"
 #include "inject/probe/probe.h"
 
-/* What the prober has to say, into the recording. Under the session's lock. */
+/* Writes the prober's records to the recording. The caller holds the session's lock. */
 
-/* Bursts that have ended since, and why the probing has ended early, if it has. */
+/*
+ * Writes the bursts that have ended since the last call and, if probing ended early, a note with the reason.
+ */
 void kwhy_probe_write_bursts(struct kwhy_probe *probe, struct kwhy_inject_labels *labels);
 
-/* Each account without a burst, and why. */
+/* Writes each account without a burst, with the reason. */
 void kwhy_probe_write_unprobed(struct kwhy_probe *probe, struct kwhy_inject_labels *labels);
 
 #endif

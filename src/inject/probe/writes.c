@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/probe/writes.h"
 
-/* Allocations up to this are copied whole: counters and workspaces lie in such. */
+/* Allocations up to this size are copied whole, because counters and workspaces are small. */
 #define SMALL_BYTES (UINT64_C(2) << 20)
 #define MARGIN_BYTES KWHY_PROBE_CHUNK_BYTES
-/* Up to this much every launch is looked at, which takes some 10 ms at most on an H200. */
+/* Up to this much reached memory every launch is observed, which takes some 10 ms at most on an H200. */
 #define LOOKED_AT_BYTES (UINT64_C(8) << 30)
 enum { HITS_ENOUGH = 3, MISSES_MAX = 16 };
 
@@ -38,7 +38,7 @@ static void save(struct kwhy_probe_saved *out, struct kwhy_probe_range range)
 	for (size_t i = out->count; i-- > 0;) {
 		const struct kwhy_probe_range *at = &out->ranges[i];
 
-		/* Those that only touch may be two allocations, over which no copy may run. */
+		/* Ranges that only touch may be two allocations, which one copy may not span. */
 		if (range.address >= at->address + at->bytes || at->address >= range.address + range.bytes)
 			continue;
 		const kwhy_cuda_address end = at->address + at->bytes > range.address + range.bytes
@@ -49,7 +49,7 @@ static void save(struct kwhy_probe_saved *out, struct kwhy_probe_range range)
 		range.bytes = end - range.address;
 		out->bytes -= at->bytes;
 		out->ranges[i] = out->ranges[--out->count];
-		i = out->count; /* what has grown may touch another one */
+		i = out->count; /* the larger range may overlap another one */
 	}
 	out->bytes += range.bytes;
 	out->ranges[out->count++] = range;
@@ -105,7 +105,7 @@ static bool is_saved(const struct kwhy_probe_saved *saved, kwhy_cuda_address add
 	return false;
 }
 
-/* The last parameter that points below the chunk's end, or else the first one of the range. */
+/* The last pointer below the chunk's end, otherwise the first in the range. */
 static const struct kwhy_probe_pointer *writer_of(const struct kwhy_probe_reach *reach,
 	const struct kwhy_probe_range *range, kwhy_cuda_address chunk_end)
 {

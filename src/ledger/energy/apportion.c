@@ -27,7 +27,7 @@ void kwhy_apportioner_done(struct kwhy_apportioner *apportioner)
 	*apportioner = (struct kwhy_apportioner){0};
 }
 
-/* Shares as integers; their sum. Lists those that are not 0 in `order`. */
+/* Converts shares to integer weights and returns their sum. Lists the entries above 0 in `order`. */
 static uint64_t weigh(
 	struct kwhy_apportioner *apportioner, const double *shares, size_t count, size_t *out_listed)
 {

@@ -9,37 +9,45 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Samples that must lie at the level without a context, and next to them at that with one. */
+/* Least number of samples at the level without a context, and next to them at the level with one. */
 #define CLEAN_MIN 5
 #define CONTEXT_MIN 3
-/* A context adds this share of the level with it at least: 0.35 on the H200. Else levels drift. */
+/*
+ * Least share of the level with a context that the context adds: 0.35 on the H200. Smaller steps may be
+ * drift.
+ */
 #define STEP_MIN 0.15
-/* Spread of the samples of a level over the step, at most. */
+/* Largest scatter of the samples of a level, as a share of the step. */
 #define SCATTER_MAX 0.2
-/* Samples at the lower level elsewhere, over those of its longest run, at most: else it idles in pulses. */
+/*
+ * Most samples at the lower level outside its longest run, over those in it; with more, the device idles in
+ * pulses.
+ */
 #define ELSEWHERE_MAX 0.1
-/* By which a device that has not become idle draws more than behind its work: 5 W of 128 on an H100. Idle
- * levels drift by less within a second, and upwards where work is hot. */
+/*
+ * Least power that a device which has not become idle draws above its level after the work: 5 W of 128 on an
+ * H100. Idle levels drift by less within a second, and upwards after hot work.
+ */
 #define ELEVATED_MIN_W 2.0
-/* For as long behind the work, and what the meter remembers of it, a context is taken to be there. */
+/* Time after the work, and after the meter's memory of it, in which a context is assumed to exist. */
 #define AFTER_NS 200000000
-/* From the meter's median deviation to a standard deviation of normal noise. */
+/* Ratio of the standard deviation to the median absolute deviation for normal noise. */
 #define DEVIATIONS 1.4826
-/* What the meter remembers of activities, in time constants. */
+/* Memory of the meter for activities, in time constants. */
 #define MEMORY_TAUS 6
-/* How well the moment of a step is known, and how long making a context draws other power. */
+/* Uncertainty of the time of a step, and the time for which making a context draws other power. */
 #define STEP_UNSURE_NS 20000000
 #define MAKING_NS 300000000
 
-/* Samples of an interval in which nothing ran, and the runs of them that are looked at. */
+/* Samples of an interval in which nothing ran, and the runs among them. */
 struct quiet {
 	const struct kwhy_power_series *series;
-	size_t first, end;		 /* of the series, inside the stretch */
-	size_t clean, clean_end;	 /* of these, at the lower level */
-	size_t before, after;		 /* samples at the higher level next to them, and up to there */
-	size_t below_count;		 /* at the lower level, these and others */
-	double known_divide_w, divide_w; /* between the levels; known: before any sample; NAN */
-	double clean_w, context_w;	 /* medians */
+	size_t first, end;		 /* samples of the series inside the interval */
+	size_t clean, clean_end;	 /* run of samples at the lower level */
+	size_t before, after;		 /* ends of the runs at the higher level before and after it */
+	size_t below_count;		 /* number of all samples at the lower level */
+	double known_divide_w, divide_w; /* between the levels; known: without samples; NAN */
+	double clean_w, context_w;	 /* medians of both levels */
 	double delay_s, tau_s;
 	double *scratch;
 };
@@ -71,7 +79,7 @@ static int compare_powers(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* Copies the samples of [from, to) in order of their power; gives how many. */
+/* Copies the samples of [from, to) in order of their power; returns their number. */
 static size_t sorted(const struct quiet *quiet, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++)
@@ -80,7 +88,7 @@ static size_t sorted(const struct quiet *quiet, size_t from, size_t to)
 	return to - from;
 }
 
-/* Halfway between two groups that leave the least scatter within them. */
+/* The middle between the two groups of samples with the least scatter within them. */
 static double divide_by_scatter(const struct quiet *quiet)
 {
 	size_t count = sorted(quiet, quiet->first, quiet->end), best = 0;
@@ -102,7 +110,7 @@ static double divide_by_scatter(const struct quiet *quiet)
 	return best ? (quiet->scratch[best - 1] + quiet->scratch[best]) / 2 : NAN;
 }
 
-/* Halfway between levels that are stated or measured; NAN where one is not known. */
+/* The middle between the stated or measured levels; NAN: one of them is unknown. */
 static double known_divide(const struct kwhy_device *device, const struct kwhy_profile *profile)
 {
 	double clean_w = profile ? profile->clean_idle_w.value : NAN;
@@ -115,7 +123,10 @@ static double known_divide(const struct kwhy_device *device, const struct kwhy_p
 	return clean_w < context_w ? (clean_w + context_w) / 2 : NAN;
 }
 
-/* At the lower level, by most of a sample and its neighbours: one alone may stray. */
+/*
+ * Whether a sample is at the lower level, by a majority of it and its neighbours, as a single one may be an
+ * outlier.
+ */
 static bool is_below(const struct quiet *quiet, size_t i)
 {
 	int votes = power_w(quiet, i) < quiet->divide_w ? 1 : -1;
@@ -127,7 +138,7 @@ static bool is_below(const struct quiet *quiet, size_t i)
 	return votes > 0;
 }
 
-/* The longest run below the divide, and the runs above it on both sides. */
+/* Finds the longest run below the dividing power, and the runs above it on both sides. */
 static void find_runs(struct quiet *quiet)
 {
 	size_t start = quiet->first;
@@ -168,7 +179,7 @@ static double scatter_of(const struct quiet *quiet, size_t from, size_t to, doub
 	return DEVIATIONS * quiet->scratch[(to - from) / 2];
 }
 
-/* Two quiet levels beside each other, the upper one on the side of the activities. */
+/* Whether two steady levels are adjacent, with the upper one on the side of the activities. */
 static bool is_step(struct quiet *quiet, bool context_comes)
 {
 	size_t from = context_comes ? quiet->clean_end : quiet->before;
@@ -187,7 +198,7 @@ static bool is_step(struct quiet *quiet, bool context_comes)
 		scatter_of(quiet, from, to, quiet->context_w) < SCATTER_MAX * step_w;
 }
 
-/* When the device changed its level between samples i - 1 and i: a low-pass is half way there then. */
+/* Time at which the device changed its level between samples i - 1 and i: there the low-pass is half way. */
 static int64_t step_ns(const struct quiet *quiet, size_t i)
 {
 	double middle_w = (quiet->clean_w + quiet->context_w) / 2, from_w = power_w(quiet, i - 1);
@@ -216,7 +227,9 @@ static void keep(struct kwhy_device_ledger *device_ledger, const struct quiet *q
 		device_ledger->clean[device_ledger->clean_count++] = clean;
 }
 
-/* Looks at an interval in which nothing ran; `context_comes`: before the activities, else after them. */
+/*
+ * Searches an interval in which nothing ran. `context_comes`: it lies before the activities; else after them.
+ */
 static void look(struct quiet *quiet, struct kwhy_device_ledger *device_ledger,
 	const struct kwhy_window *stretch, bool context_comes)
 {
@@ -236,7 +249,7 @@ static void look(struct quiet *quiet, struct kwhy_device_ledger *device_ledger,
 		keep(device_ledger, quiet, stretch);
 }
 
-/* Median of the samples in a stretch that remember nothing else, and their scatter; NAN: fewer than five. */
+/* Median of the samples in an interval, and their scatter; NAN: fewer than CLEAN_MIN samples. */
 static double level_of(const struct quiet *quiet, int64_t start_ns, int64_t end_ns, double *out_scatter_w)
 {
 	const size_t from = first_from(quiet->series, start_ns), to = first_from(quiet->series, end_ns);
@@ -271,8 +284,9 @@ static void keep_elevated_idle(struct quiet *quiet, struct kwhy_device_ledger *d
 }
 
 /*
- * Right after the work its context is there. Where time without one is at the lower level, clocks are down:
- * on that side there is no unrest.
+ * Finds elevated idle before and after the work. The level right after the work is that with a context. On a
+ * side where time without a context was found at the lower level, the clocks are low and there is no elevated
+ * idle.
  */
 static void look_for_elevated_idle(struct quiet *quiet, struct kwhy_device_ledger *device_ledger,
 	const struct kwhy_window *before, const struct kwhy_window *after)
@@ -347,7 +361,7 @@ size_t kwhy_clean_unsettled(
 		const struct kwhy_clean_stretch *stretch = &device_ledger->clean[i];
 		int64_t made_ns = stretch->end_ns + MAKING_NS;
 
-		/* What runs has its context already. */
+		/* A running activity already has its context. */
 		if (made_ns > device_ledger->time.first_ns && stretch->end_ns <= device_ledger->time.first_ns)
 			made_ns = device_ledger->time.first_ns;
 		out[count++] = (struct kwhy_window){

@@ -6,20 +6,20 @@
 #include "model/ledger.h"
 
 /*
- * kwhy_ledger_clean() finds the time in which a device had no context (docs/adr/0018). No call or record
- * tells it well enough: a context is made in calls that are not recorded, a tenth of a second before the
- * first that is, and the device stays at its level for more than a second after the last one has gone. The
- * samples show it as a step of a third, so it is taken from them, where nothing can have run: before the
- * first and after the last activity. Without such a step, with unrecorded time or without samples there is
- * none.
+ * kwhy_ledger_clean() finds the time in which a device had no context (docs/adr/0018). Calls and records do
+ * not show it well enough: a context is made in calls that are not recorded, a tenth of a second before the
+ * first recorded one, and the device keeps its power for more than a second after the last context is
+ * destroyed. Power samples show the change as a step of a third. They are therefore searched for it where no
+ * activity can have run: before the first and after the last activity. Without a step, with unrecorded time
+ * or without samples, no time without a context is found.
  *
- * It also finds a device that had not become idle when a program began: when the last context has gone
- * clocks stay up for 1 to 2 s, and it draws more than with one (docs/adr/0027).
+ * It also finds a device that had not become idle when a program began. After the last context is destroyed
+ * the clocks stay up for 1 to 2 s, and the device draws more than with a context (docs/adr/0027).
  */
 
 /*
- * Where the level changes: what the samples show meanwhile is of neither level. out[] holds up to
- * KWHY_UNSETTLED_MAX; gives their number.
+ * Times at which the power changes between both idle levels: samples there show neither. Writes up to
+ * KWHY_UNSETTLED_MAX windows to out[] and returns their number.
  */
 enum { KWHY_UNSETTLED_MAX = 2 * KWHY_CLEAN_STRETCHES_MAX + 2 };
 size_t kwhy_clean_unsettled(

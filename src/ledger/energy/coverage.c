@@ -18,7 +18,7 @@ static void add_window(struct kwhy_covered *covered, int64_t start_ns, int64_t e
 		covered->windows[covered->count++] = (struct kwhy_window){start_ns, end_ns};
 }
 
-/* Joins windows that touch or overlap; they are sorted by start. */
+/* Joins windows, sorted by start, that touch or overlap. */
 static void join_windows(struct kwhy_covered *covered)
 {
 	size_t kept = 0;
@@ -111,7 +111,7 @@ enum kwhy_status kwhy_covered_init(struct kwhy_covered *covered, const struct kw
 	return KWHY_OK;
 }
 
-/* What is left of a window, in order, behind those already kept. */
+/* Appends the parts of a window that remain outside the intervals, in order. */
 static void cut_window(struct kwhy_covered *covered, struct kwhy_window window,
 	const struct kwhy_window *stretches, size_t count)
 {

@@ -14,40 +14,41 @@ struct kwhy_window {
 };
 
 /*
- * Time in which everything that ran on a device is known: its stated coverage, else the window of all
- * activities and calls. Windows are disjoint, not empty and in order. Books are kept of the hull: from the
- * first of them to the last, or all the time that windows could lie in where less was asked for than the run.
- * What of it no window holds is hidden: it happened, its energy was metered, and what ran is not known.
+ * Time in which everything that ran on a device is known: its stated coverage, or else the window of all
+ * activities and calls. Windows are disjoint, not empty and in order. The ledger accounts for the energy of
+ * the hull, which reaches from the first window to the last, or over all the time that windows could lie in
+ * where only a part of the run was chosen. Time of the hull outside of all windows is unrecorded: its energy
+ * was metered, and what ran is not known.
  */
 struct kwhy_covered {
 	struct kwhy_window *windows, *unrecorded;
 	size_t count, unrecorded_count;
-	struct kwhy_window
-		*probing; /* of the hidden ones, where a probe was at work (probing.h); NULL: none */
+	struct kwhy_window *probing; /* parts of the unrecorded time in which a probe was running (probing.h);
+					NULL: no probe */
 	size_t probing_count;
-	bool is_in_windows; /* some of the unrecorded time was not recorded */
+	bool is_in_windows; /* some of the unrecorded time was not recorded at all */
 	struct kwhy_window hull;
 	enum kwhy_choice choice;
-	bool is_all_idle; /* nothing ran on any device */
+	bool is_all_idle; /* no activity ran on any device */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_covered_init(struct kwhy_covered *covered,
 	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error);
 void kwhy_covered_done(struct kwhy_covered *covered);
 
-/* Takes stretches, disjoint and in order, out of the windows. */
+/* Removes intervals, disjoint and in order, from the windows. */
 KWHY_MUST_USE enum kwhy_status kwhy_covered_hide(struct kwhy_covered *covered,
 	const struct kwhy_window *stretches, size_t count, struct kwhy_error *error);
 
-/* True when the hull holds all of [start_ns, end_ns]; where nothing ran, any of it. */
+/* True when the hull holds all of [start_ns, end_ns]; where nothing ran, when it holds a part of it. */
 bool kwhy_covered_in_hull(const struct kwhy_covered *covered, int64_t start_ns, int64_t end_ns);
 
-/* Time of [start_ns, end_ns) that windows hold. O(log windows + windows inside). */
+/* Time of [start_ns, end_ns) inside windows, ns. O(log windows + windows inside). */
 int64_t kwhy_covered_ns(const struct kwhy_covered *covered, int64_t start_ns, int64_t end_ns);
 
 /*
- * Where windows and hull begin and end, in order, some twice: [2 * count + 2]. The caller frees it; NULL: no
- * memory.
+ * Starts and ends of the windows and the hull, in order, some of them twice: [2 * count + 2]. The caller
+ * frees the array; NULL: out of memory.
  */
 int64_t *kwhy_covered_edges(const struct kwhy_covered *covered);
 

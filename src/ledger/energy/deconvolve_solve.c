@@ -5,27 +5,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How well the powers of the accounts are known together before any reading, and the idle level; relative. */
+/* Prior standard deviations of the common factors of all power above idle and of the idle level, relative. */
 #define NET_SPREAD 0.5
 #define IDLE_SPREAD 0.3
 
 enum { NET, IDLE, FACTORS };
 
 /*
- * The precision of all unknowns: banded for the cells, with a border for the factors. Cells come in units of
- * their prior standard deviation.
+ * The precision matrix of all unknowns: banded for the cells, with a border for the factors. Cells are in
+ * units of their prior standard deviation.
  */
 struct system {
 	const struct kwhy_deconvolve_model *model;
-	size_t count, width;	 /* of the cells' part; entries below the diagonal */
-	double *band;		 /* [count * (width + 1)] lower part by columns, then its Cholesky factor */
-	double *unit_j;		 /* [count] energy of one standard deviation of a cell */
+	size_t count, width;	 /* number of cells; number of diagonals below the main one */
+	double *band;		 /* [count * (width + 1)] lower part by columns, later its Cholesky factor */
+	double *unit_j;		 /* [count] energy of one standard deviation of each cell */
 	double *right;		 /* [count] */
-	double *border[FACTORS]; /* [count] then solved */
-	double *solved[FACTORS]; /* [count] */
+	double *border[FACTORS]; /* [count] border columns */
+	double *solved[FACTORS]; /* [count] border columns after solve_band() */
 	double corner[FACTORS][FACTORS], corner_right[FACTORS];
-	double prior_log,
-		data_log; /* logarithms of determinants, and of the readings' density at the prior */
+	double prior_log, data_log; /* logarithms of the determinants, and of the density of the readings at
+				       the prior */
 };
 
 static double overlap_s(
@@ -34,7 +34,7 @@ static double overlap_s(
 	return fmax(0, fmin(cell->end_s, reading->end_s) - fmax(cell->start_s, reading->start_s));
 }
 
-/* The first cell that a window reaches into. */
+/* The first cell that overlaps a window. */
 static size_t first_cell(const struct kwhy_deconvolve_model *model, double start_s)
 {
 	size_t low = 0, high = model->cell_count;
@@ -111,7 +111,7 @@ static void system_done(struct system *system)
 	}
 }
 
-/* Precision of the deviations; what is known and what is not are independent. */
+/* Adds the prior precision of the deviations; recorded and unrecorded cells are independent. */
 static void add_prior(struct system *system)
 {
 	const struct kwhy_deconvolve_cell *cells = system->model->cells;
@@ -169,7 +169,7 @@ static void add_reading(struct system *system, const struct kwhy_deconvolve_read
 	system->data_log -= beyond_j * beyond_j / noise_j2 + log(noise_j2);
 }
 
-/* Cholesky in place; gives the logarithm of the determinant. NAN: not positive definite. */
+/* Cholesky factorization in place; returns the logarithm of the determinant. NAN: not positive definite. */
 static double factorize(struct system *system)
 {
 	const size_t column = system->width + 1;
@@ -191,7 +191,7 @@ static double factorize(struct system *system)
 	return sum;
 }
 
-/* The cells' part alone, in place. */
+/* Solves for the cells alone, in place. */
 static void solve_band(const struct system *system, double *values)
 {
 	const size_t column = system->width + 1;
@@ -227,7 +227,7 @@ static double corner_determinant(const struct system *system)
 		system->corner[NET][IDLE] * system->corner[IDLE][NET];
 }
 
-/* Of the corner once the cells are eliminated. */
+/* Solves the 2x2 system of the factors after the cells are eliminated. */
 static void solve_corner(const struct system *system, const double right[FACTORS], double out[FACTORS])
 {
 	double determinant = corner_determinant(system);
@@ -251,7 +251,10 @@ static void eliminate_cells(struct system *system)
 	}
 }
 
-/* Deviations of the cells into `right`, and of the factors; gives what the readings have gained by them. */
+/*
+ * Solves for the deviations of the cells, into `values`, and for the factors; returns the gain of the
+ * readings' log density.
+ */
 static double solve(struct system *system, double *values, double factors[FACTORS])
 {
 	double gained;
@@ -280,7 +283,7 @@ static void write_means(struct system *system, const double *values, const doubl
 	}
 }
 
-/* Of the sum over the counted cells; `values` is overwritten. */
+/* Posterior variance of the sum over the counted cells; overwrites `values`. */
 static double variance_of(const struct system *system, double *values)
 {
 	double factor[FACTORS] = {0}, solved[FACTORS], variance = 0;

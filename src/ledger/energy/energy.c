@@ -10,10 +10,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Energy on wrong accounts that the meter shows, from which on it is said. */
+/* Share of the energy on wrong accounts from which a note is written. */
 #define MISFIT_NOTED 0.01
 
-/* The attribution of one device in the making; docs/attribution.md describes it. */
+/* State of the attribution for one device; docs/attribution.md describes it. */
 struct attribution {
 	struct kwhy_ledger *ledger;
 	const struct kwhy_recording *recording;
@@ -26,11 +26,11 @@ struct attribution {
 	struct kwhy_power_classes classes;
 	struct kwhy_powers_question question;
 	struct kwhy_powers powers;
-	double delay_s; /* of the metered intervals */
+	double delay_s; /* delay of the metered intervals */
 	struct kwhy_metered_view view;
 	struct kwhy_apportioned apportioned;
 	struct kwhy_energy_draws draws;
-	double misfit_ratio; /* NAN: not known */
+	double misfit_ratio; /* NAN: unknown */
 	struct kwhy_account_times times;
 };
 
@@ -69,7 +69,7 @@ static enum kwhy_status find_total(struct attribution *attribution, struct kwhy_
 	return status;
 }
 
-/* Fitted without the counter, the powers must predict its updates. */
+/* Compares the powers, fitted without the counter, with its updates. */
 static enum kwhy_status check_counter(struct attribution *attribution, struct kwhy_error *error)
 {
 	const struct kwhy_power_series *series = kwhy_device_meters_counter(&attribution->meters);
@@ -197,7 +197,7 @@ static enum kwhy_status note_misfit(struct attribution *attribution, int32_t ind
 		index, 100 * attribution->misfit_ratio, 100 * own_ratio);
 }
 
-/* What idling there drew is no level: who reads it beside the idle rows should know why. */
+/* Notes that the power of elevated idle time is not an idle level, for readers of the idle rows. */
 static enum kwhy_status note_elevated_idle(
 	struct attribution *attribution, int32_t index, struct kwhy_error *error)
 {
@@ -215,7 +215,7 @@ static enum kwhy_status note_elevated_idle(
 		attribution->powers.idle_w);
 }
 
-/* No reading determined the powers. */
+/* Notes that no reading determined the powers. */
 static enum kwhy_status note_assumed(struct attribution *attribution, int32_t index, struct kwhy_error *error)
 {
 	const struct kwhy_powers *powers = &attribution->powers;
@@ -260,7 +260,7 @@ static int64_t probing_nj(const struct kwhy_device_ledger *device_ledger)
 	return sum_nj;
 }
 
-/* What a probe drew, and which of its bursts tell nothing. */
+/* Notes the energy of a probe, and its bursts without usable readings. */
 static enum kwhy_status note_probing(struct attribution *attribution, int32_t index, struct kwhy_error *error)
 {
 	const struct kwhy_powers *powers = &attribution->powers;
@@ -279,7 +279,7 @@ static enum kwhy_status note_probing(struct attribution *attribution, int32_t in
 		powers->throttled_count, powers->burst_count, index);
 }
 
-/* Which powers --powers brought, and which of them the readings did not believe. */
+/* Notes the powers that --powers provided, and those of them that the readings contradict. */
 static enum kwhy_status note_learnt(struct attribution *attribution, int32_t index, struct kwhy_error *error)
 {
 	const struct kwhy_power_classes *classes = &attribution->classes;

@@ -6,8 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A row that is surely above this many times the enforced limit is no row but a wrong clock or wrong units.
- */
+/* Highest plausible mean power of an account over the enforced limit. Above it, clocks or units are wrong. */
 #define LIMIT_MAX 1.5
 
 struct writing {
@@ -15,10 +14,10 @@ struct writing {
 	struct kwhy_device_ledger *device_ledger;
 	const struct kwhy_account_times *times;
 	struct kwhy_apportioner apportioner;
-	int64_t *idle_nj;  /* [class_count + 2] idle layer of each class */
-	double *layers_s;  /* [class_count + 2] seconds of the idle level that the layer is */
-	uint32_t *members; /* accounts of the class being divided */
-	double *shares;	   /* their times */
+	int64_t *idle_nj;  /* [class_count + 2] energy of the idle layer of each class */
+	double *layers_s;  /* [class_count + 2] seconds of the idle level in that layer */
+	uint32_t *members; /* accounts of the current class */
+	double *shares;	   /* times of these accounts */
 	int64_t *gross, *idle;
 };
 
@@ -51,8 +50,8 @@ static void writing_done(struct writing *writing)
 }
 
 /*
- * The clean level, as the readings tell it or as stated beside the data or in the profile; never above the
- * level with a context.
+ * Idle level without a context: from the readings, else as stated in the recording or the profile; never
+ * above the level with a context.
  */
 static double clean_level(const struct kwhy_energy_findings *findings)
 {
@@ -69,7 +68,7 @@ static double clean_level(const struct kwhy_energy_findings *findings)
 	return isnan(clean_w) ? NAN : fmin(clean_w, findings->powers->idle_w);
 }
 
-/* Splits the whole metered window into layers and the idle layer among the classes. */
+/* Divides the energy of the metered window into layers, and the idle layer among the classes. */
 static void write_layers(struct writing *writing)
 {
 	const struct kwhy_apportioned *apportioned = writing->findings->apportioned;
@@ -102,7 +101,7 @@ static bool is_idle(const struct kwhy_account *account)
 	return account->is_probing_idle || (kwhy_category_is_idle(account->category) && !account->is_clean);
 }
 
-/* Accounts of a class; of entry class_count, the idle ones. Returns their number. */
+/* Lists the accounts of a class; class_count stands for the idle accounts. Returns their number. */
 static size_t list_members(struct writing *writing, size_t class)
 {
 	const struct kwhy_device_ledger *device_ledger = writing->device_ledger;
@@ -123,8 +122,8 @@ static size_t list_members(struct writing *writing, size_t class)
 }
 
 /*
- * Accounts of a pool divide it by time: their own powers are known to the prior's spread only, which
- * widens the interval that the pool's draws give.
+ * Accounts of a pool share its energy by time. Their own powers are known only to the spread of the prior,
+ * which widens the interval from the draws of the pool.
  */
 static void write_interval(
 	const struct writing *writing, struct kwhy_account *account, size_t class, bool pooled)
@@ -151,7 +150,10 @@ static void write_interval(
 	account->high_nj = llround(fmin(gross * (1 + above), 0x1p62));
 }
 
-/* Time is not all that idle accounts differ by: a device may not have become idle before its work. */
+/*
+ * Weights idle accounts outside of the activities by more than their time where the device had not become
+ * idle before its work.
+ */
 static void weigh_outside(struct writing *writing, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -190,7 +192,7 @@ static void write_class(struct writing *writing, size_t class)
 	}
 }
 
-/* What was metered and not recorded has an account of its own. */
+/* Writes the account of metered time that was not recorded. */
 static void write_unrecorded(struct writing *writing)
 {
 	const struct kwhy_apportioned *apportioned = writing->findings->apportioned;
@@ -216,7 +218,7 @@ static void write_unrecorded(struct writing *writing)
 	}
 }
 
-/* Time of the run, from its first start to its last end, that no metered interval tells of. */
+/* Time of the run, from its first start to its last end, without metered intervals. */
 static double unmetered_ns(const struct writing *writing)
 {
 	const struct kwhy_metered_total *total = writing->findings->total;
@@ -233,7 +235,10 @@ static double unmetered_ns(const struct writing *writing)
 	return fmax(0, rest_ns);
 }
 
-/* Mean power of a class as metered, of idling in its last entry; as fitted where no reading saw any of it. */
+/*
+ * Mean metered power of a class, or of idle for the last entry; the fitted power where no reading saw the
+ * class.
+ */
 static double mean_power_w(const struct writing *writing, size_t class, double inside_ns)
 {
 	const struct kwhy_powers *powers = writing->findings->powers;
@@ -245,8 +250,8 @@ static double mean_power_w(const struct writing *writing, size_t class, double i
 }
 
 /*
- * Energy of the run's covered time that no reading saw: time of its accounts outside times their mean power,
- * work as well as idling. Before and after the run there is nothing to add.
+ * Estimates the unmetered energy of the run's covered time: the time of its accounts outside of the metered
+ * intervals times their mean power, for work and idle. Nothing is added before and after the run.
  */
 static void write_edges(struct writing *writing)
 {
@@ -268,7 +273,7 @@ static void write_edges(struct writing *writing)
 					(double)account->time_ns - writing->shares[i] -
 						times->unrecorded_ns[writing->members[i]]);
 		}
-		/* idling is seen as the meter shows it, a little off in time */
+		/* idle time is seen through the meter, slightly shifted in time */
 		if (c == writing->findings->apportioned->class_count)
 			outside_ns = fmin(outside_ns, rest_ns);
 		edge_nj += outside_ns * mean_power_w(writing, c, inside_ns);
@@ -276,14 +281,14 @@ static void write_edges(struct writing *writing)
 		unseen_ns += outside_ns;
 	}
 	writing->device_ledger->curve.unmetered_scale = modelled_nj > 0 ? edge_nj / modelled_nj : 1;
-	/* where a probe was at work no time of the run is unseen */
+	/* with a probe, no time of the run is unmetered */
 	if (writing->device_ledger->time.probing_ns > 0)
 		rest_ns = fmin(rest_ns, unseen_ns);
 	writing->device_ledger->energy.edge_nj = llround(fmin(edge_nj, 0x1p62));
 	writing->device_ledger->energy.edge_ns = llround(fmin(rest_ns, 0x1p62));
 }
 
-/* Of the powers that the device's meters read, inside the metered window. */
+/* Highest reading inside the metered window, of the first power meter that has readings there. */
 static double highest_sample(const struct kwhy_energy_findings *findings)
 {
 	static const uint8_t meters[] = {KWHY_METER_NVML_SAMPLE, KWHY_METER_NVML_INSTANT,
@@ -302,7 +307,10 @@ static double highest_sample(const struct kwhy_energy_findings *findings)
 	return highest_w;
 }
 
-/* Mean power at the low end of its interval: a mark on what may as well be below would say nothing. */
+/*
+ * Mean power at the lower end of its interval, so that an account is marked only when it is surely above the
+ * limit.
+ */
 static double sure_power_w(const struct kwhy_account *account)
 {
 	const double power_w = (double)account->mean_power_mw * 1e-3;
@@ -324,7 +332,10 @@ static enum kwhy_status check_power(
 		return KWHY_OK;
 	account->above_samples = sure_w > highest_w;
 	account->above_limit = device->limit_mw > 0 && sure_w > limit_w;
-	/* a moment that nobody saw has what the others leave: where those are hardly known, far too much */
+	/*
+	 * unrecorded time has the remainder of the other accounts, which may be far too high where those are
+	 * uncertain
+	 */
 	if (!account->above_limit || !(least_w > LIMIT_MAX * limit_w) ||
 		account->category == KWHY_CATEGORY_UNRECORDED)
 		return KWHY_OK;

@@ -10,8 +10,8 @@
 #define CHECKED_MIN 3
 
 /*
- * How well the powers predict an interval, relative, and how far the power of unrecorded time is from its
- * mean: what the two miss of the meter's figure is shared by the squares of these.
+ * Relative standard deviations of the predicted energy of an interval and of the power of unrecorded time.
+ * The difference between metered and predicted energy is divided in proportion to the variances.
  */
 #define POWERS_SPREAD 0.03
 #define UNRECORDED_SPREAD 0.5
@@ -61,17 +61,18 @@ static void add_seen(
 	}
 }
 
-/* The metered intervals while they are divided. */
+/* State of the division of the metered intervals. */
 struct dividing {
 	struct kwhy_apportioned *apportioned;
 	const struct kwhy_metered_total *total;
 	const struct kwhy_metered_view *view;
 	const struct kwhy_powers *powers;
 	struct kwhy_apportioner apportioner;
-	double *modelled_nj; /* [class_count + 2] of the interval at hand */
-	double unrecorded_w; /* mean power of unrecorded time: what the powers leave of all intervals with any
-			      */
-	double recorded_nj, decided_nj; /* sums over the intervals; decided: by the meter */
+	double *modelled_nj; /* [class_count + 2] predicted energy of the current interval */
+	double unrecorded_w; /* mean power of unrecorded time: the energy of all intervals with unrecorded
+				time less that predicted for the classes and idle, over that time */
+	double recorded_nj, decided_nj; /* sums over the intervals: recorded energy, and the part that the
+					   meter decided */
 };
 
 static enum kwhy_status dividing_init(struct dividing *dividing, struct kwhy_error *error)
@@ -102,8 +103,8 @@ static void dividing_done(struct dividing *dividing)
 }
 
 /*
- * What of an interval's energy is recorded work and idling, given what the powers say of it and what
- * unrecorded time draws on average. All of it where nothing is hidden.
+ * The part of an interval's energy that recorded work and idle receive, given its prediction by the powers
+ * and by the mean power of unrecorded time. All of it where no time is unrecorded.
  */
 static double recorded_part(
 	struct dividing *dividing, double recorded_nj, double unrecorded_nj, double energy_nj)
@@ -194,7 +195,7 @@ enum kwhy_status kwhy_apportioned_check(const struct kwhy_metered_total *total,
 		const double each_ns = (double)(interval->end_ns - interval->start_ns);
 		double sum_nj = kwhy_metered_view_energy_nj(&view, i, powers, modelled_nj);
 
-		/* Before the first use there may be no context yet, and the idle level is that with one. */
+		/* Before the first use there may be no context, while the idle level is that with one. */
 		if (interval->energy_nj <= 0 ||
 			(!question->device_ledger->clean_count &&
 				interval->start_ns < question->recording->start_ns) ||

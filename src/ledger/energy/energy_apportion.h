@@ -5,18 +5,20 @@
 #include "ledger/energy/energy_view.h"
 
 /*
- * The metered energy of one device, divided among its classes interval by interval: each interval's
- * nanojoules in proportion to what the powers give, so that their sum is the meter's, exactly. Of an interval
- * that reaches into unrecorded time the hidden part has what the powers leave.
+ * The metered energy of one device, apportioned among its classes interval by interval. The nanojoules of
+ * each interval are divided in proportion to what the powers predict, so that their sum is exactly the
+ * meter's. Where an interval includes unrecorded time, that time receives the energy that the powers leave.
  */
 struct kwhy_apportioned {
-	size_t class_count;	 /* idle is entry [class_count] below, unrecorded time [class_count + 1] */
+	size_t class_count;	 /* in the arrays below, idle is entry [class_count] and unrecorded time
+				    [class_count + 1] */
 	int64_t *gross_nj;	 /* [class_count + 2] */
-	double *net_s, *base_s;	 /* [class_count + 2] seen, times metered over modelled */
-	double *base_unscaled_s; /* [class_count + 2] */
-	double *scale;		 /* [interval_count] metered over modelled */
-	double *unrecorded_nj;	 /* [interval_count] of its energy, unrecorded time's */
-	double metered_ratio;	 /* of the classes' and idle energy: how much the meter alone decided */
+	double *net_s, *base_s;	 /* [class_count + 2] seconds seen, times metered over modelled energy */
+	double *base_unscaled_s; /* [class_count + 2] base_s without that factor */
+	double *scale;		 /* [interval_count] metered over modelled energy */
+	double *unrecorded_nj;	 /* [interval_count] energy of unrecorded time */
+	double metered_ratio; /* share of the energy of the classes and of idle that the meter alone decided
+			       */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_apportioned_init(struct kwhy_apportioned *apportioned,
@@ -24,16 +26,17 @@ KWHY_MUST_USE enum kwhy_status kwhy_apportioned_init(struct kwhy_apportioned *ap
 	const struct kwhy_powers *powers, struct kwhy_error *error);
 void kwhy_apportioned_done(struct kwhy_apportioned *apportioned);
 
-/* False where the meter still remembers time that the recording does not cover, in interval `at` of the view.
+/*
+ * False where the response of the meter in interval `at` reaches back into time that the recording does not
+ * cover.
  */
 bool kwhy_apportioned_is_covered(
 	const struct kwhy_metered_view *view, const struct kwhy_metered_interval *interval, size_t at);
 
 /*
- * Root mean square of modelled over metered energy less 1, each for as much as its interval is long, over
- * intervals of another meter that the powers were not fitted to, from the first activity or call on, or from
- * the start where time without a context is distinguished; NAN when
- * fewer than 3 tell.
+ * Root mean square of modelled over metered energy less 1, weighted by the lengths of the intervals. The
+ * intervals are those of another meter, to which the powers were not fitted, from the first activity or call
+ * on, or from the start where time without a context is distinguished. NAN: fewer than 3 usable intervals.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_apportioned_check(const struct kwhy_metered_total *total,
 	const struct kwhy_powers_question *question, const struct kwhy_powers *powers, double *out_ratio,

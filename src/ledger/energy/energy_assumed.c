@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Watts times nanoseconds, within the range of an energy. */
+/* Energy from watts and nanoseconds, limited to the range of an energy. */
 static int64_t energy_nj(double power_w, int64_t time_ns)
 {
 	double energy = power_w * (double)time_ns;
@@ -33,7 +33,10 @@ static double idle_power(const struct kwhy_assumed_powers *assumed)
 	return isnan(power_w) ? assumed->all_w : power_w;
 }
 
-/* The direction of each account's copies: of the first, as all have one unless a person named them so. */
+/*
+ * Direction of each account's copies: that of the first one, as all have the same unless a person named them
+ * alike.
+ */
 static uint8_t *copy_kinds(
 	const struct kwhy_device_ledger *device_ledger, const struct kwhy_activities *rows, uint32_t device)
 {

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Intervals and the holes between them. */
+/* Number of intervals and of holes between them. */
 static size_t piece_count(const struct kwhy_metered_total *total)
 {
 	size_t count = total->count;
@@ -13,7 +13,7 @@ static size_t piece_count(const struct kwhy_metered_total *total)
 	return count;
 }
 
-/* The curve lies on the clock of the activities, which the meter shows late. */
+/* Fills the curve on the clock of the activities: metered times less the meter's lag. */
 static void fill(struct kwhy_energy_curve *curve, const struct kwhy_energy_findings *findings)
 {
 	const struct kwhy_metered_total *total = findings->total;

@@ -11,23 +11,23 @@
 
 #define AVERAGE_WINDOW_S 1.0
 
-/* Cells of a window, and of a recording: more take too much time and memory. */
+/* Cells per window, and per recording; more take too much time and memory. */
 #define CELLS_MIN 10
 #define CELLS_MAX 20
-#define FINE_CELLS_MAX 20000 /* more are as long as cells may be */
+#define FINE_CELLS_MAX 20000 /* with more, cells get their greatest length */
 #define ALL_CELLS_MAX 200000
 
-/* What even powers within cells leave out, relative to the run's energy. */
+/* Error from uniform power within cells, relative to the run's energy. */
 #define MODEL_SPREAD 6e-4
 
-/* Readings in use whose windows end before or begin after what is known: these many windows. */
+/* Number of windows before and after the recorded time from which readings are used. */
 #define OUTSIDE_WINDOWS 2
 
 enum scale { LAG, STAMP, RECORDED, OUTSIDE, NOISE, LENGTH, SCALES };
 
 enum { VALUES_MAX = 9, POINTS = 9 * 3 * 4 * 2 * 3 * 2, PASSES = 2 };
 
-/* What is tried of each: by how much a reading is late (s), and struct kwhy_deconvolve_scales. */
+/* Values tried for each scale: delay of the readings (s), and the fields of struct kwhy_deconvolve_scales. */
 static const struct {
 	size_t count, first;
 	double value[VALUES_MAX];
@@ -40,7 +40,7 @@ static const struct {
 	[LENGTH] = {2, 1, {0.2, 2}},
 };
 
-/* The predicted energies up to a time go into a sum. */
+/* Adds `sign` times the predicted energy up to a time to a sum. */
 struct look {
 	int64_t time_ns;
 	struct kwhy_deconvolve_prior *sum;
@@ -52,22 +52,22 @@ struct deconvolution {
 	const struct kwhy_powers_question *question;
 	const struct kwhy_powers *powers;
 	const struct kwhy_power_series *series;
-	int64_t window_ns, longest_ns; /* longer from one reading to the next is a hole */
+	int64_t window_ns, longest_ns; /* longest time between two readings; longer is a hole */
 	size_t first, end;	       /* readings in use */
-	int64_t origin_ns;	       /* of the cells' times in seconds */
-	int64_t *edges_ns;	       /* where what is known of a time changes */
+	int64_t origin_ns;	       /* zero of the cells' times in seconds */
+	int64_t *edges_ns;	       /* times at which the recorded state changes */
 	size_t edge_count;
 	struct kwhy_deconvolve_cell *cells;
 	int64_t *cell_ns; /* [cell_count + 1] */
 	size_t cell_count;
-	bool *is_seen;				  /* [cell_count] in a window, and recorded */
-	struct kwhy_deconvolve_reading *readings; /* [readings in use] of the lag at hand */
+	bool *is_seen;				  /* [cell_count] the cell is recorded and lies in a window */
+	struct kwhy_deconvolve_reading *readings; /* [readings in use] for the current delay */
 	struct kwhy_deconvolve_prior *priors;	  /* [lags * readings in use] */
 	struct look *looks;
 	size_t look_count;
 	bool is_tried[POINTS];
 	double best_log, weight;  /* sums over the points tried, relative to the best evidence */
-	double *energy_j, *sum_j; /* [cell_count] of a point, and weighted */
+	double *energy_j, *sum_j; /* [cell_count] energies at one point, and their weighted sums */
 	double run_j, run_j2;
 };
 
@@ -99,7 +99,7 @@ static int compare_times(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* The recording's ends, the run's, and where readings see nothing. */
+/* Lists the ends of the recording, of the run, of the readings' windows, and of holes between readings. */
 static enum kwhy_status list_edges(struct deconvolution *deconvolution, struct kwhy_error *error)
 {
 	const struct kwhy_power_series *series = deconvolution->series;
@@ -140,7 +140,7 @@ static size_t parts_of(int64_t length_ns, int64_t cell_ns)
 	return length_ns > 0 ? (size_t)((length_ns + cell_ns - 1) / cell_ns) : 0;
 }
 
-/* Half of the usual distance of readings, within bounds. */
+/* Half of the usual time between readings, within bounds. */
 static int64_t cell_length_ns(const struct deconvolution *deconvolution)
 {
 	const struct kwhy_power_series *series = deconvolution->series;
@@ -155,7 +155,7 @@ static int64_t cell_length_ns(const struct deconvolution *deconvolution)
 	return usual_ns < most_ns ? usual_ns : most_ns;
 }
 
-/* Whether the middle of a time lies between two readings that are too far apart for a window in common. */
+/* Whether a time lies between two readings that are too far apart for their windows to overlap. */
 static bool in_hole(const struct deconvolution *deconvolution, int64_t time_ns)
 {
 	const struct kwhy_power_series *series = deconvolution->series;
@@ -244,7 +244,7 @@ static enum kwhy_status make_cells(struct deconvolution *deconvolution, struct k
 	return KWHY_OK;
 }
 
-/* By how much a reading's energy changes with its stamp. */
+/* Change of a reading's energy with its time stamp. */
 static double slope_w(const struct deconvolution *deconvolution, size_t i)
 {
 	const struct kwhy_power_series *series = deconvolution->series;
@@ -273,7 +273,10 @@ static enum kwhy_status make_readings(struct deconvolution *deconvolution, struc
 	return KWHY_OK;
 }
 
-/* The idle level goes on outside of what is known; inside the walk says what ran. */
+/*
+ * Adds one end of a window. Outside the recorded time the idle level is assumed; inside, the walk gives the
+ * activities.
+ */
 static void add_look(
 	struct deconvolution *deconvolution, int64_t time_ns, struct kwhy_deconvolve_prior *sum, double sign)
 {
@@ -373,7 +376,7 @@ static enum kwhy_status predict(struct deconvolution *deconvolution, struct kwhy
 	return status;
 }
 
-/* Weights the answer of a point by its evidence. */
+/* Adds the answer at a point with its evidence as weight. */
 static void mix(struct deconvolution *deconvolution, const struct kwhy_deconvolve_answer *answer)
 {
 	double shrink = 1, weight = 1;
@@ -406,7 +409,7 @@ static void set_lag(struct deconvolution *deconvolution, size_t lag)
 	}
 }
 
-/* Where a point stands among all. */
+/* Number of a point among all combinations. */
 static size_t number_of(const size_t at[SCALES])
 {
 	size_t number = 0;
@@ -416,7 +419,7 @@ static size_t number_of(const size_t at[SCALES])
 	return number;
 }
 
-/* The evidence of a point; -INFINITY: it has been tried before, or cannot be. */
+/* Log evidence of a point; -INFINITY: it was tried before or is impossible. */
 static enum kwhy_status try(struct deconvolution *deconvolution, const size_t at[SCALES], double *out_log,
 	struct kwhy_error *error)
 {
@@ -447,7 +450,7 @@ static enum kwhy_status try(struct deconvolution *deconvolution, const size_t at
 	return KWHY_OK;
 }
 
-/* From one point along each scale to the best of it; every point on the way counts by its evidence. */
+/* Coordinate search from one point along each scale; every point on the way counts with its evidence. */
 static enum kwhy_status search(struct deconvolution *deconvolution, struct kwhy_error *error)
 {
 	size_t at[SCALES], best[SCALES];
@@ -475,7 +478,7 @@ static enum kwhy_status search(struct deconvolution *deconvolution, struct kwhy_
 	return status;
 }
 
-/* The cells that readings saw, none below 0, in whole nanojoules that add up to what all of them come to. */
+/* Writes the recorded cells as intervals, none below 0, in whole nanojoules with the exact sum. */
 static enum kwhy_status write_total(struct deconvolution *deconvolution, struct kwhy_error *error)
 {
 	struct kwhy_metered_total *total = deconvolution->total;

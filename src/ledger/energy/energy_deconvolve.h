@@ -5,12 +5,12 @@
 #include "ledger/energy/energy_powers.h"
 
 /*
- * A trailing mean read once says what was used in its window, and the readings around a run hold what the
- * windows at its ends share with the time outside of it. Replaces the total's intervals, which are those
- * between readings, by short ones on the clock of the activities whose energies all readings together lead
- * to, those just before and after what was recorded among them. The sampling ratio is then that of the run's
- * energy. Leaves alone the total of another meter, of a recording with unrecorded stretches or none of an
- * activity, and of one that is too long.
+ * A reading of a trailing mean gives the energy of its window, and the readings around a run include the time
+ * outside of it that their windows cover. Replaces the total's intervals, which lie between readings, by
+ * short ones on the clock of the activities, including those just before and after the recorded time. Their
+ * energies are inferred from all readings together. The sampling ratio is then that of the run's energy.
+ * Leaves the total unchanged where the meter is of another kind, the recording has unrecorded time or no
+ * activity, or the recording is too long.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_energy_deconvolve(struct kwhy_metered_total *total,
 	const struct kwhy_powers_question *question, const struct kwhy_powers *powers,

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Spread of a class's power about its mean over a recording, from temperature and clocks. */
+/* Standard deviation of a class's power about its mean over a recording, from temperature and clocks. */
 #define DRIFT_SPREAD 0.016
 
 #define LOW_QUANTILE 0.05
@@ -41,7 +41,7 @@ void kwhy_energy_draws_done(struct kwhy_energy_draws *draws)
 	*draws = (struct kwhy_energy_draws){0};
 }
 
-/* What a kernel adds to the idle level in place, over what it adds in bursts. */
+/* Random factor of a kernel's power above idle in place over that in bursts. */
 static double in_place_factor(const struct kwhy_powers *powers, size_t class, struct kwhy_random *random)
 {
 	if (!(powers->in_place_ratio[class] > 0))
@@ -50,8 +50,8 @@ static double in_place_factor(const struct kwhy_powers *powers, size_t class, st
 }
 
 /*
- * One draw: energies of the classes, idle last, that add up to the metered total as far as the meter decided
- * it, beside unrecorded time, and to what the powers say for the rest.
+ * Makes one draw: energies of the classes, idle last. The part that the meter decided is scaled to the
+ * metered total less unrecorded time, the rest follows the powers.
  */
 static void draw_energies(const struct kwhy_apportioned *apportioned, const struct kwhy_powers *powers,
 	size_t draw, struct kwhy_random *random, double *out_nj)
@@ -84,7 +84,7 @@ static int compare_energies(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* Sorts the values. */
+/* Quantile of the values, which are sorted in place. */
 static double quantile(double *values, size_t count, double share)
 {
 	qsort(values, count, sizeof(*values), compare_energies);
@@ -107,7 +107,7 @@ static void summarise_class(struct kwhy_energy_draws *draws, const struct kwhy_a
 	draws->high_nj[class] = fmax(apportioned_nj, quantile(values, draws->draw_count, HIGH_QUANTILE));
 }
 
-/* Unrecorded time has what the draws leave of the metered total. */
+/* Unrecorded time has the metered total less the sum of each draw. */
 static void summarise_unrecorded(
 	struct kwhy_energy_draws *draws, const struct kwhy_apportioned *apportioned, double *values)
 {
@@ -152,7 +152,7 @@ enum kwhy_status kwhy_energy_draws_init(struct kwhy_energy_draws *draws,
 		kwhy_energy_draws_done(draws);
 		return kwhy_fail_memory(error, "intervals of the accounts");
 	}
-	/* Another stream of numbers than the powers were drawn with. */
+	/* The seed differs from that of the powers. */
 	kwhy_random_init(&random, ~seed);
 	for (size_t i = 0; i < draws->draw_count; i++)
 		draw_energies(

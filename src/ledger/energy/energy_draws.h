@@ -5,16 +5,18 @@
 #include "ledger/energy/energy_apportion.h"
 
 /*
- * How well the energy of each class is known: draws of the powers, each made to meet the metered total
- * and each class moved by what powers drift with temperature and clocks.
+ * Uncertainty of the energy of each class: draws of the powers, each scaled to the metered total, with each
+ * class varied by the drift of powers with temperature and clocks.
  */
 struct kwhy_energy_draws {
 	size_t class_count, draw_count; /* idle is entry [class_count] */
 	double *draws_nj;		/* [draw_count * (class_count + 1)] */
-	double *low_nj, *high_nj; /* [class_count + 1] 5 and 95 % quantiles, holding the posted figure */
-	double *deviation_nj;	  /* [class_count + 1] standard deviations */
-	double unrecorded_low_nj, unrecorded_high_nj; /* the same quantiles of unrecorded time */
-	double wrong_ratio; /* mean over the draws of the share that the posting has elsewhere */
+	double *low_nj, *high_nj;	/* [class_count + 1] 5 and 95 % quantiles, widened to include the
+					   apportioned figure */
+	double *deviation_nj;		/* [class_count + 1] standard deviations */
+	double unrecorded_low_nj, unrecorded_high_nj; /* 5 and 95 % quantiles of unrecorded time */
+	double wrong_ratio; /* mean over the draws of the share of the energy that the ledger has on other
+			       accounts */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_energy_draws_init(struct kwhy_energy_draws *draws,
@@ -22,13 +24,13 @@ KWHY_MUST_USE enum kwhy_status kwhy_energy_draws_init(struct kwhy_energy_draws *
 	struct kwhy_error *error);
 void kwhy_energy_draws_done(struct kwhy_energy_draws *draws);
 
-/* Quantiles of the sum over the classes that `chosen` holds. */
+/* 5 and 95 % quantiles of the sum over the classes for which `chosen` is true. */
 KWHY_MUST_USE enum kwhy_status kwhy_energy_draws_sum(const struct kwhy_energy_draws *draws,
 	const bool *chosen, double *out_low_nj, double *out_high_nj, struct kwhy_error *error);
 
 /*
- * Puts classes that the readings cannot distinguish into groups: out_group[class_count + 1] is a number
- * from 0 up, shared by the members, or KWHY_NONE.
+ * Puts classes that the readings cannot distinguish into groups. out_group[class_count + 1] holds the number
+ * of each class's group, from 0 up, or KWHY_NONE.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_energy_draws_groups(const struct kwhy_energy_draws *draws,
 	uint32_t *out_group, size_t *out_count, struct kwhy_error *error);

@@ -8,50 +8,53 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* After this many time constants a reading shows nothing of what was before. */
+/* Number of time constants after which a reading no longer shows an earlier power. */
 #define SETTLED_TAUS 5
 
-/* Longer from one sample of the ring to the next is a hole. */
+/* Longest time between two samples of the ring; longer is a hole. */
 #define HOLE_NS 250000000
 
-/* The first interval ends this much behind twice the lag, so that it has a length whatever lag is inferred.
+/*
+ * Time between twice the lag and the end of the first interval, so that its length is positive for every lag.
  */
 #define MARGIN_NS 5000000
 
-/* Gains of the ring beyond this are not gains. */
+/* Largest plausible gain of the ring. */
 #define GAIN_MAX 1.1
 
 /*
- * Standard uncertainties, relative: of the ring's part, beside the counter; of the ring alone; of the level
- * outside; of the lag, which ends cancel that are alike. Of the integral between samples of a step that a
- * low-pass of two thirds of their distance smears, in distances: (1.3 ms of 20).
+ * Standard uncertainties, relative: of the ring's part when used with the counter; of the ring alone; of the
+ * level outside; of the lag (equal levels at both ends cancel it). In distances between samples: of the
+ * integral over a step that a low-pass with two thirds of that distance smears (1.3 ms of 20).
  */
 #define GAIN_SPREAD 0.014
 #define RING_SPREAD 0.004
 #define LEVEL_SPREAD 0.02
 #define LAG_SPREAD 0.2
 #define STEP_SPREAD 0.065
-/* And of the power between two samples: (4 ms of 20) of their difference. */
+/* Standard uncertainty of the power between two samples, as a share of their difference (4 ms of 20). */
 #define UNEVEN_SPREAD 0.2
 
-/* Readings that differ by less are of one level. */
+/* Largest difference of readings at one level. */
 #define EVEN_RATIO 0.03
 #define EVEN_MW 3000
 
 struct reach {
 	const struct kwhy_metered_total *total;
-	const struct kwhy_power_series *series; /* that lead to the ends: the total's own, or the ring's */
-	int64_t start_ns, end_ns;		/* of the recording */
-	/* With the time constant, as inferred, by which the view moves intervals. Energies are based on the
-	   response that is known beforehand, so that what was metered does not depend on the inference. */
+	const struct kwhy_power_series *series; /* that reaches the ends: the total's own, or the ring's */
+	int64_t start_ns, end_ns;		/* start and end of the recording */
+	/*
+	 * Inferred lag and time constant, by which the view moves intervals. Energies use the response known
+	 * beforehand, so that the metered energy does not depend on the inference.
+	 */
 	int64_t lag_ns;
 	int64_t delay_ns, tau_ns;
-	int64_t longest_ns; /* longer from one reading to the next is a hole */
+	int64_t longest_ns; /* longest time between two readings; longer is a hole */
 	double gain;
 	struct kwhy_metered_interval *intervals;
 	size_t count;
 	double variance_nj2;
-	double start_w, end_w; /* what was drawn outside; 0 at an end that is not reached */
+	double start_w, end_w; /* power outside; 0 at an end that is not reached */
 	bool starts_sharp, ends_sharp;
 };
 
@@ -60,7 +63,7 @@ static bool is_own(const struct reach *reach)
 	return reach->series->meter == reach->total->meter;
 }
 
-/* The last reading at or before a time; SIZE_MAX: there is none. */
+/* The last reading at or before a time; SIZE_MAX: all are later. */
 static size_t reading_before(const struct kwhy_power_series *series, int64_t time_ns)
 {
 	size_t low = 0, high = series->count;
@@ -81,7 +84,7 @@ static bool is_hole(const struct reach *reach, size_t i)
 	return reach->series->time_ns[i] - reach->series->time_ns[i - 1] > reach->longest_ns;
 }
 
-/* Between readings i - 1 and i; NAN: a hole, or a counter that fell. */
+/* Energy between readings i - 1 and i; NAN: a hole, or a counter that fell. */
 static double step_nj(const struct reach *reach, size_t i)
 {
 	const struct kwhy_power_series *series = reach->series;
@@ -105,7 +108,7 @@ static double power_between_w(const struct reach *reach, size_t i, int64_t time_
 	return 1e-3 * ((1 - share) * (double)series->value[i - 1] + share * (double)series->value[i]);
 }
 
-/* Of the ring from one time to another between two of its readings, or of whole steps; NAN: not known. */
+/* Energy of the ring between two times, which lie between two readings or at readings; NAN: unknown. */
 static double energy_nj(const struct reach *reach, int64_t from_ns, int64_t to_ns)
 {
 	const struct kwhy_power_series *series = reach->series;
@@ -125,7 +128,10 @@ static double energy_nj(const struct reach *reach, int64_t from_ns, int64_t to_n
 	return sum_nj;
 }
 
-/* What was drawn outside: the power read there, of a counter that of the step beyond; NAN: not known. */
+/*
+ * Power outside of the recording: the power reading there, or for a counter the mean power of the step
+ * beyond; NAN: unknown.
+ */
 static double level_w(const struct reach *reach, size_t reading, size_t step)
 {
 	double power_w;
@@ -150,7 +156,9 @@ static double step_length_ns(const struct kwhy_power_series *series)
 		(double)(series->count - 1);
 }
 
-/* What lies outside is of an even power, which was read. `reading` tells it, `other` is the next to the end.
+/*
+ * Adds the variance where the power outside is steady: `reading` gives it, and `other` is the next reading
+ * towards the end.
  */
 static void add_even_variance(struct reach *reach, size_t reading, size_t other, double outside_nj)
 {
@@ -165,7 +173,10 @@ static void add_even_variance(struct reach *reach, size_t reading, size_t other,
 			2);
 }
 
-/* What lies outside is not known: the reading between `i` - 1 and `i` at the end itself tells. */
+/*
+ * Adds the variance where the power outside is unknown: it is interpolated between readings `i` - 1 and `i`
+ * at the end itself.
+ */
 static void add_uneven_variance(struct reach *reach, size_t i)
 {
 	const struct kwhy_power_series *series = reach->series;
@@ -183,7 +194,8 @@ static bool is_alike(const struct reach *reach, size_t reading, size_t other, do
 		EVEN_RATIO * value_mw + EVEN_MW + more_mw;
 }
 
-/* The two readings before the recording are alike; updates of a counter say nothing of less than their step.
+/*
+ * Whether the two readings before the recording agree. Updates of a counter resolve no less than their step.
  */
 static bool is_even_before(const struct reach *reach, size_t before)
 {
@@ -191,7 +203,7 @@ static bool is_even_before(const struct reach *reach, size_t before)
 		is_alike(reach, before, before - 1, 0);
 }
 
-/* From the end on readings fall or rise to one level as the low-pass does, and stay. */
+/* Whether the readings after the end approach one level as the low-pass does, and stay there. */
 static bool is_even_after(const struct reach *reach, size_t after)
 {
 	const struct kwhy_power_series *series = reach->series;
@@ -211,7 +223,7 @@ static bool is_even_after(const struct reach *reach, size_t after)
 	return after + 1 >= series->count || is_alike(reach, after, after + 1, 0);
 }
 
-/* Up to `to_ns`, without what was drawn before the recording. NAN: not known. */
+/* Energy from the start of the recording to `to_ns`, without that drawn before it. NAN: unknown. */
 static double start_nj(struct reach *reach, size_t before, int64_t to_ns)
 {
 	const struct kwhy_power_series *series = reach->series;
@@ -230,7 +242,7 @@ static double start_nj(struct reach *reach, size_t before, int64_t to_ns)
 	return energy_nj(reach, shown_ns, to_ns) - power_w * (double)reach->tau_ns;
 }
 
-/* From `from_ns` on, without what was drawn after the recording. NAN: not known. */
+/* Energy from `from_ns` to the end of the recording, without that drawn after it. NAN: unknown. */
 static double end_nj(struct reach *reach, int64_t from_ns)
 {
 	const struct kwhy_power_series *series = reach->series;
@@ -253,15 +265,16 @@ static double end_nj(struct reach *reach, int64_t from_ns)
 	return energy_nj(reach, from_ns, shown_ns) + power_w * (double)reach->tau_ns;
 }
 
-/* Where the first interval may end. */
+/* Earliest end of the first interval. */
 static int64_t first_edge_ns(const struct reach *reach)
 {
 	return reach->start_ns + 2 * (reach->delay_ns + reach->tau_ns) + MARGIN_NS;
 }
 
 /*
- * From the start of the recording to `to_ns`, a reading of this meter or the first of the total: one interval
- * up to the first reading behind the lag, and the ring's own ones. False: no reading lies before, or a hole.
+ * Adds intervals from the start of the recording to `to_ns`, a reading of this meter or the first one of the
+ * total: one up to the first reading after the lag, then the ring's own. False: no reading lies before the
+ * recording, or there is a hole.
  */
 static bool reach_start(struct reach *reach, int64_t to_ns)
 {
@@ -301,7 +314,7 @@ static void reach_end(struct reach *reach, int64_t from_ns)
 	reach->ends_sharp = true;
 }
 
-/* The ring's own intervals inside [from_ns, to_ns], and what is left at either end. */
+/* Adds the ring's intervals inside [from_ns, to_ns], and the remainders at both ends. */
 static void add_samples(struct reach *reach, int64_t from_ns, int64_t to_ns)
 {
 	const struct kwhy_power_series *series = reach->series;
@@ -318,7 +331,7 @@ static void add_samples(struct reach *reach, int64_t from_ns, int64_t to_ns)
 	}
 }
 
-/* The first reading inside, where none lies before. */
+/* The first reading inside the recording, where no reading lies before it. */
 static int64_t first_inside_ns(const struct reach *reach)
 {
 	size_t first = reading_before(reach->series, reach->start_ns - 1) + 1;
@@ -333,7 +346,7 @@ static int64_t last_inside_ns(const struct reach *reach)
 	return last != SIZE_MAX ? reach->series->time_ns[last] : INT64_MIN;
 }
 
-/* Which of the total's intervals stay: those that begin behind the lag of the start. Gives the first. */
+/* Keeps the total's intervals that begin after the lag of the start; returns the first one. */
 static size_t begin(struct reach *reach)
 {
 	const struct kwhy_metered_interval *intervals = reach->total->intervals;
@@ -364,7 +377,7 @@ static void finish(struct reach *reach)
 	reach_end(reach, last_ns);
 }
 
-/* The counter over the ring in the counter's intervals; 1: they do not tell. */
+/* Energy of the counter over that of the ring in the counter's intervals; 1: unknown. */
 static double gain_of(const struct reach *reach)
 {
 	double counted_nj = 0, sampled_nj = 0, gain;
@@ -383,7 +396,7 @@ static double gain_of(const struct reach *reach)
 	return gain < GAIN_MAX && gain > 1 / GAIN_MAX ? gain : 1;
 }
 
-/* What else is not known: the gain of the ring, the lag where the ends are not alike. */
+/* Variance from the gain of the ring, and from the lag where the powers at both ends differ. */
 static double common_variance_nj2(const struct reach *reach, double before_nj, double sum_nj)
 {
 	double drawn_nj = is_own(reach) ? 0 : fabs(sum_nj - before_nj);

@@ -4,20 +4,22 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A class known better than this needs no group: half its 90 % interval over its energy. */
+/* Largest half 90 % interval over the energy of a class that needs no group. */
 #define TIGHT_RATIO 0.10
-/* Clusters join while the variance of their sum is below this share of the sum of their variances... */
+/* Clusters join while the variance of their sum is below this share of the sum of their variances. */
 #define JOIN_RATIO 0.8
-/* ...and what was joined is a group when its sum is known this much better than its parts are. */
+/*
+ * A cluster is a group when the variance of its sum is below this share of the sum of its members' variances.
+ */
 #define GROUP_RATIO 0.25
 
-/* Agglomeration over the covariance of the class energies. */
+/* Agglomerative clustering by the covariance of the class energies. */
 struct clusters {
 	size_t count;
-	double *covariance; /* [count * count], between clusters: of their sums */
+	double *covariance; /* [count * count] covariance of the sums of the clusters */
 	double *parts;	    /* [count] sum of the variances of the members */
-	uint32_t *leader;   /* [count] the cluster that a class is in */
-	bool *open;	    /* [count] leads a cluster that may join others */
+	uint32_t *leader;   /* [count] cluster of each class */
+	bool *open;	    /* [count] the class leads a cluster that may still join */
 };
 
 static void find_covariance(struct clusters *clusters, const struct kwhy_energy_draws *draws)
@@ -28,7 +30,7 @@ static void find_covariance(struct clusters *clusters, const struct kwhy_energy_
 		const double *draw = draws->draws_nj + i * count;
 
 		for (size_t a = 0; a < count; a++) {
-			/* about the middle of the interval: any fixed point near the mean will do */
+			/* relative to the middle of the interval; any fixed point near the mean serves */
 			double far = draw[a] - (draws->low_nj[a] + draws->high_nj[a]) / 2;
 
 			clusters->parts[a] += far / (double)draws->draw_count;
@@ -61,7 +63,7 @@ static double sum_variance(const struct clusters *clusters, size_t a, size_t b)
 		2 * clusters->covariance[a * count + b];
 }
 
-/* The pair whose sum is best known against its parts; false: none is worth joining. */
+/* The pair whose sum is best known relative to its parts; false: no pair should join. */
 static bool find_pair(const struct clusters *clusters, size_t *out_a, size_t *out_b)
 {
 	double best = JOIN_RATIO;
@@ -102,7 +104,7 @@ static void join(struct clusters *clusters, size_t a, size_t b)
 	clusters->open[b] = false;
 }
 
-/* Numbers the clusters that are groups; the others' classes are in none. */
+/* Numbers the clusters that are groups; classes of other clusters are in no group. */
 static size_t number_groups(const struct clusters *clusters, uint32_t *out_group)
 {
 	size_t groups = 0;

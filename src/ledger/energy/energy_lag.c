@@ -4,13 +4,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Delays tried: around the ring's, in steps that a parabola refines. */
+/* Delays that are tried, around that of the ring; a parabola refines the step. */
 #define TRIED_STEP_S 1e-3
 #define TRIED_SIDE 15
 #define TRIED_COUNT (2 * TRIED_SIDE + 1)
 #define TRIED_SD_S 5e-3
 
-/* Fewer intervals cannot tell a delay; more than this many add nothing. */
+/* Fewer intervals do not determine a delay; more do not improve it. */
 #define INTERVALS_MIN 10
 #define INTERVALS_MAX 3000
 
@@ -19,16 +19,16 @@
 
 struct look {
 	int64_t time_ns;
-	uint32_t at; /* edge * TRIED_COUNT + delay tried */
+	uint32_t at; /* edge * TRIED_COUNT + index of the delay */
 };
 
 struct search {
 	const struct kwhy_metered_total *total;
 	const struct kwhy_powers *powers;
 	size_t count;	      /* intervals */
-	struct look *looks;   /* [2 * count * TRIED_COUNT] edges are 2 an interval */
-	double *integrals_nj; /* [2 * count * TRIED_COUNT] modelled energy up to each look */
-	bool *is_known;	      /* [count] neither the interval nor what the meter remembers is hidden */
+	struct look *looks;   /* [2 * count * TRIED_COUNT] two edges per interval */
+	double *integrals_nj; /* [2 * count * TRIED_COUNT] modelled energy up to each edge */
+	bool *is_known;	      /* [count] no unrecorded time in the interval and in the meter's memory of it */
 };
 
 static int compare_looks(const void *a, const void *b)
@@ -75,7 +75,7 @@ static void visit(void *context, const struct kwhy_filtered_levels *response, si
 		double filtered = response->level[c] - response->lag[c];
 		double power_w = c < classes ? search->powers->net_w[c] : search->powers->idle_w;
 
-		if (c + 1 == response->channel_count) /* unrecorded time: nobody knows what it draws */
+		if (c + 1 == response->channel_count) /* unrecorded time: its power is unknown */
 			break;
 		sum_nj += power_w * (response->area_s[c] - response->tau_s[0] * filtered) * 1e9;
 	}
@@ -114,7 +114,7 @@ static enum kwhy_status walk(
 	return status;
 }
 
-/* Modelled over metered energy of an interval; NAN where the meter read nothing. */
+/* Modelled over metered energy of an interval; NAN where the metered energy is 0. */
 static double ratio_at(const struct search *search, size_t interval, int tried)
 {
 	size_t start = 2 * interval * TRIED_COUNT + (size_t)tried;
@@ -126,8 +126,9 @@ static double ratio_at(const struct search *search, size_t interval, int tried)
 }
 
 /*
- * Disagreement at one delay: scatter of the ratios about their mean, which a gain between the meters
- * would move, and how far the delay is from the ring's. The first interval may remember uncovered time.
+ * Cost of one delay: the scatter of the ratios about their mean, which a gain between the meters would move,
+ * and the distance from the ring's delay. The first interval is left out, as the meter's memory may include
+ * uncovered time.
  */
 static double cost_at(const struct search *search, int tried)
 {
@@ -149,7 +150,7 @@ static double cost_at(const struct search *search, int tried)
 	return (double)count / 2 * log(squares + 1e-8) + 0.5 * far * far;
 }
 
-/* Every delay's cost is set before any is compared; of equal ones the nearest to the ring's delay counts. */
+/* The delay with the least cost; of equal ones that nearest to the ring's delay. */
 static int cheapest(const double cost[TRIED_COUNT])
 {
 	int best = TRIED_SIDE;

@@ -5,9 +5,10 @@
 #include "ledger/energy/energy_powers.h"
 
 /*
- * How late a meter's intervals are stamped. A counter's updates are seen by polling: on one H200 they lay
- * 6 ms before to 5 ms after the ring's delay, from recording to recording. The delay at which the
- * intervals agree best with the inferred powers, near the ring's where they say little.
+ * Finds the delay of the time stamps of a meter's intervals. Updates of a counter are seen by polling: on one
+ * H200 they lay from 6 ms before to 5 ms after the ring's delay, depending on the recording. The result is
+ * the delay at which the intervals agree best with the inferred powers; it stays near that of the ring where
+ * the intervals are uninformative.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_energy_lag_find(const struct kwhy_metered_total *total,
 	const struct kwhy_powers_question *question, const struct kwhy_powers *powers, double *out_delay_s,

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 /*
- * A power whose spread the readings narrowed less than this is the prior's: below it they hold four fifths of
- * what is known of it, 1 - 0.45^2.
+ * Ratio of posterior to prior standard deviation above which a power has basis prior. Below it the readings
+ * provide four fifths of the information, 1 - 0.45^2.
  */
 #define PRIOR_POSTERIOR_RATIO 0.45
 
@@ -15,18 +15,21 @@ struct grouping {
 	const struct kwhy_energy_findings *findings;
 	struct kwhy_device_ledger *device_ledger;
 	uint32_t *group_of; /* [class_count + 1] */
-	size_t found;	    /* groups among classes; pools come after */
-	bool *chosen;	    /* [class_count + 1] classes of one group */
+	size_t found;	    /* number of groups of classes; pools follow */
+	bool *chosen;	    /* [class_count + 1] classes of the current group */
 };
 
-/* Unrecorded time is of no class: what it drew is what the meter and the others leave. */
+/*
+ * Class of an account. Unrecorded time has none and counts as idle: its energy is the remainder of the meter
+ * and the classes.
+ */
 static size_t class_of(const struct grouping *grouping, const struct kwhy_account *account)
 {
 	return account->power_class == KWHY_NONE ? grouping->findings->apportioned->class_count
 						 : account->power_class;
 }
 
-/* A pool of several accounts is a group of its own where its class is in none. */
+/* Makes a pool of several accounts a group where its class is in no group. */
 static void add_pools(struct grouping *grouping, size_t *count)
 {
 	const struct kwhy_power_classes *classes = grouping->findings->classes;
@@ -66,7 +69,7 @@ static enum kwhy_status write_group(struct grouping *grouping, uint32_t number, 
 	return KWHY_OK;
 }
 
-/* What decided the power of a class that is in no group. */
+/* The basis of the power of a class that is in no group. */
 static enum kwhy_basis basis_of(const struct grouping *grouping, size_t class)
 {
 	const struct kwhy_powers *powers = grouping->findings->powers;

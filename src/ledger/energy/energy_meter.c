@@ -10,11 +10,11 @@
 /* Milliwatts times nanoseconds are 1e-12 J; the mean of two readings halves them. */
 #define TRAPEZOID_UNITS_PER_NJ 2000
 
-/* What is longer, and longer than this many usual steps, is no step from one reading to the next. */
+/* Readings that are farther apart than both of these (ns; usual steps) have a hole between them. */
 #define HOLE_MIN_NS 250000000
 #define HOLE_STEPS 10
 
-/* As far back as a mean may look. */
+/* Longest averaging window of a mean. */
 #define MEAN_WINDOW_NS INT64_C(1000000000)
 
 static enum kwhy_status check_powers(
@@ -110,7 +110,7 @@ enum kwhy_status kwhy_energy_refuse(const char *whose, struct kwhy_error *error)
 		whose);
 }
 
-/* The part inside: where nothing ran what an interval tells of is even in it. */
+/* Cuts an interval to the hull at its mean power; used where nothing ran. */
 static void cut_to(const struct kwhy_window *hull, struct kwhy_metered_interval *interval)
 {
 	const int64_t whole_ns = interval->end_ns - interval->start_ns;
@@ -136,7 +136,7 @@ static enum kwhy_status add_interval(struct kwhy_metered_total *total, const str
 	if (fits && interval.energy_nj == KWHY_UNKNOWN_NJ)
 		return KWHY_OK;
 	if (!fits)
-		interval.energy_nj = INT64_MAX; /* at least */
+		interval.energy_nj = INT64_MAX; /* the energy is at least this */
 	if (!is_possible(&interval))
 		return refuse(series, i, error);
 	if (fits)
@@ -155,7 +155,7 @@ static int shorter_first(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* How long a step from one reading to the next may be; of a counter any. False: there is no memory. */
+/* The longest step between two readings that is no hole; unlimited for a counter. False: out of memory. */
 static bool find_longest_step(const struct kwhy_power_series *series, int64_t *out_ns)
 {
 	size_t count = series->count - 1;
@@ -178,13 +178,16 @@ static bool find_longest_step(const struct kwhy_power_series *series, int64_t *o
 	return true;
 }
 
-/* A meter that shows the power now: what came and went between two readings is in none. */
+/*
+ * Whether a meter shows the power at the moment of the reading, so that changes between two readings are
+ * missed.
+ */
 static bool is_prompt(uint32_t meter)
 {
 	return meter == KWHY_METER_NVML_INSTANT || meter == KWHY_METER_WALL;
 }
 
-/* Squares of what a power may hide between readings: successive differences (von Neumann), as of samples. */
+/* Variance of the energy missed between readings: successive differences (von Neumann), as for samples. */
 static double unrecorded_square(const struct kwhy_power_series *series, size_t i, int64_t step_ns)
 {
 	double step_nj = ((double)series->value[i] - (double)series->value[i - 1]) * 1e-3 * (double)step_ns;
@@ -192,7 +195,7 @@ static double unrecorded_square(const struct kwhy_power_series *series, size_t i
 	return is_prompt(series->meter) ? step_nj * step_nj / 2 : 0;
 }
 
-/* The intervals that the coverage has. */
+/* Adds the intervals inside the coverage. */
 static enum kwhy_status add_intervals(struct kwhy_metered_total *total,
 	const struct kwhy_power_series *series, const struct kwhy_covered *covered, int64_t longest_ns,
 	struct kwhy_error *error)
@@ -220,7 +223,9 @@ static enum kwhy_status add_intervals(struct kwhy_metered_total *total,
 	return status;
 }
 
-/* The mean of the first reading after the recording begins whose window reaches into it; -1: there is none.
+/*
+ * The first reading after the recording begins, as its window reaches into the recording; -1: no such
+ * reading.
  */
 static int64_t first_mean_mw(const struct kwhy_power_series *series, const struct kwhy_window *hull)
 {
@@ -231,8 +236,8 @@ static int64_t first_mean_mw(const struct kwhy_power_series *series, const struc
 }
 
 /*
- * A recording between two readings is in the windows of later ones: one interval for all of it, until the
- * means are deconvolved.
+ * Handles a recording between two readings, which lies in the windows of later means: adds one interval for
+ * all of it, until the means are deconvolved.
  */
 static void add_between_readings(struct kwhy_metered_total *total, const struct kwhy_power_series *series,
 	const struct kwhy_covered *covered)

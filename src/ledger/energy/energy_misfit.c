@@ -9,12 +9,12 @@
 #define INTERVALS_MIN 10
 #define ERRORS_BEYOND 3
 
-/* An interval with nothing hidden, of which the meter remembers nothing uncovered. */
+/* An interval without unrecorded time, and with nothing uncovered in the meter's memory. */
 struct reported {
 	size_t interval;
-	double modelled_nj, beyond_nj; /* beyond: metered, less modelled times the gain */
+	double modelled_nj, beyond_nj; /* beyond: metered energy less the modelled energy times the gain */
 	double ran_s,
-		apportioned_ratio; /* of the work that is asked: its seconds, and its share of the energy */
+		apportioned_ratio; /* of the work being tested: its seconds, and its share of the energy */
 };
 
 struct misfit {
@@ -22,7 +22,7 @@ struct misfit {
 	const struct kwhy_powers *powers;
 	struct reported *reported;
 	size_t count;
-	double *energies_nj; /* [class_count + 1] of an interval */
+	double *energies_nj; /* [class_count + 1] energies of an interval */
 	double metered_nj;
 };
 
@@ -49,7 +49,7 @@ static void list(struct misfit *misfit, const struct kwhy_metered_total *total)
 			modelled_nj;
 }
 
-/* Seconds and share of the classes [first, end), those of time without a context apart. */
+/* Sets seconds and share of the work to the classes [first, end), without that of time without a context. */
 static void ask(struct misfit *misfit, size_t first, size_t end)
 {
 	const size_t classes = misfit->view->class_count;
@@ -72,8 +72,8 @@ static void ask(struct misfit *misfit, size_t first, size_t end)
 }
 
 /*
- * Energy on wrong accounts if it is the work asked last that draws other power. Only seconds that set its
- * intervals apart from the others count: what all intervals have alike no meter contradicts.
+ * Energy on wrong accounts if the work being tested has another power. Only seconds that distinguish its
+ * intervals from the others count: the meter cannot contradict a contribution that all intervals share.
  */
 static double wrong_nj(const struct misfit *misfit)
 {
@@ -104,7 +104,7 @@ static double wrong_nj(const struct misfit *misfit)
 	return fmax(0, fabs(more_w) - ERRORS_BEYOND * error_w) * moved_s * 1e9;
 }
 
-/* All work together, then each class. */
+/* Tests all work together, then each class. */
 static double largest_wrong_nj(struct misfit *misfit)
 {
 	const size_t classes = misfit->view->class_count;

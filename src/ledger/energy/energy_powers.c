@@ -10,17 +10,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Readings times classes: 9 features of 4 bytes each, and the time that a draw takes. */
-#define QUANTILE_95_SDS 1.645 /* of a normal density */
+/*
+ * Largest number of readings times classes: each needs 9 features of 4 bytes and adds to the time of a draw.
+ */
+#define QUANTILE_95_SDS 1.645 /* quantile of a normal density in standard deviations */
 #define CELLS_MAX 60000
 #define READINGS_MIN 1000
 
-/* So that two seeds agree to a few hundredths of an interval: many classes wander more slowly. */
+/*
+ * Numbers of draws at which two seeds agree to a few hundredths of an interval: the chain mixes more slowly
+ * with many classes.
+ */
 #define DRAWS_OF_FEW 800
 #define DRAWS_OF_MANY 1600
 #define CLASSES_FEW 16
 
-/* Steps of the grid of responses: of the prior, but never so wide that interpolation fails. */
+/*
+ * Steps of the response grid, in standard deviations of the prior, and their upper bounds for interpolation.
+ */
 #define TAU_STEP_OF_SPREAD 1.5
 #define TAU_STEP_MAX 0.3
 #define DELAY_STEP_OF_SPREAD 0.75
@@ -31,18 +38,24 @@
 #define DRIFT_PASSES 2
 #define GRIDS_MAX 4
 
-/* Mean length of activities over the standard deviation of the delay, and starts for lengths between. */
+/*
+ * Bounds of the mean length of activities over the standard deviation of the delay, between which several
+ * starts are tried.
+ */
 #define AMBIGUOUS_MIN 0.3
 #define AMBIGUOUS_MAX 4.0
 #define STARTS_SIDE 2
 #define START_SPREADS 0.7
 #define START_STEP_S 0.45e-3
 
-/* The memory of a reading in time constants. */
+/* Memory of a reading in time constants. */
 #define MEMORY_TAUS 6
 #define AVERAGE_WINDOW_S 1.0
 
-/* Of the difference between a learnt power and what the readings say alone: beyond, they contradict it. */
+/*
+ * Difference between a learnt power and that from the readings alone, in standard deviations, beyond which
+ * they contradict it.
+ */
 #define OVERRULED_SPREADS 3.0
 
 struct inference {
@@ -56,10 +69,10 @@ struct inference {
 	struct kwhy_posterior_model model;
 	struct kwhy_posterior_fit fit;
 	double *shared_w2, *draws;
-	int grids; /* tried after the first */
+	int grids; /* number of grids tried after the first */
 };
 
-/* Times of which no reading tells: the level moves, or a probe's burst lowered the clocks. */
+/* Times without usable readings: the idle level changes, or a probe's burst lowered the clocks. */
 static enum kwhy_status find_unsettled(
 	struct inference *inference, struct kwhy_window **out, size_t *out_count, struct kwhy_error *error)
 {
@@ -141,7 +154,7 @@ static void first_grid(struct inference *inference)
 	};
 }
 
-/* From the prior's middle. */
+/* Starts at the middle of the prior. */
 static void start_mode(struct inference *inference)
 {
 	const struct kwhy_posterior_prior *prior = &inference->prior;
@@ -155,7 +168,7 @@ static void start_mode(struct inference *inference)
 			(prior->tied[c] ? other[KWHY_PARAMETER_UNIT] : 0);
 }
 
-/* The grid in the middle of the mode, and no wider than the readings leave the response open. */
+/* Centres the grid on the mode and narrows it to the uncertainty of the response. */
 static bool move_grid(struct inference *inference, double tau_sd, double delay_sd)
 {
 	struct kwhy_response_grid *grid = &inference->grid, before = *grid;
@@ -202,7 +215,7 @@ static enum kwhy_status climb(struct inference *inference, struct kwhy_error *er
 	return status;
 }
 
-/* From the prior and from the best point of a scan: the higher summit. */
+/* Climbs from the prior and from the best point of a scan; keeps the higher maximum. */
 static enum kwhy_status start_here(struct inference *inference, double *out_density, struct kwhy_error *error)
 {
 	struct kwhy_posterior_fit scanned;
@@ -226,8 +239,8 @@ static enum kwhy_status start_here(struct inference *inference, double *out_dens
 }
 
 /*
- * A loop has several summits where its parts are about as long as the delay is unsure: shorter ones do not
- * ripple, longer ones cannot be mistaken for one another.
+ * Whether a loop may have several maxima: its parts are about as long as the delay is uncertain. Shorter
+ * parts do not ripple, and longer ones cannot be confused.
  */
 static bool is_ambiguous(const struct inference *inference)
 {
@@ -240,7 +253,7 @@ static bool is_ambiguous(const struct inference *inference)
 	return length_ns > AMBIGUOUS_MIN * sd_ns && length_ns < AMBIGUOUS_MAX * sd_ns;
 }
 
-/* Over the delay, each on a fine grid around its own; the highest summit stays, with its grid. */
+/* Starts at several delays, each with a fine grid around it; the highest maximum is kept with its grid. */
 static enum kwhy_status start_often(struct inference *inference, double *best, struct kwhy_error *error)
 {
 	struct kwhy_response_grid *grid = &inference->grid, best_grid = *grid;
@@ -280,7 +293,7 @@ static enum kwhy_status start(struct inference *inference, struct kwhy_error *er
 	return status;
 }
 
-/* Powers as read, kept while the drift is taken out of the readings. */
+/* Keeps the powers as read while their drift is removed from the readings. */
 static enum kwhy_status settle(struct inference *inference, struct kwhy_error *error)
 {
 	struct kwhy_power_readings *readings = &inference->readings;
@@ -360,7 +373,7 @@ struct moments {
 	double mean, sd;
 };
 
-/* Over the draws of one parameter. */
+/* Moments of one parameter over the draws. */
 static struct moments moments_of(const struct inference *inference, size_t parameter)
 {
 	size_t count = inference->powers->draw_count;
@@ -377,7 +390,7 @@ static struct moments moments_of(const struct inference *inference, size_t param
 	return (struct moments){sum, sqrt(squares / (double)count)};
 }
 
-/* Over the draws of a class's power, in watts. */
+/* Standard deviation of a class's power over the draws, in watts. */
 static double sd_w(const struct kwhy_powers *powers, size_t class)
 {
 	double squares = 0;
@@ -392,10 +405,11 @@ static double sd_w(const struct kwhy_powers *powers, size_t class)
 }
 
 /*
- * Of the logarithm, or of the watts where that is less: a copy that hardly draws more than idling has a wide
- * logarithm however well its few watts are known. The prior's watts by its 5 % and 95 % quantiles.
+ * Posterior-to-prior ratio of the standard deviations of the logarithm, or of the watts where that is less: a
+ * copy that draws little above idle has a wide logarithm however well its few watts are known. The prior's
+ * watts are taken from its 5 % and 95 % quantiles.
  */
-static double narrowing_of(
+static double posterior_ratio_of(
 	const struct inference *inference, size_t class, double prior_spread, double prior_net_w)
 {
 	const double prior_sd_w = fabs(prior_net_w) * sinh(QUANTILE_95_SDS * prior_spread) / QUANTILE_95_SDS;
@@ -412,7 +426,7 @@ static void keep_classes(struct inference *inference)
 
 	for (size_t c = 0; c < classes; c++) {
 		double unit = prior->tied[c] ? prior->other[KWHY_PARAMETER_UNIT].mean : 0;
-		/* knowing less before is no reason to say that readings decide */
+		/* a wider prior must not make the readings seem decisive */
 		double loose = prior->tied[c] ? KWHY_UNIT_SPREAD : 0;
 		double sign = c == inference->question->classes->clean ? -1 : 1;
 
@@ -424,7 +438,7 @@ static void keep_classes(struct inference *inference)
 			powers->draws_net_w[i * classes + c] = net_w;
 			powers->net_w[c] += net_w / (double)powers->draw_count;
 		}
-		powers->posterior_ratio[c] = narrowing_of(
+		powers->posterior_ratio[c] = posterior_ratio_of(
 			inference, c, hypot(prior->class_log[c].sd, loose), powers->prior_net_w[c]);
 	}
 }
@@ -448,7 +462,7 @@ static void keep_rest(struct inference *inference)
 	powers->left_out_count = inference->readings.left_out_count;
 }
 
-/* Of the readings as they are, which may be none. */
+/* Infers from the readings as they are; there may be no readings. */
 static enum kwhy_status infer_once(struct inference *inference, struct kwhy_error *error)
 {
 	struct kwhy_powers *powers = inference->powers;
@@ -481,7 +495,7 @@ static enum kwhy_status infer_once(struct inference *inference, struct kwhy_erro
 	return status;
 }
 
-/* Readings that no powers fit tell nothing of them: what is assumed before any reading is left. */
+/* Handles readings that no powers fit: drops them, and the prior remains. */
 static enum kwhy_status infer_unfitted(struct inference *inference, struct kwhy_error *error)
 {
 	inference->powers->unfitted_count = inference->readings.count;
@@ -489,7 +503,7 @@ static enum kwhy_status infer_unfitted(struct inference *inference, struct kwhy_
 	return infer_once(inference, error);
 }
 
-/* Spread of the logarithm of a class's power over the draws. */
+/* Standard deviation of the logarithm of a class's power over the draws. */
 static double log_spread(const struct kwhy_powers *powers, size_t class)
 {
 	double sum = 0, squares = 0;
@@ -504,7 +518,7 @@ static double log_spread(const struct kwhy_powers *powers, size_t class)
 	return sqrt(fmax(0, squares - sum * sum));
 }
 
-/* A power of another recording that the readings alone contradict is of another work. */
+/* Whether the readings alone contradict a power of another recording, which then belongs to other work. */
 static bool is_contradicted(
 	const struct kwhy_powers *powers, size_t class, const struct kwhy_power_prior *prior)
 {
@@ -513,7 +527,7 @@ static bool is_contradicted(
 	return fabs(away) > OVERRULED_SPREADS * hypot(prior->learnt_sd, log_spread(powers, class));
 }
 
-/* Readings are taken again: their drift was taken out by other powers. */
+/* Infers again from the original readings, since their drift was removed with other powers. */
 static enum kwhy_status infer_again(struct inference *inference, struct kwhy_error *error)
 {
 	struct kwhy_powers *powers = inference->powers;
@@ -528,7 +542,9 @@ static enum kwhy_status infer_again(struct inference *inference, struct kwhy_err
 	return status ? status : infer_once(inference, error);
 }
 
-/* What the readings say alone, first, with `learnt` set aside: [class_count] watts, NAN where there is none.
+/*
+ * Infers from the readings alone first, without the learnt powers `learnt_w`: [class_count] watts, NAN: no
+ * power.
  */
 static enum kwhy_status infer_with_learnt(
 	struct inference *inference, const double *learnt_w, struct kwhy_error *error)

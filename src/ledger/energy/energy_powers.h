@@ -17,25 +17,27 @@ struct kwhy_powers_question {
 	const struct kwhy_ledger_options *options;
 };
 
-/* Powers of the classes: what was assumed, the best figures, and draws from the posterior. */
+/* Powers of the classes: assumed medians, posterior means and draws from the posterior. */
 struct kwhy_powers {
 	size_t class_count, draw_count;
-	double *net_w;		 /* [class_count] above idle, posterior means; negative without a context */
+	double *net_w; /* [class_count] posterior means above idle; negative for time without a context */
 	double *prior_net_w;	 /* [class_count] medians of the priors */
-	double *posterior_ratio; /* [class_count] spread of the power after the readings over what it is
-			      before them:   of its logarithm, or of its watts where that is less */
-	double *in_place_ratio;	 /* [class_count] spread of the log power between place and bursts */
+	double *posterior_ratio; /* [class_count] standard deviation of the power after the readings over that
+				    before them: of its logarithm, or of its watts where that is less */
+	double *in_place_ratio;	 /* [class_count] standard deviation of the logarithm of the power in place
+				    about that in bursts */
 	double idle_w;
 	double tau_s, delay_s; /* posterior means */
 	double *draws_net_w;   /* [draw_count * class_count] */
 	double *draws_idle_w;  /* [draw_count] */
-	uint32_t meter;	       /* whose readings; KWHY_NONE: none were usable */
+	uint32_t meter;	       /* meter of the readings; KWHY_NONE: it had no usable ones */
 	size_t reading_count, left_out_count;
-	size_t unfitted_count; /* readings that no powers fit: these are the assumed ones; 0: all went well */
-	size_t overruled_count;		     /* powers of other recordings that the readings contradict */
-	size_t burst_count, throttled_count; /* bursts of a probe; those whose readings were left out */
+	size_t unfitted_count; /* readings that no powers fit, so that the assumed powers are returned; 0: the
+				  fit succeeded */
+	size_t overruled_count;		     /* powers from other recordings that the readings contradict */
+	size_t burst_count, throttled_count; /* bursts of a probe, and those whose readings were left out */
 	bool response_assumed;		     /* no profile states the meter's response */
-	bool idle_measured;		     /* readings of a quiet device are among them */
+	bool idle_measured;		     /* readings of an idle device are included */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_powers_infer(

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 
 /*
- * Of the design (attribution, items 3 and 4); an unknown response is about that of the one card measured
- * (profiles/nvidia-h200.json), with 2 and 1.5 times the spread it has there.
+ * From the design (attribution, items 3 and 4). An unknown response is assumed near that of the one card
+ * measured (profiles/nvidia-h200.json), with 2 and 1.5 times its standard deviations.
  */
 #define TAU_UNKNOWN ((struct kwhy_normal){14.5e-3, 3e-3})
 #define DELAY_UNKNOWN ((struct kwhy_normal){3.5e-3, 1.5e-3})
 
-/* Of AMD's meters, which nobody has measured: from none at all to about twice that. */
+/* For AMD's meters, which are not measured: from 0 to about twice the mean. */
 #define TAU_AMD ((struct kwhy_normal){10e-3, 10e-3})
 #define DELAY_AMD ((struct kwhy_normal){5e-3, 5e-3})
 #define IDLE_SD_W 3.0
@@ -24,23 +24,28 @@
 #define IDLE_OF_LIMIT 0.17
 #define IDLE_OF_LIMIT_SPREAD 0.06
 
-/* Without one over that: 0.64 on the H200. */
+/* Idle without a context over that with one: 0.64 on the H200. */
 #define CLEAN_OF_IDLE 0.6
 #define CLEAN_OF_IDLE_SPREAD 0.2
 
-/* A reading is quiet when classes fill less of its window than this. */
+/* Largest share of a reading's window with activities at which it counts as idle. */
 #define QUIET_SHARE 1e-3
 #define QUIET_MIN 5
 
-/* Powers of a unit beyond these are no prior but a slip of units. */
+/* Smallest plausible unit power; smaller values are an error of units. */
 #define UNIT_MIN_W 1.0
 
-/* What a full grid draws above idle where readings hardly tell, over the room up to the power limit: loads
- * that saturate an H200 or H100 take 0.4 to 1 of it (`kwhy bench ops`), most work saturates less. */
+/*
+ * Power of a full grid above idle over the range from idle to the power limit, where readings hardly show it.
+ * Loads that saturate an H200 or H100 take 0.4 to 1 of the range (`kwhy bench ops`); most work saturates
+ * less.
+ */
 #define UNIT_OF_SPACE 0.6
 #define UNIT_OF_SPACE_SPREAD 0.6
-/* By which readings of idling and those of work may differ without any work: idle levels wander by half of
- * it. */
+/*
+ * Difference between readings of idle and of work that needs no work to explain it; idle levels drift by half
+ * of it.
+ */
 #define LEVEL_UNSURE_W 1.0
 
 static bool is_known(struct kwhy_measured measured)
@@ -85,7 +90,7 @@ static bool is_quiet(const struct kwhy_response_features *features, size_t readi
 	return filled < QUIET_SHARE;
 }
 
-/* How much of what a reading sees is time without a context. */
+/* Share of time without a context in a reading. */
 static double clean_share(const struct kwhy_powers_question *question,
 	const struct kwhy_response_features *features, size_t reading)
 {
@@ -114,7 +119,7 @@ enum kwhy_status kwhy_priors_quiet(const struct kwhy_response_features *features
 	return KWHY_OK;
 }
 
-/* With a context. */
+/* Least reading with a context. */
 static double least_power(const struct kwhy_powers_question *question,
 	const struct kwhy_response_features *features, const struct kwhy_power_readings *readings)
 {
@@ -128,7 +133,10 @@ static double least_power(const struct kwhy_powers_question *question,
 	return isinf(least_w) ? 0 : least_w;
 }
 
-/* Stated beside the data, else measured by the profile, else guessed: the readings decide then. */
+/*
+ * Prior of the idle level: stated in the recording, else measured in the profile, else assumed and left to
+ * the readings.
+ */
 static struct kwhy_normal idle_prior(const struct kwhy_powers_question *question, double quiet_w,
 	const struct kwhy_response_features *features, const struct kwhy_power_readings *readings)
 {
@@ -147,7 +155,7 @@ static struct kwhy_normal idle_prior(const struct kwhy_powers_question *question
 	return (struct kwhy_normal){least_w / 2, fmax(least_w / 4, IDLE_SD_W)};
 }
 
-/* Of readings that see nothing else; NAN: there are none. */
+/* Mean of the readings with time without a context only; NAN: there are no such readings. */
 static double mean_clean_power(const struct kwhy_powers_question *question,
 	const struct kwhy_response_features *features, const struct kwhy_power_readings *readings)
 {
@@ -163,7 +171,7 @@ static double mean_clean_power(const struct kwhy_powers_question *question,
 	return count ? sum_w / (double)count : NAN;
 }
 
-/* The idle level without a context, from where the one with it comes. */
+/* Prior of the idle level without a context, given that with one. */
 static struct kwhy_normal clean_level(const struct kwhy_powers_question *question,
 	const struct kwhy_response_features *features, const struct kwhy_power_readings *readings,
 	struct kwhy_normal idle)
@@ -181,7 +189,7 @@ static struct kwhy_normal clean_level(const struct kwhy_powers_question *questio
 	return (struct kwhy_normal){CLEAN_OF_IDLE * idle.mean, CLEAN_OF_IDLE_SPREAD * idle.mean};
 }
 
-/* How far below the idle level a device without a context is, in its logarithm. */
+/* Prior of the logarithm of the difference between both idle levels. */
 static struct kwhy_normal clean_prior(const struct kwhy_powers_question *question,
 	const struct kwhy_response_features *features, const struct kwhy_power_readings *readings,
 	struct kwhy_normal idle)
@@ -192,7 +200,7 @@ static struct kwhy_normal clean_prior(const struct kwhy_powers_question *questio
 	return (struct kwhy_normal){log(below_w), fmin(hypot(idle.sd, clean.sd) / below_w, 1)};
 }
 
-/* Mean over the readings of fill times what they see of each class. */
+/* Mean over the readings of fill times level, summed over the classes. */
 static double mean_fill(
 	const struct kwhy_powers_question *question, const struct kwhy_response_features *features)
 {
@@ -208,8 +216,7 @@ static double mean_fill(
 	return features->reading_count ? sum / (double)features->reading_count : 0;
 }
 
-/* What was drawn above idle on average, and by how much of a full grid, by the readings, else by the total.
- */
+/* Mean power above idle, and the mean fill of a grid in that time: from the readings, else from the total. */
 struct drawn {
 	double above_w, fill;
 };
@@ -237,8 +244,9 @@ static struct drawn find_drawn(const struct kwhy_powers_question *question,
 }
 
 /*
- * The logarithm of what a full grid draws above idle for that to come out. Work that hardly shows in the
- * readings, as it is too short or draws too little, says little about it: then any full grid stands in.
+ * Prior of the logarithm of the power of a full grid above idle that explains the drawn power. Work that
+ * hardly shows in the readings, as it is too short or draws too little, determines it poorly; then the prior
+ * covers any full grid.
  */
 static struct kwhy_normal unit_prior(
 	const struct kwhy_powers_question *question, const struct drawn *drawn, struct kwhy_normal level)
@@ -276,7 +284,7 @@ static void class_prior(
 		prior->class_log[c] = (struct kwhy_normal){log(class->fill), class->sd};
 		return;
 	}
-	/* 5 %: the same kernel draws other power hot, or with other data. */
+	/* 5 %: the power of a kernel varies with temperature and data. */
 	prior->class_log[c].mean = log(above_w);
 	prior->class_log[c].sd = hypot(0.05, (isnan(class->known_sd_w) ? 0 : class->known_sd_w) / above_w);
 }
@@ -304,7 +312,9 @@ enum kwhy_status kwhy_priors_init(struct kwhy_posterior_prior *prior,
 	}
 	prior->other[KWHY_PARAMETER_IDLE] = idle_prior(question, quiet_w, features, readings);
 	below = clean_prior(question, features, readings, prior->other[KWHY_PARAMETER_IDLE]);
-	/* Above the level that the readings show: a stated one, or another card's, may lie above them all. */
+	/*
+	 * The level that the readings show: a stated one, or that of another card, may be above all of them.
+	 */
 	level = isnan(quiet_w) ? prior->other[KWHY_PARAMETER_IDLE] : (struct kwhy_normal){quiet_w, 0};
 	drawn = find_drawn(question, features, readings, level.mean, exp(below.mean));
 	prior->other[KWHY_PARAMETER_UNIT] = unit_prior(question, &drawn, level);

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 
 /*
- * What the metered intervals tell of: they are joined where they touch, earlier by what the meter is late, as
- * far as it is known what ran.
+ * The metered intervals, joined where they touch, moved earlier by the meter's lag and limited to recorded
+ * time.
  */
 struct runs {
 	struct kwhy_window *windows;
 	size_t count;
-	double metered_ns; /* of the intervals, known or not */
+	double metered_ns; /* length of the intervals, recorded or not */
 };
 
 int64_t kwhy_energy_lag_ns(const struct kwhy_energy_findings *findings)
@@ -32,7 +32,10 @@ static void add_run(struct runs *runs, int64_t start_ns, int64_t end_ns)
 		runs->windows[runs->count++] = (struct kwhy_window){start_ns, end_ns};
 }
 
-/* Both come in order; an interval may lie in several windows and vice versa. */
+/*
+ * Adds the parts of the intervals inside windows. Both are in order; an interval may lie in several windows
+ * and vice versa.
+ */
 static void add_runs(struct runs *runs, const struct kwhy_energy_findings *findings)
 {
 	const struct kwhy_metered_total *total = findings->total;
@@ -68,7 +71,7 @@ static enum kwhy_status runs_init(
 	return KWHY_OK;
 }
 
-/* Part of [start_ns, end_ns) inside windows in order. */
+/* Time of [start_ns, end_ns) inside windows, which are in order. */
 static double inside(const struct kwhy_window *windows, size_t count, int64_t start_ns, int64_t end_ns)
 {
 	size_t low = 0, high = count;
@@ -92,7 +95,7 @@ static double inside(const struct kwhy_window *windows, size_t count, int64_t st
 	return sum_ns;
 }
 
-/* Of `outside_ns`, some of which a device that had not become idle draws more in. */
+/* Mean power of `outside_ns` over the idle level; it is above 1 where the device had not become idle. */
 static double outside_ratio(const struct kwhy_energy_findings *findings,
 	const struct kwhy_device_ledger *device_ledger, const struct runs *runs, double outside_ns)
 {
@@ -107,7 +110,10 @@ static double outside_ratio(const struct kwhy_energy_findings *findings,
 	return outside_ns > 0 && isfinite(more_ns) ? 1 + more_ns / outside_ns : 1;
 }
 
-/* What the first reading remembers from before is known of nothing: it counts as idle, outside. */
+/*
+ * Idle time as seen by the meter. The time before the recording in the memory of the first reading is
+ * unknown; it counts as idle, outside.
+ */
 static double idle_seen_ns(const struct kwhy_energy_findings *findings, double known_ns)
 {
 	const struct kwhy_apportioned *apportioned = findings->apportioned;
@@ -119,14 +125,14 @@ static double idle_seen_ns(const struct kwhy_energy_findings *findings, double k
 	return idle_ns + fmax(0, fmin(unseen_ns, (double)kwhy_energy_lag_ns(findings)));
 }
 
-/* Idle time between the first activity and the last. */
+/* Whether the account is idle time between the first and the last activity. */
 static bool is_gap(const struct kwhy_account *account)
 {
 	return account->is_probing_idle ||
 		(kwhy_category_is_idle(account->category) && account->category != KWHY_CATEGORY_OUTSIDE);
 }
 
-/* What the idle accounts share: idle seconds seen, those outside of the activities apart. */
+/* Divides the idle seconds among the idle accounts, those outside of the activities separately. */
 static void share_idle(const struct kwhy_energy_findings *findings,
 	const struct kwhy_device_ledger *device_ledger, const struct runs *runs,
 	struct kwhy_account_times *times)
@@ -146,8 +152,7 @@ static void share_idle(const struct kwhy_energy_findings *findings,
 	for (size_t i = 0; i < device_ledger->account_count; i++)
 		if (is_gap(&device_ledger->accounts[i]))
 			gaps_ns += (double)device_ledger->accounts[i].time_ns;
-	/* an account without time is in no books: what is earlier than its time by the lag alone goes to
-	 * others */
+	/* an account without time gets no energy; time shifted to it by the lag alone goes to others */
 	for (size_t i = 0; i < device_ledger->account_count; i++) {
 		const struct kwhy_account *account = &device_ledger->accounts[i];
 
@@ -180,7 +185,10 @@ static void add_rows(struct kwhy_account_times *times, const struct kwhy_energy_
 	}
 }
 
-/* Of an interval that reaches beyond the run, its unrecorded time's energy is shared by that time. */
+/*
+ * Adds the unrecorded time inside the run. Where an interval reaches beyond the run, the energy of its
+ * unrecorded time is divided in proportion to time.
+ */
 static void add_between(struct kwhy_account_times *times, const struct kwhy_energy_findings *findings,
 	const struct kwhy_device_ledger *device_ledger)
 {
@@ -200,8 +208,7 @@ static void add_between(struct kwhy_account_times *times, const struct kwhy_ener
 
 		if (from_ns >= to_ns)
 			continue;
-		/* as the meter shows it unrecorded time is a little off: then it may have energy and no time
-		 */
+		/* the meter shows unrecorded time slightly shifted, so it may have energy without time */
 		times->between_nj += findings->apportioned->unrecorded_nj[i] *
 			(all_ns > 0 ? ours_ns / all_ns : 1);
 		times->between_ns += ours_ns;

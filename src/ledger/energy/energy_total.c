@@ -14,19 +14,20 @@ static const uint8_t power_meters[] = {
 };
 
 /*
- * A counter stuck at idle read 187 J where 327 J were drawn (zeus issue 181), and cards differ by gains
- * of some per cent: beyond the first bound it is not believed, beyond the second it is said.
+ * Ratios between counter and other meters. A counter stuck at idle read 187 J where 327 J were drawn (zeus
+ * issue 181), and gains of cards differ by some per cent. Beyond the first ratio the counter is not used,
+ * beyond the second a note is written.
  */
 #define BELIEVED_RATIO 1.4
 #define SILENT_RATIO 1.05
 
-/* Meters that share less than this are not compared: the ends of their windows differ. */
+/* Meters with less common time are not compared, as the ends of their windows differ. */
 #define COMPARED_MIN_NS 500000000
 
-/* A power whose readings leave its energy open by more is said to be read too rarely. */
+/* Sampling ratio above which a note says that the power was read too rarely. */
 #define RARE_RATIO 0.02
 
-/* Energy of the other meter's intervals inside the window of `total`, and their length. */
+/* Mean power of the other meter in its intervals inside the window of `total`; NAN: they are too short. */
 static double mean_power_within(
 	const struct kwhy_metered_total *other, const struct kwhy_metered_total *total)
 {
@@ -60,7 +61,7 @@ static enum kwhy_status choose_power(struct kwhy_metered_total *out_total,
 	return KWHY_OK;
 }
 
-/* A power read so rarely that it tells less than means, where those are there. */
+/* Replaces instants that were read rarely by means, where these cover at least half of their time. */
 static enum kwhy_status prefer_means(struct kwhy_metered_total *total,
 	const struct kwhy_device_meters *meters, const struct kwhy_covered *covered, struct kwhy_error *error)
 {
@@ -94,7 +95,7 @@ static enum kwhy_status note_rare(
 		kwhy_quantity_time(step, total->sum_ns / (int64_t)total->count), 100 * total->sampling_ratio);
 }
 
-/* Whether the counter is to be believed beside the other meter; says what it finds. */
+/* Whether the counter agrees with the other meter; writes notes of the differences. */
 static enum kwhy_status judge(struct kwhy_ledger *ledger, const struct kwhy_metered_total *counter,
 	const struct kwhy_metered_total *other, bool *out_believed, struct kwhy_error *error)
 {
@@ -124,7 +125,10 @@ static enum kwhy_status note_falls(
 		counter->fallen_count == 1 ? "that interval is" : "those intervals are");
 }
 
-/* Half the time at least: of a short recording the ring may tell more than a few updates. */
+/*
+ * Whether the counter covers at least half of the other meter's time and agrees with it. In a short recording
+ * the ring may cover more than a few updates do.
+ */
 static enum kwhy_status weigh(struct kwhy_ledger *ledger, const struct kwhy_metered_total *counter,
 	const struct kwhy_metered_total *other, bool *out_believed, struct kwhy_error *error)
 {

@@ -6,10 +6,10 @@
 #include "ledger/parts.h"
 
 /*
- * Chooses whose total the ledger must meet: the counter, else the 20 ms ring, instants, means (AMD's power
- * among them), a wall meter; the first that tells of covered time, but means before instants that are read
- * rarely. A counter that stands still or is far from
- * another meter of the same window is passed over, with a note. No meter: out_total->count is 0.
+ * Chooses the meter whose total the ledger must equal: the counter, else the 20 ms ring, instants, means
+ * (AMD's power among them) or a wall meter. The first one with intervals in covered time is taken, but means
+ * before instants that are read rarely. A counter that does not rise or differs much from another meter of
+ * the same window is skipped, with a note. out_total->count is 0 where the device has no meter.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_energy_total_choose(struct kwhy_metered_total *out_total,
 	struct kwhy_ledger *ledger, const struct kwhy_device_meters *meters,

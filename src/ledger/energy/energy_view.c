@@ -7,14 +7,15 @@
 #include <stdlib.h>
 
 /*
- * An interval of a counter or between samples is the integral of the filtered power: its value at the
- * end less that at the start. Between two trailing means it is half the length times both means.
+ * One end of an interval. The interval of a counter or between samples is the integral of the filtered power:
+ * its value at the end less that at the start. Between two trailing means it is half the length times both
+ * means.
  */
 struct look {
 	int64_t time_ns;
 	uint32_t interval;
 	float factor;
-	bool is_sharp; /* of what was drawn up to then, whenever the meter shows it */
+	bool is_sharp; /* energy drawn up to the time itself, independent of the meter's lag */
 };
 
 struct viewing {
@@ -44,7 +45,7 @@ static void add_look(struct viewing *viewing, size_t interval, int64_t time_ns, 
 	viewing->looks[viewing->count++] = (struct look){seen_ns, (uint32_t)interval, (float)factor, false};
 }
 
-/* An end of the recording, which the lag of the meter makes an end of an interval. */
+/* Adds an end of the recording that is also an end of an interval, without the meter's lag. */
 static void add_sharp(struct viewing *viewing, size_t interval, int64_t time_ns, double factor)
 {
 	int64_t tau_ns = llround(viewing->tau_s * 1e9);
@@ -140,7 +141,10 @@ static enum kwhy_status walk_looks(struct viewing *viewing, const struct kwhy_po
 	return status;
 }
 
-/* As late as the meter shows them; what it remembers at their ends is as much less as more. */
+/*
+ * Adds elevated idle time with the meter's delay; its low-pass is ignored, as it takes about as much at one
+ * end as it adds at the other.
+ */
 static void see_elevated_idle(struct kwhy_metered_view *view, const struct kwhy_metered_total *total,
 	const struct kwhy_device_ledger *device_ledger, double delay_s)
 {

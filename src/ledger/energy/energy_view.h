@@ -5,19 +5,22 @@
 #include "ledger/energy/energy_powers.h"
 
 /*
- * What a meter's intervals saw of each class, through the meter's response: seconds of power above idle
- * (`net`), seconds of the idle level while the class ran (`base`), seconds of idle, and of unrecorded time.
+ * The time of each class in the intervals of a meter, as seen through the meter's response: seconds of power
+ * above idle (`net`), seconds of the idle level while the class ran (`base`), seconds of idle and of
+ * unrecorded time.
  */
-/* A time constant of no effect: of intervals on the clock of the activities. */
+/* A negligible time constant, for intervals on the clock of the activities. */
 #define KWHY_METERED_NO_TAU_S 1e-6
 
 #define KWHY_METERED_CHANNELS(class_count) (2 * (class_count) + 2)
 
 struct kwhy_metered_view {
 	size_t interval_count, class_count;
-	double *seen_s; /* [interval_count * KWHY_METERED_CHANNELS]: net, base, idle, hidden */
-	/* [interval_count] of the idle seconds those of a device that had not become idle, and its joules
-	 * then */
+	double *seen_s; /* [interval_count * KWHY_METERED_CHANNELS]: net, base, idle, unrecorded */
+	/*
+	 * [interval_count] seconds of idle time in which the device had not become idle yet, and its joules
+	 * in them
+	 */
 	double *elevated_s, *elevated_j;
 };
 
@@ -26,13 +29,13 @@ KWHY_MUST_USE enum kwhy_status kwhy_metered_view_init(struct kwhy_metered_view *
 	double delay_s, struct kwhy_error *error);
 void kwhy_metered_view_done(struct kwhy_metered_view *view);
 
-/* Energy that the powers give a class in an interval. */
+/* Energy of a class in an interval as predicted by the powers. */
 double kwhy_metered_view_class_nj(const struct kwhy_metered_view *view, size_t interval,
 	const struct kwhy_powers *powers, size_t class);
 
 /*
- * Energy that the powers give each class in an interval, idle last: [class_count + 1]. Returns the sum, which
- * knows nothing of unrecorded time.
+ * Energy of each class in an interval as predicted by the powers, idle last: [class_count + 1]. Returns the
+ * sum, which excludes unrecorded time.
  */
 double kwhy_metered_view_energy_nj(const struct kwhy_metered_view *view, size_t interval,
 	const struct kwhy_powers *powers, double *out_nj);

@@ -11,7 +11,7 @@ struct walker {
 	const struct kwhy_response_walk *walk;
 	struct kwhy_filtered_levels response;
 	struct kwhy_power_levels levels;
-	size_t next; /* readout */
+	size_t next; /* index of the next readout */
 	size_t window;
 	double rebase_s;
 };
@@ -37,7 +37,7 @@ static void rebase(struct kwhy_filtered_levels *response, int64_t time_ns)
 	response->base_ns = time_ns;
 }
 
-/* What a change by 1 at time_ns adds to the lag of each time constant, seen from base_ns. */
+/* Growth of the lag of each time constant for a change by 1 at time_ns, relative to base_ns. */
 struct moment {
 	double length_s;
 	double growth[KWHY_RESPONSE_TAU_MAX];
@@ -112,7 +112,7 @@ static void follow(struct walker *walker, const struct kwhy_sweep_interval *stre
 	set_level(response, &moment, response->channel_count - 1, levels->unrecorded);
 }
 
-/* Readouts before limit_ns. */
+/* Visits the readouts before limit_ns. */
 static void read_out(struct walker *walker, int64_t limit_ns)
 {
 	const struct kwhy_response_walk *walk = walker->walk;
@@ -125,7 +125,7 @@ static void read_out(struct walker *walker, int64_t limit_ns)
 	}
 }
 
-/* The sweep over the hull; each stretch's readouts before the next begins. */
+/* Sweeps over the hull; readouts inside an interval are visited before the next one begins. */
 static enum kwhy_status walk_covered(struct walker *walker, const int64_t *edges, struct kwhy_error *error)
 {
 	const struct kwhy_response_walk *walk = walker->walk;
@@ -179,7 +179,10 @@ static int compare_times(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* Where what is known changes, and whether there is a context; the hull's first and last. NULL: no memory. */
+/*
+ * Sorted times at which the recorded state or the context changes, including the ends of the hull. NULL: out
+ * of memory.
+ */
 static int64_t *edges_of(const struct kwhy_response_walk *walk)
 {
 	size_t count = 2 * walk->covered->count + 2, more = 2 * walk->device_ledger->clean_count;

@@ -8,22 +8,22 @@
 #define KWHY_RESPONSE_TAU_MAX 3
 
 /*
- * What ran, as a meter with a first-order low-pass sees it: every channel is the level of one class
- * (`net`, then with `with_base` also `base`, then idle, then hidden), filtered with each time constant.
- * For channel c at the time of a readout:
+ * The activities of a device as seen by a meter with a first-order low-pass. Every channel is the level of
+ * one class (`net`, then with `with_base` also `base`, then idle, then unrecorded), filtered with each time
+ * constant. For channel c at the time of a readout:
  *   level[c]                                    the level itself
- *   level[c] - lag[tau * channel_count + c]     filtered
+ *   level[c] - lag[tau * channel_count + c]     the filtered level
  *   area_s[c]                                   integral of the level since the walk began
- * The integral of the filtered level over a window is the change of area - tau * filtered.
- * Before the hull of the coverage everything is 0. Time O(activities log concurrency), and one exponential
- * for each change of what runs.
+ * The integral of the filtered level over a window is the change of area - tau * filtered. Before the hull of
+ * the coverage everything is 0. Takes O(activities log concurrency), and one exponential for each change of
+ * the running activities.
  */
 struct kwhy_filtered_levels {
 	size_t channel_count, class_count, tau_count;
 	bool with_base;
 	double tau_s[KWHY_RESPONSE_TAU_MAX];
 	double *level, *lag, *area_s;
-	int64_t base_ns; /* lag and area hold at this time */
+	int64_t base_ns; /* time at which lag and area are valid */
 };
 
 /* Called for each readout, in order. */
@@ -38,7 +38,7 @@ struct kwhy_response_walk {
 	bool with_base;
 	size_t tau_count;
 	double tau_s[KWHY_RESPONSE_TAU_MAX];
-	const int64_t *times_ns; /* of the readouts, ascending */
+	const int64_t *times_ns; /* times of the readouts, ascending */
 	size_t readout_count;
 	kwhy_response_visit *visit;
 	void *context;

@@ -5,14 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Student-t noise: heavy tails for what the model does not know (temperature, data, clocks). */
+/*
+ * Degrees of freedom of the Student-t noise; its heavy tails cover effects outside the model (temperature,
+ * data, clocks).
+ */
 #define FREEDOM 4.0
 
-/* A device holds the mean power of some milliseconds to its limit; kernels shorter than that may be above. */
+/*
+ * Power over the limit at which the density begins to fall. A device holds its mean power over some
+ * milliseconds to the limit; shorter kernels may exceed it.
+ */
 #define LIMIT_HELD 1.2
 #define LIMIT_SPREAD 0.1
 
-/* Meters show milliwatts at best: readings that do not move at all would call for a noise of nothing. */
+/*
+ * Lower bound of the noise. Meters resolve milliwatts at best; constant readings would lead to a noise of 0.
+ */
 #define NOISE_LOG_MIN (-6.907755279) /* 1 mW */
 
 enum kwhy_status kwhy_posterior_prediction_init(
@@ -45,8 +53,8 @@ static void add_scaled(double *restrict sum, const float *restrict column, doubl
 }
 
 /*
- * The power inside a window is that of one class after the other: its variance there is the mean of the
- * squares less the square of the mean. Copies beside kernels make it a little more: not less than 0.
+ * Predicts the variance of the power inside windows, where one class runs after the other: the mean of the
+ * squares less the square of the mean. Concurrent copies add a little, so it is limited to 0 or more.
  */
 static void predict_inside(struct kwhy_posterior_prediction *prediction,
 	const struct kwhy_response_features *features, const double *parameters)
@@ -66,7 +74,10 @@ static void predict_inside(struct kwhy_posterior_prediction *prediction,
 		prediction->inside_w2[i] = fmax(0, square[i] - mean[i] * mean[i]);
 }
 
-/* Adds what the classes draw at one point of the grid to the power and, by its slope, to the slope. */
+/*
+ * Adds the power of the classes at one point of the grid to the power and, with its slope weight, to the
+ * slope.
+ */
 static void add_point(struct kwhy_posterior_prediction *prediction,
 	const struct kwhy_response_features *features, size_t point, const double *parameters, double weight,
 	double slope)

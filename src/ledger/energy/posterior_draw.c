@@ -8,22 +8,22 @@
 #include <string.h>
 
 /*
- * Slice sampling (Neal 2003) along lines, and swings. Where only sums of powers are known the posterior is a
- * thin sheet, straight in watts and bent in logarithms, and wide as the prior: a chain that must look at all
- * readings for each step cannot take enough of them. The logarithm of a single power reaches what the prior
- * leaves open; lines straight in watts, drawn from the fit, follow the sheet.
+ * Slice sampling (Neal 2003) along lines, and trajectories. Where only sums of powers are known, the
+ * posterior is a thin sheet as wide as the prior, flat in watts and curved in logarithms. A chain that
+ * evaluates all readings for each step cannot take enough steps. Steps of a single logarithm cover the range
+ * that the prior allows; lines straight in watts, drawn from the fit, follow the sheet.
  */
 #define BURN_IN_DRAWS 100
-#define LOG_STEP 1.0   /* of a logarithm: a slice is as wide as the prior at most */
-#define OTHER_STEP 0.5 /* watts or steps of the grid */
-#define LINE_STEP 1.5  /* standard deviations of the fit */
+#define LOG_STEP 1.0   /* in logarithms; a slice is at most as wide as the prior */
+#define OTHER_STEP 0.5 /* in watts or grid steps */
+#define LINE_STEP 1.5  /* in standard deviations of the fit */
 #define STEPS_OUT 6
 #define SHRINKS_MAX 60
 
 /*
- * Swings (Hamiltonian Monte Carlo, Neal 2011): from a point the chain is thrown in a random direction and
- * follows the density like a ball its bowl, in watts, where the sheet is straight, measured in
- * standard deviations of the fit. One swing goes all the way across, for what a few lines cost.
+ * Trajectories (Hamiltonian Monte Carlo, Neal 2011) start in a random direction and follow the gradient of
+ * the density in watts, where the sheet is flat, in units of the standard deviations of the fit. One
+ * trajectory crosses the whole sheet at the cost of a few lines.
  */
 #define TRAJECTORY_SDS 1.6
 #define STEP_SIZE_FIRST 0.25
@@ -35,21 +35,21 @@ struct chain {
 	const struct kwhy_posterior_fit *fit;
 	const struct kwhy_posterior_model *model;
 	struct kwhy_random random;
-	size_t classes, moving;		     /* parameters without the noise */
-	double *logs;			     /* [classes] of the powers */
-	double *position;		     /* [moving] watts, then the others as they are */
-	double *gradient;		     /* [moving] gradient of the quadratic likelihood here */
+	size_t classes, moving; /* number of parameters without those of the noise */
+	double *logs;		/* [classes] logarithms of the powers */
+	double *position;	/* [moving] powers in watts, then the other parameters as they are */
+	double *gradient;	/* [moving] gradient of the quadratic likelihood at the position */
 	double *line, *curvature_times_line; /* [moving] direction of a line, and the curvature times it */
-	double slope, line_curvature;	     /* of the likelihood along the line */
-	size_t parameter;		     /* that moves alone */
+	double slope, line_curvature;	     /* derivatives of the likelihood along the line */
+	size_t parameter;		     /* the parameter that moves alone */
 	double *root;		  /* [moving * moving] Cholesky factor of the fit's precision in watts */
-	double *momentum, *force; /* [moving] of a swing, in standard deviations; scratch */
-	double *before;		  /* [2 * moving] here and pull as the swing began */
+	double *momentum, *force; /* [moving] of a trajectory, in standard deviations; scratch */
+	double *before;		  /* [2 * moving] position and gradient at the start of the trajectory */
 	double step_size,
-		transitions; /* in standard deviations; how many there were while the step was tuned */
+		transitions; /* step size in standard deviations; number of transitions while it is tuned */
 };
 
-/* Log density over that here, at a distance from here; -INFINITY where none is possible. */
+/* Log density at a distance along a line, relative to that at the position; -INFINITY: impossible. */
 typedef double density_at(const struct chain *chain, double distance);
 
 static const struct kwhy_posterior_prior *prior_of(const struct chain *chain)
@@ -67,7 +67,7 @@ static double idle_of(const struct chain *chain)
 	return chain->position[chain->classes + KWHY_PARAMETER_IDLE];
 }
 
-/* What the likelihood gains when one parameter moves by a distance. */
+/* Gain of the likelihood when one parameter moves by a distance. */
 static double gain_alone(const struct chain *chain, double distance)
 {
 	size_t i = chain->parameter;
@@ -107,7 +107,7 @@ static double density_of_idle(const struct chain *chain, double distance)
 	return sum;
 }
 
-/* The prior is one of logarithms, and the line is one of watts: hence its derivative. */
+/* Log density along a line in watts; the prior is one of logarithms, so the Jacobian is included. */
 static double density_of_line(const struct chain *chain, double distance)
 {
 	const double *line = chain->line, *other_line = line + chain->classes;
@@ -134,7 +134,7 @@ static double density_of_line(const struct chain *chain, double distance)
 	return sum;
 }
 
-/* The distance of a point that is as dense as a drawn floor; 0 where none is found. */
+/* Distance of a random point above a random density level; 0: no such point was found. */
 static double slice(struct chain *chain, density_at *density, double step)
 {
 	double floor = density(chain, 0) + log(kwhy_random_uniform(&chain->random));
@@ -180,7 +180,7 @@ static void move_other(struct chain *chain, enum kwhy_posterior_parameter parame
 	move_alone(chain, slice(chain, density, OTHER_STEP));
 }
 
-/* Given the powers, that of a full grid is normal: it is drawn as it is. */
+/* Draws the power of a full grid, which is normal given the class powers. */
 static void move_unit(struct chain *chain)
 {
 	const struct kwhy_posterior_prior *prior = prior_of(chain);
@@ -234,7 +234,7 @@ static void move_along_line(struct chain *chain)
 		chain->logs[c] = log(chain->position[c]);
 }
 
-/* Log density here but for the likelihood, by watts. */
+/* Log density at the position without the likelihood, with respect to watts. */
 static double prior_density(const struct chain *chain)
 {
 	const double *other = chain->position + chain->classes;
@@ -254,7 +254,7 @@ static double prior_density(const struct chain *chain)
 	return sum;
 }
 
-/* What a prior of the others pulls at its parameter: normal, so differences over any distance tell. */
+/* Gradient of the prior of another parameter; the prior is normal, so a finite difference is exact. */
 static double other_force(const struct chain *chain, size_t i)
 {
 	double at = chain->position[chain->classes + i];
@@ -263,7 +263,7 @@ static double other_force(const struct chain *chain, size_t i)
 		kwhy_posterior_log_other(chain->model, i, at - 0.5));
 }
 
-/* The gradient of the log density here, in standard deviations of the fit. */
+/* Gradient of the log density at the position, in standard deviations of the fit. */
 static void find_force(struct chain *chain)
 {
 	const struct kwhy_posterior_prior *prior = prior_of(chain);
@@ -297,7 +297,10 @@ static void update_momentum(struct chain *chain, double time)
 		chain->momentum[i] += time * chain->force[i];
 }
 
-/* Moves with the speed; gives what the likelihood gains. False: a power would not be above 0. */
+/*
+ * Moves the position along the momentum; *gain receives that of the likelihood. False: a power would not be
+ * above 0.
+ */
 static bool update_position(struct chain *chain, double time, double *gain)
 {
 	double *step = chain->line;
@@ -331,7 +334,7 @@ static double kinetic_energy(const struct chain *chain)
 	return sum;
 }
 
-/* The probability that where the swing ends is taken. */
+/* Runs a trajectory; returns the probability of accepting its end. */
 static double propose(struct chain *chain)
 {
 	const double step = chain->step_size * (0.8 + 0.4 * kwhy_random_uniform(&chain->random));
@@ -369,7 +372,7 @@ static double hmc_transition(struct chain *chain)
 	return taken;
 }
 
-/* Before the draws that count: steps that are taken about as often as is best (Robbins and Monro 1951). */
+/* Adapts the step size during burn-in to the desired acceptance ratio (Robbins and Monro 1951). */
 static void tune_step_size(struct chain *chain, double taken)
 {
 	chain->transitions++;
@@ -394,7 +397,7 @@ static void sweep(struct chain *chain, bool tune)
 		tune_step_size(chain, taken);
 }
 
-/* The fit's precision is by logarithms of powers: here it is by watts. */
+/* Converts the precision of the fit from logarithms of powers to watts, and factorizes it. */
 static void find_root(struct chain *chain)
 {
 	for (size_t row = 0; row < chain->moving; row++)

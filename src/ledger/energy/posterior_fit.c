@@ -7,19 +7,19 @@
 #include <string.h>
 
 /*
- * Climbs to the most probable parameters: damped Gauss-Newton steps of the powers, idle level and
- * response with the weights of Student-t noise, and Newton steps of the two noise parameters between.
+ * Climbs to the most probable parameters: damped Gauss-Newton steps of the powers, idle level and response
+ * with the weights of Student-t noise, and Newton steps of the noise parameters between them.
  */
 #define STEPS_MAX 80
 #define GAIN_MIN 1e-4
 #define DAMPING_MAX 1e8
 #define FREEDOM 4.0
-#define NOISE_DIFFERENCE 0.05 /* of logarithms, for the curvature of the noise parameters */
+#define NOISE_DIFFERENCE 0.05 /* step of the logarithms for the curvature of the noise parameters */
 
 struct climb {
 	const struct kwhy_posterior_model *model;
 	struct kwhy_posterior_prediction prediction;
-	size_t count, linear; /* readings; parameters without the noise */
+	size_t count, linear; /* number of readings; number of parameters without the noise */
 	double *columns;      /* [linear * count] derivatives of the predicted power */
 	double *weights;      /* [count] */
 	double *precision, *gradient, *factor, *step, *tried;
@@ -84,7 +84,10 @@ static double clamp(double value, double most)
 	return fmin(fmax(value, -most), most);
 }
 
-/* Derivatives by class and by time constant; that by delay is the slope the prediction has already. */
+/*
+ * Derivatives by class and by time constant; the prediction already contains the slope, which is that by
+ * delay.
+ */
 static void differentiate(struct climb *climb, const double *parameters)
 {
 	const struct kwhy_response_features *features = climb->model->features;
@@ -135,7 +138,7 @@ static void weigh(struct climb *climb, const double *parameters)
 	}
 }
 
-/* Lower triangle of J' W J and J' W r over the parameters without the noise. */
+/* Lower triangle of J' W J, and J' W r, over the parameters without the noise. */
 static void add_readings(struct climb *climb, size_t size)
 {
 	size_t count = climb->count;
@@ -182,7 +185,7 @@ static void add_prior_of_classes(struct climb *climb, size_t size, const double 
 	}
 }
 
-/* Of powers beyond what the device's limit lets them draw, with the idle level. */
+/* Adds the prior of the power limit for powers that, with the idle level, exceed it. */
 static void add_limit(struct climb *climb, size_t size, const double *parameters)
 {
 	const struct kwhy_posterior_prior *prior = climb->model->prior;
@@ -222,7 +225,7 @@ static void add_prior(struct climb *climb, size_t size, const double *parameters
 	}
 }
 
-/* Negative log density of the noise parameters, the prediction being as it is. */
+/* Negative log density of the noise parameters, with the prediction fixed. */
 static double noise_cost(const struct climb *climb, double idle_w, const double *logs)
 {
 	const struct kwhy_normal *prior = climb->model->prior->other + KWHY_PARAMETER_NOISE;
@@ -238,7 +241,7 @@ static double noise_cost(const struct climb *climb, double idle_w, const double 
 	return cost;
 }
 
-/* Around the present noise parameters, by differences. */
+/* Derivatives with respect to the noise parameters, by differences. */
 struct curvature {
 	double gradient[KWHY_NOISE_PARAMETERS];
 	double matrix[KWHY_NOISE_PARAMETERS * KWHY_NOISE_PARAMETERS];
@@ -268,7 +271,7 @@ static void noise_curvature(
 		step[i] = 1;
 		up[i] = moved_cost(climb, idle_w, logs, step);
 		curvature->gradient[i] = (up[i] - down) / (2 * NOISE_DIFFERENCE);
-		/* The prior's own curvature at least: beyond its reach a cost may bend the other way. */
+		/* At least the curvature of the prior, as far from the maximum the cost may be concave. */
 		curvature->matrix[i * n + i] = fmax(
 			(up[i] - 2 * here + down) / (NOISE_DIFFERENCE * NOISE_DIFFERENCE), 0.5);
 		for (int j = 0; j < i; j++) {
@@ -306,7 +309,7 @@ static void step_noise(struct climb *climb, double *parameters)
 	}
 }
 
-/* Precision and gradient at the parameters, which the prediction belongs to. */
+/* Precision and gradient at the parameters that the prediction was made for. */
 static void expand(struct climb *climb, size_t size, const double *parameters)
 {
 	memset(climb->precision, 0, size * size * sizeof(double));
@@ -317,7 +320,7 @@ static void expand(struct climb *climb, size_t size, const double *parameters)
 	add_prior(climb, size, parameters);
 }
 
-/* One damped step; false: no better point in that direction at this damping. */
+/* Tries one damped step; false: it does not increase the density at this damping. */
 static bool try_step(struct climb *climb, size_t size, double *parameters)
 {
 	size_t linear = climb->linear, classes = climb->model->prior->class_count;
@@ -346,7 +349,7 @@ static bool try_step(struct climb *climb, size_t size, double *parameters)
 	return true;
 }
 
-/* Returns what the density gained; 0 when no step helps any more. */
+/* Returns the gain of the density; 0: no step increases it. */
 static double step_powers(struct climb *climb, size_t size, double *parameters)
 {
 	double before = climb->density;
@@ -362,7 +365,10 @@ static double step_powers(struct climb *climb, size_t size, double *parameters)
 	return 0;
 }
 
-/* What the readings tell on average where the model holds: the weights of the climb are 1.4 times that. */
+/*
+ * Sets weights to the expected information of the readings under the model; the weights of the climb are 1.4
+ * times that.
+ */
 static void weigh_information(struct climb *climb, const double *parameters)
 {
 	const double *other = parameters + climb->model->prior->class_count;
@@ -374,7 +380,10 @@ static void weigh_information(struct climb *climb, const double *parameters)
 			kwhy_posterior_variance(climb->model, &climb->prediction, i, &noise);
 }
 
-/* Gradient and curvature of the likelihood alone, by watts; the columns are derivatives by logarithms. */
+/*
+ * Stores gradient and curvature of the likelihood alone, with respect to watts; the columns are derivatives
+ * by logarithms.
+ */
 static void keep_likelihood(struct climb *climb, struct kwhy_posterior_fit *fit)
 {
 	size_t size = fit->size, linear = climb->linear, classes = climb->model->prior->class_count;
@@ -399,7 +408,7 @@ static void keep_likelihood(struct climb *climb, struct kwhy_posterior_fit *fit)
 	}
 }
 
-/* The precision at the mode, noise parameters included, as its factor. */
+/* Computes the Cholesky factor of the precision at the mode, noise parameters included. */
 static bool settle(struct climb *climb, struct kwhy_posterior_fit *fit)
 {
 	size_t size = fit->size, noise = climb->linear;

@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a reading, before anything is known. */
+/* Assumed noise of a reading before the fit. */
 #define NOISE_W 5.0
-/* Priors are taken this much wider than they are, and powers held within as many standard deviations. */
+/* Factor of the standard deviations of the priors, and the limit of powers in standard deviations. */
 #define LOOSE 2.0
 
 struct scan {
 	const struct kwhy_posterior_model *model;
-	size_t count, linear;  /* readings; classes and the idle level */
-	double *prior_w, *tie; /* [linear] mean and precision of each power */
+	size_t count, linear;  /* number of readings; number of classes and the idle level */
+	double *prior_w, *tie; /* [linear] prior mean and precision of each power */
 	double *precision, *power_w, *best_w, *residuals;
 	double best_cost;
 	size_t best_point;
@@ -47,7 +47,7 @@ static enum kwhy_status scan_init(
 	return KWHY_OK;
 }
 
-/* What class c adds to reading i at one point of the grid; the idle level adds 1 to each. */
+/* Level of class c in reading i at one point of the grid; the idle level is 1 in each. */
 static double seen(const struct scan *scan, size_t point, size_t c, size_t i)
 {
 	const struct kwhy_response_features *features = scan->model->features;
@@ -77,7 +77,7 @@ static void add_readings(struct scan *scan, size_t point)
 	}
 }
 
-/* Holds a class power within some standard deviations of its prior: least squares knows no sign. */
+/* Limits a class power to some standard deviations of its prior, as least squares ignores the sign. */
 static double held(const struct scan *scan, size_t c)
 {
 	double reach;
@@ -95,7 +95,7 @@ static double log_normal(struct kwhy_normal normal, double value)
 	return 0.5 * far * far;
 }
 
-/* As Student-t noise would judge it. */
+/* Cost of a point with Student-t noise. */
 static double cost_of(struct scan *scan, size_t point)
 {
 	const struct kwhy_response_grid *grid = &scan->model->features->grid;

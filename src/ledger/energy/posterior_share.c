@@ -4,16 +4,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What the model has wrong about one mixture, over its power above idle: shapes of kernels, stamps. */
+/* Error of the model for one mixture, relative to its power above idle: shapes of kernels, stamps. */
 #define SHARED_RATIO 0.005
 
-/* Readings whose classes' powers differ by less than this part of the mean are of one mixture. */
+/* Readings whose class powers differ by less than this share of the mean have the same mixture. */
 #define ALIKE_RATIO 0.05
 
 /* Each reading is compared with this many others, evenly spread. */
 #define COMPARED_MAX 400
 
-/* Power that each class adds to each reading, at the middle of the grid: [count * classes]. */
+/* Power of each class in each reading, at the middle of the grid: [count * classes]. */
 static double *class_powers(const struct kwhy_posterior_model *model, const double *parameters)
 {
 	const struct kwhy_response_features *features = model->features;

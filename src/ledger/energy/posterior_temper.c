@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Residuals farther apart than this are taken as independent. */
+/* Lags beyond this are taken as uncorrelated. */
 #define LAGS_MAX 100
-/* One wild residual must not make the correlation: standardised ones are cut here. */
+/* Limit of standardised residuals, so that a single outlier does not dominate the correlation. */
 #define RESIDUAL_MAX 4.0
 
 static double correlation(const double *residuals, size_t count, size_t lag)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Pools for accounts that are too small for a class of their own. */
+/* Shared classes for accounts without a class of their own. */
 enum pool {
 	POOL_FULL,
 	POOL_PARTIAL,
@@ -25,12 +25,13 @@ enum pool {
 };
 
 /*
- * Fill and spread of what a kind draws above idle. Full and partial grids and host copies as in the
- * design (a full grid is 1 by definition); a device-to-device copy drew as much as a full FMA grid on the
- * H200 (368 W against 358 W); the rest are wide guesses, which the readings overrule.
+ * Prior mean (as a fill) and standard deviation of the power above idle of each pool. Full and partial grids
+ * and host copies are as in the design (a full grid is 1 by definition). A device-to-device copy drew as much
+ * as a full FMA grid on the H200 (368 W and 358 W). The others are wide assumptions, which the readings
+ * overrule.
  */
 static const struct {
-	double fill, sd; /* fill NAN: from the grid */
+	double fill, sd; /* fill is NAN: taken from the grid */
 	bool beside;
 } pool_priors[POOL_COUNT] = {
 	[POOL_FULL] = {1, 0.6, false},
@@ -44,21 +45,23 @@ static const struct {
 	[POOL_MEMSET] = {0.6, 0.7, true},
 };
 
-/* A grid of fewer blocks than this share of the multiprocessors counts as "few blocks". */
+/* A grid that fills less than this share of the multiprocessors is one of "few blocks". */
 #define FEW_BLOCKS_FILL 0.1
 
-/* Rank of an account before powers are known: idle is about this share of what a full grid adds. */
+/*
+ * Idle level over the power of a full grid above idle, assumed to rank the accounts before powers are known.
+ */
 #define IDLE_SHARE 0.4
 
 struct account_sum {
-	double grid_ns, filled_ns; /* time of rows whose grid is known, and that times its fill */
-	double time_ns;		   /* with that of repeats */
+	double grid_ns, filled_ns; /* time of activities with a known grid, and that time times its fill */
+	double time_ns;		   /* time including that of repeats */
 	double repeats_ns;
-	size_t rows; /* with repeats */
+	size_t rows; /* number of activities including repeats */
 	enum pool pool;
 	double fill, expected, in_place_ratio;
 	struct kwhy_learnt_prior learnt;
-	uint8_t kind; /* of its rows: enum kwhy_activity_kind */
+	uint8_t kind; /* enum kwhy_activity_kind of its activities */
 	uint32_t account;
 };
 
@@ -142,7 +145,9 @@ static int compare_sums(const void *a, const void *b)
 	return (left->account > right->account) - (left->account < right->account);
 }
 
-/* A profile or another recording may know the power of this kernel: it is the account's own class then. */
+/*
+ * Applies the power of this kernel from the profile or another recording; the account then has its own class.
+ */
 static void sharpen(struct kwhy_power_prior *prior, const struct account_sum *sum,
 	const struct kwhy_profile *profile, const char *name)
 {
@@ -198,7 +203,7 @@ static void join_class(struct kwhy_power_prior *prior, const struct account_sum 
 	prior->account_count++;
 }
 
-/* Sums come with most expected energy first. */
+/* Forms the classes; sums are in descending order of expected energy. */
 static void form_classes(struct kwhy_power_classes *classes, struct kwhy_device_ledger *device_ledger,
 	const struct account_sum *sums, size_t count, size_t own_most, const struct kwhy_profile *profile)
 {
@@ -239,7 +244,7 @@ static void form_clean_class(struct kwhy_power_classes *classes, struct kwhy_dev
 	}
 }
 
-/* Repeats of a kernel are of the kernel's class, whatever account they are in: it knows the time of both. */
+/* Adds the sums of a kernel's repeats to those of the kernel: both have one class. */
 static void join_twins(
 	struct account_sum *sums, const struct kwhy_device_ledger *device_ledger, const uint32_t *twins)
 {
@@ -256,7 +261,7 @@ static void join_twins(
 	}
 }
 
-/* Keeps the accounts of activities, but for repeats; idle accounts have no power of their own. */
+/* Keeps the accounts of activities, without repeats; idle accounts have no power of their own. */
 static size_t drop_idle(
 	struct account_sum *sums, const struct kwhy_device_ledger *device_ledger, const uint32_t *twins)
 {
@@ -277,7 +282,7 @@ static size_t drop_idle(
 	return kept;
 }
 
-/* After the classes of all others. */
+/* Assigns the classes of the kernels to their repeats; runs after all other classes are set. */
 static void class_twins(struct kwhy_device_ledger *device_ledger, const uint32_t *twins)
 {
 	for (size_t i = 0; i < device_ledger->account_count; i++)
@@ -286,7 +291,7 @@ static void class_twins(struct kwhy_device_ledger *device_ledger, const uint32_t
 									 .power_class;
 }
 
-/* What is known of each account but its name, [account_count]. */
+/* Facts of each account besides its sums, [account_count]. */
 struct account_facts {
 	double *in_place_ratio;
 	struct kwhy_learnt_prior *learnt;

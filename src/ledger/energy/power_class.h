@@ -11,42 +11,45 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Accounts with most expected energy have a power class each; the others share a class by their kind. */
+/*
+ * Number of accounts with a power class of their own, those with the highest expected energy. The others
+ * share classes by kind.
+ */
 #define KWHY_POWER_CLASS_OWN_MAX 32
-#define KWHY_POWER_CLASS_PROBED_MAX 64 /* where a probe showed them to the meter one by one */
+#define KWHY_POWER_CLASS_PROBED_MAX 64 /* if a probe ran them one by one */
 
 /*
- * What is assumed of the power of a class above idle before any reading: log-normal around
- * `fill` times the unit power of the device (what a full grid draws above idle), or around known_w.
+ * Prior of the power of a class above idle: log-normal around `fill` times the unit power of the device (that
+ * of a full grid above idle), or around known_w.
  */
 struct kwhy_power_prior {
-	double fill;	    /* 0 < fill <= 1; 0: time without a context */
-	double sd;	    /* standard deviation of the logarithm */
-	double known_w;	    /* above idle plus idle (gross), from the machine profile; NAN: not known */
-	double known_sd_w;  /* its standard uncertainty */
-	double kind_w;	    /* above idle, of kernels of its kind, from the profile; NAN: not known */
-	double kind_spread; /* of its logarithm */
-	double learnt_w;    /* above idle, from other recordings; NAN: none, or the readings overrule it */
-	double learnt_sd;   /* of its logarithm */
-	bool beside;	    /* copies and memsets: run concurrently with kernels at full power */
+	double fill;	    /* share of a full grid, in (0, 1]; 0: time without a context */
+	double sd;	    /* standard deviation of the logarithm of the power */
+	double known_w;	    /* gross power (above idle plus idle) from the machine profile; NAN: unknown */
+	double known_sd_w;  /* standard uncertainty of known_w */
+	double kind_w;	    /* power above idle of kernels of the same kind, from the profile; NAN: unknown */
+	double kind_spread; /* standard deviation of the logarithm of kind_w */
+	double learnt_w;  /* power above idle from other recordings; NAN: unknown, or the readings overrule it
+			   */
+	double learnt_sd; /* standard deviation of the logarithm of learnt_w */
+	bool beside;	  /* copies and memsets: they run concurrently with kernels at full power */
 	size_t account_count;
-	double time_ns;	       /* of its accounts */
-	double in_place_ratio; /* by how much its power in place is unsure beyond that in bursts
-				* (power_in_place.h)
-				*/
+	double time_ns;	       /* time of its accounts */
+	double in_place_ratio; /* standard deviation of the logarithm of its power in place about that in
+				  bursts (power_in_place.h) */
 };
 
 /*
- * The classes of one device. Accounts of idle time are in none (power_class KWHY_NONE), but for time without
- * a context: it is a class that draws less than the idle level, alone, with nothing running beside.
+ * The power classes of one device. Accounts of idle time have none (power_class is KWHY_NONE), except time
+ * without a context: it is a class that draws less than the idle level, and no activity runs in it.
  */
 struct kwhy_power_classes {
 	struct kwhy_power_prior *priors;
 	size_t count;
-	uint32_t clean; /* the class of time without a context, the last one; KWHY_NONE: there is none */
+	uint32_t clean; /* class of time without a context, the last one; KWHY_NONE: no such class */
 };
 
-/* Sets power_class of every account. Grid fill needs the number of multiprocessors: 0 = unknown. */
+/* Sets power_class of every account. The fill of a grid needs the number of multiprocessors; 0: unknown. */
 KWHY_MUST_USE enum kwhy_status kwhy_power_classes_init(struct kwhy_power_classes *classes,
 	struct kwhy_device_ledger *device_ledger, const struct kwhy_recording *recording, uint32_t device,
 	const struct kwhy_ledger_options *options, struct kwhy_error *error);
@@ -56,7 +59,7 @@ void kwhy_power_classes_done(struct kwhy_power_classes *classes);
 uint32_t kwhy_power_sm_count(
 	const struct kwhy_recording *recording, uint32_t device, const struct kwhy_profile *profile);
 
-/* Share of the multiprocessors that a grid gives work, in (0, 1]; NAN where unknown. */
+/* Share of the multiprocessors that the blocks of a grid occupy, in (0, 1]; NAN: unknown. */
 double kwhy_power_grid_fill(uint32_t blocks, uint32_t sm_count);
 
 #endif

@@ -8,24 +8,26 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A launch repeats the one before when less than this share of its own time lies between. */
+/*
+ * A launch belongs to the same burst as the one before when the gap is less than this share of its duration.
+ */
 #define BETWEEN_MAX_RATIO 0.2
 #define BURST_MIN_NS 10e6
-/* Fewer launches are no burst, and tell no mean duration. */
+/* Least number of launches for a burst or a mean duration. */
 #define LAUNCHES_MIN 20
-/* Launches whose durations scatter by more, over their mean, are not one work: their sizes differ. */
+/* Largest coefficient of variation of the durations of one work; with more, the sizes differ. */
 #define SCATTER_MAX_RATIO 0.15
 #define POWER_OF_DURATION 1.8
 
 struct launches {
-	double count, time_ns, time_ns2; /* time_ns2: of squares */
+	double count, time_ns, time_ns2; /* time_ns2: sum of the squares */
 };
 
 /* Launches of one account with one grid. */
 struct kind {
 	uint32_t account, blocks;
-	double last_end_ns;  /* of its latest launch, on the clock of busy time */
-	struct launches row; /* of repeats up to now */
+	double last_end_ns;  /* end of its latest launch, on the clock of busy time */
+	struct launches row; /* launches of the current burst so far */
 	struct launches burst, place;
 };
 
@@ -34,9 +36,9 @@ struct search {
 	struct kwhy_keys keys;
 	struct kind *kinds;
 	size_t count, capacity;
-	uint32_t *latest; /* [accounts] the kind of its latest launch, which is mostly that of the next */
-	double busy_ns;	  /* of all rows up to now */
-	bool is_probed;	  /* the rows say which are repeats */
+	uint32_t *latest; /* [accounts] kind of its latest launch, mostly also that of the next */
+	double busy_ns;	  /* busy time of all activities so far */
+	bool is_probed;	  /* the activities state which are repeats */
 };
 
 static void add_launches(struct launches *sum, const struct launches *more)
@@ -77,7 +79,10 @@ static enum kwhy_status find_kind(
 	return status;
 }
 
-/* What a probe repeated is a burst, however short, and what the program launched is in place. */
+/*
+ * Adds an activity of a probed recording: repeats are bursts, however short, and launches of the program are
+ * in place.
+ */
 static void add_probed(struct kind *kind, bool is_repeat, double length_ns)
 {
 	add_launches(is_repeat ? &kind->burst : &kind->place,
@@ -104,7 +109,7 @@ static enum kwhy_status add_row(struct search *search, uint32_t account, size_t 
 	return KWHY_OK;
 }
 
-/* Enough of them, and alike. */
+/* Whether there are enough launches with similar durations. */
 static bool are_one_work(const struct launches *launches)
 {
 	double mean_ns = launches->time_ns / launches->count;
@@ -128,7 +133,7 @@ static double kind_ns(const struct kind *kind)
 	return kind->row.time_ns + kind->burst.time_ns + kind->place.time_ns;
 }
 
-/* Grids of an account count by their time. `all_ns`: [account_count] zeros. */
+/* Mean ratio over the grids of an account, weighted by their time. `all_ns`: [account_count] zeros. */
 static void mean_ratios(struct search *search, double *all_ns, double *out_ratio)
 {
 	for (size_t i = 0; i < search->count; i++)

@@ -4,7 +4,7 @@
 #include <fnmatch.h>
 #include <math.h>
 
-/* Shorter ones have no power of their own: beginning and ending is most of them. */
+/* Shorter launches have no power of their own, as starting and ending dominates them. */
 #define MIN_S 2e-6
 
 static const struct kwhy_kind_power *kind_of(const struct kwhy_kernel_kinds *kinds, const char *name)

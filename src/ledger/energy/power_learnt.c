@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How much of a kernel's identity two accounts have in common, best first. */
+/* Degrees of agreement between two accounts, best first. */
 enum match { MATCH_GRID, MATCH_BLOCK, MATCH_NAME, MATCH_NONE };
 
 static const double spread_between_runs[] = {
@@ -14,7 +14,7 @@ static const double spread_between_runs[] = {
 	[MATCH_NAME] = 0.3,
 };
 
-/* What is known so far of one account: powers of one kind of match, weighed. */
+/* Learnt powers of one account so far: a weighted mean over those of the best match. */
 struct gathering {
 	enum match match;
 	double weight, weighted_log;

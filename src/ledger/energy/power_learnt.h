@@ -4,22 +4,25 @@
 
 #include "ledger/ledger_new.h"
 
-/* Power above idle that other recordings taught of an account; all NAN where they know nothing of it. */
+/* Power of an account above idle from other recordings; both NAN: they have no power of it. */
 struct kwhy_learnt_prior {
 	double above_idle_w;
-	double sd; /* standard deviation of its logarithm */
+	double sd; /* standard deviation of the logarithm */
 };
 
 /*
- * [account_count]. A power of the same name, grid and block is taken before one of the same name and block,
- * and that before one of the same name; several of one kind are weighed by their uncertainty. To that comes
- * what differs between two runs:
+ * Writes the priors of all accounts, [account_count]. A power of the same name, grid and block is preferred
+ * to one of the same name and block, and that to one of the same name. Several of the same match are weighted
+ * by their uncertainty. The difference between two runs is added to the uncertainty:
  *
- * - the same grid: 3 %, the card, its temperature and the data. An iteration of set A's loop
- * (docs/attribution.md) took 0.7 % less energy in its recording than when its truth was measured; two H200s
+ * - same grid: 2 %, for the card, its temperature and the data. An iteration of set A's loop
+ * (docs/attribution.md) took 0.7 % less energy in its recording than in its reference measurement; two H200s
  * idle 5 W apart.
- * - another grid: 15 %, another name of a grid is mostly another size of the same work. An assumption.
- * - another block: 30 %. An assumption, half of what is assumed of a kernel that nobody knows.
+ *
+ * - another grid: 15 %, an assumption. The same name with another grid is mostly another size of the same
+ * work.
+ *
+ * - another block: 30 %, an assumption: half of what is assumed for an unknown kernel.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_learnt_priors_find(const struct kwhy_recording *recording,
 	uint32_t device, const struct kwhy_device_ledger *device_ledger,

@@ -59,12 +59,12 @@ static void change(struct kwhy_power_levels *levels, uint32_t row, int sign)
 		double fill = kwhy_power_grid_fill(
 			levels->recording->activities.blocks[row], levels->sm_count);
 
-		/* A grid that is not known counts as a full one. */
+		/* An unknown grid counts as a full one. */
 		levels->fill_sum += (uint64_t)sign * (uint64_t)(isnan(fill) ? FILL_UNIT : fill * FILL_UNIT);
 	}
 }
 
-/* Classes that had ended at the interval before were told so then: they leave the list. */
+/* Removes classes from the list that had already ended at the interval before. */
 static void drop_ended(struct kwhy_power_levels *levels)
 {
 	size_t kept = 0;

@@ -6,10 +6,10 @@
 #include "ledger/sweep.h"
 
 /*
- * How much of each class runs, as one sweep over a device goes on. `net` is what multiplies the power
- * above idle of a class: concurrent kernels that fill the device more than once share it by occupancy,
- * copies run beside them. `base` divides the idle level, which is drawn once, among what runs: all
- * `base`, `idle`, `clean` and `hidden` add up to 1.
+ * Level of each class during one sweep over a device. `net` is the factor of the class's power above idle:
+ * concurrent kernels that fill the device more than once share it by occupancy, and copies run concurrently
+ * with them. `base` divides the idle level, which is drawn once, among the running classes: all `base`,
+ * `idle`, `clean` and `unrecorded` add up to 1.
  */
 struct kwhy_power_levels {
 	const struct kwhy_recording *recording;
@@ -17,14 +17,15 @@ struct kwhy_power_levels {
 	const struct kwhy_power_classes *classes;
 	size_t first; /* row of the device's first activity */
 	uint32_t sm_count;
-	uint64_t fill_sum; /* of running kernels, in 2^-32: exact in any order */
-	size_t *running;   /* [classes] activities */
-	uint32_t *active;  /* [classes] those with running activities, and those that just ended */
+	uint64_t fill_sum; /* sum over running kernels in units of 2^-32; integer, so it is exact in any order
+			    */
+	size_t *running;   /* [classes] number of running activities */
+	uint32_t *active; /* [classes] classes with running activities, and those whose last one just ended */
 	size_t active_count;
 	bool *is_active;    /* [classes] */
 	double *net, *base; /* [classes] */
-	double idle, clean, /* clean: idle without a context */
-		unrecorded; /* hidden: 1 where the recording does not cover the time; all others are 0 then */
+	double idle, clean, /* idle: idle with a context; clean: idle without one */
+		unrecorded; /* 1 where the recording does not cover the time; all others are 0 then */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_power_levels_init(struct kwhy_power_levels *levels,
@@ -33,14 +34,14 @@ KWHY_MUST_USE enum kwhy_status kwhy_power_levels_init(struct kwhy_power_levels *
 void kwhy_power_levels_done(struct kwhy_power_levels *levels);
 
 /*
- * Brings `running`, `fill_sum` and the list of active classes up to the stretch; every class whose
- * level may differ from the interval before is in the list.
+ * Updates `running`, `fill_sum` and the list of active classes to the interval. The list contains every class
+ * whose level may differ from that in the interval before.
  */
 void kwhy_power_levels_follow(struct kwhy_power_levels *levels, const struct kwhy_sweep_interval *stretch);
 
 /*
- * Levels of the listed classes from what runs. `covered`: the recording knows what ran. `clean`: the device
- * has no context, and so runs nothing.
+ * Computes the levels of the listed classes from the running activities. `covered`: the recording covers the
+ * interval. `clean`: the device has no context, and so runs nothing.
  */
 void kwhy_power_levels_weigh(struct kwhy_power_levels *levels, bool covered, bool clean);
 

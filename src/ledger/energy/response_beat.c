@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Neighbours on each side that vote on where the beat lies: at most two of the nine are late. */
+/* Number of neighbours on each side that vote for the time of a stamp; at most two of the nine are late. */
 #define VOTERS 4
 
 #define LATE_MIN(period_ns) ((period_ns) / 20)
@@ -37,7 +37,7 @@ static enum kwhy_status find_period(
 	return KWHY_OK;
 }
 
-/* Where the neighbours, each moved by whole periods, say that stamp i belongs. */
+/* Time of stamp i by its neighbours, each moved by whole periods. */
 static int64_t beat_at(const int64_t *time_ns, size_t i, int64_t period_ns)
 {
 	int64_t votes_ns[2 * VOTERS + 1];

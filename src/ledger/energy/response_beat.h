@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 /*
- * Stamps of a meter that samples to a beat, some of them late: on the H200 every fifth stamp of the
- * 20 ms ring comes 2-11 ms late while its neighbours keep the beat within 0.3 ms. Writes to out_ns (may
- * not be `time_ns`) each stamp, or the beat's time where the stamp is late by more than a twentieth of
- * a period. Stamps without a beat are copied. O(count).
+ * Corrects the stamps of a meter that samples at a fixed period, some of them late: on the H200 every fifth
+ * stamp of the 20 ms ring is 2-11 ms late while its neighbours keep the period within 0.3 ms. Writes to
+ * out_ns (may not be `time_ns`) each stamp, or its time by the period where the stamp is late by more than a
+ * twentieth of a period. Stamps without a fixed period are copied. O(count).
  */
 KWHY_MUST_USE enum kwhy_status kwhy_beat_restore(
 	const int64_t *time_ns, size_t count, int64_t *out_ns, struct kwhy_error *error);

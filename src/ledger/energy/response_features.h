@@ -6,8 +6,8 @@
 #include "ledger/energy/response_reading.h"
 
 /*
- * Meter responses on a grid of time constants and delays, in equal steps around a middle. Delays are
- * close together: of a loop of some milliseconds a reading sees a ripple that turns with the delay.
+ * Meter responses on a grid of time constants and delays, in equal steps around a middle. Delays are closely
+ * spaced: with a loop of some milliseconds a reading contains a ripple whose phase depends on the delay.
  */
 #define KWHY_GRID_TAUS 3
 #define KWHY_GRID_DELAYS 9
@@ -15,14 +15,15 @@
 #define KWHY_GRID_MIDDLE (KWHY_GRID_POINTS / 2)
 
 struct kwhy_response_grid {
-	double tau_s, delay_s;		 /* the middle */
+	double tau_s, delay_s;		 /* values at the middle */
 	double tau_step_s, delay_step_s; /* steps > 0; tau_s > tau_step_s */
 };
 
 /*
- * What each reading sees of each class, for each point of the grid: the filtered level of the class, or
- * its mean over the reading's window. net[(point * class_count + class) * reading_count + reading],
- * point = time constant * KWHY_GRID_DELAYS + delay. Of time without a context it is negative.
+ * Level of each class as seen by each reading, for each point of the grid: the filtered level of the class,
+ * or its mean over the window of the reading. The layout is net[(point * class_count + class) * reading_count
+ * + reading] with point = time constant * KWHY_GRID_DELAYS + delay. The level of time without a context is
+ * negative.
  */
 struct kwhy_response_features {
 	struct kwhy_response_grid grid;
@@ -30,7 +31,7 @@ struct kwhy_response_features {
 	float *net;
 };
 
-/* `walk` says whose activities; its time constants, readouts and visitor are set here. */
+/* `walk` selects the activities; its time constants, readouts and visitor are set by this function. */
 KWHY_MUST_USE enum kwhy_status kwhy_response_features_init(struct kwhy_response_features *features,
 	const struct kwhy_response_grid *grid, const struct kwhy_power_readings *readings,
 	const struct kwhy_response_walk *walk, struct kwhy_error *error);

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Thinned readings come in this many unbroken stretches: neighbours tell more than lone readings. */
+/*
+ * Number of unbroken series that thinned readings form, as adjacent readings are more informative than
+ * isolated ones.
+ */
 #define STRETCHES 40
 
 static const uint8_t preferred[] = {
@@ -33,7 +36,7 @@ static bool covers(const struct kwhy_covered *covered, const struct kwhy_power_r
 	return kwhy_covered_holds(covered, from_ns, reading->to_ns);
 }
 
-/* The mean power of an update; false: the counter fell. */
+/* Mean power between two updates; false: the counter fell. */
 static bool read_update(const struct kwhy_power_series *series, size_t i, struct kwhy_power_reading *out)
 {
 	double power_w;
@@ -57,7 +60,7 @@ static bool read_power(const struct kwhy_power_series *series, size_t i, const i
 	return true;
 }
 
-/* Which of `count` readings an evenly thinned choice of `most` keeps. */
+/* Whether thinning `count` readings evenly to `most` keeps reading i. */
 static bool is_kept(size_t i, size_t count, size_t most)
 {
 	size_t stretch = (i * STRETCHES) / count, start = (stretch * count + STRETCHES - 1) / STRETCHES;

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* More than any device draws; keeps the sums of a hostile file in range. */
+/* Upper bound above any device's power; keeps sums of a hostile file in range. */
 #define POWER_LIMIT_NW 1e15
 
 static bool power_of(const struct kwhy_running_power *running, uint32_t row, int64_t *out_nw)
@@ -20,7 +20,7 @@ static bool power_of(const struct kwhy_running_power *running, uint32_t row, int
 	return true;
 }
 
-/* A grid that is not known counts as a full one. */
+/* An unknown grid counts as a full one. */
 static uint64_t grid_of(const struct kwhy_running_power *running, uint32_t row)
 {
 	uint32_t blocks = running->recording->activities.blocks[row];

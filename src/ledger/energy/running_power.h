@@ -6,20 +6,20 @@
 #include "model/ledger.h"
 
 /*
- * Energy of a device stretch by stretch: idle, plus what each running activity draws above it. Kernels
- * whose grids together are more than the multiprocessors share these; copies and memsets run beside.
- * Powers are integers, so that what ends takes away exactly what it brought.
+ * Energy of a device interval by interval: idle, plus the power above idle of each running activity. Kernels
+ * whose grids together exceed the multiprocessors share these; copies and memsets run concurrently. Powers
+ * are integers, so that the end of an activity subtracts exactly what its start added.
  */
 struct kwhy_running_power {
 	const struct kwhy_ledger *ledger;
 	const struct kwhy_recording *recording;
 	uint32_t device;
 	size_t kernel_count, copy_count, unknown_count;
-	uint64_t grid_sum; /* of the kernels that run, all multiprocessors = KWHY_RESIDENT_FULL */
+	uint64_t grid_sum; /* sum over the running kernels; KWHY_RESIDENT_FULL: all multiprocessors */
 	int64_t kernel_power_nw, copy_power_nw;
 };
 
-/* Shown every stretch of one sweep; NAN: unknown. */
+/* Energy of an interval, nJ; NAN: unknown. Call it for every interval of one sweep, in order. */
 double kwhy_running_power_nj(struct kwhy_running_power *running, const struct kwhy_sweep_interval *stretch);
 
 #endif

@@ -10,7 +10,7 @@
  */
 struct kwhy_random {
 	uint64_t state[4];
-	double spare; /* second normal of a pair; NAN: none */
+	double spare; /* second normal of a pair; NAN: used up */
 };
 
 void kwhy_random_init(struct kwhy_random *random, uint64_t seed);

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /*
- * The distinct times at which ranges begin and end, by scope (a thread, a process, a device ...): sums up
- * to each of them are all that sums over any range need. Zero-initialise, add, sort, then look up.
+ * The distinct times at which ranges begin and end, by scope (a thread, a process, a device ...). Sums over
+ * any range follow from cumulative sums at these times. Zero-initialise, add, sort, then look up.
  */
 struct kwhy_mark {
 	uint64_t scope;
@@ -26,10 +26,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_marks_add(
 void kwhy_marks_sort(struct kwhy_marks *marks);
 void kwhy_marks_done(struct kwhy_marks *marks);
 
-/* Marks that come before this one or are it; marks of all scopes counted. */
+/* Number of marks up to and including the given one, over all scopes. */
 size_t kwhy_marks_up_to(const struct kwhy_marks *marks, uint64_t scope, int64_t time_ns);
 
-/* The same where the answer is often *near, that of the call before. */
+/* The same, faster where the answer is often *near, that of the call before. */
 size_t kwhy_marks_up_to_near(const struct kwhy_marks *marks, uint64_t scope, int64_t time_ns, size_t *near);
 
 #endif

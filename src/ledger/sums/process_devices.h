@@ -7,7 +7,7 @@
 
 /* The devices that each process has streams on. */
 struct kwhy_process_devices {
-	uint32_t *devices; /* by process; after them, all devices */
+	uint32_t *devices; /* devices by process, followed by all devices */
 	size_t *first;	   /* [process_count + 2] */
 	size_t process_count;
 };
@@ -16,7 +16,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_process_devices_init(
 	struct kwhy_process_devices *table, const struct kwhy_recording *recording, struct kwhy_error *error);
 void kwhy_process_devices_done(struct kwhy_process_devices *table);
 
-/* Lent. KWHY_NONE: all devices. */
+/* The devices of a process, borrowed; KWHY_NONE: all devices. */
 const uint32_t *kwhy_process_devices_of(
 	const struct kwhy_process_devices *table, uint32_t process, size_t *out_count);
 

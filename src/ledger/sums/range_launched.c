@@ -5,10 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Whose calls count: those of one thread, of one process, or all. */
+/* Scope of the launches that count: one thread, one process, or all. */
 enum scope { SCOPE_THREAD, SCOPE_PROCESS, SCOPE_ALL, SCOPE_COUNT };
 
-/* Work launched between one mark and the next; after the sum, before a mark. Lengths wrap around. */
+/* Work launched between two marks; after sum_bins(), all work before a mark. Unsigned lengths may wrap. */
 struct bin {
 	uint64_t activity_count, device_ns, unknown_energy_count;
 	double energy_nj;
@@ -20,8 +20,8 @@ struct launches {
 	struct kwhy_marks marks;
 	struct bin *bins; /* [marks.count + 1] */
 	bool used[SCOPE_COUNT];
-	size_t near[SCOPE_COUNT]; /* bin of the launch before */
-	bool metered; /* some device's energy is known; else that of nothing is not known either */
+	size_t near[SCOPE_COUNT]; /* bin of the launch before, by scope */
+	bool metered; /* the energy of some device is known; else that of no work is unknown, too */
 };
 
 static uint64_t scope_id(enum scope scope, uint32_t number)
@@ -68,7 +68,10 @@ static enum kwhy_status mark_edges(
 	return status;
 }
 
-/* Bin 0 is before all marks; a bin after the last mark of a scope is never asked for. */
+/*
+ * Adds the work of an activity to the bins of its launch. Bin 0 is before all marks; bins after the last mark
+ * of a scope are not read.
+ */
 static void add_activity(struct launches *launches, uint32_t row, double energy_nj)
 {
 	const struct kwhy_recording *recording = launches->recording;
@@ -111,7 +114,7 @@ static void fill_bins(struct launches *launches)
 	}
 }
 
-/* From what lies behind each mark to what lies before it. */
+/* Turns the bins between marks into cumulative sums up to each mark. */
 static void sum_bins(struct launches *launches)
 {
 	struct bin sum = {0};

@@ -9,10 +9,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What a device did up to a mark, from the first mark of that device. */
+/* Sums over a device from its first mark up to a mark. */
 struct past {
 	int64_t busy_ns, unknown_grid_ns, unknown_energy_ns;
-	unsigned __int128 resident_ns; /* in KWHY_RESIDENT_FULL */
+	unsigned __int128 resident_ns; /* in ns / KWHY_RESIDENT_FULL */
 	double energy_nj;
 };
 
@@ -20,7 +20,7 @@ struct windows {
 	const struct kwhy_ledger *ledger;
 	const struct kwhy_recording *recording;
 	struct kwhy_process_devices devices;
-	struct kwhy_marks marks; /* scope: device */
+	struct kwhy_marks marks; /* their scope is the device */
 	struct past *pasts;	 /* [marks.count] */
 };
 
@@ -85,7 +85,7 @@ static void add_stretch(struct walk *walk, const struct kwhy_sweep_interval *str
 	walk->past.energy_nj += isnan(energy_nj) ? 0 : energy_nj;
 }
 
-/* The marks [first, end) are all of this device; the sweep stops at each of them. */
+/* Fills the sums at the marks [first, end), all of this device; the sweep stops at each of them. */
 static enum kwhy_status walk_marks(
 	struct walk *walk, size_t first, size_t end, const int64_t *cuts, struct kwhy_error *error)
 {

@@ -8,12 +8,12 @@
 typedef enum kwhy_status kwhy_sums_part(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
 	const struct kwhy_ledger_options *options, struct kwhy_error *error);
 
-KWHY_MUST_USE kwhy_sums_part kwhy_sums_api;	 /* calls by name, the longest sum first */
-KWHY_MUST_USE kwhy_sums_part kwhy_sums_ranges;	 /* ranges, the longest sum first, and steps, by time */
-KWHY_MUST_USE kwhy_sums_part kwhy_sums_ranks;	 /* devices with work, as in the recording */
-KWHY_MUST_USE kwhy_sums_part kwhy_sums_streams;	 /* streams with work, as in the recording */
-KWHY_MUST_USE kwhy_sums_part kwhy_sums_memory;	 /* one row a device */
+KWHY_MUST_USE kwhy_sums_part kwhy_sums_api;	 /* calls by name, longest sum first */
+KWHY_MUST_USE kwhy_sums_part kwhy_sums_ranges;	 /* ranges, longest sum first, and steps in order of time */
+KWHY_MUST_USE kwhy_sums_part kwhy_sums_ranks;	 /* devices with work, in the order of the recording */
+KWHY_MUST_USE kwhy_sums_part kwhy_sums_streams;	 /* streams with work, in the order of the recording */
+KWHY_MUST_USE kwhy_sums_part kwhy_sums_memory;	 /* one row per device */
 KWHY_MUST_USE kwhy_sums_part kwhy_sums_hosts;	 /* meters of the host: counters, and powers over time */
-KWHY_MUST_USE kwhy_sums_part kwhy_sums_overhead; /* what the measuring took; after the energy */
+KWHY_MUST_USE kwhy_sums_part kwhy_sums_overhead; /* overhead of the measurement; call after the energy */
 
 #endif

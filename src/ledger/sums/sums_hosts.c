@@ -6,8 +6,7 @@
 #include "model/counter.h"
 
 /*
- * A counter of the host: what it rose by. Where it fell it was reset, or wrapped where the readings do
- * not tell; that interval is left out and said.
+ * Rise of a host counter. A fall is a reset, or a wrap of unknown range; its interval is left out and noted.
  */
 struct rise {
 	int64_t counts;

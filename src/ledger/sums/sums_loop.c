@@ -6,24 +6,24 @@
 #include <stdlib.h>
 
 /*
- * Steps of a process that follow each other: from the first one's start to where the last one ends, or the
- * work launched meanwhile. What an evaluation between two epochs takes is no step's: where other work is
- * launched in a pause that is PAUSE_PERIODS times as long as a step usually comes after the one before,
- * another loop begins.
+ * Loops: consecutive steps of a process, from the start of the first step to the end of the last one or of
+ * the work launched in them. The time of an evaluation between two epochs belongs to no step. A new loop
+ * therefore begins after a pause in which other work is launched and which is PAUSE_PERIODS times as long as
+ * the usual period of the steps.
  */
 enum { PAUSE_PERIODS = 10 };
 
 struct step {
-	uint32_t process; /* one after the last: of no known thread */
+	uint32_t process; /* process number; process_count: unknown thread */
 	uint32_t range;
 	int64_t start_ns, end_ns;
-	int64_t reach_ns; /* of it and all before it of its process: on the host */
-	int64_t work_ns;  /* end of what was launched in it */
-	bool is_left;	  /* other work is launched before the next one */
+	int64_t reach_ns; /* latest host end of it and of all steps before it in its process */
+	int64_t work_ns;  /* end of the work launched in it */
+	bool is_left;	  /* other work is launched before the next step */
 };
 
 struct steps {
-	struct step *steps; /* by process, then start */
+	struct step *steps; /* in order of process, then start */
 	size_t count;
 };
 
@@ -61,7 +61,7 @@ static void gather(
 	}
 }
 
-/* The last step of the process that begins no later; NULL: none. */
+/* The last step of the process that starts at or before a time; NULL: no such step. */
 static struct step *step_before(const struct steps *steps, uint32_t process, int64_t at_ns)
 {
 	size_t low = 0, high = steps->count;
@@ -113,7 +113,7 @@ static int by_length(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* From one start to the next, the median of a process's steps; `room` holds as many. */
+/* Median time from one start to the next over a process's steps; `space` holds as many values. */
 static int64_t usual_period_ns(const struct steps *steps, size_t first, size_t after, int64_t *space)
 {
 	size_t count = 0;
@@ -124,7 +124,7 @@ static int64_t usual_period_ns(const struct steps *steps, size_t first, size_t a
 	return count ? space[count / 2] : 0;
 }
 
-/* Whether another loop begins with this step, which has one before it. */
+/* Whether a new loop begins with this step, which is not the first of its process. */
 static bool begins_anew(const struct step *step, int64_t period_ns)
 {
 	const struct step *before = step - 1;
@@ -132,7 +132,7 @@ static bool begins_anew(const struct step *step, int64_t period_ns)
 	return before->is_left && step->start_ns - before->reach_ns > PAUSE_PERIODS * period_ns;
 }
 
-/* The loops of one process, whose steps are these. */
+/* Adds the loops of one process with the steps [first, after). */
 static enum kwhy_status add_loops(struct kwhy_range_items *items, const struct steps *steps, size_t first,
 	size_t after, int64_t period_ns, struct kwhy_error *error)
 {

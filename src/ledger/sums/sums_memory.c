@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* What the processes of a device hold together; each states its own total. */
+/* Memory held by the processes of each device; each process states its own total. */
 struct held {
 	uint64_t *of_process; /* by number of (device, process) */
 	size_t capacity;
@@ -36,7 +36,7 @@ static void follow_change(struct kwhy_memory_sum *sum, uint64_t before, uint64_t
 		sum->taken_bytes = kwhy_saturate_add_unsigned(sum->taken_bytes, now - before);
 }
 
-/* `changes`: where what is taken and given back is counted; NULL: nowhere. */
+/* Sets the memory held by a process. `changes` counts bytes allocated and freed; NULL: not counted. */
 static enum kwhy_status hold(struct held *held, uint32_t number, uint32_t device, uint64_t bytes,
 	uint64_t *peak, struct kwhy_memory_sum *changes, struct kwhy_error *error)
 {
@@ -64,7 +64,7 @@ static enum kwhy_status add_point(
 {
 	struct kwhy_memory_sum *sum = &watch->ledger->memory[point->device];
 	uint64_t key = (uint64_t)point->device << 32 | point->process;
-	/* An allocator's own view is the finer one. */
+	/* The allocator's own figure is more detailed. */
 	const bool by_allocator = point->allocated_bytes != KWHY_UNKNOWN_BYTES;
 	uint32_t number;
 	enum kwhy_status status = kwhy_keys_number(&watch->keys, key, &number, error);

@@ -9,11 +9,11 @@
 #include <string.h>
 
 /*
- * What the measuring itself took: times that its parts state, what the profiler says that it took from the
- * program's threads, and for how long a device idled meanwhile.
+ * Overhead of the measurement: times that its parts state, the time that the profiler says it took from the
+ * program's threads, and the time for which a device was idle during it.
  */
 
-/* Rows of costs, of the profiler, and of each device. */
+/* Number of rows for the run: one per kind of cost, and one for the profiler. Each device has one more. */
 enum { ROWS_OF_RUN = KWHY_COST_KIND_COUNT + 1 };
 
 static struct kwhy_overhead_sum *open_row(struct kwhy_ledger *ledger, uint32_t kind)
@@ -24,7 +24,9 @@ static struct kwhy_overhead_sum *open_row(struct kwhy_ledger *ledger, uint32_t k
 	return row;
 }
 
-/* Mean power of a machine's CPU packages together; NAN: one of them is not known, or there is none. */
+/*
+ * Mean power of a machine's CPU packages together; NAN: a package has no known power, or there is no package.
+ */
 static double packages_w(const struct kwhy_ledger *ledger, uint32_t machine)
 {
 	double watts = NAN;
@@ -46,7 +48,7 @@ static double packages_w(const struct kwhy_ledger *ledger, uint32_t machine)
 	return watts;
 }
 
-/* What the processors of the one machine that costs are of did meanwhile; NULL: not stated, or of several. */
+/* The cost row with the processor time of the machine; NULL: not stated, or costs of several machines. */
 static const struct kwhy_cost *find_machine(const struct kwhy_recording *recording)
 {
 	const struct kwhy_cost *found = NULL;
@@ -72,7 +74,10 @@ static bool is_processor_time(uint32_t kind)
 		kind == KWHY_COST_SAMPLER;
 }
 
-/* Modelled: as much of the packages' energy during the run as of the processor time that anybody used. */
+/*
+ * Models the energy of each cost: its share of all used processor time, times the packages' energy during the
+ * run.
+ */
 static void model_energies(struct kwhy_ledger *ledger, const struct kwhy_recording *recording)
 {
 	const struct kwhy_cost *machine = find_machine(recording);
@@ -92,7 +97,7 @@ static void model_energies(struct kwhy_ledger *ledger, const struct kwhy_recordi
 	}
 }
 
-/* Processes together; nothing of kinds that nobody states. */
+/* Adds up the costs of the processes; kinds that no process states get no row. */
 static void add_costs(struct kwhy_ledger *ledger, const struct kwhy_recording *recording)
 {
 	for (uint32_t kind = 0; kind < KWHY_COST_MACHINE; kind++) {
@@ -126,13 +131,15 @@ static void add_profiler(struct kwhy_ledger *ledger, const struct kwhy_recording
 	}
 }
 
-/* A walk over the idle gaps of a device beside the overheads of its processes, both in order of start. */
+/*
+ * State of a walk over the idle gaps of a device and the overheads of its processes, both in order of start.
+ */
 struct meanwhile {
 	struct kwhy_ledger *ledger;
 	const struct kwhy_recording *recording;
 	const bool *is_asked; /* [process_count] */
-	size_t next;	      /* overhead */
-	int64_t covered_ns;   /* up to where overheads were counted */
+	size_t next;	      /* index of the next overhead */
+	int64_t covered_ns;   /* end of the overhead time already counted */
 	double energy_nj;
 	struct kwhy_overhead_sum row;
 };
@@ -143,7 +150,7 @@ static bool is_of_device(const struct meanwhile *walk, const struct kwhy_overhea
 		walk->is_asked[walk->recording->threads[overhead->thread].process];
 }
 
-/* The union of the overheads inside a gap; one that reaches beyond it stays for the next. */
+/* Adds the union of the overheads inside a gap; one that reaches beyond it stays for the next gap. */
 static void take_gap(struct meanwhile *walk, int64_t start_ns, int64_t end_ns)
 {
 	const struct kwhy_recording *recording = walk->recording;

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A sum being made, with what its ratios and energies need until it is done. */
+/* A sum of ranges, with intermediate values for its ratios and energies. */
 struct pool {
 	struct kwhy_range_sum sum;
-	double device_window_ns; /* sum of window times devices */
+	double device_window_ns; /* sum of window length times number of devices */
 	int64_t unknown_grid_ns;
 	double resident_ns, energy_nj, window_nj;
 };
@@ -21,7 +21,7 @@ struct pools {
 	struct kwhy_keys keys;
 	struct pool *items;
 	size_t count, capacity;
-	bool linked; /* some activity of the recording knows its call */
+	bool linked; /* some activity of the recording is linked to its call */
 };
 
 static bool is_step(
@@ -48,7 +48,9 @@ enum kwhy_status kwhy_range_items_add(
 	return status;
 }
 
-/* Steps that a profiler numbers are no ranges as well: each has a name of its own. */
+/*
+ * Lists ranges and steps. Steps that a profiler numbers are not listed as ranges, as each has its own name.
+ */
 static enum kwhy_status list_items(struct kwhy_range_items *items, const struct kwhy_recording *recording,
 	const char *step_name, struct kwhy_error *error)
 {
@@ -98,8 +100,8 @@ static double ratio(double part, double whole)
 }
 
 /*
- * Energy of work that was not linked is unknown, not none; and so is the share of blocks where kernels of
- * unknown grid ran for more than a tenth of the busy time.
+ * Completes a sum. The energy of work without links is unknown, not 0. The share of blocks is unknown where
+ * kernels of unknown grid ran for more than a tenth of the busy time.
  */
 static struct kwhy_range_sum finished(const struct pool *pool, bool linked)
 {
@@ -114,7 +116,7 @@ static struct kwhy_range_sum finished(const struct pool *pool, bool linked)
 	return sum;
 }
 
-/* Steps have a key each, ranges one by kind and name. */
+/* Adds items to their sums: one for each step, and one for each kind and name of ranges. */
 static enum kwhy_status pool_items(struct pools *pools, const struct kwhy_range_items *items, bool steps,
 	const struct kwhy_recording *recording, struct kwhy_error *error)
 {

@@ -2,7 +2,7 @@
 #include "ledger/parts.h"
 #include "ledger/sums/sums.h"
 
-/* The rank that a device states, else that of the process which used it first. */
+/* The rank that a device states, else the rank of the process that used it first. */
 static uint32_t rank_of(const struct kwhy_recording *recording, size_t device)
 {
 	const struct kwhy_activities *rows = &recording->activities;
@@ -61,7 +61,10 @@ static bool has_collectives(const struct kwhy_recording *recording)
 	return false;
 }
 
-/* A collective begins when its rank comes and ends when all have come and the data is there. */
+/*
+ * Notes missing ranks. A collective begins when its own rank arrives and ends when all ranks have arrived and
+ * the data is there.
+ */
 static enum kwhy_status note_missing(
 	struct kwhy_ledger *ledger, const struct kwhy_recording *recording, struct kwhy_error *error)
 {

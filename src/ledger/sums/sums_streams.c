@@ -6,11 +6,14 @@
 #include <stdlib.h>
 
 struct running {
-	size_t rows; /* activities of the stream that run */
+	size_t rows; /* number of running activities of the stream */
 	int64_t since_ns;
 };
 
-/* Streams at work at one moment of a device. The sum of their numbers names the only one of one. */
+/*
+ * State of a walk over the streams of a device. The sum of the numbers of the running streams is the number
+ * of the only one when one runs.
+ */
 struct walk {
 	const struct kwhy_recording *recording;
 	struct kwhy_stream_sum *sums; /* [stream_count] */

@@ -22,7 +22,7 @@ void kwhy_host_sums_done(struct kwhy_host_sums *sums)
 	free(sums->now);
 }
 
-/* Steps are one row: which of them it was says nothing of what the host did. */
+/* All steps are one row, as the number of a step says nothing of the host's work. */
 static struct kwhy_host_sum sum_of(const struct kwhy_recording *recording, uint32_t row)
 {
 	const struct kwhy_host_ranges *rows = &recording->host_ranges;
@@ -45,7 +45,10 @@ static struct kwhy_host_sum sum_of(const struct kwhy_recording *recording, uint3
 	return sum;
 }
 
-/* Kinds and reasons are few, lines below 2^31, and so are names: 28 bits for their pairs, 4 and 32. */
+/*
+ * Finds or adds the row of a sum. The key has 28 bits for pairs of name and file, 4 for kind or reason and 32
+ * for the line.
+ */
 static enum kwhy_status find(struct kwhy_host_sums *sums, const struct kwhy_host_sum *sum, uint32_t *out)
 {
 	uint64_t reason = sum->what == KWHY_HOST_WAIT_RANGE ? sum->kind : KWHY_HOST_KIND_COUNT + sum->what;

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 /*
- * One walk over a device's activities: the time with each set of groups running, from which every union
- * and every category follows by adding.
+ * State of one walk over a device's activities, which measures the time with each set of groups running.
+ * Every union and every category is a sum of these times.
  */
 enum group { COMPUTE, COLLECTIVE, COPY, MEMSET, GROUP_COUNT };
 enum { SET_COUNT = 1 << GROUP_COUNT, SMALL_BYTES = 4096 };
@@ -31,13 +31,13 @@ struct tally {
 	uint32_t device;
 	const struct kwhy_covered *covered;
 	struct kwhy_covered_window *windows; /* [covered->count] */
-	size_t window, unrecorded, probing;  /* the ones at hand */
+	size_t window, unrecorded, probing;  /* current indices */
 	struct kwhy_host_wait wait;
 	struct kwhy_host_sums host;
-	uint32_t last; /* activity that ended last; KWHY_NONE: none yet */
+	uint32_t last; /* activity that ended last; KWHY_NONE: no activity has ended */
 	struct kwhy_device_time time;
 	size_t running[GROUP_COUNT];
-	int64_t set_ns[SET_COUNT]; /* by the set of groups that run, bit = group */
+	int64_t set_ns[SET_COUNT]; /* time by the set of running groups, one bit per group */
 	struct kwhy_resident resident;
 	unsigned __int128 share_ns;
 	int64_t total_ns[GROUP_COUNT];
@@ -63,7 +63,7 @@ static void add_memory_row(struct kwhy_device_time *time, const struct kwhy_acti
 	time->memset_bytes = kwhy_saturate_add_unsigned(time->memset_bytes, known ? bytes : 0);
 }
 
-/* Counts and plain sums, which need no order. */
+/* Adds counts and plain sums, which do not depend on the order. */
 static void add_row(struct tally *tally, size_t row)
 {
 	const struct kwhy_activities *rows = &tally->recording->activities;
@@ -118,7 +118,7 @@ static enum kwhy_status count_streams(struct tally *tally, struct kwhy_error *er
 	return KWHY_OK;
 }
 
-/* Which groups run from now on; returns their set. */
+/* Updates the running groups; returns their set. */
 static unsigned follow(struct tally *tally, const struct kwhy_sweep_interval *stretch)
 {
 	const uint8_t *kind = tally->recording->activities.kind;
@@ -133,7 +133,7 @@ static unsigned follow(struct tally *tally, const struct kwhy_sweep_interval *st
 	return set;
 }
 
-/* Idle time of the known window that a stretch lies in, where the ledger have windows. */
+/* Idle time of the window that contains an interval, where the ledger has windows. */
 static int64_t *window_idle_ns(struct tally *tally, int64_t start_ns, enum kwhy_category category)
 {
 	const struct kwhy_covered *covered = tally->covered;
@@ -180,7 +180,7 @@ static enum kwhy_status add_gap(
 	return KWHY_OK;
 }
 
-/* Whether a stretch, which is cut where windows begin and end, lies between them. */
+/* Whether an interval lies between windows; intervals are cut where windows begin and end. */
 static bool is_unrecorded(struct tally *tally, const struct kwhy_sweep_interval *stretch)
 {
 	const struct kwhy_covered *covered = tally->covered;
@@ -236,7 +236,7 @@ static enum kwhy_status add_stretch(struct tally *tally, const struct kwhy_sweep
 	return stretch->row_count ? KWHY_OK : add_gap(tally, &gap, next, error);
 }
 
-/* A gap ends where the first activity that has not yet started starts. */
+/* Walks over all intervals. A gap ends where the next activity starts. */
 static enum kwhy_status walk(struct tally *tally, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
@@ -258,7 +258,7 @@ static enum kwhy_status walk(struct tally *tally, struct kwhy_error *error)
 	return ended < 0 ? error->status : status;
 }
 
-/* Time in which at least one of the groups in `any` runs and all of those in `all`. */
+/* Time in which at least one of the groups in `any` and all of those in `all` run. */
 static int64_t sets_ns(const struct tally *tally, unsigned any, unsigned all)
 {
 	int64_t sum_ns = 0;
@@ -269,7 +269,10 @@ static int64_t sets_ns(const struct tally *tally, unsigned any, unsigned all)
 	return sum_ns;
 }
 
-/* What a set counts as: work under compute is overlap; else collective, copy, memset in that order. */
+/*
+ * Category of a set of groups: compute with a collective or copy is overlap; else compute, collective, copy,
+ * memset in that order.
+ */
 static int64_t *category_of_set(struct kwhy_device_time *time, unsigned set)
 {
 	if (set & 1u << COMPUTE)
@@ -324,7 +327,7 @@ static void forget_host(struct kwhy_device_time *time)
 	time->sync_ns = time->launch_ns = time->alloc_ns = time->host_ns = KWHY_UNKNOWN_NS;
 }
 
-/* What lies in a known window before the first and after the last activity. */
+/* Adds the time inside windows before the first and after the last activity. */
 static void add_window_outside(struct tally *tally)
 {
 	const struct kwhy_device_time *time = &tally->time;

@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The sums of one device by kind, memories and size class, in the order they first occur. */
+/* Sums of one device by kind, memories and size class, in the order of their first occurrence. */
 struct classes {
 	struct kwhy_keys keys;
 	struct kwhy_copy_class_sum *items;
 	size_t count, capacity;
 };
 
-/* Kind, memories and size class in one number that sorts like them. */
+/* Kind, memories and size class as one number with the same order. */
 static uint64_t key_of(uint32_t kind, uint32_t src_memory, uint32_t dst_memory, uint32_t size_class)
 {
 	return (uint64_t)(kind << 16 | src_memory << 8 | dst_memory) << 32 | size_class;
@@ -75,7 +75,7 @@ static bool same_kind(const struct kwhy_copy_sum *copy, const struct kwhy_copy_c
 		copy->dst_memory == item->dst_memory;
 }
 
-/* One row a kind and pair of memories from the rows by class, which come in that order. */
+/* Adds up the rows by class, which are sorted, to one row for each kind and pair of memories. */
 static void pool_classes(struct kwhy_device_time *time)
 {
 	for (size_t i = 0; i < time->copy_class_count; i++) {

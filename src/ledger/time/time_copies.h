@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "model/ledger.h"
 
-/* Size class of a copy: floor(log2(bytes)), 0 for none; KWHY_NONE: unknown. */
+/* Size class of a copy: floor(log2(bytes)); 0: no bytes; KWHY_NONE: unknown. */
 static inline uint32_t kwhy_size_class_of(uint64_t bytes)
 {
 	if (bytes == KWHY_UNKNOWN_BYTES)

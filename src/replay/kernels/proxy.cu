@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels that stand for others: they take a given time, and draw more or less power meanwhile. `ticks` are
- * those of the clock that every multiprocessor has, or nanoseconds of the device's own clock where `by_time`:
- * the first has a fine grain, the second one rate. Of the multiprocessors `busy` parts of 1024 work; blocks
- * on the others wait. `sink` is never written; it keeps the compiler from leaving work out.
+ * Proxy kernels, which take a given time and draw more or less power during it. `ticks` are those of the
+ * clock of each multiprocessor, or where `by_time`, nanoseconds of the device's own clock: the former has
+ * fine steps, the latter a constant rate. `busy` in 1024ths of the multiprocessors work; blocks on the others
+ * wait. `sink` is never written; it keeps the compiler from removing the work.
  */
 typedef unsigned long long u64;
 typedef unsigned int u32;
@@ -11,9 +11,9 @@ typedef unsigned int u32;
 #define KERNEL extern "C" __global__ __launch_bounds__(1024, 2)
 #define ARGUMENTS u64 ticks, u32 by_time, u32 busy, float *sink, const uint4 *from, uint4 *to, u64 words
 
-/* Loads of a thread that are under way together. */
+/* Concurrent loads of a thread. */
 #define COPIES 4
-/* A block naps where it has more than that left. */
+/* A block sleeps while more than this many ticks are left. */
 #define NAP 4096
 
 #ifdef __AMDGCN__
@@ -56,8 +56,9 @@ __device__ static u32 mix(u32 x)
 }
 
 /*
- * Whether the blocks of this multiprocessor work: all of a kernel's time, since one of microseconds has none
- * for turns of work and rest. In any row of multiprocessors about the same part works (the golden ratio).
+ * Whether the blocks of this multiprocessor work. They do so for all of the kernel's time, since a kernel of
+ * microseconds is too short for alternating work and rest. In any sequence of multiprocessors about the same
+ * share works (golden ratio).
  */
 __device__ static bool works(u32 busy)
 {
@@ -71,7 +72,10 @@ __device__ static bool works(u32 busy)
 	return (place * 633u & 1023) < busy;
 }
 
-/* One thread looks at the clock, the others are parked: all of them would draw what a busy kernel does. */
+/*
+ * Waits: one thread reads the clock and the others sleep at the barrier, since all of them reading it would
+ * draw as much as a busy kernel.
+ */
 __device__ static void wait(u64 ticks, u32 by_time)
 {
 	u64 start, elapsed;
@@ -92,7 +96,7 @@ KERNEL void kwhy_proxy_wait(ARGUMENTS)
 	wait(ticks, by_time);
 }
 
-/* Points that turn on circles, so that values neither grow nor settle. */
+/* Rotates points on circles, so that values neither grow nor converge. */
 __device__ static void turn(u64 ticks, u32 by_time, float *sink)
 {
 	u64 start = now(by_time);
@@ -124,7 +128,10 @@ KERNEL void kwhy_proxy_fma(ARGUMENTS)
 		wait(ticks, by_time);
 }
 
-/* A thread copies every (threads of the grid)th of the words, which are more, again and again. */
+/*
+ * Copies words repeatedly; a thread's words are as far apart as the grid has threads, of which there are
+ * fewer than words.
+ */
 __device__ static void copy(u64 ticks, u32 by_time, const uint4 *from, uint4 *to, u64 words)
 {
 	u64 start = now(by_time), step = (u64)gridDim.x * blockDim.x,
@@ -160,7 +167,9 @@ KERNEL void kwhy_proxy_memory(ARGUMENTS)
 }
 
 #if __CUDA_ARCH__ >= 800
-/* Sums of products of 16 x 16 and 16 x 8 numbers of random bits of sign and fraction, between 0.5 and 2. */
+/*
+ * Sums products of matrices of 16 x 16 and 16 x 8 numbers with random signs and fractions, between 0.5 and 2.
+ */
 __device__ static void multiply(u64 ticks, u32 by_time, float *sink)
 {
 	u64 start = now(by_time);
@@ -190,8 +199,7 @@ __device__ static void multiply(u64 ticks, u32 by_time, float *sink)
 #define multiply turn
 #endif
 
-/* Products of small matrices, where threads of a warp that share one are all there; else as kwhy_proxy_fma.
- */
+/* Multiplies small matrices, where all warps are complete; else works as kwhy_proxy_fma. */
 KERNEL void kwhy_proxy_matrix(ARGUMENTS)
 {
 	if (!works(busy))
@@ -202,7 +210,7 @@ KERNEL void kwhy_proxy_matrix(ARGUMENTS)
 		turn(ticks, by_time, sink);
 }
 
-/* Random bits. */
+/* Fills memory with random bits. */
 KERNEL void kwhy_proxy_fill(u32 seed, u32 *out, u64 count)
 {
 	for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (u64)gridDim.x * blockDim.x)

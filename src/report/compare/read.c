@@ -12,7 +12,9 @@
 enum { LAUNCHES_MIN = 1000 };
 #define IDLE_MIN_RATIO 0.1
 
-/* Reads what a comparison needs from report.json; what is missing or of another type is unknown. */
+/*
+ * Reads the inputs of a comparison from report.json. A member that is missing or of another type is unknown.
+ */
 
 static int64_t known_of(const json_t *object, const char *key)
 {
@@ -35,7 +37,7 @@ static const char *string_of(const json_t *object, const char *key)
 	return value ? value : "";
 }
 
-/* Idling of the run: neither before and after it nor where nothing was recorded. */
+/* Whether a category is idle time of the run: not before or after it, and not unrecorded. */
 static bool is_idle(const char *category)
 {
 	for (int i = 0; i < KWHY_CATEGORY_COUNT; i++)
@@ -69,24 +71,24 @@ static void read_accounts(struct kwhy_side *side, const json_t *accounts)
 /* Sums of all devices while they are read. */
 struct device_sums {
 	int64_t span_ns, busy_ns;
-	double idle_nj, idle_half_ci90_nj; /* NAN: not known of one of them */
+	double idle_nj, idle_half_ci90_nj; /* NAN: unknown for one of the devices */
 	size_t known_count;		   /* devices whose energy is known */
-	bool energy_missing, is_unseen;	   /* of one of them */
+	bool energy_missing, is_unseen;	   /* true for at least one device */
 };
 
-/* What a device drew while it idled between its first and last work. */
+/* Mean power of a device while it idled between its first and last work. */
 struct idle_level {
-	double power_w, half_ci90_w; /* NAN: not known */
+	double power_w, half_ci90_w; /* NAN: unknown */
 };
 
-/* Whether the meter saw half of the time from first to last work or more; what is modelled needs none. */
+/* Whether half of the time from first to last work or more was metered; modelled energy needs no meter. */
 static bool is_seen(const json_t *device)
 {
 	const json_t *time = json_object_get(device, "time"), *energy = json_object_get(device, "energy");
 	double first_ns = (double)known_of(time, "first_ns"), last_ns = (double)known_of(time, "last_ns");
 	double unseen_ns = (double)known_of(energy, "edge_ns");
 
-	/* a report from before that field */
+	/* a report of a version without that field */
 	if (!json_object_get(energy, "edge_ns"))
 		unseen_ns = last_ns - first_ns - fmin(last_ns, (double)known_of(energy, "end_ns")) +
 			fmax(first_ns, (double)known_of(energy, "start_ns"));
@@ -113,7 +115,7 @@ static struct idle_level idle_level_of(const json_t *device)
 			energy_nj / gross_nj;
 		time_ns += (double)positive_of(item, "time_ns");
 	}
-	/* of little idling the meter cannot tell what it drew */
+	/* the meter cannot resolve the power of little idling */
 	if (sum_nj > 0 && time_ns > 0 &&
 		time_ns >= IDLE_MIN_RATIO * (double)positive_of(json_object_get(device, "time"), "span_ns"))
 		return (struct idle_level){sum_nj / time_ns, half_ci90_nj / time_ns};
@@ -121,7 +123,7 @@ static struct idle_level idle_level_of(const json_t *device)
 	return (struct idle_level){json_is_number(item) ? json_number_value(item) : NAN, NAN};
 }
 
-/* What it would have drawn in its span, had it idled. */
+/* Adds the energy that the device would have used if it had idled for its span. */
 static void add_idle(struct device_sums *sums, const json_t *device)
 {
 	struct idle_level idle = idle_level_of(device);
@@ -132,14 +134,14 @@ static void add_idle(struct device_sums *sums, const json_t *device)
 	sums->idle_half_ci90_nj += idle.half_ci90_w * span_ns;
 }
 
-/* All that was metered, of devices without work too; theirs may be unknown. */
+/* Adds all metered energy, of devices without work, too, whose energy may be unknown. */
 static void read_energy(struct kwhy_side *side, const json_t *device, struct device_sums *sums)
 {
 	const json_t *energy = json_object_get(device, "energy"), *time = json_object_get(device, "time");
 	int64_t attributed_nj = known_of(energy, "attributed_nj");
 	double metered_ns = (double)known_of(energy, "metered_ns");
 
-	/* a report from before that field */
+	/* a report of a version without that field */
 	if (!json_object_get(energy, "metered_ns"))
 		metered_ns = (double)known_of(energy, "end_ns") - (double)known_of(energy, "start_ns");
 	if (attributed_nj == KWHY_UNKNOWN_NJ) {
@@ -194,7 +196,9 @@ static void read_run(struct kwhy_side *side, const json_t *run)
 	side->run_above_nj = (double)high_nj - (double)side->run_nj;
 }
 
-/* A projection is of the run; what of a run hardly any meter saw is no measurement to hold against it. */
+/*
+ * Sets seen_run_nj and net_nj: a run that is mostly unmetered is no measurement to compare a projection with.
+ */
 static void set_seen(struct kwhy_side *side, const struct device_sums *sums)
 {
 	double net_nj;
@@ -205,7 +209,7 @@ static void set_seen(struct kwhy_side *side, const struct device_sums *sums)
 		return;
 	net_nj = (double)side->run_nj - sums->idle_nj;
 	side->net_nj = llround(net_nj);
-	/* where the idle level is higher than that, so is what was drawn before and after the run */
+	/* where the idle level is above that, so is the power before and after the run */
 	if (!isfinite(sums->idle_half_ci90_nj + side->run_below_nj + side->run_above_nj))
 		return;
 	side->net_low_nj = llround(net_nj - sums->idle_half_ci90_nj - side->run_below_nj);
@@ -220,19 +224,20 @@ static void read_devices(struct kwhy_side *side, const json_t *devices)
 
 	side->energy_nj = side->idle_nj = 0;
 	json_array_foreach(devices, i, device) read_device(side, device, &sums);
-	/* Energies of some devices only are no energy of the whole. */
+	/* the energy of some devices only is not the energy of all */
 	if (sums.energy_missing || !sums.known_count) {
 		side->energy_nj = side->idle_nj = KWHY_UNKNOWN_NJ;
 		side->power_w = NAN;
 	}
-	/* where no work was recorded, nobody knows what was idling */
+	/* without recorded work it is unknown which energy was idle */
 	if (!sums.span_ns)
 		side->idle_nj = KWHY_UNKNOWN_NJ;
 	set_seen(side, &sums);
 	side->busy_ratio = sums.span_ns > 0 ? (double)sums.busy_ns / (double)sums.span_ns : NAN;
 }
 
-/* Of all that are named so, where they are so many that the first of them, which loads code, does not matter.
+/*
+ * Mean over all launch calls, where they are so many that the first one, which loads code, does not matter.
  */
 static void read_launches(struct kwhy_side *side, const json_t *calls)
 {
@@ -303,7 +308,9 @@ static int64_t half_width_nj(const struct kwhy_side_account *account)
 		: account->high_nj / 2 - account->low_nj / 2;
 }
 
-/* The same account of another device, fitted apart: half-widths add in squares. */
+/*
+ * Adds the same account of another device. Devices are fitted separately, so half-widths add in quadrature.
+ */
 static void merge(struct kwhy_side_account *into, const struct kwhy_side_account *more)
 {
 	int64_t a_nj = half_width_nj(into), b_nj = half_width_nj(more);
@@ -343,7 +350,7 @@ static size_t count_accounts(const json_t *devices)
 	return count;
 }
 
-/* Strings move from the tree, which is freed, to the arena. */
+/* Copies strings from the JSON tree, which is freed, to the arena. */
 static bool keep_strings(struct kwhy_side *side)
 {
 	bool kept = (side->device = kwhy_arena_copy(&side->arena, side->device)) != NULL;

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* While comparing: both documents, and the room for what comes of them. */
+/* State of a comparison: both documents and the result. */
 struct pairing {
 	struct kwhy_stat_comparison *out;
 	json_t *roots[2];
@@ -105,7 +105,7 @@ static void add_work(struct pairing *pairing)
 	}
 }
 
-/* Of one side and run; both NAN when the run never got there. */
+/* Joules and seconds of one run until it reached the value; both NAN when it never did. */
 static void reach(const json_t *points, double run, double value, bool rises, double out[2])
 {
 	size_t i;
@@ -167,7 +167,7 @@ static struct range range_of(const json_t *points)
 	return range;
 }
 
-/* Levels from where both began to where the worse of both got. */
+/* Chooses levels from where both sides began to where the worse one ended, and compares them. */
 static void compare_curve(
 	struct pairing *pairing, const json_t *const points[2], struct kwhy_stat_curve_pair *out)
 {
@@ -212,7 +212,7 @@ static void add_curves(struct pairing *pairing)
 	}
 }
 
-/* Counts are means over the runs; joules each are of those that stated any. */
+/* Fills in the work. Counts are means over the runs; joules a unit are of the runs that stated the work. */
 static void fill_work(
 	struct pairing *pairing, struct kwhy_side *side, const json_t *rows, const json_t *domain)
 {

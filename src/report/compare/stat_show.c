@@ -21,7 +21,7 @@ static const char *percent_of(char out[KWHY_QUANTITY_BYTES], double ratio)
 	return out;
 }
 
-/* "-12.3 %", "-12.7 to -11.9" of A's mean */
+/* Adds "-12.3 %", "-12.7 to -11.9", relative to A's mean. */
 static void add_change(struct kwhy_table *table, const struct kwhy_stat_change *change)
 {
 	const struct kwhy_difference *difference = &change->difference;
@@ -38,7 +38,7 @@ static void add_change(struct kwhy_table *table, const struct kwhy_stat_change *
 	kwhy_table_cell(table, !is_known(change) ? "" : kwhy_stat_is_significant(change) ? "yes" : "no");
 }
 
-/* Work is counted in ones, without prefixes. */
+/* Adds a mean; work is counted in ones, without prefixes. */
 static void add_mean(struct kwhy_table *table, double mean, const char *unit)
 {
 	char text[KWHY_QUANTITY_BYTES];
@@ -76,7 +76,10 @@ static void write_changes(
 		"scatter and its meter; of single runs, the meters alone");
 }
 
-/* Of one side; false: some of its runs never got there, and the cell behind says how many did. */
+/*
+ * Adds the cells of one side. False: some of its runs never reached the value, and the next cell states how
+ * many did.
+ */
 static bool add_reached(struct kwhy_table *table, const struct kwhy_stat_comparison *comparison,
 	const struct kwhy_stat_reached *level, size_t side)
 {

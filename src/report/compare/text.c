@@ -19,7 +19,7 @@ static const struct kwhy_table_column figure_columns[] = {
 	{"", KWHY_COLUMN_RIGHT},
 };
 
-/* "+12.3 %"; what came out of nothing has no ratio. */
+/* Adds "+12.3 %"; a value that was 0 before has no ratio. */
 static void add_ratio(struct kwhy_table *table, double a, double b)
 {
 	char text[KWHY_QUANTITY_BYTES];
@@ -35,7 +35,7 @@ static void add_ratio(struct kwhy_table *table, double a, double b)
 	kwhy_table_cell(table, text);
 }
 
-/* "+1.20 J" */
+/* Adds "+1.20 J". */
 static void add_change(struct kwhy_table *table, double change, const char *unit)
 {
 	char number[KWHY_QUANTITY_BYTES], text[KWHY_QUANTITY_BYTES + 2];
@@ -56,7 +56,7 @@ static void add_row(struct kwhy_table *table, const char *name, double a, double
 	add_ratio(table, a, b);
 }
 
-/* A ratio's change is given in points, so that 50 % to 60 % is no "20 %". */
+/* Adds the busy ratio, whose change is in points, so that 50 % to 60 % is not "20 %". */
 static void add_busy(struct kwhy_table *table, const struct kwhy_comparison *comparison)
 {
 	double points = (comparison->b->busy_ratio - comparison->a->busy_ratio) * 100;
@@ -85,7 +85,7 @@ static void add_work(struct kwhy_table *table, const struct kwhy_comparison *com
 	}
 }
 
-/* The name of what was attributed, by where its joules are from. */
+/* Name of the attributed energy, by the source of its joules. */
 static const char *energy_name(const struct kwhy_comparison *comparison)
 {
 	static const char *const names[2][2] = {
@@ -220,7 +220,7 @@ static bool has_finding(const struct kwhy_side *side, const char *id)
 	return false;
 }
 
-/* Findings of one side whose kind the other does not have. */
+/* Writes the findings of one side whose kind the other side lacks. */
 static void write_findings(const struct kwhy_text_context *context, const char *title,
 	const struct kwhy_side *of, const struct kwhy_side *other)
 {

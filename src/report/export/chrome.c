@@ -46,7 +46,7 @@ static void add_text(struct writer *writer, const struct kwhy_text *text)
 	add_string(&writer->sink.text, text->data && !text->failed ? text->data : "");
 }
 
-/* Microseconds of a signed count of nanoseconds. */
+/* Adds signed nanoseconds as microseconds. */
 static void add_us(struct kwhy_text *out, int64_t time_ns)
 {
 	uint64_t magnitude = time_ns < 0 ? 0 - (uint64_t)time_ns : (uint64_t)time_ns;
@@ -75,7 +75,7 @@ static void begin_event(
 	add_us(out, end_ns - start_ns);
 }
 
-/* As CUPTI's names of copies and memsets, which recordings of kwhy have as columns alone. */
+/* Names a copy or memset as CUPTI does; recordings of kwhy have no such names. */
 static void name_transfer(const struct kwhy_activities *rows, size_t row, char out[NAME_BYTES])
 {
 	static const char *const ways[KWHY_COPY_KIND_COUNT] = {
@@ -137,7 +137,7 @@ static void add_activity_args(struct writer *writer, size_t row)
 	kwhy_text_add(out, "}}");
 }
 
-/* Frees the name. */
+/* Writes a process name and frees it. */
 static void write_process_name(struct writer *writer, int64_t pid, struct kwhy_text *name)
 {
 	struct kwhy_text *out = &writer->sink.text;
@@ -152,7 +152,7 @@ static void write_process_name(struct writer *writer, int64_t pid, struct kwhy_t
 	kwhy_sink_drain(&writer->sink, KWHY_SINK_PIECE_BYTES);
 }
 
-/* Of those alone whose own numbers do not say which they are. */
+/* Writes names of processes whose own numbers are not unique. */
 static void write_process_names(struct writer *writer)
 {
 	const struct kwhy_recording *recording = writer->recording;
@@ -311,8 +311,8 @@ static void write_device_properties(struct writer *writer)
 }
 
 /*
- * The one rank of all devices that did something, and of whoever used them; KWHY_NONE: there is none, or
- * several are distinguished.
+ * The only rank of all active devices and of the processes that used them; KWHY_NONE: unknown, or several
+ * ranks.
  */
 static uint32_t rank_of(const struct kwhy_recording *recording)
 {
@@ -357,8 +357,10 @@ static void write_rank(struct writer *writer, uint32_t rank)
 	kwhy_text_add(&writer->sink.text, "},\n");
 }
 
-/* PyTorch's form has one rank a file. Of several kwhy says it of devices and processes, by members of its
- * own. */
+/*
+ * Writes the processes. PyTorch's format has one rank a file; for several, kwhy states the rank of devices
+ * and processes in members of its own.
+ */
 static void write_processes(struct writer *writer)
 {
 	struct kwhy_text *out = &writer->sink.text;

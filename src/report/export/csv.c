@@ -21,7 +21,7 @@ static void add_name(struct kwhy_text *out, const char *name)
 	kwhy_text_add(out, "\"");
 }
 
-/* What the number of a device does not say, as in "# GPU 0 NVIDIA H200 on node-b: device 2". */
+/* Writes what distinguishes devices beyond their number, as in "# GPU 0 NVIDIA H200 on node-b: device 2". */
 static void write_places(const struct kwhy_export_names *names, struct kwhy_text *out)
 {
 	for (uint32_t d = 0; d < names->recording->device_count; d++) {
@@ -77,7 +77,8 @@ static void write_comments(const struct kwhy_export_names *names, struct kwhy_te
 static const char *kind_of(const struct kwhy_activities *rows, size_t row)
 {
 	static const char *const copies[KWHY_COPY_KIND_COUNT] = {
-		[KWHY_COPY_UNKNOWN] = "copy_d2d", /* the CSV has no word for it; the name says more */
+		[KWHY_COPY_UNKNOWN] =
+			"copy_d2d", /* the CSV has no word for this kind; the name states more */
 		[KWHY_COPY_H2D] = "copy_h2d",
 		[KWHY_COPY_D2H] = "copy_d2h",
 		[KWHY_COPY_D2D] = "copy_d2d",

@@ -5,9 +5,9 @@
 #include "report/report.h"
 
 /*
- * Forms that other tools read. Each writes row by row: its memory does not grow with the recording.
- * compress: gzip, where the form allows it. `path` is overwritten; on failure it may be left half-written, so
- * callers write beside and rename.
+ * Formats that other tools read. Each is written row by row, so that its memory does not grow with the
+ * recording. compress: gzip, where the format allows it. `path` is overwritten. On failure it may be
+ * incomplete, so callers write to a temporary name and rename it.
  */
 struct kwhy_exporter {
 	const char *name;	 /* "perfetto" */
@@ -17,8 +17,8 @@ struct kwhy_exporter {
 		const struct kwhy_report *report, const char *path, bool compress, struct kwhy_error *error);
 };
 
-const struct kwhy_exporter *kwhy_exporter_find(const char *name);    /* NULL: none of that name */
-const struct kwhy_exporter *kwhy_exporter_of_file(const char *path); /* by its extension, also before .gz */
+const struct kwhy_exporter *kwhy_exporter_find(const char *name);    /* NULL: no exporter has that name */
+const struct kwhy_exporter *kwhy_exporter_of_file(const char *path); /* by the extension, also before .gz */
 
 extern const struct kwhy_exporter kwhy_export_perfetto, kwhy_export_chrome, kwhy_export_sqlite,
 	kwhy_export_csv, kwhy_export_powers;

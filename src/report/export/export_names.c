@@ -24,11 +24,11 @@ static int compare_items(const void *context, uint32_t a, uint32_t b)
 	return (left > right) - (left < right);
 }
 
-/* Items in the order of their own numbers; of those that have the same, devices first. */
+/* Items sorted by their own numbers; among equal ones devices come first. */
 struct walk {
 	struct kwhy_export_names *names;
-	const uint32_t *order; /* NULL: as they stand */
-	size_t count, at;      /* numbers below `next` lie before `at` */
+	const uint32_t *order; /* NULL: in their present order */
+	size_t count, at;      /* numbers below `next` come before `at` */
 	int64_t next;
 };
 

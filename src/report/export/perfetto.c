@@ -46,7 +46,7 @@ enum {
 	SEQUENCE = 1,
 	STATE_CLEARED = 1,
 	NEEDS_STATE = 2,
-	LANES = 8, /* slices of a track must nest: what overlaps goes to a lane beside */
+	LANES = 8, /* slices of a track must nest, so overlapping ones go to further lanes */
 };
 
 enum annotation { NOTE_ENERGY = 1, NOTE_BYTES, NOTE_BLOCKS, NOTE_THREADS, NOTE_COUNT };
@@ -76,8 +76,8 @@ struct writer {
 	const struct kwhy_recording *recording;
 	struct kwhy_export_names names;
 	struct kwhy_sink sink;
-	struct kwhy_text label;	       /* of the track at hand; viewers lay those of one name together */
-	int64_t (*lane_end_ns)[LANES]; /* by track, of streams, then calls, then ranges */
+	struct kwhy_text label;	       /* name of the current track; viewers merge tracks of one name */
+	int64_t (*lane_end_ns)[LANES]; /* [track] of streams, then calls, then ranges */
 };
 
 static uint64_t device_uuid(uint32_t device)
@@ -95,7 +95,7 @@ static uint64_t power_uuid(size_t series)
 	return (uint64_t)2 << 32 | series;
 }
 
-/* Absolute time; recordings without Unix time keep their own. Perfetto's time stamps are unsigned. */
+/* Absolute time; a recording without Unix time keeps its own clock. Perfetto's time stamps are unsigned. */
 static uint64_t stamp(const struct writer *writer, int64_t time_ns)
 {
 	int64_t absolute = time_ns + writer->recording->origin_unix_ns;
@@ -194,7 +194,7 @@ static void describe_devices(struct writer *writer)
 }
 
 /*
- * Opens the first lane whose last slice is over; lanes are described, with the writer's label, when first
+ * Takes the first lane whose last slice has ended. A lane is described, with the writer's label, when first
  * used.
  */
 static uint64_t take_lane(
@@ -246,7 +246,7 @@ struct slice {
 	uint32_t name;
 	unsigned category;
 	uint64_t track;
-	size_t activity; /* SIZE_MAX: none */
+	size_t activity; /* SIZE_MAX: no activity */
 };
 
 static void write_slice(struct writer *writer, const struct slice *slice)
@@ -348,8 +348,8 @@ static void write_counter(struct writer *writer, size_t series, int64_t time_ns,
 }
 
 /*
- * Meters of power as they are; counters as the mean power up to the next tick. Where a counter fell to no
- * known place there is no value.
+ * Writes power readings as they are, and counters as the mean power up to the next update. There is no value
+ * where a counter was reset to an unknown value.
  */
 static void write_power(struct writer *writer)
 {

@@ -16,7 +16,7 @@ void kwhy_proto_varint(struct kwhy_text *out, unsigned field, uint64_t value)
 void kwhy_proto_double(struct kwhy_text *out, unsigned field, double value)
 {
 	kwhy_text_add_varint(out, field << 3 | WIRE_FIXED64);
-	kwhy_text_add_bytes(out, &value, sizeof(value)); /* little-endian, as all machines we run on */
+	kwhy_text_add_bytes(out, &value, sizeof(value)); /* little-endian, as on all supported machines */
 }
 
 void kwhy_proto_string(struct kwhy_text *out, unsigned field, const char *value)

@@ -5,8 +5,8 @@
 #include "base/text.h"
 
 /*
- * Protocol-buffer fields written onto a text (protobuf.dev, "Encoding"). A nested message is written
- * between _begin and _end; its length takes four bytes whatever it is, so nothing is moved.
+ * Writes protocol-buffer fields into a text (protobuf.dev, "Encoding"). A nested message is written between
+ * _begin and _end. Its length always takes four bytes, so no bytes are moved.
  */
 void kwhy_proto_varint(struct kwhy_text *out, unsigned field, uint64_t value);
 void kwhy_proto_double(struct kwhy_text *out, unsigned field, double value);

@@ -11,8 +11,9 @@
 struct gzFile_s;
 
 /*
- * A file that is written in pieces: put bytes in `text` and call kwhy_sink_drain() now and then; failures
- * are remembered and reported once by kwhy_sink_close(). A path that ends in .gz is compressed.
+ * A file that is written in pieces: append bytes to `text` and call kwhy_sink_drain() from time to time.
+ * Failures are remembered and reported once by kwhy_sink_close(). `compress` or a path that ends in .gz gives
+ * gzip.
  */
 struct kwhy_sink {
 	struct kwhy_text text;
@@ -23,11 +24,11 @@ struct kwhy_sink {
 
 KWHY_MUST_USE enum kwhy_status kwhy_sink_open(
 	struct kwhy_sink *sink, const char *path, bool compress, struct kwhy_error *error);
-/* Writes out what has gathered once it is more than `limit` bytes. */
+/* Writes the collected bytes to the file once they exceed `limit`. */
 void kwhy_sink_drain(struct kwhy_sink *sink, size_t limit);
 KWHY_MUST_USE enum kwhy_status kwhy_sink_close(struct kwhy_sink *sink, struct kwhy_error *error);
 
-/* A piece that is worth a system call. */
+/* Size of a piece that is worth a system call. */
 enum { KWHY_SINK_PIECE_BYTES = 1 << 18 };
 
 #endif

@@ -15,7 +15,7 @@ struct writer {
 	const struct kwhy_recording *recording;
 	sqlite3 *db;
 	sqlite3_stmt *insert;
-	int column; /* of the row being bound */
+	int column; /* column of the row being bound */
 	bool failed;
 };
 
@@ -31,7 +31,7 @@ static void put_int(struct writer *writer, int64_t value)
 	sqlite3_bind_int64(writer->insert, ++writer->column, value);
 }
 
-/* NULL in SQL when `known` is false: unknown is never 0. */
+/* Binds SQL's NULL when `known` is false: unknown is never 0. */
 static void put_known(struct writer *writer, bool known, int64_t value)
 {
 	if (known)
@@ -93,13 +93,13 @@ static void write_meta(struct writer *writer)
 	end_table(writer);
 }
 
-/* NULL: unknown. */
+/* Binds an index; SQL's NULL: unknown. */
 static void put_index(struct writer *writer, uint32_t index)
 {
 	put_known(writer, index != KWHY_NONE, index);
 }
 
-/* A writer that named neither its host nor its start may be of any machine. */
+/* Whether the machine is known: a writer that stated neither host nor boot may be of any machine. */
 static bool is_reported(const struct kwhy_recording *recording, uint32_t machine)
 {
 	return machine != KWHY_NONE &&
@@ -186,7 +186,7 @@ static void write_names(struct writer *writer)
 	end_table(writer);
 }
 
-/* Account ids run over all devices. */
+/* Id of a device's first account; ids count over all devices. */
 static int64_t first_account(const struct writer *writer, uint32_t device)
 {
 	int64_t first = 0;
@@ -367,7 +367,7 @@ static void run(struct writer *writer, const char *sql)
 
 static void write_all(struct writer *writer)
 {
-	/* the file is new and renamed only when whole: no journal needed */
+	/* the file is new and renamed only when complete, so it needs no journal */
 	run(writer, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN");
 	run(writer, schema);
 	write_meta(writer);

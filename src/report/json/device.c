@@ -192,7 +192,7 @@ static void write_groups(struct kwhy_json *json, const struct kwhy_device_ledger
 	kwhy_json_array_end(json);
 }
 
-/* Only where random windows stand for the whole run. */
+/* Writes the estimate of the whole run, where random windows are samples of it. */
 static void write_whole(struct kwhy_json *json, const struct kwhy_account *account)
 {
 	kwhy_json_row(json, "whole_run");
@@ -251,7 +251,7 @@ static void write_accounts(struct kwhy_json *json, const struct kwhy_device_ledg
 	kwhy_json_array_end(json);
 }
 
-/* Only where part of the run is not known. */
+/* Writes the coverage, where part of the run is unknown. */
 static void write_coverage(struct kwhy_json *json, const struct kwhy_coverage_sum *coverage)
 {
 	if (!coverage->is_in_windows)
@@ -269,7 +269,7 @@ static void write_coverage(struct kwhy_json *json, const struct kwhy_coverage_su
 	kwhy_json_object_end(json);
 }
 
-/* Processes that have a stream on the device. */
+/* Counts the processes that have a stream on the device. */
 static size_t count_processes(struct kwhy_json *json, const struct kwhy_recording *recording, uint32_t device)
 {
 	bool *seen = calloc(recording->process_count + 1, sizeof(*seen));
@@ -331,7 +331,7 @@ static void write_gauge(struct kwhy_json *json, const struct kwhy_gauge_series *
 	kwhy_json_object_end(json);
 }
 
-/* Only where gauges were recorded. */
+/* Writes the gauges, where gauges were recorded. */
 static void write_gauges(struct kwhy_json *json, const struct kwhy_recording *recording, uint32_t device)
 {
 	const struct kwhy_gauge_series *throttling = NULL;
@@ -356,7 +356,7 @@ static void write_gauges(struct kwhy_json *json, const struct kwhy_recording *re
 		write_throttling(json, throttling);
 }
 
-/* They add up to the idle time, what no range says of it among them. */
+/* Writes the host's ranges during idle time; with the time in no range they add up to the idle time. */
 static void write_host_waits(struct kwhy_json *json, const struct kwhy_recording *recording,
 	const struct kwhy_device_ledger *device_ledger)
 {

@@ -3,8 +3,10 @@
 
 #include <math.h>
 
-/* "memory_operations", "transfer_split" and "transfer_efficiency": what copies and memsets cost, what waiting
-   for them does, and what their bytes cost. */
+/*
+ * "memory_operations", "transfer_split" and "transfer_efficiency": costs of copies and memsets, of waiting
+ * for them, and of their bytes.
+ */
 
 static void write_operation(
 	struct kwhy_json *json, const char *name, const struct kwhy_operation *operation, double nj_per_flop)

@@ -8,7 +8,7 @@
 #include "report/report.h"
 #include "report/totals.h"
 
-/* The parts of report.json (docs/formats/report.md), each a key of the whole. */
+/* The parts of report.json (docs/formats/report.md), each a key of the top object. */
 struct kwhy_json_report {
 	const struct kwhy_report *report;
 	const struct kwhy_totals *totals;
@@ -26,21 +26,21 @@ void kwhy_json_run(struct kwhy_json_report *parts);
 void kwhy_json_work(struct kwhy_json_report *parts);
 void kwhy_json_roofline(struct kwhy_json_report *parts);
 void kwhy_json_utilisation(struct kwhy_json_report *parts);
-void kwhy_json_ranges(struct kwhy_json_report *parts); /* and steps */
+void kwhy_json_ranges(struct kwhy_json_report *parts); /* with the steps */
 void kwhy_json_ranks(struct kwhy_json_report *parts);
 void kwhy_json_processes(struct kwhy_json_report *parts);
 void kwhy_json_streams(struct kwhy_json_report *parts);
 void kwhy_json_memory(struct kwhy_json_report *parts);
 void kwhy_json_hosts(struct kwhy_json_report *parts);
 void kwhy_json_overhead(struct kwhy_json_report *parts);
-void kwhy_json_probing(struct kwhy_json_report *parts);	   /* only where kwhy probe ran */
-void kwhy_json_operations(struct kwhy_json_report *parts); /* and the split of transfers */
+void kwhy_json_probing(struct kwhy_json_report *parts);	   /* writes nothing where kwhy probe did not run */
+void kwhy_json_operations(struct kwhy_json_report *parts); /* with the split of transfers */
 void kwhy_json_cost_rankings(struct kwhy_json_report *parts);
 void kwhy_json_price(struct kwhy_json_report *parts); /* cost and carbon */
 void kwhy_json_plan(struct kwhy_json_report *parts);
-void kwhy_json_lost(struct kwhy_json_report *parts); /* and warnings */
+void kwhy_json_lost(struct kwhy_json_report *parts); /* with the warnings */
 
-/* The three utilisations as one row; also inside a device. */
+/* The three utilisations as one row; a device's object has this row, too. */
 void kwhy_json_utilisation_row(
 	struct kwhy_json *json, const char *key, const struct kwhy_device_time *time, uint32_t device);
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* The sums beside the devices: null where the recording has nothing to sum. */
+/* Sums over the devices; null where the recording has nothing to sum. */
 
 #define NJ_PER_KWH 3.6e15
 
@@ -25,7 +25,7 @@ void kwhy_json_api(struct kwhy_json_report *parts)
 	kwhy_json_array_end(json);
 }
 
-/* The lower end of the run's energy: an interval wider than the figure ends at 0. */
+/* The lower end of the run's energy: not below 0, where the interval is wider than the figure. */
 static double run_low_nj(const struct kwhy_totals *totals)
 {
 	return isnan(totals->run_nj) || totals->run_below_nj < totals->run_nj
@@ -115,7 +115,7 @@ void kwhy_json_roofline(struct kwhy_json_report *parts)
 
 typedef bool tells(const struct kwhy_range_overlaps *overlaps, size_t a, size_t b);
 
-/* Places of the ranges of which that is reported of this one; null where it is not reported. */
+/* Indices of the ranges for which `is_one` holds; null where it is unknown. */
 static void write_places(struct kwhy_json *json, const char *key, tells *is_one,
 	const struct kwhy_range_overlaps *overlaps, size_t place)
 {
@@ -153,7 +153,7 @@ static void write_range(struct kwhy_json *json, const struct kwhy_recording *rec
 	kwhy_json_known(json, "window_energy_nj", range->window_energy_nj);
 	kwhy_json_real(json, "busy_ratio", range->busy_ratio);
 	kwhy_json_real(json, "sm_weighted_ratio", range->sm_weighted_ratio);
-	kwhy_json_real(json, "roofline_ratio", NAN); /* work is stated of the whole run alone */
+	kwhy_json_real(json, "roofline_ratio", NAN); /* work is stated for the whole run only */
 	write_places(json, "overlaps", kwhy_range_overlaps_has, overlaps, place);
 	write_places(json, "beside", kwhy_range_overlaps_beside, overlaps, place);
 	kwhy_json_known(json, "union_ns", union_ns(overlaps, place));
@@ -173,7 +173,7 @@ static void write_ranges(struct kwhy_json_report *parts, const char *key, const 
 	kwhy_json_array_end(&parts->json);
 }
 
-/* What a step takes with the work that it queues. */
+/* Writes time and energy of a step with the work that it queues. */
 static void write_loop(struct kwhy_json_report *parts)
 {
 	const struct kwhy_ledger *ledger = parts->report->ledger;
@@ -346,7 +346,7 @@ void kwhy_json_hosts(struct kwhy_json_report *parts)
 	kwhy_json_array_end(json);
 }
 
-/* Only where the recording says what it took. */
+/* Writes the overhead, where the recording states it. */
 void kwhy_json_overhead(struct kwhy_json_report *parts)
 {
 	const struct kwhy_ledger *ledger = parts->report->ledger;

@@ -34,7 +34,7 @@ static void add_escaped(struct kwhy_text *out, const char *value)
 	kwhy_text_add(out, "\"");
 }
 
-/* Paths and command lines may hold bytes that are no UTF-8; JSON may not. */
+/* Adds text as valid UTF-8, which JSON requires; paths and command lines may have other bytes. */
 static void add_sanitized(struct kwhy_text *out, const char *value)
 {
 	char *clean = malloc(3 * strlen(value) + 1);

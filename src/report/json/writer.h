@@ -9,14 +9,14 @@
 
 /*
  * Writes JSON into a text, value by value, so that a document of any size needs no tree. The text remembers
- * its own failure. `key` is NULL inside arrays and for the whole. What is unknown (KWHY_UNKNOWN_NJ and the
- * like, not-a-number, NULL) becomes null.
+ * its own failure. `key` is NULL inside arrays and for the top value. Unknown values (KWHY_UNKNOWN_NJ and the
+ * like, NAN, NULL) become null.
  */
 struct kwhy_json {
 	struct kwhy_text *out;
 	unsigned depth;
-	unsigned row_depth; /* above 0: inside a row, everything on one line */
-	bool empty;	    /* nothing in the container yet */
+	unsigned row_depth; /* above 0: inside a row, all of which is on one line */
+	bool empty;	    /* the container has no members yet */
 };
 
 void kwhy_json_init(struct kwhy_json *json, struct kwhy_text *out);
@@ -34,11 +34,11 @@ void kwhy_json_bool(struct kwhy_json *json, const char *key, bool value);
 void kwhy_json_null(struct kwhy_json *json, const char *key);
 void kwhy_json_string(struct kwhy_json *json, const char *key, const char *value);
 
-/* null for KWHY_UNKNOWN_NJ and KWHY_UNKNOWN_NS, which are one number. */
+/* Writes null for KWHY_UNKNOWN_NJ and KWHY_UNKNOWN_NS, which are the same number. */
 void kwhy_json_known(struct kwhy_json *json, const char *key, int64_t value);
-/* null for KWHY_NONE. */
+/* Writes null for KWHY_NONE. */
 void kwhy_json_index(struct kwhy_json *json, const char *key, uint32_t value);
-/* null for KWHY_UNKNOWN_BYTES. */
+/* Writes null for KWHY_UNKNOWN_BYTES. */
 void kwhy_json_bytes(struct kwhy_json *json, const char *key, uint64_t value);
 
 #endif

@@ -5,8 +5,8 @@
 #include "report/plan.h"
 
 /*
- * Appends the self-contained page (docs/formats/page.md) to `out`; KWHY_E_UNSUPPORTED where the build has
- * none. plan: what changes would bring; NULL: not computed. exact_rows: see KWHY_TIMELINE_EXACT_ROWS.
+ * Appends the self-contained page (docs/formats/page.md) to `out`; KWHY_E_UNSUPPORTED where the build lacks
+ * the page. plan: projections of changes; NULL: not computed. exact_rows: see KWHY_TIMELINE_EXACT_ROWS.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_report_page(const struct kwhy_report *report,
 	const struct kwhy_plan *plan, size_t exact_rows, struct kwhy_text *out, struct kwhy_error *error);
@@ -23,11 +23,11 @@ KWHY_MUST_USE enum kwhy_status kwhy_report_transfers_page(
 KWHY_MUST_USE enum kwhy_status kwhy_report_pairs_page(
 	const char *pairs_json, struct kwhy_text *out, struct kwhy_error *error);
 
-/* The page of loads on a server of language models, from the JSON of `kwhy llm`. */
+/* The page of measured loads on a server of language models, from the JSON of `kwhy llm`. */
 KWHY_MUST_USE enum kwhy_status kwhy_report_llm_page(
 	const char *llm_json, struct kwhy_text *out, struct kwhy_error *error);
 
-/* The page of what changes would bring. */
+/* The page of projections of changes. */
 KWHY_MUST_USE enum kwhy_status kwhy_report_plan_page(const struct kwhy_plan *plan,
 	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error);
 

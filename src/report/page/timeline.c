@@ -12,16 +12,16 @@
 
 enum { WINDOW_NS = 10000000, WINDOW_LIMIT = 64 };
 
-/* A stretch that stays exact when the whole does not. */
+/* An interval whose rows stay exact when the others become bins. */
 struct window {
 	int64_t from_ns, to_ns;
 };
 
 struct track {
 	const char *kind;
-	uint32_t device; /* place in the recording's devices; KWHY_NONE: the host's */
+	uint32_t device; /* index of the device in the recording; KWHY_NONE: the host */
 	char label[64];
-	struct kwhy_timeline_part *parts; /* [window_count]; one that holds all when exact */
+	struct kwhy_timeline_part *parts; /* [window_count]; one part with all rows when exact */
 	struct kwhy_timeline_bins bins;
 	bool used;
 };
@@ -49,7 +49,10 @@ static void add_window(struct builder *builder, int64_t from_ns, int64_t to_ns)
 		builder->windows[builder->window_count++] = (struct window){from_ns, to_ns};
 }
 
-/* Exact: one window over everything. Else around all evidence, at both ends and in the middle. */
+/*
+ * Chooses one window over the whole recording when exact; otherwise windows around all evidence, at both ends
+ * and in the middle.
+ */
 static void choose_windows(struct builder *builder)
 {
 	const struct kwhy_findings *findings = builder->report->findings;
@@ -177,7 +180,7 @@ static enum kwhy_status put_ranges(struct builder *builder)
 	return status;
 }
 
-/* Pieces of the gaps of one device. */
+/* Intervals of the host during the gaps of one device. */
 struct waits {
 	struct builder *builder;
 	struct track *track;
@@ -218,7 +221,7 @@ static enum kwhy_status put_waits_of(struct builder *builder, uint32_t device, s
 	return status;
 }
 
-/* Only where some range may have held the host. */
+/* Adds the host's intervals where ranges exist. */
 static enum kwhy_status put_waits(struct builder *builder)
 {
 	const struct kwhy_recording *recording = builder->report->recording;

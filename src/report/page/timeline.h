@@ -4,7 +4,10 @@
 
 #include "report/report.h"
 
-/* Up to this many activities and calls the page holds every one; beyond, bins and exact windows. */
+/*
+ * Number of activities and calls up to which the page holds each of them. Beyond it, the page holds bins, and
+ * exact rows for some windows.
+ */
 #define KWHY_TIMELINE_EXACT_ROWS 2000000
 
 /* Appends the timeline container of docs/formats/page.md to `out`. */

@@ -22,7 +22,7 @@ enum kwhy_timeline_category {
 	KWHY_TIMELINE_RANGE,
 };
 
-/* A column of LEB128 varints; `delta`: zigzag differences. */
+/* A column of LEB128 varints. `delta`: each value is the zigzag difference from `previous`. */
 struct kwhy_timeline_column {
 	struct kwhy_text bytes;
 	int64_t previous;
@@ -31,19 +31,19 @@ struct kwhy_timeline_column {
 
 void kwhy_timeline_column_add(struct kwhy_timeline_column *column, int64_t value);
 
-/* Appends the column's bytes to `columns`, frees it, and gives its description; NULL without memory. */
+/* Appends the column's bytes to `columns`, frees the column, and gives its description; NULL: no memory. */
 json_t *kwhy_timeline_column_finish(struct kwhy_timeline_column *column, struct kwhy_text *columns);
 
 struct kwhy_timeline_row {
 	int64_t start_ns, duration_ns; /* relative to the window's start */
 	uint32_t name;
 	enum kwhy_timeline_category category;
-	uint64_t bytes; /* 0: none or unknown */
+	uint64_t bytes; /* 0: no bytes, or unknown */
 };
 
 /* Rows of one track in [from_ns, to_ns), in order of start. */
 struct kwhy_timeline_part {
-	int64_t from_ns, to_ns, bin_ns; /* bin_ns 0: single activities */
+	int64_t from_ns, to_ns, bin_ns; /* bin_ns 0: rows are single activities */
 	size_t count;
 	struct kwhy_timeline_column start, duration, name, category, bytes;
 };
@@ -52,7 +52,7 @@ void kwhy_timeline_part_init(struct kwhy_timeline_part *part, int64_t from_ns, i
 void kwhy_timeline_part_add(struct kwhy_timeline_part *part, const struct kwhy_timeline_row *row);
 json_t *kwhy_timeline_part_finish(struct kwhy_timeline_part *part, struct kwhy_text *columns);
 
-/* The window in KWHY_TIMELINE_BINS equal bins: busy time, and the longest activity of each. */
+/* The window in KWHY_TIMELINE_BINS equal bins, with the busy time and the longest activity of each bin. */
 enum { KWHY_TIMELINE_BINS = 20000 };
 
 struct kwhy_timeline_bins {
@@ -67,7 +67,7 @@ struct kwhy_timeline_bins {
 KWHY_MUST_USE enum kwhy_status kwhy_timeline_bins_init(
 	struct kwhy_timeline_bins *bins, int64_t span_ns, struct kwhy_error *error);
 void kwhy_timeline_bins_add(struct kwhy_timeline_bins *bins, const struct kwhy_timeline_row *row);
-/* Frees the bins. */
+/* Gives the description of the bins and frees them. */
 json_t *kwhy_timeline_bins_finish(
 	struct kwhy_timeline_bins *bins, int64_t span_ns, struct kwhy_text *columns);
 

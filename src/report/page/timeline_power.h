@@ -7,8 +7,8 @@
 #include <jansson.h>
 
 /*
- * The curves of the timeline container (docs/formats/page.md): their descriptions, with the columns
- * appended to `columns`. Times are relative to the recording's start.
+ * Descriptions of the curves of the timeline container (docs/formats/page.md); their columns are appended to
+ * `columns`. Times are relative to the recording's start.
  */
 json_t *kwhy_timeline_power(const struct kwhy_report *report, struct kwhy_text *columns);
 json_t *kwhy_timeline_model(const struct kwhy_report *report, struct kwhy_text *columns);

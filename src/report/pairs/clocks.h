@@ -5,7 +5,10 @@
 #include "model/pairs.h"
 #include "report/report.h"
 
-/* How the clocks of a run kept to each other, with a grade each. Nothing where none was compared. */
+/*
+ * Writes how far the clocks of a run agree, with a grade for each. Writes nothing where no clocks were
+ * compared.
+ */
 void kwhy_pairs_write_clocks(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out);
 

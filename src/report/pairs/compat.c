@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#define NVBANDWIDTH_BYTES (UINT64_C(512) << 20) /* its default */
+#define NVBANDWIDTH_BYTES (UINT64_C(512) << 20) /* nvbandwidth's default */
 #define NVBANDWIDTH_COPIES 16
 #define P2P_BYTES UINT64_C(160000000) /* 40,000,000 ints */
 #define P2P_LATENCY_BYTES UINT64_C(16)
@@ -33,7 +33,7 @@ static bool is_back_to_back(const struct kwhy_pair_config *config, enum kwhy_pai
 	return is_timed(config, engine, KWHY_PAIR_BACK_TO_BACK);
 }
 
-/* The largest size up to `most` of an engine back to back; 0: none. */
+/* The largest measured size up to `most` of an engine back to back; 0: no such size. */
 static uint64_t largest(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine, uint64_t most)
 {
 	uint64_t bytes = 0;
@@ -59,7 +59,7 @@ static double cut_rate(const struct kwhy_pair_config *config, size_t sample)
 	return (double)config->bytes * NVBANDWIDTH_COPIES / whole_us * 1e-3;
 }
 
-/* The median of three samples of 16 copies, each over whole microseconds; GB/s of one way. */
+/* The median of three samples of 16 copies, each over whole microseconds; GB/s of one direction. */
 static double nvbandwidth_gb_per_s(const struct kwhy_pair_config *config)
 {
 	if (!config || config->sample_count < 3)
@@ -67,7 +67,7 @@ static double nvbandwidth_gb_per_s(const struct kwhy_pair_config *config)
 	return middle(cut_rate(config, 0), cut_rate(config, 1), cut_rate(config, 2));
 }
 
-/* Between the times of the sizes around it, on a straight line. */
+/* Time of a size, interpolated linearly between the measured sizes around it. */
 static double seconds_at(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine, uint32_t source,
 	uint32_t target, uint64_t bytes)
 {
@@ -163,7 +163,7 @@ static enum kwhy_status nothing(
 		engines, kwhy_pair_clock_name(clock));
 }
 
-/* How far the peer's number lies from ours on average over the pairs. */
+/* Writes the mean difference of the peer's number from ours over the pairs. */
 static void write_distance(const struct kwhy_pairs *pairs, const struct cell *cell, struct kwhy_text *out)
 {
 	double worst = 0;
@@ -290,7 +290,7 @@ static enum kwhy_status write_p2p(
 	return KWHY_OK;
 }
 
-/* Whose tables nccl-tests prints. */
+/* The tests whose tables nccl-tests prints. */
 static const struct {
 	const char *name;
 	enum kwhy_pair_engine engine;
@@ -313,8 +313,11 @@ static void write_nccl_row(
 		rate, share * rate, config->verified ? "0" : "N/A");
 }
 
-/* Of one pair or, collectives, of all. Of sends and receives both directions concurrently, which is what its
- * ring is with two GPUs, either direction says the same: the first is reported. */
+/*
+ * Writes the table of one pair, or of all GPUs for collectives. Sends and receives run in both directions
+ * concurrently, as its ring of two GPUs does. Both directions give the same figure, and the first is
+ * reported.
+ */
 static size_t write_nccl_table(const struct kwhy_pairs *pairs, size_t test, uint32_t one, uint32_t other,
 	struct kwhy_text *out, double *worst)
 {

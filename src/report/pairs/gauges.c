@@ -11,20 +11,20 @@ enum { CELL_BYTES = 64 };
 static const struct gauge {
 	const char *title, *key, *unit;
 	size_t offset;
-	double scale; /* of what is shown */
+	double scale; /* factor from the gauge to the shown unit */
 } gauges[] = {{"temperature", "temperature_c", "°C", offsetof(struct kwhy_pair_reading, temperature_c), 1},
 	{"power", "power_w", "W", offsetof(struct kwhy_pair_reading, power_w), 1},
 	{"clock", "clock_hz", "MHz", offsetof(struct kwhy_pair_reading, clock_hz), 1e-6}};
 
 enum { GAUGES = sizeof(gauges) / sizeof(gauges[0]) };
 
-/* Of the readings of one GPU that have it. */
+/* Summary of the readings of one GPU that have the gauge. */
 struct summary {
 	size_t count;
 	double mean, squares, least, most;
 };
 
-/* Welford's sums: readings are many and close together. */
+/* Sums by Welford's method, because readings are many and close together. */
 static void sum_up(
 	const struct kwhy_pairs *pairs, uint32_t gpu, const struct gauge *gauge, struct summary *out)
 {

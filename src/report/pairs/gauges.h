@@ -6,12 +6,14 @@
 #include "report/json/writer.h"
 #include "report/report.h"
 
-/* What the gauges of the GPUs showed over the run, of readings once a second; nothing where there are none.
+/*
+ * Writes a summary of the GPUs' gauges over the run, read once a second. Writes nothing where there are no
+ * readings.
  */
 void kwhy_pairs_write_gauges(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out);
 
-/* temperature_c, power_w and clock_hz of one: each an object, or null without readings. */
+/* Writes temperature_c, power_w and clock_hz of one GPU, each an object, or null without readings. */
 void kwhy_pairs_gauges_json(const struct kwhy_pairs *pairs, uint32_t gpu, struct kwhy_json *json);
 
 #endif

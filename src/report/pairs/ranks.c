@@ -10,7 +10,7 @@
 
 enum { CELL_BYTES = 64, SIZE_STEP = 16 };
 
-/* Every fourth power of two and the largest are enough to read. */
+/* Whether a size is shown: without --verbose every fourth power of two and the largest. */
 static bool is_shown(const struct kwhy_pairs *pairs, const struct kwhy_pair_config *config, bool verbose)
 {
 	uint64_t least = UINT64_MAX, most = 0;

@@ -6,13 +6,16 @@
 #include "report/json/writer.h"
 #include "report/report.h"
 
-/* What pairs hold of all GPUs together, and of several processes; nothing where there is none. */
+/*
+ * Write the results of collectives over all GPUs, and of several processes; write nothing where there are no
+ * results.
+ */
 void kwhy_pairs_write_collectives(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out);
 void kwhy_pairs_write_ranks(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out);
 
-/* Of one, without a name for it. */
+/* Writes the object of one rank, without a key. */
 void kwhy_pairs_rank_json(const struct kwhy_pairs *pairs, uint32_t rank, struct kwhy_json *json);
 
 #endif

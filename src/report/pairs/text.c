@@ -69,7 +69,7 @@ static uint64_t least_bytes(const struct kwhy_pairs *pairs, enum kwhy_pair_engin
 	return least;
 }
 
-/* The first clock that an engine was timed by: all of it is compared by that. */
+/* The first clock that an engine was timed by, by which all of its rows are compared. */
 static enum kwhy_pair_clock clock_of(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine)
 {
 	int first = KWHY_PAIR_CLOCK_COUNT - 1;
@@ -155,14 +155,13 @@ static void write_limit_sources(const struct kwhy_pairs *pairs, const struct kwh
 	}
 }
 
-/* What the fastest engine reaches of what the link could do. */
+/* Writes the share of the link's limit that the fastest engine reaches. */
 static void write_routes(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
 	static const struct kwhy_table_column columns[] = {{"pair", KWHY_COLUMN_LEFT},
-		{"over", KWHY_COLUMN_LEFT}, {"limit", KWHY_COLUMN_RIGHT},
-		{"one direction", KWHY_COLUMN_RIGHT}, {"of it", KWHY_COLUMN_RIGHT},
-		{"both directions", KWHY_COLUMN_RIGHT}, {"of it", KWHY_COLUMN_RIGHT}};
+		{"over", KWHY_COLUMN_LEFT}, {"limit", KWHY_COLUMN_RIGHT}, {"one-way", KWHY_COLUMN_RIGHT},
+		{"of it", KWHY_COLUMN_RIGHT}, {"two-way", KWHY_COLUMN_RIGHT}, {"of it", KWHY_COLUMN_RIGHT}};
 	const struct kwhy_text_context context = {.style = style, .out = out};
 	char cell[KWHY_PAIR_ROUTE_BYTES];
 	struct kwhy_table table;
@@ -230,7 +229,7 @@ static void write_loggp(
 	kwhy_table_write(&table, style, out);
 }
 
-/* All of them with --verbose; else only of copies that the source queues. */
+/* Writes the regimes: all with --verbose, otherwise only those of copies that the source queues. */
 static void write_regimes(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
@@ -271,7 +270,7 @@ static void write_regimes(
 	kwhy_table_write(&table, style, out);
 }
 
-/* How much slower than alone. */
+/* Writes how much slower transfers are under load than alone. */
 static void write_loads(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
@@ -305,7 +304,7 @@ static void write_loads(
 	kwhy_table_write(&table, style, out);
 }
 
-/* A figure whose interval holds 0 is known to be below its upper end. */
+/* Adds a figure; one whose interval includes 0 is shown as below its upper end. */
 static void joules_cell(struct kwhy_table *table, const struct kwhy_pair_figure *figure)
 {
 	char value[KWHY_QUANTITY_BYTES], text[2 * KWHY_QUANTITY_BYTES];
@@ -323,7 +322,7 @@ static struct kwhy_pair_figure of_a_byte(const struct kwhy_pair_figure *figure, 
 	return (struct kwhy_pair_figure){figure->value / bytes, figure->low / bytes, figure->high / bytes};
 }
 
-/* What a byte costs at the source, at the target and at both. */
+/* Writes the energy a byte at the source, at the target and at both. */
 static void write_energies(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
@@ -365,7 +364,7 @@ static void write_energies(
 	}
 }
 
-/* What the fits predict of what took no part in them. */
+/* Writes the fits' predictions of samples that were not fitted. */
 static void write_held_outs(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
@@ -406,7 +405,7 @@ static void change_cell(struct kwhy_table *table, const struct kwhy_pair_pinning
 		table, isfinite(ratio.value) && isfinite(ratio.low) && isfinite(ratio.high) ? text : NULL);
 }
 
-/* What the NUMA node of the host's thread makes. */
+/* Writes the effect of the NUMA node of the host's thread. */
 static void write_pinnings(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
@@ -462,7 +461,7 @@ static void write_relation(const struct kwhy_pair_relation *relation, const stru
 		relation->count);
 }
 
-/* Whether times follow what the gauges of the source showed. */
+/* Writes whether times correlate with the gauges of the source. */
 static void write_relations(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {

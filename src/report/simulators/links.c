@@ -9,7 +9,10 @@
 
 /* --- ASTRA-sim, analytical network --- */
 
-/* Its "GB/s" are of 2^30 bytes: bw * (1 << 30) / 1e9 in its NetworkFunction.cpp. A Switch is two hops. */
+/*
+ * ASTRA-sim's "GB/s" are of 2^30 bytes: bw * (1 << 30) / 1e9 in its NetworkFunction.cpp. A Switch is two
+ * hops.
+ */
 #define ASTRA_GB 1073741824.0
 #define HOPS 2
 
@@ -44,7 +47,10 @@ static void write_simai(const struct kwhy_pairs *pairs, struct kwhy_text *out)
 	struct kwhy_pair_link link = kwhy_simulator_middle_link(pairs);
 	uint32_t gpus = pairs->gpu_count;
 
-	/* nodes, GPUs a server, NVSwitches, other switches, links, kind of GPU; then the switches' numbers */
+	/*
+	 * numbers of nodes, GPUs a server, NVSwitches, other switches and links, kind of GPU; then the
+	 * switches' ids
+	 */
 	kwhy_text_addf(out, "%" PRIu32 " %" PRIu32 " 1 0 %" PRIu32 " H200\n%" PRIu32 "\n", gpus + 1, gpus,
 		gpus, gpus);
 	for (uint32_t i = 0; i < gpus; i++)
@@ -59,10 +65,10 @@ static double predict_simai(const char *text, const struct kwhy_pair_config *con
 	const char *line;
 
 	snprintf(start, sizeof(start), "\n%" PRIu32 " ", config->source);
-	line = strchr(text, '\n'); /* behind the counts */
+	line = strchr(text, '\n'); /* after the counts */
 	line = line ? strchr(line + 1, '\n') : NULL;
 	line = line ? strstr(line, start) : NULL;
-	line = line ? strchr(line + strlen(start), ' ') : NULL; /* behind the switch's number */
+	line = line ? strchr(line + strlen(start), ' ') : NULL; /* after the switch's id */
 	gbps = kwhy_simulator_number(line, " ");
 	latency_ms = kwhy_simulator_number(line, "Gbps ");
 	return HOPS * latency_ms * 1e-3 + 8 * (double)config->bytes / (gbps * 1e9);
@@ -76,7 +82,7 @@ const struct kwhy_simulator kwhy_simulator_simai = {"SimAI", "simai_topology.txt
 
 #define TICKS_MAX 2e9 /* its parameters are int */
 
-/* o is counted at both ends, and copies take nothing of the target: L has the whole latency. */
+/* o is added at both ends, but copies take no time of the target, so L has the whole latency. */
 static void write_loggopsim(const struct kwhy_pairs *pairs, struct kwhy_text *out)
 {
 	struct kwhy_pair_link link = kwhy_simulator_middle_link(pairs);

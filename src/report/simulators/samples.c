@@ -96,7 +96,7 @@ static void write_sizes(
 	}
 }
 
-/* {event: {size: [ns, ...]}}, as ATLAHS takes what NPKit measured. */
+/* Writes {event: {size: [ns, ...]}}, the form of NPKit's measurements that ATLAHS reads. */
 static void write_npkit(const struct kwhy_pairs *pairs, struct kwhy_text *out)
 {
 	struct kwhy_json json;
@@ -118,7 +118,7 @@ static void write_npkit(const struct kwhy_pairs *pairs, struct kwhy_text *out)
 	kwhy_text_add(out, "\n");
 }
 
-/* The mean of the samples. */
+/* Predicts the mean of the samples. */
 static double predict_npkit(const char *text, const struct kwhy_pair_config *config)
 {
 	char name[KEY_BYTES], key[KEY_BYTES + 2];

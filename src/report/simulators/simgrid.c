@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SimGrid: a platform whose links have the largest sizes' rate, with SMPI's factors for the regimes below. A
- * factor holds for sizes above its boundary (simgrid's FactorSet), so regimes begin where it says.
+ * SimGrid: a platform whose links have the rate of the largest sizes, with SMPI's factors for the regimes
+ * below. A factor applies to sizes above its boundary (simgrid's FactorSet), so regimes begin there.
  */
 #include "report/simulators/simulators.h"
 
@@ -28,7 +28,10 @@ static const struct kwhy_pair_curve *first_curve(const struct kwhy_pairs *pairs)
 	return NULL;
 }
 
-/* A line without a negative latency: else the rate alone, right in the middle of the segment. */
+/*
+ * The segment with a latency of at least 0: where the fitted one is negative, the rate alone, exact in the
+ * middle of the segment.
+ */
 static struct kwhy_transfer_segment positive(struct kwhy_transfer_segment segment)
 {
 	double middle = sqrt(segment.from_bytes * segment.to_bytes);

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Names hold no comma and no quote: domains are ours but for what boards call theirs. */
+/* Adds a name. Names have no comma and no quote, except those that boards give their domains. */
 static void add_name(struct kwhy_text *out, const char *name)
 {
 	kwhy_text_add(out, "\"");
@@ -25,10 +25,10 @@ static void add_number(struct kwhy_text *out, double value)
 		kwhy_text_addf(out, "%.9g", value);
 }
 
-/* Whose figure a row is. */
+/* The figure that a row is of, and the run or mean it belongs to. */
 struct place {
 	const char *figure, *of;
-	int64_t run; /* -1: over the runs */
+	int64_t run; /* -1: over all runs */
 	double start_s, end_s;
 };
 
@@ -61,7 +61,7 @@ static void add_mean(
 	add_row(out, &(struct place){name, of, -1, NAN, NAN}, figure);
 }
 
-/* One value, with the meter's interval where there is one. */
+/* Adds one value, with the meter's interval where there is one. */
 static void add_value(struct kwhy_text *out, const struct place *place, double value, double low, double high)
 {
 	struct kwhy_stat_figure figure = {
@@ -142,7 +142,7 @@ static void add_run(struct kwhy_text *out, const struct kwhy_stat *stat, size_t 
 	}
 }
 
-/* Times of intervals and metrics are since the start of their run. */
+/* Adds intervals and metrics; their times are since the start of their run. */
 static void add_curves(struct kwhy_text *out, const struct kwhy_stat *stat)
 {
 	for (size_t i = 0; i < stat->interval_count; i++)

@@ -7,14 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COST_CORE_RATIO 0.005 /* of a core: more than that may disturb the command */
+#define COST_CORE_RATIO 0.005 /* share of a core; more may disturb the command */
 #define STEP_REPORTED_S 0.05
-#define UNSETTLED_W 8 /* above clean idle: more than cards of one kind differ */
+#define UNSETTLED_W 8 /* above clean idle; cards of one kind differ by less */
 
 static void note(struct kwhy_stat_summary *summary, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Counts too where there is no space: kwhy_stat_notes_add() knows then. */
+/* Adds a note. Notes without space are counted, too, by which kwhy_stat_notes_add() notices. */
 static void note(struct kwhy_stat_summary *summary, const char *format, ...)
 {
 	char text[512];
@@ -119,7 +119,7 @@ static void note_domain(const struct kwhy_stat *stat, struct kwhy_stat_summary *
 			domain->idle.processes == 1 ? "process" : "processes");
 }
 
-/* Counts of a run alone are known or not; a 0 that was reported is known. */
+/* Notes work that was not reported. A reported 0 is known. */
 static void note_unreported_work(const struct kwhy_stat *stat, struct kwhy_stat_summary *summary, size_t w)
 {
 	const struct kwhy_stat_work *work = &stat->work[w];

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* A half-width beyond this says little: more runs are asked for. */
+/* Relative half-width beyond which more runs are recommended. */
 #define ENOUGH_RATIO 0.1
 #define RUNS_MAX 1e6
 
@@ -22,7 +22,7 @@ double kwhy_stat_half_ratio(const struct kwhy_stat_figure *figure)
 	return fabs((estimate->high - estimate->low) / 2 / estimate->mean);
 }
 
-/* `low` and `high` are the meter's, of a single run. */
+/* Makes a figure; `low` and `high` are the meter's interval, used for a single run. */
 static struct kwhy_stat_figure figure_of(const struct kwhy_estimate *estimate, double low, double high)
 {
 	struct kwhy_stat_figure figure = {.estimate = *estimate, .basis = KWHY_STAT_BY_NONE};
@@ -37,7 +37,7 @@ static struct kwhy_stat_figure figure_of(const struct kwhy_estimate *estimate, d
 	return figure;
 }
 
-/* What a run says of a figure. */
+/* A run's value of a figure, with the meter's interval. */
 struct sample {
 	double value, low, high;
 };
@@ -133,7 +133,7 @@ static double end_of(double end, double value)
 	return isnan(end) ? value : end;
 }
 
-/* Of one run; unknown where no meter took part. */
+/* Quotient of two values of one run; unknown where either is unmetered. */
 static struct sample quotient(struct sample above, struct sample below)
 {
 	double least = end_of(below.low, below.value);
@@ -145,7 +145,7 @@ static struct sample quotient(struct sample above, struct sample below)
 		least > 0 ? end_of(above.high, above.value) / least : INFINITY};
 }
 
-/* Something and what it is divided by, each of them of a run. */
+/* Dividend and divisor, each of one run. */
 struct ratio {
 	sample_of *above, *below;
 };
@@ -183,7 +183,10 @@ static double half_ratio_of(const struct kwhy_estimate *estimate, double runs)
 		fabs(estimate->mean);
 }
 
-/* As many runs as would bring the interval to a tenth. A single run's is the meter's, and independent. */
+/*
+ * Number of runs that would bring the half-width to a tenth. A single run's interval is the meter's and does
+ * not depend on the number.
+ */
 static uint64_t runs_needed(const struct kwhy_stat_figure *energy)
 {
 	double ratio = kwhy_stat_half_ratio(energy) / ENOUGH_RATIO, runs = 2;

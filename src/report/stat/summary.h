@@ -7,24 +7,27 @@
 #include "base/status.h"
 #include "model/stat.h"
 
-/* What an interval says: how runs scatter, or how far the meter may be off in the only one. */
+/* Basis of an interval: the scatter of the runs, or the meter's uncertainty where there is one run. */
 enum kwhy_stat_interval_basis { KWHY_STAT_BY_NONE, KWHY_STAT_BY_RUNS, KWHY_STAT_BY_METER };
 
-const char *kwhy_stat_interval_basis_name(enum kwhy_stat_interval_basis basis); /* "runs"; NULL: none */
+const char *kwhy_stat_interval_basis_name(
+	enum kwhy_stat_interval_basis basis); /* "runs"; NULL: no interval */
 
 struct kwhy_stat_figure {
-	struct kwhy_estimate estimate; /* 95 %; NAN unknown */
+	struct kwhy_estimate estimate; /* 95 %; NAN: unknown */
 	enum kwhy_stat_interval_basis basis;
 };
 
 struct kwhy_stat_domain_figures {
 	struct kwhy_stat_figure energy_j, net_j, mean_w;
-	double peak_w;		 /* highest of any run */
-	double context_j;	 /* of the net energy a run, what a mere context would have drawn */
-	double meter_half_ratio; /* the meters' own half-width of a run, as a share: mean */
-	uint64_t runs_needed;	 /* for an interval of 10 %; 0: it is that good, or cannot be determined */
-	size_t unmeasured;	 /* runs that count and have no energy */
-	const char *basis, *missing; /* of the last run that has one */
+	double peak_w;		 /* highest power of any run */
+	double context_j;	 /* part of a run's net energy that a context alone would have drawn */
+	double meter_half_ratio; /* half-width of a run's energy from its meters, as a share of it; mean over
+				    runs */
+	uint64_t runs_needed;	 /* number of runs for an interval of 10 %; 0: it is reached, or cannot be
+				    determined */
+	size_t unmeasured;	 /* counted runs without a known energy */
+	const char *basis, *missing; /* each of the last run that has one */
 };
 
 struct kwhy_stat_work_figures {
@@ -32,8 +35,10 @@ struct kwhy_stat_work_figures {
 	struct kwhy_stat_figure *joules_per_unit, *units_per_joule; /* [domain_count] */
 };
 
-/* Means over the runs that count; what is a unit, a second or a watt is of the sums over the runs that have
- * both. Lies in its arena. */
+/*
+ * Means over the runs that count. Ratios a unit, second or watt are of the sums over the runs that have both
+ * figures. All pointers lie in its arena.
+ */
 struct kwhy_stat_summary {
 	struct kwhy_arena arena;
 	size_t counted;
@@ -49,10 +54,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_stat_summary_make(
 	const struct kwhy_stat *stat, struct kwhy_stat_summary *out, struct kwhy_error *error);
 void kwhy_stat_summary_done(struct kwhy_stat_summary *summary);
 
-/* Half the width of the interval as a share of the mean; NAN unknown. */
+/* Half of the interval's width as a share of the mean; NAN: unknown. */
 double kwhy_stat_half_ratio(const struct kwhy_stat_figure *figure);
 
-/* Adds the sentences; for kwhy_stat_summary_make(). */
+/* Adds the notes. Called by kwhy_stat_summary_make(). */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_notes_add(
 	const struct kwhy_stat *stat, struct kwhy_stat_summary *summary, struct kwhy_error *error);
 

@@ -25,7 +25,7 @@ static void cell(struct kwhy_table *table, double value, const char *unit)
 	kwhy_table_cell(table, isfinite(value) ? kwhy_quantity_si(text, value, unit, DIGITS) : NULL);
 }
 
-/* Work is counted in ones: 12 tokens, never 12000 millitokens. Beyond a million prefixes read better. */
+/* Writes an amount of work in ones: 12 tokens, never 12000 millitokens. Beyond a million it uses prefixes. */
 static const char *amount_of(char out[96], double value, const char *unit)
 {
 	char text[KWHY_QUANTITY_BYTES];
@@ -65,7 +65,7 @@ static void spread_cell(struct kwhy_table *table, const struct kwhy_stat_figure 
 	kwhy_table_cell(table, spread_of(text, figure));
 }
 
-/* In the unit of the figure itself, which may be about 0. */
+/* Adds the half-width in the figure's own unit, since the figure may be about 0. */
 static void half_cell(struct kwhy_table *table, const struct kwhy_stat_figure *figure, const char *unit)
 {
 	char number[KWHY_QUANTITY_BYTES], text[KWHY_QUANTITY_BYTES + 4] = "";
@@ -149,7 +149,7 @@ static void write_idle(const struct page *page)
 	}
 }
 
-/* The system counts CPU time in pieces; none of them is not no time at all. */
+/* Writes a CPU time. The system counts it in steps, so 0 means less than a step. */
 static const char *cpu_time_of(char out[KWHY_QUANTITY_BYTES], double seconds)
 {
 	if (!(seconds < 1e-3))
@@ -173,7 +173,7 @@ static void write_time(const struct page *page)
 		kwhy_quantity_si(memory, summary->max_rss_bytes, "B", 3));
 }
 
-/* "token" of "tokens": the unit of one. */
+/* Singular of a unit: "token" of "tokens". */
 static void one_of(char out[64], const char *unit)
 {
 	size_t length = strlen(unit);
@@ -268,7 +268,7 @@ static void write_metrics(const struct page *page)
 	kwhy_table_write(&table, page->text_context.style, page->text_context.out);
 }
 
-/* Main domain only; the others are in JSON and CSV. */
+/* Writes the intervals of the main domain; JSON and CSV have the others. */
 static void write_intervals(const struct page *page)
 {
 	static const struct kwhy_table_column columns[] = {{"run", KWHY_COLUMN_RIGHT},
@@ -298,8 +298,8 @@ static void write_intervals(const struct page *page)
 }
 
 /*
- * Of what an absence speaks: a second vendor's GPUs are nothing to tell while the first one's are there. A
- * meter that only lacks permission is reported even where a lesser one stands in.
+ * Whether an absence is shown. A second vendor's missing GPUs are not shown while the first vendor's are
+ * there. A meter that only lacks permission is shown even where a less exact one replaces it.
  */
 static bool is_reported(const struct page *page, const struct kwhy_stat_absence *absence)
 {

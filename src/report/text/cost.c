@@ -8,11 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The first screen's beginning: what it cost. */
+/* The first screen's beginning: time and energy of the run. */
 
 #define NJ_PER_KWH 3.6e15
-#define NOTED_RATIO 0.01 /* of the run's energy, from which on it is noted that it is unmetered */
-#define EVEN_RATIO 0.05	 /* sides of an interval that differ by less are one number */
+#define NOTED_RATIO 0.01 /* share of the run's energy from which on the unmetered part is noted */
+#define EVEN_RATIO \
+	0.05 /* relative difference below which both sides of an interval are shown as one number */
 
 static void write_subject(const struct kwhy_text_context *context)
 {
@@ -43,7 +44,7 @@ static void write_subject(const struct kwhy_text_context *context)
 	kwhy_arena_done(&arena);
 }
 
-/* "; 26.6 J of it unmetered", where that is so. */
+/* Writes "; 26.6 J of it unmetered" where part of the energy is. */
 static const char *unmetered_of(const struct kwhy_totals *totals, char out[64])
 {
 	char energy[KWHY_QUANTITY_BYTES];
@@ -83,7 +84,7 @@ static void write_price(const struct kwhy_text_context *context)
 			context, "  ", "grams a kWh: %s, mean of %d", report->place, report->carbon_year);
 }
 
-/* Assumed powers tell of what was recorded alone: no price of the run. */
+/* Explains why there is no price: assumed powers give the energy of recorded activities only. */
 static void write_no_price(const struct kwhy_text_context *context)
 {
 	if (isfinite(context->report->price_per_kwh) || isfinite(context->report->intensity_g_per_kwh))
@@ -93,7 +94,7 @@ static void write_no_price(const struct kwhy_text_context *context)
 
 enum { INTERVAL_BYTES = 3 * KWHY_QUANTITY_BYTES + 16 };
 
-/* "3.11 kJ" beside "3.46 kJ" is "3.11". */
+/* Removes the unit of `low` where `high` has the same: "3.11 kJ" before "3.46 kJ" becomes "3.11". */
 static const char *without_unit_of(char *low, const char *high)
 {
 	char *unit = strchr(low, ' ');
@@ -104,7 +105,7 @@ static const char *without_unit_of(char *low, const char *high)
 	return low;
 }
 
-/* Of the run's energy the `parts`-th part: "281 J ±780 mJ", or "3.13 kJ (3.11 to 3.46 kJ)". */
+/* The run's energy divided by `parts`, with its interval: "281 J ±780 mJ", or "3.13 kJ (3.11 to 3.46 kJ)". */
 static const char *interval_of(const struct kwhy_totals *totals, double parts, char out[INTERVAL_BYTES])
 {
 	double each_j = totals->run_nj * 1e-9 / parts, below_j = totals->run_below_nj * 1e-9 / parts,
@@ -146,7 +147,7 @@ static void write_work(const struct kwhy_text_context *context)
 	}
 }
 
-/* The first device's meter stands for all; others are named in the method section. */
+/* The first device's meter; the method section names the others. */
 static const char *meter_of(const struct kwhy_ledger *ledger)
 {
 	for (size_t d = 0; d < ledger->device_count; d++)
@@ -155,7 +156,7 @@ static const char *meter_of(const struct kwhy_ledger *ledger)
 	return "a meter";
 }
 
-/* What was metered: "10.0 s", "windows of 4.00 s to 10.0 s". Borrowed from `out`. */
+/* Describes the metered windows: "10.0 s", "windows of 4.00 s to 10.0 s". Borrowed from `out`. */
 static const char *windows_of(const struct kwhy_totals *totals, char out[2 * KWHY_QUANTITY_BYTES + 16])
 {
 	char least[KWHY_QUANTITY_BYTES], longest[KWHY_QUANTITY_BYTES];
@@ -169,7 +170,10 @@ static const char *windows_of(const struct kwhy_totals *totals, char out[2 * KWH
 	return out;
 }
 
-/* What that is of, where no activity tells how long the run was and the meters saw less than was recorded. */
+/*
+ * Describes the recorded time, where no activity gives the run's duration and less than the recorded time was
+ * metered.
+ */
 static const char *recorded_of(const struct kwhy_text_context *context, char out[KWHY_QUANTITY_BYTES + 16])
 {
 	const struct kwhy_ledger *ledger = context->report->ledger;
@@ -189,7 +193,7 @@ static const char *recorded_of(const struct kwhy_text_context *context, char out
 	return out;
 }
 
-/* Of the devices that did something, each over its own run. */
+/* Sum of the mean powers of the active devices, each over its own run. */
 static double run_power_w(const struct kwhy_ledger *ledger)
 {
 	double sum_w = 0;
@@ -204,7 +208,7 @@ static double run_power_w(const struct kwhy_ledger *ledger)
 	return sum_w;
 }
 
-/* On how many devices, where it is not one. */
+/* The number of devices, where it is not 1. */
 static const char *devices_of(const struct kwhy_totals *totals, char out[64])
 {
 	*out = '\0';
@@ -215,7 +219,10 @@ static const char *devices_of(const struct kwhy_totals *totals, char out[64])
 	return out;
 }
 
-/* The ledger holds what was metered before and after it, too, and not the unmetered part of it. */
+/*
+ * Writes the energy of the run: the ledger also has the energy metered before and after it, and lacks the
+ * unmetered part.
+ */
 static void write_run(const struct kwhy_text_context *context)
 {
 	const struct kwhy_totals *totals = context->totals;
@@ -249,7 +256,9 @@ static void write_metered(const struct kwhy_text_context *context)
 		totals->modelled ? "modelled, not metered" : meter_of(context->report->ledger));
 }
 
-/* One total, that of the run where it is known: all figures of the first screen but the accounts are of it.
+/*
+ * Writes one total, that of the run where it is known; all figures of the first screen except the accounts
+ * are of it.
  */
 static void write_energy(const struct kwhy_text_context *context)
 {
@@ -261,7 +270,7 @@ static void write_energy(const struct kwhy_text_context *context)
 		write_metered(context);
 }
 
-/* Accounts that no power was assumed for are in no sum. */
+/* Notes accounts without an assumed power, which are in no sum. */
 static void write_missing(const struct kwhy_text_context *context)
 {
 	size_t missing = 0;
@@ -274,7 +283,9 @@ static void write_missing(const struct kwhy_text_context *context)
 			context->totals->row_count);
 }
 
-/* What went while nothing ran: between first and last work, which is what advice is about, then around that.
+/*
+ * Writes the energy while nothing ran: between first and last work, which advice is about, then before and
+ * after.
  */
 static void write_busy_energy(const struct kwhy_text_context *context, const char *busy, const char *span)
 {
@@ -340,7 +351,7 @@ static void write_busy(const struct kwhy_text_context *context)
 		write_busy_energy(context, busy, span);
 }
 
-/* How well random windows stand for the whole run; nothing of windows that were chosen. */
+/* Adds how well random windows represent the whole run; nothing for windows that were chosen. */
 static void add_sampling(struct kwhy_text *line, const struct kwhy_coverage_sum *sum)
 {
 	if (sum->choice != KWHY_CHOICE_DUTY)
@@ -359,7 +370,8 @@ static double recorded_ratio(const struct kwhy_coverage_sum *sum)
 	return (double)sum->known_ns / (double)(sum->end_ns - sum->start_ns);
 }
 
-/* How much of a run that is known in windows they hold, and what they tell of it; of devices that did work.
+/*
+ * Writes the share of the run that its windows cover, and how well they represent it, for a device with work.
  */
 static void write_windows(const struct kwhy_text_context *context, uint32_t device)
 {

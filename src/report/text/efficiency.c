@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Sections on efficiency: what a byte costs in each kind of transfer, what a unit of work costs. */
+/* Sections on efficiency: energy a byte of each kind of transfer, and energy a unit of work. */
 
 enum { RANKING_ROWS = 12 };
 
@@ -29,7 +29,7 @@ static void add_ratio(struct kwhy_table *table, double ratio)
 	kwhy_table_cell(table, kwhy_quantity_number(text, ratio));
 }
 
-/* Small copies reach so little that a tenth of a percent is too coarse. */
+/* Adds a share of the peak, with more digits for small copies, which reach less than a tenth of a percent. */
 static void add_share_of_peak(struct kwhy_table *table, const struct kwhy_ranked_cost *cost)
 {
 	double share = cost->rate_bytes_per_s / cost->peak_bytes_per_s;
@@ -86,7 +86,7 @@ static const struct kwhy_table_column work_columns[] = {
 	{"a joule", KWHY_COLUMN_RIGHT},
 };
 
-/* What a copy costs in the work that the device is there for: S joules a copy are N multiply-adds. */
+/* Writes the energy of a copy in multiply-adds. */
 static void write_equivalents(const struct kwhy_text_context *context, double j_per_flop)
 {
 	char flop[KWHY_QUANTITY_BYTES], each[KWHY_QUANTITY_BYTES], count[KWHY_QUANTITY_BYTES];

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Sections on accounts: every row of the ledger, what only a sum is known of, sums by category. */
+/* Sections on accounts: every row of the ledger, groups of which only the sum is known, sums by category. */
 
 enum { ACCOUNT_ROWS = 20, GROUP_ROWS = 8 };
 
@@ -43,8 +43,10 @@ static void add_power(struct kwhy_table *table, const struct kwhy_total *row)
 	kwhy_table_cell(table, text);
 }
 
-/* Work before the first or after the last reading: no joule of it is in the ledger, which is not that it drew
- * none. */
+/*
+ * Whether work lies before the first or after the last reading: the ledger has no joule of it, though it did
+ * draw power.
+ */
 static bool is_unseen(const struct kwhy_totals *totals, const struct kwhy_total *row)
 {
 	return !totals->modelled && row->gross_nj == 0 && row->time_ns > 0;
@@ -224,7 +226,7 @@ static void add_category(struct kwhy_table *table, const struct kwhy_text_contex
 				  (enum kwhy_category)sum->category, totals->recorded_nj, totals->span_ns)));
 }
 
-/* Measured against what activities explain, and mean powers: the whole beside its parts. */
+/* Writes the measured energy next to the part that activities explain, and mean powers. */
 static void write_explained(const struct kwhy_text_context *context)
 {
 	const struct kwhy_totals *totals = context->totals;
@@ -242,7 +244,7 @@ static void write_explained(const struct kwhy_text_context *context)
 		kwhy_quantity_si(power, totals->power_w, "W", 3));
 }
 
-/* Time is of the run, joules are the meter's. */
+/* Explains rows without joules: times are of the run, joules are metered. */
 static void write_unseen(const struct kwhy_text_context *context)
 {
 	struct kwhy_text unseen = {0};

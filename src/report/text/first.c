@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The first screen behind the cost: where it went, what to do. At most 24 lines with three findings. */
+/* The first screen after the cost: largest accounts and advice, at most 24 lines with three findings. */
 
 enum { SCREEN_LINES = 24, WHERE_ROWS = 6, WHERE_MIN = 3, WHERE_BAR = 10, ADVICE_ROWS = 3 };
 
@@ -73,7 +73,7 @@ static bool has_grouped(const struct kwhy_totals *totals, size_t shown)
 	return false;
 }
 
-/* Of the whole run, where its windows tell of it. */
+/* The totals of the whole run, where random windows are samples of it. */
 static struct kwhy_totals shown_totals(const struct kwhy_text_context *context)
 {
 	struct kwhy_totals totals = *context->totals;
@@ -95,7 +95,7 @@ static const char *remark_on(const struct kwhy_totals *totals, size_t shown, boo
 	return has_grouped(totals, shown) ? "some rows are sure only as a sum: see Known only as sums" : NULL;
 }
 
-/* The first findings, which are the best; none whose cure is projected to save nothing. */
+/* Number of findings shown, the best first; none whose cure is projected to save nothing. */
 static size_t advice_count(const struct kwhy_findings *findings)
 {
 	size_t count = 0;
@@ -106,8 +106,10 @@ static size_t advice_count(const struct kwhy_findings *findings)
 	return count;
 }
 
-/* Rows that leave the first screen its lines: what is above them, and after them a line of words for each
- * heading, one of columns, and the findings. */
+/*
+ * Number of account rows that fit the first screen with the lines above them, a line for each heading, one
+ * for columns, and the findings.
+ */
 static size_t where_rows(const struct kwhy_text_context *context)
 {
 	size_t taken = 5 + 2 * advice_count(context->report->findings), rows;
@@ -150,7 +152,7 @@ void kwhy_section_where(const struct kwhy_text_context *context)
 	kwhy_table_write(&table, context->style, context->out);
 }
 
-/* One line, cut to the page. */
+/* Writes one line, cut to the page. */
 static void write_cut(const struct kwhy_text_context *context, const char *lead, const char *text)
 {
 	struct kwhy_arena arena = {0};
@@ -162,7 +164,7 @@ static void write_cut(const struct kwhy_text_context *context, const char *lead,
 	kwhy_arena_done(&arena);
 }
 
-/* "up to 120 J (23.5 %), 1.2 s": what the cure would bring, at most where it is a bound. */
+/* Writes the saving of a cure, "up to 120 J (23.5 %), 1.2 s"; "up to" where it is a bound. */
 static void write_saving(
 	const struct kwhy_text_context *context, const struct kwhy_saving *saving, struct kwhy_text *out)
 {
@@ -177,14 +179,17 @@ static void write_saving(
 		saving->frees_device ? " of the device" : "");
 }
 
-/* Whether findings' joules are shares of another energy than the first line's, by 1 % or more. */
+/* Whether findings' shares are of another energy than the first line's, by 1 % or more. */
 static bool is_base_apart(const struct kwhy_totals *totals)
 {
 	return totals->recorded_nj > 0 &&
 		fabs(totals->recorded_nj - (double)totals->energy_nj) >= 0.01 * totals->recorded_nj;
 }
 
-/* How many there are, and what the shares are of where that is not what was metered. */
+/*
+ * Writes the heading: the number of findings, and what their shares are of where that is not the metered
+ * energy.
+ */
 static void write_advice_heading(const struct kwhy_text_context *context, size_t count)
 {
 	const struct kwhy_totals *totals = context->totals;

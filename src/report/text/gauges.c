@@ -18,7 +18,7 @@ static const struct kwhy_table_column columns[] = {
 	{"most", KWHY_COLUMN_RIGHT},
 };
 
-/* By the unit in which a gauge's name ends; longer ends first. */
+/* Units by the end of a gauge's name; longer ends come first. */
 static const struct unit {
 	const char *end, *si; /* si NULL: see add_value() */
 	double scale;
@@ -44,7 +44,7 @@ static const struct unit *unit_of(const char *name)
 	}
 }
 
-/* "sm clock" of "sm_clock_hz". */
+/* Adds a title, "sm clock" for "sm_clock_hz". */
 static void add_title(struct kwhy_table *table, const char *label, const char *name)
 {
 	size_t length = strlen(name) - strlen(unit_of(name)->end);
@@ -71,7 +71,7 @@ static void add_value(struct kwhy_table *table, const struct unit *unit, double 
 	}
 }
 
-/* One reading is no range. */
+/* Adds a gauge; with one reading there is no range. */
 static void add_gauge(struct kwhy_table *table, const struct kwhy_text_context *context,
 	const struct kwhy_gauge_series *series)
 {
@@ -94,7 +94,7 @@ static void add_gauge(struct kwhy_table *table, const struct kwhy_text_context *
 	add_value(table, unit_of(name), (double)summary.most);
 }
 
-/* Idle is no loss: a device lowers its clocks when there is nothing to run. */
+/* Writes the throttle reasons except idle: a device lowers its clocks when it has no work. */
 static void tell_throttling(const struct kwhy_text_context *context, const struct kwhy_gauge_series *series)
 {
 	const struct kwhy_recording *recording = context->report->recording;

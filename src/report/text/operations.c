@@ -6,7 +6,10 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Sections on memory traffic: copies, what each operation costs, what a transfer costs beside itself. */
+/*
+ * Sections on memory traffic: copies, the cost of each operation, and the cost of transfers beyond the
+ * copies.
+ */
 
 static const struct kwhy_table_column copy_columns[] = {
 	{"copy", KWHY_COLUMN_NAME},
@@ -19,7 +22,7 @@ static const struct kwhy_table_column copy_columns[] = {
 
 enum { COPY_ROWS = 16 };
 
-/* `device`: NULL when there is only one. */
+/* Adds a copy. `device` is NULL when there is only one. */
 static void add_copy(
 	struct kwhy_table *table, const struct kwhy_device *device, const struct kwhy_copy_sum *copy)
 {
@@ -96,7 +99,7 @@ static void add_operation(struct kwhy_table *table, const char *name, const stru
 	kwhy_table_percent(table, share_nj(operation->gross_nj, whole_nj));
 }
 
-/* By 0.5 % or more. */
+/* Whether 0.5 % of the time or more is unmetered. */
 static bool is_partly_metered(const struct kwhy_operation *operation)
 {
 	return operation->metered_ns < 0.995 * (double)operation->known_ns;
@@ -112,7 +115,7 @@ static void add_known(struct kwhy_text *out, const char *name, const struct kwhy
 			kwhy_quantity_count(count, operation->count), name);
 }
 
-/* Count and time are of all, and so is the energy each; the joules beside them are the meter's. */
+/* Explains the table: count, time and energy each are of all operations; the joules are metered. */
 static void explain_operations(
 	const struct kwhy_text_context *context, const struct kwhy_operations *operations)
 {
@@ -182,7 +185,7 @@ static const struct kwhy_table_column split_columns[] = {
 	{"sum", KWHY_COLUMN_RIGHT},
 };
 
-/* The three parts of a transfer, and their sum. */
+/* Adds the three parts of a transfer and their sum. */
 static void add_parts(struct kwhy_table *table, const double parts[3], const char *unit)
 {
 	for (int i = 0; i < 3; i++)

@@ -5,11 +5,11 @@
 
 #include <stdio.h>
 
-/* What changes would bring, in short: assumptions and what was left out are listed by kwhy whatif. */
+/* Section on projections of changes, in short: kwhy whatif lists assumptions and refused changes. */
 
 static void add_row(struct kwhy_table *table, const struct kwhy_plan *whole, size_t changes)
 {
-	struct kwhy_plan plan = *whole; /* as far as this row */
+	struct kwhy_plan plan = *whole; /* the plan up to this row */
 	const struct kwhy_projected_change *change = &whole->changes[changes - 1];
 	const struct kwhy_projection *before = &whole->before, *after = &change->after;
 	bool has_energy = before->energy_nj != KWHY_UNKNOWN_NJ;

@@ -4,7 +4,10 @@
 
 #include <inttypes.h>
 
-/* What `kwhy probe` repeated, how much of the kernels it made known, and what it left alone. */
+/*
+ * Section on `kwhy probe`: the launches it repeated, the share of kernels that became known, and those it
+ * left out.
+ */
 
 enum { REASONS_MAX = 8 };
 

@@ -84,7 +84,8 @@ void kwhy_section_time(const struct kwhy_text_context *context)
 static const struct kwhy_table_column utilisation_columns[] = {
 	{"", KWHY_COLUMN_NAME}, {"busy", KWHY_COLUMN_RIGHT}, {"SM-weighted", KWHY_COLUMN_RIGHT},
 	{"grid known", KWHY_COLUMN_RIGHT}, {"streams", KWHY_COLUMN_RIGHT},
-	{"max. concurrency", KWHY_COLUMN_RIGHT}, {"roofline", KWHY_COLUMN_RIGHT}, /* only where it is known */
+	{"max. concurrency", KWHY_COLUMN_RIGHT},
+	{"roofline", KWHY_COLUMN_RIGHT}, /* column only where the figure is known */
 };
 
 static bool has_roofline(const struct kwhy_text_context *context)
@@ -92,7 +93,7 @@ static bool has_roofline(const struct kwhy_text_context *context)
 	return context->report->ledger->roofline.ratio > 0;
 }
 
-/* A note says why, where that was not enough. */
+/* Whether work in FLOP or bytes was stated; a note explains where it was not enough for a roofline. */
 static bool is_asked_for(const struct kwhy_recording *recording)
 {
 	bool asked = false;
@@ -128,7 +129,7 @@ static void explain_utilisation(const struct kwhy_text_context *context)
 	kwhy_text_context_paragraph(context, "  ", text);
 }
 
-/* One flow after the other is 0.015 % of what the device could do: the digits are the finding. */
+/* Adds a roofline ratio with enough digits: a serial program may reach 0.015 %. */
 static void add_roofline(struct kwhy_table *table, double ratio)
 {
 	char share[KWHY_QUANTITY_BYTES];
@@ -180,7 +181,7 @@ static const struct kwhy_table_column rank_columns[] = {
 	{"energy", KWHY_COLUMN_RIGHT},
 };
 
-/* Longest over mean, less one: what the others wait for. */
+/* Writes the imbalance, longest over mean less one: the time that the other ranks wait. */
 static void write_imbalance(const struct kwhy_text_context *context)
 {
 	const struct kwhy_ledger *ledger = context->report->ledger;
@@ -243,7 +244,7 @@ static const struct kwhy_table_column process_columns[] = {
 	{"busy", KWHY_COLUMN_RIGHT},
 };
 
-/* What a process put on devices, of all its streams. */
+/* Sums over all streams of a process. */
 struct process_sum {
 	uint64_t count;
 	int64_t busy_ns;
@@ -251,7 +252,7 @@ struct process_sum {
 	bool has_several;
 };
 
-/* How many processes put anything there. */
+/* Sums up the processes and returns the number with activities. */
 static size_t sum_processes(const struct kwhy_report *report, struct process_sum *sums)
 {
 	const struct kwhy_recording *recording = report->recording;

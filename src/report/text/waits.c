@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the host was in while a device was idle. */
+/* Section on the host's ranges while a device was idle. */
 
 enum { DEVICE_ROWS = 8, WAIT_ROWS = 12, PLACE_COLUMNS = 24 };
 
@@ -17,7 +17,7 @@ static const struct kwhy_table_column columns[] = {
 	{"longest", KWHY_COLUMN_RIGHT},
 };
 
-/* Where some row has a place; there is no space for all. */
+/* Columns where some row has a source location; not all columns fit then. */
 static const struct kwhy_table_column place_columns[] = {
 	{"host in", KWHY_COLUMN_NAME},
 	{"time", KWHY_COLUMN_RIGHT},
@@ -39,7 +39,7 @@ static const char *words_of(const struct kwhy_recording *recording, const struct
 	return sum->name ? kwhy_names_get(&recording->names, sum->name) : "a step, in none of its ranges";
 }
 
-/* "train.py:42"; of a long path its end. */
+/* Adds "train.py:42"; a long path is cut at its start. */
 static void add_place(
 	struct kwhy_table *table, const struct kwhy_recording *recording, const struct kwhy_host_sum *sum)
 {
@@ -92,7 +92,7 @@ static void write_waits(
 	kwhy_text_context_more(context, device_ledger->host_sum_count, shown);
 }
 
-/* Where no range held the host the table would say no more than the time categories do. */
+/* Whether any range contains idle time; otherwise the table would repeat the time categories. */
 static bool has_ranges(const struct kwhy_device_ledger *device_ledger)
 {
 	for (size_t i = 0; i < device_ledger->host_sum_count; i++)

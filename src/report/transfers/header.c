@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-/* Words that go into a comment: nothing that ends it. */
+/* Adds text inside a comment of the header, without anything that ends it. */
 static void add_words(struct kwhy_text *out, const char *words)
 {
 	for (; words && *words; words++)
@@ -26,7 +26,7 @@ static void add_choices(const struct kwhy_transfers *transfers, struct kwhy_text
 	}
 }
 
-/* As kwhy/transfer.h takes them: struct kwhy_transfer_limits. 0 leaves its default. */
+/* Adds the limits as a struct kwhy_transfer_limits of kwhy/transfer.h; 0 keeps its default. */
 static void add_limits(const struct kwhy_transfer_crossover *crossover, struct kwhy_text *out)
 {
 	kwhy_text_addf(out,

@@ -110,7 +110,7 @@ static void add_curve(struct kwhy_json *json, const struct kwhy_transfer_curve *
 	kwhy_json_object_end(json);
 }
 
-/* Curves and choices as members of the object that is open. */
+/* Writes curves and choices as members of the open object. */
 static void add_curves(struct kwhy_json *json, const struct kwhy_transfers *transfers)
 {
 	kwhy_json_array(json, "curves");
@@ -139,7 +139,7 @@ static void add_choices(struct kwhy_json *json, const struct kwhy_transfers *tra
 	kwhy_json_array_end(json);
 }
 
-/* 0, not measured, is null. */
+/* Writes a limit; 0 means that it was not measured and becomes null. */
 static void add_limit(struct kwhy_json *json, const char *key, uint64_t bytes)
 {
 	if (bytes)
@@ -157,7 +157,7 @@ static void add_crossover(struct kwhy_json *json, const struct kwhy_transfers *t
 	kwhy_json_object_end(json);
 }
 
-/* null where it was not measured. */
+/* Writes the compression; null where it was not measured. */
 static void add_compression(struct kwhy_json *json, const struct kwhy_transfers *transfers)
 {
 	const struct kwhy_transfer_compression *compression = &transfers->compression;

@@ -15,7 +15,7 @@ enum { CELL_BYTES = 96, SHOWN_SIZES = 6, TIME_BELOW_BYTES = 65536, STRETCH_COLUM
 
 #define WIDTH_RATIO 0.02
 
-/* As the tables have space for. */
+/* Names of clocks that fit the tables. */
 static const char *const clocks[KWHY_TRANSFER_CLOCK_COUNT] = {"row", "alone", "host"};
 
 struct page {
@@ -95,7 +95,7 @@ static void add_conditions(const struct page *page)
 		kwhy_text_context_linef(&context, "", "Ended early: %s", transfers->ended_early);
 }
 
-/* Sizes that columns are of: those of a few that were measured, and the largest. */
+/* Chooses the sizes of the columns: a few measured sizes and the largest. */
 static size_t choose_sizes(const struct page *page, uint64_t out[SHOWN_SIZES])
 {
 	static const uint64_t wanted[] = {1, 4096, 65536, 1 << 20, 16 << 20};
@@ -131,7 +131,7 @@ static const struct kwhy_transfer_point *find(
 	return NULL;
 }
 
-/* Time of a small transfer, rate of a large one; nothing where it was not measured. */
+/* Adds the time of a small transfer or the rate of a large one; empty where it was not measured. */
 static void add_cell(struct kwhy_table *table, const struct kwhy_transfer_point *point)
 {
 	char text[KWHY_QUANTITY_BYTES] = "";
@@ -258,7 +258,7 @@ static void add_choices(const struct page *page)
 	kwhy_table_write(&table, page->style, page->out);
 }
 
-/* "64 KiB-1 GiB" for each of the first stretches, or "nowhere". */
+/* Writes "64 KiB-1 GiB" for each of the first `shown` size ranges, or "nowhere". */
 static void write_stretches(const struct kwhy_transfer_baseline *baseline, size_t shown, char out[CELL_BYTES])
 {
 	char from[KWHY_TRANSFER_SIZE_BYTES], to[KWHY_TRANSFER_SIZE_BYTES];
@@ -280,7 +280,7 @@ static void write_stretches(const struct kwhy_transfer_baseline *baseline, size_
 		snprintf(out + length, CELL_BYTES - length, ", more");
 }
 
-/* Two stretches where there is space for them. */
+/* Writes two size ranges where they fit, else fewer. */
 static void stretch_words(const struct kwhy_transfer_baseline *baseline, char out[CELL_BYTES])
 {
 	for (size_t shown = baseline->stretch_count < 2 ? baseline->stretch_count : 2;; shown--) {
@@ -290,7 +290,7 @@ static void stretch_words(const struct kwhy_transfer_baseline *baseline, char ou
 	}
 }
 
-/* Of pieces the two ends: the fewest and the most of them. */
+/* Whether a baseline is shown: of those that cut into pieces only the fewest and the most pieces. */
 static bool is_shown_baseline(const struct page *page, const struct kwhy_transfer_baseline *baseline)
 {
 	return page->style->verbose || baseline->pieces == 1 || baseline->pieces == 16 ||
@@ -388,7 +388,7 @@ static void add_compression(const struct page *page)
 			: "no");
 }
 
-/* Start of the first piece, slope of the last. */
+/* Adds the curves: latency of the first segment, rate of the last. */
 static void add_curves(const struct page *page)
 {
 	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT},
@@ -421,7 +421,7 @@ static void add_curves(const struct page *page)
 	kwhy_table_write(&table, page->style, page->out);
 }
 
-/* Least joules a byte first: the ratios are of equal units, each energy to the best of its size and way. */
+/* Lowest energy of the same size, pieces and direction, which ratios are relative to. */
 static double best_of(const struct kwhy_transfers *transfers, const struct kwhy_transfer_energy *like)
 {
 	double best = NAN;
@@ -435,7 +435,9 @@ static double best_of(const struct kwhy_transfers *transfers, const struct kwhy_
 }
 
 /* With half the interval as a share; NULL: unknown. */
-/* "2.56 nJ +-1.0 %"; "< 200 pJ" where the interval reaches down to 0; "none seen" where it lies below. */
+/*
+ * Writes "2.56 nJ +-1.0 %"; "< 200 pJ" where the interval reaches down to 0; "none seen" where it is below 0.
+ */
 static const char *spread_text(char out[CELL_BYTES], double value, double low, double high)
 {
 	char number[KWHY_QUANTITY_BYTES];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/identity.h"
-#include "import/power/books.h"
 #include "import/power/devices.h"
+#include "import/power/intake.h"
 #include "import/power/readers.h"
 #include "import/power/windows.h"
 #include "import/power/zone.h"
@@ -11,13 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Steps between readings that tell whether several GPUs take turns in a log that names none. */
+/*
+ * Criteria by which a log that names no GPU is found to alternate between several: number of steps, and ratio
+ * of long to short steps.
+ */
 enum { STEPS_MIN = 8, STEP_RATIO = 4 };
 
-struct booking {
+struct assignment {
 	struct kwhy_power_log *log;
 	struct kwhy_recording *recording;
-	struct kwhy_power_books device_ledger;
+	struct kwhy_power_intake intake;
 	uint32_t *devices; /* [key_count] */
 	uint64_t elsewhere;
 	bool by_number;
@@ -34,7 +37,9 @@ static enum kwhy_status refuse_unknown(const struct kwhy_power_log *log, struct 
 		log->path);
 }
 
-/* Nothing was understood: what it is, which part was not and how many rows, and how to make what can be read.
+/*
+ * Refuses a log without a usable row: states its tool, the first unusable part, the number of rows, and how
+ * to make a usable log.
  */
 static enum kwhy_status refuse_nothing(const struct kwhy_power_log *log, struct kwhy_error *error)
 {
@@ -85,7 +90,7 @@ static int compare_steps(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* Whether short steps and long ones alternate: rows of several GPUs, one time after another. */
+/* Whether short and long steps alternate, as rows of several GPUs do at each time. */
 static enum kwhy_status has_turns(const struct kwhy_power_log *log, bool *out, struct kwhy_error *error)
 {
 	int64_t *steps = calloc(log->entry_count, sizeof(*steps));
@@ -107,7 +112,7 @@ static enum kwhy_status has_turns(const struct kwhy_power_log *log, bool *out, s
 	return KWHY_OK;
 }
 
-/* A log that names no GPU is of the only one, if it is of one. */
+/* Checks that a log that names no GPU is of one GPU, the only one. */
 static enum kwhy_status check_turns(const struct kwhy_power_log *log, struct kwhy_error *error)
 {
 	const struct kwhy_power_key *key = log->keys;
@@ -124,20 +129,22 @@ static enum kwhy_status check_turns(const struct kwhy_power_log *log, struct kwh
 	return status;
 }
 
-/* From Ampere on NVML's power is a mean of the last second, but for GA100 (8.0): nvmlDeviceGetPowerUsage().
+/*
+ * The meter of NVML's power: the mean of the last second since Ampere, except GA100 (8.0); see
+ * nvmlDeviceGetPowerUsage().
  */
 static enum kwhy_meter draw_of(const struct kwhy_device *device)
 {
 	const bool is_instant = device->compute_major > 0 &&
 		(device->compute_major < 8 || (device->compute_major == 8 && device->compute_minor == 0));
 
-	if (device->name && !strncmp(device->name, "AMD ", 4)) /* of a table that both makers share */
+	if (device->name && !strncmp(device->name, "AMD ", 4)) /* a table that AMD and NVIDIA share */
 		return KWHY_METER_ROCM_POWER;
 	return is_instant ? KWHY_METER_NVML_INSTANT : KWHY_METER_NVML_AVERAGE;
 }
 
-static struct kwhy_power_reading reading_of(
-	const struct booking *booking, const struct kwhy_power_entry *entry)
+static struct kwhy_power_intake_row reading_of(
+	const struct assignment *assignment, const struct kwhy_power_entry *entry)
 {
 	static const enum kwhy_meter meters[KWHY_POWER_ROLE_END] = {
 		[KWHY_POWER_ROLE_AVERAGE] = KWHY_METER_NVML_AVERAGE,
@@ -146,15 +153,15 @@ static struct kwhy_power_reading reading_of(
 		[KWHY_POWER_ROLE_AMD_POWER] = KWHY_METER_ROCM_POWER,
 		[KWHY_POWER_ROLE_AMD_COUNTER] = KWHY_METER_ROCM_ENERGY,
 	};
-	const uint32_t device = booking->devices[entry->key];
-	struct kwhy_power_reading reading = {
+	const uint32_t device = assignment->devices[entry->key];
+	struct kwhy_power_intake_row reading = {
 		.meter = meters[entry->role], .device = device, .value = entry->value};
 
 	if (entry->role == KWHY_POWER_ROLE_DRAW)
-		reading.meter = draw_of(&booking->recording->devices[device]);
+		reading.meter = draw_of(&assignment->recording->devices[device]);
 	if (reading.meter == KWHY_METER_NVML_ENERGY)
-		reading.value = (entry->value + 500) / 1000; /* microjoules to the meter's millijoules */
-	reading.time_ns = entry->time_ns - booking->recording->origin_unix_ns;
+		reading.value = (entry->value + 500) / 1000; /* microjoules become the meter's millijoules */
+	reading.time_ns = entry->time_ns - assignment->recording->origin_unix_ns;
 	return reading;
 }
 
@@ -167,9 +174,9 @@ static uint64_t text_digest(const char *text)
 	return digest;
 }
 
-static enum kwhy_status add_entries(struct booking *booking, struct kwhy_error *error)
+static enum kwhy_status add_entries(struct assignment *assignment, struct kwhy_error *error)
 {
-	const struct kwhy_power_log *log = booking->log;
+	const struct kwhy_power_log *log = assignment->log;
 	enum kwhy_status status = KWHY_OK;
 
 	for (size_t i = 0; !status && i < log->entry_count; i++) {
@@ -177,16 +184,15 @@ static enum kwhy_status add_entries(struct booking *booking, struct kwhy_error *
 		const struct kwhy_power_key *key = &log->keys[entry->key];
 		const uint64_t values[] = {(uint64_t)entry->time_ns, (uint64_t)entry->value, entry->role,
 			(uint64_t)key->gpu, key->uuid ? text_digest(key->uuid) : 0};
-		struct kwhy_power_reading reading;
+		struct kwhy_power_intake_row reading;
 
-		booking->device_ledger.digest += kwhy_identity_digest(
-			values, sizeof(values) / sizeof(values[0]));
-		if (booking->devices[entry->key] == KWHY_NONE) {
-			booking->elsewhere++;
+		assignment->intake.digest += kwhy_identity_digest(values, sizeof(values) / sizeof(values[0]));
+		if (assignment->devices[entry->key] == KWHY_NONE) {
+			assignment->elsewhere++;
 			continue;
 		}
-		reading = reading_of(booking, entry);
-		status = kwhy_power_books_add(&booking->device_ledger, &reading, error);
+		reading = reading_of(assignment, entry);
+		status = kwhy_power_intake_add(&assignment->intake, &reading, error);
 	}
 	return status;
 }
@@ -203,9 +209,9 @@ static const char *key_text(const struct kwhy_power_key *key, char out[128])
 	return out;
 }
 
-static enum kwhy_status refuse_elsewhere(const struct booking *booking, struct kwhy_error *error)
+static enum kwhy_status refuse_elsewhere(const struct assignment *assignment, struct kwhy_error *error)
 {
-	const struct kwhy_device *device = &booking->recording->devices[0];
+	const struct kwhy_device *device = &assignment->recording->devices[0];
 	char text[128];
 
 	return kwhy_fail(error, KWHY_E_INPUT,
@@ -213,7 +219,7 @@ static enum kwhy_status refuse_elsewhere(const struct booking *booking, struct k
 		"device %" PRId32
 		"%s%.64s; give the log of that GPU, or say which is which with --power-device %" PRId32
 		"=GPU",
-		booking->log->path, key_text(&booking->log->keys[0], text), device->index,
+		assignment->log->path, key_text(&assignment->log->keys[0], text), device->index,
 		device->uuid ? ", " : "", device->uuid ? device->uuid : "", device->index);
 }
 
@@ -225,11 +231,11 @@ static bool has_whole_seconds(const struct kwhy_power_log *log)
 	return log->dialect->cuts_seconds;
 }
 
-/* What the log said less of than there was. */
-static enum kwhy_status add_notes_of_rows(const struct booking *booking, struct kwhy_error *error)
+/* Adds notes on rows that are incomplete or were not used. */
+static enum kwhy_status add_notes_of_rows(const struct assignment *assignment, struct kwhy_error *error)
 {
-	const struct kwhy_power_log *log = booking->log;
-	struct kwhy_recording *recording = booking->recording;
+	const struct kwhy_power_log *log = assignment->log;
+	struct kwhy_recording *recording = assignment->recording;
 	enum kwhy_status status = KWHY_OK;
 
 	if (log->unread > 0)
@@ -254,47 +260,47 @@ static enum kwhy_status add_notes_of_rows(const struct booking *booking, struct 
 	return status;
 }
 
-static enum kwhy_status add_notes(const struct booking *booking, struct kwhy_error *error)
+static enum kwhy_status add_notes(const struct assignment *assignment, struct kwhy_error *error)
 {
-	const struct kwhy_power_log *log = booking->log;
-	struct kwhy_recording *recording = booking->recording;
+	const struct kwhy_power_log *log = assignment->log;
+	struct kwhy_recording *recording = assignment->recording;
 	enum kwhy_status status = KWHY_OK;
 
-	if (booking->elsewhere > 0)
+	if (assignment->elsewhere > 0)
 		status = kwhy_recording_add_note(recording, KWHY_NOTE_WARNING, "power-of-other-devices",
 			error,
 			"%s: %" PRIu64 " readings of devices that the trace does not show were left out.",
-			log->path, booking->elsewhere);
-	if (!status && booking->by_number && log->key_count > recording->device_count)
+			log->path, assignment->elsewhere);
+	if (!status && assignment->by_number && log->key_count > recording->device_count)
 		status = kwhy_recording_add_note(recording, KWHY_NOTE_WARNING, "power-by-number", error,
 			"%s and the trace have no more in common than the numbers of GPUs: where "
 			"CUDA_VISIBLE_DEVICES "
 			"was set, they differ; --power-device says which is which.",
 			log->path);
-	return status ? status : add_notes_of_rows(booking, error);
+	return status ? status : add_notes_of_rows(assignment, error);
 }
 
-static enum kwhy_status book(
-	struct booking *booking, const struct kwhy_import_options *options, struct kwhy_error *error)
+static enum kwhy_status assign(
+	struct assignment *assignment, const struct kwhy_import_options *options, struct kwhy_error *error)
 {
-	struct kwhy_power_log *log = booking->log;
+	struct kwhy_power_log *log = assignment->log;
 	enum kwhy_status status;
 
-	booking->devices = calloc(log->key_count, sizeof(*booking->devices));
-	if (!booking->devices)
+	assignment->devices = calloc(log->key_count, sizeof(*assignment->devices));
+	if (!assignment->devices)
 		return kwhy_fail_memory(error, "the GPUs of a power log");
 	status = kwhy_power_devices_find(
-		booking->recording, log, options, booking->devices, &booking->by_number, error);
+		assignment->recording, log, options, assignment->devices, &assignment->by_number, error);
 	if (!status)
-		status = add_entries(booking, error);
-	if (!status && booking->device_ledger.readings == 0)
-		return refuse_elsewhere(booking, error);
+		status = add_entries(assignment, error);
+	if (!status && assignment->intake.readings == 0)
+		return refuse_elsewhere(assignment, error);
 	if (!status)
-		status = kwhy_power_books_close(&booking->device_ledger, error);
-	return status ? status : add_notes(booking, error);
+		status = kwhy_power_intake_close(&assignment->intake, error);
+	return status ? status : add_notes(assignment, error);
 }
 
-/* What ran, in Unix time. */
+/* The interval of the work, in Unix time. */
 static struct kwhy_power_window unix_work(const struct kwhy_recording *recording)
 {
 	struct kwhy_power_window work = kwhy_power_window_of_work(recording);
@@ -304,10 +310,10 @@ static struct kwhy_power_window unix_work(const struct kwhy_recording *recording
 	return work;
 }
 
-enum kwhy_status kwhy_power_log_book(struct kwhy_power_log *log, struct kwhy_recording *recording,
+enum kwhy_status kwhy_power_log_assign(struct kwhy_power_log *log, struct kwhy_recording *recording,
 	const struct kwhy_import_options *options, struct kwhy_error *error)
 {
-	struct booking booking = {.log = log, .recording = recording};
+	struct assignment assignment = {.log = log, .recording = recording};
 	struct kwhy_power_window work;
 	enum kwhy_status status = log->entry_count ? check_clock(recording, log->path, error)
 						   : refuse_nothing(log, error);
@@ -320,10 +326,10 @@ enum kwhy_status kwhy_power_log_book(struct kwhy_power_log *log, struct kwhy_rec
 	if (!status)
 		status = check_turns(log, error);
 	if (!status)
-		status = kwhy_power_books_init(&booking.device_ledger, recording, log->path, error);
+		status = kwhy_power_intake_init(&assignment.intake, recording, log->path, error);
 	if (!status)
-		status = book(&booking, options, error);
-	free(booking.devices);
-	kwhy_power_books_done(&booking.device_ledger);
+		status = assign(&assignment, options, error);
+	free(assignment.devices);
+	kwhy_power_intake_done(&assignment.intake);
 	return status;
 }

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_IMPORT_POWER_INTAKE_H
+#define KWHY_IMPORT_POWER_INTAKE_H
+
+#include "import/power/level.h"
+#include "import/power/window.h"
+
+/* Adds the readings of one power file to the recording and sums them up for the checks at its end. */
+struct kwhy_power_intake {
+	struct kwhy_recording *recording;
+	const char *path;
+	struct kwhy_power_level *levels; /* [device_count * KWHY_METER_COUNT], by device of the recording */
+	struct kwhy_power_window window; /* interval of the readings of the host's meters */
+	uint64_t digest;   /* digest of all readings (import/identity.h), including those of GPUs that the
+			      recording does not show */
+	uint64_t readings; /* number of readings added */
+};
+
+struct kwhy_power_intake_row {
+	enum kwhy_meter meter;
+	uint32_t domain;
+	uint32_t device; /* device of the recording; KWHY_NONE: a meter of the host */
+	int64_t time_ns; /* since the recording's origin */
+	int64_t value;	 /* in the unit of its meter */
+};
+
+/* `recording` and `path` are borrowed until kwhy_power_intake_done(). The recording must have its devices. */
+KWHY_MUST_USE enum kwhy_status kwhy_power_intake_init(struct kwhy_power_intake *intake,
+	struct kwhy_recording *recording, const char *path, struct kwhy_error *error);
+void kwhy_power_intake_done(struct kwhy_power_intake *intake);
+
+KWHY_MUST_USE enum kwhy_status kwhy_power_intake_add(struct kwhy_power_intake *intake,
+	const struct kwhy_power_intake_row *reading, struct kwhy_error *error);
+
+/*
+ * Called after the last reading; there was at least one. Refuses wrong units, times of another run, and a
+ * copy of an earlier file. Leaves out dead meters and notes them.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_power_intake_close(
+	struct kwhy_power_intake *intake, struct kwhy_error *error);
+
+#endif
