@@ -98,12 +98,12 @@ static bool list_graph(struct list *list, kwhy_cuda_graph graph, unsigned depth)
 		return false;
 	if (!count)
 		return true;
-	handles = new_memory(count * sizeof(*handles));
+	handles = new_memory(count * sizeof(kwhy_cuda_graph_node));
 	is_whole = handles && !list->driver->cuGraphGetNodes(graph, handles, &count);
 	for (size_t i = 0; is_whole && i < count; i++)
 		is_whole = list_node(list, handles[i], depth);
 	if (handles)
-		munmap(handles, count * sizeof(*handles));
+		munmap(handles, count * sizeof(kwhy_cuda_graph_node));
 	return is_whole;
 }
 

@@ -79,12 +79,12 @@ bool kwhy_probe_graphs_update(struct kwhy_probe_graphs *graphs, const struct kwh
 
 /* Replaces a kernel or a child graph, or enables or disables a node. Unknown nodes are ignored. */
 void kwhy_probe_graphs_set_kernel(struct kwhy_probe_graphs *graphs,
-	const struct kwhy_probe_graph_maker *maker, kwhy_cuda_graph_exec exec, kwhy_cuda_graph_node node,
+	const struct kwhy_probe_graph_maker *maker, kwhy_cuda_graph_exec exec, kwhy_cuda_graph_node handle,
 	const struct kwhy_cuda_kernel_node *to);
 void kwhy_probe_graphs_set_child(struct kwhy_probe_graphs *graphs, const struct kwhy_probe_graph_maker *maker,
-	kwhy_cuda_graph_exec exec, kwhy_cuda_graph_node node, kwhy_cuda_graph to);
+	kwhy_cuda_graph_exec exec, kwhy_cuda_graph_node handle, kwhy_cuda_graph to);
 void kwhy_probe_graphs_set_enabled(struct kwhy_probe_graphs *graphs, kwhy_cuda_graph_exec exec,
-	kwhy_cuda_graph_node node, bool is_enabled);
+	kwhy_cuda_graph_node handle, bool is_enabled);
 
 /* Forgets an executable graph that was destroyed. */
 void kwhy_probe_graphs_forget(struct kwhy_probe_graphs *graphs, kwhy_cuda_graph_exec exec);
