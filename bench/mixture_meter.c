@@ -185,7 +185,7 @@ static void add_machine(struct kwhy_mixture_builder *builder, uint32_t *names)
 			strlen(mixture->kinds[k].name), &names[k], builder->error);
 }
 
-/* The rows of a stream keep the order of its works. */
+/* Sets the row of each piece of work: rows of a stream have the order in which its work was issued. */
 static void find_rows(struct kwhy_mixture *mixture)
 {
 	const struct kwhy_activities *rows = &mixture->recording->activities;

@@ -46,7 +46,10 @@ static double overlap_ns(int64_t start_ns, int64_t end_ns, const struct kwhy_dev
 	return to_ns > from_ns ? (double)(to_ns - from_ns) : 0;
 }
 
-/* Each row at its power alone, each gap at the idle level, all inside the metered window. */
+/*
+ * The true energy of the metered window: each row draws the power that was measured of its kernel alone, each
+ * gap the idle level.
+ */
 static enum kwhy_status truth_of(struct kwhy_mixture_truth *truth, const struct kwhy_recording *recording,
 	const struct kwhy_ledger *ledger, const struct alone *alone, struct kwhy_error *error)
 {

@@ -84,7 +84,7 @@ static void issue_slot(struct lab_decode_replica *replica, uint32_t slot, uint32
 		replica->ranks[i].args = all[i];
 }
 
-/* The prompt of a sequence, alone: earlier ones have been read when it is sent. */
+/* Prefills the prompt of one sequence. All prompts share a buffer, so the prefill before it has ended. */
 static void read_prompt(struct lab_decode_replica *replica, uint32_t slot, uint32_t sequence)
 {
 	const struct lab_decode_prompts one = {1, replica->request->prompt, sequence, 1};

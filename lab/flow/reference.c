@@ -13,7 +13,10 @@ static float weight(uint64_t table, uint64_t i, float scale)
 	return unit(mix(table * UINT64_C(0x9E3779B97F4A7C15) + i)) * scale;
 }
 
-/* A matrix of a table, or a bias, which has one input; the first output of the first input is at `place`. */
+/*
+ * Pseudo-random weights of a matrix, seeded by `table`; a bias is a matrix of one input. `place` is the index
+ * of the first output of the first input.
+ */
 struct matrix {
 	uint32_t table, outputs, inputs, stride, place;
 	float scale;

@@ -7,7 +7,7 @@
 
 #define OLD_INSTANCE "MIG-GPU-" /* and the rest of the GPU's UUID, then /gi/ci: drivers before R470 */
 
-/* An entry of the list, without blanks. */
+/* One entry of CUDA_VISIBLE_DEVICES, without the blanks around it. */
 struct entry {
 	const char *text;
 	size_t length;

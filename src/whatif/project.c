@@ -130,12 +130,12 @@ static double recorded_nj(const struct kwhy_whatif *whatif, uint32_t device)
 	return kwhy_run_energy_of(&whatif->ledger->devices[device]).recorded_nj;
 }
 
-/* The energy as played, and half of its 90 % interval. */
+/* An energy of the replay, or a change of it, and half of its 90 % interval. */
 struct played_energy {
 	double energy_nj, spread_nj;
 };
 
-/* From the first start to the last end of work that is not dropped, as played; 0: no such work. */
+/* Time in the replay from the first start to the last end of work that is not dropped; 0: no such work. */
 static int64_t played_ns(const struct kwhy_whatif *whatif)
 {
 	const struct kwhy_whatif_graph *graph = whatif->graph;

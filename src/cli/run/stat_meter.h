@@ -71,7 +71,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_open_curves(
 	struct kwhy_stat_meter *meter, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_await_end(
 	struct kwhy_stat_meter *meter, int64_t end_ns, struct kwhy_error *error);
-/* Time up to which the open curves of all live meters are known; 0: no curve is known. */
+/* Time up to which all live meters have readings; 0: no meter is live, or one has no reading yet. */
 int64_t kwhy_stat_meter_known_ns(const struct kwhy_stat_meter *meter, int64_t now_ns);
 /* Energy used from the begin to `until_ns`, which must not lie before summed_ns; NAN: unknown. */
 double kwhy_stat_meter_used_j(const struct kwhy_stat_meter *meter, size_t domain, int64_t until_ns);

@@ -38,8 +38,8 @@ static enum kwhy_status refuse_unknown(const struct kwhy_power_log *log, struct 
 }
 
 /*
- * Refuses a log without a usable row: states its tool, the first unusable part, the number of rows, and how
- * to make a usable log.
+ * Refuses a log without a usable row, and states how to make a usable one; also the tool, the number of rows
+ * and the first row that was not understood, where these are known.
  */
 static enum kwhy_status refuse_nothing(const struct kwhy_power_log *log, struct kwhy_error *error)
 {

@@ -5,8 +5,9 @@
 #include "ledger/energy/energy_apportion.h"
 
 /*
- * Uncertainty of the energy of each class: draws of the powers, each scaled to the metered total, with each
- * class varied by the drift of powers with temperature and clocks.
+ * Uncertainty of the energy of each power class (power_class.h): draws of the powers. In each draw the share
+ * that the meter decides is scaled to the metered total without unrecorded time, and each class varies by the
+ * drift of powers with temperature and clocks, and by how much its power in place is unsure.
  */
 struct kwhy_energy_draws {
 	size_t class_count, draw_count; /* idle is entry [class_count] */
