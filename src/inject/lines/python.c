@@ -275,9 +275,11 @@ bool kwhy_python_open(struct kwhy_python *python)
 	*(void **)&python->this_thread = dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
 	*(void **)&python->is_initialized = dlsym(RTLD_DEFAULT, "Py_IsInitialized");
 	python->code_type = dlsym(RTLD_DEFAULT, "PyCode_Type");
-	/* If the system call is not permitted, the layout is taken to be that of the headers. */
-	atomic_store(&python->is_proved, read_by_kernel((uintptr_t)&own, &copy, sizeof(own)) == 0);
-	python->is_there = version && python->this_thread && python->is_initialized && python->code_type &&
+	/* The first stack is read through the system call, which fails where the layout is another. Without
+	   that call a wrong layout would end the program, so then there are no stacks of Python. */
+	atomic_store(&python->is_proved, false);
+	python->is_there = read_by_kernel((uintptr_t)&own, &copy, sizeof(own)) == sizeof(own) && version &&
+		python->this_thread && python->is_initialized && python->code_type &&
 		kwhy_python_layout_of(version(), dlsym(RTLD_DEFAULT, "_PyRuntime"), &python->layout);
 	return python->is_there;
 }

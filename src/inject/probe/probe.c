@@ -7,65 +7,18 @@
 #include "inject/pool.h"
 #include "inject/probe/copies.h"
 #include "inject/probe/fit.h"
+#include "inject/probe/hold.h"
 #include "inject/probe/known.h"
 #include "inject/probe/progress.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-
-/* Longest time that a thread waits for the burst of another. */
-#define WAIT_NS INT64_C(2000000000)
-enum { LINE_BYTES = 2048 };
 
 static _Atomic(struct kwhy_probe *) current;
-
-/*
- * is_inside: within a call of our own, which CUPTI reports, too. has_burst: between the start and the end of
- * a launch that is repeated.
- */
-static _Thread_local bool is_inside, has_burst;
 
 struct kwhy_probe *kwhy_probe_get(void)
 {
 	return atomic_load_explicit(&current, memory_order_acquire);
-}
-
-__attribute__((format(printf, 2, 3))) static void say(struct kwhy_probe *probe, const char *format, ...)
-{
-	char line[LINE_BYTES];
-	va_list arguments;
-	int length;
-
-	if (probe->log < 0)
-		return;
-	va_start(arguments, format);
-	length = vsnprintf(line, sizeof(line), format, arguments);
-	va_end(arguments);
-	if (length > 0 &&
-		write(probe->log, line, (size_t)length < sizeof(line) ? (size_t)length : sizeof(line) - 1) <
-			0)
-		probe->log = -1;
-}
-
-/* Ends the probing and notes the reason in the recording. */
-__attribute__((format(printf, 2, 3))) static void give_up(struct kwhy_probe *probe, const char *format, ...)
-{
-	va_list arguments;
-
-	atomic_store(&probe->pace.is_over, true);
-	if (atomic_load(&probe->has_note))
-		return;
-	va_start(arguments, format);
-	vsnprintf(probe->note, sizeof(probe->note), format, arguments);
-	va_end(arguments);
-	atomic_store(&probe->has_note, true);
-	say(probe, "gave up: %s\n", probe->note);
 }
 
 static enum kwhy_probe_reason reason_of(const char *name)
@@ -77,228 +30,6 @@ static enum kwhy_probe_reason reason_of(const char *name)
 	if (kwhy_waiting_kernel(name))
 		return KWHY_PROBE_WAITS;
 	return probe && kwhy_probe_options_skip(&probe->options, name) ? KWHY_PROBE_SKIPPED : KWHY_PROBE_NONE;
-}
-
-/* Waits for the burst of another thread, which would undo what this thread is about to do. */
-static void wait_for_others(struct kwhy_probe *probe)
-{
-	const struct timespec moment = {.tv_nsec = 50000};
-	int64_t until_mono_ns;
-
-	if (!atomic_load_explicit(&probe->is_held, memory_order_acquire) || has_burst)
-		return;
-	until_mono_ns = kwhy_clock_mono_ns() + WAIT_NS;
-	while (atomic_load(&probe->is_held) && kwhy_clock_mono_ns() < until_mono_ns)
-		nanosleep(&moment, NULL);
-	if (atomic_load(&probe->is_held))
-		give_up(probe,
-			"a burst of repeats took longer than another thread of the program waited for it");
-}
-
-static void let_go(struct kwhy_probe *probe)
-{
-	has_burst = false;
-	atomic_store(&probe->is_held, false);
-	atomic_flag_clear_explicit(&probe->held, memory_order_release);
-}
-
-static struct kwhy_probe_context *probe_context_of(struct kwhy_probe *probe, kwhy_cuda_context context)
-{
-	for (size_t i = 0; i < KWHY_PROBE_CONTEXTS; i++)
-		if (probe->probe_contexts[i].context == context || !probe->probe_contexts[i].context) {
-			probe->probe_contexts[i].context = context;
-			return &probe->probe_contexts[i];
-		}
-	return NULL;
-}
-
-static bool is_checked(const struct kwhy_probe *probe, const struct kwhy_probe_account *account)
-{
-	return probe->options.verify == KWHY_PROBE_VERIFY_ALL ||
-		(probe->options.verify == KWHY_PROBE_VERIFY_FIRST && !account->checks);
-}
-
-/* Weight of a failed attempt: small for reasons that may not apply to the next launch, 0 for a capture. */
-static unsigned weight_of(enum kwhy_probe_reason reason)
-{
-	if (reason == KWHY_PROBE_CAPTURED)
-		return 0;
-	return reason == KWHY_PROBE_BUSY || reason == KWHY_PROBE_WRITES ? 1 : 4;
-}
-
-static void refuse(
-	struct kwhy_probe *probe, struct kwhy_probe_account *account, enum kwhy_probe_reason reason)
-{
-	const struct kwhy_probe_burst *burst = &probe->burst;
-
-	atomic_store(&account->reason, (unsigned char)reason);
-	atomic_fetch_add(&account->refusals, weight_of(reason));
-	say(probe, "refused %.200s [%u x %u]: %s; reaches %zu allocations of %llu bytes, failure %d\n",
-		account->name, account->blocks, account->threads_per_block, kwhy_probe_reason_words(reason),
-		burst->reach.count, (unsigned long long)burst->reach.bytes, (int)burst->failure);
-}
-
-/* State saved around our own calls, which must not end a capture by another thread nor change errno. */
-struct own {
-	int capture_mode, errno_before;
-};
-
-static struct own enter(struct kwhy_probe *probe)
-{
-	struct own own = {KWHY_CUDA_CAPTURE_RELAXED, errno};
-
-	is_inside = true;
-	probe->driver.cuThreadExchangeStreamCaptureMode(&own.capture_mode);
-	return own;
-}
-
-static void leave(struct kwhy_probe *probe, struct own own)
-{
-	probe->driver.cuThreadExchangeStreamCaptureMode(&own.capture_mode);
-	is_inside = false;
-	errno = own.errno_before;
-}
-
-/* Ends an attempt that made no burst; its time still counts. */
-static void end_try(struct kwhy_probe *probe)
-{
-	const int64_t now_mono_ns = kwhy_clock_mono_ns();
-
-	kwhy_probe_pace_spend(&probe->pace, now_mono_ns - probe->burst.own_mono_ns, now_mono_ns);
-	kwhy_probe_pace_review(&probe->pace, &probe->accounts, now_mono_ns);
-	let_go(probe);
-}
-
-static bool take_hold(struct kwhy_probe *probe)
-{
-	if (atomic_flag_test_and_set_explicit(&probe->held, memory_order_acquire))
-		return false;
-	has_burst = true;
-	atomic_store(&probe->is_held, true);
-	return true;
-}
-
-/* Begins a burst on the thread that holds it; if there is none, the thread no longer holds it. */
-static void begin_burst(struct kwhy_probe *probe, struct kwhy_probe_account *account,
-	const struct kwhy_probe_launch *launch, bool is_of_graph)
-{
-	struct kwhy_probe_burst *burst = &probe->burst;
-	enum kwhy_probe_reason reason;
-	struct own own;
-
-	burst->is_of_graph = is_of_graph;
-	burst->driver = &probe->driver;
-	burst->memory = &probe->memory;
-	burst->account = account;
-	burst->all_writes = probe->writes;
-	burst->launch = *launch;
-	burst->probe_context = probe_context_of(probe, launch->context);
-	burst->is_checked = is_checked(probe, account);
-	burst->wanted_ns = kwhy_probe_pace_length(&probe->pace, account);
-	burst->reach.count = 0;
-	burst->own_mono_ns = kwhy_clock_mono_ns();
-	own = enter(probe);
-	reason = burst->probe_context ? kwhy_probe_burst_begin(burst, probe->options.memory_bytes)
-				      : KWHY_PROBE_CONTEXT;
-	leave(probe, own);
-	if (!reason) {
-		say(probe, "begin %.200s [%u x %u x %u, %u]\n", account->name, launch->grid[0],
-			launch->grid[1], launch->grid[2], account->threads_per_block);
-		return;
-	}
-	refuse(probe, account, reason);
-	if (burst->failure)
-		give_up(probe, "a call of the driver failed with %d before a repeat of %.300s",
-			(int)burst->failure, account->name);
-	end_try(probe);
-}
-
-static void keep_row(struct kwhy_probe *probe)
-{
-	const struct kwhy_probe_burst *burst = &probe->burst;
-	const bool is_after = burst->is_of_graph || burst->launch.copy.bytes;
-	const unsigned head = atomic_load(&probe->row_head);
-
-	if (head - atomic_load_explicit(&probe->row_tail, memory_order_acquire) == KWHY_PROBE_ROWS) {
-		atomic_fetch_add(&probe->lost_rows, 1);
-		return;
-	}
-	probe->rows[head % KWHY_PROBE_ROWS] = (struct kwhy_probe_row){.account = burst->account,
-		.start_mono_ns = burst->start_mono_ns,
-		.launch_mono_ns = is_after ? burst->own_mono_ns : burst->launch_mono_ns,
-		.launched_mono_ns = is_after ? burst->own_mono_ns : burst->launched_mono_ns,
-		.end_mono_ns = burst->end_mono_ns,
-		.repeated_ns = burst->repeated_ns,
-		.saved_bytes = burst->saved.bytes,
-		.correlation = burst->launch.correlation,
-		.context = burst->launch.context_id,
-		.thread = (uint32_t)syscall(SYS_gettid),
-		.repeats = burst->repeats,
-		.form = is_after ? KWHY_PROBE_ROW_AFTER : burst->account->form == KWHY_PROBE_STATEFUL,
-		.check = (uint8_t)burst->check};
-	atomic_store_explicit(&probe->row_head, head + 1, memory_order_release);
-}
-
-static void judge_burst(struct kwhy_probe *probe, enum kwhy_probe_reason reason)
-{
-	const struct kwhy_probe_burst *burst = &probe->burst;
-	struct kwhy_probe_account *account = burst->account;
-
-	if (burst->failure)
-		give_up(probe, "a call of the driver failed with %d while %.300s was repeated",
-			(int)burst->failure, account->name);
-	else if (burst->is_late)
-		give_up(probe, "the repeats of %.300s did not end", account->name);
-	else if (burst->check == KWHY_PROBE_DIFFERENT)
-		give_up(probe,
-			"memory was not the same after the repeats of %.300s: the results of this run are "
-			"not to "
-			"be trusted; leave that kernel out with --skip",
-			account->name);
-	if (reason)
-		refuse(probe, account, reason);
-	else
-		atomic_fetch_add(&account->bursts, 1);
-}
-
-static void say_burst(struct kwhy_probe *probe)
-{
-	const struct kwhy_probe_burst *burst = &probe->burst;
-
-	say(probe,
-		"burst %.200s [%u x %u]: %u repeats, %s, kernel %lld ns, %zu allocations of %llu bytes, "
-		"%llu saved, check %d, %.3f ms at %.3f s\n",
-		burst->account->name, burst->account->blocks, burst->account->threads_per_block,
-		burst->repeats,
-		burst->account->form == KWHY_PROBE_STATEFUL ? "put back each" : "back to back",
-		(long long)atomic_load(&burst->account->kernel_ns), burst->reach.count,
-		(unsigned long long)burst->reach.bytes, (unsigned long long)burst->saved.bytes,
-		(int)burst->check, 1e-6 * (double)(burst->end_mono_ns - burst->start_mono_ns),
-		1e-9 * (double)(burst->end_mono_ns - atomic_load(&probe->pace.begun_mono_ns)));
-}
-
-static void finish_burst(struct kwhy_probe *probe)
-{
-	const struct own own = enter(probe);
-	const enum kwhy_probe_reason reason = kwhy_probe_burst_end(&probe->burst);
-
-	leave(probe, own);
-	judge_burst(probe, reason);
-	keep_row(probe);
-	atomic_fetch_add(&probe->bursts, 1);
-	if (probe->burst.repeats)
-		say_burst(probe);
-	end_try(probe);
-}
-
-static void end_burst(struct kwhy_probe *probe, const struct kwhy_cupti_callback *data)
-{
-	const enum kwhy_cuda_result *result = data->result;
-
-	if (data->correlation != probe->burst.launch.correlation || (result && *result))
-		end_try(probe);
-	else
-		finish_burst(probe);
 }
 
 struct wish {
@@ -339,18 +70,18 @@ static void repeat_of_graph(
 	struct kwhy_probe_launch launch;
 	struct kwhy_probe_node node;
 
-	if (kwhy_probe_pace_is_paused(&probe->pace, wish.now_mono_ns) || !take_hold(probe))
+	if (kwhy_probe_pace_is_paused(&probe->pace, wish.now_mono_ns) || !kwhy_probe_take_hold(probe))
 		return;
 	if (!kwhy_probe_graphs_choose(&probe->graphs, parameters->exec,
 		    (uint64_t)data->correlation * 2654435761U, wants_node, &wish, &node)) {
-		let_go(probe);
+		kwhy_probe_let_go(probe);
 		return;
 	}
 	node.config.attributes = node.attributes;
 	kwhy_probe_launch_of_node(&launch, data, &node, is_of_thread);
-	begin_burst(probe, node.account, &launch, true);
-	if (has_burst)
-		finish_burst(probe);
+	kwhy_probe_begin_burst(probe, node.account, &launch, true);
+	if (kwhy_probe_has_burst())
+		kwhy_probe_finish_burst(probe);
 }
 
 /* Follows a change that the program has made to an executable graph. */
@@ -383,13 +114,13 @@ static void on_changed_graph(
 {
 	const struct kwhy_cupti_parameters_instantiate *made = data->parameters;
 	const struct kwhy_probe_graph_maker maker = {&probe->driver, &probe->accounts, reason_of};
-	const struct own own = enter(probe);
+	const struct kwhy_probe_own own = kwhy_probe_enter(probe);
 
 	if (handler == KWHY_PROBE_MAKE_GRAPH)
 		kwhy_probe_graphs_add(&probe->graphs, &maker, *made->out_exec, made->graph);
 	else
 		follow_change(probe, &maker, handler, data->parameters);
-	leave(probe, own);
+	kwhy_probe_leave(probe, own);
 }
 
 static void on_graph(struct kwhy_probe *probe, enum kwhy_probe_handler handler,
@@ -400,7 +131,7 @@ static void on_graph(struct kwhy_probe *probe, enum kwhy_probe_handler handler,
 	const bool has_failed = result && *result;
 
 	if (data->site == KWHY_CUPTI_ENTER) {
-		wait_for_others(probe);
+		kwhy_probe_wait_for_others(probe);
 		if (handler == KWHY_PROBE_END_GRAPH)
 			kwhy_probe_graphs_forget(&probe->graphs, graph->exec);
 	} else if (has_failed && handler == KWHY_PROBE_UPDATE_GRAPH) {
@@ -439,7 +170,7 @@ static void on_cooperative_launch(struct kwhy_probe *probe, const struct kwhy_cu
 
 	if (data->site != KWHY_CUPTI_ENTER)
 		return;
-	wait_for_others(probe);
+	kwhy_probe_wait_for_others(probe);
 	account = account_of(probe, &shape);
 	if (account && !atomic_load(&account->reason))
 		atomic_store(&account->reason, KWHY_PROBE_COOPERATIVE);
@@ -452,13 +183,13 @@ static void on_launch(
 	struct kwhy_probe_account *account;
 
 	if (data->site == KWHY_CUPTI_EXIT) {
-		if (has_burst)
-			end_burst(probe, data);
+		if (kwhy_probe_has_burst())
+			kwhy_probe_end_burst(probe, data);
 		return;
 	}
-	if (has_burst) /* the burst of a launch whose end was never reported */
-		end_try(probe);
-	wait_for_others(probe);
+	if (kwhy_probe_has_burst()) /* the burst of a launch whose end was never reported */
+		kwhy_probe_end_attempt(probe);
+	kwhy_probe_wait_for_others(probe);
 	kwhy_probe_launch_read(&launch, data, is_with, is_of_thread);
 	const struct kwhy_probe_shape shape = {.function = launch.function,
 		.grid = {launch.grid[0], launch.grid[1], launch.grid[2]},
@@ -471,8 +202,8 @@ static void on_launch(
 	if (atomic_load_explicit(&account->reason, memory_order_relaxed) == KWHY_PROBE_WAITS)
 		kwhy_probe_pace_hold(&probe->pace, kwhy_clock_mono_ns());
 	else if (kwhy_probe_pace_wants(&probe->pace, &probe->accounts, account, kwhy_clock_mono_ns()) &&
-		take_hold(probe))
-		begin_burst(probe, account, &launch, false);
+		kwhy_probe_take_hold(probe))
+		kwhy_probe_begin_burst(probe, account, &launch, false);
 }
 
 /* Called after the call: a copy repeated then writes the same bytes again. */
@@ -484,26 +215,26 @@ static void on_copy(
 	struct kwhy_probe_account *account;
 	struct kwhy_probe_launch launch;
 	struct kwhy_probe_shape shape;
-	struct own own;
+	struct kwhy_probe_own own;
 
 	if (data->site == KWHY_CUPTI_ENTER)
-		wait_for_others(probe);
+		kwhy_probe_wait_for_others(probe);
 	if (data->site == KWHY_CUPTI_ENTER || (result && *result) ||
 		!kwhy_probe_copy_read(&launch, data, width, is_of_thread))
 		return;
-	own = enter(probe);
+	own = kwhy_probe_enter(probe);
 	shape = kwhy_probe_copy_shape(&probe->driver, &launch.copy, name);
-	leave(probe, own);
+	kwhy_probe_leave(probe, own);
 	account = account_of(probe, &shape);
 	if (!account)
 		return;
 	if (!kwhy_probe_pace_wants(&probe->pace, &probe->accounts, account, kwhy_clock_mono_ns()) ||
-		!take_hold(probe))
+		!kwhy_probe_take_hold(probe))
 		return;
 	launch.name = account->name;
-	begin_burst(probe, account, &launch, false);
-	if (has_burst)
-		finish_burst(probe);
+	kwhy_probe_begin_burst(probe, account, &launch, false);
+	if (kwhy_probe_has_burst())
+		kwhy_probe_finish_burst(probe);
 }
 
 /* Follows the program's memory: before the call removes what it frees, after it adds what it allocated. */
@@ -515,7 +246,7 @@ static void on_memory(
 	struct kwhy_probe_allocation given;
 
 	if (data->site == KWHY_CUPTI_ENTER) {
-		wait_for_others(probe);
+		kwhy_probe_wait_for_others(probe);
 		if (handler == KWHY_PROBE_FREE || handler == KWHY_PROBE_UNMAP)
 			kwhy_probe_memory_remove(
 				&probe->memory, map->address, handler == KWHY_PROBE_UNMAP ? map->bytes : 0);
@@ -558,7 +289,7 @@ static void on_driver_call(struct kwhy_probe *probe, uint32_t id, const struct k
 	case KWHY_PROBE_OTHER:
 		if (data->site != KWHY_CUPTI_ENTER)
 			return;
-		wait_for_others(probe);
+		kwhy_probe_wait_for_others(probe);
 		if (handler == KWHY_PROBE_LAUNCH_OVER_DEVICES)
 			atomic_fetch_add(&probe->cooperative_launches, 1);
 		return;
@@ -573,7 +304,7 @@ static void on_resource(struct kwhy_probe *probe, uint32_t id, const struct kwhy
 		kwhy_probe_memory_add_stream(&probe->memory, resource->context, resource->stream);
 		return;
 	}
-	wait_for_others(probe);
+	kwhy_probe_wait_for_others(probe);
 	if (id == KWHY_CUPTI_RESOURCE_STREAM_ENDS) {
 		kwhy_probe_memory_remove_stream(&probe->memory, resource->stream);
 		return;
@@ -589,7 +320,7 @@ void kwhy_probe_on_call(void *context, int domain, uint32_t id, const void *data
 {
 	struct kwhy_probe *probe = context;
 
-	if (is_inside || !atomic_load_explicit(&probe->is_on, memory_order_acquire))
+	if (kwhy_probe_is_inside() || !atomic_load_explicit(&probe->is_on, memory_order_acquire))
 		return;
 	if (domain == KWHY_CUPTI_DOMAIN_RESOURCE)
 		on_resource(probe, id, data);
@@ -659,8 +390,8 @@ void kwhy_probe_stop(void)
 	if (!probe)
 		return;
 	atomic_store(&probe->pace.is_over, true);
-	wait_for_others(probe);
-	atomic_store(&probe->is_on, has_burst);
+	kwhy_probe_wait_for_others(probe);
+	atomic_store(&probe->is_on, kwhy_probe_has_burst());
 }
 
 void kwhy_probe_forget(void)
@@ -670,5 +401,5 @@ void kwhy_probe_forget(void)
 	if (probe)
 		atomic_store(&probe->is_on, false);
 	atomic_store(&current, NULL);
-	is_inside = has_burst = false;
+	kwhy_probe_forget_hold();
 }
