@@ -212,7 +212,7 @@ static const char *refusal(const struct lab_flow_request *request)
 		(request->gpu_count > LAB_FLOW_GPUS_MAX || shape->flows % request->gpu_count))
 		return "GPUs have parts of one size, and there may be 8; take --flows that they divide";
 	if (way == LAB_FLOW_EACH && (uint64_t)shape->flows * shape->steps > EACH_FLOW_STEPS)
-		return "so many flow-steps one by one take too long; take fewer --steps or --flows";
+		return "these flow-steps take too long one by one; take fewer --steps or --flows";
 	if (way == LAB_FLOW_DENSE && !gpu->facts.architecture && cells_of(shape) > HOST_SLOTS)
 		return "the whole lattice takes the host minutes a step; run it on a GPU";
 	if (way == LAB_FLOW_WHOLE && shape->by_argmax)

@@ -38,7 +38,7 @@ KINDS = {
 }
 SHORTEST_S = 2e-6  # as in src/ledger/energy/power_kind.c
 UNSURE = 0.35  # a power that is less sure is left out; and the spread of kinds of which few kernels are known
-FEW = 6  # as if so many kernels with that spread were among those of a kind
+FEW = 6  # kernels with that spread that are added to those of each kind
 FEWEST_FILL = 0.1  # smaller grids draw too little to be measured
 BETWEEN_KERNELS = 0.2  # of one kind; weighs kernels beside their own uncertainty
 RAMPS_S = [10e-6, 20e-6, 30e-6, 40e-6, 60e-6, 100e-6]

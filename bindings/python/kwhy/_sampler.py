@@ -18,7 +18,7 @@ class PowerSampler:
     work of the GPU: synchronise before both. Other arguments are those of Session; `host` is False by default.
     """
 
-    _STARTS_MOST = 4000  # of one session, which has space for so many names
+    _STARTS_MOST = 4000  # starts in one session, which has space for this many names
 
     def __init__(self, device_index: int = 0, interval: Optional[float] = None, **session_options: Any) -> None:
         self.device_index = device_index

@@ -30,7 +30,7 @@ enum {
 	RANKS_MAX = 8
 };
 
-/* The memory of a field of so many cells: type, name, how many. */
+/* The memory of a field: type, name and number of elements of each part. */
 #define LAB_TWIN_PARTS(X, cells) \
 	X(float, t, 2 * (cells)) /* where it is doubled, odd steps read the second half and write the first */ \
 	X(float, u, cells) X(float, f, cells) X(float, l, cells) X(float, v, cells) X(float, w, cells) \

@@ -26,8 +26,8 @@ enum { REFERENCE_EVERY = 20, FOLDER_BYTES = 3072 };
 #define WIDTH_RATIO 0.02
 #define CONFIG_SHARE (1.0 / 400) /* share of the time for one configuration that has its least samples */
 /*
- * Warming again heats to this many degrees above the requested temperature, in steps of so many seconds, for
- * at most this long.
+ * Warming again heats to this many degrees above the requested temperature, in steps of REWARM_STEP_S,
+ * for at most REWARM_MAX_NS.
  */
 #define REWARM_C 3
 #define REWARM_STEP_S 0.5

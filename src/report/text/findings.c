@@ -249,8 +249,7 @@ static void write_balance(const struct kwhy_text_context *context, size_t device
 	add_layer(&text, energy->clean_idle_nj == KWHY_UNKNOWN_NJ ? "idle with context" : "context idle",
 		energy->context_idle_nj);
 	add_layer(&text, "work above idle", energy->net_nj);
-	add_layer(&text, "beside it, estimated where no reading was",
-		energy->edge_nj ? energy->edge_nj : KWHY_UNKNOWN_NJ);
+	add_layer(&text, "not metered, estimated", energy->edge_nj ? energy->edge_nj : KWHY_UNKNOWN_NJ);
 	kwhy_text_context_paragraph(context, "  balance  ", text.failed ? "" : text.data);
 	kwhy_text_clear(&text);
 	if (!energy->modelled) {

@@ -29,8 +29,12 @@ function energyTile(report: Report, total: number): HTMLElement {
 	return tile("energy of the run", energy(run), si(run / 3.6e12, "Wh") + interval(report), `${exact(total, "nJ")} metered in all; of the run: from the first start to the last end of its devices' work`);
 }
 
-/** Devices may be metered over windows of unlike length: each has a mean power of its own. */
-function powerTile(devices: Device[]): HTMLElement | null {
+/** Of the run, as its energy is. Where that is not known, of the metered windows, which may differ by device. */
+function powerTile(report: Report): HTMLElement | null {
+	const run = report.run;
+	if (!isModelled(report) && known(run?.energy_nj) && known(run?.seconds) && run.seconds > 0)
+		return tile("mean power", power(run.energy_nj / run.seconds / 1e6), `of the run, over ${time(run.seconds * 1e9)}`);
+	const devices = report.devices.filter((d) => known(deviceEnergy(d)));
 	const windows = devices.map((d) => d.energy!["metered_ns"] ?? (d.energy!["end_ns"] ?? 0) - (d.energy!["start_ns"] ?? 0));
 	if (!windows.every((length) => length > 0)) return null;
 	const milliwatts = devices.reduce((all, d, i) => all + (deviceEnergy(d)! / windows[i]!) * 1000, 0);
@@ -53,7 +57,7 @@ function energyTiles(report: Report): HTMLElement[] {
 		energyTile(report, total),
 		tile("did work", percent(useful(report.devices)), "share of the joules drawn while a kernel, copy or memset ran"),
 	];
-	const mean = powerTile(report.devices.filter((d) => known(deviceEnergy(d))));
+	const mean = powerTile(report);
 	if (mean) tiles.splice(1, 0, mean);
 	if (known(cost?.amount)) tiles.push(tile("cost", si(cost.amount, cost.currency ?? ""), paidFor(cost, known(report.run?.energy_nj))));
 	if (known(carbon?.g_co2e)) tiles.push(tile("CO2e", si(carbon.g_co2e, "g"), `${paidFor(carbon, known(report.run?.energy_nj))} · grid intensity as given`));

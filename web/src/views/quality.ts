@@ -49,7 +49,7 @@ function balance(device: Device): string[][] {
 		["attributed", `${energy(e["attributed_nj"])} (${exact(e["attributed_nj"], "nJ")})`],
 		["balance", even ? (measured === e["attributed_nj"] ? "exact, to the nanojoule" : `off by ${exact(measured! - e["attributed_nj"]!, "nJ")}`) : "no meter to balance against"],
 		["clean idle / context / net", `${energy(e["clean_idle_nj"])} / ${energy(e["context_idle_nj"])} / ${energy(e["net_nj"])}`],
-		["beside it, estimated where no reading was", energy(e["edge_nj"])],
+		["not metered, estimated", energy(e["edge_nj"])],
 		["expected on the wrong account", percent(e["expected_wrong_ratio"])],
 		["model against counter updates, rms", percent(e["counter_check_ratio"])],
 		["meter response", known(e["time_constant_s"]) ? `low-pass ${si(e["time_constant_s"], "s")}, delay ${si(e["delay_s"], "s")}` : "n/a"],
