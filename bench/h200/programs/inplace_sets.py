@@ -4,7 +4,7 @@
 
 truth SET OUT.json: the energy counter over the plain loop and over the loop with one operation repeated in its place; the difference
 of the energies over that of the times is the operation's power in place. loop SET SECONDS: the plain loop for so long.
-Sets C and D of ten operations each. An operation whose clock falls while it is repeated has no truth here: `mhz` tells.
+Sets C, D and E of ten operations each. An operation whose clock falls while it is repeated has no truth here: `mhz` tells.
 """
 import ctypes
 import json
@@ -74,7 +74,39 @@ def set_d():
     }
 
 
-SETS = {"C": set_c, "D": set_d}
+def set_e():
+    torch.backends.cuda.matmul.allow_tf32 = True
+    bytes_ = torch.randint(-128, 128, (4096, 4096), device="cuda", dtype=torch.int8)
+    single = random(3072, 3072)
+    image = random(16, 128, 56, 56, dtype=torch.bfloat16).to(memory_format=torch.channels_last)
+    weight = random(256, 128, 3, 3, dtype=torch.bfloat16).to(memory_format=torch.channels_last)
+    query, cached = random(64, 32, 1, 128, dtype=torch.float16), random(64, 32, 2048, 128, dtype=torch.float16)
+    planes = random(64, 64, 112, 112)
+    gain, mean, variance = random(64), torch.zeros(64, device="cuda"), torch.ones(64, device="cuda")
+    dense = random(65536, 512)
+    sparse = torch.sparse_csr_tensor(
+        torch.arange(0, 65537 * 16, 16, device="cuda"),
+        torch.randint(0, 65536, (65536, 16), device="cuda").sort(1).values.reshape(-1),
+        random(65536 * 16),
+        (65536, 65536),
+    )
+    series, table = random(1 << 25), random(16384, 8192, dtype=torch.bfloat16)
+    cleared = random(1 << 26)
+    return {
+        "gemm_int8": lambda: torch._int_mm(bytes_, bytes_),
+        "gemm_tf32": lambda: torch.mm(single, single),
+        "conv_3x3": lambda: functional.conv2d(image, weight, padding=1),
+        "decode": lambda: functional.scaled_dot_product_attention(query, cached, cached),
+        "batchnorm": lambda: functional.batch_norm(planes, mean, variance, gain, training=True),
+        "spmm": lambda: torch.sparse.mm(sparse, dense),
+        "lgamma": lambda: torch.lgamma(series),
+        "rowsum": lambda: table.sum(-1),
+        "maxpool": lambda: functional.max_pool2d(planes, 3, 2, 1),
+        "memset": lambda: cleared.zero_(),
+    }
+
+
+SETS = {"C": set_c, "D": set_d, "E": set_e}
 
 
 def seconds_of(operation, count=40):
