@@ -87,9 +87,16 @@ static bool matches(const struct operation *operation, const char *name)
 	return false;
 }
 
+/* Whether the account holds launches of the operation in the loop: those of kwhy probe are no fair mixture of
+ * its kernels. */
+static bool is_in_loop(const struct operation *operation, const struct kwhy_account *account)
+{
+	return account->category != KWHY_CATEGORY_PROBING && matches(operation, account->name);
+}
+
 static void add_account(struct operation *operation, const struct kwhy_account *account)
 {
-	if (account->mean_power_mw <= 0 || !matches(operation, account->name))
+	if (account->mean_power_mw <= 0 || !is_in_loop(operation, account))
 		return;
 	/* the time that was metered */
 	operation->time_ns += (double)account->gross_nj / (double)account->mean_power_mw * 1e3;
@@ -105,7 +112,7 @@ static double execution_s(const struct operation *operation, const struct kwhy_d
 	double time_ns = 0;
 
 	for (size_t i = 0; i < device->account_count; i++)
-		if (matches(operation, device->accounts[i].name))
+		if (is_in_loop(operation, &device->accounts[i]))
 			time_ns += (double)device->accounts[i].time_ns;
 	return time_ns * 1e-9 / operation->launches;
 }
