@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # What kernels of libraries draw, by kind, for the priors in a machine's profile: probes loops of library operations
-# (programs/kinds.py), each group in three sizes, and writes their powers as FOLDER/powers/GROUP-SIZE.json. Some 12 s each, 27 of
+# (programs/kinds.py), each group in three sizes, and writes their powers as FOLDER/powers/GROUP-SIZE.json. Some 12 s each, 36 of
 # them. PYTHON names another interpreter. `programs/kind_powers.py` makes the profile's part kernel_kinds of them.
 # usage: kinds.sh KWHY_FOLDER OUT_FOLDER [GROUP...]
 set -uo pipefail
@@ -9,7 +9,7 @@ kwhy=$(realpath "$1")/bin/kwhy
 mkdir -p "$2/powers"
 out=$(realpath "$2")
 shift 2
-groups=${*:-products tf32 attention convolution norms elementwise reductions indexing optimizers}
+groups=${*:-products tf32 attention convolution norms elementwise reductions indexing optimizers serving images functions}
 own=$(dirname "$(realpath "$0")")/programs
 python=${PYTHON:-python3}
 [ -n "${PYTHON:-}" ] || [ ! -x /opt/torch/.venv/bin/python ] || python=/opt/torch/.venv/bin/python

@@ -4,7 +4,7 @@
 
 truth SET OUT.json: the energy counter over the plain loop and over the loop with one operation repeated in its place; the difference
 of the energies over that of the times is the operation's power in place. loop SET SECONDS: the plain loop for so long.
-Sets C, D and E of ten operations each. An operation whose clock falls while it is repeated has no truth here: `mhz` tells.
+Sets C to F of ten operations and more each. An operation whose clock falls while it is repeated has no truth here: `mhz` tells.
 """
 import ctypes
 import json
@@ -106,7 +106,35 @@ def set_e():
     }
 
 
-SETS = {"C": set_c, "D": set_d, "E": set_e}
+def set_f():
+    image = random(32, 256, 56, 56, dtype=torch.float16).to(memory_format=torch.channels_last)
+    each = random(256, 1, 3, 3, dtype=torch.float16).to(memory_format=torch.channels_last)
+    small = random(32, 128, 28, 28, dtype=torch.bfloat16).to(memory_format=torch.channels_last)
+    upward = random(128, 128, 4, 4, dtype=torch.bfloat16).to(memory_format=torch.channels_last)
+    eighth, one = random(4096, 4096).to(torch.float8_e4m3fn), torch.ones((), device="cuda")
+    rows, gain = random(32768, 4096, dtype=torch.bfloat16), random(4096, dtype=torch.bfloat16)
+    planes = random(8, 64, 112, 112)
+    table, bags = random(200000, 256), torch.randint(0, 200000, (16384, 32), device="cuda")
+    field, points = random(256, 512, 512), random(4096, 64)
+    logits, labels = random(8192, 32000, dtype=torch.bfloat16), torch.randint(0, 32000, (8192,), device="cuda")
+    wide, weights, chosen = random(4096, 8192), torch.rand(8192, device="cuda"), random(64, 1024, 1024)
+    return {
+        "conv_each": lambda: functional.conv2d(image, each, padding=1, groups=256),
+        "conv_up": lambda: functional.conv_transpose2d(small, upward, stride=2, padding=1),
+        "gemm_fp8": lambda: torch._scaled_mm(eighth, eighth.t(), scale_a=one, scale_b=one, out_dtype=torch.bfloat16),
+        "rmsnorm": lambda: functional.rms_norm(rows, (4096,), gain),
+        "im2col": lambda: functional.unfold(planes, 3, padding=1),
+        "bag": lambda: functional.embedding_bag(bags, table, mode="sum"),
+        "rfft": lambda: torch.fft.rfft2(field),
+        "distance": lambda: torch.cdist(points, points, p=1),
+        "loss": lambda: functional.cross_entropy(logits, labels),
+        "cummax": lambda: torch.cummax(wide, 1),
+        "lower": lambda: torch.tril(chosen),
+        "lerp": lambda: torch.lerp(wide, weights.expand_as(wide), 0.25),
+    }
+
+
+SETS = {"C": set_c, "D": set_d, "E": set_e, "F": set_f}
 
 
 def seconds_of(operation, count=40):

@@ -210,7 +210,76 @@ def optimizers(size):
     return operations
 
 
-GROUPS = {function.__name__: function for function in (products, tf32, attention, convolution, norms, elementwise, reductions, indexing, optimizers)}
+def serving(size):
+    operations = {}
+    batch, past = pick(size, 8, 32, 64), pick(size, 256, 1024, 4096)
+    for dtype in (torch.bfloat16, torch.float16):
+        query, cached = random(batch, 32, 1, 128, dtype=dtype), random(batch, 32, past, 128, dtype=dtype)
+        few = random(batch, 8, past, 128, dtype=dtype)
+        rows, gain = random(batch * 256, 4096, dtype=dtype), random(4096, dtype=dtype)
+        operations |= {
+            f"decode_{dtype}": lambda q=query, c=cached: functional.scaled_dot_product_attention(q, c, c),
+            f"grouped_{dtype}": lambda q=query, c=few: functional.scaled_dot_product_attention(q, c, c, enable_gqa=True),
+            f"rms_{dtype}": lambda r=rows, g=gain: functional.rms_norm(r, (4096,), g),
+            f"silu_{dtype}": lambda r=rows: functional.silu(r) * r,
+        }
+    n = pick(size, 1024, 2560, 5120)
+    whole = torch.randint(-128, 128, (n, n), device="cuda", dtype=torch.int8)
+    operations["int8_nn"] = lambda: torch._int_mm(whole, whole)
+    operations["int8_nt"] = lambda: torch._int_mm(whole, whole.t())
+    return operations
+
+
+def images(size):
+    operations = {}
+    for dtype, layout in ((torch.float32, torch.contiguous_format), (torch.float16, torch.channels_last)):
+        planes = random(pick(size, 4, 16, 64), 64, 112, 112, dtype=dtype).to(memory_format=layout)
+        gain, mean, variance = random(64, dtype=dtype), torch.zeros(64, device="cuda"), torch.ones(64, device="cuda")
+        mean, variance = mean.to(dtype), variance.to(dtype)
+        operations |= {
+            f"max_pool_{dtype}": lambda p=planes: functional.max_pool2d(p, 3, 2, 1),
+            f"mean_pool_{dtype}": lambda p=planes: functional.avg_pool2d(p, 2),
+            f"larger_{dtype}": lambda p=planes: functional.interpolate(p, scale_factor=2, mode="bilinear"),
+            f"smaller_{dtype}": lambda p=planes: functional.interpolate(p, scale_factor=0.5, mode="nearest"),
+            f"padded_{dtype}": lambda p=planes: functional.pad(p, (1, 1, 1, 1), mode="reflect"),
+            f"trained_norm_{dtype}": lambda p=planes, g=gain, m=mean, v=variance: functional.batch_norm(p, m, v, g, training=True),
+            f"norm_{dtype}": lambda p=planes, g=gain, m=mean, v=variance: functional.batch_norm(p, m, v, g),
+        }
+    return operations
+
+
+def functions(size):
+    values, double = random(pick(size, 1 << 20, 1 << 23, 1 << 26)), random(pick(size, 1 << 18, 1 << 21, 1 << 24), dtype=torch.float64)
+    rows = pick(size, 1 << 12, 1 << 14, 1 << 17)
+    sparse = torch.sparse_csr_tensor(
+        torch.arange(0, rows * 16 + 1, 16, device="cuda"),
+        torch.randint(0, rows, (rows, 16), device="cuda").sort(1).values.reshape(-1),
+        random(rows * 16),
+        (rows, rows),
+    )
+    dense, vector = random(rows, 256), random(rows, 1)
+    counted = torch.randint(0, 1024, (values.numel(),), device="cuda")
+    return {
+        "lgamma": lambda: torch.lgamma(values),
+        "digamma": lambda: torch.digamma(values),
+        "erfinv": lambda: torch.erfinv(values),
+        "power": lambda: torch.pow(values, 1.5),
+        "exp_fp64": lambda: torch.exp(double),
+        "sin_fp64": lambda: torch.sin(double),
+        "spmm": lambda: torch.sparse.mm(sparse, dense),
+        "spmv": lambda: torch.sparse.mm(sparse, vector),
+        "histogram": lambda: torch.histc(values, 256),
+        "bincount": lambda: torch.bincount(counted, minlength=1024),
+        "distances": lambda: torch.cdist(dense[:2048], dense[:2048], p=1),
+    }
+
+
+GROUPS = {
+    function.__name__: function
+    for function in (
+        products, tf32, attention, convolution, norms, elementwise, reductions, indexing, optimizers, serving, images, functions
+    )
+}
 
 
 def usable(operations):
