@@ -19,7 +19,7 @@ uint64_t kwhy_identity_digest(const uint64_t *values, size_t count);
  * same activities: device index and stated rank, stream, times, kind and name, or for transfers, which only
  * some formats name, direction and bytes. A trace without activities is no copy, and traces of different
  * stated ranks may have the same activities. Two recordings of kwhy are compared by their writers
- * (import/recorded.c). The digest is computed only when an earlier trace has as many activities.
+ * (import/recorded/recorded.c). The digest is computed only when an earlier trace has as many activities.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_identity_check_trace(struct kwhy_recording *recording,
 	size_t activities_before, const char *path, struct kwhy_error *error);

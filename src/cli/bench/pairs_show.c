@@ -5,7 +5,7 @@
 #include "bench/pairs/store.h"
 #include "cli/bench/pairs_simulators.h"
 #include "cli/output.h"
-#include "import/pair_traces.h"
+#include "import/kineto/pair_traces.h"
 #include "pairs/analysis.h"
 #include "report/page/page.h"
 #include "report/pairs.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "import/nsys.h"
+#include "import/nsys/nsys.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "import/recorded.h"
+#include "import/recorded/recorded.h"
 
 void kwhy_recorded_cost_keep(
 	struct kwhy_recorded *recorded, uint32_t writer, const struct kwhy_wire_cost *cost)

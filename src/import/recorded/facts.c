@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/column.h"
 #include "import/demangle.h"
-#include "import/recorded.h"
+#include "import/recorded/recorded.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/column.h"
-#include "import/recorded.h"
+#include "import/recorded/recorded.h"
 #include "model/host_range.h"
 
 #include <string.h>

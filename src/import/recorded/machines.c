@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/sort.h"
-#include "import/recorded.h"
+#include "import/recorded/recorded.h"
 
 #include <math.h>
 #include <stdlib.h>

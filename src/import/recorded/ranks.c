@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "import/recorded.h"
+#include "import/recorded/recorded.h"
 
 #include <stdlib.h>
 #include <string.h>

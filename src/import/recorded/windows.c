@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/column.h"
 #include "base/sort.h"
-#include "import/recorded.h"
+#include "import/recorded/recorded.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 #include "base/text.h"
 #include "import/import.h"
 #include "import/json_file.h"
-#include "import/profile_kinds.h"
-#include "import/profile_operations.h"
-#include "import/profile_transfers.h"
+#include "import/profile/kinds.h"
+#include "import/profile/operations.h"
+#include "import/profile/transfers.h"
 
 #include <jansson.h>
 #include <math.h>

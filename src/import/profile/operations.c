@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "import/profile_operations.h"
+#include "import/profile/operations.h"
 
 #include <math.h>
 #include <string.h>

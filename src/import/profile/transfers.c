@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "import/profile_transfers.h"
+#include "import/profile/transfers.h"
 
 #include "base/text.h"
 

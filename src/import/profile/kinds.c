@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "import/profile_kinds.h"
+#include "import/profile/kinds.h"
 
 #include <math.h>
 #include <stdio.h>

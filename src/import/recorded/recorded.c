@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "import/recorded.h"
+#include "import/recorded/recorded.h"
 
 #include "import/reader.h"
 #include "recording/bundle.h"

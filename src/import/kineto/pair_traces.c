@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "import/pair_traces.h"
+#include "import/kineto/pair_traces.h"
 
 #include "import/import.h"
 
