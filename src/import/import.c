@@ -6,18 +6,15 @@
 #include "import/trace_head.h"
 #include "recording/bundle.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-/* Readers in the order in which they are tried; the first that recognises the content reads it. */
-static const struct kwhy_trace_reader *const readers[] = {
-	&kwhy_reader_recorded,
-	&kwhy_reader_nsys,
-	&kwhy_reader_csv,
-	&kwhy_reader_kineto,
+static const struct kwhy_trace_reader *const readers[KWHY_FORMAT_COUNT] = {
+#define X(format, reader, text, words) &kwhy_reader_##reader,
+#include "model/trace_formats.def"
+#undef X
 };
-
-enum { READER_COUNT = sizeof(readers) / sizeof(readers[0]) };
 
 static bool ends_in(const char *path, const char *suffix)
 {
@@ -38,6 +35,21 @@ static bool is_recording(const char *path)
 	return ends_in(path, ".kwhy") || ends_in(path, KWHY_BUNDLE_SUFFIX);
 }
 
+static enum kwhy_status refuse_format(const char *path, struct kwhy_error *error)
+{
+	static const char *const formats[KWHY_FORMAT_COUNT] = {
+#define X(format, reader, text, words) words,
+#include "model/trace_formats.def"
+#undef X
+	};
+	char known[512] = "neither ";
+
+	for (size_t i = 0; i < KWHY_FORMAT_COUNT; i++)
+		snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s", i ? ", nor " : "",
+			formats[i]);
+	return kwhy_fail(error, KWHY_E_INPUT, "%s is no trace known here: %s", path, known);
+}
+
 static enum kwhy_status unknown(
 	const char *path, const unsigned char *head, size_t length, struct kwhy_error *error)
 {
@@ -55,12 +67,7 @@ static enum kwhy_status unknown(
 	if (kwhy_csv_head_names(head, length, "time_ns") && kwhy_csv_head_names(head, length, "source"))
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%s holds power readings, not a trace; give it with --power beside the trace", path);
-	return kwhy_fail(error, KWHY_E_INPUT,
-		"%s is no trace known here: neither Kineto or Chrome JSON ({ or [, also .gz and .zst), nor "
-		"an SQLite export "
-		"of Nsight Systems, nor kwhy CSV (a first line with kind and start_ns), nor a recording of "
-		"kwhy",
-		path);
+	return refuse_format(path, error);
 }
 
 static enum kwhy_status read_trace(struct kwhy_recording *recording, const char *path,
@@ -71,15 +78,15 @@ static enum kwhy_status read_trace(struct kwhy_recording *recording, const char 
 	size_t length;
 
 	if (kwhy_bundle_is_folder(path))
-		return kwhy_reader_recorded.read(recording, path, options, error);
+		return kwhy_reader_kwhy.read(recording, path, options, error);
 	status = kwhy_trace_head_read(path, head, &length, error);
 	if (status)
 		return status;
-	for (size_t i = 0; i < READER_COUNT; i++)
+	for (size_t i = 0; i < KWHY_FORMAT_COUNT; i++)
 		if (readers[i]->probe(path, head, length))
 			return readers[i]->read(recording, path, options, error);
 	if (options->partial && is_recording(path))
-		return kwhy_reader_recorded.read(recording, path, options, error);
+		return kwhy_reader_kwhy.read(recording, path, options, error);
 	return unknown(path, head, length, error);
 }
 

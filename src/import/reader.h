@@ -4,18 +4,17 @@
 
 #include "import/import.h"
 
-/* A trace format: a test whether a file has it, and its reader. import.c holds one constant row a format. */
+/* A trace format: a test whether a file has it, and its reader. */
 struct kwhy_trace_reader {
-	enum kwhy_trace_format format;
 	/* `head`: the first `length` bytes of the file after decompression, at most 4 KiB */
 	bool (*probe)(const char *path, const unsigned char *head, size_t length);
 	enum kwhy_status (*read)(struct kwhy_recording *recording, const char *path,
 		const struct kwhy_import_options *options, struct kwhy_error *error);
 };
 
-extern const struct kwhy_trace_reader kwhy_reader_kineto;
-extern const struct kwhy_trace_reader kwhy_reader_nsys;
-extern const struct kwhy_trace_reader kwhy_reader_csv;
-extern const struct kwhy_trace_reader kwhy_reader_recorded;
+/* kwhy_reader_<format> of each format, in import/<format>/ */
+#define X(format, reader, text, words) extern const struct kwhy_trace_reader kwhy_reader_##reader;
+#include "model/trace_formats.def"
+#undef X
 
 #endif

@@ -328,10 +328,9 @@ struct kwhy_work {
 };
 
 enum kwhy_trace_format {
-	KWHY_FORMAT_KINETO,
-	KWHY_FORMAT_NSYS,
-	KWHY_FORMAT_CSV,
-	KWHY_FORMAT_KWHY,
+#define X(format, reader, text, words) KWHY_FORMAT_##format,
+#include "model/trace_formats.def"
+#undef X
 	KWHY_FORMAT_COUNT
 };
 

@@ -62,7 +62,11 @@ enum kwhy_status kwhy_report_json(
 
 static void write_traces(struct kwhy_json *json, const struct kwhy_recording *recording)
 {
-	static const char *const formats[KWHY_FORMAT_COUNT] = {"kineto", "nsys", "csv", "kwhy"};
+	static const char *const formats[KWHY_FORMAT_COUNT] = {
+#define X(format, reader, text, words) #reader,
+#include "model/trace_formats.def"
+#undef X
+	};
 
 	kwhy_json_array(json, "traces");
 	for (size_t i = 0; i < recording->source_count; i++) {

@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 		put_block(file, head, data + at, payload);
 		at += payload;
 	}
-	input_read_both_ways(&kwhy_reader_recorded, path);
+	input_read_both_ways(&kwhy_reader_kwhy, path);
 	close(file);
 	return 0;
 }

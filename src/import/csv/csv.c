@@ -398,7 +398,6 @@ static bool probe_csv(const char *path, const unsigned char *head, size_t length
 }
 
 const struct kwhy_trace_reader kwhy_reader_csv = {
-	.format = KWHY_FORMAT_CSV,
 	.probe = probe_csv,
 	.read = read_csv,
 };

@@ -501,5 +501,4 @@ static bool kineto_probe(const char *path, const unsigned char *head, size_t len
 	return at < length && (head[at] == '{' || head[at] == '[');
 }
 
-const struct kwhy_trace_reader kwhy_reader_kineto = {
-	.format = KWHY_FORMAT_KINETO, .probe = kineto_probe, .read = kineto_read};
+const struct kwhy_trace_reader kwhy_reader_kineto = {.probe = kineto_probe, .read = kineto_read};

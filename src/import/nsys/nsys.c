@@ -176,7 +176,6 @@ static bool probe_nsys(const char *path, const unsigned char *head, size_t lengt
 }
 
 const struct kwhy_trace_reader kwhy_reader_nsys = {
-	.format = KWHY_FORMAT_NSYS,
 	.probe = probe_nsys,
 	.read = read_nsys,
 };

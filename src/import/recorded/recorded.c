@@ -345,5 +345,4 @@ static bool probe_recorded(const char *path, const unsigned char *head, size_t l
 	return kwhy_block_reader_probe(head, length);
 }
 
-const struct kwhy_trace_reader kwhy_reader_recorded = {
-	.format = KWHY_FORMAT_KWHY, .probe = probe_recorded, .read = read_recorded};
+const struct kwhy_trace_reader kwhy_reader_kwhy = {.probe = probe_recorded, .read = read_recorded};

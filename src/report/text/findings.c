@@ -175,7 +175,10 @@ void kwhy_section_unknown(const struct kwhy_text_context *context)
 static void write_sources(const struct kwhy_text_context *context)
 {
 	static const char *const formats[KWHY_FORMAT_COUNT] = {
-		"Kineto JSON", "Nsight Systems sqlite", "CSV", "kwhy recording"};
+#define X(format, reader, text, words) text,
+#include "model/trace_formats.def"
+#undef X
+	};
 	const struct kwhy_recording *recording = context->report->recording;
 	char events[KWHY_QUANTITY_BYTES];
 

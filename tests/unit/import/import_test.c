@@ -44,7 +44,8 @@ static void what_is_no_trace_is_refused_with_what_would_be_one(void **state)
 		{".QDREP", "whatever", "nsys export --type sqlite"},
 		{".kwhy", "a recording whose first bytes are gone", "is damaged at byte 0: no block begins"},
 		{"", POWER "1,0,nvml.sample_mw,1\n", "give it with --power"},
-		{".sqlite", "an encrypted database, or anything", "is no trace known here: neither Kineto"},
+		{".sqlite", "an encrypted database, or anything",
+			"is no trace known here: neither a recording"},
 	};
 	struct kwhy_recording *recording = empty_recording();
 	struct kwhy_import_options options = {0};
