@@ -2,7 +2,7 @@
 #ifndef KWHY_BASE_NAMES_H
 #define KWHY_BASE_NAMES_H
 
-#include "base/arena.h"
+#include "base/map.h"
 #include "base/status.h"
 
 #include <stddef.h>
@@ -13,11 +13,9 @@
  * applied to new strings, so they are valid UTF-8 without control characters.
  */
 struct kwhy_names {
-	struct kwhy_arena arena;
-	const char **strings; /* [count] */
-	uint32_t *hashes;     /* [count] */
-	uint32_t *slots;      /* [slot_count] name + 1, 0 = free */
-	size_t count, capacity, hash_capacity, slot_count;
+	struct kwhy_map map;
+	const char **strings; /* [count] in the map */
+	size_t count, capacity;
 };
 
 /* Longest name; longer ones are cut at a code point and end in "...". */

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/map.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+enum { FIRST_SLOTS = 64, INTEGER = 1, BYTES = 2 };
+
+/* A key as it is looked for. `place`: the slot at which the search begins, before the mask */
+struct wanted {
+	uint64_t key, place;
+	const char *bytes;
+	uint32_t size;
+};
+
+static uint64_t fold(uint64_t a, uint64_t b)
+{
+	unsigned __int128 product = (unsigned __int128)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static uint64_t word_at(const char *bytes, size_t length)
+{
+	uint64_t word = 0;
+
+	memcpy(&word, bytes, length);
+	return word;
+}
+
+/* Multiplies and folds 16 bytes a step, as wyhash does: kernel names are hundreds of bytes long. */
+static uint64_t hash_of(const uint64_t secrets[2], const char *bytes, size_t length)
+{
+	uint64_t hash = secrets[1] ^ length;
+
+	for (; length >= 16; bytes += 16, length -= 16)
+		hash = fold(word_at(bytes, 8) ^ secrets[0], word_at(bytes + 8, 8) ^ hash);
+	if (length >= 8) {
+		hash = fold(word_at(bytes, 8) ^ secrets[0], hash);
+		bytes += 8;
+		length -= 8;
+	}
+	return fold(word_at(bytes, length) ^ secrets[0], hash);
+}
+
+static struct wanted integer(const struct kwhy_map *map, uint64_t key)
+{
+	return (struct wanted){
+		.key = key, .place = fold(key ^ map->secrets[0], map->secrets[1]), .size = INTEGER};
+}
+
+static struct wanted string(const struct kwhy_map *map, const void *bytes, size_t length)
+{
+	const char *given = length ? bytes : "";
+	const uint64_t hash = hash_of(map->secrets, given, length);
+
+	return (struct wanted){.key = hash, .place = hash, .bytes = given, .size = (uint32_t)length + BYTES};
+}
+
+/* The slot of the key, or the free slot where it belongs; the map has a free slot. */
+static size_t slot_of(const struct kwhy_map *map, const struct wanted *wanted)
+{
+	const size_t mask = map->slot_count - 1;
+
+	for (size_t i = wanted->place & mask;; i = (i + 1) & mask) {
+		const struct kwhy_map_slot *slot = &map->slots[i];
+
+		if (slot->size == 0)
+			return i;
+		if (slot->key == wanted->key && slot->size == wanted->size &&
+			(slot->size == INTEGER || !memcmp(map->bytes[i], wanted->bytes, slot->size - BYTES)))
+			return i;
+	}
+}
+
+static struct kwhy_map_slot *find(const struct kwhy_map *map, const struct wanted *wanted)
+{
+	struct kwhy_map_slot *slot = &map->slots[slot_of(map, wanted)];
+
+	return slot->size ? slot : NULL;
+}
+
+struct kwhy_map_slot *kwhy_map_find(const struct kwhy_map *map, uint64_t key)
+{
+	const struct wanted wanted = integer(map, key);
+
+	return map->count ? find(map, &wanted) : NULL;
+}
+
+struct kwhy_map_slot *kwhy_map_find_bytes(const struct kwhy_map *map, const void *bytes, size_t length)
+{
+	const struct wanted wanted = string(map, bytes, length);
+
+	return map->count ? find(map, &wanted) : NULL;
+}
+
+/* Gives every key of `from` its place in `to`, which is larger. No key is compared: all differ. */
+static void move_all(const struct kwhy_map *from, struct kwhy_map *to)
+{
+	const size_t mask = to->slot_count - 1;
+
+	for (size_t i = 0; i < from->slot_count; i++) {
+		const struct kwhy_map_slot *slot = &from->slots[i];
+		size_t at;
+
+		if (slot->size == 0)
+			continue;
+		at = (slot->size == INTEGER ? integer(to, slot->key).place : slot->key) & mask;
+		while (to->slots[at].size)
+			at = (at + 1) & mask;
+		to->slots[at] = *slot;
+		if (from->bytes)
+			to->bytes[at] = from->bytes[i];
+	}
+}
+
+/* The kernel gives each process 16 random bytes; the secrets must not be 0, which would undo the
+ * multiplication. */
+static void draw_secrets(uint64_t secrets[2])
+{
+	const char *random = (const char *)getauxval(AT_RANDOM);
+
+	for (int i = 0; i < 2; i++)
+		secrets[i] = (random ? word_at(random + 8 * i, 8) : 0) | 1;
+}
+
+static enum kwhy_status resize(struct kwhy_map *map, size_t slot_count, bool bytes, struct kwhy_error *error)
+{
+	struct kwhy_map larger = *map;
+
+	larger.slot_count = slot_count;
+	larger.slots = calloc(slot_count, sizeof(*larger.slots));
+	larger.bytes = bytes ? calloc(slot_count, sizeof(*larger.bytes)) : NULL;
+	if (!larger.slots || (bytes && !larger.bytes)) {
+		free(larger.slots);
+		free(larger.bytes);
+		return kwhy_fail_memory(error, "a table of names or numbers");
+	}
+	if (!map->slot_count)
+		draw_secrets(larger.secrets);
+	move_all(map, &larger);
+	free(map->slots);
+	free(map->bytes);
+	*map = larger;
+	return KWHY_OK;
+}
+
+/* At most three of four slots are taken, so that a search ends after a few. */
+static enum kwhy_status make_space(struct kwhy_map *map, size_t count, bool bytes, struct kwhy_error *error)
+{
+	size_t slot_count = map->slot_count ? map->slot_count : FIRST_SLOTS;
+
+	if (count > SIZE_MAX / 8 / sizeof(*map->slots))
+		return kwhy_fail_memory(error, "a table of names or numbers");
+	while (count > slot_count / 4 * 3)
+		slot_count *= 2;
+	return slot_count > map->slot_count ? resize(map, slot_count, bytes, error) : KWHY_OK;
+}
+
+enum kwhy_status kwhy_map_reserve(struct kwhy_map *map, size_t count, struct kwhy_error *error)
+{
+	return make_space(map, count, false, error);
+}
+
+enum kwhy_status kwhy_map_add(struct kwhy_map *map, uint64_t key, uint32_t value,
+	struct kwhy_map_slot **out_slot, struct kwhy_error *error)
+{
+	enum kwhy_status status = make_space(map, map->count + 1, false, error);
+	struct wanted wanted;
+	struct kwhy_map_slot *slot;
+
+	if (status)
+		return status;
+	wanted = integer(map, key);
+	slot = &map->slots[slot_of(map, &wanted)];
+	if (slot->size == 0) {
+		*slot = (struct kwhy_map_slot){.key = key, .value = value, .size = INTEGER};
+		map->count++;
+	}
+	*out_slot = slot;
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_map_add_bytes(struct kwhy_map *map, const void *bytes, size_t length, uint32_t value,
+	struct kwhy_map_slot **out_slot, struct kwhy_error *error)
+{
+	enum kwhy_status status = make_space(map, map->count + 1, true, error);
+	struct wanted wanted;
+	char *copy;
+	size_t at;
+
+	if (status)
+		return status;
+	if (length > UINT32_MAX - BYTES)
+		return kwhy_fail_memory(error, "a name of more than 4 GiB");
+	wanted = string(map, bytes, length);
+	at = slot_of(map, &wanted);
+	if (map->slots[at].size == 0) {
+		copy = kwhy_arena_alloc(&map->arena, length + 1, 1);
+		if (!copy)
+			return kwhy_fail_memory(error, "names");
+		memcpy(copy, wanted.bytes, length);
+		map->slots[at] = (struct kwhy_map_slot){wanted.key, value, wanted.size};
+		map->bytes[at] = copy;
+		map->count++;
+	}
+	*out_slot = &map->slots[at];
+	return KWHY_OK;
+}
+
+void kwhy_map_done(struct kwhy_map *map)
+{
+	free(map->slots);
+	free(map->bytes);
+	kwhy_arena_done(&map->arena);
+	*map = (struct kwhy_map){0};
+}
