@@ -2,6 +2,7 @@
 #include "inject/translate.h"
 
 #include "inject/calls.h"
+#include "inject/probe/copies.h"
 
 #include <stdio.h>
 
@@ -126,6 +127,18 @@ static void add_copy(struct kwhy_inject_translate *translate, struct kwhy_wire_c
 		*out = *row;
 }
 
+static bool is_to_device(uint8_t copy_kind)
+{
+	return copy_kind == COPY_H2D || copy_kind == COPY_D2D;
+}
+
+static enum kwhy_probe_copy_origin origin_of(uint8_t memory)
+{
+	return memory == KWHY_CUPTI_MEMORY_PINNED      ? KWHY_PROBE_COPY_FROM_PINNED
+		: memory == KWHY_CUPTI_MEMORY_PAGEABLE ? KWHY_PROBE_COPY_FROM_PAGEABLE
+						       : KWHY_PROBE_COPY_FROM_DEVICE;
+}
+
 static void take_copy(struct kwhy_inject_translate *translate, const void *record)
 {
 	const struct kwhy_cupti_copy *copy = record;
@@ -142,6 +155,9 @@ static void take_copy(struct kwhy_inject_translate *translate, const void *recor
 		.dst_memory = memory_of(copy->dst_memory)};
 
 	add_copy(translate, &row, copy->start_ns, copy->end_ns);
+	if (translate->accounts && copy->end_ns > copy->start_ns && is_to_device(row.copy_kind))
+		kwhy_probe_copy_add_busy(translate->accounts, origin_of(row.src_memory), copy->bytes,
+			(int64_t)(copy->end_ns - copy->start_ns));
 }
 
 static void take_peer_copy(struct kwhy_inject_translate *translate, const void *record)
@@ -176,6 +192,9 @@ static void take_memset(struct kwhy_inject_translate *translate, const void *rec
 
 	if (!place(translate, set->start_ns, set->end_ns, &row.start_mono_ns, &row.end_mono_ns))
 		return;
+	if (translate->accounts)
+		kwhy_probe_copy_add_busy(translate->accounts, KWHY_PROBE_COPY_SET, set->bytes,
+			row.end_mono_ns - row.start_mono_ns);
 	out = kwhy_block_writer_add(translate->writer, KWHY_WIRE_MEMSET);
 	if (out)
 		*out = row;

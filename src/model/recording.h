@@ -356,6 +356,7 @@ enum kwhy_burst_form {
 	KWHY_BURST_BACK_TO_BACK, /* repeats directly after each other; the kernel is idempotent */
 	KWHY_BURST_PUT_BACK,	 /* the memory was restored before each repeat */
 	KWHY_BURST_AFTER,	 /* back to back after a graph or copy of the program */
+	KWHY_BURST_COPIES,	 /* the copies that restore the kernel's memory alone, without the kernel */
 	KWHY_BURST_FORM_COUNT
 };
 

@@ -44,7 +44,7 @@ enum { KWHY_CUPTI_MEMORY_TAKEN = 1, KWHY_CUPTI_MEMORY_GIVEN_BACK = 2 };
 enum { KWHY_CUPTI_OBJECT_THREAD = 2 };
 
 /* Kinds of memory have the values of enum kwhy_memory_kind; kinds of copies have these. */
-enum { KWHY_CUPTI_MEMORY_MANAGED_STATIC = 7 };
+enum { KWHY_CUPTI_MEMORY_PAGEABLE = 1, KWHY_CUPTI_MEMORY_PINNED = 2, KWHY_CUPTI_MEMORY_MANAGED_STATIC = 7 };
 enum {
 	KWHY_CUPTI_COPY_HTOD = 1,
 	KWHY_CUPTI_COPY_DTOH,

@@ -4,11 +4,16 @@
 #include "base/column.h"
 #include "base/sort.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Names of the prober's own kernels (inject/probe). */
 #define OWN_KERNELS "kwhy_probe_"
+
+/* Name of the copies that restore the memory of a kernel: its name, blocks and threads per block. */
+#define COPIES_NAME "d2d device->device for %s [%" PRIu32 " x %" PRIu16 "]"
 
 /* Smallest copy that is repeated, bytes (inject/probe/copies.h). */
 enum { COPY_BYTES_MIN = 65536 };
@@ -23,6 +28,7 @@ enum kwhy_status kwhy_recorded_burst_keep(struct kwhy_recorded *recorded, uint32
 		.launch_ns = burst->launch_ns,
 		.launched_ns = burst->launched_ns,
 		.stream = KWHY_NONE,
+		.copies = KWHY_NONE,
 		.first_ns = INT64_MAX,
 		.burst = {.start_ns = kwhy_recorded_time(recorded, writer, burst->start_mono_ns),
 			.end_ns = kwhy_recorded_time(recorded, writer, burst->end_mono_ns),
@@ -172,6 +178,8 @@ static bool is_repeated(
 {
 	const struct kwhy_activities *rows = &recorded->recording->activities;
 
+	if (burst->burst.form == KWHY_BURST_COPIES)
+		return rows->kind[row] == KWHY_ACTIVITY_COPY;
 	if (is_of_copies(&burst->burst))
 		return !is_kernel(rows, row) && rows->bytes[row] >= COPY_BYTES_MIN;
 	return is_kernel(rows, row) && !is_own_kernel(recorded->recording, row) &&
@@ -235,10 +243,53 @@ static uint8_t origin_of(const struct kwhy_recorded *recorded, size_t row)
 
 	if (!may_be_probers(recorded, burst, row) || rows->stream[row] != burst->burst.stream)
 		return KWHY_ORIGIN_PROGRAM;
-	if (is_repeated(recorded, burst, row))
-		return rows->start_ns[row] > burst->first_ns ? KWHY_ORIGIN_REPEAT : KWHY_ORIGIN_PROGRAM;
+	if (is_repeated(recorded, burst, row) && rows->start_ns[row] > burst->first_ns)
+		return KWHY_ORIGIN_REPEAT;
+	if (burst->burst.form != KWHY_BURST_COPIES && is_repeated(recorded, burst, row))
+		return KWHY_ORIGIN_PROGRAM;
 	return is_kernel(rows, row) && !is_own_kernel(recorded->recording, row) ? KWHY_ORIGIN_PROGRAM
 										: KWHY_ORIGIN_PROBER;
+}
+
+static bool are_of_one_kernel(const struct kwhy_burst *a, const struct kwhy_burst *b)
+{
+	return a->name == b->name && a->blocks == b->blocks && a->threads_per_block == b->threads_per_block;
+}
+
+static enum kwhy_status make_copies_name(struct kwhy_recorded *recorded, const struct kwhy_burst *burst,
+	uint32_t *out, struct kwhy_error *error)
+{
+	struct kwhy_names *names = &recorded->recording->names;
+	char *name;
+	const int length = asprintf(&name, COPIES_NAME, kwhy_names_get(names, burst->name), burst->blocks,
+		burst->threads_per_block);
+	enum kwhy_status status;
+
+	if (length < 0)
+		return kwhy_fail_memory(error, "bursts of repeats");
+	status = kwhy_names_intern(names, name, (size_t)length, out, error);
+	free(name);
+	return status;
+}
+
+/*
+ * Names the copies between the repeats of a kernel where bursts of these copies alone tell what they draw.
+ * Copies of the same size draw different powers, by what they leave in the caches.
+ */
+static enum kwhy_status name_copies(struct kwhy_recorded *recorded, struct kwhy_error *error)
+{
+	struct kwhy_recorded_burst *bursts = recorded->bursts;
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < recorded->burst_count; i++) {
+		if (bursts[i].burst.form != KWHY_BURST_COPIES || bursts[i].copies != KWHY_NONE)
+			continue;
+		status = make_copies_name(recorded, &bursts[i].burst, &bursts[i].copies, error);
+		for (size_t k = 0; !status && k < recorded->burst_count; k++)
+			if (are_of_one_kernel(&bursts[k].burst, &bursts[i].burst))
+				bursts[k].copies = bursts[i].copies;
+	}
+	return status;
 }
 
 /*
@@ -249,9 +300,13 @@ static void assign_origin(const struct kwhy_recorded *recorded, size_t row)
 {
 	struct kwhy_activities *rows = &recorded->recording->activities;
 	const uint8_t origin = rows->origin[row] ? KWHY_ORIGIN_PROGRAM : origin_of(recorded, row);
+	const struct kwhy_recorded_burst *burst;
 
 	if (origin == KWHY_ORIGIN_PROGRAM)
 		return;
+	burst = burst_of(recorded, row);
+	if (rows->kind[row] == KWHY_ACTIVITY_COPY && burst->copies != KWHY_NONE)
+		rows->name[row] = burst->copies;
 	rows->origin[row] = origin;
 	rows->call[row] = KWHY_NONE;
 }
@@ -265,7 +320,8 @@ enum kwhy_status kwhy_recorded_bursts_apply(struct kwhy_recorded *recorded, stru
 		find_first(recorded, i);
 	for (size_t i = 0; i < recorded->burst_count; i++)
 		find_stream(&recorded->bursts[i]);
-	for (size_t i = 0; i < rows->count && recorded->burst_count; i++)
+	status = name_copies(recorded, error);
+	for (size_t i = 0; !status && i < rows->count && recorded->burst_count; i++)
 		assign_origin(recorded, i);
 	for (size_t i = 0; !status && i < recorded->burst_count; i++)
 		status = kwhy_recording_add_burst(recorded->recording, &recorded->bursts[i].burst, error);

@@ -50,6 +50,8 @@ struct kwhy_recorded_burst {
 	struct kwhy_burst burst;
 	uint32_t writer, correlation, tid, context, launch_ns, launched_ns;
 	uint32_t stream;  /* stream of the first repeat, used where the program's own launch is lost */
+	uint32_t copies;  /* name of the copies that restore the kernel's memory; KWHY_NONE: they are not
+			     repeated alone in any burst of this kernel */
 	int64_t first_ns; /* start of the program's own launch; INT64_MAX: the launch is not in the recording
 			   */
 };

@@ -39,6 +39,8 @@ struct kwhy_probe_account {
 	atomic_int_least64_t repeated_ns; /* total time of its repeats */
 	atomic_int_least64_t kernel_ns;	  /* time of one repeat; 0: unknown */
 	atomic_int_least64_t copies_ns;	  /* time of the copies between two repeats that restore memory */
+	int64_t both_ns, alone_ns; /* total time of bursts of kernel and copies, and of the copies alone; only
+				      the thread that holds the burst uses these */
 	atomic_uint bursts;
 	atomic_bool is_known; /* its power is known from an earlier recording */
 	atomic_uint refusals; /* weighted number of attempts without a burst; attempts that may succeed later

@@ -13,6 +13,11 @@
 #define END_NS INT64_C(20000000000)
 #define SPIN_NS INT64_C(100000)
 enum { REPEATS_MIN = 2, REPEATS_MAX = 5000, CHECKS_EVERY = 16 };
+/*
+ * Share of the copies in the time between two repeats up to which their power does not matter: 15 % of it,
+ * which is what the powers of copies differ by, is less than 1 % of the kernel's.
+ */
+#define COPIES_SHARE_MIN 0.05
 /* Assumed speed of copies on the device until one has been timed: half of what an H200 reads and writes. */
 enum { COPY_BYTES_PER_NS = 1000, LAUNCH_NS = 5000 };
 
@@ -116,7 +121,7 @@ enum kwhy_probe_reason kwhy_probe_burst_begin(struct kwhy_probe_burst *burst, ui
 	burst->repeated_ns = 0;
 	burst->check = KWHY_PROBE_UNCHECKED;
 	burst->failure = KWHY_CUDA_SUCCESS;
-	burst->is_late = burst->is_saved = false;
+	burst->is_late = burst->is_saved = burst->is_of_copies = false;
 	burst->is_learning = burst->account->form == KWHY_PROBE_FORM_UNKNOWN;
 	distrust_layers(burst);
 	burst->outside_count = 0;
@@ -246,17 +251,33 @@ static enum kwhy_probe_reason learn(struct kwhy_probe_burst *burst)
 	if (!settle(burst))
 		return KWHY_PROBE_FAILED;
 	atomic_store(&burst->account->kernel_ns, elapsed_ns(burst) + 1);
-	burst->account->form = may_rerun && sums[INSIDE_ONCE] == sums[INSIDE_TWICE] ? KWHY_PROBE_IDEMPOTENT
-										    : KWHY_PROBE_STATEFUL;
+	burst->account->form = burst->launch.copy.bytes ||
+			(may_rerun && sums[INSIDE_ONCE] == sums[INSIDE_TWICE])
+		? KWHY_PROBE_IDEMPOTENT
+		: KWHY_PROBE_STATEFUL;
 	if (burst->account->form == KWHY_PROBE_STATEFUL)
 		atomic_store(&burst->account->copies_ns, copy_ns(burst));
 	return KWHY_PROBE_NONE;
 }
 
+/*
+ * Repeats of the kernel with the copies in between show the meter the sum of both. The copies are therefore
+ * repeated alone, too, for the share of the time that they have in that sum.
+ */
+static bool is_turn_of_copies(const struct kwhy_probe_burst *burst)
+{
+	const struct kwhy_probe_account *account = burst->account;
+	const double copies_ns = (double)atomic_load(&account->copies_ns),
+		     share = copies_ns / ((double)atomic_load(&account->kernel_ns) + copies_ns);
+
+	return account->form == KWHY_PROBE_STATEFUL && !burst->is_of_graph && burst->saved.count &&
+		share > COPIES_SHARE_MIN && (double)account->alone_ns < share * (double)account->both_ns;
+}
+
 static uint32_t repeats_of(const struct kwhy_probe_burst *burst)
 {
-	const int64_t repeats = burst->wanted_ns /
-		(atomic_load(&burst->account->kernel_ns) + atomic_load(&burst->account->copies_ns));
+	const int64_t kernel_ns = burst->is_of_copies ? 0 : atomic_load(&burst->account->kernel_ns),
+		      repeats = burst->wanted_ns / (kernel_ns + atomic_load(&burst->account->copies_ns));
 
 	return repeats < REPEATS_MIN ? REPEATS_MIN : repeats > REPEATS_MAX ? REPEATS_MAX : (uint32_t)repeats;
 }
@@ -264,14 +285,17 @@ static uint32_t repeats_of(const struct kwhy_probe_burst *burst)
 static void repeat_all(struct kwhy_probe_burst *burst)
 {
 	const bool is_stateful = burst->account->form == KWHY_PROBE_STATEFUL;
-	const uint32_t repeats = repeats_of(burst);
+	uint32_t repeats;
 
+	burst->is_of_copies = is_turn_of_copies(burst);
+	repeats = repeats_of(burst);
 	kwhy_probe_contents_copy(burst, KWHY_PROBE_COPY_BEFORE, true);
 	mark(burst, burst->probe_context->start);
 	for (uint32_t i = 0; i < repeats && !burst->failure; i++) {
 		if (is_stateful && i)
 			kwhy_probe_contents_copy(burst, KWHY_PROBE_COPY_BEFORE, true);
-		repeat(burst);
+		if (!burst->is_of_copies)
+			repeat(burst);
 		burst->repeats++;
 	}
 	mark(burst, burst->probe_context->end);
@@ -281,8 +305,13 @@ static void repeat_all(struct kwhy_probe_burst *burst)
 static void keep_time(struct kwhy_probe_burst *burst)
 {
 	struct kwhy_probe_account *account = burst->account;
-	const int64_t each_ns = elapsed_ns(burst) / burst->repeats + 1;
+	const int64_t all_ns = elapsed_ns(burst), each_ns = all_ns / burst->repeats + 1;
 
+	if (burst->is_of_copies) {
+		account->alone_ns += all_ns;
+		return;
+	}
+	account->both_ns += all_ns;
 	if (account->form == KWHY_PROBE_IDEMPOTENT)
 		atomic_store(&account->kernel_ns, each_ns);
 	else if (each_ns > atomic_load(&account->kernel_ns))

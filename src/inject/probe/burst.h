@@ -38,7 +38,8 @@ struct kwhy_probe_burst {
 	uint32_t repeats;    /* number of repeats; 0: there was no burst */
 	enum kwhy_probe_check check;
 	enum kwhy_cuda_result failure;
-	bool is_late; /* the device did not finish the burst in time */
+	bool is_late;	   /* the device did not finish the burst in time */
+	bool is_of_copies; /* the copies that restore memory were repeated without the kernel */
 
 	/* Internal. */
 	bool is_learning, is_saved;

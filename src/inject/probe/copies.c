@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/probe/copies.h"
 
-#include <stdio.h>
+#include "inject/labels.h"
 
-enum { SET, FROM_DEVICE, FROM_PINNED, FROM_PAGEABLE };
+#include <stdio.h>
 
 bool kwhy_probe_copy_read(struct kwhy_probe_launch *out, const struct kwhy_cupti_callback *data,
 	unsigned width, bool is_of_thread)
@@ -24,30 +24,60 @@ bool kwhy_probe_copy_read(struct kwhy_probe_launch *out, const struct kwhy_cupti
 	return out->copy.bytes >= KWHY_PROBE_COPY_BYTES_MIN;
 }
 
-static unsigned origin_of(const struct kwhy_cuda_probe *driver, const struct kwhy_probe_copy *copy)
+static enum kwhy_probe_copy_origin origin_of(
+	const struct kwhy_cuda_probe *driver, const struct kwhy_probe_copy *copy)
 {
 	int type = 0;
 
 	if (copy->width)
-		return SET;
+		return KWHY_PROBE_COPY_SET;
 	if (driver->cuPointerGetAttribute(&type, KWHY_CUDA_POINTER_MEMORY_TYPE, copy->from))
-		return FROM_PAGEABLE;
-	return type == KWHY_CUDA_MEMORY_HOST ? FROM_PINNED : FROM_DEVICE;
+		return KWHY_PROBE_COPY_FROM_PAGEABLE;
+	return type == KWHY_CUDA_MEMORY_HOST ? KWHY_PROBE_COPY_FROM_PINNED : KWHY_PROBE_COPY_FROM_DEVICE;
+}
+
+/* Sizes of a class are at least this power of two. */
+static unsigned size_of(uint64_t bytes)
+{
+	return 63u - (unsigned)__builtin_clzll(bytes);
+}
+
+static void write_name(
+	char name[KWHY_PROBE_COPY_NAME_BYTES], enum kwhy_probe_copy_origin origin, unsigned size)
+{
+	static const char *const words[] = {
+		[KWHY_PROBE_COPY_SET] = "memset",
+		[KWHY_PROBE_COPY_FROM_DEVICE] = "copy within the device",
+		[KWHY_PROBE_COPY_FROM_PINNED] = "copy from pinned memory",
+		[KWHY_PROBE_COPY_FROM_PAGEABLE] = "copy from pageable memory",
+	};
+
+	snprintf(name, KWHY_PROBE_COPY_NAME_BYTES, "%s, 2^%u bytes and more", words[origin], size);
 }
 
 struct kwhy_probe_shape kwhy_probe_copy_shape(const struct kwhy_cuda_probe *driver,
 	const struct kwhy_probe_copy *copy, char name[KWHY_PROBE_COPY_NAME_BYTES])
 {
-	static const char *const words[] = {
-		"memset", "copy within the device", "copy from pinned memory", "copy from pageable memory"};
-	static const char keys[sizeof(words) / sizeof(words[0])]
+	static const char keys[KWHY_PROBE_COPY_FROM_PAGEABLE + 1]
 			      [64]; /* the address stands for the function in the key of a copy: one for each
 				       kind and size */
-	const unsigned origin = origin_of(driver, copy), size = 63u - (unsigned)__builtin_clzll(copy->bytes);
+	const enum kwhy_probe_copy_origin origin = origin_of(driver, copy);
 
-	snprintf(name, KWHY_PROBE_COPY_NAME_BYTES, "%s, 2^%u bytes and more", words[origin], size);
-	return (struct kwhy_probe_shape){.function = &keys[origin][size],
+	write_name(name, origin, size_of(copy->bytes));
+	return (struct kwhy_probe_shape){.function = &keys[origin][size_of(copy->bytes)],
 		.grid = {KWHY_PROBE_BLOCKS_UNKNOWN, 1, 1},
 		.block = {UINT16_MAX, 1, 1},
 		.name = name};
+}
+
+void kwhy_probe_copy_add_busy(struct kwhy_probe_accounts *accounts, enum kwhy_probe_copy_origin origin,
+	uint64_t bytes, int64_t busy_ns)
+{
+	char name[KWHY_PROBE_COPY_NAME_BYTES];
+
+	if (bytes < KWHY_PROBE_COPY_BYTES_MIN)
+		return;
+	write_name(name, origin, size_of(bytes));
+	kwhy_probe_account_add_busy(
+		accounts, kwhy_inject_label_hash(name), KWHY_PROBE_BLOCKS_UNKNOWN, UINT16_MAX, busy_ns);
 }

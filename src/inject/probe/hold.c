@@ -183,6 +183,9 @@ static void keep_row(struct kwhy_probe *probe)
 {
 	const struct kwhy_probe_burst *burst = &probe->burst;
 	const bool is_after = burst->is_of_graph || burst->launch.copy.bytes;
+	const uint8_t form = is_after ? KWHY_PROBE_ROW_AFTER
+		: burst->is_of_copies ? KWHY_PROBE_ROW_COPIES
+				      : burst->account->form == KWHY_PROBE_STATEFUL;
 	const unsigned head = atomic_load(&probe->row_head);
 
 	if (head - atomic_load_explicit(&probe->row_tail, memory_order_acquire) == KWHY_PROBE_ROWS) {
@@ -200,7 +203,7 @@ static void keep_row(struct kwhy_probe *probe)
 		.context = burst->launch.context_id,
 		.thread = (uint32_t)syscall(SYS_gettid),
 		.repeats = burst->repeats,
-		.form = is_after ? KWHY_PROBE_ROW_AFTER : burst->account->form == KWHY_PROBE_STATEFUL,
+		.form = form,
 		.check = (uint8_t)burst->check};
 	atomic_store_explicit(&probe->row_head, head + 1, memory_order_release);
 }
@@ -236,7 +239,9 @@ static void say_burst(struct kwhy_probe *probe)
 		"%llu saved, check %d, %.3f ms at %.3f s\n",
 		burst->account->name, burst->account->blocks, burst->account->threads_per_block,
 		burst->repeats,
-		burst->account->form == KWHY_PROBE_STATEFUL ? "put back each" : "back to back",
+		burst->is_of_copies				      ? "copies alone"
+			: burst->account->form == KWHY_PROBE_STATEFUL ? "put back each"
+								      : "back to back",
 		(long long)atomic_load(&burst->account->kernel_ns), burst->reach.count,
 		(unsigned long long)burst->reach.bytes, (unsigned long long)burst->saved.bytes,
 		(int)burst->check, 1e-6 * (double)(burst->end_mono_ns - burst->start_mono_ns),

@@ -23,9 +23,9 @@ enum {
 
 /*
  * Form of a burst, numbered as in a recording (model/recording.h): 0 back to back, 1 memory restored before
- * each repeat, 2 back to back after a graph or copy of the program.
+ * each repeat, 2 back to back after a graph or copy of the program, 3 the copies that restore memory alone.
  */
-enum { KWHY_PROBE_ROW_AFTER = 2 };
+enum { KWHY_PROBE_ROW_AFTER = 2, KWHY_PROBE_ROW_COPIES };
 
 /* A burst that has ended and is not yet written. */
 struct kwhy_probe_row {

@@ -89,6 +89,36 @@ static void repeats_and_copies_of_a_burst_are_not_the_programs(void **state)
 	kwhy_recording_free(recording);
 }
 
+/* Copies in their own bursts are the repeats there; all copies for that kernel have one name. */
+static void copies_alone_are_repeats_and_named_after_their_kernel(void **state)
+{
+	struct kwhy_recording *recording;
+	struct tape tape;
+
+	(void)state;
+	begin_process(&tape, memfd_create("recording", 0), 1);
+	kernel(&tape, GEMM, 11, CALLED, 7); /* P */
+	copy(&tape, 12, 101, 7);
+	kernel(&tape, GEMM, 13, 102, 7);
+	burst(&tape, 10, 20);
+	copy(&tape, 31, CALLED + 10, 7);	 /* before the kernel, C */
+	kernel(&tape, GEMM, 32, CALLED + 10, 7); /* P */
+	copy(&tape, 33, CALLED + 11, 7);
+	copy(&tape, 34, CALLED + 12, 7);
+	copy(&tape, 51, CALLED + 20, 7); /* after it, P */
+	ADD(&tape, BURST, burst, .start_mono_ns = 30 * MS, .end_mono_ns = 50 * MS, .name = GEMM,
+		.correlation = CALLED + 10, .context = 1, .thread = PROGRAM_THREAD, .blocks = 132,
+		.repeats = 2, .threads_per_block = 256, .form = KWHY_BURST_COPIES);
+	recording = import_tape(&tape);
+	assert_origins(recording, "PCRCPRRP");
+	assert_int_equal(recording->activities.name[1], recording->activities.name[3]);
+	assert_int_equal(recording->activities.name[3], recording->activities.name[5]);
+	assert_int_not_equal(recording->activities.name[6], recording->activities.name[7]);
+	assert_string_equal(kwhy_names_get(&recording->names, recording->activities.name[1]),
+		"d2d device->device for gemm [132 x 256]");
+	kwhy_recording_free(recording);
+}
+
 /* They have waited since before the burst on streams of their own, or are of another name. */
 static void what_others_run_meanwhile_is_the_programs(void **state)
 {
@@ -417,6 +447,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(repeats_and_copies_of_a_burst_are_not_the_programs),
+		cmocka_unit_test(copies_alone_are_repeats_and_named_after_their_kernel),
 		cmocka_unit_test(what_others_run_meanwhile_is_the_programs),
 		cmocka_unit_test(a_burst_of_one_process_leaves_another_alone),
 		cmocka_unit_test(calls_of_the_prober_are_left_out_and_those_of_other_threads_stay),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
+#include "inject/probe/copies.h"
 #include "inject/probe/probe.h"
 #include "probe_driver.h"
 
@@ -178,6 +179,30 @@ static void a_kernel_with_state_begins_each_repeat_on_memory_put_back(void **sta
 	assert_true(kernel_count.runs > 10);
 }
 
+/* The copies that restore memory take as long as the kernel: what they draw is to be taken off its repeats.
+ */
+static void copies_that_take_long_are_repeated_alone_in_every_other_burst(void **state)
+{
+	uint64_t *counter = probe_driver_new(64);
+	void *arguments[] = {&counter};
+	unsigned repeats;
+
+	(void)state;
+	launch(&kernel_count, "count", arguments);
+	assert_int_equal(probe->rows[0].form, 1);
+	repeats = kernel_count.runs;
+	probe->accounts.at[probe->accounts.list[0] - 1].copies_ns = 1000001;
+	launch(&kernel_count, "count", arguments);
+	assert_int_equal(probe->rows[1].form, KWHY_PROBE_ROW_COPIES);
+	assert_in_range(probe->rows[1].repeats, 2, 5);
+	assert_int_equal(probe->rows[1].repeated_ns, 0);
+	assert_int_equal(kernel_count.runs, repeats);
+	launch(&kernel_count, "count", arguments);
+	assert_int_equal(probe->rows[2].form, 1);
+	assert_true(kernel_count.runs > repeats);
+	assert_int_equal(counter[0], 3);
+}
+
 static void a_kernel_that_writes_where_no_parameter_points_is_never_repeated(void **state)
 {
 	uint64_t *hidden = probe_driver_new(64), **table = probe_driver_new(64);
@@ -304,6 +329,22 @@ static void a_launch_that_is_not_due_asks_the_driver_nothing(void **state)
 	assert_true(probe_driver.asked > 0);
 }
 
+/* A copy's time is in its activity records; without them a large one would count as one of 20 us. */
+static void a_copy_has_the_busy_time_of_its_records(void **state)
+{
+	const struct kwhy_probe_copy copy = {.from = (uintptr_t)probe_driver_new(1 << 20), .bytes = 1 << 20};
+	char name[KWHY_PROBE_COPY_NAME_BYTES];
+	const struct kwhy_probe_shape shape = kwhy_probe_copy_shape(&probe->driver, &copy, name);
+	struct kwhy_probe_account *account = kwhy_probe_account_of(&probe->accounts, &shape, NULL);
+
+	(void)state;
+	account->launches = 3;
+	kwhy_probe_copy_add_busy(&probe->accounts, KWHY_PROBE_COPY_FROM_DEVICE, (1 << 20) + 1, 130000);
+	kwhy_probe_copy_add_busy(&probe->accounts, KWHY_PROBE_COPY_FROM_PINNED, 1 << 20, 7000);
+	kwhy_probe_copy_add_busy(&probe->accounts, KWHY_PROBE_COPY_FROM_DEVICE, 1 << 19, 7000);
+	assert_int_equal(kwhy_probe_account_own_ns(account), 3 * 130000);
+}
+
 static void a_launch_that_fails_is_not_repeated(void **state)
 {
 	uint64_t *in = probe_driver_new(WORDS * 8), *out = probe_driver_new(WORDS * 8);
@@ -341,6 +382,7 @@ int main(void)
 		TEST(the_memory_of_an_unknown_kernel_is_put_back_before_each_repeat),
 		TEST(memory_of_the_prober_is_none_of_the_program),
 		TEST(a_kernel_with_state_begins_each_repeat_on_memory_put_back),
+		TEST(copies_that_take_long_are_repeated_alone_in_every_other_burst),
 		TEST(a_kernel_that_writes_where_no_parameter_points_is_never_repeated),
 		TEST(of_a_large_allocation_what_the_kernel_writes_is_copied),
 		TEST(what_it_writes_moves_with_its_pointers),
@@ -353,6 +395,7 @@ int main(void)
 		TEST(without_memory_for_copies_nothing_is_repeated),
 		TEST(collectives_are_known_by_name),
 		TEST(a_launch_that_is_not_due_asks_the_driver_nothing),
+		TEST(a_copy_has_the_busy_time_of_its_records),
 		TEST(a_launch_that_fails_is_not_repeated),
 		TEST(a_copy_that_fails_ends_the_probing_before_anything_has_changed),
 	};
