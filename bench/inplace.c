@@ -106,7 +106,10 @@ static void add_account(struct operation *operation, const struct kwhy_account *
 		operation->launches = (double)account->count;
 }
 
-/* Time that all launches of one execution take, on average. */
+/*
+ * Time that all launches of one execution take, on average. An operation may launch even its least launched
+ * kernel several times.
+ */
 static double execution_s(const struct operation *operation, const struct kwhy_device_ledger *device)
 {
 	double time_ns = 0;
@@ -114,7 +117,9 @@ static double execution_s(const struct operation *operation, const struct kwhy_d
 	for (size_t i = 0; i < device->account_count; i++)
 		if (is_in_loop(operation, &device->accounts[i]))
 			time_ns += (double)device->accounts[i].time_ns;
-	return time_ns * 1e-9 / operation->launches;
+	const double once_s = time_ns * 1e-9 / operation->launches;
+
+	return once_s * fmax(1, round(operation->truth_s / once_s));
 }
 
 static void print_operation(

@@ -269,7 +269,8 @@ static void class_prior(
 	const struct kwhy_power_prior *class = &classes->priors[c];
 	double above_w = class->known_w - idle_w;
 
-	if (class->learnt_w > 0) {
+	prior->seen[c] = class->learnt_w > 0;
+	if (prior->seen[c]) {
 		prior->tied[c] = false;
 		prior->class_log[c] = (struct kwhy_normal){log(class->learnt_w), class->learnt_sd};
 		return;
@@ -305,8 +306,9 @@ enum kwhy_status kwhy_priors_init(struct kwhy_posterior_prior *prior,
 		.class_count = count,
 		.class_log = calloc(count + 1, sizeof(*prior->class_log)),
 		.tied = calloc(count + 1, sizeof(*prior->tied)),
+		.seen = calloc(count + 1, sizeof(*prior->seen)),
 	};
-	if (!prior->class_log || !prior->tied) {
+	if (!prior->class_log || !prior->tied || !prior->seen) {
 		kwhy_priors_done(prior);
 		return kwhy_fail_memory(error, "the fit of powers");
 	}
@@ -336,5 +338,6 @@ void kwhy_priors_done(struct kwhy_posterior_prior *prior)
 {
 	free(prior->class_log);
 	free(prior->tied);
+	free(prior->seen);
 	*prior = (struct kwhy_posterior_prior){0};
 }

@@ -31,6 +31,7 @@ struct kwhy_posterior_prior {
 	size_t class_count;
 	struct kwhy_normal *class_log; /* mean: log fill where tied, else log watts */
 	bool *tied;
+	bool *seen; /* known from readings of another recording, which the power limit does not bound */
 	struct kwhy_normal other[KWHY_PARAMETER_COUNT]; /* tau and delay in seconds */
 	double limit_w;					/* enforced power limit; 0: not known */
 };
@@ -101,14 +102,14 @@ static inline double kwhy_posterior_variance(const struct kwhy_posterior_model *
 /*
  * Terms of the log prior. kwhy_posterior_log_limit() is that of the power limit: a device holds the power of
  * a class, idle level included, to about its limit. Above 1.2 times the limit the density falls, so that only
- * readings that demand it put a power there.
+ * readings that demand it put a power there. It does not bound a power that such readings have shown already.
  */
 double kwhy_posterior_log_class(
 	const struct kwhy_posterior_prior *prior, size_t class, double log_power, double unit);
 double kwhy_posterior_log_other(const struct kwhy_posterior_model *model, size_t parameter, double value);
-double kwhy_posterior_log_limit(const struct kwhy_posterior_prior *prior, double power_w);
+double kwhy_posterior_log_limit(const struct kwhy_posterior_prior *prior, size_t class, double power_w);
 /* Distance of a power beyond 1.2 times the limit, in units of kwhy_posterior_limit_sd_w(). */
-double kwhy_posterior_beyond_limit(const struct kwhy_posterior_prior *prior, double power_w);
+double kwhy_posterior_beyond_limit(const struct kwhy_posterior_prior *prior, size_t class, double power_w);
 double kwhy_posterior_limit_sd_w(const struct kwhy_posterior_prior *prior);
 
 double kwhy_posterior_log_prior(const struct kwhy_posterior_model *model, const double *parameters);

@@ -157,16 +157,16 @@ double kwhy_posterior_limit_sd_w(const struct kwhy_posterior_prior *prior)
 	return LIMIT_SPREAD * prior->limit_w;
 }
 
-double kwhy_posterior_beyond_limit(const struct kwhy_posterior_prior *prior, double power_w)
+double kwhy_posterior_beyond_limit(const struct kwhy_posterior_prior *prior, size_t class, double power_w)
 {
-	if (!(prior->limit_w > 0))
+	if (!(prior->limit_w > 0) || prior->seen[class])
 		return 0;
 	return fmax(0, (power_w - LIMIT_HELD * prior->limit_w) / kwhy_posterior_limit_sd_w(prior));
 }
 
-double kwhy_posterior_log_limit(const struct kwhy_posterior_prior *prior, double power_w)
+double kwhy_posterior_log_limit(const struct kwhy_posterior_prior *prior, size_t class, double power_w)
 {
-	double beyond = kwhy_posterior_beyond_limit(prior, power_w);
+	double beyond = kwhy_posterior_beyond_limit(prior, class, power_w);
 
 	return -0.5 * beyond * beyond;
 }
@@ -179,7 +179,7 @@ double kwhy_posterior_log_prior(const struct kwhy_posterior_model *model, const 
 
 	for (size_t c = 0; c < prior->class_count; c++)
 		sum += kwhy_posterior_log_class(prior, c, parameters[c], other[KWHY_PARAMETER_UNIT]) +
-			kwhy_posterior_log_limit(prior, other[KWHY_PARAMETER_IDLE] + exp(parameters[c]));
+			kwhy_posterior_log_limit(prior, c, other[KWHY_PARAMETER_IDLE] + exp(parameters[c]));
 	for (size_t i = 0; i < KWHY_PARAMETER_COUNT; i++)
 		sum += kwhy_posterior_log_other(model, i, other[i]);
 	return sum;

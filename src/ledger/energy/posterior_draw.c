@@ -83,7 +83,7 @@ static double density_of_power(const struct chain *chain, double distance)
 
 	return gain_alone(chain, power_w - chain->position[c]) +
 		kwhy_posterior_log_class(prior_of(chain), c, log_power, unit_of(chain)) +
-		kwhy_posterior_log_limit(prior_of(chain), idle_of(chain) + power_w);
+		kwhy_posterior_log_limit(prior_of(chain), c, idle_of(chain) + power_w);
 }
 
 static double density_of_response(const struct chain *chain, double distance)
@@ -103,7 +103,7 @@ static double density_of_idle(const struct chain *chain, double distance)
 		kwhy_posterior_log_other(chain->model, KWHY_PARAMETER_IDLE, idle_w);
 
 	for (size_t c = 0; c < chain->classes; c++)
-		sum += kwhy_posterior_log_limit(prior_of(chain), idle_w + chain->position[c]);
+		sum += kwhy_posterior_log_limit(prior_of(chain), c, idle_w + chain->position[c]);
 	return sum;
 }
 
@@ -127,7 +127,7 @@ static double density_of_line(const struct chain *chain, double distance)
 			return -INFINITY;
 		log_power = log(power_w);
 		sum += kwhy_posterior_log_class(prior_of(chain), c, log_power, unit) - log_power +
-			kwhy_posterior_log_limit(prior_of(chain), idle_w + power_w);
+			kwhy_posterior_log_limit(prior_of(chain), c, idle_w + power_w);
 	}
 	for (size_t i = 0; i < KWHY_PARAMETER_NOISE; i++)
 		sum += kwhy_posterior_log_other(chain->model, i, other[i] + distance * other_line[i]);
@@ -247,7 +247,7 @@ static double prior_density(const struct chain *chain)
 		double log_power = log(chain->position[c]);
 
 		sum += kwhy_posterior_log_class(prior_of(chain), c, log_power, unit_of(chain)) - log_power +
-			kwhy_posterior_log_limit(prior_of(chain), idle_of(chain) + chain->position[c]);
+			kwhy_posterior_log_limit(prior_of(chain), c, idle_of(chain) + chain->position[c]);
 	}
 	for (size_t i = 0; i < KWHY_PARAMETER_NOISE; i++)
 		sum += kwhy_posterior_log_other(chain->model, i, other[i]);
@@ -278,7 +278,7 @@ static void find_force(struct chain *chain)
 		const double away = (log(power_w) - prior->class_log[c].mean -
 					    (prior->tied[c] ? unit_of(chain) : 0)) /
 			(sd * sd);
-		const double beyond = kwhy_posterior_beyond_limit(prior, idle_of(chain) + power_w);
+		const double beyond = kwhy_posterior_beyond_limit(prior, c, idle_of(chain) + power_w);
 
 		force[c] -= (away + 1) / power_w;
 		other[KWHY_PARAMETER_UNIT] += prior->tied[c] ? away : 0;

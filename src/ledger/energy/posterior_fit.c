@@ -193,7 +193,7 @@ static void add_limit(struct climb *climb, size_t size, const double *parameters
 
 	for (size_t c = 0; c < prior->class_count; c++) {
 		double net_w = exp(parameters[c]), sd_w = kwhy_posterior_limit_sd_w(prior);
-		double beyond = kwhy_posterior_beyond_limit(prior, parameters[idle] + net_w);
+		double beyond = kwhy_posterior_beyond_limit(prior, c, parameters[idle] + net_w);
 
 		if (beyond <= 0)
 			continue;

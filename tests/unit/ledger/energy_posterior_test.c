@@ -21,7 +21,7 @@ struct toy {
 	float net[KWHY_GRID_POINTS * CLASSES * COUNT];
 	struct kwhy_power_reading items[COUNT];
 	struct kwhy_normal class_log[CLASSES];
-	bool tied[CLASSES];
+	bool tied[CLASSES], seen[CLASSES];
 	struct kwhy_response_features features;
 	struct kwhy_power_readings readings;
 	struct kwhy_posterior_prior prior;
@@ -39,7 +39,7 @@ static struct toy *open_toy(void)
 	kwhy_random_init(&toy->random, 5);
 	toy->features = (struct kwhy_response_features){{14e-3, 3e-3, 1e-3, 1e-3}, COUNT, CLASSES, toy->net};
 	toy->readings = (struct kwhy_power_readings){.items = toy->items, .count = COUNT};
-	toy->prior = (struct kwhy_posterior_prior){CLASSES, toy->class_log, toy->tied,
+	toy->prior = (struct kwhy_posterior_prior){CLASSES, toy->class_log, toy->tied, toy->seen,
 		{{IDLE_W, 1}, {5, 0.5}, {14e-3, 1e-3}, {3e-3, 1e-3}, {0.7, 0.5}, {-7, 1}, {-12, 0.7},
 			{-9, 0.7}},
 		0};

@@ -15,7 +15,8 @@ enum { ALTERNATIONS_MAX = 2000 };
 static const struct metered_level levels[] = {{0, IDLE_W}};
 
 /* From 1 s on "long" and "short" in turns of `turn_s` each, for `seconds`. */
-static struct kwhy_recording *alternate(double turn_s, double seconds, const char *device_name)
+static struct kwhy_recording *alternate_at(
+	double long_w, double turn_s, double seconds, const char *device_name)
 {
 	static struct metered_run runs[ALTERNATIONS_MAX];
 	struct metered_plan plan = {.levels = levels,
@@ -30,11 +31,16 @@ static struct kwhy_recording *alternate(double turn_s, double seconds, const cha
 		bool is_long = plan.run_count % 2 == 0;
 
 		runs[plan.run_count++] = (struct metered_run){
-			at_s, at_s + turn_s, is_long ? LONG_W : SHORT_W, is_long ? "long" : "short"};
+			at_s, at_s + turn_s, is_long ? long_w : SHORT_W, is_long ? "long" : "short"};
 	}
 	recording = metered_build(&plan);
 	recording->devices[0].name = device_name;
 	return recording;
+}
+
+static struct kwhy_recording *alternate(double turn_s, double seconds, const char *device_name)
+{
+	return alternate_at(LONG_W, turn_s, seconds, device_name);
 }
 
 static struct kwhy_ledger *ledger_with(
@@ -51,15 +57,19 @@ static struct kwhy_ledger *ledger_with(
 	return ledger;
 }
 
-static struct kwhy_learnt_powers *teach(void)
+static struct kwhy_learnt_powers *teach_from(struct kwhy_recording *recording)
 {
-	struct kwhy_recording *recording = alternate(0.2, 8, "NVIDIA H200");
 	struct kwhy_ledger *ledger = build_ledger(recording);
 	struct kwhy_learnt_powers *powers;
 
 	OK(kwhy_learnt_powers_collect(recording, ledger, "teacher.kwhy", &powers, &error));
 	build_free(recording, ledger);
 	return powers;
+}
+
+static struct kwhy_learnt_powers *teach(void)
+{
+	return teach_from(alternate(0.2, 8, "NVIDIA H200"));
 }
 
 static struct kwhy_learnt_power *find_power(const struct kwhy_learnt_powers *powers, const char *name)
@@ -126,6 +136,24 @@ static void powers_of_another_recording_divide_what_readings_cannot(void **state
 	assert_null(build_note(taught, "powers-overruled"));
 	check_balance(taught);
 	kwhy_ledger_free(alone);
+	build_free(recording, taught);
+	kwhy_learnt_powers_free(powers);
+}
+
+/* Kernels shorter than the device's control of its power draw more than its limit; that was seen. */
+static void the_power_limit_does_not_bound_what_was_learnt(void **state)
+{
+	enum { HIGH_W = 1000 };
+	struct kwhy_learnt_powers *powers = teach_from(alternate_at(HIGH_W, 0.2, 8, "NVIDIA H200"));
+	struct kwhy_recording *recording = alternate_at(HIGH_W, 1e-3, 1.5, "NVIDIA H200");
+	struct kwhy_ledger *taught;
+
+	(void)state;
+	recording->devices[0].limit_mw = 700000;
+	find_power(powers, "long")->sd_w = 0.08 * HIGH_W;
+	find_power(powers, "short")->sd_w = 0.4 * SHORT_W;
+	taught = ledger_with(recording, powers);
+	assert_float_equal(power_w(taught, "long"), HIGH_W, 0.03 * HIGH_W);
 	build_free(recording, taught);
 	kwhy_learnt_powers_free(powers);
 }
@@ -223,6 +251,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_powers_that_readings_decided_are_collected),
 		cmocka_unit_test(powers_of_another_recording_divide_what_readings_cannot),
+		cmocka_unit_test(the_power_limit_does_not_bound_what_was_learnt),
 		cmocka_unit_test(readings_overrule_a_power_that_is_half_as_large_again),
 		cmocka_unit_test(powers_of_another_kind_of_device_are_not_used),
 		cmocka_unit_test(the_nearest_grid_is_taken_and_farther_ones_are_less_sure),
