@@ -6,12 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Half of a 90 % interval over the standard deviation of a normal density. */
-#define HALF_CI90_SDS 1.645
 /* Powers less than this above the idle level are not learnt. */
 #define ABOVE_IDLE_MIN_W 1.0
-/* Largest half interval over the energy at which a power of basis grouped or assumed is learnt. */
-#define HALF_MAX_RATIO 0.2
+/* Largest uncertainty at which a power above idle of basis grouped is learnt: 20 % as half of a 90 %
+ * interval. */
+#define GROUPED_SPREAD_MAX (0.2 / 1.645)
 
 static char letter_of(char c)
 {
@@ -99,34 +98,36 @@ enum kwhy_status kwhy_learnt_grids_find(const struct kwhy_recording *recording, 
 	return KWHY_OK;
 }
 
-static double half_ratio_of(const struct kwhy_account *account)
-{
-	return (double)(account->high_nj - account->low_nj) / 2 / (double)account->gross_nj;
-}
-
-/* Whether an account's power came from another recording, so that its narrow interval is not learnt here. */
-static bool is_taught(const struct kwhy_device_ledger *device_ledger, const struct kwhy_account *account)
-{
-	return account->power_class != KWHY_NONE && device_ledger->classes[account->power_class].is_learnt;
-}
-
+/*
+ * Whether the readings decided an account's power. Of a group they decide the sum; its members' powers are
+ * learnt only where they are known well, and do not come from another recording.
+ */
 static bool is_learnt(const struct kwhy_device_ledger *device_ledger, const struct kwhy_account *account)
 {
-	if (account->category > KWHY_CATEGORY_MEMSET || account->mean_power_mw <= 0 || account->gross_nj <= 0)
+	const struct kwhy_power_class *class;
+
+	if (account->category > KWHY_CATEGORY_MEMSET || account->mean_power_mw <= 0 ||
+		account->gross_nj <= 0 || account->power_class == KWHY_NONE)
 		return false;
-	return account->basis == KWHY_BASIS_DATA ||
-		((account->basis == KWHY_BASIS_GROUPED || account->basis == KWHY_BASIS_ASSUMED) &&
-			half_ratio_of(account) <= HALF_MAX_RATIO && !is_taught(device_ledger, account));
+	class = &device_ledger->classes[account->power_class];
+	if (account->basis == KWHY_BASIS_GROUPED)
+		return class->is_decided && !class->is_learnt && class->spread <= GROUPED_SPREAD_MAX;
+	return account->basis == KWHY_BASIS_DATA;
 }
 
-/* False: the power is not significantly above the idle level. */
-static bool learn(struct kwhy_learnt_power *out, const struct kwhy_account *account, double idle_w)
+/*
+ * False: the power is not significantly above the idle level. The uncertainty is that of the power class; the
+ * interval of the account has, too, what every ledger adds for temperature and other company.
+ */
+static bool learn(struct kwhy_learnt_power *out, const struct kwhy_device_ledger *device_ledger,
+	const struct kwhy_account *account)
 {
-	const double power_w = (double)account->mean_power_mw * 1e-3;
+	const double above_idle_w = (double)account->mean_power_mw * 1e-3 -
+		device_ledger->energy.context_idle_w;
 
 	*out = (struct kwhy_learnt_power){
-		.above_idle_w = power_w - idle_w,
-		.sd_w = half_ratio_of(account) * power_w / HALF_CI90_SDS,
+		.above_idle_w = above_idle_w,
+		.sd_w = device_ledger->classes[account->power_class].spread * above_idle_w,
 		.count = account->count,
 		.time_ns = account->time_ns,
 	};
@@ -147,7 +148,7 @@ static enum kwhy_status collect_device(struct kwhy_learnt_powers *powers,
 		struct kwhy_learnt_power power, *items;
 
 		if (!is_learnt(device_ledger, &device_ledger->accounts[i]) ||
-			!learn(&power, &device_ledger->accounts[i], device_ledger->energy.context_idle_w))
+			!learn(&power, device_ledger, &device_ledger->accounts[i]))
 			continue;
 		power.grid = grids[i];
 		power.name = kwhy_arena_copy(&powers->arena, device_ledger->accounts[i].name);

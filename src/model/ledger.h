@@ -217,7 +217,9 @@ struct kwhy_account_group {
 struct kwhy_power_class {
 	double power_w, low_w, high_w;
 	double prior_power_w;
-	bool is_learnt; /* prior_power_w comes from another recording (--powers) */
+	double spread;	 /* standard deviation of the logarithm of its power above idle, in place */
+	bool is_learnt;	 /* prior_power_w comes from another recording (--powers) */
+	bool is_decided; /* the readings decide the power, and one account alone has it */
 };
 
 /*

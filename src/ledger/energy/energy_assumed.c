@@ -92,7 +92,11 @@ static void price_all(struct kwhy_device_ledger *device_ledger, const struct kwh
 			continue;
 		account->power_class = (uint32_t)device_ledger->class_count;
 		device_ledger->classes[device_ledger->class_count++] = (struct kwhy_power_class){
-			power_w, NAN, NAN, power_w, false};
+			.power_w = power_w,
+			.low_w = NAN,
+			.high_w = NAN,
+			.prior_power_w = power_w,
+			.spread = NAN};
 	}
 }
 

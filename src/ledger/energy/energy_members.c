@@ -69,14 +69,18 @@ static enum kwhy_status write_group(struct grouping *grouping, uint32_t number, 
 	return KWHY_OK;
 }
 
+static bool is_decided(const struct kwhy_powers *powers, size_t class)
+{
+	return powers->posterior_ratio[class] <= PRIOR_POSTERIOR_RATIO;
+}
+
 /* The basis of the power of a class that is in no group. */
 static enum kwhy_basis basis_of(const struct grouping *grouping, size_t class)
 {
 	const struct kwhy_powers *powers = grouping->findings->powers;
 	const struct kwhy_power_classes *classes = grouping->findings->classes;
 
-	if (class >= powers->class_count || class == classes->clean ||
-		powers->posterior_ratio[class] <= PRIOR_POSTERIOR_RATIO)
+	if (class >= powers->class_count || class == classes->clean || is_decided(powers, class))
 		return KWHY_BASIS_DATA;
 	return classes->priors[class].learnt_w > 0 ? KWHY_BASIS_LEARNT : KWHY_BASIS_ASSUMED;
 }
@@ -100,6 +104,20 @@ static int compare_powers(const void *a, const void *b)
 	double left = *(const double *)a, right = *(const double *)b;
 
 	return (left > right) - (left < right);
+}
+
+/* Relative standard deviation of a class's power above idle: of the draws, and between bursts and place. */
+static double spread_of(const struct kwhy_powers *powers, size_t class)
+{
+	double squares = 0;
+
+	for (size_t i = 0; i < powers->draw_count; i++) {
+		const double away_w = powers->draws_net_w[i * powers->class_count + class] -
+			powers->net_w[class];
+
+		squares += away_w * away_w / (double)powers->draw_count;
+	}
+	return hypot(sqrt(squares) / fabs(powers->net_w[class]), powers->in_place_ratio[class]);
 }
 
 static enum kwhy_status write_powers(struct grouping *grouping, struct kwhy_error *error)
@@ -126,7 +144,10 @@ static enum kwhy_status write_powers(struct grouping *grouping, struct kwhy_erro
 			.low_w = values[count / 20],
 			.high_w = values[count - 1 - count / 20],
 			.prior_power_w = powers->idle_w + powers->prior_net_w[c],
+			.spread = spread_of(powers, c),
 			.is_learnt = grouping->findings->classes->priors[c].learnt_w > 0,
+			.is_decided = is_decided(powers, c) &&
+				grouping->findings->classes->priors[c].account_count == 1,
 		};
 	}
 	free(values);

@@ -17,7 +17,13 @@
 #define LAUNCHES_MIN 20
 /* Largest coefficient of variation of the durations of one work; with more, the sizes differ. */
 #define SCATTER_MAX_RATIO 0.15
-#define POWER_OF_DURATION 1.8
+/*
+ * The clock can differ by as much as a burst may slow down before its readings are left out
+ * (ledger/probing.h), the rest of a difference is by the caches.
+ */
+#define CLOCK_MAX 0.03
+#define POWER_OF_CLOCK 1.8
+#define POWER_OF_CACHES 0.58
 
 struct launches {
 	double count, time_ns, time_ns2; /* time_ns2: sum of the squares */
@@ -128,6 +134,14 @@ static double difference(const struct kind *kind)
 	return fabs(log(burst->time_ns / burst->count / (place->time_ns / place->count)));
 }
 
+/* Standard deviation of the logarithm of the power for a difference of the logarithms of the durations. */
+static double spread_of(double difference)
+{
+	const double clock = fmin(difference, CLOCK_MAX);
+
+	return hypot(POWER_OF_CLOCK * clock, POWER_OF_CACHES * (difference - clock));
+}
+
 static double kind_ns(const struct kind *kind)
 {
 	return kind->row.time_ns + kind->burst.time_ns + kind->place.time_ns;
@@ -145,7 +159,7 @@ static void mean_ratios(struct search *search, double *all_ns, double *out_ratio
 		end_row(kind);
 		time_ns = all_ns[kind->account];
 		if (time_ns > 0)
-			out_ratio[kind->account] += POWER_OF_DURATION * difference(kind) *
+			out_ratio[kind->account] += spread_of(difference(kind)) *
 				(kind->burst.time_ns + kind->place.time_ns) / time_ns;
 	}
 }

@@ -54,13 +54,15 @@ static double place_ratio_of(const struct plan *plan)
 
 static void a_power_is_unsure_by_how_much_longer_launches_take_in_place(void **state)
 {
+	const struct plan slower = {.place_ns = 102000, .burst_blocks = 64, .burst_launches = BURST};
 	const struct plan longer = {.place_ns = 110000, .burst_blocks = 64, .burst_launches = BURST};
 	const struct plan shorter = {.place_ns = 90000, .burst_blocks = 64, .burst_launches = BURST};
 	const struct plan alike = {.place_ns = 100000, .burst_blocks = 64, .burst_launches = BURST};
 
 	(void)state;
-	assert_float_equal(place_ratio_of(&longer), 1.8 * log(1.1), 0.002);
-	assert_float_equal(place_ratio_of(&shorter), -1.8 * log(0.9), 0.002);
+	assert_float_equal(place_ratio_of(&slower), 1.8 * log(1.02), 0.002);
+	assert_float_equal(place_ratio_of(&longer), hypot(1.8 * 0.03, 0.58 * (log(1.1) - 0.03)), 0.002);
+	assert_float_equal(place_ratio_of(&shorter), hypot(1.8 * 0.03, 0.58 * (-log(0.9) - 0.03)), 0.002);
 	assert_float_equal(place_ratio_of(&alike), 0, 1e-9);
 }
 
