@@ -22,27 +22,45 @@ static uint64_t fold(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-static uint64_t word_at(const char *bytes, size_t length)
+static uint64_t word_at(const char *bytes)
 {
-	uint64_t word = 0;
+	uint64_t word;
 
-	memcpy(&word, bytes, length);
+	memcpy(&word, bytes, sizeof(word));
 	return word;
 }
 
-/* Multiplies and folds 16 bytes a step, as wyhash does: kernel names are hundreds of bytes long. */
+/* All of at most seven bytes in one number. */
+static uint64_t few_bytes(const char *bytes, size_t length)
+{
+	uint32_t first, last;
+
+	if (length < 4)
+		return length ? (uint64_t)(unsigned char)bytes[0] << 16 |
+				(uint64_t)(unsigned char)bytes[length / 2] << 8 |
+				(unsigned char)bytes[length - 1]
+			      : 0;
+	memcpy(&first, bytes, sizeof(first));
+	memcpy(&last, bytes + length - sizeof(last), sizeof(last));
+	return (uint64_t)first << 32 | last;
+}
+
+/*
+ * Multiplies and folds 16 bytes a step, as wyhash does: kernel names are hundreds of bytes long. The last
+ * step may take bytes again.
+ */
 static uint64_t hash_of(const uint64_t secrets[2], const char *bytes, size_t length)
 {
+	const char *end = bytes + length;
 	uint64_t hash = secrets[1] ^ length;
 
-	for (; length >= 16; bytes += 16, length -= 16)
-		hash = fold(word_at(bytes, 8) ^ secrets[0], word_at(bytes + 8, 8) ^ hash);
-	if (length >= 8) {
-		hash = fold(word_at(bytes, 8) ^ secrets[0], hash);
-		bytes += 8;
-		length -= 8;
-	}
-	return fold(word_at(bytes, length) ^ secrets[0], hash);
+	if (length < 8)
+		return fold(few_bytes(bytes, length) ^ secrets[0], hash);
+	for (; end - bytes > 16; bytes += 16)
+		hash = fold(word_at(bytes) ^ secrets[0], word_at(bytes + 8) ^ hash);
+	if (length >= 16)
+		bytes = end - 16;
+	return fold(word_at(bytes) ^ secrets[0], word_at(end - 8) ^ hash);
 }
 
 static struct wanted integer(const struct kwhy_map *map, uint64_t key)
@@ -123,7 +141,7 @@ static void draw_secrets(uint64_t secrets[2])
 	const char *random = (const char *)getauxval(AT_RANDOM);
 
 	for (int i = 0; i < 2; i++)
-		secrets[i] = (random ? word_at(random + 8 * i, 8) : 0) | 1;
+		secrets[i] = (random ? word_at(random + 8 * i) : 0) | 1;
 }
 
 static enum kwhy_status resize(struct kwhy_map *map, size_t slot_count, bool bytes, struct kwhy_error *error)
@@ -131,6 +149,7 @@ static enum kwhy_status resize(struct kwhy_map *map, size_t slot_count, bool byt
 	struct kwhy_map larger = *map;
 
 	larger.slot_count = slot_count;
+	larger.space = slot_count / 4 * 3;
 	larger.slots = calloc(slot_count, sizeof(*larger.slots));
 	larger.bytes = bytes ? calloc(slot_count, sizeof(*larger.bytes)) : NULL;
 	if (!larger.slots || (bytes && !larger.bytes)) {
@@ -147,8 +166,7 @@ static enum kwhy_status resize(struct kwhy_map *map, size_t slot_count, bool byt
 	return KWHY_OK;
 }
 
-/* At most three of four slots are taken, so that a search ends after a few. */
-static enum kwhy_status make_space(struct kwhy_map *map, size_t count, bool bytes, struct kwhy_error *error)
+static enum kwhy_status grow(struct kwhy_map *map, size_t count, bool bytes, struct kwhy_error *error)
 {
 	size_t slot_count = map->slot_count ? map->slot_count : FIRST_SLOTS;
 
@@ -156,23 +174,26 @@ static enum kwhy_status make_space(struct kwhy_map *map, size_t count, bool byte
 		return kwhy_fail_memory(error, "a table of names or numbers");
 	while (count > slot_count / 4 * 3)
 		slot_count *= 2;
-	return slot_count > map->slot_count ? resize(map, slot_count, bytes, error) : KWHY_OK;
+	return resize(map, slot_count, bytes, error);
 }
 
 enum kwhy_status kwhy_map_reserve(struct kwhy_map *map, size_t count, struct kwhy_error *error)
 {
-	return make_space(map, count, false, error);
+	return count > map->space ? grow(map, count, false, error) : KWHY_OK;
 }
 
 enum kwhy_status kwhy_map_add(struct kwhy_map *map, uint64_t key, uint32_t value,
 	struct kwhy_map_slot **out_slot, struct kwhy_error *error)
 {
-	enum kwhy_status status = make_space(map, map->count + 1, false, error);
-	struct wanted wanted;
 	struct kwhy_map_slot *slot;
+	struct wanted wanted;
 
-	if (status)
-		return status;
+	if (map->count == map->space) {
+		enum kwhy_status status = grow(map, map->count + 1, false, error);
+
+		if (status)
+			return status;
+	}
 	wanted = integer(map, key);
 	slot = &map->slots[slot_of(map, &wanted)];
 	if (slot->size == 0) {
@@ -183,18 +204,31 @@ enum kwhy_status kwhy_map_add(struct kwhy_map *map, uint64_t key, uint32_t value
 	return KWHY_OK;
 }
 
+enum kwhy_status kwhy_map_number(
+	struct kwhy_map *map, uint64_t key, uint32_t *out_number, struct kwhy_error *error)
+{
+	struct kwhy_map_slot *slot;
+	enum kwhy_status status = kwhy_map_add(map, key, (uint32_t)map->count, &slot, error);
+
+	if (!status)
+		*out_number = slot->value;
+	return status;
+}
+
 enum kwhy_status kwhy_map_add_bytes(struct kwhy_map *map, const void *bytes, size_t length, uint32_t value,
 	struct kwhy_map_slot **out_slot, struct kwhy_error *error)
 {
-	enum kwhy_status status = make_space(map, map->count + 1, true, error);
+	enum kwhy_status status = KWHY_OK;
 	struct wanted wanted;
 	char *copy;
 	size_t at;
 
-	if (status)
-		return status;
 	if (length > UINT32_MAX - BYTES)
 		return kwhy_fail_memory(error, "a name of more than 4 GiB");
+	if (map->count == map->space)
+		status = grow(map, map->count + 1, true, error);
+	if (status)
+		return status;
 	wanted = string(map, bytes, length);
 	at = slot_of(map, &wanted);
 	if (map->slots[at].size == 0) {

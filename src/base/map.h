@@ -24,6 +24,7 @@ struct kwhy_map {
 	struct kwhy_map_slot *slots; /* [slot_count], a power of two */
 	const char **bytes;	     /* [slot_count] the keys; NULL: integers */
 	size_t count, slot_count;
+	size_t space; /* keys that fit: three of four slots, so that a search ends after a few */
 	uint64_t secrets[2];
 	struct kwhy_arena arena; /* holds the bytes of keys */
 };
@@ -42,6 +43,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_map_add(struct kwhy_map *map, uint64_t key, 
 	struct kwhy_map_slot **out_slot, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_map_add_bytes(struct kwhy_map *map, const void *bytes, size_t length,
 	uint32_t value, struct kwhy_map_slot **out_slot, struct kwhy_error *error);
+
+/* Numbers the keys 0, 1, 2, ... in the order of their first use; a new key has the number `count` before. */
+KWHY_MUST_USE enum kwhy_status kwhy_map_number(
+	struct kwhy_map *map, uint64_t key, uint32_t *out_number, struct kwhy_error *error);
 
 /* The bytes of a slot's key and a NUL after them, valid until kwhy_map_done(). */
 static inline const char *kwhy_map_bytes(const struct kwhy_map *map, const struct kwhy_map_slot *slot)

@@ -3,22 +3,15 @@
 
 #include "base/text.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-enum { FIRST_SLOTS = 64, TEXT_BYTES = 1024 };
-
-struct kwhy_track_slot {
-	struct kwhy_track_key key;
-	uint32_t value;
-	bool used;
-};
+enum { TEXT_BYTES = 1024 };
 
 void kwhy_track_map_done(struct kwhy_track_map *map)
 {
-	free(map->slots);
-	*map = (struct kwhy_track_map){0};
+	kwhy_map_done(&map->map);
+	map->last_known = false;
 }
 
 static bool same(const struct kwhy_track_key *x, const struct kwhy_track_key *y)
@@ -26,33 +19,13 @@ static bool same(const struct kwhy_track_key *x, const struct kwhy_track_key *y)
 	return x->a == y->a && x->b == y->b && x->c == y->c;
 }
 
-/* Multiply and fold, with the odd constants of splitmix64. */
-static uint64_t hash_of(const struct kwhy_track_key *key)
-{
-	uint64_t hash = (uint64_t)key->a * 0x9E3779B97F4A7C15u;
-
-	hash = (hash ^ hash >> 29 ^ (uint64_t)key->b) * 0xBF58476D1CE4E5B9u;
-	hash = (hash ^ hash >> 32 ^ (uint64_t)key->c) * 0x94D049BB133111EBu;
-	return hash ^ hash >> 31;
-}
-
-static struct kwhy_track_slot *slot_of(const struct kwhy_track_map *map, const struct kwhy_track_key *key)
-{
-	size_t mask = map->slot_count - 1;
-	size_t i = hash_of(key) & mask;
-
-	while (map->slots[i].used && !same(&map->slots[i].key, key))
-		i = (i + 1) & mask;
-	return &map->slots[i];
-}
-
 bool kwhy_track_map_find(struct kwhy_track_map *map, struct kwhy_track_key key, uint32_t *out_value)
 {
-	const struct kwhy_track_slot *slot;
+	const struct kwhy_map_slot *slot;
 
 	if (!map->last_known || !same(&map->last_key, &key)) {
-		slot = map->slot_count ? slot_of(map, &key) : NULL;
-		if (!slot || !slot->used)
+		slot = kwhy_map_find_bytes(&map->map, &key, sizeof(key));
+		if (!slot)
 			return false;
 		map->last_key = key;
 		map->last_value = slot->value;
@@ -62,35 +35,15 @@ bool kwhy_track_map_find(struct kwhy_track_map *map, struct kwhy_track_key key, 
 	return true;
 }
 
-static enum kwhy_status grow(struct kwhy_track_map *map, struct kwhy_error *error)
-{
-	struct kwhy_track_map larger = {.slot_count = map->slot_count ? map->slot_count * 2 : FIRST_SLOTS};
-
-	larger.slots = calloc(larger.slot_count, sizeof(*larger.slots));
-	if (!larger.slots)
-		return kwhy_fail_memory(error, "the streams and threads of a trace");
-	for (size_t i = 0; i < map->slot_count; i++)
-		if (map->slots[i].used)
-			*slot_of(&larger, &map->slots[i].key) = map->slots[i];
-	free(map->slots);
-	map->slots = larger.slots;
-	map->slot_count = larger.slot_count;
-	return KWHY_OK;
-}
-
 enum kwhy_status kwhy_track_map_put(
 	struct kwhy_track_map *map, struct kwhy_track_key key, uint32_t value, struct kwhy_error *error)
 {
-	enum kwhy_status status = KWHY_OK;
-	struct kwhy_track_slot *slot;
+	struct kwhy_map_slot *slot;
+	enum kwhy_status status = kwhy_map_add_bytes(&map->map, &key, sizeof(key), value, &slot, error);
 
-	if ((map->count + 1) * 2 > map->slot_count)
-		status = grow(map, error);
 	if (status)
 		return status;
-	slot = slot_of(map, &key);
-	map->count += !slot->used;
-	*slot = (struct kwhy_track_slot){.key = key, .value = value, .used = true};
+	slot->value = value;
 	map->last_known = false;
 	return KWHY_OK;
 }
@@ -106,7 +59,7 @@ void kwhy_tracks_done(struct kwhy_tracks *tracks)
 static enum kwhy_status check_space(const struct kwhy_tracks *tracks, const struct kwhy_track_map *map,
 	const char *what, struct kwhy_error *error)
 {
-	if (map->count < KWHY_TRACKS_MAX)
+	if (map->map.count < KWHY_TRACKS_MAX)
 		return KWHY_OK;
 	return kwhy_fail(error, KWHY_E_INPUT,
 		"%s names more than %d %s: its columns are mixed up or damaged; export it again",

@@ -2,6 +2,7 @@
 #ifndef KWHY_IMPORT_TRACKS_H
 #define KWHY_IMPORT_TRACKS_H
 
+#include "base/map.h"
 #include "model/recording.h"
 
 /* Maps up to three numbers to an index. Zero-initialise; end with kwhy_track_map_done(). */
@@ -10,8 +11,7 @@ struct kwhy_track_key {
 };
 
 struct kwhy_track_map {
-	struct kwhy_track_slot *slots;
-	size_t count, slot_count;
+	struct kwhy_map map;
 	struct kwhy_track_key
 		last_key; /* the last answer is kept, because traces ask for the same key repeatedly */
 	uint32_t last_value;

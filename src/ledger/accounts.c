@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/column.h"
+#include "base/map.h"
 #include "ledger/account_name.h"
-#include "ledger/keys.h"
 #include "ledger/metered.h"
 #include "ledger/parts.h"
 #include "ledger/saturate.h"
@@ -19,7 +19,7 @@ struct opening {
 	struct kwhy_ledger *ledger;
 	const struct kwhy_recording *recording;
 	uint32_t device;
-	struct kwhy_keys keys;
+	struct kwhy_map keys;
 	struct kwhy_account *accounts;
 	size_t count, capacity;
 	uint32_t *account_of; /* borrowed from the ledger's arena */
@@ -109,7 +109,7 @@ static enum kwhy_status apportion_row(struct opening *opening, size_t row, struc
 	enum kwhy_status status;
 	uint32_t number;
 
-	status = kwhy_keys_number(&opening->keys, key_of(opening, row), &number, error);
+	status = kwhy_map_number(&opening->keys, key_of(opening, row), &number, error);
 	if (!status && number == opening->count)
 		status = open_account(
 			opening, category_of(rows, row), name_of(opening, row), &account, error);
@@ -287,7 +287,7 @@ enum kwhy_status kwhy_ledger_accounts(struct kwhy_ledger *ledger, const struct k
 		status = apportion_unrecorded(&opening, error);
 	if (!status)
 		status = keep(&opening, error);
-	kwhy_keys_done(&opening.keys);
+	kwhy_map_done(&opening.keys);
 	free(opening.accounts);
 	return status;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "whatif/changes.h"
 
+#include "base/map.h"
 #include "base/quantity.h"
 #include "whatif/edits.h"
 #include "whatif/parts.h"
 #include "whatif/segments.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /*
  * Captures repeated sequences of launches as graphs: one call launches what many calls did, and its work
@@ -21,17 +21,11 @@ enum {
 	TOGETHER = 16
 };
 
-/* Segments with the same work in the same order. */
-struct repeat {
-	uint64_t hash; /* hash of the work; 0: the slot is free */
-	uint32_t count;
-	bool captured; /* the first of the segments was visited */
-};
+#define CAPTURED UINT32_MAX /* the first of the sequences was visited */
 
 struct capture {
 	struct kwhy_whatif *whatif;
-	struct repeat *repeats; /* [slots] */
-	size_t slots;
+	struct kwhy_map repeats; /* hash of a sequence of work -> how often it occurs, or CAPTURED */
 	uint64_t graphs, launches;
 	uint32_t steps; /* steps in a graph; 0: one named step, or without names all work between waits */
 	double call_ns, call_node_ns; /* host time of a graph launch, and added time for each further node */
@@ -56,17 +50,7 @@ static uint64_t hash_of(const struct kwhy_whatif *whatif, const struct kwhy_what
 		hash = mix(hash, (uint64_t)rows->name[row] << 8 | rows->kind[row]);
 		hash = mix(hash, (uint64_t)rows->stream[row] << 8 | rows->copy_kind[row]);
 	}
-	return hash | 1;
-}
-
-/* The slot of a hash; a free slot where the table does not hold it. */
-static struct repeat *find(const struct capture *capture, uint64_t hash)
-{
-	size_t at = hash & (capture->slots - 1);
-
-	while (capture->repeats[at].hash && capture->repeats[at].hash != hash)
-		at = (at + 1) & (capture->slots - 1);
-	return &capture->repeats[at];
+	return hash;
 }
 
 static uint32_t first_issuing_call(
@@ -167,21 +151,24 @@ static void capture_segment(struct capture *capture, const struct kwhy_whatif_se
 
 static void count(struct capture *capture, const struct kwhy_whatif_segment *segment)
 {
-	uint64_t hash = hash_of(capture->whatif, segment);
-	struct repeat *repeat = find(capture, hash);
+	struct kwhy_map_slot *repeat;
+	struct kwhy_error error;
 
-	repeat->hash = hash;
-	repeat->count++;
+	if (kwhy_map_add(&capture->repeats, hash_of(capture->whatif, segment), 0, &repeat, &error))
+		capture->whatif->out_of_memory = true;
+	else
+		repeat->value++;
 }
 
 static void capture_repeated(struct capture *capture, const struct kwhy_whatif_segment *segment)
 {
-	struct repeat *repeat = find(capture, hash_of(capture->whatif, segment));
-	bool first = !repeat->captured;
+	struct kwhy_map_slot *repeat = kwhy_map_find(&capture->repeats, hash_of(capture->whatif, segment));
+	bool first;
 
-	if (first && repeat->count < 2)
+	if (!repeat || repeat->value < 2)
 		return;
-	repeat->captured = true;
+	first = repeat->value != CAPTURED;
+	repeat->value = CAPTURED;
 	if (!first || capture->whatif->corner != KWHY_CORNER_SLOW)
 		capture_segment(capture, segment);
 }
@@ -198,15 +185,6 @@ static void walk(struct capture *capture, void (*visit)(struct capture *, const 
 		if (segment.row_count >= GRAPH_MIN)
 			visit(capture, &segment);
 	kwhy_whatif_segments_done(&segments);
-}
-
-static size_t slots_for(size_t segments)
-{
-	size_t slots = 16;
-
-	while (slots < 2 * segments)
-		slots *= 2;
-	return slots;
 }
 
 static void say(const struct capture *capture, struct kwhy_whatif_effect *effect)
@@ -231,7 +209,6 @@ static void say(const struct capture *capture, struct kwhy_whatif_effect *effect
 void kwhy_whatif_capture_graph(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
 {
 	struct capture capture = {.whatif = whatif,
-		.slots = slots_for(whatif->recording->activities.count / GRAPH_MIN),
 		.steps = number,
 		.call_ns = kwhy_whatif_cost_at(&whatif->costs.graph_launch, whatif->corner),
 		.call_node_ns = kwhy_whatif_cost_at(&whatif->costs.graph_launch_node, whatif->corner),
@@ -245,14 +222,9 @@ void kwhy_whatif_capture_graph(struct kwhy_whatif *whatif, uint32_t number, stru
 		capture.call_node_ns = 0;
 	if (!isfinite(capture.start_node_ns))
 		capture.start_node_ns = capture.call_node_ns;
-	capture.repeats = calloc(capture.slots, sizeof(*capture.repeats));
-	if (!capture.repeats) {
-		whatif->out_of_memory = true;
-		return;
-	}
 	walk(&capture, count);
 	walk(&capture, capture_repeated);
-	free(capture.repeats);
+	kwhy_map_done(&capture.repeats);
 	effect->places = capture.launches;
 	if (capture.graphs)
 		say(&capture, effect);

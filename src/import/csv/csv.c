@@ -60,7 +60,7 @@ static const struct row_kind {
 	{"range", "unnamed range", NOUN_RANGE, 0, 0, 0, 0, 0},
 };
 
-enum { ROW_KIND_COUNT = sizeof(row_kinds) / sizeof(row_kinds[0]), CACHE_SLOTS = 1024 };
+enum { ROW_KIND_COUNT = sizeof(row_kinds) / sizeof(row_kinds[0]) };
 
 struct reader {
 	struct kwhy_recording *recording;
@@ -71,7 +71,6 @@ struct reader {
 	struct kwhy_csv_comments comments;
 	uint32_t source, process, thread;
 	const struct row_kind *last_kind;
-	uint32_t name_cache[CACHE_SLOTS]; /* index of the name + 1; 0: free slot */
 	bool rows_without_device;
 	bool has_calls;
 	uint64_t rows;
@@ -87,36 +86,14 @@ static const struct row_kind *find_kind(struct reader *reader)
 	return kwhy_span_is(word, reader->last_kind->word) ? reader->last_kind : NULL;
 }
 
-/* Hash of the first and last eight bytes and the length, in which most names differ. */
-static size_t cache_slot(struct kwhy_span name)
-{
-	uint64_t head = 0, tail = 0;
-	size_t size = name.length < sizeof(head) ? name.length : sizeof(head);
-
-	memcpy(&head, name.bytes, size);
-	memcpy(&tail, name.bytes + name.length - size, size);
-	return (size_t)((head * 31 + tail + name.length) * 0x9E3779B97F4A7C15u >> 54);
-}
-
 static enum kwhy_status find_name(
 	struct reader *reader, const struct row_kind *kind, uint32_t *out_name, struct kwhy_error *error)
 {
 	struct kwhy_span name = kwhy_csv_field(reader->csv, COLUMN_NAME);
-	struct kwhy_names *names = &reader->recording->names;
-	enum kwhy_status status;
-	uint32_t *slot;
 
 	if (name.length == 0 && kind->unnamed)
 		name = (struct kwhy_span){kind->unnamed, strlen(kind->unnamed)};
-	slot = &reader->name_cache[cache_slot(name)];
-	if (*slot && kwhy_span_is(name, kwhy_names_get(names, *slot - 1))) {
-		*out_name = *slot - 1;
-		return KWHY_OK;
-	}
-	status = kwhy_names_intern(names, name.bytes, name.length, out_name, error);
-	if (!status)
-		*slot = *out_name + 1;
-	return status;
+	return kwhy_names_intern(&reader->recording->names, name.bytes, name.length, out_name, error);
 }
 
 static enum kwhy_status find_device(struct reader *reader, uint32_t *out_device, struct kwhy_error *error)
@@ -290,7 +267,7 @@ static enum kwhy_status add_notes(struct reader *reader, struct kwhy_error *erro
 
 static enum kwhy_status check_devices(const struct reader *reader, struct kwhy_error *error)
 {
-	if (!reader->rows_without_device || reader->tracks.devices.count <= 1)
+	if (!reader->rows_without_device || reader->tracks.devices.map.count <= 1)
 		return KWHY_OK;
 	return kwhy_fail(error, KWHY_E_INPUT,
 		"%s has rows without a device beside several devices; fill its column \"device\"",

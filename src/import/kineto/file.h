@@ -8,19 +8,6 @@
 #include "import/tracks.h"
 #include "model/recording.h"
 
-/*
- * Names seen in a file, found by their bytes before escapes are undone. The small cache is asked before the
- * recording's names.
- */
-struct kwhy_kineto_names {
-	struct {
-		uint64_t hash;
-		uint32_t length, name; /* length 0: free */
-	} slots[4096];
-	unsigned char *collective; /* per name: 0: not matched yet, 1: no collective, 2: a collective */
-	size_t collective_capacity;
-};
-
 /* What a file states outside of its events. */
 struct kwhy_kineto_meta {
 	bool has_base, stopped_early;
@@ -49,7 +36,8 @@ struct kwhy_kineto_file {
 	bool partial, chooses_clock;
 	struct kwhy_collectives *collectives;
 	struct kwhy_kineto_words words;
-	struct kwhy_kineto_names names;
+	unsigned char *collective_of_name; /* 0: not matched yet, 1: no collective, 2: a collective */
+	size_t collective_capacity;
 	struct kwhy_kineto_meta meta;
 	struct kwhy_kineto_counts counts;
 	struct kwhy_track_map devices, streams, threads; /* from the file's numbers to the recording's rows */
@@ -67,7 +55,6 @@ struct kwhy_kineto_file {
  * kineto/names.c: adds names with their escapes undone, names of calls without version suffix ("_v11060"),
  * and finds collectives by name.
  */
-void kwhy_kineto_names_done(struct kwhy_kineto_names *names);
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_name(struct kwhy_kineto_file *file, const char *bytes,
 	size_t length, uint32_t *out_name, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_call_name(struct kwhy_kineto_file *file, const char *bytes,

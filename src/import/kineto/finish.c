@@ -161,7 +161,7 @@ static enum kwhy_status set_ranks(struct kwhy_kineto_file *file, struct kwhy_err
 	const struct kwhy_device *known = NULL;
 	enum kwhy_status status = KWHY_OK;
 
-	if (!file->processes.count) {
+	if (!file->processes.map.count) {
 		recording->processes[file->process].rank = file->meta.rank;
 		recording->processes[file->process].world_size = file->meta.world_size;
 	}

@@ -456,7 +456,7 @@ static enum kwhy_status begin(struct kwhy_kineto_file *file, const char *path, s
 static void file_free(struct kwhy_kineto_file *file)
 {
 	kwhy_collectives_free(file->collectives);
-	kwhy_kineto_names_done(&file->names);
+	free(file->collective_of_name);
 	kwhy_track_map_done(&file->devices);
 	kwhy_track_map_done(&file->streams);
 	kwhy_track_map_done(&file->threads);

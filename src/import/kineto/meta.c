@@ -172,7 +172,7 @@ static enum kwhy_status add_process(
 	uint32_t row = file->process;
 	enum kwhy_status status = KWHY_OK;
 
-	if (file->processes.count)
+	if (file->processes.map.count)
 		status = kwhy_recording_add_process(file->recording, process, &row, error);
 	else
 		file->recording->processes[row] = *process; /* the process that every file has */
@@ -233,7 +233,7 @@ static enum kwhy_status read_devices(
 static enum kwhy_status read_processes(
 	struct kwhy_kineto_file *file, const struct value *value, struct kwhy_error *error)
 {
-	return file->processes.count ? KWHY_OK : read_rows(file, value, read_process, error);
+	return file->processes.map.count ? KWHY_OK : read_rows(file, value, read_process, error);
 }
 
 static enum kwhy_status read_distributed(

@@ -4,45 +4,7 @@
 #include "import/kineto/file.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
-
-void kwhy_kineto_names_done(struct kwhy_kineto_names *names)
-{
-	free(names->collective);
-	names->collective = NULL;
-}
-
-static uint64_t word_at(const char *bytes, size_t length)
-{
-	uint64_t word = 0;
-
-	memcpy(&word, bytes, length);
-	return word;
-}
-
-static uint64_t fold(uint64_t a, uint64_t b)
-{
-	unsigned __int128 product = (unsigned __int128)a * b;
-
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
-/* Multiply-and-fold hash over 16 bytes a step, as in wyhash; kernel names are hundreds of bytes long. */
-static uint64_t hash_of(const char *bytes, size_t length)
-{
-	const uint64_t key = 0x9E3779B97F4A7C15u;
-	uint64_t hash = length ^ key;
-
-	for (; length >= 16; bytes += 16, length -= 16)
-		hash = fold(word_at(bytes, 8) ^ key, word_at(bytes + 8, 8) ^ hash);
-	if (length >= 8) {
-		hash = fold(word_at(bytes, 8) ^ key, hash);
-		bytes += 8;
-		length -= 8;
-	}
-	return fold(word_at(bytes, length) ^ key, hash ^ 0xBF58476D1CE4E5B9u);
-}
 
 /* Reads four hexadecimal digits after "\u"; 0xFFFD where they are malformed. */
 static uint32_t hex4(const char *bytes, size_t length)
@@ -110,7 +72,7 @@ static size_t unescape(const char *bytes, size_t length, char out[KWHY_NAME_MAX_
 	return written;
 }
 
-static enum kwhy_status intern(struct kwhy_kineto_file *file, const char *bytes, size_t length,
+enum kwhy_status kwhy_kineto_name(struct kwhy_kineto_file *file, const char *bytes, size_t length,
 	uint32_t *out_name, struct kwhy_error *error)
 {
 	char plain[KWHY_NAME_MAX_BYTES + 8];
@@ -119,29 +81,6 @@ static enum kwhy_status intern(struct kwhy_kineto_file *file, const char *bytes,
 		return kwhy_names_intern(&file->recording->names, bytes, length, out_name, error);
 	length = unescape(bytes, length, plain);
 	return kwhy_names_intern(&file->recording->names, plain, length, out_name, error);
-}
-
-/* Only names that the recording keeps byte for byte are cached: others could not be compared. */
-enum kwhy_status kwhy_kineto_name(struct kwhy_kineto_file *file, const char *bytes, size_t length,
-	uint32_t *out_name, struct kwhy_error *error)
-{
-	const struct kwhy_names *known = &file->recording->names;
-	uint64_t hash = hash_of(bytes, length);
-	size_t slot = hash % (sizeof(file->names.slots) / sizeof(file->names.slots[0]));
-	enum kwhy_status status;
-
-	if (file->names.slots[slot].hash == hash && file->names.slots[slot].length == length &&
-		!memcmp(kwhy_names_get(known, file->names.slots[slot].name), bytes, length)) {
-		*out_name = file->names.slots[slot].name;
-		return KWHY_OK;
-	}
-	status = intern(file, bytes, length, out_name, error);
-	if (!status && length > 0 && strlen(kwhy_names_get(known, *out_name)) == length) {
-		file->names.slots[slot].hash = hash;
-		file->names.slots[slot].length = (uint32_t)length;
-		file->names.slots[slot].name = *out_name;
-	}
-	return status;
 }
 
 /* Length without the version of the call's parameters, 4 or 5 digits: "cudaLaunchKernel_v7000". */
@@ -165,18 +104,18 @@ enum kwhy_status kwhy_kineto_call_name(struct kwhy_kineto_file *file, const char
 enum kwhy_status kwhy_kineto_is_collective(
 	struct kwhy_kineto_file *file, uint32_t name, bool *out, struct kwhy_error *error)
 {
-	size_t known = file->names.collective_capacity;
+	size_t known = file->collective_capacity;
 	enum kwhy_status status = KWHY_OK;
 	unsigned char *answer;
 
 	if (name >= known)
-		status = kwhy_column_reserve((void **)&file->names.collective,
-			&file->names.collective_capacity, name + 1, 1, "names of collectives", error);
+		status = kwhy_column_reserve((void **)&file->collective_of_name, &file->collective_capacity,
+			name + 1, 1, "names of collectives", error);
 	if (status)
 		return status;
-	if (file->names.collective_capacity > known)
-		memset(file->names.collective + known, 0, file->names.collective_capacity - known);
-	answer = &file->names.collective[name];
+	if (file->collective_capacity > known)
+		memset(file->collective_of_name + known, 0, file->collective_capacity - known);
+	answer = &file->collective_of_name[name];
 	if (*answer == 0)
 		*answer = 1 +
 			kwhy_collectives_match(

@@ -139,7 +139,7 @@ static enum kwhy_status find_device(struct kwhy_kineto_file *file, const struct 
 		return unusable(file, event, FIELD(DEVICE), "is no device number", error);
 	if (kwhy_track_map_find(&file->devices, (struct kwhy_track_key){.a = index}, out))
 		return KWHY_OK;
-	if (file->devices.count >= 1024)
+	if (file->devices.map.count >= 1024)
 		return unusable(file, event, FIELD(DEVICE), "is the 1025th device of one trace", error);
 	device = kwhy_device_unknown((int32_t)index, KWHY_NONE);
 	status = kwhy_recording_add_device(file->recording, &device, out, error);
@@ -155,7 +155,7 @@ static uint32_t process_of(
 	struct kwhy_track_key key = {0};
 	uint32_t process;
 
-	if (file->processes.count && kwhy_kineto_event_integer(event, field, &key.a) &&
+	if (file->processes.map.count && kwhy_kineto_event_integer(event, field, &key.a) &&
 		kwhy_track_map_find(&file->processes, key, &process))
 		return process;
 	return file->process;

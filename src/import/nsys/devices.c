@@ -218,7 +218,7 @@ static void describe(struct kwhy_nsys *nsys, struct kwhy_device *device)
 enum kwhy_status kwhy_nsys_device(struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows, uint32_t process,
 	int64_t ordinal, uint32_t *out_device, struct kwhy_error *error)
 {
-	size_t before = nsys->tracks.devices.count;
+	size_t before = nsys->tracks.devices.map.count;
 	int64_t index = kwhy_nsys_physical(nsys, process, ordinal);
 	enum kwhy_status status;
 
@@ -227,7 +227,7 @@ enum kwhy_status kwhy_nsys_device(struct kwhy_nsys *nsys, const struct kwhy_nsys
 			rows, error, "its device is not between 0 and 1023; skip such rows with --partial");
 	status = kwhy_tracks_device(&nsys->tracks,
 		&(struct kwhy_track_device){(int32_t)index, nsys->rank, KWHY_NONE}, out_device, error);
-	if (!status && nsys->tracks.devices.count > before)
+	if (!status && nsys->tracks.devices.map.count > before)
 		describe(nsys, &nsys->recording->devices[*out_device]);
 	return status;
 }

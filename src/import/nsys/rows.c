@@ -38,7 +38,7 @@ enum kwhy_status kwhy_nsys_process(struct kwhy_nsys *nsys, const struct kwhy_nsy
 	if (kwhy_nsys_integer(rows, column, &id))
 		return kwhy_tracks_process(&nsys->tracks, (int64_t)((uint64_t)id >> 24),
 			(int64_t)((uint64_t)id >> 24 & 0xFFFFFF), out_process, error);
-	if (nsys->tracks.processes.count == 1) {
+	if (nsys->tracks.processes.map.count == 1) {
 		*out_process = nsys->first_process;
 		return KWHY_OK;
 	}

@@ -78,7 +78,7 @@ static enum kwhy_status add_points(struct kwhy_recorded *recorded, struct kwhy_t
 		uint32_t holder;
 
 		if (!kwhy_track_map_find(holders, key, &holder)) {
-			holder = (uint32_t)holders->count;
+			holder = (uint32_t)holders->map.count;
 			status = kwhy_track_map_put(holders, key, holder, error);
 		}
 		if (status)

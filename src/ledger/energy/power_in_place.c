@@ -2,7 +2,7 @@
 #include "ledger/energy/power_in_place.h"
 
 #include "base/column.h"
-#include "ledger/keys.h"
+#include "base/map.h"
 #include "ledger/probing.h"
 
 #include <math.h>
@@ -39,7 +39,7 @@ struct kind {
 
 struct search {
 	const struct kwhy_activities *rows;
-	struct kwhy_keys keys;
+	struct kwhy_map keys;
 	struct kind *kinds;
 	size_t count, capacity;
 	uint32_t *latest; /* [accounts] kind of its latest launch, mostly also that of the next */
@@ -73,7 +73,7 @@ static enum kwhy_status find_kind(
 		*out = &search->kinds[number];
 		return KWHY_OK;
 	}
-	status = kwhy_keys_number(&search->keys, (uint64_t)account << 32 | blocks, &number, error);
+	status = kwhy_map_number(&search->keys, (uint64_t)account << 32 | blocks, &number, error);
 	if (!status && number == search->count) {
 		status = kwhy_column_reserve((void **)&search->kinds, &search->capacity, search->count + 1,
 			sizeof(*search->kinds), "grids", error);
@@ -207,6 +207,6 @@ enum kwhy_status kwhy_power_places_find(const struct kwhy_device_ledger *device_
 	free(twins);
 	free(search.latest);
 	free(search.kinds);
-	kwhy_keys_done(&search.keys);
+	kwhy_map_done(&search.keys);
 	return status;
 }

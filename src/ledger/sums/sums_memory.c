@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ledger/keys.h"
+#include "base/map.h"
 #include "ledger/saturate.h"
 #include "ledger/sums/sums.h"
 
@@ -16,7 +16,7 @@ struct held {
 
 struct watch {
 	struct kwhy_ledger *ledger;
-	struct kwhy_keys keys;
+	struct kwhy_map keys;
 	struct held allocated, reserved;
 };
 
@@ -67,7 +67,7 @@ static enum kwhy_status add_point(
 	/* The allocator's own figure is more detailed. */
 	const bool by_allocator = point->allocated_bytes != KWHY_UNKNOWN_BYTES;
 	uint32_t number;
-	enum kwhy_status status = kwhy_keys_number(&watch->keys, key, &number, error);
+	enum kwhy_status status = kwhy_map_number(&watch->keys, key, &number, error);
 
 	sum->point_count++;
 	if (!status)
@@ -107,7 +107,7 @@ static void derive_unused(struct kwhy_memory_sum *sum)
 
 static void watch_done(struct watch *watch)
 {
-	kwhy_keys_done(&watch->keys);
+	kwhy_map_done(&watch->keys);
 	free(watch->allocated.of_process);
 	free(watch->allocated.of_device);
 	free(watch->reserved.of_process);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/column.h"
-#include "ledger/keys.h"
+#include "base/map.h"
 #include "ledger/saturate.h"
 #include "ledger/sums/range_items.h"
 #include "ledger/sums/sums.h"
@@ -18,7 +18,7 @@ struct pool {
 };
 
 struct pools {
-	struct kwhy_keys keys;
+	struct kwhy_map keys;
 	struct pool *items;
 	size_t count, capacity;
 	bool linked; /* some activity of the recording is linked to its call */
@@ -129,7 +129,7 @@ static enum kwhy_status pool_items(struct pools *pools, const struct kwhy_range_
 
 		if (item->loop || item->step != steps)
 			continue;
-		status = kwhy_keys_number(&pools->keys, key, &number, error);
+		status = kwhy_map_number(&pools->keys, key, &number, error);
 		if (!status)
 			status = kwhy_column_reserve((void **)&pools->items, &pools->capacity,
 				(size_t)number + 1, sizeof(*pools->items), "sums of ranges", error);
@@ -178,7 +178,7 @@ static enum kwhy_status pool_and_keep(struct kwhy_ledger *ledger, const struct k
 		status = keep(&pools, ledger, &ledger->steps, &ledger->step_count, error);
 	else if (!status)
 		status = keep(&pools, ledger, &ledger->ranges, &ledger->range_count, error);
-	kwhy_keys_done(&pools.keys);
+	kwhy_map_done(&pools.keys);
 	free(pools.items);
 	return status;
 }

@@ -16,8 +16,8 @@ void kwhy_host_sums_init(
 void kwhy_host_sums_done(struct kwhy_host_sums *sums)
 {
 	kwhy_host_time_done(&sums->time);
-	kwhy_keys_done(&sums->places);
-	kwhy_keys_done(&sums->keys);
+	kwhy_map_done(&sums->places);
+	kwhy_map_done(&sums->keys);
 	free(sums->items);
 	free(sums->now);
 }
@@ -55,9 +55,9 @@ static enum kwhy_status find(struct kwhy_host_sums *sums, const struct kwhy_host
 	uint32_t place;
 	enum kwhy_status status;
 
-	status = kwhy_keys_number(&sums->places, (uint64_t)sum->name << 32 | sum->file, &place, sums->error);
+	status = kwhy_map_number(&sums->places, (uint64_t)sum->name << 32 | sum->file, &place, sums->error);
 	if (!status)
-		status = kwhy_keys_number(
+		status = kwhy_map_number(
 			&sums->keys, (uint64_t)place << 36 | reason << 32 | sum->line, out, sums->error);
 	if (!status)
 		status = kwhy_column_reserve((void **)&sums->items, &sums->capacity, (size_t)*out + 1,

@@ -2,7 +2,7 @@
 #ifndef KWHY_LEDGER_TIME_HOST_SUMS_H
 #define KWHY_LEDGER_TIME_HOST_SUMS_H
 
-#include "ledger/keys.h"
+#include "base/map.h"
 #include "model/host_time.h"
 #include "model/ledger.h"
 
@@ -10,7 +10,7 @@
 struct kwhy_host_sums {
 	const struct kwhy_recording *recording;
 	struct kwhy_host_time time;
-	struct kwhy_keys places, keys; /* keys of name and file, and of that with line and kind */
+	struct kwhy_map places, keys; /* keys of name and file, and of that with line and kind */
 	struct kwhy_host_sum *items;
 	struct in_gap {
 		uint64_t gap;

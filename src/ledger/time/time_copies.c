@@ -2,7 +2,7 @@
 #include "ledger/time/time_copies.h"
 
 #include "base/column.h"
-#include "ledger/keys.h"
+#include "base/map.h"
 #include "ledger/saturate.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 /* Sums of one device by kind, memories and size class, in the order of their first occurrence. */
 struct classes {
-	struct kwhy_keys keys;
+	struct kwhy_map keys;
 	struct kwhy_copy_class_sum *items;
 	size_t count, capacity;
 };
@@ -32,7 +32,7 @@ static enum kwhy_status find(struct classes *classes, const struct kwhy_activiti
 	};
 	uint64_t key = key_of(sum.kind, sum.src_memory, sum.dst_memory, sum.size_class);
 	uint32_t number;
-	enum kwhy_status status = kwhy_keys_number(&classes->keys, key, &number, error);
+	enum kwhy_status status = kwhy_map_number(&classes->keys, key, &number, error);
 
 	if (!status)
 		status = kwhy_column_reserve((void **)&classes->items, &classes->capacity, (size_t)number + 1,
@@ -123,7 +123,7 @@ enum kwhy_status kwhy_ledger_time_copies(struct kwhy_ledger *ledger, const struc
 			status = add_row(&classes, rows, i, error);
 	if (!status)
 		status = keep(ledger, &ledger->devices[device].time, &classes, error);
-	kwhy_keys_done(&classes.keys);
+	kwhy_map_done(&classes.keys);
 	free(classes.items);
 	return status;
 }
