@@ -31,7 +31,7 @@ enum kwhy_status kwhy_detect_exposed_collectives(const struct kwhy_detect_contex
 	verdict.work_remains = true;
 	kwhy_tally_init(&tally, context);
 	kwhy_tally_mark_exposed(&tally, verdict.covers, is_collective);
-	if ((double)tally.count < kwhy_tally_threshold(&tally, 0))
+	if ((double)tally.count < kwhy_tally_threshold(&tally, "min_count"))
 		return kwhy_tally_drop(&tally);
 	verdict.title = kwhy_tally_words(&tally, "Exposed collectives: %s %s other kernel running",
 		kwhy_quantity_count(count, tally.count), kwhy_tally_exposed_words(&tally));
@@ -118,7 +118,8 @@ static bool has_straggler(const struct kwhy_detect_context *context, const struc
 	double excess_ns = (double)balance->work_ns[balance->slowest] - balance->others_mean_ns;
 
 	return balance->parties > 2 &&
-		excess_ns >= context->thresholds[1] * (double)balance->work_ns[balance->slowest] &&
+		excess_ns >= kwhy_detect_threshold(context, "straggler_share") *
+			(double)balance->work_ns[balance->slowest] &&
 		excess_ns >= STRAGGLER_SDS * balance->others_sd_ns;
 }
 
@@ -274,7 +275,8 @@ static bool is_uneven(const struct kwhy_detect_context *context, const struct ba
 	int64_t longest_ns = balance->work_ns[balance->slowest];
 
 	return balance->parties > 1 &&
-		(double)(longest_ns - balance->mean_ns) >= context->thresholds[0] * (double)longest_ns;
+		(double)(longest_ns - balance->mean_ns) >=
+		kwhy_detect_threshold(context, "min_share") * (double)longest_ns;
 }
 
 /* Compares devices by their compute time; where that is even, by their time outside of collectives. */

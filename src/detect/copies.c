@@ -61,6 +61,7 @@ enum kwhy_status kwhy_detect_small_copies(const struct kwhy_detect_context *cont
 	const struct kwhy_device_view *seen = &context->view->devices[context->device];
 	struct kwhy_finding_terms verdict = kwhy_finding_terms_default();
 	char limit[KWHY_QUANTITY_BYTES], bytes[KWHY_QUANTITY_BYTES], count[KWHY_QUANTITY_BYTES];
+	const double max_bytes = kwhy_detect_threshold(context, "max_bytes");
 	struct small_run run = {0};
 	struct kwhy_tally tally;
 
@@ -69,18 +70,17 @@ enum kwhy_status kwhy_detect_small_copies(const struct kwhy_detect_context *cont
 		if (rows->kind[i] != KWHY_ACTIVITY_COPY && rows->kind[i] != KWHY_ACTIVITY_MEMSET)
 			break_run(&run);
 		if (!is_host_copy(rows, i) || rows->bytes[i] == KWHY_UNKNOWN_BYTES ||
-			(double)rows->bytes[i] >= kwhy_tally_threshold(&tally, 0))
+			(double)rows->bytes[i] >= max_bytes)
 			continue;
 		add_copy(&tally, i, 0);
 		follow_run(&run, rows, i);
 	}
-	if (tally.count == 0 || (double)tally.count < kwhy_tally_threshold(&tally, 1))
+	if (tally.count == 0 || (double)tally.count < kwhy_tally_threshold(&tally, "min_count"))
 		return kwhy_tally_drop(&tally);
 	verdict.kept_share = (double)run.runs / (double)tally.count; /* one packed copy per run remains */
 	verdict.title = kwhy_tally_words(&tally,
 		"Small copies: %s under %s between host and device, %s in all",
-		kwhy_quantity_count(count, tally.count),
-		kwhy_quantity_bytes(limit, (uint64_t)kwhy_tally_threshold(&tally, 0)),
+		kwhy_quantity_count(count, tally.count), kwhy_quantity_bytes(limit, (uint64_t)max_bytes),
 		kwhy_quantity_bytes(bytes, run.bytes));
 	verdict.assumption = kwhy_tally_words(&tally,
 		"copies of one direction with no kernel between are packed into one: %s remain",
@@ -206,7 +206,7 @@ enum kwhy_status kwhy_detect_pageable_copies(const struct kwhy_detect_context *c
 		add_copy(&tally, i, pinned_ns(&rates, rows, i));
 		sum_bytes += rows->bytes[i] == KWHY_UNKNOWN_BYTES ? 0 : rows->bytes[i];
 	}
-	if ((double)tally.count < kwhy_tally_threshold(&tally, 0))
+	if ((double)tally.count < kwhy_tally_threshold(&tally, "min_count"))
 		return kwhy_tally_drop(&tally);
 	kwhy_detect_view_visit_issues(context->view, context->device, visit_pageable, &tally);
 	verdict.title = kwhy_tally_words(&tally, "Pageable copies: %s from or to pageable host memory, %s",
@@ -222,7 +222,7 @@ static bool can_overlap(const struct kwhy_tally *tally, size_t row)
 	return rows->kind[row] == KWHY_ACTIVITY_COPY &&
 		(is_host_copy(rows, row) || rows->copy_kind[row] == KWHY_COPY_P2P) &&
 		rows->bytes[row] != KWHY_UNKNOWN_BYTES &&
-		(double)rows->bytes[row] >= kwhy_tally_threshold(tally, 0);
+		(double)rows->bytes[row] >= kwhy_tally_threshold(tally, "min_bytes");
 }
 
 enum kwhy_status kwhy_detect_unoverlapped_copies(const struct kwhy_detect_context *context)

@@ -114,6 +114,16 @@ struct kwhy_detect_options kwhy_detect_options_default(void)
 	return (struct kwhy_detect_options){.min_gain_ratio = 0.01, .evidence_limit = 5};
 }
 
+double kwhy_detect_threshold(const struct kwhy_detect_context *context, const char *name)
+{
+	const struct kwhy_threshold *thresholds = context->detector->thresholds;
+
+	for (size_t t = 0; t < KWHY_DETECTOR_THRESHOLDS && thresholds[t].name; t++)
+		if (!strcmp(thresholds[t].name, name))
+			return context->thresholds[t];
+	return NAN;
+}
+
 struct settings {
 	double values[DETECTOR_COUNT][KWHY_DETECTOR_THRESHOLDS];
 };

@@ -42,6 +42,10 @@ struct kwhy_detector {
 	struct kwhy_threshold thresholds[KWHY_DETECTOR_THRESHOLDS]; /* ends with a NULL name */
 };
 
+/* Value of a threshold of the running detector, by the name in its table row; NAN: the row has no such name.
+ */
+double kwhy_detect_threshold(const struct kwhy_detect_context *context, const char *name);
+
 /* The constant table of all detectors. */
 extern const struct kwhy_detector kwhy_detectors[];
 extern const size_t kwhy_detector_count;

@@ -40,11 +40,12 @@ static void tally_launches(struct kwhy_tally *tally, struct kwhy_held *held)
 {
 	const struct kwhy_detect_context *context = tally->context;
 	const struct kwhy_device_view *seen = &context->view->devices[context->device];
+	const double spacing_ns = kwhy_tally_threshold(tally, "spacing_us") * 1e3;
 
 	for (size_t i = 0; i < seen->gap_count; i++) {
 		struct kwhy_gap_cause cause;
 
-		kwhy_gap_explain(context->view, &seen->gaps[i], kwhy_tally_threshold(tally, 0) * 1e3, &cause);
+		kwhy_gap_explain(context->view, &seen->gaps[i], spacing_ns, &cause);
 		if (!cause.late || cause.wait != KWHY_NONE || cause.launch_ns == 0)
 			continue;
 		kwhy_tally_gap(tally, &seen->gaps[i], cause.launch_ns, seen->floor_ns);
@@ -64,7 +65,7 @@ enum kwhy_status kwhy_detect_launch_bound(const struct kwhy_detect_context *cont
 	kwhy_tally_init(&tally, context);
 	tally.status = kwhy_held_init(&held, context->recording, context->error);
 	tally_launches(&tally, &held);
-	if ((double)tally.count < kwhy_tally_threshold(&tally, 1)) {
+	if ((double)tally.count < kwhy_tally_threshold(&tally, "min_count")) {
 		kwhy_held_done(&held);
 		return kwhy_tally_drop(&tally);
 	}
@@ -80,14 +81,15 @@ static void tally_host_gaps(struct kwhy_tally *tally, struct kwhy_held *held)
 {
 	const struct kwhy_detect_context *context = tally->context;
 	const struct kwhy_device_view *seen = &context->view->devices[context->device];
+	const double min_ns = kwhy_tally_threshold(tally, "min_us") * 1e3;
+	const double max_ns = kwhy_tally_threshold(tally, "max_ms") * 1e6;
 
 	for (size_t i = 0; i < seen->gap_count; i++) {
 		struct kwhy_gap_cause cause;
 		struct kwhy_occurrence occurrence;
 
-		kwhy_gap_explain(context->view, &seen->gaps[i], kwhy_tally_threshold(tally, 0) * 1e3, &cause);
-		if (!cause.late || cause.host_ns == 0 ||
-			(double)(cause.end_ns - cause.start_ns) > kwhy_tally_threshold(tally, 1) * 1e6)
+		kwhy_gap_explain(context->view, &seen->gaps[i], min_ns, &cause);
+		if (!cause.late || cause.host_ns == 0 || (double)(cause.end_ns - cause.start_ns) > max_ns)
 			continue;
 		kwhy_tally_gap(tally, &seen->gaps[i], cause.host_ns, 0);
 		occurrence = kwhy_occurrence_at(cause.host_start_ns, cause.host_end_ns);
@@ -137,7 +139,8 @@ enum kwhy_status kwhy_detect_late_starts(const struct kwhy_detect_context *conte
 
 		kwhy_gap_explain(context->view, &seen->gaps[i], HUGE_VAL, &cause);
 		if (!cause.delayed_ns ||
-			(double)(cause.end_ns - cause.start_ns) > kwhy_tally_threshold(&tally, 1) * 1e6)
+			(double)(cause.end_ns - cause.start_ns) >
+				kwhy_tally_threshold(&tally, "max_ms") * 1e6)
 			continue;
 		kwhy_tally_idle(&tally, cause.end_ns - cause.delayed_ns, cause.end_ns);
 		sum_ns += cause.delayed_ns;
@@ -147,7 +150,7 @@ enum kwhy_status kwhy_detect_late_starts(const struct kwhy_detect_context *conte
 		kwhy_tally_add_occurrence(&tally, occurrence);
 		tally.count++;
 	}
-	if ((double)tally.count < kwhy_tally_threshold(&tally, 0))
+	if ((double)tally.count < kwhy_tally_threshold(&tally, "min_count"))
 		return kwhy_tally_drop(&tally);
 	verdict.title = kwhy_tally_words(&tally,
 		"Late starts: %s the device idled with work that had been launched, %s",
@@ -182,7 +185,7 @@ enum kwhy_status kwhy_detect_idle_context(const struct kwhy_detect_context *cont
 		int64_t end_ns = kwhy_gap_end_ns(context->view, &seen->gaps[i]);
 		struct kwhy_occurrence occurrence = kwhy_occurrence_at(start_ns, end_ns);
 
-		if ((double)(end_ns - start_ns) < kwhy_tally_threshold(&tally, 0) * 1e6)
+		if ((double)(end_ns - start_ns) < kwhy_tally_threshold(&tally, "min_ms") * 1e6)
 			continue;
 		kwhy_tally_gap(&tally, &seen->gaps[i], end_ns - start_ns, 0);
 		occurrence.host = true;

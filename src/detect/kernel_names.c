@@ -141,7 +141,7 @@ enum kwhy_status kwhy_detect_fp32_matmul(const struct kwhy_detect_context *conte
 		return KWHY_OK;
 	kwhy_tally_init(&tally, context);
 	tensor_share = mark_fp32(&tally);
-	if (tensor_share > kwhy_tally_threshold(&tally, 0))
+	if (tensor_share > kwhy_tally_threshold(&tally, "max_tensor_share"))
 		return kwhy_tally_drop(&tally);
 	verdict.title = kwhy_tally_words(&tally,
 		"FP32 matrix products: %s kernels whose names say FP32 units may use tensor cores",
@@ -190,7 +190,7 @@ enum kwhy_status kwhy_detect_dense_on_sparse(const struct kwhy_detect_context *c
 	kwhy_tally_init(&tally, context);
 	kwhy_detect_view_reset_streams(context->view, context->device);
 	mark_dense(&tally);
-	if ((double)tally.count < kwhy_tally_threshold(&tally, 0))
+	if ((double)tally.count < kwhy_tally_threshold(&tally, "min_count"))
 		return kwhy_tally_drop(&tally);
 	verdict.title = kwhy_tally_words(&tally,
 		"Dense work on sparse data: %s kernels make sparse matrices dense or multiply them then",

@@ -96,9 +96,9 @@ static enum kwhy_status find_in_streams(struct kwhy_tally *tally)
 	struct chain_finder finder = {
 		.tally = tally,
 		.previous = malloc((seen->end - seen->begin + 1) * sizeof(*finder.previous)),
-		.max_kernel_ns = kwhy_tally_threshold(tally, 0) * 1e3,
-		.max_gap_ns = kwhy_tally_threshold(tally, 1) * 1e3,
-		.min_length = fmax(2, ceil(kwhy_tally_threshold(tally, 2))),
+		.max_kernel_ns = kwhy_tally_threshold(tally, "max_kernel_us") * 1e3,
+		.max_gap_ns = kwhy_tally_threshold(tally, "max_gap_us") * 1e3,
+		.min_length = fmax(2, ceil(kwhy_tally_threshold(tally, "min_length"))),
 	};
 
 	if (!finder.previous)
@@ -119,7 +119,7 @@ enum kwhy_status kwhy_detect_tiny_kernel_chains(const struct kwhy_detect_context
 	tally.status = find_in_streams(&tally);
 	verdict.title = kwhy_tally_words(&tally, "Chains of tiny kernels: %s kernels under %s in a row",
 		kwhy_quantity_count(count, tally.count),
-		kwhy_quantity_si(limit, kwhy_tally_threshold(&tally, 0) * 1e-6, "s", 3));
+		kwhy_quantity_si(limit, kwhy_tally_threshold(&tally, "max_kernel_us") * 1e-6, "s", 3));
 	verdict.assumption =
 		"the kernels of a chain are fused: their work remains, the gaps inside a chain vanish";
 	return kwhy_tally_finish(&tally, verdict);
@@ -166,10 +166,11 @@ enum kwhy_status kwhy_detect_under_filled_kernels(const struct kwhy_detect_conte
 	struct kwhy_tally tally;
 
 	kwhy_tally_init(&tally, context);
-	mark_under_filled(&tally, kwhy_tally_threshold(&tally, 0), kwhy_tally_threshold(&tally, 1) * 1e3, 0);
+	mark_under_filled(&tally, kwhy_tally_threshold(&tally, "max_fill"),
+		kwhy_tally_threshold(&tally, "min_kernel_us") * 1e3, 0);
 	verdict.title = kwhy_tally_words(&tally,
 		"Under-filled kernels: %s with fewer blocks than %.3g of the %u multiprocessors",
-		kwhy_quantity_count(count, tally.count), kwhy_tally_threshold(&tally, 0),
+		kwhy_quantity_count(count, tally.count), kwhy_tally_threshold(&tally, "max_fill"),
 		context->recording->devices[context->device].sm_count);
 	verdict.assumption = "the same work spread evenly over all multiprocessors takes its time x blocks / "
 			     "multiprocessors";
@@ -203,8 +204,8 @@ enum kwhy_status kwhy_detect_batch_could_grow(const struct kwhy_detect_context *
 		return KWHY_OK;
 	kwhy_tally_init(&tally, context);
 	used = 1 - (double)memory->unused_bytes / (double)memory->device_bytes;
-	if (1 - used >= kwhy_tally_threshold(&tally, 1))
-		mark_under_filled(&tally, kwhy_tally_threshold(&tally, 0), 0, used);
+	if (1 - used >= kwhy_tally_threshold(&tally, "min_free"))
+		mark_under_filled(&tally, kwhy_tally_threshold(&tally, "max_fill"), 0, used);
 	verdict.title = kwhy_tally_words(&tally,
 		"Batch could grow: %s under-filled kernels while %s of %s memory lie free",
 		kwhy_quantity_count(count, tally.count), kwhy_quantity_bytes(unused, memory->unused_bytes),

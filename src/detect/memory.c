@@ -63,11 +63,11 @@ enum kwhy_status kwhy_detect_allocation_churn(const struct kwhy_detect_context *
 			churn.free_run = 0;
 		follow_frees(&churn, calls->class[call] == KWHY_CALL_FREE,
 			context->view->issued[call] != KWHY_NONE || calls->class[call] == KWHY_CALL_ALLOC,
-			kwhy_tally_threshold(&tally, 1));
+			kwhy_tally_threshold(&tally, "empty_run"));
 		if (is_memory_call(calls, call))
 			add_memory_call(&tally, &churn, call);
 	}
-	if ((double)tally.count < kwhy_tally_threshold(&tally, 0))
+	if ((double)tally.count < kwhy_tally_threshold(&tally, "min_count"))
 		return kwhy_tally_drop(&tally);
 	if (churn.emptied)
 		snprintf(emptied, sizeof(emptied), "; cache emptied %" PRIu64 " times", churn.emptied);
@@ -102,7 +102,7 @@ enum kwhy_status kwhy_detect_memset_churn(const struct kwhy_detect_context *cont
 		kwhy_tally_add_occurrence(&tally, occurrence);
 		tally.count++;
 	}
-	if ((double)tally.count < kwhy_tally_threshold(&tally, 0))
+	if ((double)tally.count < kwhy_tally_threshold(&tally, "min_count"))
 		return kwhy_tally_drop(&tally);
 	verdict.title = kwhy_tally_words(
 		&tally, "Memset churn: %s memsets", kwhy_quantity_count(count, tally.count));

@@ -42,7 +42,8 @@ static void find_round_trips(struct kwhy_tally *tally)
 	const struct kwhy_detect_view *view = tally->context->view;
 	const struct kwhy_activities *rows = &view->recording->activities;
 	const struct kwhy_device_view *seen = &view->devices[tally->device];
-	double min_bytes = kwhy_tally_threshold(tally, 0), max_gap_ns = kwhy_tally_threshold(tally, 1) * 1e3;
+	double min_bytes = kwhy_tally_threshold(tally, "min_bytes"),
+	       max_gap_ns = kwhy_tally_threshold(tally, "max_gap_us") * 1e3;
 
 	for (size_t i = seen->begin; i < seen->end; i++) {
 		uint32_t *down = &view->streams[rows->stream[i]].row;
@@ -121,10 +122,11 @@ static bool is_leg(const struct kwhy_activities *rows, size_t row, double min_by
 static enum kwhy_status collect_legs(const struct kwhy_detect_context *context, struct legs *out)
 {
 	const struct kwhy_activities *rows = &context->recording->activities;
+	const double min_bytes = kwhy_detect_threshold(context, "min_bytes");
 	size_t count = 0;
 
 	for (size_t i = 0; i < rows->count; i++)
-		count += is_leg(rows, i, context->thresholds[0]);
+		count += is_leg(rows, i, min_bytes);
 	out->items = malloc((count + 1) * sizeof(*out->items));
 	out->relays = malloc((count / 2 + 1) * sizeof(*out->relays));
 	if (!out->items || !out->relays)
@@ -132,7 +134,7 @@ static enum kwhy_status collect_legs(const struct kwhy_detect_context *context, 
 	for (size_t i = 0; i < rows->count; i++) {
 		bool down = rows->copy_kind[i] == KWHY_COPY_D2H;
 
-		if (is_leg(rows, i, context->thresholds[0]))
+		if (is_leg(rows, i, min_bytes))
 			out->items[out->count++] = (struct leg){down ? rows->end_ns[i] : rows->start_ns[i],
 				rows->bytes[i], (uint32_t)i, down};
 	}
@@ -142,7 +144,7 @@ static enum kwhy_status collect_legs(const struct kwhy_detect_context *context, 
 static bool is_relay(const struct kwhy_detect_context *context, const struct leg *down, const struct leg *up)
 {
 	return down && !up->down && down->bytes == up->bytes &&
-		(double)(up->time_ns - down->time_ns) <= context->thresholds[1] * 1e3 &&
+		(double)(up->time_ns - down->time_ns) <= kwhy_detect_threshold(context, "max_gap_us") * 1e3 &&
 		kwhy_recording_device_of(context->recording, down->row) !=
 		kwhy_recording_device_of(context->recording, up->row);
 }
@@ -196,7 +198,7 @@ static enum kwhy_status report_relays(
 	for (; begin < legs->relay_count && legs->relays[begin].up < rows_end; begin++)
 		add_relay(&tally, &legs->relays[begin]);
 	*out_end = begin;
-	if ((double)tally.count < kwhy_tally_threshold(&tally, 2))
+	if ((double)tally.count < kwhy_tally_threshold(&tally, "min_count"))
 		return kwhy_tally_drop(&tally);
 	verdict.title = kwhy_tally_words(&tally,
 		"Staged peer copies: %s another device's data came through the host",

@@ -128,10 +128,10 @@ char *kwhy_tally_words(const struct kwhy_tally *tally, const char *format, ...)
 /* "CURE: each gap closes to the smallest before queued work here, 1.2 us", or that the gaps vanish. */
 char *kwhy_tally_floor_words(const struct kwhy_tally *tally, const char *cure);
 
-/* Threshold of the running detector by its index in the detector's table row. */
-static inline double kwhy_tally_threshold(const struct kwhy_tally *tally, size_t index)
+/* Threshold of the running detector by its name in the detector's table row. */
+static inline double kwhy_tally_threshold(const struct kwhy_tally *tally, const char *name)
 {
-	return tally->context->thresholds[index];
+	return kwhy_detect_threshold(tally->context, name);
 }
 
 /*

@@ -19,7 +19,7 @@ static void visit_readback(const struct kwhy_detect_view *view, uint32_t call, u
 
 	if (wait == KWHY_NONE || rows->kind[row] != KWHY_ACTIVITY_COPY ||
 		rows->copy_kind[row] != KWHY_COPY_D2H || rows->bytes[row] == KWHY_UNKNOWN_BYTES ||
-		(double)rows->bytes[row] > kwhy_tally_threshold(tally, 0))
+		(double)rows->bytes[row] > kwhy_tally_threshold(tally, "max_bytes"))
 		return;
 	kwhy_tally_mark(tally, row, 0);
 	occurrence.end_ns = kwhy_tally_idle_after(tally, row, call, wait);
@@ -38,12 +38,12 @@ enum kwhy_status kwhy_detect_scalar_readbacks(const struct kwhy_detect_context *
 
 	kwhy_tally_init(&tally, context);
 	kwhy_detect_view_visit_issues(context->view, context->device, visit_readback, &tally);
-	if ((double)tally.count < kwhy_tally_threshold(&tally, 1))
+	if ((double)tally.count < kwhy_tally_threshold(&tally, "min_count"))
 		return kwhy_tally_drop(&tally);
 	verdict.title = kwhy_tally_words(&tally,
 		"Scalar read-backs: %s copies of at most %s, each followed by a wait",
 		kwhy_quantity_count(count, tally.count),
-		kwhy_quantity_bytes(limit, (uint64_t)kwhy_tally_threshold(&tally, 0)));
+		kwhy_quantity_bytes(limit, (uint64_t)kwhy_tally_threshold(&tally, "max_bytes")));
 	verdict.assumption =
 		"the values stay on the device or are read together later: the copies and the idle "
 		"time that follows each vanish";
@@ -75,7 +75,7 @@ enum kwhy_status kwhy_detect_redundant_syncs(const struct kwhy_detect_context *c
 		kwhy_tally_add_occurrence(&tally, occurrence);
 		tally.count++;
 	}
-	if ((double)tally.count < kwhy_tally_threshold(&tally, 0))
+	if ((double)tally.count < kwhy_tally_threshold(&tally, "min_count"))
 		return kwhy_tally_drop(&tally);
 	verdict.title = kwhy_tally_words(&tally, "Redundant waits: %s found the device idle all the while",
 		kwhy_quantity_count(count, tally.count));
@@ -121,6 +121,7 @@ static uint64_t count_waits(struct kwhy_tally *tally)
 {
 	const struct kwhy_detect_view *view = tally->context->view;
 	uint32_t thread = KWHY_NONE, call;
+	const double min_share = kwhy_tally_threshold(tally, "min_share");
 	uint64_t operations = 0;
 	struct kwhy_walk walk;
 
@@ -132,7 +133,7 @@ static uint64_t count_waits(struct kwhy_tally *tally)
 		if (view->recording->calls.thread[call] == thread)
 			continue;
 		thread = view->recording->calls.thread[call];
-		if (!is_cautious(wait_pattern, kwhy_tally_threshold(tally, 0)))
+		if (!is_cautious(wait_pattern, min_share))
 			continue;
 		tally->count += wait_pattern->waited_for;
 		operations += wait_pattern->operations;
@@ -148,15 +149,17 @@ static void add_drained_gaps(struct kwhy_tally *tally)
 {
 	const struct kwhy_detect_view *view = tally->context->view;
 	const struct kwhy_device_view *seen = &view->devices[tally->device];
+	const double spacing_ns = kwhy_tally_threshold(tally, "spacing_us") * 1e3;
+	const double min_share = kwhy_tally_threshold(tally, "min_share");
 
 	for (size_t i = 0; i < seen->gap_count; i++) {
 		struct kwhy_gap_cause cause;
 		struct kwhy_occurrence occurrence;
 
-		kwhy_gap_explain(view, &seen->gaps[i], kwhy_tally_threshold(tally, 2) * 1e3, &cause);
+		kwhy_gap_explain(view, &seen->gaps[i], spacing_ns, &cause);
 		if (!cause.late || cause.wait == KWHY_NONE ||
-			!is_cautious(&view->wait_patterns[view->recording->calls.thread[cause.call]],
-				kwhy_tally_threshold(tally, 0)))
+			!is_cautious(
+				&view->wait_patterns[view->recording->calls.thread[cause.call]], min_share))
 			continue;
 		kwhy_tally_gap(tally, &seen->gaps[i], cause.launch_ns + cause.wait_ns, seen->floor_ns);
 		occurrence = kwhy_occurrence_at(
@@ -177,7 +180,7 @@ enum kwhy_status kwhy_detect_sync_after_every_op(const struct kwhy_detect_contex
 	kwhy_tally_init(&tally, context);
 	learn_wait_patterns(context->view, context->device);
 	operations = count_waits(&tally);
-	if (tally.count == 0 || (double)tally.count < kwhy_tally_threshold(&tally, 1))
+	if (tally.count == 0 || (double)tally.count < kwhy_tally_threshold(&tally, "min_count"))
 		return kwhy_tally_drop(&tally);
 	add_drained_gaps(&tally);
 	verdict.title = kwhy_tally_words(&tally, "A wait after every operation: %s of %s",

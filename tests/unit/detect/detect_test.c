@@ -129,6 +129,19 @@ static void the_page_of_findings_names_every_threshold_with_its_default(void **s
 	free(page);
 }
 
+static void a_threshold_is_read_by_its_name_wherever_it_stands(void **state)
+{
+	static const struct kwhy_detector detector = {
+		.id = "any", .thresholds = {{"min_count", 1, "times"}, {"max_ms", 2, "ms"}}};
+	const double values[KWHY_DETECTOR_THRESHOLDS] = {3, 4, 5, 6};
+	const struct kwhy_detect_context context = {.detector = &detector, .thresholds = values};
+
+	(void)state;
+	assert_true(kwhy_detect_threshold(&context, "min_count") == 3);
+	assert_true(kwhy_detect_threshold(&context, "max_ms") == 4);
+	assert_true(isnan(kwhy_detect_threshold(&context, "max")));
+}
+
 static void copies_and_idle_time_are_priced_by_the_ledger_with_its_intervals(void **state)
 {
 	struct kwhy_detect_options options = kwhy_detect_options_default();
@@ -425,6 +438,7 @@ int main(void)
 		cmocka_unit_test(a_threshold_that_is_no_number_is_refused),
 		cmocka_unit_test(ids_and_thresholds_are_named_once_and_described),
 		cmocka_unit_test(the_page_of_findings_names_every_threshold_with_its_default),
+		cmocka_unit_test(a_threshold_is_read_by_its_name_wherever_it_stands),
 		cmocka_unit_test(copies_and_idle_time_are_priced_by_the_ledger_with_its_intervals),
 		cmocka_unit_test(without_a_ledger_energies_are_unknown),
 		cmocka_unit_test(intervals_that_the_ledger_does_not_know_stay_unknown),
