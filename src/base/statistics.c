@@ -240,16 +240,6 @@ void kwhy_difference_of(
 	set_ratio(a->mean, b->mean, halves, out);
 }
 
-double kwhy_quantile(const double *sorted, size_t count, double share)
-{
-	double place = fmax(share * ((double)count - 1), 0);
-	size_t below = (size_t)place;
-
-	if (below + 1 >= count)
-		return count ? sorted[count - 1] : NAN;
-	return sorted[below] + (place - (double)below) * (sorted[below + 1] - sorted[below]);
-}
-
 void kwhy_moments_add(struct kwhy_moments *moments, double value)
 {
 	double distance = value - moments->mean;

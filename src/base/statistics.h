@@ -29,9 +29,6 @@ struct kwhy_estimate {
  */
 void kwhy_estimate_of(const double *values, size_t count, struct kwhy_estimate *out);
 
-/* Quantile of sorted values, interpolated linearly between the two nearest; NAN: no values. */
-double kwhy_quantile(const double *sorted, size_t count, double share);
-
 /*
  * Ratio of the sum of `above` to the sum of `below`, over pairs that have both; for example joules per unit
  * of runs that did different amounts of work. The mean is the ratio of sums. Its interval is that of its

@@ -2,7 +2,7 @@
 #include "bench/series.h"
 
 #include "base/clock.h"
-#include "base/statistics.h"
+#include "base/quantile.h"
 #include "launch/stop.h"
 
 #include <stdlib.h>

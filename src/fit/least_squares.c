@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fit/least_squares.h"
 
+#include "base/linear.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -55,53 +57,27 @@ static void build(struct normal *normal, const struct kwhy_least_squares_data *d
 }
 
 /* Cholesky factor of the free part; rows and columns of fixed coefficients are those of the identity. */
-static bool factor(const struct normal *normal, double lower[MAX][MAX])
+static bool factor(const struct normal *normal, double *lower)
 {
-	memset(lower, 0, sizeof(double[MAX][MAX]));
-	for (size_t j = 0; j < normal->count; j++) {
-		double pivot = normal->is_free[j] ? normal->gram[j][j] : 1;
+	const size_t n = normal->count;
 
-		for (size_t k = 0; k < j; k++)
-			pivot -= lower[j][k] * lower[j][k];
-		if (pivot < DEPENDENT)
-			return false;
-		lower[j][j] = sqrt(pivot);
-		for (size_t i = j + 1; i < normal->count; i++) {
-			double sum = normal->is_free[i] && normal->is_free[j] ? normal->gram[i][j] : 0;
-
-			for (size_t k = 0; k < j; k++)
-				sum -= lower[i][k] * lower[j][k];
-			lower[i][j] = sum / lower[j][j];
-		}
-	}
-	return true;
-}
-
-static void substitute(const double lower[MAX][MAX], size_t n, const double *target, double *out)
-{
-	for (size_t i = 0; i < n; i++) {
-		out[i] = target[i];
-		for (size_t k = 0; k < i; k++)
-			out[i] -= lower[i][k] * out[k];
-		out[i] /= lower[i][i];
-	}
-	for (size_t i = n; i-- > 0;) {
-		for (size_t k = i + 1; k < n; k++)
-			out[i] -= lower[k][i] * out[k];
-		out[i] /= lower[i][i];
-	}
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < n; j++)
+			lower[i * n + j] = normal->is_free[i] && normal->is_free[j] ? normal->gram[i][j]
+										    : i == j;
+	return kwhy_matrix_factor(lower, n, DEPENDENT);
 }
 
 /* The free coefficients without their bound; false: columns depend on each other. */
 static bool solve(const struct normal *normal, double *out)
 {
-	double lower[MAX][MAX], target[MAX];
+	double lower[MAX * MAX];
 
 	if (!factor(normal, lower))
 		return false;
 	for (size_t j = 0; j < normal->count; j++)
-		target[j] = normal->is_free[j] ? normal->target[j] : 0;
-	substitute(lower, normal->count, target, out);
+		out[j] = normal->is_free[j] ? normal->target[j] : 0;
+	kwhy_matrix_solve(lower, normal->count, out);
 	return true;
 }
 
@@ -176,14 +152,14 @@ static void solve_bounded(struct normal *normal, double *values)
 /* Covariance of the free coefficients from the variance of the residuals. */
 static void spread(const struct normal *normal, double squares, struct kwhy_least_squares *out)
 {
-	double lower[MAX][MAX], unit[MAX], column[MAX] = {0};
+	double lower[MAX * MAX], column[MAX] = {0};
 	double variance = out->freedom > 0 && factor(normal, lower) ? squares / out->freedom : NAN;
 
 	for (size_t j = 0; j < normal->count; j++) {
-		memset(unit, 0, sizeof(unit));
-		unit[j] = 1;
+		memset(column, 0, sizeof(column));
+		column[j] = 1;
 		if (!isnan(variance))
-			substitute(lower, normal->count, unit, column);
+			kwhy_matrix_solve(lower, normal->count, column);
 		for (size_t i = 0; i < normal->count; i++)
 			out->covariance[i][j] = normal->is_free[i] && normal->is_free[j]
 				? variance * column[i] / normal->scale[i] / normal->scale[j]

@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fit/median.h"
 
-#include "base/statistics.h"
+#include "base/quantile.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define TAIL 0.025
-
-static int by_value(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-
-	return (a > b) - (a < b);
-}
 
 /*
  * Number of lowest values that the interval leaves out: the largest k with P(Binomial(count, 1/2) < k) <=
@@ -41,7 +33,7 @@ void kwhy_median_of(double *values, size_t count, struct kwhy_median *out)
 	*out = (struct kwhy_median){count, NAN, NAN, NAN, NAN, NAN, NAN};
 	if (count == 0)
 		return;
-	qsort(values, count, sizeof(*values), by_value);
+	kwhy_sort_reals(values, count);
 	out->median = kwhy_quantile(values, count, 0.5);
 	out->least = values[0];
 	out->p5 = kwhy_quantile(values, count, 0.05);

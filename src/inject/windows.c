@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/windows.h"
 
+#include "base/random.h"
+
 #include <math.h>
 
 /* Windows drawn before the origin, enough that each moment after it is covered with the same probability. */
 enum { WINDOWS_BEFORE = 32 };
 
-/* The n-th random number of a seed, in [0, 1); SplitMix64, whose numbers can be computed in any order. */
+/* The n-th random number of a seed, in [0, 1). */
 static double draw(uint64_t seed, uint64_t n)
 {
-	uint64_t mixed = seed + (n + 1) * UINT64_C(0x9e3779b97f4a7c15);
-
-	mixed = (mixed ^ mixed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94d049bb133111eb);
-	mixed ^= mixed >> 31;
-	return (double)(mixed >> 11) * 0x1p-53;
+	return kwhy_random_share(kwhy_random_of(seed + (n + 1) * KWHY_RANDOM_STEP));
 }
 
 static int64_t draw_length(struct kwhy_inject_windows *windows, double mean_ns)

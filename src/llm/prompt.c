@@ -1,23 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "llm/prompt.h"
 
+#include "base/random.h"
 #include "base/text.h"
 
 #include <jansson.h>
-
-uint64_t kwhy_llm_random(uint64_t *state)
-{
-	uint64_t mixed = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-	mixed = (mixed ^ (mixed >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	mixed = (mixed ^ (mixed >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return mixed ^ (mixed >> 31);
-}
-
-double kwhy_llm_random_share(uint64_t *state)
-{
-	return ((double)(kwhy_llm_random(state) >> 11) + 1) * 0x1p-53;
-}
 
 /* Generates a prompt of common words, which most tokenizers map to about one token each. */
 static void make_up(const struct kwhy_llm_question *question, uint64_t number, struct kwhy_text *out)
@@ -29,7 +16,7 @@ static void make_up(const struct kwhy_llm_question *question, uint64_t number, s
 	for (uint64_t i = 0; i < question->words; i++) {
 		if (i)
 			kwhy_text_add(out, " ");
-		kwhy_text_add(out, words[kwhy_llm_random(&state) % (sizeof(words) / sizeof(words[0]))]);
+		kwhy_text_add(out, words[kwhy_random_next(&state) % (sizeof(words) / sizeof(words[0]))]);
 	}
 }
 

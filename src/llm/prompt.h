@@ -22,10 +22,6 @@ struct kwhy_llm_question {
 	bool ignore_eos; /* requests all max_tokens; an extension of vLLM and others */
 };
 
-/* Pseudo-random numbers (splitmix64); those of kwhy_llm_random_share() are in (0, 1]. */
-uint64_t kwhy_llm_random(uint64_t *state);
-double kwhy_llm_random_share(uint64_t *state);
-
 /*
  * Makes the JSON body of request `number`; the caller frees it. Generated prompts begin with different words,
  * so that the server's prefix cache cannot be used.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "llm/run.h"
 
+#include "base/random.h"
 #include "llm/prompt.h"
 
 #include <math.h>
@@ -49,7 +50,8 @@ void kwhy_llm_arrivals_init(
 
 void kwhy_llm_arrivals_step(struct kwhy_llm_arrivals *arrivals)
 {
-	double gap_s = -log(kwhy_llm_random_share(&arrivals->state)) / arrivals->rate_per_s;
+	double gap_s = -log(kwhy_random_share(kwhy_random_next(&arrivals->state)) + 0x1p-53) /
+		arrivals->rate_per_s;
 
 	arrivals->next_ns += (int64_t)llround(gap_s * 1e9);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "llm/summary.h"
 
+#include "base/quantile.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -13,13 +15,6 @@ struct values {
 struct measured {
 	struct values first, token, gap, answer;
 };
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
 
 static double percentile(const struct values *values, unsigned percent)
 {
@@ -37,7 +32,7 @@ static struct kwhy_llm_distribution spread_of(const struct values *values)
 
 	if (!values->count)
 		return spread;
-	qsort(values->items, values->count, sizeof(*values->items), compare);
+	kwhy_sort_reals(values->items, values->count);
 	for (size_t i = 0; i < values->count; i++)
 		sum += values->items[i];
 	spread.mean = sum / (double)values->count;

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "measure/counter_samples.h"
 
+#include "base/quantile.h"
 #include "model/counter.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define NJ_PER_J 1e9
-
-static int compare_int64(const void *left, const void *right)
-{
-	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-
-	return (a > b) - (a < b);
-}
 
 int64_t kwhy_period_typical(const int64_t *time_ns, size_t count)
 {
@@ -24,8 +18,7 @@ int64_t kwhy_period_typical(const int64_t *time_ns, size_t count)
 		return 0;
 	for (size_t i = 1; i < used; i++)
 		distances[i - 1] = time_ns[i] - time_ns[i - 1];
-	qsort(distances, used - 1, sizeof(*distances), compare_int64);
-	return distances[(used - 1) / 2];
+	return kwhy_middle_integer(distances, used - 1);
 }
 
 /*

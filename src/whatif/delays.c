@@ -31,11 +31,6 @@ struct sampled {
 	struct name_gaps *names; /* [names] */
 };
 
-static int64_t median(struct kwhy_whatif_samples *samples)
-{
-	return kwhy_whatif_quantile(samples, 0.5);
-}
-
 /*
  * Adds a gap before queued work. A gap of 0 means that the kernel was reported to begin early, so it says
  * nothing of others.
@@ -133,8 +128,8 @@ static void sample_calls(
 static void fill_queued(struct kwhy_whatif_delays *delays, struct sampled *sampled)
 {
 	struct kwhy_whatif_samples *kernels = &sampled->queued[KWHY_ACTIVITY_KERNEL][KWHY_ACTIVITY_KERNEL];
-	bool seen = kernels->count >= SAMPLES_MIN && median(kernels) > 0;
-	int64_t kernels_ns = kernels->count < SAMPLES_MIN ? QUEUED_NS : median(kernels);
+	bool seen = kernels->count >= SAMPLES_MIN && kwhy_whatif_quantile(kernels, 0.5) > 0;
+	int64_t kernels_ns = kernels->count < SAMPLES_MIN ? QUEUED_NS : kwhy_whatif_quantile(kernels, 0.5);
 	int64_t fast_ns = seen ? kwhy_whatif_quantile(kernels, 0.25) : QUEUED_FAST_NS;
 	int64_t slow_ns = seen ? kwhy_whatif_quantile(kernels, 0.75) : QUEUED_SLOW_NS;
 
@@ -144,8 +139,9 @@ static void fill_queued(struct kwhy_whatif_delays *delays, struct sampled *sampl
 	for (size_t i = 0; i < KINDS * KINDS; i++) {
 		struct kwhy_whatif_samples *samples = &sampled->queued[i / KINDS][i % KINDS];
 
-		delays->queued_ns[i / KINDS][i % KINDS] = samples->count < SAMPLES_MIN ? kernels_ns
-										       : median(samples);
+		delays->queued_ns[i / KINDS][i % KINDS] = samples->count < SAMPLES_MIN
+			? kernels_ns
+			: kwhy_whatif_quantile(samples, 0.5);
 	}
 }
 
@@ -155,7 +151,7 @@ static void fill_queued(struct kwhy_whatif_delays *delays, struct sampled *sampl
  */
 static int64_t usual_issue_ns(struct kwhy_whatif_samples *kernels, int64_t launch_call_ns)
 {
-	int64_t usual_ns = median(kernels), least_ns = kwhy_whatif_quantile(kernels, 0);
+	int64_t usual_ns = kwhy_whatif_quantile(kernels, 0.5), least_ns = kwhy_whatif_quantile(kernels, 0);
 
 	if (usual_ns < KWHY_WHATIF_STALL_NS || kernels->count >= SAMPLES_MIN)
 		return usual_ns;
@@ -182,7 +178,7 @@ static void fill_issue(struct kwhy_whatif_delays *delays, struct sampled *sample
 	int64_t any_ns = usual_issue_ns(&sampled->issue[KWHY_ACTIVITY_KERNEL], delays->launch_call_ns);
 
 	for (size_t kind = 0; kind < KINDS; kind++) {
-		delays->issue_ns[kind] = median(&sampled->issue[kind]);
+		delays->issue_ns[kind] = kwhy_whatif_quantile(&sampled->issue[kind], 0.5);
 		/* a long delay is not usual for the kind */
 		if (delays->issue_ns[kind] < 0 ||
 			(any_ns >= 0 && delays->issue_ns[kind] >= KWHY_WHATIF_STALL_NS))
@@ -207,15 +203,16 @@ enum kwhy_status kwhy_whatif_find_delays(struct kwhy_whatif_graph *graph, struct
 		return kwhy_fail_memory(error, "delays");
 	}
 	sample_calls(graph, &sampled->launch_call, delays->least_call_ns);
-	delays->launch_call_ns = median(&sampled->launch_call);
+	delays->launch_call_ns = kwhy_whatif_quantile(&sampled->launch_call, 0.5);
 	for (size_t i = 0; i < graph->activity_count; i++)
 		sample_issue(graph, (uint32_t)i, sampled);
 	fill_issue(delays, sampled);
 	for (size_t i = 0; i < graph->activity_count; i++)
 		sample_gap(graph, (uint32_t)i, sampled);
 	fill_queued(delays, sampled);
-	delays->graph_queued_ns = sampled->graph_queued.count < SAMPLES_MIN ? -1
-									    : median(&sampled->graph_queued);
+	delays->graph_queued_ns = sampled->graph_queued.count < SAMPLES_MIN
+		? -1
+		: kwhy_whatif_quantile(&sampled->graph_queued, 0.5);
 	fill_names(graph, sampled->names);
 	sampled_free(sampled);
 	return KWHY_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "whatif/samples.h"
 
-#include <stdlib.h>
+#include "base/quantile.h"
 
 void kwhy_whatif_sample(struct kwhy_whatif_samples *samples, int64_t value)
 {
@@ -17,17 +17,10 @@ void kwhy_whatif_sample(struct kwhy_whatif_samples *samples, int64_t value)
 	samples->values[samples->count++] = value;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-
-	return (left > right) - (left < right);
-}
-
 int64_t kwhy_whatif_quantile(struct kwhy_whatif_samples *samples, double share)
 {
 	if (!samples->count)
 		return -1;
-	qsort(samples->values, samples->count, sizeof(*samples->values), by_value);
-	return samples->values[(size_t)(share * (double)(samples->count - 1) + 0.5)];
+	kwhy_sort_integers(samples->values, samples->count);
+	return samples->values[kwhy_quantile_place(samples->count, share)];
 }

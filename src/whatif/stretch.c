@@ -2,6 +2,7 @@
 #include "whatif/stretch.h"
 
 #include "base/column.h"
+#include "base/quantile.h"
 #include "whatif/edits.h"
 #include "whatif/parts.h"
 #include "whatif/project.h"
@@ -33,13 +34,6 @@ static bool is_chosen(const struct choice *choice, size_t row)
 	return step != KWHY_NONE && step >= choice->first_step && step < choice->end_step;
 }
 
-static int by_value(const void *left, const void *right)
-{
-	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-
-	return (a > b) - (a < b);
-}
-
 /*
  * [step_count] time from the first start of each step to that of the next; -1: the step or the next one has
  * no work.
@@ -68,10 +62,7 @@ static int64_t median_length(const int64_t *lengths, uint32_t count, int64_t *so
 	for (uint32_t i = 0; i < count; i++)
 		if (lengths[i] >= 0)
 			sorted[known++] = lengths[i];
-	if (!known)
-		return -1;
-	qsort(sorted, known, sizeof(*sorted), by_value);
-	return sorted[known / 2];
+	return known ? kwhy_middle_integer(sorted, known) : -1;
 }
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/random.h"
 #include "cmocka_all.h"
-#include "ledger/energy/sampler_random.h"
 #include "ledger/ledger_new.h"
 #include "ok.h"
 

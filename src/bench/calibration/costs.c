@@ -2,6 +2,7 @@
 #include "bench/calibration/costs.h"
 
 #include "base/clock.h"
+#include "base/quantile.h"
 #include "base/settle.h"
 
 #include <math.h>
@@ -51,18 +52,11 @@ static enum kwhy_status run_copy_from(struct trial *trial, struct kwhy_error *er
 	return trial->gpu->ops->copy_host_now(trial->gpu, &copy, error);
 }
 
-static int by_value(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-
-	return (a > b) - (a < b);
-}
-
 struct kwhy_measured kwhy_cost_summary(double *values, size_t count)
 {
-	qsort(values, count, sizeof(*values), by_value);
-	return (struct kwhy_measured){
-		.value = values[count / 2], .sd = (values[count * 3 / 4] - values[count / 4]) / 2};
+	const double middle = kwhy_middle_real(values, count);
+
+	return (struct kwhy_measured){.value = middle, .sd = (values[count * 3 / 4] - values[count / 4]) / 2};
 }
 
 /* Seconds of one call. The queue is drained from time to time, outside the timed part. */

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/calibration/updates.h"
 
+#include "base/quantile.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 enum { INTERVALS_MIN = 8 };
 
 #define LATE_RATIO 0.1 /* a time stamp is late beyond this share of a period */
-
-static int by_value(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-
-	return (a > b) - (a < b);
-}
 
 static double seconds(const struct kwhy_reading *from, const struct kwhy_reading *to)
 {
@@ -47,11 +42,6 @@ static size_t without_pauses(const double *sorted, size_t count)
 	while (count > 1 && sorted[count - 1] > most)
 		count--;
 	return count;
-}
-
-static double at(const double *sorted, size_t count, double share)
-{
-	return sorted[(size_t)(share * (double)(count - 1) + 0.5)];
 }
 
 /* Mean with its standard error. */
@@ -111,9 +101,9 @@ enum kwhy_status kwhy_updates_find(const struct kwhy_reading *readings, size_t c
 		.late_s = unknown};
 	found = find_intervals(readings, count, stamped, intervals);
 	if (found >= INTERVALS_MIN) {
-		qsort(intervals, found, sizeof(*intervals), by_value);
-		out->shortest_s = at(intervals, found, 0.01);
-		out->longest_s = at(intervals, found, 0.99);
+		kwhy_sort_reals(intervals, found);
+		out->shortest_s = intervals[kwhy_quantile_place(found, 0.01)];
+		out->longest_s = intervals[kwhy_quantile_place(found, 0.99)];
 		found = without_pauses(intervals, found);
 		out->period_s = mean_of(intervals, found);
 		if (stamped)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/pairs/plan.h"
 
+#include "base/random.h"
 #include "bench/pairs/collectives.h"
 #include "bench/pairs/ranks.h"
 #include "bench/transfers/plan.h"
@@ -90,7 +91,7 @@ static void list_sizes(struct maker *maker)
 			add_size(maker, bytes);
 	add_size(maker, request->most_bytes);
 	for (uint32_t i = 0; i < request->random_sizes; i++) {
-		double share = (double)(kwhy_bench_random(&state) >> 11) / 9007199254740992.0;
+		double share = kwhy_random_share(kwhy_random_next(&state));
 
 		add_size(maker, (uint64_t)exp(low + share * (high - low)));
 	}

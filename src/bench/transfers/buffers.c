@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/transfers/buffers.h"
 
+#include "base/random.h"
 #include "bench/transfers/compress.h"
 #include "bench/transfers/plan.h"
 #include "gpu/numa.h"
@@ -190,7 +191,7 @@ static uint64_t place_in(const struct kwhy_bench_buffers *buffers, const struct 
 
 	if (!buffers->places || need_of(buffers) > buffer->bytes / 4 || pages == 0)
 		return 0;
-	return kwhy_bench_random(&random) % (pages < PAGES_MAX ? pages : PAGES_MAX) * PAGE_BYTES;
+	return kwhy_random_next(&random) % (pages < PAGES_MAX ? pages : PAGES_MAX) * PAGE_BYTES;
 }
 
 enum kwhy_status kwhy_bench_device(struct kwhy_bench_buffers *buffers, enum kwhy_bench_role role,

@@ -2,6 +2,7 @@
 #include "bench/transfers/plan.h"
 
 #include "base/clock.h"
+#include "base/random.h"
 #include "base/text.h"
 #include "fit/median.h"
 
@@ -94,21 +95,12 @@ const char *kwhy_bench_now_text(struct kwhy_arena *arena)
 	return kwhy_arena_copy(arena, text);
 }
 
-uint64_t kwhy_bench_random(uint64_t *state)
-{
-	uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
-}
-
 void kwhy_bench_shuffle(size_t *order, size_t count, uint64_t *state)
 {
 	for (size_t i = 0; i < count; i++)
 		order[i] = i;
 	for (size_t i = count; i > 1; i--) {
-		size_t other = (size_t)(kwhy_bench_random(state) % i), kept = order[i - 1];
+		size_t other = (size_t)(kwhy_random_next(state) % i), kept = order[i - 1];
 
 		order[i - 1] = order[other];
 		order[other] = kept;
@@ -142,7 +134,7 @@ static void list_sizes(const struct kwhy_bench_request *request, struct sizes *o
 		if (bytes >= request->least_bytes && (!request->quick || power % QUICK_STEP == 0))
 			add_size(out, bytes);
 	for (uint32_t i = 0; i < request->random_sizes; i++) {
-		double share = (double)(kwhy_bench_random(&state) >> 11) / 9007199254740992.0;
+		double share = kwhy_random_share(kwhy_random_next(&state));
 
 		add_size(out, (uint64_t)exp(low + share * (high - low)));
 	}

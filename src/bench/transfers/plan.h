@@ -84,9 +84,6 @@ const char *kwhy_bench_known(struct kwhy_arena *arena, const char *text);
 /* The current UTC time, as "2026-11-21T20:15:00Z"; NULL: out of memory. */
 const char *kwhy_bench_now_text(struct kwhy_arena *arena);
 
-/* The next number of the sequence that a seed gives (splitmix64). */
-uint64_t kwhy_bench_random(uint64_t *state);
-
 /* Fills `order` with a random permutation of 0 to count - 1. */
 void kwhy_bench_shuffle(size_t *order, size_t count, uint64_t *state);
 

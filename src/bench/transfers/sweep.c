@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/quantity.h"
+#include "base/random.h"
 #include "base/text.h"
 #include "bench/transfers/cpus.h"
 #include "bench/transfers/energy.h"
@@ -285,7 +286,7 @@ static enum kwhy_status batch(struct sweep *sweep, struct kwhy_bench_task *task,
 
 	kwhy_bench_cpus_next(&sweep->cpus);
 	moment.cpu = cpu_now();
-	sweep->buffers->places = point->verified ? kwhy_bench_random(&sweep->random) : 0;
+	sweep->buffers->places = point->verified ? kwhy_random_next(&sweep->random) : 0;
 	status = measure_point(sweep, task, &took_s, error);
 	sweep->buffers->places = 0;
 	if (status == KWHY_E_UNSUPPORTED && point->sample_count == 0)

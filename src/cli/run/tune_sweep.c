@@ -2,6 +2,7 @@
 #include "cli/run/tune_sweep.h"
 
 #include "base/quantity.h"
+#include "base/random.h"
 #include "cli/output.h"
 
 #include <inttypes.h>
@@ -42,7 +43,7 @@ static enum kwhy_status plan(
 		? fmax(least, request->kind == KWHY_TUNE_CLOCK ? CLOCK_FROM * most : least)
 		: request->from * unit;
 	double to = isnan(request->to) ? most : request->to * unit;
-	uint64_t state = request->seed * 2 + 1;
+	uint64_t state = request->seed;
 
 	if (fmin(from, to) < least || fmax(from, to) > most)
 		return kwhy_fail(error, KWHY_E_USAGE, "%s takes %g to %g %s", setting->name, least / unit,
@@ -53,8 +54,7 @@ static enum kwhy_status plan(
 	for (uint64_t i = 0; i < request->values * request->repeats; i++) {
 		uint64_t step = i % request->values, other;
 
-		state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-		other = i - (state >> 33) % (step + 1);
+		other = i - kwhy_random_next(&state) % (step + 1);
 		sweep->points[i] = sweep->points[other];
 		sweep->points[other].value = value_at(from, to, step, request->values);
 	}

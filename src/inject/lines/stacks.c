@@ -2,6 +2,7 @@
 #include "inject/lines/stacks.h"
 
 #include "base/clock.h"
+#include "base/random.h"
 
 #include <execinfo.h>
 #include <sys/syscall.h>
@@ -10,7 +11,8 @@
 struct caller {
 	int64_t last_mono_ns; /* when the thread's last call began or ended */
 	int64_t saved_ns;     /* time that the thread may spend on stacks, in ns; below 0: it has overspent */
-	uint32_t id, random, left;
+	uint32_t id, left;
+	uint64_t random; /* 0: not begun */
 	bool is_inside;
 };
 
@@ -35,18 +37,12 @@ void kwhy_stacks_begin(struct kwhy_stacks *stacks)
 	atomic_store(&current, stacks);
 }
 
-/*
- * Random step by Marsaglia's xorshift. Calls repeat in patterns, in which a fixed step would sample the same
- * call every time.
- */
+/* Random step: calls repeat in patterns, in which a fixed step would sample the same call every time. */
 static uint32_t next_step(struct caller *caller)
 {
 	if (!caller->random)
-		caller->random = (uint32_t)syscall(SYS_gettid) * 2654435761U | 1;
-	caller->random ^= caller->random << 13;
-	caller->random ^= caller->random >> 17;
-	caller->random ^= caller->random << 5;
-	return caller->random % KWHY_STACKS_EVERY;
+		caller->random = (uint64_t)syscall(SYS_gettid);
+	return (uint32_t)(kwhy_random_next(&caller->random) % KWHY_STACKS_EVERY);
 }
 
 static void take_native(struct kwhy_stack *out)

@@ -2,10 +2,10 @@
 #include "inject/probe/pace.h"
 
 #include "base/probe_width.h"
+#include "base/random.h"
 
 #include <stddef.h>
 
-#define RATIO UINT64_C(0x9e3779b97f4a7c15)
 /* Mean time of the program's own work between two bursts: a share of all such time so far, within bounds. */
 #define GAP_SHARE 0.01
 #define GAP_MIN_NS 50e3
@@ -27,14 +27,11 @@
 #define TIMED_NS INT64_C(50000000)
 enum { REFUSALS_MAX = 12, HALVINGS = 60, FEW_LAUNCHES = 16 };
 
-/* Random number in [0, 1) by SplitMix64; any thread may call it. */
+/* Random number in [0, 1); any thread may call it. */
 static double draw(struct kwhy_probe_pace *pace)
 {
-	uint64_t bits = atomic_fetch_add_explicit(&pace->random, RATIO, memory_order_relaxed);
-
-	bits = (bits ^ bits >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	bits = (bits ^ bits >> 27) * UINT64_C(0x94d049bb133111eb);
-	return (double)((bits ^ bits >> 31) >> 11) * 0x1p-53;
+	return kwhy_random_share(kwhy_random_of(
+		atomic_fetch_add_explicit(&pace->random, KWHY_RANDOM_STEP, memory_order_relaxed)));
 }
 
 void kwhy_probe_pace_init(

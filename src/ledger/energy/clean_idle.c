@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/energy/clean_idle.h"
 
+#include "base/quantile.h"
 #include "ledger/energy/energy_meter.h"
 #include "ledger/energy/energy_priors.h"
 #include "ledger/parts.h"
@@ -72,19 +73,12 @@ static size_t first_from(const struct kwhy_power_series *series, int64_t time_ns
 	return low;
 }
 
-static int compare_powers(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return (left > right) - (left < right);
-}
-
 /* Copies the samples of [from, to) in order of their power; returns their number. */
 static size_t sorted(const struct quiet *quiet, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++)
 		quiet->scratch[i - from] = power_w(quiet, i);
-	qsort(quiet->scratch, to - from, sizeof(*quiet->scratch), compare_powers);
+	kwhy_sort_reals(quiet->scratch, to - from);
 	return to - from;
 }
 
@@ -175,8 +169,7 @@ static double scatter_of(const struct quiet *quiet, size_t from, size_t to, doub
 {
 	for (size_t i = from; i < to; i++)
 		quiet->scratch[i - from] = fabs(power_w(quiet, i) - median_w);
-	qsort(quiet->scratch, to - from, sizeof(*quiet->scratch), compare_powers);
-	return DEVIATIONS * quiet->scratch[(to - from) / 2];
+	return DEVIATIONS * kwhy_middle_real(quiet->scratch, to - from);
 }
 
 /* Whether two steady levels are adjacent, with the upper one on the side of the activities. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/energy/energy_deconvolve.h"
 
+#include "base/quantile.h"
 #include "ledger/energy/deconvolve_solve.h"
 #include "ledger/energy/energy_view.h"
 #include "ledger/saturate.h"
@@ -92,13 +93,6 @@ static void choose_readings(struct deconvolution *deconvolution)
 	deconvolution->end = end;
 }
 
-static int compare_times(const void *a, const void *b)
-{
-	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-
-	return (left > right) - (left < right);
-}
-
 /* Lists the ends of the recording, of the run, of the readings' windows, and of holes between readings. */
 static enum kwhy_status list_edges(struct deconvolution *deconvolution, struct kwhy_error *error)
 {
@@ -129,7 +123,7 @@ static enum kwhy_status list_edges(struct deconvolution *deconvolution, struct k
 		edges_ns[count++] = from_ns;
 		edges_ns[count++] = to_ns;
 	}
-	qsort(edges_ns, count, sizeof(*edges_ns), compare_times);
+	kwhy_sort_integers(edges_ns, count);
 	deconvolution->edges_ns = edges_ns;
 	deconvolution->edge_count = count;
 	return KWHY_OK;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/energy/energy_draws.h"
 
-#include "base/statistics.h"
-#include "ledger/energy/sampler_random.h"
+#include "base/quantile.h"
+#include "base/random.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -77,17 +77,10 @@ static void draw_energies(const struct kwhy_apportioned *apportioned, const stru
 		out_nj[c] *= total_nj / sum_nj;
 }
 
-static int compare_energies(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return (left > right) - (left < right);
-}
-
 /* Quantile of the values, which are sorted in place. */
 static double quantile(double *values, size_t count, double share)
 {
-	qsort(values, count, sizeof(*values), compare_energies);
+	kwhy_sort_reals(values, count);
 	return kwhy_quantile(values, count, share);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/energy/energy_findings.h"
 
+#include "base/quantile.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -99,13 +101,6 @@ static void write_basis(struct grouping *grouping)
 	}
 }
 
-static int compare_powers(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return (left > right) - (left < right);
-}
-
 /* Relative standard deviation of a class's power above idle: of the draws, and between bursts and place. */
 static double spread_of(const struct kwhy_powers *powers, size_t class)
 {
@@ -138,7 +133,7 @@ static enum kwhy_status write_powers(struct grouping *grouping, struct kwhy_erro
 		for (size_t i = 0; i < count; i++)
 			values[i] = powers->draws_idle_w[i] +
 				powers->draws_net_w[i * powers->class_count + c];
-		qsort(values, count, sizeof(*values), compare_powers);
+		kwhy_sort_reals(values, count);
 		device_ledger->classes[c] = (struct kwhy_power_class){
 			.power_w = powers->idle_w + powers->net_w[c],
 			.low_w = values[count / 20],

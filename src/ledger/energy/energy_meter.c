@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/energy/energy_meter.h"
 
+#include "base/quantile.h"
 #include "model/counter.h"
 
 #include <inttypes.h>
@@ -148,18 +149,11 @@ static enum kwhy_status add_interval(struct kwhy_metered_total *total, const str
 	return KWHY_OK;
 }
 
-static int shorter_first(const void *a, const void *b)
-{
-	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-
-	return (left > right) - (left < right);
-}
-
 /* The longest step between two readings that is no hole; unlimited for a counter. False: out of memory. */
 static bool find_longest_step(const struct kwhy_power_series *series, int64_t *out_ns)
 {
 	size_t count = series->count - 1;
-	int64_t *steps_ns;
+	int64_t *steps_ns, middle_ns;
 
 	*out_ns = INT64_MAX;
 	if (kwhy_meter_is_counter(series->meter) || !count)
@@ -169,9 +163,9 @@ static bool find_longest_step(const struct kwhy_power_series *series, int64_t *o
 		return false;
 	for (size_t i = 0; i < count; i++)
 		steps_ns[i] = series->time_ns[i + 1] - series->time_ns[i];
-	qsort(steps_ns, count, sizeof(*steps_ns), shorter_first);
-	if (steps_ns[count / 2] < INT64_MAX / HOLE_STEPS)
-		*out_ns = steps_ns[count / 2] * HOLE_STEPS;
+	middle_ns = kwhy_middle_integer(steps_ns, count);
+	if (middle_ns < INT64_MAX / HOLE_STEPS)
+		*out_ns = middle_ns * HOLE_STEPS;
 	if (*out_ns < HOLE_MIN_NS)
 		*out_ns = HOLE_MIN_NS;
 	free(steps_ns);

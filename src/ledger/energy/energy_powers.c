@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/energy/energy_powers.h"
 
+#include "base/linear.h"
 #include "ledger/energy/clean_idle.h"
 #include "ledger/energy/energy_priors.h"
-#include "ledger/energy/posterior_matrix.h"
 #include "ledger/probing.h"
 
 #include <math.h>

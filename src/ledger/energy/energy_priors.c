@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/energy/energy_priors.h"
 
+#include "base/quantile.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -74,13 +76,6 @@ bool kwhy_priors_response(uint32_t meter, const struct kwhy_profile *profile, st
 	return tau && delay;
 }
 
-static int compare_powers(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return (left > right) - (left < right);
-}
-
 static bool is_quiet(const struct kwhy_response_features *features, size_t reading)
 {
 	double filled = 0;
@@ -112,9 +107,8 @@ enum kwhy_status kwhy_priors_quiet(const struct kwhy_response_features *features
 	for (size_t i = 0; i < readings->count; i++)
 		if (is_quiet(features, i))
 			powers_w[count++] = readings->items[i].power_w;
-	qsort(powers_w, count, sizeof(*powers_w), compare_powers);
 	*out_count = count >= QUIET_MIN ? count : 0;
-	*out_power_w = count >= QUIET_MIN ? powers_w[count / 2] : NAN;
+	*out_power_w = count >= QUIET_MIN ? kwhy_middle_real(powers_w, count) : NAN;
 	free(powers_w);
 	return KWHY_OK;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/energy/filtered_levels.h"
 
+#include "base/quantile.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -172,13 +174,6 @@ static enum kwhy_status allocate(struct walker *walker, struct kwhy_error *error
 		walk->device, walk->sm_count, error);
 }
 
-static int compare_times(const void *a, const void *b)
-{
-	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-
-	return (left > right) - (left < right);
-}
-
 /*
  * Sorted times at which the recorded state or the context changes, including the ends of the hull. NULL: out
  * of memory.
@@ -199,7 +194,7 @@ static int64_t *edges_of(const struct kwhy_response_walk *walk)
 		all[count++] = walk->device_ledger->clean[i].start_ns;
 		all[count++] = walk->device_ledger->clean[i].end_ns;
 	}
-	qsort(all, count, sizeof(*all), compare_times);
+	kwhy_sort_integers(all, count);
 	return all;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/linear.h"
+#include "base/random.h"
 #include "ledger/energy/posterior.h"
-#include "ledger/energy/posterior_matrix.h"
-#include "ledger/energy/sampler_random.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/linear.h"
 #include "ledger/energy/posterior.h"
-#include "ledger/energy/posterior_matrix.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -295,7 +295,7 @@ static void step_noise(struct climb *climb, double *parameters)
 	struct curvature curvature;
 
 	noise_curvature(climb, other[KWHY_PARAMETER_IDLE], logs, &curvature);
-	if (!kwhy_matrix_factor(curvature.matrix, KWHY_NOISE_PARAMETERS))
+	if (!kwhy_matrix_factor(curvature.matrix, KWHY_NOISE_PARAMETERS, 0))
 		return;
 	kwhy_matrix_solve(curvature.matrix, KWHY_NOISE_PARAMETERS, curvature.gradient);
 	before = noise_cost(climb, other[KWHY_PARAMETER_IDLE], logs);
@@ -331,7 +331,7 @@ static bool try_step(struct climb *climb, size_t size, double *parameters)
 			climb->factor[a * linear + b] = climb->precision[a * size + b] *
 				(a == b ? 1 + climb->damping : 1);
 	memcpy(climb->step, climb->gradient, linear * sizeof(double));
-	if (!kwhy_matrix_factor(climb->factor, linear))
+	if (!kwhy_matrix_factor(climb->factor, linear, 0))
 		return false;
 	kwhy_matrix_solve(climb->factor, linear, climb->step);
 	memcpy(climb->tried, parameters, size * sizeof(double));
@@ -424,7 +424,7 @@ static bool settle(struct climb *climb, struct kwhy_posterior_fit *fit)
 				curvature.matrix[a * KWHY_NOISE_PARAMETERS + b];
 	memcpy(fit->factor, climb->precision, size * size * sizeof(double));
 	keep_likelihood(climb, fit);
-	return kwhy_matrix_factor(fit->factor, size);
+	return kwhy_matrix_factor(fit->factor, size, 0);
 }
 
 enum kwhy_status kwhy_posterior_fit_sd(

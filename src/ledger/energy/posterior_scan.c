@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/linear.h"
 #include "ledger/energy/posterior.h"
-#include "ledger/energy/posterior_matrix.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -127,7 +127,7 @@ static void try_point(struct scan *scan, size_t point)
 		scan->power_w[c] = scan->tie[c] * scan->prior_w[c];
 	}
 	add_readings(scan, point);
-	if (!kwhy_matrix_factor(scan->precision, linear))
+	if (!kwhy_matrix_factor(scan->precision, linear, 0))
 		return;
 	kwhy_matrix_solve(scan->precision, linear, scan->power_w);
 	for (size_t c = 0; c < linear; c++)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/energy/response_beat.h"
 
+#include "base/quantile.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,19 +11,6 @@
 
 #define LATE_MIN(period_ns) ((period_ns) / 20)
 #define LATE_MAX(period_ns) ((period_ns)*3 / 4)
-
-static int compare_times(const void *a, const void *b)
-{
-	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-
-	return (left > right) - (left < right);
-}
-
-static int64_t median(int64_t *values, size_t count)
-{
-	qsort(values, count, sizeof(*values), compare_times);
-	return values[count / 2];
-}
 
 static enum kwhy_status find_period(
 	const int64_t *time_ns, size_t count, int64_t *out_ns, struct kwhy_error *error)
@@ -32,7 +21,7 @@ static enum kwhy_status find_period(
 		return kwhy_fail_memory(error, "power readings");
 	for (size_t i = 1; i < count; i++)
 		lengths_ns[i - 1] = time_ns[i] - time_ns[i - 1];
-	*out_ns = median(lengths_ns, count - 1);
+	*out_ns = kwhy_middle_integer(lengths_ns, count - 1);
 	free(lengths_ns);
 	return KWHY_OK;
 }
@@ -44,7 +33,7 @@ static int64_t beat_at(const int64_t *time_ns, size_t i, int64_t period_ns)
 
 	for (int j = -VOTERS; j <= VOTERS; j++)
 		votes_ns[j + VOTERS] = time_ns[(size_t)((int64_t)i + j)] - time_ns[i] - j * period_ns;
-	return time_ns[i] + median(votes_ns, 2 * VOTERS + 1);
+	return time_ns[i] + kwhy_middle_integer(votes_ns, 2 * VOTERS + 1);
 }
 
 enum kwhy_status kwhy_beat_restore(

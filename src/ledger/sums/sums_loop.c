@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/quantile.h"
 #include "ledger/saturate.h"
 #include "ledger/sums/range_items.h"
 
@@ -106,13 +107,6 @@ static void find_work(const struct steps *steps, const struct kwhy_recording *re
 	}
 }
 
-static int by_length(const void *left, const void *right)
-{
-	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-
-	return (a > b) - (a < b);
-}
-
 /* Median time from one start to the next over a process's steps; `space` holds as many values. */
 static int64_t usual_period_ns(const struct steps *steps, size_t first, size_t after, int64_t *space)
 {
@@ -120,8 +114,7 @@ static int64_t usual_period_ns(const struct steps *steps, size_t first, size_t a
 
 	for (size_t i = first + 1; i < after; i++)
 		space[count++] = steps->steps[i].start_ns - steps->steps[i - 1].start_ns;
-	qsort(space, count, sizeof(*space), by_length);
-	return count ? space[count / 2] : 0;
+	return count ? kwhy_middle_integer(space, count) : 0;
 }
 
 /* Whether a new loop begins with this step, which is not the first of its process. */

@@ -219,19 +219,6 @@ static void a_ratio_to_what_may_be_0_has_no_interval(void **state)
 	assert_true(difference.low > 0);
 }
 
-static void quantiles_of_few_values_stay_in_order(void **state)
-{
-	const double values[] = {22.03, 22.33}, one = 7;
-
-	(void)state;
-	assert_close(kwhy_quantile(values, 2, 0), 22.03, 0);
-	assert_close(kwhy_quantile(values, 2, 0.5), 22.18, 1e-12);
-	assert_close(kwhy_quantile(values, 2, 0.99), 22.327, 1e-12);
-	assert_close(kwhy_quantile(values, 2, 1), 22.33, 0);
-	assert_close(kwhy_quantile(&one, 1, 0.99), 7, 0);
-	assert_true(isnan(kwhy_quantile(NULL, 0, 0.5)));
-}
-
 static void moments_far_from_0_keep_their_scatter(void **state)
 {
 	struct kwhy_moments moments = {0};
@@ -262,7 +249,6 @@ int main(void)
 		cmocka_unit_test(a_ratio_has_the_errors_of_both_its_sides),
 		cmocka_unit_test(a_ratio_tells_no_change_apart_where_the_difference_does),
 		cmocka_unit_test(a_ratio_to_what_may_be_0_has_no_interval),
-		cmocka_unit_test(quantiles_of_few_values_stay_in_order),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);

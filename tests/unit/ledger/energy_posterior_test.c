@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/random.h"
 #include "cmocka_all.h"
 #include "ledger/energy/posterior.h"
-#include "ledger/energy/sampler_random.h"
 #include "ok.h"
 
 #include <math.h>

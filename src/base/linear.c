@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ledger/energy/posterior_matrix.h"
+#include "base/linear.h"
 
 #include <math.h>
 
@@ -12,7 +12,7 @@ static double dot(const double *a, const double *b, size_t count)
 	return sum;
 }
 
-bool kwhy_matrix_factor(double *matrix, size_t size)
+bool kwhy_matrix_factor(double *matrix, size_t size, double least)
 {
 	for (size_t i = 0; i < size; i++) {
 		double *row = &matrix[i * size];
@@ -20,7 +20,7 @@ bool kwhy_matrix_factor(double *matrix, size_t size)
 		for (size_t j = 0; j < i; j++)
 			row[j] = (row[j] - dot(row, &matrix[j * size], j)) / matrix[j * size + j];
 		row[i] -= dot(row, row, i);
-		if (!(row[i] > 0) || !isfinite(row[i]))
+		if (!(row[i] > 0) || row[i] < least || !isfinite(row[i]))
 			return false;
 		row[i] = sqrt(row[i]);
 	}

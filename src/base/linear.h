@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KWHY_LEDGER_ENERGY_POSTERIOR_MATRIX_H
-#define KWHY_LEDGER_ENERGY_POSTERIOR_MATRIX_H
+#ifndef KWHY_BASE_LINEAR_H
+#define KWHY_BASE_LINEAR_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 /* Small symmetric matrices, row-major [size * size], for fits of at most some dozens of parameters. */
 
-/* Lower Cholesky factor in place of `matrix`; false when it is not positive definite (contents lost). */
-bool kwhy_matrix_factor(double *matrix, size_t size);
+/*
+ * Lower Cholesky factor in place of `matrix`; what lies above the diagonal stays. False when the matrix is
+ * not positive definite, or a squared diagonal element of the factor is below `least` (contents lost).
+ */
+bool kwhy_matrix_factor(double *matrix, size_t size, double least);
 
 /* Solves L L' x = vector in place, given the factor L. */
 void kwhy_matrix_solve(const double *factor, size_t size, double *vector);

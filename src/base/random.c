@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ledger/energy/sampler_random.h"
+#include "base/random.h"
 
 #include <math.h>
-
-static uint64_t splitmix(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
-}
 
 void kwhy_random_init(struct kwhy_random *random, uint64_t seed)
 {
 	for (int i = 0; i < 4; i++)
-		random->state[i] = splitmix(&seed);
+		random->state[i] = kwhy_random_next(&seed);
 	random->spare = NAN;
 }
 
@@ -24,7 +15,7 @@ static uint64_t rotate_left(uint64_t x, int bits)
 	return x << bits | x >> (64 - bits);
 }
 
-static uint64_t next(struct kwhy_random *random)
+uint64_t kwhy_random_bits(struct kwhy_random *random)
 {
 	uint64_t *s = random->state;
 	uint64_t result = rotate_left(s[1] * 5, 7) * 9, t = s[1] << 17;
@@ -40,7 +31,7 @@ static uint64_t next(struct kwhy_random *random)
 
 double kwhy_random_uniform(struct kwhy_random *random)
 {
-	return ((double)(next(random) >> 11) + 0.5) * 0x1p-53;
+	return ((double)(kwhy_random_bits(random) >> 11) + 0.5) * 0x1p-53;
 }
 
 double kwhy_random_normal(struct kwhy_random *random)

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_BASE_QUANTILE_H
+#define KWHY_BASE_QUANTILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Order statistics of plain numbers, none of which is NAN. */
+
+void kwhy_sort_reals(double *values, size_t count);
+void kwhy_sort_integers(int64_t *values, size_t count);
+
+/* Quantile of sorted values, interpolated linearly between the two nearest; NAN: no values. */
+double kwhy_quantile(const double *sorted, size_t count, double share);
+
+/* Place of the value nearest to a quantile among `count` sorted values; count is at least 1. */
+size_t kwhy_quantile_place(size_t count, double share);
+
+/*
+ * Sorts the values and returns the middle one, of an even number the upper of the two: a measured value,
+ * where the median by kwhy_quantile() may be none. count is at least 1.
+ */
+double kwhy_middle_real(double *values, size_t count);
+int64_t kwhy_middle_integer(int64_t *values, size_t count);
+
+#endif
