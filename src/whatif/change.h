@@ -42,8 +42,18 @@ struct kwhy_whatif_change {
 	void (*apply)(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect);
 };
 
-/* The constant table of all changes. They are applied in its order unless a plan says otherwise. */
-extern const struct kwhy_whatif_change kwhy_whatif_changes[];
+/* Index of each change in the table, KWHY_WHATIF_<function>_AT, and the number of changes. */
+enum {
+#define X(function, argument, number, least, bound, effort, risk, id, title, finding, premise, help) \
+	KWHY_WHATIF_##function##_AT,
+#include "whatif/changes.def"
+#undef X
+	KWHY_WHATIF_CHANGES
+};
+
+/* The constant table of all changes (whatif/changes.def). They are applied in its order unless a plan says
+ * otherwise. */
+extern const struct kwhy_whatif_change kwhy_whatif_changes[KWHY_WHATIF_CHANGES];
 extern const size_t kwhy_whatif_change_count;
 
 /*

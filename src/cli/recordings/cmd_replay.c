@@ -152,7 +152,11 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct replay_options, repeat)},
 	{"seconds", 0, "S", "of repeated runs for the energy; default 10 on a GPU, 0: none",
 		KWHY_OPTION_NUMBER, offsetof(struct replay_options, seconds)},
-	KWHY_OPTION_ROWS_CHANGES(struct replay_options, changes),
+#define X(function, argument, number, least, bound, effort, risk, id, title, finding, premise, help) \
+	KWHY_OPTION_ROW_CHANGE_##argument(                                                           \
+		struct replay_options, changes, KWHY_WHATIF_##function##_AT, id, help),
+#include "whatif/changes.def"
+#undef X
 	{"power", 0, "FILE", "power readings: CSV, or a log of nvidia-smi, DCGM, ...; may be given again",
 		KWHY_OPTION_LIST, offsetof(struct replay_options, job.power)},
 	{"output", 'o', "FILE|-", "write there; .txt .json say the form", KWHY_OPTION_TEXT,

@@ -185,7 +185,11 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct whatif_options, plan)},
 	{"numerics", 0, NULL, "let the plan use changes whose results are other numbers", KWHY_OPTION_FLAG,
 		offsetof(struct whatif_options, numerics)},
-	KWHY_OPTION_ROWS_CHANGES(struct whatif_options, changes),
+#define X(function, argument, number, least, bound, effort, risk, id, title, finding, premise, help) \
+	KWHY_OPTION_ROW_CHANGE_##argument(                                                           \
+		struct whatif_options, changes, KWHY_WHATIF_##function##_AT, id, help),
+#include "whatif/changes.def"
+#undef X
 	{"power", 0, "FILE", "power readings: CSV, or a log of nvidia-smi, DCGM, ...; may be given again",
 		KWHY_OPTION_LIST, offsetof(struct whatif_options, job.power)},
 	{"output", 'o', "FILE|-", "write there; .txt .json .html say the form", KWHY_OPTION_TEXT,
