@@ -245,8 +245,10 @@ static void fill_device(struct kwhy_ledger *ledger, struct kwhy_device_ledger *d
 	const struct kwhy_recording *recording, uint32_t index)
 {
 	size_t rows = recording->activities.first[index + 1] - recording->activities.first[index];
-	struct kwhy_power_class busy = {BUSY_W, BUSY_W, BUSY_W, BUSY_W, false};
-	struct kwhy_power_class idle = {IDLE_W, IDLE_W, IDLE_W, IDLE_W, false};
+	struct kwhy_power_class busy = {
+		.power_w = BUSY_W, .low_w = BUSY_W, .high_w = BUSY_W, .prior_power_w = BUSY_W};
+	struct kwhy_power_class idle = {
+		.power_w = IDLE_W, .low_w = IDLE_W, .high_w = IDLE_W, .prior_power_w = IDLE_W};
 
 	device->account_count = device->class_count = 2;
 	device->accounts = kwhy_arena_alloc(&ledger->arena, 2, sizeof(*device->accounts));
