@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/operations.h"
 
+#include "model/known_sum.h"
 #include "report/totals.h"
 
 #include <math.h>

@@ -2,6 +2,7 @@
 #include "report/text_context.h"
 
 #include "base/quantity.h"
+#include "model/known_sum.h"
 #include "report/shown_name.h"
 
 #include <inttypes.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/totals.h"
 
+#include "model/known_sum.h"
 #include "model/run_energy.h"
 
 #include <math.h>
@@ -8,19 +9,6 @@
 #include <string.h>
 
 #define WINDOWS_APART_RATIO 0.01
-
-void kwhy_known_add(int64_t *sum_nj, int64_t more_nj)
-{
-	if (*sum_nj == KWHY_UNKNOWN_NJ || more_nj == KWHY_UNKNOWN_NJ ||
-		__builtin_add_overflow(*sum_nj, more_nj, sum_nj))
-		*sum_nj = KWHY_UNKNOWN_NJ;
-}
-
-void kwhy_time_add(int64_t *sum_ns, int64_t more_ns)
-{
-	if (__builtin_add_overflow(*sum_ns, more_ns, sum_ns))
-		*sum_ns = INT64_MAX;
-}
 
 /* Adds a device's run; where that is unknown, so is the run of all devices. */
 static void add_run(struct kwhy_totals *totals, const struct kwhy_device_ledger *device_ledger)

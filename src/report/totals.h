@@ -59,11 +59,6 @@ struct kwhy_totals {
 	int64_t whole_ns; /* time of the whole run, sum over devices */
 };
 
-/* Adds nanojoules; the sum becomes KWHY_UNKNOWN_NJ when a part is unknown or the sum overflows. */
-void kwhy_known_add(int64_t *sum_nj, int64_t more_nj);
-/* Adds nanoseconds and saturates at INT64_MAX, since a file may contain any times. */
-void kwhy_time_add(int64_t *sum_ns, int64_t more_ns);
-
 KWHY_MUST_USE enum kwhy_status kwhy_totals_init(
 	struct kwhy_totals *totals, const struct kwhy_ledger *ledger, struct kwhy_error *error);
 void kwhy_totals_done(struct kwhy_totals *totals);

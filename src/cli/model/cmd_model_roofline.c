@@ -4,7 +4,7 @@
 #include "cli/model/csv.h"
 #include "cli/model/page.h"
 #include "fit/roofline.h"
-#include "report/ops_read.h"
+#include "import/results/operations.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
 #include "cli/model/page.h"
 #include "cli/values.h"
 #include "fit/tokens.h"
-#include "report/run_read.h"
+#include "import/results/run.h"
 
 #include <math.h>
 #include <stddef.h>

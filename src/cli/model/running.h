@@ -5,7 +5,7 @@
 #include "cli/model/page.h"
 #include "cli/values.h"
 #include "fit/running.h"
-#include "report/run_read.h"
+#include "import/results/run.h"
 
 /* Options that `kwhy model cost` and `kwhy model carbon` share: one run or two, and how often they happen. */
 struct kwhy_running_options {

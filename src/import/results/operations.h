@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KWHY_REPORT_OPS_READ_H
-#define KWHY_REPORT_OPS_READ_H
+#ifndef KWHY_IMPORT_RESULTS_OPERATIONS_H
+#define KWHY_IMPORT_RESULTS_OPERATIONS_H
 
 #include "base/status.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/run_read.h"
+#include "import/results/run.h"
 
-#include "report/json/values.h"
+#include "import/results/values.h"
 
 #include <math.h>
 #include <string.h>

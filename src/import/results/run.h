@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KWHY_REPORT_RUN_READ_H
-#define KWHY_REPORT_RUN_READ_H
+#ifndef KWHY_IMPORT_RESULTS_RUN_H
+#define KWHY_IMPORT_RESULTS_RUN_H
 
 #include "base/arena.h"
 #include "base/statistics.h"

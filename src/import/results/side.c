@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/compare.h"
-#include "report/json/values.h"
+#include "import/results/side.h"
 
-#include "report/totals.h"
+#include "import/results/values.h"
+#include "model/known_sum.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/json/values.h"
+#include "import/results/values.h"
 
 #include <math.h>
 #include <string.h>

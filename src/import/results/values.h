@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KWHY_REPORT_JSON_VALUES_H
-#define KWHY_REPORT_JSON_VALUES_H
+#ifndef KWHY_IMPORT_RESULTS_VALUES_H
+#define KWHY_IMPORT_RESULTS_VALUES_H
 
 #include <jansson.h>
 

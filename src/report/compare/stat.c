@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/compare/stat.h"
 
+#include "import/results/values.h"
 #include "model/ledger.h"
-#include "report/json/values.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/quantity.h"
+#include "model/known_sum.h"
 #include "report/shown_name.h"
 #include "report/table.h"
 #include "report/text_context.h"
