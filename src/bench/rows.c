@@ -85,10 +85,3 @@ bool kwhy_bench_cell_find(const char *cell, const char *(*name)(unsigned), unsig
 			return true;
 	return false;
 }
-
-void kwhy_bench_cell_add(struct kwhy_text *out, double value)
-{
-	kwhy_text_add(out, ",");
-	if (isfinite(value))
-		kwhy_text_addf(out, "%.9g", value);
-}

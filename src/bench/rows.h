@@ -63,7 +63,4 @@ bool kwhy_bench_cell_whole(const char *cell, uint64_t *out);
 bool kwhy_bench_cell_real(const char *cell, double *out);
 bool kwhy_bench_cell_find(const char *cell, const char *(*name)(unsigned), unsigned count, unsigned *out);
 
-/* Appends a comma and a real number's cell. */
-void kwhy_bench_cell_add(struct kwhy_text *out, double value);
-
 #endif

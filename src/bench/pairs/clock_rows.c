@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* clocks.csv: one row a GPU with the drift of its clock and of its rank's host over the run. */
+#include "base/csv_cell.h"
 #include "bench/pairs/store.h"
 #include "bench/rows.h"
 
@@ -30,17 +31,17 @@ void kwhy_pair_clock_row_write(const struct kwhy_pairs *pairs, uint32_t gpu, str
 	const struct kwhy_pair_rank *rank = &pairs->ranks[gpu];
 
 	kwhy_text_addf(out, "%" PRIu32, gpu);
-	kwhy_bench_cell_add(out, pairs->drifts[gpu].ppm);
-	kwhy_bench_cell_add(out, pairs->drifts[gpu].half_width_ppm);
+	kwhy_csv_add_real(out, pairs->drifts[gpu].ppm);
+	kwhy_csv_add_real(out, pairs->drifts[gpu].half_width_ppm);
 	if (gpu >= pairs->rank_count) {
 		kwhy_text_add(out, ",,,,,,\n");
 		return;
 	}
 	kwhy_text_addf(out, ",%" PRId64, rank->process);
-	kwhy_bench_cell_add(out, rank->offset_ns);
-	kwhy_bench_cell_add(out, rank->offset_half_width_ns);
-	kwhy_bench_cell_add(out, rank->drift.ppm);
-	kwhy_bench_cell_add(out, rank->drift.half_width_ppm);
+	kwhy_csv_add_real(out, rank->offset_ns);
+	kwhy_csv_add_real(out, rank->offset_half_width_ns);
+	kwhy_csv_add_real(out, rank->drift.ppm);
+	kwhy_csv_add_real(out, rank->drift.half_width_ppm);
 	kwhy_text_add(out, ",");
 	add_host(out, rank->host);
 	kwhy_text_add(out, "\n");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* energies.csv: one row a burst. */
+#include "base/csv_cell.h"
 #include "bench/pairs/store.h"
 #include "bench/rows.h"
 
@@ -26,11 +27,11 @@ void kwhy_pair_energy_row_write(const struct kwhy_pair_energy *energy, struct kw
 	kwhy_text_addf(out, "%s,%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64,
 		kwhy_pair_engine_name(energy->engine), energy->source, energy->target, energy->bytes,
 		energy->transfers);
-	kwhy_bench_cell_add(out, energy->seconds);
+	kwhy_csv_add_real(out, energy->seconds);
 	for (size_t i = 0; i < FIGURES; i++) {
-		kwhy_bench_cell_add(out, figures[i]->value);
-		kwhy_bench_cell_add(out, figures[i]->low);
-		kwhy_bench_cell_add(out, figures[i]->high);
+		kwhy_csv_add_real(out, figures[i]->value);
+		kwhy_csv_add_real(out, figures[i]->low);
+		kwhy_csv_add_real(out, figures[i]->high);
 	}
 	kwhy_text_add(out, "\n");
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pinning.csv: one row a configuration and placement of the host's thread. */
+#include "base/csv_cell.h"
 #include "bench/pairs/store.h"
 #include "bench/rows.h"
 
@@ -23,9 +24,9 @@ void kwhy_pair_pinning_row_write(const struct kwhy_pair_pinning *row, struct kwh
 		kwhy_pair_engine_name(row->engine), kwhy_pair_clock_name(row->clock), row->source,
 		row->target, row->bytes, row->near_node, row->far_node);
 	for (int pin = 0; pin < KWHY_PAIR_PIN_COUNT; pin++) {
-		kwhy_bench_cell_add(out, row->times[pin].value);
-		kwhy_bench_cell_add(out, row->times[pin].low);
-		kwhy_bench_cell_add(out, row->times[pin].high);
+		kwhy_csv_add_real(out, row->times[pin].value);
+		kwhy_csv_add_real(out, row->times[pin].low);
+		kwhy_csv_add_real(out, row->times[pin].high);
 	}
 	kwhy_text_add(out, "\n");
 }

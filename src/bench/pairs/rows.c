@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/rows.h"
+#include "base/csv_cell.h"
 #include "bench/pairs/store.h"
 #include "pairs/analysis.h"
 
@@ -31,9 +32,9 @@ void kwhy_pair_row_write(const struct kwhy_pairs *pairs, size_t id, size_t sampl
 		kwhy_pair_engine_name(config->engine), kwhy_pair_load_name(config->load),
 		kwhy_pair_clock_name(config->clock), config->source, config->target, config->bytes, sample,
 		row->start_unix_ns, row->end_unix_ns, row->seconds, config->verified);
-	kwhy_bench_cell_add(out, config->conditions.temperature_c);
-	kwhy_bench_cell_add(out, config->conditions.clock_hz);
-	kwhy_bench_cell_add(out, config->conditions.power_w);
+	kwhy_csv_add_real(out, config->conditions.temperature_c);
+	kwhy_csv_add_real(out, config->conditions.clock_hz);
+	kwhy_csv_add_real(out, config->conditions.power_w);
 	kwhy_text_addf(out, ",%u\n", config->conditions.throttle_bits);
 }
 

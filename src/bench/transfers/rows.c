@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/transfers/rows.h"
 
+#include "base/csv_cell.h"
 #include "bench/rows.h"
 #include "bench/transfers/plan.h"
 
@@ -31,8 +32,8 @@ static const struct kwhy_transfer_moment nowhere = {NAN, NAN};
 
 static void write_moment(const struct kwhy_transfer_moment *moment, struct kwhy_text *out)
 {
-	kwhy_bench_cell_add(out, moment->at_s);
-	kwhy_bench_cell_add(out, moment->cpu);
+	kwhy_csv_add_real(out, moment->at_s);
+	kwhy_csv_add_real(out, moment->cpu);
 }
 
 void kwhy_bench_row_write(const struct kwhy_transfer_point *point, size_t sample, struct kwhy_text *out)
@@ -42,13 +43,13 @@ void kwhy_bench_row_write(const struct kwhy_transfer_point *point, size_t sample
 	kwhy_text_addf(out, "%s,%s,%s,%" PRIu64 ",%" PRIu32, point->strategy,
 		kwhy_transfer_direction_name(point->direction), kwhy_transfer_clock_name(point->clock),
 		point->bytes, point->pieces);
-	kwhy_bench_cell_add(out, point->samples_s[sample]);
-	kwhy_bench_cell_add(out, point->link_bytes);
+	kwhy_csv_add_real(out, point->samples_s[sample]);
+	kwhy_csv_add_real(out, point->link_bytes);
 	kwhy_text_addf(out, ",%d", point->verified);
-	kwhy_bench_cell_add(out, conditions->temperature_c);
-	kwhy_bench_cell_add(out, conditions->clock_hz);
-	kwhy_bench_cell_add(out, conditions->memory_clock_hz);
-	kwhy_bench_cell_add(out, conditions->power_w);
+	kwhy_csv_add_real(out, conditions->temperature_c);
+	kwhy_csv_add_real(out, conditions->clock_hz);
+	kwhy_csv_add_real(out, conditions->memory_clock_hz);
+	kwhy_csv_add_real(out, conditions->power_w);
 	kwhy_text_addf(out, ",%u", conditions->throttle_bits);
 	write_moment(point->moments ? &point->moments[sample] : &nowhere, out);
 	kwhy_text_add(out, "\n");
@@ -64,7 +65,7 @@ void kwhy_bench_energy_row_write(const struct kwhy_transfer_energy *energy, stru
 		kwhy_transfer_direction_name(energy->direction), energy->bytes, energy->pieces,
 		energy->transfers);
 	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
-		kwhy_bench_cell_add(out, figures[i]);
+		kwhy_csv_add_real(out, figures[i]);
 	kwhy_text_add(out, "\n");
 }
 

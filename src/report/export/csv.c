@@ -1,25 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/csv_cell.h"
 #include "report/export/export.h"
 #include "report/export/export_names.h"
 #include "report/export/sink.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 /* The activities in kwhy's own CSV (docs/formats/csv.md), with the energy of each as a further column. */
-
-static void add_name(struct kwhy_text *out, const char *name)
-{
-	if (!strpbrk(name, ",\"")) {
-		kwhy_text_add(out, name);
-		return;
-	}
-	kwhy_text_add(out, "\"");
-	for (; *name; name++)
-		kwhy_text_add_bytes(out, *name == '"' ? "\"\"" : name, *name == '"' ? 2 : 1);
-	kwhy_text_add(out, "\"");
-}
 
 /* Writes what distinguishes devices beyond their number, as in "# GPU 0 NVIDIA H200 on node-b: device 2". */
 static void write_places(const struct kwhy_export_names *names, struct kwhy_text *out)
@@ -104,7 +92,7 @@ static void add_machine(const struct kwhy_recording *recording, uint32_t device,
 		recording, kwhy_recording_machine_of_device(recording, device));
 
 	kwhy_text_add(out, ",");
-	add_name(out, name ? name : "");
+	kwhy_csv_add_text(out, name ? name : "");
 }
 
 static void write_activity(const struct kwhy_report *report, const struct kwhy_export_names *names,
@@ -116,7 +104,7 @@ static void write_activity(const struct kwhy_report *report, const struct kwhy_e
 	double energy_nj = kwhy_ledger_activity_nj(report->ledger, recording, row);
 
 	kwhy_text_addf(out, "%s,", kind_of(rows, row));
-	add_name(out, kwhy_names_get(&recording->names, rows->name[row]));
+	kwhy_csv_add_text(out, kwhy_names_get(&recording->names, rows->name[row]));
 	kwhy_text_addf(out, ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",",
 		kwhy_export_names_device(names, stream->device), stream->id,
 		recording->origin_unix_ns + rows->start_ns[row],

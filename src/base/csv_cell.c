@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/csv_cell.h"
+
+#include <math.h>
+#include <string.h>
+
+void kwhy_csv_add_text(struct kwhy_text *out, const char *text)
+{
+	text = text ? text : "";
+	if (!strpbrk(text, ",\"\n\r")) {
+		kwhy_text_add(out, text);
+		return;
+	}
+	kwhy_text_add(out, "\"");
+	for (; *text; text++)
+		kwhy_text_add_bytes(out, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
+	kwhy_text_add(out, "\"");
+}
+
+void kwhy_csv_add_real(struct kwhy_text *out, double value)
+{
+	kwhy_text_add(out, ",");
+	if (isfinite(value))
+		kwhy_text_addf(out, "%.9g", value);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_BASE_CSV_CELL_H
+#define KWHY_BASE_CSV_CELL_H
+
+#include "base/text.h"
+
+/* Cells of comma-separated files (RFC 4180), as csv_line.h reads them. */
+
+/* Adds a text, quoted where it has a comma, a quote or a line end. NULL: an empty cell. */
+void kwhy_csv_add_text(struct kwhy_text *out, const char *text);
+
+/* Adds a comma and the number to nine digits; nothing after the comma where it is not finite. */
+void kwhy_csv_add_real(struct kwhy_text *out, double value);
+
+#endif
