@@ -76,7 +76,7 @@ static void forget_profile(struct kwhy_profile *profile)
 void kwhy_mixture_draw_machine(struct kwhy_mixture_builder *builder, bool level_unknown)
 {
 	struct kwhy_mixture *mixture = builder->mixture;
-	struct kwhy_mixture_random *random = &builder->random;
+	struct kwhy_random *random = &builder->random;
 	struct kwhy_profile *profile = &mixture->profile;
 	bool small = kwhy_mixture_random_unit(random) < 0.25;
 	double level_error_w = kwhy_mixture_random_normal(random, 0, 2);
@@ -297,7 +297,7 @@ enum kwhy_status kwhy_mixture_init(
 	};
 	double duration_s;
 
-	kwhy_mixture_random_init(&builder.random, options->seed << 8 | (uint64_t)options->schedule);
+	kwhy_random_init(&builder.random, options->seed << 8 | (uint64_t)options->schedule);
 	duration_s = kwhy_mixture_random_range(&builder.random, 10, 30);
 	if (options->duration_s > 0)
 		duration_s = options->duration_s;

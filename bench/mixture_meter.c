@@ -85,7 +85,7 @@ static void add_reading(
 static void add_samples(struct kwhy_mixture_builder *builder, double end_ns)
 {
 	struct kwhy_mixture *mixture = builder->mixture;
-	struct kwhy_mixture_random *random = &builder->random;
+	struct kwhy_random *random = &builder->random;
 	struct filter filter = filter_at_start(mixture);
 	double noise_ratio = kwhy_mixture_random_range(random, 0.003, 0.01);
 	double now_ns = filter.now_ns + METER_STARTS_NS, stamp_ns, last_stamp_ns = -INFINITY;
@@ -111,7 +111,7 @@ static void add_samples(struct kwhy_mixture_builder *builder, double end_ns)
 static void add_ticks(struct kwhy_mixture_builder *builder, double end_ns)
 {
 	struct kwhy_mixture *mixture = builder->mixture;
-	struct kwhy_mixture_random *random = &builder->random;
+	struct kwhy_random *random = &builder->random;
 	struct filter filter = filter_at_start(mixture);
 	double first_mj = kwhy_mixture_random_range(random, 1e6, 1e9);
 	double period_ns = COUNTER_PERIOD_NS * kwhy_mixture_random_range(random, 0.9997, 1.0005);

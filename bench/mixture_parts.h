@@ -10,7 +10,7 @@
 /* The machine and what runs on it while a schedule is laid out. Fails once and stays so. */
 struct kwhy_mixture_builder {
 	struct kwhy_mixture *mixture;
-	struct kwhy_mixture_random random;
+	struct kwhy_random random;
 	struct kwhy_error *error;
 	enum kwhy_status status;
 	double now_ns[KWHY_MIXTURE_STREAMS_MAX]; /* end of what each stream was given */
