@@ -3,20 +3,6 @@
 
 #include "ledger/energy/coverage.h"
 
-/*
- * Meters, best first, whose first and last readings bound the metered time. energy/energy_total.h chooses
- * that of the total.
- */
-static const uint8_t preferred_meters[] = {
-	KWHY_METER_NVML_ENERGY,
-	KWHY_METER_ROCM_ENERGY,
-	KWHY_METER_NVML_SAMPLE,
-	KWHY_METER_NVML_INSTANT,
-	KWHY_METER_NVML_AVERAGE,
-	KWHY_METER_ROCM_POWER,
-	KWHY_METER_WALL,
-};
-
 static const struct kwhy_power_series *series_of(
 	const struct kwhy_recording *recording, uint32_t device, uint32_t meter)
 {
@@ -29,10 +15,17 @@ static const struct kwhy_power_series *series_of(
 	return NULL;
 }
 
+/*
+ * The first and last reading of the device's best meter bound the metered time; energy/energy_total.h chooses
+ * the meter of the total.
+ */
 static bool metered_window(const struct kwhy_recording *recording, uint32_t device, struct kwhy_window *out)
 {
-	for (size_t i = 0; i < sizeof(preferred_meters); i++) {
-		const struct kwhy_power_series *series = series_of(recording, device, preferred_meters[i]);
+	const struct kwhy_meter_list meters = kwhy_meters_ranked(
+		KWHY_METER_OF_DEVICE, KWHY_METER_COUNTERS | KWHY_METER_POWERS);
+
+	for (size_t i = 0; i < meters.count; i++) {
+		const struct kwhy_power_series *series = series_of(recording, device, meters.items[i]);
 
 		if (!series)
 			continue;

@@ -282,7 +282,8 @@ static double packages_j(const struct kwhy_live *live)
 
 	for (size_t i = 0; i < count; i++)
 		if (metered[i].counter != KWHY_HISTORY_NO_SOURCE &&
-			live->sensors->sources[metered[i].counter].meter == KWHY_METER_RAPL_PACKAGE) {
+			kwhy_meter_row(live->sensors->sources[metered[i].counter].meter)->owner ==
+				KWHY_METER_OWNER_PACKAGE) {
 			joules += live->metered[i].energy_j;
 			packages++;
 		}

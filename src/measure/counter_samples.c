@@ -22,8 +22,8 @@ int64_t kwhy_period_typical(const int64_t *time_ns, size_t count)
 }
 
 /*
- * Whether a reading shows an update: NVML's counter repeats its value until the next update, and only updates
- * have a time.
+ * Whether a reading shows an update: a counter whose updates have the times repeats its value until the next
+ * one.
  */
 static bool is_news(const struct kwhy_readings *counter, const struct kwhy_reading *reading,
 	const struct kwhy_reading *last)
@@ -31,7 +31,8 @@ static bool is_news(const struct kwhy_readings *counter, const struct kwhy_readi
 	if (!last)
 		return true;
 	return reading->time_mono_ns > last->time_mono_ns &&
-		(counter->meter != KWHY_METER_NVML_ENERGY || reading->value != last->value);
+		(kwhy_meter_row(counter->meter)->role != KWHY_METER_ROLE_UPDATES ||
+			reading->value != last->value);
 }
 
 static void add_counter_sample(struct kwhy_counter_samples *counter_samples,

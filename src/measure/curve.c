@@ -300,15 +300,9 @@ static bool is_stuck(const struct builder *builder)
 
 static enum kwhy_energy_basis basis_of_power(enum kwhy_meter meter)
 {
-	switch (meter) {
-	case KWHY_METER_WALL:
+	if (kwhy_meter_row(meter)->owner == KWHY_METER_OWNER_USER)
 		return KWHY_ENERGY_WALL;
-	case KWHY_METER_NVML_AVERAGE:
-	case KWHY_METER_NVML_MEMORY_AVERAGE:
-		return KWHY_ENERGY_AVERAGES;
-	default:
-		return KWHY_ENERGY_POWER;
-	}
+	return kwhy_meter_is_mean(meter) ? KWHY_ENERGY_AVERAGES : KWHY_ENERGY_POWER;
 }
 
 /* Sets the end of the curve and its basis. */

@@ -4,24 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Meters in order of preference for energy. */
-static const enum kwhy_meter device_counters[] = {KWHY_METER_NVML_ENERGY, KWHY_METER_ROCM_ENERGY};
-static const enum kwhy_meter device_powers[] = {
-	KWHY_METER_NVML_SAMPLE, KWHY_METER_NVML_INSTANT, KWHY_METER_ROCM_POWER, KWHY_METER_NVML_AVERAGE};
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
-
-static size_t find(
-	const struct kwhy_sensors *sensors, const enum kwhy_meter *meters, size_t count, uint32_t device)
+/* The best source of these roles that tells of a device. */
+static size_t find(const struct kwhy_sensors *sensors, unsigned roles, uint32_t device)
 {
-	for (size_t m = 0; m < count; m++) {
-		const struct kwhy_source_channel *source = kwhy_sensors_find_meter(
-			sensors, meters[m], device);
+	const struct kwhy_source_channel *source = kwhy_sensors_best_meter(sensors, roles, device);
 
-		if (source)
-			return (size_t)(source - sensors->sources);
-	}
-	return KWHY_HISTORY_NO_SOURCE;
+	return source ? (size_t)(source - sensors->sources) : KWHY_HISTORY_NO_SOURCE;
 }
 
 static size_t list_devices(const struct kwhy_sensors *sensors, struct kwhy_metered *out)
@@ -31,8 +19,8 @@ static size_t list_devices(const struct kwhy_sensors *sensors, struct kwhy_meter
 	for (uint32_t d = 0; d < sensors->device_count; d++) {
 		struct kwhy_metered item = {.kind = KWHY_METERED_DEVICE, .device = d};
 
-		item.counter = find(sensors, device_counters, COUNT_OF(device_counters), d);
-		item.power = find(sensors, device_powers, COUNT_OF(device_powers), d);
+		item.counter = find(sensors, KWHY_METER_COUNTERS, d);
+		item.power = find(sensors, KWHY_METER_POWERS, d);
 		snprintf(item.name, sizeof(item.name), "gpu %d", (int)sensors->devices[d].index);
 		if (item.counter != KWHY_HISTORY_NO_SOURCE || item.power != KWHY_HISTORY_NO_SOURCE)
 			out[count++] = item;
@@ -51,12 +39,20 @@ static void name_host(struct kwhy_metered *item, const struct kwhy_source_channe
 	unit = strrchr(name, '_');
 	if (unit)
 		*unit = '\0';
-	if (source->label && source->meter >= KWHY_METER_HWMON_ENERGY)
+	if (source->label && kwhy_meter_row(source->meter)->owner == KWHY_METER_OWNER_BOARD)
 		snprintf(item->name, sizeof(item->name), "%s", source->label);
 	else
 		snprintf(item->name, sizeof(item->name), "%s", name);
 }
 
+/* Whether a lesser meter reads what another one does: of the same source, the name up to the point. */
+static bool is_lesser(const struct kwhy_meter_row *row, const struct kwhy_meter_row *than)
+{
+	return row->owner == than->owner && row->rank > than->rank &&
+		!strncmp(row->name, than->name, strcspn(row->name, ".") + 1);
+}
+
+/* The item whose domain a lesser meter reads, too; NULL: there is none. */
 static struct kwhy_metered *same_domain(
 	struct kwhy_metered *items, size_t count, const struct kwhy_sensors *sensors, size_t s)
 {
@@ -66,7 +62,7 @@ static struct kwhy_metered *same_domain(
 		size_t other = items[i].counter != KWHY_HISTORY_NO_SOURCE ? items[i].counter : items[i].power;
 		const struct kwhy_source_channel *have = &sensors->sources[other];
 
-		if (source->meter == KWHY_METER_HWMON_POWER && have->meter == KWHY_METER_HWMON_ENERGY &&
+		if (is_lesser(kwhy_meter_row(source->meter), kwhy_meter_row(have->meter)) &&
 			have->domain == source->domain)
 			return &items[i];
 	}
@@ -106,7 +102,8 @@ static size_t list_walls(const struct kwhy_sensors *sensors, struct kwhy_metered
 			.counter = KWHY_HISTORY_NO_SOURCE,
 			.power = s};
 
-		if (source->kind != KWHY_SOURCE_METER || source->meter != KWHY_METER_WALL)
+		if (source->kind != KWHY_SOURCE_METER ||
+			kwhy_meter_row(source->meter)->owner != KWHY_METER_OWNER_USER)
 			continue;
 		snprintf(item.name, sizeof(item.name), "%s", source->label ? source->label : "meter");
 		out[count++] = item;

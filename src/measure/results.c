@@ -215,7 +215,8 @@ static bool make_meters(struct kwhy_results *results, const struct kwhy_results_
 			.index = device ? device->index : -1,
 			.name = kwhy_arena_copy(&results->arena, item->name),
 			.is_package = item->counter != KWHY_HISTORY_NO_SOURCE &&
-				sensors->sources[item->counter].meter == KWHY_METER_RAPL_PACKAGE};
+				kwhy_meter_row(sensors->sources[item->counter].meter)->owner ==
+					KWHY_METER_OWNER_PACKAGE};
 		if (device && device->name)
 			meter->product = kwhy_arena_copy(&results->arena, device->name);
 		if (device && device->uuid)

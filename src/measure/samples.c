@@ -173,7 +173,7 @@ enum kwhy_status kwhy_samples_make(const struct kwhy_readings *power, double tim
 	if (power)
 		take(&samples, power);
 	samples.period_ns = typical_period(&samples);
-	if (power && power->meter == KWHY_METER_NVML_SAMPLE)
+	if (power && kwhy_meter_row(power->meter)->role == KWHY_METER_ROLE_SAMPLES)
 		correct_late(&samples);
 	if (fit(&samples, error)) {
 		kwhy_samples_done(&samples);

@@ -3,7 +3,7 @@
 #define KWHY_MEASURE_WINDOW_H
 
 #include "base/status.h"
-#include "measure/response.h"
+#include "model/response.h"
 #include "sensor/channel.h"
 
 #include <stdbool.h>

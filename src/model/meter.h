@@ -6,35 +6,89 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Meters of energy and power. Counters are cumulative and may wrap; powers are in milliwatts. */
+/* Meters of energy and power: the rows of model/meters.def. Counters are cumulative and may wrap. */
 enum kwhy_meter {
-	KWHY_METER_NVML_ENERGY,		/* cumulative mJ, updated every 100 ms on an H200 */
-	KWHY_METER_NVML_SAMPLE,		/* mW, samples of the 20 ms ring, low-pass filtered */
-	KWHY_METER_NVML_AVERAGE,	/* mW, trailing 1 s mean */
-	KWHY_METER_NVML_INSTANT,	/* mW, every fifth sample of the ring */
-	KWHY_METER_NVML_MEMORY_AVERAGE, /* mW of the device's memory alone; part of the device's power, never
-					   added to it */
-	KWHY_METER_ROCM_ENERGY,		/* cumulative uJ: accumulator times its resolution */
-	KWHY_METER_ROCM_POWER,		/* mW of the whole socket */
-	KWHY_METER_RAPL_PACKAGE,	/* cumulative uJ */
-	KWHY_METER_RAPL_DRAM,		/* cumulative uJ */
-	KWHY_METER_HWMON_ENERGY,	/* cumulative uJ */
-	KWHY_METER_HWMON_POWER,		/* mW */
-	KWHY_METER_WALL,		/* mW, a meter of the user */
+#define X(meter, ...) KWHY_METER_##meter,
+#include "model/meters.def"
+#undef X
 	KWHY_METER_COUNT
 };
 
-const char *kwhy_meter_name(enum kwhy_meter meter); /* as in power CSV, "N" in place of a domain's number */
+enum kwhy_meter_unit {
+	KWHY_METER_UNIT_MILLIJOULES,
+	KWHY_METER_UNIT_MICROJOULES,
+	KWHY_METER_UNIT_MILLIWATTS,
+	KWHY_METER_UNIT_COUNT
+};
+
+/* What draws the energy that a meter reports. Values are bits, to choose meters by. */
+enum kwhy_meter_owner {
+	KWHY_METER_OWNER_GPU = 1 << 0,
+	KWHY_METER_OWNER_GPU_MEMORY = 1 << 1, /* part of a GPU, never added to it */
+	KWHY_METER_OWNER_PACKAGE = 1 << 2,    /* a package of the CPU */
+	KWHY_METER_OWNER_DRAM = 1 << 3,	      /* memory of a package, beside it */
+	KWHY_METER_OWNER_BOARD = 1 << 4, /* what a board's sensor sees, which may contain others: never added
+					    up */
+	KWHY_METER_OWNER_USER = 1 << 5,	 /* a meter of the user: of the GPU that its readings name, else of
+					    the host */
+};
+/* The meters that may tell of a whole device. */
+#define KWHY_METER_OF_DEVICE (KWHY_METER_OWNER_GPU | KWHY_METER_OWNER_USER)
+
+enum kwhy_vendor { KWHY_VENDOR_NVIDIA, KWHY_VENDOR_AMD, KWHY_VENDOR_OTHER };
+
+/* What one reading says. Values are bits, to choose meters by. */
+enum kwhy_meter_role {
+	KWHY_METER_ROLE_COUNTS = 1 << 0,   /* energy so far, at the time of the reading */
+	KWHY_METER_ROLE_UPDATES = 1 << 1,  /* energy so far, at the time of the counter's update; a value that
+					      repeats says nothing */
+	KWHY_METER_ROLE_SAMPLES = 1 << 2,  /* power, at the source's own time stamp */
+	KWHY_METER_ROLE_INSTANTS = 1 << 3, /* power at the time of the reading: changes between two readings
+					      are missed */
+	KWHY_METER_ROLE_MEANS = 1 << 4,	   /* mean power of the second before the reading */
+};
+#define KWHY_METER_COUNTERS (KWHY_METER_ROLE_COUNTS | KWHY_METER_ROLE_UPDATES)
+#define KWHY_METER_POWERS (KWHY_METER_ROLE_SAMPLES | KWHY_METER_ROLE_INSTANTS | KWHY_METER_ROLE_MEANS)
+
+/* How readings follow the power; the figures are in model/response.c. */
+enum kwhy_meter_response {
+	KWHY_METER_RESPONSE_H200,   /* NVML's meters, as measured on one H200 */
+	KWHY_METER_RESPONSE_AMD,    /* not measured */
+	KWHY_METER_RESPONSE_PROMPT, /* without delay */
+	KWHY_METER_RESPONSE_DESK,   /* an update a second, of the second before */
+	KWHY_METER_RESPONSE_COUNT
+};
+
+struct kwhy_meter_row {
+	const char *name; /* as in power CSV, "N" in place of a domain's number */
+	enum kwhy_meter_unit unit;
+	enum kwhy_meter_owner owner;
+	enum kwhy_vendor vendor;
+	enum kwhy_meter_role role;
+	uint8_t rank; /* of an owner's meters 1 is to be believed first; a GPU's and a user's share one order
+		       */
+	enum kwhy_meter_response response;
+};
+
+const struct kwhy_meter_row *kwhy_meter_row(enum kwhy_meter meter);
+const char *kwhy_meter_name(enum kwhy_meter meter);
 /* Name with the domain's number: "rapl.package-0_uj". Returns `out`. */
 #define KWHY_METER_NAME_BYTES 48
 const char *kwhy_meter_source(char out[KWHY_METER_NAME_BYTES], enum kwhy_meter meter, uint32_t domain);
 /* Finds the meter and domain of a name in power CSV; false: the text names no meter. */
 bool kwhy_meter_find(const char *text, size_t length, enum kwhy_meter *out_meter, uint32_t *out_domain);
 bool kwhy_meter_is_counter(enum kwhy_meter meter);
-bool kwhy_meter_is_of_host(enum kwhy_meter meter); /* meters without a device: CPU packages, boards */
-bool kwhy_meter_is_amd(
-	enum kwhy_meter meter); /* meters of AMD devices, whose response has not been measured */
+bool kwhy_meter_is_mean(enum kwhy_meter meter);
+bool kwhy_meter_is_of_host(enum kwhy_meter meter); /* meters that never have a device: CPU packages, boards */
 int64_t kwhy_meter_unit_nj(enum kwhy_meter meter); /* nanojoules per count; 0 for power meters */
+const char *kwhy_meter_unit_name(enum kwhy_meter meter); /* "millijoules" */
+
+/* Meters of these owners and roles (both bits), best first. */
+struct kwhy_meter_list {
+	enum kwhy_meter items[KWHY_METER_COUNT];
+	size_t count;
+};
+struct kwhy_meter_list kwhy_meters_ranked(unsigned owners, unsigned roles);
 
 /*
  * Other quantities that a device reports over time. Ratios are in permille, so that every value is an

@@ -77,7 +77,7 @@ static bool read_device(
 	if (fields[KWHY_POWER_COLUMN_DEVICE].length > 0 &&
 		!read_number(fields, KWHY_POWER_COLUMN_DEVICE, 0, KWHY_POWER_DEVICES_MAX - 1, &index, wrong))
 		return false;
-	if (index < 0 && !is_of_host && row->meter != KWHY_METER_WALL)
+	if (index < 0 && !is_of_host && kwhy_meter_row(row->meter)->owner != KWHY_METER_OWNER_USER)
 		return fail(wrong, KWHY_POWER_COLUMN_DEVICE,
 			"is no device; only the host's meters and meter_mw may leave it empty");
 	row->device = is_of_host ? -1 : (int32_t)index;

@@ -2,9 +2,6 @@
 #include "model/ledger.h"
 #include "model/recording.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* Names of the model's enumerations, as in report.json and CSV. */
 
 const char *kwhy_copy_kind_name(enum kwhy_copy_kind kind)
@@ -99,67 +96,6 @@ const char *kwhy_overhead_kind_name(uint32_t kind)
 	if (kind == KWHY_OVERHEAD_DEVICE)
 		return "device_idle";
 	return kwhy_cost_kind_name((enum kwhy_cost_kind)kind);
-}
-
-const char *kwhy_meter_name(enum kwhy_meter meter)
-{
-	static const char *const names[KWHY_METER_COUNT] = {
-		[KWHY_METER_NVML_ENERGY] = "nvml.energy_mj",
-		[KWHY_METER_NVML_SAMPLE] = "nvml.sample_mw",
-		[KWHY_METER_NVML_AVERAGE] = "nvml.average_mw",
-		[KWHY_METER_NVML_INSTANT] = "nvml.instant_mw",
-		[KWHY_METER_NVML_MEMORY_AVERAGE] = "nvml.memory_average_mw",
-		[KWHY_METER_ROCM_ENERGY] = "rocm.energy_uj",
-		[KWHY_METER_ROCM_POWER] = "rocm.power_mw",
-		[KWHY_METER_RAPL_PACKAGE] = "rapl.package-N_uj",
-		[KWHY_METER_RAPL_DRAM] = "rapl.dram-N_uj",
-		[KWHY_METER_HWMON_ENERGY] = "hwmon.energy-N_uj",
-		[KWHY_METER_HWMON_POWER] = "hwmon.power-N_mw",
-		[KWHY_METER_WALL] = "meter_mw",
-	};
-
-	return names[meter];
-}
-
-const char *kwhy_meter_source(char out[KWHY_METER_NAME_BYTES], enum kwhy_meter meter, uint32_t domain)
-{
-	const char *name = kwhy_meter_name(meter), *mark = strstr(name, "-N_");
-
-	if (mark)
-		snprintf(out, KWHY_METER_NAME_BYTES, "%.*s-%u%s", (int)(mark - name), name, domain, mark + 2);
-	else
-		snprintf(out, KWHY_METER_NAME_BYTES, "%s", name);
-	return out;
-}
-
-bool kwhy_meter_is_counter(enum kwhy_meter meter)
-{
-	return kwhy_meter_unit_nj(meter) != 0;
-}
-
-int64_t kwhy_meter_unit_nj(enum kwhy_meter meter)
-{
-	switch (meter) {
-	case KWHY_METER_NVML_ENERGY:
-		return 1000000;
-	case KWHY_METER_ROCM_ENERGY:
-	case KWHY_METER_RAPL_PACKAGE:
-	case KWHY_METER_RAPL_DRAM:
-	case KWHY_METER_HWMON_ENERGY:
-		return 1000;
-	default:
-		return 0;
-	}
-}
-
-bool kwhy_meter_is_amd(enum kwhy_meter meter)
-{
-	return meter == KWHY_METER_ROCM_ENERGY || meter == KWHY_METER_ROCM_POWER;
-}
-
-bool kwhy_meter_is_of_host(enum kwhy_meter meter)
-{
-	return meter >= KWHY_METER_RAPL_PACKAGE && meter <= KWHY_METER_HWMON_POWER;
 }
 
 const char *kwhy_gauge_name(enum kwhy_gauge gauge)

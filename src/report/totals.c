@@ -299,7 +299,8 @@ const char *kwhy_totals_no_energy(const struct kwhy_recording *recording)
 		const struct kwhy_power_series *series = &recording->power[i];
 
 		of_device |= series->device != KWHY_NONE;
-		of_whole |= series->device != KWHY_NONE && series->meter != KWHY_METER_NVML_MEMORY_AVERAGE;
+		of_whole |= series->device != KWHY_NONE &&
+			kwhy_meter_row(series->meter)->owner != KWHY_METER_OWNER_GPU_MEMORY;
 	}
 	if (!recording->power_count)
 		return "no power readings; give --power FILE or --assume-power";

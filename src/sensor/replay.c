@@ -205,13 +205,6 @@ static enum kwhy_status read_file(
 	return status ? status : sort_readings(replay, error);
 }
 
-static enum kwhy_vendor vendor_of(enum kwhy_meter meter)
-{
-	if (meter <= KWHY_METER_NVML_MEMORY_AVERAGE)
-		return KWHY_VENDOR_NVIDIA;
-	return meter <= KWHY_METER_ROCM_POWER ? KWHY_VENDOR_AMD : KWHY_VENDOR_OTHER;
-}
-
 /* A series of the device with the lowest number above `index`; NULL: there is no such device. */
 static const struct series *next_device(const struct replay *replay, int32_t index)
 {
@@ -235,7 +228,7 @@ static enum kwhy_status add_devices(struct replay *replay, struct kwhy_error *er
 
 	while (!status && (series = next_device(replay, index)) != NULL) {
 		struct kwhy_sensor_device device = {
-			.vendor = vendor_of(series->row.meter),
+			.vendor = kwhy_meter_row(series->row.meter)->vendor,
 			.index = series->row.device,
 			.mig_index = -1,
 			.name = name_of(replay, series->row.device),

@@ -212,6 +212,17 @@ const struct kwhy_source_channel *kwhy_sensors_find_meter(
 	return NULL;
 }
 
+const struct kwhy_source_channel *kwhy_sensors_best_meter(
+	const struct kwhy_sensors *sensors, unsigned roles, uint32_t device)
+{
+	const struct kwhy_meter_list meters = kwhy_meters_ranked(KWHY_METER_OWNER_GPU, roles);
+	const struct kwhy_source_channel *source = NULL;
+
+	for (size_t i = 0; !source && i < meters.count; i++)
+		source = kwhy_sensors_find_meter(sensors, meters.items[i], device);
+	return source;
+}
+
 const struct kwhy_source_channel *kwhy_sensors_find_gauge(
 	const struct kwhy_sensors *sensors, enum kwhy_gauge gauge, uint32_t device)
 {

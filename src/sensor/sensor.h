@@ -24,8 +24,6 @@
 #define KWHY_SENSOR_NO_DEVICE UINT32_MAX
 enum { KWHY_SENSOR_INDEX_MAX = 1023 }; /* the highest number in a list of devices */
 
-enum kwhy_vendor { KWHY_VENDOR_NVIDIA, KWHY_VENDOR_AMD, KWHY_VENDOR_OTHER };
-
 struct kwhy_sensor_device {
 	enum kwhy_vendor vendor;
 	int32_t index;	   /* number in the vendor's library and tools */
@@ -166,6 +164,9 @@ void kwhy_sensors_close(struct kwhy_sensors *sensors);
 /* The source of this meter and device; NULL: there is none. Of several domains, the first. */
 const struct kwhy_source_channel *kwhy_sensors_find_meter(
 	const struct kwhy_sensors *sensors, enum kwhy_meter meter, uint32_t device);
+/* The source of the best of a device's own meters of these roles; NULL: there is none. */
+const struct kwhy_source_channel *kwhy_sensors_best_meter(
+	const struct kwhy_sensors *sensors, unsigned roles, uint32_t device);
 const struct kwhy_source_channel *kwhy_sensors_find_gauge(
 	const struct kwhy_sensors *sensors, enum kwhy_gauge gauge, uint32_t device);
 

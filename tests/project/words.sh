@@ -39,6 +39,10 @@ complain_of "paths of one machine" "$(find_words -E '(^|[^A-Za-z0-9_.$}])/(work|
 # Libraries of vendors read it on other threads: what commands are to find goes through launch/environment.h.
 complain_of "our own environment is changed" "$(find_words --include='*.c' --include='*.cc' -wE '(set|unset|put)env' |
 	grep '^src/' | grep -v '^src/watch/terminal_kind.c:' || [ $? -eq 1 ])"
+# A meter is chosen by its row of model/meters.def. Only back ends, the self-test of NVML's meters and the table of other
+# tools' readings mean one in particular.
+complain_of "a meter is chosen by its name" "$(find_words -E 'KWHY_METER_(NVML|ROCM|RAPL|HWMON|WALL)' |
+	grep '^src/' | grep -vE '^src/(sensor/|bench/calibration/|import/power/assign\.c:)' || [ $? -eq 1 ])"
 # Private words, and tags with two meanings.
 [ ! -e docs/terms.md ] || python3 "$checks/vocabulary.py" . || bad=1
 exit "$bad"

@@ -164,9 +164,9 @@ static enum kwhy_status learn_device(struct session *session, struct kwhy_error 
 	struct kwhy_calibration *out = session->out;
 	size_t pulses = 0;
 
-	if (!kwhy_sensors_find_meter(session->sensors, KWHY_METER_NVML_ENERGY, session->device) &&
-		!kwhy_sensors_find_meter(session->sensors, KWHY_METER_NVML_SAMPLE, session->device) &&
-		!kwhy_sensors_find_meter(session->sensors, KWHY_METER_NVML_INSTANT, session->device))
+	if (!kwhy_sensors_best_meter(session->sensors,
+		    KWHY_METER_COUNTERS | KWHY_METER_ROLE_SAMPLES | KWHY_METER_ROLE_INSTANTS,
+		    session->device))
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"%s has no meter to test; kwhy doctor says what this machine offers",
 			device->name ? device->name : "this GPU");

@@ -33,28 +33,27 @@ struct findings {
 	struct kwhy_measured early_w, late_w, off_w;
 };
 
-static const enum kwhy_meter tested[] = {
-	KWHY_METER_NVML_ENERGY, KWHY_METER_NVML_SAMPLE, KWHY_METER_NVML_AVERAGE, KWHY_METER_NVML_INSTANT};
-
-enum { TESTED_COUNT = sizeof(tested) / sizeof(tested[0]) };
-
 static const struct kwhy_measured unknown = {NAN, NAN};
+
+static bool is_tested(enum kwhy_meter meter)
+{
+	return kwhy_meter_row(meter)->owner == KWHY_METER_OWNER_GPU;
+}
 
 static bool is_stamped(enum kwhy_meter meter)
 {
-	return meter == KWHY_METER_NVML_ENERGY || meter == KWHY_METER_NVML_SAMPLE;
+	return kwhy_meter_row(meter)->role & (KWHY_METER_ROLE_UPDATES | KWHY_METER_ROLE_SAMPLES);
 }
 
 /* The best power meter that has readings. */
 static const struct kwhy_meter_series *power_of(const struct kwhy_calibration *calibration)
 {
-	static const enum kwhy_meter order[] = {
-		KWHY_METER_NVML_SAMPLE, KWHY_METER_NVML_INSTANT, KWHY_METER_NVML_AVERAGE};
+	const struct kwhy_meter_list powers = kwhy_meters_ranked(KWHY_METER_OWNER_GPU, KWHY_METER_POWERS);
 
-	for (size_t i = 0; i < 3; i++)
-		if (calibration->meters[order[i]].count)
-			return &calibration->meters[order[i]];
-	return &calibration->meters[KWHY_METER_NVML_SAMPLE];
+	for (size_t i = 0; i < powers.count; i++)
+		if (calibration->meters[powers.items[i]].count)
+			return &calibration->meters[powers.items[i]];
+	return &calibration->meters[powers.items[0]];
 }
 
 /* Adds a note on the source of a figure. Without memory the note has no text. */
@@ -74,10 +73,11 @@ static enum kwhy_status find_meters(struct findings *findings, struct kwhy_error
 	const struct kwhy_calibration *calibration = findings->calibration;
 	enum kwhy_status status = KWHY_OK;
 
-	for (size_t i = 0; !status && i < TESTED_COUNT; i++) {
-		enum kwhy_meter meter = tested[i];
+	for (enum kwhy_meter meter = 0; !status && meter < KWHY_METER_COUNT; meter++) {
 		struct kwhy_updates *updates = &findings->updates[meter];
 
+		if (!is_tested(meter))
+			continue;
 		status = kwhy_updates_find(calibration->meters[meter].items, calibration->meters[meter].count,
 			is_stamped(meter), updates, error);
 		if (!status && !kwhy_meter_is_counter(meter))
@@ -315,13 +315,12 @@ static void tell_sources(struct findings *findings)
 {
 	struct kwhy_self_test *test = findings->test;
 
-	for (size_t i = 0; i < TESTED_COUNT; i++) {
-		enum kwhy_meter meter = tested[i];
+	for (enum kwhy_meter meter = 0; meter < KWHY_METER_COUNT; meter++) {
 		const struct kwhy_updates *updates = &findings->updates[meter];
 		const struct kwhy_meter_lag *lag = &findings->lags[meter];
 		struct kwhy_measured width = {lag->lag.width_s, lag->lag.width_sd_s};
 
-		if (!findings->calibration->meters[meter].count)
+		if (!is_tested(meter) || !findings->calibration->meters[meter].count)
 			continue;
 		test->sources[test->source_count++] = (struct kwhy_self_test_source){
 			.meter = meter,
@@ -509,7 +508,7 @@ static enum kwhy_status reserve(struct findings *findings, struct kwhy_error *er
 		arena, kwhy_profile_figure_count, sizeof(*findings->profile->notes));
 	if (findings->test) {
 		findings->test->sources = kwhy_arena_alloc(
-			arena, TESTED_COUNT, sizeof(*findings->test->sources));
+			arena, KWHY_METER_COUNT, sizeof(*findings->test->sources));
 		findings->test->loads = kwhy_arena_alloc(
 			arena, KWHY_PHASES_MAX, sizeof(*findings->test->loads));
 	}

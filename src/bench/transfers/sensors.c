@@ -63,13 +63,12 @@ static double gauge(const struct kwhy_bench_sensors *sensors, enum kwhy_gauge wh
 
 static double power_w(const struct kwhy_bench_sensors *sensors)
 {
-	static const enum kwhy_meter meters[] = {
-		KWHY_METER_NVML_SAMPLE, KWHY_METER_NVML_INSTANT, KWHY_METER_NVML_AVERAGE};
+	const struct kwhy_meter_list meters = kwhy_meters_ranked(KWHY_METER_OWNER_GPU, KWHY_METER_POWERS);
 	struct kwhy_reading reading;
 
-	for (size_t i = 0; i < sizeof(meters) / sizeof(meters[0]); i++) {
+	for (size_t i = 0; i < meters.count; i++) {
 		const struct kwhy_source_channel *source = kwhy_sensors_find_meter(
-			sensors->sensors, meters[i], sensors->device);
+			sensors->sensors, meters.items[i], sensors->device);
 
 		if (source && kwhy_channel_last(&source->channel, &reading))
 			return (double)reading.value * 1e-3;

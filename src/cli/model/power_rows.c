@@ -121,12 +121,16 @@ static const struct kwhy_gauge_series *gauge_of(
 	return NULL;
 }
 
-static const struct kwhy_power_series *power_of(
-	const struct kwhy_recording *recording, enum kwhy_meter meter, uint32_t device)
+/* The device's series of a meter of this owner and role; NULL: there is none. */
+static const struct kwhy_power_series *power_of(const struct kwhy_recording *recording,
+	enum kwhy_meter_owner owner, enum kwhy_meter_role role, uint32_t device)
 {
-	for (size_t i = 0; i < recording->power_count; i++)
-		if (recording->power[i].meter == meter && recording->power[i].device == device)
+	for (size_t i = 0; i < recording->power_count; i++) {
+		const struct kwhy_meter_row *row = kwhy_meter_row(recording->power[i].meter);
+
+		if (row->owner == owner && row->role == role && recording->power[i].device == device)
 			return &recording->power[i];
+	}
 	return NULL;
 }
 
@@ -322,11 +326,11 @@ enum kwhy_status kwhy_power_rows_of(struct kwhy_power_rows *rows, const struct k
 	const struct kwhy_profile *profile = request->profile;
 	uint32_t device = request->device;
 	struct joining joining = {
-		.samples = power_of(recording, KWHY_METER_NVML_SAMPLE, device),
+		.samples = power_of(recording, KWHY_METER_OWNER_GPU, KWHY_METER_ROLE_SAMPLES, device),
 		/* rows with another recording's delay are not fitted */
 		.memory = isfinite(request->lag_s)
 			? NULL
-			: power_of(recording, KWHY_METER_NVML_MEMORY_AVERAGE, device),
+			: power_of(recording, KWHY_METER_OWNER_GPU_MEMORY, KWHY_METER_ROLE_MEANS, device),
 		.window_ns = (int64_t)((request->window_s - LATE_S) * 1e9),
 	};
 	enum kwhy_status status = KWHY_OK;

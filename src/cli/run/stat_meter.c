@@ -145,7 +145,7 @@ static bool adds_up(const struct kwhy_stat_meter *meter, const struct kwhy_meter
 		if (sensors->devices[d].energy_is_module)
 			return false;
 	return item->kind == KWHY_METERED_HOST && item->counter != KWHY_HISTORY_NO_SOURCE &&
-		sensors->sources[item->counter].meter != KWHY_METER_HWMON_ENERGY;
+		kwhy_meter_row(sensors->sources[item->counter].meter)->owner != KWHY_METER_OWNER_BOARD;
 }
 
 static size_t count_instances(const struct kwhy_sensors *sensors, int32_t index)
@@ -170,7 +170,8 @@ static enum kwhy_status describe(
 	domain->kind = kinds[item->kind];
 	domain->in_total = adds_up(meter, item);
 	domain->is_package = item->counter != KWHY_HISTORY_NO_SOURCE &&
-		meter->sensors->sources[item->counter].meter == KWHY_METER_RAPL_PACKAGE;
+		kwhy_meter_row(meter->sensors->sources[item->counter].meter)->owner ==
+			KWHY_METER_OWNER_PACKAGE;
 	status = copy_text(stat, item->name, &domain->name, error);
 	if (!status && item->device != KWHY_SENSOR_NO_DEVICE) {
 		const struct kwhy_sensor_device *device = &meter->sensors->devices[item->device];

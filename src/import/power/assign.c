@@ -156,11 +156,13 @@ static struct kwhy_power_intake_row reading_of(
 	const uint32_t device = assignment->devices[entry->key];
 	struct kwhy_power_intake_row reading = {
 		.meter = meters[entry->role], .device = device, .value = entry->value};
+	int64_t unit_uj;
 
 	if (entry->role == KWHY_POWER_ROLE_DRAW)
 		reading.meter = draw_of(&assignment->recording->devices[device]);
-	if (reading.meter == KWHY_METER_NVML_ENERGY)
-		reading.value = (entry->value + 500) / 1000; /* microjoules become the meter's millijoules */
+	unit_uj = kwhy_meter_unit_nj(reading.meter) / 1000;
+	if (unit_uj > 0) /* microjoules become the meter's counts */
+		reading.value = (entry->value + unit_uj / 2) / unit_uj;
 	reading.time_ns = entry->time_ns - assignment->recording->origin_unix_ns;
 	return reading;
 }

@@ -78,8 +78,7 @@ static enum kwhy_status refuse_unit(
 			"%s: %s of device %" PRId32
 			" tells of %.3g mW on average, and no GPU idles that low; if it counts joules, write "
 			"%s",
-			path, kwhy_meter_name(meter), index, power_mw,
-			meter == KWHY_METER_ROCM_ENERGY ? "microjoules" : "millijoules");
+			path, kwhy_meter_name(meter), index, power_mw, kwhy_meter_unit_name(meter));
 	return kwhy_fail(error, KWHY_E_INPUT,
 		"%s: no reading of %s of device %" PRId32
 		" is above %.0f mW, and no GPU idles that low; if these are watts, write milliwatts",
@@ -91,7 +90,7 @@ static enum kwhy_status check_level(
 	struct kwhy_power_intake *intake, uint32_t device, enum kwhy_meter meter, struct kwhy_error *error)
 {
 	const struct kwhy_power_level *level = level_of(intake, device, meter);
-	const bool may_be_little = meter == KWHY_METER_NVML_MEMORY_AVERAGE;
+	const bool may_be_little = kwhy_meter_row(meter)->owner == KWHY_METER_OWNER_GPU_MEMORY;
 	double power_mw = kwhy_power_level_too_low_mw(level, meter);
 
 	if (!may_be_little && kwhy_power_level_is_dead(level, meter))

@@ -327,13 +327,15 @@ enum kwhy_status kwhy_ledger_clean(struct kwhy_ledger *ledger, const struct kwhy
 	struct quiet quiet = {0};
 	enum kwhy_status status = kwhy_device_meters_find(&meters, recording, device, error);
 
-	quiet.series = status ? NULL : meters.series[KWHY_METER_NVML_SAMPLE];
+	quiet.series = status
+		? NULL
+		: kwhy_device_meters_best(&meters, KWHY_METER_OWNER_GPU, KWHY_METER_ROLE_SAMPLES);
 	if (status || !quiet.series || covered->unrecorded_count || first[0] == first[1])
 		return status;
 	quiet.scratch = calloc(quiet.series->count, sizeof(*quiet.scratch));
 	if (!quiet.scratch)
 		return kwhy_fail_memory(error, "power samples");
-	kwhy_priors_response(KWHY_METER_NVML_SAMPLE, options->profile, &tau_s, &delay_s);
+	kwhy_priors_response(quiet.series->meter, options->profile, &tau_s, &delay_s);
 	quiet.tau_s = tau_s.mean;
 	quiet.delay_s = delay_s.mean;
 	quiet.known_divide_w = known_divide(&recording->devices[device], options->profile);

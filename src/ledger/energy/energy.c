@@ -5,6 +5,7 @@
 #include "ledger/energy/energy_findings.h"
 #include "ledger/energy/energy_lag.h"
 #include "ledger/energy/energy_misfit.h"
+#include "ledger/energy/energy_priors.h"
 #include "ledger/energy/energy_total.h"
 
 #include <math.h>
@@ -72,7 +73,8 @@ static enum kwhy_status find_total(struct attribution *attribution, struct kwhy_
 /* Compares the powers, fitted without the counter, with its updates. */
 static enum kwhy_status check_counter(struct attribution *attribution, struct kwhy_error *error)
 {
-	const struct kwhy_power_series *series = kwhy_device_meters_counter(&attribution->meters);
+	const struct kwhy_power_series *series = kwhy_device_meters_best(
+		&attribution->meters, KWHY_METER_OWNER_GPU, KWHY_METER_COUNTERS);
 	struct kwhy_metered_total counter;
 	enum kwhy_status status;
 
@@ -236,18 +238,20 @@ static enum kwhy_status note_response(
 	struct attribution *attribution, int32_t index, struct kwhy_error *error)
 {
 	const uint32_t meter = attribution->total.meter;
+	struct kwhy_normal tau_s, delay_s;
 
-	if (kwhy_meter_is_amd((enum kwhy_meter)meter))
+	(void)kwhy_priors_response(meter, attribution->options->profile, &tau_s, &delay_s);
+	if (kwhy_meter_row(meter)->vendor == KWHY_VENDOR_AMD)
 		return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "meter-response-assumed",
 			error,
 			"it has not been measured how AMD's meters respond: that of device %d was taken for "
-			"%sa "
-			"low-pass of 10 ± 10 ms and a delay of 5 ± 5 ms",
-			index, kwhy_meter_is_mean(meter) ? "a mean of the last second after " : "");
+			"%sa low-pass of %g ± %g ms and a delay of %g ± %g ms",
+			index, kwhy_meter_is_mean(meter) ? "a mean of the last second after " : "",
+			1e3 * tau_s.mean, 1e3 * tau_s.sd, 1e3 * delay_s.mean, 1e3 * delay_s.sd);
 	return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "meter-response-assumed", error,
 		"no machine profile states how the meter of device %d responds: that of one H200 was "
-		"assumed (time constant 14.5 ± 3 ms, delay 3.5 ± 1.5 ms)",
-		index);
+		"assumed (time constant %g ± %g ms, delay %g ± %g ms)",
+		index, 1e3 * tau_s.mean, 1e3 * tau_s.sd, 1e3 * delay_s.mean, 1e3 * delay_s.sd);
 }
 
 static int64_t probing_nj(const struct kwhy_device_ledger *device_ledger)

@@ -291,14 +291,13 @@ static void write_edges(struct writing *writing)
 /* Highest reading inside the metered window, of the first power meter that has readings there. */
 static double highest_sample(const struct kwhy_energy_findings *findings)
 {
-	static const uint8_t meters[] = {KWHY_METER_NVML_SAMPLE, KWHY_METER_NVML_INSTANT,
-		KWHY_METER_NVML_AVERAGE, KWHY_METER_ROCM_POWER, KWHY_METER_WALL};
+	const struct kwhy_meter_list powers = kwhy_meters_ranked(KWHY_METER_OF_DEVICE, KWHY_METER_POWERS);
 	const struct kwhy_metered_total *total = findings->total;
 	int64_t start_ns = total->intervals[0].start_ns, end_ns = total->intervals[total->count - 1].end_ns;
 	double highest_w = NAN;
 
-	for (size_t m = 0; m < sizeof(meters) && isnan(highest_w); m++) {
-		const struct kwhy_power_series *series = findings->meters->series[meters[m]];
+	for (size_t m = 0; m < powers.count && isnan(highest_w); m++) {
+		const struct kwhy_power_series *series = findings->meters->series[powers.items[m]];
 
 		for (size_t i = 0; series && i < series->count; i++)
 			if (series->time_ns[i] >= start_ns && series->time_ns[i] <= end_ns)

@@ -5,12 +5,11 @@
 #include "ledger/energy/deconvolve_solve.h"
 #include "ledger/energy/energy_view.h"
 #include "ledger/saturate.h"
+#include "model/response.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define AVERAGE_WINDOW_S 1.0
 
 /* Cells per window, and per recording; more take too much time and memory. */
 #define CELLS_MIN 10
@@ -550,14 +549,13 @@ enum kwhy_status kwhy_energy_deconvolve(struct kwhy_metered_total *total,
 	const struct kwhy_powers_question *question, const struct kwhy_powers *powers,
 	struct kwhy_error *error)
 {
-	const struct kwhy_profile *profile = question->options->profile;
-	double window_s = profile && profile->sensor.average_window_s > 0 ? profile->sensor.average_window_s
-									  : AVERAGE_WINDOW_S;
+	const struct kwhy_response response = kwhy_response_of_profile(
+		total->meter, question->options->profile);
 	struct deconvolution deconvolution = {.total = total,
 		.question = question,
 		.powers = powers,
 		.series = question->meters->series[total->meter],
-		.window_ns = llround(window_s * 1e9),
+		.window_ns = llround(response.average_window_s * 1e9),
 		.longest_ns = total->longest_step_ns};
 	enum kwhy_status status;
 

@@ -400,8 +400,9 @@ static double gain_of(const struct reach *reach)
 static double common_variance_nj2(const struct reach *reach, double before_nj, double sum_nj)
 {
 	double drawn_nj = is_own(reach) ? 0 : fabs(sum_nj - before_nj);
-	double gain_nj = reach->total->meter == KWHY_METER_NVML_SAMPLE ? RING_SPREAD * sum_nj
-								       : GAIN_SPREAD * drawn_nj;
+	double gain_nj = kwhy_meter_row(reach->total->meter)->role == KWHY_METER_ROLE_SAMPLES
+		? RING_SPREAD * sum_nj
+		: GAIN_SPREAD * drawn_nj;
 	double lag_nj = LAG_SPREAD * (double)(reach->delay_ns + reach->tau_ns) *
 		fabs(reach->end_w - reach->start_w);
 
@@ -431,9 +432,10 @@ static void replace(struct reach *reach, struct kwhy_metered_total *total)
 static const struct kwhy_power_series *series_of(
 	const struct kwhy_metered_total *total, const struct kwhy_device_meters *meters)
 {
-	const struct kwhy_power_series *ring = meters->series[KWHY_METER_NVML_SAMPLE];
+	const struct kwhy_power_series *ring = kwhy_device_meters_best(
+		meters, KWHY_METER_OWNER_GPU, KWHY_METER_ROLE_SAMPLES);
 
-	return total->meter == KWHY_METER_NVML_ENERGY && ring ? ring : meters->series[total->meter];
+	return ring && kwhy_meter_is_counter(total->meter) ? ring : meters->series[total->meter];
 }
 
 enum kwhy_status kwhy_energy_reach_ends(struct kwhy_metered_total *total,

@@ -3,6 +3,7 @@
 
 #include "base/quantile.h"
 #include "model/counter.h"
+#include "model/response.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -14,9 +15,6 @@
 /* Readings that are farther apart than both of these (ns; usual steps) have a hole between them. */
 #define HOLE_MIN_NS 250000000
 #define HOLE_STEPS 10
-
-/* Longest averaging window of a mean. */
-#define MEAN_WINDOW_NS INT64_C(1000000000)
 
 static enum kwhy_status check_powers(
 	const struct kwhy_power_series *series, int32_t device, struct kwhy_error *error)
@@ -53,11 +51,15 @@ enum kwhy_status kwhy_device_meters_find(struct kwhy_device_meters *meters,
 	return KWHY_OK;
 }
 
-const struct kwhy_power_series *kwhy_device_meters_counter(const struct kwhy_device_meters *meters)
+const struct kwhy_power_series *kwhy_device_meters_best(
+	const struct kwhy_device_meters *meters, unsigned owners, unsigned roles)
 {
-	const struct kwhy_power_series *nvml = meters->series[KWHY_METER_NVML_ENERGY];
+	const struct kwhy_meter_list list = kwhy_meters_ranked(owners, roles);
 
-	return nvml ? nvml : meters->series[KWHY_METER_ROCM_ENERGY];
+	for (size_t i = 0; i < list.count; i++)
+		if (meters->series[list.items[i]])
+			return meters->series[list.items[i]];
+	return NULL;
 }
 
 bool kwhy_power_trapezoid_nj(const struct kwhy_power_series *series, size_t i, int64_t *rest, int64_t *out_nj)
@@ -173,20 +175,14 @@ static bool find_longest_step(const struct kwhy_power_series *series, int64_t *o
 }
 
 /*
- * Whether a meter shows the power at the moment of the reading, so that changes between two readings are
- * missed.
+ * Variance of the energy missed between readings of instants: successive differences (von Neumann), as for
+ * samples.
  */
-static bool is_prompt(uint32_t meter)
-{
-	return meter == KWHY_METER_NVML_INSTANT || meter == KWHY_METER_WALL;
-}
-
-/* Variance of the energy missed between readings: successive differences (von Neumann), as for samples. */
 static double unrecorded_square(const struct kwhy_power_series *series, size_t i, int64_t step_ns)
 {
 	double step_nj = ((double)series->value[i] - (double)series->value[i - 1]) * 1e-3 * (double)step_ns;
 
-	return is_prompt(series->meter) ? step_nj * step_nj / 2 : 0;
+	return kwhy_meter_row(series->meter)->role == KWHY_METER_ROLE_INSTANTS ? step_nj * step_nj / 2 : 0;
 }
 
 /* Adds the intervals inside the coverage. */
@@ -223,9 +219,11 @@ static enum kwhy_status add_intervals(struct kwhy_metered_total *total,
  */
 static int64_t first_mean_mw(const struct kwhy_power_series *series, const struct kwhy_window *hull)
 {
+	const int64_t window_ns = llround(1e9 * kwhy_response_of(series->meter).average_window_s);
+
 	for (size_t i = 0; i < series->count; i++)
 		if (series->time_ns[i] > hull->start_ns)
-			return series->time_ns[i] - MEAN_WINDOW_NS < hull->end_ns ? series->value[i] : -1;
+			return series->time_ns[i] - window_ns < hull->end_ns ? series->value[i] : -1;
 	return -1;
 }
 

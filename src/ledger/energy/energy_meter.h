@@ -49,8 +49,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_energy_refuse(const char *whose, struct kwhy
 KWHY_MUST_USE enum kwhy_status kwhy_device_meters_find(struct kwhy_device_meters *meters,
 	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error);
 
-/* The energy counter of the device; NULL: no counter. */
-const struct kwhy_power_series *kwhy_device_meters_counter(const struct kwhy_device_meters *meters);
+/* The best meter of these owners and roles that the device has; NULL: it has none. */
+const struct kwhy_power_series *kwhy_device_meters_best(
+	const struct kwhy_device_meters *meters, unsigned owners, unsigned roles);
 
 /*
  * Energy between readings i - 1 and i of a power meter. `rest` carries the remainder of the integer division
@@ -67,14 +68,5 @@ bool kwhy_power_trapezoid_nj(
 KWHY_MUST_USE enum kwhy_status kwhy_metered_total_init(struct kwhy_metered_total *total,
 	const struct kwhy_power_series *series, const struct kwhy_covered *covered, struct kwhy_error *error);
 void kwhy_metered_total_done(struct kwhy_metered_total *total);
-
-/*
- * Whether a reading is taken for the mean of the time before it. AMD's socket power is either an average over
- * an undocumented time or the power at that moment; it is taken for a mean, the weaker assumption.
- */
-static inline bool kwhy_meter_is_mean(uint32_t meter)
-{
-	return meter == KWHY_METER_NVML_AVERAGE || meter == KWHY_METER_ROCM_POWER;
-}
 
 #endif

@@ -50,7 +50,6 @@
 
 /* Memory of a reading in time constants. */
 #define MEMORY_TAUS 6
-#define AVERAGE_WINDOW_S 1.0
 
 /*
  * Difference between a learnt power and that from the readings alone, in standard deviations, beyond which
@@ -101,15 +100,12 @@ static enum kwhy_status find_unsettled(
 static enum kwhy_status take_readings(struct inference *inference, struct kwhy_error *error)
 {
 	const struct kwhy_powers_question *question = inference->question;
-	const struct kwhy_profile *profile = question->options->profile;
 	size_t most = CELLS_MAX / (question->classes->count + 1), unsettled_count;
-	double window_s = profile && profile->sensor.average_window_s > 0 ? profile->sensor.average_window_s
-									  : AVERAGE_WINDOW_S;
 	struct kwhy_window *unsettled;
 	struct kwhy_reading_limits limits = {
 		.most = most > READINGS_MIN ? most : READINGS_MIN,
 		.memory_ns = llround(1e9 * (inference->delay_s.mean + MEMORY_TAUS * inference->tau_s.mean)),
-		.average_ns = llround(1e9 * window_s),
+		.profile = question->options->profile,
 		.ignore_counter = question->options->ignore_counter,
 	};
 	enum kwhy_status status = find_unsettled(inference, &unsettled, &unsettled_count, error);

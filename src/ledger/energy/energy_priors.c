@@ -2,20 +2,20 @@
 #include "ledger/energy/energy_priors.h"
 
 #include "base/quantile.h"
+#include "model/response.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 /*
- * From the design (attribution, items 3 and 4). An unknown response is assumed near that of the one card
- * measured (profiles/nvidia-h200.json), with 2 and 1.5 times its standard deviations.
+ * From the design (attribution, items 3 and 4). Another card than the measured one is assumed to respond like
+ * it, with these multiples of its standard deviations. A profile's are no less than the third, which the
+ * response grid resolves.
  */
-#define TAU_UNKNOWN ((struct kwhy_normal){14.5e-3, 3e-3})
-#define DELAY_UNKNOWN ((struct kwhy_normal){3.5e-3, 1.5e-3})
+#define TAU_WIDENED 2
+#define DELAY_WIDENED 1.5
+#define RESPONSE_SD_MIN_S 0.2e-3
 
-/* For AMD's meters, which are not measured: from 0 to about twice the mean. */
-#define TAU_AMD ((struct kwhy_normal){10e-3, 10e-3})
-#define DELAY_AMD ((struct kwhy_normal){5e-3, 5e-3})
 #define IDLE_SD_W 3.0
 #define NOISE_PRIOR ((struct kwhy_normal){1.386294361, 1.0})  /* 4 W */
 #define ALIAS_PRIOR ((struct kwhy_normal){-2.302585093, 1.0}) /* 0.1 */
@@ -60,20 +60,32 @@ static struct kwhy_normal normal_of(struct kwhy_measured measured, double spread
 	return (struct kwhy_normal){measured.value, fmax(measured.sd, spread_least)};
 }
 
+/* A meter without a low-pass is fitted from that of the measured one: the fit needs a width to begin from. */
+static struct kwhy_response low_pass_of(uint32_t meter, const struct kwhy_profile *profile)
+{
+	const struct kwhy_response response = kwhy_response_of_profile(meter, profile);
+
+	if (response.time_constant_s > 0)
+		return response;
+	return kwhy_response_of_profile(
+		kwhy_meters_ranked(KWHY_METER_OWNER_GPU, KWHY_METER_ROLE_SAMPLES).items[0], profile);
+}
+
 bool kwhy_priors_response(uint32_t meter, const struct kwhy_profile *profile, struct kwhy_normal *out_tau_s,
 	struct kwhy_normal *out_delay_s)
 {
-	const bool is_amd = kwhy_meter_is_amd((enum kwhy_meter)meter);
-	const bool tau = profile && !is_amd && is_known(profile->sensor.time_constant_s);
-	const bool delay = profile && !is_amd && is_known(profile->sensor.delay_s);
+	const struct kwhy_response response = low_pass_of(meter, profile);
+	const double sd_s = response.time_constant_sd_s, delay_sd_s = response.delay_sd_s;
 
-	*out_tau_s = tau ? normal_of(profile->sensor.time_constant_s, 0.2e-3)
-		: is_amd ? TAU_AMD
-			 : TAU_UNKNOWN;
-	*out_delay_s = delay ? normal_of(profile->sensor.delay_s, 0.2e-3)
-		: is_amd     ? DELAY_AMD
-			     : DELAY_UNKNOWN;
-	return tau && delay;
+	*out_tau_s = (struct kwhy_normal){response.time_constant_s,
+		response.has_time_constant     ? fmax(sd_s, RESPONSE_SD_MIN_S)
+			: response.is_measured ? TAU_WIDENED * sd_s
+					       : sd_s};
+	*out_delay_s = (struct kwhy_normal){response.delay_s,
+		response.has_delay	       ? fmax(delay_sd_s, RESPONSE_SD_MIN_S)
+			: response.is_measured ? DELAY_WIDENED * delay_sd_s
+					       : delay_sd_s};
+	return response.has_time_constant && response.has_delay;
 }
 
 static bool is_quiet(const struct kwhy_response_features *features, size_t reading)

@@ -8,8 +8,8 @@
 #define KWHY_UNIT_SPREAD 0.5
 
 /*
- * Priors of time constant and delay of a meter: from the profile, which has those of NVML's meters only, or
- * wide ones. Returns true when the profile has both.
+ * Priors of time constant and delay of a meter (model/response.h): from the profile, or wide ones. Returns
+ * true when the profile has both.
  */
 bool kwhy_priors_response(uint32_t meter, const struct kwhy_profile *profile, struct kwhy_normal *out_tau_s,
 	struct kwhy_normal *out_delay_s);

@@ -5,14 +5,6 @@
 
 #include <math.h>
 
-static const uint8_t power_meters[] = {
-	KWHY_METER_NVML_SAMPLE,
-	KWHY_METER_NVML_INSTANT,
-	KWHY_METER_NVML_AVERAGE,
-	KWHY_METER_ROCM_POWER,
-	KWHY_METER_WALL,
-};
-
 /*
  * Ratios between counter and other meters. A counter stuck at idle read 187 J where 327 J were drawn (zeus
  * issue 181), and gains of cards differ by some per cent. Beyond the first ratio the counter is not used,
@@ -48,9 +40,11 @@ static double mean_power_within(
 static enum kwhy_status choose_power(struct kwhy_metered_total *out_total,
 	const struct kwhy_device_meters *meters, const struct kwhy_covered *covered, struct kwhy_error *error)
 {
+	const struct kwhy_meter_list powers = kwhy_meters_ranked(KWHY_METER_OF_DEVICE, KWHY_METER_POWERS);
+
 	*out_total = (struct kwhy_metered_total){0};
-	for (size_t i = 0; i < sizeof(power_meters); i++) {
-		const struct kwhy_power_series *series = meters->series[power_meters[i]];
+	for (size_t i = 0; i < powers.count; i++) {
+		const struct kwhy_power_series *series = meters->series[powers.items[i]];
 		enum kwhy_status status = series ? kwhy_metered_total_init(out_total, series, covered, error)
 						 : KWHY_OK;
 
@@ -65,11 +59,13 @@ static enum kwhy_status choose_power(struct kwhy_metered_total *out_total,
 static enum kwhy_status prefer_means(struct kwhy_metered_total *total,
 	const struct kwhy_device_meters *meters, const struct kwhy_covered *covered, struct kwhy_error *error)
 {
-	const struct kwhy_power_series *means = meters->series[KWHY_METER_NVML_AVERAGE];
+	const struct kwhy_power_series *means = kwhy_device_meters_best(
+		meters, KWHY_METER_OF_DEVICE, KWHY_METER_ROLE_MEANS);
 	struct kwhy_metered_total other;
 	enum kwhy_status status;
 
-	if (total->meter != KWHY_METER_NVML_INSTANT || total->sampling_ratio < RARE_RATIO || !means)
+	if (kwhy_meter_row(total->meter)->role != KWHY_METER_ROLE_INSTANTS ||
+		total->sampling_ratio < RARE_RATIO || !means)
 		return KWHY_OK;
 	status = kwhy_metered_total_init(&other, means, covered, error);
 	if (!status && other.sum_ns < total->sum_ns / 2) {
@@ -159,7 +155,8 @@ enum kwhy_status kwhy_energy_total_choose(struct kwhy_metered_total *out_total, 
 	const struct kwhy_device_meters *meters, const struct kwhy_covered *covered, bool ignore_counter,
 	struct kwhy_error *error)
 {
-	const struct kwhy_power_series *series = kwhy_device_meters_counter(meters);
+	const struct kwhy_power_series *series = kwhy_device_meters_best(
+		meters, KWHY_METER_OWNER_GPU, KWHY_METER_COUNTERS);
 	struct kwhy_metered_total other, counter = {0};
 	enum kwhy_status status = choose_power(&other, meters, covered, error);
 	bool believed = false;

@@ -2,6 +2,7 @@
 #include "ledger/energy/energy_view.h"
 
 #include "ledger/saturate.h"
+#include "model/response.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -77,16 +78,16 @@ static void add_mean(
 static void list_looks(
 	struct viewing *viewing, const struct kwhy_metered_total *total, const struct kwhy_profile *profile)
 {
-	double window_s = profile && profile->sensor.average_window_s > 0 ? profile->sensor.average_window_s
-									  : 1;
+	const struct kwhy_response response = kwhy_response_of_profile(total->meter, profile);
+	const int64_t window_ns = llround(response.average_window_s * 1e9);
 
 	for (size_t i = 0; i < total->count; i++) {
 		const struct kwhy_metered_interval *interval = &total->intervals[i];
 		int64_t length_ns = interval->end_ns - interval->start_ns;
 
 		if (kwhy_meter_is_mean(total->meter) && !total->is_deconvolved) {
-			add_mean(viewing, i, interval->start_ns, length_ns, llround(window_s * 1e9));
-			add_mean(viewing, i, interval->end_ns, length_ns, llround(window_s * 1e9));
+			add_mean(viewing, i, interval->start_ns, length_ns, window_ns);
+			add_mean(viewing, i, interval->end_ns, length_ns, window_ns);
 		} else {
 			add_edge(viewing, i, interval->start_ns, -1, i == 0 && total->starts_sharp);
 			add_edge(viewing, i, interval->end_ns, 1, i + 1 == total->count && total->ends_sharp);

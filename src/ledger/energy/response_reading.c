@@ -3,7 +3,9 @@
 
 #include "ledger/energy/response_beat.h"
 #include "model/counter.h"
+#include "model/response.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,15 +15,18 @@
  */
 #define STRETCHES 40
 
-static const uint8_t preferred[] = {
-	KWHY_METER_NVML_SAMPLE,
-	KWHY_METER_NVML_ENERGY,
-	KWHY_METER_ROCM_ENERGY,
-	KWHY_METER_NVML_INSTANT,
-	KWHY_METER_NVML_AVERAGE,
-	KWHY_METER_ROCM_POWER,
-	KWHY_METER_WALL,
-};
+/* The meters of a device, best first for powers: samples, then in the order of their ranks. */
+static struct kwhy_meter_list meters_to_read(bool ignore_counter)
+{
+	const unsigned counters = ignore_counter ? 0 : KWHY_METER_COUNTERS;
+	const struct kwhy_meter_list others = kwhy_meters_ranked(
+		KWHY_METER_OF_DEVICE, counters | KWHY_METER_ROLE_INSTANTS | KWHY_METER_ROLE_MEANS);
+	struct kwhy_meter_list list = kwhy_meters_ranked(KWHY_METER_OF_DEVICE, KWHY_METER_ROLE_SAMPLES);
+
+	for (size_t i = 0; i < others.count; i++)
+		list.items[list.count++] = others.items[i];
+	return list;
+}
 
 static bool covers(const struct kwhy_covered *covered, const struct kwhy_power_reading *reading,
 	const struct kwhy_reading_limits *limits)
@@ -48,16 +53,14 @@ static bool read_update(const struct kwhy_power_series *series, size_t i, struct
 }
 
 static bool read_power(const struct kwhy_power_series *series, size_t i, const int64_t *beat_ns,
-	const struct kwhy_reading_limits *limits, struct kwhy_power_reading *out)
+	int64_t average_ns, struct kwhy_power_reading *out)
 {
 	int64_t to_ns = beat_ns ? beat_ns[i] : series->time_ns[i];
 
 	if (kwhy_meter_is_counter(series->meter))
 		return read_update(series, i, out);
 	*out = (struct kwhy_power_reading){to_ns, to_ns, (double)series->value[i] * 1e-3};
-	if (kwhy_meter_is_mean(series->meter))
-		return !__builtin_sub_overflow(to_ns, limits->average_ns, &out->from_ns);
-	return true;
+	return !__builtin_sub_overflow(to_ns, average_ns, &out->from_ns);
 }
 
 /* Whether thinning `count` readings evenly to `most` keeps reading i. */
@@ -83,6 +86,8 @@ static enum kwhy_status read_series(struct kwhy_power_readings *readings,
 	const struct kwhy_power_series *series, const struct kwhy_covered *covered,
 	const struct kwhy_reading_limits *limits, struct kwhy_error *error)
 {
+	const int64_t average_ns = llround(
+		1e9 * kwhy_response_of_profile(series->meter, limits->profile).average_window_s);
 	enum kwhy_status status = KWHY_OK;
 	int64_t *beat_ns = NULL;
 
@@ -90,7 +95,7 @@ static enum kwhy_status read_series(struct kwhy_power_readings *readings,
 	readings->items = calloc(series->count, sizeof(*readings->items));
 	if (!readings->items)
 		return kwhy_fail_memory(error, "power readings");
-	if (series->meter == KWHY_METER_NVML_SAMPLE) {
+	if (kwhy_meter_row(series->meter)->role == KWHY_METER_ROLE_SAMPLES) {
 		beat_ns = malloc(series->count * sizeof(*beat_ns));
 		status = beat_ns ? kwhy_beat_restore(series->time_ns, series->count, beat_ns, error)
 				 : kwhy_fail_memory(error, "power readings");
@@ -98,7 +103,7 @@ static enum kwhy_status read_series(struct kwhy_power_readings *readings,
 	for (size_t i = 0; !status && i < series->count; i++) {
 		struct kwhy_power_reading *reading = &readings->items[readings->count];
 
-		if (read_power(series, i, beat_ns, limits, reading) && covers(covered, reading, limits))
+		if (read_power(series, i, beat_ns, average_ns, reading) && covers(covered, reading, limits))
 			readings->count++;
 	}
 	free(beat_ns);
@@ -110,13 +115,14 @@ enum kwhy_status kwhy_power_readings_init(struct kwhy_power_readings *readings,
 	const struct kwhy_device_meters *meters, const struct kwhy_covered *covered,
 	const struct kwhy_reading_limits *limits, struct kwhy_error *error)
 {
+	const struct kwhy_meter_list list = meters_to_read(limits->ignore_counter);
 	enum kwhy_status status = KWHY_OK;
 
 	*readings = (struct kwhy_power_readings){.meter = KWHY_NONE};
-	for (size_t i = 0; !status && readings->count == 0 && i < sizeof(preferred); i++) {
-		const struct kwhy_power_series *series = meters->series[preferred[i]];
+	for (size_t i = 0; !status && readings->count == 0 && i < list.count; i++) {
+		const struct kwhy_power_series *series = meters->series[list.items[i]];
 
-		if (!series || (limits->ignore_counter && kwhy_meter_is_counter(series->meter)))
+		if (!series)
 			continue;
 		kwhy_power_readings_done(readings);
 		status = read_series(readings, series, covered, limits, error);

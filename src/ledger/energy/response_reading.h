@@ -19,9 +19,9 @@ struct kwhy_power_readings {
 
 /* Limits of the number of readings, and the memory of a reading. */
 struct kwhy_reading_limits {
-	size_t most;	    /* most readings; more are thinned to evenly spread intervals */
-	int64_t memory_ns;  /* delay + 6 time constants; this time before each reading must be covered */
-	int64_t average_ns; /* averaging window of readings that are means */
+	size_t most;	   /* most readings; more are thinned to evenly spread intervals */
+	int64_t memory_ns; /* delay + 6 time constants; this time before each reading must be covered */
+	const struct kwhy_profile *profile; /* states the averaging window of means; NULL: no profile */
 	bool ignore_counter;
 	const struct kwhy_window *unsettled; /* windows that no reading may remember */
 	size_t unsettled_count;

@@ -39,7 +39,7 @@ static double packages_w(const struct kwhy_ledger *ledger, uint32_t machine)
 
 		if (host->machine != machine ||
 			!kwhy_meter_find(host->source, strlen(host->source), &meter, &domain) ||
-			meter != KWHY_METER_RAPL_PACKAGE)
+			kwhy_meter_row(meter)->owner != KWHY_METER_OWNER_PACKAGE)
 			continue;
 		if (host->measured_nj == KWHY_UNKNOWN_NJ || window_ns <= 0)
 			return NAN;

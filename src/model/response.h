@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_MODEL_RESPONSE_H
+#define KWHY_MODEL_RESPONSE_H
+
+#include "model/meter.h"
+#include "model/profile.h"
+
+/*
+ * How the readings of a meter follow the power: a first-order low-pass after a delay. Fields with _sd_ are
+ * standard uncertainties. Times are in seconds.
+ */
+struct kwhy_response {
+	double delay_s, delay_sd_s;
+	double time_constant_s, time_constant_sd_s; /* 0: no low-pass */
+	double stamp_sd_s;			    /* uncertainty of the time stamp of a counter's update */
+	double average_window_s; /* averaging window of a power meter that reports trailing means; 0: it
+				    reports no means */
+	double counter_ratio, power_ratio; /* relative uncertainty of counted and of integrated energy,
+					      without that of the gain */
+	double power_alone_ratio; /* relative uncertainty of integrated energy where no counter corrects it */
+	bool is_measured;	  /* on one card; false: assumed */
+	bool has_delay, has_time_constant; /* the profile of this machine states the value */
+};
+
+/*
+ * Known response of a meter. NVML's meters respond as measured on one H200, driver 580.159.04. AMD's have not
+ * been measured: a low-pass and a delay from 0 to about twice the mean. All others are assumed to respond
+ * without delay, with the uncertainty of one update.
+ */
+struct kwhy_response kwhy_response_of(enum kwhy_meter meter);
+
+/*
+ * The same, with the values of the machine profile where it has them: a profile states NVML's meters only.
+ * NULL: no profile.
+ */
+struct kwhy_response kwhy_response_of_profile(enum kwhy_meter meter, const struct kwhy_profile *profile);
+
+/*
+ * Constant gain errors found on several cards, as shares of the energy: Yang et al., arXiv 2312.02741. No
+ * meter shows its own. They are stated next to results and are never part of an interval.
+ */
+#define KWHY_GAIN_LOW_RATIO (-0.058)
+#define KWHY_GAIN_HIGH_RATIO 0.04
+
+#endif

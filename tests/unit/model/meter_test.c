@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmocka_all.h"
+
+#include "model/meter.h"
+#include "model/response.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_one_bit(unsigned bits, unsigned most)
+{
+	return bits && !(bits & (bits - 1)) && bits <= most;
+}
+
+static void a_row_has_every_property(void **state)
+{
+	(void)state;
+	for (enum kwhy_meter meter = 0; meter < KWHY_METER_COUNT; meter++) {
+		const struct kwhy_meter_row *row = kwhy_meter_row(meter);
+
+		if (!row->name || !*row->name)
+			fail_msg("meter %d has no name", (int)meter);
+		if (strlen(row->name) + 4 >= KWHY_METER_NAME_BYTES) /* of a domain's number */
+			fail_msg("%s is too long a name", row->name);
+		if (row->unit >= KWHY_METER_UNIT_COUNT || row->response >= KWHY_METER_RESPONSE_COUNT)
+			fail_msg("%s has no unit or no response", row->name);
+		if (!is_one_bit(row->owner, KWHY_METER_OWNER_USER))
+			fail_msg("%s has no owner", row->name);
+		if (!is_one_bit(row->role, KWHY_METER_ROLE_MEANS))
+			fail_msg("%s has no role", row->name);
+		if (row->rank < 1)
+			fail_msg("%s has no rank", row->name);
+	}
+}
+
+static void a_name_ends_in_its_unit_and_only_counters_count_energy(void **state)
+{
+	static const char *const ends[KWHY_METER_UNIT_COUNT] = {"_mj", "_uj", "_mw"};
+
+	(void)state;
+	for (enum kwhy_meter meter = 0; meter < KWHY_METER_COUNT; meter++) {
+		const struct kwhy_meter_row *row = kwhy_meter_row(meter);
+		const char *end = row->name + strlen(row->name) - 3;
+
+		if (strcmp(end, ends[row->unit]) != 0)
+			fail_msg("%s does not end in %s", row->name, ends[row->unit]);
+		if (kwhy_meter_is_counter(meter) != (kwhy_meter_unit_nj(meter) > 0))
+			fail_msg("the role of %s does not fit its unit", row->name);
+	}
+}
+
+static void a_name_finds_its_meter_alone(void **state)
+{
+	char text[KWHY_METER_NAME_BYTES];
+
+	(void)state;
+	for (enum kwhy_meter meter = 0; meter < KWHY_METER_COUNT; meter++) {
+		enum kwhy_meter found = KWHY_METER_COUNT;
+		uint32_t domain = 0;
+
+		kwhy_meter_source(text, meter, 7);
+		if (!kwhy_meter_find(text, strlen(text), &found, &domain) || found != meter)
+			fail_msg("%s finds another meter", text);
+		assert_int_equal(domain, strstr(kwhy_meter_name(meter), "-N_") ? 7 : 0);
+	}
+}
+
+/* Two meters of one owner and rank would be chosen between by the order of their rows. */
+static void ranks_of_one_owner_differ(void **state)
+{
+	const unsigned owners[] = {KWHY_METER_OF_DEVICE, KWHY_METER_OWNER_GPU_MEMORY,
+		KWHY_METER_OWNER_PACKAGE, KWHY_METER_OWNER_DRAM, KWHY_METER_OWNER_BOARD};
+	size_t seen = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(owners) / sizeof(owners[0]); i++) {
+		const struct kwhy_meter_list list = kwhy_meters_ranked(
+			owners[i], KWHY_METER_COUNTERS | KWHY_METER_POWERS);
+
+		seen += list.count;
+		for (size_t k = 1; k < list.count; k++)
+			if (kwhy_meter_row(list.items[k - 1])->rank >= kwhy_meter_row(list.items[k])->rank)
+				fail_msg("%s and %s have one rank", kwhy_meter_name(list.items[k - 1]),
+					kwhy_meter_name(list.items[k]));
+	}
+	assert_int_equal(seen, KWHY_METER_COUNT);
+}
+
+static void check_order(unsigned owners, unsigned roles, const char *expected)
+{
+	const struct kwhy_meter_list list = kwhy_meters_ranked(owners, roles);
+	char text[512] = "";
+
+	for (size_t i = 0; i < list.count; i++) {
+		strcat(text, i ? " " : "");
+		strcat(text, kwhy_meter_name(list.items[i]));
+	}
+	assert_string_equal(text, expected);
+}
+
+static void meters_come_best_first(void **state)
+{
+	(void)state;
+	check_order(KWHY_METER_OF_DEVICE, KWHY_METER_POWERS,
+		"nvml.sample_mw nvml.instant_mw nvml.average_mw rocm.power_mw meter_mw");
+	check_order(KWHY_METER_OWNER_GPU, KWHY_METER_COUNTERS, "nvml.energy_mj rocm.energy_uj");
+	check_order(KWHY_METER_OWNER_GPU, KWHY_METER_ROLE_MEANS, "nvml.average_mw rocm.power_mw");
+	check_order(KWHY_METER_OWNER_BOARD, KWHY_METER_COUNTERS | KWHY_METER_POWERS,
+		"hwmon.energy-N_uj hwmon.power-N_mw");
+	check_order(KWHY_METER_OWNER_PACKAGE, KWHY_METER_POWERS, "");
+}
+
+static void a_response_is_stated_and_means_have_a_window(void **state)
+{
+	(void)state;
+	for (enum kwhy_meter meter = 0; meter < KWHY_METER_COUNT; meter++) {
+		const struct kwhy_response response = kwhy_response_of(meter);
+
+		if (!(response.delay_sd_s > 0) || !(response.counter_ratio > 0) ||
+			!(response.power_ratio > 0) || !(response.stamp_sd_s > 0))
+			fail_msg("the response of %s lacks an uncertainty", kwhy_meter_name(meter));
+		if ((response.average_window_s > 0) != kwhy_meter_is_mean(meter))
+			fail_msg("the window of %s does not fit its role", kwhy_meter_name(meter));
+	}
+}
+
+/* A profile states NVML's meters; its figures are none of another vendor's. */
+static void a_profile_replaces_the_response_of_nvmls_meters_only(void **state)
+{
+	struct kwhy_profile profile = {0};
+
+	(void)state;
+	profile.sensor.time_constant_s = (struct kwhy_measured){13.1e-3, 0.6e-3};
+	profile.sensor.delay_s = (struct kwhy_measured){NAN, NAN};
+	profile.sensor.average_window_s = 1.01;
+	for (enum kwhy_meter meter = 0; meter < KWHY_METER_COUNT; meter++) {
+		const struct kwhy_response known = kwhy_response_of_profile(meter, &profile),
+					   before = kwhy_response_of(meter);
+		const bool is_nvml = kwhy_meter_row(meter)->vendor == KWHY_VENDOR_NVIDIA;
+
+		assert_int_equal(known.has_time_constant, is_nvml);
+		assert_false(known.has_delay);
+		assert_true(known.delay_s == before.delay_s && known.delay_sd_s == before.delay_sd_s);
+		assert_true(known.time_constant_s == (is_nvml ? 13.1e-3 : before.time_constant_s));
+		if (kwhy_meter_is_mean(meter))
+			assert_true(known.average_window_s == (is_nvml ? 1.01 : before.average_window_s));
+	}
+}
+
+static char *read_file(const char *path)
+{
+	char *text = calloc(1, 1 << 16);
+	FILE *file = fopen(path, "r");
+
+	assert_non_null(text);
+	assert_non_null(file);
+	assert_true(fread(text, 1, (1 << 16) - 1, file) > 0);
+	assert_int_equal(fclose(file), 0);
+	return text;
+}
+
+static void every_meter_has_a_row_in_the_documentation(void **state)
+{
+	char *page = read_file(KWHY_SOURCE_DIR "/docs/meters.md");
+
+	(void)state;
+	for (enum kwhy_meter meter = 0; meter < KWHY_METER_COUNT; meter++) {
+		char cell[KWHY_METER_NAME_BYTES + 4];
+		const char *line;
+
+		snprintf(cell, sizeof(cell), "`%s`", kwhy_meter_name(meter));
+		line = strstr(page, cell);
+		while (line && line > page && line[-1] != '\n')
+			line--;
+		if (!line || line[0] != '|')
+			fail_msg("docs/meters.md has no row of %s", cell);
+	}
+	free(page);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_row_has_every_property),
+		cmocka_unit_test(a_name_ends_in_its_unit_and_only_counters_count_energy),
+		cmocka_unit_test(a_name_finds_its_meter_alone),
+		cmocka_unit_test(ranks_of_one_owner_differ),
+		cmocka_unit_test(meters_come_best_first),
+		cmocka_unit_test(a_response_is_stated_and_means_have_a_window),
+		cmocka_unit_test(a_profile_replaces_the_response_of_nvmls_meters_only),
+		cmocka_unit_test(every_meter_has_a_row_in_the_documentation),
+	};
+
+	return kwhy_test_main(tests, NULL, NULL);
+}
