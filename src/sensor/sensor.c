@@ -41,12 +41,9 @@ static const struct row {
 	const struct kwhy_sensor_backend *backend;
 	bool (*wants)(const struct kwhy_sensor_request *request);
 } rows[] = {
-	{&kwhy_sensor_replay, wants_replay},
-	{&kwhy_sensor_nvml, wants_nvml},
-	{&kwhy_sensor_rocm, wants_rocm},
-	{&kwhy_sensor_rapl, wants_host},
-	{&kwhy_sensor_hwmon, wants_host},
-	{&kwhy_sensor_meter_file, wants_meter_files},
+#define X(backend, wants) {&kwhy_sensor_##backend, wants},
+#include "sensor/backends.def"
+#undef X
 };
 
 enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };

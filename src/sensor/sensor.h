@@ -149,8 +149,9 @@ struct kwhy_sensor_backend {
 		void *state, uint32_t device, struct kwhy_sensor_process out[KWHY_SENSOR_PROCESSES]);
 };
 
-extern const struct kwhy_sensor_backend kwhy_sensor_nvml, kwhy_sensor_rocm, kwhy_sensor_rapl,
-	kwhy_sensor_hwmon, kwhy_sensor_meter_file, kwhy_sensor_replay;
+#define X(backend, wants) extern const struct kwhy_sensor_backend kwhy_sensor_##backend;
+#include "sensor/backends.def"
+#undef X
 
 /*
  * Opens all back ends of the table that the request allows. It is KWHY_OK if no meter exists: check

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
-#include "sensor/nvml_update.h"
+#include "sensor/nvml/update.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * Gauges of a GPU, one NVML call for each row of the table. Each call takes the driver's lock, so values that
  * seldom change are read seldom. Gauges that a GPU does not support while opening are not read later.
  */
-#include "sensor/nvml_parts.h"
+#include "sensor/nvml/parts.h"
 
 enum { VALUES_MAX = 2, SELDOM = 10 };
 

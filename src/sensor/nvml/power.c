@@ -3,7 +3,7 @@
  * Power as single values: a trailing average and an instant, both useful only without the ring, and the
  * average of the memory alone.
  */
-#include "sensor/nvml_parts.h"
+#include "sensor/nvml/parts.h"
 
 #define PERIOD_NS INT64_C(100000000)
 

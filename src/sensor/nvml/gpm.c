@@ -3,7 +3,7 @@
  * GPM: the GPU's own performance counters, without a profiler, on Hopper and later. Two snapshots make
  * means over the time between them, which must be at least 100 ms.
  */
-#include "sensor/nvml_parts.h"
+#include "sensor/nvml/parts.h"
 
 #include <math.h>
 

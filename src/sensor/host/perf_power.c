@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sensor/perf_power.h"
+#include "sensor/host/perf_power.h"
 
 #include "sensor/attribute.h"
 

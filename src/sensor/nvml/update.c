@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sensor/nvml_update.h"
+#include "sensor/nvml/update.h"
 
 #define MS INT64_C(1000000)
 

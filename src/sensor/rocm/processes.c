@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sensor/rocm_parts.h"
+#include "sensor/rocm/parts.h"
 
 enum { LISTED_MAX = 256, GPUS_MAX = 64 };
 

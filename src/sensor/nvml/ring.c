@@ -3,7 +3,7 @@
  * The driver's ring of power samples: 120 on an H200, 20 ms apart, with the driver's own Unix time stamps. It
  * is read often enough that nothing is overwritten, and costs one call.
  */
-#include "sensor/nvml_parts.h"
+#include "sensor/nvml/parts.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 #ifndef KWHY_SENSOR_NVML_PARTS_H
 #define KWHY_SENSOR_NVML_PARTS_H
 
-#include "sensor/nvml_update.h"
+#include "sensor/nvml/update.h"
 #include "sensor/sensor.h"
 #include "vendor/nvml.h"
 

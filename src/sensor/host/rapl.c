@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sensor/attribute.h"
-#include "sensor/perf_power.h"
+#include "sensor/host/perf_power.h"
 #include "sensor/sensor.h"
 
 #include <errno.h>

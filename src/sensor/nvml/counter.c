@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The energy counter, read near its updates, so that every reading has the time of an update. */
-#include "sensor/nvml_parts.h"
+#include "sensor/nvml/parts.h"
 
 /* Time between updates on an H200. */
 #define PERIOD_NS INT64_C(100000000)

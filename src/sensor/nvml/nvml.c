@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sensor/nvml_parts.h"
+#include "sensor/nvml/parts.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sensor/attribute.h"
-#include "sensor/rocm_parts.h"
+#include "sensor/rocm/parts.h"
 #include "sensor/sensor.h"
 
 #include <inttypes.h>

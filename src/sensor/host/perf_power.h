@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KWHY_SENSOR_PERF_POWER_H
-#define KWHY_SENSOR_PERF_POWER_H
+#ifndef KWHY_SENSOR_HOST_PERF_POWER_H
+#define KWHY_SENSOR_HOST_PERF_POWER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sensor/rocm_parts.h"
+#include "sensor/rocm/parts.h"
 
 int64_t kwhy_rocm_saturated(uint64_t value)
 {

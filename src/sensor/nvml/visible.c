@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sensor/nvml_parts.h"
 #include "sensor/visible.h"
+#include "sensor/nvml/parts.h"
 
 #include <string.h>
 
