@@ -3,6 +3,7 @@
 
 #include "import/results/values.h"
 #include "model/ledger.h"
+#include "report/stat/columns.h"
 
 #include <math.h>
 #include <string.h>
@@ -53,12 +54,21 @@ static void add_change(struct pairing *pairing, const char *name, const char *do
 	out->changes[out->change_count++] = change;
 }
 
-static void add_pair(struct pairing *pairing, const char *name, const char *domain, const char *unit,
-	const json_t *const objects[2], const char *key)
+/* Adds the columns that are compared; `work` is the unit of some work, which their names begin with. */
+static void add_columns(struct pairing *pairing, const struct kwhy_columns *columns, const char *work,
+	const char *domain, const json_t *const objects[2])
 {
-	const json_t *const figures[2] = {json_object_get(objects[0], key), json_object_get(objects[1], key)};
+	for (size_t i = 0; i < columns->count; i++) {
+		const struct kwhy_column *column = &columns->items[i];
+		char name[96];
 
-	add_change(pairing, name, domain, unit, figures);
+		if (!column->change)
+			continue;
+		snprintf(name, sizeof(name), "%.80s%s", work, column->change);
+		add_change(pairing, name, domain, kwhy_unit_symbol(column->unit),
+			(const json_t *const[2]){json_object_get(objects[0], column->key),
+				json_object_get(objects[1], column->key)});
+	}
 }
 
 static void add_domains(struct pairing *pairing)
@@ -72,9 +82,7 @@ static void add_domains(struct pairing *pairing)
 		const char *name = kwhy_json_text_of(domain, "name");
 		const json_t *const both[2] = {domain, kwhy_json_named(others, "name", name)};
 
-		add_pair(pairing, "energy", name, "J", both, "energy_j");
-		add_pair(pairing, "above idle", name, "J", both, "net_j");
-		add_pair(pairing, "mean power", name, "W", both, "mean_w");
+		add_columns(pairing, &kwhy_stat_domain_columns, "", name, both);
 	}
 }
 
@@ -89,18 +97,14 @@ static void add_work(struct pairing *pairing)
 		const char *unit = kwhy_json_text_of(work, "unit");
 		const json_t *const both[2] = {work, kwhy_json_named(others, "unit", unit)};
 		const json_t *domains = json_object_get(both[1], "domains");
-		char title[96], rate[96];
 
-		snprintf(title, sizeof(title), "%.80s/J", unit);
-		snprintf(rate, sizeof(rate), "%.80s/s", unit);
-		add_pair(pairing, unit, "", "", both, "count");
-		add_pair(pairing, rate, "", "", both, "per_s");
+		add_columns(pairing, &kwhy_stat_work_columns, unit, "", both);
 		json_array_foreach(json_object_get(work, "domains"), d, domain)
 		{
 			const char *name = kwhy_json_text_of(domain, "name");
 			const json_t *const of[2] = {domain, kwhy_json_named(domains, "name", name)};
 
-			add_pair(pairing, title, name, "", of, "units_per_joule");
+			add_columns(pairing, &kwhy_stat_work_domain_columns, unit, name, of);
 		}
 	}
 }
@@ -282,9 +286,7 @@ static void pair_up(struct pairing *pairing)
 	const json_t *const times[2] = {
 		json_object_get(pairing->roots[0], "time"), json_object_get(pairing->roots[1], "time")};
 
-	add_pair(pairing, "time", "", "s", times, "elapsed_s");
-	add_pair(pairing, "user time", "", "s", times, "user_s");
-	add_pair(pairing, "system time", "", "s", times, "system_s");
+	add_columns(pairing, &kwhy_stat_time_columns, "", "", times);
 	add_domains(pairing);
 	add_work(pairing);
 	add_curves(pairing);
@@ -297,7 +299,8 @@ static enum kwhy_status reserve(struct pairing *pairing, struct kwhy_error *erro
 	size_t work = json_array_size(json_object_get(pairing->roots[0], "work"));
 	size_t metrics = json_array_size(json_object_get(pairing->roots[0], "metrics"));
 
-	pairing->change_space = 3 + 3 * domains + work * (2 + domains);
+	pairing->change_space = kwhy_stat_time_columns.count + kwhy_stat_domain_columns.count * domains +
+		work * (kwhy_stat_work_columns.count + kwhy_stat_work_domain_columns.count * domains);
 	out->changes = kwhy_arena_alloc(&out->arena, pairing->change_space, sizeof(*out->changes));
 	out->curves = kwhy_arena_alloc(&out->arena, metrics + 1, sizeof(*out->curves));
 	if (!out->changes || !out->curves)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/stat.h"
-#include "report/stat/summary.h"
+#include "report/stat/columns.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -55,90 +55,74 @@ static void add_row(struct kwhy_text *out, const struct place *place, const stru
 	kwhy_text_add(out, "\n");
 }
 
-static void add_mean(
-	struct kwhy_text *out, const char *name, const char *of, const struct kwhy_stat_figure *figure)
-{
-	add_row(out, &(struct place){name, of, -1, NAN, NAN}, figure);
-}
-
 /* Adds one value, with the meter's interval where there is one. */
-static void add_value(struct kwhy_text *out, const struct place *place, double value, double low, double high)
+static void add_value(struct kwhy_text *out, const struct place *place, double value)
 {
-	struct kwhy_stat_figure figure = {
-		.estimate = {.count = isfinite(value),
-			.mean = value,
-			.low = low,
-			.high = high,
-			.deviation = NAN,
-			.least = value,
-			.most = value},
-		.basis = isfinite(low) && isfinite(high) ? KWHY_STAT_BY_METER : KWHY_STAT_BY_NONE,
-	};
+	const struct kwhy_stat_figure figure = kwhy_stat_single(value, NAN, NAN);
 
 	add_row(out, place, &figure);
+}
+
+/* Adds a row of each column. `unit` of some work comes before the name of the figure. */
+static void add_columns(struct kwhy_text *out, const struct kwhy_columns *columns, struct place *place,
+	const struct kwhy_stat_row *row)
+{
+	for (size_t i = 0; i < columns->count; i++) {
+		struct kwhy_value value;
+
+		if (!(columns->items[i].outputs & KWHY_IN_CSV))
+			continue;
+		value = kwhy_column_value(&columns->items[i], row);
+		place->figure = columns->items[i].key;
+		if (row->work.unit)
+			kwhy_text_addf(out, "%s_", row->work.unit);
+		if (value.kind == KWHY_VALUE_FIGURE)
+			add_row(out, place, &value.figure);
+		else
+			add_value(out, place, kwhy_value_number(&value));
+	}
 }
 
 static void add_means(
 	struct kwhy_text *out, const struct kwhy_stat *stat, const struct kwhy_stat_summary *summary)
 {
-	add_mean(out, "elapsed_s", "", &summary->elapsed_s);
-	add_mean(out, "user_s", "", &summary->user_s);
-	add_mean(out, "system_s", "", &summary->system_s);
-	add_value(out, &(struct place){"max_rss_bytes", "", -1, NAN, NAN}, summary->max_rss_bytes, NAN, NAN);
+	struct kwhy_stat_row row = kwhy_stat_row_of(stat, summary, KWHY_STAT_NO_DOMAIN, KWHY_STAT_NO_WORK);
+	struct place place = {.of = "", .run = -1, .start_s = NAN, .end_s = NAN};
+
+	add_columns(out, &kwhy_stat_time_columns, &place, &row);
 	for (size_t d = 0; d < stat->domain_count; d++) {
-		const struct kwhy_stat_domain *domain = &stat->domains[d];
-		const struct kwhy_stat_domain_figures *figures = &summary->domains[d];
-
-		add_mean(out, "energy_j", domain->name, &figures->energy_j);
-		add_mean(out, "net_j", domain->name, &figures->net_j);
-		add_mean(out, "mean_w", domain->name, &figures->mean_w);
-		add_value(out, &(struct place){"peak_w", domain->name, -1, NAN, NAN}, figures->peak_w, NAN,
-			NAN);
-		add_value(out, &(struct place){"idle_w", domain->name, -1, NAN, NAN}, domain->idle.watts,
-			domain->idle.low_w, domain->idle.high_w);
+		row = kwhy_stat_row_of(stat, summary, d, KWHY_STAT_NO_WORK);
+		place.of = row.domain.name;
+		add_columns(out, &kwhy_stat_domain_columns, &place, &row);
 	}
-}
-
-static void add_work(
-	struct kwhy_text *out, const struct kwhy_stat *stat, const struct kwhy_stat_summary *summary)
-{
 	for (size_t w = 0; w < stat->work_count; w++) {
-		const char *unit = stat->work[w].unit;
-
-		kwhy_text_addf(out, "%s_", unit);
-		add_mean(out, "count", "", &summary->work[w].count);
-		kwhy_text_addf(out, "%s_", unit);
-		add_mean(out, "per_s", "", &summary->work[w].per_s);
+		row = kwhy_stat_row_of(stat, summary, KWHY_STAT_NO_DOMAIN, w);
+		place.of = "";
+		add_columns(out, &kwhy_stat_work_columns, &place, &row);
 		for (size_t d = 0; d < stat->domain_count; d++) {
-			kwhy_text_addf(out, "%s_", unit);
-			add_mean(out, "joules_per_unit", stat->domains[d].name,
-				&summary->work[w].joules_per_unit[d]);
-			kwhy_text_addf(out, "%s_", unit);
-			add_mean(out, "units_per_joule", stat->domains[d].name,
-				&summary->work[w].units_per_joule[d]);
+			row = kwhy_stat_row_of(stat, summary, d, w);
+			place.of = row.domain.name;
+			add_columns(out, &kwhy_stat_work_domain_columns, &place, &row);
 		}
 	}
 }
 
 static void add_run(struct kwhy_text *out, const struct kwhy_stat *stat, size_t r)
 {
-	const struct kwhy_stat_run *run = &stat->runs[r];
-	struct place place = {"elapsed_s", "", (int64_t)r, run->start_s, run->start_s + run->seconds};
+	struct kwhy_stat_row row = kwhy_stat_run_row_of(stat, r, KWHY_STAT_NO_DOMAIN);
+	struct place place = {NULL, "", (int64_t)r, row.run.start_s, row.run.start_s + row.run.seconds};
 
-	add_value(out, &place, run->seconds, NAN, NAN);
-	place.figure = "exit";
-	add_value(out, &place, run->exit, NAN, NAN);
-	place.figure = "energy_j";
+	add_columns(out, &kwhy_stat_run_columns, &place, &row);
 	for (size_t d = 0; d < stat->domain_count; d++) {
-		place.of = stat->domains[d].name;
-		add_value(out, &place, run->energies[d].joules, run->energies[d].low_j,
-			run->energies[d].high_j);
+		row = kwhy_stat_run_row_of(stat, r, d);
+		place.of = row.domain.name;
+		add_columns(out, &kwhy_stat_run_domain_columns, &place, &row);
 	}
+	place.figure = "count";
+	place.of = "";
 	for (size_t w = 0; w < stat->work_count; w++) {
-		place.figure = "count";
-		place.of = "";
 		kwhy_text_addf(out, "%s_", stat->work[w].unit);
-		add_value(out, &place, run->work[w], NAN, NAN);
+		add_value(out, &place, row.run.work[w]);
 	}
 }
 
@@ -150,16 +134,16 @@ static void add_curves(struct kwhy_text *out, const struct kwhy_stat *stat)
 			add_value(out,
 				&(struct place){"interval_j", stat->domains[d].name, stat->intervals[i].run,
 					stat->intervals[i].start_s, stat->intervals[i].end_s},
-				stat->interval_joules[i * stat->domain_count + d], NAN, NAN);
+				stat->interval_joules[i * stat->domain_count + d]);
 	for (size_t m = 0; m < stat->metric_count; m++)
 		for (size_t i = 0; i < stat->metrics[m].count; i++) {
 			const struct kwhy_stat_point *point = &stat->metrics[m].points[i];
 			struct place place = {
 				"metric", stat->metrics[m].name, point->run, point->time_s, point->time_s};
 
-			add_value(out, &place, point->value, NAN, NAN);
+			add_value(out, &place, point->value);
 			place.figure = "metric_j";
-			add_value(out, &place, point->joules, NAN, NAN);
+			add_value(out, &place, point->joules);
 		}
 }
 
@@ -172,7 +156,6 @@ enum kwhy_status kwhy_stat_csv(const struct kwhy_stat *stat, struct kwhy_text *o
 		return status;
 	kwhy_text_add(out, "figure,of,run,start_s,end_s,count,mean,low,high,interval,deviation,least,most\n");
 	add_means(out, stat, &summary);
-	add_work(out, stat, &summary);
 	for (size_t r = 0; r < stat->run_count; r++)
 		add_run(out, stat, r);
 	add_curves(out, stat);

@@ -123,10 +123,12 @@ static void note_domain(const struct kwhy_stat *stat, struct kwhy_stat_summary *
 static void note_unreported_work(const struct kwhy_stat *stat, struct kwhy_stat_summary *summary, size_t w)
 {
 	const struct kwhy_stat_work *work = &stat->work[w];
-	size_t reported = summary->work[w].count.estimate.count;
+	size_t reported = 0;
 	const char *why = work->from == KWHY_STAT_WORK_OUTPUT ? "nothing in the output matched"
 							      : "the command reported none";
 
+	for (size_t r = 0; r < stat->run_count; r++)
+		reported += stat->runs[r].counted && isfinite(stat->runs[r].work[w]);
 	if (work->from == KWHY_STAT_WORK_STATED || reported == summary->counted)
 		return;
 	if (reported)

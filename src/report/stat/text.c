@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/quantity.h"
 #include "report/stat.h"
-#include "report/stat/summary.h"
-#include "report/table.h"
+#include "report/stat/columns.h"
 #include "report/text_context.h"
 
 #include <inttypes.h>
@@ -25,96 +24,24 @@ static void cell(struct kwhy_table *table, double value, const char *unit)
 	kwhy_table_cell(table, isfinite(value) ? kwhy_quantity_si(text, value, unit, DIGITS) : NULL);
 }
 
-/* Writes an amount of work in ones: 12 tokens, never 12000 millitokens. Beyond a million it uses prefixes. */
-static const char *amount_of(char out[96], double value, const char *unit)
-{
-	char text[KWHY_QUANTITY_BYTES];
-	const char *space = *unit && *unit != '/' ? " " : "";
-	double size = fabs(value);
-
-	if (!isfinite(value))
-		return NULL;
-	if (size >= 1e6 || strncmp(unit, "flop", 4) == 0)
-		snprintf(out, 96, "%s%s", kwhy_quantity_si(text, value, "", DIGITS), unit);
-	else if (size >= 1000)
-		snprintf(out, 96, "%s%s%s%s", value < 0 ? "-" : "",
-			kwhy_quantity_count(text, (uint64_t)(size + 0.5)), space, unit);
-	else
-		snprintf(out, 96, "%.4g%s%s", value, space, unit);
-	return out;
-}
-
-static void amount_cell(struct kwhy_table *table, double value, const char *unit)
-{
-	char text[96];
-
-	kwhy_table_cell(table, amount_of(text, value, unit));
-}
-
-static const char *spread_of(char out[KWHY_QUANTITY_BYTES], const struct kwhy_stat_figure *figure)
-{
-	const struct kwhy_estimate *estimate = &figure->estimate;
-
-	return kwhy_quantity_interval(out, estimate->mean, estimate->low, estimate->high);
-}
-
-static void spread_cell(struct kwhy_table *table, const struct kwhy_stat_figure *figure)
-{
-	char text[KWHY_QUANTITY_BYTES];
-
-	kwhy_table_cell(table, spread_of(text, figure));
-}
-
-/* Adds the half-width in the figure's own unit, since the figure may be about 0. */
-static void half_cell(struct kwhy_table *table, const struct kwhy_stat_figure *figure, const char *unit)
-{
-	char number[KWHY_QUANTITY_BYTES], text[KWHY_QUANTITY_BYTES + 4] = "";
-	double half = (figure->estimate.high - figure->estimate.low) / 2;
-
-	if (isfinite(half))
-		snprintf(text, sizeof(text), "\xc2\xb1%s", kwhy_quantity_si(number, half, unit, 2));
-	kwhy_table_cell(table, text);
-}
-
-static void add_domain(struct kwhy_table *table, const struct page *page, size_t d)
-{
-	const struct kwhy_stat_domain *domain = &page->stat->domains[d];
-	const struct kwhy_stat_domain_figures *figures = &page->summary->domains[d];
-
-	if (domain->kind == KWHY_STAT_TOTAL)
-		kwhy_table_rule(table);
-	kwhy_table_cell(table, domain->name);
-	cell(table, figures->energy_j.estimate.mean, "J");
-	spread_cell(table, &figures->energy_j);
-	if (isfinite(page->stat->idle_s)) {
-		cell(table, figures->net_j.estimate.mean, "J");
-		half_cell(table, &figures->net_j, "J");
-	}
-	cell(table, figures->mean_w.estimate.mean, "W");
-	cell(table, figures->peak_w, "W");
-	kwhy_table_cell(table, figures->basis ? figures->basis : "");
-}
-
 static void write_energy(const struct page *page)
 {
-	static const struct kwhy_table_column gross[] = {{"", KWHY_COLUMN_LEFT},
-		{"energy", KWHY_COLUMN_RIGHT}, {"95 %", KWHY_COLUMN_RIGHT}, {"mean", KWHY_COLUMN_RIGHT},
-		{"peak", KWHY_COLUMN_RIGHT}, {"from", KWHY_COLUMN_LEFT}};
-	static const struct kwhy_table_column net[] = {{"", KWHY_COLUMN_LEFT}, {"energy", KWHY_COLUMN_RIGHT},
-		{"95 %", KWHY_COLUMN_RIGHT}, {"above idle", KWHY_COLUMN_RIGHT}, {"95 %", KWHY_COLUMN_RIGHT},
-		{"mean", KWHY_COLUMN_RIGHT}, {"peak", KWHY_COLUMN_RIGHT}, {"from", KWHY_COLUMN_LEFT}};
-	bool with_net = isfinite(page->stat->idle_s);
-	struct kwhy_table table;
+	struct kwhy_text_table table = {.parts = {&kwhy_stat_domain_columns}};
 
 	if (!page->stat->domain_count) {
 		kwhy_text_context_paragraph(
 			&page->text_context, "  energy: ", "not available: no meter was found");
 		return;
 	}
-	kwhy_table_init(&table, with_net ? net : gross, with_net ? 8 : 6);
-	for (size_t d = 0; d < page->stat->domain_count; d++)
-		add_domain(&table, page, d);
-	kwhy_table_write(&table, page->text_context.style, page->text_context.out);
+	for (size_t d = 0; d < page->stat->domain_count; d++) {
+		const struct kwhy_stat_row row = kwhy_stat_row_of(
+			page->stat, page->summary, d, KWHY_STAT_NO_WORK);
+
+		if (row.domain.kind == KWHY_STAT_TOTAL && d)
+			kwhy_table_rule(&table.table);
+		kwhy_text_table_add(&table, &row);
+	}
+	kwhy_table_write(&table.table, page->text_context.style, page->text_context.out);
 }
 
 static void write_idle(const struct page *page)
@@ -149,79 +76,44 @@ static void write_idle(const struct page *page)
 	}
 }
 
-/* Writes a CPU time. The system counts it in steps, so 0 means less than a step. */
-static const char *cpu_time_of(char out[KWHY_QUANTITY_BYTES], double seconds)
-{
-	if (!(seconds < 1e-3))
-		return kwhy_quantity_si(out, seconds, "s", 3);
-	snprintf(out, KWHY_QUANTITY_BYTES, "under 1 ms");
-	return out;
-}
-
 static void write_time(const struct page *page)
 {
-	const struct kwhy_stat_summary *summary = page->summary;
-	char elapsed[KWHY_QUANTITY_BYTES], user[KWHY_QUANTITY_BYTES], system[KWHY_QUANTITY_BYTES],
-		memory[KWHY_QUANTITY_BYTES], spread[KWHY_QUANTITY_BYTES];
+	const struct kwhy_stat_row row = kwhy_stat_row_of(
+		page->stat, page->summary, KWHY_STAT_NO_DOMAIN, KWHY_STAT_NO_WORK);
+	const struct kwhy_columns *columns = &kwhy_stat_time_columns;
+	struct kwhy_text line = {0};
+	char text[KWHY_SHOWN_BYTES];
 
-	spread_of(spread, &summary->elapsed_s);
-	kwhy_text_context_linef(&page->text_context, "  ",
-		"%s elapsed%s%s, %s of CPU time in user mode, %s in the system, %s of memory at most",
-		kwhy_quantity_si(elapsed, summary->elapsed_s.estimate.mean, "s", DIGITS), *spread ? " " : "",
-		spread, cpu_time_of(user, summary->user_s.estimate.mean),
-		cpu_time_of(system, summary->system_s.estimate.mean),
-		kwhy_quantity_si(memory, summary->max_rss_bytes, "B", 3));
-}
+	for (size_t i = 0; i < columns->count; i++) {
+		const char *shown = kwhy_column_show(columns, &columns->items[i], text, &row);
 
-/* Singular of a unit: "token" of "tokens". */
-static void one_of(char out[64], const char *unit)
-{
-	size_t length = strlen(unit);
-
-	snprintf(out, 64, "%.*s", (int)(length > 2 && unit[length - 1] == 's' ? length - 1 : length), unit);
-}
-
-static void add_work(struct kwhy_table *table, const struct page *page, size_t w, size_t domain)
-{
-	const struct kwhy_stat_work_figures *figures = &page->summary->work[w];
-	const char *unit = page->stat->work[w].unit;
-	char one[64], rate[80], efficiency[80], energy[80];
-
-	one_of(one, unit);
-	snprintf(rate, sizeof(rate), "%s/s", unit);
-	snprintf(efficiency, sizeof(efficiency), strcmp(unit, "flop") == 0 ? "flop/s/W" : "%s/J", unit);
-	snprintf(energy, sizeof(energy), "J/%s", one);
-	kwhy_table_cell(table, unit);
-	amount_cell(table, figures->count.estimate.mean, "");
-	amount_cell(table, figures->per_s.estimate.mean, "/s");
-	if (domain == KWHY_STAT_NO_DOMAIN)
-		return;
-	cell(table, figures->joules_per_unit[domain].estimate.mean, energy);
-	spread_cell(table, &figures->joules_per_unit[domain]);
-	amount_cell(table, figures->units_per_joule[domain].estimate.mean, efficiency);
+		kwhy_text_addf(
+			&line, "%s%s%s", i ? ", " : "", shown ? shown : "n/a", columns->items[i].title);
+	}
+	kwhy_text_context_paragraph(&page->text_context, "  ", line.failed ? "" : line.data);
+	page->text_context.out->failed |= line.failed;
+	kwhy_text_done(&line);
 }
 
 static void write_work(const struct page *page)
 {
-	static const struct kwhy_table_column timed[] = {
-		{"", KWHY_COLUMN_LEFT}, {"a run", KWHY_COLUMN_RIGHT}, {"speed", KWHY_COLUMN_RIGHT}};
-	static const struct kwhy_table_column metered[] = {{"", KWHY_COLUMN_LEFT},
-		{"a run", KWHY_COLUMN_RIGHT}, {"speed", KWHY_COLUMN_RIGHT}, {"energy", KWHY_COLUMN_RIGHT},
-		{"95 %", KWHY_COLUMN_RIGHT}, {"efficiency", KWHY_COLUMN_RIGHT}};
 	size_t domain = kwhy_stat_main_domain(page->stat);
-	struct kwhy_table table;
+	bool is_metered = domain != KWHY_STAT_NO_DOMAIN;
+	struct kwhy_text_table table = {
+		.parts = {&kwhy_stat_work_columns, is_metered ? &kwhy_stat_work_domain_columns : NULL}};
 	char remark[96];
 
 	if (!page->stat->work_count)
 		return;
 	snprintf(remark, sizeof(remark), "with the energy of %s",
-		domain == KWHY_STAT_NO_DOMAIN ? "" : page->stat->domains[domain].name);
-	kwhy_text_context_heading(&page->text_context, "Work", domain == KWHY_STAT_NO_DOMAIN ? NULL : remark);
-	kwhy_table_init(&table, domain == KWHY_STAT_NO_DOMAIN ? timed : metered,
-		domain == KWHY_STAT_NO_DOMAIN ? 3 : 6);
-	for (size_t w = 0; w < page->stat->work_count; w++)
-		add_work(&table, page, w, domain);
-	kwhy_table_write(&table, page->text_context.style, page->text_context.out);
+		is_metered ? page->stat->domains[domain].name : "");
+	kwhy_text_context_heading(&page->text_context, "Work", is_metered ? remark : NULL);
+	for (size_t w = 0; w < page->stat->work_count; w++) {
+		const struct kwhy_stat_row row = kwhy_stat_row_of(page->stat, page->summary, domain, w);
+
+		kwhy_text_table_add(&table, &row);
+	}
+	kwhy_table_write(&table.table, page->text_context.style, page->text_context.out);
 }
 
 static void plain_cell(struct kwhy_table *table, double value)

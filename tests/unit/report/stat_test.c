@@ -2,7 +2,7 @@
 #include "cmocka_all.h"
 #include "report/compare/stat.h"
 #include "report/stat.h"
-#include "report/stat/summary.h"
+#include "report/stat/columns.h"
 
 #include <math.h>
 #include <string.h>
@@ -78,6 +78,19 @@ static void assert_close(double value, double expected)
 		fail_msg("%.12g is not %.12g", value, expected);
 }
 
+/* The figure of that name, of the only domain and the only work. */
+static struct kwhy_stat_figure figure_of(const struct kwhy_stat *stat,
+	const struct kwhy_stat_summary *summary, const struct kwhy_columns *columns, const char *key)
+{
+	const struct kwhy_stat_row row = kwhy_stat_row_of(stat, summary, 0, 0);
+
+	for (size_t i = 0; i < columns->count; i++)
+		if (columns->items[i].key && strcmp(columns->items[i].key, key) == 0)
+			return kwhy_column_value(&columns->items[i], &row).figure;
+	fail_msg("no column '%s'", key);
+	return (struct kwhy_stat_figure){.basis = KWHY_STAT_BY_NONE};
+}
+
 static void means_over_runs_have_the_interval_of_their_scatter(void **state)
 {
 	struct example e;
@@ -89,12 +102,16 @@ static void means_over_runs_have_the_interval_of_their_scatter(void **state)
 	assert_close(summary.domains[0].energy_j.estimate.mean, 105);
 	assert_close(summary.domains[0].energy_j.estimate.high, 105 + 12.706204736 * sqrt(50) / sqrt(2));
 	assert_int_equal(summary.domains[0].energy_j.basis, KWHY_STAT_BY_RUNS);
-	assert_close(summary.domains[0].net_j.estimate.mean, 85);
+	assert_close(figure_of(&e.stat, &summary, &kwhy_stat_domain_columns, "net_j").estimate.mean, 85);
 	assert_close(summary.domains[0].context_j, 30);
 	assert_close(summary.domains[0].peak_w, 150);
 	assert_close(summary.domains[0].meter_half_ratio, 0.02);
-	assert_close(summary.work[0].joules_per_unit[0].estimate.mean, 2.1);
-	assert_close(summary.work[0].units_per_joule[0].estimate.mean, 100 / 210.0);
+	assert_close(
+		figure_of(&e.stat, &summary, &kwhy_stat_work_domain_columns, "joules_per_unit").estimate.mean,
+		2.1);
+	assert_close(
+		figure_of(&e.stat, &summary, &kwhy_stat_work_domain_columns, "units_per_joule").estimate.mean,
+		100 / 210.0);
 	/* t(4) * 7.07 / sqrt(5) is the first below 10.5 */
 	assert_int_equal(summary.domains[0].runs_needed, 5);
 	kwhy_stat_summary_done(&summary);
@@ -108,7 +125,7 @@ static void a_ratio_is_of_the_sums_of_the_runs_that_have_both(void **state)
 	struct kwhy_stat_energy third = {.joules = 900, .low_j = 899, .high_j = 901, .basis = "counter"};
 	double unreported = NAN;
 	struct kwhy_stat_summary summary;
-	const struct kwhy_stat_work_figures *work;
+	struct kwhy_stat_figure joules;
 
 	(void)state;
 	make(&e);
@@ -119,13 +136,16 @@ static void a_ratio_is_of_the_sums_of_the_runs_that_have_both(void **state)
 	e.stat.runs = runs;
 	e.stat.run_count = 3;
 	assert_int_equal(kwhy_stat_summary_make(&e.stat, &summary, &error), KWHY_OK);
-	work = &summary.work[0];
-	assert_close(work->joules_per_unit[0].estimate.mean, 210 / 250.0);
-	assert_close(work->units_per_joule[0].estimate.mean, 250 / 210.0);
-	assert_close(work->per_s.estimate.mean, 125);
-	assert_int_equal(work->joules_per_unit[0].estimate.count, 2);
-	assert_true(work->joules_per_unit[0].estimate.low > 0);
-	assert_close(summary.domains[0].mean_w.estimate.mean, 1110 / 5.0);
+	joules = figure_of(&e.stat, &summary, &kwhy_stat_work_domain_columns, "joules_per_unit");
+	assert_close(joules.estimate.mean, 210 / 250.0);
+	assert_int_equal(joules.estimate.count, 2);
+	assert_true(joules.estimate.low > 0);
+	assert_close(
+		figure_of(&e.stat, &summary, &kwhy_stat_work_domain_columns, "units_per_joule").estimate.mean,
+		250 / 210.0);
+	assert_close(figure_of(&e.stat, &summary, &kwhy_stat_work_columns, "per_s").estimate.mean, 125);
+	assert_close(
+		figure_of(&e.stat, &summary, &kwhy_stat_domain_columns, "mean_w").estimate.mean, 1110 / 5.0);
 	kwhy_stat_summary_done(&summary);
 }
 
@@ -155,9 +175,14 @@ static void a_single_run_has_its_meters_interval(void **state)
 	assert_int_equal(kwhy_stat_summary_make(&e.stat, &summary, &error), KWHY_OK);
 	assert_int_equal(summary.domains[0].energy_j.basis, KWHY_STAT_BY_METER);
 	assert_close(summary.domains[0].energy_j.estimate.low, 98);
-	assert_close(summary.work[0].units_per_joule[0].estimate.low, 50 / 102.0);
-	assert_close(summary.work[0].units_per_joule[0].estimate.high, 50 / 98.0);
-	assert_int_equal(summary.elapsed_s.basis, KWHY_STAT_BY_NONE);
+	assert_close(
+		figure_of(&e.stat, &summary, &kwhy_stat_work_domain_columns, "units_per_joule").estimate.low,
+		50 / 102.0);
+	assert_close(
+		figure_of(&e.stat, &summary, &kwhy_stat_work_domain_columns, "units_per_joule").estimate.high,
+		50 / 98.0);
+	assert_int_equal(
+		figure_of(&e.stat, &summary, &kwhy_stat_time_columns, "elapsed_s").basis, KWHY_STAT_BY_NONE);
 	assert_int_equal(summary.domains[0].runs_needed, 0);
 	assert_int_equal(summary.note_count, 1);
 	assert_non_null(strstr(summary.notes[0], "no part of the means"));
@@ -179,7 +204,8 @@ static void what_is_unknown_stays_unknown_and_says_why(void **state)
 	assert_int_equal(kwhy_stat_summary_make(&e.stat, &summary, &error), KWHY_OK);
 	assert_true(isnan(summary.domains[0].energy_j.estimate.mean));
 	assert_true(isnan(summary.domains[0].context_j));
-	assert_true(isnan(summary.work[0].joules_per_unit[0].estimate.mean));
+	assert_true(isnan(figure_of(&e.stat, &summary, &kwhy_stat_work_domain_columns, "joules_per_unit")
+				  .estimate.mean));
 	kwhy_stat_summary_done(&summary);
 	assert_int_equal(kwhy_stat_text(&e.stat, &style, &text, &error), KWHY_OK);
 	assert_non_null(strstr(text.data, "n/a"));

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/columns.h"
+
+#include "base/quantity.h"
+#include "model/recording.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { DIGITS = 3 };
+
+/* Symbol that text shows, and what one of the stored values is of it. */
+static const struct {
+	const char *symbol;
+	double scale;
+} units[KWHY_UNIT_COUNT] = {
+	[KWHY_UNIT_WORDS] = {"", 1},
+	[KWHY_UNIT_ONE] = {"", 1},
+	[KWHY_UNIT_RATIO] = {"", 1},
+	[KWHY_UNIT_S] = {"s", 1},
+	[KWHY_UNIT_NS] = {"s", 1e-9},
+	[KWHY_UNIT_J] = {"J", 1},
+	[KWHY_UNIT_NJ] = {"J", 1e-9},
+	[KWHY_UNIT_W] = {"W", 1},
+	[KWHY_UNIT_MW] = {"W", 1e-3},
+	[KWHY_UNIT_B] = {"B", 1},
+	[KWHY_UNIT_B_PER_S] = {"B/s", 1},
+	[KWHY_UNIT_HZ] = {"Hz", 1},
+	[KWHY_UNIT_C] = {"C", 1},
+};
+
+const char *kwhy_unit_symbol(enum kwhy_unit unit)
+{
+	return units[unit].symbol;
+}
+
+const char *kwhy_stat_interval_basis_name(enum kwhy_stat_interval_basis basis)
+{
+	static const char *const names[] = {
+		[KWHY_STAT_BY_NONE] = NULL, [KWHY_STAT_BY_RUNS] = "runs", [KWHY_STAT_BY_METER] = "meter"};
+
+	return names[basis];
+}
+
+struct kwhy_value kwhy_value_text(const char *text)
+{
+	return (struct kwhy_value){text ? KWHY_VALUE_TEXT : KWHY_VALUE_UNKNOWN, .text = text};
+}
+
+struct kwhy_value kwhy_value_real(double real)
+{
+	return (struct kwhy_value){isfinite(real) ? KWHY_VALUE_REAL : KWHY_VALUE_UNKNOWN, .real = real};
+}
+
+struct kwhy_value kwhy_value_count(uint64_t count)
+{
+	return (struct kwhy_value){
+		count == KWHY_UNKNOWN_BYTES ? KWHY_VALUE_UNKNOWN : KWHY_VALUE_COUNT, .count = count};
+}
+
+struct kwhy_value kwhy_value_integer(int64_t integer)
+{
+	return (struct kwhy_value){
+		integer == KWHY_UNKNOWN_NJ ? KWHY_VALUE_UNKNOWN : KWHY_VALUE_INTEGER, .integer = integer};
+}
+
+struct kwhy_value kwhy_value_figure(const struct kwhy_stat_figure *figure)
+{
+	return (struct kwhy_value){KWHY_VALUE_FIGURE, .figure = *figure};
+}
+
+double kwhy_value_number(const struct kwhy_value *value)
+{
+	switch (value->kind) {
+	case KWHY_VALUE_COUNT:
+		return (double)value->count;
+	case KWHY_VALUE_INTEGER:
+		return (double)value->integer;
+	case KWHY_VALUE_REAL:
+		return value->real;
+	case KWHY_VALUE_FIGURE:
+		return value->figure.estimate.mean;
+	default:
+		return NAN;
+	}
+}
+
+struct kwhy_value kwhy_column_value(const struct kwhy_column *column, const void *row)
+{
+	const void *field = (const char *)row + column->offset;
+
+	switch (column->field) {
+	case KWHY_FIELD_TEXT:
+		return kwhy_value_text(*(const char *const *)field);
+	case KWHY_FIELD_BOOL:
+		return (struct kwhy_value){KWHY_VALUE_FLAG, .flag = *(const bool *)field};
+	case KWHY_FIELD_INT:
+		return kwhy_value_integer(*(const int *)field);
+	case KWHY_FIELD_U32:
+		return kwhy_value_count(*(const uint32_t *)field == KWHY_NONE ? KWHY_UNKNOWN_BYTES
+									      : *(const uint32_t *)field);
+	case KWHY_FIELD_U64:
+		return kwhy_value_count(*(const uint64_t *)field);
+	case KWHY_FIELD_I64:
+		return kwhy_value_integer(*(const int64_t *)field);
+	case KWHY_FIELD_REAL:
+		return kwhy_value_real(*(const double *)field);
+	case KWHY_FIELD_FIGURE:
+		return kwhy_value_figure(field);
+	case KWHY_FIELD_NONE:
+		break;
+	}
+	return column->value(column, row);
+}
+
+static const char *show_real(
+	const struct kwhy_columns *columns, enum kwhy_unit unit, char out[KWHY_QUANTITY_BYTES], double real)
+{
+	if (!isfinite(real))
+		return NULL;
+	if (unit == KWHY_UNIT_RATIO)
+		return kwhy_quantity_percent(out, real);
+	return kwhy_quantity_si(out, real * units[unit].scale, units[unit].symbol,
+		columns->digits ? columns->digits : DIGITS);
+}
+
+const char *kwhy_column_show(const struct kwhy_columns *columns, const struct kwhy_column *column,
+	char out[KWHY_SHOWN_BYTES], const void *row)
+{
+	const struct kwhy_value value = kwhy_column_value(column, row);
+
+	if (column->show)
+		return column->show(out, &value, row);
+	switch (value.kind) {
+	case KWHY_VALUE_TEXT:
+		return value.text;
+	case KWHY_VALUE_FLAG:
+		return value.flag ? "yes" : "no";
+	case KWHY_VALUE_COUNT:
+		return column->unit == KWHY_UNIT_B ? kwhy_quantity_bytes(out, value.count)
+						   : kwhy_quantity_count(out, value.count);
+	default:
+		return show_real(columns, column->unit, out, kwhy_value_number(&value));
+	}
+}
+
+static void write_figure(struct kwhy_json *json, const char *key, const struct kwhy_stat_figure *figure)
+{
+	const struct kwhy_estimate *estimate = &figure->estimate;
+
+	kwhy_json_row(json, key);
+	kwhy_json_count(json, "count", estimate->count);
+	kwhy_json_real(json, "mean", estimate->mean);
+	kwhy_json_real(json, "low", estimate->low);
+	kwhy_json_real(json, "high", estimate->high);
+	kwhy_json_string(json, "interval", kwhy_stat_interval_basis_name(figure->basis));
+	kwhy_json_real(json, "deviation", estimate->deviation);
+	kwhy_json_real(json, "least", estimate->least);
+	kwhy_json_real(json, "most", estimate->most);
+	kwhy_json_object_end(json);
+}
+
+static void write_value(struct kwhy_json *json, const char *key, const struct kwhy_value *value)
+{
+	switch (value->kind) {
+	case KWHY_VALUE_UNKNOWN:
+		kwhy_json_null(json, key);
+		break;
+	case KWHY_VALUE_TEXT:
+		kwhy_json_string(json, key, value->text);
+		break;
+	case KWHY_VALUE_FLAG:
+		kwhy_json_bool(json, key, value->flag);
+		break;
+	case KWHY_VALUE_COUNT:
+		kwhy_json_count(json, key, value->count);
+		break;
+	case KWHY_VALUE_INTEGER:
+		kwhy_json_int(json, key, value->integer);
+		break;
+	case KWHY_VALUE_REAL:
+		kwhy_json_real(json, key, value->real);
+		break;
+	case KWHY_VALUE_FIGURE:
+		write_figure(json, key, &value->figure);
+		break;
+	}
+}
+
+void kwhy_columns_json(const struct kwhy_columns *columns, struct kwhy_json *json, const void *row)
+{
+	for (size_t i = 0; i < columns->count; i++)
+		if (columns->items[i].outputs & KWHY_IN_JSON) {
+			const struct kwhy_value value = kwhy_column_value(&columns->items[i], row);
+
+			write_value(json, columns->items[i].key, &value);
+		}
+}
+
+static bool is_shown(const struct kwhy_column *column, const void *row)
+{
+	return column->title && (!column->is_shown || column->is_shown(row));
+}
+
+static void begin(struct kwhy_text_table *table, const struct kwhy_columns *columns, const void *row)
+{
+	for (size_t i = 0; i < columns->count; i++)
+		if (is_shown(&columns->items[i], row))
+			table->columns[table->table.column_count++] = (struct kwhy_table_column){
+				columns->items[i].title,
+				columns->items[i].unit == KWHY_UNIT_WORDS ? KWHY_COLUMN_LEFT
+									  : KWHY_COLUMN_RIGHT};
+}
+
+static void add_cells(struct kwhy_table *table, const struct kwhy_columns *columns, const void *row)
+{
+	char text[KWHY_SHOWN_BYTES];
+
+	for (size_t i = 0; i < columns->count; i++)
+		if (is_shown(&columns->items[i], row))
+			kwhy_table_cell(table, kwhy_column_show(columns, &columns->items[i], text, row));
+}
+
+void kwhy_text_table_add(struct kwhy_text_table *table, const void *row)
+{
+	bool is_first = !table->table.column_count;
+
+	table->table.columns = table->columns;
+	for (size_t p = 0; p < 2 && table->parts[p] && is_first; p++)
+		begin(table, table->parts[p], row);
+	for (size_t p = 0; p < 2 && table->parts[p]; p++)
+		add_cells(&table->table, table->parts[p], row);
+}

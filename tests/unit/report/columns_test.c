@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/file.h"
+#include "cmocka_all.h"
+#include "model/ledger.h"
+#include "report/stat/columns.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The columns that the outputs have, and those that docs/formats describes, are the same. */
+
+#define FORMATS KWHY_SOURCE_DIR "/docs/formats/"
+
+/* A table of columns, and where the schema describes its rows. */
+struct table {
+	const char *schema, *place;
+	const struct kwhy_columns *columns;
+	const char *others; /* members that are objects or arrays of their own */
+};
+
+static const struct table tables[] = {
+	{"stat", "properties time", &kwhy_stat_time_columns, ""},
+	{"stat", "$defs domain", &kwhy_stat_domain_columns, "idle"},
+	{"stat", "$defs domain properties idle", &kwhy_stat_idle_columns, ""},
+	{"stat", "$defs work", &kwhy_stat_work_columns, "domains"},
+	{"stat", "$defs work properties domains items", &kwhy_stat_work_domain_columns, ""},
+	{"stat", "$defs run", &kwhy_stat_run_columns, "domains work"},
+	{"stat", "$defs run properties domains items", &kwhy_stat_run_domain_columns, ""},
+	{"stat", "$defs cost", &kwhy_stat_cost_columns, ""},
+};
+
+enum { TABLE_COUNT = sizeof(tables) / sizeof(*tables) };
+
+static json_t *load(const char *name)
+{
+	char path[512];
+	json_error_t where;
+	json_t *schema;
+
+	snprintf(path, sizeof(path), FORMATS "%s.schema.json", name);
+	schema = json_load_file(path, 0, &where);
+	if (!schema)
+		fail_msg("%s line %d: %s", path, where.line, where.text);
+	return schema;
+}
+
+static const json_t *find(const json_t *schema, const char *place)
+{
+	char words[128], *rest = words;
+
+	snprintf(words, sizeof(words), "%s", place);
+	for (char *word = strsep(&rest, " "); word; word = strsep(&rest, " "))
+		schema = json_object_get(schema, word);
+	return schema;
+}
+
+static bool is_column(const struct kwhy_columns *columns, const char *key, unsigned output)
+{
+	for (size_t i = 0; i < columns->count; i++)
+		if (columns->items[i].outputs & output && strcmp(columns->items[i].key, key) == 0)
+			return true;
+	return false;
+}
+
+static bool is_required(const json_t *rows, const char *key)
+{
+	size_t i;
+	json_t *name;
+
+	json_array_foreach(json_object_get(rows, "required"), i, name)
+	{
+		if (strcmp(json_string_value(name), key) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void each_column_of_the_json_is_required_by_its_schema(void **state)
+{
+	(void)state;
+	for (size_t t = 0; t < TABLE_COUNT; t++) {
+		json_t *schema = load(tables[t].schema);
+		const json_t *rows = find(schema, tables[t].place);
+		const struct kwhy_columns *columns = tables[t].columns;
+
+		for (size_t i = 0; i < columns->count; i++)
+			if (columns->items[i].outputs & KWHY_IN_JSON &&
+				(!is_required(rows, columns->items[i].key) ||
+					!json_object_get(
+						json_object_get(rows, "properties"), columns->items[i].key)))
+				fail_msg("%s.schema.json, %s: has no '%s', or does not require it",
+					tables[t].schema, tables[t].place, columns->items[i].key);
+		json_decref(schema);
+	}
+}
+
+static void each_member_of_a_schema_is_a_column(void **state)
+{
+	(void)state;
+	for (size_t t = 0; t < TABLE_COUNT; t++) {
+		json_t *schema = load(tables[t].schema), *property;
+		const char *key;
+
+		json_object_foreach(
+			json_object_get(find(schema, tables[t].place), "properties"), key, property)
+		{
+			if (!is_column(tables[t].columns, key, KWHY_IN_JSON) &&
+				!strstr(tables[t].others, key))
+				fail_msg("%s.schema.json, %s: no output has '%s'", tables[t].schema,
+					tables[t].place, key);
+		}
+		json_decref(schema);
+	}
+}
+
+/* Page of the format, where each column of the CSV stands as `key` or, of some work, as `UNIT_key`. */
+static void each_column_of_the_csv_is_documented(void **state)
+{
+	(void)state;
+	for (size_t t = 0; t < TABLE_COUNT; t++) {
+		const struct kwhy_columns *columns = tables[t].columns;
+		struct kwhy_text page = {0};
+		struct kwhy_error error;
+		char path[512], plain[64], of_work[64];
+
+		snprintf(path, sizeof(path), FORMATS "%s.md", tables[t].schema);
+		assert_int_equal(kwhy_file_read(path, 1 << 20, &page, &error), KWHY_OK);
+		for (size_t i = 0; i < columns->count; i++) {
+			if (!(columns->items[i].outputs & KWHY_IN_CSV))
+				continue;
+			snprintf(plain, sizeof(plain), "`%s`", columns->items[i].key);
+			snprintf(of_work, sizeof(of_work), "`UNIT_%s`", columns->items[i].key);
+			if (!strstr(page.data, plain) && !strstr(page.data, of_work))
+				fail_msg("%s does not name %s", path, plain);
+		}
+		kwhy_text_done(&page);
+	}
+}
+
+struct example {
+	const char *name;
+	int64_t energy_nj;
+	uint64_t bytes;
+	double share;
+	bool sure;
+};
+
+static const struct kwhy_column example_items[] = {
+	{"name", "", KWHY_UNIT_WORDS, KWHY_IN_JSON, KWHY_AT(struct example, name)},
+	{"energy_nj", "energy", KWHY_UNIT_NJ, KWHY_IN_JSON, KWHY_AT(struct example, energy_nj)},
+	{"bytes", "bytes", KWHY_UNIT_B, KWHY_IN_JSON, KWHY_AT(struct example, bytes)},
+	{NULL, "share", KWHY_UNIT_RATIO, 0, KWHY_AT(struct example, share)},
+	{"sure", NULL, KWHY_UNIT_WORDS, KWHY_IN_JSON, KWHY_AT(struct example, sure)},
+};
+
+static void a_value_has_its_unit_and_an_unknown_one_is_marked(void **state)
+{
+	static const struct example known = {"x", 2500000, 12, 0.5, true},
+				    unknown = {NULL, KWHY_UNKNOWN_NJ, KWHY_UNKNOWN_BYTES, NAN, false};
+	const struct kwhy_columns columns = {KWHY_COLUMNS(example_items)};
+	const struct kwhy_text_style style = {.columns = 80};
+	struct kwhy_text_table table = {.parts = {&columns}};
+	struct kwhy_text out = {0};
+	struct kwhy_json json;
+
+	(void)state;
+	kwhy_text_table_add(&table, &known);
+	kwhy_text_table_add(&table, &unknown);
+	kwhy_table_write(&table.table, &style, &out);
+	assert_string_equal(out.data,
+		"        energy  bytes   share\n"
+		"  x    2.50 mJ   12 B  50.0 %\n"
+		"  n/a      n/a    n/a     n/a\n");
+	kwhy_text_clear(&out);
+	kwhy_json_init(&json, &out);
+	kwhy_json_row(&json, NULL);
+	kwhy_columns_json(&columns, &json, &known);
+	kwhy_json_object_end(&json);
+	kwhy_json_row(&json, NULL);
+	kwhy_columns_json(&columns, &json, &unknown);
+	kwhy_json_object_end(&json);
+	assert_string_equal(out.data,
+		"{\"name\": \"x\", \"energy_nj\": 2500000, \"bytes\": 12, \"sure\": true}\n"
+		",{\"name\": null, \"energy_nj\": null, \"bytes\": null, \"sure\": false}\n");
+	kwhy_text_done(&out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_value_has_its_unit_and_an_unknown_one_is_marked),
+		cmocka_unit_test(each_column_of_the_json_is_required_by_its_schema),
+		cmocka_unit_test(each_member_of_a_schema_is_a_column),
+		cmocka_unit_test(each_column_of_the_csv_is_documented),
+	};
+
+	return kwhy_test_main(tests, NULL, NULL);
+}
