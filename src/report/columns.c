@@ -4,33 +4,40 @@
 #include "base/quantity.h"
 #include "model/recording.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { DIGITS = 3 };
 
-/* Symbol that text shows, and what one of the stored values is of it. */
+/* Unit of the stored values, symbol that text shows, and what one of the stored values is of it. */
 static const struct {
-	const char *symbol;
+	const char *name, *symbol;
 	double scale;
 } units[KWHY_UNIT_COUNT] = {
-	[KWHY_UNIT_WORDS] = {"", 1},
-	[KWHY_UNIT_ONE] = {"", 1},
-	[KWHY_UNIT_RATIO] = {"", 1},
-	[KWHY_UNIT_S] = {"s", 1},
-	[KWHY_UNIT_NS] = {"s", 1e-9},
-	[KWHY_UNIT_J] = {"J", 1},
-	[KWHY_UNIT_NJ] = {"J", 1e-9},
-	[KWHY_UNIT_W] = {"W", 1},
-	[KWHY_UNIT_MW] = {"W", 1e-3},
-	[KWHY_UNIT_B] = {"B", 1},
-	[KWHY_UNIT_B_PER_S] = {"B/s", 1},
-	[KWHY_UNIT_HZ] = {"Hz", 1},
-	[KWHY_UNIT_C] = {"C", 1},
+	[KWHY_UNIT_WORDS] = {"", "", 1},
+	[KWHY_UNIT_NAME] = {"", "", 1},
+	[KWHY_UNIT_ONE] = {"", "", 1},
+	[KWHY_UNIT_RATIO] = {"ratio", "", 1},
+	[KWHY_UNIT_S] = {"s", "s", 1},
+	[KWHY_UNIT_NS] = {"ns", "s", 1e-9},
+	[KWHY_UNIT_J] = {"J", "J", 1},
+	[KWHY_UNIT_NJ] = {"nJ", "J", 1e-9},
+	[KWHY_UNIT_W] = {"W", "W", 1},
+	[KWHY_UNIT_MW] = {"mW", "W", 1e-3},
+	[KWHY_UNIT_B] = {"B", "B", 1},
+	[KWHY_UNIT_B_PER_S] = {"B/s", "B/s", 1},
+	[KWHY_UNIT_HZ] = {"Hz", "Hz", 1},
+	[KWHY_UNIT_C] = {"C", "C", 1},
 };
 
-const char *kwhy_unit_symbol(enum kwhy_unit unit)
+const char *kwhy_column_unit_name(enum kwhy_column_unit unit)
+{
+	return units[unit].name;
+}
+
+const char *kwhy_column_unit_symbol(enum kwhy_column_unit unit)
 {
 	return units[unit].symbol;
 }
@@ -114,8 +121,8 @@ struct kwhy_value kwhy_column_value(const struct kwhy_column *column, const void
 	return column->value(column, row);
 }
 
-static const char *show_real(
-	const struct kwhy_columns *columns, enum kwhy_unit unit, char out[KWHY_QUANTITY_BYTES], double real)
+static const char *show_real(const struct kwhy_columns *columns, enum kwhy_column_unit unit,
+	char out[KWHY_QUANTITY_BYTES], double real)
 {
 	if (!isfinite(real))
 		return NULL;
@@ -198,9 +205,78 @@ void kwhy_columns_json(const struct kwhy_columns *columns, struct kwhy_json *jso
 		}
 }
 
+static void add_csv_text(struct kwhy_text *out, const char *text)
+{
+	/* a spreadsheet takes text that starts with one of these for a formula */
+	bool is_formula = *text && strchr("=+-@", *text);
+
+	if (!is_formula && !strpbrk(text, ",\"\n\r")) {
+		kwhy_text_add(out, text);
+		return;
+	}
+	kwhy_text_add(out, is_formula ? "\"'" : "\"");
+	for (; *text; text++)
+		kwhy_text_add_bytes(out, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
+	kwhy_text_add(out, "\"");
+}
+
+static void add_csv_value(struct kwhy_text *out, const struct kwhy_value *value)
+{
+	switch (value->kind) {
+	case KWHY_VALUE_UNKNOWN:
+		break;
+	case KWHY_VALUE_TEXT:
+		add_csv_text(out, value->text);
+		break;
+	case KWHY_VALUE_COUNT:
+		kwhy_text_addf(out, "%" PRIu64, value->count);
+		break;
+	case KWHY_VALUE_INTEGER:
+		kwhy_text_addf(out, "%" PRId64, value->integer);
+		break;
+	default:
+		kwhy_text_addf(out, "%.9g", kwhy_value_number(value));
+		break;
+	}
+}
+
+void kwhy_columns_csv_head(const struct kwhy_columns *columns, struct kwhy_text *out)
+{
+	const char *comma = "";
+
+	for (size_t i = 0; i < columns->count; i++)
+		if (columns->items[i].outputs & KWHY_IN_CSV) {
+			kwhy_text_addf(out, "%s%s", comma, columns->items[i].key);
+			comma = ",";
+		}
+	kwhy_text_add(out, "\n");
+}
+
+void kwhy_columns_csv(const struct kwhy_columns *columns, struct kwhy_text *out, const void *row)
+{
+	const char *comma = "";
+
+	for (size_t i = 0; i < columns->count; i++)
+		if (columns->items[i].outputs & KWHY_IN_CSV) {
+			const struct kwhy_value value = kwhy_column_value(&columns->items[i], row);
+
+			kwhy_text_add(out, comma);
+			add_csv_value(out, &value);
+			comma = ",";
+		}
+	kwhy_text_add(out, "\n");
+}
+
 static bool is_shown(const struct kwhy_column *column, const void *row)
 {
-	return column->title && (!column->is_shown || column->is_shown(row));
+	return column->outputs & KWHY_IN_TEXT && (!column->is_shown || column->is_shown(row));
+}
+
+static enum kwhy_column_kind kind_of(enum kwhy_column_unit unit)
+{
+	return unit == KWHY_UNIT_NAME	  ? KWHY_COLUMN_NAME
+		: unit == KWHY_UNIT_WORDS ? KWHY_COLUMN_LEFT
+					  : KWHY_COLUMN_RIGHT;
 }
 
 static void begin(struct kwhy_text_table *table, const struct kwhy_columns *columns, const void *row)
@@ -208,18 +284,24 @@ static void begin(struct kwhy_text_table *table, const struct kwhy_columns *colu
 	for (size_t i = 0; i < columns->count; i++)
 		if (is_shown(&columns->items[i], row))
 			table->columns[table->table.column_count++] = (struct kwhy_table_column){
-				columns->items[i].title,
-				columns->items[i].unit == KWHY_UNIT_WORDS ? KWHY_COLUMN_LEFT
-									  : KWHY_COLUMN_RIGHT};
+				columns->items[i].title, kind_of(columns->items[i].unit)};
 }
 
 static void add_cells(struct kwhy_table *table, const struct kwhy_columns *columns, const void *row)
 {
-	char text[KWHY_SHOWN_BYTES];
+	for (size_t i = 0; i < columns->count; i++) {
+		const struct kwhy_column *column = &columns->items[i];
+		char text[KWHY_SHOWN_BYTES];
+		const char *shown;
 
-	for (size_t i = 0; i < columns->count; i++)
-		if (is_shown(&columns->items[i], row))
-			kwhy_table_cell(table, kwhy_column_show(columns, &columns->items[i], text, row));
+		if (!is_shown(column, row))
+			continue;
+		shown = kwhy_column_show(columns, column, text, row);
+		if (shown && column->unit == KWHY_UNIT_NAME && columns->is_kernel && columns->is_kernel(row))
+			kwhy_table_kernel(table, shown);
+		else
+			kwhy_table_cell(table, shown);
+	}
 }
 
 void kwhy_text_table_add(struct kwhy_text_table *table, const void *row)

@@ -50,8 +50,9 @@ struct kwhy_value {
 };
 
 /* The unit of the stored values. Text shows it with the SI prefix that fits: nanojoules as "1.23 mJ". */
-enum kwhy_unit {
-	KWHY_UNIT_WORDS, /* names and flags, aligned left; other columns are aligned right */
+enum kwhy_column_unit {
+	KWHY_UNIT_WORDS, /* words and flags, aligned left; other columns are aligned right */
+	KWHY_UNIT_NAME,	 /* a name that takes the remaining width; one a table */
 	KWHY_UNIT_ONE,	 /* counts and numbers without a unit */
 	KWHY_UNIT_RATIO, /* text shows percent */
 	KWHY_UNIT_S,
@@ -67,7 +68,8 @@ enum kwhy_unit {
 	KWHY_UNIT_COUNT
 };
 
-const char *kwhy_unit_symbol(enum kwhy_unit unit); /* "J" of nanojoules too; "": no unit */
+const char *kwhy_column_unit_name(enum kwhy_column_unit unit);	 /* "nJ"; "": no unit */
+const char *kwhy_column_unit_symbol(enum kwhy_column_unit unit); /* as text shows it: "J" of nanojoules */
 
 /* Type of the field that holds a column's value. */
 enum kwhy_field {
@@ -82,15 +84,15 @@ enum kwhy_field {
 	KWHY_FIELD_FIGURE,
 };
 
-/* The outputs that a column stands in besides the text, which has the columns with a title. */
-enum { KWHY_IN_JSON = 1, KWHY_IN_CSV = 2 };
+/* The outputs that a column stands in. */
+enum { KWHY_IN_TEXT = 1, KWHY_IN_JSON = 2, KWHY_IN_CSV = 4 };
 
 enum { KWHY_SHOWN_BYTES = 96 };
 
 struct kwhy_column {
 	const char *key;   /* name in JSON and CSV; NULL: only in text */
-	const char *title; /* heading in the text; NULL: not in the text */
-	enum kwhy_unit unit;
+	const char *title; /* heading in text and page; NULL: it has none */
+	enum kwhy_column_unit unit;
 	unsigned outputs;
 	enum kwhy_field field; /* with `offset`: see KWHY_AT() */
 	size_t offset;
@@ -119,7 +121,8 @@ struct kwhy_column {
 struct kwhy_columns {
 	const struct kwhy_column *items;
 	size_t count;
-	int digits; /* significant digits of the text; 0: 3 */
+	int digits;			    /* significant digits of the text; 0: 3 */
+	bool (*is_kernel)(const void *row); /* whether the row's name is a kernel's; NULL: none is */
 };
 #define KWHY_COLUMNS(array) .items = (array), .count = sizeof(array) / sizeof(*(array))
 
@@ -137,6 +140,10 @@ const char *kwhy_column_show(const struct kwhy_columns *columns, const struct kw
 
 /* Writes the columns as members of the open object. */
 void kwhy_columns_json(const struct kwhy_columns *columns, struct kwhy_json *json, const void *row);
+
+/* CSV of RFC 4180, with the keys in the first line; a cell of an unknown value is empty. */
+void kwhy_columns_csv_head(const struct kwhy_columns *columns, struct kwhy_text *out);
+void kwhy_columns_csv(const struct kwhy_columns *columns, struct kwhy_text *out, const void *row);
 
 /*
  * A table of the text. Zero-initialise but for `parts`, whose columns stand side by side; the first row

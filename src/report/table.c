@@ -81,21 +81,24 @@ void kwhy_table_bytes(struct kwhy_table *table, uint64_t bytes)
 	kwhy_table_cell(table, bytes == KWHY_UNKNOWN_BYTES ? NULL : kwhy_quantity_bytes(text, bytes));
 }
 
+const char *kwhy_table_interval_text(char *out, int64_t low_nj, int64_t high_nj)
+{
+	char number[KWHY_QUANTITY_BYTES];
+
+	if (low_nj == KWHY_UNKNOWN_NJ || high_nj == KWHY_UNKNOWN_NJ)
+		return NULL;
+	if (low_nj == high_nj) /* a metered value, without an interval */
+		return "";
+	kwhy_quantity_si(number, ((double)high_nj - (double)low_nj) / 2 * 1e-9, "J", 2);
+	snprintf(out, KWHY_QUANTITY_BYTES + 4, "\xC2\xB1%s", number);
+	return out;
+}
+
 void kwhy_table_interval(struct kwhy_table *table, int64_t low_nj, int64_t high_nj)
 {
-	char number[KWHY_QUANTITY_BYTES], text[KWHY_QUANTITY_BYTES + 4];
+	char text[KWHY_QUANTITY_BYTES + 4];
 
-	if (low_nj == KWHY_UNKNOWN_NJ || high_nj == KWHY_UNKNOWN_NJ) {
-		kwhy_table_cell(table, NULL);
-		return;
-	}
-	if (low_nj == high_nj) { /* a metered value, without an interval */
-		kwhy_table_cell(table, "");
-		return;
-	}
-	kwhy_quantity_si(number, ((double)high_nj - (double)low_nj) / 2 * 1e-9, "J", 2);
-	snprintf(text, sizeof(text), "\xC2\xB1%s", number);
-	kwhy_table_cell(table, text);
+	kwhy_table_cell(table, kwhy_table_interval_text(text, low_nj, high_nj));
 }
 
 void kwhy_table_bar(struct kwhy_table *table, double ratio, size_t columns)

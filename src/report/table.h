@@ -44,8 +44,9 @@ void kwhy_table_energy(struct kwhy_table *table, int64_t energy_nj);		/* KWHY_UN
 void kwhy_table_real(struct kwhy_table *table, double value, const char *unit); /* not finite: n/a */
 void kwhy_table_percent(struct kwhy_table *table, double ratio);		/* not finite: n/a */
 void kwhy_table_bytes(struct kwhy_table *table, uint64_t bytes);		/* KWHY_UNKNOWN_BYTES: n/a */
-void kwhy_table_interval(struct kwhy_table *table, int64_t low_nj,
-	int64_t high_nj); /* "±4.2 J"; empty where the interval has no width */
+void kwhy_table_interval(struct kwhy_table *table, int64_t low_nj, int64_t high_nj);
+/* "±4.2 J"; empty where the interval has no width, NULL: unknown. `out` has KWHY_QUANTITY_BYTES + 4. */
+const char *kwhy_table_interval_text(char *out, int64_t low_nj, int64_t high_nj);
 void kwhy_table_bar(struct kwhy_table *table, double ratio, size_t columns);
 
 /* Draws a line above the next row, which is a sum. */

@@ -65,7 +65,7 @@ static void add_columns(struct pairing *pairing, const struct kwhy_columns *colu
 		if (!column->change)
 			continue;
 		snprintf(name, sizeof(name), "%.80s%s", work, column->change);
-		add_change(pairing, name, domain, kwhy_unit_symbol(column->unit),
+		add_change(pairing, name, domain, kwhy_column_unit_symbol(column->unit),
 			(const json_t *const[2]){json_object_get(objects[0], column->key),
 				json_object_get(objects[1], column->key)});
 	}

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "report/account_columns.h"
 #include "report/gauge_summary.h"
 #include "report/json/parts.h"
 
@@ -192,51 +193,26 @@ static void write_groups(struct kwhy_json *json, const struct kwhy_device_ledger
 	kwhy_json_array_end(json);
 }
 
-/* Writes the estimate of the whole run, where random windows are samples of it. */
-static void write_whole(struct kwhy_json *json, const struct kwhy_account *account)
-{
-	kwhy_json_row(json, "whole_run");
-	kwhy_json_known(json, "time_ns", account->whole_ns);
-	kwhy_json_known(json, "gross_nj", account->whole_nj);
-	kwhy_json_known(json, "low_nj", account->whole_low_nj);
-	kwhy_json_known(json, "high_nj", account->whole_high_nj);
-	kwhy_json_real(json, "sampling_error_ratio", account->whole_error_ratio);
-	kwhy_json_object_end(json);
-}
-
-static void write_account(struct kwhy_json *json, const struct kwhy_account *account)
+static void write_account(struct kwhy_json *json, const struct kwhy_account_row *row)
 {
 	kwhy_json_row(json, NULL);
-	kwhy_json_string(json, "category", kwhy_category_name((enum kwhy_category)account->category));
-	kwhy_json_string(json, "name", account->name ? account->name : "");
-	kwhy_json_count(json, "count", account->count);
-	kwhy_json_count(json, "bytes", account->bytes);
-	kwhy_json_int(json, "time_ns", account->time_ns);
-	kwhy_json_known(json, "gross_nj", account->gross_nj);
-	kwhy_json_known(json, "idle_nj", account->idle_nj);
-	kwhy_json_known(json, "net_nj", account->net_nj);
-	kwhy_json_known(json, "low_nj", account->low_nj);
-	kwhy_json_known(json, "high_nj", account->high_nj);
-	kwhy_json_known(
-		json, "mean_power_mw", account->mean_power_mw < 0 ? KWHY_UNKNOWN_NJ : account->mean_power_mw);
-	kwhy_json_string(json, "basis", kwhy_basis_name((enum kwhy_basis)account->basis));
-	kwhy_json_index(json, "group", account->group);
-	kwhy_json_index(json, "power_class", account->power_class);
-	kwhy_json_bool(json, "above_samples", account->above_samples);
-	kwhy_json_bool(json, "above_limit", account->above_limit);
-	if (account->has_whole)
-		write_whole(json, account);
+	kwhy_columns_json(&kwhy_account_columns, json, row);
+	if (row->account.has_whole) {
+		kwhy_json_row(json, "whole_run");
+		kwhy_columns_json(&kwhy_account_whole_columns, json, row);
+		kwhy_json_object_end(json);
+	}
 	kwhy_json_object_end(json);
 }
 
-static void write_accounts(struct kwhy_json *json, const struct kwhy_device_ledger *device_ledger)
+static void write_accounts(struct kwhy_json *json, const struct kwhy_device_ledger *device_ledger,
+	const struct kwhy_device *device)
 {
 	kwhy_json_array(json, "accounts");
 	for (size_t i = 0; i < device_ledger->account_count; i++) {
-		struct kwhy_account reported = kwhy_account_reported(
-			&device_ledger->energy, &device_ledger->accounts[i]);
+		const struct kwhy_account_row row = kwhy_account_row_of(device_ledger, device, i);
 
-		write_account(json, &reported);
+		write_account(json, &row);
 	}
 	kwhy_json_array_end(json);
 	kwhy_json_array(json, "power_classes");
@@ -404,7 +380,7 @@ void kwhy_json_devices(struct kwhy_json_report *parts)
 		write_memsets(json, &device_ledger->time);
 		write_energy(json, &device_ledger->energy);
 		write_groups(json, device_ledger);
-		write_accounts(json, device_ledger);
+		write_accounts(json, device_ledger, &parts->report->recording->devices[d]);
 		write_gauges(json, parts->report->recording, d);
 		kwhy_json_object_end(json);
 	}

@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DIGITS = 4, JSON = KWHY_IN_JSON, CSV = KWHY_IN_CSV, BOTH = JSON | CSV };
+enum { DIGITS = 4 };
+enum { TEXT = KWHY_IN_TEXT, JSON = KWHY_IN_JSON, CSV = KWHY_IN_CSV, BOTH = JSON | CSV, ALL = TEXT | BOTH };
 
 struct kwhy_stat_figure kwhy_stat_single(double value, double low, double high)
 {
@@ -152,12 +153,12 @@ static const char *show_cpu_time(char out[KWHY_SHOWN_BYTES], const struct kwhy_v
 
 /* The text writes them as a sentence: each value with its title behind it. */
 static const struct kwhy_column time_items[] = {
-	{"elapsed_s", "", KWHY_UNIT_S, BOTH, MEAN(elapsed), .show = show_elapsed, .change = "time"},
-	{"user_s", " of CPU time in user mode", KWHY_UNIT_S, BOTH, MEAN(user), .show = show_cpu_time,
+	{"elapsed_s", "", KWHY_UNIT_S, ALL, MEAN(elapsed), .show = show_elapsed, .change = "time"},
+	{"user_s", " of CPU time in user mode", KWHY_UNIT_S, ALL, MEAN(user), .show = show_cpu_time,
 		.change = "user time"},
-	{"system_s", " in the system", KWHY_UNIT_S, BOTH, MEAN(system_time), .show = show_cpu_time,
+	{"system_s", " in the system", KWHY_UNIT_S, ALL, MEAN(system_time), .show = show_cpu_time,
 		.change = "system time"},
-	{"max_rss_bytes", " of memory at most", KWHY_UNIT_B, BOTH, AT(max_rss_bytes)},
+	{"max_rss_bytes", " of memory at most", KWHY_UNIT_B, ALL, AT(max_rss_bytes)},
 };
 const struct kwhy_columns kwhy_stat_time_columns = {KWHY_COLUMNS(time_items)};
 
@@ -187,7 +188,7 @@ static bool has_idle(const void *row)
 }
 
 static const struct kwhy_column domain_items[] = {
-	{"name", "", KWHY_UNIT_WORDS, JSON, AT(domain.name)},
+	{"name", "", KWHY_UNIT_WORDS, TEXT | JSON, AT(domain.name)},
 	{"kind", NULL, KWHY_UNIT_WORDS, JSON, AT(kind)},
 	{"device", NULL, KWHY_UNIT_WORDS, JSON, AT(domain.device)},
 	{"uuid", NULL, KWHY_UNIT_WORDS, JSON, AT(domain.uuid)},
@@ -198,17 +199,17 @@ static const struct kwhy_column domain_items[] = {
 	{"counter_misread", NULL, KWHY_UNIT_WORDS, JSON, AT(domain.counter_misread)},
 	{"basis", NULL, KWHY_UNIT_WORDS, JSON, AT(figures.basis)},
 	{"not_available", NULL, KWHY_UNIT_WORDS, JSON, AT(figures.missing)},
-	{"energy_j", "energy", KWHY_UNIT_J, BOTH, AT(figures.energy_j), .change = "energy"},
-	{NULL, "95 %", KWHY_UNIT_RATIO, 0, AT(figures.energy_j), .show = show_interval},
-	{"net_j", "above idle", KWHY_UNIT_J, BOTH, MEAN(net), .is_shown = has_idle, .change = "above idle"},
-	{NULL, "95 %", KWHY_UNIT_J, 0, MEAN(net), .show = show_half, .is_shown = has_idle},
+	{"energy_j", "energy", KWHY_UNIT_J, ALL, AT(figures.energy_j), .change = "energy"},
+	{NULL, "95 %", KWHY_UNIT_RATIO, TEXT, AT(figures.energy_j), .show = show_interval},
+	{"net_j", "above idle", KWHY_UNIT_J, ALL, MEAN(net), .is_shown = has_idle, .change = "above idle"},
+	{NULL, "95 %", KWHY_UNIT_J, TEXT, MEAN(net), .show = show_half, .is_shown = has_idle},
 	{"context_j", NULL, KWHY_UNIT_J, JSON, AT(figures.context_j)},
-	{"mean_w", "mean", KWHY_UNIT_W, BOTH, RATIO(kwhy_stat_gross, elapsed), .change = "mean power"},
-	{"peak_w", "peak", KWHY_UNIT_W, BOTH, AT(figures.peak_w)},
+	{"mean_w", "mean", KWHY_UNIT_W, ALL, RATIO(kwhy_stat_gross, elapsed), .change = "mean power"},
+	{"peak_w", "peak", KWHY_UNIT_W, ALL, AT(figures.peak_w)},
 	{"meter_half_width_ratio", NULL, KWHY_UNIT_RATIO, JSON, AT(figures.meter_half_ratio)},
 	{"runs_needed", NULL, KWHY_UNIT_ONE, JSON, AT(figures.runs_needed)},
 	{"idle_w", NULL, KWHY_UNIT_W, CSV, AT(idle_w)},
-	{NULL, "from", KWHY_UNIT_WORDS, 0, AT(figures.basis), .show = show_known},
+	{NULL, "from", KWHY_UNIT_WORDS, TEXT, AT(figures.basis), .show = show_known},
 };
 const struct kwhy_columns kwhy_stat_domain_columns = {KWHY_COLUMNS(domain_items), .digits = DIGITS};
 
@@ -279,20 +280,20 @@ static const char *show_efficiency(
 
 /* In a comparison the name of the unit comes first: "tokens", "tokens/s", "tokens/J". */
 static const struct kwhy_column work_items[] = {
-	{"unit", "", KWHY_UNIT_WORDS, JSON, AT(work.unit)},
+	{"unit", "", KWHY_UNIT_WORDS, TEXT | JSON, AT(work.unit)},
 	{"from", NULL, KWHY_UNIT_WORDS, JSON, AT(work_from)},
 	{"pattern", NULL, KWHY_UNIT_WORDS, JSON, AT(work.pattern)},
 	{"unreadable", NULL, KWHY_UNIT_ONE, JSON, AT(work.unreadable)},
-	{"count", "a run", KWHY_UNIT_ONE, BOTH, MEAN(amount), .show = show_count, .change = ""},
-	{"per_s", "speed", KWHY_UNIT_ONE, BOTH, RATIO(amount, elapsed), .show = show_speed, .change = "/s"},
+	{"count", "a run", KWHY_UNIT_ONE, ALL, MEAN(amount), .show = show_count, .change = ""},
+	{"per_s", "speed", KWHY_UNIT_ONE, ALL, RATIO(amount, elapsed), .show = show_speed, .change = "/s"},
 };
 const struct kwhy_columns kwhy_stat_work_columns = {KWHY_COLUMNS(work_items)};
 
 static const struct kwhy_column work_domain_items[] = {
 	{"name", NULL, KWHY_UNIT_WORDS, JSON, AT(domain.name)},
-	{"joules_per_unit", "energy", KWHY_UNIT_J, BOTH, RATIO(kwhy_stat_gross, amount), .show = show_joules},
-	{NULL, "95 %", KWHY_UNIT_RATIO, 0, RATIO(kwhy_stat_gross, amount), .show = show_interval},
-	{"units_per_joule", "efficiency", KWHY_UNIT_ONE, BOTH, RATIO(amount, kwhy_stat_gross),
+	{"joules_per_unit", "energy", KWHY_UNIT_J, ALL, RATIO(kwhy_stat_gross, amount), .show = show_joules},
+	{NULL, "95 %", KWHY_UNIT_RATIO, TEXT, RATIO(kwhy_stat_gross, amount), .show = show_interval},
+	{"units_per_joule", "efficiency", KWHY_UNIT_ONE, ALL, RATIO(amount, kwhy_stat_gross),
 		.show = show_efficiency, .change = "/J"},
 };
 const struct kwhy_columns kwhy_stat_work_domain_columns = {KWHY_COLUMNS(work_domain_items)};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/quantity.h"
 #include "model/known_sum.h"
+#include "report/account_columns.h"
 #include "report/potential.h"
-#include "report/table.h"
 #include "report/text_context.h"
 
 #include <math.h>
@@ -12,59 +12,12 @@
 
 enum { ACCOUNT_ROWS = 20, GROUP_ROWS = 8 };
 
-static bool is_kernel(uint32_t category)
-{
-	return category == KWHY_CATEGORY_COMPUTE || category == KWHY_CATEGORY_COLLECTIVE;
-}
-
 static void add_name(struct kwhy_table *table, uint32_t category, const char *name)
 {
-	if (is_kernel(category))
+	if (kwhy_category_is_kernels(category))
 		kwhy_table_kernel(table, name);
 	else
 		kwhy_table_cell(table, name);
-}
-
-static const struct kwhy_table_column account_columns[] = {
-	{"account", KWHY_COLUMN_NAME},
-	{"gross", KWHY_COLUMN_RIGHT},
-	{"90 %", KWHY_COLUMN_RIGHT},
-	{"idle", KWHY_COLUMN_RIGHT},
-	{"net", KWHY_COLUMN_RIGHT},
-	{"power", KWHY_COLUMN_RIGHT},
-	{"basis", KWHY_COLUMN_LEFT},
-};
-
-static void add_power(struct kwhy_table *table, const struct kwhy_total *row)
-{
-	char number[KWHY_QUANTITY_BYTES], text[KWHY_QUANTITY_BYTES + 2];
-
-	kwhy_quantity_si(number, kwhy_total_power_w(row), "W", 3);
-	snprintf(text, sizeof(text), "%s%s", number, row->above_limit ? "!" : row->above_samples ? "^" : "");
-	kwhy_table_cell(table, text);
-}
-
-/*
- * Whether work lies before the first or after the last reading: the ledger has no joule of it, though it did
- * draw power.
- */
-static bool is_unseen(const struct kwhy_totals *totals, const struct kwhy_total *row)
-{
-	return !totals->modelled && row->gross_nj == 0 && row->time_ns > 0;
-}
-
-static void add_account(
-	struct kwhy_table *table, const struct kwhy_totals *totals, const struct kwhy_total *row)
-{
-	const bool unseen = is_unseen(totals, row);
-
-	add_name(table, row->category, row->name);
-	kwhy_table_energy(table, unseen ? KWHY_UNKNOWN_NJ : row->gross_nj);
-	kwhy_table_interval(table, unseen ? KWHY_UNKNOWN_NJ : row->low_nj, row->high_nj);
-	kwhy_table_energy(table, unseen ? KWHY_UNKNOWN_NJ : row->idle_nj);
-	kwhy_table_energy(table, unseen ? KWHY_UNKNOWN_NJ : row->net_nj);
-	add_power(table, row);
-	kwhy_table_cell(table, kwhy_basis_name(unseen ? KWHY_BASIS_NONE : (enum kwhy_basis)row->basis));
 }
 
 static void explain_marks(const struct kwhy_text_context *context, size_t shown)
@@ -74,7 +27,7 @@ static void explain_marks(const struct kwhy_text_context *context, size_t shown)
 	for (size_t i = 0; i < shown; i++) {
 		samples |= context->totals->rows[i].above_samples && !context->totals->rows[i].above_limit;
 		limit |= context->totals->rows[i].above_limit;
-		unseen |= is_unseen(context->totals, &context->totals->rows[i]);
+		unseen |= kwhy_account_is_unseen(context->totals, &context->totals->rows[i]);
 	}
 	if (samples)
 		kwhy_text_context_paragraph(context, "  ",
@@ -91,15 +44,17 @@ void kwhy_section_accounts(const struct kwhy_text_context *context)
 {
 	const struct kwhy_totals *totals = context->totals;
 	size_t shown = kwhy_text_context_shown(context, totals->row_count, ACCOUNT_ROWS);
-	struct kwhy_table table;
+	struct kwhy_text_table table = {.parts = {&kwhy_account_columns}};
 
 	if (!totals->row_count || totals->energy_nj == KWHY_UNKNOWN_NJ)
 		return;
 	kwhy_text_context_heading(context, "Accounts", "gross = idle + net; 90 %: interval of gross");
-	kwhy_table_init(&table, account_columns, 7);
-	for (size_t i = 0; i < shown; i++)
-		add_account(&table, totals, &totals->rows[i]);
-	kwhy_table_write(&table, context->style, context->out);
+	for (size_t i = 0; i < shown; i++) {
+		const struct kwhy_account_row row = kwhy_account_row_of_total(totals, &totals->rows[i]);
+
+		kwhy_text_table_add(&table, &row);
+	}
+	kwhy_table_write(&table.table, context->style, context->out);
 	kwhy_text_context_more(context, totals->row_count, shown);
 	explain_marks(context, shown);
 }
@@ -129,7 +84,7 @@ void kwhy_section_kernels(const struct kwhy_text_context *context)
 	struct kwhy_table table;
 
 	for (size_t i = 0; i < totals->row_count; i++)
-		count += is_kernel(totals->rows[i].category);
+		count += kwhy_category_is_kernels(totals->rows[i].category);
 	if (!count)
 		return;
 	shown = kwhy_text_context_shown(context, count, ACCOUNT_ROWS);
@@ -139,7 +94,7 @@ void kwhy_section_kernels(const struct kwhy_text_context *context)
 			: "times are sums of durations; energy: mean power over one");
 	kwhy_table_init(&table, kernel_columns, totals->energy_nj == KWHY_UNKNOWN_NJ ? 4 : 5);
 	for (size_t i = 0, left = shown; left; i++) {
-		if (!is_kernel(totals->rows[i].category))
+		if (!kwhy_category_is_kernels(totals->rows[i].category))
 			continue;
 		add_kernel(&table, &totals->rows[i]);
 		left--;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/quantity.h"
 #include "model/known_sum.h"
+#include "report/account_columns.h"
 #include "report/shown_name.h"
-#include "report/table.h"
 #include "report/text_context.h"
 
 #include <math.h>
@@ -29,14 +29,9 @@ static const struct kwhy_table_column time_columns[] = {
 	{"share", KWHY_COLUMN_RIGHT},
 };
 
-static bool is_kernel(const struct kwhy_total *row)
-{
-	return row->category == KWHY_CATEGORY_COMPUTE || row->category == KWHY_CATEGORY_COLLECTIVE;
-}
-
 static void add_name(struct kwhy_table *table, const struct kwhy_total *row)
 {
-	if (is_kernel(row))
+	if (kwhy_category_is_kernels(row->category))
 		kwhy_table_kernel(table, row->name);
 	else
 		kwhy_table_cell(table, row->name);

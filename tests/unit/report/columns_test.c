@@ -2,11 +2,14 @@
 #include "base/file.h"
 #include "cmocka_all.h"
 #include "model/ledger.h"
+#include "report/account_columns.h"
 #include "report/stat/columns.h"
+#include "text_file.h"
 
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The columns that the outputs have, and those that docs/formats describes, are the same. */
@@ -29,6 +32,8 @@ static const struct table tables[] = {
 	{"stat", "$defs run", &kwhy_stat_run_columns, "domains work"},
 	{"stat", "$defs run properties domains items", &kwhy_stat_run_domain_columns, ""},
 	{"stat", "$defs cost", &kwhy_stat_cost_columns, ""},
+	{"report", "$defs account", &kwhy_account_columns, "whole_run"},
+	{"report", "$defs account properties whole_run", &kwhy_account_whole_columns, ""},
 };
 
 enum { TABLE_COUNT = sizeof(tables) / sizeof(*tables) };
@@ -115,28 +120,68 @@ static void each_member_of_a_schema_is_a_column(void **state)
 	}
 }
 
-/* Page of the format, where each column of the CSV stands as `key` or, of some work, as `UNIT_key`. */
+/* Where the columns of the CSV do not stand in its page as their line of keys, each stands as `key` or
+ * `UNIT_key`. */
+static void assert_documents(const struct kwhy_text *page, const struct table *table)
+{
+	const struct kwhy_columns *columns = table->columns;
+	struct kwhy_text head = {0};
+	char plain[64], of_work[64];
+
+	kwhy_columns_csv_head(columns, &head);
+	head.data[head.length - 1] = '`';
+	for (size_t i = 0; !strstr(page->data, head.data) && i < columns->count; i++) {
+		if (!(columns->items[i].outputs & KWHY_IN_CSV))
+			continue;
+		snprintf(plain, sizeof(plain), "`%s`", columns->items[i].key);
+		snprintf(of_work, sizeof(of_work), "`UNIT_%s`", columns->items[i].key);
+		if (!strstr(page->data, plain) && !strstr(page->data, of_work))
+			fail_msg("%s.md does not name %s", table->schema, plain);
+	}
+	kwhy_text_done(&head);
+}
+
 static void each_column_of_the_csv_is_documented(void **state)
 {
 	(void)state;
 	for (size_t t = 0; t < TABLE_COUNT; t++) {
-		const struct kwhy_columns *columns = tables[t].columns;
 		struct kwhy_text page = {0};
 		struct kwhy_error error;
-		char path[512], plain[64], of_work[64];
+		char path[512];
 
 		snprintf(path, sizeof(path), FORMATS "%s.md", tables[t].schema);
 		assert_int_equal(kwhy_file_read(path, 1 << 20, &page, &error), KWHY_OK);
-		for (size_t i = 0; i < columns->count; i++) {
-			if (!(columns->items[i].outputs & KWHY_IN_CSV))
-				continue;
-			snprintf(plain, sizeof(plain), "`%s`", columns->items[i].key);
-			snprintf(of_work, sizeof(of_work), "`UNIT_%s`", columns->items[i].key);
-			if (!strstr(page.data, plain) && !strstr(page.data, of_work))
-				fail_msg("%s does not name %s", path, plain);
-		}
+		assert_documents(&page, &tables[t]);
 		kwhy_text_done(&page);
 	}
+}
+
+/* web/src/columns.ts is written with KWHY_UPDATE_GOLDEN=1: titles and units of the page's ledger. */
+static void the_page_has_the_titles_and_units_of_the_columns(void **state)
+{
+	static const char path[] = KWHY_SOURCE_DIR "/web/src/columns.ts";
+	const struct kwhy_columns *columns = &kwhy_account_columns;
+	struct kwhy_text expected = {0}, found = {0};
+	struct kwhy_error error;
+
+	(void)state;
+	kwhy_text_add(&expected,
+		"// SPDX-License-Identifier: Apache-2.0\n"
+		"// The columns of accounts in report.json, of src/report/account_columns.c: "
+		"KWHY_UPDATE_GOLDEN=1 ctest -R unit_report_columns\n\n"
+		"export const ACCOUNT_COLUMNS = {\n");
+	for (size_t i = 0; i < columns->count; i++)
+		if (columns->items[i].outputs & KWHY_IN_JSON && columns->items[i].title)
+			kwhy_text_addf(&expected, "\t%s: { title: \"%s\", unit: \"%s\" },\n",
+				columns->items[i].key, columns->items[i].title,
+				kwhy_column_unit_name(columns->items[i].unit));
+	kwhy_text_add(&expected, "} as const;\n");
+	if (getenv("KWHY_UPDATE_GOLDEN"))
+		text_file_write(path, expected.data);
+	assert_int_equal(kwhy_file_read(path, 1 << 20, &found, &error), KWHY_OK);
+	assert_string_equal(found.data, expected.data);
+	kwhy_text_done(&expected);
+	kwhy_text_done(&found);
 }
 
 struct example {
@@ -147,11 +192,12 @@ struct example {
 	bool sure;
 };
 
+enum { SHOWN = KWHY_IN_TEXT | KWHY_IN_JSON };
 static const struct kwhy_column example_items[] = {
-	{"name", "", KWHY_UNIT_WORDS, KWHY_IN_JSON, KWHY_AT(struct example, name)},
-	{"energy_nj", "energy", KWHY_UNIT_NJ, KWHY_IN_JSON, KWHY_AT(struct example, energy_nj)},
-	{"bytes", "bytes", KWHY_UNIT_B, KWHY_IN_JSON, KWHY_AT(struct example, bytes)},
-	{NULL, "share", KWHY_UNIT_RATIO, 0, KWHY_AT(struct example, share)},
+	{"name", "", KWHY_UNIT_WORDS, SHOWN, KWHY_AT(struct example, name)},
+	{"energy_nj", "energy", KWHY_UNIT_NJ, SHOWN, KWHY_AT(struct example, energy_nj)},
+	{"bytes", "bytes", KWHY_UNIT_B, SHOWN, KWHY_AT(struct example, bytes)},
+	{NULL, "share", KWHY_UNIT_RATIO, KWHY_IN_TEXT, KWHY_AT(struct example, share)},
 	{"sure", NULL, KWHY_UNIT_WORDS, KWHY_IN_JSON, KWHY_AT(struct example, sure)},
 };
 
@@ -194,6 +240,7 @@ int main(void)
 		cmocka_unit_test(each_column_of_the_json_is_required_by_its_schema),
 		cmocka_unit_test(each_member_of_a_schema_is_a_column),
 		cmocka_unit_test(each_column_of_the_csv_is_documented),
+		cmocka_unit_test(the_page_has_the_titles_and_units_of_the_columns),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ledger: every account, sortable and filterable, with its 90 % interval.
 
+import { ACCOUNT_COLUMNS } from "../columns";
 import { button, csv, el, save } from "../dom";
-import { bytes, energy, exact, known, largest, percent, power, shorten, time, visible } from "../format";
+import { bytes, energy, exact, known, largest, percent, power, shorten, time, visible, type Maybe } from "../format";
 import { deviceEnergy, deviceLabel, type Account, type Device, type Report } from "../report_types";
 import { categoryColor } from "../theme";
 
@@ -14,21 +15,29 @@ interface Column { key: string; title: string; text?: boolean; value: (row: Row)
 /** Count and time are of all of the run, gross is of what was metered: so by the mean power. */
 const each = ({ account: a }: Row): number | null => known(a.gross_nj) && known(a.mean_power_mw) && a.count ? (a.mean_power_mw * 1e-3 * a.time_ns) / a.count : null;
 
+const CELLS: Record<string, (value: Maybe) => string> = { nJ: energy, ns: time, mW: power, B: bytes, "": exact };
+
+/** A column of report.json; title and unit are the text's. */
+function column(key: keyof typeof ACCOUNT_COLUMNS, more: Partial<Column> = {}): Column {
+	const { title, unit } = ACCOUNT_COLUMNS[key];
+	return { key, title, energy: unit === "nJ" || unit === "mW", value: (r) => r.account[key] ?? null, cell: (r) => CELLS[unit]!(r.account[key] as Maybe), ...more };
+}
+
 const COLUMNS: Column[] = [
 	{ key: "device", title: "device", text: true, value: (r) => deviceLabel(r.device), cell: (r) => deviceLabel(r.device) },
-	{ key: "category", title: "category", text: true, value: (r) => r.account.category, cell: (r) => el("span", {}, el("span", { class: "swatch", style: `background:${categoryColor(r.account.category)}` }), r.account.category) },
-	{ key: "name", title: "operation", text: true, value: (r) => r.account.name, cell: (r) => el("bdi", { title: visible(r.account.name) }, shorten(r.account.name, 64)) },
-	{ key: "count", title: "count", value: (r) => r.account.count, cell: (r) => exact(r.account.count) },
-	{ key: "time", title: "time", value: (r) => r.account.time_ns, cell: (r) => time(r.account.time_ns) },
-	{ key: "gross", energy: true, title: "gross", value: (r) => r.account.gross_nj, cell: (r) => energy(r.account.gross_nj), hint: "all that the meter saw while it ran, idle level included" },
+	column("category", { text: true, cell: (r) => el("span", {}, el("span", { class: "swatch", style: `background:${categoryColor(r.account.category)}` }), r.account.category) }),
+	column("name", { title: "operation", text: true, cell: (r) => el("bdi", { title: visible(r.account.name) }, shorten(r.account.name, 64)) }),
+	column("count"),
+	column("time_ns"),
+	column("gross_nj", { hint: "all that the meter saw while it ran, idle level included" }),
 	{ key: "share", energy: true, title: "share", value: (r) => r.share, cell: (r) => percent(r.share) },
 	{ key: "interval", energy: true, title: "90 % interval", value: (r) => known(r.account.high_nj) && known(r.account.low_nj) ? r.account.high_nj - r.account.low_nj : null, cell: interval },
-	{ key: "idle", energy: true, title: "idle", value: (r) => r.account.idle_nj, cell: (r) => energy(r.account.idle_nj), hint: "what the device would have drawn in that time with only its context alive" },
-	{ key: "net", energy: true, title: "net", value: (r) => r.account.net_nj, cell: (r) => energy(r.account.net_nj), hint: "gross less idle: what the work itself added" },
+	column("idle_nj", { hint: "what the device would have drawn in that time with only its context alive" }),
+	column("net_nj", { hint: "gross less idle: what the work itself added" }),
 	{ key: "each", energy: true, title: "each", value: each, cell: (r) => energy(each(r)), hint: "mean power over the time of one, metered or not" },
-	{ key: "power", energy: true, title: "power", value: (r) => r.account.mean_power_mw, cell: (r) => power(r.account.mean_power_mw), hint: "gross over what of the time was metered" },
-	{ key: "bytes", title: "bytes", value: (r) => r.account.bytes ?? null, cell: (r) => (r.account.bytes ? bytes(r.account.bytes) : "") },
-	{ key: "basis", energy: true, title: "basis", text: true, value: (r) => r.account.basis, cell: (r) => r.account.basis, hint: "data: the readings decide; learnt: another recording taught it (--powers), and the readings hardly moved it; prior: they hardly do; joint: only the sum of a group is known; modelled: assumed powers; none: no energy known" },
+	column("mean_power_mw", { hint: "gross over what of the time was metered" }),
+	column("bytes", { cell: (r) => (r.account.bytes ? bytes(r.account.bytes) : "") }),
+	column("basis", { energy: true, text: true, cell: (r) => r.account.basis, hint: "data: the readings decide; learnt: another recording taught it (--powers), and the readings hardly moved it; prior: they hardly do; joint: only the sum of a group is known; modelled: assumed powers; none: no energy known" }),
 ];
 
 function interval(row: Row): Node | string {
@@ -62,7 +71,7 @@ export function ledger(report: Report): HTMLElement {
 	const priced = all.some((r) => r.account.gross_nj !== null);
 	const named = { device: report.devices.length > 1, bytes: all.some((r) => r.account.bytes) } as Record<string, boolean>;
 	const columns = COLUMNS.filter((c) => (priced || !c.energy) && (named[c.key] ?? true));
-	const state = { key: priced ? "gross" : "time", down: true, filter: "", limit: PAGE };
+	const state = { key: priced ? "gross_nj" : "time_ns", down: true, filter: "", limit: PAGE };
 	const body = el("tbody");
 	const count = el("span", { class: "muted small", "aria-live": "polite" });
 	const headers = columns.map((column) => {

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_REPORT_ACCOUNT_COLUMNS_H
+#define KWHY_REPORT_ACCOUNT_COLUMNS_H
+
+#include "report/columns.h"
+#include "report/totals.h"
+
+/* The columns of the ledger's accounts, from which text, JSON, CSV and the page's ledger are written. */
+extern const struct kwhy_columns kwhy_account_columns;
+/* The estimates of the whole run, an object of their own in the JSON. */
+extern const struct kwhy_columns kwhy_account_whole_columns;
+
+struct kwhy_account_row {
+	struct kwhy_account account;
+	const char *category, *name, *basis;
+	int device; /* number in the trace */
+	uint32_t rank;
+	int64_t mean_power_mw, whole_ns, whole_nj, whole_low_nj, whole_high_nj;
+	double power_w; /* of a total */
+};
+
+/* An account of a device. */
+struct kwhy_account_row kwhy_account_row_of(
+	const struct kwhy_device_ledger *ledger, const struct kwhy_device *device, size_t account);
+/* An account summed over the devices. */
+struct kwhy_account_row kwhy_account_row_of_total(
+	const struct kwhy_totals *totals, const struct kwhy_total *total);
+
+/*
+ * Whether work lies before the first or after the last reading: the ledger has no joule of it, though it did
+ * draw power.
+ */
+bool kwhy_account_is_unseen(const struct kwhy_totals *totals, const struct kwhy_total *total);
+
+bool kwhy_category_is_kernels(uint32_t category);
+
+#endif
