@@ -14,9 +14,7 @@ struct kwhy_account_row kwhy_account_row_of(
 		.account = kwhy_account_reported(&ledger->energy, &ledger->accounts[account])};
 	const struct kwhy_account *a = &row.account;
 
-	row.category = kwhy_category_name((enum kwhy_category)a->category);
 	row.name = a->name ? a->name : "";
-	row.basis = kwhy_basis_name((enum kwhy_basis)a->basis);
 	row.device = device->index;
 	row.rank = device->rank;
 	row.mean_power_mw = a->mean_power_mw < 0 ? KWHY_UNKNOWN_NJ : a->mean_power_mw;
@@ -44,10 +42,10 @@ struct kwhy_account_row kwhy_account_row_of_total(
 			.net_nj = unseen ? KWHY_UNKNOWN_NJ : total->net_nj,
 			.low_nj = unseen ? KWHY_UNKNOWN_NJ : total->low_nj,
 			.high_nj = total->high_nj,
+			.basis = unseen ? KWHY_BASIS_NONE : total->basis,
 			.above_samples = total->above_samples,
 			.above_limit = total->above_limit},
 		.name = total->name,
-		.basis = kwhy_basis_name(unseen ? KWHY_BASIS_NONE : (enum kwhy_basis)total->basis),
 		.power_w = kwhy_total_power_w(total),
 	};
 }
@@ -88,7 +86,7 @@ static const char *show_power(char out[KWHY_SHOWN_BYTES], const struct kwhy_valu
 static const struct kwhy_column items[] = {
 	{"device", NULL, KWHY_UNIT_ONE, CSV, AT(device)},
 	{"rank", NULL, KWHY_UNIT_ONE, CSV, AT(rank)},
-	{"category", "category", KWHY_UNIT_WORDS, BOTH, AT(category)},
+	{"category", "category", KWHY_UNIT_WORDS, BOTH, AT(account.category), .name = kwhy_category_name},
 	{"name", "account", KWHY_UNIT_NAME, ALL, AT(name)},
 	{"count", "count", KWHY_UNIT_ONE, BOTH, AT(account.count)},
 	{"bytes", "bytes", KWHY_UNIT_B, BOTH, AT(account.bytes)},
@@ -100,7 +98,7 @@ static const struct kwhy_column items[] = {
 	{"low_nj", NULL, KWHY_UNIT_NJ, BOTH, AT(account.low_nj)},
 	{"high_nj", NULL, KWHY_UNIT_NJ, BOTH, AT(account.high_nj)},
 	{"mean_power_mw", "power", KWHY_UNIT_MW, ALL, AT(mean_power_mw), .show = show_power},
-	{"basis", "basis", KWHY_UNIT_WORDS, ALL, AT(basis)},
+	{"basis", "basis", KWHY_UNIT_WORDS, ALL, AT(account.basis), .name = kwhy_basis_name},
 	{"group", NULL, KWHY_UNIT_ONE, BOTH, AT(account.group)},
 	{"power_class", NULL, KWHY_UNIT_ONE, JSON, AT(account.power_class)},
 	{"above_samples", NULL, KWHY_UNIT_WORDS, JSON, AT(account.above_samples)},

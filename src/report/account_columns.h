@@ -12,7 +12,7 @@ extern const struct kwhy_columns kwhy_account_whole_columns;
 
 struct kwhy_account_row {
 	struct kwhy_account account;
-	const char *category, *name, *basis;
+	const char *name;
 	int device; /* number in the trace */
 	uint32_t rank;
 	int64_t mean_power_mw, whole_ns, whole_nj, whole_low_nj, whole_high_nj;

@@ -3,6 +3,7 @@
 
 #include "base/quantity.h"
 #include "model/recording.h"
+#include "report/transfers.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -27,6 +28,7 @@ static const struct {
 	[KWHY_UNIT_W] = {"W", "W", 1},
 	[KWHY_UNIT_MW] = {"mW", "W", 1e-3},
 	[KWHY_UNIT_B] = {"B", "B", 1},
+	[KWHY_UNIT_SIZE] = {"B", "B", 1},
 	[KWHY_UNIT_B_PER_S] = {"B/s", "B/s", 1},
 	[KWHY_UNIT_HZ] = {"Hz", "Hz", 1},
 	[KWHY_UNIT_C] = {"C", "C", 1},
@@ -88,6 +90,8 @@ double kwhy_value_number(const struct kwhy_value *value)
 		return value->real;
 	case KWHY_VALUE_FIGURE:
 		return value->figure.estimate.mean;
+	case KWHY_VALUE_INTERVAL:
+		return value->interval.value;
 	default:
 		return NAN;
 	}
@@ -97,6 +101,8 @@ struct kwhy_value kwhy_column_value(const struct kwhy_column *column, const void
 {
 	const void *field = (const char *)row + column->offset;
 
+	if (column->name)
+		return kwhy_value_text(column->name(*(const uint32_t *)field));
 	switch (column->field) {
 	case KWHY_FIELD_TEXT:
 		return kwhy_value_text(*(const char *const *)field);
@@ -115,6 +121,9 @@ struct kwhy_value kwhy_column_value(const struct kwhy_column *column, const void
 		return kwhy_value_real(*(const double *)field);
 	case KWHY_FIELD_FIGURE:
 		return kwhy_value_figure(field);
+	case KWHY_FIELD_INTERVAL:
+		return (struct kwhy_value){
+			KWHY_VALUE_INTERVAL, .interval = *(const struct kwhy_pair_figure *)field};
 	case KWHY_FIELD_NONE:
 		break;
 	}
@@ -145,11 +154,19 @@ const char *kwhy_column_show(const struct kwhy_columns *columns, const struct kw
 	case KWHY_VALUE_FLAG:
 		return value.flag ? "yes" : "no";
 	case KWHY_VALUE_COUNT:
-		return column->unit == KWHY_UNIT_B ? kwhy_quantity_bytes(out, value.count)
-						   : kwhy_quantity_count(out, value.count);
+		return column->unit == KWHY_UNIT_SIZE ? kwhy_transfer_size_text(out, value.count)
+			: column->unit == KWHY_UNIT_B ? kwhy_quantity_bytes(out, value.count)
+						      : kwhy_quantity_count(out, value.count);
 	default:
 		return show_real(columns, column->unit, out, kwhy_value_number(&value));
 	}
+}
+
+const char *kwhy_show_known(char out[KWHY_SHOWN_BYTES], const struct kwhy_value *value, const void *row)
+{
+	(void)out;
+	(void)row;
+	return value->text ? value->text : "";
 }
 
 static void write_figure(struct kwhy_json *json, const char *key, const struct kwhy_stat_figure *figure)
@@ -192,6 +209,13 @@ static void write_value(struct kwhy_json *json, const char *key, const struct kw
 	case KWHY_VALUE_FIGURE:
 		write_figure(json, key, &value->figure);
 		break;
+	case KWHY_VALUE_INTERVAL:
+		kwhy_json_list(json, key);
+		kwhy_json_real(json, NULL, value->interval.value);
+		kwhy_json_real(json, NULL, value->interval.low);
+		kwhy_json_real(json, NULL, value->interval.high);
+		kwhy_json_array_end(json);
+		break;
 	}
 }
 
@@ -203,6 +227,22 @@ void kwhy_columns_json(const struct kwhy_columns *columns, struct kwhy_json *jso
 
 			write_value(json, columns->items[i].key, &value);
 		}
+}
+
+void kwhy_columns_json_row(const struct kwhy_columns *columns, struct kwhy_json *json, const void *row)
+{
+	kwhy_json_row(json, NULL);
+	kwhy_columns_json(columns, json, row);
+	kwhy_json_object_end(json);
+}
+
+void kwhy_columns_json_array(const struct kwhy_columns *columns, struct kwhy_json *json, const char *key,
+	const void *rows, size_t count, size_t row_bytes)
+{
+	kwhy_json_array(json, key);
+	for (size_t i = 0; i < count; i++)
+		kwhy_columns_json_row(columns, json, (const char *)rows + i * row_bytes);
+	kwhy_json_array_end(json);
 }
 
 static void add_csv_text(struct kwhy_text *out, const char *text)

@@ -4,6 +4,7 @@
 
 #include "base/statistics.h"
 #include "base/text.h"
+#include "model/pairs.h"
 #include "report/json/writer.h"
 #include "report/table.h"
 
@@ -34,7 +35,8 @@ enum kwhy_value_kind {
 	KWHY_VALUE_COUNT,
 	KWHY_VALUE_INTEGER,
 	KWHY_VALUE_REAL,
-	KWHY_VALUE_FIGURE, /* text shows its mean */
+	KWHY_VALUE_FIGURE,   /* text shows its mean */
+	KWHY_VALUE_INTERVAL, /* value, low and high end, a list in JSON; NAN: unknown */
 };
 
 struct kwhy_value {
@@ -46,6 +48,7 @@ struct kwhy_value {
 		int64_t integer;
 		double real;
 		struct kwhy_stat_figure figure;
+		struct kwhy_pair_figure interval;
 	};
 };
 
@@ -62,6 +65,7 @@ enum kwhy_column_unit {
 	KWHY_UNIT_W,
 	KWHY_UNIT_MW,
 	KWHY_UNIT_B,
+	KWHY_UNIT_SIZE, /* bytes that text shows in KiB and MiB */
 	KWHY_UNIT_B_PER_S,
 	KWHY_UNIT_HZ,
 	KWHY_UNIT_C,
@@ -82,6 +86,7 @@ enum kwhy_field {
 	KWHY_FIELD_I64,	 /* KWHY_UNKNOWN_NJ, KWHY_UNKNOWN_NS: unknown */
 	KWHY_FIELD_REAL, /* not finite: unknown */
 	KWHY_FIELD_FIGURE,
+	KWHY_FIELD_INTERVAL,
 };
 
 /* The outputs that a column stands in. */
@@ -96,6 +101,7 @@ struct kwhy_column {
 	unsigned outputs;
 	enum kwhy_field field; /* with `offset`: see KWHY_AT() */
 	size_t offset;
+	const char *(*name)(unsigned value); /* the words for the field, an enum; NULL: it is none */
 	struct kwhy_value (*value)(const struct kwhy_column *column, const void *row); /* NULL: the field */
 	const void *of; /* what `value` has to know of the column */
 	/* Writes the value for the text, where unit and value do not suffice; borrows `out` or the row. */
@@ -116,7 +122,8 @@ struct kwhy_column {
 		uint64_t: KWHY_FIELD_U64,    \
 		int64_t: KWHY_FIELD_I64,     \
 		double: KWHY_FIELD_REAL,     \
-		struct kwhy_stat_figure: KWHY_FIELD_FIGURE)
+		struct kwhy_stat_figure: KWHY_FIELD_FIGURE, \
+		struct kwhy_pair_figure: KWHY_FIELD_INTERVAL)
 
 struct kwhy_columns {
 	const struct kwhy_column *items;
@@ -138,8 +145,20 @@ struct kwhy_value kwhy_column_value(const struct kwhy_column *column, const void
 const char *kwhy_column_show(const struct kwhy_columns *columns, const struct kwhy_column *column,
 	char out[KWHY_SHOWN_BYTES], const void *row);
 
+/* Shows nothing, and not "n/a", where a text is unknown. */
+const char *kwhy_show_known(char out[KWHY_SHOWN_BYTES], const struct kwhy_value *value, const void *row);
+
 /* Writes the columns as members of the open object. */
 void kwhy_columns_json(const struct kwhy_columns *columns, struct kwhy_json *json, const void *row);
+
+/* Writes an object on one line. */
+void kwhy_columns_json_row(const struct kwhy_columns *columns, struct kwhy_json *json, const void *row);
+
+/* Writes an array of such objects; `rows` is an array of structs. */
+void kwhy_columns_json_array(const struct kwhy_columns *columns, struct kwhy_json *json, const char *key,
+	const void *rows, size_t count, size_t row_bytes);
+#define KWHY_COLUMNS_JSON_ARRAY(json, key, columns, rows, count) \
+	kwhy_columns_json_array(columns, json, key, rows, count, sizeof(*(rows)))
 
 /* CSV of RFC 4180, with the keys in the first line; a cell of an unknown value is empty. */
 void kwhy_columns_csv_head(const struct kwhy_columns *columns, struct kwhy_text *out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/pairs.h"
 
+#include "report/pairs/columns.h"
 #include "report/pairs/gauges.h"
 #include "report/pairs/ranks.h"
 
@@ -182,57 +183,13 @@ static void write_routes(struct kwhy_json *json, const struct kwhy_pairs *pairs)
 	kwhy_json_string(json, "route_missing", pairs->route_missing);
 }
 
-static void write_figure(struct kwhy_json *json, const char *key, const struct kwhy_pair_figure *figure)
-{
-	kwhy_json_list(json, key);
-	kwhy_json_real(json, NULL, figure->value);
-	kwhy_json_real(json, NULL, figure->low);
-	kwhy_json_real(json, NULL, figure->high);
-	kwhy_json_array_end(json);
-}
-
-static void write_loggp(struct kwhy_json *json, const struct kwhy_pairs *pairs)
-{
-	kwhy_json_array(json, "loggp");
-	for (size_t i = 0; i < pairs->loggp_count; i++) {
-		const struct kwhy_pair_loggp *loggp = &pairs->loggps[i];
-
-		kwhy_json_row(json, NULL);
-		kwhy_json_count(json, "src", loggp->source);
-		kwhy_json_count(json, "dst", loggp->target);
-		write_figure(json, "o_send_s", &loggp->o_send);
-		write_figure(json, "o_recv_s", &loggp->o_receive);
-		write_figure(json, "g_s", &loggp->g);
-		write_figure(json, "G_s_per_byte", &loggp->big);
-		write_figure(json, "L_s", &loggp->latency);
-		kwhy_json_object_end(json);
-	}
-	kwhy_json_array_end(json);
-}
-
 static void write_energies(struct kwhy_json *json, const struct kwhy_pairs *pairs)
 {
 	kwhy_json_array(json, "energies");
 	for (size_t i = 0; i < pairs->energy_count; i++) {
-		const struct kwhy_pair_energy *energy = &pairs->energies[i];
-		const struct kwhy_pair_figure gross = kwhy_pair_energy_per_byte(energy, false),
-					      net = kwhy_pair_energy_per_byte(energy, true);
+		const struct kwhy_pair_energy_row row = kwhy_pair_energy_row_of(&pairs->energies[i]);
 
-		kwhy_json_row(json, NULL);
-		kwhy_json_string(json, "engine", kwhy_pair_engine_name(energy->engine));
-		kwhy_json_count(json, "src", energy->source);
-		kwhy_json_count(json, "dst", energy->target);
-		kwhy_json_count(json, "size", energy->bytes);
-		kwhy_json_count(json, "transfers", energy->transfers);
-		kwhy_json_real(json, "seconds", energy->seconds);
-		write_figure(json, "src_gross_j", &energy->source_gross);
-		write_figure(json, "src_net_j", &energy->source_net);
-		write_figure(json, "dst_gross_j", &energy->target_gross);
-		write_figure(json, "dst_net_j", &energy->target_net);
-		write_figure(json, "host_gross_j", &energy->host_gross);
-		write_figure(json, "gross_j_per_byte", &gross);
-		write_figure(json, "net_j_per_byte", &net);
-		kwhy_json_object_end(json);
+		kwhy_columns_json_row(&kwhy_pair_energy_columns, json, &row);
 	}
 	kwhy_json_array_end(json);
 	kwhy_json_string(json, "energy_missing", pairs->energy_missing);
@@ -240,98 +197,18 @@ static void write_energies(struct kwhy_json *json, const struct kwhy_pairs *pair
 
 static void write_pinnings(struct kwhy_json *json, const struct kwhy_pairs *pairs)
 {
-	static const char *const keys[KWHY_PAIR_PIN_COUNT] = {"free_s", "near_s", "far_s"};
-
 	kwhy_json_array(json, "pinning");
 	for (size_t i = 0; i < pairs->pinning_count; i++) {
-		const struct kwhy_pair_pinning *row = &pairs->pinnings[i];
-		const struct kwhy_pair_figure unpinned = kwhy_pair_pinning_ratio(row, KWHY_PAIR_FREE),
-					      far = kwhy_pair_pinning_ratio(row, KWHY_PAIR_FAR);
+		const struct kwhy_pair_pinning_row row = kwhy_pair_pinning_row_of(&pairs->pinnings[i]);
 
-		kwhy_json_row(json, NULL);
-		write_key(json, row->engine, KWHY_PAIR_ALONE, row->clock, row->source, row->target);
-		kwhy_json_count(json, "size", row->bytes);
-		kwhy_json_int(json, "near_node", row->near_node);
-		kwhy_json_int(json, "far_node", row->far_node);
-		for (int pin = 0; pin < KWHY_PAIR_PIN_COUNT; pin++)
-			write_figure(json, keys[pin], &row->times[pin]);
-		write_figure(json, "free_over_near", &unpinned);
-		write_figure(json, "far_over_near", &far);
-		kwhy_json_object_end(json);
+		kwhy_columns_json_row(&kwhy_pair_pinning_columns, json, &row);
 	}
 	kwhy_json_array_end(json);
 	kwhy_json_string(json, "pinning_missing", pairs->pinning_missing);
 }
 
-static void write_held_outs(struct kwhy_json *json, const struct kwhy_pairs *pairs)
-{
-	kwhy_json_array(json, "held_out");
-	for (size_t i = 0; i < pairs->held_out_count; i++) {
-		const struct kwhy_pair_held_out *row = &pairs->held_outs[i];
-
-		kwhy_json_row(json, NULL);
-		kwhy_json_string(json, "what", row->what);
-		kwhy_json_string(json, "model", row->model);
-		kwhy_json_count(json, "flows", row->flows);
-		kwhy_json_count(json, "count", row->count);
-		kwhy_json_real(json, "median_ratio", row->median_ratio);
-		kwhy_json_real(json, "worst_ratio", row->worst_ratio);
-		kwhy_json_object_end(json);
-	}
-	kwhy_json_array_end(json);
-}
-
-static void write_relations(struct kwhy_json *json, const struct kwhy_pairs *pairs)
-{
-	kwhy_json_array(json, "relations");
-	for (size_t i = 0; i < pairs->relation_count; i++) {
-		const struct kwhy_pair_relation *relation = &pairs->relations[i];
-
-		kwhy_json_row(json, NULL);
-		kwhy_json_count(json, "gpu", relation->gpu);
-		kwhy_json_string(json, "gauge", kwhy_pair_gauge_name(relation->gauge));
-		kwhy_json_string(json, "unit", relation->gauge == KWHY_PAIR_CLOCK ? "Hz" : "C");
-		kwhy_json_count(json, "readings", relation->count);
-		kwhy_json_real(json, "least", relation->least);
-		kwhy_json_real(json, "most", relation->most);
-		write_figure(json, "r", &relation->r);
-		kwhy_json_real(json, "slope_ratio_per_unit", relation->slope_ratio_per_unit);
-		kwhy_json_string(json, "missing", relation->missing);
-		kwhy_json_object_end(json);
-	}
-	kwhy_json_array_end(json);
-}
-
-static void write_findings(struct kwhy_json *json, const struct kwhy_pairs *pairs)
-{
-	kwhy_json_array(json, "flags");
-	for (size_t i = 0; i < pairs->flag_count; i++) {
-		kwhy_json_row(json, NULL);
-		kwhy_json_count(json, "src", pairs->flags[i].source);
-		kwhy_json_count(json, "dst", pairs->flags[i].target);
-		kwhy_json_string(json, "what", pairs->flags[i].what);
-		kwhy_json_string(json, "likely_cause", pairs->flags[i].likely_cause);
-		kwhy_json_object_end(json);
-	}
-	kwhy_json_array_end(json);
-	kwhy_json_array(json, "criteria");
-	for (size_t i = 0; i < pairs->criterion_count; i++) {
-		kwhy_json_row(json, NULL);
-		kwhy_json_string(json, "name", pairs->criteria[i].name);
-		kwhy_json_string(json, "verdict", kwhy_pair_verdict_name(pairs->criteria[i].verdict));
-		kwhy_json_string(json, "why", pairs->criteria[i].why);
-		kwhy_json_object_end(json);
-	}
-	kwhy_json_array_end(json);
-	kwhy_json_array(json, "absent");
-	for (size_t i = 0; i < pairs->absence_count; i++) {
-		kwhy_json_row(json, NULL);
-		kwhy_json_string(json, "engine", pairs->absences[i].strategy);
-		kwhy_json_string(json, "reason", pairs->absences[i].reason);
-		kwhy_json_object_end(json);
-	}
-	kwhy_json_array_end(json);
-}
+#define WRITE_ARRAY(json, key, columns, rows, count) \
+	KWHY_COLUMNS_JSON_ARRAY(json, key, &kwhy_pair_##columns##_columns, rows, count)
 
 enum kwhy_status kwhy_report_pairs_json(
 	const struct kwhy_pairs *pairs, struct kwhy_text *out, struct kwhy_error *error)
@@ -345,12 +222,14 @@ enum kwhy_status kwhy_report_pairs_json(
 	write_configs(&json, pairs);
 	write_routes(&json, pairs);
 	write_curves(&json, pairs);
-	write_loggp(&json, pairs);
+	WRITE_ARRAY(&json, "loggp", loggp, pairs->loggps, pairs->loggp_count);
 	write_energies(&json, pairs);
 	write_pinnings(&json, pairs);
-	write_held_outs(&json, pairs);
-	write_relations(&json, pairs);
-	write_findings(&json, pairs);
+	WRITE_ARRAY(&json, "held_out", held_out, pairs->held_outs, pairs->held_out_count);
+	WRITE_ARRAY(&json, "relations", relation, pairs->relations, pairs->relation_count);
+	WRITE_ARRAY(&json, "flags", flag, pairs->flags, pairs->flag_count);
+	WRITE_ARRAY(&json, "criteria", criterion, pairs->criteria, pairs->criterion_count);
+	WRITE_ARRAY(&json, "absent", absence, pairs->absences, pairs->absence_count);
 	kwhy_json_object_end(&json);
 	kwhy_text_add(out, "\n");
 	return kwhy_text_check(out, error);

@@ -3,6 +3,7 @@
 
 #include "base/quantity.h"
 #include "report/pairs/clocks.h"
+#include "report/pairs/columns.h"
 #include "report/pairs/gauges.h"
 #include "report/pairs/ranks.h"
 #include "report/table.h"
@@ -185,48 +186,17 @@ static void write_routes(
 	write_limit_sources(pairs, &context);
 }
 
-static void figure_cell(struct kwhy_table *table, const struct kwhy_pair_figure *figure, const char *unit)
-{
-	char value[KWHY_QUANTITY_BYTES], text[2 * KWHY_QUANTITY_BYTES];
-	double half = (figure->high - figure->low) / 2;
-
-	if (!isfinite(figure->value)) {
-		kwhy_table_cell(table, NULL);
-		return;
-	}
-	kwhy_quantity_si(value, figure->value, unit, 3);
-	if (isfinite(half) && figure->value > 0)
-		snprintf(text, sizeof(text), half < figure->value ? "%s ±%.2g %%" : "%s ±%.0f %%", value,
-			100 * half / figure->value);
-	else
-		snprintf(text, sizeof(text), "%s", value);
-	kwhy_table_cell(table, text);
-}
-
 static void write_loggp(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
-	static const struct kwhy_table_column columns[] = {{"pair", KWHY_COLUMN_LEFT},
-		{"o_send", KWHY_COLUMN_RIGHT}, {"g", KWHY_COLUMN_RIGHT}, {"G", KWHY_COLUMN_RIGHT},
-		{"L", KWHY_COLUMN_RIGHT}};
-	struct kwhy_table table;
-	char pair[CELL_BYTES];
+	struct kwhy_text_table table = {.parts = {&kwhy_pair_loggp_columns}};
 
 	if (!pairs->loggp_count)
 		return;
 	kwhy_text_add(out, "\nLogGP, 95 % intervals (o_recv: not available, targets of copies do nothing)\n");
-	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
-	for (size_t i = 0; i < pairs->loggp_count; i++) {
-		const struct kwhy_pair_loggp *loggp = &pairs->loggps[i];
-
-		snprintf(pair, sizeof(pair), "%u > %u", loggp->source, loggp->target);
-		kwhy_table_cell(&table, pair);
-		figure_cell(&table, &loggp->o_send, "s");
-		figure_cell(&table, &loggp->g, "s");
-		figure_cell(&table, &loggp->big, "s/B");
-		figure_cell(&table, &loggp->latency, "s");
-	}
-	kwhy_table_write(&table, style, out);
+	for (size_t i = 0; i < pairs->loggp_count; i++)
+		kwhy_text_table_add(&table, &pairs->loggps[i]);
+	kwhy_table_write(&table.table, style, out);
 }
 
 /* Writes the regimes: all with --verbose, otherwise only those of copies that the source queues. */
@@ -304,59 +274,23 @@ static void write_loads(
 	kwhy_table_write(&table, style, out);
 }
 
-/* Adds a figure; one whose interval includes 0 is shown as below its upper end. */
-static void joules_cell(struct kwhy_table *table, const struct kwhy_pair_figure *figure)
-{
-	char value[KWHY_QUANTITY_BYTES], text[2 * KWHY_QUANTITY_BYTES];
-
-	if (!isfinite(figure->value) || !(figure->low <= 0)) {
-		figure_cell(table, figure, "J");
-		return;
-	}
-	snprintf(text, sizeof(text), "< %s", kwhy_quantity_si(value, figure->high, "J", 3));
-	kwhy_table_cell(table, text);
-}
-
-static struct kwhy_pair_figure of_a_byte(const struct kwhy_pair_figure *figure, double bytes)
-{
-	return (struct kwhy_pair_figure){figure->value / bytes, figure->low / bytes, figure->high / bytes};
-}
-
 /* Writes the energy a byte at the source, at the target and at both. */
 static void write_energies(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
-	static const struct kwhy_table_column columns[] = {{"engine", KWHY_COLUMN_LEFT},
-		{"pair", KWHY_COLUMN_LEFT}, {"size", KWHY_COLUMN_RIGHT}, {"a byte", KWHY_COLUMN_RIGHT},
-		{"above idle", KWHY_COLUMN_RIGHT}, {"source", KWHY_COLUMN_RIGHT},
-		{"target", KWHY_COLUMN_RIGHT}};
 	const struct kwhy_text_context context = {.style = style, .out = out};
-	struct kwhy_table table;
-	char cell[CELL_BYTES], size[KWHY_TRANSFER_SIZE_BYTES];
+	struct kwhy_text_table table = {.parts = {&kwhy_pair_energy_columns}};
 
-	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < pairs->energy_count; i++) {
-		const struct kwhy_pair_energy *energy = &pairs->energies[i];
-		const struct kwhy_pair_figure gross = kwhy_pair_energy_per_byte(energy, false),
-					      net = kwhy_pair_energy_per_byte(energy, true);
-		double bytes = (kwhy_pair_is_exchange(energy->engine) ? 2 : 1) * (double)energy->bytes;
-		const struct kwhy_pair_figure source = of_a_byte(&energy->source_net, bytes),
-					      target = of_a_byte(&energy->target_net, bytes);
+		const struct kwhy_pair_energy_row row = kwhy_pair_energy_row_of(&pairs->energies[i]);
 
-		kwhy_table_cell(&table, kwhy_pair_engine_name(energy->engine));
-		snprintf(cell, sizeof(cell), "%u > %u", energy->source, energy->target);
-		kwhy_table_cell(&table, cell);
-		kwhy_table_cell(&table, kwhy_transfer_size_text(size, energy->bytes));
-		joules_cell(&table, &gross);
-		joules_cell(&table, &net);
-		joules_cell(&table, &source);
-		joules_cell(&table, &target);
+		kwhy_text_table_add(&table, &row);
 	}
-	if (table.cell_count)
+	if (table.table.cell_count)
 		kwhy_text_add(out,
 			"\nEnergy of a byte, both GPUs; above idle GPUs with contexts: both, source, "
 			"target\n");
-	kwhy_table_write(&table, style, out);
+	kwhy_table_write(&table.table, style, out);
 	if (pairs->energy_missing) {
 		kwhy_text_add(out, "\n");
 		kwhy_text_context_linef(
@@ -368,75 +302,32 @@ static void write_energies(
 static void write_held_outs(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
-	static const struct kwhy_table_column columns[] = {{"held out", KWHY_COLUMN_LEFT},
-		{"predicted by", KWHY_COLUMN_LEFT}, {"of", KWHY_COLUMN_RIGHT}, {"median", KWHY_COLUMN_RIGHT},
-		{"worst", KWHY_COLUMN_RIGHT}};
-	struct kwhy_table table;
-	char cell[KWHY_PAIR_ROUTE_BYTES];
+	struct kwhy_text_table table = {.parts = {&kwhy_pair_held_out_columns}};
 
-	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
-	for (size_t i = 0; i < pairs->held_out_count; i++) {
-		const struct kwhy_pair_held_out *row = &pairs->held_outs[i];
-
-		kwhy_table_cell(&table, row->what);
-		if (row->flows > 1)
-			snprintf(cell, sizeof(cell), "%u %s", row->flows, row->model);
-		else
-			snprintf(cell, sizeof(cell), "%s", row->model);
-		kwhy_table_cell(&table, cell);
-		kwhy_table_count(&table, row->count);
-		kwhy_table_percent(&table, row->median_ratio);
-		kwhy_table_percent(&table, row->worst_ratio);
-	}
-	if (table.cell_count)
+	for (size_t i = 0; i < pairs->held_out_count; i++)
+		kwhy_text_table_add(&table, &pairs->held_outs[i]);
+	if (table.table.cell_count)
 		kwhy_text_add(out, "\nHeld out of the fits: predicted over measured, less 1\n");
-	kwhy_table_write(&table, style, out);
-}
-
-/* "+3.1 % (+1.2 to +5)" */
-static void change_cell(struct kwhy_table *table, const struct kwhy_pair_pinning *row, enum kwhy_pair_pin pin)
-{
-	struct kwhy_pair_figure ratio = kwhy_pair_pinning_ratio(row, pin);
-	char text[CELL_BYTES];
-
-	snprintf(text, sizeof(text), "%+.2g %% (%+.2g to %+.2g)", 100 * (ratio.value - 1),
-		100 * (ratio.low - 1), 100 * (ratio.high - 1));
-	kwhy_table_cell(
-		table, isfinite(ratio.value) && isfinite(ratio.low) && isfinite(ratio.high) ? text : NULL);
+	kwhy_table_write(&table.table, style, out);
 }
 
 /* Writes the effect of the NUMA node of the host's thread. */
 static void write_pinnings(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
-	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT}, {"pair", KWHY_COLUMN_LEFT},
-		{"size", KWHY_COLUMN_RIGHT}, {"free", KWHY_COLUMN_RIGHT}, {"near", KWHY_COLUMN_RIGHT},
-		{"far", KWHY_COLUMN_RIGHT}, {"free over near", KWHY_COLUMN_RIGHT},
-		{"far over near", KWHY_COLUMN_RIGHT}};
-	char cell[CELL_BYTES], size[KWHY_TRANSFER_SIZE_BYTES];
 	const struct kwhy_text_context context = {.style = style, .out = out};
-	struct kwhy_table table;
+	struct kwhy_text_table table = {.parts = {&kwhy_pair_pinning_columns}};
 
-	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < pairs->pinning_count; i++) {
-		const struct kwhy_pair_pinning *row = &pairs->pinnings[i];
+		const struct kwhy_pair_pinning_row row = kwhy_pair_pinning_row_of(&pairs->pinnings[i]);
 
-		snprintf(cell, sizeof(cell), "%s, %s", kwhy_pair_engine_name(row->engine),
-			kwhy_pair_clock_name(row->clock));
-		kwhy_table_cell(&table, cell);
-		snprintf(cell, sizeof(cell), "%u > %u", row->source, row->target);
-		kwhy_table_cell(&table, cell);
-		kwhy_table_cell(&table, kwhy_transfer_size_text(size, row->bytes));
-		for (int pin = 0; pin < KWHY_PAIR_PIN_COUNT; pin++)
-			kwhy_table_real(&table, row->times[pin].value, "s");
-		change_cell(&table, row, KWHY_PAIR_FREE);
-		change_cell(&table, row, KWHY_PAIR_FAR);
+		kwhy_text_table_add(&table, &row);
 	}
-	if (table.cell_count)
+	if (table.table.cell_count)
 		kwhy_text_add(out,
 			"\nBy the NUMA node of the host's thread; what the medians' 95 % intervals leave "
 			"open\n");
-	kwhy_table_write(&table, style, out);
+	kwhy_table_write(&table.table, style, out);
 	if (pairs->pinning_missing) {
 		kwhy_text_add(out, "\n");
 		kwhy_text_context_linef(

@@ -23,7 +23,6 @@ static void set_domain(struct kwhy_stat_row *row, size_t d)
 
 	row->d = d;
 	row->domain = *domain;
-	row->kind = kwhy_stat_kind_name(domain->kind);
 	row->idle_w = kwhy_stat_single(domain->idle.watts, domain->idle.low_w, domain->idle.high_w);
 	row->idle_processes = domain->idle.processes < 0 ? KWHY_UNKNOWN_NJ : domain->idle.processes;
 }
@@ -40,10 +39,8 @@ struct kwhy_stat_row kwhy_stat_row_of(
 		if (!row.figures.runs_needed)
 			row.figures.runs_needed = KWHY_UNKNOWN_BYTES;
 	}
-	if (w < stat->work_count) {
+	if (w < stat->work_count)
 		row.work = stat->work[w];
-		row.work_from = kwhy_stat_work_from_name(row.work.from);
-	}
 	return row;
 }
 
@@ -175,13 +172,6 @@ static const char *show_half(char out[KWHY_SHOWN_BYTES], const struct kwhy_value
 	return out;
 }
 
-static const char *show_known(char out[KWHY_SHOWN_BYTES], const struct kwhy_value *value, const void *row)
-{
-	(void)out;
-	(void)row;
-	return value->text ? value->text : "";
-}
-
 static bool has_idle(const void *row)
 {
 	return isfinite(((const struct kwhy_stat_row *)row)->stat->idle_s);
@@ -189,7 +179,7 @@ static bool has_idle(const void *row)
 
 static const struct kwhy_column domain_items[] = {
 	{"name", "", KWHY_UNIT_WORDS, TEXT | JSON, AT(domain.name)},
-	{"kind", NULL, KWHY_UNIT_WORDS, JSON, AT(kind)},
+	{"kind", NULL, KWHY_UNIT_WORDS, JSON, AT(domain.kind), .name = kwhy_stat_kind_name},
 	{"device", NULL, KWHY_UNIT_WORDS, JSON, AT(domain.device)},
 	{"uuid", NULL, KWHY_UNIT_WORDS, JSON, AT(domain.uuid)},
 	{"in_total", NULL, KWHY_UNIT_WORDS, JSON, AT(domain.in_total)},
@@ -209,7 +199,7 @@ static const struct kwhy_column domain_items[] = {
 	{"meter_half_width_ratio", NULL, KWHY_UNIT_RATIO, JSON, AT(figures.meter_half_ratio)},
 	{"runs_needed", NULL, KWHY_UNIT_ONE, JSON, AT(figures.runs_needed)},
 	{"idle_w", NULL, KWHY_UNIT_W, CSV, AT(idle_w)},
-	{NULL, "from", KWHY_UNIT_WORDS, TEXT, AT(figures.basis), .show = show_known},
+	{NULL, "from", KWHY_UNIT_WORDS, TEXT, AT(figures.basis), .show = kwhy_show_known},
 };
 const struct kwhy_columns kwhy_stat_domain_columns = {KWHY_COLUMNS(domain_items), .digits = DIGITS};
 
@@ -281,7 +271,7 @@ static const char *show_efficiency(
 /* In a comparison the name of the unit comes first: "tokens", "tokens/s", "tokens/J". */
 static const struct kwhy_column work_items[] = {
 	{"unit", "", KWHY_UNIT_WORDS, TEXT | JSON, AT(work.unit)},
-	{"from", NULL, KWHY_UNIT_WORDS, JSON, AT(work_from)},
+	{"from", NULL, KWHY_UNIT_WORDS, JSON, AT(work.from), .name = kwhy_stat_work_from_name},
 	{"pattern", NULL, KWHY_UNIT_WORDS, JSON, AT(work.pattern)},
 	{"unreadable", NULL, KWHY_UNIT_ONE, JSON, AT(work.unreadable)},
 	{"count", "a run", KWHY_UNIT_ONE, ALL, MEAN(amount), .show = show_count, .change = ""},

@@ -46,11 +46,9 @@ struct kwhy_stat_row {
 	double max_rss_bytes;
 	struct kwhy_stat_domain domain;
 	struct kwhy_stat_domain_figures figures;
-	const char *kind;
 	struct kwhy_stat_figure idle_w;
 	int64_t idle_processes;
 	struct kwhy_stat_work work;
-	const char *work_from;
 	struct kwhy_stat_run run;
 	int64_t signal;
 	struct kwhy_stat_energy energy;

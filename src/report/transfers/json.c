@@ -2,6 +2,7 @@
 #include "report/transfers.h"
 
 #include "model/meter.h"
+#include "report/transfers/columns.h"
 
 #include <math.h>
 
@@ -35,52 +36,9 @@ static void add_reasons(struct kwhy_json *json, unsigned bits)
 
 static void add_point(struct kwhy_json *json, const struct kwhy_transfer_point *point)
 {
-	const struct kwhy_transfer_summary *summary = &point->summary;
-	const struct kwhy_transfer_conditions *conditions = &point->conditions;
-
 	kwhy_json_row(json, NULL);
-	kwhy_json_string(json, "strategy", point->strategy);
-	kwhy_json_string(json, "direction", kwhy_transfer_direction_name(point->direction));
-	kwhy_json_string(json, "clock", kwhy_transfer_clock_name(point->clock));
-	kwhy_json_count(json, "bytes", point->bytes);
-	kwhy_json_count(json, "pieces", point->pieces);
-	kwhy_json_count(json, "samples", summary->count);
-	kwhy_json_real(json, "median_s", summary->median_s);
-	kwhy_json_real(json, "low_s", summary->low_s);
-	kwhy_json_real(json, "high_s", summary->high_s);
-	kwhy_json_real(json, "least_s", summary->least_s);
-	kwhy_json_real(json, "p5_s", summary->p5_s);
-	kwhy_json_real(json, "p95_s", summary->p95_s);
-	kwhy_json_real(json, "bytes_per_s", kwhy_transfer_rate(point));
-	kwhy_json_real(json, "link_bytes", point->link_bytes);
-	kwhy_json_bool(json, "verified", point->verified);
-	kwhy_json_bool(json, "capped", point->capped);
-	kwhy_json_real(json, "temperature_c", conditions->temperature_c);
-	kwhy_json_real(json, "sm_clock_hz", conditions->clock_hz);
-	kwhy_json_real(json, "memory_clock_hz", conditions->memory_clock_hz);
-	kwhy_json_real(json, "power_w", conditions->power_w);
-	add_reasons(json, conditions->throttle_bits);
-	kwhy_json_object_end(json);
-}
-
-static void add_energy(struct kwhy_json *json, const struct kwhy_transfer_energy *energy)
-{
-	kwhy_json_row(json, NULL);
-	kwhy_json_string(json, "strategy", energy->strategy);
-	kwhy_json_string(json, "direction", kwhy_transfer_direction_name(energy->direction));
-	kwhy_json_count(json, "bytes", energy->bytes);
-	kwhy_json_count(json, "pieces", energy->pieces);
-	kwhy_json_count(json, "transfers", energy->transfers);
-	kwhy_json_real(json, "seconds", energy->seconds);
-	kwhy_json_real(json, "gross_j", energy->gross_j);
-	kwhy_json_real(json, "gross_low_j", energy->gross_low_j);
-	kwhy_json_real(json, "gross_high_j", energy->gross_high_j);
-	kwhy_json_real(json, "net_j", energy->net_j);
-	kwhy_json_real(json, "net_low_j", energy->net_low_j);
-	kwhy_json_real(json, "net_high_j", energy->net_high_j);
-	kwhy_json_real(json, "host_j", energy->host_j);
-	kwhy_json_real(json, "host_low_j", energy->host_low_j);
-	kwhy_json_real(json, "host_high_j", energy->host_high_j);
+	kwhy_columns_json(&kwhy_transfer_point_columns, json, point);
+	add_reasons(json, point->conditions.throttle_bits);
 	kwhy_json_object_end(json);
 }
 
@@ -90,13 +48,7 @@ static void add_curve(struct kwhy_json *json, const struct kwhy_transfer_curve *
 		   *slope = curve->is_energy ? "beta_j_per_byte" : "beta_s_per_byte";
 
 	kwhy_json_object(json, NULL);
-	kwhy_json_string(json, "strategy", curve->strategy);
-	kwhy_json_string(json, "direction", kwhy_transfer_direction_name(curve->direction));
-	kwhy_json_string(json, "clock", curve->is_energy ? "energy" : kwhy_transfer_clock_name(curve->clock));
-	kwhy_json_count(json, "points", curve->point_count);
-	kwhy_json_real(json, "residual_ratio", curve->residual_ratio);
-	kwhy_json_real(json, "held_out_ratio", curve->held_out_ratio);
-	kwhy_json_real(json, "held_out_worst_ratio", curve->held_out_worst_ratio);
+	kwhy_columns_json(&kwhy_transfer_curve_columns, json, curve);
 	kwhy_json_array(json, "segments");
 	for (size_t i = 0; i < curve->segment_count; i++) {
 		kwhy_json_row(json, NULL);
@@ -108,35 +60,6 @@ static void add_curve(struct kwhy_json *json, const struct kwhy_transfer_curve *
 	}
 	kwhy_json_array_end(json);
 	kwhy_json_object_end(json);
-}
-
-/* Writes curves and choices as members of the open object. */
-static void add_curves(struct kwhy_json *json, const struct kwhy_transfers *transfers)
-{
-	kwhy_json_array(json, "curves");
-	for (size_t i = 0; i < transfers->curve_count; i++)
-		add_curve(json, &transfers->curves[i]);
-	kwhy_json_array_end(json);
-}
-
-static void add_choices(struct kwhy_json *json, const struct kwhy_transfers *transfers)
-{
-	kwhy_json_array(json, "choices");
-	for (size_t i = 0; i < transfers->choice_count; i++) {
-		const struct kwhy_transfer_choice *choice = &transfers->choices[i];
-
-		kwhy_json_row(json, NULL);
-		kwhy_json_string(json, "direction", kwhy_transfer_direction_name(choice->direction));
-		kwhy_json_count(json, "piece_bytes", choice->piece_bytes);
-		kwhy_json_count(json, "pieces", choice->pieces);
-		kwhy_json_string(json, "strategy", choice->strategy);
-		kwhy_json_real(json, "median_s", choice->median_s);
-		kwhy_json_string(json, "second", choice->second);
-		kwhy_json_real(json, "second_s", choice->second_s);
-		kwhy_json_bool(json, "sure", choice->is_sure);
-		kwhy_json_object_end(json);
-	}
-	kwhy_json_array_end(json);
 }
 
 /* Writes a limit; 0 means that it was not measured and becomes null. */
@@ -167,28 +90,14 @@ static void add_compression(struct kwhy_json *json, const struct kwhy_transfers 
 		return;
 	}
 	kwhy_json_row(json, "compression");
-	kwhy_json_count(json, "bytes", compression->bytes);
-	kwhy_json_real(json, "ratio", compression->ratio);
-	kwhy_json_real(json, "link_bytes_per_s", compression->link_bytes_per_s);
-	kwhy_json_real(json, "expand_bytes_per_s", compression->expand_bytes_per_s);
-	kwhy_json_real(json, "compress_bytes_per_s", compression->compress_bytes_per_s);
-	kwhy_json_real(json, "serial_ratio", compression->serial_ratio);
-	kwhy_json_real(json, "overlapped_ratio", compression->overlapped_ratio);
+	kwhy_columns_json(&kwhy_transfer_compression_columns, json, compression);
 	kwhy_json_object_end(json);
 }
 
 static void add_baseline(struct kwhy_json *json, const struct kwhy_transfer_baseline *baseline)
 {
 	kwhy_json_object(json, NULL);
-	kwhy_json_string(json, "question", baseline->question);
-	kwhy_json_string(json, "better", baseline->better);
-	kwhy_json_string(json, "than", baseline->than);
-	kwhy_json_string(json, "direction", kwhy_transfer_direction_name(baseline->direction));
-	kwhy_json_string(json, "clock", kwhy_transfer_clock_name(baseline->clock));
-	kwhy_json_count(json, "pieces", baseline->pieces);
-	kwhy_json_count(json, "sizes_compared", baseline->sizes_compared);
-	kwhy_json_real(json, "best_ratio", baseline->best_ratio);
-	kwhy_json_count(json, "best_bytes", baseline->best_bytes);
+	kwhy_columns_json(&kwhy_transfer_baseline_columns, json, baseline);
 	kwhy_json_array(json, "stretches");
 	for (size_t i = 0; i < baseline->stretch_count; i++) {
 		kwhy_json_row(json, NULL);
@@ -200,30 +109,6 @@ static void add_baseline(struct kwhy_json *json, const struct kwhy_transfer_base
 	kwhy_json_object_end(json);
 }
 
-static void add_pinning(struct kwhy_json *json, const struct kwhy_transfer_pinning *pinning)
-{
-	kwhy_json_row(json, NULL);
-	kwhy_json_string(json, "direction", kwhy_transfer_direction_name(pinning->direction));
-	kwhy_json_count(json, "bytes", pinning->bytes);
-	kwhy_json_real(json, "cost_s", pinning->cost_s);
-	kwhy_json_real(json, "pageable_s", pinning->pageable_s);
-	kwhy_json_real(json, "pinned_s", pinning->pinned_s);
-	kwhy_json_real(json, "transfers", pinning->transfers);
-	kwhy_json_object_end(json);
-}
-
-static void add_absences(struct kwhy_json *json, const struct kwhy_transfers *transfers)
-{
-	kwhy_json_array(json, "absent");
-	for (size_t i = 0; i < transfers->absence_count; i++) {
-		kwhy_json_row(json, NULL);
-		kwhy_json_string(json, "strategy", transfers->absences[i].strategy);
-		kwhy_json_string(json, "reason", transfers->absences[i].reason);
-		kwhy_json_object_end(json);
-	}
-	kwhy_json_array_end(json);
-}
-
 #define ADD_LIST(json, key, add, items, count)       \
 	do {                                         \
 		kwhy_json_array(json, key);          \
@@ -231,6 +116,17 @@ static void add_absences(struct kwhy_json *json, const struct kwhy_transfers *tr
 			add(json, &(items)[i]);      \
 		kwhy_json_array_end(json);           \
 	} while (0)
+
+static void add_energies(struct kwhy_json *json, const struct kwhy_transfers *transfers)
+{
+	kwhy_json_array(json, "energies");
+	for (size_t i = 0; i < transfers->energy_count; i++) {
+		const struct kwhy_transfer_energy_row row = kwhy_transfer_energy_row_of(transfers, i);
+
+		kwhy_columns_json_row(&kwhy_transfer_energy_columns, json, &row);
+	}
+	kwhy_json_array_end(json);
+}
 
 enum kwhy_status kwhy_report_transfers_json(
 	const struct kwhy_transfers *transfers, struct kwhy_text *out, struct kwhy_error *error)
@@ -242,14 +138,17 @@ enum kwhy_status kwhy_report_transfers_json(
 	kwhy_json_string(&json, "schema", KWHY_TRANSFERS_SCHEMA);
 	add_device(&json, transfers);
 	ADD_LIST(&json, "points", add_point, transfers->points, transfers->point_count);
-	ADD_LIST(&json, "energies", add_energy, transfers->energies, transfers->energy_count);
-	add_curves(&json, transfers);
-	add_choices(&json, transfers);
+	add_energies(&json, transfers);
+	ADD_LIST(&json, "curves", add_curve, transfers->curves, transfers->curve_count);
+	KWHY_COLUMNS_JSON_ARRAY(
+		&json, "choices", &kwhy_transfer_choice_columns, transfers->choices, transfers->choice_count);
 	add_crossover(&json, transfers);
 	add_compression(&json, transfers);
 	ADD_LIST(&json, "comparisons", add_baseline, transfers->baselines, transfers->baseline_count);
-	ADD_LIST(&json, "page_locking", add_pinning, transfers->pinnings, transfers->pinning_count);
-	add_absences(&json, transfers);
+	KWHY_COLUMNS_JSON_ARRAY(&json, "page_locking", &kwhy_transfer_pinning_columns, transfers->pinnings,
+		transfers->pinning_count);
+	KWHY_COLUMNS_JSON_ARRAY(&json, "absent", &kwhy_transfer_absence_columns, transfers->absences,
+		transfers->absence_count);
 	kwhy_json_object_end(&json);
 	return kwhy_text_check(out, error);
 }
@@ -262,8 +161,9 @@ enum kwhy_status kwhy_report_transfers_part(
 	kwhy_json_init(&json, out);
 	kwhy_json_object(&json, NULL);
 	add_device(&json, transfers);
-	add_curves(&json, transfers);
-	add_choices(&json, transfers);
+	ADD_LIST(&json, "curves", add_curve, transfers->curves, transfers->curve_count);
+	KWHY_COLUMNS_JSON_ARRAY(
+		&json, "choices", &kwhy_transfer_choice_columns, transfers->choices, transfers->choice_count);
 	add_crossover(&json, transfers);
 	kwhy_json_object_end(&json);
 	return kwhy_text_check(out, error);

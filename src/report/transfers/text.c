@@ -3,20 +3,17 @@
 
 #include "base/quantity.h"
 #include "model/meter.h"
-#include "report/table.h"
 #include "report/text_context.h"
+#include "report/transfers/columns.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { CELL_BYTES = 96, SHOWN_SIZES = 6, TIME_BELOW_BYTES = 65536, STRETCH_COLUMNS = 22 };
+enum { CELL_BYTES = 96, SHOWN_SIZES = 6, TIME_BELOW_BYTES = 65536 };
 
 #define WIDTH_RATIO 0.02
-
-/* Names of clocks that fit the tables. */
-static const char *const clocks[KWHY_TRANSFER_CLOCK_COUNT] = {"row", "alone", "host"};
 
 struct page {
 	const struct kwhy_transfers *transfers;
@@ -48,6 +45,29 @@ static void heading(const struct page *page, const char *title, const char *rema
 
 	kwhy_text_context_heading(&context, title, remark);
 }
+
+/* Writes the rows of an array of structs that are shown, below the title if there is one. */
+static void add_table(const struct page *page, const struct kwhy_columns *columns, const void *rows,
+	size_t count, size_t row_bytes, bool (*is_shown)(const struct page *page, const void *row),
+	const char *title, const char *remark)
+{
+	struct kwhy_text_table table = {.parts = {columns}};
+
+	for (size_t i = 0; i < count; i++) {
+		const void *row = (const char *)rows + i * row_bytes;
+
+		if (!is_shown || is_shown(page, row))
+			kwhy_text_table_add(&table, row);
+	}
+	if (table.table.cell_count)
+		heading(page, title, remark);
+	kwhy_table_write(&table.table, page->style, page->out);
+}
+
+#define ADD_TABLE(page, name, is_shown, title, remark)                                                 \
+	add_table(page, &kwhy_transfer_##name##_columns, (page)->transfers->name##s,                   \
+		(page)->transfers->name##_count, sizeof(*(page)->transfers->name##s), is_shown, title, \
+		remark)
 
 static double width(const struct kwhy_transfer_point *point)
 {
@@ -180,7 +200,8 @@ static void add_rows(const struct page *page, enum kwhy_transfer_direction direc
 		if (point->direction != direction || !is_first_of_its_row(page, i) ||
 			!has_samples(page, point))
 			continue;
-		snprintf(name, sizeof(name), "%s, %s", point->strategy, clocks[point->clock]);
+		snprintf(name, sizeof(name), "%s, %s", point->strategy,
+			kwhy_transfer_clock_title(point->clock));
 		kwhy_table_cell(table, name);
 		for (size_t k = 0; k < count; k++)
 			add_cell(table, find(page, point, sizes[k]));
@@ -218,8 +239,10 @@ static void add_directions(const struct page *page)
 		"the device. host: from the call until the host knows it is done.");
 }
 
-static bool is_shown(const struct page *page, const struct kwhy_transfer_choice *choice)
+static bool is_shown_choice(const struct page *page, const void *row)
 {
+	const struct kwhy_transfer_choice *choice = row;
+
 	if (page->style->verbose)
 		return true;
 	return choice->pieces > 1 &&
@@ -228,129 +251,21 @@ static bool is_shown(const struct page *page, const struct kwhy_transfer_choice 
 			choice->piece_bytes == 65536);
 }
 
-static void add_choices(const struct page *page)
-{
-	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT},
-		{"pieces", KWHY_COLUMN_RIGHT}, {"of", KWHY_COLUMN_RIGHT}, {"fastest", KWHY_COLUMN_LEFT},
-		{"time", KWHY_COLUMN_RIGHT}, {"next", KWHY_COLUMN_NAME},
-		{"times as long", KWHY_COLUMN_RIGHT}};
-	char text[CELL_BYTES], size[KWHY_TRANSFER_SIZE_BYTES];
-	struct kwhy_table table;
-
-	kwhy_table_init(&table, columns, 7);
-	for (size_t i = 0; i < page->transfers->choice_count; i++) {
-		const struct kwhy_transfer_choice *choice = &page->transfers->choices[i];
-
-		if (!is_shown(page, choice))
-			continue;
-		kwhy_table_cell(&table, kwhy_transfer_direction_name(choice->direction));
-		kwhy_table_count(&table, choice->pieces);
-		kwhy_table_cell(&table, kwhy_transfer_size_text(size, choice->piece_bytes));
-		kwhy_table_cell(&table, choice->strategy);
-		kwhy_table_real(&table, choice->median_s, "s");
-		kwhy_table_cell(&table, choice->second ? choice->second : "");
-		snprintf(text, sizeof(text), choice->is_sure ? "%.2f" : "%.2f (not sure)",
-			choice->second_s / choice->median_s);
-		kwhy_table_cell(&table, choice->second ? text : "");
-	}
-	if (table.cell_count)
-		heading(page, "The fastest method for many pieces", "by the host's clock");
-	kwhy_table_write(&table, page->style, page->out);
-}
-
-/* Writes "64 KiB-1 GiB" for each of the first `shown` size ranges, or "nowhere". */
-static void write_stretches(const struct kwhy_transfer_baseline *baseline, size_t shown, char out[CELL_BYTES])
-{
-	char from[KWHY_TRANSFER_SIZE_BYTES], to[KWHY_TRANSFER_SIZE_BYTES];
-	size_t length = 0;
-
-	snprintf(out, CELL_BYTES, "nowhere");
-	for (size_t i = 0; i < shown; i++) {
-		const struct kwhy_transfer_stretch *stretch = &baseline->stretches[i];
-		int written = snprintf(out + length, CELL_BYTES - length, "%s%s%s%s", i ? ", " : "",
-			kwhy_transfer_size_text(from, stretch->from_bytes),
-			stretch->to_bytes > stretch->from_bytes ? "-" : "",
-			stretch->to_bytes > stretch->from_bytes
-				? kwhy_transfer_size_text(to, stretch->to_bytes)
-				: "");
-
-		length += written > 0 ? (size_t)written : 0;
-	}
-	if (baseline->stretch_count > shown)
-		snprintf(out + length, CELL_BYTES - length, ", more");
-}
-
-/* Writes two size ranges where they fit, else fewer. */
-static void stretch_words(const struct kwhy_transfer_baseline *baseline, char out[CELL_BYTES])
-{
-	for (size_t shown = baseline->stretch_count < 2 ? baseline->stretch_count : 2;; shown--) {
-		write_stretches(baseline, shown, out);
-		if (shown < 2 || strlen(out) <= STRETCH_COLUMNS)
-			return;
-	}
-}
-
 /* Whether a baseline is shown: of those that cut into pieces only the fewest and the most pieces. */
-static bool is_shown_baseline(const struct page *page, const struct kwhy_transfer_baseline *baseline)
+static bool is_shown_baseline(const struct page *page, const void *row)
 {
+	const struct kwhy_transfer_baseline *baseline = row;
+
 	return page->style->verbose || baseline->pieces == 1 || baseline->pieces == 16 ||
 		baseline->pieces == 1024;
 }
 
-static void add_baselines(const struct page *page)
+/* Of the sizes each sixteenth. */
+static bool is_shown_pinning(const struct page *page, const void *row)
 {
-	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_NAME},
-		{"pieces", KWHY_COLUMN_RIGHT}, {"", KWHY_COLUMN_LEFT}, {"surely faster", KWHY_COLUMN_LEFT},
-		{"at best", KWHY_COLUMN_RIGHT}};
-	char text[CELL_BYTES];
-	struct kwhy_table table;
+	uint64_t bytes = ((const struct kwhy_transfer_pinning *)row)->bytes;
 
-	kwhy_table_init(&table, columns, 5);
-	for (size_t i = 0; i < page->transfers->baseline_count; i++) {
-		const struct kwhy_transfer_baseline *baseline = &page->transfers->baselines[i];
-
-		if (!is_shown_baseline(page, baseline))
-			continue;
-		kwhy_table_cell(&table, baseline->question);
-		kwhy_table_count(&table, baseline->pieces);
-		kwhy_table_cell(&table, kwhy_transfer_direction_name(baseline->direction));
-		stretch_words(baseline, text);
-		kwhy_table_cell(&table, text);
-		snprintf(text, sizeof(text), "%.2fx", baseline->best_ratio);
-		kwhy_table_cell(&table, text);
-	}
-	if (table.cell_count)
-		heading(page, "What pays, and from where on", "intervals do not meet");
-	kwhy_table_write(&table, page->style, page->out);
-}
-
-static void add_pinnings(const struct page *page)
-{
-	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT},
-		{"size", KWHY_COLUMN_RIGHT}, {"page-locking", KWHY_COLUMN_RIGHT},
-		{"pageable", KWHY_COLUMN_RIGHT}, {"pinned", KWHY_COLUMN_RIGHT},
-		{"pays after", KWHY_COLUMN_RIGHT}};
-	char text[CELL_BYTES], size[KWHY_TRANSFER_SIZE_BYTES];
-	struct kwhy_table table;
-
-	kwhy_table_init(&table, columns, 6);
-	for (size_t i = 0; i < page->transfers->pinning_count; i++) {
-		const struct kwhy_transfer_pinning *pinning = &page->transfers->pinnings[i];
-
-		if (!page->style->verbose &&
-			(pinning->bytes & (pinning->bytes - 1) || __builtin_ctzll(pinning->bytes) % 4 != 0))
-			continue;
-		kwhy_table_cell(&table, kwhy_transfer_direction_name(pinning->direction));
-		kwhy_table_cell(&table, kwhy_transfer_size_text(size, pinning->bytes));
-		kwhy_table_real(&table, pinning->cost_s, "s");
-		kwhy_table_real(&table, pinning->pageable_s, "s");
-		kwhy_table_real(&table, pinning->pinned_s, "s");
-		snprintf(text, sizeof(text), "%.1f transfers", pinning->transfers);
-		kwhy_table_cell(&table, isfinite(pinning->transfers) ? text : "never");
-	}
-	if (table.cell_count)
-		heading(page, "When page-locking pays", NULL);
-	kwhy_table_write(&table, page->style, page->out);
+	return page->style->verbose || (!(bytes & (bytes - 1)) && __builtin_ctzll(bytes) % 4 == 0);
 }
 
 static void add_compression(const struct page *page)
@@ -388,107 +303,19 @@ static void add_compression(const struct page *page)
 			: "no");
 }
 
-/* Adds the curves: latency of the first segment, rate of the last. */
-static void add_curves(const struct page *page)
-{
-	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT},
-		{"begins at", KWHY_COLUMN_RIGHT}, {"ends at", KWHY_COLUMN_RIGHT},
-		{"pieces", KWHY_COLUMN_RIGHT}, {"left over", KWHY_COLUMN_RIGHT},
-		{"held out", KWHY_COLUMN_RIGHT}};
-	char text[CELL_BYTES];
-	struct kwhy_table table;
-
-	kwhy_table_init(&table, columns, 6);
-	for (size_t i = 0; i < page->transfers->curve_count; i++) {
-		const struct kwhy_transfer_curve *curve = &page->transfers->curves[i];
-		const struct kwhy_transfer_segment *last = &curve->segments[curve->segment_count - 1];
-
-		snprintf(text, sizeof(text), "%s %s, %s", curve->strategy,
-			kwhy_transfer_direction_name(curve->direction),
-			curve->is_energy ? "joules" : clocks[curve->clock]);
-		kwhy_table_cell(&table, text);
-		kwhy_table_real(&table, curve->segments[0].alpha_s, curve->is_energy ? "J" : "s");
-		if (curve->is_energy)
-			kwhy_table_real(&table, last->beta_s_per_byte, "J/B");
-		else
-			kwhy_table_real(&table, 1 / last->beta_s_per_byte, "B/s");
-		kwhy_table_count(&table, curve->segment_count);
-		kwhy_table_percent(&table, curve->residual_ratio);
-		kwhy_table_percent(&table, curve->held_out_ratio);
-	}
-	if (table.cell_count)
-		heading(page, "Curves", "seconds or joules = alpha + beta x bytes, in straight pieces");
-	kwhy_table_write(&table, page->style, page->out);
-}
-
-/* Lowest energy of the same size, pieces and direction, which ratios are relative to. */
-static double best_of(const struct kwhy_transfers *transfers, const struct kwhy_transfer_energy *like)
-{
-	double best = NAN;
-
-	for (size_t i = 0; i < transfers->energy_count; i++)
-		if (transfers->energies[i].bytes == like->bytes &&
-			transfers->energies[i].pieces == like->pieces &&
-			transfers->energies[i].direction == like->direction)
-			best = fmin(best, transfers->energies[i].gross_j);
-	return best;
-}
-
-/* With half the interval as a share; NULL: unknown. */
-/*
- * Writes "2.56 nJ +-1.0 %"; "< 200 pJ" where the interval reaches down to 0; "none seen" where it is below 0.
- */
-static const char *spread_text(char out[CELL_BYTES], double value, double low, double high)
-{
-	char number[KWHY_QUANTITY_BYTES];
-
-	if (!isfinite(value))
-		return NULL;
-	if (high <= 0)
-		return "none seen";
-	if (low <= 0 && isfinite(high)) {
-		snprintf(out, CELL_BYTES, "< %s", kwhy_quantity_si(number, high, "J", 2));
-		return out;
-	}
-	kwhy_quantity_si(number, value, "J", 3);
-	if (isfinite(low) && isfinite(high))
-		snprintf(out, CELL_BYTES, "%s \302\261%.1f %%", number, 50 * (high - low) / fabs(value));
-	else
-		snprintf(out, CELL_BYTES, "%s", number);
-	return out;
-}
-
 static void add_energies(const struct page *page)
 {
 	const struct kwhy_text_context context = context_of(page);
-	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_LEFT},
-		{"size", KWHY_COLUMN_RIGHT}, {"a byte", KWHY_COLUMN_RIGHT}, {"above idle", KWHY_COLUMN_RIGHT},
-		{"host", KWHY_COLUMN_RIGHT}, {"of best", KWHY_COLUMN_RIGHT}};
-	char text[CELL_BYTES], size[KWHY_TRANSFER_SIZE_BYTES];
-	struct kwhy_table table;
+	struct kwhy_text_table table = {.parts = {&kwhy_transfer_energy_columns}};
 
-	kwhy_table_init(&table, columns, 6);
 	for (size_t i = 0; i < page->transfers->energy_count; i++) {
-		const struct kwhy_transfer_energy *energy = &page->transfers->energies[i];
-		double bytes = (double)energy->bytes * (energy->direction == KWHY_TRANSFER_BOTH ? 2 : 1);
+		const struct kwhy_transfer_energy_row row = kwhy_transfer_energy_row_of(page->transfers, i);
 
-		snprintf(text, sizeof(text), "%s %s", energy->strategy,
-			kwhy_transfer_direction_name(energy->direction));
-		kwhy_table_cell(&table, text);
-		kwhy_table_cell(&table, kwhy_transfer_size_text(size, energy->bytes));
-		kwhy_table_cell(&table,
-			spread_text(text, energy->gross_j / bytes, energy->gross_low_j / bytes,
-				energy->gross_high_j / bytes));
-		kwhy_table_cell(&table,
-			spread_text(text, energy->net_j / bytes, energy->net_low_j / bytes,
-				energy->net_high_j / bytes));
-		kwhy_table_cell(&table, spread_text(text, energy->host_j / bytes, NAN, NAN));
-		snprintf(text, sizeof(text), "%.2fx", energy->gross_j / best_of(page->transfers, energy));
-		kwhy_table_cell(&table, isfinite(energy->gross_j) ? text : "");
+		kwhy_text_table_add(&table, &row);
 	}
-	if (table.cell_count)
+	if (table.table.cell_count)
 		heading(page, "Energy of a byte", "the GPU's, gross and above an idle context; the CPU's");
-	kwhy_table_write(&table, page->style, page->out);
+	kwhy_table_write(&table.table, page->style, page->out);
 	if (page->transfers->energy_missing)
 		kwhy_text_context_linef(&context, "", "The GPU's energy is not available: %s",
 			page->transfers->energy_missing);
@@ -512,11 +339,14 @@ enum kwhy_status kwhy_report_transfers_text(const struct kwhy_transfers *transfe
 
 	add_conditions(&page);
 	add_directions(&page);
-	add_choices(&page);
-	add_baselines(&page);
-	add_pinnings(&page);
+	ADD_TABLE(
+		&page, choice, is_shown_choice, "The fastest method for many pieces", "by the host's clock");
+	ADD_TABLE(
+		&page, baseline, is_shown_baseline, "What pays, and from where on", "intervals do not meet");
+	ADD_TABLE(&page, pinning, is_shown_pinning, "When page-locking pays", NULL);
 	add_compression(&page);
-	add_curves(&page);
+	ADD_TABLE(
+		&page, curve, NULL, "Curves", "seconds or joules = alpha + beta x bytes, in straight pieces");
 	add_energies(&page);
 	add_absences(&page);
 	return kwhy_text_check(out, error);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_REPORT_TRANSFERS_COLUMNS_H
+#define KWHY_REPORT_TRANSFERS_COLUMNS_H
+
+#include "model/transfers.h"
+#include "report/columns.h"
+
+/*
+ * The columns of measured transfers, which text and JSON share. Rows are the structs of model/transfers.h of
+ * the same name; those of energies are struct kwhy_transfer_energy_row.
+ */
+extern const struct kwhy_columns kwhy_transfer_point_columns, kwhy_transfer_energy_columns,
+	kwhy_transfer_curve_columns, kwhy_transfer_choice_columns, kwhy_transfer_baseline_columns,
+	kwhy_transfer_pinning_columns, kwhy_transfer_compression_columns, kwhy_transfer_absence_columns;
+
+struct kwhy_transfer_energy_row {
+	struct kwhy_transfer_energy energy;
+	double moved_bytes; /* of both directions */
+	double best_j;	    /* lowest energy of the same size, pieces and direction; NAN: unknown */
+};
+struct kwhy_transfer_energy_row kwhy_transfer_energy_row_of(const struct kwhy_transfers *transfers, size_t i);
+
+const char *kwhy_transfer_clock_title(enum kwhy_transfer_clock clock); /* short: "row", "alone", "host" */
+
+#endif
