@@ -35,7 +35,7 @@ install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "man" EXCLUD
 
 # What `cmake --install` puts down and a build makes.
 if(TARGET kwhy)
-	add_custom_target(installed DEPENDS kwhy kwhy_shared kwhy-inject man)
+	add_custom_target(installed DEPENDS kwhy kwhy_shared kwhy_analyse_shared kwhy-inject man)
 	if(TARGET kwhy-lab)
 		add_dependencies(installed kwhy-lab)
 	endif()

@@ -3,16 +3,8 @@
 #define KWHY_CLI_VALUES_H
 
 #include "base/status.h"
-#include "ledger/ledger_new.h"
 
 /* Option values with a syntax of their own. Wrong values are KWHY_E_USAGE. */
-
-/*
- * Reads "150" for all activities, or "compute=76.2,h2d=56.5,...": categories, copy directions, "idle". Gross
- * powers in watts.
- */
-KWHY_MUST_USE enum kwhy_status kwhy_value_powers(
-	const char *spec, struct kwhy_assumed_powers *out, struct kwhy_error *error);
 
 /* Reads "0.30EUR", "0.30 EUR" or "0.30"; the currency is "" where it is not named. */
 KWHY_MUST_USE enum kwhy_status kwhy_value_price(

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# libkwhy.so shows what its map says and nothing else, needs no library but the system's, and programs build against an
-# installed tree by pkg-config and by CMake; so does Python find it. Usage: library.sh SOURCE_DIR BUILD_DIR
+# libkwhy.so and libkwhy-analyse.so show what their maps say and nothing else, the former needs no library but the
+# system's, and programs build against an installed tree by pkg-config and by CMake; so does Python find it.
+# Usage: library.sh SOURCE_DIR BUILD_DIR
 set -euo pipefail
 source_dir=$1
 build=$2
@@ -14,14 +15,21 @@ complain() {
 	bad=1
 }
 
+# check FOLDER NAME: what the library of src/FOLDER shows, maps and declares
+check() {
+	local library=$build/src/$1/$2.so shown mapped declared
+	[ -e "$library" ] || { echo "$library was not built"; exit 1; }
+	shown=$(nm -D --defined-only "$library" | awk '$2 != "A" {sub(/@.*/, "", $3); print $3}' | sort)
+	mapped=$(sed -n 's/^\t\(kwhy_[a-z_]*\);$/\1/p' "$source_dir/src/$1/$2.map" | sort)
+	declared=$(cat "$source_dir"/include/kwhy/*.h | grep -o 'kwhy_[a-z_]*(' | tr -d '(' | sort -u | grep -Fx "$mapped" || true)
+	[ "$shown" = "$mapped" ] || complain "$2: shown and mapped differ: $(diff <(echo "$shown") <(echo "$mapped") | tr '\n' ' ')"
+	[ "$declared" = "$mapped" ] || complain "$2: not declared in include/kwhy: $(comm -13 <(echo "$declared") <(echo "$mapped") | tr '\n' ' ')"
+	readelf -d "$library" | grep -q "SONAME.*\[$2\.so\.0\]" || complain "the soname is not $2.so.0"
+}
+
+check measure libkwhy
+check analyse libkwhy-analyse
 library=$build/src/measure/libkwhy.so
-[ -e "$library" ] || { echo "$library was not built"; exit 1; }
-shown=$(nm -D --defined-only "$library" | awk '$2 != "A" {sub(/@.*/, "", $3); print $3}' | sort)
-mapped=$(sed -n 's/^\t\(kwhy_[a-z_]*\);$/\1/p' "$source_dir/src/measure/libkwhy.map" | sort)
-declared=$(cat "$source_dir"/include/kwhy/*.h | grep -o 'kwhy_[a-z_]*(' | tr -d '(' | sort -u | grep -Fx "$mapped" || true)
-[ "$shown" = "$mapped" ] || complain "shown and mapped differ: $(diff <(echo "$shown") <(echo "$mapped") | tr '\n' ' ')"
-[ "$declared" = "$mapped" ] || complain "not declared in include/kwhy: $(comm -13 <(echo "$declared") <(echo "$mapped") | tr '\n' ' ')"
-readelf -d "$library" | grep -q 'SONAME.*\[libkwhy\.so\.0\]' || complain "the soname is not libkwhy.so.0"
 if ! readelf -d "$library" | grep -q 'NEEDED.*san\.so'; then # a sanitizer's build needs its own
 	needed=$(readelf -d "$library" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE '^(libc|libm|libdl|libpthread|ld-linux.*)\.so' || true)
 	[ -z "$needed" ] || complain "needs more than the system's libraries: $needed"
@@ -55,6 +63,20 @@ cmake -S "$example" -B "$place/by-cmake" -DCMAKE_PREFIX_PATH="$place/usr" >"$pla
 	cmake --build "$place/by-cmake" >>"$place/log" 2>&1 && "$place/by-cmake/region" "$power" >/dev/null || {
 	cat "$place/log"
 	complain "the program built by CMake fails"
+}
+analyse=$place/usr/share/kwhy/examples/analyse
+decode=$source_dir/examples/recordings/decode.kwhy
+if command -v pkg-config >/dev/null; then
+	flags=$(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs kwhy-analyse)
+	# shellcheck disable=SC2086 # several words
+	${CC:-cc} -std=c17 -Werror=implicit-function-declaration -o "$place/findings" "$analyse/findings.c" $flags
+	[ "$(LD_LIBRARY_PATH=$(dirname "$pc") "$place/findings" "$decode" | grep -c '^  saves')" = 3 ] ||
+		complain "examples/analyse does not print three findings"
+fi
+cmake -S "$analyse" -B "$place/analyse" -DCMAKE_PREFIX_PATH="$place/usr" >"$place/log" 2>&1 &&
+	cmake --build "$place/analyse" >>"$place/log" 2>&1 && "$place/analyse/findings" "$decode" >"$place/findings.txt" || {
+	cat "$place/log"
+	complain "the analysis example built by CMake fails"
 }
 if command -v python3 >/dev/null; then
 	env -i PATH="$PATH" PYTHONPATH="$place/usr/share/kwhy/python" PYTHONDONTWRITEBYTECODE=1 python3 -c '

@@ -35,12 +35,16 @@ done
 
 from_glibc='^(linux-vdso|ld-linux-x86-64|libc|libm|libdl|librt|libpthread)\.so'
 libraries=0
+needed() {
+	env -i ldd bin/kwhy
+	env -i ldd lib/libkwhy-analyse.so
+}
 while IFS='|' read -r name path; do
 	libraries=$((libraries + 1))
 	[[ $(basename "$name") =~ $from_glibc ]] || [[ $path == "$PWD"/* ]] ||
 		complain "$name comes from outside the folder: $path"
-done < <(env -i ldd bin/kwhy | sed -E 's/^[ \t]*([^ ]+)( => (.*[^ ]))?( \(0x[0-9a-f]+\))$/\1|\3/; s/^[ \t]*([^ ]+) => not found$/\1|not found/')
-[ "$libraries" -gt 0 ] || complain "ldd says nothing about bin/kwhy"
+done < <(needed | sed -E 's/^[ \t]*([^ ]+)( => (.*[^ ]))?( \(0x[0-9a-f]+\))$/\1|\3/; s/^[ \t]*([^ ]+) => not found$/\1|not found/')
+[ "$libraries" -gt 0 ] || complain "ldd says nothing about bin/kwhy and lib/libkwhy-analyse.so"
 
 newest=$(readelf --version-info --wide bin/kwhy lib/*.so* | grep -oE 'GLIBC_2\.[0-9]+' | sort -t. -k2 -n | tail -n 1)
 if [ -n "$newest" ] && [ "${newest#GLIBC_2.}" -gt 36 ]; then

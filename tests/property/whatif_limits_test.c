@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "analyse/savings.h"
 #include "cmocka_all.h"
-#include "detect/detect.h"
 #include "import/import.h"
 #include "property/time_plan.h"
 #include "whatif/busy.h"
 #include "whatif/change.h"
-#include "whatif/findings.h"
 #include "whatif/project.h"
 #include "whatif/whatif.h"
 
@@ -194,8 +193,8 @@ static void check_findings(const struct subject *subject)
 	if (active_devices(whatif->recording) != 1)
 		return;
 	OK(kwhy_detect_run(whatif->recording, whatif->ledger, whatif->profile, &options, &findings, &error));
-	OK(kwhy_whatif_project_findings(
-		whatif->recording, whatif->ledger, whatif->profile, findings, &error));
+	if (kwhy_savings_are_projected(whatif->recording, whatif->ledger))
+		OK(kwhy_savings_project(subject->whatif, findings, &error));
 	for (size_t i = 0; i < findings->count; i++)
 		check_finding(subject, &findings->items[i]);
 	kwhy_findings_free(findings);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "analyse/profile_find.h"
 #include "base/quantity.h"
 #include "cli/command.h"
 #include "cli/model/page.h"
 #include "cli/model/power_rows.h"
-#include "cli/profile_find.h"
 #include "import/import.h"
 
 #include <math.h>

@@ -98,7 +98,7 @@ static enum kwhy_status read_traces(struct source *source, const struct run *run
 	const struct kwhy_job_options *options, struct kwhy_error *error)
 {
 	char **paths = calloc(run->more->count + 1, sizeof(*paths));
-	struct kwhy_job job;
+	struct kwhy_analysis *analysis;
 	enum kwhy_status status;
 
 	if (!paths)
@@ -106,14 +106,14 @@ static enum kwhy_status read_traces(struct source *source, const struct run *run
 	paths[0] = run->path;
 	for (size_t i = 0; i < run->more->count; i++)
 		paths[i + 1] = (char *)run->more->items[i];
-	status = kwhy_job_run(&job, options, paths, run->more->count + 1, run->power, error);
+	status = kwhy_job_open(&analysis, options, paths, run->more->count + 1, run->power, NULL, error);
 	free(paths);
 	if (status)
 		return status;
-	status = refuse_probed(job.ledger, run->path, error);
+	status = refuse_probed(analysis->ledger, run->path, error);
 	if (!status)
-		status = kwhy_report_json(&job.report, &source->json, error);
-	kwhy_job_done(&job);
+		status = kwhy_report_json(&analysis->report, &source->json, error);
+	kwhy_analysis_close(analysis);
 	return status ? status : read_json(source, run, error);
 }
 

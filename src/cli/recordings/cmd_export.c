@@ -58,7 +58,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 {
 	const struct export_options *options = invocation->options;
 	struct work work = {0};
-	struct kwhy_job job;
+	struct kwhy_analysis *analysis;
 	enum kwhy_status status = choose(options, &work.exporter, error);
 
 	if (status)
@@ -68,14 +68,14 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	if (!options->output)
 		return kwhy_fail(error, KWHY_E_USAGE, "export needs -o FILE, for example -o run%s",
 			work.exporter->extension);
-	status = kwhy_job_run(&job, &options->job, invocation->operands.items, invocation->operands.count,
-		&options->job.power, error);
+	status = kwhy_job_open(&analysis, &options->job, invocation->operands.items,
+		invocation->operands.count, &options->job.power, NULL, error);
 	if (status)
 		return status;
-	work.report = &job.report;
+	work.report = &analysis->report;
 	work.compress = ends_in_gz(options->output);
 	status = kwhy_file_make(options->output, fill, &work, error);
-	kwhy_job_done(&job);
+	kwhy_analysis_close(analysis);
 	return status;
 }
 

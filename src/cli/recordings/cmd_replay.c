@@ -94,11 +94,11 @@ static enum kwhy_status write_result(const struct replay_options *options, enum 
 	return kwhy_output_result(options->output, "replay", form, &text, error);
 }
 
-static enum kwhy_status replay_job(struct kwhy_replay_request *request, const struct kwhy_job *job,
+static enum kwhy_status replay_job(struct kwhy_replay_request *request, struct kwhy_analysis *analysis,
 	bool is_quiet, struct kwhy_replay **out, struct kwhy_error *error)
 {
 	struct kwhy_whatif *whatif;
-	enum kwhy_status status = kwhy_whatif_new(job->recording, job->ledger, job->profile, &whatif, error);
+	enum kwhy_status status = kwhy_analysis_graph(analysis, &whatif, error);
 
 	if (status)
 		return status;
@@ -107,7 +107,6 @@ static enum kwhy_status replay_job(struct kwhy_replay_request *request, const st
 	kwhy_stop_watch(is_quiet);
 	status = kwhy_replay(whatif, request, out, error);
 	kwhy_progress_end(request->context);
-	kwhy_whatif_free(whatif);
 	return status;
 }
 
@@ -118,7 +117,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	struct kwhy_replay_request request = {0};
 	struct kwhy_replay *replay;
 	enum kwhy_output_form form;
-	struct kwhy_job job;
+	struct kwhy_analysis *analysis;
 	enum kwhy_status status = find_form(options, &form, error);
 
 	if (!status)
@@ -127,19 +126,18 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 		return status;
 	if (!invocation->operands.count)
 		return kwhy_fail(error, KWHY_E_USAGE, "replay needs a recording or a trace");
-	status = kwhy_job_run(&job, &options->job, invocation->operands.items, invocation->operands.count,
-		&options->job.power, error);
+	status = kwhy_job_open(&analysis, &options->job, invocation->operands.items,
+		invocation->operands.count, &options->job.power, invocation->line, error);
 	if (status)
 		return status;
-	job.report.command = invocation->line;
-	status = replay_job(&request, &job, options->job.quiet, &replay, error);
+	status = replay_job(&request, analysis, options->job.quiet, &replay, error);
 	if (!status) {
-		status = write_result(options, form, replay, &job.report, error);
+		status = write_result(options, form, replay, &analysis->report, error);
 		if (!status && replay->ended)
 			*invocation->exit = KWHY_EXIT_FAILED;
 		kwhy_replay_free(replay);
 	}
-	kwhy_job_done(&job);
+	kwhy_analysis_close(analysis);
 	return status;
 }
 

@@ -3,15 +3,10 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/recordings/job.h"
-#include "ledger/energy/model_power.h"
 #include "pairs/analysis.h"
 #include "report/page/page.h"
 #include "report/page/timeline.h"
-#include "whatif/busy.h"
-#include "whatif/findings.h"
-#include "whatif/stretch.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,13 +45,12 @@ static enum kwhy_status choose_form(
 	return status;
 }
 
+/* A plan of a recording this large takes longer than a report may. */
 static enum kwhy_status check_plan(const struct kwhy_recording *recording, struct kwhy_error *error)
 {
 	size_t rows = recording->activities.count + recording->calls.count;
 
-	if (!recording->activities.count)
-		return kwhy_fail(error, KWHY_E_UNSUPPORTED, "no device did anything");
-	if (rows > KWHY_WHATIF_FINDINGS_ROWS_MAX)
+	if (rows > KWHY_SAVINGS_ROWS_MAX)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"%zu activities and calls are more than a report plans for; kwhy whatif --plan does",
 			rows);
@@ -64,50 +58,37 @@ static enum kwhy_status check_plan(const struct kwhy_recording *recording, struc
 }
 
 /* Projects changes that leave results as they are; KWHY_E_UNSUPPORTED: it cannot be computed. */
-static enum kwhy_status make_plan(const struct kwhy_job *job, const struct report_options *options,
-	bool with_stretch, struct kwhy_plan **out, struct kwhy_error *error)
+static enum kwhy_status make_plan(
+	struct kwhy_analysis *analysis, struct kwhy_plan **out, struct kwhy_error *error)
 {
-	double min_gain = isfinite(options->job.min_gain_percent) ? options->job.min_gain_percent / 100
-								  : 0.01;
-	struct kwhy_whatif *whatif;
-	struct kwhy_plan *plan;
-	enum kwhy_status status = check_plan(job->recording, error);
+	enum kwhy_status status = check_plan(analysis->recording, error);
 
-	if (!status)
-		status = kwhy_whatif_new(job->recording, job->ledger, job->profile, &whatif, error);
-	if (status)
-		return status;
-	status = kwhy_whatif_plan(whatif, min_gain, false, &plan, error);
-	if (!status) {
-		status = kwhy_whatif_add_busy(whatif, plan, error);
-		if (!status && with_stretch)
-			status = kwhy_whatif_add_stretch(whatif, plan, error);
-		if (status)
-			kwhy_plan_free(plan);
-		else
-			*out = plan;
-	}
-	kwhy_whatif_free(whatif);
-	return status;
+	return status
+		? status
+		: kwhy_job_status(
+			  kwhy_analysis_plan(analysis, false, out, error->text, sizeof(error->text)), error);
 }
 
-static enum kwhy_status render_page(const struct kwhy_job *job, const struct report_options *options,
-	struct kwhy_text *out, struct kwhy_error *error)
+static enum kwhy_status render_page(
+	struct kwhy_analysis *analysis, struct kwhy_text *out, struct kwhy_error *error)
 {
 	struct kwhy_plan *plan = NULL;
-	enum kwhy_status status = make_plan(job, options, true, &plan, error);
+	enum kwhy_status status = kwhy_analysis_add_model_power(analysis, error);
 
-	if (status && status != KWHY_E_UNSUPPORTED)
-		return status;
-	status = kwhy_report_page(&job->report, status ? NULL : plan, KWHY_TIMELINE_EXACT_ROWS, out, error);
-	kwhy_plan_free(plan);
+	if (!status)
+		status = make_plan(analysis, &plan, error);
+	if (!status)
+		status = kwhy_analysis_add_stretch(analysis, plan, error);
+	if (!status || (status == KWHY_E_UNSUPPORTED && !plan))
+		status = kwhy_report_page(&analysis->report, plan, KWHY_TIMELINE_EXACT_ROWS, out, error);
+	kwhy_analysis_plan_free(plan);
 	return status;
 }
 
-static enum kwhy_status render(const struct kwhy_job *job, const struct report_options *options,
-	enum kwhy_output_form form, struct kwhy_text *out, struct kwhy_error *error)
+static enum kwhy_status render(struct kwhy_analysis *analysis, const struct kwhy_report *report,
+	const struct report_options *options, enum kwhy_output_form form, struct kwhy_text *out,
+	struct kwhy_error *error)
 {
-	const struct kwhy_report *report = &job->report;
 	bool terminal = !options->output || strcmp(options->output, "-") == 0;
 	struct kwhy_text_style style = {.columns = terminal ? kwhy_output_columns() : 80,
 		.color = terminal && kwhy_output_color(options->no_color),
@@ -115,7 +96,7 @@ static enum kwhy_status render(const struct kwhy_job *job, const struct report_o
 
 	switch (form) {
 	case KWHY_OUTPUT_HTML:
-		return render_page(job, options, out, error);
+		return render_page(analysis, out, error);
 	case KWHY_OUTPUT_JSON:
 		return kwhy_report_json(report, out, error);
 	case KWHY_OUTPUT_CSV:
@@ -127,66 +108,43 @@ static enum kwhy_status render(const struct kwhy_job *job, const struct report_o
 	}
 }
 
-/* Number of intervals of the modelled power on the page, finer than its pixels. */
-enum { MODEL_BINS = 4000 };
-
-/* Computes the modelled power over time, which only the page shows. */
-static enum kwhy_status add_model_power(
-	struct kwhy_job *job, enum kwhy_output_form form, struct kwhy_error *error)
-{
-	struct kwhy_power_curve *curves;
-	enum kwhy_status status;
-
-	if (form != KWHY_OUTPUT_HTML)
-		return KWHY_OK;
-	status = kwhy_ledger_model_power(job->ledger, job->recording, MODEL_BINS, &curves, error);
-	if (!status)
-		job->report.model_power = curves;
-	return status;
-}
-
-/* Adds the plan for text and JSON; where it cannot be computed, the report states why. */
-static enum kwhy_status add_plan(struct kwhy_job *job, const struct report_options *options,
+/* Adds the plan to a text or JSON report; where it cannot be computed, the report states why. */
+static enum kwhy_status add_plan(struct kwhy_analysis *analysis, struct kwhy_report *report,
 	struct kwhy_plan **out, struct kwhy_error *why_not)
 {
-	enum kwhy_status status = make_plan(job, options, false, out, why_not);
+	enum kwhy_status status = make_plan(analysis, out, why_not);
 
 	if (status == KWHY_E_UNSUPPORTED)
-		job->report.no_plan = why_not->text;
+		report->no_plan = why_not->text;
 	else if (!status)
-		job->report.plan = *out;
+		report->plan = *out;
 	return status == KWHY_E_UNSUPPORTED ? KWHY_OK : status;
 }
 
-static enum kwhy_status write_report(const struct kwhy_invocation *invocation, struct kwhy_job *job,
+static enum kwhy_status write_report(struct kwhy_analysis *analysis, const struct report_options *options,
 	enum kwhy_output_form form, struct kwhy_error *error)
 {
-	const struct report_options *options = invocation->options;
+	struct kwhy_report report = analysis->report;
 	struct kwhy_text text = {0};
 	struct kwhy_plan *plan = NULL;
 	struct kwhy_error why_not;
 	char *place = NULL;
-	enum kwhy_status status;
+	enum kwhy_status status = KWHY_OK;
 
-	job->report.command = invocation->line;
-	status = add_model_power(job, form, error);
-	if (!status && options->plan && form != KWHY_OUTPUT_HTML) {
-		status = add_plan(job, options, &plan, &why_not);
+	if (options->plan && form != KWHY_OUTPUT_HTML) {
+		status = add_plan(analysis, &report, &plan, &why_not);
 		if (status)
 			*error = why_not;
 	}
 	if (!status)
-		status = render(job, options, form, &text, error);
+		status = render(analysis, &report, options, form, &text, error);
 	if (!status)
 		status = kwhy_output_path(options->output, "report", form, &place, error);
 	if (!status)
 		status = kwhy_output_write(place, &text, error);
 	free(place);
 	kwhy_text_done(&text);
-	/* both pointers are borrowed from this function's variables */
-	job->report.plan = NULL;
-	job->report.no_plan = NULL;
-	kwhy_plan_free(plan);
+	kwhy_analysis_plan_free(plan);
 	return status;
 }
 
@@ -213,7 +171,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 {
 	const struct report_options *options = invocation->options;
 	enum kwhy_output_form form;
-	struct kwhy_job job;
+	struct kwhy_analysis *analysis;
 	enum kwhy_status status = choose_form(options, &form, error);
 
 	if (status)
@@ -222,12 +180,12 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 		return kwhy_fail(error, KWHY_E_USAGE, "report needs a trace");
 	if (invocation->operands.count == 1 && kwhy_pairs_folder_is_one(invocation->operands.items[0]))
 		return report_pairs(options, invocation->operands.items[0], error);
-	status = kwhy_job_run(&job, &options->job, invocation->operands.items, invocation->operands.count,
-		&options->job.power, error);
+	status = kwhy_job_open(&analysis, &options->job, invocation->operands.items,
+		invocation->operands.count, &options->job.power, invocation->line, error);
 	if (status)
 		return status;
-	status = write_report(invocation, &job, form, error);
-	kwhy_job_done(&job);
+	status = write_report(analysis, options, form, error);
+	kwhy_analysis_close(analysis);
 	return status;
 }
 

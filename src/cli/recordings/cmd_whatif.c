@@ -4,10 +4,7 @@
 #include "cli/recordings/change_options.h"
 #include "cli/recordings/job.h"
 #include "report/page/page.h"
-#include "whatif/busy.h"
-#include "whatif/stretch.h"
 
-#include <math.h>
 #include <string.h>
 
 struct whatif_options {
@@ -61,42 +58,38 @@ static enum kwhy_status fail_refused(const struct kwhy_plan *plan, struct kwhy_e
 	return status;
 }
 
-static enum kwhy_status finish_plan(const struct whatif_options *options, struct kwhy_whatif *whatif,
-	struct kwhy_plan *plan, enum kwhy_output_form form, struct kwhy_error *error)
+static enum kwhy_status project(const struct whatif_options *options, struct kwhy_analysis *analysis,
+	const struct kwhy_whatif_request *change_requests, size_t change_request_count,
+	struct kwhy_plan **out, struct kwhy_error *error)
 {
-	enum kwhy_status status;
+	struct kwhy_analysis_change changes[KWHY_CHANGE_OPTIONS];
+	size_t bytes = sizeof(error->text);
 
-	if (!options->plan && !plan->change_count)
-		return fail_refused(plan, error);
-	status = kwhy_whatif_add_busy(whatif, plan, error);
-	if (status)
-		return status;
-	return form == KWHY_OUTPUT_HTML ? kwhy_whatif_add_stretch(whatif, plan, error) : KWHY_OK;
+	for (size_t i = 0; i < change_request_count; i++)
+		changes[i] = (struct kwhy_analysis_change){
+			change_requests[i].change->id, change_requests[i].number};
+	return kwhy_job_status(options->plan
+			? kwhy_analysis_plan(analysis, options->numerics, out, error->text, bytes)
+			: kwhy_analysis_project(
+				  analysis, changes, change_request_count, out, error->text, bytes),
+		error);
 }
 
-static enum kwhy_status make_plan(const struct whatif_options *options, const struct kwhy_job *job,
+static enum kwhy_status make_plan(const struct whatif_options *options, struct kwhy_analysis *analysis,
 	const struct kwhy_whatif_request *change_requests, size_t change_request_count,
 	enum kwhy_output_form form, struct kwhy_plan **out, struct kwhy_error *error)
 {
-	double min_gain = isfinite(options->job.min_gain_percent) ? options->job.min_gain_percent / 100
-								  : 0.01;
-	struct kwhy_whatif *whatif;
-	struct kwhy_plan *plan;
-	enum kwhy_status status = kwhy_whatif_new(job->recording, job->ledger, job->profile, &whatif, error);
+	enum kwhy_status status = project(
+		options, analysis, change_requests, change_request_count, out, error);
 
 	if (status)
 		return status;
-	status = options->plan
-		? kwhy_whatif_plan(whatif, min_gain, options->numerics, &plan, error)
-		: kwhy_whatif_project(whatif, change_requests, change_request_count, &plan, error);
-	if (!status) {
-		status = finish_plan(options, whatif, plan, form, error);
-		if (status)
-			kwhy_plan_free(plan);
-		else
-			*out = plan;
-	}
-	kwhy_whatif_free(whatif);
+	if (!options->plan && !(*out)->change_count)
+		status = fail_refused(*out, error);
+	else if (form == KWHY_OUTPUT_HTML)
+		status = kwhy_analysis_add_stretch(analysis, *out, error);
+	if (status)
+		kwhy_analysis_plan_free(*out);
 	return status;
 }
 
@@ -148,7 +141,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	const struct whatif_options *options = invocation->options;
 	struct kwhy_whatif_request change_requests[KWHY_CHANGE_OPTIONS];
 	struct kwhy_plan *plan;
-	struct kwhy_job job;
+	struct kwhy_analysis *analysis;
 	size_t change_request_count;
 	enum kwhy_output_form form;
 	enum kwhy_status status = list_requests(options, change_requests, &change_request_count, error);
@@ -159,24 +152,24 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 		return status;
 	if (!invocation->operands.count)
 		return kwhy_fail(error, KWHY_E_USAGE, "whatif needs a recording or a trace");
-	status = kwhy_job_run(&job, &options->job, invocation->operands.items, invocation->operands.count,
-		&options->job.power, error);
+	status = kwhy_job_open(&analysis, &options->job, invocation->operands.items,
+		invocation->operands.count, &options->job.power, invocation->line, error);
 	if (status)
 		return status;
-	job.report.command = invocation->line;
-	if (!job.recording->activities.count)
+	if (!analysis->recording->activities.count)
 		status = kwhy_fail(error, KWHY_E_INPUT,
 			"%.200s holds no activity of a device, so there is nothing to change; record what "
 			"runs on the "
 			"GPUs, as kwhy record does without --power-only",
 			invocation->operands.items[0]);
 	if (!status)
-		status = make_plan(options, &job, change_requests, change_request_count, form, &plan, error);
+		status = make_plan(
+			options, analysis, change_requests, change_request_count, form, &plan, error);
 	if (!status) {
-		status = write_plan(options, form, plan, &job.report, error);
-		kwhy_plan_free(plan);
+		status = write_plan(options, form, plan, &analysis->report, error);
+		kwhy_analysis_plan_free(plan);
 	}
-	kwhy_job_done(&job);
+	kwhy_analysis_close(analysis);
 	return status;
 }
 

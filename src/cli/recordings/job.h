@@ -2,12 +2,8 @@
 #ifndef KWHY_CLI_RECORDINGS_JOB_H
 #define KWHY_CLI_RECORDINGS_JOB_H
 
+#include "analyse/analysis.h"
 #include "cli/options.h"
-#include "model/finding.h"
-#include "model/ledger.h"
-#include "model/probing.h"
-#include "model/profile.h"
-#include "report/report.h"
 
 #include <stdbool.h>
 
@@ -32,21 +28,16 @@ struct kwhy_job_options {
 
 void kwhy_job_options_init(struct kwhy_job_options *options);
 
-/* The objects made from traces; kwhy_job_done() frees them. */
-struct kwhy_job {
-	struct kwhy_recording *recording;
-	struct kwhy_profile *profile; /* NULL: no profile */
-	struct kwhy_ledger *ledger;
-	struct kwhy_findings *findings;
-	char currency[16];
-	struct kwhy_probing probing; /* report.probing points to it where kwhy probe ran */
-	struct kwhy_report report;   /* report of the objects above; its `command` is not set */
-};
+/*
+ * Opens the analysis of traces and power files, with progress on the terminal. `command` is what its report
+ * names as its command; NULL: none. kwhy_analysis_close() ends it.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_job_open(struct kwhy_analysis **out,
+	const struct kwhy_job_options *options, char *const *traces, size_t trace_count,
+	const struct kwhy_strings *power, const char *command, struct kwhy_error *error);
 
-/* Reads traces and power files, makes the ledger and runs the detectors. */
-KWHY_MUST_USE enum kwhy_status kwhy_job_run(struct kwhy_job *job, const struct kwhy_job_options *options,
-	char *const *traces, size_t trace_count, const struct kwhy_strings *power, struct kwhy_error *error);
-void kwhy_job_done(struct kwhy_job *job);
+/* The status of a call of kwhy/analyse.h that was given the error's text as message. */
+enum kwhy_status kwhy_job_status(int code, struct kwhy_error *error);
 
 /* Rows of an option table for the members of a struct kwhy_job_options `member` of `type`. */
 #define KWHY_OPTION_ROWS_JOB(type, member)                                                                   \

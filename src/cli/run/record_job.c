@@ -345,15 +345,15 @@ static enum kwhy_status show(struct job *job, struct kwhy_error *error)
 	char *const traces[] = {(char *)job->folder.path};
 	struct kwhy_job_options options;
 	struct kwhy_text text = {0};
-	struct kwhy_job device_ledger;
+	struct kwhy_analysis *analysis;
 	enum kwhy_status status;
 
 	kwhy_job_options_init(&options);
 	options.quiet = job->options->quiet;
-	status = kwhy_job_run(&device_ledger, &options, traces, 1, &options.power, error);
+	status = kwhy_job_open(&analysis, &options, traces, 1, &options.power, NULL, error);
 	if (status)
 		return status;
-	status = kwhy_report_text(&device_ledger.report, &style, &text, error);
+	status = kwhy_report_text(&analysis->report, &style, &text, error);
 	if (!job->options->probe)
 		kwhy_text_addf(&text, "\nRecorded in %s; all of it: kwhy report %s\n", job->folder.path,
 			job->folder.path);
@@ -361,8 +361,8 @@ static enum kwhy_status show(struct job *job, struct kwhy_error *error)
 		status = kwhy_fail(error, KWHY_E_IO, "cannot write to standard error: %s", strerror(errno));
 	kwhy_text_done(&text);
 	if (job->options->probe)
-		tell_probed(job, device_ledger.recording);
-	kwhy_job_done(&device_ledger);
+		tell_probed(job, analysis->recording);
+	kwhy_analysis_close(analysis);
 	return status;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/run/stat_meter.h"
 
+#include "analyse/profile_find.h"
 #include "base/clock.h"
 #include "base/cpu_time.h"
-#include "cli/profile_find.h"
 #include "import/import.h"
 
 #include <errno.h>

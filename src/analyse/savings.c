@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "whatif/findings.h"
+#include "analyse/savings.h"
 
 #include <string.h>
 
-static const struct kwhy_whatif_change *cure_of(const struct kwhy_finding *finding)
+const struct kwhy_whatif_change *kwhy_saving_change(const struct kwhy_finding *finding)
 {
 	if (finding->change)
 		return kwhy_whatif_change_find(finding->change);
@@ -107,7 +107,7 @@ static enum kwhy_status tell_refused(struct kwhy_findings *findings, struct kwhy
 static enum kwhy_status project(struct kwhy_whatif *whatif, struct kwhy_findings *findings,
 	struct kwhy_finding *finding, struct kwhy_error *error)
 {
-	const struct kwhy_whatif_change *change = cure_of(finding);
+	const struct kwhy_whatif_change *change = kwhy_saving_change(finding);
 	struct kwhy_whatif_request change_request = {change, change ? change->number : 0};
 	enum kwhy_status status;
 	struct kwhy_plan *plan;
@@ -134,24 +134,22 @@ static void drop_small(struct kwhy_findings *findings)
 	findings->count = kept;
 }
 
-enum kwhy_status kwhy_whatif_project_findings(const struct kwhy_recording *recording,
-	const struct kwhy_ledger *ledger, const struct kwhy_profile *profile, struct kwhy_findings *findings,
-	struct kwhy_error *error)
+bool kwhy_savings_are_projected(const struct kwhy_recording *recording, const struct kwhy_ledger *ledger)
 {
-	struct kwhy_whatif *whatif;
-	enum kwhy_status status;
+	return has_one_device(recording) && is_whole(ledger) && !kwhy_lost_work(&recording->lost) &&
+		recording->activities.count + recording->calls.count <= KWHY_SAVINGS_ROWS_MAX;
+}
 
-	if (!findings->count || !has_one_device(recording) || !is_whole(ledger) ||
-		kwhy_lost_work(&recording->lost) ||
-		recording->activities.count + recording->calls.count > KWHY_WHATIF_FINDINGS_ROWS_MAX)
-		return KWHY_OK;
-	status = kwhy_whatif_new(recording, ledger, profile, &whatif, error);
-	if (status)
-		return status;
+enum kwhy_status kwhy_savings_project(
+	struct kwhy_whatif *whatif, struct kwhy_findings *findings, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
 	for (size_t i = 0; !status && i < findings->count; i++)
 		status = project(whatif, findings, &findings->items[i], error);
-	if (!status)
-		drop_small(findings);
-	kwhy_whatif_free(whatif);
-	return status;
+	if (status)
+		return status;
+	drop_small(findings);
+	kwhy_findings_sort(findings);
+	return KWHY_OK;
 }

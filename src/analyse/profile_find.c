@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/profile_find.h"
+#include "analyse/profile_find.h"
 
 #include "import/import.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,24 +79,35 @@ static bool is_source_tree(const char *folder)
 	return stat(mark, &info) == 0;
 }
 
+/* The path of the program or shared library that holds this code; the program's has no name in the map. */
+static bool find_self(char out[PATH_BYTES])
+{
+	struct link_map *map = NULL;
+	Dl_info info;
+	bool is_found = dladdr1((const void *)&kwhy_profile_find, &info, (void **)&map, RTLD_DL_LINKMAP) &&
+		map;
+	char *whole = realpath(is_found && *map->l_name ? map->l_name : "/proc/self/exe", NULL);
+
+	is_found = whole && strlen(whole) < PATH_BYTES;
+	if (is_found)
+		strcpy(out, whole);
+	free(whole);
+	return is_found;
+}
+
 /*
- * Searches the folders above the program: an installation's share/, or the source tree that includes the
- * build.
+ * Searches the folders above this code: an installation's share/, or the source tree that includes the build.
  */
-static enum kwhy_status try_near_program(
+static enum kwhy_status try_near_self(
 	const char *device_name, struct kwhy_profile **out, struct kwhy_error *error)
 {
 	char parent[PATH_BYTES], folder[PATH_BYTES + 32];
-	ssize_t length = readlink("/proc/self/exe", parent, sizeof(parent) - 1);
 	enum kwhy_status status = KWHY_OK;
 
-	if (length < 0)
-		return KWHY_OK;
-	parent[length] = '\0';
-	if (!to_parent(parent))
+	if (!find_self(parent) || !to_parent(parent))
 		return KWHY_OK;
 	for (size_t i = 0; i < PARENT_LIMIT && !status && !*out && to_parent(parent); i++) {
-		if (i == 0) {
+		if (i < 2) { /* above bin/ or lib/, and lib/ARCHITECTURE/ */
 			snprintf(folder, sizeof(folder), "%s/share/kwhy/profiles", parent);
 			status = try_folder(folder, device_name, out, error);
 		}
@@ -116,11 +129,24 @@ enum kwhy_status kwhy_profile_find(
 	if (folder && *folder) {
 		status = try_folder(folder, device_name, &found, error);
 	} else {
-		status = try_near_program(device_name, &found, error);
+		status = try_near_self(device_name, &found, error);
 		if (!status && !found)
 			status = try_folder(KWHY_DATADIR "/profiles", device_name, &found, error);
 	}
 	if (!status)
 		*out = found;
+	return status;
+}
+
+enum kwhy_status kwhy_profile_read(const char *path, const struct kwhy_recording *recording,
+	struct kwhy_profile **out, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	if (path)
+		return kwhy_import_profile(path, out, error);
+	for (size_t d = 0; !status && !*out && d < recording->device_count; d++)
+		if (recording->devices[d].name)
+			status = kwhy_profile_find(recording->devices[d].name, out, error);
 	return status;
 }

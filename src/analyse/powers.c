@@ -1,33 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/recordings/powers.h"
+#include "analyse/powers.h"
 
-#include "cli/profile_find.h"
+#include "analyse/profile_find.h"
 #include "import/import.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
 
-enum kwhy_status kwhy_job_profile_read(const char *path, const struct kwhy_recording *recording,
-	struct kwhy_profile **out, struct kwhy_error *error)
-{
-	enum kwhy_status status = KWHY_OK;
-
-	if (path)
-		return kwhy_import_profile(path, out, error);
-	for (size_t d = 0; !status && !*out && d < recording->device_count; d++)
-		if (recording->devices[d].name)
-			status = kwhy_profile_find(recording->devices[d].name, out, error);
-	return status;
-}
-
 /* Learns the powers of a finished recording. */
-static enum kwhy_status learn(const struct kwhy_recording *recording, const struct kwhy_job_options *options,
-	const char *path, struct kwhy_learnt_powers **out, struct kwhy_error *error)
+static enum kwhy_status learn(const struct kwhy_recording *recording,
+	const struct kwhy_analysis_options *options, const char *path, struct kwhy_learnt_powers **out,
+	struct kwhy_error *error)
 {
 	struct kwhy_ledger_options ledger_options = kwhy_ledger_options_default();
 	struct kwhy_profile *profile = NULL;
 	struct kwhy_ledger *ledger;
-	enum kwhy_status status = kwhy_job_profile_read(options->profile, recording, &profile, error);
+	enum kwhy_status status = kwhy_profile_read(options->profile_path, recording, &profile, error);
 
 	ledger_options.profile = profile;
 	ledger_options.seed = options->seed;
@@ -62,11 +50,11 @@ static enum kwhy_status check_other(const struct kwhy_recording *recording, cons
 	return KWHY_OK;
 }
 
-static enum kwhy_status read_recording(const struct kwhy_job_options *options, const char *path,
+static enum kwhy_status read_recording(const struct kwhy_analysis_options *options, const char *path,
 	const struct kwhy_recording *run, struct kwhy_learnt_powers **out, struct kwhy_error *error)
 {
 	const struct kwhy_import_options import = {
-		.partial = options->has_partial, .collectives_path = options->collectives};
+		.partial = options->partial, .collectives_path = options->collectives_path};
 	struct kwhy_recording *recording;
 	enum kwhy_status status = kwhy_recording_new(&recording, error);
 
@@ -105,8 +93,9 @@ static enum kwhy_status check_device(const struct kwhy_learnt_powers *powers,
 			      powers->path, powers->device_name);
 }
 
-static enum kwhy_status read_file(struct kwhy_powers_files *files, const struct kwhy_job_options *options,
-	const char *path, const struct kwhy_recording *recording, struct kwhy_error *error)
+static enum kwhy_status read_file(struct kwhy_powers_files *files,
+	const struct kwhy_analysis_options *options, const char *path, const struct kwhy_recording *recording,
+	struct kwhy_error *error)
 {
 	struct kwhy_learnt_powers *powers;
 	enum kwhy_status status = kwhy_import_is_powers(path)
@@ -120,17 +109,17 @@ static enum kwhy_status read_file(struct kwhy_powers_files *files, const struct 
 }
 
 enum kwhy_status kwhy_powers_files_read(struct kwhy_powers_files *files,
-	const struct kwhy_job_options *options, const struct kwhy_recording *recording,
+	const struct kwhy_analysis_options *options, const struct kwhy_recording *recording,
 	struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 
 	*files = (struct kwhy_powers_files){
-		.items = calloc(options->powers.count + 1, sizeof(struct kwhy_learnt_powers *))};
+		.items = calloc(options->learnt_path_count + 1, sizeof(struct kwhy_learnt_powers *))};
 	if (!files->items)
 		return kwhy_fail_memory(error, "learnt powers");
-	for (size_t i = 0; !status && i < options->powers.count; i++)
-		status = read_file(files, options, options->powers.items[i], recording, error);
+	for (size_t i = 0; !status && i < options->learnt_path_count; i++)
+		status = read_file(files, options, options->learnt_paths[i], recording, error);
 	if (status)
 		kwhy_powers_files_done(files);
 	return status;
@@ -144,23 +133,23 @@ static bool is_same_file(const char *a, const char *b)
 		of_a.st_ino == of_b.st_ino;
 }
 
-enum kwhy_status kwhy_powers_check_paths(const struct kwhy_job_options *options, char *const *traces,
-	size_t trace_count, struct kwhy_error *error)
+enum kwhy_status kwhy_powers_check_paths(const struct kwhy_analysis_options *options,
+	const char *const *traces, size_t trace_count, struct kwhy_error *error)
 {
-	const struct kwhy_strings *powers = &options->powers;
+	const char *const *powers = options->learnt_paths;
 
-	for (size_t i = 0; i < powers->count; i++) {
+	for (size_t i = 0; i < options->learnt_path_count; i++) {
 		for (size_t k = 0; k < trace_count; k++)
-			if (is_same_file(powers->items[i], traces[k]))
+			if (is_same_file(powers[i], traces[k]))
 				return kwhy_fail(error, KWHY_E_USAGE,
 					"--powers %s is the run itself, which teaches itself nothing new; "
 					"name "
 					"another recording of the program",
-					powers->items[i]);
+					powers[i]);
 		for (size_t k = 0; k < i; k++)
-			if (is_same_file(powers->items[i], powers->items[k]))
+			if (is_same_file(powers[i], powers[k]))
 				return kwhy_fail(error, KWHY_E_USAGE,
-					"--powers names %s twice; it would count twice", powers->items[i]);
+					"--powers names %s twice; it would count twice", powers[i]);
 	}
 	return KWHY_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "analyse/savings.h"
 #include "build.h"
-#include "whatif/findings.h"
 #include "whatif/whatif.h"
 
 #include <string.h>
@@ -43,15 +43,25 @@ static void add_loops(struct build *build)
 	}
 }
 
+/* Projects the savings of the findings, where that is possible. */
+static void project(struct build *build, const struct kwhy_ledger *ledger, const struct kwhy_profile *profile)
+{
+	struct kwhy_whatif *whatif;
+
+	if (!kwhy_savings_are_projected(build->recording, ledger))
+		return;
+	assert_int_equal(kwhy_whatif_new(build->recording, ledger, profile, &whatif, &error), KWHY_OK);
+	assert_int_equal(kwhy_savings_project(whatif, build->findings, &error), KWHY_OK);
+	kwhy_whatif_free(whatif);
+}
+
 static const struct kwhy_finding *find_with(
 	struct build *build, const char *id, const struct kwhy_profile *profile)
 {
 	struct kwhy_detect_options options = kwhy_detect_options_default();
 
 	assert_non_null(build_detect(build, id, &options));
-	assert_int_equal(kwhy_whatif_project_findings(
-				 build->recording, build->ledger, profile, build->findings, &error),
-		KWHY_OK);
+	project(build, build->ledger, profile);
 	for (size_t i = 0; i < build->findings->count; i++)
 		if (strcmp(build->findings->items[i].id, id) == 0)
 			return &build->findings->items[i];
@@ -183,9 +193,7 @@ static void what_a_cure_saves_beyond_the_cost_is_explained(void **state)
 	assert_int_equal(build.findings->count, 1);
 	finding = &build.findings->items[0];
 	finding->time_ns = 300 * US;
-	assert_int_equal(
-		kwhy_whatif_project_findings(build.recording, build.ledger, NULL, build.findings, &error),
-		KWHY_OK);
+	project(&build, build.ledger, NULL);
 	assert_int_equal(finding->saving.time_ns, 357200);
 	assert_non_null(strstr(finding->saving.assumption, "shortens more than what is counted here"));
 	build_free(&build);
@@ -202,8 +210,7 @@ static void what_saves_too_little_is_no_finding(void **state)
 	build_finish(&build, false);
 	assert_non_null(build_detect(&build, "sync-after-every-op", &options));
 	build.findings->items[0].least_ns = 357201;
-	assert_int_equal(
-		kwhy_whatif_project_findings(build.recording, NULL, NULL, build.findings, &error), KWHY_OK);
+	project(&build, NULL, NULL);
 	assert_int_equal(build.findings->count, 0);
 	build_free(&build);
 }

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_ANALYSE_H
+#define KWHY_ANALYSE_H
+
+/*
+ * libkwhy-analyse: where the energy and the time of a recorded run went, and what changes would save.
+ *
+ *	const char *const paths[] = {"run.kwhy"};
+ *	struct kwhy_analysis *analysis;
+ *	struct kwhy_finding_info finding = {.size = sizeof(finding)};
+ *	char message[KWHY_ANALYSE_MESSAGE_BYTES];
+ *	if (kwhy_analysis_open(paths, 1, NULL, &analysis, message, sizeof(message)))
+ *		...
+ *	for (i = 0; i < kwhy_analysis_finding_count(analysis); i++) {
+ *		kwhy_analysis_finding(analysis, i, &finding);
+ *		puts(finding.title);
+ *	}
+ *	kwhy_analysis_close(analysis);
+ *
+ * Times are integer nanoseconds, energies integer nanojoules; KWHY_ANALYSE_UNKNOWN means "not available",
+ * which is never 0. Intervals (`low`, `high`) are 90 %. The accounts of a device add up to its metered energy
+ * exactly.
+ *
+ * Errors: a call that fails returns a code, writes a sentence with what failed, why and the cure to
+ * `message`, which may be NULL, and leaves its outputs untouched. Sentences name options as the command line
+ * does: --steps is `step_name`.
+ *
+ * Ownership: an analysis owns all that its calls lend; strings live until kwhy_analysis_close(). Paths and
+ * options are not used after kwhy_analysis_open(). Texts and plans belong to the caller.
+ *
+ * Threads: one thread at a time may use an analysis; different analyses may be used at once. Nothing here
+ * prints, exits, or keeps data outside of an analysis.
+ *
+ * Structs: set `size` to the size of the struct before a call fills it; a library that is older or newer than
+ * the program then fills what both know.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef KWHY_API
+#if defined(__GNUC__)
+#define KWHY_API __attribute__((visibility("default")))
+#else
+#define KWHY_API
+#endif
+#endif
+
+#define KWHY_ANALYSE_VERSION "0.1.0"
+
+/* Version of the library that is loaded, which may be newer than this header. */
+KWHY_API const char *kwhy_analyse_version(void);
+
+/* Return values of calls. */
+#define KWHY_ANALYSE_OK 0
+#define KWHY_ANALYSE_E_INPUT 1 /* a file is wrong */
+#define KWHY_ANALYSE_E_IO 2    /* the system refused to read */
+#define KWHY_ANALYSE_E_MEMORY 3
+#define KWHY_ANALYSE_E_UNSUPPORTED 4 /* the recording does not show what the call needs */
+#define KWHY_ANALYSE_E_USAGE 5	     /* an option, an index, a name or `size` is wrong */
+
+#define KWHY_ANALYSE_MESSAGE_BYTES 720
+#define KWHY_ANALYSE_UNKNOWN INT64_MIN
+
+struct kwhy_analysis;
+struct kwhy_plan;
+
+/* Work that a run did: 4096 "tokens". */
+struct kwhy_analysis_work {
+	const char *unit;
+	double count;
+};
+
+/* Set all of it by kwhy_analysis_options_init(), then what is wanted. NULL and not-a-number: not given. */
+struct kwhy_analysis_options {
+	size_t size;
+	const char *const *power_paths; /* power readings: CSV, or logs of other tools */
+	size_t power_path_count;
+	const char *const *power_devices; /* each "[RANK/]DEVICE=[HOST/]GPU": the trace's device is that GPU
+					     of the power files */
+	size_t power_device_count;
+	const char *power_zone;	  /* time zone of power logs that name none: "+02:00", "UTC", "local" */
+	const char *profile_path; /* machine profile; NULL: the bundled one of the first device that has one
+				   */
+	const char *const *learnt_paths; /* powers of kernels that other recordings taught, or these
+					    recordings */
+	size_t learnt_path_count;
+	const char *collectives_path; /* further names of collective kernels */
+	const char *step_name;	      /* ranges of this name are steps; "NAME*": by prefix */
+	const char *assumed_power;    /* watts without a meter: "150", or "compute=76.2,h2d=56.5,..." */
+	const struct kwhy_analysis_work *work; /* replaces work of the same units in the recording */
+	size_t work_count;
+	const char *const *thresholds; /* thresholds of findings, each "ID.NAME=VALUE" */
+	size_t threshold_count;
+	double min_gain_percent; /* findings and changes of plans that save less are left out; not given: 1 */
+	double price_per_kwh;
+	const char *currency; /* of the price, "EUR" */
+	double intensity_g_per_kwh;
+	const char *place;   /* gives the intensity by country or cloud region */
+	const char *command; /* what the JSON names as its command */
+	uint64_t seed;	     /* of random draws: the same seed, the same analysis */
+	int32_t partial;     /* read the intact parts of damaged files; skip and count the others */
+	/*
+	 * Called before each step, as in ("reading", "run.kwhy"), on the calling thread; `path` may be NULL.
+	 * NULL: not called.
+	 */
+	void (*progress)(void *context, const char *step, const char *path);
+	void *progress_context;
+};
+
+/* Sets the defaults; `size` is sizeof(struct kwhy_analysis_options). */
+KWHY_API void kwhy_analysis_options_init(struct kwhy_analysis_options *options, size_t size);
+
+/*
+ * Reads the traces of one run (several are its ranks), attributes its energy and time, and finds its waste.
+ * Formats are found by content: .kwhy recordings, Kineto and Chrome JSON, Nsight Systems SQLite, CSV.
+ * `options` NULL: all defaults.
+ */
+KWHY_API int kwhy_analysis_open(const char *const *paths, size_t path_count,
+	const struct kwhy_analysis_options *options, struct kwhy_analysis **out, char *message,
+	size_t message_bytes);
+/* NULL is allowed. */
+KWHY_API void kwhy_analysis_close(struct kwhy_analysis *analysis);
+
+/* The run: from its first start to its last end on any device. */
+struct kwhy_run_info {
+	size_t size; /* set by the caller */
+	int64_t time_ns;
+	int64_t energy_nj, low_nj, high_nj; /* of all devices */
+	int64_t unmetered_nj;		    /* part of energy_nj that no reading covers and is estimated */
+	int32_t is_modelled;		    /* from assumed powers, not metered */
+};
+
+KWHY_API int kwhy_analysis_run(const struct kwhy_analysis *analysis, struct kwhy_run_info *out);
+
+struct kwhy_device_info {
+	size_t size;	  /* set by the caller */
+	const char *name; /* "NVIDIA H200"; NULL: unknown */
+	const char *uuid; /* NULL: unknown */
+	int32_t rank;	  /* -1: unknown */
+	int32_t is_modelled;
+	int64_t span_ns, busy_ns, idle_ns;  /* recorded time of the run, while anything ran, while nothing did
+					     */
+	int64_t energy_nj, low_nj, high_nj; /* of the run on this device */
+	int64_t metered_nj;		    /* sum of the accounts */
+};
+
+/* Devices have numbers from 0 on, in the order of the recording. */
+KWHY_API size_t kwhy_analysis_device_count(const struct kwhy_analysis *analysis);
+KWHY_API int kwhy_analysis_device(
+	const struct kwhy_analysis *analysis, size_t device, struct kwhy_device_info *out);
+
+/* What energy and time of a device are attributed to: a kernel, a kind of copy, a reason to be idle. */
+struct kwhy_account_info {
+	size_t size;	      /* set by the caller */
+	const char *category; /* "compute", "copy", "idle-sync", ... */
+	const char *name;
+	const char *basis; /* "data", "learnt", "prior", "joint", "modelled", "none" */
+	uint64_t count;
+	int64_t time_ns;
+	int64_t gross_nj, low_nj, high_nj;
+	int64_t net_nj; /* above what the device would have drawn while idle */
+};
+
+/* The largest first. */
+KWHY_API size_t kwhy_analysis_account_count(const struct kwhy_analysis *analysis, size_t device);
+KWHY_API int kwhy_analysis_account(
+	const struct kwhy_analysis *analysis, size_t device, size_t account, struct kwhy_account_info *out);
+
+/* What the figure of a saving means. */
+#define KWHY_ANALYSE_EXPECTED 0 /* the saving to expect, as far as the recording shows it */
+#define KWHY_ANALYSE_UPPER 1	/* no more than this is saved */
+#define KWHY_ANALYSE_LOWER 2	/* no less than this is saved */
+
+/* One kind of waste on one device. */
+struct kwhy_finding_info {
+	size_t size;	   /* set by the caller */
+	const char *id;	   /* "small-copies" */
+	const char *title; /* one line with its numbers */
+	const char *cure;
+	const char *change;		    /* name for kwhy_analysis_project(); NULL: no such change */
+	const char *assumption;		    /* what the saving assumes */
+	int32_t device;			    /* -1: on the host or across devices */
+	int32_t bound;			    /* what the saving means */
+	int32_t frees_device;		    /* saved_ns becomes free on the device; the run is not shorter */
+	uint64_t count;			    /* occurrences */
+	int64_t time_ns;		    /* that the waste takes now */
+	int64_t energy_nj, low_nj, high_nj; /* likewise */
+	int64_t saved_ns;		    /* by the cure, as in the fields below */
+	int64_t saved_nj, saved_low_nj, saved_high_nj;
+	size_t evidence_count;
+};
+
+/* The largest saving first. Savings do not add up. */
+KWHY_API size_t kwhy_analysis_finding_count(const struct kwhy_analysis *analysis);
+KWHY_API int kwhy_analysis_finding(
+	const struct kwhy_analysis *analysis, size_t finding, struct kwhy_finding_info *out);
+
+/* An occurrence of a finding. */
+struct kwhy_evidence_info {
+	size_t size; /* set by the caller */
+	int64_t start_ns, end_ns;
+	const char *what; /* "cudaMemcpyAsync h2d 8 B, then cudaStreamSynchronize 7.0 us" */
+};
+
+KWHY_API int kwhy_analysis_evidence(const struct kwhy_analysis *analysis, size_t finding, size_t evidence,
+	struct kwhy_evidence_info *out);
+
+/* report.json of schema "kwhy.report/1". Free the text by kwhy_analysis_text_free(). */
+KWHY_API int kwhy_analysis_json(
+	const struct kwhy_analysis *analysis, char **out, char *message, size_t message_bytes);
+KWHY_API void kwhy_analysis_text_free(char *text);
+
+/* A change to the program: an option of `kwhy whatif`, as "pinned". */
+struct kwhy_analysis_change {
+	const char *id;
+	uint32_t number; /* argument of the option; 0: the option's own */
+};
+
+/*
+ * Projects what the changes would bring, made in the order given. Changes that cannot be made are refused
+ * with the reason. Free the plan by kwhy_analysis_plan_free(); it may outlive the analysis.
+ */
+KWHY_API int kwhy_analysis_project(struct kwhy_analysis *analysis, const struct kwhy_analysis_change *changes,
+	size_t change_count, struct kwhy_plan **out, char *message, size_t message_bytes);
+/*
+ * Takes the change that saves most, then the next, until none saves min_gain_percent. `numerics`: also
+ * changes whose results are other numbers.
+ */
+KWHY_API int kwhy_analysis_plan(struct kwhy_analysis *analysis, int numerics, struct kwhy_plan **out,
+	char *message, size_t message_bytes);
+KWHY_API void kwhy_analysis_plan_free(struct kwhy_plan *plan);
+
+struct kwhy_plan_info {
+	size_t size;				    /* set by the caller */
+	int64_t before_ns, before_nj;		    /* of the run as recorded */
+	int64_t after_ns, low_ns, high_ns;	    /* with all changes */
+	int64_t after_nj, low_nj, high_nj;	    /* likewise */
+	double busy_before_ratio, busy_after_ratio; /* time while devices ran anything; not-a-number: unknown
+						     */
+	int32_t bound;				    /* what the savings mean */
+	size_t change_count, refused_count;
+};
+
+KWHY_API int kwhy_plan_info(const struct kwhy_plan *plan, struct kwhy_plan_info *out);
+
+/* A change of a plan. Strings live as long as the plan. */
+struct kwhy_plan_change_info {
+	size_t size; /* set by the caller */
+	const char *id, *title;
+	const char *effort; /* "lines", "days", "design" */
+	const char *risk;   /* to results: "none", "order", "numerics" */
+	const char *assumption;
+	uint64_t places;
+	int64_t saved_ns, saved_nj; /* beyond the changes before it */
+	uint32_t number;
+	int32_t bound;
+};
+
+KWHY_API int kwhy_plan_change(const struct kwhy_plan *plan, size_t change, struct kwhy_plan_change_info *out);
+
+/* A change that was left out. Savings are unknown where it cannot be made. */
+struct kwhy_plan_refusal_info {
+	size_t size; /* set by the caller */
+	const char *id, *title, *reason;
+	int64_t saved_ns, saved_nj;
+};
+
+KWHY_API int kwhy_plan_refusal(
+	const struct kwhy_plan *plan, size_t refusal, struct kwhy_plan_refusal_info *out);
+
+/* A plan of this analysis as JSON of schema "kwhy.whatif/1". Free it by kwhy_analysis_text_free(). */
+KWHY_API int kwhy_analysis_plan_json(const struct kwhy_analysis *analysis, const struct kwhy_plan *plan,
+	char **out, char *message, size_t message_bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
