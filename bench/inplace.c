@@ -13,7 +13,8 @@
  * The powers of a recording against powers measured where the operations stand in a loop: by repeating one
  * of them and reading the energy counter alone. Such a power is energy over time from one launch to the next,
  * the gap behind each launch among it; that of an account is over the time in which the kernel ran. The
- * second figure of each row has the gap at the idle level put to it.
+ * second figure of each row has the gap at the idle level put to it. The half-widths of an operation's
+ * accounts are added as independent ones: each kernel's power is learnt from its own readings.
  */
 enum { OPERATIONS_MAX = 64, NAME_BYTES = 64, PATTERN_BYTES = 192 };
 
@@ -21,7 +22,7 @@ struct operation {
 	char name[NAME_BYTES], patterns[PATTERN_BYTES];
 	double truth_w, truth_s, count;
 	/* of its accounts */
-	double gross_nj, half_nj, time_ns;
+	double gross_nj, half_nj2, time_ns; /* half_nj2: sum of the squares of the half-widths */
 	double launches; /* of the kernel that is launched least: once in each execution */
 };
 
@@ -96,12 +97,14 @@ static bool is_in_loop(const struct operation *operation, const struct kwhy_acco
 
 static void add_account(struct operation *operation, const struct kwhy_account *account)
 {
+	const double half_nj = (double)(account->high_nj - account->low_nj) / 2;
+
 	if (account->mean_power_mw <= 0 || !is_in_loop(operation, account))
 		return;
 	/* the time that was metered */
 	operation->time_ns += (double)account->gross_nj / (double)account->mean_power_mw * 1e3;
 	operation->gross_nj += (double)account->gross_nj;
-	operation->half_nj += (double)(account->high_nj - account->low_nj) / 2;
+	operation->half_nj2 += half_nj * half_nj;
 	if (operation->launches == 0 || (double)account->count < operation->launches)
 		operation->launches = (double)account->count;
 }
@@ -126,7 +129,7 @@ static void print_operation(
 	const struct operation *operation, const struct kwhy_device_ledger *device, struct totals *totals)
 {
 	double power_w = operation->gross_nj / operation->time_ns,
-	       half = operation->half_nj / operation->gross_nj;
+	       half = sqrt(operation->half_nj2) / operation->gross_nj;
 	double busy_s = execution_s(operation, device), gap_s = fmax(0, operation->truth_s - busy_s);
 	double gap_w = (power_w * busy_s + device->energy.context_idle_w * gap_s) / (busy_s + gap_s);
 	double error = power_w / operation->truth_w - 1, gap_error = gap_w / operation->truth_w - 1;
