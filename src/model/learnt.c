@@ -8,9 +8,8 @@
 
 /* Powers less than this above the idle level are not learnt. */
 #define ABOVE_IDLE_MIN_W 1.0
-/* Largest uncertainty at which a power above idle of basis grouped is learnt: 20 % as half of a 90 %
- * interval. */
-#define GROUPED_SPREAD_MAX (0.2 / 1.645)
+/* Largest standard uncertainty, relative to the power above idle, at which one of basis grouped is learnt. */
+#define GROUPED_SPREAD_MAX 0.2
 
 static char letter_of(char c)
 {
