@@ -109,12 +109,12 @@ static void powers_go_through_a_file_or_come_from_the_recording_itself(void **st
 	json_t *by_file, *by_recording, *powers;
 
 	(void)state;
-	assert_says(SPAWN("export", "-q", PROBED, "-o", place("x.powers.json")), "");
+	assert_says(SPAWN("export", "-q", PLAIN, "-o", place("x.powers.json")), "");
 	powers = json_load_file(place("x.powers.json"), 0, NULL);
 	assert_string_equal(json_string_value(json_object_get(powers, "schema")), "kwhy.powers/1");
 	assert_keeps_to_schema("powers", powers);
-	by_file = json_of(SPAWN("report", "-q", "--json", PLAIN, "--powers", place("x.powers.json")));
-	by_recording = json_of(SPAWN("report", "-q", "--json", PLAIN, "--powers", PROBED));
+	by_file = json_of(SPAWN("report", "-q", "--json", PROBED, "--powers", place("x.powers.json")));
+	by_recording = json_of(SPAWN("report", "-q", "--json", PROBED, "--powers", PLAIN));
 	assert_non_null(note_of(by_file, "powers-learnt"));
 	assert_string_equal(note_of(by_file, "powers-learnt"), note_of(by_recording, "powers-learnt"));
 	assert_null(note_of(by_file, "powers-overruled"));
@@ -153,6 +153,8 @@ static void what_cannot_be_used_is_refused_in_a_sentence(void **state)
 	assert_fails(
 		SPAWN("export", "-q", KWHY_SOURCE_DIR "/tests/golden/tiny.csv", "-o", place("x.powers.json")),
 		1, "teaches no power");
+	/* Two bursts do not decide a power: all of this recording are assumed. */
+	assert_fails(SPAWN("report", "-q", PLAIN, "--powers", PROBED), 1, "teaches no power");
 	assert_fails(SPAWN("export", "-q", TRAIN, "-o", place("x.powers.json.gz")), 2, "not end in .gz");
 	assert_fails(SPAWN("report", "-q", PLAIN, "--powers", PLAIN), 2, "is the run itself");
 	assert_fails(SPAWN("report", "-q", PLAIN, "--powers", PROBED, "--powers", PROBED), 2, "twice");
