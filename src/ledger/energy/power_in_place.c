@@ -125,43 +125,57 @@ static bool are_one_work(const struct launches *launches)
 		SCATTER_MAX_RATIO * SCATTER_MAX_RATIO * mean_ns * mean_ns;
 }
 
+/* Logarithm of the ratio of the mean durations in place and in bursts; 0: they are not compared. */
 static double difference(const struct kind *kind)
 {
 	const struct launches *burst = &kind->burst, *place = &kind->place;
 
 	if (!are_one_work(burst) || !are_one_work(place))
 		return 0;
-	return fabs(log(burst->time_ns / burst->count / (place->time_ns / place->count)));
+	return log(place->time_ns / place->count / (burst->time_ns / burst->count));
 }
 
-/* Standard deviation of the logarithm of the power for a difference of the logarithms of the durations. */
+/* Standard deviation of the logarithm of the power for a difference, with the difference's sign. */
 static double spread_of(double difference)
 {
-	const double clock = fmin(difference, CLOCK_MAX);
+	const double clock = fmin(fabs(difference), CLOCK_MAX);
 
-	return hypot(POWER_OF_CLOCK * clock, POWER_OF_CACHES * (difference - clock));
+	return copysign(
+		hypot(POWER_OF_CLOCK * clock, POWER_OF_CACHES * (fabs(difference) - clock)), difference);
 }
 
-static double kind_ns(const struct kind *kind)
+/* Time of a grid that counts: of a probed recording the program's own. */
+static double kind_ns(const struct search *search, const struct kind *kind)
 {
-	return kind->row.time_ns + kind->burst.time_ns + kind->place.time_ns;
+	return kind->place.time_ns + (search->is_probed ? 0 : kind->burst.time_ns);
 }
 
-/* Mean ratio over the grids of an account, weighted by their time. `all_ns`: [account_count] zeros. */
-static void mean_ratios(struct search *search, double *all_ns, double *out_ratio)
+/* Sums over the grids of an account. */
+struct sum {
+	double time_ns, spread_ns, spread_ns2; /* spread_ns2: sum of the squares */
+};
+
+/*
+ * The grids of a kernel may differ between bursts and place for one reason, then their errors add with their
+ * signs, or for several, then as independent ones; the larger is taken.
+ */
+static void mean_ratios(struct search *search, struct sum *sums, size_t count, double *out_ratio)
 {
-	for (size_t i = 0; i < search->count; i++)
-		all_ns[search->kinds[i].account] += kind_ns(&search->kinds[i]);
 	for (size_t i = 0; i < search->count; i++) {
 		struct kind *kind = &search->kinds[i];
-		double time_ns;
+		struct sum *sum = &sums[kind->account];
+		double spread_ns;
 
 		end_row(kind);
-		time_ns = all_ns[kind->account];
-		if (time_ns > 0)
-			out_ratio[kind->account] += spread_of(difference(kind)) *
-				(kind->burst.time_ns + kind->place.time_ns) / time_ns;
+		spread_ns = spread_of(difference(kind)) * kind_ns(search, kind);
+		sum->time_ns += kind_ns(search, kind);
+		sum->spread_ns += spread_ns;
+		sum->spread_ns2 += spread_ns * spread_ns;
 	}
+	for (size_t i = 0; i < count; i++)
+		if (sums[i].time_ns > 0)
+			out_ratio[i] = fmax(fabs(sums[i].spread_ns), sqrt(sums[i].spread_ns2)) /
+				sums[i].time_ns;
 }
 
 static enum kwhy_status add_rows(struct search *search, const struct kwhy_device_ledger *device_ledger,
@@ -186,11 +200,11 @@ enum kwhy_status kwhy_power_places_find(const struct kwhy_device_ledger *device_
 	struct search search = {
 		.rows = &recording->activities, .is_probed = kwhy_probing_is_there(recording, device)};
 	uint32_t *twins = calloc(device_ledger->account_count + 1, sizeof(*twins));
-	double *all_ns = calloc(device_ledger->account_count + 1, sizeof(*all_ns));
+	struct sum *sums = calloc(device_ledger->account_count + 1, sizeof(*sums));
 	enum kwhy_status status = KWHY_OK;
 
 	search.latest = malloc((device_ledger->account_count + 1) * sizeof(*search.latest));
-	if (!twins || !all_ns || !search.latest)
+	if (!twins || !sums || !search.latest)
 		status = kwhy_fail_memory(error, "power classes");
 
 	if (!status)
@@ -202,8 +216,8 @@ enum kwhy_status kwhy_power_places_find(const struct kwhy_device_ledger *device_
 	if (!status)
 		status = add_rows(&search, device_ledger, device, twins, error);
 	if (!status)
-		mean_ratios(&search, all_ns, out_ratio);
-	free(all_ns);
+		mean_ratios(&search, sums, device_ledger->account_count, out_ratio);
+	free(sums);
 	free(twins);
 	free(search.latest);
 	free(search.kinds);
