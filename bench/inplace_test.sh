@@ -17,7 +17,7 @@ done
 judge() {
 	"$inplace" --profile "$source/profiles/nvidia-h200.json" "$@"
 }
-judge --held 9 --error 4 --half 8 "$source/bench/inplace_names.csv" "$data/truth_A.json" "$folder/probe.kwhy"
+judge --held 9 --error 4 --half 6 "$source/bench/inplace_names.csv" "$data/truth_A.json" "$folder/probe.kwhy"
 # In the loop the whole has to come out, gaps and all: held against the truth with its gaps.
-judge --gaps --held 9 --error 5 --half 8 --powers "$folder/probe.kwhy" \
+judge --gaps --held 9 --error 5 --half 6 --powers "$folder/probe.kwhy" \
 	"$source/bench/inplace_names.csv" "$data/truth_A.json" "$folder/loop.kwhy"
