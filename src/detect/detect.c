@@ -51,6 +51,15 @@ const struct kwhy_detector kwhy_detectors[] = {
 		kwhy_detect_under_filled_kernels,
 		{{"max_fill", 0.5, "ratio of blocks to multiprocessors; kernels below are under-filled"},
 			{"min_kernel_us", 2, "us; shorter kernels are bound by their launch"}}},
+	{"slow-kernels", "Slow kernels",
+		"another implementation: fused (torch.compile, FlashAttention), a layout that memory reads "
+		"in "
+		"order (channels_last, contiguous), sizes that are multiples of 8",
+		kwhy_detect_slow_kernels,
+		{{"max_ratio", 0.5,
+			 "ratio of the least time at the device's peaks to the measured time; kernels "
+			 "below are slow"},
+			{"min_us", 20, "us; shorter work is bound by its launch"}}},
 	{"batch-could-grow", "Batch could grow", "raise the batch until memory or latency binds",
 		kwhy_detect_batch_could_grow,
 		{{"max_fill", 0.5, "ratio of blocks to multiprocessors; kernels below are under-filled"},

@@ -18,6 +18,7 @@ struct kwhy_occurrence kwhy_occurrence_at(int64_t start_ns, int64_t end_ns)
 		.row_after = KWHY_NONE,
 		.call = KWHY_NONE,
 		.wait = KWHY_NONE,
+		.range = KWHY_NONE,
 	};
 }
 
@@ -134,6 +135,16 @@ static void add_caller(struct kwhy_text *text, const struct kwhy_recording *reco
 	kwhy_held_add_range(text, recording, row);
 }
 
+/* Adds an operator with the shapes of its inputs, the first part of its shape. */
+static void add_operator(struct kwhy_text *text, const struct kwhy_recording *recording, uint32_t row)
+{
+	const char *shape = kwhy_names_get(&recording->names, recording->host_ranges.shape[row]);
+
+	kwhy_text_add(text, ", in ");
+	kwhy_held_add_range(text, recording, row);
+	kwhy_text_addf(text, " of %.*s", (int)strcspn(shape, ";"), shape);
+}
+
 struct kwhy_evidence kwhy_occurrence_evidence(
 	const struct kwhy_detect_context *context, const struct kwhy_occurrence *occurrence)
 {
@@ -149,6 +160,8 @@ struct kwhy_evidence kwhy_occurrence_evidence(
 	}
 	add_call(&text, recording, occurrence->host ? "until " : text.length ? "by " : "", occurrence->call);
 	add_call(&text, recording, "then ", occurrence->wait);
+	if (occurrence->range != KWHY_NONE)
+		add_operator(&text, recording, occurrence->range);
 	if (occurrence->host)
 		add_range(&text, recording, occurrence);
 	else if (occurrence->call != KWHY_NONE)

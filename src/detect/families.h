@@ -26,7 +26,18 @@ enum kwhy_status kwhy_detect_idle_context(const struct kwhy_detect_context *cont
 enum kwhy_status kwhy_detect_tiny_kernel_chains(const struct kwhy_detect_context *context);
 enum kwhy_status kwhy_detect_under_filled_kernels(const struct kwhy_detect_context *context);
 enum kwhy_status kwhy_detect_batch_could_grow(const struct kwhy_detect_context *context);
+/*
+ * Share of the device's multiprocessors that get a block of the kernel; 1 where the grid or the device is
+ * unknown.
+ */
+double kwhy_detect_fill_ratio(const struct kwhy_recording *recording, size_t row);
+/* slow_kernels.c */
+enum kwhy_status kwhy_detect_slow_kernels(const struct kwhy_detect_context *context);
 /* kernel_names.c */
+/* Whether the kernel's name is that of a matrix product on tensor cores. */
+bool kwhy_detect_is_tensor_kernel(const struct kwhy_detect_view *view, size_t row);
+/* Whether the kernel's name is that of any matrix product. */
+bool kwhy_detect_is_product(const struct kwhy_detect_view *view, size_t row);
 enum kwhy_status kwhy_detect_fp32_matmul(const struct kwhy_detect_context *context);
 enum kwhy_status kwhy_detect_dense_on_sparse(const struct kwhy_detect_context *context);
 /* memory.c */

@@ -77,6 +77,11 @@ static enum sort_of_kernel sort_of(const struct kwhy_detect_view *view, size_t r
 	return view->name_sorts[name];
 }
 
+bool kwhy_detect_is_tensor_kernel(const struct kwhy_detect_view *view, size_t row)
+{
+	return sort_of(view, row) == SORT_TENSOR;
+}
+
 static void add_kernel(struct kwhy_tally *tally, size_t row, double kept_ns)
 {
 	const struct kwhy_activities *rows = &tally->context->recording->activities;
@@ -151,7 +156,7 @@ enum kwhy_status kwhy_detect_fp32_matmul(const struct kwhy_detect_context *conte
 	return kwhy_tally_finish(&tally, verdict);
 }
 
-static bool is_product(const struct kwhy_detect_view *view, size_t row)
+bool kwhy_detect_is_product(const struct kwhy_detect_view *view, size_t row)
 {
 	enum sort_of_kernel sort = sort_of(view, row);
 
@@ -175,7 +180,7 @@ static void mark_dense(struct kwhy_tally *tally)
 
 		if (rows->kind[i] != KWHY_ACTIVITY_KERNEL)
 			continue;
-		if (converts || (state->row != KWHY_NONE && is_product(view, i)))
+		if (converts || (state->row != KWHY_NONE && kwhy_detect_is_product(view, i)))
 			add_kernel(tally, i, 0);
 		state->row = converts ? (uint32_t)i : KWHY_NONE;
 	}

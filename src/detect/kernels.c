@@ -125,8 +125,7 @@ enum kwhy_status kwhy_detect_tiny_kernel_chains(const struct kwhy_detect_context
 	return kwhy_tally_finish(&tally, verdict);
 }
 
-/* Share of the device's multiprocessors that get a block; 1 where the grid or the device is unknown. */
-static double fill_ratio(const struct kwhy_recording *recording, size_t row)
+double kwhy_detect_fill_ratio(const struct kwhy_recording *recording, size_t row)
 {
 	uint32_t sm_count = recording->devices[kwhy_recording_device_of(recording, row)].sm_count;
 	uint32_t blocks = recording->activities.blocks[row];
@@ -147,7 +146,7 @@ static void mark_under_filled(struct kwhy_tally *tally, double max_fill, double 
 	const struct kwhy_device_view *seen = &tally->context->view->devices[tally->device];
 
 	for (size_t i = seen->begin; i < seen->end; i++) {
-		double fill = fill_ratio(tally->context->recording, i);
+		double fill = kwhy_detect_fill_ratio(tally->context->recording, i);
 		struct kwhy_occurrence occurrence = kwhy_occurrence_at(rows->start_ns[i], rows->end_ns[i]);
 
 		if (fill >= max_fill || length_ns(rows, i) < min_ns)

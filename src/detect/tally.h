@@ -14,6 +14,7 @@ struct kwhy_occurrence {
 	uint32_t row_after; /* an activity after it */
 	uint32_t call;	    /* the API call that issued the activity, or that is the waste itself */
 	uint32_t wait;	    /* the API call that waited for the activity */
+	uint32_t range;	    /* the host range whose work the activity did, for its name and shape */
 	bool host;	    /* the host did something other than issue work: the sentence names its range */
 };
 

@@ -25,18 +25,19 @@ enum kwhy_host_kind {
 const char *kwhy_host_kind_name(enum kwhy_host_kind kind); /* "nvtx", ... "frame" */
 
 /*
- * The ranges of host threads in columns, 37 bytes per range. finish adds the recording's own ranges that have
+ * The ranges of host threads in columns, 41 bytes per range. finish adds the recording's own ranges that have
  * a thread, and sorts by thread, then start, the outer range first; rows of thread t are [first[t], first[t +
  * 1]). Of the ranges open at one time the last row is the innermost.
  */
-#define KWHY_HOST_RANGE_COLUMNS(X)                                                                 \
-	X(int64_t, start_ns)                                                                       \
-	X(int64_t, end_ns)                                                                         \
-	X(uint32_t, name) /* name of the operator, function or call */                             \
-	X(uint32_t, file) /* name of the source file or, without one, of the module; 0: unknown */ \
-	X(uint32_t, line) /* 0: unknown */                                                         \
-	X(uint32_t, thread)                                                                        \
-	X(uint32_t, parent) /* after finish: the enclosing row; KWHY_NONE: outermost */            \
+#define KWHY_HOST_RANGE_COLUMNS(X)                                                                  \
+	X(int64_t, start_ns)                                                                        \
+	X(int64_t, end_ns)                                                                          \
+	X(uint32_t, name)  /* name of the operator, function or call */                             \
+	X(uint32_t, file)  /* name of the source file or, without one, of the module; 0: unknown */ \
+	X(uint32_t, line)  /* 0: unknown */                                                         \
+	X(uint32_t, shape) /* name: inputs of an operator (model/operator_work.h); 0: unknown */    \
+	X(uint32_t, thread)                                                                         \
+	X(uint32_t, parent) /* after finish: the enclosing row; KWHY_NONE: outermost */             \
 	X(uint8_t, kind)    /* enum kwhy_host_kind */
 
 struct kwhy_host_ranges {

@@ -55,6 +55,10 @@ enum kwhy_kineto_kind {
 	X(IN_ELEMENTS, "In msg nelems")         \
 	X(OUT_ELEMENTS, "Out msg nelems")       \
 	X(SEQUENCE, "Seq")                      \
+	X(INPUT_DIMS, "Input Dims")             \
+	X(INPUT_DIMS_2020, "Input dims")        \
+	X(INPUT_TYPES, "Input type")            \
+	X(CONCRETE_INPUTS, "Concrete Inputs")   \
 	X(CALL_STACK, "Call stack") /* "train.py(54): step;main.py(9): main", the innermost first */
 
 enum kwhy_kineto_field {

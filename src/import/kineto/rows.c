@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/kineto/file.h"
 #include "import/kineto/number.h"
+#include "model/operator_work.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -389,6 +390,37 @@ static enum kwhy_status read_host_range(struct kwhy_kineto_file *file, const str
 	return status ? status : find_thread(file, event, &row->thread, error);
 }
 
+/*
+ * The inputs of an operator whose work can be computed from them, as a name of three parts
+ * (model/operator_work.h); 0: unknown, or too long for a name.
+ */
+static enum kwhy_status read_shape(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
+	uint32_t operator, uint32_t * out_shape, struct kwhy_error *error)
+{
+	enum kwhy_kineto_field fields[] = {
+		kwhy_kineto_event_has(event, FIELD(INPUT_DIMS)) ? FIELD(INPUT_DIMS) : FIELD(INPUT_DIMS_2020),
+		FIELD(INPUT_TYPES), FIELD(CONCRETE_INPUTS)};
+	char text[KWHY_NAME_MAX_BYTES];
+	size_t length = 0;
+
+	*out_shape = 0;
+	if (!kwhy_kineto_event_has(event, fields[0]) ||
+		!kwhy_operator_is_known(kwhy_names_get(&file->recording->names, operator)))
+		return KWHY_OK;
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+		struct kwhy_kineto_span span = event->field[fields[i]];
+
+		if (!kwhy_kineto_event_has(event, fields[i]))
+			span.length = 0;
+		if (span.length + 1 > sizeof(text) - length)
+			return KWHY_OK;
+		memcpy(text + length, event->text + span.at, span.length);
+		length += span.length;
+		text[length++] = ';';
+	}
+	return kwhy_names_intern(&file->recording->names, text, length, out_shape, error);
+}
+
 static enum kwhy_status add_operator(
 	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_error *error)
 {
@@ -401,6 +433,8 @@ static enum kwhy_status add_operator(
 	if (status || !usable)
 		return status;
 	status = read_name(file, event, FIELD(NAME), &row.name, error);
+	if (!status)
+		status = read_shape(file, event, row.name, &row.shape, error);
 	if (!status && stack.length)
 		status = kwhy_kineto_source_of_stack(
 			file, event->text + stack.at, stack.length, &source, error);

@@ -113,6 +113,18 @@ void build_host_range(struct build *build, enum kwhy_host_kind kind, const char 
 	OK(kwhy_recording_add_host_range(build->recording, &range, &error));
 }
 
+void build_operator(
+	struct build *build, const char *name, const char *shape, int64_t start_us, int64_t end_us)
+{
+	struct kwhy_host_range range = {.start_ns = start_us * US,
+		.end_ns = end_us * US,
+		.name = name_of(build, name),
+		.shape = name_of(build, shape),
+		.kind = KWHY_HOST_OPERATOR};
+
+	OK(kwhy_recording_add_host_range(build->recording, &range, &error));
+}
+
 static struct kwhy_activity activity_of(
 	struct build *build, enum kwhy_activity_kind kind, uint32_t stream, int64_t start_us, int64_t end_us)
 {

@@ -29,6 +29,9 @@ uint32_t build_thread(struct build *build, uint32_t device);
 void build_call(struct build *build, uint32_t thread, const char *name, int64_t start_us, int64_t end_us);
 void build_host_range(struct build *build, enum kwhy_host_kind kind, const char *name, const char *file,
 	int64_t start_us, int64_t end_us); /* of thread 0, in line 42 of the file; NULL: none */
+/* An operator of thread 0 with its shape (model/operator_work.h). */
+void build_operator(
+	struct build *build, const char *name, const char *shape, int64_t start_us, int64_t end_us);
 void build_range(struct build *build, uint32_t thread, const char *name, int64_t start_us, int64_t end_us);
 
 /* Device work without a call. */

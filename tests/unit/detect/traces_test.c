@@ -144,6 +144,35 @@ static void mi300_exposes_its_collectives(void **state)
 	done(&analysis);
 }
 
+/* ResNet: batch norms of a V100 and convolutions of an MI300X, by the shapes in their traces. */
+static void slow_kernels_are_named_by_their_operators(void **state)
+{
+	struct analysis v100 = analyse(TRACES "kineto-v100-2021-format.json.gz", NULL, 0.001);
+	struct analysis mi300 = analyse(TRACES "kineto-mi300-resnet.json.gz", NULL, 0.001);
+
+	(void)state;
+	assert_non_null(
+		strstr(find(&v100, "slow-kernels", 0)->title, "aten::cudnn_batch_norm_backward: 390 GB/s"));
+	assert_non_null(strstr(find(&mi300, "slow-kernels", 2)->title, "aten::convolution_backward"));
+	done(&v100);
+	done(&mi300);
+}
+
+static void without_shapes_or_counters_no_kernel_is_called_slow(void **state)
+{
+	static const char *const traces[] = {TRACES "kineto-a100-nccl.json.gz",
+		TRACES "nsys-2xh100-before.sqlite", TRACES "nsys-a100-cloverleaf.sqlite",
+		TRACES "nsys-gtx1060-concurrent.sqlite"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(traces) / sizeof(*traces); i++) {
+		struct analysis analysis = analyse(traces[i], NULL, 0);
+
+		assert_null(find(&analysis, "slow-kernels", 0));
+		done(&analysis);
+	}
+}
+
 static void gtx1060_allocates_pinned_memory_between_its_work(void **state)
 {
 	struct analysis analysis = analyse(TRACES "nsys-gtx1060-concurrent.sqlite", NULL, 0.01);
@@ -210,6 +239,8 @@ int main(void)
 		cmocka_unit_test(without_a_least_gain_cloverleaf_shows_its_allocations_between_work),
 		cmocka_unit_test(two_h100_expose_their_collectives_and_copy_eight_bytes_from_pageable_memory),
 		cmocka_unit_test(mi300_exposes_its_collectives),
+		cmocka_unit_test(slow_kernels_are_named_by_their_operators),
+		cmocka_unit_test(without_shapes_or_counters_no_kernel_is_called_slow),
 		cmocka_unit_test(gtx1060_allocates_pinned_memory_between_its_work),
 		cmocka_unit_test(a_generate_loop_is_launch_bound_and_that_costs_most_of_its_energy),
 		cmocka_unit_test(without_a_least_gain_a_generate_loop_reads_a_scalar_each_token),

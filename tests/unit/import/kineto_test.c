@@ -240,6 +240,21 @@ static void operators_and_python_functions_are_host_ranges(void **state)
 	kwhy_recording_free(r);
 }
 
+static void shapes_of_operators_whose_work_is_known_are_kept(void **state)
+{
+	struct kwhy_recording *r = read_text(TRACE(HOST("cpu_op", "aten::mm",
+		"\"Input Dims\": [[4, 8], [8, 16]], \"Input type\": [\"float\", \"float\"]") "," HOST("Operat"
+												      "or",
+		"aten::relu", "\"Input dims\": [[4, 8]]") "," HOST("cpu_op", "aten::linear",
+		"\"Input Dims\": [[4, 8], [16, 8]]")));
+	static const char *const shapes[] = {"[[4, 8], [8, 16]];[\"float\", \"float\"];;", "[[4, 8]];;;", ""};
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++)
+		assert_string_equal(kwhy_names_get(&r->names, r->host_ranges.shape[i]), shapes[i]);
+	kwhy_recording_free(r);
+}
+
 static void a_call_stack_gives_the_innermost_line_outside_of_libraries(void **state)
 {
 	struct kwhy_recording *r = read_text(TRACE(HOST("Operator", "aten::empty",
@@ -542,6 +557,7 @@ int main(void)
 		cmocka_unit_test(only_kernels_copies_and_memsets_are_activities),
 		cmocka_unit_test(operators_and_python_functions_are_host_ranges),
 		cmocka_unit_test(a_call_stack_gives_the_innermost_line_outside_of_libraries),
+		cmocka_unit_test(shapes_of_operators_whose_work_is_known_are_kept),
 		cmocka_unit_test(operators_without_a_usable_time_are_left_out_and_counted),
 		cmocka_unit_test(memory_events_of_working_gpus_become_memory_points),
 		cmocka_unit_test(collectives_are_known_by_name_and_keep_their_arguments),

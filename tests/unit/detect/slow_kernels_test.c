@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "build.h"
+#include "ok.h"
+
+#include <string.h>
+
+static struct kwhy_error error;
+
+/*
+ * A Tesla T4 by its data sheet: 300 GB/s and 8.1 TFLOP/s in FP32. The operator is launched at 0 to 10 us, and
+ * its kernel runs from 20 us on.
+ */
+static struct build on_t4(const char *operator, const char * shape, int64_t length_us)
+{
+	struct build build = build_new(1);
+	struct build_issue issue = {0, "cudaLaunchKernel", 2, 8};
+
+	build.recording->devices[0].name = "Tesla T4";
+	if (operator)
+		build_operator(&build, operator, shape, 0, 10);
+	build_issued_kernel(&build, issue, 0, 20, 20 + length_us);
+	build_kernel(&build, 0, "other", 20 + length_us, 120 + length_us);
+	return build;
+}
+
+/* 4096 x 4096 x 8192: 275 GFLOP, 33.9 ms at 8.1 TFLOP/s */
+static const char product[] = "[[4096,4096],[4096,8192]];[\"float\",\"float\"];;";
+/* 3 x 30 Mi values of 4 bytes: 377 MB, 1.258 ms at 300 GB/s */
+static const char sum[] = "[[31457280],[31457280],[]];[\"float\",\"float\",\"Scalar\"];;";
+
+static void kernels_far_below_the_roofline_are_slow(void **state)
+{
+	static const struct {
+		const char *operator, * shape, *words;
+		int64_t length_us, saved_ns;
+	} cases[] = {
+		{"aten::mm", product, "2.75 TFLOP/s", 100000, 66064496},
+		{"aten::add", sum, "75.5 GB/s", 5000, 3741709},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct build build = on_t4(cases[i].operator, cases[i].shape, cases[i].length_us);
+		const struct kwhy_finding *finding = build_find(&build, "slow-kernels", NULL);
+
+		assert_non_null(finding);
+		assert_int_equal(finding->count, 1);
+		assert_int_equal(finding->time_ns, cases[i].length_us * 1000);
+		assert_in_range(finding->saving.time_ns, cases[i].saved_ns - 1000, cases[i].saved_ns + 1000);
+		assert_non_null(strstr(finding->title, cases[i].operator));
+		assert_non_null(strstr(finding->title, cases[i].words));
+		assert_non_null(strstr(finding->evidence[0].what, cases[i].operator));
+		assert_non_null(strstr(finding->saving.assumption, "data sheet"));
+		build_free(&build);
+	}
+}
+
+static void kernels_near_the_roofline_short_or_unknown_ones_are_fine(void **state)
+{
+	static const struct {
+		const char *operator, * shape;
+		int64_t length_us;
+	} cases[] = {
+		{"aten::mm", product, 60000}, /* 57 % */
+		{"aten::add", sum, 2000},
+		{"aten::add", "[[8],[8],[]];[\"float\",\"float\",\"Scalar\"];;", 19},
+		{"aten::mm", "[[4096,4096],[4096,8192]];[\"c10::BFloat16\",\"c10::BFloat16\"];;", 100000},
+		{"aten::mm", "[[4096,4096],[4096,8192]];[];;", 100000},
+		{NULL, NULL, 100000},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct build build = on_t4(cases[i].operator, cases[i].shape, cases[i].length_us);
+
+		assert_null(build_find(&build, "slow-kernels", NULL));
+		build_free(&build);
+	}
+}
+
+/* Both kernels of an operator do its work, each its share of the time. */
+static void all_kernels_of_an_operator_do_its_work_together(void **state)
+{
+	struct build build = on_t4("aten::add", sum, 5000);
+	struct build_issue issue = {0, "cudaLaunchKernel", 8, 9};
+
+	(void)state;
+	build_issued_kernel(&build, issue, 0, 5120, 6120);
+	assert_int_equal(build_find(&build, "slow-kernels", NULL)->count, 2);
+	assert_in_range(build.findings->items[0].saving.time_ns, 4740709, 4742709);
+	build_free(&build);
+}
+
+static void an_unknown_device_has_no_roofline(void **state)
+{
+	struct build build = on_t4("aten::add", sum, 5000);
+
+	(void)state;
+	build.recording->devices[0].name = "NVIDIA GeForce GTX 9999";
+	assert_null(build_find(&build, "slow-kernels", NULL));
+	build_free(&build);
+}
+
+static void copies_on_the_device_and_memsets_are_judged_by_their_bytes(void **state)
+{
+	struct build build = on_t4(NULL, NULL, 100);
+
+	(void)state;
+	/* 300 MB read and written: 2 ms; the second one takes 3.5 */
+	build_copy(&build, 0, KWHY_COPY_D2D, 300000000, 1000, 6000);
+	build_copy(&build, 0, KWHY_COPY_D2D, 300000000, 6000, 9500);
+	build_copy(&build, 0, KWHY_COPY_H2D, 300000000, 10000, 50000);
+	ASSERT_FINDING(build_find(&build, "slow-kernels", NULL), 1, 5000, 3000);
+	build_free(&build);
+}
+
+static void add_gauge(struct build *build, enum kwhy_gauge gauge, int64_t time_us, int64_t value)
+{
+	OK(kwhy_recording_add_gauge(build->recording, gauge, 0, time_us * 1000, value, &error));
+}
+
+/* A kernel fills the intervals from 200 ms to 500 ms, during which memory was read at most at `permille`. */
+static struct build with_counters(int64_t permille)
+{
+	struct build build = on_t4(NULL, NULL, 100);
+
+	build_kernel(&build, 0, "stencil", 150000, 550000);
+	for (int64_t i = 1; i <= 6; i++) {
+		add_gauge(&build, KWHY_GAUGE_DRAM_ACTIVE, i * 100000, permille);
+		add_gauge(&build, KWHY_GAUGE_FP32_ACTIVE, i * 100000, 100);
+		add_gauge(&build, KWHY_GAUGE_TENSOR_ACTIVE, i * 100000, 0);
+	}
+	return build;
+}
+
+static void the_devices_counters_tell_of_kernels_without_shapes(void **state)
+{
+	struct build slow = with_counters(200), good = with_counters(700);
+
+	(void)state;
+	ASSERT_FINDING(build_find(&slow, "slow-kernels", NULL), 1, 400000, 320000);
+	assert_null(build_find(&good, "slow-kernels", NULL));
+	build_free(&slow);
+	build_free(&good);
+}
+
+/* As in a published OpenMP program on a T4: arrays of 64 million doubles, a thread for each of them. */
+static struct build with_array(uint32_t blocks, int64_t length_us)
+{
+	struct build build = on_t4(NULL, NULL, 100);
+
+	build.recording->devices[0].memory_rate_bytes_per_s = 320e9;
+	build_copy(&build, 0, KWHY_COPY_H2D, 512000000, 1000, 101000);
+	build_blocks(&build, 0, blocks, 110000, 110000 + length_us);
+	build.recording->activities.threads_per_block[build.recording->activities.count - 1] = 128;
+	return build;
+}
+
+static void a_launch_for_each_value_of_a_copied_array_passes_over_arrays(void **state)
+{
+	struct build slow = with_array(500000, 20640), good = with_array(500000, 4240);
+	struct build other = with_array(500001, 20640), named = with_array(500000, 20640);
+	const struct kwhy_finding *finding = build_find(&slow, "slow-kernels", NULL);
+
+	(void)state;
+	/* 1.024 GB take 3.2 ms at 320 GB/s */
+	ASSERT_FINDING(finding, 1, 20640, 17440);
+	assert_non_null(strstr(finding->title, "49.6 GB/s"));
+	assert_non_null(strstr(finding->saving.assumption, "one thread for each value"));
+	assert_non_null(strstr(finding->cure, "order of loops"));
+	assert_null(build_find(&good, "slow-kernels", NULL));
+	assert_null(build_find(&other, "slow-kernels", NULL));
+	build_kernel(&named, 0, "sgemm", 200000, 200100);
+	named.recording->activities.name[3] = named.recording->activities.name[4];
+	assert_null(build_find(&named, "slow-kernels", NULL));
+	build_free(&slow);
+	build_free(&good);
+	build_free(&other);
+	build_free(&named);
+}
+
+static void stated_work_tells_of_all_kernels(void **state)
+{
+	struct build build = on_t4(NULL, NULL, 9900);
+
+	(void)state;
+	/* 600 MB: 2 ms of 10 ms of kernels */
+	OK(kwhy_recording_add_work(build.recording, "bytes", 6e8, &error));
+	build_finish(&build, true);
+	ASSERT_FINDING(build_find(&build, "slow-kernels", NULL), 2, 10000, 8000);
+	build_free(&build);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kernels_far_below_the_roofline_are_slow),
+		cmocka_unit_test(kernels_near_the_roofline_short_or_unknown_ones_are_fine),
+		cmocka_unit_test(all_kernels_of_an_operator_do_its_work_together),
+		cmocka_unit_test(an_unknown_device_has_no_roofline),
+		cmocka_unit_test(copies_on_the_device_and_memsets_are_judged_by_their_bytes),
+		cmocka_unit_test(the_devices_counters_tell_of_kernels_without_shapes),
+		cmocka_unit_test(a_launch_for_each_value_of_a_copied_array_passes_over_arrays),
+		cmocka_unit_test(stated_work_tells_of_all_kernels),
+	};
+
+	return kwhy_test_main(tests, NULL, NULL);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmocka_all.h"
+#include "model/operator_work.h"
+
+#include <math.h>
+
+/* Work by hand: FLOP, bytes and precision of operators as PyTorch writes them. */
+static const struct {
+	const char *name, *shape;
+	double flop, bytes;
+	enum kwhy_precision precision;
+} known[] = {
+	/* 2 x 4 x 8 x 16 FLOP; (4 x 8 + 8 x 16 + 4 x 16) values of 4 bytes */
+	{"aten::mm", "[[4, 8], [8, 16]];[\"float\", \"float\"];;", 1024, 896, KWHY_PRECISION_FP32},
+	{"aten::addmm",
+		"[[16], [4, 8], [8, 16], [], []];"
+		"[\"c10::BFloat16\", \"c10::BFloat16\", \"c10::BFloat16\", \"Scalar\", \"Scalar\"];"
+		"[\"\", \"\", \"\", \"1\", \"1\"];",
+		1024, 448, KWHY_PRECISION_BF16},
+	{"aten::bmm", "[[3,4,8],[3,8,16]];[\"double\",\"double\"];;", 3072, 5376, KWHY_PRECISION_FP64},
+	/* stride 2, padding 1: 4 x 4 positions of 8 x 8; 2 x 16 outputs x 5 x (3 x 3 x 3) FLOP a batch of 1
+	 */
+	{"aten::cudnn_convolution",
+		"[[1,3,8,8],[5,3,3,3],[],[],[],[],[],[],[]];[\"c10::Half\",\"c10::Half\",\"\",\"\",\"\",\"\","
+		"\"\",\"\",\"\"];[\"\",\"\",\"[1, 1]\",\"[2, 2]\",\"[1, 1]\",\"1\",\"True\",\"True\","
+		"\"True\"];",
+		2.0 * 16 * 5 * 27, 2 * (192 + 135 + 80), KWHY_PRECISION_FP16},
+	/* gradient of the weight alone, then of both */
+	{"aten::convolution_backward",
+		"[[1,5,4,4],[1,3,8,8],[5,3,3,3],[],[],[],[],[],[],[],[]];[\"float\",\"float\",\"float\"];"
+		"[\"\",\"\",\"\",\"[0]\",\"[2, 2]\",\"[1, 1]\",\"[1, 1]\",\"False\",\"[0, 0]\",\"1\","
+		"\"[False, True, False]\"];",
+		2.0 * 80 * 27, 4 * (80 + 192 + 135), KWHY_PRECISION_FP32},
+	{"aten::cudnn_convolution_backward",
+		"[[1,3,8,8],[1,5,4,4],[5,3,3,3]];[\"float\",\"float\",\"float\"];;", 2 * 2.0 * 80 * 27,
+		2 * 4 * (80 + 192 + 135), KWHY_PRECISION_FP32},
+	/* 4 x queries x tokens of the keys, half of it where causal */
+	{"aten::_flash_attention_forward",
+		"[[2,8,4,16],[2,8,4,16],[2,8,4,16],[],[],[],[],[],[]];[\"c10::Half\",\"c10::Half\","
+		"\"c10::Half\"];[\"\",\"\",\"\",\"\",\"\",\"8\",\"8\",\"0.\",\"True\"];",
+		2.0 * 1024 * 8, 2 * 4 * 1024, KWHY_PRECISION_FP16},
+	/* a row is added to each of 4: reads 4 x 8 and 8, writes 4 x 8 */
+	{"aten::add_", "[[4,8],[8],[]];[\"float\",\"float\",\"Scalar\"];;", 0, 4 * 72, KWHY_PRECISION_FP32},
+	{"aten::copy_", "[[4,8],[4,8],[]];[\"c10::Half\",\"float\",\"Scalar\"];;", 0, 32 * 6,
+		KWHY_PRECISION_FP16},
+	{"aten::fill_", "[[4,8],[]];[\"float\",\"Scalar\"];;", 0, 128, KWHY_PRECISION_FP32},
+	{"aten::sum", "[[4,8],[],[],[]];[\"float\",\"\",\"Scalar\",\"\"];;", 0, 128, KWHY_PRECISION_FP32},
+};
+
+static void work_follows_from_the_shapes(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		struct kwhy_operator_work work;
+
+		assert_true(kwhy_operator_is_known(known[i].name));
+		assert_true(kwhy_operator_work(known[i].name, known[i].shape, &work));
+		assert_true(fabs(work.flop - known[i].flop) < 1e-6);
+		assert_true(fabs(work.bytes - known[i].bytes) < 1e-6);
+		assert_int_equal(work.precision, known[i].precision);
+	}
+}
+
+static void shapes_that_leave_the_work_open_give_none(void **state)
+{
+	static const char *const cases[][2] = {
+		{"aten::mm", "[[4, 8], [8, 16]];[];;"},			   /* 2020: no types */
+		{"aten::mm", "[[4, 8], [9, 16]];[\"float\",\"float\"];;"}, /* they do not fit */
+		{"aten::mm", ""},
+		{"aten::mm", "[[4"},
+		{"aten::cudnn_convolution",
+			"[[1,3,8,8],[5,3,3,3],[],[],[],[]];[\"float\",\"float\"];;"}, /* no stride */
+		{"aten::add", "[[[4,8],[4,8]],[]];[\"TensorList\"];;"},
+		{"aten::fill_", "[[0,8],[]];[\"float\",\"Scalar\"];;"},
+		{"aten::convolution_backward",
+			"[[1,5,4,4],[1,3,8,8],[5,3,3,3],[],[],[],[],[],[],[],[]];[\"float\",\"float\","
+			"\"float\"];[\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"True\",\"\",\"1\",\"\"];"},
+	};
+	struct kwhy_operator_work work;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		assert_false(kwhy_operator_work(cases[i][0], cases[i][1], &work));
+}
+
+static void other_operators_are_unknown(void **state)
+{
+	(void)state;
+	assert_false(kwhy_operator_is_known("aten::conv2d"));
+	assert_false(kwhy_operator_is_known("mm"));
+	assert_false(kwhy_operator_is_known("aten::mmm"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(work_follows_from_the_shapes),
+		cmocka_unit_test(shapes_that_leave_the_work_open_give_none),
+		cmocka_unit_test(other_operators_are_unknown),
+	};
+
+	return kwhy_test_main(tests, NULL, NULL);
+}
