@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # How far are projections of what people change in PyTorch and JAX programs? Each pair of programs/changed.py is recorded before and after its
-# change, ROUNDS times (2) in turns; the first recording before is projected (kwhy whatif) and compared with each later one (kwhy compare
-# --projected). Needs one GPU, PyTorch and JAX; PYTHON names another interpreter.
+# change, ROUNDS times (2) in turns; every recording before is projected (kwhy whatif) and compared with every later one (kwhy compare
+# --projected). GPUs work side by side, each on its own pairs. After SECONDS_MAX (500) no further pair begins. Ends with summary.txt, what kwhy
+# said (said.tar.xz) and the recordings, each compressed, in archives of less than 16 MB (recordings-N.tar). Needs a GPU, PyTorch and JAX; PYTHON names
+# another interpreter.
 # usage: changes.sh KWHY_FOLDER OUT_FOLDER [NAME...]
 set -uo pipefail
 kwhy=$(realpath "$1")/bin/kwhy
@@ -12,30 +14,64 @@ shift 2
 program=$(dirname "$(realpath "$0")")/programs/changed.py
 python=${PYTHON:-python3}
 [ -n "${PYTHON:-}" ] || [ ! -x /opt/torch/.venv/bin/python ] || python=/opt/torch/.venv/bin/python
+export XLA_PYTHON_CLIENT_PREALLOCATE=false
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+rounds=$(seq "${ROUNDS:-2}")
 nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm --format=csv > "$out/gpu.csv"
+gpus=$(nvidia-smi --list-gpus | wc -l)
+[ $# -gt 0 ] || mapfile -t names < <("$python" "$program" --list | cut -d ' ' -f 1)
+[ $# -eq 0 ] || names=("$@")
 
+# recorded GPU NAME before|after ROUND
 recorded() {
-	timeout -k 5 60 "$kwhy" record -q --one-file -o "$out/$1-$2-$3.kwhy" -- "$python" "$program" "$1" "$2" > "$out/$1-$2-$3.out" 2> "$out/$1-$2-$3.err"
-	echo "$1 $2 $3: exit $?: $(tail -n 1 "$out/$1-$2-$3.out")"
+	local file=$work/$2-$3-$4
+	CUDA_VISIBLE_DEVICES=$1 timeout -k 5 60 "$kwhy" record -q --one-file -o "$file.kwhy" -- "$python" "$program" "$2" "$3" > "$file.out" 2> "$file.err"
+	echo "$2 $3 $4: exit $?: $(tail -n 1 "$file.out")"
 }
 
 # projected NAME OPTION...
 projected() {
-	local name=$1 round
+	local name=$1 before after
 	shift
-	"$kwhy" whatif "$@" --json -o "$out/$name.json" "$out/$name-before-1.kwhy" 2> "$out/$name-whatif.err" || return
-	for round in $(seq "${ROUNDS:-2}"); do
-		"$kwhy" compare --json --projected "$out/$name.json" -o "$out/$name-compare-$round.json" "$out/$name-before-1.kwhy" "$out/$name-after-$round.kwhy" 2>> "$out/$name-whatif.err"
+	for before in $rounds; do
+		"$kwhy" whatif "$@" --json -o "$work/$name-$before.json" "$work/$name-before-$before.kwhy" 2> "$work/$name-whatif.err" || return
+		for after in $rounds; do
+			"$kwhy" compare --json --projected "$work/$name-$before.json" -o "$work/$name-compare-$before-$after.json" \
+				"$work/$name-before-$before.kwhy" "$work/$name-after-$after.kwhy" 2>> "$work/$name-whatif.err"
+		done
 	done
 }
 
-"$python" "$program" --list | while read -r name options; do
-	[ $# -eq 0 ] || [[ " $* " == *" $name "* ]] || continue
-	for round in $(seq "${ROUNDS:-2}"); do
-		recorded "$name" before "$round" < /dev/null
-		recorded "$name" after "$round" < /dev/null
+# lane GPU: every pair whose number has this remainder
+lane() {
+	local i name options round
+	for ((i = $1; i < ${#names[@]}; i += gpus)); do
+		[ "$SECONDS" -lt "${SECONDS_MAX:-500}" ] || break
+		name=${names[$i]}
+		options=$("$python" "$program" --list | sed -n "s/^$name \{0,1\}//p")
+		for round in $rounds; do
+			recorded "$1" "$name" before "$round" < /dev/null
+			recorded "$1" "$name" after "$round" < /dev/null
+		done
+		# shellcheck disable=SC2086
+		[ -z "$options" ] || projected "$name" $options
 	done
-	# shellcheck disable=SC2086
-	[ -z "$options" ] || projected "$name" $options &
-	wait
+}
+
+for ((gpu = 0; gpu < gpus; gpu++)); do
+	lane "$gpu" &
 done | tee -a "$out/summary.txt"
+cd "$work" || exit 1
+tar cJf "$out/said.tar.xz" ./*.json ./*.out ./*.err 2> /dev/null
+xz -2 -T0 ./*.kwhy
+part=0 size=0
+for file in *-1.kwhy.xz *-2.kwhy.xz; do
+	[ -f "$file" ] || continue
+	size=$((size + $(stat -c %s "$file")))
+	[ "$size" -lt 15000000 ] || { part=$((part + 1)) && size=$(stat -c %s "$file"); }
+	echo "$file" >> "part-$part"
+done
+for file in part-[0-3]; do
+	tar cf "$out/recordings-${file#part-}.tar" -T "$file"
+done

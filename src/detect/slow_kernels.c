@@ -39,9 +39,9 @@ struct finder {
 	double *active; /* [names] share at which memory or arithmetic was active, by counters; NAN: unknown
 			 */
 	struct kwhy_slow_arrays arrays;
-	bool by_array;	/* some kernel was judged by the array that its launch matches */
-	bool by_sheet;	/* some least time is by the device's data sheet */
-	uint32_t first; /* name with the most lost time; 0: no operator is slow */
+	bool by_array;	   /* some kernel was judged by the array that its launch matches */
+	bool by_datasheet; /* some least time is by the device's data sheet */
+	uint32_t first;	   /* name with the most lost time; 0: no operator is slow */
 };
 
 static double length_ns(const struct kwhy_activities *rows, size_t row)
@@ -145,7 +145,7 @@ static void judge_kernel(struct finder *finder, size_t row, uint32_t range)
 
 	if (isnan(least) || finder->flags[range] & IS_UNDER_FILLED || !is_slow(finder, least, time))
 		return;
-	finder->by_sheet |= !finder->peaks.measured;
+	finder->by_datasheet |= !finder->peaks.measured;
 	work.flop *= length_ns(rows, row) / time;
 	work.bytes *= length_ns(rows, row) / time;
 	mark(finder, row, least / time, range, &work);
@@ -160,7 +160,7 @@ static bool judge_traffic(struct finder *finder, size_t row, double bytes)
 
 	if (!(bytes > 0) || !is_slow(finder, least, time))
 		return false;
-	finder->by_sheet |= !finder->peaks.measured;
+	finder->by_datasheet |= !finder->peaks.measured;
 	mark(finder, row, least / time, KWHY_NONE, &work);
 	return true;
 }
@@ -206,7 +206,7 @@ static void judge_by_stated_work(struct finder *finder)
 		time += rows->kind[i] == KWHY_ACTIVITY_KERNEL ? length_ns(rows, i) : 0;
 	if (isnan(least) || !is_slow(finder, least, time))
 		return;
-	finder->by_sheet |= !finder->peaks.measured;
+	finder->by_datasheet |= !finder->peaks.measured;
 	for (size_t i = seen->begin; i < seen->end; i++)
 		if (rows->kind[i] == KWHY_ACTIVITY_KERNEL)
 			mark(finder, i, least / time, KWHY_NONE, &(struct kwhy_operator_work){0});
@@ -249,7 +249,7 @@ static const char *words_of_first(const struct finder *finder)
 
 /* What the saving assumes; ARRAYS is said only where a kernel was judged so. */
 #define WORK "the work that shapes, bytes, counters or you state is done "
-#define SHEET "at the peaks of the device's data sheet, which no kernel quite reaches"
+#define DATASHEET "at the peaks of the device's data sheet, which no kernel quite reaches"
 #define MEASURED "at the measured peaks"
 #define ONCE ", each value read or written once"
 #define ARRAYS                                                                                         \
@@ -259,8 +259,8 @@ static const char *words_of_first(const struct finder *finder)
 static const char *assumption_of(const struct finder *finder)
 {
 	if (finder->by_array)
-		return finder->by_sheet ? WORK SHEET ONCE ARRAYS : WORK MEASURED ONCE ARRAYS;
-	return finder->by_sheet ? WORK SHEET ONCE : WORK MEASURED ONCE;
+		return finder->by_datasheet ? WORK DATASHEET ONCE ARRAYS : WORK MEASURED ONCE ARRAYS;
+	return finder->by_datasheet ? WORK DATASHEET ONCE : WORK MEASURED ONCE;
 }
 
 static enum kwhy_status conclude(struct finder *finder)

@@ -10,7 +10,7 @@
 static const enum kwhy_gauge gauges[] = {KWHY_GAUGE_DRAM_ACTIVE, KWHY_GAUGE_TENSOR_ACTIVE,
 	KWHY_GAUGE_FP32_ACTIVE, KWHY_GAUGE_FP16_ACTIVE, KWHY_GAUGE_FP64_ACTIVE, KWHY_GAUGE_INTEGER_ACTIVE};
 
-enum { GAUGES = sizeof(gauges) / sizeof(gauges[0]), LEAST_INTERVALS = 2 };
+enum { GAUGES = sizeof(gauges) / sizeof(gauges[0]), INTERVALS_MIN = 2 };
 
 /* Share of an interval from which on it belongs to one kernel name; the rest dilutes the gauges little. */
 static const double FILLED = 0.9;
@@ -113,7 +113,7 @@ static enum kwhy_status sum_up(struct counters *counters, double *out)
 	for (size_t i = 1; i < counters->series[0]->count; i++)
 		look_at(counters, i);
 	for (size_t i = 0; i < names; i++)
-		if (counters->intervals[i] >= LEAST_INTERVALS)
+		if (counters->intervals[i] >= INTERVALS_MIN)
 			out[i] = counters->active_ns[i] / counters->filled_ns[i];
 	return KWHY_OK;
 }

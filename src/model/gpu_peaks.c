@@ -13,7 +13,7 @@
 static const struct {
 	const char *words[2];
 	double memory_gb, fp64, fp32, tf32, bf16, fp16, fp8;
-} sheets[] = {
+} datasheets[] = {
 	{{"H200"}, 4800, 33.5, 66.9, 494.7, 989.4, 989.4, 1978.9},
 	{{"H100", "PCIe"}, 2000, 25.6, 51.2, 378, 756, 756, 1513},
 	{{"H100"}, 3350, 33.5, 66.9, 494.7, 989.4, 989.4, 1978.9},
@@ -53,24 +53,24 @@ static struct kwhy_gpu_peaks unknown_peaks(void)
 	return peaks;
 }
 
-static struct kwhy_gpu_peaks peaks_of_sheet(const char *name)
+static struct kwhy_gpu_peaks peaks_of_datasheet(const char *name)
 {
 	struct kwhy_gpu_peaks peaks = unknown_peaks();
-	size_t i = 0, count = sizeof(sheets) / sizeof(sheets[0]);
+	size_t i = 0, count = sizeof(datasheets) / sizeof(datasheets[0]);
 
 	while (i < count &&
-		(!has_word(name, sheets[i].words[0]) ||
-			(sheets[i].words[1] && !has_word(name, sheets[i].words[1]))))
+		(!has_word(name, datasheets[i].words[0]) ||
+			(datasheets[i].words[1] && !has_word(name, datasheets[i].words[1]))))
 		i++;
 	if (i == count)
 		return peaks;
-	peaks.bytes_per_s = sheets[i].memory_gb * 1e9;
-	peaks.flop_per_s[KWHY_PRECISION_FP64] = sheets[i].fp64;
-	peaks.flop_per_s[KWHY_PRECISION_FP32] = sheets[i].fp32;
-	peaks.flop_per_s[KWHY_PRECISION_TF32] = sheets[i].tf32;
-	peaks.flop_per_s[KWHY_PRECISION_BF16] = sheets[i].bf16;
-	peaks.flop_per_s[KWHY_PRECISION_FP16] = sheets[i].fp16;
-	peaks.flop_per_s[KWHY_PRECISION_FP8] = sheets[i].fp8;
+	peaks.bytes_per_s = datasheets[i].memory_gb * 1e9;
+	peaks.flop_per_s[KWHY_PRECISION_FP64] = datasheets[i].fp64;
+	peaks.flop_per_s[KWHY_PRECISION_FP32] = datasheets[i].fp32;
+	peaks.flop_per_s[KWHY_PRECISION_TF32] = datasheets[i].tf32;
+	peaks.flop_per_s[KWHY_PRECISION_BF16] = datasheets[i].bf16;
+	peaks.flop_per_s[KWHY_PRECISION_FP16] = datasheets[i].fp16;
+	peaks.flop_per_s[KWHY_PRECISION_FP8] = datasheets[i].fp8;
 	for (int p = 0; p < KWHY_PRECISION_COUNT; p++)
 		peaks.flop_per_s[p] = peaks.flop_per_s[p] > 0 ? peaks.flop_per_s[p] * 1e12 : NAN;
 	return peaks;
@@ -94,7 +94,7 @@ struct kwhy_gpu_peaks kwhy_gpu_peaks_of(const struct kwhy_device *device, const 
 		memcpy(peaks.flop_per_s, profile->peak_flop_per_s, sizeof(peaks.flop_per_s));
 		return peaks;
 	}
-	peaks = peaks_of_sheet(device->name ? device->name : "");
+	peaks = peaks_of_datasheet(device->name ? device->name : "");
 	if (device->memory_rate_bytes_per_s > 0)
 		peaks.bytes_per_s = device->memory_rate_bytes_per_s;
 	return peaks;

@@ -2,33 +2,37 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs as people write them, each before and after one change: changed.py NAME before|after, or changed.py --list.
 
-A line of the list is a name and the options of `kwhy whatif` that stand for the change; without options the change is to kernels, which
-no option projects. Every program prepares, runs a few steps, and then the steps that count; it prints their seconds.
+A line of the list is a name and the options of `kwhy whatif` that stand for the change; without options no option projects it. Every
+program imports all that it needs before its first work on the device, prepares, runs a few steps, and then the steps that count, each in an
+NVTX range "step"; it prints their seconds.
 """
+import contextlib
+import functools
 import sys
 import time
 
 CHANGES = {
     "graph": "--graph",
-    "compile": "--fuse",
     "foreach": "--fuse",
     "fused": "--fuse",
-    "workers": "--prefetch",
     "pinned": "--pinned",
     "pinned_blocking": "--pinned",
     "items": "--join-waits --event-waits",
     "cache": "--pool",
-    "batch": "--bigger-batch 2",
+    "tf32": "--tensor-cores",
+    "autocast": "--tensor-cores",
     "overlap": "--overlap-copies 2",
     "waits": "--event-waits --drop-waits",
-    "jax_jit": "--fuse",
-    "zero_grad": "",
+    "workers": "--prefetch",
+    "batch": "--bigger-batch 2",
+    "compile": "--fuse",
+    "compile_graphs": "--fuse --graph",
+    "jax_jit": "--fuse --graph",
+    "static_cache": "--pool",
     "channels_last": "",
-    "autocast": "",
-    "tf32": "",
-    "accumulate": "",
-    "static_cache": "",
     "attention": "",
+    "accumulate": "",
+    "zero_grad": "",
 }
 
 
@@ -51,7 +55,8 @@ def training(torch, after, name):
     forms = {"foreach": {"foreach": after}, "fused": {"fused": True} if after else {"foreach": True}, "zero_grad": {"fused": True}}
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, capturable=name == "graph", **forms.get(name, {"fused": True}))
     data, target = torch.randn(rows, width, device="cuda"), torch.randn(rows, width, device="cuda")
-    call = torch.compile(model) if later == "compile" else model
+    modes = {"compile": "default", "compile_graphs": "reduce-overhead"}
+    call = torch.compile(model, mode=modes[later]) if later in modes else model
     every = 4 if later == "accumulate" else 1
 
     def step(number):
@@ -196,7 +201,7 @@ def jax_steps(after):
     return step, lambda: jax.block_until_ready(state[0])
 
 
-STEPS = {"workers": 60, "pinned": 150, "pinned_blocking": 150, "overlap": 150, "attention": 200, "channels_last": 100, "static_cache": 300, "jax_jit": 60}
+STEPS = {"workers": 100, "attention": 400, "channels_last": 250, "static_cache": 600, "jax_jit": 60, "foreach": 250, "cache": 250, "tf32": 200, "autocast": 200}
 
 
 def main():
@@ -208,19 +213,23 @@ def main():
     name, after = sys.argv[1], sys.argv[2] == "after"
     if name == "jax_jit":
         step, wait = jax_steps(after)
+        mark = contextlib.nullcontext
     else:
         import torch
+        import torch._dynamo  # what the first step of an optimiser imports, seconds in the middle of the run
         torch.manual_seed(0)
         makers = {"workers": loading, "pinned": loading, "pinned_blocking": loading, "overlap": loading, "channels_last": convolving}
         makers |= {"attention": attending, "static_cache": attending}
         step, wait = makers.get(name, training)(torch, after, name), torch.cuda.synchronize
-    count = STEPS.get(name, 200) // (2 if name == "batch" and after else 1)
-    for number in range(3):
+        mark = functools.partial(torch.cuda.nvtx.range, "step")
+    count = STEPS.get(name, 400) // (2 if name == "batch" and after else 1)
+    for number in range(5):
         step(number)
     wait()
     start = time.perf_counter()
-    for number in range(3, 3 + count):
-        step(number)
+    for number in range(5, 5 + count):
+        with mark():
+            step(number)
     wait()
     print(f"{name} {sys.argv[2]} {count} steps {time.perf_counter() - start:.4f} s")
 

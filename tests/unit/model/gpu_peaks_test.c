@@ -11,7 +11,7 @@ static struct kwhy_gpu_peaks peaks_of(const char *name, const struct kwhy_profil
 	return kwhy_gpu_peaks_of(&device, profile);
 }
 
-static void peaks_are_those_of_the_data_sheet(void **state)
+static void peaks_are_those_of_the_datasheet(void **state)
 {
 	(void)state;
 	assert_true(fabs(peaks_of("Tesla T4", NULL).bytes_per_s - 300e9) < 1);
@@ -56,7 +56,7 @@ static void measured_peaks_come_first(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(peaks_are_those_of_the_data_sheet),
+		cmocka_unit_test(peaks_are_those_of_the_datasheet),
 		cmocka_unit_test(what_a_device_lacks_and_unknown_devices_have_no_peak),
 		cmocka_unit_test(the_trace_states_the_rate_of_the_memory),
 		cmocka_unit_test(measured_peaks_come_first),
