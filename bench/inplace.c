@@ -23,7 +23,7 @@ struct operation {
 	double truth_w, truth_s, count;
 	/* of its accounts */
 	double gross_nj, half_nj2, time_ns; /* half_nj2: sum of the squares of the half-widths */
-	double launches; /* of the kernel that is launched least: once in each execution */
+	double launches;		    /* of the kernel that is launched least: once in each execution */
 };
 
 struct inplace {
