@@ -3,6 +3,7 @@
 #include "detect/families.h"
 #include "detect/tally.h"
 #include "model/gpu_generation.h"
+#include "model/product_names.h"
 
 #include <string.h>
 
@@ -16,53 +17,29 @@ enum sort_of_kernel {
 	SORT_DENSIFY /* conversion of a sparse matrix to a dense one */
 };
 
-struct name_rule {
-	const char *part;
-	enum sort_of_kernel sort;
+/* Parts of the names that cuSPARSE and PyTorch give their conversions. */
+static const char *const conversions[] = {
+	"sparse_to_dense",
+	"sparseToDense",
+	"SparseToDense",
+	"sparse2dense",
+	"csr2dense",
+	"csc2dense",
+	"coo2dense",
+	"csr_to_dense",
+	"coo_to_dense",
 };
-
-/*
- * The first rule that matches decides. cuBLAS and CUTLASS name their kernels by unit and types (NVIDIA,
- * CUTLASS "kernel naming"). simt and sgemm are FP32 units; h/s/i + shape + gemm (884, 1688, 16816), tf32,
- * bf16, tensorop, wgmma and nvjet are tensor cores. cuSPARSE and PyTorch name their conversions.
- */
-static const struct name_rule rules[] = {
-	{"sparse_to_dense", SORT_DENSIFY},
-	{"sparseToDense", SORT_DENSIFY},
-	{"SparseToDense", SORT_DENSIFY},
-	{"sparse2dense", SORT_DENSIFY},
-	{"csr2dense", SORT_DENSIFY},
-	{"csc2dense", SORT_DENSIFY},
-	{"coo2dense", SORT_DENSIFY},
-	{"csr_to_dense", SORT_DENSIFY},
-	{"coo_to_dense", SORT_DENSIFY},
-	{"tf32", SORT_TENSOR},
-	{"tensorop", SORT_TENSOR},
-	{"884gemm", SORT_TENSOR},
-	{"1688gemm", SORT_TENSOR},
-	{"16816gemm", SORT_TENSOR},
-	{"wgmma", SORT_TENSOR},
-	{"nvjet", SORT_TENSOR},
-	{"xmma_gemm_bf16", SORT_TENSOR},
-	{"xmma_gemm_f16", SORT_TENSOR},
-	{"simt_sgemm", SORT_FP32},
-	{"sgemm", SORT_FP32},
-	{"f32f32_f32f32", SORT_FP32},
-	{"gemmSN_TN_kernel<float", SORT_FP32},
-	{"gemmSN_NN_kernel<float", SORT_FP32},
-};
-
-/*
- * Speed of an FP32 product on tensor cores over FP32 units, dense, from data sheets: A100 156 / 19.5 TFLOP/s.
- */
-static const double TENSOR_SPEEDUP = 8;
 
 static enum sort_of_kernel sort_by_name(const char *name)
 {
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
-		if (strstr(name, rules[i].part))
-			return rules[i].sort;
-	return SORT_OTHER;
+	static const enum sort_of_kernel products[] = {[KWHY_PRODUCT_UNKNOWN] = SORT_OTHER,
+		[KWHY_PRODUCT_FP32] = SORT_FP32,
+		[KWHY_PRODUCT_TENSOR] = SORT_TENSOR};
+
+	for (size_t i = 0; i < sizeof(conversions) / sizeof(conversions[0]); i++)
+		if (strstr(name, conversions[i]))
+			return SORT_DENSIFY;
+	return products[kwhy_product_of(name)];
 }
 
 /* Class of a kernel; each name is classified once. */
@@ -110,7 +87,7 @@ static double mark_fp32(struct kwhy_tally *tally)
 		if (sort != SORT_FP32)
 			continue;
 		fp32_ns += length_ns;
-		add_kernel(tally, i, length_ns / TENSOR_SPEEDUP);
+		add_kernel(tally, i, length_ns / KWHY_TENSOR_SPEEDUP);
 	}
 	return fp32_ns > 0 ? tensor_ns / (fp32_ns + tensor_ns) : 0;
 }

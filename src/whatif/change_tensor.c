@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "whatif/changes.h"
+
+#include "model/gpu_generation.h"
+#include "model/product_names.h"
+#include "whatif/edits.h"
+
+#include <stdlib.h>
+
+/*
+ * Matrix products whose kernels are named after FP32 units run on tensor cores. All else stays, also the time
+ * that kernels take which convert types, and so the saving is an upper bound.
+ */
+
+/*
+ * Part of the speed-up that is left in the slow corner: with TF32 whole steps of a perceptron on an H200
+ * became 3.0 times as fast, where the peaks differ by 7.4 (docs/results/projections.md).
+ */
+static const double SLOW_SHARE = 0.4;
+
+/* How many times as fast tensor cores of the device do FP32's products, and whether that was measured. */
+struct speedup {
+	double ratio; /* 0: the device has no tensor cores */
+	bool is_measured;
+};
+
+static struct speedup speedup_of(const struct kwhy_whatif *whatif, uint32_t device)
+{
+	enum kwhy_tensor_cores cores = kwhy_gpu_generation_of(&whatif->recording->devices[device])
+					       ->tensor_cores;
+	const struct kwhy_profile *profile = whatif->profile;
+	double measured = profile ? profile->peak_flop_per_s[KWHY_PRECISION_TF32] /
+			profile->peak_flop_per_s[KWHY_PRECISION_FP32]
+				  : 0;
+
+	if (cores == KWHY_TENSOR_NONE)
+		return (struct speedup){0, false};
+	return measured > 1 ? (struct speedup){measured, true} : (struct speedup){KWHY_TENSOR_SPEEDUP, false};
+}
+
+/* Whether a row is such a product that no change has shortened yet. */
+static bool is_fp32_product(const struct kwhy_whatif *whatif, uint32_t row)
+{
+	const struct kwhy_recording *recording = whatif->recording;
+
+	return recording->activities.kind[row] == KWHY_ACTIVITY_KERNEL &&
+		!kwhy_whatif_row_is_dropped(whatif, row) &&
+		whatif->graph->nodes[row].own_ns >=
+		recording->activities.end_ns[row] - recording->activities.start_ns[row] &&
+		kwhy_product_of(kwhy_names_get(&recording->names, recording->activities.name[row])) ==
+		KWHY_PRODUCT_FP32;
+}
+
+void kwhy_whatif_use_tensor_cores(
+	struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
+{
+	const size_t *first = whatif->recording->activities.first;
+	struct speedup used = {0};
+
+	(void)number;
+	for (uint32_t d = 0; d < whatif->recording->device_count; d++) {
+		struct speedup speedup = speedup_of(whatif, d);
+		double ratio = whatif->corner == KWHY_CORNER_SLOW ? SLOW_SHARE * speedup.ratio
+								  : speedup.ratio;
+
+		for (uint32_t row = (uint32_t)first[d]; ratio > 1 && row < first[d + 1]; row++) {
+			if (!is_fp32_product(whatif, row))
+				continue;
+			kwhy_whatif_resize_row(whatif, row, (double)whatif->graph->nodes[row].own_ns / ratio);
+			effect->places++;
+			used = speedup;
+		}
+	}
+	if (effect->places)
+		kwhy_whatif_say(effect,
+			"%s matrix products on FP32 units take 1/%.3g of their time on tensor cores, as the "
+			"peaks of %s differ, at most; kernels that convert types are not counted",
+			KWHY_WHATIF_COUNT(effect->places), used.ratio,
+			used.is_measured ? "the machine profile" : "data sheets");
+	else
+		kwhy_whatif_refuse(effect,
+			"no kernel is named after a matrix product on FP32 units, or there are no tensor "
+			"cores");
+}
