@@ -492,8 +492,10 @@ enum kwhy_status kwhy_tally_finish(struct kwhy_tally *tally, struct kwhy_finding
 		bound_saving(tally, &verdict, &sums, &finding.saving);
 		tell_lost(context, &verdict, &sums, &finding.saving);
 		kwhy_finding_set_least(context, window_ns, recorded_nj, &finding);
-		if (kwhy_finding_is_worth_it(&finding))
+		if (kwhy_finding_is_worth_it(&finding)) {
+			finding.title = kwhy_tally_title_with_place(tally, verdict.title);
 			tally->status = write_evidence(tally, &finding);
+		}
 		if (!tally->status)
 			tally->status = kwhy_findings_add(context, &finding);
 	}

@@ -126,6 +126,13 @@ KWHY_MUST_USE enum kwhy_status kwhy_tally_drop(struct kwhy_tally *tally);
 char *kwhy_tally_words(const struct kwhy_tally *tally, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/*
+ * The title with the source line from which most of the marked activities were issued, as far as host ranges
+ * name lines: "...; 12 of 15 launches whose line is known in backward (train.py:18)". The title itself where
+ * none is known; NULL: out of memory. (place.c)
+ */
+const char *kwhy_tally_title_with_place(const struct kwhy_tally *tally, const char *title);
+
 /* "CURE: each gap closes to the smallest before queued work here, 1.2 us", or that the gaps vanish. */
 char *kwhy_tally_floor_words(const struct kwhy_tally *tally, const char *cure);
 

@@ -71,6 +71,28 @@ static void kernels_with_few_blocks_leave_multiprocessors_empty(void **state)
 	build_free(&build);
 }
 
+/* Of four launches two are in a range with a line and one in a range of another file. */
+static void small_kernels_name_the_line_that_launched_most_of_them(void **state)
+{
+	struct build build = build_new(1);
+	const struct kwhy_finding *finding;
+
+	(void)state;
+	build_host_range(&build, KWHY_HOST_PYTHON, "forward", "src/other.py", 95, 120);
+	build_host_range(&build, KWHY_HOST_PYTHON, "backward", "src/train.py", 195, 420);
+	for (int64_t i = 0; i < 4; i++) {
+		struct build_issue issue = {0, "cudaLaunchKernel", 100 * i, 100 * i + 5};
+
+		build_issued_kernel(&build, issue, 0, 100 * i + 10, 100 * i + 90);
+		build.recording->activities.blocks[i] = 25;
+	}
+	finding = build_find(&build, "under-filled-kernels", NULL);
+	assert_non_null(finding);
+	assert_non_null(
+		strstr(finding->title, "; 2 of 3 launches whose line is known in backward (train.py:42)"));
+	build_free(&build);
+}
+
 static void kernels_that_fill_the_device_or_whose_grid_is_unknown_are_fine(void **state)
 {
 	struct build build = build_new(1);
@@ -276,6 +298,7 @@ int main(void)
 		cmocka_unit_test(few_long_or_scattered_kernels_are_no_chain),
 		cmocka_unit_test(chains_of_two_streams_share_the_gaps),
 		cmocka_unit_test(kernels_with_few_blocks_leave_multiprocessors_empty),
+		cmocka_unit_test(small_kernels_name_the_line_that_launched_most_of_them),
 		cmocka_unit_test(kernels_that_fill_the_device_or_whose_grid_is_unknown_are_fine),
 		cmocka_unit_test(small_kernels_side_by_side_fill_the_device_together),
 		cmocka_unit_test(small_kernels_while_memory_lies_free_let_the_batch_grow),

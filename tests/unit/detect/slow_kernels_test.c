@@ -159,7 +159,8 @@ static struct build with_array(uint32_t blocks, int64_t length_us)
 static void a_launch_for_each_value_of_a_copied_array_passes_over_arrays(void **state)
 {
 	struct build slow = with_array(500000, 20640), good = with_array(500000, 4240);
-	struct build other = with_array(500001, 20640), named = with_array(500000, 20640);
+	struct build other = with_array(500001, 20640), named = with_array(500000, 20640),
+		     mixed = with_array(500000, 20640);
 	const struct kwhy_finding *finding = build_find(&slow, "slow-kernels", NULL);
 
 	(void)state;
@@ -170,6 +171,9 @@ static void a_launch_for_each_value_of_a_copied_array_passes_over_arrays(void **
 	assert_non_null(strstr(finding->cure, "order of loops"));
 	assert_null(build_find(&good, "slow-kernels", NULL));
 	assert_null(build_find(&other, "slow-kernels", NULL));
+	build_copy(&mixed, 0, KWHY_COPY_H2D, 600000000, 200000, 300000);
+	assert_null(build_find(&mixed, "slow-kernels", NULL));
+	build_free(&mixed);
 	build_kernel(&named, 0, "sgemm", 200000, 200100);
 	named.recording->activities.name[3] = named.recording->activities.name[4];
 	assert_null(build_find(&named, "slow-kernels", NULL));

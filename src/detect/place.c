@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/quantity.h"
+#include "detect/held.h"
+#include "detect/tally.h"
+#include "model/host_time.h"
+
+/* Where the program issued the activities of a finding, as far as its host ranges name a source line. */
+
+enum { PLACES_MAX = 32 };
+
+struct place {
+	uint32_t source; /* host range with the file and line */
+	uint32_t range;	 /* innermost range of the first launch there */
+	uint64_t count;
+};
+
+struct places {
+	struct place items[PLACES_MAX];
+	size_t count, most;
+	uint64_t known; /* launches with a place */
+};
+
+static bool is_same_line(const struct kwhy_host_ranges *rows, uint32_t a, uint32_t b)
+{
+	return rows->file[a] == rows->file[b] && rows->line[a] == rows->line[b];
+}
+
+static void add_launch(struct places *places, const struct kwhy_recording *recording, uint32_t call)
+{
+	uint32_t range = kwhy_host_range_at(
+		recording, recording->calls.thread[call], recording->calls.start_ns[call]);
+	uint32_t source = range == KWHY_NONE ? KWHY_NONE : kwhy_host_range_source(recording, range);
+	size_t i = 0;
+
+	if (source == KWHY_NONE)
+		return;
+	while (i < places->count && !is_same_line(&recording->host_ranges, places->items[i].source, source))
+		i++;
+	if (i == PLACES_MAX)
+		return;
+	if (i == places->count)
+		places->items[places->count++] = (struct place){source, range, 0};
+	places->known++;
+	places->items[i].count++;
+	if (places->items[i].count > places->items[places->most].count)
+		places->most = i;
+}
+
+const char *kwhy_tally_title_with_place(const struct kwhy_tally *tally, const char *title)
+{
+	const struct kwhy_detect_view *view = tally->context->view;
+	const struct kwhy_recording *recording = view->recording;
+	const struct kwhy_device_view *seen = &view->devices[tally->device];
+	struct places places = {.count = 0};
+	struct kwhy_text text = {0};
+	char count[KWHY_QUANTITY_BYTES], known[KWHY_QUANTITY_BYTES];
+	const char *words;
+
+	if (!title || tally->marked_count == 0 || recording->host_ranges.count == 0)
+		return title;
+	for (size_t i = seen->begin; i < seen->end; i++)
+		if (view->marks[i] && recording->activities.call[i] != KWHY_NONE)
+			add_launch(&places, recording, recording->activities.call[i]);
+	if (places.known == 0)
+		return title;
+	kwhy_text_addf(&text, "%s; %s of %s launches whose line is known in ", title,
+		kwhy_quantity_count(count, places.items[places.most].count),
+		kwhy_quantity_count(known, places.known));
+	kwhy_held_add_range(&text, recording, places.items[places.most].range);
+	words = text.failed ? NULL : kwhy_arena_copy(&tally->context->findings->arena, text.data);
+	kwhy_text_done(&text);
+	return words;
+}
