@@ -12,10 +12,12 @@
  */
 KWHY_MUST_USE enum kwhy_status kwhy_slow_by_counters(const struct kwhy_detect_context *context, double *out);
 
-/* Sizes of the arrays that were copied between host and device; the first ones of a device, large ones only.
+/*
+ * Sizes of the arrays that a program copies between host and device for the most part: those that make up a
+ * half of the copied bytes at least. Arrays of which caches hold much are left out.
  */
 struct kwhy_slow_arrays {
-	uint64_t bytes[64];
+	uint64_t bytes[2];
 	size_t count;
 };
 

@@ -137,29 +137,46 @@ enum kwhy_status kwhy_slow_by_counters(const struct kwhy_detect_context *context
 	return status;
 }
 
-/* Bytes from which on a copy is of an array that kernels pass over, not of options. */
-static const uint64_t ARRAY_BYTES_MIN = 1 << 20;
+enum { SIZES_MAX = 64 };
+
+/* Bytes from which on an array is far larger than what caches hold of it (an H200 has 50 MB of L2). */
+static const uint64_t ARRAY_BYTES_MIN = 64 << 20;
+
+struct sizes {
+	uint64_t bytes[SIZES_MAX];
+	double sum[SIZES_MAX]; /* bytes of all copies of that size */
+	size_t count;
+	double total; /* bytes of all copies */
+};
+
+static void add_size(struct sizes *sizes, uint64_t bytes)
+{
+	size_t i = 0;
+
+	sizes->total += (double)bytes;
+	while (i < sizes->count && sizes->bytes[i] != bytes)
+		i++;
+	if (i == SIZES_MAX || bytes < ARRAY_BYTES_MIN)
+		return;
+	sizes->bytes[i] = bytes;
+	sizes->sum[i] += (double)bytes;
+	sizes->count += i == sizes->count;
+}
 
 void kwhy_slow_arrays_find(const struct kwhy_detect_context *context, struct kwhy_slow_arrays *out)
 {
 	const struct kwhy_activities *rows = &context->recording->activities;
 	const struct kwhy_device_view *seen = &context->view->devices[context->device];
+	struct sizes sizes = {.count = 0};
 
+	for (size_t i = seen->begin; i < seen->end; i++)
+		if (rows->kind[i] == KWHY_ACTIVITY_COPY && rows->bytes[i] != KWHY_UNKNOWN_BYTES &&
+			(rows->copy_kind[i] == KWHY_COPY_H2D || rows->copy_kind[i] == KWHY_COPY_D2H))
+			add_size(&sizes, rows->bytes[i]);
 	out->count = 0;
-	for (size_t i = seen->begin; i < seen->end; i++) {
-		size_t known = 0;
-
-		if (rows->kind[i] != KWHY_ACTIVITY_COPY || rows->bytes[i] == KWHY_UNKNOWN_BYTES ||
-			rows->bytes[i] < ARRAY_BYTES_MIN ||
-			(rows->copy_kind[i] != KWHY_COPY_H2D && rows->copy_kind[i] != KWHY_COPY_D2H))
-			continue;
-		while (known < out->count && out->bytes[known] != rows->bytes[i])
-			known++;
-		if (known == sizeof(out->bytes) / sizeof(out->bytes[0]))
-			return;
-		out->bytes[known] = rows->bytes[i];
-		out->count += known == out->count;
-	}
+	for (size_t i = 0; i < sizes.count && out->count < 2; i++)
+		if (2 * sizes.sum[i] >= sizes.total)
+			out->bytes[out->count++] = sizes.bytes[i];
 }
 
 static bool is_launched_for(uint64_t values, uint64_t blocks, uint64_t threads)
