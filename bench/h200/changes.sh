@@ -49,7 +49,7 @@ lane() {
 	for ((i = $1; i < ${#names[@]}; i += gpus)); do
 		[ "$SECONDS" -lt "${SECONDS_MAX:-500}" ] || break
 		name=${names[$i]}
-		options=$("$python" "$program" --list | sed -n "s/^$name \{0,1\}//p")
+		options=$("$python" "$program" --list | sed -nE "s/^$name( |\$)//p")
 		for round in $rounds; do
 			recorded "$1" "$name" before "$round" < /dev/null
 			recorded "$1" "$name" after "$round" < /dev/null
