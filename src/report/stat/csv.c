@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/csv_cell.h"
 #include "report/stat.h"
 #include "report/stat/columns.h"
 
@@ -18,13 +19,6 @@ static void add_name(struct kwhy_text *out, const char *name)
 	kwhy_text_add(out, "\"");
 }
 
-static void add_number(struct kwhy_text *out, double value)
-{
-	kwhy_text_add(out, ",");
-	if (isfinite(value))
-		kwhy_text_addf(out, "%.9g", value);
-}
-
 /* The figure that a row is of, and the run or mean it belongs to. */
 struct place {
 	const char *figure, *of;
@@ -42,16 +36,16 @@ static void add_row(struct kwhy_text *out, const struct place *place, const stru
 	kwhy_text_add(out, ",");
 	if (place->run >= 0)
 		kwhy_text_addf(out, "%" PRId64, place->run);
-	add_number(out, place->start_s);
-	add_number(out, place->end_s);
+	kwhy_csv_add_real(out, place->start_s);
+	kwhy_csv_add_real(out, place->end_s);
 	kwhy_text_addf(out, ",%zu", estimate->count);
-	add_number(out, estimate->mean);
-	add_number(out, estimate->low);
-	add_number(out, estimate->high);
+	kwhy_csv_add_real(out, estimate->mean);
+	kwhy_csv_add_real(out, estimate->low);
+	kwhy_csv_add_real(out, estimate->high);
 	kwhy_text_addf(out, ",%s", basis ? basis : "");
-	add_number(out, estimate->deviation);
-	add_number(out, estimate->least);
-	add_number(out, estimate->most);
+	kwhy_csv_add_real(out, estimate->deviation);
+	kwhy_csv_add_real(out, estimate->least);
+	kwhy_csv_add_real(out, estimate->most);
 	kwhy_text_add(out, "\n");
 }
 
