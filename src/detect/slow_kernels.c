@@ -297,8 +297,8 @@ enum kwhy_status kwhy_detect_slow_kernels(const struct kwhy_detect_context *cont
 	struct kwhy_tally tally;
 	struct finder finder = {.tally = &tally,
 		.peaks = kwhy_gpu_peaks_of(&context->recording->devices[context->device], context->profile),
-		.max_ratio = context->thresholds[0],
-		.min_ns = context->thresholds[1] * 1e3};
+		.max_ratio = kwhy_detect_threshold(context, "max_ratio"),
+		.min_ns = kwhy_detect_threshold(context, "min_us") * 1e3};
 	enum kwhy_status status;
 
 	kwhy_tally_init(&tally, context);
