@@ -4,6 +4,13 @@
 #include <math.h>
 #include <string.h>
 
+static void add_quoted(struct kwhy_text *out, const char *text)
+{
+	for (; *text; text++)
+		kwhy_text_add_bytes(out, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
+	kwhy_text_add(out, "\"");
+}
+
 void kwhy_csv_add_text(struct kwhy_text *out, const char *text)
 {
 	text = text ? text : "";
@@ -12,9 +19,17 @@ void kwhy_csv_add_text(struct kwhy_text *out, const char *text)
 		return;
 	}
 	kwhy_text_add(out, "\"");
-	for (; *text; text++)
-		kwhy_text_add_bytes(out, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
-	kwhy_text_add(out, "\"");
+	add_quoted(out, text);
+}
+
+void kwhy_csv_add_shown_text(struct kwhy_text *out, const char *text)
+{
+	if (!text || !*text || !strchr("=+-@", *text)) {
+		kwhy_csv_add_text(out, text);
+		return;
+	}
+	kwhy_text_add(out, "\"'");
+	add_quoted(out, text);
 }
 
 void kwhy_csv_add_real(struct kwhy_text *out, double value)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/columns.h"
 
+#include "base/csv_cell.h"
 #include "base/quantity.h"
 #include "model/recording.h"
 #include "report/transfers.h"
@@ -8,7 +9,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { DIGITS = 3 };
 
@@ -245,28 +245,13 @@ void kwhy_columns_json_array(const struct kwhy_columns *columns, struct kwhy_jso
 	kwhy_json_array_end(json);
 }
 
-static void add_csv_text(struct kwhy_text *out, const char *text)
-{
-	/* a spreadsheet takes text that starts with one of these for a formula */
-	bool is_formula = *text && strchr("=+-@", *text);
-
-	if (!is_formula && !strpbrk(text, ",\"\n\r")) {
-		kwhy_text_add(out, text);
-		return;
-	}
-	kwhy_text_add(out, is_formula ? "\"'" : "\"");
-	for (; *text; text++)
-		kwhy_text_add_bytes(out, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
-	kwhy_text_add(out, "\"");
-}
-
 static void add_csv_value(struct kwhy_text *out, const struct kwhy_value *value)
 {
 	switch (value->kind) {
 	case KWHY_VALUE_UNKNOWN:
 		break;
 	case KWHY_VALUE_TEXT:
-		add_csv_text(out, value->text);
+		kwhy_csv_add_shown_text(out, value->text);
 		break;
 	case KWHY_VALUE_COUNT:
 		kwhy_text_addf(out, "%" PRIu64, value->count);

@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 /* Adds a name. Names have no comma and no quote, except those that boards give their domains. */
 static void add_name(struct kwhy_text *out, const char *name)

@@ -20,6 +20,19 @@ static void a_text_is_quoted_only_where_it_must_be(void **state)
 	kwhy_text_done(&out);
 }
 
+static void a_spreadsheet_is_shown_no_formula(void **state)
+{
+	struct kwhy_text out = {0};
+
+	(void)state;
+	kwhy_csv_add_shown_text(&out, "=1+\"2\"");
+	kwhy_csv_add_shown_text(&out, "|1=1|");
+	kwhy_csv_add_shown_text(&out, "");
+	kwhy_csv_add_shown_text(&out, "-a,b");
+	assert_string_equal(out.data, "\"'=1+\"\"2\"\"\"|1=1|\"'-a,b\"");
+	kwhy_text_done(&out);
+}
+
 static void a_number_that_is_unknown_is_an_empty_cell(void **state)
 {
 	struct kwhy_text out = {0};
@@ -58,6 +71,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_text_is_quoted_only_where_it_must_be),
+		cmocka_unit_test(a_spreadsheet_is_shown_no_formula),
 		cmocka_unit_test(a_number_that_is_unknown_is_an_empty_cell),
 		cmocka_unit_test(what_is_written_is_read_back),
 	};
