@@ -90,14 +90,35 @@ static enum kwhy_status read_trace(struct kwhy_recording *recording, const char 
 	return unknown(path, head, length, error);
 }
 
+/*
+ * Refuses a trace of the host alone: a report of devices would say that they did nothing, which the trace
+ * does not. One with API calls passes, because there the devices may have had nothing to do.
+ */
+static enum kwhy_status check_work(const struct kwhy_recording *recording, const struct kwhy_one_run *before,
+	size_t ranges_before, const char *path, struct kwhy_error *error)
+{
+	size_t ranges = recording->range_count + recording->host_ranges.count - ranges_before;
+
+	if (ranges == 0 || recording->activities.count > before->activities ||
+		recording->calls.count > before->calls || recording->coverage_count > before->coverage)
+		return KWHY_OK;
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"%s is not readable as a trace of a device: it holds %zu operators and ranges of the host, "
+		"and no kernel, copy or API call; " KWHY_TRACE_CURE,
+		path, ranges);
+}
+
 enum kwhy_status kwhy_import_trace(struct kwhy_recording *recording, const char *path,
 	const struct kwhy_import_options *options, struct kwhy_error *error)
 {
 	const struct kwhy_one_run before = kwhy_one_run_begin(recording);
+	const size_t ranges_before = recording->range_count + recording->host_ranges.count;
 	enum kwhy_status status = kwhy_one_run_check_file(recording, path, error);
 
 	if (!status)
 		status = read_trace(recording, path, options, error);
+	if (!status && !options->partial && !options->host_alone)
+		status = check_work(recording, &before, ranges_before, path, error);
 	if (!status)
 		status = kwhy_identity_check_trace(recording, before.activities, path, error);
 	return status ? status : kwhy_one_run_check_window(recording, &before, path, error);

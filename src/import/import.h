@@ -9,6 +9,7 @@
 
 struct kwhy_import_options {
 	bool partial;		      /* read the intact rows; skip, count and note the others */
+	bool host_alone;	      /* take a trace that holds no work of a device, too */
 	const char *collectives_path; /* table of further names of collective kernels; NULL: the built-in
 					 table alone */
 	const char *power_zone; /* time zone of times that state none: "+02:00", "UTC", "local"; NULL: not

@@ -4,6 +4,11 @@
 
 #include "import/import.h"
 
+/* How to make what can be read, for files that hold no work of a device. */
+#define KWHY_TRACE_CURE                                                                                  \
+	"give a trace with the device's kernels: of PyTorch, profile(activities=[ProfilerActivity.CPU, " \
+	"ProfilerActivity.CUDA]); of JAX, jax.profiler.trace(); or kwhy CSV (docs/formats/csv.md)"
+
 /* A trace format: a test whether a file has it, and its reader. */
 struct kwhy_trace_reader {
 	/* `head`: the first `length` bytes of the file after decompression, at most 4 KiB */

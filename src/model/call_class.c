@@ -6,7 +6,8 @@
 
 /*
  * Classes of calls. The first rule whose pattern matches the name after its prefix (cuda, cu, hip) applies; a
- * star matches any text. Names are those of the CUDA runtime, CUDA driver and HIP runtime references.
+ * star matches any text. Names are those of the references of the CUDA runtime and driver, the HIP runtime,
+ * MUSA, Unified Runtime (ur) and its predecessor (pi), Level Zero (ze) and OpenCL (cl).
  */
 struct rule {
 	const char *pattern;
@@ -27,6 +28,21 @@ static const struct rule rules[] = {
 	{"MemPrefetch*", KWHY_CALL_LAUNCH},
 	{"*Synchronize*", KWHY_CALL_SYNC},
 	{"MemPool*", KWHY_CALL_OTHER},
+	{"EnqueueEventsWait*", KWHY_CALL_LAUNCH}, /* a barrier in the queue */
+	{"EnqueueRead*", KWHY_CALL_COPY},
+	{"EnqueueWrite*", KWHY_CALL_COPY},
+	{"Enqueue*", KWHY_CALL_LAUNCH},
+	{"extUSMEnqueue*", KWHY_CALL_LAUNCH},
+	{"CommandListAppend*", KWHY_CALL_LAUNCH},
+	{"CommandQueueExecute*", KWHY_CALL_LAUNCH},
+	{"QueueFinish*", KWHY_CALL_SYNC},
+	{"EventWait*", KWHY_CALL_SYNC},
+	{"EventsWait*", KWHY_CALL_SYNC},
+	{"WaitForEvents*", KWHY_CALL_SYNC},
+	{"Finish*", KWHY_CALL_SYNC},
+	{"USM*Alloc*", KWHY_CALL_ALLOC},
+	{"extUSM*Alloc*", KWHY_CALL_ALLOC},
+	{"USMFree*", KWHY_CALL_FREE},
 	{"Malloc*", KWHY_CALL_ALLOC},
 	{"HostMalloc*", KWHY_CALL_ALLOC},
 	{"HostAlloc*", KWHY_CALL_ALLOC},
@@ -59,15 +75,22 @@ static bool matches(const char *pattern, const char *text)
 	return false;
 }
 
+/* The name after its prefix, which a capital letter follows in the libraries with short prefixes. */
 static const char *after_prefix(const char *name)
 {
-	static const char *const prefixes[] = {"cuda", "hip", "cu"};
+	static const struct {
+		const char *text;
+		bool before_capital;
+	} prefixes[] = {{"cuda", false}, {"hip", false}, {"cu", false}, {"musa", false}, {"mu", true},
+		{"ur", true}, {"pi", false}, {"ze", true}, {"cl", true}};
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
-		size_t length = strlen(prefixes[i]);
+		const char *rest = name + strlen(prefixes[i].text);
 
-		if (!strncmp(name, prefixes[i], length))
-			return name + length;
+		if (strncmp(name, prefixes[i].text, strlen(prefixes[i].text)) != 0)
+			continue;
+		if (!prefixes[i].before_capital || (*rest >= 'A' && *rest <= 'Z'))
+			return rest;
 	}
 	return NULL;
 }

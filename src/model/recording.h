@@ -137,6 +137,7 @@ struct kwhy_stream {
 	uint32_t process;
 	int64_t context; /* -1: unknown */
 	int64_t id;	 /* number in the trace */
+	bool unordered;	 /* its activities may overlap: it stands for several queues */
 };
 
 /*
@@ -411,6 +412,8 @@ struct kwhy_note {
 struct kwhy_lost {
 	uint64_t dropped_records;     /* lost by the profiler, as it reports */
 	uint64_t skipped_events;      /* unusable events, skipped with --partial */
+	uint64_t untimed_records;     /* activities and calls without times, which are left out */
+	uint64_t unmatched_launches;  /* launches whose work is not in the trace */
 	uint64_t unlinked_activities; /* no API call has the activity's correlation id */
 	uint64_t unknown_bytes;	      /* copies and memsets of unknown size */
 	bool truncated;		      /* the file ends early */
@@ -420,7 +423,8 @@ struct kwhy_lost {
 /* Whether lost records may have been device work. Their times are unknown, so they count as idle. */
 static inline bool kwhy_lost_work(const struct kwhy_lost *lost)
 {
-	return lost->dropped_records || lost->skipped_events || lost->has_holes;
+	return lost->dropped_records || lost->skipped_events || lost->untimed_records ||
+		lost->unmatched_launches || lost->has_holes;
 }
 
 struct kwhy_recording {

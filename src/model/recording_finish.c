@@ -2,7 +2,7 @@
 #include "base/map.h"
 #include "base/sort.h"
 #include "model/counter.h"
-#include "model/recording.h"
+#include "model/recording_checks.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -207,7 +207,7 @@ static enum kwhy_status sort_activities(struct kwhy_recording *recording, struct
 #undef X
 	rows->capacity = rows->count;
 	free(order);
-	return status;
+	return status ? status : kwhy_recording_cut_impossible(recording, error);
 }
 
 static enum kwhy_status sort_calls(struct kwhy_recording *recording, struct kwhy_error *error)
@@ -462,7 +462,7 @@ static enum kwhy_status link_calls(struct kwhy_recording *recording, struct kwhy
 		return status;
 	free(recording->calls.correlation);
 	recording->calls.correlation = NULL;
-	return KWHY_OK;
+	return kwhy_recording_count_unmatched(recording, error);
 }
 
 static void widen(struct kwhy_recording *recording, bool *any, int64_t start_ns, int64_t end_ns)

@@ -113,7 +113,7 @@ static enum kwhy_status find_device(struct reader *reader, uint32_t *out_device,
 static enum kwhy_status find_stream(struct reader *reader, uint32_t *out_stream, struct kwhy_error *error)
 {
 	static const struct kwhy_csv_range ids = {-1, INT64_MAX};
-	struct kwhy_stream stream = {.process = reader->process, .context = -1, .id = -1};
+	struct kwhy_stream stream = {.process = reader->process, .context = -1, .id = -1, .unordered = true};
 	enum kwhy_status status;
 	bool known;
 

@@ -5,7 +5,8 @@
 
 /*
  * Names of copies: "Memcpy HtoD (Pageable -> Device)" from CUPTI, "Memcpy HtoD (Host -> Device)" and
- * "CopyHostToDevice" from ROCm. The first row whose text is in the name counts; arrays lie on the device.
+ * "CopyHostToDevice" from ROCm, "Memcpy M2D (MEMORY -> DEVICE)" from Intel's PTI. The first row whose text is
+ * in the name counts; arrays lie on the device.
  */
 static const struct {
 	const char *text;
@@ -27,6 +28,12 @@ static const struct {
 	{"DeviceToDevice", KWHY_COPY_D2D, KWHY_MEMORY_DEVICE, KWHY_MEMORY_DEVICE},
 	{"PeerToPeer", KWHY_COPY_P2P, KWHY_MEMORY_DEVICE, KWHY_MEMORY_DEVICE},
 	{"HostToHost", KWHY_COPY_H2H, KWHY_MEMORY_UNKNOWN, KWHY_MEMORY_UNKNOWN},
+	{"M2D", KWHY_COPY_H2D, KWHY_MEMORY_UNKNOWN, KWHY_MEMORY_DEVICE},
+	{"H2D", KWHY_COPY_H2D, KWHY_MEMORY_UNKNOWN, KWHY_MEMORY_DEVICE},
+	{"D2M", KWHY_COPY_D2H, KWHY_MEMORY_DEVICE, KWHY_MEMORY_UNKNOWN},
+	{"D2H", KWHY_COPY_D2H, KWHY_MEMORY_DEVICE, KWHY_MEMORY_UNKNOWN},
+	{"D2D", KWHY_COPY_D2D, KWHY_MEMORY_DEVICE, KWHY_MEMORY_DEVICE},
+	{"M2M", KWHY_COPY_H2H, KWHY_MEMORY_UNKNOWN, KWHY_MEMORY_UNKNOWN},
 };
 
 /*
@@ -41,6 +48,8 @@ static const struct {
 	{"Pinned", KWHY_MEMORY_PINNED},
 	{"Device Static", KWHY_MEMORY_DEVICE_STATIC},
 	{"Device", KWHY_MEMORY_DEVICE},
+	{"DEVICE", KWHY_MEMORY_DEVICE},
+	{"SHARED", KWHY_MEMORY_MANAGED},
 	{"Array", KWHY_MEMORY_ARRAY},
 	{"Managed Static", KWHY_MEMORY_MANAGED_STATIC},
 	{"Managed", KWHY_MEMORY_MANAGED},

@@ -11,26 +11,60 @@ static const char *const field_texts[] = {
 #undef X
 };
 
-/* Known categories; events of others are not read. */
+/* Known categories. Those of kind OTHER are understood and not needed, or repeat what others say. */
 static const struct {
 	const char *text;
 	enum kwhy_kineto_kind kind;
 } categories[] = {
 	{"kernel", KWHY_KINETO_KERNEL},
 	{"Kernel", KWHY_KINETO_KERNEL},
+	{"mtia_ccp_events", KWHY_KINETO_KERNEL},
 	{"gpu_memcpy", KWHY_KINETO_COPY},
 	{"Memcpy", KWHY_KINETO_COPY},
 	{"gpu_memset", KWHY_KINETO_MEMSET},
 	{"Memset", KWHY_KINETO_MEMSET},
+	{"gpu_op", KWHY_KINETO_GPU_OP},
 	{"cuda_runtime", KWHY_KINETO_CALL},
 	{"cuda_driver", KWHY_KINETO_CALL},
 	{"Runtime", KWHY_KINETO_CALL},
+	{"Api", KWHY_KINETO_CALL},
+	{"glow_runtime", KWHY_KINETO_CALL},
+	{"hpu_op", KWHY_KINETO_CALL},
+	{"mtia_runtime", KWHY_KINETO_CALL},
+	{"musa_driver", KWHY_KINETO_CALL},
+	{"musa_runtime", KWHY_KINETO_CALL},
+	{"privateuse1_driver", KWHY_KINETO_CALL},
+	{"privateuse1_runtime", KWHY_KINETO_CALL},
+	{"xpu_driver", KWHY_KINETO_CALL},
+	{"xpu_runtime", KWHY_KINETO_CALL},
 	{"user_annotation", KWHY_KINETO_RANGE},
 	{"cpu_op", KWHY_KINETO_OPERATOR},
+	{"Node", KWHY_KINETO_OPERATOR},
+	{"Session", KWHY_KINETO_OPERATOR},
 	{"Operator", KWHY_KINETO_OPERATOR_2021},
 	{"python_function", KWHY_KINETO_PYTHON},
 	{"cpu_instant_event", KWHY_KINETO_MEMORY},
 	{"overhead", KWHY_KINETO_OVERHEAD},
+	{"Trace", KWHY_KINETO_OTHER},
+	{"ac2g", KWHY_KINETO_OTHER},
+	{"async", KWHY_KINETO_OTHER},
+	{"async_cpu_to_gpu", KWHY_KINETO_OTHER},
+	{"collective_comm", KWHY_KINETO_OTHER},
+	{"cpu_to_cuda", KWHY_KINETO_OTHER},
+	{"cuda_event", KWHY_KINETO_OTHER},
+	{"cuda_profiler_range", KWHY_KINETO_OTHER},
+	{"cuda_sync", KWHY_KINETO_OTHER},
+	{"external_correlation", KWHY_KINETO_OTHER},
+	{"forward_backward", KWHY_KINETO_OTHER},
+	{"fwdbwd", KWHY_KINETO_OTHER},
+	{"gpu_user_annotation", KWHY_KINETO_OTHER},
+	{"hardware_counters", KWHY_KINETO_OTHER},
+	{"mtia_counters", KWHY_KINETO_OTHER},
+	{"mtia_insight", KWHY_KINETO_OTHER},
+	{"musa_profiler_range", KWHY_KINETO_OTHER},
+	{"musa_sync", KWHY_KINETO_OTHER},
+	{"xpu_scope_profiler", KWHY_KINETO_OTHER},
+	{"xpu_sync", KWHY_KINETO_OTHER},
 };
 
 const char *kwhy_kineto_field_text(enum kwhy_kineto_field field)
@@ -108,12 +142,25 @@ static bool text_starts(
 	return text.length >= length && !memcmp(event->text + text.at, start, length);
 }
 
+static bool is_instant(const struct kwhy_kineto_event *event)
+{
+	return event->phase == 'i' || event->phase == 'I';
+}
+
+/* Halves of a slice are read whatever their category, so that each end finds its own begin. */
+static bool is_half(const struct kwhy_kineto_event *event)
+{
+	return event->phase == 'B' || event->phase == 'E';
+}
+
 static void decide_by_phase(struct kwhy_kineto_event *event)
 {
 	struct kwhy_kineto_span phase = kwhy_kineto_event_text(event, KWHY_KINETO_FIELD_PH);
-	char c = phase.length == 1 ? event->text[phase.at] : '\0';
 
-	if (c != 'X' && c != 'i' && c != 'I')
+	event->phase = phase.length == 1 ? event->text[phase.at] : '?';
+	if (event->phase == 'M')
+		event->kind = KWHY_KINETO_METADATA;
+	else if (event->phase != 'X' && !is_instant(event) && !is_half(event))
 		event->kind = KWHY_KINETO_OTHER;
 }
 
@@ -121,7 +168,8 @@ static void decide_by_category(struct kwhy_kineto_event *event, const struct kwh
 {
 	struct kwhy_kineto_span category = kwhy_kineto_event_text(event, KWHY_KINETO_FIELD_CAT);
 
-	event->kind = find(words->categories, event->text + category.at, category.length, KWHY_KINETO_OTHER);
+	event->kind = find(
+		words->categories, event->text + category.at, category.length, KWHY_KINETO_BY_TRACK);
 }
 
 /*
@@ -133,7 +181,7 @@ static inline void decide(
 {
 	if (field == KWHY_KINETO_FIELD_PH)
 		decide_by_phase(event);
-	else if (field == KWHY_KINETO_FIELD_CAT && event->kind != KWHY_KINETO_OTHER)
+	else if (field == KWHY_KINETO_FIELD_CAT && event->kind == KWHY_KINETO_UNDECIDED)
 		decide_by_category(event, words);
 }
 
@@ -160,6 +208,8 @@ static bool read_args(
 		if (!kwhy_kineto_walk_key(walk, &key) || !kwhy_kineto_walk_value(walk, &value))
 			return false;
 		field = find(words->fields, walk->text + key.at, key.length, KWHY_KINETO_FIELD_COUNT);
+		if (field == KWHY_KINETO_FIELD_NAME && event->kind == KWHY_KINETO_METADATA)
+			field = KWHY_KINETO_FIELD_LABEL;
 		if (field > KWHY_KINETO_FIELD_ARGS && field < KWHY_KINETO_FIELD_COUNT)
 			keep(event, field, value);
 		if (kwhy_kineto_walk_peek(walk) != ',')
@@ -201,12 +251,14 @@ static bool read_member(struct kwhy_kineto_event *event, struct kwhy_kineto_walk
  */
 static void settle(struct kwhy_kineto_event *event)
 {
-	bool instant = !text_starts(event, KWHY_KINETO_FIELD_PH, "X");
+	bool instant = is_instant(event);
 	bool memory = instant && text_starts(event, KWHY_KINETO_FIELD_NAME, "[memory]");
 
+	if (event->kind == KWHY_KINETO_METADATA)
+		return;
 	if (event->kind == KWHY_KINETO_UNDECIDED)
-		event->kind = memory ? KWHY_KINETO_MEMORY : KWHY_KINETO_OTHER;
-	if (instant != (event->kind == KWHY_KINETO_MEMORY) || (instant && !memory))
+		event->kind = memory ? KWHY_KINETO_MEMORY : KWHY_KINETO_BY_TRACK;
+	if (!event->phase || instant != (event->kind == KWHY_KINETO_MEMORY) || (instant && !memory))
 		event->kind = KWHY_KINETO_OTHER;
 	if (event->kind == KWHY_KINETO_OPERATOR_2021 &&
 		text_starts(event, KWHY_KINETO_FIELD_NAME, "ProfilerStep"))
@@ -219,7 +271,8 @@ static bool finish(struct kwhy_kineto_event *event, const struct kwhy_kineto_wal
 	struct kwhy_kineto_walk again = {.text = walk->text, .token = args};
 
 	settle(event);
-	return !args || event->kind == KWHY_KINETO_OTHER || read_args(event, &again, words);
+	return !args || (event->kind == KWHY_KINETO_OTHER && !is_half(event)) ||
+		read_args(event, &again, words);
 }
 
 bool kwhy_kineto_event_read(
@@ -229,6 +282,8 @@ bool kwhy_kineto_event_read(
 
 	event->at = *walk->token;
 	event->kind = KWHY_KINETO_UNDECIDED;
+	event->phase = '\0';
+	event->streamless = false;
 	event->seen = 0;
 	event->text = walk->text;
 	if (!kwhy_kineto_walk_take(walk, '{', "an event, '{'"))
@@ -241,7 +296,7 @@ bool kwhy_kineto_event_read(
 	for (;;) {
 		if (!read_member(event, walk, words, &args))
 			return false;
-		if (event->kind == KWHY_KINETO_OTHER)
+		if (event->kind == KWHY_KINETO_OTHER && event->phase && !is_half(event))
 			return kwhy_kineto_walk_skip_members(walk);
 		if (kwhy_kineto_walk_peek(walk) != ',')
 			break;

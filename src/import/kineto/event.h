@@ -7,7 +7,7 @@
 /* Kind of an event. The categories of 2021 and those of today give the same kinds. */
 enum kwhy_kineto_kind {
 	KWHY_KINETO_UNDECIDED,
-	KWHY_KINETO_OTHER, /* flows, metadata and others that are not read */
+	KWHY_KINETO_OTHER, /* flows, counters and others that are not read */
 	KWHY_KINETO_KERNEL,
 	KWHY_KINETO_COPY,
 	KWHY_KINETO_MEMSET,
@@ -18,48 +18,64 @@ enum kwhy_kineto_kind {
 	KWHY_KINETO_PYTHON,
 	KWHY_KINETO_MEMORY,
 	KWHY_KINETO_OVERHEAD, /* overhead of the profiler itself */
+	KWHY_KINETO_GPU_OP,   /* work of a device, kernel or copy, of Intel's unitrace */
+	KWHY_KINETO_METADATA, /* the name of a process or thread */
+	KWHY_KINETO_BY_TRACK, /* no category, or an unknown one: the names of process and thread decide */
 	KWHY_KINETO_KIND_COUNT
 };
 
 /* The keys that are read: those of the event itself up to "args", then those inside "args". */
-#define KWHY_KINETO_FIELDS(X)                   \
-	X(PH, "ph")                             \
-	X(CAT, "cat")                           \
-	X(NAME, "name")                         \
-	X(PID, "pid")                           \
-	X(TID, "tid")                           \
-	X(TS, "ts")                             \
-	X(DUR, "dur")                           \
-	X(ARGS, "args")                         \
-	X(DEVICE, "device")                     \
-	X(CONTEXT, "context")                   \
-	X(STREAM, "stream")                     \
-	X(CORRELATION, "correlation")           \
-	X(BYTES, "bytes")                       \
-	X(GRID, "grid")                         \
-	X(BLOCK, "block")                       \
-	X(REGISTERS, "registers per thread")    \
-	X(SHARED, "shared memory")              \
-	X(GRAPH_NODE, "graph node id")          \
-	X(PROCESS, "process")                   \
-	X(COPY_KIND, "kind") /* ROCm: "DtoD" */ \
-	X(FROM_DEVICE, "fromDevice")            \
-	X(TO_DEVICE, "toDevice")                \
-	X(DEVICE_ID, "Device Id")               \
-	X(DEVICE_TYPE, "Device Type")           \
-	X(TOTAL_ALLOCATED, "Total Allocated")   \
-	X(TOTAL_RESERVED, "Total Reserved")     \
-	X(COLLECTIVE, "Collective name")        \
-	X(COLLECTIVE_TYPE, "dtype")             \
-	X(GROUP_SIZE, "Group size")             \
-	X(IN_ELEMENTS, "In msg nelems")         \
-	X(OUT_ELEMENTS, "Out msg nelems")       \
-	X(SEQUENCE, "Seq")                      \
-	X(INPUT_DIMS, "Input Dims")             \
-	X(INPUT_DIMS_2020, "Input dims")        \
-	X(INPUT_TYPES, "Input type")            \
-	X(CONCRETE_INPUTS, "Concrete Inputs")   \
-	X(CALL_STACK, "Call stack") /* "train.py(54): step;main.py(9): main", the innermost first */
+#define KWHY_KINETO_FIELDS(X)                                                                        \
+	X(PH, "ph")                                                                                  \
+	X(CAT, "cat")                                                                                \
+	X(NAME, "name")                                                                              \
+	X(PID, "pid")                                                                                \
+	X(TID, "tid")                                                                                \
+	X(TS, "ts")                                                                                  \
+	X(DUR, "dur")                                                                                \
+	X(ARGS, "args")                                                                              \
+	X(DEVICE, "device")                                                                          \
+	X(CONTEXT, "context")                                                                        \
+	X(STREAM, "stream")                                                                          \
+	X(CORRELATION, "correlation")                                                                \
+	X(BYTES, "bytes")                                                                            \
+	X(GRID, "grid")                                                                              \
+	X(BLOCK, "block")                                                                            \
+	X(REGISTERS, "registers per thread")                                                         \
+	X(SHARED, "shared memory")                                                                   \
+	X(GRAPH_NODE, "graph node id")                                                               \
+	X(PROCESS, "process")                                                                        \
+	X(COPY_KIND, "kind") /* ROCm: "DtoD" */                                                      \
+	X(FROM_DEVICE, "fromDevice")                                                                 \
+	X(TO_DEVICE, "toDevice")                                                                     \
+	X(DEVICE_ID, "Device Id")                                                                    \
+	X(DEVICE_TYPE, "Device Type")                                                                \
+	X(TOTAL_ALLOCATED, "Total Allocated")                                                        \
+	X(TOTAL_RESERVED, "Total Reserved")                                                          \
+	X(COLLECTIVE, "Collective name")                                                             \
+	X(COLLECTIVE_TYPE, "dtype")                                                                  \
+	X(GROUP_SIZE, "Group size")                                                                  \
+	X(IN_ELEMENTS, "In msg nelems")                                                              \
+	X(OUT_ELEMENTS, "Out msg nelems")                                                            \
+	X(SEQUENCE, "Seq")                                                                           \
+	X(INPUT_DIMS, "Input Dims")                                                                  \
+	X(INPUT_DIMS_2020, "Input dims")                                                             \
+	X(INPUT_TYPES, "Input type")                                                                 \
+	X(CONCRETE_INPUTS, "Concrete Inputs")                                                        \
+	X(CALL_STACK, "Call stack") /* "train.py(54): step;main.py(9): main", the innermost first */ \
+	X(RANK, "rank")		    /* of files of several ranks that TraceFuse merged */            \
+	X(GRID_X, "grid_x")	    /* this and the next five: ONNX Runtime */                       \
+	X(GRID_Y, "grid_y")                                                                          \
+	X(GRID_Z, "grid_z")                                                                          \
+	X(BLOCK_X, "block_x")                                                                        \
+	X(BLOCK_Y, "block_y")                                                                        \
+	X(BLOCK_Z, "block_z")                                                                        \
+	X(CORRELATION_ID, "correlation_id") /* this and the next four: XLA's profiler */             \
+	X(KERNEL_DETAILS, "kernel_details")                                                          \
+	X(COPY_DETAILS, "memcpy_details")                                                            \
+	X(SET_DETAILS, "memset_details")                                                             \
+	X(STEP, "step_num")                                                                          \
+	X(LABEL, "label of a track") /* "name" inside the "args" of metadata */
 
 enum kwhy_kineto_field {
 #define X(name, text) KWHY_KINETO_FIELD_##name,
@@ -95,6 +111,8 @@ struct kwhy_kineto_event {
 	const char *text;
 	uint64_t text_offset; /* offset of `text` in the whole file, bytes */
 	uint32_t at;	      /* offset of the event's '{' in `text`, bytes */
+	char phase;	      /* "ph": 'X' complete, 'B' and 'E' its two halves, ...; NUL: not stated */
+	bool streamless;      /* the trace does not tell streams apart */
 	enum kwhy_kineto_kind kind;
 	uint64_t seen;
 	struct kwhy_kineto_span field[KWHY_KINETO_FIELD_COUNT];

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/kineto/file.h"
+#include "import/ranks.h"
+#include "import/reader.h"
 
 #include <inttypes.h>
 
@@ -104,85 +106,31 @@ static void take_facts(struct kwhy_kineto_file *file, struct kwhy_device *device
 {
 	for (size_t i = 0; i < file->meta.device_count; i++)
 		if (file->meta.devices[i].index == device->index) {
+			uint32_t rank = device->rank;
+
 			*device = file->meta.devices[i];
+			device->rank = rank == KWHY_NONE ? device->rank : rank;
 			break;
 		}
 	if (device->rank == KWHY_NONE)
 		device->rank = file->meta.rank;
 }
 
-static bool is_rank_taken(const struct kwhy_recording *recording, uint32_t rank)
-{
-	for (size_t i = 0; i < recording->process_count; i++)
-		if (recording->processes[i].rank == rank)
-			return true;
-	return false;
-}
-
-/* Gives ranks by the order of the files to traces that state no rank but share device numbers. */
-static void rank_by_order(struct kwhy_recording *recording)
-{
-	for (size_t i = 0; i < recording->process_count; i++) {
-		struct kwhy_process *process = &recording->processes[i];
-		uint32_t rank = process->source;
-
-		if (process->rank != KWHY_NONE)
-			continue;
-		while (is_rank_taken(recording, rank))
-			rank++;
-		process->rank = rank;
-		process->rank_by_order = true;
-	}
-	for (size_t i = 0; i < recording->stream_count; i++) {
-		const struct kwhy_stream *stream = &recording->streams[i];
-
-		if (recording->devices[stream->device].rank == KWHY_NONE)
-			recording->devices[stream->device].rank = recording->processes[stream->process].rank;
-	}
-}
-
-/* Whether an earlier file has a device of this number, and no stated rank distinguishes the two. */
-static bool is_known(const struct kwhy_kineto_file *file, const struct kwhy_device *device)
-{
-	for (size_t i = 0; i < file->first_device; i++) {
-		const struct kwhy_device *earlier = &file->recording->devices[i];
-
-		if (earlier->index == device->index &&
-			(device->rank == KWHY_NONE || earlier->rank == device->rank))
-			return true;
-	}
-	return false;
-}
-
 /* Sets the ranks. Each rank has devices of its own. */
 static enum kwhy_status set_ranks(struct kwhy_kineto_file *file, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = file->recording;
-	const struct kwhy_device *known = NULL;
-	enum kwhy_status status = KWHY_OK;
+	enum kwhy_status status = kwhy_kineto_groups_finish(file, error);
 
-	if (!file->processes.map.count) {
+	if (!file->processes.map.count && !file->groups.count) {
 		recording->processes[file->process].rank = file->meta.rank;
 		recording->processes[file->process].world_size = file->meta.world_size;
 	}
-	for (size_t i = file->first_device; i < recording->device_count; i++) {
+	for (size_t i = file->first_device; i < recording->device_count; i++)
 		take_facts(file, &recording->devices[i]);
-		if (is_known(file, &recording->devices[i]))
-			known = &recording->devices[i];
-	}
-	if (known && known->rank == KWHY_NONE) {
-		rank_by_order(recording);
-		status = kwhy_recording_add_note(recording, KWHY_NOTE_WARNING, "rank-by-order", error,
-			"%s: it does not say its rank, and an earlier trace has the same device numbers: "
-			"ranks are counted in the order of the files.",
-			file->path);
-	} else if (known) {
-		status = kwhy_recording_add_note(recording, KWHY_NOTE_WARNING, "rank-twice", error,
-			"%s: an earlier trace has rank %" PRIu32
-			" and the same device numbers too; their devices are counted apart.",
-			file->path, known->rank);
-	}
-	return status;
+	if (status || file->groups.count)
+		return status;
+	return kwhy_ranks_separate(recording, file->path, file->first_device, error);
 }
 
 /*
@@ -196,7 +144,8 @@ static void settle_memory(struct kwhy_kineto_file *file)
 
 	for (size_t i = file->first_memory; i < recording->memory_count; i++) {
 		struct kwhy_memory_point point = recording->memory[i];
-		struct kwhy_track_key key = {.a = point.device};
+		struct kwhy_track_key key = {
+			.a = point.device, .b = kwhy_kineto_group_of(file, point.process)};
 
 		if (kwhy_track_map_find(&file->devices, key, &point.device))
 			recording->memory[kept++] = point;
@@ -210,11 +159,37 @@ static enum kwhy_status set_source(struct kwhy_kineto_file *file, struct kwhy_er
 
 	source->version = file->meta.schema;
 	source->events = file->counts.events;
-	if (file->meta.producer[0] == '\0')
+	if (file->is_xla)
+		source->producer = "XLA's profiler (JAX, TensorFlow)";
+	if (file->is_xla || file->meta.producer[0] == '\0')
 		return KWHY_OK;
 	source->producer = kwhy_arena_printf(
 		&file->recording->arena, "PyTorch profiler (Kineto): %s", file->meta.producer);
 	return source->producer ? KWHY_OK : kwhy_fail_memory(error, "the metadata of a trace");
+}
+
+/*
+ * Refuses a file without any work of a device where part of it was not understood, as that part may be the
+ * work.
+ */
+static enum kwhy_status check_work(struct kwhy_kineto_file *file, struct kwhy_error *error)
+{
+	struct kwhy_text list = {0};
+	enum kwhy_status status;
+
+	if (file->recording->activities.count > file->first_activity || file->unknown.events == 0 ||
+		file->partial)
+		return KWHY_OK;
+	kwhy_kineto_unknown_list(file, &list);
+	status = kwhy_text_check(&list, error);
+	if (!status)
+		status = kwhy_fail(error, KWHY_E_INPUT,
+			"%s is not readable: it is Chrome JSON without kernels or copies of a known kind, "
+			"and "
+			"%" PRIu64 " of its %" PRIu64 " events are of unknown kinds (%s); " KWHY_TRACE_CURE,
+			file->path, file->unknown.events, file->counts.events, list.data);
+	kwhy_text_done(&list);
+	return status;
 }
 
 enum kwhy_status kwhy_kineto_finish(struct kwhy_kineto_file *file, struct kwhy_error *error)
@@ -223,8 +198,12 @@ enum kwhy_status kwhy_kineto_finish(struct kwhy_kineto_file *file, struct kwhy_e
 
 	file->recording->lost.dropped_records += file->meta.dropped_records;
 	file->recording->lost.skipped_events += file->counts.skipped;
+	file->recording->lost.untimed_records += file->counts.untimed;
+	file->counts.unpaired += file->halves.open;
 	settle_memory(file);
-	status = set_clock(file, error);
+	status = check_work(file, error);
+	if (!status)
+		status = set_clock(file, error);
 	if (!status)
 		status = set_ranks(file, error);
 	if (!status)

@@ -123,6 +123,18 @@ static bool read_member(struct document *document)
 	return true;
 }
 
+static bool is_half(const struct kwhy_kineto_event *event)
+{
+	return event->phase == 'B' || event->phase == 'E';
+}
+
+static enum kwhy_status add_event(struct document *document)
+{
+	if (is_half(&document->event))
+		return kwhy_kineto_half_add(document->file, &document->event, document->error);
+	return kwhy_kineto_row_add(document->file, &document->event, document->error);
+}
+
 static bool read_event(struct document *document)
 {
 	if (document->position == AT_FIRST_EVENT && kwhy_kineto_walk_peek(&document->walk) == ']') {
@@ -133,10 +145,10 @@ static bool read_event(struct document *document)
 		return false;
 	document->file->counts.events++;
 	document->position = AT_EVENT_END;
-	if (document->event.kind == KWHY_KINETO_OTHER)
+	if (document->event.kind == KWHY_KINETO_OTHER && !is_half(&document->event))
 		return true;
 	document->event.text_offset = document->window.offset;
-	return pass_over(document, kwhy_kineto_row_add(document->file, &document->event, document->error));
+	return pass_over(document, add_event(document));
 }
 
 static bool read_member_end(struct document *document)
@@ -161,8 +173,13 @@ static bool read_event_end(struct document *document)
 	return true;
 }
 
+/* Proton writes an object a stream, one after the other, whose events name no process. */
 static bool read_end(struct document *document)
 {
+	if (kwhy_kineto_walk_peek(&document->walk) == '{' && document->file->counts.unnumbered_devices > 0) {
+		document->position = AT_START;
+		return true;
+	}
 	return kwhy_kineto_walk_fail(&document->walk, "nothing more after the end");
 }
 
@@ -442,6 +459,7 @@ static enum kwhy_status begin(struct kwhy_kineto_file *file, const char *path, s
 	if (!status)
 		status = kwhy_recording_add_process(recording, &process, &file->process, error);
 	file->first_device = recording->device_count;
+	file->first_stream = recording->stream_count;
 	file->first_activity = recording->activities.count;
 	file->first_call = recording->calls.count;
 	file->first_range = recording->range_count;
@@ -457,6 +475,9 @@ static void file_free(struct kwhy_kineto_file *file)
 {
 	kwhy_collectives_free(file->collectives);
 	free(file->collective_of_name);
+	kwhy_kineto_groups_done(&file->groups);
+	kwhy_kineto_labels_done(&file->labels);
+	kwhy_kineto_halves_done(&file->halves);
 	kwhy_track_map_done(&file->devices);
 	kwhy_track_map_done(&file->streams);
 	kwhy_track_map_done(&file->threads);

@@ -26,6 +26,51 @@ static enum kwhy_status on_activities(struct kwhy_kineto_file *file, struct kwhy
 		file->path);
 }
 
+static enum kwhy_status on_unknown(struct kwhy_kineto_file *file, struct kwhy_error *error)
+{
+	struct kwhy_text list = {0};
+	enum kwhy_status status;
+
+	if (file->unknown.events == 0)
+		return KWHY_OK;
+	kwhy_kineto_unknown_list(file, &list);
+	status = kwhy_text_check(&list, error);
+	if (!status)
+		status = COMPLETENESS("events-unknown",
+			"%llu events are of kinds that are not known here and are left out: %s.", file->path,
+			LL(file->unknown.events), list.data);
+	kwhy_text_done(&list);
+	return status;
+}
+
+static enum kwhy_status on_untimed(struct kwhy_kineto_file *file, struct kwhy_error *error)
+{
+	if (file->counts.untimed == 0)
+		return KWHY_OK;
+	return WARNING("records-untimed",
+		"%llu activities and calls have no times, but start and duration 0, and are left out; what "
+		"the device did then counts as idle.",
+		file->path, LL(file->counts.untimed));
+}
+
+static enum kwhy_status on_unpaired(struct kwhy_kineto_file *file, struct kwhy_error *error)
+{
+	if (file->counts.unpaired == 0)
+		return KWHY_OK;
+	return WARNING("slices-unpaired",
+		"%llu slices have a begin without an end or an end without a begin, and are left out.",
+		file->path, LL(file->counts.unpaired));
+}
+
+static enum kwhy_status on_device_numbers(struct kwhy_kineto_file *file, struct kwhy_error *error)
+{
+	if (file->counts.unnumbered_devices == 0)
+		return KWHY_OK;
+	return COMPLETENESS("no-device-numbers",
+		"%llu activities do not say which device they ran on, and are taken for those of device 0.",
+		file->path, LL(file->counts.unnumbered_devices));
+}
+
 static enum kwhy_status on_calls(struct kwhy_kineto_file *file, struct kwhy_error *error)
 {
 	if (file->recording->calls.count > file->first_call || activity_count(file) == 0)
@@ -131,7 +176,8 @@ enum kwhy_status kwhy_kineto_notes(struct kwhy_kineto_file *file, struct kwhy_er
 {
 	static enum kwhy_status (*const questions[])(struct kwhy_kineto_file *, struct kwhy_error *) = {
 		on_activities, on_calls, on_bytes, on_digits, on_graphs, on_properties, on_memory,
-		on_overhead, on_dropped, on_window, on_skipped, on_host_ranges};
+		on_overhead, on_dropped, on_window, on_skipped, on_host_ranges, on_unknown, on_untimed,
+		on_unpaired, on_device_numbers};
 	enum kwhy_status status = KWHY_OK;
 
 	for (size_t i = 0; !status && i < sizeof(questions) / sizeof(questions[0]); i++)

@@ -205,7 +205,7 @@ static enum kwhy_status take_transfers(struct reader *reader, const struct kwhy_
 static enum kwhy_status take_rank(
 	struct reader *reader, const char *path, uint32_t rank, struct kwhy_error *error)
 {
-	const struct kwhy_import_options options = {.partial = false};
+	const struct kwhy_import_options options = {.host_alone = true};
 	struct kwhy_recording *recording;
 	enum kwhy_status status = kwhy_recording_new(&recording, error);
 

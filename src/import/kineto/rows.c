@@ -9,8 +9,9 @@
 /* Short names for arguments that every function here takes. */
 #define FIELD(name) KWHY_KINETO_FIELD_##name
 
-static enum kwhy_status unusable(const struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
-	enum kwhy_kineto_field field, const char *why, struct kwhy_error *error)
+enum kwhy_status kwhy_kineto_unusable(const struct kwhy_kineto_file *file,
+	const struct kwhy_kineto_event *event, enum kwhy_kineto_field field, const char *why,
+	struct kwhy_error *error)
 {
 	struct kwhy_kineto_span name = kwhy_kineto_event_text(event, FIELD(NAME));
 	uint32_t at = kwhy_kineto_event_has(event, field) ? event->field[field].at : event->at;
@@ -33,16 +34,16 @@ static enum kwhy_status read_time(struct kwhy_kineto_file *file, const struct kw
 	enum kwhy_kineto_number result;
 
 	if (!kwhy_kineto_event_has(event, field))
-		return unusable(file, event, field, "is missing", error);
+		return kwhy_kineto_unusable(file, event, field, "is missing", error);
 	result = kwhy_kineto_number_time(event->text + span.at, span.length, out_ns);
 	if (result)
-		return unusable(file, event, field, why[result], error);
+		return kwhy_kineto_unusable(file, event, field, why[result], error);
 	if (!file->counts.fractional)
 		file->counts.fractional = memchr(event->text + span.at, '.', span.length) != NULL;
 	return KWHY_OK;
 }
 
-static enum kwhy_status read_times(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
+enum kwhy_status kwhy_kineto_read_times(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
 	int64_t *start_ns, int64_t *end_ns, struct kwhy_error *error)
 {
 	int64_t length_ns;
@@ -53,10 +54,10 @@ static enum kwhy_status read_times(struct kwhy_kineto_file *file, const struct k
 	if (status)
 		return status;
 	if (length_ns < 0)
-		return unusable(file, event, FIELD(DUR), "is negative", error);
+		return kwhy_kineto_unusable(file, event, FIELD(DUR), "is negative", error);
 	*end_ns = *start_ns + length_ns;
 	if (*end_ns > KWHY_KINETO_TIME_MAX_NS)
-		return unusable(file, event, FIELD(DUR), "ends too late for a time", error);
+		return kwhy_kineto_unusable(file, event, FIELD(DUR), "ends too late for a time", error);
 	return KWHY_OK;
 }
 
@@ -114,97 +115,16 @@ static int64_t product_below(
 	return product;
 }
 
-/* Reads the stream from "stream 7" (2021), 7 or "7"; false: no number in it. */
-static bool stream_of_tid(const struct kwhy_kineto_event *event, int64_t *out)
+/*
+ * Whether the profiler did not time a record, which then has a start and a duration of 0. Such records are
+ * counted and left out.
+ */
+static bool is_untimed(struct kwhy_kineto_file *file, int64_t start_ns, int64_t end_ns)
 {
-	struct kwhy_kineto_span tid = kwhy_kineto_event_text(event, FIELD(TID));
-	static const char word[] = "stream ";
-	size_t skip = sizeof(word) - 1;
+	bool untimed = start_ns == 0 && end_ns == 0;
 
-	if (tid.length <= skip || memcmp(event->text + tid.at, word, skip) != 0)
-		skip = 0;
-	return tid.length && kwhy_kineto_number_integer(event->text + tid.at + skip, tid.length - skip, out);
-}
-
-static enum kwhy_status find_device(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
-	uint32_t *out, struct kwhy_error *error)
-{
-	struct kwhy_device device;
-	enum kwhy_status status;
-	int64_t index;
-
-	if (!kwhy_kineto_event_integer(event, FIELD(DEVICE), &index) &&
-		!kwhy_kineto_event_integer(event, FIELD(PID), &index))
-		return unusable(file, event, FIELD(DEVICE), "is missing", error);
-	if (index < 0 || index > INT32_MAX)
-		return unusable(file, event, FIELD(DEVICE), "is no device number", error);
-	if (kwhy_track_map_find(&file->devices, (struct kwhy_track_key){.a = index}, out))
-		return KWHY_OK;
-	if (file->devices.map.count >= 1024)
-		return unusable(file, event, FIELD(DEVICE), "is the 1025th device of one trace", error);
-	device = kwhy_device_unknown((int32_t)index, KWHY_NONE);
-	status = kwhy_recording_add_device(file->recording, &device, out, error);
-	if (!status)
-		status = kwhy_track_map_put(&file->devices, (struct kwhy_track_key){.a = index}, *out, error);
-	return status;
-}
-
-/* The process that a field names, where the file distinguishes several processes. */
-static uint32_t process_of(
-	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, enum kwhy_kineto_field field)
-{
-	struct kwhy_track_key key = {0};
-	uint32_t process;
-
-	if (file->processes.map.count && kwhy_kineto_event_integer(event, field, &key.a) &&
-		kwhy_track_map_find(&file->processes, key, &process))
-		return process;
-	return file->process;
-}
-
-static enum kwhy_status find_stream(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
-	uint32_t *out, struct kwhy_error *error)
-{
-	struct kwhy_stream stream = {.process = process_of(file, event, FIELD(PROCESS)), .id = -1};
-	struct kwhy_track_key key;
-	enum kwhy_status status;
-
-	stream.context = number_below(event, FIELD(CONTEXT), INT64_MAX, -1);
-	if (!kwhy_kineto_event_integer(event, FIELD(STREAM), &stream.id) && !stream_of_tid(event, &stream.id))
-		return unusable(file, event, FIELD(STREAM), "is missing", error);
-	status = find_device(file, event, &stream.device, error);
-	if (status)
-		return status;
-	key = (struct kwhy_track_key){
-		.a = (int64_t)stream.process << 32 | stream.device, .b = stream.context, .c = stream.id};
-	if (kwhy_track_map_find(&file->streams, key, out))
-		return KWHY_OK;
-	status = kwhy_recording_add_stream(file->recording, &stream, out, error);
-	if (!status)
-		status = kwhy_track_map_put(&file->streams, key, *out, error);
-	return status;
-}
-
-/* Thread ids that are no numbers are one unknown thread, -1, of their process. */
-static enum kwhy_status find_thread(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
-	uint32_t *out, struct kwhy_error *error)
-{
-	struct kwhy_thread thread = {.process = process_of(file, event, FIELD(PID)), .tid = -1};
-	struct kwhy_process *process = &file->recording->processes[thread.process];
-	struct kwhy_track_key key = {.a = -1};
-	enum kwhy_status status;
-
-	kwhy_kineto_event_integer(event, FIELD(PID), &key.a);
-	kwhy_kineto_event_integer(event, FIELD(TID), &thread.tid);
-	key.b = thread.tid;
-	if (kwhy_track_map_find(&file->threads, key, out))
-		return KWHY_OK;
-	if (process->pid < 0 && event->kind == KWHY_KINETO_CALL)
-		process->pid = key.a;
-	status = kwhy_recording_add_thread(file->recording, &thread, out, error);
-	if (!status)
-		status = kwhy_track_map_put(&file->threads, key, *out, error);
-	return status;
+	file->counts.untimed += untimed;
+	return untimed;
 }
 
 static enum kwhy_status read_name(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
@@ -215,15 +135,22 @@ static enum kwhy_status read_name(struct kwhy_kineto_file *file, const struct kw
 	return kwhy_kineto_name(file, event->text + name.at, name.length, out, error);
 }
 
+enum kwhy_status kwhy_kineto_read_name(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
+	uint32_t *out, struct kwhy_error *error)
+{
+	return read_name(file, event, FIELD(NAME), out, error);
+}
+
 /* Reads the fields that all activities have: times, name, stream, launch. */
 static enum kwhy_status read_activity(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
 	struct kwhy_activity *activity, struct kwhy_error *error)
 {
-	enum kwhy_status status = read_times(file, event, &activity->start_ns, &activity->end_ns, error);
+	enum kwhy_status status = kwhy_kineto_read_times(
+		file, event, &activity->start_ns, &activity->end_ns, error);
 	int64_t node = number_below(event, FIELD(GRAPH_NODE), KWHY_NONE, 0);
 
 	if (!status)
-		status = find_stream(file, event, &activity->stream, error);
+		status = kwhy_kineto_find_stream(file, event, &activity->stream, error);
 	if (!status)
 		status = read_name(file, event, FIELD(NAME), &activity->name, error);
 	activity->call = correlation_of(event);
@@ -248,28 +175,49 @@ static enum kwhy_status add_collective(
 	return kwhy_recording_add_collective(file->recording, &row, error);
 }
 
-static enum kwhy_status add_kernel(
-	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_error *error)
+enum kwhy_status kwhy_kineto_add_activity(
+	struct kwhy_kineto_file *file, const struct kwhy_activity *row, struct kwhy_error *error)
 {
-	struct kwhy_activity row = kwhy_activity_unknown();
-	enum kwhy_status status = read_activity(file, event, &row, error);
-	bool collective = false;
+	bool copy = row->kind == KWHY_ACTIVITY_COPY;
+	bool unsized = row->bytes == KWHY_UNKNOWN_BYTES && (copy || row->kind == KWHY_ACTIVITY_MEMSET);
 
-	if (!status)
-		status = kwhy_kineto_is_collective(file, row.name, &collective, error);
-	if (status)
-		return status;
-	row.kind = collective ? KWHY_ACTIVITY_COLLECTIVE : KWHY_ACTIVITY_KERNEL;
-	row.blocks = (uint32_t)product_below(event, FIELD(GRID), KWHY_UNKNOWN_BLOCKS, KWHY_UNKNOWN_BLOCKS);
-	row.threads_per_block = (uint16_t)product_below(
+	if (is_untimed(file, row->start_ns, row->end_ns))
+		return KWHY_OK;
+	file->recording->lost.unknown_bytes += unsized;
+	file->counts.copies_without_bytes += unsized && copy;
+	file->counts.graph_kernels += row->graph_node != KWHY_NONE;
+	return kwhy_recording_add_activity(file->recording, row, error);
+}
+
+/* Product of three numbers such as "grid_x": "108"; `otherwise` where one is missing or none. */
+static int64_t product_of_three(
+	const struct kwhy_kineto_event *event, enum kwhy_kineto_field first, int64_t limit, int64_t otherwise)
+{
+	int64_t product = 1;
+
+	for (unsigned i = 0; i < 3; i++) {
+		int64_t factor = number_below(event, first + i, limit, 0);
+
+		if (factor == 0 || product > (limit - 1) / factor)
+			return otherwise;
+		product *= factor;
+	}
+	return product;
+}
+
+static void read_launch_shape(const struct kwhy_kineto_event *event, struct kwhy_activity *row)
+{
+	row->blocks = (uint32_t)product_below(event, FIELD(GRID), KWHY_UNKNOWN_BLOCKS, KWHY_UNKNOWN_BLOCKS);
+	row->threads_per_block = (uint16_t)product_below(
 		event, FIELD(BLOCK), KWHY_UNKNOWN_U16, KWHY_UNKNOWN_U16);
-	row.registers = (uint16_t)number_below(event, FIELD(REGISTERS), KWHY_UNKNOWN_U16, KWHY_UNKNOWN_U16);
-	row.shared_bytes = (uint32_t)number_below(event, FIELD(SHARED), KWHY_NONE, KWHY_NONE);
-	status = kwhy_recording_add_activity(file->recording, &row, error);
-	file->counts.graph_kernels += row.graph_node != KWHY_NONE;
-	if (!status && collective && kwhy_kineto_event_has(event, FIELD(COLLECTIVE)))
-		status = add_collective(file, event, error);
-	return status;
+	if (kwhy_kineto_event_has(event, FIELD(GRID_X))) {
+		row->blocks = (uint32_t)product_of_three(
+			event, FIELD(GRID_X), KWHY_UNKNOWN_BLOCKS, KWHY_UNKNOWN_BLOCKS);
+		row->threads_per_block = (uint16_t)product_of_three(
+			event, FIELD(BLOCK_X), KWHY_UNKNOWN_U16, KWHY_UNKNOWN_U16);
+	}
+	row->registers = (uint16_t)number_below(event, FIELD(REGISTERS), KWHY_UNKNOWN_U16, KWHY_UNKNOWN_U16);
+	row->shared_bytes = (uint32_t)number_below(event, FIELD(SHARED), KWHY_NONE, KWHY_NONE);
 }
 
 /* The device at the other end of a copy between devices: the one that is not the event's own. */
@@ -306,6 +254,40 @@ static void read_copy(
 		row->peer = peer_of(event);
 }
 
+/* ONNX Runtime writes copies as kernels: "MemcpyHostToDevice". */
+static bool is_ort_copy(const struct kwhy_kineto_event *event)
+{
+	struct kwhy_kineto_span name = kwhy_kineto_event_text(event, FIELD(NAME));
+
+	return kwhy_kineto_event_has(event, FIELD(GRID_X)) && name.length >= 6 &&
+		!memcmp(event->text + name.at, "Memcpy", 6);
+}
+
+static enum kwhy_status add_kernel(
+	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_error *error)
+{
+	struct kwhy_activity row = kwhy_activity_unknown();
+	size_t before = file->recording->activities.count;
+	enum kwhy_status status = read_activity(file, event, &row, error);
+	bool collective = false;
+
+	if (!status)
+		status = kwhy_kineto_is_collective(file, row.name, &collective, error);
+	if (status)
+		return status;
+	row.kind = collective ? KWHY_ACTIVITY_COLLECTIVE : KWHY_ACTIVITY_KERNEL;
+	read_launch_shape(event, &row);
+	if (is_ort_copy(event)) {
+		row.kind = KWHY_ACTIVITY_COPY;
+		read_copy(file, event, &row);
+	}
+	status = kwhy_kineto_add_activity(file, &row, error);
+	if (!status && file->recording->activities.count > before && collective &&
+		kwhy_kineto_event_has(event, FIELD(COLLECTIVE)))
+		status = add_collective(file, event, error);
+	return status;
+}
+
 static enum kwhy_status add_transfer(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
 	enum kwhy_activity_kind kind, struct kwhy_error *error)
 {
@@ -317,12 +299,7 @@ static enum kwhy_status add_transfer(struct kwhy_kineto_file *file, const struct
 	row.kind = kind;
 	row.bytes = (uint64_t)number_below(event, FIELD(BYTES), INT64_MAX, -1);
 	read_copy(file, event, &row);
-	status = kwhy_recording_add_activity(file->recording, &row, error);
-	if (status)
-		return status;
-	file->recording->lost.unknown_bytes += row.bytes == KWHY_UNKNOWN_BYTES;
-	file->counts.copies_without_bytes += kind == KWHY_ACTIVITY_COPY && row.bytes == KWHY_UNKNOWN_BYTES;
-	return KWHY_OK;
+	return kwhy_kineto_add_activity(file, &row, error);
 }
 
 static enum kwhy_status add_copy(
@@ -343,13 +320,13 @@ static enum kwhy_status add_call(
 	struct kwhy_kineto_span text = kwhy_kineto_event_text(event, FIELD(NAME));
 	int64_t start_ns, end_ns;
 	uint32_t name, thread;
-	enum kwhy_status status = read_times(file, event, &start_ns, &end_ns, error);
+	enum kwhy_status status = kwhy_kineto_read_times(file, event, &start_ns, &end_ns, error);
 
 	if (!status)
-		status = find_thread(file, event, &thread, error);
+		status = kwhy_kineto_find_thread(file, event, &thread, error);
 	if (!status)
 		status = kwhy_kineto_call_name(file, event->text + text.at, text.length, &name, error);
-	if (status)
+	if (status || is_untimed(file, start_ns, end_ns))
 		return status;
 	file->counts.graph_launches += strstr(kwhy_names_get(&file->recording->names, name), "GraphLaunch") !=
 		NULL;
@@ -361,10 +338,10 @@ static enum kwhy_status add_range(
 	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_error *error)
 {
 	struct kwhy_range row;
-	enum kwhy_status status = read_times(file, event, &row.start_ns, &row.end_ns, error);
+	enum kwhy_status status = kwhy_kineto_read_times(file, event, &row.start_ns, &row.end_ns, error);
 
 	if (!status)
-		status = find_thread(file, event, &row.thread, error);
+		status = kwhy_kineto_find_thread(file, event, &row.thread, error);
 	if (!status)
 		status = read_name(file, event, FIELD(NAME), &row.name, error);
 	if (status)
@@ -380,14 +357,24 @@ static enum kwhy_status add_range(
 static enum kwhy_status read_host_range(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
 	struct kwhy_host_range *row, bool *out_usable, struct kwhy_error *error)
 {
-	enum kwhy_status status = read_times(file, event, &row->start_ns, &row->end_ns, error);
+	enum kwhy_status status = kwhy_kineto_read_times(file, event, &row->start_ns, &row->end_ns, error);
 
 	*out_usable = status == KWHY_OK;
 	if (status == KWHY_E_INPUT) {
 		file->counts.untimed_host_ranges++;
 		return KWHY_OK;
 	}
-	return status ? status : find_thread(file, event, &row->thread, error);
+	return status ? status : kwhy_kineto_find_thread(file, event, &row->thread, error);
+}
+
+/* Calls of Level Zero and OpenCL, which unitrace writes as operators. */
+static bool is_intel_call(const struct kwhy_kineto_event *event)
+{
+	struct kwhy_kineto_span name = kwhy_kineto_event_text(event, FIELD(NAME));
+	const char *text = event->text + name.at;
+
+	return name.length > 2 && (!memcmp(text, "ze", 2) || !memcmp(text, "cl", 2)) && text[2] >= 'A' &&
+		text[2] <= 'Z';
 }
 
 /*
@@ -427,9 +414,12 @@ static enum kwhy_status add_operator(
 	struct kwhy_kineto_span stack = kwhy_kineto_event_text(event, FIELD(CALL_STACK));
 	struct kwhy_host_range row = {.kind = KWHY_HOST_OPERATOR};
 	struct kwhy_kineto_source source = {0};
+	enum kwhy_status status;
 	bool usable;
-	enum kwhy_status status = read_host_range(file, event, &row, &usable, error);
 
+	if (is_intel_call(event))
+		return add_call(file, event, error);
+	status = read_host_range(file, event, &row, &usable, error);
 	if (status || !usable)
 		return status;
 	status = read_name(file, event, FIELD(NAME), &row.name, error);
@@ -472,11 +462,15 @@ static enum kwhy_status add_memory(
 {
 	struct kwhy_memory_point row = {.process = file->process};
 	int64_t device = number_below(event, FIELD(DEVICE_ID), INT32_MAX, -1);
+	struct kwhy_kineto_place place;
 	enum kwhy_status status;
 
 	if (device < 0 || !is_gpu(number_below(event, FIELD(DEVICE_TYPE), INT32_MAX, -1)))
 		return KWHY_OK;
-	status = read_time(file, event, FIELD(TS), &row.time_ns, error);
+	status = kwhy_kineto_place_read(file, event, FIELD(PID), &place, error);
+	if (!status)
+		status = read_time(file, event, FIELD(TS), &row.time_ns, error);
+	row.process = kwhy_kineto_group_process(file, place.group);
 	row.device = (uint32_t)device;
 	row.allocated_bytes = (uint64_t)number_below(event, FIELD(TOTAL_ALLOCATED), INT64_MAX, -1);
 	row.reserved_bytes = (uint64_t)number_below(event, FIELD(TOTAL_RESERVED), INT64_MAX, -1);
@@ -493,7 +487,7 @@ static enum kwhy_status add_overhead(
 	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_error *error)
 {
 	int64_t start_ns, end_ns;
-	enum kwhy_status status = read_times(file, event, &start_ns, &end_ns, error);
+	enum kwhy_status status = kwhy_kineto_read_times(file, event, &start_ns, &end_ns, error);
 
 	if (status)
 		return status;
@@ -518,6 +512,9 @@ enum kwhy_status kwhy_kineto_row_add(
 		[KWHY_KINETO_PYTHON] = add_python,
 		[KWHY_KINETO_MEMORY] = add_memory,
 		[KWHY_KINETO_OVERHEAD] = add_overhead,
+		[KWHY_KINETO_GPU_OP] = kwhy_kineto_unitrace_add,
+		[KWHY_KINETO_METADATA] = kwhy_kineto_label_add,
+		[KWHY_KINETO_BY_TRACK] = kwhy_kineto_by_track_add,
 	};
 
 	if (!add[event->kind])
