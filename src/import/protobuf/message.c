@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import/protobuf/message.h"
+
+#include <string.h>
+
+enum { VARINT_BYTES_MAX = 10 };
+
+bool kwhy_protobuf_varint(struct kwhy_protobuf_message *message, uint64_t *out)
+{
+	uint64_t value = 0;
+
+	for (unsigned i = 0; i < VARINT_BYTES_MAX && message->at < message->end; i++) {
+		unsigned char byte = *message->at++;
+
+		value |= (uint64_t)(byte & 0x7F) << (7 * i);
+		if (byte < 0x80) {
+			*out = value;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool kwhy_protobuf_key(uint64_t key, struct kwhy_protobuf_field *out)
+{
+	out->wire = (enum kwhy_protobuf_wire)(key & 7);
+	out->number = (uint32_t)(key >> 3);
+	return key >> 3 > 0 && key >> 3 <= UINT32_MAX &&
+		(out->wire <= KWHY_PROTOBUF_BYTES || out->wire == KWHY_PROTOBUF_FIXED32);
+}
+
+static bool take_fixed(struct kwhy_protobuf_message *message, size_t size, uint64_t *out)
+{
+	if (kwhy_protobuf_length(*message) < size)
+		return false;
+	*out = 0;
+	memcpy(out, message->at, size); /* little-endian, as on all supported machines */
+	message->at += size;
+	return true;
+}
+
+static bool take_bytes(struct kwhy_protobuf_message *message, struct kwhy_protobuf_field *out)
+{
+	if (!kwhy_protobuf_varint(message, &out->value) || out->value > kwhy_protobuf_length(*message))
+		return false;
+	out->bytes.at = message->at;
+	out->bytes.end = message->at += out->value;
+	return true;
+}
+
+static bool take_value(struct kwhy_protobuf_message *message, struct kwhy_protobuf_field *out)
+{
+	switch (out->wire) {
+	case KWHY_PROTOBUF_VARINT:
+		return kwhy_protobuf_varint(message, &out->value);
+	case KWHY_PROTOBUF_FIXED64:
+		return take_fixed(message, 8, &out->value);
+	case KWHY_PROTOBUF_FIXED32:
+		return take_fixed(message, 4, &out->value);
+	default:
+		return take_bytes(message, out);
+	}
+}
+
+int kwhy_protobuf_next(struct kwhy_protobuf_message *message, struct kwhy_protobuf_field *out)
+{
+	uint64_t key;
+
+	if (message->at == message->end)
+		return 0;
+	out->bytes = (struct kwhy_protobuf_message){0};
+	if (!kwhy_protobuf_varint(message, &key) || !kwhy_protobuf_key(key, out) || !take_value(message, out))
+		return -1;
+	return 1;
+}
+
+double kwhy_protobuf_double(const struct kwhy_protobuf_field *field)
+{
+	double value;
+
+	memcpy(&value, &field->value, sizeof(value));
+	return value;
+}

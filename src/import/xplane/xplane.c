@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "import/ranks.h"
+#include "import/reader.h"
+#include "import/xplane/file.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* 2000-01-01 in Unix time; earlier times count from the start of the profile */
+#define FIRST_UNIX_NS (INT64_C(946684800) * 1000000000)
+
+static enum kwhy_status read_pass(struct kwhy_xplane_file *file, const char *path,
+	enum kwhy_status (*read)(
+		struct kwhy_xplane_file *, struct kwhy_protobuf_stream *, struct kwhy_error *),
+	struct kwhy_error *error)
+{
+	struct kwhy_protobuf_stream stream;
+	enum kwhy_status status = kwhy_protobuf_stream_open(&stream, path, error);
+
+	if (status)
+		return status;
+	status = read(file, &stream, error);
+	kwhy_protobuf_stream_close(&stream);
+	return status;
+}
+
+/* The first time of a line that is read; INT64_MAX: none. */
+static int64_t first_time(const struct kwhy_xplane_file *file)
+{
+	int64_t first_ns = INT64_MAX;
+
+	for (size_t i = 0; i < file->line_count; i++)
+		if (file->lines[i].events > 0 && file->lines[i].timestamp_ns < first_ns)
+			first_ns = file->lines[i].timestamp_ns;
+	return first_ns;
+}
+
+/*
+ * Sets how times become the recording's. Those of a finished profile count from its start, which a plane of
+ * its own states in Unix time; those that were not post-processed are Unix times.
+ */
+static enum kwhy_status set_clock(struct kwhy_xplane_file *file, struct kwhy_error *error)
+{
+	struct kwhy_recording *recording = file->recording;
+	int64_t first_ns = first_time(file);
+	int64_t base_ns = first_ns < FIRST_UNIX_NS ? file->start_unix_ns : 0;
+	bool unix_clock = base_ns > 0 || first_ns >= FIRST_UNIX_NS;
+
+	if (first_ns == INT64_MAX)
+		return KWHY_OK;
+	if (!kwhy_recording_has_times(recording)) {
+		recording->unix_clock = unix_clock;
+		recording->clock_name = NULL;
+		recording->origin_unix_ns = base_ns > 0 || !unix_clock
+			? base_ns
+			: first_ns - first_ns % INT64_C(1000000000);
+	}
+	if (unix_clock != recording->unix_clock)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s has %s: they cannot be put on one clock; report each trace alone", file->path,
+			unix_clock ? "Unix times and the traces before it have none"
+				   : "no Unix times and those before it have");
+	file->shift_ns = base_ns - recording->origin_unix_ns;
+	if (unix_clock)
+		return KWHY_OK;
+	return kwhy_recording_add_note(recording, KWHY_NOTE_WARNING, "no-unix-clock", error,
+		"%s: its times are no Unix times, so its times cannot be laid beside power readings or other "
+		"traces.",
+		file->path);
+}
+
+static enum kwhy_status begin(struct kwhy_xplane_file *file, const char *path, struct kwhy_error *error)
+{
+	struct kwhy_recording *recording = file->recording;
+	struct kwhy_source source = {
+		.format = KWHY_FORMAT_XPLANE, .producer = "XLA's profiler (JAX, TensorFlow)"};
+	struct kwhy_process process = {.pid = -1, .rank = KWHY_NONE, .machine = KWHY_NONE};
+	enum kwhy_status status;
+
+	file->path = source.path = kwhy_recording_copy(recording, path, strlen(path));
+	if (!file->path)
+		return kwhy_fail_memory(error, "reading a trace");
+	status = kwhy_recording_add_source(recording, &source, &file->tracks.source, error);
+	process.source = file->tracks.source;
+	if (!status)
+		status = kwhy_recording_add_process(recording, &process, &file->process, error);
+	file->tracks.recording = recording;
+	file->tracks.path = file->path;
+	return status;
+}
+
+static enum kwhy_status check_work(
+	const struct kwhy_xplane_file *file, size_t first_activity, struct kwhy_error *error)
+{
+	if (file->recording->activities.count > first_activity || file->counts.unknown == 0 || file->partial)
+		return KWHY_OK;
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"%s is not readable: it is a profile of XLA without work of a GPU, and %" PRIu64
+		" of its %" PRIu64 " events are of devices that are not known here (%s); " KWHY_TRACE_CURE,
+		file->path, file->counts.unknown, file->counts.events,
+		kwhy_names_get(&file->recording->names, file->unknown_plane));
+}
+
+static enum kwhy_status add_notes(const struct kwhy_xplane_file *file, struct kwhy_error *error)
+{
+	const struct kwhy_xplane_counts *counts = &file->counts;
+	enum kwhy_status status = KWHY_OK;
+
+	if (counts->unknown > 0)
+		status = kwhy_recording_add_note(file->recording, KWHY_NOTE_COMPLETENESS, "events-unknown",
+			error,
+			"%s: %" PRIu64 " events are of devices that are not known here and are left out: %s.",
+			file->path, counts->unknown,
+			kwhy_names_get(&file->recording->names, file->unknown_plane));
+	if (!status && counts->unnamed > 0)
+		status = kwhy_recording_add_note(file->recording, KWHY_NOTE_WARNING, "events-skipped", error,
+			"%s: %" PRIu64 " events have no name, or stand for several without times, and are "
+			"left out.",
+			file->path, counts->unnamed);
+	if (!status && counts->copies_without_bytes > 0)
+		status = kwhy_recording_add_note(file->recording, KWHY_NOTE_COMPLETENESS,
+			"copies-without-bytes", error,
+			"%s: %" PRIu64 " copies do not say how many bytes they "
+			"moved.",
+			file->path, counts->copies_without_bytes);
+	if (!status && file->cut) {
+		file->recording->lost.truncated = true;
+		status = kwhy_recording_add_note(file->recording, KWHY_NOTE_WARNING, "truncated", error,
+			"%s: the file ends early; what stands before its end is read, the rest is missing.",
+			file->path);
+	}
+	return status;
+}
+
+static enum kwhy_status read_file(struct kwhy_xplane_file *file, const char *path, struct kwhy_error *error)
+{
+	struct kwhy_recording *recording = file->recording;
+	size_t first_activity = recording->activities.count, first_device = recording->device_count;
+	enum kwhy_status status = begin(file, path, error);
+
+	if (!status)
+		status = read_pass(file, path, kwhy_xplane_read_tables, error);
+	if (!status)
+		status = set_clock(file, error);
+	if (!status)
+		status = read_pass(file, path, kwhy_xplane_read_rows, error);
+	if (!status)
+		status = check_work(file, first_activity, error);
+	if (!status)
+		status = kwhy_ranks_separate(recording, file->path, first_device, error);
+	if (!status)
+		status = add_notes(file, error);
+	if (!status)
+		recording->sources[file->tracks.source].events = file->counts.events;
+	return status;
+}
+
+static void file_done(struct kwhy_xplane_file *file)
+{
+	for (size_t i = 0; i < file->plane_count; i++) {
+		kwhy_track_map_done(&file->planes[i].names);
+		kwhy_track_map_done(&file->planes[i].texts);
+	}
+	kwhy_collectives_free(file->collectives);
+	kwhy_tracks_done(&file->tracks);
+	free(file->planes);
+	free(file->lines);
+	free(file->texts);
+}
+
+static enum kwhy_status xplane_read(struct kwhy_recording *recording, const char *path,
+	const struct kwhy_import_options *options, struct kwhy_error *error)
+{
+	struct kwhy_xplane_file file = {
+		.recording = recording, .partial = options->partial, .unknown_plane = KWHY_NONE};
+	enum kwhy_status status = kwhy_collectives_new(options->collectives_path, &file.collectives, error);
+
+	if (!status)
+		status = read_file(&file, path, error);
+	file_done(&file);
+	return status;
+}
+
+/* Whether a plane's name, after its length, begins as XLA's names do: "/device:GPU:0", "Task Environment". */
+static bool begins_name(struct kwhy_protobuf_message bytes)
+{
+	uint64_t length;
+
+	if (!kwhy_protobuf_varint(&bytes, &length) || length == 0 || length > 255 || bytes.at == bytes.end)
+		return false;
+	return *bytes.at == '/' || *bytes.at == '#' || (*bytes.at >= 'A' && *bytes.at <= 'Z');
+}
+
+/* A space begins with a plane, which begins with its id, if it is not 0, and its name. */
+static bool xplane_probe(const char *path, const unsigned char *head, size_t length)
+{
+	struct kwhy_protobuf_message bytes = {head, head + length};
+	uint64_t key, value;
+
+	(void)path;
+	if (!kwhy_protobuf_varint(&bytes, &key) || key != (KWHY_XSPACE_PLANES << 3 | KWHY_PROTOBUF_BYTES) ||
+		!kwhy_protobuf_varint(&bytes, &value) || !kwhy_protobuf_varint(&bytes, &key))
+		return false;
+	if (key == KWHY_XPLANE_ID << 3 &&
+		(!kwhy_protobuf_varint(&bytes, &value) || !kwhy_protobuf_varint(&bytes, &key)))
+		return false;
+	return key == (KWHY_XPLANE_NAME << 3 | KWHY_PROTOBUF_BYTES) && begins_name(bytes);
+}
+
+const struct kwhy_trace_reader kwhy_reader_xplane = {.probe = xplane_probe, .read = xplane_read};
