@@ -85,12 +85,37 @@ done
 grep -q '"name":"hwmon.power-1_mw"' "$folder/short.chrome" || fail "no counter hwmon.power-1_mw in chrome"
 
 # Chrome and CSV come back as the same activities: counts and times of every account.
-for back in run.chrome run.json.gz run.csv; do
+for back in run.chrome run.json.gz run.csv run.perfetto; do
 	"$kwhy" report "$folder/$back" --json -o "$folder/back.json"
 	same "kernels of $back" \
 		"$(sed -n '/"kernels"/,/}/p' "$folder/back.json" | tr -d ' \n')" \
 		"$("$kwhy" report "$trace" --json | sed -n '/"kernels"/,/}/p' | tr -d ' \n')"
 done
+
+# Perfetto keeps the causes of idle time, too.
+times() { # of a report: the time in each category
+	grep -oE '"(span|busy|idle|compute|collective|copy|memset|sync|launch|alloc|host)_ns": [0-9]+' "$1"
+}
+"$kwhy" report "$trace" --json -o "$folder/first.json"
+"$kwhy" report "$folder/run.perfetto" --json -o "$folder/back.json"
+same "times of perfetto" "$(times "$folder/back.json")" "$(times "$folder/first.json")"
+
+# Perfetto keeps ranks whose devices share a number.
+event() { # RANK CATEGORY NAME PROCESS MORE
+	printf '{"ph":"X","cat":"%s","name":"%s","pid":"[TP0%s] %s","tid":7,"ts":%s,"dur":%s,"args":{"correlation":1%s}}' \
+		"$2" "$3" "$1" "$4" $((10 + 20 * $1)) $((5 + $1)) "$5"
+}
+printf '{"baseTimeNanoseconds":1795245124000000000,"traceEvents":[%s,%s,%s,%s]}' \
+	"$(event 0 kernel k 0 ',"device":0,"stream":7')" "$(event 1 kernel k 0 ',"device":0,"stream":7')" \
+	"$(event 0 cuda_runtime cudaLaunchKernel 42 '')" "$(event 1 cuda_runtime cudaLaunchKernel 43 '')" >"$folder/ranks.json"
+"$kwhy" export "$folder/ranks.json" --to perfetto -o "$folder/ranks.perfetto"
+"$kwhy" report "$folder/ranks.json" --json -o "$folder/first.json"
+"$kwhy" report "$folder/ranks.perfetto" --json -o "$folder/back.json"
+ranks() { # of a report: rank and busy time of each device
+	grep -oE '"(rank|index|busy_ns)": [0-9]+' "$1"
+}
+same "ranks of perfetto" "$(ranks "$folder/back.json")" "$(ranks "$folder/first.json")"
+[ "$(grep -c '"rank": 1' "$folder/back.json")" -gt 0 ] || fail "no rank 1 in perfetto"
 
 # So do copies of a recording of kwhy, which have no names, with their direction and memory.
 recording=$source/examples/recordings/transfer.kwhy

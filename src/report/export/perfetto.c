@@ -40,8 +40,10 @@ enum {
 	ANNOTATION_NAME_IID = 1,
 	ANNOTATION_UINT = 3,
 	ANNOTATION_DOUBLE = 5,
+	ANNOTATION_STRING = 6,
 	SLICE_BEGIN = 1,
 	SLICE_END = 2,
+	INSTANT = 3,
 	COUNTER = 4,
 	SEQUENCE = 1,
 	STATE_CLEARED = 1,
@@ -49,16 +51,56 @@ enum {
 	LANES = 8, /* slices of a track must nest, so overlapping ones go to further lanes */
 };
 
-enum annotation { NOTE_ENERGY = 1, NOTE_BYTES, NOTE_BLOCKS, NOTE_THREADS, NOTE_COUNT };
+/*
+ * Arguments of slices, and of the instants that describe the recording's devices, processes, threads and
+ * streams, by row, so that kwhy reads an export back as it was (import/perfetto/).
+ */
+#define NOTES(X)                                \
+	X(ENERGY, "energy_nj")                  \
+	X(BYTES, "bytes")                       \
+	X(BLOCKS, "blocks")                     \
+	X(THREADS, "threads_per_block")         \
+	X(REGISTERS, "registers")               \
+	X(SHARED, "shared_bytes")               \
+	X(GRAPH_NODE, "graph_node")             \
+	X(CORRELATION, "correlation")           \
+	X(COPY_KIND, "copy_kind")               \
+	X(SOURCE, "src_memory")                 \
+	X(TARGET, "dst_memory")                 \
+	X(PEER, "peer")                         \
+	X(DEVICE_ROW, "device_row")             \
+	X(PROCESS_ROW, "process_row")           \
+	X(THREAD_ROW, "thread_row")             \
+	X(STREAM_ROW, "stream_row")             \
+	X(DEVICE, "device")                     \
+	X(NAME, "name")                         \
+	X(RANK, "rank")                         \
+	X(WORLD_SIZE, "world_size")             \
+	X(PID, "pid")                           \
+	X(TID, "tid")                           \
+	X(STREAM, "stream")                     \
+	X(CONTEXT, "context")                   \
+	X(SMS, "sms")                           \
+	X(THREADS_PER_SM, "threads_per_sm")     \
+	X(REGISTERS_PER_SM, "registers_per_sm") \
+	X(SHARED_PER_SM, "shared_bytes_per_sm") \
+	X(COMPUTE, "compute_capability") /* 900 for 9.0 */
 
-static const char *const annotation_names[NOTE_COUNT] = {
-	[NOTE_ENERGY] = "energy_nj",
-	[NOTE_BYTES] = "bytes",
-	[NOTE_BLOCKS] = "blocks",
-	[NOTE_THREADS] = "threads_per_block",
+enum annotation {
+	NOTE_NONE,
+#define X(name, text) NOTE_##name,
+	NOTES(X)
+#undef X
+		NOTE_COUNT
 };
 
-enum { CATEGORY_CALL = KWHY_ACTIVITY_KIND_COUNT + 1, CATEGORY_RANGE, CATEGORY_END };
+static const char *const annotation_names[NOTE_COUNT] = {
+#define X(name, text) [NOTE_##name] = (text),
+	NOTES(X)
+#undef X
+};
+
+enum { CATEGORY_CALL = KWHY_ACTIVITY_KIND_COUNT + 1, CATEGORY_RANGE, CATEGORY_ROW, CATEGORY_END };
 
 static const char *const category_names[CATEGORY_END] = {
 	[KWHY_ACTIVITY_KERNEL + 1] = "kernel",
@@ -68,6 +110,7 @@ static const char *const category_names[CATEGORY_END] = {
 	[KWHY_ACTIVITY_MEMSET + 1] = "memset",
 	[CATEGORY_CALL] = "api",
 	[CATEGORY_RANGE] = "range",
+	[CATEGORY_ROW] = "kwhy.row",
 };
 
 /* Tracks by uuid: devices, streams and their lanes, threads' calls and ranges, power counters. */
@@ -94,6 +137,8 @@ static uint64_t power_uuid(size_t series)
 {
 	return (uint64_t)2 << 32 | series;
 }
+
+static const uint64_t rows_uuid = (uint64_t)3 << 32; /* of the instants that describe rows */
 
 /* Absolute time; a recording without Unix time keeps its own clock. Perfetto's time stamps are unsigned. */
 static uint64_t stamp(const struct writer *writer, int64_t time_ns)
@@ -220,25 +265,58 @@ static void annotate(struct kwhy_text *out, enum annotation name, uint64_t value
 	kwhy_proto_end(out, note);
 }
 
+static void annotate_text(struct kwhy_text *out, enum annotation name, const char *value)
+{
+	size_t note = kwhy_proto_begin(out, EVENT_DEBUG_ANNOTATIONS);
+
+	kwhy_proto_varint(out, ANNOTATION_NAME_IID, name);
+	kwhy_proto_string(out, ANNOTATION_STRING, value);
+	kwhy_proto_end(out, note);
+}
+
+/* Adds a number that is not `unknown`. */
+static void annotate_known(struct kwhy_text *out, enum annotation name, uint64_t value, uint64_t unknown)
+{
+	if (value != unknown)
+		annotate(out, name, value);
+}
+
+static void annotate_energy(struct writer *writer, size_t row)
+{
+	double energy_nj = kwhy_ledger_activity_nj(writer->report->ledger, writer->recording, row);
+	struct kwhy_text *out = &writer->sink.text;
+	size_t note;
+
+	if (!isfinite(energy_nj))
+		return;
+	note = kwhy_proto_begin(out, EVENT_DEBUG_ANNOTATIONS);
+	kwhy_proto_varint(out, ANNOTATION_NAME_IID, NOTE_ENERGY);
+	kwhy_proto_double(out, ANNOTATION_DOUBLE, energy_nj);
+	kwhy_proto_end(out, note);
+}
+
 static void annotate_activity(struct writer *writer, size_t row)
 {
 	const struct kwhy_activities *rows = &writer->recording->activities;
 	struct kwhy_text *out = &writer->sink.text;
-	double energy_nj = kwhy_ledger_activity_nj(writer->report->ledger, writer->recording, row);
 
-	if (isfinite(energy_nj)) {
-		size_t note = kwhy_proto_begin(out, EVENT_DEBUG_ANNOTATIONS);
-
-		kwhy_proto_varint(out, ANNOTATION_NAME_IID, NOTE_ENERGY);
-		kwhy_proto_double(out, ANNOTATION_DOUBLE, energy_nj);
-		kwhy_proto_end(out, note);
-	}
-	if (rows->bytes[row] != KWHY_UNKNOWN_BYTES)
-		annotate(out, NOTE_BYTES, rows->bytes[row]);
-	if (rows->blocks[row] != KWHY_UNKNOWN_BLOCKS)
-		annotate(out, NOTE_BLOCKS, rows->blocks[row]);
-	if (rows->threads_per_block[row] != KWHY_UNKNOWN_U16)
-		annotate(out, NOTE_THREADS, rows->threads_per_block[row]);
+	annotate_energy(writer, row);
+	annotate(out, NOTE_STREAM_ROW, rows->stream[row]);
+	if (rows->call[row] != KWHY_NONE)
+		annotate(out, NOTE_CORRELATION, (uint64_t)rows->call[row] + 1);
+	annotate_known(out, NOTE_BYTES, rows->bytes[row], KWHY_UNKNOWN_BYTES);
+	annotate_known(out, NOTE_BLOCKS, rows->blocks[row], KWHY_UNKNOWN_BLOCKS);
+	annotate_known(out, NOTE_THREADS, rows->threads_per_block[row], KWHY_UNKNOWN_U16);
+	annotate_known(out, NOTE_REGISTERS, rows->registers[row], KWHY_UNKNOWN_U16);
+	annotate_known(out, NOTE_SHARED, rows->shared_bytes[row], KWHY_NONE);
+	annotate_known(out, NOTE_GRAPH_NODE, rows->graph_node[row], KWHY_NONE);
+	annotate_known(out, NOTE_PEER, rows->peer[row], KWHY_UNKNOWN_U16);
+	if (rows->kind[row] == KWHY_ACTIVITY_COPY)
+		annotate_text(out, NOTE_COPY_KIND, kwhy_copy_kind_name(rows->copy_kind[row]));
+	if (rows->src_memory[row])
+		annotate_text(out, NOTE_SOURCE, kwhy_memory_kind_name(rows->src_memory[row]));
+	if (rows->dst_memory[row])
+		annotate_text(out, NOTE_TARGET, kwhy_memory_kind_name(rows->dst_memory[row]));
 }
 
 struct slice {
@@ -247,7 +325,107 @@ struct slice {
 	unsigned category;
 	uint64_t track;
 	size_t activity; /* SIZE_MAX: no activity */
+	size_t call;	 /* SIZE_MAX: no API call */
+	uint32_t thread; /* of calls and ranges; KWHY_NONE: none */
 };
+
+struct row {
+	size_t packet, event;
+};
+
+static struct row row_begin(struct writer *writer)
+{
+	struct kwhy_text *out = &writer->sink.text;
+	struct row row = {.packet = packet_begin(writer)};
+
+	kwhy_proto_varint(out, PACKET_TIMESTAMP, stamp(writer, writer->recording->start_ns));
+	row.event = kwhy_proto_begin(out, PACKET_TRACK_EVENT);
+	kwhy_proto_varint(out, EVENT_TYPE, INSTANT);
+	kwhy_proto_varint(out, EVENT_TRACK_UUID, rows_uuid);
+	kwhy_proto_varint(out, EVENT_CATEGORY_IIDS, CATEGORY_ROW);
+	return row;
+}
+
+static void row_end(struct writer *writer, struct row row)
+{
+	kwhy_proto_end(&writer->sink.text, row.event);
+	kwhy_proto_varint(&writer->sink.text, PACKET_SEQUENCE_FLAGS, NEEDS_STATE);
+	packet_end(writer, row.packet);
+}
+
+static void write_device_rows(struct writer *writer)
+{
+	struct kwhy_text *out = &writer->sink.text;
+
+	for (uint32_t d = 0; d < writer->recording->device_count; d++) {
+		const struct kwhy_device *device = &writer->recording->devices[d];
+		struct row row = row_begin(writer);
+
+		annotate(out, NOTE_DEVICE_ROW, d);
+		annotate(out, NOTE_DEVICE, (uint64_t)device->index);
+		annotate_known(out, NOTE_RANK, device->rank, KWHY_NONE);
+		if (device->name)
+			annotate_text(out, NOTE_NAME, device->name);
+		annotate_known(out, NOTE_SMS, device->sm_count, 0);
+		annotate_known(out, NOTE_THREADS_PER_SM, device->threads_per_sm, 0);
+		annotate_known(out, NOTE_REGISTERS_PER_SM, device->registers_per_sm, 0);
+		annotate_known(out, NOTE_SHARED_PER_SM, device->shared_bytes_per_sm, 0);
+		annotate_known(out, NOTE_COMPUTE, device->compute_major * 100 + device->compute_minor, 0);
+		row_end(writer, row);
+	}
+}
+
+static void write_process_rows(struct writer *writer)
+{
+	struct kwhy_text *out = &writer->sink.text;
+
+	for (uint32_t p = 0; p < writer->recording->process_count; p++) {
+		const struct kwhy_process *process = &writer->recording->processes[p];
+		struct row row = row_begin(writer);
+
+		annotate(out, NOTE_PROCESS_ROW, p);
+		if (process->pid >= 0)
+			annotate(out, NOTE_PID, (uint64_t)process->pid);
+		annotate_known(out, NOTE_RANK, process->rank, KWHY_NONE);
+		annotate_known(out, NOTE_WORLD_SIZE, process->world_size, 0);
+		row_end(writer, row);
+	}
+}
+
+static void write_thread_rows(struct writer *writer)
+{
+	struct kwhy_text *out = &writer->sink.text;
+
+	for (uint32_t t = 0; t < writer->recording->thread_count; t++) {
+		const struct kwhy_thread *thread = &writer->recording->threads[t];
+		struct row row = row_begin(writer);
+
+		annotate(out, NOTE_THREAD_ROW, t);
+		annotate(out, NOTE_PROCESS_ROW, thread->process);
+		if (thread->tid >= 0)
+			annotate(out, NOTE_TID, (uint64_t)thread->tid);
+		row_end(writer, row);
+	}
+}
+
+static void write_stream_rows(struct writer *writer)
+{
+	struct kwhy_text *out = &writer->sink.text;
+
+	for (uint32_t i = 0; i < writer->recording->stream_count; i++) {
+		const struct kwhy_stream *stream = &writer->recording->streams[i];
+		struct row row = row_begin(writer);
+
+		annotate(out, NOTE_STREAM_ROW, i);
+		annotate(out, NOTE_DEVICE_ROW, stream->device);
+		annotate(out, NOTE_PROCESS_ROW, stream->process);
+		if (stream->id >= 0)
+			annotate(out, NOTE_STREAM, (uint64_t)stream->id);
+		if (stream->context >= 0)
+			annotate(out, NOTE_CONTEXT, (uint64_t)stream->context);
+		row_end(writer, row);
+	}
+}
 
 static void write_slice(struct writer *writer, const struct slice *slice)
 {
@@ -262,6 +440,10 @@ static void write_slice(struct writer *writer, const struct slice *slice)
 	kwhy_proto_varint(out, EVENT_CATEGORY_IIDS, slice->category);
 	if (slice->activity != SIZE_MAX)
 		annotate_activity(writer, slice->activity);
+	else
+		annotate(out, NOTE_THREAD_ROW, slice->thread);
+	if (slice->call != SIZE_MAX)
+		annotate(out, NOTE_CORRELATION, (uint64_t)slice->call + 1);
 	kwhy_proto_end(out, event);
 	kwhy_proto_varint(out, PACKET_SEQUENCE_FLAGS, NEEDS_STATE);
 	packet_end(writer, packet);
@@ -282,8 +464,8 @@ static void write_activities(struct writer *writer)
 
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct kwhy_stream *stream = &recording->streams[rows->stream[i]];
-		struct slice slice = {
-			rows->start_ns[i], rows->end_ns[i], rows->name[i], rows->kind[i] + 1u, 0, i};
+		struct slice slice = {rows->start_ns[i], rows->end_ns[i], rows->name[i], rows->kind[i] + 1u,
+			0, i, SIZE_MAX, KWHY_NONE};
 
 		kwhy_text_clear(&writer->label);
 		kwhy_text_addf(&writer->label, "stream %" PRId64, stream->id);
@@ -300,8 +482,8 @@ static void write_calls(struct writer *writer)
 
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct kwhy_thread *thread = &recording->threads[rows->thread[i]];
-		struct slice slice = {
-			rows->start_ns[i], rows->end_ns[i], rows->name[i], CATEGORY_CALL, 0, SIZE_MAX};
+		struct slice slice = {rows->start_ns[i], rows->end_ns[i], rows->name[i], CATEGORY_CALL, 0,
+			SIZE_MAX, i, rows->thread[i]};
 
 		kwhy_text_clear(&writer->label);
 		kwhy_text_addf(&writer->label, "calls of thread %" PRId64, thread->tid);
@@ -320,8 +502,8 @@ static void write_ranges(struct writer *writer)
 	for (size_t i = 0; i < recording->range_count; i++) {
 		const struct kwhy_range *range = &recording->ranges[i];
 		size_t track = first + (range->thread == KWHY_NONE ? recording->thread_count : range->thread);
-		struct slice slice = {
-			range->start_ns, range->end_ns, range->name, CATEGORY_RANGE, 0, SIZE_MAX};
+		struct slice slice = {range->start_ns, range->end_ns, range->name, CATEGORY_RANGE, 0,
+			SIZE_MAX, SIZE_MAX, range->thread};
 
 		kwhy_text_clear(&writer->label);
 		kwhy_text_add(&writer->label, "ranges");
@@ -375,6 +557,11 @@ static enum kwhy_status write_tracks(
 		return status;
 	write_names(writer);
 	describe_devices(writer);
+	describe(writer, rows_uuid, 0, "rows of the recording", NULL);
+	write_device_rows(writer);
+	write_process_rows(writer);
+	write_thread_rows(writer);
+	write_stream_rows(writer);
 	write_activities(writer);
 	write_calls(writer);
 	write_ranges(writer);

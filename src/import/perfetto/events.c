@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/column.h"
+#include "import/perfetto/file.h"
+
+#include <string.h>
+
+/* Types of track events. */
+enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3 };
+
+enum { SLICES_MAX = 1 << 20 };
+
+/* A track event with what is read of it. */
+struct event {
+	uint64_t type, track;
+	int64_t absolute_us; /* -1: not stated */
+	struct kwhy_perfetto_slice slice;
+};
+
+static enum kwhy_status fail_damaged(const struct kwhy_perfetto_file *file, struct kwhy_error *error)
+{
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"%s is damaged: the event in packet %llu is no message; record the "
+		"trace again",
+		file->path, (unsigned long long)file->counts.packets);
+}
+
+/* The value of an annotation: numbers as they are, negative ones and fractions left out, texts as names. */
+static enum kwhy_status read_value(struct kwhy_perfetto_file *file, uint64_t sequence,
+	const struct kwhy_protobuf_field *field, uint64_t *value, bool *known, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+	uint32_t name = KWHY_NONE;
+
+	if (field->number == KWHY_ANNOTATION_UINT || field->number == KWHY_ANNOTATION_INT) {
+		*value = field->value;
+		*known = field->number == KWHY_ANNOTATION_UINT || (int64_t)field->value >= 0;
+	}
+	if (field->number == KWHY_ANNOTATION_TEXT)
+		status = kwhy_perfetto_intern(file, field->bytes, &name, error);
+	if (field->number == KWHY_ANNOTATION_TEXT_IID)
+		name = kwhy_perfetto_interned(file, sequence, KWHY_INTERNED_TEXTS, field->value);
+	if (name != KWHY_NONE) {
+		*value = name;
+		*known = true;
+	}
+	return status;
+}
+
+static enum kwhy_status read_annotation(struct kwhy_perfetto_file *file, uint64_t sequence,
+	struct kwhy_protobuf_message message, struct kwhy_perfetto_slice *slice, struct kwhy_error *error)
+{
+	struct kwhy_protobuf_field field;
+	enum kwhy_perfetto_key key = KWHY_KEY_COUNT;
+	enum kwhy_status status = KWHY_OK;
+	uint32_t name = KWHY_NONE;
+	uint64_t value = 0;
+	bool known = false;
+	int more = 1;
+
+	while (!status && (more = kwhy_protobuf_next(&message, &field)) > 0) {
+		if (field.number == KWHY_ANNOTATION_NAME_IID)
+			name = kwhy_perfetto_interned(file, sequence, KWHY_INTERNED_ANNOTATIONS, field.value);
+		if (field.number == KWHY_ANNOTATION_NAME)
+			status = kwhy_perfetto_intern(file, field.bytes, &name, error);
+		if (!status)
+			status = read_value(file, sequence, &field, &value, &known, error);
+	}
+	if (!status && more < 0)
+		return fail_damaged(file, error);
+	if (!status && known && name != KWHY_NONE)
+		status = kwhy_perfetto_key_of(file, name, &key, error);
+	if (key < KWHY_KEY_COUNT) {
+		slice->value[key] = value;
+		slice->seen |= UINT64_C(1) << key;
+	}
+	return status;
+}
+
+static enum kwhy_status read_event_field(struct kwhy_perfetto_file *file, uint64_t sequence,
+	const struct kwhy_protobuf_field *field, struct event *event, struct kwhy_error *error)
+{
+	switch (field->number) {
+	case KWHY_EVENT_TYPE:
+		event->type = field->value;
+		return KWHY_OK;
+	case KWHY_EVENT_TRACK:
+		event->track = field->value;
+		return KWHY_OK;
+	case KWHY_EVENT_ABSOLUTE_US:
+		event->absolute_us = field->value < INT64_MAX / 4000 ? (int64_t)field->value : -1;
+		return KWHY_OK;
+	case KWHY_EVENT_NAME_IID:
+		event->slice.name = kwhy_perfetto_interned(file, sequence, KWHY_INTERNED_NAMES, field->value);
+		return KWHY_OK;
+	case KWHY_EVENT_NAME:
+		return kwhy_perfetto_intern(file, field->bytes, &event->slice.name, error);
+	case KWHY_EVENT_CATEGORY_IIDS:
+		event->slice.category = kwhy_perfetto_interned(
+			file, sequence, KWHY_INTERNED_CATEGORIES, field->value);
+		return KWHY_OK;
+	case KWHY_EVENT_CATEGORIES:
+		return kwhy_perfetto_intern(file, field->bytes, &event->slice.category, error);
+	case KWHY_EVENT_ANNOTATIONS:
+		return read_annotation(file, sequence, field->bytes, &event->slice, error);
+	default:
+		return KWHY_OK;
+	}
+}
+
+static enum kwhy_status read_event(struct kwhy_perfetto_file *file, const struct kwhy_perfetto_packet *packet,
+	struct event *event, struct kwhy_error *error)
+{
+	struct kwhy_protobuf_message message = packet->event;
+	struct kwhy_protobuf_field field;
+	enum kwhy_status status = KWHY_OK;
+	int more = 1;
+
+	*event = (struct event){.absolute_us = -1};
+	event->slice.name = event->slice.category = event->slice.outer = KWHY_NONE;
+	while (!status && (more = kwhy_protobuf_next(&message, &field)) > 0)
+		status = read_event_field(file, packet->sequence, &field, event, error);
+	event->slice.start_ns = event->absolute_us >= 0 ? event->absolute_us * 1000 : packet->time;
+	return !status && more < 0 ? fail_damaged(file, error) : status;
+}
+
+static enum kwhy_status begin(struct kwhy_perfetto_file *file, struct kwhy_perfetto_track *track,
+	const struct kwhy_perfetto_slice *slice, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+	uint32_t place = file->free_slice;
+
+	if (place != KWHY_NONE) {
+		file->free_slice = file->slices[place].outer;
+	} else {
+		place = (uint32_t)file->slice_count;
+		if (file->slice_count >= SLICES_MAX)
+			return kwhy_fail(error, KWHY_E_INPUT,
+				"%s: %d slices have begun and none of them ends; the ends are missing, so "
+				"record the trace again",
+				file->path, SLICES_MAX);
+		status = kwhy_column_reserve((void **)&file->slices, &file->slice_capacity,
+			file->slice_count + 1, sizeof(*file->slices), "the slices of a trace", error);
+		file->slice_count += !status;
+	}
+	if (status)
+		return status;
+	file->slices[place] = *slice;
+	file->slices[place].outer = track->open;
+	track->open = place;
+	return KWHY_OK;
+}
+
+static enum kwhy_status end(struct kwhy_perfetto_file *file, struct kwhy_perfetto_track *track,
+	int64_t end_ns, struct kwhy_error *error)
+{
+	struct kwhy_perfetto_slice slice;
+	uint32_t place = track->open;
+
+	if (place == KWHY_NONE) {
+		file->counts.unpaired++;
+		return KWHY_OK;
+	}
+	slice = file->slices[place];
+	track->open = slice.outer;
+	file->slices[place].outer = file->free_slice;
+	file->free_slice = place;
+	return kwhy_perfetto_slice_add(file, &slice, track->uuid, end_ns, error);
+}
+
+enum kwhy_status kwhy_perfetto_event_add(
+	struct kwhy_perfetto_file *file, const struct kwhy_perfetto_packet *packet, struct kwhy_error *error)
+{
+	struct kwhy_perfetto_track *track;
+	struct event event;
+	enum kwhy_status status = read_event(file, packet, &event, error);
+
+	if (!status && event.type == TYPE_INSTANT)
+		return kwhy_perfetto_row_add(file, &event.slice, error);
+	if (!status && event.type != TYPE_BEGIN && event.type != TYPE_END)
+		return KWHY_OK;
+	if (!status)
+		status = kwhy_perfetto_track_add(file, event.track, &track, error);
+	if (status)
+		return status;
+	return event.type == TYPE_BEGIN ? begin(file, track, &event.slice, error)
+					: end(file, track, event.slice.start_ns, error);
+}
+
+/* Names a stage of a GPU: by itself, or by its kind. */
+static enum kwhy_status name_stage(struct kwhy_perfetto_file *file, uint64_t sequence,
+	const struct kwhy_protobuf_field *field, uint32_t *name, struct kwhy_error *error)
+{
+	if (field->number == KWHY_STAGE_NAME)
+		return kwhy_perfetto_intern(file, field->bytes, name, error);
+	if (field->number == KWHY_STAGE_NAME_IID)
+		*name = kwhy_perfetto_interned(file, sequence, KWHY_INTERNED_NAMES, field->value);
+	if (field->number == KWHY_STAGE_IID && *name == KWHY_NONE)
+		*name = kwhy_perfetto_interned(file, sequence, KWHY_INTERNED_STAGES, field->value);
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_perfetto_stage_add(
+	struct kwhy_perfetto_file *file, const struct kwhy_perfetto_packet *packet, struct kwhy_error *error)
+{
+	struct kwhy_perfetto_slice slice = {
+		.start_ns = packet->time, .name = KWHY_NONE, .category = KWHY_NONE, .outer = KWHY_NONE};
+	struct kwhy_protobuf_message message = packet->stage;
+	struct kwhy_protobuf_field field;
+	enum kwhy_status status = KWHY_OK;
+	uint64_t duration_ns = 0;
+	int more = 1;
+
+	slice.seen = UINT64_C(1) << KWHY_KEY_DEVICE | UINT64_C(1) << KWHY_KEY_STREAM;
+	while (!status && (more = kwhy_protobuf_next(&message, &field)) > 0) {
+		if (field.number == KWHY_STAGE_DURATION)
+			duration_ns = field.value;
+		if (field.number == KWHY_STAGE_GPU)
+			slice.value[KWHY_KEY_DEVICE] = field.value;
+		if (field.number == KWHY_STAGE_QUEUE_IID)
+			slice.value[KWHY_KEY_STREAM] = field.value;
+		status = name_stage(file, packet->sequence, &field, &slice.name, error);
+	}
+	if (!status && more < 0)
+		return fail_damaged(file, error);
+	if (!status && duration_ns > 0 && duration_ns < INT64_MAX / 8)
+		status = kwhy_perfetto_slice_add(file, &slice, 0, packet->time + (int64_t)duration_ns, error);
+	return status;
+}

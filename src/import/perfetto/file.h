@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_IMPORT_PERFETTO_FILE_H
+#define KWHY_IMPORT_PERFETTO_FILE_H
+
+#include "import/collectives.h"
+#include "import/import.h"
+#include "import/protobuf/stream.h"
+#include "import/tracks.h"
+
+/*
+ * A Perfetto trace: packets of slices on tracks. Names of tracks may follow the slices on them, so the file
+ * is read twice: for the tracks and clocks, then for the slices. Texts are interned in each sequence of
+ * packets.
+ */
+
+/* Field numbers of protos/perfetto/trace/. */
+enum {
+	KWHY_PERFETTO_PACKET = 1,
+
+	KWHY_PACKET_CLOCK_SNAPSHOT = 6,
+	KWHY_PACKET_TIMESTAMP = 8,
+	KWHY_PACKET_SEQUENCE = 10,
+	KWHY_PACKET_TRACK_EVENT = 11,
+	KWHY_PACKET_INTERNED = 12,
+	KWHY_PACKET_RENDER_STAGE = 53,
+	KWHY_PACKET_CLOCK = 58,
+	KWHY_PACKET_DEFAULTS = 59,
+	KWHY_PACKET_TRACK = 60,
+
+	KWHY_DEFAULTS_TRACK_EVENT = 11,
+	KWHY_DEFAULTS_CLOCK = 58,
+
+	KWHY_SNAPSHOT_CLOCK = 1,
+	KWHY_CLOCK_ID = 1,
+	KWHY_CLOCK_TIME = 2,
+	KWHY_CLOCK_INCREMENTAL = 3,
+	KWHY_CLOCK_MULTIPLIER = 4,
+
+	KWHY_TRACK_UUID = 1,
+	KWHY_TRACK_NAME = 2,
+	KWHY_TRACK_PROCESS = 3,
+	KWHY_TRACK_THREAD = 4,
+	KWHY_TRACK_PARENT = 5,
+	KWHY_TRACK_COUNTER = 8,
+	KWHY_TRACK_STATIC_NAME = 10,
+	KWHY_TRACK_PROCESS_PID = 1,
+	KWHY_TRACK_THREAD_PID = 1,
+	KWHY_TRACK_THREAD_TID = 2,
+
+	KWHY_EVENT_DELTA_US = 1,
+	KWHY_EVENT_CATEGORY_IIDS = 3,
+	KWHY_EVENT_ANNOTATIONS = 4,
+	KWHY_EVENT_TYPE = 9,
+	KWHY_EVENT_NAME_IID = 10,
+	KWHY_EVENT_TRACK = 11,
+	KWHY_EVENT_ABSOLUTE_US = 16,
+	KWHY_EVENT_CATEGORIES = 22,
+	KWHY_EVENT_NAME = 23,
+
+	KWHY_ANNOTATION_NAME_IID = 1,
+	KWHY_ANNOTATION_UINT = 3,
+	KWHY_ANNOTATION_INT = 4,
+	KWHY_ANNOTATION_DOUBLE = 5,
+	KWHY_ANNOTATION_TEXT = 6,
+	KWHY_ANNOTATION_NAME = 10,
+	KWHY_ANNOTATION_TEXT_IID = 17,
+
+	KWHY_INTERNED_CATEGORIES = 1,
+	KWHY_INTERNED_NAMES = 2,
+	KWHY_INTERNED_ANNOTATIONS = 3,
+	KWHY_INTERNED_STAGES = 24,
+	KWHY_INTERNED_TEXTS = 29,
+	KWHY_INTERNED_IID = 1,
+	KWHY_INTERNED_TEXT = 2,
+
+	KWHY_STAGE_DURATION = 2,
+	KWHY_STAGE_CONTEXT = 5,
+	KWHY_STAGE_GPU = 11,
+	KWHY_STAGE_QUEUE_IID = 13,
+	KWHY_STAGE_IID = 14,
+	KWHY_STAGE_NAME = 17,
+	KWHY_STAGE_NAME_IID = 20,
+};
+
+/* What an event's category makes of it. */
+enum kwhy_perfetto_role {
+	KWHY_PERFETTO_UNKNOWN,
+	KWHY_PERFETTO_OTHER, /* understood, and not needed */
+	KWHY_PERFETTO_KERNEL,
+	KWHY_PERFETTO_COLLECTIVE,
+	KWHY_PERFETTO_GRAPH,
+	KWHY_PERFETTO_COPY,
+	KWHY_PERFETTO_MEMSET,
+	KWHY_PERFETTO_STREAM, /* a kernel, or a copy if it has an agent that it copies to */
+	KWHY_PERFETTO_CALL,
+	KWHY_PERFETTO_RANGE,
+	KWHY_PERFETTO_OPERATOR,
+	KWHY_PERFETTO_ROW, /* a row of a table that kwhy export writes */
+};
+
+/* Annotations that are read, under the names that kwhy, rocprofv3 and rocprof-sys give them. */
+enum kwhy_perfetto_key {
+	KWHY_KEY_DEVICE,
+	KWHY_KEY_STREAM,
+	KWHY_KEY_STREAM_ROW,
+	KWHY_KEY_PROCESS_ROW,
+	KWHY_KEY_THREAD_ROW,
+	KWHY_KEY_DEVICE_ROW,
+	KWHY_KEY_CONTEXT,
+	KWHY_KEY_PID,
+	KWHY_KEY_TID,
+	KWHY_KEY_RANK,
+	KWHY_KEY_WORLD_SIZE,
+	KWHY_KEY_SMS,
+	KWHY_KEY_THREADS_PER_SM,
+	KWHY_KEY_REGISTERS_PER_SM,
+	KWHY_KEY_SHARED_PER_SM,
+	KWHY_KEY_COMPUTE,
+	KWHY_KEY_CORRELATION,
+	KWHY_KEY_BYTES,
+	KWHY_KEY_BLOCKS,
+	KWHY_KEY_THREADS,
+	KWHY_KEY_WORK_ITEMS,
+	KWHY_KEY_REGISTERS,
+	KWHY_KEY_SHARED,
+	KWHY_KEY_NODE,
+	KWHY_KEY_COPY_KIND,
+	KWHY_KEY_SOURCE,
+	KWHY_KEY_TARGET,
+	KWHY_KEY_PEER,
+	KWHY_KEY_AGENT,
+	KWHY_KEY_TARGET_AGENT,
+	KWHY_KEY_NAME,
+	KWHY_KEY_COUNT
+};
+
+struct kwhy_perfetto_track {
+	uint64_t uuid, parent;
+	uint32_t name;	  /* KWHY_NONE: none */
+	int64_t pid, tid; /* -1: not a thread's */
+	bool is_counter;
+	uint32_t row;  /* of the stream or thread of slices without a number of it; KWHY_NONE: not added */
+	uint32_t open; /* innermost slice that has not ended, place in the slices; KWHY_NONE: none */
+};
+
+/* A clock of a sequence, against the trace's clock, in nanoseconds. */
+struct kwhy_perfetto_clock {
+	int64_t at, trace_ns; /* time of the clock, and of the trace, in one snapshot */
+	int64_t multiplier, now;
+	bool incremental;
+};
+
+/* A slice that has begun. */
+struct kwhy_perfetto_slice {
+	int64_t start_ns;
+	uint32_t name, category, outer;
+	uint64_t seen;			/* keys whose value is set */
+	uint64_t value[KWHY_KEY_COUNT]; /* numbers; of texts, the name */
+};
+
+struct kwhy_perfetto_counts {
+	uint64_t packets, events, unpaired, clockless, unknown;
+};
+
+struct kwhy_perfetto_file {
+	struct kwhy_recording *recording;
+	const char *path;
+	bool partial, cut, chooses_clock, unix_clock;
+	struct kwhy_collectives *collectives;
+	struct kwhy_tracks tracks;
+	struct kwhy_perfetto_track *items;
+	struct kwhy_perfetto_slice *slices;
+	struct kwhy_perfetto_clock *clocks;
+	uint8_t *roles, *keys; /* of each name, plus 1; 0: not looked up yet */
+	size_t item_count, item_capacity, slice_count, slice_capacity, clock_count, clock_capacity,
+		role_capacity, key_capacity;
+	uint32_t free_slice;
+	struct kwhy_track_map by_uuid, by_clock, interned, by_row, devices, defaults;
+	int64_t unix_less_trace_ns; /* of a snapshot; 0: none states both clocks */
+	uint32_t process, unknown_category;
+	size_t first_activity;
+	struct kwhy_perfetto_counts counts;
+};
+
+/* One packet. */
+struct kwhy_perfetto_packet {
+	uint64_t sequence, clock;
+	bool has_clock, has_time;
+	int64_t time;
+	struct kwhy_protobuf_message event, interned, snapshot, stage, track, defaults;
+};
+
+/* perfetto/packets.c: both passes over the packets, tracks, clocks and interned texts. */
+KWHY_MUST_USE enum kwhy_status kwhy_perfetto_read_tracks(
+	struct kwhy_perfetto_file *file, struct kwhy_protobuf_stream *stream, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_perfetto_read_events(
+	struct kwhy_perfetto_file *file, struct kwhy_protobuf_stream *stream, struct kwhy_error *error);
+struct kwhy_perfetto_track *kwhy_perfetto_track_find(struct kwhy_perfetto_file *file, uint64_t uuid);
+KWHY_MUST_USE enum kwhy_status kwhy_perfetto_track_add(struct kwhy_perfetto_file *file, uint64_t uuid,
+	struct kwhy_perfetto_track **out, struct kwhy_error *error);
+/* The name of the recording that a sequence has interned under a number; KWHY_NONE: none. */
+uint32_t kwhy_perfetto_interned(
+	struct kwhy_perfetto_file *file, uint64_t sequence, unsigned table, uint64_t iid);
+KWHY_MUST_USE enum kwhy_status kwhy_perfetto_intern(struct kwhy_perfetto_file *file,
+	struct kwhy_protobuf_message text, uint32_t *out, struct kwhy_error *error);
+
+/* perfetto/events.c: slices, counters and render stages. */
+KWHY_MUST_USE enum kwhy_status kwhy_perfetto_event_add(
+	struct kwhy_perfetto_file *file, const struct kwhy_perfetto_packet *packet, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_perfetto_stage_add(
+	struct kwhy_perfetto_file *file, const struct kwhy_perfetto_packet *packet, struct kwhy_error *error);
+
+/* perfetto/rows.c: a slice that has ended, as a row. */
+KWHY_MUST_USE enum kwhy_status kwhy_perfetto_slice_add(struct kwhy_perfetto_file *file,
+	const struct kwhy_perfetto_slice *slice, uint64_t track, int64_t end_ns, struct kwhy_error *error);
+/* A row of a table that kwhy export wrote. */
+KWHY_MUST_USE enum kwhy_status kwhy_perfetto_row_add(
+	struct kwhy_perfetto_file *file, const struct kwhy_perfetto_slice *row, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_perfetto_role_of(struct kwhy_perfetto_file *file, uint32_t category,
+	enum kwhy_perfetto_role *out, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_perfetto_key_of(struct kwhy_perfetto_file *file, uint32_t name,
+	enum kwhy_perfetto_key *out, struct kwhy_error *error);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace_input.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
+{
+	char path[64];
+	int file = input_open(data, length, path);
+
+	input_read_both_ways(&kwhy_reader_perfetto, path);
+	close(file);
+	return 0;
+}
