@@ -42,7 +42,7 @@ static enum kwhy_status refuse_format(const char *path, struct kwhy_error *error
 #include "model/trace_formats.def"
 #undef X
 	};
-	char known[512] = "neither ";
+	char known[600] = "neither ";
 
 	for (size_t i = 0; i < KWHY_FORMAT_COUNT; i++)
 		snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s", i ? ", nor " : "",
@@ -117,6 +117,8 @@ enum kwhy_status kwhy_import_trace(struct kwhy_recording *recording, const char 
 
 	if (!status)
 		status = read_trace(recording, path, options, error);
+	if (!status && recording->source_count == before.sources)
+		return KWHY_OK; /* it was read with an earlier file of the same trace */
 	if (!status && !options->partial && !options->host_alone)
 		status = check_work(recording, &before, ranges_before, path, error);
 	if (!status)

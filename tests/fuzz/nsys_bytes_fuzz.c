@@ -3,6 +3,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 {
-	database_read(data, length);
+	database_read(&kwhy_reader_nsys, data, length);
 	return 0;
 }

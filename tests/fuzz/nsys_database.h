@@ -7,7 +7,7 @@
 #include <fcntl.h>
 
 /* SQLite resolves links, so a database needs a file with a name. */
-static inline void database_read(const void *data, size_t length)
+static inline void database_read(const struct kwhy_trace_reader *reader, const void *data, size_t length)
 {
 	char path[64];
 	int file;
@@ -21,7 +21,7 @@ static inline void database_read(const void *data, size_t length)
 	if (file < 0 || write(file, data, length) != (ssize_t)length)
 		abort();
 	close(file);
-	input_read_both_ways(&kwhy_reader_nsys, path);
+	input_read_both_ways(reader, path);
 	unlink(path);
 }
 

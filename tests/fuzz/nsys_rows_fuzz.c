@@ -172,7 +172,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 	sqlite3_exec(database, "COMMIT", NULL, NULL, NULL);
 	bytes = sqlite3_serialize(database, "main", &size, 0);
 	if (bytes)
-		database_read(bytes, (size_t)size);
+		database_read(&kwhy_reader_nsys, bytes, (size_t)size);
 	sqlite3_free(bytes);
 	sqlite3_close(database);
 	return 0;

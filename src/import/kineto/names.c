@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/column.h"
 #include "base/text.h"
+#include "import/kineto/escape.h"
 #include "import/kineto/file.h"
 
 #include <ctype.h>
@@ -58,8 +59,7 @@ static size_t unescape_one(const char *bytes, size_t length, char *out, size_t *
 	return 2;
 }
 
-/* Undoes all escapes, until `out` exceeds the longest name that the recording keeps. */
-static size_t unescape(const char *bytes, size_t length, char out[KWHY_NAME_MAX_BYTES + 8])
+size_t kwhy_kineto_unescape(const char *bytes, size_t length, char out[KWHY_NAME_MAX_BYTES + 8])
 {
 	size_t written = 0;
 
@@ -79,7 +79,7 @@ enum kwhy_status kwhy_kineto_name(struct kwhy_kineto_file *file, const char *byt
 
 	if (!memchr(bytes, '\\', length))
 		return kwhy_names_intern(&file->recording->names, bytes, length, out_name, error);
-	length = unescape(bytes, length, plain);
+	length = kwhy_kineto_unescape(bytes, length, plain);
 	return kwhy_names_intern(&file->recording->names, plain, length, out_name, error);
 }
 

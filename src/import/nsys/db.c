@@ -25,6 +25,7 @@ enum {
 struct kwhy_nsys_db {
 	sqlite3 *handle;
 	char *path;
+	const char *cure; /* for messages */
 	uint64_t file_bytes;
 	uint64_t calls_left; /* calls of the progress handler until it stops SQLite */
 };
@@ -36,7 +37,7 @@ static const struct {
 	{SQLITE_LIMIT_LENGTH, 16 << 20},
 	{SQLITE_LIMIT_SQL_LENGTH, 1 << 20},
 	{SQLITE_LIMIT_EXPR_DEPTH, 100},
-	{SQLITE_LIMIT_COMPOUND_SELECT, 4},
+	{SQLITE_LIMIT_COMPOUND_SELECT, 500},
 	{SQLITE_LIMIT_VDBE_OP, 250000},
 	{SQLITE_LIMIT_FUNCTION_ARG, 8},
 	{SQLITE_LIMIT_ATTACHED, 0},
@@ -68,26 +69,19 @@ static enum kwhy_status database_failed(
 		return kwhy_fail_memory(error, "reading a database");
 	case SQLITE_NOTADB:
 		return kwhy_fail(error, KWHY_E_INPUT,
-			"%s is no SQLite database, or it is damaged or encrypted; export it again with "
-			"\"nsys export --type "
-			"sqlite\"",
-			db->path);
+			"%s is no SQLite database, or it is damaged or encrypted; %s", db->path, db->cure);
 	case SQLITE_INTERRUPT:
 		return kwhy_fail(error, KWHY_E_INPUT,
-			"%s: table %s has no end that fits the file's size: the file is damaged; export it "
-			"again with "
-			"\"nsys export --type sqlite\"",
-			db->path, table);
+			"%s: table %s has no end that fits the file's size: the file is damaged; %s",
+			db->path, table, db->cure);
 	case SQLITE_IOERR:
 	case SQLITE_CANTOPEN:
 		return kwhy_fail(error, KWHY_E_IO, "%s cannot be read: %s; check the path and the disk",
 			db->path, message);
 	default:
 		kwhy_text_sanitize(words, message, length < 200 ? length : 200);
-		return kwhy_fail(error, KWHY_E_INPUT,
-			"%s: table %s: %s; the file is damaged: export it again with \"nsys export --type "
-			"sqlite\"",
-			db->path, table, words);
+		return kwhy_fail(error, KWHY_E_INPUT, "%s: table %s: %s; the file is damaged: %s", db->path,
+			table, words, db->cure);
 	}
 }
 
@@ -197,13 +191,15 @@ static enum kwhy_status open_handle(struct kwhy_nsys_db *db, struct kwhy_error *
 	return KWHY_OK;
 }
 
-enum kwhy_status kwhy_nsys_db_open(const char *path, struct kwhy_nsys_db **out, struct kwhy_error *error)
+enum kwhy_status kwhy_nsys_db_open(
+	const char *path, const char *cure, struct kwhy_nsys_db **out, struct kwhy_error *error)
 {
 	struct kwhy_nsys_db *db = calloc(1, sizeof(*db));
 	enum kwhy_status status;
 
 	if (!db)
 		return kwhy_fail_memory(error, "reading a database");
+	db->cure = cure;
 	db->path = strdup(path);
 	status = db->path ? check_file(db, error) : kwhy_fail_memory(error, "reading a database");
 	if (!status)
@@ -233,6 +229,27 @@ static enum kwhy_status prepare(struct kwhy_nsys_db *db, const char *table, cons
 	return database_failed(db, table, error);
 }
 
+enum kwhy_status kwhy_nsys_db_tables(
+	struct kwhy_nsys_db *db, const char *prefix, struct kwhy_text *out, struct kwhy_error *error)
+{
+	static const char sql[] = "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0 AND "
+				  "substr(name, 1, length(?1)) = ?1 ORDER BY name LIMIT 4096";
+	sqlite3_stmt *statement;
+	enum kwhy_status status = prepare(db, "sqlite_master", sql, &statement, error);
+	int code;
+
+	if (status)
+		return status;
+	sqlite3_bind_text(statement, 1, prefix, -1, SQLITE_STATIC);
+	while ((code = sqlite3_step(statement)) == SQLITE_ROW)
+		kwhy_text_add_bytes(out, sqlite3_column_text(statement, 0),
+			strlen((const char *)sqlite3_column_text(statement, 0)) + 1);
+	status = code == SQLITE_DONE ? kwhy_text_check(out, error)
+				     : database_failed(db, "sqlite_master", error);
+	sqlite3_finalize(statement);
+	return status;
+}
+
 enum kwhy_status kwhy_nsys_db_has(
 	struct kwhy_nsys_db *db, const char *table, bool *out_has, struct kwhy_error *error)
 {
@@ -250,9 +267,8 @@ enum kwhy_status kwhy_nsys_db_has(
 	*out_has = code == SQLITE_ROW && sqlite3_column_int(statement, 0) == 1;
 	if (code == SQLITE_ROW && !*out_has)
 		status = kwhy_fail(error, KWHY_E_INPUT,
-			"%s: %s is a view or a virtual table where Nsight Systems writes a table; export the "
-			"report again",
-			db->path, table);
+			"%s: %s is a view or a virtual table where a table is expected; %s", db->path, table,
+			db->cure);
 	else if (code != SQLITE_ROW && code != SQLITE_DONE)
 		status = database_failed(db, "sqlite_master", error);
 	sqlite3_finalize(statement);
@@ -388,10 +404,8 @@ enum kwhy_status kwhy_nsys_rows_next(struct kwhy_nsys_rows *rows, bool *out_row,
 		return database_failed(rows->db, rows->table, error);
 	if (*out_row && ++rows->number > rows->db->file_bytes / ROW_BYTES_MIN)
 		return kwhy_fail(error, KWHY_E_INPUT,
-			"%s: table %s has more rows than fit in the file: it is damaged; export it again "
-			"with \"nsys export "
-			"--type sqlite\"",
-			rows->db->path, rows->table);
+			"%s: table %s has more rows than fit in the file: it is damaged; %s", rows->db->path,
+			rows->table, rows->db->cure);
 	return KWHY_OK;
 }
 

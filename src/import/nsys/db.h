@@ -3,6 +3,7 @@
 #define KWHY_IMPORT_NSYS_DB_H
 
 #include "base/status.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,9 +42,14 @@ struct kwhy_nsys_rows {
 	unsigned present; /* bit i: the table has column i */
 };
 
+/* `cure`: how such a file is made, for messages: "record again with ..."; valid until the end. */
 KWHY_MUST_USE enum kwhy_status kwhy_nsys_db_open(
-	const char *path, struct kwhy_nsys_db **out, struct kwhy_error *error);
+	const char *path, const char *cure, struct kwhy_nsys_db **out, struct kwhy_error *error);
 void kwhy_nsys_db_close(struct kwhy_nsys_db *db);
+
+/* The names of the plain tables that begin with `prefix`, in order, each ended by a NUL; at most 4,096. */
+KWHY_MUST_USE enum kwhy_status kwhy_nsys_db_tables(
+	struct kwhy_nsys_db *db, const char *prefix, struct kwhy_text *out, struct kwhy_error *error);
 
 /* Whether a plain table of that name exists; anything else of that name is KWHY_E_INPUT. */
 KWHY_MUST_USE enum kwhy_status kwhy_nsys_db_has(

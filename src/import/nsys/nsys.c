@@ -147,6 +147,7 @@ static void release(struct kwhy_nsys *nsys)
 static enum kwhy_status read_nsys(struct kwhy_recording *recording, const char *path,
 	const struct kwhy_import_options *options, struct kwhy_error *error)
 {
+	static const char cure[] = "export it again with \"nsys export --type sqlite\"";
 	struct kwhy_nsys nsys = {.recording = recording, .options = options, .rank = KWHY_NONE};
 	enum kwhy_status status;
 
@@ -154,7 +155,7 @@ static enum kwhy_status read_nsys(struct kwhy_recording *recording, const char *
 	nsys.first_stream = recording->stream_count;
 	nsys.activities_before = recording->activities.count;
 	nsys.first_process = (uint32_t)recording->process_count;
-	status = kwhy_nsys_db_open(path, &nsys.db, error);
+	status = kwhy_nsys_db_open(path, cure, &nsys.db, error);
 	if (!status)
 		status = kwhy_collectives_new(options->collectives_path, &nsys.collectives, error);
 	if (!status)

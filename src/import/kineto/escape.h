@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_IMPORT_KINETO_ESCAPE_H
+#define KWHY_IMPORT_KINETO_ESCAPE_H
+
+#include "base/names.h"
+
+#include <stddef.h>
+
+/*
+ * Undoes the escapes of a JSON string, until `out` exceeds the longest name that a recording keeps. Returns
+ * the bytes written.
+ */
+size_t kwhy_kineto_unescape(const char *bytes, size_t length, char out[KWHY_NAME_MAX_BYTES + 8]);
+
+#endif

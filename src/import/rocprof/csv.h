@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_IMPORT_ROCPROF_CSV_H
+#define KWHY_IMPORT_ROCPROF_CSV_H
+
+#include "import/csv/table.h"
+#include "import/rocprof/rocprof.h"
+
+/* One file of a set of CSV files of rocprofv3 while it is read. */
+struct kwhy_rocprof_csv {
+	struct kwhy_rocprof *rocprof;
+	struct kwhy_csv *csv;
+	const struct kwhy_rocprof_csv_kind *kind;
+	bool has_process;
+};
+
+/* A kind of file: the end of its name, its columns, and what reads its rows. */
+struct kwhy_rocprof_csv_kind {
+	const char *ending;
+	const struct kwhy_csv_column *columns;
+	size_t column_count;
+	enum kwhy_status (*read)(struct kwhy_rocprof_csv *csv, struct kwhy_error *error);
+	bool is_event;
+};
+
+/* rocprof/csv_rows.c: in the order in which they are read; calls come first, because they name the process.
+ */
+enum { KWHY_ROCPROF_CSV_KINDS = 7 };
+extern const struct kwhy_rocprof_csv_kind kwhy_rocprof_csv_kinds[KWHY_ROCPROF_CSV_KINDS];
+
+#endif
