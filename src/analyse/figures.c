@@ -36,7 +36,7 @@ int kwhy_analysis_run(const struct kwhy_analysis *analysis, struct kwhy_run_info
 		return (int)error.status;
 	const struct kwhy_run_info info = {.time_ns = rounded(totals.run_s * 1e9),
 		.energy_nj = rounded(totals.run_nj),
-		.low_nj = low_of(totals.run_nj, totals.run_below_nj),
+		.low_nj = rounded(kwhy_totals_run_low_nj(&totals)),
 		.high_nj = rounded(totals.run_nj + totals.run_above_nj),
 		.unmetered_nj = rounded(isnan(totals.run_nj) ? NAN : totals.unmetered_nj),
 		.is_modelled = totals.modelled};

@@ -5,12 +5,17 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "import/results/side.h"
+#include "model/side.h"
 #include "report/report.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Comparison of two reports, A before and B after, both read from report.json. */
+/* Comparison of two runs, A before and B after. Each is a run analysed now or a report.json. */
+
+/* The side of a run's objects; nothing of it refers to them. */
+KWHY_MUST_USE enum kwhy_status kwhy_side_of_report(struct kwhy_side *side, const char *label,
+	const struct kwhy_report *report, struct kwhy_error *error);
 
 /* NULL: the side has no work of that unit. */
 const struct kwhy_side_work *kwhy_side_work_of(const struct kwhy_side *side, const char *unit);

@@ -291,6 +291,13 @@ double kwhy_totals_paid_nj(const struct kwhy_totals *totals)
 	return (double)totals->energy_nj;
 }
 
+double kwhy_totals_run_low_nj(const struct kwhy_totals *totals)
+{
+	return isnan(totals->run_nj) || totals->run_below_nj < totals->run_nj
+		? totals->run_nj - totals->run_below_nj
+		: totals->run_below_nj * 0;
+}
+
 const char *kwhy_totals_no_energy(const struct kwhy_recording *recording)
 {
 	bool of_device = false, of_whole = false;

@@ -91,6 +91,9 @@ struct kwhy_totals_known kwhy_totals_known_within(const struct kwhy_totals *tota
  */
 double kwhy_totals_paid_nj(const struct kwhy_totals *totals);
 
+/* The lower end of the run's energy: not below 0, where the interval is wider than the figure. */
+double kwhy_totals_run_low_nj(const struct kwhy_totals *totals);
+
 /* Why the energy of some device is unknown, with a remedy where there is one. */
 const char *kwhy_totals_no_energy(const struct kwhy_recording *recording);
 

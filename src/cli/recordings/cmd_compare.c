@@ -41,7 +41,7 @@ static bool is_report(const char *path)
 	return length && memmem(head, length, "\"kwhy.report/", 13) != NULL;
 }
 
-/* One side and the report.json it was read from, since the page includes both. */
+/* One side, and its report.json where the page includes it. */
 struct source {
 	struct kwhy_side side;
 	struct kwhy_text json;
@@ -60,9 +60,11 @@ static enum kwhy_status read_report(struct source *source, const char *path, str
 struct run {
 	char *path;
 	const struct kwhy_strings *more, *power;
+	bool with_json; /* the page needs the report.json */
 };
 
-static enum kwhy_status read_json(struct source *source, const struct run *run, struct kwhy_error *error)
+static enum kwhy_status take_side(struct source *source, const struct run *run,
+	const struct kwhy_report *report, struct kwhy_error *error)
 {
 	struct kwhy_text label = {0};
 	enum kwhy_status status;
@@ -72,8 +74,9 @@ static enum kwhy_status read_json(struct source *source, const struct run *run, 
 		kwhy_text_addf(&label, " and %zu more", run->more->count);
 	status = kwhy_text_check(&label, error);
 	if (!status)
-		status = kwhy_side_read(
-			&source->side, label.data, source->json.data, source->json.length, error);
+		status = kwhy_side_of_report(&source->side, label.data, report, error);
+	if (!status && run->with_json)
+		status = kwhy_report_json(report, &source->json, error);
 	kwhy_text_done(&label);
 	return status;
 }
@@ -93,7 +96,6 @@ static enum kwhy_status refuse_probed(
 	return KWHY_OK;
 }
 
-/* Reads traces by making their report first, so that both sides are read from reports. */
 static enum kwhy_status read_traces(struct source *source, const struct run *run,
 	const struct kwhy_job_options *options, struct kwhy_error *error)
 {
@@ -112,9 +114,9 @@ static enum kwhy_status read_traces(struct source *source, const struct run *run
 		return status;
 	status = refuse_probed(analysis->ledger, run->path, error);
 	if (!status)
-		status = kwhy_report_json(&analysis->report, &source->json, error);
+		status = take_side(source, run, &analysis->report, error);
 	kwhy_analysis_close(analysis);
-	return status ? status : read_json(source, run, error);
+	return status;
 }
 
 static enum kwhy_status read_side(struct source *source, const struct run *run,
@@ -269,8 +271,10 @@ static enum kwhy_status run_steps(struct comparing *comparing, const struct kwhy
 	enum kwhy_output_form form, struct kwhy_error *error)
 {
 	const struct compare_options *options = invocation->options;
-	struct run a = {invocation->operands.items[0], &options->trace_a, &options->power_a};
-	struct run b = {invocation->operands.items[1], &options->trace_b, &options->power_b};
+	struct run a = {invocation->operands.items[0], &options->trace_a, &options->power_a,
+		form == KWHY_OUTPUT_HTML};
+	struct run b = {invocation->operands.items[1], &options->trace_b, &options->power_b,
+		form == KWHY_OUTPUT_HTML};
 	enum kwhy_exit verdict = KWHY_EXIT_DONE;
 	enum kwhy_status status = parse_conditions(comparing, &options->fail_if, error);
 

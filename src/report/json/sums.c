@@ -25,14 +25,6 @@ void kwhy_json_api(struct kwhy_json_report *parts)
 	kwhy_json_array_end(json);
 }
 
-/* The lower end of the run's energy: not below 0, where the interval is wider than the figure. */
-static double run_low_nj(const struct kwhy_totals *totals)
-{
-	return isnan(totals->run_nj) || totals->run_below_nj < totals->run_nj
-		? totals->run_nj - totals->run_below_nj
-		: totals->run_below_nj * 0;
-}
-
 static void write_nj(struct kwhy_json *json, const char *key, double nj)
 {
 	kwhy_json_known(json, key, isfinite(nj) && fabs(nj) < 9e18 ? llround(nj) : KWHY_UNKNOWN_NJ);
@@ -46,7 +38,7 @@ void kwhy_json_run(struct kwhy_json_report *parts)
 	kwhy_json_row(json, "run");
 	kwhy_json_real(json, "seconds", totals->run_s);
 	write_nj(json, "energy_nj", totals->run_nj);
-	write_nj(json, "low_nj", run_low_nj(totals));
+	write_nj(json, "low_nj", kwhy_totals_run_low_nj(totals));
 	write_nj(json, "high_nj", totals->run_nj + totals->run_above_nj);
 	write_nj(json, "recorded_nj", totals->recorded_nj);
 	write_nj(json, "unmetered_nj", isfinite(totals->run_nj) ? totals->unmetered_nj : NAN);
@@ -73,7 +65,7 @@ void kwhy_json_work(struct kwhy_json_report *parts)
 		kwhy_json_string(json, "unit", recording->work[i].unit);
 		kwhy_json_real(json, "count", recording->work[i].count);
 		kwhy_json_real(json, "energy_per_unit_nj", energy_nj / count);
-		kwhy_json_real(json, "energy_per_unit_low_nj", run_low_nj(totals) / count);
+		kwhy_json_real(json, "energy_per_unit_low_nj", kwhy_totals_run_low_nj(totals) / count);
 		kwhy_json_real(json, "energy_per_unit_high_nj", (energy_nj + totals->run_above_nj) / count);
 		kwhy_json_real(json, "units_per_joule", energy_nj > 0 ? count / (energy_nj * 1e-9) : NAN);
 		kwhy_json_real(json, "units_per_second", count / seconds);

@@ -230,6 +230,35 @@ static void assumed_powers_are_called_modelled_and_never_measured(void **state)
 	nouns_done(&nouns);
 }
 
+/* A run compared as it is and as its report.json is the same. */
+static void assert_same_side(const struct kwhy_side *read, const struct kwhy_report *report)
+{
+	struct kwhy_side side;
+
+	assert_int_equal(kwhy_side_of_report(&side, read->label, report, &error), KWHY_OK);
+	assert_string_equal(side.device, read->device);
+	assert_int_equal(side.account_count, read->account_count);
+	for (size_t i = 0; i < side.account_count; i++) {
+		assert_string_equal(side.accounts[i].name, read->accounts[i].name);
+		assert_int_equal(side.accounts[i].gross_nj, read->accounts[i].gross_nj);
+		assert_int_equal(side.accounts[i].high_nj, read->accounts[i].high_nj);
+	}
+	assert_int_equal(side.finding_count, read->finding_count);
+	for (size_t i = 0; i < side.finding_count; i++)
+		assert_int_equal(side.findings[i].energy_nj, read->findings[i].energy_nj);
+	assert_int_equal(side.work_count, read->work_count);
+	for (int i = 0; i < KWHY_FIGURE_COUNT; i++) {
+		double a = kwhy_figure_of(&side, (enum kwhy_figure)i),
+		       b = kwhy_figure_of(read, (enum kwhy_figure)i);
+
+		assert_true(a == b || (isnan(a) && isnan(b)));
+	}
+	assert_int_equal(side.seen_run_nj, read->seen_run_nj);
+	assert_int_equal(side.net_nj, read->net_nj);
+	assert_int_equal(side.first_ns, read->first_ns);
+	kwhy_side_done(&side);
+}
+
 /* It ran before the first or after the last reading. */
 static void an_account_that_no_reading_saw_has_no_energy_in_any_form(void **state)
 {
@@ -252,6 +281,7 @@ static void an_account_that_no_reading_saw_has_no_energy_in_any_form(void **stat
 	kwhy_text_done(&text);
 	assert_non_null(strstr(json.data, "\"basis\": \"none\""));
 	assert_int_equal(kwhy_side_read(&side, "a.json", json.data, json.length, &error), KWHY_OK);
+	assert_same_side(&side, &nouns.report);
 	assert_int_equal(side.energy_nj, 220000);
 	for (size_t i = 0; i < side.account_count; i++)
 		if (strcmp(side.accounts[i].name, "d2h") == 0)

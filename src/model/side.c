@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/side.h"
+
+#include "model/known_sum.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LAUNCHES_MIN = 1000 };
+#define IDLE_MIN_RATIO 0.1
+
+enum kwhy_status kwhy_side_begin(struct kwhy_side_sums *sums, struct kwhy_side *side,
+	const struct kwhy_side_counts *counts, struct kwhy_error *error)
+{
+	*sums = (struct kwhy_side_sums){.side = side};
+	side->device = "";
+	side->energy_nj = side->idle_nj = 0;
+	side->accounts = kwhy_arena_alloc(&side->arena, counts->accounts + 1, sizeof(*side->accounts));
+	side->findings = kwhy_arena_alloc(&side->arena, counts->findings + 1, sizeof(*side->findings));
+	side->work = kwhy_arena_alloc(&side->arena, counts->work + 1, sizeof(*side->work));
+	return side->accounts && side->findings && side->work
+		? KWHY_OK
+		: kwhy_fail_memory(error, "a report to compare");
+}
+
+/* Whether a category is idle time of the run: not before or after it, and not unrecorded. */
+static bool is_idle(const char *category)
+{
+	for (int i = 0; i < KWHY_CATEGORY_COUNT; i++)
+		if (strcmp(kwhy_category_name((enum kwhy_category)i), category) == 0)
+			return kwhy_category_is_idle((enum kwhy_category)i) && i != KWHY_CATEGORY_OUTSIDE &&
+				i != KWHY_CATEGORY_UNRECORDED;
+	return false;
+}
+
+void kwhy_side_add_account(
+	struct kwhy_side_sums *sums, const struct kwhy_side_account *account, int64_t mean_power_mw)
+{
+	struct kwhy_side *side = sums->side;
+	double gross_nj = (double)account->gross_nj, energy_nj;
+
+	side->accounts[side->account_count++] = *account;
+	if (!is_idle(account->category) || account->gross_nj == KWHY_UNKNOWN_NJ)
+		return;
+	kwhy_known_add(&side->idle_nj, account->gross_nj);
+	if (!(gross_nj > 0))
+		return;
+	energy_nj = (double)mean_power_mw * 1e-3 * (double)account->time_ns;
+	sums->own_idle_nj += energy_nj;
+	sums->own_half_ci90_nj += ((double)account->high_nj - (double)account->low_nj) / 2 * energy_nj /
+		gross_nj;
+	sums->own_idle_ns += (double)account->time_ns;
+}
+
+/* Mean power of a device while it idled between its first and last work. */
+struct idle_level {
+	double power_w, half_ci90_w; /* NAN: unknown */
+};
+
+static struct idle_level idle_level_of(
+	const struct kwhy_side_sums *sums, const struct kwhy_side_device *device)
+{
+	/* the meter cannot resolve the power of little idling */
+	if (sums->own_idle_nj > 0 && sums->own_idle_ns > 0 &&
+		sums->own_idle_ns >= IDLE_MIN_RATIO * (double)device->span_ns)
+		return (struct idle_level){
+			sums->own_idle_nj / sums->own_idle_ns, sums->own_half_ci90_nj / sums->own_idle_ns};
+	return (struct idle_level){device->context_idle_w, NAN};
+}
+
+/* Adds the energy that the device would have used if it had idled for its span. */
+static void add_idle(struct kwhy_side_sums *sums, const struct kwhy_side_device *device)
+{
+	struct idle_level idle = idle_level_of(sums, device);
+	double span_ns = (double)device->span_ns, run_ns = (double)device->last_ns - (double)device->first_ns;
+
+	/* half of the time from first to last work or more was metered; modelled energy needs no meter */
+	sums->is_unseen |= !device->modelled && !(2 * device->unseen_ns <= run_ns);
+	sums->idle_nj += idle.power_w * span_ns;
+	sums->idle_half_ci90_nj += idle.half_ci90_w * span_ns;
+}
+
+/* Adds all metered energy, of devices without work, too, whose energy may be unknown. */
+static void add_energy(struct kwhy_side_sums *sums, const struct kwhy_side_device *device)
+{
+	struct kwhy_side *side = sums->side;
+
+	if (device->attributed_nj == KWHY_UNKNOWN_NJ) {
+		sums->energy_missing |= device->span_ns > 0;
+		return;
+	}
+	sums->known_count++;
+	kwhy_known_add(&side->energy_nj, device->attributed_nj);
+	side->power_w += device->metered_ns > 0 ? (double)device->attributed_nj / device->metered_ns : NAN;
+	side->modelled |= device->modelled;
+}
+
+static void widen_run(struct kwhy_side *side, const struct kwhy_side_device *device)
+{
+	bool is_first = side->first_ns == side->last_ns;
+
+	if (device->first_ns == KWHY_UNKNOWN_NS || device->last_ns == KWHY_UNKNOWN_NS)
+		return;
+	side->first_ns = is_first || device->first_ns < side->first_ns ? device->first_ns : side->first_ns;
+	side->last_ns = is_first || device->last_ns > side->last_ns ? device->last_ns : side->last_ns;
+}
+
+void kwhy_side_add_device(struct kwhy_side_sums *sums, const struct kwhy_side_device *device)
+{
+	struct kwhy_side *side = sums->side;
+
+	side->span_ns = device->span_ns > side->span_ns ? device->span_ns : side->span_ns;
+	kwhy_time_add(&sums->span_ns, device->span_ns);
+	kwhy_time_add(&sums->busy_ns, device->busy_ns);
+	kwhy_time_add(&side->idle_ns, device->idle_ns);
+	if (!*side->device)
+		side->device = device->name;
+	add_energy(sums, device);
+	if (device->span_ns) {
+		widen_run(side, device);
+		add_idle(sums, device);
+	}
+	sums->own_idle_nj = sums->own_half_ci90_nj = sums->own_idle_ns = 0;
+}
+
+void kwhy_side_add_call(struct kwhy_side_sums *sums, const char *name, double count, double total_ns)
+{
+	if (!strstr(name, "LaunchKernel"))
+		return;
+	sums->launch_ns += total_ns;
+	sums->launch_count += count;
+}
+
+void kwhy_side_add_finding(struct kwhy_side_sums *sums, const struct kwhy_side_finding *finding)
+{
+	sums->side->findings[sums->side->finding_count++] = *finding;
+}
+
+void kwhy_side_add_work(struct kwhy_side_sums *sums, const struct kwhy_side_work *work)
+{
+	if (work->count > 0)
+		sums->side->work[sums->side->work_count++] = *work;
+}
+
+static int compare_accounts(const void *a, const void *b)
+{
+	const struct kwhy_side_account *x = a, *y = b;
+	int order = strcmp(x->category, y->category);
+
+	return order ? order : strcmp(x->name, y->name);
+}
+
+static int compare_findings(const void *a, const void *b)
+{
+	const struct kwhy_side_finding *x = a, *y = b;
+	int order = strcmp(x->id, y->id);
+
+	return order ? order : strcmp(x->title, y->title);
+}
+
+static int64_t half_width_nj(const struct kwhy_side_account *account)
+{
+	return account->low_nj == KWHY_UNKNOWN_NJ || account->high_nj == KWHY_UNKNOWN_NJ
+		? KWHY_UNKNOWN_NJ
+		: account->high_nj / 2 - account->low_nj / 2;
+}
+
+/*
+ * Adds the same account of another device. Devices are fitted separately, so half-widths add in quadrature.
+ */
+static void merge(struct kwhy_side_account *into, const struct kwhy_side_account *more)
+{
+	int64_t a_nj = half_width_nj(into), b_nj = half_width_nj(more);
+	int64_t width_nj = a_nj == KWHY_UNKNOWN_NJ || b_nj == KWHY_UNKNOWN_NJ
+		? KWHY_UNKNOWN_NJ
+		: llround(hypot((double)a_nj, (double)b_nj));
+
+	into->count += more->count;
+	kwhy_time_add(&into->time_ns, more->time_ns);
+	kwhy_known_add(&into->gross_nj, more->gross_nj);
+	into->high_nj = into->low_nj = into->gross_nj;
+	kwhy_known_add(&into->high_nj, width_nj);
+	kwhy_known_add(&into->low_nj, width_nj == KWHY_UNKNOWN_NJ ? width_nj : -width_nj);
+}
+
+static void sort_and_merge(struct kwhy_side *side)
+{
+	size_t kept = 0;
+
+	qsort(side->accounts, side->account_count, sizeof(*side->accounts), compare_accounts);
+	for (size_t i = 0; i < side->account_count; i++) {
+		if (kept && compare_accounts(&side->accounts[kept - 1], &side->accounts[i]) == 0)
+			merge(&side->accounts[kept - 1], &side->accounts[i]);
+		else
+			side->accounts[kept++] = side->accounts[i];
+	}
+	side->account_count = kept;
+	qsort(side->findings, side->finding_count, sizeof(*side->findings), compare_findings);
+}
+
+static void take_run(struct kwhy_side *side, int64_t run_nj, int64_t low_nj, int64_t high_nj)
+{
+	side->run_nj = run_nj;
+	side->run_below_nj = side->run_above_nj = NAN;
+	if (run_nj == KWHY_UNKNOWN_NJ || low_nj == KWHY_UNKNOWN_NJ || high_nj == KWHY_UNKNOWN_NJ)
+		return;
+	side->run_below_nj = (double)run_nj - (double)low_nj;
+	side->run_above_nj = (double)high_nj - (double)run_nj;
+}
+
+/*
+ * Sets seen_run_nj and net_nj: a run that is mostly unmetered is no measurement to compare a projection with.
+ */
+static void set_seen(struct kwhy_side *side, const struct kwhy_side_sums *sums)
+{
+	double net_nj;
+
+	side->seen_run_nj = sums->energy_missing || sums->is_unseen ? KWHY_UNKNOWN_NJ : side->run_nj;
+	side->net_nj = side->net_low_nj = side->net_high_nj = KWHY_UNKNOWN_NJ;
+	if (side->seen_run_nj == KWHY_UNKNOWN_NJ || !isfinite(sums->idle_nj))
+		return;
+	net_nj = (double)side->run_nj - sums->idle_nj;
+	side->net_nj = llround(net_nj);
+	/* where the idle level is above that, so is the power before and after the run */
+	if (!isfinite(sums->idle_half_ci90_nj + side->run_below_nj + side->run_above_nj))
+		return;
+	side->net_low_nj = llround(net_nj - sums->idle_half_ci90_nj - side->run_below_nj);
+	side->net_high_nj = llround(net_nj + sums->idle_half_ci90_nj + side->run_above_nj);
+}
+
+void kwhy_side_end(struct kwhy_side_sums *sums, int64_t run_nj, int64_t low_nj, int64_t high_nj)
+{
+	struct kwhy_side *side = sums->side;
+
+	take_run(side, run_nj, low_nj, high_nj);
+	/* the energy of some devices only is not the energy of all */
+	if (sums->energy_missing || !sums->known_count) {
+		side->energy_nj = side->idle_nj = KWHY_UNKNOWN_NJ;
+		side->power_w = NAN;
+	}
+	/* without recorded work it is unknown which energy was idle */
+	if (!sums->span_ns)
+		side->idle_nj = KWHY_UNKNOWN_NJ;
+	set_seen(side, sums);
+	side->busy_ratio = sums->span_ns > 0 ? (double)sums->busy_ns / (double)sums->span_ns : NAN;
+	/* so many calls that the first one, which loads code, does not matter */
+	side->launch_ns = sums->launch_count >= LAUNCHES_MIN ? sums->launch_ns / sums->launch_count : NAN;
+	sort_and_merge(side);
+}
+
+void kwhy_side_done(struct kwhy_side *side)
+{
+	kwhy_arena_done(&side->arena);
+	*side = (struct kwhy_side){0};
+}
