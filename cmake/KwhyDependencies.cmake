@@ -23,6 +23,11 @@ pkg_check_modules(NCURSES REQUIRED IMPORTED_TARGET ncursesw)
 # Shared in every build: their archives want udev and TLS, which have none. A portable folder takes them along.
 if(KWHY_PORTABLE)
 	set(CMAKE_FIND_LIBRARY_SUFFIXES .so)
+	foreach(name jansson sqlite3 zlib) # what libkwhy-analyse.so needs
+		string(TOUPPER ${name} prefix)
+		pkg_check_modules(SHARED_${prefix} REQUIRED IMPORTED_TARGET ${name})
+	endforeach()
+	pkg_check_modules(SHARED_ZSTD REQUIRED IMPORTED_TARGET libzstd)
 endif()
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
 pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)
