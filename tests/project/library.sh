@@ -85,6 +85,8 @@ with kwhy.Session(replay_path=sys.argv[1]) as session:
     with session.measure("from python"):
         pass
     assert session.results()["from python"].count == 1' "$power" || complain "Python does not find the installed library"
+	env -i PATH="$PATH" PYTHONPATH="$place/usr/share/kwhy/python" PYTHONDONTWRITEBYTECODE=1 python3 "$analyse/findings.py" "$decode" |
+		cmp - "$place/findings.txt" || complain "examples/analyse/findings.py and findings.c do not print the same"
 else
 	echo "skipped: the library from Python, which is not installed"
 fi

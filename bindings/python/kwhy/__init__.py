@@ -13,6 +13,9 @@
 
     print(kwhy.results())
 
+    for finding in kwhy.Analysis("run.kwhy").findings[:3]:
+        print(finding)
+
 kwhy.measure() uses one session of the process, opened at its first use and at the first one after it was closed. Make a
 Session for other options.
 """
@@ -24,17 +27,27 @@ import threading
 from typing import Any, Optional
 
 from . import _library
+from ._analysis import Account, Analysis, Device, Evidence, Finding, Plan, PlanChange, Refusal, RunEnergy
 from ._sampler import PowerSampler
 from ._session import Energy, KwhyError, Meter, Region, Results, Run, Session, Work
 
 __all__ = [
+    "Account",
+    "Analysis",
+    "Device",
     "Energy",
+    "Evidence",
+    "Finding",
     "KwhyError",
     "Meter",
+    "Plan",
+    "PlanChange",
     "PowerSampler",
+    "Refusal",
     "Region",
     "Results",
     "Run",
+    "RunEnergy",
     "Session",
     "Work",
     "library_version",

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ctypes
 import os
 from pathlib import Path
-from typing import List, Optional
+from typing import Any, Dict, List, Optional, Tuple
 
 MESSAGE_BYTES = 720
 ALL_GPUS = ctypes.c_size_t(-1).value
@@ -114,37 +114,39 @@ _CALLS = {
 }
 
 
-def _candidates() -> List[str]:
-    """KWHY_LIBRARY, then beside this package or in the lib/ of the folder it was installed in, then the system's."""
-    named = os.environ.get("KWHY_LIBRARY")
+def _candidates(soname: str, variable: str) -> List[str]:
+    """The variable's, then beside this package or in the lib/ of the folder it was installed in, then the system's."""
+    named = os.environ.get(variable)
     if named:
         return [named]
     here = Path(__file__).resolve().parent
-    beside = [here / SONAME] + [parent / "lib" / SONAME for parent in list(here.parents)[:5]]
-    return [str(path) for path in beside if path.exists()] + [SONAME]
+    beside = [here / soname] + [parent / "lib" / soname for parent in list(here.parents)[:5]]
+    return [str(path) for path in beside if path.exists()] + [soname]
+
+
+def open_library(soname: str, variable: str, calls: Dict[str, Tuple[Any, List[Any]]]) -> ctypes.CDLL:
+    """A library with the types of its calls; OSError with every place that was tried."""
+    tried = []
+    for name in _candidates(soname, variable):
+        try:
+            library = ctypes.CDLL(name)
+        except OSError as error:
+            tried.append(str(error))
+            continue
+        for call, (result, arguments) in calls.items():
+            function = getattr(library, call)
+            function.restype = result
+            function.argtypes = arguments
+        return library
+    raise OSError("{} is not there ({}); install kwhy, or set {} to its path".format(soname, "; ".join(tried), variable))
 
 
 _loaded: Optional[ctypes.CDLL] = None
 
 
 def load() -> ctypes.CDLL:
-    """The library, loaded at first use; OSError with every place that was tried."""
+    """libkwhy.so, loaded at first use."""
     global _loaded
-    if _loaded is not None:
-        return _loaded
-    tried = []
-    for name in _candidates():
-        try:
-            library = ctypes.CDLL(name)
-        except OSError as error:
-            tried.append(str(error))
-            continue
-        for call, (result, arguments) in _CALLS.items():
-            function = getattr(library, call)
-            function.restype = result
-            function.argtypes = arguments
-        _loaded = library
-        return library
-    raise OSError(
-        "libkwhy.so.0 is not there ({}); install kwhy, or set KWHY_LIBRARY to its path".format("; ".join(tried))
-    )
+    if _loaded is None:
+        _loaded = open_library(SONAME, "KWHY_LIBRARY", _CALLS)
+    return _loaded
