@@ -65,6 +65,15 @@ struct kwhy_whatif_warmup {
 	int64_t usual_ns;
 };
 
+/* What one change brings alone, with its own number, so that the graph is played once for each. */
+struct kwhy_whatif_alone {
+	bool is_played;			  /* the next two are known */
+	struct kwhy_whatif_effect effect; /* places 0: refused */
+	struct kwhy_projection expected;  /* at the expected costs */
+	bool is_widened;
+	struct kwhy_projection after; /* with the intervals of all costs */
+};
+
 /* All data that changes read. Made by kwhy_whatif_new(). */
 struct kwhy_whatif {
 	const struct kwhy_recording *recording;
@@ -72,7 +81,8 @@ struct kwhy_whatif {
 	const struct kwhy_profile *profile; /* NULL: no machine profile */
 	struct kwhy_whatif_graph *graph;
 	struct kwhy_whatif_costs costs;
-	enum kwhy_whatif_corner corner; /* which costs apply now */
+	struct kwhy_whatif_alone *alone; /* [kwhy_whatif_change_count] */
+	enum kwhy_whatif_corner corner;	 /* which costs apply now */
 
 	uint32_t *first_issued;	   /* [calls + 1] first index in `issued` of the rows that an outermost call
 				      issued */

@@ -191,17 +191,78 @@ static enum kwhy_status finish(struct planner *planner, enum kwhy_status status,
 	return status;
 }
 
+/* Appends a change to the plan as it was played, or to those left out. */
+static enum kwhy_status add_played(struct planner *planner, const struct kwhy_whatif_request *change_request,
+	const struct kwhy_whatif_effect *effect, const struct kwhy_projection *played)
+{
+	return effect->places ? add_change(planner, change_request, effect, played)
+			      : add_refusal(planner, change_request->change, effect->words, KWHY_UNKNOWN_NS,
+					KWHY_UNKNOWN_NJ);
+}
+
+static struct kwhy_whatif_alone *alone_of(
+	struct kwhy_whatif *whatif, const struct kwhy_whatif_request *change_request)
+{
+	const struct kwhy_whatif_change *change = change_request->change;
+
+	return change_request->number == change->number ? &whatif->alone[change - kwhy_whatif_changes] : NULL;
+}
+
+/* Plays one change on the graph as recorded, and remembers the result. */
+static enum kwhy_status play_alone(struct kwhy_whatif *whatif,
+	const struct kwhy_whatif_request *change_request, struct kwhy_whatif_alone *alone,
+	struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_whatif_make(whatif, change_request, &alone->effect, error);
+
+	if (status)
+		return status;
+	if (alone->effect.places)
+		alone->expected = kwhy_whatif_as_played(whatif);
+	alone->is_played = true;
+	return KWHY_OK;
+}
+
+/* Projects one change with its own number, from what is remembered where it was asked for before. */
+static enum kwhy_status project_alone(struct planner *planner,
+	const struct kwhy_whatif_request *change_request, struct kwhy_whatif_alone *alone,
+	struct kwhy_plan **out)
+{
+	enum kwhy_status status = alone->is_played
+		? KWHY_OK
+		: play_alone(planner->whatif, change_request, alone, planner->error);
+
+	if (!status)
+		status = add_played(planner, change_request, &alone->effect,
+			alone->is_widened ? &alone->after : &alone->expected);
+	if (!status && (alone->is_widened || !alone->effect.places)) {
+		kwhy_whatif_undo(planner->whatif->graph, 0);
+		*out = planner->plan;
+		return KWHY_OK;
+	}
+	status = finish(planner, status, out);
+	if (!status) {
+		alone->after = (*out)->changes[0].after;
+		alone->is_widened = true;
+	}
+	return status;
+}
+
 enum kwhy_status kwhy_whatif_project(struct kwhy_whatif *whatif,
 	const struct kwhy_whatif_request *change_requests, size_t change_request_count,
 	struct kwhy_plan **out, struct kwhy_error *error)
 {
 	struct planner planner = {.whatif = whatif, .error = error};
+	struct kwhy_whatif_alone *alone = change_request_count == 1 ? alone_of(whatif, change_requests)
+								    : NULL;
 	enum kwhy_status status = plan_new(&planner.plan, change_request_count, error);
 
 	if (status)
 		return status;
 	kwhy_whatif_undo(whatif->graph, 0);
 	planner.plan->before = kwhy_whatif_baseline(whatif);
+	if (alone)
+		return project_alone(&planner, change_requests, alone, out);
 	for (size_t i = 0; !status && i < change_request_count; i++) {
 		struct kwhy_whatif_effect effect;
 		struct kwhy_projection played;
@@ -210,9 +271,7 @@ enum kwhy_status kwhy_whatif_project(struct kwhy_whatif *whatif,
 		if (status)
 			break;
 		played = kwhy_whatif_as_played(whatif);
-		status = effect.places ? add_change(&planner, &change_requests[i], &effect, &played)
-				       : add_refusal(&planner, change_requests[i].change, effect.words,
-						 KWHY_UNKNOWN_NS, KWHY_UNKNOWN_NJ);
+		status = add_played(&planner, &change_requests[i], &effect, &played);
 	}
 	return finish(&planner, status, out);
 }
@@ -236,8 +295,9 @@ static double gain_ratio(const struct kwhy_plan *plan, const struct kwhy_project
 	return ratio_of(before->energy_nj - after->energy_nj, plan->before.energy_nj);
 }
 
-/* Tries a change and leaves its edits in the graph, since it is mostly taken next. */
-static enum kwhy_status try_candidate(struct planner *planner, struct candidate *candidate)
+/* Makes a change in addition to those taken, and leaves its edits in the graph, since it is mostly taken
+ * next. */
+static enum kwhy_status make_candidate(struct planner *planner, struct candidate *candidate)
 {
 	struct kwhy_whatif *whatif = planner->whatif;
 	struct kwhy_whatif_request change_request = {candidate->change, candidate->change->number};
@@ -246,14 +306,38 @@ static enum kwhy_status try_candidate(struct planner *planner, struct candidate 
 	kwhy_whatif_undo(whatif->graph, planner->edits_taken);
 	planner->made = candidate;
 	status = kwhy_whatif_make(whatif, &change_request, &candidate->effect, planner->error);
+	if (!status && candidate->effect.places)
+		candidate->after = kwhy_whatif_as_played(whatif);
+	return status;
+}
+
+/* The same where no change is taken yet; what was played before is remembered. */
+static enum kwhy_status make_first(struct planner *planner, struct candidate *candidate)
+{
+	struct kwhy_whatif_request change_request = {candidate->change, candidate->change->number};
+	struct kwhy_whatif_alone *alone = alone_of(planner->whatif, &change_request);
+	enum kwhy_status status = KWHY_OK;
+
+	if (!alone->is_played) {
+		kwhy_whatif_undo(planner->whatif->graph, 0);
+		planner->made = candidate;
+		status = play_alone(planner->whatif, &change_request, alone, planner->error);
+	}
+	candidate->effect = alone->effect;
+	candidate->after = alone->expected;
+	return status;
+}
+
+static enum kwhy_status try_candidate(struct planner *planner, struct candidate *candidate)
+{
+	enum kwhy_status status = planner->plan->change_count ? make_candidate(planner, candidate)
+							      : make_first(planner, candidate);
+
 	if (status)
 		return status;
 	candidate->tried = planner->plan->change_count;
-	candidate->gain_ratio = -INFINITY;
-	if (candidate->effect.places) {
-		candidate->after = kwhy_whatif_as_played(whatif);
-		candidate->gain_ratio = gain_ratio(planner->plan, &candidate->after);
-	}
+	candidate->gain_ratio = candidate->effect.places ? gain_ratio(planner->plan, &candidate->after)
+							 : -INFINITY;
 	return KWHY_OK;
 }
 

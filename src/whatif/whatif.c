@@ -22,9 +22,10 @@ static enum kwhy_status reserve(struct kwhy_whatif *whatif, struct kwhy_error *e
 	whatif->half_ci90_ratio = calloc(rows, sizeof(*whatif->half_ci90_ratio));
 	whatif->idle_w = malloc((recording->device_count + 1) * sizeof(*whatif->idle_w));
 	whatif->idle_half_ci90_w = calloc(recording->device_count + 1, sizeof(*whatif->idle_half_ci90_w));
+	whatif->alone = calloc(kwhy_whatif_change_count, sizeof(*whatif->alone));
 	if (!whatif->first_issued || !whatif->issued || !whatif->next || !whatif->first_of_stream ||
 		!whatif->step || !whatif->net_w || !whatif->half_ci90_ratio || !whatif->idle_w ||
-		!whatif->idle_half_ci90_w)
+		!whatif->idle_half_ci90_w || !whatif->alone)
 		return kwhy_fail_memory(error, "what changes look at");
 	return KWHY_OK;
 }
@@ -144,5 +145,6 @@ void kwhy_whatif_free(struct kwhy_whatif *whatif)
 	free(whatif->half_ci90_ratio);
 	free(whatif->idle_w);
 	free(whatif->idle_half_ci90_w);
+	free(whatif->alone);
 	free(whatif);
 }
