@@ -56,7 +56,7 @@ static uint32_t add_process(unsigned devices)
 	OK(kwhy_recording_add_process(recording, &process, &thread.process, &error));
 	for (uint32_t d = 0; d < 4; d++) {
 		struct kwhy_device device = {.index = (int32_t)d, .rank = KWHY_NONE};
-		struct kwhy_stream stream = {d, thread.process, -1, 7};
+		struct kwhy_stream stream = {.device = d, .process = thread.process, .context = -1, .id = 7};
 
 		if (recording->device_count == d)
 			OK(kwhy_recording_add_device(recording, &device, NULL, &error));
