@@ -4,7 +4,6 @@
 
 #include "base/status.h"
 #include "base/text.h"
-#include "import/results/side.h"
 #include "model/side.h"
 #include "report/report.h"
 

@@ -4,6 +4,7 @@
 #include "cli/output.h"
 #include "cli/recordings/compare_stat_job.h"
 #include "cli/recordings/job.h"
+#include "import/results/side.h"
 #include "report/compare.h"
 #include "report/page/page.h"
 #include "report/projection_check.h"

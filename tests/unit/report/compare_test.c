@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
+#include "import/results/side.h"
 #include "report/compare.h"
 #include "report/projection_check.h"
 
