@@ -19,9 +19,8 @@ struct kwhy_import_options {
 };
 
 /*
- * Reads one trace into a recording that is not finished yet. Several traces are several ranks of one run. The
- * format is found from the content, not the name: Kineto/Chrome JSON (plain, gzip, zstd), Nsight Systems
- * SQLite, CSV (docs/formats/csv.md), or a .kwhy recording (a file or a folder). A copy of an earlier trace is
+ * Reads one trace, or the traces of a folder, into a recording that is not finished yet. Several traces are
+ * several ranks of one run. The format (model/trace_formats.def) is found from the content, not the name. A copy of an earlier trace is
  * refused (import/identity.h), and so is a trace of another run (import/one_run.h). An unusable file is
  * KWHY_E_INPUT with a message that names file, place and remedy; the recording must then be freed.
  */

@@ -18,6 +18,10 @@ enum column {
 	COLUMN_BYTES,
 	COLUMN_BLOCKS,
 	COLUMN_THREADS,
+	COLUMN_CONTEXT,
+	COLUMN_PROCESS,
+	COLUMN_THREAD,
+	COLUMN_CORRELATION,
 	COLUMN_COUNT
 };
 
@@ -31,9 +35,13 @@ static const struct kwhy_csv_column columns[COLUMN_COUNT] = {
 	[COLUMN_BYTES] = {"bytes", false},
 	[COLUMN_BLOCKS] = {"blocks", false},
 	[COLUMN_THREADS] = {"threads_per_block", false},
+	[COLUMN_CONTEXT] = {"context", false},
+	[COLUMN_PROCESS] = {"process", false},
+	[COLUMN_THREAD] = {"thread", false},
+	[COLUMN_CORRELATION] = {"correlation", false},
 };
 
-enum row_noun { NOUN_ACTIVITY, NOUN_CALL, NOUN_RANGE };
+enum row_noun { NOUN_ACTIVITY, NOUN_CALL, NOUN_NAMED_CALL, NOUN_RANGE };
 
 /* Kinds of rows by the word in the column "kind". */
 static const struct row_kind {
@@ -57,6 +65,7 @@ static const struct row_kind {
 	{"sync", "sync", NOUN_CALL, 0, 0, 0, 0, KWHY_CALL_SYNC},
 	{"alloc", "alloc", NOUN_CALL, 0, 0, 0, 0, KWHY_CALL_ALLOC},
 	{"free", "free", NOUN_CALL, 0, 0, 0, 0, KWHY_CALL_FREE},
+	{"call", "unnamed call", NOUN_NAMED_CALL, 0, 0, 0, 0, 0}, /* its name says its class */
 	{"range", "unnamed range", NOUN_RANGE, 0, 0, 0, 0, 0},
 };
 
@@ -69,8 +78,9 @@ struct reader {
 	struct kwhy_csv_clock clock;
 	struct kwhy_tracks tracks;
 	struct kwhy_csv_comments comments;
-	uint32_t source, process, thread;
+	uint32_t source, process, thread; /* process: of rows that name none */
 	const struct row_kind *last_kind;
+	bool process_is_used; /* by a row */
 	bool rows_without_device;
 	bool has_calls;
 	uint64_t rows;
@@ -110,14 +120,39 @@ static enum kwhy_status find_device(struct reader *reader, uint32_t *out_device,
 	return kwhy_csv_comments_device(&reader->comments, (int32_t)index, out_device, error);
 }
 
+/* The process of the row, which is told from others by its number. */
+static enum kwhy_status find_process(struct reader *reader, uint32_t *out_process, struct kwhy_error *error)
+{
+	static const struct kwhy_csv_range ids = {INT64_MIN, INT64_MAX};
+	enum kwhy_status status;
+	int64_t pid;
+	bool known;
+
+	*out_process = reader->process;
+	status = kwhy_csv_integer(reader->csv, COLUMN_PROCESS, ids, &known, &pid, error);
+	if (!status && known && !reader->process_is_used) {
+		reader->recording->processes[reader->process].pid = pid < 0 ? -1 : pid;
+		status = kwhy_track_map_put(
+			&reader->tracks.processes, (struct kwhy_track_key){.a = pid}, reader->process, error);
+	}
+	reader->process_is_used = true;
+	if (status || !known)
+		return status;
+	return kwhy_tracks_process(&reader->tracks, pid, pid < 0 ? -1 : pid, out_process, error);
+}
+
 static enum kwhy_status find_stream(struct reader *reader, uint32_t *out_stream, struct kwhy_error *error)
 {
 	static const struct kwhy_csv_range ids = {-1, INT64_MAX};
-	struct kwhy_stream stream = {.process = reader->process, .context = -1, .id = -1, .unordered = true};
+	struct kwhy_stream stream = {.context = -1, .id = -1, .unordered = true};
 	enum kwhy_status status;
 	bool known;
 
 	status = find_device(reader, &stream.device, error);
+	if (!status)
+		status = find_process(reader, &stream.process, error);
+	if (!status)
+		status = kwhy_csv_integer(reader->csv, COLUMN_CONTEXT, ids, &known, &stream.context, error);
 	if (!status)
 		status = kwhy_csv_integer(reader->csv, COLUMN_STREAM, ids, &known, &stream.id, error);
 	return status ? status : kwhy_tracks_stream(&reader->tracks, &stream, out_stream, error);
@@ -160,6 +195,21 @@ static enum kwhy_status read_grid(
 	return status;
 }
 
+/* The number that links work of a device to the call that issued it, within a process. */
+static enum kwhy_status find_correlation(
+	struct reader *reader, uint32_t *out_correlation, struct kwhy_error *error)
+{
+	static const struct kwhy_csv_range ids = {0, KWHY_NONE - 1};
+	int64_t value;
+	bool known;
+	enum kwhy_status status = kwhy_csv_integer(
+		reader->csv, COLUMN_CORRELATION, ids, &known, &value, error);
+
+	if (!status)
+		*out_correlation = known ? (uint32_t)value : KWHY_NONE;
+	return status;
+}
+
 static enum kwhy_status add_activity(struct reader *reader, const struct row_kind *kind, int64_t start_ns,
 	int64_t end_ns, struct kwhy_error *error)
 {
@@ -176,30 +226,48 @@ static enum kwhy_status add_activity(struct reader *reader, const struct row_kin
 	if (!status)
 		status = find_stream(reader, &activity.stream, error);
 	if (!status)
+		status = find_correlation(reader, &activity.call, error);
+	if (!status)
 		status = kind->activity == KWHY_ACTIVITY_COPY || kind->activity == KWHY_ACTIVITY_MEMSET
 			? read_bytes(reader, &activity, error)
 			: read_grid(reader, &activity, error);
 	return status ? status : kwhy_recording_add_activity(reader->recording, &activity, error);
 }
 
-/* All host rows are on one thread, because the columns name no thread. */
+/* Rows that name no thread are all taken for one. */
+static enum kwhy_status find_thread(struct reader *reader, uint32_t *out_thread, struct kwhy_error *error)
+{
+	static const struct kwhy_csv_range ids = {-1, INT64_MAX};
+	struct kwhy_thread thread = {.tid = -1};
+	enum kwhy_status status = find_process(reader, &thread.process, error);
+	bool known;
+
+	if (!status)
+		status = kwhy_csv_integer(reader->csv, COLUMN_THREAD, ids, &known, &thread.tid, error);
+	return status ? status : kwhy_tracks_thread(&reader->tracks, &thread, out_thread, error);
+}
+
 static enum kwhy_status add_host_row(struct reader *reader, const struct row_kind *kind, int64_t start_ns,
 	int64_t end_ns, struct kwhy_error *error)
 {
-	struct kwhy_thread thread = {.process = reader->process, .tid = -1};
 	struct kwhy_range range = {.start_ns = start_ns, .end_ns = end_ns};
+	uint32_t correlation;
 	enum kwhy_status status;
 
 	status = find_name(reader, kind, &range.name, error);
 	if (!status)
-		status = kwhy_tracks_thread(&reader->tracks, &thread, &range.thread, error);
+		status = find_thread(reader, &range.thread, error);
+	if (!status)
+		status = find_correlation(reader, &correlation, error);
 	if (status)
 		return status;
-	if (kind->noun == NOUN_CALL) {
-		reader->has_calls = true;
+	reader->has_calls |= kind->noun != NOUN_RANGE;
+	if (kind->noun == NOUN_NAMED_CALL)
+		return kwhy_recording_add_call(
+			reader->recording, start_ns, end_ns, range.name, range.thread, correlation, error);
+	if (kind->noun == NOUN_CALL)
 		return kwhy_recording_add_call_of_class(
 			reader->recording, start_ns, end_ns, range.name, range.thread, kind->class, error);
-	}
 	range.kind = kwhy_range_kind_of(
 		kwhy_names_get(&reader->recording->names, range.name), KWHY_RANGE_USER);
 	return kwhy_recording_add_range(reader->recording, &range, error);
@@ -215,7 +283,7 @@ static enum kwhy_status read_row(struct reader *reader, struct kwhy_error *error
 		return kwhy_csv_fail(reader->csv, COLUMN_KIND, error,
 			"is no kind; write kernel, collective, copy_h2d, copy_d2h, copy_d2d, copy_p2p, "
 			"memset, sync, "
-			"alloc, free or range");
+			"alloc, free, call or range");
 	status = kwhy_csv_clock_read(&reader->clock, reader->csv, COLUMN_START, &start_ns, error);
 	if (!status)
 		status = kwhy_csv_clock_read(&reader->clock, reader->csv, COLUMN_END, &end_ns, error);
@@ -274,21 +342,25 @@ static enum kwhy_status check_devices(const struct reader *reader, struct kwhy_e
 		reader->tracks.path);
 }
 
+/* Sets the ranks of the file's processes to those of the devices that they used, where that is one. */
 static void set_ranks(struct reader *reader)
 {
 	struct kwhy_recording *recording = reader->recording;
-	uint32_t rank = KWHY_NONE;
-	bool same = true;
 
-	for (size_t i = 0; i < recording->stream_count; i++) {
-		const struct kwhy_stream *stream = &recording->streams[i];
+	for (size_t p = reader->process; p < recording->process_count; p++) {
+		uint32_t rank = KWHY_NONE;
+		bool same = true;
 
-		if (stream->process != reader->process)
-			continue;
-		same &= rank == KWHY_NONE || rank == recording->devices[stream->device].rank;
-		rank = recording->devices[stream->device].rank;
+		for (size_t i = 0; i < recording->stream_count; i++) {
+			const struct kwhy_stream *stream = &recording->streams[i];
+
+			if (stream->process != p)
+				continue;
+			same &= rank == KWHY_NONE || rank == recording->devices[stream->device].rank;
+			rank = recording->devices[stream->device].rank;
+		}
+		recording->processes[p].rank = same ? rank : KWHY_NONE;
 	}
-	recording->processes[reader->process].rank = same ? rank : KWHY_NONE;
 }
 
 static enum kwhy_status close_files(struct reader *reader, struct kwhy_error *error)

@@ -47,30 +47,31 @@ enum {
 };
 
 /* A number below `count`; `otherwise` for anything else. */
-static size_t index_below(const struct kwhy_nsys_rows *rows, size_t column, size_t count, size_t otherwise)
+static size_t index_below(const struct kwhy_sqlite_rows *rows, size_t column, size_t count, size_t otherwise)
 {
 	int64_t value;
 
-	return kwhy_nsys_integer(rows, column, &value) && value >= 0 && value < (int64_t)count ? (size_t)value
-											       : otherwise;
+	return kwhy_sqlite_integer(rows, column, &value) && value >= 0 && value < (int64_t)count
+		? (size_t)value
+		: otherwise;
 }
 
-static void set_bytes(struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows, size_t column,
+static void set_bytes(struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows, size_t column,
 	struct kwhy_activity *activity)
 {
 	int64_t bytes;
 
-	if (kwhy_nsys_integer(rows, column, &bytes) && bytes >= 0)
+	if (kwhy_sqlite_integer(rows, column, &bytes) && bytes >= 0)
 		activity->bytes = (uint64_t)bytes;
 	else
 		nsys->recording->lost.unknown_bytes++;
 }
 
-static void set_node(const struct kwhy_nsys_rows *rows, size_t column, struct kwhy_activity *activity)
+static void set_node(const struct kwhy_sqlite_rows *rows, size_t column, struct kwhy_activity *activity)
 {
 	int64_t node;
 
-	if (kwhy_nsys_integer(rows, column, &node) && node != 0)
+	if (kwhy_sqlite_integer(rows, column, &node) && node != 0)
 		activity->graph_node = (uint32_t)node == KWHY_NONE ? 0 : (uint32_t)node;
 }
 
@@ -85,7 +86,7 @@ enum copy_column {
 	COPY_COLUMN_COUNT
 };
 
-static const struct kwhy_nsys_column copy_columns[COPY_COLUMN_COUNT] = {
+static const struct kwhy_sqlite_column copy_columns[COPY_COLUMN_COUNT] = {
 	KWHY_NSYS_GPU_COLUMN_NAMES,
 	[COPY_BYTES] = {"bytes", NULL},
 	[COPY_KIND] = {"copyKind", NULL},
@@ -108,7 +109,7 @@ static enum kwhy_status copy_name(struct kwhy_nsys *nsys, size_t kind, size_t sr
 }
 
 /* The other end of a peer copy: the one that is not the row's device. */
-static void set_peer(struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows, uint32_t process,
+static void set_peer(struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows, uint32_t process,
 	struct kwhy_activity *copy)
 {
 	int32_t own = nsys->recording->devices[nsys->recording->streams[copy->stream].device].index;
@@ -116,7 +117,7 @@ static void set_peer(struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows, 
 	for (size_t column = COPY_SRC_DEVICE; column <= COPY_DST_DEVICE; column++) {
 		int64_t ordinal, index;
 
-		if (!kwhy_nsys_integer(rows, column, &ordinal))
+		if (!kwhy_sqlite_integer(rows, column, &ordinal))
 			continue;
 		index = kwhy_nsys_physical(nsys, process, ordinal);
 		if (index != own && index >= 0 && index < KWHY_NSYS_DEVICES_MAX)
@@ -125,7 +126,7 @@ static void set_peer(struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows, 
 }
 
 static enum kwhy_status read_copy(
-	struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows, struct kwhy_error *error)
+	struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
 {
 	size_t kind = index_below(rows, COPY_KIND, COPY_KIND_COUNT, 0);
 	size_t src = index_below(rows, COPY_SRC_KIND, MEMORY_KIND_COUNT, MEMORY_UNKNOWN);
@@ -155,7 +156,7 @@ const struct kwhy_nsys_reader kwhy_nsys_copies = {
 
 enum { MEMSET_BYTES = KWHY_NSYS_GPU_COLUMNS, MEMSET_KIND, MEMSET_NODE, MEMSET_COLUMN_COUNT };
 
-static const struct kwhy_nsys_column memset_columns[MEMSET_COLUMN_COUNT] = {
+static const struct kwhy_sqlite_column memset_columns[MEMSET_COLUMN_COUNT] = {
 	KWHY_NSYS_GPU_COLUMN_NAMES,
 	[MEMSET_BYTES] = {"bytes", NULL},
 	[MEMSET_KIND] = {"memKind", NULL},
@@ -163,7 +164,7 @@ static const struct kwhy_nsys_column memset_columns[MEMSET_COLUMN_COUNT] = {
 };
 
 static enum kwhy_status read_memset(
-	struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows, struct kwhy_error *error)
+	struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
 {
 	size_t memory = index_below(rows, MEMSET_KIND, MEMORY_KIND_COUNT, MEMORY_UNKNOWN);
 	struct kwhy_activity activity;

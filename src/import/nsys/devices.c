@@ -26,7 +26,7 @@ enum gpu_column {
 	GPU_COLUMN_COUNT
 };
 
-static const struct kwhy_nsys_column gpu_columns[GPU_COLUMN_COUNT] = {
+static const struct kwhy_sqlite_column gpu_columns[GPU_COLUMN_COUNT] = {
 	[GPU_ID] = {"id", "gpuId"},
 	[GPU_NAME] = {"name", NULL},
 	[GPU_UUID] = {"uuid", NULL},
@@ -42,7 +42,7 @@ static const struct kwhy_nsys_column gpu_columns[GPU_COLUMN_COUNT] = {
 	[GPU_PCI] = {"busLocation", NULL},
 };
 
-static const struct kwhy_nsys_table gpu_tables[] = {
+static const struct kwhy_sqlite_table gpu_tables[] = {
 	{"TARGET_INFO_GPU", gpu_columns, GPU_COLUMN_COUNT},
 	{"TARGET_INFO_CUDA_GPU", gpu_columns, GPU_COLUMN_COUNT},
 };
@@ -52,7 +52,7 @@ static const struct kwhy_nsys_table gpu_tables[] = {
  */
 enum { MAP_GPU, MAP_ORDINAL, MAP_PID, MAP_UUID, MAP_SMS, MAP_COLUMN_COUNT };
 
-static const struct kwhy_nsys_column map_columns[MAP_COLUMN_COUNT] = {
+static const struct kwhy_sqlite_column map_columns[MAP_COLUMN_COUNT] = {
 	[MAP_GPU] = {"gpuId", NULL},
 	[MAP_ORDINAL] = {"cudaId", NULL},
 	[MAP_PID] = {"pid", NULL},
@@ -60,24 +60,25 @@ static const struct kwhy_nsys_column map_columns[MAP_COLUMN_COUNT] = {
 	[MAP_SMS] = {"numMultiprocessors", NULL},
 };
 
-static const struct kwhy_nsys_table map_table = {"TARGET_INFO_CUDA_DEVICE", map_columns, MAP_COLUMN_COUNT};
+static const struct kwhy_sqlite_table map_table = {"TARGET_INFO_CUDA_DEVICE", map_columns, MAP_COLUMN_COUNT};
 
 /* A number above 0 that fits 32 bits; 0: unknown. */
-static uint32_t figure(const struct kwhy_nsys_rows *rows, size_t column)
+static uint32_t figure(const struct kwhy_sqlite_rows *rows, size_t column)
 {
 	int64_t value;
 
-	return kwhy_nsys_integer(rows, column, &value) && value > 0 && value < UINT32_MAX ? (uint32_t)value
-											  : 0;
+	return kwhy_sqlite_integer(rows, column, &value) && value > 0 && value < UINT32_MAX ? (uint32_t)value
+											    : 0;
 }
 
-static const char *text(struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows, size_t column)
+static const char *text(struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows, size_t column)
 {
 	const char *bytes;
 	size_t length;
 
-	return kwhy_nsys_text(rows, column, &bytes, &length) ? kwhy_tracks_text(&nsys->tracks, bytes, length)
-							     : NULL;
+	return kwhy_sqlite_text(rows, column, &bytes, &length)
+		? kwhy_tracks_text(&nsys->tracks, bytes, length)
+		: NULL;
 }
 
 static struct kwhy_nsys_gpu *find_gpu(struct kwhy_nsys *nsys, int64_t id)
@@ -107,14 +108,14 @@ static enum kwhy_status take_gpu(
 }
 
 static enum kwhy_status read_gpu(
-	struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows, struct kwhy_error *error)
+	struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
 {
 	struct kwhy_nsys_gpu *gpu;
 	enum kwhy_status status;
 	struct kwhy_device *figures;
 	int64_t id, value;
 
-	if (!kwhy_nsys_integer(rows, GPU_ID, &id))
+	if (!kwhy_sqlite_integer(rows, GPU_ID, &id))
 		return KWHY_OK;
 	status = take_gpu(nsys, id, &gpu, error);
 	if (status || !gpu)
@@ -130,25 +131,25 @@ static enum kwhy_status read_gpu(
 	figures->compute_minor = figure(rows, GPU_COMPUTE_MINOR);
 	if (figure(rows, GPU_WARPS) < 65536 && figure(rows, GPU_WARP_THREADS) < 65536)
 		figures->threads_per_sm = figure(rows, GPU_WARPS) * figure(rows, GPU_WARP_THREADS);
-	if (kwhy_nsys_integer(rows, GPU_MEMORY, &value) && value > 0)
+	if (kwhy_sqlite_integer(rows, GPU_MEMORY, &value) && value > 0)
 		figures->memory_bytes = (uint64_t)value;
-	if (kwhy_nsys_integer(rows, GPU_RATE, &value) && value > 0)
+	if (kwhy_sqlite_integer(rows, GPU_RATE, &value) && value > 0)
 		figures->memory_rate_bytes_per_s = (double)value;
 	return KWHY_OK;
 }
 
 static enum kwhy_status read_mapping(
-	struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows, struct kwhy_error *error)
+	struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
 {
 	struct kwhy_track_key key = {.a = -1};
 	struct kwhy_nsys_gpu *gpu;
 	enum kwhy_status status;
 	int64_t id;
 
-	if (!kwhy_nsys_integer(rows, MAP_GPU, &id) || !kwhy_nsys_integer(rows, MAP_ORDINAL, &key.b) ||
+	if (!kwhy_sqlite_integer(rows, MAP_GPU, &id) || !kwhy_sqlite_integer(rows, MAP_ORDINAL, &key.b) ||
 		id < 0 || id >= KWHY_NSYS_DEVICES_MAX)
 		return KWHY_OK;
-	if (!kwhy_nsys_integer(rows, MAP_PID, &key.a))
+	if (!kwhy_sqlite_integer(rows, MAP_PID, &key.a))
 		key.a = -1;
 	status = kwhy_track_map_put(&nsys->physical, key, (uint32_t)id, error);
 	if (!status)
@@ -162,21 +163,21 @@ static enum kwhy_status read_mapping(
 	return KWHY_OK;
 }
 
-static enum kwhy_status read_table(struct kwhy_nsys *nsys, const struct kwhy_nsys_table *table,
-	enum kwhy_status (*read)(struct kwhy_nsys *, const struct kwhy_nsys_rows *, struct kwhy_error *),
+static enum kwhy_status read_table(struct kwhy_nsys *nsys, const struct kwhy_sqlite_table *table,
+	enum kwhy_status (*read)(struct kwhy_nsys *, const struct kwhy_sqlite_rows *, struct kwhy_error *),
 	struct kwhy_error *error)
 {
-	struct kwhy_nsys_rows rows = {0};
+	struct kwhy_sqlite_rows rows = {0};
 	enum kwhy_status status;
 	bool more;
 
-	status = kwhy_nsys_rows_open(nsys->db, table, &rows, &more, error);
+	status = kwhy_sqlite_rows_open(nsys->db, table, &rows, &more, error);
 	while (!status && more && rows.number < KWHY_TRACKS_MAX) {
-		status = kwhy_nsys_rows_next(&rows, &more, error);
+		status = kwhy_sqlite_rows_next(&rows, &more, error);
 		if (!status && more)
 			status = read(nsys, &rows, error);
 	}
-	kwhy_nsys_rows_close(&rows);
+	kwhy_sqlite_rows_close(&rows);
 	return status;
 }
 
@@ -215,15 +216,15 @@ static void describe(struct kwhy_nsys *nsys, struct kwhy_device *device)
 	*device = known;
 }
 
-enum kwhy_status kwhy_nsys_device(struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows, uint32_t process,
-	int64_t ordinal, uint32_t *out_device, struct kwhy_error *error)
+enum kwhy_status kwhy_nsys_device(struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows,
+	uint32_t process, int64_t ordinal, uint32_t *out_device, struct kwhy_error *error)
 {
 	size_t before = nsys->tracks.devices.map.count;
 	int64_t index = kwhy_nsys_physical(nsys, process, ordinal);
 	enum kwhy_status status;
 
 	if (index < 0 || index >= KWHY_NSYS_DEVICES_MAX)
-		return kwhy_nsys_row_fail(
+		return kwhy_sqlite_row_fail(
 			rows, error, "its device is not between 0 and 1023; skip such rows with --partial");
 	status = kwhy_tracks_device(&nsys->tracks,
 		&(struct kwhy_track_device){(int32_t)index, nsys->rank, KWHY_NONE}, out_device, error);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum kwhy_status kwhy_nsys_gpu_row(struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows,
+enum kwhy_status kwhy_nsys_gpu_row(struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows,
 	struct kwhy_activity *activity, uint32_t *out_process, struct kwhy_error *error)
 {
 	struct kwhy_stream stream = {.context = -1, .id = -1};
@@ -15,17 +15,17 @@ enum kwhy_status kwhy_nsys_gpu_row(struct kwhy_nsys *nsys, const struct kwhy_nsy
 
 	*activity = kwhy_activity_unknown();
 	status = kwhy_nsys_times(nsys, rows, KWHY_NSYS_START, &activity->start_ns, &activity->end_ns, error);
-	if (!status && !kwhy_nsys_integer(rows, KWHY_NSYS_DEVICE, &ordinal))
-		return kwhy_nsys_row_fail(rows, error, "it names no device; skip such rows with --partial");
+	if (!status && !kwhy_sqlite_integer(rows, KWHY_NSYS_DEVICE, &ordinal))
+		return kwhy_sqlite_row_fail(rows, error, "it names no device; skip such rows with --partial");
 	if (!status)
 		status = kwhy_nsys_process(nsys, rows, KWHY_NSYS_PROCESS, &stream.process, error);
 	if (!status)
 		status = kwhy_nsys_device(nsys, rows, stream.process, ordinal, &stream.device, error);
 	if (status)
 		return status;
-	if (!kwhy_nsys_integer(rows, KWHY_NSYS_CONTEXT, &stream.context))
+	if (!kwhy_sqlite_integer(rows, KWHY_NSYS_CONTEXT, &stream.context))
 		stream.context = -1;
-	if (!kwhy_nsys_integer(rows, KWHY_NSYS_STREAM, &stream.id))
+	if (!kwhy_sqlite_integer(rows, KWHY_NSYS_STREAM, &stream.id))
 		stream.id = -1;
 	*out_process = stream.process;
 	activity->call = kwhy_nsys_id(rows, KWHY_NSYS_CORRELATION);
@@ -48,7 +48,7 @@ enum kernel_column {
 	KERNEL_COLUMN_COUNT
 };
 
-static const struct kwhy_nsys_column kernel_columns[KERNEL_COLUMN_COUNT] = {
+static const struct kwhy_sqlite_column kernel_columns[KERNEL_COLUMN_COUNT] = {
 	KWHY_NSYS_GPU_COLUMN_NAMES,
 	[KERNEL_NAME] = {"demangledName", "mangledName"},
 	[KERNEL_SHORT_NAME] = {"shortName", NULL},
@@ -68,14 +68,14 @@ static const struct kwhy_nsys_column kernel_columns[KERNEL_COLUMN_COUNT] = {
  * The product of three sizes from column `first` on; `unknown` when a size is missing or the product is not
  * below `unknown`.
  */
-static uint32_t volume(const struct kwhy_nsys_rows *rows, size_t first, uint32_t unknown)
+static uint32_t volume(const struct kwhy_sqlite_rows *rows, size_t first, uint32_t unknown)
 {
 	uint64_t product = 1;
 
 	for (size_t i = first; i < first + 3; i++) {
 		int64_t size;
 
-		if (!kwhy_nsys_integer(rows, i, &size) || size <= 0 || size >= unknown)
+		if (!kwhy_sqlite_integer(rows, i, &size) || size <= 0 || size >= unknown)
 			return unknown;
 		product *= (uint64_t)size;
 		if (product >= unknown)
@@ -85,15 +85,15 @@ static uint32_t volume(const struct kwhy_nsys_rows *rows, size_t first, uint32_t
 }
 
 /* A size of at least 0; `unknown` for any other value. */
-static uint32_t size_below(const struct kwhy_nsys_rows *rows, size_t column, uint32_t unknown)
+static uint32_t size_below(const struct kwhy_sqlite_rows *rows, size_t column, uint32_t unknown)
 {
 	int64_t size;
 
-	return kwhy_nsys_integer(rows, column, &size) && size >= 0 && size < unknown ? (uint32_t)size
-										     : unknown;
+	return kwhy_sqlite_integer(rows, column, &size) && size >= 0 && size < unknown ? (uint32_t)size
+										       : unknown;
 }
 
-static enum kwhy_status kernel_name(struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows,
+static enum kwhy_status kernel_name(struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows,
 	uint32_t *out_name, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
@@ -101,7 +101,7 @@ static enum kwhy_status kernel_name(struct kwhy_nsys *nsys, const struct kwhy_ns
 
 	*out_name = 0;
 	for (size_t column = KERNEL_NAME; !status && *out_name == 0 && column <= KERNEL_SHORT_NAME; column++)
-		if (kwhy_nsys_integer(rows, column, &id))
+		if (kwhy_sqlite_integer(rows, column, &id))
 			status = kwhy_nsys_string(nsys, id, out_name, error);
 	if (!status && *out_name == 0) {
 		nsys->tally.unnamed++;
@@ -130,7 +130,7 @@ static enum kwhy_status find_kind(
 	return KWHY_OK;
 }
 
-static void kernel_shape(const struct kwhy_nsys_rows *rows, struct kwhy_activity *kernel)
+static void kernel_shape(const struct kwhy_sqlite_rows *rows, struct kwhy_activity *kernel)
 {
 	uint32_t fixed = size_below(rows, KERNEL_STATIC, KWHY_NONE / 2);
 	uint32_t dynamic = size_below(rows, KERNEL_DYNAMIC, KWHY_NONE / 2);
@@ -141,12 +141,12 @@ static void kernel_shape(const struct kwhy_nsys_rows *rows, struct kwhy_activity
 	kernel->registers = (uint16_t)size_below(rows, KERNEL_REGISTERS, KWHY_UNKNOWN_U16);
 	if (fixed < KWHY_NONE / 2 && dynamic < KWHY_NONE / 2)
 		kernel->shared_bytes = fixed + dynamic;
-	if (kwhy_nsys_integer(rows, KERNEL_NODE, &node) && node != 0)
+	if (kwhy_sqlite_integer(rows, KERNEL_NODE, &node) && node != 0)
 		kernel->graph_node = (uint32_t)node == KWHY_NONE ? 0 : (uint32_t)node;
 }
 
 static enum kwhy_status read_kernel(
-	struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows, struct kwhy_error *error)
+	struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
 {
 	struct kwhy_activity kernel;
 	enum kwhy_status status;
@@ -169,14 +169,14 @@ const struct kwhy_nsys_reader kwhy_nsys_kernels = {
 
 enum { GRAPH_ID = KWHY_NSYS_GPU_COLUMNS, GRAPH_EXEC_ID, GRAPH_COLUMN_COUNT };
 
-static const struct kwhy_nsys_column graph_columns[GRAPH_COLUMN_COUNT] = {
+static const struct kwhy_sqlite_column graph_columns[GRAPH_COLUMN_COUNT] = {
 	KWHY_NSYS_GPU_COLUMN_NAMES,
 	[GRAPH_ID] = {"graphId", NULL},
 	[GRAPH_EXEC_ID] = {"graphExecId", NULL},
 };
 
 static enum kwhy_status read_graph(
-	struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows, struct kwhy_error *error)
+	struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
 {
 	struct kwhy_activity graph;
 	enum kwhy_status status;
@@ -184,7 +184,7 @@ static enum kwhy_status read_graph(
 	uint32_t process;
 	char name[48];
 
-	if (!kwhy_nsys_integer(rows, KWHY_NSYS_END, &end_ns) || end_ns == 0) {
+	if (!kwhy_sqlite_integer(rows, KWHY_NSYS_END, &end_ns) || end_ns == 0) {
 		nsys->tally.unfinished_graphs++;
 		nsys->recording->lost.skipped_events++;
 		return KWHY_OK;
@@ -192,7 +192,7 @@ static enum kwhy_status read_graph(
 	status = kwhy_nsys_gpu_row(nsys, rows, &graph, &process, error);
 	if (status)
 		return status;
-	if (!kwhy_nsys_integer(rows, GRAPH_ID, &id) && !kwhy_nsys_integer(rows, GRAPH_EXEC_ID, &id))
+	if (!kwhy_sqlite_integer(rows, GRAPH_ID, &id) && !kwhy_sqlite_integer(rows, GRAPH_EXEC_ID, &id))
 		id = -1;
 	if (id < 0)
 		strcpy(name, "CUDA graph");

@@ -15,7 +15,7 @@ enum call_column {
 	CALL_COLUMN_COUNT
 };
 
-static const struct kwhy_nsys_column call_columns[CALL_COLUMN_COUNT] = {
+static const struct kwhy_sqlite_column call_columns[CALL_COLUMN_COUNT] = {
 	[CALL_START] = {"start", NULL},
 	[CALL_END] = {"end", NULL},
 	[CALL_CLASS] = {"eventClass", NULL},
@@ -28,20 +28,20 @@ static const struct kwhy_nsys_column call_columns[CALL_COLUMN_COUNT] = {
 enum { CLASS_BACKTRACE = 67 };
 
 static enum kwhy_status read_call(
-	struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows, struct kwhy_error *error)
+	struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
 {
 	int64_t start_ns, end_ns, class, id;
 	uint32_t thread, name = 0;
 	enum kwhy_status status;
 
-	if (kwhy_nsys_integer(rows, CALL_CLASS, &class) && class == CLASS_BACKTRACE) {
+	if (kwhy_sqlite_integer(rows, CALL_CLASS, &class) && class == CLASS_BACKTRACE) {
 		nsys->tally.backtraces++;
 		return KWHY_OK;
 	}
 	status = kwhy_nsys_times(nsys, rows, CALL_START, &start_ns, &end_ns, error);
 	if (!status)
 		status = kwhy_nsys_thread(nsys, rows, CALL_THREAD, &thread, error);
-	if (!status && kwhy_nsys_integer(rows, CALL_NAME, &id))
+	if (!status && kwhy_sqlite_integer(rows, CALL_NAME, &id))
 		status = kwhy_nsys_call_name(nsys, id, &name, error);
 	if (!status && name == 0) {
 		nsys->tally.unnamed++;
@@ -67,7 +67,7 @@ enum range_column {
 	RANGE_COLUMN_COUNT
 };
 
-static const struct kwhy_nsys_column range_columns[RANGE_COLUMN_COUNT] = {
+static const struct kwhy_sqlite_column range_columns[RANGE_COLUMN_COUNT] = {
 	[RANGE_START] = {"start", NULL},
 	[RANGE_END] = {"end", NULL},
 	[RANGE_TYPE] = {"eventType", NULL},
@@ -98,7 +98,7 @@ static size_t without_number(const char *bytes, size_t length)
 	return length;
 }
 
-static enum kwhy_status range_name(struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows,
+static enum kwhy_status range_name(struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows,
 	uint32_t *out_name, struct kwhy_error *error)
 {
 	struct kwhy_names *names = &nsys->recording->names;
@@ -106,9 +106,9 @@ static enum kwhy_status range_name(struct kwhy_nsys *nsys, const struct kwhy_nsy
 	size_t length;
 	int64_t id;
 
-	if (kwhy_nsys_text(rows, RANGE_TEXT, &bytes, &length))
+	if (kwhy_sqlite_text(rows, RANGE_TEXT, &bytes, &length))
 		return kwhy_names_intern(names, bytes, without_number(bytes, length), out_name, error);
-	if (kwhy_nsys_integer(rows, RANGE_TEXT_ID, &id)) {
+	if (kwhy_sqlite_integer(rows, RANGE_TEXT_ID, &id)) {
 		enum kwhy_status status = kwhy_nsys_string(nsys, id, out_name, error);
 
 		if (status || *out_name != 0)
@@ -118,15 +118,15 @@ static enum kwhy_status range_name(struct kwhy_nsys *nsys, const struct kwhy_nsy
 }
 
 static enum kwhy_status read_range(
-	struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows, struct kwhy_error *error)
+	struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
 {
 	struct kwhy_range range = {0};
 	enum kwhy_status status;
 	int64_t type;
 
-	if (!kwhy_nsys_integer(rows, RANGE_TYPE, &type) || !is_range(type))
+	if (!kwhy_sqlite_integer(rows, RANGE_TYPE, &type) || !is_range(type))
 		return KWHY_OK;
-	if (!kwhy_nsys_integer(rows, RANGE_END, &range.end_ns)) {
+	if (!kwhy_sqlite_integer(rows, RANGE_END, &range.end_ns)) {
 		nsys->tally.open_ranges++;
 		return KWHY_OK;
 	}
@@ -146,7 +146,7 @@ const struct kwhy_nsys_reader kwhy_nsys_ranges = {
 
 enum system_column { SYSTEM_START, SYSTEM_END, SYSTEM_THREAD, SYSTEM_NAME, SYSTEM_COLUMN_COUNT };
 
-static const struct kwhy_nsys_column system_columns[SYSTEM_COLUMN_COUNT] = {
+static const struct kwhy_sqlite_column system_columns[SYSTEM_COLUMN_COUNT] = {
 	[SYSTEM_START] = {"start", NULL},
 	[SYSTEM_END] = {"end", NULL},
 	[SYSTEM_THREAD] = {"globalTid", NULL},
@@ -155,13 +155,13 @@ static const struct kwhy_nsys_column system_columns[SYSTEM_COLUMN_COUNT] = {
 
 /* The thread of a globalTid if it called CUDA or had ranges: other threads do not hold up a device. */
 static bool find_thread(
-	struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows, size_t column, uint32_t *out_thread)
+	struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows, size_t column, uint32_t *out_thread)
 {
 	struct kwhy_track_key key = {0};
 	uint32_t process;
 	int64_t id;
 
-	if (!kwhy_nsys_integer(rows, column, &id))
+	if (!kwhy_sqlite_integer(rows, column, &id))
 		return false;
 	key.a = (int64_t)((uint64_t)id >> 24);
 	if (!kwhy_track_map_find(&nsys->tracks.processes, key, &process))
@@ -175,7 +175,7 @@ static bool find_thread(
  * activities are complete without them.
  */
 static enum kwhy_status read_system_call(
-	struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows, struct kwhy_error *error)
+	struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
 {
 	struct kwhy_host_range range = {.kind = KWHY_HOST_SYSTEM};
 	uint64_t negative = nsys->tally.negative_starts;
@@ -183,7 +183,7 @@ static enum kwhy_status read_system_call(
 	int64_t id;
 
 	if (!find_thread(nsys, rows, SYSTEM_THREAD, &range.thread) ||
-		!kwhy_nsys_integer(rows, SYSTEM_NAME, &id))
+		!kwhy_sqlite_integer(rows, SYSTEM_NAME, &id))
 		return KWHY_OK;
 	status = kwhy_nsys_times(nsys, rows, SYSTEM_START, &range.start_ns, &range.end_ns, error);
 	nsys->tally.negative_starts = negative; /* a call may have begun before the session */
@@ -196,10 +196,10 @@ static enum kwhy_status read_system_call(
 const struct kwhy_nsys_reader kwhy_nsys_system_calls = {
 	{"OSRT_API", system_columns, SYSTEM_COLUMN_COUNT}, read_system_call, false};
 
-static const struct kwhy_nsys_column overhead_columns[] = {{"start", NULL}, {"end", NULL}};
+static const struct kwhy_sqlite_column overhead_columns[] = {{"start", NULL}, {"end", NULL}};
 
 static enum kwhy_status read_overhead(
-	struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows, struct kwhy_error *error)
+	struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
 {
 	uint64_t negative = nsys->tally.negative_starts;
 	int64_t start_ns, end_ns;

@@ -16,7 +16,7 @@ enum memory_column {
 	MEMORY_COLUMN_COUNT
 };
 
-static const struct kwhy_nsys_column memory_columns[MEMORY_COLUMN_COUNT] = {
+static const struct kwhy_sqlite_column memory_columns[MEMORY_COLUMN_COUNT] = {
 	[MEMORY_TIME] = {"start", "timestamp"},
 	[MEMORY_PROCESS] = {"globalPid", NULL},
 	[MEMORY_DEVICE] = {"deviceId", NULL},
@@ -32,30 +32,30 @@ static bool is_on_device(int64_t kind)
 }
 
 /* ENUM_CUDA_DEV_MEM_EVENT_OPER: 0 takes memory from the driver, 1 gives it back. */
-static bool read_change(const struct kwhy_nsys_rows *rows, int64_t *out_change)
+static bool read_change(const struct kwhy_sqlite_rows *rows, int64_t *out_change)
 {
 	int64_t kind, operation, bytes;
 
-	if (!kwhy_nsys_integer(rows, MEMORY_KIND, &kind) || !is_on_device(kind))
+	if (!kwhy_sqlite_integer(rows, MEMORY_KIND, &kind) || !is_on_device(kind))
 		return false;
-	if (!kwhy_nsys_integer(rows, MEMORY_OPERATION, &operation) || operation < 0 || operation > 1)
+	if (!kwhy_sqlite_integer(rows, MEMORY_OPERATION, &operation) || operation < 0 || operation > 1)
 		return false;
-	if (!kwhy_nsys_integer(rows, MEMORY_BYTES, &bytes) || bytes < 0)
+	if (!kwhy_sqlite_integer(rows, MEMORY_BYTES, &bytes) || bytes < 0)
 		return false;
 	*out_change = operation == 0 ? bytes : -bytes;
 	return true;
 }
 
 static enum kwhy_status read_event(
-	struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows, struct kwhy_error *error)
+	struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
 {
 	struct kwhy_memory_point point = {.allocated_bytes = KWHY_UNKNOWN_BYTES};
 	enum kwhy_status status;
 	int64_t change, ordinal;
 
-	if (!read_change(rows, &change) || !kwhy_nsys_integer(rows, MEMORY_DEVICE, &ordinal) ||
-		!kwhy_nsys_integer(rows, MEMORY_TIME, &point.time_ns) || point.time_ns < -KWHY_NSYS_YEAR_NS ||
-		point.time_ns > KWHY_NSYS_YEAR_NS)
+	if (!read_change(rows, &change) || !kwhy_sqlite_integer(rows, MEMORY_DEVICE, &ordinal) ||
+		!kwhy_sqlite_integer(rows, MEMORY_TIME, &point.time_ns) ||
+		point.time_ns < -KWHY_NSYS_YEAR_NS || point.time_ns > KWHY_NSYS_YEAR_NS)
 		return KWHY_OK;
 	point.time_ns += nsys->shift_ns;
 	point.reserved_bytes = (uint64_t)change;

@@ -6,14 +6,14 @@
 #include <string.h>
 
 /* Tables of names and values from the export and the capture. */
-static const struct kwhy_nsys_column pair_columns[] = {{"name", NULL}, {"value", NULL}};
-static const struct kwhy_nsys_table export_tables[] = {
+static const struct kwhy_sqlite_column pair_columns[] = {{"name", NULL}, {"value", NULL}};
+static const struct kwhy_sqlite_table export_tables[] = {
 	{"META_DATA_EXPORT", pair_columns, 2}, {"EXPORT_META_DATA", pair_columns, 2}, /* before schema 3.4 */
 };
-static const struct kwhy_nsys_table capture_table = {"META_DATA_CAPTURE", pair_columns, 2};
+static const struct kwhy_sqlite_table capture_table = {"META_DATA_CAPTURE", pair_columns, 2};
 
-static const struct kwhy_nsys_column start_columns[] = {{"utcEpochNs", NULL}};
-static const struct kwhy_nsys_table start_table = {"TARGET_INFO_SESSION_START_TIME", start_columns, 1};
+static const struct kwhy_sqlite_column start_columns[] = {{"utcEpochNs", NULL}};
+static const struct kwhy_sqlite_table start_table = {"TARGET_INFO_SESSION_START_TIME", start_columns, 1};
 
 enum { VALUE_BYTES = 256, PAIRS_MAX = 100000 };
 
@@ -41,12 +41,12 @@ struct meta {
 
 typedef void take_pair(struct meta *meta, const struct pair *pair);
 
-static void copy_text(const struct kwhy_nsys_rows *rows, size_t column, char out[VALUE_BYTES])
+static void copy_text(const struct kwhy_sqlite_rows *rows, size_t column, char out[VALUE_BYTES])
 {
 	const char *bytes;
 	size_t length;
 
-	if (!kwhy_nsys_text(rows, column, &bytes, &length))
+	if (!kwhy_sqlite_text(rows, column, &bytes, &length))
 		length = 0;
 	if (length >= VALUE_BYTES)
 		length = VALUE_BYTES - 1;
@@ -55,25 +55,25 @@ static void copy_text(const struct kwhy_nsys_rows *rows, size_t column, char out
 	out[length] = '\0';
 }
 
-static enum kwhy_status read_pairs(struct meta *meta, const struct kwhy_nsys_table *table, take_pair *take,
+static enum kwhy_status read_pairs(struct meta *meta, const struct kwhy_sqlite_table *table, take_pair *take,
 	bool *out_found, struct kwhy_error *error)
 {
-	struct kwhy_nsys_rows rows = {0};
+	struct kwhy_sqlite_rows rows = {0};
 	enum kwhy_status status;
 	struct pair pair;
 	bool more;
 
-	status = kwhy_nsys_rows_open(meta->nsys->db, table, &rows, &more, error);
+	status = kwhy_sqlite_rows_open(meta->nsys->db, table, &rows, &more, error);
 	*out_found = !status && more;
 	while (!status && more && rows.number < PAIRS_MAX) {
-		status = kwhy_nsys_rows_next(&rows, &more, error);
+		status = kwhy_sqlite_rows_next(&rows, &more, error);
 		if (status || !more)
 			continue;
 		copy_text(&rows, 0, pair.name);
 		copy_text(&rows, 1, pair.value);
 		take(meta, &pair);
 	}
-	kwhy_nsys_rows_close(&rows);
+	kwhy_sqlite_rows_close(&rows);
 	return status;
 }
 
@@ -141,17 +141,17 @@ static void set_rank(const struct meta *meta)
 static enum kwhy_status read_start(
 	struct kwhy_nsys *nsys, bool *out_known, int64_t *out_ns, struct kwhy_error *error)
 {
-	struct kwhy_nsys_rows rows = {0};
+	struct kwhy_sqlite_rows rows = {0};
 	enum kwhy_status status;
 	bool found;
 
 	*out_known = false;
-	status = kwhy_nsys_rows_open(nsys->db, &start_table, &rows, &found, error);
+	status = kwhy_sqlite_rows_open(nsys->db, &start_table, &rows, &found, error);
 	if (!status && found)
-		status = kwhy_nsys_rows_next(&rows, &found, error);
+		status = kwhy_sqlite_rows_next(&rows, &found, error);
 	if (!status && found)
-		*out_known = kwhy_nsys_integer(&rows, 0, out_ns) && *out_ns > 0;
-	kwhy_nsys_rows_close(&rows);
+		*out_known = kwhy_sqlite_integer(&rows, 0, out_ns) && *out_ns > 0;
+	kwhy_sqlite_rows_close(&rows);
 	return status;
 }
 

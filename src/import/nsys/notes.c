@@ -89,8 +89,8 @@ static enum kwhy_status add_overhead(struct kwhy_nsys *nsys, struct kwhy_error *
 		nsys->tally.overhead_count);
 }
 
-static const struct kwhy_nsys_column diagnostic_columns[] = {{"text", NULL}};
-static const struct kwhy_nsys_table diagnostic_table = {"DIAGNOSTIC_EVENT", diagnostic_columns, 1};
+static const struct kwhy_sqlite_column diagnostic_columns[] = {{"text", NULL}};
+static const struct kwhy_sqlite_table diagnostic_table = {"DIAGNOSTIC_EVENT", diagnostic_columns, 1};
 
 /* Whether the profiler's message states that it lost events. */
 static bool tells_of_loss(const char *text, size_t length)
@@ -116,22 +116,22 @@ static enum kwhy_status add_diagnostic(
 
 static enum kwhy_status add_diagnostics(struct kwhy_nsys *nsys, struct kwhy_error *error)
 {
-	struct kwhy_nsys_rows rows = {0};
+	struct kwhy_sqlite_rows rows = {0};
 	enum kwhy_status status;
 	size_t reported = 0, length;
 	const char *text;
 	bool more;
 
-	status = kwhy_nsys_rows_open(nsys->db, &diagnostic_table, &rows, &more, error);
+	status = kwhy_sqlite_rows_open(nsys->db, &diagnostic_table, &rows, &more, error);
 	while (!status && more && reported < DIAGNOSTICS_MAX) {
-		status = kwhy_nsys_rows_next(&rows, &more, error);
-		if (status || !more || !kwhy_nsys_text(&rows, 0, &text, &length) ||
+		status = kwhy_sqlite_rows_next(&rows, &more, error);
+		if (status || !more || !kwhy_sqlite_text(&rows, 0, &text, &length) ||
 			!tells_of_loss(text, length))
 			continue;
 		status = add_diagnostic(nsys, text, length, error);
 		reported++;
 	}
-	kwhy_nsys_rows_close(&rows);
+	kwhy_sqlite_rows_close(&rows);
 	return status;
 }
 

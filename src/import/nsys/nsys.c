@@ -25,7 +25,7 @@ static const struct kwhy_nsys_reader *const readers[] = {
 enum { READER_COUNT = sizeof(readers) / sizeof(readers[0]) };
 
 static enum kwhy_status read_row(struct kwhy_nsys *nsys, const struct kwhy_nsys_reader *reader,
-	const struct kwhy_nsys_rows *rows, struct kwhy_error *error)
+	const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
 {
 	enum kwhy_status status = reader->read(nsys, rows, error);
 
@@ -39,18 +39,18 @@ static enum kwhy_status read_row(struct kwhy_nsys *nsys, const struct kwhy_nsys_
 static enum kwhy_status read_table(struct kwhy_nsys *nsys, const struct kwhy_nsys_reader *reader,
 	bool *out_found, struct kwhy_error *error)
 {
-	struct kwhy_nsys_rows rows = {0};
+	struct kwhy_sqlite_rows rows = {0};
 	enum kwhy_status status;
 	bool more;
 
-	status = kwhy_nsys_rows_open(nsys->db, &reader->table, &rows, out_found, error);
+	status = kwhy_sqlite_rows_open(nsys->db, &reader->table, &rows, out_found, error);
 	more = *out_found;
 	while (!status && more) {
-		status = kwhy_nsys_rows_next(&rows, &more, error);
+		status = kwhy_sqlite_rows_next(&rows, &more, error);
 		if (!status && more)
 			status = read_row(nsys, reader, &rows, error);
 	}
-	kwhy_nsys_rows_close(&rows);
+	kwhy_sqlite_rows_close(&rows);
 	if (status != KWHY_E_INPUT || !nsys->options->partial)
 		return status;
 	nsys->tally.corrupt = true;
@@ -135,7 +135,7 @@ static enum kwhy_status finish(struct kwhy_nsys *nsys, struct kwhy_error *error)
 static void release(struct kwhy_nsys *nsys)
 {
 	kwhy_nsys_strings_close(nsys);
-	kwhy_nsys_db_close(nsys->db);
+	kwhy_sqlite_close(nsys->db);
 	kwhy_collectives_free(nsys->collectives);
 	kwhy_tracks_done(&nsys->tracks);
 	kwhy_track_map_done(&nsys->physical);
@@ -144,10 +144,9 @@ static void release(struct kwhy_nsys *nsys)
 	free(nsys->memory);
 }
 
-static enum kwhy_status read_nsys(struct kwhy_recording *recording, const char *path,
+enum kwhy_status kwhy_nsys_read(struct kwhy_recording *recording, const struct kwhy_sqlite_file *file,
 	const struct kwhy_import_options *options, struct kwhy_error *error)
 {
-	static const char cure[] = "export it again with \"nsys export --type sqlite\"";
 	struct kwhy_nsys nsys = {.recording = recording, .options = options, .rank = KWHY_NONE};
 	enum kwhy_status status;
 
@@ -155,17 +154,26 @@ static enum kwhy_status read_nsys(struct kwhy_recording *recording, const char *
 	nsys.first_stream = recording->stream_count;
 	nsys.activities_before = recording->activities.count;
 	nsys.first_process = (uint32_t)recording->process_count;
-	status = kwhy_nsys_db_open(path, cure, &nsys.db, error);
+	status = kwhy_sqlite_open(file, &nsys.db, error);
 	if (!status)
 		status = kwhy_collectives_new(options->collectives_path, &nsys.collectives, error);
 	if (!status)
-		status = begin(&nsys, path, error);
+		status = begin(&nsys, file->shown ? file->shown : file->path, error);
 	if (!status)
 		status = read_tables(&nsys, error);
 	if (!status)
 		status = finish(&nsys, error);
 	release(&nsys);
 	return status;
+}
+
+static enum kwhy_status read_nsys(struct kwhy_recording *recording, const char *path,
+	const struct kwhy_import_options *options, struct kwhy_error *error)
+{
+	const struct kwhy_sqlite_file file = {
+		.path = path, .cure = "export it again with \"nsys export --type sqlite\""};
+
+	return kwhy_nsys_read(recording, &file, options, error);
 }
 
 static bool probe_nsys(const char *path, const unsigned char *head, size_t length)

@@ -4,7 +4,7 @@
 
 #include "import/collectives.h"
 #include "import/import.h"
-#include "import/nsys/db.h"
+#include "import/sqlite/sqlite.h"
 #include "import/tracks.h"
 
 /* One Nsight Systems export while it is read, shared by the files in nsys/. */
@@ -32,7 +32,7 @@ struct kwhy_nsys_tally {
 struct kwhy_nsys {
 	struct kwhy_recording *recording;
 	const struct kwhy_import_options *options;
-	struct kwhy_nsys_db *db;
+	struct kwhy_sqlite *db;
 	struct kwhy_tracks tracks;
 	struct kwhy_collectives *collectives;
 	uint32_t rank;		/* rank of the devices; KWHY_NONE: unknown */
@@ -44,7 +44,7 @@ struct kwhy_nsys {
 	size_t first_device, first_stream, activities_before;
 
 	/* rows of StringIds, read one at a time: by id or, where id is no primary key, by row number */
-	struct kwhy_nsys_rows strings;
+	struct kwhy_sqlite_rows strings;
 	bool has_strings, strings_by_row;
 	struct kwhy_track_map string_rows;  /* id to row number, filled when strings_by_row */
 	struct kwhy_track_map string_names; /* id to name of the recording */
@@ -63,6 +63,11 @@ struct kwhy_nsys {
 	struct kwhy_nsys_tally tally;
 };
 
+/* nsys/nsys.c: reads an export, which may be a temporary one (file->shown). */
+KWHY_MUST_USE enum kwhy_status kwhy_nsys_read(struct kwhy_recording *recording,
+	const struct kwhy_sqlite_file *file, const struct kwhy_import_options *options,
+	struct kwhy_error *error);
+
 /* nsys/strings.c: look up names. *out_name is 0, the empty name, for an id that StringIds lacks. */
 KWHY_MUST_USE enum kwhy_status kwhy_nsys_strings_open(struct kwhy_nsys *nsys, struct kwhy_error *error);
 void kwhy_nsys_strings_close(struct kwhy_nsys *nsys);
@@ -74,7 +79,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_nsys_call_name(
 /* nsys/devices.c */
 KWHY_MUST_USE enum kwhy_status kwhy_nsys_devices_read(struct kwhy_nsys *nsys, struct kwhy_error *error);
 /* The physical device that a process calls by that ordinal. */
-KWHY_MUST_USE enum kwhy_status kwhy_nsys_device(struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows,
+KWHY_MUST_USE enum kwhy_status kwhy_nsys_device(struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows,
 	uint32_t process, int64_t ordinal, uint32_t *out_device, struct kwhy_error *error);
 /* The index of that device among physical devices, which the trace uses. */
 int64_t kwhy_nsys_physical(struct kwhy_nsys *nsys, uint32_t process, int64_t ordinal);
@@ -89,21 +94,21 @@ KWHY_MUST_USE enum kwhy_status kwhy_nsys_meta_read(
 /* nsys/rows.c: columns that several kinds of rows share. */
 
 /* Reads start and end, which must be in order and within a year of the session's start. */
-KWHY_MUST_USE enum kwhy_status kwhy_nsys_times(struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows,
+KWHY_MUST_USE enum kwhy_status kwhy_nsys_times(struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows,
 	size_t start_column, int64_t *out_start_ns, int64_t *out_end_ns, struct kwhy_error *error);
 /* The process or thread of a globalPid or globalTid. Where the column is missing, it is the only process. */
-KWHY_MUST_USE enum kwhy_status kwhy_nsys_process(struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows,
+KWHY_MUST_USE enum kwhy_status kwhy_nsys_process(struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows,
 	size_t column, uint32_t *out_process, struct kwhy_error *error);
-KWHY_MUST_USE enum kwhy_status kwhy_nsys_thread(struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows,
+KWHY_MUST_USE enum kwhy_status kwhy_nsys_thread(struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows,
 	size_t column, uint32_t *out_thread, struct kwhy_error *error);
 /* The number in a column. KWHY_NONE: it is missing, 0, or exceeds 32 bits. */
-uint32_t kwhy_nsys_id(const struct kwhy_nsys_rows *rows, size_t column);
+uint32_t kwhy_nsys_id(const struct kwhy_sqlite_rows *rows, size_t column);
 
 /* One kind of table and the function that reads its rows. A row that gives KWHY_E_INPUT may be skipped. */
 struct kwhy_nsys_reader {
-	struct kwhy_nsys_table table;
+	struct kwhy_sqlite_table table;
 	enum kwhy_status (*read)(
-		struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows, struct kwhy_error *error);
+		struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error);
 	bool is_cuda; /* its rows show that CUDA was traced */
 };
 
@@ -135,7 +140,7 @@ enum kwhy_nsys_gpu_column {
 	[KWHY_NSYS_STREAM] = {"streamId", NULL}, [KWHY_NSYS_CORRELATION] = {"correlationId", NULL}, \
 	[KWHY_NSYS_PROCESS] = {"globalPid", NULL}
 
-KWHY_MUST_USE enum kwhy_status kwhy_nsys_gpu_row(struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows,
+KWHY_MUST_USE enum kwhy_status kwhy_nsys_gpu_row(struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows,
 	struct kwhy_activity *activity, uint32_t *out_process, struct kwhy_error *error);
 
 /* nsys/memory.c: sums the changes to the memory in use, once all of them are read. */

@@ -6,21 +6,21 @@ static bool within_a_year(int64_t time_ns)
 	return time_ns >= -KWHY_NSYS_YEAR_NS && time_ns <= KWHY_NSYS_YEAR_NS;
 }
 
-enum kwhy_status kwhy_nsys_times(struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows,
+enum kwhy_status kwhy_nsys_times(struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows,
 	size_t start_column, int64_t *out_start_ns, int64_t *out_end_ns, struct kwhy_error *error)
 {
 	int64_t start_ns, end_ns;
 
-	if (!kwhy_nsys_integer(rows, start_column, &start_ns) ||
-		!kwhy_nsys_integer(rows, start_column + 1, &end_ns))
-		return kwhy_nsys_row_fail(
+	if (!kwhy_sqlite_integer(rows, start_column, &start_ns) ||
+		!kwhy_sqlite_integer(rows, start_column + 1, &end_ns))
+		return kwhy_sqlite_row_fail(
 			rows, error, "its start or end is no time; skip such rows with --partial");
 	if (!within_a_year(start_ns) || !within_a_year(end_ns))
-		return kwhy_nsys_row_fail(rows, error,
+		return kwhy_sqlite_row_fail(rows, error,
 			"its start or end is more than a year from the session's; skip such rows with "
 			"--partial");
 	if (end_ns < start_ns)
-		return kwhy_nsys_row_fail(rows, error,
+		return kwhy_sqlite_row_fail(rows, error,
 			"it ends before it starts; skip such rows with --partial, or export the report "
 			"again");
 	nsys->tally.negative_starts += start_ns < 0;
@@ -30,12 +30,12 @@ enum kwhy_status kwhy_nsys_times(struct kwhy_nsys *nsys, const struct kwhy_nsys_
 }
 
 /* A global id is machine, process and thread: 24 bits a process, 24 a thread below it. */
-enum kwhy_status kwhy_nsys_process(struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows, size_t column,
+enum kwhy_status kwhy_nsys_process(struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows, size_t column,
 	uint32_t *out_process, struct kwhy_error *error)
 {
 	int64_t id;
 
-	if (kwhy_nsys_integer(rows, column, &id))
+	if (kwhy_sqlite_integer(rows, column, &id))
 		return kwhy_tracks_process(&nsys->tracks, (int64_t)((uint64_t)id >> 24),
 			(int64_t)((uint64_t)id >> 24 & 0xFFFFFF), out_process, error);
 	if (nsys->tracks.processes.map.count == 1) {
@@ -45,21 +45,21 @@ enum kwhy_status kwhy_nsys_process(struct kwhy_nsys *nsys, const struct kwhy_nsy
 	return kwhy_tracks_process(&nsys->tracks, -1, -1, out_process, error);
 }
 
-enum kwhy_status kwhy_nsys_thread(struct kwhy_nsys *nsys, const struct kwhy_nsys_rows *rows, size_t column,
+enum kwhy_status kwhy_nsys_thread(struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows, size_t column,
 	uint32_t *out_thread, struct kwhy_error *error)
 {
 	struct kwhy_thread thread = {.tid = -1};
 	enum kwhy_status status = kwhy_nsys_process(nsys, rows, column, &thread.process, error);
 	int64_t id;
 
-	if (kwhy_nsys_integer(rows, column, &id))
+	if (kwhy_sqlite_integer(rows, column, &id))
 		thread.tid = id & 0xFFFFFF;
 	return status ? status : kwhy_tracks_thread(&nsys->tracks, &thread, out_thread, error);
 }
 
-uint32_t kwhy_nsys_id(const struct kwhy_nsys_rows *rows, size_t column)
+uint32_t kwhy_nsys_id(const struct kwhy_sqlite_rows *rows, size_t column)
 {
 	int64_t id;
 
-	return kwhy_nsys_integer(rows, column, &id) && id > 0 && id < KWHY_NONE ? (uint32_t)id : KWHY_NONE;
+	return kwhy_sqlite_integer(rows, column, &id) && id > 0 && id < KWHY_NONE ? (uint32_t)id : KWHY_NONE;
 }

@@ -1,54 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/nsys/nsys.h"
 
+#include "import/demangle.h"
+
 #include <string.h>
 
-static const struct kwhy_nsys_column value_columns[] = {{"value", NULL}};
-static const struct kwhy_nsys_table values_table = {"StringIds", value_columns, 1};
+static const struct kwhy_sqlite_column value_columns[] = {{"value", NULL}};
+static const struct kwhy_sqlite_table values_table = {"StringIds", value_columns, 1};
 
-static const struct kwhy_nsys_column id_columns[] = {{"rowid", NULL}, {"id", NULL}};
-static const struct kwhy_nsys_table ids_table = {"StringIds", id_columns, 2};
+static const struct kwhy_sqlite_column id_columns[] = {{"rowid", NULL}, {"id", NULL}};
+static const struct kwhy_sqlite_table ids_table = {"StringIds", id_columns, 2};
 
 /* Maps ids to rows, for files that other tools rewrote so that ids are no primary key. */
 static enum kwhy_status index_rows(struct kwhy_nsys *nsys, struct kwhy_error *error)
 {
-	struct kwhy_nsys_rows rows = {0};
+	struct kwhy_sqlite_rows rows = {0};
 	enum kwhy_status status;
 	int64_t number, id;
 	bool more;
 
-	status = kwhy_nsys_rows_open(nsys->db, &ids_table, &rows, &more, error);
+	status = kwhy_sqlite_rows_open(nsys->db, &ids_table, &rows, &more, error);
 	while (!status && more) {
-		status = kwhy_nsys_rows_next(&rows, &more, error);
-		if (!status && more && kwhy_nsys_integer(&rows, 0, &number) &&
-			kwhy_nsys_integer(&rows, 1, &id) && number >= 0 && number < UINT32_MAX)
+		status = kwhy_sqlite_rows_next(&rows, &more, error);
+		if (!status && more && kwhy_sqlite_integer(&rows, 0, &number) &&
+			kwhy_sqlite_integer(&rows, 1, &id) && number >= 0 && number < UINT32_MAX)
 			status = kwhy_track_map_put(&nsys->string_rows, (struct kwhy_track_key){.a = id},
 				(uint32_t)number, error);
 	}
-	kwhy_nsys_rows_close(&rows);
+	kwhy_sqlite_rows_close(&rows);
 	return status;
 }
 
 enum kwhy_status kwhy_nsys_strings_open(struct kwhy_nsys *nsys, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_nsys_db_has(nsys->db, values_table.name, &nsys->has_strings, error);
+	enum kwhy_status status = kwhy_sqlite_has(nsys->db, values_table.name, &nsys->has_strings, error);
 	bool is_key = false;
 
 	if (status || !nsys->has_strings)
 		return status;
-	status = kwhy_nsys_db_is_key(nsys->db, values_table.name, "id", &is_key, error);
+	status = kwhy_sqlite_is_key(nsys->db, values_table.name, "id", &is_key, error);
 	nsys->strings_by_row = !is_key;
 	if (!status && !is_key)
 		status = index_rows(nsys, error);
 	if (!status)
-		status = kwhy_nsys_rows_open_by(
+		status = kwhy_sqlite_rows_open_by(
 			nsys->db, &values_table, is_key ? "id" : "rowid", &nsys->strings, error);
 	return status;
 }
 
 void kwhy_nsys_strings_close(struct kwhy_nsys *nsys)
 {
-	kwhy_nsys_rows_close(&nsys->strings);
+	kwhy_sqlite_rows_close(&nsys->strings);
 	kwhy_track_map_done(&nsys->string_rows);
 	kwhy_track_map_done(&nsys->string_names);
 	kwhy_track_map_done(&nsys->call_names);
@@ -71,9 +73,9 @@ static enum kwhy_status look_up(struct kwhy_nsys *nsys, int64_t id, const char *
 			return KWHY_OK;
 		id = number;
 	}
-	kwhy_nsys_rows_bind(&nsys->strings, id);
-	status = kwhy_nsys_rows_next(&nsys->strings, &found, error);
-	if (!status && found && !kwhy_nsys_text(&nsys->strings, 0, out_bytes, out_length))
+	kwhy_sqlite_rows_bind(&nsys->strings, id);
+	status = kwhy_sqlite_rows_next(&nsys->strings, &found, error);
+	if (!status && found && !kwhy_sqlite_text(&nsys->strings, 0, out_bytes, out_length))
 		*out_length = 0;
 	return status;
 }
@@ -104,7 +106,7 @@ static enum kwhy_status find_name(struct kwhy_nsys *nsys, struct kwhy_track_map 
 	if (!status && is_call)
 		length = without_version(bytes, length);
 	if (!status)
-		status = kwhy_names_intern(&nsys->recording->names, bytes, length, out_name, error);
+		status = kwhy_demangle_intern(&nsys->recording->names, bytes, length, out_name, error);
 	return status ? status : kwhy_track_map_put(map, key, *out_name, error);
 }
 

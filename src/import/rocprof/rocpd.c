@@ -21,15 +21,15 @@ const char *kwhy_rocpd_table(struct kwhy_rocpd *rocpd, const char *name)
 enum kwhy_status kwhy_rocpd_each(
 	struct kwhy_rocpd *rocpd, const struct kwhy_rocpd_reader *reader, struct kwhy_error *error)
 {
-	const struct kwhy_nsys_table table = {
+	const struct kwhy_sqlite_table table = {
 		kwhy_rocpd_table(rocpd, reader->table), reader->columns, reader->count};
-	struct kwhy_nsys_rows rows = {0};
+	struct kwhy_sqlite_rows rows = {0};
 	enum kwhy_status status;
 	bool more;
 
-	status = kwhy_nsys_rows_open(rocpd->db, &table, &rows, &more, error);
+	status = kwhy_sqlite_rows_open(rocpd->db, &table, &rows, &more, error);
 	while (!status && more) {
-		status = kwhy_nsys_rows_next(&rows, &more, error);
+		status = kwhy_sqlite_rows_next(&rows, &more, error);
 		if (status || !more)
 			continue;
 		rocpd->rocprof.place = reader->table;
@@ -38,25 +38,25 @@ enum kwhy_status kwhy_rocpd_each(
 		if (reader->is_event)
 			status = kwhy_rocprof_pass(&rocpd->rocprof, status);
 	}
-	kwhy_nsys_rows_close(&rows);
+	kwhy_sqlite_rows_close(&rows);
 	if (status != KWHY_E_INPUT || !rocpd->rocprof.options->partial)
 		return status;
 	rocpd->rocprof.recording->lost.truncated = true;
 	return KWHY_OK;
 }
 
-int64_t kwhy_rocpd_integer(const struct kwhy_nsys_rows *rows, size_t column)
+int64_t kwhy_rocpd_integer(const struct kwhy_sqlite_rows *rows, size_t column)
 {
 	int64_t value;
 
-	return kwhy_nsys_integer(rows, column, &value) ? value : KWHY_ROCPROF_UNKNOWN;
+	return kwhy_sqlite_integer(rows, column, &value) ? value : KWHY_ROCPROF_UNKNOWN;
 }
 
-struct kwhy_span kwhy_rocpd_text(const struct kwhy_nsys_rows *rows, size_t column)
+struct kwhy_span kwhy_rocpd_text(const struct kwhy_sqlite_rows *rows, size_t column)
 {
 	struct kwhy_span span = {"", 0};
 
-	if (!kwhy_nsys_text(rows, column, &span.bytes, &span.length))
+	if (!kwhy_sqlite_text(rows, column, &span.bytes, &span.length))
 		return (struct kwhy_span){"", 0};
 	return span;
 }
@@ -100,36 +100,37 @@ static enum kwhy_status read_rocpd(struct kwhy_recording *recording, const char 
 	const struct kwhy_source source = {.path = path, .format = KWHY_FORMAT_ROCPD};
 	struct kwhy_rocpd rocpd = {0};
 	struct kwhy_text tables = {0};
-	enum kwhy_status status = kwhy_nsys_db_open(path, cure, &rocpd.db, error);
+	enum kwhy_status status = kwhy_sqlite_open(
+		&(struct kwhy_sqlite_file){path, NULL, cure}, &rocpd.db, error);
 
 	if (!status)
 		status = kwhy_rocprof_begin(&rocpd.rocprof, recording, &source, options, error);
 	if (!status)
-		status = kwhy_nsys_db_tables(rocpd.db, process_table, &tables, error);
+		status = kwhy_sqlite_tables(rocpd.db, process_table, &tables, error);
 	if (!status)
 		status = read_processes(&rocpd, &tables, error);
 	if (!status)
 		status = kwhy_rocprof_finish(&rocpd.rocprof, error);
 	kwhy_text_done(&tables);
 	kwhy_rocprof_release(&rocpd.rocprof);
-	kwhy_nsys_db_close(rocpd.db);
+	kwhy_sqlite_close(rocpd.db);
 	return status;
 }
 
 static bool probe_rocpd(const char *path, const unsigned char *head, size_t length)
 {
 	static const char magic[] = "SQLite format 3";
-	struct kwhy_nsys_db *db;
+	struct kwhy_sqlite *db;
 	struct kwhy_text tables = {0};
 	struct kwhy_error error;
 	bool found;
 
 	if (length < sizeof(magic) || memcmp(head, magic, sizeof(magic)) != 0 ||
-		kwhy_nsys_db_open(path, cure, &db, &error) != KWHY_OK)
+		kwhy_sqlite_open(&(struct kwhy_sqlite_file){path, NULL, cure}, &db, &error) != KWHY_OK)
 		return false;
-	found = kwhy_nsys_db_tables(db, process_table, &tables, &error) == KWHY_OK && tables.length > 0;
+	found = kwhy_sqlite_tables(db, process_table, &tables, &error) == KWHY_OK && tables.length > 0;
 	kwhy_text_done(&tables);
-	kwhy_nsys_db_close(db);
+	kwhy_sqlite_close(db);
 	return found;
 }
 

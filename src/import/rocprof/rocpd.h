@@ -3,8 +3,8 @@
 #define KWHY_IMPORT_ROCPROF_ROCPD_H
 
 #include "base/text.h"
-#include "import/nsys/db.h"
 #include "import/rocprof/rocprof.h"
+#include "import/sqlite/sqlite.h"
 
 /*
  * A database of rocprofv3 (schemas 3 and 4) while it is read. Tables are read by their own names, which end
@@ -17,13 +17,13 @@
 /* Rows that are looked up by their ids. */
 struct kwhy_rocpd_lookup {
 	char table[KWHY_ROCPD_TABLE_BYTES];
-	struct kwhy_nsys_rows rows;
+	struct kwhy_sqlite_rows rows;
 	bool exists;
 };
 
 struct kwhy_rocpd {
 	struct kwhy_rocprof rocprof;
-	struct kwhy_nsys_db *db;
+	struct kwhy_sqlite *db;
 	const char *suffix; /* of the tables of the present process */
 	char table[KWHY_ROCPD_TABLE_BYTES];
 	const char *host; /* of the present process; NULL: unknown */
@@ -36,10 +36,10 @@ struct kwhy_rocpd {
 /* One kind of table and the function that reads its rows. */
 struct kwhy_rocpd_reader {
 	const char *table;
-	const struct kwhy_nsys_column *columns;
+	const struct kwhy_sqlite_column *columns;
 	size_t count;
 	enum kwhy_status (*read)(
-		struct kwhy_rocpd *rocpd, const struct kwhy_nsys_rows *rows, struct kwhy_error *error);
+		struct kwhy_rocpd *rocpd, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error);
 	bool is_event;
 };
 
@@ -48,8 +48,8 @@ const char *kwhy_rocpd_table(struct kwhy_rocpd *rocpd, const char *name);
 KWHY_MUST_USE enum kwhy_status kwhy_rocpd_each(
 	struct kwhy_rocpd *rocpd, const struct kwhy_rocpd_reader *reader, struct kwhy_error *error);
 /* KWHY_ROCPROF_UNKNOWN where the row has no such number. */
-int64_t kwhy_rocpd_integer(const struct kwhy_nsys_rows *rows, size_t column);
-struct kwhy_span kwhy_rocpd_text(const struct kwhy_nsys_rows *rows, size_t column);
+int64_t kwhy_rocpd_integer(const struct kwhy_sqlite_rows *rows, size_t column);
+struct kwhy_span kwhy_rocpd_text(const struct kwhy_sqlite_rows *rows, size_t column);
 
 /* rocprof/rocpd_info.c: reads the process of the present tables, its host, ranks and agents. */
 KWHY_MUST_USE enum kwhy_status kwhy_rocpd_process_read(struct kwhy_rocpd *rocpd, struct kwhy_error *error);

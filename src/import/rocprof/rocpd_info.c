@@ -2,11 +2,11 @@
 #include "import/rocprof/fields.h"
 #include "import/rocprof/rocpd.h"
 
-static const struct kwhy_nsys_column node_columns[] = {{"hostname", NULL}};
+static const struct kwhy_sqlite_column node_columns[] = {{"hostname", NULL}};
 
 /* A host's name, kept until the process is added. */
 static enum kwhy_status read_node(
-	struct kwhy_rocpd *rocpd, const struct kwhy_nsys_rows *rows, struct kwhy_error *error)
+	struct kwhy_rocpd *rocpd, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
 {
 	struct kwhy_span name = kwhy_rocpd_text(rows, 0);
 
@@ -18,13 +18,13 @@ static enum kwhy_status read_node(
 
 enum { PROCESS_PID, PROCESS_ENVIRONMENT, PROCESS_COLUMN_COUNT };
 
-static const struct kwhy_nsys_column process_columns[PROCESS_COLUMN_COUNT] = {
+static const struct kwhy_sqlite_column process_columns[PROCESS_COLUMN_COUNT] = {
 	[PROCESS_PID] = {"pid", NULL},
 	[PROCESS_ENVIRONMENT] = {"environment", NULL},
 };
 
 static enum kwhy_status read_info(
-	struct kwhy_rocpd *rocpd, const struct kwhy_nsys_rows *rows, struct kwhy_error *error)
+	struct kwhy_rocpd *rocpd, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
 {
 	struct kwhy_rocprof_ranks ranks;
 	enum kwhy_status status = kwhy_rocprof_process(
@@ -50,7 +50,7 @@ enum agent_column {
 	AGENT_COLUMN_COUNT
 };
 
-static const struct kwhy_nsys_column agent_columns[AGENT_COLUMN_COUNT] = {
+static const struct kwhy_sqlite_column agent_columns[AGENT_COLUMN_COUNT] = {
 	[AGENT_ID] = {"id", NULL},
 	[AGENT_TYPE] = {"type", NULL},
 	[AGENT_NUMBER] = {"type_index", NULL},
@@ -61,7 +61,7 @@ static const struct kwhy_nsys_column agent_columns[AGENT_COLUMN_COUNT] = {
 };
 
 static enum kwhy_status read_agent(
-	struct kwhy_rocpd *rocpd, const struct kwhy_nsys_rows *rows, struct kwhy_error *error)
+	struct kwhy_rocpd *rocpd, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
 {
 	struct kwhy_rocprof_value values[KWHY_ROCPROF_AGENT_FIELDS];
 	struct kwhy_rocprof_figures figures;

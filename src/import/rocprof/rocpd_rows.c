@@ -11,21 +11,21 @@ enum { EVENT_CORRELATION, EVENT_EXTRA, EVENT_COLUMN_COUNT };
 enum { SYMBOL_DISPLAY, SYMBOL_NAME, SYMBOL_ARCH, SYMBOL_ACCUM, SYMBOL_COLUMN_COUNT };
 enum { TRACK_THREAD, TRACK_AGENT, TRACK_QUEUE, TRACK_STREAM, TRACK_COLUMN_COUNT };
 
-static const struct kwhy_nsys_column string_columns[] = {{"string", NULL}};
-static const struct kwhy_nsys_column thread_columns[] = {{"tid", NULL}};
+static const struct kwhy_sqlite_column string_columns[] = {{"string", NULL}};
+static const struct kwhy_sqlite_column thread_columns[] = {{"tid", NULL}};
 
 /* stack_id is ROCm's own correlation of calls and device work; correlation_id is the user's. */
-static const struct kwhy_nsys_column event_columns[EVENT_COLUMN_COUNT] = {
+static const struct kwhy_sqlite_column event_columns[EVENT_COLUMN_COUNT] = {
 	[EVENT_CORRELATION] = {"stack_id", NULL},
 	[EVENT_EXTRA] = {"extdata", NULL},
 };
-static const struct kwhy_nsys_column symbol_columns[SYMBOL_COLUMN_COUNT] = {
+static const struct kwhy_sqlite_column symbol_columns[SYMBOL_COLUMN_COUNT] = {
 	[SYMBOL_DISPLAY] = {"display_name", NULL},
 	[SYMBOL_NAME] = {"kernel_name", NULL},
 	[SYMBOL_ARCH] = {"arch_vgpr_count", NULL},
 	[SYMBOL_ACCUM] = {"accum_vgpr_count", NULL},
 };
-static const struct kwhy_nsys_column track_columns[TRACK_COLUMN_COUNT] = {
+static const struct kwhy_sqlite_column track_columns[TRACK_COLUMN_COUNT] = {
 	[TRACK_THREAD] = {"tid", NULL},
 	[TRACK_AGENT] = {"agent_id", NULL},
 	[TRACK_QUEUE] = {"queue_id", NULL},
@@ -33,30 +33,30 @@ static const struct kwhy_nsys_column track_columns[TRACK_COLUMN_COUNT] = {
 };
 
 static enum kwhy_status open_lookup(struct kwhy_rocpd *rocpd, struct kwhy_rocpd_lookup *lookup,
-	struct kwhy_nsys_table table, struct kwhy_error *error)
+	struct kwhy_sqlite_table table, struct kwhy_error *error)
 {
 	enum kwhy_status status;
 	bool is_key = false;
 
 	memcpy(lookup->table, kwhy_rocpd_table(rocpd, table.name), sizeof(lookup->table));
 	table.name = lookup->table;
-	status = kwhy_nsys_db_has(rocpd->db, table.name, &lookup->exists, error);
+	status = kwhy_sqlite_has(rocpd->db, table.name, &lookup->exists, error);
 	if (!status && lookup->exists)
-		status = kwhy_nsys_db_is_key(rocpd->db, table.name, "id", &is_key, error);
+		status = kwhy_sqlite_is_key(rocpd->db, table.name, "id", &is_key, error);
 	if (status || !lookup->exists)
 		return status;
 	if (!is_key)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%s: column id of table %s is no primary key, as rocprofv3 makes it; record again",
 			rocpd->rocprof.tracks.path, table.name);
-	return kwhy_nsys_rows_open_by(rocpd->db, &table, "id", &lookup->rows, error);
+	return kwhy_sqlite_rows_open_by(rocpd->db, &table, "id", &lookup->rows, error);
 }
 
 enum kwhy_status kwhy_rocpd_lookups_open(struct kwhy_rocpd *rocpd, struct kwhy_error *error)
 {
 	const struct {
 		struct kwhy_rocpd_lookup *lookup;
-		struct kwhy_nsys_table table;
+		struct kwhy_sqlite_table table;
 	} lookups[] = {
 		{&rocpd->strings, {"rocpd_string", string_columns, 1}},
 		{&rocpd->threads, {"rocpd_info_thread", thread_columns, 1}},
@@ -73,11 +73,11 @@ enum kwhy_status kwhy_rocpd_lookups_open(struct kwhy_rocpd *rocpd, struct kwhy_e
 
 void kwhy_rocpd_lookups_close(struct kwhy_rocpd *rocpd)
 {
-	kwhy_nsys_rows_close(&rocpd->strings.rows);
-	kwhy_nsys_rows_close(&rocpd->threads.rows);
-	kwhy_nsys_rows_close(&rocpd->events.rows);
-	kwhy_nsys_rows_close(&rocpd->symbols.rows);
-	kwhy_nsys_rows_close(&rocpd->tracks.rows);
+	kwhy_sqlite_rows_close(&rocpd->strings.rows);
+	kwhy_sqlite_rows_close(&rocpd->threads.rows);
+	kwhy_sqlite_rows_close(&rocpd->events.rows);
+	kwhy_sqlite_rows_close(&rocpd->symbols.rows);
+	kwhy_sqlite_rows_close(&rocpd->tracks.rows);
 	kwhy_track_map_done(&rocpd->symbol_names);
 	kwhy_track_map_done(&rocpd->symbol_registers);
 }
@@ -89,8 +89,8 @@ static enum kwhy_status look_up(
 	*out_found = lookup->exists && id != KWHY_ROCPROF_UNKNOWN;
 	if (!*out_found)
 		return KWHY_OK;
-	kwhy_nsys_rows_bind(&lookup->rows, id);
-	return kwhy_nsys_rows_next(&lookup->rows, out_found, error);
+	kwhy_sqlite_rows_bind(&lookup->rows, id);
+	return kwhy_sqlite_rows_next(&lookup->rows, out_found, error);
 }
 
 /* A thread's number: rows name threads by the ids of a table, which is their number unless files were merged.
@@ -133,7 +133,7 @@ enum region_column {
 	REGION_COLUMN_COUNT
 };
 
-static const struct kwhy_nsys_column region_columns[REGION_COLUMN_COUNT] = {
+static const struct kwhy_sqlite_column region_columns[REGION_COLUMN_COUNT] = {
 	[REGION_START] = {"start", NULL},
 	[REGION_END] = {"end", NULL},
 	[REGION_THREAD] = {"tid", NULL},
@@ -160,7 +160,7 @@ static enum kwhy_status add_range(
 	return status ? status : kwhy_rocprof_range_add(&rocpd->rocprof, range, error);
 }
 
-static enum kwhy_status region_thread(struct kwhy_rocpd *rocpd, const struct kwhy_nsys_rows *rows,
+static enum kwhy_status region_thread(struct kwhy_rocpd *rocpd, const struct kwhy_sqlite_rows *rows,
 	int64_t *out_tid, struct kwhy_error *error)
 {
 	int64_t id = kwhy_rocpd_integer(rows, REGION_THREAD);
@@ -175,7 +175,7 @@ static enum kwhy_status region_thread(struct kwhy_rocpd *rocpd, const struct kwh
 }
 
 static enum kwhy_status read_region(
-	struct kwhy_rocpd *rocpd, const struct kwhy_nsys_rows *rows, struct kwhy_error *error)
+	struct kwhy_rocpd *rocpd, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
 {
 	struct kwhy_rocprof_host host = {.start_ns = kwhy_rocpd_integer(rows, REGION_START),
 		.end_ns = kwhy_rocpd_integer(rows, REGION_END)};
@@ -220,7 +220,7 @@ enum kernel_column {
 	KERNEL_COLUMN_COUNT
 };
 
-static const struct kwhy_nsys_column kernel_columns[KERNEL_COLUMN_COUNT] = {
+static const struct kwhy_sqlite_column kernel_columns[KERNEL_COLUMN_COUNT] = {
 	[KERNEL_START] = {"start", NULL},
 	[KERNEL_END] = {"end", NULL},
 	[KERNEL_AGENT] = {"agent_id", NULL},
@@ -239,7 +239,7 @@ static const struct kwhy_nsys_column kernel_columns[KERNEL_COLUMN_COUNT] = {
 	[KERNEL_EVENT] = {"event_id", NULL},
 };
 
-/* Columns that kernels and copies share; KWHY_NSYS_COLUMNS_MAX: the table has none. */
+/* Columns that kernels and copies share; KWHY_SQLITE_COLUMNS_MAX: the table has none. */
 struct work_columns {
 	size_t agent, queue, stream, track, node, event;
 };
@@ -250,7 +250,7 @@ static int64_t stream_of(int64_t stream, int64_t queue)
 	return stream != KWHY_ROCPROF_UNKNOWN ? stream : queue;
 }
 
-static enum kwhy_status read_work(struct kwhy_rocpd *rocpd, const struct kwhy_nsys_rows *rows,
+static enum kwhy_status read_work(struct kwhy_rocpd *rocpd, const struct kwhy_sqlite_rows *rows,
 	const struct work_columns *columns, struct kwhy_rocprof_work *out, struct kwhy_error *error)
 {
 	int64_t track = kwhy_rocpd_integer(rows, columns->track);
@@ -275,7 +275,7 @@ static enum kwhy_status read_work(struct kwhy_rocpd *rocpd, const struct kwhy_ns
 	return status;
 }
 
-static int64_t register_count(const struct kwhy_nsys_rows *symbol)
+static int64_t register_count(const struct kwhy_sqlite_rows *symbol)
 {
 	int64_t arch = kwhy_rocpd_integer(symbol, SYMBOL_ARCH),
 		accum = kwhy_rocpd_integer(symbol, SYMBOL_ACCUM);
@@ -317,7 +317,7 @@ static enum kwhy_status read_symbol(
 }
 
 static enum kwhy_status read_kernel(
-	struct kwhy_rocpd *rocpd, const struct kwhy_nsys_rows *rows, struct kwhy_error *error)
+	struct kwhy_rocpd *rocpd, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
 {
 	static const struct work_columns columns = {.agent = KERNEL_AGENT,
 		.queue = KERNEL_QUEUE,
@@ -357,7 +357,7 @@ enum copy_column {
 	COPY_COLUMN_COUNT
 };
 
-static const struct kwhy_nsys_column copy_columns[COPY_COLUMN_COUNT] = {
+static const struct kwhy_sqlite_column copy_columns[COPY_COLUMN_COUNT] = {
 	[COPY_START] = {"start", NULL},
 	[COPY_END] = {"end", NULL},
 	[COPY_SOURCE] = {"src_agent_id", NULL},
@@ -372,7 +372,7 @@ static const struct kwhy_nsys_column copy_columns[COPY_COLUMN_COUNT] = {
 };
 
 static enum kwhy_status read_copy(
-	struct kwhy_rocpd *rocpd, const struct kwhy_nsys_rows *rows, struct kwhy_error *error)
+	struct kwhy_rocpd *rocpd, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
 {
 	static const struct work_columns columns = {.agent = COPY_SOURCE,
 		.queue = COPY_QUEUE,

@@ -3,7 +3,6 @@
 
 #include "import/demangle.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Longest trace that is accepted: times farther apart come from damage. */
@@ -94,16 +93,10 @@ enum kwhy_status kwhy_rocprof_name(
 {
 	static const char tail[] = ".kd"; /* of a kernel's descriptor in a code object */
 	size_t length = name.length;
-	enum kwhy_status status;
-	char *plain;
 
 	if (length > sizeof(tail) && !memcmp(name.bytes + length - 3, tail, 3))
 		length -= 3;
-	plain = length > 2 ? kwhy_demangle(name.bytes, length) : NULL;
-	status = kwhy_names_intern(&rocprof->recording->names, plain ? plain : name.bytes,
-		plain ? strlen(plain) : length, out_name, error);
-	free(plain);
-	return status;
+	return kwhy_demangle_intern(&rocprof->recording->names, name.bytes, length, out_name, error);
 }
 
 /* Whether a kernel is a collective, matched once a name. */

@@ -18,6 +18,8 @@ static void names_come_as_the_program_writes_them(void **state)
 {
 	(void)state;
 	assert_plain("_Z3oddPf", "odd(float*)");
+	assert_plain("_ZN4fill3run17h0123456789abcdefE", "fill::run");
+	assert_plain("_ZN4fill3run17h0123456789abcdegE", "fill::run::h0123456789abcdeg");
 	assert_plain("_ZN2at6native4fillIfEEviPT_", "void at::native::fill<float>(int, float*)");
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "import/nsys/db.h"
+#include "import/sqlite/sqlite.h"
 
 #include "base/text.h"
 
@@ -22,10 +22,10 @@ enum {
 	SQL_BYTES = 4096
 };
 
-struct kwhy_nsys_db {
+struct kwhy_sqlite {
 	sqlite3 *handle;
-	char *path;
-	const char *cure; /* for messages */
+	const char *file;	 /* its path */
+	const char *path, *cure; /* for messages */
 	uint64_t file_bytes;
 	uint64_t calls_left; /* calls of the progress handler until it stops SQLite */
 };
@@ -58,7 +58,7 @@ static const struct {
 
 /* Converts SQLite's result codes to ours, with the file and a remedy. */
 static enum kwhy_status database_failed(
-	const struct kwhy_nsys_db *db, const char *table, struct kwhy_error *error)
+	const struct kwhy_sqlite *db, const char *table, struct kwhy_error *error)
 {
 	char words[3 * 200 + 1];
 	const char *message = sqlite3_errmsg(db->handle);
@@ -87,7 +87,7 @@ static enum kwhy_status database_failed(
 
 static int on_progress(void *context)
 {
-	struct kwhy_nsys_db *db = context;
+	struct kwhy_sqlite *db = context;
 
 	if (db->calls_left == 0)
 		return 1;
@@ -127,12 +127,12 @@ static bool has_bytes(const char *path, const char *suffix)
 }
 
 /* Refuses a write-ahead log or journal next to the file: its rows would be ignored in an immutable file. */
-static enum kwhy_status check_siblings(const struct kwhy_nsys_db *db, struct kwhy_error *error)
+static enum kwhy_status check_siblings(const struct kwhy_sqlite *db, struct kwhy_error *error)
 {
 	static const char *const suffixes[] = {"-wal", "-journal"};
 
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
-		if (has_bytes(db->path, suffixes[i]))
+		if (has_bytes(db->file, suffixes[i]))
 			return kwhy_fail(error, KWHY_E_INPUT,
 				"%s is being written or was left unfinished: rows are still in %s%s; close "
 				"what writes it, then run "
@@ -141,11 +141,11 @@ static enum kwhy_status check_siblings(const struct kwhy_nsys_db *db, struct kwh
 	return KWHY_OK;
 }
 
-static enum kwhy_status check_file(struct kwhy_nsys_db *db, struct kwhy_error *error)
+static enum kwhy_status check_file(struct kwhy_sqlite *db, struct kwhy_error *error)
 {
 	static const char magic[] = "SQLite format 3";
 	char head[sizeof(magic)] = {0};
-	int file = open(db->path, O_RDONLY | O_CLOEXEC);
+	int file = open(db->file, O_RDONLY | O_CLOEXEC);
 	struct stat about;
 	ssize_t got;
 
@@ -165,9 +165,9 @@ static enum kwhy_status check_file(struct kwhy_nsys_db *db, struct kwhy_error *e
 		db->path);
 }
 
-static enum kwhy_status open_handle(struct kwhy_nsys_db *db, struct kwhy_error *error)
+static enum kwhy_status open_handle(struct kwhy_sqlite *db, struct kwhy_error *error)
 {
-	char *uri = uri_of(db->path);
+	char *uri = uri_of(db->file);
 	int code;
 
 	if (!uri)
@@ -191,37 +191,37 @@ static enum kwhy_status open_handle(struct kwhy_nsys_db *db, struct kwhy_error *
 	return KWHY_OK;
 }
 
-enum kwhy_status kwhy_nsys_db_open(
-	const char *path, const char *cure, struct kwhy_nsys_db **out, struct kwhy_error *error)
+enum kwhy_status kwhy_sqlite_open(
+	const struct kwhy_sqlite_file *file, struct kwhy_sqlite **out, struct kwhy_error *error)
 {
-	struct kwhy_nsys_db *db = calloc(1, sizeof(*db));
+	struct kwhy_sqlite *db = calloc(1, sizeof(*db));
 	enum kwhy_status status;
 
 	if (!db)
 		return kwhy_fail_memory(error, "reading a database");
-	db->cure = cure;
-	db->path = strdup(path);
-	status = db->path ? check_file(db, error) : kwhy_fail_memory(error, "reading a database");
+	db->file = file->path;
+	db->path = file->shown ? file->shown : file->path;
+	db->cure = file->cure;
+	status = check_file(db, error);
 	if (!status)
 		status = open_handle(db, error);
 	if (status) {
-		kwhy_nsys_db_close(db);
+		kwhy_sqlite_close(db);
 		return status;
 	}
 	*out = db;
 	return KWHY_OK;
 }
 
-void kwhy_nsys_db_close(struct kwhy_nsys_db *db)
+void kwhy_sqlite_close(struct kwhy_sqlite *db)
 {
 	if (!db)
 		return;
 	sqlite3_close(db->handle);
-	free(db->path);
 	free(db);
 }
 
-static enum kwhy_status prepare(struct kwhy_nsys_db *db, const char *table, const char *sql,
+static enum kwhy_status prepare(struct kwhy_sqlite *db, const char *table, const char *sql,
 	sqlite3_stmt **out, struct kwhy_error *error)
 {
 	if (sqlite3_prepare_v2(db->handle, sql, -1, out, NULL) == SQLITE_OK)
@@ -229,8 +229,8 @@ static enum kwhy_status prepare(struct kwhy_nsys_db *db, const char *table, cons
 	return database_failed(db, table, error);
 }
 
-enum kwhy_status kwhy_nsys_db_tables(
-	struct kwhy_nsys_db *db, const char *prefix, struct kwhy_text *out, struct kwhy_error *error)
+enum kwhy_status kwhy_sqlite_tables(
+	struct kwhy_sqlite *db, const char *prefix, struct kwhy_text *out, struct kwhy_error *error)
 {
 	static const char sql[] = "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0 AND "
 				  "substr(name, 1, length(?1)) = ?1 ORDER BY name LIMIT 4096";
@@ -250,8 +250,8 @@ enum kwhy_status kwhy_nsys_db_tables(
 	return status;
 }
 
-enum kwhy_status kwhy_nsys_db_has(
-	struct kwhy_nsys_db *db, const char *table, bool *out_has, struct kwhy_error *error)
+enum kwhy_status kwhy_sqlite_has(
+	struct kwhy_sqlite *db, const char *table, bool *out_has, struct kwhy_error *error)
 {
 	static const char sql[] =
 		"SELECT type = 'table' AND rootpage > 0 FROM sqlite_master WHERE name = ?1 COLLATE NOCASE "
@@ -275,7 +275,7 @@ enum kwhy_status kwhy_nsys_db_has(
 	return status;
 }
 
-enum kwhy_status kwhy_nsys_db_is_key(struct kwhy_nsys_db *db, const char *table, const char *column,
+enum kwhy_status kwhy_sqlite_is_key(struct kwhy_sqlite *db, const char *table, const char *column,
 	bool *out_is_key, struct kwhy_error *error)
 {
 	static const char sql[] =
@@ -296,7 +296,7 @@ enum kwhy_status kwhy_nsys_db_is_key(struct kwhy_nsys_db *db, const char *table,
 	return status;
 }
 
-static void note_column(const struct kwhy_nsys_column *column, const char *found, const char **name)
+static void note_column(const struct kwhy_sqlite_column *column, const char *found, const char **name)
 {
 	if (!sqlite3_stricmp(found, column->name))
 		*name = column->name;
@@ -305,8 +305,8 @@ static void note_column(const struct kwhy_nsys_column *column, const char *found
 }
 
 /* Finds the table's columns in the file and the names they have there; [i] NULL: missing. */
-static enum kwhy_status find_columns(struct kwhy_nsys_db *db, const struct kwhy_nsys_table *table,
-	const char *names[KWHY_NSYS_COLUMNS_MAX], struct kwhy_error *error)
+static enum kwhy_status find_columns(struct kwhy_sqlite *db, const struct kwhy_sqlite_table *table,
+	const char *names[KWHY_SQLITE_COLUMNS_MAX], struct kwhy_error *error)
 {
 	sqlite3_stmt *statement;
 	enum kwhy_status status = prepare(
@@ -331,8 +331,8 @@ static enum kwhy_status find_columns(struct kwhy_nsys_db *db, const struct kwhy_
 }
 
 /* Writes "SELECT "start", NULL, ... FROM "TABLE""; a missing column is read as NULL. */
-static void write_select(struct kwhy_text *sql, const struct kwhy_nsys_table *table,
-	const char *const names[KWHY_NSYS_COLUMNS_MAX], const char *key)
+static void write_select(struct kwhy_text *sql, const struct kwhy_sqlite_table *table,
+	const char *const names[KWHY_SQLITE_COLUMNS_MAX], const char *key)
 {
 	kwhy_text_add(sql, "SELECT ");
 	for (size_t i = 0; i < table->count; i++) {
@@ -347,14 +347,14 @@ static void write_select(struct kwhy_text *sql, const struct kwhy_nsys_table *ta
 		kwhy_text_addf(sql, " WHERE %s = ?1", key);
 }
 
-static enum kwhy_status open_rows(struct kwhy_nsys_db *db, const struct kwhy_nsys_table *table,
-	const char *key, struct kwhy_nsys_rows *rows, struct kwhy_error *error)
+static enum kwhy_status open_rows(struct kwhy_sqlite *db, const struct kwhy_sqlite_table *table,
+	const char *key, struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
 {
-	const char *names[KWHY_NSYS_COLUMNS_MAX];
+	const char *names[KWHY_SQLITE_COLUMNS_MAX];
 	struct kwhy_text sql = {0};
 	enum kwhy_status status;
 
-	*rows = (struct kwhy_nsys_rows){.db = db, .table = table->name};
+	*rows = (struct kwhy_sqlite_rows){.db = db, .table = table->name};
 	status = find_columns(db, table, names, error);
 	if (status)
 		return status;
@@ -368,34 +368,34 @@ static enum kwhy_status open_rows(struct kwhy_nsys_db *db, const struct kwhy_nsy
 	return status;
 }
 
-enum kwhy_status kwhy_nsys_rows_open(struct kwhy_nsys_db *db, const struct kwhy_nsys_table *table,
-	struct kwhy_nsys_rows *rows, bool *out_found, struct kwhy_error *error)
+enum kwhy_status kwhy_sqlite_rows_open(struct kwhy_sqlite *db, const struct kwhy_sqlite_table *table,
+	struct kwhy_sqlite_rows *rows, bool *out_found, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_nsys_db_has(db, table->name, out_found, error);
+	enum kwhy_status status = kwhy_sqlite_has(db, table->name, out_found, error);
 
 	return status || !*out_found ? status : open_rows(db, table, NULL, rows, error);
 }
 
-enum kwhy_status kwhy_nsys_rows_open_by(struct kwhy_nsys_db *db, const struct kwhy_nsys_table *table,
-	const char *key, struct kwhy_nsys_rows *rows, struct kwhy_error *error)
+enum kwhy_status kwhy_sqlite_rows_open_by(struct kwhy_sqlite *db, const struct kwhy_sqlite_table *table,
+	const char *key, struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
 {
 	return open_rows(db, table, key, rows, error);
 }
 
-void kwhy_nsys_rows_bind(struct kwhy_nsys_rows *rows, int64_t key)
+void kwhy_sqlite_rows_bind(struct kwhy_sqlite_rows *rows, int64_t key)
 {
 	sqlite3_reset(rows->statement);
 	sqlite3_bind_int64(rows->statement, 1, key);
 	rows->number = 0;
 }
 
-void kwhy_nsys_rows_close(struct kwhy_nsys_rows *rows)
+void kwhy_sqlite_rows_close(struct kwhy_sqlite_rows *rows)
 {
 	sqlite3_finalize(rows->statement);
 	rows->statement = NULL;
 }
 
-enum kwhy_status kwhy_nsys_rows_next(struct kwhy_nsys_rows *rows, bool *out_row, struct kwhy_error *error)
+enum kwhy_status kwhy_sqlite_rows_next(struct kwhy_sqlite_rows *rows, bool *out_row, struct kwhy_error *error)
 {
 	int code = sqlite3_step(rows->statement);
 
@@ -412,7 +412,7 @@ enum kwhy_status kwhy_nsys_rows_next(struct kwhy_nsys_rows *rows, bool *out_row,
 /* 2^53: whole numbers up to here are exact in a double. */
 static const double exact_limit = 9007199254740992.0;
 
-bool kwhy_nsys_integer(const struct kwhy_nsys_rows *rows, size_t column, int64_t *out)
+bool kwhy_sqlite_integer(const struct kwhy_sqlite_rows *rows, size_t column, int64_t *out)
 {
 	int index = (int)column;
 	double real;
@@ -432,8 +432,8 @@ bool kwhy_nsys_integer(const struct kwhy_nsys_rows *rows, size_t column, int64_t
 	}
 }
 
-bool kwhy_nsys_text(
-	const struct kwhy_nsys_rows *rows, size_t column, const char **out_bytes, size_t *out_length)
+bool kwhy_sqlite_text(
+	const struct kwhy_sqlite_rows *rows, size_t column, const char **out_bytes, size_t *out_length)
 {
 	int index = (int)column;
 
@@ -444,8 +444,8 @@ bool kwhy_nsys_text(
 	return *out_bytes != NULL && *out_length > 0;
 }
 
-enum kwhy_status kwhy_nsys_row_fail(
-	const struct kwhy_nsys_rows *rows, struct kwhy_error *error, const char *words)
+enum kwhy_status kwhy_sqlite_row_fail(
+	const struct kwhy_sqlite_rows *rows, struct kwhy_error *error, const char *words)
 {
 	return kwhy_fail(error, KWHY_E_INPUT, "%s, table %s, row %" PRIu64 ": %s", rows->db->path,
 		rows->table, rows->number, words);

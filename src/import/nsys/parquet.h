@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_IMPORT_NSYS_PARQUET_H
+#define KWHY_IMPORT_NSYS_PARQUET_H
+
+#include <stdbool.h>
+
+/* Whether the path is a folder of "nsys export --type parquetdir": one Parquet file a table. */
+bool kwhy_nsys_parquet_is(const char *path);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_IMPORT_SQLITE_SQLITE_H
+#define KWHY_IMPORT_SQLITE_SQLITE_H
+
+#include "base/status.h"
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * An untrusted SQLite file, opened read-only. It gives the rows of plain tables by the columns that they
+ * have. Views, virtual tables and triggers are refused, and work is bounded by the size of the file. One
+ * thread at a time.
+ */
+struct kwhy_sqlite;
+
+/*
+ * A column to select. A column that the table lacks reads as unknown. "rowid" is SQLite's own number of the
+ * row.
+ */
+struct kwhy_sqlite_column {
+	const char *name;
+	const char *older; /* its name in other versions; NULL: it has one name */
+};
+
+struct kwhy_sqlite_table {
+	const char *name;
+	const struct kwhy_sqlite_column *columns;
+	size_t count; /* at most KWHY_SQLITE_COLUMNS_MAX */
+};
+
+#define KWHY_SQLITE_COLUMNS_MAX 32
+
+/* The rows of a table; zero-initialise; end with kwhy_sqlite_rows_close(). */
+struct kwhy_sqlite_rows {
+	struct kwhy_sqlite *db;
+	const char *table;
+	struct sqlite3_stmt *statement;
+	uint64_t number;  /* number of the row, from 1 */
+	unsigned present; /* bit i: the table has column i */
+};
+
+/* A file to open; all texts are valid until it is closed. */
+struct kwhy_sqlite_file {
+	const char *path;
+	const char *shown; /* its name in messages: what it was made from; NULL: its path */
+	const char *cure;  /* how such a file is made, for messages: "record again with ..." */
+};
+KWHY_MUST_USE enum kwhy_status kwhy_sqlite_open(
+	const struct kwhy_sqlite_file *file, struct kwhy_sqlite **out, struct kwhy_error *error);
+void kwhy_sqlite_close(struct kwhy_sqlite *db);
+
+/* The names of the plain tables that begin with `prefix`, in order, each ended by a NUL; at most 4,096. */
+KWHY_MUST_USE enum kwhy_status kwhy_sqlite_tables(
+	struct kwhy_sqlite *db, const char *prefix, struct kwhy_text *out, struct kwhy_error *error);
+
+/* Whether a plain table of that name exists; anything else of that name is KWHY_E_INPUT. */
+KWHY_MUST_USE enum kwhy_status kwhy_sqlite_has(
+	struct kwhy_sqlite *db, const char *table, bool *out_has, struct kwhy_error *error);
+
+/* Whether that column is the table's integer primary key, by which rows are found quickly. */
+KWHY_MUST_USE enum kwhy_status kwhy_sqlite_is_key(struct kwhy_sqlite *db, const char *table,
+	const char *column, bool *out_is_key, struct kwhy_error *error);
+
+/* *out_found false: the table does not exist, and `rows` needs no closing. */
+KWHY_MUST_USE enum kwhy_status kwhy_sqlite_rows_open(struct kwhy_sqlite *db,
+	const struct kwhy_sqlite_table *table, struct kwhy_sqlite_rows *rows, bool *out_found,
+	struct kwhy_error *error);
+
+/* Opens the rows whose column `key` has one value, which kwhy_sqlite_rows_bind() sets, any number of times.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_sqlite_rows_open_by(struct kwhy_sqlite *db,
+	const struct kwhy_sqlite_table *table, const char *key, struct kwhy_sqlite_rows *rows,
+	struct kwhy_error *error);
+void kwhy_sqlite_rows_bind(struct kwhy_sqlite_rows *rows, int64_t key);
+void kwhy_sqlite_rows_close(struct kwhy_sqlite_rows *rows);
+
+/* Steps to the next row; *out_row false after the last. A damaged file is KWHY_E_INPUT. */
+KWHY_MUST_USE enum kwhy_status kwhy_sqlite_rows_next(
+	struct kwhy_sqlite_rows *rows, bool *out_row, struct kwhy_error *error);
+
+/* Give a field of the row. False: the column is missing or holds another type. */
+bool kwhy_sqlite_integer(const struct kwhy_sqlite_rows *rows, size_t column, int64_t *out);
+bool kwhy_sqlite_text(
+	const struct kwhy_sqlite_rows *rows, size_t column, const char **out_bytes, size_t *out_length);
+
+/* Gives KWHY_E_INPUT with the message "FILE, table T, row N: WORDS". */
+KWHY_MUST_USE enum kwhy_status kwhy_sqlite_row_fail(
+	const struct kwhy_sqlite_rows *rows, struct kwhy_error *error, const char *words);
+
+#endif

@@ -1,0 +1,555 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/span.h"
+#include "import/reader.h"
+#include "import/sqlite/sqlite.h"
+#include "import/tracks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* kwhy's own SQLite export (docs/formats/sqlite.md), read back: what ran, and what the meters read. */
+
+struct tables {
+	struct kwhy_recording *recording;
+	struct kwhy_sqlite *db;
+	struct kwhy_tracks tracks;
+	int64_t shift_ns;
+	struct kwhy_track_map machines, processes, devices, streams, names; /* ids to rows of the recording */
+	uint64_t rows;
+};
+
+struct table {
+	struct kwhy_sqlite_table table;
+	enum kwhy_status (*read)(
+		struct tables *tables, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error);
+};
+
+static int64_t integer(const struct kwhy_sqlite_rows *rows, size_t column, int64_t unknown)
+{
+	int64_t value;
+
+	return kwhy_sqlite_integer(rows, column, &value) ? value : unknown;
+}
+
+/* A number from 0 to below `unknown`. */
+static uint32_t small(const struct kwhy_sqlite_rows *rows, size_t column, uint32_t unknown)
+{
+	int64_t value = integer(rows, column, -1);
+
+	return value >= 0 && value < unknown ? (uint32_t)value : unknown;
+}
+
+static const char *text(struct tables *tables, const struct kwhy_sqlite_rows *rows, size_t column)
+{
+	const char *bytes;
+	size_t length;
+
+	return kwhy_sqlite_text(rows, column, &bytes, &length)
+		? kwhy_tracks_text(&tables->tracks, bytes, length)
+		: NULL;
+}
+
+/* The position of the text in a list; 0 where the list does not have it. */
+static size_t word(const struct kwhy_sqlite_rows *rows, size_t column, const char *const *words, size_t count)
+{
+	const char *bytes;
+	size_t length;
+
+	if (kwhy_sqlite_text(rows, column, &bytes, &length))
+		for (size_t i = 0; i < count; i++)
+			if (kwhy_span_is((struct kwhy_span){bytes, length}, words[i]))
+				return i;
+	return 0;
+}
+
+static enum kwhy_status put(struct kwhy_track_map *map, const struct kwhy_sqlite_rows *rows, uint32_t row,
+	struct kwhy_error *error)
+{
+	return kwhy_track_map_put(map, (struct kwhy_track_key){.a = integer(rows, 0, -1)}, row, error);
+}
+
+/* The row that an id names; KWHY_NONE: the column is NULL or names none. */
+static uint32_t find(const struct kwhy_track_map *map, const struct kwhy_sqlite_rows *rows, size_t column)
+{
+	uint32_t row;
+	int64_t id;
+
+	if (!kwhy_sqlite_integer(rows, column, &id) ||
+		!kwhy_track_map_find((struct kwhy_track_map *)map, (struct kwhy_track_key){.a = id}, &row))
+		return KWHY_NONE;
+	return row;
+}
+
+static enum kwhy_status times(struct tables *tables, const struct kwhy_sqlite_rows *rows, size_t column,
+	int64_t *out_start_ns, int64_t *out_end_ns, struct kwhy_error *error)
+{
+	int64_t start_ns, end_ns;
+
+	*out_start_ns = *out_end_ns = 0;
+	if (!kwhy_sqlite_integer(rows, column, &start_ns) ||
+		!kwhy_sqlite_integer(rows, column + 1, &end_ns) ||
+		__builtin_add_overflow(start_ns, tables->shift_ns, out_start_ns) ||
+		__builtin_add_overflow(end_ns, tables->shift_ns, out_end_ns) || end_ns < start_ns)
+		return kwhy_sqlite_row_fail(
+			rows, error, "its start and end are no times in order; export it again");
+	return KWHY_OK;
+}
+
+static enum kwhy_status read_machine(
+	struct tables *tables, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
+{
+	struct kwhy_machine machine = {.width_ns = -1};
+	const char *name = text(tables, rows, 1);
+	enum kwhy_status status;
+	uint32_t row;
+
+	status = kwhy_names_intern(
+		&tables->recording->names, name ? name : "", name ? strlen(name) : 0, &machine.host, error);
+	if (!status)
+		status = kwhy_recording_add_machine(tables->recording, &machine, &row, error);
+	return status ? status : put(&tables->machines, rows, row, error);
+}
+
+static enum kwhy_status read_process(
+	struct tables *tables, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
+{
+	struct kwhy_process process = {.machine = find(&tables->machines, rows, 1),
+		.pid = integer(rows, 2, -1),
+		.rank = small(rows, 3, KWHY_NONE),
+		.source = tables->tracks.source};
+	uint32_t row, world_size = small(rows, 4, KWHY_NONE);
+	enum kwhy_status status;
+
+	process.world_size = world_size == KWHY_NONE ? 0 : world_size;
+	status = kwhy_recording_add_process(tables->recording, &process, &row, error);
+	return status ? status : put(&tables->processes, rows, row, error);
+}
+
+enum device_column {
+	DEVICE_ID,
+	DEVICE_INDEX,
+	DEVICE_RANK,
+	DEVICE_NAME,
+	DEVICE_MACHINE,
+	DEVICE_LIMIT,
+	DEVICE_CONTEXT_IDLE,
+	DEVICE_CLEAN_IDLE,
+	DEVICE_SMS,
+	DEVICE_THREADS,
+	DEVICE_REGISTERS,
+	DEVICE_SHARED,
+	DEVICE_MAJOR,
+	DEVICE_MINOR,
+	DEVICE_MEMORY,
+	DEVICE_UUID,
+	DEVICE_PCI,
+	DEVICE_COLUMN_COUNT
+};
+
+static void describe(struct tables *tables, const struct kwhy_sqlite_rows *rows, struct kwhy_device *device)
+{
+	uint32_t *const figures[] = {&device->sm_count, &device->threads_per_sm, &device->registers_per_sm,
+		&device->shared_bytes_per_sm, &device->compute_major, &device->compute_minor};
+	int64_t *const powers[] = {&device->limit_mw, &device->context_idle_mw, &device->clean_idle_mw};
+
+	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
+		uint32_t value = small(rows, DEVICE_SMS + i, KWHY_NONE);
+
+		*figures[i] = value == KWHY_NONE ? 0 : value;
+	}
+	for (size_t i = 0; i < sizeof(powers) / sizeof(powers[0]); i++)
+		*powers[i] = integer(rows, DEVICE_LIMIT + i, -1);
+	device->memory_bytes = (uint64_t)integer(rows, DEVICE_MEMORY, 0);
+	device->name = text(tables, rows, DEVICE_NAME);
+	device->uuid = text(tables, rows, DEVICE_UUID);
+	device->pci = text(tables, rows, DEVICE_PCI);
+}
+
+static enum kwhy_status read_device(
+	struct tables *tables, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
+{
+	const struct kwhy_track_device track = {(int32_t)small(rows, DEVICE_INDEX, INT32_MAX),
+		small(rows, DEVICE_RANK, KWHY_NONE), find(&tables->machines, rows, DEVICE_MACHINE)};
+	size_t before = tables->recording->device_count;
+	enum kwhy_status status;
+	uint32_t row;
+
+	status = kwhy_tracks_device(&tables->tracks, &track, &row, error);
+	if (status)
+		return status;
+	if (tables->recording->device_count > before)
+		describe(tables, rows, &tables->recording->devices[row]);
+	return put(&tables->devices, rows, row, error);
+}
+
+static enum kwhy_status read_stream(
+	struct tables *tables, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
+{
+	const struct kwhy_stream stream = {.device = find(&tables->devices, rows, 1),
+		.process = find(&tables->processes, rows, 2),
+		.context = integer(rows, 3, -1),
+		.id = integer(rows, 4, -1)};
+	enum kwhy_status status;
+	uint32_t row;
+
+	if (stream.device == KWHY_NONE || stream.process == KWHY_NONE)
+		return kwhy_sqlite_row_fail(rows, error, "its device or process is missing; export it again");
+	status = kwhy_tracks_stream(&tables->tracks, &stream, &row, error);
+	return status ? status : put(&tables->streams, rows, row, error);
+}
+
+static enum kwhy_status read_name(
+	struct tables *tables, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
+{
+	const char *bytes = "";
+	size_t length = 0;
+	enum kwhy_status status;
+	uint32_t row;
+
+	if (!kwhy_sqlite_text(rows, 1, &bytes, &length))
+		length = 0;
+	status = kwhy_names_intern(&tables->recording->names, bytes, length, &row, error);
+	return status ? status : put(&tables->names, rows, row, error);
+}
+
+enum activity_column {
+	ACTIVITY_START,
+	ACTIVITY_END,
+	ACTIVITY_KIND,
+	ACTIVITY_NAME,
+	ACTIVITY_STREAM,
+	ACTIVITY_BYTES,
+	ACTIVITY_BLOCKS,
+	ACTIVITY_THREADS,
+	ACTIVITY_CALL,
+	ACTIVITY_COPY,
+	ACTIVITY_SRC,
+	ACTIVITY_DST,
+	ACTIVITY_PEER,
+	ACTIVITY_REGISTERS,
+	ACTIVITY_SHARED,
+	ACTIVITY_NODE,
+	ACTIVITY_COLUMN_COUNT
+};
+
+static void read_ends(const struct kwhy_sqlite_rows *rows, struct kwhy_activity *activity)
+{
+	const char *copies[KWHY_COPY_KIND_COUNT], *memories[KWHY_MEMORY_KIND_COUNT];
+
+	for (int i = 0; i < KWHY_COPY_KIND_COUNT; i++)
+		copies[i] = kwhy_copy_kind_name((enum kwhy_copy_kind)i);
+	for (int i = 0; i < KWHY_MEMORY_KIND_COUNT; i++)
+		memories[i] = kwhy_memory_kind_name((enum kwhy_memory_kind)i);
+	activity->copy_kind = (uint8_t)word(rows, ACTIVITY_COPY, copies, KWHY_COPY_KIND_COUNT);
+	activity->src_memory = (uint8_t)word(rows, ACTIVITY_SRC, memories, KWHY_MEMORY_KIND_COUNT);
+	activity->dst_memory = (uint8_t)word(rows, ACTIVITY_DST, memories, KWHY_MEMORY_KIND_COUNT);
+	activity->peer = (uint16_t)small(rows, ACTIVITY_PEER, KWHY_UNKNOWN_U16);
+	activity->bytes = (uint64_t)integer(rows, ACTIVITY_BYTES, -1); /* -1: KWHY_UNKNOWN_BYTES */
+}
+
+static enum kwhy_status read_activity(
+	struct tables *tables, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
+{
+	static const char *const kinds[KWHY_ACTIVITY_KIND_COUNT] = {
+		[KWHY_ACTIVITY_KERNEL] = "kernel",
+		[KWHY_ACTIVITY_COLLECTIVE] = "collective",
+		[KWHY_ACTIVITY_GRAPH] = "graph",
+		[KWHY_ACTIVITY_COPY] = "copy",
+		[KWHY_ACTIVITY_MEMSET] = "memset",
+	};
+	struct kwhy_activity activity = kwhy_activity_unknown();
+	enum kwhy_status status;
+
+	status = times(tables, rows, ACTIVITY_START, &activity.start_ns, &activity.end_ns, error);
+	if (status)
+		return status;
+	activity.kind = (uint8_t)word(rows, ACTIVITY_KIND, kinds, KWHY_ACTIVITY_KIND_COUNT);
+	activity.name = find(&tables->names, rows, ACTIVITY_NAME);
+	activity.stream = find(&tables->streams, rows, ACTIVITY_STREAM);
+	if (activity.name == KWHY_NONE || activity.stream == KWHY_NONE)
+		return kwhy_sqlite_row_fail(rows, error, "its name or stream is missing; export it again");
+	activity.blocks = small(rows, ACTIVITY_BLOCKS, KWHY_UNKNOWN_BLOCKS);
+	activity.threads_per_block = (uint16_t)small(rows, ACTIVITY_THREADS, KWHY_UNKNOWN_U16);
+	activity.registers = (uint16_t)small(rows, ACTIVITY_REGISTERS, KWHY_UNKNOWN_U16);
+	activity.shared_bytes = small(rows, ACTIVITY_SHARED, KWHY_NONE);
+	activity.graph_node = small(rows, ACTIVITY_NODE, KWHY_NONE);
+	activity.call = small(rows, ACTIVITY_CALL, KWHY_NONE);
+	read_ends(rows, &activity);
+	return kwhy_recording_add_activity(tables->recording, &activity, error);
+}
+
+/* A row of the host. Its thread; KWHY_NONE: it is on none. */
+static enum kwhy_status find_thread(struct tables *tables, const struct kwhy_sqlite_rows *rows,
+	size_t process_column, uint32_t *out_thread, struct kwhy_error *error)
+{
+	struct kwhy_thread thread = {.process = find(&tables->processes, rows, process_column)};
+
+	*out_thread = KWHY_NONE;
+	if (thread.process == KWHY_NONE)
+		return KWHY_OK;
+	thread.tid = integer(rows, process_column + 1, -1);
+	return kwhy_tracks_thread(&tables->tracks, &thread, out_thread, error);
+}
+
+static enum kwhy_status read_call(
+	struct tables *tables, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
+{
+	static const char *const classes[KWHY_CALL_CLASS_COUNT] = {
+		[KWHY_CALL_OTHER] = "other",
+		[KWHY_CALL_LAUNCH] = "launch",
+		[KWHY_CALL_COPY] = "copy",
+		[KWHY_CALL_SYNC] = "sync",
+		[KWHY_CALL_ALLOC] = "alloc",
+		[KWHY_CALL_FREE] = "free",
+	};
+	struct kwhy_recording *recording = tables->recording;
+	size_t class = word(rows, 5, classes, KWHY_CALL_CLASS_COUNT);
+	uint32_t name = find(&tables->names, rows, 2), thread;
+	int64_t start_ns, end_ns;
+	enum kwhy_status status = times(tables, rows, 0, &start_ns, &end_ns, error);
+
+	if (!status)
+		status = find_thread(tables, rows, 3, &thread, error);
+	if (status)
+		return status;
+	if (name == KWHY_NONE || thread == KWHY_NONE)
+		return kwhy_sqlite_row_fail(rows, error, "its name or process is missing; export it again");
+	if (class == kwhy_call_class_of(kwhy_names_get(&recording->names, name)))
+		return kwhy_recording_add_call(
+			recording, start_ns, end_ns, name, thread, small(rows, 6, KWHY_NONE), error);
+	return kwhy_recording_add_call_of_class(
+		recording, start_ns, end_ns, name, thread, (enum kwhy_call_class) class, error);
+}
+
+static enum kwhy_status read_range(
+	struct tables *tables, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
+{
+	static const char *const kinds[KWHY_RANGE_KIND_COUNT] = {
+		[KWHY_RANGE_NVTX] = "nvtx",
+		[KWHY_RANGE_USER] = "user",
+		[KWHY_RANGE_STEP] = "step",
+	};
+	struct kwhy_range range = {.name = find(&tables->names, rows, 2),
+		.kind = (uint32_t)word(rows, 5, kinds, KWHY_RANGE_KIND_COUNT)};
+	enum kwhy_status status = times(tables, rows, 0, &range.start_ns, &range.end_ns, error);
+
+	if (!status)
+		status = find_thread(tables, rows, 3, &range.thread, error);
+	if (status)
+		return status;
+	if (range.name == KWHY_NONE)
+		return kwhy_sqlite_row_fail(rows, error, "its name is missing; export it again");
+	return kwhy_recording_add_range(tables->recording, &range, error);
+}
+
+static enum kwhy_status read_power(
+	struct tables *tables, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
+{
+	struct kwhy_power_source source = {.device = find(&tables->devices, rows, 0),
+		.machine = find(&tables->machines, rows, 4),
+		.wrap = integer(rows, 5, 0)};
+	enum kwhy_meter meter;
+	const char *bytes;
+	size_t length;
+	int64_t time_ns, value;
+
+	if (!kwhy_sqlite_text(rows, 1, &bytes, &length) ||
+		!kwhy_meter_find(bytes, length, &meter, &source.domain) ||
+		!kwhy_sqlite_integer(rows, 2, &time_ns) || !kwhy_sqlite_integer(rows, 3, &value) ||
+		__builtin_add_overflow(time_ns, tables->shift_ns, &time_ns))
+		return kwhy_sqlite_row_fail(
+			rows, error, "it names no meter known here, or its time or value is none");
+	source.meter = meter;
+	if (source.device != KWHY_NONE)
+		source.machine = KWHY_NONE;
+	return kwhy_recording_add_power(tables->recording, &source, time_ns, value, error);
+}
+
+static enum kwhy_status read_coverage(
+	struct tables *tables, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
+{
+	struct kwhy_coverage coverage = {.device = find(&tables->devices, rows, 2)};
+	enum kwhy_status status = times(tables, rows, 0, &coverage.start_ns, &coverage.end_ns, error);
+
+	return status ? status : kwhy_recording_add_coverage(tables->recording, &coverage, error);
+}
+
+static const struct kwhy_sqlite_column device_columns[DEVICE_COLUMN_COUNT] = {{"id", NULL},
+	{"device_index", NULL}, {"rank", NULL}, {"name", NULL}, {"machine_id", NULL}, {"limit_mw", NULL},
+	{"context_idle_mw", NULL}, {"clean_idle_mw", NULL}, {"sm_count", NULL}, {"threads_per_sm", NULL},
+	{"registers_per_sm", NULL}, {"shared_bytes_per_sm", NULL}, {"compute_major", NULL},
+	{"compute_minor", NULL}, {"memory_bytes", NULL}, {"uuid", NULL}, {"pci", NULL}};
+static const struct kwhy_sqlite_column activity_columns[ACTIVITY_COLUMN_COUNT] = {{"start_ns", NULL},
+	{"end_ns", NULL}, {"kind", NULL}, {"name_id", NULL}, {"stream_id", NULL}, {"bytes", NULL},
+	{"blocks", NULL}, {"threads_per_block", NULL}, {"call_id", NULL}, {"copy_kind", NULL},
+	{"src_memory", NULL}, {"dst_memory", NULL}, {"peer", NULL}, {"registers", NULL},
+	{"shared_bytes", NULL}, {"graph_node", NULL}};
+static const struct kwhy_sqlite_column machine_columns[] = {{"id", NULL}, {"name", NULL}};
+static const struct kwhy_sqlite_column process_columns[] = {
+	{"id", NULL}, {"machine_id", NULL}, {"pid", NULL}, {"rank", NULL}, {"world_size", NULL}};
+static const struct kwhy_sqlite_column stream_columns[] = {
+	{"id", NULL}, {"device_id", NULL}, {"process_id", NULL}, {"context", NULL}, {"stream", NULL}};
+static const struct kwhy_sqlite_column name_columns[] = {{"id", NULL}, {"text", NULL}};
+static const struct kwhy_sqlite_column call_columns[] = {{"start_ns", NULL}, {"end_ns", NULL},
+	{"name_id", NULL}, {"process_id", NULL}, {"tid", NULL}, {"class", NULL}, {"id", NULL}};
+static const struct kwhy_sqlite_column range_columns[] = {{"start_ns", NULL}, {"end_ns", NULL},
+	{"name_id", NULL}, {"process_id", NULL}, {"tid", NULL}, {"kind", NULL}};
+static const struct kwhy_sqlite_column power_columns[] = {{"device_id", NULL}, {"source", NULL},
+	{"time_ns", NULL}, {"value", NULL}, {"machine_id", NULL}, {"wrap", NULL}};
+static const struct kwhy_sqlite_column coverage_columns[] = {
+	{"start_ns", NULL}, {"end_ns", NULL}, {"device_id", NULL}};
+
+/* In the order in which rows name others. */
+static const struct table table_list[] = {
+	{{"machine", machine_columns, 2}, read_machine},
+	{{"process", process_columns, 5}, read_process},
+	{{"device", device_columns, DEVICE_COLUMN_COUNT}, read_device},
+	{{"stream", stream_columns, 5}, read_stream},
+	{{"name", name_columns, 2}, read_name},
+	{{"activity", activity_columns, ACTIVITY_COLUMN_COUNT}, read_activity},
+	{{"call", call_columns, 7}, read_call},
+	{{"range", range_columns, 6}, read_range},
+	{{"power", power_columns, 6}, read_power},
+	{{"coverage", coverage_columns, 3}, read_coverage},
+};
+
+static enum kwhy_status read_table(struct tables *tables, const struct table *table, struct kwhy_error *error)
+{
+	struct kwhy_sqlite_rows rows = {0};
+	enum kwhy_status status;
+	bool more;
+
+	status = kwhy_sqlite_rows_open(tables->db, &table->table, &rows, &more, error);
+	while (!status && more) {
+		status = kwhy_sqlite_rows_next(&rows, &more, error);
+		if (!status && more)
+			status = table->read(tables, &rows, error);
+		tables->rows += !status && more;
+	}
+	kwhy_sqlite_rows_close(&rows);
+	return status;
+}
+
+/* The value of a key of table meta; empty: there is none. */
+static enum kwhy_status read_meta(
+	struct kwhy_sqlite *db, const char *key, char out[64], struct kwhy_error *error)
+{
+	static const struct kwhy_sqlite_column columns[] = {{"key", NULL}, {"value", NULL}};
+	static const struct kwhy_sqlite_table table = {"meta", columns, 2};
+	struct kwhy_sqlite_rows rows = {0};
+	enum kwhy_status status;
+	const char *bytes;
+	size_t length;
+	bool more;
+
+	out[0] = '\0';
+	status = kwhy_sqlite_rows_open(db, &table, &rows, &more, error);
+	while (!status && more) {
+		status = kwhy_sqlite_rows_next(&rows, &more, error);
+		if (status || !more || !kwhy_sqlite_text(&rows, 0, &bytes, &length) ||
+			!kwhy_span_is((struct kwhy_span){bytes, length}, key) ||
+			!kwhy_sqlite_text(&rows, 1, &bytes, &length) || length >= 64)
+			continue;
+		memcpy(out, bytes, length);
+		out[length] = '\0';
+	}
+	kwhy_sqlite_rows_close(&rows);
+	return status;
+}
+
+static enum kwhy_status refuse_clock(const struct tables *tables, struct kwhy_error *error)
+{
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"%s counts on another clock than %s: they cannot be put beside each other; report each alone",
+		tables->tracks.path, tables->recording->sources[0].path);
+}
+
+/* Sets the clock from the first trace; times of later ones are shifted to its origin. */
+static enum kwhy_status set_clock(struct tables *tables, struct kwhy_error *error)
+{
+	struct kwhy_recording *recording = tables->recording;
+	char origin[64], clock[64];
+	enum kwhy_status status = read_meta(tables->db, "origin_unix_ns", origin, error);
+	int64_t origin_ns = strtoll(origin, NULL, 10);
+
+	if (!status)
+		status = read_meta(tables->db, "clock", clock, error);
+	if (status)
+		return status;
+	if (recording->source_count == 0) {
+		recording->origin_unix_ns = origin_ns;
+		recording->unix_clock = !clock[0];
+		recording->clock_name = clock[0] ? kwhy_recording_copy(recording, clock, strlen(clock))
+						 : NULL;
+		return KWHY_OK;
+	}
+	if (recording->unix_clock == (clock[0] != '\0') ||
+		(clock[0] && (!recording->clock_name || strcmp(clock, recording->clock_name) != 0)) ||
+		__builtin_sub_overflow(origin_ns, recording->origin_unix_ns, &tables->shift_ns))
+		return refuse_clock(tables, error);
+	return KWHY_OK;
+}
+
+static enum kwhy_status begin(struct tables *tables, const char *path, struct kwhy_error *error)
+{
+	struct kwhy_source source = {.format = KWHY_FORMAT_SQLITE, .producer = "kwhy export"};
+	enum kwhy_status status;
+
+	source.path = kwhy_recording_copy(tables->recording, path, strlen(path));
+	if (!source.path)
+		return kwhy_fail_memory(error, "the name of a trace");
+	tables->tracks = (struct kwhy_tracks){.recording = tables->recording,
+		.path = source.path,
+		.source = (uint32_t)tables->recording->source_count};
+	status = set_clock(tables, error);
+	return status ? status : kwhy_recording_add_source(tables->recording, &source, NULL, error);
+}
+
+static void release(struct tables *tables)
+{
+	struct kwhy_track_map *maps[] = {
+		&tables->machines, &tables->processes, &tables->devices, &tables->streams, &tables->names};
+
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
+		kwhy_track_map_done(maps[i]);
+	kwhy_tracks_done(&tables->tracks);
+	kwhy_sqlite_close(tables->db);
+}
+
+static const char cure[] = "make it again with \"kwhy export --to sqlite\"";
+
+static enum kwhy_status read_sqlite(struct kwhy_recording *recording, const char *path,
+	const struct kwhy_import_options *options, struct kwhy_error *error)
+{
+	struct tables tables = {.recording = recording};
+	enum kwhy_status status = kwhy_sqlite_open(
+		&(struct kwhy_sqlite_file){path, NULL, cure}, &tables.db, error);
+
+	(void)options; /* a file that kwhy wrote is whole, or no database */
+	if (!status)
+		status = begin(&tables, path, error);
+	for (size_t i = 0; !status && i < sizeof(table_list) / sizeof(table_list[0]); i++)
+		status = read_table(&tables, &table_list[i], error);
+	if (!status)
+		recording->sources[tables.tracks.source].events = tables.rows;
+	release(&tables);
+	return status;
+}
+
+static bool probe_sqlite(const char *path, const unsigned char *head, size_t length)
+{
+	static const char magic[] = "SQLite format 3";
+	struct kwhy_sqlite *db;
+	struct kwhy_error error;
+	char schema[64];
+	bool found;
+
+	if (length < sizeof(magic) || memcmp(head, magic, sizeof(magic)) != 0 ||
+		kwhy_sqlite_open(&(struct kwhy_sqlite_file){path, NULL, cure}, &db, &error) != KWHY_OK)
+		return false;
+	found = read_meta(db, "schema", schema, &error) == KWHY_OK && !strcmp(schema, "kwhy.sqlite/1");
+	kwhy_sqlite_close(db);
+	return found;
+}
+
+const struct kwhy_trace_reader kwhy_reader_sqlite = {.probe = probe_sqlite, .read = read_sqlite};
