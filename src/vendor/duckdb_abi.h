@@ -28,16 +28,18 @@ struct kwhy_duckdb_result {
 };
 
 /* A value of type VARCHAR in a vector: up to 12 bytes are in the struct itself. */
-struct kwhy_duckdb_string {
-	uint32_t length;
-	union {
-		char inlined[12];
-		struct {
-			char prefix[4];
-			const char *bytes;
-		} pointer;
-	} value;
+union kwhy_duckdb_string {
+	struct {
+		uint32_t length;
+		char bytes[12];
+	} inlined;
+	struct {
+		uint32_t length;
+		char prefix[4];
+		const char *bytes;
+	} pointer;
 };
+_Static_assert(sizeof(union kwhy_duckdb_string) == 16, "as in a vector");
 
 enum kwhy_duckdb_state duckdb_open(const char *path, kwhy_duckdb_database *out);
 void duckdb_close(kwhy_duckdb_database *database);

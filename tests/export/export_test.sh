@@ -127,6 +127,14 @@ copies() { # of a report: direction, memory, count, bytes and time of each kind
 }
 same copies "$(copies "$folder/back.json")" "$(copies "$folder/first.json")"
 
+# Parquet: written where DuckDB's library is, else one sentence says what is missing.
+if "$kwhy" export "$trace" --to parquet -o "$folder/run.parquet" 2>"$folder/message"; then
+	same "begin and end of a Parquet file" "$(head -c4 "$folder/run.parquet")$(tail -c4 "$folder/run.parquet")" PAR1PAR1
+else
+	grep -q 'libduckdb.so' "$folder/message" || fail "parquet: $(cat "$folder/message")"
+	[ ! -e "$folder/run.parquet" ] || fail "a Parquet file was left behind"
+fi
+
 # A compressed database is refused, nothing is left behind.
 if "$kwhy" export "$trace" --to sqlite -o "$folder/x.sqlite.gz" 2>"$folder/message"; then
 	fail "a compressed database was written"

@@ -28,8 +28,9 @@ static enum kwhy_status choose(
 	if (*out)
 		return KWHY_OK;
 	return kwhy_fail(error, KWHY_E_USAGE,
-		"export needs --to perfetto, chrome, sqlite, csv or powers%s%.60s",
-		options->to ? ", not " : ", or -o run.pftrace, .json, .sqlite, .csv or .powers.json",
+		"export needs --to perfetto, chrome, sqlite, csv, parquet or powers%s%.60s",
+		options->to ? ", not "
+			    : ", or -o run.pftrace, .json, .sqlite, .csv, .parquet or .powers.json",
 		options->to ? options->to : "");
 }
 
@@ -80,7 +81,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 }
 
 static const struct kwhy_option options_table[] = {
-	{"to", 0, "FORM", "perfetto, chrome, sqlite, csv or powers (default: by FILE's extension)",
+	{"to", 0, "FORM", "perfetto, chrome, sqlite, csv, parquet or powers (default: by FILE's extension)",
 		KWHY_OPTION_TEXT, offsetof(struct export_options, to)},
 	{"output", 'o', "FILE", "write there; a name that ends in .gz is compressed", KWHY_OPTION_TEXT,
 		offsetof(struct export_options, output)},
@@ -96,9 +97,11 @@ const struct kwhy_command kwhy_command_export = {
 	.operands = "REC|TRACE...",
 	.summary = "Write a run, with the energy of each activity, for other tools.",
 	.details =
-		"perfetto: track events with power counters; chrome: trace events as PyTorch writes them; "
-		"sqlite: tables and views for SQL; csv: kwhy's own form; powers: what the run taught of the "
-		"powers of its kernels, for --powers. Names that end in .pftrace, .json, .sqlite, .csv and "
+		"perfetto: stages of GPUs with power counters; chrome: trace events as PyTorch writes them; "
+		"sqlite: tables and views for SQL; csv: kwhy's own form; parquet: activities for data "
+		"frames; powers: what the run taught of the "
+		"powers of its kernels, for --powers. Names that end in .pftrace, .json, .sqlite, .csv, "
+		".parquet and "
 		".powers.json say which, all but the last before .gz as well.",
 	.options = options_table,
 	.options_bytes = sizeof(struct export_options),

@@ -22,6 +22,8 @@ enum column {
 	COLUMN_PROCESS,
 	COLUMN_THREAD,
 	COLUMN_CORRELATION,
+	COLUMN_SOURCE,
+	COLUMN_DESTINATION,
 	COLUMN_COUNT
 };
 
@@ -39,6 +41,8 @@ static const struct kwhy_csv_column columns[COLUMN_COUNT] = {
 	[COLUMN_PROCESS] = {"process", false},
 	[COLUMN_THREAD] = {"thread", false},
 	[COLUMN_CORRELATION] = {"correlation", false},
+	[COLUMN_SOURCE] = {"src_memory", false},
+	[COLUMN_DESTINATION] = {"dst_memory", false},
 };
 
 enum row_noun { NOUN_ACTIVITY, NOUN_CALL, NOUN_NAMED_CALL, NOUN_RANGE };
@@ -158,7 +162,18 @@ static enum kwhy_status find_stream(struct reader *reader, uint32_t *out_stream,
 	return status ? status : kwhy_tracks_stream(&reader->tracks, &stream, out_stream, error);
 }
 
-/* Reads the bytes of a copy or memset; in other rows the column is ignored. */
+/* The kind of memory that a column names; an empty or unknown word leaves what the row's kind says. */
+static uint8_t read_memory(const struct reader *reader, size_t column, uint8_t otherwise)
+{
+	const struct kwhy_span word = kwhy_csv_field(reader->csv, column);
+
+	for (int i = 0; word.length > 0 && i < KWHY_MEMORY_KIND_COUNT; i++)
+		if (kwhy_span_is(word, kwhy_memory_kind_name((enum kwhy_memory_kind)i)))
+			return (uint8_t)i;
+	return otherwise;
+}
+
+/* Reads bytes and memory of a copy or memset; in other rows the columns are ignored. */
 static enum kwhy_status read_bytes(
 	struct reader *reader, struct kwhy_activity *activity, struct kwhy_error *error)
 {
@@ -167,6 +182,8 @@ static enum kwhy_status read_bytes(
 	int64_t value;
 	bool known;
 
+	activity->src_memory = read_memory(reader, COLUMN_SOURCE, activity->src_memory);
+	activity->dst_memory = read_memory(reader, COLUMN_DESTINATION, activity->dst_memory);
 	status = kwhy_csv_integer(reader->csv, COLUMN_BYTES, sizes, &known, &value, error);
 	if (status)
 		return status;

@@ -142,17 +142,17 @@ static void bind(struct copier *copier, kwhy_duckdb_chunk chunk, uint64_t column
 	const struct kwhy_duckdb *duckdb = &copier->duckdb;
 	kwhy_duckdb_vector vector = duckdb->duckdb_data_chunk_get_vector(chunk, column);
 	const uint64_t *valid = duckdb->duckdb_vector_get_validity(vector);
-	const struct kwhy_duckdb_string *value = (const struct kwhy_duckdb_string *)
-							 duckdb->duckdb_vector_get_data(vector) +
+	const union kwhy_duckdb_string *value = (const union kwhy_duckdb_string *)
+							duckdb->duckdb_vector_get_data(vector) +
 		row;
+	const uint32_t length = value->inlined.length;
 
 	if (valid && !(valid[row / 64] >> row % 64 & 1))
 		sqlite3_bind_null(copier->insert, (int)column + 1);
 	else
 		sqlite3_bind_text(copier->insert, (int)column + 1,
-			value->length <= sizeof(value->value.inlined) ? value->value.inlined
-								      : value->value.pointer.bytes,
-			(int)value->length, SQLITE_STATIC);
+			length <= sizeof(value->inlined.bytes) ? value->inlined.bytes : value->pointer.bytes,
+			(int)length, SQLITE_STATIC);
 }
 
 static bool insert_chunk(struct copier *copier, kwhy_duckdb_chunk chunk)

@@ -314,7 +314,9 @@ static enum kwhy_status read_call(
 		return status;
 	if (name == KWHY_NONE || thread == KWHY_NONE)
 		return kwhy_sqlite_row_fail(rows, error, "its name or process is missing; export it again");
-	if (class == kwhy_call_class_of(kwhy_names_get(&recording->names, name)))
+	/* a name that says the class is read anew: the work that the call issued may change it */
+	if (class == KWHY_CALL_OTHER ||
+		kwhy_call_class_of(kwhy_names_get(&recording->names, name)) != KWHY_CALL_OTHER)
 		return kwhy_recording_add_call(
 			recording, start_ns, end_ns, name, thread, small(rows, 6, KWHY_NONE), error);
 	return kwhy_recording_add_call_of_class(

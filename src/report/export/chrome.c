@@ -358,8 +358,8 @@ static void write_rank(struct writer *writer, uint32_t rank)
 }
 
 /*
- * Writes the processes. PyTorch's format has one rank a file; for several, kwhy states the rank of devices
- * and processes in members of its own.
+ * Writes the processes. PyTorch's format has one process and one rank a file; for several, kwhy states those
+ * of devices and activities in members of its own.
  */
 static void write_processes(struct writer *writer)
 {
@@ -391,7 +391,8 @@ static enum kwhy_status write_events(
 		"{\"schemaVersion\":1,\"producer\":\"kwhy "
 		"%s\",\"displayTimeUnit\":\"ns\",\"baseTimeNanoseconds\":%" PRId64 ",\n",
 		KWHY_VERSION, writer->recording->origin_unix_ns);
-	writer->tells_processes = rank == KWHY_NONE && has_ranks(writer->recording);
+	writer->tells_processes = writer->recording->process_count > 1 ||
+		(rank == KWHY_NONE && has_ranks(writer->recording));
 	write_device_properties(writer);
 	if (writer->tells_processes)
 		write_processes(writer);

@@ -7,7 +7,8 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* The activities in kwhy's own CSV (docs/formats/csv.md), with the energy of each as a further column. */
+/* Activities, calls and ranges in kwhy's own CSV (docs/formats/csv.md), with the energy as a further column.
+ */
 
 /* Writes what distinguishes devices beyond their number, as in "# GPU 0 NVIDIA H200 on node-b: device 2". */
 static void write_places(const struct kwhy_export_names *names, struct kwhy_text *out)
@@ -95,6 +96,17 @@ static void add_machine(const struct kwhy_recording *recording, uint32_t device,
 	kwhy_csv_add_text(out, name ? name : "");
 }
 
+/* The memory of a copy's two ends, and the one that a memset sets. */
+static void add_memory(const struct kwhy_activities *rows, size_t row, struct kwhy_text *out)
+{
+	const bool is_copy = rows->kind[row] == KWHY_ACTIVITY_COPY;
+
+	kwhy_text_addf(out, ",%s,%s", is_copy ? kwhy_memory_kind_name(rows->src_memory[row]) : "",
+		is_copy || rows->kind[row] == KWHY_ACTIVITY_MEMSET
+			? kwhy_memory_kind_name(rows->dst_memory[row])
+			: "");
+}
+
 static void write_activity(const struct kwhy_report *report, const struct kwhy_export_names *names,
 	size_t row, struct kwhy_text *out)
 {
@@ -120,9 +132,72 @@ static void write_activity(const struct kwhy_report *report, const struct kwhy_e
 	kwhy_text_add(out, ",");
 	if (isfinite(energy_nj))
 		kwhy_text_addf(out, "%.0f", energy_nj);
+	kwhy_text_add(out, ",");
+	if (stream->context >= 0)
+		kwhy_text_addf(out, "%" PRId64, stream->context);
+	kwhy_text_addf(out, ",%" PRId64 ",,", kwhy_export_names_process(names, stream->process));
+	if (rows->call[row] != KWHY_NONE)
+		kwhy_text_addf(out, "%" PRIu32, rows->call[row]);
+	add_memory(rows, row, out);
 	if (names->has_machines)
 		add_machine(recording, stream->device, out);
 	kwhy_text_add(out, "\n");
+}
+
+/* A row of the host: no device, sizes or energy. */
+static void write_host_row(const struct kwhy_export_names *names, const char *kind,
+	const struct kwhy_range *row, uint32_t correlation, struct kwhy_text *out)
+{
+	const struct kwhy_recording *recording = names->recording;
+
+	kwhy_text_addf(out, "%s,", kind);
+	kwhy_csv_add_text(out, kwhy_names_get(&recording->names, row->name));
+	kwhy_text_addf(out, ",,,%" PRId64 ",%" PRId64 ",,,,,,", recording->origin_unix_ns + row->start_ns,
+		recording->origin_unix_ns + row->end_ns);
+	if (row->thread != KWHY_NONE)
+		kwhy_text_addf(out, "%" PRId64 ",%" PRId64,
+			kwhy_export_names_process(names, recording->threads[row->thread].process),
+			recording->threads[row->thread].tid);
+	else
+		kwhy_text_add(out, ",");
+	kwhy_text_add(out, ",");
+	if (correlation != KWHY_NONE)
+		kwhy_text_addf(out, "%" PRIu32, correlation);
+	kwhy_text_add(out, names->has_machines ? ",,,\n" : ",,\n");
+}
+
+/* A call by its name; where the recording states a class that the name does not say, by that class. */
+static const char *call_kind_of(const struct kwhy_recording *recording, size_t row)
+{
+	static const char *const kinds[KWHY_CALL_CLASS_COUNT] = {
+		[KWHY_CALL_SYNC] = "sync",
+		[KWHY_CALL_ALLOC] = "alloc",
+		[KWHY_CALL_FREE] = "free",
+	};
+	const char *name = kwhy_names_get(&recording->names, recording->calls.name[row]);
+	const char *kind = kinds[recording->calls.class[row]];
+
+	return kind && kwhy_call_class_of(name) == KWHY_CALL_OTHER ? kind : "call";
+}
+
+static void write_host(const struct kwhy_export_names *names, struct kwhy_sink *sink)
+{
+	const struct kwhy_recording *recording = names->recording;
+	const struct kwhy_calls *calls = &recording->calls;
+
+	for (size_t i = 0; i < calls->count; i++) {
+		const struct kwhy_range row = {.start_ns = calls->start_ns[i],
+			.end_ns = calls->end_ns[i],
+			.name = calls->name[i],
+			.thread = calls->thread[i]};
+
+		write_host_row(names, call_kind_of(recording, i), &row, (uint32_t)i, &sink->text);
+		kwhy_sink_drain(sink, KWHY_SINK_PIECE_BYTES);
+	}
+	for (size_t i = 0; i < recording->range_count; i++) {
+		write_host_row(names, "range", &recording->ranges[i], KWHY_NONE, &sink->text);
+		kwhy_sink_drain(sink, KWHY_SINK_PIECE_BYTES);
+	}
 }
 
 static enum kwhy_status write_rows(const struct kwhy_report *report, const struct kwhy_export_names *names,
@@ -135,12 +210,15 @@ static enum kwhy_status write_rows(const struct kwhy_report *report, const struc
 		return status;
 	write_comments(names, &sink.text);
 	kwhy_text_addf(&sink.text,
-		"kind,name,device,stream,start_ns,end_ns,bytes,blocks,threads_per_block,energy_nj%s\n",
+		"kind,name,device,stream,start_ns,end_ns,bytes,blocks,threads_per_block,energy_nj,context,"
+		"process,"
+		"thread,correlation,src_memory,dst_memory%s\n",
 		names->has_machines ? ",machine" : "");
 	for (size_t i = 0; i < report->recording->activities.count; i++) {
 		write_activity(report, names, i, &sink.text);
 		kwhy_sink_drain(&sink, KWHY_SINK_PIECE_BYTES);
 	}
+	write_host(names, &sink);
 	return kwhy_sink_close(&sink, error);
 }
 
@@ -160,6 +238,6 @@ static enum kwhy_status write_csv(
 const struct kwhy_exporter kwhy_export_csv = {
 	.name = "csv",
 	.extension = ".csv",
-	.description = "one row an activity, with its energy; kwhy reads it back",
+	.description = "activities with their energy, calls and ranges, a row each; kwhy reads it back",
 	.write = write_csv,
 };

@@ -10,6 +10,7 @@ static const struct kwhy_exporter *const exporters[] = {
 	&kwhy_export_chrome,
 	&kwhy_export_sqlite,
 	&kwhy_export_csv,
+	&kwhy_export_parquet,
 };
 
 const struct kwhy_exporter *kwhy_exporter_find(const char *name)

@@ -21,6 +21,6 @@ const struct kwhy_exporter *kwhy_exporter_find(const char *name);    /* NULL: no
 const struct kwhy_exporter *kwhy_exporter_of_file(const char *path); /* by the extension, also before .gz */
 
 extern const struct kwhy_exporter kwhy_export_perfetto, kwhy_export_chrome, kwhy_export_sqlite,
-	kwhy_export_csv, kwhy_export_powers;
+	kwhy_export_csv, kwhy_export_parquet, kwhy_export_powers;
 
 #endif

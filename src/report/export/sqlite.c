@@ -90,6 +90,9 @@ static void write_meta(struct writer *writer)
 	put_meta(writer, "schema", "kwhy.sqlite/1");
 	put_meta(writer, "producer", "kwhy " KWHY_VERSION);
 	put_meta(writer, "origin_unix_ns", origin);
+	if (!writer->recording->unix_clock)
+		put_meta(writer, "clock",
+			writer->recording->clock_name ? writer->recording->clock_name : "unknown");
 	end_table(writer);
 }
 
@@ -126,7 +129,7 @@ static void write_machines(struct writer *writer)
 
 static void write_processes(struct writer *writer)
 {
-	prepare(writer, "INSERT INTO process VALUES(?,?,?,?)");
+	prepare(writer, "INSERT INTO process VALUES(?,?,?,?,?)");
 	for (uint32_t i = 0; !writer->failed && i < writer->recording->process_count; i++) {
 		const struct kwhy_process *process = &writer->recording->processes[i];
 
@@ -134,14 +137,31 @@ static void write_processes(struct writer *writer)
 		put_machine(writer, kwhy_recording_machine_of(writer->recording, i));
 		put_known(writer, process->pid >= 0, process->pid);
 		put_index(writer, process->rank);
+		put_known(writer, process->world_size != 0, process->world_size);
 		end_row(writer);
 	}
 	end_table(writer);
 }
 
+static void put_figures(struct writer *writer, const struct kwhy_device *device)
+{
+	const uint64_t figures[] = {device->threads_per_sm, device->registers_per_sm,
+		device->shared_bytes_per_sm, device->memory_bytes};
+
+	put_text(writer, device->uuid);
+	put_text(writer, device->pci);
+	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
+		put_known(writer, figures[i] != 0, (int64_t)figures[i]);
+	put_real(writer, device->memory_rate_bytes_per_s > 0 ? device->memory_rate_bytes_per_s : NAN);
+	put_known(writer, device->compute_major != 0, device->compute_major);
+	put_known(writer, device->compute_major != 0, device->compute_minor);
+	put_known(writer, device->context_idle_mw >= 0, device->context_idle_mw);
+	put_known(writer, device->clean_idle_mw >= 0, device->clean_idle_mw);
+}
+
 static void write_devices(struct writer *writer)
 {
-	prepare(writer, "INSERT INTO device VALUES(?,?,?,?,?,?,?)");
+	prepare(writer, "INSERT INTO device VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
 	for (uint32_t i = 0; !writer->failed && i < writer->recording->device_count; i++) {
 		const struct kwhy_device *device = &writer->recording->devices[i];
 
@@ -152,6 +172,7 @@ static void write_devices(struct writer *writer)
 		put_known(writer, device->sm_count != 0, device->sm_count);
 		put_known(writer, device->limit_mw >= 0, device->limit_mw);
 		put_machine(writer, kwhy_recording_machine_of_device(writer->recording, i));
+		put_figures(writer, device);
 		end_row(writer);
 	}
 	end_table(writer);
@@ -196,6 +217,19 @@ static int64_t first_account(const struct writer *writer, uint32_t device)
 	return first;
 }
 
+/* The two ends of a copy, and the memory that a memset sets. */
+static void put_ends(struct writer *writer, size_t row)
+{
+	const struct kwhy_activities *rows = &writer->recording->activities;
+	const bool is_copy = rows->kind[row] == KWHY_ACTIVITY_COPY;
+	const bool is_transfer = is_copy || rows->kind[row] == KWHY_ACTIVITY_MEMSET;
+
+	put_text(writer, is_copy ? kwhy_copy_kind_name(rows->copy_kind[row]) : NULL);
+	put_text(writer, is_copy ? kwhy_memory_kind_name(rows->src_memory[row]) : NULL);
+	put_text(writer, is_transfer ? kwhy_memory_kind_name(rows->dst_memory[row]) : NULL);
+	put_known(writer, rows->peer[row] != KWHY_UNKNOWN_U16, rows->peer[row]);
+}
+
 static void put_activity(struct writer *writer, size_t row)
 {
 	static const char *const kinds[KWHY_ACTIVITY_KIND_COUNT] = {
@@ -222,12 +256,16 @@ static void put_activity(struct writer *writer, size_t row)
 	put_known(writer, rows->call[row] != KWHY_NONE, rows->call[row]);
 	put_int(writer, first_account(writer, device) + account_of[row - rows->first[device]]);
 	put_real(writer, kwhy_ledger_activity_nj(writer->report->ledger, writer->recording, row));
+	put_ends(writer, row);
+	put_known(writer, rows->registers[row] != KWHY_UNKNOWN_U16, rows->registers[row]);
+	put_known(writer, rows->shared_bytes[row] != KWHY_NONE, rows->shared_bytes[row]);
+	put_index(writer, rows->graph_node[row]);
 	end_row(writer);
 }
 
 static void write_activities(struct writer *writer)
 {
-	prepare(writer, "INSERT INTO activity VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)");
+	prepare(writer, "INSERT INTO activity VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
 	for (size_t i = 0; !writer->failed && i < writer->recording->activities.count; i++)
 		put_activity(writer, i);
 	end_table(writer);
@@ -235,10 +273,18 @@ static void write_activities(struct writer *writer)
 
 static void write_calls(struct writer *writer)
 {
+	static const char *const classes[KWHY_CALL_CLASS_COUNT] = {
+		[KWHY_CALL_OTHER] = "other",
+		[KWHY_CALL_LAUNCH] = "launch",
+		[KWHY_CALL_COPY] = "copy",
+		[KWHY_CALL_SYNC] = "sync",
+		[KWHY_CALL_ALLOC] = "alloc",
+		[KWHY_CALL_FREE] = "free",
+	};
 	const struct kwhy_recording *recording = writer->recording;
 	const struct kwhy_calls *rows = &recording->calls;
 
-	prepare(writer, "INSERT INTO call VALUES(?,?,?,?,?,?,?)");
+	prepare(writer, "INSERT INTO call VALUES(?,?,?,?,?,?,?,?)");
 	for (size_t i = 0; !writer->failed && i < rows->count; i++) {
 		const struct kwhy_thread *thread = &recording->threads[rows->thread[i]];
 		const int64_t pid = recording->processes[thread->process].pid;
@@ -250,6 +296,7 @@ static void write_calls(struct writer *writer)
 		put_int(writer, rows->start_ns[i]);
 		put_int(writer, rows->end_ns[i]);
 		put_int(writer, thread->process);
+		put_text(writer, classes[rows->class[i]]);
 		end_row(writer);
 	}
 	end_table(writer);
@@ -283,7 +330,7 @@ static void write_ranges(struct writer *writer)
 
 static void write_power(struct writer *writer)
 {
-	prepare(writer, "INSERT INTO power VALUES(?,?,?,?,?)");
+	prepare(writer, "INSERT INTO power VALUES(?,?,?,?,?,?)");
 	for (size_t i = 0; i < writer->recording->power_count; i++) {
 		const struct kwhy_power_series *series = &writer->recording->power[i];
 		const uint32_t machine = kwhy_recording_machine_of_meter(writer->recording, series);
@@ -296,8 +343,21 @@ static void write_power(struct writer *writer)
 			put_int(writer, series->time_ns[k]);
 			put_int(writer, series->value[k]);
 			put_machine(writer, machine);
+			put_known(writer, series->wrap != 0, series->wrap);
 			end_row(writer);
 		}
+	}
+	end_table(writer);
+}
+
+static void write_coverage(struct writer *writer)
+{
+	prepare(writer, "INSERT INTO coverage VALUES(?,?,?)");
+	for (size_t i = 0; !writer->failed && i < writer->recording->coverage_count; i++) {
+		put_index(writer, writer->recording->coverage[i].device);
+		put_int(writer, writer->recording->coverage[i].start_ns);
+		put_int(writer, writer->recording->coverage[i].end_ns);
+		end_row(writer);
 	}
 	end_table(writer);
 }
@@ -380,6 +440,7 @@ static void write_all(struct writer *writer)
 	write_calls(writer);
 	write_ranges(writer);
 	write_power(writer);
+	write_coverage(writer);
 	write_accounts(writer);
 	write_findings(writer);
 	run(writer, "CREATE INDEX activity_start ON activity(start_ns)");

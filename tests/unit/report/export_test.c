@@ -330,9 +330,10 @@ static void csvs_rows_say_their_machine(void **state)
 	struct kwhy_recording *recording = make(2, nodes);
 
 	(void)state;
-	EXPECT("csv", recording, "# GPU 0 H200 of rank 1 on node \"b\": device 2\n", ",energy_nj,machine\n",
-		"kernel,gemm,0,7,1795262400000000000,1795262400001000000,,,,,node-a\n",
-		"kernel,gemm,2,7,1795262400001000000,1795262400002000000,,,,,\"node \"\"b\"\"\"\n");
+	EXPECT("csv", recording, "# GPU 0 H200 of rank 1 on node \"b\": device 2\n",
+		",src_memory,dst_memory,machine\n",
+		"kernel,gemm,0,7,1795262400000000000,1795262400001000000,,,,,,1,,0,,,node-a\n",
+		"kernel,gemm,2,7,1795262400001000000,1795262400002000000,,,,,,3,,1,,,\"node \"\"b\"\"\"\n");
 	kwhy_recording_free(recording);
 }
 
