@@ -194,7 +194,7 @@ complete -c kwhy -n '__fish_seen_subcommand_from doctor' -l no-color -d 'no colo
 complete -c kwhy -n '__fish_seen_subcommand_from doctor' -l verbose -s v -d 'also variables that are not set'
 complete -c kwhy -n '__fish_seen_subcommand_from doctor' -l help -s h -d 'show this help'
 complete -c kwhy -f -n __fish_use_subcommand -a export -d 'Write a run, with the energy of each activity, for other tools.'
-complete -c kwhy -n '__fish_seen_subcommand_from export' -l to -r -d 'perfetto, chrome, sqlite, csv or powers (default: by FILE\'s extension)'
+complete -c kwhy -n '__fish_seen_subcommand_from export' -l to -r -d 'perfetto, chrome, sqlite, csv, parquet or powers (default: by FILE\'s extension)'
 complete -c kwhy -n '__fish_seen_subcommand_from export' -l output -s o -r -d 'write there; a name that ends in .gz is compressed'
 complete -c kwhy -n '__fish_seen_subcommand_from export' -l power -r -d 'power readings: CSV, or a log of nvidia-smi, DCGM, ...; may be given again'
 complete -c kwhy -n '__fish_seen_subcommand_from export' -l power-device -r -d 'the trace\'s device D is that GPU of the power files; may be given again'
