@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/map.h"
 #include "base/sort.h"
 #include "model/counter.h"
 #include "model/recording_checks.h"
@@ -406,60 +405,78 @@ static enum kwhy_status classify_calls(struct kwhy_recording *recording, struct 
 	return KWHY_OK;
 }
 
-static uint64_t call_key(uint32_t process, uint32_t correlation)
+/*
+ * Open-addressing table from (process, correlation) to a call row + 1. It is no struct kwhy_map because its
+ * slots are a quarter as large and the keys are read from the calls' columns, in the order of time: with the
+ * map the report of 185 thousand kernels took 5 % longer.
+ */
+struct call_index {
+	const struct kwhy_recording *recording;
+	uint32_t *slots;
+	size_t mask;
+};
+
+static uint32_t *find_slot(const struct call_index *index, uint32_t process, uint32_t correlation)
 {
-	return (uint64_t)process << 32 | correlation;
+	const struct kwhy_calls *calls = &index->recording->calls;
+	uint64_t hash = ((uint64_t)process << 32 | correlation) * 0x9E3779B97F4A7C15u;
+
+	for (size_t i = hash >> 20 & index->mask;; i = (i + 1) & index->mask) {
+		uint32_t row = index->slots[i];
+
+		if (row == 0 ||
+			(calls->correlation[row - 1] == correlation &&
+				index->recording->threads[calls->thread[row - 1]].process == process))
+			return &index->slots[i];
+	}
 }
 
 /*
  * Of several calls with one id, the first one that can issue work counts, as runtime calls wrap driver calls.
  */
-static enum kwhy_status map_calls(
-	const struct kwhy_recording *recording, struct kwhy_map *rows, struct kwhy_error *error)
+static void fill_index(const struct call_index *index)
 {
+	const struct kwhy_recording *recording = index->recording;
 	const struct kwhy_calls *calls = &recording->calls;
-	enum kwhy_status status = kwhy_map_reserve(rows, calls->count, error);
 
-	for (size_t i = 0; !status && i < calls->count; i++) {
-		const uint32_t process = recording->threads[calls->thread[i]].process;
-		struct kwhy_map_slot *slot;
+	for (size_t i = 0; i < calls->count; i++) {
+		uint32_t *slot;
 
 		if (calls->correlation[i] == KWHY_NONE)
 			continue;
-		status = kwhy_map_add(
-			rows, call_key(process, calls->correlation[i]), (uint32_t)i, &slot, error);
-		if (!status && calls->class[slot->value] == KWHY_CALL_OTHER &&
-			calls->class[i] != KWHY_CALL_OTHER)
-			slot->value = (uint32_t)i;
+		slot = find_slot(index, recording->threads[calls->thread[i]].process, calls->correlation[i]);
+		if (*slot == 0 ||
+			(calls->class[*slot - 1] == KWHY_CALL_OTHER && calls->class[i] != KWHY_CALL_OTHER))
+			*slot = (uint32_t)i + 1;
 	}
-	return status;
 }
 
-static void link_activities(struct kwhy_recording *recording, const struct kwhy_map *calls)
+static void link_activities(struct kwhy_recording *recording, const struct call_index *index)
 {
 	struct kwhy_activities *rows = &recording->activities;
 
 	for (size_t i = 0; i < rows->count; i++) {
-		const uint32_t process = recording->streams[rows->stream[i]].process;
-		const struct kwhy_map_slot *slot = NULL;
+		uint32_t row = 0;
 
 		if (rows->call[i] != KWHY_NONE)
-			slot = kwhy_map_find(calls, call_key(process, rows->call[i]));
-		rows->call[i] = slot ? slot->value : KWHY_NONE;
-		recording->lost.unlinked_activities += !slot && rows->origin[i] == KWHY_ORIGIN_PROGRAM;
+			row = *find_slot(index, recording->streams[rows->stream[i]].process, rows->call[i]);
+		rows->call[i] = row ? row - 1 : KWHY_NONE;
+		recording->lost.unlinked_activities += row == 0 && rows->origin[i] == KWHY_ORIGIN_PROGRAM;
 	}
 }
 
 static enum kwhy_status link_calls(struct kwhy_recording *recording, struct kwhy_error *error)
 {
-	struct kwhy_map rows = {0};
-	enum kwhy_status status = map_calls(recording, &rows, error);
+	struct call_index index = {.recording = recording, .mask = 1023};
 
-	if (!status)
-		link_activities(recording, &rows);
-	kwhy_map_done(&rows);
-	if (status)
-		return status;
+	while (index.mask < recording->calls.count * 2)
+		index.mask = index.mask * 2 + 1;
+	index.slots = calloc(index.mask + 1, sizeof(*index.slots));
+	if (!index.slots)
+		return kwhy_fail_memory(error, "linking calls to activities");
+	fill_index(&index);
+	link_activities(recording, &index);
+	free(index.slots);
 	free(recording->calls.correlation);
 	recording->calls.correlation = NULL;
 	return kwhy_recording_count_unmatched(recording, error);
