@@ -98,14 +98,17 @@ static enum kwhy_status read_trace(struct kwhy_recording *recording, const char 
 
 /*
  * Refuses a trace of the host alone: a report of devices would say that they did nothing, which the trace
- * does not. One with API calls passes, because there the devices may have had nothing to do.
+ * does not. One with API calls passes, because there the devices may have had nothing to do; so does a
+ * recording of kwhy, which would hold their work.
  */
 static enum kwhy_status check_work(const struct kwhy_recording *recording, const struct kwhy_one_run *before,
 	size_t ranges_before, const char *path, struct kwhy_error *error)
 {
 	size_t ranges = recording->range_count + recording->host_ranges.count - ranges_before;
+	bool is_own = recording->source_count > 0 &&
+		recording->sources[recording->source_count - 1].format == KWHY_FORMAT_KWHY;
 
-	if (ranges == 0 || recording->activities.count > before->activities ||
+	if (is_own || ranges == 0 || recording->activities.count > before->activities ||
 		recording->calls.count > before->calls || recording->coverage_count > before->coverage)
 		return KWHY_OK;
 	return kwhy_fail(error, KWHY_E_INPUT,

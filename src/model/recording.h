@@ -413,7 +413,7 @@ struct kwhy_lost {
 	uint64_t dropped_records;     /* lost by the profiler, as it reports */
 	uint64_t skipped_events;      /* unusable events, skipped with --partial */
 	uint64_t untimed_records;     /* activities and calls without times, which are left out */
-	uint64_t unmatched_launches;  /* launches whose work is not in the trace */
+	uint64_t unmatched_launches;  /* launches whose work is not in the trace, if more than 1 % of all */
 	uint64_t unlinked_activities; /* no API call has the activity's correlation id */
 	uint64_t unknown_bytes;	      /* copies and memsets of unknown size */
 	bool truncated;		      /* the file ends early */

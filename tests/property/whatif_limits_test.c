@@ -238,6 +238,7 @@ static void no_change_of_a_random_recording_does_the_impossible(void **state)
 		char where[32];
 
 		snprintf(where, sizeof(where), "seed %" PRIu64, seed);
+		recording->lost.unmatched_launches = 0; /* else findings would not be projected */
 		check_recording(recording, NULL, seed % 2 ? &profile : NULL, where);
 		kwhy_recording_free(recording);
 	}

@@ -309,6 +309,8 @@ static void keep_time(struct kwhy_probe_burst *burst)
 
 	if (burst->is_of_copies) {
 		account->alone_ns += all_ns;
+		/* what is restored may be less than at first, when the kernel's writes were not yet known */
+		atomic_store(&account->copies_ns, each_ns);
 		return;
 	}
 	account->both_ns += all_ns;

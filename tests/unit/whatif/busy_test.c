@@ -12,7 +12,7 @@ static struct build build_two(void)
 	struct build build = build_new(2);
 
 	build_kernel(&build, 0, "a", 0, 40);
-	build_kernel(&build, 0, "inside", 20, 30);
+	build_kernel(&build, build_stream(&build, 0), "inside", 20, 30);
 	build_kernel(&build, 0, "b", 60, 100);
 	build_kernel(&build, 1, "c", 0, 20);
 	build_finish(&build, false);
