@@ -221,7 +221,7 @@ static void a_child_of_fork_works_as_it_would(void **state)
 
 static void a_program_that_ends_within_a_burst_keeps_its_status_and_has_a_report(void **state)
 {
-	struct probed *probed = probe("", "dies:400:7 work:100 sum");
+	struct probed *probed = probe("", "dies:110:7 work:100 sum");
 	struct spawned spawned;
 
 	(void)state;
